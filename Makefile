@@ -1,0 +1,36 @@
+# The two commands:  make demo   make test
+# Both install what is missing (scripts/setup.sh), build, and run. Everything else is CMake: see CMakePresets.json.
+.DEFAULT_GOAL := build
+.PHONY: setup build demo test sanitize gpu-bundle docs format clean
+
+setup:
+	@scripts/setup.sh
+
+build/build.ninja: CMakePresets.json
+	@cmake --preset release $(if $(VERBOSE),,--log-level=WARNING)
+
+build: setup build/build.ninja
+	@cmake --build --preset release $(if $(VERBOSE),,-- --quiet)
+
+demo: build
+	@scripts/demo.sh build
+
+test: build
+	@ctest --preset release
+
+sanitize: setup
+	@cmake --preset sanitize --log-level=WARNING
+	@cmake --build --preset sanitize -- --quiet
+	@ctest --preset sanitize
+
+gpu-bundle: setup
+	@scripts/gpu-bundle.sh
+
+docs: build
+	@cmake --build --preset release --target mirage-docs
+
+format:
+	@git ls-files '*.c' '*.h' '*.cpp' | xargs clang-format-22 -i
+
+clean:
+	@rm -rf build build-*
