@@ -1,0 +1,43 @@
+// codegen.h - laid-out µGraph -> LLVM IR -> PTX, through device primitives. [Mirage 6]
+#ifndef MIRAGE_CODEGEN_H
+#define MIRAGE_CODEGEN_H
+
+#include "mirage/target.h"
+#include "mirage/ugraph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct MirageCodegenOptions {
+  int32_t opt_level; // LLVM pipeline, 0..3; default 3 when the struct is zero is NOT implied: set it
+  bool keep_llvm_ir; // also return the optimised module's text
+} MirageCodegenOptions;
+
+typedef struct MirageCode {
+  char *ptx;     // NUL-terminated, all kernels of the graph in one module
+  size_t ptx_bytes;
+  char *llvm_ir; // or NULL
+} MirageCode;
+
+/// Rewrites kernel-level operators outside `custom` as custom nodes with their canonical one-operator block graph, so that
+/// a program has its own lowering and code generation sees nothing else. Sugar is expanded first.
+MirageStatus mirage_codegen_canonicalize(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
+                                         MirageUGraph **out_graph);
+
+/// Compiles every custom kernel of a planned graph (layout.h) whose kernel region holds custom nodes only, and records
+/// each kernel's MirageLaunch on its node (mirage_ugraph_set_launch).
+///
+/// Kernel ABI: parameters are bare device pointers: the custom's operands, then its results, then the workspace pointer
+///             when launch.workspace_bytes > 0. Grid and cluster as in MirageCustomAttrs, block = launch.threads x 1 x 1.
+/// Names:      kernel i of graph @g is "g_k<i>".
+/// Errors:     UNSUPPORTED (operator and location); LIMIT; CODEGEN with LLVM's message.
+/// Threads:    one call at a time per graph; calls on different graphs may run in parallel.
+MirageStatus mirage_codegen(MirageUGraph *graph, const MirageTarget *target, const MirageCodegenOptions *options,
+                            const MirageDiag *diag, MirageCode *out_code);
+void mirage_code_deinit(MirageCode *code);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

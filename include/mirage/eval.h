@@ -1,0 +1,72 @@
+// eval.h - reference evaluation of a µGraph at all levels, in any number domain, by one traversal.
+//
+// A domain says what an element is (a double, a double rounded to the operator's real type, a pair of residues) and how
+// the arithmetic operators act on arrays of elements. Everything else - loads with masked tails, loops and carries,
+// collectives among blocks, transposes - is the same traversal for every domain (lib/eval/eval.c).
+#ifndef MIRAGE_EVAL_H
+#define MIRAGE_EVAL_H
+
+#include "mirage/ugraph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Arithmetic on arrays of elements. `self` is the domain. Operand arrays are dense; every function may be called with
+/// `out` equal to an operand array. Returns OK, UNSUPPORTED (no rule for the operator), or REDRAW (division by zero).
+typedef struct MirageDomain MirageDomain;
+struct MirageDomain {
+  const char *name;
+  size_t element_bytes;
+  /// Element-wise; `result` is the operator's result type (for rounding).
+  MirageStatus (*unary)(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n, const void *a, void *out);
+  MirageStatus (*binary)(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n, const void *a,
+                         const void *b, void *out);
+  /// out[m,n] = a[m,k] @ b[k,n] (+ c[m,n] when c is not NULL), all dense row-major.
+  MirageStatus (*matmul)(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k, const void *a,
+                         const void *b, const void *c, void *out);
+  /// REDUCE_SUM or REDUCE_MAX over the middle axis: a[outer, n, inner] -> out[outer, inner].
+  MirageStatus (*reduce)(const MirageDomain *self, MirageOp op, const MirageType *result, size_t outer, size_t n,
+                         size_t inner, const void *a, void *out);
+  /// Fills n elements with a constant, or with bottom.
+  MirageStatus (*constant)(const MirageDomain *self, const MirageType *result, size_t n, double value, void *out);
+  MirageStatus (*bottom)(const MirageDomain *self, size_t n, void *out);
+  /// Conversion to `result`'s element type (identity where that has no meaning).
+  MirageStatus (*cast)(const MirageDomain *self, const MirageType *result, size_t n, const void *a, void *out);
+};
+
+/// Elements are doubles; casts and element types are ignored: the meaning of the program in the reals.
+const MirageDomain *mirage_domain_f64(void);
+/// Elements are doubles that every operator rounds to its result's element type; matmul and sums accumulate in float.
+const MirageDomain *mirage_domain_real(void);
+
+typedef struct MirageEvalOptions {
+  size_t max_bytes; // refuse (LIMIT) before memory in use exceeds this; 0 = 8 GiB
+} MirageEvalOptions;
+
+/// Evaluates the graph.
+///
+/// Shapes:  inputs[i] is dense, row-major, of input i's shape, element_bytes per element; outputs[i] likewise, caller's
+///          storage, fully overwritten.
+/// Blocks:  those of one cluster, and all that a grid collective joins, run in lock step; others one after the other.
+/// Errors:  UNSUPPORTED with the operator named; REDRAW from the domain; LIMIT; NO_MEMORY.
+/// Threads: safe on graphs that nobody is building.
+/// Source:  [Mirage 2, 5]
+MirageStatus mirage_eval(const MirageUGraph *graph, const MirageDomain *domain, const void *const *inputs,
+                         void *const *outputs, const MirageEvalOptions *options, const MirageDiag *diag);
+
+/// Rounds to the element type, to nearest even, with overflow to infinity; and the bit patterns of f16 / bf16.
+double mirage_round_to(MirageDType dtype, double value);
+uint16_t mirage_f16_from_double(double value);
+double mirage_f16_to_double(uint16_t bits);
+uint16_t mirage_bf16_from_double(double value);
+double mirage_bf16_to_double(uint16_t bits);
+
+/// Frobenius norm of (a - reference) over that of reference, and the largest absolute difference. NaN or inf in `a` gives
+/// infinity. `n` elements.
+void mirage_compare(const double *a, const double *reference, size_t n, double *out_relative, double *out_max_abs);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,25 @@
+// layout.h - decides, for every custom kernel, where each tile lives and how. [Mirage 6]
+#ifndef MIRAGE_LAYOUT_H
+#define MIRAGE_LAYOUT_H
+
+#include "mirage/target.h"
+#include "mirage/ugraph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Fills in place what the schedule leaves open (warps, landing and stages of each load) and the space, strides, swizzle
+/// and shared-memory offset of every tile; what is already set by hand is checked and kept.
+///
+/// Result:  custom nodes carry a complete schedule; every tile is SHARED (planned layout) or REGISTER.
+/// Errors:  LIMIT when the tiles do not fit the target's shared memory (both numbers are named); BAD_ARGUMENT when a hand
+///          edit contradicts an operator or overlaps another live tile.
+MirageStatus mirage_layout_plan(MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag);
+/// Bytes of shared memory that the planned layout of `custom` uses.
+int32_t mirage_layout_shared_bytes(const MirageUGraph *graph, MirageNode custom);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

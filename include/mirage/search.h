@@ -1,0 +1,63 @@
+// search.h - enumerates µGraphs for a program, pruning prefixes by abstract expressions. [Mirage 4]
+#ifndef MIRAGE_SEARCH_H
+#define MIRAGE_SEARCH_H
+
+#include "mirage/target.h"
+#include "mirage/ugraph.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct MirageInt64List {
+  const int64_t *data;
+  size_t size;
+} MirageInt64List;
+
+/// Option names are the original's. Empty lists mean "from the shapes and the target".
+typedef struct MirageSearchOptions {
+  uint32_t max_block_ops;   // 0 = 11; counted as in DESIGN: loads count, stores do not, an element-wise chain is one
+  uint32_t max_candidates;  // kept, best predicted first; 0 = 16
+  uint64_t max_states;      // stop after this many prefixes; 0 = 50 million
+  MirageInt64List griddims; // allowed numbers of blocks along one grid axis
+  MirageInt64List franges;  // allowed loop ranges
+  uint64_t seed;            // of the fingerprints
+  uint32_t num_threads;     // 0 = all cores; the result does not depend on it
+  bool no_prune_expr;       // switches: measure what each idea gains
+  bool no_prune_axis;
+  bool no_merge;
+  const MirageTarget *target;
+} MirageSearchOptions;
+
+/// Why prefixes were cut. Printed as the funnel.
+typedef struct MirageFunnel {
+  uint64_t states;      // prefixes visited
+  uint64_t cut_expr;    // the goal's abstract expression cannot be reached any more
+  uint64_t cut_axis;    // operands walk different axes or hold different parts of one
+  uint64_t cut_order;   // another order of the same operators is canonical
+  uint64_t cut_merge;   // an equal tensor exists already in this prefix
+  uint64_t cut_memory;  // does not fit shared memory or registers
+  uint64_t structures;  // complete block graphs whose fingerprint is the goal's
+  uint64_t scheduled;   // structures times grids and loop ranges
+  uint64_t candidates;  // kept
+  double seconds;
+  bool exhausted;       // the space up to max_block_ops was covered
+} MirageFunnel;
+
+typedef struct MirageSearchResult {
+  uint32_t num_candidates;
+  MirageUGraph **candidates; // best predicted first; each has meta.source and meta.cost
+  MirageFunnel funnel;
+} MirageSearchResult;
+
+/// Searches one-kernel µGraphs for the program. "Nothing found" is num_candidates == 0, not an error.
+/// Owns:   *out_result is the caller's; free with mirage_search_result_deinit. Borrows program and options.
+/// Errors: UNSUPPORTED (operator named) when the program has an operator that the search cannot treat; NO_MEMORY.
+MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOptions *options, const MirageDiag *diag,
+                           MirageSearchResult *out_result);
+void mirage_search_result_deinit(MirageSearchResult *result);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,41 @@
+// target.h - a GPU generation is a row of numbers, never a copied generator.
+#ifndef MIRAGE_TARGET_H
+#define MIRAGE_TARGET_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct MirageTarget {
+  const char *name;      // "h200"
+  const char *chip;      // LLVM / ptxas name: "sm_90a"
+  const char *ptx;       // LLVM feature: "+ptx80"
+  int32_t compute_major, compute_minor;
+  int32_t num_sms;
+  int32_t shared_bytes_per_block; // opt-in limit of dynamic shared memory
+  int32_t shared_bytes_per_sm;
+  int32_t registers_per_sm;
+  int32_t max_threads_per_block;
+  int32_t max_threads_per_sm;
+  double dram_bytes_per_us;   // achievable
+  double l2_bytes_per_us;
+  double matmul_flops_per_us; // f16 with f32 accumulation, whole chip
+  double fma_flops_per_us;    // f32, whole chip
+  double exp_per_us;          // special-function results, whole chip
+  double launch_us;           // a kernel in a graph
+  bool has_cluster, has_tensor_copy, has_wgmma;
+} MirageTarget;
+
+/// By name ("h200", "h100", "a100", "rtx4090") or chip ("sm_90a": the first row with it); NULL when unknown.
+const MirageTarget *mirage_target_find(const char *name);
+/// Row `index`, or NULL past the end.
+const MirageTarget *mirage_target_get(size_t index);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,464 @@
+// ugraph.h - the in-memory µGraph: a kernel graph whose custom kernels hold block graphs, whose thread nodes hold
+// thread graphs. [Mirage 2]
+//
+// One SSA graph with regions serves all three levels. Nodes and values are 32-bit ids into arrays that live in the
+// graph's arena; id 0 means none. A node's operands, results and region are found by the accessors below; nothing is
+// ever removed from a graph - a transformation builds a new one.
+//
+//   kernel region (level K)      values are tensors in device memory
+//     custom    -> region (B)    arguments: the operands' tensors, then one tensor per result (the outputs to store to)
+//       loop    -> region (B)    arguments: the carries' current values; ends in yield(contributions..., factors...)
+//       thread  -> region (T)    arguments: the operands as fragments; ends in yield(results...)
+//
+// Building is strictly nested: open_custom / open_loop / open_thread push a region, close pops it. Builders remember
+// their first failure, so a chain reads straight and is checked once, at finish.
+//
+// Example: y = x @ w on a grid of 4 blocks that split the columns, looping over the contraction 8 times
+//
+//   MirageUGraph *g = mirage_ugraph_create(NULL, "linear", &diag);
+//   MirageValue x = mirage_ugraph_input(g, mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){16, 64}));
+//   MirageValue w = mirage_ugraph_input(g, mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){64, 32}));
+//   MirageType y_type = mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){16, 32});
+//   MirageNode k = mirage_ugraph_open_custom(g, 2, (MirageValue[]){x, w}, 1, &y_type, &custom_attrs);   // grid {4,1,1}
+//   MirageValue zero = mirage_ugraph_constant(g, mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){16, 8}), 0.0);
+//   MirageNode l = mirage_ugraph_open_loop(g, 1, &zero, &loop_attrs);                                   // range 8, sum
+//   MirageValue xt = mirage_ugraph_load(g, mirage_ugraph_argument(g, k, 0), &x_access);   // [16, 8]
+//   MirageValue wt = mirage_ugraph_load(g, mirage_ugraph_argument(g, k, 1), &w_access);   // [8, 8]
+//   MirageValue p = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (MirageValue[]){xt, wt}, NULL);
+//   mirage_ugraph_close(g, 1, &p);
+//   MirageValue acc = mirage_ugraph_result(g, l, 0);
+//   mirage_ugraph_store(g, acc, mirage_ugraph_argument(g, k, 2), &y_access);
+//   mirage_ugraph_close(g, 0, NULL);
+//   MirageValue y = mirage_ugraph_result(g, k, 0);
+//   mirage_ugraph_return(g, 1, &y);
+//   MIRAGE_TRY(mirage_ugraph_finish(g));
+#ifndef MIRAGE_UGRAPH_H
+#define MIRAGE_UGRAPH_H
+
+#include "mirage/arena.h"
+#include "mirage/diag.h"
+#include <stdbool.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ---------------------------------------------------------------------------------------------------------- operators
+
+typedef enum { MIRAGE_LEVEL_KERNEL = 1, MIRAGE_LEVEL_BLOCK = 2, MIRAGE_LEVEL_THREAD = 4 } MirageLevel;
+
+typedef enum {
+  MIRAGE_KIND_UNARY,
+  MIRAGE_KIND_BINARY,
+  MIRAGE_KIND_MATMUL,
+  MIRAGE_KIND_REDUCE,
+  MIRAGE_KIND_SHAPE,
+  MIRAGE_KIND_CAST,
+  MIRAGE_KIND_CONSTANT,
+  MIRAGE_KIND_SUGAR,
+  MIRAGE_KIND_REGION,
+  MIRAGE_KIND_TERMINATOR,
+  MIRAGE_KIND_ACCESS,
+  MIRAGE_KIND_COLLECTIVE,
+} MirageOpKind;
+
+typedef enum {
+  MIRAGE_ATTRS_NONE,
+  MIRAGE_ATTRS_MATMUL,
+  MIRAGE_ATTRS_REDUCE,
+  MIRAGE_ATTRS_SHAPE,
+  MIRAGE_ATTRS_REPEAT,
+  MIRAGE_ATTRS_PERM,
+  MIRAGE_ATTRS_SLICE,
+  MIRAGE_ATTRS_DIM,
+  MIRAGE_ATTRS_CONSTANT,
+  MIRAGE_ATTRS_EPS,
+  MIRAGE_ATTRS_SDPA,
+  MIRAGE_ATTRS_CUSTOM,
+  MIRAGE_ATTRS_LOOP,
+  MIRAGE_ATTRS_ACCESS,
+  MIRAGE_ATTRS_AXES,
+} MirageAttrsKind;
+
+typedef enum {
+  MIRAGE_OP_NONE,
+#define MIRAGE_OP(name, mnemonic, min, max, levels, kind, attrs) MIRAGE_OP_##name,
+#include "mirage/ops.def"
+  MIRAGE_NUM_OPS
+} MirageOp;
+
+#define MIRAGE_ANY UINT32_MAX
+
+typedef struct MirageOpInfo {
+  const char *name;     // "MATMUL"
+  const char *mnemonic; // "matmul", without a dialect prefix
+  uint32_t min_operands, max_operands;
+  uint32_t levels; // bit set of MirageLevel
+  MirageOpKind kind;
+  MirageAttrsKind attrs;
+} MirageOpInfo;
+
+/// The row of `op`. `op` must lie in (0, MIRAGE_NUM_OPS).
+const MirageOpInfo *mirage_op_info(MirageOp op);
+/// The operator with this mnemonic (not NUL-terminated) at this level, or MIRAGE_OP_NONE.
+MirageOp mirage_op_find(MirageLevel level, const char *mnemonic, size_t length);
+
+// -------------------------------------------------------------------------------------------------------------- types
+
+enum { MIRAGE_MAX_RANK = 6, MIRAGE_MAX_LOOPS = 4, MIRAGE_MAX_ROLES = 8, MIRAGE_MAX_LOADS = 24 };
+
+typedef enum { MIRAGE_F16, MIRAGE_BF16, MIRAGE_F32 } MirageDType;
+
+/// Bytes of one element.
+uint32_t mirage_dtype_bytes(MirageDType dtype);
+const char *mirage_dtype_name(MirageDType dtype); // "f16", "bf16", "f32"
+
+typedef enum {
+  MIRAGE_SPACE_DEVICE,   // tensor: device memory, row-major, contiguous
+  MIRAGE_SPACE_TILE,     // tile whose place is not decided yet
+  MIRAGE_SPACE_SHARED,   // tile in shared memory
+  MIRAGE_SPACE_REGISTER, // tile spread over the block's registers
+  MIRAGE_SPACE_FRAGMENT, // fragment inside a thread region
+} MirageSpace;
+
+/// Where the elements of a tile lie. The default (all zero) means "not planned". Dropping it never changes a result.
+typedef struct MirageLayout {
+  bool planned;
+  uint8_t swizzle;                  // shared: XOR of 16-byte chunk index with row index mod 2^swizzle; 0 = none
+  int32_t offset;                   // shared: byte offset from the start of the block's shared memory; -1 = none
+  int32_t stages;                   // shared: buffers used round-robin by the iterations of the loop, >= 1
+  int64_t strides[MIRAGE_MAX_RANK]; // shared: in elements
+} MirageLayout;
+
+typedef struct MirageType {
+  MirageDType dtype;
+  MirageSpace space;
+  uint32_t rank;
+  int64_t shape[MIRAGE_MAX_RANK]; // every extent >= 1
+  MirageLayout layout;            // tiles only
+} MirageType;
+
+MirageType mirage_type_tensor(MirageDType dtype, uint32_t rank, const int64_t *shape);
+MirageType mirage_type_tile(MirageDType dtype, uint32_t rank, const int64_t *shape);
+int64_t mirage_type_elements(const MirageType *type);
+int64_t mirage_type_bytes(const MirageType *type); // elements times element size, without padding
+bool mirage_type_same_shape(const MirageType *a, const MirageType *b);
+/// Same element type and shape; space and layout may differ.
+bool mirage_type_same_meaning(const MirageType *a, const MirageType *b);
+/// Writes "2x64xf16" into `buffer` (truncating) and returns it.
+const char *mirage_type_format(const MirageType *type, char *buffer, size_t size);
+
+// --------------------------------------------------------------------------------------------------------- attributes
+
+/// What a masked element (outside the valid extents of a load) holds: the neutral element of what follows.
+typedef enum { MIRAGE_FILL_ZERO, MIRAGE_FILL_ONE, MIRAGE_FILL_BOTTOM } MirageFill;
+
+/// How a block's tile lies in a tensor: imap / omap and fmap of [Mirage 2].
+///   grid[a]  tensor dimension that grid axis a (0 = x) splits, or -1: replicated (load) / written by all alike (store)
+///   loop[l]  tensor dimension that the l-th enclosing loop (0 = outermost) splits, or -1
+/// A dimension of extent n is split by the axes that name it, in the order x, y, z, loops outermost first:
+///   chunk_0 = n, chunk_{i+1} = ceil(chunk_i / parts_i), start += index_i * chunk_{i+1};  tile extent = last chunk.
+/// Element j of the tile is valid when it lies inside every enclosing chunk; a load gives invalid ones `fill`, a store
+/// drops them.
+typedef struct MirageAccessAttrs {
+  int8_t grid[3];
+  int8_t loop[MIRAGE_MAX_LOOPS];
+  MirageFill fill;
+} MirageAccessAttrs;
+
+/// How a loop-carried value `acc` takes the iteration's contribution `c`.
+typedef enum {
+  MIRAGE_COMBINE_SUM,     // acc + c
+  MIRAGE_COMBINE_MAX,     // max(acc, c)
+  MIRAGE_COMBINE_RESCALE, // acc * f + c, with f a factor that this iteration yields (broadcasts against acc)
+  MIRAGE_COMBINE_CONCAT,  // acc[.., i*e .. (i+1)*e, ..] = c along `dim`; iteration i; c's extent e is acc's / range
+  MIRAGE_COMBINE_ASSIGN,  // c
+} MirageCombine;
+
+typedef struct MirageCarry {
+  MirageCombine combine;
+  int32_t dim; // CONCAT only
+} MirageCarry;
+
+typedef struct MirageLoopAttrs {
+  int64_t range;              // iterations, >= 1
+  uint32_t num_carries;       // = number of operands (initial values) and of results
+  const MirageCarry *carries; // copied by the builder
+} MirageLoopAttrs;
+
+// The schedule says who does what; dropping it never changes a result. See dialect/README.md for each key.
+typedef enum { MIRAGE_ROLE_PRODUCER, MIRAGE_ROLE_CONSUMER, MIRAGE_ROLE_HELPER } MirageRoleKind;
+typedef struct MirageRole {
+  MirageRoleKind kind;
+  int32_t warps;
+  int32_t registers; // per thread (setmaxnreg); 0 = leave it to the assembler
+} MirageRole;
+
+typedef enum { MIRAGE_SPLIT_AUTO, MIRAGE_SPLIT_ROWS, MIRAGE_SPLIT_COLUMNS, MIRAGE_SPLIT_REDUCTION } MirageWarpSplit;
+typedef enum {
+  MIRAGE_LANDING_AUTO,
+  MIRAGE_LANDING_REGISTER, // global memory straight to registers
+  MIRAGE_LANDING_ASYNC,    // cp.async to shared memory
+  MIRAGE_LANDING_BULK,     // cp.async.bulk
+  MIRAGE_LANDING_TENSOR,   // cp.async.bulk.tensor
+} MirageLanding;
+typedef enum { MIRAGE_CACHE_DEFAULT, MIRAGE_CACHE_NO_ALLOCATE, MIRAGE_CACHE_EVICT_FIRST, MIRAGE_CACHE_EVICT_LAST } MirageCache;
+typedef struct MirageLoadSchedule {
+  MirageLanding landing;
+  int32_t stages;         // 0 = planner's choice
+  MirageCache cache;
+  int32_t prefetch_bytes; // L2 prefetch size: 0, 64, 128, 256
+  bool multicast;         // one copy serves the blocks of the cluster that load the same tile
+} MirageLoadSchedule;
+typedef enum { MIRAGE_ORDER_AUTO, MIRAGE_ORDER_ROW, MIRAGE_ORDER_COLUMN, MIRAGE_ORDER_GROUPED } MirageTileOrder;
+
+typedef struct MirageSchedule {
+  int32_t warps; // of the whole block; 0 = planner's choice
+  MirageWarpSplit split;
+  bool swap;                 // matmul computes the transpose (weight as A operand)
+  bool permute_k;            // fragments may take k in any common order
+  MirageTileOrder tile_order;
+  int32_t side_blocks;       // extra blocks (lowest numbers) that compute what does not depend on the grid
+  bool dependent_launch;     // starts before the previous kernel ends (griddepcontrol)
+  uint32_t num_roles;
+  MirageRole roles[MIRAGE_MAX_ROLES];
+  uint32_t num_loads;        // one entry per load of the block graph, in textual order, or 0
+  MirageLoadSchedule loads[MIRAGE_MAX_LOADS];
+} MirageSchedule;
+
+/// What lowering found out: how to launch the kernel that a custom node became.
+typedef struct MirageLaunch {
+  const char *kernel;      // entry name in the PTX
+  int32_t threads;         // per block
+  int32_t shared_bytes;    // dynamic shared memory
+  int64_t workspace_bytes; // device memory that must be zero before the first launch and is zero again after each
+} MirageLaunch;
+
+typedef struct MirageCustomAttrs {
+  int64_t grid[3];    // blocks per axis, >= 1
+  int64_t cluster[3]; // blocks of a cluster per axis; divides grid; {1,1,1} = none
+  const MirageSchedule *schedule; // or NULL; copied by the builder
+  const MirageLaunch *launch;     // or NULL; copied by the builder
+} MirageCustomAttrs;
+
+typedef union MirageAttrs {
+  struct {
+    bool transpose_a, transpose_b;
+  } matmul;
+  struct {
+    int32_t dim;
+    int64_t extent; // what is left of the dimension; divides it
+  } reduce;
+  struct {
+    MirageType type; // the result; cast uses its dtype only
+  } shape;
+  struct {
+    int32_t dim;
+    int64_t times; // out[.., i, ..] = in[.., i mod extent, ..]
+  } repeat;
+  struct {
+    int32_t perm[MIRAGE_MAX_RANK]; // result dimension i is operand dimension perm[i]
+  } perm;
+  struct {
+    int32_t dim;
+    int64_t begin, end; // end exclusive
+  } slice;
+  struct {
+    int32_t dim;
+  } dim;
+  struct {
+    MirageType type;
+    double value; // splat; exactly representable in the element type or rounded to it
+  } constant;
+  struct {
+    double eps;
+  } eps;
+  struct {
+    double scale; // factor of q @ k^T
+  } sdpa;
+  struct {
+    bool axis[3]; // grid axes reduced over
+  } axes;
+  MirageAccessAttrs access;
+  MirageLoopAttrs loop;
+  MirageCustomAttrs custom;
+} MirageAttrs;
+
+// ------------------------------------------------------------------------------------------------------- ids and views
+
+typedef struct MirageNode {
+  uint32_t index;
+} MirageNode;
+typedef struct MirageValue {
+  uint32_t index;
+} MirageValue;
+typedef struct MirageRegion {
+  uint32_t index;
+} MirageRegion;
+
+typedef struct MirageUGraph MirageUGraph;
+
+/// Read-only view of a node. Pointers stay valid until the next building call.
+typedef struct MirageNodeView {
+  MirageOp op;
+  MirageLevel level;
+  uint32_t num_operands, num_results;
+  const MirageValue *operands;
+  MirageValue first_result; // results are consecutive
+  MirageRegion region;      // the node's own region, or 0
+  MirageRegion parent;      // the region it stands in
+  const MirageAttrs *attrs; // NULL when the operator takes none
+  const void *loc;          // the builder's cookie
+} MirageNodeView;
+
+typedef struct MirageRegionView {
+  MirageLevel level;
+  MirageNode owner; // 0 for the kernel region
+  uint32_t num_arguments;
+  MirageValue first_argument; // arguments are consecutive
+  uint32_t num_nodes;
+  const MirageNode *nodes; // in order; the terminator last
+} MirageRegionView;
+
+/// Grid, cluster and loops around a node of a block graph.
+typedef struct MirageScope {
+  int64_t grid[3];
+  int64_t cluster[3];
+  uint32_t num_loops;
+  int64_t ranges[MIRAGE_MAX_LOOPS]; // outermost first
+} MirageScope;
+
+// ---------------------------------------------------------------------------------------------------------- graph meta
+
+/// How sure we are that the graph equals its source. [Mirage 5]; lib/verify/README.md
+typedef struct MirageProof {
+  bool present;
+  uint32_t trials;
+  uint64_t q;            // prime of exponents, 0 when the pair has no exponential
+  uint32_t p_bits;       // size of the fresh primes p
+  uint64_t seed;
+  double log2_bound;     // log2 of the probability that a wrong graph passes
+  bool shrunken;         // proven on a shrunken instance
+} MirageProof;
+
+/// Predicted cost on a target.
+typedef struct MirageCost {
+  bool present;
+  double time_us;
+  double bytes;   // device memory traffic
+  double flops;
+  uint32_t kernels;
+} MirageCost;
+
+typedef struct MirageGraphMeta {
+  const char *name;   // symbol
+  const char *source; // symbol of the program it is a candidate for, or NULL for a program
+  MirageProof proof;
+  MirageCost cost;
+  bool selected;
+} MirageGraphMeta;
+
+// ------------------------------------------------------------------------------------------------------------ building
+
+/// Creates an empty graph. `allocator` NULL = malloc; `diag` receives the builder's errors and is borrowed for the
+/// graph's life. NULL when memory is out.
+MirageUGraph *mirage_ugraph_create(const MirageAllocator *allocator, const char *name, const MirageDiag *diag);
+void mirage_ugraph_destroy(MirageUGraph *graph);
+
+/// Cookie for nodes built from here on (MirageNodeView.loc).
+void mirage_ugraph_set_loc(MirageUGraph *graph, const void *loc);
+
+/// Adds a kernel-level input. Inputs come before any node.
+MirageValue mirage_ugraph_input(MirageUGraph *graph, MirageType tensor);
+
+/// Adds a node without a region to the open region; result types are inferred (load needs the open scope).
+/// Returns its result; {0} for store, and after a failure (any operand {0} fails silently: the first error stands).
+MirageValue mirage_ugraph_apply(MirageUGraph *graph, MirageOp op, uint32_t num_operands, const MirageValue *operands,
+                                const MirageAttrs *attrs);
+MirageValue mirage_ugraph_constant(MirageUGraph *graph, MirageType type, double value);
+MirageValue mirage_ugraph_cast(MirageUGraph *graph, MirageValue operand, MirageDType dtype);
+MirageValue mirage_ugraph_load(MirageUGraph *graph, MirageValue tensor, const MirageAccessAttrs *access);
+void mirage_ugraph_store(MirageUGraph *graph, MirageValue tile, MirageValue tensor, const MirageAccessAttrs *access);
+
+MirageNode mirage_ugraph_open_custom(MirageUGraph *graph, uint32_t num_operands, const MirageValue *operands,
+                                     uint32_t num_results, const MirageType *results, const MirageCustomAttrs *attrs);
+MirageNode mirage_ugraph_open_loop(MirageUGraph *graph, uint32_t num_inits, const MirageValue *inits,
+                                   const MirageLoopAttrs *attrs);
+MirageNode mirage_ugraph_open_thread(MirageUGraph *graph, uint32_t num_operands, const MirageValue *operands);
+/// Ends the innermost open region. loop: contributions then factors; thread: results; custom: nothing.
+void mirage_ugraph_close(MirageUGraph *graph, uint32_t num_values, const MirageValue *values);
+
+/// Ends the kernel region.
+void mirage_ugraph_return(MirageUGraph *graph, uint32_t num_values, const MirageValue *values);
+/// Checks what only the whole graph shows (every region closed, a return, every custom output stored). Returns the
+/// first failure of any building call.
+MirageStatus mirage_ugraph_finish(MirageUGraph *graph);
+MirageStatus mirage_ugraph_status(const MirageUGraph *graph);
+
+/// Overrides the space and layout of a value (layout pass, bridge).
+void mirage_ugraph_set_placement(MirageUGraph *graph, MirageValue value, MirageSpace space, const MirageLayout *layout);
+/// Replaces the schedule / launch of a custom node (copied; NULL removes).
+void mirage_ugraph_set_schedule(MirageUGraph *graph, MirageNode custom, const MirageSchedule *schedule);
+void mirage_ugraph_set_launch(MirageUGraph *graph, MirageNode custom, const MirageLaunch *launch);
+MirageGraphMeta *mirage_ugraph_meta(MirageUGraph *graph);
+const MirageGraphMeta *mirage_ugraph_get_meta(const MirageUGraph *graph);
+/// Copies `text` into the graph's arena.
+const char *mirage_ugraph_intern_string(MirageUGraph *graph, const char *text);
+
+// ------------------------------------------------------------------------------------------------------------- reading
+
+MirageRegion mirage_ugraph_body(const MirageUGraph *graph); // the kernel region
+MirageRegionView mirage_ugraph_region(const MirageUGraph *graph, MirageRegion region);
+MirageNodeView mirage_ugraph_node(const MirageUGraph *graph, MirageNode node);
+const MirageType *mirage_ugraph_type(const MirageUGraph *graph, MirageValue value);
+/// The node that defines a value, or {0} for a region argument.
+MirageNode mirage_ugraph_def(const MirageUGraph *graph, MirageValue value);
+MirageValue mirage_ugraph_result(const MirageUGraph *graph, MirageNode node, uint32_t index);
+/// Argument `index` of a node's region.
+MirageValue mirage_ugraph_argument(const MirageUGraph *graph, MirageNode node, uint32_t index);
+uint32_t mirage_ugraph_num_nodes(const MirageUGraph *graph);  // ids run 1 .. num_nodes
+uint32_t mirage_ugraph_num_values(const MirageUGraph *graph); // ids run 1 .. num_values
+uint32_t mirage_ugraph_num_inputs(const MirageUGraph *graph);
+MirageValue mirage_ugraph_get_input(const MirageUGraph *graph, uint32_t index);
+uint32_t mirage_ugraph_num_outputs(const MirageUGraph *graph); // 0 before return
+MirageValue mirage_ugraph_get_output(const MirageUGraph *graph, uint32_t index);
+/// Scope around a node inside a custom node.
+MirageScope mirage_ugraph_scope(const MirageUGraph *graph, MirageNode node);
+
+// ---------------------------------------------------------------------------------------------------------- shape rules
+
+/// The one place where types are checked and inferred, used by the builder, the dialects' verifiers and type inference.
+/// Operators with a region are checked by mirage_op_check_region instead.
+///
+/// Shapes:  `operands[num_operands]`; `out_result` is the single result's type (untouched for store).
+/// Types:   kernel level keeps the operands' element type (operands must agree; cast converts). At block and thread level
+///          arithmetic results are f32 whatever the operands (f16, bf16, f32 may mix in element-wise operators); matmul and
+///          mma operands must have one element type; data movement keeps it.
+/// scope:   needed by load, store and collectives; NULL skips the checks that depend on it and, for load, BAD_ARGUMENT.
+/// Errors:  BAD_SHAPE, BAD_TYPE, BAD_ARGUMENT, with a sentence that names the operator and both values.
+MirageStatus mirage_op_infer(MirageOp op, MirageLevel level, uint32_t num_operands, const MirageType *operands,
+                             const MirageAttrs *attrs, const MirageScope *scope, const MirageDiag *diag, const void *loc,
+                             MirageType *out_result);
+
+/// Checks what a loop's yield must satisfy against the carries.
+MirageStatus mirage_op_check_loop(const MirageLoopAttrs *attrs, uint32_t num_inits, const MirageType *inits,
+                                  uint32_t num_yielded, const MirageType *yielded, const MirageDiag *diag, const void *loc);
+/// Checks grid, cluster, schedule and counts of a custom node.
+MirageStatus mirage_op_check_custom(const MirageCustomAttrs *attrs, const MirageDiag *diag, const void *loc);
+/// Tile extents of an access (see MirageAccessAttrs) into `tensor` within `scope`.
+MirageStatus mirage_access_tile(const MirageType *tensor, const MirageAccessAttrs *access, const MirageScope *scope,
+                                const MirageDiag *diag, const void *loc, MirageType *out_tile);
+
+// ----------------------------------------------------------------------------------------------------- transformations
+
+/// Rebuilds a kernel graph with sugar expanded and derived operators in canonical form (softmax, norms, attention,
+/// rsqrt = 1/sqrt, silu = x * sigmoid(x), sigmoid = 1/(1 + exp(-x)), square = x*x, mean = sum / extent).
+/// lib/ugraph/expand.c documents each; custom nodes are copied unchanged.
+MirageStatus mirage_ugraph_expand(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
+/// Copies a graph.
+MirageStatus mirage_ugraph_clone(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

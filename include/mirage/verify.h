@@ -1,0 +1,61 @@
+// verify.h - decides, with a computed error bound, whether two graphs compute the same outputs. [Mirage 5]
+// The theorem and its assumptions: lib/verify/README.md.
+#ifndef MIRAGE_VERIFY_H
+#define MIRAGE_VERIFY_H
+
+#include "mirage/eval.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct MirageVerifyOptions {
+  uint64_t seed;
+  uint32_t trials;         // 0 = as many as the bound asks for
+  double log2_bound;       // stop when the proven bound is at most 2^this; 0 = -60
+  uint64_t max_work;       // multiplications that full-size evaluation may cost in one trial; larger programs are shrunk
+                           // (lib/verify/shrink.c); 0 = 2e8
+} MirageVerifyOptions;
+
+typedef enum { MIRAGE_VERDICT_EQUIVALENT, MIRAGE_VERDICT_DIFFERENT, MIRAGE_VERDICT_UNSUPPORTED } MirageVerdictKind;
+
+typedef struct MirageVerdict {
+  MirageVerdictKind kind;
+  MirageProof proof; // EQUIVALENT
+  // DIFFERENT: the witness
+  uint64_t seed;
+  uint32_t trial, output;
+  uint64_t index;                     // row-major index into that output
+  uint64_t source_value, target_value; // residues mod p
+  // UNSUPPORTED
+  char reason[160];
+  const void *loc;
+} MirageVerdict;
+
+/// Shapes:  inputs pair up by position with equal types; so do outputs.
+/// Owns:    borrows everything.
+/// Errors:  BAD_SHAPE if inputs or outputs do not pair up; NO_MEMORY. "Different" and "unsupported" are verdicts, not errors.
+/// Threads: safe on graphs that nobody is building.
+MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *target, const MirageVerifyOptions *options,
+                           const MirageDiag *diag, MirageVerdict *out_verdict);
+
+/// One random evaluation point: fresh primes and root of unity for (seed, trial), and a domain on their residues.
+/// Element: MirageResidue. The domain implements every operator by its field rule; sqrt, erf, ... are seeded random
+/// functions.
+typedef struct MirageResidue {
+  uint64_t p; // value mod p, < p
+  uint32_t q; // value mod q, < q; meaningful unless `after_exp`
+  uint8_t after_exp; // 1: no residue mod q exists (an exponential lies on the path)
+  uint8_t bottom;    // 1: below every number
+} MirageResidue;
+typedef struct MirageField MirageField;
+MirageField *mirage_field_create(uint64_t seed, uint32_t trial);
+void mirage_field_destroy(MirageField *field);
+const MirageDomain *mirage_field_domain(const MirageField *field);
+/// Fills an input tensor with uniform residues; `input` is its position, so that both graphs of a pair see the same.
+void mirage_field_draw(const MirageField *field, uint32_t input, size_t n, MirageResidue *out);
+
+#ifdef __cplusplus
+}
+#endif
+#endif
