@@ -23,6 +23,7 @@ typedef struct MirageArenaBlock MirageArenaBlock;
 /// Caller's storage; zero-initialised is an empty arena on malloc.
 typedef struct MirageArena {
   MirageArenaBlock *head;
+  MirageArenaBlock *spare; // largest block that rewinding gave back, kept for the next growth
   const MirageAllocator *allocator;
   size_t total_bytes; // bytes of all blocks held now
 } MirageArena;

@@ -23,12 +23,17 @@ MirageStatus mirage_bridge_import(MlirOperation graph_op, const MirageDiag *diag
 MirageStatus mirage_bridge_export(const MirageUGraph *graph, MlirContext context, MlirBlock block, MlirLocation loc,
                                   const MirageDiag *diag, MlirOperation *out_op);
 
+/// Writes source, proof, cost and selected of `meta` onto a mirage_kernel.graph, and takes away those it does not have. The
+/// symbol and the body stay.
+MirageStatus mirage_bridge_export_meta(const MirageGraphMeta *meta, MlirOperation graph_op, const MirageDiag *diag);
+
 // Single types and attributes, shared with the verifiers and type inference of the dialects.
 /// BAD_TYPE for anything but a ranked static tensor / tile / fragment of f16, bf16, f32 with extents >= 1: the sentence
 /// names the type and the remedy.
 MirageStatus mirage_bridge_type_import(MlirType type, const MirageDiag *diag, const void *loc, MirageType *out_type);
 MlirType mirage_bridge_type_export(MlirContext context, const MirageType *type);
 /// Attributes of an operation from its attribute dictionary (inherent ones). Pointers in `out_attrs` live in `arena`.
+/// The type in `shape` and `constant` is the operation's result type, no attribute: the caller fills it in.
 MirageStatus mirage_bridge_attrs_import(MirageOp op, MlirAttribute dictionary, MirageArena *arena, const MirageDiag *diag,
                                         const void *loc, MirageAttrs *out_attrs);
 

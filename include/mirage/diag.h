@@ -8,7 +8,12 @@
 extern "C" {
 #endif
 
-typedef enum { MIRAGE_SEVERITY_NOTE, MIRAGE_SEVERITY_REMARK, MIRAGE_SEVERITY_WARNING, MIRAGE_SEVERITY_ERROR } MirageSeverity;
+typedef enum {
+  MIRAGE_SEVERITY_NOTE,
+  MIRAGE_SEVERITY_REMARK,
+  MIRAGE_SEVERITY_WARNING,
+  MIRAGE_SEVERITY_ERROR
+} MirageSeverity;
 
 /// A sink for messages. `loc` is the cookie that the builder of the graph attached to the node in question (an
 /// MlirLocation's pointer when the graph came through the bridge), or NULL. `message` lives only during the call.

@@ -1,7 +1,7 @@
 // random.h - the seeded generator that everything random is drawn from. Never seeded from time or from an index.
 //
-// Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC '11): counter-based, so stream `s` of
-// seed `k` can be drawn anywhere, in any order, at any thread count.
+// Philox 4x32-10 (Salmon et al., "Parallel random numbers: as easy as 1, 2, 3", SC '11): counter-based, so stream `s`
+// of seed `k` can be drawn anywhere, in any order, at any thread count.
 #ifndef MIRAGE_RANDOM_H
 #define MIRAGE_RANDOM_H
 

@@ -11,9 +11,9 @@ extern "C" {
 #endif
 
 typedef struct MirageTarget {
-  const char *name;      // "h200"
-  const char *chip;      // LLVM / ptxas name: "sm_90a"
-  const char *ptx;       // LLVM feature: "+ptx80"
+  const char *name; // "h200"
+  const char *chip; // LLVM / ptxas name: "sm_90a"
+  const char *ptx;  // LLVM feature: "+ptx80"
   int32_t compute_major, compute_minor;
   int32_t num_sms;
   int32_t shared_bytes_per_block; // opt-in limit of dynamic shared memory
@@ -21,7 +21,7 @@ typedef struct MirageTarget {
   int32_t registers_per_sm;
   int32_t max_threads_per_block;
   int32_t max_threads_per_sm;
-  double dram_bytes_per_us;   // achievable
+  double dram_bytes_per_us; // achievable
   double l2_bytes_per_us;
   double matmul_flops_per_us; // f16 with f32 accumulation, whole chip
   double fma_flops_per_us;    // f32, whole chip

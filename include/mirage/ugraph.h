@@ -103,6 +103,24 @@ const MirageOpInfo *mirage_op_info(MirageOp op);
 /// The operator with this mnemonic (not NUL-terminated) at this level, or MIRAGE_OP_NONE.
 MirageOp mirage_op_find(MirageLevel level, const char *mnemonic, size_t length);
 
+/// One step of a derived operator's canonical form. Operand numbers: 0 and 1 are the derived operator's own operands,
+/// 2 + i is the result of step i. A CONSTANT step has no operands, only `value`; a unary step uses `a` only.
+typedef struct MirageExpansionStep {
+  MirageOp op; // exp, log, sqrt, erf, tanh, add, sub, mul, div, max or constant
+  uint8_t a, b;
+  double value;
+} MirageExpansionStep;
+
+typedef struct MirageExpansion {
+  uint32_t num_steps;
+  MirageExpansionStep steps[14]; // the last step is the result
+} MirageExpansion;
+
+/// The canonical form of a derived element-wise operator (rsqrt, square, neg, sigmoid, silu, gelu, gelu_tanh, relu,
+/// min), or NULL for every other operator. The one definition of their meaning: expansion, expressions and fields
+/// follow it.
+const MirageExpansion *mirage_op_expansion(MirageOp op);
+
 // -------------------------------------------------------------------------------------------------------------- types
 
 enum { MIRAGE_MAX_RANK = 6, MIRAGE_MAX_LOOPS = 4, MIRAGE_MAX_ROLES = 8, MIRAGE_MAX_LOADS = 24 };
@@ -166,7 +184,8 @@ typedef struct MirageAccessAttrs {
   MirageFill fill;
 } MirageAccessAttrs;
 
-/// How a loop-carried value `acc` takes the iteration's contribution `c`.
+/// How a loop-carried value `acc` takes the iteration's contribution `c`. SUM and RESCALE carry f32 and take
+/// contributions of any element type; MAX carries f32 or the contribution's own type; CONCAT and ASSIGN keep the type.
 typedef enum {
   MIRAGE_COMBINE_SUM,     // acc + c
   MIRAGE_COMBINE_MAX,     // max(acc, c)
@@ -202,10 +221,15 @@ typedef enum {
   MIRAGE_LANDING_BULK,     // cp.async.bulk
   MIRAGE_LANDING_TENSOR,   // cp.async.bulk.tensor
 } MirageLanding;
-typedef enum { MIRAGE_CACHE_DEFAULT, MIRAGE_CACHE_NO_ALLOCATE, MIRAGE_CACHE_EVICT_FIRST, MIRAGE_CACHE_EVICT_LAST } MirageCache;
+typedef enum {
+  MIRAGE_CACHE_DEFAULT,
+  MIRAGE_CACHE_NO_ALLOCATE,
+  MIRAGE_CACHE_EVICT_FIRST,
+  MIRAGE_CACHE_EVICT_LAST
+} MirageCache;
 typedef struct MirageLoadSchedule {
   MirageLanding landing;
-  int32_t stages;         // 0 = planner's choice
+  int32_t stages; // 0 = planner's choice
   MirageCache cache;
   int32_t prefetch_bytes; // L2 prefetch size: 0, 64, 128, 256
   bool multicast;         // one copy serves the blocks of the cluster that load the same tile
@@ -215,14 +239,14 @@ typedef enum { MIRAGE_ORDER_AUTO, MIRAGE_ORDER_ROW, MIRAGE_ORDER_COLUMN, MIRAGE_
 typedef struct MirageSchedule {
   int32_t warps; // of the whole block; 0 = planner's choice
   MirageWarpSplit split;
-  bool swap;                 // matmul computes the transpose (weight as A operand)
-  bool permute_k;            // fragments may take k in any common order
+  bool swap;      // matmul computes the transpose (weight as A operand)
+  bool permute_k; // fragments may take k in any common order
   MirageTileOrder tile_order;
-  int32_t side_blocks;       // extra blocks (lowest numbers) that compute what does not depend on the grid
-  bool dependent_launch;     // starts before the previous kernel ends (griddepcontrol)
+  int32_t side_blocks;   // extra blocks (lowest numbers) that compute what does not depend on the grid
+  bool dependent_launch; // starts before the previous kernel ends (griddepcontrol)
   uint32_t num_roles;
   MirageRole roles[MIRAGE_MAX_ROLES];
-  uint32_t num_loads;        // one entry per load of the block graph, in textual order, or 0
+  uint32_t num_loads; // one entry per load of the block graph, in textual order, or 0
   MirageLoadSchedule loads[MIRAGE_MAX_LOADS];
 } MirageSchedule;
 
@@ -235,8 +259,8 @@ typedef struct MirageLaunch {
 } MirageLaunch;
 
 typedef struct MirageCustomAttrs {
-  int64_t grid[3];    // blocks per axis, >= 1
-  int64_t cluster[3]; // blocks of a cluster per axis; divides grid; {1,1,1} = none
+  int64_t grid[3];                // blocks per axis, >= 1
+  int64_t cluster[3];             // blocks of a cluster per axis; divides grid; {1,1,1} = none
   const MirageSchedule *schedule; // or NULL; copied by the builder
   const MirageLaunch *launch;     // or NULL; copied by the builder
 } MirageCustomAttrs;
@@ -334,18 +358,18 @@ typedef struct MirageScope {
 typedef struct MirageProof {
   bool present;
   uint32_t trials;
-  uint64_t q;            // prime of exponents, 0 when the pair has no exponential
-  uint32_t p_bits;       // size of the fresh primes p
+  uint64_t q;      // prime of exponents, 0 when the pair has no exponential
+  uint32_t p_bits; // size of the fresh primes p
   uint64_t seed;
-  double log2_bound;     // log2 of the probability that a wrong graph passes
-  bool shrunken;         // proven on a shrunken instance
+  double log2_bound; // log2 of the probability that a wrong graph passes
+  bool shrunken;     // proven on a shrunken instance
 } MirageProof;
 
 /// Predicted cost on a target.
 typedef struct MirageCost {
   bool present;
   double time_us;
-  double bytes;   // device memory traffic
+  double bytes; // device memory traffic
   double flops;
   uint32_t kernels;
 } MirageCost;
@@ -372,7 +396,8 @@ void mirage_ugraph_set_loc(MirageUGraph *graph, const void *loc);
 MirageValue mirage_ugraph_input(MirageUGraph *graph, MirageType tensor);
 
 /// Adds a node without a region to the open region; result types are inferred (load needs the open scope).
-/// Returns its result; {0} for store, and after a failure (any operand {0} fails silently: the first error stands).
+/// Returns its result; {0} for store, and after a failure. So a later call may get {0} as an operand: it does nothing,
+/// the first error stands.
 MirageValue mirage_ugraph_apply(MirageUGraph *graph, MirageOp op, uint32_t num_operands, const MirageValue *operands,
                                 const MirageAttrs *attrs);
 MirageValue mirage_ugraph_constant(MirageUGraph *graph, MirageType type, double value);
@@ -410,6 +435,8 @@ const char *mirage_ugraph_intern_string(MirageUGraph *graph, const char *text);
 MirageRegion mirage_ugraph_body(const MirageUGraph *graph); // the kernel region
 MirageRegionView mirage_ugraph_region(const MirageUGraph *graph, MirageRegion region);
 MirageNodeView mirage_ugraph_node(const MirageUGraph *graph, MirageNode node);
+/// Never NULL: an id that names no value has an empty type (rank 0), so that a chain of building calls may ask for
+/// types after a failure.
 const MirageType *mirage_ugraph_type(const MirageUGraph *graph, MirageValue value);
 /// The node that defines a value, or {0} for a region argument.
 MirageNode mirage_ugraph_def(const MirageUGraph *graph, MirageValue value);
@@ -425,24 +452,27 @@ MirageValue mirage_ugraph_get_output(const MirageUGraph *graph, uint32_t index);
 /// Scope around a node inside a custom node.
 MirageScope mirage_ugraph_scope(const MirageUGraph *graph, MirageNode node);
 
-// ---------------------------------------------------------------------------------------------------------- shape rules
+// ---------------------------------------------------------------------------------------------------------- shape
+// rules
 
 /// The one place where types are checked and inferred, used by the builder, the dialects' verifiers and type inference.
-/// Operators with a region are checked by mirage_op_check_region instead.
+/// Operators with a region are checked by mirage_op_check_loop and mirage_op_check_custom instead.
 ///
 /// Shapes:  `operands[num_operands]`; `out_result` is the single result's type (untouched for store).
-/// Types:   kernel level keeps the operands' element type (operands must agree; cast converts). At block and thread level
-///          arithmetic results are f32 whatever the operands (f16, bf16, f32 may mix in element-wise operators); matmul and
-///          mma operands must have one element type; data movement keeps it.
+/// Types:   kernel level keeps the operands' element type (operands must agree; cast converts). At block and thread
+/// level
+///          arithmetic results are f32 whatever the operands (f16, bf16, f32 may mix in element-wise operators); matmul
+///          and mma operands must have one element type; data movement keeps it.
 /// scope:   needed by load, store and collectives; NULL skips the checks that depend on it and, for load, BAD_ARGUMENT.
 /// Errors:  BAD_SHAPE, BAD_TYPE, BAD_ARGUMENT, with a sentence that names the operator and both values.
 MirageStatus mirage_op_infer(MirageOp op, MirageLevel level, uint32_t num_operands, const MirageType *operands,
-                             const MirageAttrs *attrs, const MirageScope *scope, const MirageDiag *diag, const void *loc,
-                             MirageType *out_result);
+                             const MirageAttrs *attrs, const MirageScope *scope, const MirageDiag *diag,
+                             const void *loc, MirageType *out_result);
 
 /// Checks what a loop's yield must satisfy against the carries.
 MirageStatus mirage_op_check_loop(const MirageLoopAttrs *attrs, uint32_t num_inits, const MirageType *inits,
-                                  uint32_t num_yielded, const MirageType *yielded, const MirageDiag *diag, const void *loc);
+                                  uint32_t num_yielded, const MirageType *yielded, const MirageDiag *diag,
+                                  const void *loc);
 /// Checks grid, cluster, schedule and counts of a custom node.
 MirageStatus mirage_op_check_custom(const MirageCustomAttrs *attrs, const MirageDiag *diag, const void *loc);
 /// Tile extents of an access (see MirageAccessAttrs) into `tensor` within `scope`.

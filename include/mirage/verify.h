@@ -41,12 +41,14 @@ MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *targe
 
 /// One random evaluation point: fresh primes and root of unity for (seed, trial), and a domain on their residues.
 /// Element: MirageResidue. The domain implements every operator by its field rule; sqrt, erf, ... are seeded random
-/// functions.
+/// functions, a maximum is a seeded random function of the set of its arguments. lib/field/README.md.
+/// Threads: one evaluation at a time per field (it remembers the sets that its maxima stand for).
 typedef struct MirageResidue {
   uint64_t p; // value mod p, < p
   uint32_t q; // value mod q, < q; meaningful unless `after_exp`
   uint8_t after_exp; // 1: no residue mod q exists (an exponential lies on the path)
   uint8_t bottom;    // 1: below every number
+  uint8_t reserved[2]; // zero, so that equal values have equal bytes
 } MirageResidue;
 typedef struct MirageField MirageField;
 MirageField *mirage_field_create(uint64_t seed, uint32_t trial);

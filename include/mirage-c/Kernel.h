@@ -1,0 +1,39 @@
+// Kernel.h - C API of the mirage_kernel dialect: its attributes, from and to the core's structures (mirage/ugraph.h).
+//
+// In each group: IsA tells, Get builds, GetValue reads. GetValue asks for an attribute of its own kind.
+// Operations are built with mlirOperationCreate, their names being "mirage_kernel." and the mnemonic of mirage/ops.def.
+#ifndef MIRAGE_C_KERNEL_H
+#define MIRAGE_C_KERNEL_H
+
+#include "mirage/ugraph.h"
+#include "mlir-c/IR.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// #mirage_kernel.schedule<...>. num_roles and num_loads lie within MIRAGE_MAX_ROLES and MIRAGE_MAX_LOADS.
+MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsASchedule(MlirAttribute attribute);
+MLIR_CAPI_EXPORTED MlirAttribute mirageKernelScheduleAttrGet(MlirContext context, const MirageSchedule *schedule);
+MLIR_CAPI_EXPORTED void mirageKernelScheduleAttrGetValue(MlirAttribute attribute, MirageSchedule *out_schedule);
+
+// #mirage_kernel.launch<...>. The attribute owns the kernel's name; `out_launch->kernel` is NUL-terminated and lives as long
+// as the context.
+MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsALaunch(MlirAttribute attribute);
+MLIR_CAPI_EXPORTED MlirAttribute mirageKernelLaunchAttrGet(MlirContext context, const MirageLaunch *launch);
+MLIR_CAPI_EXPORTED void mirageKernelLaunchAttrGetValue(MlirAttribute attribute, MirageLaunch *out_launch);
+
+// #mirage_kernel.proof<...>. Get is for proofs with `present` set; GetValue sets it.
+MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsAProof(MlirAttribute attribute);
+MLIR_CAPI_EXPORTED MlirAttribute mirageKernelProofAttrGet(MlirContext context, const MirageProof *proof);
+MLIR_CAPI_EXPORTED void mirageKernelProofAttrGetValue(MlirAttribute attribute, MirageProof *out_proof);
+
+// #mirage_kernel.cost<...>. As proof.
+MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsACost(MlirAttribute attribute);
+MLIR_CAPI_EXPORTED MlirAttribute mirageKernelCostAttrGet(MlirContext context, const MirageCost *cost);
+MLIR_CAPI_EXPORTED void mirageKernelCostAttrGetValue(MlirAttribute attribute, MirageCost *out_cost);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,28 @@
+//===- mirage-c/Passes.h - C API of the passes ----------------------------===//
+//
+// Registers the passes and pipelines of Mirage with MLIR's registry, and makes single passes for a pass manager built
+// by hand. Options are given as text, as on the command line: "target=h200 max-block-ops=9".
+//
+//===----------------------------------------------------------------------===//
+#ifndef MIRAGE_C_PASSES_H
+#define MIRAGE_C_PASSES_H
+
+#include "mlir-c/IR.h"
+#include "mlir-c/Pass.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/// Registers every pass and pipeline (mirage-expand ... mirage-lower, mirage-superoptimize). Call it once a process.
+void mirageRegisterAllPasses(void);
+
+/// A pass by its argument ("mirage-enumerate") with its options as text (may be empty), for
+/// mlirPassManagerAddOwnedPass. A null pass when there is no such pass or an option is wrong; the reason goes to
+/// standard error, as MLIR's own option parser does.
+MlirPass mirageCreatePass(MlirStringRef argument, MlirStringRef options);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,110 @@
+// target.c - the GPUs we know, one row each.
+//
+// Limits (threads, registers, shared memory) are the architecture's, from the CUDA programming guide. Rates are what a
+// good kernel reaches, not the data sheet's peak: the h200 row is measured (a large copy, a large f16 matmul, chains of
+// f32 multiply-adds, empty kernels in a graph); the others scale the data sheet's peaks by what that row reaches.
+// The cost model (lib/search) compares schedules by these numbers, so their ratios matter more than their size.
+#include "mirage/target.h"
+
+#include <string.h>
+
+static const MirageTarget TARGETS[] = {
+    {
+        .name = "h200",
+        .chip = "sm_90a",
+        .ptx = "+ptx80",
+        .compute_major = 9,
+        .compute_minor = 0,
+        .num_sms = 132,
+        .shared_bytes_per_block = 232448,
+        .shared_bytes_per_sm = 233472,
+        .registers_per_sm = 65536,
+        .max_threads_per_block = 1024,
+        .max_threads_per_sm = 2048,
+        .dram_bytes_per_us = 4.0e6,
+        .l2_bytes_per_us = 7.0e6,
+        .matmul_flops_per_us = 761e6,
+        .fma_flops_per_us = 60e6,
+        .exp_per_us = 3.8e6,
+        .launch_us = 1.2,
+        .has_cluster = true,
+        .has_tensor_copy = true,
+        .has_wgmma = true,
+    },
+    {
+        .name = "h100",
+        .chip = "sm_90a",
+        .ptx = "+ptx80",
+        .compute_major = 9,
+        .compute_minor = 0,
+        .num_sms = 132,
+        .shared_bytes_per_block = 232448,
+        .shared_bytes_per_sm = 233472,
+        .registers_per_sm = 65536,
+        .max_threads_per_block = 1024,
+        .max_threads_per_sm = 2048,
+        .dram_bytes_per_us = 2.8e6,
+        .l2_bytes_per_us = 7.0e6,
+        .matmul_flops_per_us = 720e6,
+        .fma_flops_per_us = 60e6,
+        .exp_per_us = 3.8e6,
+        .launch_us = 1.2,
+        .has_cluster = true,
+        .has_tensor_copy = true,
+        .has_wgmma = true,
+    },
+    {
+        .name = "a100",
+        .chip = "sm_80",
+        .ptx = "+ptx80",
+        .compute_major = 8,
+        .compute_minor = 0,
+        .num_sms = 108,
+        .shared_bytes_per_block = 166912,
+        .shared_bytes_per_sm = 167936,
+        .registers_per_sm = 65536,
+        .max_threads_per_block = 1024,
+        .max_threads_per_sm = 2048,
+        .dram_bytes_per_us = 1.7e6,
+        .l2_bytes_per_us = 4.2e6,
+        .matmul_flops_per_us = 260e6,
+        .fma_flops_per_us = 17.5e6,
+        .exp_per_us = 2.4e6,
+        .launch_us = 1.5,
+    },
+    {
+        .name = "rtx4090",
+        .chip = "sm_89",
+        .ptx = "+ptx80",
+        .compute_major = 8,
+        .compute_minor = 9,
+        .num_sms = 128,
+        .shared_bytes_per_block = 101376,
+        .shared_bytes_per_sm = 102400,
+        .registers_per_sm = 65536,
+        .max_threads_per_block = 1024,
+        .max_threads_per_sm = 1536,
+        .dram_bytes_per_us = 0.9e6,
+        .l2_bytes_per_us = 4.5e6,
+        .matmul_flops_per_us = 150e6,
+        .fma_flops_per_us = 74e6,
+        .exp_per_us = 5.0e6,
+        .launch_us = 1.5,
+    },
+};
+
+enum { NUM_TARGETS = sizeof TARGETS / sizeof *TARGETS };
+
+const MirageTarget *mirage_target_get(size_t index) { return index < NUM_TARGETS ? &TARGETS[index] : NULL; }
+
+const MirageTarget *mirage_target_find(const char *name) {
+  if (!name)
+    return NULL;
+  for (size_t i = 0; i < NUM_TARGETS; i++)
+    if (strcmp(TARGETS[i].name, name) == 0)
+      return &TARGETS[i];
+  for (size_t i = 0; i < NUM_TARGETS; i++)
+    if (strcmp(TARGETS[i].chip, name) == 0)
+      return &TARGETS[i];
+  return NULL;
+}

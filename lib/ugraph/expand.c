@@ -1,0 +1,190 @@
+// expand.c - rewrites a kernel graph into elementary operators: the form that search, expressions and proofs start
+// from.
+//
+// Derived element-wise operators have one canonical form each, a table of steps (mirage_op_expansion) that expressions,
+// fields and evaluators share. What reduces or multiplies is built here. Element types stay those of the program, so an
+// expanded f16 graph rounds after every step; it is read as a definition, and what the search makes of it computes in
+// f32 inside its blocks. Constants are rank 0 and broadcast.
+//
+//   reduce_mean(x)       reduce_sum(x) / (elements summed)
+//   softmax(x)           e / reduce_sum(e),  e = exp(x - reduce_max(x))
+//   rms_norm(x, g)       x / sqrt(mean(x*x) + eps) * g            without "+ eps" when eps = 0, without "* g" when
+//   absent layer_norm(x, g, b)  c / sqrt(mean(c*c) + eps) * g + b,  c = x - mean(x)          likewise attention(q, k,
+//   v)   softmax(q @ k^T * scale) @ v             without "* scale" when scale = 1
+//
+// Custom nodes are copied unchanged.
+#include "ugraph_internal.h"
+
+// ------------------------------------------------------------------ derived element-wise operators
+
+enum { X = 0, Y = 1 }; // the derived operator's operands
+#define R(i) (2 + (i)) // the result of step i
+#define CONST(v) {.op = MIRAGE_OP_CONSTANT, .value = (v)}
+#define UNARY(name, of) {.op = MIRAGE_OP_##name, .a = (of)}
+#define BINARY(name, left, right) {.op = MIRAGE_OP_##name, .a = (left), .b = (right)}
+
+static const MirageExpansion EXPANSIONS[MIRAGE_NUM_OPS] = {
+    // 1 / sqrt(x)
+    [MIRAGE_OP_RSQRT] = {3, {CONST(1.0), UNARY(SQRT, X), BINARY(DIV, R(0), R(1))}},
+    // x * x
+    [MIRAGE_OP_SQUARE] = {1, {BINARY(MUL, X, X)}},
+    // x * -1, not 0 - x: exact for signed zeros, and one monomial of an abstract expression
+    [MIRAGE_OP_NEG] = {2, {CONST(-1.0), BINARY(MUL, X, R(0))}},
+    // 1 / (1 + exp(x * -1))
+    [MIRAGE_OP_SIGMOID] = {6,
+                           {CONST(-1.0), BINARY(MUL, X, R(0)), UNARY(EXP, R(1)), CONST(1.0), BINARY(ADD, R(3), R(2)),
+                            BINARY(DIV, R(3), R(4))}},
+    // x * sigmoid(x)
+    [MIRAGE_OP_SILU] = {7,
+                        {CONST(-1.0), BINARY(MUL, X, R(0)), UNARY(EXP, R(1)), CONST(1.0), BINARY(ADD, R(3), R(2)),
+                         BINARY(DIV, R(3), R(4)), BINARY(MUL, X, R(5))}},
+    // (x * 0.5) * (1 + erf(x / sqrt(2)))
+    [MIRAGE_OP_GELU] = {8,
+                        {CONST(1.41421356237309504880), BINARY(DIV, X, R(0)), UNARY(ERF, R(1)), CONST(1.0),
+                         BINARY(ADD, R(3), R(2)), CONST(0.5), BINARY(MUL, X, R(5)), BINARY(MUL, R(6), R(4))}},
+    // (x * 0.5) * (1 + tanh((x + x*x*x * 0.044715) * sqrt(2/pi)))
+    [MIRAGE_OP_GELU_TANH] = {13,
+                             {BINARY(MUL, X, X), BINARY(MUL, R(0), X), CONST(0.044715), BINARY(MUL, R(1), R(2)),
+                              BINARY(ADD, X, R(3)), CONST(0.79788456080286535588), BINARY(MUL, R(4), R(5)),
+                              UNARY(TANH, R(6)), CONST(1.0), BINARY(ADD, R(8), R(7)), CONST(0.5), BINARY(MUL, X, R(10)),
+                              BINARY(MUL, R(11), R(9))}},
+    // max(x, 0)
+    [MIRAGE_OP_RELU] = {2, {CONST(0.0), BINARY(MAX, X, R(0))}},
+    // max(x * -1, y * -1) * -1
+    [MIRAGE_OP_MIN] = {5,
+                       {CONST(-1.0), BINARY(MUL, X, R(0)), BINARY(MUL, Y, R(0)), BINARY(MAX, R(1), R(2)),
+                        BINARY(MUL, R(3), R(0))}},
+};
+
+const MirageExpansion *mirage_op_expansion(MirageOp op) {
+  return op > MIRAGE_OP_NONE && op < MIRAGE_NUM_OPS && EXPANSIONS[op].num_steps ? &EXPANSIONS[op] : NULL;
+}
+
+// ---------------------------------------------------------------------------- building with values
+
+static const MirageType *type_of(MirageUGraph *g, MirageValue value) { return mirage_ugraph_type(g, value); }
+
+static MirageValue unary(MirageUGraph *g, MirageOp op, MirageValue a) {
+  return mirage_ugraph_apply(g, op, 1, &a, NULL);
+}
+
+static MirageValue binary(MirageUGraph *g, MirageOp op, MirageValue a, MirageValue b) {
+  return mirage_ugraph_apply(g, op, 2, (MirageValue[]){a, b}, NULL);
+}
+
+// A rank-0 constant of the element type of `like`.
+static MirageValue constant(MirageUGraph *g, MirageValue like, double value) {
+  return mirage_ugraph_constant(g, mirage_type_tensor(type_of(g, like)->dtype, 0, NULL), value);
+}
+
+static MirageValue expand_steps(MirageUGraph *g, const MirageExpansion *expansion, const MirageValue *operands,
+                                uint32_t num_operands) {
+  MirageValue values[R(sizeof expansion->steps / sizeof *expansion->steps)] = {{0}};
+  for (uint32_t i = 0; i < num_operands; i++)
+    values[i] = operands[i];
+  MirageValue last = {0};
+  for (uint32_t i = 0; i < expansion->num_steps; i++) {
+    const MirageExpansionStep *step = &expansion->steps[i];
+    if (step->op == MIRAGE_OP_CONSTANT)
+      last = constant(g, operands[0], step->value);
+    else if (mirage_op_info(step->op)->max_operands == 1)
+      last = unary(g, step->op, values[step->a]);
+    else
+      last = binary(g, step->op, values[step->a], values[step->b]);
+    values[R(i)] = last;
+  }
+  return last;
+}
+
+// ---------------------------------------------------------------------------- reductions and sugar
+
+static MirageValue reduce(MirageUGraph *g, MirageOp op, MirageValue x, int32_t dim, int64_t extent) {
+  return mirage_ugraph_apply(g, op, 1, &x, &(MirageAttrs){.reduce = {.dim = dim, .extent = extent}});
+}
+
+static MirageValue expand_mean(MirageUGraph *g, MirageValue x, int32_t dim, int64_t extent) {
+  int64_t summed = dim >= 0 ? type_of(g, x)->shape[dim] / extent : 1; // no dimension: x failed to build
+  MirageValue sum = reduce(g, MIRAGE_OP_REDUCE_SUM, x, dim, extent);
+  return binary(g, MIRAGE_OP_DIV, sum, constant(g, x, (double)summed));
+}
+
+static MirageValue expand_softmax(MirageUGraph *g, MirageValue x, int32_t dim) {
+  MirageValue top = reduce(g, MIRAGE_OP_REDUCE_MAX, x, dim, 1);
+  MirageValue e = unary(g, MIRAGE_OP_EXP, binary(g, MIRAGE_OP_SUB, x, top));
+  return binary(g, MIRAGE_OP_DIV, e, reduce(g, MIRAGE_OP_REDUCE_SUM, e, dim, 1));
+}
+
+// c / sqrt(mean(c*c) + eps) over the last dimension, then gain and bias where given.
+static MirageValue normalize(MirageUGraph *g, MirageValue c, double eps, uint32_t num_factors,
+                             const MirageValue *factors) {
+  int32_t last = (int32_t)type_of(g, c)->rank - 1;
+  MirageValue variance = expand_mean(g, binary(g, MIRAGE_OP_MUL, c, c), last, 1);
+  if (eps != 0.0)
+    variance = binary(g, MIRAGE_OP_ADD, variance, constant(g, c, eps));
+  MirageValue y = binary(g, MIRAGE_OP_DIV, c, unary(g, MIRAGE_OP_SQRT, variance));
+  if (num_factors > 0)
+    y = binary(g, MIRAGE_OP_MUL, y, factors[0]);
+  if (num_factors > 1)
+    y = binary(g, MIRAGE_OP_ADD, y, factors[1]);
+  return y;
+}
+
+static MirageValue expand_layer_norm(MirageUGraph *g, double eps, uint32_t num_operands, const MirageValue *operands) {
+  MirageValue x = operands[0];
+  MirageValue mean = expand_mean(g, x, (int32_t)type_of(g, x)->rank - 1, 1);
+  return normalize(g, binary(g, MIRAGE_OP_SUB, x, mean), eps, num_operands - 1, operands + 1);
+}
+
+static MirageValue expand_attention(MirageUGraph *g, double scale, const MirageValue *operands) {
+  const MirageAttrs transposed = {.matmul = {.transpose_b = true}};
+  MirageValue scores = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, operands, &transposed);
+  if (scale != 1.0)
+    scores = binary(g, MIRAGE_OP_MUL, scores, constant(g, scores, scale));
+  MirageValue weights = expand_softmax(g, scores, (int32_t)type_of(g, scores)->rank - 1);
+  return binary(g, MIRAGE_OP_MATMUL, weights, operands[2]);
+}
+
+// ---------------------------------------------------------------------------------------- the pass
+
+static bool expands(MirageOp op) {
+  return mirage_op_expansion(op) || op == MIRAGE_OP_REDUCE_MEAN || mirage_op_info(op)->kind == MIRAGE_KIND_SUGAR;
+}
+
+static MirageValue expand_node(MirageUGraph *g, const MirageNodeView *node, const MirageValue *operands) {
+  const MirageExpansion *expansion = mirage_op_expansion(node->op);
+  if (expansion)
+    return expand_steps(g, expansion, operands, node->num_operands);
+  switch (node->op) {
+  case MIRAGE_OP_REDUCE_MEAN:
+    return expand_mean(g, operands[0], node->attrs->reduce.dim, node->attrs->reduce.extent);
+  case MIRAGE_OP_SOFTMAX:
+    return expand_softmax(g, operands[0], node->attrs->dim.dim);
+  case MIRAGE_OP_RMS_NORM:
+    return normalize(g, operands[0], node->attrs->eps.eps, node->num_operands - 1, operands + 1);
+  case MIRAGE_OP_LAYER_NORM:
+    return expand_layer_norm(g, node->attrs->eps.eps, node->num_operands, operands);
+  default: // the only other sugar
+    return expand_attention(g, node->attrs->sdpa.scale, operands);
+  }
+}
+
+MirageStatus mirage_ugraph_expand(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph) {
+  enum { MAX_OPERANDS = 3 }; // of an operator that expands
+  Copier copier;
+  *out_graph = NULL;
+  MIRAGE_TRY(mirage__copier_begin(&copier, graph, diag));
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  for (uint32_t i = 0; i < body.num_nodes && mirage_ugraph_status(copier.to) == MIRAGE_OK; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    if (!expands(node.op)) {
+      mirage__copier_node(&copier, body.nodes[i]);
+      continue;
+    }
+    MirageValue operands[MAX_OPERANDS] = {{0}};
+    for (uint32_t k = 0; k < node.num_operands && k < MAX_OPERANDS; k++)
+      operands[k] = copier.map[node.operands[k].index];
+    mirage_ugraph_set_loc(copier.to, node.loc);
+    copier.map[node.first_result.index] = expand_node(copier.to, &node, operands);
+  }
+  return mirage__copier_finish(&copier, out_graph);
+}

@@ -1,0 +1,434 @@
+// infer.c - the shape rule of every operator that has no region: checks operands and attributes, gives the result's
+// type.
+//
+// One function per family (MirageOpKind); mirage_op_infer checks what all share - level, number of operands, their
+// types and places - and dispatches. The rules of load, store and collectives, and of loop and custom, are in
+// infer_region.c.
+//
+// Element types: the kernel level keeps its operands' type and does not mix; below it arithmetic gives f32 and
+// element-wise operators may mix. What only moves data (shape operators, concat) keeps the type at every level.
+#include "ugraph_internal.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+// ---------------------------------------------------------------------------------- what all share
+
+const char *mirage__level_name(MirageLevel level) {
+  return level == MIRAGE_LEVEL_KERNEL ? "kernel" : level == MIRAGE_LEVEL_BLOCK ? "block" : "thread";
+}
+
+MirageStatus mirage__check_type(const InferCall *call, const char *what, uint32_t index, const MirageType *type) {
+  if ((uint32_t)type->dtype > MIRAGE_F32)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s %u has an unknown element type: %d", what, index, (int)type->dtype);
+  if (type->rank > MIRAGE_MAX_RANK)
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "%s %u has rank %u, at most %d is supported", what, index, type->rank,
+                      MIRAGE_MAX_RANK);
+  for (uint32_t i = 0; i < type->rank; i++)
+    if (type->shape[i] < 1)
+      return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "%s %u has extent %" PRId64 " in dimension %u, at least 1 is needed",
+                        what, index, type->shape[i], i);
+  char text[TYPE_TEXT_BYTES];
+  if (mirage_type_bytes(type) == INT64_MAX)
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "%s %u has too many elements: %s", what, index,
+                      mirage_type_format(type, text, sizeof text));
+  return MIRAGE_OK;
+}
+
+static bool is_tile(MirageSpace space) {
+  return space == MIRAGE_SPACE_TILE || space == MIRAGE_SPACE_SHARED || space == MIRAGE_SPACE_REGISTER;
+}
+
+MirageStatus mirage__check_space(const InferCall *call, uint32_t index, const MirageType *type) {
+  const char *what = type->space == MIRAGE_SPACE_DEVICE ? "a tensor" : is_tile(type->space) ? "a tile" : "a fragment";
+  if (call->level == MIRAGE_LEVEL_KERNEL && type->space != MIRAGE_SPACE_DEVICE)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "operand %u is %s, the kernel level works on tensors", index, what);
+  if (call->level == MIRAGE_LEVEL_BLOCK && !is_tile(type->space))
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "operand %u is %s, the block level works on tiles", index, what);
+  if (call->level == MIRAGE_LEVEL_THREAD && type->space != MIRAGE_SPACE_FRAGMENT)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "operand %u is %s, the thread level works on fragments", index, what);
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage__result(const InferCall *call, MirageDType dtype, uint32_t rank, const int64_t *shape,
+                            MirageType *out_result) {
+  MirageType result = mirage_type_tensor(dtype, rank, shape);
+  if (call->level == MIRAGE_LEVEL_BLOCK)
+    result.space = MIRAGE_SPACE_TILE;
+  if (call->level == MIRAGE_LEVEL_THREAD)
+    result.space = MIRAGE_SPACE_FRAGMENT;
+  MIRAGE_TRY(mirage__check_type(call, "result", 0, &result));
+  *out_result = result;
+  return MIRAGE_OK;
+}
+
+// The element type that arithmetic on `operand` gives.
+static MirageDType arithmetic_dtype(const InferCall *call, const MirageType *operand) {
+  return call->level == MIRAGE_LEVEL_KERNEL ? operand->dtype : MIRAGE_F32;
+}
+
+static MirageStatus check_same_dtype(const InferCall *call, const MirageType *a, const MirageType *b) {
+  if (a->dtype != b->dtype)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "element types differ: %s vs %s", mirage_dtype_name(a->dtype),
+                      mirage_dtype_name(b->dtype));
+  return MIRAGE_OK;
+}
+
+static MirageStatus check_dim(const InferCall *call, int32_t dim, const MirageType *type) {
+  if (dim < 0 || (uint32_t)dim >= type->rank)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "dimension %d is out of range for rank %u", dim, type->rank);
+  return MIRAGE_OK;
+}
+
+static MirageStatus check_finite(const InferCall *call, const char *what, double value, double least) {
+  if (!isfinite(value) || value < least)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%s is %g, a finite number%s is needed", what, value,
+                      least == 0.0 ? " of at least 0" : "");
+  return MIRAGE_OK;
+}
+
+// Right-aligned broadcasting of the leading dimensions: all but the last `fixed` of each operand.
+// shape[0 .. *rank) receives the result. Extents agree, or one of them is 1.
+static MirageStatus broadcast(const InferCall *call, const MirageType *a, const MirageType *b, uint32_t fixed,
+                              const char *what, uint32_t *rank, int64_t *shape) {
+  uint32_t na = a->rank - fixed, nb = b->rank - fixed;
+  *rank = na > nb ? na : nb;
+  for (uint32_t i = 0; i < *rank; i++) { // i counts from the right
+    int64_t x = i < na ? a->shape[na - 1 - i] : 1, y = i < nb ? b->shape[nb - 1 - i] : 1;
+    char left[TYPE_TEXT_BYTES], right[TYPE_TEXT_BYTES];
+    if (x != y && x != 1 && y != 1)
+      return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "%s do not broadcast: %" PRId64 " vs %" PRId64 " (%s, %s)", what, x, y,
+                        mirage_type_format(a, left, sizeof left), mirage_type_format(b, right, sizeof right));
+    shape[*rank - 1 - i] = x > y ? x : y;
+  }
+  return MIRAGE_OK;
+}
+
+// ------------------------------------------------------------------------------------ element-wise
+
+static MirageStatus infer_unary(const InferCall *call, MirageType *out_result) {
+  const MirageType *a = &call->operands[0];
+  return mirage__result(call, arithmetic_dtype(call, a), a->rank, a->shape, out_result);
+}
+
+static MirageStatus infer_binary(const InferCall *call, MirageType *out_result) {
+  const MirageType *a = &call->operands[0], *b = &call->operands[1];
+  uint32_t rank;
+  int64_t shape[MIRAGE_MAX_RANK];
+  if (call->level == MIRAGE_LEVEL_KERNEL)
+    MIRAGE_TRY(check_same_dtype(call, a, b));
+  MIRAGE_TRY(broadcast(call, a, b, 0, "extents", &rank, shape));
+  return mirage__result(call, arithmetic_dtype(call, a), rank, shape, out_result);
+}
+
+static MirageStatus infer_cast(const InferCall *call, MirageType *out_result) {
+  const MirageType *a = &call->operands[0];
+  MirageDType dtype = call->attrs->shape.type.dtype;
+  return mirage__result(call, dtype, a->rank, a->shape, out_result);
+}
+
+// ------------------------------------------------------------------------------------- contraction
+
+// a [.., m, k] @ b [.., k, n] -> [.., m, n]; either may be given transposed. mma adds c, f32 and of the result's shape.
+static MirageStatus infer_matmul(const InferCall *call, MirageType *out_result) {
+  const MirageType *a = &call->operands[0], *b = &call->operands[1];
+  bool ta = call->attrs && call->attrs->matmul.transpose_a, tb = call->attrs && call->attrs->matmul.transpose_b;
+  if (a->rank < 2 || b->rank < 2)
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "operands need at least rank 2: %u vs %u", a->rank, b->rank);
+  MIRAGE_TRY(check_same_dtype(call, a, b));
+  int64_t m = a->shape[a->rank - (ta ? 1 : 2)], ka = a->shape[a->rank - (ta ? 2 : 1)];
+  int64_t kb = b->shape[b->rank - (tb ? 1 : 2)], n = b->shape[b->rank - (tb ? 2 : 1)];
+  if (ka != kb)
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "inner dimensions differ: %" PRId64 " vs %" PRId64, ka, kb);
+  uint32_t rank;
+  int64_t shape[MIRAGE_MAX_RANK];
+  MIRAGE_TRY(broadcast(call, a, b, 2, "batch dimensions", &rank, shape));
+  shape[rank++] = m;
+  shape[rank++] = n;
+  MirageType result;
+  MIRAGE_TRY(mirage__result(call, arithmetic_dtype(call, a), rank, shape, &result));
+  if (call->op == MIRAGE_OP_MMA) {
+    const MirageType *c = &call->operands[2];
+    char left[TYPE_TEXT_BYTES], right[TYPE_TEXT_BYTES];
+    if (!mirage_type_same_meaning(c, &result))
+      return INFER_FAIL(call, c->dtype == MIRAGE_F32 ? MIRAGE_BAD_SHAPE : MIRAGE_BAD_TYPE,
+                        "accumulator does not fit the product: %s vs %s", mirage_type_format(c, left, sizeof left),
+                        mirage_type_format(&result, right, sizeof right));
+  }
+  *out_result = result;
+  return MIRAGE_OK;
+}
+
+static MirageStatus infer_reduce(const InferCall *call, MirageType *out_result) {
+  MirageType result = call->operands[0];
+  int32_t dim = call->attrs->reduce.dim;
+  int64_t extent = call->attrs->reduce.extent;
+  MIRAGE_TRY(check_dim(call, dim, &result));
+  if (extent < 1 || result.shape[dim] % extent != 0)
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "extent %" PRId64 " does not divide dimension %d of extent %" PRId64,
+                      extent, dim, result.shape[dim]);
+  result.shape[dim] = extent;
+  return mirage__result(call, arithmetic_dtype(call, &result), result.rank, result.shape, out_result);
+}
+
+// ----------------------------------------------------------------------------------- data movement
+
+// Checks the type that an attribute asks for, and that it keeps the operand's element type.
+static MirageStatus check_target(const InferCall *call, const MirageType *target) {
+  MIRAGE_TRY(mirage__check_type(call, "result", 0, target));
+  if (target->rank == 0)
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "result has rank %u, which only constants may have", target->rank);
+  return check_same_dtype(call, &call->operands[0], target);
+}
+
+static MirageStatus infer_broadcast(const InferCall *call, MirageType *out_result) {
+  const MirageType *a = &call->operands[0], *target = &call->attrs->shape.type;
+  char left[TYPE_TEXT_BYTES], right[TYPE_TEXT_BYTES];
+  MIRAGE_TRY(check_target(call, target));
+  bool fits = a->rank <= target->rank;
+  for (uint32_t i = 0; fits && i < a->rank; i++) {
+    int64_t have = a->shape[a->rank - 1 - i], want = target->shape[target->rank - 1 - i];
+    fits = have == want || have == 1;
+  }
+  if (!fits)
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "%s does not stretch to %s", mirage_type_format(a, left, sizeof left),
+                      mirage_type_format(target, right, sizeof right));
+  return mirage__result(call, a->dtype, target->rank, target->shape, out_result);
+}
+
+static MirageStatus infer_reshape(const InferCall *call, MirageType *out_result) {
+  const MirageType *a = &call->operands[0], *target = &call->attrs->shape.type;
+  char left[TYPE_TEXT_BYTES], right[TYPE_TEXT_BYTES];
+  MIRAGE_TRY(check_target(call, target));
+  if (mirage_type_elements(a) != mirage_type_elements(target))
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "numbers of elements differ: %" PRId64 " vs %" PRId64 " (%s to %s)",
+                      mirage_type_elements(a), mirage_type_elements(target), mirage_type_format(a, left, sizeof left),
+                      mirage_type_format(target, right, sizeof right));
+  return mirage__result(call, a->dtype, target->rank, target->shape, out_result);
+}
+
+static MirageStatus infer_repeat(const InferCall *call, MirageType *out_result) {
+  MirageType result = call->operands[0];
+  int32_t dim = call->attrs->repeat.dim;
+  int64_t times = call->attrs->repeat.times;
+  MIRAGE_TRY(check_dim(call, dim, &result));
+  if (times < 1)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "times is %" PRId64 ", at least 1 is needed", times);
+  if (__builtin_mul_overflow(result.shape[dim], times, &result.shape[dim]))
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "result has too many elements: %" PRId64 " times %" PRId64,
+                      call->operands[0].shape[dim], times);
+  return mirage__result(call, result.dtype, result.rank, result.shape, out_result);
+}
+
+static MirageStatus infer_transpose(const InferCall *call, MirageType *out_result) {
+  const MirageType *a = &call->operands[0];
+  int64_t shape[MIRAGE_MAX_RANK] = {0};
+  uint32_t seen = 0;
+  for (uint32_t i = 0; i < a->rank; i++) {
+    int32_t from = call->attrs->perm.perm[i];
+    MIRAGE_TRY(check_dim(call, from, a));
+    if (seen & (1u << from))
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "perm names dimension %d twice", from);
+    seen |= 1u << from;
+    shape[i] = a->shape[from];
+  }
+  return mirage__result(call, a->dtype, a->rank, shape, out_result);
+}
+
+static MirageStatus infer_slice(const InferCall *call, MirageType *out_result) {
+  MirageType result = call->operands[0];
+  int32_t dim = call->attrs->slice.dim;
+  int64_t begin = call->attrs->slice.begin, end = call->attrs->slice.end;
+  MIRAGE_TRY(check_dim(call, dim, &result));
+  if (begin < 0 || begin >= end || end > result.shape[dim])
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE,
+                      "range %" PRId64 " to %" PRId64 " is empty or outside dimension %d of extent %" PRId64, begin,
+                      end, dim, result.shape[dim]);
+  result.shape[dim] = end - begin;
+  return mirage__result(call, result.dtype, result.rank, result.shape, out_result);
+}
+
+static MirageStatus infer_concat(const InferCall *call, MirageType *out_result) {
+  MirageType result = call->operands[0];
+  int32_t dim = call->attrs->dim.dim;
+  MIRAGE_TRY(check_dim(call, dim, &result));
+  for (uint32_t i = 1; i < call->num_operands; i++) {
+    const MirageType *next = &call->operands[i];
+    MIRAGE_TRY(check_same_dtype(call, &call->operands[0], next));
+    if (next->rank != result.rank)
+      return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "ranks differ: %u vs %u", result.rank, next->rank);
+    for (uint32_t d = 0; d < result.rank; d++)
+      if (d != (uint32_t)dim && next->shape[d] != result.shape[d])
+        return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "extents of dimension %u differ: %" PRId64 " vs %" PRId64, d,
+                          result.shape[d], next->shape[d]);
+    if (__builtin_add_overflow(result.shape[dim], next->shape[dim], &result.shape[dim]))
+      return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "result has too many elements along dimension %d", dim);
+  }
+  return mirage__result(call, result.dtype, result.rank, result.shape, out_result);
+}
+
+static MirageStatus infer_shape(const InferCall *call, MirageType *out_result) {
+  switch (call->op) {
+  case MIRAGE_OP_BROADCAST:
+    return infer_broadcast(call, out_result);
+  case MIRAGE_OP_RESHAPE:
+    return infer_reshape(call, out_result);
+  case MIRAGE_OP_REPEAT:
+    return infer_repeat(call, out_result);
+  case MIRAGE_OP_TRANSPOSE:
+    return infer_transpose(call, out_result);
+  case MIRAGE_OP_SLICE:
+    return infer_slice(call, out_result);
+  case MIRAGE_OP_CONCAT:
+    return infer_concat(call, out_result);
+  default:
+    return INFER_FAIL(call, MIRAGE_UNSUPPORTED, "operator %d has no shape rule", (int)call->op);
+  }
+}
+
+// --------------------------------------------------------------------------------------- constants
+
+// Smallest magnitude that rounds to infinity: the largest number and half a unit in its last place.
+static double overflow_bound(MirageDType dtype) {
+  switch (dtype) {
+  case MIRAGE_F16:
+    return 65520.0;
+  case MIRAGE_BF16:
+    return 0x1.FFp127;
+  case MIRAGE_F32:
+    break;
+  }
+  return 0x1.FFFFFFp127;
+}
+
+static MirageStatus infer_constant(const InferCall *call, MirageType *out_result) {
+  const MirageType *type = call->op == MIRAGE_OP_CONSTANT ? &call->attrs->constant.type : &call->attrs->shape.type;
+  MirageType result;
+  MIRAGE_TRY(mirage__check_type(call, "result", 0, type));
+  MIRAGE_TRY(mirage__result(call, type->dtype, type->rank, type->shape, &result));
+  if (call->op == MIRAGE_OP_CONSTANT && !(fabs(call->attrs->constant.value) < overflow_bound(type->dtype)))
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%.17g is not a finite %s", call->attrs->constant.value,
+                      mirage_dtype_name(type->dtype));
+  if (is_tile(type->space) && call->level == MIRAGE_LEVEL_BLOCK) { // a constant states its own place
+    result.space = type->space;
+    result.layout = type->layout;
+  }
+  *out_result = result;
+  return MIRAGE_OK;
+}
+
+// ------------------------------------------------------------------------------------------- sugar
+
+// Gain and bias of a norm: one number per element of x's last dimension.
+static MirageStatus infer_norm(const InferCall *call, MirageType *out_result) {
+  const MirageType *x = &call->operands[0];
+  if (x->rank == 0)
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "operand 0 has rank %u, at least 1 is needed", x->rank);
+  MIRAGE_TRY(check_finite(call, "eps", call->attrs->eps.eps, 0.0));
+  for (uint32_t i = 1; i < call->num_operands; i++) {
+    const MirageType *factor = &call->operands[i];
+    char text[TYPE_TEXT_BYTES];
+    MIRAGE_TRY(check_same_dtype(call, x, factor));
+    if (factor->rank != 1 || factor->shape[0] != x->shape[x->rank - 1])
+      return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "%s must have the extent of x's last dimension: %s vs %" PRId64,
+                        i == 1 ? "gain" : "bias", mirage_type_format(factor, text, sizeof text), x->shape[x->rank - 1]);
+  }
+  return mirage__result(call, x->dtype, x->rank, x->shape, out_result);
+}
+
+// q [.., m, d], k [.., n, d], v [.., n, e] -> [.., m, e]: the shapes of its two products.
+static MirageStatus infer_attention(const InferCall *call, MirageType *out_result) {
+  const MirageType *q = &call->operands[0], *k = &call->operands[1], *v = &call->operands[2];
+  if (q->rank < 2 || k->rank < 2 || v->rank < 2)
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "operands need at least rank 2: %u, %u, %u", q->rank, k->rank, v->rank);
+  MIRAGE_TRY(check_finite(call, "scale", call->attrs->sdpa.scale, -INFINITY));
+  MirageType scores;
+  InferCall product = *call;
+  product.attrs = &(MirageAttrs){.matmul = {.transpose_b = true}};
+  MIRAGE_TRY(infer_matmul(&product, &scores));
+  if (k->shape[k->rank - 2] != v->shape[v->rank - 2])
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "numbers of keys and values differ: %" PRId64 " vs %" PRId64,
+                      k->shape[k->rank - 2], v->shape[v->rank - 2]);
+  product.attrs = NULL;
+  product.operands = (MirageType[]){scores, *v};
+  return infer_matmul(&product, out_result);
+}
+
+static MirageStatus infer_sugar(const InferCall *call, MirageType *out_result) {
+  switch (call->op) {
+  case MIRAGE_OP_SOFTMAX:
+    MIRAGE_TRY(check_dim(call, call->attrs->dim.dim, &call->operands[0]));
+    return infer_unary(call, out_result);
+  case MIRAGE_OP_RMS_NORM:
+  case MIRAGE_OP_LAYER_NORM:
+    return infer_norm(call, out_result);
+  case MIRAGE_OP_SDPA:
+    return infer_attention(call, out_result);
+  default:
+    return INFER_FAIL(call, MIRAGE_UNSUPPORTED, "operator %d has no shape rule", (int)call->op);
+  }
+}
+
+// ---------------------------------------------------------------------------------------- dispatch
+
+static MirageStatus check_call(const InferCall *call, const MirageOpInfo *info) {
+  if (call->level != MIRAGE_LEVEL_KERNEL && call->level != MIRAGE_LEVEL_BLOCK && call->level != MIRAGE_LEVEL_THREAD)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "level %d does not exist", (int)call->level);
+  if (!(info->levels & (uint32_t)call->level))
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "not an operator of the %s level", mirage__level_name(call->level));
+  if (info->kind == MIRAGE_KIND_REGION || info->kind == MIRAGE_KIND_TERMINATOR)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%s, so it has no single result type",
+                      info->kind == MIRAGE_KIND_REGION ? "holds a region" : "ends a region");
+  if (call->num_operands < info->min_operands)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "too few operands: %u, at least %u are needed", call->num_operands,
+                      info->min_operands);
+  if (call->num_operands > info->max_operands)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "too many operands: %u, at most %u are taken", call->num_operands,
+                      info->max_operands);
+  bool optional = info->attrs == MIRAGE_ATTRS_NONE || info->attrs == MIRAGE_ATTRS_MATMUL;
+  if (!call->attrs && !optional)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%s", "attributes are missing");
+  for (uint32_t i = 0; i < call->num_operands; i++) {
+    MIRAGE_TRY(mirage__check_type(call, "operand", i, &call->operands[i]));
+    if (info->kind != MIRAGE_KIND_ACCESS) // load and store cross levels: infer_region.c checks each operand
+      MIRAGE_TRY(mirage__check_space(call, i, &call->operands[i]));
+  }
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage_op_infer(MirageOp op, MirageLevel level, uint32_t num_operands, const MirageType *operands,
+                             const MirageAttrs *attrs, const MirageScope *scope, const MirageDiag *diag,
+                             const void *loc, MirageType *out_result) {
+  if (op <= MIRAGE_OP_NONE || op >= MIRAGE_NUM_OPS)
+    return mirage_diag_fail(diag, loc, MIRAGE_BAD_ARGUMENT, "operator %d does not exist", (int)op);
+  const MirageOpInfo *info = mirage_op_info(op);
+  const InferCall call = {op, info->mnemonic, level, num_operands, operands, attrs, scope, diag, loc};
+  MIRAGE_TRY(check_call(&call, info));
+  switch (info->kind) {
+  case MIRAGE_KIND_UNARY:
+    return infer_unary(&call, out_result);
+  case MIRAGE_KIND_BINARY:
+    return infer_binary(&call, out_result);
+  case MIRAGE_KIND_MATMUL:
+    return infer_matmul(&call, out_result);
+  case MIRAGE_KIND_REDUCE:
+    return infer_reduce(&call, out_result);
+  case MIRAGE_KIND_SHAPE:
+    return infer_shape(&call, out_result);
+  case MIRAGE_KIND_CAST:
+    return infer_cast(&call, out_result);
+  case MIRAGE_KIND_CONSTANT:
+    return infer_constant(&call, out_result);
+  case MIRAGE_KIND_SUGAR:
+    return infer_sugar(&call, out_result);
+  case MIRAGE_KIND_ACCESS:
+    return op == MIRAGE_OP_LOAD ? mirage__infer_load(&call, out_result) : mirage__infer_store(&call);
+  case MIRAGE_KIND_COLLECTIVE:
+    return mirage__infer_collective(&call, out_result);
+  case MIRAGE_KIND_REGION:
+  case MIRAGE_KIND_TERMINATOR:
+    break; // refused by check_call
+  }
+  return INFER_FAIL(&call, MIRAGE_UNSUPPORTED, "operator %d has no shape rule", (int)op);
+}

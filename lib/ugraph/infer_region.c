@@ -1,0 +1,323 @@
+// infer_region.c - the rules that need more than operand types: how tiles lie in tensors (load, store), what blocks do
+// together (collectives), and what loop and custom promise.
+//
+// Example:     n = 6144 on grid axis x of 128 blocks: chunk = ceil(6144 / 128) = 48, tile extent 48.
+//              n = 4096 in a loop of 32: chunk 128. Both on one dimension of 4096, grid 3 outside a loop of 10:
+//              ceil(4096 / 3) = 1366, ceil(1366 / 10) = 137; the last tile of each chunk is ragged.
+// Source:      [Mirage 2] for the maps; ragged tails and split reductions are ours.
+#include "ugraph_internal.h"
+
+#include <inttypes.h>
+#include <stddef.h>
+
+static const InferCall LOOP = {.name = "loop", .level = MIRAGE_LEVEL_BLOCK};
+
+// ------------------------------------------------------------------------------------------ access
+
+// A map entry names a dimension of the tensor, or none (-1).
+static MirageStatus check_entry(const InferCall *call, const char *map, uint32_t index, int8_t dim, uint32_t rank) {
+  if (dim < -1 || dim >= (int)rank)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%s map entry %u is %d, out of range for rank %u", map, index, dim,
+                      rank);
+  return MIRAGE_OK;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
+
+static MirageStatus access_tile(const InferCall *call, const MirageType *tensor, const MirageAccessAttrs *access,
+                                MirageType *out_tile) {
+  const MirageScope *scope = call->scope;
+  if (tensor->space != MIRAGE_SPACE_DEVICE)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s", "accesses a tensor in device memory, a tile is given");
+  if ((uint32_t)access->fill > MIRAGE_FILL_BOTTOM)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "fill %d does not exist", (int)access->fill);
+  MirageType tile = *tensor;
+  for (uint32_t axis = 0; axis < 3; axis++) {
+    int8_t dim = access->grid[axis];
+    MIRAGE_TRY(check_entry(call, "grid", axis, dim, tensor->rank));
+    if (dim >= 0)
+      tile.shape[dim] = ceil_div(tile.shape[dim], scope->grid[axis]);
+  }
+  for (uint32_t level = 0; level < MIRAGE_MAX_LOOPS; level++) {
+    int8_t dim = access->loop[level];
+    MIRAGE_TRY(check_entry(call, "loop", level, dim, tensor->rank));
+    if (dim >= 0 && level >= scope->num_loops)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "loop map names loop %u, but %u loops enclose it", level,
+                        scope->num_loops);
+    if (dim >= 0)
+      tile.shape[dim] = ceil_div(tile.shape[dim], scope->ranges[level]);
+  }
+  return mirage__result(call, tile.dtype, tile.rank, tile.shape, out_tile);
+}
+
+static MirageStatus check_scope(const InferCall *call, const MirageScope *scope) {
+  for (int axis = 0; axis < 3; axis++)
+    if (scope->grid[axis] < 1)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "grid axis %d has %" PRId64 " blocks", axis, scope->grid[axis]);
+  if (scope->num_loops > MIRAGE_MAX_LOOPS)
+    return INFER_FAIL(call, MIRAGE_LIMIT, "%u loops enclose it, at most %d are supported", scope->num_loops,
+                      MIRAGE_MAX_LOOPS);
+  for (uint32_t i = 0; i < scope->num_loops; i++)
+    if (scope->ranges[i] < 1)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "loop %u has range %" PRId64, i, scope->ranges[i]);
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage_access_tile(const MirageType *tensor, const MirageAccessAttrs *access, const MirageScope *scope,
+                                const MirageDiag *diag, const void *loc, MirageType *out_tile) {
+  InferCall call = {.name = "access", .level = MIRAGE_LEVEL_BLOCK, .scope = scope, .diag = diag, .loc = loc};
+  MIRAGE_TRY(mirage__check_type(&call, "tensor", 0, tensor));
+  MIRAGE_TRY(check_scope(&call, scope));
+  return access_tile(&call, tensor, access, out_tile);
+}
+
+MirageStatus mirage__infer_load(const InferCall *call, MirageType *out_result) {
+  if (!call->scope)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%s", "stands outside a custom kernel");
+  MIRAGE_TRY(check_scope(call, call->scope));
+  return access_tile(call, &call->operands[0], &call->attrs->access, out_result);
+}
+
+MirageStatus mirage__infer_store(const InferCall *call) {
+  const MirageType *tile = &call->operands[0];
+  MirageType expected;
+  char left[TYPE_TEXT_BYTES], right[TYPE_TEXT_BYTES];
+  MIRAGE_TRY(mirage__check_space(call, 0, tile));
+  if (call->operands[1].space != MIRAGE_SPACE_DEVICE)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s", "operand 1 is a tile, store writes to a tensor");
+  if (!call->scope)
+    return MIRAGE_OK;
+  MIRAGE_TRY(check_scope(call, call->scope));
+  MIRAGE_TRY(access_tile(call, &call->operands[1], &call->attrs->access, &expected));
+  expected.dtype = tile->dtype; // a store rounds to the tensor's element type
+  if (!mirage_type_same_shape(tile, &expected))
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "tile does not fit the tensor's part: %s vs %s",
+                      mirage_type_format(tile, left, sizeof left), mirage_type_format(&expected, right, sizeof right));
+  return MIRAGE_OK;
+}
+
+// ------------------------------------------------------------------------------------- collectives
+
+// All blocks that differ only in the named axes take part. So a cluster collective needs a cluster that spans them: the
+// hardware lets only blocks of one cluster meet.
+MirageStatus mirage__infer_collective(const InferCall *call, MirageType *out_result) {
+  const MirageType *a = &call->operands[0];
+  const MirageScope *scope = call->scope;
+  bool in_cluster = call->op == MIRAGE_OP_CLUSTER_SUM || call->op == MIRAGE_OP_CLUSTER_MAX;
+  bool any = false;
+  for (int axis = 0; axis < 3; axis++) {
+    if (!call->attrs->axes.axis[axis])
+      continue;
+    any = true;
+    if (scope && in_cluster && scope->cluster[axis] != scope->grid[axis])
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "axis %d has %" PRId64 " blocks, the cluster spans %" PRId64, axis,
+                        scope->grid[axis], scope->cluster[axis]);
+  }
+  if (!any)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%s", "names no grid axis");
+  return mirage__result(call, MIRAGE_F32, a->rank, a->shape, out_result);
+}
+
+// -------------------------------------------------------------------------------------------- loop
+
+MirageStatus mirage__check_loop_start(const MirageLoopAttrs *attrs, uint32_t num_inits, const MirageType *inits,
+                                      const MirageDiag *diag, const void *loc) {
+  InferCall call = LOOP;
+  call.diag = diag;
+  call.loc = loc;
+  if (attrs->range < 1)
+    return INFER_FAIL(&call, MIRAGE_BAD_ARGUMENT, "range is %" PRId64 ", at least 1 is needed", attrs->range);
+  if (attrs->num_carries != num_inits || (num_inits && !attrs->carries))
+    return INFER_FAIL(&call, MIRAGE_BAD_ARGUMENT, "numbers of carries and initial values differ: %u vs %u",
+                      attrs->carries ? attrs->num_carries : 0, num_inits);
+  for (uint32_t i = 0; i < num_inits; i++) {
+    const MirageCarry *carry = &attrs->carries[i];
+    const MirageType *init = &inits[i];
+    MIRAGE_TRY(mirage__check_type(&call, "initial value", i, init));
+    MIRAGE_TRY(mirage__check_space(&call, i, init));
+    if ((uint32_t)carry->combine > MIRAGE_COMBINE_ASSIGN)
+      return INFER_FAIL(&call, MIRAGE_BAD_ARGUMENT, "carry %u has an unknown combine: %d", i, (int)carry->combine);
+    bool adds = carry->combine == MIRAGE_COMBINE_SUM || carry->combine == MIRAGE_COMBINE_RESCALE;
+    if (adds && init->dtype != MIRAGE_F32)
+      return INFER_FAIL(&call, MIRAGE_BAD_TYPE, "carry %u accumulates in %s, f32 is needed", i,
+                        mirage_dtype_name(init->dtype));
+    if (carry->combine != MIRAGE_COMBINE_CONCAT)
+      continue;
+    if (carry->dim < 0 || (uint32_t)carry->dim >= init->rank)
+      return INFER_FAIL(&call, MIRAGE_BAD_ARGUMENT, "carry %u: dimension %d is out of range for rank %u", i, carry->dim,
+                        init->rank);
+    if (init->shape[carry->dim] % attrs->range != 0)
+      return INFER_FAIL(&call, MIRAGE_BAD_SHAPE, "carry %u: range %" PRId64 " does not divide extent %" PRId64, i,
+                        attrs->range, init->shape[carry->dim]);
+  }
+  return MIRAGE_OK;
+}
+
+// A sum may take contributions of any element type, since it adds in f32; a maximum takes its own or goes to f32;
+// concat and assign move data and so keep the type.
+static MirageStatus check_contribution(const InferCall *call, uint32_t i, const MirageLoopAttrs *attrs,
+                                       const MirageType *init, const MirageType *given) {
+  MirageCombine combine = attrs->carries[i].combine;
+  MirageType expected = *init;
+  char left[TYPE_TEXT_BYTES], right[TYPE_TEXT_BYTES];
+  if (combine == MIRAGE_COMBINE_CONCAT)
+    expected.shape[attrs->carries[i].dim] /= attrs->range;
+  if (!mirage_type_same_shape(&expected, given))
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "contribution %u does not fit its carry: %s vs %s", i,
+                      mirage_type_format(given, left, sizeof left), mirage_type_format(&expected, right, sizeof right));
+  bool converts = combine == MIRAGE_COMBINE_SUM || combine == MIRAGE_COMBINE_RESCALE ||
+                  (combine == MIRAGE_COMBINE_MAX && init->dtype == MIRAGE_F32);
+  if (!converts && init->dtype != given->dtype)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "contribution %u and its carry differ in element type: %s vs %s", i,
+                      mirage_dtype_name(given->dtype), mirage_dtype_name(init->dtype));
+  return MIRAGE_OK;
+}
+
+// A factor broadcasts against its carry without stretching the carry.
+static MirageStatus check_factor(const InferCall *call, uint32_t i, const MirageType *init, const MirageType *factor) {
+  char left[TYPE_TEXT_BYTES], right[TYPE_TEXT_BYTES];
+  bool fits = factor->rank <= init->rank;
+  for (uint32_t d = 0; fits && d < factor->rank; d++) { // d counts from the right
+    int64_t have = factor->shape[factor->rank - 1 - d];
+    fits = have == 1 || have == init->shape[init->rank - 1 - d];
+  }
+  if (!fits)
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "factor of carry %u does not broadcast to it: %s vs %s", i,
+                      mirage_type_format(factor, left, sizeof left), mirage_type_format(init, right, sizeof right));
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage_op_check_loop(const MirageLoopAttrs *attrs, uint32_t num_inits, const MirageType *inits,
+                                  uint32_t num_yielded, const MirageType *yielded, const MirageDiag *diag,
+                                  const void *loc) {
+  InferCall call = LOOP;
+  call.diag = diag;
+  call.loc = loc;
+  MIRAGE_TRY(mirage__check_loop_start(attrs, num_inits, inits, diag, loc));
+  uint32_t num_factors = 0;
+  for (uint32_t i = 0; i < num_inits; i++)
+    num_factors += attrs->carries[i].combine == MIRAGE_COMBINE_RESCALE;
+  if (num_yielded != num_inits + num_factors)
+    return INFER_FAIL(&call, MIRAGE_BAD_GRAPH, "yields %u values, %u carries and %u factors are needed", num_yielded,
+                      num_inits, num_factors);
+  for (uint32_t i = 0; i < num_yielded; i++) {
+    MIRAGE_TRY(mirage__check_type(&call, "yielded value", i, &yielded[i]));
+    MIRAGE_TRY(mirage__check_space(&call, i, &yielded[i]));
+  }
+  const MirageType *factor = yielded + num_inits;
+  for (uint32_t i = 0; i < num_inits; i++) {
+    MIRAGE_TRY(check_contribution(&call, i, attrs, &inits[i], &yielded[i]));
+    if (attrs->carries[i].combine == MIRAGE_COMBINE_RESCALE)
+      MIRAGE_TRY(check_factor(&call, i, &inits[i], factor++));
+  }
+  return MIRAGE_OK;
+}
+
+// ------------------------------------------------------------------------------------------ custom
+
+// Limits that every GPU since sm_80 shares; a target's own (shared memory, clusters at all) are the planner's business.
+enum { MAX_WARPS = 32, MAX_THREADS = 1024, MAX_CLUSTER_BLOCKS = 16, MIN_ROLE_REGISTERS = 24, MAX_ROLE_REGISTERS = 256 };
+
+static const int64_t MAX_GRID[3] = {INT32_MAX, 65535, 65535};
+
+static MirageStatus check_grid(const InferCall *call, const MirageCustomAttrs *attrs) {
+  int64_t blocks = 1;
+  for (int axis = 0; axis < 3; axis++) {
+    int64_t grid = attrs->grid[axis], cluster = attrs->cluster[axis];
+    if (grid < 1 || grid > MAX_GRID[axis])
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "grid axis %d has %" PRId64 " blocks, 1 to %" PRId64 " are possible",
+                        axis, grid, MAX_GRID[axis]);
+    if (cluster < 1 || grid % cluster != 0)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "cluster does not divide grid axis %d: %" PRId64 " vs %" PRId64,
+                        axis, cluster, grid);
+    blocks = cluster > MAX_CLUSTER_BLOCKS ? cluster : blocks * cluster; // at most 16 * 16 * 16 before the check below
+    if (blocks > MAX_CLUSTER_BLOCKS)
+      return INFER_FAIL(call, MIRAGE_LIMIT, "cluster has %" PRId64 " blocks or more, at most %d are possible", blocks,
+                        MAX_CLUSTER_BLOCKS);
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus check_roles(const InferCall *call, const MirageSchedule *schedule) {
+  int32_t warps = 0;
+  if (schedule->num_roles > MIRAGE_MAX_ROLES)
+    return INFER_FAIL(call, MIRAGE_LIMIT, "schedule has %u roles, at most %d are supported", schedule->num_roles,
+                      MIRAGE_MAX_ROLES);
+  for (uint32_t i = 0; i < schedule->num_roles; i++) {
+    const MirageRole *role = &schedule->roles[i];
+    if ((uint32_t)role->kind > MIRAGE_ROLE_HELPER)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "role %u has an unknown kind: %d", i, (int)role->kind);
+    if (role->warps < 1 || role->warps > MAX_WARPS)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "role %u has %d warps, 1 to %d are possible", i, role->warps,
+                        MAX_WARPS);
+    if (role->registers != 0 &&
+        (role->registers < MIN_ROLE_REGISTERS || role->registers > MAX_ROLE_REGISTERS || role->registers % 8 != 0))
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "role %u has %d registers, a multiple of 8 from %d to %d is needed",
+                        i, role->registers, MIN_ROLE_REGISTERS, MAX_ROLE_REGISTERS);
+    warps += role->warps;
+  }
+  if (warps > MAX_WARPS)
+    return INFER_FAIL(call, MIRAGE_LIMIT, "roles have %d warps, a block has at most %d", warps, MAX_WARPS);
+  if (schedule->num_roles && schedule->warps && warps != schedule->warps)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "warps of the roles and of the block differ: %d vs %d", warps,
+                      schedule->warps);
+  return MIRAGE_OK;
+}
+
+static MirageStatus check_loads(const InferCall *call, const MirageCustomAttrs *attrs) {
+  const MirageSchedule *schedule = attrs->schedule;
+  if (schedule->num_loads > MIRAGE_MAX_LOADS)
+    return INFER_FAIL(call, MIRAGE_LIMIT, "schedule has %u loads, at most %d are supported", schedule->num_loads,
+                      MIRAGE_MAX_LOADS);
+  bool clusters = attrs->cluster[0] * attrs->cluster[1] * attrs->cluster[2] > 1;
+  for (uint32_t i = 0; i < schedule->num_loads; i++) {
+    const MirageLoadSchedule *load = &schedule->loads[i];
+    int32_t prefetch = load->prefetch_bytes;
+    if ((uint32_t)load->landing > MIRAGE_LANDING_TENSOR || (uint32_t)load->cache > MIRAGE_CACHE_EVICT_LAST)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "load %u has an unknown landing or cache policy: %d, %d", i,
+                        (int)load->landing, (int)load->cache);
+    if (load->stages < 0)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "load %u has %d stages", i, load->stages);
+    if (prefetch != 0 && prefetch != 64 && prefetch != 128 && prefetch != 256)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "load %u prefetches %d bytes, 0, 64, 128 or 256 are possible", i,
+                        prefetch);
+    if (load->multicast && !clusters)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "load %u is multicast, but there is no cluster", i);
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus check_schedule(const InferCall *call, const MirageCustomAttrs *attrs) {
+  const MirageSchedule *schedule = attrs->schedule;
+  if (schedule->warps < 0 || schedule->warps > MAX_WARPS)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "schedule has %d warps, 0 to %d are possible", schedule->warps,
+                      MAX_WARPS);
+  if ((uint32_t)schedule->split > MIRAGE_SPLIT_REDUCTION || (uint32_t)schedule->tile_order > MIRAGE_ORDER_GROUPED)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "schedule has an unknown split or tile order: %d, %d",
+                      (int)schedule->split, (int)schedule->tile_order);
+  if (schedule->side_blocks < 0)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "schedule has %d side blocks", schedule->side_blocks);
+  MIRAGE_TRY(check_roles(call, schedule));
+  return check_loads(call, attrs);
+}
+
+MirageStatus mirage__check_launch(const MirageLaunch *launch, const MirageDiag *diag, const void *loc) {
+  InferCall call = {.name = "custom", .diag = diag, .loc = loc};
+  if (!launch->kernel || !*launch->kernel)
+    return INFER_FAIL(&call, MIRAGE_BAD_ARGUMENT, "%s", "launch names no kernel");
+  if (launch->threads < 1 || launch->threads > MAX_THREADS)
+    return INFER_FAIL(&call, MIRAGE_BAD_ARGUMENT, "launch has %d threads, 1 to %d are possible", launch->threads,
+                      MAX_THREADS);
+  if (launch->shared_bytes < 0 || launch->workspace_bytes < 0)
+    return INFER_FAIL(&call, MIRAGE_BAD_ARGUMENT, "launch has negative sizes: %d, %" PRId64, launch->shared_bytes,
+                      launch->workspace_bytes);
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage_op_check_custom(const MirageCustomAttrs *attrs, const MirageDiag *diag, const void *loc) {
+  InferCall call = {.name = "custom", .level = MIRAGE_LEVEL_KERNEL, .diag = diag, .loc = loc};
+  MIRAGE_TRY(check_grid(&call, attrs));
+  if (attrs->schedule)
+    MIRAGE_TRY(check_schedule(&call, attrs));
+  return attrs->launch ? mirage__check_launch(attrs->launch, diag, loc) : MIRAGE_OK;
+}

@@ -1,0 +1,32 @@
+// ops.c - the operator table, expanded from ops.def, and look-up by mnemonic.
+#include "mirage/ugraph.h"
+
+#include <assert.h>
+#include <string.h>
+
+#define K MIRAGE_LEVEL_KERNEL
+#define B MIRAGE_LEVEL_BLOCK
+#define T MIRAGE_LEVEL_THREAD
+#define ANY MIRAGE_ANY
+
+static const MirageOpInfo OPS[MIRAGE_NUM_OPS] = {
+    [MIRAGE_OP_NONE] = {.name = "NONE", .mnemonic = ""},
+#define MIRAGE_OP(name, mnemonic, min, max, levels, kind, attrs)                                                       \
+  [MIRAGE_OP_##name] = {#name, mnemonic, min, max, levels, MIRAGE_KIND_##kind, MIRAGE_ATTRS_##attrs},
+#include "mirage/ops.def"
+};
+
+const MirageOpInfo *mirage_op_info(MirageOp op) {
+  assert(op > MIRAGE_OP_NONE && op < MIRAGE_NUM_OPS && "not an operator");
+  return &OPS[op];
+}
+
+MirageOp mirage_op_find(MirageLevel level, const char *mnemonic, size_t length) {
+  for (int op = MIRAGE_OP_NONE + 1; op < MIRAGE_NUM_OPS; op++) {
+    const MirageOpInfo *info = &OPS[op];
+    if ((info->levels & (uint32_t)level) && strlen(info->mnemonic) == length &&
+        memcmp(info->mnemonic, mnemonic, length) == 0)
+      return (MirageOp)op;
+  }
+  return MIRAGE_OP_NONE;
+}

@@ -1,0 +1,77 @@
+// types.c - element types and the types of values: construction, sizes, comparison, text.
+#include "mirage/ugraph.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+uint32_t mirage_dtype_bytes(MirageDType dtype) { return dtype == MIRAGE_F32 ? 4 : 2; }
+
+const char *mirage_dtype_name(MirageDType dtype) {
+  switch (dtype) {
+  case MIRAGE_F16:
+    return "f16";
+  case MIRAGE_BF16:
+    return "bf16";
+  case MIRAGE_F32:
+    return "f32";
+  }
+  return "?";
+}
+
+static MirageType make(MirageDType dtype, MirageSpace space, uint32_t rank, const int64_t *shape) {
+  MirageType type = {.dtype = dtype, .space = space, .rank = rank};
+  for (uint32_t i = 0; i < rank && i < MIRAGE_MAX_RANK;
+       i++) // a rank that is too large is refused where the type is used
+    type.shape[i] = shape[i];
+  return type;
+}
+
+MirageType mirage_type_tensor(MirageDType dtype, uint32_t rank, const int64_t *shape) {
+  return make(dtype, MIRAGE_SPACE_DEVICE, rank, shape);
+}
+
+MirageType mirage_type_tile(MirageDType dtype, uint32_t rank, const int64_t *shape) {
+  return make(dtype, MIRAGE_SPACE_TILE, rank, shape);
+}
+
+// Both saturate, so that a size computed from a type that no rule has checked yet is large, not undefined.
+int64_t mirage_type_elements(const MirageType *type) {
+  int64_t elements = 1;
+  for (uint32_t i = 0; i < type->rank && i < MIRAGE_MAX_RANK; i++)
+    if (__builtin_mul_overflow(elements, type->shape[i], &elements))
+      return INT64_MAX;
+  return elements;
+}
+
+int64_t mirage_type_bytes(const MirageType *type) {
+  int64_t bytes;
+  if (__builtin_mul_overflow(mirage_type_elements(type), (int64_t)mirage_dtype_bytes(type->dtype), &bytes))
+    return INT64_MAX;
+  return bytes;
+}
+
+bool mirage_type_same_shape(const MirageType *a, const MirageType *b) {
+  if (a->rank != b->rank)
+    return false;
+  for (uint32_t i = 0; i < a->rank && i < MIRAGE_MAX_RANK; i++)
+    if (a->shape[i] != b->shape[i])
+      return false;
+  return true;
+}
+
+bool mirage_type_same_meaning(const MirageType *a, const MirageType *b) {
+  return a->dtype == b->dtype && mirage_type_same_shape(a, b);
+}
+
+const char *mirage_type_format(const MirageType *type, char *buffer, size_t size) {
+  size_t used = 0;
+  if (size)
+    buffer[0] = 0;
+  for (uint32_t i = 0; i < type->rank && i < MIRAGE_MAX_RANK && used < size; i++) {
+    int written = snprintf(buffer + used, size - used, "%" PRId64 "x", type->shape[i]);
+    used += written > 0 ? (size_t)written : 0;
+  }
+  if (used < size)
+    snprintf(buffer + used, size - used, "%s", mirage_dtype_name(type->dtype));
+  return buffer;
+}
