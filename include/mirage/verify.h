@@ -11,10 +11,10 @@ extern "C" {
 
 typedef struct MirageVerifyOptions {
   uint64_t seed;
-  uint32_t trials;         // 0 = as many as the bound asks for
-  double log2_bound;       // stop when the proven bound is at most 2^this; 0 = -60
-  uint64_t max_work;       // multiplications that full-size evaluation may cost in one trial; larger programs are shrunk
-                           // (lib/verify/shrink.c); 0 = 2e8
+  uint32_t trials;   // 0 = as many as the bound asks for
+  double log2_bound; // stop when the proven bound is at most 2^this; 0 = -60
+  uint64_t max_work; // multiplications that full-size evaluation may cost in one trial; larger programs are shrunk
+                     // (lib/verify/shrink.c); 0 = 2e8
 } MirageVerifyOptions;
 
 typedef enum { MIRAGE_VERDICT_EQUIVALENT, MIRAGE_VERDICT_DIFFERENT, MIRAGE_VERDICT_UNSUPPORTED } MirageVerdictKind;
@@ -22,10 +22,11 @@ typedef enum { MIRAGE_VERDICT_EQUIVALENT, MIRAGE_VERDICT_DIFFERENT, MIRAGE_VERDI
 typedef struct MirageVerdict {
   MirageVerdictKind kind;
   MirageProof proof; // EQUIVALENT
-  // DIFFERENT: the witness
+  // DIFFERENT: the witness, on a shrunken instance when proof.shrunken
   uint64_t seed;
-  uint32_t trial, output;
-  uint64_t index;                     // row-major index into that output
+  uint32_t trial; // mirage_field_create(seed, trial) gives the point back
+  uint32_t output;
+  uint64_t index;                      // row-major index into that output
   uint64_t source_value, target_value; // residues mod p
   // UNSUPPORTED
   char reason[160];
@@ -34,7 +35,7 @@ typedef struct MirageVerdict {
 
 /// Shapes:  inputs pair up by position with equal types; so do outputs.
 /// Owns:    borrows everything.
-/// Errors:  BAD_SHAPE if inputs or outputs do not pair up; NO_MEMORY. "Different" and "unsupported" are verdicts, not errors.
+/// Errors:  BAD_SHAPE if inputs or outputs do not pair up; NO_MEMORY. "Different" and "unsupported" are verdicts.
 /// Threads: safe on graphs that nobody is building.
 MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *target, const MirageVerifyOptions *options,
                            const MirageDiag *diag, MirageVerdict *out_verdict);
@@ -44,16 +45,18 @@ MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *targe
 /// functions, a maximum is a seeded random function of the set of its arguments. lib/field/README.md.
 /// Threads: one evaluation at a time per field (it remembers the sets that its maxima stand for).
 typedef struct MirageResidue {
-  uint64_t p; // value mod p, < p
-  uint32_t q; // value mod q, < q; meaningful unless `after_exp`
-  uint8_t after_exp; // 1: no residue mod q exists (an exponential lies on the path)
-  uint8_t bottom;    // 1: below every number
+  uint64_t p;          // value mod p, < p
+  uint32_t q;          // value mod q, < q; meaningful unless `after_exp`
+  uint8_t after_exp;   // 1: no residue mod q exists (an exponential lies on the path)
+  uint8_t bottom;      // 1: below every number
   uint8_t reserved[2]; // zero, so that equal values have equal bytes
 } MirageResidue;
 typedef struct MirageField MirageField;
 MirageField *mirage_field_create(uint64_t seed, uint32_t trial);
 void mirage_field_destroy(MirageField *field);
 const MirageDomain *mirage_field_domain(const MirageField *field);
+/// The prime of exponents, q.
+uint64_t mirage_field_exponent_prime(const MirageField *field);
 /// Fills an input tensor with uniform residues; `input` is its position, so that both graphs of a pair see the same.
 void mirage_field_draw(const MirageField *field, uint32_t input, size_t n, MirageResidue *out);
 

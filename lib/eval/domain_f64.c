@@ -1,0 +1,191 @@
+// domain_f64.c - the meaning of a program in the real numbers, as closely as doubles go. Element types are ignored.
+//
+// Bottom, the value below every number, is minus infinity: never selected by a maximum, exp(bottom) = 0. The one rule
+// that departs from IEEE is bottom - x = bottom for every x, bottom included (IEEE has -inf - -inf = NaN): the factor
+// exp(m_old - m_new) of an online softmax is then 0 while nothing has been seen, which is what rescaling needs. The
+// finite-field domain has the same rule, and generated code has to keep it.
+#include "domain_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+static double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
+static double gelu(double x) { return 0.5 * x * (1.0 + erf(x * 0.70710678118654752440)); }
+static double gelu_tanh(double x) {
+  return 0.5 * x * (1.0 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
+}
+
+#define MAP(expression)                                                                                                \
+  for (size_t i = 0; i < n; i++) {                                                                                     \
+    double x = a[i];                                                                                                   \
+    out[i] = (expression);                                                                                             \
+  }                                                                                                                    \
+  return MIRAGE_OK
+
+MirageStatus mirage__real_unary(MirageOp op, size_t n, const double *a, double *out) {
+  switch (op) {
+  case MIRAGE_OP_EXP:
+    MAP(exp(x));
+  case MIRAGE_OP_LOG:
+    MAP(log(x));
+  case MIRAGE_OP_SQRT:
+    MAP(sqrt(x));
+  case MIRAGE_OP_RSQRT:
+    MAP(1.0 / sqrt(x));
+  case MIRAGE_OP_SQUARE:
+    MAP(x * x);
+  case MIRAGE_OP_NEG:
+    MAP(-x);
+  case MIRAGE_OP_SIGMOID:
+    MAP(sigmoid(x));
+  case MIRAGE_OP_SILU:
+    MAP(x * sigmoid(x));
+  case MIRAGE_OP_GELU:
+    MAP(gelu(x));
+  case MIRAGE_OP_GELU_TANH:
+    MAP(gelu_tanh(x));
+  case MIRAGE_OP_ERF:
+    MAP(erf(x));
+  case MIRAGE_OP_TANH:
+    MAP(tanh(x));
+  case MIRAGE_OP_RELU:
+    MAP(x < 0.0 ? 0.0 : x); // keeps NaN
+  default:
+    return MIRAGE_UNSUPPORTED;
+  }
+}
+#undef MAP
+
+#define ZIP(expression)                                                                                                \
+  for (size_t i = 0; i < n; i++) {                                                                                     \
+    double x = a[i], y = b[i];                                                                                         \
+    out[i] = (expression);                                                                                             \
+  }                                                                                                                    \
+  return MIRAGE_OK
+
+MirageStatus mirage__real_binary(MirageOp op, size_t n, const double *a, const double *b, double *out) {
+  switch (op) {
+  case MIRAGE_OP_ADD:
+    ZIP(x + y);
+  case MIRAGE_OP_SUB:
+    ZIP(x == -INFINITY ? x : x - y);
+  case MIRAGE_OP_MUL:
+    ZIP(x * y);
+  case MIRAGE_OP_DIV:
+    ZIP(x / y);
+  case MIRAGE_OP_MAX:
+    ZIP(x > y || x != x ? x : y); // keeps NaN
+  case MIRAGE_OP_MIN:
+    ZIP(x < y || x != x ? x : y);
+  default:
+    return MIRAGE_UNSUPPORTED;
+  }
+}
+#undef ZIP
+
+MirageStatus mirage__real_reduce_max(size_t outer, size_t n, size_t inner, const double *a, double *out) {
+  for (size_t o = 0; o < outer; o++) {
+    memmove(out + o * inner, a + o * n * inner, inner * sizeof *out);
+    for (size_t j = 1; j < n; j++)
+      mirage__real_binary(MIRAGE_OP_MAX, inner, out + o * inner, a + (o * n + j) * inner, out + o * inner);
+  }
+  return MIRAGE_OK;
+}
+
+void mirage__real_fill(size_t n, double value, double *out) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = value;
+}
+
+// ---------------------------------------------------------------------------------------------------------- the domain
+
+static MirageStatus f64_unary(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n, const void *a,
+                              void *out) {
+  return mirage__real_unary(op, n, a, out);
+}
+
+static MirageStatus f64_binary(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n, const void *a,
+                               const void *b, void *out) {
+  return mirage__real_binary(op, n, a, b, out);
+}
+
+enum { ROWS = 4, COLUMNS = 256 }; // of the accumulator that stays in the first-level cache
+
+// acc[rows][columns] = a[rows, k] @ b[k, columns]; two k at a time halve the traffic of the accumulator.
+static void matmul_panel(size_t rows, size_t columns, size_t n, size_t k, const double *a, const double *b,
+                         double acc[ROWS][COLUMNS]) {
+  memset(acc, 0, sizeof(double[ROWS][COLUMNS]));
+  size_t p = 0;
+  for (; p + 2 <= k; p += 2)
+    for (size_t r = 0; r < rows; r++) {
+      const double *restrict b0 = b + p * n, *restrict b1 = b0 + n;
+      double a0 = a[r * k + p], a1 = a[r * k + p + 1], *restrict row = acc[r];
+      for (size_t j = 0; j < columns; j++)
+        row[j] += a0 * b0[j] + a1 * b1[j];
+    }
+  for (; p < k; p++)
+    for (size_t r = 0; r < rows; r++)
+      for (size_t j = 0; j < columns; j++)
+        acc[r][j] += a[r * k + p] * b[p * n + j];
+}
+
+static MirageStatus f64_matmul(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
+                               const void *a, const void *b, const void *c, void *out) {
+  const double *left = a, *right = b, *plus = c;
+  double *y = out, acc[ROWS][COLUMNS];
+  for (size_t j = 0; j < n; j += COLUMNS)
+    for (size_t i = 0; i < m; i += ROWS) {
+      size_t rows = m - i < ROWS ? m - i : ROWS, columns = n - j < COLUMNS ? n - j : COLUMNS;
+      matmul_panel(rows, columns, n, k, left + i * k, right + j, acc);
+      for (size_t r = 0; r < rows; r++)
+        for (size_t s = 0; s < columns; s++)
+          y[(i + r) * n + j + s] = acc[r][s] + (plus ? plus[(i + r) * n + j + s] : 0.0);
+    }
+  return MIRAGE_OK;
+}
+
+static MirageStatus f64_reduce(const MirageDomain *self, MirageOp op, const MirageType *result, size_t outer, size_t n,
+                               size_t inner, const void *a, void *out) {
+  if (op == MIRAGE_OP_REDUCE_MAX)
+    return mirage__real_reduce_max(outer, n, inner, a, out);
+  if (op != MIRAGE_OP_REDUCE_SUM)
+    return MIRAGE_UNSUPPORTED;
+  const double *in = a;
+  double *sums = out;
+  for (size_t o = 0; o < outer; o++) {
+    memmove(sums + o * inner, in + o * n * inner, inner * sizeof *sums);
+    for (size_t j = 1; j < n; j++)
+      for (size_t i = 0; i < inner; i++)
+        sums[o * inner + i] += in[(o * n + j) * inner + i];
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus f64_constant(const MirageDomain *self, const MirageType *result, size_t n, double value,
+                                 void *out) {
+  mirage__real_fill(n, value, out);
+  return MIRAGE_OK;
+}
+
+static MirageStatus f64_bottom(const MirageDomain *self, size_t n, void *out) {
+  mirage__real_fill(n, -INFINITY, out);
+  return MIRAGE_OK;
+}
+
+static MirageStatus f64_cast(const MirageDomain *self, const MirageType *result, size_t n, const void *a, void *out) {
+  memmove(out, a, n * sizeof(double));
+  return MIRAGE_OK;
+}
+
+const MirageDomain *mirage_domain_f64(void) {
+  static const MirageDomain domain = {.name = "f64",
+                                      .element_bytes = sizeof(double),
+                                      .unary = f64_unary,
+                                      .binary = f64_binary,
+                                      .matmul = f64_matmul,
+                                      .reduce = f64_reduce,
+                                      .constant = f64_constant,
+                                      .bottom = f64_bottom,
+                                      .cast = f64_cast};
+  return &domain;
+}

@@ -1,0 +1,362 @@
+// domain_field.c - the rule of every operator on pairs of residues.
+//
+//   add, sub, mul, div, matmul, sums   in both components; after an exponential only mod p
+//   exp(x)                             omega^(x mod q), after which no residue mod q exists
+//   sqrt, log, erf, tanh               seeded random functions of x mod p that return both components; so is exp when
+//                                      its argument already lies behind an exponential
+//   max                                a seeded random function of the set of arguments (max_table.c)
+//   derived operators                  their expansion (mirage_op_expansion), step by step
+//   constants                          exact: a double is an integer times a power of two
+//
+// Division by zero is REDRAW, never a value; mod q it counts only where the quotient has a component mod q.
+// Bottom: max passes over it; exp(bottom) = 0; bottom + x = bottom; bottom - x = bottom, also for x = bottom (see
+// lib/eval/domain_f64.c); every other operator on it is UNSUPPORTED.
+#include "field_internal.h"
+
+#include <math.h>
+#include <string.h>
+
+typedef MirageResidue Residue;
+
+static const MirageField *field_of(const MirageDomain *self) { return (const MirageField *)self; }
+// The field itself is never const: only the table of maxima changes, and that is ours.
+static MirageField *mutable_field_of(const MirageDomain *self) { return (MirageField *)self; }
+
+static const Residue BOTTOM = {.bottom = 1};
+
+static Residue make(uint64_t p, uint64_t q, uint8_t after_exp) {
+  return (Residue){.p = p, .q = after_exp ? 0 : (uint32_t)q, .after_exp = after_exp};
+}
+
+static Residue add(const MirageField *f, Residue a, Residue b) {
+  if (a.bottom | b.bottom)
+    return BOTTOM;
+  uint64_t q = (uint64_t)a.q + b.q;
+  return make(field_add(f, a.p, b.p), q >= f->q ? q - f->q : q, a.after_exp | b.after_exp);
+}
+
+static Residue mul(const MirageField *f, Residue a, Residue b) {
+  return make(field_mul(f, a.p, b.p), (uint64_t)a.q * b.q % f->q, a.after_exp | b.after_exp);
+}
+
+// -------------------------------------------------------------------------------------------------------- element-wise
+
+static MirageStatus binary_sub(const MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
+  for (size_t i = 0; i < n; i++) {
+    Residue x = a[i], y = b[i];
+    if (y.bottom && !x.bottom)
+      return MIRAGE_UNSUPPORTED;
+    uint64_t q = x.q >= y.q ? x.q - y.q : x.q + f->q - y.q;
+    out[i] = x.bottom ? BOTTOM : make(field_sub(f, x.p, y.p), q, x.after_exp | y.after_exp);
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus binary_mul(const MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
+  for (size_t i = 0; i < n; i++) {
+    if (a[i].bottom | b[i].bottom)
+      return MIRAGE_UNSUPPORTED;
+    out[i] = mul(f, a[i], b[i]);
+  }
+  return MIRAGE_OK;
+}
+
+enum { BATCH = 64 };
+
+// Inverts up to BATCH divisors with one inversion per field: prefix products, then backwards. A divisor behind an
+// exponential has no component mod q; 1 stands in for it.
+static MirageStatus invert_batch(const MirageField *f, size_t n, const Residue *b, const bool *needs_q, Residue *out) {
+  uint64_t prefix_p[BATCH + 1] = {1}, prefix_q[BATCH + 1] = {1};
+  for (size_t i = 0; i < n; i++) {
+    if (b[i].bottom)
+      return MIRAGE_UNSUPPORTED;
+    if (b[i].p == 0 || (needs_q[i] && b[i].q == 0))
+      return MIRAGE_REDRAW;
+    prefix_p[i + 1] = field_mul(f, prefix_p[i], b[i].p);
+    prefix_q[i + 1] = prefix_q[i] * (needs_q[i] ? b[i].q : 1) % f->q;
+  }
+  uint64_t inverse_p = mirage__field_inverse(prefix_p[n], f->p), inverse_q = mirage__field_inverse(prefix_q[n], f->q);
+  for (size_t i = n; i-- > 0;) {
+    out[i] = (Residue){.p = field_mul(f, inverse_p, prefix_p[i]), .q = (uint32_t)(inverse_q * prefix_q[i] % f->q)};
+    inverse_p = field_mul(f, inverse_p, b[i].p);
+    inverse_q = inverse_q * (needs_q[i] ? b[i].q : 1) % f->q;
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus binary_div(const MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
+  for (size_t i = 0; i < n; i += BATCH) {
+    Residue inverse[BATCH];
+    bool needs_q[BATCH];
+    size_t count = n - i < BATCH ? n - i : BATCH;
+    for (size_t j = 0; j < count; j++)
+      needs_q[j] = !(a[i + j].after_exp | b[i + j].after_exp);
+    MIRAGE_TRY(invert_batch(f, count, b + i, needs_q, inverse));
+    for (size_t j = 0; j < count; j++) {
+      if (a[i + j].bottom)
+        return MIRAGE_UNSUPPORTED;
+      inverse[j].after_exp = b[i + j].after_exp;
+      out[i + j] = mul(f, a[i + j], inverse[j]);
+    }
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus binary_max(MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
+  for (size_t i = 0; i < n; i++) {
+    Residue single = a[i].bottom ? b[i] : a[i];
+    mirage__max_begin(f);
+    MIRAGE_TRY(mirage__max_add(f, &a[i]));
+    MIRAGE_TRY(mirage__max_add(f, &b[i]));
+    MIRAGE_TRY(mirage__max_finish(f, &single, &out[i]));
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus apply_expansion(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n,
+                                    const Residue *a, const Residue *b, Residue *out);
+
+static MirageStatus field_binary(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n,
+                                 const void *a, const void *b, void *out) {
+  const MirageField *f = field_of(self);
+  Residue *to = out;
+  switch (op) {
+  case MIRAGE_OP_ADD:
+    for (size_t i = 0; i < n; i++)
+      to[i] = add(f, ((const Residue *)a)[i], ((const Residue *)b)[i]);
+    return MIRAGE_OK;
+  case MIRAGE_OP_SUB:
+    return binary_sub(f, n, a, b, to);
+  case MIRAGE_OP_MUL:
+    return binary_mul(f, n, a, b, to);
+  case MIRAGE_OP_DIV:
+    return binary_div(f, n, a, b, to);
+  case MIRAGE_OP_MAX:
+    return binary_max(mutable_field_of(self), n, a, b, to);
+  default:
+    return apply_expansion(self, op, result, n, a, b, to);
+  }
+}
+
+static MirageStatus field_unary(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n,
+                                const void *a, void *out) {
+  const MirageField *f = field_of(self);
+  const Residue *from = a;
+  Residue *to = out;
+  switch (op) {
+  case MIRAGE_OP_EXP:
+    for (size_t i = 0; i < n; i++) {
+      if (from[i].bottom)
+        to[i] = (Residue){.after_exp = 1};
+      else if (from[i].after_exp)
+        to[i] = mirage__field_random_function(f, MIRAGE_OP_EXP, from[i].p);
+      else
+        to[i] = (Residue){.p = field_exp(f, from[i].q), .after_exp = 1};
+    }
+    return MIRAGE_OK;
+  case MIRAGE_OP_SQRT:
+  case MIRAGE_OP_LOG:
+  case MIRAGE_OP_ERF:
+  case MIRAGE_OP_TANH:
+    for (size_t i = 0; i < n; i++) {
+      if (from[i].bottom)
+        return MIRAGE_UNSUPPORTED;
+      to[i] = mirage__field_random_function(f, op, from[i].p);
+    }
+    return MIRAGE_OK;
+  default:
+    return apply_expansion(self, op, result, n, a, NULL, to);
+  }
+}
+
+// Runs a derived operator's steps on a few elements at a time.
+static MirageStatus apply_expansion(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n,
+                                    const Residue *a, const Residue *b, Residue *out) {
+  const MirageExpansion *expansion = mirage_op_expansion(op);
+  if (!expansion)
+    return MIRAGE_UNSUPPORTED;
+  Residue values[2 + sizeof expansion->steps / sizeof *expansion->steps][BATCH]; // operands, then each step
+  for (size_t i = 0; i < n; i += BATCH) {
+    size_t count = n - i < BATCH ? n - i : BATCH;
+    memcpy(values[0], a + i, count * sizeof *a);
+    if (b)
+      memcpy(values[1], b + i, count * sizeof *b);
+    for (uint32_t s = 0; s < expansion->num_steps; s++) {
+      const MirageExpansionStep *step = &expansion->steps[s];
+      Residue *to = values[2 + s];
+      if (step->op == MIRAGE_OP_CONSTANT)
+        MIRAGE_TRY(self->constant(self, result, count, step->value, to));
+      else if (mirage_op_info(step->op)->max_operands == 1)
+        MIRAGE_TRY(field_unary(self, step->op, result, count, values[step->a], to));
+      else
+        MIRAGE_TRY(field_binary(self, step->op, result, count, values[step->a], values[step->b], to));
+    }
+    memcpy(out + i, values[1 + expansion->num_steps], count * sizeof *out);
+  }
+  return MIRAGE_OK;
+}
+
+// -------------------------------------------------------------------------------------------------------------- matmul
+
+enum { ROWS = 4, COLUMNS = 16, LAZY = 12 };
+
+typedef struct Panel {
+  FieldU128 p[ROWS][COLUMNS]; // high half below p, so below 2^126, plus LAZY products below 2^124: within 2^128
+  uint64_t q[ROWS][COLUMNS];
+} Panel;
+
+// Brings the high half below p again; it is below 2^64 <= 8 p.
+static FieldU128 settle(const MirageField *f, FieldU128 t) {
+  uint64_t high = (uint64_t)(t >> 64);
+  for (int shift = 2; shift >= 0; shift--)
+    high -= high >= f->p << shift ? f->p << shift : 0;
+  return (FieldU128)high << 64 | (uint64_t)t;
+}
+
+static void panel_multiply(const MirageField *f, size_t rows, size_t columns, size_t n, size_t k, const Residue *a,
+                           const Residue *b, Panel *panel) {
+  memset(panel, 0, sizeof *panel);
+  for (size_t begin = 0; begin < k; begin += LAZY) {
+    size_t end = k - begin < LAZY ? k : begin + LAZY;
+    for (size_t l = begin; l < end; l++)
+      for (size_t r = 0; r < rows; r++) {
+        Residue x = a[r * k + l];
+        for (size_t j = 0; j < columns; j++) {
+          const Residue *y = &b[l * n + j];
+          panel->p[r][j] += (FieldU128)x.p * y->p;
+          uint64_t sum = panel->q[r][j] + (uint64_t)x.q * y->q; // below 2^63 + 2^62
+          panel->q[r][j] = sum >= f->q_ceiling ? sum - f->q_ceiling : sum;
+        }
+      }
+    for (size_t r = 0; r < rows; r++)
+      for (size_t j = 0; j < columns; j++)
+        panel->p[r][j] = settle(f, panel->p[r][j]);
+  }
+}
+
+// What the k elements of one row have in common with bottom and with an exponential behind them.
+typedef struct Flags {
+  uint8_t after_exp, bottom;
+} Flags;
+
+static Flags row_flags(const Residue *a, size_t k) {
+  Flags any = {0};
+  for (size_t l = 0; l < k; l++) {
+    any.after_exp |= a[l].after_exp;
+    any.bottom |= a[l].bottom;
+  }
+  return any;
+}
+
+// The same for `columns` neighbouring columns, read row by row (which also brings the panel into the cache).
+static uint8_t column_flags(const Residue *b, size_t columns, size_t n, size_t k, uint8_t after_exp[COLUMNS]) {
+  uint8_t bottom = 0;
+  memset(after_exp, 0, COLUMNS);
+  for (size_t l = 0; l < k; l++)
+    for (size_t j = 0; j < columns; j++) {
+      after_exp[j] |= b[l * n + j].after_exp;
+      bottom |= b[l * n + j].bottom;
+    }
+  return bottom;
+}
+
+static MirageStatus field_matmul(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
+                                 const void *a, const void *b, const void *c, void *out) {
+  const MirageField *f = field_of(self);
+  const Residue *left = a, *right = b, *plus = c;
+  Residue *y = out;
+  for (size_t j = 0; j < n; j += COLUMNS) {
+    size_t columns = n - j < COLUMNS ? n - j : COLUMNS;
+    uint8_t column_after_exp[COLUMNS];
+    if (column_flags(right + j, columns, n, k, column_after_exp))
+      return MIRAGE_UNSUPPORTED;
+    for (size_t i = 0; i < m; i += ROWS) {
+      size_t rows = m - i < ROWS ? m - i : ROWS;
+      Panel panel;
+      panel_multiply(f, rows, columns, n, k, left + i * k, right + j, &panel);
+      for (size_t r = 0; r < rows; r++) {
+        Flags row = row_flags(left + (i + r) * k, k);
+        if (row.bottom)
+          return MIRAGE_UNSUPPORTED;
+        for (size_t s = 0; s < columns; s++) {
+          size_t at = (i + r) * n + j + s;
+          uint64_t p = field_redc(f, (FieldU128)field_redc(f, panel.p[r][s]) * f->p_r2);
+          Residue product = make(p, panel.q[r][s] % f->q, row.after_exp | column_after_exp[s]);
+          y[at] = plus ? add(f, product, plus[at]) : product;
+        }
+      }
+    }
+  }
+  return MIRAGE_OK;
+}
+
+// ------------------------------------------------------------------------------------------------------------ the rest
+
+static MirageStatus reduce_max(MirageField *f, size_t outer, size_t n, size_t inner, const Residue *a, Residue *out) {
+  for (size_t o = 0; o < outer; o++)
+    for (size_t i = 0; i < inner; i++) {
+      const Residue *column = a + o * n * inner + i, *single = column;
+      mirage__max_begin(f);
+      for (size_t j = 0; j < n; j++) {
+        MIRAGE_TRY(mirage__max_add(f, &column[j * inner]));
+        single = single->bottom ? &column[j * inner] : single;
+      }
+      Residue value = *single;
+      MIRAGE_TRY(mirage__max_finish(f, &value, &out[o * inner + i]));
+    }
+  return MIRAGE_OK;
+}
+
+static MirageStatus field_reduce(const MirageDomain *self, MirageOp op, const MirageType *result, size_t outer,
+                                 size_t n, size_t inner, const void *a, void *out) {
+  const MirageField *f = field_of(self);
+  const Residue *from = a;
+  Residue *to = out;
+  if (op == MIRAGE_OP_REDUCE_MAX)
+    return reduce_max(mutable_field_of(self), outer, n, inner, from, to);
+  if (op != MIRAGE_OP_REDUCE_SUM)
+    return MIRAGE_UNSUPPORTED;
+  for (size_t o = 0; o < outer; o++) {
+    memmove(to + o * inner, from + o * n * inner, inner * sizeof *to);
+    for (size_t j = 1; j < n; j++)
+      for (size_t i = 0; i < inner; i++)
+        to[o * inner + i] = add(f, to[o * inner + i], from[(o * n + j) * inner + i]);
+  }
+  return MIRAGE_OK;
+}
+
+static void fill(size_t n, Residue value, Residue *out) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = value;
+}
+
+// Minus infinity is bottom; other values that are no numbers have no residue.
+static MirageStatus field_constant(const MirageDomain *self, const MirageType *result, size_t n, double value,
+                                   void *out) {
+  if (!isfinite(value) && value != -INFINITY)
+    return MIRAGE_UNSUPPORTED;
+  fill(n, isfinite(value) ? mirage__field_constant(field_of(self), value) : BOTTOM, out);
+  return MIRAGE_OK;
+}
+
+static MirageStatus field_bottom(const MirageDomain *self, size_t n, void *out) {
+  fill(n, BOTTOM, out);
+  return MIRAGE_OK;
+}
+
+static MirageStatus field_cast(const MirageDomain *self, const MirageType *result, size_t n, const void *a, void *out) {
+  memmove(out, a, n * sizeof(Residue));
+  return MIRAGE_OK;
+}
+
+void mirage__field_domain_init(MirageDomain *domain) {
+  *domain = (MirageDomain){.name = "field",
+                           .element_bytes = sizeof(Residue),
+                           .unary = field_unary,
+                           .binary = field_binary,
+                           .matmul = field_matmul,
+                           .reduce = field_reduce,
+                           .constant = field_constant,
+                           .bottom = field_bottom,
+                           .cast = field_cast};
+}

@@ -1,0 +1,214 @@
+// field.c - one random evaluation point: two primes, a root of unity, and where random residues come from.
+//
+// A value is a pair (x mod p, x mod q) with primes q | p - 1. Exponents live in Z_q and everything else in Z_p, joined
+// by exp(x) = omega^(x mod q), omega of order q in Z_p: exp(x + y) = exp(x) exp(y) holds exactly. [Mirage 5]
+//
+// Each trial draws its own q, p and omega, so that no program can be wrong in a way that one fixed field hides. p is
+// uniform among the primes = 1 mod q in [2^61, 2^62), q among the primes in [2^30, 2^31), omega among the q - 1
+// elements of order q; lib/verify/README.md needs exactly that.
+//
+// Streams of the seed: (trial, 0) draws the field, (trial, 1 + input) an input tensor. Tensors are long, so their
+// entries come from xoshiro256** (Blackman, Vigna, "Scrambled linear pseudorandom number generators", 2021) keyed by
+// Philox.
+#include "field_internal.h"
+
+#include "mirage/random.h"
+#include <math.h>
+#include <stdlib.h>
+
+// -------------------------------------------------------------------------------------------------------------- primes
+
+static uint64_t mul_mod(uint64_t a, uint64_t b, uint64_t modulus) { return (uint64_t)((FieldU128)a * b % modulus); }
+
+uint64_t mirage__field_power(uint64_t base, uint64_t exponent, uint64_t modulus) {
+  uint64_t result = 1 % modulus;
+  for (base %= modulus; exponent; exponent >>= 1, base = mul_mod(base, base, modulus))
+    if (exponent & 1)
+      result = mul_mod(result, base, modulus);
+  return result;
+}
+
+static bool is_witness(uint64_t a, uint64_t n) {
+  int twos = __builtin_ctzll(n - 1);
+  uint64_t x = mirage__field_power(a, (n - 1) >> twos, n);
+  if (x == 1 || x == n - 1 || x == 0)
+    return false;
+  for (int i = 1; i < twos; i++)
+    if ((x = mul_mod(x, x, n)) == n - 1)
+      return false;
+  return true;
+}
+
+// Miller-Rabin; these twelve bases decide every n below 3.3e24 (Sorenson, Webster, 2017).
+bool mirage__is_prime(uint64_t n) {
+  static const uint64_t bases[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
+  if (n < 2)
+    return false;
+  for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
+    if (n % bases[i] == 0)
+      return n == bases[i];
+  for (size_t i = 0; i < sizeof bases / sizeof *bases; i++)
+    if (is_witness(bases[i], n))
+      return false;
+  return true;
+}
+
+// Extended Euclid; |s| stays below the prime.
+uint64_t mirage__field_inverse(uint64_t a, uint64_t prime) {
+  uint64_t r0 = prime, r1 = a % prime;
+  int64_t s0 = 0, s1 = 1;
+  while (r1 > 1) {
+    uint64_t quotient = r0 / r1, rest = r0 % r1;
+    int64_t s = s0 - (int64_t)quotient * s1;
+    r0 = r1, r1 = rest;
+    s0 = s1, s1 = s;
+  }
+  return s1 < 0 ? (uint64_t)(s1 + (int64_t)prime) : (uint64_t)s1;
+}
+
+static uint64_t draw_q(MirageRandom *random) {
+  for (;;) {
+    uint64_t q = (UINT64_C(1) << (FIELD_Q_BITS - 1)) + mirage_random_below(random, UINT64_C(1) << (FIELD_Q_BITS - 1));
+    if (mirage__is_prime(q))
+      return q;
+  }
+}
+
+// Uniform among the multipliers t with t * q + 1 in [2^61, 2^62), until that number is prime.
+static uint64_t draw_p(MirageRandom *random, uint64_t q) {
+  uint64_t low = ((UINT64_C(1) << (FIELD_P_BITS - 1)) + q - 2) / q, high = ((UINT64_C(1) << FIELD_P_BITS) - 2) / q;
+  for (;;) {
+    uint64_t p = (low + mirage_random_below(random, high - low + 1)) * q + 1;
+    if (mirage__is_prime(p))
+      return p;
+  }
+}
+
+// A random element's ((p - 1) / q)-th power has order q unless it is 1, and is uniform among those.
+static uint64_t draw_omega(MirageRandom *random, uint64_t p, uint64_t q) {
+  for (;;) {
+    uint64_t omega = mirage__field_power(1 + mirage_random_below(random, p - 1), (p - 1) / q, p);
+    if (omega != 1)
+      return omega;
+  }
+}
+
+// --------------------------------------------------------------------------------------------------------------- field
+
+static void fill_powers(MirageField *field) {
+  uint64_t step = field->omega; // omega^(2^(11 t))
+  uint64_t one = (uint64_t)(((FieldU128)1 << 64) % field->p);
+  for (uint32_t t = 0; t < FIELD_POWER_TABLES; t++) {
+    uint64_t power = one;
+    for (uint32_t i = 0; i < 1u << FIELD_POWER_BITS; i++, power = field_mul(field, power, step))
+      field->power[t][i] = power;
+    step = mirage__field_power(step, UINT64_C(1) << FIELD_POWER_BITS, field->p);
+  }
+}
+
+MirageField *mirage_field_create(uint64_t seed, uint32_t trial) {
+  MirageField *field = calloc(1, sizeof *field);
+  if (!field)
+    return NULL;
+  MirageRandom random;
+  mirage_random_init(&random, seed, (uint64_t)trial << 32);
+  field->seed = seed;
+  field->trial = trial;
+  field->q = draw_q(&random);
+  field->p = draw_p(&random, field->q);
+  field->omega = draw_omega(&random, field->p, field->q);
+  for (uint32_t i = 0; i < 4; i++)
+    field->key[i] = mirage_random_next(&random);
+  uint64_t inverse = field->p; // Newton: right to 3 bits, then 6, 12, 24, 48, 96
+  for (int i = 0; i < 5; i++)
+    inverse *= 2 - field->p * inverse;
+  field->p_negated_inverse = -inverse;
+  uint64_t r = (uint64_t)(((FieldU128)1 << 64) % field->p);
+  field->p_r2 = mul_mod(r, r, field->p);
+  field->q_ceiling = (UINT64_C(1) << 63) / field->q * field->q;
+  fill_powers(field);
+  mirage__field_domain_init(&field->domain);
+  return field;
+}
+
+void mirage_field_destroy(MirageField *field) {
+  if (!field)
+    return;
+  mirage__max_deinit(&field->maxima);
+  free(field);
+}
+
+const MirageDomain *mirage_field_domain(const MirageField *field) { return &field->domain; }
+uint64_t mirage_field_exponent_prime(const MirageField *field) { return field->q; }
+
+// ----------------------------------------------------------------------------------------------------- random residues
+
+typedef struct Xoshiro {
+  uint64_t s[4];
+} Xoshiro;
+
+static uint64_t rotate(uint64_t x, int k) { return x << k | x >> (64 - k); }
+
+static uint64_t xoshiro_next(Xoshiro *x) {
+  uint64_t result = rotate(x->s[1] * 5, 7) * 9, t = x->s[1] << 17;
+  x->s[2] ^= x->s[0];
+  x->s[3] ^= x->s[1];
+  x->s[1] ^= x->s[2];
+  x->s[0] ^= x->s[3];
+  x->s[2] ^= t;
+  x->s[3] = rotate(x->s[3], 45);
+  return result;
+}
+
+// 128 random bits scaled to [0, p): no residue is likelier than another by more than 2^-66 of itself.
+static uint64_t scale_to(uint64_t p, uint64_t high, uint64_t low) {
+  return (uint64_t)(((FieldU128)high * p + (((FieldU128)low * p) >> 64)) >> 64);
+}
+
+void mirage_field_draw(const MirageField *field, uint32_t input, size_t n, MirageResidue *out) {
+  MirageRandom random;
+  Xoshiro x;
+  mirage_random_init(&random, field->seed, (uint64_t)field->trial << 32 | (1 + (uint64_t)input));
+  for (uint32_t i = 0; i < 4; i++)
+    x.s[i] = mirage_random_next(&random);
+  x.s[0] |= 1; // the one forbidden state is all zero
+  for (size_t i = 0; i < n; i++) {
+    uint64_t high = xoshiro_next(&x), low = xoshiro_next(&x), exponent = xoshiro_next(&x);
+    out[i] =
+        (MirageResidue){.p = scale_to(field->p, high, low), .q = (uint32_t)(((FieldU128)exponent * field->q) >> 64)};
+  }
+}
+
+// Multiply, fold, add a key: three rounds leave no structure of x that arithmetic in the field could see.
+static uint64_t mix(uint64_t x, uint64_t key) {
+  FieldU128 product = (FieldU128)(x ^ key) * UINT64_C(0x9e3779b97f4a7c15);
+  uint64_t folded = (uint64_t)product ^ (uint64_t)(product >> 64);
+  folded = (folded ^ folded >> 32) * UINT64_C(0xd6e8feb86659fd93);
+  return folded ^ folded >> 29 ^ rotate(key, 23);
+}
+
+MirageResidue mirage__field_random_function(const MirageField *field, uint64_t tag, uint64_t x) {
+  uint64_t a = mix(mix(mix(x, field->key[0] + tag), field->key[1]), field->key[2]);
+  uint64_t b = mix(mix(mix(x, field->key[1] ^ tag), field->key[3]), field->key[0]);
+  uint64_t c = mix(mix(a ^ rotate(b, 17), field->key[3]), field->key[2] + tag);
+  return (MirageResidue){.p = scale_to(field->p, a, b), .q = (uint32_t)(((FieldU128)c * field->q) >> 64)};
+}
+
+// 2^exponent; negative exponents by the inverse of 2, which is (modulus + 1) / 2.
+static uint64_t power_of_two(int exponent, uint64_t modulus) {
+  return exponent >= 0 ? mirage__field_power(2, (uint64_t)exponent, modulus)
+                       : mirage__field_power((modulus + 1) / 2, (uint64_t)-exponent, modulus);
+}
+
+MirageResidue mirage__field_constant(const MirageField *field, double value) {
+  int exponent;
+  double fraction = frexp(fabs(value), &exponent);
+  uint64_t mantissa = (uint64_t)ldexp(fraction, 53);
+  uint64_t p = mul_mod(mantissa % field->p, power_of_two(exponent - 53, field->p), field->p);
+  uint64_t q = mul_mod(mantissa % field->q, power_of_two(exponent - 53, field->q), field->q);
+  if (value < 0) {
+    p = p ? field->p - p : 0;
+    q = q ? field->q - q : 0;
+  }
+  return (MirageResidue){.p = p, .q = (uint32_t)q};
+}

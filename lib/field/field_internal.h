@@ -1,0 +1,87 @@
+// field_internal.h - the two prime fields of one trial, and their arithmetic. field.c tells the story.
+#ifndef MIRAGE_FIELD_INTERNAL_H
+#define MIRAGE_FIELD_INTERNAL_H
+
+#include "mirage/verify.h"
+
+__extension__ typedef unsigned __int128 FieldU128;
+
+enum {
+  FIELD_Q_BITS = 31, // q is drawn from [2^30, 2^31)
+  FIELD_P_BITS = 62, // p is drawn from [2^61, 2^62): four products fit 126 bits, and sixteen fit 128
+  FIELD_POWER_BITS = 11,
+  FIELD_POWER_TABLES = 3, // 3 * 11 >= 31
+};
+
+/// The sets of arguments that the maxima of this trial stand for, found by the residue of the maximum. max_table.c
+typedef struct MaxEntry {
+  uint64_t residue;    // of the maximum; 0 = free slot
+  size_t begin, count; // its arguments' residues, sorted: leaves[begin ..)
+} MaxEntry;
+typedef struct MaxTable {
+  MaxEntry *slots; // open addressing, capacity a power of two
+  size_t capacity, used;
+  uint64_t *leaves;
+  size_t num_leaves, leaves_capacity;
+  uint64_t *work; // the set being built
+  size_t num_work, work_capacity;
+} MaxTable;
+
+struct MirageField {
+  MirageDomain domain; // first: a pointer to it is a pointer to the field
+  uint64_t p, q, omega;
+  uint64_t p_negated_inverse; // -1/p mod 2^64
+  uint64_t p_r2;              // 2^128 mod p
+  uint64_t q_ceiling;         // largest multiple of q up to 2^63
+  uint64_t seed;
+  uint32_t trial;
+  uint64_t key[4];                                           // of the random functions
+  uint64_t power[FIELD_POWER_TABLES][1 << FIELD_POWER_BITS]; // omega^(i << 11 t) * 2^64 mod p
+  MaxTable maxima;
+};
+
+/// Montgomery reduction: t / 2^64 mod p, for t < p * 2^64.
+static inline uint64_t field_redc(const MirageField *f, FieldU128 t) {
+  uint64_t m = (uint64_t)t * f->p_negated_inverse;
+  uint64_t high = (uint64_t)((t + (FieldU128)m * f->p) >> 64);
+  return high >= f->p ? high - f->p : high;
+}
+static inline uint64_t field_mul(const MirageField *f, uint64_t a, uint64_t b) {
+  return field_redc(f, (FieldU128)field_redc(f, (FieldU128)a * b) * f->p_r2);
+}
+static inline uint64_t field_add(const MirageField *f, uint64_t a, uint64_t b) {
+  uint64_t sum = a + b;
+  return sum >= f->p ? sum - f->p : sum;
+}
+static inline uint64_t field_sub(const MirageField *f, uint64_t a, uint64_t b) { return a >= b ? a - b : a + f->p - b; }
+
+/// omega^exponent mod p.
+static inline uint64_t field_exp(const MirageField *f, uint32_t exponent) {
+  enum { MASK = (1 << FIELD_POWER_BITS) - 1 };
+  uint64_t low =
+      field_redc(f, (FieldU128)f->power[0][exponent & MASK] * f->power[1][exponent >> FIELD_POWER_BITS & MASK]);
+  uint64_t high = f->power[2][exponent >> 2 * FIELD_POWER_BITS];
+  return field_redc(
+      f, (FieldU128)field_redc(f, (FieldU128)low * high)); // two factors 2^64 too many, one left by the product
+}
+
+/// 1 / a modulo an odd prime below 2^62; a not divisible by it.
+uint64_t mirage__field_inverse(uint64_t a, uint64_t prime);
+uint64_t mirage__field_power(uint64_t base, uint64_t exponent, uint64_t modulus);
+/// Deterministic for every 64-bit number.
+bool mirage__is_prime(uint64_t n);
+/// A finite double as residues: mantissa times a power of two.
+MirageResidue mirage__field_constant(const MirageField *field, double value);
+/// The seeded random function `tag` at x mod p: both residues of its value.
+MirageResidue mirage__field_random_function(const MirageField *field, uint64_t tag, uint64_t x);
+
+/// Builds the maximum of a set of values: begin, add each, finish. Bottoms are passed over.
+void mirage__max_begin(MirageField *field);
+MirageStatus mirage__max_add(MirageField *field, const MirageResidue *value);
+MirageStatus mirage__max_finish(MirageField *field, const MirageResidue *single, MirageResidue *out);
+void mirage__max_deinit(MaxTable *table);
+
+/// The domain's functions (domain_field.c).
+void mirage__field_domain_init(MirageDomain *domain);
+
+#endif

@@ -1,0 +1,152 @@
+// abstract.c - arithmetic on bounds of exponential fractions.
+//
+// Each function bounds the exact operation on any two (or n) values that its operands bound. Everything is monotone and
+// saturates to infinity. abstract.h says what the numbers are, README.md what they are for.
+#include "abstract.h"
+
+#include <math.h>
+
+// --------------------------------------------------------------------------------------------------------- polynomials
+
+static const Poly ONE = {0, 0, 0, 0};
+
+double mirage__log2_sum(double a, double b) {
+  double high = a > b ? a : b, low = a > b ? b : a;
+  return isinf(high) ? high : high + log2(1.0 + exp2(low - high));
+}
+
+static Poly poly_mul(Poly a, Poly b) {
+  return (Poly){a.degree + b.degree, a.terms + b.terms, a.size + b.size, a.scale + b.scale};
+}
+static Poly poly_power(Poly a, double n) { return (Poly){a.degree * n, a.terms * n, a.size * n, a.scale * n}; }
+
+// `exp`: the summands hold different exponential monomials; without any, all terms share the one monomial e^0.
+static Poly poly_add(Poly a, Poly b, bool exp) {
+  return (Poly){fmax(a.degree, b.degree), exp ? mirage__log2_sum(a.terms, b.terms) : 0,
+                mirage__log2_sum(a.size, b.size), fmax(a.scale, b.scale)};
+}
+static Poly poly_join(Poly a, Poly b) {
+  return (Poly){fmax(a.degree, b.degree), fmax(a.terms, b.terms), fmax(a.size, b.size), fmax(a.scale, b.scale)};
+}
+
+static bool is_one(Poly a) { return a.degree == 0 && a.terms == 0 && a.size == 0 && a.scale == 0; }
+
+Ratio mirage__ratio_add(Ratio a, Ratio b) {
+  return (Ratio){poly_add(poly_mul(a.num, b.den), poly_mul(b.num, a.den), false), poly_mul(a.den, b.den)};
+}
+static Ratio ratio_join(Ratio a, Ratio b) { return (Ratio){poly_join(a.num, b.num), poly_join(a.den, b.den)}; }
+
+// ----------------------------------------------------------------------------------------------------- abstract values
+
+Abstract mirage__abstract_polynomial(double degree, double size, double scale) {
+  return (Abstract){.num = {degree, 0, size, scale}, .den = ONE, .unit = NAN};
+}
+
+Abstract mirage__abstract_input(void) {
+  Abstract result = mirage__abstract_polynomial(1, 0, 0);
+  result.axes = DIM_AXES;
+  return result;
+}
+
+Abstract mirage__abstract_constant(double value) {
+  if (value == 0.0 || !isfinite(value)) // zero, or bottom
+    return mirage__abstract_polynomial(0, -1000, 0);
+  int exponent;
+  double mantissa = ldexp(frexp(fabs(value), &exponent), 53);
+  exponent -= 53;
+  for (; fmod(mantissa, 2.0) == 0.0; exponent++)
+    mantissa /= 2.0;
+  Abstract result = mirage__abstract_polynomial(0, log2(fabs(value)), exponent < 0 ? -exponent : 0);
+  result.unit = mantissa == 1.0 ? exponent : NAN;
+  return result;
+}
+
+// Exponents of a product of monomials of both.
+static Ratio both_exponents(const Abstract *a, const Abstract *b) {
+  return a->exp && b->exp ? mirage__ratio_add(a->exponent, b->exponent) : a->exp ? a->exponent : b->exponent;
+}
+
+static Abstract combine(const Abstract *a, const Abstract *b) { // what every operator on two values has in common
+  return (Abstract){.calls = a->calls + b->calls,
+                    .unit = NAN,
+                    .reads = a->reads | b->reads,
+                    .exp = a->exp || b->exp,
+                    .mixed = a->mixed || b->mixed,
+                    .axes = a->axes | b->axes,
+                    .den_axes = a->den_axes | b->den_axes,
+                    .exponent = both_exponents(a, b)};
+}
+
+Abstract mirage__abstract_mul(Abstract a, Abstract b) {
+  Abstract result = combine(&a, &b);
+  result.num = poly_mul(a.num, b.num);
+  result.den = poly_mul(a.den, b.den);
+  return result;
+}
+
+Abstract mirage__abstract_div(Abstract a, Abstract b) {
+  Abstract result = combine(&a, &b);
+  result.num = poly_mul(a.num, b.den);
+  result.den = poly_mul(a.den, b.num);
+  result.den_axes |= b.axes;
+  if (!isnan(b.unit)) { // by a power of two: no denominator
+    result.num = a.num;
+    result.num.size -= b.unit;
+    result.num.scale += fmax(b.unit, 0);
+    result.den = a.den;
+    result.den_axes = a.den_axes;
+  }
+  return result;
+}
+
+Abstract mirage__abstract_add(Abstract a, Abstract b) {
+  Abstract result = combine(&a, &b);
+  bool plain = is_one(a.den) && is_one(b.den);
+  result.num =
+      plain ? poly_add(a.num, b.num, result.exp) : poly_add(poly_mul(a.num, b.den), poly_mul(b.num, a.den), result.exp);
+  result.den = poly_mul(a.den, b.den);
+  if (plain && a.exp && b.exp)
+    result.exponent = ratio_join(a.exponent, b.exponent);
+  return result;
+}
+
+Abstract mirage__abstract_join(Abstract a, Abstract b) {
+  Abstract result = combine(&a, &b);
+  result.calls = fmax(a.calls, b.calls);
+  result.num = poly_join(a.num, b.num);
+  result.den = poly_join(a.den, b.den);
+  result.mixed = result.mixed || a.exp != b.exp;
+  result.axes = ALL_AXES;
+  result.den_axes = is_one(a.den) && is_one(b.den) ? 0 : ALL_AXES; // which of the two, may change anywhere
+  if (a.exp && b.exp)
+    result.exponent = ratio_join(a.exponent, b.exponent);
+  return result;
+}
+
+Abstract mirage__abstract_sum(Abstract a, double n, uint32_t axes) {
+  if (a.den_axes & axes) {
+    a.num = poly_mul(a.num, poly_power(a.den, n - 1));
+    a.den = poly_power(a.den, n);
+    if (a.exp) { // products of n monomials: sums of n exponents
+      a.exponent.num = poly_mul(a.exponent.num, poly_power(a.exponent.den, n - 1));
+      a.exponent.num.size += log2(n);
+      a.exponent.den = poly_power(a.exponent.den, n);
+    }
+  }
+  a.num.size += log2(n);
+  a.num.terms += a.exp ? log2(n) : 0;
+  a.calls *= n;
+  a.unit = NAN;
+  return a;
+}
+
+Abstract mirage__abstract_exp(Abstract a) {
+  return (Abstract){.num = ONE,
+                    .den = ONE,
+                    .exponent = {a.num, a.den},
+                    .calls = a.calls,
+                    .unit = NAN,
+                    .axes = a.axes,
+                    .reads = a.reads,
+                    .exp = true};
+}

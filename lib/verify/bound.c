@@ -1,0 +1,483 @@
+// bound.c - how likely a wrong pair passes one trial: the theorem of README.md with its quantities computed.
+//
+// An output element is, formally, a quotient N / D of exponential polynomials: sums of terms c(x) e^h(x), c a
+// polynomial with coefficients integer / power of two, h a rational function. Values of sqrt, erf, max, ... are
+// variables of their own ("atoms"). We walk both graphs once and carry, for each value, bounds that hold for every
+// element of it:
+//
+//   Poly   of N and of D: degree, number of exponential monomials, sum of absolute coefficients, and the power of two
+//          that makes the coefficients integers - the last three as log2
+//   Ratio  of the exponents h that occur in either
+//   axes   along which dimensions, loops and grid axes the denominator may vary
+//   calls  how many values of random functions an element depends on (an overcount)
+//
+// e.g.  x @ w, contraction 4096:        degree 2, 1 monomial, coefficients 2^12
+//       silu(z) = z / (1 + e^-z):       N = z, D = 1 + e^-z: 2 monomials
+//       sum of n fractions:             common denominator D^n, or D when it does not vary along the summed axis
+//
+// Everything is monotone and saturates to infinity, so an overcount is safe and "too big" is an answer: nothing shown.
+// A loop whose contribution does not read its carries is a sum of `range` like terms; any other loop is iterated.
+#include "abstract.h"
+#include "verify_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// The constants of the theorem (README.md, "The draw").
+#define LOG2_P_MIN 61.0
+#define LOG2_Q_MIN 30.0
+#define LOG2_NUM_Q 25.59 // primes in [2^30, 2^31): 50,697,537
+#define LOG2_NUM_P 23.5  // primes = 1 mod q in [2^61, 2^62): about 2^24.6; half of that is assumed
+
+enum { MAX_LOOP_STEPS = 4096 }; // iterations of one abstract loop before it saturates
+
+typedef struct Walk {
+  const MirageUGraph *graph;
+  Abstract *values;  // [num_values + 1]
+  bool *stored;      // custom outputs: some store has been seen
+  double executions; // of the node being visited: blocks times iterations
+  double calls;      // random-function calls of the whole graph
+  bool counting;     // off after a loop's first iteration
+  uint32_t depth;    // enclosing loops
+  Abstract argument; // join of all arguments of random functions
+  bool has_argument;
+  VerifyBound *bound;
+} Walk;
+
+// ------------------------------------------------------------------------------------------------- atoms, exponentials
+
+// The value of a random function whose call reads `count` values like a.
+static Abstract atom(Walk *walk, Abstract a, double count, double elements) {
+  Abstract result = mirage__abstract_polynomial(1, 0, 0);
+  result.axes = a.axes;
+  result.calls = count * (a.calls + 1) + 1;
+  result.reads = a.reads;
+  walk->argument = walk->has_argument ? mirage__abstract_join(walk->argument, a) : a;
+  walk->has_argument = true;
+  if (walk->counting)
+    walk->calls += elements * count * walk->executions;
+  return result;
+}
+
+static Abstract exponential(Walk *walk, Abstract a, double elements) {
+  if (a.exp) {
+    Abstract result = atom(walk, a, 1, elements);
+    if (a.mixed) // some elements take an exponential after all: no bound for both at once
+      result.num.degree = INFINITY;
+    return result;
+  }
+  return mirage__abstract_exp(a);
+}
+
+// The maximum of n values like a: one of them, or an atom for the set.
+static Abstract maximum(Walk *walk, Abstract a, double n, double elements) {
+  Abstract set = atom(walk, a, n, elements);
+  Abstract result = mirage__abstract_join(a, set);
+  result.calls = set.calls;
+  return result;
+}
+
+// ----------------------------------------------------------------------------------------------------------- operators
+
+static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, double elements, Abstract *out) {
+  switch (op) {
+  case MIRAGE_OP_ADD:
+  case MIRAGE_OP_SUB:
+    *out = mirage__abstract_add(a, b);
+    return true;
+  case MIRAGE_OP_MUL:
+    *out = mirage__abstract_mul(a, b);
+    return true;
+  case MIRAGE_OP_DIV:
+    *out = mirage__abstract_div(a, b);
+    return true;
+  case MIRAGE_OP_MAX:
+    *out = maximum(walk, mirage__abstract_join(a, b), 2, elements);
+    return true;
+  case MIRAGE_OP_EXP:
+    *out = exponential(walk, a, elements);
+    return true;
+  case MIRAGE_OP_SQRT:
+  case MIRAGE_OP_LOG:
+  case MIRAGE_OP_ERF:
+  case MIRAGE_OP_TANH:
+    *out = atom(walk, a, 1, elements);
+    return true;
+  default:
+    break;
+  }
+  const MirageExpansion *expansion = mirage_op_expansion(op);
+  if (!expansion)
+    return false;
+  Abstract values[2 + sizeof expansion->steps / sizeof *expansion->steps] = {a, b};
+  for (uint32_t i = 0; i < expansion->num_steps; i++) {
+    const MirageExpansionStep *step = &expansion->steps[i];
+    if (step->op == MIRAGE_OP_CONSTANT)
+      values[2 + i] = mirage__abstract_constant(step->value);
+    else if (!elementwise(walk, step->op, values[step->a], values[step->b], elements, &values[2 + i]))
+      return false;
+  }
+  *out = values[1 + expansion->num_steps];
+  return true;
+}
+
+static bool reduce(Walk *walk, const MirageNodeView *node, Abstract a, double elements, Abstract *out) {
+  const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[0]);
+  uint32_t dim = (uint32_t)node->attrs->reduce.dim, axis = dim_axis(type, dim);
+  double n = (double)(type->shape[dim] / node->attrs->reduce.extent);
+  *out = node->op == MIRAGE_OP_REDUCE_MAX ? maximum(walk, a, n, elements) : mirage__abstract_sum(a, n, axis);
+  if (node->attrs->reduce.extent == 1)
+    out->den_axes &= ~axis;
+  if (node->op == MIRAGE_OP_REDUCE_MEAN)
+    *out = mirage__abstract_div(*out, mirage__abstract_constant(n));
+  return true;
+}
+
+// Swaps the last two dimensions of a set of axes.
+static uint32_t swap_last(uint32_t axes) { return (axes & ~3u) | (axes & 1) << 1 | (axes >> 1 & 1); }
+
+static bool matmul(Walk *walk, const MirageNodeView *node, const Abstract *operands, Abstract *out) {
+  const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[0]);
+  bool flip_a = node->attrs && node->attrs->matmul.transpose_a, flip_b = node->attrs && node->attrs->matmul.transpose_b;
+  Abstract a = operands[0], b = operands[1];
+  if (flip_a)
+    a.den_axes = swap_last(a.den_axes);
+  if (flip_b)
+    b.den_axes = swap_last(b.den_axes);
+  uint32_t contracted = (a.den_axes & 1) | (b.den_axes & 2); // a[.., m, k], b[.., k, n]
+  a.den_axes &= ~1u;
+  b.den_axes &= ~2u;
+  Abstract product = mirage__abstract_mul(a, b);
+  uint32_t den_axes = product.den_axes;
+  product.den_axes = contracted;
+  *out = mirage__abstract_sum(product, (double)type->shape[type->rank - (flip_a ? 2 : 1)], 3);
+  out->den_axes = den_axes;
+  if (node->num_operands == 3)
+    *out = mirage__abstract_add(*out, operands[2]);
+  return true;
+}
+
+static bool collective(Walk *walk, const MirageNodeView *node, Abstract a, double elements, Abstract *out) {
+  MirageRegionView region = mirage_ugraph_region(walk->graph, node->parent);
+  MirageScope scope = mirage_ugraph_scope(walk->graph, region.nodes[0]);
+  bool grid = node->op == MIRAGE_OP_GRID_SUM || node->op == MIRAGE_OP_GRID_MAX;
+  double blocks = 1;
+  uint32_t axes = 0;
+  for (uint32_t axis = 0; axis < 3; axis++) {
+    blocks *= node->attrs->axes.axis[axis] ? (double)(grid ? scope.grid[axis] : scope.cluster[axis]) : 1.0;
+    axes |= node->attrs->axes.axis[axis] ? 1u << (AXIS_GRID + axis) : 0;
+  }
+  bool sum = node->op == MIRAGE_OP_GRID_SUM || node->op == MIRAGE_OP_CLUSTER_SUM;
+  *out = sum ? mirage__abstract_sum(a, blocks, axes) : maximum(walk, a, blocks, elements);
+  return true;
+}
+
+// Data movement. A denominator that varies along some dimension may do so along any after a reshape.
+static bool shape_op(Walk *walk, const MirageNodeView *node, Abstract a, Abstract *out) {
+  const MirageType *type = mirage_ugraph_type(walk->graph, node->first_result);
+  *out = a;
+  for (uint32_t i = 1; i < node->num_operands; i++) // concat
+    *out = mirage__abstract_join(*out, walk->values[node->operands[i].index]);
+  if (node->op == MIRAGE_OP_RESHAPE && a.den_axes & DIM_AXES)
+    out->den_axes |= DIM_AXES;
+  if (node->op == MIRAGE_OP_TRANSPOSE) {
+    out->den_axes &= ~DIM_AXES;
+    for (uint32_t d = 0; d < type->rank; d++) // both have the same rank
+      if (a.den_axes & dim_axis(type, (uint32_t)node->attrs->perm.perm[d]))
+        out->den_axes |= dim_axis(type, d);
+  }
+  return true;
+}
+
+static bool plain(Walk *walk, const MirageNodeView *node, Abstract *out) {
+  enum { FEW = 3 };
+  Abstract operands[FEW] = {{.unit = NAN}};
+  for (uint32_t i = 0; i < node->num_operands && i < FEW; i++)
+    operands[i] = walk->values[node->operands[i].index];
+  double elements = (double)mirage_type_elements(mirage_ugraph_type(walk->graph, node->first_result));
+  switch (mirage_op_info(node->op)->kind) {
+  case MIRAGE_KIND_UNARY:
+  case MIRAGE_KIND_BINARY:
+    return elementwise(walk, node->op, operands[0], operands[1], elements, out);
+  case MIRAGE_KIND_MATMUL:
+    return matmul(walk, node, operands, out);
+  case MIRAGE_KIND_REDUCE:
+    return reduce(walk, node, operands[0], elements, out);
+  case MIRAGE_KIND_COLLECTIVE:
+    return collective(walk, node, operands[0], elements, out);
+  case MIRAGE_KIND_SHAPE:
+    return shape_op(walk, node, operands[0], out);
+  case MIRAGE_KIND_CAST:
+    *out = operands[0];
+    return true;
+  case MIRAGE_KIND_CONSTANT:
+    *out = mirage__abstract_constant(node->op == MIRAGE_OP_BOTTOM ? -INFINITY : node->attrs->constant.value);
+    return true;
+  default:
+    return false;
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------- structure
+
+static bool walk_region(Walk *walk, MirageRegion region);
+
+static Abstract combine_carry(Walk *walk, MirageCombine combine_by, Abstract acc, Abstract c, Abstract factor,
+                              double elements) {
+  switch (combine_by) {
+  case MIRAGE_COMBINE_SUM:
+    return mirage__abstract_add(acc, c);
+  case MIRAGE_COMBINE_MAX:
+    return maximum(walk, mirage__abstract_join(acc, c), 2, elements);
+  case MIRAGE_COMBINE_RESCALE:
+    return mirage__abstract_add(mirage__abstract_mul(acc, factor), c);
+  case MIRAGE_COMBINE_CONCAT:
+    return mirage__abstract_join(acc, c);
+  default:
+    return c;
+  }
+}
+
+// All carries sum contributions that read no carry: the closed form.
+static bool is_plain_sum(const Walk *walk, const MirageLoopAttrs *attrs, const MirageNodeView *yield) {
+  for (uint32_t i = 0; i < attrs->num_carries; i++)
+    if (attrs->carries[i].combine != MIRAGE_COMBINE_SUM ||
+        (walk->values[yield->operands[i].index].reads >> walk->depth & 1))
+      return false;
+  return true;
+}
+
+static bool walk_loop(Walk *walk, const MirageNodeView *node) {
+  const MirageLoopAttrs *attrs = &node->attrs->loop;
+  MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
+  MirageNodeView yield = mirage_ugraph_node(walk->graph, body.nodes[body.num_nodes - 1]);
+  Abstract *carries = &walk->values[body.first_argument.index];
+  Abstract *next = calloc(attrs->num_carries + 1, sizeof *next);
+  if (!next)
+    return false;
+  uint32_t mine = 1u << walk->depth;
+  double executions = walk->executions;
+  bool counting = walk->counting, sums = false;
+  for (uint32_t i = 0; i < attrs->num_carries; i++) {
+    carries[i] = walk->values[node->operands[i].index];
+    carries[i].reads |= mine;
+  }
+  walk->executions *= (double)attrs->range;
+  for (int64_t iteration = 0; iteration < attrs->range && !sums; iteration++) {
+    walk->depth++;
+    bool ok = walk_region(walk, node->region);
+    walk->depth--;
+    if (!ok) {
+      free(next);
+      return false;
+    }
+    sums = is_plain_sum(walk, attrs, &yield);
+    uint32_t factor = attrs->num_carries;
+    for (uint32_t i = 0; i < attrs->num_carries; i++) {
+      Abstract c = walk->values[yield.operands[i].index], f = {.unit = NAN};
+      double elements = (double)mirage_type_elements(mirage_ugraph_type(walk->graph, yield.operands[i]));
+      if (attrs->carries[i].combine == MIRAGE_COMBINE_RESCALE)
+        f = walk->values[yield.operands[factor++].index];
+      if (sums)
+        c = mirage__abstract_sum(c, (double)attrs->range, 1u << (AXIS_LOOP + walk->depth));
+      next[i] = combine_carry(walk, attrs->carries[i].combine, carries[i], c, f, elements);
+      next[i].reads |= mine;
+      if (iteration >= MAX_LOOP_STEPS)
+        next[i].num.degree = INFINITY;
+    }
+    memcpy(carries, next, attrs->num_carries * sizeof *carries); // together: a carry may yield another
+    walk->counting = false;
+    if (iteration >= MAX_LOOP_STEPS)
+      break;
+  }
+  free(next);
+  walk->counting = counting;
+  walk->executions = executions;
+  for (uint32_t i = 0; i < attrs->num_carries; i++) {
+    walk->values[node->first_result.index + i] = carries[i];
+    walk->values[node->first_result.index + i].reads &= ~mine;
+    walk->values[node->first_result.index + i].den_axes &= ~(1u << (AXIS_LOOP + walk->depth));
+  }
+  return true;
+}
+
+static bool walk_inner(Walk *walk, const MirageNodeView *node) {
+  MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
+  double executions = walk->executions;
+  bool custom = node->op == MIRAGE_OP_CUSTOM;
+  for (uint32_t i = 0; i < node->num_operands; i++)
+    walk->values[body.first_argument.index + i] = walk->values[node->operands[i].index];
+  for (uint32_t axis = 0; custom && axis < 3; axis++)
+    walk->executions *= (double)node->attrs->custom.grid[axis];
+  bool ok = walk_region(walk, node->region);
+  walk->executions = executions;
+  if (!ok)
+    return false;
+  for (uint32_t i = 0; i < node->num_results; i++) {
+    uint32_t from = custom ? body.first_argument.index + node->num_operands + i
+                           : mirage_ugraph_node(walk->graph, body.nodes[body.num_nodes - 1]).operands[i].index;
+    walk->values[node->first_result.index + i] = walk->values[from];
+  }
+  return true;
+}
+
+// Loops and grid axes that split dimension d of a tensor.
+static uint32_t splits_of(const MirageAccessAttrs *access, uint32_t d) {
+  uint32_t axes = 0;
+  for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++)
+    axes |= access->loop[l] == (int8_t)d ? 1u << (AXIS_LOOP + l) : 0;
+  for (uint32_t a = 0; a < 3; a++)
+    axes |= access->grid[a] == (int8_t)d ? 1u << (AXIS_GRID + a) : 0;
+  return axes;
+}
+
+// A tile of a tensor: what varies along a split dimension varies with the loops and grid axes that split it.
+static Abstract load(const Walk *walk, const MirageNodeView *node) {
+  const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[0]);
+  Abstract tile = walk->values[node->operands[0].index];
+  for (uint32_t d = 0; d < type->rank; d++) {
+    uint32_t splits = splits_of(&node->attrs->access, d);
+    tile.axes |= splits;
+    tile.den_axes |= tile.den_axes & dim_axis(type, d) ? splits : 0;
+  }
+  tile.mixed = tile.exp; // a masked element has no exponential
+  // A fill of 0 or bottom stays below every bound.
+  return node->attrs->access.fill == MIRAGE_FILL_ONE ? mirage__abstract_join(tile, mirage__abstract_constant(1.0))
+                                                     : tile;
+}
+
+static void store(Walk *walk, const MirageNodeView *node) {
+  const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[1]);
+  uint32_t output = node->operands[1].index, axes = 0;
+  Abstract tile = walk->values[node->operands[0].index];
+  for (uint32_t d = 0; d < type->rank; d++)
+    axes |= tile.den_axes & (splits_of(&node->attrs->access, d) | dim_axis(type, d)) ? dim_axis(type, d) : 0;
+  tile.den_axes = axes;
+  tile.axes = ALL_AXES;
+  walk->values[output] = walk->stored[output] ? mirage__abstract_join(walk->values[output], tile) : tile;
+  walk->stored[output] = true;
+}
+
+static bool walk_node(Walk *walk, const MirageNodeView *node) {
+  switch (node->op) {
+  case MIRAGE_OP_CUSTOM:
+  case MIRAGE_OP_THREAD:
+    return walk_inner(walk, node);
+  case MIRAGE_OP_LOOP:
+    return walk_loop(walk, node);
+  case MIRAGE_OP_LOAD:
+    walk->values[node->first_result.index] = load(walk, node);
+    return true;
+  case MIRAGE_OP_STORE:
+    store(walk, node);
+    return true;
+  case MIRAGE_OP_YIELD:
+  case MIRAGE_OP_RETURN:
+    return true;
+  default:
+    break;
+  }
+  Abstract *out = &walk->values[node->first_result.index];
+  if (!plain(walk, node, out))
+    return false;
+  // What varies at all may vary along every dimension of the result that has several elements, and along no other.
+  const MirageType *type = mirage_ugraph_type(walk->graph, node->first_result);
+  uint32_t dims = 0;
+  for (uint32_t d = 0; d < type->rank; d++)
+    dims |= type->shape[d] > 1 ? dim_axis(type, d) : 0;
+  if (out->axes)
+    out->axes = (out->axes & ~DIM_AXES) | dims;
+  return true;
+}
+
+static bool walk_region(Walk *walk, MirageRegion region) {
+  MirageRegionView view = mirage_ugraph_region(walk->graph, region);
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(walk->graph, view.nodes[i]);
+    if (walk_node(walk, &node))
+      continue;
+    if (walk->bound->unsupported == MIRAGE_OP_NONE) {
+      walk->bound->unsupported = node.op;
+      walk->bound->loc = node.loc;
+    }
+    return false;
+  }
+  return true;
+}
+
+// --------------------------------------------------------------------------------------------------------- the theorem
+
+// log2 of the probability that one draw makes the difference a - b vanish although it does not formally.
+static double log2_vanish(Abstract a, Abstract b, VerifyBound *report) {
+  Abstract difference = mirage__abstract_add(a, b);
+  double coefficient_bits = difference.num.size + difference.num.scale;
+  double schwartz_zippel = log2(difference.num.degree) - LOG2_P_MIN;
+  double total = fmax(schwartz_zippel, -1000);
+  report->has_exp = report->has_exp || difference.exp;
+  report->degree = fmax(report->degree, difference.num.degree);
+  report->log2_terms = fmax(report->log2_terms, difference.num.terms);
+  if (difference.exp) {
+    Ratio gap = mirage__ratio_add(difference.exponent, difference.exponent);
+    double terms = difference.num.terms, gap_primes = floor(fmax(gap.num.size + gap.num.scale, 0) / LOG2_Q_MIN);
+    if (!(terms < LOG2_Q_MIN)) // the theorem needs k < q
+      return INFINITY;
+    total = mirage__log2_sum(total, terms + log2(fmax(gap.num.degree, 0.5)) - LOG2_Q_MIN);
+    total = mirage__log2_sum(total, gap_primes > 0 ? terms + log2(gap_primes) - LOG2_NUM_Q : -1000);
+    total = mirage__log2_sum(total, log2(fmax(coefficient_bits, 1) / LOG2_P_MIN) - LOG2_NUM_P);
+  } else {
+    double primes = floor(fmax(coefficient_bits, 0) / LOG2_P_MIN);
+    total = mirage__log2_sum(total, primes > 0 ? log2(primes) + 1 - LOG2_NUM_Q - LOG2_NUM_P : -1000);
+  }
+  return total;
+}
+
+static double log2_trial(Walk walks[2], VerifyBound *bound) {
+  double worst = -1000, arguments = -1000, total_calls = walks[0].calls + walks[1].calls;
+  if (walks[0].has_argument || walks[1].has_argument) {
+    const Walk *first = walks[0].has_argument ? &walks[0] : &walks[1];
+    Abstract any = first->argument;
+    if (walks[0].has_argument && walks[1].has_argument)
+      any = mirage__abstract_join(walks[0].argument, walks[1].argument);
+    arguments = log2_vanish(any, any, bound);
+  }
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(walks[0].graph); i++) {
+    Abstract a = walks[0].values[mirage_ugraph_get_output(walks[0].graph, i).index];
+    Abstract b = walks[1].values[mirage_ugraph_get_output(walks[1].graph, i).index];
+    double calls = fmin(a.calls + b.calls, total_calls), chance = log2_vanish(a, b, bound);
+    if (calls > 1) // two different arguments that meet: the value of one call stands in for the other's
+      chance = mirage__log2_sum(chance, 2 * log2(calls) - 1 + mirage__log2_sum(arguments, -LOG2_P_MIN));
+    worst = isnan(chance) ? INFINITY : fmax(worst, chance);
+  }
+  return worst + log2(VERIFY_ATTEMPTS);
+}
+
+static MirageStatus walk_init(Walk *walk, const MirageUGraph *graph, VerifyBound *bound) {
+  size_t n = mirage_ugraph_num_values(graph) + 1;
+  *walk = (Walk){.graph = graph, .executions = 1, .counting = true, .bound = bound};
+  walk->values = calloc(n, sizeof *walk->values);
+  walk->stored = calloc(n, sizeof *walk->stored);
+  if (!walk->values || !walk->stored)
+    return MIRAGE_NO_MEMORY;
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++)
+    walk->values[mirage_ugraph_get_input(graph, i).index] = mirage__abstract_input();
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage__verify_bound(const MirageUGraph *source, const MirageUGraph *target, VerifyBound *out_bound) {
+  VerifyBound bound = {.log2_trial = INFINITY};
+  Walk walks[2] = {{0}};
+  MirageStatus status = walk_init(&walks[0], source, &bound);
+  if (status == MIRAGE_OK)
+    status = walk_init(&walks[1], target, &bound);
+  if (status == MIRAGE_OK) {
+    if (walk_region(&walks[0], mirage_ugraph_body(source)) && walk_region(&walks[1], mirage_ugraph_body(target)))
+      bound.log2_trial = log2_trial(walks, &bound);
+    *out_bound = bound;
+  }
+  for (int i = 0; i < 2; i++) {
+    free(walks[i].values);
+    free(walks[i].stored);
+  }
+  return status;
+}

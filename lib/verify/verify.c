@@ -1,0 +1,270 @@
+// verify.c - decides whether two graphs compute the same outputs, with a computed error bound.
+//
+// Call order:  both graphs are expanded (sugar to operators); bound.c says what one trial is worth; if that, or the
+//              work, does not allow the full size, shrink.c makes a smaller pair and bound.c speaks again; then trials
+//              run until the product of their bounds is small enough, or one of them finds a difference.
+// A trial:     fresh primes, root of unity and inputs from (seed, number); both graphs in mirage_eval; outputs compared
+//              mod p. A division by zero draws again, at most VERIFY_ATTEMPTS times, which the bound accounts for.
+// Verdicts:    a graph that cannot be proven is not an error: UNSUPPORTED with the operator or the reason. A difference
+//              is reported even where no bound is known: one witness suffices.
+// Source:      [Mirage 5]; README.md has the theorem.
+#include "verify_internal.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  DEFAULT_LOG2_BOUND = -60,
+  DEFAULT_MAX_WORK = 200000000,
+  MAX_TRIALS = 64, // more would cost more than shrinking
+  OVERDRAFT = 16,  // how far above max_work a pair may go that cannot be shrunk
+};
+
+typedef struct Verify {
+  const MirageUGraph *source, *target; // of this size
+  const MirageVerifyOptions *options;
+  MirageVerdict *verdict;
+  MirageResidue **inputs, **outputs[2];
+} Verify;
+
+// --------------------------------------------------------------------------------------------------- pairing, verdicts
+
+static MirageStatus check_pair(const char *what, uint32_t index, const MirageType *a, const MirageType *b,
+                               const MirageDiag *diag) {
+  char left[96], right[96];
+  if (mirage_type_same_meaning(a, b))
+    return MIRAGE_OK;
+  return mirage_diag_fail(diag, NULL, MIRAGE_BAD_SHAPE, "verify: %s %u differs: %s vs %s", what, index,
+                          mirage_type_format(a, left, sizeof left), mirage_type_format(b, right, sizeof right));
+}
+
+static MirageStatus check_signature(const MirageUGraph *a, const MirageUGraph *b, const MirageDiag *diag) {
+  uint32_t inputs = mirage_ugraph_num_inputs(a), outputs = mirage_ugraph_num_outputs(a);
+  if (inputs != mirage_ugraph_num_inputs(b))
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_SHAPE, "verify: numbers of inputs differ: %u vs %u", inputs,
+                            mirage_ugraph_num_inputs(b));
+  if (outputs != mirage_ugraph_num_outputs(b))
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_SHAPE, "verify: numbers of outputs differ: %u vs %u", outputs,
+                            mirage_ugraph_num_outputs(b));
+  for (uint32_t i = 0; i < inputs; i++)
+    MIRAGE_TRY(check_pair("input", i, mirage_ugraph_type(a, mirage_ugraph_get_input(a, i)),
+                          mirage_ugraph_type(b, mirage_ugraph_get_input(b, i)), diag));
+  for (uint32_t i = 0; i < outputs; i++)
+    MIRAGE_TRY(check_pair("output", i, mirage_ugraph_type(a, mirage_ugraph_get_output(a, i)),
+                          mirage_ugraph_type(b, mirage_ugraph_get_output(b, i)), diag));
+  return MIRAGE_OK;
+}
+
+// Evaluation's sentences become the verdict's reason.
+static void take_reason(void *user, MirageSeverity severity, const void *loc, const char *message) {
+  MirageVerdict *verdict = user;
+  if (severity != MIRAGE_SEVERITY_ERROR || verdict->reason[0])
+    return;
+  snprintf(verdict->reason, sizeof verdict->reason, "%s", message);
+  verdict->loc = loc;
+}
+
+// ------------------------------------------------------------------------------------------------------------- storage
+
+static void free_arrays(MirageResidue **arrays, uint32_t count) {
+  for (uint32_t i = 0; arrays && i < count; i++)
+    free(arrays[i]);
+  free(arrays);
+}
+
+static MirageResidue **alloc_arrays(const MirageUGraph *graph, uint32_t count,
+                                    MirageValue (*get)(const MirageUGraph *, uint32_t)) {
+  MirageResidue **arrays = calloc(count + 1, sizeof(MirageResidue *));
+  for (uint32_t i = 0; arrays && i < count; i++) {
+    arrays[i] = malloc((size_t)mirage_type_elements(mirage_ugraph_type(graph, get(graph, i))) * sizeof **arrays);
+    if (!arrays[i]) {
+      free_arrays(arrays, i);
+      return NULL;
+    }
+  }
+  return arrays;
+}
+
+static void storage_deinit(Verify *verify) {
+  free_arrays(verify->inputs, mirage_ugraph_num_inputs(verify->source));
+  free_arrays(verify->outputs[0], mirage_ugraph_num_outputs(verify->source));
+  free_arrays(verify->outputs[1], mirage_ugraph_num_outputs(verify->source));
+}
+
+static MirageStatus storage_init(Verify *verify) {
+  const MirageUGraph *source = verify->source;
+  uint32_t outputs = mirage_ugraph_num_outputs(source);
+  verify->inputs = alloc_arrays(source, mirage_ugraph_num_inputs(source), mirage_ugraph_get_input);
+  verify->outputs[0] = alloc_arrays(source, outputs, mirage_ugraph_get_output);
+  verify->outputs[1] = alloc_arrays(source, outputs, mirage_ugraph_get_output);
+  return verify->inputs && verify->outputs[0] && verify->outputs[1] ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+}
+
+// -------------------------------------------------------------------------------------------------------------- trials
+
+// One draw: both graphs at one random point. REDRAW when either divides by zero.
+static MirageStatus evaluate(Verify *verify, uint32_t draw) {
+  MirageField *field = mirage_field_create(verify->options->seed, draw);
+  if (!field)
+    return MIRAGE_NO_MEMORY;
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(verify->source); i++) {
+    const MirageType *type = mirage_ugraph_type(verify->source, mirage_ugraph_get_input(verify->source, i));
+    mirage_field_draw(field, i, (size_t)mirage_type_elements(type), verify->inputs[i]);
+  }
+  const MirageDiag reason = {take_reason, verify->verdict};
+  const MirageUGraph *graphs[2] = {verify->source, verify->target};
+  MirageStatus status = MIRAGE_OK;
+  for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
+    status = mirage_eval(graphs[g], mirage_field_domain(field), (const void *const *)verify->inputs,
+                         (void *const *)verify->outputs[g], NULL, &reason);
+  mirage_field_destroy(field);
+  return status;
+}
+
+static bool find_difference(Verify *verify, uint32_t draw) {
+  for (uint32_t o = 0; o < mirage_ugraph_num_outputs(verify->source); o++) {
+    const MirageResidue *a = verify->outputs[0][o], *b = verify->outputs[1][o];
+    size_t n =
+        (size_t)mirage_type_elements(mirage_ugraph_type(verify->source, mirage_ugraph_get_output(verify->source, o)));
+    for (size_t i = 0; i < n; i++) {
+      if (a[i].p == b[i].p && a[i].bottom == b[i].bottom)
+        continue;
+      MirageVerdict *verdict = verify->verdict;
+      verdict->kind = MIRAGE_VERDICT_DIFFERENT;
+      verdict->seed = verify->options->seed;
+      verdict->trial = draw;
+      verdict->output = o;
+      verdict->index = i;
+      verdict->source_value = a[i].p;
+      verdict->target_value = b[i].p;
+      return true;
+    }
+  }
+  return false;
+}
+
+// Runs `trials` trials; leaves the verdict EQUIVALENT when all of them agree.
+static MirageStatus run_trials(Verify *verify, uint32_t trials) {
+  for (uint32_t trial = 0; trial < trials; trial++) {
+    MirageStatus status = MIRAGE_REDRAW;
+    uint32_t draw = trial * VERIFY_ATTEMPTS;
+    for (uint32_t attempt = 0; attempt < VERIFY_ATTEMPTS && status == MIRAGE_REDRAW; attempt++)
+      status = evaluate(verify, draw = trial * VERIFY_ATTEMPTS + attempt);
+    if (status == MIRAGE_NO_MEMORY)
+      return status;
+    if (status != MIRAGE_OK) {
+      if (!verify->verdict->reason[0])
+        snprintf(verify->verdict->reason, sizeof verify->verdict->reason, "%s",
+                 status == MIRAGE_REDRAW ? "evaluation divides by zero at every random point"
+                                         : mirage_status_string(status));
+      verify->verdict->kind = MIRAGE_VERDICT_UNSUPPORTED;
+      return MIRAGE_OK;
+    }
+    if (find_difference(verify, draw))
+      return MIRAGE_OK;
+  }
+  verify->verdict->kind = MIRAGE_VERDICT_EQUIVALENT;
+  return MIRAGE_OK;
+}
+
+// Trials that bring the bound to the one asked for; 0 when no reasonable number does.
+static uint32_t trials_needed(const VerifyBound *bound, const MirageVerifyOptions *options) {
+  if (!(bound->log2_trial < -1))
+    return 0;
+  double asked = options->log2_bound < 0 ? options->log2_bound : DEFAULT_LOG2_BOUND;
+  double trials = options->trials ? options->trials : fmax(1, ceil(asked / bound->log2_trial));
+  return trials <= MAX_TRIALS || options->trials ? (uint32_t)trials : 0;
+}
+
+static MirageStatus decide(Verify *verify, const VerifyBound *bound, bool shrunken) {
+  MirageVerdict *verdict = verify->verdict;
+  uint32_t trials = trials_needed(bound, verify->options);
+  MirageStatus status = storage_init(verify);
+  if (status == MIRAGE_OK)
+    status = run_trials(verify, trials ? trials : 1); // without a bound, a difference still counts
+  storage_deinit(verify);
+  MIRAGE_TRY(status);
+  verdict->proof.shrunken = shrunken;
+  if (verdict->kind != MIRAGE_VERDICT_EQUIVALENT)
+    return MIRAGE_OK;
+  if (!trials) {
+    verdict->kind = MIRAGE_VERDICT_UNSUPPORTED;
+    if (bound->unsupported != MIRAGE_OP_NONE)
+      snprintf(verdict->reason, sizeof verdict->reason, "%s: no rule for the error bound",
+               mirage_op_info(bound->unsupported)->mnemonic);
+    else
+      snprintf(verdict->reason, sizeof verdict->reason,
+               "no useful error bound: 2^%.0f exponential monomials, degree %.0f, 2^%.1f a trial", bound->log2_terms,
+               bound->degree, bound->log2_trial);
+    verdict->loc = bound->loc;
+    return MIRAGE_OK;
+  }
+  MirageField *first = mirage_field_create(verify->options->seed, 0);
+  if (!first)
+    return MIRAGE_NO_MEMORY;
+  uint64_t q = mirage_field_exponent_prime(first);
+  mirage_field_destroy(first);
+  verdict->proof = (MirageProof){.present = true,
+                                 .trials = trials,
+                                 .q = bound->has_exp ? q : 0,
+                                 .p_bits = 62,
+                                 .seed = verify->options->seed,
+                                 .log2_bound = bound->log2_trial * trials,
+                                 .shrunken = shrunken};
+  return MIRAGE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------- full or shrunken
+
+static MirageStatus verify_expanded(const MirageUGraph *source, const MirageUGraph *target,
+                                    const MirageVerifyOptions *options, MirageVerdict *verdict) {
+  Verify verify = {.source = source, .target = target, .options = options, .verdict = verdict};
+  VerifyBound bound;
+  double allowed = options->max_work ? (double)options->max_work : DEFAULT_MAX_WORK;
+  double work = mirage__verify_work(source) + mirage__verify_work(target);
+  MIRAGE_TRY(mirage__verify_bound(source, target, &bound));
+  bool provable = trials_needed(&bound, options) != 0;
+  if (work <= allowed && provable)
+    return decide(&verify, &bound, false);
+  MirageUGraph *small_source, *small_target;
+  char reason[160] = "";
+  MIRAGE_TRY(mirage__verify_shrink(source, target, &small_source, &small_target, reason));
+  MirageStatus status = MIRAGE_OK;
+  if (small_source) {
+    verify.source = small_source;
+    verify.target = small_target;
+    work = mirage__verify_work(small_source) + mirage__verify_work(small_target);
+    status = mirage__verify_bound(small_source, small_target, &bound);
+    snprintf(reason, sizeof reason, "the shrunken instance is still too large");
+  }
+  if (status == MIRAGE_OK && work <= allowed * OVERDRAFT)
+    status = decide(&verify, &bound, small_source != NULL);
+  else if (status == MIRAGE_OK)
+    snprintf(verdict->reason, sizeof verdict->reason, "%.3g operations a trial, %.3g allowed, and %s", work, allowed,
+             reason);
+  mirage_ugraph_destroy(small_source);
+  mirage_ugraph_destroy(small_target);
+  return status;
+}
+
+MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *target, const MirageVerifyOptions *options,
+                           const MirageDiag *diag, MirageVerdict *out_verdict) {
+  const MirageVerifyOptions defaults = {0};
+  MirageVerdict verdict = {.kind = MIRAGE_VERDICT_UNSUPPORTED};
+  MirageUGraph *plain_source = NULL, *plain_target = NULL;
+  MIRAGE_TRY(check_signature(source, target, diag));
+  MirageStatus status = mirage_ugraph_expand(source, diag, &plain_source);
+  if (status == MIRAGE_OK)
+    status = mirage_ugraph_expand(target, diag, &plain_target);
+  if (status == MIRAGE_OK)
+    status = verify_expanded(plain_source, plain_target, options ? options : &defaults, &verdict);
+  mirage_ugraph_destroy(plain_source);
+  mirage_ugraph_destroy(plain_target);
+  if (status == MIRAGE_NO_MEMORY)
+    return mirage_diag_fail(diag, NULL, status, "verify: out of memory");
+  if (status == MIRAGE_OK)
+    *out_verdict = verdict;
+  return status;
+}

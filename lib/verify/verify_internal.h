@@ -1,0 +1,29 @@
+// verify_internal.h - what the files of lib/verify share. verify.c tells the story, README.md proves the theorem.
+#ifndef MIRAGE_VERIFY_INTERNAL_H
+#define MIRAGE_VERIFY_INTERNAL_H
+
+#include "mirage/verify.h"
+
+enum { VERIFY_ATTEMPTS = 8 }; // draws of one trial before division by zero is given up on
+
+/// What the bound of one trial is made of. All probabilities as log2.
+typedef struct VerifyBound {
+  bool has_exp;         // some exponential reaches an output or a random function's argument
+  double degree;        // of the numerator of source - target
+  double log2_terms;    // its number k of exponential monomials
+  double log2_trial;    // a wrong pair passes one trial with at most this probability; >= -1 means nothing is shown
+  MirageOp unsupported; // an operator without a rule, or MIRAGE_OP_NONE
+  const void *loc;      // of that operator
+} VerifyBound;
+
+/// Bounds one trial on a pair of graphs without sugar at the kernel level, by abstract interpretation of both.
+MirageStatus mirage__verify_bound(const MirageUGraph *source, const MirageUGraph *target, VerifyBound *out_bound);
+/// Multiplications (and other scalar operations) of one evaluation. work.c
+double mirage__verify_work(const MirageUGraph *graph);
+
+/// Copies both graphs with the innermost factors of their axes shrunk. MIRAGE_OK with both NULL when nothing can be
+/// shrunk; `reason` (160 bytes) then says why.
+MirageStatus mirage__verify_shrink(const MirageUGraph *source, const MirageUGraph *target, MirageUGraph **out_source,
+                                   MirageUGraph **out_target, char *reason);
+
+#endif

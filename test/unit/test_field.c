@@ -1,0 +1,267 @@
+// test_field.c - prime fields against plain 128-bit arithmetic, and each operator's field rule.
+#include "block_graphs.h"
+#include "field/field_internal.h"
+#include "mirage/random.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static const MirageType F32_TYPE = {.dtype = MIRAGE_F32, .rank = 1, .shape = {1}};
+
+static uint64_t plain_mul(uint64_t a, uint64_t b, uint64_t m) { return (uint64_t)((FieldU128)a * b % m); }
+
+static void primes_are_told_from_others(void **state) {
+  const uint64_t primes[] = {2, 3, 37, 41, 65537, 2147483647, 4294967291u, UINT64_C(18446744073709551557)};
+  const uint64_t others[] = {0,
+                             1,
+                             4,
+                             39,
+                             561,
+                             3215031751u,
+                             UINT64_C(3825123056546413051),
+                             UINT64_C(4611686014132420609),
+                             UINT64_C(18446744073709551615)};
+  for (size_t i = 0; i < sizeof primes / sizeof *primes; i++)
+    assert_true(mirage__is_prime(primes[i]));
+  for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+    assert_false(mirage__is_prime(others[i])); // Carmichael numbers, strong pseudoprimes, (2^31 - 1)^2
+}
+
+static void each_trial_draws_its_own_field(void **state) {
+  uint64_t previous = 0;
+  for (uint32_t trial = 0; trial < 20; trial++) {
+    MirageField *f = mirage_field_create(5, trial);
+    assert_non_null(f);
+    assert_true(f->q >> 30 == 1 && mirage__is_prime(f->q));
+    assert_true(f->p >> 61 == 1 && mirage__is_prime(f->p));
+    assert_int_equal(f->p % f->q, 1);
+    assert_true(f->omega != 1);
+    assert_int_equal(mirage__field_power(f->omega, f->q, f->p), 1);
+    assert_true(f->p != previous);
+    previous = f->p;
+    mirage_field_destroy(f);
+  }
+  MirageField *a = mirage_field_create(5, 3), *b = mirage_field_create(5, 3), *c = mirage_field_create(6, 3);
+  assert_true(a->p == b->p && a->omega == b->omega && a->p != c->p);
+  mirage_field_destroy(a);
+  mirage_field_destroy(b);
+  mirage_field_destroy(c);
+}
+
+static void arithmetic_agrees_with_plain_integers(void **state) {
+  MirageField *f = mirage_field_create(11, 0);
+  MirageRandom random;
+  mirage_random_init(&random, 1, 2);
+  for (int i = 0; i < 20000; i++) {
+    uint64_t a = mirage_random_below(&random, f->p), b = mirage_random_below(&random, f->p);
+    if (i < 4) { // the edges
+      a = i & 1 ? f->p - 1 : 0;
+      b = i & 2 ? f->p - 1 : 1;
+    }
+    assert_int_equal(field_mul(f, a, b), plain_mul(a, b, f->p));
+    assert_int_equal(field_add(f, a, b), (uint64_t)(((FieldU128)a + b) % f->p));
+    assert_int_equal(field_sub(f, a, b), (uint64_t)(((FieldU128)a + f->p - b) % f->p));
+    if (a && i % 16 == 0)
+      assert_int_equal(plain_mul(a, mirage__field_inverse(a, f->p), f->p), 1);
+    uint32_t exponent = (uint32_t)mirage_random_below(&random, f->q);
+    if (i % 16 == 0)
+      assert_int_equal(field_exp(f, exponent), mirage__field_power(f->omega, exponent, f->p));
+  }
+  assert_int_equal(field_exp(f, 0), 1);
+  assert_int_equal(plain_mul(field_exp(f, (uint32_t)f->q - 1), f->omega, f->p), 1);
+  mirage_field_destroy(f);
+}
+
+static void constants_are_exact_dyadic_rationals(void **state) {
+  MirageField *f = mirage_field_create(12, 0);
+  assert_int_equal(mirage__field_constant(f, 0.0).p, 0);
+  assert_int_equal(mirage__field_constant(f, 3.0).p, 3);
+  assert_int_equal(mirage__field_constant(f, 3.0).q, 3);
+  assert_int_equal(mirage__field_constant(f, -1.0).p, f->p - 1);
+  assert_int_equal(mirage__field_constant(f, -1.0).q, f->q - 1);
+  MirageResidue eighth = mirage__field_constant(f, 0.125), tenth = mirage__field_constant(f, 0.1);
+  assert_int_equal(plain_mul(eighth.p, 8, f->p), 1);
+  assert_int_equal((uint64_t)eighth.q * 8 % f->q, 1);
+  assert_int_not_equal(plain_mul(tenth.p, 10, f->p), 1); // the double nearest 0.1 is not 1/10
+  assert_int_equal(plain_mul(mirage__field_constant(f, 0x1p-1074).p, mirage__field_constant(f, 0x1p1000).p, f->p),
+                   mirage__field_constant(f, 0x1p-74).p);
+  const MirageDomain *d = mirage_field_domain(f);
+  MirageResidue out;
+  assert_int_equal(d->constant(d, &F32_TYPE, 1, INFINITY, &out), MIRAGE_UNSUPPORTED);
+  assert_int_equal(d->constant(d, &F32_TYPE, 1, NAN, &out), MIRAGE_UNSUPPORTED);
+  assert_int_equal(d->constant(d, &F32_TYPE, 1, -INFINITY, &out), MIRAGE_OK);
+  assert_int_equal(out.bottom, 1);
+  mirage_field_destroy(f);
+}
+
+static void draws_repeat_and_differ(void **state) {
+  enum { N = 1000 };
+  MirageField *f = mirage_field_create(13, 0);
+  MirageResidue a[N], b[N], c[N];
+  mirage_field_draw(f, 0, N, a);
+  mirage_field_draw(f, 0, N, b);
+  mirage_field_draw(f, 1, N, c);
+  assert_memory_equal(a, b, sizeof a);
+  double mean_p = 0, mean_q = 0;
+  for (int i = 0; i < N; i++) {
+    assert_true(a[i].p < f->p && a[i].q < f->q && a[i].p != c[i].p && !a[i].after_exp && !a[i].bottom);
+    mean_p += (double)a[i].p / (double)f->p / N;
+    mean_q += (double)a[i].q / (double)f->q / N;
+  }
+  assert_true(fabs(mean_p - 0.5) < 0.05 && fabs(mean_q - 0.5) < 0.05); // five standard deviations
+  mirage_field_destroy(f);
+}
+
+static void elementwise_operators_follow_their_rules(void **state) {
+  enum { N = 100 };
+  MirageField *f = mirage_field_create(14, 0);
+  const MirageDomain *d = mirage_field_domain(f);
+  MirageResidue a[N], b[N], x[N], y[N];
+  mirage_field_draw(f, 0, N, a);
+  mirage_field_draw(f, 1, N, b);
+  assert_int_equal(d->binary(d, MIRAGE_OP_DIV, &F32_TYPE, N, a, b, x), MIRAGE_OK);
+  assert_int_equal(d->binary(d, MIRAGE_OP_MUL, &F32_TYPE, N, x, b, x), MIRAGE_OK);
+  assert_memory_equal(x, a, sizeof a); // (a / b) * b
+  assert_int_equal(d->binary(d, MIRAGE_OP_SUB, &F32_TYPE, N, a, b, x), MIRAGE_OK);
+  assert_int_equal(d->binary(d, MIRAGE_OP_ADD, &F32_TYPE, N, x, b, x), MIRAGE_OK);
+  assert_memory_equal(x, a, sizeof a);
+  d->binary(d, MIRAGE_OP_ADD, &F32_TYPE, N, a, b, x); // exp(a + b) == exp(a) * exp(b)
+  d->unary(d, MIRAGE_OP_EXP, &F32_TYPE, N, x, x);
+  d->unary(d, MIRAGE_OP_EXP, &F32_TYPE, N, a, y);
+  d->unary(d, MIRAGE_OP_EXP, &F32_TYPE, N, b, b);
+  d->binary(d, MIRAGE_OP_MUL, &F32_TYPE, N, y, b, y);
+  assert_memory_equal(x, y, sizeof x);
+  assert_int_equal(x[0].after_exp, 1);
+  d->unary(d, MIRAGE_OP_SQUARE, &F32_TYPE, N, a, x);
+  d->binary(d, MIRAGE_OP_MUL, &F32_TYPE, N, a, a, y);
+  assert_memory_equal(x, y, sizeof x);
+  d->unary(d, MIRAGE_OP_SILU, &F32_TYPE, N, a, x);
+  d->unary(d, MIRAGE_OP_SIGMOID, &F32_TYPE, N, a, y);
+  d->binary(d, MIRAGE_OP_MUL, &F32_TYPE, N, a, y, y);
+  assert_memory_equal(x, y, sizeof x);
+  d->unary(d, MIRAGE_OP_SQRT, &F32_TYPE, N, a, x);
+  d->unary(d, MIRAGE_OP_LOG, &F32_TYPE, N, a, y);
+  for (int i = 0; i < N; i++)
+    assert_true(x[i].p != y[i].p && x[i].p < f->p && x[i].q < f->q && !x[i].after_exp);
+  mirage_field_destroy(f);
+}
+
+static void division_by_zero_asks_for_another_draw(void **state) {
+  MirageField *f = mirage_field_create(15, 0);
+  const MirageDomain *d = mirage_field_domain(f);
+  MirageResidue one = {.p = 1, .q = 1}, zero_p = {.p = 0, .q = 1}, zero_q = {.p = 1, .q = 0}, out;
+  MirageResidue behind = {.p = 5, .after_exp = 1};
+  assert_int_equal(d->binary(d, MIRAGE_OP_DIV, &F32_TYPE, 1, &one, &zero_p, &out), MIRAGE_REDRAW);
+  assert_int_equal(d->binary(d, MIRAGE_OP_DIV, &F32_TYPE, 1, &one, &zero_q, &out), MIRAGE_REDRAW);
+  assert_int_equal(d->binary(d, MIRAGE_OP_DIV, &F32_TYPE, 1, &behind, &zero_q, &out), MIRAGE_OK); // no component mod q
+  assert_int_equal(out.p, 5);
+  assert_int_equal(d->binary(d, MIRAGE_OP_DIV, &F32_TYPE, 1, &one, &behind, &out), MIRAGE_OK);
+  assert_int_equal(out.after_exp, 1);
+  mirage_field_destroy(f);
+}
+
+static void bottom_is_below_every_number(void **state) {
+  MirageField *f = mirage_field_create(16, 0);
+  const MirageDomain *d = mirage_field_domain(f);
+  MirageResidue x, bottom, out;
+  mirage_field_draw(f, 0, 1, &x);
+  assert_int_equal(d->bottom(d, 1, &bottom), MIRAGE_OK);
+  d->binary(d, MIRAGE_OP_MAX, &F32_TYPE, 1, &bottom, &x, &out);
+  assert_memory_equal(&out, &x, sizeof x);
+  d->binary(d, MIRAGE_OP_MAX, &F32_TYPE, 1, &bottom, &bottom, &out);
+  assert_int_equal(out.bottom, 1);
+  d->binary(d, MIRAGE_OP_ADD, &F32_TYPE, 1, &x, &bottom, &out);
+  assert_int_equal(out.bottom, 1);
+  d->binary(d, MIRAGE_OP_SUB, &F32_TYPE, 1, &bottom, &bottom, &out);
+  assert_int_equal(out.bottom, 1);
+  d->unary(d, MIRAGE_OP_EXP, &F32_TYPE, 1, &out, &out);
+  assert_true(out.p == 0 && out.after_exp && !out.bottom);
+  assert_int_equal(d->binary(d, MIRAGE_OP_SUB, &F32_TYPE, 1, &x, &bottom, &out), MIRAGE_UNSUPPORTED);
+  assert_int_equal(d->binary(d, MIRAGE_OP_MUL, &F32_TYPE, 1, &x, &bottom, &out), MIRAGE_UNSUPPORTED);
+  assert_int_equal(d->binary(d, MIRAGE_OP_DIV, &F32_TYPE, 1, &bottom, &x, &out), MIRAGE_UNSUPPORTED);
+  assert_int_equal(d->unary(d, MIRAGE_OP_SQRT, &F32_TYPE, 1, &bottom, &out), MIRAGE_UNSUPPORTED);
+  assert_int_equal(d->matmul(d, &F32_TYPE, 1, 1, 1, &bottom, &x, NULL, &out), MIRAGE_UNSUPPORTED);
+  mirage_field_destroy(f);
+}
+
+static void maximum_is_a_function_of_the_set(void **state) {
+  enum { N = 6 };
+  MirageField *f = mirage_field_create(17, 0);
+  const MirageDomain *d = mirage_field_domain(f);
+  MirageResidue x[N], whole, left, right, again;
+  mirage_field_draw(f, 0, N, x);
+  d->reduce(d, MIRAGE_OP_REDUCE_MAX, &F32_TYPE, 1, N, 1, x, &whole);
+  d->reduce(d, MIRAGE_OP_REDUCE_MAX, &F32_TYPE, 1, 4, 1, x, &left);      // 0..3
+  d->reduce(d, MIRAGE_OP_REDUCE_MAX, &F32_TYPE, 1, 4, 1, x + 2, &right); // 2..5, overlapping
+  assert_true(left.p != whole.p && right.p != whole.p && left.p != right.p);
+  d->binary(d, MIRAGE_OP_MAX, &F32_TYPE, 1, &left, &right, &again);
+  assert_memory_equal(&again, &whole, sizeof whole);
+  d->binary(d, MIRAGE_OP_MAX, &F32_TYPE, 1, &whole, &x[3], &again); // idempotent
+  assert_memory_equal(&again, &whole, sizeof whole);
+  d->binary(d, MIRAGE_OP_MAX, &F32_TYPE, 1, &x[1], &x[1], &again);
+  assert_memory_equal(&again, &x[1], sizeof *x);
+  for (int i = 0; i < N; i++)
+    assert_true(whole.p != x[i].p); // a value of its own, not one of them
+  mirage_field_destroy(f);
+}
+
+// out[i][j] by the schoolbook, mod p and mod q.
+static void check_matmul(const MirageField *f, size_t m, size_t n, size_t k, const MirageResidue *a,
+                         const MirageResidue *b, const MirageResidue *c, const MirageResidue *out) {
+  for (size_t i = 0; i < m; i++)
+    for (size_t j = 0; j < n; j++) {
+      uint64_t p = c ? c[i * n + j].p : 0, q = c ? c[i * n + j].q : 0;
+      for (size_t l = 0; l < k; l++) {
+        p = (p + plain_mul(a[i * k + l].p, b[l * n + j].p, f->p)) % f->p;
+        q = (q + (uint64_t)a[i * k + l].q * b[l * n + j].q) % f->q;
+      }
+      assert_int_equal(out[i * n + j].p, p);
+      assert_int_equal(out[i * n + j].q, q);
+    }
+}
+
+static void matmul_agrees_with_the_schoolbook(void **state) {
+  enum { M = 7, N = 21, K = 37 };
+  MirageField *f = mirage_field_create(18, 0);
+  const MirageDomain *d = mirage_field_domain(f);
+  MirageResidue a[M * K], b[K * N], c[M * N], out[M * N];
+  mirage_field_draw(f, 0, M * K, a);
+  mirage_field_draw(f, 1, K * N, b);
+  mirage_field_draw(f, 2, M * N, c);
+  for (size_t k = 1; k <= K; k += 6) {
+    assert_int_equal(d->matmul(d, &F32_TYPE, M, N, k, a, b, NULL, out), MIRAGE_OK);
+    check_matmul(f, M, N, k, a, b, NULL, out);
+  }
+  for (size_t i = 0; i < M * K; i++)
+    a[i] = (MirageResidue){.p = f->p - 1, .q = (uint32_t)f->q - 1}; // the largest products
+  for (size_t i = 0; i < K * N; i++)
+    b[i] = a[0];
+  assert_int_equal(d->matmul(d, &F32_TYPE, M, N, K, a, b, c, out), MIRAGE_OK);
+  check_matmul(f, M, N, K, a, b, c, out);
+  b[3 * N + 5].after_exp = 1;
+  b[3 * N + 5].q = 0;
+  assert_int_equal(d->matmul(d, &F32_TYPE, M, N, K, a, b, NULL, out), MIRAGE_OK);
+  assert_true(out[5].after_exp && out[5].q == 0 && !out[4].after_exp);
+  mirage_field_destroy(f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(primes_are_told_from_others),
+      cmocka_unit_test(each_trial_draws_its_own_field),
+      cmocka_unit_test(arithmetic_agrees_with_plain_integers),
+      cmocka_unit_test(constants_are_exact_dyadic_rationals),
+      cmocka_unit_test(draws_repeat_and_differ),
+      cmocka_unit_test(elementwise_operators_follow_their_rules),
+      cmocka_unit_test(division_by_zero_asks_for_another_draw),
+      cmocka_unit_test(bottom_is_below_every_number),
+      cmocka_unit_test(maximum_is_a_function_of_the_set),
+      cmocka_unit_test(matmul_agrees_with_the_schoolbook),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
