@@ -16,10 +16,11 @@ MLIR_CAPI_EXPORTED bool mirageBlockTypeIsATile(MlirType type);
 MLIR_CAPI_EXPORTED MlirType mirageBlockTileTypeGet(MlirContext context, const MirageType *tile);
 MLIR_CAPI_EXPORTED void mirageBlockTileTypeGetValue(MlirType type, MirageType *out_tile);
 
-// #mirage_block.layout<...>. Get is for layouts with `planned` set, of a tile of `rank` dimensions; strides that are all 0 are
-// left out. GetValue sets `planned`, and strides that were left out to 0.
+// #mirage_block.layout<...>. Get is for layouts with `planned` set, of a tile of `rank` dimensions; strides that are
+// all 0 are left out. GetValue sets `planned`, and strides that were left out to 0.
 MLIR_CAPI_EXPORTED bool mirageBlockAttributeIsALayout(MlirAttribute attribute);
-MLIR_CAPI_EXPORTED MlirAttribute mirageBlockLayoutAttrGet(MlirContext context, uint32_t rank, const MirageLayout *layout);
+MLIR_CAPI_EXPORTED MlirAttribute mirageBlockLayoutAttrGet(MlirContext context, uint32_t rank,
+                                                          const MirageLayout *layout);
 MLIR_CAPI_EXPORTED void mirageBlockLayoutAttrGetValue(MlirAttribute attribute, MirageLayout *out_layout);
 
 // #mirage_block<carry ...>, one element of a loop's `carries`.

@@ -17,8 +17,10 @@ MLIR_DECLARE_CAPI_DIALECT_REGISTRATION(MirageThread, mirage_thread);
 /// Adds all three to a registry.
 MLIR_CAPI_EXPORTED void mirageRegisterDialects(MlirDialectRegistry registry);
 
-/// Emits a diagnostic of any severity; MLIR's C API can emit errors only.
-MLIR_CAPI_EXPORTED void mirageEmitDiagnostic(MlirLocation location, MlirDiagnosticSeverity severity, const char *message);
+/// Emits an error, warning or remark; MLIR's C API can emit errors only. A note becomes a remark, since MLIR attaches
+/// notes to other diagnostics and emits none by itself.
+MLIR_CAPI_EXPORTED void mirageEmitDiagnostic(MlirLocation location, MlirDiagnosticSeverity severity,
+                                             const char *message);
 
 /// All attributes of an operation, inherent ones included, as one dictionary.
 MLIR_CAPI_EXPORTED MlirAttribute mirageOperationGetAttributeDictionary(MlirOperation operation);

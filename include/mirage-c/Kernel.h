@@ -17,8 +17,8 @@ MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsASchedule(MlirAttribute attribute
 MLIR_CAPI_EXPORTED MlirAttribute mirageKernelScheduleAttrGet(MlirContext context, const MirageSchedule *schedule);
 MLIR_CAPI_EXPORTED void mirageKernelScheduleAttrGetValue(MlirAttribute attribute, MirageSchedule *out_schedule);
 
-// #mirage_kernel.launch<...>. The attribute owns the kernel's name; `out_launch->kernel` is NUL-terminated and lives as long
-// as the context.
+// #mirage_kernel.launch<...>. The attribute owns the kernel's name; `out_launch->kernel` is NUL-terminated and lives as
+// long as the context.
 MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsALaunch(MlirAttribute attribute);
 MLIR_CAPI_EXPORTED MlirAttribute mirageKernelLaunchAttrGet(MlirContext context, const MirageLaunch *launch);
 MLIR_CAPI_EXPORTED void mirageKernelLaunchAttrGetValue(MlirAttribute attribute, MirageLaunch *out_launch);

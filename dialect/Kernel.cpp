@@ -1,0 +1,185 @@
+//===- Kernel.cpp - the mirage_kernel dialect and its C API --------------------===//
+
+#include "mirage-c/Kernel.h"
+#include "Dialects.h"
+#include "mirage-c/Dialects.h"
+#include "mlir/CAPI/Registration.h"
+#include "llvm/ADT/StringExtras.h"
+#include "llvm/ADT/TypeSwitch.h"
+
+using namespace mlir;
+using namespace mirage::kernel;
+using llvm::APFloat;
+
+static_assert(int(RoleKind::k_helper) == MIRAGE_ROLE_HELPER && int(WarpSplit::k_reduction) == MIRAGE_SPLIT_REDUCTION &&
+                  int(Landing::k_tensor) == MIRAGE_LANDING_TENSOR &&
+                  int(Cache::k_evict_last) == MIRAGE_CACHE_EVICT_LAST &&
+                  int(TileOrder::k_grouped) == MIRAGE_ORDER_GROUPED,
+              "the enumerations of MirageKernel.td follow those of ugraph.h");
+
+// Items of a schedule's lists, found by argument-dependent lookup from printList.
+namespace mirage::kernel {
+static void printShort(AsmPrinter &printer, RoleAttr role) {
+  printer << stringifyEnum(role.getKind()) << '(' << role.getWarps();
+  if (role.getRegisters())
+    printer << ", " << role.getRegisters();
+  printer << ')';
+}
+
+static void printShort(AsmPrinter &printer, LoadAttr load) {
+  llvm::SmallVector<std::string> members;
+  if (load.getStages())
+    members.push_back("stages = " + std::to_string(load.getStages()));
+  if (load.getCache() != Cache::k_default)
+    members.push_back(("cache = " + stringifyEnum(load.getCache())).str());
+  if (load.getPrefetch())
+    members.push_back("prefetch = " + std::to_string(load.getPrefetch()));
+  if (load.getMulticast())
+    members.push_back("multicast = true");
+  printer << stringifyEnum(load.getLanding());
+  if (!members.empty())
+    printer << '(' << llvm::join(members, ", ") << ')';
+}
+} // namespace mirage::kernel
+
+#include "MirageKernelDialect.cpp.inc"
+
+#include "MirageKernelEnums.cpp.inc"
+
+#define GET_ATTRDEF_CLASSES
+#include "MirageKernelAttrs.cpp.inc"
+
+#define GET_OP_CLASSES
+#include "MirageKernelOps.cpp.inc"
+
+void MirageKernelDialect::initialize() {
+  addAttributes<
+#define GET_ATTRDEF_LIST
+#include "MirageKernelAttrs.cpp.inc"
+      >();
+  addOperations<
+#define GET_OP_LIST
+#include "MirageKernelOps.cpp.inc"
+      >();
+}
+
+MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(MirageKernel, mirage_kernel, MirageKernelDialect)
+
+//===----------------------------------------------------------------------------===//
+// Rules that an attribute keeps by itself; those of a schedule on its kernel are lib/ugraph's
+//===----------------------------------------------------------------------------===//
+
+using Emit = llvm::function_ref<InFlightDiagnostic()>;
+
+LogicalResult ScheduleAttr::verify(Emit emit, int32_t, WarpSplit, bool, bool, TileOrder, int32_t, bool,
+                                   ArrayRef<RoleAttr> roles, ArrayRef<LoadAttr> loads) {
+  if (roles.size() > MIRAGE_MAX_ROLES)
+    return emit() << "schedule: has " << roles.size() << " roles, at most " << int(MIRAGE_MAX_ROLES)
+                  << " are supported";
+  if (loads.size() > MIRAGE_MAX_LOADS)
+    return emit() << "schedule: has " << loads.size() << " loads, at most " << int(MIRAGE_MAX_LOADS)
+                  << " are supported";
+  return success();
+}
+
+LogicalResult LaunchAttr::verify(Emit emit, StringRef kernel, int32_t, int32_t, int64_t) {
+  return kernel.empty() ? emit() << "launch: names no kernel" : success();
+}
+
+LogicalResult ProofAttr::verify(Emit emit, uint32_t trials, uint64_t, uint32_t, uint64_t, APFloat bound, bool) {
+  if (trials == 0)
+    return emit() << "proof: has 0 trials, at least 1 is needed";
+  if (!bound.isFinite() || bound.convertToDouble() > 0)
+    return emit() << "proof: log2_bound is " << bound.convertToDouble() << ", a finite number of at most 0 is needed";
+  return success();
+}
+
+LogicalResult CostAttr::verify(Emit emit, APFloat time, APFloat bytes, APFloat flops, uint32_t) {
+  for (auto [name, value] : {std::pair{"time_us", time}, {"bytes", bytes}, {"flops", flops}})
+    if (!value.isFinite() || value.isNegative())
+      return emit() << "cost: " << name << " is " << value.convertToDouble()
+                    << ", a finite number of at least 0 is needed";
+  return success();
+}
+
+//===----------------------------------------------------------------------------===//
+// C API
+//===----------------------------------------------------------------------------===//
+
+bool mirageKernelAttributeIsASchedule(MlirAttribute attribute) { return isa<ScheduleAttr>(unwrap(attribute)); }
+
+MlirAttribute mirageKernelScheduleAttrGet(MlirContext context, const MirageSchedule *schedule) {
+  MLIRContext *c = unwrap(context);
+  llvm::SmallVector<RoleAttr> roles;
+  llvm::SmallVector<LoadAttr> loads;
+  for (const MirageRole &role : ArrayRef(schedule->roles, schedule->num_roles))
+    roles.push_back(RoleAttr::get(c, RoleKind(role.kind), role.warps, role.registers));
+  for (const MirageLoadSchedule &load : ArrayRef(schedule->loads, schedule->num_loads))
+    loads.push_back(
+        LoadAttr::get(c, Landing(load.landing), load.stages, Cache(load.cache), load.prefetch_bytes, load.multicast));
+  return wrap(ScheduleAttr::get(c, schedule->warps, WarpSplit(schedule->split), schedule->swap, schedule->permute_k,
+                                TileOrder(schedule->tile_order), schedule->side_blocks, schedule->dependent_launch,
+                                roles, loads));
+}
+
+void mirageKernelScheduleAttrGetValue(MlirAttribute attribute, MirageSchedule *out) {
+  auto schedule = cast<ScheduleAttr>(unwrap(attribute));
+  *out = MirageSchedule{};
+  out->warps = schedule.getWarps();
+  out->split = MirageWarpSplit(schedule.getSplit());
+  out->swap = schedule.getSwap();
+  out->permute_k = schedule.getPermuteK();
+  out->tile_order = MirageTileOrder(schedule.getTileOrder());
+  out->side_blocks = schedule.getSideBlocks();
+  out->dependent_launch = schedule.getDependentLaunch();
+  for (RoleAttr role : schedule.getRoles())
+    out->roles[out->num_roles++] = {MirageRoleKind(role.getKind()), role.getWarps(), role.getRegisters()};
+  for (LoadAttr load : schedule.getLoads())
+    out->loads[out->num_loads++] = {MirageLanding(load.getLanding()), load.getStages(), MirageCache(load.getCache()),
+                                    load.getPrefetch(), load.getMulticast()};
+}
+
+bool mirageKernelAttributeIsALaunch(MlirAttribute attribute) { return isa<LaunchAttr>(unwrap(attribute)); }
+
+MlirAttribute mirageKernelLaunchAttrGet(MlirContext context, const MirageLaunch *launch) {
+  return wrap(LaunchAttr::get(unwrap(context), launch->kernel ? launch->kernel : "", launch->threads,
+                              launch->shared_bytes, launch->workspace_bytes));
+}
+
+void mirageKernelLaunchAttrGetValue(MlirAttribute attribute, MirageLaunch *out) {
+  auto launch = cast<LaunchAttr>(unwrap(attribute));
+  // A StringAttr's text is NUL-terminated and lives as long as the context.
+  *out = {StringAttr::get(launch.getContext(), launch.getKernel()).data(), launch.getThreads(), launch.getSharedBytes(),
+          launch.getWorkspaceBytes()};
+}
+
+bool mirageKernelAttributeIsAProof(MlirAttribute attribute) { return isa<ProofAttr>(unwrap(attribute)); }
+
+MlirAttribute mirageKernelProofAttrGet(MlirContext context, const MirageProof *proof) {
+  return wrap(ProofAttr::get(unwrap(context), proof->trials, proof->q, proof->p_bits, proof->seed,
+                             APFloat(proof->log2_bound), proof->shrunken));
+}
+
+void mirageKernelProofAttrGetValue(MlirAttribute attribute, MirageProof *out) {
+  auto proof = cast<ProofAttr>(unwrap(attribute));
+  *out = {true,
+          proof.getTrials(),
+          proof.getQ(),
+          proof.getPBits(),
+          proof.getSeed(),
+          proof.getLog2Bound().convertToDouble(),
+          proof.getShrunken()};
+}
+
+bool mirageKernelAttributeIsACost(MlirAttribute attribute) { return isa<CostAttr>(unwrap(attribute)); }
+
+MlirAttribute mirageKernelCostAttrGet(MlirContext context, const MirageCost *cost) {
+  return wrap(CostAttr::get(unwrap(context), APFloat(cost->time_us), APFloat(cost->bytes), APFloat(cost->flops),
+                            cost->kernels));
+}
+
+void mirageKernelCostAttrGetValue(MlirAttribute attribute, MirageCost *out) {
+  auto cost = cast<CostAttr>(unwrap(attribute));
+  *out = {true, cost.getTimeUs().convertToDouble(), cost.getBytes().convertToDouble(),
+          cost.getFlops().convertToDouble(), cost.getKernels()};
+}

@@ -1,0 +1,186 @@
+//===- MirageKernel.td - the mirage_kernel dialect --------------*- tablegen -*-===//
+//
+// Programs and candidates: graphs over tensors in device memory.
+//
+//===----------------------------------------------------------------------------===//
+
+include "MirageOperators.td"
+
+def MirageKernel_Dialect : Mirage_Dialect<"kernel"> {
+  let summary = "graphs over tensors in device memory: programs, and candidates that replace them";
+  let description = [{
+    A `mirage_kernel.graph` is a program or, with a `source`, a candidate for one. Its values are ranked, static tensors of
+    f16, bf16 or f32. Each operator is one kernel launch; a `custom` operator is a kernel that we generate, and holds a block
+    graph of the `mirage_block` dialect. Sugar (softmax, norms, attention) is expanded before the search.
+  }];
+  let useDefaultAttributePrinterParser = 1;
+  let dependentDialects = ["::mirage::block::MirageBlockDialect"]; // what a custom operator holds
+}
+
+//===----------------------------------------------------------------------------===//
+// Attributes
+//===----------------------------------------------------------------------------===//
+
+class Kernel_Enum<string name, string text, list<string> words> : Mirage_Enum<"::mirage::kernel", name, text, words>;
+class Kernel_Attr<string name, string itsMnemonic> : AttrDef<MirageKernel_Dialect, name> { let mnemonic = itsMnemonic; }
+
+// Floating-point members: exact, compared by bits.
+class Double<string text> : APFloatParameter<text> {
+  let parser = "::mirage::parseDouble($_parser)";
+  let printer = "::mirage::printDouble($_printer, $_self)";
+}
+// `[a, b, ...]` of attributes, each in its short form.
+class ListOf<string attribute, string text> : OptionalArrayRefParameter<attribute, text> {
+  let parser = "::mirage::parseList<" # attribute # ">($_parser)";
+  let printer = "::mirage::printList($_printer, $_self)";
+}
+class I32Member<int absent, string text> : DefaultValuedParameter<"int32_t", "" # absent, text>;
+class Flag<string text> : DefaultValuedParameter<"bool", "false", text>;
+class EnumMember<string name, string absent, string text>
+    : DefaultValuedParameter<"::mirage::kernel::" # name, "::mirage::kernel::" # name # "::k_" # absent, text>;
+
+def Kernel_RoleKind : Kernel_Enum<"RoleKind", "what a group of warps does", ["producer", "consumer", "helper"]>;
+def Kernel_WarpSplit : Kernel_Enum<"WarpSplit", "how warps split a tile", ["auto", "rows", "columns", "reduction"]>;
+def Kernel_Landing : Kernel_Enum<"Landing", "where a load lands and by which instruction",
+                                 ["auto", "register", "async", "bulk", "tensor"]> {
+  let description = [{`register`: straight into registers; `async`: cp.async, `bulk`: cp.async.bulk, `tensor`:
+    cp.async.bulk.tensor, all to shared memory.}];
+}
+def Kernel_Cache : Kernel_Enum<"Cache", "cache policy of a load", ["default", "no_allocate", "evict_first", "evict_last"]>;
+def Kernel_TileOrder : Kernel_Enum<"TileOrder", "order in which blocks take tiles", ["auto", "row", "column", "grouped"]>;
+
+def Kernel_RoleAttr : Kernel_Attr<"Role", "role"> {
+  let summary = "a group of warps with one task: `consumer(4, 232)`";
+  let parameters = (ins "::mirage::kernel::RoleKind":$kind, "int32_t":$warps,
+                        I32Member<0, "per thread (setmaxnreg); 0: the assembler's choice">:$registers);
+  let assemblyFormat = "$kind `(` $warps (`,` $registers^)? `)`";
+}
+
+def Kernel_LoadAttr : Kernel_Attr<"Load", "load"> {
+  let summary = "how one load of the block graph is done: `tensor(stages = 4, multicast = true)`";
+  let parameters = (ins "::mirage::kernel::Landing":$landing,
+                        I32Member<0, "buffers; 0: the planner's choice">:$stages,
+                        EnumMember<"Cache", "default", "cache policy">:$cache,
+                        I32Member<0, "L2 prefetch size in bytes: 0, 64, 128 or 256">:$prefetch,
+                        Flag<"one copy serves all blocks of the cluster that load the same tile">:$multicast);
+  let assemblyFormat = "$landing (`(` struct($stages, $cache, $prefetch, $multicast)^ `)`)?";
+}
+
+def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
+  let summary = "who does what in a custom kernel; removing it never changes a result";
+  let description = [{
+    Every key may be left out, which leaves the choice to the planner. `loads` has one entry per `load` of the block graph,
+    in textual order.
+  }];
+  let parameters = (ins
+      I32Member<0, "warps of the whole block">:$warps,
+      EnumMember<"WarpSplit", "auto", "how warps split a tile; `reduction`: each warp sums a part, added up in the epilogue">:$split,
+      Flag<"matmul computes the transpose, with the weight as first operand of the instruction">:$swap,
+      Flag<"fragments may take the reduction in any order common to both operands">:$permute_k,
+      EnumMember<"TileOrder", "auto", "order in which blocks take tiles">:$tile_order,
+      I32Member<0, "extra blocks that compute what does not depend on the grid">:$side_blocks,
+      Flag<"starts before the previous kernel ends">:$dependent_launch,
+      ListOf<"::mirage::kernel::RoleAttr", "warp roles">:$roles,
+      ListOf<"::mirage::kernel::LoadAttr", "one per load">:$loads);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Kernel_LaunchAttr : Kernel_Attr<"Launch", "launch"> {
+  let summary = "how to launch the kernel that a custom operator was lowered to";
+  let parameters = (ins StringRefParameter<"entry name in the PTX">:$kernel, "int32_t":$threads,
+                        I32Member<0, "dynamic shared memory">:$shared_bytes,
+                        DefaultValuedParameter<"int64_t", "0", "device memory, zero before the first launch and after each">:$workspace_bytes);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Kernel_ProofAttr : Kernel_Attr<"Proof", "proof"> {
+  let summary = "how sure we are that a candidate equals its source";
+  let description = [{
+    `log2_bound` bounds the probability that a wrong candidate passes: see lib/verify/README.md. `q` is 0 when neither graph
+    has an exponential.
+  }];
+  let parameters = (ins "uint32_t":$trials, DefaultValuedParameter<"uint64_t", "0", "prime of exponents">:$q,
+                        "uint32_t":$p_bits, "uint64_t":$seed, Double<"log2 of the error probability">:$log2_bound,
+                        Flag<"proven on a shrunken instance">:$shrunken);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Kernel_CostAttr : Kernel_Attr<"Cost", "cost"> {
+  let summary = "predicted cost on a target";
+  let parameters = (ins Double<"predicted time">:$time_us, Double<"device memory traffic">:$bytes,
+                        Double<"floating-point operations">:$flops, "uint32_t":$kernels);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+//===----------------------------------------------------------------------------===//
+// Operations
+//===----------------------------------------------------------------------------===//
+
+def KernelLevel : Mirage_Level<MirageKernel_Dialect, AnyRankedTensor, HasParent<"GraphOp">>;
+
+defm Kernel : Mirage_CommonOperators<KernelLevel>;
+defm Kernel : Mirage_TensorOperators<KernelLevel>;
+
+def Kernel_SoftmaxOp : Mirage_InferredOperator<KernelLevel, "softmax", "exp(x - max) over its sum, along `dim`"> {
+  let arguments = (ins AnyRankedTensor:$input, I64Attr:$dim);
+}
+def Kernel_RmsNormOp : Mirage_InferredOperator<KernelLevel, "rms_norm",
+    "x / sqrt(mean(x^2) + eps) over the last dimension, times the gain"> {
+  let arguments = (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$gain, F64Attr:$eps);
+}
+def Kernel_LayerNormOp : Mirage_InferredOperator<KernelLevel, "layer_norm",
+    "(x - mean) / sqrt(variance + eps) over the last dimension, times the gain, plus the bias"> {
+  let arguments = (ins AnyRankedTensor:$input, Variadic<AnyRankedTensor>:$gain_and_bias, F64Attr:$eps);
+}
+def Kernel_SdpaOp : Mirage_InferredOperator<KernelLevel, "scaled_dot_product_attention",
+    "softmax(scale * q @ transpose(k)) @ v"> {
+  let arguments = (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value, F64Attr:$scale);
+}
+
+def Kernel_GraphOp : Mirage_RegionOp<MirageKernel_Dialect, "graph", "kernel",
+    [IsolatedFromAbove, FunctionOpInterface, SingleBlock, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "a program, or a candidate for one";
+  let description = [{
+    ```
+    mirage_kernel.graph @name(%a: T, ...) -> (T, ...)
+        attributes {source = @program, proof = #mirage_kernel.proof<...>, cost = #mirage_kernel.cost<...>, selected} { ... }
+    ```
+    A graph with a `source` is a candidate: it promises to compute what that graph computes. `proof` says how that was shown,
+    `cost` what it is predicted to take, `selected` that it was chosen.
+  }];
+  let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
+                       OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs,
+                       OptionalAttr<DictArrayAttr>:$res_attrs, OptionalAttr<FlatSymbolRefAttr>:$source,
+                       OptionalAttr<Kernel_ProofAttr>:$proof, OptionalAttr<Kernel_CostAttr>:$cost, UnitAttr:$selected);
+  let regions = (region AnyRegion:$body);
+  let extraClassDeclaration = [{
+    ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }
+    ::llvm::ArrayRef<::mlir::Type> getResultTypes() { return getFunctionType().getResults(); }
+    ::mlir::Region *getCallableRegion() { return &getBody(); }
+  }];
+}
+
+def Kernel_ReturnOp : Mirage_Op<MirageKernel_Dialect, "return", [Pure, Terminator, HasParent<"GraphOp">]> {
+  let summary = "ends a graph with its outputs";
+  let arguments = (ins Variadic<AnyRankedTensor>:$values);
+  let assemblyFormat = "($values^ `:` type($values))? attr-dict";
+}
+
+def Kernel_CustomOp : Mirage_RegionOp<MirageKernel_Dialect, "custom", "block",
+    [Pure, IsolatedFromAbove, SingleBlock, NoTerminator, HasParent<"GraphOp">]> {
+  let summary = "a kernel of our own: a block graph that every block of a grid runs";
+  let description = [{
+    ```
+    %r = custom (%arg = %operand, ...) outs(%out, ...) grid [gx, gy, gz] cluster [cx, cy, cz] schedule <...> launch <...>
+        : (T, ...) -> (T, ...) { ... }
+    ```
+    The region's arguments are the operands' tensors, to load from, then one tensor per result, to store to.
+  }];
+  let arguments = (ins Variadic<AnyRankedTensor>:$inputs, DenseI64ArrayAttr:$grid, OptionalAttr<DenseI64ArrayAttr>:$cluster,
+                       OptionalAttr<Kernel_ScheduleAttr>:$schedule, OptionalAttr<Kernel_LaunchAttr>:$launch);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+}

@@ -1,0 +1,35 @@
+# The lit suite: which files are tests, and what their RUN lines may use.
+#
+#   tools         ours (mirage-mlir-opt, mirage-run, ...) and LLVM's (mlir-opt, mlir-tblgen, FileCheck, not, split-file)
+#   %plugin       our plugin for a stock mlir-opt        %source   root of the source tree
+#   %python       the interpreter that runs lit          %t, %s    as always
+#   features      nvidia-gpu, ptxas, plugin
+import os
+import shutil
+
+import lit.formats
+
+config.name = "mirage"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".mlir", ".test"]
+config.excludes = ["inputs"]
+config.test_source_root = os.path.dirname(__file__)
+
+tools = [os.path.join(config.mirage_binary_root, "bin"), config.mirage_llvm_tools]
+config.environment["PATH"] = os.pathsep.join(tools + [os.environ.get("PATH", "/usr/bin:/bin")])
+# The tuning database of a test run is the test run's own.
+config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LD_LIBRARY_PATH", "MIRAGE_CUDA_LIBRARY"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+
+config.substitutions.append(("%plugin", config.mirage_plugin))
+config.substitutions.append(("%source", config.mirage_source_root))
+config.substitutions.append(("%python", config.mirage_python))
+
+if os.path.exists("/dev/nvidia0"):
+    config.available_features.add("nvidia-gpu")
+if shutil.which("ptxas", path=config.environment["PATH"]):
+    config.available_features.add("ptxas")
+if os.path.exists(config.mirage_plugin):
+    config.available_features.add("plugin")

@@ -1,0 +1,67 @@
+// Attention with one producing and two consuming groups of warps, each of which owns half of the query rows. Scores,
+// probabilities and sums never leave registers: the softmax update is a thread graph between two matrix products, and the
+// probabilities are the second product's first operand as they stand.
+//
+// RUN: mirage-mlir-opt %s -o %t.mlir
+// RUN: mirage-mlir-opt %t.mlir | diff %t.mlir -
+// RUN: mirage-mlir-opt %t.mlir --mlir-print-op-generic | mirage-mlir-opt | diff %t.mlir -
+// RUN: mirage-mlir-opt %t.mlir --emit-bytecode | mirage-mlir-opt | diff %t.mlir -
+// RUN: mirage-mlir-opt %t.mlir --cse --canonicalize | mirage-mlir-opt | FileCheck %s
+// RUN: mirage-mlir-opt %s --mirage-verify 2>/dev/null | FileCheck %s --check-prefix=PROVED
+// RUN: sed 's/rescale %f, %f/rescale %f, %row/' %s | mirage-mlir-opt --mirage-verify 2>/dev/null | FileCheck %s --check-prefix=WRONG
+//
+// PROVED: @candidate{{.*}}proof = #mirage_kernel.proof<
+// Tempting: output rescaled by the wrong factor.
+// WRONG: @candidate{{.*}}mirage_kernel.verdict = "different"
+
+mirage_kernel.graph @program(%q: tensor<2x64x16xf16>, %k: tensor<2x64x16xf16>, %v: tensor<2x64x16xf16>) -> tensor<2x64x16xf16> {
+  %y = scaled_dot_product_attention %q, %k, %v {scale = 0.25} : tensor<2x64x16xf16>, tensor<2x64x16xf16>, tensor<2x64x16xf16>
+  return %y : tensor<2x64x16xf16>
+}
+
+// CHECK-LABEL: @candidate
+// CHECK: custom {{.*}} grid [2] schedule <warps = 12, split = rows, roles = [producer(4, 40), consumer(4, 232), consumer(4, 232)], loads = [tensor, tensor(stages = 2), tensor(stages = 2)]>
+// CHECK: loop 4
+// CHECK: thread (
+// CHECK-SAME: -> (!mirage_block.tile<1x64x16xf16, register>, !mirage_block.tile<1x64x1xf32, register>, !mirage_block.tile<1x64x1xf32, register>, !mirage_block.tile<1x64x1xf32, register>) {
+// CHECK: rescale
+// CHECK: store
+mirage_kernel.graph @candidate(%q: tensor<2x64x16xf16>, %k: tensor<2x64x16xf16>, %v: tensor<2x64x16xf16>) -> tensor<2x64x16xf16>
+    attributes {source = @program} {
+  %y = custom (%qk = %q, %kk = %k, %vk = %v) outs(%yk) grid [2]
+      schedule <warps = 12, split = rows, roles = [producer(4, 40), consumer(4, 232), consumer(4, 232)],
+                loads = [tensor, tensor(stages = 2), tensor(stages = 2)]>
+      : (tensor<2x64x16xf16>, tensor<2x64x16xf16>, tensor<2x64x16xf16>) -> tensor<2x64x16xf16> {
+    %qt = load %qk {grid = [0]} : tensor<2x64x16xf16> -> !mirage_block.tile<1x64x16xf16, shared>
+    %none = bottom : !mirage_block.tile<1x64x1xf32, register>
+    %l0 = constant 0.0 : !mirage_block.tile<1x64x1xf32, register>
+    %o0 = constant 0.0 : !mirage_block.tile<1x64x16xf32, register>
+    %m, %l, %o = loop 4 (%mc = %none max, %lc = %l0 rescale, %oc = %o0 rescale)
+        : !mirage_block.tile<1x64x1xf32, register>, !mirage_block.tile<1x64x1xf32, register>, !mirage_block.tile<1x64x16xf32, register> {
+      %kt = load %kk {grid = [0], loop = [1]} : tensor<2x64x16xf16> -> !mirage_block.tile<1x16x16xf16, shared>
+      %vt = load %vk {grid = [0], loop = [1]} : tensor<2x64x16xf16> -> !mirage_block.tile<1x16x16xf16, shared>
+      %s = matmul %qt, %kt {transpose_b} : !mirage_block.tile<1x64x16xf16, shared>, !mirage_block.tile<1x16x16xf16, shared>
+          -> !mirage_block.tile<1x64x16xf32, register>
+      %p, %top, %row, %f = thread (%sf = %s, %mf = %mc) : !mirage_block.tile<1x64x16xf32, register>, !mirage_block.tile<1x64x1xf32, register>
+          -> (!mirage_block.tile<1x64x16xf16, register>, !mirage_block.tile<1x64x1xf32, register>, !mirage_block.tile<1x64x1xf32, register>, !mirage_block.tile<1x64x1xf32, register>) {
+        %scale = constant 0.25 : !mirage_thread.fragment<1x1x1xf32>
+        %0 = mul %sf, %scale : !mirage_thread.fragment<1x64x16xf32>, !mirage_thread.fragment<1x1x1xf32>
+        %1 = reduce_max %0 {dim = 2} : !mirage_thread.fragment<1x64x16xf32>
+        %2 = max %mf, %1 : !mirage_thread.fragment<1x64x1xf32>, !mirage_thread.fragment<1x64x1xf32>
+        %3 = sub %0, %2 : !mirage_thread.fragment<1x64x16xf32>, !mirage_thread.fragment<1x64x1xf32>
+        %4 = exp %3 : !mirage_thread.fragment<1x64x16xf32>
+        %5 = reduce_sum %4 {dim = 2} : !mirage_thread.fragment<1x64x16xf32>
+        %6 = cast %4 : !mirage_thread.fragment<1x64x16xf32> -> !mirage_thread.fragment<1x64x16xf16>
+        %7 = sub %mf, %2 : !mirage_thread.fragment<1x64x1xf32>, !mirage_thread.fragment<1x64x1xf32>
+        %8 = exp %7 : !mirage_thread.fragment<1x64x1xf32>
+        yield %6, %1, %5, %8 : !mirage_thread.fragment<1x64x16xf16>, !mirage_thread.fragment<1x64x1xf32>, !mirage_thread.fragment<1x64x1xf32>, !mirage_thread.fragment<1x64x1xf32>
+      }
+      %pv = matmul %p, %vt : !mirage_block.tile<1x64x16xf16, register>, !mirage_block.tile<1x16x16xf16, shared>
+      yield %top, %row, %pv rescale %f, %f
+          : !mirage_block.tile<1x64x1xf32, register>, !mirage_block.tile<1x64x1xf32, register>, !mirage_block.tile<1x64x16xf32>, !mirage_block.tile<1x64x1xf32, register>, !mirage_block.tile<1x64x1xf32, register>
+    }
+    %r = div %o, %l : !mirage_block.tile<1x64x16xf32, register>, !mirage_block.tile<1x64x1xf32, register>
+    store %r, %yk {grid = [0]} : !mirage_block.tile<1x64x16xf32>, tensor<2x64x16xf16>
+  }
+  return %y : tensor<2x64x16xf16>
+}
