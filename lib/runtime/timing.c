@@ -1,0 +1,133 @@
+// timing.c - how long a program takes, as replays of a CUDA graph.
+//
+// One replay holds enough calls (at least 32) that the two events around it cost nothing per call. Cold replays walk
+// over the input sets in order, so that a set is met again only after all the others; with sets larger together than
+// the L2 cache (the caller sees to that) every call reads device memory. Warm replays repeat the first set. Reported is
+// the median over replays, and (p90 - p10) / median as the spread: timings are only comparable within one run on one
+// machine.
+//
+// Before anything is measured the program runs once eagerly and is waited for, so that a failing kernel is an error
+// here and not a strange number later.
+#include "runtime_impl.h"
+
+#include <stdlib.h>
+
+enum { MIN_CALLS = 32, WARM_UP_REPLAYS = 3, MIN_REPLAYS = 21, MAX_REPLAYS = 201 };
+static const double target_us = 200e3; // of one measurement
+
+typedef struct Timer {
+  MirageProgram *program;
+  MirageDevice *device;
+  const MirageDiag *diag;
+  const uint64_t *input_sets, *outputs;
+  uint32_t num_inputs, num_calls;
+  CuEvent start, stop;
+} Timer;
+
+static MirageStatus check(const Timer *timer, CuResult result, const char *what) {
+  return mirage__cuda_check(timer->diag, result, "timing: %s failed", what);
+}
+
+// Captures num_calls calls over the first `num_sets` sets.
+static MirageStatus capture(const Timer *timer, uint32_t num_sets, CuGraphExec *out_exec) {
+  const MirageCuda *cuda = &timer->device->cuda;
+  CuStream stream = timer->device->stream;
+  CuGraph graph = NULL;
+  MIRAGE_TRY(check(timer, cuda->capture_begin(stream, CU_CAPTURE_THREAD_LOCAL), "beginning a capture"));
+  MirageStatus status = MIRAGE_OK;
+  for (uint32_t i = 0; i < timer->num_calls && status == MIRAGE_OK; ++i) {
+    const uint64_t *inputs = timer->input_sets + (size_t)(i % num_sets) * timer->num_inputs;
+    status = mirage_program_launch(timer->program, inputs, timer->outputs, stream, timer->diag);
+  }
+  CuResult ended = cuda->capture_end(stream, &graph); // also after a failure: the stream must leave capture mode
+  if (status == MIRAGE_OK)
+    status = check(timer, ended, "ending a capture");
+  if (status == MIRAGE_OK)
+    status = check(timer, cuda->graph_instantiate(out_exec, graph, 0), "instantiating a CUDA graph");
+  if (graph)
+    cuda->graph_destroy(graph);
+  return status;
+}
+
+static MirageStatus replay(const Timer *timer, CuGraphExec exec, double *out_us) {
+  const MirageCuda *cuda = &timer->device->cuda;
+  CuStream stream = timer->device->stream;
+  float milliseconds = 0;
+  MIRAGE_TRY(check(timer, cuda->event_record(timer->start, stream), "recording an event"));
+  MIRAGE_TRY(check(timer, cuda->graph_launch(exec, stream), "launching a CUDA graph"));
+  MIRAGE_TRY(check(timer, cuda->event_record(timer->stop, stream), "recording an event"));
+  MIRAGE_TRY(check(timer, cuda->event_synchronize(timer->stop), "a replay of the program"));
+  MIRAGE_TRY(check(timer, cuda->event_elapsed(&milliseconds, timer->start, timer->stop), "reading a time"));
+  *out_us = 1e3 * milliseconds;
+  return MIRAGE_OK;
+}
+
+static int by_value(const void *left, const void *right) {
+  double a = *(const double *)left, b = *(const double *)right;
+  return (a > b) - (a < b);
+}
+
+static MirageStatus measure_replays(const Timer *timer, CuGraphExec exec, double *out_median, double *out_spread,
+                                    uint32_t *out_replays) {
+  double us[MAX_REPLAYS] = {0};
+  for (int i = 0; i < WARM_UP_REPLAYS; ++i)
+    MIRAGE_TRY(replay(timer, exec, &us[0]));
+  double wanted = us[0] > 0 ? target_us / us[0] : MAX_REPLAYS;
+  uint32_t replays = wanted < MIN_REPLAYS ? MIN_REPLAYS : wanted > MAX_REPLAYS ? MAX_REPLAYS : (uint32_t)wanted;
+  for (uint32_t i = 0; i < replays; ++i)
+    MIRAGE_TRY(replay(timer, exec, &us[i]));
+  qsort(us, replays, sizeof *us, by_value);
+  double median = us[replays / 2];
+  *out_median = median / timer->num_calls;
+  *out_spread = median > 0 ? (us[replays * 9 / 10] - us[replays / 10]) / median : 0;
+  *out_replays = replays;
+  return MIRAGE_OK;
+}
+
+static MirageStatus measure(const Timer *timer, uint32_t num_sets, double *out_median, double *out_spread,
+                            uint32_t *out_replays) {
+  CuGraphExec exec = NULL;
+  MIRAGE_TRY(capture(timer, num_sets, &exec));
+  MirageStatus status = measure_replays(timer, exec, out_median, out_spread, out_replays);
+  timer->device->cuda.graph_exec_destroy(exec);
+  return status;
+}
+
+static MirageStatus measure_both(Timer *timer, uint32_t num_sets, MirageTiming *out_timing) {
+  const MirageCuda *cuda = &timer->device->cuda;
+  MirageTiming timing = {.calls_per_replay = timer->num_calls};
+  uint32_t warm_replays = 0;
+  MIRAGE_TRY(check(timer, cuda->event_create(&timer->start, 0), "creating an event"));
+  MirageStatus status = check(timer, cuda->event_create(&timer->stop, 0), "creating an event");
+  if (status == MIRAGE_OK) {
+    status = measure(timer, num_sets, &timing.cold_us, &timing.cold_spread, &timing.replays);
+    if (status == MIRAGE_OK)
+      status = measure(timer, 1, &timing.warm_us, &timing.warm_spread, &warm_replays);
+    cuda->event_destroy(timer->stop);
+  }
+  cuda->event_destroy(timer->start);
+  if (status == MIRAGE_OK)
+    *out_timing = timing;
+  return status;
+}
+
+MirageStatus mirage_program_time(MirageProgram *program, uint32_t num_sets, const uint64_t *input_sets,
+                                 const uint64_t *outputs, const MirageDiag *diag, MirageTiming *out_timing) {
+  if (num_sets == 0)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "timing: no input set given, at least 1 is needed");
+  Timer timer = {
+      .program = program,
+      .device = mirage__program_device(program),
+      .diag = diag,
+      .input_sets = input_sets,
+      .outputs = outputs,
+      .num_inputs = mirage__program_num_inputs(program),
+      .num_calls = (MIN_CALLS + num_sets - 1) / num_sets * num_sets, // whole rounds: every set equally often
+  };
+  MIRAGE_TRY(mirage_program_launch(program, input_sets, outputs, NULL, diag));
+  MIRAGE_TRY(mirage_device_synchronize(timer.device, diag));
+  MIRAGE_TRY(mirage__device_enter(timer.device, diag));
+  MirageStatus status = measure_both(&timer, num_sets, out_timing);
+  mirage__device_leave(timer.device);
+  return status;
+}

@@ -1,0 +1,46 @@
+// fake_cuda.h - what a test can set in, and read from, the fake driver (fake_cuda.c).
+#ifndef FAKE_CUDA_H
+#define FAKE_CUDA_H
+
+#include "../../lib/runtime/cuda_api.h"
+#include <stdbool.h>
+
+enum { FAKE_MAX_LAUNCHES = 256, FAKE_MAX_POINTERS = 8 };
+
+typedef struct FakeLaunch {
+  const char *kernel;
+  unsigned grid[3], threads, shared_bytes, cluster[3];
+  bool dependent;
+  CuStream stream;
+  unsigned num_pointers;
+  uint64_t pointers[FAKE_MAX_POINTERS];
+} FakeLaunch;
+
+typedef struct FakeCuda {
+  // Set by the test.
+  int num_devices;
+  size_t total_bytes;      // of device memory
+  const char *fail_symbol; // its call number `fail_at` (from 0) returns `fail_result`; NULL = none fails
+  unsigned fail_at;
+  CuResult fail_result;
+  CuResult kernel_result;                // what kernels come to: reported by the next synchronisation
+  const char *compiler_log;              // what the compiler writes when cuModuleLoadDataEx is made to fail
+  int max_threads;                       // of every kernel
+  float kernel_us;                       // what a launch adds to the clock that events read
+  void (*run)(const FakeLaunch *launch); // what kernels do; device addresses are host addresses
+
+  // Seen so far.
+  unsigned calls_of_fail_symbol;
+  unsigned num_launches; // executed, directly or by a graph; the first FAKE_MAX_LAUNCHES are kept
+  FakeLaunch launches[FAKE_MAX_LAUNCHES];
+  unsigned num_live_allocations, num_live_objects; // objects: streams, events, modules, graphs, retained contexts
+  size_t used_bytes;
+  int context_depth;                              // pushes less pops
+  int dynamic_shared_limit, non_portable_cluster; // last value set on a function
+} FakeCuda;
+
+/// Back to one healthy device of 1 GiB; forgets everything seen.
+void fake_cuda_reset(void);
+FakeCuda *fake_cuda_state(void);
+
+#endif
