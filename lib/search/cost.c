@@ -1,0 +1,244 @@
+// cost.c - predicted time of a kernel graph: bytes, flops, special functions, waves, launches.
+//
+// Each kernel is summed up as a CostKernel (what it moves and computes), and one formula turns that into microseconds;
+// the search fills a CostKernel without building a graph and uses the same formula. The model and where its constants
+// were measured: lib/search/README.md. It ranks schedules; it does not promise times.
+#include "mirage/cost.h"
+#include "search_internal.h"
+#include <math.h>
+#include <string.h>
+
+enum { SECTOR_BYTES = 32, INSTRUCTION_M = 16, INSTRUCTION_N = 8, INSTRUCTION_K = 16, MAX_STAGES = 4 };
+
+static const double saturating_share = 0.45; // of the multiprocessors, busy, saturate device memory
+static const double latency_us = 2.0;        // of a load under load: bytes in flight = rate * latency
+static const double block_us = 0.5;          // prologue and epilogue that nothing hides, for each block of an SM
+static const double iteration_us = 0.04;     // barrier and loop overhead of one iteration
+static const double overlap_loss = 0.1;      // share of the units that are not the bottleneck
+static const double shared_rate = 4;         // shared memory moves this many times the bytes of L2
+static const double tile_registers = 128;    // registers of a thread; with 256 threads, two blocks a multiprocessor
+static const double threads = 256;
+
+static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
+
+// ----------------------------------------------------------------------------------------------------------- one kernel
+
+static void add_matmul(CostKernel *kernel, const MirageAttrs *attrs, const MirageType *result, const MirageType *a,
+                       double times) {
+  bool transposed = attrs && attrs->matmul.transpose_a;
+  double n = (double)result->shape[result->rank - 1], m = (double)result->shape[result->rank - 2];
+  double k = (double)a->shape[a->rank - (transposed ? 2 : 1)];
+  double batch = (double)mirage_type_elements(result) / (m * n);
+  // Either operand may be the instruction's A: the cheaper rounding counts.
+  double plain = round_up(m, INSTRUCTION_M) * round_up(n, INSTRUCTION_N);
+  double swapped = round_up(n, INSTRUCTION_M) * round_up(m, INSTRUCTION_N);
+  kernel->matmul_flops += 2 * batch * fmin(plain, swapped) * round_up(k, INSTRUCTION_K) * times;
+  kernel->flops += 2 * batch * m * n * k * times;
+}
+
+void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *result,
+                           const MirageType *a, const MirageType *b, double times) {
+  double elements = (double)mirage_type_elements(result) * times;
+  double operand_elements = a ? (double)mirage_type_elements(a) * times : 0;
+  switch (mirage_op_info(op)->kind) {
+  case MIRAGE_KIND_MATMUL:
+    add_matmul(kernel, attrs, result, a, times);
+    break;
+  case MIRAGE_KIND_UNARY:
+    kernel->special += elements;
+    kernel->fma_flops += 2 * elements;
+    kernel->flops += elements;
+    break;
+  case MIRAGE_KIND_BINARY:
+    kernel->special += op == MIRAGE_OP_DIV ? elements : 0;
+    kernel->fma_flops += 2 * elements;
+    kernel->flops += elements;
+    break;
+  case MIRAGE_KIND_REDUCE:
+  case MIRAGE_KIND_COLLECTIVE:
+    kernel->fma_flops += 2 * operand_elements;
+    kernel->flops += operand_elements;
+    break;
+  case MIRAGE_KIND_CAST:
+  case MIRAGE_KIND_SHAPE:
+    kernel->fma_flops += elements;
+    break;
+  default:
+    break;
+  }
+}
+
+void mirage__cost_access(CostKernel *kernel, const MirageType *tile, double times) {
+  double row = tile->rank ? (double)tile->shape[tile->rank - 1] : 1;
+  double row_bytes = row * mirage_dtype_bytes(tile->dtype);
+  double rows = (double)mirage_type_elements(tile) / row;
+  kernel->l2_bytes += rows * round_up(row_bytes, SECTOR_BYTES) * times;
+}
+
+void mirage__cost_tile(CostKernel *kernel, const MirageType *tile, double copies) {
+  kernel->shared_bytes += round_up((double)mirage_type_bytes(tile), 16) * copies;
+}
+
+double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {
+  if (kernel->shared_bytes > target->shared_bytes_per_block ||
+      kernel->accumulator_bytes > threads * tile_registers * 4)
+    return INFINITY;
+  double by_registers = floor(target->registers_per_sm / (threads * tile_registers));
+  double by_shared = kernel->shared_bytes > 0 ? floor(target->shared_bytes_per_sm / kernel->shared_bytes) : by_registers;
+  double resident = fmax(1, fmin(by_registers, by_shared));
+  double slots = target->num_sms * resident, waves = ceil(kernel->blocks / slots);
+  double busy = fmin(kernel->blocks, target->num_sms);
+  double full = kernel->blocks / (waves * slots);              // share of block slots that work, over all waves
+  double spread = fmin(1, kernel->blocks / (waves * target->num_sms)); // share of multiprocessors that work
+
+  double spare = target->shared_bytes_per_sm / resident - kernel->shared_bytes;
+  double stages = 2;
+  if (kernel->iteration_bytes > 0)
+    stages = fmin(MAX_STAGES, 2 + floor(spare / kernel->iteration_bytes));
+  double in_flight = fmin(kernel->blocks, slots) * kernel->iteration_bytes * stages;
+  double needed = target->dram_bytes_per_us * latency_us;
+  double supply = fmin(1, busy / (saturating_share * target->num_sms));
+  if (kernel->iterations > 1 && !kernel->ideal)
+    supply = fmin(supply, in_flight / needed);
+
+  double units[] = {kernel->dram_bytes / (target->dram_bytes_per_us * supply),
+                    kernel->l2_bytes / (target->l2_bytes_per_us * fmin(1, busy / (saturating_share * target->num_sms))),
+                    kernel->matmul_flops / (target->matmul_flops_per_us * fmax(full, spread)),
+                    kernel->fma_flops / (target->fma_flops_per_us * spread),
+                    kernel->special / (target->exp_per_us * spread),
+                    2 * kernel->l2_bytes / (shared_rate * target->l2_bytes_per_us * spread)};
+  double longest = 0, sum = 0;
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    longest = fmax(longest, units[i]);
+    sum += units[i];
+  }
+  // Nothing loads while the last iteration computes.
+  double last = kernel->ideal ? 0 : (sum - units[0] - units[1]) / fmax(1, kernel->iterations);
+  double fixed = block_us * ceil(kernel->blocks / target->num_sms) + iteration_us * kernel->iterations * waves;
+  return longest + overlap_loss * (sum - longest) + last + fixed;
+}
+
+// -------------------------------------------------------------------------------------------------------- custom kernels
+
+typedef struct CostWalk {
+  const MirageUGraph *graph;
+  CostKernel kernel;
+  uint32_t depth; // of loops around
+} CostWalk;
+
+static const MirageType *operand_type(const CostWalk *walk, const MirageNodeView *node, uint32_t index) {
+  return index < node->num_operands ? mirage_ugraph_type(walk->graph, node->operands[index]) : NULL;
+}
+
+static void walk_region(CostWalk *walk, MirageRegion region, double times);
+
+static void walk_loop(CostWalk *walk, const MirageNodeView *node, double times) {
+  double range = (double)node->attrs->loop.range;
+  if (walk->depth == 0)
+    walk->kernel.iterations += range;
+  for (uint32_t i = 0; i < node->attrs->loop.num_carries; i++) {
+    const MirageType *carry = operand_type(walk, node, i);
+    double elements = (double)mirage_type_elements(carry);
+    walk->kernel.accumulator_bytes += 4 * elements;
+    MirageNode yield = {0};
+    MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
+    if (body.num_nodes)
+      yield = body.nodes[body.num_nodes - 1];
+    // A sum of products is accumulated by the matrix instruction itself.
+    MirageNode source = {0};
+    if (yield.index && mirage_ugraph_node(walk->graph, yield).num_operands > i)
+      source = mirage_ugraph_def(walk->graph, mirage_ugraph_node(walk->graph, yield).operands[i]);
+    if (!source.index || mirage_ugraph_node(walk->graph, source).op != MIRAGE_OP_MATMUL)
+      walk->kernel.fma_flops += 2 * elements * range * times;
+  }
+  walk->depth++;
+  walk_region(walk, node->region, times * range);
+  walk->depth--;
+}
+
+static void walk_access(CostWalk *walk, const MirageNodeView *node, double times) {
+  const MirageType *tile = node->op == MIRAGE_OP_LOAD ? mirage_ugraph_type(walk->graph, node->first_result)
+                                                      : operand_type(walk, node, 0);
+  mirage__cost_access(&walk->kernel, tile, times);
+  if (node->op != MIRAGE_OP_LOAD)
+    return;
+  mirage__cost_tile(&walk->kernel, tile, walk->depth ? 2 : 1);
+  if (walk->depth)
+    walk->kernel.iteration_bytes += (double)mirage_type_bytes(tile);
+}
+
+static void walk_region(CostWalk *walk, MirageRegion region, double times) {
+  MirageRegionView view = mirage_ugraph_region(walk->graph, region);
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(walk->graph, view.nodes[i]);
+    if (node.op == MIRAGE_OP_LOOP) {
+      walk_loop(walk, &node, times);
+    } else if (node.op == MIRAGE_OP_THREAD) {
+      walk_region(walk, node.region, times);
+    } else if (mirage_op_info(node.op)->kind == MIRAGE_KIND_ACCESS) {
+      walk_access(walk, &node, times);
+    } else if (mirage_op_info(node.op)->kind != MIRAGE_KIND_TERMINATOR && node.num_results == 1) {
+      const MirageType *result = mirage_ugraph_type(walk->graph, node.first_result);
+      mirage__cost_operator(&walk->kernel, node.op, node.attrs, result, operand_type(walk, &node, 0),
+                            operand_type(walk, &node, 1), times);
+      if (node.op == MIRAGE_OP_CAST) // what feeds a matrix instruction passes through shared memory
+        mirage__cost_tile(&walk->kernel, result, 1);
+    }
+  }
+}
+
+static double tensor_bytes(const MirageUGraph *graph, const MirageNodeView *node) {
+  double bytes = 0;
+  for (uint32_t i = 0; i < node->num_operands; i++) {
+    bool repeated = false;
+    for (uint32_t j = 0; j < i; j++)
+      repeated |= node->operands[j].index == node->operands[i].index;
+    if (!repeated)
+      bytes += (double)mirage_type_bytes(mirage_ugraph_type(graph, node->operands[i]));
+  }
+  for (uint32_t i = 0; i < node->num_results; i++)
+    bytes += (double)mirage_type_bytes(mirage_ugraph_type(graph, (MirageValue){node->first_result.index + i}));
+  return bytes;
+}
+
+static CostKernel custom_kernel(const MirageUGraph *graph, const MirageNodeView *node) {
+  CostWalk walk = {.graph = graph};
+  const int64_t *grid = node->attrs->custom.grid;
+  walk.kernel.blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
+  walk.kernel.dram_bytes = tensor_bytes(graph, node);
+  walk_region(&walk, node->region, walk.kernel.blocks);
+  return walk.kernel;
+}
+
+// A kernel-level operator on its own, as a good library would run it: every multiprocessor busy, each byte moved once.
+static CostKernel lone_kernel(const MirageUGraph *graph, const MirageNodeView *node, const MirageTarget *target) {
+  CostKernel kernel = {.ideal = true, .blocks = target->num_sms, .dram_bytes = tensor_bytes(graph, node)};
+  kernel.l2_bytes = kernel.dram_bytes;
+  const MirageType *a = node->num_operands > 0 ? mirage_ugraph_type(graph, node->operands[0]) : NULL;
+  const MirageType *b = node->num_operands > 1 ? mirage_ugraph_type(graph, node->operands[1]) : NULL;
+  mirage__cost_operator(&kernel, node->op, node->attrs, mirage_ugraph_type(graph, node->first_result), a, b, 1);
+  return kernel;
+}
+
+MirageStatus mirage_cost(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
+                         MirageCost *out_cost) {
+  MirageCost cost = {.present = true};
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    MirageOpKind kind = mirage_op_info(node.op)->kind;
+    if (kind == MIRAGE_KIND_SUGAR)
+      return mirage_diag_fail(diag, node.loc, MIRAGE_UNSUPPORTED, "%s: expand the graph before asking for its cost",
+                              mirage_op_info(node.op)->mnemonic);
+    if (kind == MIRAGE_KIND_TERMINATOR || kind == MIRAGE_KIND_CONSTANT)
+      continue;
+    CostKernel kernel =
+        node.op == MIRAGE_OP_CUSTOM ? custom_kernel(graph, &node) : lone_kernel(graph, &node, target);
+    cost.kernels++;
+    cost.bytes += kernel.dram_bytes;
+    cost.flops += kernel.flops;
+    cost.time_us += target->launch_us + mirage__cost_kernel_us(&kernel, target);
+  }
+  *out_cost = cost;
+  return MIRAGE_OK;
+}

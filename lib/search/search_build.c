@@ -1,0 +1,231 @@
+// search_build.c - the µGraph of a structure and a schedule, at the program's real shapes.
+//
+// One custom kernel: what stands before the loop, accumulators started by constants, the loop with its loads, what stands
+// after it, a store. Casts appear here and nowhere else in the search: matmul operands meet in the program's 16-bit type,
+// and the stored tile takes the output's. A constant becomes a tile of extent 1 in every dimension of its neighbour.
+#include "search_internal.h"
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+typedef struct Builder {
+  const SearchProgram *program;
+  const SearchStructure *structure;
+  const SearchSchedule *schedule;
+  MirageUGraph *graph;
+  MirageNode custom;
+  uint32_t grid_axes[3];                 // program axis that each grid dimension splits; 0 = none
+  uint32_t argument[64];                 // custom operand of each input
+  MirageValue values[SEARCH_MAX_NODES];  // by node
+  MirageValue casts[SEARCH_MAX_NODES];   // the same in program->dtype
+} Builder;
+
+static uint32_t axis_of(uint8_t dim) { return dim & (SEARCH_WHOLE - 1u); }
+
+// Grid x splits the axis of the last output dimension that is split at all, y the one before, z the next.
+static void assign_grid(Builder *builder, MirageCustomAttrs *attrs) {
+  const SearchNode *output = &builder->structure->nodes[builder->structure->num_nodes - 1];
+  uint32_t used = 0;
+  for (uint32_t i = 0; i < 3; i++)
+    attrs->grid[i] = attrs->cluster[i] = 1;
+  for (uint32_t d = SEARCH_RANK; d-- > 0 && used < 3;) {
+    uint32_t axis = axis_of(output->dims[d]);
+    if (!axis || axis == builder->structure->loop_axis || builder->schedule->parts[axis] == 1)
+      continue;
+    builder->grid_axes[used] = axis;
+    attrs->grid[used++] = builder->schedule->parts[axis];
+  }
+}
+
+static MirageAccessAttrs access_of(const Builder *builder, const SearchNode *node, bool inside) {
+  MirageAccessAttrs access;
+  memset(access.grid, -1, sizeof access.grid);
+  memset(access.loop, -1, sizeof access.loop);
+  access.fill = MIRAGE_FILL_ZERO;
+  for (uint32_t d = 0; d < node->rank; d++) {
+    uint8_t dim = node->dims[SEARCH_RANK - node->rank + d];
+    for (uint32_t g = 0; g < 3; g++)
+      if (dim && builder->grid_axes[g] == dim)
+        access.grid[g] = (int8_t)d;
+    if (inside && dim && dim == builder->structure->loop_axis)
+      access.loop[0] = (int8_t)d;
+  }
+  return access;
+}
+
+static MirageType scalar_like(const Builder *builder, MirageValue neighbour) {
+  const MirageType *type = mirage_ugraph_type(builder->graph, neighbour);
+  int64_t ones[MIRAGE_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+  return mirage_type_tile(MIRAGE_F32, type && type->rank ? type->rank : 1, ones);
+}
+
+// A node's value as an operand next to `other`; constants are built where they are used.
+static MirageValue operand(Builder *builder, uint32_t node, uint32_t other) {
+  const SearchNode *source = &builder->structure->nodes[node];
+  if (source->op != MIRAGE_OP_CONSTANT)
+    return builder->values[node];
+  MirageType type = scalar_like(builder, builder->values[other]);
+  return mirage_ugraph_constant(builder->graph, type, builder->program->constants[source->a]);
+}
+
+static MirageValue matmul_operand(Builder *builder, uint32_t node) {
+  MirageValue value = builder->values[node];
+  const MirageType *type = value.index ? mirage_ugraph_type(builder->graph, value) : NULL;
+  if (!type || type->dtype == builder->program->dtype)
+    return value;
+  if (!builder->casts[node].index)
+    builder->casts[node] = mirage_ugraph_cast(builder->graph, value, builder->program->dtype);
+  return builder->casts[node];
+}
+
+// The reduced dimension counted from the front of the operand's own rank.
+static int32_t own_dim(const Builder *builder, const SearchNode *node) {
+  return (int32_t)node->dim - (int32_t)(SEARCH_RANK - builder->structure->nodes[node->a].rank);
+}
+
+static MirageValue build_node(Builder *builder, const SearchNode *node) {
+  MirageUGraph *graph = builder->graph;
+  MirageAttrs attrs = {0};
+  MirageValue operands[2];
+  switch ((MirageOp)node->op) {
+  case MIRAGE_OP_LOAD: {
+    MirageAccessAttrs access = access_of(builder, node, node->stage == SEARCH_INSIDE);
+    return mirage_ugraph_load(graph, mirage_ugraph_argument(graph, builder->custom, builder->argument[node->a]), &access);
+  }
+  case MIRAGE_OP_MATMUL:
+    operands[0] = matmul_operand(builder, node->a);
+    operands[1] = matmul_operand(builder, node->b);
+    attrs.matmul.transpose_a = (node->flags & SEARCH_TRANSPOSE_A) != 0;
+    attrs.matmul.transpose_b = (node->flags & SEARCH_TRANSPOSE_B) != 0;
+    return mirage_ugraph_apply(graph, MIRAGE_OP_MATMUL, 2, operands, &attrs);
+  case MIRAGE_OP_REDUCE_SUM:
+  case MIRAGE_OP_REDUCE_MAX:
+    attrs.reduce.dim = own_dim(builder, node);
+    attrs.reduce.extent = 1;
+    return mirage_ugraph_apply(graph, (MirageOp)node->op, 1, &builder->values[node->a], &attrs);
+  case MIRAGE_OP_TRANSPOSE:
+    for (int32_t d = 0; d < node->rank; d++)
+      attrs.perm.perm[d] = d + 2 < node->rank ? d : 2 * node->rank - 3 - d;
+    return mirage_ugraph_apply(graph, MIRAGE_OP_TRANSPOSE, 1, &builder->values[node->a], &attrs);
+  default:
+    operands[0] = operand(builder, node->a, node->b);
+    if (mirage_op_info((MirageOp)node->op)->kind == MIRAGE_KIND_UNARY)
+      return mirage_ugraph_apply(graph, (MirageOp)node->op, 1, operands, NULL);
+    operands[1] = operand(builder, node->b, node->a);
+    return mirage_ugraph_apply(graph, (MirageOp)node->op, 2, operands, NULL);
+  }
+}
+
+static void build_stage(Builder *builder, SearchStage stage) {
+  for (uint32_t i = 0; i < builder->structure->num_nodes; i++) {
+    const SearchNode *node = &builder->structure->nodes[i];
+    if (node->stage == stage && node->op != MIRAGE_OP_CONSTANT && node->op != MIRAGE_OP_LOOP)
+      builder->values[i] = build_node(builder, node);
+  }
+}
+
+// Casts made inside the loop must not be used after it; those made before it may be.
+static void forget_casts(Builder *builder) {
+  for (uint32_t i = 0; i < builder->structure->num_nodes; i++)
+    if (builder->structure->nodes[i].stage == SEARCH_INSIDE || builder->structure->nodes[i].stage == SEARCH_BEFORE)
+      builder->casts[i] = (MirageValue){0};
+}
+
+static void build_loop(Builder *builder) {
+  const SearchStructure *structure = builder->structure;
+  MirageCarry carries[SEARCH_MAX_NODES];
+  MirageValue inits[SEARCH_MAX_NODES], contributions[SEARCH_MAX_NODES];
+  uint32_t sources[SEARCH_MAX_NODES], count = 0;
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    const SearchNode *node = &structure->nodes[i];
+    if (node->op != MIRAGE_OP_LOOP)
+      continue;
+    int64_t shape[MIRAGE_MAX_RANK];
+    for (uint32_t d = 0; d < node->rank; d++)
+      shape[d] = mirage__search_tile_extent(builder->program, builder->schedule, node->dims[SEARCH_RANK - node->rank + d]);
+    MirageType type = mirage_type_tile(MIRAGE_F32, node->rank, shape);
+    MirageAttrs attrs = {.shape = {.type = type}};
+    inits[count] = node->flags ? mirage_ugraph_apply(builder->graph, MIRAGE_OP_BOTTOM, 0, NULL, &attrs)
+                               : mirage_ugraph_constant(builder->graph, type, 0.0);
+    carries[count] = (MirageCarry){.combine = node->flags ? MIRAGE_COMBINE_MAX : MIRAGE_COMBINE_SUM};
+    sources[count++] = i;
+  }
+  MirageLoopAttrs attrs = {
+      .range = builder->schedule->parts[structure->loop_axis], .num_carries = count, .carries = carries};
+  MirageNode loop = mirage_ugraph_open_loop(builder->graph, count, inits, &attrs);
+  build_stage(builder, SEARCH_INSIDE);
+  for (uint32_t i = 0; i < count; i++) {
+    MirageValue value = builder->values[structure->nodes[sources[i]].a];
+    const MirageType *type = value.index ? mirage_ugraph_type(builder->graph, value) : NULL;
+    contributions[i] = type && type->dtype != MIRAGE_F32 ? mirage_ugraph_cast(builder->graph, value, MIRAGE_F32) : value;
+  }
+  mirage_ugraph_close(builder->graph, count, contributions);
+  for (uint32_t i = 0; i < count; i++)
+    builder->values[sources[i]] = loop.index ? mirage_ugraph_result(builder->graph, loop, i) : (MirageValue){0};
+  forget_casts(builder);
+}
+
+static void build_store(Builder *builder, uint32_t num_operands) {
+  uint32_t last = builder->structure->num_nodes - 1;
+  MirageAccessAttrs access = access_of(builder, &builder->structure->nodes[last], false);
+  mirage_ugraph_store(builder->graph, builder->values[last],
+                      mirage_ugraph_argument(builder->graph, builder->custom, num_operands), &access);
+}
+
+static uint32_t used_inputs(Builder *builder, const MirageValue *inputs, MirageValue *out_operands) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(builder->program->graph); i++)
+    for (uint32_t n = 0; n < builder->structure->num_nodes; n++)
+      if (builder->structure->nodes[n].op == MIRAGE_OP_LOAD && builder->structure->nodes[n].a == i) {
+        builder->argument[i] = count;
+        out_operands[count++] = inputs[i];
+        break;
+      }
+  return count;
+}
+
+static void build_kernel(Builder *builder) {
+  const MirageUGraph *source = builder->program->graph;
+  MirageUGraph *graph = builder->graph;
+  MirageValue inputs[64], operands[64];
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(source); i++)
+    inputs[i] = mirage_ugraph_input(graph, *mirage_ugraph_type(source, mirage_ugraph_get_input(source, i)));
+  uint32_t num_operands = used_inputs(builder, inputs, operands);
+  MirageCustomAttrs attrs = {0};
+  assign_grid(builder, &attrs);
+  MirageType output = *mirage_ugraph_type(source, mirage_ugraph_get_output(source, 0));
+  builder->custom = mirage_ugraph_open_custom(graph, num_operands, operands, 1, &output, &attrs);
+  if (!builder->custom.index)
+    return;
+  build_stage(builder, SEARCH_BEFORE);
+  if (builder->structure->loop_axis)
+    build_loop(builder);
+  build_stage(builder, SEARCH_AFTER);
+  build_store(builder, num_operands);
+  mirage_ugraph_close(graph, 0, NULL);
+  MirageValue result = mirage_ugraph_result(graph, builder->custom, 0);
+  mirage_ugraph_return(graph, 1, &result);
+}
+
+MirageStatus mirage__search_build(const SearchProgram *program, const SearchCandidate *candidate, uint32_t index,
+                                  const MirageDiag *diag, MirageUGraph **out_graph) {
+  const char *source = mirage_ugraph_get_meta(program->source)->name;
+  char name[256];
+  snprintf(name, sizeof name, "%s_%" PRIu32, source ? source : "program", index);
+  *out_graph = NULL;
+  Builder builder = {.program = program, .structure = candidate->structure, .schedule = &candidate->schedule};
+  builder.graph = mirage_ugraph_create(NULL, name, diag);
+  if (!builder.graph)
+    return MIRAGE_NO_MEMORY;
+  build_kernel(&builder);
+  MirageStatus status = mirage_ugraph_finish(builder.graph);
+  if (status != MIRAGE_OK) {
+    mirage_ugraph_destroy(builder.graph);
+    return status;
+  }
+  if (source)
+    mirage_ugraph_meta(builder.graph)->source = mirage_ugraph_intern_string(builder.graph, source);
+  *out_graph = builder.graph;
+  return MIRAGE_OK;
+}

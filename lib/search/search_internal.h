@@ -1,0 +1,241 @@
+// search_internal.h - what the files of lib/search share. Reading order: lib/search/README.md.
+#ifndef MIRAGE_LIB_SEARCH_INTERNAL_H
+#define MIRAGE_LIB_SEARCH_INTERNAL_H
+
+#include "mirage/cost.h"
+#include "mirage/expr.h"
+#include "mirage/search.h"
+#include "mirage/verify.h"
+
+enum {
+  SEARCH_RANK = MIRAGE_MAX_RANK,
+  SEARCH_MAX_AXES = 48,
+  SEARCH_MAX_CONSTANTS = 16,
+  SEARCH_MAX_NODES = 64, // operators, loads and constants of one block graph
+  SEARCH_LOOPS = 2,      // iterations of the loop on the shrunken instance
+};
+
+// ------------------------------------------------------------------------------------------------------------- program
+
+/// A program axis: the dimensions of all values that must walk together.
+typedef struct SearchAxis {
+  int64_t extent;
+  bool reduced;  // summed, maximised or contracted somewhere
+  bool output;   // a dimension of the output
+  bool repeated; // occurs twice in one value: never split
+  bool batch;    // occurs only in leading dimensions, never in the last two
+} SearchAxis;
+
+/// An axis that blocks may split: every element along it is computed on its own.
+static inline bool search_axis_is_parallel(const SearchAxis *axis) {
+  return axis->output && !axis->reduced && !axis->repeated;
+}
+/// An axis that the loop may walk: it ends in sums or maxima and is gone in the output.
+static inline bool search_axis_is_loop(const SearchAxis *axis) {
+  return axis->reduced && !axis->output && !axis->repeated;
+}
+
+typedef struct SearchProgram {
+  const MirageUGraph *source;          // as given
+  MirageUGraph *graph;                 // expanded; owned
+  SearchAxis axes[SEARCH_MAX_AXES];    // [0] is the unit axis: extent 1, never split
+  uint32_t num_axes;                   // including axis 0
+  uint8_t (*dims)[SEARCH_RANK];        // axis of each dimension, by value id of `graph`; owned
+  double constants[SEARCH_MAX_CONSTANTS];
+  uint32_t num_constants;
+  bool uses[MIRAGE_NUM_OPS];           // operators of the expanded program
+  bool transposes;                     // some matmul or transpose swaps the last two dimensions
+  uint32_t num_elementwise;
+  MirageDType dtype;                   // of matmul operands
+} SearchProgram;
+
+MirageStatus mirage__search_program_init(SearchProgram *program, const MirageUGraph *source, const MirageDiag *diag);
+void mirage__search_program_deinit(SearchProgram *program);
+
+// -------------------------------------------------------------------------------------------------------------- values
+
+/// Dense residues of the shrunken instance: the loop coordinate (1 when absent), then right-aligned dimensions.
+typedef struct SearchArray {
+  int32_t shape[1 + SEARCH_RANK];
+  MirageResidue *data;
+} SearchArray;
+
+typedef struct SearchEval {
+  const MirageDomain *domain;
+  MirageArena *arena; // of results
+  MirageArena scratch;
+} SearchEval;
+
+size_t mirage__search_array_size(const SearchArray *array);
+/// Result arrays live in eval->arena. REDRAW: division by zero; then there is no result.
+MirageStatus mirage__search_unary(SearchEval *eval, MirageOp op, const SearchArray *a, SearchArray *out);
+MirageStatus mirage__search_binary(SearchEval *eval, MirageOp op, const SearchArray *a, const SearchArray *b, SearchArray *out);
+MirageStatus mirage__search_matmul(SearchEval *eval, const SearchArray *a, const SearchArray *b, bool transpose_a,
+                                   bool transpose_b, SearchArray *out);
+/// Over dimension `dim` of the array (0 = the loop coordinate), which becomes 1.
+MirageStatus mirage__search_reduce(SearchEval *eval, MirageOp op, const SearchArray *a, uint32_t dim, SearchArray *out);
+MirageStatus mirage__search_transpose(SearchEval *eval, const SearchArray *a, SearchArray *out); // the last two
+MirageStatus mirage__search_broadcast(SearchEval *eval, const SearchArray *a, SearchArray *in_out_shape);
+MirageStatus mirage__search_constant(SearchEval *eval, double value, SearchArray *out);
+/// Splits dimension `dim` (extent LOOPS * t) into the loop coordinate and t. dim 0: no split, a copy.
+MirageStatus mirage__search_split(SearchEval *eval, const SearchArray *a, uint32_t dim, SearchArray *out);
+
+// ---------------------------------------------------------------------------------------------------- block structures
+
+/// When a tensor of a block graph is computed.
+typedef enum { SEARCH_BEFORE, SEARCH_INSIDE, SEARCH_AFTER } SearchStage; // relative to the loop
+
+enum { SEARCH_WHOLE = 0x80 }; // flag on a dimension that walks the loop's axis: all of it, not one iteration's tile
+enum { SEARCH_TRANSPOSE_A = 1, SEARCH_TRANSPOSE_B = 2 };
+
+/// One node of a block graph whose grid and loop range are still open. MIRAGE_OP_LOOP stands for "accumulate".
+typedef struct SearchNode {
+  uint8_t op;      // MirageOp
+  uint8_t flags;   // matmul: transposes; accumulate: 1 = maximum
+  uint8_t dim;     // reduction: right-aligned dimension, 0 .. SEARCH_RANK - 1
+  uint8_t stage;   // SearchStage
+  uint8_t rank;
+  uint8_t dims[SEARCH_RANK]; // right-aligned axis codes
+  uint32_t a, b;   // operand nodes, by index; load: a = input; constant: a = index into program->constants
+} SearchNode;
+
+typedef struct SearchStructure {
+  uint32_t num_nodes; // in execution order; the last one is stored
+  uint32_t loop_axis; // 0 = no loop
+  uint32_t num_ops;   // as counted for max_block_ops
+  uint32_t order;     // of plan and discovery, breaks ties
+  double score_us;    // at the reference schedule
+  SearchNode nodes[SEARCH_MAX_NODES];
+} SearchStructure;
+
+/// The best structures of one plan, best first; ties broken by order of insertion, which is deterministic.
+typedef struct SearchKept {
+  SearchStructure *items; // [capacity]
+  uint32_t num, capacity;
+} SearchKept;
+
+// --------------------------------------------------------------------------------------------------------------- space
+
+/// How a tensor can be computed from others.
+typedef struct SearchDerivation {
+  uint8_t op, flags, dim;
+  uint32_t a, b; // tensors; load and constant as in SearchNode
+  uint32_t next; // of the same tensor; 0 = last
+} SearchDerivation;
+
+/// A value that some block graph computes, met once.
+typedef struct SearchTensor {
+  uint8_t stage, rank;
+  uint8_t dims[SEARCH_RANK];
+  bool constant, processed, grouped;
+  bool only_elementwise; // no derivation is anything else; set before extraction
+  MirageExpr expr;
+  uint64_t inputs; // that it needs, as a bit set: a lower bound of its loads
+  // Operators between its loads and it, on the longest path, at least: all, those that are not element-wise, those that are.
+  uint32_t depth, counted_depth, elementwise_depth;
+  uint32_t derivations;   // first
+  uint32_t next_hashed, next_grouped;
+  uint64_t hash;
+  SearchArray values;
+} SearchTensor;
+
+/// All tensors that can lie on a path to the goal for one choice of the loop's axis.
+typedef struct SearchSpace {
+  const SearchProgram *program;
+  const MirageSearchOptions *options; // with defaults filled in
+  uint32_t loop_axis;
+  uint64_t max_states;
+  size_t max_bytes; // of tensors and derivations
+  int32_t extents[SEARCH_MAX_AXES]; // shrunken
+  MirageExprTable *exprs;
+  SearchEval eval;
+  MirageArena values, arena; // residues of tensors; everything else
+  SearchTensor *tensors; // from 1
+  uint32_t num_tensors, capacity_tensors;
+  SearchDerivation *derivations; // from 1
+  uint32_t num_derivations, capacity_derivations;
+  uint32_t *buckets, num_buckets; // tensors by hash
+  uint32_t *groups, *group_sizes; // first processed tensor and their number, by group
+  MirageExpr *group_exprs;
+  uint32_t num_groups, capacity_groups;
+  MirageExpr goal_expr;
+  uint64_t goal_inputs; // every block graph loads these
+  SearchArray goal_values;
+  uint8_t goal_dims[SEARCH_RANK], goal_rank;
+  MirageFunnel funnel;
+  bool stopped; // by max_states or max_bytes
+} SearchSpace;
+
+/// `share`: how many spaces divide the limits on states and memory among them.
+MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *program, const MirageSearchOptions *options,
+                                       uint32_t loop_axis, uint32_t share, const MirageDomain *domain,
+                                       const MirageField *field);
+void mirage__search_space_deinit(SearchSpace *space);
+/// Derives tensors until nothing new reaches the goal.
+MirageStatus mirage__search_saturate(SearchSpace *space);
+/// Whether a tensor's values are the program's output.
+bool mirage__search_is_goal(const SearchSpace *space, const SearchTensor *tensor);
+/// Enumerates the block graphs that compute the goal from the derivations and keeps the best by reference schedule.
+MirageStatus mirage__search_extract(SearchSpace *space, SearchKept *kept);
+/// How many element-wise operators a block graph may hold.
+uint32_t mirage__search_elementwise_limit(const SearchProgram *program);
+
+// ------------------------------------------------------------------------------------------------------------ schedules
+
+/// Grid and loop range of a structure: how many parts each axis is split into.
+typedef struct SearchSchedule {
+  int64_t parts[SEARCH_MAX_AXES];
+} SearchSchedule;
+
+typedef struct SearchCandidate {
+  const SearchStructure *structure;
+  SearchSchedule schedule;
+  double time_us;
+  uint32_t order; // of creation, breaks ties
+} SearchCandidate;
+
+/// Predicted time, or infinity when it does not fit the target.
+double mirage__search_schedule_cost(const SearchProgram *program, const SearchStructure *structure,
+                                    const SearchSchedule *schedule, const MirageTarget *target);
+/// A middling schedule by which structures are ranked before their own is chosen.
+void mirage__search_reference_schedule(const SearchProgram *program, const SearchStructure *structure,
+                                       const MirageSearchOptions *options, SearchSchedule *out_schedule);
+/// The best `max` schedules of a structure, best first. Counts every one tried into *in_out_scheduled.
+uint32_t mirage__search_schedules(const SearchProgram *program, const SearchStructure *structure,
+                                  const MirageSearchOptions *options, uint32_t max, SearchCandidate *out_best,
+                                  uint64_t *in_out_scheduled);
+/// The extent of a dimension in a tile of the given schedule.
+int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchSchedule *schedule, uint8_t dim);
+
+/// Builds the µGraph of a structure at the program's real shapes.
+MirageStatus mirage__search_build(const SearchProgram *program, const SearchCandidate *candidate, uint32_t index,
+                                  const MirageDiag *diag, MirageUGraph **out_graph);
+
+// ----------------------------------------------------------------------------------------------------------------- cost
+
+/// What one kernel does, summed over all blocks unless said otherwise.
+typedef struct CostKernel {
+  bool ideal;               // loads and arithmetic overlap perfectly: a library's kernel
+  double blocks;
+  double dram_bytes;        // every tensor touched, once
+  double l2_bytes;          // every tile moved, in whole 32-byte sectors
+  double matmul_flops;      // in whole 16x8x16 instructions
+  double fma_flops;         // element-wise and reductions
+  double special;           // exponentials, roots, divisions
+  double flops;             // as the program counts them
+  double iterations;        // of the loops of one block
+  double iteration_bytes;   // loaded by one block in one iteration
+  double shared_bytes;      // per block, two stages of each load inside a loop
+  double accumulator_bytes; // per block, in registers
+} CostKernel;
+
+/// Adds `times` executions of an operator without a region. `a`, `b` NULL when absent.
+void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *result,
+                           const MirageType *a, const MirageType *b, double times);
+void mirage__cost_access(CostKernel *kernel, const MirageType *tile, double times);
+/// Shared memory that a value needs: what a load or an intermediate tile of a block takes.
+void mirage__cost_tile(CostKernel *kernel, const MirageType *tile, double copies);
+/// Microseconds without the launch; infinity when the kernel does not fit the target.
+double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target);
+
+#endif

@@ -1,0 +1,622 @@
+// test_search.c - the search finds the known one-kernel µGraphs at real shapes, everything it returns is right, and it says
+// so when there is nothing to find.
+//
+// "Right" is checked here against the float64 evaluation of the program at small shapes; the proof is lib/verify's.
+#include "mirage/cost.h"
+#include "mirage/eval.h"
+#include "mirage/random.h"
+#include "mirage/search.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char last_message[256];
+
+static void remember(void *user, MirageSeverity severity, const void *loc, const char *message) {
+  snprintf(last_message, sizeof last_message, "%s", message);
+}
+static const MirageDiag diag = {remember, NULL};
+
+// ------------------------------------------------------------------------------------------------------------ programs
+
+typedef MirageValue Value;
+
+static MirageUGraph *begin(const char *name) { return mirage_ugraph_create(NULL, name, &diag); }
+
+static Value input(MirageUGraph *g, uint32_t rank, const int64_t *shape) {
+  return mirage_ugraph_input(g, mirage_type_tensor(MIRAGE_F16, rank, shape));
+}
+static Value matrix(MirageUGraph *g, int64_t rows, int64_t columns) { return input(g, 2, (int64_t[]){rows, columns}); }
+
+static Value unary(MirageUGraph *g, MirageOp op, Value a) { return mirage_ugraph_apply(g, op, 1, &a, NULL); }
+static Value binary(MirageUGraph *g, MirageOp op, Value a, Value b) {
+  return mirage_ugraph_apply(g, op, 2, (Value[]){a, b}, NULL);
+}
+static Value matmul(MirageUGraph *g, Value a, Value b) {
+  return mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (Value[]){a, b}, &(MirageAttrs){0});
+}
+
+static MirageUGraph *end(MirageUGraph *g, Value result) {
+  mirage_ugraph_return(g, 1, &result);
+  if (mirage_ugraph_finish(g) != MIRAGE_OK)
+    fail_msg("%s", last_message);
+  return g;
+}
+
+static MirageUGraph *rmsnorm_linear(int64_t m, int64_t k, int64_t n) {
+  MirageUGraph *g = begin("rmsnorm_linear");
+  Value x = matrix(g, m, k), gain = input(g, 1, &k), w = matrix(g, k, n);
+  Value norm = mirage_ugraph_apply(g, MIRAGE_OP_RMS_NORM, 2, (Value[]){x, gain}, &(MirageAttrs){.eps = {0.0}});
+  return end(g, matmul(g, norm, w));
+}
+
+static MirageUGraph *gated_mlp(int64_t m, int64_t k, int64_t n) {
+  MirageUGraph *g = begin("gated_mlp");
+  Value x = matrix(g, m, k), w1 = matrix(g, k, n), w3 = matrix(g, k, n);
+  return end(g, binary(g, MIRAGE_OP_MUL, unary(g, MIRAGE_OP_SILU, matmul(g, x, w1)), matmul(g, x, w3)));
+}
+
+static MirageUGraph *lora(int64_t m, int64_t k, int64_t r, int64_t n) {
+  MirageUGraph *g = begin("lora");
+  Value x = matrix(g, m, k), w = matrix(g, k, n), a = matrix(g, k, r), b = matrix(g, r, n);
+  return end(g, binary(g, MIRAGE_OP_ADD, matmul(g, x, w), matmul(g, matmul(g, x, a), b)));
+}
+
+static MirageUGraph *linear(int64_t m, int64_t k, int64_t n) {
+  MirageUGraph *g = begin("linear");
+  Value x = matrix(g, m, k), w = matrix(g, k, n);
+  return end(g, matmul(g, x, w));
+}
+
+static MirageUGraph *exp_linear(int64_t m, int64_t k, int64_t n) {
+  MirageUGraph *g = begin("exp_linear");
+  Value x = matrix(g, m, k), w = matrix(g, k, n);
+  return end(g, matmul(g, unary(g, MIRAGE_OP_EXP, x), w));
+}
+
+// softmax(q @ k) @ v without a maximum, as [Mirage] benchmarks it.
+static MirageUGraph *attention(int64_t heads, int64_t rows, int64_t depth, int64_t keys) {
+  MirageUGraph *g = begin("attention");
+  Value q = input(g, 3, (int64_t[]){heads, rows, depth}), k = input(g, 3, (int64_t[]){heads, depth, keys});
+  Value v = input(g, 3, (int64_t[]){heads, keys, depth}), e = unary(g, MIRAGE_OP_EXP, matmul(g, q, k));
+  Value sum = mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &e, &(MirageAttrs){.reduce = {.dim = 2, .extent = 1}});
+  return end(g, matmul(g, binary(g, MIRAGE_OP_DIV, e, sum), v));
+}
+
+static MirageUGraph *softmax(int64_t m, int64_t n) {
+  MirageUGraph *g = begin("softmax");
+  Value x = matrix(g, m, n);
+  return end(g, mirage_ugraph_apply(g, MIRAGE_OP_SOFTMAX, 1, &x, &(MirageAttrs){.dim = {1}}));
+}
+
+static MirageUGraph *transposed_linear(int64_t m, int64_t k, int64_t n) {
+  MirageUGraph *g = begin("transposed_linear");
+  Value x = matrix(g, m, k), w = matrix(g, n, k);
+  MirageAttrs attrs = {.matmul = {.transpose_b = true}};
+  return end(g, mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (Value[]){x, w}, &attrs));
+}
+
+// ------------------------------------------------------------------------------------------------------------- checking
+
+static MirageSearchOptions defaults(void) {
+  return (MirageSearchOptions){.seed = 1, .num_threads = 2, .target = mirage_target_find("h200")};
+}
+
+static MirageSearchResult search(const MirageUGraph *program, const MirageSearchOptions *options) {
+  MirageSearchResult result;
+  last_message[0] = '\0';
+  if (mirage_search(program, options, &diag, &result) != MIRAGE_OK)
+    fail_msg("search failed: %s", last_message);
+  assert_int_equal(result.num_candidates, result.funnel.candidates);
+  return result;
+}
+
+// Nodes of one operator directly in a region.
+static uint32_t count_in(const MirageUGraph *graph, MirageRegion region, MirageOp op) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < view.num_nodes; i++)
+    count += mirage_ugraph_node(graph, view.nodes[i]).op == op;
+  return count;
+}
+
+static MirageNodeView only_custom(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  assert_int_equal(body.num_nodes, 2); // custom, return
+  MirageNodeView custom = mirage_ugraph_node(graph, body.nodes[0]);
+  assert_int_equal(custom.op, MIRAGE_OP_CUSTOM);
+  return custom;
+}
+
+/// How a candidate is built: operators inside and outside its loop.
+typedef struct Shape {
+  uint32_t accumulators, matmuls_inside, matmuls_outside, loads_inside, loads_outside, divisions_inside, divisions_outside;
+} Shape;
+
+static Shape shape_of(const MirageUGraph *graph) {
+  MirageNodeView custom = only_custom(graph);
+  MirageRegionView block = mirage_ugraph_region(graph, custom.region);
+  Shape shape = {.matmuls_outside = count_in(graph, custom.region, MIRAGE_OP_MATMUL),
+                 .loads_outside = count_in(graph, custom.region, MIRAGE_OP_LOAD),
+                 .divisions_outside = count_in(graph, custom.region, MIRAGE_OP_DIV)};
+  for (uint32_t i = 0; i < block.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, block.nodes[i]);
+    if (node.op != MIRAGE_OP_LOOP)
+      continue;
+    shape.accumulators = node.num_results;
+    shape.matmuls_inside = count_in(graph, node.region, MIRAGE_OP_MATMUL);
+    shape.loads_inside = count_in(graph, node.region, MIRAGE_OP_LOAD);
+    shape.divisions_inside = count_in(graph, node.region, MIRAGE_OP_DIV);
+  }
+  return shape;
+}
+
+static double program_cost(const MirageUGraph *program, const MirageTarget *target) {
+  MirageUGraph *expanded = NULL;
+  MirageCost cost;
+  assert_int_equal(mirage_ugraph_expand(program, &diag, &expanded), MIRAGE_OK);
+  assert_int_equal(mirage_cost(expanded, target, &diag, &cost), MIRAGE_OK);
+  mirage_ugraph_destroy(expanded);
+  return cost.time_us;
+}
+
+static double *draw(const MirageType *type, uint64_t stream) {
+  size_t n = (size_t)mirage_type_elements(type);
+  double *data = malloc(n * sizeof *data);
+  MirageRandom random;
+  mirage_random_init(&random, 7, stream);
+  for (size_t i = 0; i < n; i++)
+    data[i] = 0.5 * mirage_random_normal(&random);
+  return data;
+}
+
+// Largest relative difference of the candidate from the program, in float64.
+static double difference(const MirageUGraph *program, const MirageUGraph *candidate) {
+  double *inputs[16], *expected, *actual, relative, largest;
+  uint32_t num_inputs = mirage_ugraph_num_inputs(program);
+  for (uint32_t i = 0; i < num_inputs; i++)
+    inputs[i] = draw(mirage_ugraph_type(program, mirage_ugraph_get_input(program, i)), i);
+  size_t n = (size_t)mirage_type_elements(mirage_ugraph_type(program, mirage_ugraph_get_output(program, 0)));
+  expected = calloc(n, sizeof *expected);
+  actual = calloc(n, sizeof *actual);
+  MirageEvalOptions options = {0};
+  const void *const *given = (const void *const *)inputs;
+  MirageUGraph *expanded = NULL;
+  assert_int_equal(mirage_ugraph_expand(program, &diag, &expanded), MIRAGE_OK);
+  MirageStatus first = mirage_eval(expanded, mirage_domain_f64(), given, (void *const[]){expected}, &options, &diag);
+  MirageStatus second = mirage_eval(candidate, mirage_domain_f64(), given, (void *const[]){actual}, &options, &diag);
+  if (first != MIRAGE_OK || second != MIRAGE_OK)
+    fail_msg("evaluation failed: %s", last_message);
+  mirage_compare(actual, expected, n, &relative, &largest);
+  for (uint32_t i = 0; i < num_inputs; i++)
+    free(inputs[i]);
+  free(expected);
+  free(actual);
+  mirage_ugraph_destroy(expanded);
+  return relative;
+}
+
+// Every candidate computes the program.
+static void check_all(MirageUGraph *program, const MirageSearchOptions *options, uint32_t at_least) {
+  MirageSearchResult result = search(program, options);
+  if (result.num_candidates < at_least)
+    fail_msg("%s: %u candidates", mirage_ugraph_get_meta(program)->name, result.num_candidates);
+  for (uint32_t i = 0; i < result.num_candidates; i++) {
+    double relative = difference(program, result.candidates[i]);
+    if (!(relative < 1e-10))
+      fail_msg("%s: relative error %g", mirage_ugraph_get_meta(result.candidates[i])->name, relative);
+  }
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+// ------------------------------------------------------------------------------------- the known µGraphs, at real shapes
+
+static void test_finds_rmsnorm_linear(void **state) {
+  static const int64_t rows[] = {2, 16};
+  for (int i = 0; i < 2; i++) {
+    MirageUGraph *program = rmsnorm_linear(rows[i], 4096, 6144);
+    MirageSearchOptions options = defaults();
+    MirageSearchResult result = search(program, &options);
+    assert_true(result.num_candidates > 0);
+    Shape best = shape_of(result.candidates[0]);
+    assert_int_equal(best.accumulators, 2); // the product, and the sum of squares beside it
+    assert_int_equal(best.matmuls_inside, 1);
+    assert_int_equal(best.divisions_inside, 0);
+    assert_int_equal(best.divisions_outside, 2); // the mean, and by its root
+    assert_int_equal(best.loads_inside, 3);      // x is loaded once for both
+    const MirageGraphMeta *meta = mirage_ugraph_get_meta(result.candidates[0]);
+    assert_string_equal(meta->name, "rmsnorm_linear_0");
+    assert_string_equal(meta->source, "rmsnorm_linear");
+    assert_true(meta->cost.present && meta->cost.kernels == 1);
+    assert_true(meta->cost.time_us < program_cost(program, options.target));
+    assert_true(result.funnel.exhausted);
+    assert_true(result.funnel.seconds < 2);
+    int64_t blocks = only_custom(result.candidates[0]).attrs->custom.grid[0];
+    assert_true(blocks > 64 && blocks <= options.target->num_sms); // one wave, most multiprocessors busy
+    mirage_search_result_deinit(&result);
+    mirage_ugraph_destroy(program);
+  }
+}
+
+static void test_finds_gated_mlp(void **state) {
+  static const int64_t rows[] = {1, 8};
+  for (int i = 0; i < 2; i++) {
+    MirageUGraph *program = gated_mlp(rows[i], 4096, 4096);
+    MirageSearchOptions options = defaults();
+    MirageSearchResult result = search(program, &options);
+    assert_true(result.num_candidates > 0);
+    Shape best = shape_of(result.candidates[0]);
+    assert_int_equal(best.accumulators, 2);
+    assert_int_equal(best.matmuls_inside, 2);
+    assert_int_equal(best.loads_inside, 3);
+    assert_int_equal(best.divisions_inside, 0);
+    assert_true(mirage_ugraph_get_meta(result.candidates[0])->cost.time_us < program_cost(program, options.target));
+    assert_true(result.funnel.seconds < 2);
+    mirage_search_result_deinit(&result);
+    mirage_ugraph_destroy(program);
+  }
+}
+
+static void test_finds_lora(void **state) {
+  static const int64_t rows[] = {2, 16};
+  for (int i = 0; i < 2; i++) {
+    MirageUGraph *program = lora(rows[i], 4096, 16, 4096);
+    MirageSearchOptions options = defaults();
+    MirageSearchResult result = search(program, &options);
+    assert_true(result.num_candidates > 0);
+    Shape best = shape_of(result.candidates[0]);
+    assert_int_equal(best.accumulators, 2); // x w and x a in one loop
+    assert_int_equal(best.matmuls_inside, 2);
+    assert_int_equal(best.loads_inside, 3);
+    assert_int_equal(best.loads_outside, 1); // b
+    assert_int_equal(best.matmuls_outside, 1);
+    assert_true(mirage_ugraph_get_meta(result.candidates[0])->cost.time_us < program_cost(program, options.target));
+    assert_true(result.funnel.seconds < 2);
+    mirage_search_result_deinit(&result);
+    mirage_ugraph_destroy(program);
+  }
+}
+
+static void test_candidates_are_ranked(void **state) {
+  MirageUGraph *program = rmsnorm_linear(2, 4096, 6144);
+  MirageSearchOptions options = defaults();
+  options.max_candidates = 5;
+  MirageSearchResult result = search(program, &options);
+  assert_int_equal(result.num_candidates, 5);
+  for (uint32_t i = 1; i < result.num_candidates; i++)
+    assert_true(mirage_ugraph_get_meta(result.candidates[i - 1])->cost.time_us <=
+                mirage_ugraph_get_meta(result.candidates[i])->cost.time_us + 1e-9);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+// ------------------------------------------------------------------------------------------- small and odd shapes, values
+
+static void test_all_candidates_are_right(void **state) {
+  MirageSearchOptions options = defaults();
+  check_all(rmsnorm_linear(3, 30, 24), &options, 4);
+  check_all(rmsnorm_linear(2, 45, 20), &options, 4); // tails of the loop
+  check_all(gated_mlp(1, 33, 18), &options, 4);
+  check_all(gated_mlp(5, 17, 9), &options, 4);
+  check_all(lora(3, 37, 5, 22), &options, 4);
+  check_all(linear(7, 19, 13), &options, 2);
+  check_all(transposed_linear(6, 20, 14), &options, 2);
+  check_all(exp_linear(4, 21, 10), &options, 1); // exp(0) = 1: the tail is not neutral
+  check_all(attention(2, 6, 4, 24), &options, 1);
+  check_all(softmax(5, 12), &options, 1);
+}
+
+static void test_loop_ranges_divide_when_tails_are_not_neutral(void **state) {
+  MirageUGraph *program = exp_linear(4, 34, 8);
+  MirageSearchOptions options = defaults();
+  options.franges = (MirageInt64List){(const int64_t[]){2, 3}, 2}; // 34 = 2 * 17; three tiles would leave a tail
+  MirageSearchResult result = search(program, &options);
+  bool looped = false;
+  for (uint32_t i = 0; i < result.num_candidates; i++) {
+    MirageRegionView block = mirage_ugraph_region(result.candidates[i], only_custom(result.candidates[i]).region);
+    for (uint32_t j = 0; j < block.num_nodes; j++) {
+      MirageNodeView node = mirage_ugraph_node(result.candidates[i], block.nodes[j]);
+      if (node.op == MIRAGE_OP_LOOP) {
+        assert_int_equal(node.attrs->loop.range, 2);
+        looped = true;
+      }
+    }
+  }
+  assert_true(looped);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+static void test_grid_option_is_obeyed(void **state) {
+  MirageUGraph *program = linear(16, 256, 512);
+  MirageSearchOptions options = defaults();
+  options.griddims = (MirageInt64List){(const int64_t[]){4}, 1};
+  options.franges = (MirageInt64List){(const int64_t[]){8}, 1};
+  MirageSearchResult result = search(program, &options);
+  assert_true(result.num_candidates > 0);
+  for (uint32_t i = 0; i < result.num_candidates; i++)
+    for (int axis = 0; axis < 3; axis++) {
+      int64_t blocks = only_custom(result.candidates[i]).attrs->custom.grid[axis];
+      assert_true(blocks == 1 || blocks == 4);
+    }
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+// ------------------------------------------------------------------------------------------------------- nothing to find
+
+static void test_small_limit_finds_nothing(void **state) {
+  MirageUGraph *program = rmsnorm_linear(2, 4096, 6144);
+  MirageSearchOptions options = defaults();
+  options.max_block_ops = 5;
+  MirageSearchResult result = search(program, &options);
+  assert_int_equal(result.num_candidates, 0);
+  assert_int_equal(result.funnel.structures, 0);
+  assert_true(result.funnel.states > 0 && result.funnel.exhausted);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+static void test_lone_matmul_gains_nothing(void **state) {
+  MirageUGraph *program = linear(4096, 4096, 4096);
+  MirageSearchOptions options = defaults();
+  MirageSearchResult result = search(program, &options);
+  double own = program_cost(program, options.target);
+  for (uint32_t i = 0; i < result.num_candidates; i++)
+    assert_true(mirage_ugraph_get_meta(result.candidates[i])->cost.time_us >= own);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+static void test_state_limit_stops(void **state) {
+  MirageUGraph *program = gated_mlp(8, 4096, 4096);
+  MirageSearchOptions options = defaults();
+  options.max_states = 100;
+  MirageSearchResult result = search(program, &options);
+  assert_false(result.funnel.exhausted);
+  assert_true(result.funnel.states < 200);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+static void test_too_large_for_one_block(void **state) {
+  // Softmax over 4 million columns: no tile holds a row, and a loop cannot walk an axis of the output.
+  MirageUGraph *program = softmax(2, 1 << 22);
+  MirageSearchOptions options = defaults();
+  MirageSearchResult result = search(program, &options);
+  assert_int_equal(result.num_candidates, 0);
+  assert_true(result.funnel.cut_memory > 0);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+static void expect_unsupported(MirageUGraph *program, const char *operator_name) {
+  MirageSearchOptions options = defaults();
+  MirageSearchResult result;
+  last_message[0] = '\0';
+  assert_int_equal(mirage_search(program, &options, &diag, &result), MIRAGE_UNSUPPORTED);
+  assert_null(result.candidates);
+  assert_int_equal(result.num_candidates, 0);
+  if (strncmp(last_message, operator_name, strlen(operator_name)) != 0)
+    fail_msg("'%s' does not name %s", last_message, operator_name);
+  mirage_ugraph_destroy(program);
+}
+
+static void test_unsupported_operators_are_named(void **state) {
+  MirageUGraph *g = begin("sliced");
+  Value x = matrix(g, 8, 16);
+  expect_unsupported(end(g, mirage_ugraph_apply(g, MIRAGE_OP_SLICE, 1, &x, &(MirageAttrs){.slice = {1, 0, 4}})), "slice: ");
+  g = begin("joined");
+  x = matrix(g, 8, 16);
+  expect_unsupported(end(g, mirage_ugraph_apply(g, MIRAGE_OP_CONCAT, 2, (Value[]){x, x}, &(MirageAttrs){.dim = {0}})),
+                     "concat: ");
+  g = begin("repeated");
+  x = matrix(g, 8, 16);
+  expect_unsupported(end(g, mirage_ugraph_apply(g, MIRAGE_OP_REPEAT, 1, &x, &(MirageAttrs){.repeat = {0, 2}})),
+                     "repeat: ");
+  g = begin("partly");
+  x = matrix(g, 8, 16);
+  expect_unsupported(end(g, mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &x, &(MirageAttrs){.reduce = {1, 4}})),
+                     "reduce_sum: ");
+  g = begin("two");
+  x = matrix(g, 8, 16);
+  Value outputs[] = {unary(g, MIRAGE_OP_EXP, x), unary(g, MIRAGE_OP_SQRT, x)};
+  mirage_ugraph_return(g, 2, outputs);
+  assert_int_equal(mirage_ugraph_finish(g), MIRAGE_OK);
+  expect_unsupported(g, "search: ");
+}
+
+static void test_bad_options(void **state) {
+  MirageUGraph *program = linear(4, 8, 8);
+  MirageSearchResult result;
+  MirageSearchOptions options = defaults();
+  options.griddims = (MirageInt64List){(const int64_t[]){0}, 1};
+  assert_int_equal(mirage_search(program, &options, &diag, &result), MIRAGE_BAD_ARGUMENT);
+  options = defaults();
+  options.franges = (MirageInt64List){(const int64_t[]){-3}, 1};
+  assert_int_equal(mirage_search(program, &options, &diag, &result), MIRAGE_BAD_ARGUMENT);
+  options = defaults();
+  options.max_block_ops = 1000;
+  assert_int_equal(mirage_search(program, &options, &diag, &result), MIRAGE_BAD_ARGUMENT);
+  assert_int_equal(result.num_candidates, 0);
+  mirage_ugraph_destroy(program);
+}
+
+// -------------------------------------------------------------------------------------------- determinism, switches, losses
+
+static void append(char *text, size_t size, const char *format, ...) {
+  size_t used = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + used, size - used, format, arguments);
+  va_end(arguments);
+}
+
+// One line of text per node, enough to tell candidates apart.
+static void describe(const MirageUGraph *graph, MirageRegion region, char *text, size_t size) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
+    char type[64] = "";
+    if (node.num_results)
+      mirage_type_format(mirage_ugraph_type(graph, node.first_result), type, sizeof type);
+    append(text, size, "%s %s", mirage_op_info(node.op)->mnemonic, type);
+    for (uint32_t j = 0; j < node.num_operands; j++)
+      append(text, size, " %u", node.operands[j].index);
+    if (node.op == MIRAGE_OP_CONSTANT)
+      append(text, size, " %g", node.attrs->constant.value);
+    append(text, size, ";");
+    if (node.region.index)
+      describe(graph, node.region, text, size);
+  }
+}
+
+enum { TEXT = 8192 };
+
+static int compare_text(const void *a, const void *b) { return strcmp(a, b); }
+
+static char *describe_all(const MirageSearchResult *result, bool sorted) {
+  char *text = calloc((size_t)result->num_candidates + 1, TEXT);
+  for (uint32_t i = 0; i < result->num_candidates; i++)
+    describe(result->candidates[i], mirage_ugraph_body(result->candidates[i]), text + (size_t)i * TEXT, TEXT);
+  if (sorted)
+    qsort(text, result->num_candidates, TEXT, compare_text);
+  return text;
+}
+
+static void test_same_answer_at_any_thread_count(void **state) {
+  MirageUGraph *program = lora(2, 512, 16, 512);
+  char *first = NULL;
+  MirageFunnel funnel = {0};
+  for (uint32_t threads = 1; threads <= 4; threads++) {
+    MirageSearchOptions options = defaults();
+    options.num_threads = threads;
+    MirageSearchResult result = search(program, &options);
+    char *text = describe_all(&result, false);
+    assert_true(result.num_candidates > 1);
+    if (!first) {
+      first = text;
+      funnel = result.funnel;
+    } else {
+      assert_memory_equal(text, first, (size_t)result.num_candidates * TEXT);
+      assert_int_equal(result.funnel.states, funnel.states);
+      assert_int_equal(result.funnel.cut_expr, funnel.cut_expr);
+      assert_int_equal(result.funnel.structures, funnel.structures);
+      free(text);
+    }
+    mirage_search_result_deinit(&result);
+  }
+  free(first);
+  mirage_ugraph_destroy(program);
+}
+
+static void test_seed_does_not_decide(void **state) {
+  MirageUGraph *program = rmsnorm_linear(4, 64, 64);
+  MirageSearchOptions options = defaults();
+  MirageSearchResult one = search(program, &options);
+  options.seed = 99;
+  MirageSearchResult other = search(program, &options);
+  assert_int_equal(one.funnel.structures, other.funnel.structures);
+  assert_int_equal(one.num_candidates, other.num_candidates);
+  mirage_search_result_deinit(&one);
+  mirage_search_result_deinit(&other);
+  mirage_ugraph_destroy(program);
+}
+
+// With a switch off nothing new is found and nothing is lost.
+static void check_switch(MirageUGraph *program, MirageSearchOptions options, MirageSearchOptions without) {
+  MirageSearchResult with = search(program, &options), all = search(program, &without);
+  assert_true(with.funnel.exhausted && all.funnel.exhausted);
+  assert_true(with.num_candidates > 0);
+  assert_int_equal(with.num_candidates, all.num_candidates);
+  assert_true(all.funnel.states >= with.funnel.states);
+  char *a = describe_all(&with, true), *b = describe_all(&all, true);
+  assert_memory_equal(a, b, (size_t)with.num_candidates * TEXT);
+  free(a);
+  free(b);
+  mirage_search_result_deinit(&with);
+  mirage_search_result_deinit(&all);
+  mirage_ugraph_destroy(program);
+}
+
+static MirageSearchOptions narrow(uint32_t max_block_ops) {
+  static const int64_t one_grid[] = {2}, one_range[] = {2};
+  MirageSearchOptions options = defaults();
+  options.max_block_ops = max_block_ops;
+  options.max_candidates = 200;
+  options.griddims = (MirageInt64List){one_grid, 1};
+  options.franges = (MirageInt64List){one_range, 1};
+  return options;
+}
+
+static void test_expression_pruning_loses_nothing(void **state) {
+  MirageSearchOptions options = narrow(4), without = options;
+  without.no_prune_expr = true;
+  check_switch(linear(4, 16, 12), options, without);
+}
+
+static void test_expression_pruning_loses_nothing_with_a_chain(void **state) {
+  MirageSearchOptions options = narrow(4), without = options;
+  without.no_prune_expr = true;
+  MirageUGraph *g = begin("chain");
+  Value x = matrix(g, 4, 12);
+  check_switch(end(g, unary(g, MIRAGE_OP_EXP, unary(g, MIRAGE_OP_SQRT, x))), options, without);
+}
+
+static void test_axis_pruning_loses_nothing(void **state) {
+  MirageSearchOptions options = narrow(8), without = options;
+  without.no_prune_axis = true;
+  check_switch(lora(4, 16, 16, 16), options, without); // equal extents, so that wrong axes would fit
+}
+
+static void test_merging_loses_nothing(void **state) {
+  MirageSearchOptions options = narrow(5), without = options;
+  without.no_merge = true;
+  check_switch(linear(4, 16, 12), options, without);
+}
+
+static void test_funnel_counts_what_is_cut(void **state) {
+  MirageUGraph *program = rmsnorm_linear(2, 4096, 6144);
+  MirageSearchOptions options = defaults();
+  MirageSearchResult result = search(program, &options);
+  const MirageFunnel *funnel = &result.funnel;
+  assert_true(funnel->cut_expr > 0 && funnel->cut_axis > 0 && funnel->cut_order > 0 && funnel->cut_merge > 0);
+  assert_true(funnel->structures > 0 && funnel->scheduled > funnel->structures);
+  assert_int_equal(funnel->candidates, 16);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_finds_rmsnorm_linear),
+      cmocka_unit_test(test_finds_gated_mlp),
+      cmocka_unit_test(test_finds_lora),
+      cmocka_unit_test(test_candidates_are_ranked),
+      cmocka_unit_test(test_all_candidates_are_right),
+      cmocka_unit_test(test_loop_ranges_divide_when_tails_are_not_neutral),
+      cmocka_unit_test(test_grid_option_is_obeyed),
+      cmocka_unit_test(test_small_limit_finds_nothing),
+      cmocka_unit_test(test_lone_matmul_gains_nothing),
+      cmocka_unit_test(test_state_limit_stops),
+      cmocka_unit_test(test_too_large_for_one_block),
+      cmocka_unit_test(test_unsupported_operators_are_named),
+      cmocka_unit_test(test_bad_options),
+      cmocka_unit_test(test_same_answer_at_any_thread_count),
+      cmocka_unit_test(test_seed_does_not_decide),
+      cmocka_unit_test(test_expression_pruning_loses_nothing),
+      cmocka_unit_test(test_expression_pruning_loses_nothing_with_a_chain),
+      cmocka_unit_test(test_axis_pruning_loses_nothing),
+      cmocka_unit_test(test_merging_loses_nothing),
+      cmocka_unit_test(test_funnel_counts_what_is_cut),
+  };
+  return cmocka_run_group_tests_name("search", tests, NULL, NULL);
+}
