@@ -1,0 +1,217 @@
+// canonical.c - rewrites kernel-level operators outside `custom` as custom nodes, one each.
+//
+// Sugar is expanded first; custom nodes are copied as they are. The program's own lowering - the baseline that
+// candidates are measured against - therefore comes from the same generator as the candidates. A constant becomes part
+// of the element-wise operators that use it; only where a tensor is needed does it get a kernel of its own.
+#include "canonical.h"
+
+#include "mirage/codegen.h"
+#include <string.h>
+
+typedef struct Rewrite {
+  const MirageUGraph *from;
+  MirageUGraph *to;
+  const MirageTarget *target;
+  const MirageDiag *diag;
+  MirageArena arena;
+  MirageValue *map; // by value id of `from`; {0} for a constant that no kernel has written yet
+} Rewrite;
+
+static MirageStatus rewrite_operator(Rewrite *rewrite, const MirageNodeView *view);
+
+// The constant that defines a kernel-level value, or NULL.
+static const MirageAttrs *constant_of(const Rewrite *rewrite, MirageValue value) {
+  MirageNodeView def = mirage_ugraph_node(rewrite->from, mirage_ugraph_def(rewrite->from, value));
+  return def.op == MIRAGE_OP_CONSTANT && def.level == MIRAGE_LEVEL_KERNEL ? def.attrs : NULL;
+}
+
+// Gives constants among the operands a kernel of their own.
+static MirageStatus write_constants(Rewrite *rewrite, const MirageNodeView *view) {
+  for (uint32_t i = 0; i < view->num_operands; ++i) {
+    if (!constant_of(rewrite, view->operands[i]) || rewrite->map[view->operands[i].index].index)
+      continue;
+    MirageNodeView constant = mirage_ugraph_node(rewrite->from, mirage_ugraph_def(rewrite->from, view->operands[i]));
+    MIRAGE_TRY(rewrite_operator(rewrite, &constant));
+  }
+  return MIRAGE_OK;
+}
+
+static const MirageValue *mapped(Rewrite *rewrite, uint32_t count, const MirageValue *values) {
+  MirageValue *out = mirage_arena_alloc_array(&rewrite->arena, (size_t)count + 1, sizeof *out);
+  for (uint32_t i = 0; out && i < count; ++i)
+    out[i] = rewrite->map[values[i].index];
+  return out;
+}
+
+static void map_results(Rewrite *rewrite, const MirageNodeView *view, MirageNode node) {
+  for (uint32_t i = 0; i < view->num_results; ++i)
+    rewrite->map[view->first_result.index + i] = mirage_ugraph_result(rewrite->to, node, i);
+}
+
+static void copy_placement(Rewrite *rewrite, MirageValue old) {
+  const MirageType *type = mirage_ugraph_type(rewrite->from, old);
+  MirageValue copy = rewrite->map[old.index];
+  if (copy.index && (type->space == MIRAGE_SPACE_SHARED || type->space == MIRAGE_SPACE_REGISTER))
+    mirage_ugraph_set_placement(rewrite->to, copy, type->space, &type->layout);
+}
+
+static void copy_node(Rewrite *rewrite, MirageNode node);
+
+static void copy_body(Rewrite *rewrite, const MirageNodeView *view, MirageNode copy) {
+  MirageRegionView body = mirage_ugraph_region(rewrite->from, view->region);
+  for (uint32_t i = 0; i < body.num_arguments; ++i) {
+    rewrite->map[body.first_argument.index + i] = mirage_ugraph_argument(rewrite->to, copy, i);
+    copy_placement(rewrite, (MirageValue){body.first_argument.index + i});
+  }
+  for (uint32_t i = 0; i < body.num_nodes; ++i)
+    copy_node(rewrite, body.nodes[i]);
+  if (view->op == MIRAGE_OP_CUSTOM)
+    mirage_ugraph_close(rewrite->to, 0, NULL);
+  map_results(rewrite, view, copy);
+}
+
+static void copy_custom(Rewrite *rewrite, const MirageNodeView *view, const MirageValue *operands) {
+  MirageType *results = mirage_arena_alloc_array(&rewrite->arena, (size_t)view->num_results + 1, sizeof *results);
+  for (uint32_t i = 0; results && i < view->num_results; ++i)
+    results[i] = *mirage_ugraph_type(rewrite->from, (MirageValue){view->first_result.index + i});
+  if (results)
+    copy_body(rewrite, view,
+              mirage_ugraph_open_custom(rewrite->to, view->num_operands, operands, view->num_results, results,
+                                        &view->attrs->custom));
+}
+
+// A node of a block or thread graph, as it is.
+static void copy_node(Rewrite *rewrite, MirageNode node) {
+  MirageNodeView view = mirage_ugraph_node(rewrite->from, node);
+  const MirageValue *operands = mapped(rewrite, view.num_operands, view.operands);
+  if (!operands)
+    return; // the copy stays open and finish reports it
+  mirage_ugraph_set_loc(rewrite->to, view.loc);
+  switch (view.op) {
+  case MIRAGE_OP_CUSTOM:
+    copy_custom(rewrite, &view, operands);
+    return;
+  case MIRAGE_OP_LOOP:
+    copy_body(rewrite, &view, mirage_ugraph_open_loop(rewrite->to, view.num_operands, operands, &view.attrs->loop));
+    break;
+  case MIRAGE_OP_THREAD:
+    copy_body(rewrite, &view, mirage_ugraph_open_thread(rewrite->to, view.num_operands, operands));
+    break;
+  case MIRAGE_OP_YIELD:
+    mirage_ugraph_close(rewrite->to, view.num_operands, operands);
+    return;
+  case MIRAGE_OP_STORE:
+    mirage_ugraph_store(rewrite->to, operands[0], operands[1], &view.attrs->access);
+    return;
+  default:
+    rewrite->map[view.first_result.index] =
+        mirage_ugraph_apply(rewrite->to, view.op, view.num_operands, operands, view.attrs);
+  }
+  for (uint32_t i = 0; i < view.num_results; ++i)
+    copy_placement(rewrite, (MirageValue){view.first_result.index + i});
+}
+
+static MirageStatus rewrite_operator(Rewrite *rewrite, const MirageNodeView *view) {
+  MirageOpKind kind = mirage_op_info(view->op)->kind;
+  bool folds = kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY;
+  if (!folds)
+    MIRAGE_TRY(write_constants(rewrite, view));
+  const MirageValue *operands = mapped(rewrite, view->num_operands, view->operands);
+  MirageType *types = mirage_arena_alloc_array(&rewrite->arena, (size_t)view->num_operands + 1, sizeof *types);
+  const MirageAttrs **constants =
+      mirage_arena_alloc_array(&rewrite->arena, (size_t)view->num_operands + 1, sizeof *constants);
+  if (!operands || !types || !constants)
+    return mirage_diag_fail(rewrite->diag, view->loc, MIRAGE_NO_MEMORY, "canonicalize: out of memory");
+  for (uint32_t i = 0; i < view->num_operands; ++i) {
+    types[i] = *mirage_ugraph_type(rewrite->from, view->operands[i]);
+    constants[i] = folds ? constant_of(rewrite, view->operands[i]) : NULL;
+  }
+  mirage_ugraph_set_loc(rewrite->to, view->loc);
+  CanonicalOp op = {rewrite->to, rewrite->target,    view->op,
+                    view->attrs, view->num_operands, operands,
+                    types,       constants,          *mirage_ugraph_type(rewrite->from, view->first_result)};
+  MirageValue result;
+  switch (kind) {
+  case MIRAGE_KIND_MATMUL:
+    result = mirage__canonical_matmul(&op);
+    break;
+  case MIRAGE_KIND_REDUCE:
+    result = mirage__canonical_reduce(&op);
+    break;
+  case MIRAGE_KIND_UNARY:
+  case MIRAGE_KIND_BINARY:
+  case MIRAGE_KIND_CAST:
+  case MIRAGE_KIND_CONSTANT:
+  case MIRAGE_KIND_SHAPE:
+    result = view->op == MIRAGE_OP_RESHAPE ? mirage__canonical_reshape(&op) : mirage__canonical_pointwise(&op);
+    break;
+  default:
+    return mirage_diag_fail(rewrite->diag, view->loc, MIRAGE_UNSUPPORTED, "%s: has no canonical block graph",
+                            mirage_op_info(view->op)->mnemonic);
+  }
+  rewrite->map[view->first_result.index] = result;
+  return mirage_ugraph_status(rewrite->to);
+}
+
+static MirageStatus rewrite_body(Rewrite *rewrite) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(rewrite->from); ++i) {
+    MirageValue input = mirage_ugraph_get_input(rewrite->from, i);
+    rewrite->map[input.index] = mirage_ugraph_input(rewrite->to, *mirage_ugraph_type(rewrite->from, input));
+  }
+  MirageRegionView body = mirage_ugraph_region(rewrite->from, mirage_ugraph_body(rewrite->from));
+  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+    MirageNodeView view = mirage_ugraph_node(rewrite->from, body.nodes[i]);
+    if (view.op == MIRAGE_OP_CONSTANT)
+      continue;
+    if (view.op == MIRAGE_OP_CUSTOM || view.op == MIRAGE_OP_RETURN)
+      MIRAGE_TRY(write_constants(rewrite, &view));
+    if (view.op == MIRAGE_OP_CUSTOM) {
+      copy_node(rewrite, body.nodes[i]);
+    } else if (view.op == MIRAGE_OP_RETURN) {
+      const MirageValue *results = mapped(rewrite, view.num_operands, view.operands);
+      if (!results)
+        return mirage_diag_fail(rewrite->diag, view.loc, MIRAGE_NO_MEMORY, "canonicalize: out of memory");
+      mirage_ugraph_return(rewrite->to, view.num_operands, results);
+    } else {
+      MIRAGE_TRY(rewrite_operator(rewrite, &view));
+    }
+  }
+  return mirage_ugraph_finish(rewrite->to);
+}
+
+static void copy_meta(const MirageUGraph *from, MirageUGraph *to) {
+  const MirageGraphMeta *old = mirage_ugraph_get_meta(from);
+  MirageGraphMeta *meta = mirage_ugraph_meta(to);
+  const char *name = meta->name;
+  *meta = *old;
+  meta->name = name;
+  meta->source = old->source ? mirage_ugraph_intern_string(to, old->source) : NULL;
+}
+
+MirageStatus mirage_codegen_canonicalize(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
+                                         MirageUGraph **out_graph) {
+  if (!out_graph || !graph || !target)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "canonicalize: graph, target and result are all needed");
+  *out_graph = NULL;
+  MirageUGraph *expanded = NULL;
+  MIRAGE_TRY(mirage_ugraph_expand(graph, diag, &expanded));
+  Rewrite rewrite = {.from = expanded, .target = target, .diag = diag};
+  mirage_arena_init(&rewrite.arena, NULL);
+  rewrite.to = mirage_ugraph_create(NULL, mirage_ugraph_get_meta(graph)->name, diag);
+  rewrite.map =
+      mirage_arena_alloc_array(&rewrite.arena, (size_t)mirage_ugraph_num_values(expanded) + 1, sizeof *rewrite.map);
+  MirageStatus status = MIRAGE_OK;
+  if (!rewrite.to || !rewrite.map)
+    status = mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "canonicalize: out of memory");
+  else
+    status = rewrite_body(&rewrite);
+  if (status == MIRAGE_OK) {
+    copy_meta(graph, rewrite.to);
+    *out_graph = rewrite.to;
+  } else {
+    mirage_ugraph_destroy(rewrite.to);
+  }
+  mirage_arena_deinit(&rewrite.arena);
+  mirage_ugraph_destroy(expanded);
+  return status;
+}

@@ -1,0 +1,353 @@
+// codegen.c - one LLVM module for all kernels of a graph: entries, optimisation, PTX. [Mirage 6]
+//
+// Call order:  plan (whatever the layout pass left open)  ->  for each custom node: entry, block (codegen_block.c)
+//              ->  verify  ->  LLVM's pipeline  ->  NVPTX back end  ->  PTX text.
+#include "mirage/codegen.h"
+
+#include "emit.h"
+#include "mirage/layout.h"
+#include "llvm-c/Analysis.h"
+#include "llvm-c/Error.h"
+#include "llvm-c/Target.h"
+#include "llvm-c/TargetMachine.h"
+#include "llvm-c/Transforms/PassBuilder.h"
+#include <ctype.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PTX_KERNEL_CALL = 71 }; // LLVM's calling convention of GPU entry points
+
+void mirage__emit_fail(Emit *e, const void *loc, MirageStatus status, const char *format, ...) {
+  if (e->status != MIRAGE_OK)
+    return;
+  char text[320];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  e->status = mirage_diag_fail(e->diag, loc, status, "%s", text);
+}
+
+// --------------------------------------------------------------------------------------------------------- one kernel
+
+static void add_function_attribute(const MirageGpu *gpu, const char *name, const char *value) {
+  LLVMAttributeRef attribute =
+      LLVMCreateStringAttribute(gpu->context, name, (unsigned)strlen(name), value, (unsigned)strlen(value));
+  LLVMAddAttributeAtIndex(gpu->function, LLVMAttributeFunctionIndex, attribute);
+}
+
+static void add_parameter_attribute(const MirageGpu *gpu, unsigned parameter, const char *name, uint64_t value) {
+  unsigned kind = LLVMGetEnumAttributeKindForName(name, strlen(name));
+  LLVMAddAttributeAtIndex(gpu->function, parameter + 1, LLVMCreateEnumAttribute(gpu->context, kind, value));
+}
+
+static LLVMValueRef dynamic_shared(const MirageGpu *gpu) {
+  LLVMValueRef shared = LLVMGetNamedGlobal(gpu->module, "mirage_shared");
+  if (shared)
+    return shared;
+  shared = LLVMAddGlobalInAddressSpace(gpu->module, LLVMArrayType2(gpu->i8, 0), "mirage_shared", MIRAGE_SHARED_SPACE);
+  LLVMSetLinkage(shared, LLVMExternalLinkage);
+  LLVMSetAlignment(shared, 128);
+  return shared;
+}
+
+// Operands, results, workspace: all bare pointers to device memory.
+static void create_entry(Emit *e, const char *name) {
+  MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
+  unsigned count = custom.num_operands + custom.num_results + (e->workspace_bytes > 0);
+  LLVMTypeRef *types = malloc((count + 1) * sizeof *types);
+  if (!types) {
+    mirage__emit_fail(e, custom.loc, MIRAGE_NO_MEMORY, "custom: out of memory");
+    return;
+  }
+  for (unsigned i = 0; i < count; ++i)
+    types[i] = e->gpu.global_ptr;
+  LLVMTypeRef type = LLVMFunctionType(e->gpu.void_type, types, count, 0);
+  free(types);
+  e->gpu.function = LLVMAddFunction(e->gpu.module, name, type);
+  LLVMSetFunctionCallConv(e->gpu.function, PTX_KERNEL_CALL);
+  char text[64];
+  snprintf(text, sizeof text, "%d", e->threads);
+  add_function_attribute(&e->gpu, "nvvm.maxntid", text);
+  const int64_t *cluster = custom.attrs->custom.cluster;
+  if (cluster[0] * cluster[1] * cluster[2] > 1) {
+    snprintf(text, sizeof text, "%lld,%lld,%lld", (long long)cluster[0], (long long)cluster[1], (long long)cluster[2]);
+    add_function_attribute(&e->gpu, "nvvm.cluster_dim", text);
+  }
+  for (unsigned i = 0; i < count; ++i) {
+    add_parameter_attribute(&e->gpu, i, "align", 16);
+    if (i < custom.num_operands)
+      add_parameter_attribute(&e->gpu, i, "readonly", 0);
+    if (i < custom.num_operands + custom.num_results)
+      add_parameter_attribute(&e->gpu, i, "noalias", 0);
+  }
+  e->entry = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "entry");
+  LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "body");
+  LLVMPositionBuilderAtEnd(e->gpu.builder, e->entry);
+  LLVMBuildBr(e->gpu.builder, body);
+  LLVMPositionBuilderAtEnd(e->gpu.builder, body);
+  MirageRegionView region = mirage_ugraph_region(e->block.graph, custom.region);
+  for (uint32_t i = 0; i < region.num_arguments; ++i)
+    e->tensors[region.first_argument.index + i] = LLVMGetParam(e->gpu.function, i);
+  if (e->workspace_bytes > 0)
+    e->workspace = LLVMGetParam(e->gpu.function, count - 1);
+}
+
+static LLVMValueRef bounded(Emit *e, LLVMValueRef value, int64_t bound) {
+  return bound == 1 ? gpu_i32(&e->gpu, 0) : value;
+}
+
+static void prologue(Emit *e) {
+  const int64_t *grid = mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom.grid;
+  e->thread = GPU0(&e->gpu, THREAD_ID);
+  e->lane = mirage__mod(e, e->thread, 32);
+  e->warp = mirage__div(e, e->thread, 32);
+  e->block_id[0] = bounded(e, grid[0] > 1 ? GPU0(&e->gpu, BLOCK_ID_X) : NULL, grid[0]);
+  e->block_id[1] = bounded(e, grid[1] > 1 ? GPU0(&e->gpu, BLOCK_ID_Y) : NULL, grid[1]);
+  e->block_id[2] = bounded(e, grid[2] > 1 ? GPU0(&e->gpu, BLOCK_ID_Z) : NULL, grid[2]);
+  e->shared = dynamic_shared(&e->gpu);
+  if (e->schedule.dependent_launch && e->target->compute_major >= 9) {
+    GPU0(&e->gpu, GRID_LAUNCH_DEPENDENTS);
+    GPU0(&e->gpu, GRID_WAIT);
+  }
+}
+
+static MirageStatus check_limits(const Emit *e, int64_t shared_bytes, const int64_t *grid, const void *loc) {
+  if (shared_bytes > e->target->shared_bytes_per_block)
+    return mirage_diag_fail(e->diag, loc, MIRAGE_LIMIT, "custom: %lld bytes of shared memory, %s has %d for a block",
+                            (long long)shared_bytes, e->target->name, e->target->shared_bytes_per_block);
+  if (grid[0] > INT32_MAX || grid[1] > 65535 || grid[2] > 65535)
+    return mirage_diag_fail(e->diag, loc, MIRAGE_LIMIT,
+                            "custom: grid %lld x %lld x %lld exceeds 2147483647 x 65535 x 65535", (long long)grid[0],
+                            (long long)grid[1], (long long)grid[2]);
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(e->block.graph); ++id) {
+    const MirageType *type = mirage_ugraph_type(e->block.graph, (MirageValue){id});
+    for (uint32_t d = 0; e->block.values[id].inside && d < type->rank; ++d)
+      if (type->shape[d] > INT32_MAX / 2)
+        return mirage_diag_fail(e->diag, loc, MIRAGE_LIMIT, "custom: an extent of %lld is beyond 32-bit indices",
+                                (long long)type->shape[d]);
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const char *name, const MirageGpu *gpu,
+                                const MirageTarget *target, MirageArena *arena, const MirageDiag *diag) {
+  Emit *e = mirage_arena_alloc(arena, sizeof *e);
+  MirageNodeView view = mirage_ugraph_node(graph, custom);
+  if (!e)
+    return mirage_diag_fail(diag, view.loc, MIRAGE_NO_MEMORY, "custom: out of memory");
+  e->gpu = *gpu;
+  e->target = target;
+  e->diag = diag;
+  MIRAGE_TRY(mirage__plan_block(graph, custom, target, arena, diag, &e->block, &e->schedule));
+  e->threads = e->schedule.warps * 32;
+  int64_t shared_bytes = mirage__block_shared_bytes(&e->block);
+  MIRAGE_TRY(check_limits(e, shared_bytes, view.attrs->custom.grid, view.loc));
+  e->workspace_bytes = mirage__workspace_bytes(e);
+  uint32_t values = mirage_ugraph_num_values(graph) + 1;
+  e->tensors = mirage_arena_alloc_array(arena, values, sizeof *e->tensors);
+  e->loops = mirage_arena_alloc_array(arena, (size_t)e->block.num_loops + 1, sizeof *e->loops);
+  if (!e->tensors || !e->loops)
+    return mirage_diag_fail(diag, view.loc, MIRAGE_NO_MEMORY, "custom: out of memory");
+  create_entry(e, name);
+  if (e->status != MIRAGE_OK)
+    return e->status;
+  prologue(e);
+  mirage__emit_block(e);
+  LLVMBuildRetVoid(gpu->builder);
+  MirageLaunch launch = {mirage_ugraph_intern_string(graph, name), e->threads, (int32_t)shared_bytes,
+                         e->workspace_bytes};
+  if (e->status == MIRAGE_OK)
+    mirage_ugraph_set_launch(graph, custom, &launch);
+  return e->status;
+}
+
+// ------------------------------------------------------------------------------------------------------- whole module
+
+static char *copy_text(const char *text) {
+  char *copy = malloc(strlen(text) + 1);
+  return copy ? strcpy(copy, text) : NULL;
+}
+
+typedef struct Backend {
+  LLVMContextRef context;
+  LLVMModuleRef module;
+  LLVMBuilderRef builder;
+  LLVMTargetMachineRef machine;
+  char *error; // LLVM's last error, malloc
+} Backend;
+
+static void on_diagnostic(LLVMDiagnosticInfoRef info, void *user) {
+  Backend *backend = user;
+  if (LLVMGetDiagInfoSeverity(info) != LLVMDSError || backend->error)
+    return;
+  char *text = LLVMGetDiagInfoDescription(info);
+  backend->error = copy_text(text);
+  LLVMDisposeMessage(text);
+}
+
+static void backend_deinit(Backend *backend) {
+  if (backend->builder)
+    LLVMDisposeBuilder(backend->builder);
+  if (backend->module)
+    LLVMDisposeModule(backend->module);
+  if (backend->machine)
+    LLVMDisposeTargetMachine(backend->machine);
+  if (backend->context)
+    LLVMContextDispose(backend->context);
+  free(backend->error);
+}
+
+static MirageStatus backend_init(Backend *backend, const char *name, const MirageTarget *target, int32_t opt_level,
+                                 const MirageDiag *diag) {
+  static const char TRIPLE[] = "nvptx64-nvidia-cuda";
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  *backend = (Backend){.context = LLVMContextCreate()};
+  LLVMContextSetDiagnosticHandler(backend->context, on_diagnostic, backend);
+  LLVMTargetRef llvm_target;
+  char *error = NULL;
+  if (LLVMGetTargetFromTriple(TRIPLE, &llvm_target, &error)) {
+    MirageStatus status = mirage_diag_fail(diag, NULL, MIRAGE_CODEGEN, "codegen: %s", error);
+    LLVMDisposeMessage(error);
+    return status;
+  }
+  backend->machine = LLVMCreateTargetMachine(llvm_target, TRIPLE, target->chip, target->ptx,
+                                             (LLVMCodeGenOptLevel)opt_level, LLVMRelocDefault, LLVMCodeModelDefault);
+  if (!backend->machine)
+    return mirage_diag_fail(diag, NULL, MIRAGE_CODEGEN, "codegen: LLVM has no machine for %s", target->chip);
+  backend->module = LLVMModuleCreateWithNameInContext(name, backend->context);
+  LLVMSetTarget(backend->module, TRIPLE);
+  LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(backend->machine);
+  LLVMSetModuleDataLayout(backend->module, layout);
+  LLVMDisposeTargetData(layout);
+  backend->builder = LLVMCreateBuilderInContext(backend->context);
+  return MIRAGE_OK;
+}
+
+static MirageStatus optimize(Backend *backend, int32_t opt_level, const MirageDiag *diag) {
+  char *message = NULL;
+  if (LLVMVerifyModule(backend->module, LLVMReturnStatusAction, &message)) {
+    MirageStatus status = mirage_diag_fail(diag, NULL, MIRAGE_CODEGEN, "codegen: %s", message);
+    LLVMDisposeMessage(message);
+    return status;
+  }
+  LLVMDisposeMessage(message);
+  char pipeline[32]; // accumulators are variables until sroa has run
+  snprintf(pipeline, sizeof pipeline, opt_level ? "default<O%d>" : "function(sroa),default<O%d>", opt_level);
+  LLVMPassBuilderOptionsRef options = LLVMCreatePassBuilderOptions();
+  LLVMErrorRef failure = LLVMRunPasses(backend->module, pipeline, backend->machine, options);
+  LLVMDisposePassBuilderOptions(options);
+  if (!failure)
+    return MIRAGE_OK;
+  char *text = LLVMGetErrorMessage(failure);
+  MirageStatus status = mirage_diag_fail(diag, NULL, MIRAGE_CODEGEN, "codegen: %s", text);
+  LLVMDisposeErrorMessage(text);
+  return status;
+}
+
+static MirageStatus write_ptx(Backend *backend, bool keep_ir, const MirageDiag *diag, MirageCode *out_code) {
+  MirageCode code = {0};
+  if (keep_ir) {
+    char *text = LLVMPrintModuleToString(backend->module);
+    code.llvm_ir = copy_text(text);
+    LLVMDisposeMessage(text);
+  }
+  char *error = NULL;
+  LLVMMemoryBufferRef buffer = NULL;
+  bool failed =
+      LLVMTargetMachineEmitToMemoryBuffer(backend->machine, backend->module, LLVMAssemblyFile, &error, &buffer);
+  if (failed || backend->error) {
+    MirageStatus status = mirage_diag_fail(diag, NULL, MIRAGE_CODEGEN, "codegen: %s", failed ? error : backend->error);
+    LLVMDisposeMessage(error);
+    if (buffer)
+      LLVMDisposeMemoryBuffer(buffer);
+    mirage_code_deinit(&code);
+    return status;
+  }
+  code.ptx_bytes = LLVMGetBufferSize(buffer);
+  code.ptx = malloc(code.ptx_bytes + 1);
+  if (code.ptx) {
+    memcpy(code.ptx, LLVMGetBufferStart(buffer), code.ptx_bytes);
+    code.ptx[code.ptx_bytes] = 0;
+  }
+  LLVMDisposeMemoryBuffer(buffer);
+  if (!code.ptx || (keep_ir && !code.llvm_ir)) {
+    mirage_code_deinit(&code);
+    return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "codegen: out of memory");
+  }
+  *out_code = code;
+  return MIRAGE_OK;
+}
+
+// PTX identifiers: letters, digits, _ and $.
+static void kernel_name(const char *graph, uint32_t index, char *out, size_t size) {
+  size_t n = 0;
+  for (; graph && graph[n] && n + 16 < size; ++n)
+    out[n] = isalnum((unsigned char)graph[n]) || graph[n] == '_' || graph[n] == '$' ? graph[n] : '_';
+  if (n == 0 || isdigit((unsigned char)out[0])) {
+    out[0] = 'g';
+    n = n ? n : 1;
+  }
+  snprintf(out + n, size - n, "_k%u", index);
+}
+
+static MirageStatus emit_kernels(MirageUGraph *graph, Backend *backend, const MirageTarget *target,
+                                 const MirageDiag *diag) {
+  MirageGpu gpu;
+  mirage__gpu_init(&gpu, backend->context, backend->module, backend->builder);
+  uint32_t index = 0;
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+    MirageNodeView view = mirage_ugraph_node(graph, body.nodes[i]);
+    if (view.op == MIRAGE_OP_RETURN)
+      continue;
+    if (view.op != MIRAGE_OP_CUSTOM)
+      return mirage_diag_fail(diag, view.loc, MIRAGE_UNSUPPORTED,
+                              "%s: stands outside a custom kernel; canonicalize the graph first",
+                              mirage_op_info(view.op)->mnemonic);
+    char name[128];
+    kernel_name(mirage_ugraph_get_meta(graph)->name, index++, name, sizeof name);
+    MirageArena arena;
+    mirage_arena_init(&arena, NULL);
+    MirageStatus status = emit_kernel(graph, body.nodes[i], name, &gpu, target, &arena, diag);
+    mirage_arena_deinit(&arena);
+    MIRAGE_TRY(status);
+  }
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage_codegen(MirageUGraph *graph, const MirageTarget *target, const MirageCodegenOptions *options,
+                            const MirageDiag *diag, MirageCode *out_code) {
+  if (!graph || !target || !options || !out_code)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
+                            "codegen: graph, target, options and result are all needed");
+  *out_code = (MirageCode){0};
+  if (options->opt_level < 0 || options->opt_level > 3)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "codegen: optimisation level must lie in 0 .. 3: %d",
+                            options->opt_level);
+  MIRAGE_TRY(mirage_layout_plan(graph, target, diag)); // completes what the layout pass or a person left open
+  Backend backend;
+  const char *name = mirage_ugraph_get_meta(graph)->name;
+  MirageStatus status = backend_init(&backend, name ? name : "graph", target, options->opt_level, diag);
+  if (status == MIRAGE_OK)
+    status = emit_kernels(graph, &backend, target, diag);
+  if (status == MIRAGE_OK)
+    status = optimize(&backend, options->opt_level, diag);
+  if (status == MIRAGE_OK)
+    status = write_ptx(&backend, options->keep_llvm_ir, diag, out_code);
+  backend_deinit(&backend);
+  return status;
+}
+
+void mirage_code_deinit(MirageCode *code) {
+  if (!code)
+    return;
+  free(code->ptx);
+  free(code->llvm_ir);
+  *code = (MirageCode){0};
+}

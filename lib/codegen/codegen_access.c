@@ -1,0 +1,168 @@
+// codegen_access.c - tiles of tensors in device memory: where they start, what of them is valid, how wide one may read.
+//
+// A dimension that several axes split is cut into chunks of chunks (MirageAccessAttrs): the tile starts at the sum of
+// index * chunk, and an element is valid when it lies inside every enclosing chunk. Only chunks that do not divide
+// evenly
+// ("ragged") can cut a tile short; each gives one bound on the tile-local index, and the limit is the least of them.
+// Example:     n = 100 over 3 blocks: chunk 34, block 2 starts at 68, and its tile of 34 has 100 - 68 = 32 valid
+// elements.
+#include "emit.h"
+
+#include <math.h>
+
+typedef struct Axis {
+  LLVMValueRef index;
+  int64_t parts;
+} Axis;
+
+static uint32_t axes_of(Emit *e, MirageNode node, const MirageAccessAttrs *attrs, uint32_t dim, LLVMValueRef iteration,
+                        Axis *axes) {
+  uint32_t count = 0;
+  const MirageCustomAttrs *custom = &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
+  for (int a = 0; a < 3; ++a)
+    if (attrs->grid[a] == (int)dim)
+      axes[count++] = (Axis){e->block_id[a], custom->grid[a]};
+  int32_t chain[MIRAGE_MAX_LOOPS], depth = 0;
+  int32_t innermost = e->block.steps[e->block.step_of_node[node.index]].loop;
+  for (int32_t l = innermost; l >= 0; l = e->block.loops[l].parent)
+    chain[depth++] = l;
+  for (int32_t i = 0; i < depth; ++i) {
+    int32_t loop = chain[depth - 1 - i];
+    if (attrs->loop[i] == (int)dim)
+      axes[count++] =
+          (Axis){loop == innermost && iteration ? iteration : e->loops[loop].iteration, e->block.loops[loop].range};
+  }
+  return count;
+}
+
+// Widths must divide everything that shifts or cuts the innermost dimension.
+static void narrow(Access *access, int64_t extent) {
+  while (extent % access->width)
+    access->width /= 2;
+}
+
+static void split_dim(Emit *e, Access *access, uint32_t dim, const Axis *axes, uint32_t count) {
+  bool innermost = dim + 1 == access->tensor->rank;
+  int64_t chunk[8];
+  chunk[0] = access->tensor->shape[dim];
+  for (uint32_t i = 0; i < count; ++i)
+    chunk[i + 1] = (chunk[i] + axes[i].parts - 1) / axes[i].parts;
+  access->start[dim] = gpu_i32(&e->gpu, 0);
+  LLVMValueRef limit = NULL;
+  for (uint32_t i = count; i-- > 0;) { // start grows from the innermost axis outwards: position inside chunk[i]
+    access->start[dim] = mirage__add(e, access->start[dim], mirage__mul(e, axes[i].index, chunk[i + 1]));
+    if (innermost)
+      narrow(access, chunk[i + 1]);
+    if (chunk[i + 1] * axes[i].parts == chunk[i])
+      continue;
+    LLVMValueRef room = LLVMBuildSub(e->gpu.builder, gpu_i32(&e->gpu, chunk[i]), access->start[dim], "");
+    limit = limit ? mirage__select(e, mirage__less(e, room, limit), room, limit) : room;
+    if (innermost)
+      narrow(access, chunk[i]);
+  }
+  access->limit[dim] = limit;
+  access->masked |= limit != NULL;
+}
+
+// What the schedule says of a load, or NULL.
+static const MirageLoadSchedule *schedule_of_load(const Emit *e, MirageNode node) {
+  uint32_t index = 0;
+  for (int32_t s = 0; s < e->block.num_steps; ++s) {
+    if (!e->block.steps[s].node.index ||
+        mirage_ugraph_node(e->block.graph, e->block.steps[s].node).op != MIRAGE_OP_LOAD)
+      continue;
+    if (e->block.steps[s].node.index == node.index)
+      return &e->schedule.loads[index];
+    ++index;
+  }
+  return NULL;
+}
+
+Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const MirageType *tile, LLVMValueRef iteration) {
+  const MirageAccessAttrs *attrs = &mirage_ugraph_node(e->block.graph, node).attrs->access;
+  tensor = mirage__block_resolve(&e->block, tensor);
+  Access access = {.tensor = emit_type(e, tensor), .tile = tile, .base = e->tensors[tensor.index], .fill = attrs->fill};
+  const MirageLoadSchedule *load = schedule_of_load(e, node);
+  access.stream = load && load->cache == MIRAGE_CACHE_NO_ALLOCATE;
+  uint32_t rank = access.tensor->rank;
+  access.width = 16 / mirage_dtype_bytes(access.tensor->dtype);
+  for (uint32_t d = 0; d < rank; ++d) {
+    Axis axes[3 + MIRAGE_MAX_LOOPS];
+    split_dim(e, &access, d, axes, axes_of(e, node, attrs, d, iteration, axes));
+  }
+  if (rank == 0) {
+    access.width = 1;
+    return access;
+  }
+  narrow(&access, tile->shape[rank - 1]);
+  if (mirage_type_elements(access.tensor) != access.tensor->shape[rank - 1])
+    narrow(&access, access.tensor->shape[rank - 1]); // rows must start aligned
+  return access;
+}
+
+LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMValueRef *index) {
+  const MirageType *tensor = access->tensor;
+  int64_t bytes = mirage_dtype_bytes(tensor->dtype), pitch = bytes;
+  bool wide = mirage_type_elements(tensor) * bytes > INT32_MAX;
+  LLVMValueRef offset = wide ? gpu_i64(&e->gpu, 0) : gpu_i32(&e->gpu, 0);
+  LLVMValueRef terms[MIRAGE_MAX_RANK];
+  for (uint32_t d = tensor->rank; d-- > 0; pitch *= tensor->shape[d]) {
+    LLVMValueRef position = mirage__add(e, access->start[d], index[d]);
+    if (wide)
+      position = LLVMBuildSExt(e->gpu.builder, position, e->gpu.i64, "");
+    terms[d] = mirage__mul(e, position, pitch);
+  }
+  for (uint32_t d = 0; d < tensor->rank; ++d)
+    offset = mirage__add(e, offset, terms[d]);
+  return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, access->base, &offset, 1, "");
+}
+
+LLVMValueRef mirage__access_valid(Emit *e, const Access *access, const LLVMValueRef *index) {
+  LLVMValueRef valid = NULL;
+  for (uint32_t d = 0; d < access->tensor->rank; ++d)
+    if (access->limit[d])
+      valid = mirage__and(e, valid, mirage__less(e, index[d], access->limit[d]));
+  return valid;
+}
+
+LLVMValueRef mirage__fill_value(Emit *e, MirageFill fill) {
+  return gpu_f32(&e->gpu, fill == MIRAGE_FILL_ZERO ? 0.0 : fill == MIRAGE_FILL_ONE ? 1.0 : -INFINITY);
+}
+
+// 16 or 8 bytes by the streaming form of the load, as a vector of `type`.
+static LLVMValueRef load_stream(Emit *e, LLVMTypeRef type, uint32_t words, LLVMValueRef address) {
+  LLVMValueRef registers =
+      words == 4 ? GPU(&e->gpu, LD_GLOBAL_16_STREAM, address) : GPU(&e->gpu, LD_GLOBAL_8_STREAM, address);
+  LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(e->gpu.i32, words));
+  for (unsigned i = 0; i < words; ++i)
+    vector = LLVMBuildInsertElement(e->gpu.builder, vector, LLVMBuildExtractValue(e->gpu.builder, registers, i, ""),
+                                    gpu_i32(&e->gpu, i), "");
+  return LLVMBuildBitCast(e->gpu.builder, vector, type, "");
+}
+
+static void read_piece(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
+  LLVMTypeRef scalar = mirage__gpu_dtype(&e->gpu, access->tensor->dtype);
+  LLVMValueRef valid = mirage__access_valid(e, access, index);
+  LLVMValueRef address = mirage__select(e, valid, mirage__access_address(e, access, index), access->base);
+  LLVMTypeRef type = width == 1 ? scalar : LLVMVectorType(scalar, width);
+  uint32_t bytes = width * mirage_dtype_bytes(access->tensor->dtype);
+  LLVMValueRef loaded = access->stream && (bytes == 16 || bytes == 8)
+                            ? load_stream(e, type, bytes / 4, address)
+                            : mirage__gpu_load_global(&e->gpu, type, address, MIRAGE_GLOBAL_INVARIANT);
+  for (uint32_t i = 0; i < width; ++i) {
+    LLVMValueRef one = width == 1 ? loaded : LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "");
+    out[i] = mirage__select(e, valid, mirage__gpu_to_f32(&e->gpu, one), mirage__fill_value(e, access->fill));
+  }
+}
+
+void mirage__access_read(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
+  uint32_t piece = width < access->width ? width : access->width;
+  for (uint32_t at = 0; at < width; at += piece) {
+    LLVMValueRef here[MIRAGE_MAX_RANK];
+    for (uint32_t d = 0; d < access->tensor->rank; ++d)
+      here[d] = index[d];
+    if (at)
+      here[access->tensor->rank - 1] = mirage__add(e, index[access->tensor->rank - 1], gpu_i32(&e->gpu, at));
+    read_piece(e, access, here, piece, out + at);
+  }
+}

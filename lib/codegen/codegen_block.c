@@ -1,0 +1,314 @@
+// codegen_block.c - walks a block graph in order: steps, loops with their pipelines and carries, thread regions.
+//
+// A loop with S buffers per load runs S - 1 iterations ahead of itself:
+//
+//     issue 0 .. S-2                                      each followed by a commit
+//     for i:  wait until at most S - 2 groups are out     so group i has landed
+//             barrier                                     and everybody is done with buffer (i - 1) mod S
+//             issue i + S - 1 into it, commit
+//             body on buffer i mod S
+//
+// With one buffer the copy is issued and waited for inside the iteration. A loop without such loads starts its body
+// behind a barrier when the body turns out to use shared memory at all. Carries: products and reductions that stay in
+// registers take their step at the end of the iteration (all operands are
+//          known then); the others are combined in their buffer, after them. See carries_by_hand for why order is safe.
+#include "emit.h"
+
+#include <string.h>
+
+static void emit_region(Emit *e, MirageRegion region);
+
+// ------------------------------------------------------------------------------------------------------------ carries
+
+static Carry immediate(Emit *e, MirageNode node, const MirageNodeView *view) {
+  Carry carry = {.node = node, .result = view->first_result};
+  if (view->num_operands == 3)
+    carry.init = mirage__block_resolve(&e->block, view->operands[2]);
+  return carry;
+}
+
+static bool is_reduction(MirageOp op) { return mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE; }
+
+static void emit_now(Emit *e, MirageNode node, const MirageNodeView *view) {
+  if (!emit_is_shared(e, view->first_result))
+    return; // carried: its loop takes care
+  Carry carry = immediate(e, node, view);
+  if (is_reduction(view->op)) {
+    mirage__reduce_begin(e, &carry);
+    mirage__reduce_step(e, &carry);
+    mirage__reduce_end(e, &carry);
+  } else {
+    mirage__matmul_begin(e, &carry);
+    mirage__matmul_step(e, &carry);
+    mirage__matmul_end(e, &carry);
+  }
+}
+
+typedef struct Combine {
+  MirageCarry how;
+  MirageValue contribution, factor, buffer;
+  LLVMValueRef iteration;
+  uint32_t width;
+} Combine;
+
+static void combine_item(Emit *e, LLVMValueRef item, void *user) {
+  const Combine *c = user;
+  const MirageType *from = emit_type(e, c->contribution), *to = emit_type(e, c->buffer);
+  LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK];
+  mirage__delinearize(e, item, from->rank, from->shape, index);
+  LLVMValueRef value = mirage__element1(e, c->contribution, index), old, factor;
+  for (uint32_t i = 0; i < from->rank; ++i)
+    at[i] = index[i];
+  if (c->how.combine == MIRAGE_COMBINE_CONCAT)
+    at[c->how.dim] = mirage__add(e, index[c->how.dim], mirage__mul(e, c->iteration, from->shape[c->how.dim]));
+  switch (c->how.combine) {
+  case MIRAGE_COMBINE_SUM:
+  case MIRAGE_COMBINE_MAX:
+    mirage__tile_load(e, to, NULL, at, 1, &old);
+    value = mirage__binary(e, c->how.combine == MIRAGE_COMBINE_SUM ? MIRAGE_OP_ADD : MIRAGE_OP_MAX, old, value);
+    break;
+  case MIRAGE_COMBINE_RESCALE: {
+    LLVMValueRef where[MIRAGE_MAX_RANK];
+    mirage__tile_load(e, to, NULL, at, 1, &old);
+    mirage__broadcast_index(e, emit_type(e, c->factor), to, at, where);
+    factor = mirage__element1(e, c->factor, where);
+    value = GPU(&e->gpu, FMA, old, factor, value);
+    break;
+  }
+  default:
+    break;
+  }
+  mirage__tile_store(e, to, NULL, at, 1, &value);
+}
+
+// A carry may be combined element by element only if nothing it reads is itself a carry that changed already. The
+// planner stores such contributions first; a bare exchange of two carries cannot be stored and is refused.
+static void check_exchange(Emit *e, MirageNodeView loop, MirageNode node, MirageValue contribution, uint32_t index) {
+  const BlockValue *v = &e->block.values[contribution.index];
+  if (!v->def.index && v->owner.index == node.index && v->index != index)
+    mirage__emit_fail(e, loop.loc, MIRAGE_UNSUPPORTED, "loop: carry %u takes the old value of carry %u: copy it first",
+                      index, v->index);
+}
+
+static void combine_in_memory(Emit *e, MirageNode node, uint32_t index, LLVMValueRef iteration) {
+  MirageNodeView loop = mirage_ugraph_node(e->block.graph, node), yield = mirage__block_yield(&e->block, node);
+  const MirageLoopAttrs *attrs = &loop.attrs->loop;
+  Combine c = {.how = attrs->carries[index],
+               .iteration = iteration,
+               .buffer = mirage_ugraph_result(e->block.graph, node, index)};
+  c.contribution = mirage__block_resolve(&e->block, yield.operands[index]);
+  check_exchange(e, loop, node, c.contribution, index);
+  mirage__begin_operation(e);
+  mirage__will_read(e, c.contribution);
+  if (c.how.combine == MIRAGE_COMBINE_RESCALE) {
+    c.factor = mirage__block_resolve(&e->block, yield.operands[mirage__block_factor_index(attrs, index)]);
+    mirage__will_read(e, c.factor);
+  }
+  mirage__will_write(e, c.buffer);
+  mirage__for_items(e, mirage_type_elements(emit_type(e, c.contribution)), combine_item, &c);
+}
+
+static Carry loop_carry(Emit *e, MirageNode node, uint32_t index) {
+  MirageNodeView loop = mirage_ugraph_node(e->block.graph, node), yield = mirage__block_yield(&e->block, node);
+  MirageValue contribution = mirage__block_resolve(&e->block, yield.operands[index]);
+  Carry carry = {.node = e->block.values[contribution.index].def,
+                 .result = mirage_ugraph_result(e->block.graph, node, index),
+                 .init = mirage__block_resolve(&e->block, loop.operands[index])};
+  if (loop.attrs->loop.carries[index].combine == MIRAGE_COMBINE_RESCALE)
+    carry.factor =
+        mirage__block_resolve(&e->block, yield.operands[mirage__block_factor_index(&loop.attrs->loop, index)]);
+  return carry;
+}
+
+static void begin_carries(Emit *e, MirageNode node, uint32_t count, Carry *carries, CarryKind *kinds) {
+  MirageNodeView loop = mirage_ugraph_node(e->block.graph, node);
+  for (uint32_t i = 0; i < count; ++i) {
+    kinds[i] = mirage__block_carry_kind(&e->block, node, i);
+    if (kinds[i] == CARRY_SHARED) {
+      mirage__materialize(e, mirage__block_resolve(&e->block, loop.operands[i]),
+                          mirage_ugraph_result(e->block.graph, node, i));
+      continue;
+    }
+    carries[i] = loop_carry(e, node, i);
+    if (kinds[i] == CARRY_MATMUL)
+      mirage__matmul_begin(e, &carries[i]);
+    else
+      mirage__reduce_begin(e, &carries[i]);
+  }
+}
+
+static void step_carries(Emit *e, MirageNode node, uint32_t count, Carry *carries, const CarryKind *kinds,
+                         LLVMValueRef iteration) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (kinds[i] == CARRY_MATMUL)
+      mirage__matmul_step(e, &carries[i]);
+    else if (kinds[i] == CARRY_REDUCE)
+      mirage__reduce_step(e, &carries[i]);
+  }
+  for (uint32_t i = 0; i < count; ++i)
+    if (kinds[i] == CARRY_SHARED)
+      combine_in_memory(e, node, i, iteration);
+}
+
+static void end_carries(Emit *e, uint32_t count, Carry *carries, const CarryKind *kinds) {
+  for (uint32_t i = 0; i < count; ++i) {
+    if (kinds[i] == CARRY_MATMUL)
+      mirage__matmul_end(e, &carries[i]);
+    else if (kinds[i] == CARRY_REDUCE)
+      mirage__reduce_end(e, &carries[i]);
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------- loops
+
+static bool pipelined_load(Emit *e, int32_t step, int32_t loop) {
+  BlockStep s = e->block.steps[step];
+  if (!s.node.index || s.loop != loop)
+    return false;
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, s.node);
+  return view.op == MIRAGE_OP_LOAD && emit_is_shared(e, view.first_result);
+}
+
+static void issue_loads(Emit *e, int32_t loop, LLVMValueRef iteration, LLVMValueRef copy) {
+  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; ++s)
+    if (pipelined_load(e, s, loop))
+      mirage__issue_load(e, e->block.steps[s].node, iteration, copy);
+}
+
+static void begin_pipeline(Emit *e, int32_t loop) {
+  LoopState *state = &e->loops[loop];
+  state->stages = 0;
+  mirage__begin_operation(e);
+  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; ++s) {
+    if (!pipelined_load(e, s, loop))
+      continue;
+    MirageValue tile = mirage_ugraph_node(e->block.graph, e->block.steps[s].node).first_result;
+    state->stages = emit_type(e, tile)->layout.stages;
+    mirage__will_write(e, tile);
+  }
+  for (int32_t i = 0; i + 1 < state->stages; ++i) {
+    issue_loads(e, loop, gpu_i32(&e->gpu, i), gpu_i32(&e->gpu, i));
+    GPU0(&e->gpu, CP_ASYNC_COMMIT);
+  }
+}
+
+static void turn_pipeline(Emit *e, int32_t loop) {
+  LoopState *state = &e->loops[loop];
+  LLVMValueRef i = state->iteration;
+  if (state->stages == 1) {
+    state->copy = gpu_i32(&e->gpu, 0);
+    mirage__barrier(e);
+    issue_loads(e, loop, i, state->copy);
+    GPU0(&e->gpu, CP_ASYNC_COMMIT);
+    GPU(&e->gpu, CP_ASYNC_WAIT, gpu_i32(&e->gpu, 0));
+    mirage__barrier(e);
+    return;
+  }
+  GPU(&e->gpu, CP_ASYNC_WAIT, gpu_i32(&e->gpu, state->stages - 2));
+  e->copies_pending = false; // copies from before the loop are older than those waited for
+  mirage__barrier(e);
+  state->copy = mirage__mod(e, i, state->stages);
+  LLVMValueRef ahead = mirage__add(e, i, gpu_i32(&e->gpu, state->stages - 1));
+  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__less_than(e, ahead, e->block.loops[loop].range));
+  issue_loads(e, loop, ahead, mirage__mod(e, ahead, state->stages));
+  mirage__end_if(e, join);
+  GPU0(&e->gpu, CP_ASYNC_COMMIT);
+  mirage__forget_elements(e);
+}
+
+static void emit_loop(Emit *e, MirageNode node) {
+  int32_t loop = mirage__block_find_loop(&e->block, node);
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
+  LoopState *state = &e->loops[loop];
+  Carry *carries = mirage_arena_alloc_array(e->block.arena, view.num_operands + 1, sizeof *carries);
+  CarryKind *kinds = mirage_arena_alloc_array(e->block.arena, view.num_operands + 1, sizeof *kinds);
+  if (!carries || !kinds) {
+    mirage__emit_fail(e, view.loc, MIRAGE_NO_MEMORY, "loop: out of memory");
+    return;
+  }
+  begin_carries(e, node, view.num_operands, carries, kinds);
+  begin_pipeline(e, loop);
+  Repeat repeat = mirage__begin_repeat(e, e->block.loops[loop].range);
+  state->iteration = repeat.index;
+  mirage__forget_elements(e);
+  LLVMValueRef barrier = NULL;
+  Hazard before[MAX_HAZARDS]; // what the barrier orders, should it turn out not to be needed here
+  uint32_t num_before = e->num_hazards;
+  memcpy(before, e->hazards, num_before * sizeof *before);
+  if (state->stages) {
+    turn_pipeline(e, loop);
+  } else {
+    mirage__barrier(e);
+    barrier = LLVMGetLastInstruction(LLVMGetInsertBlock(e->gpu.builder));
+  }
+  emit_region(e, view.region);
+  step_carries(e, node, view.num_operands, carries, kinds, repeat.index);
+  if (barrier && e->num_hazards == 0 && e->block.num_loops == 1 &&
+      LLVMGetInstructionParent(barrier) == repeat.header) { // the body never came near shared memory
+    LLVMInstructionEraseFromParent(barrier);
+    memcpy(e->hazards, before, num_before * sizeof *before);
+    e->num_hazards = e->operation = num_before;
+  }
+  mirage__end_repeat(e, &repeat);
+  mirage__forget_elements(e);
+  end_carries(e, view.num_operands, carries, kinds);
+}
+
+// -------------------------------------------------------------------------------------------------------------- steps
+
+static void emit_load(Emit *e, MirageNode node, const MirageNodeView *view) {
+  if (!emit_is_shared(e, view->first_result) || e->block.values[view->first_result.index].loop >= 0)
+    return; // read directly, or part of its loop's pipeline
+  mirage__begin_operation(e);
+  mirage__will_write(e, view->first_result);
+  mirage__issue_load(e, node, NULL, NULL);
+  GPU0(&e->gpu, CP_ASYNC_COMMIT);
+  e->copies_pending = true;
+}
+
+static void emit_node(Emit *e, MirageNode node) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
+  switch (view.op) {
+  case MIRAGE_OP_LOAD:
+    emit_load(e, node, &view);
+    return;
+  case MIRAGE_OP_STORE:
+    mirage__emit_store(e, node);
+    return;
+  case MIRAGE_OP_LOOP:
+    emit_loop(e, node);
+    return;
+  case MIRAGE_OP_THREAD:
+    emit_region(e, view.region);
+    return;
+  case MIRAGE_OP_YIELD:
+    return;
+  case MIRAGE_OP_MATMUL:
+  case MIRAGE_OP_MMA:
+  case MIRAGE_OP_REDUCE_SUM:
+  case MIRAGE_OP_REDUCE_MAX:
+  case MIRAGE_OP_REDUCE_MEAN:
+    emit_now(e, node, &view);
+    return;
+  case MIRAGE_OP_CLUSTER_SUM:
+  case MIRAGE_OP_CLUSTER_MAX:
+  case MIRAGE_OP_GRID_SUM:
+  case MIRAGE_OP_GRID_MAX:
+    mirage__emit_collective(e, node);
+    return;
+  default:
+    if (!mirage__block_can_inline(view.op))
+      mirage__emit_fail(e, view.loc, MIRAGE_UNSUPPORTED, "%s: cannot be lowered inside a block graph",
+                        mirage_op_info(view.op)->mnemonic);
+    else if (emit_is_shared(e, view.first_result))
+      mirage__materialize(e, view.first_result, view.first_result);
+  }
+}
+
+static void emit_region(Emit *e, MirageRegion region) {
+  MirageRegionView view = mirage_ugraph_region(e->block.graph, region);
+  for (uint32_t i = 0; i < view.num_nodes && e->status == MIRAGE_OK; ++i)
+    emit_node(e, view.nodes[i]);
+}
+
+void mirage__emit_block(Emit *e) { emit_region(e, mirage_ugraph_node(e->block.graph, e->block.custom).region); }

@@ -1,0 +1,248 @@
+// codegen_elementwise.c - the element function: code for neighbouring elements of any value, always as f32.
+//
+// Shape operators only rewrite the index; arithmetic evaluates its operands at the (broadcast) index. `width` elements
+// are asked for at once so that memory is read in wide pieces; an operator whose index map would tear the neighbours
+// apart asks for them one by one. What was computed at an index is remembered until the end of the item
+// (mirage__for_items), so a value used twice is computed once.
+#include "emit.h"
+
+#include <math.h>
+#include <string.h>
+
+void mirage__forget_elements(Emit *e) { e->num_memo = 0; }
+
+static bool recall(const Emit *e, MirageValue value, uint32_t rank, const LLVMValueRef *index, uint32_t width,
+                   LLVMValueRef *out) {
+  for (uint32_t i = e->num_memo; i-- > 0;) {
+    const Memo *memo = &e->memo[i];
+    if (memo->value != value.index || memo->width != width || memcmp(memo->index, index, rank * sizeof *index))
+      continue;
+    memcpy(out, memo->out, width * sizeof *out);
+    return true;
+  }
+  return false;
+}
+
+static void remember(Emit *e, MirageValue value, uint32_t rank, const LLVMValueRef *index, uint32_t width,
+                     const LLVMValueRef *out) {
+  if (e->num_memo == MAX_MEMO)
+    return;
+  Memo *memo = &e->memo[e->num_memo++];
+  memo->value = value.index;
+  memo->width = width;
+  memcpy(memo->index, index, rank * sizeof *index);
+  memcpy(memo->out, out, width * sizeof *out);
+}
+
+void mirage__broadcast_index(Emit *e, const MirageType *from, const MirageType *to, const LLVMValueRef *index,
+                             LLVMValueRef *out) {
+  for (uint32_t i = 1; i <= from->rank; ++i) {
+    LLVMValueRef at = i <= to->rank ? index[to->rank - i] : gpu_i32(&e->gpu, 0);
+    out[from->rank - i] = from->shape[from->rank - i] == 1 ? gpu_i32(&e->gpu, 0) : at;
+  }
+}
+
+// An operand that broadcasts to the result: one element is enough where its last dimension is stretched.
+static void broadcast_operand(Emit *e, MirageValue operand, const MirageType *to, const LLVMValueRef *index,
+                              uint32_t width, LLVMValueRef *out) {
+  const MirageType *from = emit_type(e, operand);
+  LLVMValueRef at[MIRAGE_MAX_RANK];
+  mirage__broadcast_index(e, from, to, index, at);
+  bool stretched = from->rank == 0 || from->shape[from->rank - 1] == 1;
+  mirage__element(e, operand, at, stretched ? 1 : width, out);
+  for (uint32_t i = 1; stretched && i < width; ++i)
+    out[i] = out[0];
+}
+
+static void one_by_one(Emit *e, MirageValue value, uint32_t rank, const LLVMValueRef *index, uint32_t width,
+                       LLVMValueRef *out) {
+  for (uint32_t i = 0; i < width; ++i) {
+    LLVMValueRef at[MIRAGE_MAX_RANK];
+    memcpy(at, index, rank * sizeof *at);
+    at[rank - 1] = mirage__add(e, index[rank - 1], gpu_i32(&e->gpu, i));
+    mirage__element(e, value, at, 1, out + i);
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------- shape operators
+
+static void transpose(Emit *e, const MirageNodeView *def, const LLVMValueRef *index, uint32_t width,
+                      LLVMValueRef *out) {
+  LLVMValueRef at[MIRAGE_MAX_RANK];
+  uint32_t rank = emit_type(e, def->operands[0])->rank;
+  for (uint32_t i = 0; i < rank; ++i)
+    at[def->attrs->perm.perm[i]] = index[i];
+  mirage__element(e, def->operands[0], at, width, out);
+}
+
+static void reshape(Emit *e, const MirageNodeView *def, const MirageType *result, const LLVMValueRef *index,
+                    uint32_t width, LLVMValueRef *out) {
+  const MirageType *from = emit_type(e, def->operands[0]);
+  LLVMValueRef at[MIRAGE_MAX_RANK];
+  uint32_t same = 0; // leading dimensions that stay as they are need no division
+  while (same < from->rank && same < result->rank && from->shape[same] == result->shape[same])
+    ++same;
+  memcpy(at, index, same * sizeof *at);
+  LLVMValueRef linear = mirage__linearize(e, result->rank - same, result->shape + same, index + same);
+  mirage__delinearize(e, linear, from->rank - same, from->shape + same, at + same);
+  mirage__element(e, def->operands[0], at, width, out);
+}
+
+static void repeat(Emit *e, const MirageNodeView *def, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
+  const MirageType *from = emit_type(e, def->operands[0]);
+  LLVMValueRef at[MIRAGE_MAX_RANK];
+  memcpy(at, index, from->rank * sizeof *at);
+  int32_t dim = def->attrs->repeat.dim;
+  at[dim] = mirage__mod(e, index[dim], from->shape[dim]);
+  mirage__element(e, def->operands[0], at, width, out);
+}
+
+static void slice(Emit *e, const MirageNodeView *def, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
+  LLVMValueRef at[MIRAGE_MAX_RANK];
+  memcpy(at, index, emit_type(e, def->operands[0])->rank * sizeof *at);
+  at[def->attrs->slice.dim] = mirage__add(e, index[def->attrs->slice.dim], gpu_i32(&e->gpu, def->attrs->slice.begin));
+  mirage__element(e, def->operands[0], at, width, out);
+}
+
+// Every operand is evaluated at an index clamped into it; the one that holds the element is selected.
+static void concat(Emit *e, const MirageNodeView *def, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
+  int32_t dim = def->attrs->dim.dim;
+  int64_t begin = 0;
+  for (uint32_t o = 0; o < def->num_operands; ++o) {
+    const MirageType *from = emit_type(e, def->operands[o]);
+    LLVMValueRef at[MIRAGE_MAX_RANK], values[MAX_WIDTH];
+    memcpy(at, index, from->rank * sizeof *at);
+    LLVMValueRef inside = mirage__less_than(e, index[dim], begin + from->shape[dim]);
+    LLVMValueRef reached = LLVMBuildICmp(e->gpu.builder, LLVMIntSGE, index[dim], gpu_i32(&e->gpu, begin), "");
+    LLVMValueRef here = mirage__and(e, inside, reached);
+    LLVMValueRef local = LLVMBuildSub(e->gpu.builder, index[dim], gpu_i32(&e->gpu, begin), "");
+    at[dim] = mirage__select(e, here, local, gpu_i32(&e->gpu, 0));
+    mirage__element(e, def->operands[o], at, width, values);
+    for (uint32_t i = 0; i < width; ++i)
+      out[i] = o == 0 ? values[i] : mirage__select(e, here, values[i], out[i]);
+    begin += from->shape[dim];
+  }
+}
+
+// Whether `width` neighbours of the result, at a multiple of width, are neighbours of the operand at a multiple of
+// width.
+static bool keeps_neighbours(Emit *e, const MirageNodeView *def, const MirageType *result, uint32_t width) {
+  if (width == 1)
+    return true;
+  int32_t last = (int32_t)result->rank - 1;
+  const MirageType *from = def->num_operands ? emit_type(e, def->operands[0]) : NULL;
+  switch (def->op) {
+  case MIRAGE_OP_TRANSPOSE:
+    return def->attrs->perm.perm[last] == last;
+  case MIRAGE_OP_RESHAPE:
+    return from->rank > 0 && from->shape[from->rank - 1] % width == 0 && result->shape[last] % width == 0;
+  case MIRAGE_OP_REPEAT:
+    return def->attrs->repeat.dim != last || from->shape[last] % width == 0;
+  case MIRAGE_OP_SLICE:
+    return def->attrs->slice.dim != last || def->attrs->slice.begin % width == 0;
+  case MIRAGE_OP_CONCAT:
+    for (uint32_t o = 0; def->attrs->dim.dim == last && o < def->num_operands; ++o)
+      if (emit_type(e, def->operands[o])->shape[last] % width)
+        return false;
+    return true;
+  default:
+    return true;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------- dispatch
+
+static void constant(Emit *e, const MirageNodeView *def, const MirageType *type, uint32_t width, LLVMValueRef *out) {
+  LLVMValueRef value =
+      def->op == MIRAGE_OP_BOTTOM ? gpu_f32(&e->gpu, -INFINITY) : gpu_f32(&e->gpu, def->attrs->constant.value);
+  value = mirage__round_to(e, type->dtype, value);
+  for (uint32_t i = 0; i < width; ++i)
+    out[i] = value;
+}
+
+static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, const LLVMValueRef *index,
+                    uint32_t width, LLVMValueRef *out) {
+  LLVMValueRef a[MAX_WIDTH], b[MAX_WIDTH];
+  switch (mirage_op_info(def->op)->kind) {
+  case MIRAGE_KIND_UNARY:
+    broadcast_operand(e, def->operands[0], type, index, width, a);
+    for (uint32_t i = 0; i < width; ++i)
+      out[i] = mirage__unary(e, def->op, a[i]);
+    return;
+  case MIRAGE_KIND_BINARY:
+    broadcast_operand(e, def->operands[0], type, index, width, a);
+    broadcast_operand(e, def->operands[1], type, index, width, b);
+    for (uint32_t i = 0; i < width; ++i)
+      out[i] = mirage__binary(e, def->op, a[i], b[i]);
+    return;
+  case MIRAGE_KIND_CAST:
+    broadcast_operand(e, def->operands[0], type, index, width, a);
+    for (uint32_t i = 0; i < width; ++i)
+      out[i] = mirage__round_to(e, type->dtype, a[i]);
+    return;
+  case MIRAGE_KIND_CONSTANT:
+    constant(e, def, type, width, out);
+    return;
+  default:
+    break;
+  }
+  switch (def->op) {
+  case MIRAGE_OP_BROADCAST:
+    broadcast_operand(e, def->operands[0], type, index, width, out);
+    return;
+  case MIRAGE_OP_TRANSPOSE:
+    transpose(e, def, index, width, out);
+    return;
+  case MIRAGE_OP_RESHAPE:
+    reshape(e, def, type, index, width, out);
+    return;
+  case MIRAGE_OP_REPEAT:
+    repeat(e, def, index, width, out);
+    return;
+  case MIRAGE_OP_SLICE:
+    slice(e, def, index, width, out);
+    return;
+  case MIRAGE_OP_CONCAT:
+    concat(e, def, index, width, out);
+    return;
+  default:
+    mirage__emit_fail(e, def->loc, MIRAGE_UNSUPPORTED, "%s: has no element-wise lowering here",
+                      mirage_op_info(def->op)->mnemonic);
+    for (uint32_t i = 0; i < width; ++i)
+      out[i] = gpu_f32(&e->gpu, 0);
+  }
+}
+
+void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
+  value = mirage__block_resolve(&e->block, value);
+  const MirageType *type = emit_type(e, value);
+  if (recall(e, value, type->rank, index, width, out))
+    return;
+  if (emit_is_shared(e, value)) {
+    mirage__tile_load(e, type, mirage__current_copy(e, value), index, width, out);
+  } else {
+    MirageNode node = e->block.values[value.index].def;
+    MirageNodeView def = mirage_ugraph_node(e->block.graph, node);
+    if (!node.index) {
+      mirage__emit_fail(e, NULL, MIRAGE_BAD_GRAPH, "codegen: a carry kept in registers is read inside its loop");
+      for (uint32_t i = 0; i < width; ++i)
+        out[i] = gpu_f32(&e->gpu, 0);
+      return;
+    }
+    if (def.op == MIRAGE_OP_LOAD) {
+      Access access = mirage__access(e, node, def.operands[0], type, NULL);
+      mirage__access_read(e, &access, index, width, out);
+    } else if (!keeps_neighbours(e, &def, type, width)) {
+      one_by_one(e, value, type->rank, index, width, out);
+    } else {
+      compute(e, &def, type, index, width, out);
+    }
+  }
+  remember(e, value, type->rank, index, width, out);
+}
+
+LLVMValueRef mirage__element1(Emit *e, MirageValue value, const LLVMValueRef *index) {
+  LLVMValueRef out;
+  mirage__element(e, value, index, 1, &out);
+  return out;
+}

@@ -1,0 +1,185 @@
+// codegen_index.c - integer arithmetic, control flow, and dividing work over the threads of a block.
+//
+// Index arithmetic folds constants and the neutral cases itself, so that what LLVM sees of a simple tile is simple.
+// Tile-local indices are i32 and never negative.
+#include "emit.h"
+
+enum { UNROLL = 8 }; // items per thread up to which a loop over them is written out
+
+static bool is_const(LLVMValueRef value, int64_t *out) {
+  if (!LLVMIsAConstantInt(value))
+    return false;
+  *out = LLVMConstIntGetSExtValue(value);
+  return true;
+}
+
+LLVMValueRef mirage__add(Emit *e, LLVMValueRef a, LLVMValueRef b) {
+  int64_t x, y;
+  bool cx = is_const(a, &x), cy = is_const(b, &y);
+  if (cx && cy)
+    return LLVMConstInt(LLVMTypeOf(a), (unsigned long long)(x + y), 1);
+  if (cx && x == 0)
+    return b;
+  if (cy && y == 0)
+    return a;
+  return LLVMBuildNSWAdd(e->gpu.builder, a, b, "");
+}
+
+LLVMValueRef mirage__mul(Emit *e, LLVMValueRef a, int64_t factor) {
+  int64_t x;
+  if (is_const(a, &x))
+    return LLVMConstInt(LLVMTypeOf(a), (unsigned long long)(x * factor), 1);
+  if (factor == 1)
+    return a;
+  if (factor == 0)
+    return LLVMConstInt(LLVMTypeOf(a), 0, 0);
+  return LLVMBuildNSWMul(e->gpu.builder, a, LLVMConstInt(LLVMTypeOf(a), (unsigned long long)factor, 1), "");
+}
+
+LLVMValueRef mirage__div(Emit *e, LLVMValueRef a, int64_t divisor) {
+  int64_t x;
+  if (is_const(a, &x))
+    return LLVMConstInt(LLVMTypeOf(a), (unsigned long long)(x / divisor), 1);
+  if (divisor == 1)
+    return a;
+  return LLVMBuildUDiv(e->gpu.builder, a, LLVMConstInt(LLVMTypeOf(a), (unsigned long long)divisor, 1), "");
+}
+
+LLVMValueRef mirage__mod(Emit *e, LLVMValueRef a, int64_t divisor) {
+  int64_t x;
+  if (is_const(a, &x))
+    return LLVMConstInt(LLVMTypeOf(a), (unsigned long long)(x % divisor), 1);
+  if (divisor == 1)
+    return LLVMConstInt(LLVMTypeOf(a), 0, 0);
+  return LLVMBuildURem(e->gpu.builder, a, LLVMConstInt(LLVMTypeOf(a), (unsigned long long)divisor, 1), "");
+}
+
+LLVMValueRef mirage__less(Emit *e, LLVMValueRef a, LLVMValueRef b) {
+  return LLVMBuildICmp(e->gpu.builder, LLVMIntSLT, a, b, "");
+}
+
+LLVMValueRef mirage__less_than(Emit *e, LLVMValueRef a, int64_t b) {
+  return mirage__less(e, a, LLVMConstInt(LLVMTypeOf(a), (unsigned long long)b, 1));
+}
+
+LLVMValueRef mirage__and(Emit *e, LLVMValueRef a, LLVMValueRef b) {
+  if (!a || !b)
+    return a ? a : b;
+  return LLVMBuildAnd(e->gpu.builder, a, b, "");
+}
+
+LLVMValueRef mirage__select(Emit *e, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no) {
+  return condition ? LLVMBuildSelect(e->gpu.builder, condition, yes, no, "") : yes;
+}
+
+void mirage__delinearize(Emit *e, LLVMValueRef linear, uint32_t rank, const int64_t *shape, LLVMValueRef *index) {
+  int64_t above = 1; // extents of the dimensions not yet split off
+  for (uint32_t i = 0; i < rank; ++i)
+    above *= shape[i];
+  for (uint32_t i = rank; i-- > 0;) {
+    above /= shape[i];
+    if (shape[i] == 1) {
+      index[i] = LLVMConstInt(LLVMTypeOf(linear), 0, 0);
+    } else if (above == 1) {
+      index[i] = linear;
+    } else {
+      index[i] = mirage__mod(e, linear, shape[i]);
+      linear = mirage__div(e, linear, shape[i]);
+    }
+  }
+}
+
+LLVMValueRef mirage__linearize(Emit *e, uint32_t rank, const int64_t *shape, const LLVMValueRef *index) {
+  LLVMValueRef linear = gpu_i32(&e->gpu, 0);
+  for (uint32_t i = 0; i < rank; ++i)
+    linear = mirage__add(e, mirage__mul(e, linear, shape[i]), index[i]);
+  return linear;
+}
+
+LLVMValueRef mirage__variable(Emit *e, LLVMTypeRef type) {
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(e->gpu.builder);
+  LLVMPositionBuilderBefore(e->gpu.builder, LLVMGetFirstInstruction(e->entry));
+  LLVMValueRef variable = LLVMBuildAlloca(e->gpu.builder, type, "");
+  LLVMPositionBuilderAtEnd(e->gpu.builder, here);
+  return variable;
+}
+
+LLVMValueRef mirage__get(Emit *e, LLVMValueRef variable) {
+  return LLVMBuildLoad2(e->gpu.builder, LLVMGetAllocatedType(variable), variable, "");
+}
+
+void mirage__set(Emit *e, LLVMValueRef variable, LLVMValueRef value) {
+  LLVMBuildStore(e->gpu.builder, value, variable);
+}
+
+Accumulators mirage__accumulators(Emit *e, int32_t count) {
+  Accumulators acc = {mirage_arena_alloc_array(e->block.arena, (size_t)count + 1, sizeof(LLVMValueRef)), count};
+  if (!acc.cells) {
+    mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "codegen: out of memory");
+    return (Accumulators){0};
+  }
+  for (int32_t i = 0; i < count; ++i)
+    acc.cells[i] = mirage__variable(e, e->gpu.f32);
+  return acc;
+}
+
+LLVMBasicBlockRef mirage__begin_if(Emit *e, LLVMValueRef condition) {
+  if (!condition)
+    return NULL;
+  LLVMBasicBlockRef then = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "then");
+  LLVMBasicBlockRef join = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "join");
+  LLVMBuildCondBr(e->gpu.builder, condition, then, join);
+  LLVMPositionBuilderAtEnd(e->gpu.builder, then);
+  return join;
+}
+
+void mirage__end_if(Emit *e, LLVMBasicBlockRef join) {
+  if (!join)
+    return;
+  LLVMBuildBr(e->gpu.builder, join);
+  LLVMPositionBuilderAtEnd(e->gpu.builder, join);
+}
+
+Repeat mirage__begin_repeat(Emit *e, int64_t count) {
+  Repeat repeat = {.count = count};
+  LLVMBasicBlockRef before = LLVMGetInsertBlock(e->gpu.builder);
+  repeat.header = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "repeat");
+  LLVMBuildBr(e->gpu.builder, repeat.header);
+  LLVMPositionBuilderAtEnd(e->gpu.builder, repeat.header);
+  repeat.index = LLVMBuildPhi(e->gpu.builder, e->gpu.i32, "");
+  LLVMValueRef zero = gpu_i32(&e->gpu, 0);
+  LLVMAddIncoming(repeat.index, &zero, &before, 1);
+  return repeat;
+}
+
+void mirage__end_repeat(Emit *e, const Repeat *repeat) {
+  LLVMValueRef next = LLVMBuildNSWAdd(e->gpu.builder, repeat->index, gpu_i32(&e->gpu, 1), "");
+  LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->gpu.builder);
+  LLVMAddIncoming(repeat->index, &next, &latch, 1);
+  LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "done");
+  LLVMBuildCondBr(e->gpu.builder, mirage__less_than(e, next, repeat->count), repeat->header, after);
+  LLVMPositionBuilderAtEnd(e->gpu.builder, after);
+}
+
+static void run_body(Emit *e, LLVMValueRef item, Body body, void *user) {
+  mirage__forget_elements(e);
+  body(e, item, user);
+  mirage__forget_elements(e);
+}
+
+void mirage__for_items(Emit *e, int64_t count, Body body, void *user) {
+  int64_t full = count / e->threads, rest = count % e->threads;
+  if (full > UNROLL) {
+    Repeat repeat = mirage__begin_repeat(e, full);
+    run_body(e, mirage__add(e, e->thread, mirage__mul(e, repeat.index, e->threads)), body, user);
+    mirage__end_repeat(e, &repeat);
+  } else {
+    for (int64_t i = 0; i < full; ++i)
+      run_body(e, mirage__add(e, e->thread, gpu_i32(&e->gpu, i * e->threads)), body, user);
+  }
+  if (rest) {
+    LLVMBasicBlockRef join = mirage__begin_if(e, mirage__less_than(e, e->thread, rest));
+    run_body(e, mirage__add(e, e->thread, gpu_i32(&e->gpu, full * e->threads)), body, user);
+    mirage__end_if(e, join);
+  }
+}

@@ -1,0 +1,231 @@
+// codegen_mma.c - one step of a product on the matrix instruction: ldmatrix from shared memory, then mma.m16n8k16.
+//
+// The 16-row operand P and the 8-column operand Q are the product's a and b, or b and a when the schedule swaps them
+// (few activation rows: the weight becomes P, and only 8 columns are computed). Either may lie in memory with the
+// contraction innermost (plain ldmatrix) or outermost (.trans), so every transpose is free. Ragged edges: rows and
+// columns beyond the tile are read from row 0 and their results are never stored. A contraction that
+//               ends inside a unit is cut by masking the registers of both operands, so that no stray NaN survives.
+#include "emit.h"
+
+typedef struct Source {
+  MirageValue value;
+  const MirageType *type;
+  bool computed; // by the element function, instead of read by ldmatrix
+  LLVMValueRef copy;
+  int32_t unit_dim, k_dim; // dimensions of the buffer
+  int32_t batch_dim[MIRAGE_MAX_RANK];
+  uint32_t num_batch;
+  bool k_inner;
+} Source;
+
+typedef struct Step {
+  Carry *carry;
+  const MatmulSplit *split;
+  Worker worker;
+  Source p, q;
+  const MirageType *result;
+  bool tail; // this unit of the contraction is cut short
+  LLVMValueRef k0;
+} Step;
+
+static Source source_of(Emit *e, MirageNodeView view, uint32_t which) {
+  MatmulOperand operand = mirage__matmul_operand(&e->block, view.operands[which]);
+  const MirageType *type = emit_type(e, operand.base);
+  uint32_t rank = type->rank;
+  bool transposed = view.attrs && (which == 0 ? view.attrs->matmul.transpose_a : view.attrs->matmul.transpose_b);
+  bool k_last = (which == 0) != transposed; // a is [m, k], b is [k, n]
+  Source source = {.value = operand.base, .type = type, .num_batch = rank - 2};
+  source.computed = !emit_is_shared(e, operand.base);
+  source.copy = source.computed ? NULL : mirage__current_copy(e, operand.base);
+  source.k_dim = operand.perm[rank - (k_last ? 1 : 2)];
+  source.unit_dim = operand.perm[rank - (k_last ? 2 : 1)];
+  source.k_inner = source.k_dim == (int32_t)rank - 1;
+  for (uint32_t i = 0; i + 2 < rank; ++i)
+    source.batch_dim[i] = operand.perm[i];
+  return source;
+}
+
+// Index of the source's element (unit, k); both are brought back into the tile first where they may leave it.
+static void source_index(Emit *e, const Step *step, const Source *source, const LLVMValueRef *batch, LLVMValueRef unit,
+                         int64_t unit_reach, LLVMValueRef k, LLVMValueRef *index) {
+  const MirageType *type = source->type;
+  LLVMValueRef zero = gpu_i32(&e->gpu, 0);
+  uint32_t result_batch = step->result->rank - 2;
+  for (uint32_t i = 0; i < source->num_batch; ++i) {
+    int32_t dim = source->batch_dim[i];
+    index[dim] = type->shape[dim] == 1 ? zero : batch[result_batch - source->num_batch + i];
+  }
+  int64_t extent = type->shape[source->unit_dim], depth = type->shape[source->k_dim];
+  index[source->unit_dim] =
+      unit_reach > extent ? mirage__select(e, mirage__less_than(e, unit, extent), unit, zero) : unit;
+  index[source->k_dim] = step->tail ? mirage__select(e, mirage__less_than(e, k, depth), k, zero) : k;
+}
+
+// Address of the 16-byte row that starts at (unit, k).
+static LLVMValueRef row_address(Emit *e, const Step *step, const Source *source, const LLVMValueRef *batch,
+                                LLVMValueRef unit, int64_t unit_reach, LLVMValueRef k) {
+  LLVMValueRef index[MIRAGE_MAX_RANK];
+  source_index(e, step, source, batch, unit, unit_reach, k, index);
+  return mirage__tile_address(e, source->type, source->copy, index);
+}
+
+// Elements (unit, k) and (unit, k + 1) of a computed source, as one register.
+static LLVMValueRef compute_pair(Emit *e, const Step *step, const Source *source, const LLVMValueRef *batch,
+                                 LLVMValueRef unit, int64_t unit_reach, LLVMValueRef k) {
+  LLVMValueRef index[MIRAGE_MAX_RANK], values[2];
+  source_index(e, step, source, batch, unit, unit_reach, k, index);
+  if (source->k_inner && !step->tail) {
+    mirage__element(e, source->value, index, 2, values);
+  } else {
+    values[0] = mirage__element1(e, source->value, index);
+    source_index(e, step, source, batch, unit, unit_reach, mirage__add(e, k, gpu_i32(&e->gpu, 1)), index);
+    values[1] = mirage__element1(e, source->value, index);
+  }
+  LLVMValueRef pair = LLVMGetUndef(LLVMVectorType(mirage__gpu_dtype(&e->gpu, source->type->dtype), 2));
+  for (int i = 0; i < 2; ++i)
+    pair = LLVMBuildInsertElement(e->gpu.builder, pair, mirage__gpu_from_f32(&e->gpu, values[i], source->type->dtype),
+                                  gpu_i32(&e->gpu, i), "");
+  return LLVMBuildBitCast(e->gpu.builder, pair, e->gpu.i32, "");
+}
+
+// Registers of this lane's part of a computed fragment: rows unit0 + g (+ 8), pairs from k0 + 2 t (+ 8).
+static void compute_fragment(Emit *e, const Step *step, const Source *source, const LLVMValueRef *batch,
+                             LLVMValueRef unit0, int64_t unit_reach, int registers, LLVMValueRef *out) {
+  LLVMValueRef unit = mirage__add(e, unit0, mirage__div(e, e->lane, 4));
+  LLVMValueRef k = mirage__add(e, step->k0, mirage__mul(e, mirage__mod(e, e->lane, 4), 2));
+  for (int r = 0; r < registers; ++r) {
+    int lower = registers == 4 ? r % 2 : 0, half = registers == 4 ? r / 2 : r;
+    LLVMValueRef row = mirage__add(e, unit, gpu_i32(&e->gpu, lower * 8)),
+                 at = mirage__add(e, k, gpu_i32(&e->gpu, half * 8));
+    out[r] = compute_pair(e, step, source, batch, row, unit_reach, at);
+  }
+}
+
+// Register with the contraction pair that starts at k0 + 8 half + 2 t: zero what lies beyond the end.
+static LLVMValueRef mask_tail(Emit *e, const Step *step, LLVMValueRef fragment, int half) {
+  if (!step->tail)
+    return fragment;
+  LLVMValueRef k = mirage__add(e, step->k0, mirage__mul(e, mirage__mod(e, e->lane, 4), 2));
+  k = mirage__add(e, k, gpu_i32(&e->gpu, half * 8));
+  LLVMValueRef both = mirage__less_than(e, k, step->split->k - 1), first = mirage__less_than(e, k, step->split->k);
+  LLVMValueRef mask = mirage__select(e, first, gpu_i32(&e->gpu, 0xffff), gpu_i32(&e->gpu, 0));
+  mask = mirage__select(e, both, gpu_i32(&e->gpu, -1), mask);
+  return LLVMBuildAnd(e->gpu.builder, fragment, mask, "");
+}
+
+static void load_p(Emit *e, const Step *step, const LLVMValueRef *batch, LLVMValueRef unit, LLVMValueRef *out) {
+  if (step->p.computed) {
+    compute_fragment(e, step, &step->p, batch, mirage__mul(e, unit, 16), (int64_t)step->split->row_units * 16, 4, out);
+    for (int r = 0; r < 4; ++r)
+      out[r] = mask_tail(e, step, out[r], r / 2);
+    return;
+  }
+  LLVMValueRef low = mirage__mod(e, e->lane, 8), middle = mirage__mod(e, mirage__div(e, e->lane, 8), 2);
+  LLVMValueRef high = mirage__div(e, e->lane, 16), base = mirage__mul(e, unit, 16);
+  LLVMValueRef i = mirage__add(e, base, mirage__mul(e, middle, 8)),
+               k = mirage__add(e, step->k0, mirage__mul(e, high, 8));
+  if (step->p.k_inner)
+    i = mirage__add(e, i, low);
+  else
+    k = mirage__add(e, k, low);
+  LLVMValueRef address = row_address(e, step, &step->p, batch, i, (int64_t)step->split->row_units * 16, k);
+  LLVMValueRef registers =
+      step->p.k_inner ? GPU(&e->gpu, LDMATRIX_X4, address) : GPU(&e->gpu, LDMATRIX_X4_TRANS, address);
+  for (unsigned r = 0; r < 4; ++r)
+    out[r] = mask_tail(e, step, LLVMBuildExtractValue(e->gpu.builder, registers, r, ""), r / 2);
+}
+
+// Columns of units [unit, unit + count), count 1 or 2, as (b0, b1) pairs.
+static void load_q(Emit *e, const Step *step, const LLVMValueRef *batch, LLVMValueRef unit, int count,
+                   LLVMValueRef *out) {
+  int64_t reach = (int64_t)step->split->cols_each * step->split->by_col * 8;
+  for (int j = 0; step->q.computed && j < count; ++j) {
+    LLVMValueRef first = mirage__mul(e, mirage__add(e, unit, gpu_i32(&e->gpu, j)), 8);
+    compute_fragment(e, step, &step->q, batch, first, reach, 2, out + 2 * j);
+    for (int r = 0; r < 2; ++r)
+      out[2 * j + r] = mask_tail(e, step, out[2 * j + r], r);
+  }
+  if (step->q.computed)
+    return;
+  LLVMValueRef low = mirage__mod(e, e->lane, 8), middle = mirage__mod(e, mirage__div(e, e->lane, 8), 2);
+  LLVMValueRef high = mirage__div(e, e->lane, 16), k = mirage__add(e, step->k0, mirage__mul(e, middle, 8));
+  LLVMValueRef j = mirage__mul(e, count == 2 ? mirage__add(e, unit, high) : unit, 8);
+  if (step->q.k_inner)
+    j = mirage__add(e, j, low);
+  else
+    k = mirage__add(e, k, low);
+  LLVMValueRef address = row_address(e, step, &step->q, batch, j, reach, k), registers;
+  if (count == 2)
+    registers = step->q.k_inner ? GPU(&e->gpu, LDMATRIX_X4, address) : GPU(&e->gpu, LDMATRIX_X4_TRANS, address);
+  else
+    registers = step->q.k_inner ? GPU(&e->gpu, LDMATRIX_X2, address) : GPU(&e->gpu, LDMATRIX_X2_TRANS, address);
+  for (int r = 0; r < 2 * count; ++r)
+    out[r] = mask_tail(e, step, LLVMBuildExtractValue(e->gpu.builder, registers, (unsigned)r, ""), r % 2);
+}
+
+void mirage__mma_multiply(Emit *e, MirageDType dtype, const LLVMValueRef *p, const LLVMValueRef *q,
+                          LLVMValueRef *cells) {
+  LLVMValueRef operands[10];
+  LLVMTypeRef pair = LLVMVectorType(e->gpu.f16, 2);
+  bool half = dtype == MIRAGE_F16;
+  for (int r = 0; r < 6; ++r) {
+    LLVMValueRef word = r < 4 ? p[r] : q[r - 4];
+    operands[r] = half ? LLVMBuildBitCast(e->gpu.builder, word, pair, "") : word;
+  }
+  for (int r = 0; r < 4; ++r)
+    operands[6 + r] = mirage__get(e, cells[r]);
+  LLVMValueRef sum = mirage__gpu_emit(&e->gpu, half ? MIRAGE_PRIM_MMA_F16 : MIRAGE_PRIM_MMA_BF16, operands);
+  for (unsigned r = 0; r < 4; ++r)
+    mirage__set(e, cells[r], LLVMBuildExtractValue(e->gpu.builder, sum, r, ""));
+}
+
+// One unit of the contraction: all columns are loaded, then rows one after the other.
+static void depth_unit(Emit *e, Step *step, LLVMValueRef iteration, bool tail) {
+  const MatmulSplit *s = step->split;
+  int64_t units = s->batch * s->row_units;
+  LLVMValueRef q[512], batch[MIRAGE_MAX_RANK];
+  step->k0 = mirage__mul(e, mirage__add(e, step->worker.depth, mirage__mul(e, iteration, s->by_depth)), 16);
+  step->tail = tail;
+  for (int32_t i = 0; i < s->rows_each; ++i) {
+    LLVMValueRef unit = mirage__add(e, mirage__mul(e, step->worker.row, s->rows_each), gpu_i32(&e->gpu, i));
+    if ((int64_t)s->rows_each * s->by_row > units)
+      unit = mirage__select(e, mirage__less_than(e, unit, units), unit, gpu_i32(&e->gpu, 0));
+    mirage__delinearize(e, mirage__div(e, unit, s->row_units), step->result->rank - 2, step->result->shape, batch);
+    for (int32_t j = 0; (i == 0 || s->batch > 1) && j < s->cols_each; j += 2) {
+      LLVMValueRef col = mirage__add(e, mirage__mul(e, step->worker.col, s->cols_each), gpu_i32(&e->gpu, j));
+      load_q(e, step, batch, col, j + 1 < s->cols_each ? 2 : 1, q + 2 * j);
+    }
+    LLVMValueRef p[4];
+    load_p(e, step, batch, mirage__mod(e, unit, s->row_units), p);
+    for (int32_t j = 0; j < s->cols_each; ++j)
+      mirage__mma_multiply(e, step->p.type->dtype, p, q + 2 * j, step->carry->acc.cells + 4 * (i * s->cols_each + j));
+  }
+}
+
+void mirage__mma_step(Emit *e, Carry *carry, const MatmulSplit *split) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
+  if (split->cols_each > 256) {
+    mirage__emit_fail(e, view.loc, MIRAGE_LIMIT, "matmul: a warp would own %d columns, at most 2048 are possible",
+                      split->cols_each * 8);
+    return;
+  }
+  Step step = {.carry = carry, .split = split, .worker = mirage__matmul_worker(e, split)};
+  step.p = source_of(e, view, split->swap ? 1 : 0);
+  step.q = source_of(e, view, split->swap ? 0 : 1);
+  step.result = emit_type(e, carry->result);
+  int32_t count = split->depth_units / split->by_depth;
+  bool cut = split->k % 16 != 0;
+  int32_t whole = count - cut;
+  if (whole > 1 && (int64_t)whole * split->rows_each * split->cols_each > 128) {
+    Repeat repeat = mirage__begin_repeat(e, whole);
+    mirage__forget_elements(e);
+    depth_unit(e, &step, repeat.index, false);
+    mirage__forget_elements(e);
+    mirage__end_repeat(e, &repeat);
+  } else {
+    for (int32_t i = 0; i < whole; ++i)
+      depth_unit(e, &step, gpu_i32(&e->gpu, i), false);
+  }
+  if (cut)
+    depth_unit(e, &step, gpu_i32(&e->gpu, whole), true);
+}

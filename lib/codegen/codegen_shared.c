@@ -1,0 +1,143 @@
+// codegen_shared.c - buffers in shared memory: addresses, element access, and the barriers between threads.
+//
+// Hazards: every access of the block to shared memory since the last barrier is noted by its byte range. An access that
+//          meets an earlier one, with a write on either side, is preceded by a barrier. Elements that a thread writes
+//          and reads back itself are not told apart: one barrier too many is cheap, one too few is not. Accesses of one
+//          operation (between two mirage__begin_operation) do not meet each other: an operation whose own threads
+//          exchange data puts its barriers itself.
+// Loops:   the body starts behind a barrier (codegen_block.c), so hazards never cross from one iteration to the next.
+#include "emit.h"
+
+#include <string.h>
+
+LLVMValueRef mirage__tile_address(Emit *e, const MirageType *type, LLVMValueRef copy, const LLVMValueRef *index) {
+  const MirageLayout *layout = &type->layout;
+  int64_t bytes = mirage_dtype_bytes(type->dtype);
+  LLVMValueRef linear = gpu_i32(&e->gpu, 0);
+  for (uint32_t i = 0; i < type->rank; ++i)
+    linear = mirage__add(e, linear, mirage__mul(e, index[i], layout->strides[i]));
+  linear = mirage__mul(e, linear, bytes);
+  if (layout->swizzle && type->rank >= 2) { // XOR of the 16-byte chunk with the row
+    LLVMValueRef row = mirage__mod(e, index[type->rank - 2], (int64_t)1 << layout->swizzle);
+    linear = LLVMBuildXor(e->gpu.builder, linear, mirage__mul(e, row, 16), "");
+  }
+  if (copy)
+    linear = mirage__add(e, linear, mirage__mul(e, copy, mirage__buffer_bytes(type)));
+  linear = mirage__add(e, linear, gpu_i32(&e->gpu, layout->offset));
+  return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, e->shared, &linear, 1, "");
+}
+
+uint32_t mirage__tile_width(const MirageType *type) {
+  if (type->rank == 0 || type->layout.strides[type->rank - 1] != 1)
+    return 1;
+  uint32_t width = 16 / mirage_dtype_bytes(type->dtype);
+  width = width > MAX_WIDTH ? MAX_WIDTH : width;
+  for (uint32_t i = 0; i < type->rank; ++i) {
+    int64_t step = i + 1 == type->rank ? type->shape[i] : type->shape[i] > 1 ? type->layout.strides[i] : 0;
+    while (step % width)
+      width /= 2;
+  }
+  return width;
+}
+
+static void shift_last(Emit *e, const MirageType *type, const LLVMValueRef *index, uint32_t by, LLVMValueRef *out) {
+  for (uint32_t i = 0; i < type->rank; ++i)
+    out[i] = index[i];
+  if (by)
+    out[type->rank - 1] = mirage__add(e, index[type->rank - 1], gpu_i32(&e->gpu, by));
+}
+
+void mirage__tile_load(Emit *e, const MirageType *type, LLVMValueRef copy, const LLVMValueRef *index, uint32_t width,
+                       LLVMValueRef *out) {
+  LLVMTypeRef scalar = mirage__gpu_dtype(&e->gpu, type->dtype);
+  uint32_t piece = mirage__tile_width(type);
+  piece = piece > width ? width : piece;
+  for (uint32_t at = 0; at < width; at += piece) {
+    LLVMValueRef here[MIRAGE_MAX_RANK];
+    shift_last(e, type, index, at, here);
+    LLVMValueRef address = mirage__tile_address(e, type, copy, here);
+    if (piece == 1) {
+      out[at] = mirage__gpu_to_f32(&e->gpu, mirage__gpu_load_shared(&e->gpu, scalar, address));
+      continue;
+    }
+    LLVMValueRef vector = mirage__gpu_load_shared(&e->gpu, LLVMVectorType(scalar, piece), address);
+    for (uint32_t i = 0; i < piece; ++i)
+      out[at + i] =
+          mirage__gpu_to_f32(&e->gpu, LLVMBuildExtractElement(e->gpu.builder, vector, gpu_i32(&e->gpu, i), ""));
+  }
+}
+
+void mirage__tile_store(Emit *e, const MirageType *type, LLVMValueRef copy, const LLVMValueRef *index, uint32_t width,
+                        const LLVMValueRef *values) {
+  LLVMTypeRef scalar = mirage__gpu_dtype(&e->gpu, type->dtype);
+  uint32_t piece = mirage__tile_width(type);
+  piece = piece > width ? width : piece;
+  for (uint32_t at = 0; at < width; at += piece) {
+    LLVMValueRef here[MIRAGE_MAX_RANK];
+    shift_last(e, type, index, at, here);
+    LLVMValueRef address = mirage__tile_address(e, type, copy, here);
+    LLVMValueRef value = mirage__gpu_from_f32(&e->gpu, values[at], type->dtype);
+    if (piece > 1) {
+      LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(scalar, piece));
+      for (uint32_t i = 0; i < piece; ++i)
+        vector =
+            LLVMBuildInsertElement(e->gpu.builder, vector, mirage__gpu_from_f32(&e->gpu, values[at + i], type->dtype),
+                                   gpu_i32(&e->gpu, i), "");
+      value = vector;
+    }
+    mirage__gpu_store_shared(&e->gpu, value, address);
+  }
+}
+
+LLVMValueRef mirage__current_copy(Emit *e, MirageValue value) {
+  const BlockValue *v = &e->block.values[value.index];
+  if (v->loop < 0 || !v->def.index || mirage_ugraph_node(e->block.graph, v->def).op != MIRAGE_OP_LOAD)
+    return NULL;
+  return e->loops[v->loop].copy;
+}
+
+// ----------------------------------------------------------------------------------------------------------- hazards
+
+void mirage__forget_hazards(Emit *e) { e->num_hazards = e->operation = 0; }
+
+void mirage__begin_operation(Emit *e) { e->operation = e->num_hazards; }
+
+void mirage__barrier(Emit *e) {
+  if (e->copies_pending)
+    GPU(&e->gpu, CP_ASYNC_WAIT, gpu_i32(&e->gpu, 0));
+  e->copies_pending = false;
+  GPU(&e->gpu, BARRIER, gpu_i32(&e->gpu, 0));
+  mirage__forget_hazards(e);
+  mirage__forget_elements(e);
+}
+
+static void touch(Emit *e, MirageValue value, bool write) {
+  const MirageType *type = emit_type(e, value);
+  int64_t begin = type->layout.offset, end = begin + mirage__buffer_bytes(type) * type->layout.stages;
+  bool met = e->num_hazards == MAX_HAZARDS;
+  for (uint32_t i = 0; i < e->operation; ++i) {
+    const Hazard *h = &e->hazards[i];
+    met |= (h->write || write) && h->begin < end && begin < h->end;
+  }
+  if (met) { // the operation's own accesses come after the barrier: keep them
+    uint32_t own = e->num_hazards - e->operation;
+    Hazard *keep = e->hazards + e->operation;
+    mirage__barrier(e);
+    memmove(e->hazards, keep, own * sizeof *keep);
+    e->num_hazards = own;
+  }
+  if (e->num_hazards < MAX_HAZARDS)
+    e->hazards[e->num_hazards++] = (Hazard){begin, end, write};
+  else
+    mirage__emit_fail(e, NULL, MIRAGE_LIMIT, "codegen: one operation touches more than %d buffers", MAX_HAZARDS);
+}
+
+static void read_leaf(void *user, MirageValue leaf) {
+  Emit *e = user;
+  if (emit_is_shared(e, leaf))
+    touch(e, leaf, false);
+}
+
+void mirage__will_read(Emit *e, MirageValue value) { mirage__block_leaves(&e->block, value, read_leaf, e); }
+void mirage__will_read_buffer(Emit *e, MirageValue value) { touch(e, value, false); }
+void mirage__will_write(Emit *e, MirageValue value) { touch(e, value, true); }

@@ -1,0 +1,209 @@
+// emit.h - the state of lowering one block graph, and what the files of this folder offer each other.
+//
+// Reading order: codegen.c (module and kernels) -> codegen_block.c (steps and loops) -> codegen_index.c (numbers,
+// control flow, work division) -> codegen_shared.c (buffers, hazards) -> codegen_load.c / codegen_store.c ->
+// codegen_elementwise.c (the element function) -> codegen_math.c -> codegen_matmul.c / codegen_mma.c / codegen_direct.c
+// / codegen_fma.c -> codegen_reduce.c -> codegen_collective.c.
+//
+// The element function is the heart: `mirage__element` gives code for `width` neighbouring elements of any value at a
+// given index, always as f32. Inline values recurse into their operands; buffers and direct loads read memory.
+#ifndef MIRAGE_CODEGEN_EMIT_H
+#define MIRAGE_CODEGEN_EMIT_H
+
+#include "layout/block.h"
+#include "primitives.h"
+
+enum { MAX_WIDTH = 8, MAX_HAZARDS = 96, MAX_MEMO = 128 };
+
+typedef struct Hazard {
+  int64_t begin, end; // bytes of shared memory
+  bool write;
+} Hazard;
+
+typedef struct Memo {
+  uint32_t value, width;
+  LLVMValueRef index[MIRAGE_MAX_RANK];
+  LLVMValueRef out[MAX_WIDTH];
+} Memo;
+
+typedef struct LoopState {
+  LLVMValueRef iteration; // i32, of the iteration being emitted
+  LLVMValueRef copy;      // which buffer of its pipelined loads holds this iteration's tiles; NULL = 0
+  int32_t stages;         // 0 = no pipelined loads
+} LoopState;
+
+/// What a register-carried value keeps: one f32 variable per thread and accumulator.
+typedef struct Accumulators {
+  LLVMValueRef *cells; // allocas, promoted to registers by LLVM
+  int32_t count;
+} Accumulators;
+
+typedef struct Emit {
+  MirageGpu gpu;
+  Block block;
+  const MirageTarget *target;
+  MirageSchedule schedule;
+  const MirageDiag *diag;
+  MirageStatus status; // the first failure
+  int32_t threads;
+  int64_t workspace_bytes, workspace_used;
+  LLVMBasicBlockRef entry; // variables go here
+  LLVMValueRef thread, lane, warp, block_id[3], shared, workspace;
+  LLVMValueRef *tensors; // by value id: kernel parameters
+  LoopState *loops;      // by loop index
+  Hazard hazards[MAX_HAZARDS];
+  uint32_t num_hazards;
+  uint32_t operation;  // hazards from here on belong to the operation being emitted
+  bool copies_pending; // cp.async issued outside a loop and not waited for
+  Memo memo[MAX_MEMO];
+  uint32_t num_memo;
+} Emit;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 4, 5)))
+#endif
+void mirage__emit_fail(Emit *e, const void *loc, MirageStatus status, const char *format, ...);
+
+static inline const MirageType *emit_type(const Emit *e, MirageValue value) { return &e->block.types[value.index]; }
+static inline bool emit_is_shared(const Emit *e, MirageValue value) { return e->block.values[value.index].shared; }
+
+// codegen_index.c -------------------------------------------------------------------------------- integers and control
+LLVMValueRef mirage__add(Emit *e, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef mirage__mul(Emit *e, LLVMValueRef a, int64_t factor);
+LLVMValueRef mirage__div(Emit *e, LLVMValueRef a, int64_t divisor);
+LLVMValueRef mirage__mod(Emit *e, LLVMValueRef a, int64_t divisor);
+LLVMValueRef mirage__less(Emit *e, LLVMValueRef a, LLVMValueRef b); // signed
+LLVMValueRef mirage__less_than(Emit *e, LLVMValueRef a, int64_t b);
+LLVMValueRef mirage__and(Emit *e, LLVMValueRef a, LLVMValueRef b); // NULL = true
+LLVMValueRef mirage__select(Emit *e, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no);
+/// index[0 .. rank) of row-major position `linear` in `shape`; extents of 1 give the constant 0.
+void mirage__delinearize(Emit *e, LLVMValueRef linear, uint32_t rank, const int64_t *shape, LLVMValueRef *index);
+LLVMValueRef mirage__linearize(Emit *e, uint32_t rank, const int64_t *shape, const LLVMValueRef *index);
+/// A variable in the function's entry block.
+LLVMValueRef mirage__variable(Emit *e, LLVMTypeRef type);
+LLVMValueRef mirage__get(Emit *e, LLVMValueRef variable);
+void mirage__set(Emit *e, LLVMValueRef variable, LLVMValueRef value);
+Accumulators mirage__accumulators(Emit *e, int32_t count);
+
+/// if (condition) { ... }: NULL = always. The returned block is handed to mirage__end_if.
+LLVMBasicBlockRef mirage__begin_if(Emit *e, LLVMValueRef condition);
+void mirage__end_if(Emit *e, LLVMBasicBlockRef join);
+
+/// for (i = 0; i < count; ++i) with count >= 1.
+typedef struct Repeat {
+  LLVMBasicBlockRef header;
+  LLVMValueRef index; // i32 phi
+  int64_t count;
+} Repeat;
+Repeat mirage__begin_repeat(Emit *e, int64_t count);
+void mirage__end_repeat(Emit *e, const Repeat *repeat);
+
+/// Runs `body` for every i in [0, count), divided over the block's threads: thread t takes t, t + threads, ...
+typedef void (*Body)(Emit *e, LLVMValueRef item, void *user);
+void mirage__for_items(Emit *e, int64_t count, Body body, void *user);
+
+// codegen_shared.c --------------------------------------------------------------------------------------- shared
+// memory
+/// Address of an element of a buffer; `copy` NULL = copy 0.
+LLVMValueRef mirage__tile_address(Emit *e, const MirageType *type, LLVMValueRef copy, const LLVMValueRef *index);
+/// Widest power of two of neighbouring elements that may be moved at once: aligned, contiguous, at most 16 bytes.
+uint32_t mirage__tile_width(const MirageType *type);
+void mirage__tile_load(Emit *e, const MirageType *type, LLVMValueRef copy, const LLVMValueRef *index, uint32_t width,
+                       LLVMValueRef *out);
+void mirage__tile_store(Emit *e, const MirageType *type, LLVMValueRef copy, const LLVMValueRef *index, uint32_t width,
+                        const LLVMValueRef *values);
+/// Copy of a buffer that the iteration being emitted reads.
+LLVMValueRef mirage__current_copy(Emit *e, MirageValue value);
+
+/// Orders accesses of different threads: a barrier is emitted when what follows could meet an access before it. An
+/// operation begins, announces all it will read and write, and then accesses.
+void mirage__begin_operation(Emit *e);
+void mirage__will_read(Emit *e, MirageValue value);        // everything an evaluation of `value` reads
+void mirage__will_read_buffer(Emit *e, MirageValue value); // the buffer itself
+void mirage__will_write(Emit *e, MirageValue value);
+void mirage__barrier(Emit *e);
+void mirage__forget_hazards(Emit *e);
+
+// codegen_access.c --------------------------------------------------------------------------------- tiles of tensors
+/// Where this block's tile lies in a tensor, for the grid position and loop iterations in force.
+typedef struct Access {
+  const MirageType *tensor, *tile;
+  LLVMValueRef base;
+  LLVMValueRef start[MIRAGE_MAX_RANK]; // of the tile, in elements
+  LLVMValueRef limit[MIRAGE_MAX_RANK]; // valid elements of the tile from its start; NULL = all
+  uint32_t width;                      // neighbouring elements that are aligned and all valid or all not; <= 16 bytes
+  MirageFill fill;
+  bool masked;
+  bool stream; // read once: do not keep in the first cache
+} Access;
+/// `iteration` replaces that of the innermost loop around `node` (prefetching); NULL = the current one.
+Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const MirageType *tile, LLVMValueRef iteration);
+LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMValueRef *index);
+LLVMValueRef mirage__access_valid(Emit *e, const Access *access, const LLVMValueRef *index); // NULL = always
+LLVMValueRef mirage__fill_value(Emit *e, MirageFill fill);
+/// Reads `width` elements (a divisor or multiple of access.width) straight from device memory, masked ones as fill.
+void mirage__access_read(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out);
+
+// codegen_load.c, codegen_store.c
+/// Starts copying the load's tile into copy `copy` of its buffer, for iteration `iteration` of its loop.
+void mirage__issue_load(Emit *e, MirageNode node, LLVMValueRef iteration, LLVMValueRef copy);
+void mirage__emit_store(Emit *e, MirageNode node);
+/// Evaluates an inline value into its buffer; `from` into the buffer of `to`.
+void mirage__materialize(Emit *e, MirageValue from, MirageValue to);
+
+// codegen_elementwise.c, codegen_math.c
+/// `width` elements from `index` on along the last dimension; index's last entry is a multiple of width.
+void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out);
+LLVMValueRef mirage__element1(Emit *e, MirageValue value, const LLVMValueRef *index);
+void mirage__forget_elements(Emit *e);
+/// Index into an operand of type `from` that broadcasts to `to`.
+void mirage__broadcast_index(Emit *e, const MirageType *from, const MirageType *to, const LLVMValueRef *index,
+                             LLVMValueRef *out);
+LLVMValueRef mirage__unary(Emit *e, MirageOp op, LLVMValueRef x);
+LLVMValueRef mirage__binary(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b);
+LLVMValueRef mirage__round_to(Emit *e, MirageDType dtype, LLVMValueRef x);
+
+// Products and reductions. A carried one: begin before the loop, step in each iteration, end after it.
+typedef struct Carry {
+  MirageNode node;    // the product or reduction
+  MirageValue result; // buffer that receives the total
+  MirageValue init;   // {0}: none
+  MirageValue factor; // {0}: plain sum or maximum
+  Accumulators acc;
+} Carry;
+void mirage__matmul_begin(Emit *e, Carry *carry); // codegen_matmul.c
+void mirage__matmul_step(Emit *e, Carry *carry);
+void mirage__matmul_end(Emit *e, Carry *carry);
+void mirage__mma_step(Emit *e, Carry *carry, const MatmulSplit *split);    // codegen_mma.c
+void mirage__direct_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_direct.c
+void mirage__mma_multiply(Emit *e, MirageDType dtype, const LLVMValueRef *p, const LLVMValueRef *q,
+                          LLVMValueRef *cells);
+void mirage__fma_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_fma.c
+void mirage__reduce_begin(Emit *e, Carry *carry);                       // codegen_reduce.c
+void mirage__reduce_step(Emit *e, Carry *carry);
+void mirage__reduce_end(Emit *e, Carry *carry);
+/// Sums (or takes the maximum of) the copies of a buffer into copy 0.
+void mirage__combine_copies(Emit *e, MirageValue buffer, bool maximum);
+
+/// Where accumulator `index` of this thread lies in the product: codegen_matmul.c.
+typedef struct Cell {
+  LLVMValueRef index[MIRAGE_MAX_RANK]; // in the result, clamped into it
+  LLVMValueRef valid;                  // NULL = always
+} Cell;
+Cell mirage__matmul_cell(Emit *e, const MatmulSplit *split, const MirageType *result, int32_t index);
+/// This thread's worker coordinates: which row, column and depth share it computes.
+typedef struct Worker {
+  LLVMValueRef row, col, depth;
+} Worker;
+Worker mirage__matmul_worker(Emit *e, const MatmulSplit *split);
+MatmulSplit mirage__split_of(Emit *e, MirageNode node);
+
+// codegen_collective.c
+void mirage__emit_collective(Emit *e, MirageNode node);
+/// Device memory that the kernel's grid collectives need; 0 without any.
+int64_t mirage__workspace_bytes(const Emit *e);
+
+// codegen_block.c
+void mirage__emit_block(Emit *e);
+
+#endif

@@ -1,0 +1,253 @@
+// block.c - flattens a block graph into steps and answers structural questions about its values.
+#include "block.h"
+
+#include <string.h>
+
+typedef struct Walk {
+  Block *block;
+  const MirageDiag *diag;
+  MirageStatus status;
+} Walk;
+
+static BlockValue *value_of(const Block *block, MirageValue value) { return &block->values[value.index]; }
+
+static void add_value(Block *block, MirageValue value, MirageNode def, MirageNode owner, uint32_t index, int32_t loop) {
+  const MirageType *type = mirage_ugraph_type(block->graph, value);
+  *value_of(block, value) = (BlockValue){
+      .inside = true,
+      .shared = type->space == MIRAGE_SPACE_SHARED,
+      .def = def,
+      .owner = owner,
+      .index = index,
+      .loop = loop,
+      .alias = value,
+  };
+}
+
+static void walk_region(Walk *walk, MirageRegion region, int32_t loop);
+
+static void walk_loop(Walk *walk, MirageNode node, const MirageNodeView *view, int32_t parent) {
+  Block *block = walk->block;
+  int32_t index = block->num_loops++;
+  BlockLoop *loop = &block->loops[index];
+  *loop = (BlockLoop){
+      .node = node,
+      .parent = parent,
+      .depth = parent < 0 ? 0 : block->loops[parent].depth + 1,
+      .begin = block->step_of_node[node.index],
+      .range = view->attrs->loop.range,
+      .trips = view->attrs->loop.range * (parent < 0 ? 1 : block->loops[parent].trips),
+  };
+  MirageRegionView body = mirage_ugraph_region(block->graph, view->region);
+  for (uint32_t i = 0; i < body.num_arguments; ++i)
+    add_value(block, (MirageValue){body.first_argument.index + i}, (MirageNode){0}, node, i, index);
+  walk_region(walk, view->region, index);
+  loop->end = block->num_steps - 1;
+  block->num_steps++; // results are written between the yield and what follows
+}
+
+static void walk_thread(Walk *walk, MirageNode node, const MirageNodeView *view, int32_t loop) {
+  Block *block = walk->block;
+  MirageRegionView body = mirage_ugraph_region(block->graph, view->region);
+  for (uint32_t i = 0; i < body.num_arguments; ++i) {
+    MirageValue argument = {body.first_argument.index + i};
+    add_value(block, argument, (MirageNode){0}, node, i, loop);
+    value_of(block, argument)->alias = view->operands[i];
+    value_of(block, argument)->shared = false;
+  }
+  walk_region(walk, view->region, loop);
+  MirageNodeView end = mirage_ugraph_node(block->graph, body.nodes[body.num_nodes - 1]);
+  for (uint32_t i = 0; i < view->num_results; ++i)
+    value_of(block, mirage_ugraph_result(block->graph, node, i))->alias = end.operands[i];
+}
+
+static void walk_region(Walk *walk, MirageRegion region, int32_t loop) {
+  Block *block = walk->block;
+  MirageRegionView view = mirage_ugraph_region(block->graph, region);
+  for (uint32_t i = 0; i < view.num_nodes; ++i) {
+    MirageNode node = view.nodes[i];
+    MirageNodeView n = mirage_ugraph_node(block->graph, node);
+    block->step_of_node[node.index] = block->num_steps;
+    block->steps[block->num_steps++] = (BlockStep){node, loop};
+    for (uint32_t r = 0; r < n.num_results; ++r)
+      add_value(block, mirage_ugraph_result(block->graph, node, r), node, (MirageNode){0}, r, loop);
+    if (n.op == MIRAGE_OP_LOOP)
+      walk_loop(walk, node, &n, loop);
+    else if (n.op == MIRAGE_OP_THREAD)
+      walk_thread(walk, node, &n, loop);
+  }
+}
+
+static void count_uses(Block *block) {
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
+    bool forwards =
+        view.op == MIRAGE_OP_THREAD ||
+        (view.op == MIRAGE_OP_YIELD && mirage_ugraph_region(block->graph, view.parent).level == MIRAGE_LEVEL_THREAD);
+    for (uint32_t i = 0; !forwards && i < view.num_operands; ++i)
+      value_of(block, mirage__block_resolve(block, view.operands[i]))->num_uses++;
+  }
+}
+
+MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageNode custom, MirageArena *arena,
+                                const MirageDiag *diag) {
+  uint32_t nodes = mirage_ugraph_num_nodes(graph), values = mirage_ugraph_num_values(graph);
+  *block = (Block){.graph = graph, .custom = custom, .arena = arena};
+  block->values = mirage_arena_alloc_array(arena, values + 1, sizeof *block->values);
+  block->types = mirage_arena_alloc_array(arena, values + 1, sizeof *block->types);
+  block->step_of_node = mirage_arena_alloc_array(arena, nodes + 1, sizeof *block->step_of_node);
+  block->steps = mirage_arena_alloc_array(arena, 2 * (size_t)nodes + 2, sizeof *block->steps);
+  block->loops = mirage_arena_alloc_array(arena, nodes + 1, sizeof *block->loops);
+  MirageNodeView view = mirage_ugraph_node(graph, custom);
+  if (!block->values || !block->types || !block->step_of_node || !block->steps || !block->loops)
+    return mirage_diag_fail(diag, view.loc, MIRAGE_NO_MEMORY, "custom: out of memory");
+  for (uint32_t id = 1; id <= values; ++id)
+    block->types[id] = *mirage_ugraph_type(graph, (MirageValue){id});
+  memset(block->step_of_node, -1, (nodes + 1) * sizeof *block->step_of_node);
+  MirageRegionView body = mirage_ugraph_region(graph, view.region);
+  for (uint32_t i = 0; i < body.num_arguments; ++i)
+    add_value(block, (MirageValue){body.first_argument.index + i}, (MirageNode){0}, custom, i, -1);
+  Walk walk = {block, diag, MIRAGE_OK};
+  walk_region(&walk, view.region, -1);
+  count_uses(block);
+  return walk.status;
+}
+
+MirageValue mirage__block_resolve(const Block *block, MirageValue value) {
+  while (value_of(block, value)->alias.index != value.index)
+    value = value_of(block, value)->alias;
+  return value;
+}
+
+MirageOp mirage__block_op(const Block *block, MirageValue value) {
+  const BlockValue *v = value_of(block, value);
+  if (v->def.index)
+    return mirage_ugraph_node(block->graph, v->def).op;
+  MirageOp owner = mirage_ugraph_node(block->graph, v->owner).op;
+  return owner == MIRAGE_OP_LOOP ? MIRAGE_OP_LOOP : MIRAGE_OP_NONE;
+}
+
+MirageNodeView mirage__block_def(const Block *block, MirageValue value) {
+  return mirage_ugraph_node(block->graph, value_of(block, value)->def);
+}
+
+int32_t mirage__block_find_loop(const Block *block, MirageNode node) {
+  for (int32_t i = 0; i < block->num_loops; ++i)
+    if (block->loops[i].node.index == node.index)
+      return i;
+  return -1;
+}
+
+bool mirage__block_loop_contains(const Block *block, int32_t outer, int32_t inner) {
+  for (; inner >= 0; inner = block->loops[inner].parent)
+    if (inner == outer)
+      return true;
+  return outer < 0;
+}
+
+bool mirage__block_can_inline(MirageOp op) {
+  if (op == MIRAGE_OP_NONE)
+    return false;
+  switch (mirage_op_info(op)->kind) {
+  case MIRAGE_KIND_UNARY:
+  case MIRAGE_KIND_BINARY:
+  case MIRAGE_KIND_SHAPE:
+  case MIRAGE_KIND_CAST:
+  case MIRAGE_KIND_CONSTANT:
+    return true;
+  default:
+    return false;
+  }
+}
+
+MirageNodeView mirage__block_yield(const Block *block, MirageNode loop) {
+  MirageRegionView body = mirage_ugraph_region(block->graph, mirage_ugraph_node(block->graph, loop).region);
+  return mirage_ugraph_node(block->graph, body.nodes[body.num_nodes - 1]);
+}
+
+uint32_t mirage__block_factor_index(const MirageLoopAttrs *attrs, uint32_t index) {
+  uint32_t factor = attrs->num_carries;
+  for (uint32_t i = 0; i < index; ++i)
+    factor += attrs->carries[i].combine == MIRAGE_COMBINE_RESCALE;
+  return factor;
+}
+
+void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visit, void *user) {
+  value = mirage__block_resolve(block, value);
+  const BlockValue *v = value_of(block, value);
+  if (v->shared || !v->def.index) {
+    visit(user, value);
+    return;
+  }
+  MirageNodeView view = mirage_ugraph_node(block->graph, v->def);
+  if (!mirage__block_can_inline(view.op)) {
+    visit(user, value);
+    return;
+  }
+  for (uint32_t i = 0; i < view.num_operands; ++i)
+    mirage__block_leaves(block, view.operands[i], visit, user);
+}
+
+CarryKind mirage__block_carry_candidate(const Block *block, MirageNode loop, uint32_t index) {
+  MirageNodeView view = mirage_ugraph_node(block->graph, loop);
+  MirageNodeView yield = mirage__block_yield(block, loop);
+  MirageCombine combine = view.attrs->loop.carries[index].combine;
+  MirageValue argument = mirage_ugraph_argument(block->graph, loop, index);
+  MirageValue contribution = mirage__block_resolve(block, yield.operands[index]);
+  const BlockValue *c = value_of(block, contribution);
+  // Somebody else looks at the running value, or the contribution is not made anew in each iteration.
+  if (value_of(block, argument)->num_uses || c->num_uses != 1 || !c->def.index ||
+      c->loop != mirage__block_find_loop(block, loop))
+    return CARRY_SHARED;
+  switch (mirage_ugraph_node(block->graph, c->def).op) {
+  case MIRAGE_OP_MATMUL:
+    return combine == MIRAGE_COMBINE_SUM || combine == MIRAGE_COMBINE_RESCALE ? CARRY_MATMUL : CARRY_SHARED;
+  case MIRAGE_OP_REDUCE_SUM:
+  case MIRAGE_OP_REDUCE_MEAN:
+    return combine == MIRAGE_COMBINE_SUM || combine == MIRAGE_COMBINE_RESCALE ? CARRY_REDUCE : CARRY_SHARED;
+  case MIRAGE_OP_REDUCE_MAX:
+    return combine == MIRAGE_COMBINE_MAX ? CARRY_REDUCE : CARRY_SHARED;
+  default:
+    return CARRY_SHARED;
+  }
+}
+
+CarryKind mirage__block_carry_kind(const Block *block, MirageNode loop, uint32_t index) {
+  MirageValue contribution = mirage__block_resolve(block, mirage__block_yield(block, loop).operands[index]);
+  if (value_of(block, contribution)->shared)
+    return CARRY_SHARED;
+  return mirage__block_carry_candidate(block, loop, index);
+}
+
+MirageValue mirage__block_buffer_of(const Block *block, MirageValue value) {
+  value = mirage__block_resolve(block, value);
+  const BlockValue *v = value_of(block, value);
+  if (!v->def.index && mirage_ugraph_node(block->graph, v->owner).op == MIRAGE_OP_LOOP)
+    return mirage_ugraph_result(block->graph, v->owner, v->index);
+  return value;
+}
+
+int64_t mirage__block_shared_bytes(const Block *block) {
+  int64_t most = 0;
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); ++id) {
+    const MirageType *type = &block->types[id];
+    if (!block->values[id].inside || !block->values[id].shared || block->values[id].alias.index != id)
+      continue;
+    int64_t end = type->layout.offset + mirage__buffer_bytes(type) * type->layout.stages;
+    most = end > most ? end : most;
+  }
+  return most;
+}
+
+int64_t mirage__buffer_bytes(const MirageType *type) {
+  int64_t elements = 1;
+  for (uint32_t i = 0; i < type->rank; ++i)
+    elements += (type->shape[i] - 1) * type->layout.strides[i];
+  if (type->rank && type->layout.strides[type->rank - 1] == 1) { // rows may be read in whole 16-byte pieces
+    int64_t unit = 16 / mirage_dtype_bytes(type->dtype);
+    elements = (elements + unit - 1) / unit * unit;
+  }
+  return (elements * mirage_dtype_bytes(type->dtype) + 15) / 16 * 16;
+}

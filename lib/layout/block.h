@@ -1,0 +1,149 @@
+// block.h - one block graph seen as straight-line steps: what layout planning and code generation must agree on.
+//
+// Shared by lib/layout and lib/codegen only. Steps are numbered in textual order; thread regions are flattened into the
+// block graph around them (a fragment is the tile it comes from). Every tile value is one of
+//
+//   inline    REGISTER, and its operator computes element by element: consumers ask for an element and get code for it
+//   direct    REGISTER, a load: consumers read device memory
+//   carried   REGISTER, a product or a reduction that only feeds a loop's sum (or max, or rescaled sum): every thread
+//   keeps
+//             its part of the accumulator in registers until the loop ends
+//   buffer    SHARED: stored in shared memory; see buffer_of for the carries and results that share one
+#ifndef MIRAGE_LAYOUT_BLOCK_H
+#define MIRAGE_LAYOUT_BLOCK_H
+
+#include "mirage/arena.h"
+#include "mirage/target.h"
+#include "mirage/ugraph.h"
+
+typedef struct BlockValue {
+  bool inside;    // belongs to this custom node
+  bool shared;    // buffer
+  bool direct;    // a load that the matrix instruction takes straight from device memory (split.c)
+  MirageNode def; // {0}: argument of `owner`'s region
+  MirageNode owner;
+  uint32_t index;    // which result or argument
+  int32_t loop;      // innermost loop around the definition, -1 = none
+  MirageValue alias; // what a thread argument or result stands for; itself otherwise
+  uint32_t num_uses;
+  int32_t begin, end; // steps between which the buffer must hold its value
+} BlockValue;
+
+typedef struct BlockLoop {
+  MirageNode node;
+  int32_t parent;     // enclosing loop, -1 = none
+  int32_t depth;      // 0 = outermost
+  int32_t begin, end; // steps of the loop node and of its yield; results are written at end + 1
+  int64_t range;
+  int64_t trips; // product of the ranges up to here
+} BlockLoop;
+
+typedef struct BlockStep {
+  MirageNode node;
+  int32_t loop; // innermost loop around the node
+} BlockStep;
+
+typedef struct Block {
+  const MirageUGraph *graph;
+  MirageNode custom;
+  MirageArena *arena;
+  BlockValue *values;    // by value id
+  MirageType *types;     // by value id: as in the graph, with the placements decided since
+  int32_t *step_of_node; // by node id, -1 outside
+  BlockStep *steps;
+  int32_t num_steps;
+  BlockLoop *loops;
+  int32_t num_loops;
+} Block;
+
+/// Numbers the steps of `custom`; memory comes from `arena`. `shared` flags are taken from the values' spaces.
+MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageNode custom, MirageArena *arena,
+                                const MirageDiag *diag);
+/// The value that `value` stands for once thread regions are flattened.
+MirageValue mirage__block_resolve(const Block *block, MirageValue value);
+/// The operator that computes a resolved value: LOOP for results and carries of a loop, NONE for tensors.
+MirageOp mirage__block_op(const Block *block, MirageValue value);
+int32_t mirage__block_find_loop(const Block *block, MirageNode node);
+bool mirage__block_loop_contains(const Block *block, int32_t outer, int32_t inner);
+/// An operator whose elements can be computed one by one from elements of its operands.
+bool mirage__block_can_inline(MirageOp op);
+MirageNodeView mirage__block_def(const Block *block, MirageValue value);
+/// Yield of a loop: contributions, then factors of the rescaled carries.
+MirageNodeView mirage__block_yield(const Block *block, MirageNode loop);
+/// Which operand of the loop's yield is the factor of carry `index`, counting from 0.
+uint32_t mirage__block_factor_index(const MirageLoopAttrs *attrs, uint32_t index);
+
+/// Calls `visit` for every buffer and direct load that an evaluation of `value` reads.
+typedef void (*BlockVisit)(void *user, MirageValue leaf);
+void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visit, void *user);
+
+/// How a loop keeps one of its carries.
+typedef enum { CARRY_SHARED, CARRY_MATMUL, CARRY_REDUCE } CarryKind;
+/// The kind that the graph's structure permits, registers apart.
+CarryKind mirage__block_carry_candidate(const Block *block, MirageNode loop, uint32_t index);
+/// The kind in force: the candidate when the contribution is not a buffer, else CARRY_SHARED.
+CarryKind mirage__block_carry_kind(const Block *block, MirageNode loop, uint32_t index);
+/// The value whose placement describes the memory of a buffer: a carry kept in shared memory and its loop's result are
+/// one.
+MirageValue mirage__block_buffer_of(const Block *block, MirageValue value);
+
+// ------------------------------------------------------------------------------------------- dividing work in a block
+
+/// How workers (warps for the matrix instruction, threads for plain multiply-adds) divide a product.
+///
+/// rows x cols x depth is measured in units: 16 x 8 x 16 elements for the matrix instruction, single elements
+/// otherwise. Batch counts as rows. Worker (r, c, d) of by_row x by_col x by_depth computes row units [r*rows_each,
+/// ..), col units [c*cols_each, ..), and every by_depth-th depth unit from d on; with by_depth > 1 partial tiles are
+/// summed afterwards.
+typedef struct MatmulSplit {
+  bool tensor_core;
+  int32_t lane_rows; // > 0: the direct form
+  bool swap;         // rows run over n and cols over m
+  int64_t batch, m, n, k;
+  int32_t row_units, col_units, depth_units; // row_units per batch element
+  int32_t by_row, by_col, by_depth;
+  int32_t rows_each, cols_each;
+  int32_t accumulators; // f32 registers per thread
+} MatmulSplit;
+MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const MirageAttrs *attrs,
+                                 const MirageSchedule *schedule);
+/// The same for a product of a block graph, in the direct form where its weight is marked direct.
+MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product,
+                                       const MirageSchedule *schedule);
+/// Whether the product may take the direct form with this many warps (any number where 0); *out_weight is the load.
+bool mirage__matmul_may_be_direct(const Block *block, const MirageNodeView *product, int32_t warps,
+                                  MirageValue *out_weight);
+/// Most accumulators that a thread of a block of this size can keep.
+int32_t mirage__accumulator_limit(const MirageSchedule *schedule);
+
+/// A matmul operand as the matrix instruction may read it: a buffer, or a transpose of one (then `perm` says how).
+typedef struct MatmulOperand {
+  MirageValue base;
+  int32_t perm[MIRAGE_MAX_RANK]; // operand dimension i is base dimension perm[i]
+} MatmulOperand;
+MatmulOperand mirage__matmul_operand(const Block *block, MirageValue operand);
+
+/// How threads divide a reduction: `group` threads share an output; groups wider than a warp leave one partial per
+/// warp.
+typedef struct ReduceSplit {
+  int64_t outputs, length; // results; elements reduced into each
+  int32_t group;           // 1 .. 32 (a power of two), or 32 * warps_each
+  int32_t warps_each;      // warps that share one output; 1 unless group > 32
+  int32_t outputs_each;    // results per group
+  int32_t vector;          // neighbouring elements taken at once
+} ReduceSplit;
+ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, int32_t dim,
+                                 const MirageSchedule *schedule);
+
+/// Plans one custom kernel without touching the graph: `out_block` holds all placements - also of fragments, which the
+/// graph cannot record - and `out_schedule` the completed schedule. Memory comes from `arena`. Errors as
+/// mirage_layout_plan.
+MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
+                                MirageArena *arena, const MirageDiag *diag, Block *out_block,
+                                MirageSchedule *out_schedule);
+/// Bytes of shared memory that a planned block uses.
+int64_t mirage__block_shared_bytes(const Block *block);
+/// Bytes of one buffer of a planned tile, a multiple of 16.
+int64_t mirage__buffer_bytes(const MirageType *type);
+
+#endif

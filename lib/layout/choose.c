@@ -1,0 +1,417 @@
+// choose.c - which tiles become buffers in shared memory, and where loads land.
+//
+// Consumers are visited before producers. Each consumer says how often it will ask for an element of its operands; a
+// value is then either computed where it is asked for (inline), which costs that many evaluations, or stored once and
+// read back, which costs its elements plus a barrier.
+//
+// Forced:  products, reductions and collectives are buffers (unless a loop carries them in registers); so is a load
+// that
+//          feeds the matrix instruction, and a value that a loop yields while it still reads that loop's carries,
+//          because carries change all at once.
+//
+// Example: sqrt(mean) of shape [2, 1] divides an accumulator of shape [2, 48] on 512 threads: under one evaluation per
+//          thread, so it stays inline; exp(s) of [64, 64] read by a product and a row sum is stored once.
+#include "plan.h"
+
+#include <string.h>
+
+static const double BARRIER_COST = 40, LOAD_COST = 6, DIRECT_COST = 24;
+
+static double op_cost(MirageOp op) {
+  switch (op) {
+  case MIRAGE_OP_EXP:
+  case MIRAGE_OP_SQRT:
+  case MIRAGE_OP_RSQRT:
+  case MIRAGE_OP_DIV:
+    return 8;
+  case MIRAGE_OP_LOG:
+  case MIRAGE_OP_SIGMOID:
+  case MIRAGE_OP_SILU:
+  case MIRAGE_OP_GELU:
+  case MIRAGE_OP_GELU_TANH:
+  case MIRAGE_OP_ERF:
+  case MIRAGE_OP_TANH:
+    return 20;
+  case MIRAGE_OP_RESHAPE:
+    return 4; // index arithmetic
+  default:
+    return 1;
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- warps
+
+typedef struct Sizes {
+  double products; // 16 x 8 x 16 products, or as many plain multiply-adds, of the largest matmul
+  double elements; // of the largest tile
+  bool matmul;
+} Sizes;
+
+static Sizes measure(const Plan *plan) {
+  Sizes sizes = {0};
+  const Block *block = &plan->block;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
+    if (view.op == MIRAGE_OP_MATMUL || view.op == MIRAGE_OP_MMA) {
+      MirageSchedule one = {.warps = 4};
+      const MirageType *a = mirage_ugraph_type(block->graph, view.operands[0]);
+      MatmulSplit split = mirage__matmul_split(a, mirage_ugraph_type(block->graph, view.operands[1]), view.attrs, &one);
+      double units = (double)split.batch * split.row_units * split.col_units * split.depth_units;
+      units = split.tensor_core ? units : units / 128;
+      sizes.products = units > sizes.products ? units : sizes.products;
+      sizes.matmul = true;
+    }
+    for (uint32_t r = 0; r < view.num_results; ++r) {
+      double elements = (double)mirage_type_elements(
+          mirage_ugraph_type(block->graph, mirage_ugraph_result(block->graph, block->steps[s].node, r)));
+      sizes.elements = elements > sizes.elements ? elements : sizes.elements;
+    }
+  }
+  return sizes;
+}
+
+void mirage__plan_warps(Plan *plan) {
+  if (plan->schedule.warps > 0)
+    return;
+  Sizes sizes = measure(plan);
+  const MirageAttrs *attrs = mirage_ugraph_node(plan->graph, plan->block.custom).attrs;
+  double blocks = (double)attrs->custom.grid[0] * (double)attrs->custom.grid[1] * (double)attrs->custom.grid[2];
+  bool alone = blocks <= plan->target->num_sms; // a block has a multiprocessor to itself
+  double want = sizes.elements / (alone ? 256 : 512);
+  if (sizes.matmul && sizes.products / 16 > want)
+    want = sizes.products / 16;
+  int32_t warps = 4, most = alone ? 16 : 8;
+  while (warps < most && warps < want)
+    warps *= 2;
+  plan->schedule.warps = warps;
+}
+
+// ------------------------------------------------------------------------------------------- straight to registers
+
+enum { DIRECT_LEAST_WARPS = 8, DIRECT_MOST_WARPS = 16, SMALL_SHARE = 2 };
+
+static MirageLoadSchedule *load_schedule(Plan *plan, MirageNode node) {
+  for (uint32_t i = 0; i < plan->num_loads; ++i)
+    if (plan->loads[i].index == node.index)
+      return &plan->schedule.loads[i];
+  return NULL;
+}
+
+// Warps that share the contraction of a direct product, 0 when it cannot be one.
+static int32_t direct_warps(Plan *plan, const MirageNodeView *product, MirageValue *out_weight) {
+  const Block *block = &plan->block;
+  if (!mirage__matmul_may_be_direct(block, product, plan->schedule.warps, out_weight))
+    return 0;
+  const BlockValue *weight = &block->values[out_weight->index];
+  const MirageLoadSchedule *load = load_schedule(plan, weight->def);
+  bool by_hand = load->landing == MIRAGE_LANDING_REGISTER;
+  if (weight->loop < 0 || (block->types[out_weight->index].layout.planned && weight->shared) ||
+      (load->landing != MIRAGE_LANDING_AUTO && !by_hand))
+    return 0;
+  if (plan->schedule.warps)
+    return plan->schedule.warps >= DIRECT_LEAST_WARPS || by_hand ? plan->schedule.warps : 0;
+  int64_t steps = block->types[out_weight->index].shape[0] / 32;
+  int32_t warps = DIRECT_MOST_WARPS;
+  while (steps % warps)
+    warps /= 2;
+  return warps >= DIRECT_LEAST_WARPS || by_hand ? warps : 0;
+}
+
+// What else a direct loop loads comes straight from device memory too where it is small: then no iteration needs a
+// barrier, and warps run freely.
+static void direct_neighbours(Plan *plan, int32_t loop, double weight_elements) {
+  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+    MirageLoadSchedule *load = &plan->schedule.loads[i];
+    const MirageType *type = mirage_ugraph_type(plan->graph, mirage_ugraph_result(plan->graph, plan->loads[i], 0));
+    if (plan->block.steps[plan->block.step_of_node[plan->loads[i].index]].loop == loop &&
+        load->landing == MIRAGE_LANDING_AUTO && (double)mirage_type_elements(type) * SMALL_SHARE <= weight_elements)
+      load->landing = MIRAGE_LANDING_REGISTER;
+  }
+}
+
+// Weights that are used once and meet few activations go straight from device memory to the matrix instruction.
+void mirage__plan_direct(Plan *plan) {
+  Block *block = &plan->block;
+  for (int32_t l = 0; l < block->num_loops; ++l) {
+    MirageNode loop = block->loops[l].node;
+    MirageNodeView view = mirage_ugraph_node(plan->graph, loop), yield = mirage__block_yield(block, loop);
+    for (uint32_t i = 0; i < view.num_operands; ++i) {
+      MirageValue contribution = mirage__block_resolve(block, yield.operands[i]), weight;
+      if (mirage__block_carry_candidate(block, loop, i) != CARRY_MATMUL || block->values[contribution.index].shared)
+        continue;
+      MirageNodeView product = mirage__block_def(block, contribution);
+      int32_t warps = direct_warps(plan, &product, &weight);
+      if (!warps)
+        continue;
+      plan->schedule.warps = warps;
+      block->values[weight.index].direct = true;
+      MirageLoadSchedule *load = load_schedule(plan, block->values[weight.index].def);
+      load->landing = MIRAGE_LANDING_REGISTER;
+      if (load->cache == MIRAGE_CACHE_DEFAULT)
+        load->cache = MIRAGE_CACHE_NO_ALLOCATE;
+      direct_neighbours(plan, l, (double)mirage_type_elements(&block->types[weight.index]));
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------ places
+
+typedef struct Choice {
+  Plan *plan;
+  double *evaluations; // by value id: elements asked for during one run of the block
+  double *chain;       // by value id: cost of one evaluation when everything that can be is inline
+  bool *forced;        // must be a buffer
+  bool *register_only; // carried in registers, or a view that nothing reads
+} Choice;
+
+static double trips_of(const Block *block, int32_t loop) { return loop < 0 ? 1 : (double)block->loops[loop].trips; }
+
+static double elements_of(const Choice *choice, MirageValue value) {
+  return (double)mirage_type_elements(mirage_ugraph_type(choice->plan->graph, value));
+}
+
+static void ask(Choice *choice, MirageValue value, double times) {
+  choice->evaluations[mirage__block_resolve(&choice->plan->block, value).index] += times;
+}
+
+static void force(Choice *choice, MirageValue value) {
+  choice->forced[mirage__block_resolve(&choice->plan->block, value).index] = true;
+}
+
+typedef struct ReadsCarry {
+  const Block *block;
+  MirageNode loop;
+  bool found;
+} ReadsCarry;
+
+static void find_carry(void *user, MirageValue leaf) {
+  ReadsCarry *reads = user;
+  const BlockValue *v = &reads->block->values[leaf.index];
+  reads->found |= !v->def.index && v->owner.index == reads->loop.index;
+}
+
+// The loop's yield: what it asks of contributions and factors.
+static void ask_yield(Choice *choice, MirageNode loop, int32_t index) {
+  const Block *block = &choice->plan->block;
+  MirageNodeView view = mirage_ugraph_node(block->graph, loop), yield = mirage__block_yield(block, loop);
+  double trips = trips_of(block, index);
+  for (uint32_t i = 0; i < view.num_operands; ++i) {
+    MirageValue contribution = mirage__block_resolve(block, yield.operands[i]);
+    MirageValue result = mirage_ugraph_result(block->graph, loop, i);
+    CarryKind kind = mirage__block_carry_candidate(block, loop, i);
+    bool by_hand = block->values[contribution.index].shared;
+    if (kind != CARRY_SHARED && !by_hand && choice->register_only[contribution.index])
+      ; // asked for nowhere
+    else
+      ask(choice, contribution, elements_of(choice, contribution) * trips);
+    force(choice, result);
+    if (view.attrs->loop.carries[i].combine == MIRAGE_COMBINE_RESCALE)
+      ask(choice, yield.operands[mirage__block_factor_index(&view.attrs->loop, i)],
+          elements_of(choice, result) * trips);
+  }
+  for (uint32_t i = 0; i < yield.num_operands; ++i) {
+    MirageValue value = mirage__block_resolve(block, yield.operands[i]);
+    ReadsCarry reads = {block, loop, false};
+    mirage__block_leaves(block, value, find_carry, &reads);
+    if (reads.found)
+      force(choice, value);
+  }
+}
+
+static bool lands_in_registers(const Choice *choice, MirageValue value) {
+  const BlockValue *v = &choice->plan->block.values[value.index];
+  if (mirage__block_op(&choice->plan->block, value) != MIRAGE_OP_LOAD || v->shared)
+    return false;
+  return load_schedule(choice->plan, v->def)->landing == MIRAGE_LANDING_REGISTER;
+}
+
+static void ask_matmul(Choice *choice, const MirageNodeView *view, double trips) {
+  const Block *block = &choice->plan->block;
+  MatmulSplit split = mirage__block_matmul_split(block, view, &choice->plan->schedule);
+  for (uint32_t i = 0; i < 2; ++i) {
+    if (!split.tensor_core) {
+      int32_t reuse = i == 0 ? split.cols_each : split.rows_each;
+      ask(choice, view->operands[i], (double)split.batch * (double)(split.m * split.n * split.k) / reuse * trips);
+      continue;
+    }
+    MatmulOperand operand = mirage__matmul_operand(block, view->operands[i]);
+    bool computed =
+        mirage__block_can_inline(mirage__block_op(block, operand.base)) || lands_in_registers(choice, operand.base);
+    // What is computed in place, each worker computes for itself, padding included; in the direct form just once.
+    bool rows = (i == 0) != split.swap, shared_work = computed && !split.lane_rows;
+    double units = rows ? (double)(split.batch * split.row_units) * 16 * split.by_col
+                        : (double)split.batch * split.col_units * 8 * split.by_row;
+    if (!computed)
+      force(choice, operand.base);
+    double elements = shared_work ? units * (double)split.k : elements_of(choice, operand.base);
+    ask(choice, operand.base, elements * trips);
+  }
+  if (view->num_operands == 3)
+    ask(choice, view->operands[2], (double)split.batch * (double)(split.m * split.n) * trips);
+}
+
+// What one step asks of its operands.
+static void ask_step(Choice *choice, BlockStep step) {
+  const Block *block = &choice->plan->block;
+  MirageNodeView view = mirage_ugraph_node(block->graph, step.node);
+  double trips = trips_of(block, step.loop);
+  switch (view.op) {
+  case MIRAGE_OP_STORE:
+    ask(choice, view.operands[0], elements_of(choice, view.operands[0]) * trips);
+    return;
+  case MIRAGE_OP_MATMUL:
+  case MIRAGE_OP_MMA:
+    ask_matmul(choice, &view, trips);
+    return;
+  case MIRAGE_OP_REDUCE_SUM:
+  case MIRAGE_OP_REDUCE_MAX:
+  case MIRAGE_OP_REDUCE_MEAN:
+    ask(choice, view.operands[0], elements_of(choice, view.operands[0]) * trips);
+    return;
+  case MIRAGE_OP_LOOP:
+    for (uint32_t i = 0; i < view.num_operands; ++i)
+      ask(choice, view.operands[i], elements_of(choice, view.operands[i]) * trips);
+    return;
+  case MIRAGE_OP_YIELD:
+    if (step.loop >= 0 &&
+        mirage_ugraph_region(block->graph, view.parent).owner.index == block->loops[step.loop].node.index)
+      ask_yield(choice, block->loops[step.loop].node, step.loop);
+    return;
+  case MIRAGE_OP_CLUSTER_SUM:
+  case MIRAGE_OP_CLUSTER_MAX:
+  case MIRAGE_OP_GRID_SUM:
+  case MIRAGE_OP_GRID_MAX:
+    force(choice, view.operands[0]);
+    ask(choice, view.operands[0], elements_of(choice, view.operands[0]) * trips);
+    return;
+  default:
+    return;
+  }
+}
+
+static void chain_costs(Choice *choice) {
+  const Block *block = &choice->plan->block;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
+    double cost = LOAD_COST;
+    if (view.op == MIRAGE_OP_LOAD) {
+      cost = DIRECT_COST;
+    } else if (mirage__block_can_inline(view.op)) {
+      cost = op_cost(view.op);
+      for (uint32_t i = 0; i < view.num_operands; ++i) {
+        double operand = choice->chain[mirage__block_resolve(block, view.operands[i]).index];
+        cost += operand > 0 ? operand : LOAD_COST;
+      }
+    }
+    for (uint32_t r = 0; r < view.num_results; ++r)
+      choice->chain[mirage_ugraph_result(block->graph, block->steps[s].node, r).index] = cost;
+  }
+}
+
+static bool storing_is_cheaper(const Choice *choice, MirageValue value, int32_t loop) {
+  double elements = elements_of(choice, value) * trips_of(&choice->plan->block, loop);
+  double asked = choice->evaluations[value.index], chain = choice->chain[value.index];
+  double threads = choice->plan->schedule.warps * 32;
+  if (asked <= elements)
+    return false;
+  double stored =
+      (elements * (chain + 2) + asked * LOAD_COST) / threads + BARRIER_COST * trips_of(&choice->plan->block, loop);
+  return asked * chain / threads > stored;
+}
+
+static bool choose_load(Choice *choice, MirageValue value, BlockStep step) {
+  MirageLoadSchedule *load = load_schedule(choice->plan, step.node);
+  bool forced = choice->forced[value.index] || choice->plan->block.values[value.index].shared;
+  bool shared = forced || step.loop >= 0 || storing_is_cheaper(choice, value, step.loop);
+  if (load->landing == MIRAGE_LANDING_REGISTER && !forced)
+    shared = false;
+  if (load->landing == MIRAGE_LANDING_ASYNC)
+    shared = true;
+  load->landing = shared ? MIRAGE_LANDING_ASYNC : MIRAGE_LANDING_REGISTER;
+  return shared;
+}
+
+static void choose_step(Choice *choice, BlockStep step) {
+  Block *block = &choice->plan->block;
+  MirageNodeView view = mirage_ugraph_node(block->graph, step.node);
+  if (view.op == MIRAGE_OP_THREAD || view.op == MIRAGE_OP_LOOP || view.num_results == 0)
+    return;
+  MirageValue value = view.first_result;
+  if (block->values[value.index].alias.index != value.index)
+    return;
+  bool shared = choice->forced[value.index] || block->values[value.index].shared;
+  if (view.op == MIRAGE_OP_LOAD)
+    shared = choose_load(choice, value, step);
+  else if (!mirage__block_can_inline(view.op))
+    shared = !choice->register_only[value.index];
+  else if (!shared)
+    shared = view.num_operands > 0 && storing_is_cheaper(choice, value, step.loop);
+  block->values[value.index].shared = shared;
+  double asked = shared ? elements_of(choice, value) * trips_of(block, step.loop) : choice->evaluations[value.index];
+  if (mirage__block_can_inline(view.op))
+    for (uint32_t i = 0; i < view.num_operands; ++i)
+      ask(choice, view.operands[i], asked);
+}
+
+// Products and reductions that only feed a loop's accumulator stay in registers when the registers suffice.
+static void choose_carries(Choice *choice) {
+  Block *block = &choice->plan->block;
+  int32_t limit = mirage__accumulator_limit(&choice->plan->schedule), used = 0;
+  for (int32_t l = 0; l < block->num_loops; ++l) {
+    MirageNode loop = block->loops[l].node;
+    MirageNodeView view = mirage_ugraph_node(block->graph, loop), yield = mirage__block_yield(block, loop);
+    for (uint32_t i = 0; i < view.num_operands; ++i) {
+      MirageValue contribution = mirage__block_resolve(block, yield.operands[i]);
+      CarryKind kind = mirage__block_carry_candidate(block, loop, i);
+      if (kind == CARRY_SHARED || block->values[contribution.index].shared)
+        continue;
+      MirageNodeView def = mirage__block_def(block, contribution);
+      const MirageType *in = mirage_ugraph_type(block->graph, def.operands[0]);
+      int32_t registers;
+      if (kind == CARRY_MATMUL)
+        registers = mirage__block_matmul_split(block, &def, &choice->plan->schedule).accumulators;
+      else
+        registers = mirage__reduce_split(in, mirage_ugraph_type(block->graph, contribution), def.attrs->reduce.dim,
+                                         &choice->plan->schedule)
+                        .outputs_each;
+      if (registers > limit - used || (kind == CARRY_REDUCE && registers > 8))
+        continue;
+      used += registers;
+      choice->register_only[contribution.index] = true;
+    }
+  }
+}
+
+MirageStatus mirage__plan_places(Plan *plan) {
+  Block *block = &plan->block;
+  uint32_t values = mirage_ugraph_num_values(plan->graph) + 1;
+  Choice choice = {.plan = plan};
+  choice.evaluations = mirage_arena_alloc_array(block->arena, values, sizeof(double));
+  choice.chain = mirage_arena_alloc_array(block->arena, values, sizeof(double));
+  choice.forced = mirage_arena_alloc_array(block->arena, values, sizeof(bool));
+  choice.register_only = mirage_arena_alloc_array(block->arena, values, sizeof(bool));
+  if (!choice.evaluations || !choice.chain || !choice.forced || !choice.register_only)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+  choose_carries(&choice);
+  chain_costs(&choice);
+  for (int32_t s = block->num_steps - 1; s >= 0; --s) {
+    if (!block->steps[s].node.index)
+      continue;
+    choose_step(&choice, block->steps[s]); // all its readers have spoken
+    ask_step(&choice, block->steps[s]);
+  }
+  for (int32_t l = 0; l < block->num_loops; ++l) { // carries and results of loops
+    MirageNode loop = block->loops[l].node;
+    uint32_t carries = mirage_ugraph_node(plan->graph, loop).num_operands;
+    for (uint32_t i = 0; i < carries; ++i) {
+      bool in_memory = mirage__block_carry_kind(block, loop, i) == CARRY_SHARED;
+      block->values[mirage_ugraph_argument(plan->graph, loop, i).index].shared = in_memory;
+      block->values[mirage_ugraph_result(plan->graph, loop, i).index].shared = true;
+    }
+  }
+  return MIRAGE_OK;
+}

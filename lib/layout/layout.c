@@ -1,0 +1,178 @@
+// layout.c - plans every custom kernel of a graph: schedule, places, memory. [Mirage 6]
+//
+// Call order for one custom node:  schedule (what the hand left open)  ->  places (choose.c)  ->  memory (memory.c)  ->
+//                                  written back to the graph as the custom's schedule and the values' spaces and
+//                                  layouts.
+// Hand edits:  a planned tile keeps its strides, swizzle and offset; a load keeps landing and stages; each is checked.
+#include "mirage/layout.h"
+
+#include "plan.h"
+
+static MirageStatus collect_loads(Plan *plan) {
+  const Block *block = &plan->block;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index || mirage_ugraph_node(plan->graph, block->steps[s].node).op != MIRAGE_OP_LOAD)
+      continue;
+    if (plan->num_loads == MIRAGE_MAX_LOADS)
+      return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_LIMIT, "layout: a block graph has more than %d loads",
+                              MIRAGE_MAX_LOADS);
+    plan->loads[plan->num_loads++] = block->steps[s].node;
+  }
+  plan->schedule.num_loads = plan->num_loads;
+  return MIRAGE_OK;
+}
+
+static MirageStatus check_schedule(const Plan *plan) {
+  int32_t threads = plan->schedule.warps * 32;
+  if (plan->schedule.warps < 0 || threads > plan->target->max_threads_per_block)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT, "layout: %d warps are %d threads, %s allows %d",
+                            plan->schedule.warps, threads, plan->target->name, plan->target->max_threads_per_block);
+  if (plan->schedule.num_roles)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
+                            "layout: warp roles are not planned for yet (%u given)", plan->schedule.num_roles);
+  if (plan->schedule.side_blocks)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
+                            "layout: side blocks are not planned for yet (%d given)", plan->schedule.side_blocks);
+  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+    const MirageLoadSchedule *load = &plan->schedule.loads[i];
+    if (load->landing == MIRAGE_LANDING_BULK || load->landing == MIRAGE_LANDING_TENSOR)
+      return mirage_diag_fail(plan->diag, mirage_ugraph_node(plan->graph, plan->loads[i]).loc, MIRAGE_UNSUPPORTED,
+                              "load: bulk and tensor copies are not planned for yet (load %u)", i);
+    if (load->stages < 0 || load->stages > 64)
+      return mirage_diag_fail(plan->diag, mirage_ugraph_node(plan->graph, plan->loads[i]).loc, MIRAGE_BAD_ARGUMENT,
+                              "load: stages must lie in 0 .. 64, load %u has %d", i, load->stages);
+  }
+  return MIRAGE_OK;
+}
+
+// All loads of one loop turn in step: one number of stages for them all.
+static MirageStatus stages_by_hand(Plan *plan) {
+  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+    int32_t loop = plan->block.steps[plan->block.step_of_node[plan->loads[i].index]].loop,
+            want = plan->schedule.loads[i].stages;
+    if (want == 0 || loop < 0 || plan->schedule.loads[i].landing == MIRAGE_LANDING_REGISTER)
+      continue;
+    if (plan->stages_by_hand[loop] && plan->stages_of_loop[loop] != want)
+      return mirage_diag_fail(plan->diag, mirage_ugraph_node(plan->graph, plan->loads[i]).loc, MIRAGE_BAD_ARGUMENT,
+                              "load: loads of one loop take the same number of stages: %d vs %d", want,
+                              plan->stages_of_loop[loop]);
+    plan->stages_by_hand[loop] = true;
+    plan->stages_of_loop[loop] = want;
+  }
+  return MIRAGE_OK;
+}
+
+// What the loads' schedule turned out to be.
+static void complete_loads(Plan *plan) {
+  const Block *block = &plan->block;
+  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+    MirageLoadSchedule *load = &plan->schedule.loads[i];
+    int32_t loop = block->steps[block->step_of_node[plan->loads[i].index]].loop;
+    load->stages = load->landing == MIRAGE_LANDING_ASYNC && loop >= 0 ? plan->stages_of_loop[loop] : 1;
+  }
+}
+
+// Carries share their loop's result's buffer.
+static void share_buffers(Plan *plan) {
+  Block *block = &plan->block;
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(plan->graph); ++id) {
+    const BlockValue *v = &block->values[id];
+    if (!v->inside || !v->shared || v->alias.index != id)
+      continue;
+    block->types[id].layout = block->types[mirage__block_buffer_of(block, (MirageValue){id}).index].layout;
+    block->types[id].space = MIRAGE_SPACE_SHARED;
+  }
+}
+
+MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
+                                MirageArena *arena, const MirageDiag *diag, Block *out_block,
+                                MirageSchedule *out_schedule) {
+  MirageNodeView view = mirage_ugraph_node(graph, custom);
+  Plan plan = {.graph = graph, .target = target, .diag = diag, .loc = view.loc};
+  MIRAGE_TRY(mirage__block_init(&plan.block, graph, custom, arena, diag));
+  if (view.attrs->custom.schedule)
+    plan.schedule = *view.attrs->custom.schedule;
+  plan.types = plan.block.types;
+  plan.stages_of_loop = mirage_arena_alloc_array(arena, (size_t)plan.block.num_loops + 1, sizeof(int32_t));
+  plan.stages_by_hand = mirage_arena_alloc_array(arena, (size_t)plan.block.num_loops + 1, sizeof(bool));
+  if (!plan.stages_of_loop || !plan.stages_by_hand)
+    return mirage_diag_fail(diag, view.loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+  MIRAGE_TRY(collect_loads(&plan));
+  MIRAGE_TRY(check_schedule(&plan));
+  MIRAGE_TRY(stages_by_hand(&plan));
+  mirage__plan_direct(&plan);
+  mirage__plan_warps(&plan);
+  MIRAGE_TRY(mirage__plan_places(&plan));
+  MIRAGE_TRY(mirage__plan_memory(&plan));
+  complete_loads(&plan);
+  share_buffers(&plan);
+  *out_block = plan.block;
+  *out_schedule = plan.schedule;
+  return MIRAGE_OK;
+}
+
+// A fragment's buffer is recorded on the tile that the thread region yields it as, if any.
+static void write_back(MirageUGraph *graph, MirageNode custom, const Block *block, const MirageSchedule *schedule) {
+  mirage_ugraph_set_schedule(graph, custom, schedule);
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(graph); ++id) {
+    MirageValue value = {id}, resolved = mirage__block_resolve(block, value);
+    MirageSpace space = mirage_ugraph_type(graph, value)->space;
+    if (!block->values[id].inside || space == MIRAGE_SPACE_DEVICE || space == MIRAGE_SPACE_FRAGMENT)
+      continue;
+    if (block->values[resolved.index].shared)
+      mirage_ugraph_set_placement(graph, value, MIRAGE_SPACE_SHARED, &block->types[resolved.index].layout);
+    else
+      mirage_ugraph_set_placement(graph, value, MIRAGE_SPACE_REGISTER, &(MirageLayout){.offset = -1});
+  }
+}
+
+static MirageStatus plan_custom(MirageUGraph *graph, MirageNode custom, const MirageTarget *target, MirageArena *arena,
+                                const MirageDiag *diag) {
+  Block block;
+  MirageSchedule schedule;
+  MIRAGE_TRY(mirage__plan_block(graph, custom, target, arena, diag, &block, &schedule));
+  write_back(graph, custom, &block, &schedule);
+  return mirage_ugraph_status(graph);
+}
+
+MirageStatus mirage_layout_plan(MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag) {
+  if (!graph || !target)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "layout: %s is missing",
+                            graph ? "the target" : "the graph");
+  MIRAGE_TRY(mirage_ugraph_status(graph));
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  MirageStatus status = MIRAGE_OK;
+  for (uint32_t i = 0; i < body.num_nodes && status == MIRAGE_OK; ++i) {
+    if (mirage_ugraph_node(graph, body.nodes[i]).op != MIRAGE_OP_CUSTOM)
+      continue;
+    MirageArena arena;
+    mirage_arena_init(&arena, NULL);
+    status = plan_custom(graph, body.nodes[i], target, &arena, diag);
+    mirage_arena_deinit(&arena);
+  }
+  return status;
+}
+
+static int32_t region_shared_bytes(const MirageUGraph *graph, MirageRegion region) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  int64_t most = 0;
+  for (uint32_t i = 0; i < view.num_nodes; ++i) {
+    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
+    for (uint32_t r = 0; r < node.num_results; ++r) {
+      const MirageType *type = mirage_ugraph_type(graph, mirage_ugraph_result(graph, view.nodes[i], r));
+      if (type->space != MIRAGE_SPACE_SHARED)
+        continue;
+      int64_t end = type->layout.offset + mirage__buffer_bytes(type) * type->layout.stages;
+      most = end > most ? end : most;
+    }
+    if (node.region.index) {
+      int32_t inner = region_shared_bytes(graph, node.region);
+      most = inner > most ? inner : most;
+    }
+  }
+  return (int32_t)most;
+}
+
+int32_t mirage_layout_shared_bytes(const MirageUGraph *graph, MirageNode custom) {
+  return region_shared_bytes(graph, mirage_ugraph_node(graph, custom).region);
+}

@@ -1,0 +1,33 @@
+// plan.h - the planner's own state; shared by the files of this folder only.
+#ifndef MIRAGE_LAYOUT_PLAN_H
+#define MIRAGE_LAYOUT_PLAN_H
+
+#include "block.h"
+
+typedef struct Plan {
+  const MirageUGraph *graph;
+  const MirageTarget *target;
+  const MirageDiag *diag;
+  Block block;
+  MirageSchedule schedule; // being completed
+  MirageNode loads[MIRAGE_MAX_LOADS];
+  uint32_t num_loads;
+  int32_t *stages_of_loop; // buffers of the loads directly inside loop i
+  bool *stages_by_hand;
+  MirageType *types; // block.types: placements being decided
+  const void *loc;
+} Plan;
+
+// choose.c
+/// Marks products whose weight goes straight to registers, and their loads; may decide the warps.
+void mirage__plan_direct(Plan *plan);
+/// Decides warps when the schedule leaves them open.
+void mirage__plan_warps(Plan *plan);
+/// Decides for each value whether it is a buffer, and the landing of each load.
+MirageStatus mirage__plan_places(Plan *plan);
+
+// memory.c
+/// Gives every buffer strides and number of copies, then offsets, with as many stages as fit; LIMIT when nothing does.
+MirageStatus mirage__plan_memory(Plan *plan);
+
+#endif

@@ -1,0 +1,176 @@
+// split.c - how the threads of a block divide a product or a reduction among themselves.
+//
+// Planning (registers, partial tiles) and code generation ask the same functions, so they cannot disagree. All choices
+// depend on shapes and the schedule alone.
+#include "block.h"
+
+#include <string.h>
+
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
+
+int32_t mirage__accumulator_limit(const MirageSchedule *schedule) {
+  int32_t registers = 65536 / (schedule->warps * 32); // one block per multiprocessor
+  registers = registers > 255 ? 255 : registers;
+  return registers * 9 / 16; // the rest holds operands and addresses
+}
+
+static void matmul_shape(const MirageType *a, const MirageType *b, const MirageAttrs *attrs, MatmulSplit *split) {
+  bool ta = attrs && attrs->matmul.transpose_a, tb = attrs && attrs->matmul.transpose_b;
+  split->m = a->shape[a->rank - (ta ? 1 : 2)];
+  split->k = a->shape[a->rank - (ta ? 2 : 1)];
+  split->n = b->shape[b->rank - (tb ? 2 : 1)];
+  split->batch = 1;
+  uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
+  for (uint32_t i = 3; i <= rank; ++i) {
+    int64_t in_a = i <= a->rank ? a->shape[a->rank - i] : 1, in_b = i <= b->rank ? b->shape[b->rank - i] : 1;
+    split->batch *= in_a > in_b ? in_a : in_b;
+  }
+}
+
+// Cycles that the busiest worker spends, roughly: `mul` per unit product, `load` per unit of an operand.
+static double split_cost(const MatmulSplit *s, int32_t by_row, int32_t by_col, int32_t by_depth, int64_t workers) {
+  double mul = s->tensor_core ? 16 : 1, load = s->tensor_core ? 12 : 2, combine = s->tensor_core ? 24 : 4;
+  double rows = (double)ceil_div(s->batch * s->row_units, by_row), cols = (double)ceil_div(s->col_units, by_col);
+  double steps = (double)s->depth_units / by_depth;
+  double partials = by_depth > 1 ? combine * (1 + rows * cols * (1 + (double)by_depth / (double)workers)) : 0;
+  return steps * (rows * cols * mul + (2 * rows + cols) * load) + partials;
+}
+
+static bool split_allowed(const MirageSchedule *schedule, int32_t by_row, int32_t by_col, int32_t by_depth) {
+  switch (schedule->split) {
+  case MIRAGE_SPLIT_ROWS:
+    return by_col == 1 && by_depth == 1;
+  case MIRAGE_SPLIT_COLUMNS:
+    return by_row == 1 && by_depth == 1;
+  case MIRAGE_SPLIT_REDUCTION:
+    return by_row == 1 && by_col == 1;
+  default:
+    return true;
+  }
+}
+
+MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const MirageAttrs *attrs,
+                                 const MirageSchedule *schedule) {
+  MatmulSplit s = {.tensor_core = a->dtype != MIRAGE_F32};
+  matmul_shape(a, b, attrs, &s);
+  if (s.tensor_core) {
+    int64_t straight = ceil_div(s.m, 16) * ceil_div(s.n, 8), swapped = ceil_div(s.n, 16) * ceil_div(s.m, 8);
+    s.swap = schedule->swap || swapped < straight;
+  }
+  int64_t rows = s.swap ? s.n : s.m, cols = s.swap ? s.m : s.n;
+  s.row_units = (int32_t)(s.tensor_core ? ceil_div(rows, 16) : rows);
+  s.col_units = (int32_t)(s.tensor_core ? ceil_div(cols, 8) : cols);
+  s.depth_units = (int32_t)(s.tensor_core ? ceil_div(s.k, 16) : s.k);
+  int32_t workers = s.tensor_core ? schedule->warps : schedule->warps * 32;
+  int32_t per_unit = s.tensor_core ? 4 : 1, limit = mirage__accumulator_limit(schedule);
+  double best = -1;
+  for (int32_t d = 1; d <= workers; d *= 2) {
+    if (workers % d || s.depth_units % d || (!s.tensor_core && d > 32))
+      continue;
+    for (int32_t c = 1; c <= workers / d; ++c) {
+      int32_t r = workers / d / c;
+      if (workers / d % c || (!split_allowed(schedule, r, c, d) && workers > 1))
+        continue;
+      double cost = split_cost(&s, r, c, d, workers);
+      int64_t each = ceil_div(s.batch * s.row_units, r) * ceil_div(s.col_units, c);
+      if (each * per_unit > limit)
+        cost *= 1 + (double)(each * per_unit - limit); // only when nothing else is possible
+      if (best >= 0 && cost >= best)
+        continue;
+      best = cost;
+      s.by_row = r, s.by_col = c, s.by_depth = d;
+      s.rows_each = (int32_t)ceil_div(s.batch * s.row_units, r);
+      s.cols_each = (int32_t)ceil_div(s.col_units, c);
+      s.accumulators = (int32_t)min64(each * per_unit, INT32_MAX);
+    }
+  }
+  if (best < 0) { // a forced split that the shape does not admit
+    MirageSchedule any = *schedule;
+    any.split = MIRAGE_SPLIT_AUTO;
+    return mirage__matmul_split(a, b, attrs, &any);
+  }
+  return s;
+}
+
+enum { DIRECT_DEPTH = 32, DIRECT_MOST_ACTIVATIONS = 16 };
+
+static int32_t direct_lane_rows(int64_t n) {
+  if (n % 8 == 0 && n > 32)
+    return 8;
+  if (n % 4 == 0 && n > 16)
+    return 4;
+  return n % 2 == 0 ? 2 : 0;
+}
+
+bool mirage__matmul_may_be_direct(const Block *block, const MirageNodeView *product, int32_t warps,
+                                  MirageValue *out_weight) {
+  const MirageType *a = mirage_ugraph_type(block->graph, product->operands[0]);
+  const MirageType *b = mirage_ugraph_type(block->graph, product->operands[1]);
+  MatmulSplit s = {0};
+  matmul_shape(a, b, product->attrs, &s);
+  *out_weight = mirage__block_resolve(block, product->operands[1]);
+  bool transposed = product->attrs && product->attrs->matmul.transpose_b;
+  if (a->dtype == MIRAGE_F32 || a->rank != 2 || b->rank != 2 || transposed ||
+      mirage__block_op(block, *out_weight) != MIRAGE_OP_LOAD || block->values[out_weight->index].num_uses != 1)
+    return false;
+  return s.m <= DIRECT_MOST_ACTIVATIONS && direct_lane_rows(s.n) && s.k % DIRECT_DEPTH == 0 &&
+         (warps == 0 || s.k / DIRECT_DEPTH % warps == 0);
+}
+
+MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product,
+                                       const MirageSchedule *schedule) {
+  const MirageType *a = mirage_ugraph_type(block->graph, product->operands[0]);
+  const MirageType *b = mirage_ugraph_type(block->graph, product->operands[1]);
+  MirageValue weight;
+  if (!mirage__matmul_may_be_direct(block, product, schedule->warps, &weight) || !block->values[weight.index].direct)
+    return mirage__matmul_split(a, b, product->attrs, schedule);
+  MatmulSplit s = {.tensor_core = true, .swap = true, .by_row = 1, .by_col = 1, .by_depth = schedule->warps};
+  matmul_shape(a, b, product->attrs, &s);
+  s.lane_rows = direct_lane_rows(s.n);
+  s.rows_each = s.row_units = (int32_t)ceil_div(s.n, 8 * s.lane_rows) * s.lane_rows / 2;
+  s.cols_each = s.col_units = (int32_t)ceil_div(s.m, 8);
+  s.depth_units = (int32_t)(s.k / DIRECT_DEPTH);
+  s.accumulators = s.rows_each * s.cols_each * 4;
+  return s;
+}
+
+MatmulOperand mirage__matmul_operand(const Block *block, MirageValue operand) {
+  operand = mirage__block_resolve(block, operand);
+  MatmulOperand view = {.base = operand};
+  for (int32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
+    view.perm[i] = i;
+  if (block->values[operand.index].shared || mirage__block_op(block, operand) != MIRAGE_OP_TRANSPOSE)
+    return view;
+  MirageNodeView def = mirage__block_def(block, operand);
+  uint32_t rank = mirage_ugraph_type(block->graph, operand)->rank;
+  int32_t innermost = (int32_t)rank - 1; // the contiguous dimension must stay among the last two
+  if (rank < 2 || (def.attrs->perm.perm[rank - 1] != innermost && def.attrs->perm.perm[rank - 2] != innermost))
+    return view;
+  view.base = mirage__block_resolve(block, def.operands[0]);
+  memcpy(view.perm, def.attrs->perm.perm, sizeof view.perm);
+  return view;
+}
+
+ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, int32_t dim,
+                                 const MirageSchedule *schedule) {
+  int64_t threads = (int64_t)schedule->warps * 32;
+  ReduceSplit s = {.outputs = mirage_type_elements(out), .warps_each = 1, .group = 1, .vector = 1};
+  s.length = mirage_type_elements(in) / s.outputs;
+  bool contiguous = dim == (int32_t)in->rank - 1 && out->shape[dim] == 1;
+  for (int32_t v = 8; contiguous && v > 1; v /= 2)
+    if (s.length % v == 0 && s.length / v >= 32) {
+      s.vector = v;
+      break;
+    }
+  int64_t pieces = s.length / s.vector;
+  while (s.group < 32 && s.group * 2 <= pieces && (contiguous || s.outputs * s.group * 2 <= threads))
+    s.group *= 2;
+  if (s.group == 32)
+    for (int32_t w = 2; w <= schedule->warps; w *= 2)
+      if (schedule->warps % w == 0 && s.outputs * 32 * w <= threads && pieces >= 64 * (int64_t)w)
+        s.warps_each = w;
+  s.group *= s.warps_each;
+  s.outputs_each = (int32_t)ceil_div(s.outputs, threads / s.group);
+  return s;
+}

@@ -1,0 +1,320 @@
+// gen_kernels.c - mirage-kernel-test: compiles the graphs of kernel_graphs.c and, on a GPU, compares what they compute.
+//
+// With a GPU each case runs as code for every target that the device can run, on seeded random inputs, and its outputs
+// are compared with the float64 evaluation of the same graph (Frobenius-relative error). Without one the PTX is only
+// assembled by ptxas, where that is installed, and registers and spills are shown.
+//
+//   mirage-kernel-test [--target h200|a100|...] [--filter text] [--ptx folder] [--verbose]
+//
+// Exit status: 0 when every case is ok, 1 otherwise.
+#define _POSIX_C_SOURCE 200809L
+#include "kernel_graphs.h"
+
+#include "mirage/codegen.h"
+#include "mirage/eval.h"
+#include "mirage/layout.h"
+#include "mirage/random.h"
+#include "mirage/runtime.h"
+#include <ctype.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+typedef struct Options {
+  const char *target, *filter, *ptx_folder;
+  bool verbose;
+} Options;
+
+static void print_message(void *user, MirageSeverity severity, const void *loc, const char *message) {
+  fprintf(stderr, "  %s\n", message);
+}
+static const MirageDiag DIAG = {print_message, NULL};
+static void drop_message(void *user, MirageSeverity severity, const void *loc, const char *message) {}
+static const MirageDiag SILENT = {drop_message, NULL};
+
+static double now_ms(void) {
+  struct timespec t;
+  clock_gettime(CLOCK_MONOTONIC, &t);
+  return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
+}
+
+// ------------------------------------------------------------------------------------------------------------
+// compiling
+
+static MirageUGraph *build(const KernelCase *c) {
+  MirageUGraph *graph = mirage_ugraph_create(NULL, "kernel", &DIAG);
+  if (!graph)
+    return NULL;
+  c->build(graph, c);
+  if (mirage_ugraph_finish(graph) != MIRAGE_OK) {
+    mirage_ugraph_destroy(graph);
+    return NULL;
+  }
+  return graph;
+}
+
+static MirageStatus compile(const MirageUGraph *graph, const MirageTarget *target, MirageUGraph **out_graph,
+                            MirageCode *out_code) {
+  MirageCodegenOptions options = {.opt_level = 3};
+  MIRAGE_TRY(mirage_codegen_canonicalize(graph, target, &DIAG, out_graph));
+  MirageStatus status = mirage_layout_plan(*out_graph, target, &DIAG);
+  if (status == MIRAGE_OK)
+    status = mirage_codegen(*out_graph, target, &options, &DIAG, out_code);
+  if (status != MIRAGE_OK) {
+    mirage_ugraph_destroy(*out_graph);
+    *out_graph = NULL;
+  }
+  return status;
+}
+
+static bool have_ptxas(void) {
+  static int known = -1;
+  if (known < 0)
+    known = system("command -v ptxas > /dev/null 2>&1") == 0;
+  return known;
+}
+
+// Assembles; adds what ptxas says of registers, stack and spills to `note`.
+static bool assemble(const MirageCode *code, const MirageTarget *target, char *note, size_t size) {
+  char path[] = "/tmp/mirage-kernel-XXXXXX", command[256], line[256];
+  int file = mkstemp(path);
+  if (file < 0)
+    return false;
+  bool written = write(file, code->ptx, code->ptx_bytes) == (ssize_t)code->ptx_bytes;
+  close(file);
+  snprintf(command, sizeof command, "ptxas -arch=%s -v -o /dev/null %s 2>&1", target->chip, path);
+  FILE *pipe = written ? popen(command, "r") : NULL;
+  int registers = 0, spills = 0, stack = 0;
+  while (pipe && fgets(line, sizeof line, pipe)) {
+    const char *used = strstr(line, "Used "), *frame = strstr(line, "bytes stack frame");
+    int a, b, d;
+    if (used && sscanf(used, "Used %d", &a) == 1 && a > registers)
+      registers = a;
+    if (frame && sscanf(line, " %d bytes stack frame, %d bytes spill stores, %d bytes spill loads", &a, &b, &d) == 3)
+      stack = a > stack ? a : stack, spills = b + d > spills ? b + d : spills;
+    if (strstr(line, "error") || strstr(line, "fatal"))
+      fprintf(stderr, "  %s", line);
+  }
+  int status = pipe ? pclose(pipe) : 1;
+  unlink(path);
+  snprintf(note, size, "%3d registers, %d spilled, %d stack", registers, spills, stack);
+  return status == 0;
+}
+
+static void keep_ptx(const Options *options, const KernelCase *c, const MirageTarget *target, const MirageCode *code) {
+  char path[512];
+  int n = snprintf(path, sizeof path, "%s/", options->ptx_folder);
+  for (const char *p = c->name; *p && n < 400; ++p)
+    path[n++] = isalnum((unsigned char)*p) ? *p : '_';
+  snprintf(path + n, sizeof path - (size_t)n, ".%s.ptx", target->chip);
+  FILE *file = fopen(path, "w");
+  if (!file)
+    return;
+  fputs(code->ptx, file);
+  fclose(file);
+}
+
+// ------------------------------------------------------------------------------------------------- running, comparing
+
+typedef struct Buffer {
+  MirageType type;
+  size_t count;
+  double *values; // exactly representable in the element type
+  void *bits;
+  uint64_t device;
+} Buffer;
+
+static bool buffer_init(Buffer *buffer, const MirageType *type, MirageDevice *device) {
+  *buffer = (Buffer){.type = *type, .count = (size_t)mirage_type_elements(type)};
+  buffer->values = calloc(buffer->count + 1, sizeof(double));
+  buffer->bits = calloc(buffer->count + 1, 4);
+  return buffer->values && buffer->bits &&
+         mirage_device_alloc(device, (size_t)mirage_type_bytes(type), &DIAG, &buffer->device) == MIRAGE_OK;
+}
+
+static void buffer_deinit(Buffer *buffer, MirageDevice *device) {
+  if (buffer->device)
+    mirage_device_free(device, buffer->device);
+  free(buffer->values);
+  free(buffer->bits);
+}
+
+static void draw(Buffer *buffer, uint64_t stream, double scale, double offset) {
+  MirageRandom random;
+  mirage_random_init(&random, 20240607, stream);
+  for (size_t i = 0; i < buffer->count; ++i) {
+    double value = mirage_round_to(buffer->type.dtype, mirage_random_normal(&random) * scale + offset);
+    buffer->values[i] = value;
+    if (buffer->type.dtype == MIRAGE_F32)
+      ((float *)buffer->bits)[i] = (float)value;
+    else
+      ((uint16_t *)buffer->bits)[i] =
+          buffer->type.dtype == MIRAGE_F16 ? mirage_f16_from_double(value) : mirage_bf16_from_double(value);
+  }
+}
+
+static void decode(Buffer *buffer, double *out) {
+  for (size_t i = 0; i < buffer->count; ++i)
+    out[i] = buffer->type.dtype == MIRAGE_F32   ? (double)((float *)buffer->bits)[i]
+             : buffer->type.dtype == MIRAGE_F16 ? mirage_f16_to_double(((uint16_t *)buffer->bits)[i])
+                                                : mirage_bf16_to_double(((uint16_t *)buffer->bits)[i]);
+}
+
+static double tolerance_of(const KernelCase *c) {
+  if (c->tolerance > 0)
+    return c->tolerance;
+  return c->dtype == MIRAGE_F16 ? 3e-3 : c->dtype == MIRAGE_BF16 ? 2e-2 : 5e-6;
+}
+
+enum { MOST_BUFFERS = 8 };
+
+typedef struct Run {
+  Buffer inputs[MOST_BUFFERS];
+  Buffer output;
+} Run;
+
+static MirageStatus launch(MirageDevice *device, const MirageUGraph *graph, const MirageCode *code, Run *run) {
+  MirageModule *module = NULL;
+  MirageProgram *program = NULL;
+  uint64_t inputs[MOST_BUFFERS], output = run->output.device;
+  uint32_t count = mirage_ugraph_num_inputs(graph);
+  MirageStatus status = mirage_module_load(device, code->ptx, &DIAG, &module);
+  if (status == MIRAGE_OK)
+    status = mirage_program_create(module, graph, &DIAG, &program);
+  for (uint32_t i = 0; status == MIRAGE_OK && i < count; ++i) {
+    inputs[i] = run->inputs[i].device;
+    status = mirage_device_upload(device, inputs[i], run->inputs[i].bits,
+                                  (size_t)mirage_type_bytes(&run->inputs[i].type), &DIAG);
+  }
+  size_t bytes = (size_t)mirage_type_bytes(&run->output.type);
+  for (int again = 0; status == MIRAGE_OK && again < 2; ++again) { // twice: workspaces must be clean again
+    status = mirage_device_fill(device, output, 0xff, bytes, &DIAG);
+    if (status == MIRAGE_OK)
+      status = mirage_program_launch(program, inputs, &output, NULL, &DIAG);
+  }
+  if (status == MIRAGE_OK)
+    status = mirage_device_synchronize(device, &DIAG);
+  if (status == MIRAGE_OK)
+    status = mirage_device_download(device, run->output.bits, output, bytes, &DIAG);
+  mirage_program_destroy(program);
+  mirage_module_unload(module);
+  return status;
+}
+
+static bool compare(MirageDevice *device, const KernelCase *c, const MirageUGraph *source, const MirageUGraph *lowered,
+                    const MirageCode *code, char *note, size_t size) {
+  Run run = {0};
+  const void *inputs[MOST_BUFFERS];
+  uint32_t count = mirage_ugraph_num_inputs(source);
+  bool ok = count <= MOST_BUFFERS;
+  for (uint32_t i = 0; ok && i < count; ++i) {
+    const MirageType *type = mirage_ugraph_type(source, mirage_ugraph_get_input(source, i));
+    ok = buffer_init(&run.inputs[i], type, device);
+    double scale =
+        i == 0 || type->rank < 2 ? 1 : 1 / sqrt((double)type->shape[type->rank - 2]); // weights: keep sums near 1
+    if (ok)
+      draw(&run.inputs[i], i, c->offset > 0 ? 1 : scale, c->offset);
+    inputs[i] = run.inputs[i].values;
+  }
+  ok = ok && buffer_init(&run.output, mirage_ugraph_type(source, mirage_ugraph_get_output(source, 0)), device);
+  double relative = INFINITY, largest = INFINITY, *got = ok ? calloc(run.output.count + 1, sizeof(double)) : NULL;
+  void *outputs[1] = {run.output.values};
+  ok = ok && got && mirage_eval(source, mirage_domain_f64(), inputs, outputs, NULL, &DIAG) == MIRAGE_OK &&
+       launch(device, lowered, code, &run) == MIRAGE_OK;
+  if (ok) {
+    decode(&run.output, got);
+    mirage_compare(got, run.output.values, run.output.count, &relative, &largest);
+    ok = relative <= tolerance_of(c);
+  }
+  snprintf(note, size, "error %.2e (largest %.2e)", relative, largest);
+  free(got);
+  for (uint32_t i = 0; i < MOST_BUFFERS; ++i)
+    buffer_deinit(&run.inputs[i], device);
+  buffer_deinit(&run.output, device);
+  return ok;
+}
+
+// --------------------------------------------------------------------------------------------------------------- main
+
+static bool run_case(const KernelCase *c, const MirageTarget *target, MirageDevice *device, const Options *options) {
+  char note[128] = "", assembled[128] = "";
+  MirageUGraph *source = build(c), *lowered = NULL;
+  MirageCode code = {0};
+  double start = now_ms();
+  bool ok = source && compile(source, target, &lowered, &code) == MIRAGE_OK;
+  double took = now_ms() - start;
+  if (ok && options->ptx_folder)
+    keep_ptx(options, c, target, &code);
+  if (ok && strstr(code.ptx, ".local"))
+    snprintf(assembled, sizeof assembled, "uses local memory");
+  if (ok && have_ptxas() && (!device || options->verbose))
+    ok = assemble(&code, target, assembled, sizeof assembled);
+  if (ok && device)
+    ok = compare(device, c, source, lowered, &code, note, sizeof note);
+  printf("%-5s %-34s %-7s %5.0f ms  %s%s%s\n", ok ? "ok" : "WRONG", c->name, target->chip, took, note,
+         *note && *assembled ? "; " : "", assembled);
+  fflush(stdout);
+  mirage_code_deinit(&code);
+  mirage_ugraph_destroy(lowered);
+  mirage_ugraph_destroy(source);
+  return ok;
+}
+
+static bool device_runs(const MirageDevice *device, const MirageTarget *target) {
+  if (!device)
+    return true;
+  const MirageDeviceInfo *info = mirage_device_info(device);
+  bool exact = target->chip[strlen(target->chip) - 1] == 'a'; // architecture-specific code
+  int have = info->compute_major * 10 + info->compute_minor, need = target->compute_major * 10 + target->compute_minor;
+  return exact ? have == need : have >= need;
+}
+
+static int usage(const char *program) {
+  fprintf(stderr, "usage: %s [--target name] [--filter text] [--ptx folder] [--verbose]\n", program);
+  return 2;
+}
+
+int main(int argc, char **argv) {
+  Options options = {0};
+  for (int i = 1; i < argc; ++i) {
+    if (!strcmp(argv[i], "--target") && i + 1 < argc)
+      options.target = argv[++i];
+    else if (!strcmp(argv[i], "--filter") && i + 1 < argc)
+      options.filter = argv[++i];
+    else if (!strcmp(argv[i], "--ptx") && i + 1 < argc)
+      options.ptx_folder = argv[++i];
+    else if (!strcmp(argv[i], "--verbose"))
+      options.verbose = true;
+    else
+      return usage(argv[0]);
+  }
+  static const char *const TARGETS[] = {"h200", "a100"};
+  MirageDevice *device = NULL;
+  mirage_device_create(0, &SILENT, &device);
+  printf("%s; ptxas %s\n", device ? mirage_device_info(device)->name : "no GPU: assembling only",
+         have_ptxas() ? "found" : "not found");
+  unsigned wrong = 0, total = 0;
+  for (unsigned i = 0; i < NUM_KERNEL_CASES; ++i) {
+    const KernelCase *c = &KERNEL_CASES[i];
+    if (options.filter && !strstr(c->name, options.filter))
+      continue;
+    for (size_t t = 0; t < sizeof TARGETS / sizeof *TARGETS; ++t) {
+      const char *name = options.target ? options.target : TARGETS[t];
+      const MirageTarget *target = mirage_target_find(name);
+      if (!target)
+        return usage(argv[0]);
+      if (device_runs(device, target) && !(c->hopper && !target->has_cluster)) {
+        ++total;
+        wrong += !run_case(c, target, device, &options);
+      }
+      if (options.target)
+        break;
+    }
+  }
+  printf("%u of %u ok\n", total - wrong, total);
+  mirage_device_destroy(device);
+  return wrong || !total;
+}

@@ -1,0 +1,429 @@
+// kernel_graphs.c - graphs for mirage-kernel-test: every feature of the generator at even and odd sizes.
+//
+// Two kinds: programs (kernel-level operators only; the test canonicalizes them) and hand-written µGraphs with one
+// custom kernel. A case is a row of KERNEL_CASES: a builder and its sizes.
+#include "kernel_graphs.h"
+
+typedef MirageUGraph G;
+typedef MirageValue V;
+
+#define SHAPE(...)                                                                                                     \
+  (sizeof((int64_t[]){__VA_ARGS__}) / sizeof(int64_t)), (int64_t[]) { __VA_ARGS__ }
+
+static V input(G *g, MirageDType dtype, uint32_t rank, const int64_t *shape) {
+  return mirage_ugraph_input(g, mirage_type_tensor(dtype, rank, shape));
+}
+static V op1(G *g, MirageOp op, V a) { return mirage_ugraph_apply(g, op, 1, &a, NULL); }
+static V op2(G *g, MirageOp op, V a, V b) { return mirage_ugraph_apply(g, op, 2, (V[]){a, b}, NULL); }
+static V matmul(G *g, V a, V b, bool ta, bool tb) {
+  MirageAttrs attrs = {.matmul = {ta, tb}};
+  return mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (V[]){a, b}, &attrs);
+}
+static V reduce(G *g, MirageOp op, V a, int32_t dim, int64_t extent) {
+  MirageAttrs attrs = {.reduce = {dim, extent}};
+  return mirage_ugraph_apply(g, op, 1, &a, &attrs);
+}
+static V cast(G *g, V a, MirageDType dtype) { return mirage_ugraph_cast(g, a, dtype); }
+static V splat(G *g, double value, uint32_t rank, const int64_t *shape) {
+  return mirage_ugraph_constant(g, mirage_type_tile(MIRAGE_F32, rank, shape), value);
+}
+static V bottom(G *g, uint32_t rank, const int64_t *shape) {
+  MirageAttrs attrs = {.shape = {mirage_type_tile(MIRAGE_F32, rank, shape)}};
+  return mirage_ugraph_apply(g, MIRAGE_OP_BOTTOM, 0, NULL, &attrs);
+}
+static MirageAccessAttrs access4(int x, int y, int z, int l0, int l1) {
+  return (MirageAccessAttrs){.grid = {(int8_t)x, (int8_t)y, (int8_t)z}, .loop = {(int8_t)l0, (int8_t)l1, -1, -1}};
+}
+static V load(G *g, MirageNode k, uint32_t argument, MirageAccessAttrs access) {
+  return mirage_ugraph_load(g, mirage_ugraph_argument(g, k, argument), &access);
+}
+static void store(G *g, V tile, MirageNode k, uint32_t argument, MirageAccessAttrs access) {
+  mirage_ugraph_store(g, tile, mirage_ugraph_argument(g, k, argument), &access);
+}
+static MirageNode custom(G *g, uint32_t n, const V *operands, MirageType result, int64_t x, int64_t y, int64_t z) {
+  MirageCustomAttrs attrs = {.grid = {x, y, z}, .cluster = {1, 1, 1}};
+  return mirage_ugraph_open_custom(g, n, operands, 1, &result, &attrs);
+}
+static MirageNode loop(G *g, int64_t range, uint32_t n, const V *inits, const MirageCarry *carries) {
+  MirageLoopAttrs attrs = {.range = range, .num_carries = n, .carries = carries};
+  return mirage_ugraph_open_loop(g, n, inits, &attrs);
+}
+static void finish(G *g, MirageNode k) {
+  mirage_ugraph_close(g, 0, NULL);
+  V y = mirage_ugraph_result(g, k, 0);
+  mirage_ugraph_return(g, 1, &y);
+}
+static void finish_program(G *g, V y) { mirage_ugraph_return(g, 1, &y); }
+static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
+
+static const MirageCarry SUMS[] = {{.combine = MIRAGE_COMBINE_SUM}, {.combine = MIRAGE_COMBINE_SUM}};
+
+// ----------------------------------------------------------------------------------------------------- fused kernels
+
+// p: m, k, n, blocks, iterations.  y = (x * g) @ w / sqrt(mean(x^2))
+static void rmsnorm_linear(G *g, const KernelCase *c) {
+  int64_t m = c->p[0], k = c->p[1], n = c->p[2], blocks = c->p[3], bn = parts(n, blocks);
+  V in[] = {input(g, c->dtype, SHAPE(m, k)), input(g, c->dtype, SHAPE(k)), input(g, c->dtype, SHAPE(k, n))};
+  MirageNode kernel = custom(g, 3, in, mirage_type_tensor(c->dtype, SHAPE(m, n)), blocks, 1, 1);
+  V inits[] = {splat(g, 0, SHAPE(m, bn)), splat(g, 0, SHAPE(m, 1))};
+  MirageNode l = loop(g, c->p[4], 2, inits, SUMS);
+  V x = load(g, kernel, 0, access4(-1, -1, -1, 1, -1)), gain = load(g, kernel, 1, access4(-1, -1, -1, 0, -1));
+  V w = load(g, kernel, 2, access4(1, -1, -1, 0, -1));
+  V product = matmul(g, cast(g, op2(g, MIRAGE_OP_MUL, x, gain), c->dtype), w, false, false);
+  V squares = reduce(g, MIRAGE_OP_REDUCE_SUM, op1(g, MIRAGE_OP_SQUARE, x), 1, 1);
+  mirage_ugraph_close(g, 2, (V[]){product, squares});
+  V mean = op2(g, MIRAGE_OP_DIV, mirage_ugraph_result(g, l, 1), splat(g, (double)k, SHAPE(1, 1)));
+  V y = op2(g, MIRAGE_OP_DIV, mirage_ugraph_result(g, l, 0), op1(g, MIRAGE_OP_SQRT, mean));
+  store(g, y, kernel, 3, access4(1, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: m, k, n, blocks, iterations.  y = silu(x @ w1) * (x @ w3)
+static void gated_mlp(G *g, const KernelCase *c) {
+  int64_t m = c->p[0], k = c->p[1], n = c->p[2], blocks = c->p[3], bn = parts(n, blocks);
+  V in[] = {input(g, c->dtype, SHAPE(m, k)), input(g, c->dtype, SHAPE(k, n)), input(g, c->dtype, SHAPE(k, n))};
+  MirageNode kernel = custom(g, 3, in, mirage_type_tensor(c->dtype, SHAPE(m, n)), blocks, 1, 1);
+  V inits[] = {splat(g, 0, SHAPE(m, bn)), splat(g, 0, SHAPE(m, bn))};
+  MirageNode l = loop(g, c->p[4], 2, inits, SUMS);
+  V x = load(g, kernel, 0, access4(-1, -1, -1, 1, -1));
+  V w1 = load(g, kernel, 1, access4(1, -1, -1, 0, -1)), w3 = load(g, kernel, 2, access4(1, -1, -1, 0, -1));
+  mirage_ugraph_close(g, 2, (V[]){matmul(g, x, w1, false, false), matmul(g, x, w3, false, false)});
+  V y = op2(g, MIRAGE_OP_MUL, op1(g, MIRAGE_OP_SILU, mirage_ugraph_result(g, l, 0)), mirage_ugraph_result(g, l, 1));
+  store(g, y, kernel, 3, access4(1, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: m, k, n, rank, blocks, iterations.  y = x @ w + (x @ a) @ b
+static void lora(G *g, const KernelCase *c) {
+  int64_t m = c->p[0], k = c->p[1], n = c->p[2], r = c->p[3], blocks = c->p[4], bn = parts(n, blocks);
+  V in[] = {input(g, c->dtype, SHAPE(m, k)), input(g, c->dtype, SHAPE(k, n)), input(g, c->dtype, SHAPE(k, r)),
+            input(g, c->dtype, SHAPE(r, n))};
+  MirageNode kernel = custom(g, 4, in, mirage_type_tensor(c->dtype, SHAPE(m, n)), blocks, 1, 1);
+  V inits[] = {splat(g, 0, SHAPE(m, bn)), splat(g, 0, SHAPE(m, r))};
+  MirageNode l = loop(g, c->p[5], 2, inits, SUMS);
+  V x = load(g, kernel, 0, access4(-1, -1, -1, 1, -1));
+  V w = load(g, kernel, 1, access4(1, -1, -1, 0, -1)), a = load(g, kernel, 2, access4(-1, -1, -1, 0, -1));
+  mirage_ugraph_close(g, 2, (V[]){matmul(g, x, w, false, false), matmul(g, x, a, false, false)});
+  V b = load(g, kernel, 3, access4(1, -1, -1, -1, -1));
+  V side = matmul(g, cast(g, mirage_ugraph_result(g, l, 1), c->dtype), b, false, false);
+  store(g, op2(g, MIRAGE_OP_ADD, mirage_ugraph_result(g, l, 0), side), kernel, 4, access4(1, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: heads, rows, keys, depth, key iterations, row blocks.  Online softmax attention; k is [heads, depth, keys].
+static void attention(G *g, const KernelCase *c) {
+  int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3], bs = parts(s, c->p[5]);
+  V in[] = {input(g, c->dtype, SHAPE(h, s, d)), input(g, c->dtype, SHAPE(h, d, t)), input(g, c->dtype, SHAPE(h, t, d))};
+  MirageNode kernel = custom(g, 3, in, mirage_type_tensor(c->dtype, SHAPE(h, s, d)), h, c->p[5], 1);
+  V q = load(g, kernel, 0, access4(0, 1, -1, -1, -1));
+  V inits[] = {splat(g, 0, SHAPE(1, bs, d)), splat(g, 0, SHAPE(1, bs, 1)), bottom(g, SHAPE(1, bs, 1))};
+  MirageCarry carries[] = {
+      {.combine = MIRAGE_COMBINE_RESCALE}, {.combine = MIRAGE_COMBINE_RESCALE}, {.combine = MIRAGE_COMBINE_ASSIGN}};
+  MirageNode l = loop(g, c->p[4], 3, inits, carries);
+  V keys = load(g, kernel, 1, access4(0, -1, -1, 2, -1)), values = load(g, kernel, 2, access4(0, -1, -1, 1, -1));
+  V old = mirage_ugraph_argument(g, l, 2);
+  V score = op2(g, MIRAGE_OP_MUL, matmul(g, q, keys, false, false), splat(g, 0.125, SHAPE(1, 1, 1)));
+  V top = op2(g, MIRAGE_OP_MAX, old, reduce(g, MIRAGE_OP_REDUCE_MAX, score, 2, 1));
+  V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, top));
+  V factor = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, old, top));
+  V total = reduce(g, MIRAGE_OP_REDUCE_SUM, weight, 2, 1);
+  V out = matmul(g, cast(g, weight, c->dtype), values, false, false);
+  mirage_ugraph_close(g, 5, (V[]){out, total, top, factor, factor});
+  V y = op2(g, MIRAGE_OP_DIV, mirage_ugraph_result(g, l, 0), mirage_ugraph_result(g, l, 1));
+  store(g, y, kernel, 3, access4(0, 1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: rows, columns, row blocks.  Softmax of rows, everything in one block graph without a loop.
+static void softmax_rows(G *g, const KernelCase *c) {
+  int64_t rows = c->p[0], cols = c->p[1];
+  V x0 = input(g, c->dtype, SHAPE(rows, cols));
+  MirageNode kernel = custom(g, 1, &x0, mirage_type_tensor(c->dtype, SHAPE(rows, cols)), c->p[2], 1, 1);
+  V x = load(g, kernel, 0, access4(0, -1, -1, -1, -1));
+  V e = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, x, reduce(g, MIRAGE_OP_REDUCE_MAX, x, 1, 1)));
+  store(g, op2(g, MIRAGE_OP_DIV, e, reduce(g, MIRAGE_OP_REDUCE_SUM, e, 1, 1)), kernel, 1, access4(0, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: rows, columns, row blocks, iterations.  Two loops: sum of squares, then x / rms, stored inside the loop.
+static void two_pass_norm(G *g, const KernelCase *c) {
+  int64_t rows = c->p[0], cols = c->p[1], br = parts(rows, c->p[2]);
+  V x0 = input(g, c->dtype, SHAPE(rows, cols));
+  MirageNode kernel = custom(g, 1, &x0, mirage_type_tensor(c->dtype, SHAPE(rows, cols)), c->p[2], 1, 1);
+  V zero = splat(g, 0, SHAPE(br, 1));
+  MirageNode first = loop(g, c->p[3], 1, &zero, SUMS);
+  V x = load(g, kernel, 0, access4(0, -1, -1, 1, -1));
+  V squares = reduce(g, MIRAGE_OP_REDUCE_SUM, op1(g, MIRAGE_OP_SQUARE, x), 1, 1);
+  mirage_ugraph_close(g, 1, &squares);
+  V rms = op1(g, MIRAGE_OP_SQRT,
+              op2(g, MIRAGE_OP_DIV, mirage_ugraph_result(g, first, 0), splat(g, (double)cols, SHAPE(1, 1))));
+  loop(g, c->p[3], 0, NULL, NULL);
+  V again = load(g, kernel, 0, access4(0, -1, -1, 1, -1));
+  store(g, op2(g, MIRAGE_OP_DIV, again, rms), kernel, 1, access4(0, -1, -1, 1, -1));
+  mirage_ugraph_close(g, 0, NULL);
+  finish(g, kernel);
+}
+
+// p: m, k, n, blocks over n, iterations over m, iterations over k.  Nested loops, a store in the outer one.
+static void nested(G *g, const KernelCase *c) {
+  int64_t m = c->p[0], k = c->p[1], n = c->p[2];
+  V in[] = {input(g, c->dtype, SHAPE(m, k)), input(g, c->dtype, SHAPE(k, n))};
+  MirageNode kernel = custom(g, 2, in, mirage_type_tensor(c->dtype, SHAPE(m, n)), c->p[3], 1, 1);
+  loop(g, c->p[4], 0, NULL, NULL);
+  V zero = splat(g, 0, SHAPE(parts(m, c->p[4]), parts(n, c->p[3])));
+  MirageNode inner = loop(g, c->p[5], 1, &zero, SUMS);
+  V a = load(g, kernel, 0, access4(-1, -1, -1, 0, 1)), b = load(g, kernel, 1, access4(1, -1, -1, -1, 0));
+  V product = matmul(g, a, b, false, false);
+  mirage_ugraph_close(g, 1, &product);
+  store(g, op1(g, MIRAGE_OP_RELU, mirage_ugraph_result(g, inner, 0)), kernel, 2, access4(1, -1, -1, 0, -1));
+  mirage_ugraph_close(g, 0, NULL);
+  finish(g, kernel);
+}
+
+// p: m, k, n, blocks over n, blocks over k, iterations; `cluster` or device memory adds the blocks' parts.
+static void split_k(G *g, const KernelCase *c, bool in_cluster) {
+  int64_t m = c->p[0], k = c->p[1], n = c->p[2];
+  V in[] = {input(g, c->dtype, SHAPE(m, k)), input(g, c->dtype, SHAPE(k, n))};
+  MirageType result = mirage_type_tensor(c->dtype, SHAPE(m, n));
+  MirageCustomAttrs attrs = {.grid = {c->p[3], c->p[4], 1}, .cluster = {1, in_cluster ? c->p[4] : 1, 1}};
+  MirageNode kernel = mirage_ugraph_open_custom(g, 2, in, 1, &result, &attrs);
+  V zero = splat(g, 0, SHAPE(m, parts(n, c->p[3])));
+  MirageNode l = loop(g, c->p[5], 1, &zero, SUMS);
+  V a = load(g, kernel, 0, access4(-1, 1, -1, 1, -1)), b = load(g, kernel, 1, access4(1, 0, -1, 0, -1));
+  V product = matmul(g, a, b, false, false);
+  mirage_ugraph_close(g, 1, &product);
+  MirageAttrs axes = {.axes = {{false, true, false}}};
+  V part = mirage_ugraph_result(g, l, 0);
+  V total = mirage_ugraph_apply(g, in_cluster ? MIRAGE_OP_CLUSTER_SUM : MIRAGE_OP_GRID_SUM, 1, &part, &axes);
+  store(g, total, kernel, 2, access4(1, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+static void split_k_cluster(G *g, const KernelCase *c) { split_k(g, c, true); }
+static void split_k_grid(G *g, const KernelCase *c) { split_k(g, c, false); }
+
+// p: rows, columns, row blocks, iterations.  max over a ragged loop, a concatenation and an assignment beside it:
+// y = (last tile's row sum + maximum) + sum of the concatenated row sums
+static void carries(G *g, const KernelCase *c) {
+  int64_t rows = c->p[0], cols = c->p[1], br = parts(rows, c->p[2]), range = c->p[3];
+  V x0 = input(g, c->dtype, SHAPE(rows, cols));
+  MirageNode kernel = custom(g, 1, &x0, mirage_type_tensor(MIRAGE_F32, SHAPE(rows, 1)), c->p[2], 1, 1);
+  V inits[] = {bottom(g, SHAPE(br, 1)), splat(g, 0, SHAPE(br, range)), splat(g, 0, SHAPE(br, 1))};
+  MirageCarry how[] = {{.combine = MIRAGE_COMBINE_MAX},
+                       {.combine = MIRAGE_COMBINE_CONCAT, .dim = 1},
+                       {.combine = MIRAGE_COMBINE_ASSIGN}};
+  MirageNode l = loop(g, range, 3, inits, how);
+  MirageAccessAttrs masked = access4(0, -1, -1, 1, -1);
+  V zeros = load(g, kernel, 0, masked);
+  masked.fill = MIRAGE_FILL_BOTTOM;
+  V lows = load(g, kernel, 0, masked);
+  V sum = reduce(g, MIRAGE_OP_REDUCE_SUM, zeros, 1, 1);
+  mirage_ugraph_close(g, 3, (V[]){reduce(g, MIRAGE_OP_REDUCE_MAX, lows, 1, 1), sum, sum});
+  V all = reduce(g, MIRAGE_OP_REDUCE_SUM, mirage_ugraph_result(g, l, 1), 1, 1);
+  V y = op2(g, MIRAGE_OP_ADD, op2(g, MIRAGE_OP_ADD, mirage_ugraph_result(g, l, 2), mirage_ugraph_result(g, l, 0)), all);
+  store(g, y, kernel, 1, access4(0, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: rows, columns, blocks x, blocks y.  A thread region with an element-wise chain and a reduction.
+static void thread_region(G *g, const KernelCase *c) {
+  int64_t rows = c->p[0], cols = c->p[1];
+  V in[] = {input(g, c->dtype, SHAPE(rows, cols)), input(g, c->dtype, SHAPE(cols))};
+  MirageNode kernel = custom(g, 2, in, mirage_type_tensor(c->dtype, SHAPE(rows, cols)), c->p[2], 1, 1);
+  V tiles[] = {load(g, kernel, 0, access4(0, -1, -1, -1, -1)), load(g, kernel, 1, access4(-1, -1, -1, -1, -1))};
+  MirageNode thread = mirage_ugraph_open_thread(g, 2, tiles);
+  V x = mirage_ugraph_argument(g, thread, 0), b = mirage_ugraph_argument(g, thread, 1);
+  V y = op1(g, MIRAGE_OP_TANH, op2(g, MIRAGE_OP_ADD, x, b));
+  V scale = reduce(g, MIRAGE_OP_REDUCE_MAX, op1(g, MIRAGE_OP_SQUARE, y), 1, 1);
+  mirage_ugraph_close(g, 2, (V[]){y, scale});
+  V out = op2(g, MIRAGE_OP_DIV, mirage_ugraph_result(g, thread, 0), mirage_ugraph_result(g, thread, 1));
+  store(g, out, kernel, 2, access4(0, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: rows, columns.  Shape operators inside a block: transpose, slice, concat, repeat, reshape, broadcast.
+static void shapes_in_block(G *g, const KernelCase *c) {
+  int64_t rows = c->p[0], cols = c->p[1];
+  V x0 = input(g, c->dtype, SHAPE(rows, cols));
+  MirageNode kernel = custom(g, 1, &x0, mirage_type_tensor(c->dtype, SHAPE(2 * cols, rows)), 1, 1, 1);
+  V x = load(g, kernel, 0, access4(-1, -1, -1, -1, -1));
+  MirageAttrs perm = {.perm = {{1, 0}}}, head = {.slice = {0, 0, cols / 2}}, tail = {.slice = {0, cols / 2, cols}},
+              dim = {.dim = {0}};
+  MirageAttrs twice = {.repeat = {0, 2}}, flat = {.shape = {mirage_type_tile(c->dtype, SHAPE(2 * cols * rows))}};
+  MirageAttrs square = {.shape = {mirage_type_tile(c->dtype, SHAPE(2 * cols, rows))}};
+  V t = mirage_ugraph_apply(g, MIRAGE_OP_TRANSPOSE, 1, &x, &perm);
+  V low = mirage_ugraph_apply(g, MIRAGE_OP_SLICE, 1, &t, &head),
+    high = mirage_ugraph_apply(g, MIRAGE_OP_SLICE, 1, &t, &tail);
+  V swapped = mirage_ugraph_apply(g, MIRAGE_OP_CONCAT, 2, (V[]){high, low}, &dim);
+  V repeated = mirage_ugraph_apply(g, MIRAGE_OP_REPEAT, 1, &swapped, &twice);
+  V y = mirage_ugraph_apply(g, MIRAGE_OP_RESHAPE, 1, &repeated, &flat);
+  y = mirage_ugraph_apply(g, MIRAGE_OP_RESHAPE, 1, &y, &square);
+  store(g, y, kernel, 1, access4(-1, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: batch, m, k, n.  Products inside one block with batch, a transposed view and an init that is not zero.
+static void block_products(G *g, const KernelCase *c) {
+  int64_t b = c->p[0], m = c->p[1], k = c->p[2], n = c->p[3];
+  V in[] = {input(g, c->dtype, SHAPE(b, m, k)), input(g, c->dtype, SHAPE(b, n, k))};
+  MirageNode kernel = custom(g, 2, in, mirage_type_tensor(c->dtype, SHAPE(b, m, n)), 1, 1, 1);
+  V one = splat(g, 1.0, SHAPE(b, m, n));
+  MirageNode l = loop(g, 2, 1, &one, SUMS);
+  V x = load(g, kernel, 0, access4(-1, -1, -1, 2, -1)), w = load(g, kernel, 1, access4(-1, -1, -1, 2, -1));
+  MirageAttrs perm = {.perm = {{0, 2, 1}}};
+  V product = matmul(g, x, mirage_ugraph_apply(g, MIRAGE_OP_TRANSPOSE, 1, &w, &perm), false, false);
+  mirage_ugraph_close(g, 1, &product);
+  store(g, mirage_ugraph_result(g, l, 0), kernel, 2, access4(-1, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// -------------------------------------------------------------------------------------------------------- programs
+
+// p: m, k, n, transpose a, transpose b, batch of a, batch of b (0 = none)
+static void linear(G *g, const KernelCase *c) {
+  int64_t m = c->p[0], k = c->p[1], n = c->p[2], ta = c->p[3], tb = c->p[4];
+  int64_t a[] = {c->p[5], ta ? k : m, ta ? m : k}, b[] = {c->p[6], tb ? n : k, tb ? k : n};
+  V x = input(g, c->dtype, c->p[5] ? 3 : 2, a + !c->p[5]), w = input(g, c->dtype, c->p[6] ? 3 : 2, b + !c->p[6]);
+  finish_program(g, matmul(g, x, w, ta, tb));
+}
+
+// p: operator, rows, columns
+static void unary(G *g, const KernelCase *c) {
+  finish_program(g, op1(g, (MirageOp)c->p[0], input(g, c->dtype, SHAPE(c->p[1], c->p[2]))));
+}
+
+// p: operator, dim, extent, shape of rank 3
+static void reduction(G *g, const KernelCase *c) {
+  V x = input(g, c->dtype, SHAPE(c->p[3], c->p[4], c->p[5]));
+  finish_program(g, reduce(g, (MirageOp)c->p[0], x, (int32_t)c->p[1], c->p[2]));
+}
+
+// p: rows, columns
+static void softmax_program(G *g, const KernelCase *c) {
+  MirageAttrs attrs = {.dim = {1}};
+  V x = input(g, c->dtype, SHAPE(c->p[0], c->p[1]));
+  finish_program(g, mirage_ugraph_apply(g, MIRAGE_OP_SOFTMAX, 1, &x, &attrs));
+}
+
+static void layer_norm_program(G *g, const KernelCase *c) {
+  MirageAttrs attrs = {.eps = {1e-5}};
+  V in[] = {input(g, c->dtype, SHAPE(c->p[0], c->p[1])), input(g, c->dtype, SHAPE(c->p[1])),
+            input(g, c->dtype, SHAPE(c->p[1]))};
+  finish_program(g, mirage_ugraph_apply(g, MIRAGE_OP_LAYER_NORM, 3, in, &attrs));
+}
+
+// p: heads, rows, keys, depth
+static void attention_program(G *g, const KernelCase *c) {
+  int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3];
+  MirageAttrs attrs = {.sdpa = {0.125}};
+  V in[] = {input(g, c->dtype, SHAPE(h, s, d)), input(g, c->dtype, SHAPE(h, t, d)), input(g, c->dtype, SHAPE(h, t, d))};
+  finish_program(g, mirage_ugraph_apply(g, MIRAGE_OP_SDPA, 3, in, &attrs));
+}
+
+// p: rows, columns.  Every two-operand function, with broadcasting.
+static void binary_chain(G *g, const KernelCase *c) {
+  V x = input(g, c->dtype, SHAPE(c->p[0], c->p[1])), y = input(g, c->dtype, SHAPE(c->p[1])),
+    z = input(g, c->dtype, SHAPE(c->p[0], 1));
+  V a = op2(g, MIRAGE_OP_ADD, x, y), b = op2(g, MIRAGE_OP_SUB, a, z), m = op2(g, MIRAGE_OP_MUL, b, y);
+  V s = op2(g, MIRAGE_OP_MAX, m, x), t = op2(g, MIRAGE_OP_MIN, s, a);
+  finish_program(
+      g, op2(g, MIRAGE_OP_DIV, t, op2(g, MIRAGE_OP_ADD, op2(g, MIRAGE_OP_MUL, z, z), op2(g, MIRAGE_OP_MUL, y, y))));
+}
+
+// p: a, b, d.  Shape operators at kernel level.
+static void shape_program(G *g, const KernelCase *c) {
+  int64_t a = c->p[0], b = c->p[1], d = c->p[2];
+  V x = input(g, c->dtype, SHAPE(a, b, d));
+  MirageAttrs perm = {.perm = {{1, 0, 2}}}, flat = {.shape = {mirage_type_tensor(c->dtype, SHAPE(b, a * d))}};
+  MirageAttrs half = {.slice = {1, 0, a * d / 2}}, dim = {.dim = {1}}, twice = {.repeat = {0, 2}};
+  MirageAttrs wide = {.shape = {mirage_type_tensor(c->dtype, SHAPE(3, 2 * b, a * d))}};
+  V t = mirage_ugraph_apply(g, MIRAGE_OP_TRANSPOSE, 1, &x, &perm);
+  V f = mirage_ugraph_apply(g, MIRAGE_OP_RESHAPE, 1, &t, &flat);
+  V h = mirage_ugraph_apply(g, MIRAGE_OP_SLICE, 1, &f, &half);
+  MirageAttrs rest = {.slice = {1, a * d / 2, a * d}};
+  V r = mirage_ugraph_apply(g, MIRAGE_OP_SLICE, 1, &f, &rest);
+  V y = mirage_ugraph_apply(g, MIRAGE_OP_CONCAT, 2, (V[]){r, h}, &dim);
+  y = mirage_ugraph_apply(g, MIRAGE_OP_REPEAT, 1, &y, &twice);
+  finish_program(g, mirage_ugraph_apply(g, MIRAGE_OP_BROADCAST, 1, &y, &wide));
+}
+
+#define F16 MIRAGE_F16
+#define BF16 MIRAGE_BF16
+#define F32 MIRAGE_F32
+#define UNARY_CASE(op, dtype, offset)                                                                                  \
+  {"unary " #op " " #dtype, unary, dtype, {MIRAGE_OP_##op, 37, 129}, offset, 0, false}
+
+const KernelCase KERNEL_CASES[] = {
+    {"rmsnorm_linear 2x4096x6144", rmsnorm_linear, F16, {2, 4096, 6144, 128, 32}, 0, 0, false},
+    {"rmsnorm_linear 2x4096x6144 direct", rmsnorm_linear, F16, {2, 4096, 6144, 128, 8}, 0, 0, false},
+    {"rmsnorm_linear 3x512x96 direct", rmsnorm_linear, F16, {3, 512, 96, 2, 2}, 0, 0, false},
+    {"rmsnorm_linear 11x1024x60 direct bf16", rmsnorm_linear, BF16, {11, 1024, 60, 3, 2}, 0, 0, false},
+    {"gated_mlp 1x512x256 direct", gated_mlp, F16, {1, 512, 256, 8, 1}, 0, 0, false},
+    {"lora 16x512x128 direct", lora, F16, {16, 512, 128, 16, 4, 2}, 0, 0, false},
+    {"rmsnorm_linear 16x1024x768", rmsnorm_linear, F16, {16, 1024, 768, 16, 8}, 0, 0, false},
+    {"rmsnorm_linear 1x512x320 bf16", rmsnorm_linear, BF16, {1, 512, 320, 8, 4}, 0, 0, false},
+    {"rmsnorm_linear 7x100x50 ragged", rmsnorm_linear, F16, {7, 100, 50, 3, 3}, 0, 0, false},
+    {"rmsnorm_linear 5x96x72 f32", rmsnorm_linear, F32, {5, 96, 72, 3, 3}, 0, 0, false},
+    {"gated_mlp 1x1024x1024", gated_mlp, F16, {1, 1024, 1024, 32, 8}, 0, 0, false},
+    {"gated_mlp 8x512x512", gated_mlp, F16, {8, 512, 512, 8, 8}, 0, 0, false},
+    {"gated_mlp 3x130x66 ragged bf16", gated_mlp, BF16, {3, 130, 66, 4, 3}, 0, 0, false},
+    {"lora 2x1024x1024", lora, F16, {2, 1024, 1024, 16, 32, 8}, 0, 0, false},
+    {"lora 16x256x512", lora, F16, {16, 256, 512, 16, 16, 4}, 0, 0, false},
+    {"attention 2x64x256x64", attention, F16, {2, 64, 256, 64, 4, 1}, 0, 0, false},
+    {"attention 3x48x160x32", attention, F16, {3, 48, 160, 32, 5, 2}, 0, 0, false},
+    {"attention 1x40x96x64 bf16", attention, BF16, {1, 40, 96, 64, 3, 1}, 0, 0, false},
+    {"attention 2x16x64x16 f32", attention, F32, {2, 16, 64, 16, 4, 1}, 0, 0, false},
+    {"softmax rows 8x4096", softmax_rows, F16, {8, 4096, 8}, 0, 0, false},
+    {"softmax rows 33x250 ragged", softmax_rows, F16, {33, 250, 5}, 0, 0, false},
+    {"softmax rows 4x1000 f32", softmax_rows, F32, {4, 1000, 4}, 0, 0, false},
+    {"two-pass norm 6x1024", two_pass_norm, F16, {6, 1024, 3, 4}, 0, 0, false},
+    {"two-pass norm 5x200 ragged", two_pass_norm, BF16, {5, 200, 2, 3}, 0, 0, false},
+    {"nested loops 64x128x96", nested, F16, {64, 128, 96, 3, 4, 4}, 0, 0, false},
+    {"nested loops 30x70x40 ragged", nested, F16, {30, 70, 40, 2, 4, 3}, 0, 0, false},
+    {"nested loops 20x36x24 f32", nested, F32, {20, 36, 24, 2, 2, 3}, 0, 0, false},
+    {"split k by cluster", split_k_cluster, F16, {16, 512, 128, 4, 4, 4}, 0, 0, true},
+    {"split k by grid", split_k_grid, F16, {16, 512, 128, 4, 4, 4}, 0, 0, false},
+    {"split k by grid f32", split_k_grid, F32, {4, 96, 40, 2, 3, 2}, 0, 0, false},
+    {"carries 12x100", carries, F16, {12, 100, 4, 7}, 0, 1e-4, false},
+    {"carries 3x512 f32", carries, F32, {3, 512, 3, 4}, 0, 0, false},
+    {"thread region 10x256", thread_region, F16, {10, 256, 5}, 0, 0, false},
+    {"shapes in a block 6x10", shapes_in_block, F16, {6, 10}, 0, 0, false},
+    {"shapes in a block 16x32 f32", shapes_in_block, F32, {16, 32}, 0, 0, false},
+    {"block products 3x20x48x24", block_products, F16, {3, 20, 48, 24}, 0, 0, false},
+    {"block products 2x8x20x12 f32", block_products, F32, {2, 8, 20, 12}, 0, 0, false},
+    {"linear 128x256x192", linear, F16, {128, 256, 192}, 0, 0, false},
+    {"linear 128x256x192 ta", linear, F16, {128, 256, 192, 1, 0}, 0, 0, false},
+    {"linear 128x256x192 tb", linear, F16, {128, 256, 192, 0, 1}, 0, 0, false},
+    {"linear 128x256x192 ta tb", linear, F16, {128, 256, 192, 1, 1}, 0, 0, false},
+    {"linear 33x65x17", linear, F16, {33, 65, 17}, 0, 0, false},
+    {"linear 33x65x17 ta tb bf16", linear, BF16, {33, 65, 17, 1, 1}, 0, 0, false},
+    {"linear 1x1000x7", linear, F16, {1, 1000, 7}, 0, 0, false},
+    {"linear 512x512x512", linear, F16, {512, 512, 512}, 0, 0, false},
+    {"linear 100x52x60 f32", linear, F32, {100, 52, 60}, 0, 0, false},
+    {"linear 70x40x33 ta tb f32", linear, F32, {70, 40, 33, 1, 1}, 0, 0, false},
+    {"linear batch 5x64x64x40", linear, F16, {64, 64, 40, 0, 0, 5, 5}, 0, 0, false},
+    {"linear batch of one side tb", linear, F16, {24, 72, 36, 0, 1, 4, 0}, 0, 0, false},
+    UNARY_CASE(EXP, F32, 0),
+    UNARY_CASE(LOG, F32, 6),
+    UNARY_CASE(SQRT, F32, 6),
+    UNARY_CASE(RSQRT, F32, 6),
+    UNARY_CASE(SIGMOID, F32, 0),
+    UNARY_CASE(SILU, F16, 0),
+    UNARY_CASE(GELU, F32, 0),
+    UNARY_CASE(GELU_TANH, F32, 0),
+    UNARY_CASE(ERF, F32, 0),
+    UNARY_CASE(TANH, F32, 0),
+    UNARY_CASE(RELU, BF16, 0),
+    UNARY_CASE(NEG, F16, 0),
+    UNARY_CASE(SQUARE, F16, 0),
+    {"reduce_sum dim 2", reduction, F16, {MIRAGE_OP_REDUCE_SUM, 2, 1, 5, 9, 1000}, 0, 0, false},
+    {"reduce_sum dim 1", reduction, F16, {MIRAGE_OP_REDUCE_SUM, 1, 1, 5, 300, 40}, 0, 0, false},
+    {"reduce_max dim 0 extent 4", reduction, F32, {MIRAGE_OP_REDUCE_MAX, 0, 4, 32, 7, 33}, 0, 0, false},
+    {"reduce_mean dim 2 extent 3", reduction, F32, {MIRAGE_OP_REDUCE_MEAN, 2, 3, 4, 6, 99}, 0, 0, false},
+    {"softmax program 17x300", softmax_program, F16, {17, 300}, 0, 0, false},
+    {"layer norm program 9x512", layer_norm_program, F32, {9, 512}, 0, 0, false},
+    {"attention program 4x32x128x64", attention_program, F16, {4, 32, 128, 64}, 0, 0, false},
+    {"binary chain 31x77", binary_chain, F32, {31, 77}, 0, 0, false},
+    {"binary chain 64x128 bf16", binary_chain, BF16, {64, 128}, 0, 4e-2, false},
+    {"shape program 4x6x10", shape_program, F16, {4, 6, 10}, 0, 0, false},
+};
+const unsigned NUM_KERNEL_CASES = sizeof KERNEL_CASES / sizeof *KERNEL_CASES;

@@ -1,0 +1,288 @@
+// test_codegen.c - PTX from block graphs: which instructions appear, what ptxas says, and what is refused.
+//
+// What the kernels compute is tested on a GPU by test/codegen (mirage-kernel-test). ptxas is used when it is on the
+// PATH.
+#define _POSIX_C_SOURCE 200809L
+#include "mirage/codegen.h"
+
+#include "block_graphs.h"
+#include "capture.h"
+#include "codegen/primitives.h"
+#include "mirage/layout.h"
+#include "llvm-c/Analysis.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static const Sizes SMALL = {.m = 2, .k = 512, .n = 384, .grid = 8, .loop = 4};
+static const MirageCodegenOptions O3 = {.opt_level = 3};
+
+static Capture capture;
+static const MirageDiag DIAG = {capture_emit, &capture};
+
+static int count(const char *text, const char *word) {
+  int n = 0;
+  for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
+    ++n;
+  return n;
+}
+
+// Assembles where ptxas is installed; prints registers and spills.
+static void assemble(const char *ptx, const char *chip) {
+  if (system("command -v ptxas > /dev/null 2>&1") != 0) {
+    print_message("ptxas not found: %s not assembled\n", chip);
+    return;
+  }
+  char path[] = "/tmp/mirage-test-XXXXXX", command[256], line[256];
+  int file = mkstemp(path);
+  assert_true(file >= 0);
+  assert_int_equal(write(file, ptx, strlen(ptx)), (ssize_t)strlen(ptx));
+  close(file);
+  snprintf(command, sizeof command, "ptxas -arch=%s -v -o /dev/null %s 2>&1", chip, path);
+  FILE *pipe = popen(command, "r");
+  assert_non_null(pipe);
+  while (fgets(line, sizeof line, pipe))
+    if (strstr(line, "Used") || strstr(line, "spill") || strstr(line, "error"))
+      print_message("%s: %s", chip, line);
+  int status = pclose(pipe);
+  unlink(path);
+  assert_int_equal(status, 0);
+}
+
+static MirageCode generate(MirageUGraph *graph, const char *target) {
+  MirageCode code = {0};
+  MirageStatus status = mirage_codegen(graph, mirage_target_find(target), &O3, &DIAG, &code);
+  if (status != MIRAGE_OK)
+    fail_msg("%s: %s", target, capture.text);
+  assert_int_equal(strlen(code.ptx), code.ptx_bytes);
+  return code;
+}
+
+static void refuses(MirageUGraph *graph, const char *target, MirageStatus expected, const char *sentence) {
+  assert_non_null(graph);
+  MirageCode code = {0};
+  capture = (Capture){0};
+  MirageStatus status = mirage_codegen(graph, mirage_target_find(target), &O3, &DIAG, &code);
+  if (status != expected || !strstr(capture.text, sentence))
+    fail_msg("status %d (expected %d): \"%s\" does not contain \"%s\"", status, expected, capture.text, sentence);
+  assert_null(code.ptx);
+  mirage_ugraph_destroy(graph);
+}
+
+// Every row of primitives.def is something that this LLVM has, with the types that the row says.
+static void test_primitives(void **state) {
+  LLVMContextRef context = LLVMContextCreate();
+  LLVMModuleRef module = LLVMModuleCreateWithNameInContext("primitives", context);
+  LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
+  MirageGpu gpu;
+  mirage__gpu_init(&gpu, context, module, builder);
+  gpu.function = LLVMAddFunction(module, "f", LLVMFunctionType(gpu.void_type, NULL, 0, 0));
+  LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, gpu.function, "entry"));
+  for (int p = 0; p < MIRAGE_NUM_PRIMITIVES; ++p) {
+    LLVMValueRef operands[16];
+    for (uint32_t i = 0; i < mirage__gpu_num_operands((MiragePrimitive)p); ++i)
+      operands[i] = LLVMConstNull(mirage__gpu_operand_type(&gpu, (MiragePrimitive)p, i));
+    assert_non_null(mirage__gpu_emit(&gpu, (MiragePrimitive)p, operands));
+  }
+  LLVMBuildRetVoid(builder);
+  char *message = NULL;
+  if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
+    fail_msg("%s", message);
+  LLVMDisposeMessage(message);
+  LLVMDisposeBuilder(builder);
+  LLVMDisposeModule(module);
+  LLVMContextDispose(context);
+}
+
+static void test_fused_rmsnorm_linear(void **state) {
+  static const char *const TARGETS[][2] = {{"h200", "sm_90a"}, {"a100", "sm_80"}};
+  for (int t = 0; t < 2; ++t) {
+    MirageUGraph *graph = rms_fused(SMALL, RMS_RIGHT, &DIAG);
+    MirageCode code = generate(graph, TARGETS[t][0]);
+    assert_true(count(code.ptx, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32") > 0);
+    assert_true(count(code.ptx, "ldmatrix.sync") > 0);
+    assert_true(count(code.ptx, "cp.async.cg.shared.global") > 0);
+    assert_true(count(code.ptx, "cp.async.wait_group") > 0);
+    assert_int_equal(count(code.ptx, ".local"), 0);
+    assert_int_equal(count(code.ptx, ".visible .entry rmsnorm_linear_0_k0("), 1);
+    assemble(code.ptx, TARGETS[t][1]);
+    mirage_code_deinit(&code);
+    mirage_ugraph_destroy(graph);
+  }
+}
+
+static void test_launch_is_recorded(void **state) {
+  MirageUGraph *graph = rms_fused(SMALL, RMS_RIGHT, &DIAG);
+  MirageCode code = generate(graph, "h200");
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  const MirageCustomAttrs *custom = &mirage_ugraph_node(graph, body.nodes[0]).attrs->custom;
+  assert_non_null(custom->launch);
+  assert_string_equal(custom->launch->kernel, "rmsnorm_linear_0_k0");
+  assert_int_equal(custom->launch->threads, custom->schedule->warps * 32);
+  assert_int_equal(custom->launch->shared_bytes, mirage_layout_shared_bytes(graph, body.nodes[0]));
+  assert_int_equal(custom->launch->workspace_bytes, 0);
+  mirage_code_deinit(&code);
+  mirage_ugraph_destroy(graph);
+}
+
+static void test_same_input_same_ptx(void **state) {
+  MirageUGraph *first = rms_fused(SMALL, RMS_RIGHT, &DIAG), *second = rms_fused(SMALL, RMS_RIGHT, &DIAG);
+  MirageCode a = generate(first, "h200"), b = generate(second, "h200"), c = generate(second, "h200");
+  assert_string_equal(a.ptx, b.ptx);
+  assert_string_equal(b.ptx, c.ptx); // a planned graph compiles to the same code
+  mirage_code_deinit(&a);
+  mirage_code_deinit(&b);
+  mirage_code_deinit(&c);
+  mirage_ugraph_destroy(first);
+  mirage_ugraph_destroy(second);
+}
+
+static void test_unoptimised_code_keeps_registers(void **state) {
+  MirageUGraph *graph = rms_fused(SMALL, RMS_RIGHT, &DIAG);
+  MirageCode code = {0};
+  MirageCodegenOptions options = {.opt_level = 0, .keep_llvm_ir = true};
+  assert_int_equal(mirage_codegen(graph, mirage_target_find("h200"), &options, &DIAG, &code), MIRAGE_OK);
+  assert_non_null(strstr(code.llvm_ir, "define ptx_kernel void @rmsnorm_linear_0_k0"));
+  assert_null(strstr(code.llvm_ir, "alloca"));
+  mirage_code_deinit(&code);
+  mirage_ugraph_destroy(graph);
+}
+
+static void test_program_lowers(void **state) {
+  MirageUGraph *program = rms_program(SMALL, &DIAG), *lowered = NULL;
+  assert_int_equal(mirage_codegen_canonicalize(program, mirage_target_find("h200"), &DIAG, &lowered), MIRAGE_OK);
+  MirageRegionView body = mirage_ugraph_region(lowered, mirage_ugraph_body(lowered));
+  for (uint32_t i = 0; i + 1 < body.num_nodes; ++i)
+    assert_int_equal(mirage_ugraph_node(lowered, body.nodes[i]).op, MIRAGE_OP_CUSTOM);
+  assert_string_equal(mirage_ugraph_get_meta(lowered)->name, "rmsnorm_linear");
+  MirageCode code = generate(lowered, "h200");
+  assert_int_equal(count(code.ptx, ".visible .entry"), body.num_nodes - 1);
+  assemble(code.ptx, "sm_90a");
+  mirage_code_deinit(&code);
+  mirage_ugraph_destroy(lowered);
+  mirage_ugraph_destroy(program);
+}
+
+// Canonicalizing a graph of custom kernels copies it: the code is the same.
+static void test_canonicalize_keeps_custom_kernels(void **state) {
+  MirageUGraph *graph = rms_fused(SMALL, RMS_RIGHT, &DIAG), *copy = NULL;
+  assert_int_equal(mirage_codegen_canonicalize(graph, mirage_target_find("h200"), &DIAG, &copy), MIRAGE_OK);
+  MirageCode a = generate(graph, "h200"), b = generate(copy, "h200");
+  assert_string_equal(a.ptx, b.ptx);
+  mirage_code_deinit(&a);
+  mirage_code_deinit(&b);
+  mirage_ugraph_destroy(graph);
+  mirage_ugraph_destroy(copy);
+}
+
+// ------------------------------------------------------------------------------------------------------------ refusals
+
+// One kernel on `grid` blocks whose tile goes through a collective over x, inside a loop or not.
+static MirageUGraph *collective(MirageOp op, int64_t grid, bool in_loop) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "collective", &DIAG);
+  MirageType type = mirage_type_tensor(MIRAGE_F32, 1, (int64_t[]){grid * 32}),
+             out = mirage_type_tensor(MIRAGE_F32, 1, (int64_t[]){32});
+  MirageValue x = mirage_ugraph_input(g, type);
+  MirageCustomAttrs attrs = {.grid = {grid, 1, 1}, .cluster = {op == MIRAGE_OP_CLUSTER_SUM ? grid : 1, 1, 1}};
+  MirageNode k = mirage_ugraph_open_custom(g, 1, &x, 1, &out, &attrs);
+  MirageAccessAttrs in = access_of(0, -1), whole = access_of(-1, -1);
+  MirageLoopAttrs once = {.range = 2};
+  if (in_loop)
+    mirage_ugraph_open_loop(g, 0, NULL, &once);
+  MirageValue tile = mirage_ugraph_load(g, mirage_ugraph_argument(g, k, 0), &in);
+  MirageValue sum = mirage_ugraph_apply(g, op, 1, &tile, &(MirageAttrs){.axes = {{true, false, false}}});
+  mirage_ugraph_store(g, sum, mirage_ugraph_argument(g, k, 1), &whole);
+  if (in_loop)
+    mirage_ugraph_close(g, 0, NULL);
+  mirage_ugraph_close(g, 0, NULL);
+  return finish_with(g, mirage_ugraph_result(g, k, 0));
+}
+
+static void test_collectives(void **state) {
+  MirageUGraph *graph = collective(MIRAGE_OP_CLUSTER_SUM, 4, false);
+  MirageCode code = generate(graph, "h200");
+  assert_true(count(code.ptx, "barrier.cluster.arrive") == 2 && count(code.ptx, "mapa") > 0);
+  assert_int_equal(count(code.ptx, ".reqnctapercluster"), 1);
+  assemble(code.ptx, "sm_90a");
+  mirage_code_deinit(&code);
+  mirage_ugraph_destroy(graph);
+  graph = collective(MIRAGE_OP_GRID_SUM, 4, false);
+  code = generate(graph, "a100");
+  assert_true(count(code.ptx, "ld.acquire.gpu") > 0);
+  assert_true(mirage_ugraph_node(graph, (MirageNode){1}).attrs->custom.launch->workspace_bytes > 0);
+  assemble(code.ptx, "sm_80");
+  mirage_code_deinit(&code);
+  mirage_ugraph_destroy(graph);
+}
+
+static void test_refused_collectives(void **state) {
+  refuses(collective(MIRAGE_OP_CLUSTER_SUM, 4, false), "a100", MIRAGE_UNSUPPORTED, "cluster_sum: a100 has no clusters");
+  refuses(collective(MIRAGE_OP_CLUSTER_SUM, 16, false), "h200", MIRAGE_LIMIT, "cluster_sum: a cluster of 16 blocks, 8");
+  refuses(collective(MIRAGE_OP_GRID_SUM, 133, false), "h200", MIRAGE_LIMIT, "grid_sum: 133 blocks wait for each other");
+  refuses(collective(MIRAGE_OP_GRID_SUM, 4, true), "h200", MIRAGE_UNSUPPORTED,
+          "grid_sum: cannot be lowered inside a loop");
+}
+
+// Two carries that take each other's old value.
+static MirageUGraph *exchange(void) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "exchange", &DIAG);
+  MirageType type = mirage_type_tensor(MIRAGE_F32, 2, (int64_t[]){4, 4});
+  MirageValue x = mirage_ugraph_input(g, type);
+  MirageCustomAttrs attrs = blocks(1);
+  MirageNode k = mirage_ugraph_open_custom(g, 1, &x, 1, &type, &attrs);
+  MirageAccessAttrs whole = access_of(-1, -1);
+  MirageValue tile = mirage_ugraph_load(g, mirage_ugraph_argument(g, k, 0), &whole);
+  MirageValue inits[] = {tile, op1(g, MIRAGE_OP_EXP, tile)};
+  MirageCarry carries[] = {{.combine = MIRAGE_COMBINE_ASSIGN}, {.combine = MIRAGE_COMBINE_ASSIGN}};
+  MirageLoopAttrs loop = {.range = 3, .num_carries = 2, .carries = carries};
+  MirageNode l = mirage_ugraph_open_loop(g, 2, inits, &loop);
+  mirage_ugraph_close(g, 2, (MirageValue[]){mirage_ugraph_argument(g, l, 1), mirage_ugraph_argument(g, l, 0)});
+  mirage_ugraph_store(g, mirage_ugraph_result(g, l, 0), mirage_ugraph_argument(g, k, 1), &whole);
+  mirage_ugraph_close(g, 0, NULL);
+  return finish_with(g, mirage_ugraph_result(g, k, 0));
+}
+
+static void test_refused_graphs(void **state) {
+  refuses(rms_program(SMALL, &DIAG), "h200", MIRAGE_UNSUPPORTED, "stands outside a custom kernel");
+  refuses(exchange(), "h200", MIRAGE_UNSUPPORTED, "loop: carry 0 takes the old value of carry 1");
+  refuses(rms_fused((Sizes){.m = 2, .k = 512, .n = 4096, .grid = 2, .loop = 1}, RMS_RIGHT, &DIAG), "h200", MIRAGE_LIMIT,
+          "bytes of shared memory");
+}
+
+static void test_refused_arguments(void **state) {
+  MirageUGraph *graph = rms_fused(SMALL, RMS_RIGHT, &DIAG), *out = graph;
+  MirageCode code = {0};
+  const MirageTarget *h200 = mirage_target_find("h200");
+  MirageCodegenOptions high = {.opt_level = 4}, low = {.opt_level = -1};
+  assert_int_equal(mirage_codegen(graph, h200, &high, &DIAG, &code), MIRAGE_BAD_ARGUMENT);
+  assert_non_null(strstr(capture.text, "must lie in 0 .. 3: 4"));
+  assert_int_equal(mirage_codegen(graph, h200, &low, &DIAG, &code), MIRAGE_BAD_ARGUMENT);
+  assert_int_equal(mirage_codegen(graph, NULL, &O3, &DIAG, &code), MIRAGE_BAD_ARGUMENT);
+  assert_int_equal(mirage_codegen(NULL, h200, &O3, &DIAG, &code), MIRAGE_BAD_ARGUMENT);
+  assert_int_equal(mirage_codegen_canonicalize(NULL, h200, &DIAG, &out), MIRAGE_BAD_ARGUMENT);
+  mirage_ugraph_destroy(graph);
+  mirage_code_deinit(&code);
+  mirage_code_deinit(NULL);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_primitives),
+      cmocka_unit_test(test_fused_rmsnorm_linear),
+      cmocka_unit_test(test_launch_is_recorded),
+      cmocka_unit_test(test_same_input_same_ptx),
+      cmocka_unit_test(test_unoptimised_code_keeps_registers),
+      cmocka_unit_test(test_program_lowers),
+      cmocka_unit_test(test_canonicalize_keeps_custom_kernels),
+      cmocka_unit_test(test_collectives),
+      cmocka_unit_test(test_refused_collectives),
+      cmocka_unit_test(test_refused_graphs),
+      cmocka_unit_test(test_refused_arguments),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

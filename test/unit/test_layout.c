@@ -1,0 +1,276 @@
+// test_layout.c - plans for block graphs: what becomes a buffer, where it lies, and which hand edits are refused.
+#include "mirage/layout.h"
+
+#include "block_graphs.h"
+#include "capture.h"
+#include "layout/block.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct Fixture {
+  Capture capture;
+  MirageDiag diag;
+  MirageUGraph *graph;
+  MirageNode custom;
+} Fixture;
+
+static const Sizes SMALL = {.m = 2, .k = 512, .n = 384, .grid = 8, .loop = 4};
+
+static MirageNode first_custom(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  for (uint32_t i = 0; i < body.num_nodes; ++i)
+    if (mirage_ugraph_node(graph, body.nodes[i]).op == MIRAGE_OP_CUSTOM)
+      return body.nodes[i];
+  return (MirageNode){0};
+}
+
+static void begin(Fixture *f, Sizes sizes) {
+  *f = (Fixture){0};
+  f->diag = (MirageDiag){capture_emit, &f->capture};
+  f->graph = rms_fused(sizes, RMS_RIGHT, &f->diag);
+  assert_non_null(f->graph);
+  f->custom = first_custom(f->graph);
+  assert_int_not_equal(f->custom.index, 0);
+}
+
+static void end(Fixture *f) { mirage_ugraph_destroy(f->graph); }
+
+static MirageStatus plan(Fixture *f, const char *target) {
+  return mirage_layout_plan(f->graph, mirage_target_find(target), &f->diag);
+}
+
+static const MirageSchedule *schedule_of(const Fixture *f) {
+  return mirage_ugraph_node(f->graph, f->custom).attrs->custom.schedule;
+}
+
+// The first node of this operator, in order of creation.
+static MirageNode find_op(const MirageUGraph *graph, MirageOp op, uint32_t nth) {
+  for (uint32_t id = 1; id <= mirage_ugraph_num_nodes(graph); ++id)
+    if (mirage_ugraph_node(graph, (MirageNode){id}).op == op && nth-- == 0)
+      return (MirageNode){id};
+  return (MirageNode){0};
+}
+
+static const MirageType *result_type(const Fixture *f, MirageOp op, uint32_t nth) {
+  return mirage_ugraph_type(f->graph, mirage_ugraph_result(f->graph, find_op(f->graph, op, nth), 0));
+}
+
+static void fails(Fixture *f, MirageStatus expected, const char *sentence) {
+  MirageStatus status = plan(f, "h200");
+  if (status != expected || !strstr(f->capture.text, sentence))
+    fail_msg("status %d (expected %d): \"%s\" does not contain \"%s\"", status, expected, f->capture.text, sentence);
+}
+
+static void test_fused_kernel(void **state) {
+  Fixture f;
+  begin(&f, SMALL);
+  assert_int_equal(plan(&f, "h200"), MIRAGE_OK);
+  const MirageType *product = result_type(&f, MIRAGE_OP_MATMUL, 0), *w = result_type(&f, MIRAGE_OP_LOAD, 2);
+  assert_int_equal(product->space, MIRAGE_SPACE_REGISTER); // accumulators stay in registers
+  assert_int_equal(result_type(&f, MIRAGE_OP_REDUCE_SUM, 0)->space, MIRAGE_SPACE_REGISTER);
+  assert_int_equal(w->space, MIRAGE_SPACE_SHARED);
+  assert_true(w->layout.stages > 1);
+  assert_int_equal(w->layout.strides[1], 1);
+  assert_int_equal(w->layout.strides[0] % 16, 8); // an odd number of 16-byte units
+  assert_true(w->layout.strides[0] >= w->shape[1]);
+  assert_int_equal(result_type(&f, MIRAGE_OP_LOOP, 0)->space, MIRAGE_SPACE_SHARED);
+  assert_int_equal(schedule_of(&f)->num_loads, 3);
+  assert_int_equal(schedule_of(&f)->loads[2].landing, MIRAGE_LANDING_ASYNC);
+  assert_int_equal(schedule_of(&f)->loads[2].stages, w->layout.stages);
+  end(&f);
+}
+
+static void test_every_tile_has_a_place(void **state) {
+  Fixture f;
+  begin(&f, SMALL);
+  assert_int_equal(plan(&f, "a100"), MIRAGE_OK);
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); ++id) {
+    const MirageType *type = mirage_ugraph_type(f.graph, (MirageValue){id});
+    assert_int_not_equal(type->space, MIRAGE_SPACE_TILE);
+    if (type->space == MIRAGE_SPACE_SHARED) {
+      assert_true(type->layout.planned && type->layout.offset >= 0 && type->layout.stages >= 1);
+      assert_int_equal(type->layout.offset % 16, 0);
+    }
+  }
+  assert_true(mirage_layout_shared_bytes(f.graph, f.custom) <= mirage_target_find("a100")->shared_bytes_per_block);
+  end(&f);
+}
+
+static void test_buffers_in_one_loop_do_not_overlap(void **state) {
+  Fixture f;
+  begin(&f, SMALL);
+  assert_int_equal(plan(&f, "h200"), MIRAGE_OK);
+  for (uint32_t a = 0; a < 3; ++a)
+    for (uint32_t b = 0; b < a; ++b) {
+      const MirageType *x = result_type(&f, MIRAGE_OP_LOAD, a), *y = result_type(&f, MIRAGE_OP_LOAD, b);
+      int64_t x_end = x->layout.offset + x->layout.stages * mirage__buffer_bytes(x);
+      int64_t y_end = y->layout.offset + y->layout.stages * mirage__buffer_bytes(y);
+      assert_true(x_end <= y->layout.offset || y_end <= x->layout.offset);
+    }
+  end(&f);
+}
+
+static void test_planning_twice_changes_nothing(void **state) {
+  Fixture f, g;
+  begin(&f, SMALL);
+  begin(&g, SMALL);
+  assert_int_equal(plan(&f, "h200"), MIRAGE_OK);
+  assert_int_equal(plan(&g, "h200"), MIRAGE_OK);
+  assert_int_equal(plan(&g, "h200"), MIRAGE_OK);
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); ++id) {
+    const MirageType *x = mirage_ugraph_type(f.graph, (MirageValue){id}),
+                     *y = mirage_ugraph_type(g.graph, (MirageValue){id});
+    assert_int_equal(x->space, y->space);
+    assert_int_equal(x->layout.offset, y->layout.offset);
+    assert_int_equal(x->layout.stages, y->layout.stages);
+  }
+  end(&f);
+  end(&g);
+}
+
+static void test_hand_schedule_is_kept(void **state) {
+  Fixture f;
+  begin(&f, SMALL);
+  MirageSchedule schedule = {.warps = 3, .num_loads = 3};
+  for (int i = 0; i < 3; ++i)
+    schedule.loads[i] = (MirageLoadSchedule){.landing = MIRAGE_LANDING_ASYNC, .stages = 2};
+  mirage_ugraph_set_schedule(f.graph, f.custom, &schedule);
+  assert_int_equal(plan(&f, "h200"), MIRAGE_OK);
+  assert_int_equal(schedule_of(&f)->warps, 3);
+  assert_int_equal(result_type(&f, MIRAGE_OP_LOAD, 2)->layout.stages, 2);
+  end(&f);
+}
+
+static void test_hand_layout_is_kept(void **state) {
+  Fixture f;
+  begin(&f, SMALL);
+  MirageValue w = mirage_ugraph_result(f.graph, find_op(f.graph, MIRAGE_OP_LOAD, 2), 0);
+  MirageLayout layout = {.planned = true, .offset = 4096, .strides = {72, 1}};
+  mirage_ugraph_set_placement(f.graph, w, MIRAGE_SPACE_SHARED, &layout);
+  assert_int_equal(plan(&f, "h200"), MIRAGE_OK);
+  assert_int_equal(mirage_ugraph_type(f.graph, w)->layout.offset, 4096);
+  assert_int_equal(mirage_ugraph_type(f.graph, w)->layout.strides[0], 72);
+  end(&f);
+}
+
+// ------------------------------------------------------------------------------------------------------ refused edits
+
+static void refuse_schedule(MirageSchedule schedule, MirageStatus expected, const char *sentence) {
+  Fixture f;
+  begin(&f, SMALL);
+  mirage_ugraph_set_schedule(f.graph, f.custom, &schedule);
+  fails(&f, expected, sentence);
+  end(&f);
+}
+
+static void test_refused_schedules(void **state) {
+  refuse_schedule((MirageSchedule){.num_loads = 3, .loads = {{.landing = MIRAGE_LANDING_TENSOR}}}, MIRAGE_UNSUPPORTED,
+                  "bulk and tensor copies");
+  refuse_schedule((MirageSchedule){.num_loads = 3, .loads = {{.stages = 2}, {.stages = 3}}}, MIRAGE_BAD_ARGUMENT,
+                  "same number of stages: 3 vs 2");
+  refuse_schedule((MirageSchedule){.side_blocks = 4}, MIRAGE_UNSUPPORTED, "side blocks");
+  refuse_schedule((MirageSchedule){.num_roles = 1}, MIRAGE_UNSUPPORTED, "warp roles");
+}
+
+static void test_too_many_warps(void **state) {
+  Fixture f;
+  begin(&f, SMALL);
+  MirageTarget small = *mirage_target_find("h200");
+  small.max_threads_per_block = 512;
+  mirage_ugraph_set_schedule(f.graph, f.custom, &(MirageSchedule){.warps = 20});
+  assert_int_equal(mirage_layout_plan(f.graph, &small, &f.diag), MIRAGE_BAD_ARGUMENT);
+  assert_string_equal(f.capture.text, "layout: 20 warps are 640 threads, h200 allows 512");
+  end(&f);
+}
+
+static void refuse_layout(uint32_t load, MirageLayout layout, const char *sentence) {
+  Fixture f;
+  begin(&f, SMALL);
+  MirageValue tile = mirage_ugraph_result(f.graph, find_op(f.graph, MIRAGE_OP_LOAD, load), 0);
+  layout.planned = true;
+  mirage_ugraph_set_placement(f.graph, tile, MIRAGE_SPACE_SHARED, &layout);
+  fails(&f, MIRAGE_BAD_ARGUMENT, sentence);
+  end(&f);
+}
+
+static void test_refused_layouts(void **state) {
+  refuse_layout(2, (MirageLayout){.offset = 8, .strides = {56, 1}},
+                "offset 8 of tile 128x48xf16 is not a multiple of 16");
+  refuse_layout(2, (MirageLayout){.offset = 0, .strides = {40, 1}}, "stride 40 of dimension 0");
+  refuse_layout(2, (MirageLayout){.offset = 0, .strides = {52, 1}}, "not a multiple of 8 elements");
+  refuse_layout(2, (MirageLayout){.offset = 0, .strides = {112, 2}}, "innermost stride");
+  refuse_layout(2, (MirageLayout){.offset = -1, .stages = 63, .strides = {56, 1}}, "63 stages");
+}
+
+static void test_overlapping_tiles(void **state) {
+  Fixture f;
+  begin(&f, SMALL);
+  for (uint32_t i = 0; i < 2; ++i) { // x and g, both read in every iteration
+    MirageValue tile = mirage_ugraph_result(f.graph, find_op(f.graph, MIRAGE_OP_LOAD, i), 0);
+    MirageLayout layout = {.planned = true, .offset = (int32_t)(i * 16), .strides = {i ? 1 : 128, 1}};
+    mirage_ugraph_set_placement(f.graph, tile, MIRAGE_SPACE_SHARED, &layout);
+  }
+  fails(&f, MIRAGE_BAD_ARGUMENT, "overlap in shared memory");
+  end(&f);
+}
+
+static void test_too_large(void **state) {
+  Fixture f;
+  begin(&f, (Sizes){.m = 2, .k = 512, .n = 4096, .grid = 2, .loop = 1});
+  fails(&f, MIRAGE_LIMIT, "bytes of shared memory, h200 has 232448");
+  end(&f);
+  assert_int_equal(mirage_layout_plan(NULL, mirage_target_find("h200"), NULL), MIRAGE_BAD_ARGUMENT);
+}
+
+static void test_reduce_split(void **state) {
+  MirageSchedule schedule = {.warps = 8};
+  MirageType in = mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){1, 4096}),
+             out = mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){1, 1});
+  ReduceSplit one = mirage__reduce_split(&in, &out, 1, &schedule);
+  assert_int_equal(one.warps_each, 8); // one result: the whole block works on it
+  in = mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){512, 3});
+  out = mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){512, 1});
+  ReduceSplit many = mirage__reduce_split(&in, &out, 1, &schedule);
+  assert_true(many.group <= 2 && many.warps_each == 1);
+  assert_int_equal(many.outputs, 512);
+  assert_int_equal(many.length, 3);
+}
+
+static void test_matmul_split(void **state) {
+  MirageSchedule schedule = {.warps = 16};
+  MirageType a = mirage_type_tile(MIRAGE_F16, 2, (int64_t[]){2, 128}),
+             b = mirage_type_tile(MIRAGE_F16, 2, (int64_t[]){128, 48});
+  MatmulSplit s = mirage__matmul_split(&a, &b, NULL, &schedule);
+  assert_true(s.tensor_core && s.swap); // two activation rows: the weight becomes the 16-row operand
+  assert_int_equal(s.by_row * s.by_col * s.by_depth, 16);
+  assert_int_equal(s.depth_units % s.by_depth, 0);
+  schedule.split = MIRAGE_SPLIT_REDUCTION;
+  schedule.warps = 8;
+  assert_int_equal(mirage__matmul_split(&a, &b, NULL, &schedule).by_depth, 8);
+  a.dtype = b.dtype = MIRAGE_F32;
+  assert_false(mirage__matmul_split(&a, &b, NULL, &schedule).tensor_core);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_fused_kernel),
+      cmocka_unit_test(test_every_tile_has_a_place),
+      cmocka_unit_test(test_buffers_in_one_loop_do_not_overlap),
+      cmocka_unit_test(test_planning_twice_changes_nothing),
+      cmocka_unit_test(test_hand_schedule_is_kept),
+      cmocka_unit_test(test_hand_layout_is_kept),
+      cmocka_unit_test(test_refused_schedules),
+      cmocka_unit_test(test_too_many_warps),
+      cmocka_unit_test(test_refused_layouts),
+      cmocka_unit_test(test_overlapping_tiles),
+      cmocka_unit_test(test_too_large),
+      cmocka_unit_test(test_reduce_split),
+      cmocka_unit_test(test_matmul_split),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
