@@ -1,0 +1,457 @@
+// abstract.c - compares two graphs by abstract expression. [Mirage 4.2]
+//
+// Every value gets an abstract expression (mirage/expr.h), and every dimension the program axis it walks with the parts
+// of that axis that it holds: what each grid axis and each enclosing loop cut off, and the tile that is left. A sum
+// over a dimension is a sum over the parts it holds, so that a contraction in one matmul and the same one spread over
+// tile, loop and grid come out equal, whatever the extents. Algorithm:  1. the program, to unify the axes that its
+// operators bring together;  2. the candidate, to learn into which
+//             parts each axis falls;  3. both again, now with these parts; then outputs are compared by id.
+// Example:    x: [i, K], w: [K, j].  program  sum{K.loop, K.tile} x w;  candidate: matmul in a loop over K: the same.
+//             A candidate that forgets to accumulate has  sum{K.tile} x w  and differs.
+// Unknown:    reshape, slice, concat, repeat, partial reductions, loops that walk two axes, a carry read inside its
+// loop:
+//             such values have no expression, and no difference is claimed.
+#include "mirage/expr.h"
+#include "passes.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLOT_GRID = 0, SLOT_LOOP = 3, SLOT_TILE = 7, NUM_SLOTS = 8, NO_AXIS = -1, TWO_AXES = -2 };
+
+typedef struct Dim {
+  int32_t axis;  // program axis, or NO_AXIS
+  uint8_t parts; // bit set of slots
+} Dim;
+
+typedef struct Info {
+  MirageExpr expr; // {0}: unknown
+  Dim dims[MIRAGE_MAX_RANK];
+} Info;
+
+typedef struct Abstractor {
+  MirageExprTable *table;
+  int32_t *parent;   // of axes: union-find
+  uint8_t *universe; // parts that an axis falls into, by representative
+  int32_t num_axes, max_axes;
+  bool unify; // first run over the program
+  const MirageUGraph *graph;
+  Info *values;                        // by value id
+  int32_t grid_axis[3];                // axis that each grid axis walks in the custom node at hand
+  int32_t loop_axis[MIRAGE_MAX_LOOPS]; // the same of each enclosing loop
+  uint32_t depth;                      // enclosing loops
+} Abstractor;
+
+// -----------------------------------------------------------------------------------------------------------------
+// axes
+
+static int32_t find_axis(Abstractor *a, int32_t axis) {
+  while (axis >= 0 && a->parent[axis] != axis)
+    axis = a->parent[axis] = a->parent[a->parent[axis]];
+  return axis;
+}
+
+static int32_t new_axis(Abstractor *a) {
+  if (a->num_axes == a->max_axes)
+    return NO_AXIS;
+  a->parent[a->num_axes] = a->num_axes;
+  return a->num_axes++;
+}
+
+static uint8_t universe_of(Abstractor *a, int32_t axis) {
+  return axis < 0 ? 0 : a->universe[find_axis(a, axis)] | 1u << SLOT_TILE;
+}
+
+static Dim whole(Abstractor *a, int32_t axis) { return (Dim){find_axis(a, axis), universe_of(a, axis)}; }
+
+/// The dimension of a value that combines two others.
+static Dim meet(Abstractor *a, Dim x, Dim y) {
+  if (x.axis < 0 || y.axis < 0)
+    return x.axis < 0 ? y : x;
+  int32_t i = find_axis(a, x.axis), j = find_axis(a, y.axis);
+  if (a->unify && i != j)
+    a->parent[i > j ? i : j] = i < j ? i : j;
+  return (Dim){find_axis(a, i), x.parts};
+}
+
+static MirageExpr sum_part(Abstractor *a, MirageExpr expr, int32_t axis, uint32_t slot) {
+  return mirage_expr_sum(a->table, expr, mirage_axis_part((uint32_t)axis * NUM_SLOTS + slot, MIRAGE_PART_TILE));
+}
+
+/// Sums over all that `dim` holds. A dimension of extent > 1 whose axis is not known makes the sum unknown.
+static MirageExpr sum_dim(Abstractor *a, MirageExpr expr, Dim dim, int64_t extent) {
+  if (extent == 1 && dim.axis < 0)
+    return expr;
+  if (dim.axis < 0)
+    return (MirageExpr){0};
+  for (uint32_t slot = 0; slot < NUM_SLOTS; ++slot)
+    if (dim.parts & 1u << slot)
+      expr = sum_part(a, expr, dim.axis, slot);
+  return expr;
+}
+
+// ------------------------------------------------------------------------------------------------------------
+// operators
+
+static const MirageType *type_of(const Abstractor *a, MirageValue value) { return mirage_ugraph_type(a->graph, value); }
+
+static Info *info_of(const Abstractor *a, MirageValue value) { return &a->values[value.index]; }
+
+static void clear_dims(Info *info) {
+  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
+    info->dims[i] = (Dim){NO_AXIS, 0};
+}
+
+/// Right-aligned dimensions of all operands.
+static void elementwise_dims(Abstractor *a, const MirageNodeView *view, Info *out) {
+  uint32_t rank = type_of(a, view->first_result)->rank;
+  for (uint32_t i = 0; i < view->num_operands; ++i) {
+    uint32_t operand_rank = type_of(a, view->operands[i])->rank;
+    for (uint32_t j = 0; j < operand_rank; ++j) {
+      Dim *dim = &out->dims[rank - operand_rank + j];
+      *dim = meet(a, *dim, info_of(a, view->operands[i])->dims[j]);
+    }
+  }
+}
+
+static void elementwise(Abstractor *a, const MirageNodeView *view, Info *out) {
+  MirageExpr x = info_of(a, view->operands[0])->expr;
+  MirageExpr y = view->num_operands > 1 ? info_of(a, view->operands[1])->expr : (MirageExpr){0};
+  elementwise_dims(a, view, out);
+  switch (view->op) {
+  case MIRAGE_OP_ADD:
+    out->expr = mirage_expr_add(a->table, x, y);
+    return;
+  case MIRAGE_OP_SUB:
+    out->expr = mirage_expr_sub(a->table, x, y);
+    return;
+  case MIRAGE_OP_MUL:
+    out->expr = mirage_expr_mul(a->table, x, y);
+    return;
+  case MIRAGE_OP_DIV:
+    out->expr = mirage_expr_div(a->table, x, y);
+    return;
+  case MIRAGE_OP_BROADCAST:
+  case MIRAGE_OP_CAST:
+    out->expr = x;
+    return;
+  default:
+    out->expr =
+        x.index && (view->num_operands == 1 || y.index) ? mirage_expr_apply(a->table, view->op, x, y) : (MirageExpr){0};
+    return;
+  }
+}
+
+/// Stretched dimensions are axes of their own.
+static void broadcast(Abstractor *a, const MirageNodeView *view, Info *out) {
+  elementwise(a, view, out);
+  const MirageType *type = type_of(a, view->first_result);
+  for (uint32_t i = 0; i < type->rank; ++i)
+    if (out->dims[i].axis < 0 && type->shape[i] > 1 && a->unify)
+      out->dims[i] = whole(a, new_axis(a));
+}
+
+static void matmul(Abstractor *a, const MirageNodeView *view, Info *out) {
+  const Info *x = info_of(a, view->operands[0]), *y = info_of(a, view->operands[1]);
+  const MirageType *x_type = type_of(a, view->operands[0]), *y_type = type_of(a, view->operands[1]);
+  bool transpose_x = view->attrs && view->attrs->matmul.transpose_a;
+  bool transpose_y = view->attrs && view->attrs->matmul.transpose_b;
+  uint32_t x_rank = x_type->rank, y_rank = y_type->rank, rank = type_of(a, view->first_result)->rank;
+  uint32_t x_k = x_rank - (transpose_x ? 2 : 1), y_k = y_rank - (transpose_y ? 1 : 2);
+  for (uint32_t i = 0; i + 2 < x_rank; ++i)
+    out->dims[rank - x_rank + i] = x->dims[i];
+  for (uint32_t i = 0; i + 2 < y_rank; ++i)
+    out->dims[rank - y_rank + i] = meet(a, out->dims[rank - y_rank + i], y->dims[i]);
+  out->dims[rank - 2] = x->dims[x_rank - (transpose_x ? 1 : 2)];
+  out->dims[rank - 1] = y->dims[y_rank - (transpose_y ? 2 : 1)];
+  Dim k = meet(a, x->dims[x_k], y->dims[y_k]);
+  out->expr = sum_dim(a, mirage_expr_mul(a->table, x->expr, y->expr), k, x_type->shape[x_k]);
+  if (view->op == MIRAGE_OP_MMA)
+    out->expr = mirage_expr_add(a->table, out->expr, info_of(a, view->operands[2])->expr);
+}
+
+static void reduce(Abstractor *a, const MirageNodeView *view, Info *out) {
+  const Info *x = info_of(a, view->operands[0]);
+  const MirageType *type = type_of(a, view->operands[0]);
+  uint32_t dim = (uint32_t)view->attrs->reduce.dim;
+  *out = *x;
+  out->dims[dim] = (Dim){NO_AXIS, 0};
+  if (view->attrs->reduce.extent != 1) {
+    out->expr = (MirageExpr){0};
+  } else if (view->op == MIRAGE_OP_REDUCE_MAX) {
+    out->expr = x->expr.index ? mirage_expr_max(a->table, x->expr) : x->expr;
+  } else {
+    out->expr = sum_dim(a, x->expr, x->dims[dim], type->shape[dim]);
+    if (view->op == MIRAGE_OP_REDUCE_MEAN)
+      out->expr = mirage_expr_div(a->table, out->expr, mirage_expr_constant(a->table, (double)type->shape[dim]));
+  }
+}
+
+static void note_axis(int32_t *walked, int32_t axis) {
+  if (axis >= 0)
+    *walked = *walked == NO_AXIS || *walked == axis ? axis : TWO_AXES;
+}
+
+/// The tile holds what grid and loops have not cut off; what they cut off becomes part of the axis's universe.
+static void load(Abstractor *a, const MirageNodeView *view, Info *out) {
+  const MirageAccessAttrs *access = &view->attrs->access;
+  *out = *info_of(a, view->operands[0]);
+  for (uint32_t slot = 0; slot < SLOT_TILE; ++slot) {
+    int8_t dim = slot < SLOT_LOOP ? access->grid[slot] : access->loop[slot - SLOT_LOOP];
+    if (dim < 0 || out->dims[dim].axis < 0)
+      continue;
+    int32_t axis = out->dims[dim].axis;
+    a->universe[axis] |= (uint8_t)(1u << slot);
+    out->dims[dim].parts &= (uint8_t)~(1u << slot);
+    note_axis(slot < SLOT_LOOP ? &a->grid_axis[slot] : &a->loop_axis[slot - SLOT_LOOP], axis);
+  }
+}
+
+/// The output tensor becomes what is stored to it; a second store to it is more than this file follows.
+static void store(Abstractor *a, const MirageNodeView *view) {
+  const Info *tile = info_of(a, view->operands[0]);
+  Info *tensor = info_of(a, view->operands[1]);
+  bool again = tensor->dims[0].axis != NO_AXIS || tensor->expr.index != 0;
+  *tensor = *tile;
+  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
+    tensor->dims[i] = whole(a, tile->dims[i].axis);
+  if (again)
+    tensor->expr = (MirageExpr){0};
+}
+
+static void collective(Abstractor *a, const MirageNodeView *view, Info *out) {
+  *out = *info_of(a, view->operands[0]);
+  for (uint32_t i = 0; i < 3; ++i) {
+    if (!view->attrs->axes.axis[i] || !out->expr.index)
+      continue;
+    if (view->op == MIRAGE_OP_CLUSTER_MAX || view->op == MIRAGE_OP_GRID_MAX)
+      out->expr = mirage_expr_max(a->table, out->expr);
+    else if (a->grid_axis[i] >= 0)
+      out->expr = sum_part(a, out->expr, a->grid_axis[i], SLOT_GRID + i);
+    else
+      out->expr = (MirageExpr){0};
+  }
+}
+
+// --------------------------------------------------------------------------------------------------------------
+// regions
+
+static void run_region(Abstractor *a, MirageRegion region);
+
+static void custom(Abstractor *a, MirageNode node, const MirageNodeView *view) {
+  for (uint32_t i = 0; i < 3; ++i)
+    a->grid_axis[i] = NO_AXIS;
+  for (uint32_t i = 0; i < view->num_operands; ++i)
+    *info_of(a, mirage_ugraph_argument(a->graph, node, i)) = *info_of(a, view->operands[i]);
+  for (uint32_t i = 0; i < view->num_results; ++i) {
+    Info *output = info_of(a, mirage_ugraph_argument(a->graph, node, view->num_operands + i));
+    output->expr = (MirageExpr){0};
+    clear_dims(output);
+  }
+  run_region(a, view->region);
+  for (uint32_t i = 0; i < view->num_results; ++i)
+    a->values[view->first_result.index + i] =
+        *info_of(a, mirage_ugraph_argument(a->graph, node, view->num_operands + i));
+}
+
+static bool is_bottom(const Abstractor *a, MirageValue value) {
+  MirageNode def = mirage_ugraph_def(a->graph, value);
+  return def.index && mirage_ugraph_node(a->graph, def).op == MIRAGE_OP_BOTTOM;
+}
+
+/// A carry after the loop, from its initial value and what an iteration yields.
+static MirageExpr carry_expr(Abstractor *a, MirageCombine combine, MirageValue init, const Info *contribution) {
+  int32_t axis = a->loop_axis[a->depth];
+  if (!contribution->expr.index)
+    return (MirageExpr){0};
+  switch (combine) {
+  case MIRAGE_COMBINE_SUM:
+  case MIRAGE_COMBINE_RESCALE: // factors abstract to 1
+    if (axis < 0)
+      return (MirageExpr){0};
+    return mirage_expr_add(a->table, info_of(a, init)->expr,
+                           sum_part(a, contribution->expr, axis, SLOT_LOOP + a->depth));
+  case MIRAGE_COMBINE_MAX:
+    return is_bottom(a, init) ? mirage_expr_max(a->table, contribution->expr) : (MirageExpr){0};
+  case MIRAGE_COMBINE_CONCAT:
+  case MIRAGE_COMBINE_ASSIGN:
+    break;
+  }
+  return contribution->expr;
+}
+
+static void loop(Abstractor *a, MirageNode node, const MirageNodeView *view) {
+  const MirageLoopAttrs *attrs = &view->attrs->loop;
+  for (uint32_t i = 0; i < attrs->num_carries; ++i) {
+    Info *carry = info_of(a, mirage_ugraph_argument(a->graph, node, i));
+    *carry = *info_of(a, view->operands[i]);
+    carry->expr = (MirageExpr){0};
+  }
+  a->loop_axis[a->depth++] = NO_AXIS;
+  run_region(a, view->region);
+  --a->depth;
+  MirageRegionView body = mirage_ugraph_region(a->graph, view->region);
+  MirageNodeView yield = mirage_ugraph_node(a->graph, body.nodes[body.num_nodes - 1]);
+  for (uint32_t i = 0; i < attrs->num_carries; ++i) {
+    const Info *contribution = info_of(a, yield.operands[i]);
+    Info *out = &a->values[view->first_result.index + i];
+    *out = *contribution;
+    out->expr = carry_expr(a, attrs->carries[i].combine, view->operands[i], contribution);
+    if (attrs->carries[i].combine == MIRAGE_COMBINE_CONCAT)
+      out->dims[attrs->carries[i].dim].parts |= (uint8_t)(1u << (SLOT_LOOP + a->depth));
+  }
+}
+
+static void thread(Abstractor *a, MirageNode node, const MirageNodeView *view) {
+  for (uint32_t i = 0; i < view->num_operands; ++i)
+    *info_of(a, mirage_ugraph_argument(a->graph, node, i)) = *info_of(a, view->operands[i]);
+  run_region(a, view->region);
+  MirageRegionView body = mirage_ugraph_region(a->graph, view->region);
+  MirageNodeView yield = mirage_ugraph_node(a->graph, body.nodes[body.num_nodes - 1]);
+  for (uint32_t i = 0; i < view->num_results; ++i)
+    a->values[view->first_result.index + i] = *info_of(a, yield.operands[i]);
+}
+
+static void run_node(Abstractor *a, MirageNode node) {
+  MirageNodeView view = mirage_ugraph_node(a->graph, node);
+  Info *out = &a->values[view.first_result.index];
+  if (view.op == MIRAGE_OP_CUSTOM) {
+    custom(a, node, &view);
+    return;
+  }
+  if (view.op == MIRAGE_OP_LOOP) {
+    loop(a, node, &view);
+    return;
+  }
+  if (view.op == MIRAGE_OP_THREAD) {
+    thread(a, node, &view);
+    return;
+  }
+  if (view.op == MIRAGE_OP_STORE) {
+    store(a, &view);
+    return;
+  }
+  if (view.num_results != 1)
+    return;
+  out->expr = (MirageExpr){0};
+  clear_dims(out);
+  switch (mirage_op_info(view.op)->kind) {
+  case MIRAGE_KIND_UNARY:
+  case MIRAGE_KIND_BINARY:
+  case MIRAGE_KIND_CAST:
+    elementwise(a, &view, out);
+    return;
+  case MIRAGE_KIND_MATMUL:
+    matmul(a, &view, out);
+    return;
+  case MIRAGE_KIND_REDUCE:
+    reduce(a, &view, out);
+    return;
+  case MIRAGE_KIND_ACCESS:
+    load(a, &view, out);
+    return;
+  case MIRAGE_KIND_COLLECTIVE:
+    collective(a, &view, out);
+    return;
+  case MIRAGE_KIND_CONSTANT:
+    if (view.op == MIRAGE_OP_CONSTANT)
+      out->expr = mirage_expr_constant(a->table, view.attrs->constant.value);
+    return;
+  case MIRAGE_KIND_SHAPE:
+    if (view.op == MIRAGE_OP_BROADCAST)
+      broadcast(a, &view, out);
+    if (view.op == MIRAGE_OP_TRANSPOSE) {
+      const Info *x = info_of(a, view.operands[0]);
+      out->expr = x->expr;
+      for (uint32_t i = 0; i < type_of(a, view.first_result)->rank; ++i)
+        out->dims[i] = x->dims[view.attrs->perm.perm[i]];
+    }
+    return;
+  case MIRAGE_KIND_SUGAR:
+  case MIRAGE_KIND_REGION:
+  case MIRAGE_KIND_TERMINATOR:
+    return;
+  }
+}
+
+static void run_region(Abstractor *a, MirageRegion region) {
+  MirageRegionView view = mirage_ugraph_region(a->graph, region);
+  for (uint32_t i = 0; i < view.num_nodes; ++i)
+    run_node(a, view.nodes[i]);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// graphs
+
+/// Inputs pair up by position, so that input i's dimension j is axis i * MAX_RANK + j in both graphs.
+static void run_graph(Abstractor *a, const MirageUGraph *graph, Info *values) {
+  a->graph = graph;
+  a->values = values;
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); ++i) {
+    MirageValue input = mirage_ugraph_get_input(graph, i);
+    const MirageType *type = mirage_ugraph_type(graph, input);
+    Info *info = info_of(a, input);
+    info->expr = mirage_expr_input(a->table, i);
+    clear_dims(info);
+    for (uint32_t j = 0; j < type->rank; ++j)
+      if (type->shape[j] > 1)
+        info->dims[j] = whole(a, (int32_t)(i * MIRAGE_MAX_RANK + j));
+  }
+  run_region(a, mirage_ugraph_body(graph));
+}
+
+static bool outputs_differ(const MirageUGraph *x, const Info *x_values, const MirageUGraph *y, const Info *y_values) {
+  uint32_t count = mirage_ugraph_num_outputs(x);
+  for (uint32_t i = 0; i < count && i < mirage_ugraph_num_outputs(y); ++i) {
+    MirageExpr a = x_values[mirage_ugraph_get_output(x, i).index].expr;
+    MirageExpr b = y_values[mirage_ugraph_get_output(y, i).index].expr;
+    if (a.index && b.index && a.index != b.index)
+      return true;
+  }
+  return false;
+}
+
+/// Allocates what the runs need; false when memory is out.
+static bool abstractor_init(Abstractor *a, const MirageUGraph *program) {
+  int32_t input_axes = (int32_t)mirage_ugraph_num_inputs(program) * MIRAGE_MAX_RANK;
+  *a = (Abstractor){.num_axes = input_axes};
+  a->max_axes = input_axes + (int32_t)mirage_ugraph_num_nodes(program) * MIRAGE_MAX_RANK;
+  a->table = mirage_expr_table_create(NULL);
+  a->parent = calloc((size_t)a->max_axes + 1, sizeof *a->parent);
+  a->universe = calloc((size_t)a->max_axes + 1, sizeof *a->universe);
+  for (int32_t i = 0; a->parent && i < input_axes; ++i)
+    a->parent[i] = i;
+  return a->table && a->parent && a->universe;
+}
+
+static void abstractor_deinit(Abstractor *a) {
+  mirage_expr_table_destroy(a->table);
+  free(a->parent);
+  free(a->universe);
+}
+
+MirageStatus mirage__expression_differs(const MirageUGraph *program, const MirageUGraph *candidate,
+                                        const MirageDiag *diag, bool *out_differs) {
+  *out_differs = false;
+  MirageUGraph *expanded = NULL;
+  MIRAGE_TRY(mirage_ugraph_expand(program, diag, &expanded));
+  Abstractor a;
+  Info *x = calloc((size_t)mirage_ugraph_num_values(expanded) + 1, sizeof *x);
+  Info *y = calloc((size_t)mirage_ugraph_num_values(candidate) + 1, sizeof *y);
+  bool ready = abstractor_init(&a, expanded) && x && y;
+  if (ready) {
+    a.unify = true;
+    run_graph(&a, expanded, x);
+    a.unify = false;
+    run_graph(&a, candidate, y);
+    run_graph(&a, expanded, x);
+    run_graph(&a, candidate, y);
+    ready = mirage_expr_status(a.table) == MIRAGE_OK;
+    *out_differs = ready && outputs_differ(expanded, x, candidate, y);
+  }
+  abstractor_deinit(&a);
+  free(x);
+  free(y);
+  mirage_ugraph_destroy(expanded);
+  return ready ? MIRAGE_OK : mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "mirage-prune: out of memory");
+}

@@ -1,0 +1,325 @@
+// canonical.c - a 128-bit hash of what a graph computes and how, for finding duplicates.
+//
+// Algorithm:  bottom-up over values (a Merkle hash), so that names, the order of nodes and unused nodes do not enter;
+// the
+//             operands of commutative operators are sorted by hash. A custom kernel's arguments hash as the tensors
+//             they stand for, and a result as the set of stores to it, so that the order of operands does not enter
+//             either. A loop whose carried values are read inside hashes as a whole; otherwise each carry stands alone.
+// Left out:   layouts, placements and launches, which follow from the rest. Grid, loop ranges, accesses and schedule
+// count. Example:    add(exp(x), y) and add(y, exp(x)) have one hash; x/y and y/x have two.
+#include "passes.h"
+
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef MirageGraphHash Hash;
+
+typedef struct Hasher {
+  const MirageUGraph *graph;
+  Hash *values;   // by value id; for the output argument of a custom node: the sum of its stores
+  bool *read;     // by value id: an operand of some node
+  Hash scope;     // ranges of the enclosing loops
+  uint32_t depth; // of regions
+} Hasher;
+
+/// Fields are gathered as words, so that padding never enters.
+typedef struct Words {
+  uint64_t data[256];
+  uint32_t count;
+  Hash chain; // of the words before, when they were more than fit
+} Words;
+
+static Hash words_finish(const Words *words) {
+  XXH128_hash_t hash = XXH3_128bits_withSeed(words->data, words->count * sizeof words->data[0],
+                                             words->chain.low ^ (words->chain.high << 1));
+  return (Hash){hash.low64, hash.high64};
+}
+
+static void put(Words *words, uint64_t value) {
+  if (words->count == 256) {
+    words->chain = words_finish(words);
+    words->count = 0;
+  }
+  words->data[words->count++] = value;
+}
+
+static void put_hash(Words *words, Hash hash) {
+  put(words, hash.low);
+  put(words, hash.high);
+}
+
+static void put_double(Words *words, double value) {
+  uint64_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  put(words, bits);
+}
+
+static void put_type(Words *words, const MirageType *type) {
+  put(words, type->dtype);
+  put(words, type->rank);
+  for (uint32_t i = 0; i < type->rank; ++i)
+    put(words, (uint64_t)type->shape[i]);
+}
+
+static void put_access(Words *words, const MirageAccessAttrs *access) {
+  for (uint32_t i = 0; i < 3; ++i)
+    put(words, (uint64_t)(int64_t)access->grid[i]);
+  for (uint32_t i = 0; i < MIRAGE_MAX_LOOPS; ++i)
+    put(words, (uint64_t)(int64_t)access->loop[i]);
+  put(words, access->fill);
+}
+
+static void put_schedule(Words *words, const MirageSchedule *schedule) {
+  put(words, schedule != NULL);
+  if (!schedule)
+    return;
+  put(words, (uint64_t)schedule->warps);
+  put(words, schedule->split);
+  put(words, schedule->swap);
+  put(words, schedule->permute_k);
+  put(words, schedule->tile_order);
+  put(words, (uint64_t)schedule->side_blocks);
+  put(words, schedule->dependent_launch);
+  put(words, schedule->num_roles);
+  for (uint32_t i = 0; i < schedule->num_roles; ++i) {
+    put(words, schedule->roles[i].kind);
+    put(words, (uint64_t)schedule->roles[i].warps);
+    put(words, (uint64_t)schedule->roles[i].registers);
+  }
+  put(words, schedule->num_loads);
+  for (uint32_t i = 0; i < schedule->num_loads; ++i) {
+    const MirageLoadSchedule *load = &schedule->loads[i];
+    put(words, load->landing);
+    put(words, (uint64_t)load->stages);
+    put(words, load->cache);
+    put(words, (uint64_t)load->prefetch_bytes);
+    put(words, load->multicast);
+  }
+}
+
+static void put_attrs(Words *words, MirageAttrsKind kind, const MirageAttrs *attrs) {
+  switch (kind) {
+  case MIRAGE_ATTRS_NONE:
+    return;
+  case MIRAGE_ATTRS_MATMUL:
+    put(words, attrs ? attrs->matmul.transpose_a : 0);
+    put(words, attrs ? attrs->matmul.transpose_b : 0);
+    return;
+  case MIRAGE_ATTRS_REDUCE:
+    put(words, (uint64_t)attrs->reduce.dim);
+    put(words, (uint64_t)attrs->reduce.extent);
+    return;
+  case MIRAGE_ATTRS_SHAPE: // the result type is hashed with every node
+    return;
+  case MIRAGE_ATTRS_REPEAT:
+    put(words, (uint64_t)attrs->repeat.dim);
+    put(words, (uint64_t)attrs->repeat.times);
+    return;
+  case MIRAGE_ATTRS_PERM:
+    for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
+      put(words, (uint64_t)attrs->perm.perm[i]);
+    return;
+  case MIRAGE_ATTRS_SLICE:
+    put(words, (uint64_t)attrs->slice.dim);
+    put(words, (uint64_t)attrs->slice.begin);
+    put(words, (uint64_t)attrs->slice.end);
+    return;
+  case MIRAGE_ATTRS_DIM:
+    put(words, (uint64_t)attrs->dim.dim);
+    return;
+  case MIRAGE_ATTRS_CONSTANT:
+    put_double(words, attrs->constant.value);
+    return;
+  case MIRAGE_ATTRS_EPS:
+    put_double(words, attrs->eps.eps);
+    return;
+  case MIRAGE_ATTRS_SDPA:
+    put_double(words, attrs->sdpa.scale);
+    return;
+  case MIRAGE_ATTRS_AXES:
+    for (uint32_t i = 0; i < 3; ++i)
+      put(words, attrs->axes.axis[i]);
+    return;
+  case MIRAGE_ATTRS_ACCESS:
+    put_access(words, &attrs->access);
+    return;
+  case MIRAGE_ATTRS_CUSTOM:
+    for (uint32_t i = 0; i < 3; ++i) {
+      put(words, (uint64_t)attrs->custom.grid[i]);
+      put(words, (uint64_t)attrs->custom.cluster[i]);
+    }
+    put_schedule(words, attrs->custom.schedule);
+    return;
+  case MIRAGE_ATTRS_LOOP: // its carries are hashed one by one, see hash_loop
+    put(words, (uint64_t)attrs->loop.range);
+    return;
+  }
+}
+
+static bool commutes(MirageOp op) {
+  return op == MIRAGE_OP_ADD || op == MIRAGE_OP_MUL || op == MIRAGE_OP_MAX || op == MIRAGE_OP_MIN;
+}
+
+static bool less(Hash a, Hash b) { return a.high != b.high ? a.high < b.high : a.low < b.low; }
+
+static void hash_region(Hasher *hasher, MirageRegion region);
+
+/// A node without a region and with one result.
+static void hash_plain(Hasher *hasher, const MirageNodeView *view) {
+  Words words = {0};
+  put(&words, view->op);
+  put(&words, view->level);
+  put_attrs(&words, mirage_op_info(view->op)->attrs, view->attrs);
+  if (view->op == MIRAGE_OP_LOAD)
+    put_hash(&words, hasher->scope);
+  put_type(&words, mirage_ugraph_type(hasher->graph, view->first_result));
+  bool swap =
+      commutes(view->op) && less(hasher->values[view->operands[1].index], hasher->values[view->operands[0].index]);
+  for (uint32_t i = 0; i < view->num_operands; ++i)
+    put_hash(&words, hasher->values[view->operands[swap ? 1 - i : i].index]);
+  hasher->values[view->first_result.index] = words_finish(&words);
+}
+
+/// Adds a store to the sum of those to its output: their order does not matter.
+static void hash_store(Hasher *hasher, const MirageNodeView *view) {
+  Words words = {0};
+  put(&words, view->op);
+  put_access(&words, &view->attrs->access);
+  put_hash(&words, hasher->scope);
+  put_hash(&words, hasher->values[view->operands[0].index]);
+  Hash store = words_finish(&words);
+  Hash *output = &hasher->values[view->operands[1].index];
+  output->low += store.low;
+  output->high += store.high;
+}
+
+static void hash_custom(Hasher *hasher, MirageNode node, const MirageNodeView *view) {
+  for (uint32_t i = 0; i < view->num_operands; ++i)
+    hasher->values[mirage_ugraph_argument(hasher->graph, node, i).index] = hasher->values[view->operands[i].index];
+  Hash outer = hasher->scope;
+  hasher->scope = (Hash){0, 0};
+  hash_region(hasher, view->region);
+  hasher->scope = outer;
+  for (uint32_t i = 0; i < view->num_results; ++i) {
+    Words words = {0};
+    put(&words, view->op);
+    put_attrs(&words, MIRAGE_ATTRS_CUSTOM, view->attrs);
+    put_type(&words, mirage_ugraph_type(hasher->graph, mirage_ugraph_result(hasher->graph, node, i)));
+    put_hash(&words, hasher->values[mirage_ugraph_argument(hasher->graph, node, view->num_operands + i).index]);
+    hasher->values[view->first_result.index + i] = words_finish(&words);
+  }
+}
+
+static void hash_loop(Hasher *hasher, MirageNode node, const MirageNodeView *view) {
+  const MirageLoopAttrs *loop = &view->attrs->loop;
+  bool reads_carry = false;
+  for (uint32_t i = 0; i < loop->num_carries; ++i) {
+    MirageValue argument = mirage_ugraph_argument(hasher->graph, node, i);
+    Words words = {0};
+    put(&words, view->op);
+    put(&words, hasher->depth);
+    put(&words, i);
+    hasher->values[argument.index] = words_finish(&words);
+    reads_carry |= hasher->read[argument.index];
+  }
+  Hash outer = hasher->scope;
+  Words scope = {0};
+  put_hash(&scope, outer);
+  put(&scope, (uint64_t)loop->range);
+  hasher->scope = words_finish(&scope);
+  hash_region(hasher, view->region);
+  hasher->scope = outer;
+
+  MirageRegionView body = mirage_ugraph_region(hasher->graph, view->region);
+  MirageNodeView yield = mirage_ugraph_node(hasher->graph, body.nodes[body.num_nodes - 1]);
+  Words all = {0};
+  uint32_t factor = loop->num_carries;
+  for (uint32_t i = 0; i < loop->num_carries; ++i) {
+    Words words = {0};
+    put(&words, view->op);
+    put(&words, (uint64_t)loop->range);
+    put(&words, loop->carries[i].combine);
+    put(&words, loop->carries[i].combine == MIRAGE_COMBINE_CONCAT ? (uint64_t)loop->carries[i].dim : 0);
+    put_hash(&words, hasher->values[view->operands[i].index]);
+    put_hash(&words, hasher->values[yield.operands[i].index]);
+    if (loop->carries[i].combine == MIRAGE_COMBINE_RESCALE)
+      put_hash(&words, hasher->values[yield.operands[factor++].index]);
+    Hash carry = words_finish(&words);
+    hasher->values[view->first_result.index + i] = carry;
+    put_hash(&all, carry);
+  }
+  if (!reads_carry)
+    return;
+  Hash whole = words_finish(&all);
+  for (uint32_t i = 0; i < loop->num_carries; ++i) {
+    Words words = {0};
+    put_hash(&words, whole);
+    put(&words, i);
+    hasher->values[view->first_result.index + i] = words_finish(&words);
+  }
+}
+
+static void hash_thread(Hasher *hasher, MirageNode node, const MirageNodeView *view) {
+  for (uint32_t i = 0; i < view->num_operands; ++i)
+    hasher->values[mirage_ugraph_argument(hasher->graph, node, i).index] = hasher->values[view->operands[i].index];
+  hash_region(hasher, view->region);
+  MirageRegionView body = mirage_ugraph_region(hasher->graph, view->region);
+  MirageNodeView yield = mirage_ugraph_node(hasher->graph, body.nodes[body.num_nodes - 1]);
+  for (uint32_t i = 0; i < view->num_results; ++i)
+    hasher->values[view->first_result.index + i] = hasher->values[yield.operands[i].index];
+}
+
+static void hash_region(Hasher *hasher, MirageRegion region) {
+  MirageRegionView view = mirage_ugraph_region(hasher->graph, region);
+  ++hasher->depth;
+  for (uint32_t i = 0; i < view.num_nodes; ++i) {
+    MirageNodeView node = mirage_ugraph_node(hasher->graph, view.nodes[i]);
+    if (node.op == MIRAGE_OP_CUSTOM)
+      hash_custom(hasher, view.nodes[i], &node);
+    else if (node.op == MIRAGE_OP_LOOP)
+      hash_loop(hasher, view.nodes[i], &node);
+    else if (node.op == MIRAGE_OP_THREAD)
+      hash_thread(hasher, view.nodes[i], &node);
+    else if (node.op == MIRAGE_OP_STORE)
+      hash_store(hasher, &node);
+    else if (node.num_results == 1)
+      hash_plain(hasher, &node);
+  }
+  --hasher->depth;
+}
+
+static Hash hash_graph(Hasher *hasher) {
+  const MirageUGraph *graph = hasher->graph;
+  for (uint32_t i = 1; i <= mirage_ugraph_num_nodes(graph); ++i) {
+    MirageNodeView view = mirage_ugraph_node(graph, (MirageNode){i});
+    for (uint32_t j = 0; j < view.num_operands; ++j)
+      hasher->read[view.operands[j].index] = true;
+  }
+  Words words = {0};
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); ++i) {
+    MirageValue input = mirage_ugraph_get_input(graph, i);
+    Words one = {0};
+    put(&one, i);
+    put_type(&one, mirage_ugraph_type(graph, input));
+    hasher->values[input.index] = words_finish(&one);
+    put_hash(&words, hasher->values[input.index]);
+  }
+  hash_region(hasher, mirage_ugraph_body(graph));
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(graph); ++i)
+    put_hash(&words, hasher->values[mirage_ugraph_get_output(graph, i).index]);
+  return words_finish(&words);
+}
+
+MirageStatus mirage__graph_hash(const MirageUGraph *graph, const MirageDiag *diag, MirageGraphHash *out_hash) {
+  size_t count = (size_t)mirage_ugraph_num_values(graph) + 1;
+  Hasher hasher = {.graph = graph, .values = calloc(count, sizeof(Hash)), .read = calloc(count, sizeof(bool))};
+  bool ready = hasher.values && hasher.read;
+  if (ready)
+    *out_hash = hash_graph(&hasher);
+  free(hasher.values);
+  free(hasher.read);
+  return ready ? MIRAGE_OK : mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "mirage-prune: out of memory");
+}

@@ -1,0 +1,232 @@
+// graphs.c - the graphs of a module: listing, importing, rewriting in place, adding siblings, erasing.
+//
+// Call order:  init  (find | import | rewrite | append | erase)*  deinit.
+// A program is a mirage_kernel.graph without `source`; its candidates are the graphs whose `source` names it. Passes
+// keep the user's order: what is rewritten stays where it stood, what is added comes right after what it belongs to.
+#include "mirage/codegen.h"
+#include "mirage/cost.h"
+#include "mirage/layout.h"
+#include "passes.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const char GRAPH_OP[] = "mirage_kernel.graph";
+
+static MlirStringRef str(const char *text) { return mlirStringRefCreateFromCString(text); }
+
+static bool is_graph(MlirOperation op) {
+  MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(op));
+  return name.length == sizeof GRAPH_OP - 1 && memcmp(name.data, GRAPH_OP, name.length) == 0;
+}
+
+static const char *copy_string(MirageArena *arena, MlirStringRef text) {
+  char *copy = mirage_arena_alloc(arena, text.length + 1); // zeroed, so terminated
+  if (copy)
+    memcpy(copy, text.data, text.length);
+  return copy;
+}
+
+static MirageStatus entry_init(MirageModuleGraphs *graphs, MlirOperation op, MirageModuleGraph *entry) {
+  *entry = (MirageModuleGraph){.op = op};
+  MlirAttribute name = mlirOperationGetAttributeByName(op, str("sym_name"));
+  entry->name = copy_string(&graphs->arena, mlirStringAttrGetValue(name));
+  if (!entry->name)
+    return MIRAGE_NO_MEMORY;
+  MlirAttribute source = mlirOperationGetAttributeByName(op, str("source"));
+  if (mlirAttributeIsNull(source))
+    return MIRAGE_OK;
+  entry->source = copy_string(&graphs->arena, mlirFlatSymbolRefAttrGetValue(source));
+  return entry->source ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+}
+
+MirageStatus mirage__graphs_init(MirageModuleGraphs *graphs, MlirOperation module, const MirageDiag *diag) {
+  *graphs = (MirageModuleGraphs){.module = module, .diag = diag};
+  graphs->body = mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0));
+  mirage_arena_init(&graphs->arena, NULL);
+  uint32_t count = 0;
+  for (MlirOperation op = mlirBlockGetFirstOperation(graphs->body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    count += is_graph(op);
+  graphs->graphs = mirage_arena_alloc_array(&graphs->arena, count, sizeof *graphs->graphs);
+  if (!graphs->graphs)
+    return MIRAGE_NO_MEMORY;
+  for (MlirOperation op = mlirBlockGetFirstOperation(graphs->body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
+    if (is_graph(op))
+      MIRAGE_TRY(entry_init(graphs, op, &graphs->graphs[graphs->num_graphs++]));
+  return MIRAGE_OK;
+}
+
+void mirage__graphs_deinit(MirageModuleGraphs *graphs) {
+  for (uint32_t i = 0; i < graphs->num_graphs; ++i)
+    mirage_ugraph_destroy(graphs->graphs[i].graph);
+  mirage_arena_deinit(&graphs->arena);
+  *graphs = (MirageModuleGraphs){0};
+}
+
+MirageModuleGraph *mirage__graphs_find(const MirageModuleGraphs *graphs, const char *name) {
+  for (uint32_t i = 0; i < graphs->num_graphs; ++i)
+    if (!graphs->graphs[i].erased && strcmp(graphs->graphs[i].name, name) == 0)
+      return &graphs->graphs[i];
+  return NULL;
+}
+
+bool mirage__graphs_is_candidate(const MirageModuleGraph *entry, const MirageModuleGraph *program) {
+  return !entry->erased && entry->source && strcmp(entry->source, program->name) == 0;
+}
+
+MirageStatus mirage__graphs_import(MirageModuleGraphs *graphs, MirageModuleGraph *entry) {
+  if (entry->graph)
+    return MIRAGE_OK;
+  return mirage_bridge_import(entry->op, graphs->diag, &entry->graph);
+}
+
+/// What the graph in memory does not hold survives a rewrite: attributes of other tools, visibility, and the attributes
+/// of arguments and results.
+static void copy_attributes(MlirOperation from, MlirOperation to) {
+  static const char *const kept[] = {"sym_visibility", "arg_attrs", "res_attrs"};
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; ++i) {
+    MlirAttribute attribute = mlirOperationGetAttributeByName(from, str(kept[i]));
+    if (!mlirAttributeIsNull(attribute))
+      mlirOperationSetAttributeByName(to, str(kept[i]), attribute);
+  }
+  for (intptr_t i = 0; i < mlirOperationGetNumDiscardableAttributes(from); ++i) {
+    MlirNamedAttribute attribute = mlirOperationGetDiscardableAttribute(from, i);
+    mlirOperationSetDiscardableAttributeByName(to, mlirIdentifierStr(attribute.name), attribute.attribute);
+  }
+}
+
+/// Exports `graph` to the place right after `after`.
+static MirageStatus export_after(MirageModuleGraphs *graphs, const MirageUGraph *graph, MlirOperation after,
+                                 MlirOperation *out_op) {
+  MlirContext context = mlirOperationGetContext(graphs->module);
+  MIRAGE_TRY(mirage_bridge_export(graph, context, graphs->body, mlirOperationGetLocation(after), graphs->diag, out_op));
+  MlirOperation next = mlirOperationGetNextInBlock(after);
+  if (!mlirOperationEqual(next, *out_op))
+    mlirOperationMoveAfter(*out_op, after);
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage__graphs_rewrite(MirageModuleGraphs *graphs, MirageModuleGraph *entry) {
+  MlirOperation op = {NULL};
+  MIRAGE_TRY(export_after(graphs, entry->graph, entry->op, &op));
+  copy_attributes(entry->op, op);
+  mlirOperationDestroy(entry->op);
+  entry->op = op;
+  return MIRAGE_OK;
+}
+
+static bool symbol_taken(const MirageModuleGraphs *graphs, const char *name) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(graphs->body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
+    MlirAttribute symbol = mlirOperationGetAttributeByName(op, str("sym_name"));
+    if (!mlirAttributeIsNull(symbol) && mlirAttributeIsAString(symbol) &&
+        mlirStringRefEqual(mlirStringAttrGetValue(symbol), str(name)))
+      return true;
+  }
+  return false;
+}
+
+static const char *unique_symbol(MirageModuleGraphs *graphs, const char *base, bool numbered) {
+  if (!numbered && !symbol_taken(graphs, base))
+    return base;
+  size_t size = strlen(base) + 16;
+  char *name = mirage_arena_alloc(&graphs->arena, size);
+  for (uint32_t i = 0; name; ++i) {
+    snprintf(name, size, "%s_%u", base, i);
+    if (!symbol_taken(graphs, name))
+      break;
+  }
+  return name;
+}
+
+MirageStatus mirage__graphs_name(MirageModuleGraphs *graphs, MirageUGraph *graph, const char *base, bool numbered) {
+  const char *name = unique_symbol(graphs, base, numbered);
+  if (name)
+    name = mirage_ugraph_intern_string(graph, name);
+  if (!name)
+    return MIRAGE_NO_MEMORY;
+  mirage_ugraph_meta(graph)->name = name;
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage__graphs_append(MirageModuleGraphs *graphs, const MirageUGraph *graph, MlirOperation after,
+                                   MlirOperation *out_op) {
+  return export_after(graphs, graph, after, out_op);
+}
+
+void mirage__graphs_erase(MirageModuleGraphs *graphs, MirageModuleGraph *entry) {
+  (void)graphs;
+  mlirOperationDestroy(entry->op);
+  entry->op = (MlirOperation){NULL};
+  entry->erased = true;
+}
+
+MirageStatus mirage__program_cost(const MirageUGraph *program, const MirageTarget *target, const MirageDiag *diag,
+                                  MirageCost *out_cost) {
+  MirageUGraph *expanded = NULL;
+  MIRAGE_TRY(mirage_ugraph_expand(program, diag, &expanded));
+  MirageStatus status = mirage_cost(expanded, target, diag, out_cost);
+  mirage_ugraph_destroy(expanded);
+  return status;
+}
+
+static MirageStatus finish_own(MirageModuleGraphs *graphs, MirageUGraph *own, const char *program,
+                               const MirageTarget *target) {
+  char base[512];
+  snprintf(base, sizeof base, "%s_own", program);
+  *mirage_ugraph_meta(own) = (MirageGraphMeta){.source = mirage_ugraph_intern_string(own, program)};
+  MIRAGE_TRY(mirage__graphs_name(graphs, own, base, false));
+  MIRAGE_TRY(mirage_layout_plan(own, target, graphs->diag));
+  return mirage_cost(own, target, graphs->diag, &mirage_ugraph_meta(own)->cost);
+}
+
+MirageStatus mirage__own_lowering(MirageModuleGraphs *graphs, const MirageUGraph *program, const MirageTarget *target,
+                                  MirageUGraph **out_graph) {
+  *out_graph = NULL;
+  MirageUGraph *own = NULL;
+  MIRAGE_TRY(mirage_codegen_canonicalize(program, target, graphs->diag, &own));
+  MirageStatus status = finish_own(graphs, own, mirage_ugraph_get_meta(program)->name, target);
+  if (status == MIRAGE_OK)
+    *out_graph = own;
+  else
+    mirage_ugraph_destroy(own);
+  return status;
+}
+
+struct MirageHeldMessage {
+  MirageHeldMessage *next;
+  MirageSeverity severity;
+  const void *loc;
+  const char *text;
+};
+
+static void hold(void *user, MirageSeverity severity, const void *loc, const char *message) {
+  MirageHeld *held = user;
+  MirageHeldMessage *copy = mirage_arena_alloc(&held->arena, sizeof *copy);
+  const char *text = mirage_arena_strdup(&held->arena, message);
+  if (!copy || !text)
+    return;
+  *copy = (MirageHeldMessage){NULL, severity, loc, text};
+  if (held->last)
+    held->last->next = copy;
+  else
+    held->first = copy;
+  held->last = copy;
+}
+
+void mirage__hold_init(MirageHeld *held) {
+  *held = (MirageHeld){.diag = {hold, held}};
+  mirage_arena_init(&held->arena, NULL);
+}
+
+void mirage__hold_release(MirageHeld *held, const MirageDiag *next, bool demote) {
+  for (const MirageHeldMessage *message = held->first; message; message = message->next) {
+    bool soften = demote && message->severity == MIRAGE_SEVERITY_ERROR;
+    mirage_diag_emit(next, soften ? MIRAGE_SEVERITY_WARNING : message->severity, message->loc, "%s", message->text);
+  }
+  mirage_arena_deinit(&held->arena);
+}

@@ -1,0 +1,150 @@
+// pass_driver.c - runs one row of the pass table on one module, and registers the table.
+//
+// Check:  values out of range, unknown targets and words are refused before any pass of the pipeline runs.
+// Run:    the body is called with a sink that emits MLIR diagnostics at the location of the node in question; a failure
+// that
+//         brought no sentence of its own gets the status's meaning. MIRAGE_TRACE=prune,verify (or "all") prints the
+//         module to standard error after each of the named stages.
+#include "mirage-c/Dialects.h"
+#include "mirage-c/Passes.h"
+#include "passes.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/// Whether the comma-separated `list` (or NULL) has `word`.
+static bool list_has(const char *list, const char *word) {
+  while (list && *list) {
+    size_t length = strcspn(list, ",");
+    if (length == strlen(word) && memcmp(list, word, length) == 0)
+      return true;
+    list += length + (list[length] == ',');
+  }
+  return false;
+}
+
+// --------------------------------------------------------------------------------------------------------------
+// options
+
+static MirageStatus check_number(const MiragePassInfo *pass, const MiragePassOption *option, double value,
+                                 const MirageDiag *diag) {
+  if (value >= option->min && value <= option->max)
+    return MIRAGE_OK;
+  return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: option %s must lie between %.15g and %.15g, got %.15g",
+                          pass->argument, option->name, option->min, option->max, value);
+}
+
+static MirageStatus check_target(const MiragePassInfo *pass, const char *name, const MirageDiag *diag) {
+  if (mirage_target_find(name))
+    return MIRAGE_OK;
+  char known[512] = "";
+  for (size_t i = 0; mirage_target_get(i); ++i) {
+    const MirageTarget *target = mirage_target_get(i);
+    size_t used = strlen(known);
+    snprintf(known + used, sizeof known - used, "%s%s (%s)", i ? ", " : "", target->name, target->chip);
+  }
+  return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: target '%s' is not known; known are %s", pass->argument,
+                          name, known);
+}
+
+static MirageStatus check_option(const MiragePassInfo *pass, const MiragePassOption *option, const char *field,
+                                 const MirageDiag *diag) {
+  switch (option->kind) {
+  case MIRAGE_OPTION_BOOL:
+  case MIRAGE_OPTION_STRING:
+    return MIRAGE_OK;
+  case MIRAGE_OPTION_INT:
+    return check_number(pass, option, (double)*(const int64_t *)field, diag);
+  case MIRAGE_OPTION_DOUBLE:
+    return check_number(pass, option, *(const double *)field, diag);
+  case MIRAGE_OPTION_INT_LIST: {
+    const MiragePassIntList *list = (const MiragePassIntList *)field;
+    for (size_t i = 0; i < list->size; ++i)
+      MIRAGE_TRY(check_number(pass, option, (double)list->data[i], diag));
+    return MIRAGE_OK;
+  }
+  case MIRAGE_OPTION_CHOICE: {
+    const char *word = *(const char *const *)field;
+    if (list_has(option->choices, word))
+      return MIRAGE_OK;
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: option %s must be one of %s, got '%s'",
+                            pass->argument, option->name, option->choices, word);
+  }
+  case MIRAGE_OPTION_TARGET:
+    return check_target(pass, *(const char *const *)field, diag);
+  }
+  return MIRAGE_BAD_ARGUMENT;
+}
+
+MlirLogicalResult mirage__pass_check(const MiragePassInfo *pass, MlirContext context, const void *options) {
+  MirageBridgeDiag sink;
+  mirage_bridge_diag_init(&sink, mlirLocationUnknownGet(context));
+  for (size_t i = 0; i < pass->num_options; ++i)
+    if (check_option(pass, &pass->options[i], (const char *)options + pass->options[i].offset, &sink.diag) != MIRAGE_OK)
+      return mlirLogicalResultFailure();
+  return mlirLogicalResultSuccess();
+}
+
+// ------------------------------------------------------------------------------------------------------------------
+// run
+
+/// The sink of one run: counts errors, so that none goes unexplained.
+typedef struct RunSink {
+  MlirLocation fallback;
+  uint32_t num_errors;
+} RunSink;
+
+static MlirDiagnosticSeverity to_mlir(MirageSeverity severity) {
+  switch (severity) {
+  case MIRAGE_SEVERITY_ERROR:
+    return MlirDiagnosticError;
+  case MIRAGE_SEVERITY_WARNING:
+    return MlirDiagnosticWarning;
+  case MIRAGE_SEVERITY_REMARK:
+  case MIRAGE_SEVERITY_NOTE: // MLIR attaches notes to other diagnostics only
+    break;
+  }
+  return MlirDiagnosticRemark;
+}
+
+static void sink_emit(void *user, MirageSeverity severity, const void *loc, const char *message) {
+  RunSink *sink = user;
+  MlirLocation where = sink->fallback;
+  if (loc)
+    where.ptr = loc;
+  if (severity == MIRAGE_SEVERITY_ERROR)
+    ++sink->num_errors;
+  mirageEmitDiagnostic(where, to_mlir(severity), message);
+}
+
+static void print_chunk(MlirStringRef text, void *user) { fwrite(text.data, 1, text.length, user); }
+
+static void trace(const MiragePassInfo *pass, MlirOperation module) {
+  const char *stages = getenv("MIRAGE_TRACE");
+  if (!list_has(stages, pass->stage) && !list_has(stages, "all"))
+    return;
+  fprintf(stderr, "// ----- after %s\n", pass->argument);
+  mlirOperationPrint(module, print_chunk, stderr);
+  fputc('\n', stderr);
+}
+
+MlirLogicalResult mirage__pass_run(const MiragePassInfo *pass, MlirOperation module, const void *options) {
+  RunSink sink = {mlirOperationGetLocation(module), 0};
+  const MirageDiag diag = {sink_emit, &sink};
+  MirageStatus status = pass->run(module, options, &diag);
+  if (status != MIRAGE_OK) {
+    if (sink.num_errors == 0)
+      mirage_diag_emit(&diag, MIRAGE_SEVERITY_ERROR, NULL, "%s: %s", pass->argument, mirage_status_string(status));
+    return mlirLogicalResultFailure();
+  }
+  trace(pass, module);
+  return mlirLogicalResultSuccess();
+}
+
+void mirageRegisterAllPasses(void) {
+  for (size_t i = 0; i < MIRAGE_NUM_PASSES; ++i)
+    mirage__shim_register_pass(&MIRAGE_PASSES[i]);
+  for (size_t i = 0; i < MIRAGE_NUM_PIPELINES; ++i)
+    mirage__shim_register_pipeline(&MIRAGE_PIPELINES[i]);
+}

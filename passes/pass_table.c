@@ -1,0 +1,154 @@
+// pass_table.c - every pass and pipeline, once.
+//
+// A row of MIRAGE_PASSES names the argument, the body, the options (with type, default, help and range) and the
+// dialects of the operations that the pass creates. To add a pass: its option struct in passes.h, its body in a file of
+// its own, a row here. Options of one name mean the same thing in every pass, so that a pipeline can forward them.
+#include "mirage-c/Dialects.h"
+#include "mlir-c/Dialect/GPU.h"
+#include "mlir-c/Dialect/NVVM.h"
+#include "passes.h"
+
+#include <string.h>
+
+#define COUNT(array) (sizeof(array) / sizeof *(array))
+#define BOOL(type, field, name, fallback, help)                                                                        \
+  {name, MIRAGE_OPTION_BOOL, offsetof(type, field), fallback, help, 0, 1, NULL}
+#define INT(type, field, name, fallback, min, max, help)                                                               \
+  {name, MIRAGE_OPTION_INT, offsetof(type, field), fallback, help, min, max, NULL}
+#define DOUBLE(type, field, name, fallback, min, max, help)                                                            \
+  {name, MIRAGE_OPTION_DOUBLE, offsetof(type, field), fallback, help, min, max, NULL}
+#define STRING(type, field, name, fallback, help)                                                                      \
+  {name, MIRAGE_OPTION_STRING, offsetof(type, field), fallback, help, 0, 0, NULL}
+#define INT_LIST(type, field, name, min, max, help)                                                                    \
+  {name, MIRAGE_OPTION_INT_LIST, offsetof(type, field), "", help, min, max, NULL}
+#define CHOICE(type, field, name, fallback, choices, help)                                                             \
+  {name, MIRAGE_OPTION_CHOICE, offsetof(type, field), fallback, help, 0, 0, choices}
+
+#define TARGET(type)                                                                                                   \
+  {"target",                                                                                                           \
+   MIRAGE_OPTION_TARGET,                                                                                               \
+   offsetof(type, target),                                                                                             \
+   "h200",                                                                                                             \
+   "GPU to compile for, by name (h200, a100, ...) or chip (sm_90a)",                                                   \
+   0,                                                                                                                  \
+   0,                                                                                                                  \
+   NULL}
+#define SEED(type) INT(type, seed, "seed", "1", 0, 9.2e18, "seed of everything random; same seed, same result")
+
+#define NUM_THREADS(type)                                                                                              \
+  INT(type, num_threads, "num-threads", "0", 0, 4096,                                                                  \
+      "threads, 0 = one for each core; the result does not depend on it")
+#define EXPLAIN(type) BOOL(type, explain, "explain", "false", "say of each candidate what became of it")
+
+static const MiragePassOption ENUMERATE_OPTIONS[] = {
+    TARGET(MirageEnumerateOptions),
+    INT(MirageEnumerateOptions, max_block_ops, "max-block-ops", "11", 1, 64,
+        "operators of a block graph: loads count, stores do not, an element-wise chain is one"),
+    INT(MirageEnumerateOptions, max_candidates, "max-candidates", "16", 1, 65536,
+        "candidates kept for each program, best predicted first"),
+    INT(MirageEnumerateOptions, max_states, "max-states", "50000000", 1, 1e15,
+        "stop after visiting this many prefixes"),
+    INT_LIST(MirageEnumerateOptions, griddims, "griddims", 1, 2147483647,
+             "allowed numbers of blocks along a grid axis (default: from the shapes and the target)"),
+    INT_LIST(MirageEnumerateOptions, franges, "franges", 1, 2147483647,
+             "allowed loop ranges (default: from the shapes and the target)"),
+    SEED(MirageEnumerateOptions),
+    NUM_THREADS(MirageEnumerateOptions),
+    BOOL(MirageEnumerateOptions, prune, "prune", "true",
+         "cut prefixes while searching; false turns the three switches below off as well"),
+    BOOL(MirageEnumerateOptions, prune_expr, "prune-expr", "true", "cut by abstract expressions"),
+    BOOL(MirageEnumerateOptions, prune_axis, "prune-axis", "true", "cut by axis provenance"),
+    BOOL(MirageEnumerateOptions, merge, "merge", "true", "merge tensors of equal fingerprint"),
+    BOOL(MirageEnumerateOptions, stats, "stats", "false", "print the funnel, a number a line, to standard error"),
+};
+
+static const MiragePassOption PRUNE_OPTIONS[] = {
+    TARGET(MiragePruneOptions),
+    INT(MiragePruneOptions, beaten_by, "beaten-by", "4", 1, 65536,
+        "a candidate is dominated when this many others are as good in predicted time, bytes and kernels, and better "
+        "in one"),
+    BOOL(MiragePruneOptions, expr, "expr", "true", "remove candidates whose abstract expression is not the program's"),
+    BOOL(MiragePruneOptions, duplicates, "duplicates", "true", "remove candidates that are built like an earlier one"),
+    BOOL(MiragePruneOptions, dominated, "dominated", "true", "remove dominated candidates"),
+    EXPLAIN(MiragePruneOptions),
+    BOOL(MiragePruneOptions, stats, "stats", "false", "print the counts, a number a line, to standard error"),
+};
+
+static const MiragePassOption VERIFY_OPTIONS[] = {
+    SEED(MirageVerifyPassOptions),
+    INT(MirageVerifyPassOptions, trials, "trials", "0", 0, 1000000,
+        "random evaluations, 0 = as many as the bound asks for"),
+    DOUBLE(MirageVerifyPassOptions, log2_bound, "log2-bound", "-60", -4096, -1,
+           "the probability that a wrong graph passes must be at most 2 to this"),
+    DOUBLE(MirageVerifyPassOptions, max_work, "max-work", "2e8", 1, 1e15,
+           "multiplications a trial may cost before the pair is shrunk"),
+    STRING(MirageVerifyPassOptions, against, "against", "",
+           "compare every other graph of the module with this one, whatever its source says"),
+    NUM_THREADS(MirageVerifyPassOptions),
+    EXPLAIN(MirageVerifyPassOptions),
+};
+
+static const MiragePassOption LAYOUT_OPTIONS[] = {
+    TARGET(MirageLayoutOptions),
+    BOOL(MirageLayoutOptions, own, "own", "false", "add each program's own lowering as the candidate @<program>_own"),
+};
+
+static const MiragePassOption SELECT_OPTIONS[] = {
+    TARGET(MirageSelectOptions),
+    CHOICE(MirageSelectOptions, keep, "keep", "best", "best,all",
+           "best: remove the candidates that were not chosen; all: keep them"),
+};
+
+static const MiragePassOption LOWER_OPTIONS[] = {
+    TARGET(MirageLowerOptions),
+    INT(MirageLowerOptions, opt_level, "opt-level", "3", 0, 3, "LLVM optimisation level"),
+    BOOL(MirageLowerOptions, dump_llvm, "dump-llvm", "false", "print the optimised LLVM IR to standard error"),
+};
+
+static MlirDialectHandle (*const OWN_DIALECTS[])(void) = {
+    mlirGetDialectHandle__mirage_kernel__,
+    mlirGetDialectHandle__mirage_block__,
+    mlirGetDialectHandle__mirage_thread__,
+};
+static MlirDialectHandle (*const LOWER_DIALECTS[])(void) = {
+    mlirGetDialectHandle__mirage_kernel__, mlirGetDialectHandle__mirage_block__, mlirGetDialectHandle__mirage_thread__,
+    mlirGetDialectHandle__gpu__,           mlirGetDialectHandle__nvvm__,
+};
+
+#define PASS(name, summary, options, type, dialects)                                                                   \
+  {"mirage-" #name, #name,        summary,  "builtin.module", options,                                                 \
+   COUNT(options),  sizeof(type), dialects, COUNT(dialects),  mirage_pass_##name}
+
+const MiragePassInfo MIRAGE_PASSES[] = {
+    {"mirage-expand", "expand", "Write sugar (norms, softmax, attention) as primitive operators", "builtin.module",
+     NULL, 0, 0, OWN_DIALECTS, COUNT(OWN_DIALECTS), mirage_pass_expand},
+    PASS(enumerate, "Search candidates for every program and add them as sibling graphs", ENUMERATE_OPTIONS,
+         MirageEnumerateOptions, OWN_DIALECTS),
+    PASS(prune, "Remove wrong, duplicate and dominated candidates", PRUNE_OPTIONS, MiragePruneOptions, OWN_DIALECTS),
+    PASS(verify, "Prove every candidate equivalent to its program in finite fields", VERIFY_OPTIONS,
+         MirageVerifyPassOptions, OWN_DIALECTS),
+    PASS(layout, "Plan schedule, placement and layout of every candidate's tiles", LAYOUT_OPTIONS, MirageLayoutOptions,
+         OWN_DIALECTS),
+    PASS(select, "Choose the proven candidate of least predicted cost for every program", SELECT_OPTIONS,
+         MirageSelectOptions, OWN_DIALECTS),
+    PASS(lower, "Compile what was selected, or the program itself, to PTX in a gpu.binary", LOWER_OPTIONS,
+         MirageLowerOptions, LOWER_DIALECTS),
+};
+const size_t MIRAGE_NUM_PASSES = COUNT(MIRAGE_PASSES);
+
+static const char *const SUPEROPTIMIZE[] = {
+    "mirage-enumerate", "mirage-prune", "mirage-verify", "mirage-layout", "mirage-select", "mirage-lower",
+};
+
+const MiragePipelineInfo MIRAGE_PIPELINES[] = {
+    {"mirage-superoptimize", "From programs to PTX: enumerate, prune, verify, layout, select, lower", SUPEROPTIMIZE,
+     COUNT(SUPEROPTIMIZE)},
+};
+const size_t MIRAGE_NUM_PIPELINES = COUNT(MIRAGE_PIPELINES);
+
+const MiragePassInfo *mirage__pass_find(const char *argument, size_t length) {
+  for (size_t i = 0; i < MIRAGE_NUM_PASSES; ++i)
+    if (strlen(MIRAGE_PASSES[i].argument) == length && memcmp(MIRAGE_PASSES[i].argument, argument, length) == 0)
+      return &MIRAGE_PASSES[i];
+  return NULL;
+}

@@ -1,0 +1,214 @@
+// passes.h - the pass table: what a pass is here, its options, and what the pass bodies share. Private to passes/.
+//
+// A pass is a row of MIRAGE_PASSES (pass_table.c): argument, summary, anchor, options, dependent dialects, C body.
+// pass_shim.cpp turns a row into an mlir::Pass; pass_driver.c checks its options and runs it: errors are counted,
+// MIRAGE_TRACE is served. All passes anchor on builtin.module, because they add and remove sibling graphs.
+#ifndef MIRAGE_PASSES_H
+#define MIRAGE_PASSES_H
+
+#include "mirage/bridge.h"
+#include "mirage/target.h"
+#include "mlir-c/IR.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// ------------------------------------------------------------------------------------------------------------ the
+// table
+
+typedef enum {
+  MIRAGE_OPTION_BOOL,     // bool
+  MIRAGE_OPTION_INT,      // int64_t
+  MIRAGE_OPTION_DOUBLE,   // double
+  MIRAGE_OPTION_STRING,   // const char *
+  MIRAGE_OPTION_CHOICE,   // const char *, one of `choices`
+  MIRAGE_OPTION_TARGET,   // const char *, a name that mirage_target_find knows
+  MIRAGE_OPTION_INT_LIST, // MiragePassIntList
+} MirageOptionKind;
+
+typedef struct MiragePassIntList {
+  const int64_t *data;
+  size_t size;
+} MiragePassIntList;
+
+typedef struct MiragePassOption {
+  const char *name;
+  MirageOptionKind kind;
+  size_t offset;        // of the field in the pass's option struct
+  const char *fallback; // default, as text
+  const char *help;
+  double min, max;     // INT, DOUBLE and the elements of INT_LIST
+  const char *choices; // CHOICE: separated by commas
+} MiragePassOption;
+
+typedef MirageStatus (*MiragePassBody)(MlirOperation module, const void *options, const MirageDiag *diag);
+
+typedef struct MiragePassInfo {
+  const char *argument; // "mirage-verify"
+  const char *stage;    // its name in MIRAGE_TRACE: "verify"
+  const char *summary;
+  const char *anchor; // operation that the pass runs on
+  const MiragePassOption *options;
+  size_t num_options, options_bytes;
+  MlirDialectHandle (*const *dialects)(void); // that the pass creates operations of
+  size_t num_dialects;
+  MiragePassBody run;
+} MiragePassInfo;
+
+/// A pipeline runs its passes in order. Its options are those of its passes by name; an option that is given goes to
+/// every pass that has it.
+typedef struct MiragePipelineInfo {
+  const char *argument, *summary;
+  const char *const *passes; // arguments
+  size_t num_passes;
+} MiragePipelineInfo;
+
+extern const MiragePassInfo MIRAGE_PASSES[];
+extern const size_t MIRAGE_NUM_PASSES;
+extern const MiragePipelineInfo MIRAGE_PIPELINES[];
+extern const size_t MIRAGE_NUM_PIPELINES;
+
+/// The row with this argument, or NULL.
+const MiragePassInfo *mirage__pass_find(const char *argument, size_t length);
+/// Checks the options' values, and says what is wrong with them. The shim asks before any pass of a pipeline runs.
+MlirLogicalResult mirage__pass_check(const MiragePassInfo *pass, MlirContext context, const void *options);
+/// Runs the body on `module` and reports: a failure without a sentence gets one.
+MlirLogicalResult mirage__pass_run(const MiragePassInfo *pass, MlirOperation module, const void *options);
+
+// The C++ side (pass_shim.cpp): from a row to what MLIR's registry knows.
+void mirage__shim_register_pass(const MiragePassInfo *pass);
+void mirage__shim_register_pipeline(const MiragePipelineInfo *pipeline);
+
+// ---------------------------------------------------------------------------------------------------------- the
+// options
+
+typedef struct MirageEnumerateOptions {
+  const char *target;
+  int64_t max_block_ops, max_candidates, max_states, seed, num_threads;
+  MiragePassIntList griddims, franges;
+  bool prune, prune_expr, prune_axis, merge, stats;
+} MirageEnumerateOptions;
+
+typedef struct MiragePruneOptions {
+  const char *target;
+  int64_t beaten_by;
+  bool expr, duplicates, dominated, explain, stats;
+} MiragePruneOptions;
+
+typedef struct MirageVerifyPassOptions {
+  int64_t seed, trials, num_threads;
+  double log2_bound, max_work;
+  const char *against;
+  bool explain;
+} MirageVerifyPassOptions;
+
+typedef struct MirageLayoutOptions {
+  const char *target;
+  bool own;
+} MirageLayoutOptions;
+
+typedef struct MirageSelectOptions {
+  const char *target;
+  const char *keep; // "best" or "all"
+} MirageSelectOptions;
+
+typedef struct MirageLowerOptions {
+  const char *target;
+  int64_t opt_level;
+  bool dump_llvm;
+} MirageLowerOptions;
+
+MirageStatus mirage_pass_expand(MlirOperation module, const void *options, const MirageDiag *diag);
+MirageStatus mirage_pass_enumerate(MlirOperation module, const void *options, const MirageDiag *diag);
+MirageStatus mirage_pass_prune(MlirOperation module, const void *options, const MirageDiag *diag);
+MirageStatus mirage_pass_verify(MlirOperation module, const void *options, const MirageDiag *diag);
+MirageStatus mirage_pass_layout(MlirOperation module, const void *options, const MirageDiag *diag);
+MirageStatus mirage_pass_select(MlirOperation module, const void *options, const MirageDiag *diag);
+MirageStatus mirage_pass_lower(MlirOperation module, const void *options, const MirageDiag *diag);
+
+// ---------------------------------------------------------------------------------------- graphs of a module
+// (graphs.c)
+
+/// One mirage_kernel.graph of the module, imported on demand.
+typedef struct MirageModuleGraph {
+  MlirOperation op;
+  const char *name;    // symbol, in the table's arena
+  const char *source;  // symbol of the program it is a candidate for, or NULL for a program
+  MirageUGraph *graph; // NULL until mirage__graphs_import
+  bool erased;
+} MirageModuleGraph;
+
+typedef struct MirageModuleGraphs {
+  MlirOperation module;
+  MlirBlock body;
+  const MirageDiag *diag;
+  MirageArena arena;
+  uint32_t num_graphs;
+  MirageModuleGraph *graphs; // in textual order
+} MirageModuleGraphs;
+
+/// Lists the graphs that stand directly in `module`. Pair with deinit, also after a failure.
+MirageStatus mirage__graphs_init(MirageModuleGraphs *graphs, MlirOperation module, const MirageDiag *diag);
+void mirage__graphs_deinit(MirageModuleGraphs *graphs);
+/// The graph with this symbol, or NULL.
+MirageModuleGraph *mirage__graphs_find(const MirageModuleGraphs *graphs, const char *name);
+/// Fills entry->graph (kept until deinit).
+MirageStatus mirage__graphs_import(MirageModuleGraphs *graphs, MirageModuleGraph *entry);
+/// Writes entry->graph over entry->op: same place, same location, discardable attributes kept.
+MirageStatus mirage__graphs_rewrite(MirageModuleGraphs *graphs, MirageModuleGraph *entry);
+/// Names `graph` with a symbol that is free in the module: base, or, when that is taken or `numbered`, base_0, base_1,
+/// ...
+MirageStatus mirage__graphs_name(MirageModuleGraphs *graphs, MirageUGraph *graph, const char *base, bool numbered);
+/// Adds `graph` as a new operation right after `after`.
+MirageStatus mirage__graphs_append(MirageModuleGraphs *graphs, const MirageUGraph *graph, MlirOperation after,
+                                   MlirOperation *out_op);
+/// Removes the operation from the module.
+void mirage__graphs_erase(MirageModuleGraphs *graphs, MirageModuleGraph *entry);
+/// True for a live candidate of `program`.
+bool mirage__graphs_is_candidate(const MirageModuleGraph *entry, const MirageModuleGraph *program);
+
+/// Cookie for diagnostics about the whole graph.
+static inline const void *mirage__graph_loc(const MirageModuleGraph *entry) {
+  return mlirOperationGetLocation(entry->op).ptr;
+}
+
+/// Predicted cost of a program's own lowering: sugar expanded, one kernel an operator.
+MirageStatus mirage__program_cost(const MirageUGraph *program, const MirageTarget *target, const MirageDiag *diag,
+                                  MirageCost *out_cost);
+/// The program's own lowering: canonicalised, planned, with source and cost set, named "<program>_own" or what is free.
+MirageStatus mirage__own_lowering(MirageModuleGraphs *graphs, const MirageUGraph *program, const MirageTarget *target,
+                                  MirageUGraph **out_graph);
+
+/// A sink that keeps messages until the stage's status is known: one that may fail on a candidate without failing the
+/// pass tells so by a warning. Pair init with release.
+typedef struct MirageHeldMessage MirageHeldMessage;
+typedef struct MirageHeld {
+  MirageDiag diag; // hand &held.diag to the core
+  MirageArena arena;
+  MirageHeldMessage *first, *last;
+} MirageHeld;
+void mirage__hold_init(MirageHeld *held);
+/// Passes the messages on, errors as warnings if `demote`, and frees them.
+void mirage__hold_release(MirageHeld *held, const MirageDiag *next, bool demote);
+/// What such a stage may fail with: the candidate is beyond it, and nothing else is wrong.
+static inline bool mirage__is_beyond(MirageStatus status) {
+  return status == MIRAGE_UNSUPPORTED || status == MIRAGE_LIMIT;
+}
+
+/// 128-bit hash of what a graph computes and how, the same for graphs that differ only in names, node order, operand
+/// order of commutative operators, unused nodes, layouts and launches (canonical.c).
+typedef struct MirageGraphHash {
+  uint64_t low, high;
+} MirageGraphHash;
+MirageStatus mirage__graph_hash(const MirageUGraph *graph, const MirageDiag *diag, MirageGraphHash *out_hash);
+
+/// Whether the abstract expressions of two graphs over the same inputs are both known and differ in some output
+/// (abstract.c). False means nothing: the verifier decides.
+MirageStatus mirage__expression_differs(const MirageUGraph *program, const MirageUGraph *candidate,
+                                        const MirageDiag *diag, bool *out_differs);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

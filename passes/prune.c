@@ -1,0 +1,154 @@
+// prune.c - mirage-prune: removes candidates that cannot win. [Mirage 4.3]
+//
+// requires: candidates; provides: fewer of them; breaks: nothing. Reasons, in this order:
+//   expression  its abstract expression is not the program's: it computes something else (abstract.c)
+//   duplicate   it is built like an earlier candidate (canonical.c)
+//   dominated   `beaten-by` others are as good in predicted time, bytes and kernels, and better in one
+// The counts are a remark at the program and, with `explain`, each removal one at the candidate. The search applies the
+// first two itself; this pass is for candidates from elsewhere, and for those of mirage-enumerate{prune=false}.
+#include "mirage/cost.h"
+#include "passes.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+typedef struct Pruner {
+  MirageModuleGraphs *graphs;
+  const MiragePruneOptions *options;
+  const MirageTarget *target;
+  MirageModuleGraph **alive; // candidates of the program at hand, in textual order
+  MirageGraphHash *hashes;
+  uint32_t num_alive;
+} Pruner;
+
+typedef struct PruneCounts {
+  uint32_t expression, duplicate, dominated;
+} PruneCounts;
+
+static void remove_candidate(const Pruner *pruner, MirageModuleGraph *entry, const char *reason, const char *other) {
+  if (pruner->options->explain)
+    mirage_diag_emit(pruner->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(entry), "@%s: pruned: %s%s",
+                     entry->name, reason, other);
+  mirage__graphs_erase(pruner->graphs, entry);
+}
+
+/// Drops the erased ones from `alive`, keeping order.
+static void compact(Pruner *pruner) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < pruner->num_alive; ++i)
+    if (!pruner->alive[i]->erased)
+      pruner->alive[kept++] = pruner->alive[i];
+  pruner->num_alive = kept;
+}
+
+static MirageStatus prune_expressions(Pruner *pruner, const MirageModuleGraph *program, PruneCounts *counts) {
+  for (uint32_t i = 0; i < pruner->num_alive; ++i) {
+    bool differs = false;
+    MIRAGE_TRY(mirage__expression_differs(program->graph, pruner->alive[i]->graph, pruner->graphs->diag, &differs));
+    if (!differs)
+      continue;
+    remove_candidate(pruner, pruner->alive[i], "its abstract expression is not that of @", program->name);
+    ++counts->expression;
+  }
+  compact(pruner);
+  return MIRAGE_OK;
+}
+
+static MirageStatus prune_duplicates(Pruner *pruner, PruneCounts *counts) {
+  for (uint32_t i = 0; i < pruner->num_alive; ++i) {
+    MIRAGE_TRY(mirage__graph_hash(pruner->alive[i]->graph, pruner->graphs->diag, &pruner->hashes[i]));
+    for (uint32_t j = 0; j < i; ++j) {
+      bool same = pruner->hashes[i].low == pruner->hashes[j].low && pruner->hashes[i].high == pruner->hashes[j].high;
+      if (!same || pruner->alive[j]->erased)
+        continue;
+      remove_candidate(pruner, pruner->alive[i], "built like @", pruner->alive[j]->name);
+      ++counts->duplicate;
+      break;
+    }
+  }
+  compact(pruner);
+  return MIRAGE_OK;
+}
+
+static bool beats(const MirageCost *a, const MirageCost *b) {
+  bool as_good = a->time_us <= b->time_us && a->bytes <= b->bytes && a->kernels <= b->kernels;
+  return as_good && (a->time_us < b->time_us || a->bytes < b->bytes || a->kernels < b->kernels);
+}
+
+static MirageStatus prune_dominated(Pruner *pruner, PruneCounts *counts) {
+  for (uint32_t i = 0; i < pruner->num_alive; ++i) {
+    MirageGraphMeta *meta = mirage_ugraph_meta(pruner->alive[i]->graph);
+    if (!meta->cost.present)
+      MIRAGE_TRY(mirage_cost(pruner->alive[i]->graph, pruner->target, pruner->graphs->diag, &meta->cost));
+  }
+  for (uint32_t i = 0; i < pruner->num_alive; ++i) {
+    int64_t better = 0;
+    for (uint32_t j = 0; j < pruner->num_alive; ++j)
+      better += beats(&mirage_ugraph_get_meta(pruner->alive[j]->graph)->cost,
+                      &mirage_ugraph_get_meta(pruner->alive[i]->graph)->cost);
+    if (better < pruner->options->beaten_by)
+      continue;
+    char count[40];
+    snprintf(count, sizeof count, "%" PRId64 " other%s", better, better == 1 ? "" : "s");
+    remove_candidate(pruner, pruner->alive[i], "dominated by ", count);
+    ++counts->dominated;
+  }
+  compact(pruner);
+  return MIRAGE_OK;
+}
+
+static MirageStatus gather(Pruner *pruner, MirageModuleGraph *program) {
+  MirageModuleGraphs *graphs = pruner->graphs;
+  MIRAGE_TRY(mirage__graphs_import(graphs, program));
+  pruner->num_alive = 0;
+  for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
+    if (!mirage__graphs_is_candidate(&graphs->graphs[i], program))
+      continue;
+    MIRAGE_TRY(mirage__graphs_import(graphs, &graphs->graphs[i]));
+    pruner->alive[pruner->num_alive++] = &graphs->graphs[i];
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus prune_program(Pruner *pruner, MirageModuleGraph *program) {
+  PruneCounts counts = {0};
+  MIRAGE_TRY(gather(pruner, program));
+  uint32_t before = pruner->num_alive;
+  if (before == 0)
+    return MIRAGE_OK;
+  if (pruner->options->expr)
+    MIRAGE_TRY(prune_expressions(pruner, program, &counts));
+  if (pruner->options->duplicates)
+    MIRAGE_TRY(prune_duplicates(pruner, &counts));
+  if (pruner->options->dominated)
+    MIRAGE_TRY(prune_dominated(pruner, &counts));
+  mirage_diag_emit(pruner->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(program),
+                   "@%s: %u candidate%s, pruned %u by expression, %u as duplicates, %u as dominated; %u left",
+                   program->name, before, before == 1 ? "" : "s", counts.expression, counts.duplicate, counts.dominated,
+                   pruner->num_alive);
+  if (pruner->options->stats)
+    fprintf(stderr,
+            "prune @%s candidates %u\nprune @%s expression %u\nprune @%s duplicate %u\nprune @%s dominated %u\n"
+            "prune @%s left %u\n",
+            program->name, before, program->name, counts.expression, program->name, counts.duplicate, program->name,
+            counts.dominated, program->name, pruner->num_alive);
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage_pass_prune(MlirOperation module, const void *opaque, const MirageDiag *diag) {
+  const MiragePruneOptions *options = opaque;
+  MirageModuleGraphs graphs;
+  Pruner pruner = {.graphs = &graphs, .options = options, .target = mirage_target_find(options->target)};
+  MirageStatus status = mirage__graphs_init(&graphs, module, diag);
+  if (status == MIRAGE_OK) {
+    pruner.alive = mirage_arena_alloc_array(&graphs.arena, graphs.num_graphs, sizeof *pruner.alive);
+    pruner.hashes = mirage_arena_alloc_array(&graphs.arena, graphs.num_graphs, sizeof *pruner.hashes);
+    if (!pruner.alive || !pruner.hashes)
+      status = MIRAGE_NO_MEMORY;
+  }
+  for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i)
+    if (!graphs.graphs[i].source)
+      status = prune_program(&pruner, &graphs.graphs[i]);
+  mirage__graphs_deinit(&graphs);
+  return status;
+}

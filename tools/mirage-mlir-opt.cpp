@@ -1,0 +1,45 @@
+// mirage-mlir-opt.cpp - mlir-opt with the dialects and passes of Mirage.
+//
+// Every flag of mlir-opt works. The ordinary build registers all of upstream; the static bundle (MIRAGE_STATIC), made
+// to be carried to machines without LLVM, only what a Mirage module can hold.
+#include "mirage-c/Dialects.h"
+#include "mirage-c/Passes.h"
+#include "mlir/CAPI/IR.h"
+#include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#ifdef MIRAGE_STATIC
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/GPU/IR/GPUDialect.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/LLVMIR/NVVMDialect.h"
+#include "mlir/Dialect/Linalg/IR/Linalg.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Tensor/IR/Tensor.h"
+#include "mlir/Transforms/Passes.h"
+#else
+#include "mlir/InitAllDialects.h"
+#include "mlir/InitAllExtensions.h"
+#include "mlir/InitAllPasses.h"
+#endif
+
+static void registerUpstream(mlir::DialectRegistry &registry) {
+#ifdef MIRAGE_STATIC
+  registry.insert<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::gpu::GPUDialect, mlir::LLVM::LLVMDialect,
+                  mlir::linalg::LinalgDialect, mlir::memref::MemRefDialect, mlir::NVVM::NVVMDialect,
+                  mlir::scf::SCFDialect, mlir::tensor::TensorDialect>();
+  mlir::registerTransformsPasses();
+#else
+  mlir::registerAllDialects(registry);
+  mlir::registerAllExtensions(registry);
+  mlir::registerAllPasses();
+#endif
+}
+
+int main(int argc, char **argv) {
+  mlir::DialectRegistry registry;
+  registerUpstream(registry);
+  mirageRegisterDialects(wrap(&registry));
+  mirageRegisterAllPasses();
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Mirage superoptimizer driver\n", registry));
+}

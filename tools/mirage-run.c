@@ -1,0 +1,296 @@
+// mirage-run.c - runs a compiled module and says how right and how fast it is.
+//
+//   mirage-mlir-opt --mirage-superoptimize program.mlir -o compiled.mlir
+//   mirage-run compiled.mlir
+//
+// The selected µGraph's PTX runs on the GPU by the CUDA driver API; without a GPU the µGraph is evaluated on the CPU,
+// which is said. Both are compared with the program evaluated in float64 on the same inputs.
+//
+// Exit status: 0 every output is within its tolerance; 1 one is not (or two runs differ); 2 the command line, a file or
+// the module is wrong; 3 the GPU, its driver, or memory failed.
+#define _POSIX_C_SOURCE 200809L
+#include "npy.h"
+#include "run.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <popt.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { EXIT_TOLERANCE = 1, EXIT_BAD_INPUT = 2, EXIT_DEVICE = 3 };
+
+static void print_message(void *user, MirageSeverity severity, const void *loc, const char *message) {
+  static const char *const names[] = {"note", "remark", "warning", "error"}; // by MirageSeverity
+  fprintf(stderr, "mirage-run: %s: %s\n", names[severity], message);
+}
+
+static const MirageDiag diag = {print_message, NULL};
+
+// ------------------------------------------------------------------------------------------------------------- options
+
+enum { OPTION_INPUT = 1, OPTION_SCALE, OPTION_SEED, OPTION_TARGET, OPTION_TOLERANCE };
+
+// "INDEX=rest": the index, and where the rest begins. NULL when it is not of that form.
+static const char *parse_index(const char *text, uint32_t *out_index) {
+  char *end = NULL;
+  errno = 0;
+  unsigned long index = strtoul(text, &end, 10);
+  if (*text < '0' || *text > '9' || errno || index > 1000000 || *end != '=' || end[1] == '\0')
+    return NULL;
+  *out_index = (uint32_t)index;
+  return end + 1;
+}
+
+static MirageStatus add_input(RunOptions *options, const char *text) {
+  uint32_t index = 0;
+  const char *path = parse_index(text, &index);
+  if (!path)
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT, "--input: INDEX=FILE.npy is wanted, got '%s'", text);
+  RunInputFile *grown = realloc(options->files, (options->num_files + 1) * sizeof *grown);
+  if (!grown)
+    return MIRAGE_NO_MEMORY;
+  options->files = grown;
+  options->files[options->num_files++] = (RunInputFile){index, path};
+  return MIRAGE_OK;
+}
+
+// "0=0.5,2=1"
+static MirageStatus add_scales(RunOptions *options, const char *text) {
+  for (const char *at = text; *at;) {
+    uint32_t index = 0;
+    const char *factor = parse_index(at, &index);
+    char *end = NULL;
+    double value = factor ? strtod(factor, &end) : 0;
+    if (!factor || end == factor || (*end != ',' && *end != '\0') || !(value > 0 && value < 1e30))
+      return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT,
+                              "--scale: INDEX=FACTOR,... with factors above 0 is wanted, got '%s'", text);
+    RunScale *grown = realloc(options->scales, (options->num_scales + 1) * sizeof *grown);
+    if (!grown)
+      return MIRAGE_NO_MEMORY;
+    options->scales = grown;
+    options->scales[options->num_scales++] = (RunScale){index, value};
+    at = *end ? end + 1 : end;
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus set_target(RunOptions *options, const char *text) {
+  static const char *const names[] = {"auto", "gpu", "cpu"}; // by RunPlace
+  for (int i = 0; i < 3; ++i)
+    if (strcmp(text, names[i]) == 0) {
+      options->place = (RunPlace)i;
+      return MIRAGE_OK;
+    }
+  return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT, "--target: gpu, cpu or auto is wanted, got '%s'", text);
+}
+
+static MirageStatus set_seed(RunOptions *options, const char *text) {
+  char *end = NULL;
+  errno = 0;
+  options->seed = strtoull(text, &end, 10);
+  if (*text < '0' || *text > '9' || *end || errno)
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT, "--seed: a number from 0 to 2^64 - 1 is wanted, got '%s'",
+                            text);
+  return MIRAGE_OK;
+}
+
+static MirageStatus set_tolerance(RunOptions *options, const char *text) {
+  char *end = NULL;
+  options->tolerance = strtod(text, &end);
+  if (end == text || *end || !(options->tolerance > 0))
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT, "--tolerance: a number above 0 is wanted, got '%s'",
+                            text);
+  return MIRAGE_OK;
+}
+
+// Keeps a text that popt allocated until the options go.
+static MirageStatus keep_text(RunOptions *options, char *text) {
+  char **grown = realloc(options->texts, (options->num_texts + 1) * sizeof *grown);
+  if (!grown) {
+    free(text);
+    return MIRAGE_NO_MEMORY;
+  }
+  options->texts = grown;
+  options->texts[options->num_texts++] = text;
+  return MIRAGE_OK;
+}
+
+static MirageStatus take_option(RunOptions *options, int option, char *text) {
+  MIRAGE_TRY(keep_text(options, text));
+  switch (option) {
+  case OPTION_INPUT:
+    return add_input(options, text);
+  case OPTION_SCALE:
+    return add_scales(options, text);
+  case OPTION_SEED:
+    return set_seed(options, text);
+  case OPTION_TARGET:
+    return set_target(options, text);
+  default:
+    return set_tolerance(options, text);
+  }
+}
+
+static void options_deinit(RunOptions *options) {
+  for (uint32_t i = 0; i < options->num_texts; ++i)
+    free(options->texts[i]);
+  free(options->texts);
+  free(options->files);
+  free(options->scales);
+  free((char *)options->module_path);
+  free((char *)options->program);
+  free((char *)options->save_output);
+  free((char *)options->emit_ptx);
+}
+
+static MirageStatus take_arguments(RunOptions *options, poptContext popt) {
+  for (int option = poptGetNextOpt(popt); option != -1; option = poptGetNextOpt(popt)) {
+    if (option < -1)
+      return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: %s (--help lists the options)",
+                              poptBadOption(popt, POPT_BADOPTION_NOALIAS), poptStrerror(option));
+    MIRAGE_TRY(take_option(options, option, poptGetOptArg(popt)));
+  }
+  const char *path = poptGetArg(popt);
+  if (!path)
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT,
+                            "a module is wanted: mirage-run compiled.mlir (--help lists the options)");
+  const char *more = poptGetArg(popt);
+  if (more)
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT, "one module at a time, got %s and %s", path, more);
+  options->module_path = strdup(path);
+  return options->module_path ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+}
+
+static MirageStatus check_options(const RunOptions *options) {
+  if (options->json && options->print_graph)
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT,
+                            "--json and --print-graph both write to standard output: choose one");
+  if (options->benchmark && options->place == RUN_ON_CPU)
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT,
+                            "--benchmark times the GPU: it does not go with --target=cpu");
+  return MIRAGE_OK;
+}
+
+static MirageStatus parse_options(int argc, const char **argv, RunOptions *options) {
+  *options = (RunOptions){.seed = 1};
+  int benchmark = 0, baseline = 0, json = 0, print_graph = 0, verbose = 0;
+  const struct poptOption table[] = {
+      {"program", 'p', POPT_ARG_STRING, &options->program, 0, "the program to run, where the module holds several",
+       "NAME"},
+      {"input", 'i', POPT_ARG_STRING, NULL, OPTION_INPUT, "input INDEX (from 0) from a .npy file of f16, f32 or f64",
+       "INDEX=FILE.npy"},
+      {"seed", 's', POPT_ARG_STRING, NULL, OPTION_SEED, "of the random inputs (default 1)", "N"},
+      {"scale", '\0', POPT_ARG_STRING, NULL, OPTION_SCALE,
+       "standard deviation of random inputs (default 1; 1/sqrt(K) for a matmul's right operand)", "INDEX=FACTOR,..."},
+      {"target", 't', POPT_ARG_STRING, NULL, OPTION_TARGET,
+       "where to run: gpu, cpu, or auto (default): the GPU if there is one", "PLACE"},
+      {"device", '\0', POPT_ARG_INT, &options->device, 0, "number of the GPU (default 0)", "N"},
+      {"benchmark", 'b', POPT_ARG_NONE, &benchmark, 0,
+       "on the GPU, time it with a cold L2 cache too, over many copies of the inputs", NULL},
+      {"baseline", '\0', POPT_ARG_NONE, &baseline, 0, "also run the program's own lowering, one kernel an operator",
+       NULL},
+      {"tolerance", '\0', POPT_ARG_STRING, NULL, OPTION_TOLERANCE,
+       "largest relative error (default 1e-3; bf16 outputs 8e-3)", "X"},
+      {"save-output", 'o', POPT_ARG_STRING, &options->save_output, 0, "write output<i>.npy and reference<i>.npy there",
+       "DIR"},
+      {"emit-ptx", '\0', POPT_ARG_STRING, &options->emit_ptx, 0, "write the PTX", "FILE"},
+      {"print-graph", '\0', POPT_ARG_NONE, &print_graph, 0, "print the chosen µGraph as MLIR first", NULL},
+      {"json", 'j', POPT_ARG_NONE, &json, 0, "report as one JSON object", NULL},
+      {"verbose", 'v', POPT_ARG_NONE, &verbose, 0, "show remarks", NULL},
+      POPT_AUTOHELP POPT_TABLEEND,
+  };
+  poptContext popt = poptGetContext("mirage-run", argc, argv, table, 0);
+  poptSetOtherOptionHelp(popt, "[OPTION...] compiled.mlir");
+  MirageStatus status = take_arguments(options, popt);
+  options->benchmark = benchmark;
+  options->baseline = baseline;
+  options->json = json;
+  options->print_graph = print_graph;
+  options->verbose = verbose;
+  poptFreeContext(popt);
+  return status == MIRAGE_OK ? check_options(options) : status;
+}
+
+// --------------------------------------------------------------------------------------------------------------- files
+
+static MirageStatus write_ptx(const RunModule *module, const RunOptions *options) {
+  if (!options->emit_ptx)
+    return MIRAGE_OK;
+  FILE *file = fopen(options->emit_ptx, "wb");
+  if (!file)
+    return mirage_diag_fail(&diag, NULL, MIRAGE_IO, "%s: %s", options->emit_ptx, strerror(errno));
+  bool ok = fputs(module->ptx, file) >= 0;
+  ok = fclose(file) == 0 && ok;
+  return ok ? MIRAGE_OK
+            : mirage_diag_fail(&diag, NULL, MIRAGE_IO, "%s: cannot write: %s", options->emit_ptx, strerror(errno));
+}
+
+static MirageStatus save_outputs(const RunModule *module, const RunOptions *options, const RunExecution *execution) {
+  if (!options->save_output)
+    return MIRAGE_OK;
+  if (mkdir(options->save_output, 0777) != 0 && errno != EEXIST)
+    return mirage_diag_fail(&diag, NULL, MIRAGE_IO, "%s: %s", options->save_output, strerror(errno));
+  for (uint32_t i = 0; i < execution->num_outputs; ++i) {
+    const MirageType *type = mirage_ugraph_type(module->program, mirage_ugraph_get_output(module->program, i));
+    char path[4096];
+    snprintf(path, sizeof path, "%s/output%u.npy", options->save_output, i);
+    MIRAGE_TRY(npy_write(path, type, execution->chosen.outputs[i], false, &diag));
+    snprintf(path, sizeof path, "%s/reference%u.npy", options->save_output, i);
+    MIRAGE_TRY(npy_write(path, type, execution->reference[i], true, &diag));
+  }
+  return MIRAGE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- main
+
+static MirageStatus report(const RunModule *module, const RunOptions *options, const RunInputs *inputs,
+                           const RunExecution *execution, bool *out_passed) {
+  MIRAGE_TRY(save_outputs(module, options, execution));
+  if (options->json)
+    MIRAGE_TRY(run_report_json(module, options, inputs, execution, &diag));
+  else
+    run_report_text(module, options, inputs, execution);
+  *out_passed = run_passed(module, options, &execution->chosen);
+  return MIRAGE_OK;
+}
+
+static MirageStatus run(const RunOptions *options, bool *out_passed) {
+  RunModule module;
+  RunInputs inputs = {0};
+  RunExecution execution = {0};
+  MirageStatus status = run_module_load(options, &diag, &module);
+  if (status == MIRAGE_OK && options->print_graph)
+    run_module_print_chosen(&module);
+  if (status == MIRAGE_OK)
+    status = write_ptx(&module, options);
+  if (status == MIRAGE_OK)
+    status = run_inputs_create(module.program, options, &diag, &inputs);
+  if (status == MIRAGE_OK)
+    status = run_execute(&module, options, &inputs, &diag, &execution);
+  if (status == MIRAGE_OK)
+    status = report(&module, options, &inputs, &execution, out_passed);
+  run_execution_deinit(&execution);
+  run_inputs_deinit(&inputs);
+  run_module_deinit(&module);
+  return status;
+}
+
+static int exit_status(MirageStatus status, bool passed) {
+  if (status == MIRAGE_OK)
+    return passed ? EXIT_SUCCESS : EXIT_TOLERANCE;
+  bool device = status == MIRAGE_NO_DEVICE || status == MIRAGE_DRIVER || status == MIRAGE_NO_MEMORY;
+  return device ? EXIT_DEVICE : EXIT_BAD_INPUT;
+}
+
+int main(int argc, const char **argv) {
+  RunOptions options;
+  bool passed = false;
+  MirageStatus status = parse_options(argc, argv, &options);
+  if (status == MIRAGE_OK)
+    status = run(&options, &passed);
+  options_deinit(&options);
+  return exit_status(status, passed);
+}

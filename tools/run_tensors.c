@@ -1,0 +1,178 @@
+// run_tensors.c - the inputs of a run, and tensors as device bytes.
+//
+// A random input is normal(0, 1) times a scale, drawn from stream i of the seed (Philox), so that one input does not
+// change with another's size. The scale keeps values moderate, as a user's would be: an input that a matmul takes as
+// its right operand ("the weights") gets 1 / sqrt(K), K being the contracted extent, so that the product of it and a
+// standard normal operand is again of size 1. Not so when the left operand comes out of an exponential: softmax weights
+// sum to 1 whatever K is. Everything else, and anything that --scale names, has the scale that is said.
+#include "npy.h"
+#include "run.h"
+
+#include "mirage/eval.h"
+#include "mirage/random.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+// -------------------------------------------------------------------------------------------------------------- scales
+
+static bool is_exponential(MirageOp op) {
+  return op == MIRAGE_OP_EXP || op == MIRAGE_OP_SOFTMAX || op == MIRAGE_OP_SDPA;
+}
+
+// Marks in `tainted`, by value id, what an exponential flows into. Nodes stand in order, so one pass is enough.
+static void mark_exponentials(const MirageUGraph *program, bool *tainted) {
+  MirageRegionView body = mirage_ugraph_region(program, mirage_ugraph_body(program));
+  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+    MirageNodeView node = mirage_ugraph_node(program, body.nodes[i]);
+    bool taint = is_exponential(node.op);
+    for (uint32_t j = 0; j < node.num_operands; ++j)
+      taint = taint || tainted[node.operands[j].index];
+    for (uint32_t j = 0; j < node.num_results; ++j)
+      tainted[node.first_result.index + j] = taint;
+  }
+}
+
+static int64_t contracted_extent(const MirageUGraph *program, const MirageNodeView *matmul) {
+  const MirageType *b = mirage_ugraph_type(program, matmul->operands[1]);
+  return b->shape[matmul->attrs->matmul.transpose_b ? b->rank - 1 : b->rank - 2];
+}
+
+// The input behind a right operand, through operators that only move elements; -1 when it is computed.
+static int64_t moved_input(const MirageUGraph *program, MirageValue value) {
+  for (MirageNode def = mirage_ugraph_def(program, value); def.index; def = mirage_ugraph_def(program, value)) {
+    MirageNodeView node = mirage_ugraph_node(program, def);
+    MirageOpKind kind = mirage_op_info(node.op)->kind;
+    if ((kind != MIRAGE_KIND_SHAPE && kind != MIRAGE_KIND_CAST) || node.num_operands != 1)
+      return -1;
+    value = node.operands[0];
+  }
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(program); ++i)
+    if (mirage_ugraph_get_input(program, i).index == value.index)
+      return i;
+  return -1;
+}
+
+static MirageStatus default_scales(const MirageUGraph *program, const MirageDiag *diag, double *scales) {
+  bool *tainted = calloc(mirage_ugraph_num_values(program) + 1, sizeof *tainted);
+  if (!tainted)
+    return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "inputs: out of memory");
+  mark_exponentials(program, tainted);
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(program); ++i)
+    scales[i] = 1;
+  MirageRegionView body = mirage_ugraph_region(program, mirage_ugraph_body(program));
+  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+    MirageNodeView node = mirage_ugraph_node(program, body.nodes[i]);
+    if (node.op != MIRAGE_OP_MATMUL || tainted[node.operands[0].index])
+      continue;
+    int64_t input = moved_input(program, node.operands[1]);
+    if (input >= 0)
+      scales[input] = 1 / sqrt((double)contracted_extent(program, &node));
+  }
+  free(tainted);
+  return MIRAGE_OK;
+}
+
+// -------------------------------------------------------------------------------------------------------------- inputs
+
+static MirageStatus apply_options(const RunOptions *options, const MirageDiag *diag, RunInputs *inputs) {
+  for (uint32_t i = 0; i < options->num_scales; ++i) {
+    if (options->scales[i].input >= inputs->count)
+      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
+                              "--scale: no input %u: the program has %u (numbered from 0)", options->scales[i].input,
+                              inputs->count);
+    inputs->scales[options->scales[i].input] = options->scales[i].factor;
+  }
+  for (uint32_t i = 0; i < options->num_files; ++i) {
+    const RunInputFile *file = &options->files[i];
+    if (file->input >= inputs->count)
+      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
+                              "--input: no input %u: the program has %u (numbered from 0)", file->input, inputs->count);
+    if (inputs->paths[file->input])
+      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "--input: two files for input %u: %s and %s",
+                              file->input, inputs->paths[file->input], file->path);
+    inputs->paths[file->input] = file->path;
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus draw(const MirageType *type, uint64_t seed, uint64_t stream, double scale, const MirageDiag *diag,
+                         double **out_values) {
+  size_t count = (size_t)mirage_type_elements(type);
+  double *values = malloc(count * sizeof *values);
+  if (!values)
+    return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "inputs: out of memory for %zu elements", count);
+  MirageRandom random;
+  mirage_random_init(&random, seed, stream);
+  for (size_t i = 0; i < count; ++i)
+    values[i] = scale * mirage_random_normal(&random);
+  *out_values = values;
+  return MIRAGE_OK;
+}
+
+static MirageStatus fill(const MirageUGraph *program, const RunOptions *options, const MirageDiag *diag,
+                         RunInputs *inputs) {
+  MIRAGE_TRY(default_scales(program, diag, inputs->scales));
+  MIRAGE_TRY(apply_options(options, diag, inputs));
+  for (uint32_t i = 0; i < inputs->count; ++i) {
+    const MirageType *type = mirage_ugraph_type(program, mirage_ugraph_get_input(program, i));
+    if (inputs->paths[i])
+      MIRAGE_TRY(npy_read(inputs->paths[i], type, diag, &inputs->values[i]));
+    else
+      MIRAGE_TRY(draw(type, options->seed, i, inputs->scales[i], diag, &inputs->values[i]));
+    size_t count = (size_t)mirage_type_elements(type);
+    for (size_t j = 0; j < count; ++j)
+      inputs->values[i][j] = mirage_round_to(type->dtype, inputs->values[i][j]);
+  }
+  return MIRAGE_OK;
+}
+
+MirageStatus run_inputs_create(const MirageUGraph *program, const RunOptions *options, const MirageDiag *diag,
+                               RunInputs *inputs) {
+  uint32_t count = mirage_ugraph_num_inputs(program);
+  *inputs = (RunInputs){.count = count};
+  inputs->values = calloc(count + 1, sizeof *inputs->values);
+  inputs->scales = calloc(count + 1, sizeof *inputs->scales);
+  inputs->paths = calloc(count + 1, sizeof *inputs->paths);
+  if (!inputs->values || !inputs->scales || !inputs->paths)
+    return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "inputs: out of memory");
+  return fill(program, options, diag, inputs);
+}
+
+void run_inputs_deinit(RunInputs *inputs) {
+  for (uint32_t i = 0; inputs->values && i < inputs->count; ++i)
+    free(inputs->values[i]);
+  free(inputs->values);
+  free(inputs->scales);
+  free(inputs->paths);
+}
+
+// --------------------------------------------------------------------------------------------------------------- bytes
+
+void run_tensor_pack(const MirageType *type, const double *values, void *bytes) {
+  size_t count = (size_t)mirage_type_elements(type);
+  for (size_t i = 0; i < count; ++i) {
+    float single = (float)values[i];
+    uint16_t half = type->dtype == MIRAGE_F16 ? mirage_f16_from_double(values[i]) : mirage_bf16_from_double(values[i]);
+    if (type->dtype == MIRAGE_F32)
+      memcpy((char *)bytes + i * sizeof single, &single, sizeof single);
+    else
+      memcpy((char *)bytes + i * sizeof half, &half, sizeof half);
+  }
+}
+
+void run_tensor_unpack(const MirageType *type, const void *bytes, double *values) {
+  size_t count = (size_t)mirage_type_elements(type);
+  for (size_t i = 0; i < count; ++i) {
+    float single;
+    uint16_t half;
+    if (type->dtype == MIRAGE_F32) {
+      memcpy(&single, (const char *)bytes + i * sizeof single, sizeof single);
+      values[i] = (double)single;
+      continue;
+    }
+    memcpy(&half, (const char *)bytes + i * sizeof half, sizeof half);
+    values[i] = type->dtype == MIRAGE_F16 ? mirage_f16_to_double(half) : mirage_bf16_to_double(half);
+  }
+}
