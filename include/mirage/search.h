@@ -31,11 +31,11 @@ typedef struct MirageSearchOptions {
 
 /// Why prefixes were cut. Printed as the funnel.
 typedef struct MirageFunnel {
-  uint64_t states;      // prefixes visited
+  uint64_t states;      // tensors evaluated, and partial block graphs visited
   uint64_t cut_expr;    // the goal's abstract expression cannot be reached any more
   uint64_t cut_axis;    // operands walk different axes or hold different parts of one
-  uint64_t cut_order;   // another order of the same operators is canonical
-  uint64_t cut_merge;   // an equal tensor exists already in this prefix
+  uint64_t cut_order;   // another form of the same operator is canonical: commuted operands, x * 1
+  uint64_t cut_merge;   // an equal tensor exists already, or it is 0 or 1 everywhere
   uint64_t cut_memory;  // does not fit shared memory or registers
   uint64_t structures;  // complete block graphs whose fingerprint is the goal's
   uint64_t scheduled;   // structures times grids and loop ranges

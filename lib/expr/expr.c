@@ -23,7 +23,7 @@ const char *mirage_axiom_name(MirageAxiom axiom) { return axiom < MIRAGE_NUM_AXI
 
 MirageAxisPart mirage_axis_part(uint32_t axis, MiragePartKind kind) { return axis << 2 | (uint32_t)kind; }
 
-// ------------------------------------------------------------------------------------------------------------- records
+// --------------------------------------------------------------------------------------------- records
 
 static int compare_words(const void *a, const void *b) {
   uint32_t x = *(const uint32_t *)a, y = *(const uint32_t *)b;
@@ -96,7 +96,7 @@ static uint32_t make_atom(MirageExprTable *table, const uint32_t *words, uint32_
 
 static void count_axiom(MirageExprTable *table, MirageAxiom axiom) { table->stats.axioms[axiom]++; }
 
-// ---------------------------------------------------------------------------------------------------------- life cycle
+// ------------------------------------------------------------------------------------------ life cycle
 
 MirageExprTable *mirage_expr_table_create(const MirageAllocator *allocator) {
   MirageArena arena;
@@ -134,7 +134,7 @@ const MirageExprStats *mirage_expr_stats(const MirageExprTable *table) {
   return stats;
 }
 
-// --------------------------------------------------------------------------------------------------------------- atoms
+// ----------------------------------------------------------------------------------------------- atoms
 
 MirageExpr mirage_expr_input(MirageExprTable *table, uint32_t input) {
   return (MirageExpr){make_atom(table, (uint32_t[]){ATOM_INPUT, input}, 2, false)};
@@ -153,7 +153,7 @@ MirageExpr mirage_expr_constant(MirageExprTable *table, double value) {
   return (MirageExpr){make_atom(table, words, 3, negative)};
 }
 
-// ------------------------------------------------------------------------------------------------------ ring operations
+// ------------------------------------------------------------------------------------- ring operations
 
 // match:  add(a, add(b, c)) in any order
 // result: the union of their monomials; x - x keeps both (no cancellation)
@@ -314,7 +314,7 @@ static uint32_t sum(MirageExprTable *table, uint32_t a, MirageAxisPart part) {
   return result;
 }
 
-// -------------------------------------------------------------------------------------------------- non-linear operators
+// -------------------------------------------------------------------------------- non-linear operators
 
 // Whether a monomial is exactly +/- one maximum.
 static bool is_maximum(const MirageExprTable *table, uint32_t monomial) {
@@ -419,7 +419,7 @@ static uint32_t apply(MirageExprTable *table, MirageOp op, uint32_t a, uint32_t 
   }
 }
 
-// -------------------------------------------------------------------------------------------------------------- public
+// ---------------------------------------------------------------------------------------------- public
 
 MirageExpr mirage_expr_apply(MirageExprTable *table, MirageOp op, MirageExpr a, MirageExpr b) {
   if (!a.index)

@@ -88,7 +88,8 @@ bool mirage__expr_cache_find(const ExprCache *cache, uint32_t tag, uint32_t a, u
   return true;
 }
 
-void mirage__expr_cache_put(MirageExprTable *table, ExprCache *cache, uint32_t tag, uint32_t a, uint32_t b, uint32_t value) {
+void mirage__expr_cache_put(MirageExprTable *table, ExprCache *cache, uint32_t tag, uint32_t a, uint32_t b,
+                            uint32_t value) {
   if (2 * (cache->num + 1) > cache->capacity) {
     ExprCache grown = {.capacity = cache->capacity ? cache->capacity * 2 : 256, .num = cache->num};
     grown.entries = mirage_arena_alloc_array(&table->arena, grown.capacity, sizeof *grown.entries);

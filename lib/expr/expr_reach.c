@@ -1,8 +1,8 @@
 // expr_reach.c - the prefix test: can an expression still become part of the goal?
 //
-// e reaches a goal T when some multiplier m turns e's monomials into a sub-multiset of T's; or of a denominator of T, or
-// of the argument of a non-linear atom of T, at any depth. Matching e's first monomial with one of T's fixes m, and the
-// rest is checked; so a question costs |e| |T| small multiset differences, and the answer is remembered.
+// e reaches a goal T when some multiplier m turns e's monomials into a sub-multiset of T's; or of a denominator of T,
+// or of the argument of a non-linear atom of T, at any depth. Matching e's first monomial with one of T's fixes m, and
+// the rest is checked; so a question costs |e| |T| small multiset differences, and the answer is remembered.
 //
 //   e = sum{K.tile} x w,  T = sum{K.loop,K.tile} x w / sqrt(..)   m = sum{K.loop} 1 / sqrt(..)          reached
 //   e = x x,              same T                                   inside the argument of sqrt           reached
@@ -16,7 +16,7 @@
 #include "expr_table.h"
 #include <string.h>
 
-// --------------------------------------------------------------------------------------------------- multiset quotients
+// ---------------------------------------------------------------------------------- multiset quotients
 
 // out = a - b for sorted lists; false when b is no sub-multiset of a.
 static bool list_quotient(const uint32_t *a, uint32_t num_a, const uint32_t *b, uint32_t num_b, uint32_t *out,
@@ -111,10 +111,10 @@ static bool denominator_quotient(MirageExprTable *table, uint32_t whole, uint32_
   return *out_quotient != 0;
 }
 
-// ------------------------------------------------------------------------------------------------------------- the test
+// -------------------------------------------------------------------------------------------- the test
 
-// Whether `multiplier` turns all monomials of `e` into different monomials of `goal`; and if it is negative, whether one
-// of those is.
+// Whether `multiplier` turns all monomials of `e` into different monomials of `goal`; and if it is negative, whether
+// one of those is.
 static bool maps_into(MirageExprTable *table, const ExprRecord *e, uint32_t multiplier, const ExprRecord *goal) {
   uint32_t left[EXPR_MAX_WORDS], num_left = goal->count;
   bool explained = !mirage__expr_monomial(table, multiplier).negative;

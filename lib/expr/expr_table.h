@@ -65,12 +65,13 @@ typedef struct Monomial {
 // expr_pool.c
 uint32_t mirage__expr_intern(MirageExprTable *table, ExprPool *pool, const uint32_t *words, uint32_t count);
 bool mirage__expr_cache_find(const ExprCache *cache, uint32_t tag, uint32_t a, uint32_t b, uint32_t *out_value);
-void mirage__expr_cache_put(MirageExprTable *table, ExprCache *cache, uint32_t tag, uint32_t a, uint32_t b, uint32_t value);
+void mirage__expr_cache_put(MirageExprTable *table, ExprCache *cache, uint32_t tag, uint32_t a, uint32_t b,
+                            uint32_t value);
 void *mirage__expr_grow(MirageExprTable *table, void *array, uint32_t used, uint32_t *capacity, size_t size);
 
 // expr.c
 Monomial mirage__expr_monomial(const MirageExprTable *table, uint32_t id);
-uint32_t mirage__expr_make_monomial(MirageExprTable *table, const Monomial *monomial); // lists need not be sorted
+uint32_t mirage__expr_make_monomial(MirageExprTable *table, const Monomial *monomial);   // lists need not be sorted
 uint32_t mirage__expr_make(MirageExprTable *table, uint32_t *monomials, uint32_t count); // sorts in place
 uint32_t mirage__expr_monomial_product(MirageExprTable *table, uint32_t a, uint32_t b);
 

@@ -21,7 +21,7 @@ static const double threads = 256;
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
 
-// ----------------------------------------------------------------------------------------------------------- one kernel
+// ------------------------------------------------------------------------------------------ one kernel
 
 static void add_matmul(CostKernel *kernel, const MirageAttrs *attrs, const MirageType *result, const MirageType *a,
                        double times) {
@@ -80,15 +80,15 @@ void mirage__cost_tile(CostKernel *kernel, const MirageType *tile, double copies
 }
 
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {
-  if (kernel->shared_bytes > target->shared_bytes_per_block ||
-      kernel->accumulator_bytes > threads * tile_registers * 4)
+  if (kernel->shared_bytes > target->shared_bytes_per_block || kernel->accumulator_bytes > threads * tile_registers * 4)
     return INFINITY;
   double by_registers = floor(target->registers_per_sm / (threads * tile_registers));
-  double by_shared = kernel->shared_bytes > 0 ? floor(target->shared_bytes_per_sm / kernel->shared_bytes) : by_registers;
+  double by_shared =
+      kernel->shared_bytes > 0 ? floor(target->shared_bytes_per_sm / kernel->shared_bytes) : by_registers;
   double resident = fmax(1, fmin(by_registers, by_shared));
   double slots = target->num_sms * resident, waves = ceil(kernel->blocks / slots);
   double busy = fmin(kernel->blocks, target->num_sms);
-  double full = kernel->blocks / (waves * slots);              // share of block slots that work, over all waves
+  double full = kernel->blocks / (waves * slots);                      // share of block slots that work, over all waves
   double spread = fmin(1, kernel->blocks / (waves * target->num_sms)); // share of multiprocessors that work
 
   double spare = target->shared_bytes_per_sm / resident - kernel->shared_bytes;
@@ -118,7 +118,7 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   return longest + overlap_loss * (sum - longest) + last + fixed;
 }
 
-// -------------------------------------------------------------------------------------------------------- custom kernels
+// -------------------------------------------------------------------------------------- custom kernels
 
 typedef struct CostWalk {
   const MirageUGraph *graph;
@@ -157,8 +157,8 @@ static void walk_loop(CostWalk *walk, const MirageNodeView *node, double times) 
 }
 
 static void walk_access(CostWalk *walk, const MirageNodeView *node, double times) {
-  const MirageType *tile = node->op == MIRAGE_OP_LOAD ? mirage_ugraph_type(walk->graph, node->first_result)
-                                                      : operand_type(walk, node, 0);
+  const MirageType *tile =
+      node->op == MIRAGE_OP_LOAD ? mirage_ugraph_type(walk->graph, node->first_result) : operand_type(walk, node, 0);
   mirage__cost_access(&walk->kernel, tile, times);
   if (node->op != MIRAGE_OP_LOAD)
     return;
@@ -232,8 +232,7 @@ MirageStatus mirage_cost(const MirageUGraph *graph, const MirageTarget *target, 
                               mirage_op_info(node.op)->mnemonic);
     if (kind == MIRAGE_KIND_TERMINATOR || kind == MIRAGE_KIND_CONSTANT)
       continue;
-    CostKernel kernel =
-        node.op == MIRAGE_OP_CUSTOM ? custom_kernel(graph, &node) : lone_kernel(graph, &node, target);
+    CostKernel kernel = node.op == MIRAGE_OP_CUSTOM ? custom_kernel(graph, &node) : lone_kernel(graph, &node, target);
     cost.kernels++;
     cost.bytes += kernel.dram_bytes;
     cost.flops += kernel.flops;

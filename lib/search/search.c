@@ -1,9 +1,9 @@
 // search.c - the search for one-kernel µGraphs, from options to candidates.
 //
-// For each choice of the loop's axis (one of the reduced axes, or no loop) a worker derives all tensors, reads the block
-// graphs off them and keeps the best; then schedules are chosen for the best over all workers, the winners are built at
-// real shapes, and ranked by the cost of what was built. Workers share nothing and their results are merged in order of
-// the axis, so the answer does not depend on the number of threads.
+// For each choice of the loop's axis (one of the reduced axes, or no loop) a worker derives all tensors, reads the
+// block graphs off them and keeps the best; then schedules are chosen for the best over all workers, the winners are
+// built at real shapes, and ranked by the cost of what was built. Workers share nothing and their results are merged in
+// order of the axis, so the answer does not depend on the number of threads.
 //
 // Source: [Mirage 4]
 #define _POSIX_C_SOURCE 200809L // clock_gettime, sysconf
@@ -36,10 +36,11 @@ typedef struct Search {
   pthread_mutex_t lock;
 } Search;
 
-// ------------------------------------------------------------------------------------------------------------- structures
+// ------------------------------------------------------------------------------------------ structures
 
 static MirageStatus run_plan(Search *search, Plan *plan) {
-  // Half the candidates could be schedules of one structure; four times as many structures leaves room for misjudgement.
+  // Half the candidates could be schedules of one structure; four times as many structures leaves room for
+  // misjudgement.
   plan->kept.capacity = 4 * search->options.max_candidates;
   plan->kept.items = calloc(plan->kept.capacity, sizeof *plan->kept.items);
   MirageField *field = mirage_field_create(search->options.seed, FIELD_TRIAL);
@@ -48,9 +49,8 @@ static MirageStatus run_plan(Search *search, Plan *plan) {
     return MIRAGE_NO_MEMORY;
   }
   SearchSpace space;
-  MirageStatus status =
-      mirage__search_space_init(&space, &search->program, &search->options, plan->loop_axis,
-                                search->num_plans, mirage_field_domain(field), field);
+  MirageStatus status = mirage__search_space_init(&space, &search->program, &search->options, plan->loop_axis,
+                                                  search->num_plans, mirage_field_domain(field), field);
   if (status == MIRAGE_OK)
     status = mirage__search_saturate(&space);
   bool saturated = !space.stopped;
@@ -100,7 +100,7 @@ static void add_to_funnel(MirageFunnel *total, const MirageFunnel *part) {
   total->exhausted = total->exhausted && part->exhausted;
 }
 
-// ------------------------------------------------------------------------------------------------------------- candidates
+// ------------------------------------------------------------------------------------------ candidates
 
 static int compare_structures(const void *a, const void *b) {
   const SearchStructure *x = *(const SearchStructure *const *)a, *y = *(const SearchStructure *const *)b;
@@ -128,16 +128,15 @@ static uint32_t collect_structures(Search *search, const SearchStructure **out) 
   return count;
 }
 
-static MirageStatus build_candidates(Search *search, SearchCandidate *candidates, uint32_t count, const MirageDiag *diag,
-                                     MirageSearchResult *result) {
+static MirageStatus build_candidates(Search *search, SearchCandidate *candidates, uint32_t count,
+                                     const MirageDiag *diag, MirageSearchResult *result) {
   uint32_t wanted = search->options.max_candidates;
   result->candidates = calloc(wanted, sizeof(MirageUGraph *));
   if (!result->candidates)
     return MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; i < count && result->num_candidates < wanted; i++) {
     MirageUGraph *graph = NULL;
-    MirageStatus status =
-        mirage__search_build(&search->program, &candidates[i], result->num_candidates, NULL, &graph);
+    MirageStatus status = mirage__search_build(&search->program, &candidates[i], result->num_candidates, NULL, &graph);
     if (status == MIRAGE_NO_MEMORY)
       return status;
     if (status != MIRAGE_OK)
@@ -173,7 +172,7 @@ static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, Mi
   return status;
 }
 
-// ------------------------------------------------------------------------------------------------------------------ public
+// ---------------------------------------------------------------------------------------------- public
 
 static MirageStatus fill_options(const MirageSearchOptions *given, const MirageDiag *diag, MirageSearchOptions *out) {
   *out = given ? *given : (MirageSearchOptions){0};
@@ -224,6 +223,10 @@ static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageS
     if (search->plans[i].status == MIRAGE_LIMIT)
       return mirage_diag_fail(diag, NULL, MIRAGE_UNSUPPORTED,
                               "search: the program's abstract expression has too many terms");
+    if (search->plans[i].status == MIRAGE_REDRAW || search->plans[i].status == MIRAGE_UNSUPPORTED)
+      return mirage_diag_fail(diag, NULL, MIRAGE_UNSUPPORTED, "search: the program has no value in a finite field: %s",
+                              search->plans[i].status == MIRAGE_REDRAW ? "it divides by zero"
+                                                                       : "an operator has no rule");
     MIRAGE_TRY(search->plans[i].status);
     add_to_funnel(&result->funnel, &search->plans[i].funnel);
   }

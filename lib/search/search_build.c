@@ -1,8 +1,9 @@
 // search_build.c - the µGraph of a structure and a schedule, at the program's real shapes.
 //
-// One custom kernel: what stands before the loop, accumulators started by constants, the loop with its loads, what stands
-// after it, a store. Casts appear here and nowhere else in the search: matmul operands meet in the program's 16-bit type,
-// and the stored tile takes the output's. A constant becomes a tile of extent 1 in every dimension of its neighbour.
+// One custom kernel: what stands before the loop, accumulators started by constants, the loop with its loads, what
+// stands after it, a store. Casts appear here and nowhere else in the search: matmul operands meet in the program's
+// 16-bit type, and the stored tile takes the output's. A constant becomes a tile of extent 1 in every dimension of its
+// neighbour.
 #include "search_internal.h"
 #include <inttypes.h>
 #include <math.h>
@@ -15,13 +16,11 @@ typedef struct Builder {
   const SearchSchedule *schedule;
   MirageUGraph *graph;
   MirageNode custom;
-  uint32_t grid_axes[3];                 // program axis that each grid dimension splits; 0 = none
-  uint32_t argument[64];                 // custom operand of each input
-  MirageValue values[SEARCH_MAX_NODES];  // by node
-  MirageValue casts[SEARCH_MAX_NODES];   // the same in program->dtype
+  uint32_t grid_axes[3];                // program axis that each grid dimension splits; 0 = none
+  uint32_t argument[64];                // custom operand of each input
+  MirageValue values[SEARCH_MAX_NODES]; // by node
+  MirageValue casts[SEARCH_MAX_NODES];  // the same in program->dtype
 } Builder;
-
-static uint32_t axis_of(uint8_t dim) { return dim & (SEARCH_WHOLE - 1u); }
 
 // Grid x splits the axis of the last output dimension that is split at all, y the one before, z the next.
 static void assign_grid(Builder *builder, MirageCustomAttrs *attrs) {
@@ -30,7 +29,7 @@ static void assign_grid(Builder *builder, MirageCustomAttrs *attrs) {
   for (uint32_t i = 0; i < 3; i++)
     attrs->grid[i] = attrs->cluster[i] = 1;
   for (uint32_t d = SEARCH_RANK; d-- > 0 && used < 3;) {
-    uint32_t axis = axis_of(output->dims[d]);
+    uint32_t axis = mirage__search_axis_of(output->dims[d]);
     if (!axis || axis == builder->structure->loop_axis || builder->schedule->parts[axis] == 1)
       continue;
     builder->grid_axes[used] = axis;
@@ -91,7 +90,8 @@ static MirageValue build_node(Builder *builder, const SearchNode *node) {
   switch ((MirageOp)node->op) {
   case MIRAGE_OP_LOAD: {
     MirageAccessAttrs access = access_of(builder, node, node->stage == SEARCH_INSIDE);
-    return mirage_ugraph_load(graph, mirage_ugraph_argument(graph, builder->custom, builder->argument[node->a]), &access);
+    return mirage_ugraph_load(graph, mirage_ugraph_argument(graph, builder->custom, builder->argument[node->a]),
+                              &access);
   }
   case MIRAGE_OP_MATMUL:
     operands[0] = matmul_operand(builder, node->a);
@@ -143,7 +143,8 @@ static void build_loop(Builder *builder) {
       continue;
     int64_t shape[MIRAGE_MAX_RANK];
     for (uint32_t d = 0; d < node->rank; d++)
-      shape[d] = mirage__search_tile_extent(builder->program, builder->schedule, node->dims[SEARCH_RANK - node->rank + d]);
+      shape[d] =
+          mirage__search_tile_extent(builder->program, builder->schedule, node->dims[SEARCH_RANK - node->rank + d]);
     MirageType type = mirage_type_tile(MIRAGE_F32, node->rank, shape);
     MirageAttrs attrs = {.shape = {.type = type}};
     inits[count] = node->flags ? mirage_ugraph_apply(builder->graph, MIRAGE_OP_BOTTOM, 0, NULL, &attrs)
@@ -158,7 +159,8 @@ static void build_loop(Builder *builder) {
   for (uint32_t i = 0; i < count; i++) {
     MirageValue value = builder->values[structure->nodes[sources[i]].a];
     const MirageType *type = value.index ? mirage_ugraph_type(builder->graph, value) : NULL;
-    contributions[i] = type && type->dtype != MIRAGE_F32 ? mirage_ugraph_cast(builder->graph, value, MIRAGE_F32) : value;
+    contributions[i] =
+        type && type->dtype != MIRAGE_F32 ? mirage_ugraph_cast(builder->graph, value, MIRAGE_F32) : value;
   }
   mirage_ugraph_close(builder->graph, count, contributions);
   for (uint32_t i = 0; i < count; i++)

@@ -1,9 +1,9 @@
 // search_extract.c - reads block graphs off the derivations: every choice of one derivation for each tensor needed.
 //
-// Depth-first from the goal towards the inputs. `pending` holds the tensors that are needed and not yet derived; the next
-// to be derived is always the one latest in a topological order of all derivations, so that each graph is met exactly once,
-// a tensor needed twice is derived once, and nothing derived so far can serve below the next one. That makes the bounds
-// hold: what is pending still needs the loads of its inputs, and all operators of its longest path.
+// Depth-first from the goal towards the inputs. `pending` holds the tensors that are needed and not yet derived; the
+// next to be derived is always the one latest in a topological order of all derivations, so that each graph is met
+// exactly once, a tensor needed twice is derived once, and nothing derived so far can serve below the next one. That
+// makes the bounds hold: what is pending still needs the loads of its inputs, and all operators of its longest path.
 //
 // Counting, as in DESIGN: loads count, stores and constants do not, and operators that are element-wise and feed one
 // another are one chain. Since links of a chain are free, their number is bounded by deepening: graphs with the fewest
@@ -28,8 +28,8 @@ typedef struct Extractor {
   uint32_t *chosen; // derivation by tensor; 0 = none
   uint32_t *rank;   // by tensor: place in the topological order, from 1
   uint32_t num_ranked;
-  uint8_t *state;   // by tensor, while ordering: 0 new, 1 open, 2 done
-  uint32_t *place;  // by tensor: its node in the structure
+  uint8_t *state;  // by tensor, while ordering: 0 new, 1 open, 2 done
+  uint32_t *place; // by tensor: its node in the structure
   uint32_t pending[MAX_PENDING], num_pending;
   Used used;
   uint32_t elementwise_limit;
@@ -42,12 +42,7 @@ static bool is_binary(const SearchDerivation *how) {
   return how->op == MIRAGE_OP_MATMUL || mirage_op_info((MirageOp)how->op)->kind == MIRAGE_KIND_BINARY;
 }
 
-static bool is_elementwise(uint8_t op) {
-  MirageOpKind kind = mirage_op_info((MirageOp)op)->kind;
-  return kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY;
-}
-
-// --------------------------------------------------------------------------------------------------- complete structures
+// --------------------------------------------------------------------------------- complete structures
 
 // Appends `tensor` after its operands; false when the choice is cyclic.
 static bool order(Extractor *extractor, uint32_t tensor) {
@@ -78,7 +73,8 @@ static uint32_t chain_root(uint32_t *parent, uint32_t i) {
 }
 
 static void join_chains(const SearchStructure *structure, uint32_t *parent, uint32_t i, uint32_t operand) {
-  if (is_elementwise(structure->nodes[operand].op) && structure->nodes[operand].stage == structure->nodes[i].stage)
+  if (mirage__search_is_elementwise(structure->nodes[operand].op) &&
+      structure->nodes[operand].stage == structure->nodes[i].stage)
     parent[chain_root(parent, i)] = chain_root(parent, operand);
 }
 
@@ -87,7 +83,7 @@ static uint32_t count_operators(const SearchStructure *structure) {
   for (uint32_t i = 0; i < structure->num_nodes; i++) {
     const SearchNode *node = &structure->nodes[i];
     parent[i] = i;
-    if (!is_elementwise(node->op)) {
+    if (!mirage__search_is_elementwise(node->op)) {
       count += node->op != MIRAGE_OP_CONSTANT;
       continue;
     }
@@ -96,7 +92,7 @@ static uint32_t count_operators(const SearchStructure *structure) {
       join_chains(structure, parent, i, node->b);
   }
   for (uint32_t i = 0; i < structure->num_nodes; i++)
-    count += is_elementwise(structure->nodes[i].op) && parent[i] == i;
+    count += mirage__search_is_elementwise(structure->nodes[i].op) && parent[i] == i;
   return count;
 }
 
@@ -128,12 +124,11 @@ static void complete(Extractor *extractor, uint32_t goal) {
   space->funnel.structures++;
   SearchSchedule schedule;
   mirage__search_reference_schedule(space->program, structure, space->options, &schedule);
-  structure->score_us =
-      mirage__search_schedule_cost(space->program, structure, &schedule, space->options->target);
+  structure->score_us = mirage__search_schedule_cost(space->program, structure, &schedule, space->options->target);
   keep(extractor->kept, structure);
 }
 
-// ------------------------------------------------------------------------------------------------------------ topology
+// -------------------------------------------------------------------------------------------- topology
 
 // Ranks a tensor after all tensors that its derivations use. A cycle of derivations (a = -b, b = -a) has no such order;
 // its last edge is ignored.
@@ -152,7 +147,7 @@ static void rank_tensor(Extractor *extractor, uint32_t tensor) {
   extractor->rank[tensor] = ++extractor->num_ranked;
 }
 
-// ----------------------------------------------------------------------------------------------------------- enumeration
+// ----------------------------------------------------------------------------------------- enumeration
 
 // Makes a tensor pending unless it is derived or pending already; false when there is no room for it.
 static bool need(Extractor *extractor, uint32_t tensor) {
@@ -196,7 +191,7 @@ static bool within_bounds(const Extractor *extractor) {
 }
 
 static void use(Extractor *extractor, const SearchDerivation *how) {
-  if (is_elementwise(how->op))
+  if (mirage__search_is_elementwise(how->op))
     extractor->used.elementwise++;
   else
     extractor->used.counted += how->op != MIRAGE_OP_CONSTANT;
@@ -262,7 +257,7 @@ static void summarize(SearchSpace *space) {
     tensor->inputs = mirage_expr_inputs(space->exprs, tensor->expr);
     tensor->only_elementwise = true;
     for (uint32_t d = tensor->derivations; d; d = space->derivations[d].next)
-      tensor->only_elementwise &= is_elementwise(space->derivations[d].op);
+      tensor->only_elementwise &= mirage__search_is_elementwise(space->derivations[d].op);
   }
 }
 

@@ -15,7 +15,7 @@ enum {
   SEARCH_LOOPS = 2,      // iterations of the loop on the shrunken instance
 };
 
-// ------------------------------------------------------------------------------------------------------------- program
+// --------------------------------------------------------------------------------------------- program
 
 /// A program axis: the dimensions of all values that must walk together.
 typedef struct SearchAxis {
@@ -36,23 +36,23 @@ static inline bool search_axis_is_loop(const SearchAxis *axis) {
 }
 
 typedef struct SearchProgram {
-  const MirageUGraph *source;          // as given
-  MirageUGraph *graph;                 // expanded; owned
-  SearchAxis axes[SEARCH_MAX_AXES];    // [0] is the unit axis: extent 1, never split
-  uint32_t num_axes;                   // including axis 0
-  uint8_t (*dims)[SEARCH_RANK];        // axis of each dimension, by value id of `graph`; owned
+  const MirageUGraph *source;       // as given
+  MirageUGraph *graph;              // expanded; owned
+  SearchAxis axes[SEARCH_MAX_AXES]; // [0] is the unit axis: extent 1, never split
+  uint32_t num_axes;                // including axis 0
+  uint8_t (*dims)[SEARCH_RANK];     // axis of each dimension, by value id of `graph`; owned
   double constants[SEARCH_MAX_CONSTANTS];
   uint32_t num_constants;
-  bool uses[MIRAGE_NUM_OPS];           // operators of the expanded program
-  bool transposes;                     // some matmul or transpose swaps the last two dimensions
+  bool uses[MIRAGE_NUM_OPS]; // operators of the expanded program
+  bool transposes;           // some matmul or transpose swaps the last two dimensions
   uint32_t num_elementwise;
-  MirageDType dtype;                   // of matmul operands
+  MirageDType dtype; // of matmul operands
 } SearchProgram;
 
 MirageStatus mirage__search_program_init(SearchProgram *program, const MirageUGraph *source, const MirageDiag *diag);
 void mirage__search_program_deinit(SearchProgram *program);
 
-// -------------------------------------------------------------------------------------------------------------- values
+// ---------------------------------------------------------------------------------------------- values
 
 /// Dense residues of the shrunken instance: the loop coordinate (1 when absent), then right-aligned dimensions.
 typedef struct SearchArray {
@@ -69,7 +69,8 @@ typedef struct SearchEval {
 size_t mirage__search_array_size(const SearchArray *array);
 /// Result arrays live in eval->arena. REDRAW: division by zero; then there is no result.
 MirageStatus mirage__search_unary(SearchEval *eval, MirageOp op, const SearchArray *a, SearchArray *out);
-MirageStatus mirage__search_binary(SearchEval *eval, MirageOp op, const SearchArray *a, const SearchArray *b, SearchArray *out);
+MirageStatus mirage__search_binary(SearchEval *eval, MirageOp op, const SearchArray *a, const SearchArray *b,
+                                   SearchArray *out);
 MirageStatus mirage__search_matmul(SearchEval *eval, const SearchArray *a, const SearchArray *b, bool transpose_a,
                                    bool transpose_b, SearchArray *out);
 /// Over dimension `dim` of the array (0 = the loop coordinate), which becomes 1.
@@ -80,7 +81,7 @@ MirageStatus mirage__search_constant(SearchEval *eval, double value, SearchArray
 /// Splits dimension `dim` (extent LOOPS * t) into the loop coordinate and t. dim 0: no split, a copy.
 MirageStatus mirage__search_split(SearchEval *eval, const SearchArray *a, uint32_t dim, SearchArray *out);
 
-// ---------------------------------------------------------------------------------------------------- block structures
+// ------------------------------------------------------------------------------------ block structures
 
 /// When a tensor of a block graph is computed.
 typedef enum { SEARCH_BEFORE, SEARCH_INSIDE, SEARCH_AFTER } SearchStage; // relative to the loop
@@ -88,15 +89,21 @@ typedef enum { SEARCH_BEFORE, SEARCH_INSIDE, SEARCH_AFTER } SearchStage; // rela
 enum { SEARCH_WHOLE = 0x80 }; // flag on a dimension that walks the loop's axis: all of it, not one iteration's tile
 enum { SEARCH_TRANSPOSE_A = 1, SEARCH_TRANSPOSE_B = 2 };
 
+static inline uint32_t mirage__search_axis_of(uint8_t dim) { return dim & (SEARCH_WHOLE - 1u); }
+static inline bool mirage__search_is_elementwise(uint8_t op) {
+  MirageOpKind kind = mirage_op_info((MirageOp)op)->kind;
+  return kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY;
+}
+
 /// One node of a block graph whose grid and loop range are still open. MIRAGE_OP_LOOP stands for "accumulate".
 typedef struct SearchNode {
-  uint8_t op;      // MirageOp
-  uint8_t flags;   // matmul: transposes; accumulate: 1 = maximum
-  uint8_t dim;     // reduction: right-aligned dimension, 0 .. SEARCH_RANK - 1
-  uint8_t stage;   // SearchStage
+  uint8_t op;    // MirageOp
+  uint8_t flags; // matmul: transposes; accumulate: 1 = maximum
+  uint8_t dim;   // reduction: right-aligned dimension, 0 .. SEARCH_RANK - 1
+  uint8_t stage; // SearchStage
   uint8_t rank;
   uint8_t dims[SEARCH_RANK]; // right-aligned axis codes
-  uint32_t a, b;   // operand nodes, by index; load: a = input; constant: a = index into program->constants
+  uint32_t a, b;             // operand nodes, by index; load: a = input; constant: a = index into program->constants
 } SearchNode;
 
 typedef struct SearchStructure {
@@ -114,7 +121,7 @@ typedef struct SearchKept {
   uint32_t num, capacity;
 } SearchKept;
 
-// --------------------------------------------------------------------------------------------------------------- space
+// ----------------------------------------------------------------------------------------------- space
 
 /// How a tensor can be computed from others.
 typedef struct SearchDerivation {
@@ -131,9 +138,10 @@ typedef struct SearchTensor {
   bool only_elementwise; // no derivation is anything else; set before extraction
   MirageExpr expr;
   uint64_t inputs; // that it needs, as a bit set: a lower bound of its loads
-  // Operators between its loads and it, on the longest path, at least: all, those that are not element-wise, those that are.
+  // Operators between its loads and it, on the longest path, at least: all, those that are not element-wise, those that
+  // are.
   uint32_t depth, counted_depth, elementwise_depth;
-  uint32_t derivations;   // first
+  uint32_t derivations; // first
   uint32_t next_hashed, next_grouped;
   uint64_t hash;
   SearchArray values;
@@ -145,12 +153,12 @@ typedef struct SearchSpace {
   const MirageSearchOptions *options; // with defaults filled in
   uint32_t loop_axis;
   uint64_t max_states;
-  size_t max_bytes; // of tensors and derivations
+  size_t max_bytes;                 // of tensors and derivations
   int32_t extents[SEARCH_MAX_AXES]; // shrunken
   MirageExprTable *exprs;
   SearchEval eval;
   MirageArena values, arena; // residues of tensors; everything else
-  SearchTensor *tensors; // from 1
+  SearchTensor *tensors;     // from 1
   uint32_t num_tensors, capacity_tensors;
   SearchDerivation *derivations; // from 1
   uint32_t num_derivations, capacity_derivations;
@@ -166,10 +174,41 @@ typedef struct SearchSpace {
   bool stopped; // by max_states or max_bytes
 } SearchSpace;
 
+/// A tensor about to be added.
+typedef struct SearchAttempt {
+  SearchDerivation how;
+  uint8_t stage, rank;
+  uint8_t dims[SEARCH_RANK];
+  MirageExpr expr;
+} SearchAttempt;
+
+// search_instance.c
+void mirage__search_shrink(SearchSpace *space);
+int32_t mirage__search_shrunken_extent(const SearchSpace *space, uint8_t dim);
+/// Axis code of a dimension of a program value: the loop's axis counts in full.
+uint8_t mirage__search_program_dim(const SearchSpace *space, MirageValue value, uint32_t dim);
+void mirage__search_program_shape(const SearchSpace *space, MirageValue value, SearchArray *out);
+/// The sum over a dimension, which is the sum over each of its parts.
+MirageExpr mirage__search_sum_over(SearchSpace *space, MirageExpr e, uint8_t dim);
+/// Sets the goal. REDRAW and UNSUPPORTED as the field says.
+MirageStatus mirage__search_evaluate_program(SearchSpace *space, const MirageField *field);
+
+// search_tensor.c
+/// Doubles an array that lives in the space's arena; NULL when memory is out.
+void *mirage__search_grow(SearchSpace *space, void *array, uint32_t *capacity, size_t size);
+/// Whether the expression can become part of the goal (always, when that test is off).
+bool mirage__search_keeps_reach(SearchSpace *space, MirageExpr expr);
+/// Evaluates and adds a tensor whose expression reaches, unless it fits neither the target nor the limits.
+MirageStatus mirage__search_try_tensor(SearchSpace *space, const SearchAttempt *attempt);
+/// The same, after the test of the expression.
+MirageStatus mirage__search_try_unless_cut(SearchSpace *space, const SearchAttempt *attempt);
+/// Adds a load or a constant whose values are known.
+MirageStatus mirage__search_add_leaf(SearchSpace *space, SearchTensor *tensor, const SearchDerivation *how);
+
 /// `share`: how many spaces divide the limits on states and memory among them.
-MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *program, const MirageSearchOptions *options,
-                                       uint32_t loop_axis, uint32_t share, const MirageDomain *domain,
-                                       const MirageField *field);
+MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *program,
+                                       const MirageSearchOptions *options, uint32_t loop_axis, uint32_t share,
+                                       const MirageDomain *domain, const MirageField *field);
 void mirage__search_space_deinit(SearchSpace *space);
 /// Derives tensors until nothing new reaches the goal.
 MirageStatus mirage__search_saturate(SearchSpace *space);
@@ -180,7 +219,7 @@ MirageStatus mirage__search_extract(SearchSpace *space, SearchKept *kept);
 /// How many element-wise operators a block graph may hold.
 uint32_t mirage__search_elementwise_limit(const SearchProgram *program);
 
-// ------------------------------------------------------------------------------------------------------------ schedules
+// ------------------------------------------------------------------------------------------- schedules
 
 /// Grid and loop range of a structure: how many parts each axis is split into.
 typedef struct SearchSchedule {
@@ -211,11 +250,11 @@ int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchSch
 MirageStatus mirage__search_build(const SearchProgram *program, const SearchCandidate *candidate, uint32_t index,
                                   const MirageDiag *diag, MirageUGraph **out_graph);
 
-// ----------------------------------------------------------------------------------------------------------------- cost
+// ------------------------------------------------------------------------------------------------ cost
 
 /// What one kernel does, summed over all blocks unless said otherwise.
 typedef struct CostKernel {
-  bool ideal;               // loads and arithmetic overlap perfectly: a library's kernel
+  bool ideal; // loads and arithmetic overlap perfectly: a library's kernel
   double blocks;
   double dram_bytes;        // every tensor touched, once
   double l2_bytes;          // every tile moved, in whole 32-byte sectors

@@ -1,8 +1,8 @@
 // search_program.c - reads a program for the search: expands it, finds its axes, and refuses what cannot be searched.
 //
 // Axes. Two dimensions walk the same axis when an operator steps through them together: equal positions of element-wise
-// operands, the contracted dimensions of a matmul, the kept dimensions of a reduction. Union-find over all dimensions of
-// all values; each class is a program axis. Dimensions of extent 1 walk none (axis 0).
+// operands, the contracted dimensions of a matmul, the kept dimensions of a reduction. Union-find over all dimensions
+// of all values; each class is a program axis. Dimensions of extent 1 walk none (axis 0).
 //
 // Example: x[M,K] @ w[K,N] * g[N] has the axes M (rows of x), K (contracted), N (columns of w, of the product, g).
 #include "search_internal.h"
@@ -218,8 +218,9 @@ MirageStatus mirage__search_program_init(SearchProgram *program, const MirageUGr
                               "search: programs with one output are searched, this one has %u",
                               mirage_ugraph_num_outputs(graph));
   else if (mirage_ugraph_num_inputs(graph) > 64)
-    status = mirage_diag_fail(diag, NULL, MIRAGE_UNSUPPORTED, "search: at most 64 inputs are searched, this program has %u",
-                              mirage_ugraph_num_inputs(graph));
+    status =
+        mirage_diag_fail(diag, NULL, MIRAGE_UNSUPPORTED, "search: at most 64 inputs are searched, this program has %u",
+                         mirage_ugraph_num_inputs(graph));
   size_t num_slots = ((size_t)mirage_ugraph_num_values(graph) + 1) * SEARCH_RANK;
   AxisFinder finder = {.program = program, .graph = graph, .diag = diag};
   program->dims = calloc((size_t)mirage_ugraph_num_values(graph) + 1, sizeof *program->dims);

@@ -1,26 +1,24 @@
 // search_schedule.c - grid sizes and loop range for a block graph whose dataflow is decided.
 //
-// A schedule says into how many parts each axis is split: parallel axes into blocks, the loop's axis into iterations. Tile
-// extents follow as ceil(extent / parts) and need not be powers of two or divisors: 6144 columns in 128 blocks are tiles
-// of 48. Tail tiles are masked with zero; where zero would not be neutral (exp(0) = 1 summed over the tail) only exact
-// divisions are tried. All are scored by the cost model without building a graph.
+// A schedule says into how many parts each axis is split: parallel axes into blocks, the loop's axis into iterations.
+// Tile extents follow as ceil(extent / parts) and need not be powers of two or divisors: 6144 columns in 128 blocks are
+// tiles of 48. Tail tiles are masked with zero; where zero would not be neutral (exp(0) = 1 summed over the tail) only
+// exact divisions are tried. All are scored by the cost model without building a graph.
 #include "search_internal.h"
 #include <math.h>
 #include <string.h>
 
 enum { MAX_PARTS = 64, REFERENCE_COLUMNS = 64, REFERENCE_TILE = 64 };
 
-static uint32_t axis_of(uint8_t dim) { return dim & (SEARCH_WHOLE - 1u); }
-
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
 int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchSchedule *schedule, uint8_t dim) {
-  uint32_t axis = axis_of(dim);
+  uint32_t axis = mirage__search_axis_of(dim);
   int64_t extent = program->axes[axis].extent;
   return dim & SEARCH_WHOLE ? extent : ceil_div(extent, schedule->parts[axis]);
 }
 
-// ----------------------------------------------------------------------------------------------------------------- cost
+// ------------------------------------------------------------------------------------------------ cost
 
 static MirageType tile_type(const SearchProgram *program, const SearchSchedule *schedule, const SearchNode *node) {
   MirageType type = {.space = MIRAGE_SPACE_TILE, .rank = node->rank, .dtype = MIRAGE_F32};
@@ -84,10 +82,10 @@ double mirage__search_schedule_cost(const SearchProgram *program, const SearchSt
   return target->launch_us + mirage__cost_kernel_us(&kernel, target);
 }
 
-// ------------------------------------------------------------------------------------------------------------- tail tiles
+// ------------------------------------------------------------------------------------------ tail tiles
 
-// Whether a node's elements past the end of the loop's axis are zero when those of its loads are. `walks`: it has such a
-// dimension at all.
+// Whether a node's elements past the end of the loop's axis are zero when those of its loads are. `walks`: it has such
+// a dimension at all.
 typedef struct Tail {
   bool walks, zero;
 } Tail;
@@ -148,7 +146,7 @@ static bool tails_are_neutral(const SearchStructure *structure) {
   return true;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- choices
+// --------------------------------------------------------------------------------------------- choices
 
 typedef struct Choices {
   uint32_t axis;
@@ -163,8 +161,8 @@ static bool allowed(MirageInt64List list, int64_t parts) {
   return list.size == 0;
 }
 
-// Adds the number of parts whose tiles have at most `tile` elements, unless some part would be empty, or tiles would lose
-// the alignment that the axis has: 8 elements are the 16 bytes of an access and the columns of an instruction.
+// Adds the number of parts whose tiles have at most `tile` elements, unless some part would be empty, or tiles would
+// lose the alignment that the axis has: 8 elements are the 16 bytes of an access and the columns of an instruction.
 static void add_tile(Choices *choices, MirageInt64List list, int64_t extent, int64_t tile) {
   if (tile < 1 || tile > extent || choices->num == MAX_PARTS)
     return;
@@ -186,7 +184,8 @@ static void add_listed(Choices *choices, MirageInt64List list, int64_t extent) {
       add_tile(choices, list, extent, ceil_div(extent, list.data[i]));
 }
 
-// Tiles of a parallel axis: whole, single elements and small powers of two, and multiples of the instruction's 8 columns.
+// Tiles of a parallel axis: whole, single elements and small powers of two, and multiples of the instruction's 8
+// columns.
 static Choices grid_choices(const SearchProgram *program, uint32_t axis, const MirageSearchOptions *options) {
   Choices choices = {.axis = axis, .num = 1, .parts = {1}}; // not a grid axis: always allowed
   int64_t extent = program->axes[axis].extent;
@@ -242,7 +241,7 @@ void mirage__search_reference_schedule(const SearchProgram *program, const Searc
     out_schedule->parts[structure->loop_axis] = ceil_div(program->axes[structure->loop_axis].extent, REFERENCE_TILE);
 }
 
-// --------------------------------------------------------------------------------------------------------------- the search
+// ------------------------------------------------------------------------------------------ the search
 
 typedef struct Scheduler {
   const SearchProgram *program;
@@ -256,7 +255,8 @@ typedef struct Scheduler {
 } Scheduler;
 
 static void keep_schedule(Scheduler *scheduler, const SearchSchedule *schedule) {
-  double time = mirage__search_schedule_cost(scheduler->program, scheduler->structure, schedule, scheduler->options->target);
+  double time =
+      mirage__search_schedule_cost(scheduler->program, scheduler->structure, schedule, scheduler->options->target);
   ++*scheduler->scheduled;
   if (!isfinite(time))
     return;

@@ -1,14 +1,15 @@
 // search_values.c - arithmetic on the shrunken instance, in any number domain.
 //
 // Every array has the loop coordinate in front (extent 1 when its tensor is computed outside the loop) and then six
-// right-aligned dimensions padded with 1, so that broadcasting is one rule: an extent of 1 stretches. The domain works on
-// dense arrays of equal shape; `gather` makes them, for stretched, transposed and sliced operands alike.
+// right-aligned dimensions padded with 1, so that broadcasting is one rule: an extent of 1 stretches. The domain works
+// on dense arrays of equal shape; `gather` makes them, for stretched, transposed and sliced operands alike.
 #include "search_internal.h"
 #include <string.h>
 
 enum { DIMS = 1 + SEARCH_RANK };
 
-static const MirageType element_type = {.dtype = MIRAGE_F32, .space = MIRAGE_SPACE_TILE}; // domains ask only for rounding
+static const MirageType element_type = {.dtype = MIRAGE_F32,
+                                        .space = MIRAGE_SPACE_TILE}; // domains ask only for rounding
 
 size_t mirage__search_array_size(const SearchArray *array) {
   size_t size = 1;
@@ -152,7 +153,8 @@ MirageStatus mirage__search_matmul(SearchEval *eval, const SearchArray *a, const
   return status;
 }
 
-MirageStatus mirage__search_reduce(SearchEval *eval, MirageOp op, const SearchArray *a, uint32_t dim, SearchArray *out) {
+MirageStatus mirage__search_reduce(SearchEval *eval, MirageOp op, const SearchArray *a, uint32_t dim,
+                                   SearchArray *out) {
   memcpy(out->shape, a->shape, sizeof out->shape);
   out->shape[dim] = 1;
   MIRAGE_TRY(allocate(eval->arena, out));

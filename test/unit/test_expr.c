@@ -38,7 +38,8 @@ static MirageExpr whole(MirageExpr a, uint32_t axis) { return loop(tile(a, axis)
 static void expect_same(MirageExpr a, MirageExpr b, int line) {
   char x[256], y[256];
   if (a.index != b.index || !a.index)
-    fail_msg("line %d: '%s' is not '%s'", line, mirage_expr_format(t, a, x, sizeof x), mirage_expr_format(t, b, y, sizeof y));
+    fail_msg("line %d: '%s' is not '%s'", line, mirage_expr_format(t, a, x, sizeof x),
+             mirage_expr_format(t, b, y, sizeof y));
 }
 static void expect_other(MirageExpr a, MirageExpr b, int line) {
   char x[256];
@@ -57,7 +58,7 @@ static void expect_reach(MirageExpr e, MirageExpr goal, bool expected, int line)
 #define REACH(e, goal) expect_reach(e, goal, true, __LINE__)
 #define NO_REACH(e, goal) expect_reach(e, goal, false, __LINE__)
 
-// --------------------------------------------------------------------------------------------------------- normal form
+// ----------------------------------------------------------------------------------------- normal form
 
 static void test_ring_axioms(void **state) {
   MirageExpr a = in(0), b = in(1), c = in(2);
@@ -75,7 +76,7 @@ static void test_ring_axioms(void **state) {
   OTHER(add(a, a), a);
   OTHER(mul(a, a), a);
   OTHER(num(2), num(4));
-  OTHER(sub(a, a), num(0));            // no cancellation
+  OTHER(sub(a, a), num(0));           // no cancellation
   OTHER(mul(num(2), num(3)), num(6)); // constants are not folded
 }
 
@@ -92,7 +93,8 @@ static void test_division(void **state) {
   OTHER(dvd(mul(a, b), b), a); // no cancellation
   OTHER(dvd(a, b), dvd(b, a));
   OTHER(dvd(a, add(b, c)), add(dvd(a, b), dvd(a, c)));
-  OTHER(dvd(a, add(dvd(b, c), dvd(c, d))), dvd(mul(a, mul(c, d)), add(mul(b, d), mul(c, c)))); // mixed denominators are kept
+  OTHER(dvd(a, add(dvd(b, c), dvd(c, d))),
+        dvd(mul(a, mul(c, d)), add(mul(b, d), mul(c, c)))); // mixed denominators are kept
 }
 
 static void test_sums(void **state) {
@@ -141,7 +143,7 @@ static void test_maximum_is_a_gauge(void **state) {
   OTHER(mirage_expr_max(t, un(MIRAGE_OP_NEG, m)), m);
 }
 
-// --------------------------------------------------------------------------------------------------------- prefix test
+// ----------------------------------------------------------------------------------------- prefix test
 
 enum { X, W, G }; // inputs of rms_norm(x, g) @ w
 enum { K = 1, R = 2, D = 3 };
@@ -182,7 +184,7 @@ static void test_rmsnorm_strangers(void **state) {
   NO_REACH(add(x, x), goal);
   NO_REACH(dvd(x, w), goal);
   NO_REACH(un(MIRAGE_OP_SQRT, x), goal);
-  NO_REACH(un(MIRAGE_OP_SQRT, whole(mul(x, x), K)), goal); // without the mean
+  NO_REACH(un(MIRAGE_OP_SQRT, whole(mul(x, x), K)), goal);                // without the mean
   NO_REACH(un(MIRAGE_OP_SQRT, dvd(tile(mul(x, x), K), num(4096))), goal); // of a partial sum
   NO_REACH(tile(tile(mul(x, x), K), K), goal);
   NO_REACH(tile(x, D), goal);
@@ -295,7 +297,7 @@ static void test_signs(void **state) {
   NO_REACH(sub(a, b), mul(add(a, b), c));
 }
 
-// ------------------------------------------------------------------------------------------------------ statistics, size
+// ------------------------------------------------------------------------------------ statistics, size
 
 static void test_axioms_are_counted(void **state) {
   uint64_t before[MIRAGE_NUM_AXIOMS];
@@ -369,14 +371,23 @@ static void test_out_of_memory_is_reported(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      TEST(test_ring_axioms),          TEST(test_division),
-      TEST(test_sums),                 TEST(test_derived_operators),
-      TEST(test_operators_without_rule), TEST(test_maximum_is_a_gauge),
-      TEST(test_rmsnorm_subexpressions), TEST(test_rmsnorm_strangers),
-      TEST(test_gated_mlp),            TEST(test_lora),
-      TEST(test_attention),            TEST(test_expanded_denominator),  TEST(test_signs),
-      TEST(test_axioms_are_counted),   TEST(test_answers_are_remembered),
-      TEST(test_too_large_is_given_up), TEST(test_inputs_and_text),
+      TEST(test_ring_axioms),
+      TEST(test_division),
+      TEST(test_sums),
+      TEST(test_derived_operators),
+      TEST(test_operators_without_rule),
+      TEST(test_maximum_is_a_gauge),
+      TEST(test_rmsnorm_subexpressions),
+      TEST(test_rmsnorm_strangers),
+      TEST(test_gated_mlp),
+      TEST(test_lora),
+      TEST(test_attention),
+      TEST(test_expanded_denominator),
+      TEST(test_signs),
+      TEST(test_axioms_are_counted),
+      TEST(test_answers_are_remembered),
+      TEST(test_too_large_is_given_up),
+      TEST(test_inputs_and_text),
       TEST(test_out_of_memory_is_reported),
   };
   return cmocka_run_group_tests_name("expr", tests, NULL, NULL);

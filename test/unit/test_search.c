@@ -1,5 +1,5 @@
-// test_search.c - the search finds the known one-kernel µGraphs at real shapes, everything it returns is right, and it says
-// so when there is nothing to find.
+// test_search.c - the search finds the known one-kernel µGraphs at real shapes, everything it returns is right, and it
+// says so when there is nothing to find.
 //
 // "Right" is checked here against the float64 evaluation of the program at small shapes; the proof is lib/verify's.
 #include "mirage/cost.h"
@@ -24,7 +24,7 @@ static void remember(void *user, MirageSeverity severity, const void *loc, const
 }
 static const MirageDiag diag = {remember, NULL};
 
-// ------------------------------------------------------------------------------------------------------------ programs
+// -------------------------------------------------------------------------------------------- programs
 
 typedef MirageValue Value;
 
@@ -103,7 +103,7 @@ static MirageUGraph *transposed_linear(int64_t m, int64_t k, int64_t n) {
   return end(g, mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (Value[]){x, w}, &attrs));
 }
 
-// ------------------------------------------------------------------------------------------------------------- checking
+// -------------------------------------------------------------------------------------------- checking
 
 static MirageSearchOptions defaults(void) {
   return (MirageSearchOptions){.seed = 1, .num_threads = 2, .target = mirage_target_find("h200")};
@@ -137,7 +137,8 @@ static MirageNodeView only_custom(const MirageUGraph *graph) {
 
 /// How a candidate is built: operators inside and outside its loop.
 typedef struct Shape {
-  uint32_t accumulators, matmuls_inside, matmuls_outside, loads_inside, loads_outside, divisions_inside, divisions_outside;
+  uint32_t accumulators, matmuls_inside, matmuls_outside, loads_inside, loads_outside, divisions_inside,
+      divisions_outside;
 } Shape;
 
 static Shape shape_of(const MirageUGraph *graph) {
@@ -217,7 +218,7 @@ static void check_all(MirageUGraph *program, const MirageSearchOptions *options,
   mirage_ugraph_destroy(program);
 }
 
-// ------------------------------------------------------------------------------------- the known µGraphs, at real shapes
+// ------------------------------------------------------------------- the known µGraphs, at real shapes
 
 static void test_finds_rmsnorm_linear(void **state) {
   static const int64_t rows[] = {2, 16};
@@ -298,7 +299,7 @@ static void test_candidates_are_ranked(void **state) {
   mirage_ugraph_destroy(program);
 }
 
-// ------------------------------------------------------------------------------------------- small and odd shapes, values
+// ------------------------------------------------------------------------ small and odd shapes, values
 
 static void test_all_candidates_are_right(void **state) {
   MirageSearchOptions options = defaults();
@@ -351,7 +352,7 @@ static void test_grid_option_is_obeyed(void **state) {
   mirage_ugraph_destroy(program);
 }
 
-// ------------------------------------------------------------------------------------------------------- nothing to find
+// ------------------------------------------------------------------------------------- nothing to find
 
 static void test_small_limit_finds_nothing(void **state) {
   MirageUGraph *program = rmsnorm_linear(2, 4096, 6144);
@@ -413,7 +414,8 @@ static void expect_unsupported(MirageUGraph *program, const char *operator_name)
 static void test_unsupported_operators_are_named(void **state) {
   MirageUGraph *g = begin("sliced");
   Value x = matrix(g, 8, 16);
-  expect_unsupported(end(g, mirage_ugraph_apply(g, MIRAGE_OP_SLICE, 1, &x, &(MirageAttrs){.slice = {1, 0, 4}})), "slice: ");
+  expect_unsupported(end(g, mirage_ugraph_apply(g, MIRAGE_OP_SLICE, 1, &x, &(MirageAttrs){.slice = {1, 0, 4}})),
+                     "slice: ");
   g = begin("joined");
   x = matrix(g, 8, 16);
   expect_unsupported(end(g, mirage_ugraph_apply(g, MIRAGE_OP_CONCAT, 2, (Value[]){x, x}, &(MirageAttrs){.dim = {0}})),
@@ -450,7 +452,7 @@ static void test_bad_options(void **state) {
   mirage_ugraph_destroy(program);
 }
 
-// -------------------------------------------------------------------------------------------- determinism, switches, losses
+// ----------------------------------------------------------------------- determinism, switches, losses
 
 static void append(char *text, size_t size, const char *format, ...) {
   size_t used = strlen(text);

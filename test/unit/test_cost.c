@@ -1,0 +1,165 @@
+// test_cost.c - the cost model: what it counts exactly, and the orderings that schedules measured on an H200 must keep.
+#include "mirage/cost.h"
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static char last_message[256];
+static void remember(void *user, MirageSeverity severity, const void *loc, const char *message) {
+  snprintf(last_message, sizeof last_message, "%s", message);
+}
+static const MirageDiag diag = {remember, NULL};
+
+typedef MirageValue Value;
+
+static MirageType tensor(int64_t rows, int64_t columns) {
+  return mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){rows, columns});
+}
+
+static MirageCost cost_of(MirageUGraph *graph) {
+  MirageCost cost = {0};
+  if (mirage_ugraph_finish(graph) != MIRAGE_OK ||
+      mirage_cost(graph, mirage_target_find("h200"), &diag, &cost) != MIRAGE_OK)
+    fail_msg("%s", last_message);
+  assert_true(cost.present && isfinite(cost.time_us) && cost.time_us > 0);
+  mirage_ugraph_destroy(graph);
+  return cost;
+}
+
+static MirageUGraph *linear_program(int64_t m, int64_t k, int64_t n, bool then_exp) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "linear", &diag);
+  Value x = mirage_ugraph_input(g, tensor(m, k)), w = mirage_ugraph_input(g, tensor(k, n));
+  Value y = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (Value[]){x, w}, &(MirageAttrs){0});
+  if (then_exp)
+    y = mirage_ugraph_apply(g, MIRAGE_OP_EXP, 1, &y, NULL);
+  mirage_ugraph_return(g, 1, &y);
+  return g;
+}
+
+// y = x @ w in one kernel: `blocks` split the columns, the loop splits the contraction.
+static MirageUGraph *linear_kernel(int64_t m, int64_t k, int64_t n, int64_t blocks, int64_t range) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "linear_0", &diag);
+  Value x = mirage_ugraph_input(g, tensor(m, k)), w = mirage_ugraph_input(g, tensor(k, n));
+  MirageType y_type = tensor(m, n);
+  MirageCustomAttrs custom = {.grid = {blocks, 1, 1}, .cluster = {1, 1, 1}};
+  MirageNode kernel = mirage_ugraph_open_custom(g, 2, (Value[]){x, w}, 1, &y_type, &custom);
+  Value zero =
+      mirage_ugraph_constant(g, mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){m, (n + blocks - 1) / blocks}), 0.0);
+  MirageCarry carry = {.combine = MIRAGE_COMBINE_SUM};
+  MirageNode loop =
+      mirage_ugraph_open_loop(g, 1, &zero, &(MirageLoopAttrs){.range = range, .num_carries = 1, .carries = &carry});
+  MirageAccessAttrs x_access = {.grid = {-1, -1, -1}, .loop = {1, -1, -1, -1}};
+  MirageAccessAttrs w_access = {.grid = {1, -1, -1}, .loop = {0, -1, -1, -1}};
+  Value xt = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 0), &x_access);
+  Value wt = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 1), &w_access);
+  Value p = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (Value[]){xt, wt}, &(MirageAttrs){0});
+  mirage_ugraph_close(g, 1, &p);
+  MirageAccessAttrs y_access = {.grid = {1, -1, -1}, .loop = {-1, -1, -1, -1}};
+  mirage_ugraph_store(g, mirage_ugraph_result(g, loop, 0), mirage_ugraph_argument(g, kernel, 2), &y_access);
+  mirage_ugraph_close(g, 0, NULL);
+  Value y = mirage_ugraph_result(g, kernel, 0);
+  mirage_ugraph_return(g, 1, &y);
+  return g;
+}
+
+static void test_counts_of_a_program(void **state) {
+  MirageCost one = cost_of(linear_program(16, 256, 512, false)), two = cost_of(linear_program(16, 256, 512, true));
+  assert_int_equal(one.kernels, 1);
+  assert_int_equal(two.kernels, 2);
+  assert_true(one.flops == 2.0 * 16 * 256 * 512);
+  assert_true(one.bytes == 2.0 * (16 * 256 + 256 * 512 + 16 * 512));
+  assert_true(two.flops == one.flops + 16 * 512);
+  assert_true(two.bytes == one.bytes + 2.0 * 2 * 16 * 512); // written, read and written again
+  assert_true(two.time_us >= one.time_us + mirage_target_find("h200")->launch_us);
+}
+
+static void test_counts_of_a_kernel(void **state) {
+  MirageCost program = cost_of(linear_program(16, 256, 512, false)),
+             kernel = cost_of(linear_kernel(16, 256, 512, 8, 4));
+  assert_int_equal(kernel.kernels, 1);
+  assert_true(kernel.flops == program.flops);
+  assert_true(kernel.bytes == program.bytes); // x is read by 8 blocks, but from device memory once
+}
+
+static void test_never_below_the_limits_of_memory_and_launch(void **state) {
+  const MirageTarget *target = mirage_target_find("h200");
+  MirageCost cost = cost_of(linear_kernel(2, 4096, 6144, 128, 16));
+  assert_true(cost.time_us > target->launch_us + cost.bytes / target->dram_bytes_per_us);
+  assert_true(cost.time_us < 2 * (target->launch_us + cost.bytes / target->dram_bytes_per_us));
+}
+
+// notes on schedules, H200, M=2, 4096 x 6144: 128 blocks of 48 columns beat 96 of 64, which beat 48 of 128 and 768
+// of 8.
+static void test_one_full_wave_is_best(void **state) {
+  double full = cost_of(linear_kernel(2, 4096, 6144, 128, 16)).time_us;
+  assert_true(full < cost_of(linear_kernel(2, 4096, 6144, 96, 16)).time_us);
+  assert_true(cost_of(linear_kernel(2, 4096, 6144, 96, 16)).time_us <
+              cost_of(linear_kernel(2, 4096, 6144, 48, 16)).time_us);
+  assert_true(full < cost_of(linear_kernel(2, 4096, 6144, 768, 16)).time_us);
+  assert_true(full < cost_of(linear_kernel(2, 4096, 6144, 256, 16)).time_us);
+}
+
+static void test_bytes_in_flight_matter(void **state) {
+  double deep = cost_of(linear_kernel(2, 4096, 6144, 128, 16)).time_us;        // 24 KB an iteration
+  assert_true(deep < cost_of(linear_kernel(2, 4096, 6144, 128, 256)).time_us); // 1.5 KB
+}
+
+static void test_small_tiles_waste_the_matrix_unit(void **state) {
+  double square = cost_of(linear_kernel(128, 4096, 16384, 128, 64)).time_us; // 128 x 128 tiles
+  double thin = cost_of(linear_kernel(128, 4096, 16384, 4096, 64)).time_us;  // 128 x 4
+  assert_true(square < thin);
+}
+
+static void test_too_much_shared_memory_is_infinite(void **state) {
+  MirageUGraph *graph = linear_kernel(64, 4096, 256, 1, 1); // tiles of 2.5 MB
+  MirageCost cost;
+  assert_int_equal(mirage_ugraph_finish(graph), MIRAGE_OK);
+  assert_int_equal(mirage_cost(graph, mirage_target_find("h200"), &diag, &cost), MIRAGE_OK);
+  assert_true(isinf(cost.time_us));
+  mirage_ugraph_destroy(graph);
+}
+
+static void test_slower_target_costs_more(void **state) {
+  MirageUGraph *graph = linear_kernel(2, 4096, 6144, 128, 16);
+  MirageCost fast, slow;
+  assert_int_equal(mirage_ugraph_finish(graph), MIRAGE_OK);
+  assert_int_equal(mirage_cost(graph, mirage_target_find("h200"), &diag, &fast), MIRAGE_OK);
+  assert_int_equal(mirage_cost(graph, mirage_target_find("a100"), &diag, &slow), MIRAGE_OK);
+  assert_true(slow.time_us > fast.time_us);
+  assert_true(slow.bytes == fast.bytes && slow.flops == fast.flops);
+  mirage_ugraph_destroy(graph);
+}
+
+static void test_sugar_is_refused(void **state) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "sugar", &diag);
+  Value x = mirage_ugraph_input(g, tensor(8, 64));
+  Value y = mirage_ugraph_apply(g, MIRAGE_OP_SOFTMAX, 1, &x, &(MirageAttrs){.dim = {1}});
+  mirage_ugraph_return(g, 1, &y);
+  assert_int_equal(mirage_ugraph_finish(g), MIRAGE_OK);
+  MirageCost cost = {.time_us = -1};
+  assert_int_equal(mirage_cost(g, mirage_target_find("h200"), &diag, &cost), MIRAGE_UNSUPPORTED);
+  assert_true(cost.time_us == -1); // untouched
+  assert_non_null(strstr(last_message, "softmax: "));
+  mirage_ugraph_destroy(g);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_counts_of_a_program),
+      cmocka_unit_test(test_counts_of_a_kernel),
+      cmocka_unit_test(test_never_below_the_limits_of_memory_and_launch),
+      cmocka_unit_test(test_one_full_wave_is_best),
+      cmocka_unit_test(test_bytes_in_flight_matter),
+      cmocka_unit_test(test_small_tiles_waste_the_matrix_unit),
+      cmocka_unit_test(test_too_much_shared_memory_is_infinite),
+      cmocka_unit_test(test_slower_target_costs_more),
+      cmocka_unit_test(test_sugar_is_refused),
+  };
+  return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
+}
