@@ -6,7 +6,8 @@ target_compile_options(mirage_options INTERFACE $<$<COMPILE_LANGUAGE:C>:-Wall -W
 add_link_options(-fuse-ld=lld -Wl,-z,defs)
 if(MIRAGE_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,function -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
-  add_link_options(-fsanitize=address,undefined -shared-libsan)
+  # The shared runtime, found by rpath: the plugin is loaded into an mlir-opt that is not instrumented.
+  add_link_options(-fsanitize=address,undefined -shared-libsan -frtlib-add-rpath)
 endif()
 if(MIRAGE_STATIC)
   add_compile_options(-ffunction-sections -fdata-sections)

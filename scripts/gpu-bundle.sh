@@ -11,7 +11,7 @@ cd "$(dirname "$0")/.."
 build=build-bundle
 name=mirage-gpu-bundle
 tools=(mirage-mlir-opt mirage-run mirage-kernel-test)
-limit_mib=25
+limit_mib=40
 
 cmake --preset bundle --log-level=WARNING >/dev/null
 # Only the tools that this tree has: one that is added later travels by itself.
@@ -67,7 +67,7 @@ lib/ holds what the tools need beyond the C library. Where libcuda.so.1 is not f
 README
 
 # The tools hold the same archives, so a dictionary that spans two of them (64 MiB) saves half; threads would split it.
-tar -C dist -c "$name" | xz -9 -T1 >"dist/$name.tar.xz"
+tar -C dist -c "$name" | xz -6 -T2 >"dist/$name.tar.xz"
 bytes=$(stat -c %s "dist/$name.tar.xz")
 echo "dist/$name.tar.xz: $((bytes / 1024)) KiB with ${wanted[*]}"
 if [ "$bytes" -gt $((limit_mib * 1024 * 1024)) ]; then

@@ -7,7 +7,9 @@
 // C++. That API carries no LLVM version, and a plugin in a process of another version crashes in ways that explain
 // nothing. So each entry point first asks the process which LLVM it runs; if it is not ours, it says so and reports API
 // version 0, which the loader refuses.
+#ifndef _GNU_SOURCE
 #define _GNU_SOURCE // RTLD_DEFAULT
+#endif
 #include "mirage-c/Dialects.h"
 #include "mirage-c/Passes.h"
 #include "llvm/Config/llvm-config.h"

@@ -54,8 +54,13 @@ static MirageStatus check_hand_layout(Plan *plan, const MirageType *type, bool f
   const MirageLayout *layout = &type->layout;
   char text[96];
   mirage_type_format(type, text, sizeof text);
-  int64_t dense = 1;
+  int64_t dense = 1, chunk = (int64_t)16 << (layout->swizzle & 15); // bytes within which a swizzle moves
   for (uint32_t i = type->rank; i-- > 0; dense *= type->shape[i]) {
+    int64_t step = layout->strides[i] * mirage_dtype_bytes(type->dtype);
+    if (layout->swizzle && (type->rank < 2 || layout->swizzle > 5 || (i + 1 < type->rank && step % chunk)))
+      return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
+                              "layout: swizzle %d of tile %s needs rows of a multiple of %lld bytes, stride %u is %lld",
+                              layout->swizzle, text, (long long)chunk, i, (long long)step);
     if (layout->strides[i] < dense && type->shape[i] > 1)
       return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
                               "layout: stride %lld of dimension %u of tile %s is less than the %lld elements below it",
@@ -111,11 +116,15 @@ static void read_step(Plan *plan, int32_t s) {
   bool inlined = mirage__block_can_inline(view.op) && !value_of(plan, view.first_result)->shared;
   if (inlined)
     return;
+  bool product = view.op == MIRAGE_OP_MATMUL || view.op == MIRAGE_OP_MMA;
+  int32_t when = s;
+  if ((product || mirage_op_info(view.op)->kind == MIRAGE_KIND_REDUCE) && !value_of(plan, view.first_result)->shared)
+    when = block->loops[loop].end; // carried ones take their step with the yield
   for (uint32_t i = 0; i < view.num_operands; ++i) {
     MirageValue operand = view.operands[i];
-    if (view.op == MIRAGE_OP_MATMUL || view.op == MIRAGE_OP_MMA)
-      read_value(plan, mirage__matmul_operand(block, operand).base, s, loop);
-    read_value(plan, operand, s, loop);
+    if (product)
+      read_value(plan, mirage__matmul_operand(block, operand).base, when, loop);
+    read_value(plan, operand, when, loop);
   }
 }
 

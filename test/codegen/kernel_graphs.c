@@ -240,6 +240,25 @@ static void thread_region(G *g, const KernelCase *c) {
   finish(g, kernel);
 }
 
+// p: m, k, n, blocks over n.  The matrix instruction in a thread region, on top of a bias.
+static void thread_mma(G *g, const KernelCase *c) {
+  int64_t m = c->p[0], k = c->p[1], n = c->p[2];
+  V in[] = {input(g, c->dtype, SHAPE(m, k)), input(g, c->dtype, SHAPE(k, n)), input(g, MIRAGE_F32, SHAPE(m, n))};
+  MirageNode kernel = custom(g, 3, in, mirage_type_tensor(c->dtype, SHAPE(m, n)), c->p[3], 1, 1);
+  V tiles[] = {load(g, kernel, 0, access4(-1, -1, -1, -1, -1)), load(g, kernel, 1, access4(1, -1, -1, -1, -1)),
+               load(g, kernel, 2, access4(1, -1, -1, -1, -1))};
+  MirageNode thread = mirage_ugraph_open_thread(g, 3, tiles);
+  V operands[3];
+  for (uint32_t i = 0; i < 3; ++i)
+    operands[i] = mirage_ugraph_argument(g, thread, i);
+  MirageAttrs none = {.matmul = {false, false}};
+  V sum = mirage_ugraph_apply(g, MIRAGE_OP_MMA, 3, operands, &none);
+  V y = op1(g, MIRAGE_OP_SIGMOID, sum);
+  mirage_ugraph_close(g, 1, &y);
+  store(g, mirage_ugraph_result(g, thread, 0), kernel, 3, access4(1, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
 // p: rows, columns.  Shape operators inside a block: transpose, slice, concat, repeat, reshape, broadcast.
 static void shapes_in_block(G *g, const KernelCase *c) {
   int64_t rows = c->p[0], cols = c->p[1];
@@ -386,6 +405,8 @@ const KernelCase KERNEL_CASES[] = {
     {"carries 12x100", carries, F16, {12, 100, 4, 7}, 0, 1e-4, false},
     {"carries 3x512 f32", carries, F32, {3, 512, 3, 4}, 0, 0, false},
     {"thread region 10x256", thread_region, F16, {10, 256, 5}, 0, 0, false},
+    {"thread mma 32x64x48", thread_mma, F16, {32, 64, 48, 2}, 0, 0, false},
+    {"thread mma 9x20x22 ragged f32", thread_mma, F32, {9, 20, 22, 2}, 0, 0, false},
     {"shapes in a block 6x10", shapes_in_block, F16, {6, 10}, 0, 0, false},
     {"shapes in a block 16x32 f32", shapes_in_block, F32, {16, 32}, 0, 0, false},
     {"block products 3x20x48x24", block_products, F16, {3, 20, 48, 24}, 0, 0, false},

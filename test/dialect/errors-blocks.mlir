@@ -1277,3 +1277,17 @@ func.func @f() {
   %0 = mirage_block.bottom : !mirage_block.tile<4xf32>
   return
 }
+
+// -----
+
+// load in a loop of no iterations
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  %y = custom (%xk = %x) outs(%yk) grid [2] : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    loop 0 {
+      // expected-error @+1 {{load: loop 0 has range 0}}
+      %t = load %xk {grid = [0], loop = [1]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+      store %t, %yk {grid = [0], loop = [1]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+    }
+  }
+  return %y : tensor<8x64xf16>
+}

@@ -590,3 +590,23 @@ mirage_kernel.graph @g(%a: tensor<2x4xf16>) -> tensor<2x4xf16> {
   %0 = exp %a {dim = 0} : tensor<2x4xf16>
   return %a : tensor<2x4xf16>
 }
+
+// -----
+
+// concat that overflows
+mirage_kernel.graph @g(%a: tensor<2305843009213693952xf16>) -> tensor<1xf16> {
+  // expected-error @+1 {{concat: result has too many elements along dimension 0}}
+  %0 = concat %a, %a, %a, %a {dim = 0} : tensor<2305843009213693952xf16>, tensor<2305843009213693952xf16>, tensor<2305843009213693952xf16>, tensor<2305843009213693952xf16>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}
+
+// -----
+
+// tile at the kernel level
+mirage_kernel.graph @g(%t: !mirage_block.tile<2x4xf16>) -> tensor<1xf16> {
+  // expected-error @+1 {{exp: operand 0 is a tile, the kernel level works on tensors}}
+  %0 = exp %t : !mirage_block.tile<2x4xf16>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}

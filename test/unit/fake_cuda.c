@@ -21,7 +21,8 @@ enum {
   INVALID_DEVICE = 101,
   INVALID_CONTEXT = 201,
   NOT_FOUND = 500,
-  MAX_KERNELS = 8
+  MAX_KERNELS = 8,
+  MAX_CAPTURED = 8192
 };
 
 struct CuFunctionOpaque {

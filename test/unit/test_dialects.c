@@ -291,6 +291,53 @@ static void test_attributes_refused(void **state) {
   }
 }
 
+// Builds an operator on two tensors of the graph's signature through MLIR's own result type inference; null when it
+// fails.
+static MlirOperation build(MlirBlock block, const char *name, intptr_t num_operands, const char *attribute,
+                           int64_t value) {
+  MlirValue operands[] = {mlirBlockGetArgument(block, 0), mlirBlockGetArgument(block, 1)};
+  MlirOperationState state =
+      mlirOperationStateGet(mlirStringRefCreateFromCString(name), mlirLocationUnknownGet(context));
+  mlirOperationStateAddOperands(&state, num_operands, operands);
+  if (attribute) {
+    MlirIdentifier key = mlirIdentifierGet(context, mlirStringRefCreateFromCString(attribute));
+    MlirNamedAttribute named = mlirNamedAttributeGet(key, mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), value));
+    mlirOperationStateAddAttributes(&state, 1, &named);
+  }
+  mlirOperationStateEnableResultTypeInference(&state);
+  return mlirOperationCreate(&state);
+}
+
+static MlirLogicalResult ignore(MlirDiagnostic diagnostic, void *user) { return mlirLogicalResultSuccess(); }
+
+// Builders that leave result types to MLIR get them from the same rules, attributes included.
+static void test_inference(void **state) {
+  MlirType f16 = mlirF16TypeGet(context);
+  MlirLocation unknown = mlirLocationUnknownGet(context);
+  MlirType types[] = {mlirRankedTensorTypeGet(2, (int64_t[]){4, 64}, f16, mlirAttributeGetNull()),
+                      mlirRankedTensorTypeGet(2, (int64_t[]){64, 8}, f16, mlirAttributeGetNull())};
+  MlirBlock block = mlirBlockCreate(2, types, (MlirLocation[]){unknown, unknown});
+  MlirOperation matmul = build(block, "mirage_kernel.matmul", 2, NULL, 0);
+  MirageType type;
+  assert_false(mlirOperationIsNull(matmul));
+  assert_int_equal(mirage_bridge_type_import(mlirValueGetType(mlirOperationGetResult(matmul, 0)), NULL, NULL, &type),
+                   0);
+  assert_int_equal(type.shape[0], 4);
+  assert_int_equal(type.shape[1], 8);
+  MlirOperation sum = build(block, "mirage_kernel.reduce_sum", 1, "dim", 1);
+  assert_false(mlirOperationIsNull(sum));
+  assert_int_equal(mirage_bridge_type_import(mlirValueGetType(mlirOperationGetResult(sum, 0)), NULL, NULL, &type), 0);
+  assert_int_equal(type.shape[1], 1);
+  MlirDiagnosticHandlerID handler = mlirContextAttachDiagnosticHandler(context, ignore, NULL, NULL);
+  assert_true(mlirOperationIsNull(build(block, "mirage_kernel.add", 2, NULL, 0)));         // 64 vs 8
+  assert_true(mlirOperationIsNull(build(block, "mirage_kernel.reduce_sum", 1, "dim", 2))); // rank 2
+  assert_true(mlirOperationIsNull(build(block, "mirage_kernel.reduce_sum", 1, NULL, 0)));  // no dim
+  mlirContextDetachDiagnosticHandler(context, handler);
+  mlirOperationDestroy(matmul);
+  mlirOperationDestroy(sum);
+  mlirBlockDestroy(block);
+}
+
 // A sink of MLIR diagnostics keeps the severity and falls back to its own location.
 typedef struct Seen {
   MlirDiagnosticSeverity severity;
@@ -335,7 +382,7 @@ int main(void) {
       cmocka_unit_test(test_carry_and_fill), cmocka_unit_test(test_kinds_are_told_apart),
       cmocka_unit_test(test_types),          cmocka_unit_test(test_layouts),
       cmocka_unit_test(test_types_refused),  cmocka_unit_test(test_attributes_refused),
-      cmocka_unit_test(test_diagnostics),
+      cmocka_unit_test(test_inference),      cmocka_unit_test(test_diagnostics),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -174,7 +174,8 @@ static void test_refused_schedules(void **state) {
   refuse_schedule((MirageSchedule){.num_loads = 3, .loads = {{.stages = 2}, {.stages = 3}}}, MIRAGE_BAD_ARGUMENT,
                   "same number of stages: 3 vs 2");
   refuse_schedule((MirageSchedule){.side_blocks = 4}, MIRAGE_UNSUPPORTED, "side blocks");
-  refuse_schedule((MirageSchedule){.num_roles = 1}, MIRAGE_UNSUPPORTED, "warp roles");
+  refuse_schedule((MirageSchedule){.warps = 1, .num_roles = 1, .roles = {{MIRAGE_ROLE_CONSUMER, 1, 0}}},
+                  MIRAGE_UNSUPPORTED, "warp roles");
 }
 
 static void test_too_many_warps(void **state) {
@@ -204,6 +205,8 @@ static void test_refused_layouts(void **state) {
   refuse_layout(2, (MirageLayout){.offset = 0, .strides = {40, 1}}, "stride 40 of dimension 0");
   refuse_layout(2, (MirageLayout){.offset = 0, .strides = {52, 1}}, "not a multiple of 8 elements");
   refuse_layout(2, (MirageLayout){.offset = 0, .strides = {112, 2}}, "innermost stride");
+  refuse_layout(2, (MirageLayout){.offset = 0, .swizzle = 3, .strides = {56, 1}},
+                "needs rows of a multiple of 128 bytes");
   refuse_layout(2, (MirageLayout){.offset = -1, .stages = 63, .strides = {56, 1}}, "63 stages");
 }
 
