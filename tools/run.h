@@ -4,6 +4,7 @@
 //   run_module.c   reads the module; finds the program, the selected µGraph and its PTX
 //   run_tensors.c  inputs (random or .npy), conversion to and from device bytes
 //   run_execute.c  the float64 reference, the run on the GPU or the CPU, the program's own lowering
+//   run_emulate.c  the run on the emulator
 //   run_report.c   the summary for people, and for machines
 #ifndef MIRAGE_TOOLS_RUN_H
 #define MIRAGE_TOOLS_RUN_H
@@ -16,7 +17,7 @@
 
 // ------------------------------------------------------------------------------------------------------------- options
 
-typedef enum { RUN_ON_AUTO, RUN_ON_GPU, RUN_ON_CPU } RunPlace;
+typedef enum { RUN_ON_AUTO, RUN_ON_GPU, RUN_ON_CPU, RUN_ON_EMULATOR } RunPlace;
 
 typedef struct RunInputFile {
   uint32_t input;
@@ -88,11 +89,11 @@ void run_tensor_unpack(const MirageType *type, const void *bytes, double *values
 /// One way of computing the program's outputs.
 typedef struct RunResult {
   bool done;
-  bool on_gpu;
-  bool repeatable;        // GPU: a second run gave the same bits
+  RunPlace place;         // where it ran
+  bool repeatable;        // GPU, emulator: a second run gave the same bits
   bool timed, timed_cold; // GPU; cold with --benchmark only
   MirageTiming timing;
-  double wall_ms;             // CPU: of the one evaluation
+  double wall_ms;             // CPU: of the one evaluation; emulator: of compiling and both runs
   double **outputs;           // by output
   double *relative, *max_abs; // errors against the reference, by output
 } RunResult;
@@ -103,12 +104,18 @@ typedef struct RunExecution {
   RunResult chosen, baseline;
   bool has_device;
   MirageDeviceInfo device;
-  char reason[512]; // why there is no device, when the CPU stands in
+  char reason[512]; // why there is no device, when the emulator or the CPU stands in
 } RunExecution;
 
 MirageStatus run_execute(RunModule *module, const RunOptions *options, const RunInputs *inputs, const MirageDiag *diag,
                          RunExecution *execution);
 void run_execution_deinit(RunExecution *execution);
+
+/// The generated kernels of `graph` (the chosen one, or the program) on the emulator.
+/// max_work: as in MirageEmulationOptions.
+/// Errors:   LIMIT beyond it; FAULT when a kernel breaks a rule.
+MirageStatus run_emulated(const RunModule *module, const MirageUGraph *graph, const RunInputs *inputs, double max_work,
+                          const MirageDiag *diag, RunResult *result);
 
 // -------------------------------------------------------------------------------------------------------------- report
 

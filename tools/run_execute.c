@@ -6,7 +6,8 @@
 //       left zero, a race).
 // CPU:  the chosen µGraph evaluated in its real types, block by block - the same roundings and the same order of loops
 // as
-//       the kernel has. It stands in where there is no GPU.
+//       the kernel has.
+// Where there is no GPU the emulator stands in (run_emulate.c), and for work that would take it long, the CPU.
 // The program's own lowering (--baseline) goes the same ways; on a GPU it is compiled here, for the same chip.
 #define _POSIX_C_SOURCE 200809L // clock_gettime
 #include "run.h"
@@ -91,6 +92,7 @@ static double now_ms(void) {
 static MirageStatus run_on_cpu(RunModule *module, const MirageUGraph *graph, const RunInputs *inputs,
                                RunResult *result) {
   double start = now_ms();
+  result->place = RUN_ON_CPU;
   MirageStatus status = mirage_eval(graph, mirage_domain_real(), (const void *const *)inputs->values,
                                     (void *const *)result->outputs, NULL, &module->bridge_diag.diag);
   result->wall_ms = now_ms() - start;
@@ -236,7 +238,7 @@ static MirageStatus run_on_gpu(RunModule *module, const MirageUGraph *graph, con
                                RunResult *result) {
   MirageModule *loaded = NULL;
   MirageProgram *program = NULL;
-  result->on_gpu = true;
+  result->place = RUN_ON_GPU;
   MIRAGE_TRY(mirage_module_load(device, ptx, diag, &loaded));
   MirageStatus status = mirage_program_create(loaded, graph, diag, &program);
   if (status == MIRAGE_OK)
@@ -284,8 +286,9 @@ static void keep_reason(void *user, MirageSeverity severity, const void *loc, co
 static MirageStatus open_device(const RunOptions *options, const MirageDiag *diag, RunExecution *execution,
                                 MirageDevice **out_device) {
   *out_device = NULL;
-  if (options->place == RUN_ON_CPU) {
-    snprintf(execution->reason, sizeof execution->reason, "--target=cpu");
+  if (options->place == RUN_ON_CPU || options->place == RUN_ON_EMULATOR) {
+    snprintf(execution->reason, sizeof execution->reason, "--target=%s",
+             options->place == RUN_ON_CPU ? "cpu" : "emulator");
     return MIRAGE_OK;
   }
   MirageDiag keep = {keep_reason, execution};
@@ -300,20 +303,46 @@ static MirageStatus open_device(const RunOptions *options, const MirageDiag *dia
   return mirage_diag_fail(diag, NULL, status, "%s", execution->reason);
 }
 
+// Adds the sentence to those kept.
+static void add_reason(void *user, MirageSeverity severity, const void *loc, const char *message) {
+  RunExecution *execution = user;
+  size_t n = strlen(execution->reason);
+  snprintf(execution->reason + n, sizeof execution->reason - n, "; %s", message);
+}
+
+enum { QUICK_WORK = 100000000 }; // elements: some ten seconds for the emulator's two runs
+
+// Without a GPU: the emulator, or the CPU where that is asked for or the emulator would take long.
+static MirageStatus run_without_gpu(RunModule *module, const MirageUGraph *graph, const RunOptions *options,
+                                    const RunInputs *inputs, RunExecution *execution, const MirageDiag *diag,
+                                    RunResult *result) {
+  if (options->place == RUN_ON_EMULATOR)
+    return run_emulated(module, graph, inputs, 0, diag, result);
+  if (options->place == RUN_ON_AUTO) {
+    MirageDiag keep = {add_reason, execution};
+    MirageStatus status = run_emulated(module, graph, inputs, QUICK_WORK, &keep, result);
+    if (status != MIRAGE_LIMIT && status != MIRAGE_UNSUPPORTED)
+      return status;
+  }
+  return run_on_cpu(module, graph, inputs, result);
+}
+
 static MirageStatus run_chosen(RunModule *module, const RunOptions *options, const RunInputs *inputs,
-                               MirageDevice *device, const MirageDiag *diag, RunResult *result) {
+                               MirageDevice *device, RunExecution *execution, const MirageDiag *diag) {
+  RunResult *result = &execution->chosen;
   MIRAGE_TRY(result_create(module, diag, result));
   if (device)
     return run_on_gpu(module, module->chosen, module->ptx, options, inputs, device, diag, result);
-  return run_on_cpu(module, module->chosen, inputs, result);
+  return run_without_gpu(module, module->chosen, options, inputs, execution, diag, result);
 }
 
 static MirageStatus run_baseline(RunModule *module, const RunOptions *options, const RunInputs *inputs,
-                                 MirageDevice *device, const MirageDiag *diag, RunResult *result) {
+                                 MirageDevice *device, RunExecution *execution, const MirageDiag *diag) {
+  RunResult *result = &execution->baseline;
   MIRAGE_TRY(result_create(module, diag, result));
   if (device)
     return run_own_on_gpu(module, options, inputs, device, diag, result);
-  return run_on_cpu(module, module->program, inputs, result);
+  return run_without_gpu(module, module->program, options, inputs, execution, diag, result);
 }
 
 MirageStatus run_execute(RunModule *module, const RunOptions *options, const RunInputs *inputs, const MirageDiag *diag,
@@ -326,11 +355,11 @@ MirageStatus run_execute(RunModule *module, const RunOptions *options, const Run
     status = mirage_eval(module->program, mirage_domain_f64(), (const void *const *)inputs->values,
                          (void *const *)execution->reference, NULL, &module->bridge_diag.diag);
   if (status == MIRAGE_OK)
-    status = run_chosen(module, options, inputs, device, diag, &execution->chosen);
+    status = run_chosen(module, options, inputs, device, execution, diag);
   if (status == MIRAGE_OK)
     compare(module, execution, &execution->chosen);
   if (status == MIRAGE_OK && options->baseline) {
-    status = run_baseline(module, options, inputs, device, diag, &execution->baseline);
+    status = run_baseline(module, options, inputs, device, execution, diag);
     if (status == MIRAGE_OK)
       compare(module, execution, &execution->baseline);
   }

@@ -133,8 +133,10 @@ static void print_result(const char *title, const RunModule *module, const RunOp
     printf("output        %sdiffers from one run to the next: FAILED\n", title);
   if (result->timed)
     print_time(title, result);
-  else if (!result->on_gpu)
+  else if (result->place == RUN_ON_CPU)
     printf("time          %.0f ms to evaluate on the CPU%s (no measure of the kernel)\n", result->wall_ms, title);
+  else if (result->place == RUN_ON_EMULATOR)
+    printf("time          %.0f ms to compile and emulate twice%s (no measure of the kernel)\n", result->wall_ms, title);
 }
 
 void run_report_text(const RunModule *module, const RunOptions *options, const RunInputs *inputs,
@@ -152,6 +154,8 @@ void run_report_text(const RunModule *module, const RunOptions *options, const R
     printf("ran on        %s (compute %d.%d, driver %d.%d)\n", execution->device.name, execution->device.compute_major,
            execution->device.compute_minor, execution->device.driver_version / 1000,
            execution->device.driver_version % 1000 / 10);
+  else if (execution->chosen.place == RUN_ON_EMULATOR)
+    printf("ran on        emulator; no GPU: its generated kernels, thread by thread on the CPU (%s)\n", execution->reason);
   else
     printf("ran on        CPU; no GPU: evaluated the chosen µGraph on the CPU (%s)\n", execution->reason);
   print_result("", module, options, &execution->chosen);
@@ -217,8 +221,10 @@ static json_t *json_result(const RunModule *module, const RunOptions *options, c
   json_object_set_new(object, "outputs", outputs);
   if (result->timed)
     json_object_set_new(object, "time", json_time(result));
-  if (!result->on_gpu)
+  if (result->place == RUN_ON_CPU)
     json_object_set_new(object, "cpu_ms", json_real(result->wall_ms));
+  if (result->place == RUN_ON_EMULATOR)
+    json_object_set_new(object, "emulator_ms", json_real(result->wall_ms));
   return object;
 }
 
@@ -229,6 +235,10 @@ static json_t *json_device(const RunExecution *execution) {
   return json_pack("{s:s, s:i, s:i, s:i, s:i}", "name", info->name, "compute_major", info->compute_major,
                    "compute_minor", info->compute_minor, "num_sms", info->num_sms, "driver_version",
                    info->driver_version);
+}
+
+static const char *place_name(RunPlace place) {
+  return place == RUN_ON_GPU ? "gpu" : place == RUN_ON_EMULATOR ? "emulator" : "cpu";
 }
 
 MirageStatus run_report_json(const RunModule *module, const RunOptions *options, const RunInputs *inputs,
@@ -247,7 +257,7 @@ MirageStatus run_report_json(const RunModule *module, const RunOptions *options,
   json_object_set_new(root, "ptx_bytes", json_integer((json_int_t)strlen(module->ptx)));
   json_object_set_new(root, "seed", json_integer((json_int_t)options->seed));
   json_object_set_new(root, "inputs", json_inputs(module, inputs));
-  json_object_set_new(root, "backend", json_string(execution->has_device ? "gpu" : "cpu"));
+  json_object_set_new(root, "backend", json_string(place_name(execution->chosen.place)));
   json_object_set_new(root, "device", json_device(execution));
   if (!execution->has_device)
     json_object_set_new(root, "no_gpu", json_string(execution->reason));

@@ -1,10 +1,11 @@
 // codegen.c - one LLVM module for all kernels of a graph: entries, optimisation, PTX. [Mirage 6]
 //
 // Call order:  plan (whatever the layout pass left open)  ->  for each custom node: entry, block (codegen_block.c)
-//              ->  verify  ->  LLVM's pipeline  ->  NVPTX back end  ->  PTX text.
+//              ->  verify  ->  LLVM's pipeline  ->  NVPTX back end  ->  PTX text, or the module itself (host.h).
 #include "mirage/codegen.h"
 
 #include "emit.h"
+#include "host.h"
 #include "mirage/layout.h"
 #include "llvm-c/Analysis.h"
 #include "llvm-c/Error.h"
@@ -43,46 +44,49 @@ static void add_parameter_attribute(const MirageGpu *gpu, unsigned parameter, co
   LLVMAddAttributeAtIndex(gpu->function, parameter + 1, LLVMCreateEnumAttribute(gpu->context, kind, value));
 }
 
-static LLVMValueRef dynamic_shared(const MirageGpu *gpu) {
-  LLVMValueRef shared = LLVMGetNamedGlobal(gpu->module, "mirage_shared");
-  if (shared)
-    return shared;
-  shared = LLVMAddGlobalInAddressSpace(gpu->module, LLVMArrayType2(gpu->i8, 0), "mirage_shared", MIRAGE_SHARED_SPACE);
-  LLVMSetLinkage(shared, LLVMExternalLinkage);
-  LLVMSetAlignment(shared, 128);
-  return shared;
-}
-
-// Operands, results, workspace: all bare pointers to device memory.
-static void create_entry(Emit *e, const char *name) {
-  MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
-  unsigned count = custom.num_operands + custom.num_results + (e->workspace_bytes > 0);
-  LLVMTypeRef *types = malloc((count + 1) * sizeof *types);
-  if (!types) {
-    mirage__emit_fail(e, custom.loc, MIRAGE_NO_MEMORY, "custom: out of memory");
-    return;
-  }
+// Entry for PTX. Operands, results, workspace: all bare pointers to device memory.
+static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, LLVMTypeRef *types, unsigned count) {
   for (unsigned i = 0; i < count; ++i)
     types[i] = e->gpu.global_ptr;
-  LLVMTypeRef type = LLVMFunctionType(e->gpu.void_type, types, count, 0);
-  free(types);
-  e->gpu.function = LLVMAddFunction(e->gpu.module, name, type);
+  e->gpu.function = LLVMAddFunction(e->gpu.module, name, LLVMFunctionType(e->gpu.void_type, types, count, 0));
   LLVMSetFunctionCallConv(e->gpu.function, PTX_KERNEL_CALL);
   char text[64];
   snprintf(text, sizeof text, "%d", e->threads);
   add_function_attribute(&e->gpu, "nvvm.maxntid", text);
-  const int64_t *cluster = custom.attrs->custom.cluster;
+  const int64_t *cluster = custom->attrs->custom.cluster;
   if (cluster[0] * cluster[1] * cluster[2] > 1) {
     snprintf(text, sizeof text, "%lld,%lld,%lld", (long long)cluster[0], (long long)cluster[1], (long long)cluster[2]);
     add_function_attribute(&e->gpu, "nvvm.cluster_dim", text);
   }
   for (unsigned i = 0; i < count; ++i) {
     add_parameter_attribute(&e->gpu, i, "align", 16);
-    if (i < custom.num_operands)
+    if (e->schedule.dependent_launch) // the kernel before may still be writing: loads must stay behind the wait
+      continue;
+    if (i < custom->num_operands)
       add_parameter_attribute(&e->gpu, i, "readonly", 0);
-    if (i < custom.num_operands + custom.num_results)
+    if (i < custom->num_operands + custom->num_results)
       add_parameter_attribute(&e->gpu, i, "noalias", 0);
   }
+}
+
+// Entry for the host: one array with the same pointers (host.h).
+static void add_host_kernel(Emit *e, const char *name) {
+  LLVMTypeRef array = LLVMPointerTypeInContext(e->gpu.context, 0);
+  e->gpu.function = LLVMAddFunction(e->gpu.module, name, LLVMFunctionType(e->gpu.void_type, &array, 1, 0));
+}
+
+static void create_entry(Emit *e, const char *name) {
+  MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
+  unsigned count = custom.num_operands + custom.num_results + (e->workspace_bytes > 0);
+  LLVMTypeRef *types = mirage_arena_alloc_array(e->block.arena, count + 1, sizeof *types);
+  if (!types) {
+    mirage__emit_fail(e, custom.loc, MIRAGE_NO_MEMORY, "custom: out of memory");
+    return;
+  }
+  if (e->gpu.host)
+    add_host_kernel(e, name);
+  else
+    add_kernel(e, name, &custom, types, count);
   e->entry = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "entry");
   LLVMBasicBlockRef body = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "body");
   LLVMPositionBuilderAtEnd(e->gpu.builder, e->entry);
@@ -90,9 +94,9 @@ static void create_entry(Emit *e, const char *name) {
   LLVMPositionBuilderAtEnd(e->gpu.builder, body);
   MirageRegionView region = mirage_ugraph_region(e->block.graph, custom.region);
   for (uint32_t i = 0; i < region.num_arguments; ++i)
-    e->tensors[region.first_argument.index + i] = LLVMGetParam(e->gpu.function, i);
+    e->tensors[region.first_argument.index + i] = mirage__gpu_parameter(&e->gpu, i);
   if (e->workspace_bytes > 0)
-    e->workspace = LLVMGetParam(e->gpu.function, count - 1);
+    e->workspace = mirage__gpu_parameter(&e->gpu, count - 1);
 }
 
 static LLVMValueRef bounded(Emit *e, LLVMValueRef value, int64_t bound) {
@@ -107,7 +111,7 @@ static void prologue(Emit *e) {
   e->block_id[0] = bounded(e, grid[0] > 1 ? GPU0(&e->gpu, BLOCK_ID_X) : NULL, grid[0]);
   e->block_id[1] = bounded(e, grid[1] > 1 ? GPU0(&e->gpu, BLOCK_ID_Y) : NULL, grid[1]);
   e->block_id[2] = bounded(e, grid[2] > 1 ? GPU0(&e->gpu, BLOCK_ID_Z) : NULL, grid[2]);
-  e->shared = dynamic_shared(&e->gpu);
+  e->shared = mirage__gpu_shared_base(&e->gpu);
   if (e->schedule.dependent_launch && e->target->compute_major >= 9) {
     GPU0(&e->gpu, GRID_LAUNCH_DEPENDENTS);
     GPU0(&e->gpu, GRID_WAIT);
@@ -144,6 +148,8 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
   MIRAGE_TRY(mirage__plan_block(graph, custom, target, arena, diag, &e->block, &e->schedule));
   e->threads = e->schedule.warps * 32;
   int64_t shared_bytes = mirage__block_shared_bytes(&e->block);
+  if (shared_bytes >= 16 && mirage__gpu_fault(gpu, MIRAGE_FAULT_SHRINK_SHARED))
+    shared_bytes -= 16;
   MIRAGE_TRY(check_limits(e, shared_bytes, view.attrs->custom.grid, view.loc));
   e->workspace_bytes = mirage__workspace_bytes(e);
   uint32_t values = mirage_ugraph_num_values(graph) + 1;
@@ -200,28 +206,28 @@ static void backend_deinit(Backend *backend) {
   free(backend->error);
 }
 
-static MirageStatus backend_init(Backend *backend, const char *name, const MirageTarget *target, int32_t opt_level,
+// What the module is for, in LLVM's words.
+typedef struct Machine {
+  const char *triple, *cpu, *features;
+} Machine;
+
+static MirageStatus backend_init(Backend *backend, const char *name, Machine machine, int32_t opt_level,
                                  const MirageDiag *diag) {
-  static const char TRIPLE[] = "nvptx64-nvidia-cuda";
-  LLVMInitializeNVPTXTargetInfo();
-  LLVMInitializeNVPTXTarget();
-  LLVMInitializeNVPTXTargetMC();
-  LLVMInitializeNVPTXAsmPrinter();
   *backend = (Backend){.context = LLVMContextCreate()};
   LLVMContextSetDiagnosticHandler(backend->context, on_diagnostic, backend);
   LLVMTargetRef llvm_target;
   char *error = NULL;
-  if (LLVMGetTargetFromTriple(TRIPLE, &llvm_target, &error)) {
+  if (LLVMGetTargetFromTriple(machine.triple, &llvm_target, &error)) {
     MirageStatus status = mirage_diag_fail(diag, NULL, MIRAGE_CODEGEN, "codegen: %s", error);
     LLVMDisposeMessage(error);
     return status;
   }
-  backend->machine = LLVMCreateTargetMachine(llvm_target, TRIPLE, target->chip, target->ptx,
+  backend->machine = LLVMCreateTargetMachine(llvm_target, machine.triple, machine.cpu, machine.features,
                                              (LLVMCodeGenOptLevel)opt_level, LLVMRelocDefault, LLVMCodeModelDefault);
   if (!backend->machine)
-    return mirage_diag_fail(diag, NULL, MIRAGE_CODEGEN, "codegen: LLVM has no machine for %s", target->chip);
+    return mirage_diag_fail(diag, NULL, MIRAGE_CODEGEN, "codegen: LLVM has no machine for %s", machine.cpu);
   backend->module = LLVMModuleCreateWithNameInContext(name, backend->context);
-  LLVMSetTarget(backend->module, TRIPLE);
+  LLVMSetTarget(backend->module, machine.triple);
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(backend->machine);
   LLVMSetModuleDataLayout(backend->module, layout);
   LLVMDisposeTargetData(layout);
@@ -296,10 +302,8 @@ static void kernel_name(const char *graph, uint32_t index, char *out, size_t siz
   snprintf(out + n, size - n, "_k%u", index);
 }
 
-static MirageStatus emit_kernels(MirageUGraph *graph, Backend *backend, const MirageTarget *target,
+static MirageStatus emit_kernels(MirageUGraph *graph, const MirageGpu *gpu, const MirageTarget *target,
                                  const MirageDiag *diag) {
-  MirageGpu gpu;
-  mirage__gpu_init(&gpu, backend->context, backend->module, backend->builder);
   uint32_t index = 0;
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   for (uint32_t i = 0; i < body.num_nodes; ++i) {
@@ -314,32 +318,75 @@ static MirageStatus emit_kernels(MirageUGraph *graph, Backend *backend, const Mi
     kernel_name(mirage_ugraph_get_meta(graph)->name, index++, name, sizeof name);
     MirageArena arena;
     mirage_arena_init(&arena, NULL);
-    MirageStatus status = emit_kernel(graph, body.nodes[i], name, &gpu, target, &arena, diag);
+    MirageStatus status = emit_kernel(graph, body.nodes[i], name, gpu, target, &arena, diag);
     mirage_arena_deinit(&arena);
     MIRAGE_TRY(status);
   }
   return MIRAGE_OK;
 }
 
-MirageStatus mirage_codegen(MirageUGraph *graph, const MirageTarget *target, const MirageCodegenOptions *options,
-                            const MirageDiag *diag, MirageCode *out_code) {
-  if (!graph || !target || !options || !out_code)
+// The module of all kernels, optimised. `host` and `fault` as in MirageGpu.
+static MirageStatus compile(MirageUGraph *graph, const MirageTarget *target, Machine machine, int32_t opt_level,
+                            bool host, MirageFault *fault, const MirageDiag *diag, Backend *backend) {
+  const char *name = mirage_ugraph_get_meta(graph)->name;
+  MIRAGE_TRY(mirage_layout_plan(graph, target, diag)); // completes what the layout pass or a person left open
+  MIRAGE_TRY(backend_init(backend, name ? name : "graph", machine, opt_level, diag));
+  MirageGpu gpu;
+  mirage__gpu_init(&gpu, backend->context, backend->module, backend->builder);
+  gpu.host = host;
+  gpu.fault = fault;
+  MIRAGE_TRY(emit_kernels(graph, &gpu, target, diag));
+  return optimize(backend, opt_level, diag);
+}
+
+static MirageStatus check_arguments(const MirageUGraph *graph, const MirageTarget *target, int32_t opt_level,
+                                    const MirageDiag *diag) {
+  if (!graph || !target)
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
                             "codegen: graph, target, options and result are all needed");
-  *out_code = (MirageCode){0};
-  if (options->opt_level < 0 || options->opt_level > 3)
+  if (opt_level < 0 || opt_level > 3)
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "codegen: optimisation level must lie in 0 .. 3: %d",
-                            options->opt_level);
-  MIRAGE_TRY(mirage_layout_plan(graph, target, diag)); // completes what the layout pass or a person left open
-  Backend backend;
-  const char *name = mirage_ugraph_get_meta(graph)->name;
-  MirageStatus status = backend_init(&backend, name ? name : "graph", target, options->opt_level, diag);
-  if (status == MIRAGE_OK)
-    status = emit_kernels(graph, &backend, target, diag);
-  if (status == MIRAGE_OK)
-    status = optimize(&backend, options->opt_level, diag);
+                            opt_level);
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage_codegen(MirageUGraph *graph, const MirageTarget *target, const MirageCodegenOptions *options,
+                            const MirageDiag *diag, MirageCode *out_code) {
+  if (!options || !out_code)
+    return check_arguments(NULL, target, 0, diag);
+  *out_code = (MirageCode){0};
+  MIRAGE_TRY(check_arguments(graph, target, options->opt_level, diag));
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  Machine machine = {"nvptx64-nvidia-cuda", target->chip, target->ptx};
+  Backend backend = {0};
+  MirageStatus status = compile(graph, target, machine, options->opt_level, false, NULL, diag, &backend);
   if (status == MIRAGE_OK)
     status = write_ptx(&backend, options->keep_llvm_ir, diag, out_code);
+  backend_deinit(&backend);
+  return status;
+}
+
+MirageStatus mirage__codegen_host(MirageUGraph *graph, const MirageTarget *target, int32_t opt_level,
+                                  MirageFault *fault, const MirageDiag *diag, MirageHostModule *out_module) {
+  *out_module = (MirageHostModule){0};
+  MIRAGE_TRY(check_arguments(graph, target, opt_level, diag));
+  LLVMInitializeNativeTarget();
+  LLVMInitializeNativeAsmPrinter();
+  char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
+  Backend backend = {0};
+  MirageStatus status =
+      compile(graph, target, (Machine){triple, cpu, features}, opt_level, true, fault, diag, &backend);
+  LLVMDisposeMessage(triple);
+  LLVMDisposeMessage(cpu);
+  LLVMDisposeMessage(features);
+  if (status == MIRAGE_OK) {
+    LLVMContextSetDiagnosticHandler(backend.context, NULL, NULL);
+    *out_module = (MirageHostModule){backend.context, backend.module, backend.machine};
+    backend.context = NULL, backend.module = NULL, backend.machine = NULL;
+  }
   backend_deinit(&backend);
   return status;
 }

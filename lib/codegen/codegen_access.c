@@ -7,6 +7,7 @@
 // Example:     n = 100 over 3 blocks: chunk 34, block 2 starts at 68, and its tile of 34 has 100 - 68 = 32 valid
 // elements.
 #include "emit.h"
+#include "host.h"
 
 #include <math.h>
 
@@ -83,7 +84,7 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
   tensor = mirage__block_resolve(&e->block, tensor);
   Access access = {.tensor = emit_type(e, tensor), .tile = tile, .base = e->tensors[tensor.index], .fill = attrs->fill};
   const MirageLoadSchedule *load = schedule_of_load(e, node);
-  access.stream = load && load->cache == MIRAGE_CACHE_NO_ALLOCATE;
+  access.stream = load && load->cache == MIRAGE_CACHE_NO_ALLOCATE && !e->schedule.dependent_launch;
   uint32_t rank = access.tensor->rank;
   access.width = 16 / mirage_dtype_bytes(access.tensor->dtype);
   for (uint32_t d = 0; d < rank; ++d) {
@@ -119,6 +120,8 @@ LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMVal
 
 LLVMValueRef mirage__access_valid(Emit *e, const Access *access, const LLVMValueRef *index) {
   LLVMValueRef valid = NULL;
+  if (access->masked && mirage__gpu_fault(&e->gpu, MIRAGE_FAULT_DROP_MASK))
+    return NULL;
   for (uint32_t d = 0; d < access->tensor->rank; ++d)
     if (access->limit[d])
       valid = mirage__and(e, valid, mirage__less(e, index[d], access->limit[d]));
@@ -146,9 +149,11 @@ static void read_piece(Emit *e, const Access *access, const LLVMValueRef *index,
   LLVMValueRef address = mirage__select(e, valid, mirage__access_address(e, access, index), access->base);
   LLVMTypeRef type = width == 1 ? scalar : LLVMVectorType(scalar, width);
   uint32_t bytes = width * mirage_dtype_bytes(access->tensor->dtype);
-  LLVMValueRef loaded = access->stream && (bytes == 16 || bytes == 8)
-                            ? load_stream(e, type, bytes / 4, address)
-                            : mirage__gpu_load_global(&e->gpu, type, address, MIRAGE_GLOBAL_INVARIANT);
+  LLVMValueRef loaded =
+      access->stream && (bytes == 16 || bytes == 8)
+          ? load_stream(e, type, bytes / 4, address)
+          : mirage__gpu_load_global(&e->gpu, type, address,
+                                    e->schedule.dependent_launch ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
   for (uint32_t i = 0; i < width; ++i) {
     LLVMValueRef one = width == 1 ? loaded : LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "");
     out[i] = mirage__select(e, valid, mirage__gpu_to_f32(&e->gpu, one), mirage__fill_value(e, access->fill));

@@ -130,6 +130,7 @@ static void begin_carries(Emit *e, MirageNode node, uint32_t count, Carry *carri
       continue;
     }
     carries[i] = loop_carry(e, node, i);
+    e->gpu.op = carries[i].node.index;
     if (kinds[i] == CARRY_MATMUL)
       mirage__matmul_begin(e, &carries[i]);
     else
@@ -140,11 +141,14 @@ static void begin_carries(Emit *e, MirageNode node, uint32_t count, Carry *carri
 static void step_carries(Emit *e, MirageNode node, uint32_t count, Carry *carries, const CarryKind *kinds,
                          LLVMValueRef iteration) {
   for (uint32_t i = 0; i < count; ++i) {
+    if (kinds[i] != CARRY_SHARED)
+      e->gpu.op = carries[i].node.index;
     if (kinds[i] == CARRY_MATMUL)
       mirage__matmul_step(e, &carries[i]);
     else if (kinds[i] == CARRY_REDUCE)
       mirage__reduce_step(e, &carries[i]);
   }
+  e->gpu.op = node.index;
   for (uint32_t i = 0; i < count; ++i)
     if (kinds[i] == CARRY_SHARED)
       combine_in_memory(e, node, i, iteration);
@@ -152,6 +156,8 @@ static void step_carries(Emit *e, MirageNode node, uint32_t count, Carry *carrie
 
 static void end_carries(Emit *e, uint32_t count, Carry *carries, const CarryKind *kinds) {
   for (uint32_t i = 0; i < count; ++i) {
+    if (kinds[i] != CARRY_SHARED)
+      e->gpu.op = carries[i].node.index;
     if (kinds[i] == CARRY_MATMUL)
       mirage__matmul_end(e, &carries[i]);
     else if (kinds[i] == CARRY_REDUCE)
@@ -268,6 +274,7 @@ static void emit_load(Emit *e, MirageNode node, const MirageNodeView *view) {
 
 static void emit_node(Emit *e, MirageNode node) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
+  e->gpu.op = node.index;
   switch (view.op) {
   case MIRAGE_OP_LOAD:
     emit_load(e, node, &view);

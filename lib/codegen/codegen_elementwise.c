@@ -231,7 +231,10 @@ void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint
     }
     if (def.op == MIRAGE_OP_LOAD) {
       Access access = mirage__access(e, node, def.operands[0], type, NULL);
+      uint32_t around = e->gpu.op;
+      e->gpu.op = node.index;
       mirage__access_read(e, &access, index, width, out);
+      e->gpu.op = around;
     } else if (!keeps_neighbours(e, &def, type, width)) {
       one_by_one(e, value, type->rank, index, width, out);
     } else {

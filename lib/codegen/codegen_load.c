@@ -65,5 +65,8 @@ void mirage__issue_load(Emit *e, MirageNode node, LLVMValueRef iteration, LLVMVa
   uint32_t tile_width = mirage__tile_width(tile), bytes = mirage_dtype_bytes(tile->dtype);
   job.width = job.access.width < tile_width ? job.access.width : tile_width;
   job.async = job.width * bytes >= 4 && !(job.access.masked && job.access.fill != MIRAGE_FILL_ZERO);
+  uint32_t around = e->gpu.op;
+  e->gpu.op = node.index;
   mirage__for_items(e, mirage_type_elements(tile) / job.width, copy_item, &job);
+  e->gpu.op = around;
 }

@@ -7,6 +7,7 @@
 //          exchange data puts its barriers itself.
 // Loops:   the body starts behind a barrier (codegen_block.c), so hazards never cross from one iteration to the next.
 #include "emit.h"
+#include "host.h"
 
 #include <string.h>
 
@@ -18,7 +19,10 @@ LLVMValueRef mirage__tile_address(Emit *e, const MirageType *type, LLVMValueRef 
     linear = mirage__add(e, linear, mirage__mul(e, index[i], layout->strides[i]));
   linear = mirage__mul(e, linear, bytes);
   if (layout->swizzle && type->rank >= 2) { // XOR of the 16-byte chunk with the row
-    LLVMValueRef row = mirage__mod(e, index[type->rank - 2], (int64_t)1 << layout->swizzle);
+    LLVMValueRef row = index[type->rank - 2];
+    if (mirage__gpu_fault(&e->gpu, MIRAGE_FAULT_SKEW_SWIZZLE))
+      row = mirage__add(e, row, gpu_i32(&e->gpu, 1));
+    row = mirage__mod(e, row, (int64_t)1 << layout->swizzle);
     linear = LLVMBuildXor(e->gpu.builder, linear, mirage__mul(e, row, 16), "");
   }
   if (copy)

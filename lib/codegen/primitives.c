@@ -4,6 +4,7 @@
 // the inline PTX, and (for intrinsics) what mirage__gpu_emit asserts. See primitives.def for the codes.
 #include "primitives.h"
 
+#include "host.h"
 #include "mirage/diag.h"
 #include <assert.h>
 #include <stdio.h>
@@ -130,8 +131,24 @@ static void asm_constraints(const Row *row, char *out) {
     sprintf(out, "%s~{memory}", comma);
 }
 
+bool mirage__gpu_fault(const MirageGpu *gpu, int kind) {
+  return gpu->fault && (int)gpu->fault->kind == kind && gpu->fault->seen++ == gpu->fault->index;
+}
+
+// Rows that are LLVM's own arithmetic mean the same everywhere.
+static bool is_portable(const Row *row) { return row->how == INTRINSIC && strncmp(row->text, "llvm.nvvm.", 10) != 0; }
+
+static LLVMValueRef emit_for_host(const MirageGpu *gpu, MiragePrimitive primitive, const LLVMValueRef *operands) {
+  const Row *row = &ROWS[primitive];
+  bool dropped = gpu->fault && gpu->fault->primitive == primitive && row->signature[0] == 'v' &&
+                 mirage__gpu_fault(gpu, MIRAGE_FAULT_DROP_PRIMITIVE);
+  return mirage__host_emit(gpu, dropped ? "nothing" : row->name, dropped ? "v" : row->signature, operands);
+}
+
 LLVMValueRef mirage__gpu_emit(const MirageGpu *gpu, MiragePrimitive primitive, const LLVMValueRef *operands) {
   const Row *row = &ROWS[primitive];
+  if (gpu->host && !is_portable(row))
+    return emit_for_host(gpu, primitive, operands);
   LLVMTypeRef type = function_type(gpu, row);
   unsigned count = mirage__gpu_num_operands(primitive);
   LLVMValueRef callee;
@@ -187,6 +204,8 @@ static void aligned_store(const MirageGpu *gpu, LLVMValueRef value, LLVMValueRef
 
 LLVMValueRef mirage__gpu_load_global(const MirageGpu *gpu, LLVMTypeRef type, LLVMValueRef address,
                                      MirageGlobalMode mode) {
+  if (gpu->host)
+    return mirage__host_load(gpu, "mirage_emu_ld_global", type, type_bytes(gpu, type), address);
   LLVMValueRef load = aligned_load(gpu, type, address);
   if (mode == MIRAGE_GLOBAL_INVARIANT)
     LLVMSetMetadata(load, gpu->invariant_load_kind,
@@ -195,15 +214,39 @@ LLVMValueRef mirage__gpu_load_global(const MirageGpu *gpu, LLVMTypeRef type, LLV
 }
 
 void mirage__gpu_store_global(const MirageGpu *gpu, LLVMValueRef value, LLVMValueRef address) {
-  aligned_store(gpu, value, address);
+  if (gpu->host)
+    mirage__host_store(gpu, "mirage_emu_st_global", value, type_bytes(gpu, LLVMTypeOf(value)), address);
+  else
+    aligned_store(gpu, value, address);
 }
 
 LLVMValueRef mirage__gpu_load_shared(const MirageGpu *gpu, LLVMTypeRef type, LLVMValueRef address) {
+  if (gpu->host)
+    return mirage__host_load(gpu, "mirage_emu_ld_shared", type, type_bytes(gpu, type), address);
   return aligned_load(gpu, type, address);
 }
 
 void mirage__gpu_store_shared(const MirageGpu *gpu, LLVMValueRef value, LLVMValueRef address) {
-  aligned_store(gpu, value, address);
+  if (gpu->host)
+    mirage__host_store(gpu, "mirage_emu_st_shared", value, type_bytes(gpu, LLVMTypeOf(value)), address);
+  else
+    aligned_store(gpu, value, address);
+}
+
+LLVMValueRef mirage__gpu_shared_base(const MirageGpu *gpu) {
+  if (gpu->host)
+    return mirage__host_shared_base(gpu);
+  LLVMValueRef shared = LLVMGetNamedGlobal(gpu->module, "mirage_shared");
+  if (shared)
+    return shared;
+  shared = LLVMAddGlobalInAddressSpace(gpu->module, LLVMArrayType2(gpu->i8, 0), "mirage_shared", MIRAGE_SHARED_SPACE);
+  LLVMSetLinkage(shared, LLVMExternalLinkage);
+  LLVMSetAlignment(shared, 128);
+  return shared;
+}
+
+LLVMValueRef mirage__gpu_parameter(const MirageGpu *gpu, unsigned index) {
+  return gpu->host ? mirage__host_parameter(gpu, index) : LLVMGetParam(gpu->function, index);
 }
 
 // ------------------------------------------------------------------------------------------------------ conversions

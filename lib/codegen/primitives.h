@@ -3,7 +3,7 @@
 // One row of primitives.def is one instruction. The generator asks for a primitive by name and hands it the
 // instruction's own operands (addresses, registers, immediates as constants), exactly as PTX lists them; the back end
 // decides what that becomes. For NVPTX (primitives.c) a row is an intrinsic, inline PTX, or a plain LLVM load or store.
-// Another back end (a CPU emulator) implements the same rows as calls to functions of the same name and signature.
+// For the host (primitives_host.c) the same rows, and the loads and stores, are calls into the emulator.
 #ifndef MIRAGE_CODEGEN_PRIMITIVES_H
 #define MIRAGE_CODEGEN_PRIMITIVES_H
 
@@ -18,6 +18,8 @@ typedef enum MiragePrimitive {
 
 enum { MIRAGE_GLOBAL_SPACE = 1, MIRAGE_SHARED_SPACE = 3, MIRAGE_CLUSTER_SPACE = 7 };
 
+typedef struct MirageFault MirageFault; // host.h
+
 /// What every piece of the generator builds with: LLVM's handles and the types it uses all the time.
 typedef struct MirageGpu {
   LLVMContextRef context;
@@ -27,6 +29,9 @@ typedef struct MirageGpu {
   LLVMTypeRef void_type, i1, i8, i16, i32, i64, f16, bf16, f32;
   LLVMTypeRef global_ptr, shared_ptr, cluster_ptr;
   unsigned invariant_load_kind; // metadata kind of loads from memory that no kernel writes meanwhile
+  bool host;                    // calls into the emulator instead of instructions
+  uint32_t op;                  // host: node id of the operator being lowered, for its messages
+  MirageFault *fault;           // host: a defect to put in, or NULL
 } MirageGpu;
 
 void mirage__gpu_init(MirageGpu *gpu, LLVMContextRef context, LLVMModuleRef module, LLVMBuilderRef builder);
@@ -37,6 +42,12 @@ LLVMValueRef mirage__gpu_emit(const MirageGpu *gpu, MiragePrimitive primitive, c
 uint32_t mirage__gpu_num_operands(MiragePrimitive primitive);
 LLVMTypeRef mirage__gpu_operand_type(const MirageGpu *gpu, MiragePrimitive primitive, uint32_t index);
 const char *mirage__gpu_name(MiragePrimitive primitive);
+/// Start of the block's dynamic shared memory.
+LLVMValueRef mirage__gpu_shared_base(const MirageGpu *gpu);
+/// Pointer `index` of the kernel: operands, results, workspace.
+LLVMValueRef mirage__gpu_parameter(const MirageGpu *gpu, unsigned index);
+/// Whether the defect asked for is of `kind` (MirageFaultKind) and belongs here: true once at most, never for PTX.
+bool mirage__gpu_fault(const MirageGpu *gpu, int kind);
 
 #define GPU0(gpu, name) mirage__gpu_emit(gpu, MIRAGE_PRIM_##name, NULL)
 #define GPU(gpu, name, ...) mirage__gpu_emit(gpu, MIRAGE_PRIM_##name, (LLVMValueRef[]){__VA_ARGS__})

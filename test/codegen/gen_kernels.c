@@ -4,13 +4,18 @@
 // are compared with the float64 evaluation of the same graph (Frobenius-relative error). Without one the PTX is only
 // assembled by ptxas, where that is installed, and registers and spills are shown.
 //
-//   mirage-kernel-test [--target h200|a100|...] [--filter text] [--ptx folder] [--verbose]
+// With --emulate each case runs on the emulator instead, with asynchronous copies as late and as early as allowed; cases
+// of more work than --max-work are left out and counted.
+//
+//   mirage-kernel-test [--emulate [--max-work elements]] [--target h200|a100|...] [--filter text] [--ptx folder]
+//                      [--verbose]
 //
 // Exit status: 0 when every case is ok, 1 otherwise.
 #define _POSIX_C_SOURCE 200809L
 #include "kernel_graphs.h"
 
 #include "mirage/codegen.h"
+#include "mirage/emulator.h"
 #include "mirage/eval.h"
 #include "mirage/layout.h"
 #include "mirage/random.h"
@@ -25,7 +30,8 @@
 
 typedef struct Options {
   const char *target, *filter, *ptx_folder;
-  bool verbose;
+  bool verbose, emulate;
+  double max_work; // --emulate
 } Options;
 
 static void print_message(void *user, MirageSeverity severity, const void *loc, const char *message) {
@@ -132,7 +138,7 @@ static bool buffer_init(Buffer *buffer, const MirageType *type, MirageDevice *de
   buffer->values = calloc(buffer->count + 1, sizeof(double));
   buffer->bits = calloc(buffer->count + 1, 4);
   return buffer->values && buffer->bits &&
-         mirage_device_alloc(device, (size_t)mirage_type_bytes(type), &DIAG, &buffer->device) == MIRAGE_OK;
+         (!device || mirage_device_alloc(device, (size_t)mirage_type_bytes(type), &DIAG, &buffer->device) == MIRAGE_OK);
 }
 
 static void buffer_deinit(Buffer *buffer, MirageDevice *device) {
@@ -204,36 +210,91 @@ static MirageStatus launch(MirageDevice *device, const MirageUGraph *graph, cons
   return status;
 }
 
+// Random inputs, and the float64 evaluation as the output's values.
+static bool run_init(Run *run, MirageDevice *device, const KernelCase *c, const MirageUGraph *source) {
+  const void *inputs[MOST_BUFFERS];
+  uint32_t count = mirage_ugraph_num_inputs(source);
+  if (count > MOST_BUFFERS)
+    return false;
+  for (uint32_t i = 0; i < count; ++i) {
+    const MirageType *type = mirage_ugraph_type(source, mirage_ugraph_get_input(source, i));
+    if (!buffer_init(&run->inputs[i], type, device))
+      return false;
+    double scale =
+        i == 0 || type->rank < 2 ? 1 : 1 / sqrt((double)type->shape[type->rank - 2]); // weights: keep sums near 1
+    draw(&run->inputs[i], i, c->offset > 0 ? 1 : scale, c->offset);
+    inputs[i] = run->inputs[i].values;
+  }
+  void *outputs[1];
+  bool ok = buffer_init(&run->output, mirage_ugraph_type(source, mirage_ugraph_get_output(source, 0)), device);
+  outputs[0] = run->output.values;
+  return ok && mirage_eval(source, mirage_domain_f64(), inputs, outputs, NULL, &DIAG) == MIRAGE_OK;
+}
+
+static void run_deinit(Run *run, MirageDevice *device) {
+  for (uint32_t i = 0; i < MOST_BUFFERS; ++i)
+    buffer_deinit(&run->inputs[i], device);
+  buffer_deinit(&run->output, device);
+}
+
+static bool compare_output(const KernelCase *c, Run *run, char *note, size_t size) {
+  double relative = INFINITY, largest = INFINITY, *got = calloc(run->output.count + 1, sizeof(double));
+  if (got) {
+    decode(&run->output, got);
+    mirage_compare(got, run->output.values, run->output.count, &relative, &largest);
+  }
+  free(got);
+  snprintf(note, size, "error %.2e (largest %.2e)", relative, largest);
+  return relative <= tolerance_of(c);
+}
+
 static bool compare(MirageDevice *device, const KernelCase *c, const MirageUGraph *source, const MirageUGraph *lowered,
                     const MirageCode *code, char *note, size_t size) {
   Run run = {0};
+  bool ok = run_init(&run, device, c, source) && launch(device, lowered, code, &run) == MIRAGE_OK &&
+            compare_output(c, &run, note, size);
+  run_deinit(&run, device);
+  return ok;
+}
+
+// ----------------------------------------------------------------------------------------------------------- emulating
+
+static bool emulate(const KernelCase *c, const MirageUGraph *source, MirageEmulation *emulation, char *note,
+                    size_t size) {
+  static const MirageCopyTime TIMES[] = {MIRAGE_COPIES_LATE, MIRAGE_COPIES_EARLY};
+  Run run = {0};
   const void *inputs[MOST_BUFFERS];
-  uint32_t count = mirage_ugraph_num_inputs(source);
-  bool ok = count <= MOST_BUFFERS;
-  for (uint32_t i = 0; ok && i < count; ++i) {
-    const MirageType *type = mirage_ugraph_type(source, mirage_ugraph_get_input(source, i));
-    ok = buffer_init(&run.inputs[i], type, device);
-    double scale =
-        i == 0 || type->rank < 2 ? 1 : 1 / sqrt((double)type->shape[type->rank - 2]); // weights: keep sums near 1
-    if (ok)
-      draw(&run.inputs[i], i, c->offset > 0 ? 1 : scale, c->offset);
-    inputs[i] = run.inputs[i].values;
-  }
-  ok = ok && buffer_init(&run.output, mirage_ugraph_type(source, mirage_ugraph_get_output(source, 0)), device);
-  double relative = INFINITY, largest = INFINITY, *got = ok ? calloc(run.output.count + 1, sizeof(double)) : NULL;
-  void *outputs[1] = {run.output.values};
-  ok = ok && got && mirage_eval(source, mirage_domain_f64(), inputs, outputs, NULL, &DIAG) == MIRAGE_OK &&
-       launch(device, lowered, code, &run) == MIRAGE_OK;
-  if (ok) {
-    decode(&run.output, got);
-    mirage_compare(got, run.output.values, run.output.count, &relative, &largest);
-    ok = relative <= tolerance_of(c);
-  }
-  snprintf(note, size, "error %.2e (largest %.2e)", relative, largest);
-  free(got);
+  bool ok = run_init(&run, NULL, c, source);
   for (uint32_t i = 0; i < MOST_BUFFERS; ++i)
-    buffer_deinit(&run.inputs[i], device);
-  buffer_deinit(&run.output, device);
+    inputs[i] = run.inputs[i].bits;
+  void *outputs[1] = {run.output.bits};
+  for (int i = 0; ok && i < 2; ++i)
+    ok = mirage_emulation_run(emulation, TIMES[i], inputs, outputs, &DIAG) == MIRAGE_OK &&
+         compare_output(c, &run, note, size);
+  run_deinit(&run, NULL);
+  return ok;
+}
+
+static bool emulate_case(const KernelCase *c, const MirageTarget *target, const Options *options, unsigned *left_out) {
+  char note[128] = "";
+  MirageEmulation *emulation = NULL;
+  MirageUGraph *source = build(c);
+  double start = now_ms(), work = source ? mirage_emulation_work(source) : 0;
+  if (options->max_work > 0 && work > options->max_work) {
+    if (options->verbose)
+      printf("%-5s %-34s %-7s %.2g elements\n", "-", c->name, target->chip, work);
+    mirage_ugraph_destroy(source);
+    ++*left_out;
+    return true;
+  }
+  bool ok = source && mirage_emulation_create(source, target, NULL, &DIAG, &emulation) == MIRAGE_OK;
+  double compiled = now_ms();
+  ok = ok && emulate(c, source, emulation, note, sizeof note);
+  printf("%-5s %-34s %-7s %5.0f ms to compile, %5.0f ms to run twice (%.1e elements); %s\n", ok ? "ok" : "WRONG",
+         c->name, target->chip, compiled - start, now_ms() - compiled, work, note);
+  fflush(stdout);
+  mirage_emulation_destroy(emulation);
+  mirage_ugraph_destroy(source);
   return ok;
 }
 
@@ -273,7 +334,9 @@ static bool device_runs(const MirageDevice *device, const MirageTarget *target) 
 }
 
 static int usage(const char *program) {
-  fprintf(stderr, "usage: %s [--target name] [--filter text] [--ptx folder] [--verbose]\n", program);
+  fprintf(stderr,
+          "usage: %s [--emulate [--max-work elements]] [--target name] [--filter text] [--ptx folder] [--verbose]\n",
+          program);
   return 2;
 }
 
@@ -288,15 +351,23 @@ int main(int argc, char **argv) {
       options.ptx_folder = argv[++i];
     else if (!strcmp(argv[i], "--verbose"))
       options.verbose = true;
+    else if (!strcmp(argv[i], "--emulate"))
+      options.emulate = true;
+    else if (!strcmp(argv[i], "--max-work") && i + 1 < argc)
+      options.max_work = atof(argv[++i]);
     else
       return usage(argv[0]);
   }
   static const char *const TARGETS[] = {"h200", "a100"};
   MirageDevice *device = NULL;
-  mirage_device_create(0, &SILENT, &device);
-  printf("%s; ptxas %s\n", device ? mirage_device_info(device)->name : "no GPU: assembling only",
-         have_ptxas() ? "found" : "not found");
-  unsigned wrong = 0, total = 0;
+  if (options.emulate) {
+    printf("emulator\n");
+  } else {
+    mirage_device_create(0, &SILENT, &device);
+    printf("%s; ptxas %s\n", device ? mirage_device_info(device)->name : "no GPU: assembling only",
+           have_ptxas() ? "found" : "not found");
+  }
+  unsigned wrong = 0, total = 0, left_out = 0;
   for (unsigned i = 0; i < NUM_KERNEL_CASES; ++i) {
     const KernelCase *c = &KERNEL_CASES[i];
     if (options.filter && !strstr(c->name, options.filter))
@@ -308,13 +379,18 @@ int main(int argc, char **argv) {
         return usage(argv[0]);
       if (device_runs(device, target) && !(c->hopper && !target->has_cluster)) {
         ++total;
-        wrong += !run_case(c, target, device, &options);
+        wrong += options.emulate ? !emulate_case(c, target, &options, &left_out)
+                                 : !run_case(c, target, device, &options);
       }
       if (options.target)
         break;
     }
   }
-  printf("%u of %u ok\n", total - wrong, total);
+  total -= left_out;
+  printf("%u of %u ok", total - wrong, total);
+  if (left_out)
+    printf(", %u left out as too large", left_out);
+  printf("\n");
   mirage_device_destroy(device);
   return wrong || !total;
 }

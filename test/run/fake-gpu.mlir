@@ -4,14 +4,14 @@
 // RUN: not bash -c 'MIRAGE_CUDA_LIBRARY=$(dirname %plugin)/libmirage_fake_cuda.so mirage-run --benchmark %s' | FileCheck %s --check-prefix=COLD
 // RUN: not bash -c 'MIRAGE_CUDA_LIBRARY=$(dirname %plugin)/libmirage_fake_cuda.so mirage-run --json %s' > %t.json
 // RUN: %python -c "import json; r = json.load(open(r'%t.json')); assert r['backend'] == 'gpu' and r['device']['num_sms'] == 132; assert r['passed'] is False and r['result']['outputs'][0]['relative_error'] is None; assert r['result']['time']['cold_us'] is None and abs(r['result']['time']['warm_us'] - 10) < 0.01"
-// RUN: bash -c 'MIRAGE_CUDA_LIBRARY=$(dirname %plugin)/libmirage_fake_cuda.so mirage-run --device 3 %s' 2>&1 | FileCheck %s --check-prefix=CPU
+// RUN: bash -c 'MIRAGE_CUDA_LIBRARY=$(dirname %plugin)/libmirage_fake_cuda.so mirage-run --device 3 %s' 2>&1 | FileCheck %s --check-prefix=EMULATED
 // RUN: not bash -c 'MIRAGE_CUDA_LIBRARY=$(dirname %plugin)/libmirage_fake_cuda.so mirage-run --device 3 --target gpu %s' 2>&1 | FileCheck %s --check-prefix=DEVICE
 
 // CHECK: ran on        Fake GPU 0 (compute 9.0, driver 13.0)
 // CHECK: output 0      tensor<8xf16>: error inf {{.*}}: EXCEEDED
 // CHECK: time          10.00 us warm (spread 0.0 %)
 // COLD:  time          10.00 us cold (spread 0.0 %), 10.00 us warm (spread 0.0 %), median of
-// CPU:   ran on        CPU; no GPU: evaluated the chosen µGraph on the CPU (device: no device 3: the driver shows 1
+// EMULATED: ran on        emulator; no GPU: its generated kernels, thread by thread on the CPU (device: no device 3: the driver shows 1
 // DEVICE: mirage-run: error: device: no device 3: the driver shows 1 (numbered from 0)
 
 mirage_kernel.graph @twice(%x: tensor<8xf16>) -> tensor<8xf16> {

@@ -1,0 +1,163 @@
+// primitives_host.c - device primitives for the host: each row of primitives.def as a call. See host.h for the calls.
+#include "host.h"
+
+#include <stdio.h>
+#include <string.h>
+
+// What an operand of the row is as an argument of the call.
+static LLVMValueRef argument(const MirageGpu *gpu, char code, LLVMValueRef operand) {
+  switch (code) {
+  case 'p':
+    return LLVMBuildZExt(gpu->builder, operand, gpu->i32, "");
+  case 'h':
+    return LLVMBuildBitCast(gpu->builder, operand, gpu->i32, "");
+  case 's':
+  case 'g':
+  case 'c':
+    return LLVMBuildPtrToInt(gpu->builder, operand, gpu->i64, "");
+  default:
+    return operand;
+  }
+}
+
+static LLVMTypeRef returned_type(const MirageGpu *gpu, char code) {
+  switch (code) {
+  case 'i':
+  case 'p':
+  case 'h':
+    return gpu->i32;
+  case 'f':
+    return gpu->f32;
+  case 'l':
+  case 's':
+  case 'g':
+  case 'c':
+    return gpu->i64;
+  default:
+    return gpu->void_type;
+  }
+}
+
+static LLVMValueRef result(const MirageGpu *gpu, char code, LLVMValueRef call) {
+  switch (code) {
+  case 'p':
+    return LLVMBuildTrunc(gpu->builder, call, gpu->i1, "");
+  case 'h':
+    return LLVMBuildBitCast(gpu->builder, call, LLVMVectorType(gpu->f16, 2), "");
+  case 's':
+    return LLVMBuildIntToPtr(gpu->builder, call, gpu->shared_ptr, "");
+  case 'g':
+    return LLVMBuildIntToPtr(gpu->builder, call, gpu->global_ptr, "");
+  case 'c':
+    return LLVMBuildIntToPtr(gpu->builder, call, gpu->cluster_ptr, "");
+  default:
+    return call;
+  }
+}
+
+static unsigned array_length(char code) {
+  return code == '2' ? 2 : code == '4' || code == 'F' ? 4 : code == '8' ? 8 : 0;
+}
+
+static LLVMValueRef call(const MirageGpu *gpu, const char *name, LLVMTypeRef returns, unsigned count,
+                         LLVMValueRef *args) {
+  LLVMTypeRef types[20];
+  for (unsigned i = 0; i < count; ++i)
+    types[i] = LLVMTypeOf(args[i]);
+  LLVMTypeRef type = LLVMFunctionType(returns, types, count, 0);
+  LLVMValueRef function = LLVMGetNamedFunction(gpu->module, name);
+  if (!function)
+    function = LLVMAddFunction(gpu->module, name, type);
+  return LLVMBuildCall2(gpu->builder, type, function, args, count, "");
+}
+
+// The array for results of several registers: one a kernel, read right after each call.
+static LLVMValueRef scratch(const MirageGpu *gpu) {
+  LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(gpu->function));
+  size_t length;
+  for (LLVMValueRef at = first; at; at = LLVMGetNextInstruction(at))
+    if (LLVMIsAAllocaInst(at) && strcmp(LLVMGetValueName2(at, &length), "registers") == 0)
+      return at;
+  LLVMBasicBlockRef here = LLVMGetInsertBlock(gpu->builder);
+  LLVMPositionBuilderBefore(gpu->builder, first);
+  LLVMValueRef array = LLVMBuildAlloca(gpu->builder, LLVMArrayType2(gpu->i32, 8), "registers");
+  LLVMPositionBuilderAtEnd(gpu->builder, here);
+  return array;
+}
+
+static LLVMValueRef read_array(const MirageGpu *gpu, LLVMValueRef array, LLVMTypeRef type, unsigned count) {
+  LLVMTypeRef fields[8];
+  for (unsigned i = 0; i < count; ++i)
+    fields[i] = type;
+  LLVMValueRef registers = LLVMGetUndef(LLVMStructTypeInContext(gpu->context, fields, count, 0));
+  for (unsigned i = 0; i < count; ++i) {
+    LLVMValueRef index = gpu_i32(gpu, i);
+    LLVMValueRef at = LLVMBuildGEP2(gpu->builder, gpu->i32, array, &index, 1, "");
+    registers = LLVMBuildInsertValue(gpu->builder, registers, LLVMBuildLoad2(gpu->builder, type, at, ""), i, "");
+  }
+  return registers;
+}
+
+LLVMValueRef mirage__host_emit(const MirageGpu *gpu, const char *name, const char *signature,
+                               const LLVMValueRef *operands) {
+  LLVMValueRef args[20];
+  unsigned count = 0, registers = array_length(signature[0]);
+  char symbol[64];
+  snprintf(symbol, sizeof symbol, "mirage_emu_%s", name);
+  args[count++] = gpu_i32(gpu, gpu->op);
+  for (const char *code = signature + 1; *code; ++code, ++count)
+    args[count] = argument(gpu, *code, operands[count - 1]);
+  LLVMValueRef array = registers ? scratch(gpu) : NULL;
+  if (array)
+    args[count++] = array;
+  LLVMValueRef done = call(gpu, symbol, returned_type(gpu, signature[0]), count, args);
+  if (array)
+    return read_array(gpu, array, signature[0] == 'F' ? gpu->f32 : gpu->i32, registers);
+  return result(gpu, signature[0], done);
+}
+
+// ------------------------------------------------------------------------------------------------------------- memory
+
+// A value of up to 16 bytes travels as two u64.
+LLVMValueRef mirage__host_load(const MirageGpu *gpu, const char *function, LLVMTypeRef type, unsigned bytes,
+                               LLVMValueRef address) {
+  LLVMBuilderRef b = gpu->builder;
+  LLVMTypeRef words[2] = {gpu->i64, gpu->i64};
+  LLVMValueRef args[3] = {gpu_i32(gpu, gpu->op), LLVMBuildPtrToInt(b, address, gpu->i64, ""), gpu_i32(gpu, bytes)};
+  LLVMValueRef pair = call(gpu, function, LLVMStructTypeInContext(gpu->context, words, 2, 0), 3, args);
+  LLVMValueRef low = LLVMBuildExtractValue(b, pair, 0, "");
+  if (bytes <= 8)
+    return LLVMBuildBitCast(
+        b, bytes == 8 ? low : LLVMBuildTrunc(b, low, LLVMIntTypeInContext(gpu->context, bytes * 8), ""), type, "");
+  LLVMValueRef both = LLVMGetUndef(LLVMVectorType(gpu->i64, 2));
+  both = LLVMBuildInsertElement(b, both, low, gpu_i32(gpu, 0), "");
+  both = LLVMBuildInsertElement(b, both, LLVMBuildExtractValue(b, pair, 1, ""), gpu_i32(gpu, 1), "");
+  return LLVMBuildBitCast(b, both, type, "");
+}
+
+void mirage__host_store(const MirageGpu *gpu, const char *function, LLVMValueRef value, unsigned bytes,
+                        LLVMValueRef address) {
+  LLVMBuilderRef b = gpu->builder;
+  LLVMValueRef low, high = gpu_i64(gpu, 0);
+  if (bytes <= 8) {
+    low = LLVMBuildBitCast(b, value, LLVMIntTypeInContext(gpu->context, bytes * 8), "");
+    low = bytes == 8 ? low : LLVMBuildZExt(b, low, gpu->i64, "");
+  } else {
+    LLVMValueRef both = LLVMBuildBitCast(b, value, LLVMVectorType(gpu->i64, 2), "");
+    low = LLVMBuildExtractElement(b, both, gpu_i32(gpu, 0), "");
+    high = LLVMBuildExtractElement(b, both, gpu_i32(gpu, 1), "");
+  }
+  LLVMValueRef args[5] = {gpu_i32(gpu, gpu->op), LLVMBuildPtrToInt(b, address, gpu->i64, ""), gpu_i32(gpu, bytes), low,
+                          high};
+  call(gpu, function, gpu->void_type, 5, args);
+}
+
+LLVMValueRef mirage__host_shared_base(const MirageGpu *gpu) {
+  return LLVMConstIntToPtr(gpu_i64(gpu, (int64_t)MIRAGE_HOST_SHARED_BASE), gpu->shared_ptr);
+}
+
+LLVMValueRef mirage__host_parameter(const MirageGpu *gpu, unsigned index) {
+  LLVMValueRef at = gpu_i32(gpu, index);
+  at = LLVMBuildGEP2(gpu->builder, gpu->i64, LLVMGetParam(gpu->function, 0), &at, 1, "");
+  return LLVMBuildIntToPtr(gpu->builder, LLVMBuildLoad2(gpu->builder, gpu->i64, at, ""), gpu->global_ptr, "");
+}

@@ -1,0 +1,271 @@
+// calls.c - the instructions: one function for each row of primitives.def, and the loads and stores.
+//
+// lib/codegen/host.h says how operands and results travel. A new row of the table does not link until it is here.
+#include "machine.h"
+
+#include "codegen/host.h"
+#include <math.h>
+#include <string.h>
+
+static Machine *machine(void) { return mirage__machine; }
+
+// ------------------------------------------------------------------------------------------------------------ who am I
+
+static uint32_t emu_THREAD_ID(uint32_t op) { return machine()->self->thread; }
+static uint32_t emu_BLOCK_ID_X(uint32_t op) { return machine()->self->block->id[0]; }
+static uint32_t emu_BLOCK_ID_Y(uint32_t op) { return machine()->self->block->id[1]; }
+static uint32_t emu_BLOCK_ID_Z(uint32_t op) { return machine()->self->block->id[2]; }
+static uint32_t emu_CLUSTER_RANK(uint32_t op) { return machine()->self->block->rank; }
+
+// ------------------------------------------------------------------------------------------------------ meeting points
+
+static void emu_nothing(uint32_t op) {} // in place of an instruction left out on purpose (MirageFault)
+static void emu_BARRIER(uint32_t op, uint32_t number) { mirage__machine_barrier(machine(), number, op); }
+static void emu_CLUSTER_ARRIVE(uint32_t op) { mirage__machine_cluster_arrive(machine(), op); }
+static void emu_CLUSTER_WAIT(uint32_t op) { mirage__machine_cluster_wait(machine(), op); }
+static void emu_GRID_LAUNCH_DEPENDENTS(uint32_t op) {}
+static void emu_GRID_WAIT(uint32_t op) { machine()->self->grid_waited = true; }
+
+// -------------------------------------------------------------------------------------------------------------- copies
+
+static void emu_CP_ASYNC_16(uint32_t op, uint64_t to, uint64_t from) {
+  mirage__copy_issue(machine(), op, to, from, 16, 16);
+}
+static void emu_CP_ASYNC_8(uint32_t op, uint64_t to, uint64_t from) {
+  mirage__copy_issue(machine(), op, to, from, 8, 8);
+}
+static void emu_CP_ASYNC_4(uint32_t op, uint64_t to, uint64_t from) {
+  mirage__copy_issue(machine(), op, to, from, 4, 4);
+}
+static void emu_CP_ASYNC_16_FILL(uint32_t op, uint64_t to, uint64_t from, uint32_t valid) {
+  mirage__copy_issue(machine(), op, to, from, 16, valid);
+}
+static void emu_CP_ASYNC_8_FILL(uint32_t op, uint64_t to, uint64_t from, uint32_t valid) {
+  mirage__copy_issue(machine(), op, to, from, 8, valid);
+}
+static void emu_CP_ASYNC_4_FILL(uint32_t op, uint64_t to, uint64_t from, uint32_t valid) {
+  mirage__copy_issue(machine(), op, to, from, 4, valid);
+}
+static void emu_CP_ASYNC_COMMIT(uint32_t op) { mirage__copy_commit(machine()); }
+static void emu_CP_ASYNC_WAIT(uint32_t op, uint32_t allowed) { mirage__copy_wait(machine(), op, allowed); }
+
+// --------------------------------------------------------------------------------------------------------------- warps
+
+static void emu_LDMATRIX_X1_to(uint32_t op, uint64_t address, uint32_t *out, bool transposed) {
+  mirage__warp_ldmatrix(machine(), op, address, 1, transposed, out);
+}
+static uint32_t emu_LDMATRIX_X1(uint32_t op, uint64_t address) {
+  uint32_t out;
+  emu_LDMATRIX_X1_to(op, address, &out, false);
+  return out;
+}
+static uint32_t emu_LDMATRIX_X1_TRANS(uint32_t op, uint64_t address) {
+  uint32_t out;
+  emu_LDMATRIX_X1_to(op, address, &out, true);
+  return out;
+}
+static void emu_LDMATRIX_X2(uint32_t op, uint64_t address, uint32_t *out) {
+  mirage__warp_ldmatrix(machine(), op, address, 2, false, out);
+}
+static void emu_LDMATRIX_X2_TRANS(uint32_t op, uint64_t address, uint32_t *out) {
+  mirage__warp_ldmatrix(machine(), op, address, 2, true, out);
+}
+static void emu_LDMATRIX_X4(uint32_t op, uint64_t address, uint32_t *out) {
+  mirage__warp_ldmatrix(machine(), op, address, 4, false, out);
+}
+static void emu_LDMATRIX_X4_TRANS(uint32_t op, uint64_t address, uint32_t *out) {
+  mirage__warp_ldmatrix(machine(), op, address, 4, true, out);
+}
+
+static void mma(uint32_t op, MmaType type, const uint32_t *ab, const float *c, float *out) {
+  uint32_t operands[10];
+  memcpy(operands, ab, 6 * sizeof *operands);
+  memcpy(operands + 6, c, 4 * sizeof *operands);
+  mirage__warp_mma(machine(), op, type, operands, out);
+}
+static void emu_MMA_F16(uint32_t op, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
+                        float c0, float c1, float c2, float c3, float *out) {
+  mma(op, MMA_F16, (uint32_t[]){a0, a1, a2, a3, b0, b1}, (float[]){c0, c1, c2, c3}, out);
+}
+static void emu_MMA_BF16(uint32_t op, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
+                         float c0, float c1, float c2, float c3, float *out) {
+  mma(op, MMA_BF16, (uint32_t[]){a0, a1, a2, a3, b0, b1}, (float[]){c0, c1, c2, c3}, out);
+}
+
+static float emu_SHUFFLE_XOR(uint32_t op, uint32_t lanes, float value, uint32_t lane_mask, uint32_t clamp) {
+  return mirage__warp_shuffle_xor(machine(), op, lanes, value, lane_mask, clamp);
+}
+
+// ---------------------------------------------------------------------------------------------------------- arithmetic
+
+// Byte i of the result is byte selector[4i..] & 7 of b:a, or its sign where bit 3 is set.
+static uint32_t emu_BYTE_PERMUTE(uint32_t op, uint32_t a, uint32_t b, uint32_t selector) {
+  uint64_t bytes = (uint64_t)b << 32 | a;
+  uint32_t result = 0;
+  for (uint32_t i = 0; i < 4; ++i) {
+    uint32_t pick = selector >> 4 * i, byte = (uint32_t)(bytes >> 8 * (pick & 7)) & 0xff;
+    if (pick & 8)
+      byte = byte & 0x80 ? 0xff : 0;
+    result |= byte << 8 * i;
+  }
+  return result;
+}
+
+static float flushed(float x) { return fabsf(x) < 0x1p-126f ? copysignf(0, x) : x; } // .ftz
+
+static float emu_EX2(uint32_t op, float x) { return flushed(exp2f(flushed(x))); }
+static float emu_LG2(uint32_t op, float x) { return flushed(log2f(flushed(x))); }
+static float emu_RCP(uint32_t op, float x) { return flushed(1 / flushed(x)); }
+static float emu_RSQRT(uint32_t op, float x) { return flushed((float)(1 / sqrt((double)flushed(x)))); }
+static float emu_SQRT(uint32_t op, float x) { return sqrtf(x); }
+static float emu_DIV(uint32_t op, float x, float y) { return x / y; }
+static float emu_TANH_FAST(uint32_t op, float x) { return tanhf(x); }
+
+// -------------------------------------------------------------------------------------------------------------- memory
+
+typedef struct Pair {
+  uint64_t low, high;
+} Pair;
+
+static Pair emu_ld_global(uint32_t op, uint64_t address, uint32_t bytes) {
+  Pair pair = {0, 0};
+  memcpy(&pair, mirage__memory_global(machine(), op, address, bytes, bytes, false), bytes);
+  return pair;
+}
+static void emu_st_global(uint32_t op, uint64_t address, uint32_t bytes, uint64_t low, uint64_t high) {
+  Pair pair = {low, high};
+  memcpy(mirage__memory_global(machine(), op, address, bytes, bytes, true), &pair, bytes);
+}
+static Pair emu_ld_shared(uint32_t op, uint64_t address, uint32_t bytes) {
+  Pair pair = {0, 0};
+  memcpy(&pair, mirage__memory_shared_read(machine(), op, address, bytes), bytes);
+  return pair;
+}
+static void emu_st_shared(uint32_t op, uint64_t address, uint32_t bytes, uint64_t low, uint64_t high) {
+  Pair pair = {low, high};
+  memcpy(mirage__memory_shared_write(machine(), op, address, bytes), &pair, bytes);
+}
+static void emu_LD_GLOBAL_16_STREAM(uint32_t op, uint64_t address, uint32_t *out) {
+  memcpy(out, mirage__memory_global(machine(), op, address, 16, 16, false), 16);
+}
+static void emu_LD_GLOBAL_8_STREAM(uint32_t op, uint64_t address, uint32_t *out) {
+  memcpy(out, mirage__memory_global(machine(), op, address, 8, 8, false), 8);
+}
+
+static uint64_t emu_MAP_RANK(uint32_t op, uint64_t address, uint32_t rank) {
+  if (rank >= machine()->self->block->cluster->size)
+    mirage__machine_fail(machine(), op, "maps shared memory of block %u of a cluster of %u", rank,
+                         machine()->self->block->cluster->size);
+  return address + ((uint64_t)(rank + 1) << 32);
+}
+
+// ------------------------------------------------------------------------------------- blocks that wait for each other
+
+static uint32_t emu_ATOMIC_ADD_RELEASE(uint32_t op, uint64_t address, uint32_t value) {
+  uint32_t *word = mirage__memory_global(machine(), op, address, 4, 4, true), before;
+  memcpy(&before, word, sizeof before);
+  uint32_t after = before + value;
+  memcpy(word, &after, sizeof after);
+  return before;
+}
+
+// Looking twice at the same word with nothing written in between is waiting.
+static uint32_t emu_LD_ACQUIRE(uint32_t op, uint64_t address) {
+  Machine *m = machine();
+  Fibre *self = m->self;
+  if (self->poll_address == address && self->poll_progress == m->progress) {
+    self->where = "a word of device memory";
+    self->op = op;
+    mirage__machine_poll(m);
+  }
+  uint32_t value;
+  memcpy(&value, mirage__memory_global(m, op, address, 4, 4, false), sizeof value);
+  self->poll_address = address;
+  self->poll_progress = m->progress;
+  return value;
+}
+static void emu_FENCE_GPU(uint32_t op) {}
+static uint32_t emu_LD_GLOBAL_RELAXED(uint32_t op, uint64_t address) {
+  uint32_t value;
+  memcpy(&value, mirage__memory_global(machine(), op, address, 4, 4, false), sizeof value);
+  return value;
+}
+
+// --------------------------------------------------------------------------------------------------------------- table
+
+// LLVM's own arithmetic needs no function here (primitives.c).
+#define emu_FMA NULL
+#define emu_MAX NULL
+#define emu_MIN NULL
+
+// Conversions that a processor without them leaves to the compiler's library. f16 and bf16 travel in the place of a
+// _Float16.
+#define MAX_F16 0x7c00
+
+static uint32_t f16_bits(float value) {
+  uint32_t bits, sign;
+  memcpy(&bits, &value, sizeof bits);
+  sign = bits >> 16 & 0x8000;
+  bits &= 0x7fffffff;
+  if (bits >= 0x7f800000)
+    return sign | MAX_F16 | (bits > 0x7f800000 ? 0x200 : 0);
+  if (bits >= 0x477ff000) // rounds beyond the largest f16
+    return sign | MAX_F16;
+  float magnitude;
+  memcpy(&magnitude, &bits, sizeof magnitude);
+  if (bits < 0x38800000) { // subnormal: a sum with 2^-1 leaves the last bit at 2^-24
+    magnitude += 0.5f;
+    memcpy(&bits, &magnitude, sizeof bits);
+    return sign | (bits - 0x3f000000);
+  }
+  return sign | ((bits + 0xfff + (bits >> 13 & 1) - (112u << 23)) >> 13);
+}
+
+static uint32_t bf16_bits(float value) {
+  uint32_t bits;
+  memcpy(&bits, &value, sizeof bits);
+  return (bits & 0x7fffffff) > 0x7f800000 ? bits >> 16 | 0x40 : (bits + 0x7fff + (bits >> 16 & 1)) >> 16;
+}
+
+static _Float16 carried(uint32_t bits) {
+  uint16_t half = (uint16_t)bits;
+  _Float16 value;
+  memcpy(&value, &half, sizeof value);
+  return value;
+}
+static _Float16 truncate_to_f16(float value) { return carried(f16_bits(value)); }
+static _Float16 truncate_to_bf16(float value) { return carried(bf16_bits(value)); }
+static float extend_f16(_Float16 value) {
+  uint16_t half;
+  memcpy(&half, &value, sizeof half);
+  uint32_t sign = (uint32_t)(half & 0x8000) << 16, rest = half & 0x7fff, bits;
+  float subnormal = (float)rest * 0x1p-24f, result;
+  memcpy(&bits, &subnormal, sizeof bits);
+  if (rest >= 0x400)
+    bits = rest >= 0x7c00 ? 0x7f800000 | (rest & 0x3ff) << 13 : (rest << 13) + (112u << 23);
+  bits |= sign;
+  memcpy(&result, &bits, sizeof result);
+  return result;
+}
+
+const CallSymbol *mirage__calls(uint32_t *out_count) {
+  static const CallSymbol CALLS[] = {
+#define PRIMITIVE(name, how, text, signature, overload) {"mirage_emu_" #name, (void *)emu_##name},
+#include "codegen/primitives.def"
+      {"mirage_emu_nothing", (void *)emu_nothing},
+      {"mirage_emu_ld_global", (void *)emu_ld_global},
+      {"mirage_emu_st_global", (void *)emu_st_global},
+      {"mirage_emu_ld_shared", (void *)emu_ld_shared},
+      {"mirage_emu_st_shared", (void *)emu_st_shared},
+      {"__truncsfhf2", (void *)truncate_to_f16},
+      {"__truncsfbf2", (void *)truncate_to_bf16},
+      {"__extendhfsf2", (void *)extend_f16},
+      {"fmaf", (void *)fmaf},
+      {"fmaxf", (void *)fmaxf},
+      {"fminf", (void *)fminf},
+      {"memset", (void *)memset},
+      {"memcpy", (void *)memcpy},
+  };
+  *out_count = sizeof CALLS / sizeof *CALLS;
+  return CALLS;
+}

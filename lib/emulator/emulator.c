@@ -1,0 +1,278 @@
+// emulator.c - all kernels of a graph on the emulated GPU, one after the other.
+//
+// Call order:  create (copy, canonicalize, plan, generate, compile)  ->  run*  ->  destroy.
+// Memory:      each kernel-level value has its own buffer; results start as NaN, and must have been written entirely
+//              when their kernel ends. Kernels share one workspace, which each must leave zero, as the runtime has it.
+#include "mirage/emulator.h"
+
+#include "machine.h"
+#include "mirage/codegen.h"
+#include "mirage/layout.h"
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Kernel {
+  MirageNode node;
+  void (*entry)(const uint64_t *pointers);
+} Kernel;
+
+struct MirageEmulation {
+  MirageUGraph *graph; // canonical, planned, with launches
+  const MirageTarget *target;
+  Jit *jit;
+  uint32_t num_kernels;
+  Kernel *kernels;
+};
+
+// ---------------------------------------------------------------------------------------------------------------- work
+
+static double elements_of(const MirageUGraph *graph, uint32_t value) {
+  return (double)mirage_type_elements(mirage_ugraph_type(graph, (MirageValue){value}));
+}
+
+// What an operator touches: its result, and the operand of one that has none (store) or a smaller one (reductions).
+// Products of f16 and bf16 run on the matrix instruction, 2048 multiply-adds at a time.
+static double work_of_node(const MirageUGraph *graph, const MirageNodeView *node) {
+  enum { MATRIX_GAIN = 16 };
+  double elements = 0;
+  for (uint32_t i = 0; i < node->num_results; ++i)
+    elements += elements_of(graph, node->first_result.index + i);
+  if (node->op == MIRAGE_OP_STORE || mirage_op_info(node->op)->kind == MIRAGE_KIND_REDUCE)
+    elements += elements_of(graph, node->operands[0].index);
+  if (mirage_op_info(node->op)->kind != MIRAGE_KIND_MATMUL)
+    return elements;
+  const MirageType *a = mirage_ugraph_type(graph, node->operands[0]);
+  bool transposed = node->attrs && node->attrs->matmul.transpose_a;
+  return elements * (1 + (double)a->shape[a->rank - (transposed ? 2 : 1)] / (a->dtype == MIRAGE_F32 ? 1 : MATRIX_GAIN));
+}
+
+static double work_of_region(const MirageUGraph *graph, MirageRegion region) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  double work = 0;
+  for (uint32_t i = 0; i < view.num_nodes; ++i) {
+    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
+    if (!node.region.index) {
+      work += work_of_node(graph, &node);
+      continue;
+    }
+    double times = 1;
+    if (node.op == MIRAGE_OP_LOOP)
+      times = (double)node.attrs->loop.range;
+    else if (node.op == MIRAGE_OP_CUSTOM)
+      for (int a = 0; a < 3; ++a)
+        times *= (double)node.attrs->custom.grid[a];
+    work += times * work_of_region(graph, node.region);
+  }
+  return work;
+}
+
+double mirage_emulation_work(const MirageUGraph *graph) { return work_of_region(graph, mirage_ugraph_body(graph)); }
+
+// ----------------------------------------------------------------------------------------------------------- creation
+
+static MirageStatus no_memory(const MirageDiag *diag) {
+  return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "emulator: out of memory");
+}
+
+static MirageStatus find_kernels(MirageEmulation *emulation, const MirageDiag *diag) {
+  const MirageUGraph *graph = emulation->graph;
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  emulation->kernels = calloc(body.num_nodes + 1, sizeof *emulation->kernels);
+  if (!emulation->kernels)
+    return no_memory(diag);
+  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    if (node.op != MIRAGE_OP_CUSTOM)
+      continue;
+    Kernel *kernel = &emulation->kernels[emulation->num_kernels++];
+    kernel->node = body.nodes[i];
+    MIRAGE_TRY(mirage__jit_find(emulation->jit, node.attrs->custom.launch->kernel, diag, &kernel->entry));
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus build(MirageEmulation *emulation, const MirageUGraph *graph, const MirageEmulationOptions *options,
+                          const MirageDiag *diag) {
+  MIRAGE_TRY(mirage_codegen_canonicalize(graph, emulation->target, diag, &emulation->graph));
+  double work = mirage_emulation_work(emulation->graph);
+  if (options && options->max_work > 0 && work > options->max_work)
+    return mirage_diag_fail(diag, NULL, MIRAGE_LIMIT, "emulator: %.2g elements to work on, at most %.2g are allowed",
+                            work, options->max_work);
+  MIRAGE_TRY(mirage_layout_plan(emulation->graph, emulation->target, diag));
+  MIRAGE_TRY(mirage__jit_create(emulation->graph, emulation->target, options ? options->fault : NULL, diag,
+                                &emulation->jit));
+  return find_kernels(emulation, diag);
+}
+
+MirageStatus mirage_emulation_create(const MirageUGraph *graph, const MirageTarget *target,
+                                     const MirageEmulationOptions *options, const MirageDiag *diag,
+                                     MirageEmulation **out_emulation) {
+  *out_emulation = NULL;
+  if (!graph || !target)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "emulator: graph and target are both needed");
+  MirageEmulation *emulation = calloc(1, sizeof *emulation);
+  if (!emulation)
+    return no_memory(diag);
+  emulation->target = target;
+  MirageStatus status = build(emulation, graph, options, diag);
+  if (status != MIRAGE_OK) {
+    mirage_emulation_destroy(emulation);
+    return status;
+  }
+  *out_emulation = emulation;
+  return MIRAGE_OK;
+}
+
+void mirage_emulation_destroy(MirageEmulation *emulation) {
+  if (!emulation)
+    return;
+  mirage__jit_destroy(emulation->jit);
+  mirage_ugraph_destroy(emulation->graph);
+  free(emulation->kernels);
+  free(emulation);
+}
+
+// ------------------------------------------------------------------------------------------------------------- running
+
+typedef struct Run {
+  const MirageEmulation *emulation;
+  const MirageDiag *diag;
+  MirageCopyTime copies;
+  uint8_t **values;    // by value id: inputs are the caller's, the others ours
+  bool *produced;      // by value id: by a kernel, not an input
+  uint8_t *workspace;
+  int64_t workspace_bytes;
+} Run;
+
+static uint64_t value_bytes(const Run *run, uint32_t value) {
+  return (uint64_t)mirage_type_bytes(mirage_ugraph_type(run->emulation->graph, (MirageValue){value}));
+}
+
+static MirageStatus add_result(Run *run, uint32_t value, Buffer *buffer) {
+  uint64_t bytes = value_bytes(run, value);
+  run->values[value] = malloc(bytes + 1);
+  buffer->writer = calloc(bytes / GRANULE + 1, sizeof *buffer->writer);
+  if (!run->values[value] || !buffer->writer)
+    return no_memory(run->diag);
+  memset(run->values[value], 0xff, bytes);
+  run->produced[value] = true;
+  buffer->data = run->values[value];
+  buffer->bytes = bytes;
+  return MIRAGE_OK;
+}
+
+// Operands, results, workspace: the kernel ABI of codegen.h.
+static MirageStatus fill_buffers(Run *run, const MirageNodeView *node, Launch *launch, bool dependent) {
+  Buffer *buffer = launch->buffers;
+  for (uint32_t i = 0; i < node->num_operands; ++i) {
+    uint32_t value = node->operands[i].index;
+    *buffer++ = (Buffer){.data = run->values[value],
+                         .bytes = value_bytes(run, value),
+                         .kind = "operand",
+                         .number = i,
+                         .awaited = dependent && run->produced[value]};
+  }
+  for (uint32_t i = 0; i < node->num_results; ++i) {
+    *buffer = (Buffer){.kind = "result", .number = i, .writable = true, .awaited = dependent};
+    MIRAGE_TRY(add_result(run, node->first_result.index + i, buffer++));
+  }
+  if (launch->num_buffers > node->num_operands + node->num_results)
+    *buffer = (Buffer){.data = run->workspace,
+                       .bytes = (uint64_t)node->attrs->custom.launch->workspace_bytes,
+                       .kind = "workspace",
+                       .writable = true,
+                       .awaited = dependent};
+  return MIRAGE_OK;
+}
+
+static MirageStatus check_written(Run *run, const MirageNodeView *node, const Launch *launch) {
+  for (uint32_t b = 0; b < launch->num_buffers; ++b) {
+    const Buffer *buffer = &launch->buffers[b];
+    for (uint64_t i = 0; buffer->writer && i < buffer->bytes / GRANULE; ++i)
+      if (!buffer->writer[i])
+        return mirage_diag_fail(run->diag, node->loc, MIRAGE_FAULT, "custom: byte %llu of result %u is never written (%s)",
+                                (unsigned long long)(i * GRANULE), buffer->number, launch->name);
+  }
+  for (int64_t i = 0; i < run->workspace_bytes; ++i)
+    if (run->workspace[i])
+      return mirage_diag_fail(run->diag, node->loc, MIRAGE_FAULT, "custom: byte %lld of the workspace is not left zero (%s)",
+                              (long long)i, launch->name);
+  return MIRAGE_OK;
+}
+
+static MirageStatus run_kernel(Run *run, uint32_t index) {
+  const MirageEmulation *emulation = run->emulation;
+  MirageNodeView node = mirage_ugraph_node(emulation->graph, emulation->kernels[index].node);
+  const MirageCustomAttrs *attrs = &node.attrs->custom;
+  bool has_workspace = attrs->launch->workspace_bytes > 0;
+  Launch launch = {.graph = emulation->graph,
+                   .custom = emulation->kernels[index].node,
+                   .name = attrs->launch->kernel,
+                   .entry = emulation->kernels[index].entry,
+                   .num_buffers = node.num_operands + node.num_results + has_workspace,
+                   .threads = (uint32_t)attrs->launch->threads,
+                   .shared_bytes = (uint32_t)attrs->launch->shared_bytes,
+                   .together = has_workspace,
+                   .copies = run->copies,
+                   .diag = run->diag};
+  memcpy(launch.grid, attrs->grid, sizeof launch.grid);
+  memcpy(launch.cluster, attrs->cluster, sizeof launch.cluster);
+  bool dependent = index > 0 && attrs->schedule && attrs->schedule->dependent_launch &&
+                   emulation->target->compute_major >= 9;
+  launch.buffers = calloc(launch.num_buffers + 1, sizeof *launch.buffers);
+  MirageStatus status = launch.buffers ? fill_buffers(run, &node, &launch, dependent) : no_memory(run->diag);
+  if (status == MIRAGE_OK)
+    status = mirage__machine_run(&launch);
+  if (status == MIRAGE_OK)
+    status = check_written(run, &node, &launch);
+  for (uint32_t i = 0; launch.buffers && i < launch.num_buffers; ++i)
+    free(launch.buffers[i].writer);
+  free(launch.buffers);
+  return status;
+}
+
+static MirageStatus run_kernels(Run *run, const void *const *inputs, void *const *outputs) {
+  const MirageUGraph *graph = run->emulation->graph;
+  for (uint32_t k = 0; k < run->emulation->num_kernels; ++k) {
+    MirageNodeView node = mirage_ugraph_node(graph, run->emulation->kernels[k].node);
+    if (node.attrs->custom.launch->workspace_bytes > run->workspace_bytes)
+      run->workspace_bytes = node.attrs->custom.launch->workspace_bytes;
+  }
+  uint32_t values = mirage_ugraph_num_values(graph) + 1;
+  run->values = calloc(values, sizeof *run->values);
+  run->produced = calloc(values, sizeof *run->produced);
+  run->workspace = calloc((size_t)run->workspace_bytes + 1, 1);
+  if (!run->values || !run->produced || !run->workspace)
+    return no_memory(run->diag);
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); ++i)
+    run->values[mirage_ugraph_get_input(graph, i).index] = (uint8_t *)inputs[i]; // read only: operands are not writable
+  for (uint32_t k = 0; k < run->emulation->num_kernels; ++k)
+    MIRAGE_TRY(run_kernel(run, k));
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(graph); ++i) {
+    uint32_t value = mirage_ugraph_get_output(graph, i).index;
+    memcpy(outputs[i], run->values[value], value_bytes(run, value));
+  }
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage_emulation_run(MirageEmulation *emulation, MirageCopyTime copies, const void *const *inputs,
+                                  void *const *outputs, const MirageDiag *diag) {
+  Run run = {.emulation = emulation, .diag = diag, .copies = copies};
+  MirageStatus status = run_kernels(&run, inputs, outputs);
+  for (uint32_t i = 0; run.values && run.produced && i <= mirage_ugraph_num_values(emulation->graph); ++i)
+    if (run.produced[i] || !run.values[i])
+      free(run.values[i]);
+  free(run.values);
+  free(run.produced);
+  free(run.workspace);
+  return status;
+}
+
+MirageStatus mirage_emulate(const MirageUGraph *graph, const MirageTarget *target, const void *const *inputs,
+                            void *const *outputs, const MirageEmulationOptions *options, const MirageDiag *diag) {
+  MirageEmulation *emulation = NULL;
+  MIRAGE_TRY(mirage_emulation_create(graph, target, options, diag, &emulation));
+  MirageStatus status = mirage_emulation_run(emulation, MIRAGE_COPIES_LATE, inputs, outputs, diag);
+  mirage_emulation_destroy(emulation);
+  return status;
+}

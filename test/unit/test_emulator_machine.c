@@ -1,0 +1,435 @@
+// test_emulator_machine.c - the emulated GPU by itself: kernels written in C against its instructions.
+//
+// Each rule has a kernel that keeps it and one that breaks it; the sentence must name the rule. A kernel finds the
+// instructions by the names that generated code uses.
+#include "capture.h"
+#include "codegen/host.h"
+#include "emulator/machine.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static Capture capture;
+static const MirageDiag DIAG = {capture_emit, &capture};
+
+// ------------------------------------------------------------------------------------------------------- instructions
+
+typedef struct Pair {
+  uint64_t low, high;
+} Pair;
+
+static void *find(const char *name) {
+  uint32_t count;
+  const CallSymbol *calls = mirage__calls(&count);
+  for (uint32_t i = 0; i < count; ++i)
+    if (strcmp(calls[i].name, name) == 0)
+      return calls[i].function;
+  fail_msg("no instruction %s", name);
+  return NULL;
+}
+
+#define V(name) ((void (*)(uint32_t))find("mirage_emu_" name))(0)
+#define I(name) ((uint32_t(*)(uint32_t))find("mirage_emu_" name))(0)
+static void barrier(void) { ((void (*)(uint32_t, uint32_t))find("mirage_emu_BARRIER"))(0, 0); }
+static void wait_copies(uint32_t n) { ((void (*)(uint32_t, uint32_t))find("mirage_emu_CP_ASYNC_WAIT"))(0, n); }
+static void copy16(uint64_t to, uint64_t from, uint32_t valid) {
+  ((void (*)(uint32_t, uint64_t, uint64_t, uint32_t))find("mirage_emu_CP_ASYNC_16_FILL"))(0, to, from, valid);
+}
+static uint32_t load(const char *name, uint64_t address) {
+  return (uint32_t)((Pair(*)(uint32_t, uint64_t, uint32_t))find(name))(0, address, 4).low;
+}
+static void store(const char *name, uint64_t address, uint32_t value) {
+  ((void (*)(uint32_t, uint64_t, uint32_t, uint64_t, uint64_t))find(name))(0, address, 4, value, 0);
+}
+static uint64_t shared(int64_t byte) { return MIRAGE_HOST_SHARED_BASE + (uint64_t)byte; }
+static uint32_t load_shared(int64_t byte) { return load("mirage_emu_ld_shared", shared(byte)); }
+static void store_shared(int64_t byte, uint32_t value) { store("mirage_emu_st_shared", shared(byte), value); }
+static uint32_t load_global(uint64_t address) { return load("mirage_emu_ld_global", address); }
+static void store_global(uint64_t address, uint32_t value) { store("mirage_emu_st_global", address, value); }
+static uint32_t thread_id(void) { return I("THREAD_ID"); }
+static float shuffle(float value, uint32_t mask) {
+  return ((float (*)(uint32_t, uint32_t, float, uint32_t, uint32_t))find("mirage_emu_SHUFFLE_XOR"))(0, UINT32_MAX,
+                                                                                                   value, mask, 31);
+}
+
+// ------------------------------------------------------------------------------------------------------------- running
+
+enum { WORDS = 512 };
+typedef void (*Kernel)(const uint64_t *pointers);
+
+typedef struct Setting {
+  int64_t blocks, cluster;
+  uint32_t threads;
+  bool together, awaited;
+} Setting;
+static const Setting ONE_WARP = {1, 1, 32, false, false}, TWO_WARPS = {1, 1, 64, false, false};
+
+static uint32_t operand[WORDS], result[WORDS], workspace[WORDS];
+
+// Operand 0 holds 0, 1, 2, ...; result 0 and the workspace are writable.
+static MirageStatus run(Kernel kernel, Setting setting, MirageCopyTime copies) {
+  static MirageUGraph *graph; // only asked for names of operators
+  if (!graph)
+    graph = mirage_ugraph_create(NULL, "empty", NULL);
+  static uint32_t writer[WORDS * 2];
+  memset(writer, 0, sizeof writer);
+  for (uint32_t i = 0; i < WORDS; ++i)
+    operand[i] = i, result[i] = UINT32_MAX, workspace[i] = 0;
+  Buffer buffers[3] = {
+      {.data = (uint8_t *)operand, .bytes = sizeof operand, .kind = "operand", .awaited = setting.awaited},
+      {.data = (uint8_t *)result, .bytes = sizeof result, .kind = "result", .writable = true, .writer = writer},
+      {.data = (uint8_t *)workspace, .bytes = sizeof workspace, .kind = "workspace", .writable = true}};
+  Launch launch = {.graph = graph,
+                   .name = "k",
+                   .entry = kernel,
+                   .num_buffers = 3,
+                   .buffers = buffers,
+                   .grid = {setting.blocks, 1, 1},
+                   .cluster = {setting.cluster, 1, 1},
+                   .threads = setting.threads,
+                   .shared_bytes = 1024,
+                   .together = setting.together,
+                   .copies = copies,
+                   .diag = &DIAG};
+  capture = (Capture){0};
+  return mirage__machine_run(&launch);
+}
+
+static void runs(Kernel kernel, Setting setting) {
+  for (int copies = 0; copies < 2; ++copies)
+    if (run(kernel, setting, (MirageCopyTime)copies) != MIRAGE_OK)
+      fail_msg("%s", capture.text);
+}
+
+static void caught(Kernel kernel, Setting setting, const char *sentence) {
+  for (int copies = 0; copies < 2; ++copies) {
+    MirageStatus status = run(kernel, setting, (MirageCopyTime)copies);
+    if (status != MIRAGE_FAULT || !strstr(capture.text, sentence))
+      fail_msg("status %d: \"%s\" does not contain \"%s\"", status, capture.text, sentence);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------- device memory
+
+static void past_the_end(const uint64_t *p) { load_global(p[0] + sizeof operand); }
+static void before_the_start(const uint64_t *p) { load_global(p[1] - 4); }
+static void misaligned(const uint64_t *p) { load_global(p[0] + 2); }
+static void nowhere(const uint64_t *p) { load_global(1234); }
+static void writes_operand(const uint64_t *p) { store_global(p[0], 1); }
+static void every_block_writes(const uint64_t *p) { store_global(p[1] + 8, 1); }
+static void waits_for_kernel(const uint64_t *p) {
+  V("GRID_WAIT");
+  load_global(p[0]);
+}
+static void reads_at_once(const uint64_t *p) { load_global(p[0]); }
+
+static void test_device_memory(void **state) {
+  caught(past_the_end, ONE_WARP, "reads 4 bytes at byte 2048 of operand 0, which has 2048 bytes");
+  caught(before_the_start, ONE_WARP, "reads 4 bytes at byte -4 of result 0");
+  caught(misaligned, ONE_WARP, "at byte 2 of operand 0: misaligned");
+  caught(nowhere, ONE_WARP, "which is no device memory");
+  caught(writes_operand, ONE_WARP, "writes to operand 0");
+  runs(every_block_writes, ONE_WARP);
+  caught(every_block_writes, (Setting){2, 1, 32, false, false}, "which block number 0 wrote too");
+  runs(waits_for_kernel, (Setting){1, 1, 32, false, true});
+  caught(reads_at_once, (Setting){1, 1, 32, false, true}, "before waiting for the kernel");
+}
+
+// ------------------------------------------------------------------------------------------------------- shared memory
+
+static void neighbour(const uint64_t *p) {
+  uint32_t t = thread_id();
+  store_shared(4 * t, t);
+  barrier();
+  store_global(p[1] + 4 * t, load_shared(4 * (t ^ 33)));
+}
+static void no_barrier(const uint64_t *p) {
+  uint32_t t = thread_id();
+  store_shared(4 * t, t);
+  if (t >= 32) // the first warp has written by now
+    load_shared(4 * (t ^ 33));
+}
+static void overwrites_what_is_read(const uint64_t *p) {
+  uint32_t t = thread_id();
+  store_shared(4 * t, t);
+  barrier();
+  load_shared(4 * (t ^ 33));
+  store_shared(4 * t, 0);
+}
+static void all_write_one(const uint64_t *p) { store_shared(0, 1); }
+static void unwritten(const uint64_t *p) { load_shared(64); }
+static void beyond(const uint64_t *p) { store_shared(1024, 1); }
+static void below(const uint64_t *p) { store_shared(-4, 1); }
+static void oblique(const uint64_t *p) { store_shared(6, 1); }
+static void same_thread(const uint64_t *p) {
+  uint32_t t = thread_id();
+  store_shared(4 * t, t);
+  store_shared(4 * t, load_shared(4 * t) + 1);
+}
+
+static void test_shared_memory(void **state) {
+  runs(neighbour, TWO_WARPS);
+  for (uint32_t t = 0; t < 64; ++t)
+    assert_int_equal(result[t], t ^ 33);
+  runs(same_thread, TWO_WARPS);
+  caught(no_barrier, TWO_WARPS, "with no barrier in between");
+  caught(overwrites_what_is_read, TWO_WARPS, "with no barrier in between");
+  caught(all_write_one, ONE_WARP, "writes byte 0 of shared memory, which thread 0 writes");
+  caught(unwritten, ONE_WARP, "reads byte 64 of shared memory, which nobody wrote");
+  caught(beyond, ONE_WARP, "writes 4 bytes at byte 1024 of shared memory, which has 1024 bytes");
+  caught(below, ONE_WARP, "writes 4 bytes at byte -4 of shared memory");
+  caught(oblique, ONE_WARP, "at byte 6 of shared memory: misaligned");
+}
+
+// -------------------------------------------------------------------------------------------------------------- copies
+
+// Every thread copies a row of 16 bytes; odd ones only half of it.
+static void copies(const uint64_t *p) {
+  uint32_t t = thread_id();
+  copy16(shared(16 * t), p[0] + 16 * t, t % 2 ? 8 : 16);
+  V("CP_ASYNC_COMMIT");
+  wait_copies(0);
+  barrier();
+  store_global(p[1] + 4 * t, load_shared(16 * (31 - t) + 8));
+}
+static void two_groups(const uint64_t *p) {
+  uint32_t t = thread_id();
+  copy16(shared(32 * t), p[0], 16);
+  V("CP_ASYNC_COMMIT");
+  copy16(shared(32 * t + 16), p[0], 16);
+  V("CP_ASYNC_COMMIT");
+  wait_copies(1);
+  load_shared(32 * t);
+  wait_copies(0);
+  load_shared(32 * t + 16);
+}
+static void newer_group(const uint64_t *p) {
+  uint32_t t = thread_id();
+  copy16(shared(32 * t), p[0], 16);
+  V("CP_ASYNC_COMMIT");
+  copy16(shared(32 * t + 16), p[0], 16);
+  V("CP_ASYNC_COMMIT");
+  wait_copies(1);
+  load_shared(32 * t + 16);
+}
+static void no_wait(const uint64_t *p) {
+  uint32_t t = thread_id();
+  copy16(shared(16 * t), p[0], 16);
+  V("CP_ASYNC_COMMIT");
+  barrier();
+  load_shared(16 * t);
+}
+static void no_commit(const uint64_t *p) {
+  copy16(shared(16 * thread_id()), p[0], 16);
+  wait_copies(0);
+  load_shared(16 * thread_id());
+}
+static void waits_alone(const uint64_t *p) { // the barrier comes before the wait, not after it
+  uint32_t t = thread_id();
+  copy16(shared(16 * t), p[0], 16);
+  V("CP_ASYNC_COMMIT");
+  barrier();
+  wait_copies(0);
+  load_shared(16 * (t ^ 1));
+}
+static void never_waits(const uint64_t *p) { copy16(shared(16 * thread_id()), p[0], 16); }
+static void reads_too_far(const uint64_t *p) { copy16(shared(16 * thread_id()), p[0] + sizeof operand - 8 + 8, 4); }
+static void fills_beyond(const uint64_t *p) {
+  copy16(shared(16 * thread_id()), p[0] + sizeof operand, 0);
+  V("CP_ASYNC_COMMIT");
+  wait_copies(0);
+}
+
+static void test_copies(void **state) {
+  for (int time = 0; time < 2; ++time) {
+    assert_int_equal(run(copies, ONE_WARP, (MirageCopyTime)time), MIRAGE_OK);
+    for (uint32_t t = 0; t < 32; ++t)
+      assert_int_equal(result[t], (31 - t) % 2 ? 0 : 4 * (31 - t) + 2);
+  }
+  runs(two_groups, ONE_WARP);
+  runs(fills_beyond, ONE_WARP); // nothing is read there
+  caught(newer_group, ONE_WARP, "under way and not waited for");
+  caught(no_wait, ONE_WARP, "under way and not waited for");
+  caught(no_commit, ONE_WARP, "under way and not waited for");
+  caught(waits_alone, ONE_WARP, "under way and not waited for");
+  caught(never_waits, ONE_WARP, "ends with 1 copies under way");
+  caught(reads_too_far, ONE_WARP, "reads 4 bytes at byte 2048 of operand 0");
+}
+
+// ------------------------------------------------------------------------------------------------------ meeting others
+
+static void skips_barrier(const uint64_t *p) {
+  if (thread_id() != 5)
+    barrier();
+}
+static void barrier_in_a_lane(const uint64_t *p) {
+  if (thread_id() == 5)
+    barrier();
+  else
+    shuffle(0, 1);
+}
+static void sum_of_lanes(const uint64_t *p) {
+  float sum = (float)thread_id();
+  for (uint32_t apart = 16; apart; apart /= 2)
+    sum += shuffle(sum, apart);
+  store_global(p[1] + 4 * thread_id(), (uint32_t)sum);
+}
+static void lane_missing(const uint64_t *p) {
+  if (thread_id() != 40)
+    shuffle(0, 1);
+}
+static void different_instructions(const uint64_t *p) {
+  uint32_t out[4];
+  if (thread_id() == 3)
+    ((void (*)(uint32_t, uint64_t, uint32_t *))find("mirage_emu_LDMATRIX_X4"))(0, shared(0), out);
+  else
+    shuffle(0, 1);
+}
+
+static void test_meetings(void **state) {
+  runs(sum_of_lanes, TWO_WARPS);
+  assert_int_equal(result[0], 31 * 32 / 2);
+  assert_int_equal(result[63], 31 * 32 / 2 + 32 * 32);
+  caught(skips_barrier, TWO_WARPS, "deadlock: 63 threads wait at a barrier, 0 elsewhere, 1 have ended");
+  caught(barrier_in_a_lane, ONE_WARP, "deadlock: 31 threads wait at a shuffle, 1 elsewhere, 0 have ended");
+  caught(lane_missing, TWO_WARPS, "deadlock: 31 threads wait at a shuffle, 0 elsewhere, 33 have ended");
+  caught(different_instructions, ONE_WARP, "ldmatrix meets threads that wait at a shuffle");
+}
+
+// ----------------------------------------------------------------------------------------------------------- ldmatrix
+
+// Element (r, c) of the 8 x 8 matrix i is 64 i + 8 r + c; lane l must get row l / 4, columns 2 (l % 4) and the next.
+static void matrices(const uint64_t *p) {
+  uint32_t t = thread_id(), out[4];
+  for (uint32_t c = 0; c < 4; ++c)
+    store_shared(16 * t + 4 * c, (8 * t + 2 * c) | (8 * t + 2 * c + 1) << 16);
+  barrier();
+  ((void (*)(uint32_t, uint64_t, uint32_t *))find("mirage_emu_LDMATRIX_X4"))(0, shared(16 * t), out);
+  store_global(p[1] + 4 * t, out[2]);
+  ((void (*)(uint32_t, uint64_t, uint32_t *))find("mirage_emu_LDMATRIX_X4_TRANS"))(0, shared(16 * t), out);
+  store_global(p[1] + 4 * (32 + t), out[2]);
+}
+static void matrix_without_barrier(const uint64_t *p) {
+  uint32_t t = thread_id(), out[4];
+  for (uint32_t c = 0; c < 4; ++c)
+    store_shared(16 * t + 4 * c, 0);
+  ((void (*)(uint32_t, uint64_t, uint32_t *))find("mirage_emu_LDMATRIX_X4"))(0, shared(16 * t), out);
+}
+static void unwritten_matrix(const uint64_t *p) {
+  uint32_t out[4];
+  ((void (*)(uint32_t, uint64_t, uint32_t *))find("mirage_emu_LDMATRIX_X4"))(0, shared(16 * thread_id()), out);
+}
+
+static void test_ldmatrix(void **state) {
+  runs(matrices, ONE_WARP);
+  for (uint32_t l = 0; l < 32; ++l) {
+    uint32_t g = l / 4, t = l % 4 * 2;
+    assert_int_equal(result[l], (128 + 8 * g + t) | (128 + 8 * g + t + 1) << 16);
+    assert_int_equal(result[32 + l], (128 + 8 * t + g) | (128 + 8 * (t + 1) + g) << 16);
+  }
+  caught(matrix_without_barrier, ONE_WARP, "with no barrier in between");
+  caught(unwritten_matrix, ONE_WARP, "which nobody wrote");
+}
+
+// ------------------------------------------------------------------------------------------------------------ clusters
+
+static uint64_t of_rank(uint64_t address, uint32_t rank) {
+  return ((uint64_t(*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_MAP_RANK"))(0, address, rank);
+}
+static void meet_cluster(void) {
+  V("CLUSTER_ARRIVE");
+  V("CLUSTER_WAIT");
+}
+static void reads_peer(const uint64_t *p) {
+  uint32_t t = thread_id(), rank = I("CLUSTER_RANK"), block = I("BLOCK_ID_X");
+  store_shared(4 * t, 100 * block + t);
+  meet_cluster();
+  store_global(p[1] + 4 * (32 * block + t), load("mirage_emu_ld_shared", of_rank(shared(4 * t), rank ^ 1)));
+  meet_cluster();
+}
+static void leaves_early(const uint64_t *p) {
+  uint32_t t = thread_id();
+  store_shared(4 * t, t);
+  meet_cluster();
+  if (I("CLUSTER_RANK") == 1) { // gives rank 0 the time to end
+    for (uint32_t i = 0; i < 8; ++i)
+      barrier();
+    load("mirage_emu_ld_shared", of_rank(shared(4 * t), 0));
+  }
+}
+static void peer_without_meeting(const uint64_t *p) {
+  uint32_t t = thread_id();
+  store_shared(4 * t, t);
+  barrier();
+  load("mirage_emu_ld_shared", of_rank(shared(4 * t), I("CLUSTER_RANK") ^ 1));
+  meet_cluster();
+}
+static void overwrites_for_peer(const uint64_t *p) {
+  uint32_t t = thread_id();
+  store_shared(4 * t, t);
+  meet_cluster();
+  load("mirage_emu_ld_shared", of_rank(shared(4 * t), I("CLUSTER_RANK") ^ 1));
+  barrier();
+  store_shared(4 * t, 0);
+  meet_cluster();
+}
+static void third_rank(const uint64_t *p) { of_rank(shared(0), 2); }
+static void arrives_twice(const uint64_t *p) {
+  V("CLUSTER_ARRIVE");
+  V("CLUSTER_ARRIVE");
+}
+static void one_block_missing(const uint64_t *p) {
+  if (I("CLUSTER_RANK") == 0)
+    meet_cluster();
+}
+
+static void test_clusters(void **state) {
+  const Setting pairs = {4, 2, 32, false, false};
+  runs(reads_peer, pairs);
+  for (uint32_t b = 0; b < 4; ++b)
+    assert_int_equal(result[32 * b + 7], 100 * (b ^ 1) + 7);
+  caught(leaves_early, pairs, "shared memory of block 0 of the cluster, which has ended");
+  caught(peer_without_meeting, pairs, "of shared memory");
+  caught(overwrites_for_peer, pairs, "with no barrier in between");
+  caught(third_rank, pairs, "block 2 of a cluster of 2");
+  caught(arrives_twice, pairs, "arrives at a cluster barrier twice");
+  caught(one_block_missing, pairs, "wait at a cluster barrier");
+}
+
+// ---------------------------------------------------------------------------------------------- blocks that wait
+
+// All blocks count up; thread 0 of each waits until `expected` have.
+static void meet_grid(const uint64_t *p, uint32_t expected) {
+  if (thread_id() == 0) {
+    ((uint32_t(*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_ATOMIC_ADD_RELEASE"))(0, p[2], 1);
+    while (((uint32_t(*)(uint32_t, uint64_t))find("mirage_emu_LD_ACQUIRE"))(0, p[2]) < expected)
+      ;
+  }
+  barrier();
+}
+static void all_blocks(const uint64_t *p) { meet_grid(p, 4); }
+static void one_more(const uint64_t *p) { meet_grid(p, 5); }
+
+static void test_grid(void **state) {
+  const Setting four = {4, 1, 32, true, false};
+  runs(all_blocks, four);
+  assert_int_equal(workspace[0], 4);
+  caught(one_more, four, "wait at a word of device memory");
+  caught(all_blocks, (Setting){4, 1, 32, false, false}, "wait at a word of device memory"); // one block at a time
+  capture = (Capture){0};
+  assert_int_equal(run(all_blocks, (Setting){70000, 1, 32, true, false}, MIRAGE_COPIES_LATE), MIRAGE_LIMIT);
+  assert_non_null(strstr(capture.text, "2240000 threads at once"));
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_device_memory), cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_copies),
+      cmocka_unit_test(test_meetings),      cmocka_unit_test(test_ldmatrix),      cmocka_unit_test(test_clusters),
+      cmocka_unit_test(test_grid),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
