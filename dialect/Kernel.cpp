@@ -86,11 +86,23 @@ LogicalResult LaunchAttr::verify(Emit emit, StringRef kernel, int32_t, int32_t, 
   return kernel.empty() ? emit() << "launch: names no kernel" : success();
 }
 
-LogicalResult ProofAttr::verify(Emit emit, uint32_t trials, uint64_t, uint32_t, uint64_t, APFloat bound, bool) {
+LogicalResult ProofAttr::verify(Emit emit, uint32_t trials, uint64_t, uint32_t, uint64_t, APFloat bound, bool,
+                                uint64_t) {
   if (trials == 0)
     return emit() << "proof: has 0 trials, at least 1 is needed";
   if (!bound.isFinite() || bound.convertToDouble() > 0)
     return emit() << "proof: log2_bound is " << bound.convertToDouble() << ", a finite number of at most 0 is needed";
+  return success();
+}
+
+LogicalResult GuardAttr::verify(Emit emit, APFloat program, APFloat candidate, APFloat programMax, APFloat candidateMax,
+                                bool) {
+  for (auto [name, value] : {std::pair{"program_relative", program},
+                             {"candidate_relative", candidate},
+                             {"program_max", programMax},
+                             {"candidate_max", candidateMax}})
+    if (!value.isFinite() || value.isNegative())
+      return emit() << "guard: " << name << " is " << value.convertToDouble() << ", a finite number of at least 0 is needed";
   return success();
 }
 
@@ -157,7 +169,7 @@ bool mirageKernelAttributeIsAProof(MlirAttribute attribute) { return isa<ProofAt
 
 MlirAttribute mirageKernelProofAttrGet(MlirContext context, const MirageProof *proof) {
   return wrap(ProofAttr::get(unwrap(context), proof->trials, proof->q, proof->p_bits, proof->seed,
-                             APFloat(proof->log2_bound), proof->shrunken));
+                             APFloat(proof->log2_bound), proof->shrunken, proof->pair));
 }
 
 void mirageKernelProofAttrGetValue(MlirAttribute attribute, MirageProof *out) {
@@ -168,7 +180,25 @@ void mirageKernelProofAttrGetValue(MlirAttribute attribute, MirageProof *out) {
           proof.getPBits(),
           proof.getSeed(),
           proof.getLog2Bound().convertToDouble(),
-          proof.getShrunken()};
+          proof.getShrunken(),
+          proof.getPair()};
+}
+
+bool mirageKernelAttributeIsAGuard(MlirAttribute attribute) { return isa<GuardAttr>(unwrap(attribute)); }
+
+MlirAttribute mirageKernelGuardAttrGet(MlirContext context, const MirageGuard *guard) {
+  return wrap(GuardAttr::get(unwrap(context), APFloat(guard->program_relative), APFloat(guard->candidate_relative),
+                             APFloat(guard->program_max), APFloat(guard->candidate_max), guard->shrunken));
+}
+
+void mirageKernelGuardAttrGetValue(MlirAttribute attribute, MirageGuard *out) {
+  auto guard = cast<GuardAttr>(unwrap(attribute));
+  *out = {true,
+          guard.getProgramRelative().convertToDouble(),
+          guard.getCandidateRelative().convertToDouble(),
+          guard.getProgramMax().convertToDouble(),
+          guard.getCandidateMax().convertToDouble(),
+          guard.getShrunken()};
 }
 
 bool mirageKernelAttributeIsACost(MlirAttribute attribute) { return isa<CostAttr>(unwrap(attribute)); }

@@ -99,11 +99,27 @@ def Kernel_ProofAttr : Kernel_Attr<"Proof", "proof"> {
   let summary = "how sure we are that a candidate equals its source";
   let description = [{
     `log2_bound` bounds the probability that a wrong candidate passes: see lib/verify/README.md. `q` is 0 when neither graph
-    has an exponential.
+    has an exponential. `pair` is a hash of both graphs: mirage-select refuses a proof that was made for others.
   }];
   let parameters = (ins "uint32_t":$trials, DefaultValuedParameter<"uint64_t", "0", "prime of exponents">:$q,
                         "uint32_t":$p_bits, "uint64_t":$seed, Double<"log2 of the error probability">:$log2_bound,
-                        Flag<"proven on a shrunken instance">:$shrunken);
+                        Flag<"proven on a shrunken instance">:$shrunken,
+                        DefaultValuedParameter<"uint64_t", "0", "hash of source and candidate">:$pair);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
+def Kernel_GuardAttr : Kernel_Attr<"Guard", "guard"> {
+  let summary = "rounding errors of a candidate beside those of its program";
+  let description = [{
+    Both in their own types against float64, at the scale of inputs that is worst for the candidate: Frobenius-relative, and
+    the largest absolute error. mirage-verify refuses a candidate that loses more than a factor of 2.
+  }];
+  let parameters = (ins Double<"Frobenius-relative error of the program">:$program_relative,
+                        Double<"Frobenius-relative error of the candidate">:$candidate_relative,
+                        Double<"largest absolute error of the program">:$program_max,
+                        Double<"largest absolute error of the candidate">:$candidate_max,
+                        Flag<"measured on a shrunken instance">:$shrunken);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
@@ -147,15 +163,16 @@ def Kernel_GraphOp : Mirage_RegionOp<MirageKernel_Dialect, "graph", "kernel",
   let description = [{
     ```
     mirage_kernel.graph @name(%a: T, ...) -> (T, ...)
-        attributes {source = @program, proof = #mirage_kernel.proof<...>, cost = #mirage_kernel.cost<...>, selected} { ... }
+        attributes {source = @program, proof = #mirage_kernel.proof<...>, guard = #mirage_kernel.guard<...>, cost = #mirage_kernel.cost<...>, selected} { ... }
     ```
     A graph with a `source` is a candidate: it promises to compute what that graph computes. `proof` says how that was shown,
-    `cost` what it is predicted to take, `selected` that it was chosen.
+    `guard` what it loses to rounding, `cost` what it is predicted to take, `selected` that it was chosen.
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs,
                        OptionalAttr<DictArrayAttr>:$res_attrs, OptionalAttr<FlatSymbolRefAttr>:$source,
-                       OptionalAttr<Kernel_ProofAttr>:$proof, OptionalAttr<Kernel_CostAttr>:$cost, UnitAttr:$selected);
+                       OptionalAttr<Kernel_ProofAttr>:$proof, OptionalAttr<Kernel_GuardAttr>:$guard,
+                       OptionalAttr<Kernel_CostAttr>:$cost, UnitAttr:$selected);
   let regions = (region AnyRegion:$body);
   let extraClassDeclaration = [{
     ::llvm::ArrayRef<::mlir::Type> getArgumentTypes() { return getFunctionType().getInputs(); }

@@ -23,6 +23,7 @@ typedef struct Hasher {
   bool *read;     // by value id: an operand of some node
   Hash scope;     // ranges of the enclosing loops
   uint32_t depth; // of regions
+  bool meaning;   // leave schedules out
 } Hasher;
 
 /// Fields are gathered as words, so that padding never enters.
@@ -151,8 +152,7 @@ static void put_attrs(Words *words, MirageAttrsKind kind, const MirageAttrs *att
       put(words, (uint64_t)attrs->custom.grid[i]);
       put(words, (uint64_t)attrs->custom.cluster[i]);
     }
-    put_schedule(words, attrs->custom.schedule);
-    return;
+    return; // its schedule: see hash_custom
   case MIRAGE_ATTRS_LOOP: // its carries are hashed one by one, see hash_loop
     put(words, (uint64_t)attrs->loop.range);
     return;
@@ -207,6 +207,7 @@ static void hash_custom(Hasher *hasher, MirageNode node, const MirageNodeView *v
     Words words = {0};
     put(&words, view->op);
     put_attrs(&words, MIRAGE_ATTRS_CUSTOM, view->attrs);
+    put_schedule(&words, hasher->meaning ? NULL : view->attrs->custom.schedule);
     put_type(&words, mirage_ugraph_type(hasher->graph, mirage_ugraph_result(hasher->graph, node, i)));
     put_hash(&words, hasher->values[mirage_ugraph_argument(hasher->graph, node, view->num_operands + i).index]);
     hasher->values[view->first_result.index + i] = words_finish(&words);
@@ -313,13 +314,33 @@ static Hash hash_graph(Hasher *hasher) {
   return words_finish(&words);
 }
 
-MirageStatus mirage__graph_hash(const MirageUGraph *graph, const MirageDiag *diag, MirageGraphHash *out_hash) {
+static MirageStatus run(const MirageUGraph *graph, bool meaning, const MirageDiag *diag, Hash *out_hash) {
   size_t count = (size_t)mirage_ugraph_num_values(graph) + 1;
-  Hasher hasher = {.graph = graph, .values = calloc(count, sizeof(Hash)), .read = calloc(count, sizeof(bool))};
+  Hasher hasher = {.graph = graph,
+                   .values = calloc(count, sizeof(Hash)),
+                   .read = calloc(count, sizeof(bool)),
+                   .meaning = meaning};
   bool ready = hasher.values && hasher.read;
   if (ready)
     *out_hash = hash_graph(&hasher);
   free(hasher.values);
   free(hasher.read);
-  return ready ? MIRAGE_OK : mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "mirage-prune: out of memory");
+  return ready ? MIRAGE_OK : mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "graph: out of memory");
+}
+
+MirageStatus mirage__graph_hash(const MirageUGraph *graph, const MirageDiag *diag, MirageGraphHash *out_hash) {
+  return run(graph, false, diag, out_hash);
+}
+
+MirageStatus mirage__pair_hash(const MirageUGraph *source, const MirageUGraph *candidate, const MirageDiag *diag,
+                               uint64_t *out_hash) {
+  Hash hashes[2];
+  Words words = {0};
+  MIRAGE_TRY(run(source, true, diag, &hashes[0]));
+  MIRAGE_TRY(run(candidate, true, diag, &hashes[1]));
+  put_hash(&words, hashes[0]);
+  put_hash(&words, hashes[1]);
+  uint64_t hash = words_finish(&words).low;
+  *out_hash = hash ? hash : 1; // 0 stands for none
+  return MIRAGE_OK;
 }

@@ -38,6 +38,9 @@
 #define NUM_THREADS(type)                                                                                              \
   INT(type, num_threads, "num-threads", "0", 0, 4096,                                                                  \
       "threads, 0 = one for each core; the result does not depend on it")
+#define LOG2_BOUND(type)                                                                                               \
+  DOUBLE(type, log2_bound, "log2-bound", "-60", -4096, -1,                                                             \
+         "the probability that a wrong graph passes must be at most 2 to this")
 #define EXPLAIN(type) BOOL(type, explain, "explain", "false", "say of each candidate what became of it")
 
 static const MiragePassOption ENUMERATE_OPTIONS[] = {
@@ -78,10 +81,13 @@ static const MiragePassOption VERIFY_OPTIONS[] = {
     SEED(MirageVerifyPassOptions),
     INT(MirageVerifyPassOptions, trials, "trials", "0", 0, 1000000,
         "random evaluations, 0 = as many as the bound asks for"),
-    DOUBLE(MirageVerifyPassOptions, log2_bound, "log2-bound", "-60", -4096, -1,
-           "the probability that a wrong graph passes must be at most 2 to this"),
-    DOUBLE(MirageVerifyPassOptions, max_work, "max-work", "2e8", 1, 1e15,
+    INT(MirageVerifyPassOptions, first_trial, "first-trial", "0", 0, 5e8,
+        "number of the first trial; with trials=1, the one that a witness names"),
+    LOG2_BOUND(MirageVerifyPassOptions),
+    DOUBLE(MirageVerifyPassOptions, max_work, "max-work", "2e6", 1, 1e15,
            "multiplications a trial may cost before the pair is shrunk"),
+    BOOL(MirageVerifyPassOptions, guard, "guard", "true",
+         "refuse what is equal in exact arithmetic but loses over twice the program's accuracy in its own types"),
     STRING(MirageVerifyPassOptions, against, "against", "",
            "compare every other graph of the module with this one, whatever its source says"),
     NUM_THREADS(MirageVerifyPassOptions),
@@ -97,6 +103,10 @@ static const MiragePassOption SELECT_OPTIONS[] = {
     TARGET(MirageSelectOptions),
     CHOICE(MirageSelectOptions, keep, "keep", "best", "best,all",
            "best: remove the candidates that were not chosen; all: keep them"),
+    LOG2_BOUND(MirageSelectOptions),
+    DOUBLE(MirageSelectOptions, full_size_work, "full-size-work", "2e8", 0, 1e15,
+           "prove the chosen one at full size as well if a trial costs at most this many multiplications"),
+    SEED(MirageSelectOptions),
 };
 
 static const MiragePassOption LOWER_OPTIONS[] = {

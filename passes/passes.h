@@ -97,10 +97,10 @@ typedef struct MiragePruneOptions {
 } MiragePruneOptions;
 
 typedef struct MirageVerifyPassOptions {
-  int64_t seed, trials, num_threads;
+  int64_t seed, trials, first_trial, num_threads;
   double log2_bound, max_work;
   const char *against;
-  bool explain;
+  bool guard, explain;
 } MirageVerifyPassOptions;
 
 typedef struct MirageLayoutOptions {
@@ -111,6 +111,8 @@ typedef struct MirageLayoutOptions {
 typedef struct MirageSelectOptions {
   const char *target;
   const char *keep; // "best" or "all"
+  int64_t seed;
+  double log2_bound, full_size_work;
 } MirageSelectOptions;
 
 typedef struct MirageLowerOptions {
@@ -202,6 +204,10 @@ typedef struct MirageGraphHash {
   uint64_t low, high;
 } MirageGraphHash;
 MirageStatus mirage__graph_hash(const MirageUGraph *graph, const MirageDiag *diag, MirageGraphHash *out_hash);
+
+/// What ties a proof to its two graphs: a hash of both without schedules, which never change a result. Never 0.
+MirageStatus mirage__pair_hash(const MirageUGraph *source, const MirageUGraph *candidate, const MirageDiag *diag,
+                               uint64_t *out_hash);
 
 /// Whether the abstract expressions of two graphs over the same inputs are both known and differ in some output
 /// (abstract.c). False means nothing: the verifier decides.

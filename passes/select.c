@@ -1,65 +1,157 @@
 // select.c - mirage-select: chooses for every program the proven candidate of least predicted cost.
 //
 // requires: candidates; provides: `selected` on at most one candidate of each program, and (keep=best) nothing else
-// left of
-//           the others; breaks: nothing.
-// A candidate without a proof is refused. When the program's own lowering is predicted to be at least as fast as the
-// best candidate, none is selected, and mirage-lower compiles the program itself. A candidate's cost attribute counts
-// as it stands, so that a measured time can be put there by hand; without one the cost model is asked.
+//           left of the others; breaks: nothing.
+// A candidate without a proof is refused, and so is one whose proof does not hold what it says: `pair` must be the hash
+// of these two graphs, and the bound is computed again (no trial is run) and must reach `log2-bound`.
+// mirage-verify proves on shrunken instances, which is quick. The one chosen here is proven once more at full size, when
+// a trial costs at most `full-size-work`; should that find a difference, the next best one is taken.
+// When the program's own lowering is predicted to be at least as fast as the best candidate, none is selected, and
+// mirage-lower compiles the program itself. A candidate's cost attribute counts as it stands, so that a measured time
+// can be put there by hand; without one the cost model is asked.
 #include "mirage/cost.h"
+#include "mirage/verify.h"
 #include "passes.h"
 
+#include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
-static MirageStatus candidate_cost(MirageModuleGraphs *graphs, MirageModuleGraph *entry, const MirageTarget *target) {
-  MirageGraphMeta *meta = mirage_ugraph_meta(entry->graph);
-  if (meta->cost.present)
-    return MIRAGE_OK;
-  return mirage_cost(entry->graph, target, graphs->diag, &meta->cost);
+typedef struct Selector {
+  MirageModuleGraphs *graphs;
+  const MirageSelectOptions *options;
+  const MirageTarget *target;
+  MirageModuleGraph *program; // the one at hand
+} Selector;
+
+static void remark(const Selector *selector, const MirageModuleGraph *entry, const char *text) {
+  mirage_diag_emit(selector->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(entry), "@%s: %s", entry->name,
+                   text);
 }
 
-/// The proven candidate of least cost, the first of equals; NULL when there is none.
-static MirageStatus find_best(MirageModuleGraphs *graphs, const MirageModuleGraph *program, const MirageTarget *target,
-                              MirageModuleGraph **out_best, uint32_t *out_proven) {
-  *out_best = NULL;
-  *out_proven = 0;
-  for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
-    MirageModuleGraph *entry = &graphs->graphs[i];
-    if (!mirage__graphs_is_candidate(entry, program))
-      continue;
-    MIRAGE_TRY(mirage__graphs_import(graphs, entry));
-    const MirageGraphMeta *meta = mirage_ugraph_get_meta(entry->graph);
-    if (!meta->proof.present) {
-      mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(entry), "@%s: refused: it has no proof",
-                       entry->name);
-      continue;
-    }
-    MIRAGE_TRY(candidate_cost(graphs, entry, target));
-    ++*out_proven;
-    if (!*out_best || meta->cost.time_us < mirage_ugraph_get_meta((*out_best)->graph)->cost.time_us)
-      *out_best = entry;
+// -------------------------------------------------------------------------------------------------------------- proofs
+
+/// Takes the proof away: the candidate is out of the running.
+static void refuse(const Selector *selector, MirageModuleGraph *entry, const char *text) {
+  MirageGraphMeta *meta = mirage_ugraph_meta(entry->graph);
+  remark(selector, entry, text);
+  meta->proof = (MirageProof){0};
+  meta->guard = (MirageGuard){0};
+}
+
+static MirageStatus check_proof(const Selector *selector, MirageModuleGraph *entry) {
+  const MirageProof proof = mirage_ugraph_get_meta(entry->graph)->proof;
+  const MirageDiag *diag = selector->graphs->diag;
+  const MirageUGraph *program = selector->program->graph;
+  uint64_t pair;
+  if (!proof.present) {
+    remark(selector, entry, "refused: it has no proof");
+    return MIRAGE_OK;
+  }
+  MIRAGE_TRY(mirage__pair_hash(program, entry->graph, diag, &pair));
+  if (proof.pair != pair) {
+    refuse(selector, entry,
+           proof.pair ? "refused: its proof was made for other graphs; one of the two has been changed since"
+                      : "refused: its proof does not say which graphs it was made for");
+    return MIRAGE_OK;
+  }
+  double holds;
+  MIRAGE_TRY(mirage_verify_claim(program, entry->graph, &proof, diag, &holds));
+  char text[160];
+  if (holds > proof.log2_bound + 1e-6 * fabs(proof.log2_bound)) {
+    snprintf(text, sizeof text, "refused: its proof claims 2^%.1f, its %u trial%s show 2^%.1f", proof.log2_bound,
+             proof.trials, proof.trials == 1 ? "" : "s", holds);
+    refuse(selector, entry, text);
+  } else if (proof.log2_bound > selector->options->log2_bound) {
+    snprintf(text, sizeof text, "refused: a wrong graph passes its proof with probability 2^%.1f, 2^%.1f is asked for",
+             proof.log2_bound, selector->options->log2_bound);
+    refuse(selector, entry, text);
   }
   return MIRAGE_OK;
 }
 
+/// Proves the choice at full size where that is affordable and not done yet. Takes its proof away if that fails.
+static MirageStatus confirm(const Selector *selector, MirageModuleGraph *entry) {
+  MirageProof *proof = &mirage_ugraph_meta(entry->graph)->proof;
+  const MirageSelectOptions *pass = selector->options;
+  if (!proof->shrunken || pass->full_size_work < 1)
+    return MIRAGE_OK;
+  const MirageVerifyOptions options = {.seed = (uint64_t)pass->seed,
+                                       .log2_bound = pass->log2_bound,
+                                       .max_work = (uint64_t)pass->full_size_work,
+                                       .full_size = true};
+  MirageVerdict verdict;
+  MIRAGE_TRY(
+      mirage_verify(selector->program->graph, entry->graph, &options, selector->graphs->diag, &verdict));
+  if (verdict.kind == MIRAGE_VERDICT_EQUIVALENT) {
+    verdict.proof.pair = proof->pair;
+    *proof = verdict.proof;
+  } else if (verdict.kind == MIRAGE_VERDICT_DIFFERENT) {
+    char text[200];
+    snprintf(text, sizeof text,
+             "refused: at full size it differs at output %u, element %" PRIu64 " (seed %" PRIu64 ", trial %u)",
+             verdict.output, verdict.index, verdict.seed, verdict.trial);
+    refuse(selector, entry, text);
+  }
+  return MIRAGE_OK;
+}
+
+// ------------------------------------------------------------------------------------------------------------- choosing
+
+static double time_of(const MirageModuleGraph *entry) {
+  return entry ? mirage_ugraph_get_meta(entry->graph)->cost.time_us : INFINITY;
+}
+
+/// Imports the candidates of the program, checks their proofs and asks for the costs that are missing.
+static MirageStatus prepare(const Selector *selector) {
+  MirageModuleGraphs *graphs = selector->graphs;
+  for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
+    MirageModuleGraph *entry = &graphs->graphs[i];
+    if (!mirage__graphs_is_candidate(entry, selector->program))
+      continue;
+    MIRAGE_TRY(mirage__graphs_import(graphs, entry));
+    MIRAGE_TRY(check_proof(selector, entry));
+    MirageGraphMeta *meta = mirage_ugraph_meta(entry->graph);
+    if (meta->proof.present && !meta->cost.present)
+      MIRAGE_TRY(mirage_cost(entry->graph, selector->target, graphs->diag, &meta->cost));
+  }
+  return MIRAGE_OK;
+}
+
+/// The proven candidate of least cost, the first of equals; NULL when there is none.
+static MirageModuleGraph *find_best(const Selector *selector, uint32_t *out_proven) {
+  MirageModuleGraph *best = NULL;
+  *out_proven = 0;
+  for (uint32_t i = 0; i < selector->graphs->num_graphs; ++i) {
+    MirageModuleGraph *entry = &selector->graphs->graphs[i];
+    if (!mirage__graphs_is_candidate(entry, selector->program) ||
+        !mirage_ugraph_get_meta(entry->graph)->proof.present)
+      continue;
+    ++*out_proven;
+    if (!best || time_of(entry) < time_of(best))
+      best = entry;
+  }
+  return best;
+}
+
 /// Predicted time of the program's own lowering; infinite when it has none.
-static MirageStatus own_time(const MirageModuleGraphs *graphs, const MirageModuleGraph *program,
-                             const MirageTarget *target, double *out_time_us) {
+static MirageStatus own_time(const Selector *selector, double *out_time_us) {
   MirageCost cost = {0};
   MirageHeld held;
   mirage__hold_init(&held);
-  MirageStatus status = mirage__program_cost(program->graph, target, &held.diag, &cost);
-  mirage__hold_release(&held, graphs->diag, mirage__is_beyond(status));
+  MirageStatus status = mirage__program_cost(selector->program->graph, selector->target, &held.diag, &cost);
+  mirage__hold_release(&held, selector->graphs->diag, mirage__is_beyond(status));
   *out_time_us = status == MIRAGE_OK ? cost.time_us : INFINITY;
   return mirage__is_beyond(status) ? MIRAGE_OK : status;
 }
 
-static MirageStatus mark(MirageModuleGraphs *graphs, const MirageModuleGraph *program, const MirageModuleGraph *chosen,
-                         bool keep_all) {
+static MirageStatus mark(const Selector *selector, const MirageModuleGraph *chosen) {
+  MirageModuleGraphs *graphs = selector->graphs;
+  bool keep_all = strcmp(selector->options->keep, "all") == 0;
   for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
     MirageModuleGraph *entry = &graphs->graphs[i];
-    if (!mirage__graphs_is_candidate(entry, program))
+    if (!mirage__graphs_is_candidate(entry, selector->program))
       continue;
     if (entry != chosen && !keep_all) {
       mirage__graphs_erase(graphs, entry);
@@ -72,43 +164,55 @@ static MirageStatus mark(MirageModuleGraphs *graphs, const MirageModuleGraph *pr
   return MIRAGE_OK;
 }
 
-static MirageStatus select_program(MirageModuleGraphs *graphs, MirageModuleGraph *program, const MirageTarget *target,
-                                   bool keep_all) {
-  MIRAGE_TRY(mirage__graphs_import(graphs, program));
-  MirageModuleGraph *best = NULL;
-  uint32_t proven = 0;
-  double own_us = INFINITY;
-  MIRAGE_TRY(find_best(graphs, program, target, &best, &proven));
-  MIRAGE_TRY(own_time(graphs, program, target, &own_us));
+static MirageStatus select_program(Selector *selector) {
+  const MirageModuleGraph *program = selector->program;
+  const MirageDiag *diag = selector->graphs->diag;
   const void *loc = mirage__graph_loc(program);
-  double best_us = best ? mirage_ugraph_get_meta(best->graph)->cost.time_us : INFINITY;
+  MIRAGE_TRY(mirage__graphs_import(selector->graphs, selector->program));
+  double own_us = INFINITY;
+  MIRAGE_TRY(prepare(selector));
+  MIRAGE_TRY(own_time(selector, &own_us));
+  uint32_t proven;
+  MirageModuleGraph *best;
+  for (;;) {
+    best = find_best(selector, &proven);
+    if (!best || time_of(best) >= own_us)
+      break;
+    MIRAGE_TRY(confirm(selector, best));
+    if (mirage_ugraph_get_meta(best->graph)->proof.present)
+      break;
+  }
   if (!best) {
-    mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, loc,
+    mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
                      "@%s: no proven candidate; its own lowering stands (%.2f us predicted on %s)", program->name,
-                     own_us, target->name);
-  } else if (best_us < own_us) {
-    mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, loc,
-                     "@%s: selected @%s of %u proven: %.2f us predicted on %s, its own lowering %.2f us", program->name,
-                     best->name, proven, best_us, target->name, own_us);
+                     own_us, selector->target->name);
+  } else if (time_of(best) < own_us) {
+    const MirageProof *proof = &mirage_ugraph_get_meta(best->graph)->proof;
+    mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
+                     "@%s: selected @%s of %u proven: %.2f us predicted on %s, its own lowering %.2f us; proof %s, a "
+                     "wrong graph passes with probability below 2^%.1f",
+                     program->name, best->name, proven, time_of(best), selector->target->name, own_us,
+                     proof->shrunken ? "on a shrunken instance" : "at full size", proof->log2_bound);
   } else {
     mirage_diag_emit(
-        graphs->diag, MIRAGE_SEVERITY_REMARK, loc,
+        diag, MIRAGE_SEVERITY_REMARK, loc,
         "@%s: its own lowering is better: %.2f us predicted on %s, the best of %u proven is @%s with %.2f us",
-        program->name, own_us, target->name, proven, best->name, best_us);
+        program->name, own_us, selector->target->name, proven, best->name, time_of(best));
     best = NULL;
   }
-  return mark(graphs, program, best, keep_all);
+  return mark(selector, best);
 }
 
 MirageStatus mirage_pass_select(MlirOperation module, const void *opaque, const MirageDiag *diag) {
   const MirageSelectOptions *options = opaque;
-  const MirageTarget *target = mirage_target_find(options->target);
-  bool keep_all = strcmp(options->keep, "all") == 0;
   MirageModuleGraphs graphs;
+  Selector selector = {.graphs = &graphs, .options = options, .target = mirage_target_find(options->target)};
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
-  for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i)
-    if (!graphs.graphs[i].source)
-      status = select_program(&graphs, &graphs.graphs[i], target, keep_all);
+  for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i) {
+    selector.program = &graphs.graphs[i];
+    if (!selector.program->source)
+      status = select_program(&selector);
+  }
   mirage__graphs_deinit(&graphs);
   return status;
 }

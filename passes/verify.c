@@ -1,13 +1,18 @@
 // verify.c - mirage-verify: proves every candidate equivalent to its program. [Mirage 5]
 //
-// requires: candidates whose `source` names a graph of the module (or the option `against`); provides: `proof` on those
-//           shown equivalent, and `mirage_kernel.verdict` on the others; breaks: nothing, removes nothing.
-// A proof that was there before is never trusted: it is written anew or taken away. What differs or cannot be decided
-// is a remark at the candidate, the counts are a remark at the program. The graphs may be hand-written:
+// requires: candidates whose `source` names a graph of the module (or the option `against`); provides: `proof` and
+//           `guard` on those shown equivalent and accurate, `mirage_kernel.verdict` on the others; breaks: nothing,
+//           removes nothing.
+// What is equivalent in exact arithmetic must also pass the numeric guard (option `guard`): it may not lose more than
+// twice the accuracy that the program loses in its own types.
+// A proof that was there before is never trusted: it is written anew or taken away. What differs, is inaccurate or
+// cannot be decided is a remark at the candidate, the counts are a remark at the program. A difference comes with the
+// command that shows it again. The graphs may be hand-written:
 //   mirage-mlir-opt --mirage-verify='against=src explain' pair.mlir
 // Threads:  pairs are independent, so `num-threads` workers take them in turn; what they have to say is held back and
 //           written in textual order, so that the output does not depend on their number.
 #define _POSIX_C_SOURCE 200809L // sysconf
+#include "mirage/guard.h"
 #include "mirage/verify.h"
 #include "passes.h"
 
@@ -19,22 +24,26 @@
 #include <stdio.h>
 #include <unistd.h>
 
-static const char VERDICT[] = "mirage_kernel.verdict"; // "different" or "unsupported"
+static const char VERDICT[] = "mirage_kernel.verdict"; // "different", "inaccurate" or "unsupported"
 
 enum { MAX_THREADS = 256 };
+
+typedef enum Outcome { PROVEN, DIFFERENT, UNSUPPORTED, INACCURATE, NUM_OUTCOMES } Outcome;
 
 /// One candidate and what came out.
 typedef struct Pair {
   MirageModuleGraph *source, *target;
   MirageStatus status;
+  Outcome outcome;
   MirageVerdict verdict;
-  MirageHeld held; // messages
+  MirageGuardReport guard; // where the verdict is equivalence and the guard is on
+  MirageHeld held;         // messages
 } Pair;
 
 typedef struct Verifier {
   MirageModuleGraphs *graphs;
+  const MirageVerifyPassOptions *pass;
   MirageVerifyOptions options;
-  bool explain;
   Pair *pairs;
   uint32_t num_pairs;
   uint32_t next; // pair that no worker has taken yet
@@ -69,6 +78,22 @@ static MirageStatus gather(Verifier *verifier, const char *against) {
   return MIRAGE_OK;
 }
 
+static MirageStatus judge(const Verifier *verifier, Pair *pair) {
+  static const Outcome outcomes[] = {[MIRAGE_VERDICT_EQUIVALENT] = PROVEN,
+                                     [MIRAGE_VERDICT_DIFFERENT] = DIFFERENT,
+                                     [MIRAGE_VERDICT_UNSUPPORTED] = UNSUPPORTED};
+  const MirageUGraph *source = pair->source->graph, *target = pair->target->graph;
+  MIRAGE_TRY(mirage_verify(source, target, &verifier->options, &pair->held.diag, &pair->verdict));
+  pair->outcome = outcomes[pair->verdict.kind];
+  if (pair->outcome != PROVEN || !verifier->pass->guard)
+    return MIRAGE_OK;
+  const MirageGuardOptions options = {.seed = verifier->options.seed};
+  MIRAGE_TRY(mirage_guard(source, target, &options, &pair->held.diag, &pair->guard));
+  if (!pair->guard.passed)
+    pair->outcome = INACCURATE;
+  return MIRAGE_OK;
+}
+
 static void *work(void *user) {
   Verifier *verifier = user;
   for (;;) {
@@ -79,8 +104,7 @@ static void *work(void *user) {
       return NULL;
     Pair *pair = &verifier->pairs[index];
     mirage__hold_init(&pair->held);
-    pair->status =
-        mirage_verify(pair->source->graph, pair->target->graph, &verifier->options, &pair->held.diag, &pair->verdict);
+    pair->status = judge(verifier, pair);
   }
 }
 
@@ -104,9 +128,12 @@ static void run_workers(Verifier *verifier, int64_t num_threads) {
 static MirageStatus record(const Pair *pair, const MirageDiag *diag) {
   MirageModuleGraph *entry = pair->target;
   MirageGraphMeta *meta = mirage_ugraph_meta(entry->graph);
-  bool proven = pair->verdict.kind == MIRAGE_VERDICT_EQUIVALENT;
+  bool proven = pair->outcome == PROVEN;
   meta->proof = proven ? pair->verdict.proof : (MirageProof){0};
-  if (!proven)
+  meta->guard = proven ? pair->guard.guard : (MirageGuard){0};
+  if (proven)
+    MIRAGE_TRY(mirage__pair_hash(pair->source->graph, entry->graph, diag, &meta->proof.pair));
+  else
     meta->selected = false;
   MIRAGE_TRY(mirage_bridge_export_meta(meta, entry->op, diag));
   MlirStringRef key = mlirStringRefCreateFromCString(VERDICT);
@@ -114,63 +141,108 @@ static MirageStatus record(const Pair *pair, const MirageDiag *diag) {
     mlirOperationRemoveDiscardableAttributeByName(entry->op, key);
     return MIRAGE_OK;
   }
-  const char *word = pair->verdict.kind == MIRAGE_VERDICT_DIFFERENT ? "different" : "unsupported";
+  static const char *const words[] = {
+      [DIFFERENT] = "different", [UNSUPPORTED] = "unsupported", [INACCURATE] = "inaccurate"};
   MlirContext context = mlirOperationGetContext(entry->op);
   mlirOperationSetDiscardableAttributeByName(entry->op, key,
-                                             mlirStringAttrGet(context, mlirStringRefCreateFromCString(word)));
+                                             mlirStringAttrGet(context, mlirStringRefCreateFromCString(words[pair->outcome])));
   return MIRAGE_OK;
 }
 
-static void report(const Pair *pair, bool explain, const MirageDiag *diag) {
+/// Text of the location's file, or a stand-in.
+static const char *file_of(const MirageModuleGraph *entry, char *buffer, size_t size) {
+  MlirLocation loc = mlirOperationGetLocation(entry->op);
+  if (!mlirLocationIsAFileLineColRange(loc))
+    return "FILE";
+  MlirStringRef name = mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(loc));
+  snprintf(buffer, size, "%.*s", (int)name.length, name.data);
+  return buffer;
+}
+
+static void report_different(const Verifier *verifier, const Pair *pair) {
+  const MirageDiag *diag = verifier->graphs->diag;
   const MirageVerdict *verdict = &pair->verdict;
-  const char *name = pair->target->name, *source = pair->source->name;
+  const MirageVerifyPassOptions *pass = verifier->pass;
   const void *loc = mirage__graph_loc(pair->target);
-  switch (verdict->kind) {
-  case MIRAGE_VERDICT_EQUIVALENT:
-    if (explain)
-      mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
-                       "@%s: equivalent to @%s; a wrong graph passes with probability below 2^%.1f (%u trial%s, %u-bit "
-                       "p%s)",
-                       name, source, verdict->proof.log2_bound, verdict->proof.trials,
-                       verdict->proof.trials == 1 ? "" : "s", verdict->proof.p_bits,
-                       verdict->proof.shrunken ? ", on a shrunken instance" : "");
+  char file[400], against[200] = "";
+  mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
+                   "@%s: different at output %u, element %" PRIu64 "%s: @%s gives %" PRIu64 ", this graph %" PRIu64
+                   " (residues; seed %" PRIu64 ", trial %u)",
+                   pair->target->name, verdict->output, verdict->index,
+                   verdict->proof.shrunken ? " of a shrunken instance" : "", pair->source->name, verdict->source_value,
+                   verdict->target_value, verdict->seed, verdict->trial);
+  if (*pass->against)
+    snprintf(against, sizeof against, " against=%s", pass->against);
+  mirage_diag_emit(diag, MIRAGE_SEVERITY_NOTE, loc,
+                   "see it again: mirage-mlir-opt %s --mirage-verify='seed=%" PRIu64
+                   " first-trial=%u trials=1 max-work=%.17g%s' -o /dev/null",
+                   file_of(pair->target, file, sizeof file), verdict->seed, verdict->trial, pass->max_work, against);
+}
+
+static void report_proven(const Verifier *verifier, const Pair *pair) {
+  const MirageProof *proof = &pair->verdict.proof;
+  const MirageGuard *guard = &pair->guard.guard;
+  char accuracy[200] = "";
+  if (guard->present)
+    snprintf(accuracy, sizeof accuracy, "; relative error %.2e, the program's own %.2e", guard->candidate_relative,
+             guard->program_relative);
+  else if (pair->guard.reason[0])
+    snprintf(accuracy, sizeof accuracy, "; %s", pair->guard.reason);
+  mirage_diag_emit(verifier->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(pair->target),
+                   "@%s: equivalent to @%s; a wrong graph passes with probability below 2^%.1f (%u trial%s, %u-bit "
+                   "p%s)%s",
+                   pair->target->name, pair->source->name, proof->log2_bound, proof->trials,
+                   proof->trials == 1 ? "" : "s", proof->p_bits, proof->shrunken ? ", on a shrunken instance" : "",
+                   accuracy);
+}
+
+static void report(const Verifier *verifier, const Pair *pair) {
+  const MirageDiag *diag = verifier->graphs->diag;
+  const void *loc = mirage__graph_loc(pair->target);
+  switch (pair->outcome) {
+  case PROVEN:
+    if (verifier->pass->explain)
+      report_proven(verifier, pair);
     return;
-  case MIRAGE_VERDICT_DIFFERENT:
+  case DIFFERENT:
+    report_different(verifier, pair);
+    return;
+  case UNSUPPORTED:
+    mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, pair->verdict.loc ? pair->verdict.loc : loc, "@%s: unsupported: %s",
+                     pair->target->name, pair->verdict.reason);
+    return;
+  default: // INACCURATE
     mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
-                     "@%s: different at output %u, element %" PRIu64 ": @%s gives %" PRIu64 ", this graph %" PRIu64
-                     " (residues; seed %" PRIu64 ", trial %u)",
-                     name, verdict->output, verdict->index, source, verdict->source_value, verdict->target_value,
-                     verdict->seed, verdict->trial);
-    return;
-  case MIRAGE_VERDICT_UNSUPPORTED:
-    mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, verdict->loc ? verdict->loc : loc, "@%s: unsupported: %s", name,
-                     verdict->reason);
+                     "@%s: inaccurate: equivalent to @%s in exact arithmetic, but %s; mirage-verify=guard=false lets it "
+                     "pass",
+                     pair->target->name, pair->source->name, pair->guard.reason);
     return;
   }
 }
 
 /// The counts of one program, as a remark at it.
 static void summarize(const Verifier *verifier, const MirageModuleGraph *source) {
-  uint32_t counts[3] = {0}, total = 0; // by MirageVerdictKind
+  uint32_t counts[NUM_OUTCOMES] = {0}, total = 0;
   double worst = -INFINITY;
   for (uint32_t i = 0; i < verifier->num_pairs; ++i) {
     const Pair *pair = &verifier->pairs[i];
     if (pair->source != source)
       continue;
     ++total;
-    ++counts[pair->verdict.kind];
-    if (pair->verdict.kind == MIRAGE_VERDICT_EQUIVALENT && pair->verdict.proof.log2_bound > worst)
+    ++counts[pair->outcome];
+    if (pair->outcome == PROVEN && pair->verdict.proof.log2_bound > worst)
       worst = pair->verdict.proof.log2_bound;
   }
   if (total == 0)
     return;
-  char bound[80] = "";
-  if (counts[MIRAGE_VERDICT_EQUIVALENT])
+  char bound[80] = "", inaccurate[40] = "";
+  if (counts[PROVEN])
     snprintf(bound, sizeof bound, " (a wrong one passes with probability below 2^%.1f)", worst);
+  if (counts[INACCURATE])
+    snprintf(inaccurate, sizeof inaccurate, ", %u inaccurate", counts[INACCURATE]);
   mirage_diag_emit(verifier->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(source),
-                   "@%s: %u candidate%s, %u equivalent%s, %u different, %u unsupported", source->name, total,
-                   total == 1 ? "" : "s", counts[MIRAGE_VERDICT_EQUIVALENT], bound, counts[MIRAGE_VERDICT_DIFFERENT],
-                   counts[MIRAGE_VERDICT_UNSUPPORTED]);
+                   "@%s: %u candidate%s, %u equivalent%s, %u different, %u unsupported%s", source->name, total,
+                   total == 1 ? "" : "s", counts[PROVEN], bound, counts[DIFFERENT], counts[UNSUPPORTED], inaccurate);
 }
 
 /// Releases all messages; the first failure of a pair, in textual order, is the pass's.
@@ -184,7 +256,7 @@ static MirageStatus finish(Verifier *verifier) {
       status = pair->status;
     if (status != MIRAGE_OK)
       continue;
-    report(pair, verifier->explain, diag);
+    report(verifier, pair);
     status = record(pair, diag);
   }
   for (uint32_t i = 0; status == MIRAGE_OK && i < verifier->graphs->num_graphs; ++i)
@@ -195,10 +267,11 @@ static MirageStatus finish(Verifier *verifier) {
 MirageStatus mirage_pass_verify(MlirOperation module, const void *opaque, const MirageDiag *diag) {
   const MirageVerifyPassOptions *pass = opaque;
   MirageModuleGraphs graphs;
-  Verifier verifier = {.graphs = &graphs, .explain = pass->explain, .mutex = PTHREAD_MUTEX_INITIALIZER};
+  Verifier verifier = {.graphs = &graphs, .pass = pass, .mutex = PTHREAD_MUTEX_INITIALIZER};
   verifier.options = (MirageVerifyOptions){
       .seed = (uint64_t)pass->seed,
       .trials = (uint32_t)pass->trials,
+      .first_trial = (uint32_t)pass->first_trial,
       .log2_bound = pass->log2_bound,
       .max_work = (uint64_t)pass->max_work,
   };

@@ -28,6 +28,11 @@ MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsAProof(MlirAttribute attribute);
 MLIR_CAPI_EXPORTED MlirAttribute mirageKernelProofAttrGet(MlirContext context, const MirageProof *proof);
 MLIR_CAPI_EXPORTED void mirageKernelProofAttrGetValue(MlirAttribute attribute, MirageProof *out_proof);
 
+// #mirage_kernel.guard<...>. As proof.
+MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsAGuard(MlirAttribute attribute);
+MLIR_CAPI_EXPORTED MlirAttribute mirageKernelGuardAttrGet(MlirContext context, const MirageGuard *guard);
+MLIR_CAPI_EXPORTED void mirageKernelGuardAttrGetValue(MlirAttribute attribute, MirageGuard *out_guard);
+
 // #mirage_kernel.cost<...>. As proof.
 MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsACost(MlirAttribute attribute);
 MLIR_CAPI_EXPORTED MlirAttribute mirageKernelCostAttrGet(MlirContext context, const MirageCost *cost);

@@ -363,7 +363,17 @@ typedef struct MirageProof {
   uint64_t seed;
   double log2_bound; // log2 of the probability that a wrong graph passes
   bool shrunken;     // proven on a shrunken instance
+  uint64_t pair;     // hash of both graphs (passes/canonical.c), so that the proof of an edited graph is noticed; 0 = none
 } MirageProof;
+
+/// Rounding errors of a candidate beside those of its program, against float64 (lib/verify/guard.c). Relative errors
+/// are Frobenius norms over that of the reference; the scale of the inputs shown is the worst for the candidate.
+typedef struct MirageGuard {
+  bool present;
+  double program_relative, candidate_relative;
+  double program_max, candidate_max; // largest absolute errors
+  bool shrunken;                     // measured on a shrunken instance
+} MirageGuard;
 
 /// Predicted cost on a target.
 typedef struct MirageCost {
@@ -378,6 +388,7 @@ typedef struct MirageGraphMeta {
   const char *name;   // symbol
   const char *source; // symbol of the program it is a candidate for, or NULL for a program
   MirageProof proof;
+  MirageGuard guard;
   MirageCost cost;
   bool selected;
 } MirageGraphMeta;
@@ -485,6 +496,9 @@ MirageStatus mirage_access_tile(const MirageType *tensor, const MirageAccessAttr
 /// rsqrt = 1/sqrt, silu = x * sigmoid(x), sigmoid = 1/(1 + exp(-x)), square = x*x, mean = sum / extent).
 /// lib/ugraph/expand.c documents each; custom nodes are copied unchanged.
 MirageStatus mirage_ugraph_expand(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
+/// The same, but what expands computes in f32 and rounds once at its end, as evaluation in real types (lib/eval) and a
+/// framework's fused operator do.
+MirageStatus mirage_ugraph_expand_wide(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
 /// Copies a graph.
 MirageStatus mirage_ugraph_clone(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
 

@@ -12,9 +12,11 @@ extern "C" {
 typedef struct MirageVerifyOptions {
   uint64_t seed;
   uint32_t trials;   // 0 = as many as the bound asks for
+  uint32_t first_trial; // number of the first; each number has a random point of its own
   double log2_bound; // stop when the proven bound is at most 2^this; 0 = -60
   uint64_t max_work; // multiplications that full-size evaluation may cost in one trial; larger programs are shrunk
                      // (lib/verify/shrink.c); 0 = 2e8
+  bool full_size;    // never shrink: a pair that costs more than max_work is UNSUPPORTED, at once
 } MirageVerifyOptions;
 
 typedef enum { MIRAGE_VERDICT_EQUIVALENT, MIRAGE_VERDICT_DIFFERENT, MIRAGE_VERDICT_UNSUPPORTED } MirageVerdictKind;
@@ -24,7 +26,8 @@ typedef struct MirageVerdict {
   MirageProof proof; // EQUIVALENT
   // DIFFERENT: the witness, on a shrunken instance when proof.shrunken
   uint64_t seed;
-  uint32_t trial; // mirage_field_create(seed, trial) gives the point back
+  uint32_t trial; // options {seed, first_trial = trial, trials = 1} find it again
+  uint32_t draw;  // mirage_field_create(seed, draw) gives the point back
   uint32_t output;
   uint64_t index;                      // row-major index into that output
   uint64_t source_value, target_value; // residues mod p
@@ -39,6 +42,14 @@ typedef struct MirageVerdict {
 /// Threads: safe on graphs that nobody is building.
 MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *target, const MirageVerifyOptions *options,
                            const MirageDiag *diag, MirageVerdict *out_verdict);
+
+/// The bound that the trials of `proof` give on this pair, at full size or shrunken as the proof says, without running
+/// any: log2, at most 0; 0 when they show nothing or there is no shrunken instance. So that a proof read from text can
+/// be held to what it claims.
+///
+/// Errors:  as mirage_verify.
+MirageStatus mirage_verify_claim(const MirageUGraph *source, const MirageUGraph *target, const MirageProof *proof,
+                                 const MirageDiag *diag, double *out_log2_bound);
 
 /// One random evaluation point: fresh primes and root of unity for (seed, trial), and a domain on their residues.
 /// Element: MirageResidue. The domain implements every operator by its field rule; sqrt, erf, ... are seeded random

@@ -251,6 +251,9 @@ static MirageStatus import_meta(Importer *importer, MlirOperation op) {
   MlirAttribute proof = mlirOperationGetAttributeByName(op, str("proof"));
   if (!mlirAttributeIsNull(proof))
     mirageKernelProofAttrGetValue(proof, &meta->proof);
+  MlirAttribute guard = mlirOperationGetAttributeByName(op, str("guard"));
+  if (!mlirAttributeIsNull(guard))
+    mirageKernelGuardAttrGetValue(guard, &meta->guard);
   MlirAttribute cost = mlirOperationGetAttributeByName(op, str("cost"));
   if (!mlirAttributeIsNull(cost))
     mirageKernelCostAttrGetValue(cost, &meta->cost);

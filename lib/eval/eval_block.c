@@ -429,6 +429,17 @@ static MirageStatus check_stored(Custom *custom, const MirageNodeView *node) {
   return MIRAGE_OK;
 }
 
+// A store converts to the tensor's element type, whatever the tile's.
+static MirageStatus convert_stored(Custom *custom) {
+  Eval *eval = custom->eval;
+  for (uint32_t i = 0; i < custom->num_outputs; i++) {
+    uint32_t v = custom->first_output + i;
+    const MirageType *tensor = mirage_ugraph_type(eval->graph, (MirageValue){v});
+    MIRAGE_TRY(eval->domain->cast(eval->domain, tensor, elements_of(custom, v), eval->data[v], eval->data[v]));
+  }
+  return MIRAGE_OK;
+}
+
 static MirageStatus run_groups(Custom *custom, const MirageNodeView *node) {
   const int64_t *grid = custom->attrs->grid, *group = custom->group;
   MIRAGE_TRY(alloc_region(custom, node->region));
@@ -438,7 +449,8 @@ static MirageStatus run_groups(Custom *custom, const MirageNodeView *node) {
         memcpy(custom->origin, (int64_t[]){x, y, z}, sizeof custom->origin);
         MIRAGE_TRY(run_region(custom, node->region));
       }
-  return check_stored(custom, node);
+  MIRAGE_TRY(check_stored(custom, node));
+  return convert_stored(custom);
 }
 
 MirageStatus mirage__eval_custom(Eval *eval, MirageNode id) {

@@ -198,14 +198,17 @@ static MirageStatus apply_expansion(const MirageDomain *self, MirageOp op, const
 
 // -------------------------------------------------------------------------------------------------------------- matmul
 
-enum { ROWS = 4, COLUMNS = 16, LAZY = 12 };
+// A panel of the result is summed in chunks of LAZY terms. Within a chunk a cell's sum stays in registers, a few
+// neighbouring cells at a time, and nothing is reduced: products mod p fit 128 bits, and of those mod q four fit 64.
+// Where a factor has an exponential behind it the sum mod q means nothing, and is skipped.
+enum { ROWS = 16, COLUMNS = 16, LAZY = 12, GROUP = 4 };
 
-typedef struct Panel {
-  FieldU128 p[ROWS][COLUMNS]; // high half below p, so below 2^126, plus LAZY products below 2^124: within 2^128
-  uint64_t q[ROWS][COLUMNS];
-} Panel;
+typedef struct Cell {
+  FieldU128 p;            // high half below p, so below 2^126; plus LAZY products below 2^124: within 2^128
+  uint64_t q_low, q_high; // the sum is q_high * 2^32 + q_low
+} Cell;
 
-// Brings the high half below p again; it is below 2^64 <= 8 p.
+// Brings the high half below p again; it is below 2^64 <= 8 p, or p is so small that it has hardly grown.
 static FieldU128 settle(const MirageField *f, FieldU128 t) {
   uint64_t high = (uint64_t)(t >> 64);
   for (int shift = 2; shift >= 0; shift--)
@@ -213,51 +216,71 @@ static FieldU128 settle(const MirageField *f, FieldU128 t) {
   return (FieldU128)high << 64 | (uint64_t)t;
 }
 
-static void panel_multiply(const MirageField *f, size_t rows, size_t columns, size_t n, size_t k, const Residue *a,
-                           const Residue *b, Panel *panel) {
-  memset(panel, 0, sizeof *panel);
-  for (size_t begin = 0; begin < k; begin += LAZY) {
-    size_t end = k - begin < LAZY ? k : begin + LAZY;
-    for (size_t l = begin; l < end; l++)
-      for (size_t r = 0; r < rows; r++) {
-        Residue x = a[r * k + l];
-        for (size_t j = 0; j < columns; j++) {
-          const Residue *y = &b[l * n + j];
-          panel->p[r][j] += (FieldU128)x.p * y->p;
-          uint64_t sum = panel->q[r][j] + (uint64_t)x.q * y->q; // below 2^63 + 2^62
-          panel->q[r][j] = sum >= f->q_ceiling ? sum - f->q_ceiling : sum;
-        }
-      }
-    for (size_t r = 0; r < rows; r++)
-      for (size_t j = 0; j < columns; j++)
-        panel->p[r][j] = settle(f, panel->p[r][j]);
+// cells[c] += a[0 .. count) . b[0 .. count) of column c, for `columns` neighbouring columns of a matrix with n.
+static inline void accumulate(const MirageField *f, size_t columns, size_t n, size_t count, bool with_q,
+                              const Residue *a, const Residue *b, Cell *cells) {
+  FieldU128 p[GROUP];
+  for (size_t c = 0; c < columns; c++)
+    p[c] = cells[c].p;
+  for (size_t l = 0; l < count; l++)
+    for (size_t c = 0; c < columns; c++)
+      p[c] += (FieldU128)a[l].p * b[l * n + c].p;
+  for (size_t c = 0; c < columns; c++)
+    cells[c].p = settle(f, p[c]);
+  for (size_t l = 0; with_q && l < count; l += 4) {
+    size_t end = count - l < 4 ? count : l + 4;
+    uint64_t q[GROUP] = {0};
+    for (size_t i = l; i < end; i++)
+      for (size_t c = 0; c < columns; c++)
+        q[c] += (uint64_t)a[i].q * b[i * n + c].q;
+    for (size_t c = 0; c < columns; c++) {
+      cells[c].q_low += (uint32_t)q[c];
+      cells[c].q_high += q[c] >> 32;
+    }
   }
 }
 
-// What the k elements of one row have in common with bottom and with an exponential behind them.
+// What elements have in common with bottom and with an exponential behind them.
 typedef struct Flags {
   uint8_t after_exp, bottom;
 } Flags;
 
-static Flags row_flags(const Residue *a, size_t k) {
-  Flags any = {0};
-  for (size_t l = 0; l < k; l++) {
-    any.after_exp |= a[l].after_exp;
-    any.bottom |= a[l].bottom;
+static void flag(Flags *flags, const Residue *a, size_t count, size_t stride) {
+  for (size_t l = 0; l < count; l++) {
+    flags->after_exp |= a[l * stride].after_exp;
+    flags->bottom |= a[l * stride].bottom;
   }
-  return any;
 }
 
-// The same for `columns` neighbouring columns, read row by row (which also brings the panel into the cache).
-static uint8_t column_flags(const Residue *b, size_t columns, size_t n, size_t k, uint8_t after_exp[COLUMNS]) {
-  uint8_t bottom = 0;
-  memset(after_exp, 0, COLUMNS);
-  for (size_t l = 0; l < k; l++)
-    for (size_t j = 0; j < columns; j++) {
-      after_exp[j] |= b[l * n + j].after_exp;
-      bottom |= b[l * n + j].bottom;
+typedef struct Panel {
+  size_t rows, columns;
+  Cell cells[ROWS][COLUMNS];
+  Flags row[ROWS], column[COLUMNS];
+} Panel;
+
+static void panel_add_chunk(const MirageField *f, size_t n, size_t k, size_t count, const Residue *a, const Residue *b,
+                            Panel *panel) {
+  for (size_t c = 0; c < panel->columns; c++)
+    flag(&panel->column[c], b + c, count, n);
+  for (size_t r = 0; r < panel->rows; r++) {
+    const Residue *left = a + r * k;
+    flag(&panel->row[r], left, count, 1);
+    for (size_t c = 0; c < panel->columns; c += GROUP) {
+      size_t columns = panel->columns - c < GROUP ? panel->columns - c : GROUP;
+      bool with_q = false;
+      for (size_t i = 0; i < columns; i++)
+        with_q |= !(panel->row[r].after_exp | panel->column[c + i].after_exp);
+      if (columns == GROUP && count == LAZY) // constants let the compiler unroll
+        accumulate(f, GROUP, n, LAZY, with_q, left, b + c, &panel->cells[r][c]);
+      else
+        accumulate(f, columns, n, count, with_q, left, b + c, &panel->cells[r][c]);
     }
-  return bottom;
+  }
+}
+
+static Residue cell_value(const MirageField *f, const Cell *cell, uint8_t after_exp) {
+  uint64_t p = field_redc(f, (FieldU128)field_redc(f, cell->p) * f->p_r2);
+  return make(p, after_exp ? 0 : ((cell->q_high % f->q << 32) + cell->q_low % f->q) % f->q, after_exp);
 }
 
 static MirageStatus field_matmul(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
@@ -265,28 +288,20 @@ static MirageStatus field_matmul(const MirageDomain *self, const MirageType *res
   const MirageField *f = field_of(self);
   const Residue *left = a, *right = b, *plus = c;
   Residue *y = out;
-  for (size_t j = 0; j < n; j += COLUMNS) {
-    size_t columns = n - j < COLUMNS ? n - j : COLUMNS;
-    uint8_t column_after_exp[COLUMNS];
-    if (column_flags(right + j, columns, n, k, column_after_exp))
-      return MIRAGE_UNSUPPORTED;
+  for (size_t j = 0; j < n; j += COLUMNS)
     for (size_t i = 0; i < m; i += ROWS) {
-      size_t rows = m - i < ROWS ? m - i : ROWS;
-      Panel panel;
-      panel_multiply(f, rows, columns, n, k, left + i * k, right + j, &panel);
-      for (size_t r = 0; r < rows; r++) {
-        Flags row = row_flags(left + (i + r) * k, k);
-        if (row.bottom)
-          return MIRAGE_UNSUPPORTED;
-        for (size_t s = 0; s < columns; s++) {
+      Panel panel = {.rows = m - i < ROWS ? m - i : ROWS, .columns = n - j < COLUMNS ? n - j : COLUMNS};
+      for (size_t l = 0; l < k; l += LAZY)
+        panel_add_chunk(f, n, k, k - l < LAZY ? k - l : LAZY, left + i * k + l, right + l * n + j, &panel);
+      for (size_t r = 0; r < panel.rows; r++)
+        for (size_t s = 0; s < panel.columns; s++) {
+          if (panel.row[r].bottom | panel.column[s].bottom)
+            return MIRAGE_UNSUPPORTED;
           size_t at = (i + r) * n + j + s;
-          uint64_t p = field_redc(f, (FieldU128)field_redc(f, panel.p[r][s]) * f->p_r2);
-          Residue product = make(p, panel.q[r][s] % f->q, row.after_exp | column_after_exp[s]);
+          Residue product = cell_value(f, &panel.cells[r][s], panel.row[r].after_exp | panel.column[s].after_exp);
           y[at] = plus ? add(f, product, plus[at]) : product;
         }
-      }
     }
-  }
   return MIRAGE_OK;
 }
 

@@ -66,22 +66,24 @@ uint64_t mirage__field_inverse(uint64_t a, uint64_t prime) {
   return s1 < 0 ? (uint64_t)(s1 + (int64_t)prime) : (uint64_t)s1;
 }
 
-static uint64_t draw_q(MirageRandom *random) {
+static uint64_t draw_q(MirageRandom *random, uint32_t bits) {
   for (;;) {
-    uint64_t q = (UINT64_C(1) << (FIELD_Q_BITS - 1)) + mirage_random_below(random, UINT64_C(1) << (FIELD_Q_BITS - 1));
+    uint64_t q = (UINT64_C(1) << (bits - 1)) + mirage_random_below(random, UINT64_C(1) << (bits - 1));
     if (mirage__is_prime(q))
       return q;
   }
 }
 
-// Uniform among the multipliers t with t * q + 1 in [2^61, 2^62), until that number is prime.
-static uint64_t draw_p(MirageRandom *random, uint64_t q) {
-  uint64_t low = ((UINT64_C(1) << (FIELD_P_BITS - 1)) + q - 2) / q, high = ((UINT64_C(1) << FIELD_P_BITS) - 2) / q;
-  for (;;) {
+// Uniform among the multipliers t with t * q + 1 in [2^(bits-1), 2^bits), until that number is prime. 0 when that takes
+// longer than it can: a tiny range may hold no prime.
+static uint64_t draw_p(MirageRandom *random, uint64_t q, uint32_t bits) {
+  uint64_t low = ((UINT64_C(1) << (bits - 1)) + q - 2) / q, high = ((UINT64_C(1) << bits) - 2) / q;
+  for (int tries = 0; tries < 1 << 16 && low <= high; tries++) {
     uint64_t p = (low + mirage_random_below(random, high - low + 1)) * q + 1;
     if (mirage__is_prime(p))
       return p;
   }
+  return 0;
 }
 
 // A random element's ((p - 1) / q)-th power has order q unless it is 1, and is uniform among those.
@@ -100,13 +102,18 @@ static void fill_powers(MirageField *field) {
   uint64_t one = (uint64_t)(((FieldU128)1 << 64) % field->p);
   for (uint32_t t = 0; t < FIELD_POWER_TABLES; t++) {
     uint64_t power = one;
-    for (uint32_t i = 0; i < 1u << FIELD_POWER_BITS; i++, power = field_mul(field, power, step))
+    uint64_t used = ((field->q - 1) >> t * FIELD_POWER_BITS) + 1; // exponents are below q
+    for (uint32_t i = 0; i < 1u << FIELD_POWER_BITS && i < used; i++, power = field_mul(field, power, step))
       field->power[t][i] = power;
     step = mirage__field_power(step, UINT64_C(1) << FIELD_POWER_BITS, field->p);
   }
 }
 
 MirageField *mirage_field_create(uint64_t seed, uint32_t trial) {
+  return mirage__field_create_sized(seed, trial, FIELD_Q_BITS, FIELD_P_BITS);
+}
+
+MirageField *mirage__field_create_sized(uint64_t seed, uint32_t trial, uint32_t q_bits, uint32_t p_bits) {
   MirageField *field = calloc(1, sizeof *field);
   if (!field)
     return NULL;
@@ -114,8 +121,12 @@ MirageField *mirage_field_create(uint64_t seed, uint32_t trial) {
   mirage_random_init(&random, seed, (uint64_t)trial << 32);
   field->seed = seed;
   field->trial = trial;
-  field->q = draw_q(&random);
-  field->p = draw_p(&random, field->q);
+  field->q = draw_q(&random, q_bits);
+  field->p = draw_p(&random, field->q, p_bits);
+  if (!field->p) {
+    free(field);
+    return NULL;
+  }
   field->omega = draw_omega(&random, field->p, field->q);
   for (uint32_t i = 0; i < 4; i++)
     field->key[i] = mirage_random_next(&random);

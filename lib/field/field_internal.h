@@ -65,6 +65,13 @@ static inline uint64_t field_exp(const MirageField *f, uint32_t exponent) {
       f, (FieldU128)field_redc(f, (FieldU128)low * high)); // two factors 2^64 too many, one left by the product
 }
 
+/// mirage_field_create with q from [2^(q_bits-1), 2^q_bits) and p from [2^(p_bits-1), 2^p_bits): fields so small that
+/// false accepts can be counted (test/verify-stats). Only the full size proves anything.
+///
+/// Units:   3 <= q_bits <= FIELD_Q_BITS, q_bits < p_bits <= FIELD_P_BITS.
+/// Errors:  NULL when memory is out, or when there is no such p.
+MirageField *mirage__field_create_sized(uint64_t seed, uint32_t trial, uint32_t q_bits, uint32_t p_bits);
+
 /// 1 / a modulo an odd prime below 2^62; a not divisible by it.
 uint64_t mirage__field_inverse(uint64_t a, uint64_t prime);
 uint64_t mirage__field_power(uint64_t base, uint64_t exponent, uint64_t modulus);

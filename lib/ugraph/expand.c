@@ -168,7 +168,9 @@ static MirageValue expand_node(MirageUGraph *g, const MirageNodeView *node, cons
   }
 }
 
-MirageStatus mirage_ugraph_expand(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph) {
+// In the program's types, or (`wide`) in f32 between a cast of each operand and one of the result.
+static MirageStatus expand_graph(const MirageUGraph *graph, bool wide, const MirageDiag *diag,
+                                 MirageUGraph **out_graph) {
   enum { MAX_OPERANDS = 3 }; // of an operator that expands
   Copier copier;
   *out_graph = NULL;
@@ -181,10 +183,24 @@ MirageStatus mirage_ugraph_expand(const MirageUGraph *graph, const MirageDiag *d
       continue;
     }
     MirageValue operands[MAX_OPERANDS] = {{0}};
-    for (uint32_t k = 0; k < node.num_operands && k < MAX_OPERANDS; k++)
-      operands[k] = copier.map[node.operands[k].index];
+    MirageDType dtype = mirage_ugraph_type(graph, node.first_result)->dtype;
+    bool cast = wide && dtype != MIRAGE_F32;
     mirage_ugraph_set_loc(copier.to, node.loc);
-    copier.map[node.first_result.index] = expand_node(copier.to, &node, operands);
+    for (uint32_t k = 0; k < node.num_operands && k < MAX_OPERANDS; k++) {
+      operands[k] = copier.map[node.operands[k].index];
+      if (cast)
+        operands[k] = mirage_ugraph_cast(copier.to, operands[k], MIRAGE_F32);
+    }
+    MirageValue result = expand_node(copier.to, &node, operands);
+    copier.map[node.first_result.index] = cast ? mirage_ugraph_cast(copier.to, result, dtype) : result;
   }
   return mirage__copier_finish(&copier, out_graph);
+}
+
+MirageStatus mirage_ugraph_expand(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph) {
+  return expand_graph(graph, false, diag, out_graph);
+}
+
+MirageStatus mirage_ugraph_expand_wide(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph) {
+  return expand_graph(graph, true, diag, out_graph);
 }

@@ -25,10 +25,12 @@
 #include <string.h>
 
 // The constants of the theorem (README.md, "The draw").
-#define LOG2_P_MIN 61.0
-#define LOG2_Q_MIN 30.0
-#define LOG2_NUM_Q 25.59 // primes in [2^30, 2^31): 50,697,537
-#define LOG2_NUM_P 23.5  // primes = 1 mod q in [2^61, 2^62): about 2^24.6; half of that is assumed
+static const VerifyFields FULL_SIZE = {
+    .log2_p_min = 61.0,
+    .log2_q_min = 30.0,
+    .log2_num_q = 25.59, // primes in [2^30, 2^31): 50,697,537
+    .log2_num_p = 23.5,  // primes = 1 mod q in [2^61, 2^62): about 2^24.6; half of that is assumed
+};
 
 enum { MAX_LOOP_STEPS = 4096 }; // iterations of one abstract loop before it saturates
 
@@ -409,44 +411,44 @@ static bool walk_region(Walk *walk, MirageRegion region) {
 // --------------------------------------------------------------------------------------------------------- the theorem
 
 // log2 of the probability that one draw makes the difference a - b vanish although it does not formally.
-static double log2_vanish(Abstract a, Abstract b, VerifyBound *report) {
+static double log2_vanish(const VerifyFields *fields, Abstract a, Abstract b, VerifyBound *report) {
   Abstract difference = mirage__abstract_add(a, b);
   double coefficient_bits = difference.num.size + difference.num.scale;
-  double schwartz_zippel = log2(difference.num.degree) - LOG2_P_MIN;
+  double schwartz_zippel = log2(difference.num.degree) - fields->log2_p_min;
   double total = fmax(schwartz_zippel, -1000);
   report->has_exp = report->has_exp || difference.exp;
   report->degree = fmax(report->degree, difference.num.degree);
   report->log2_terms = fmax(report->log2_terms, difference.num.terms);
   if (difference.exp) {
     Ratio gap = mirage__ratio_add(difference.exponent, difference.exponent);
-    double terms = difference.num.terms, gap_primes = floor(fmax(gap.num.size + gap.num.scale, 0) / LOG2_Q_MIN);
-    if (!(terms < LOG2_Q_MIN)) // the theorem needs k < q
+    double terms = difference.num.terms, gap_primes = floor(fmax(gap.num.size + gap.num.scale, 0) / fields->log2_q_min);
+    if (!(terms < fields->log2_q_min)) // the theorem needs k < q
       return INFINITY;
-    total = mirage__log2_sum(total, terms + log2(fmax(gap.num.degree, 0.5)) - LOG2_Q_MIN);
-    total = mirage__log2_sum(total, gap_primes > 0 ? terms + log2(gap_primes) - LOG2_NUM_Q : -1000);
-    total = mirage__log2_sum(total, log2(fmax(coefficient_bits, 1) / LOG2_P_MIN) - LOG2_NUM_P);
+    total = mirage__log2_sum(total, terms + log2(fmax(gap.num.degree, 0.5)) - fields->log2_q_min);
+    total = mirage__log2_sum(total, gap_primes > 0 ? terms + log2(gap_primes) - fields->log2_num_q : -1000);
+    total = mirage__log2_sum(total, log2(fmax(coefficient_bits, 1) / fields->log2_p_min) - fields->log2_num_p);
   } else {
-    double primes = floor(fmax(coefficient_bits, 0) / LOG2_P_MIN);
-    total = mirage__log2_sum(total, primes > 0 ? log2(primes) + 1 - LOG2_NUM_Q - LOG2_NUM_P : -1000);
+    double primes = floor(fmax(coefficient_bits, 0) / fields->log2_p_min);
+    total = mirage__log2_sum(total, primes > 0 ? log2(primes) + 1 - fields->log2_num_q - fields->log2_num_p : -1000);
   }
   return total;
 }
 
-static double log2_trial(Walk walks[2], VerifyBound *bound) {
+static double log2_trial(const VerifyFields *fields, Walk walks[2], VerifyBound *bound) {
   double worst = -1000, arguments = -1000, total_calls = walks[0].calls + walks[1].calls;
   if (walks[0].has_argument || walks[1].has_argument) {
     const Walk *first = walks[0].has_argument ? &walks[0] : &walks[1];
     Abstract any = first->argument;
     if (walks[0].has_argument && walks[1].has_argument)
       any = mirage__abstract_join(walks[0].argument, walks[1].argument);
-    arguments = log2_vanish(any, any, bound);
+    arguments = log2_vanish(fields, any, any, bound);
   }
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(walks[0].graph); i++) {
     Abstract a = walks[0].values[mirage_ugraph_get_output(walks[0].graph, i).index];
     Abstract b = walks[1].values[mirage_ugraph_get_output(walks[1].graph, i).index];
-    double calls = fmin(a.calls + b.calls, total_calls), chance = log2_vanish(a, b, bound);
+    double calls = fmin(a.calls + b.calls, total_calls), chance = log2_vanish(fields, a, b, bound);
     if (calls > 1) // two different arguments that meet: the value of one call stands in for the other's
-      chance = mirage__log2_sum(chance, 2 * log2(calls) - 1 + mirage__log2_sum(arguments, -LOG2_P_MIN));
+      chance = mirage__log2_sum(chance, 2 * log2(calls) - 1 + mirage__log2_sum(arguments, -fields->log2_p_min));
     worst = isnan(chance) ? INFINITY : fmax(worst, chance);
   }
   return worst + log2(VERIFY_ATTEMPTS);
@@ -465,6 +467,11 @@ static MirageStatus walk_init(Walk *walk, const MirageUGraph *graph, VerifyBound
 }
 
 MirageStatus mirage__verify_bound(const MirageUGraph *source, const MirageUGraph *target, VerifyBound *out_bound) {
+  return mirage__verify_bound_in(&FULL_SIZE, source, target, out_bound);
+}
+
+MirageStatus mirage__verify_bound_in(const VerifyFields *fields, const MirageUGraph *source, const MirageUGraph *target,
+                                     VerifyBound *out_bound) {
   VerifyBound bound = {.log2_trial = INFINITY};
   Walk walks[2] = {{0}};
   MirageStatus status = walk_init(&walks[0], source, &bound);
@@ -472,7 +479,7 @@ MirageStatus mirage__verify_bound(const MirageUGraph *source, const MirageUGraph
     status = walk_init(&walks[1], target, &bound);
   if (status == MIRAGE_OK) {
     if (walk_region(&walks[0], mirage_ugraph_body(source)) && walk_region(&walks[1], mirage_ugraph_body(target)))
-      bound.log2_trial = log2_trial(walks, &bound);
+      bound.log2_trial = log2_trial(fields, walks, &bound);
     *out_bound = bound;
   }
   for (int i = 0; i < 2; i++) {

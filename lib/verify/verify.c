@@ -134,7 +134,8 @@ static bool find_difference(Verify *verify, uint32_t draw) {
       MirageVerdict *verdict = verify->verdict;
       verdict->kind = MIRAGE_VERDICT_DIFFERENT;
       verdict->seed = verify->options->seed;
-      verdict->trial = draw;
+      verdict->trial = draw / VERIFY_ATTEMPTS;
+      verdict->draw = draw;
       verdict->output = o;
       verdict->index = i;
       verdict->source_value = a[i].p;
@@ -149,9 +150,9 @@ static bool find_difference(Verify *verify, uint32_t draw) {
 static MirageStatus run_trials(Verify *verify, uint32_t trials) {
   for (uint32_t trial = 0; trial < trials; trial++) {
     MirageStatus status = MIRAGE_REDRAW;
-    uint32_t draw = trial * VERIFY_ATTEMPTS;
+    uint32_t first = (verify->options->first_trial + trial) * VERIFY_ATTEMPTS, draw = first;
     for (uint32_t attempt = 0; attempt < VERIFY_ATTEMPTS && status == MIRAGE_REDRAW; attempt++)
-      status = evaluate(verify, draw = trial * VERIFY_ATTEMPTS + attempt);
+      status = evaluate(verify, draw = first + attempt);
     if (status == MIRAGE_NO_MEMORY)
       return status;
     if (status != MIRAGE_OK) {
@@ -226,8 +227,12 @@ static MirageStatus verify_expanded(const MirageUGraph *source, const MirageUGra
   double work = mirage__verify_work(source) + mirage__verify_work(target);
   MIRAGE_TRY(mirage__verify_bound(source, target, &bound));
   bool provable = trials_needed(&bound, options) != 0;
-  if (work <= allowed && provable)
+  if (work <= allowed && (provable || options->full_size))
     return decide(&verify, &bound, false);
+  if (options->full_size) {
+    snprintf(verdict->reason, sizeof verdict->reason, "%.3g operations a trial at full size, %.3g allowed", work, allowed);
+    return MIRAGE_OK;
+  }
   MirageUGraph *small_source, *small_target;
   char reason[160] = "";
   MIRAGE_TRY(mirage__verify_shrink(source, target, &small_source, &small_target, reason));
@@ -249,22 +254,52 @@ static MirageStatus verify_expanded(const MirageUGraph *source, const MirageUGra
   return status;
 }
 
+// Both graphs, sugar expanded. On failure neither.
+static MirageStatus expand_pair(const MirageUGraph *source, const MirageUGraph *target, const MirageDiag *diag,
+                                MirageUGraph **out_source, MirageUGraph **out_target) {
+  *out_source = *out_target = NULL;
+  MIRAGE_TRY(check_signature(source, target, diag));
+  MIRAGE_TRY(mirage_ugraph_expand(source, diag, out_source));
+  MirageStatus status = mirage_ugraph_expand(target, diag, out_target);
+  if (status != MIRAGE_OK) {
+    mirage_ugraph_destroy(*out_source);
+    *out_source = NULL;
+  }
+  return status;
+}
+
 MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *target, const MirageVerifyOptions *options,
                            const MirageDiag *diag, MirageVerdict *out_verdict) {
   const MirageVerifyOptions defaults = {0};
   MirageVerdict verdict = {.kind = MIRAGE_VERDICT_UNSUPPORTED};
-  MirageUGraph *plain_source = NULL, *plain_target = NULL;
-  MIRAGE_TRY(check_signature(source, target, diag));
-  MirageStatus status = mirage_ugraph_expand(source, diag, &plain_source);
-  if (status == MIRAGE_OK)
-    status = mirage_ugraph_expand(target, diag, &plain_target);
-  if (status == MIRAGE_OK)
-    status = verify_expanded(plain_source, plain_target, options ? options : &defaults, &verdict);
+  MirageUGraph *plain_source, *plain_target;
+  MIRAGE_TRY(expand_pair(source, target, diag, &plain_source, &plain_target));
+  MirageStatus status = verify_expanded(plain_source, plain_target, options ? options : &defaults, &verdict);
   mirage_ugraph_destroy(plain_source);
   mirage_ugraph_destroy(plain_target);
   if (status == MIRAGE_NO_MEMORY)
     return mirage_diag_fail(diag, NULL, status, "verify: out of memory");
   if (status == MIRAGE_OK)
     *out_verdict = verdict;
+  return status;
+}
+
+MirageStatus mirage_verify_claim(const MirageUGraph *source, const MirageUGraph *target, const MirageProof *proof,
+                                 const MirageDiag *diag, double *out_log2_bound) {
+  MirageUGraph *plain[2], *small[2] = {NULL, NULL};
+  char reason[160];
+  VerifyBound bound = {.log2_trial = INFINITY};
+  MIRAGE_TRY(expand_pair(source, target, diag, &plain[0], &plain[1]));
+  MirageStatus status = MIRAGE_OK;
+  if (proof->shrunken)
+    status = mirage__verify_shrink(plain[0], plain[1], &small[0], &small[1], reason);
+  if (status == MIRAGE_OK && (small[0] || !proof->shrunken))
+    status = mirage__verify_bound(small[0] ? small[0] : plain[0], small[1] ? small[1] : plain[1], &bound);
+  for (int g = 0; g < 2; g++) {
+    mirage_ugraph_destroy(small[g]);
+    mirage_ugraph_destroy(plain[g]);
+  }
+  if (status == MIRAGE_OK)
+    *out_log2_bound = bound.log2_trial < -1 ? bound.log2_trial * proof->trials : 0;
   return status;
 }

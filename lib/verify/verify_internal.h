@@ -18,6 +18,13 @@ typedef struct VerifyBound {
 
 /// Bounds one trial on a pair of graphs without sugar at the kernel level, by abstract interpretation of both.
 MirageStatus mirage__verify_bound(const MirageUGraph *source, const MirageUGraph *target, VerifyBound *out_bound);
+/// The same for fields of another size: statistics in fields so small that false accepts can be counted.
+typedef struct VerifyFields {
+  double log2_p_min, log2_q_min; // least p, least q
+  double log2_num_q, log2_num_p; // how many q there are, and for each q at least how many p; as log2
+} VerifyFields;
+MirageStatus mirage__verify_bound_in(const VerifyFields *fields, const MirageUGraph *source, const MirageUGraph *target,
+                                     VerifyBound *out_bound);
 /// Multiplications (and other scalar operations) of one evaluation. work.c
 double mirage__verify_work(const MirageUGraph *graph);
 

@@ -207,6 +207,16 @@ mirage_kernel.graph @p(%a: tensor<2x4xf16>) -> tensor<2x4xf16> attributes {
 
 // -----
 
+// guard with an error below 0
+mirage_kernel.graph @p(%a: tensor<2x4xf16>) -> tensor<2x4xf16> attributes {
+    // expected-error @+1 {{guard: program_relative is -1.000000e+00, a finite number of at least 0 is needed}}
+    guard = #mirage_kernel.guard<program_relative = -1.0, candidate_relative = 0.0, program_max = 0.0, candidate_max = 0.0>} {
+  %b = exp %a : tensor<2x4xf16>
+  return %b : tensor<2x4xf16>
+}
+
+// -----
+
 // proof without a bound
 mirage_kernel.graph @p(%a: tensor<2x4xf16>) -> tensor<2x4xf16> attributes {
     // expected-error @+1 {{struct is missing required parameter: log2_bound}}

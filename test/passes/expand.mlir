@@ -6,7 +6,7 @@
 // CHECK-NOT:     rms_norm
 // CHECK:         %[[SQ:.*]] = mul %arg0, %arg0
 // CHECK:         %[[SUM:.*]] = reduce_sum %[[SQ]] {dim = 1}
-// CHECK:         %[[N:.*]] = constant 6.400000e+01
+// CHECK:         %[[N:.*]] = constant 64.0
 // CHECK:         %[[MEAN:.*]] = div %[[SUM]], %[[N]]
 // CHECK:         sqrt
 // CHECK:         return

@@ -125,7 +125,9 @@ static void test_launch(void **state) {
 }
 
 static void test_proof(void **state) {
-  MirageProof proof = {true, UINT32_MAX, (UINT64_C(1) << 31) - 19, 62, UINT64_MAX, -60.123456789012345, true}, back;
+  MirageProof proof = {true, UINT32_MAX, (UINT64_C(1) << 31) - 19, 62, UINT64_MAX, -60.123456789012345, true,
+                       UINT64_MAX - 1},
+              back;
   MlirAttribute attribute = through_text(mirageKernelProofAttrGet(context, &proof));
   assert_true(mirageKernelAttributeIsAProof(attribute));
   mirageKernelProofAttrGetValue(attribute, &back);
@@ -135,6 +137,18 @@ static void test_proof(void **state) {
   assert_int_equal(back.p_bits, proof.p_bits);
   assert_true(back.seed == proof.seed);
   assert_true(back.log2_bound == proof.log2_bound);
+  assert_true(back.pair == proof.pair);
+}
+
+static void test_guard(void **state) {
+  MirageGuard guard = {true, 2.5e-4, 3.0e-4, 0.1, 1e22, true}, back;
+  MlirAttribute attribute = through_text(mirageKernelGuardAttrGet(context, &guard));
+  assert_true(mirageKernelAttributeIsAGuard(attribute));
+  assert_false(mirageKernelAttributeIsAProof(attribute));
+  mirageKernelGuardAttrGetValue(attribute, &back);
+  assert_true(back.present && back.shrunken);
+  assert_true(back.program_relative == guard.program_relative && back.candidate_relative == guard.candidate_relative);
+  assert_true(back.program_max == guard.program_max && back.candidate_max == guard.candidate_max);
 }
 
 // Numbers print as the shortest text that reads back the same.
@@ -378,7 +392,8 @@ static void test_diagnostics(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_schedule),       cmocka_unit_test(test_launch),
-      cmocka_unit_test(test_proof),          cmocka_unit_test(test_cost),
+      cmocka_unit_test(test_proof),          cmocka_unit_test(test_guard),
+               cmocka_unit_test(test_cost),
       cmocka_unit_test(test_carry_and_fill), cmocka_unit_test(test_kinds_are_told_apart),
       cmocka_unit_test(test_types),          cmocka_unit_test(test_layouts),
       cmocka_unit_test(test_types_refused),  cmocka_unit_test(test_attributes_refused),
