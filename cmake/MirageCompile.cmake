@@ -7,7 +7,11 @@ add_link_options(-fuse-ld=lld -Wl,-z,defs)
 if(MIRAGE_SANITIZE)
   add_compile_options(-fsanitize=address,undefined -fno-sanitize=vptr,function -fno-omit-frame-pointer -fno-sanitize-recover=undefined)
   # The shared runtime, found by rpath: the plugin is loaded into an mlir-opt that is not instrumented.
-  add_link_options(-fsanitize=address,undefined -shared-libsan -frtlib-add-rpath)
+  add_link_options(-fsanitize=address,undefined -shared-libsan)
+  execute_process(COMMAND ${CMAKE_C_COMPILER} -print-resource-dir OUTPUT_VARIABLE MIRAGE_CLANG_RESOURCES
+                  OUTPUT_STRIP_TRAILING_WHITESPACE COMMAND_ERROR_IS_FATAL ANY)
+  list(APPEND CMAKE_BUILD_RPATH ${MIRAGE_CLANG_RESOURCES}/lib/linux)
+  set(MIRAGE_SANITIZER_RUNTIME ${MIRAGE_CLANG_RESOURCES}/lib/linux/libclang_rt.asan-${CMAKE_HOST_SYSTEM_PROCESSOR}.so)
 endif()
 if(MIRAGE_STATIC)
   add_compile_options(-ffunction-sections -fdata-sections)

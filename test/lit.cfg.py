@@ -1,7 +1,7 @@
 # The lit suite: which files are tests, and what their RUN lines may use.
 #
 #   tools         ours (mirage-mlir-opt, mirage-run, ...) and LLVM's (mlir-opt, mlir-tblgen, FileCheck, not, split-file)
-#   %plugin       our plugin for a stock mlir-opt        %source   root of the source tree
+#   %plugin       our plugin, for %stock-mlir-opt         %source   root of the source tree
 #   %python       the interpreter that runs lit          %t, %s    as always
 #   features      nvidia-gpu, ptxas, plugin
 import os
@@ -24,6 +24,9 @@ for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LD_LIBRARY_PATH",
         config.environment[name] = os.environ[name]
 
 config.substitutions.append(("%plugin", config.mirage_plugin))
+# A stock mlir-opt is not instrumented: it can load a sanitized plugin when the sanitizer's runtime is there before it.
+preload = f"env LD_PRELOAD={config.mirage_sanitizer_runtime} " if config.mirage_sanitizer_runtime else ""
+config.substitutions.append(("%stock-mlir-opt", preload + "mlir-opt"))
 config.substitutions.append(("%source", config.mirage_source_root))
 config.substitutions.append(("%python", config.mirage_python))
 
