@@ -3,8 +3,8 @@
 #include "mirage/bridge.h"
 
 #include "capture.h"
-#include "mirage-c/Dialects.h"
 #include "mlir-c/BuiltinAttributes.h"
+#include "mlir_context.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -28,19 +28,8 @@ static void append(MlirStringRef part, void *user) {
 }
 
 static int set_up(void **state) {
-  MlirContext context = mlirContextCreateWithThreading(false);
-  MlirDialectRegistry registry = mlirDialectRegistryCreate();
-  mirageRegisterDialects(registry);
-  mlirContextAppendDialectRegistry(context, registry);
-  mlirDialectRegistryDestroy(registry);
-  mlirContextLoadAllAvailableDialects(context);
-  mlirContextSetAllowUnregisteredDialects(context, true);
-  *state = context.ptr;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  mlirContextDestroy((MlirContext){*state});
+  mlir_context_set_up(state);
+  mlirContextSetAllowUnregisteredDialects((MlirContext){*state}, true);
   return 0;
 }
 
@@ -227,14 +216,14 @@ static void refuses_a_named_operation_of_another_dialect(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(kernel_operators, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(candidate_with_all_attributes, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(locations_are_kept, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(meta_is_written_and_taken_away, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(refuses_foreign_operations, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(refuses_foreign_operations_in_a_block, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(refuses_what_is_no_graph, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(refuses_a_named_operation_of_another_dialect, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(kernel_operators, set_up, mlir_context_tear_down),
+      cmocka_unit_test_setup_teardown(candidate_with_all_attributes, set_up, mlir_context_tear_down),
+      cmocka_unit_test_setup_teardown(locations_are_kept, set_up, mlir_context_tear_down),
+      cmocka_unit_test_setup_teardown(meta_is_written_and_taken_away, set_up, mlir_context_tear_down),
+      cmocka_unit_test_setup_teardown(refuses_foreign_operations, set_up, mlir_context_tear_down),
+      cmocka_unit_test_setup_teardown(refuses_foreign_operations_in_a_block, set_up, mlir_context_tear_down),
+      cmocka_unit_test_setup_teardown(refuses_what_is_no_graph, set_up, mlir_context_tear_down),
+      cmocka_unit_test_setup_teardown(refuses_a_named_operation_of_another_dialect, set_up, mlir_context_tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,9 +1,9 @@
 // test_passes.c - the pass table keeps its own rules, and passes can be built and run from C.
 #include "../../passes/passes.h"
 
-#include "mirage-c/Dialects.h"
 #include "mirage-c/Passes.h"
 #include "mlir-c/Pass.h"
+#include "mlir_context.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -14,22 +14,6 @@
 #include <cmocka.h>
 
 static MlirStringRef str(const char *text) { return mlirStringRefCreateFromCString(text); }
-
-static int set_up(void **state) {
-  MlirContext context = mlirContextCreateWithThreading(false);
-  MlirDialectRegistry registry = mlirDialectRegistryCreate();
-  mirageRegisterDialects(registry);
-  mlirContextAppendDialectRegistry(context, registry);
-  mlirDialectRegistryDestroy(registry);
-  mlirContextLoadAllAvailableDialects(context);
-  *state = context.ptr;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  mlirContextDestroy((MlirContext){*state});
-  return 0;
-}
 
 // A fallback must parse, and lie in the option's own range.
 static void check_fallback(const MiragePassInfo *pass, const MiragePassOption *option) {
@@ -149,8 +133,8 @@ int main(void) {
       cmocka_unit_test(rows_are_complete),
       cmocka_unit_test(options_of_one_name_agree),
       cmocka_unit_test(pipelines_name_passes),
-      cmocka_unit_test_setup_teardown(a_pass_runs_from_c, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(a_pass_refuses_a_value_out_of_range, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(a_pass_runs_from_c, mlir_context_set_up, mlir_context_tear_down),
+      cmocka_unit_test_setup_teardown(a_pass_refuses_a_value_out_of_range, mlir_context_set_up, mlir_context_tear_down),
       cmocka_unit_test(unknown_passes_and_options_give_none),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -4,10 +4,10 @@
 // only, and in their real types, where the candidate stays within f16 rounding of the exact answer. For each there is a
 // one-word change of the text that must not pass.
 #include "capture.h"
-#include "mirage-c/Dialects.h"
 #include "mirage/bridge.h"
 #include "mirage/eval.h"
 #include "mirage/random.h"
+#include "mlir_context.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -122,22 +122,6 @@ static Outcome compare(void **state, const char *text) {
   return outcome;
 }
 
-static int set_up(void **state) {
-  MlirContext context = mlirContextCreateWithThreading(false);
-  MlirDialectRegistry registry = mlirDialectRegistryCreate();
-  mirageRegisterDialects(registry);
-  mlirContextAppendDialectRegistry(context, registry);
-  mlirDialectRegistryDestroy(registry);
-  mlirContextLoadAllAvailableDialects(context);
-  *state = context.ptr;
-  return 0;
-}
-
-static int tear_down(void **state) {
-  mlirContextDestroy((MlirContext){*state});
-  return 0;
-}
-
 static void schedules_compute_their_programs(void **state) {
   for (size_t i = 0; i < sizeof SCHEDULES / sizeof *SCHEDULES; ++i) {
     char *text = read_file(SCHEDULES[i].file);
@@ -162,8 +146,8 @@ static void wrong_schedules_do_not(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test_setup_teardown(schedules_compute_their_programs, set_up, tear_down),
-      cmocka_unit_test_setup_teardown(wrong_schedules_do_not, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(schedules_compute_their_programs, mlir_context_set_up, mlir_context_tear_down),
+      cmocka_unit_test_setup_teardown(wrong_schedules_do_not, mlir_context_set_up, mlir_context_tear_down),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
