@@ -87,7 +87,7 @@ LogicalResult LaunchAttr::verify(Emit emit, StringRef kernel, int32_t, int32_t, 
 }
 
 LogicalResult ProofAttr::verify(Emit emit, uint32_t trials, uint64_t, uint32_t, uint64_t, APFloat bound, bool,
-                                uint64_t) {
+                                uint64_t, uint64_t, uint64_t, uint32_t) {
   if (trials == 0)
     return emit() << "proof: has 0 trials, at least 1 is needed";
   if (!bound.isFinite() || bound.convertToDouble() > 0)
@@ -169,7 +169,8 @@ bool mirageKernelAttributeIsAProof(MlirAttribute attribute) { return isa<ProofAt
 
 MlirAttribute mirageKernelProofAttrGet(MlirContext context, const MirageProof *proof) {
   return wrap(ProofAttr::get(unwrap(context), proof->trials, proof->q, proof->p_bits, proof->seed,
-                             APFloat(proof->log2_bound), proof->shrunken, proof->pair));
+                             APFloat(proof->log2_bound), proof->shrunken, proof->pair, proof->degree,
+                             proof->calls, proof->log2_terms));
 }
 
 void mirageKernelProofAttrGetValue(MlirAttribute attribute, MirageProof *out) {
@@ -181,7 +182,10 @@ void mirageKernelProofAttrGetValue(MlirAttribute attribute, MirageProof *out) {
           proof.getSeed(),
           proof.getLog2Bound().convertToDouble(),
           proof.getShrunken(),
-          proof.getPair()};
+          proof.getPair(),
+          proof.getDegree(),
+          proof.getCalls(),
+          proof.getLog2Terms()};
 }
 
 bool mirageKernelAttributeIsAGuard(MlirAttribute attribute) { return isa<GuardAttr>(unwrap(attribute)); }

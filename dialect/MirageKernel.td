@@ -99,12 +99,15 @@ def Kernel_ProofAttr : Kernel_Attr<"Proof", "proof"> {
   let summary = "how sure we are that a candidate equals its source";
   let description = [{
     `log2_bound` bounds the probability that a wrong candidate passes: see lib/verify/README.md. `q` is 0 when neither graph
-    has an exponential. `pair` is a hash of both graphs: mirage-select refuses a proof that was made for others.
+    has an exponential; `degree`, `calls` and `log2_terms` are what the bound is computed from. `pair` is a hash of both graphs: mirage-select refuses a proof that was made for others.
   }];
   let parameters = (ins "uint32_t":$trials, DefaultValuedParameter<"uint64_t", "0", "prime of exponents">:$q,
                         "uint32_t":$p_bits, "uint64_t":$seed, Double<"log2 of the error probability">:$log2_bound,
                         Flag<"proven on a shrunken instance">:$shrunken,
-                        DefaultValuedParameter<"uint64_t", "0", "hash of source and candidate">:$pair);
+                        DefaultValuedParameter<"uint64_t", "0", "hash of source and candidate">:$pair,
+                        DefaultValuedParameter<"uint64_t", "0", "of the polynomials">:$degree,
+                        DefaultValuedParameter<"uint64_t", "0", "of random functions">:$calls,
+                        DefaultValuedParameter<"uint32_t", "0", "of the number of exponential monomials">:$log2_terms);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -152,7 +152,7 @@ static void put_attrs(Words *words, MirageAttrsKind kind, const MirageAttrs *att
       put(words, (uint64_t)attrs->custom.grid[i]);
       put(words, (uint64_t)attrs->custom.cluster[i]);
     }
-    return; // its schedule: see hash_custom
+    return;               // its schedule: see hash_custom
   case MIRAGE_ATTRS_LOOP: // its carries are hashed one by one, see hash_loop
     put(words, (uint64_t)attrs->loop.range);
     return;
@@ -316,10 +316,8 @@ static Hash hash_graph(Hasher *hasher) {
 
 static MirageStatus run(const MirageUGraph *graph, bool meaning, const MirageDiag *diag, Hash *out_hash) {
   size_t count = (size_t)mirage_ugraph_num_values(graph) + 1;
-  Hasher hasher = {.graph = graph,
-                   .values = calloc(count, sizeof(Hash)),
-                   .read = calloc(count, sizeof(bool)),
-                   .meaning = meaning};
+  Hasher hasher = {
+      .graph = graph, .values = calloc(count, sizeof(Hash)), .read = calloc(count, sizeof(bool)), .meaning = meaning};
   bool ready = hasher.values && hasher.read;
   if (ready)
     *out_hash = hash_graph(&hasher);

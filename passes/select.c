@@ -4,8 +4,9 @@
 //           left of the others; breaks: nothing.
 // A candidate without a proof is refused, and so is one whose proof does not hold what it says: `pair` must be the hash
 // of these two graphs, and the bound is computed again (no trial is run) and must reach `log2-bound`.
-// mirage-verify proves on shrunken instances, which is quick. The one chosen here is proven once more at full size, when
-// a trial costs at most `full-size-work`; should that find a difference, the next best one is taken.
+// mirage-verify proves on shrunken instances, which is quick. The one chosen here is proven once more at full size,
+// when a trial costs at most `full-size-work`; should that find a difference, the next best one is taken.
+//
 // When the program's own lowering is predicted to be at least as fast as the best candidate, none is selected, and
 // mirage-lower compiles the program itself. A candidate's cost attribute counts as it stands, so that a measured time
 // can be put there by hand; without one the cost model is asked.
@@ -30,7 +31,7 @@ static void remark(const Selector *selector, const MirageModuleGraph *entry, con
                    text);
 }
 
-// -------------------------------------------------------------------------------------------------------------- proofs
+// ------------------------------------------------------------------------------------------------------------- proofs
 
 /// Takes the proof away: the candidate is out of the running.
 static void refuse(const Selector *selector, MirageModuleGraph *entry, const char *text) {
@@ -82,8 +83,7 @@ static MirageStatus confirm(const Selector *selector, MirageModuleGraph *entry) 
                                        .max_work = (uint64_t)pass->full_size_work,
                                        .full_size = true};
   MirageVerdict verdict;
-  MIRAGE_TRY(
-      mirage_verify(selector->program->graph, entry->graph, &options, selector->graphs->diag, &verdict));
+  MIRAGE_TRY(mirage_verify(selector->program->graph, entry->graph, &options, selector->graphs->diag, &verdict));
   if (verdict.kind == MIRAGE_VERDICT_EQUIVALENT) {
     verdict.proof.pair = proof->pair;
     *proof = verdict.proof;
@@ -97,7 +97,7 @@ static MirageStatus confirm(const Selector *selector, MirageModuleGraph *entry) 
   return MIRAGE_OK;
 }
 
-// ------------------------------------------------------------------------------------------------------------- choosing
+// ----------------------------------------------------------------------------------------------------------- choosing
 
 static double time_of(const MirageModuleGraph *entry) {
   return entry ? mirage_ugraph_get_meta(entry->graph)->cost.time_us : INFINITY;
@@ -125,8 +125,7 @@ static MirageModuleGraph *find_best(const Selector *selector, uint32_t *out_prov
   *out_proven = 0;
   for (uint32_t i = 0; i < selector->graphs->num_graphs; ++i) {
     MirageModuleGraph *entry = &selector->graphs->graphs[i];
-    if (!mirage__graphs_is_candidate(entry, selector->program) ||
-        !mirage_ugraph_get_meta(entry->graph)->proof.present)
+    if (!mirage__graphs_is_candidate(entry, selector->program) || !mirage_ugraph_get_meta(entry->graph)->proof.present)
       continue;
     ++*out_proven;
     if (!best || time_of(entry) < time_of(best))

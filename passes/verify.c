@@ -12,8 +12,8 @@
 // Threads:  pairs are independent, so `num-threads` workers take them in turn; what they have to say is held back and
 //           written in textual order, so that the output does not depend on their number.
 #define _POSIX_C_SOURCE 200809L // sysconf
-#include "mirage/guard.h"
 #include "mirage/verify.h"
+#include "mirage/guard.h"
 #include "passes.h"
 
 #include "mlir-c/BuiltinAttributes.h"
@@ -87,7 +87,7 @@ static MirageStatus judge(const Verifier *verifier, Pair *pair) {
   pair->outcome = outcomes[pair->verdict.kind];
   if (pair->outcome != PROVEN || !verifier->pass->guard)
     return MIRAGE_OK;
-  const MirageGuardOptions options = {.seed = verifier->options.seed};
+  const MirageGuardOptions options = {.seed = verifier->options.seed, .followed = pair->verdict.followed};
   MIRAGE_TRY(mirage_guard(source, target, &options, &pair->held.diag, &pair->guard));
   if (!pair->guard.passed)
     pair->outcome = INACCURATE;
@@ -144,8 +144,8 @@ static MirageStatus record(const Pair *pair, const MirageDiag *diag) {
   static const char *const words[] = {
       [DIFFERENT] = "different", [UNSUPPORTED] = "unsupported", [INACCURATE] = "inaccurate"};
   MlirContext context = mlirOperationGetContext(entry->op);
-  mlirOperationSetDiscardableAttributeByName(entry->op, key,
-                                             mlirStringAttrGet(context, mlirStringRefCreateFromCString(words[pair->outcome])));
+  mlirOperationSetDiscardableAttributeByName(
+      entry->op, key, mlirStringAttrGet(context, mlirStringRefCreateFromCString(words[pair->outcome])));
   return MIRAGE_OK;
 }
 
@@ -184,16 +184,17 @@ static void report_proven(const Verifier *verifier, const Pair *pair) {
   const MirageGuard *guard = &pair->guard.guard;
   char accuracy[200] = "";
   if (guard->present)
-    snprintf(accuracy, sizeof accuracy, "; relative error %.2e, the program's own %.2e", guard->candidate_relative,
-             guard->program_relative);
+    snprintf(accuracy, sizeof accuracy, "; relative error %.2e (at most %.2e), the program's own %.2e (%.2e)",
+             guard->candidate_relative, guard->candidate_max, guard->program_relative, guard->program_max);
   else if (pair->guard.reason[0])
     snprintf(accuracy, sizeof accuracy, "; %s", pair->guard.reason);
   mirage_diag_emit(verifier->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(pair->target),
                    "@%s: equivalent to @%s; a wrong graph passes with probability below 2^%.1f (%u trial%s, %u-bit "
-                   "p%s)%s",
+                   "p%s; theorem %s, degree %" PRIu64 ", 2^%u monomials, %" PRIu64 " calls)%s",
                    pair->target->name, pair->source->name, proof->log2_bound, proof->trials,
                    proof->trials == 1 ? "" : "s", proof->p_bits, proof->shrunken ? ", on a shrunken instance" : "",
-                   accuracy);
+                   proof->q ? "with exponentials" : "without exponentials", proof->degree, proof->log2_terms,
+                   proof->calls, accuracy);
 }
 
 static void report(const Verifier *verifier, const Pair *pair) {
@@ -212,10 +213,11 @@ static void report(const Verifier *verifier, const Pair *pair) {
                      pair->target->name, pair->verdict.reason);
     return;
   default: // INACCURATE
-    mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
-                     "@%s: inaccurate: equivalent to @%s in exact arithmetic, but %s; mirage-verify=guard=false lets it "
-                     "pass",
-                     pair->target->name, pair->source->name, pair->guard.reason);
+    mirage_diag_emit(
+        diag, MIRAGE_SEVERITY_REMARK, loc,
+        "@%s: inaccurate: equivalent to @%s in exact arithmetic, but %s; mirage-verify=guard=false lets it "
+        "pass",
+        pair->target->name, pair->source->name, pair->guard.reason);
     return;
   }
 }

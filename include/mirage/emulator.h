@@ -44,11 +44,11 @@ void mirage_emulation_destroy(MirageEmulation *emulation);
 /// Runs all kernels in order.
 ///
 /// Tensors: dense, row-major, in their element types' bits, in the graph's order; outputs are overwritten.
-/// Errors:  FAULT when a kernel breaks a rule; the sentence begins with the operator of the graph that does, its location
-///          goes with it. Access outside a tensor or a tile's memory, or misaligned; shared memory read before it was
-///          written, before its copy was waited for, or written and read by different threads without a barrier between;
-///          lanes or threads that do not meet; all threads waiting; a result element never written, or written by two
-///          blocks; a workspace not left zero.
+/// Errors:  FAULT when a kernel breaks a rule; the sentence begins with the operator that does, with its location.
+///          Rules: no access outside a tensor or the shared memory, or misaligned; no shared memory read before it was
+///          written, or before its copy was waited for, or written and read by different threads with no barrier in
+///          between; lanes and threads meet; somebody can go on; each result element is written, and by one block; a
+///          workspace is left zero.
 /// Threads: one run at a time per emulation.
 MirageStatus mirage_emulation_run(MirageEmulation *emulation, MirageCopyTime copies, const void *const *inputs,
                                   void *const *outputs, const MirageDiag *diag);

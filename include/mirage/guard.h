@@ -15,6 +15,7 @@ typedef struct MirageGuardOptions {
   uint64_t seed;
   double factor;     // a candidate may be worse by this; 0 = 2
   uint64_t max_work; // operations that one evaluation of both may cost; larger pairs are shrunk; 0 = 2e5
+  bool followed;     // MirageVerdict's: on which kind of shrunken instance the pair was shown equivalent
 } MirageGuardOptions;
 
 /// How inputs are drawn. All are rounded to their element type, so that they are the same numbers for everybody.
@@ -22,15 +23,16 @@ typedef enum MirageGuardScale {
   MIRAGE_GUARD_UNIT,     // normal(0, 1), halved until no intermediate value exceeds 2^14
   MIRAGE_GUARD_SMALL,    // 2^-6 of that, or less far down where the outputs would be below 2^-6
   MIRAGE_GUARD_LOGITS,   // scaled until the arguments of exponentials reach about 60; only where there are any
-  MIRAGE_GUARD_CONSTANT, // rows of a constant in [1, 2) or its negative, plus a few units in its last place: norms
-  MIRAGE_GUARD_NUM_SCALES,
+  MIRAGE_GUARD_CONSTANT, // rows of a constant in [1, 2), give or take a few units in its last place: norms
+  MIRAGE_GUARD_NUM_SCALES
 } MirageGuardScale;
 
 /// "unit", "small", "logits", "near-constant rows".
 const char *mirage_guard_scale_name(MirageGuardScale scale);
 
-/// Errors at one scale: the median of three draws, of the output that is worst for the candidate. Frobenius norm over
-/// that of the reference, and largest absolute error, over the elements where reference and program are finite.
+/// Errors at one scale: of one draw, or the median of three where the first leaves doubt; of the output that is worst
+/// for the candidate. Frobenius norm over that of the reference, and largest absolute error, over the elements where
+/// reference and program are finite.
 typedef struct MirageGuardErrors {
   bool measured; // some such element exists
   double program_relative, candidate_relative;

@@ -11,12 +11,12 @@ extern "C" {
 
 typedef struct MirageVerifyOptions {
   uint64_t seed;
-  uint32_t trials;   // 0 = as many as the bound asks for
+  uint32_t trials;      // 0 = as many as the bound asks for
   uint32_t first_trial; // number of the first; each number has a random point of its own
-  double log2_bound; // stop when the proven bound is at most 2^this; 0 = -60
-  uint64_t max_work; // multiplications that full-size evaluation may cost in one trial; larger programs are shrunk
-                     // (lib/verify/shrink.c); 0 = 2e8
-  bool full_size;    // never shrink: a pair that costs more than max_work is UNSUPPORTED, at once
+  double log2_bound;    // stop when the proven bound is at most 2^this; 0 = -60
+  uint64_t max_work;    // multiplications that full-size evaluation may cost in one trial; larger programs are shrunk
+                        // (lib/verify/shrink.c); 0 = 2e8
+  bool full_size;       // never shrink: a pair that costs more than max_work is UNSUPPORTED, at once
 } MirageVerifyOptions;
 
 typedef enum { MIRAGE_VERDICT_EQUIVALENT, MIRAGE_VERDICT_DIFFERENT, MIRAGE_VERDICT_UNSUPPORTED } MirageVerdictKind;
@@ -24,6 +24,7 @@ typedef enum { MIRAGE_VERDICT_EQUIVALENT, MIRAGE_VERDICT_DIFFERENT, MIRAGE_VERDI
 typedef struct MirageVerdict {
   MirageVerdictKind kind;
   MirageProof proof; // EQUIVALENT
+  bool followed;     // on a shrunken instance in which constants that stem from extents shrink with them
   // DIFFERENT: the witness, on a shrunken instance when proof.shrunken
   uint64_t seed;
   uint32_t trial; // options {seed, first_trial = trial, trials = 1} find it again

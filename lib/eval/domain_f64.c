@@ -114,7 +114,8 @@ enum { ROWS = 4, COLUMNS = 256 }; // of the accumulator that stays in the first-
 // acc[rows][columns] = a[rows, k] @ b[k, columns]; two k at a time halve the traffic of the accumulator.
 static void matmul_panel(size_t rows, size_t columns, size_t n, size_t k, const double *a, const double *b,
                          double acc[ROWS][COLUMNS]) {
-  memset(acc, 0, sizeof(double[ROWS][COLUMNS]));
+  for (size_t r = 0; r < rows; r++)
+    memset(acc[r], 0, columns * sizeof(double));
   size_t p = 0;
   for (; p + 2 <= k; p += 2)
     for (size_t r = 0; r < rows; r++) {

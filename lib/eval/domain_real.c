@@ -28,7 +28,8 @@ enum { ROWS = 4, COLUMNS = 256 };
 static void matmul_panel(size_t rows, size_t columns, size_t n, size_t k, const double *a, const double *b,
                          float acc[ROWS][COLUMNS]) {
   float b_row[COLUMNS];
-  memset(acc, 0, sizeof(float[ROWS][COLUMNS]));
+  for (size_t r = 0; r < rows; r++)
+    memset(acc[r], 0, columns * sizeof(float));
   for (size_t p = 0; p < k; p++) {
     for (size_t j = 0; j < columns; j++)
       b_row[j] = (float)b[p * n + j];

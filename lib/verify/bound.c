@@ -447,6 +447,7 @@ static double log2_trial(const VerifyFields *fields, Walk walks[2], VerifyBound 
     Abstract a = walks[0].values[mirage_ugraph_get_output(walks[0].graph, i).index];
     Abstract b = walks[1].values[mirage_ugraph_get_output(walks[1].graph, i).index];
     double calls = fmin(a.calls + b.calls, total_calls), chance = log2_vanish(fields, a, b, bound);
+    bound->calls = fmax(bound->calls, calls);
     if (calls > 1) // two different arguments that meet: the value of one call stands in for the other's
       chance = mirage__log2_sum(chance, 2 * log2(calls) - 1 + mirage__log2_sum(arguments, -fields->log2_p_min));
     worst = isnan(chance) ? INFINITY : fmax(worst, chance);

@@ -1,13 +1,14 @@
 // guard.c - runs program and candidate in their own types against float64, at several scales of inputs.
 //
 // Call order:  mirage_guard makes the instance (full size, or shrunken by shrink.c: guards are to be quick), then for
-//              each scale: find the factor of the inputs, draw three times, evaluate the program in float64 (the
-//              reference) and both graphs in their types, measure; last, compare.
+//              each scale: find the factor of the inputs, draw, evaluate the program in float64 (the reference) and
+//              both graphs in their types, measure; last, compare.
 // Instance:    what expands (a norm, a softmax, silu) is expanded in f32 with one rounding at its end, which is what a
 //              framework's operator does. That is the standard for the program, on any instance.
 // Factor:      a probe - the float64 domain that also remembers the largest argument of an exponential and the largest
 //              value - says what a factor of the inputs does; it is found by secant steps on a log-log scale.
-// Median:      of three draws. One draw may hold a division by nearly zero, whose error is noise in both graphs.
+// Median:      of three draws, where the first leaves doubt: it may hold a division by nearly zero, whose error is
+//              noise in both graphs.
 #include "mirage/guard.h"
 
 #include "mirage/eval.h"
@@ -27,6 +28,7 @@ enum {
 };
 
 #define DEFAULT_FACTOR 2.0
+#define DOUBT 0.75           // of what the candidate may lose: above, three draws are made instead of one
 #define SMALL 0x1p-6         // of the unit scale
 #define SMALL_OUTPUT 0x1p-6  // outputs stay above, or a program of degree 4 has nothing left in f16
 #define LOGITS 60.0          // wanted
@@ -39,7 +41,7 @@ typedef struct Guard {
   MirageGuardOptions options;
   MirageGuardReport *report;
   uint32_t num_inputs, num_outputs;
-  double **inputs, **outputs[NUM_RUNS];
+  double **inputs, **normals[DRAWS], **outputs[NUM_RUNS];
 } Guard;
 
 const char *mirage_guard_scale_name(MirageGuardScale scale) {
@@ -47,7 +49,7 @@ const char *mirage_guard_scale_name(MirageGuardScale scale) {
   return names[scale];
 }
 
-// ------------------------------------------------------------------------------------------------------------- storage
+// ------------------------------------------------------------------------------------------------------------ storage
 
 static size_t elements(const MirageUGraph *graph, MirageValue value) {
   return (size_t)mirage_type_elements(mirage_ugraph_type(graph, value));
@@ -76,6 +78,10 @@ static MirageStatus storage_init(Guard *guard) {
   const MirageUGraph *program = guard->graphs[0];
   guard->inputs = alloc_arrays(program, guard->num_inputs, mirage_ugraph_get_input);
   bool ok = guard->inputs != NULL;
+  for (int draw = 0; draw < DRAWS; draw++) {
+    guard->normals[draw] = alloc_arrays(program, guard->num_inputs, mirage_ugraph_get_input);
+    ok = ok && guard->normals[draw];
+  }
   for (int run = 0; run < NUM_RUNS; run++) {
     guard->outputs[run] = alloc_arrays(program, guard->num_outputs, mirage_ugraph_get_output);
     ok = ok && guard->outputs[run];
@@ -85,31 +91,41 @@ static MirageStatus storage_init(Guard *guard) {
 
 static void storage_deinit(Guard *guard) {
   free_arrays(guard->inputs, guard->num_inputs);
+  for (int draw = 0; draw < DRAWS; draw++)
+    free_arrays(guard->normals[draw], guard->num_inputs);
   for (int run = 0; run < NUM_RUNS; run++)
     free_arrays(guard->outputs[run], guard->num_outputs);
 }
 
-// -------------------------------------------------------------------------------------------------------------- inputs
+// ------------------------------------------------------------------------------------------------------------- inputs
 
 // Distance of 1 from the next larger number.
-static double spacing(MirageDType dtype) { return dtype == MIRAGE_F32 ? 0x1p-23 : dtype == MIRAGE_F16 ? 0x1p-10 : 0x1p-7; }
+static double spacing(MirageDType dtype) {
+  return dtype == MIRAGE_F32 ? 0x1p-23 : dtype == MIRAGE_F16 ? 0x1p-10 : 0x1p-7;
+}
+
+// Normals of one draw, the same for every scale: they cost more than what is done with them.
+static void draw_normals(Guard *guard, uint32_t draw) {
+  for (uint32_t i = 0; i < guard->num_inputs; i++) {
+    MirageRandom random;
+    size_t n = elements(guard->graphs[0], mirage_ugraph_get_input(guard->graphs[0], i));
+    mirage_random_init(&random, guard->options.seed, (uint64_t)draw << 32 | i);
+    for (size_t j = 0; j < n; j++)
+      guard->normals[draw][i][j] = mirage_random_normal(&random);
+  }
+}
 
 static void draw_input(const Guard *guard, uint32_t index, MirageGuardScale scale, double factor, uint32_t draw) {
   const MirageType *type = mirage_ugraph_type(guard->graphs[0], mirage_ugraph_get_input(guard->graphs[0], index));
   size_t n = (size_t)mirage_type_elements(type), row = type->rank ? (size_t)type->shape[type->rank - 1] : 1;
-  double *out = guard->inputs[index], constant = 0;
-  MirageRandom random;
-  mirage_random_init(&random, guard->options.seed, ((uint64_t)scale * DRAWS + draw) << 32 | index);
+  const double *normals = guard->normals[draw][index];
+  double *out = guard->inputs[index], constant = 0, noise = 1;
   for (size_t i = 0; i < n; i++) {
-    double value = mirage_random_normal(&random);
-    if (scale == MIRAGE_GUARD_CONSTANT) {
-      if (i % row == 0) {
-        uint64_t bits = mirage_random_next(&random);
-        constant = (1.0 + (double)(bits >> 12) * 0x1p-52) * (bits & 1 ? -1.0 : 1.0);
-      }
-      value = constant + 4 * spacing(type->dtype) * value;
+    if (scale == MIRAGE_GUARD_CONSTANT && i % row == 0) { // the first normal of the row says where in [1, 2)
+      constant = 1.0 + fabs(normals[i]) - floor(fabs(normals[i]));
+      noise = 4 * spacing(type->dtype);
     }
-    out[i] = mirage_round_to(type->dtype, factor * value);
+    out[i] = mirage_round_to(type->dtype, factor * (constant + noise * normals[i]));
   }
 }
 
@@ -118,7 +134,7 @@ static void draw_inputs(const Guard *guard, MirageGuardScale scale, double facto
     draw_input(guard, i, scale, factor, draw);
 }
 
-// --------------------------------------------------------------------------------------------------------------- probe
+// -------------------------------------------------------------------------------------------------------------- probe
 
 // float64 that remembers what it saw.
 typedef struct Probe {
@@ -195,7 +211,7 @@ static MirageStatus probe(Guard *guard, MirageGuardScale scale, double factor, P
   return run(guard, 0, &out_probe->domain, REFERENCE);
 }
 
-// ------------------------------------------------------------------------------------------------------ factor of inputs
+// --------------------------------------------------------------------------------------------------- factor of inputs
 
 // Halves until no value of the program is too large for f16, where that helps.
 static MirageStatus tame(Guard *guard, MirageGuardScale scale, double *out_factor) {
@@ -266,7 +282,7 @@ static MirageStatus find_factor(Guard *guard, MirageGuardScale scale, double *ou
   }
 }
 
-// ----------------------------------------------------------------------------------------------------------- measuring
+// ---------------------------------------------------------------------------------------------------------- measuring
 
 typedef struct Errors {
   double relative[NUM_RUNS], max[NUM_RUNS]; // REFERENCE unused
@@ -309,38 +325,46 @@ static double used(const Guard *guard, const MirageGuardErrors *errors) {
   return !errors->measured ? 0 : errors->not_finite ? INFINITY : errors->candidate_relative / allowed;
 }
 
-static MirageStatus run_scale(Guard *guard, MirageGuardScale scale) {
-  Errors *draws = calloc((size_t)guard->num_outputs * DRAWS + 1, sizeof *draws); // [output][draw]
-  double factor = 0;
-  MirageStatus status = draws ? find_factor(guard, scale, &factor) : MIRAGE_NO_MEMORY;
-  for (uint32_t draw = 0; status == MIRAGE_OK && factor > 0 && draw < DRAWS; draw++) {
-    draw_inputs(guard, scale, factor, draw);
-    status = run(guard, 0, mirage_domain_f64(), REFERENCE);
-    if (status == MIRAGE_OK)
-      status = run(guard, 0, mirage_domain_real(), PROGRAM);
-    if (status == MIRAGE_OK)
-      status = run(guard, 1, mirage_domain_real(), CANDIDATE);
-    for (uint32_t o = 0; status == MIRAGE_OK && o < guard->num_outputs; o++)
-      draws[o * DRAWS + draw] = measure(guard, o);
-  }
-  for (uint32_t o = 0; status == MIRAGE_OK && o < guard->num_outputs; o++) {
-    const Errors *d = &draws[o * DRAWS];
-    MirageGuardErrors *kept = &guard->report->errors[scale], errors = {
-        .measured = d[0].measured || d[1].measured || d[2].measured,
-        .program_relative = median(d[0].relative[PROGRAM], d[1].relative[PROGRAM], d[2].relative[PROGRAM]),
-        .candidate_relative = median(d[0].relative[CANDIDATE], d[1].relative[CANDIDATE], d[2].relative[CANDIDATE]),
-        .program_max = median(d[0].max[PROGRAM], d[1].max[PROGRAM], d[2].max[PROGRAM]),
-        .candidate_max = median(d[0].max[CANDIDATE], d[1].max[CANDIDATE], d[2].max[CANDIDATE]),
-        .output = o,
-        .not_finite = d[0].not_finite || d[1].not_finite || d[2].not_finite};
-    if (o == 0 || used(guard, &errors) > used(guard, kept))
-      *kept = errors;
-  }
-  free(draws);
-  return status;
+// The median of all draws, of one output.
+static MirageGuardErrors summarize(uint32_t output, const Errors d[DRAWS]) {
+  return (MirageGuardErrors){
+      .measured = d[0].measured || d[1].measured || d[2].measured,
+      .program_relative = median(d[0].relative[PROGRAM], d[1].relative[PROGRAM], d[2].relative[PROGRAM]),
+      .candidate_relative = median(d[0].relative[CANDIDATE], d[1].relative[CANDIDATE], d[2].relative[CANDIDATE]),
+      .program_max = median(d[0].max[PROGRAM], d[1].max[PROGRAM], d[2].max[PROGRAM]),
+      .candidate_max = median(d[0].max[CANDIDATE], d[1].max[CANDIDATE], d[2].max[CANDIDATE]),
+      .output = output,
+      .not_finite = d[0].not_finite || d[1].not_finite || d[2].not_finite};
 }
 
-// ------------------------------------------------------------------------------------------------------------- verdict
+static MirageStatus run_draw(Guard *guard, MirageGuardScale scale, double factor, uint32_t draw) {
+  draw_inputs(guard, scale, factor, draw);
+  MIRAGE_TRY(run(guard, 0, mirage_domain_f64(), REFERENCE));
+  MIRAGE_TRY(run(guard, 0, mirage_domain_real(), PROGRAM));
+  return run(guard, 1, mirage_domain_real(), CANDIDATE);
+}
+
+// One draw, and the others where the first leaves doubt. Keeps the output that is worst for the candidate.
+static MirageStatus run_scale(Guard *guard, MirageGuardScale scale, Errors (*draws)[DRAWS]) {
+  MirageGuardErrors *kept = &guard->report->errors[scale];
+  double factor = 0;
+  MIRAGE_TRY(find_factor(guard, scale, &factor));
+  for (uint32_t draw = 0; factor > 0 && draw < DRAWS; draw++) {
+    if (draw == 1 && used(guard, kept) <= DOUBT)
+      break;
+    MIRAGE_TRY(run_draw(guard, scale, factor, draw));
+    for (uint32_t o = 0; o < guard->num_outputs; o++) {
+      for (uint32_t d = draw; d < (draw == 0 ? DRAWS : draw + 1); d++) // the first stands for those to come
+        draws[o][d] = measure(guard, o);
+      MirageGuardErrors errors = summarize(o, draws[o]);
+      if (o == 0 || used(guard, &errors) > used(guard, kept))
+        *kept = errors;
+    }
+  }
+  return MIRAGE_OK;
+}
+
+// ------------------------------------------------------------------------------------------------------------ verdict
 
 static void judge(Guard *guard, bool shrunken) {
   MirageGuardReport *report = guard->report;
@@ -366,11 +390,11 @@ static void judge(Guard *guard, bool shrunken) {
   const char *scale = mirage_guard_scale_name(report->worst);
   report->passed = false;
   if (errors->not_finite)
-    snprintf(report->reason, sizeof report->reason, "output %u has inf or NaN where the program has none (%s inputs)",
+    snprintf(report->reason, sizeof report->reason, "output %u has inf or NaN where the program has none (inputs: %s)",
              errors->output, scale);
   else
     snprintf(report->reason, sizeof report->reason,
-             "output %u has a relative error of %.2e, the program's own is %.2e (%s inputs)", errors->output,
+             "output %u has a relative error of %.2e, the program's own is %.2e (inputs: %s)", errors->output,
              errors->candidate_relative, errors->program_relative, scale);
 }
 
@@ -378,8 +402,14 @@ static MirageStatus measure_instance(Guard *guard, bool shrunken) {
   guard->num_inputs = mirage_ugraph_num_inputs(guard->graphs[0]);
   guard->num_outputs = mirage_ugraph_num_outputs(guard->graphs[0]);
   MirageStatus status = storage_init(guard);
+  for (uint32_t draw = 0; status == MIRAGE_OK && draw < DRAWS; draw++)
+    draw_normals(guard, draw);
+  Errors(*draws)[DRAWS] = calloc((size_t)guard->num_outputs + 1, sizeof *draws);
+  if (!draws)
+    status = MIRAGE_NO_MEMORY;
   for (int scale = 0; status == MIRAGE_OK && scale < MIRAGE_GUARD_NUM_SCALES; scale++)
-    status = run_scale(guard, scale);
+    status = run_scale(guard, scale, draws);
+  free(draws);
   storage_deinit(guard);
   if (status == MIRAGE_OK)
     judge(guard, shrunken);
@@ -395,7 +425,8 @@ static MirageStatus measure_pair(Guard *guard) {
   double work = mirage__verify_work(guard->graphs[0]) + mirage__verify_work(guard->graphs[1]);
   if (work > allowed) {
     char reason[160];
-    MIRAGE_TRY(mirage__verify_shrink(guard->graphs[0], guard->graphs[1], &small[0], &small[1], reason));
+    bool follow = guard->options.followed;
+    MIRAGE_TRY(mirage__verify_shrink(guard->graphs[0], guard->graphs[1], false, &follow, &small[0], &small[1], reason));
   }
   if (small[0]) {
     guard->graphs[0] = small[0];

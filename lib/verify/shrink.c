@@ -5,19 +5,22 @@
 // Factors:  the extents that occur in a class are products of the splits: tensor = grid x loop x tile. Their greatest
 //           common divisor g is the innermost factor of the common refinement of all splits in both graphs. It alone
 //           shrinks, to 2, 3, 5 or 7, the smallest for the axes with the most parts and unequal for the first four:
-//           every extent e becomes e / g * m. Grids and loop ranges stay as they are.
+//           every extent e becomes e / g * m. Grids and loop ranges stay as they are. `other_sizes` makes a second
+//           instance with 3, 5, 7, 11, ...: a number that fits the extents of one by chance does not fit the other's.
 // Ragged:   when ceil(n / parts) does not divide n, the last tile is masked. Such a class, of one tensor extent n and
 //           one tile extent t, gets n' = floor(n / t) t' + r' with 0 < r' < t': as many whole tiles, and a tail.
 // Fixed:    extents of 1 stay 1; an axis split down to tiles of 1 keeps its extent, and so do the inner dimensions
-//           that a reshape merges.
-// Constants keep their value. A mean over n elements divides by the original n in both graphs, so the shrunken pair is
-//           (sum / n) with n an unrelated number: what is shown is an identity in which that number is what the
-//           programs say it is, not one that needs n to be the extent.
+//           that a reshape merges, and axes that neither an input nor an output has.
+// Constants keep their value at first. A mean over n elements divides by the original n in both graphs, so the shrunken
+//           pair is (sum / n) with n an unrelated number, which is enough for most identities. Some need n to be the
+//           extent: E[x^2] - E[x]^2 is a variance only then. On request constants `follow`: those that equal the number
+//           of elements which the source sums somewhere, or its inverse, become the shrunken number in both graphs.
 //
 // Example:  x[2, 4096] @ w[4096, 6144], grid 128 over columns, loop 32 over the contraction (tiles 2x128, 128x48):
 //           x[2, 96] @ w[96, 256], tiles 2x3, 3x2: columns have the most parts and get 2, the contraction 3.
 #include "verify_internal.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -30,6 +33,7 @@ typedef struct AxisClass {
   int64_t numerator;    // extent e becomes e / divisor * numerator
   int64_t new_tensor, new_tile;
   bool frozen, several; // several: more extents than one ragged split explains
+  bool shared;          // an input or an output has it
 } AxisClass;
 
 typedef struct Shrink {
@@ -38,6 +42,9 @@ typedef struct Shrink {
   uint32_t *parent;   // union-find
   AxisClass *classes; // at the roots
   uint32_t num_dims;
+  bool follow;      // constants that stem from extents shrink with them
+  bool followed;    // some did
+  bool other_sizes; // a second instance, none of whose axes has the extent of the first unless it is the original one
   char *reason;
 } Shrink;
 
@@ -250,6 +257,25 @@ static void tie_region(Shrink *shrink, int g, MirageRegion region) {
   }
 }
 
+static void note_shared(Shrink *shrink, int g, MirageValue v) {
+  for (uint32_t d = 0; d < rank_of(shrink, g, v); d++)
+    shrink->classes[find(shrink, dim_of(shrink, g, v, d))].shared = true;
+}
+
+// An axis that no input and no output has, as of a constant that is summed, is one graph's own: nothing keeps it in
+// step with the other graph, so it stays as it is.
+static void freeze_private(Shrink *shrink) {
+  for (int g = 0; g < 2; g++) {
+    for (uint32_t i = 0; i < mirage_ugraph_num_inputs(shrink->graphs[g]); i++)
+      note_shared(shrink, g, mirage_ugraph_get_input(shrink->graphs[g], i));
+    for (uint32_t i = 0; i < mirage_ugraph_num_outputs(shrink->graphs[g]); i++)
+      note_shared(shrink, g, mirage_ugraph_get_output(shrink->graphs[g], i));
+  }
+  for (uint32_t i = 0; i < shrink->num_dims; i++)
+    if (shrink->parent[i] == i && !shrink->classes[i].shared)
+      shrink->classes[i].frozen = true;
+}
+
 // --------------------------------------------------------------------------------------------------------- new extents
 
 static int64_t gcd(int64_t a, int64_t b) {
@@ -321,12 +347,16 @@ static void measure(Shrink *shrink) {
       }
 }
 
-// The smallest tile t' >= `least` and tail r' for which ceil((whole t' + r') / parts) is t' again.
-static bool choose_ragged(AxisClass *class, int64_t least) {
+// The smallest tile t' >= `least` and tail r' for which ceil((whole t' + r') / parts) is t' again; or the next such tile.
+static bool choose_ragged(AxisClass *class, int64_t least, bool next) {
   int64_t whole = class->tensor / class->tile;
   for (int64_t t = least; t < class->tile; t++)
     for (int64_t r = 1; r < t; r++)
       if ((whole * t + r + class->parts - 1) / class->parts == t) {
+        if (next) {
+          next = false;
+          break;
+        }
         class->new_tensor = whole * t + r;
         class->new_tile = t;
         return true;
@@ -342,7 +372,7 @@ static int by_parts(const void *a, const void *b) {
 
 // Returns whether any class got smaller.
 static MirageStatus choose(Shrink *shrink, bool *out_smaller) {
-  static const int64_t sizes[] = {2, 3, 5, 7};
+  static const int64_t sizes[2][8] = {{2, 3, 5, 7, 2, 3, 5, 7}, {3, 5, 7, 11, 13, 17, 19, 23}};
   AxisClass **order = malloc((shrink->num_dims + 1) * sizeof(AxisClass *));
   uint32_t count = 0;
   if (!order)
@@ -354,16 +384,16 @@ static MirageStatus choose(Shrink *shrink, bool *out_smaller) {
   *out_smaller = false;
   for (uint32_t i = 0; i < count; i++) {
     AxisClass *class = order[i];
-    int64_t size = sizes[i % 4];
+    int64_t size = sizes[shrink->other_sizes][i % 8];
     class->numerator = class->frozen || class->tensor || size >= class->divisor ? class->divisor : size;
     if (class->tensor && !class->frozen && !class->several)
-      *out_smaller |= choose_ragged(class, size);
+      *out_smaller |= choose_ragged(class, sizes[0][i % 8], shrink->other_sizes);
     *out_smaller |= class->numerator < class->divisor;
   }
   for (uint32_t i = 0; i < shrink->num_dims; i++) // ragged classes with coprime extents are not in `order`
     if (shrink->parent[i] == i && shrink->classes[i].divisor == 1 && shrink->classes[i].tensor &&
         !shrink->classes[i].frozen && !shrink->classes[i].several)
-      *out_smaller |= choose_ragged(&shrink->classes[i], 2);
+      *out_smaller |= choose_ragged(&shrink->classes[i], 2, shrink->other_sizes);
   free(order);
   return MIRAGE_OK;
 }
@@ -383,6 +413,46 @@ static MirageType new_type(Shrink *shrink, int g, MirageValue v) {
   if (type.space == MIRAGE_SPACE_SHARED || type.space == MIRAGE_SPACE_REGISTER)
     type.space = MIRAGE_SPACE_TILE;
   return type;
+}
+
+// --------------------------------------------------------------------------------------------- constants from extents
+
+// How many elements a node of the source sums, before and after shrinking; 0 when it sums none.
+static int64_t summed_by(Shrink *shrink, const MirageNodeView *node, int64_t *out_new) {
+  const MirageUGraph *graph = shrink->graphs[0];
+  MirageOpKind kind = mirage_op_info(node->op)->kind;
+  *out_new = 0;
+  if (kind != MIRAGE_KIND_REDUCE && kind != MIRAGE_KIND_MATMUL)
+    return 0;
+  MirageValue a = node->operands[0];
+  const MirageType *type = mirage_ugraph_type(graph, a);
+  bool flip = kind == MIRAGE_KIND_MATMUL && node->attrs && node->attrs->matmul.transpose_a;
+  uint32_t d = kind == MIRAGE_KIND_REDUCE ? (uint32_t)node->attrs->reduce.dim : type->rank - 1 - flip;
+  int64_t old = type->shape[d], left = kind == MIRAGE_KIND_REDUCE ? node->attrs->reduce.extent : 1;
+  *out_new = new_extent(shrink, dim_of(shrink, 0, a, d), old) /
+             (left > 1 ? new_extent(shrink, dim_of(shrink, 0, node->first_result, d), left) : 1);
+  return old / left;
+}
+
+// The value that a constant of either graph takes.
+static double constant_value(Shrink *shrink, double value) {
+  double count = value > 0 && value < 1 ? 1 / value : value;
+  int64_t found = 0;
+  if (!shrink->follow || count < 2 || count != floor(count))
+    return value;
+  for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(shrink->graphs[0]); n++) {
+    MirageNodeView node = mirage_ugraph_node(shrink->graphs[0], (MirageNode){n});
+    int64_t new, old = summed_by(shrink, &node, &new);
+    if ((double)old != count)
+      continue;
+    if (found && found != new) // two axes of this extent: it cannot be told which is meant
+      return value;
+    found = new;
+  }
+  if (!found || (double)found == count)
+    return value;
+  shrink->followed = true;
+  return value < 1 ? 1.0 / (double)found : (double)found;
 }
 
 // ------------------------------------------------------------------------------------------------------------- copying
@@ -415,7 +485,7 @@ static MirageValue copy_mean(Copy *copy, const MirageNodeView *node, MirageValue
   MirageType one = *mirage_ugraph_type(copy->to, sum);
   for (uint32_t d = 0; d < one.rank; d++)
     one.shape[d] = 1;
-  MirageValue count = mirage_ugraph_constant(copy->to, one, summed);
+  MirageValue count = mirage_ugraph_constant(copy->to, one, constant_value(copy->shrink, summed));
   return mirage_ugraph_apply(copy->to, MIRAGE_OP_DIV, 2, (MirageValue[]){sum, count}, NULL);
 }
 
@@ -427,6 +497,7 @@ static void copy_plain(Copy *copy, const MirageNodeView *node, const MirageValue
     attrs.shape.type = new_type(shrink, copy->g, node->first_result);
   } else if (kind == MIRAGE_ATTRS_CONSTANT) {
     attrs.constant.type = new_type(shrink, copy->g, node->first_result);
+    attrs.constant.value = constant_value(shrink, attrs.constant.value);
   } else if (kind == MIRAGE_ATTRS_REDUCE) {
     uint32_t dim = dim_of(shrink, copy->g, node->first_result, (uint32_t)attrs.reduce.dim);
     attrs.reduce.extent = new_extent(shrink, dim, attrs.reduce.extent);
@@ -541,6 +612,7 @@ static MirageStatus shrink_pair(Shrink *shrink, MirageUGraph **out_source, Mirag
                mirage_ugraph_get_output(shrink->graphs[1], i));
   for (int g = 0; g < 2; g++)
     tie_region(shrink, g, mirage_ugraph_body(shrink->graphs[g]));
+  freeze_private(shrink);
   measure(shrink);
   bool smaller;
   MIRAGE_TRY(choose(shrink, &smaller));
@@ -556,9 +628,9 @@ static MirageStatus shrink_pair(Shrink *shrink, MirageUGraph **out_source, Mirag
   return MIRAGE_OK;
 }
 
-MirageStatus mirage__verify_shrink(const MirageUGraph *source, const MirageUGraph *target, MirageUGraph **out_source,
-                                   MirageUGraph **out_target, char *reason) {
-  Shrink shrink = {.graphs = {source, target}, .reason = reason};
+MirageStatus mirage__verify_shrink(const MirageUGraph *source, const MirageUGraph *target, bool other_sizes,
+                                   bool *follow, MirageUGraph **out_source, MirageUGraph **out_target, char *reason) {
+  Shrink shrink = {.graphs = {source, target}, .follow = *follow, .other_sizes = other_sizes, .reason = reason};
   shrink.base[1] = (mirage_ugraph_num_values(source) + 1) * MIRAGE_MAX_RANK;
   shrink.num_dims = shrink.base[1] + (mirage_ugraph_num_values(target) + 1) * MIRAGE_MAX_RANK;
   shrink.parent = malloc(shrink.num_dims * sizeof *shrink.parent);
@@ -566,6 +638,7 @@ MirageStatus mirage__verify_shrink(const MirageUGraph *source, const MirageUGrap
   *out_source = *out_target = NULL;
   MirageStatus status =
       shrink.parent && shrink.classes ? shrink_pair(&shrink, out_source, out_target) : MIRAGE_NO_MEMORY;
+  *follow = shrink.followed;
   free(shrink.parent);
   free(shrink.classes);
   return status;

@@ -11,6 +11,7 @@ typedef struct VerifyBound {
   bool has_exp;         // some exponential reaches an output or a random function's argument
   double degree;        // of the numerator of source - target
   double log2_terms;    // its number k of exponential monomials
+  double calls;         // of random functions that an output element depends on
   double log2_trial;    // a wrong pair passes one trial with at most this probability; >= -1 means nothing is shown
   MirageOp unsupported; // an operator without a rule, or MIRAGE_OP_NONE
   const void *loc;      // of that operator
@@ -29,8 +30,9 @@ MirageStatus mirage__verify_bound_in(const VerifyFields *fields, const MirageUGr
 double mirage__verify_work(const MirageUGraph *graph);
 
 /// Copies both graphs with the innermost factors of their axes shrunk. MIRAGE_OK with both NULL when nothing can be
-/// shrunk; `reason` (160 bytes) then says why.
-MirageStatus mirage__verify_shrink(const MirageUGraph *source, const MirageUGraph *target, MirageUGraph **out_source,
-                                   MirageUGraph **out_target, char *reason);
+/// shrunk; `reason` (160 bytes) then says why. `follow`: in, whether constants that stem from extents shrink with them;
+/// out, whether there were any. `other_sizes`: the second of two instances.
+MirageStatus mirage__verify_shrink(const MirageUGraph *source, const MirageUGraph *target, bool other_sizes,
+                                   bool *follow, MirageUGraph **out_source, MirageUGraph **out_target, char *reason);
 
 #endif

@@ -1,7 +1,7 @@
 // The fastest proven candidate is chosen; one without a proof is refused, however fast it says it is, and so is one whose
 // proof was made for something else.
 // RUN: mirage-mlir-opt %s --mirage-verify -o %t.proven.mlir 2>/dev/null
-// RUN: sed -e '/graph @unproven/s/guard = .*proof = #mirage_kernel.proof<[^>]*>, //' -e '/graph @untied/s/, pair = [0-9]*>/>/' -e '/graph @edited/,/return/s/exp /log /' -e '/graph @boasting/s/log2_bound = -[0-9.]*/log2_bound = -1000.0/' -e '/graph @changed/,/return/s/grid \[16\]/grid [16] schedule <warps = 4>/' %t.proven.mlir > %t.mlir
+// RUN: sed -e '/graph @unproven/s/guard = .*proof = #mirage_kernel.proof<[^>]*>, //' -e '/graph @untied/s/, pair = [0-9]*//' -e '/graph @edited/,/return/s/exp /log /' -e '/graph @boasting/s/log2_bound = -[0-9.]*/log2_bound = -1000.0/' -e '/graph @changed/,/return/s/grid \[16\]/grid [16] schedule <warps = 4>/' %t.proven.mlir > %t.mlir
 // RUN: mirage-mlir-opt %t.mlir --mirage-select 2>%t | FileCheck %s
 // RUN: FileCheck %s --check-prefix=WHY < %t
 // RUN: mirage-mlir-opt %t.mlir --mirage-select=keep=all 2>/dev/null | FileCheck %s --check-prefix=ALL

@@ -126,7 +126,7 @@ static void test_launch(void **state) {
 
 static void test_proof(void **state) {
   MirageProof proof = {true, UINT32_MAX, (UINT64_C(1) << 31) - 19, 62, UINT64_MAX, -60.123456789012345, true,
-                       UINT64_MAX - 1},
+                       UINT64_MAX - 1, UINT64_MAX - 2, 7, 9},
               back;
   MlirAttribute attribute = through_text(mirageKernelProofAttrGet(context, &proof));
   assert_true(mirageKernelAttributeIsAProof(attribute));
@@ -137,7 +137,8 @@ static void test_proof(void **state) {
   assert_int_equal(back.p_bits, proof.p_bits);
   assert_true(back.seed == proof.seed);
   assert_true(back.log2_bound == proof.log2_bound);
-  assert_true(back.pair == proof.pair);
+  assert_true(back.pair == proof.pair && back.degree == proof.degree);
+  assert_true(back.calls == proof.calls && back.log2_terms == proof.log2_terms);
 }
 
 static void test_guard(void **state) {

@@ -404,6 +404,28 @@ static MirageUGraph *loop_store(void) {
   return finish_with(g, mirage_ugraph_result(g, kernel, 0));
 }
 
+// The tile is f32, the tensor f16: what the next kernel reads has been rounded. Not so in the reals.
+static void stores_round_to_the_tensor(void **state) {
+  const double one = 1.0 + 0x1p-9, inputs[2] = {one, 70000.0};
+  for (int real = 0; real < 2; real++) {
+    MirageUGraph *g = mirage_ugraph_create(NULL, "stores", &DIAG);
+    MirageValue x = mirage_ugraph_input(g, tensor_type(MIRAGE_F32, 1, 2));
+    const MirageType y_type = tensor_type(MIRAGE_F16, 1, 2);
+    const MirageAccessAttrs whole = access_of(-1, -1);
+    const MirageCustomAttrs attrs = blocks(1);
+    MirageNode custom = mirage_ugraph_open_custom(g, 1, &x, 1, &y_type, &attrs);
+    MirageValue tile = mirage_ugraph_load(g, mirage_ugraph_argument(g, custom, 0), &whole);
+    mirage_ugraph_store(g, op2(g, MIRAGE_OP_MUL, tile, tile), mirage_ugraph_argument(g, custom, 1), &whole);
+    mirage_ugraph_close(g, 0, NULL);
+    double out[2];
+    assert_int_equal(run(real ? mirage_domain_real() : mirage_domain_f64(),
+                         finish_with(g, mirage_ugraph_result(g, custom, 0)), (const double *const[]){inputs}, out),
+                     MIRAGE_OK);
+    const double squares[2] = {one * one, 4.9e9}, rounded[2] = {1.0 + 0x1p-8, INFINITY};
+    expect_values(2, out, real ? rounded : squares, 0);
+  }
+}
+
 static void stores_inside_loops_cover_the_output(void **state) {
   double out[4];
   assert_int_equal(run(mirage_domain_f64(), loop_store(), (const double *const[]){LIST(1, 2, 3, 4)}, out), MIRAGE_OK);
@@ -520,6 +542,7 @@ int main(void) {
       cmocka_unit_test(thread_regions_compute_on_fragments),
       cmocka_unit_test(collectives_join_blocks),
       cmocka_unit_test(racing_blocks_are_an_error),
+      cmocka_unit_test(stores_round_to_the_tensor),
       cmocka_unit_test(stores_inside_loops_cover_the_output),
       cmocka_unit_test(memory_has_a_limit),
       cmocka_unit_test(bit_patterns_round_trip),

@@ -47,7 +47,7 @@ static const char LINEAR[] = "[["
     STORE(T(16, 2, "4,3", "true"), X(3, 2, "4,6"), MAP(1, -1, -1))) ","
   OUT(X(3, 2, "4,6")) "]]";
 
-// One operator on x [2,8] between a load and a store; %s: the operator's name, the result's dims (twice), the tensor's dims.
+// One operator on x [2,8], between a load and a store, or at kernel level.
 #define ONE_BLOCK(range, dimx, loop, tile, op, columns, after)                                                         \
   "[[" IN(X(1, 2, "2,8")) ","                                                                                          \
   CUSTOM(X(1, 2, "2,8"), X(2, 2, "2," columns), MAP(1, 1, 1), range, dimx,                                             \
@@ -73,11 +73,10 @@ static char *quoted(const char *text) {
 }
 
 static MirageStatus import(const char *text, const MirageImportOptions *options, Capture *capture, MirageImport *out) {
-  static const MirageDiag none = {0};
   MirageDiag diag = {capture_emit, capture};
   char *json = quoted(text);
   *capture = (Capture){0};
-  MirageStatus status = mirage_import_json(json, strlen(json), options, capture ? &diag : &none, out);
+  MirageStatus status = mirage_import_json(json, strlen(json), options, &diag, out);
   free(json);
   if (status == MIRAGE_OK)
     for (size_t i = 0; i < out->num_graphs; i++) // the sink ends with this call

@@ -393,7 +393,7 @@ static void shrinking_keeps_every_split(void **state) {
   for (int i = 0; i < 3; i++) {
     Sizes s = i == 0 ? even : i == 1 ? tails : unit;
     MirageUGraph *a = linear_program(s, &DIAG), *b = linear_split(s, SPLIT_GRID_SUM, &DIAG), *small_a, *small_b;
-    assert_int_equal(mirage__verify_shrink(a, b, &small_a, &small_b, reason), MIRAGE_OK);
+    assert_int_equal(mirage__verify_shrink(a, b, false, &(bool){false}, &small_a, &small_b, reason), MIRAGE_OK);
     if (i < 2) {
       assert_non_null(small_a);
       assert_non_null(small_b);
@@ -407,6 +407,31 @@ static void shrinking_keeps_every_split(void **state) {
     mirage_ugraph_destroy(b);
     mirage_ugraph_destroy(small_a);
     mirage_ugraph_destroy(small_b);
+  }
+}
+
+// x - mean, over its root variance: mean(c^2) against mean(x^2) - mean^2, equal only if the count is the extent. `count`
+// overrides the divisor of the second moment.
+static MirageUGraph *variance_program(int64_t n, bool one_pass, double count) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "variance", &DIAG);
+  MirageValue x = mirage_ugraph_input(g, tensor_type(MIRAGE_F32, 2, 2, (int)n));
+  MirageValue mean = reduce_over(g, MIRAGE_OP_REDUCE_MEAN, x, 1, 1), c = op2(g, MIRAGE_OP_SUB, x, mean);
+  if (!one_pass)
+    return finish_with(g, reduce_over(g, MIRAGE_OP_REDUCE_MEAN, op1(g, MIRAGE_OP_SQUARE, c), 1, 1));
+  MirageValue sum = reduce_over(g, MIRAGE_OP_REDUCE_SUM, op1(g, MIRAGE_OP_SQUARE, x), 1, 1);
+  MirageValue squares = op2(g, MIRAGE_OP_DIV, sum, mirage_ugraph_constant(g, tensor_type(MIRAGE_F32, 0), count));
+  return finish_with(g, op2(g, MIRAGE_OP_SUB, squares, op1(g, MIRAGE_OP_SQUARE, mean)));
+}
+
+static void counts_follow_their_extents_when_they_must(void **state) {
+  for (int shrunken = 0; shrunken < 2; shrunken++) {
+    uint64_t work = shrunken ? 1000 : FULL;
+    expect(variance_program(1024, false, 0), variance_program(1024, true, 1024), work, MIRAGE_VERDICT_EQUIVALENT,
+           shrunken);
+    expect(variance_program(1024, false, 0), variance_program(1024, true, 1023), work, MIRAGE_VERDICT_DIFFERENT,
+           shrunken);
+    expect(variance_program(1024, false, 0), variance_program(1024, true, 512), work, MIRAGE_VERDICT_DIFFERENT,
+           shrunken);
   }
 }
 
@@ -530,6 +555,64 @@ static void says_when_no_bound_is_useful(void **state) {
   mirage_ugraph_destroy(graphs[1]);
 }
 
+// A claim is what the trials give, no more; at full size and shrunken.
+static void claims_are_held_to_their_trials(void **state) {
+  for (int shrunken = 0; shrunken < 2; shrunken++) {
+    MirageUGraph *a = rms_program(MEDIUM, &DIAG), *b = rms_fused(MEDIUM, RMS_RIGHT, &DIAG);
+    MirageVerdict verdict = verify(a, b, shrunken ? SMALL_WORK : FULL);
+    double bound = 1, less = 1;
+    assert_int_equal(mirage_verify_claim(a, b, &verdict.proof, &DIAG, &bound), MIRAGE_OK);
+    assert_true(bound == verdict.proof.log2_bound);
+    verdict.proof.trials--;
+    assert_int_equal(mirage_verify_claim(a, b, &verdict.proof, &DIAG, &less), MIRAGE_OK);
+    assert_true(less > bound && less <= 0);
+    mirage_ugraph_destroy(a);
+    mirage_ugraph_destroy(b);
+  }
+  const Sizes unit = {.m = 2, .k = 1, .n = 1, .grid = 1, .loop = 1};
+  MirageUGraph *a = linear_program(unit, &DIAG), *b = linear_program(unit, &DIAG);
+  double bound = -1;
+  const MirageProof proof = {.present = true, .trials = 2, .shrunken = true};
+  assert_int_equal(mirage_verify_claim(a, b, &proof, &DIAG, &bound), MIRAGE_OK);
+  assert_true(bound == 0); // there is no shrunken instance to speak of
+  mirage_ugraph_destroy(a);
+  mirage_ugraph_destroy(b);
+}
+
+static void full_size_means_full_size(void **state) {
+  MirageUGraph *a = rms_program(MEDIUM, &DIAG), *b = rms_fused(MEDIUM, RMS_RIGHT, &DIAG);
+  MirageVerdict verdict;
+  MirageVerifyOptions options = {.seed = 7, .max_work = SMALL_WORK, .full_size = true};
+  assert_int_equal(mirage_verify(a, b, &options, &DIAG, &verdict), MIRAGE_OK);
+  assert_int_equal(verdict.kind, MIRAGE_VERDICT_UNSUPPORTED);
+  assert_non_null(strstr(verdict.reason, "at full size"));
+  options.max_work = FULL;
+  assert_int_equal(mirage_verify(a, b, &options, &DIAG, &verdict), MIRAGE_OK);
+  assert_int_equal(verdict.kind, MIRAGE_VERDICT_EQUIVALENT);
+  assert_false(verdict.proof.shrunken);
+  mirage_ugraph_destroy(a);
+  mirage_ugraph_destroy(b);
+}
+
+// A witness names a trial; that trial alone gives the same witness, and another one another.
+static void witnesses_can_be_seen_again(void **state) {
+  MirageUGraph *a = mlp_program(SMALL, &DIAG), *b = mlp_fused(SMALL, MLP_SIGMOID, &DIAG);
+  MirageVerdict first, again, other;
+  MirageVerifyOptions options = {.seed = 7, .first_trial = 5};
+  assert_int_equal(mirage_verify(a, b, &options, &DIAG, &first), MIRAGE_OK);
+  assert_int_equal(first.kind, MIRAGE_VERDICT_DIFFERENT);
+  assert_int_equal(first.trial, 5);
+  options = (MirageVerifyOptions){.seed = first.seed, .first_trial = first.trial, .trials = 1};
+  assert_int_equal(mirage_verify(a, b, &options, &DIAG, &again), MIRAGE_OK);
+  assert_true(again.source_value == first.source_value && again.target_value == first.target_value);
+  assert_true(again.output == first.output && again.index == first.index && again.draw == first.draw);
+  options.first_trial = 6;
+  assert_int_equal(mirage_verify(a, b, &options, &DIAG, &other), MIRAGE_OK);
+  assert_true(other.source_value != first.source_value);
+  mirage_ugraph_destroy(a);
+  mirage_ugraph_destroy(b);
+}
+
 static void rejects_signatures_that_do_not_pair(void **state) {
   MirageVerdict verdict;
   MirageUGraph *a = linear_program(SMALL, NULL), *b = linear_program(MEDIUM, NULL), *c = lora_program(SMALL, NULL);
@@ -614,6 +697,10 @@ int main(void) {
       cmocka_unit_test(random_pairs_agree_with_doubles),
       cmocka_unit_test(bounds_are_those_of_the_theorem),
       cmocka_unit_test(says_when_no_bound_is_useful),
+      cmocka_unit_test(counts_follow_their_extents_when_they_must),
+      cmocka_unit_test(claims_are_held_to_their_trials),
+      cmocka_unit_test(full_size_means_full_size),
+      cmocka_unit_test(witnesses_can_be_seen_again),
       cmocka_unit_test(rejects_signatures_that_do_not_pair),
       cmocka_unit_test(divides_by_zero_everywhere),
       cmocka_unit_test(verdicts_repeat),

@@ -1,5 +1,6 @@
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false' -o /dev/null 2>&1 | FileCheck %s
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false seed=99' -o /dev/null 2>&1 | FileCheck %s
+// RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false max-work=100' -o /dev/null 2>&1 | FileCheck %s
 // Reshape, transpose, slice, concat, repeat, broadcast: what goes where.
 
 mirage_kernel.graph @src_repeat(%x: tensor<2x3xf16>) -> tensor<4x3xf16> {

@@ -1,5 +1,6 @@
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false' -o /dev/null 2>&1 | FileCheck %s
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false seed=99' -o /dev/null 2>&1 | FileCheck %s
+// RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false max-work=100' -o /dev/null 2>&1 | FileCheck %s
 // Field identities of element-wise operators, with broadcasting.
 
 mirage_kernel.graph @src_diff(%a: tensor<4x6xf16>, %b: tensor<4x6xf16>, %c: tensor<6xf16>) -> tensor<4x6xf16> {

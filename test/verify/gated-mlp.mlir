@@ -1,5 +1,6 @@
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false' -o /dev/null 2>&1 | FileCheck %s
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false seed=99' -o /dev/null 2>&1 | FileCheck %s
+// RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false max-work=100' -o /dev/null 2>&1 | FileCheck %s
 // A gated linear unit: silu of one product times another.
 
 mirage_kernel.graph @src_mlp(%x: tensor<2x8xf16>, %w: tensor<8x6xf16>, %v: tensor<8x6xf16>) -> tensor<2x6xf16> {

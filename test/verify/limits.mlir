@@ -1,5 +1,6 @@
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false' -o /dev/null 2>&1 | FileCheck %s
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false seed=99' -o /dev/null 2>&1 | FileCheck %s
+// RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false max-work=100' -o /dev/null 2>&1 | FileCheck %s
 // Equal in the reals, and still refused: these need a law of the function, and functions here are unknown ones. Safe, and said
 // in lib/verify/README.md.
 

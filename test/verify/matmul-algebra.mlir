@@ -1,5 +1,6 @@
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false' -o /dev/null 2>&1 | FileCheck %s
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false seed=99' -o /dev/null 2>&1 | FileCheck %s
+// RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false max-work=100' -o /dev/null 2>&1 | FileCheck %s
 // Linearity, associativity and transposes of matrix products, batched ones as well.
 
 mirage_kernel.graph @src_chain(%x: tensor<4x6xf16>, %a: tensor<6x5xf16>, %b: tensor<5x3xf16>) -> tensor<4x3xf16> {

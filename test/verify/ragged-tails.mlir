@@ -1,5 +1,6 @@
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false' -o /dev/null 2>&1 | FileCheck %s
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false seed=99' -o /dev/null 2>&1 | FileCheck %s
+// RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false max-work=100' -o /dev/null 2>&1 | FileCheck %s
 // 10 in 4 parts: tiles of 3, and a tail of 1 with two masked elements, which must be neutral for what follows.
 
 mirage_kernel.graph @src_sumexp(%x: tensor<2x10xf16>) -> tensor<2x1xf16> {

@@ -1,5 +1,6 @@
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false' -o /dev/null 2>&1 | FileCheck %s
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false seed=99' -o /dev/null 2>&1 | FileCheck %s
+// RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false max-work=100' -o /dev/null 2>&1 | FileCheck %s
 // Sums, means and maxima along one dimension or in steps. `extent` is what is left: out[j] = sum_i in[i extent + j].
 
 mirage_kernel.graph @src_sum(%x: tensor<4x8xf16>) -> tensor<4x1xf16> {

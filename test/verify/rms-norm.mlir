@@ -1,5 +1,6 @@
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false' -o /dev/null 2>&1 | FileCheck %s
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false seed=99' -o /dev/null 2>&1 | FileCheck %s
+// RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false max-work=100' -o /dev/null 2>&1 | FileCheck %s
 // RMSNorm and a linear layer. Division by the root mean square commutes with the product; little else does.
 
 mirage_kernel.graph @src_rms(%x: tensor<2x8xf16>, %g: tensor<8xf16>, %w: tensor<8x6xf16>) -> tensor<2x6xf16> {

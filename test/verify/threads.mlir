@@ -1,5 +1,6 @@
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false' -o /dev/null 2>&1 | FileCheck %s
 // RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false seed=99' -o /dev/null 2>&1 | FileCheck %s
+// RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false max-work=100' -o /dev/null 2>&1 | FileCheck %s
 // Thread level: fragments, and the matrix instruction.
 
 mirage_kernel.graph @src_chain(%x: tensor<4x8xf16>, %b: tensor<4x8xf16>) -> tensor<4x8xf16> {

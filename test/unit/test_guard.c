@@ -1,0 +1,200 @@
+// test_guard.c - what rounding does to right graphs: those that keep the program's accuracy pass, those that overflow,
+// cancel or round away what the program keeps do not.
+#include "block_graphs.h"
+#include "mirage/guard.h"
+
+#include <math.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+static void print_message_of(void *user, MirageSeverity severity, const void *loc, const char *message) {
+  print_message("  %s\n", message);
+}
+static const MirageDiag DIAG = {print_message_of, NULL};
+
+// Consumes both graphs.
+static MirageGuardReport measure(MirageUGraph *program, MirageUGraph *candidate, MirageGuardOptions options) {
+  MirageGuardReport report;
+  assert_non_null(program);
+  assert_non_null(candidate);
+  assert_int_equal(mirage_guard(program, candidate, &options, &DIAG, &report), MIRAGE_OK);
+  mirage_ugraph_destroy(program);
+  mirage_ugraph_destroy(candidate);
+  return report;
+}
+
+static void expect_pass(MirageUGraph *program, MirageUGraph *candidate, bool shrunken) {
+  MirageGuardReport report = measure(program, candidate, (MirageGuardOptions){.seed = 3});
+  if (!report.passed)
+    print_message("%s\n", report.reason);
+  assert_true(report.passed);
+  assert_true(report.guard.present);
+  assert_int_equal(report.guard.shrunken, shrunken);
+  assert_true(report.guard.candidate_relative < 1e-2);
+}
+
+static void expect_refusal(MirageUGraph *program, MirageUGraph *candidate, MirageGuardScale scale, const char *why) {
+  MirageGuardReport report = measure(program, candidate, (MirageGuardOptions){.seed = 3});
+  assert_false(report.passed);
+  assert_string_equal(mirage_guard_scale_name(report.worst), mirage_guard_scale_name(scale));
+  if (!strstr(report.reason, why))
+    print_message("%s\n", report.reason);
+  assert_non_null(strstr(report.reason, why));
+}
+
+// ----------------------------------------------------------------------------------------------------------- programs
+
+typedef enum { SAFE, UNSAFE, SUGAR } Softmax;
+
+static MirageUGraph *softmax(MirageDType dtype, Softmax form) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "softmax", &DIAG);
+  MirageValue x = mirage_ugraph_input(g, tensor_type(dtype, 2, 4, 16));
+  if (form == SUGAR)
+    return finish_with(g, mirage_ugraph_apply(g, MIRAGE_OP_SOFTMAX, 1, &x, &(MirageAttrs){.dim = {1}}));
+  if (form == SAFE)
+    x = op2(g, MIRAGE_OP_SUB, x, reduce_over(g, MIRAGE_OP_REDUCE_MAX, x, 1, 1));
+  MirageValue e = op1(g, MIRAGE_OP_EXP, x);
+  return finish_with(g, op2(g, MIRAGE_OP_DIV, e, reduce_over(g, MIRAGE_OP_REDUCE_SUM, e, 1, 1)));
+}
+
+// c / sqrt(variance) with c = x - mean; the variance as mean(c^2), or as mean(x^2) - mean^2.
+static MirageUGraph *normalized(MirageDType dtype, bool one_pass) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "normalized", &DIAG);
+  MirageValue x = mirage_ugraph_input(g, tensor_type(dtype, 2, 4, 16));
+  MirageValue mean = reduce_over(g, MIRAGE_OP_REDUCE_MEAN, x, 1, 1), c = op2(g, MIRAGE_OP_SUB, x, mean), variance;
+  if (one_pass) {
+    MirageValue squares = reduce_over(g, MIRAGE_OP_REDUCE_MEAN, op1(g, MIRAGE_OP_SQUARE, x), 1, 1);
+    variance = op2(g, MIRAGE_OP_SUB, squares, op1(g, MIRAGE_OP_SQUARE, mean));
+  } else {
+    variance = reduce_over(g, MIRAGE_OP_REDUCE_MEAN, op1(g, MIRAGE_OP_SQUARE, c), 1, 1);
+  }
+  return finish_with(g, op2(g, MIRAGE_OP_DIV, c, op1(g, MIRAGE_OP_SQRT, variance)));
+}
+
+// x @ w, through another type when `via` is not the tensors' own.
+static MirageUGraph *product(MirageDType dtype, MirageDType via, int k) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "product", &DIAG);
+  MirageValue x = mirage_ugraph_input(g, tensor_type(dtype, 2, 4, k));
+  MirageValue w = mirage_ugraph_input(g, tensor_type(dtype, 2, k, 8));
+  if (via != dtype) {
+    x = mirage_ugraph_cast(g, x, via);
+    w = mirage_ugraph_cast(g, w, via);
+  }
+  MirageValue y = op2(g, MIRAGE_OP_MATMUL, x, w);
+  return finish_with(g, via != dtype ? mirage_ugraph_cast(g, y, dtype) : y);
+}
+
+// -------------------------------------------------------------------------------------------------------------- tests
+
+static void fused_kernels_pass(void **state) {
+  const Sizes small = {.m = 2, .k = 16, .n = 12, .grid = 3, .loop = 4, .rank = 4};
+  const Sizes decode = {.m = 2, .k = 4096, .n = 6144, .grid = 128, .loop = 32, .rank = 16};
+  expect_pass(rms_program(small, &DIAG), rms_fused(small, RMS_RIGHT, &DIAG), false);
+  expect_pass(rms_program(decode, &DIAG), rms_fused(decode, RMS_RIGHT, &DIAG), true);
+  expect_pass(mlp_program(decode, &DIAG), mlp_fused(decode, MLP_RIGHT, &DIAG), true);
+  expect_pass(lora_program(decode, &DIAG), lora_fused(decode, false, &DIAG), true);
+}
+
+static void online_softmax_passes(void **state) {
+  const Sizes heads = {.m = 4, .n = 6, .rank = 3, .grid = 2, .loop = 3};
+  expect_pass(attention_program(heads, true, &DIAG), attention_flash(heads, FLASH_RIGHT, &DIAG), false);
+}
+
+static void a_graph_passes_against_itself(void **state) {
+  const MirageDType types[] = {MIRAGE_F16, MIRAGE_BF16, MIRAGE_F32};
+  for (size_t i = 0; i < 3; i++) {
+    expect_pass(product(types[i], types[i], 64), product(types[i], types[i], 64), false);
+    MirageUGraph *a = softmax(types[i], SAFE), *b = softmax(types[i], SAFE);
+    assert_true(measure(a, b, (MirageGuardOptions){.seed = 1}).passed);
+    a = normalized(types[i], true), b = normalized(types[i], true); // bad, but no worse than itself
+    assert_true(measure(a, b, (MirageGuardOptions){.seed = 1}).passed);
+  }
+}
+
+static void a_missing_maximum_overflows(void **state) {
+  expect_refusal(softmax(MIRAGE_F16, SAFE), softmax(MIRAGE_F16, UNSAFE), MIRAGE_GUARD_LOGITS,
+                 "inf or NaN where the program has none");
+  expect_refusal(softmax(MIRAGE_F16, SUGAR), softmax(MIRAGE_F16, UNSAFE), MIRAGE_GUARD_LOGITS,
+                 "inf or NaN where the program has none");
+  // exp(60) is a number in f32, and a maximum where the program has none can only help.
+  expect_pass(softmax(MIRAGE_F32, SAFE), softmax(MIRAGE_F32, UNSAFE), false);
+  assert_true(measure(softmax(MIRAGE_F16, UNSAFE), softmax(MIRAGE_F16, SAFE), (MirageGuardOptions){.seed = 3}).passed);
+}
+
+static void one_pass_variances_cancel(void **state) {
+  MirageGuardReport report =
+      measure(normalized(MIRAGE_F32, false), normalized(MIRAGE_F32, true), (MirageGuardOptions){.seed = 3});
+  assert_false(report.passed);
+  assert_int_equal(report.worst, MIRAGE_GUARD_CONSTANT);
+  assert_true(report.errors[MIRAGE_GUARD_UNIT].measured);
+  assert_true(report.errors[MIRAGE_GUARD_UNIT].candidate_relative < 1e-5); // nothing to see at the usual scale
+  expect_pass(normalized(MIRAGE_F32, true), normalized(MIRAGE_F32, false), false);
+}
+
+static void a_narrow_type_loses_digits(void **state) {
+  expect_refusal(product(MIRAGE_F32, MIRAGE_F32, 64), product(MIRAGE_F32, MIRAGE_F16, 64), MIRAGE_GUARD_CONSTANT,
+                 "the program's own is");
+  expect_pass(product(MIRAGE_F16, MIRAGE_F16, 64), product(MIRAGE_F16, MIRAGE_F32, 64), false);
+  MirageGuardReport report = measure(product(MIRAGE_F16, MIRAGE_F16, 64), product(MIRAGE_F16, MIRAGE_BF16, 64),
+                                     (MirageGuardOptions){.seed = 3});
+  assert_false(report.passed);
+  report = measure(product(MIRAGE_F16, MIRAGE_F16, 64), product(MIRAGE_F16, MIRAGE_BF16, 64),
+                   (MirageGuardOptions){.seed = 3, .factor = 100});
+  assert_true(report.passed); // the factor is the caller's
+}
+
+// Wrong graphs are the verifier's, but one that got this far would be stopped.
+static void a_wrong_graph_is_inaccurate(void **state) {
+  const Sizes small = {.m = 2, .k = 16, .n = 12, .grid = 3, .loop = 4};
+  MirageGuardReport report =
+      measure(rms_program(small, &DIAG), rms_fused(small, RMS_PARTIAL_NORM, &DIAG), (MirageGuardOptions){.seed = 3});
+  assert_false(report.passed);
+  assert_true(report.errors[report.worst].candidate_relative > 0.01);
+}
+
+static void what_is_undefined_is_not_counted(void **state) {
+  MirageUGraph *graphs[2];
+  for (int i = 0; i < 2; i++) { // half of all logarithms are NaN
+    MirageUGraph *g = graphs[i] = mirage_ugraph_create(NULL, "log", &DIAG);
+    MirageValue x = mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 1, 64));
+    assert_non_null(finish_with(g, op1(g, MIRAGE_OP_LOG, x)));
+  }
+  expect_pass(graphs[0], graphs[1], false);
+}
+
+static void too_large_is_said(void **state) {
+  const Sizes decode = {.m = 2, .k = 4096, .n = 6144, .grid = 128, .loop = 32};
+  MirageGuardReport report = measure(rms_program(decode, &DIAG), rms_fused(decode, RMS_RIGHT, &DIAG),
+                                     (MirageGuardOptions){.seed = 3, .max_work = 10});
+  assert_true(report.passed);
+  assert_false(report.guard.present);
+  assert_non_null(strstr(report.reason, "accuracy not measured"));
+}
+
+static void reports_repeat(void **state) {
+  MirageGuardReport a = measure(softmax(MIRAGE_F16, SUGAR), softmax(MIRAGE_F16, SAFE), (MirageGuardOptions){.seed = 5});
+  MirageGuardReport b = measure(softmax(MIRAGE_F16, SUGAR), softmax(MIRAGE_F16, SAFE), (MirageGuardOptions){.seed = 5});
+  MirageGuardReport c = measure(softmax(MIRAGE_F16, SUGAR), softmax(MIRAGE_F16, SAFE), (MirageGuardOptions){.seed = 6});
+  assert_true(a.guard.candidate_relative == b.guard.candidate_relative && a.guard.program_max == b.guard.program_max);
+  assert_true(a.guard.candidate_relative != c.guard.candidate_relative);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(fused_kernels_pass),
+      cmocka_unit_test(online_softmax_passes),
+      cmocka_unit_test(a_graph_passes_against_itself),
+      cmocka_unit_test(a_missing_maximum_overflows),
+      cmocka_unit_test(one_pass_variances_cancel),
+      cmocka_unit_test(a_narrow_type_loses_digits),
+      cmocka_unit_test(a_wrong_graph_is_inaccurate),
+      cmocka_unit_test(what_is_undefined_is_not_counted),
+      cmocka_unit_test(too_large_is_said),
+      cmocka_unit_test(reports_repeat),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,48 @@
+# suite.py - what holds for all pairs of this folder together.
+#
+#   suite.py FOLDER count   prints how many pairs there are, by the verdict that the files ask for
+#   suite.py FOLDER self    prints a module in which every graph of every file is a program, followed by its own copy as
+#                           candidate: each must be equivalent to itself, wrong ones too
+#
+# Graphs whose verdict is `unsupported` are left out of the second: they race, or are undefined everywhere.
+import pathlib
+import re
+import sys
+
+GRAPH = re.compile(r"^mirage_kernel\.graph @(\w+)\(.*?\n}\n", re.M | re.S)
+VERDICT = re.compile(r"^// CHECK: @(\w+): (equivalent|different|unsupported)", re.M)
+BEYOND = "limits.mlir"  # true, but refused: neither a right rewrite nor a wrong one
+
+
+def files(folder):
+    return [p for p in sorted(pathlib.Path(folder).glob("*.mlir")) if VERDICT.search(p.read_text())]
+
+
+def count(folder):
+    counts = {"right": 0, "wrong": 0, "beyond the theory": 0}
+    for path in files(folder):
+        for _, word in VERDICT.findall(path.read_text()):
+            kind = "right" if word == "equivalent" else "beyond the theory" if path.name == BEYOND else "wrong"
+            counts[kind] += 1
+    for kind, number in counts.items():
+        print(f"{number} {kind}")
+    print("enough" if counts["right"] >= 60 and counts["wrong"] >= 120 else "too few: 60 and 120 are wanted")
+
+
+def self(folder):
+    for path in files(folder):
+        text = path.read_text()
+        left_out = {name for name, word in VERDICT.findall(text) if word == "unsupported"}
+        for match in GRAPH.finditer(text):
+            name, stem = match[1], path.stem.replace("-", "_")
+            if name in left_out:
+                continue
+            program = re.sub(r" attributes \{source = @\w+\}", "", match[0], count=1)
+            program = program.replace("@" + name, f"@{stem}_{name}", 1)
+            print(program)
+            head, body = program.split(" {\n", 1)
+            head = head.replace(f"@{stem}_{name}", f"@{stem}_{name}_again", 1)
+            print(f"{head} attributes {{source = @{stem}_{name}}} {{\n{body}")
+
+
+{"count": count, "self": self}[sys.argv[2]](sys.argv[1])
