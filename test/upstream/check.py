@@ -250,7 +250,7 @@ def main():
     parser.add_argument("--mutate", type=int, metavar="N", help="judge N mutants of each right file instead")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--options", default="", help="more options of --mirage-verify, as 'max-work=1e7'")
-    parser.add_argument("--guard", action="store_const", const="true", default="false", help="with the numeric guard: see README.md")
+    parser.add_argument("--no-guard", dest="guard", action="store_const", const="false", default="true", help="without the numeric guard")
     parser.add_argument("--verbose", action="store_true", help="print every mutant's verdict")
     parser.add_argument("names", nargs="*", help="only these: rmsnorm, gqa, ...")
     args = parser.parse_args()
