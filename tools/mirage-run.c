@@ -189,8 +189,8 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
       {"scale", '\0', POPT_ARG_STRING, NULL, OPTION_SCALE,
        "standard deviation of random inputs (default 1; 1/sqrt(K) for a matmul's right operand)", "INDEX=FACTOR,..."},
       {"target", 't', POPT_ARG_STRING, NULL, OPTION_TARGET,
-       "where to run: gpu, emulator (its kernels, checked, on the CPU), cpu (the µGraph evaluated), or auto (default): the "
-       "first of them that there is and that is quick",
+       "where to run: gpu; emulator: its kernels, checked, on the CPU; cpu: the µGraph evaluated; auto (default): the "
+       "first of these that there is and that is quick",
        "PLACE"},
       {"device", '\0', POPT_ARG_INT, &options->device, 0, "number of the GPU (default 0)", "N"},
       {"benchmark", 'b', POPT_ARG_NONE, &benchmark, 0,

@@ -1,5 +1,5 @@
-// run_emulate.c - runs a µGraph's generated kernels on the emulator: once with asynchronous copies as late as allowed, once
-// as early. Both must give the same bits.
+// run_emulate.c - runs a µGraph's generated kernels on the emulator: once with asynchronous copies as late as allowed,
+// once as early. Both must give the same bits.
 #define _POSIX_C_SOURCE 200809L // clock_gettime
 #include "run.h"
 

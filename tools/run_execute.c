@@ -1,12 +1,9 @@
 // run_execute.c - computes the program's outputs: in float64 for reference, and as the chosen µGraph does it.
 //
 // GPU:  the PTX of the module, loaded by the driver. Outputs are filled with NaN before each of two runs, so that an
-// element
-//       nobody writes shows as an error, and so does a second run that differs from the first (a workspace that was not
-//       left zero, a race).
-// CPU:  the chosen µGraph evaluated in its real types, block by block - the same roundings and the same order of loops
-// as
-//       the kernel has.
+//       element nobody writes shows as an error, and so does a second run that differs from the first (a workspace that
+//       was not left zero, a race).
+// CPU:  the chosen µGraph evaluated in its real types, block by block: the kernel's roundings and order of loops.
 // Where there is no GPU the emulator stands in (run_emulate.c), and for work that would take it long, the CPU.
 // The program's own lowering (--baseline) goes the same ways; on a GPU it is compiled here, for the same chip.
 #define _POSIX_C_SOURCE 200809L // clock_gettime
@@ -248,8 +245,7 @@ static MirageStatus run_on_gpu(RunModule *module, const MirageUGraph *graph, con
   return status;
 }
 
-// --------------------------------------------------------------------------------------------- the program's own
-// lowering
+// ------------------------------------------------------------------------------------------ the program's own lowering
 
 static MirageStatus compile_own(RunModule *module, const MirageDiag *diag, MirageUGraph **out_graph, MirageCode *code) {
   const MirageDiag *located = &module->bridge_diag.diag;
@@ -273,8 +269,7 @@ static MirageStatus run_own_on_gpu(RunModule *module, const RunOptions *options,
   return status;
 }
 
-// ------------------------------------------------------------------------------------------------------------
-// execution
+// ----------------------------------------------------------------------------------------------------------- execution
 
 // Keeps the last sentence instead of printing it.
 static void keep_reason(void *user, MirageSeverity severity, const void *loc, const char *message) {

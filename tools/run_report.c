@@ -155,7 +155,8 @@ void run_report_text(const RunModule *module, const RunOptions *options, const R
            execution->device.compute_minor, execution->device.driver_version / 1000,
            execution->device.driver_version % 1000 / 10);
   else if (execution->chosen.place == RUN_ON_EMULATOR)
-    printf("ran on        emulator; no GPU: its generated kernels, thread by thread on the CPU (%s)\n", execution->reason);
+    printf("ran on        emulator; no GPU: its generated kernels, thread by thread on the CPU (%s)\n",
+           execution->reason);
   else
     printf("ran on        CPU; no GPU: evaluated the chosen µGraph on the CPU (%s)\n", execution->reason);
   print_result("", module, options, &execution->chosen);

@@ -162,10 +162,10 @@ static uint64_t emu_MAP_RANK(uint32_t op, uint64_t address, uint32_t rank) {
 // ------------------------------------------------------------------------------------- blocks that wait for each other
 
 static uint32_t emu_ATOMIC_ADD_RELEASE(uint32_t op, uint64_t address, uint32_t value) {
-  uint32_t *word = mirage__memory_global(machine(), op, address, 4, 4, true), before;
-  memcpy(&before, word, sizeof before);
-  uint32_t after = before + value;
-  memcpy(word, &after, sizeof after);
+  uint32_t *word = mirage__memory_flag(machine(), op, address, true), before = *word;
+  mirage__order_release(machine(), op, address);
+  mirage__order_acquire(machine(), op, address);
+  *word = before + value;
   return before;
 }
 
@@ -178,8 +178,8 @@ static uint32_t emu_LD_ACQUIRE(uint32_t op, uint64_t address) {
     self->op = op;
     mirage__machine_poll(m);
   }
-  uint32_t value;
-  memcpy(&value, mirage__memory_global(m, op, address, 4, 4, false), sizeof value);
+  uint32_t value = *mirage__memory_flag(m, op, address, false);
+  mirage__order_acquire(m, op, address);
   self->poll_address = address;
   self->poll_progress = m->progress;
   return value;

@@ -99,8 +99,8 @@ static MirageStatus build(MirageEmulation *emulation, const MirageUGraph *graph,
     return mirage_diag_fail(diag, NULL, MIRAGE_LIMIT, "emulator: %.2g elements to work on, at most %.2g are allowed",
                             work, options->max_work);
   MIRAGE_TRY(mirage_layout_plan(emulation->graph, emulation->target, diag));
-  MIRAGE_TRY(mirage__jit_create(emulation->graph, emulation->target, options ? options->fault : NULL, diag,
-                                &emulation->jit));
+  MIRAGE_TRY(
+      mirage__jit_create(emulation->graph, emulation->target, options ? options->fault : NULL, diag, &emulation->jit));
   return find_kernels(emulation, diag);
 }
 
@@ -138,8 +138,8 @@ typedef struct Run {
   const MirageEmulation *emulation;
   const MirageDiag *diag;
   MirageCopyTime copies;
-  uint8_t **values;    // by value id: inputs are the caller's, the others ours
-  bool *produced;      // by value id: by a kernel, not an input
+  uint8_t **values; // by value id: inputs are the caller's, the others ours
+  bool *produced;   // by value id: by a kernel, not an input
   uint8_t *workspace;
   int64_t workspace_bytes;
 } Run;
@@ -190,13 +190,14 @@ static MirageStatus check_written(Run *run, const MirageNodeView *node, const La
     const Buffer *buffer = &launch->buffers[b];
     for (uint64_t i = 0; buffer->writer && i < buffer->bytes / GRANULE; ++i)
       if (!buffer->writer[i])
-        return mirage_diag_fail(run->diag, node->loc, MIRAGE_FAULT, "custom: byte %llu of result %u is never written (%s)",
+        return mirage_diag_fail(run->diag, node->loc, MIRAGE_FAULT,
+                                "custom: byte %llu of result %u is never written (%s)",
                                 (unsigned long long)(i * GRANULE), buffer->number, launch->name);
   }
   for (int64_t i = 0; i < run->workspace_bytes; ++i)
     if (run->workspace[i])
-      return mirage_diag_fail(run->diag, node->loc, MIRAGE_FAULT, "custom: byte %lld of the workspace is not left zero (%s)",
-                              (long long)i, launch->name);
+      return mirage_diag_fail(run->diag, node->loc, MIRAGE_FAULT,
+                              "custom: byte %lld of the workspace is not left zero (%s)", (long long)i, launch->name);
   return MIRAGE_OK;
 }
 
@@ -217,8 +218,8 @@ static MirageStatus run_kernel(Run *run, uint32_t index) {
                    .diag = run->diag};
   memcpy(launch.grid, attrs->grid, sizeof launch.grid);
   memcpy(launch.cluster, attrs->cluster, sizeof launch.cluster);
-  bool dependent = index > 0 && attrs->schedule && attrs->schedule->dependent_launch &&
-                   emulation->target->compute_major >= 9;
+  bool dependent =
+      index > 0 && attrs->schedule && attrs->schedule->dependent_launch && emulation->target->compute_major >= 9;
   launch.buffers = calloc(launch.num_buffers + 1, sizeof *launch.buffers);
   MirageStatus status = launch.buffers ? fill_buffers(run, &node, &launch, dependent) : no_memory(run->diag);
   if (status == MIRAGE_OK)

@@ -104,7 +104,14 @@ void mirage__stack_switch(MirageStack *from, MirageStack *to) {
   mirage__stack_swap(&from->pointer, to->pointer);
   __sanitizer_finish_switch_fiber(from->shadow, &left->bottom, &left->bytes);
 }
+
+void mirage__stack_end(MirageStack *from, MirageStack *to) {
+  left = from;
+  __sanitizer_start_switch_fiber(NULL, to->bottom, to->bytes); // frees what it kept for this stack
+  mirage__stack_swap(&from->pointer, to->pointer);
+}
 #else
 void mirage__stack_entered(void) {}
 void mirage__stack_switch(MirageStack *from, MirageStack *to) { mirage__stack_swap(&from->pointer, to->pointer); }
+void mirage__stack_end(MirageStack *from, MirageStack *to) { mirage__stack_swap(&from->pointer, to->pointer); }
 #endif

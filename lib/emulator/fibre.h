@@ -17,5 +17,7 @@ void mirage__stack_prepare(MirageStack *stack, void *memory, size_t bytes, void 
 void mirage__stack_entered(void);
 /// Suspends the running code in `from` and continues `to`.
 void mirage__stack_switch(MirageStack *from, MirageStack *to);
+/// Leaves `from` for good.
+void mirage__stack_end(MirageStack *from, MirageStack *to);
 
 #endif

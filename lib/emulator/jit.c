@@ -56,9 +56,15 @@ MirageStatus mirage__jit_create(MirageUGraph *graph, const MirageTarget *target,
   *out_jit = NULL;
   MirageHostModule host;
   MIRAGE_TRY(mirage__codegen_host(graph, target, OPT_LEVEL, fault, diag, &host));
+  return mirage__jit_compile(&host, diag, out_jit);
+}
+
+MirageStatus mirage__jit_compile(const struct MirageHostModule *module, const MirageDiag *diag, Jit **out_jit) {
+  const MirageHostModule host = *module;
+  *out_jit = NULL;
   LLVMOrcLLJITBuilderRef builder = LLVMOrcCreateLLJITBuilder();
-  LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(
-      builder, LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(host.machine));
+  LLVMOrcLLJITBuilderSetJITTargetMachineBuilder(builder,
+                                                LLVMOrcJITTargetMachineBuilderCreateFromTargetMachine(host.machine));
   LLVMOrcLLJITRef orc = NULL;
   LLVMErrorRef error = LLVMOrcCreateLLJIT(&orc, builder);
   if (error) {
@@ -72,8 +78,8 @@ MirageStatus mirage__jit_create(MirageUGraph *graph, const MirageTarget *target,
   Jit *jit = malloc(sizeof *jit);
   if (error || !jit) {
     free(jit);
-    MirageStatus status = error ? llvm_failed(diag, error)
-                                : mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "emulator: out of memory");
+    MirageStatus status =
+        error ? llvm_failed(diag, error) : mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "emulator: out of memory");
     LLVMConsumeError(LLVMOrcDisposeLLJIT(orc));
     return status;
   }

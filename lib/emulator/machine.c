@@ -41,7 +41,7 @@ _Noreturn void mirage__machine_fail(Machine *m, uint32_t op, const char *format,
   size_t n = strlen(m->message);
   snprintf(m->message + n, sizeof m->message - n, " (%s, block %u %u %u, thread %u)", m->launch->name, block[0],
            block[1], block[2], self->thread);
-  mirage__stack_switch(&m->self->stack, &m->main);
+  mirage__stack_end(&m->self->stack, &m->main);
   abort(); // nobody switches back to a machine that failed
 }
 
@@ -57,18 +57,20 @@ static void make_ready(Machine *m, Fibre *fibre) {
   m->last_ready = fibre;
 }
 
-// Goes on with the next ready thread, or the main stack; returns when the running one is continued.
-static void give_way(Machine *m) {
-  Fibre *self = m->self, *next = m->first_ready;
-  if (!next) {
-    mirage__stack_switch(&self->stack, &m->main);
-    return;
-  }
-  m->first_ready = next->next;
+static Fibre *take_ready(Machine *m) {
+  Fibre *fibre = m->first_ready;
+  if (fibre)
+    m->first_ready = fibre->next;
   if (!m->first_ready)
     m->last_ready = NULL;
-  m->self = next;
-  mirage__stack_switch(&self->stack, &next->stack);
+  m->self = fibre;
+  return fibre;
+}
+
+// Goes on with the next ready thread, or the main stack; returns when the running one is continued.
+static void give_way(Machine *m) {
+  Fibre *self = m->self, *next = take_ready(m);
+  mirage__stack_switch(&self->stack, next ? &next->stack : &m->main);
 }
 
 static void fibre_main(void) {
@@ -76,10 +78,12 @@ static void fibre_main(void) {
   Machine *m = mirage__machine;
   m->launch->entry(m->pointers);
   mirage__copy_end(m);
-  m->self->state = ENDED;
-  ++m->self->block->ended;
+  Fibre *self = m->self;
+  self->state = ENDED;
+  ++self->block->ended;
   ++m->ended;
-  give_way(m);
+  Fibre *next = take_ready(m);
+  mirage__stack_end(&self->stack, next ? &next->stack : &m->main);
   abort(); // an ended thread is never continued
 }
 
@@ -130,6 +134,7 @@ void mirage__machine_barrier(Machine *m, uint32_t number, uint32_t op) {
   if (number >= NUM_BARRIERS)
     mirage__machine_fail(m, op, "barrier %u of %u", number, (unsigned)NUM_BARRIERS);
   if (mirage__machine_meet(m, &block->barriers[number], m->launch->threads, "a barrier", op)) {
+    mirage__order_barrier(m, block);
     ++block->epoch;
     mirage__machine_release(m, &block->barriers[number]);
   }
@@ -145,8 +150,10 @@ void mirage__machine_cluster_arrive(Machine *m, uint32_t op) {
   cluster->arrived = 0;
   ++cluster->phase;
   ++cluster->epoch;
-  for (uint32_t i = 0; i < cluster->size; ++i)
+  for (uint32_t i = 0; i < cluster->size; ++i) {
+    mirage__order_barrier(m, &cluster->blocks[i]);
     ++cluster->blocks[i].epoch;
+  }
   mirage__machine_release(m, &cluster->meeting);
 }
 
@@ -186,6 +193,13 @@ static MirageStatus allocate(Machine *m, uint32_t num_blocks, Store *store) {
   store->warps = calloc(num_blocks * warps, sizeof *store->warps);
   store->shared = malloc(num_blocks * shared * GRANULE + 1);
   store->granules = malloc((num_blocks * shared + 1) * sizeof *store->granules);
+  if (launch->together && launch->num_buffers) {
+    m->workspace = &launch->buffers[launch->num_buffers - 1];
+    m->order = mirage__order_create(num_blocks, m->workspace);
+    if (!m->order)
+      return mirage_diag_fail(launch->diag, NULL, MIRAGE_NO_MEMORY, "emulator: out of memory for %u blocks",
+                              num_blocks);
+  }
   if (store->stacks == MAP_FAILED || !m->fibres || !m->clusters || !m->pointers || !store->blocks || !store->warps ||
       !store->shared || !store->granules)
     return mirage_diag_fail(launch->diag, NULL, MIRAGE_NO_MEMORY, "emulator: out of memory for %u threads",
@@ -198,6 +212,7 @@ static void release(Machine *m, Store *store) {
     munmap(store->stacks, store->stack_bytes);
   for (uint32_t i = 0; m->fibres && i < m->num_fibres; ++i)
     free(m->fibres[i].copies);
+  mirage__order_destroy(m->order);
   free(m->fibres);
   free(m->clusters);
   free(m->pointers);
@@ -243,10 +258,10 @@ static void begin_fibre(Machine *m, Store *store, uint32_t index, Block *block, 
   uint32_t max_copies = fibre->max_copies;
   *fibre = (Fibre){.block = block, .thread = thread, .copies = copies, .max_copies = max_copies};
   mirage__stack_prepare(&fibre->stack, (char *)store->stacks + (size_t)index * STACK_BYTES, STACK_BYTES, fibre_main);
-  make_ready(m, fibre);
 }
 
-// Clusters [first, first + num_clusters) of the grid.
+// Clusters [first, first + num_clusters) of the grid. With early copies the last thread begins: another order, the same
+// result.
 static void begin_batch(Machine *m, Store *store, int64_t first) {
   const Launch *launch = m->launch;
   uint32_t size = (uint32_t)volume(launch->cluster), fibre = 0;
@@ -262,6 +277,9 @@ static void begin_batch(Machine *m, Store *store, int64_t first) {
         begin_fibre(m, store, fibre++, &m->clusters[c].blocks[r], t);
     }
   }
+  bool backwards = launch->copies == MIRAGE_COPIES_EARLY;
+  for (uint32_t i = 0; i < fibre; ++i)
+    make_ready(m, &m->fibres[backwards ? fibre - 1 - i : i]);
 }
 
 // Polling threads may look again if device memory has changed since they last did.
@@ -315,12 +333,7 @@ static void run_batch(Machine *m) {
       deadlock(m);
       return;
     }
-    Fibre *next = m->first_ready;
-    m->first_ready = next->next;
-    if (!m->first_ready)
-      m->last_ready = NULL;
-    m->self = next;
-    mirage__stack_switch(&m->main, &next->stack);
+    mirage__stack_switch(&m->main, &take_ready(m)->stack);
   }
 }
 

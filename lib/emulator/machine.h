@@ -1,7 +1,8 @@
 // machine.h - the emulated GPU while one kernel runs on it: threads, blocks, clusters, memory.
 //
-// Reading order: machine.c (threads take turns, meet, fail) -> memory.c (device and shared memory, copies) -> warp.c
-// (what the lanes of a warp do together) -> calls.c (the instructions, one function a row of primitives.def).
+// Reading order: machine.c (threads take turns, meet, fail) -> memory.c (device and shared memory, copies) -> order.c
+// (blocks that exchange data) -> warp.c (what the lanes of a warp do together) -> calls.c (the instructions, one
+// function a row of primitives.def).
 //
 // One operating-system thread runs one machine; the machine in force is a thread-local, so instructions find it. A
 // thread runs until it has to wait; then the next ready one continues, in the order in which they became ready.
@@ -19,11 +20,11 @@ enum { LANES = 32, NUM_BARRIERS = 16, STACK_BYTES = 128 << 10 };
 typedef struct Buffer {
   uint8_t *data;
   uint64_t bytes;
-  const char *kind;   // "operand", "result", "workspace"
-  uint32_t number;    // of its kind
+  const char *kind; // "operand", "result", "workspace"
+  uint32_t number;  // of its kind
   bool writable;
-  bool awaited;       // an earlier kernel, which may still run, writes it: no access before GRID_WAIT
-  uint32_t *writer;   // results: by pairs of bytes, 1 + number of the block that wrote them; else NULL
+  bool awaited;     // an earlier kernel, which may still run, writes it: no access before GRID_WAIT
+  uint32_t *writer; // results: by pairs of bytes, 1 + number of the block that wrote them; else NULL
 } Buffer;
 
 /// Device addresses: buffer i begins at (i + 1) << 40, shifted so that an offset below zero is one too.
@@ -40,7 +41,7 @@ typedef struct Launch {
   Buffer *buffers; // operands, results, workspace
   int64_t grid[3], cluster[3];
   uint32_t threads, shared_bytes;
-  bool together; // all blocks at once: they wait for each other
+  bool together; // all blocks at once: they wait for each other, through the last buffer
   MirageCopyTime copies;
   const MirageDiag *diag;
 } Launch;
@@ -52,6 +53,7 @@ MirageStatus mirage__machine_run(const Launch *launch);
 
 typedef struct Block Block;
 typedef struct Cluster Cluster;
+typedef struct Order Order;
 
 /// An asynchronous copy under way.
 typedef struct Copy {
@@ -69,8 +71,8 @@ typedef struct Fibre {
   Block *block;
   uint32_t thread; // in the block
   FibreState state;
-  const char *where; // what it waits at
-  uint32_t op;       // of which operator
+  const char *where;  // what it waits at
+  uint32_t op;        // of which operator
   uint32_t words[10]; // operands of a warp instruction, then its results
   uint64_t address;
   Copy *copies; // under way, oldest first
@@ -78,6 +80,7 @@ typedef struct Fibre {
   uint32_t cluster_arrivals;
   uint64_t poll_address, poll_progress;
   bool grid_waited;
+  uint32_t acquired_epoch; // of the block, when the thread last acquired a flag
 } Fibre;
 
 /// Threads that wait for each other.
@@ -124,7 +127,9 @@ typedef struct Machine {
   uint32_t num_fibres, ended;
   Cluster *clusters;
   uint32_t num_clusters;
-  uint64_t progress; // counts changes of device memory that a polling thread may wait for
+  Order *order;            // NULL unless blocks wait for each other
+  const Buffer *workspace; // what it watches
+  uint64_t progress;       // counts changes of device memory that a polling thread may wait for
   bool failed;
   uint32_t failed_op;
   char message[512];
@@ -138,8 +143,7 @@ extern _Thread_local Machine *mirage__machine;
 #if defined(__GNUC__)
 __attribute__((format(printf, 3, 4)))
 #endif
-_Noreturn void
-mirage__machine_fail(Machine *m, uint32_t op, const char *format, ...);
+_Noreturn void mirage__machine_fail(Machine *m, uint32_t op, const char *format, ...);
 /// "matmul" for an operator of the kernel.
 const char *mirage__machine_op_name(const Machine *m, uint32_t op);
 
@@ -162,6 +166,8 @@ static inline uint32_t cluster_thread(const Machine *m, const Fibre *fibre) {
 
 /// Checked memory: the bytes at a device or shared address. Fails the run where the access breaks a rule.
 void *mirage__memory_global(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, uint32_t alignment, bool write);
+/// A word by which blocks wait for each other: checked as the above, but its accesses are what orders others.
+uint32_t *mirage__memory_flag(Machine *m, uint32_t op, uint64_t address, bool write);
 const void *mirage__memory_shared_read(Machine *m, uint32_t op, uint64_t address, uint32_t bytes);
 void *mirage__memory_shared_write(Machine *m, uint32_t op, uint64_t address, uint32_t bytes);
 /// A 16-byte row read on behalf of all lanes; what lies beyond its first element may be unwritten (padding).
@@ -173,6 +179,16 @@ void mirage__copy_commit(Machine *m);
 void mirage__copy_wait(Machine *m, uint32_t op, uint32_t allowed);
 /// At the end of a thread: nothing may be under way.
 void mirage__copy_end(Machine *m);
+
+// ---------------------------------------------------------------------------------------------------- order.c offers
+
+Order *mirage__order_create(uint32_t num_blocks, const Buffer *workspace); // NULL: out of memory
+void mirage__order_destroy(Order *order);
+void mirage__order_release(Machine *m, uint32_t op, uint64_t address);
+void mirage__order_acquire(Machine *m, uint32_t op, uint64_t address);
+void mirage__order_barrier(Machine *m, const Block *block); // as its epoch ends
+/// A plain access to the workspace, at `data` in its buffer.
+void mirage__order_access(Machine *m, uint32_t op, const void *data, uint32_t bytes, bool write);
 
 // ----------------------------------------------------------------------------------------------------- warp.c offers
 
@@ -198,6 +214,9 @@ typedef struct Jit Jit;
 /// Generates code for all kernels of a planned graph and compiles it. `fault`: codegen/host.h, or NULL.
 MirageStatus mirage__jit_create(MirageUGraph *graph, const MirageTarget *target, struct MirageFault *fault,
                                 const MirageDiag *diag, Jit **out_jit);
+/// The same of a module that is there; takes it over with context and machine, also when it fails.
+struct MirageHostModule;
+MirageStatus mirage__jit_compile(const struct MirageHostModule *module, const MirageDiag *diag, Jit **out_jit);
 MirageStatus mirage__jit_find(Jit *jit, const char *name, const MirageDiag *diag,
                               void (**out_entry)(const uint64_t *pointers));
 void mirage__jit_destroy(Jit *jit);

@@ -1,11 +1,11 @@
 // memory.c - device and shared memory with every access checked, and asynchronous copies.
 //
-// Device memory: addresses are of our own making (machine.h), so whatever is not inside a buffer of the kernel is caught.
-// Shared memory: per two bytes we keep who wrote them last, who read them last, and when. "When" is the number of
-//                barriers that the block has passed: two accesses by different threads in one such epoch, one of them a
-//                write, are a race. Accesses by different blocks of a cluster are ordered by cluster barriers only.
-// Copies:        cp.async makes its destination pending until the thread that issued it waits for its group; then it
-//                counts as that thread's write. Touching it before, whoever does, is a missing wait.
+// Device:  addresses are of our own making (machine.h), so whatever is not inside a buffer of the kernel is caught.
+// Shared:  per two bytes we keep who wrote them last, who read them last, and when. "When" is the number of barriers
+//          that the block has passed: two accesses by different threads in one such epoch, one of them a write, are a
+//          race. Accesses by different blocks of a cluster are ordered by cluster barriers only.
+// Copies:  cp.async makes its destination pending until the thread that issued it waits for its group; then it counts
+//          as that thread's write. Touching it before, whoever does, is a missing wait.
 #include "machine.h"
 
 #include "codegen/host.h"
@@ -25,7 +25,8 @@ static void note_writer(Machine *m, uint32_t op, const Buffer *buffer, uint64_t 
   }
 }
 
-void *mirage__memory_global(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, uint32_t alignment, bool write) {
+static const Buffer *find_buffer(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, uint32_t alignment,
+                                 bool write, uint64_t *out_offset) {
   const char *what = write ? "writes" : "reads";
   uint64_t index = (address >> BUFFER_SHIFT) - 1;
   int64_t offset = (int64_t)(address & ((UINT64_C(1) << BUFFER_SHIFT) - 1)) - (int64_t)BUFFER_BIAS;
@@ -42,14 +43,28 @@ void *mirage__memory_global(Machine *m, uint32_t op, uint64_t address, uint32_t 
   if (buffer->awaited && !m->self->grid_waited)
     mirage__machine_fail(m, op, "%s %s %u before waiting for the kernel that uses it last", what, buffer->kind,
                          buffer->number);
-  if (write) {
-    if (!buffer->writable)
-      mirage__machine_fail(m, op, "writes to %s %u", buffer->kind, buffer->number);
-    if (buffer->writer)
-      note_writer(m, op, buffer, (uint64_t)offset, bytes);
-    ++m->progress;
-  }
+  if (write && !buffer->writable)
+    mirage__machine_fail(m, op, "writes to %s %u", buffer->kind, buffer->number);
+  *out_offset = (uint64_t)offset;
+  return buffer;
+}
+
+void *mirage__memory_global(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, uint32_t alignment, bool write) {
+  uint64_t offset;
+  const Buffer *buffer = find_buffer(m, op, address, bytes, alignment, write, &offset);
+  if (write && buffer->writer)
+    note_writer(m, op, buffer, offset, bytes);
+  if (m->order && buffer == m->workspace)
+    mirage__order_access(m, op, buffer->data + offset, bytes, write);
+  m->progress += write;
   return buffer->data + offset;
+}
+
+uint32_t *mirage__memory_flag(Machine *m, uint32_t op, uint64_t address, bool write) {
+  uint64_t offset;
+  const Buffer *buffer = find_buffer(m, op, address, 4, 4, write, &offset);
+  m->progress += write;
+  return (uint32_t *)(void *)(buffer->data + offset);
 }
 
 // ------------------------------------------------------------------------------------------------------ shared memory
@@ -84,12 +99,12 @@ static Place find(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, con
   return place;
 }
 
-_Noreturn static void fail_pending(Machine *m, uint32_t op, const Granule *g, const Place *place, const char *what) {
+static _Noreturn void fail_pending(Machine *m, uint32_t op, const Granule *g, const Place *place, const char *what) {
   mirage__machine_fail(m, op, "%s byte %u of shared memory, where a copy of %s is under way and not waited for", what,
                        (uint32_t)(g - place->block->granules) * GRANULE, mirage__machine_op_name(m, g->write_op));
 }
 
-_Noreturn static void fail_race(Machine *m, uint32_t op, const Granule *g, const Place *place, const char *what,
+static _Noreturn void fail_race(Machine *m, uint32_t op, const Granule *g, const Place *place, const char *what,
                                 const char *other, uint32_t other_op, uint32_t thread) {
   char who[32] = "another thread";
   if (thread != MANY)
@@ -240,6 +255,8 @@ void mirage__copy_wait(Machine *m, uint32_t op, uint32_t allowed) {
       note_write(m, copy->op, g, cluster_thread(m, self)); // visible to others after the next barrier
     }
   }
+  if (done == 0)
+    return;
   self->num_copies -= done;
   memmove(self->copies, self->copies + done, self->num_copies * sizeof *self->copies);
 }

@@ -36,10 +36,15 @@ float mirage__warp_shuffle_xor(Machine *m, uint32_t op, uint32_t lanes, float va
   self->words[1] = lane_mask;
   if (mirage__machine_meet(m, warp_meeting(m), LANES, "a shuffle", op)) {
     uint32_t result[LANES];
-    for (uint32_t i = 0; i < LANES; ++i)
+    uint32_t acquired = 0;
+    for (uint32_t i = 0; i < LANES; ++i) {
       result[i] = warp[i ^ warp[i].words[1]].words[0];
-    for (uint32_t i = 0; i < LANES; ++i)
+      acquired = warp[i].acquired_epoch > acquired ? warp[i].acquired_epoch : acquired;
+    }
+    for (uint32_t i = 0; i < LANES; ++i) {
       warp[i].words[0] = result[i];
+      warp[i].acquired_epoch = acquired; // order.c says why
+    }
     mirage__machine_release(m, warp_meeting(m));
   }
   return as_float(self->words[0]);
@@ -47,8 +52,8 @@ float mirage__warp_shuffle_xor(Machine *m, uint32_t op, uint32_t lanes, float va
 
 // ------------------------------------------------------------------------------------------------------------ ldmatrix
 
-// Matrix i of `count`: row r is at the address of lane 8 i + r. Lane l gets two neighbours of row l / 4, or, transposed,
-// of column l / 4.
+// Matrix i of `count`: row r is at the address of lane 8 i + r. Lane l gets two neighbours of row l / 4, or,
+// transposed, of column l / 4.
 static void load_matrices(Machine *m, uint32_t op, Fibre *warp, uint32_t count, bool transposed) {
   for (uint32_t i = 0; i < count; ++i) {
     uint16_t rows[8][8];
@@ -58,8 +63,8 @@ static void load_matrices(Machine *m, uint32_t op, Fibre *warp, uint32_t count, 
     }
     for (uint32_t l = 0; l < LANES; ++l) {
       uint32_t g = l / 4, t = l % 4 * 2;
-      warp[l].words[i] = transposed ? rows[t][g] | (uint32_t)rows[t + 1][g] << 16
-                                    : rows[g][t] | (uint32_t)rows[g][t + 1] << 16;
+      warp[l].words[i] =
+          transposed ? rows[t][g] | (uint32_t)rows[t + 1][g] << 16 : rows[g][t] | (uint32_t)rows[g][t + 1] << 16;
     }
   }
 }

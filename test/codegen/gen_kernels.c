@@ -4,15 +4,18 @@
 // are compared with the float64 evaluation of the same graph (Frobenius-relative error). Without one the PTX is only
 // assembled by ptxas, where that is installed, and registers and spills are shown.
 //
-// With --emulate each case runs on the emulator instead, with asynchronous copies as late and as early as allowed; cases
-// of more work than --max-work are left out and counted.
+// With --emulate each case runs on the emulator instead, with asynchronous copies as late and as early as allowed;
+// cases of more work than --max-work are left out and counted.
 //
-//   mirage-kernel-test [--emulate [--max-work elements]] [--target h200|a100|...] [--filter text] [--ptx folder]
-//                      [--verbose]
+// With --primitives each instruction of the generator runs by itself, on the emulator and on the GPU, and is compared.
+//
+//   mirage-kernel-test [--emulate [--max-work elements] | --primitives] [--target h200|a100|...] [--filter text]
+//                      [--ptx folder] [--verbose]
 //
 // Exit status: 0 when every case is ok, 1 otherwise.
 #define _POSIX_C_SOURCE 200809L
 #include "kernel_graphs.h"
+#include "primitive_kernels.h"
 
 #include "mirage/codegen.h"
 #include "mirage/emulator.h"
@@ -30,7 +33,7 @@
 
 typedef struct Options {
   const char *target, *filter, *ptx_folder;
-  bool verbose, emulate;
+  bool verbose, emulate, primitives;
   double max_work; // --emulate
 } Options;
 
@@ -47,8 +50,7 @@ static double now_ms(void) {
   return (double)t.tv_sec * 1e3 + (double)t.tv_nsec * 1e-6;
 }
 
-// ------------------------------------------------------------------------------------------------------------
-// compiling
+// ----------------------------------------------------------------------------------------------------------- compiling
 
 static MirageUGraph *build(const KernelCase *c) {
   MirageUGraph *graph = mirage_ugraph_create(NULL, "kernel", &DIAG);
@@ -335,7 +337,8 @@ static bool device_runs(const MirageDevice *device, const MirageTarget *target) 
 
 static int usage(const char *program) {
   fprintf(stderr,
-          "usage: %s [--emulate [--max-work elements]] [--target name] [--filter text] [--ptx folder] [--verbose]\n",
+          "usage: %s [--emulate [--max-work elements] | --primitives] [--target name] [--filter text] [--ptx folder] "
+          "[--verbose]\n",
           program);
   return 2;
 }
@@ -353,6 +356,8 @@ int main(int argc, char **argv) {
       options.verbose = true;
     else if (!strcmp(argv[i], "--emulate"))
       options.emulate = true;
+    else if (!strcmp(argv[i], "--primitives"))
+      options.primitives = true;
     else if (!strcmp(argv[i], "--max-work") && i + 1 < argc)
       options.max_work = atof(argv[++i]);
     else
@@ -367,6 +372,13 @@ int main(int argc, char **argv) {
     printf("%s; ptxas %s\n", device ? mirage_device_info(device)->name : "no GPU: assembling only",
            have_ptxas() ? "found" : "not found");
   }
+  if (options.primitives) {
+    const MirageTarget *target = mirage_target_find(options.target ? options.target : "a100");
+    unsigned differ = target ? primitives_compare(device, target, options.filter, &DIAG) : 1;
+    printf("%u differ\n", differ);
+    mirage_device_destroy(device);
+    return differ != 0;
+  }
   unsigned wrong = 0, total = 0, left_out = 0;
   for (unsigned i = 0; i < NUM_KERNEL_CASES; ++i) {
     const KernelCase *c = &KERNEL_CASES[i];
@@ -379,8 +391,8 @@ int main(int argc, char **argv) {
         return usage(argv[0]);
       if (device_runs(device, target) && !(c->hopper && !target->has_cluster)) {
         ++total;
-        wrong += options.emulate ? !emulate_case(c, target, &options, &left_out)
-                                 : !run_case(c, target, device, &options);
+        wrong +=
+            options.emulate ? !emulate_case(c, target, &options, &left_out) : !run_case(c, target, device, &options);
       }
       if (options.target)
         break;

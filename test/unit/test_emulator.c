@@ -1,8 +1,9 @@
-// test_emulator.c - generated kernels on the emulator: equal to the evaluator, and defects put into the code are caught.
+// test_emulator.c - generated kernels on the emulator: equal to the evaluator, and defects put into the code are
+// caught.
 //
-// A defect is one instruction left out, one mask dropped, one swizzle skewed, or shared memory cut short, in the code of a
-// right graph (MirageFault). Every place where it can be put in is tried. A barrier or a wait too many is no error, so
-// leaving one out may go unnoticed - but then the results must not change, with copies late or early.
+// A defect is one instruction left out, one mask dropped, one swizzle skewed, or shared memory cut short, in the code
+// of a right graph (MirageFault). Every place where it can be put in is tried. A barrier or a wait too many is no
+// error, so leaving one out may go unnoticed - but then the results must not change, with copies late or early.
 #include "mirage/emulator.h"
 
 #include "block_graphs.h"
@@ -100,6 +101,18 @@ static void test_equal_to_evaluator(void **state) {
     right(rms_fused(RAGGED, RMS_RIGHT, &DIAG), TARGETS[i]);
     right(rms_program(RAGGED, &DIAG), TARGETS[i]); // its own lowering: several kernels
   }
+}
+
+static void test_in_one_call(void **state) {
+  MirageUGraph *graph = rms_fused(SMALL, RMS_RIGHT, &DIAG);
+  Tensors *t = draw(graph);
+  const void *inputs[MOST_INPUTS] = {t->bits[0], t->bits[1], t->bits[2]};
+  void *outputs[1] = {t->output};
+  assert_int_equal(mirage_emulate(graph, mirage_target_find("h200"), inputs, outputs, NULL, &DIAG), MIRAGE_OK);
+  assert_true(error_of(t) < 2e-3);
+  MirageEmulationOptions little = {.max_work = 1};
+  assert_int_equal(mirage_emulate(graph, mirage_target_find("h200"), inputs, outputs, &little, &DIAG), MIRAGE_LIMIT);
+  mirage_ugraph_destroy(graph);
 }
 
 static void test_wrong_graph_is_not_a_fault(void **state) {
@@ -221,6 +234,17 @@ static void test_dropped_cluster_barrier(void **state) {
   expect("cluster wait", seed(cluster_sum(), MIRAGE_FAULT_DROP_PRIMITIVE, MIRAGE_PRIM_CLUSTER_WAIT), 1, 1, NULL);
 }
 
+// Blocks that sum their parts through device memory.
+static MirageUGraph *grid_sum(void) {
+  const Sizes split = {.m = 8, .k = 64, .n = 32, .grid = 2, .loop = 2};
+  return linear_split(split, SPLIT_GRID_SUM, &DIAG);
+}
+
+static void test_dropped_barrier_of_grid(void **state) {
+  right(grid_sum(), "h200");
+  expect("grid barrier", seed(grid_sum(), MIRAGE_FAULT_DROP_PRIMITIVE, MIRAGE_PRIM_BARRIER), 5, 0, NULL);
+}
+
 static void test_shrunk_buffer(void **state) {
   expect("shared memory", seed(rms_fused(SMALL, RMS_RIGHT, &DIAG), MIRAGE_FAULT_SHRINK_SHARED, 0), 1, 0,
          "of shared memory, which has");
@@ -256,12 +280,19 @@ static void test_work(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_equal_to_evaluator), cmocka_unit_test(test_wrong_graph_is_not_a_fault),
-      cmocka_unit_test(test_dropped_barrier),    cmocka_unit_test(test_dropped_wait),
-      cmocka_unit_test(test_dropped_commit),     cmocka_unit_test(test_dropped_mask),
-      cmocka_unit_test(test_skewed_swizzle),     cmocka_unit_test(test_dropped_cluster_barrier),
+      cmocka_unit_test(test_equal_to_evaluator),
+      cmocka_unit_test(test_in_one_call),
+      cmocka_unit_test(test_wrong_graph_is_not_a_fault),
+      cmocka_unit_test(test_dropped_barrier),
+      cmocka_unit_test(test_dropped_wait),
+      cmocka_unit_test(test_dropped_commit),
+      cmocka_unit_test(test_dropped_mask),
+      cmocka_unit_test(test_skewed_swizzle),
+      cmocka_unit_test(test_dropped_cluster_barrier),
       cmocka_unit_test(test_shrunk_buffer),
-      cmocka_unit_test(test_refused),            cmocka_unit_test(test_work),
+      cmocka_unit_test(test_dropped_barrier_of_grid),
+      cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_work),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -33,14 +33,14 @@ static void *find(const char *name) {
 }
 
 #define V(name) ((void (*)(uint32_t))find("mirage_emu_" name))(0)
-#define I(name) ((uint32_t(*)(uint32_t))find("mirage_emu_" name))(0)
+#define I(name) ((uint32_t (*)(uint32_t))find("mirage_emu_" name))(0)
 static void barrier(void) { ((void (*)(uint32_t, uint32_t))find("mirage_emu_BARRIER"))(0, 0); }
 static void wait_copies(uint32_t n) { ((void (*)(uint32_t, uint32_t))find("mirage_emu_CP_ASYNC_WAIT"))(0, n); }
 static void copy16(uint64_t to, uint64_t from, uint32_t valid) {
   ((void (*)(uint32_t, uint64_t, uint64_t, uint32_t))find("mirage_emu_CP_ASYNC_16_FILL"))(0, to, from, valid);
 }
 static uint32_t load(const char *name, uint64_t address) {
-  return (uint32_t)((Pair(*)(uint32_t, uint64_t, uint32_t))find(name))(0, address, 4).low;
+  return (uint32_t)((Pair (*)(uint32_t, uint64_t, uint32_t))find(name))(0, address, 4).low;
 }
 static void store(const char *name, uint64_t address, uint32_t value) {
   ((void (*)(uint32_t, uint64_t, uint32_t, uint64_t, uint64_t))find(name))(0, address, 4, value, 0);
@@ -53,7 +53,7 @@ static void store_global(uint64_t address, uint32_t value) { store("mirage_emu_s
 static uint32_t thread_id(void) { return I("THREAD_ID"); }
 static float shuffle(float value, uint32_t mask) {
   return ((float (*)(uint32_t, uint32_t, float, uint32_t, uint32_t))find("mirage_emu_SHUFFLE_XOR"))(0, UINT32_MAX,
-                                                                                                   value, mask, 31);
+                                                                                                    value, mask, 31);
 }
 
 // ------------------------------------------------------------------------------------------------------------- running
@@ -150,8 +150,8 @@ static void neighbour(const uint64_t *p) {
 static void no_barrier(const uint64_t *p) {
   uint32_t t = thread_id();
   store_shared(4 * t, t);
-  if (t >= 32) // the first warp has written by now
-    load_shared(4 * (t ^ 33));
+  shuffle(0, 1); // all lanes have written, but a shuffle orders no memory
+  load_shared(4 * (t ^ 1));
 }
 static void overwrites_what_is_read(const uint64_t *p) {
   uint32_t t = thread_id();
@@ -178,7 +178,7 @@ static void test_shared_memory(void **state) {
   runs(same_thread, TWO_WARPS);
   caught(no_barrier, TWO_WARPS, "with no barrier in between");
   caught(overwrites_what_is_read, TWO_WARPS, "with no barrier in between");
-  caught(all_write_one, ONE_WARP, "writes byte 0 of shared memory, which thread 0 writes");
+  caught(all_write_one, ONE_WARP, "writes byte 0 of shared memory, which thread");
   caught(unwritten, ONE_WARP, "reads byte 64 of shared memory, which nobody wrote");
   caught(beyond, ONE_WARP, "writes 4 bytes at byte 1024 of shared memory, which has 1024 bytes");
   caught(below, ONE_WARP, "writes 4 bytes at byte -4 of shared memory");
@@ -338,7 +338,7 @@ static void test_ldmatrix(void **state) {
 // ------------------------------------------------------------------------------------------------------------ clusters
 
 static uint64_t of_rank(uint64_t address, uint32_t rank) {
-  return ((uint64_t(*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_MAP_RANK"))(0, address, rank);
+  return ((uint64_t (*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_MAP_RANK"))(0, address, rank);
 }
 static void meet_cluster(void) {
   V("CLUSTER_ARRIVE");
@@ -405,19 +405,49 @@ static void test_clusters(void **state) {
 // All blocks count up; thread 0 of each waits until `expected` have.
 static void meet_grid(const uint64_t *p, uint32_t expected) {
   if (thread_id() == 0) {
-    ((uint32_t(*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_ATOMIC_ADD_RELEASE"))(0, p[2], 1);
-    while (((uint32_t(*)(uint32_t, uint64_t))find("mirage_emu_LD_ACQUIRE"))(0, p[2]) < expected)
+    ((uint32_t (*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_ATOMIC_ADD_RELEASE"))(0, p[2], 1);
+    while (((uint32_t (*)(uint32_t, uint64_t))find("mirage_emu_LD_ACQUIRE"))(0, p[2]) < expected)
       ;
   }
   barrier();
 }
 static void all_blocks(const uint64_t *p) { meet_grid(p, 4); }
+
+// Every thread leaves a word for the same thread of the next block; `before` and `after` are the barriers that make all
+// threads' words count.
+static void exchange(const uint64_t *p, bool before, bool after) {
+  uint32_t t = thread_id(), block = I("BLOCK_ID_X"), next = (block + 1) % 4;
+  store_global(p[2] + 64 + 4 * (32 * block + t), 100 * block + t);
+  if (before)
+    barrier();
+  if (t == 31) {
+    ((uint32_t (*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_ATOMIC_ADD_RELEASE"))(0, p[2], 1);
+    while (((uint32_t (*)(uint32_t, uint64_t))find("mirage_emu_LD_ACQUIRE"))(0, p[2]) < 4)
+      ;
+  }
+  if (after)
+    barrier();
+  store_global(p[1] + 4 * (32 * block + t), load_global(p[2] + 64 + 4 * (32 * next + t)));
+}
+static void exchange_in_order(const uint64_t *p) { exchange(p, true, true); }
+static void announces_too_early(const uint64_t *p) { exchange(p, false, true); }
+static void reads_too_early(const uint64_t *p) { exchange(p, true, false); }
+static void overwrites_too_early(const uint64_t *p) {
+  exchange(p, true, true);
+  store_global(p[2] + 64 + 4 * (32 * I("BLOCK_ID_X") + thread_id()), 0);
+}
 static void one_more(const uint64_t *p) { meet_grid(p, 5); }
 
 static void test_grid(void **state) {
   const Setting four = {4, 1, 32, true, false};
   runs(all_blocks, four);
   assert_int_equal(workspace[0], 4);
+  runs(exchange_in_order, four);
+  assert_int_equal(result[32 * 3 + 5], 5);
+  assert_int_equal(result[32 * 1 + 9], 209);
+  caught(announces_too_early, four, "of the workspace, which block number");
+  caught(reads_too_early, four, "of the workspace, which block number");
+  caught(overwrites_too_early, four, "in no order");
   caught(one_more, four, "wait at a word of device memory");
   caught(all_blocks, (Setting){4, 1, 32, false, false}, "wait at a word of device memory"); // one block at a time
   capture = (Capture){0};

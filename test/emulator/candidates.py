@@ -1,0 +1,47 @@
+"""Runs every proven candidate of a module on the emulator, not only the selected one.
+
+usage: candidates.py MIRAGE-MLIR-OPT MIRAGE-RUN TARGET MODULE.mlir
+
+The module holds programs; the pipeline's candidates for each are selected one after the other, lowered and run.
+Prints one line for each and exits with 1 when one is wrong.
+"""
+import re
+import subprocess
+import sys
+import tempfile
+
+
+def run(*command):
+    return subprocess.run(command, capture_output=True, text=True)
+
+
+def main():
+    opt, runner, target, module = sys.argv[1:]
+    pipeline = f"builtin.module(mirage-enumerate{{target={target}}},mirage-verify,mirage-layout{{target={target}}})"
+    text = run(opt, f"--pass-pipeline={pipeline}", module).stdout
+    header = re.compile(r"(mirage_kernel\.graph @(\w+)\(.*attributes \{)(?=.*source = @(\w+))")
+    candidates = [(m.group(2), m.group(3)) for m in header.finditer(text)]
+    wrong = 0
+    for name, program in candidates:
+        # the attribute dictionary's first entry
+        chosen = re.sub(rf"(mirage_kernel\.graph @{name}\(.*attributes \{{)", r"\1selected, ", text, count=1)
+        with tempfile.NamedTemporaryFile("w", suffix=".mlir") as before, tempfile.NamedTemporaryFile(
+            "r", suffix=".mlir"
+        ) as after:
+            before.write(chosen)
+            before.flush()
+            lowered = run(opt, f"--mirage-lower=target={target}", before.name, "-o", after.name)
+            result = run(runner, "--target=emulator", f"--program={program}", after.name)
+        ran = f"µGraph        @{name}:" in result.stdout
+        ok = lowered.returncode == 0 and ran and result.returncode == 0
+        wrong += not ok
+        error = re.search(r"error [0-9.e+-]+|error inf", result.stdout)
+        print(f"{'ok' if ok else 'WRONG':5} @{name} {error.group(0) if error else ''}")
+        if not ok:
+            print(lowered.stderr[-600:], result.stderr[-600:])
+    print(f"{len(candidates) - wrong} of {len(candidates)} ok")
+    return wrong > 0 or not candidates
+
+
+if __name__ == "__main__":
+    sys.exit(main())
