@@ -198,9 +198,15 @@ static uint64_t mix(uint64_t x, uint64_t key) {
   return folded ^ folded >> 29 ^ rotate(key, 23);
 }
 
+void mirage__field_hash(const MirageField *field, uint64_t tag, uint64_t x, uint64_t out[2]) {
+  out[0] = mix(mix(mix(x, field->key[0] + tag), field->key[1]), field->key[2]);
+  out[1] = mix(mix(mix(x, field->key[1] ^ tag), field->key[3]), field->key[0]);
+}
+
 MirageResidue mirage__field_random_function(const MirageField *field, uint64_t tag, uint64_t x) {
-  uint64_t a = mix(mix(mix(x, field->key[0] + tag), field->key[1]), field->key[2]);
-  uint64_t b = mix(mix(mix(x, field->key[1] ^ tag), field->key[3]), field->key[0]);
+  uint64_t hash[2];
+  mirage__field_hash(field, tag, x, hash);
+  uint64_t a = hash[0], b = hash[1];
   uint64_t c = mix(mix(a ^ rotate(b, 17), field->key[3]), field->key[2] + tag);
   return (MirageResidue){.p = scale_to(field->p, a, b), .q = (uint32_t)(((FieldU128)c * field->q) >> 64)};
 }

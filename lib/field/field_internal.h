@@ -14,16 +14,26 @@ enum {
 };
 
 /// The sets of arguments that the maxima of this trial stand for, found by the residue of the maximum. max_table.c
+typedef struct MaxSet {
+  size_t begin, count; // the arguments' residues, sorted: leaves[begin ..)
+  uint64_t digest[2];  // sum of the arguments' hashes
+} MaxSet;
 typedef struct MaxEntry {
-  uint64_t residue;    // of the maximum; 0 = free slot
-  size_t begin, count; // its arguments' residues, sorted: leaves[begin ..)
+  uint64_t residue; // of the maximum; 0 = free slot
+  MaxSet set;
 } MaxEntry;
+typedef struct MaxPart { // of a set being built: an earlier maximum's set, or one residue
+  MaxSet set;            // count = 0 for one residue
+  uint64_t residue;
+} MaxPart;
 typedef struct MaxTable {
   MaxEntry *slots; // open addressing, capacity a power of two
   size_t capacity, used;
   uint64_t *leaves;
   size_t num_leaves, leaves_capacity;
-  uint64_t *work; // the set being built
+  MaxPart parts[2]; // of the set being built, as long as there are at most two
+  size_t num_parts;
+  uint64_t *work; // its members, not sorted, once there are more
   size_t num_work, work_capacity;
 } MaxTable;
 
@@ -81,6 +91,9 @@ bool mirage__is_prime(uint64_t n);
 MirageResidue mirage__field_constant(const MirageField *field, double value);
 /// The seeded random function `tag` at x mod p: both residues of its value.
 MirageResidue mirage__field_random_function(const MirageField *field, uint64_t tag, uint64_t x);
+
+/// 128 bits of the seeded hash `tag` at x.
+void mirage__field_hash(const MirageField *field, uint64_t tag, uint64_t x, uint64_t out[2]);
 
 /// Builds the maximum of a set of values: begin, add each, finish. Bottoms are passed over.
 void mirage__max_begin(MirageField *field);

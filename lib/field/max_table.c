@@ -8,6 +8,10 @@
 //
 // A maximum is recognised by its residue: when a value that M returned comes back as an argument, its set is taken
 // instead of the value. Bottom, which lies below every number, is the maximum of the empty set.
+//
+// A set is known by the sum of its members' hashes, 128 bits, which does not depend on their order. So the union of two
+// sets, all that a running maximum ever needs, is one merge of sorted arrays: a hash is computed for members that are
+// new, and taken off again for those that both have.
 #include "field_internal.h"
 
 #include <stdlib.h>
@@ -48,18 +52,91 @@ static MirageStatus grow(MaxTable *table) {
   return MIRAGE_OK;
 }
 
-void mirage__max_begin(MirageField *field) { field->maxima.num_work = 0; }
+// ------------------------------------------------------------------------------------------------------------- digests
+
+enum { MEMBER = 0x6d }; // tag of the members' hashes
+
+static void digest_add(const MirageField *field, uint64_t member, uint64_t digest[2]) {
+  uint64_t hash[2];
+  mirage__field_hash(field, MEMBER, member, hash);
+  digest[0] += hash[0];
+  digest[1] += hash[1];
+}
+
+static void digest_remove(const MirageField *field, uint64_t member, uint64_t digest[2]) {
+  uint64_t hash[2];
+  mirage__field_hash(field, MEMBER, member, hash);
+  digest[0] -= hash[0];
+  digest[1] -= hash[1];
+}
+
+// ---------------------------------------------------------------------------------------------------------- collecting
+
+void mirage__max_begin(MirageField *field) {
+  field->maxima.num_parts = 0;
+  field->maxima.num_work = 0;
+}
+
+static MirageStatus append(MaxTable *table, const MaxPart *part) {
+  size_t count = part->set.count ? part->set.count : 1;
+  MIRAGE_TRY(reserve(&table->work, &table->work_capacity, table->num_work + count));
+  memcpy(table->work + table->num_work, part->set.count ? table->leaves + part->set.begin : &part->residue,
+         count * sizeof *table->work);
+  table->num_work += count;
+  return MIRAGE_OK;
+}
 
 MirageStatus mirage__max_add(MirageField *field, const MirageResidue *value) {
   MaxTable *table = &field->maxima;
   if (value->bottom)
     return MIRAGE_OK;
   const MaxEntry *entry = value->p ? find(table, value->p) : NULL;
-  bool is_set = entry && entry->residue;
-  size_t count = is_set ? entry->count : 1;
-  MIRAGE_TRY(reserve(&table->work, &table->work_capacity, table->num_work + count));
-  memcpy(table->work + table->num_work, is_set ? table->leaves + entry->begin : &value->p, count * sizeof *table->work);
-  table->num_work += count;
+  MaxPart part = {.residue = value->p};
+  if (entry && entry->residue)
+    part.set = entry->set;
+  if (table->num_parts < 2) {
+    table->parts[table->num_parts++] = part;
+    return MIRAGE_OK;
+  }
+  if (table->num_work == 0)
+    for (int i = 0; i < 2; i++)
+      MIRAGE_TRY(append(table, &table->parts[i]));
+  return append(table, &part);
+}
+
+// ------------------------------------------------------------------------------------------------------------
+// finishing
+
+// The union of two parts, behind the last leaf; the caller keeps it there or forgets it.
+static MirageStatus merge(const MirageField *field, MaxTable *table, MaxSet *out_set) {
+  MaxPart *parts = table->parts;
+  MIRAGE_TRY(reserve(&table->leaves, &table->leaves_capacity,
+                     table->num_leaves + parts[0].set.count + parts[1].set.count + 2));
+  const uint64_t *at[2], *end[2];
+  for (int i = 0; i < 2; i++) {
+    at[i] = parts[i].set.count ? table->leaves + parts[i].set.begin : &parts[i].residue;
+    end[i] = at[i] + (parts[i].set.count ? parts[i].set.count : 1);
+    if (!parts[i].set.count)
+      digest_add(field, parts[i].residue, parts[i].set.digest);
+  }
+  MaxSet set = {.begin = table->num_leaves};
+  for (int i = 0; i < 2; i++)
+    set.digest[i] = parts[0].set.digest[i] + parts[1].set.digest[i];
+  uint64_t *to = table->leaves + set.begin;
+  while (at[0] < end[0] && at[1] < end[1]) {
+    uint64_t a = *at[0], b = *at[1];
+    if (a == b)
+      digest_remove(field, a, set.digest);
+    *to++ = a < b ? a : b;
+    at[0] += a <= b;
+    at[1] += b <= a;
+  }
+  for (int i = 0; i < 2; i++) {
+    memcpy(to, at[i], (size_t)(end[i] - at[i]) * sizeof *to);
+    to += end[i] - at[i];
+  }
+  set.count = (size_t)(to - (table->leaves + set.begin));
+  *out_set = set;
   return MIRAGE_OK;
 }
 
@@ -68,42 +145,53 @@ static int compare(const void *a, const void *b) {
   return (x > y) - (x < y);
 }
 
-static MirageStatus remember(MaxTable *table, uint64_t residue) {
+// The same for many members.
+static MirageStatus sort(const MirageField *field, MaxTable *table, MaxSet *out_set) {
+  MIRAGE_TRY(reserve(&table->leaves, &table->leaves_capacity, table->num_leaves + table->num_work));
+  qsort(table->work, table->num_work, sizeof *table->work, compare);
+  MaxSet set = {.begin = table->num_leaves};
+  for (size_t i = 0; i < table->num_work; i++) {
+    if (i && table->work[i] == table->work[i - 1])
+      continue;
+    table->leaves[set.begin + set.count++] = table->work[i];
+    digest_add(field, table->work[i], set.digest);
+  }
+  *out_set = set;
+  return MIRAGE_OK;
+}
+
+static MirageStatus remember(MaxTable *table, uint64_t residue, const MaxSet *set) {
   if (4 * (table->used + 1) > 3 * table->capacity)
     MIRAGE_TRY(grow(table));
   MaxEntry *entry = find(table, residue);
   if (entry->residue)
     return MIRAGE_OK;
-  MIRAGE_TRY(reserve(&table->leaves, &table->leaves_capacity, table->num_leaves + table->num_work));
-  memcpy(table->leaves + table->num_leaves, table->work, table->num_work * sizeof *table->leaves);
-  *entry = (MaxEntry){residue, table->num_leaves, table->num_work};
-  table->num_leaves += table->num_work;
+  *entry = (MaxEntry){residue, *set};
+  table->num_leaves += set->count;
   table->used++;
   return MIRAGE_OK;
 }
 
-// `single` is any of the values added: the result when the set has one element.
+// `single` is any of the values added: the result when the set has one element, or is one that is known already.
 MirageStatus mirage__max_finish(MirageField *field, const MirageResidue *single, MirageResidue *out) {
   MaxTable *table = &field->maxima;
-  if (table->num_work == 0) {
+  if (table->num_parts == 0) {
     *out = (MirageResidue){.bottom = 1};
     return MIRAGE_OK;
   }
-  qsort(table->work, table->num_work, sizeof *table->work, compare);
-  size_t count = 1;
-  for (size_t i = 1; i < table->num_work; i++)
-    if (table->work[i] != table->work[i - 1])
-      table->work[count++] = table->work[i];
-  table->num_work = count;
-  if (count == 1) {
+  if (table->num_parts == 1) {
     *out = *single;
     return MIRAGE_OK;
   }
-  uint64_t digest = count;
-  for (size_t i = 0; i < count; i++)
-    digest = mirage__field_random_function(field, digest, table->work[i]).p;
-  *out = mirage__field_random_function(field, MIRAGE_OP_MAX, digest);
-  return out->p ? remember(table, out->p) : MIRAGE_OK;
+  MaxSet set;
+  MIRAGE_TRY(table->num_work ? sort(field, table, &set) : merge(field, table, &set));
+  if (set.count == 1) {
+    *out = *single;
+    return MIRAGE_OK;
+  }
+  *out =
+      mirage__field_random_function(field, MIRAGE_OP_MAX, set.digest[0] ^ (set.digest[1] << 32 | set.digest[1] >> 32));
+  return out->p ? remember(table, out->p, &set) : MIRAGE_OK;
 }
 
 void mirage__max_deinit(MaxTable *table) {

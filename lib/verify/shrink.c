@@ -347,7 +347,8 @@ static void measure(Shrink *shrink) {
       }
 }
 
-// The smallest tile t' >= `least` and tail r' for which ceil((whole t' + r') / parts) is t' again; or the next such tile.
+// The smallest tile t' >= `least` and tail r' for which ceil((whole t' + r') / parts) is t' again; or the next such
+// tile.
 static bool choose_ragged(AxisClass *class, int64_t least, bool next) {
   int64_t whole = class->tensor / class->tile;
   for (int64_t t = least; t < class->tile; t++)

@@ -45,7 +45,9 @@ typedef struct Frame { // an open region
   MirageNode node;
   uint32_t first_value; // values below are not visible from an isolated region
   uint32_t mark;        // values from here on are the region's own
-  uint32_t num_carries, num_factors, num_operands;
+  uint32_t num_operands;
+  MirageLoopAttrs loop; // its carries:
+  MirageCarry carries[3];
 } Frame;
 
 typedef struct Build {
@@ -55,6 +57,7 @@ typedef struct Build {
   uint32_t num_values, num_nodes;
   Frame frames[8];
   uint32_t depth; // frames[depth] is the innermost; frames[0] the kernel region
+  MirageScope scope;
   MirageType output;
 } Build;
 
@@ -63,10 +66,29 @@ static void push(Build *build, MirageValue value) {
     build->values[build->num_values++] = value;
 }
 
-// The value `back` places before the latest of those that are visible.
+static MirageLevel level_of(const Build *build) {
+  return build->depth == 0                                       ? MIRAGE_LEVEL_KERNEL
+         : build->frames[build->depth].owner == MIRAGE_OP_THREAD ? MIRAGE_LEVEL_THREAD
+                                                                 : MIRAGE_LEVEL_BLOCK;
+}
+
+// Whether operators of the open region work on the value: a kernel's tensors are only loaded and stored.
+static bool fits_level(const Build *build, MirageValue value) {
+  MirageSpace space = mirage_ugraph_type(build->graph, value)->space;
+  MirageLevel level = level_of(build);
+  return level == MIRAGE_LEVEL_KERNEL   ? space == MIRAGE_SPACE_DEVICE
+         : level == MIRAGE_LEVEL_THREAD ? space == MIRAGE_SPACE_FRAGMENT
+                                        : space != MIRAGE_SPACE_DEVICE && space != MIRAGE_SPACE_FRAGMENT;
+}
+
+// The value `back` places before the latest of those that are visible and fit; {0} when there is none.
 static MirageValue pick(Build *build) {
-  uint32_t first = build->frames[build->depth].first_value, count = build->num_values - first;
-  return count ? build->values[build->num_values - 1 - next(build->bytes) % count] : (MirageValue){0};
+  MirageValue fitting[MAX_VALUES];
+  uint32_t count = 0;
+  for (uint32_t i = build->frames[build->depth].first_value; i < build->num_values; i++)
+    if (fits_level(build, build->values[i]))
+      fitting[count++] = build->values[i];
+  return count ? fitting[count - 1 - next(build->bytes) % count] : (MirageValue){0};
 }
 
 static MirageType draw_type(Build *build, MirageSpace space) {
@@ -85,6 +107,22 @@ static void draw_access(Build *build, MirageAccessAttrs *out) {
                              .fill = (MirageFill)(b / 16 % 3)};
 }
 
+// Applies the operator if its rule takes the operands, and does nothing otherwise: most bytes then build something.
+static MirageValue try_apply(Build *build, MirageOp op, uint32_t count, const MirageValue *operands,
+                             const MirageAttrs *attrs) {
+  MirageType types[8], result = {0};
+  for (uint32_t i = 0; i < count; i++) {
+    if (!operands[i].index)
+      return (MirageValue){0};
+    types[i] = *mirage_ugraph_type(build->graph, operands[i]);
+  }
+  if (!(mirage_op_info(op)->levels & (uint32_t)level_of(build)) ||
+      mirage_op_infer(op, level_of(build), count, types, attrs, &build->scope, NULL, NULL, &result) != MIRAGE_OK ||
+      mirage_type_elements(&result) > MAX_ELEMENTS)
+    return (MirageValue){0};
+  return mirage_ugraph_apply(build->graph, op, count, operands, attrs);
+}
+
 static void open_custom(Build *build) {
   uint8_t a = next(build->bytes);
   MirageCustomAttrs attrs = {.grid = {1 + a % 4, 1 + a / 4 % 4, 1 + a / 16 % 2}, .cluster = {1, 1, 1}};
@@ -98,35 +136,51 @@ static void open_custom(Build *build) {
     operands[i] = pick(build);
   MirageType result = next(build->bytes) & 1 ? draw_type(build, MIRAGE_SPACE_DEVICE) : build->output;
   MirageNode node = mirage_ugraph_open_custom(build->graph, count, operands, 1, &result, &attrs);
-  build->frames[++build->depth] =
-      (Frame){.owner = MIRAGE_OP_CUSTOM, .node = node, .first_value = build->num_values, .mark = build->num_values};
-  build->frames[build->depth].num_operands = count;
-  for (uint32_t i = 0; i < count; i++)
-    push(build, mirage_ugraph_argument(build->graph, node, i));
+  build->frames[++build->depth] = (Frame){.owner = MIRAGE_OP_CUSTOM,
+                                          .node = node,
+                                          .first_value = build->num_values,
+                                          .mark = build->num_values,
+                                          .num_operands = count};
+  build->scope = (MirageScope){.num_loops = 0};
+  memcpy(build->scope.grid, attrs.grid, sizeof attrs.grid);
+  memcpy(build->scope.cluster, attrs.cluster, sizeof attrs.cluster);
+}
+
+// The combine that the bytes ask for, where the initial value allows it.
+static MirageCarry draw_carry(Build *build, const MirageType *type, int64_t range) {
+  uint8_t c = next(build->bytes);
+  MirageCarry carry = {(MirageCombine)(c % 5), c / 5 % 3};
+  bool splits = (uint32_t)carry.dim < type->rank && type->shape[carry.dim] % range == 0;
+  bool sums = carry.combine == MIRAGE_COMBINE_SUM || carry.combine == MIRAGE_COMBINE_RESCALE;
+  if ((carry.combine == MIRAGE_COMBINE_CONCAT && !splits) || (sums && type->dtype != MIRAGE_F32))
+    carry.combine = MIRAGE_COMBINE_ASSIGN;
+  return carry;
 }
 
 static void open_loop(Build *build) {
   uint8_t a = next(build->bytes);
-  MirageCarry carries[3];
   MirageValue inits[3];
-  Frame frame = {.owner = MIRAGE_OP_LOOP, .first_value = build->frames[build->depth].first_value};
-  frame.mark = build->num_values;
-  frame.num_carries = 1 + a / 8 % 3;
-  for (uint32_t i = 0; i < frame.num_carries; i++) {
-    uint8_t c = next(build->bytes);
-    carries[i] = (MirageCarry){(MirageCombine)(c % 5), c / 5 % 3};
-    frame.num_factors += carries[i].combine == MIRAGE_COMBINE_RESCALE;
+  Frame *frame = &build->frames[build->depth + 1];
+  *frame = (Frame){.owner = MIRAGE_OP_LOOP, .first_value = build->frames[build->depth].first_value};
+  frame->mark = build->num_values;
+  frame->loop = (MirageLoopAttrs){1 + a % 6, 1 + a / 8 % 3, frame->carries};
+  for (uint32_t i = 0; i < frame->loop.num_carries; i++) {
     inits[i] = pick(build);
+    if (!inits[i].index)
+      return;
+    frame->carries[i] = draw_carry(build, mirage_ugraph_type(build->graph, inits[i]), frame->loop.range);
   }
-  frame.node = mirage_ugraph_open_loop(build->graph, frame.num_carries, inits,
-                                       &(MirageLoopAttrs){1 + a % 8, frame.num_carries, carries});
-  build->frames[++build->depth] = frame;
-  for (uint32_t i = 0; i < frame.num_carries; i++)
-    push(build, mirage_ugraph_argument(build->graph, frame.node, i));
+  frame->node = mirage_ugraph_open_loop(build->graph, frame->loop.num_carries, inits, &frame->loop);
+  build->depth++;
+  build->scope.ranges[build->scope.num_loops++] = frame->loop.range;
+  for (uint32_t i = 0; i < frame->loop.num_carries; i++)
+    push(build, mirage_ugraph_argument(build->graph, frame->node, i));
 }
 
 static void open_thread(Build *build) {
   MirageValue operands[2] = {pick(build), pick(build)};
+  if (!operands[0].index || !operands[1].index)
+    return;
   MirageNode node = mirage_ugraph_open_thread(build->graph, 2, operands);
   build->frames[++build->depth] =
       (Frame){.owner = MIRAGE_OP_THREAD, .node = node, .first_value = build->num_values, .mark = build->num_values};
@@ -134,25 +188,79 @@ static void open_thread(Build *build) {
     push(build, mirage_ugraph_argument(build->graph, node, i));
 }
 
-static void close_region(Build *build) {
-  Frame frame = build->frames[build->depth];
+// What the carry itself can contribute: it, or a part of it.
+static MirageValue own_contribution(Build *build, const Frame *frame, uint32_t i) {
+  MirageValue carry = mirage_ugraph_argument(build->graph, frame->node, i);
+  int32_t dim = frame->carries[i].dim;
+  if (frame->carries[i].combine != MIRAGE_COMBINE_CONCAT)
+    return carry;
+  int64_t extent = mirage_ugraph_type(build->graph, carry)->shape[dim] / frame->loop.range;
+  return mirage_ugraph_apply(build->graph, MIRAGE_OP_SLICE, 1, &carry, &(MirageAttrs){.slice = {dim, 0, extent}});
+}
+
+static void close_loop(Build *build, const Frame *frame) {
   MirageValue yielded[6];
-  uint32_t count =
-      frame.owner == MIRAGE_OP_LOOP ? frame.num_carries + frame.num_factors : frame.owner == MIRAGE_OP_THREAD;
-  if (frame.owner == MIRAGE_OP_CUSTOM) {
-    MirageAccessAttrs access;
-    draw_access(build, &access);
-    mirage_ugraph_store(build->graph, pick(build), mirage_ugraph_argument(build->graph, frame.node, frame.num_operands),
-                        &access);
-  }
-  for (uint32_t i = 0; i < count; i++)
+  MirageType inits[3], types[6];
+  uint32_t count = frame->loop.num_carries, carries = count;
+  for (uint32_t i = 0; i < carries; i++)
+    count += frame->carries[i].combine == MIRAGE_COMBINE_RESCALE;
+  for (uint32_t i = 0; i < count; i++) {
     yielded[i] = pick(build);
+    types[i] = *mirage_ugraph_type(build->graph, yielded[i]);
+    if (i < carries)
+      inits[i] = *mirage_ugraph_type(build->graph, mirage_ugraph_argument(build->graph, frame->node, i));
+  }
+  if (mirage_op_check_loop(&frame->loop, carries, inits, count, types, NULL, NULL) != MIRAGE_OK) {
+    uint32_t factor = carries;
+    for (uint32_t i = 0; i < carries; i++) {
+      yielded[i] = own_contribution(build, frame, i);
+      if (frame->carries[i].combine == MIRAGE_COMBINE_RESCALE)
+        yielded[factor++] = yielded[i];
+    }
+  }
   mirage_ugraph_close(build->graph, count, yielded);
+  build->scope.num_loops--;
+}
+
+// Stores the latest tile that fits the access; a constant when none does.
+static void close_custom(Build *build, const Frame *frame) {
+  MirageValue tensor = mirage_ugraph_argument(build->graph, frame->node, frame->num_operands), tile = {0};
+  MirageAccessAttrs access = {0};
+  MirageType type;
+  draw_access(build, &access);
+  access.fill = MIRAGE_FILL_ZERO;
+  for (int l = 0; l < MIRAGE_MAX_LOOPS; l++)
+    access.loop[l] = -1;
+  if (mirage_access_tile(mirage_ugraph_type(build->graph, tensor), &access, &build->scope, NULL, NULL, &type) !=
+      MIRAGE_OK) {
+    memset(access.grid, -1, sizeof access.grid);
+    type = *mirage_ugraph_type(build->graph, tensor);
+  }
+  for (uint32_t i = frame->mark; i < build->num_values; i++)
+    if (mirage_type_same_shape(mirage_ugraph_type(build->graph, build->values[i]), &type))
+      tile = build->values[i];
+  if (!tile.index)
+    tile = mirage_ugraph_constant(build->graph, mirage_type_tile(MIRAGE_F32, type.rank, type.shape), 1.0);
+  mirage_ugraph_store(build->graph, tile, tensor, &access);
+  mirage_ugraph_close(build->graph, 0, NULL);
+}
+
+static void close_region(Build *build) {
+  Frame *frame = &build->frames[build->depth];
+  uint32_t results = 1;
+  if (frame->owner == MIRAGE_OP_LOOP) {
+    results = frame->loop.num_carries;
+    close_loop(build, frame);
+  } else if (frame->owner == MIRAGE_OP_CUSTOM) {
+    close_custom(build, frame);
+  } else {
+    MirageValue y = pick(build);
+    mirage_ugraph_close(build->graph, 1, &y);
+  }
   build->depth--;
-  build->num_values = frame.mark; // only the results stay in sight
-  uint32_t results = frame.owner == MIRAGE_OP_LOOP ? frame.num_carries : 1;
+  build->num_values = frame->mark; // only the results stay in sight
   for (uint32_t i = 0; i < results && mirage_ugraph_status(build->graph) == MIRAGE_OK; i++)
-    push(build, mirage_ugraph_result(build->graph, frame.node, i));
+    push(build, mirage_ugraph_result(build->graph, frame->node, i));
 }
 
 static void draw_attributes(Build *build, MirageOp op, MirageAttrs *attrs) {
@@ -217,16 +325,19 @@ static void apply(Build *build, MirageOp op) {
     count += next(build->bytes) % (info->max_operands == MIRAGE_ANY ? 3 : info->max_operands - count + 1);
   for (uint32_t i = 0; i < count; i++)
     operands[i] = pick(build);
-  if (info->kind == MIRAGE_KIND_ACCESS) { // loads name an argument of the kernel around them
+  if (op == MIRAGE_OP_STORE)
+    return;                   // close_custom stores
+  if (op == MIRAGE_OP_LOAD) { // from an argument of the kernel around
     uint32_t d = build->depth;
     while (d && build->frames[d].owner != MIRAGE_OP_CUSTOM)
       d--;
-    operands[info->min_operands - 1] = mirage_ugraph_argument(build->graph, build->frames[d].node,
-                                                              next(build->bytes) % (build->frames[d].num_operands + 1));
+    uint8_t index = next(build->bytes);
+    if (d)
+      operands[0] = mirage_ugraph_argument(build->graph, build->frames[d].node, index % build->frames[d].num_operands);
   }
   MirageAttrs attrs = {0};
   draw_attributes(build, op, &attrs);
-  push(build, mirage_ugraph_apply(build->graph, op, count, operands, info->attrs == MIRAGE_ATTRS_NONE ? NULL : &attrs));
+  push(build, try_apply(build, op, count, operands, info->attrs == MIRAGE_ATTRS_NONE ? NULL : &attrs));
 }
 
 static void step(Build *build) {

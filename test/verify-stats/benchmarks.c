@@ -6,6 +6,7 @@
 //   linear         x @ w with the contraction split over a cluster, over the grid, or over two kernels
 //   gqa, mqa       attention without a maximum, keys split over blocks; a second kernel adds the parts
 //   attention      online softmax in one block, or split over blocks that agree on the maximum at the end
+//   linear_bias    x @ transpose(w) + b, through tiles that are transposed, cut, joined and repeated
 //   norm_transformer   rms(x + alpha * (rms(h) + x)): two loops in sequence, the second one's tiles concatenated
 #include "benchmarks.h"
 
@@ -111,6 +112,56 @@ static MirageUGraph *matmul_two_kernels(Extents e, const MirageDiag *diag) {
   mirage_ugraph_store(g, reduce_over(g, MIRAGE_OP_REDUCE_SUM, all, 1, e.n), argument(g, second, 1), &rows);
   mirage_ugraph_close(g, 0, NULL);
   return finish_with(g, mirage_ugraph_result(g, second, 0));
+}
+
+// ------------------------------------------------------------------------------------------------------ data movement
+
+// x @ transpose(w), with w [n, k] as frameworks keep it, and a bias for each of two groups of columns, b [n / 2].
+static void bias_inputs(MirageUGraph *g, Extents e, MirageValue in[3]) {
+  in[0] = mirage_ugraph_input(g, tensor_type(MIRAGE_F32, 2, (int)e.m, (int)e.k));
+  in[1] = mirage_ugraph_input(g, tensor_type(MIRAGE_F32, 2, (int)e.n, (int)e.k));
+  in[2] = mirage_ugraph_input(g, tensor_type(MIRAGE_F32, 1, (int)(e.n / 2)));
+}
+static MirageValue slice_of(MirageUGraph *g, MirageValue a, int32_t dim, int64_t begin, int64_t end) {
+  return mirage_ugraph_apply(g, MIRAGE_OP_SLICE, 1, &a, &(MirageAttrs){.slice = {dim, begin, end}});
+}
+
+static MirageUGraph *bias_program(Extents e, const MirageDiag *diag) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "linear_bias", diag);
+  MirageValue in[3];
+  bias_inputs(g, e, in);
+  MirageValue y = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, in, &(MirageAttrs){.matmul = {false, true}});
+  MirageValue b =
+      mirage_ugraph_apply(g, MIRAGE_OP_CONCAT, 2, (MirageValue[]){in[2], in[2]}, &(MirageAttrs){.dim = {0}});
+  return finish_with(g, op2(g, MIRAGE_OP_ADD, y, b));
+}
+
+// Rows over the grid. The weight tile is transposed and cut in two; the halves of the product are put side by side and
+// get the bias, repeated.
+static MirageUGraph *bias_one_kernel(Extents e, const MirageDiag *diag) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "linear_bias_0", diag);
+  MirageValue in[3];
+  bias_inputs(g, e, in);
+  MirageType y_type = tensor_type(MIRAGE_F32, 2, (int)e.m, (int)e.n);
+  MirageCustomAttrs attrs = blocks(e.grid);
+  MirageNode kernel = mirage_ugraph_open_custom(g, 3, in, 1, &y_type, &attrs);
+  MirageAccessAttrs x_map = access_of(0, 1), w_map = access_of(-1, 1), b_map = access_of(-1, -1),
+                    y_map = access_of(0, -1);
+  MirageValue zero = zeros(g, tile2((e.m + e.grid - 1) / e.grid, e.n));
+  MirageCarry sum = {MIRAGE_COMBINE_SUM, 0};
+  MirageNode loop = mirage_ugraph_open_loop(g, 1, &zero, &(MirageLoopAttrs){e.loop, 1, &sum});
+  MirageValue xt = mirage_ugraph_load(g, argument(g, kernel, 0), &x_map);
+  MirageValue wt = mirage_ugraph_load(g, argument(g, kernel, 1), &w_map), halves[2];
+  wt = mirage_ugraph_apply(g, MIRAGE_OP_TRANSPOSE, 1, &wt, &(MirageAttrs){.perm = {{1, 0}}});
+  for (int64_t i = 0; i < 2; i++)
+    halves[i] = op2(g, MIRAGE_OP_MATMUL, xt, slice_of(g, wt, 1, i * (e.n / 2), (i + 1) * (e.n / 2)));
+  MirageValue product = mirage_ugraph_apply(g, MIRAGE_OP_CONCAT, 2, halves, &(MirageAttrs){.dim = {1}});
+  mirage_ugraph_close(g, 1, &product);
+  MirageValue b = mirage_ugraph_load(g, argument(g, kernel, 2), &b_map);
+  b = mirage_ugraph_apply(g, MIRAGE_OP_REPEAT, 1, &b, &(MirageAttrs){.repeat = {0, 2}});
+  mirage_ugraph_store(g, op2(g, MIRAGE_OP_ADD, mirage_ugraph_result(g, loop, 0), b), argument(g, kernel, 3), &y_map);
+  mirage_ugraph_close(g, 0, NULL);
+  return finish_with(g, mirage_ugraph_result(g, kernel, 0));
 }
 
 // ---------------------------------------------------------------------------------------------------------- attention
@@ -310,6 +361,7 @@ const Benchmark BENCHMARKS[] = {
      matmul_two_kernels,
      false,
      {.m = 2, .k = 4096, .n = 4096, .grid = 16, .split = 8, .loop = 8}},
+    {"linear_bias", bias_program, bias_one_kernel, false, {.m = 8, .k = 4096, .n = 4096, .grid = 1, .loop = 64}},
     {"gqa",
      gqa_program,
      gqa_two_kernels,

@@ -217,7 +217,7 @@ static FILE *open_csv(const Run *run) {
 }
 
 int main(int argc, char **argv) {
-  Run run = {.seed = 1, .trials = 20000, .max_bits = MAX_BITS, .machine = "unnamed machine"};
+  Run run = {.seed = 1, .trials = 50000, .max_bits = MAX_BITS, .machine = "unnamed machine"};
   bool known = argc % 2 == 1;
   for (int i = 1; known && i + 1 < argc; i += 2) {
     if (!strcmp(argv[i], "--trials"))

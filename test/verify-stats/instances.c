@@ -19,7 +19,8 @@ static int64_t between(MirageRandom *random, int64_t low, int64_t high) {
 static Extents draw_extents(MirageRandom *random, uint32_t turn, bool ragged) {
   if (turn % 3 == 0) {
     int64_t parts = 2, tile = between(random, 1, 2), n = parts * parts * parts * tile;
-    return (Extents){.m = n, .k = n, .n = n, .rank = n, .heads = 2, .grid = parts, .split = parts, .loop = parts};
+    int64_t k = turn % 2 ? n : n * parts; // a tile of k is square with k or with n
+    return (Extents){.m = n, .k = k, .n = n, .rank = n, .heads = 2, .grid = parts, .split = parts, .loop = parts};
   }
   Extents e = {.heads = between(random, 1, 3), .grid = between(random, 2, 3), .split = between(random, 2, 3)};
   e.loop = between(random, 2, 4);

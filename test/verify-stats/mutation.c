@@ -130,11 +130,23 @@ static void list_loop(Lister *lister, MirageNode id, const MirageNodeView *node)
   }
 }
 
+// Other numbers, and every extent that occurs in the graph: a mean over the wrong axis.
 static void list_constant(Lister *lister, MirageNode id, double now) {
   const double to[] = {now * 2, now + 1, -now, now * (1 + 0x1p-12), 0, 1};
+  bool seen[64] = {false};
   for (uint32_t i = 0; i < sizeof to / sizeof *to; i++)
     if (to[i] != now)
       add(lister, (Mutation){.kind = MUTATION_CONSTANT, .node = id, .value = to[i]});
+  for (uint32_t v = 1; now != 0 && v <= mirage_ugraph_num_values(lister->graph); v++) {
+    const MirageType *type = mirage_ugraph_type(lister->graph, (MirageValue){v});
+    for (uint32_t d = 0; d < type->rank; d++) {
+      int64_t extent = type->shape[d];
+      if (extent == (int64_t)now || extent >= 64 || seen[extent])
+        continue;
+      seen[extent] = true;
+      add(lister, (Mutation){.kind = MUTATION_CONSTANT, .node = id, .value = (double)extent});
+    }
+  }
 }
 
 static void list_attributes(Lister *lister, MirageNode id, const MirageNodeView *node) {

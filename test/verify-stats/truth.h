@@ -3,7 +3,7 @@
 #ifndef MIRAGE_TEST_TRUTH_H
 #define MIRAGE_TEST_TRUTH_H
 
-#include "mirage/ugraph.h"
+#include "mirage/eval.h"
 
 typedef enum {
   TRUTH_SAME,      // relative difference below 1e-9 at every draw
@@ -22,5 +22,9 @@ typedef struct TruthReport {
 
 /// Graphs must have equal signatures. False when memory is out.
 bool truth_decide(const MirageUGraph *a, const MirageUGraph *b, uint64_t seed, TruthReport *out_report);
+
+/// Elements are long doubles. extended.c
+const MirageDomain *truth_extended_domain(void);
+void truth_put_extended(void *out, size_t i, long double value);
 
 #endif
