@@ -406,6 +406,10 @@ static MirageStatus check_graph(Check *check) {
   MlirType signature = signature_of(check->operation);
   if (mlirBlockIsNull(body_of(check->operation)))
     return FAIL(check, MIRAGE_BAD_GRAPH, "graph: has no body");
+  // MLIR prints an empty symbol as text that it does not read.
+  MlirAttribute symbol = mlirOperationGetAttributeByName(check->operation, mlirStringRefCreateFromCString("sym_name"));
+  if (mlirStringAttrGetValue(symbol).length == 0)
+    return FAIL(check, MIRAGE_BAD_GRAPH, "graph: its name is empty");
   for (intptr_t i = 0; i < mlirFunctionTypeGetNumInputs(signature); i++)
     MIRAGE_TRY(check_tensor(check, "input", i, mlirFunctionTypeGetInput(signature, i)));
   for (intptr_t i = 0; i < mlirFunctionTypeGetNumResults(signature); i++)
@@ -444,6 +448,10 @@ MlirLogicalResult mirage_dialect_check_source(MlirOperation candidate, MlirOpera
                               (int)name.length, name.data);
   else if (mlirOperationEqual(candidate, source))
     status = mirage_diag_fail(&sink.diag, NULL, MIRAGE_BAD_GRAPH, "graph: names itself as its source");
+  else if (!mlirAttributeIsNull(mlirOperationGetAttributeByName(source, mlirStringRefCreateFromCString("source"))))
+    status = mirage_diag_fail(&sink.diag, NULL, MIRAGE_BAD_GRAPH,
+                              "graph: source @%.*s has a source itself; a candidate names a program", (int)name.length,
+                              name.data);
   else if (!mlirTypeEqual(signature_of(candidate), signature_of(source)))
     status = mirage_diag_fail(&sink.diag, NULL, MIRAGE_BAD_TYPE, "graph: signature differs from its source's: %s vs %s",
                               text_of(signature_of(candidate)).buffer, text_of(signature_of(source)).buffer);

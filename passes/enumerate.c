@@ -79,6 +79,7 @@ static MirageStatus enumerate_program(MirageModuleGraphs *graphs, MirageModuleGr
   MirageSearchResult result = {0};
   MirageHeld held;
   mirage__hold_init(&held);
+  held.loc = mirage__graph_loc(program);
   MirageStatus status = mirage_search(program->graph, search, &held.diag, &result);
   mirage__hold_release(&held, graphs->diag, mirage__is_beyond(status));
   if (mirage__is_beyond(status)) {
@@ -94,7 +95,7 @@ static MirageStatus enumerate_program(MirageModuleGraphs *graphs, MirageModuleGr
     mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(program), "@%s: no candidate found; %s",
                      program->name,
                      result.funnel.exhausted ? "a larger max-block-ops searches more"
-                                             : "the search stopped at max-states: a larger one searches on");
+                                             : "the search stopped at max-states, or for want of memory");
   status = add_candidates(graphs, program, &result);
   mirage_search_result_deinit(&result);
   return status;
@@ -106,9 +107,16 @@ MirageStatus mirage_pass_enumerate(MlirOperation module, const void *opaque, con
   const MirageSearchOptions search = search_options(options, target);
   MirageModuleGraphs graphs;
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
+  uint32_t num_programs = 0;
   for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i)
-    if (!graphs.graphs[i].source)
+    if (!graphs.graphs[i].source) {
       status = enumerate_program(&graphs, &graphs.graphs[i], &search, options->stats);
+      num_programs++;
+    }
+  if (status == MIRAGE_OK && num_programs == 0)
+    mirage_diag_emit(diag, MIRAGE_SEVERITY_WARNING, mlirOperationGetLocation(module).ptr,
+                     "mirage-enumerate: no program in this module: a mirage_kernel.graph without a source is wanted "
+                     "(modules inside are not searched)");
   mirage__graphs_deinit(&graphs);
   return status;
 }

@@ -119,28 +119,35 @@ MirageStatus mirage__graphs_rewrite(MirageModuleGraphs *graphs, MirageModuleGrap
   return MIRAGE_OK;
 }
 
-static bool symbol_taken(const MirageModuleGraphs *graphs, const char *name) {
+/// Whether an operation beside the graphs has that name; a gpu.binary, which mirage-lower replaces, is passed over if
+/// told.
+static bool symbol_taken(const MirageModuleGraphs *graphs, const char *name, bool except_binaries) {
   for (MlirOperation op = mlirBlockGetFirstOperation(graphs->body); !mlirOperationIsNull(op);
        op = mlirOperationGetNextInBlock(op)) {
     MlirAttribute symbol = mlirOperationGetAttributeByName(op, str("sym_name"));
     if (!mlirAttributeIsNull(symbol) && mlirAttributeIsAString(symbol) &&
-        mlirStringRefEqual(mlirStringAttrGetValue(symbol), str(name)))
+        mlirStringRefEqual(mlirStringAttrGetValue(symbol), str(name)) &&
+        !(except_binaries && mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), str("gpu.binary"))))
       return true;
   }
   return false;
 }
 
+/// A symbol for a new graph, such that mirage-lower can name its binary after it. NULL without memory.
 static const char *unique_symbol(MirageModuleGraphs *graphs, const char *base, bool numbered) {
-  if (!numbered && !symbol_taken(graphs, base))
-    return base;
   size_t size = strlen(base) + 16;
   char *name = mirage_arena_alloc(&graphs->arena, size);
-  for (uint32_t i = 0; name; ++i) {
-    snprintf(name, size, "%s_%u", base, i);
-    if (!symbol_taken(graphs, name))
-      break;
+  char *binary = mirage_arena_alloc(&graphs->arena, size + sizeof "_bin");
+  if (!name || !binary)
+    return NULL;
+  strcpy(name, base);
+  for (uint32_t i = 0;; ++i) {
+    if (numbered || i > 0)
+      snprintf(name, size, "%s_%u", base, numbered ? i : i - 1);
+    snprintf(binary, size + sizeof "_bin", "%s_bin", name);
+    if (!symbol_taken(graphs, name, false) && !symbol_taken(graphs, binary, true))
+      return name;
   }
-  return name;
 }
 
 MirageStatus mirage__graphs_name(MirageModuleGraphs *graphs, MirageUGraph *graph, const char *base, bool numbered) {
@@ -176,8 +183,11 @@ MirageStatus mirage__program_cost(const MirageUGraph *program, const MirageTarge
 
 static MirageStatus finish_own(MirageModuleGraphs *graphs, MirageUGraph *own, const char *program,
                                const MirageTarget *target) {
-  char base[512];
-  snprintf(base, sizeof base, "%s_own", program);
+  const size_t size = strlen(program) + sizeof "_own";
+  char *base = mirage_arena_alloc(&graphs->arena, size);
+  if (!base)
+    return MIRAGE_NO_MEMORY;
+  snprintf(base, size, "%s_own", program);
   *mirage_ugraph_meta(own) = (MirageGraphMeta){.source = mirage_ugraph_intern_string(own, program)};
   MIRAGE_TRY(mirage__graphs_name(graphs, own, base, false));
   MIRAGE_TRY(mirage_layout_plan(own, target, graphs->diag));
@@ -226,7 +236,8 @@ void mirage__hold_init(MirageHeld *held) {
 void mirage__hold_release(MirageHeld *held, const MirageDiag *next, bool demote) {
   for (const MirageHeldMessage *message = held->first; message; message = message->next) {
     bool soften = demote && message->severity == MIRAGE_SEVERITY_ERROR;
-    mirage_diag_emit(next, soften ? MIRAGE_SEVERITY_WARNING : message->severity, message->loc, "%s", message->text);
+    mirage_diag_emit(next, soften ? MIRAGE_SEVERITY_WARNING : message->severity,
+                     message->loc ? message->loc : held->loc, "%s", message->text);
   }
   mirage_arena_deinit(&held->arena);
 }

@@ -13,6 +13,7 @@ static MirageStatus plan_candidate(MirageModuleGraphs *graphs, MirageModuleGraph
   // The planner's sentence is an error only if the plan is wrong; that it does not fit is an answer.
   MirageHeld held;
   mirage__hold_init(&held);
+  held.loc = mirage__graph_loc(entry);
   MirageStatus status = mirage_layout_plan(entry->graph, target, &held.diag);
   if (status == MIRAGE_OK)
     status = mirage_cost(entry->graph, target, &held.diag, &mirage_ugraph_meta(entry->graph)->cost);

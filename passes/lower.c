@@ -1,11 +1,10 @@
 // lower.c - mirage-lower: compiles what was selected to PTX. [Mirage 6]
 //
 // requires: nothing; provides: for every program one graph with `selected` and launch attributes on its custom kernels,
-// and
-//           beside it  gpu.binary @<graph>_bin [#gpu.object<#nvvm.target<chip = ..>, assembly = "PTX">]; breaks:
-//           nothing.
-// A program without a selected candidate gets its own lowering as the selected graph @<program>_own. Layouts that are
-// missing are planned here; a kernel operator outside `custom` becomes its canonical one-operator kernel.
+// and beside it gpu.binary @<graph>_bin [#gpu.object<#nvvm.target<chip = ..>, assembly = "PTX">]; breaks: nothing, but
+// a proof that does not belong to the pair is removed, with a warning. A program without a selected candidate gets its
+// own lowering as the selected graph @<program>_own. Layouts that are missing are planned here; a kernel operator
+// outside `custom` becomes its canonical one-operator kernel.
 #include "mirage/codegen.h"
 #include "mirage/layout.h"
 #include "passes.h"
@@ -67,8 +66,11 @@ static void remove_stale(const MirageModuleGraphs *graphs, const char *symbol) {
 
 static MirageStatus insert_binary(const Lowering *lowering, const MirageCode *code, const char *graph,
                                   MlirOperation after) {
-  char symbol[512];
-  snprintf(symbol, sizeof symbol, "%s_bin", graph);
+  const size_t size = strlen(graph) + sizeof "_bin";
+  char *symbol = mirage_arena_alloc(&lowering->graphs->arena, size);
+  if (!symbol)
+    return MIRAGE_NO_MEMORY;
+  snprintf(symbol, size, "%s_bin", graph);
   MlirLocation loc = mlirOperationGetLocation(after);
   MlirOperation binary = binary_create(lowering, loc, symbol, code);
   if (mlirOperationIsNull(binary))
@@ -119,11 +121,30 @@ static MirageStatus compile(const Lowering *lowering, MirageUGraph **graph, Mlir
   return MIRAGE_OK;
 }
 
-static MirageStatus lower_selected(const Lowering *lowering, MirageModuleGraph *entry) {
+/// Takes away a proof that was made for other graphs, so that nothing downstream trusts it, and warns where there is
+/// none.
+static MirageStatus check_proof(const Lowering *lowering, MirageModuleGraph *program, MirageModuleGraph *entry) {
+  MirageModuleGraphs *graphs = lowering->graphs;
+  const void *loc = mirage__graph_loc(entry);
+  MirageProof *proof = &mirage_ugraph_meta(entry->graph)->proof;
+  if (proof->present) {
+    uint64_t pair;
+    MIRAGE_TRY(mirage__graphs_import(graphs, program));
+    MIRAGE_TRY(mirage__pair_hash(program->graph, entry->graph, graphs->diag, &pair));
+    if (proof->pair == pair)
+      return MIRAGE_OK;
+    mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_WARNING, loc,
+                     "@%s: its proof was made for other graphs, and is taken away", entry->name);
+    *proof = (MirageProof){0};
+  }
+  mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_WARNING, loc,
+                   "@%s: lowered without a proof that it computes what @%s computes", entry->name, entry->source);
+  return MIRAGE_OK;
+}
+
+static MirageStatus lower_selected(const Lowering *lowering, MirageModuleGraph *program, MirageModuleGraph *entry) {
   MIRAGE_TRY(mirage__graphs_import(lowering->graphs, entry));
-  if (!mirage_ugraph_get_meta(entry->graph)->proof.present)
-    mirage_diag_emit(lowering->graphs->diag, MIRAGE_SEVERITY_WARNING, mirage__graph_loc(entry),
-                     "@%s: lowered without a proof that it computes what @%s computes", entry->name, entry->source);
+  MIRAGE_TRY(check_proof(lowering, program, entry));
   MirageCode code = {0};
   MIRAGE_TRY(compile(lowering, &entry->graph, mlirOperationGetLocation(entry->op), &code));
   MirageStatus status = mirage__graphs_rewrite(lowering->graphs, entry);
@@ -168,7 +189,7 @@ static MirageStatus lower_program(const Lowering *lowering, MirageModuleGraph *p
                               program->name);
     selected = entry;
   }
-  return selected ? lower_selected(lowering, selected) : lower_own(lowering, program);
+  return selected ? lower_selected(lowering, program, selected) : lower_own(lowering, program);
 }
 
 MirageStatus mirage_pass_lower(MlirOperation module, const void *opaque, const MirageDiag *diag) {

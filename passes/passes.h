@@ -189,6 +189,7 @@ typedef struct MirageHeld {
   MirageDiag diag; // hand &held.diag to the core
   MirageArena arena;
   MirageHeldMessage *first, *last;
+  const void *loc; // of messages that have none; may be NULL
 } MirageHeld;
 void mirage__hold_init(MirageHeld *held);
 /// Passes the messages on, errors as warnings if `demote`, and frees them.

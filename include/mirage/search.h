@@ -16,9 +16,9 @@ typedef struct MirageInt64List {
 
 /// Option names are the original's. Empty lists mean "from the shapes and the target".
 typedef struct MirageSearchOptions {
-  uint32_t max_block_ops;   // 0 = 11; counted as in DESIGN: loads count, stores do not, an element-wise chain is one
+  uint32_t max_block_ops;   // 0 = 11; loads count, stores do not, an element-wise chain is one
   uint32_t max_candidates;  // kept, best predicted first; 0 = 16
-  uint64_t max_states;      // stop after this many prefixes; 0 = 50 million
+  uint64_t max_states;      // stop after this many prefixes; 0 = 200000
   MirageInt64List griddims; // allowed numbers of blocks along one grid axis
   MirageInt64List franges;  // allowed loop ranges
   uint64_t seed;            // of the fingerprints
@@ -31,17 +31,17 @@ typedef struct MirageSearchOptions {
 
 /// Why prefixes were cut. Printed as the funnel.
 typedef struct MirageFunnel {
-  uint64_t states;      // tensors evaluated, and partial block graphs visited
-  uint64_t cut_expr;    // the goal's abstract expression cannot be reached any more
-  uint64_t cut_axis;    // operands walk different axes or hold different parts of one
-  uint64_t cut_order;   // another form of the same operator is canonical: commuted operands, x * 1
-  uint64_t cut_merge;   // an equal tensor exists already, or it is 0 or 1 everywhere
-  uint64_t cut_memory;  // does not fit shared memory or registers
-  uint64_t structures;  // complete block graphs whose fingerprint is the goal's
-  uint64_t scheduled;   // structures times grids and loop ranges
-  uint64_t candidates;  // kept
+  uint64_t states;     // tensors evaluated, and partial block graphs visited
+  uint64_t cut_expr;   // the goal's abstract expression cannot be reached any more
+  uint64_t cut_axis;   // operands walk different axes or hold different parts of one
+  uint64_t cut_order;  // another form of the same operator is canonical: commuted operands, x * 1
+  uint64_t cut_merge;  // an equal tensor exists already, or it is 0 or 1 everywhere
+  uint64_t cut_memory; // does not fit shared memory or registers
+  uint64_t structures; // complete block graphs whose fingerprint is the goal's
+  uint64_t scheduled;  // structures times grids and loop ranges
+  uint64_t candidates; // kept
   double seconds;
-  bool exhausted;       // the space up to max_block_ops was covered
+  bool exhausted; // the space up to max_block_ops was covered
 } MirageFunnel;
 
 typedef struct MirageSearchResult {

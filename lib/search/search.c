@@ -17,7 +17,7 @@
 #include <unistd.h>
 
 enum { DEFAULT_BLOCK_OPS = 11, DEFAULT_CANDIDATES = 16, SCHEDULES_PER_STRUCTURE = 4, FIELD_TRIAL = 0 };
-static const uint64_t default_states = 50000000;
+static const uint64_t default_states = 200000;
 
 /// One choice of the loop's axis.
 typedef struct Plan {

@@ -5,7 +5,7 @@
 // exactly once, a tensor needed twice is derived once, and nothing derived so far can serve below the next one. That
 // makes the bounds hold: what is pending still needs the loads of its inputs, and all operators of its longest path.
 //
-// Counting, as in DESIGN: loads count, stores and constants do not, and operators that are element-wise and feed one
+// Counting: loads count, stores and constants do not, and operators that are element-wise and feed one
 // another are one chain. Since links of a chain are free, their number is bounded by deepening: graphs with the fewest
 // element-wise operators, and with one more, are kept; those with more only rearrange the same arithmetic.
 #include "search_internal.h"

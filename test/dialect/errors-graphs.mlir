@@ -131,6 +131,24 @@ mirage_kernel.graph @g(%a: tensor<2x4xf16>) -> tensor<2x4xf16> attributes {sourc
 
 // -----
 
+// sources in a circle: no program among them
+// expected-error @+1 {{graph: source @h has a source itself; a candidate names a program}}
+mirage_kernel.graph @g(%a: tensor<2x4xf16>) -> tensor<2x4xf16> attributes {source = @h} {
+  return %a : tensor<2x4xf16>
+}
+mirage_kernel.graph @h(%a: tensor<2x4xf16>) -> tensor<2x4xf16> attributes {source = @g} {
+  return %a : tensor<2x4xf16>
+}
+
+// -----
+
+// expected-error @+1 {{graph: its name is empty}}
+mirage_kernel.graph @""(%a: tensor<2x4xf16>) -> tensor<2x4xf16> {
+  return %a : tensor<2x4xf16>
+}
+
+// -----
+
 // source that is no graph
 func.func private @p()
 // expected-error @+1 {{graph: source @p is not a graph beside it}}
