@@ -174,10 +174,10 @@ void mirage__graphs_erase(MirageModuleGraphs *graphs, MirageModuleGraph *entry) 
 
 MirageStatus mirage__program_cost(const MirageUGraph *program, const MirageTarget *target, const MirageDiag *diag,
                                   MirageCost *out_cost) {
-  MirageUGraph *expanded = NULL;
-  MIRAGE_TRY(mirage_ugraph_expand(program, diag, &expanded));
-  MirageStatus status = mirage_cost(expanded, target, diag, out_cost);
-  mirage_ugraph_destroy(expanded);
+  MirageUGraph *own = NULL;
+  MIRAGE_TRY(mirage_codegen_canonicalize(program, target, diag, &own));
+  MirageStatus status = mirage_cost(own, target, diag, out_cost);
+  mirage_ugraph_destroy(own);
   return status;
 }
 

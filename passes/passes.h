@@ -175,7 +175,7 @@ static inline const void *mirage__graph_loc(const MirageModuleGraph *entry) {
   return mlirOperationGetLocation(entry->op).ptr;
 }
 
-/// Predicted cost of a program's own lowering: sugar expanded, one kernel an operator.
+/// Predicted cost of a program's own lowering: canonicalised, one kernel an operator.
 MirageStatus mirage__program_cost(const MirageUGraph *program, const MirageTarget *target, const MirageDiag *diag,
                                   MirageCost *out_cost);
 /// The program's own lowering: canonicalised, planned, with source and cost set, named "<program>_own" or what is free.

@@ -258,6 +258,8 @@ static MirageStatus report(const RunModule *module, const RunOptions *options, c
     MIRAGE_TRY(run_report_json(module, options, inputs, execution, &diag));
   else
     run_report_text(module, options, inputs, execution);
+  if (fflush(stdout) != 0 || ferror(stdout))
+    return mirage_diag_fail(&diag, NULL, MIRAGE_IO, "the report could not be written: %s", strerror(errno));
   *out_passed = run_passed(module, options, &execution->chosen);
   return MIRAGE_OK;
 }

@@ -191,17 +191,21 @@ static MlirAttribute find_ptx(MlirOperation binary) {
   return (MlirAttribute){NULL};
 }
 
+// A graph's code is called like it, with "_bin" behind.
+static bool is_binary_of(MlirStringRef graph, MlirStringRef symbol) {
+  return symbol.length == graph.length + 4 && !memcmp(symbol.data, graph.data, graph.length) &&
+         !memcmp(symbol.data + graph.length, "_bin", 4);
+}
+
 static MirageStatus find_binary(RunModule *module, const RunOptions *options, const MirageDiag *diag) {
   MlirStringRef graph = symbol_of(module->chosen_op);
-  char symbol[512];
-  snprintf(symbol, sizeof symbol, "%.*s_bin", (int)graph.length, graph.data);
   for (MlirOperation op = first_op(module); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
-    if (!is_named(op, "gpu.binary") || !mlirStringRefEqual(symbol_of(op), str(symbol)))
+    if (!is_named(op, "gpu.binary") || !is_binary_of(graph, symbol_of(op)))
       continue;
     MlirAttribute object = find_ptx(op);
     if (mlirAttributeIsNull(object))
-      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_GRAPH, "%s: gpu.binary @%s holds no PTX (assembly) object",
-                              options->module_path, symbol);
+      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_GRAPH, "%s: gpu.binary @%.*s_bin holds no PTX (assembly) object",
+                              options->module_path, (int)graph.length, graph.data);
     MlirStringRef text = mlirGPUObjectAttrGetObject(object);
     char *ptx = calloc(1, text.length + 1);
     if (!ptx)
@@ -210,10 +214,11 @@ static MirageStatus find_binary(RunModule *module, const RunOptions *options, co
     read_chip(module, mlirGPUObjectAttrGetTarget(object));
     return MIRAGE_OK;
   }
-  return mirage_diag_fail(
-      diag, NULL, MIRAGE_BAD_GRAPH,
-      "%s: @%.*s has no gpu.binary @%s: lower the module first: mirage-mlir-opt --mirage-lower %s -o compiled.mlir",
-      options->module_path, (int)graph.length, graph.data, symbol, options->module_path);
+  return mirage_diag_fail(diag, NULL, MIRAGE_BAD_GRAPH,
+                          "%s: @%.*s has no gpu.binary @%.*s_bin: lower the module first: mirage-mlir-opt "
+                          "--mirage-lower %s -o compiled.mlir",
+                          options->module_path, (int)graph.length, graph.data, (int)graph.length, graph.data,
+                          options->module_path);
 }
 
 // ------------------------------------------------------------------------------------------------------------- loading

@@ -1,4 +1,5 @@
 // run_report.c - what a run found out: a page for people, one JSON object for machines.
+#include "mirage/codegen.h"
 #include "run.h"
 
 #include <jansson.h>
@@ -27,16 +28,16 @@ bool run_passed(const RunModule *module, const RunOptions *options, const RunRes
   return true;
 }
 
-// The program's predicted cost by its own lowering: sugar expanded, one kernel an operator. Nothing where there is no
-// target.
+// The program's predicted cost by its own lowering, one kernel an operator, as mirage-select has it. Nothing where
+// there is no target, or no such lowering.
 static MirageCost own_cost(const RunModule *module) {
   MirageCost cost = {0};
-  MirageUGraph *expanded = NULL;
-  if (!module->target || mirage_ugraph_expand(module->program, NULL, &expanded) != MIRAGE_OK)
+  MirageUGraph *own = NULL;
+  if (!module->target || mirage_codegen_canonicalize(module->program, module->target, NULL, &own) != MIRAGE_OK)
     return cost;
-  if (mirage_cost(expanded, module->target, NULL, &cost) != MIRAGE_OK)
+  if (mirage_cost(own, module->target, NULL, &cost) != MIRAGE_OK)
     cost = (MirageCost){0};
-  mirage_ugraph_destroy(expanded);
+  mirage_ugraph_destroy(own);
   return cost;
 }
 
