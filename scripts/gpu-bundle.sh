@@ -67,7 +67,7 @@ lib/ holds what the tools need beyond the C library. Where libcuda.so.1 is not f
 README
 
 # The tools hold the same archives, so a dictionary that spans two of them (64 MiB) saves half; threads would split it.
-tar -C dist -c "$name" | xz -6 --lzma2=preset=6,dict=128MiB >"dist/$name.tar.xz"
+tar -C dist -c "$name" | xz --lzma2=preset=6,dict=128MiB >"dist/$name.tar.xz"
 bytes=$(stat -c %s "dist/$name.tar.xz")
 echo "dist/$name.tar.xz: $((bytes / 1024)) KiB with ${wanted[*]}"
 if [ "$bytes" -gt $((limit_mib * 1024 * 1024)) ]; then
