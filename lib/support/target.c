@@ -1,10 +1,10 @@
 // target.c - the GPUs we know, one row each.
 //
 // Limits (threads, registers, shared memory) are the architecture's, from the CUDA programming guide. Rates are what a
-// good kernel reaches, not the data sheet's peak: device memory, matmul and launch of the h200 row are measured (a read-only
-// stream, a large f16 matmul, empty kernels in a graph), its L2, multiply-add and exponential rates estimated from the data
-// sheet; the other rows scale the data sheet's peaks by what that row reaches.
-// The cost model (lib/search) compares schedules by these numbers, so their ratios matter more than their size.
+// good kernel reaches, not the data sheet's peak: device memory, matmul and launch of the h200 row are measured (a
+// read-only stream, a large f16 matmul, empty kernels in a graph), its L2, multiply-add and exponential rates estimated
+// from the data sheet; the other rows scale the data sheet's peaks by what that row reaches. The cost model
+// (lib/search) compares schedules by these numbers, so their ratios matter more than their size.
 #include "mirage/target.h"
 
 #include <string.h>
