@@ -183,3 +183,14 @@ void mirage__for_items(Emit *e, int64_t count, Body body, void *user) {
     mirage__end_if(e, join);
   }
 }
+
+void mirage__item_index(Emit *e, const MirageType *tile, uint32_t width, LLVMValueRef item, LLVMValueRef *index) {
+  int64_t shape[MIRAGE_MAX_RANK];
+  for (uint32_t d = 0; d < tile->rank; ++d)
+    shape[d] = tile->shape[d];
+  if (tile->rank)
+    shape[tile->rank - 1] /= width;
+  mirage__delinearize(e, item, tile->rank, shape, index);
+  if (tile->rank)
+    index[tile->rank - 1] = mirage__mul(e, index[tile->rank - 1], width);
+}

@@ -24,22 +24,10 @@ static MiragePrimitive copy_primitive(uint32_t bytes, bool masked) {
   }
 }
 
-static void item_index(Emit *e, const LoadJob *job, LLVMValueRef item, LLVMValueRef *index) {
-  int64_t shape[MIRAGE_MAX_RANK];
-  uint32_t rank = job->tile->rank;
-  for (uint32_t d = 0; d < rank; ++d)
-    shape[d] = job->tile->shape[d];
-  if (rank)
-    shape[rank - 1] /= job->width;
-  mirage__delinearize(e, item, rank, shape, index);
-  if (rank)
-    index[rank - 1] = mirage__mul(e, index[rank - 1], job->width);
-}
-
 static void copy_item(Emit *e, LLVMValueRef item, void *user) {
   const LoadJob *job = user;
   LLVMValueRef index[MIRAGE_MAX_RANK];
-  item_index(e, job, item, index);
+  mirage__item_index(e, job->tile, job->width, item, index);
   if (!job->async) {
     LLVMValueRef values[MAX_WIDTH];
     mirage__access_read(e, &job->access, index, job->width, values);

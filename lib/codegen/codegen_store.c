@@ -9,18 +9,6 @@ typedef struct StoreJob {
   const MirageType *to; // materialize
 } StoreJob;
 
-static void item_index(Emit *e, const StoreJob *job, LLVMValueRef item, LLVMValueRef *index) {
-  int64_t shape[MIRAGE_MAX_RANK];
-  uint32_t rank = job->tile->rank;
-  for (uint32_t d = 0; d < rank; ++d)
-    shape[d] = job->tile->shape[d];
-  if (rank)
-    shape[rank - 1] /= job->width;
-  mirage__delinearize(e, item, rank, shape, index);
-  if (rank)
-    index[rank - 1] = mirage__mul(e, index[rank - 1], job->width);
-}
-
 // Wide pieces, but not so wide that threads go idle.
 static uint32_t useful_width(const Emit *e, int64_t elements, uint32_t width) {
   while (width > 1 && elements / width < e->threads)
@@ -31,7 +19,7 @@ static uint32_t useful_width(const Emit *e, int64_t elements, uint32_t width) {
 static void store_item(Emit *e, LLVMValueRef item, void *user) {
   StoreJob *job = user;
   LLVMValueRef index[MIRAGE_MAX_RANK], values[MAX_WIDTH];
-  item_index(e, job, item, index);
+  mirage__item_index(e, job->tile, job->width, item, index);
   mirage__element(e, job->from, index, job->width, values);
   MirageDType dtype = job->access.tensor->dtype;
   LLVMValueRef value = mirage__gpu_from_f32(&e->gpu, values[0], dtype);
@@ -73,7 +61,7 @@ void mirage__emit_store(Emit *e, MirageNode node) {
 static void materialize_item(Emit *e, LLVMValueRef item, void *user) {
   StoreJob *job = user;
   LLVMValueRef index[MIRAGE_MAX_RANK], values[MAX_WIDTH];
-  item_index(e, job, item, index);
+  mirage__item_index(e, job->tile, job->width, item, index);
   mirage__element(e, job->from, index, job->width, values);
   mirage__tile_store(e, job->to, NULL, index, job->width, values);
 }

@@ -78,6 +78,8 @@ LLVMValueRef mirage__and(Emit *e, LLVMValueRef a, LLVMValueRef b); // NULL = tru
 LLVMValueRef mirage__select(Emit *e, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no);
 /// index[0 .. rank) of row-major position `linear` in `shape`; extents of 1 give the constant 0.
 void mirage__delinearize(Emit *e, LLVMValueRef linear, uint32_t rank, const int64_t *shape, LLVMValueRef *index);
+/// The first element of item `item`, when the last dimension of `tile` is cut into items of `width` elements.
+void mirage__item_index(Emit *e, const MirageType *tile, uint32_t width, LLVMValueRef item, LLVMValueRef *index);
 LLVMValueRef mirage__linearize(Emit *e, uint32_t rank, const int64_t *shape, const LLVMValueRef *index);
 /// A variable in the function's entry block.
 LLVMValueRef mirage__variable(Emit *e, LLVMTypeRef type);
