@@ -32,7 +32,8 @@ fi
 echo "setup: installing from Debian: ${missing[*]}"
 export DEBIAN_FRONTEND=noninteractive
 apt-get update -qq
-if ! apt-cache policy libmlir-22-dev | grep -q 'Candidate: 1:22\.1\|Candidate: 22\.1'; then
+candidate=$(apt-cache policy libmlir-22-dev) # not piped into grep -q: under pipefail its early exit fails the pipe
+if ! grep -q 'Candidate: 1:22\.1\|Candidate: 22\.1' <<<"$candidate"; then
   echo "setup: no libmlir-22-dev 22.1 in the package lists: bookworm-security has it; add that suite to the apt sources." >&2
   exit 1
 fi
