@@ -250,12 +250,30 @@ typedef struct MirageSchedule {
   MirageLoadSchedule loads[MIRAGE_MAX_LOADS];
 } MirageSchedule;
 
+/// A box of a tensor in device memory that the hardware copies by coordinates (cp.async.bulk.tensor). The innermost
+/// dimension comes first in every array. Elements of a box outside the tensor land as zeros. The generated code names
+/// it by a kernel parameter, lib/runtime encodes it for the driver (cuTensorMapEncodeTiled), lib/emulator reads it as
+/// it is.
+enum { MIRAGE_MAP_RANK = 5, MIRAGE_TENSOR_MAP_BYTES = 128 }; // the driver's form: 128 bytes, aligned to 64
+typedef struct MirageTensorMap {
+  uint32_t pointer; // which of the kernel's pointers it begins at: operands, results, workspace
+  MirageDType dtype;
+  uint32_t rank;                     // 1 .. 5
+  int64_t extents[MIRAGE_MAP_RANK];  // elements
+  int64_t strides[MIRAGE_MAP_RANK];  // bytes; [0] is the element's size, the others multiples of 16
+  int32_t box[MIRAGE_MAP_RANK];      // elements, 1 .. 256; box[0] times the element's size is a multiple of 16
+  int32_t swizzle; // of the shared memory, exchanges 16-byte pieces within 2^swizzle of them: 0 none, 1 = 32 bytes, 2 = 64,
+                   // 3 = 128; box[0] times the element's size is at most that
+} MirageTensorMap;
+
 /// What lowering found out: how to launch the kernel that a custom node became.
 typedef struct MirageLaunch {
   const char *kernel;      // entry name in the PTX
   int32_t threads;         // per block
   int32_t shared_bytes;    // dynamic shared memory
   int64_t workspace_bytes; // device memory that must be zero before the first launch and is zero again after each
+  uint32_t num_maps;       // parameters after the pointers
+  const MirageTensorMap *maps;
 } MirageLaunch;
 
 typedef struct MirageCustomAttrs {

@@ -163,8 +163,10 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
   prologue(e);
   mirage__emit_block(e);
   LLVMBuildRetVoid(gpu->builder);
-  MirageLaunch launch = {mirage_ugraph_intern_string(graph, name), e->threads, (int32_t)shared_bytes,
-                         e->workspace_bytes};
+  MirageLaunch launch = {.kernel = mirage_ugraph_intern_string(graph, name),
+                         .threads = e->threads,
+                         .shared_bytes = (int32_t)shared_bytes,
+                         .workspace_bytes = e->workspace_bytes};
   if (e->status == MIRAGE_OK)
     mirage_ugraph_set_launch(graph, custom, &launch);
   return e->status;

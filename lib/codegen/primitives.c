@@ -70,6 +70,8 @@ static LLVMTypeRef type_of_code(const MirageGpu *gpu, char code) {
     return gpu->global_ptr;
   case 'c':
     return gpu->cluster_ptr;
+  case 'm':
+    return LLVMPointerTypeInContext(gpu->context, 0);
   case '2':
     return repeated(gpu, gpu->i32, 2);
   case '4':
@@ -88,10 +90,15 @@ static char constraint_of_code(char code) {
   case 'f':
     return 'f';
   case 'l':
+  case 's':
   case 'g':
-    return 'l';
+  case 'c':
+  case 'm':
+    return 'l'; // this target's addresses have 64 bits in every space
+  case 'p':
+    return 'b';
   default:
-    return 'r'; // i32, <2 x half>, 32-bit addresses of shared memory
+    return 'r'; // i32, <2 x half>
   }
 }
 
@@ -168,11 +175,14 @@ LLVMValueRef mirage__gpu_emit(const MirageGpu *gpu, MiragePrimitive primitive, c
   for (unsigned i = 0; i < count; ++i)
     args[i] = operands[i];
   LLVMValueRef call = LLVMBuildCall2(gpu->builder, type, callee, args, count, "");
-  if (row->how == WARP) {
-    unsigned kind = LLVMGetEnumAttributeKindForName("convergent", 10);
-    LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(gpu->context, kind, 0));
-  }
+  if (row->how == WARP)
+    mirage__gpu_mark_convergent(gpu, call);
   return call;
+}
+
+void mirage__gpu_mark_convergent(const MirageGpu *gpu, LLVMValueRef call) {
+  unsigned kind = LLVMGetEnumAttributeKindForName("convergent", 10);
+  LLVMAddCallSiteAttribute(call, LLVMAttributeFunctionIndex, LLVMCreateEnumAttribute(gpu->context, kind, 0));
 }
 
 uint32_t mirage__gpu_num_operands(MiragePrimitive primitive) { return (uint32_t)strlen(ROWS[primitive].signature) - 1; }
@@ -241,12 +251,19 @@ LLVMValueRef mirage__gpu_shared_base(const MirageGpu *gpu) {
     return shared;
   shared = LLVMAddGlobalInAddressSpace(gpu->module, LLVMArrayType2(gpu->i8, 0), "mirage_shared", MIRAGE_SHARED_SPACE);
   LLVMSetLinkage(shared, LLVMExternalLinkage);
-  LLVMSetAlignment(shared, 128);
+  LLVMSetAlignment(shared, 1024); // the period of the 128-byte swizzle
   return shared;
 }
 
 LLVMValueRef mirage__gpu_parameter(const MirageGpu *gpu, unsigned index) {
   return gpu->host ? mirage__host_parameter(gpu, index) : LLVMGetParam(gpu->function, index);
+}
+
+LLVMValueRef mirage__gpu_tensor_map(const MirageGpu *gpu, unsigned index) {
+  if (!gpu->host)
+    return LLVMGetParam(gpu->function, index);
+  LLVMTypeRef generic = LLVMPointerTypeInContext(gpu->context, 0);
+  return LLVMBuildAddrSpaceCast(gpu->builder, mirage__host_parameter(gpu, index), generic, "");
 }
 
 // ------------------------------------------------------------------------------------------------------ conversions

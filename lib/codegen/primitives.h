@@ -46,6 +46,12 @@ const char *mirage__gpu_name(MiragePrimitive primitive);
 LLVMValueRef mirage__gpu_shared_base(const MirageGpu *gpu);
 /// Pointer `index` of the kernel: operands, results, workspace.
 LLVMValueRef mirage__gpu_parameter(const MirageGpu *gpu, unsigned index);
+/// Address of the tensor map that is parameter `index`, for TENSOR_COPY_*. On a GPU the parameter is the map itself: a
+/// `byval` of MIRAGE_TENSOR_MAP_BYTES, aligned to 64, with the string attribute "nvvm.grid_constant". On the host it is
+/// the address of the MirageTensorMap.
+LLVMValueRef mirage__gpu_tensor_map(const MirageGpu *gpu, unsigned index);
+/// Says of a call that its warp executes it together: LLVM must not move it into a branch.
+void mirage__gpu_mark_convergent(const MirageGpu *gpu, LLVMValueRef call);
 /// Whether the defect asked for is of `kind` (MirageFaultKind) and belongs here: true once at most, never for PTX.
 bool mirage__gpu_fault(const MirageGpu *gpu, int kind);
 
@@ -67,6 +73,31 @@ void mirage__gpu_store_shared(const MirageGpu *gpu, LLVMValueRef value, LLVMValu
 LLVMValueRef mirage__gpu_to_f32(const MirageGpu *gpu, LLVMValueRef value);
 LLVMValueRef mirage__gpu_from_f32(const MirageGpu *gpu, LLVMValueRef value, MirageDType dtype);
 LLVMTypeRef mirage__gpu_dtype(const MirageGpu *gpu, MirageDType dtype);
+
+// ---------------------------------------------------------------------------- warpgroup products (primitives_wgmma.c)
+
+/// d[64, n] += a[64, 16] @ b[16, n], issued by the 128 threads of a warpgroup; f16 or bf16 with f32 accumulators.
+///
+/// Cells:       n / 2 f32 values of this thread, replaced by those after the product. They may go into another product
+/// of
+///              the same shape, or a wait, and nowhere else until they come out of a wait. In unit u (columns 8 u ..)
+///              lane 4 g + t of warp w of the group has cells 4 u + c at row 16 w + g + 8 (c / 2), column 8 u + 2 t + c
+///              % 2.
+/// a_regs:      4 registers, two elements each: (g, 2t..), (g + 8, 2t..), (g, 2t + 8..), (g + 8, 2t + 8..) of rows
+///              16 w ..; or NULL, and a_desc. Not with a_mn_major.
+/// Descriptors: i64 of PTX (mirage__gpu_matrix_descriptor).
+/// Order:       WGMMA_FENCE, products, WGMMA_COMMIT, mirage__gpu_wgmma_wait. Operands in shared memory are read through
+///              the async proxy: other stores and cp.async need FENCE_ASYNC_SHARED and a barrier before.
+/// n:           8 .. 256, a multiple of 8.
+void mirage__gpu_wgmma(const MirageGpu *gpu, MirageDType dtype, int32_t n, LLVMValueRef a_desc,
+                       const LLVMValueRef *a_regs, bool a_mn_major, LLVMValueRef b_desc, bool b_mn_major,
+                       LLVMValueRef *cells);
+/// Waits until at most `groups` committed groups are under way. All cells of the others go through it.
+void mirage__gpu_wgmma_wait(const MirageGpu *gpu, int32_t groups, uint32_t count, LLVMValueRef *cells);
+/// Descriptor of a matrix at `address` (shared, a multiple of 16): leading and stride offsets in bytes, multiples of
+/// 16; swizzle as MirageTensorMap.swizzle.
+LLVMValueRef mirage__gpu_matrix_descriptor(const MirageGpu *gpu, LLVMValueRef address, int64_t leading_bytes,
+                                           int64_t stride_bytes, int32_t swizzle);
 
 // Shorthand used all over the generator.
 static inline LLVMValueRef gpu_i32(const MirageGpu *gpu, int64_t value) {

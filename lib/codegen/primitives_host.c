@@ -14,6 +14,7 @@ static LLVMValueRef argument(const MirageGpu *gpu, char code, LLVMValueRef opera
   case 's':
   case 'g':
   case 'c':
+  case 'm':
     return LLVMBuildPtrToInt(gpu->builder, operand, gpu->i64, "");
   default:
     return operand;
@@ -71,18 +72,23 @@ static LLVMValueRef call(const MirageGpu *gpu, const char *name, LLVMTypeRef ret
   return LLVMBuildCall2(gpu->builder, type, function, args, count, "");
 }
 
-// The array for results of several registers: one a kernel, read right after each call.
-static LLVMValueRef scratch(const MirageGpu *gpu) {
+// An array of the kernel for registers of a call, by name and size: written before it or read right after.
+static LLVMValueRef scratch(const MirageGpu *gpu, const char *name, unsigned count) {
   LLVMValueRef first = LLVMGetFirstInstruction(LLVMGetEntryBasicBlock(gpu->function));
   size_t length;
   for (LLVMValueRef at = first; at; at = LLVMGetNextInstruction(at))
-    if (LLVMIsAAllocaInst(at) && strcmp(LLVMGetValueName2(at, &length), "registers") == 0)
+    if (LLVMIsAAllocaInst(at) && strcmp(LLVMGetValueName2(at, &length), name) == 0)
       return at;
   LLVMBasicBlockRef here = LLVMGetInsertBlock(gpu->builder);
   LLVMPositionBuilderBefore(gpu->builder, first);
-  LLVMValueRef array = LLVMBuildAlloca(gpu->builder, LLVMArrayType2(gpu->i32, 8), "registers");
+  LLVMValueRef array = LLVMBuildAlloca(gpu->builder, LLVMArrayType2(gpu->i32, count), name);
   LLVMPositionBuilderAtEnd(gpu->builder, here);
   return array;
+}
+
+static LLVMValueRef element(const MirageGpu *gpu, LLVMValueRef array, unsigned index) {
+  LLVMValueRef at = gpu_i32(gpu, index);
+  return LLVMBuildGEP2(gpu->builder, gpu->i32, array, &at, 1, "");
 }
 
 static LLVMValueRef read_array(const MirageGpu *gpu, LLVMValueRef array, LLVMTypeRef type, unsigned count) {
@@ -91,9 +97,8 @@ static LLVMValueRef read_array(const MirageGpu *gpu, LLVMValueRef array, LLVMTyp
     fields[i] = type;
   LLVMValueRef registers = LLVMGetUndef(LLVMStructTypeInContext(gpu->context, fields, count, 0));
   for (unsigned i = 0; i < count; ++i) {
-    LLVMValueRef index = gpu_i32(gpu, i);
-    LLVMValueRef at = LLVMBuildGEP2(gpu->builder, gpu->i32, array, &index, 1, "");
-    registers = LLVMBuildInsertValue(gpu->builder, registers, LLVMBuildLoad2(gpu->builder, type, at, ""), i, "");
+    LLVMValueRef value = LLVMBuildLoad2(gpu->builder, type, element(gpu, array, i), "");
+    registers = LLVMBuildInsertValue(gpu->builder, registers, value, i, "");
   }
   return registers;
 }
@@ -107,7 +112,7 @@ LLVMValueRef mirage__host_emit(const MirageGpu *gpu, const char *name, const cha
   args[count++] = gpu_i32(gpu, gpu->op);
   for (const char *code = signature + 1; *code; ++code, ++count)
     args[count] = argument(gpu, *code, operands[count - 1]);
-  LLVMValueRef array = registers ? scratch(gpu) : NULL;
+  LLVMValueRef array = registers ? scratch(gpu, "registers", 8) : NULL;
   if (array)
     args[count++] = array;
   LLVMValueRef done = call(gpu, symbol, returned_type(gpu, signature[0]), count, args);
@@ -151,6 +156,53 @@ void mirage__host_store(const MirageGpu *gpu, const char *function, LLVMValueRef
                           high};
   call(gpu, function, gpu->void_type, 5, args);
 }
+
+// -------------------------------------------------------------------------------------------------- warpgroup products
+
+enum { MOST_CELLS = 256 };
+
+static LLVMValueRef write_cells(const MirageGpu *gpu, uint32_t count, const LLVMValueRef *cells) {
+  LLVMValueRef array = scratch(gpu, "cells", MOST_CELLS);
+  for (uint32_t i = 0; i < count; ++i)
+    LLVMBuildStore(gpu->builder, cells[i], element(gpu, array, i));
+  return array;
+}
+
+static void read_cells(const MirageGpu *gpu, uint32_t count, LLVMValueRef array, LLVMValueRef *cells) {
+  for (uint32_t i = 0; i < count; ++i)
+    cells[i] = LLVMBuildLoad2(gpu->builder, gpu->f32, element(gpu, array, i), "");
+}
+
+void mirage__host_wgmma(const MirageGpu *gpu, MirageDType dtype, int32_t n, LLVMValueRef a_desc,
+                        const LLVMValueRef *a_regs, bool a_mn_major, LLVMValueRef b_desc, bool b_mn_major,
+                        LLVMValueRef *cells) {
+  LLVMValueRef array = write_cells(gpu, (uint32_t)n / 2, cells);
+  LLVMValueRef registers = LLVMConstNull(LLVMTypeOf(array));
+  if (a_regs) {
+    registers = scratch(gpu, "a", 4);
+    for (unsigned i = 0; i < 4; ++i)
+      LLVMBuildStore(gpu->builder, LLVMBuildBitCast(gpu->builder, a_regs[i], gpu->i32, ""), element(gpu, registers, i));
+  }
+  LLVMValueRef args[8] = {gpu_i32(gpu, gpu->op),
+                          gpu_i32(gpu, dtype),
+                          gpu_i32(gpu, n),
+                          gpu_i32(gpu, a_mn_major | b_mn_major << 1),
+                          a_desc ? a_desc : gpu_i64(gpu, 0),
+                          registers,
+                          b_desc,
+                          array};
+  call(gpu, "mirage_emu_wgmma", gpu->void_type, 8, args);
+  read_cells(gpu, (uint32_t)n / 2, array, cells);
+}
+
+void mirage__host_wgmma_results(const MirageGpu *gpu, uint32_t count, LLVMValueRef *cells) {
+  LLVMValueRef array = write_cells(gpu, count, cells);
+  LLVMValueRef args[3] = {gpu_i32(gpu, gpu->op), gpu_i32(gpu, count), array};
+  call(gpu, "mirage_emu_wgmma_results", gpu->void_type, 3, args);
+  read_cells(gpu, count, array, cells);
+}
+
+// ---------------------------------------------------------------------------------------------------------- addresses
 
 LLVMValueRef mirage__host_shared_base(const MirageGpu *gpu) {
   return LLVMConstIntToPtr(gpu_i64(gpu, (int64_t)MIRAGE_HOST_SHARED_BASE), gpu->shared_ptr);

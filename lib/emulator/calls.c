@@ -49,6 +49,83 @@ static void emu_CP_ASYNC_4_FILL(uint32_t op, uint64_t to, uint64_t from, uint32_
 static void emu_CP_ASYNC_COMMIT(uint32_t op) { mirage__copy_commit(machine()); }
 static void emu_CP_ASYNC_WAIT(uint32_t op, uint32_t allowed) { mirage__copy_wait(machine(), op, allowed); }
 
+// ------------------------------------------------------------------------------------- mbarriers, bulk copies,
+// warpgroups
+
+static void refuse(uint32_t op, const char *what) { mirage__machine_fail(machine(), op, "%s: not emulated", what); }
+static void check_mbarrier(uint32_t op, uint64_t address) {
+  if (address % 8)
+    mirage__machine_fail(machine(), op, "an mbarrier at byte %lld of shared memory: misaligned",
+                         (long long)(address - MIRAGE_HOST_SHARED_BASE));
+  refuse(op, "mbarrier");
+}
+static void emu_BARRIER_NAMED(uint32_t op, uint32_t number, uint32_t threads) { refuse(op, "named barrier"); }
+static void emu_BARRIER_NAMED_ARRIVE(uint32_t op, uint32_t number, uint32_t threads) { refuse(op, "named barrier"); }
+static void emu_SET_REGISTERS_MORE(uint32_t op, uint32_t count) { refuse(op, "setmaxnreg"); }
+static void emu_SET_REGISTERS_FEWER(uint32_t op, uint32_t count) { refuse(op, "setmaxnreg"); }
+static void emu_MBARRIER_INIT(uint32_t op, uint64_t address, uint32_t count) { check_mbarrier(op, address); }
+static void emu_MBARRIER_INVAL(uint32_t op, uint64_t address) { check_mbarrier(op, address); }
+static void emu_MBARRIER_EXPECT(uint32_t op, uint64_t address, uint32_t bytes) { check_mbarrier(op, address); }
+static void emu_MBARRIER_ARRIVE(uint32_t op, uint64_t address) { check_mbarrier(op, address); }
+static void emu_MBARRIER_ARRIVE_CLUSTER(uint32_t op, uint64_t address) { check_mbarrier(op, address); }
+static uint32_t emu_MBARRIER_TRY_WAIT(uint32_t op, uint64_t address, uint32_t parity) {
+  check_mbarrier(op, address);
+  return 0;
+}
+static void emu_CP_ASYNC_ARRIVE(uint32_t op, uint64_t address) { check_mbarrier(op, address); }
+static void emu_FENCE_MBARRIER_INIT(uint32_t op) {}
+static void emu_FENCE_ASYNC_SHARED(uint32_t op) {}
+static void emu_BULK_COPY(uint32_t op, uint64_t to, uint64_t from, uint32_t bytes, uint64_t mbarrier) {
+  refuse(op, "bulk copy");
+}
+static void tensor_copy(uint32_t op) { refuse(op, "tensor copy"); }
+static void emu_TENSOR_COPY_1D(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0) {
+  tensor_copy(op);
+}
+static void emu_TENSOR_COPY_1D_MULTICAST(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0,
+                                         uint32_t blocks) {
+  tensor_copy(op);
+}
+static void emu_TENSOR_COPY_2D(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0, uint32_t c1) {
+  tensor_copy(op);
+}
+static void emu_TENSOR_COPY_2D_MULTICAST(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0,
+                                         uint32_t c1, uint32_t blocks) {
+  tensor_copy(op);
+}
+static void emu_TENSOR_COPY_3D(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0, uint32_t c1,
+                               uint32_t c2) {
+  tensor_copy(op);
+}
+static void emu_TENSOR_COPY_3D_MULTICAST(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0,
+                                         uint32_t c1, uint32_t c2, uint32_t blocks) {
+  tensor_copy(op);
+}
+static void emu_TENSOR_COPY_4D(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0, uint32_t c1,
+                               uint32_t c2, uint32_t c3) {
+  tensor_copy(op);
+}
+static void emu_TENSOR_COPY_4D_MULTICAST(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0,
+                                         uint32_t c1, uint32_t c2, uint32_t c3, uint32_t blocks) {
+  tensor_copy(op);
+}
+static void emu_TENSOR_COPY_5D(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0, uint32_t c1,
+                               uint32_t c2, uint32_t c3, uint32_t c4) {
+  tensor_copy(op);
+}
+static void emu_TENSOR_COPY_5D_MULTICAST(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0,
+                                         uint32_t c1, uint32_t c2, uint32_t c3, uint32_t c4, uint32_t blocks) {
+  tensor_copy(op);
+}
+static void emu_WGMMA_FENCE(uint32_t op) {}
+static void emu_WGMMA_COMMIT(uint32_t op) {}
+static void emu_WGMMA_WAIT(uint32_t op, uint64_t groups) {}
+static void emu_wgmma(uint32_t op, uint32_t dtype, uint32_t n, uint32_t majors, uint64_t a, const uint32_t *a_regs,
+                      uint64_t b, float *cells) {
+  refuse(op, "wgmma");
+}
+static void emu_wgmma_results(uint32_t op, uint32_t count, float *cells) { refuse(op, "wgmma"); }
+
 // --------------------------------------------------------------------------------------------------------------- warps
 
 static void emu_LDMATRIX_X1_to(uint32_t op, uint64_t address, uint32_t *out, bool transposed) {
@@ -92,8 +169,37 @@ static void emu_MMA_BF16(uint32_t op, uint32_t a0, uint32_t a1, uint32_t a2, uin
   mma(op, MMA_BF16, (uint32_t[]){a0, a1, a2, a3, b0, b1}, (float[]){c0, c1, c2, c3}, out);
 }
 
+static void emu_STMATRIX_X1(uint32_t op, uint64_t address, uint32_t r0) {
+  mirage__warp_stmatrix(machine(), op, address, 1, false, &r0);
+}
+static void emu_STMATRIX_X1_TRANS(uint32_t op, uint64_t address, uint32_t r0) {
+  mirage__warp_stmatrix(machine(), op, address, 1, true, &r0);
+}
+static void emu_STMATRIX_X2(uint32_t op, uint64_t address, uint32_t r0, uint32_t r1) {
+  mirage__warp_stmatrix(machine(), op, address, 2, false, (uint32_t[]){r0, r1});
+}
+static void emu_STMATRIX_X2_TRANS(uint32_t op, uint64_t address, uint32_t r0, uint32_t r1) {
+  mirage__warp_stmatrix(machine(), op, address, 2, true, (uint32_t[]){r0, r1});
+}
+static void emu_STMATRIX_X4(uint32_t op, uint64_t address, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3) {
+  mirage__warp_stmatrix(machine(), op, address, 4, false, (uint32_t[]){r0, r1, r2, r3});
+}
+static void emu_STMATRIX_X4_TRANS(uint32_t op, uint64_t address, uint32_t r0, uint32_t r1, uint32_t r2, uint32_t r3) {
+  mirage__warp_stmatrix(machine(), op, address, 4, true, (uint32_t[]){r0, r1, r2, r3});
+}
+
 static float emu_SHUFFLE_XOR(uint32_t op, uint32_t lanes, float value, uint32_t lane_mask, uint32_t clamp) {
   return mirage__warp_shuffle_xor(machine(), op, lanes, value, lane_mask, clamp);
+}
+
+static uint32_t emu_SHUFFLE_IDX(uint32_t op, uint32_t lanes, uint32_t value, uint32_t lane, uint32_t clamp) {
+  return mirage__warp_shuffle_idx(machine(), op, lanes, value, lane, clamp);
+}
+static uint32_t emu_VOTE_ANY(uint32_t op, uint32_t lanes, uint32_t value) {
+  return mirage__warp_vote(machine(), op, lanes, value) != 0;
+}
+static uint32_t emu_VOTE_ALL(uint32_t op, uint32_t lanes, uint32_t value) {
+  return mirage__warp_vote(machine(), op, lanes, value) == UINT32_MAX;
 }
 
 // ---------------------------------------------------------------------------------------------------------- arithmetic
@@ -167,6 +273,12 @@ static uint32_t emu_ATOMIC_ADD_RELEASE(uint32_t op, uint64_t address, uint32_t v
   mirage__order_acquire(machine(), op, address);
   *word = before + value;
   return before;
+}
+
+static void emu_RED_RELEASE(uint32_t op, uint64_t address, uint32_t value) {
+  uint32_t *word = mirage__memory_flag(machine(), op, address, true);
+  mirage__order_release(machine(), op, address);
+  *word += value;
 }
 
 // Looking twice at the same word with nothing written in between is waiting.
@@ -253,6 +365,8 @@ const CallSymbol *mirage__calls(uint32_t *out_count) {
 #define PRIMITIVE(name, how, text, signature, overload) {"mirage_emu_" #name, (void *)emu_##name},
 #include "codegen/primitives.def"
       {"mirage_emu_nothing", (void *)emu_nothing},
+      {"mirage_emu_wgmma", (void *)emu_wgmma},
+      {"mirage_emu_wgmma_results", (void *)emu_wgmma_results},
       {"mirage_emu_ld_global", (void *)emu_ld_global},
       {"mirage_emu_st_global", (void *)emu_st_global},
       {"mirage_emu_ld_shared", (void *)emu_ld_shared},

@@ -211,6 +211,8 @@ static MirageStatus run_kernel(Run *run, uint32_t index) {
                    .name = attrs->launch->kernel,
                    .entry = emulation->kernels[index].entry,
                    .num_buffers = node.num_operands + node.num_results + has_workspace,
+                   .num_maps = attrs->launch->num_maps,
+                   .maps = attrs->launch->maps,
                    .threads = (uint32_t)attrs->launch->threads,
                    .shared_bytes = (uint32_t)attrs->launch->shared_bytes,
                    .together = has_workspace,

@@ -188,7 +188,7 @@ static MirageStatus allocate(Machine *m, uint32_t num_blocks, Store *store) {
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
   m->fibres = calloc(m->num_fibres, sizeof *m->fibres);
   m->clusters = calloc(m->num_clusters, sizeof *m->clusters);
-  m->pointers = calloc(launch->num_buffers + 1, sizeof *m->pointers);
+  m->pointers = calloc(launch->num_buffers + launch->num_maps + 1, sizeof *m->pointers);
   store->blocks = calloc(num_blocks, sizeof *store->blocks);
   store->warps = calloc(num_blocks * warps, sizeof *store->warps);
   store->shared = malloc(num_blocks * shared * GRANULE + 1);
@@ -343,6 +343,8 @@ static MirageStatus run(Machine *m, Store *store, int64_t num_blocks, uint32_t b
   MIRAGE_TRY(allocate(m, batch, store));
   for (uint32_t i = 0; i < launch->num_buffers; ++i)
     m->pointers[i] = buffer_address(i);
+  for (uint32_t i = 0; i < launch->num_maps; ++i)
+    m->pointers[launch->num_buffers + i] = (uintptr_t)&launch->maps[i];
   for (int64_t c = 0; c < clusters && !m->failed; c += m->num_clusters) {
     begin_batch(m, store, c);
     run_batch(m);

@@ -39,6 +39,8 @@ typedef struct Launch {
   void (*entry)(const uint64_t *pointers);
   uint32_t num_buffers;
   Buffer *buffers; // operands, results, workspace
+  uint32_t num_maps;
+  const MirageTensorMap *maps;
   int64_t grid[3], cluster[3];
   uint32_t threads, shared_bytes;
   bool together; // all blocks at once: they wait for each other, through the last buffer
@@ -194,7 +196,12 @@ void mirage__order_access(Machine *m, uint32_t op, const void *data, uint32_t by
 
 float mirage__warp_shuffle_xor(Machine *m, uint32_t op, uint32_t lanes, float value, uint32_t lane_mask,
                                uint32_t clamp);
+uint32_t mirage__warp_shuffle_idx(Machine *m, uint32_t op, uint32_t lanes, uint32_t value, uint32_t lane,
+                                  uint32_t clamp);
+uint32_t mirage__warp_vote(Machine *m, uint32_t op, uint32_t lanes, bool value); // a bit a lane
 void mirage__warp_ldmatrix(Machine *m, uint32_t op, uint64_t address, uint32_t count, bool transposed, uint32_t *out);
+void mirage__warp_stmatrix(Machine *m, uint32_t op, uint64_t address, uint32_t count, bool transposed,
+                           const uint32_t *words);
 typedef enum { MMA_F16, MMA_BF16 } MmaType;
 /// operands: a0..a3, b0, b1 as registers, c0..c3 as the bits of f32.
 void mirage__warp_mma(Machine *m, uint32_t op, MmaType type, const uint32_t *operands, float *out);

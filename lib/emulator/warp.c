@@ -26,28 +26,62 @@ static uint32_t as_bits(float value) {
 
 // ------------------------------------------------------------------------------------------------------------ shuffles
 
-float mirage__warp_shuffle_xor(Machine *m, uint32_t op, uint32_t lanes, float value, uint32_t lane_mask,
-                               uint32_t clamp) {
-  Fibre *self = m->self, *warp = warp_lanes(m);
-  if (lanes != UINT32_MAX || clamp != LANES - 1 || lane_mask >= LANES)
-    mirage__machine_fail(m, op, "a shuffle of lanes 0x%x by %u below %u: whole warps are emulated", lanes, lane_mask,
-                         clamp);
-  self->words[0] = as_bits(value);
-  self->words[1] = lane_mask;
+static void check_lanes(Machine *m, uint32_t op, uint32_t lanes, uint32_t clamp) {
+  if (lanes != UINT32_MAX || clamp != LANES - 1)
+    mirage__machine_fail(m, op, "a shuffle of lanes 0x%x below %u: whole warps are emulated", lanes, clamp);
+}
+
+// Every lane gets the word of lane words[1], which it has chosen.
+static void exchange(Fibre *warp) {
+  uint32_t result[LANES], acquired = 0;
+  for (uint32_t i = 0; i < LANES; ++i) {
+    result[i] = warp[warp[i].words[1]].words[0];
+    acquired = warp[i].acquired_epoch > acquired ? warp[i].acquired_epoch : acquired;
+  }
+  for (uint32_t i = 0; i < LANES; ++i) {
+    warp[i].words[0] = result[i];
+    warp[i].acquired_epoch = acquired; // order.c says why
+  }
+}
+
+static uint32_t shuffle(Machine *m, uint32_t op, uint32_t value, uint32_t lane) {
+  Fibre *self = m->self;
+  self->words[0] = value;
+  self->words[1] = lane;
   if (mirage__machine_meet(m, warp_meeting(m), LANES, "a shuffle", op)) {
-    uint32_t result[LANES];
-    uint32_t acquired = 0;
-    for (uint32_t i = 0; i < LANES; ++i) {
-      result[i] = warp[i ^ warp[i].words[1]].words[0];
-      acquired = warp[i].acquired_epoch > acquired ? warp[i].acquired_epoch : acquired;
-    }
-    for (uint32_t i = 0; i < LANES; ++i) {
-      warp[i].words[0] = result[i];
-      warp[i].acquired_epoch = acquired; // order.c says why
-    }
+    exchange(warp_lanes(m));
     mirage__machine_release(m, warp_meeting(m));
   }
-  return as_float(self->words[0]);
+  return self->words[0];
+}
+
+float mirage__warp_shuffle_xor(Machine *m, uint32_t op, uint32_t lanes, float value, uint32_t lane_mask,
+                               uint32_t clamp) {
+  check_lanes(m, op, lanes, clamp);
+  if (lane_mask >= LANES)
+    mirage__machine_fail(m, op, "a shuffle by %u: a warp has %u lanes", lane_mask, (unsigned)LANES);
+  return as_float(shuffle(m, op, as_bits(value), m->self->thread % LANES ^ lane_mask));
+}
+
+uint32_t mirage__warp_shuffle_idx(Machine *m, uint32_t op, uint32_t lanes, uint32_t value, uint32_t lane,
+                                  uint32_t clamp) {
+  check_lanes(m, op, lanes, clamp);
+  return shuffle(m, op, value, lane % LANES);
+}
+
+uint32_t mirage__warp_vote(Machine *m, uint32_t op, uint32_t lanes, bool value) {
+  Fibre *self = m->self, *warp = warp_lanes(m);
+  check_lanes(m, op, lanes, LANES - 1);
+  self->words[0] = value;
+  if (mirage__machine_meet(m, warp_meeting(m), LANES, "a vote", op)) {
+    uint32_t votes = 0;
+    for (uint32_t i = 0; i < LANES; ++i)
+      votes |= warp[i].words[0] << i;
+    for (uint32_t i = 0; i < LANES; ++i)
+      warp[i].words[0] = votes;
+    mirage__machine_release(m, warp_meeting(m));
+  }
+  return self->words[0];
 }
 
 // ------------------------------------------------------------------------------------------------------------ ldmatrix
@@ -77,6 +111,31 @@ void mirage__warp_ldmatrix(Machine *m, uint32_t op, uint64_t address, uint32_t c
     mirage__machine_release(m, warp_meeting(m));
   }
   memcpy(out, self->words, count * sizeof *out);
+}
+
+// The inverse: element (r, c) of matrix i goes where the address of lane 8 i + r says.
+static void store_matrices(Machine *m, uint32_t op, Fibre *warp, uint32_t count, bool transposed) {
+  for (uint32_t i = 0; i < count; ++i) {
+    uint16_t rows[8][8];
+    for (uint32_t l = 0; l < LANES; ++l) {
+      uint32_t g = l / 4, t = l % 4 * 2;
+      *(transposed ? &rows[t][g] : &rows[g][t]) = (uint16_t)warp[l].words[i];
+      *(transposed ? &rows[t + 1][g] : &rows[g][t + 1]) = (uint16_t)(warp[l].words[i] >> 16);
+    }
+    for (uint32_t r = 0; r < 8; ++r)
+      memcpy(mirage__memory_shared_write(m, op, warp[8 * i + r].address, sizeof rows[r]), rows[r], sizeof rows[r]);
+  }
+}
+
+void mirage__warp_stmatrix(Machine *m, uint32_t op, uint64_t address, uint32_t count, bool transposed,
+                           const uint32_t *words) {
+  Fibre *self = m->self;
+  self->address = address;
+  memcpy(self->words, words, count * sizeof *words);
+  if (mirage__machine_meet(m, warp_meeting(m), LANES, transposed ? "stmatrix.trans" : "stmatrix", op)) {
+    store_matrices(m, op, warp_lanes(m), count, transposed);
+    mirage__machine_release(m, warp_meeting(m));
+  }
 }
 
 // ---------------------------------------------------------------------------------------------------------------- mma

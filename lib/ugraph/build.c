@@ -363,8 +363,12 @@ static const MirageLaunch *copy_launch(MirageUGraph *graph, const MirageLaunch *
   MirageLaunch *copy = launch ? mirage_arena_copy(&graph->arena, launch, sizeof *copy) : NULL;
   if (launch && !copy)
     fail_memory(graph, "launch");
-  if (copy)
-    copy->kernel = mirage_ugraph_intern_string(graph, launch->kernel);
+  if (!copy)
+    return NULL;
+  copy->kernel = mirage_ugraph_intern_string(graph, launch->kernel);
+  copy->maps = mirage_arena_copy(&graph->arena, launch->maps, launch->num_maps * sizeof *copy->maps);
+  if (launch->num_maps && !copy->maps)
+    fail_memory(graph, "launch");
   return copy;
 }
 

@@ -10,6 +10,8 @@
 #include "codegen/primitives.h"
 #include "mirage/layout.h"
 #include "llvm-c/Analysis.h"
+#include "llvm-c/Target.h"
+#include "llvm-c/TargetMachine.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -74,26 +76,98 @@ static void refuses(MirageUGraph *graph, const char *target, MirageStatus expect
   mirage_ugraph_destroy(graph);
 }
 
-// Every row of primitives.def is something that this LLVM has, with the types that the row says.
+// Every row of primitives.def is something that this LLVM has, with the types that the row says, and ptxas takes it.
+static LLVMValueRef any_operand(const MirageGpu *gpu, MiragePrimitive primitive, uint32_t index) {
+  LLVMTypeRef type = mirage__gpu_operand_type(gpu, primitive, index);
+  if (type == gpu->shared_ptr)
+    return mirage__gpu_shared_base(gpu);
+  if (type == gpu->cluster_ptr)
+    return GPU(gpu, MAP_RANK, mirage__gpu_shared_base(gpu), gpu_i32(gpu, 0));
+  if (type == gpu->global_ptr)
+    return LLVMGetParam(gpu->function, 0);
+  if (LLVMGetTypeKind(type) == LLVMPointerTypeKind)
+    return mirage__gpu_tensor_map(gpu, 1);
+  if (primitive == MIRAGE_PRIM_SET_REGISTERS_MORE || primitive == MIRAGE_PRIM_SET_REGISTERS_FEWER)
+    return gpu_i32(gpu, 64);
+  bool named = primitive == MIRAGE_PRIM_BARRIER_NAMED || primitive == MIRAGE_PRIM_BARRIER_NAMED_ARRIVE;
+  return named ? gpu_i32(gpu, index ? 64 : 1) : LLVMConstNull(type);
+}
+
+// Shapes of the warpgroup's product, operands of both kinds, and a wait that all accumulators go through.
+static void emit_wgmma(const MirageGpu *gpu) {
+  LLVMValueRef shared = mirage__gpu_shared_base(gpu), one = gpu_i32(gpu, 1), a_regs[4] = {one, one, one, one};
+  LLVMValueRef descriptor = mirage__gpu_matrix_descriptor(gpu, shared, 128, 1024, 3);
+  for (int32_t n = 8; n <= 256; n *= 2) {
+    LLVMValueRef cells[128];
+    for (int32_t i = 0; i < n / 2; ++i)
+      cells[i] = gpu_f32(gpu, i);
+    GPU0(gpu, WGMMA_FENCE);
+    mirage__gpu_wgmma(gpu, MIRAGE_F16, n, descriptor, NULL, false, descriptor, true, cells);
+    mirage__gpu_wgmma(gpu, MIRAGE_F16, n, descriptor, NULL, true, descriptor, false, cells);
+    mirage__gpu_wgmma(gpu, MIRAGE_BF16, n, NULL, a_regs, false, descriptor, false, cells);
+    GPU0(gpu, WGMMA_COMMIT);
+    mirage__gpu_wgmma_wait(gpu, 0, (uint32_t)n / 2, cells);
+    for (int32_t i = 0; i < n / 2; ++i)
+      mirage__gpu_store_global(gpu, cells[i], LLVMGetParam(gpu->function, 0));
+  }
+}
+
+static void begin_kernel(MirageGpu *gpu) {
+  LLVMContextRef c = gpu->context;
+  LLVMTypeRef params[2] = {gpu->global_ptr, LLVMPointerTypeInContext(c, 0)};
+  LLVMTypeRef map = LLVMArrayType2(gpu->i8, MIRAGE_TENSOR_MAP_BYTES);
+  gpu->function = LLVMAddFunction(gpu->module, "f", LLVMFunctionType(gpu->void_type, params, 2, 0));
+  LLVMSetFunctionCallConv(gpu->function, 71);
+  unsigned by_value = LLVMGetEnumAttributeKindForName("byval", 5), align = LLVMGetEnumAttributeKindForName("align", 5);
+  LLVMAddAttributeAtIndex(gpu->function, 2, LLVMCreateTypeAttribute(c, by_value, map));
+  LLVMAddAttributeAtIndex(gpu->function, 2, LLVMCreateEnumAttribute(c, align, 64));
+  LLVMAddAttributeAtIndex(gpu->function, 2, LLVMCreateStringAttribute(c, "nvvm.grid_constant", 18, "", 0));
+  LLVMAddTargetDependentFunctionAttr(gpu->function, "nvvm.maxntid", "128");
+  LLVMPositionBuilderAtEnd(gpu->builder, LLVMAppendBasicBlockInContext(c, gpu->function, "entry"));
+}
+
+static void assemble_module(LLVMModuleRef module) {
+  const MirageTarget *h200 = mirage_target_find("h200");
+  LLVMTargetRef target;
+  char *error = NULL;
+  LLVMMemoryBufferRef text = NULL;
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+  assert_int_equal(LLVMGetTargetFromTriple("nvptx64-nvidia-cuda", &target, &error), 0);
+  LLVMTargetMachineRef machine =
+      LLVMCreateTargetMachine(target, "nvptx64-nvidia-cuda", h200->chip, h200->ptx, LLVMCodeGenLevelDefault,
+                              LLVMRelocDefault, LLVMCodeModelDefault);
+  if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &error, &text))
+    fail_msg("%s", error);
+  assemble(LLVMGetBufferStart(text), h200->chip);
+  assert_int_equal(count(LLVMGetBufferStart(text), ".local"), 0);
+  LLVMDisposeMemoryBuffer(text);
+  LLVMDisposeTargetMachine(machine);
+}
+
 static void test_primitives(void **state) {
   LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef module = LLVMModuleCreateWithNameInContext("primitives", context);
+  LLVMSetTarget(module, "nvptx64-nvidia-cuda");
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
   MirageGpu gpu;
   mirage__gpu_init(&gpu, context, module, builder);
-  gpu.function = LLVMAddFunction(module, "f", LLVMFunctionType(gpu.void_type, NULL, 0, 0));
-  LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, gpu.function, "entry"));
+  begin_kernel(&gpu);
   for (int p = 0; p < MIRAGE_NUM_PRIMITIVES; ++p) {
     LLVMValueRef operands[16];
     for (uint32_t i = 0; i < mirage__gpu_num_operands((MiragePrimitive)p); ++i)
-      operands[i] = LLVMConstNull(mirage__gpu_operand_type(&gpu, (MiragePrimitive)p, i));
+      operands[i] = any_operand(&gpu, (MiragePrimitive)p, i);
     assert_non_null(mirage__gpu_emit(&gpu, (MiragePrimitive)p, operands));
   }
+  emit_wgmma(&gpu);
   LLVMBuildRetVoid(builder);
   char *message = NULL;
   if (LLVMVerifyModule(module, LLVMReturnStatusAction, &message))
     fail_msg("%s", message);
   LLVMDisposeMessage(message);
+  assemble_module(module);
   LLVMDisposeBuilder(builder);
   LLVMDisposeModule(module);
   LLVMContextDispose(context);

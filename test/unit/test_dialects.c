@@ -114,7 +114,9 @@ static void test_schedule(void **state) {
 }
 
 static void test_launch(void **state) {
-  MirageLaunch launch = {"rms \"norm\"_0", 256, 1 << 16, INT64_C(1) << 40}, back;
+  MirageLaunch launch = {
+      .kernel = "rms \"norm\"_0", .threads = 256, .shared_bytes = 1 << 16, .workspace_bytes = INT64_C(1) << 40};
+  MirageLaunch back;
   MlirAttribute attribute = through_text(mirageKernelLaunchAttrGet(context, &launch));
   assert_true(mirageKernelAttributeIsALaunch(attribute));
   mirageKernelLaunchAttrGetValue(attribute, &back);

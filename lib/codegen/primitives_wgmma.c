@@ -1,0 +1,122 @@
+// primitives_wgmma.c - matrix instructions of a warpgroup: rows of primitives.def with as many registers as the shape
+// has.
+//
+// The instruction runs on after it was issued, and PTX tells the assembler so, not LLVM. So accumulators are tied
+// operands: what goes in comes out in the same register, of the product and again of the wait, and nothing that uses
+// them can stand between.
+//
+// Example, n = 8: { ... wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {$0, $1, $2, $3}, $8, $9, ...; } with
+// constraints "=f,=f,=f,=f,0,1,2,3,l,l,~{memory}".
+#include "primitives.h"
+
+#include "host.h"
+#include <assert.h>
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { MOST_CELLS = 256, TEXT_BYTES = 4096 };
+
+typedef struct Text {
+  char chars[TEXT_BYTES];
+  size_t used;
+} Text;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+static void add(Text *text, const char *format, ...) {
+  va_list args;
+  va_start(args, format);
+  text->used += (size_t)vsnprintf(text->chars + text->used, sizeof text->chars - text->used, format, args);
+  va_end(args);
+  assert(text->used < sizeof text->chars);
+}
+
+// "{$first, ...}"
+static void add_registers(Text *text, uint32_t first, uint32_t count) {
+  for (uint32_t i = 0; i < count; ++i)
+    add(text, "%s$%u", i ? ", " : "{", first + i);
+  add(text, "}");
+}
+
+// Emits `code` with `cells` in and out and `num_inputs` more inputs, each of constraint inputs[i].
+static void emit_tied(const MirageGpu *gpu, const Text *code, uint32_t count, LLVMValueRef *cells, const char *inputs,
+                      const LLVMValueRef *operands) {
+  Text constraints = {.used = 0};
+  LLVMTypeRef fields[MOST_CELLS], params[MOST_CELLS + 8];
+  LLVMValueRef args[MOST_CELLS + 8];
+  uint32_t used = 0;
+  for (uint32_t i = 0; i < count; ++i, ++used) {
+    add(&constraints, "=f,");
+    fields[i] = params[used] = gpu->f32;
+    args[used] = cells[i];
+  }
+  for (uint32_t i = 0; i < count; ++i)
+    add(&constraints, "%u,", i);
+  for (; *inputs; ++inputs, ++operands, ++used) {
+    add(&constraints, "%c,", *inputs);
+    args[used] = *operands;
+    params[used] = LLVMTypeOf(*operands);
+  }
+  add(&constraints, "~{memory}");
+  LLVMTypeRef results = LLVMStructTypeInContext(gpu->context, fields, count, 0);
+  LLVMTypeRef type = LLVMFunctionType(count == 1 ? gpu->f32 : results, params, used, 0);
+  LLVMValueRef callee = LLVMGetInlineAsm(type, code->chars, code->used, constraints.chars, constraints.used, 1, 0,
+                                         LLVMInlineAsmDialectATT, 0);
+  LLVMValueRef call = LLVMBuildCall2(gpu->builder, type, callee, args, used, "");
+  mirage__gpu_mark_convergent(gpu, call);
+  for (uint32_t i = 0; i < count; ++i)
+    cells[i] = count == 1 ? call : LLVMBuildExtractValue(gpu->builder, call, i, "");
+}
+
+void mirage__gpu_wgmma(const MirageGpu *gpu, MirageDType dtype, int32_t n, LLVMValueRef a_desc,
+                       const LLVMValueRef *a_regs, bool a_mn_major, LLVMValueRef b_desc, bool b_mn_major,
+                       LLVMValueRef *cells) {
+  assert(n >= 8 && n <= 256 && n % 8 == 0 && (dtype == MIRAGE_F16 || dtype == MIRAGE_BF16) && !(a_regs && a_mn_major));
+  if (gpu->host) {
+    mirage__host_wgmma(gpu, dtype, n, a_desc, a_regs, a_mn_major, b_desc, b_mn_major, cells);
+    return;
+  }
+  uint32_t count = (uint32_t)n / 2, a = 2 * count;
+  const char *type = dtype == MIRAGE_F16 ? "f16" : "bf16";
+  Text code = {.used = 0};
+  add(&code, "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s ", n, type, type);
+  add_registers(&code, 0, count);
+  add(&code, ", ");
+  if (a_regs) {
+    add_registers(&code, a, 4);
+    add(&code, ", $%u, p, 1, 1, %d; }", a + 4, b_mn_major);
+    LLVMValueRef operands[5] = {a_regs[0], a_regs[1], a_regs[2], a_regs[3], b_desc};
+    emit_tied(gpu, &code, count, cells, "rrrrl", operands);
+  } else {
+    add(&code, "$%u, $%u, p, 1, 1, %d, %d; }", a, a + 1, a_mn_major, b_mn_major);
+    LLVMValueRef operands[2] = {a_desc, b_desc};
+    emit_tied(gpu, &code, count, cells, "ll", operands);
+  }
+}
+
+void mirage__gpu_wgmma_wait(const MirageGpu *gpu, int32_t groups, uint32_t count, LLVMValueRef *cells) {
+  if (gpu->host || count == 0) {
+    GPU(gpu, WGMMA_WAIT, gpu_i64(gpu, groups));
+    if (count)
+      mirage__host_wgmma_results(gpu, count, cells);
+    return;
+  }
+  assert(count <= MOST_CELLS);
+  Text code = {.used = 0};
+  add(&code, "wgmma.wait_group.sync.aligned %d;", groups);
+  emit_tied(gpu, &code, count, cells, "", NULL);
+}
+
+// Start address, leading and stride offsets by 16 bytes at bits 0, 16, 32; the swizzle at bit 62 as 0 none, 1 = 128
+// bytes, 2 = 64, 3 = 32. [PTX ISA, asynchronous warpgroup level matrix instructions]
+LLVMValueRef mirage__gpu_matrix_descriptor(const MirageGpu *gpu, LLVMValueRef address, int64_t leading_bytes,
+                                           int64_t stride_bytes, int32_t swizzle) {
+  LLVMBuilderRef b = gpu->builder;
+  uint64_t mode = swizzle ? 4 - (uint64_t)swizzle : 0;
+  uint64_t fixed =
+      mode << 62 | (uint64_t)(stride_bytes / 16 & 0x3fff) << 32 | (uint64_t)(leading_bytes / 16 & 0x3fff) << 16;
+  LLVMValueRef start = LLVMBuildPtrToInt(b, address, gpu->i64, "");
+  start = LLVMBuildAnd(b, LLVMBuildLShr(b, start, gpu_i64(gpu, 4), ""), gpu_i64(gpu, 0x3fff), "");
+  return LLVMBuildOr(b, start, gpu_i64(gpu, (int64_t)fixed), "");
+}
