@@ -427,7 +427,8 @@ static MirageStatus measure_pair(Guard *guard) {
   if (work > allowed) {
     char reason[160];
     bool follow = guard->options.followed;
-    MIRAGE_TRY(mirage__verify_shrink(guard->graphs[0], guard->graphs[1], false, &follow, &small[0], &small[1], reason));
+    MIRAGE_TRY(mirage__verify_shrink(guard->graphs[0], guard->graphs[1], SHRINK_SMALLEST, &follow, &small[0], &small[1],
+                                     reason));
   }
   if (small[0]) {
     guard->graphs[0] = small[0];

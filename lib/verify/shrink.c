@@ -5,7 +5,7 @@
 // Factors:  the extents that occur in a class are products of the splits: tensor = grid x loop x tile. Their greatest
 //           common divisor g is the innermost factor of the common refinement of all splits in both graphs. It alone
 //           shrinks, to 2, 3, 5 or 7, the smallest for the axes with the most parts and unequal for the first four:
-//           every extent e becomes e / g * m. Grids and loop ranges stay as they are. `other_sizes` makes a second
+//           every extent e becomes e / g * m. Grids and loop ranges stay as they are. SHRINK_OTHER makes a second
 //           instance with 3, 5, 7, 11, ...: a number that fits the extents of one by chance does not fit the other's.
 // Ragged:   when ceil(n / parts) does not divide n, the last tile is masked. Such a class, of one tensor extent n and
 //           one tile extent t, gets n' = floor(n / t) t' + r' with 0 < r' < t': as many whole tiles, and a tail.
@@ -42,9 +42,9 @@ typedef struct Shrink {
   uint32_t *parent;   // union-find
   AxisClass *classes; // at the roots
   uint32_t num_dims;
-  bool follow;      // constants that stem from extents shrink with them
-  bool followed;    // some did
-  bool other_sizes; // a second instance, none of whose axes has the extent of the first unless it is the original one
+  bool follow;       // constants that stem from extents shrink with them
+  bool followed;     // some did
+  ShrinkSizes sizes; // SHRINK_OTHER: no axis has the extent of the first instance unless it is the original one
   char *reason;
 } Shrink;
 
@@ -373,7 +373,13 @@ static int by_parts(const void *a, const void *b) {
 
 // Returns whether any class got smaller.
 static MirageStatus choose(Shrink *shrink, bool *out_smaller) {
-  static const int64_t sizes[2][8] = {{2, 3, 5, 7, 2, 3, 5, 7}, {3, 5, 7, 11, 13, 17, 19, 23}};
+  static const int64_t sizes[][8] = {
+      [SHRINK_SMALLEST] = {2, 3, 5, 7, 2, 3, 5, 7},
+      [SHRINK_OTHER] = {3, 5, 7, 11, 13, 17, 19, 23},
+      [SHRINK_TILES] = {16, 32, 24, 16, 32, 24, 16, 32},
+  };
+  const int64_t *ragged = sizes[shrink->sizes == SHRINK_OTHER ? SHRINK_SMALLEST : shrink->sizes];
+  bool next = shrink->sizes == SHRINK_OTHER;
   AxisClass **order = malloc((shrink->num_dims + 1) * sizeof(AxisClass *));
   uint32_t count = 0;
   if (!order)
@@ -385,16 +391,16 @@ static MirageStatus choose(Shrink *shrink, bool *out_smaller) {
   *out_smaller = false;
   for (uint32_t i = 0; i < count; i++) {
     AxisClass *class = order[i];
-    int64_t size = sizes[shrink->other_sizes][i % 8];
+    int64_t size = sizes[shrink->sizes][i % 8];
     class->numerator = class->frozen || class->tensor || size >= class->divisor ? class->divisor : size;
     if (class->tensor && !class->frozen && !class->several)
-      *out_smaller |= choose_ragged(class, sizes[0][i % 8], shrink->other_sizes);
+      *out_smaller |= choose_ragged(class, ragged[i % 8], next);
     *out_smaller |= class->numerator < class->divisor;
   }
   for (uint32_t i = 0; i < shrink->num_dims; i++) // ragged classes with coprime extents are not in `order`
     if (shrink->parent[i] == i && shrink->classes[i].divisor == 1 && shrink->classes[i].tensor &&
         !shrink->classes[i].frozen && !shrink->classes[i].several)
-      *out_smaller |= choose_ragged(&shrink->classes[i], 2, shrink->other_sizes);
+      *out_smaller |= choose_ragged(&shrink->classes[i], ragged[0], next);
   free(order);
   return MIRAGE_OK;
 }
@@ -629,9 +635,9 @@ static MirageStatus shrink_pair(Shrink *shrink, MirageUGraph **out_source, Mirag
   return MIRAGE_OK;
 }
 
-MirageStatus mirage__verify_shrink(const MirageUGraph *source, const MirageUGraph *target, bool other_sizes,
+MirageStatus mirage__verify_shrink(const MirageUGraph *source, const MirageUGraph *target, ShrinkSizes sizes,
                                    bool *follow, MirageUGraph **out_source, MirageUGraph **out_target, char *reason) {
-  Shrink shrink = {.graphs = {source, target}, .follow = *follow, .other_sizes = other_sizes, .reason = reason};
+  Shrink shrink = {.graphs = {source, target}, .follow = *follow, .sizes = sizes, .reason = reason};
   shrink.base[1] = (mirage_ugraph_num_values(source) + 1) * MIRAGE_MAX_RANK;
   shrink.num_dims = shrink.base[1] + (mirage_ugraph_num_values(target) + 1) * MIRAGE_MAX_RANK;
   shrink.parent = malloc(shrink.num_dims * sizeof *shrink.parent);

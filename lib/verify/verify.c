@@ -225,13 +225,13 @@ static MirageStatus decide(Verify *verify, const VerifyBound *bound, bool shrunk
 // ---------------------------------------------------------------------------------------------------- full or shrunken
 
 // On the shrunken pair, in which constants that stem from extents `follow` or not.
-static MirageStatus decide_shrunken(Verify *verify, bool other_sizes, bool follow, double allowed) {
+static MirageStatus decide_shrunken(Verify *verify, ShrinkSizes sizes, bool follow, double allowed) {
   MirageVerdict *verdict = verify->verdict;
   MirageUGraph *source = NULL, *target = NULL;
   VerifyBound bound;
   char reason[160] = "";
   bool followed = follow;
-  MIRAGE_TRY(mirage__verify_shrink(verify->source, verify->target, other_sizes, &followed, &source, &target, reason));
+  MIRAGE_TRY(mirage__verify_shrink(verify->source, verify->target, sizes, &followed, &source, &target, reason));
   if (source) {
     verify->source = source;
     verify->target = target;
@@ -261,10 +261,10 @@ static MirageStatus decide_at_two_sizes(Verify *verify, bool follow, double allo
   MirageVerdict other = {.kind = MIRAGE_VERDICT_UNSUPPORTED};
   Verify again = {.source = verify->source, .target = verify->target, .options = &once, .verdict = &other};
   once.trials = 1;
-  MIRAGE_TRY(decide_shrunken(verify, false, follow, allowed));
+  MIRAGE_TRY(decide_shrunken(verify, SHRINK_SMALLEST, follow, allowed));
   if (verify->verdict->kind != MIRAGE_VERDICT_EQUIVALENT || !verify->verdict->proof.shrunken)
     return MIRAGE_OK;
-  MIRAGE_TRY(decide_shrunken(&again, true, follow, allowed));
+  MIRAGE_TRY(decide_shrunken(&again, SHRINK_OTHER, follow, allowed));
   bool evaluated = other.kind == MIRAGE_VERDICT_EQUIVALENT || other.proof.shrunken; // the bound may be too weak for one
   if (other.kind == MIRAGE_VERDICT_DIFFERENT || (follow && !evaluated))
     *verify->verdict = other;
@@ -338,7 +338,7 @@ static MirageStatus claim_of_trial(MirageUGraph *const plain[2], const bool *fol
   bool following = follow && *follow;
   MirageStatus status = MIRAGE_OK;
   if (follow)
-    status = mirage__verify_shrink(plain[0], plain[1], false, &following, &small[0], &small[1], reason);
+    status = mirage__verify_shrink(plain[0], plain[1], SHRINK_SMALLEST, &following, &small[0], &small[1], reason);
   if (status == MIRAGE_OK && (small[0] || !follow))
     status = mirage__verify_bound(small[0] ? small[0] : plain[0], small[1] ? small[1] : plain[1], &bound);
   mirage_ugraph_destroy(small[0]);

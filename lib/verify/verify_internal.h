@@ -29,10 +29,17 @@ MirageStatus mirage__verify_bound_in(const VerifyFields *fields, const MirageUGr
 /// Multiplications (and other scalar operations) of one evaluation. work.c
 double mirage__verify_work(const MirageUGraph *graph);
 
+/// What the innermost factor of an axis shrinks to.
+typedef enum {
+  SHRINK_SMALLEST, // 2, 3, 5, 7
+  SHRINK_OTHER,    // a second instance, to confirm the first
+  SHRINK_TILES,    // 16 and more, for tests of generated code: what the matrix instruction takes
+} ShrinkSizes;
+
 /// Copies both graphs with the innermost factors of their axes shrunk. MIRAGE_OK with both NULL when nothing can be
 /// shrunk; `reason` (160 bytes) then says why. `follow`: in, whether constants that stem from extents shrink with them;
-/// out, whether there were any. `other_sizes`: the second of two instances.
-MirageStatus mirage__verify_shrink(const MirageUGraph *source, const MirageUGraph *target, bool other_sizes,
+/// out, whether there were any.
+MirageStatus mirage__verify_shrink(const MirageUGraph *source, const MirageUGraph *target, ShrinkSizes sizes,
                                    bool *follow, MirageUGraph **out_source, MirageUGraph **out_target, char *reason);
 
 #endif

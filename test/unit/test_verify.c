@@ -393,7 +393,7 @@ static void shrinking_keeps_every_split(void **state) {
   for (int i = 0; i < 3; i++) {
     Sizes s = i == 0 ? even : i == 1 ? tails : unit;
     MirageUGraph *a = linear_program(s, &DIAG), *b = linear_split(s, SPLIT_GRID_SUM, &DIAG), *small_a, *small_b;
-    assert_int_equal(mirage__verify_shrink(a, b, false, &(bool){false}, &small_a, &small_b, reason), MIRAGE_OK);
+    assert_int_equal(mirage__verify_shrink(a, b, SHRINK_SMALLEST, &(bool){false}, &small_a, &small_b, reason), MIRAGE_OK);
     if (i < 2) {
       assert_non_null(small_a);
       assert_non_null(small_b);
