@@ -2,6 +2,7 @@
 //
 // Strides: rows start on 16-byte boundaries and are an odd number of 16-byte units long, so that the eight rows of an
 //          ldmatrix (and a column of a tile) fall into different banks. Tiles with rows under 16 bytes stay dense.
+//          Where nothing fits, rows of 128 bytes stay dense as well and are swizzled.
 // Copies:  a load inside a loop has one buffer per pipeline stage; a product or reduction that several workers share
 // has one
 //          per partial result (split.c).
@@ -329,6 +330,23 @@ static int32_t wanted_stages(const Plan *plan, const Items *items, int64_t in_fl
   return want;
 }
 
+// The last resort: rows of a multiple of 128 bytes give up their padding, up to an eighth of a tile, and keep clear of
+// bank conflicts by moving their chunks (swizzle) instead.
+static void drop_padding(Plan *plan, Items *items) {
+  enum { SWIZZLE = 3, CHUNK = 16 << SWIZZLE };
+  for (uint32_t i = 0; i < items->count; ++i) {
+    MirageType *type = &plan->types[items->items[i].value.index];
+    bool by_hand = type->space == MIRAGE_SPACE_SHARED && type->layout.planned;
+    if (by_hand || type->rank < 2 || type->shape[type->rank - 1] * mirage_dtype_bytes(type->dtype) % CHUNK)
+      continue;
+    int64_t stride = 1;
+    for (uint32_t d = type->rank; d-- > 0; stride *= type->shape[d])
+      type->layout.strides[d] = stride;
+    type->layout.swizzle = SWIZZLE;
+    items->items[i].bytes = mirage__buffer_bytes(type);
+  }
+}
+
 static MirageStatus fit(Plan *plan, Items *items, int64_t *out_bytes) {
   int64_t half = plan->target->shared_bytes_per_sm / 2 - 1024, whole = plan->target->shared_bytes_per_block;
   const MirageCustomAttrs *attrs = &mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom;
@@ -336,8 +354,10 @@ static MirageStatus fit(Plan *plan, Items *items, int64_t *out_bytes) {
   set_stages(plan, 1);
   int64_t bytes = place(plan, items);
   int32_t want = wanted_stages(plan, items, alone ? BYTES_IN_FLIGHT : BYTES_IN_FLIGHT / 2);
-  for (int32_t attempt = 0; attempt < 2; ++attempt) {
+  for (int32_t attempt = 0; attempt < 3; ++attempt) {
     int64_t room = attempt || alone ? whole : half;
+    if (attempt == 2)
+      drop_padding(plan, items);
     for (int32_t stages = want; stages >= (attempt ? 1 : LEAST_STAGES); --stages) {
       set_stages(plan, stages);
       bytes = place(plan, items);

@@ -376,6 +376,7 @@ const KernelCase KERNEL_CASES[] = {
     {"rmsnorm_linear 2x4096x6144 direct", rmsnorm_linear, F16, {2, 4096, 6144, 128, 8}, 0, 0, false},
     {"rmsnorm_linear 3x512x96 direct", rmsnorm_linear, F16, {3, 512, 96, 2, 2}, 0, 0, false},
     {"rmsnorm_linear 11x1024x60 direct bf16", rmsnorm_linear, BF16, {11, 1024, 60, 3, 2}, 0, 0, false},
+    {"rmsnorm_linear 2x1664x64 no padding", rmsnorm_linear, F16, {2, 1664, 64, 1, 1}, 0, 0, true},
     {"gated_mlp 1x512x256 direct", gated_mlp, F16, {1, 512, 256, 8, 1}, 0, 0, false},
     {"lora 16x512x128 direct", lora, F16, {16, 512, 128, 16, 4, 2}, 0, 0, false},
     {"rmsnorm_linear 16x1024x768", rmsnorm_linear, F16, {16, 1024, 768, 16, 8}, 0, 0, false},

@@ -230,6 +230,18 @@ static void test_too_large(void **state) {
   assert_int_equal(mirage_layout_plan(NULL, mirage_target_find("h200"), NULL), MIRAGE_BAD_ARGUMENT);
 }
 
+// 1664 rows of 128 bytes fit as they are, not with 16 bytes of padding each.
+static void test_padding_given_up_for_room(void **state) {
+  Fixture f;
+  begin(&f, (Sizes){.m = 2, .k = 1664, .n = 64, .grid = 1, .loop = 1});
+  assert_int_equal(plan(&f, "h200"), MIRAGE_OK);
+  const MirageType *w =
+      mirage_ugraph_type(f.graph, mirage_ugraph_result(f.graph, find_op(f.graph, MIRAGE_OP_LOAD, 2), 0));
+  assert_int_equal(w->layout.swizzle, 3);
+  assert_int_equal(w->layout.strides[0], 64);
+  end(&f);
+}
+
 static void test_reduce_split(void **state) {
   MirageSchedule schedule = {.warps = 8};
   MirageType in = mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){1, 4096}),
@@ -272,6 +284,7 @@ int main(void) {
       cmocka_unit_test(test_refused_layouts),
       cmocka_unit_test(test_overlapping_tiles),
       cmocka_unit_test(test_too_large),
+      cmocka_unit_test(test_padding_given_up_for_room),
       cmocka_unit_test(test_reduce_split),
       cmocka_unit_test(test_matmul_split),
   };
