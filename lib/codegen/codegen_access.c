@@ -143,17 +143,21 @@ static LLVMValueRef load_stream(Emit *e, LLVMTypeRef type, uint32_t words, LLVMV
   return LLVMBuildBitCast(e->gpu.builder, vector, type, "");
 }
 
-static void read_piece(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
+LLVMValueRef mirage__access_piece(Emit *e, const Access *access, LLVMValueRef address, LLVMValueRef valid,
+                                  uint32_t width) {
   LLVMTypeRef scalar = mirage__gpu_dtype(&e->gpu, access->tensor->dtype);
-  LLVMValueRef valid = mirage__access_valid(e, access, index);
-  LLVMValueRef address = mirage__select(e, valid, mirage__access_address(e, access, index), access->base);
   LLVMTypeRef type = width == 1 ? scalar : LLVMVectorType(scalar, width);
   uint32_t bytes = width * mirage_dtype_bytes(access->tensor->dtype);
-  LLVMValueRef loaded =
-      access->stream && (bytes == 16 || bytes == 8)
-          ? load_stream(e, type, bytes / 4, address)
-          : mirage__gpu_load_global(&e->gpu, type, address,
-                                    e->schedule.dependent_launch ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
+  address = mirage__select(e, valid, address, access->base);
+  if (access->stream && (bytes == 16 || bytes == 8))
+    return load_stream(e, type, bytes / 4, address);
+  return mirage__gpu_load_global(&e->gpu, type, address,
+                                 e->schedule.dependent_launch ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
+}
+
+static void read_piece(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
+  LLVMValueRef valid = mirage__access_valid(e, access, index);
+  LLVMValueRef loaded = mirage__access_piece(e, access, mirage__access_address(e, access, index), valid, width);
   for (uint32_t i = 0; i < width; ++i) {
     LLVMValueRef one = width == 1 ? loaded : LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "");
     out[i] = mirage__select(e, valid, mirage__gpu_to_f32(&e->gpu, one), mirage__fill_value(e, access->fill));

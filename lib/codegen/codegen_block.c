@@ -226,6 +226,10 @@ static void emit_loop(Emit *e, MirageNode node) {
   int32_t loop = mirage__block_find_loop(&e->block, node);
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
   LoopState *state = &e->loops[loop];
+  if (e->block.loops[loop].direct) {
+    mirage__emit_direct_loop(e, node);
+    return;
+  }
   Carry *carries = mirage_arena_alloc_array(e->block.arena, view.num_operands + 1, sizeof *carries);
   CarryKind *kinds = mirage_arena_alloc_array(e->block.arena, view.num_operands + 1, sizeof *kinds);
   if (!carries || !kinds) {

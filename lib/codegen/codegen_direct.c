@@ -1,101 +1,401 @@
-// codegen_direct.c - one step of a product whose weight goes straight from device memory to the matrix instruction.
+// codegen_direct.c - loops whose weights go straight from device memory to the matrix instruction
+// (lib/layout/direct.c).
 //
-// For few rows of activations every weight element is used once, so shared memory would only delay it. The weight b [k,
-// n] is the 16-row operand. In a step of 32 rows of b, lane 4 g + t loads lane_rows (8, 4 or 2) neighbouring columns of
-// the eight rows 8 t .. 8 t + 7: with 8 columns, eight 16-byte loads in flight per lane, and each warp-wide load takes
-// whole 128-byte pieces of four rows. No exchange between lanes follows, because the order of k and n inside a fragment
-// is free:
+// The weight b [k, n] is the 16-row operand. In a step of 32 rows of b, lane 4 g + t loads lane_columns (8, 4 or 2)
+// neighbouring columns of the eight rows 8 t .. 8 t + 7: with 8 columns, eight 16-byte loads in flight per lane, and
+// each warp-wide load takes whole 128-byte pieces of four rows. No exchange between lanes follows, because the order of
+// k and n inside a fragment is free:
 //
-//   fragment rows g and g + 8     columns lane_rows g + 2 j and lane_rows g + 2 j + 1, for unit j
+//   fragment rows g and g + 8     columns lane_columns g + 2 u and lane_columns g + 2 u + 1, for unit u
 //   contraction pairs 2 t, 2 t + 8 of product h = 0, 1     rows 8 t + 4 h + (0, 1) and 8 t + 4 h + (2, 3)
 //
 // so a lane needs the eight neighbouring activations x[g][8 t .. 8 t + 7] for both products: one 16-byte load.
+//
+// Order:  fetch(first)  (multiply, fetch(next))*  multiply.   What a step needs travels through the back edge of the
+//         loop in registers. So all its loads are issued together: inside one iteration the assembler would rather
+//         spare registers and wait for the first loads before it issues the last.
+// After:  every warp leaves its partial tiles in its own copy of the results' buffers; one barrier; the copies are
+//         summed in order.
 #include "emit.h"
 
-enum { DEPTH = 32, ROWS = 8 };
+enum { STEP = 32, ROWS = 8 };
 
-typedef struct Direct {
-  MirageValue weight, activation;
-  bool activation_transposed;
-  MirageDType dtype;
-  const MatmulSplit *split;
-  LLVMValueRef g, k; // k: this lane's first row of the step
-} Direct;
+// Variables of one group: what a step multiplies, and what it adds to.
+typedef struct Registers {
+  LLVMValueRef *words; // [piece][row][word]: rows 8 t .. of the weights, two columns a word
+  LLVMValueRef *pairs; // [column unit][4]: x[8 unit + g][8 t ..], two a word
+  LLVMValueRef *cells; // [piece][unit][column unit][4]
+} Registers;
+
+typedef struct Stream {
+  DirectLoop plan;
+  int32_t loop;
+  MirageNodeView view, yield;
+  Registers groups[MAX_DIRECT_CARRIES];
+  LLVMValueRef *sums[MAX_DIRECT_CARRIES]; // by reduction: [column unit]
+  LLVMValueRef g, t;
+} Stream;
+
+static int32_t words_of(const DirectGroup *group) { return group->lane_columns / 2; }
+
+static MirageDType dtype_of(Emit *e, const Stream *s, uint32_t group) {
+  for (uint32_t p = 0; p < s->plan.num_products; ++p)
+    if (s->plan.products[p].group == group)
+      return emit_type(e, s->plan.products[p].weight)->dtype;
+  return MIRAGE_F16;
+}
+
+static LLVMValueRef *variables(Emit *e, int32_t count, LLVMTypeRef type) {
+  LLVMValueRef *out = mirage_arena_alloc_array(e->block.arena, (size_t)count + 1, sizeof *out);
+  if (!out)
+    mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "codegen: out of memory");
+  for (int32_t i = 0; out && i < count; ++i)
+    out[i] = mirage__variable(e, type);
+  return out;
+}
+
+static bool create_registers(Emit *e, Stream *s) {
+  for (uint32_t g = 0; g < s->plan.num_groups; ++g) {
+    const DirectGroup *group = &s->plan.groups[g];
+    Registers *r = &s->groups[g];
+    r->words = variables(e, group->pieces * ROWS * words_of(group), e->gpu.i32);
+    r->pairs = variables(e, s->plan.col_units * ROWS / 2, e->gpu.i32);
+    r->cells = variables(e, group->accumulators, e->gpu.f32);
+    for (int32_t i = 0; e->status == MIRAGE_OK && i < group->accumulators; ++i)
+      mirage__set(e, r->cells[i], gpu_f32(&e->gpu, 0));
+  }
+  for (uint32_t i = 0; i < s->plan.num_reductions; ++i) {
+    s->sums[i] = variables(e, s->plan.col_units, e->gpu.f32);
+    MirageOp op = mirage_ugraph_node(e->block.graph, s->plan.reductions[i].node).op;
+    for (int32_t j = 0; e->status == MIRAGE_OK && j < s->plan.col_units; ++j)
+      mirage__set(e, s->sums[i][j], mirage__reduce_neutral(e, op));
+  }
+  return e->status == MIRAGE_OK;
+}
+
+// --------------------------------------------------------------------------------------------------------------- fetch
+
+// Where one product's weight begins for this lane, and what of it is valid.
+typedef struct Source {
+  Access access;
+  LLVMValueRef address; // of row k, column `first` of the lane
+  LLVMValueRef column;  // in the product
+  LLVMValueRef inside;  // whether the lane's columns belong to this product; NULL = always
+} Source;
+
+static Source source_of(Emit *e, const DirectProduct *product, LLVMValueRef column, LLVMValueRef k) {
+  MirageNode load = e->block.values[product->weight.index].def;
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, load);
+  Source source = {.access = mirage__access(e, load, view.operands[0], emit_type(e, product->weight), NULL)};
+  LLVMBuilderRef b = e->gpu.builder;
+  source.column = LLVMBuildSub(b, column, gpu_i32(&e->gpu, product->first_column), "");
+  if (product->first_column)
+    source.inside = LLVMBuildICmp(b, LLVMIntSGE, column, gpu_i32(&e->gpu, product->first_column), "");
+  source.address = mirage__access_address(e, &source.access, (LLVMValueRef[]){k, source.column});
+  return source;
+}
+
+// `at` columns on in row `r` of the lane: its address, and whether it is valid (NULL = yes).
+static LLVMValueRef address_in(Emit *e, const Source *source, int r, int32_t at) {
+  const MirageType *tensor = source->access.tensor;
+  int64_t elements = r * tensor->shape[tensor->rank - 1] + at;
+  LLVMValueRef offset = gpu_i64(&e->gpu, elements * mirage_dtype_bytes(tensor->dtype));
+  return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, source->address, &offset, 1, "");
+}
+
+static LLVMValueRef valid_in(Emit *e, const Source *source, LLVMValueRef k, int r, int32_t at) {
+  LLVMValueRef index[2] = {mirage__add(e, k, gpu_i32(&e->gpu, r)),
+                           mirage__add(e, source->column, gpu_i32(&e->gpu, at))};
+  LLVMValueRef valid = mirage__access_valid(e, &source->access, index);
+  return valid ? valid : LLVMConstInt(e->gpu.i1, 1, 0);
+}
+
+// Splits what was loaded into registers of two columns; single columns come in turn, `odd` the second.
+static void keep_words(Emit *e, LLVMValueRef loaded, uint32_t width, bool odd, LLVMValueRef *words) {
+  LLVMBuilderRef b = e->gpu.builder;
+  if (width == 1) {
+    LLVMTypeRef pair = LLVMVectorType(LLVMTypeOf(loaded), 2);
+    LLVMValueRef before = odd ? LLVMBuildBitCast(b, mirage__get(e, words[0]), pair, "") : LLVMGetUndef(pair);
+    LLVMValueRef both = LLVMBuildInsertElement(b, before, loaded, gpu_i32(&e->gpu, odd), "");
+    mirage__set(e, words[0], LLVMBuildBitCast(b, both, e->gpu.i32, ""));
+    return;
+  }
+  LLVMValueRef vector = LLVMBuildBitCast(b, loaded, LLVMVectorType(e->gpu.i32, width / 2), "");
+  for (uint32_t i = 0; i < width / 2; ++i)
+    mirage__set(e, words[i], LLVMBuildExtractElement(b, vector, gpu_i32(&e->gpu, i), ""));
+}
+
+static LLVMValueRef fill_of(Emit *e, const Access *access, uint32_t width) {
+  LLVMValueRef one = mirage__gpu_from_f32(&e->gpu, mirage__fill_value(e, access->fill), access->tensor->dtype);
+  LLVMValueRef fill[MAX_WIDTH];
+  for (uint32_t i = 0; i < width; ++i)
+    fill[i] = one;
+  return width == 1 ? one : LLVMConstVector(fill, width);
+}
+
+// The lane's eight rows of one piece of the group's columns. Later products take over from the column they begin at.
+static void fetch_piece(Emit *e, Stream *s, uint32_t group, int32_t piece, LLVMValueRef k) {
+  const DirectGroup *g = &s->plan.groups[group];
+  LLVMValueRef column =
+      mirage__add(e, mirage__mul(e, s->g, g->lane_columns), gpu_i32(&e->gpu, (int64_t)piece * 8 * g->lane_columns));
+  if ((int64_t)(piece + 1) * 8 * g->lane_columns > g->columns) // lanes beyond the end repeat column 0
+    column = mirage__select(e, mirage__less_than(e, column, g->columns), column, gpu_i32(&e->gpu, 0));
+  Source sources[MAX_DIRECT_CARRIES];
+  uint32_t count = 0;
+  for (uint32_t p = 0; p < s->plan.num_products; ++p)
+    if (s->plan.products[p].group == group) {
+      e->gpu.op = e->block.values[s->plan.products[p].weight.index].def.index;
+      sources[count++] = source_of(e, &s->plan.products[p], column, k);
+    }
+  Access access = sources[0].access; // what all agree on: the narrowest piece, streaming only when all stream
+  for (uint32_t i = 1; i < count; ++i) {
+    const Access *other = &sources[i].access;
+    access.width = access.width < other->width ? access.width : other->width;
+    access.stream &= other->stream;
+    access.masked |= other->masked;
+  }
+  uint32_t width = access.width < (uint32_t)g->lane_columns ? access.width : (uint32_t)g->lane_columns;
+  for (int r = 0; r < ROWS; ++r)
+    for (int32_t at = 0; at < g->lane_columns; at += (int32_t)width) {
+      LLVMValueRef address = NULL, valid = NULL, fill = fill_of(e, &sources[0].access, width);
+      for (uint32_t i = 0; i < count; ++i) {
+        LLVMValueRef inside = i ? sources[i].inside : NULL;
+        address = mirage__select(e, inside, address_in(e, &sources[i], r, at), address);
+        if (access.masked)
+          valid = mirage__select(e, inside, valid_in(e, &sources[i], k, r, at), valid);
+        if (access.masked)
+          fill = mirage__select(e, inside, fill_of(e, &sources[i].access, width), fill);
+      }
+      LLVMValueRef loaded = mirage__access_piece(e, &access, address, valid, width);
+      LLVMValueRef *words = s->groups[group].words + (piece * ROWS + r) * words_of(g) + at / 2;
+      keep_words(e, mirage__select(e, valid, loaded, fill), width, at % 2 != 0, words);
+    }
+}
 
 static LLVMValueRef pack(Emit *e, MirageDType dtype, LLVMValueRef low, LLVMValueRef high) {
+  LLVMBuilderRef b = e->gpu.builder;
   LLVMValueRef pair = LLVMGetUndef(LLVMVectorType(mirage__gpu_dtype(&e->gpu, dtype), 2));
-  pair =
-      LLVMBuildInsertElement(e->gpu.builder, pair, mirage__gpu_from_f32(&e->gpu, low, dtype), gpu_i32(&e->gpu, 0), "");
-  pair =
-      LLVMBuildInsertElement(e->gpu.builder, pair, mirage__gpu_from_f32(&e->gpu, high, dtype), gpu_i32(&e->gpu, 1), "");
-  return LLVMBuildBitCast(e->gpu.builder, pair, e->gpu.i32, "");
+  pair = LLVMBuildInsertElement(b, pair, mirage__gpu_from_f32(&e->gpu, low, dtype), gpu_i32(&e->gpu, 0), "");
+  pair = LLVMBuildInsertElement(b, pair, mirage__gpu_from_f32(&e->gpu, high, dtype), gpu_i32(&e->gpu, 1), "");
+  return LLVMBuildBitCast(b, pair, e->gpu.i32, "");
 }
 
-// words[r][c]: element (8 t + r, lane_rows g + c) of the weight, from column `first` on; lanes beyond n read column 0.
-static void load_weight(Emit *e, const Direct *d, int64_t first, LLVMValueRef words[ROWS][MAX_WIDTH]) {
-  int32_t width = d->split->lane_rows;
-  LLVMValueRef column = mirage__add(e, mirage__mul(e, d->g, width), gpu_i32(&e->gpu, first));
-  if (first + 8 * width > d->split->n)
-    column = mirage__select(e, mirage__less_than(e, column, d->split->n), column, gpu_i32(&e->gpu, 0));
-  for (int r = 0; r < ROWS; ++r) {
-    LLVMValueRef index[2] = {mirage__add(e, d->k, gpu_i32(&e->gpu, r)), column};
-    mirage__element(e, d->weight, index, (uint32_t)width, words[r]);
-  }
-}
-
-// The four pairs of x[8 unit + g][8 t .. 8 t + 7]; lanes beyond m read row 0.
-static void load_activations(Emit *e, const Direct *d, int32_t unit, LLVMValueRef *pairs) {
-  LLVMValueRef row = mirage__add(e, d->g, gpu_i32(&e->gpu, unit * 8)), values[ROWS];
-  if (unit * 8 + 8 > d->split->m)
-    row = mirage__select(e, mirage__less_than(e, row, d->split->m), row, gpu_i32(&e->gpu, 0));
-  if (d->activation_transposed) {
-    for (int r = 0; r < ROWS; ++r) {
-      LLVMValueRef index[2] = {mirage__add(e, d->k, gpu_i32(&e->gpu, r)), row};
-      values[r] = mirage__element1(e, d->activation, index);
-    }
-  } else {
-    LLVMValueRef index[2] = {row, d->k};
-    mirage__element(e, d->activation, index, ROWS, values);
-  }
+// The four pairs of x[row][8 t .. 8 t + 7].
+static void fetch_activations(Emit *e, Stream *s, uint32_t group, int32_t unit, LLVMValueRef row, LLVMValueRef k) {
+  const DirectGroup *g = &s->plan.groups[group];
+  MirageDType dtype = dtype_of(e, s, group);
+  LLVMValueRef values[ROWS];
+  if (g->transposed)
+    for (int r = 0; r < ROWS; ++r)
+      values[r] = mirage__element1(e, g->activation, (LLVMValueRef[]){mirage__add(e, k, gpu_i32(&e->gpu, r)), row});
+  else
+    mirage__element(e, g->activation, (LLVMValueRef[]){row, k}, ROWS, values);
   for (int p = 0; p < ROWS / 2; ++p)
-    pairs[p] = pack(e, d->dtype, values[2 * p], values[2 * p + 1]);
+    mirage__set(e, s->groups[group].pairs[unit * ROWS / 2 + p], pack(e, dtype, values[2 * p], values[2 * p + 1]));
 }
 
-static void step_of_32(Emit *e, Carry *carry, const Direct *d) {
-  const MatmulSplit *s = d->split;
-  int32_t per_group = s->lane_rows / 2;
-  LLVMValueRef pairs[2][ROWS / 2]; // at most 16 activation rows
-  for (int32_t j = 0; j < s->cols_each; ++j)
-    load_activations(e, d, j, pairs[j]);
-  for (int32_t i = 0; i < s->rows_each; i += per_group) {
-    LLVMValueRef words[ROWS][MAX_WIDTH];
-    load_weight(e, d, (int64_t)i / per_group * 8 * s->lane_rows, words);
-    for (int32_t u = 0; u < per_group; ++u)
-      for (int h = 0; h < 2; ++h) {
-        LLVMValueRef p[4];
-        for (int r = 0; r < 4; ++r) // registers: columns 2 u + r % 2, rows 4 h + 2 (r / 2)
-          p[r] =
-              pack(e, d->dtype, words[4 * h + r / 2 * 2][2 * u + r % 2], words[4 * h + r / 2 * 2 + 1][2 * u + r % 2]);
-        for (int32_t j = 0; j < s->cols_each; ++j)
-          mirage__mma_multiply(e, d->dtype, p, pairs[j] + 2 * h, carry->acc.cells + 4 * ((i + u) * s->cols_each + j));
+static void reduce_activations(Emit *e, Stream *s, uint32_t reduction, int32_t unit, LLVMValueRef row, LLVMValueRef k) {
+  const DirectReduction *r = &s->plan.reductions[reduction];
+  MirageOp op = mirage_ugraph_node(e->block.graph, r->node).op;
+  LLVMValueRef values[ROWS], sum = mirage__get(e, s->sums[reduction][unit]);
+  mirage__element(e, r->operand, (LLVMValueRef[]){row, k}, ROWS, values);
+  for (int i = 0; i < ROWS; ++i)
+    sum = mirage__reduce_pair(e, op, sum, values[i]);
+  mirage__set(e, s->sums[reduction][unit], sum);
+}
+
+// Loads this warp's step `step` of an iteration into the registers.
+static void fetch(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step) {
+  e->loops[s->loop].iteration = iteration;
+  mirage__forget_elements(e);
+  LLVMValueRef unit = mirage__add(e, e->warp, gpu_i32(&e->gpu, (int64_t)step * e->schedule.warps));
+  LLVMValueRef k = mirage__add(e, mirage__mul(e, unit, STEP), mirage__mul(e, s->t, ROWS));
+  for (uint32_t g = 0; g < s->plan.num_groups; ++g)
+    for (int32_t piece = 0; piece < s->plan.groups[g].pieces; ++piece)
+      fetch_piece(e, s, g, piece, k);
+  for (int32_t j = 0; j < s->plan.col_units; ++j) {
+    LLVMValueRef row = mirage__add(e, s->g, gpu_i32(&e->gpu, j * 8));
+    if (j * 8 + 8 > s->plan.m) // lanes beyond m repeat row 0
+      row = mirage__select(e, mirage__less_than(e, row, s->plan.m), row, gpu_i32(&e->gpu, 0));
+    for (uint32_t g = 0; g < s->plan.num_groups; ++g)
+      fetch_activations(e, s, g, j, row, k);
+    for (uint32_t r = 0; r < s->plan.num_reductions; ++r)
+      reduce_activations(e, s, r, j, row, k);
+  }
+  mirage__forget_elements(e);
+}
+
+// ------------------------------------------------------------------------------------------------------------ multiply
+
+// Registers of the 16-row operand: columns 2 u + r % 2, rows 4 h + 2 (r / 2) and the next.
+static void fragment(Emit *e, const LLVMValueRef *words, int32_t per_row, int32_t u, int h, LLVMValueRef *out) {
+  for (int r = 0; r < 4; ++r) {
+    int row = 4 * h + r / 2 * 2;
+    LLVMValueRef low = mirage__get(e, words[row * per_row + u]), high = mirage__get(e, words[(row + 1) * per_row + u]);
+    out[r] = GPU(&e->gpu, BYTE_PERMUTE, low, high, gpu_i32(&e->gpu, r % 2 ? 0x7632 : 0x5410));
+  }
+}
+
+static void multiply(Emit *e, Stream *s) {
+  int32_t units = s->plan.col_units;
+  for (uint32_t g = 0; g < s->plan.num_groups; ++g) {
+    const DirectGroup *group = &s->plan.groups[g];
+    const Registers *r = &s->groups[g];
+    int32_t per_row = words_of(group);
+    MirageDType dtype = dtype_of(e, s, g);
+    for (int h = 0; h < 2; ++h)
+      for (int32_t i = 0; i < group->pieces * per_row; ++i) {
+        LLVMValueRef p[4], q[2];
+        fragment(e, r->words + i / per_row * ROWS * per_row, per_row, i % per_row, h, p);
+        for (int32_t j = 0; j < units; ++j) {
+          for (int half = 0; half < 2; ++half)
+            q[half] = mirage__get(e, r->pairs[j * 4 + 2 * h + half]);
+          mirage__mma_multiply(e, dtype, p, q, r->cells + 4 * (i * units + j));
+        }
       }
   }
 }
 
-void mirage__direct_step(Emit *e, Carry *carry, const MatmulSplit *split) {
-  MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
-  Worker worker = mirage__matmul_worker(e, split);
-  Direct d = {.weight = mirage__block_resolve(&e->block, view.operands[1]),
-              .activation = mirage__block_resolve(&e->block, view.operands[0]),
-              .activation_transposed = view.attrs && view.attrs->matmul.transpose_a,
-              .split = split,
-              .g = mirage__div(e, e->lane, 4)};
-  d.dtype = emit_type(e, d.weight)->dtype;
-  LLVMValueRef lane_row = mirage__mul(e, mirage__mod(e, e->lane, 4), ROWS);
-  for (int32_t i = 0; i < split->depth_units / split->by_depth; ++i) {
-    mirage__forget_elements(e);
-    LLVMValueRef unit = mirage__add(e, worker.depth, gpu_i32(&e->gpu, (int64_t)i * split->by_depth));
-    d.k = mirage__add(e, mirage__mul(e, unit, DEPTH), lane_row);
-    step_of_32(e, carry, &d);
+static void run_loop(Emit *e, Stream *s) {
+  int64_t range = e->block.loops[s->loop].range;
+  int32_t steps = (int32_t)(s->plan.k / STEP) / e->schedule.warps;
+  fetch(e, s, gpu_i32(&e->gpu, 0), 0);
+  if (range > 1) {
+    Repeat repeat = mirage__begin_repeat(e, range - 1);
+    for (int32_t step = 0; step < steps; ++step) {
+      multiply(e, s);
+      LLVMValueRef next = mirage__add(e, repeat.index, gpu_i32(&e->gpu, 1));
+      fetch(e, s, step + 1 < steps ? repeat.index : next, (step + 1) % steps);
+    }
+    mirage__end_repeat(e, &repeat);
   }
+  for (int32_t step = 0; step < steps; ++step) {
+    multiply(e, s);
+    if (step + 1 < steps)
+      fetch(e, s, gpu_i32(&e->gpu, range - 1), step + 1);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- results
+
+static MirageValue result_of(Emit *e, const Stream *s, uint32_t carry) {
+  return mirage_ugraph_result(e->block.graph, e->block.loops[s->loop].node, carry);
+}
+
+// This warp's partial product: a lane holds lane_columns neighbours of rows 8 j + 2 t and 8 j + 2 t + 1.
+static void leave_product(Emit *e, Stream *s, const DirectProduct *product) {
+  const DirectGroup *group = &s->plan.groups[product->group];
+  const LLVMValueRef *cells = s->groups[product->group].cells;
+  const MirageType *type = emit_type(e, result_of(e, s, product->carry));
+  int32_t per_row = words_of(group), width = group->lane_columns;
+  for (int32_t piece = 0; piece < group->pieces; ++piece) {
+    int64_t begin = (int64_t)piece * 8 * width, first = product->first_column, last = first + product->columns;
+    LLVMValueRef column = mirage__add(e, mirage__mul(e, s->g, width), gpu_i32(&e->gpu, begin)), mine = NULL;
+    if (begin >= last || begin + (int64_t)8 * width <= first)
+      continue;
+    if (begin < first)
+      mine = LLVMBuildICmp(e->gpu.builder, LLVMIntSGE, column, gpu_i32(&e->gpu, first), "");
+    if (begin + (int64_t)8 * width > last)
+      mine = mirage__and(e, mine, mirage__less_than(e, column, last));
+    column = mirage__add(e, column, gpu_i32(&e->gpu, -first));
+    for (int32_t i = 0; i < 2 * s->plan.col_units; ++i) {
+      int32_t j = i / 2, odd = i % 2;
+      LLVMValueRef row = mirage__add(e, mirage__mul(e, s->t, 2), gpu_i32(&e->gpu, 8 * j + odd)), values[MAX_WIDTH];
+      bool ragged = s->plan.m < 8 * j + 8;
+      if (s->plan.m <= 8 * j + odd)
+        continue;
+      for (int32_t c = 0; c < width; ++c)
+        values[c] = mirage__get(e, cells[4 * ((piece * per_row + c / 2) * s->plan.col_units + j) + c % 2 * 2 + odd]);
+      LLVMValueRef valid = ragged ? mirage__and(e, mine, mirage__less_than(e, row, s->plan.m)) : mine;
+      LLVMBasicBlockRef join = mirage__begin_if(e, valid);
+      mirage__tile_store(e, type, e->warp, (LLVMValueRef[]){row, column}, (uint32_t)width, values);
+      mirage__end_if(e, join);
+    }
+  }
+}
+
+// This warp's partial sums: the four lanes t of a row exchange theirs, the first writes.
+static void leave_reduction(Emit *e, Stream *s, uint32_t reduction) {
+  const DirectReduction *r = &s->plan.reductions[reduction];
+  const MirageType *type = emit_type(e, result_of(e, s, r->carry));
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, r->node);
+  for (int32_t j = 0; j < s->plan.col_units; ++j) {
+    LLVMValueRef sum = mirage__get(e, s->sums[reduction][j]);
+    for (int32_t apart = 1; apart <= 2; apart *= 2)
+      sum = mirage__reduce_pair(
+          e, view.op, sum,
+          GPU(&e->gpu, SHUFFLE_XOR, gpu_i32(&e->gpu, -1), sum, gpu_i32(&e->gpu, apart), gpu_i32(&e->gpu, 31)));
+    if (view.op == MIRAGE_OP_REDUCE_MEAN)
+      sum = LLVMBuildFMul(e->gpu.builder, sum, gpu_f32(&e->gpu, 1.0 / (double)s->plan.k), "");
+    LLVMValueRef row = mirage__add(e, s->g, gpu_i32(&e->gpu, j * 8));
+    LLVMValueRef valid = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, s->t, gpu_i32(&e->gpu, 0), "");
+    if (j * 8 + 8 > s->plan.m)
+      valid = mirage__and(e, valid, mirage__less_than(e, row, s->plan.m));
+    LLVMBasicBlockRef join = mirage__begin_if(e, valid);
+    mirage__tile_store(e, type, e->warp, (LLVMValueRef[]){row, gpu_i32(&e->gpu, 0)}, 1, &sum);
+    mirage__end_if(e, join);
+  }
+}
+
+typedef struct Combine {
+  const MirageType *type;
+  MirageValue init;
+  MirageOp op; // of two partial results
+} Combine;
+
+static void combine_item(Emit *e, LLVMValueRef item, void *user) {
+  const Combine *c = user;
+  LLVMValueRef index[2], at[MIRAGE_MAX_RANK], sum;
+  mirage__delinearize(e, item, 2, c->type->shape, index);
+  mirage__broadcast_index(e, emit_type(e, c->init), c->type, index, at);
+  sum = mirage__element1(e, c->init, at);
+  for (int32_t i = 0; i < c->type->layout.stages; ++i) {
+    LLVMValueRef part;
+    mirage__tile_load(e, c->type, gpu_i32(&e->gpu, i), index, 1, &part);
+    sum = mirage__binary(e, c->op, sum, part);
+  }
+  mirage__tile_store(e, c->type, NULL, index, 1, &sum);
+}
+
+static void leave_results(Emit *e, Stream *s) {
+  mirage__begin_operation(e);
+  for (uint32_t i = 0; i < s->view.num_operands; ++i)
+    mirage__will_write(e, result_of(e, s, i));
+  for (uint32_t p = 0; p < s->plan.num_products; ++p) {
+    e->gpu.op = s->plan.products[p].node.index;
+    leave_product(e, s, &s->plan.products[p]);
+  }
+  for (uint32_t r = 0; r < s->plan.num_reductions; ++r) {
+    e->gpu.op = s->plan.reductions[r].node.index;
+    leave_reduction(e, s, r);
+  }
+  mirage__barrier(e);
+  mirage__begin_operation(e);
+  for (uint32_t i = 0; i < s->view.num_operands; ++i) {
+    Combine job = {emit_type(e, result_of(e, s, i)), mirage__block_resolve(&e->block, s->view.operands[i]),
+                   s->view.attrs->loop.carries[i].combine == MIRAGE_COMBINE_MAX ? MIRAGE_OP_MAX : MIRAGE_OP_ADD};
+    e->gpu.op = e->block.values[mirage__block_resolve(&e->block, s->yield.operands[i]).index].def.index;
+    mirage__will_read(e, job.init);
+    mirage__will_write(e, result_of(e, s, i));
+    mirage__for_items(e, mirage_type_elements(job.type), combine_item, &job);
+  }
+}
+
+void mirage__emit_direct_loop(Emit *e, MirageNode node) {
+  Stream s = {.loop = mirage__block_find_loop(&e->block, node),
+              .view = mirage_ugraph_node(e->block.graph, node),
+              .yield = mirage__block_yield(&e->block, node),
+              .g = mirage__div(e, e->lane, 4),
+              .t = mirage__mod(e, e->lane, 4)};
+  mirage__direct_loop(&e->block, s.loop, &s.plan);
+  e->loops[s.loop] = (LoopState){0};
+  mirage__begin_operation(e);
+  for (uint32_t g = 0; g < s.plan.num_groups; ++g)
+    mirage__will_read(e, s.plan.groups[g].activation);
+  for (uint32_t r = 0; r < s.plan.num_reductions; ++r)
+    mirage__will_read(e, s.plan.reductions[r].operand);
+  if (!create_registers(e, &s))
+    return;
+  run_loop(e, &s);
+  leave_results(e, &s);
 }

@@ -3,8 +3,7 @@
 // Call order:  begin (accumulators get their initial value)  ->  step (operands of one iteration)*  ->  end
 // (accumulators go
 //              to the result's buffer; with the contraction split over workers, one copy each, then summed in order).
-//              A product outside a loop's accumulator is one step. step is codegen_mma.c, codegen_direct.c
-//              or codegen_fma.c.
+//              A product outside a loop's accumulator is one step. step is codegen_mma.c or codegen_fma.c.
 // Cells:       matrix instruction: accumulator 4 * (i * cols_each + j) + c of a lane is element (g + 8 (c / 2), 2 t + c
 // % 2)
 //              of the 16 x 8 unit (i, j), g = lane / 4, t = lane % 4. Plain: accumulator i * cols_each + j is element
@@ -15,7 +14,7 @@
 
 MatmulSplit mirage__split_of(Emit *e, MirageNode node) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
-  return mirage__block_matmul_split(&e->block, &view, &e->schedule);
+  return mirage__matmul_split(emit_type(e, view.operands[0]), emit_type(e, view.operands[1]), view.attrs, &e->schedule);
 }
 
 Worker mirage__matmul_worker(Emit *e, const MatmulSplit *split) {
@@ -49,13 +48,8 @@ Cell mirage__matmul_cell(Emit *e, const MatmulSplit *split, const MirageType *re
     unit = mirage__add(e, mirage__mul(e, worker.row, split->rows_each), gpu_i32(&e->gpu, i));
     unit = clamp(e, unit, units, (int64_t)split->rows_each * split->by_row, &cell.valid);
     LLVMValueRef g = mirage__div(e, e->lane, 4);
-    if (split->lane_rows) { // units of 16 rows interleave: see MatmulSplit
-      int32_t per_group = split->lane_rows / 2, first = i / per_group * 8 * split->lane_rows + i % per_group * 2;
-      row = mirage__add(e, mirage__mul(e, g, split->lane_rows), gpu_i32(&e->gpu, first + c / 2));
-    } else {
-      row = mirage__mul(e, mirage__mod(e, unit, split->row_units), 16);
-      row = mirage__add(e, mirage__add(e, row, g), gpu_i32(&e->gpu, c / 2 * 8));
-    }
+    row = mirage__mul(e, mirage__mod(e, unit, split->row_units), 16);
+    row = mirage__add(e, mirage__add(e, row, g), gpu_i32(&e->gpu, c / 2 * 8));
     row = clamp(e, row, rows, (int64_t)split->row_units * 16, &cell.valid);
     col = mirage__mul(e, mirage__add(e, mirage__mul(e, worker.col, split->cols_each), gpu_i32(&e->gpu, j)), 8);
     col = mirage__add(e, mirage__add(e, col, mirage__mul(e, mirage__mod(e, e->lane, 4), 2)), gpu_i32(&e->gpu, c % 2));
@@ -131,9 +125,7 @@ void mirage__matmul_step(Emit *e, Carry *carry) {
     rescale(e, carry, &split);
   }
   mirage__forget_elements(e);
-  if (split.lane_rows)
-    mirage__direct_step(e, carry, &split);
-  else if (split.tensor_core)
+  if (split.tensor_core)
     mirage__mma_step(e, carry, &split);
   else
     mirage__fma_step(e, carry, &split);

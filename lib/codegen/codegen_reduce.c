@@ -34,11 +34,11 @@ static Reduction describe(Emit *e, const Carry *carry) {
   return r;
 }
 
-static LLVMValueRef neutral(Emit *e, MirageOp op) {
+LLVMValueRef mirage__reduce_neutral(Emit *e, MirageOp op) {
   return gpu_f32(&e->gpu, op == MIRAGE_OP_REDUCE_MAX ? -INFINITY : 0.0);
 }
 
-static LLVMValueRef combine(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b) {
+LLVMValueRef mirage__reduce_pair(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b) {
   return mirage__binary(e, op == MIRAGE_OP_REDUCE_MAX ? MIRAGE_OP_MAX : MIRAGE_OP_ADD, a, b);
 }
 
@@ -61,7 +61,7 @@ void mirage__reduce_begin(Emit *e, Carry *carry) {
     mirage__will_read(e, carry->init);
   }
   for (int32_t j = 0; j < carry->acc.count; ++j) {
-    LLVMValueRef start = neutral(e, r.op);
+    LLVMValueRef start = mirage__reduce_neutral(e, r.op);
     if (carry->init.index) { // counted once: by the first member of the group
       LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK], valid;
       result_index(e, &r, j, index, &valid);
@@ -88,11 +88,11 @@ static void take_piece(Emit *e, const Reduction *r, const LLVMValueRef *out_inde
   mirage__element(e, r->view.operands[0], index, (uint32_t)r->split.vector, values);
   LLVMValueRef sum = values[0];
   for (int32_t i = 1; i < r->split.vector; ++i)
-    sum = combine(e, r->op, sum, values[i]);
+    sum = mirage__reduce_pair(e, r->op, sum, values[i]);
   if (r->op == MIRAGE_OP_REDUCE_MEAN)
     sum = LLVMBuildFMul(e->gpu.builder, sum, gpu_f32(&e->gpu, 1.0 / (double)r->split.length), "");
-  sum = mirage__select(e, inside, sum, neutral(e, r->op));
-  mirage__set(e, variable, combine(e, r->op, mirage__get(e, variable), sum));
+  sum = mirage__select(e, inside, sum, mirage__reduce_neutral(e, r->op));
+  mirage__set(e, variable, mirage__reduce_pair(e, r->op, mirage__get(e, variable), sum));
 }
 
 void mirage__reduce_step(Emit *e, Carry *carry) {
@@ -141,9 +141,9 @@ void mirage__reduce_end(Emit *e, Carry *carry) {
   for (int32_t j = 0; j < carry->acc.count; ++j) {
     LLVMValueRef sum = mirage__get(e, carry->acc.cells[j]);
     for (int32_t apart = lanes / 2; apart >= 1; apart /= 2)
-      sum =
-          combine(e, r.op, sum,
-                  GPU(&e->gpu, SHUFFLE_XOR, gpu_i32(&e->gpu, -1), sum, gpu_i32(&e->gpu, apart), gpu_i32(&e->gpu, 31)));
+      sum = mirage__reduce_pair(
+          e, r.op, sum,
+          GPU(&e->gpu, SHUFFLE_XOR, gpu_i32(&e->gpu, -1), sum, gpu_i32(&e->gpu, apart), gpu_i32(&e->gpu, 31)));
     LLVMValueRef index[MIRAGE_MAX_RANK], valid;
     result_index(e, &r, j, index, &valid);
     if (lanes > 1) {

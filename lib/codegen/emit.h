@@ -2,8 +2,8 @@
 //
 // Reading order: codegen.c (module and kernels) -> codegen_block.c (steps and loops) -> codegen_index.c (numbers,
 // control flow, work division) -> codegen_shared.c (buffers, hazards) -> codegen_load.c / codegen_store.c ->
-// codegen_elementwise.c (the element function) -> codegen_math.c -> codegen_matmul.c / codegen_mma.c / codegen_direct.c
-// / codegen_fma.c -> codegen_reduce.c -> codegen_collective.c.
+// codegen_elementwise.c (the element function) -> codegen_math.c -> codegen_matmul.c / codegen_mma.c / codegen_fma.c
+// -> codegen_direct.c -> codegen_reduce.c -> codegen_collective.c.
 //
 // The element function is the heart: `mirage__element` gives code for `width` neighbouring elements of any value at a
 // given index, always as f32. Inline values recurse into their operands; buffers and direct loads read memory.
@@ -143,6 +143,9 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
 LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMValueRef *index);
 LLVMValueRef mirage__access_valid(Emit *e, const Access *access, const LLVMValueRef *index); // NULL = always
 LLVMValueRef mirage__fill_value(Emit *e, MirageFill fill);
+/// `width` elements at `address` as they lie in memory, at most access.width; something harmless where not `valid`.
+LLVMValueRef mirage__access_piece(Emit *e, const Access *access, LLVMValueRef address, LLVMValueRef valid,
+                                  uint32_t width);
 /// Reads `width` elements (a divisor or multiple of access.width) straight from device memory, masked ones as fill.
 void mirage__access_read(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out);
 
@@ -176,14 +179,16 @@ typedef struct Carry {
 void mirage__matmul_begin(Emit *e, Carry *carry); // codegen_matmul.c
 void mirage__matmul_step(Emit *e, Carry *carry);
 void mirage__matmul_end(Emit *e, Carry *carry);
-void mirage__mma_step(Emit *e, Carry *carry, const MatmulSplit *split);    // codegen_mma.c
-void mirage__direct_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_direct.c
+void mirage__mma_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_mma.c
+void mirage__emit_direct_loop(Emit *e, MirageNode node);                // codegen_direct.c
 void mirage__mma_multiply(Emit *e, MirageDType dtype, const LLVMValueRef *p, const LLVMValueRef *q,
                           LLVMValueRef *cells);
 void mirage__fma_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_fma.c
 void mirage__reduce_begin(Emit *e, Carry *carry);                       // codegen_reduce.c
 void mirage__reduce_step(Emit *e, Carry *carry);
 void mirage__reduce_end(Emit *e, Carry *carry);
+LLVMValueRef mirage__reduce_neutral(Emit *e, MirageOp op);
+LLVMValueRef mirage__reduce_pair(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b);
 /// Sums (or takes the maximum of) the copies of a buffer into copy 0.
 void mirage__combine_copies(Emit *e, MirageValue buffer, bool maximum);
 

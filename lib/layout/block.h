@@ -19,7 +19,6 @@
 typedef struct BlockValue {
   bool inside;    // belongs to this custom node
   bool shared;    // buffer
-  bool direct;    // a load that the matrix instruction takes straight from device memory (split.c)
   MirageNode def; // {0}: argument of `owner`'s region
   MirageNode owner;
   uint32_t index;    // which result or argument
@@ -36,6 +35,8 @@ typedef struct BlockLoop {
   int32_t begin, end; // steps of the loop node and of its yield; results are written at end + 1
   int64_t range;
   int64_t trips; // product of the ranges up to here
+  bool
+      direct; // streams weights straight from device memory (direct.c): all its values are computed where they are read
 } BlockLoop;
 
 typedef struct BlockStep {
@@ -97,8 +98,7 @@ MirageValue mirage__block_buffer_of(const Block *block, MirageValue value);
 /// summed afterwards.
 typedef struct MatmulSplit {
   bool tensor_core;
-  int32_t lane_rows; // > 0: the direct form
-  bool swap;         // rows run over n and cols over m
+  bool swap; // rows run over n and cols over m
   int64_t batch, m, n, k;
   int32_t row_units, col_units, depth_units; // row_units per batch element
   int32_t by_row, by_col, by_depth;
@@ -107,12 +107,6 @@ typedef struct MatmulSplit {
 } MatmulSplit;
 MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const MirageAttrs *attrs,
                                  const MirageSchedule *schedule);
-/// The same for a product of a block graph, in the direct form where its weight is marked direct.
-MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product,
-                                       const MirageSchedule *schedule);
-/// Whether the product may take the direct form with this many warps (any number where 0); *out_weight is the load.
-bool mirage__matmul_may_be_direct(const Block *block, const MirageNodeView *product, int32_t warps,
-                                  MirageValue *out_weight);
 /// Most accumulators that a thread of a block of this size can keep.
 int32_t mirage__accumulator_limit(const MirageSchedule *schedule);
 
@@ -134,6 +128,48 @@ typedef struct ReduceSplit {
 } ReduceSplit;
 ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, int32_t dim,
                                  const MirageSchedule *schedule);
+
+// ------------------------------------------------------------------------------------------------------- direct loops
+
+enum { MAX_DIRECT_CARRIES = 8 };
+
+typedef struct DirectProduct {
+  MirageNode node;
+  MirageValue weight, activation; // the load b [k, columns]; a [m, k], or [k, m] when transposed
+  bool transposed;
+  uint32_t carry, group;
+  int64_t columns, first_column; // columns [first_column, first_column + columns) of the group
+} DirectProduct;
+
+/// A sum or maximum over the rows of a tile [m, k].
+typedef struct DirectReduction {
+  MirageNode node;
+  MirageValue operand;
+  uint32_t carry;
+} DirectReduction;
+
+/// Products of one activation, side by side: one product of `columns` columns. Lane 4 g + t takes columns
+/// lane_columns * (8 i + g) .. of piece i.
+typedef struct DirectGroup {
+  MirageValue activation;
+  bool transposed;
+  int64_t columns;
+  int32_t lane_columns, pieces;
+  int32_t accumulators; // f32 registers per thread
+} DirectGroup;
+
+typedef struct DirectLoop {
+  int64_t m, k;      // of one iteration
+  int32_t col_units; // of 8 activation rows
+  uint32_t num_products, num_reductions, num_groups;
+  DirectProduct products[MAX_DIRECT_CARRIES];
+  DirectReduction reductions[MAX_DIRECT_CARRIES];
+  DirectGroup groups[MAX_DIRECT_CARRIES];
+} DirectLoop;
+
+/// What the loop would be as a direct one (direct.c); false when its carries do not allow it. BlockLoop.direct says
+/// whether it is one.
+bool mirage__direct_loop(const Block *block, int32_t loop, DirectLoop *out);
 
 /// Plans one custom kernel without touching the graph: `out_block` holds all placements - also of fragments, which the
 /// graph cannot record - and `out_schedule` the completed schedule. Memory comes from `arena`. Errors as

@@ -88,76 +88,6 @@ void mirage__plan_warps(Plan *plan) {
   plan->schedule.warps = warps;
 }
 
-// ------------------------------------------------------------------------------------------- straight to registers
-
-// With one step in flight a warp, 16 warps keep 64 KB of weights on their way; with 8 the staged form is faster (H200,
-// test/bench/README.md: 23.4 us against 19.6 on RMSNorm + linear, 25.9 against 20.6 on gated MLP).
-enum { DIRECT_WARPS = 16, SMALL_SHARE = 2 };
-
-static MirageLoadSchedule *load_schedule(Plan *plan, MirageNode node) {
-  for (uint32_t i = 0; i < plan->num_loads; ++i)
-    if (plan->loads[i].index == node.index)
-      return &plan->schedule.loads[i];
-  return NULL;
-}
-
-// Warps that share the contraction of a direct product, 0 when it cannot be one.
-static int32_t direct_warps(Plan *plan, const MirageNodeView *product, MirageValue *out_weight) {
-  const Block *block = &plan->block;
-  if (!mirage__matmul_may_be_direct(block, product, plan->schedule.warps, out_weight))
-    return 0;
-  const BlockValue *weight = &block->values[out_weight->index];
-  const MirageLoadSchedule *load = load_schedule(plan, weight->def);
-  bool by_hand = load->landing == MIRAGE_LANDING_REGISTER;
-  if (weight->loop < 0 || (block->types[out_weight->index].layout.planned && weight->shared) ||
-      (load->landing != MIRAGE_LANDING_AUTO && !by_hand))
-    return 0;
-  if (plan->schedule.warps)
-    return plan->schedule.warps >= DIRECT_WARPS || by_hand ? plan->schedule.warps : 0;
-  int64_t steps = block->types[out_weight->index].shape[0] / 32;
-  int32_t warps = DIRECT_WARPS;
-  while (steps % warps)
-    warps /= 2;
-  return warps == DIRECT_WARPS || by_hand ? warps : 0;
-}
-
-// What else a direct loop loads comes straight from device memory too where it is small: then no iteration needs a
-// barrier, and warps run freely.
-static void direct_neighbours(Plan *plan, int32_t loop, double weight_elements) {
-  for (uint32_t i = 0; i < plan->num_loads; ++i) {
-    MirageLoadSchedule *load = &plan->schedule.loads[i];
-    const MirageType *type = mirage_ugraph_type(plan->graph, mirage_ugraph_result(plan->graph, plan->loads[i], 0));
-    if (plan->block.steps[plan->block.step_of_node[plan->loads[i].index]].loop == loop &&
-        load->landing == MIRAGE_LANDING_AUTO && (double)mirage_type_elements(type) * SMALL_SHARE <= weight_elements)
-      load->landing = MIRAGE_LANDING_REGISTER;
-  }
-}
-
-// Weights that are used once and meet few activations go straight from device memory to the matrix instruction.
-void mirage__plan_direct(Plan *plan) {
-  Block *block = &plan->block;
-  for (int32_t l = 0; l < block->num_loops; ++l) {
-    MirageNode loop = block->loops[l].node;
-    MirageNodeView view = mirage_ugraph_node(plan->graph, loop), yield = mirage__block_yield(block, loop);
-    for (uint32_t i = 0; i < view.num_operands; ++i) {
-      MirageValue contribution = mirage__block_resolve(block, yield.operands[i]), weight;
-      if (mirage__block_carry_candidate(block, loop, i) != CARRY_MATMUL || block->values[contribution.index].shared)
-        continue;
-      MirageNodeView product = mirage__block_def(block, contribution);
-      int32_t warps = direct_warps(plan, &product, &weight);
-      if (!warps)
-        continue;
-      plan->schedule.warps = warps;
-      block->values[weight.index].direct = true;
-      MirageLoadSchedule *load = load_schedule(plan, block->values[weight.index].def);
-      load->landing = MIRAGE_LANDING_REGISTER;
-      if (load->cache == MIRAGE_CACHE_DEFAULT)
-        load->cache = MIRAGE_CACHE_NO_ALLOCATE;
-      direct_neighbours(plan, l, (double)mirage_type_elements(&block->types[weight.index]));
-    }
-  }
-}
-
 // ------------------------------------------------------------------------------------------------------------ places
 
 typedef struct Choice {
@@ -167,6 +97,13 @@ typedef struct Choice {
   bool *forced;        // must be a buffer
   bool *register_only; // carried in registers, or a view that nothing reads
 } Choice;
+
+MirageLoadSchedule *mirage__load_schedule(Plan *plan, MirageNode load) {
+  for (uint32_t i = 0; i < plan->num_loads; ++i)
+    if (plan->loads[i].index == load.index)
+      return &plan->schedule.loads[i];
+  return NULL;
+}
 
 static double trips_of(const Block *block, int32_t loop) { return loop < 0 ? 1 : (double)block->loops[loop].trips; }
 
@@ -226,12 +163,14 @@ static bool lands_in_registers(const Choice *choice, MirageValue value) {
   const BlockValue *v = &choice->plan->block.values[value.index];
   if (mirage__block_op(&choice->plan->block, value) != MIRAGE_OP_LOAD || v->shared)
     return false;
-  return load_schedule(choice->plan, v->def)->landing == MIRAGE_LANDING_REGISTER;
+  return mirage__load_schedule(choice->plan, v->def)->landing == MIRAGE_LANDING_REGISTER;
 }
 
 static void ask_matmul(Choice *choice, const MirageNodeView *view, double trips) {
   const Block *block = &choice->plan->block;
-  MatmulSplit split = mirage__block_matmul_split(block, view, &choice->plan->schedule);
+  MatmulSplit split =
+      mirage__matmul_split(mirage_ugraph_type(block->graph, view->operands[0]),
+                           mirage_ugraph_type(block->graph, view->operands[1]), view->attrs, &choice->plan->schedule);
   for (uint32_t i = 0; i < 2; ++i) {
     if (!split.tensor_core) {
       int32_t reuse = i == 0 ? split.cols_each : split.rows_each;
@@ -241,18 +180,20 @@ static void ask_matmul(Choice *choice, const MirageNodeView *view, double trips)
     MatmulOperand operand = mirage__matmul_operand(block, view->operands[i]);
     bool computed =
         mirage__block_can_inline(mirage__block_op(block, operand.base)) || lands_in_registers(choice, operand.base);
-    // What is computed in place, each worker computes for itself, padding included; in the direct form just once.
-    bool rows = (i == 0) != split.swap, shared_work = computed && !split.lane_rows;
+    bool rows = (i == 0) != split.swap;
     double units = rows ? (double)(split.batch * split.row_units) * 16 * split.by_col
                         : (double)split.batch * split.col_units * 8 * split.by_row;
     if (!computed)
       force(choice, operand.base);
-    double elements = shared_work ? units * (double)split.k : elements_of(choice, operand.base);
+    // What is computed in place, each worker computes for itself, padding included.
+    double elements = computed ? units * (double)split.k : elements_of(choice, operand.base);
     ask(choice, operand.base, elements * trips);
   }
   if (view->num_operands == 3)
     ask(choice, view->operands[2], (double)split.batch * (double)(split.m * split.n) * trips);
 }
+
+static bool in_direct_loop(const Block *block, int32_t loop) { return loop >= 0 && block->loops[loop].direct; }
 
 // What one step asks of its operands.
 static void ask_step(Choice *choice, BlockStep step) {
@@ -265,6 +206,11 @@ static void ask_step(Choice *choice, BlockStep step) {
     return;
   case MIRAGE_OP_MATMUL:
   case MIRAGE_OP_MMA:
+    if (in_direct_loop(block, step.loop)) {
+      for (uint32_t i = 0; i < 2; ++i)
+        ask(choice, view.operands[i], elements_of(choice, view.operands[i]) * trips);
+      return;
+    }
     ask_matmul(choice, &view, trips);
     return;
   case MIRAGE_OP_REDUCE_SUM:
@@ -326,7 +272,7 @@ static bool storing_is_cheaper(const Choice *choice, MirageValue value, int32_t 
 }
 
 static bool choose_load(Choice *choice, MirageValue value, BlockStep step) {
-  MirageLoadSchedule *load = load_schedule(choice->plan, step.node);
+  MirageLoadSchedule *load = mirage__load_schedule(choice->plan, step.node);
   bool forced = choice->forced[value.index] || choice->plan->block.values[value.index].shared;
   bool shared = forced || step.loop >= 0 || storing_is_cheaper(choice, value, step.loop);
   if (load->landing == MIRAGE_LANDING_REGISTER && !forced)
@@ -346,7 +292,9 @@ static void choose_step(Choice *choice, BlockStep step) {
   if (block->values[value.index].alias.index != value.index)
     return;
   bool shared = choice->forced[value.index] || block->values[value.index].shared;
-  if (view.op == MIRAGE_OP_LOAD)
+  if (in_direct_loop(block, step.loop))
+    shared = false;
+  else if (view.op == MIRAGE_OP_LOAD)
     shared = choose_load(choice, value, step);
   else if (!mirage__block_can_inline(view.op))
     shared = !choice->register_only[value.index];
@@ -371,11 +319,17 @@ static void choose_carries(Choice *choice) {
       CarryKind kind = mirage__block_carry_candidate(block, loop, i);
       if (kind == CARRY_SHARED || block->values[contribution.index].shared)
         continue;
+      if (block->loops[l].direct) { // counted by direct.c
+        choice->register_only[contribution.index] = true;
+        continue;
+      }
       MirageNodeView def = mirage__block_def(block, contribution);
       const MirageType *in = mirage_ugraph_type(block->graph, def.operands[0]);
       int32_t registers;
       if (kind == CARRY_MATMUL)
-        registers = mirage__block_matmul_split(block, &def, &choice->plan->schedule).accumulators;
+        registers = mirage__matmul_split(in, mirage_ugraph_type(block->graph, def.operands[1]), def.attrs,
+                                         &choice->plan->schedule)
+                        .accumulators;
       else
         registers = mirage__reduce_split(in, mirage_ugraph_type(block->graph, contribution), def.attrs->reduce.dim,
                                          &choice->plan->schedule)

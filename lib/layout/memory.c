@@ -198,7 +198,8 @@ static int32_t partials_of(const Plan *plan, MirageNodeView def) {
   switch (def.op) {
   case MIRAGE_OP_MATMUL:
   case MIRAGE_OP_MMA:
-    return mirage__block_matmul_split(&plan->block, &def, &plan->schedule).by_depth;
+    return mirage__matmul_split(in, mirage_ugraph_type(plan->graph, def.operands[1]), def.attrs, &plan->schedule)
+        .by_depth;
   case MIRAGE_OP_REDUCE_SUM:
   case MIRAGE_OP_REDUCE_MAX:
   case MIRAGE_OP_REDUCE_MEAN:
@@ -223,6 +224,8 @@ static int32_t copies_of(const Plan *plan, MirageValue value, int32_t *out_loop)
     return partials_of(plan, def);
   if (mirage__block_carry_kind(block, v->def, v->index) == CARRY_SHARED)
     return 1;
+  if (block->loops[mirage__block_find_loop(block, v->def)].direct)
+    return plan->schedule.warps;
   MirageValue contribution = mirage__block_resolve(block, mirage__block_yield(block, v->def).operands[v->index]);
   return partials_of(plan, mirage__block_def(block, contribution));
 }

@@ -18,9 +18,13 @@ typedef struct Plan {
   const void *loc;
 } Plan;
 
-// choose.c
-/// Marks products whose weight goes straight to registers, and their loads; may decide the warps.
+// direct.c
+/// Marks the loops that stream their weights, and lands their loads; may decide the warps.
 void mirage__plan_direct(Plan *plan);
+
+// choose.c
+/// What the schedule says of a load.
+MirageLoadSchedule *mirage__load_schedule(Plan *plan, MirageNode load);
 /// Decides warps when the schedule leaves them open.
 void mirage__plan_warps(Plan *plan);
 /// Decides for each value whether it is a buffer, and the landing of each load.

@@ -93,48 +93,6 @@ MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const
   return s;
 }
 
-enum { DIRECT_DEPTH = 32, DIRECT_MOST_ACTIVATIONS = 16 };
-
-static int32_t direct_lane_rows(int64_t n) {
-  if (n % 8 == 0 && n > 32)
-    return 8;
-  if (n % 4 == 0 && n > 16)
-    return 4;
-  return n % 2 == 0 ? 2 : 0;
-}
-
-bool mirage__matmul_may_be_direct(const Block *block, const MirageNodeView *product, int32_t warps,
-                                  MirageValue *out_weight) {
-  const MirageType *a = mirage_ugraph_type(block->graph, product->operands[0]);
-  const MirageType *b = mirage_ugraph_type(block->graph, product->operands[1]);
-  MatmulSplit s = {0};
-  matmul_shape(a, b, product->attrs, &s);
-  *out_weight = mirage__block_resolve(block, product->operands[1]);
-  bool transposed = product->attrs && product->attrs->matmul.transpose_b;
-  if (a->dtype == MIRAGE_F32 || a->rank != 2 || b->rank != 2 || transposed ||
-      mirage__block_op(block, *out_weight) != MIRAGE_OP_LOAD || block->values[out_weight->index].num_uses != 1)
-    return false;
-  return s.m <= DIRECT_MOST_ACTIVATIONS && direct_lane_rows(s.n) && s.k % DIRECT_DEPTH == 0 &&
-         (warps == 0 || s.k / DIRECT_DEPTH % warps == 0);
-}
-
-MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product,
-                                       const MirageSchedule *schedule) {
-  const MirageType *a = mirage_ugraph_type(block->graph, product->operands[0]);
-  const MirageType *b = mirage_ugraph_type(block->graph, product->operands[1]);
-  MirageValue weight;
-  if (!mirage__matmul_may_be_direct(block, product, schedule->warps, &weight) || !block->values[weight.index].direct)
-    return mirage__matmul_split(a, b, product->attrs, schedule);
-  MatmulSplit s = {.tensor_core = true, .swap = true, .by_row = 1, .by_col = 1, .by_depth = schedule->warps};
-  matmul_shape(a, b, product->attrs, &s);
-  s.lane_rows = direct_lane_rows(s.n);
-  s.rows_each = s.row_units = (int32_t)ceil_div(s.n, 8 * s.lane_rows) * s.lane_rows / 2;
-  s.cols_each = s.col_units = (int32_t)ceil_div(s.m, 8);
-  s.depth_units = (int32_t)(s.k / DIRECT_DEPTH);
-  s.accumulators = s.rows_each * s.cols_each * 4;
-  return s;
-}
-
 MatmulOperand mirage__matmul_operand(const Block *block, MirageValue operand) {
   operand = mirage__block_resolve(block, operand);
   MatmulOperand view = {.base = operand};

@@ -110,6 +110,37 @@ static void lora(G *g, const KernelCase *c) {
   finish(g, kernel);
 }
 
+// p: m, k, n, side columns, blocks, iterations.  Two weights of one activation, one of another, row sums and maxima,
+// and starts other than zero: y = 1 + x @ w + max(x) * (x^2 @ v) + mean(x) + sum(x @ s)
+static void streams(G *g, const KernelCase *c) {
+  int64_t m = c->p[0], k = c->p[1], n = c->p[2], side = c->p[3], blocks = c->p[4], bn = parts(n, blocks);
+  V in[] = {input(g, c->dtype, SHAPE(m, k)), input(g, c->dtype, SHAPE(k, n)), input(g, c->dtype, SHAPE(k, n)),
+            input(g, c->dtype, SHAPE(k, side))};
+  MirageNode kernel = custom(g, 4, in, mirage_type_tensor(c->dtype, SHAPE(m, n)), blocks, 1, 1);
+  V inits[] = {splat(g, 1, SHAPE(m, bn)), splat(g, 0, SHAPE(m, bn)), splat(g, 0, SHAPE(m, side)),
+               splat(g, 0, SHAPE(m, 1)), splat(g, 0.5, SHAPE(m, 1))};
+  MirageCarry carries[] = {{.combine = MIRAGE_COMBINE_SUM},
+                           {.combine = MIRAGE_COMBINE_SUM},
+                           {.combine = MIRAGE_COMBINE_SUM},
+                           {.combine = MIRAGE_COMBINE_SUM},
+                           {.combine = MIRAGE_COMBINE_MAX}};
+  MirageNode l = loop(g, c->p[5], 5, inits, carries);
+  V x = load(g, kernel, 0, access4(-1, -1, -1, 1, -1));
+  V w = load(g, kernel, 1, access4(1, -1, -1, 0, -1)), v = load(g, kernel, 2, access4(1, -1, -1, 0, -1));
+  V s = load(g, kernel, 3, access4(-1, -1, -1, 0, -1));
+  V square = cast(g, op1(g, MIRAGE_OP_SQUARE, x), c->dtype);
+  mirage_ugraph_close(g, 5,
+                      (V[]){matmul(g, x, w, false, false), matmul(g, square, v, false, false),
+                            matmul(g, x, s, false, false), reduce(g, MIRAGE_OP_REDUCE_SUM, x, 1, 1),
+                            reduce(g, MIRAGE_OP_REDUCE_MAX, x, 1, 1)});
+  V mean = op2(g, MIRAGE_OP_DIV, mirage_ugraph_result(g, l, 3), splat(g, (double)k, SHAPE(1, 1)));
+  V scaled = op2(g, MIRAGE_OP_MUL, mirage_ugraph_result(g, l, 1), mirage_ugraph_result(g, l, 4));
+  V y = op2(g, MIRAGE_OP_ADD, op2(g, MIRAGE_OP_ADD, mirage_ugraph_result(g, l, 0), scaled), mean);
+  y = op2(g, MIRAGE_OP_ADD, y, reduce(g, MIRAGE_OP_REDUCE_SUM, mirage_ugraph_result(g, l, 2), 1, 1));
+  store(g, y, kernel, 4, access4(1, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
 // p: heads, rows, keys, depth, key iterations, row blocks.  Online softmax attention; k is [heads, depth, keys].
 static void attention(G *g, const KernelCase *c) {
   int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3], bs = parts(s, c->p[5]);
@@ -374,11 +405,15 @@ static void shape_program(G *g, const KernelCase *c) {
 const KernelCase KERNEL_CASES[] = {
     {"rmsnorm_linear 2x4096x6144", rmsnorm_linear, F16, {2, 4096, 6144, 128, 32}, 0, 0, false},
     {"rmsnorm_linear 2x4096x6144 direct", rmsnorm_linear, F16, {2, 4096, 6144, 128, 8}, 0, 0, false},
-    {"rmsnorm_linear 3x512x96 direct", rmsnorm_linear, F16, {3, 512, 96, 2, 2}, 0, 0, false},
+    {"rmsnorm_linear 3x1024x96 direct", rmsnorm_linear, F16, {3, 1024, 96, 2, 2}, 0, 0, false},
+    {"rmsnorm_linear 16x2048x96 direct", rmsnorm_linear, F16, {16, 2048, 96, 2, 2}, 0, 0, false},
     {"rmsnorm_linear 11x1024x60 direct bf16", rmsnorm_linear, BF16, {11, 1024, 60, 3, 2}, 0, 0, false},
     {"rmsnorm_linear 2x1664x64 no padding", rmsnorm_linear, F16, {2, 1664, 64, 1, 1}, 0, 0, true},
     {"gated_mlp 1x512x256 direct", gated_mlp, F16, {1, 512, 256, 8, 1}, 0, 0, false},
-    {"lora 16x512x128 direct", lora, F16, {16, 512, 128, 16, 4, 2}, 0, 0, false},
+    {"gated_mlp 8x1535x92 direct ragged bf16", gated_mlp, BF16, {8, 1535, 92, 4, 3}, 0, 0, false},
+    {"lora 16x1024x128 direct", lora, F16, {16, 1024, 128, 16, 4, 2}, 0, 0, false},
+    {"streams 5x1024x80 direct", streams, F16, {5, 1024, 80, 16, 2, 2}, 0, 0, false},
+    {"streams 12x1535x70 direct ragged", streams, F16, {12, 1535, 70, 6, 3, 3}, 0, 0, false},
     {"rmsnorm_linear 16x1024x768", rmsnorm_linear, F16, {16, 1024, 768, 16, 8}, 0, 0, false},
     {"rmsnorm_linear 1x512x320 bf16", rmsnorm_linear, BF16, {1, 512, 320, 8, 4}, 0, 0, false},
     {"rmsnorm_linear 7x100x50 ragged", rmsnorm_linear, F16, {7, 100, 50, 3, 3}, 0, 0, false},
