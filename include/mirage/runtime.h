@@ -1,6 +1,17 @@
 // runtime.h - the CUDA driver API by dlopen: devices, modules, launches, timing. No toolkit at build or run time.
 //
 // Every driver error becomes a MirageStatus and a sentence with the CUresult's name and what to do about it.
+//
+// In a program that uses CUDA already:
+//
+//   mirage_device_create_current(diag, &device);           // the context that the caller works in
+//   mirage_module_load(device, ptx, diag, &module);        // the same PTX is loaded once a device
+//   mirage_program_create(module, graph, diag, &program);  // the graph is not needed after this
+//   mirage_program_prepare(program, stream, diag);         // workspace of this stream; a launch does it too
+//   mirage_program_launch(program, inputs, outputs, stream, diag);   // asynchronous; may be captured in a CUDA graph
+//
+// Threads: everything here may be called by several threads at once, but for what destroys the object named, which must be
+// the last call on it. A module outlives its programs, and a device its modules.
 #ifndef MIRAGE_RUNTIME_H
 #define MIRAGE_RUNTIME_H
 
@@ -10,7 +21,7 @@
 extern "C" {
 #endif
 
-typedef struct MirageDevice MirageDevice; // a retained primary context
+typedef struct MirageDevice MirageDevice; // a context on a GPU
 typedef struct MirageModule MirageModule; // a loaded PTX module
 
 typedef struct MirageDeviceInfo {
@@ -23,20 +34,36 @@ typedef struct MirageDeviceInfo {
   uint64_t total_bytes;
 } MirageDeviceInfo;
 
-/// Opens device `ordinal`. NO_DEVICE when there is no driver or no such device (the sentence says which).
+// ------------------------------------------------------------------------------------------------------------- devices
+
+/// Opens device `ordinal` with its primary context, the one that the CUDA runtime and frameworks use.
+/// Errors: NO_DEVICE when there is no driver or no such device (the sentence says which).
 MirageStatus mirage_device_create(int32_t ordinal, const MirageDiag *diag, MirageDevice **out_device);
+/// The same in the context that is current for the calling thread, which must outlive the device.
+/// Errors: BAD_ARGUMENT when none is.
+MirageStatus mirage_device_create_current(const MirageDiag *diag, MirageDevice **out_device);
 void mirage_device_destroy(MirageDevice *device);
 const MirageDeviceInfo *mirage_device_info(const MirageDevice *device);
+
+/// How long copies, mirage_program_run and mirage_program_time wait for the device before they give up with DRIVER and
+/// the name of what hangs; 0, the default, is for ever. After that the device refuses every call: a kernel that hangs
+/// cannot be stopped but by the end of the process, which should call _Exit (the driver's exit handler waits for it).
+void mirage_device_set_timeout(MirageDevice *device, double seconds);
 
 MirageStatus mirage_device_alloc(MirageDevice *device, size_t bytes, const MirageDiag *diag, uint64_t *out_pointer);
 void mirage_device_free(MirageDevice *device, uint64_t pointer);
 MirageStatus mirage_device_upload(MirageDevice *device, uint64_t to, const void *from, size_t bytes, const MirageDiag *diag);
 MirageStatus mirage_device_download(MirageDevice *device, void *to, uint64_t from, size_t bytes, const MirageDiag *diag);
 MirageStatus mirage_device_fill(MirageDevice *device, uint64_t to, uint8_t byte, size_t bytes, const MirageDiag *diag);
+/// Waits, however long, for everything that was enqueued in the context.
 MirageStatus mirage_device_synchronize(MirageDevice *device, const MirageDiag *diag);
 
-/// Loads PTX by the driver's JIT (its log goes into the sentence on failure), or a cubin.
+// ------------------------------------------------------------------------------------------------------------- modules
+
+/// Loads PTX by the driver's JIT (its log goes into the sentence on failure), or a cubin. PTX that the device has loaded
+/// already is shared.
 MirageStatus mirage_module_load(MirageDevice *device, const void *image, const MirageDiag *diag, MirageModule **out_module);
+/// As often as it was loaded.
 void mirage_module_unload(MirageModule *module);
 
 typedef struct MirageLaunchConfig {
@@ -46,19 +73,54 @@ typedef struct MirageLaunchConfig {
   bool dependent_launch;
 } MirageLaunchConfig;
 
-/// Enqueues one kernel on `stream` (a CUstream, NULL = the device's own stream). `pointers` are device addresses in the
-/// kernel's parameter order. Asynchronous: errors of the kernel itself show at synchronize.
+// Streams are CUstreams. NULL is the device's own, which does not wait for the legacy default stream, nor that for it. The
+// CUDA runtime's stream 0 is this one:
+#define MIRAGE_STREAM_LEGACY ((void *)1)
+
+/// Enqueues one kernel. `pointers` are device addresses in the kernel's parameter order. Asynchronous: errors of the
+/// kernel itself show at synchronize.
 MirageStatus mirage_module_launch(MirageModule *module, const MirageLaunchConfig *config, uint32_t num_pointers,
                                   const uint64_t *pointers, void *stream, const MirageDiag *diag);
 
+// ------------------------------------------------------------------------------------------------------------ programs
+
 /// All kernels of a lowered graph (every custom node has a launch), with intermediates and workspace planned.
 typedef struct MirageProgram MirageProgram;
+/// Owns: borrows the module, copies what it needs of the graph.
 MirageStatus mirage_program_create(MirageModule *module, const MirageUGraph *graph, const MirageDiag *diag,
                                    MirageProgram **out_program);
+/// Work that was launched must have finished.
 void mirage_program_destroy(MirageProgram *program);
-/// inputs / outputs: device addresses, in the graph's order.
+
+/// Bytes of device memory, aligned to 256, that one launch at a time needs for intermediates and the kernels' workspace;
+/// 0 when it needs none.
+size_t mirage_program_workspace_bytes(const MirageProgram *program);
+/// Allocates and clears this program's own workspace for launches on `stream`, which stays until it is forgotten or the
+/// program destroyed. Launches do it when it was not done before; a capture may not allocate and so wants it done first.
+/// Errors: NO_MEMORY; BAD_ARGUMENT for a stream that is being captured, and for the per-thread default stream, which is
+///         another stream in every thread.
+MirageStatus mirage_program_prepare(MirageProgram *program, void *stream, const MirageDiag *diag);
+/// Before a stream is destroyed that launches went to, and after they have finished.
+void mirage_program_forget(MirageProgram *program, void *stream);
+
+/// Enqueues all kernels of one call on `stream`, in a workspace of that stream's own.
+///
+/// Pointers: inputs and outputs are device addresses, aligned to 16, in the graph's order. Only they may differ from one
+///           launch to the next in a way that costs time (a new tensor map where the kernel has some).
+/// Capture:  may be called while the stream is being captured in a CUDA graph, once prepared: it allocates nothing, waits
+///           for nothing and touches no other stream. Replays use the workspace of that stream, and must not overlap
+///           other launches in it.
+/// Errors:   BAD_ARGUMENT naming the tensor; DRIVER naming the kernel. Errors of kernels themselves show at a later wait.
 MirageStatus mirage_program_launch(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs, void *stream,
                                    const MirageDiag *diag);
+/// The same in a workspace of the caller's: all zero before its first launch, and used by one launch at a time.
+MirageStatus mirage_program_launch_in(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
+                                      uint64_t workspace, void *stream, const MirageDiag *diag);
+/// One call on the device's own stream, kernel by kernel, each waited for: a kernel that fails or hangs is named.
+MirageStatus mirage_program_run(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
+                                const MirageDiag *diag);
+
+// -------------------------------------------------------------------------------------------------------------- timing
 
 typedef struct MirageTiming {
   double cold_us, warm_us;           // medians per call
@@ -69,6 +131,14 @@ typedef struct MirageTiming {
 /// input_sets[s * num_inputs + i]; outputs are shared.
 MirageStatus mirage_program_time(MirageProgram *program, uint32_t num_sets, const uint64_t *input_sets,
                                  const uint64_t *outputs, const MirageDiag *diag, MirageTiming *out_timing);
+
+typedef struct MirageLaunchOverhead {
+  double bare_us, launch_us; // CPU time of one call, medians: as driver calls alone, and by mirage_program_launch
+  uint32_t kernels, calls;   // of the program; measured of each kind
+} MirageLaunchOverhead;
+/// What mirage_program_launch costs the CPU over one cuLaunchKernelEx a kernel with everything prepared, in the same run.
+MirageStatus mirage_program_launch_overhead(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
+                                            const MirageDiag *diag, MirageLaunchOverhead *out_overhead);
 
 #ifdef __cplusplus
 }

@@ -25,6 +25,7 @@ typedef struct CuGraphExecOpaque *CuGraphExec;
 
 enum {
   CU_SUCCESS = 0,
+  CU_NOT_READY = 600,
 
   CU_DEVICE_NUM_SMS = 16,
   CU_DEVICE_L2_BYTES = 38,
@@ -44,6 +45,8 @@ enum {
 
   CU_STREAM_NON_BLOCKING_FLAG = 1,
   CU_CAPTURE_THREAD_LOCAL = 1,
+  CU_CAPTURE_NONE = 0, // of a stream's capture status
+  CU_EVENT_NO_TIMING = 2,
 
   CU_LAUNCH_CLUSTER_DIMENSION = 4,
   CU_LAUNCH_PROGRAMMATIC_SERIALIZATION = 6,
@@ -83,10 +86,13 @@ typedef struct CuLaunchConfig {
   F(context_release, cuDevicePrimaryCtxRelease_v2, (CuDevice device))                                                  \
   F(context_push, cuCtxPushCurrent_v2, (CuContext context))                                                            \
   F(context_pop, cuCtxPopCurrent_v2, (CuContext * context))                                                            \
+  F(context_current, cuCtxGetCurrent, (CuContext * context))                                                           \
+  F(context_device, cuCtxGetDevice, (CuDevice * device))                                                               \
   F(context_synchronize, cuCtxSynchronize, (void))                                                                     \
   F(stream_create, cuStreamCreate, (CuStream * stream, unsigned flags))                                                \
   F(stream_destroy, cuStreamDestroy_v2, (CuStream stream))                                                             \
   F(stream_synchronize, cuStreamSynchronize, (CuStream stream))                                                        \
+  F(stream_capturing, cuStreamIsCapturing, (CuStream stream, int *status))                                             \
   F(memory_info, cuMemGetInfo_v2, (size_t *free_bytes, size_t *total_bytes))                                           \
   F(memory_alloc, cuMemAlloc_v2, (CuDevicePointer * pointer, size_t bytes))                                            \
   F(memory_free, cuMemFree_v2, (CuDevicePointer pointer))                                                              \
@@ -110,7 +116,7 @@ typedef struct CuLaunchConfig {
   F(event_create, cuEventCreate, (CuEvent * event, unsigned flags))                                                    \
   F(event_destroy, cuEventDestroy_v2, (CuEvent event))                                                                 \
   F(event_record, cuEventRecord, (CuEvent event, CuStream stream))                                                     \
-  F(event_synchronize, cuEventSynchronize, (CuEvent event))                                                            \
+  F(event_query, cuEventQuery, (CuEvent event))                                                                        \
   F(event_elapsed, cuEventElapsedTime, (float *milliseconds, CuEvent start, CuEvent stop))
 
 // NULL where the driver is too old to have it (cuFuncGetParamInfo: CUDA 12.4).

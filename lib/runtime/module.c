@@ -1,5 +1,8 @@
 // module.c - a loaded PTX module: just-in-time compilation, its kernels, and launching one.
 //
+// A device loads the same PTX once: modules are counted, and found again by a hash of their text, then the text itself.
+// Cubins, whose length the driver alone knows, are loaded each time.
+//
 // The driver answers a launch it cannot do with INVALID_VALUE and nothing else, so what can be compared beforehand is:
 // threads, shared memory, grid, cluster and number of parameters, each with both values in the sentence.
 #include "runtime_impl.h"
@@ -19,7 +22,12 @@ typedef struct Kernel {
 struct MirageModule {
   MirageDevice *device;
   CuModule handle;
-  Kernel *kernels; // those looked up so far
+  MirageModule *next; // of the device's list, whose lock covers it and the next three
+  uint32_t users;
+  uint64_t hash;
+  char *text;           // NULL: a cubin, not in the list
+  pthread_mutex_t lock; // of the kernels
+  Kernel *kernels;      // those looked up so far
   uint32_t num_kernels;
 };
 
@@ -52,43 +60,131 @@ static MirageStatus load_image(MirageModule *module, const void *image, char *lo
   return status;
 }
 
-MirageStatus mirage_module_load(MirageDevice *device, const void *image, const MirageDiag *diag,
-                                MirageModule **out_module) {
-  *out_module = NULL;
+static char *copy_string(const char *text) {
+  size_t bytes = strlen(text) + 1;
+  char *copy = malloc(bytes);
+  return copy ? memcpy(copy, text, bytes) : NULL;
+}
+
+static MirageModule *module_alloc(MirageDevice *device, const char *text) {
   MirageModule *module = calloc(1, sizeof *module);
-  char *log = calloc(1, LOG_BYTES);
-  MirageStatus status = MIRAGE_NO_MEMORY;
-  if (!module || !log) {
-    mirage_diag_emit(diag, MIRAGE_SEVERITY_ERROR, NULL, "module: out of memory");
-    goto done;
+  if (!module || pthread_mutex_init(&module->lock, NULL) != 0) {
+    free(module);
+    return NULL;
   }
   module->device = device;
-  status = mirage__device_enter(device, diag);
-  if (status != MIRAGE_OK)
-    goto done;
-  status = load_image(module, image, log, diag);
-  mirage__device_leave(device);
-  if (status == MIRAGE_OK) {
-    *out_module = module;
-    module = NULL;
-  }
-done:
-  free(log);
+  module->users = 1;
+  module->text = text ? copy_string(text) : NULL;
+  if (!text || module->text)
+    return module;
+  pthread_mutex_destroy(&module->lock);
   free(module);
+  return NULL;
+}
+
+static void module_free(MirageModule *module) {
+  if (!module)
+    return;
+  for (uint32_t i = 0; i < module->num_kernels; ++i)
+    free(module->kernels[i].name);
+  free(module->kernels);
+  free(module->text);
+  pthread_mutex_destroy(&module->lock);
+  free(module);
+}
+
+// A module of its own. `text` is the image where that is PTX.
+static MirageStatus load(MirageDevice *device, const void *image, const char *text, const MirageDiag *diag,
+                         MirageModule **out_module) {
+  MirageModule *module = module_alloc(device, text);
+  char *log = calloc(1, LOG_BYTES);
+  MirageStatus status = module && log ? mirage__device_enter(device, diag)
+                                      : mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "module: out of memory");
+  if (status == MIRAGE_OK) {
+    status = load_image(module, image, log, diag);
+    mirage__device_leave(device);
+  }
+  free(log);
+  if (status == MIRAGE_OK)
+    *out_module = module;
+  else
+    module_free(module);
   return status;
 }
 
+// FNV-1a.
+static uint64_t hash_text(const char *text) {
+  uint64_t hash = 0xcbf29ce484222325;
+  for (; *text; ++text)
+    hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
+  return hash;
+}
+
+static bool is_text(const void *image) {
+  static const unsigned char ELF[] = {0x7f, 'E', 'L', 'F'}, FATBIN[] = {0x50, 0xed, 0x55, 0xba};
+  const unsigned char *bytes = image; // compared one by one: text may be shorter
+  bool elf = true, fatbin = true;
+  for (int i = 0; i < 4 && (elf || fatbin); ++i)
+    elf = elf && bytes[i] == ELF[i], fatbin = fatbin && bytes[i] == FATBIN[i];
+  return !elf && !fatbin;
+}
+
+// The device's list is locked.
+static MirageModule *find_loaded(const MirageDevice *device, uint64_t hash, const char *text) {
+  for (MirageModule *module = device->modules; module; module = module->next)
+    if (module->hash == hash && strcmp(module->text, text) == 0)
+      return module;
+  return NULL;
+}
+
+MirageStatus mirage_module_load(MirageDevice *device, const void *image, const MirageDiag *diag,
+                                MirageModule **out_module) {
+  *out_module = NULL;
+  if (!is_text(image))
+    return load(device, image, NULL, diag, out_module);
+  uint64_t hash = hash_text(image);
+  pthread_mutex_lock(&device->lock); // held while loading: who wants the same waits instead of compiling it again
+  MirageModule *module = find_loaded(device, hash, image);
+  MirageStatus status = MIRAGE_OK;
+  if (module) {
+    ++module->users;
+  } else {
+    status = load(device, image, image, diag, &module);
+    if (status == MIRAGE_OK) {
+      module->hash = hash;
+      module->next = device->modules;
+      device->modules = module;
+    }
+  }
+  pthread_mutex_unlock(&device->lock);
+  if (status == MIRAGE_OK)
+    *out_module = module;
+  return status;
+}
+
+// Whether that was the last user; the module is out of the list then.
+static bool release(MirageModule *module) {
+  if (!module->text)
+    return true;
+  pthread_mutex_lock(&module->device->lock);
+  bool last = --module->users == 0;
+  MirageModule **at = &module->device->modules;
+  while (last && *at && *at != module)
+    at = &(*at)->next;
+  if (last && *at)
+    *at = module->next;
+  pthread_mutex_unlock(&module->device->lock);
+  return last;
+}
+
 void mirage_module_unload(MirageModule *module) {
-  if (!module)
+  if (!module || !release(module))
     return;
   if (mirage__device_enter(module->device, NULL) == MIRAGE_OK) {
     module->device->cuda.module_unload(module->handle);
     mirage__device_leave(module->device);
   }
-  for (uint32_t i = 0; i < module->num_kernels; ++i)
-    free(module->kernels[i].name);
-  free(module->kernels);
-  free(module);
+  module_free(module);
 }
 
 // ------------------------------------------------------------------------------------------------------------- kernels
@@ -117,13 +213,7 @@ static MirageStatus describe_kernel(MirageModule *module, Kernel *kernel, const 
   return MIRAGE_OK;
 }
 
-static char *copy_string(const char *text) {
-  size_t bytes = strlen(text) + 1;
-  char *copy = malloc(bytes);
-  return copy ? memcpy(copy, text, bytes) : NULL;
-}
-
-// The pointer is valid until the next lookup.
+// The pointer is valid until the next lookup; the module is locked.
 static MirageStatus find_kernel(MirageModule *module, const char *name, const MirageDiag *diag, Kernel **out_kernel) {
   for (uint32_t i = 0; i < module->num_kernels; ++i)
     if (strcmp(module->kernels[i].name, name) == 0) {
@@ -201,15 +291,8 @@ static MirageStatus raise_limits(MirageDevice *device, Kernel *kernel, const Mir
   return MIRAGE_OK;
 }
 
-MirageStatus mirage__launch_prepare(MirageModule *module, const MirageLaunchConfig *config, uint32_t num_pointers,
-                                    const MirageDiag *diag, MirageLaunchReady *out_ready) {
-  Kernel *kernel = NULL;
-  MIRAGE_TRY(check_grid(config, diag));
-  MIRAGE_TRY(find_kernel(module, config->kernel, diag, &kernel));
-  MIRAGE_TRY(check_limits(module->device, kernel, config, num_pointers, diag));
-  int64_t cluster_blocks = config->cluster[0] * config->cluster[1] * config->cluster[2];
-  MIRAGE_TRY(raise_limits(module->device, kernel, config, cluster_blocks, diag));
-
+static MirageLaunchReady describe_launch(const Kernel *kernel, const MirageLaunchConfig *config,
+                                         int64_t cluster_blocks) {
   MirageLaunchReady ready = {.function = kernel->function,
                              .threads = (unsigned)config->threads,
                              .shared_bytes = (unsigned)config->shared_bytes};
@@ -227,13 +310,28 @@ MirageStatus mirage__launch_prepare(MirageModule *module, const MirageLaunchConf
     attribute->id = CU_LAUNCH_PROGRAMMATIC_SERIALIZATION;
     attribute->value.programmatic_serialization = 1;
   }
-  *out_ready = ready;
-  return MIRAGE_OK;
+  return ready;
 }
 
-CuResult mirage__launch_enqueue(const MirageDevice *device, const MirageLaunchReady *ready, void **parameters,
-                                CuStream stream) {
-  const CuLaunchConfig config = {
+MirageStatus mirage__launch_prepare(MirageModule *module, const MirageLaunchConfig *config, uint32_t num_pointers,
+                                    const MirageDiag *diag, MirageLaunchReady *out_ready) {
+  Kernel *kernel = NULL;
+  int64_t cluster_blocks = config->cluster[0] * config->cluster[1] * config->cluster[2];
+  MIRAGE_TRY(check_grid(config, diag));
+  pthread_mutex_lock(&module->lock);
+  MirageStatus status = find_kernel(module, config->kernel, diag, &kernel);
+  if (status == MIRAGE_OK)
+    status = check_limits(module->device, kernel, config, num_pointers, diag);
+  if (status == MIRAGE_OK)
+    status = raise_limits(module->device, kernel, config, cluster_blocks, diag);
+  if (status == MIRAGE_OK)
+    *out_ready = describe_launch(kernel, config, cluster_blocks);
+  pthread_mutex_unlock(&module->lock);
+  return status;
+}
+
+CuLaunchConfig mirage__launch_config(const MirageLaunchReady *ready, CuStream stream) {
+  return (CuLaunchConfig){
       .grid = {ready->grid[0], ready->grid[1], ready->grid[2]},
       .block = {ready->threads, 1, 1},
       .shared_bytes = ready->shared_bytes,
@@ -241,7 +339,6 @@ CuResult mirage__launch_enqueue(const MirageDevice *device, const MirageLaunchRe
       .attributes = (CuLaunchAttribute *)ready->attributes, // the driver reads them only
       .num_attributes = ready->num_attributes,
   };
-  return device->cuda.launch(&config, ready->function, parameters, NULL);
 }
 
 MirageStatus mirage_module_launch(MirageModule *module, const MirageLaunchConfig *config, uint32_t num_pointers,
@@ -254,8 +351,9 @@ MirageStatus mirage_module_launch(MirageModule *module, const MirageLaunchConfig
     void *parameters[MIRAGE_MAX_KERNEL_POINTERS];
     for (uint32_t i = 0; i < num_pointers; ++i)
       parameters[i] = (void *)&pointers[i];
-    CuResult result = mirage__launch_enqueue(device, &ready, parameters, stream ? (CuStream)stream : device->stream);
-    status = mirage__cuda_check(diag, result, "launch: %s failed to start", config->kernel);
+    CuLaunchConfig launch = mirage__launch_config(&ready, stream ? (CuStream)stream : device->stream);
+    status = mirage__cuda_check(diag, device->cuda.launch(&launch, ready.function, parameters, NULL),
+                                "launch: %s failed to start", config->kernel);
   }
   mirage__device_leave(device);
   return status;

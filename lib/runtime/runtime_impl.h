@@ -4,18 +4,39 @@
 
 #include "cuda_api.h"
 #include "mirage/runtime.h"
+#include <pthread.h>
+#include <stdatomic.h>
+
+// ------------------------------------------------------------------------------------------------------------- devices
 
 struct MirageDevice {
   MirageCuda cuda;
   CuDevice handle;
-  CuContext context; // the primary context, retained: other users of the process share it
-  CuStream stream;   // the device's own; does not synchronise with the legacy default stream
+  CuContext context;    // others in the process use it too
+  bool retained;        // the primary context; otherwise the caller's, borrowed
+  CuStream stream;      // the device's own; does not synchronise with the legacy default stream
+  double timeout_s;     // 0 = none
+  atomic_bool hanging;  // a wait ran into the time-out: every call from now on would block
+  pthread_mutex_t lock; // of the list of modules
+  MirageModule *modules;
   MirageDeviceInfo info;
 };
 
 /// Makes the device's context current for the calling thread, leaving the caller's below it; `leave` restores that.
+/// Errors: DRIVER, also for a device that hangs.
 MirageStatus mirage__device_enter(MirageDevice *device, const MirageDiag *diag);
 void mirage__device_leave(MirageDevice *device);
+/// Whether it is current already, so that a launch need not enter.
+bool mirage__device_is_current(const MirageDevice *device);
+/// Waits until what is on the stream so far is done, but no longer than the device's time-out. The device must be
+/// entered. `what` and `name` say what for: "kernel ", "k0".
+MirageStatus mirage__device_wait(MirageDevice *device, CuStream stream, const char *what, const char *name,
+                                 const MirageDiag *diag);
+/// The same for an event that was recorded, and with no event of its own.
+MirageStatus mirage__device_wait_event(MirageDevice *device, CuEvent event, const char *what, const char *name,
+                                       const MirageDiag *diag);
+
+// ------------------------------------------------------------------------------------------------------------ launches
 
 /// One kernel launch with everything checked and resolved: what remains is a single driver call.
 enum { MIRAGE_MAX_KERNEL_POINTERS = 512 }; // 4096 bytes of parameters, what every device takes
@@ -31,14 +52,78 @@ typedef struct MirageLaunchReady {
 /// Errors: BAD_ARGUMENT naming the kernel and both values; DRIVER.
 MirageStatus mirage__launch_prepare(MirageModule *module, const MirageLaunchConfig *config, uint32_t num_pointers,
                                     const MirageDiag *diag, MirageLaunchReady *out_ready);
-/// Enqueues; `parameters` are the addresses of the pointers. The device must be entered. Plain result: no formatting
-/// here.
-CuResult mirage__launch_enqueue(const MirageDevice *device, const MirageLaunchReady *ready, void **parameters,
-                                CuStream stream);
+/// What cuLaunchKernelEx is given; points into `ready`.
+CuLaunchConfig mirage__launch_config(const MirageLaunchReady *ready, CuStream stream);
 
 MirageDevice *mirage__module_device(const MirageModule *module);
-MirageDevice *mirage__program_device(const MirageProgram *program);
-uint32_t mirage__program_num_inputs(const MirageProgram *program);
+
+// ------------------------------------------------------------------------------------------------------------ programs
+
+/// Where the address of one pointer parameter comes from at each launch.
+typedef enum { MIRAGE_FROM_INPUT, MIRAGE_FROM_OUTPUT, MIRAGE_FROM_WORKSPACE } MirageSourceKind;
+typedef struct MirageSource {
+  MirageSourceKind kind;
+  uint32_t index; // of the input or output
+  int64_t offset; // workspace: in bytes
+} MirageSource;
+
+typedef struct MirageProgramKernel {
+  MirageLaunchReady ready;
+  const char *name;
+  uint32_t first_source, num_pointers;
+} MirageProgramKernel;
+
+/// An output that no kernel writes: the graph returns an input, or one value twice.
+typedef struct MirageOutputCopy {
+  MirageSource from;
+  uint32_t output;
+  size_t bytes;
+} MirageOutputCopy;
+
+struct MirageLane;
+enum { MIRAGE_WORKSPACE_ALIGNMENT = 256 };
+
+/// Everything but `lanes` stays as creation made it.
+struct MirageProgram {
+  MirageModule *module;
+  MirageDevice *device;
+  MirageArena arena; // the arrays below
+  uint32_t num_inputs, num_outputs, num_kernels, num_copies, num_sources;
+  MirageProgramKernel *kernels;
+  MirageSource *sources; // of the pointers of all kernels, one after the other
+  MirageOutputCopy *copies;
+  size_t workspace_bytes, zeroed_bytes; // the last `zeroed_bytes` of it begin as zero
+  pthread_mutex_t lock;                 // taken to add to the list
+  struct MirageLane *_Atomic lanes;
+};
+
+/// Launch parameters of one stream, filled in as far as possible (lane.c).
+typedef struct MirageLane {
+  struct MirageLane *next;  // fixed once the lane is in the list
+  _Atomic(CuStream) stream; // NULL: free for another stream
+  bool borrows;             // the workspace comes with each launch
+  uint64_t workspace;       // device address
+  pthread_mutex_t lock;     // held while a launch fills in addresses and enqueues
+  CuLaunchConfig *configs;  // by kernel
+  uint64_t *addresses;      // by source
+  void **parameters;        // by source: &addresses[i]
+} MirageLane;
+
+/// The lane of a stream (not NULL); created when there is none yet.
+MirageStatus mirage__lane_get(MirageProgram *program, CuStream stream, bool borrows, const MirageDiag *diag,
+                              MirageLane **out_lane);
+/// Fills in where intermediates and the kernels' workspaces lie. The lane must be locked, or nobody else's yet.
+void mirage__lane_set_workspace(const MirageProgram *program, MirageLane *lane, uint64_t workspace);
+/// Frees all of them. The device need not be entered.
+void mirage__lanes_destroy(MirageProgram *program);
+/// Fills in the addresses of one launch. The lane must be locked.
+/// Errors: BAD_ARGUMENT naming the tensor.
+MirageStatus mirage__lane_fill(const MirageProgram *program, MirageLane *lane, const uint64_t *inputs,
+                               const uint64_t *outputs, const MirageDiag *diag);
+/// Enqueues kernel `index` as it is filled in. The device must be current. Plain result: no formatting here.
+CuResult mirage__lane_enqueue(const MirageProgram *program, MirageLane *lane, uint32_t index);
+
+// ------------------------------------------------------------------------------------------------------------- buffers
 
 /// A buffer that lives from kernel `first` to kernel `last`, both included.
 typedef struct MirageLiveBuffer {

@@ -6,8 +6,8 @@
 // the median over replays, and (p90 - p10) / median as the spread: timings are only comparable within one run on one
 // machine.
 //
-// Before anything is measured the program runs once eagerly and is waited for, so that a failing kernel is an error
-// here and not a strange number later.
+// Before anything is measured the program runs once eagerly, each kernel waited for, so that one that fails or hangs is
+// an error here and not a strange number later.
 #include "runtime_impl.h"
 
 #include <stdlib.h>
@@ -56,7 +56,7 @@ static MirageStatus replay(const Timer *timer, CuGraphExec exec, double *out_us)
   MIRAGE_TRY(check(timer, cuda->event_record(timer->start, stream), "recording an event"));
   MIRAGE_TRY(check(timer, cuda->graph_launch(exec, stream), "launching a CUDA graph"));
   MIRAGE_TRY(check(timer, cuda->event_record(timer->stop, stream), "recording an event"));
-  MIRAGE_TRY(check(timer, cuda->event_synchronize(timer->stop), "a replay of the program"));
+  MIRAGE_TRY(mirage__device_wait_event(timer->device, timer->stop, "a replay of the program", "", timer->diag));
   MIRAGE_TRY(check(timer, cuda->event_elapsed(&milliseconds, timer->start, timer->stop), "reading a time"));
   *out_us = 1e3 * milliseconds;
   return MIRAGE_OK;
@@ -89,8 +89,15 @@ static MirageStatus measure(const Timer *timer, uint32_t num_sets, double *out_m
   CuGraphExec exec = NULL;
   MIRAGE_TRY(capture(timer, num_sets, &exec));
   MirageStatus status = measure_replays(timer, exec, out_median, out_spread, out_replays);
-  timer->device->cuda.graph_exec_destroy(exec);
+  if (!atomic_load(&timer->device->hanging)) // it would wait
+    timer->device->cuda.graph_exec_destroy(exec);
   return status;
+}
+
+// Not on a device that hangs, where it would block.
+static void destroy_event(const Timer *timer, CuEvent event) {
+  if (!atomic_load(&timer->device->hanging))
+    timer->device->cuda.event_destroy(event);
 }
 
 static MirageStatus measure_both(Timer *timer, uint32_t num_sets, MirageTiming *out_timing) {
@@ -103,9 +110,9 @@ static MirageStatus measure_both(Timer *timer, uint32_t num_sets, MirageTiming *
     status = measure(timer, num_sets, &timing.cold_us, &timing.cold_spread, &timing.replays);
     if (status == MIRAGE_OK)
       status = measure(timer, 1, &timing.warm_us, &timing.warm_spread, &warm_replays);
-    cuda->event_destroy(timer->stop);
+    destroy_event(timer, timer->stop);
   }
-  cuda->event_destroy(timer->start);
+  destroy_event(timer, timer->start);
   if (status == MIRAGE_OK)
     *out_timing = timing;
   return status;
@@ -117,15 +124,14 @@ MirageStatus mirage_program_time(MirageProgram *program, uint32_t num_sets, cons
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "timing: no input set given, at least 1 is needed");
   Timer timer = {
       .program = program,
-      .device = mirage__program_device(program),
+      .device = program->device,
       .diag = diag,
       .input_sets = input_sets,
       .outputs = outputs,
-      .num_inputs = mirage__program_num_inputs(program),
+      .num_inputs = program->num_inputs,
       .num_calls = (MIN_CALLS + num_sets - 1) / num_sets * num_sets, // whole rounds: every set equally often
   };
-  MIRAGE_TRY(mirage_program_launch(program, input_sets, outputs, NULL, diag));
-  MIRAGE_TRY(mirage_device_synchronize(timer.device, diag));
+  MIRAGE_TRY(mirage_program_run(program, input_sets, outputs, diag));
   MIRAGE_TRY(mirage__device_enter(timer.device, diag));
   MirageStatus status = measure_both(&timer, num_sets, out_timing);
   mirage__device_leave(timer.device);

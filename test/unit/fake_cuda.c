@@ -4,9 +4,11 @@
 // Device memory is host memory. A module's image is text, one kernel a line: "name parameters". Launching a kernel
 // records it and calls the test's `run`; inside a capture it is recorded in the graph instead and runs at each graph
 // launch. Time is a counter that launches advance, so that measured times are exact. Any call can be made to fail, and
-// calls that need a current context refuse to work without one, as the driver does.
+// calls that need a current context refuse to work without one, as the driver does; so do calls that a capture forbids.
+// One lock makes the calls safe for threads, as the driver's are.
 #include "fake_cuda.h"
 
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +22,11 @@ enum {
   OUT_OF_MEMORY = 2,
   INVALID_DEVICE = 101,
   INVALID_CONTEXT = 201,
+  INVALID_HANDLE = 400,
   NOT_FOUND = 500,
+  CAPTURE_UNSUPPORTED = 900,
+  CAPTURE_IMPLICIT = 906,
+  WOULD_BLOCK = 999, // a real driver would never return
   MAX_KERNELS = 8,
   MAX_CAPTURED = 8192
 };
@@ -28,6 +34,7 @@ enum {
 struct CuFunctionOpaque {
   char name[32];
   unsigned num_parameters;
+  CuContext context;
 };
 struct CuModuleOpaque {
   struct CuFunctionOpaque kernels[MAX_KERNELS];
@@ -52,49 +59,94 @@ struct CuContextOpaque {
 
 #define HEALTHY {.num_devices = 1, .total_bytes = (size_t)1 << 30, .max_threads = 1024, .kernel_us = 10}
 static FakeCuda state = HEALTHY; // as loaded, so that a tool can use it too (test/run/fake-gpu.mlir)
-static struct CuContextOpaque primary;
+static struct CuContextOpaque primary, other;
 static CuGraph capturing;
+static CuStream captured_stream;
 static double clock_us;
+static bool failed, hung;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+enum { MAX_DEPTH = 16 };
+static _Thread_local CuContext contexts[MAX_DEPTH]; // of this thread, the last is current
+static _Thread_local int depth;
 
 FakeCuda *fake_cuda_state(void) { return &state; }
+CuContext fake_cuda_context(void) { return &other; }
+
+// Objects are kept in a list, so that those which a test has to leave behind (on a device that hangs) can be freed.
+typedef struct Object {
+  struct Object *next, *previous;
+} Object;
+static Object objects = {&objects, &objects};
+
+static void *new_object(size_t bytes) {
+  Object *object = calloc(1, sizeof *object + bytes);
+  *object = (Object){objects.next, &objects};
+  object->next->previous = object;
+  objects.next = object;
+  ++state.num_live_objects;
+  return object + 1;
+}
+
+static CuResult delete_object(void *contents) {
+  Object *object = (Object *)contents - 1;
+  object->next->previous = object->previous;
+  object->previous->next = object->next;
+  --state.num_live_objects;
+  free(object);
+  return CU_SUCCESS;
+}
 
 void fake_cuda_reset(void) {
+  while (objects.next != &objects)
+    delete_object(objects.next + 1);
   state = (FakeCuda)HEALTHY;
   capturing = NULL;
+  captured_stream = NULL;
   clock_us = 0;
+  failed = hung = false;
 }
 
 static CuResult injected(const char *symbol) {
+  ++state.num_calls;
   if (state.fail_symbol && strcmp(state.fail_symbol, symbol) == 0 && state.calls_of_fail_symbol++ == state.fail_at)
     return state.fail_result;
   return CU_SUCCESS;
 }
 
+static pthread_mutex_t *acquire(void) {
+  pthread_mutex_lock(&lock);
+  return &lock;
+}
+static void unlock(pthread_mutex_t **held) { pthread_mutex_unlock(*held); }
+
+// The lock is held from here to the end of the function.
 #define ENTER()                                                                                                        \
+  __attribute__((cleanup(unlock))) pthread_mutex_t *held = acquire();                                                  \
   do {                                                                                                                 \
     CuResult failure = injected(__func__);                                                                             \
     if (failure != CU_SUCCESS)                                                                                         \
       return failure;                                                                                                  \
   } while (0)
 #define ENTER_CONTEXT()                                                                                                \
+  ENTER();                                                                                                             \
   do {                                                                                                                 \
-    ENTER();                                                                                                           \
-    if (state.context_depth < 1)                                                                                       \
+    if (depth < 1)                                                                                                     \
       return INVALID_CONTEXT;                                                                                          \
   } while (0)
 
-// A kernel's failure shows at the next synchronisation and stays: the context is lost.
-static CuResult synchronize(void) { return state.num_launches > 0 ? state.kernel_result : CU_SUCCESS; }
+static bool is_captured(CuStream stream) { return capturing && stream == captured_stream; }
 
-static void *new_object(size_t bytes) {
-  ++state.num_live_objects;
-  return calloc(1, bytes);
+static CuResult would_block(void) {
+  ++state.num_blocking;
+  return WOULD_BLOCK;
 }
 
-static CuResult delete_object(void *object) {
-  --state.num_live_objects;
-  free(object);
-  return CU_SUCCESS;
+// What a call comes to that waits: a kernel's failure shows at the next one and stays, because the context is lost.
+static CuResult synchronize(void) {
+  if (hung)
+    return would_block();
+  return capturing ? CAPTURE_UNSUPPORTED : failed ? state.kernel_result : CU_SUCCESS;
 }
 
 // ------------------------------------------------------------------------------------------------ devices and contexts
@@ -165,20 +217,36 @@ CuResult cuDevicePrimaryCtxRetain(CuContext *context, CuDevice device) {
 }
 
 CuResult cuDevicePrimaryCtxRelease_v2(CuDevice device) {
+  ENTER();
   --state.num_live_objects;
   return CU_SUCCESS;
 }
 
 CuResult cuCtxPushCurrent_v2(CuContext context) {
   ENTER();
+  if (depth == MAX_DEPTH)
+    return OUT_OF_MEMORY;
+  contexts[depth++] = context;
   ++state.context_depth;
   return CU_SUCCESS;
 }
 
 CuResult cuCtxPopCurrent_v2(CuContext *context) {
   ENTER_CONTEXT();
+  *context = contexts[--depth];
   --state.context_depth;
-  *context = &primary;
+  return CU_SUCCESS;
+}
+
+CuResult cuCtxGetCurrent(CuContext *context) {
+  ENTER();
+  *context = depth > 0 ? contexts[depth - 1] : NULL;
+  return CU_SUCCESS;
+}
+
+CuResult cuCtxGetDevice(CuDevice *device) {
+  ENTER_CONTEXT();
+  *device = 0;
   return CU_SUCCESS;
 }
 
@@ -195,7 +263,16 @@ CuResult cuStreamCreate(CuStream *stream, unsigned flags) {
   return CU_SUCCESS;
 }
 
-CuResult cuStreamDestroy_v2(CuStream stream) { return delete_object(stream); }
+CuResult cuStreamDestroy_v2(CuStream stream) {
+  ENTER_CONTEXT();
+  return hung ? would_block() : delete_object(stream);
+}
+
+CuResult cuStreamIsCapturing(CuStream stream, int *status) {
+  ENTER_CONTEXT();
+  *status = is_captured(stream);
+  return CU_SUCCESS;
+}
 
 CuResult cuStreamSynchronize(CuStream stream) {
   ENTER_CONTEXT();
@@ -208,7 +285,10 @@ CuResult cuEventCreate(CuEvent *event, unsigned flags) {
   return CU_SUCCESS;
 }
 
-CuResult cuEventDestroy_v2(CuEvent event) { return delete_object(event); }
+CuResult cuEventDestroy_v2(CuEvent event) {
+  ENTER_CONTEXT();
+  return delete_object(event);
+}
 
 CuResult cuEventRecord(CuEvent event, CuStream stream) {
   ENTER_CONTEXT();
@@ -216,9 +296,9 @@ CuResult cuEventRecord(CuEvent event, CuStream stream) {
   return CU_SUCCESS;
 }
 
-CuResult cuEventSynchronize(CuEvent event) {
+CuResult cuEventQuery(CuEvent event) {
   ENTER_CONTEXT();
-  return synchronize();
+  return hung ? CU_NOT_READY : synchronize();
 }
 
 CuResult cuEventElapsedTime(float *milliseconds, CuEvent start, CuEvent stop) {
@@ -241,6 +321,8 @@ CuResult cuMemAlloc_v2(CuDevicePointer *pointer, size_t bytes) {
   ENTER_CONTEXT();
   if (bytes == 0)
     return INVALID_VALUE;
+  if (capturing)
+    return CAPTURE_UNSUPPORTED;
   if (bytes > state.total_bytes - state.used_bytes)
     return OUT_OF_MEMORY;
   char *block = aligned_alloc(256, 256 + (bytes + 255) / 256 * 256);
@@ -254,6 +336,8 @@ CuResult cuMemAlloc_v2(CuDevicePointer *pointer, size_t bytes) {
 
 CuResult cuMemFree_v2(CuDevicePointer pointer) {
   ENTER_CONTEXT();
+  if (hung)
+    return would_block();
   char *block = (char *)(uintptr_t)pointer - 256;
   size_t bytes;
   memcpy(&bytes, block, sizeof bytes);
@@ -277,13 +361,15 @@ CuResult cuMemcpyDtoHAsync_v2(void *to, CuDevicePointer from, size_t bytes, CuSt
 
 CuResult cuMemcpyDtoDAsync_v2(CuDevicePointer to, CuDevicePointer from, size_t bytes, CuStream stream) {
   ENTER_CONTEXT();
-  if (!capturing)
+  if (!is_captured(stream))
     memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
   return CU_SUCCESS;
 }
 
 CuResult cuMemsetD8Async(CuDevicePointer to, unsigned char byte, size_t bytes, CuStream stream) {
   ENTER_CONTEXT();
+  if (capturing && !stream)
+    return CAPTURE_IMPLICIT;
   memset((void *)(uintptr_t)to, byte, bytes);
   return CU_SUCCESS;
 }
@@ -291,6 +377,7 @@ CuResult cuMemsetD8Async(CuDevicePointer to, unsigned char byte, size_t bytes, C
 // --------------------------------------------------------------------------------------------------- modules, kernels
 
 CuResult cuModuleLoadDataEx(CuModule *module, const void *image, unsigned num_options, int *options, void **values) {
+  __attribute__((cleanup(unlock))) pthread_mutex_t *held = acquire();
   CuResult failure = injected(__func__);
   if (failure != CU_SUCCESS) {
     for (unsigned i = 0; i < num_options; ++i)
@@ -298,8 +385,9 @@ CuResult cuModuleLoadDataEx(CuModule *module, const void *image, unsigned num_op
         strcpy(values[i], state.compiler_log);
     return failure;
   }
-  if (state.context_depth < 1)
+  if (depth < 1)
     return INVALID_CONTEXT;
+  ++state.num_loads;
   struct CuModuleOpaque *made = new_object(sizeof *made);
   const char *text = image;
   int used = 0;
@@ -307,6 +395,7 @@ CuResult cuModuleLoadDataEx(CuModule *module, const void *image, unsigned num_op
     struct CuFunctionOpaque *kernel = &made->kernels[made->num_kernels];
     if (sscanf(text, "%31s %u %n", kernel->name, &kernel->num_parameters, &used) != 2)
       break;
+    kernel->context = contexts[depth - 1];
     text += used;
     ++made->num_kernels;
   }
@@ -314,7 +403,10 @@ CuResult cuModuleLoadDataEx(CuModule *module, const void *image, unsigned num_op
   return CU_SUCCESS;
 }
 
-CuResult cuModuleUnload(CuModule module) { return delete_object(module); }
+CuResult cuModuleUnload(CuModule module) {
+  ENTER_CONTEXT();
+  return hung ? would_block() : delete_object(module);
+}
 
 CuResult cuModuleGetFunction(CuFunction *function, CuModule module, const char *name) {
   ENTER_CONTEXT();
@@ -353,12 +445,16 @@ static void execute(const FakeLaunch *launch) {
     state.launches[state.num_launches] = *launch;
   ++state.num_launches;
   clock_us += state.kernel_us;
+  failed = failed || (state.kernel_result != CU_SUCCESS && (!state.failing || !strcmp(state.failing, launch->kernel)));
+  hung = hung || (state.hanging && state.num_launches > state.hang_after && strcmp(state.hanging, launch->kernel) == 0);
   if (state.run)
     state.run(launch);
 }
 
 CuResult cuLaunchKernelEx(const CuLaunchConfig *config, CuFunction function, void **parameters, void **extra) {
   ENTER_CONTEXT();
+  if (function->context != contexts[depth - 1])
+    return INVALID_HANDLE;
   FakeLaunch launch = {.kernel = function->name,
                        .threads = config->block[0],
                        .shared_bytes = config->shared_bytes,
@@ -377,7 +473,7 @@ CuResult cuLaunchKernelEx(const CuLaunchConfig *config, CuFunction function, voi
   }
   for (unsigned i = 0; i < launch.num_pointers && i < FAKE_MAX_POINTERS; ++i)
     memcpy(&launch.pointers[i], parameters[i], sizeof launch.pointers[i]);
-  if (!capturing)
+  if (!is_captured(config->stream))
     execute(&launch);
   else if (capturing->num_launches == MAX_CAPTURED)
     return OUT_OF_MEMORY;
@@ -391,12 +487,14 @@ CuResult cuLaunchKernelEx(const CuLaunchConfig *config, CuFunction function, voi
 CuResult cuStreamBeginCapture_v2(CuStream stream, int mode) {
   ENTER_CONTEXT();
   capturing = new_object(sizeof *capturing);
+  captured_stream = stream;
   return CU_SUCCESS;
 }
 
 CuResult cuStreamEndCapture(CuStream stream, CuGraph *graph) {
   *graph = capturing;
   capturing = NULL;
+  captured_stream = NULL;
   ENTER_CONTEXT();
   return CU_SUCCESS;
 }
@@ -415,5 +513,12 @@ CuResult cuGraphLaunch(CuGraphExec exec, CuStream stream) {
   return CU_SUCCESS;
 }
 
-CuResult cuGraphExecDestroy(CuGraphExec exec) { return delete_object(exec); }
-CuResult cuGraphDestroy(CuGraph graph) { return delete_object(graph); }
+CuResult cuGraphExecDestroy(CuGraphExec exec) {
+  ENTER_CONTEXT();
+  return delete_object(exec);
+}
+
+CuResult cuGraphDestroy(CuGraph graph) {
+  ENTER_CONTEXT();
+  return delete_object(graph);
+}

@@ -24,6 +24,8 @@ typedef struct FakeCuda {
   unsigned fail_at;
   CuResult fail_result;
   CuResult kernel_result;                // what kernels come to: reported by the next synchronisation
+  const char *failing, *hanging;         // the kernel that kernel_result is of (NULL = all); one that never ends
+  unsigned hang_after;                   // that many launches of anything
   const char *compiler_log;              // what the compiler writes when cuModuleLoadDataEx is made to fail
   int max_threads;                       // of every kernel
   float kernel_us;                       // what a launch adds to the clock that events read
@@ -35,10 +37,13 @@ typedef struct FakeCuda {
   FakeLaunch launches[FAKE_MAX_LAUNCHES];
   unsigned num_live_allocations, num_live_objects; // objects: streams, events, modules, graphs, retained contexts
   size_t used_bytes;
-  int context_depth;                              // pushes less pops
+  int context_depth;                              // pushes less pops, of all threads
+  unsigned num_calls, num_loads, num_blocking;    // calls; modules loaded; calls that would never return
   int dynamic_shared_limit, non_portable_cluster; // last value set on a function
 } FakeCuda;
 
+/// A context other than the primary one, as another library in the process might have made.
+CuContext fake_cuda_context(void);
 /// Back to one healthy device of 1 GiB; forgets everything seen.
 void fake_cuda_reset(void);
 FakeCuda *fake_cuda_state(void);
