@@ -71,6 +71,8 @@ typedef struct MirageLaunchConfig {
   int64_t grid[3], cluster[3];
   int32_t threads, shared_bytes;
   bool dependent_launch;
+  uint32_t num_maps; // parameters after the pointers, encoded for the addresses that these have
+  const MirageTensorMap *maps;
 } MirageLaunchConfig;
 
 // Streams are CUstreams. NULL is the device's own, which does not wait for the legacy default stream, nor that for it. The

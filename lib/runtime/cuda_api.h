@@ -73,6 +73,20 @@ typedef struct CuLaunchConfig {
   unsigned num_attributes;
 } CuLaunchConfig;
 
+// A tensor map, which only the driver reads and writes.
+typedef struct CuTensorMap {
+  _Alignas(64) unsigned char bytes[128];
+} CuTensorMap;
+
+enum {
+  CU_TENSOR_FLOAT16 = 6,
+  CU_TENSOR_FLOAT32 = 7,
+  CU_TENSOR_BFLOAT16 = 9,
+  CU_TENSOR_NO_INTERLEAVE = 0,
+  CU_TENSOR_L2_256_BYTES = 3, // what a miss brings into the L2 cache
+  CU_TENSOR_FILL_ZERO = 0,
+};
+
 // F(member, exported symbol, parameters). Symbols carry the version suffix of the ABI that the parameters describe.
 #define MIRAGE_CUDA_FUNCTIONS(F)                                                                                       \
   F(init, cuInit, (unsigned flags))                                                                                    \
@@ -119,9 +133,13 @@ typedef struct CuLaunchConfig {
   F(event_query, cuEventQuery, (CuEvent event))                                                                        \
   F(event_elapsed, cuEventElapsedTime, (float *milliseconds, CuEvent start, CuEvent stop))
 
-// NULL where the driver is too old to have it (cuFuncGetParamInfo: CUDA 12.4).
+// NULL where the driver does not have it: cuFuncGetParamInfo came with CUDA 12.4, and tensor maps do without a reason
+// to refuse a device that has none.
 #define MIRAGE_CUDA_OPTIONAL_FUNCTIONS(F)                                                                              \
-  F(function_parameter, cuFuncGetParamInfo, (CuFunction function, size_t index, size_t *offset, size_t *bytes))
+  F(function_parameter, cuFuncGetParamInfo, (CuFunction function, size_t index, size_t *offset, size_t *bytes))        \
+  F(tensor_map_encode, cuTensorMapEncodeTiled,                                                                         \
+    (CuTensorMap * map, int dtype, uint32_t rank, void *address, const uint64_t *extents, const uint64_t *strides,     \
+     const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int l2_promotion, int fill))
 
 typedef struct MirageCuda {
   void *library;

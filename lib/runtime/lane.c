@@ -10,6 +10,7 @@
 #include "runtime_impl.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const CuStream PER_THREAD_STREAM = (CuStream)2; // CU_STREAM_PER_THREAD
 
@@ -22,29 +23,36 @@ static MirageLane *find(const MirageProgram *program, CuStream stream, bool borr
 
 // ------------------------------------------------------------------------------------------------------------- making
 
+static void free_arrays(MirageLane *lane) {
+  free(lane->configs);
+  free(lane->addresses);
+  free(lane->caches);
+  free(lane->parameters);
+  free(lane);
+}
+
 static void lane_free(MirageProgram *program, MirageLane *lane) {
   if (!lane->borrows)
     mirage_device_free(program->device, lane->workspace);
   pthread_mutex_destroy(&lane->lock);
-  free(lane->configs);
-  free(lane->addresses);
-  free(lane->parameters);
-  free(lane);
+  free_arrays(lane);
 }
 
 static MirageLane *lane_alloc(const MirageProgram *program) {
   MirageLane *lane = calloc(1, sizeof *lane);
   if (!lane)
     return NULL;
+  size_t num_parameters = (size_t)program->num_sources + program->num_maps;
   lane->configs = calloc((size_t)program->num_kernels + 1, sizeof *lane->configs);
   lane->addresses = calloc((size_t)program->num_sources + 1, sizeof *lane->addresses);
-  lane->parameters = calloc((size_t)program->num_sources + 1, sizeof *lane->parameters);
-  if (lane->configs && lane->addresses && lane->parameters && pthread_mutex_init(&lane->lock, NULL) == 0)
+  lane->caches = aligned_alloc(_Alignof(MirageMapCache), ((size_t)program->num_maps + 1) * sizeof *lane->caches);
+  lane->parameters = calloc(num_parameters + 1, sizeof *lane->parameters);
+  if (lane->configs && lane->addresses && lane->caches && lane->parameters &&
+      pthread_mutex_init(&lane->lock, NULL) == 0) {
+    memset(lane->caches, 0, ((size_t)program->num_maps + 1) * sizeof *lane->caches);
     return lane;
-  free(lane->configs);
-  free(lane->addresses);
-  free(lane->parameters);
-  free(lane);
+  }
+  free_arrays(lane);
   return NULL;
 }
 
@@ -114,8 +122,11 @@ static MirageStatus add(MirageProgram *program, CuStream stream, bool borrows, c
     return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "program: out of memory");
   }
   lane->borrows = borrows;
-  for (uint32_t i = 0; i < program->num_sources; ++i)
-    lane->parameters[i] = &lane->addresses[i];
+  for (uint32_t k = 0; k < program->num_kernels; ++k) {
+    const MirageProgramKernel *kernel = &program->kernels[k];
+    for (uint32_t i = 0; i < kernel->num_pointers; ++i)
+      lane->parameters[kernel->first_source + kernel->first_map + i] = &lane->addresses[kernel->first_source + i];
+  }
   mirage__lane_set_workspace(program, lane, workspace);
   set_stream(program, lane, stream);
   lane->next = atomic_load_explicit(&program->lanes, memory_order_relaxed);

@@ -15,14 +15,33 @@ static MirageStatus misaligned(const char *what, uint32_t index, uint64_t addres
 
 static bool is_usable(uint64_t address) { return address != 0 && address % POINTER_ALIGNMENT == 0; }
 
-MirageStatus mirage__lane_fill(const MirageProgram *program, MirageLane *lane, const uint64_t *inputs,
-                               const uint64_t *outputs, const MirageDiag *diag) {
+static MirageStatus check_alignment(const MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
+                                    const MirageDiag *diag) {
   for (uint32_t i = 0; i < program->num_inputs; ++i)
     if (!is_usable(inputs[i]))
       return misaligned("input", i, inputs[i], diag);
   for (uint32_t i = 0; i < program->num_outputs; ++i)
     if (!is_usable(outputs[i]))
       return misaligned("output", i, outputs[i], diag);
+  return MIRAGE_OK;
+}
+
+// Points the parameter to the encoding for the address that its tensor has now.
+static CuResult fill_map(const MirageProgram *program, MirageLane *lane, uint32_t index) {
+  const MirageProgramMap *map = &program->maps[index];
+  MirageMapCache *cache = &lane->caches[index];
+  uint64_t address = lane->addresses[map->source];
+  uint32_t entry = (uint32_t)((address >> 4) * 0x9e3779b97f4a7c15 >> 61); // a multiplicative hash, 3 bits
+  lane->parameters[map->parameter] = &cache->maps[entry];
+  if (cache->addresses[entry] == address)
+    return CU_SUCCESS;
+  CuResult result = mirage__tensor_map_encode(program->device, &map->map, address, &cache->maps[entry]);
+  cache->addresses[entry] = result == CU_SUCCESS ? address : 0;
+  return result;
+}
+
+static MirageStatus fill(const MirageProgram *program, MirageLane *lane, const uint64_t *inputs,
+                         const uint64_t *outputs, const MirageDiag *diag) {
   for (uint32_t i = 0; i < program->num_sources; ++i) {
     const MirageSource *source = &program->sources[i];
     if (source->kind == MIRAGE_FROM_INPUT)
@@ -30,13 +49,19 @@ MirageStatus mirage__lane_fill(const MirageProgram *program, MirageLane *lane, c
     else if (source->kind == MIRAGE_FROM_OUTPUT)
       lane->addresses[i] = outputs[source->index];
   }
+  for (uint32_t i = 0; i < program->num_maps; ++i) {
+    CuResult result = fill_map(program, lane, i);
+    if (result != CU_SUCCESS)
+      return mirage__cuda_check(diag, result, "launch: cannot make a tensor map for address 0x%llx",
+                                (unsigned long long)lane->addresses[program->maps[i].source]);
+  }
   return MIRAGE_OK;
 }
 
 CuResult mirage__lane_enqueue(const MirageProgram *program, MirageLane *lane, uint32_t index) {
   const MirageProgramKernel *kernel = &program->kernels[index];
   return program->device->cuda.launch(&lane->configs[index], kernel->ready.function,
-                                      lane->parameters + kernel->first_source, NULL);
+                                      lane->parameters + kernel->first_source + kernel->first_map, NULL);
 }
 
 static MirageStatus copy_outputs(const MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
@@ -54,7 +79,8 @@ static MirageStatus copy_outputs(const MirageProgram *program, const uint64_t *i
 // All kernels of one call. With `watched`, each is waited for. The device is current and the lane locked.
 static MirageStatus enqueue(MirageProgram *program, MirageLane *lane, const uint64_t *inputs, const uint64_t *outputs,
                             CuStream stream, bool watched, const MirageDiag *diag) {
-  MIRAGE_TRY(mirage__lane_fill(program, lane, inputs, outputs, diag));
+  MIRAGE_TRY(check_alignment(program, inputs, outputs, diag));
+  MIRAGE_TRY(fill(program, lane, inputs, outputs, diag));
   for (uint32_t k = 0; k < program->num_kernels; ++k) {
     CuResult result = mirage__lane_enqueue(program, lane, k);
     if (result != CU_SUCCESS)

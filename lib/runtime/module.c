@@ -31,7 +31,7 @@ struct MirageModule {
   uint32_t num_kernels;
 };
 
-enum { LOG_BYTES = 8192, DEFAULT_SHARED_BYTES = 48 * 1024 };
+enum { LOG_BYTES = 8192, DEFAULT_SHARED_BYTES = 48 * 1024, PARAMETER_BYTES = 4096 }; // what every device takes
 
 MirageDevice *mirage__module_device(const MirageModule *module) { return module->device; }
 
@@ -265,12 +265,17 @@ static MirageStatus check_limits(const MirageDevice *device, const Kernel *kerne
     return mirage_diag_fail(diag, NULL, MIRAGE_LIMIT,
                             "launch: %s: %d bytes of dynamic shared memory, and %s has room for %d", config->kernel,
                             config->shared_bytes, device->info.name, room);
-  if (num_pointers > MIRAGE_MAX_KERNEL_POINTERS)
-    return mirage_diag_fail(diag, NULL, MIRAGE_LIMIT, "launch: %s: %u parameters, at most %d are possible",
-                            config->kernel, num_pointers, MIRAGE_MAX_KERNEL_POINTERS);
-  if (kernel->num_parameters != UINT32_MAX && kernel->num_parameters != num_pointers)
-    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "launch: %s: the kernel takes %u pointers, got %u",
-                            config->kernel, kernel->num_parameters, num_pointers);
+  MIRAGE_TRY(mirage__tensor_maps_check(device, config->kernel, num_pointers, config->num_maps, config->maps, diag));
+  uint64_t bytes = 8 * (uint64_t)num_pointers + MIRAGE_TENSOR_MAP_BYTES * (uint64_t)config->num_maps;
+  if (bytes > PARAMETER_BYTES)
+    return mirage_diag_fail(diag, NULL, MIRAGE_LIMIT,
+                            "launch: %s: %u pointers and %u tensor maps are %llu bytes of parameters, at most %d are "
+                            "possible",
+                            config->kernel, num_pointers, config->num_maps, (unsigned long long)bytes, PARAMETER_BYTES);
+  if (kernel->num_parameters != UINT32_MAX && kernel->num_parameters != num_pointers + config->num_maps)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
+                            "launch: %s: the kernel takes %u parameters, got %u pointers and %u tensor maps",
+                            config->kernel, kernel->num_parameters, num_pointers, config->num_maps);
   return MIRAGE_OK;
 }
 
@@ -341,6 +346,24 @@ CuLaunchConfig mirage__launch_config(const MirageLaunchReady *ready, CuStream st
   };
 }
 
+// Enqueues what is prepared, once.
+static CuResult launch_once(const MirageDevice *device, const MirageLaunchReady *ready,
+                            const MirageLaunchConfig *config, uint32_t num_pointers, const uint64_t *pointers,
+                            CuStream stream) {
+  void *parameters[MIRAGE_MAX_KERNEL_POINTERS + MIRAGE_MAX_KERNEL_MAPS];
+  CuTensorMap maps[MIRAGE_MAX_KERNEL_MAPS];
+  for (uint32_t i = 0; i < num_pointers; ++i)
+    parameters[i] = (void *)&pointers[i];
+  for (uint32_t i = 0; i < config->num_maps; ++i) {
+    parameters[num_pointers + i] = &maps[i];
+    CuResult result = mirage__tensor_map_encode(device, &config->maps[i], pointers[config->maps[i].pointer], &maps[i]);
+    if (result != CU_SUCCESS)
+      return result;
+  }
+  CuLaunchConfig launch = mirage__launch_config(ready, stream);
+  return device->cuda.launch(&launch, ready->function, parameters, NULL);
+}
+
 MirageStatus mirage_module_launch(MirageModule *module, const MirageLaunchConfig *config, uint32_t num_pointers,
                                   const uint64_t *pointers, void *stream, const MirageDiag *diag) {
   MirageDevice *device = module->device;
@@ -348,12 +371,9 @@ MirageStatus mirage_module_launch(MirageModule *module, const MirageLaunchConfig
   MIRAGE_TRY(mirage__device_enter(device, diag));
   MirageStatus status = mirage__launch_prepare(module, config, num_pointers, diag, &ready);
   if (status == MIRAGE_OK) {
-    void *parameters[MIRAGE_MAX_KERNEL_POINTERS];
-    for (uint32_t i = 0; i < num_pointers; ++i)
-      parameters[i] = (void *)&pointers[i];
-    CuLaunchConfig launch = mirage__launch_config(&ready, stream ? (CuStream)stream : device->stream);
-    status = mirage__cuda_check(diag, device->cuda.launch(&launch, ready.function, parameters, NULL),
-                                "launch: %s failed to start", config->kernel);
+    CuResult result =
+        launch_once(device, &ready, config, num_pointers, pointers, stream ? (CuStream)stream : device->stream);
+    status = mirage__cuda_check(diag, result, "launch: %s failed to start", config->kernel);
   }
   mirage__device_leave(device);
   return status;

@@ -88,7 +88,18 @@ static void add_source(Builder *builder, const Place *place) {
   source->index = place->index;
 }
 
-// Operands, then results, then the workspace: the kernel ABI of codegen.h.
+static void collect_maps(MirageProgram *program, MirageProgramKernel *kernel, const MirageLaunch *launch) {
+  kernel->first_map = program->num_maps;
+  kernel->num_maps = launch->num_maps;
+  for (uint32_t i = 0; i < launch->num_maps; ++i) {
+    MirageProgramMap *map = &program->maps[program->num_maps++];
+    map->map = launch->maps[i];
+    map->source = kernel->first_source + launch->maps[i].pointer;
+    map->parameter = kernel->first_source + kernel->first_map + kernel->num_pointers + i;
+  }
+}
+
+// Operands, then results, then the workspace, then tensor maps: the kernel ABI of codegen.h.
 static void collect_kernel(Builder *builder, uint32_t index, const MirageNodeView *node) {
   MirageProgramKernel *kernel = &builder->program->kernels[index];
   int64_t zeroed_bytes = node->attrs->custom.launch->workspace_bytes;
@@ -114,6 +125,7 @@ static void collect_kernel(Builder *builder, uint32_t index, const MirageNodeVie
   if (zeroed_bytes > builder->zeroed_bytes)
     builder->zeroed_bytes = zeroed_bytes;
   kernel->num_pointers = builder->program->num_sources - kernel->first_source;
+  collect_maps(builder->program, kernel, node->attrs->custom.launch);
 }
 
 static MirageStatus prepare_kernel(Builder *builder, uint32_t index, const MirageNodeView *node) {
@@ -124,6 +136,8 @@ static MirageStatus prepare_kernel(Builder *builder, uint32_t index, const Mirag
       .kernel = attrs->launch->kernel,
       .threads = attrs->launch->threads,
       .shared_bytes = attrs->launch->shared_bytes,
+      .num_maps = attrs->launch->num_maps,
+      .maps = attrs->launch->maps,
       .dependent_launch = index > 0 && attrs->schedule && attrs->schedule->dependent_launch,
   };
   for (int i = 0; i < 3; ++i) {
@@ -170,15 +184,16 @@ static MirageStatus place_buffers(Builder *builder) {
   return MIRAGE_OK;
 }
 
-// Pointers of all kernels together.
-static uint32_t count_pointers(const MirageUGraph *graph) {
+// Upper bounds of the pointers and tensor maps of all kernels together.
+static void count_parameters(const MirageUGraph *graph, uint32_t *out_pointers, uint32_t *out_maps) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  uint32_t count = 0;
+  *out_pointers = *out_maps = 0;
   for (uint32_t i = 0; i < body.num_nodes; ++i) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
-    count += node.num_operands + node.num_results + 1;
+    *out_pointers += node.num_operands + node.num_results + 1;
+    if (node.op == MIRAGE_OP_CUSTOM && node.attrs->custom.launch)
+      *out_maps += node.attrs->custom.launch->num_maps;
   }
-  return count;
 }
 
 static MirageStatus build(Builder *builder, MirageArena *temporary) {
@@ -189,10 +204,13 @@ static MirageStatus build(Builder *builder, MirageArena *temporary) {
   builder->places = mirage_arena_alloc_array(temporary, num_values + 1, sizeof *builder->places);
   builder->buffers = mirage_arena_alloc_array(temporary, num_values + 1, sizeof *builder->buffers);
   program->kernels = mirage_arena_alloc_array(&program->arena, num_nodes + 1, sizeof *program->kernels);
-  program->sources =
-      mirage_arena_alloc_array(&program->arena, count_pointers(builder->graph) + 1, sizeof *program->sources);
+  uint32_t num_pointers, num_maps;
+  count_parameters(builder->graph, &num_pointers, &num_maps);
+  program->sources = mirage_arena_alloc_array(&program->arena, num_pointers + 1, sizeof *program->sources);
+  program->maps = mirage_arena_alloc_array(&program->arena, num_maps + 1, sizeof *program->maps);
   program->copies = mirage_arena_alloc_array(&program->arena, num_outputs + 1, sizeof *program->copies);
-  if (!builder->places || !builder->buffers || !program->kernels || !program->sources || !program->copies)
+  if (!builder->places || !builder->buffers || !program->kernels || !program->sources || !program->maps ||
+      !program->copies)
     return no_memory(builder->diag);
   place_arguments(builder);
   MIRAGE_TRY(collect_kernels(builder));

@@ -47,6 +47,8 @@ typedef struct MirageLaunchReady {
   unsigned num_attributes;
 } MirageLaunchReady;
 
+enum { MIRAGE_MAX_KERNEL_MAPS = 16 };
+
 /// Resolves the kernel, compares the configuration with what the device and the compiled kernel allow, and raises the
 /// kernel's limit of dynamic shared memory. The device must be entered.
 /// Errors: BAD_ARGUMENT naming the kernel and both values; DRIVER.
@@ -56,6 +58,16 @@ MirageStatus mirage__launch_prepare(MirageModule *module, const MirageLaunchConf
 CuLaunchConfig mirage__launch_config(const MirageLaunchReady *ready, CuStream stream);
 
 MirageDevice *mirage__module_device(const MirageModule *module);
+
+// -------------------------------------------------------------------------------------------------------- tensor maps
+
+/// Whether the hardware can take the maps of a kernel with that many pointers, and the device any at all.
+/// Errors: BAD_ARGUMENT naming the kernel, the map, and both values; UNSUPPORTED, LIMIT.
+MirageStatus mirage__tensor_maps_check(const MirageDevice *device, const char *kernel, uint32_t num_pointers,
+                                       uint32_t num_maps, const MirageTensorMap *maps, const MirageDiag *diag);
+/// The driver's form of a map whose tensor lies at `address`. Plain result: no formatting here.
+CuResult mirage__tensor_map_encode(const MirageDevice *device, const MirageTensorMap *map, uint64_t address,
+                                   CuTensorMap *out_map);
 
 // ------------------------------------------------------------------------------------------------------------ programs
 
@@ -71,7 +83,14 @@ typedef struct MirageProgramKernel {
   MirageLaunchReady ready;
   const char *name;
   uint32_t first_source, num_pointers;
+  uint32_t first_map, num_maps;
 } MirageProgramKernel;
+
+typedef struct MirageProgramMap {
+  MirageTensorMap map;
+  uint32_t source;    // of its address
+  uint32_t parameter; // of a lane
+} MirageProgramMap;
 
 /// An output that no kernel writes: the graph returns an input, or one value twice.
 typedef struct MirageOutputCopy {
@@ -88,14 +107,22 @@ struct MirageProgram {
   MirageModule *module;
   MirageDevice *device;
   MirageArena arena; // the arrays below
-  uint32_t num_inputs, num_outputs, num_kernels, num_copies, num_sources;
+  uint32_t num_inputs, num_outputs, num_kernels, num_copies, num_sources, num_maps;
   MirageProgramKernel *kernels;
-  MirageSource *sources; // of the pointers of all kernels, one after the other
+  MirageSource *sources;  // of the pointers of all kernels, one after the other
+  MirageProgramMap *maps; // of all kernels
   MirageOutputCopy *copies;
   size_t workspace_bytes, zeroed_bytes; // the last `zeroed_bytes` of it begin as zero
   pthread_mutex_t lock;                 // taken to add to the list
   struct MirageLane *_Atomic lanes;
 };
+
+/// The last encodings of one map, by address: tensors come back, so that most launches encode nothing.
+enum { MIRAGE_MAP_CACHE = 8 };
+typedef struct MirageMapCache {
+  CuTensorMap maps[MIRAGE_MAP_CACHE];
+  uint64_t addresses[MIRAGE_MAP_CACHE]; // 0: empty
+} MirageMapCache;
 
 /// Launch parameters of one stream, filled in as far as possible (lane.c).
 typedef struct MirageLane {
@@ -106,7 +133,8 @@ typedef struct MirageLane {
   pthread_mutex_t lock;     // held while a launch fills in addresses and enqueues
   CuLaunchConfig *configs;  // by kernel
   uint64_t *addresses;      // by source
-  void **parameters;        // by source: &addresses[i]
+  MirageMapCache *caches;   // by map
+  void **parameters;        // of each kernel: addresses of its pointers, then of its maps
 } MirageLane;
 
 /// The lane of a stream (not NULL); created when there is none yet.
@@ -116,10 +144,6 @@ MirageStatus mirage__lane_get(MirageProgram *program, CuStream stream, bool borr
 void mirage__lane_set_workspace(const MirageProgram *program, MirageLane *lane, uint64_t workspace);
 /// Frees all of them. The device need not be entered.
 void mirage__lanes_destroy(MirageProgram *program);
-/// Fills in the addresses of one launch. The lane must be locked.
-/// Errors: BAD_ARGUMENT naming the tensor.
-MirageStatus mirage__lane_fill(const MirageProgram *program, MirageLane *lane, const uint64_t *inputs,
-                               const uint64_t *outputs, const MirageDiag *diag);
 /// Enqueues kernel `index` as it is filled in. The device must be current. Plain result: no formatting here.
 CuResult mirage__lane_enqueue(const MirageProgram *program, MirageLane *lane, uint32_t index);
 

@@ -1,7 +1,8 @@
 // fake_cuda.c - a CUDA driver without a GPU: a shared library with the driver's symbols, so that lib/runtime can be
 // tested.
 //
-// Device memory is host memory. A module's image is text, one kernel a line: "name parameters". Launching a kernel
+// Device memory is host memory. A module's image is text, one kernel a line: "name pointers", "name pointers+maps".
+// Launching a kernel
 // records it and calls the test's `run`; inside a capture it is recorded in the graph instead and runs at each graph
 // launch. Time is a counter that launches advance, so that measured times are exact. Any call can be made to fail, and
 // calls that need a current context refuse to work without one, as the driver does; so do calls that a capture forbids.
@@ -33,7 +34,7 @@ enum {
 
 struct CuFunctionOpaque {
   char name[32];
-  unsigned num_parameters;
+  unsigned num_pointers, num_maps;
   CuContext context;
 };
 struct CuModuleOpaque {
@@ -57,7 +58,8 @@ struct CuContextOpaque {
   int unused;
 };
 
-#define HEALTHY {.num_devices = 1, .total_bytes = (size_t)1 << 30, .max_threads = 1024, .kernel_us = 10}
+#define HEALTHY                                                                                                        \
+  {.num_devices = 1, .total_bytes = (size_t)1 << 30, .compute_major = 9, .max_threads = 1024, .kernel_us = 10}
 static FakeCuda state = HEALTHY; // as loaded, so that a tool can use it too (test/run/fake-gpu.mlir)
 static struct CuContextOpaque primary, other;
 static CuGraph capturing;
@@ -190,7 +192,7 @@ CuResult cuDeviceGetAttribute(int *value, int attribute, CuDevice device) {
     *value = 1 << 20;
     return CU_SUCCESS;
   case CU_DEVICE_COMPUTE_MAJOR:
-    *value = 9;
+    *value = state.compute_major;
     return CU_SUCCESS;
   case CU_DEVICE_COMPUTE_MINOR:
     *value = 0;
@@ -393,8 +395,9 @@ CuResult cuModuleLoadDataEx(CuModule *module, const void *image, unsigned num_op
   int used = 0;
   while (made->num_kernels < MAX_KERNELS) {
     struct CuFunctionOpaque *kernel = &made->kernels[made->num_kernels];
-    if (sscanf(text, "%31s %u %n", kernel->name, &kernel->num_parameters, &used) != 2)
+    if (sscanf(text, "%31s %u %n", kernel->name, &kernel->num_pointers, &used) != 2)
       break;
+    sscanf(text, "%31s %u+%u %n", kernel->name, &kernel->num_pointers, &kernel->num_maps, &used);
     kernel->context = contexts[depth - 1];
     text += used;
     ++made->num_kernels;
@@ -437,7 +440,23 @@ CuResult cuFuncGetParamInfo(CuFunction function, size_t index, size_t *offset, s
   ENTER_CONTEXT();
   *offset = 8 * index;
   *bytes = 8;
-  return index < function->num_parameters ? CU_SUCCESS : INVALID_VALUE;
+  return index < function->num_pointers + function->num_maps ? CU_SUCCESS : INVALID_VALUE;
+}
+
+CuResult cuTensorMapEncodeTiled(CuTensorMap *map, int dtype, uint32_t rank, void *address, const uint64_t *extents,
+                                const uint64_t *strides, const uint32_t *box, const uint32_t *steps, int interleave,
+                                int swizzle, int l2_promotion, int fill) {
+  ENTER(); // needs no context
+  if ((uintptr_t)map % 64 != 0 || (uintptr_t)address % 16 != 0 || rank < 1 || rank > 5)
+    return INVALID_VALUE;
+  FakeMap wanted = {.address = (uintptr_t)address, .dtype = dtype, .swizzle = swizzle, .rank = rank};
+  memcpy(wanted.extents, extents, rank * sizeof *extents);
+  memcpy(wanted.strides, strides, (rank - 1) * sizeof *strides);
+  memcpy(wanted.box, box, rank * sizeof *box);
+  _Static_assert(sizeof wanted <= sizeof *map, "fits");
+  memcpy(map, &wanted, sizeof wanted);
+  ++state.num_encodings;
+  return CU_SUCCESS;
 }
 
 static void execute(const FakeLaunch *launch) {
@@ -460,7 +479,8 @@ CuResult cuLaunchKernelEx(const CuLaunchConfig *config, CuFunction function, voi
                        .shared_bytes = config->shared_bytes,
                        .cluster = {1, 1, 1},
                        .stream = config->stream,
-                       .num_pointers = function->num_parameters};
+                       .num_pointers = function->num_pointers,
+                       .num_maps = function->num_maps};
   memcpy(launch.grid, config->grid, sizeof launch.grid);
   for (unsigned i = 0; i < config->num_attributes; ++i) {
     const CuLaunchAttribute *attribute = &config->attributes[i];
@@ -473,6 +493,8 @@ CuResult cuLaunchKernelEx(const CuLaunchConfig *config, CuFunction function, voi
   }
   for (unsigned i = 0; i < launch.num_pointers && i < FAKE_MAX_POINTERS; ++i)
     memcpy(&launch.pointers[i], parameters[i], sizeof launch.pointers[i]);
+  for (unsigned i = 0; i < launch.num_maps && i < FAKE_MAX_MAPS; ++i)
+    memcpy(&launch.maps[i], parameters[launch.num_pointers + i], sizeof launch.maps[i]);
   if (!is_captured(config->stream))
     execute(&launch);
   else if (capturing->num_launches == MAX_CAPTURED)

@@ -5,7 +5,14 @@
 #include "../../lib/runtime/cuda_api.h"
 #include <stdbool.h>
 
-enum { FAKE_MAX_LAUNCHES = 256, FAKE_MAX_POINTERS = 8 };
+enum { FAKE_MAX_LAUNCHES = 256, FAKE_MAX_POINTERS = 8, FAKE_MAX_MAPS = 2 };
+
+/// What the fake driver writes into a CuTensorMap: what it was asked for.
+typedef struct FakeMap {
+  uint64_t address, extents[5], strides[4]; // strides of all dimensions but the innermost
+  int dtype, swizzle;
+  uint32_t rank, box[5];
+} FakeMap;
 
 typedef struct FakeLaunch {
   const char *kernel;
@@ -14,6 +21,8 @@ typedef struct FakeLaunch {
   CuStream stream;
   unsigned num_pointers;
   uint64_t pointers[FAKE_MAX_POINTERS];
+  unsigned num_maps;
+  FakeMap maps[FAKE_MAX_MAPS];
 } FakeLaunch;
 
 typedef struct FakeCuda {
@@ -27,7 +36,7 @@ typedef struct FakeCuda {
   const char *failing, *hanging;         // the kernel that kernel_result is of (NULL = all); one that never ends
   unsigned hang_after;                   // that many launches of anything
   const char *compiler_log;              // what the compiler writes when cuModuleLoadDataEx is made to fail
-  int max_threads;                       // of every kernel
+  int compute_major, max_threads;        // of the device; of every kernel
   float kernel_us;                       // what a launch adds to the clock that events read
   void (*run)(const FakeLaunch *launch); // what kernels do; device addresses are host addresses
 
@@ -39,6 +48,7 @@ typedef struct FakeCuda {
   size_t used_bytes;
   int context_depth;                              // pushes less pops, of all threads
   unsigned num_calls, num_loads, num_blocking;    // calls; modules loaded; calls that would never return
+  unsigned num_encodings;                         // of tensor maps
   int dynamic_shared_limit, non_portable_cluster; // last value set on a function
 } FakeCuda;
 

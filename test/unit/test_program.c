@@ -40,6 +40,9 @@ static MirageValue add_kernel(MirageUGraph *graph, uint32_t num_operands, const 
   MirageType type = mirage_type_tensor(MIRAGE_F32, 1, (int64_t[]){8});
   MirageSchedule schedule = {.dependent_launch = true};
   MirageLaunch launch = {.kernel = name, .threads = 32, .workspace_bytes = workspace_bytes};
+  MirageTensorMap map = {.dtype = MIRAGE_F32, .rank = 1, .extents = {8}, .strides = {4}, .box = {8}};
+  if (name && strcmp(name, "mapped") == 0)
+    launch.num_maps = 1, launch.maps = &map; // of its first operand
   MirageCustomAttrs attrs = {
       .grid = {1, 1, 1}, .cluster = {1, 1, 1}, .schedule = &schedule, .launch = name ? &launch : NULL};
   MirageAccessAttrs access = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}};
@@ -353,6 +356,56 @@ static void test_driver_calls_of_a_launch(void **unused) {
   chain_destroy(&chain);
 }
 
+// -------------------------------------------------------------------------------------------------------- tensor maps
+
+// t = mapped(x); y = mapped(t): the first map follows the caller's tensor, the second stays; an address that comes
+// again is not encoded again.
+static void test_tensor_maps(void **unused) {
+  Messages messages;
+  MirageDevice *device = open_device();
+  MirageModule *module = load_module(device, "mapped 2+1\n");
+  MirageUGraph *graph = mirage_ugraph_create(NULL, "maps", NULL);
+  MirageValue x = mirage_ugraph_input(graph, mirage_type_tensor(MIRAGE_F32, 1, (int64_t[]){8}));
+  MirageValue t = add_kernel(graph, 1, &x, "mapped", 0);
+  MirageValue y = add_kernel(graph, 1, &t, "mapped", 0);
+  mirage_ugraph_return(graph, 1, &y);
+  assert_int_equal(mirage_ugraph_finish(graph), MIRAGE_OK);
+  MirageProgram *program = NULL;
+  assert_int_equal(mirage_program_create(module, graph, NULL, &program), MIRAGE_OK);
+  mirage_ugraph_destroy(graph);
+  uint64_t inputs[3], output = upload_floats(device, 0);
+  for (int i = 0; i < 3; ++i)
+    inputs[i] = upload_floats(device, 0);
+  for (int i = 0; i < 9; ++i)
+    assert_int_equal(mirage_program_launch(program, &inputs[i % 3], &output, NULL, NULL), MIRAGE_OK);
+  for (int i = 0; i < 9; ++i) {
+    const FakeLaunch *launches = &fake->launches[2 * i];
+    assert_int_equal(launches[0].num_maps, 1);
+    assert_int_equal(launches[0].maps[0].address, inputs[i % 3]);
+    assert_int_equal(launches[0].pointers[0], inputs[i % 3]);
+    assert_int_equal(launches[1].maps[0].address, launches[0].pointers[1]);
+    assert_int_equal(launches[1].pointers[1], output);
+  }
+  assert_true(fake->num_encodings >= 4 &&
+              fake->num_encodings <= 10); // two of the three may share an entry of the cache
+  unsigned before = fake->num_encodings;
+  for (int i = 0; i < 9; ++i)
+    assert_int_equal(mirage_program_launch(program, &inputs[2], &output, NULL, NULL), MIRAGE_OK);
+  assert_true(fake->num_encodings <= before + 1);
+  fail_call("cuTensorMapEncodeTiled", 0, 1);
+  uint64_t elsewhere = upload_floats(device, 0);
+  assert_int_equal(mirage_program_launch(program, &elsewhere, &output, NULL, &fresh(&messages)->diag), MIRAGE_DRIVER);
+  assert_says(&messages, "cannot make a tensor map for address 0x");
+  assert_int_equal(mirage_program_launch(program, &elsewhere, &output, NULL, NULL), MIRAGE_OK);
+  for (int i = 0; i < 3; ++i)
+    mirage_device_free(device, inputs[i]);
+  mirage_device_free(device, elsewhere);
+  mirage_device_free(device, output);
+  mirage_program_destroy(program);
+  mirage_module_unload(module);
+  mirage_device_destroy(device);
+}
+
 // ------------------------------------------------------------------------------------------------------------- threads
 
 enum { THREADS = 4, CALLS = 2000 };
@@ -473,7 +526,7 @@ static void test_current_context(void **unused) {
   MirageModule *module = load_module(device, "k 1\n");
   assert_int_equal(pop(&popped), CU_SUCCESS);
   // It works in that context, whatever is current for the caller (the fake driver refuses another context's kernels).
-  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false};
+  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, 0, NULL};
   uint64_t pointer = 0x100;
   assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, NULL), MIRAGE_OK);
   mirage_module_unload(module);
@@ -632,6 +685,7 @@ int main(void) {
       ON_FAKE(test_capture),
       ON_FAKE(test_per_thread_stream),
       ON_FAKE(test_driver_calls_of_a_launch),
+      ON_FAKE(test_tensor_maps),
       ON_FAKE(test_threads),
       ON_FAKE(test_module_cache),
       ON_FAKE(test_current_context),

@@ -251,7 +251,7 @@ static void test_compiler_log(void **unused) {
 static void test_launch(void **unused) {
   MirageDevice *device = open_device();
   MirageModule *module = load_module(device, "small 1\nbig 3\n");
-  MirageLaunchConfig config = {"big", {128, 2, 1}, {2, 2, 1}, 512, 100000, true};
+  MirageLaunchConfig config = {"big", {128, 2, 1}, {2, 2, 1}, 512, 100000, true, 0, NULL};
   uint64_t pointers[] = {0x100, 0x200, 0x300};
   assert_int_equal(mirage_module_launch(module, &config, 3, pointers, (void *)0x77, NULL), MIRAGE_OK);
   assert_int_equal(fake->num_launches, 1);
@@ -275,7 +275,7 @@ static void test_launch(void **unused) {
 static void test_launch_attributes(void **unused) {
   MirageDevice *device = open_device();
   MirageModule *module = load_module(device, "k 1\n");
-  MirageLaunchConfig config = {"k", {16, 1, 1}, {1, 1, 1}, 32, 4096, false};
+  MirageLaunchConfig config = {"k", {16, 1, 1}, {1, 1, 1}, 32, 4096, false, 0, NULL};
   uint64_t pointer = 0x100;
   assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, NULL), MIRAGE_OK);
   assert_int_equal(fake->dynamic_shared_limit, 0);
@@ -295,27 +295,39 @@ static void test_launch_refused(void **unused) {
     MirageStatus status;
     const char *sentence;
   } cases[] = {
-      {{"nothing", {1, 1, 1}, {1, 1, 1}, 32, 0, false},
+      {{"nothing", {1, 1, 1}, {1, 1, 1}, 32, 0, false, 0, NULL},
        2,
        MIRAGE_DRIVER,
        "no kernel nothing in the module: CUDA_ERROR_NOT_FOUND"},
-      {{"k", {0, 1, 1}, {1, 1, 1}, 32, 0, false}, 2, MIRAGE_BAD_ARGUMENT, "grid x is 0, not in 1 .. 2147483647"},
-      {{"k", {1, 65536, 1}, {1, 1, 1}, 32, 0, false}, 2, MIRAGE_BAD_ARGUMENT, "grid y is 65536, not in 1 .. 65535"},
-      {{"k", {6, 1, 1}, {4, 1, 1}, 32, 0, false},
+      {{"k", {0, 1, 1}, {1, 1, 1}, 32, 0, false, 0, NULL},
+       2,
+       MIRAGE_BAD_ARGUMENT,
+       "grid x is 0, not in 1 .. 2147483647"},
+      {{"k", {1, 65536, 1}, {1, 1, 1}, 32, 0, false, 0, NULL},
+       2,
+       MIRAGE_BAD_ARGUMENT,
+       "grid y is 65536, not in 1 .. 65535"},
+      {{"k", {6, 1, 1}, {4, 1, 1}, 32, 0, false, 0, NULL},
        2,
        MIRAGE_BAD_ARGUMENT,
        "cluster x is 4, which does not divide grid 6"},
-      {{"k", {1, 1, 1}, {1, 1, 1}, 0, 0, false}, 2, MIRAGE_BAD_ARGUMENT, "0 threads per block"},
-      {{"k", {1, 1, 1}, {1, 1, 1}, 1025, 0, false},
+      {{"k", {1, 1, 1}, {1, 1, 1}, 0, 0, false, 0, NULL}, 2, MIRAGE_BAD_ARGUMENT, "0 threads per block"},
+      {{"k", {1, 1, 1}, {1, 1, 1}, 1025, 0, false, 0, NULL},
        2,
        MIRAGE_BAD_ARGUMENT,
        "1025 threads per block, and the compiled kernel takes 1 .. 1024"},
-      {{"k", {1, 1, 1}, {1, 1, 1}, 32, 300000, false},
+      {{"k", {1, 1, 1}, {1, 1, 1}, 32, 300000, false, 0, NULL},
        2,
        MIRAGE_LIMIT,
        "300000 bytes of dynamic shared memory, and Fake GPU 0 has room for 232448"},
-      {{"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false}, 1, MIRAGE_BAD_ARGUMENT, "the kernel takes 2 pointers, got 1"},
-      {{"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false}, 3, MIRAGE_BAD_ARGUMENT, "the kernel takes 2 pointers, got 3"},
+      {{"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, 0, NULL},
+       1,
+       MIRAGE_BAD_ARGUMENT,
+       "the kernel takes 2 parameters, got 1 pointers"},
+      {{"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, 0, NULL},
+       3,
+       MIRAGE_BAD_ARGUMENT,
+       "the kernel takes 2 parameters, got 3 pointers"},
   };
   MirageDevice *device = open_device();
   MirageModule *module = load_module(device, "k 2\n");
@@ -332,11 +344,104 @@ static void test_launch_refused(void **unused) {
   mirage_device_destroy(device);
 }
 
+// A map of x[rows, 64] in boxes of 8 rows, as for the 128-byte swizzle.
+static MirageTensorMap box_map(uint32_t pointer, int64_t rows) {
+  return (MirageTensorMap){.pointer = pointer,
+                           .dtype = MIRAGE_F16,
+                           .rank = 2,
+                           .extents = {64, rows},
+                           .strides = {2, 128},
+                           .box = {64, 8},
+                           .swizzle = 3};
+}
+
+static void test_launch_tensor_maps(void **unused) {
+  MirageDevice *device = open_device();
+  MirageModule *module = load_module(device, "k 2+2\n");
+  MirageTensorMap maps[2] = {
+      box_map(1, 100), {.pointer = 0, .dtype = MIRAGE_F32, .rank = 1, .extents = {1000}, .strides = {4}, .box = {256}}};
+  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, 2, maps};
+  uint64_t pointers[] = {0x100, 0x230};
+  assert_int_equal(mirage_module_launch(module, &config, 2, pointers, NULL, NULL), MIRAGE_OK);
+  const FakeMap *seen = fake->launches[0].maps;
+  assert_int_equal(fake->launches[0].num_maps, 2);
+  assert_int_equal(seen[0].address, 0x230);
+  assert_int_equal(seen[0].dtype, CU_TENSOR_FLOAT16);
+  assert_int_equal(seen[0].rank, 2);
+  assert_int_equal(seen[0].extents[0], 64);
+  assert_int_equal(seen[0].extents[1], 100);
+  assert_int_equal(seen[0].strides[0], 128); // of the second dimension
+  assert_int_equal(seen[0].box[1], 8);
+  assert_int_equal(seen[0].swizzle, 3);
+  assert_int_equal(seen[1].address, 0x100);
+  assert_int_equal(seen[1].dtype, CU_TENSOR_FLOAT32);
+  fail_call("cuTensorMapEncodeTiled", 1, 1);
+  assert_int_equal(mirage_module_launch(module, &config, 2, pointers, NULL, NULL), MIRAGE_DRIVER);
+  mirage_module_unload(module);
+  mirage_device_destroy(device);
+}
+
+static void test_launch_tensor_maps_refused(void **unused) {
+  MirageTensorMap maps[10];
+  for (int i = 0; i < 10; ++i)
+    maps[i] = box_map(0, 100);
+  maps[0].pointer = 1;
+  maps[1].rank = 6;
+  maps[2].extents[1] = 0;
+  maps[3].strides[1] = 130;
+  maps[4].strides[0] = 4;
+  maps[5].box[1] = 257;
+  maps[6].box[0] = 4;
+  maps[7].box[0] = 72;
+  maps[8].swizzle = 4;
+  maps[9].strides[1] = (int64_t)1 << 40;
+  static const char *const sentences[10] = {
+      "launch: k: tensor map 0: pointer 0 is 1: the kernel does not have as many",
+      "rank 0 is 6: 1 .. 5 is possible",
+      "extent 1 is 0: 1 .. 2^32 is possible",
+      "stride 1 is 130: a multiple of 16 bytes below 2^40 is wanted: pad the rows of the tensor",
+      "stride 0 is 4: the size of an element is wanted",
+      "box 1 is 257: 1 .. 256 is possible",
+      "bytes of the box 0 is 8: a multiple of 16 is wanted",
+      "bytes of the box 0 is 144: the swizzle takes no more than it exchanges within",
+      "swizzle 0 is 4: 0 .. 3 is possible",
+      "stride 1 is 1099511627776",
+  };
+  MirageDevice *device = open_device();
+  MirageModule *module = load_module(device, "k 1+1\n");
+  uint64_t pointer = 0x100;
+  for (int i = 0; i < 10; ++i) {
+    Messages messages;
+    MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, 1, &maps[i]};
+    assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, &fresh(&messages)->diag),
+                     MIRAGE_BAD_ARGUMENT);
+    assert_says(&messages, sentences[i]);
+  }
+  assert_int_equal(fake->num_launches, 0);
+  mirage_module_unload(module);
+  mirage_device_destroy(device);
+}
+
+static void test_launch_tensor_maps_unavailable(void **unused) {
+  Messages messages;
+  fake->compute_major = 8;
+  MirageDevice *device = open_device();
+  MirageModule *module = load_module(device, "k 1+1\n");
+  MirageTensorMap map = box_map(0, 100);
+  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, 1, &map};
+  uint64_t pointer = 0x100;
+  assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, &fresh(&messages)->diag),
+                   MIRAGE_UNSUPPORTED);
+  assert_says(&messages, "it copies by tensor maps, which Fake GPU 0 (compute 8.0, driver 13.0) does not have");
+  mirage_module_unload(module);
+  mirage_device_destroy(device);
+}
+
 static void test_launch_fails_in_driver(void **unused) {
   Messages messages;
   MirageDevice *device = open_device();
   MirageModule *module = load_module(device, "k 1\n");
-  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 50000, false};
+  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 50000, false, 0, NULL};
   uint64_t pointer = 0x100;
   fail_call("cuFuncSetAttribute", 0, 1);
   assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, &fresh(&messages)->diag), MIRAGE_DRIVER);
@@ -375,6 +480,9 @@ int main(void) {
       ON_FAKE(test_launch),
       ON_FAKE(test_launch_attributes),
       ON_FAKE(test_launch_refused),
+      ON_FAKE(test_launch_tensor_maps),
+      ON_FAKE(test_launch_tensor_maps_refused),
+      ON_FAKE(test_launch_tensor_maps_unavailable),
       ON_FAKE(test_launch_fails_in_driver),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
