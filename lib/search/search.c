@@ -16,7 +16,13 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { DEFAULT_BLOCK_OPS = 11, DEFAULT_CANDIDATES = 16, SCHEDULES_PER_STRUCTURE = 4, FIELD_TRIAL = 0 };
+enum {
+  DEFAULT_BLOCK_OPS = 11,
+  DEFAULT_CANDIDATES = 16,
+  SCHEDULES_PER_STRUCTURE = 4,
+  FIELD_TRIAL = 0,
+  EXTRACTION_SHARE = 50
+};
 static const uint64_t default_states = 200000;
 
 /// One choice of the loop's axis.
@@ -56,7 +62,7 @@ static MirageStatus run_plan(Search *search, Plan *plan) {
   bool saturated = !space.stopped;
   if (status == MIRAGE_OK) { // what was derived before the limit may hold the goal already
     space.stopped = false;
-    space.max_states = space.funnel.states + search->options.max_states / search->num_plans / 4;
+    space.max_states = space.funnel.states + EXTRACTION_SHARE * search->options.max_states / search->num_plans;
     status = mirage__search_extract(&space, &plan->kept);
   }
   space.funnel.exhausted = saturated && !space.stopped;
@@ -245,7 +251,9 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
   search->options = filled;
   MirageStatus status = mirage__search_program_init(&search->program, program, diag);
   if (status == MIRAGE_OK) {
-    status = search_plans(search, diag, out_result);
+    status = mirage__search_drop_stabilisers(&search->program, &search->options);
+    if (status == MIRAGE_OK)
+      status = search_plans(search, diag, out_result);
     mirage__search_program_deinit(&search->program);
   }
   for (uint32_t i = 0; i < search->num_plans; i++)

@@ -132,39 +132,58 @@ static void forget_casts(Builder *builder) {
       builder->casts[i] = (MirageValue){0};
 }
 
+// What an accumulator starts from.
+static MirageValue initial_value(Builder *builder, const SearchNode *node) {
+  int64_t shape[MIRAGE_MAX_RANK];
+  for (uint32_t d = 0; d < node->rank; d++)
+    shape[d] =
+        mirage__search_tile_extent(builder->program, builder->schedule, node->dims[SEARCH_RANK - node->rank + d]);
+  MirageAttrs attrs = {.shape = {.type = mirage_type_tile(MIRAGE_F32, node->rank, shape)}};
+  if (node->flags == SEARCH_MAXIMUM)
+    return mirage_ugraph_apply(builder->graph, MIRAGE_OP_BOTTOM, 0, NULL, &attrs);
+  return mirage_ugraph_constant(builder->graph, attrs.shape.type, 0.0);
+}
+
+static MirageValue as_f32(Builder *builder, MirageValue value) {
+  bool narrow = value.index && mirage_ugraph_type(builder->graph, value)->dtype != MIRAGE_F32;
+  return narrow ? mirage_ugraph_cast(builder->graph, value, MIRAGE_F32) : value;
+}
+
+// Inside the loop an accumulator's node is what earlier iterations left, afterwards the result.
 static void build_loop(Builder *builder) {
+  static const MirageCombine combines[] = {[SEARCH_SUM] = MIRAGE_COMBINE_SUM,
+                                           [SEARCH_MAXIMUM] = MIRAGE_COMBINE_MAX,
+                                           [SEARCH_RESCALE] = MIRAGE_COMBINE_RESCALE};
   const SearchStructure *structure = builder->structure;
+  MirageUGraph *graph = builder->graph;
   MirageCarry carries[SEARCH_MAX_NODES];
-  MirageValue inits[SEARCH_MAX_NODES], contributions[SEARCH_MAX_NODES];
+  MirageValue values[2 * SEARCH_MAX_NODES]; // initial ones; then contributions, then factors
   uint32_t sources[SEARCH_MAX_NODES], count = 0;
   for (uint32_t i = 0; i < structure->num_nodes; i++) {
-    const SearchNode *node = &structure->nodes[i];
-    if (node->op != MIRAGE_OP_LOOP)
+    if (structure->nodes[i].op != MIRAGE_OP_LOOP)
       continue;
-    int64_t shape[MIRAGE_MAX_RANK];
-    for (uint32_t d = 0; d < node->rank; d++)
-      shape[d] =
-          mirage__search_tile_extent(builder->program, builder->schedule, node->dims[SEARCH_RANK - node->rank + d]);
-    MirageType type = mirage_type_tile(MIRAGE_F32, node->rank, shape);
-    MirageAttrs attrs = {.shape = {.type = type}};
-    inits[count] = node->flags ? mirage_ugraph_apply(builder->graph, MIRAGE_OP_BOTTOM, 0, NULL, &attrs)
-                               : mirage_ugraph_constant(builder->graph, type, 0.0);
-    carries[count] = (MirageCarry){.combine = node->flags ? MIRAGE_COMBINE_MAX : MIRAGE_COMBINE_SUM};
+    values[count] = initial_value(builder, &structure->nodes[i]);
+    carries[count] = (MirageCarry){.combine = combines[structure->nodes[i].flags]};
     sources[count++] = i;
   }
   MirageLoopAttrs attrs = {
       .range = builder->schedule->parts[structure->loop_axis], .num_carries = count, .carries = carries};
-  MirageNode loop = mirage_ugraph_open_loop(builder->graph, count, inits, &attrs);
-  build_stage(builder, SEARCH_INSIDE);
-  for (uint32_t i = 0; i < count; i++) {
-    MirageValue value = builder->values[structure->nodes[sources[i]].a];
-    const MirageType *type = value.index ? mirage_ugraph_type(builder->graph, value) : NULL;
-    contributions[i] =
-        type && type->dtype != MIRAGE_F32 ? mirage_ugraph_cast(builder->graph, value, MIRAGE_F32) : value;
-  }
-  mirage_ugraph_close(builder->graph, count, contributions);
+  MirageNode loop = mirage_ugraph_open_loop(graph, count, values, &attrs);
+  if (!loop.index)
+    return;
   for (uint32_t i = 0; i < count; i++)
-    builder->values[sources[i]] = loop.index ? mirage_ugraph_result(builder->graph, loop, i) : (MirageValue){0};
+    builder->values[sources[i]] = mirage_ugraph_argument(graph, loop, i);
+  build_stage(builder, SEARCH_INSIDE);
+  uint32_t num_values = count;
+  for (uint32_t i = 0; i < count; i++) {
+    const SearchNode *node = &structure->nodes[sources[i]];
+    values[i] = as_f32(builder, builder->values[node->a]);
+    if (node->flags == SEARCH_RESCALE)
+      values[num_values++] = builder->values[node->b];
+  }
+  mirage_ugraph_close(graph, num_values, values);
+  for (uint32_t i = 0; i < count; i++)
+    builder->values[sources[i]] = mirage_ugraph_result(graph, loop, i);
   forget_casts(builder);
 }
 

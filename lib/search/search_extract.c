@@ -5,9 +5,11 @@
 // exactly once, a tensor needed twice is derived once, and nothing derived so far can serve below the next one. That
 // makes the bounds hold: what is pending still needs the loads of its inputs, and all operators of its longest path.
 //
-// Counting: loads count, stores and constants do not, and operators that are element-wise and feed one
-// another are one chain. Since links of a chain are free, their number is bounded by deepening: graphs with the fewest
-// element-wise operators, and with one more, are kept; those with more only rearrange the same arithmetic.
+// Counting: loads count, stores and constants do not, and operators that are element-wise and feed one another are one
+// chain. Composites count one: a sum of squares, a norm (its statistic and the chain that divides by it), exponentials
+// with their sum, a reduction with its accumulation. Since links of a chain are free, their number is bounded by
+// deepening: graphs with the fewest element-wise operators, and with one more, are kept; those with more only rearrange
+// the same arithmetic.
 #include "search_internal.h"
 #include <math.h>
 #include <stdlib.h>
@@ -19,6 +21,7 @@ enum { MAX_PENDING = 2 * SEARCH_MAX_NODES, SPARE_ELEMENTWISE = 1 };
 typedef struct Used {
   uint32_t counted;     // derived, not element-wise, loads included
   uint32_t elementwise; // derived
+  uint32_t reductions;  // derived
   uint64_t loaded;      // inputs, as a bit set
 } Used;
 
@@ -38,10 +41,6 @@ typedef struct Extractor {
 
 static bool is_leaf(const SearchDerivation *how) { return how->op == MIRAGE_OP_LOAD || how->op == MIRAGE_OP_CONSTANT; }
 
-static bool is_binary(const SearchDerivation *how) {
-  return how->op == MIRAGE_OP_MATMUL || mirage_op_info((MirageOp)how->op)->kind == MIRAGE_KIND_BINARY;
-}
-
 // --------------------------------------------------------------------------------- complete structures
 
 // Appends `tensor` after its operands; false when the choice is cyclic.
@@ -54,11 +53,13 @@ static bool order(Extractor *extractor, uint32_t tensor) {
   SearchNode node = {.op = how->op, .flags = how->flags, .dim = how->dim, .stage = value->stage, .rank = value->rank};
   memcpy(node.dims, value->dims, sizeof node.dims);
   node.a = how->a;
+  if (how->op == MIRAGE_OP_EXP)
+    node.flags = mirage__search_stable_axis(extractor->space, extractor->space->tensors[how->a].expr);
   if (!is_leaf(how)) {
-    if (!order(extractor, how->a) || (is_binary(how) && !order(extractor, how->b)))
+    if (!order(extractor, how->a) || (mirage__search_is_binary(how->op) && !order(extractor, how->b)))
       return false;
     node.a = extractor->place[how->a];
-    node.b = is_binary(how) ? extractor->place[how->b] : 0;
+    node.b = mirage__search_is_binary(how->op) ? extractor->place[how->b] : 0;
   }
   extractor->state[tensor] = 2;
   extractor->place[tensor] = extractor->structure.num_nodes;
@@ -78,13 +79,60 @@ static void join_chains(const SearchStructure *structure, uint32_t *parent, uint
     parent[chain_root(parent, i)] = chain_root(parent, operand);
 }
 
+// Whether node `root` is a chain of its own.
+static bool is_alone(uint32_t *parent, const SearchStructure *structure, uint32_t root) {
+  for (uint32_t i = 0; i < structure->num_nodes; i++)
+    if (i != root && mirage__search_is_elementwise(structure->nodes[i].op) && chain_root(parent, i) == root)
+      return false;
+  return true;
+}
+
+static bool is_reduction(uint8_t op) { return op == MIRAGE_OP_REDUCE_SUM || op == MIRAGE_OP_REDUCE_MAX; }
+
+// A square that only reductions take: a sum of squares is one operator.
+static bool is_part_of_reduction(const SearchStructure *structure, uint32_t node) {
+  if (structure->nodes[node].op != MIRAGE_OP_MUL || structure->nodes[node].a != structure->nodes[node].b)
+    return false;
+  for (uint32_t i = node + 1; i < structure->num_nodes; i++) {
+    const SearchNode *user = &structure->nodes[i];
+    bool uses = user->a == node || (mirage__search_is_binary(user->op) && user->b == node);
+    if (uses && user->op != MIRAGE_OP_LOAD && user->op != MIRAGE_OP_CONSTANT && !is_reduction(user->op))
+      return false;
+  }
+  return true;
+}
+
+static bool counts_alone(const SearchStructure *structure, const SearchNode *node) {
+  if (node->op == MIRAGE_OP_LOOP)
+    return !is_reduction(structure->nodes[node->a].op);
+  if (node->op == MIRAGE_OP_REDUCE_SUM)
+    return structure->nodes[node->a].op != MIRAGE_OP_EXP;
+  return node->op != MIRAGE_OP_CONSTANT;
+}
+
+// Whether a chain starts at a reduction of the same stage: a norm is one operator, its statistic and the division.
+static bool ends_reduction(uint32_t *parent, const SearchStructure *structure, uint32_t root) {
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    const SearchNode *node = &structure->nodes[i];
+    if (!mirage__search_is_elementwise(node->op) || chain_root(parent, i) != root)
+      continue;
+    const SearchNode *a = &structure->nodes[node->a], *b = &structure->nodes[node->b];
+    bool ends = is_reduction(a->op) && a->stage == node->stage && counts_alone(structure, a);
+    if (mirage__search_is_binary(node->op))
+      ends |= is_reduction(b->op) && b->stage == node->stage && counts_alone(structure, b);
+    if (ends)
+      return true;
+  }
+  return false;
+}
+
 static uint32_t count_operators(const SearchStructure *structure) {
   uint32_t parent[SEARCH_MAX_NODES], count = 0;
   for (uint32_t i = 0; i < structure->num_nodes; i++) {
     const SearchNode *node = &structure->nodes[i];
     parent[i] = i;
     if (!mirage__search_is_elementwise(node->op)) {
-      count += node->op != MIRAGE_OP_CONSTANT;
+      count += counts_alone(structure, node);
       continue;
     }
     join_chains(structure, parent, i, node->a);
@@ -92,7 +140,9 @@ static uint32_t count_operators(const SearchStructure *structure) {
       join_chains(structure, parent, i, node->b);
   }
   for (uint32_t i = 0; i < structure->num_nodes; i++)
-    count += mirage__search_is_elementwise(structure->nodes[i].op) && parent[i] == i;
+    count += mirage__search_is_elementwise(structure->nodes[i].op) && parent[i] == i &&
+             !ends_reduction(parent, structure, i) &&
+             !(is_part_of_reduction(structure, i) && is_alone(parent, structure, i));
   return count;
 }
 
@@ -119,7 +169,7 @@ static void complete(Extractor *extractor, uint32_t goal) {
   if (!order(extractor, goal))
     return;
   structure->num_ops = count_operators(structure);
-  if (structure->num_ops > space->options->max_block_ops)
+  if (structure->num_ops > space->options->max_block_ops || !mirage__search_stabilise(structure))
     return;
   space->funnel.structures++;
   SearchSchedule schedule;
@@ -141,7 +191,7 @@ static void rank_tensor(Extractor *extractor, uint32_t tensor) {
       continue;
     if (!extractor->state[how->a])
       rank_tensor(extractor, how->a);
-    if (is_binary(how) && !extractor->state[how->b])
+    if (mirage__search_is_binary(how->op) && !extractor->state[how->b])
       rank_tensor(extractor, how->b);
   }
   extractor->rank[tensor] = ++extractor->num_ranked;
@@ -172,6 +222,17 @@ static uint32_t take_latest(Extractor *extractor) {
   return tensor;
 }
 
+// Whether `tensor` is needed for `above`, among what is derived so far.
+static bool depends(const Extractor *extractor, uint32_t above, uint32_t tensor) {
+  if (above == tensor)
+    return true;
+  const SearchDerivation *how = &extractor->space->derivations[extractor->chosen[above]];
+  if (!extractor->chosen[above] || is_leaf(how))
+    return false;
+  return depends(extractor, how->a, tensor) ||
+         (mirage__search_is_binary(how->op) && depends(extractor, how->b, tensor));
+}
+
 // Whether what is used and what is pending can stay within the limits.
 static bool within_bounds(const Extractor *extractor) {
   const SearchSpace *space = extractor->space;
@@ -187,14 +248,17 @@ static bool within_bounds(const Extractor *extractor) {
   elementwise = num_elementwise > elementwise ? num_elementwise : elementwise;
   elementwise += extractor->used.elementwise;
   counted += extractor->used.counted + (uint32_t)__builtin_popcountll(inputs & ~extractor->used.loaded);
-  return elementwise <= extractor->elementwise_limit && counted + (elementwise > 0) <= space->options->max_block_ops;
+  if (elementwise && !extractor->used.reductions)
+    counted++; // the chain, or a reduction that it counts with
+  return elementwise <= extractor->elementwise_limit && counted <= space->options->max_block_ops;
 }
 
 static void use(Extractor *extractor, const SearchDerivation *how) {
+  extractor->used.reductions += is_reduction(how->op);
   if (mirage__search_is_elementwise(how->op))
     extractor->used.elementwise++;
   else
-    extractor->used.counted += how->op != MIRAGE_OP_CONSTANT;
+    extractor->used.counted += mirage__search_counts(extractor->space, how);
   if (how->op == MIRAGE_OP_LOAD)
     extractor->used.loaded |= (uint64_t)1 << how->a;
 }
@@ -220,7 +284,10 @@ static void extend(Extractor *extractor, uint32_t goal) {
     const SearchDerivation *how = &space->derivations[d];
     extractor->chosen[tensor] = d;
     use(extractor, how);
-    bool fits = is_leaf(how) || (need(extractor, how->a) && (!is_binary(how) || need(extractor, how->b)));
+    bool binary = mirage__search_is_binary(how->op), fits = true;
+    if (!is_leaf(how)) // s = (s c) / c, s c = s * c goes in a circle
+      fits = !depends(extractor, how->a, tensor) && !(binary && depends(extractor, how->b, tensor)) &&
+             need(extractor, how->a) && (!binary || need(extractor, how->b));
     if (fits && within_bounds(extractor))
       extend(extractor, goal);
     memcpy(extractor->pending, left, num_left * sizeof *left);

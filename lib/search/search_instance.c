@@ -57,6 +57,18 @@ typedef struct ProgramValue {
   SearchArray array;
 } ProgramValue;
 
+static void add_stable(SearchSpace *space, MirageExpr argument, uint8_t axis) {
+  if (space->num_stable < SEARCH_MAX_STABLE && !mirage__search_stable_axis(space, argument))
+    space->stable[space->num_stable++] = (SearchStable){argument, axis};
+}
+
+uint8_t mirage__search_stable_axis(const SearchSpace *space, MirageExpr argument) {
+  for (uint32_t i = 0; i < space->num_stable; i++)
+    if (space->stable[i].argument.index == argument.index)
+      return space->stable[i].axis;
+  return 0;
+}
+
 static MirageStatus evaluate_node(SearchSpace *space, const MirageNodeView *node, ProgramValue *values) {
   const MirageUGraph *graph = space->program->graph;
   MirageExprTable *exprs = space->exprs;
@@ -66,9 +78,15 @@ static MirageStatus evaluate_node(SearchSpace *space, const MirageNodeView *node
   const ProgramValue *b = node->num_operands > 1 ? &values[node->operands[1].index] : NULL;
   switch (mirage_op_info(node->op)->kind) {
   case MIRAGE_KIND_UNARY:
+    if (node->op == MIRAGE_OP_EXP && space->program->shift[node->operands[0].index])
+      add_stable(space, a->expr, space->program->shift[node->operands[0].index]);
     out->expr = mirage_expr_apply(exprs, node->op, a->expr, a->expr);
     return mirage__search_unary(eval, node->op, &a->array, &out->array);
   case MIRAGE_KIND_BINARY:
+    if (space->program->dropped[node->operands[1].index]) { // a - 0
+      *out = *a;
+      return MIRAGE_OK;
+    }
     out->expr = mirage_expr_apply(exprs, node->op, a->expr, b->expr);
     return mirage__search_binary(eval, node->op, &a->array, &b->array, &out->array);
   case MIRAGE_KIND_CAST:

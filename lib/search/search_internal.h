@@ -11,8 +11,9 @@ enum {
   SEARCH_RANK = MIRAGE_MAX_RANK,
   SEARCH_MAX_AXES = 48,
   SEARCH_MAX_CONSTANTS = 16,
-  SEARCH_MAX_NODES = 64, // operators, loads and constants of one block graph
-  SEARCH_LOOPS = 2,      // iterations of the loop on the shrunken instance
+  SEARCH_MAX_STABLE = 16, // exponentials
+  SEARCH_MAX_NODES = 64,  // operators, loads and constants of one block graph
+  SEARCH_LOOPS = 2,       // iterations of the loop on the shrunken instance
 };
 
 // --------------------------------------------------------------------------------------------- program
@@ -47,10 +48,15 @@ typedef struct SearchProgram {
   bool transposes;           // some matmul or transpose swaps the last two dimensions
   uint32_t num_elementwise;
   MirageDType dtype; // of matmul operands
+  // Maxima that the program subtracts before it exponentiates and whose choice does not matter (search_gauge.c).
+  bool *dropped;  // by value: such a maximum; it is read as 0. Owned
+  uint8_t *shift; // by value: the axis of the dropped maximum that was subtracted from it; 0 = none. Owned
 } SearchProgram;
 
 MirageStatus mirage__search_program_init(SearchProgram *program, const MirageUGraph *source, const MirageDiag *diag);
 void mirage__search_program_deinit(SearchProgram *program);
+/// Drops the maxima that stabilise exponentials. search_gauge.c
+MirageStatus mirage__search_drop_stabilisers(SearchProgram *program, const MirageSearchOptions *options);
 
 // ---------------------------------------------------------------------------------------------- values
 
@@ -95,16 +101,25 @@ static inline bool mirage__search_is_elementwise(uint8_t op) {
   return kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY;
 }
 
-/// One node of a block graph whose grid and loop range are still open. MIRAGE_OP_LOOP stands for "accumulate".
+/// How an accumulator takes what an iteration contributes. RESCALE multiplies it by the node `b` first.
+enum { SEARCH_SUM, SEARCH_MAXIMUM, SEARCH_RESCALE };
+
+/// One node of a block graph whose grid and loop range are still open. MIRAGE_OP_LOOP stands for "accumulate"; as an
+/// operand inside the loop it is what earlier iterations left.
 typedef struct SearchNode {
   uint8_t op;    // MirageOp
-  uint8_t flags; // matmul: transposes; accumulate: 1 = maximum
+  uint8_t flags; // matmul: transposes; accumulate: SearchCombine; exp: the axis over which a maximum is subtracted
   uint8_t dim;   // reduction: right-aligned dimension, 0 .. SEARCH_RANK - 1
   uint8_t stage; // SearchStage
   uint8_t rank;
   uint8_t dims[SEARCH_RANK]; // right-aligned axis codes
   uint32_t a, b;             // operand nodes, by index; load: a = input; constant: a = index into program->constants
+  uint32_t gauge;            // exp(gauge node) times this is the value meant; 0 = this is. The number is the index + 1
 } SearchNode;
+
+static inline bool mirage__search_is_binary(uint8_t op) {
+  return op == MIRAGE_OP_MATMUL || mirage_op_info((MirageOp)op)->kind == MIRAGE_KIND_BINARY;
+}
 
 typedef struct SearchStructure {
   uint32_t num_nodes; // in execution order; the last one is stored
@@ -130,11 +145,19 @@ typedef struct SearchDerivation {
   uint32_t next; // of the same tensor; 0 = last
 } SearchDerivation;
 
+/// An exponential of the program from whose argument a maximum was subtracted.
+typedef struct SearchStable {
+  MirageExpr argument;
+  uint8_t axis; // over which
+} SearchStable;
+
 /// A value that some block graph computes, met once.
 typedef struct SearchTensor {
   uint8_t stage, rank;
   uint8_t dims[SEARCH_RANK];
   bool constant, processed, grouped;
+  // Some derivation is a reduction: accumulating it costs no operator. Or an exponential: summing it costs none.
+  bool reduction, exponential;
   bool only_elementwise; // no derivation is anything else; set before extraction
   MirageExpr expr;
   uint64_t inputs; // that it needs, as a bit set: a lower bound of its loads
@@ -168,6 +191,8 @@ typedef struct SearchSpace {
   uint32_t num_groups, capacity_groups;
   MirageExpr goal_expr;
   uint64_t goal_inputs; // every block graph loads these
+  SearchStable stable[SEARCH_MAX_STABLE];
+  uint32_t num_stable;
   SearchArray goal_values;
   uint8_t goal_dims[SEARCH_RANK], goal_rank;
   MirageFunnel funnel;
@@ -193,10 +218,15 @@ MirageExpr mirage__search_sum_over(SearchSpace *space, MirageExpr e, uint8_t dim
 /// Sets the goal. REDRAW and UNSUPPORTED as the field says.
 MirageStatus mirage__search_evaluate_program(SearchSpace *space, const MirageField *field);
 
+/// The axis over which a maximum is subtracted from the argument of this exponential; 0 = none.
+uint8_t mirage__search_stable_axis(const SearchSpace *space, MirageExpr argument);
+
 // search_tensor.c
 /// Doubles an array that lives in the space's arena; NULL when memory is out.
 void *mirage__search_grow(SearchSpace *space, void *array, uint32_t *capacity, size_t size);
 /// Whether the expression can become part of the goal (always, when that test is off).
+/// Whether a derivation counts for max_block_ops whatever it stands next to; element-wise ones may join a chain.
+bool mirage__search_counts(const SearchSpace *space, const SearchDerivation *how);
 bool mirage__search_keeps_reach(SearchSpace *space, MirageExpr expr);
 /// Evaluates and adds a tensor whose expression reaches, unless it fits neither the target nor the limits.
 MirageStatus mirage__search_try_tensor(SearchSpace *space, const SearchAttempt *attempt);
@@ -218,6 +248,10 @@ bool mirage__search_is_goal(const SearchSpace *space, const SearchTensor *tensor
 MirageStatus mirage__search_extract(SearchSpace *space, SearchKept *kept);
 /// How many element-wise operators a block graph may hold.
 uint32_t mirage__search_elementwise_limit(const SearchProgram *program);
+
+/// Subtracts maxima where the program did, running ones inside the loop, and rescales what depends on them. False when
+/// some operator does not carry the factor through, or the result would hold one.
+bool mirage__search_stabilise(SearchStructure *structure);
 
 // ------------------------------------------------------------------------------------------- schedules
 

@@ -224,9 +224,11 @@ MirageStatus mirage__search_program_init(SearchProgram *program, const MirageUGr
   size_t num_slots = ((size_t)mirage_ugraph_num_values(graph) + 1) * SEARCH_RANK;
   AxisFinder finder = {.program = program, .graph = graph, .diag = diag};
   program->dims = calloc((size_t)mirage_ugraph_num_values(graph) + 1, sizeof *program->dims);
+  program->dropped = calloc((size_t)mirage_ugraph_num_values(graph) + 1, sizeof *program->dropped);
+  program->shift = calloc((size_t)mirage_ugraph_num_values(graph) + 1, sizeof *program->shift);
   finder.parent = calloc(num_slots, sizeof *finder.parent);
   finder.reduced = calloc(num_slots, sizeof *finder.reduced);
-  if (!program->dims || !finder.parent || !finder.reduced)
+  if (!program->dims || !program->dropped || !program->shift || !finder.parent || !finder.reduced)
     status = MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; status == MIRAGE_OK && i < num_slots; i++)
     finder.parent[i] = i;
@@ -243,5 +245,7 @@ MirageStatus mirage__search_program_init(SearchProgram *program, const MirageUGr
 void mirage__search_program_deinit(SearchProgram *program) {
   mirage_ugraph_destroy(program->graph);
   free(program->dims);
+  free(program->dropped);
+  free(program->shift);
   *program = (SearchProgram){0};
 }

@@ -171,13 +171,22 @@ static MirageStatus evaluate(SearchSpace *space, const SearchDerivation *how, Se
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 static uint32_t smaller(uint32_t a, uint32_t b) { return a < b ? a : b; }
 
-// Operators that are not element-wise and that any path from this tensor to the goal still takes: the accumulation, and
-// a reduction when it has a dimension that the output has not.
+// Operators that are not element-wise and that any path from this tensor to the goal still takes: an accumulation, or a
+// reduction when it has a dimension that the output has not; accumulating a reduction costs no further one, nor does
+// summing exponentials.
 static uint32_t operators_to_goal(const SearchSpace *space, const SearchAttempt *attempt) {
   bool reduces = false;
   for (uint32_t d = 0; d < SEARCH_RANK; d++)
     reduces |= attempt->dims[d] && !space->program->axes[mirage__search_axis_of(attempt->dims[d])].output;
-  return (attempt->stage == SEARCH_INSIDE) + reduces;
+  return attempt->how.op != MIRAGE_OP_EXP && (attempt->stage == SEARCH_INSIDE || reduces);
+}
+
+bool mirage__search_counts(const SearchSpace *space, const SearchDerivation *how) {
+  if (how->op == MIRAGE_OP_LOOP)
+    return !space->tensors[how->a].reduction;
+  if (how->op == MIRAGE_OP_REDUCE_SUM)
+    return !space->tensors[how->a].exponential;
+  return how->op != MIRAGE_OP_CONSTANT && !mirage__search_is_elementwise(how->op);
 }
 
 // Depths of the result; false when no graph within the limits can hold it.
@@ -185,9 +194,11 @@ static bool within_limits(SearchSpace *space, const SearchAttempt *attempt, Sear
   const SearchTensor *a = &space->tensors[attempt->how.a], *b = &space->tensors[attempt->how.b];
   bool elementwise = mirage__search_is_elementwise(attempt->how.op);
   tensor->depth = larger(a->depth, b->depth) + 1;
-  tensor->counted_depth = larger(a->counted_depth, b->counted_depth) + !elementwise;
+  tensor->counted_depth = larger(a->counted_depth, b->counted_depth) + mirage__search_counts(space, &attempt->how);
   tensor->elementwise_depth = larger(a->elementwise_depth, b->elementwise_depth) + elementwise;
   tensor->inputs = a->inputs | b->inputs;
+  tensor->exponential = attempt->how.op == MIRAGE_OP_EXP;
+  tensor->reduction = mirage_op_info((MirageOp)attempt->how.op)->kind == MIRAGE_KIND_REDUCE;
   uint32_t num_loads = (uint32_t)__builtin_popcountll(tensor->inputs | space->goal_inputs);
   return num_loads + tensor->counted_depth + operators_to_goal(space, attempt) <= space->options->max_block_ops &&
          tensor->elementwise_depth <= mirage__search_elementwise_limit(space->program);
@@ -208,8 +219,11 @@ static MirageStatus merge_or_add(SearchSpace *space, SearchTensor *tensor, const
   }
   space->funnel.cut_merge++;
   SearchTensor *known = &space->tensors[index];
-  if (tensor->counted_depth < known->counted_depth || tensor->elementwise_depth < known->elementwise_depth)
+  if (tensor->counted_depth < known->counted_depth || tensor->elementwise_depth < known->elementwise_depth ||
+      (tensor->reduction && !known->reduction) || (tensor->exponential && !known->exponential))
     known->processed = false; // its consumers may fit the limits now
+  known->reduction |= tensor->reduction;
+  known->exponential |= tensor->exponential;
   known->depth = smaller(tensor->depth, known->depth);
   known->counted_depth = smaller(tensor->counted_depth, known->counted_depth);
   known->elementwise_depth = smaller(tensor->elementwise_depth, known->elementwise_depth);

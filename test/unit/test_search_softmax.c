@@ -1,0 +1,164 @@
+// test_search_softmax.c - programs that subtract a maximum: the search works without it and puts maxima back, running
+// ones with rescaled accumulators where a loop walks the row.
+#include "search_helpers.h"
+
+// -------------------------------------------------------------------------------------------- programs
+
+static Value reduce_last(MirageUGraph *g, MirageOp op, Value x) {
+  int32_t last = (int32_t)mirage_ugraph_type(g, x)->rank - 1;
+  return mirage_ugraph_apply(g, op, 1, &x, &(MirageAttrs){.reduce = {.dim = last, .extent = 1}});
+}
+
+static Value softmax_of(MirageUGraph *g, Value x) {
+  int32_t last = (int32_t)mirage_ugraph_type(g, x)->rank - 1;
+  return mirage_ugraph_apply(g, MIRAGE_OP_SOFTMAX, 1, &x, &(MirageAttrs){.dim = {last}});
+}
+
+static MirageUGraph *sdpa(int64_t heads, int64_t rows, int64_t depth, int64_t keys) {
+  MirageUGraph *g = begin("sdpa");
+  Value q = input(g, 3, (int64_t[]){heads, rows, depth}), k = input(g, 3, (int64_t[]){heads, keys, depth});
+  Value v = input(g, 3, (int64_t[]){heads, keys, depth});
+  return end(g, mirage_ugraph_apply(g, MIRAGE_OP_SDPA, 3, (Value[]){q, k, v}, &(MirageAttrs){.sdpa = {0.125}}));
+}
+
+static MirageUGraph *qknorm(int64_t heads, int64_t rows, int64_t depth, int64_t keys) {
+  MirageUGraph *g = begin("qknorm");
+  Value q = input(g, 3, (int64_t[]){heads, rows, depth}), k = input(g, 3, (int64_t[]){heads, keys, depth});
+  Value v = input(g, 3, (int64_t[]){heads, keys, depth});
+  q = mirage_ugraph_apply(g, MIRAGE_OP_RMS_NORM, 1, &q, &(MirageAttrs){.eps = {0.0}});
+  k = mirage_ugraph_apply(g, MIRAGE_OP_RMS_NORM, 1, &k, &(MirageAttrs){.eps = {0.0}});
+  return end(g, mirage_ugraph_apply(g, MIRAGE_OP_SDPA, 3, (Value[]){q, k, v}, &(MirageAttrs){.sdpa = {1.0}}));
+}
+
+// softmax(x w) v + x: a program named nowhere.
+static MirageUGraph *softmax_mix(int64_t rows, int64_t depth, int64_t keys) {
+  MirageUGraph *g = begin("softmax_mix");
+  Value x = matrix(g, rows, depth), w = matrix(g, depth, keys), v = matrix(g, keys, depth);
+  return end(g, binary(g, MIRAGE_OP_ADD, matmul(g, softmax_of(g, matmul(g, x, w)), v), x));
+}
+
+static MirageUGraph *stable_exp(int64_t rows, int64_t columns) { // not a softmax: the maximum matters
+  MirageUGraph *g = begin("stable_exp");
+  Value x = matrix(g, rows, columns);
+  return end(g, unary(g, MIRAGE_OP_EXP, binary(g, MIRAGE_OP_SUB, x, reduce_last(g, MIRAGE_OP_REDUCE_MAX, x))));
+}
+
+static MirageUGraph *log_softmax(int64_t rows, int64_t columns) {
+  MirageUGraph *g = begin("log_softmax");
+  Value x = matrix(g, rows, columns), d = binary(g, MIRAGE_OP_SUB, x, reduce_last(g, MIRAGE_OP_REDUCE_MAX, x));
+  Value sum = reduce_last(g, MIRAGE_OP_REDUCE_SUM, unary(g, MIRAGE_OP_EXP, d));
+  return end(g, binary(g, MIRAGE_OP_SUB, d, unary(g, MIRAGE_OP_LOG, sum)));
+}
+
+// ---------------------------------------------------------------------------------------------- checks
+
+/// What stabilises a candidate: maxima, and how its loop carries values.
+typedef struct Carried {
+  uint32_t maxima, sums, rescaled, loops;
+} Carried;
+
+static void add_carried(const MirageUGraph *graph, MirageRegion region, Carried *carried) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
+    for (uint32_t c = 0; node.op == MIRAGE_OP_LOOP && c < node.attrs->loop.num_carries; c++) {
+      MirageCombine combine = node.attrs->loop.carries[c].combine;
+      carried->maxima += combine == MIRAGE_COMBINE_MAX;
+      carried->sums += combine == MIRAGE_COMBINE_SUM;
+      carried->rescaled += combine == MIRAGE_COMBINE_RESCALE;
+    }
+    carried->loops += node.op == MIRAGE_OP_LOOP;
+    if (node.region.index)
+      add_carried(graph, node.region, carried);
+  }
+}
+
+static Carried carried_by(const MirageUGraph *graph) {
+  Carried carried = {0};
+  add_carried(graph, mirage_ugraph_body(graph), &carried);
+  return carried;
+}
+
+static void assert_equivalent(const MirageUGraph *program, const MirageUGraph *candidate) {
+  MirageVerifyOptions options = {.seed = 3, .max_work = 1000000};
+  MirageVerdict verdict;
+  assert_int_equal(mirage_verify(program, candidate, &options, &diag, &verdict), MIRAGE_OK);
+  if (verdict.kind != MIRAGE_VERDICT_EQUIVALENT)
+    fail_msg("%s is not proven equal: %s", mirage_ugraph_get_meta(candidate)->name, verdict.reason);
+}
+
+// Quick, exhausted, better than the program's own kernels; the best are proven, and some are an online softmax: one
+// running maximum, two rescaled sums.
+static void check_online(MirageUGraph *program) {
+  MirageSearchOptions options = defaults();
+  MirageSearchResult result = search(program, &options);
+  assert_true(result.num_candidates > 0 && result.funnel.exhausted);
+  assert_true(result.funnel.seconds < 2);
+  assert_true(mirage_ugraph_get_meta(result.candidates[0])->cost.time_us < program_cost(program, options.target));
+  bool online = false;
+  for (uint32_t i = 0; i < result.num_candidates; i++) {
+    Carried carried = carried_by(result.candidates[i]);
+    online |= carried.loops == 1 && carried.maxima == 1 && carried.sums == 0 && carried.rescaled == 2;
+    if (i < 6)
+      assert_equivalent(program, result.candidates[i]);
+  }
+  if (!online)
+    fail_msg("%s: no online softmax among %u", mirage_ugraph_get_meta(program)->name, result.num_candidates);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+// ----------------------------------------------------------------------------------------------- tests
+
+static void test_online_softmax_is_found_and_proven(void **state) {
+  check_online(sdpa(2, 256, 64, 4096));
+  check_online(qknorm(2, 256, 64, 4096));
+  check_online(sdpa(1, 1024, 64, 4096));
+  check_online(sdpa(32, 16, 64, 4096));
+  check_online(softmax_mix(256, 64, 4096));
+}
+
+static void test_values_are_right(void **state) {
+  MirageSearchOptions options = defaults();
+  check_all(sdpa(2, 6, 4, 24), &options, 4);
+  check_all(qknorm(1, 5, 6, 18), &options, 4);
+  check_all(softmax_mix(5, 8, 30), &options, 4);
+  check_all(softmax(4, 37), &options, 1);
+}
+
+// A maximum on which the value depends stays what it is.
+static void test_maxima_that_matter_are_kept(void **state) {
+  MirageSearchOptions options = defaults();
+  check_all(stable_exp(4, 10), &options, 1);
+  check_all(log_softmax(4, 10), &options, 1);
+  MirageUGraph *program = stable_exp(4, 10);
+  MirageSearchResult result = search(program, &options);
+  for (uint32_t i = 0; i < result.num_candidates; i++)
+    assert_int_equal(count_in(result.candidates[i], only_custom(result.candidates[i]).region, MIRAGE_OP_REDUCE_MAX), 1);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+// A program without a maximum gets none.
+static void test_no_maximum_is_invented(void **state) {
+  MirageUGraph *program = attention(2, 6, 4, 24);
+  MirageSearchOptions options = defaults();
+  MirageSearchResult result = search(program, &options);
+  assert_true(result.num_candidates > 0);
+  for (uint32_t i = 0; i < result.num_candidates; i++) {
+    Carried carried = carried_by(result.candidates[i]);
+    assert_int_equal(carried.maxima + carried.rescaled, 0);
+  }
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_online_softmax_is_found_and_proven),
+      cmocka_unit_test(test_values_are_right),
+      cmocka_unit_test(test_maxima_that_matter_are_kept),
+      cmocka_unit_test(test_no_maximum_is_invented),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
