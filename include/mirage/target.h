@@ -16,6 +16,8 @@ typedef struct MirageTarget {
   const char *ptx;  // LLVM feature: "+ptx80"
   int32_t compute_major, compute_minor;
   int32_t num_sms;
+  int32_t num_sm_groups;          // groups of multiprocessors of unknown sizes, within one of which a cluster lies
+  int32_t max_cluster_blocks;     // beyond 8 the launcher must ask for it
   int32_t shared_bytes_per_block; // opt-in limit of dynamic shared memory
   int32_t shared_bytes_per_sm;
   int32_t registers_per_sm;

@@ -266,12 +266,16 @@ typedef struct MirageTensorMap {
                    // 3 = 128; box[0] times the element's size is at most that
 } MirageTensorMap;
 
+/// The first bytes of a kernel's workspace, if it has one, count blocks: zero before the first launch, zero again after
+/// each. The others may hold anything. So kernels that run one after the other may share a workspace.
+enum { MIRAGE_WORKSPACE_COUNTERS = 32768 };
+
 /// What lowering found out: how to launch the kernel that a custom node became.
 typedef struct MirageLaunch {
   const char *kernel;      // entry name in the PTX
   int32_t threads;         // per block
   int32_t shared_bytes;    // dynamic shared memory
-  int64_t workspace_bytes; // device memory that must be zero before the first launch and is zero again after each
+  int64_t workspace_bytes; // device memory that the kernel may use; see MIRAGE_WORKSPACE_COUNTERS
   uint32_t num_maps;       // parameters after the pointers
   const MirageTensorMap *maps;
 } MirageLaunch;

@@ -53,6 +53,10 @@ static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, 
   char text[64];
   snprintf(text, sizeof text, "%d", e->threads);
   add_function_attribute(&e->gpu, "nvvm.maxntid", text);
+  if (e->blocks_per_sm) {
+    snprintf(text, sizeof text, "%d", e->blocks_per_sm);
+    add_function_attribute(&e->gpu, "nvvm.minctasm", text);
+  }
   const int64_t *cluster = custom->attrs->custom.cluster;
   if (cluster[0] * cluster[1] * cluster[2] > 1) {
     snprintf(text, sizeof text, "%lld,%lld,%lld", (long long)cluster[0], (long long)cluster[1], (long long)cluster[2]);
@@ -116,12 +120,13 @@ static void prologue(Emit *e) {
     GPU0(&e->gpu, GRID_LAUNCH_DEPENDENTS);
     GPU0(&e->gpu, GRID_WAIT);
   }
+  mirage__enter_meetings(e);
 }
 
-static MirageStatus check_limits(const Emit *e, int64_t shared_bytes, const int64_t *grid, const void *loc) {
-  if (shared_bytes > e->target->shared_bytes_per_block)
+static MirageStatus check_limits(const Emit *e, const int64_t *grid, const void *loc) {
+  if (e->shared_bytes > e->target->shared_bytes_per_block)
     return mirage_diag_fail(e->diag, loc, MIRAGE_LIMIT, "custom: %lld bytes of shared memory, %s has %d for a block",
-                            (long long)shared_bytes, e->target->name, e->target->shared_bytes_per_block);
+                            (long long)e->shared_bytes, e->target->name, e->target->shared_bytes_per_block);
   if (grid[0] > INT32_MAX || grid[1] > 65535 || grid[2] > 65535)
     return mirage_diag_fail(e->diag, loc, MIRAGE_LIMIT,
                             "custom: grid %lld x %lld x %lld exceeds 2147483647 x 65535 x 65535", (long long)grid[0],
@@ -147,11 +152,12 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
   e->diag = diag;
   MIRAGE_TRY(mirage__plan_block(graph, custom, target, arena, diag, &e->block, &e->schedule));
   e->threads = e->schedule.warps * 32;
-  int64_t shared_bytes = mirage__block_shared_bytes(&e->block);
-  if (shared_bytes >= 16 && mirage__gpu_fault(gpu, MIRAGE_FAULT_SHRINK_SHARED))
-    shared_bytes -= 16;
-  MIRAGE_TRY(check_limits(e, shared_bytes, view.attrs->custom.grid, view.loc));
-  e->workspace_bytes = mirage__workspace_bytes(e);
+  e->shared_bytes = mirage__block_shared_bytes(&e->block);
+  if (e->shared_bytes >= 16 && mirage__gpu_fault(gpu, MIRAGE_FAULT_SHRINK_SHARED))
+    e->shared_bytes -= 16;
+  MIRAGE_TRY(check_limits(e, view.attrs->custom.grid, view.loc));
+  mirage__prepare_meetings(e);
+  MIRAGE_TRY(e->status);
   uint32_t values = mirage_ugraph_num_values(graph) + 1;
   e->tensors = mirage_arena_alloc_array(arena, values, sizeof *e->tensors);
   e->loops = mirage_arena_alloc_array(arena, (size_t)e->block.num_loops + 1, sizeof *e->loops);
@@ -165,7 +171,7 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
   LLVMBuildRetVoid(gpu->builder);
   MirageLaunch launch = {.kernel = mirage_ugraph_intern_string(graph, name),
                          .threads = e->threads,
-                         .shared_bytes = (int32_t)shared_bytes,
+                         .shared_bytes = (int32_t)e->shared_bytes,
                          .workspace_bytes = e->workspace_bytes};
   if (e->status == MIRAGE_OK)
     mirage_ugraph_set_launch(graph, custom, &launch);

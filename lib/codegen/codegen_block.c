@@ -311,15 +311,17 @@ static void emit_node(Emit *e, MirageNode node) {
     if (!mirage__block_can_inline(view.op))
       mirage__emit_fail(e, view.loc, MIRAGE_UNSUPPORTED, "%s: cannot be lowered inside a block graph",
                         mirage_op_info(view.op)->mnemonic);
-    else if (emit_is_shared(e, view.first_result))
+    else if (emit_is_shared(e, view.first_result) && !mirage__block_meeting_of(&e->block, view.first_result))
       mirage__materialize(e, view.first_result, view.first_result);
   }
 }
 
 static void emit_region(Emit *e, MirageRegion region) {
   MirageRegionView view = mirage_ugraph_region(e->block.graph, region);
-  for (uint32_t i = 0; i < view.num_nodes && e->status == MIRAGE_OK; ++i)
+  for (uint32_t i = 0; i < view.num_nodes && e->status == MIRAGE_OK; ++i) {
     emit_node(e, view.nodes[i]);
+    mirage__end_step(e, e->block.step_of_node[view.nodes[i].index]);
+  }
 }
 
 void mirage__emit_block(Emit *e) { emit_region(e, mirage_ugraph_node(e->block.graph, e->block.custom).region); }

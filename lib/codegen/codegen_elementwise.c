@@ -15,7 +15,8 @@ static bool recall(const Emit *e, MirageValue value, uint32_t rank, const LLVMVa
                    LLVMValueRef *out) {
   for (uint32_t i = e->num_memo; i-- > 0;) {
     const Memo *memo = &e->memo[i];
-    if (memo->value != value.index || memo->width != width || memcmp(memo->index, index, rank * sizeof *index))
+    if (memo->value != value.index || memo->width != width || memo->member != e->member ||
+        memcmp(memo->index, index, rank * sizeof *index))
       continue;
     memcpy(out, memo->out, width * sizeof *out);
     return true;
@@ -30,6 +31,7 @@ static void remember(Emit *e, MirageValue value, uint32_t rank, const LLVMValueR
   Memo *memo = &e->memo[e->num_memo++];
   memo->value = value.index;
   memo->width = width;
+  memo->member = e->member;
   memcpy(memo->index, index, rank * sizeof *index);
   memcpy(memo->out, out, width * sizeof *out);
 }
@@ -213,12 +215,22 @@ static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, 
   }
 }
 
+// The block's own buffer of a value that is computed from a meeting's leaves says nothing of another member's.
+static bool computed_for_member(const Emit *e, MirageValue value) {
+  return e->member && mirage__block_meeting_of(&e->block, value) == e->reading->plan &&
+         mirage__block_can_inline(mirage__block_op(&e->block, value));
+}
+
 void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
   value = mirage__block_resolve(&e->block, value);
   const MirageType *type = emit_type(e, value);
   if (recall(e, value, type->rank, index, width, out))
     return;
-  if (emit_is_shared(e, value)) {
+  if (mirage__read_leaf(e, value, index, width, out)) {
+    remember(e, value, type->rank, index, width, out);
+    return;
+  }
+  if (emit_is_shared(e, value) && !computed_for_member(e, value)) {
     mirage__tile_load(e, type, mirage__current_copy(e, value), index, width, out);
   } else {
     MirageNode node = e->block.values[value.index].def;
@@ -235,6 +247,8 @@ void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint
       e->gpu.op = node.index;
       mirage__access_read(e, &access, index, width, out);
       e->gpu.op = around;
+    } else if (mirage_op_info(def.op)->kind == MIRAGE_KIND_COLLECTIVE) {
+      mirage__gather(e, value, index, width, out);
     } else if (!keeps_neighbours(e, &def, type, width)) {
       one_by_one(e, value, type->rank, index, width, out);
     } else {

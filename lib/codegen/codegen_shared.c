@@ -73,23 +73,13 @@ void mirage__tile_load(Emit *e, const MirageType *type, LLVMValueRef copy, const
 
 void mirage__tile_store(Emit *e, const MirageType *type, LLVMValueRef copy, const LLVMValueRef *index, uint32_t width,
                         const LLVMValueRef *values) {
-  LLVMTypeRef scalar = mirage__gpu_dtype(&e->gpu, type->dtype);
   uint32_t piece = mirage__tile_width(type);
   piece = piece > width ? width : piece;
   for (uint32_t at = 0; at < width; at += piece) {
     LLVMValueRef here[MIRAGE_MAX_RANK];
     shift_last(e, type, index, at, here);
     LLVMValueRef address = mirage__tile_address(e, type, copy, here);
-    LLVMValueRef value = mirage__gpu_from_f32(&e->gpu, values[at], type->dtype);
-    if (piece > 1) {
-      LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(scalar, piece));
-      for (uint32_t i = 0; i < piece; ++i)
-        vector =
-            LLVMBuildInsertElement(e->gpu.builder, vector, mirage__gpu_from_f32(&e->gpu, values[at + i], type->dtype),
-                                   gpu_i32(&e->gpu, i), "");
-      value = vector;
-    }
-    mirage__gpu_store_shared(&e->gpu, value, address);
+    mirage__gpu_store_shared(&e->gpu, mirage__pack(e, values + at, piece, type->dtype), address);
   }
 }
 

@@ -1,4 +1,6 @@
 // codegen_store.c - evaluates a tile element by element into device memory or into a buffer.
+//
+// Blocks that differ only in grid axes which a store does not name hold the same tile: each writes a share of it.
 #include "emit.h"
 
 typedef struct StoreJob {
@@ -6,43 +8,53 @@ typedef struct StoreJob {
   const MirageType *tile; // the shape that is walked
   uint32_t width;
   Access access;        // store
+  LLVMValueRef first;   // store: this block's first item
+  int64_t end;          // store: items of the tile where shares reach beyond them, else 0
   const MirageType *to; // materialize
 } StoreJob;
 
-// Wide pieces, but not so wide that threads go idle.
-static uint32_t useful_width(const Emit *e, int64_t elements, uint32_t width) {
+uint32_t mirage__useful_width(const Emit *e, int64_t elements, uint32_t width) {
   while (width > 1 && elements / width < e->threads)
     width /= 2;
   return width;
 }
 
+LLVMValueRef mirage__pack(Emit *e, const LLVMValueRef *values, uint32_t width, MirageDType dtype) {
+  if (width == 1)
+    return mirage__gpu_from_f32(&e->gpu, values[0], dtype);
+  LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(mirage__gpu_dtype(&e->gpu, dtype), width));
+  for (uint32_t i = 0; i < width; ++i)
+    vector = LLVMBuildInsertElement(e->gpu.builder, vector, mirage__gpu_from_f32(&e->gpu, values[i], dtype),
+                                    gpu_i32(&e->gpu, i), "");
+  return vector;
+}
+
 static void store_item(Emit *e, LLVMValueRef item, void *user) {
   StoreJob *job = user;
   LLVMValueRef index[MIRAGE_MAX_RANK], values[MAX_WIDTH];
+  item = mirage__add(e, job->first, item);
+  LLVMBasicBlockRef inside = mirage__begin_if(e, job->end ? mirage__less_than(e, item, job->end) : NULL);
   mirage__item_index(e, job->tile, job->width, item, index);
   mirage__element(e, job->from, index, job->width, values);
-  MirageDType dtype = job->access.tensor->dtype;
-  LLVMValueRef value = mirage__gpu_from_f32(&e->gpu, values[0], dtype);
-  if (job->width > 1) {
-    LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(mirage__gpu_dtype(&e->gpu, dtype), job->width));
-    for (uint32_t i = 0; i < job->width; ++i)
-      vector = LLVMBuildInsertElement(e->gpu.builder, vector, mirage__gpu_from_f32(&e->gpu, values[i], dtype),
-                                      gpu_i32(&e->gpu, i), "");
-    value = vector;
-  }
   LLVMBasicBlockRef join = mirage__begin_if(e, mirage__access_valid(e, &job->access, index));
-  mirage__gpu_store_global(&e->gpu, value, mirage__access_address(e, &job->access, index));
+  mirage__gpu_store_global(&e->gpu, mirage__pack(e, values, job->width, job->access.tensor->dtype),
+                           mirage__access_address(e, &job->access, index));
   mirage__end_if(e, join);
+  mirage__end_if(e, inside);
 }
 
-// Blocks that differ only in an axis which the store does not name hold the same tile: the first of them writes it.
-static LLVMValueRef writes_it(Emit *e, const MirageAccessAttrs *attrs) {
+// How many blocks hold the same tile, and which of them this one is.
+static int64_t sharers(Emit *e, const MirageAccessAttrs *attrs, LLVMValueRef *out_number) {
   const MirageCustomAttrs *custom = &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
-  LLVMValueRef mine = NULL;
-  for (int a = 0; a < 3; ++a)
-    if (attrs->grid[a] < 0 && custom->grid[a] > 1)
-      mine = mirage__and(e, mine, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->block_id[a], gpu_i32(&e->gpu, 0), ""));
-  return mine;
+  int64_t count = 1;
+  *out_number = gpu_i32(&e->gpu, 0);
+  for (int a = 0; a < 3; ++a) {
+    if (attrs->grid[a] >= 0)
+      continue;
+    *out_number = mirage__add(e, *out_number, mirage__mul(e, e->block_id[a], count));
+    count *= custom->grid[a];
+  }
+  return count;
 }
 
 void mirage__emit_store(Emit *e, MirageNode node) {
@@ -51,11 +63,14 @@ void mirage__emit_store(Emit *e, MirageNode node) {
   mirage__begin_operation(e);
   mirage__will_read(e, view.operands[0]);
   StoreJob job = {.from = view.operands[0], .tile = tile};
-  LLVMBasicBlockRef join = mirage__begin_if(e, writes_it(e, &view.attrs->access));
+  LLVMValueRef number;
+  int64_t blocks = sharers(e, &view.attrs->access, &number), elements = mirage_type_elements(tile);
   job.access = mirage__access(e, node, view.operands[1], tile, NULL);
-  job.width = useful_width(e, mirage_type_elements(tile), job.access.width);
-  mirage__for_items(e, mirage_type_elements(tile) / job.width, store_item, &job);
-  mirage__end_if(e, join);
+  job.width = mirage__useful_width(e, (elements + blocks - 1) / blocks, job.access.width);
+  int64_t items = elements / job.width, each = (items + blocks - 1) / blocks;
+  job.first = mirage__mul(e, number, each);
+  job.end = each * blocks > items ? items : 0;
+  mirage__for_items(e, each, store_item, &job);
 }
 
 static void materialize_item(Emit *e, LLVMValueRef item, void *user) {
@@ -79,7 +94,7 @@ void mirage__materialize(Emit *e, MirageValue from, MirageValue to) {
   }
   mirage__will_write(e, to);
   StoreJob job = {.from = from, .tile = type, .to = type};
-  job.width = useful_width(e, mirage_type_elements(type), mirage__tile_width(type));
+  job.width = mirage__useful_width(e, mirage_type_elements(type), mirage__tile_width(type));
   if (self)
     e->block.values[from.index].shared = false; // compute it, do not read it
   mirage__for_items(e, mirage_type_elements(type) / job.width, materialize_item, &job);

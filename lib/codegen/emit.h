@@ -3,7 +3,8 @@
 // Reading order: codegen.c (module and kernels) -> codegen_block.c (steps and loops) -> codegen_index.c (numbers,
 // control flow, work division) -> codegen_shared.c (buffers, hazards) -> codegen_load.c / codegen_store.c ->
 // codegen_elementwise.c (the element function) -> codegen_math.c -> codegen_matmul.c / codegen_mma.c / codegen_fma.c
-// -> codegen_direct.c -> codegen_reduce.c -> codegen_collective.c.
+// -> codegen_direct.c -> codegen_reduce.c -> codegen_collective.c / codegen_grid.c /
+// codegen_cluster.c.
 //
 // The element function is the heart: `mirage__element` gives code for `width` neighbouring elements of any value at a
 // given index, always as f32. Inline values recurse into their operands; buffers and direct loads read memory.
@@ -13,7 +14,7 @@
 #include "layout/block.h"
 #include "primitives.h"
 
-enum { MAX_WIDTH = 8, MAX_HAZARDS = 96, MAX_MEMO = 128 };
+enum { MAX_WIDTH = 8, MAX_HAZARDS = 96, MAX_MEMO = 512, MAX_CLUSTER = 16 };
 
 typedef struct Hazard {
   int64_t begin, end; // bytes of shared memory
@@ -22,6 +23,7 @@ typedef struct Hazard {
 
 typedef struct Memo {
   uint32_t value, width;
+  LLVMValueRef member;
   LLVMValueRef index[MIRAGE_MAX_RANK];
   LLVMValueRef out[MAX_WIDTH];
 } Memo;
@@ -38,6 +40,17 @@ typedef struct Accumulators {
   int32_t count;
 } Accumulators;
 
+/// What generation knows of a BlockMeeting.
+typedef struct Meeting {
+  const BlockMeeting *plan;
+  int64_t members, groups;      // blocks that meet; how many such groups the grid has
+  LLVMValueRef member, group;   // of this block
+  LLVMValueRef rank0;           // cluster: rank of the group's first member
+  int64_t rank_of[MAX_CLUSTER]; // cluster: rank of each member less rank0
+  int64_t copies;               // grid: of each counter and slot; 2 inside loops
+  int64_t counters, *slots;     // grid: bytes of the workspace where its counters begin, and the slots of each leaf
+} Meeting;
+
 typedef struct Emit {
   MirageGpu gpu;
   Block block;
@@ -46,11 +59,16 @@ typedef struct Emit {
   const MirageDiag *diag;
   MirageStatus status; // the first failure
   int32_t threads;
-  int64_t workspace_bytes, workspace_used;
-  LLVMBasicBlockRef entry; // variables go here
+  int64_t shared_bytes;
+  int64_t workspace_bytes, num_counters; // for meetings of the grid; 0 without any
+  int32_t blocks_per_sm;                 // that must be resident at once; 0 = one is enough
+  LLVMBasicBlockRef entry;               // variables go here
   LLVMValueRef thread, lane, warp, block_id[3], shared, workspace;
-  LLVMValueRef *tensors; // by value id: kernel parameters
-  LoopState *loops;      // by loop index
+  LLVMValueRef *tensors;  // by value id: kernel parameters
+  LoopState *loops;       // by loop index
+  Meeting *meetings;      // by meeting index
+  const Meeting *reading; // whose leaves are read as those of `member`; NULL = none: values are the block's own
+  LLVMValueRef member;
   Hazard hazards[MAX_HAZARDS];
   uint32_t num_hazards;
   uint32_t operation;  // hazards from here on belong to the operation being emitted
@@ -153,6 +171,10 @@ void mirage__access_read(Emit *e, const Access *access, const LLVMValueRef *inde
 /// Starts copying the load's tile into copy `copy` of its buffer, for iteration `iteration` of its loop.
 void mirage__issue_load(Emit *e, MirageNode node, LLVMValueRef iteration, LLVMValueRef copy);
 void mirage__emit_store(Emit *e, MirageNode node);
+/// Wide pieces, but not so wide that threads go idle.
+uint32_t mirage__useful_width(const Emit *e, int64_t elements, uint32_t width);
+/// `width` f32 values rounded to `dtype`: a scalar, or a vector.
+LLVMValueRef mirage__pack(Emit *e, const LLVMValueRef *values, uint32_t width, MirageDType dtype);
 /// Evaluates an inline value into its buffer; `from` into the buffer of `to`.
 void mirage__materialize(Emit *e, MirageValue from, MirageValue to);
 
@@ -205,10 +227,26 @@ typedef struct Worker {
 Worker mirage__matmul_worker(Emit *e, const MatmulSplit *split);
 MatmulSplit mirage__split_of(Emit *e, MirageNode node);
 
-// codegen_collective.c
+// codegen_collective.c: prepare before the kernel's entry is there (its workspace is known then), enter at its start.
+void mirage__prepare_meetings(Emit *e);
+void mirage__enter_meetings(Emit *e);
 void mirage__emit_collective(Emit *e, MirageNode node);
-/// Device memory that the kernel's grid collectives need; 0 without any.
-int64_t mirage__workspace_bytes(const Emit *e);
+/// After the code of a step.
+void mirage__end_step(Emit *e, int32_t step);
+/// Elements of a collective's result.
+void mirage__gather(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out);
+/// Elements of a leaf as e->member published them; false when `value` is none, or no member is set.
+bool mirage__read_leaf(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out);
+// codegen_grid.c
+void mirage__prepare_grid_meeting(Emit *e, Meeting *m);
+void mirage__grid_meet(Emit *e, const Meeting *m);
+void mirage__read_grid_leaf(Emit *e, const Meeting *m, uint32_t leaf, const LLVMValueRef *index, uint32_t width,
+                            LLVMValueRef *out);
+// codegen_cluster.c
+void mirage__prepare_cluster_meeting(Emit *e, Meeting *m);
+void mirage__cluster_barrier(Emit *e);
+void mirage__read_cluster_leaf(Emit *e, const Meeting *m, MirageValue leaf, const LLVMValueRef *index, uint32_t width,
+                               LLVMValueRef *out);
 
 // codegen_block.c
 void mirage__emit_block(Emit *e);

@@ -281,6 +281,11 @@ static void emu_RED_RELEASE(uint32_t op, uint64_t address, uint32_t value) {
   *word += value;
 }
 
+static void emu_RED_INC(uint32_t op, uint64_t address, uint32_t bound) {
+  uint32_t *word = mirage__memory_flag(machine(), op, address, true);
+  *word = *word >= bound ? 0 : *word + 1;
+}
+
 // Looking twice at the same word with nothing written in between is waiting.
 static uint32_t emu_LD_ACQUIRE(uint32_t op, uint64_t address) {
   Machine *m = machine();

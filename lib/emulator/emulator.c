@@ -2,7 +2,8 @@
 //
 // Call order:  create (copy, canonicalize, plan, generate, compile)  ->  run*  ->  destroy.
 // Memory:      each kernel-level value has its own buffer; results start as NaN, and must have been written entirely
-//              when their kernel ends. Kernels share one workspace, which each must leave zero, as the runtime has it.
+//              when their kernel ends. Kernels share one workspace, whose counters each must leave zero, as the runtime
+//              has it.
 #include "mirage/emulator.h"
 
 #include "machine.h"
@@ -176,6 +177,9 @@ static MirageStatus fill_buffers(Run *run, const MirageNodeView *node, Launch *l
     *buffer = (Buffer){.kind = "result", .number = i, .writable = true, .awaited = dependent};
     MIRAGE_TRY(add_result(run, node->first_result.index + i, buffer++));
   }
+  if (run->workspace_bytes > MIRAGE_WORKSPACE_COUNTERS) // what another kernel left there
+    memset(run->workspace + MIRAGE_WORKSPACE_COUNTERS, 0xff,
+           (size_t)(run->workspace_bytes - MIRAGE_WORKSPACE_COUNTERS));
   if (launch->num_buffers > node->num_operands + node->num_results)
     *buffer = (Buffer){.data = run->workspace,
                        .bytes = (uint64_t)node->attrs->custom.launch->workspace_bytes,
@@ -194,7 +198,7 @@ static MirageStatus check_written(Run *run, const MirageNodeView *node, const La
                                 "custom: byte %llu of result %u is never written (%s)",
                                 (unsigned long long)(i * GRANULE), buffer->number, launch->name);
   }
-  for (int64_t i = 0; i < run->workspace_bytes; ++i)
+  for (int64_t i = 0; i < run->workspace_bytes && i < MIRAGE_WORKSPACE_COUNTERS; ++i)
     if (run->workspace[i])
       return mirage_diag_fail(run->diag, node->loc, MIRAGE_FAULT,
                               "custom: byte %lld of the workspace is not left zero (%s)", (long long)i, launch->name);

@@ -28,10 +28,10 @@ struct Order {
   uint32_t *known;     // [block][other]: epochs of `other` that all threads of `block` may count on
   uint32_t *acquired;  // the same for threads that acquired since the last barrier
   const uint8_t *base; // of the workspace
-  uint64_t words;
-  uint32_t *writer; // by word: 1 + number of the block
-  Stamp *write;     // by word
-  Stamp *read;      // [word][block]
+  uint64_t granules;
+  uint32_t *writer; // by granule: 1 + number of the block
+  Stamp *write;     // by granule
+  Stamp *read;      // [granule][block]
   Flag *flags;
 };
 
@@ -39,14 +39,14 @@ Order *mirage__order_create(uint32_t num_blocks, const Buffer *workspace) {
   Order *order = calloc(1, sizeof *order);
   if (!order)
     return NULL;
-  uint64_t words = workspace->bytes / 4;
-  *order = (Order){.num_blocks = num_blocks, .base = workspace->data, .words = words};
+  uint64_t granules = workspace->bytes / GRANULE;
+  *order = (Order){.num_blocks = num_blocks, .base = workspace->data, .granules = granules};
   order->known = calloc((size_t)num_blocks * num_blocks, sizeof *order->known);
   order->acquired = calloc((size_t)num_blocks * num_blocks, sizeof *order->acquired);
-  order->writer = calloc(words + 1, sizeof *order->writer);
-  order->write = calloc(words + 1, sizeof *order->write);
-  order->read = calloc(words * num_blocks + 1, sizeof *order->read);
-  order->flags = calloc(words + 1, sizeof *order->flags);
+  order->writer = calloc(granules + 1, sizeof *order->writer);
+  order->write = calloc(granules + 1, sizeof *order->write);
+  order->read = calloc(granules * num_blocks + 1, sizeof *order->read);
+  order->flags = calloc(granules + 1, sizeof *order->flags);
   if (order->known && order->acquired && order->writer && order->write && order->read && order->flags)
     return order;
   mirage__order_destroy(order);
@@ -84,7 +84,7 @@ static Flag *find_flag(Machine *m, uint32_t op, uint64_t address) {
   for (uint32_t i = 0; i < order->num_flags; ++i)
     if (order->flags[i].address == address)
       return &order->flags[i];
-  Flag *flag = &order->flags[order->num_flags]; // there are no more flags than words
+  Flag *flag = &order->flags[order->num_flags]; // there are no more flags than granules
   flag->address = address;
   flag->complete = calloc(order->num_blocks, sizeof *flag->complete);
   if (!flag->complete)
@@ -136,31 +136,31 @@ static bool is_ordered(Machine *m, uint32_t other, Stamp stamp) {
   return has_acquired(self) && row(order, order->acquired, self->block)[other] > stamp.epoch;
 }
 
-static void check_word(Machine *m, uint32_t op, uint64_t word, bool write) {
+static void check_granule(Machine *m, uint32_t op, uint64_t granule, bool write) {
   Order *order = m->order;
   const char *what = write ? "writes" : "reads";
-  uint32_t writer = order->writer[word];
-  if (writer && !is_ordered(m, writer - 1, order->write[word]))
+  uint32_t writer = order->writer[granule];
+  if (writer && !is_ordered(m, writer - 1, order->write[granule]))
     mirage__machine_fail(m, op, "%s byte %llu of the workspace, which block number %u, thread %u writes, in no order",
-                         what, (unsigned long long)word * 4, writer - 1, order->write[word].thread);
-  const Stamp *read = order->read + word * order->num_blocks;
+                         what, (unsigned long long)granule * GRANULE, writer - 1, order->write[granule].thread);
+  const Stamp *read = order->read + granule * order->num_blocks;
   for (uint32_t b = 0; write && b < order->num_blocks; ++b)
     if (read[b].epoch && !is_ordered(m, b, read[b]))
       mirage__machine_fail(m, op, "writes byte %llu of the workspace, which block number %u reads, in no order",
-                           (unsigned long long)word * 4, b);
+                           (unsigned long long)granule * GRANULE, b);
 }
 
 void mirage__order_access(Machine *m, uint32_t op, const void *data, uint32_t bytes, bool write) {
   Order *order = m->order;
-  uint64_t first = (uint64_t)((const uint8_t *)data - order->base) / 4;
+  uint64_t first = (uint64_t)((const uint8_t *)data - order->base) / GRANULE;
   const Block *block = m->self->block;
   Stamp now = {block->epoch, (uint16_t)m->self->thread};
-  for (uint64_t word = first; word < first + (bytes + 3) / 4 && word < order->words; ++word) {
-    check_word(m, op, word, write);
-    Stamp *read = &order->read[word * order->num_blocks + block->number];
+  for (uint64_t granule = first; granule < first + (bytes + 1) / GRANULE && granule < order->granules; ++granule) {
+    check_granule(m, op, granule, write);
+    Stamp *read = &order->read[granule * order->num_blocks + block->number];
     if (write) {
-      order->writer[word] = block->number + 1;
-      order->write[word] = now;
+      order->writer[granule] = block->number + 1;
+      order->write[granule] = now;
     } else {
       bool shared = read->epoch == now.epoch && read->thread != now.thread;
       *read = (Stamp){now.epoch, (uint16_t)(shared ? MANY : now.thread)};

@@ -21,6 +21,7 @@ static void add_value(Block *block, MirageValue value, MirageNode def, MirageNod
       .index = index,
       .loop = loop,
       .alias = value,
+      .meeting = -1,
   };
 }
 
@@ -112,7 +113,8 @@ MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageN
   Walk walk = {block, diag, MIRAGE_OK};
   walk_region(&walk, view.region, -1);
   count_uses(block);
-  return walk.status;
+  MIRAGE_TRY(walk.status);
+  return mirage__block_meetings(block, diag);
 }
 
 MirageValue mirage__block_resolve(const Block *block, MirageValue value) {
@@ -174,6 +176,16 @@ uint32_t mirage__block_factor_index(const MirageLoopAttrs *attrs, uint32_t index
   return factor;
 }
 
+// A gathered result is computed from earlier results, stored or not, and from what members published.
+static void visit_meeting(const Block *block, MirageValue result, BlockVisit visit, void *user) {
+  const BlockMeeting *meeting = mirage__block_meeting_of(block, result);
+  for (uint32_t i = 0; i < meeting->num_values && meeting->values[i].index != result.index; ++i)
+    if (value_of(block, meeting->values[i])->shared)
+      visit(user, meeting->values[i]);
+  for (uint32_t i = 0; meeting->cluster && i < meeting->num_leaves; ++i)
+    mirage__block_leaves(block, meeting->leaves[i], visit, user);
+}
+
 void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visit, void *user) {
   value = mirage__block_resolve(block, value);
   const BlockValue *v = value_of(block, value);
@@ -182,6 +194,10 @@ void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visi
     return;
   }
   MirageNodeView view = mirage_ugraph_node(block->graph, v->def);
+  if (mirage_op_info(view.op)->kind == MIRAGE_KIND_COLLECTIVE) {
+    visit_meeting(block, value, visit, user);
+    return;
+  }
   if (!mirage__block_can_inline(view.op)) {
     visit(user, value);
     return;

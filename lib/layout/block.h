@@ -26,6 +26,8 @@ typedef struct BlockValue {
   MirageValue alias; // what a thread argument or result stands for; itself otherwise
   uint32_t num_uses;
   int32_t begin, end; // steps between which the buffer must hold its value
+  int32_t meeting; // collective that meets there, or value on the way to one or from it (see BlockMeeting); -1 = none
+  bool gathered;   // of a meeting: computed where it is read, as the members of the meeting share its readers' work
 } BlockValue;
 
 typedef struct BlockLoop {
@@ -38,6 +40,20 @@ typedef struct BlockLoop {
   bool
       direct; // streams weights straight from device memory (direct.c): all its values are computed where they are read
 } BlockLoop;
+
+/// Collectives that meet once (meeting.c). Blocks that differ only in `axes` are the members of a meeting: they publish
+/// the `leaves`, wait for each other at the step of the last collective, and then each collective's result at an index
+/// is the sum or maximum over members of its operand there, evaluated with the member's leaves.
+typedef struct BlockMeeting {
+  bool cluster; // through the cluster's shared memory, else through device memory
+  bool axes[3];
+  int32_t loop;        // innermost loop around it, -1 = none
+  int32_t first, step; // of the first collective, of the last: where the blocks meet
+  int32_t end;         // step of the last reader of a gathered value; `step` when there is none
+  uint32_t num_values, num_leaves;
+  MirageValue *values; // results, and what is computed from them up to `step`, in textual order
+  MirageValue *leaves;
+} BlockMeeting;
 
 typedef struct BlockStep {
   MirageNode node;
@@ -55,6 +71,8 @@ typedef struct Block {
   int32_t num_steps;
   BlockLoop *loops;
   int32_t num_loops;
+  BlockMeeting *meetings;
+  int32_t num_meetings;
 } Block;
 
 /// Numbers the steps of `custom`; memory comes from `arena`. `shared` flags are taken from the values' spaces.
@@ -77,6 +95,13 @@ uint32_t mirage__block_factor_index(const MirageLoopAttrs *attrs, uint32_t index
 /// Calls `visit` for every buffer and direct load that an evaluation of `value` reads.
 typedef void (*BlockVisit)(void *user, MirageValue leaf);
 void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visit, void *user);
+
+/// Finds the meetings of a block whose steps are numbered.
+MirageStatus mirage__block_meetings(Block *block, const MirageDiag *diag);
+/// The meeting whose leaf `value` is, or whose result: NULL for none.
+const BlockMeeting *mirage__block_meeting_of(const Block *block, MirageValue value);
+/// Number of `value` among the leaves, -1 when it is none.
+int32_t mirage__meeting_leaf(const BlockMeeting *meeting, MirageValue value);
 
 /// How a loop keeps one of its carries.
 typedef enum { CARRY_SHARED, CARRY_MATMUL, CARRY_REDUCE } CarryKind;

@@ -195,6 +195,15 @@ static void ask_matmul(Choice *choice, const MirageNodeView *view, double trips)
 
 static bool in_direct_loop(const Block *block, int32_t loop) { return loop >= 0 && block->loops[loop].direct; }
 
+// Members publish the leaves of a meeting, out of shared memory where it is the cluster's that they read from.
+static void ask_meeting(Choice *choice, const BlockMeeting *meeting, double trips) {
+  for (uint32_t i = 0; i < meeting->num_leaves; ++i) {
+    ask(choice, meeting->leaves[i], elements_of(choice, meeting->leaves[i]) * trips);
+    if (meeting->cluster)
+      force(choice, meeting->leaves[i]);
+  }
+}
+
 // What one step asks of its operands.
 static void ask_step(Choice *choice, BlockStep step) {
   const Block *block = &choice->plan->block;
@@ -230,10 +239,12 @@ static void ask_step(Choice *choice, BlockStep step) {
   case MIRAGE_OP_CLUSTER_SUM:
   case MIRAGE_OP_CLUSTER_MAX:
   case MIRAGE_OP_GRID_SUM:
-  case MIRAGE_OP_GRID_MAX:
-    force(choice, view.operands[0]);
-    ask(choice, view.operands[0], elements_of(choice, view.operands[0]) * trips);
+  case MIRAGE_OP_GRID_MAX: {
+    const BlockMeeting *meeting = mirage__block_meeting_of(block, view.first_result);
+    if (block->steps[meeting->step].node.index == step.node.index)
+      ask_meeting(choice, meeting, trips);
     return;
+  }
   default:
     return;
   }
@@ -292,17 +303,18 @@ static void choose_step(Choice *choice, BlockStep step) {
   if (block->values[value.index].alias.index != value.index)
     return;
   bool shared = choice->forced[value.index] || block->values[value.index].shared;
+  bool within = block->values[value.index].meeting >= 0, gathered = block->values[value.index].gathered;
   if (in_direct_loop(block, step.loop))
     shared = false;
   else if (view.op == MIRAGE_OP_LOAD)
     shared = choose_load(choice, value, step);
   else if (!mirage__block_can_inline(view.op))
-    shared = !choice->register_only[value.index];
-  else if (!shared)
+    shared = !choice->register_only[value.index] && !gathered;
+  else if (!shared && !within && !gathered)
     shared = view.num_operands > 0 && storing_is_cheaper(choice, value, step.loop);
   block->values[value.index].shared = shared;
   double asked = shared ? elements_of(choice, value) * trips_of(block, step.loop) : choice->evaluations[value.index];
-  if (mirage__block_can_inline(view.op))
+  if (mirage__block_can_inline(view.op) && !within) // those of a meeting are computed from what members publish
     for (uint32_t i = 0; i < view.num_operands; ++i)
       ask(choice, view.operands[i], asked);
 }

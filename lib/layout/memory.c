@@ -108,6 +108,14 @@ static void read_value(Plan *plan, MirageValue value, int32_t step, int32_t loop
   mirage__block_leaves(&plan->block, value, read_leaf, &reader);
 }
 
+// The values of a meeting come to be at its step, out of its leaves, its results and what else they are computed from.
+static void read_meeting(Plan *plan, const BlockMeeting *meeting, const MirageNodeView *value) {
+  for (uint32_t i = 0; i < meeting->num_leaves; ++i)
+    read_value(plan, meeting->leaves[i], meeting->step, meeting->loop);
+  for (uint32_t i = 0; i < value->num_operands; ++i)
+    read_value(plan, value->operands[i], meeting->step, meeting->loop);
+}
+
 static void read_step(Plan *plan, int32_t s) {
   Block *block = &plan->block;
   MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
@@ -117,6 +125,11 @@ static void read_step(Plan *plan, int32_t s) {
   bool inlined = mirage__block_can_inline(view.op) && !value_of(plan, view.first_result)->shared;
   if (inlined)
     return;
+  const BlockMeeting *meeting = view.num_results == 1 ? mirage__block_meeting_of(block, view.first_result) : NULL;
+  if (meeting) {
+    read_meeting(plan, meeting, &view);
+    return;
+  }
   bool product = view.op == MIRAGE_OP_MATMUL || view.op == MIRAGE_OP_MMA;
   int32_t when = s;
   if ((product || mirage_op_info(view.op)->kind == MIRAGE_KIND_REDUCE) && !value_of(plan, view.first_result)->shared)
@@ -146,8 +159,9 @@ static void birth(Plan *plan, int32_t s) {
   for (uint32_t i = 0; i < view.num_results; ++i) {
     BlockValue *result = value_of(plan, mirage_ugraph_result(plan->graph, block->steps[s].node, i));
     bool pipelined = view.op == MIRAGE_OP_LOAD && loop >= 0;
-    result->begin = pipelined ? block->loops[loop].begin : s;
-    result->end = pipelined ? block->loops[loop].end : s;
+    int32_t when = result->meeting >= 0 ? block->meetings[result->meeting].step : s;
+    result->begin = pipelined ? block->loops[loop].begin : when;
+    result->end = pipelined ? block->loops[loop].end : when;
   }
 }
 

@@ -232,6 +232,104 @@ static void split_k(G *g, const KernelCase *c, bool in_cluster) {
 static void split_k_cluster(G *g, const KernelCase *c) { split_k(g, c, true); }
 static void split_k_grid(G *g, const KernelCase *c) { split_k(g, c, false); }
 
+static V collective(G *g, MirageOp op, V a, int axis) {
+  MirageAttrs axes = {.axes = {{axis == 0, axis == 1, axis == 2}}};
+  return mirage_ugraph_apply(g, op, 1, &a, &axes);
+}
+
+// p: heads, rows, depth, keys, blocks over keys, iterations.  softmax(q k^T) v with a running maximum; the parts of the
+// blocks meet at the end, as f32 sums or, `narrow`, divided by the block's own row sums and rounded.
+static void split_attention(G *g, const KernelCase *c, bool in_cluster, bool narrow) {
+  int64_t h = c->p[0], r = c->p[1], d = c->p[2], n = c->p[3];
+  V in[] = {input(g, c->dtype, SHAPE(h, r, d)), input(g, c->dtype, SHAPE(h, n, d)), input(g, c->dtype, SHAPE(h, n, d))};
+  MirageType result = mirage_type_tensor(c->dtype, SHAPE(h, r, d));
+  MirageCustomAttrs attrs = {.grid = {h, c->p[4], 1}, .cluster = {1, in_cluster ? c->p[4] : 1, 1}};
+  MirageNode kernel = mirage_ugraph_open_custom(g, 3, in, 1, &result, &attrs);
+  V q = load(g, kernel, 0, access4(0, -1, -1, -1, -1));
+  V inits[] = {bottom(g, SHAPE(1, r, 1)), splat(g, 0, SHAPE(1, r, 1)), splat(g, 0, SHAPE(1, r, d))};
+  MirageCarry how[] = {
+      {.combine = MIRAGE_COMBINE_MAX}, {.combine = MIRAGE_COMBINE_RESCALE}, {.combine = MIRAGE_COMBINE_RESCALE}};
+  MirageNode l = loop(g, c->p[5], 3, inits, how);
+  V k = load(g, kernel, 1, access4(0, 1, -1, 1, -1)), v = load(g, kernel, 2, access4(0, 1, -1, 1, -1));
+  V s = matmul(g, q, k, false, true), top = reduce(g, MIRAGE_OP_REDUCE_MAX, s, 2, 1);
+  V next = op2(g, MIRAGE_OP_MAX, mirage_ugraph_argument(g, l, 0), top);
+  V f = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, mirage_ugraph_argument(g, l, 0), next));
+  V e = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, s, next));
+  V pv = matmul(g, cast(g, e, c->dtype), v, false, false);
+  mirage_ugraph_close(g, 5, (V[]){top, reduce(g, MIRAGE_OP_REDUCE_SUM, e, 2, 1), pv, f, f});
+  V m = mirage_ugraph_result(g, l, 0), sum = mirage_ugraph_result(g, l, 1), o = mirage_ugraph_result(g, l, 2);
+  MirageOp add = in_cluster ? MIRAGE_OP_CLUSTER_SUM : MIRAGE_OP_GRID_SUM;
+  V all = collective(g, in_cluster ? MIRAGE_OP_CLUSTER_MAX : MIRAGE_OP_GRID_MAX, m, 1);
+  V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, m, all)), lw = op2(g, MIRAGE_OP_MUL, sum, weight);
+  V ow = narrow ? op2(g, MIRAGE_OP_MUL, cast(g, op2(g, MIRAGE_OP_DIV, o, sum), c->dtype), lw)
+                : op2(g, MIRAGE_OP_MUL, o, weight);
+  V sums = collective(g, add, lw, 1), os = collective(g, add, ow, 1);
+  store(g, op2(g, MIRAGE_OP_DIV, os, sums), kernel, 3, access4(0, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+static void attention_grid(G *g, const KernelCase *c) { split_attention(g, c, false, false); }
+static void attention_grid_narrow(G *g, const KernelCase *c) { split_attention(g, c, false, true); }
+static void attention_cluster(G *g, const KernelCase *c) { split_attention(g, c, true, false); }
+
+// p: rows, columns, blocks over columns, `in_cluster`.  Softmax along split rows: two meetings, since the second
+// operand is a reduction, and results that every block needs for its own columns.
+static void split_softmax(G *g, const KernelCase *c) {
+  int64_t rows = c->p[0], cols = c->p[1];
+  V x0 = input(g, c->dtype, SHAPE(rows, cols));
+  MirageType result = mirage_type_tensor(c->dtype, SHAPE(rows, cols));
+  MirageCustomAttrs attrs = {.grid = {c->p[2], 1, 1}, .cluster = {c->p[3] ? c->p[2] : 1, 1, 1}};
+  MirageNode kernel = mirage_ugraph_open_custom(g, 1, &x0, 1, &result, &attrs);
+  MirageAccessAttrs access = access4(1, -1, -1, -1, -1);
+  access.fill = MIRAGE_FILL_BOTTOM;
+  V x = load(g, kernel, 0, access);
+  V top =
+      collective(g, c->p[3] ? MIRAGE_OP_CLUSTER_MAX : MIRAGE_OP_GRID_MAX, reduce(g, MIRAGE_OP_REDUCE_MAX, x, 1, 1), 0);
+  V e = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, x, top));
+  V sum =
+      collective(g, c->p[3] ? MIRAGE_OP_CLUSTER_SUM : MIRAGE_OP_GRID_SUM, reduce(g, MIRAGE_OP_REDUCE_SUM, e, 1, 1), 0);
+  store(g, op2(g, MIRAGE_OP_DIV, e, sum), kernel, 1, access4(1, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: m, k, n, blocks over k, blocks over n.  relu(x @ v) @ w: all blocks need the whole of the first product.
+static void split_chain(G *g, const KernelCase *c) {
+  int64_t m = c->p[0], k = c->p[1], n = c->p[2];
+  V in[] = {input(g, c->dtype, SHAPE(m, k)), input(g, c->dtype, SHAPE(k, k)), input(g, c->dtype, SHAPE(k, n))};
+  MirageNode kernel = custom(g, 3, in, mirage_type_tensor(c->dtype, SHAPE(m, n)), c->p[3], c->p[4], 1);
+  V x = load(g, kernel, 0, access4(1, -1, -1, -1, -1)), v = load(g, kernel, 1, access4(0, -1, -1, -1, -1));
+  V total = collective(g, MIRAGE_OP_GRID_SUM, matmul(g, x, v, false, false), 0);
+  V hidden = cast(g, op1(g, MIRAGE_OP_RELU, total), c->dtype);
+  store(g, matmul(g, hidden, load(g, kernel, 2, access4(-1, 1, -1, -1, -1)), false, false), kernel, 3,
+        access4(-1, 1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: rows, columns, blocks over columns, iterations, inner iterations.  Blocks meet in every iteration: the sum of the
+// squared columns over blocks, its greatest element so far beside it.
+static void meet_in_loop(G *g, const KernelCase *c, bool in_cluster) {
+  int64_t rows = c->p[0], cols = c->p[1], br = parts(parts(rows, c->p[3]), c->p[4]), bc = parts(cols, c->p[2]);
+  V x0 = input(g, c->dtype, SHAPE(rows, cols));
+  MirageType result = mirage_type_tensor(c->dtype, SHAPE(rows, bc));
+  MirageCustomAttrs attrs = {.grid = {c->p[2], 1, 1}, .cluster = {in_cluster ? c->p[2] : 1, 1, 1}};
+  MirageNode kernel = mirage_ugraph_open_custom(g, 1, &x0, 1, &result, &attrs);
+  MirageCarry how[] = {{.combine = MIRAGE_COMBINE_MAX}, {.combine = MIRAGE_COMBINE_MAX}};
+  loop(g, c->p[3], 0, NULL, NULL);
+  V least = splat(g, 0, SHAPE(br, 1));
+  MirageNode inner = loop(g, c->p[4], 1, &least, how);
+  V x = load(g, kernel, 0, access4(1, -1, -1, 0, 0));
+  MirageOp add = in_cluster ? MIRAGE_OP_CLUSTER_SUM : MIRAGE_OP_GRID_SUM;
+  V square = collective(g, add, op1(g, MIRAGE_OP_SQUARE, x), 0);
+  V scaled = collective(g, add, op2(g, MIRAGE_OP_DIV, x, op2(g, MIRAGE_OP_ADD, square, splat(g, 1, SHAPE(1, 1)))), 0);
+  store(g, scaled, kernel, 1, access4(-1, -1, -1, 0, 0));
+  V top = reduce(g, MIRAGE_OP_REDUCE_MAX, square, 1, 1);
+  mirage_ugraph_close(g, 1, &top);
+  (void)mirage_ugraph_result(g, inner, 0);
+  mirage_ugraph_close(g, 0, NULL);
+  finish(g, kernel);
+}
+static void meet_in_loop_grid(G *g, const KernelCase *c) { meet_in_loop(g, c, false); }
+static void meet_in_loop_cluster(G *g, const KernelCase *c) { meet_in_loop(g, c, true); }
+
 // p: rows, columns, row blocks, iterations.  max over a ragged loop, a concatenation and an assignment beside it:
 // y = (last tile's row sum + maximum) + sum of the concatenated row sums
 static void carries(G *g, const KernelCase *c) {
@@ -438,6 +536,21 @@ const KernelCase KERNEL_CASES[] = {
     {"split k by cluster", split_k_cluster, F16, {16, 512, 128, 4, 4, 4}, 0, 0, true},
     {"split k by grid", split_k_grid, F16, {16, 512, 128, 4, 4, 4}, 0, 0, false},
     {"split k by grid f32", split_k_grid, F32, {4, 96, 40, 2, 3, 2}, 0, 0, false},
+    {"split k by cluster of 16", split_k_cluster, F16, {8, 512, 24, 1, 16, 1}, 0, 0, true},
+    {"split k, 20 blocks meet", split_k_grid, F16, {4, 640, 24, 2, 20, 1}, 0, 0, false},
+    {"split attention by grid", attention_grid, F16, {2, 16, 32, 128, 4, 2}, 0, 0, false},
+    {"split attention ragged", attention_grid, F16, {3, 5, 24, 60, 5, 3}, 0, 0, false},
+    {"split attention, 18 blocks meet", attention_grid, F16, {1, 3, 16, 288, 18, 2}, 0, 0, false},
+    {"split attention, f16 parts", attention_grid_narrow, F16, {2, 16, 32, 128, 4, 2}, 0, 0, false},
+    {"split attention, bf16 parts", attention_grid_narrow, BF16, {1, 6, 16, 96, 3, 2}, 0, 0, false},
+    {"split attention by cluster", attention_cluster, F16, {2, 16, 32, 128, 4, 2}, 0, 0, true},
+    {"split softmax", split_softmax, F16, {6, 96, 4, 0}, 0, 0, false},
+    {"split softmax ragged", split_softmax, F32, {5, 50, 3, 0}, 0, 0, false},
+    {"split softmax by cluster", split_softmax, F16, {6, 90, 4, 1}, 0, 0, true},
+    {"product of a split product", split_chain, F16, {16, 64, 48, 4, 2}, 0, 0, false},
+    {"meet in a loop", meet_in_loop_grid, F32, {12, 64, 4, 3, 2}, 0, 0, false},
+    {"meet in a loop ragged", meet_in_loop_grid, F16, {13, 33, 3, 2, 3}, 0, 0, false},
+    {"meet in a loop by cluster", meet_in_loop_cluster, F32, {12, 64, 4, 3, 2}, 0, 0, true},
     {"carries 12x100", carries, F16, {12, 100, 4, 7}, 0, 1e-4, false},
     {"carries 3x512 f32", carries, F32, {3, 512, 3, 4}, 0, 0, false},
     {"thread region 10x256", thread_region, F16, {10, 256, 5}, 0, 0, false},

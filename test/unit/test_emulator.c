@@ -242,7 +242,11 @@ static MirageUGraph *grid_sum(void) {
 
 static void test_dropped_barrier_of_grid(void **state) {
   right(grid_sum(), "h200");
-  expect("grid barrier", seed(grid_sum(), MIRAGE_FAULT_DROP_PRIMITIVE, MIRAGE_PRIM_BARRIER), 5, 0, NULL);
+  expect("grid barrier", seed(grid_sum(), MIRAGE_FAULT_DROP_PRIMITIVE, MIRAGE_PRIM_BARRIER), 4, 0, NULL);
+  expect("arrival", seed(grid_sum(), MIRAGE_FAULT_DROP_PRIMITIVE, MIRAGE_PRIM_RED_RELEASE), 1, 0,
+         "a word of device memory");
+  expect("departure", seed(grid_sum(), MIRAGE_FAULT_DROP_PRIMITIVE, MIRAGE_PRIM_RED_INC), 1, 0,
+         "of the workspace is not left zero");
 }
 
 static void test_shrunk_buffer(void **state) {

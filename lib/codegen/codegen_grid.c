@@ -1,0 +1,185 @@
+// codegen_grid.c - meetings of blocks anywhere in the grid, through device memory.
+//
+// Every block writes its leaves to slots of its own in the workspace, adds one to the counter of its group, and waits
+// until all members have; the addition releases the slots and the read that sees the last one acquires them.
+//
+// Workspace: counters in the first MIRAGE_WORKSPACE_COUNTERS bytes, then slots. A counter is zero before and after: it
+//            goes up once for each arrival and once for each departure, and the last of the 2 * members steps takes it
+//            back to zero (an increment that wraps). Nobody misses the meeting, since the counter stays at or above the
+//            number of members until the last has left. Slots are written before they are read, so they need no
+//            cleaning.
+// Loops:     counters and slots are there twice, and taken in turn. Who arrives at one meeting has left the one before
+//            and read all it wanted of it, so at the next but one both are free again.
+// Residence: blocks that wait for each other must all be resident. More than one for each multiprocessor are only
+//            allowed where shared memory and threads certainly admit them, and the assembler is told their number so
+//            that registers do too.
+#include "emit.h"
+
+enum { SLOT_ALIGNMENT = 16, SHARED_BYTES_OF_SYSTEM = 1024, MOST_BLOCKS_PER_SM = 16 };
+
+static int64_t slot_bytes(const MirageType *type) {
+  int64_t bytes = mirage_type_bytes(type);
+  return (bytes + SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT;
+}
+
+// Blocks of this kernel that are resident at once whatever happens.
+static int64_t certain_blocks(const Emit *e, int32_t per_sm) {
+  const int64_t *cluster = mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom.cluster;
+  int64_t blocks = cluster[0] * cluster[1] * cluster[2];
+  if (blocks == 1)
+    return (int64_t)e->target->num_sms * per_sm;
+  // A cluster lies within a group of multiprocessors of unknown size: each may leave all but one of a cluster unused.
+  return (e->target->num_sms - e->target->num_sm_groups * (blocks - 1)) * per_sm;
+}
+
+static int32_t most_per_sm(const Emit *e) {
+  int64_t most = e->target->max_threads_per_sm / e->threads;
+  int64_t fit = e->target->shared_bytes_per_sm / (e->shared_bytes + SHARED_BYTES_OF_SYSTEM);
+  most = fit < most ? fit : most;
+  return (int32_t)(most < MOST_BLOCKS_PER_SM ? most : MOST_BLOCKS_PER_SM);
+}
+
+static void check_residence(Emit *e, const MirageNodeView *view) {
+  const int64_t *grid = mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom.grid;
+  double blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
+  int32_t most = most_per_sm(e), per_sm = 1;
+  while (per_sm < most && (double)certain_blocks(e, per_sm) < blocks)
+    ++per_sm;
+  if ((double)certain_blocks(e, per_sm) < blocks)
+    mirage__emit_fail(e, view->loc, MIRAGE_LIMIT,
+                      "%s: %.0f blocks wait for each other, %s holds %lld at once for certain, %d on a multiprocessor",
+                      mirage_op_info(view->op)->mnemonic, blocks, e->target->name, (long long)certain_blocks(e, per_sm),
+                      per_sm);
+  else if (per_sm > 1)
+    e->blocks_per_sm = per_sm;
+}
+
+void mirage__prepare_grid_meeting(Emit *e, Meeting *m) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, e->block.steps[m->plan->first].node);
+  check_residence(e, &view);
+  m->copies = m->plan->loop < 0 ? 1 : 2;
+  m->counters = e->num_counters * 4;
+  e->num_counters += m->groups * m->copies;
+  if (e->num_counters * 4 > MIRAGE_WORKSPACE_COUNTERS)
+    mirage__emit_fail(e, view.loc, MIRAGE_LIMIT, "%s: %lld groups of blocks meet, there are counters for %d",
+                      mirage_op_info(view.op)->mnemonic, (long long)e->num_counters, MIRAGE_WORKSPACE_COUNTERS / 4);
+  m->slots = mirage_arena_alloc_array(e->block.arena, (size_t)m->plan->num_leaves + 1, sizeof *m->slots);
+  if (!m->slots) {
+    mirage__emit_fail(e, view.loc, MIRAGE_NO_MEMORY, "codegen: out of memory");
+    return;
+  }
+  if (e->workspace_bytes == 0)
+    e->workspace_bytes = MIRAGE_WORKSPACE_COUNTERS;
+  for (uint32_t i = 0; i < m->plan->num_leaves; ++i) {
+    m->slots[i] = e->workspace_bytes;
+    e->workspace_bytes += m->groups * m->copies * m->members * slot_bytes(emit_type(e, m->plan->leaves[i]));
+  }
+  if (e->workspace_bytes > INT32_MAX)
+    mirage__emit_fail(e, view.loc, MIRAGE_LIMIT, "%s: the blocks exchange %lld bytes, at most %d are possible",
+                      mirage_op_info(view.op)->mnemonic, (long long)e->workspace_bytes, INT32_MAX);
+}
+
+static LLVMValueRef at_bytes(Emit *e, LLVMValueRef offset) {
+  return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, e->workspace, &offset, 1, "");
+}
+
+// Which copy of counters and slots this iteration uses, after those of the group before.
+static LLVMValueRef copy_of_group(Emit *e, const Meeting *m) {
+  LLVMValueRef copy = mirage__mul(e, m->group, m->copies), iteration = gpu_i32(&e->gpu, 0);
+  int32_t chain[MIRAGE_MAX_LOOPS], depth = 0;
+  for (int32_t l = m->plan->loop; l >= 0; l = e->block.loops[l].parent)
+    chain[depth++] = l;
+  while (depth-- > 0)
+    iteration =
+        mirage__add(e, mirage__mul(e, iteration, e->block.loops[chain[depth]].range), e->loops[chain[depth]].iteration);
+  return mirage__add(e, copy, mirage__mod(e, iteration, m->copies));
+}
+
+// Address of element `linear` of a leaf of member `member`.
+static LLVMValueRef slot_address(Emit *e, const Meeting *m, uint32_t leaf, LLVMValueRef member, LLVMValueRef linear) {
+  const MirageType *type = emit_type(e, m->plan->leaves[leaf]);
+  LLVMValueRef slot = mirage__add(e, mirage__mul(e, copy_of_group(e, m), m->members), member);
+  LLVMValueRef offset = mirage__add(e, gpu_i32(&e->gpu, m->slots[leaf]), mirage__mul(e, slot, slot_bytes(type)));
+  return at_bytes(e, mirage__add(e, offset, mirage__mul(e, linear, mirage_dtype_bytes(type->dtype))));
+}
+
+// Neighbouring elements that move at once: at most 16 bytes, and never of two rows.
+static uint32_t slot_width(const MirageType *type) {
+  uint32_t width = 16 / mirage_dtype_bytes(type->dtype);
+  width = width > MAX_WIDTH ? MAX_WIDTH : width;
+  while (width > 1 && (type->rank == 0 || type->shape[type->rank - 1] % width))
+    width /= 2;
+  return width;
+}
+
+// --------------------------------------------------------------------------------------------------------- publishing
+
+typedef struct Publish {
+  const Meeting *meeting;
+  uint32_t leaf, width;
+} Publish;
+
+static void publish_item(Emit *e, LLVMValueRef item, void *user) {
+  const Publish *job = user;
+  MirageValue leaf = job->meeting->plan->leaves[job->leaf];
+  const MirageType *type = emit_type(e, leaf);
+  LLVMValueRef index[MIRAGE_MAX_RANK], values[MAX_WIDTH];
+  mirage__item_index(e, type, job->width, item, index);
+  mirage__element(e, leaf, index, job->width, values);
+  LLVMValueRef linear = mirage__mul(e, item, job->width);
+  mirage__gpu_store_global(&e->gpu, mirage__pack(e, values, job->width, type->dtype),
+                           slot_address(e, job->meeting, job->leaf, job->meeting->member, linear));
+}
+
+static void publish(Emit *e, const Meeting *m) {
+  mirage__begin_operation(e);
+  for (uint32_t i = 0; i < m->plan->num_leaves; ++i)
+    mirage__will_read(e, m->plan->leaves[i]);
+  for (uint32_t i = 0; i < m->plan->num_leaves; ++i) {
+    const MirageType *type = emit_type(e, m->plan->leaves[i]);
+    Publish job = {m, i, mirage__useful_width(e, mirage_type_elements(type), slot_width(type))};
+    mirage__for_items(e, mirage_type_elements(type) / job.width, publish_item, &job);
+  }
+}
+
+// Thread 0 announces the block and waits for the others; the barriers around it spread both to all threads.
+static void wait_for_members(Emit *e, LLVMValueRef counter, int64_t members) {
+  mirage__barrier(e);
+  LLVMBasicBlockRef join =
+      mirage__begin_if(e, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, 0), ""));
+  GPU(&e->gpu, RED_RELEASE, counter, gpu_i32(&e->gpu, 1));
+  LLVMBasicBlockRef spin = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "spin");
+  LLVMBasicBlockRef met = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "met");
+  LLVMBuildBr(e->gpu.builder, spin);
+  LLVMPositionBuilderAtEnd(e->gpu.builder, spin);
+  LLVMValueRef seen = GPU(&e->gpu, LD_ACQUIRE, counter);
+  LLVMBuildCondBr(e->gpu.builder, mirage__less_than(e, seen, members), spin, met);
+  LLVMPositionBuilderAtEnd(e->gpu.builder, met);
+  GPU(&e->gpu, RED_INC, counter, gpu_i32(&e->gpu, 2 * members - 1));
+  mirage__end_if(e, join);
+  mirage__barrier(e);
+}
+
+void mirage__grid_meet(Emit *e, const Meeting *m) {
+  publish(e, m);
+  LLVMValueRef counter = mirage__add(e, gpu_i32(&e->gpu, m->counters), mirage__mul(e, copy_of_group(e, m), 4));
+  wait_for_members(e, at_bytes(e, counter), m->members);
+}
+
+void mirage__read_grid_leaf(Emit *e, const Meeting *m, uint32_t leaf, const LLVMValueRef *index, uint32_t width,
+                            LLVMValueRef *out) {
+  const MirageType *type = emit_type(e, m->plan->leaves[leaf]);
+  LLVMTypeRef scalar = mirage__gpu_dtype(&e->gpu, type->dtype);
+  LLVMValueRef linear = mirage__linearize(e, type->rank, type->shape, index);
+  uint32_t piece = slot_width(type);
+  piece = piece > width ? width : piece;
+  for (uint32_t at = 0; at < width; at += piece) {
+    LLVMValueRef address = slot_address(e, m, leaf, e->member, mirage__add(e, linear, gpu_i32(&e->gpu, at)));
+    LLVMValueRef loaded = mirage__gpu_load_global(&e->gpu, piece > 1 ? LLVMVectorType(scalar, piece) : scalar, address,
+                                                  MIRAGE_GLOBAL_PLAIN);
+    for (uint32_t i = 0; i < piece; ++i) {
+      LLVMValueRef one = piece > 1 ? LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "") : loaded;
+      out[at + i] = mirage__gpu_to_f32(&e->gpu, one);
+    }
+  }
+}
