@@ -2,10 +2,12 @@
 //
 // Sugar is expanded first; custom nodes are copied as they are. The program's own lowering - the baseline that
 // candidates are measured against - therefore comes from the same generator as the candidates. A constant becomes part
-// of the element-wise operators that use it; only where a tensor is needed does it get a kernel of its own.
+// of the element-wise operators that use it; only where a tensor is needed does it get a kernel of its own. What is
+// computed from constants alone is a constant: evaluated here, in its own type.
 #include "canonical.h"
 
 #include "mirage/codegen.h"
+#include "mirage/eval.h"
 #include <string.h>
 
 typedef struct Rewrite {
@@ -14,23 +16,67 @@ typedef struct Rewrite {
   const MirageTarget *target;
   const MirageDiag *diag;
   MirageArena arena;
-  MirageValue *map; // by value id of `from`; {0} for a constant that no kernel has written yet
+  MirageValue *map;        // by value id of `from`; {0} for a constant that no kernel has written yet
+  MirageAttrs **constants; // by value id of `from`: the constant that it is, or NULL
 } Rewrite;
 
 static MirageStatus rewrite_operator(Rewrite *rewrite, const MirageNodeView *view);
 
-// The constant that defines a kernel-level value, or NULL.
-static const MirageAttrs *constant_of(const Rewrite *rewrite, MirageValue value) {
-  MirageNodeView def = mirage_ugraph_node(rewrite->from, mirage_ugraph_def(rewrite->from, value));
-  return def.op == MIRAGE_OP_CONSTANT && def.level == MIRAGE_LEVEL_KERNEL ? def.attrs : NULL;
+static MirageStatus out_of_memory(const Rewrite *rewrite, const MirageNodeView *view) {
+  return mirage_diag_fail(rewrite->diag, view->loc, MIRAGE_NO_MEMORY, "canonicalize: out of memory");
+}
+
+// The value of an operator whose operands are these numbers everywhere, rounded to its type.
+static double fold(const MirageNodeView *view, const MirageType *result, const double *operands) {
+  const MirageDomain *real = mirage_domain_real();
+  double value = operands[0];
+  MirageOpKind kind = mirage_op_info(view->op)->kind;
+  if (kind == MIRAGE_KIND_UNARY)
+    real->unary(real, view->op, result, 1, operands, &value);
+  else if (kind == MIRAGE_KIND_BINARY)
+    real->binary(real, view->op, result, 1, operands, operands + 1, &value);
+  else if (kind == MIRAGE_KIND_CAST)
+    real->cast(real, result, 1, operands, &value);
+  return value;
+}
+
+// Notes that a value is a constant, when it is.
+static MirageStatus note_constant(Rewrite *rewrite, const MirageNodeView *view) {
+  MirageOpKind kind = mirage_op_info(view->op)->kind;
+  bool moves = kind == MIRAGE_KIND_SHAPE && view->num_operands == 1;
+  bool folds = kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY || kind == MIRAGE_KIND_CAST || moves;
+  double operands[2] = {0};
+  if (view->op != MIRAGE_OP_CONSTANT && !folds)
+    return MIRAGE_OK;
+  for (uint32_t i = 0; i < view->num_operands; ++i) {
+    const MirageAttrs *constant = rewrite->constants[view->operands[i].index];
+    if (!constant)
+      return MIRAGE_OK;
+    operands[i] = constant->constant.value;
+  }
+  MirageAttrs *attrs = mirage_arena_alloc_array(&rewrite->arena, 1, sizeof *attrs);
+  if (!attrs)
+    return out_of_memory(rewrite, view);
+  if (view->op == MIRAGE_OP_CONSTANT) {
+    *attrs = *view->attrs;
+  } else {
+    const MirageType *type = mirage_ugraph_type(rewrite->from, view->first_result);
+    *attrs = (MirageAttrs){.constant = {*type, fold(view, type, operands)}};
+  }
+  rewrite->constants[view->first_result.index] = attrs;
+  return MIRAGE_OK;
 }
 
 // Gives constants among the operands a kernel of their own.
 static MirageStatus write_constants(Rewrite *rewrite, const MirageNodeView *view) {
   for (uint32_t i = 0; i < view->num_operands; ++i) {
-    if (!constant_of(rewrite, view->operands[i]) || rewrite->map[view->operands[i].index].index)
+    MirageValue operand = view->operands[i];
+    if (!rewrite->constants[operand.index] || rewrite->map[operand.index].index)
       continue;
-    MirageNodeView constant = mirage_ugraph_node(rewrite->from, mirage_ugraph_def(rewrite->from, view->operands[i]));
+    MirageNodeView constant = mirage_ugraph_node(rewrite->from, mirage_ugraph_def(rewrite->from, operand));
+    constant.op = MIRAGE_OP_CONSTANT;
+    constant.num_operands = 0;
+    constant.attrs = rewrite->constants[operand.index];
     MIRAGE_TRY(rewrite_operator(rewrite, &constant));
   }
   return MIRAGE_OK;
@@ -121,10 +167,10 @@ static MirageStatus rewrite_operator(Rewrite *rewrite, const MirageNodeView *vie
   const MirageAttrs **constants =
       mirage_arena_alloc_array(&rewrite->arena, (size_t)view->num_operands + 1, sizeof *constants);
   if (!operands || !types || !constants)
-    return mirage_diag_fail(rewrite->diag, view->loc, MIRAGE_NO_MEMORY, "canonicalize: out of memory");
+    return out_of_memory(rewrite, view);
   for (uint32_t i = 0; i < view->num_operands; ++i) {
     types[i] = *mirage_ugraph_type(rewrite->from, view->operands[i]);
-    constants[i] = folds ? constant_of(rewrite, view->operands[i]) : NULL;
+    constants[i] = folds ? rewrite->constants[view->operands[i].index] : NULL;
   }
   mirage_ugraph_set_loc(rewrite->to, view->loc);
   CanonicalOp op = {rewrite->to, rewrite->target,    view->op,
@@ -161,7 +207,8 @@ static MirageStatus rewrite_body(Rewrite *rewrite) {
   MirageRegionView body = mirage_ugraph_region(rewrite->from, mirage_ugraph_body(rewrite->from));
   for (uint32_t i = 0; i < body.num_nodes; ++i) {
     MirageNodeView view = mirage_ugraph_node(rewrite->from, body.nodes[i]);
-    if (view.op == MIRAGE_OP_CONSTANT)
+    MIRAGE_TRY(note_constant(rewrite, &view));
+    if (rewrite->constants[view.first_result.index])
       continue;
     if (view.op == MIRAGE_OP_CUSTOM || view.op == MIRAGE_OP_RETURN)
       MIRAGE_TRY(write_constants(rewrite, &view));
@@ -170,7 +217,7 @@ static MirageStatus rewrite_body(Rewrite *rewrite) {
     } else if (view.op == MIRAGE_OP_RETURN) {
       const MirageValue *results = mapped(rewrite, view.num_operands, view.operands);
       if (!results)
-        return mirage_diag_fail(rewrite->diag, view.loc, MIRAGE_NO_MEMORY, "canonicalize: out of memory");
+        return out_of_memory(rewrite, &view);
       mirage_ugraph_return(rewrite->to, view.num_operands, results);
     } else {
       MIRAGE_TRY(rewrite_operator(rewrite, &view));
@@ -200,8 +247,10 @@ MirageStatus mirage_codegen_canonicalize(const MirageUGraph *graph, const Mirage
   rewrite.to = mirage_ugraph_create(NULL, mirage_ugraph_get_meta(graph)->name, diag);
   rewrite.map =
       mirage_arena_alloc_array(&rewrite.arena, (size_t)mirage_ugraph_num_values(expanded) + 1, sizeof *rewrite.map);
+  rewrite.constants = mirage_arena_alloc_array(&rewrite.arena, (size_t)mirage_ugraph_num_values(expanded) + 1,
+                                               sizeof *rewrite.constants);
   MirageStatus status = MIRAGE_OK;
-  if (!rewrite.to || !rewrite.map)
+  if (!rewrite.to || !rewrite.map || !rewrite.constants)
     status = mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "canonicalize: out of memory");
   else
     status = rewrite_body(&rewrite);
