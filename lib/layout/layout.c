@@ -45,7 +45,7 @@ static MirageStatus check_schedule(const Plan *plan) {
   return MIRAGE_OK;
 }
 
-// All loads of one loop turn in step: one number of stages for them all.
+// All loads of one loop turn in step: one number of stages for them all, and no more than it has iterations to fill.
 static MirageStatus stages_by_hand(Plan *plan) {
   for (uint32_t i = 0; i < plan->num_loads; ++i) {
     int32_t loop = plan->block.steps[plan->block.step_of_node[plan->loads[i].index]].loop,
@@ -58,6 +58,11 @@ static MirageStatus stages_by_hand(Plan *plan) {
                               plan->stages_of_loop[loop]);
     plan->stages_by_hand[loop] = true;
     plan->stages_of_loop[loop] = want;
+  }
+  for (int32_t l = 0; l < plan->block.num_loops; ++l) {
+    int64_t range = plan->block.loops[l].range;
+    if (plan->stages_of_loop[l] > range)
+      plan->stages_of_loop[l] = (int32_t)range;
   }
   return MIRAGE_OK;
 }
