@@ -208,7 +208,8 @@ void check_graph(const MirageUGraph *graph, const MirageTarget *target, uint64_t
     return;
   }
   MirageEmulation *emulation = NULL;
-  if (mirage_emulation_create(graph, target, NULL, &diag, &emulation) != MIRAGE_OK) {
+  out_report->status = mirage_emulation_create(graph, target, NULL, &diag, &emulation);
+  if (out_report->status != MIRAGE_OK) {
     out_report->verdict = CHECK_REFUSED;
     return;
   }
@@ -239,6 +240,7 @@ static MirageStatus compile(const MirageUGraph *graph, const MirageTarget *targe
 void check_compiles(const MirageUGraph *graph, const MirageTarget *target, CheckReport *out_report) {
   const MirageDiag diag = {keep_message, out_report};
   *out_report = (CheckReport){.work = mirage_emulation_work(graph), .allowed = 1};
-  if (compile(graph, target, &diag) != MIRAGE_OK)
+  out_report->status = compile(graph, target, &diag);
+  if (out_report->status != MIRAGE_OK)
     out_report->verdict = CHECK_REFUSED;
 }

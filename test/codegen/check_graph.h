@@ -2,6 +2,7 @@
 #ifndef MIRAGE_TEST_CHECK_GRAPH_H
 #define MIRAGE_TEST_CHECK_GRAPH_H
 
+#include "mirage/status.h"
 #include "mirage/target.h"
 #include "mirage/ugraph.h"
 
@@ -14,6 +15,7 @@ typedef enum {
 
 typedef struct CheckReport {
   CheckVerdict verdict;
+  MirageStatus status;      // REFUSED: why
   double relative, allowed; // Frobenius-relative error of the worst output, and what it may be
   double work;              // elements, as mirage_emulation_work counts
   char reason[512];         // WRONG, REFUSED: a sentence
