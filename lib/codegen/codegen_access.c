@@ -155,9 +155,31 @@ LLVMValueRef mirage__access_piece(Emit *e, const Access *access, LLVMValueRef ad
                                  e->schedule.dependent_launch ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
 }
 
+// The next of what the tape holds; NULL when it is not playing.
+static LLVMValueRef play(Emit *e) {
+  Tape *tape = e->tape;
+  return tape && tape->playing && tape->next < tape->count ? mirage__get(e, tape->slots[tape->next++]) : NULL;
+}
+
+static void record(Emit *e, LLVMValueRef loaded) {
+  Tape *tape = e->tape;
+  if (!tape)
+    return;
+  if (tape->next == MAX_TAPE) {
+    mirage__emit_fail(e, NULL, MIRAGE_LIMIT, "loop: a step reads more than %d pieces of device memory", MAX_TAPE);
+    return;
+  }
+  if (tape->next == tape->count)
+    tape->slots[tape->count++] = mirage__variable(e, LLVMTypeOf(loaded));
+  mirage__set(e, tape->slots[tape->next++], loaded);
+}
+
 static void read_piece(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
-  LLVMValueRef valid = mirage__access_valid(e, access, index);
-  LLVMValueRef loaded = mirage__access_piece(e, access, mirage__access_address(e, access, index), valid, width);
+  LLVMValueRef valid = mirage__access_valid(e, access, index), loaded = play(e);
+  if (!loaded) {
+    loaded = mirage__access_piece(e, access, mirage__access_address(e, access, index), valid, width);
+    record(e, loaded);
+  }
   for (uint32_t i = 0; i < width; ++i) {
     LLVMValueRef one = width == 1 ? loaded : LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "");
     out[i] = mirage__select(e, valid, mirage__gpu_to_f32(&e->gpu, one), mirage__fill_value(e, access->fill));

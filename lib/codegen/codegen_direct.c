@@ -20,10 +20,9 @@
 
 enum { STEP = 32, ROWS = 8 };
 
-// Variables of one group: what a step multiplies, and what it adds to.
+// Variables of one group: the weights of a step, and what it adds to.
 typedef struct Registers {
   LLVMValueRef *words; // [piece][row][word]: rows 8 t .. of the weights, two columns a word
-  LLVMValueRef *pairs; // [column unit][4]: x[8 unit + g][8 t ..], two a word
   LLVMValueRef *cells; // [piece][unit][column unit][4]
 } Registers;
 
@@ -33,6 +32,7 @@ typedef struct Stream {
   MirageNodeView view, yield;
   Registers groups[MAX_DIRECT_CARRIES];
   LLVMValueRef *sums[MAX_DIRECT_CARRIES]; // by reduction: [column unit]
+  Tape tape;                              // what the activations of a step are computed from
   LLVMValueRef g, t;
 } Stream;
 
@@ -59,7 +59,6 @@ static bool create_registers(Emit *e, Stream *s) {
     const DirectGroup *group = &s->plan.groups[g];
     Registers *r = &s->groups[g];
     r->words = variables(e, group->pieces * ROWS * words_of(group), e->gpu.i32);
-    r->pairs = variables(e, s->plan.col_units * ROWS / 2, e->gpu.i32);
     r->cells = variables(e, group->accumulators, e->gpu.f32);
     for (int32_t i = 0; e->status == MIRAGE_OK && i < group->accumulators; ++i)
       mirage__set(e, r->cells[i], gpu_f32(&e->gpu, 0));
@@ -181,7 +180,7 @@ static LLVMValueRef pack(Emit *e, MirageDType dtype, LLVMValueRef low, LLVMValue
 }
 
 // The four pairs of x[row][8 t .. 8 t + 7].
-static void fetch_activations(Emit *e, Stream *s, uint32_t group, int32_t unit, LLVMValueRef row, LLVMValueRef k) {
+static void activations(Emit *e, Stream *s, uint32_t group, LLVMValueRef row, LLVMValueRef k, LLVMValueRef *pairs) {
   const DirectGroup *g = &s->plan.groups[group];
   MirageDType dtype = dtype_of(e, s, group);
   LLVMValueRef values[ROWS];
@@ -191,37 +190,57 @@ static void fetch_activations(Emit *e, Stream *s, uint32_t group, int32_t unit, 
   else
     mirage__element(e, g->activation, (LLVMValueRef[]){row, k}, ROWS, values);
   for (int p = 0; p < ROWS / 2; ++p)
-    mirage__set(e, s->groups[group].pairs[unit * ROWS / 2 + p], pack(e, dtype, values[2 * p], values[2 * p + 1]));
+    pairs[p] = pack(e, dtype, values[2 * p], values[2 * p + 1]);
 }
 
-static void reduce_activations(Emit *e, Stream *s, uint32_t reduction, int32_t unit, LLVMValueRef row, LLVMValueRef k) {
+// The step's part of a row's sum (or maximum).
+static LLVMValueRef reduce(Emit *e, Stream *s, uint32_t reduction, LLVMValueRef row, LLVMValueRef k, LLVMValueRef sum) {
   const DirectReduction *r = &s->plan.reductions[reduction];
   MirageOp op = mirage_ugraph_node(e->block.graph, r->node).op;
-  LLVMValueRef values[ROWS], sum = mirage__get(e, s->sums[reduction][unit]);
+  LLVMValueRef values[ROWS];
   mirage__element(e, r->operand, (LLVMValueRef[]){row, k}, ROWS, values);
   for (int i = 0; i < ROWS; ++i)
     sum = mirage__reduce_pair(e, op, sum, values[i]);
-  mirage__set(e, s->sums[reduction][unit], sum);
+  return sum;
 }
 
-// Loads this warp's step `step` of an iteration into the registers.
-static void fetch(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step) {
+// A step of an iteration for this warp: this lane's rows of the weights, and of each column unit the activation row.
+typedef struct Place {
+  LLVMValueRef k, row[MAX_DIRECT_UNITS];
+} Place;
+
+static Place begin_step(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step) {
+  Place at;
   e->loops[s->loop].iteration = iteration;
   mirage__forget_elements(e);
   LLVMValueRef unit = mirage__add(e, e->warp, gpu_i32(&e->gpu, (int64_t)step * e->schedule.warps));
-  LLVMValueRef k = mirage__add(e, mirage__mul(e, unit, STEP), mirage__mul(e, s->t, ROWS));
+  at.k = mirage__add(e, mirage__mul(e, unit, STEP), mirage__mul(e, s->t, ROWS));
+  for (int32_t j = 0; j < s->plan.col_units; ++j) {
+    at.row[j] = mirage__add(e, s->g, gpu_i32(&e->gpu, j * 8));
+    if (j * 8 + 8 > s->plan.m) // lanes beyond m repeat row 0
+      at.row[j] = mirage__select(e, mirage__less_than(e, at.row[j], s->plan.m), at.row[j], gpu_i32(&e->gpu, 0));
+  }
+  return at;
+}
+
+// Loads a step into registers. The activations are computed when they are multiplied: waiting for them here would hold
+// back the loads that follow.
+static void fetch(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step) {
+  Place at = begin_step(e, s, iteration, step);
+  s->tape.next = 0;
+  s->tape.playing = false;
+  e->tape = &s->tape;
+  for (int32_t j = 0; j < s->plan.col_units; ++j) { // for what they load; LLVM drops the rest
+    LLVMValueRef pairs[ROWS / 2];
+    for (uint32_t g = 0; g < s->plan.num_groups; ++g)
+      activations(e, s, g, at.row[j], at.k, pairs);
+    for (uint32_t r = 0; r < s->plan.num_reductions; ++r)
+      reduce(e, s, r, at.row[j], at.k, gpu_f32(&e->gpu, 0));
+  }
+  e->tape = NULL;
   for (uint32_t g = 0; g < s->plan.num_groups; ++g)
     for (int32_t piece = 0; piece < s->plan.groups[g].pieces; ++piece)
-      fetch_piece(e, s, g, piece, k);
-  for (int32_t j = 0; j < s->plan.col_units; ++j) {
-    LLVMValueRef row = mirage__add(e, s->g, gpu_i32(&e->gpu, j * 8));
-    if (j * 8 + 8 > s->plan.m) // lanes beyond m repeat row 0
-      row = mirage__select(e, mirage__less_than(e, row, s->plan.m), row, gpu_i32(&e->gpu, 0));
-    for (uint32_t g = 0; g < s->plan.num_groups; ++g)
-      fetch_activations(e, s, g, j, row, k);
-    for (uint32_t r = 0; r < s->plan.num_reductions; ++r)
-      reduce_activations(e, s, r, j, row, k);
-  }
+      fetch_piece(e, s, g, piece, at.k);
   mirage__forget_elements(e);
 }
 
@@ -236,24 +255,37 @@ static void fragment(Emit *e, const LLVMValueRef *words, int32_t per_row, int32_
   }
 }
 
-static void multiply(Emit *e, Stream *s) {
-  int32_t units = s->plan.col_units;
-  for (uint32_t g = 0; g < s->plan.num_groups; ++g) {
-    const DirectGroup *group = &s->plan.groups[g];
-    const Registers *r = &s->groups[g];
-    int32_t per_row = words_of(group);
-    MirageDType dtype = dtype_of(e, s, g);
-    for (int h = 0; h < 2; ++h)
-      for (int32_t i = 0; i < group->pieces * per_row; ++i) {
-        LLVMValueRef p[4], q[2];
-        fragment(e, r->words + i / per_row * ROWS * per_row, per_row, i % per_row, h, p);
-        for (int32_t j = 0; j < units; ++j) {
-          for (int half = 0; half < 2; ++half)
-            q[half] = mirage__get(e, r->pairs[j * 4 + 2 * h + half]);
-          mirage__mma_multiply(e, dtype, p, q, r->cells + 4 * (i * units + j));
-        }
-      }
+static void multiply_group(Emit *e, Stream *s, uint32_t group, LLVMValueRef (*pairs)[ROWS / 2]) {
+  const DirectGroup *g = &s->plan.groups[group];
+  const Registers *r = &s->groups[group];
+  int32_t per_row = words_of(g), units = s->plan.col_units;
+  MirageDType dtype = dtype_of(e, s, group);
+  for (int h = 0; h < 2; ++h)
+    for (int32_t i = 0; i < g->pieces * per_row; ++i) {
+      LLVMValueRef p[4];
+      fragment(e, r->words + i / per_row * ROWS * per_row, per_row, i % per_row, h, p);
+      for (int32_t j = 0; j < units; ++j)
+        mirage__mma_multiply(e, dtype, p, pairs[j] + 2 * h, r->cells + 4 * (i * units + j));
+    }
+}
+
+// What fetch loaded for the same iteration and step.
+static void multiply(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step) {
+  Place at = begin_step(e, s, iteration, step);
+  LLVMValueRef pairs[MAX_DIRECT_CARRIES][MAX_DIRECT_UNITS][ROWS / 2];
+  s->tape.next = 0;
+  s->tape.playing = true;
+  e->tape = &s->tape;
+  for (int32_t j = 0; j < s->plan.col_units; ++j) {
+    for (uint32_t g = 0; g < s->plan.num_groups; ++g)
+      activations(e, s, g, at.row[j], at.k, pairs[g][j]);
+    for (uint32_t r = 0; r < s->plan.num_reductions; ++r)
+      mirage__set(e, s->sums[r][j], reduce(e, s, r, at.row[j], at.k, mirage__get(e, s->sums[r][j])));
   }
+  e->tape = NULL;
+  mirage__forget_elements(e);
+  for (uint32_t g = 0; g < s->plan.num_groups; ++g)
+    multiply_group(e, s, g, pairs[g]);
 }
 
 static void run_loop(Emit *e, Stream *s) {
@@ -263,14 +295,14 @@ static void run_loop(Emit *e, Stream *s) {
   if (range > 1) {
     Repeat repeat = mirage__begin_repeat(e, range - 1);
     for (int32_t step = 0; step < steps; ++step) {
-      multiply(e, s);
+      multiply(e, s, repeat.index, step);
       LLVMValueRef next = mirage__add(e, repeat.index, gpu_i32(&e->gpu, 1));
       fetch(e, s, step + 1 < steps ? repeat.index : next, (step + 1) % steps);
     }
     mirage__end_repeat(e, &repeat);
   }
   for (int32_t step = 0; step < steps; ++step) {
-    multiply(e, s);
+    multiply(e, s, gpu_i32(&e->gpu, range - 1), step);
     if (step + 1 < steps)
       fetch(e, s, gpu_i32(&e->gpu, range - 1), step + 1);
   }

@@ -34,6 +34,15 @@ typedef struct LoopState {
   int32_t stages;         // 0 = no pipelined loads
 } LoopState;
 
+/// What an evaluation loaded from device memory, in order, so that the same evaluation can be repeated later without
+/// loading: recorded in one iteration of a loop, played in the next.
+enum { MAX_TAPE = 64 };
+typedef struct Tape {
+  LLVMValueRef slots[MAX_TAPE]; // variables
+  uint32_t count, next;
+  bool playing;
+} Tape;
+
 /// What a register-carried value keeps: one f32 variable per thread and accumulator.
 typedef struct Accumulators {
   LLVMValueRef *cells; // allocas, promoted to registers by LLVM
@@ -75,6 +84,7 @@ typedef struct Emit {
   bool copies_pending; // cp.async issued outside a loop and not waited for
   Memo memo[MAX_MEMO];
   uint32_t num_memo;
+  Tape *tape; // reads of device memory go to it or come from it; NULL = none
 } Emit;
 
 #if defined(__GNUC__)

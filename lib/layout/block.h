@@ -156,7 +156,7 @@ ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, in
 
 // ------------------------------------------------------------------------------------------------------- direct loops
 
-enum { MAX_DIRECT_CARRIES = 8 };
+enum { MAX_DIRECT_CARRIES = 8, MAX_DIRECT_UNITS = 2 };
 
 typedef struct DirectProduct {
   MirageNode node;
