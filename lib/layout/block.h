@@ -156,7 +156,7 @@ ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, in
 
 // ------------------------------------------------------------------------------------------------------- direct loops
 
-enum { MAX_DIRECT_CARRIES = 8, MAX_DIRECT_UNITS = 2 };
+enum { MAX_DIRECT_CARRIES = 8, MAX_DIRECT_UNITS = 2, DIRECT_WARPS = 16 };
 
 typedef struct DirectProduct {
   MirageNode node;
@@ -195,6 +195,10 @@ typedef struct DirectLoop {
 /// What the loop would be as a direct one (direct.c); false when its carries do not allow it. BlockLoop.direct says
 /// whether it is one.
 bool mirage__direct_loop(const Block *block, int32_t loop, DirectLoop *out);
+/// Registers of a thread for a group of `columns` columns and `rows` activation rows; 0: no such group.
+int32_t mirage__direct_registers(int64_t rows, int64_t columns);
+/// Whether a direct loop with k tiles of `depth` and so many registers can be run by `warps` warps.
+bool mirage__direct_fits(int64_t depth, int32_t registers, int32_t warps, const MirageTarget *target);
 
 /// Plans one custom kernel without touching the graph: `out_block` holds all placements - also of fragments, which the
 /// graph cannot record - and `out_schedule` the completed schedule. Memory comes from `arena`. Errors as

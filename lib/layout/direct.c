@@ -16,7 +16,7 @@
 // is faster (H200, test/bench/README.md: 23.4 us against 19.6 on RMSNorm + linear, 25.9 against 20.6 on gated MLP).
 #include "plan.h"
 
-enum { STEP = 32, MOST_ROWS = 8 * MAX_DIRECT_UNITS, WARPS = 16, SMALL_SHARE = 2, SPARE_REGISTERS = 24 };
+enum { STEP = 32, MOST_ROWS = 8 * MAX_DIRECT_UNITS, SMALL_SHARE = 2, SPARE_REGISTERS = 24 };
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -170,19 +170,28 @@ static bool body_fits(Plan *plan, int32_t loop, const DirectLoop *direct, bool *
   return true;
 }
 
+int32_t mirage__direct_registers(int64_t rows, int64_t columns) {
+  int32_t lane = lane_columns(columns), units = (int32_t)ceil_div(rows, 8);
+  if (!lane || rows > MOST_ROWS)
+    return 0;
+  int32_t pieces = (int32_t)ceil_div(columns, 8 * lane), words = pieces * lane / 2;
+  return words * units * 4 + words * 8 + units * 4;
+}
+
+bool mirage__direct_fits(int64_t depth, int32_t registers, int32_t warps, const MirageTarget *target) {
+  int32_t limit = target->registers_per_sm / (warps * 32);
+  return depth % (STEP * warps) == 0 && registers + SPARE_REGISTERS <= (limit < 255 ? limit : 255);
+}
+
 // Warps that share the contraction, 0 when the loop stays staged.
 static int32_t choose_warps(const Plan *plan, const DirectLoop *direct, bool by_hand) {
-  int64_t steps = direct->k / STEP;
-  int32_t warps = plan->schedule.warps ? plan->schedule.warps : WARPS;
-  while (!plan->schedule.warps && steps % warps)
+  int32_t warps = plan->schedule.warps ? plan->schedule.warps : DIRECT_WARPS, registers = 0;
+  while (by_hand && !plan->schedule.warps && warps > 1 && direct->k % (STEP * warps))
     warps /= 2;
-  if (steps % warps || (warps < WARPS && !by_hand))
-    return 0;
-  int32_t registers = 0, limit = plan->target->registers_per_sm / (warps * 32);
   for (uint32_t g = 0; g < direct->num_groups; ++g)
-    registers += direct->groups[g].accumulators + direct->groups[g].pieces * direct->groups[g].lane_columns / 2 * 8 +
-                 direct->col_units * 4;
-  return registers + SPARE_REGISTERS <= (limit < 255 ? limit : 255) ? warps : 0;
+    registers += mirage__direct_registers(direct->m, direct->groups[g].columns);
+  bool enough = warps >= DIRECT_WARPS || by_hand;
+  return enough && mirage__direct_fits(direct->k, registers, warps, plan->target) ? warps : 0;
 }
 
 void mirage__plan_direct(Plan *plan) {

@@ -4,6 +4,7 @@
 // the search fills a CostKernel without building a graph and uses the same formula. The model and where its constants
 // were measured: lib/search/README.md. It ranks schedules; it does not promise times.
 #include "mirage/cost.h"
+#include "layout/block.h"
 #include "search_internal.h"
 #include <math.h>
 #include <string.h>
@@ -13,15 +14,19 @@ enum { SECTOR_BYTES = 32, INSTRUCTION_M = 16, INSTRUCTION_N = 8, INSTRUCTION_K =
 static const double saturating_share = 0.45; // of the multiprocessors, busy, saturate device memory
 static const double latency_us = 2.0;        // of a load under load: bytes in flight = rate * latency
 static const double block_us = 0.5;          // prologue and epilogue that nothing hides, for each block of an SM
-static const double iteration_us = 0.04;     // barrier and loop overhead of one iteration
+static const double iteration_us = 0.12;     // barriers and loop overhead of one iteration
 static const double overlap_loss = 0.1;      // share of the units that are not the bottleneck
+static const double direct_latency_us = 1.2; // of a load where every warp has one step in flight
+static const double activation_loss = 0.5;   // share of what such a kernel reads again through L2
+static const double direct_share = 0.7;      // saturating_share where each has one step a warp in flight
+static const double idle_loss = 0.1;         // of device memory when multiprocessors beyond those idle
 static const double shared_rate = 4;         // shared memory moves this many times the bytes of L2
 static const double tile_registers = 128;    // registers of a thread; with 256 threads, two blocks a multiprocessor
 static const double threads = 256;
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
 
-// ------------------------------------------------------------------------------------------ one kernel
+// ------------------------------------------------------------------------------------------ amounts
 
 static void add_matmul(CostKernel *kernel, const MirageAttrs *attrs, const MirageType *result, const MirageType *a,
                        double times) {
@@ -79,9 +84,61 @@ void mirage__cost_tile(CostKernel *kernel, const MirageType *tile, double copies
   kernel->shared_bytes += round_up((double)mirage_type_bytes(tile), 16) * copies;
 }
 
+// ------------------------------------------------------------------------------------ streamed weights
+
+void mirage__cost_inside(CostKernel *kernel, MirageOp op) {
+  MirageOpKind kind = mirage_op_info(op)->kind;
+  kernel->stream.products += kind == MIRAGE_KIND_MATMUL;
+  kernel->stream.others += kind == MIRAGE_KIND_REDUCE || kind == MIRAGE_KIND_COLLECTIVE;
+}
+
+void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
+                        const MirageType *b, bool b_is_loaded) {
+  CostStream *stream = &kernel->stream;
+  stream->carries++;
+  if (op != MIRAGE_OP_NONE && mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE)
+    stream->carried += a->rank == 2;
+  if (op != MIRAGE_OP_MATMUL || !b_is_loaded || a->rank != 2 || b->rank != 2 || b->dtype == MIRAGE_F32 ||
+      (attrs && attrs->matmul.transpose_b))
+    return;
+  int64_t rows = a->shape[attrs && attrs->matmul.transpose_a ? 1 : 0];
+  stream->uneven |= stream->columns && (stream->rows != rows || stream->depth != b->shape[0]);
+  stream->rows = rows;
+  stream->depth = b->shape[0];
+  stream->columns += b->shape[1];
+  stream->carried++;
+}
+
+static bool is_direct(const CostKernel *kernel, const MirageTarget *target) {
+  const CostStream *s = &kernel->stream;
+  if (!s->columns || s->uneven || s->carried != s->carries || s->products + s->others != s->carries)
+    return false;
+  int32_t registers = mirage__direct_registers(s->rows, s->columns);
+  double weights = 2.0 * (double)(s->depth * s->columns);
+  return registers && mirage__direct_fits(s->depth, registers, DIRECT_WARPS, target) &&
+         2 * (kernel->iteration_bytes - weights) <= weights;
+}
+
+// One step of 32 rows in flight for each warp, no barrier; activations are read through L2 beside the weights.
+static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
+  double waves = ceil(kernel->blocks / target->num_sms), full = kernel->blocks / (waves * target->num_sms);
+  double in_flight = full * target->num_sms * 2 * 32 * DIRECT_WARPS * (double)kernel->stream.columns;
+  double supply = fmin(1, full / direct_share);
+  supply = fmin(supply, in_flight / (target->dram_bytes_per_us * direct_latency_us));
+  double memory = kernel->dram_bytes / (target->dram_bytes_per_us * supply) * (1 + idle_loss * (1 - full));
+  double again = fmax(0, kernel->l2_bytes - kernel->dram_bytes) / target->l2_bytes_per_us;
+  double arithmetic = kernel->matmul_flops / target->matmul_flops_per_us +
+                      kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
+  return memory + activation_loss * again + overlap_loss * arithmetic / full + block_us * waves;
+}
+
+// ------------------------------------------------------------------------------------------ one kernel
+
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {
   if (kernel->shared_bytes > target->shared_bytes_per_block || kernel->accumulator_bytes > threads * tile_registers * 4)
     return INFINITY;
+  if (is_direct(kernel, target))
+    return direct_us(kernel, target);
   double by_registers = floor(target->registers_per_sm / (threads * tile_registers));
   double by_shared =
       kernel->shared_bytes > 0 ? floor(target->shared_bytes_per_sm / kernel->shared_bytes) : by_registers;
@@ -132,11 +189,28 @@ static const MirageType *operand_type(const CostWalk *walk, const MirageNodeView
 
 static void walk_region(CostWalk *walk, MirageRegion region, double times);
 
+static void note_carry(CostWalk *walk, const MirageNodeView *node, uint32_t index) {
+  MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
+  MirageNodeView yield = mirage_ugraph_node(walk->graph, body.nodes[body.num_nodes - 1]), source = {0};
+  MirageNode def = mirage_ugraph_def(walk->graph, yield.operands[index]);
+  bool plain = node->attrs->loop.carries[index].combine <= MIRAGE_COMBINE_MAX, loaded = false;
+  if (def.index && plain)
+    source = mirage_ugraph_node(walk->graph, def);
+  if (source.op == MIRAGE_OP_MATMUL) {
+    MirageNode weight = mirage_ugraph_def(walk->graph, source.operands[1]);
+    loaded = weight.index && mirage_ugraph_node(walk->graph, weight).op == MIRAGE_OP_LOAD &&
+             mirage_ugraph_node(walk->graph, weight).parent.index == node->region.index;
+  }
+  mirage__cost_carry(&walk->kernel, source.op, source.attrs, operand_type(walk, &source, 0),
+                     operand_type(walk, &source, 1), loaded);
+}
+
 static void walk_loop(CostWalk *walk, const MirageNodeView *node, double times) {
   double range = (double)node->attrs->loop.range;
   if (walk->depth == 0)
     walk->kernel.iterations += range;
   for (uint32_t i = 0; i < node->attrs->loop.num_carries; i++) {
+    note_carry(walk, node, i);
     const MirageType *carry = operand_type(walk, node, i);
     double elements = (double)mirage_type_elements(carry);
     walk->kernel.accumulator_bytes += 4 * elements;
@@ -179,6 +253,8 @@ static void walk_region(CostWalk *walk, MirageRegion region, double times) {
       walk_access(walk, &node, times);
     } else if (mirage_op_info(node.op)->kind != MIRAGE_KIND_TERMINATOR && node.num_results == 1) {
       const MirageType *result = mirage_ugraph_type(walk->graph, node.first_result);
+      if (walk->depth)
+        mirage__cost_inside(&walk->kernel, node.op);
       mirage__cost_operator(&walk->kernel, node.op, node.attrs, result, operand_type(walk, &node, 0),
                             operand_type(walk, &node, 1), times);
       if (node.op == MIRAGE_OP_CAST) // what feeds a matrix instruction passes through shared memory

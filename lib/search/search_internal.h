@@ -286,6 +286,14 @@ MirageStatus mirage__search_build(const SearchProgram *program, const SearchCand
 
 // ------------------------------------------------------------------------------------------------ cost
 
+/// What lib/layout/direct.c asks of a loop that streams its weights straight to the matrix instruction.
+typedef struct CostStream {
+  uint32_t products, others;    // products and reductions inside loops
+  uint32_t carries, carried;    // carries, and those that such a loop may have
+  int64_t rows, depth, columns; // activation rows, tile of the contraction, columns of all weights together
+  bool uneven;                  // products differ in rows or depth
+} CostStream;
+
 /// What one kernel does, summed over all blocks unless said otherwise.
 typedef struct CostKernel {
   bool ideal; // loads and arithmetic overlap perfectly: a library's kernel
@@ -300,11 +308,16 @@ typedef struct CostKernel {
   double iteration_bytes;   // loaded by one block in one iteration
   double shared_bytes;      // per block, two stages of each load inside a loop
   double accumulator_bytes; // per block, in registers
+  CostStream stream;
 } CostKernel;
 
 /// Adds `times` executions of an operator without a region. `a`, `b` NULL when absent.
 void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *result,
                            const MirageType *a, const MirageType *b, double times);
+/// Notes a product or reduction inside a loop, and one that a loop's plain sum or maximum carries.
+void mirage__cost_inside(CostKernel *kernel, MirageOp op);
+void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
+                        const MirageType *b, bool b_is_loaded);
 void mirage__cost_access(CostKernel *kernel, const MirageType *tile, double times);
 /// Shared memory that a value needs: what a load or an intermediate tile of a block takes.
 void mirage__cost_tile(CostKernel *kernel, const MirageType *tile, double copies);

@@ -63,6 +63,12 @@ double mirage__search_schedule_cost(const SearchProgram *program, const SearchSt
       loaded |= (uint64_t)1 << node->a;
     } else if (node->op == MIRAGE_OP_LOOP) {
       kernel.accumulator_bytes += (double)mirage_type_bytes(&types[i]);
+      const SearchNode *from = &structure->nodes[node->a];
+      MirageAttrs attrs = {
+          .matmul = {(from->flags & SEARCH_TRANSPOSE_A) != 0, (from->flags & SEARCH_TRANSPOSE_B) != 0}};
+      mirage__cost_carry(
+          &kernel, (MirageOp)from->op, from->op == MIRAGE_OP_MATMUL ? &attrs : NULL, &types[from->a], &types[from->b],
+          structure->nodes[from->b].op == MIRAGE_OP_LOAD && structure->nodes[from->b].stage == SEARCH_INSIDE);
       if (structure->nodes[node->a].op != MIRAGE_OP_MATMUL)
         kernel.fma_flops += 2 * (double)mirage_type_elements(&types[i]) * kernel.blocks * iterations;
     } else if (node->op != MIRAGE_OP_CONSTANT) {
@@ -71,6 +77,8 @@ double mirage__search_schedule_cost(const SearchProgram *program, const SearchSt
         add_cast(program, &kernel, &types[node->a], times);
         add_cast(program, &kernel, &types[node->b], times);
       }
+      if (node->stage == SEARCH_INSIDE)
+        mirage__cost_inside(&kernel, (MirageOp)node->op);
       mirage__cost_operator(&kernel, (MirageOp)node->op, &attrs, &types[i], &types[node->a], &types[node->b], times);
     }
   }

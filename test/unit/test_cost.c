@@ -105,6 +105,20 @@ static void test_one_full_wave_is_best(void **state) {
   assert_true(full < cost_of(linear_kernel(2, 4096, 6144, 256, 16)).time_us);
 }
 
+// test/bench/README.md: k tiles of 512 let 16 warps stream the weight; smaller ones are staged in shared memory.
+static void test_streaming_beats_staging(void **state) {
+  for (int64_t m = 2; m <= 16; m += 14) {
+    double direct = cost_of(linear_kernel(m, 4096, 6144, 128, 8)).time_us;
+    assert_true(direct < cost_of(linear_kernel(m, 4096, 6144, 128, 16)).time_us);
+    assert_true(direct < cost_of(linear_kernel(m, 4096, 6144, 128, 32)).time_us);
+    assert_true(direct < cost_of(linear_kernel(m, 4096, 6144, 64, 8)).time_us);  // half the chip
+    assert_true(direct < cost_of(linear_kernel(m, 4096, 6144, 384, 8)).time_us); // three waves
+  }
+  double few = cost_of(linear_kernel(2, 4096, 6144, 128, 8)).time_us;
+  assert_true(few < cost_of(linear_kernel(16, 4096, 6144, 128, 8)).time_us);     // activations are read by every block
+  assert_true(few + 1 < cost_of(linear_kernel(17, 4096, 6144, 128, 8)).time_us); // too many of them: staged
+}
+
 static void test_bytes_in_flight_matter(void **state) {
   double deep = cost_of(linear_kernel(2, 4096, 6144, 128, 16)).time_us;        // 24 KB an iteration
   assert_true(deep < cost_of(linear_kernel(2, 4096, 6144, 128, 256)).time_us); // 1.5 KB
@@ -155,6 +169,7 @@ int main(void) {
       cmocka_unit_test(test_counts_of_a_kernel),
       cmocka_unit_test(test_never_below_the_limits_of_memory_and_launch),
       cmocka_unit_test(test_one_full_wave_is_best),
+      cmocka_unit_test(test_streaming_beats_staging),
       cmocka_unit_test(test_bytes_in_flight_matter),
       cmocka_unit_test(test_small_tiles_waste_the_matrix_unit),
       cmocka_unit_test(test_too_much_shared_memory_is_infinite),
