@@ -22,6 +22,7 @@ static MirageSearchOptions search_options(const MirageEnumerateOptions *options,
       .num_threads = (uint32_t)options->num_threads,
       .no_prune_expr = !options->prune || !options->prune_expr,
       .no_prune_axis = !options->prune || !options->prune_axis,
+      .no_keep_products = !options->prune || !options->keep_products,
       .no_merge = !options->prune || !options->merge,
       .target = target,
   };

@@ -57,9 +57,11 @@ static const MiragePassOption ENUMERATE_OPTIONS[] = {
     SEED(MirageEnumerateOptions),
     NUM_THREADS(MirageEnumerateOptions),
     BOOL(MirageEnumerateOptions, prune, "prune", "true",
-         "cut prefixes while searching; false turns the three switches below off as well"),
+         "cut prefixes while searching; false turns the four switches below off as well"),
     BOOL(MirageEnumerateOptions, prune_expr, "prune-expr", "true", "cut by abstract expressions"),
     BOOL(MirageEnumerateOptions, prune_axis, "prune-axis", "true", "cut by axis provenance"),
+    BOOL(MirageEnumerateOptions, keep_products, "keep-products", "true",
+         "abstract expressions keep a product of two sums as it is"),
     BOOL(MirageEnumerateOptions, merge, "merge", "true", "merge tensors of equal fingerprint"),
     BOOL(MirageEnumerateOptions, stats, "stats", "false", "print the funnel, a number a line, to standard error"),
 };

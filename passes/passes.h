@@ -87,7 +87,7 @@ typedef struct MirageEnumerateOptions {
   const char *target;
   int64_t max_block_ops, max_candidates, max_states, seed, num_threads;
   MiragePassIntList griddims, franges;
-  bool prune, prune_expr, prune_axis, merge, stats;
+  bool prune, prune_expr, prune_axis, keep_products, merge, stats;
 } MirageEnumerateOptions;
 
 typedef struct MiragePruneOptions {

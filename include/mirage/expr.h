@@ -69,6 +69,10 @@ const char *mirage_axiom_name(MirageAxiom axiom);
 /// Threads: one table, one thread. NULL when memory is out.
 MirageExprTable *mirage_expr_table_create(const MirageAllocator *allocator);
 void mirage_expr_table_destroy(MirageExprTable *table);
+/// From here on a product of two sums is an atom, not the sum of all products: (a + b)(c + d) is reached by a + b and by
+/// c + d, not by a c. What is divided by stays expanded. A square of a long sum has few parts then, where the expanded
+/// one has as many as it has sub-multisets.
+void mirage_expr_keep_products(MirageExprTable *table);
 /// NO_MEMORY once any operation on the table failed for memory; results are then {0}.
 MirageStatus mirage_expr_status(const MirageExprTable *table);
 const MirageExprStats *mirage_expr_stats(const MirageExprTable *table);

@@ -26,6 +26,7 @@ typedef struct MirageSearchOptions {
   bool no_prune_expr;       // switches: measure what each idea gains
   bool no_prune_axis;
   bool no_merge;
+  bool no_keep_products; // expressions expand products of sums
   const MirageTarget *target;
 } MirageSearchOptions;
 

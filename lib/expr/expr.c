@@ -134,6 +134,8 @@ const MirageExprStats *mirage_expr_stats(const MirageExprTable *table) {
   return stats;
 }
 
+void mirage_expr_keep_products(MirageExprTable *table) { table->keeps_products = true; }
+
 // ----------------------------------------------------------------------------------------------- atoms
 
 MirageExpr mirage_expr_input(MirageExprTable *table, uint32_t input) {
@@ -172,6 +174,7 @@ static uint32_t add(MirageExprTable *table, uint32_t a, uint32_t b) {
 }
 
 static uint32_t mul(MirageExprTable *table, uint32_t a, uint32_t b);
+static uint32_t expanded_product(MirageExprTable *table, uint32_t a, uint32_t b);
 
 // match:  mul(sum(i, a)/d, sum(j, b)/e)
 // result: sum(i j, a b) / (d e)
@@ -196,7 +199,7 @@ uint32_t mirage__expr_monomial_product(MirageExprTable *table, uint32_t a, uint3
     count_axiom(table, MIRAGE_AXIOM_SUM_MUL);
   if (x.denominator && y.denominator) {
     count_axiom(table, MIRAGE_AXIOM_DIV_DIV);
-    product.denominator = mul(table, x.denominator, y.denominator);
+    product.denominator = expanded_product(table, x.denominator, y.denominator);
     if (!product.denominator)
       return 0;
   }
@@ -205,15 +208,7 @@ uint32_t mirage__expr_monomial_product(MirageExprTable *table, uint32_t a, uint3
 
 // match:  mul(add(a, b), c)
 // result: add(mul(a, c), mul(b, c))
-static uint32_t mul(MirageExprTable *table, uint32_t a, uint32_t b) {
-  if (a == table->zero || b == table->zero) {
-    count_axiom(table, MIRAGE_AXIOM_MUL_ZERO);
-    return table->zero;
-  }
-  if (a == table->one || b == table->one) {
-    count_axiom(table, MIRAGE_AXIOM_MUL_ONE);
-    return a == table->one ? b : a;
-  }
+static uint32_t expanded_product(MirageExprTable *table, uint32_t a, uint32_t b) {
   uint32_t low = a < b ? a : b, high = a < b ? b : a, result;
   if (mirage__expr_cache_find(&table->operations, TAG_MUL, low, high, &result))
     return result;
@@ -233,6 +228,21 @@ static uint32_t mul(MirageExprTable *table, uint32_t a, uint32_t b) {
   result = mirage__expr_make(table, monomials, count);
   mirage__expr_cache_put(table, &table->operations, TAG_MUL, low, high, result);
   return result;
+}
+
+static uint32_t mul(MirageExprTable *table, uint32_t a, uint32_t b) {
+  if (a == table->zero || b == table->zero) {
+    count_axiom(table, MIRAGE_AXIOM_MUL_ZERO);
+    return table->zero;
+  }
+  if (a == table->one || b == table->one) {
+    count_axiom(table, MIRAGE_AXIOM_MUL_ONE);
+    return a == table->one ? b : a;
+  }
+  bool sums = table->exprs.records[a].count > 1 && table->exprs.records[b].count > 1;
+  if (sums && table->keeps_products)
+    return make_atom(table, (uint32_t[]){ATOM_APPLY, MIRAGE_OP_MUL, a < b ? a : b, a < b ? b : a}, 4, false);
+  return expanded_product(table, a, b);
 }
 
 static uint32_t negate(MirageExprTable *table, uint32_t a) {

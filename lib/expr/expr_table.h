@@ -51,6 +51,7 @@ struct MirageExprTable {
   uint32_t num_goals, capacity_goals;
   uint32_t zero, one; // expr ids
   bool out_of_memory;
+  bool keeps_products; // of two sums, as atoms
   MirageExprStats stats;
 };
 

@@ -330,6 +330,8 @@ MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *
   space->derivations = mirage__search_grow(space, NULL, &space->capacity_derivations, sizeof *space->derivations);
   if (!space->exprs || !space->tensors || !space->derivations)
     return MIRAGE_NO_MEMORY;
+  if (!options->no_keep_products)
+    mirage_expr_keep_products(space->exprs);
   mirage__search_shrink(space);
   MIRAGE_TRY(mirage__search_evaluate_program(space, field));
   if (!space->goal_expr.index)

@@ -297,6 +297,23 @@ static void test_signs(void **state) {
   NO_REACH(sub(a, b), mul(add(a, b), c));
 }
 
+static void test_kept_products(void **state) {
+  mirage_expr_keep_products(t);
+  MirageExpr a = in(0), b = in(1), c = in(2), sum = add(a, b);
+  SAME(mul(c, sum), add(mul(c, a), mul(c, b))); // one factor is a monomial
+  OTHER(mul(sum, sum), add(add(mul(a, a), mul(a, b)), add(mul(a, b), mul(b, b))));
+  SAME(mul(sum, add(b, c)), mul(add(c, b), sum));
+  MirageExpr goal = dvd(c, un(MIRAGE_OP_SQRT, whole(mul(sum, sum), 1)));
+  REACH(sum, goal);
+  REACH(a, goal);
+  REACH(mul(sum, sum), goal);
+  REACH(tile(mul(sum, sum), 1), goal);
+  NO_REACH(mul(a, a), goal);
+  NO_REACH(mul(sum, a), goal);
+  MirageExpr p = add(num(1), a), q = add(num(1), b);
+  REACH(dvd(c, p), dvd(dvd(c, p), q)); // denominators are divided, so they are expanded
+}
+
 // ------------------------------------------------------------------------------------ statistics, size
 
 static void test_axioms_are_counted(void **state) {
@@ -384,6 +401,7 @@ int main(void) {
       TEST(test_attention),
       TEST(test_expanded_denominator),
       TEST(test_signs),
+      TEST(test_kept_products),
       TEST(test_axioms_are_counted),
       TEST(test_answers_are_remembered),
       TEST(test_too_large_is_given_up),

@@ -72,6 +72,27 @@ static void test_finds_lora(void **state) {
   }
 }
 
+static MirageUGraph *norm_transformer(int64_t m, int64_t n) {
+  MirageUGraph *g = begin("norm_transformer");
+  Value h = matrix(g, m, n), x = matrix(g, m, n), alpha = matrix(g, m, n);
+  Value d = binary(g, MIRAGE_OP_SUB, mirage_ugraph_apply(g, MIRAGE_OP_RMS_NORM, 1, &h, &(MirageAttrs){.eps = {0}}), x);
+  Value u = binary(g, MIRAGE_OP_ADD, x, binary(g, MIRAGE_OP_MUL, alpha, d));
+  return end(g, mirage_ugraph_apply(g, MIRAGE_OP_RMS_NORM, 1, &u, &(MirageAttrs){.eps = {0}}));
+}
+
+static void test_finds_norm_transformer(void **state) {
+  MirageUGraph *program = norm_transformer(8, 4096);
+  MirageSearchOptions options = defaults();
+  MirageSearchResult result = search(program, &options);
+  assert_true(result.num_candidates > 0 && result.funnel.exhausted);
+  assert_true(result.funnel.seconds < 2);
+  assert_int_equal(shape_of(result.candidates[0]).loads_outside, 3);
+  assert_int_equal(only_custom(result.candidates[0]).attrs->custom.grid[0], 8); // a row a block
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+  check_all(norm_transformer(3, 20), &options, 1);
+}
+
 static void test_candidates_are_ranked(void **state) {
   MirageUGraph *program = rmsnorm_linear(2, 4096, 6144);
   MirageSearchOptions options = defaults();
@@ -365,6 +386,14 @@ static void test_axis_pruning_loses_nothing(void **state) {
   check_switch(lora(4, 16, 16, 16), options, without); // equal extents, so that wrong axes would fit
 }
 
+// Where no two sums are multiplied, nothing is lost; where they are, only graphs that multiply them out.
+static void test_keeping_products_loses_nothing(void **state) {
+  MirageSearchOptions options = narrow(8), without = options;
+  without.no_keep_products = true;
+  check_switch(lora(4, 16, 8, 16), options, without);
+  check_switch(gated_mlp(4, 16, 12), options, without);
+}
+
 static void test_merging_loses_nothing(void **state) {
   MirageSearchOptions options = narrow(5), without = options;
   without.no_merge = true;
@@ -388,6 +417,7 @@ int main(void) {
       cmocka_unit_test(test_finds_rmsnorm_linear),
       cmocka_unit_test(test_finds_gated_mlp),
       cmocka_unit_test(test_finds_lora),
+      cmocka_unit_test(test_finds_norm_transformer),
       cmocka_unit_test(test_candidates_are_ranked),
       cmocka_unit_test(test_all_candidates_are_right),
       cmocka_unit_test(test_loop_ranges_divide_when_tails_are_not_neutral),
@@ -403,6 +433,7 @@ int main(void) {
       cmocka_unit_test(test_expression_pruning_loses_nothing),
       cmocka_unit_test(test_expression_pruning_loses_nothing_with_a_chain),
       cmocka_unit_test(test_axis_pruning_loses_nothing),
+      cmocka_unit_test(test_keeping_products_loses_nothing),
       cmocka_unit_test(test_merging_loses_nothing),
       cmocka_unit_test(test_funnel_counts_what_is_cut),
   };
