@@ -32,7 +32,7 @@ static const MirageDiag diag = {print_message, NULL};
 
 // ------------------------------------------------------------------------------------------------------------- options
 
-enum { OPTION_INPUT = 1, OPTION_SCALE, OPTION_SEED, OPTION_TARGET, OPTION_TOLERANCE };
+enum { OPTION_INPUT = 1, OPTION_SCALE, OPTION_SEED, OPTION_TARGET, OPTION_TOLERANCE, OPTION_TIMEOUT, OPTION_REPEAT };
 
 // "INDEX=rest": the index, and where the rest begins. NULL when it is not of that form.
 static const char *parse_index(const char *text, uint32_t *out_index) {
@@ -108,6 +108,25 @@ static MirageStatus set_tolerance(RunOptions *options, const char *text) {
   return MIRAGE_OK;
 }
 
+static MirageStatus set_timeout(RunOptions *options, const char *text) {
+  char *end = NULL;
+  options->timeout = strtod(text, &end);
+  if (end == text || *end || !(options->timeout >= 0 && options->timeout < 1e9))
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT,
+                            "--timeout: seconds are wanted, or 0 to wait for ever, got '%s'", text);
+  return MIRAGE_OK;
+}
+
+static MirageStatus set_repeats(RunOptions *options, const char *text) {
+  char *end = NULL;
+  unsigned long count = strtoul(text, &end, 10);
+  if (*text < '0' || *text > '9' || *end || count < 1 || count > 1000000)
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT,
+                            "--repeat-check: a number from 1 to 1000000 is wanted, got '%s'", text);
+  options->repeats = (uint32_t)count;
+  return MIRAGE_OK;
+}
+
 // Keeps a text that popt allocated until the options go.
 static MirageStatus keep_text(RunOptions *options, char *text) {
   char **grown = realloc(options->texts, (options->num_texts + 1) * sizeof *grown);
@@ -131,6 +150,10 @@ static MirageStatus take_option(RunOptions *options, int option, char *text) {
     return set_seed(options, text);
   case OPTION_TARGET:
     return set_target(options, text);
+  case OPTION_TIMEOUT:
+    return set_timeout(options, text);
+  case OPTION_REPEAT:
+    return set_repeats(options, text);
   default:
     return set_tolerance(options, text);
   }
@@ -146,6 +169,7 @@ static void options_deinit(RunOptions *options) {
   free((char *)options->program);
   free((char *)options->save_output);
   free((char *)options->emit_ptx);
+  free((char *)options->limits);
 }
 
 static MirageStatus take_arguments(RunOptions *options, poptContext popt) {
@@ -167,19 +191,23 @@ static MirageStatus take_arguments(RunOptions *options, poptContext popt) {
 }
 
 static MirageStatus check_options(const RunOptions *options) {
-  if (options->json && options->print_graph)
+  if (options->json + options->csv + options->print_graph > 1)
     return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT,
-                            "--json and --print-graph both write to standard output: choose one");
-  if (options->benchmark && (options->place == RUN_ON_CPU || options->place == RUN_ON_EMULATOR))
+                            "--json, --csv and --print-graph all write to standard output: choose one");
+  bool off_gpu = options->place == RUN_ON_CPU || options->place == RUN_ON_EMULATOR;
+  const char *place = options->place == RUN_ON_CPU ? "cpu" : "emulator";
+  if (options->benchmark && off_gpu)
     return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT,
-                            "--benchmark times the GPU: it does not go with --target=%s",
-                            options->place == RUN_ON_CPU ? "cpu" : "emulator");
+                            "--benchmark times the GPU: it does not go with --target=%s", place);
+  if (options->repeats && off_gpu)
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT,
+                            "--repeat-check runs on the GPU: it does not go with --target=%s", place);
   return MIRAGE_OK;
 }
 
 static MirageStatus parse_options(int argc, const char **argv, RunOptions *options) {
-  *options = (RunOptions){.seed = 1};
-  int benchmark = 0, baseline = 0, json = 0, print_graph = 0, verbose = 0;
+  *options = (RunOptions){.seed = 1, .timeout = 10};
+  int benchmark = 0, baseline = 0, json = 0, csv = 0, print_graph = 0, verbose = 0;
   const struct poptOption table[] = {
       {"program", 'p', POPT_ARG_STRING, &options->program, 0, "the program to run, where the module holds several",
        "NAME"},
@@ -187,14 +215,25 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
        "INDEX=FILE.npy"},
       {"seed", 's', POPT_ARG_STRING, NULL, OPTION_SEED, "of the random inputs (default 1)", "N"},
       {"scale", '\0', POPT_ARG_STRING, NULL, OPTION_SCALE,
-       "standard deviation of random inputs (default 1; 1/sqrt(K) for a matmul's right operand)", "INDEX=FACTOR,..."},
+       "standard deviation of random inputs (default: the program's input_scales; else 1, and 1/sqrt(K) for a matmul's "
+       "right operand)",
+       "INDEX=FACTOR,..."},
       {"target", 't', POPT_ARG_STRING, NULL, OPTION_TARGET,
        "where to run: gpu; emulator: its kernels, checked, on the CPU; cpu: the µGraph evaluated; auto (default): the "
        "first of these that there is and that is quick",
        "PLACE"},
       {"device", '\0', POPT_ARG_INT, &options->device, 0, "number of the GPU (default 0)", "N"},
       {"benchmark", 'b', POPT_ARG_NONE, &benchmark, 0,
-       "on the GPU, time it with a cold L2 cache too, over many copies of the inputs", NULL},
+       "on the GPU, time it with a cold L2 cache too, over many copies of the inputs, beside the program's own "
+       "lowering "
+       "and what the bytes and flops allow",
+       NULL},
+      {"limits", '\0', POPT_ARG_STRING, &options->limits, 0,
+       "times of reading so many bytes, lines of bytes,us (default: of an H200)", "FILE.csv"},
+      {"repeat-check", '\0', POPT_ARG_STRING, NULL, OPTION_REPEAT,
+       "run it N times on the GPU; every output must be the same bit for bit (default 2)", "N"},
+      {"timeout", '\0', POPT_ARG_STRING, NULL, OPTION_TIMEOUT,
+       "give up on a kernel that runs longer (default 10; 0: never)", "SECONDS"},
       {"baseline", '\0', POPT_ARG_NONE, &baseline, 0, "also run the program's own lowering, one kernel an operator",
        NULL},
       {"tolerance", '\0', POPT_ARG_STRING, NULL, OPTION_TOLERANCE,
@@ -204,6 +243,7 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
       {"emit-ptx", '\0', POPT_ARG_STRING, &options->emit_ptx, 0, "write the PTX", "FILE"},
       {"print-graph", '\0', POPT_ARG_NONE, &print_graph, 0, "print the chosen µGraph as MLIR first", NULL},
       {"json", 'j', POPT_ARG_NONE, &json, 0, "report as one JSON object", NULL},
+      {"csv", '\0', POPT_ARG_NONE, &csv, 0, "report as a line of names and one of figures", NULL},
       {"verbose", 'v', POPT_ARG_NONE, &verbose, 0, "show remarks", NULL},
       POPT_AUTOHELP POPT_TABLEEND,
   };
@@ -213,10 +253,15 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
   options->benchmark = benchmark;
   options->baseline = baseline;
   options->json = json;
+  options->csv = csv;
   options->print_graph = print_graph;
   options->verbose = verbose;
   poptFreeContext(popt);
-  return status == MIRAGE_OK ? check_options(options) : status;
+  if (status == MIRAGE_OK)
+    status = check_options(options);
+  if (options->repeats == 0)
+    options->repeats = 2;
+  return status;
 }
 
 // --------------------------------------------------------------------------------------------------------------- files
@@ -256,12 +301,22 @@ static MirageStatus report(const RunModule *module, const RunOptions *options, c
   MIRAGE_TRY(save_outputs(module, options, execution));
   if (options->json)
     MIRAGE_TRY(run_report_json(module, options, inputs, execution, &diag));
+  else if (options->csv)
+    run_report_csv(module, options, execution);
   else
     run_report_text(module, options, inputs, execution);
   if (fflush(stdout) != 0 || ferror(stdout))
     return mirage_diag_fail(&diag, NULL, MIRAGE_IO, "the report could not be written: %s", strerror(errno));
   *out_passed = run_passed(module, options, &execution->chosen);
   return MIRAGE_OK;
+}
+
+// A device with a kernel that hangs makes the driver's exit handler wait for it, so that is left out.
+static int leave(int code) {
+  fflush(NULL);
+  if (code == EXIT_DEVICE)
+    _Exit(code);
+  return code;
 }
 
 static MirageStatus run(const RunOptions *options, bool *out_passed) {
@@ -274,7 +329,7 @@ static MirageStatus run(const RunOptions *options, bool *out_passed) {
   if (status == MIRAGE_OK)
     status = write_ptx(&module, options);
   if (status == MIRAGE_OK)
-    status = run_inputs_create(module.program, options, &diag, &inputs);
+    status = run_inputs_create(&module, options, &diag, &inputs);
   if (status == MIRAGE_OK)
     status = run_execute(&module, options, &inputs, &diag, &execution);
   if (status == MIRAGE_OK)
@@ -301,5 +356,5 @@ int main(int argc, const char **argv) {
   if (status == MIRAGE_OK)
     status = run(&options, &passed);
   options_deinit(&options);
-  return exit_status(status, passed);
+  return leave(exit_status(status, passed));
 }

@@ -3,9 +3,12 @@
 //   mirage-run.c   options, and the order of everything
 //   run_module.c   reads the module; finds the program, the selected µGraph and its PTX
 //   run_tensors.c  inputs (random or .npy), conversion to and from device bytes
-//   run_execute.c  the float64 reference, the run on the GPU or the CPU, the program's own lowering
+//   run_limits.c   how fast any kernel could be
+//   run_execute.c  the float64 reference, the run on the GPU or in place of it, comparison
+//   run_gpu.c      the run on the GPU, and the program's own lowering there
 //   run_emulate.c  the run on the emulator
-//   run_report.c   the summary for people, and for machines
+//   run_report.c   the summary for people
+//   run_json.c     and for machines, as JSON and as CSV
 #ifndef MIRAGE_TOOLS_RUN_H
 #define MIRAGE_TOOLS_RUN_H
 
@@ -35,8 +38,10 @@ typedef struct RunOptions {
   int device;
   uint64_t seed;
   double tolerance; // 0 = by element type
-  bool benchmark, baseline, json, print_graph, verbose;
-  const char *save_output, *emit_ptx;
+  double timeout;   // seconds to wait for the GPU; 0 = for ever
+  uint32_t repeats; // runs on the GPU whose outputs are compared
+  bool benchmark, baseline, json, csv, print_graph, verbose;
+  const char *save_output, *emit_ptx, *limits;
   uint32_t num_files, num_scales, num_texts;
   RunInputFile *files;
   RunScale *scales;
@@ -50,7 +55,7 @@ typedef struct RunModule {
   MlirModule module;
   MirageUGraph *program; // the graph without a source
   MirageUGraph *chosen;  // the selected graph: a candidate, or the program's own lowering
-  MlirOperation chosen_op;
+  MlirOperation program_op, chosen_op;
   const char *ptx;              // of `chosen`
   char chip[32];                // that the PTX is for
   const MirageTarget *target;   // its row, or NULL for a chip without one
@@ -76,7 +81,7 @@ typedef struct RunInputs {
   const char **paths; // of those read from files, else NULL
 } RunInputs;
 
-MirageStatus run_inputs_create(const MirageUGraph *program, const RunOptions *options, const MirageDiag *diag,
+MirageStatus run_inputs_create(const RunModule *module, const RunOptions *options, const MirageDiag *diag,
                                RunInputs *inputs);
 void run_inputs_deinit(RunInputs *inputs);
 
@@ -86,21 +91,35 @@ void run_tensor_unpack(const MirageType *type, const void *bytes, double *values
 
 // ----------------------------------------------------------------------------------------------------------- execution
 
+/// How fast any kernel could be, with --benchmark on a GPU; zero where it is not known.
+typedef struct RunLimits {
+  double bytes, flops;        // of inputs and outputs, once each; of matrix products
+  double stream_us, flops_us; // of reading so many bytes; of so many flops
+  double us;                  // the larger
+  const char *source;         // of stream_us, or NULL
+} RunLimits;
+
 /// One way of computing the program's outputs.
 typedef struct RunResult {
   bool done;
-  RunPlace place;         // where it ran
-  bool repeatable;        // GPU, emulator: a second run gave the same bits
+  RunPlace place;                           // where it ran
+  bool repeatable;                          // GPU, emulator: every other run gave the same bits
+  uint32_t runs;                            // GPU
+  uint32_t different_run, different_output; // GPU, not repeatable: where the first difference was seen; runs from 1
+  size_t different_element;
   bool timed, timed_cold; // GPU; cold with --benchmark only
   MirageTiming timing;
-  double wall_ms;             // CPU: of the one evaluation; emulator: of compiling and both runs
-  double **outputs;           // by output
-  double *relative, *max_abs; // errors against the reference, by output
+  MirageLaunchOverhead overhead; // with --benchmark, where calls > 0
+  double wall_ms;                // CPU: of the one evaluation; emulator: of compiling and both runs
+  double **outputs;              // by output
+  double *relative, *max_abs;    // errors against the reference, by output
 } RunResult;
 
 typedef struct RunExecution {
   uint32_t num_outputs;
   double **reference; // float64
+  size_t *non_finite; // elements of each output at which the reference is NaN or infinite: left out of the comparison
+  RunLimits limits;
   RunResult chosen, baseline;
   bool has_device;
   MirageDeviceInfo device;
@@ -110,6 +129,15 @@ typedef struct RunExecution {
 MirageStatus run_execute(RunModule *module, const RunOptions *options, const RunInputs *inputs, const MirageDiag *diag,
                          RunExecution *execution);
 void run_execution_deinit(RunExecution *execution);
+
+/// `graph` as `ptx` on the device. Outputs, repeats, and times go to `result`.
+MirageStatus run_on_gpu(RunModule *module, const MirageUGraph *graph, const char *ptx, const RunOptions *options,
+                        const RunInputs *inputs, MirageDevice *device, const MirageDiag *diag, RunResult *result);
+/// The same with the program's own lowering, which is compiled first.
+MirageStatus run_own_on_gpu(RunModule *module, const RunOptions *options, const RunInputs *inputs, MirageDevice *device,
+                            const MirageDiag *diag, RunResult *result);
+MirageStatus run_limits(const RunModule *module, const RunOptions *options, const RunExecution *execution,
+                        const MirageDiag *diag, RunLimits *limits);
 
 /// The generated kernels of `graph` (the chosen one, or the program) on the emulator.
 /// max_work: as in MirageEmulationOptions.
@@ -129,5 +157,14 @@ void run_report_text(const RunModule *module, const RunOptions *options, const R
                      const RunExecution *execution);
 MirageStatus run_report_json(const RunModule *module, const RunOptions *options, const RunInputs *inputs,
                              const RunExecution *execution, const MirageDiag *diag);
+/// A line of names and one of figures.
+void run_report_csv(const RunModule *module, const RunOptions *options, const RunExecution *execution);
+
+/// What both reports say of the module.
+const char *run_graph_name(const MirageUGraph *graph);
+uint32_t run_count_kernels(const MirageUGraph *graph);
+/// The program's predicted cost by its own lowering, one kernel an operator, as mirage-select has it. Nothing where
+/// there is no target, or no such lowering.
+MirageCost run_own_cost(const RunModule *module);
 
 #endif

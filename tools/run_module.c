@@ -9,8 +9,16 @@
 #include "mirage-c/Dialects.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/Diagnostics.h"
+#include "mlir-c/Dialect/Arith.h"
+#include "mlir-c/Dialect/ControlFlow.h"
+#include "mlir-c/Dialect/Func.h"
 #include "mlir-c/Dialect/GPU.h"
+#include "mlir-c/Dialect/LLVM.h"
+#include "mlir-c/Dialect/Linalg.h"
+#include "mlir-c/Dialect/MemRef.h"
 #include "mlir-c/Dialect/NVVM.h"
+#include "mlir-c/Dialect/SCF.h"
+#include "mlir-c/Dialect/Tensor.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -55,13 +63,26 @@ static MlirLogicalResult print_diagnostic(MlirDiagnostic diagnostic, void *user)
 
 // ------------------------------------------------------------------------------------------------------------- parsing
 
+// Ours, those of the code beside a graph, and those of the functions that may call it, which are passed over.
+// Operations of any other dialect are read where they stand in the generic form.
 static MlirContext create_context(void) {
   MlirDialectHandle handles[] = {
-      mlirGetDialectHandle__mirage_kernel__(), mlirGetDialectHandle__mirage_block__(),
-      mlirGetDialectHandle__mirage_thread__(), mlirGetDialectHandle__gpu__(),
+      mlirGetDialectHandle__mirage_kernel__(),
+      mlirGetDialectHandle__mirage_block__(),
+      mlirGetDialectHandle__mirage_thread__(),
+      mlirGetDialectHandle__gpu__(),
       mlirGetDialectHandle__nvvm__(),
+      mlirGetDialectHandle__llvm__(),
+      mlirGetDialectHandle__func__(),
+      mlirGetDialectHandle__arith__(),
+      mlirGetDialectHandle__cf__(),
+      mlirGetDialectHandle__scf__(),
+      mlirGetDialectHandle__memref__(),
+      mlirGetDialectHandle__tensor__(),
+      mlirGetDialectHandle__linalg__(),
   };
   MlirContext context = mlirContextCreateWithThreading(false);
+  mlirContextSetAllowUnregisteredDialects(context, true);
   for (size_t i = 0; i < sizeof handles / sizeof *handles; ++i) {
     mlirDialectHandleRegisterDialect(handles[i], context);
     mlirDialectHandleLoadDialect(handles[i], context);
@@ -232,6 +253,7 @@ MirageStatus run_module_load(const RunOptions *options, const MirageDiag *diag, 
   MIRAGE_TRY(find_program(module, options, diag, &program));
   MIRAGE_TRY(find_selected(module, options, program, diag));
   MIRAGE_TRY(find_binary(module, options, diag));
+  module->program_op = program;
   mirage_bridge_diag_init(&module->bridge_diag, mlirOperationGetLocation(program));
   MIRAGE_TRY(mirage_bridge_import(program, &module->bridge_diag.diag, &module->program));
   return mirage_bridge_import(module->chosen_op, &module->bridge_diag.diag, &module->chosen);

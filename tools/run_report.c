@@ -1,9 +1,7 @@
-// run_report.c - what a run found out: a page for people, one JSON object for machines.
+// run_report.c - what a run found out, for people.
 #include "mirage/codegen.h"
 #include "run.h"
 
-#include <jansson.h>
-#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -11,7 +9,7 @@ static const MirageType *output_type(const RunModule *module, uint32_t index) {
   return mirage_ugraph_type(module->program, mirage_ugraph_get_output(module->program, index));
 }
 
-static const char *graph_name(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->name; }
+const char *run_graph_name(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->name; }
 
 double run_tolerance(const RunOptions *options, const MirageType *type) {
   if (options->tolerance > 0)
@@ -28,9 +26,7 @@ bool run_passed(const RunModule *module, const RunOptions *options, const RunRes
   return true;
 }
 
-// The program's predicted cost by its own lowering, one kernel an operator, as mirage-select has it. Nothing where
-// there is no target, or no such lowering.
-static MirageCost own_cost(const RunModule *module) {
+MirageCost run_own_cost(const RunModule *module) {
   MirageCost cost = {0};
   MirageUGraph *own = NULL;
   if (!module->target || mirage_codegen_canonicalize(module->program, module->target, NULL, &own) != MIRAGE_OK)
@@ -41,7 +37,7 @@ static MirageCost own_cost(const RunModule *module) {
   return cost;
 }
 
-static uint32_t count_kernels(const MirageUGraph *graph) {
+uint32_t run_count_kernels(const MirageUGraph *graph) {
   return mirage_ugraph_region(graph, mirage_ugraph_body(graph)).num_nodes - 1; // all but the return
 }
 
@@ -89,7 +85,7 @@ static void print_one_cost(const char *title, const MirageCost *cost) {
 }
 
 static void print_cost(const RunModule *module) {
-  MirageCost chosen = mirage_ugraph_get_meta(module->chosen)->cost, own = own_cost(module);
+  MirageCost chosen = mirage_ugraph_get_meta(module->chosen)->cost, own = run_own_cost(module);
   printf("predicted     ");
   print_one_cost("", &chosen);
   print_one_cost("\nown lowering  ", &own);
@@ -130,8 +126,13 @@ static void print_result(const char *title, const RunModule *module, const RunOp
            i, mirage_type_format(type, text, sizeof text), title, result->relative[i], result->max_abs[i], tolerance,
            result->relative[i] <= tolerance ? "ok" : "EXCEEDED");
   }
-  if (!result->repeatable)
+  if (!result->repeatable && result->place == RUN_ON_GPU)
+    printf("repeat       %s run %u differs from the first, first at element %zu of output %u: FAILED\n", title,
+           result->different_run, result->different_element, result->different_output);
+  else if (!result->repeatable)
     printf("output        %sdiffers from one run to the next: FAILED\n", title);
+  else if (result->runs > 2)
+    printf("repeat       %s %u runs gave the same bits\n", title, result->runs);
   if (result->timed)
     print_time(title, result);
   else if (result->place == RUN_ON_CPU)
@@ -140,11 +141,50 @@ static void print_result(const char *title, const RunModule *module, const RunOp
     printf("time          %.0f ms to compile and emulate twice%s (no measure of the kernel)\n", result->wall_ms, title);
 }
 
+// One line of the table: what it is, its times, and how often the limit they are.
+static void print_row(const char *title, const RunResult *result, const RunLimits *limits) {
+  const MirageTiming *timing = &result->timing;
+  printf("  %-16s %9.2f %8.1f %% %9.2f %8.1f %%", title, timing->cold_us, 100 * timing->cold_spread, timing->warm_us,
+         100 * timing->warm_spread);
+  if (limits->us > 0)
+    printf(" %11.2f", timing->cold_us / limits->us);
+  printf("\n");
+}
+
+static void print_benchmark(const RunModule *module, const RunExecution *execution) {
+  const RunLimits *limits = &execution->limits;
+  const MirageLaunchOverhead *overhead = &execution->chosen.overhead;
+  printf("benchmark          cold us     spread   warm us     spread  cold / limit\n");
+  print_row(run_graph_name(module->chosen), &execution->chosen, limits);
+  if (execution->baseline.timed)
+    print_row("own lowering", &execution->baseline, limits);
+  if (limits->source)
+    printf("  %-16s %9.2f (reading %.4g MB; %s)\n", "limit: bytes", limits->stream_us, limits->bytes / 1e6,
+           limits->source);
+  if (limits->flops_us > 0)
+    printf("  %-16s %9.2f (%.4g GFLOP of products at %.4g TFLOP/s, the %s row)\n", "limit: flops", limits->flops_us,
+           limits->flops / 1e9, module->target->matmul_flops_per_us / 1e6, module->target->name);
+  if (overhead->calls)
+    printf("launch        %.3f us of CPU a call, %.3f us of them in the driver's %u bare launch%s: %.3f us ours\n",
+           overhead->launch_us, overhead->bare_us, overhead->kernels, overhead->kernels == 1 ? "" : "es",
+           overhead->launch_us - overhead->bare_us);
+}
+
+// Where the inputs are to blame.
+static void print_non_finite(const RunModule *module, const RunExecution *execution) {
+  for (uint32_t i = 0; i < execution->num_outputs; ++i)
+    if (execution->non_finite[i])
+      printf(
+          "reference     output %u is NaN or infinite in float64 itself at %zu of %lld elements: a property of these "
+          "inputs (--scale, --input), left out of the comparison\n",
+          i, execution->non_finite[i], (long long)mirage_type_elements(output_type(module, i)));
+}
+
 void run_report_text(const RunModule *module, const RunOptions *options, const RunInputs *inputs,
                      const RunExecution *execution) {
-  uint32_t kernels = count_kernels(module->chosen);
-  printf("program       @%s of %s\n", graph_name(module->program), options->module_path);
-  printf("µGraph        @%s: %u kernel%s\n", graph_name(module->chosen), kernels, kernels == 1 ? "" : "s");
+  uint32_t kernels = run_count_kernels(module->chosen);
+  printf("program       @%s of %s\n", run_graph_name(module->program), options->module_path);
+  printf("µGraph        @%s: %u kernel%s\n", run_graph_name(module->chosen), kernels, kernels == 1 ? "" : "s");
   print_kernels(module);
   print_proof(&mirage_ugraph_get_meta(module->chosen)->proof);
   print_cost(module);
@@ -160,116 +200,10 @@ void run_report_text(const RunModule *module, const RunOptions *options, const R
            execution->reason);
   else
     printf("ran on        CPU; no GPU: evaluated the chosen µGraph on the CPU (%s)\n", execution->reason);
+  print_non_finite(module, execution);
   print_result("", module, options, &execution->chosen);
   if (execution->baseline.done)
     print_result(" by the program's own lowering", module, options, &execution->baseline);
-}
-
-// ------------------------------------------------------------------------------------------------------------ machines
-
-// JSON has no infinity; a null error is one that is not a number.
-static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
-
-static json_t *json_cost(const MirageCost *cost) {
-  if (!cost->present)
-    return json_null();
-  return json_pack("{s:f, s:f, s:f, s:I}", "time_us", cost->time_us, "bytes", cost->bytes, "flops", cost->flops,
-                   "kernels", (json_int_t)cost->kernels);
-}
-
-static json_t *json_proof(const MirageProof *proof) {
-  if (!proof->present)
-    return json_null();
-  return json_pack("{s:f, s:I, s:I, s:I, s:I, s:b}", "log2_bound", proof->log2_bound, "trials",
-                   (json_int_t)proof->trials, "p_bits", (json_int_t)proof->p_bits, "q", (json_int_t)proof->q, "seed",
-                   (json_int_t)proof->seed, "shrunken", (int)proof->shrunken);
-}
-
-static json_t *json_inputs(const RunModule *module, const RunInputs *inputs) {
-  json_t *list = json_array();
-  char text[64];
-  for (uint32_t i = 0; i < inputs->count; ++i) {
-    const MirageType *type = mirage_ugraph_type(module->program, mirage_ugraph_get_input(module->program, i));
-    mirage_type_format(type, text, sizeof text);
-    json_array_append_new(list, inputs->paths[i] ? json_pack("{s:s, s:s}", "type", text, "file", inputs->paths[i])
-                                                 : json_pack("{s:s, s:f}", "type", text, "scale", inputs->scales[i]));
-  }
-  return list;
-}
-
-static json_t *json_time(const RunResult *result) {
-  const MirageTiming *timing = &result->timing;
-  return json_pack("{s:o, s:f, s:o, s:f, s:I, s:I}", "cold_us",
-                   result->timed_cold ? json_real(timing->cold_us) : json_null(), "warm_us", timing->warm_us,
-                   "cold_spread", result->timed_cold ? json_real(timing->cold_spread) : json_null(), "warm_spread",
-                   timing->warm_spread, "replays", (json_int_t)timing->replays, "calls_per_replay",
-                   (json_int_t)timing->calls_per_replay);
-}
-
-static json_t *json_result(const RunModule *module, const RunOptions *options, const RunResult *result) {
-  if (!result->done)
-    return json_null();
-  json_t *object = json_object(), *outputs = json_array();
-  char text[64];
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); ++i) {
-    const MirageType *type = output_type(module, i);
-    json_array_append_new(outputs,
-                          json_pack("{s:s, s:o, s:o, s:f}", "type", mirage_type_format(type, text, sizeof text),
-                                    "relative_error", number(result->relative[i]), "max_abs_error",
-                                    number(result->max_abs[i]), "tolerance", run_tolerance(options, type)));
-  }
-  json_object_set_new(object, "passed", json_boolean(run_passed(module, options, result)));
-  json_object_set_new(object, "repeatable", json_boolean(result->repeatable));
-  json_object_set_new(object, "outputs", outputs);
-  if (result->timed)
-    json_object_set_new(object, "time", json_time(result));
-  if (result->place == RUN_ON_CPU)
-    json_object_set_new(object, "cpu_ms", json_real(result->wall_ms));
-  if (result->place == RUN_ON_EMULATOR)
-    json_object_set_new(object, "emulator_ms", json_real(result->wall_ms));
-  return object;
-}
-
-static json_t *json_device(const RunExecution *execution) {
-  const MirageDeviceInfo *info = &execution->device;
-  if (!execution->has_device)
-    return json_null();
-  return json_pack("{s:s, s:i, s:i, s:i, s:i}", "name", info->name, "compute_major", info->compute_major,
-                   "compute_minor", info->compute_minor, "num_sms", info->num_sms, "driver_version",
-                   info->driver_version);
-}
-
-static const char *place_name(RunPlace place) {
-  return place == RUN_ON_GPU ? "gpu" : place == RUN_ON_EMULATOR ? "emulator" : "cpu";
-}
-
-MirageStatus run_report_json(const RunModule *module, const RunOptions *options, const RunInputs *inputs,
-                             const RunExecution *execution, const MirageDiag *diag) {
-  MirageCost own = own_cost(module);
-  const MirageGraphMeta *meta = mirage_ugraph_get_meta(module->chosen);
-  json_t *root = json_object();
-  json_object_set_new(root, "module", json_string(options->module_path));
-  json_object_set_new(root, "program", json_string(graph_name(module->program)));
-  json_object_set_new(root, "graph", json_string(meta->name));
-  json_object_set_new(root, "kernels", json_integer(count_kernels(module->chosen)));
-  json_object_set_new(root, "proof", json_proof(&meta->proof));
-  json_object_set_new(root, "predicted", json_cost(&meta->cost));
-  json_object_set_new(root, "predicted_own_lowering", json_cost(&own));
-  json_object_set_new(root, "chip", json_string(module->chip));
-  json_object_set_new(root, "ptx_bytes", json_integer((json_int_t)strlen(module->ptx)));
-  json_object_set_new(root, "seed", json_integer((json_int_t)options->seed));
-  json_object_set_new(root, "inputs", json_inputs(module, inputs));
-  json_object_set_new(root, "backend", json_string(place_name(execution->chosen.place)));
-  json_object_set_new(root, "device", json_device(execution));
-  if (!execution->has_device)
-    json_object_set_new(root, "no_gpu", json_string(execution->reason));
-  json_object_set_new(root, "result", json_result(module, options, &execution->chosen));
-  json_object_set_new(root, "own_lowering", json_result(module, options, &execution->baseline));
-  json_object_set_new(root, "passed", json_boolean(run_passed(module, options, &execution->chosen)));
-  int written = json_dumpf(root, stdout, JSON_INDENT(2));
-  json_decref(root);
-  if (written != 0)
-    return mirage_diag_fail(diag, NULL, MIRAGE_IO, "cannot write the report to standard output");
-  putchar('\n');
-  return MIRAGE_OK;
+  if (execution->chosen.timed_cold)
+    print_benchmark(module, execution);
 }

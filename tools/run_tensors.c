@@ -4,12 +4,15 @@
 // change with another's size. The scale keeps values moderate, as a user's would be: an input that a matmul takes as
 // its right operand ("the weights") gets 1 / sqrt(K), K being the contracted extent, so that the product of it and a
 // standard normal operand is again of size 1. Not so when the left operand comes out of an exponential: softmax weights
-// sum to 1 whatever K is. Everything else, and anything that --scale names, has the scale that is said.
+// sum to 1 whatever K is. Everything else has scale 1. The program's attribute `mirage_kernel.input_scales` goes before that, and
+// --scale before both; names are not to be had, because MLIR forgets them.
 #include "npy.h"
 #include "run.h"
 
 #include "mirage/eval.h"
 #include "mirage/random.h"
+
+#include "mlir-c/BuiltinAttributes.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -74,6 +77,24 @@ static MirageStatus default_scales(const MirageUGraph *program, const MirageDiag
   return MIRAGE_OK;
 }
 
+// The program's own word: `mirage_kernel.input_scales = array<f64: ..>`, one for each input.
+static MirageStatus attribute_scales(const RunModule *module, uint32_t count, const MirageDiag *diag, double *scales) {
+  MlirAttribute attribute =
+      mlirOperationGetAttributeByName(module->program_op, mlirStringRefCreateFromCString("mirage_kernel.input_scales"));
+  if (mlirAttributeIsNull(attribute))
+    return MIRAGE_OK;
+  if (!mlirAttributeIsADenseF64Array(attribute) || mlirDenseArrayGetNumElements(attribute) != (intptr_t)count)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
+                            "input_scales: array<f64: ...> with one factor for each of the %u inputs is wanted", count);
+  for (uint32_t i = 0; i < count; ++i) {
+    scales[i] = mlirDenseF64ArrayGetElement(attribute, i);
+    if (!(scales[i] > 0 && scales[i] < 1e30))
+      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "input_scales: factor %u is %g, not above 0", i,
+                              scales[i]);
+  }
+  return MIRAGE_OK;
+}
+
 // -------------------------------------------------------------------------------------------------------------- inputs
 
 static MirageStatus apply_options(const RunOptions *options, const MirageDiag *diag, RunInputs *inputs) {
@@ -111,9 +132,11 @@ static MirageStatus draw(const MirageType *type, uint64_t seed, uint64_t stream,
   return MIRAGE_OK;
 }
 
-static MirageStatus fill(const MirageUGraph *program, const RunOptions *options, const MirageDiag *diag,
+static MirageStatus fill(const RunModule *module, const RunOptions *options, const MirageDiag *diag,
                          RunInputs *inputs) {
+  const MirageUGraph *program = module->program;
   MIRAGE_TRY(default_scales(program, diag, inputs->scales));
+  MIRAGE_TRY(attribute_scales(module, inputs->count, diag, inputs->scales));
   MIRAGE_TRY(apply_options(options, diag, inputs));
   for (uint32_t i = 0; i < inputs->count; ++i) {
     const MirageType *type = mirage_ugraph_type(program, mirage_ugraph_get_input(program, i));
@@ -128,16 +151,16 @@ static MirageStatus fill(const MirageUGraph *program, const RunOptions *options,
   return MIRAGE_OK;
 }
 
-MirageStatus run_inputs_create(const MirageUGraph *program, const RunOptions *options, const MirageDiag *diag,
+MirageStatus run_inputs_create(const RunModule *module, const RunOptions *options, const MirageDiag *diag,
                                RunInputs *inputs) {
-  uint32_t count = mirage_ugraph_num_inputs(program);
+  uint32_t count = mirage_ugraph_num_inputs(module->program);
   *inputs = (RunInputs){.count = count};
   inputs->values = calloc(count + 1, sizeof *inputs->values);
   inputs->scales = calloc(count + 1, sizeof *inputs->scales);
   inputs->paths = calloc(count + 1, sizeof *inputs->paths);
   if (!inputs->values || !inputs->scales || !inputs->paths)
     return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "inputs: out of memory");
-  return fill(program, options, diag, inputs);
+  return fill(module, options, diag, inputs);
 }
 
 void run_inputs_deinit(RunInputs *inputs) {

@@ -1,12 +1,12 @@
 // fake_cuda.c - a CUDA driver without a GPU: a shared library with the driver's symbols, so that lib/runtime can be
 // tested.
 //
-// Device memory is host memory. A module's image is text, one kernel a line: "name pointers", "name pointers+maps".
-// Launching a kernel
-// records it and calls the test's `run`; inside a capture it is recorded in the graph instead and runs at each graph
-// launch. Time is a counter that launches advance, so that measured times are exact. Any call can be made to fail, and
-// calls that need a current context refuse to work without one, as the driver does; so do calls that a capture forbids.
-// One lock makes the calls safe for threads, as the driver's are.
+// Device memory is host memory. A module's image is text, one kernel a line: "name pointers", "name pointers+maps"; or
+// PTX, of which only the entries and their parameters are looked at. Launching a kernel records it and calls the test's
+// `run`; inside a capture it is recorded in the graph instead and runs at each graph launch. Time is a counter that
+// launches advance, so that measured times are exact. Any call can be made to fail, and calls that need a current
+// context refuse to work without one, as the driver does; so do calls that a capture forbids. One lock makes the calls
+// safe for threads, as the driver's are.
 #include "fake_cuda.h"
 
 #include <pthread.h>
@@ -71,6 +71,18 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 enum { MAX_DEPTH = 16 };
 static _Thread_local CuContext contexts[MAX_DEPTH]; // of this thread, the last is current
 static _Thread_local int depth;
+
+// For a tool, which cannot set the state: FAKE_CUDA_HANGING and FAKE_CUDA_FAILING name a kernel (a failing one comes to
+// CUDA_ERROR_ILLEGAL_ADDRESS); launch number FAKE_CUDA_ZERO, counted from 1, writes a zero to its last tensor.
+static unsigned zero_at;
+
+__attribute__((constructor)) static void read_environment(void) {
+  const char *zero = getenv("FAKE_CUDA_ZERO");
+  state.hanging = getenv("FAKE_CUDA_HANGING");
+  state.failing = getenv("FAKE_CUDA_FAILING");
+  state.kernel_result = state.failing ? 700 : CU_SUCCESS;
+  zero_at = zero ? (unsigned)atoi(zero) : 0;
+}
 
 FakeCuda *fake_cuda_state(void) { return &state; }
 CuContext fake_cuda_context(void) { return &other; }
@@ -378,6 +390,26 @@ CuResult cuMemsetD8Async(CuDevicePointer to, unsigned char byte, size_t bytes, C
 
 // --------------------------------------------------------------------------------------------------- modules, kernels
 
+// One kernel, or NULL at the end; what comes behind it.
+static const char *read_line(const char *text, struct CuFunctionOpaque *kernel) {
+  int used = 0;
+  if (sscanf(text, "%31s %u %n", kernel->name, &kernel->num_pointers, &used) != 2)
+    return NULL;
+  sscanf(text, "%31s %u+%u %n", kernel->name, &kernel->num_pointers, &kernel->num_maps, &used);
+  return text + used;
+}
+
+// The same of PTX: a parameter is ".param .u64 ..", or, a tensor map, ".param .align 64 .b8 ..".
+static const char *read_entry(const char *text, struct CuFunctionOpaque *kernel) {
+  text = strstr(text, ".entry ");
+  if (!text || sscanf(text, ".entry %31[^( \n]", kernel->name) != 1)
+    return NULL;
+  const char *end = strchr(text, ')');
+  for (text = strstr(text, ".param "); text && text < end; text = strstr(text + 1, ".param "))
+    ++*(strncmp(text, ".param .align 64", 16) == 0 ? &kernel->num_maps : &kernel->num_pointers);
+  return end;
+}
+
 CuResult cuModuleLoadDataEx(CuModule *module, const void *image, unsigned num_options, int *options, void **values) {
   __attribute__((cleanup(unlock))) pthread_mutex_t *held = acquire();
   CuResult failure = injected(__func__);
@@ -392,14 +424,12 @@ CuResult cuModuleLoadDataEx(CuModule *module, const void *image, unsigned num_op
   ++state.num_loads;
   struct CuModuleOpaque *made = new_object(sizeof *made);
   const char *text = image;
-  int used = 0;
   while (made->num_kernels < MAX_KERNELS) {
     struct CuFunctionOpaque *kernel = &made->kernels[made->num_kernels];
-    if (sscanf(text, "%31s %u %n", kernel->name, &kernel->num_pointers, &used) != 2)
-      break;
-    sscanf(text, "%31s %u+%u %n", kernel->name, &kernel->num_pointers, &kernel->num_maps, &used);
     kernel->context = contexts[depth - 1];
-    text += used;
+    text = strstr(image, ".entry") ? read_entry(text, kernel) : read_line(text, kernel);
+    if (!text)
+      break;
     ++made->num_kernels;
   }
   *module = made;
@@ -468,6 +498,8 @@ static void execute(const FakeLaunch *launch) {
   hung = hung || (state.hanging && state.num_launches > state.hang_after && strcmp(state.hanging, launch->kernel) == 0);
   if (state.run)
     state.run(launch);
+  if (state.num_launches == zero_at && launch->num_pointers > 0)
+    memset((void *)(uintptr_t)launch->pointers[launch->num_pointers - 1], 0, 2);
 }
 
 CuResult cuLaunchKernelEx(const CuLaunchConfig *config, CuFunction function, void **parameters, void **extra) {
