@@ -3,8 +3,11 @@
 // Limits (threads, registers, shared memory) are the architecture's, from the CUDA programming guide. Rates are what a
 // good kernel reaches, not the data sheet's peak: device memory, matmul and launch of the h200 row are measured (a
 // read-only stream, a large f16 matmul, empty kernels in a graph), its L2, multiply-add and exponential rates estimated
-// from the data sheet; the other rows scale the data sheet's peaks by what that row reaches. The cost model
-// (lib/search) compares schedules by these numbers, so their ratios matter more than their size.
+// from the data sheet; the other rows scale the data sheet's peaks (for the GeForce cards and the B200, the
+// architecture white papers of GA102, AD102, GB202 and Blackwell) by what that row reaches. Blackwell's rows go the way
+// of sm_80: their products are mma.sync's, and their clusters and tensor copies are left out, because nobody has run
+// ours there. The cost model (lib/search) compares schedules by these numbers, so their ratios matter more than their
+// size.
 #include "mirage/target.h"
 
 #include <string.h>
@@ -94,6 +97,63 @@ static const MirageTarget TARGETS[] = {
         .matmul_flops_per_us = 150e6,
         .fma_flops_per_us = 74e6,
         .exp_per_us = 5.0e6,
+        .launch_us = 1.5,
+    },
+    {
+        .name = "rtx3090",
+        .chip = "sm_86",
+        .ptx = "+ptx80",
+        .compute_major = 8,
+        .compute_minor = 6,
+        .num_sms = 82,
+        .shared_bytes_per_block = 101376,
+        .shared_bytes_per_sm = 102400,
+        .registers_per_sm = 65536,
+        .max_threads_per_block = 1024,
+        .max_threads_per_sm = 1536,
+        .dram_bytes_per_us = 0.8e6,
+        .l2_bytes_per_us = 2.2e6,
+        .matmul_flops_per_us = 62e6,
+        .fma_flops_per_us = 31e6,
+        .exp_per_us = 2.2e6,
+        .launch_us = 1.5,
+    },
+    {
+        .name = "b200",
+        .chip = "sm_100",
+        .ptx = "+ptx86",
+        .compute_major = 10,
+        .compute_minor = 0,
+        .num_sms = 148,
+        .shared_bytes_per_block = 232448,
+        .shared_bytes_per_sm = 233472,
+        .registers_per_sm = 65536,
+        .max_threads_per_block = 1024,
+        .max_threads_per_sm = 2048,
+        .dram_bytes_per_us = 6.6e6,
+        .l2_bytes_per_us = 10e6,
+        .matmul_flops_per_us = 700e6,
+        .fma_flops_per_us = 67e6,
+        .exp_per_us = 4.4e6,
+        .launch_us = 1.5,
+    },
+    {
+        .name = "rtx5090",
+        .chip = "sm_120",
+        .ptx = "+ptx87",
+        .compute_major = 12,
+        .compute_minor = 0,
+        .num_sms = 170,
+        .shared_bytes_per_block = 101376,
+        .shared_bytes_per_sm = 102400,
+        .registers_per_sm = 65536,
+        .max_threads_per_block = 1024,
+        .max_threads_per_sm = 1536,
+        .dram_bytes_per_us = 1.6e6,
+        .l2_bytes_per_us = 6e6,
+        .matmul_flops_per_us = 190e6,
+        .fma_flops_per_us = 94e6,
+        .exp_per_us = 6.5e6,
         .launch_us = 1.5,
     },
 };

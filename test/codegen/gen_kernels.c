@@ -9,8 +9,10 @@
 //
 // With --primitives each instruction of the generator runs by itself, on the emulator and on the GPU, and is compared.
 //
-//   mirage-kernel-test [--emulate [--max-work elements] | --primitives] [--target h200|a100|...] [--filter text]
-//                      [--ptx folder] [--verbose]
+// With --compile they are only compiled. --ptx keeps what was, and a table of the kernels (kernels.csv).
+//
+//   mirage-kernel-test [--emulate [--max-work elements] | --primitives | --compile] [--target h200|a100|...]
+//                      [--filter text] [--ptx folder] [--verbose]
 //
 // Exit status: 0 when every case is ok, 1 otherwise.
 #define _POSIX_C_SOURCE 200809L
@@ -33,7 +35,7 @@
 
 typedef struct Options {
   const char *target, *filter, *ptx_folder;
-  bool verbose, emulate, primitives;
+  bool verbose, emulate, primitives, compile;
   double max_work; // --emulate
 } Options;
 
@@ -112,17 +114,41 @@ static bool assemble(const MirageCode *code, const MirageTarget *target, char *n
   return status == 0;
 }
 
-static void keep_ptx(const Options *options, const KernelCase *c, const MirageTarget *target, const MirageCode *code) {
+// One line a kernel: whose it is, how it is launched, CPU time of compiling the case, and where the PTX is.
+static bool add_rows(const char *folder, const char *file_name, const KernelCase *c, const MirageTarget *target,
+                     const MirageUGraph *lowered, double cpu_ms) {
   char path[512];
-  int n = snprintf(path, sizeof path, "%s/", options->ptx_folder);
-  for (const char *p = c->name; *p && n < 400; ++p)
-    path[n++] = isalnum((unsigned char)*p) ? *p : '_';
-  snprintf(path + n, sizeof path - (size_t)n, ".%s.ptx", target->chip);
-  FILE *file = fopen(path, "w");
+  snprintf(path, sizeof path, "%s/kernels.csv", folder);
+  FILE *file = fopen(path, "a");
   if (!file)
-    return;
-  fputs(code->ptx, file);
-  fclose(file);
+    return false;
+  if (ftell(file) == 0)
+    fprintf(file, "source,target,chip,kernel,threads,shared_bytes,compile_ms,ptx\n");
+  MirageRegionView body = mirage_ugraph_region(lowered, mirage_ugraph_body(lowered));
+  for (uint32_t i = 0; i + 1 < body.num_nodes; ++i) {
+    const MirageLaunch *launched = mirage_ugraph_node(lowered, body.nodes[i]).attrs->custom.launch;
+    fprintf(file, "%s,%s,%s,%s,%d,%d,%.1f,%s\n", c->name, target->name, target->chip, launched->kernel,
+            launched->threads, launched->shared_bytes, cpu_ms, file_name);
+  }
+  return fclose(file) == 0;
+}
+
+static bool keep_ptx(const Options *options, const KernelCase *c, const MirageTarget *target,
+                     const MirageUGraph *lowered, const MirageCode *code, double cpu_ms) {
+  char name[256], path[512];
+  int n = 0;
+  for (const char *p = c->name; *p && n < 200; ++p)
+    name[n++] = isalnum((unsigned char)*p) ? *p : '_';
+  snprintf(name + n, sizeof name - (size_t)n, ".%s.ptx", target->chip);
+  snprintf(path, sizeof path, "%s/%s", options->ptx_folder, name);
+  FILE *file = fopen(path, "w");
+  bool ok = file && fputs(code->ptx, file) >= 0;
+  ok = file && fclose(file) == 0 && ok;
+  if (!ok || !add_rows(options->ptx_folder, name, c, target, lowered, cpu_ms)) {
+    fprintf(stderr, "  cannot write %s\n", path);
+    return false;
+  }
+  return true;
 }
 
 // ------------------------------------------------------------------------------------------------- running, comparing
@@ -307,13 +333,14 @@ static bool run_case(const KernelCase *c, const MirageTarget *target, MirageDevi
   MirageUGraph *source = build(c), *lowered = NULL;
   MirageCode code = {0};
   double start = now_ms();
+  clock_t cpu_start = clock();
   bool ok = source && compile(source, target, &lowered, &code) == MIRAGE_OK;
-  double took = now_ms() - start;
+  double took = now_ms() - start, cpu_ms = 1e3 * (double)(clock() - cpu_start) / CLOCKS_PER_SEC;
   if (ok && options->ptx_folder)
-    keep_ptx(options, c, target, &code);
+    ok = keep_ptx(options, c, target, lowered, &code, cpu_ms);
   if (ok && strstr(code.ptx, ".local"))
     snprintf(assembled, sizeof assembled, "uses local memory");
-  if (ok && have_ptxas() && (!device || options->verbose))
+  if (ok && !options->compile && have_ptxas() && (!device || options->verbose))
     ok = assemble(&code, target, assembled, sizeof assembled);
   if (ok && device)
     ok = compare(device, c, source, lowered, &code, note, sizeof note);
@@ -337,8 +364,8 @@ static bool device_runs(const MirageDevice *device, const MirageTarget *target) 
 
 static int usage(const char *program) {
   fprintf(stderr,
-          "usage: %s [--emulate [--max-work elements] | --primitives] [--target name] [--filter text] [--ptx folder] "
-          "[--verbose]\n",
+          "usage: %s [--emulate [--max-work elements] | --primitives | --compile] [--target name] [--filter text] "
+          "[--ptx folder] [--verbose]\n",
           program);
   return 2;
 }
@@ -358,6 +385,8 @@ int main(int argc, char **argv) {
       options.emulate = true;
     else if (!strcmp(argv[i], "--primitives"))
       options.primitives = true;
+    else if (!strcmp(argv[i], "--compile"))
+      options.compile = true;
     else if (!strcmp(argv[i], "--max-work") && i + 1 < argc)
       options.max_work = atof(argv[++i]);
     else
@@ -365,8 +394,8 @@ int main(int argc, char **argv) {
   }
   static const char *const TARGETS[] = {"h200", "a100"};
   MirageDevice *device = NULL;
-  if (options.emulate) {
-    printf("emulator\n");
+  if (options.emulate || options.compile) {
+    printf("%s\n", options.emulate ? "emulator" : "compiling only");
   } else {
     mirage_device_create(0, &SILENT, &device);
     printf("%s; ptxas %s\n", device ? mirage_device_info(device)->name : "no GPU: assembling only",

@@ -231,7 +231,8 @@ static MirageStatus run_emulated(Jit *jit, const Case *c, uint32_t *in, uint32_t
 static MirageStatus run_on_gpu(MirageDevice *device, MirageModule *module, const Case *c, const uint32_t *in,
                                uint32_t *out, const MirageDiag *diag) {
   uint64_t pointers[2] = {0, 0};
-  MirageLaunchConfig config = {c->name, {1, 1, 1}, {1, 1, 1}, WARP, SHARED, false};
+  MirageLaunchConfig config = {
+      .kernel = c->name, .grid = {1, 1, 1}, .cluster = {1, 1, 1}, .threads = WARP, .shared_bytes = SHARED};
   MirageStatus status = mirage_device_alloc(device, WORDS_IN * 4, diag, &pointers[0]);
   if (status == MIRAGE_OK)
     status = mirage_device_alloc(device, WORDS_OUT * 4, diag, &pointers[1]);
