@@ -21,7 +21,8 @@ typedef struct MirageCode {
 } MirageCode;
 
 /// Rewrites kernel-level operators outside `custom` as custom nodes with their canonical one-operator block graph, so that
-/// a program has its own lowering and code generation sees nothing else. Sugar is expanded first.
+/// a program has its own lowering and code generation sees nothing else. Softmax and norms are one kernel each, attention
+/// is three; what such a kernel computes is rounded once.
 MirageStatus mirage_codegen_canonicalize(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
                                          MirageUGraph **out_graph);
 

@@ -1,9 +1,11 @@
 // canonical.c - rewrites kernel-level operators outside `custom` as custom nodes, one each.
 //
-// Sugar is expanded first; custom nodes are copied as they are. The program's own lowering - the baseline that
-// candidates are measured against - therefore comes from the same generator as the candidates. A constant becomes part
-// of the element-wise operators that use it; only where a tensor is needed does it get a kernel of its own. What is
-// computed from constants alone is a constant: evaluated here, in its own type.
+// One kernel an operator, as a framework has it: softmax, norms and derived functions compute in f32 and round once
+// (canonical_rows.c); attention is three kernels. Custom nodes are copied as they are. The program's own lowering - the
+// baseline that candidates are measured against - therefore comes from the same generator as the candidates.
+//
+// A constant becomes part of the element-wise operators that use it; only where a tensor is needed does it get a kernel
+// of its own. What is computed from constants alone is a constant: evaluated here, in its own type.
 #include "canonical.h"
 
 #include "mirage/codegen.h"
@@ -157,6 +159,61 @@ static void copy_node(Rewrite *rewrite, MirageNode node) {
     copy_placement(rewrite, (MirageValue){view.first_result.index + i});
 }
 
+// softmax(q @ k^T * scale) @ v
+static MirageStatus rewrite_attention(Rewrite *rewrite, const CanonicalOp *op, MirageValue *out_result) {
+  const MirageAttrs transposed = {.matmul = {.transpose_b = true}};
+  CanonicalOp scores = *op, weights = *op, product = *op;
+  scores.op = MIRAGE_OP_MATMUL;
+  scores.num_operands = 2;
+  scores.attrs = &transposed;
+  MIRAGE_TRY(mirage_op_infer(MIRAGE_OP_MATMUL, MIRAGE_LEVEL_KERNEL, 2, op->operand_types, &transposed, NULL,
+                             rewrite->diag, NULL, &scores.result));
+  MirageValue score = mirage__canonical_matmul(&scores);
+  const MirageAttrs last = {.dim = {(int32_t)scores.result.rank - 1}};
+  weights.op = MIRAGE_OP_SOFTMAX;
+  weights.num_operands = 1;
+  weights.attrs = &last;
+  weights.operands = &score;
+  weights.operand_types = &scores.result;
+  weights.result = scores.result;
+  weights.scale = op->attrs->sdpa.scale;
+  const MirageValue operands[] = {mirage__canonical_rows(&weights), op->operands[2]};
+  const MirageType types[] = {scores.result, op->operand_types[2]};
+  product.op = MIRAGE_OP_MATMUL;
+  product.num_operands = 2;
+  product.attrs = NULL;
+  product.operands = operands;
+  product.operand_types = types;
+  *out_result = mirage__canonical_matmul(&product);
+  return MIRAGE_OK;
+}
+
+static MirageStatus rewrite_by_kind(Rewrite *rewrite, const CanonicalOp *op, const void *loc, MirageValue *out_result) {
+  switch (mirage_op_info(op->op)->kind) {
+  case MIRAGE_KIND_MATMUL:
+    *out_result = mirage__canonical_matmul(op);
+    return MIRAGE_OK;
+  case MIRAGE_KIND_REDUCE:
+    *out_result = mirage__canonical_reduce(op);
+    return MIRAGE_OK;
+  case MIRAGE_KIND_UNARY:
+  case MIRAGE_KIND_BINARY:
+  case MIRAGE_KIND_CAST:
+  case MIRAGE_KIND_CONSTANT:
+  case MIRAGE_KIND_SHAPE:
+    *out_result = op->op == MIRAGE_OP_RESHAPE ? mirage__canonical_reshape(op) : mirage__canonical_pointwise(op);
+    return MIRAGE_OK;
+  case MIRAGE_KIND_SUGAR:
+    if (op->op == MIRAGE_OP_SDPA)
+      return rewrite_attention(rewrite, op, out_result);
+    *out_result = mirage__canonical_rows(op);
+    return MIRAGE_OK;
+  default:
+    return mirage_diag_fail(rewrite->diag, loc, MIRAGE_UNSUPPORTED, "%s: has no canonical block graph",
+                            mirage_op_info(op->op)->mnemonic);
+  }
+}
+
 static MirageStatus rewrite_operator(Rewrite *rewrite, const MirageNodeView *view) {
   MirageOpKind kind = mirage_op_info(view->op)->kind;
   bool folds = kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY;
@@ -173,28 +230,18 @@ static MirageStatus rewrite_operator(Rewrite *rewrite, const MirageNodeView *vie
     constants[i] = folds ? rewrite->constants[view->operands[i].index] : NULL;
   }
   mirage_ugraph_set_loc(rewrite->to, view->loc);
-  CanonicalOp op = {rewrite->to, rewrite->target,    view->op,
-                    view->attrs, view->num_operands, operands,
-                    types,       constants,          *mirage_ugraph_type(rewrite->from, view->first_result)};
-  MirageValue result;
-  switch (kind) {
-  case MIRAGE_KIND_MATMUL:
-    result = mirage__canonical_matmul(&op);
-    break;
-  case MIRAGE_KIND_REDUCE:
-    result = mirage__canonical_reduce(&op);
-    break;
-  case MIRAGE_KIND_UNARY:
-  case MIRAGE_KIND_BINARY:
-  case MIRAGE_KIND_CAST:
-  case MIRAGE_KIND_CONSTANT:
-  case MIRAGE_KIND_SHAPE:
-    result = view->op == MIRAGE_OP_RESHAPE ? mirage__canonical_reshape(&op) : mirage__canonical_pointwise(&op);
-    break;
-  default:
-    return mirage_diag_fail(rewrite->diag, view->loc, MIRAGE_UNSUPPORTED, "%s: has no canonical block graph",
-                            mirage_op_info(view->op)->mnemonic);
-  }
+  const CanonicalOp op = {.graph = rewrite->to,
+                          .target = rewrite->target,
+                          .op = view->op,
+                          .attrs = view->attrs,
+                          .num_operands = view->num_operands,
+                          .operands = operands,
+                          .operand_types = types,
+                          .constants = constants,
+                          .result = *mirage_ugraph_type(rewrite->from, view->first_result),
+                          .scale = 1};
+  MirageValue result = {0};
+  MIRAGE_TRY(rewrite_by_kind(rewrite, &op, view->loc, &result));
   rewrite->map[view->first_result.index] = result;
   return mirage_ugraph_status(rewrite->to);
 }
@@ -240,15 +287,13 @@ MirageStatus mirage_codegen_canonicalize(const MirageUGraph *graph, const Mirage
   if (!out_graph || !graph || !target)
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "canonicalize: graph, target and result are all needed");
   *out_graph = NULL;
-  MirageUGraph *expanded = NULL;
-  MIRAGE_TRY(mirage_ugraph_expand(graph, diag, &expanded));
-  Rewrite rewrite = {.from = expanded, .target = target, .diag = diag};
+  Rewrite rewrite = {.from = graph, .target = target, .diag = diag};
   mirage_arena_init(&rewrite.arena, NULL);
   rewrite.to = mirage_ugraph_create(NULL, mirage_ugraph_get_meta(graph)->name, diag);
   rewrite.map =
-      mirage_arena_alloc_array(&rewrite.arena, (size_t)mirage_ugraph_num_values(expanded) + 1, sizeof *rewrite.map);
-  rewrite.constants = mirage_arena_alloc_array(&rewrite.arena, (size_t)mirage_ugraph_num_values(expanded) + 1,
-                                               sizeof *rewrite.constants);
+      mirage_arena_alloc_array(&rewrite.arena, (size_t)mirage_ugraph_num_values(graph) + 1, sizeof *rewrite.map);
+  rewrite.constants =
+      mirage_arena_alloc_array(&rewrite.arena, (size_t)mirage_ugraph_num_values(graph) + 1, sizeof *rewrite.constants);
   MirageStatus status = MIRAGE_OK;
   if (!rewrite.to || !rewrite.map || !rewrite.constants)
     status = mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "canonicalize: out of memory");
@@ -261,6 +306,5 @@ MirageStatus mirage_codegen_canonicalize(const MirageUGraph *graph, const Mirage
     mirage_ugraph_destroy(rewrite.to);
   }
   mirage_arena_deinit(&rewrite.arena);
-  mirage_ugraph_destroy(expanded);
   return status;
 }

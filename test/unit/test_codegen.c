@@ -242,6 +242,34 @@ static void test_program_lowers(void **state) {
   mirage_ugraph_destroy(program);
 }
 
+// A program of one operator on x [8, 64], or on three of them.
+static uint32_t kernels_of(MirageOp op, uint32_t num_operands, MirageAttrs attrs) {
+  MirageUGraph *program = mirage_ugraph_create(NULL, "program", &DIAG), *lowered = NULL;
+  MirageValue operands[3];
+  for (uint32_t i = 0; i < num_operands; ++i)
+    operands[i] = mirage_ugraph_input(program, mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){8, 64}));
+  MirageValue y = mirage_ugraph_apply(program, op, num_operands, operands,
+                                      mirage_op_info(op)->attrs == MIRAGE_ATTRS_NONE ? NULL : &attrs);
+  mirage_ugraph_return(program, 1, &y);
+  assert_int_equal(mirage_ugraph_finish(program), MIRAGE_OK);
+  assert_int_equal(mirage_codegen_canonicalize(program, mirage_target_find("h200"), &DIAG, &lowered), MIRAGE_OK);
+  uint32_t kernels = mirage_ugraph_region(lowered, mirage_ugraph_body(lowered)).num_nodes - 1; // and the return
+  mirage_ugraph_destroy(lowered);
+  mirage_ugraph_destroy(program);
+  return kernels;
+}
+
+static void test_one_kernel_an_operator(void **state) {
+  assert_int_equal(kernels_of(MIRAGE_OP_SILU, 1, (MirageAttrs){0}), 1);
+  assert_int_equal(kernels_of(MIRAGE_OP_GELU_TANH, 1, (MirageAttrs){0}), 1);
+  assert_int_equal(kernels_of(MIRAGE_OP_MIN, 2, (MirageAttrs){0}), 1);
+  assert_int_equal(kernels_of(MIRAGE_OP_REDUCE_MEAN, 1, (MirageAttrs){.reduce = {1, 1}}), 1);
+  assert_int_equal(kernels_of(MIRAGE_OP_SOFTMAX, 1, (MirageAttrs){.dim = {0}}), 1);
+  assert_int_equal(kernels_of(MIRAGE_OP_RMS_NORM, 1, (MirageAttrs){.eps = {1e-3}}), 1);
+  assert_int_equal(kernels_of(MIRAGE_OP_LAYER_NORM, 1, (MirageAttrs){.eps = {1e-3}}), 1);
+  assert_int_equal(kernels_of(MIRAGE_OP_SDPA, 3, (MirageAttrs){.sdpa = {0.125}}), 3);
+}
+
 // Canonicalizing a graph of custom kernels copies it: the code is the same.
 static void test_canonicalize_keeps_custom_kernels(void **state) {
   MirageUGraph *graph = rms_fused(SMALL, RMS_RIGHT, &DIAG), *copy = NULL;
@@ -352,6 +380,7 @@ int main(void) {
       cmocka_unit_test(test_same_input_same_ptx),
       cmocka_unit_test(test_unoptimised_code_keeps_registers),
       cmocka_unit_test(test_program_lowers),
+      cmocka_unit_test(test_one_kernel_an_operator),
       cmocka_unit_test(test_canonicalize_keeps_custom_kernels),
       cmocka_unit_test(test_collectives),
       cmocka_unit_test(test_refused_collectives),

@@ -1,0 +1,143 @@
+// canonical_matmul.c - the canonical block graph of a product.
+//
+// Grid x over n, y over m, z over the largest batch dimension; further batch dimensions and the contraction are loops.
+// Tile extents come from a small search over the predicted busy time of the fullest multiprocessor.
+#include "canonical.h"
+
+typedef struct Tiling {
+  int64_t m, n, k;          // extents of the product
+  int64_t m_parts, n_parts; // blocks
+  int64_t k_range;          // iterations
+} Tiling;
+
+// Busy time of the fullest multiprocessor, in cycles: products on the matrix units (or plain), operands from the L2.
+static double tiling_cost(const CanonicalOp *op, const Tiling *t, int64_t bm, int64_t bn, double batch) {
+  bool plain = op->result.dtype == MIRAGE_F32;
+  double blocks = (double)cut_ceil_div(t->m, bm) * (double)cut_ceil_div(t->n, bn) * batch;
+  double waves = blocks / op->target->num_sms;
+  waves = (double)(int64_t)waves + (waves > (double)(int64_t)waves);
+  double rows = (double)(bm < 16 ? (bm < 8 ? 8 : bm) : cut_ceil_div(bm, 16) * 16);
+  double work = rows * (double)bn / (plain ? 64 : 512), bytes = (double)(bm + bn) * (plain ? 4 : 2) / 40;
+  double each = work > bytes ? work + bytes / 4 : bytes + work / 4;
+  return waves * (each * (double)t->k + 600 + 8 * (double)cut_ceil_div(t->k, 128));
+}
+
+static Tiling choose_tiling(const CanonicalOp *op, int64_t m, int64_t n, int64_t k, int64_t batch) {
+  static const int64_t ROWS[] = {8, 16, 32, 64, 128}, COLUMNS[] = {16, 24, 32, 40, 48, 64, 80, 96, 128};
+  Tiling t = {.m = m, .n = n, .k = k, .m_parts = 1, .n_parts = 1};
+  bool plain = op->result.dtype == MIRAGE_F32;
+  double best = -1;
+  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; ++i)
+    for (size_t j = 0; j < sizeof COLUMNS / sizeof *COLUMNS; ++j) {
+      int64_t bm = ROWS[i] < m ? ROWS[i] : m, bn = COLUMNS[j] < n ? COLUMNS[j] : n;
+      if (bm * bn > (plain ? 4096 : 16384))
+        continue;
+      double cost = tiling_cost(op, &t, bm, bn, (double)batch);
+      if (best >= 0 && cost >= best)
+        continue;
+      best = cost;
+      t.m_parts = cut_ceil_div(m, bm);
+      t.n_parts = cut_ceil_div(n, bn);
+    }
+  int64_t bm = cut_chunk(m, t.m_parts), bn = cut_chunk(n, t.n_parts), bk = plain ? 32 : (bm + bn) > 160 ? 64 : 128;
+  if (!plain && bm <= 16 && k % 512 == 0 && k > 512)
+    bk = 512; // sixteen warps with a step of 32 each: the direct form (lib/layout/split.c)
+  t.k_range = cut_ceil_div(k, bk);
+  return t;
+}
+
+typedef struct Batch {
+  int grid_dim;                   // dimension (of the result) on grid axis z, -1 = none
+  int loop_dims[MIRAGE_MAX_RANK]; // the others of extent > 1, one loop each
+  int num_loops;
+} Batch;
+
+static Batch choose_batch(const MirageType *result) {
+  Batch batch = {.grid_dim = -1};
+  for (int d = 0; d + 2 < (int)result->rank; ++d)
+    if (result->shape[d] > 1 && result->shape[d] <= 65535 &&
+        (batch.grid_dim < 0 || result->shape[d] > result->shape[batch.grid_dim]))
+      batch.grid_dim = d;
+  for (int d = 0; d + 2 < (int)result->rank; ++d)
+    if (d != batch.grid_dim && result->shape[d] > 1)
+      batch.loop_dims[batch.num_loops++] = d;
+  return batch;
+}
+
+// Maps grid z and the batch loops onto the leading dimensions of a tensor (right-aligned with the result).
+static void map_batch(const Batch *batch, const MirageType *result, const MirageType *tensor,
+                      MirageAccessAttrs *access) {
+  int shift = (int)result->rank - (int)tensor->rank;
+  int grid = batch->grid_dim - shift;
+  if (batch->grid_dim >= 0 && grid >= 0 && tensor->shape[grid] > 1)
+    access->grid[2] = (int8_t)grid;
+  for (int l = 0; l < batch->num_loops; ++l) {
+    int dim = batch->loop_dims[l] - shift;
+    if (dim >= 0 && tensor->shape[dim] > 1)
+      access->loop[l] = (int8_t)dim;
+  }
+}
+
+static MirageAccessAttrs matmul_access(const CanonicalOp *op, const Batch *batch, const Tiling *t, uint32_t operand) {
+  const MirageType *type = &op->operand_types[operand];
+  bool transposed = op->attrs && (operand == 0 ? op->attrs->matmul.transpose_a : op->attrs->matmul.transpose_b);
+  int8_t last = (int8_t)(type->rank - 1), before = (int8_t)(type->rank - 2);
+  bool k_last = (operand == 0) != transposed;
+  MirageAccessAttrs access = no_access();
+  access.grid[operand == 0 ? 1 : 0] = k_last ? before : last;
+  if (t->k_range > 1)
+    access.loop[batch->num_loops] = k_last ? last : before;
+  map_batch(batch, &op->result, type, &access);
+  return access;
+}
+
+static MirageValue matmul_tile(const CanonicalOp *op, MirageNode custom, const Batch *batch, const Tiling *t) {
+  MirageValue tiles[2];
+  for (uint32_t i = 0; i < 2; ++i) {
+    MirageAccessAttrs access = matmul_access(op, batch, t, i);
+    tiles[i] = mirage_ugraph_load(op->graph, mirage_ugraph_argument(op->graph, custom, i), &access);
+  }
+  return mirage_ugraph_apply(op->graph, MIRAGE_OP_MATMUL, 2, tiles, op->attrs);
+}
+
+static MirageValue matmul_total(const CanonicalOp *op, MirageNode custom, const Batch *batch, const Tiling *t) {
+  if (t->k_range == 1)
+    return matmul_tile(op, custom, batch, t);
+  int64_t shape[MIRAGE_MAX_RANK];
+  for (uint32_t d = 0; d + 2 < op->result.rank; ++d)
+    shape[d] = 1; // every batch dimension is on the grid, or a loop's
+  shape[op->result.rank - 2] = cut_chunk(t->m, t->m_parts);
+  shape[op->result.rank - 1] = cut_chunk(t->n, t->n_parts);
+  MirageValue zero = mirage_ugraph_constant(op->graph, mirage_type_tile(MIRAGE_F32, op->result.rank, shape), 0);
+  MirageCarry sum = {.combine = MIRAGE_COMBINE_SUM};
+  MirageLoopAttrs attrs = {.range = t->k_range, .num_carries = 1, .carries = &sum};
+  MirageNode loop = mirage_ugraph_open_loop(op->graph, 1, &zero, &attrs);
+  MirageValue product = matmul_tile(op, custom, batch, t);
+  mirage_ugraph_close(op->graph, 1, &product);
+  return mirage_ugraph_result(op->graph, loop, 0);
+}
+
+MirageValue mirage__canonical_matmul(const CanonicalOp *op) {
+  const MirageType *a = &op->operand_types[0], *result = &op->result;
+  bool transposed = op->attrs && op->attrs->matmul.transpose_a;
+  int64_t k = a->shape[a->rank - (transposed ? 2 : 1)];
+  Batch batch = choose_batch(result);
+  int64_t blocks = batch.grid_dim >= 0 ? result->shape[batch.grid_dim] : 1;
+  Tiling t = choose_tiling(op, result->shape[result->rank - 2], result->shape[result->rank - 1], k, blocks);
+  MirageCustomAttrs attrs = {.grid = {t.n_parts, t.m_parts, blocks}, .cluster = {1, 1, 1}};
+  MirageNode custom = mirage__open_canonical(op, &attrs);
+  for (int l = 0; l < batch.num_loops; ++l) {
+    MirageLoopAttrs outer = {.range = result->shape[batch.loop_dims[l]]};
+    mirage_ugraph_open_loop(op->graph, 0, NULL, &outer);
+  }
+  MirageValue tile = matmul_total(op, custom, &batch, &t);
+  MirageAccessAttrs out = no_access();
+  out.grid[0] = (int8_t)(result->rank - 1);
+  out.grid[1] = (int8_t)(result->rank - 2);
+  map_batch(&batch, result, result, &out);
+  mirage_ugraph_store(op->graph, tile, mirage_ugraph_argument(op->graph, custom, 2), &out);
+  for (int l = 0; l < batch.num_loops; ++l)
+    mirage_ugraph_close(op->graph, 0, NULL);
+  mirage_ugraph_close(op->graph, 0, NULL);
+  return mirage_ugraph_result(op->graph, custom, 0);
+}
