@@ -24,9 +24,11 @@ typedef struct CheckReport {
 /// Compiles `graph` for `target`, runs it with copies as late and as early as allowed on seeded normal inputs, and
 /// compares every output with the float64 evaluation of the same graph.
 ///
-/// Allowed: four times the error that evaluation in the graph's own types makes (lib/eval, mirage_domain_real), plus
-///          two roundings of the output's type; for single elements eight times, so that one wrong element in a large
-///          result shows. Outputs that overflow in the graph's own types are compared where they are finite.
+/// Allowed: four times the error that evaluation in the graph's own types makes (lib/eval, mirage_domain_real; the
+/// worst
+///          of three, with inputs moved by a rounding), plus two roundings of the output's type; for single elements
+///          eight times, so that one wrong element in a large result shows. Outputs that overflow in the graph's own
+///          types are compared where they are finite.
 /// Inputs:  weights (operands after the first with two dimensions or more) are scaled so that sums stay near 1.
 void check_graph(const MirageUGraph *graph, const MirageTarget *target, uint64_t seed, double max_work,
                  CheckReport *out_report);
