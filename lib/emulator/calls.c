@@ -20,9 +20,11 @@ static uint32_t emu_CLUSTER_RANK(uint32_t op) { return machine()->self->block->r
 // ------------------------------------------------------------------------------------------------------ meeting points
 
 static void emu_nothing(uint32_t op) {} // in place of an instruction left out on purpose (MirageFault)
-static void emu_BARRIER(uint32_t op, uint32_t number) { mirage__machine_barrier(machine(), number, op); }
-static void emu_CLUSTER_ARRIVE(uint32_t op) { mirage__machine_cluster_arrive(machine(), op); }
-static void emu_CLUSTER_WAIT(uint32_t op) { mirage__machine_cluster_wait(machine(), op); }
+static void emu_BARRIER(uint32_t op, uint32_t number) {
+  mirage__meeting_barrier(machine(), op, number, machine()->launch->threads, true);
+}
+static void emu_CLUSTER_ARRIVE(uint32_t op) { mirage__meeting_cluster_arrive(machine(), op); }
+static void emu_CLUSTER_WAIT(uint32_t op) { mirage__meeting_cluster_wait(machine(), op); }
 static void emu_GRID_LAUNCH_DEPENDENTS(uint32_t op) {}
 static void emu_GRID_WAIT(uint32_t op) { machine()->self->grid_waited = true; }
 
@@ -49,82 +51,117 @@ static void emu_CP_ASYNC_4_FILL(uint32_t op, uint64_t to, uint64_t from, uint32_
 static void emu_CP_ASYNC_COMMIT(uint32_t op) { mirage__copy_commit(machine()); }
 static void emu_CP_ASYNC_WAIT(uint32_t op, uint32_t allowed) { mirage__copy_wait(machine(), op, allowed); }
 
-// ------------------------------------------------------------------------------------- mbarriers, bulk copies,
-// warpgroups
+// -------------------------------------------------------------------------------------------- barriers of some threads
 
-static void refuse(uint32_t op, const char *what) { mirage__machine_fail(machine(), op, "%s: not emulated", what); }
-static void check_mbarrier(uint32_t op, uint64_t address) {
-  if (address % 8)
-    mirage__machine_fail(machine(), op, "an mbarrier at byte %lld of shared memory: misaligned",
-                         (long long)(address - MIRAGE_HOST_SHARED_BASE));
-  refuse(op, "mbarrier");
+static void emu_SYNC_WARP(uint32_t op, uint32_t lanes) { mirage__meeting_warp(machine(), op, lanes); }
+static void emu_BARRIER_NAMED(uint32_t op, uint32_t number, uint32_t threads) {
+  mirage__meeting_barrier(machine(), op, number, threads, true);
 }
-static void emu_BARRIER_NAMED(uint32_t op, uint32_t number, uint32_t threads) { refuse(op, "named barrier"); }
-static void emu_BARRIER_NAMED_ARRIVE(uint32_t op, uint32_t number, uint32_t threads) { refuse(op, "named barrier"); }
-static void emu_SET_REGISTERS_MORE(uint32_t op, uint32_t count) { refuse(op, "setmaxnreg"); }
-static void emu_SET_REGISTERS_FEWER(uint32_t op, uint32_t count) { refuse(op, "setmaxnreg"); }
-static void emu_MBARRIER_INIT(uint32_t op, uint64_t address, uint32_t count) { check_mbarrier(op, address); }
-static void emu_MBARRIER_INVAL(uint32_t op, uint64_t address) { check_mbarrier(op, address); }
-static void emu_MBARRIER_EXPECT(uint32_t op, uint64_t address, uint32_t bytes) { check_mbarrier(op, address); }
-static void emu_MBARRIER_ARRIVE(uint32_t op, uint64_t address) { check_mbarrier(op, address); }
-static void emu_MBARRIER_ARRIVE_CLUSTER(uint32_t op, uint64_t address) { check_mbarrier(op, address); }
+static void emu_BARRIER_NAMED_ARRIVE(uint32_t op, uint32_t number, uint32_t threads) {
+  mirage__meeting_barrier(machine(), op, number, threads, false);
+}
+static void emu_SET_REGISTERS_MORE(uint32_t op, uint32_t count) {
+  mirage__meeting_registers(machine(), op, count, true);
+}
+static void emu_SET_REGISTERS_FEWER(uint32_t op, uint32_t count) {
+  mirage__meeting_registers(machine(), op, count, false);
+}
+
+static void emu_MBARRIER_INIT(uint32_t op, uint64_t address, uint32_t count) {
+  mirage__mbarrier_init(machine(), op, address, count);
+}
+static void emu_MBARRIER_INVAL(uint32_t op, uint64_t address) { mirage__mbarrier_end(machine(), op, address); }
+static void emu_MBARRIER_EXPECT(uint32_t op, uint64_t address, uint32_t bytes) {
+  mirage__mbarrier_arrive(machine(), op, address, bytes);
+}
+static void emu_MBARRIER_ARRIVE(uint32_t op, uint64_t address) { mirage__mbarrier_arrive(machine(), op, address, 0); }
+static void emu_MBARRIER_ARRIVE_CLUSTER(uint32_t op, uint64_t address) {
+  mirage__mbarrier_arrive(machine(), op, address, 0);
+}
 static uint32_t emu_MBARRIER_TRY_WAIT(uint32_t op, uint64_t address, uint32_t parity) {
-  check_mbarrier(op, address);
-  return 0;
+  return mirage__mbarrier_try_wait(machine(), op, address, parity);
 }
-static void emu_CP_ASYNC_ARRIVE(uint32_t op, uint64_t address) { check_mbarrier(op, address); }
-static void emu_FENCE_MBARRIER_INIT(uint32_t op) {}
-static void emu_FENCE_ASYNC_SHARED(uint32_t op) {}
+static void emu_CP_ASYNC_ARRIVE(uint32_t op, uint64_t address) { mirage__copy_arrive(machine(), op, address); }
+static void emu_FENCE_MBARRIER_INIT(uint32_t op) { mirage__mbarrier_fence(machine()); }
+static void emu_FENCE_ASYNC_SHARED(uint32_t op) {
+  mirage__mbarrier_fence(machine());
+  mirage__clock_fence(machine(), machine()->self);
+}
+
+// -------------------------------------------------------------------------------------------------- bulk, tensor
+// copies
+
 static void emu_BULK_COPY(uint32_t op, uint64_t to, uint64_t from, uint32_t bytes, uint64_t mbarrier) {
-  refuse(op, "bulk copy");
+  mirage__bulk_copy(machine(), op, to, from, bytes, mbarrier);
 }
-static void tensor_copy(uint32_t op) { refuse(op, "tensor copy"); }
+static void multicast(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t rank,
+                      const int32_t *coordinates, uint32_t blocks) {
+  if ((blocks & 0xffff) == 0)
+    mirage__machine_fail(machine(), op, "copies to no block of the cluster");
+  mirage__tensor_copy(machine(), op, to, map, mbarrier, rank, coordinates, blocks & 0xffff);
+}
 static void emu_TENSOR_COPY_1D(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0) {
-  tensor_copy(op);
+  mirage__tensor_copy(machine(), op, to, map, mbarrier, 1, (int32_t[]){(int32_t)c0}, 0);
 }
 static void emu_TENSOR_COPY_1D_MULTICAST(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0,
                                          uint32_t blocks) {
-  tensor_copy(op);
+  multicast(op, to, map, mbarrier, 1, (int32_t[]){(int32_t)c0}, blocks);
 }
 static void emu_TENSOR_COPY_2D(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0, uint32_t c1) {
-  tensor_copy(op);
+  mirage__tensor_copy(machine(), op, to, map, mbarrier, 2, (int32_t[]){(int32_t)c0, (int32_t)c1}, 0);
 }
 static void emu_TENSOR_COPY_2D_MULTICAST(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0,
                                          uint32_t c1, uint32_t blocks) {
-  tensor_copy(op);
+  multicast(op, to, map, mbarrier, 2, (int32_t[]){(int32_t)c0, (int32_t)c1}, blocks);
 }
 static void emu_TENSOR_COPY_3D(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0, uint32_t c1,
                                uint32_t c2) {
-  tensor_copy(op);
+  mirage__tensor_copy(machine(), op, to, map, mbarrier, 3, (int32_t[]){(int32_t)c0, (int32_t)c1, (int32_t)c2}, 0);
 }
 static void emu_TENSOR_COPY_3D_MULTICAST(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0,
                                          uint32_t c1, uint32_t c2, uint32_t blocks) {
-  tensor_copy(op);
+  multicast(op, to, map, mbarrier, 3, (int32_t[]){(int32_t)c0, (int32_t)c1, (int32_t)c2}, blocks);
 }
 static void emu_TENSOR_COPY_4D(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0, uint32_t c1,
                                uint32_t c2, uint32_t c3) {
-  tensor_copy(op);
+  mirage__tensor_copy(machine(), op, to, map, mbarrier, 4,
+                      (int32_t[]){(int32_t)c0, (int32_t)c1, (int32_t)c2, (int32_t)c3}, 0);
 }
 static void emu_TENSOR_COPY_4D_MULTICAST(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0,
                                          uint32_t c1, uint32_t c2, uint32_t c3, uint32_t blocks) {
-  tensor_copy(op);
+  multicast(op, to, map, mbarrier, 4, (int32_t[]){(int32_t)c0, (int32_t)c1, (int32_t)c2, (int32_t)c3}, blocks);
 }
 static void emu_TENSOR_COPY_5D(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0, uint32_t c1,
                                uint32_t c2, uint32_t c3, uint32_t c4) {
-  tensor_copy(op);
+  mirage__tensor_copy(machine(), op, to, map, mbarrier, 5,
+                      (int32_t[]){(int32_t)c0, (int32_t)c1, (int32_t)c2, (int32_t)c3, (int32_t)c4}, 0);
 }
 static void emu_TENSOR_COPY_5D_MULTICAST(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t c0,
                                          uint32_t c1, uint32_t c2, uint32_t c3, uint32_t c4, uint32_t blocks) {
-  tensor_copy(op);
+  multicast(op, to, map, mbarrier, 5, (int32_t[]){(int32_t)c0, (int32_t)c1, (int32_t)c2, (int32_t)c3, (int32_t)c4},
+            blocks);
 }
-static void emu_WGMMA_FENCE(uint32_t op) {}
-static void emu_WGMMA_COMMIT(uint32_t op) {}
-static void emu_WGMMA_WAIT(uint32_t op, uint64_t groups) {}
+
+// -----------------------------------------------------------------------------------------------------------
+// warpgroups
+
+static void emu_WGMMA_FENCE(uint32_t op) { mirage__group_fence(machine(), op); }
+static void emu_WGMMA_COMMIT(uint32_t op) { mirage__group_commit(machine(), op); }
+static void emu_WGMMA_WAIT(uint32_t op, uint64_t groups) { mirage__group_wait(machine(), op, (uint32_t)groups); }
 static void emu_wgmma(uint32_t op, uint32_t dtype, uint32_t n, uint32_t majors, uint64_t a, const uint32_t *a_regs,
                       uint64_t b, float *cells) {
-  refuse(op, "wgmma");
+  GroupProduct product = {.type = dtype == MIRAGE_F16 ? MMA_F16 : MMA_BF16,
+                          .n = n,
+                          .a_mn_major = majors & 1,
+                          .b_mn_major = majors >> 1 & 1,
+                          .a = a,
+                          .b = b,
+                          .a_regs = a_regs};
+  mirage__group_product(machine(), op, &product, cells);
 }
-static void emu_wgmma_results(uint32_t op, uint32_t count, float *cells) { refuse(op, "wgmma"); }
+static void emu_wgmma_results(uint32_t op, uint32_t count, float *cells) {
+  mirage__group_results(machine(), op, count, cells);
+}
 
 // --------------------------------------------------------------------------------------------------------------- warps
 
@@ -240,6 +277,7 @@ static Pair emu_ld_global(uint32_t op, uint64_t address, uint32_t bytes) {
 }
 static void emu_st_global(uint32_t op, uint64_t address, uint32_t bytes, uint64_t low, uint64_t high) {
   Pair pair = {low, high};
+  mirage__group_check_store(machine(), op, &pair, bytes);
   memcpy(mirage__memory_global(machine(), op, address, bytes, bytes, true), &pair, bytes);
 }
 static Pair emu_ld_shared(uint32_t op, uint64_t address, uint32_t bytes) {
@@ -249,6 +287,7 @@ static Pair emu_ld_shared(uint32_t op, uint64_t address, uint32_t bytes) {
 }
 static void emu_st_shared(uint32_t op, uint64_t address, uint32_t bytes, uint64_t low, uint64_t high) {
   Pair pair = {low, high};
+  mirage__group_check_store(machine(), op, &pair, bytes);
   memcpy(mirage__memory_shared_write(machine(), op, address, bytes), &pair, bytes);
 }
 static void emu_LD_GLOBAL_16_STREAM(uint32_t op, uint64_t address, uint32_t *out) {
@@ -269,15 +308,15 @@ static uint64_t emu_MAP_RANK(uint32_t op, uint64_t address, uint32_t rank) {
 
 static uint32_t emu_ATOMIC_ADD_RELEASE(uint32_t op, uint64_t address, uint32_t value) {
   uint32_t *word = mirage__memory_flag(machine(), op, address, true), before = *word;
-  mirage__order_release(machine(), op, address);
-  mirage__order_acquire(machine(), op, address);
+  mirage__order_acquire(machine(), address);
+  mirage__order_release(machine(), address);
   *word = before + value;
   return before;
 }
 
 static void emu_RED_RELEASE(uint32_t op, uint64_t address, uint32_t value) {
   uint32_t *word = mirage__memory_flag(machine(), op, address, true);
-  mirage__order_release(machine(), op, address);
+  mirage__order_release(machine(), address);
   *word += value;
 }
 
@@ -296,7 +335,7 @@ static uint32_t emu_LD_ACQUIRE(uint32_t op, uint64_t address) {
     mirage__machine_poll(m);
   }
   uint32_t value = *mirage__memory_flag(m, op, address, false);
-  mirage__order_acquire(m, op, address);
+  mirage__order_acquire(m, address);
   self->poll_address = address;
   self->poll_progress = m->progress;
   return value;

@@ -1,9 +1,8 @@
-// machine.c - threads of a kernel: whose turn it is, where they meet, and what happens when they cannot.
+// machine.c - threads of a kernel: whose turn it is, and what happens when nobody's is.
 //
 // Blocks run cluster by cluster, or all at once where they wait for each other. Within such a batch every thread is a
-// fibre. A fibre that waits stands in a Meeting's list; the last to come puts all of them at the end of the ready
-// queue. The main stack runs when no fibre is ready: then all have ended, or some poll device memory that has changed
-// since, or it is a deadlock.
+// fibre. The main stack runs when no fibre is ready: then all have ended, or a bulk copy may arrive now, which is as
+// late as it can, or some poll device memory that has changed since, or it is a deadlock.
 #include "machine.h"
 
 #include <stdarg.h>
@@ -41,13 +40,15 @@ _Noreturn void mirage__machine_fail(Machine *m, uint32_t op, const char *format,
   size_t n = strlen(m->message);
   snprintf(m->message + n, sizeof m->message - n, " (%s, block %u %u %u, thread %u)", m->launch->name, block[0],
            block[1], block[2], self->thread);
+  if (m->landing)
+    longjmp(m->landed, 1);
   mirage__stack_end(&m->self->stack, &m->main);
   abort(); // nobody switches back to a machine that failed
 }
 
 // ---------------------------------------------------------------------------------------------------------- switching
 
-static void make_ready(Machine *m, Fibre *fibre) {
+void mirage__machine_make_ready(Machine *m, Fibre *fibre) {
   fibre->state = READY;
   fibre->next = NULL;
   if (m->last_ready)
@@ -78,45 +79,23 @@ static void fibre_main(void) {
   Machine *m = mirage__machine;
   m->launch->entry(m->pointers);
   mirage__copy_end(m);
+  mirage__group_end(m);
   Fibre *self = m->self;
   self->state = ENDED;
-  ++self->block->ended;
+  if (++self->block->ended == m->launch->threads)
+    mirage__copy_check_end(m);
   ++m->ended;
   Fibre *next = take_ready(m);
   mirage__stack_end(&self->stack, next ? &next->stack : &m->main);
   abort(); // an ended thread is never continued
 }
 
-bool mirage__machine_meet(Machine *m, Meeting *meeting, uint32_t expected, const char *where, uint32_t op) {
+void mirage__machine_suspend(Machine *m, const char *where, uint32_t op) {
   Fibre *self = m->self;
-  if (meeting->arrived == 0) {
-    meeting->where = where;
-    meeting->op = op;
-  } else if (meeting->where != where || meeting->op != op) {
-    mirage__machine_fail(m, op, "%s meets threads that wait at %s of %s", where, meeting->where,
-                         mirage__machine_op_name(m, meeting->op));
-  }
-  if (++meeting->arrived == expected)
-    return true;
   self->state = WAITING;
   self->where = where;
   self->op = op;
-  self->next = NULL;
-  if (meeting->last)
-    meeting->last->next = self;
-  else
-    meeting->first = self;
-  meeting->last = self;
   give_way(m);
-  return false;
-}
-
-void mirage__machine_release(Machine *m, Meeting *meeting) {
-  for (Fibre *fibre = meeting->first, *next; fibre; fibre = next) {
-    next = fibre->next;
-    make_ready(m, fibre);
-  }
-  *meeting = (Meeting){0};
 }
 
 void mirage__machine_poll(Machine *m) {
@@ -127,99 +106,87 @@ void mirage__machine_poll(Machine *m) {
   give_way(m);
 }
 
-// ----------------------------------------------------------------------------------------------------------- barriers
-
-void mirage__machine_barrier(Machine *m, uint32_t number, uint32_t op) {
-  Block *block = m->self->block;
-  if (number >= NUM_BARRIERS)
-    mirage__machine_fail(m, op, "barrier %u of %u", number, (unsigned)NUM_BARRIERS);
-  if (mirage__machine_meet(m, &block->barriers[number], m->launch->threads, "a barrier", op)) {
-    mirage__order_barrier(m, block);
-    ++block->epoch;
-    mirage__machine_release(m, &block->barriers[number]);
-  }
-}
-
-void mirage__machine_cluster_arrive(Machine *m, uint32_t op) {
-  Cluster *cluster = m->self->block->cluster;
-  if (m->self->cluster_arrivals != cluster->phase)
-    mirage__machine_fail(m, op, "arrives at a cluster barrier twice without waiting");
-  ++m->self->cluster_arrivals;
-  if (++cluster->arrived < cluster->size * m->launch->threads)
-    return;
-  cluster->arrived = 0;
-  ++cluster->phase;
-  ++cluster->epoch;
-  for (uint32_t i = 0; i < cluster->size; ++i) {
-    mirage__order_barrier(m, &cluster->blocks[i]);
-    ++cluster->blocks[i].epoch;
-  }
-  mirage__machine_release(m, &cluster->meeting);
-}
-
-void mirage__machine_cluster_wait(Machine *m, uint32_t op) {
-  Cluster *cluster = m->self->block->cluster;
-  if (m->self->cluster_arrivals > cluster->phase)
-    mirage__machine_meet(m, &cluster->meeting, UINT32_MAX, "a cluster barrier", op); // the last to arrive releases all
-}
-
 // ----------------------------------------------------------------------------------------------------------- batches
 
-// One allocation holds everything that a batch of clusters needs.
+// What a batch of clusters needs, allocated once.
 typedef struct Store {
   void *stacks;
   size_t stack_bytes;
-  Block *blocks;
-  Meeting *warps;
+  Meeting *meetings; // of warps, then of warpgroups
+  uint32_t *warp_counts;
+  uint16_t *warp_registers;
   uint8_t *shared;
-  Granule *granules;
 } Store;
 
 static int64_t volume(const int64_t *extent) { return extent[0] * extent[1] * extent[2]; }
 static uint32_t shared_granules(const Launch *launch) { return (launch->shared_bytes + GRANULE - 1) / GRANULE; }
+static uint32_t num_warps(const Launch *launch) { return (launch->threads + LANES - 1) / LANES; }
+static uint32_t num_groups(const Launch *launch) { return (launch->threads + GROUP - 1) / GROUP; }
+
+static MirageStatus no_memory(const Machine *m) {
+  return mirage_diag_fail(m->launch->diag, NULL, MIRAGE_NO_MEMORY, "emulator: out of memory for %u threads",
+                          m->num_fibres);
+}
+
+static MirageStatus allocate_order(Machine *m) {
+  const Launch *launch = m->launch;
+  if (!launch->together || !launch->num_buffers)
+    return MIRAGE_OK;
+  m->workspace = &launch->buffers[launch->num_buffers - 1];
+  m->order = mirage__order_create(m->workspace, m->granules + (size_t)m->num_blocks * shared_granules(launch));
+  return m->order ? MIRAGE_OK : no_memory(m);
+}
 
 static MirageStatus allocate(Machine *m, uint32_t num_blocks, Store *store) {
   const Launch *launch = m->launch;
-  size_t warps = launch->threads / LANES, shared = (size_t)shared_granules(launch);
+  size_t granules = (size_t)num_blocks * shared_granules(launch), warps = (size_t)num_blocks * num_warps(launch);
   m->num_fibres = num_blocks * launch->threads;
+  m->num_blocks = num_blocks;
   m->num_clusters = num_blocks / (uint32_t)volume(launch->cluster);
   *store = (Store){.stack_bytes = (size_t)m->num_fibres * STACK_BYTES};
   store->stacks = mmap(NULL, store->stack_bytes, PROT_READ | PROT_WRITE,
                        MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | MAP_STACK, -1, 0);
+  store->meetings = calloc(warps + (size_t)num_blocks * num_groups(launch), sizeof *store->meetings);
+  store->warp_counts = calloc(warps, sizeof *store->warp_counts);
+  store->warp_registers = calloc(warps, sizeof *store->warp_registers);
+  store->shared = malloc(granules * GRANULE + 1);
   m->fibres = calloc(m->num_fibres, sizeof *m->fibres);
   m->clusters = calloc(m->num_clusters, sizeof *m->clusters);
+  m->blocks = calloc(num_blocks, sizeof *m->blocks);
   m->pointers = calloc(launch->num_buffers + launch->num_maps + 1, sizeof *m->pointers);
-  store->blocks = calloc(num_blocks, sizeof *store->blocks);
-  store->warps = calloc(num_blocks * warps, sizeof *store->warps);
-  store->shared = malloc(num_blocks * shared * GRANULE + 1);
-  store->granules = malloc((num_blocks * shared + 1) * sizeof *store->granules);
-  if (launch->together && launch->num_buffers) {
-    m->workspace = &launch->buffers[launch->num_buffers - 1];
-    m->order = mirage__order_create(num_blocks, m->workspace);
-    if (!m->order)
-      return mirage_diag_fail(launch->diag, NULL, MIRAGE_NO_MEMORY, "emulator: out of memory for %u blocks",
-                              num_blocks);
-  }
-  if (store->stacks == MAP_FAILED || !m->fibres || !m->clusters || !m->pointers || !store->blocks || !store->warps ||
-      !store->shared || !store->granules)
-    return mirage_diag_fail(launch->diag, NULL, MIRAGE_NO_MEMORY, "emulator: out of memory for %u threads",
-                            m->num_fibres);
-  return MIRAGE_OK;
+  m->clocks = mirage__clocks_create(num_blocks, launch->threads);
+  m->trace = mirage__trace_create();
+  m->num_granules = (uint32_t)granules;
+  if (launch->together && launch->num_buffers)
+    m->num_granules += (uint32_t)(launch->buffers[launch->num_buffers - 1].bytes / GRANULE);
+  m->granules = calloc((size_t)m->num_granules + 1, sizeof *m->granules);
+  if (store->stacks == MAP_FAILED || !m->fibres || !m->clusters || !m->blocks || !m->pointers || !m->clocks ||
+      !m->trace || !m->granules || !store->meetings || !store->warp_counts || !store->warp_registers || !store->shared)
+    return no_memory(m);
+  return allocate_order(m);
 }
 
 static void release(Machine *m, Store *store) {
   if (store->stacks && store->stacks != MAP_FAILED)
     munmap(store->stacks, store->stack_bytes);
-  for (uint32_t i = 0; m->fibres && i < m->num_fibres; ++i)
+  for (uint32_t i = 0; m->fibres && i < m->num_fibres; ++i) {
     free(m->fibres[i].copies);
-  mirage__order_destroy(m->order);
+    mirage__group_drop(&m->fibres[i]);
+  }
+  mirage__copy_drop_all(m);
+  if (m->order)
+    mirage__order_destroy(m->order);
+  mirage__trace_destroy(m->trace);
+  mirage__clocks_destroy(m->clocks);
   free(m->fibres);
   free(m->clusters);
+  free(m->blocks);
+  free(m->granules);
   free(m->pointers);
-  free(store->blocks);
-  free(store->warps);
+  free(store->meetings);
+  free(store->warp_counts);
+  free(store->warp_registers);
   free(store->shared);
-  free(store->granules);
 }
 
 // Position of cluster `number` in the grid, in blocks.
@@ -231,11 +198,31 @@ static void cluster_origin(const Launch *launch, int64_t number, int64_t *origin
   }
 }
 
+// A meeting that nobody came to, without what the last batch left there.
+static void clear_meeting(Machine *m, Meeting *meeting) {
+  mirage__clock_clear(m, &meeting->channel);
+  *meeting = (Meeting){0};
+}
+
+static void clear_block(Machine *m, Block *block) {
+  for (uint32_t i = 0; i < NUM_BARRIERS; ++i)
+    clear_meeting(m, &block->barriers[i]);
+  for (uint32_t i = 0; i < num_warps(m->launch) && block->warps; ++i)
+    clear_meeting(m, &block->warps[i]);
+  for (uint32_t i = 0; i < num_groups(m->launch) && block->warpgroups; ++i)
+    clear_meeting(m, &block->warpgroups[i]);
+  for (uint32_t i = 0; i < block->num_mbarriers; ++i) {
+    mirage__clock_clear(m, &block->mbarriers[i].channel);
+    mirage__clock_clear(m, &block->mbarriers[i].done);
+  }
+}
+
 static void begin_block(Machine *m, Store *store, Block *block, Cluster *cluster, uint32_t rank,
                         const int64_t *origin) {
   const Launch *launch = m->launch;
-  size_t index = (size_t)(block - store->blocks), warps = launch->threads / LANES, granules = shared_granules(launch);
-  *block = (Block){.cluster = cluster, .rank = rank, .epoch = 1};
+  size_t slot = (size_t)(block - m->blocks), warps = num_warps(launch), granules = shared_granules(launch);
+  clear_block(m, block);
+  *block = (Block){.cluster = cluster, .rank = rank, .slot = (uint32_t)slot};
   int64_t rest = rank, number = 0;
   for (int a = 0; a < 3; ++a) {
     block->id[a] = (uint32_t)(origin[a] + rest % launch->cluster[a]);
@@ -244,10 +231,16 @@ static void begin_block(Machine *m, Store *store, Block *block, Cluster *cluster
   for (int a = 2; a >= 0; --a)
     number = number * launch->grid[a] + block->id[a];
   block->number = (uint32_t)number;
-  block->warps = store->warps + index * warps;
-  block->shared = store->shared + index * granules * GRANULE;
-  block->granules = store->granules + index * granules;
-  memset(block->warps, 0, warps * sizeof *block->warps);
+  block->warps = store->meetings + slot * warps;
+  block->warpgroups = store->meetings + m->num_blocks * warps + slot * num_groups(launch);
+  block->warp_counts = store->warp_counts + slot * warps;
+  block->warp_registers = store->warp_registers + slot * warps;
+  block->shared = store->shared + slot * granules * GRANULE;
+  block->granules = m->granules + slot * granules;
+  for (size_t w = 0; w < warps; ++w) {
+    block->warp_counts[w] = 1;
+    block->warp_registers[w] = 0;
+  }
   memset(block->shared, 0xff, granules * GRANULE); // unwritten memory holds NaN
   memset(block->granules, 0, granules * sizeof *block->granules);
 }
@@ -256,7 +249,11 @@ static void begin_fibre(Machine *m, Store *store, uint32_t index, Block *block, 
   Fibre *fibre = &m->fibres[index];
   Copy *copies = fibre->copies;
   uint32_t max_copies = fibre->max_copies;
-  *fibre = (Fibre){.block = block, .thread = thread, .copies = copies, .max_copies = max_copies};
+  mirage__clock_drop(m->clocks, fibre->base);
+  mirage__clock_drop(m->clocks, fibre->fence_base);
+  mirage__group_drop(fibre);
+  *fibre = (Fibre){.block = block, .thread = thread, .copies = copies, .max_copies = max_copies, .count = 1};
+  fibre->base = mirage__clock_origin(m->clocks);
   mirage__stack_prepare(&fibre->stack, (char *)store->stacks + (size_t)index * STACK_BYTES, STACK_BYTES, fibre_main);
 }
 
@@ -267,10 +264,14 @@ static void begin_batch(Machine *m, Store *store, int64_t first) {
   uint32_t size = (uint32_t)volume(launch->cluster), fibre = 0;
   m->first_ready = m->last_ready = m->polling = NULL;
   m->ended = 0;
+  mirage__copy_drop_all(m);
+  mirage__trace_reset(m->trace);
   for (uint32_t c = 0; c < m->num_clusters; ++c) {
     int64_t origin[3];
     cluster_origin(launch, first + c, origin);
-    m->clusters[c] = (Cluster){.blocks = store->blocks + (size_t)c * size, .size = size, .epoch = 1};
+    clear_meeting(m, &m->clusters[c].meeting);
+    mirage__clock_clear(m, &m->clusters[c].done);
+    m->clusters[c] = (Cluster){.blocks = m->blocks + (size_t)c * size, .size = size};
     for (uint32_t r = 0; r < size; ++r) {
       begin_block(m, store, &m->clusters[c].blocks[r], &m->clusters[c], r, origin);
       for (uint32_t t = 0; t < launch->threads; ++t)
@@ -279,7 +280,7 @@ static void begin_batch(Machine *m, Store *store, int64_t first) {
   }
   bool backwards = launch->copies == MIRAGE_COPIES_EARLY;
   for (uint32_t i = 0; i < fibre; ++i)
-    make_ready(m, &m->fibres[backwards ? fibre - 1 - i : i]);
+    mirage__machine_make_ready(m, &m->fibres[backwards ? fibre - 1 - i : i]);
 }
 
 // Polling threads may look again if device memory has changed since they last did.
@@ -293,7 +294,7 @@ static bool wake_polling(Machine *m) {
       continue;
     }
     *link = fibre->next;
-    make_ready(m, fibre);
+    mirage__machine_make_ready(m, fibre);
     woken = true;
   }
   return woken;
@@ -306,6 +307,14 @@ static void explain_deadlock(Machine *m, const char *format, ...) {
   va_end(args);
 }
 
+// What an mbarrier still lacks: "; the mbarrier at byte 0 lacks 1 of 2 arrivals and 64 bytes".
+static void describe_mbarrier(const Mbarrier *mbarrier, char *text, size_t size) {
+  *text = 0;
+  if (mbarrier)
+    snprintf(text, size, "; the mbarrier at byte %u lacks %u of %u arrivals and %lld bytes in its phase %u",
+             mbarrier->offset, mbarrier->missing, mbarrier->expected, (long long)mbarrier->bytes, mbarrier->phase);
+}
+
 // Names the first thread that waits, how many wait with it, and how many wait elsewhere or have ended.
 static void deadlock(Machine *m) {
   const Fibre *first = NULL;
@@ -315,31 +324,42 @@ static void deadlock(Machine *m) {
     if (fibre->state == ENDED)
       continue;
     first = first ? first : fibre;
-    bool alike = fibre->where == first->where && fibre->op == first->op;
+    bool alike = fibre->where == first->where && fibre->op == first->op && fibre->waits_for == first->waits_for;
     same += alike;
     other += !alike;
   }
+  char detail[128];
+  describe_mbarrier(first->waits_for, detail, sizeof detail);
   m->failed_op = first->op;
   explain_deadlock(m,
-                   "deadlock: %u threads wait at %s, %u elsewhere, %u have ended (%s, first: block %u %u %u, thread "
+                   "deadlock: %u threads wait at %s, %u elsewhere, %u have ended%s (%s, first: block %u %u %u, thread "
                    "%u)",
-                   same, first->where, other, m->ended, m->launch->name, first->block->id[0], first->block->id[1],
-                   first->block->id[2], first->thread);
+                   same, first->where, other, m->ended, detail, m->launch->name, first->block->id[0],
+                   first->block->id[1], first->block->id[2], first->thread);
 }
 
 static void run_batch(Machine *m) {
+  if (setjmp(m->landed))
+    return; // a copy broke a rule on arrival
   while (!m->failed && m->ended < m->num_fibres) {
-    if (!m->first_ready && !wake_polling(m)) {
+    if (m->first_ready || wake_polling(m)) {
+      mirage__stack_switch(&m->main, &take_ready(m)->stack);
+      continue;
+    }
+    m->landing = true;
+    bool landed = mirage__copy_land(m);
+    m->landing = false;
+    if (!landed) {
       deadlock(m);
       return;
     }
-    mirage__stack_switch(&m->main, &take_ready(m)->stack);
   }
 }
 
 static MirageStatus run(Machine *m, Store *store, int64_t num_blocks, uint32_t batch) {
   const Launch *launch = m->launch;
   int64_t clusters = num_blocks / volume(launch->cluster);
+  MIRAGE_TRY(mirage__copy_check_maps(launch));
   MIRAGE_TRY(allocate(m, batch, store));
   for (uint32_t i = 0; i < launch->num_buffers; ++i)
     m->pointers[i] = buffer_address(i);

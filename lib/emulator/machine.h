@@ -1,8 +1,9 @@
 // machine.h - the emulated GPU while one kernel runs on it: threads, blocks, clusters, memory.
 //
-// Reading order: machine.c (threads take turns, meet, fail) -> memory.c (device and shared memory, copies) -> order.c
-// (blocks that exchange data) -> warp.c (what the lanes of a warp do together) -> calls.c (the instructions, one
-// function a row of primitives.def).
+// Reading order: machine.c (threads take turns, fail) -> meeting.c (barriers) -> clock.c (who may count on what) ->
+// trace.c (what is known of each byte) -> memory.c (device and shared memory, cp.async) -> order.c (blocks that
+// exchange data) -> mbarrier.c, copy.c (bulk and tensor copies) -> warp.c, warpgroup.c (what lanes and warps do
+// together) -> calls.c (the instructions, one function a row of primitives.def).
 //
 // One operating-system thread runs one machine; the machine in force is a thread-local, so instructions find it. A
 // thread runs until it has to wait; then the next ready one continues, in the order in which they became ready.
@@ -11,8 +12,9 @@
 
 #include "fibre.h"
 #include "mirage/emulator.h"
+#include <setjmp.h>
 
-enum { LANES = 32, NUM_BARRIERS = 16, STACK_BYTES = 128 << 10 };
+enum { LANES = 32, GROUP = 128, NUM_BARRIERS = 16, STACK_BYTES = 128 << 10, MOST_MBARRIERS = 64 };
 
 // -------------------------------------------------------------------------------------------------------- what to run
 
@@ -56,8 +58,25 @@ MirageStatus mirage__machine_run(const Launch *launch);
 typedef struct Block Block;
 typedef struct Cluster Cluster;
 typedef struct Order Order;
+typedef struct Clock Clock;       // clock.c
+typedef struct Flight Flight;     // copy.c
+typedef struct Products Products; // warpgroup.c
 
-/// An asynchronous copy under way.
+/// Whoever reads and writes: a thread, a warp (reads of ldmatrix), a warpgroup (reads of its products), an mbarrier
+/// (copies that it announces). Number of the block in the batch << 16 | number in the block: threads, warps,
+/// warpgroups, mbarriers follow each other. An actor counts; what it does at a count is known to all who know the
+/// count.
+typedef uint32_t Actor;
+
+/// What threads leave for each other at a meeting point: all that those who came know.
+typedef struct Channel {
+  Clock *clock;
+  uint64_t last_base, last_fence; // serials of what was put in last: threads often know the same
+  Clock *joined;                  // the last result of acquiring, from `joined_from` and `joined_of`
+  uint64_t joined_from, joined_of;
+} Channel;
+
+/// An asynchronous copy of one thread under way (cp.async).
 typedef struct Copy {
   uint64_t to, from;
   uint32_t bytes, valid; // of which `valid` come from `from`, the others are zero
@@ -67,57 +86,86 @@ typedef struct Copy {
 
 typedef enum { READY, WAITING, POLLING, ENDED } FibreState;
 
+typedef struct Mbarrier Mbarrier;
 typedef struct Fibre {
   MirageStack stack;
   struct Fibre *next; // in the queue or the meeting where it waits
   Block *block;
   uint32_t thread; // in the block
   FibreState state;
-  const char *where;  // what it waits at
-  uint32_t op;        // of which operator
-  uint32_t words[10]; // operands of a warp instruction, then its results
+  const char *where;         // what it waits at
+  const Mbarrier *waits_for; // where that is an mbarrier
+  uint32_t op;               // of which operator
+  uint32_t words[10];        // operands of a warp instruction, then its results
   uint64_t address;
+  Clock *base;       // what it knows of others
+  uint32_t count;    // its own
+  Clock *fence_base; // what it knew at its last proxy fence, or NULL
+  uint32_t fence_count;
   Copy *copies; // under way, oldest first
   uint32_t num_copies, max_copies, groups;
   uint32_t cluster_arrivals;
   uint64_t poll_address, poll_progress;
   bool grid_waited;
-  uint32_t acquired_epoch; // of the block, when the thread last acquired a flag
+  Products *products; // of its warpgroup, or NULL
 } Fibre;
 
 /// Threads that wait for each other.
 typedef struct Meeting {
-  uint32_t arrived, op;
+  uint32_t arrived, expected, op;
   const char *where;
   Fibre *first, *last;
+  Channel channel;
 } Meeting;
 
-/// What is known of two neighbouring bytes of shared memory. Accesses are ordered by epochs: the block's counts its
-/// barriers, the cluster's the cluster's.
+/// What is known of a granule: two neighbouring bytes of shared memory, or of the workspace.
 typedef struct Granule {
-  uint32_t write_epoch, write_cluster_epoch, write_op; // last write; epoch 0 = never
-  uint32_t read_epoch, read_cluster_epoch, read_op;    // last read
-  uint16_t writer, reader;                             // number in the cluster, or MANY
-  uint8_t reader_block;
-  bool pending; // destination of a copy that nobody waited for
+  Actor writer;                   // last write
+  uint32_t write_count, write_op; // count 0 = never
+  uint32_t readers;               // since then: a set of trace.c
+  bool pending;                   // destination of a copy under way
+  bool async;                     // written by the async proxy
+  bool mbarrier;                  // not for plain accesses
 } Granule;
-enum { MANY = 0xffff, GRANULE = 2 };
+enum { GRANULE = 2 };
+
+/// An object in shared memory that counts arrivals and bytes (mbarrier.c).
+struct Mbarrier {
+  uint32_t offset, op;
+  uint32_t expected, missing; // arrivals of a phase; of this one
+  int64_t bytes;              // that copies must still bring in this phase
+  uint32_t phase;             // number of those completed
+  Actor actor, initialiser;
+  uint32_t initialised; // count of the initialiser
+  bool live, fenced;
+  Fibre *waiting;
+  Channel channel; // of the arrivals so far
+  Channel done;    // of those of completed phases
+};
 
 struct Block {
   Cluster *cluster;
-  uint32_t id[3], number, rank;
+  uint32_t id[3], number, rank, slot; // slot: in the batch
   uint8_t *shared;
   Granule *granules;
   Meeting barriers[NUM_BARRIERS];
-  Meeting *warps;
-  uint32_t epoch, ended;
+  Meeting *warps, *warpgroups;
+  uint32_t *warp_counts;
+  uint16_t *warp_registers; // per thread; 0 = as launched
+  Meeting registers;        // who waits for some
+  Mbarrier mbarriers[MOST_MBARRIERS];
+  uint32_t num_mbarriers, ended;
 };
 
 struct Cluster {
   Block *blocks;
-  uint32_t size, arrived, phase, epoch;
+  uint32_t size, arrived, phase;
   Meeting meeting;
+  Channel done; // of the last phase
 };
+
+typedef struct Clocks Clocks;
+typedef struct Trace Trace;
 
 typedef struct Machine {
   const Launch *launch;
@@ -128,7 +176,15 @@ typedef struct Machine {
   Fibre *fibres;
   uint32_t num_fibres, ended;
   Cluster *clusters;
-  uint32_t num_clusters;
+  uint32_t num_clusters, num_blocks; // of a batch
+  Block *blocks;
+  Granule *granules; // of all blocks, then of the workspace
+  uint32_t num_granules;
+  Clocks *clocks;
+  Trace *trace;
+  Flight *first_flight, *last_flight; // bulk copies under way, oldest first
+  bool landing;                       // on the main stack: failures jump to `landed`
+  jmp_buf landed;
   Order *order;            // NULL unless blocks wait for each other
   const Buffer *workspace; // what it watches
   uint64_t progress;       // counts changes of device memory that a polling thread may wait for
@@ -149,20 +205,95 @@ _Noreturn void mirage__machine_fail(Machine *m, uint32_t op, const char *format,
 /// "matmul" for an operator of the kernel.
 const char *mirage__machine_op_name(const Machine *m, uint32_t op);
 
-/// The running thread comes to a meeting of `expected` threads. True for the last, which goes on at once, having to
-/// call mirage__machine_release; the others return false when it has.
-bool mirage__machine_meet(Machine *m, Meeting *meeting, uint32_t expected, const char *where, uint32_t op);
-void mirage__machine_release(Machine *m, Meeting *meeting);
+static inline const Block *mirage__machine_block(const Machine *m, uint32_t slot) { return &m->blocks[slot]; }
+void mirage__machine_make_ready(Machine *m, Fibre *fibre);
+/// The running thread waits at `where` of `op` until somebody makes it ready.
+void mirage__machine_suspend(Machine *m, const char *where, uint32_t op);
 /// Waits until device memory changes.
 void mirage__machine_poll(Machine *m);
 
-void mirage__machine_barrier(Machine *m, uint32_t number, uint32_t op);
-void mirage__machine_cluster_arrive(Machine *m, uint32_t op);
-void mirage__machine_cluster_wait(Machine *m, uint32_t op);
+// -------------------------------------------------------------------------------------------------- meeting.c offers
 
-static inline uint32_t cluster_thread(const Machine *m, const Fibre *fibre) {
-  return fibre->block->rank * m->launch->threads + fibre->thread;
+/// The running thread comes to a meeting of `expected` threads. True for the last, which goes on at once, having to
+/// call mirage__meeting_release; the others return false when it has.
+bool mirage__meeting_join(Machine *m, Meeting *meeting, uint32_t expected, const char *where, uint32_t op);
+void mirage__meeting_release(Machine *m, Meeting *meeting);
+/// Barrier `number` of the block for `threads` threads; not `waits`: only arrives.
+void mirage__meeting_barrier(Machine *m, uint32_t op, uint32_t number, uint32_t threads, bool waits);
+void mirage__meeting_warp(Machine *m, uint32_t op, uint32_t lanes); // all lanes of a warp, with their memory
+void mirage__meeting_cluster_arrive(Machine *m, uint32_t op);
+void mirage__meeting_cluster_wait(Machine *m, uint32_t op);
+/// Threads of a fibre's warpgroup: the last of a block may have fewer warps.
+static inline uint32_t mirage__group_threads(const Machine *m, const Fibre *fibre) {
+  uint32_t left = m->launch->threads - fibre->thread / GROUP * GROUP;
+  return left < GROUP ? left : GROUP;
 }
+/// setmaxnreg to `count` registers per thread.
+void mirage__meeting_registers(Machine *m, uint32_t op, uint32_t count, bool more);
+
+// ---------------------------------------------------------------------------------------------------- clock.c offers
+
+Clocks *mirage__clocks_create(uint32_t num_blocks, uint32_t threads); // NULL: out of memory
+void mirage__clocks_destroy(Clocks *clocks);
+Clock *mirage__clock_origin(Clocks *clocks); // knows nothing
+void mirage__clock_drop(Clocks *clocks, Clock *clock);
+uint64_t mirage__clock_serial(const Clock *clock); // changes with what it knows
+
+static inline Actor thread_actor(const Fibre *fibre) { return fibre->block->slot << 16 | fibre->thread; }
+Actor mirage__clock_warp(const Machine *m, const Fibre *fibre);
+Actor mirage__clock_group(const Machine *m, const Fibre *fibre);
+Actor mirage__clock_mbarrier(const Machine *m, const Block *block, uint32_t index);
+/// "thread 3", "a copy", ...
+const char *mirage__clock_name(const Machine *m, Actor actor, char *buffer, size_t size);
+
+/// Leaves in `channel` what the thread knows and has done; what it does from now on is not in there.
+void mirage__clock_release(Machine *m, Fibre *fibre, Channel *channel);
+/// The same of one actor alone.
+void mirage__clock_release_count(Machine *m, Actor actor, uint32_t count, Channel *channel);
+void mirage__clock_acquire(Machine *m, Fibre *fibre, Channel *channel);
+/// Adds what `from` has to `to`.
+void mirage__clock_merge(Machine *m, Channel *to, const Channel *from);
+void mirage__clock_take(Machine *m, Fibre *fibre, Channel *channel); // instead of what it knew, being part of it
+void mirage__clock_clear(Machine *m, Channel *channel);
+void mirage__clock_fence(Machine *m, Fibre *fibre);
+/// What lanes[0 .. count) know of other blocks, each of them learns.
+void mirage__clock_share_outside(Machine *m, Fibre *lanes, uint32_t count);
+
+/// Whether all that `actor` did at `count` comes before what the thread does now. _alike: that of its warp or group as
+/// a whole, so that what it did itself is not known for that reason.
+bool mirage__clock_knows(const Machine *m, const Fibre *fibre, Actor actor, uint32_t count);
+bool mirage__clock_knows_alike(const Machine *m, const Fibre *fibre, Actor actor, uint32_t count);
+/// The same, with a proxy fence in between.
+bool mirage__clock_knows_fenced(const Machine *m, const Fibre *fibre, Actor actor, uint32_t count, bool alike);
+
+// ---------------------------------------------------------------------------------------------------- trace.c offers
+
+Trace *mirage__trace_create(void); // NULL: out of memory
+void mirage__trace_destroy(Trace *trace);
+void mirage__trace_reset(Trace *trace);
+
+/// One access: by whom, on whose knowledge.
+typedef struct Access {
+  uint32_t op;
+  const Fibre *fibre; // knows
+  Actor actor;        // does
+  uint32_t count;
+  bool alike; // fibre stands for its warp or group
+  bool async; // through the async proxy
+} Access;
+/// Where the granules are, for the sentences: "byte 4 of shared memory".
+typedef struct Ground {
+  Granule *granules;
+  uint32_t granule_bytes;
+  const char *name, *unordered;
+} Ground;
+
+Access mirage__trace_by_thread(const Fibre *fibre, uint32_t op);
+/// Granules [first, first + count) are read, written, made the destination of a copy, which then lands there.
+void mirage__trace_read(Machine *m, const Access *access, const Ground *ground, uint32_t first, uint32_t count);
+void mirage__trace_write(Machine *m, const Access *access, const Ground *ground, uint32_t first, uint32_t count);
+void mirage__trace_copy(Machine *m, const Access *access, const Ground *ground, uint32_t first, uint32_t count);
+void mirage__trace_land(const Access *access, const Ground *ground, uint32_t first, uint32_t count);
 
 // --------------------------------------------------------------------------------------------------- memory.c offers
 
@@ -172,23 +303,68 @@ void *mirage__memory_global(Machine *m, uint32_t op, uint64_t address, uint32_t 
 uint32_t *mirage__memory_flag(Machine *m, uint32_t op, uint64_t address, bool write);
 const void *mirage__memory_shared_read(Machine *m, uint32_t op, uint64_t address, uint32_t bytes);
 void *mirage__memory_shared_write(Machine *m, uint32_t op, uint64_t address, uint32_t bytes);
-/// A 16-byte row read on behalf of all lanes; what lies beyond its first element may be unwritten (padding).
-const void *mirage__memory_shared_row(Machine *m, uint32_t op, const Fibre *lane, uint64_t address);
+/// The same on behalf of `lane`. A 16-byte row read for all lanes; what lies beyond its first element may be unwritten
+/// (padding).
+void *mirage__memory_shared_write_of(Machine *m, uint32_t op, const Fibre *lane, uint64_t address, uint32_t bytes);
+const void *mirage__memory_shared_row(Machine *m, uint32_t op, Fibre *warp, const Fibre *lane, uint64_t address);
+
+typedef struct Place {
+  Block *block;
+  uint32_t offset;
+} Place;
+/// `what` begins the sentence: "reads", "copies to".
+Place mirage__memory_place(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, uint32_t alignment,
+                           const char *what);
+Ground mirage__memory_ground(const Block *block);
 
 void mirage__copy_issue(Machine *m, uint32_t op, uint64_t to, uint64_t from, uint32_t bytes, uint32_t valid);
 void mirage__copy_commit(Machine *m);
 /// Completes all but the newest `allowed` groups of the running thread.
 void mirage__copy_wait(Machine *m, uint32_t op, uint32_t allowed);
+/// The bytes of one copy of the running thread arrive.
+void mirage__copy_perform(Machine *m, const Copy *copy);
 /// At the end of a thread: nothing may be under way.
 void mirage__copy_end(Machine *m);
 
+// ------------------------------------------------------------------------------------------------- mbarrier.c offers
+
+void mirage__mbarrier_init(Machine *m, uint32_t op, uint64_t address, uint32_t count);
+void mirage__mbarrier_end(Machine *m, uint32_t op, uint64_t address);
+void mirage__mbarrier_fence(Machine *m); // those that the running thread has initialised may be used by copies
+/// The running thread arrives, after announcing `bytes` of copies.
+void mirage__mbarrier_arrive(Machine *m, uint32_t op, uint64_t address, uint32_t bytes);
+/// Whether the phase of that parity has completed: at the second question in a row only when it has.
+bool mirage__mbarrier_try_wait(Machine *m, uint32_t op, uint64_t address, uint32_t parity);
+/// For copies: finds it, as one that the async proxy may use. A copy's bytes, or the arrival of cp.async.
+Mbarrier *mirage__mbarrier_find(Machine *m, uint32_t op, uint64_t address, bool for_copies, Block **out_block);
+void mirage__mbarrier_bytes(Machine *m, Mbarrier *mbarrier, uint32_t op, uint32_t bytes);
+void mirage__mbarrier_copied(Machine *m, Mbarrier *mbarrier, uint32_t op);
+
+// ---------------------------------------------------------------------------------------------------- copy.c offers
+
+void mirage__bulk_copy(Machine *m, uint32_t op, uint64_t to, uint64_t from, uint32_t bytes, uint64_t mbarrier);
+/// blocks: ranks of the cluster by bits, or 0: the own block.
+void mirage__tensor_copy(Machine *m, uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t rank,
+                         const int32_t *coordinates, uint32_t blocks);
+/// Arrives at the mbarrier when the running thread's cp.async so far have landed.
+void mirage__copy_arrive(Machine *m, uint32_t op, uint64_t mbarrier);
+/// Lets the oldest copy arrive; false when there is none.
+bool mirage__copy_land(Machine *m);
+void mirage__copy_check_end(Machine *m); // at the end of a block: none is under way to it
+void mirage__copy_drop_all(Machine *m);
+MirageStatus mirage__copy_check_maps(const Launch *launch);
+/// Exchanges 16-byte pieces: bits 4 .. of an address with bits 7 .., as many as `swizzle` says.
+static inline uint32_t swizzled(uint32_t offset, uint32_t swizzle) {
+  return offset ^ (offset >> 7 & ((1u << swizzle) - 1)) << 4;
+}
+
 // ---------------------------------------------------------------------------------------------------- order.c offers
 
-Order *mirage__order_create(uint32_t num_blocks, const Buffer *workspace); // NULL: out of memory
+/// `granules`: of the workspace.
+Order *mirage__order_create(const Buffer *workspace, Granule *granules); // NULL: out of memory
 void mirage__order_destroy(Order *order);
-void mirage__order_release(Machine *m, uint32_t op, uint64_t address);
-void mirage__order_acquire(Machine *m, uint32_t op, uint64_t address);
-void mirage__order_barrier(Machine *m, const Block *block); // as its epoch ends
+void mirage__order_release(Machine *m, uint64_t address);
+void mirage__order_acquire(Machine *m, uint64_t address);
 /// A plain access to the workspace, at `data` in its buffer.
 void mirage__order_access(Machine *m, uint32_t op, const void *data, uint32_t bytes, bool write);
 
@@ -205,6 +381,29 @@ void mirage__warp_stmatrix(Machine *m, uint32_t op, uint64_t address, uint32_t c
 typedef enum { MMA_F16, MMA_BF16 } MmaType;
 /// operands: a0..a3, b0, b1 as registers, c0..c3 as the bits of f32.
 void mirage__warp_mma(Machine *m, uint32_t op, MmaType type, const uint32_t *operands, float *out);
+/// Two elements of a register.
+void mirage__warp_unpack(MmaType type, uint32_t word, float *low, float *high);
+
+// ------------------------------------------------------------------------------------------------ warpgroup.c offers
+
+typedef struct GroupProduct {
+  MmaType type;
+  uint32_t n;
+  bool a_mn_major, b_mn_major;
+  uint64_t a, b;          // descriptors
+  const uint32_t *a_regs; // instead of a, or NULL
+} GroupProduct;
+void mirage__group_product(Machine *m, uint32_t op, const GroupProduct *product, float *cells);
+void mirage__group_fence(Machine *m, uint32_t op);
+void mirage__group_commit(Machine *m, uint32_t op);
+void mirage__group_wait(Machine *m, uint32_t op, uint32_t allowed);
+void mirage__group_results(Machine *m, uint32_t op, uint32_t count, float *cells);
+/// How many commits of its products the thread knows to be done.
+uint32_t mirage__group_done(const Fibre *fibre);
+/// Fails when a value of `bytes` bytes to be stored is an accumulator that no wait has given back.
+void mirage__group_check_store(Machine *m, uint32_t op, const void *value, uint32_t bytes);
+void mirage__group_end(Machine *m);
+void mirage__group_drop(Fibre *fibre);
 
 // ---------------------------------------------------------------------------------------------------- calls.c offers
 

@@ -1,9 +1,7 @@
-// memory.c - device and shared memory with every access checked, and asynchronous copies.
+// memory.c - device and shared memory with every access checked, and copies by cp.async.
 //
 // Device:  addresses are of our own making (machine.h), so whatever is not inside a buffer of the kernel is caught.
-// Shared:  per two bytes we keep who wrote them last, who read them last, and when. "When" is the number of barriers
-//          that the block has passed: two accesses by different threads in one such epoch, one of them a write, are a
-//          race. Accesses by different blocks of a cluster are ordered by cluster barriers only.
+// Shared:  every access goes through the trace of its granules (trace.c).
 // Copies:  cp.async makes its destination pending until the thread that issued it waits for its group; then it counts
 //          as that thread's write. Touching it before, whoever does, is a missing wait.
 #include "machine.h"
@@ -69,13 +67,9 @@ uint32_t *mirage__memory_flag(Machine *m, uint32_t op, uint64_t address, bool wr
 
 // ------------------------------------------------------------------------------------------------------ shared memory
 
-typedef struct Place {
-  Block *block;
-  uint32_t offset;
-} Place;
-
 // Own shared memory, or that of a block of the cluster: (rank + 1) << 32 above the base (calls.c, MAP_RANK).
-static Place find(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, const char *what) {
+Place mirage__memory_place(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, uint32_t alignment,
+                           const char *what) {
   Cluster *cluster = m->self->block->cluster;
   uint64_t rank = address >> 32;
   Place place = {m->self->block, 0};
@@ -92,118 +86,72 @@ static Place find(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, con
   if (offset < 0 || (uint64_t)offset + bytes > m->launch->shared_bytes)
     mirage__machine_fail(m, op, "%s %u bytes at byte %lld of shared memory, which has %u bytes", what, bytes,
                          (long long)offset, m->launch->shared_bytes);
-  if ((uint64_t)offset % bytes)
+  if ((uint64_t)offset % alignment)
     mirage__machine_fail(m, op, "%s %u bytes at byte %lld of shared memory: misaligned", what, bytes,
                          (long long)offset);
   place.offset = (uint32_t)offset;
   return place;
 }
 
-static _Noreturn void fail_pending(Machine *m, uint32_t op, const Granule *g, const Place *place, const char *what) {
-  mirage__machine_fail(m, op, "%s byte %u of shared memory, where a copy of %s is under way and not waited for", what,
-                       (uint32_t)(g - place->block->granules) * GRANULE, mirage__machine_op_name(m, g->write_op));
+Ground mirage__memory_ground(const Block *block) {
+  return (Ground){block->granules, GRANULE, "shared memory", "with no barrier in between"};
 }
 
-static _Noreturn void fail_race(Machine *m, uint32_t op, const Granule *g, const Place *place, const char *what,
-                                const char *other, uint32_t other_op, uint32_t thread) {
-  char who[32] = "another thread";
-  if (thread != MANY)
-    snprintf(who, sizeof who, "thread %u", thread % m->launch->threads);
-  mirage__machine_fail(m, op, "%s byte %u of shared memory, which %s %s (%s) with no barrier in between", what,
-                       (uint32_t)(g - place->block->granules) * GRANULE, who, other,
-                       mirage__machine_op_name(m, other_op));
-}
-
-// Whether the last write is unordered with an access by `thread` now.
-static bool races_with_write(const Machine *m, const Granule *g, uint32_t thread) {
-  const Block *block = m->self->block;
-  if (g->write_epoch == 0 || g->writer == thread)
-    return false;
-  return g->writer / m->launch->threads == block->rank ? g->write_epoch == block->epoch
-                                                       : g->write_cluster_epoch == block->cluster->epoch;
-}
-
-static bool races_with_read(const Machine *m, const Granule *g, uint32_t thread) {
-  const Block *block = m->self->block;
-  if (g->read_epoch == 0 || g->reader == thread)
-    return false;
-  return g->reader_block == block->rank ? g->read_epoch == block->epoch
-                                        : g->read_cluster_epoch == block->cluster->epoch;
-}
-
-// `thread` is MANY where all lanes of a warp read.
-static void note_read(Machine *m, uint32_t op, const Place *place, Granule *g, uint32_t thread) {
-  const Block *block = m->self->block;
-  if (g->pending)
-    fail_pending(m, op, g, place, "reads");
-  if (races_with_write(m, g, thread))
-    fail_race(m, op, g, place, "reads", "writes", g->write_op, g->writer);
-  bool together = races_with_read(m, g, thread); // with a reader that is no order either: both matter to a writer
-  g->reader = (uint16_t)(together ? MANY : thread);
-  g->reader_block = (uint8_t)block->rank;
-  g->read_epoch = block->epoch;
-  g->read_cluster_epoch = block->cluster->epoch;
-  g->read_op = op;
-}
-
-static void check_write(Machine *m, uint32_t op, const Place *place, const Granule *g, uint32_t thread) {
-  if (g->pending)
-    fail_pending(m, op, g, place, "writes");
-  if (races_with_write(m, g, thread))
-    fail_race(m, op, g, place, "writes", "writes", g->write_op, g->writer);
-  if (races_with_read(m, g, thread))
-    fail_race(m, op, g, place, "writes", "reads", g->read_op, g->reader);
-}
-
-static void note_write(const Machine *m, uint32_t op, Granule *g, uint32_t thread) {
-  g->writer = (uint16_t)thread;
-  g->write_epoch = m->self->block->epoch;
-  g->write_cluster_epoch = m->self->block->cluster->epoch;
-  g->write_op = op;
-}
-
-static Granule *first_granule(const Place *place) { return place->block->granules + place->offset / GRANULE; }
 static uint32_t granules_of(uint32_t bytes) { return (bytes + GRANULE - 1) / GRANULE; }
 
-const void *mirage__memory_shared_read(Machine *m, uint32_t op, uint64_t address, uint32_t bytes) {
-  Place place = find(m, op, address, bytes, "reads");
-  uint32_t thread = cluster_thread(m, m->self);
-  Granule *g = first_granule(&place);
-  for (uint32_t i = 0; i < granules_of(bytes); ++i, ++g) {
-    note_read(m, op, &place, g, thread);
-    if (g->write_epoch == 0)
+static void check_written(Machine *m, uint32_t op, const Place *place, uint32_t bytes) {
+  const Granule *g = place->block->granules + place->offset / GRANULE;
+  for (uint32_t i = 0; i < granules_of(bytes); ++i)
+    if (g[i].write_count == 0)
       mirage__machine_fail(m, op, "reads byte %u of shared memory, which nobody wrote",
-                           place.offset + i * (uint32_t)GRANULE);
-  }
+                           place->offset + i * (uint32_t)GRANULE);
+}
+
+const void *mirage__memory_shared_read(Machine *m, uint32_t op, uint64_t address, uint32_t bytes) {
+  Place place = mirage__memory_place(m, op, address, bytes, bytes, "reads");
+  Ground ground = mirage__memory_ground(place.block);
+  Access access = mirage__trace_by_thread(m->self, op);
+  mirage__trace_read(m, &access, &ground, place.offset / GRANULE, granules_of(bytes));
+  check_written(m, op, &place, bytes);
+  return place.block->shared + place.offset;
+}
+
+void *mirage__memory_shared_write_of(Machine *m, uint32_t op, const Fibre *lane, uint64_t address, uint32_t bytes) {
+  Place place = mirage__memory_place(m, op, address, bytes, bytes, "writes");
+  Ground ground = mirage__memory_ground(place.block);
+  Access access = mirage__trace_by_thread(lane, op);
+  mirage__trace_write(m, &access, &ground, place.offset / GRANULE, granules_of(bytes));
   return place.block->shared + place.offset;
 }
 
 void *mirage__memory_shared_write(Machine *m, uint32_t op, uint64_t address, uint32_t bytes) {
-  Place place = find(m, op, address, bytes, "writes");
-  uint32_t thread = cluster_thread(m, m->self);
-  Granule *g = first_granule(&place);
-  for (uint32_t i = 0; i < granules_of(bytes); ++i, ++g) {
-    check_write(m, op, &place, g, thread);
-    note_write(m, op, g, thread);
-  }
-  return place.block->shared + place.offset;
+  return mirage__memory_shared_write_of(m, op, m->self, address, bytes);
 }
 
-// The running thread is the warp's last; the address is that of `lane`.
-const void *mirage__memory_shared_row(Machine *m, uint32_t op, const Fibre *lane, uint64_t address) {
-  Place place = find(m, op, address, 16, "reads");
-  Granule *g = first_granule(&place);
-  if (!g->pending && g->write_epoch == 0)
+// The running thread is the warp's last; the address is that of `lane`. Every lane gets a part, so it must come after
+// the row's writes for each.
+const void *mirage__memory_shared_row(Machine *m, uint32_t op, Fibre *warp, const Fibre *lane, uint64_t address) {
+  Place place = mirage__memory_place(m, op, address, 16, 16, "reads");
+  Ground ground = mirage__memory_ground(place.block);
+  uint32_t first = place.offset / GRANULE;
+  const Granule *g = &place.block->granules[first];
+  if (!g->pending && g->write_count == 0)
     mirage__machine_fail(m, op, "reads byte %u of shared memory for lane %u, which nobody wrote", place.offset,
                          lane->thread % (uint32_t)LANES);
-  for (uint32_t i = 0; i < granules_of(16); ++i)
-    note_read(m, op, &place, g + i, MANY);
+  Access access = {.op = op, .actor = mirage__clock_warp(m, warp), .alike = true};
+  access.count = warp->block->warp_counts[warp->thread / LANES];
+  for (uint32_t i = 0; i < LANES; ++i) {
+    if (i > 0 && warp[i].base == warp[i - 1].base)
+      continue;
+    access.fibre = &warp[i];
+    mirage__trace_read(m, &access, &ground, first, granules_of(16));
+  }
   return place.block->shared + place.offset;
 }
 
 // -------------------------------------------------------------------------------------------------------------- copies
 
-static void perform(Machine *m, const Copy *copy) {
+void mirage__copy_perform(Machine *m, const Copy *copy) {
   uint8_t *to = m->self->block->shared + (copy->to - MIRAGE_HOST_SHARED_BASE);
   if (copy->valid)
     memcpy(to, mirage__memory_global(m, copy->op, copy->from, copy->valid, copy->bytes, false), copy->valid);
@@ -214,17 +162,13 @@ void mirage__copy_issue(Machine *m, uint32_t op, uint64_t to, uint64_t from, uin
   Fibre *self = m->self;
   if (valid > bytes)
     mirage__machine_fail(m, op, "copies %u bytes of %u", valid, bytes);
-  Place place = find(m, op, to, bytes, "copies to");
+  Place place = mirage__memory_place(m, op, to, bytes, bytes, "copies to");
   if (place.block != self->block)
     mirage__machine_fail(m, op, "copies to another block's shared memory");
   mirage__memory_global(m, op, from, valid, bytes, false);
-  uint32_t thread = cluster_thread(m, self);
-  Granule *g = first_granule(&place);
-  for (uint32_t i = 0; i < granules_of(bytes); ++i, ++g) {
-    check_write(m, op, &place, g, thread);
-    note_write(m, op, g, thread);
-    g->pending = true;
-  }
+  Ground ground = mirage__memory_ground(self->block);
+  Access access = mirage__trace_by_thread(self, op);
+  mirage__trace_copy(m, &access, &ground, place.offset / GRANULE, granules_of(bytes));
   if (self->num_copies == self->max_copies) {
     uint32_t grown = self->max_copies ? 2 * self->max_copies : 16;
     Copy *copies = realloc(self->copies, grown * sizeof *copies);
@@ -236,24 +180,22 @@ void mirage__copy_issue(Machine *m, uint32_t op, uint64_t to, uint64_t from, uin
   Copy copy = {to, from, bytes, valid, self->groups, op};
   self->copies[self->num_copies++] = copy;
   if (m->launch->copies == MIRAGE_COPIES_EARLY)
-    perform(m, &copy);
+    mirage__copy_perform(m, &copy);
 }
 
 void mirage__copy_commit(Machine *m) { ++m->self->groups; }
 
 void mirage__copy_wait(Machine *m, uint32_t op, uint32_t allowed) {
   Fibre *self = m->self;
+  Ground ground = mirage__memory_ground(self->block);
   uint32_t done = 0;
   for (; done < self->num_copies && self->copies[done].group + allowed < self->groups; ++done) {
     const Copy *copy = &self->copies[done];
     if (m->launch->copies == MIRAGE_COPIES_LATE)
-      perform(m, copy);
-    Place place = {self->block, (uint32_t)(copy->to - MIRAGE_HOST_SHARED_BASE)};
-    Granule *g = first_granule(&place);
-    for (uint32_t i = 0; i < granules_of(copy->bytes); ++i, ++g) {
-      g->pending = false;
-      note_write(m, copy->op, g, cluster_thread(m, self)); // visible to others after the next barrier
-    }
+      mirage__copy_perform(m, copy);
+    Access access = mirage__trace_by_thread(self, copy->op); // visible to others after the next barrier
+    mirage__trace_land(&access, &ground, (uint32_t)(copy->to - MIRAGE_HOST_SHARED_BASE) / GRANULE,
+                       granules_of(copy->bytes));
   }
   if (done == 0)
     return;

@@ -32,25 +32,23 @@ static void check_lanes(Machine *m, uint32_t op, uint32_t lanes, uint32_t clamp)
 }
 
 // Every lane gets the word of lane words[1], which it has chosen.
-static void exchange(Fibre *warp) {
-  uint32_t result[LANES], acquired = 0;
-  for (uint32_t i = 0; i < LANES; ++i) {
+static void exchange(Machine *m, Fibre *warp) {
+  uint32_t result[LANES];
+  for (uint32_t i = 0; i < LANES; ++i)
     result[i] = warp[warp[i].words[1]].words[0];
-    acquired = warp[i].acquired_epoch > acquired ? warp[i].acquired_epoch : acquired;
-  }
-  for (uint32_t i = 0; i < LANES; ++i) {
+  for (uint32_t i = 0; i < LANES; ++i)
     warp[i].words[0] = result[i];
-    warp[i].acquired_epoch = acquired; // order.c says why
-  }
+  if (m->order)
+    mirage__clock_share_outside(m, warp, LANES); // order.c says why
 }
 
 static uint32_t shuffle(Machine *m, uint32_t op, uint32_t value, uint32_t lane) {
   Fibre *self = m->self;
   self->words[0] = value;
   self->words[1] = lane;
-  if (mirage__machine_meet(m, warp_meeting(m), LANES, "a shuffle", op)) {
-    exchange(warp_lanes(m));
-    mirage__machine_release(m, warp_meeting(m));
+  if (mirage__meeting_join(m, warp_meeting(m), LANES, "a shuffle", op)) {
+    exchange(m, warp_lanes(m));
+    mirage__meeting_release(m, warp_meeting(m));
   }
   return self->words[0];
 }
@@ -73,13 +71,13 @@ uint32_t mirage__warp_vote(Machine *m, uint32_t op, uint32_t lanes, bool value) 
   Fibre *self = m->self, *warp = warp_lanes(m);
   check_lanes(m, op, lanes, LANES - 1);
   self->words[0] = value;
-  if (mirage__machine_meet(m, warp_meeting(m), LANES, "a vote", op)) {
+  if (mirage__meeting_join(m, warp_meeting(m), LANES, "a vote", op)) {
     uint32_t votes = 0;
     for (uint32_t i = 0; i < LANES; ++i)
       votes |= warp[i].words[0] << i;
     for (uint32_t i = 0; i < LANES; ++i)
       warp[i].words[0] = votes;
-    mirage__machine_release(m, warp_meeting(m));
+    mirage__meeting_release(m, warp_meeting(m));
   }
   return self->words[0];
 }
@@ -93,7 +91,7 @@ static void load_matrices(Machine *m, uint32_t op, Fibre *warp, uint32_t count, 
     uint16_t rows[8][8];
     for (uint32_t r = 0; r < 8; ++r) {
       const Fibre *lane = &warp[8 * i + r];
-      memcpy(rows[r], mirage__memory_shared_row(m, op, lane, lane->address), sizeof rows[r]);
+      memcpy(rows[r], mirage__memory_shared_row(m, op, warp, lane, lane->address), sizeof rows[r]);
     }
     for (uint32_t l = 0; l < LANES; ++l) {
       uint32_t g = l / 4, t = l % 4 * 2;
@@ -106,9 +104,9 @@ static void load_matrices(Machine *m, uint32_t op, Fibre *warp, uint32_t count, 
 void mirage__warp_ldmatrix(Machine *m, uint32_t op, uint64_t address, uint32_t count, bool transposed, uint32_t *out) {
   Fibre *self = m->self;
   self->address = address;
-  if (mirage__machine_meet(m, warp_meeting(m), LANES, transposed ? "ldmatrix.trans" : "ldmatrix", op)) {
+  if (mirage__meeting_join(m, warp_meeting(m), LANES, transposed ? "ldmatrix.trans" : "ldmatrix", op)) {
     load_matrices(m, op, warp_lanes(m), count, transposed);
-    mirage__machine_release(m, warp_meeting(m));
+    mirage__meeting_release(m, warp_meeting(m));
   }
   memcpy(out, self->words, count * sizeof *out);
 }
@@ -122,8 +120,10 @@ static void store_matrices(Machine *m, uint32_t op, Fibre *warp, uint32_t count,
       *(transposed ? &rows[t][g] : &rows[g][t]) = (uint16_t)warp[l].words[i];
       *(transposed ? &rows[t + 1][g] : &rows[g][t + 1]) = (uint16_t)(warp[l].words[i] >> 16);
     }
-    for (uint32_t r = 0; r < 8; ++r)
-      memcpy(mirage__memory_shared_write(m, op, warp[8 * i + r].address, sizeof rows[r]), rows[r], sizeof rows[r]);
+    for (uint32_t r = 0; r < 8; ++r) {
+      const Fibre *lane = &warp[8 * i + r];
+      memcpy(mirage__memory_shared_write_of(m, op, lane, lane->address, sizeof rows[r]), rows[r], sizeof rows[r]);
+    }
   }
 }
 
@@ -132,9 +132,9 @@ void mirage__warp_stmatrix(Machine *m, uint32_t op, uint64_t address, uint32_t c
   Fibre *self = m->self;
   self->address = address;
   memcpy(self->words, words, count * sizeof *words);
-  if (mirage__machine_meet(m, warp_meeting(m), LANES, transposed ? "stmatrix.trans" : "stmatrix", op)) {
+  if (mirage__meeting_join(m, warp_meeting(m), LANES, transposed ? "stmatrix.trans" : "stmatrix", op)) {
     store_matrices(m, op, warp_lanes(m), count, transposed);
-    mirage__machine_release(m, warp_meeting(m));
+    mirage__meeting_release(m, warp_meeting(m));
   }
 }
 
@@ -150,7 +150,7 @@ static float f16_to_float(uint32_t h) {
   return as_float(sign | as_bits((float)rest * 0x1p-24f));
 }
 
-static void unpack(MmaType type, uint32_t word, float *low, float *high) {
+void mirage__warp_unpack(MmaType type, uint32_t word, float *low, float *high) {
   *low = type == MMA_F16 ? f16_to_float(word & 0xffff) : as_float(word << 16);
   *high = type == MMA_F16 ? f16_to_float(word >> 16) : as_float(word & 0xffff0000);
 }
@@ -162,11 +162,11 @@ static void multiply(Fibre *warp, MmaType type) {
     const uint32_t *w = warp[l].words;
     for (uint32_t r = 0; r < 4; ++r) {
       float *row = a[g + r % 2 * 8] + t + r / 2 * 8;
-      unpack(type, w[r], row, row + 1);
+      mirage__warp_unpack(type, w[r], row, row + 1);
       c[g + r / 2 * 8][t + r % 2] = as_float(w[6 + r]);
     }
     for (uint32_t r = 0; r < 2; ++r)
-      unpack(type, w[4 + r], &b[t + r * 8][g], &b[t + r * 8 + 1][g]);
+      mirage__warp_unpack(type, w[4 + r], &b[t + r * 8][g], &b[t + r * 8 + 1][g]);
   }
   for (uint32_t i = 0; i < 16; ++i)
     for (uint32_t k = 0; k < 16; ++k)
@@ -182,9 +182,9 @@ static void multiply(Fibre *warp, MmaType type) {
 void mirage__warp_mma(Machine *m, uint32_t op, MmaType type, const uint32_t *operands, float *out) {
   Fibre *self = m->self;
   memcpy(self->words, operands, sizeof self->words);
-  if (mirage__machine_meet(m, warp_meeting(m), LANES, type == MMA_F16 ? "mma f16" : "mma bf16", op)) {
+  if (mirage__meeting_join(m, warp_meeting(m), LANES, type == MMA_F16 ? "mma f16" : "mma bf16", op)) {
     multiply(warp_lanes(m), type);
-    mirage__machine_release(m, warp_meeting(m));
+    mirage__meeting_release(m, warp_meeting(m));
   }
   memcpy(out, self->words, 4 * sizeof *out);
 }

@@ -1,117 +1,7 @@
 // test_emulator_machine.c - the emulated GPU by itself: kernels written in C against its instructions.
 //
-// Each rule has a kernel that keeps it and one that breaks it; the sentence must name the rule. A kernel finds the
-// instructions by the names that generated code uses.
-#include "capture.h"
-#include "codegen/host.h"
-#include "emulator/machine.h"
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
-#include <string.h>
-
-#include <cmocka.h>
-
-static Capture capture;
-static const MirageDiag DIAG = {capture_emit, &capture};
-
-// ------------------------------------------------------------------------------------------------------- instructions
-
-typedef struct Pair {
-  uint64_t low, high;
-} Pair;
-
-static void *find(const char *name) {
-  uint32_t count;
-  const CallSymbol *calls = mirage__calls(&count);
-  for (uint32_t i = 0; i < count; ++i)
-    if (strcmp(calls[i].name, name) == 0)
-      return calls[i].function;
-  fail_msg("no instruction %s", name);
-  return NULL;
-}
-
-#define V(name) ((void (*)(uint32_t))find("mirage_emu_" name))(0)
-#define I(name) ((uint32_t (*)(uint32_t))find("mirage_emu_" name))(0)
-static void barrier(void) { ((void (*)(uint32_t, uint32_t))find("mirage_emu_BARRIER"))(0, 0); }
-static void wait_copies(uint32_t n) { ((void (*)(uint32_t, uint32_t))find("mirage_emu_CP_ASYNC_WAIT"))(0, n); }
-static void copy16(uint64_t to, uint64_t from, uint32_t valid) {
-  ((void (*)(uint32_t, uint64_t, uint64_t, uint32_t))find("mirage_emu_CP_ASYNC_16_FILL"))(0, to, from, valid);
-}
-static uint32_t load(const char *name, uint64_t address) {
-  return (uint32_t)((Pair (*)(uint32_t, uint64_t, uint32_t))find(name))(0, address, 4).low;
-}
-static void store(const char *name, uint64_t address, uint32_t value) {
-  ((void (*)(uint32_t, uint64_t, uint32_t, uint64_t, uint64_t))find(name))(0, address, 4, value, 0);
-}
-static uint64_t shared(int64_t byte) { return MIRAGE_HOST_SHARED_BASE + (uint64_t)byte; }
-static uint32_t load_shared(int64_t byte) { return load("mirage_emu_ld_shared", shared(byte)); }
-static void store_shared(int64_t byte, uint32_t value) { store("mirage_emu_st_shared", shared(byte), value); }
-static uint32_t load_global(uint64_t address) { return load("mirage_emu_ld_global", address); }
-static void store_global(uint64_t address, uint32_t value) { store("mirage_emu_st_global", address, value); }
-static uint32_t thread_id(void) { return I("THREAD_ID"); }
-static float shuffle(float value, uint32_t mask) {
-  return ((float (*)(uint32_t, uint32_t, float, uint32_t, uint32_t))find("mirage_emu_SHUFFLE_XOR"))(0, UINT32_MAX,
-                                                                                                    value, mask, 31);
-}
-
-// ------------------------------------------------------------------------------------------------------------- running
-
-enum { WORDS = 512 };
-typedef void (*Kernel)(const uint64_t *pointers);
-
-typedef struct Setting {
-  int64_t blocks, cluster;
-  uint32_t threads;
-  bool together, awaited;
-} Setting;
-static const Setting ONE_WARP = {1, 1, 32, false, false}, TWO_WARPS = {1, 1, 64, false, false};
-
-static uint32_t operand[WORDS], result[WORDS], workspace[WORDS];
-
-// Operand 0 holds 0, 1, 2, ...; result 0 and the workspace are writable.
-static MirageStatus run(Kernel kernel, Setting setting, MirageCopyTime copies) {
-  static MirageUGraph *graph; // only asked for names of operators
-  if (!graph)
-    graph = mirage_ugraph_create(NULL, "empty", NULL);
-  static uint32_t writer[WORDS * 2];
-  memset(writer, 0, sizeof writer);
-  for (uint32_t i = 0; i < WORDS; ++i)
-    operand[i] = i, result[i] = UINT32_MAX, workspace[i] = 0;
-  Buffer buffers[3] = {
-      {.data = (uint8_t *)operand, .bytes = sizeof operand, .kind = "operand", .awaited = setting.awaited},
-      {.data = (uint8_t *)result, .bytes = sizeof result, .kind = "result", .writable = true, .writer = writer},
-      {.data = (uint8_t *)workspace, .bytes = sizeof workspace, .kind = "workspace", .writable = true}};
-  Launch launch = {.graph = graph,
-                   .name = "k",
-                   .entry = kernel,
-                   .num_buffers = 3,
-                   .buffers = buffers,
-                   .grid = {setting.blocks, 1, 1},
-                   .cluster = {setting.cluster, 1, 1},
-                   .threads = setting.threads,
-                   .shared_bytes = 1024,
-                   .together = setting.together,
-                   .copies = copies,
-                   .diag = &DIAG};
-  capture = (Capture){0};
-  return mirage__machine_run(&launch);
-}
-
-static void runs(Kernel kernel, Setting setting) {
-  for (int copies = 0; copies < 2; ++copies)
-    if (run(kernel, setting, (MirageCopyTime)copies) != MIRAGE_OK)
-      fail_msg("%s", capture.text);
-}
-
-static void caught(Kernel kernel, Setting setting, const char *sentence) {
-  for (int copies = 0; copies < 2; ++copies) {
-    MirageStatus status = run(kernel, setting, (MirageCopyTime)copies);
-    if (status != MIRAGE_FAULT || !strstr(capture.text, sentence))
-      fail_msg("status %d: \"%s\" does not contain \"%s\"", status, capture.text, sentence);
-  }
-}
+// Each rule has a kernel that keeps it and one that breaks it; the sentence must name the rule.
+#include "emulated_kernels.h"
 
 // ------------------------------------------------------------------------------------------------------- device memory
 
@@ -134,9 +24,10 @@ static void test_device_memory(void **state) {
   caught(nowhere, ONE_WARP, "which is no device memory");
   caught(writes_operand, ONE_WARP, "writes to operand 0");
   runs(every_block_writes, ONE_WARP);
-  caught(every_block_writes, (Setting){2, 1, 32, false, false}, "which block number 0 wrote too");
-  runs(waits_for_kernel, (Setting){1, 1, 32, false, true});
-  caught(reads_at_once, (Setting){1, 1, 32, false, true}, "before waiting for the kernel");
+  caught(every_block_writes, (Setting){.blocks = 2, .cluster = 1, .threads = 32}, "which block number 0 wrote too");
+  runs(waits_for_kernel, (Setting){.blocks = 1, .cluster = 1, .threads = 32, .awaited = true});
+  caught(reads_at_once, (Setting){.blocks = 1, .cluster = 1, .threads = 32, .awaited = true},
+         "before waiting for the kernel");
 }
 
 // ------------------------------------------------------------------------------------------------------- shared memory
@@ -388,7 +279,7 @@ static void one_block_missing(const uint64_t *p) {
 }
 
 static void test_clusters(void **state) {
-  const Setting pairs = {4, 2, 32, false, false};
+  const Setting pairs = {.blocks = 4, .cluster = 2, .threads = 32};
   runs(reads_peer, pairs);
   for (uint32_t b = 0; b < 4; ++b)
     assert_int_equal(result[32 * b + 7], 100 * (b ^ 1) + 7);
@@ -439,7 +330,7 @@ static void overwrites_too_early(const uint64_t *p) {
 static void one_more(const uint64_t *p) { meet_grid(p, 5); }
 
 static void test_grid(void **state) {
-  const Setting four = {4, 1, 32, true, false};
+  const Setting four = {.blocks = 4, .cluster = 1, .threads = 32, .together = true};
   runs(all_blocks, four);
   assert_int_equal(workspace[0], 4);
   runs(exchange_in_order, four);
@@ -449,9 +340,12 @@ static void test_grid(void **state) {
   caught(reads_too_early, four, "of the workspace, which block number");
   caught(overwrites_too_early, four, "in no order");
   caught(one_more, four, "wait at a word of device memory");
-  caught(all_blocks, (Setting){4, 1, 32, false, false}, "wait at a word of device memory"); // one block at a time
+  caught(all_blocks, (Setting){.blocks = 4, .cluster = 1, .threads = 32},
+         "wait at a word of device memory"); // one block at a time
   capture = (Capture){0};
-  assert_int_equal(run(all_blocks, (Setting){70000, 1, 32, true, false}, MIRAGE_COPIES_LATE), MIRAGE_LIMIT);
+  assert_int_equal(
+      run(all_blocks, (Setting){.blocks = 70000, .cluster = 1, .threads = 32, .together = true}, MIRAGE_COPIES_LATE),
+      MIRAGE_LIMIT);
   assert_non_null(strstr(capture.text, "2240000 threads at once"));
 }
 
