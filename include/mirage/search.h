@@ -51,7 +51,7 @@ typedef struct MirageSearchResult {
   MirageFunnel funnel;
 } MirageSearchResult;
 
-/// Searches one-kernel µGraphs for the program. "Nothing found" is num_candidates == 0, not an error.
+/// Searches µGraphs of one kernel, or of two that share a split reduction, for the program. "Nothing found" is num_candidates == 0, not an error.
 /// Owns:   *out_result is the caller's; free with mirage_search_result_deinit. Borrows program and options.
 /// Errors: UNSUPPORTED (operator named) when the program has an operator that the search cannot treat; NO_MEMORY.
 MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOptions *options, const MirageDiag *diag,

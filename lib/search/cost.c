@@ -11,17 +11,20 @@
 
 enum { SECTOR_BYTES = 32, INSTRUCTION_M = 16, INSTRUCTION_N = 8, INSTRUCTION_K = 16, MAX_STAGES = 4 };
 
-static const double saturating_share = 0.45; // of the multiprocessors, busy, saturate device memory
-static const double latency_us = 2.0;        // of a load under load: bytes in flight = rate * latency
-static const double block_us = 0.5;          // prologue and epilogue that nothing hides, for each block of an SM
-static const double iteration_us = 0.12;     // barriers and loop overhead of one iteration
-static const double overlap_loss = 0.1;      // share of the units that are not the bottleneck
-static const double direct_latency_us = 1.2; // of a load where every warp has one step in flight
-static const double activation_loss = 0.5;   // share of what such a kernel reads again through L2
-static const double direct_share = 0.7;      // saturating_share where each has one step a warp in flight
-static const double idle_loss = 0.1;         // of device memory when multiprocessors beyond those idle
-static const double shared_rate = 4;         // shared memory moves this many times the bytes of L2
-static const double tile_registers = 128;    // registers of a thread; with 256 threads, two blocks a multiprocessor
+static const double saturating_share = 0.45;  // of the multiprocessors, busy, saturate device memory
+static const double latency_us = 2.0;         // of a load under load: bytes in flight = rate * latency
+static const double block_us = 0.5;           // prologue and epilogue that nothing hides, for each block of an SM
+static const double iteration_us = 0.12;      // barriers and loop overhead of one iteration
+static const double overlap_loss = 0.1;       // share of the units that are not the bottleneck
+static const double direct_latency_us = 1.2;  // of a load where every warp has one step in flight
+static const double activation_loss = 0.5;    // share of what such a kernel reads again through L2
+static const double direct_share = 0.7;       // saturating_share where each has one step a warp in flight
+static const double idle_loss = 0.1;          // of device memory when multiprocessors beyond those idle
+static const double grid_meeting_us = 1.8;    // release, poll and read back: blocks that wait for each other
+static const double cluster_meeting_us = 0.5; // two barriers of a cluster
+static const double cluster_share = 0.9;      // of the multiprocessors, that clusters of four and more can occupy
+static const double shared_rate = 4;          // shared memory moves this many times the bytes of L2
+static const double tile_registers = 128;     // registers of a thread; with 256 threads, two blocks a multiprocessor
 static const double threads = 256;
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
@@ -60,7 +63,6 @@ void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *a
     kernel->flops += elements;
     break;
   case MIRAGE_KIND_REDUCE:
-  case MIRAGE_KIND_COLLECTIVE:
     kernel->fma_flops += 2 * operand_elements;
     kernel->flops += operand_elements;
     break;
@@ -78,6 +80,15 @@ void mirage__cost_access(CostKernel *kernel, const MirageType *tile, double time
   double row_bytes = row * mirage_dtype_bytes(tile->dtype);
   double rows = (double)mirage_type_elements(tile) / row;
   kernel->l2_bytes += rows * round_up(row_bytes, SECTOR_BYTES) * times;
+}
+
+void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster) {
+  // One meeting serves all tiles; each is written once and read by every member.
+  kernel->collective_us = fmax(kernel->collective_us, cluster ? cluster_meeting_us : grid_meeting_us);
+  kernel->resident |= !cluster;
+  kernel->cluster = cluster ? members : kernel->cluster;
+  kernel->l2_bytes += (double)mirage_type_elements(tile) * 4 * (1 + members) * kernel->blocks;
+  kernel->fma_flops += (double)mirage_type_elements(tile) * members * kernel->blocks;
 }
 
 void mirage__cost_tile(CostKernel *kernel, const MirageType *tile, double copies) {
@@ -137,13 +148,18 @@ static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {
   if (kernel->shared_bytes > target->shared_bytes_per_block || kernel->accumulator_bytes > threads * tile_registers * 4)
     return INFINITY;
+  if (kernel->resident && kernel->blocks > target->num_sms)
+    return INFINITY;
   if (is_direct(kernel, target))
-    return direct_us(kernel, target);
+    return direct_us(kernel, target) + kernel->collective_us;
   double by_registers = floor(target->registers_per_sm / (threads * tile_registers));
   double by_shared =
       kernel->shared_bytes > 0 ? floor(target->shared_bytes_per_sm / kernel->shared_bytes) : by_registers;
   double resident = fmax(1, fmin(by_registers, by_shared));
-  double slots = target->num_sms * resident, waves = ceil(kernel->blocks / slots);
+  double slots = target->num_sms * resident;
+  if (kernel->cluster >= 4)
+    slots = floor(slots * cluster_share / kernel->cluster) * kernel->cluster;
+  double waves = ceil(kernel->blocks / slots);
   double busy = fmin(kernel->blocks, target->num_sms);
   double full = kernel->blocks / (waves * slots);                      // share of block slots that work, over all waves
   double spread = fmin(1, kernel->blocks / (waves * target->num_sms)); // share of multiprocessors that work
@@ -172,13 +188,14 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   // Nothing loads while the last iteration computes.
   double last = kernel->ideal ? 0 : (sum - units[0] - units[1]) / fmax(1, kernel->iterations);
   double fixed = block_us * ceil(kernel->blocks / target->num_sms) + iteration_us * kernel->iterations * waves;
-  return longest + overlap_loss * (sum - longest) + last + fixed;
+  return longest + overlap_loss * (sum - longest) + last + fixed + kernel->collective_us;
 }
 
 // -------------------------------------------------------------------------------------- custom kernels
 
 typedef struct CostWalk {
   const MirageUGraph *graph;
+  const MirageCustomAttrs *custom; // the kernel
   CostKernel kernel;
   uint32_t depth; // of loops around
 } CostWalk;
@@ -241,6 +258,14 @@ static void walk_access(CostWalk *walk, const MirageNodeView *node, double times
     walk->kernel.iteration_bytes += (double)mirage_type_bytes(tile);
 }
 
+static void walk_collective(CostWalk *walk, const MirageNodeView *node) {
+  double members = 1;
+  for (int axis = 0; axis < 3; axis++)
+    members *= node->attrs->axes.axis[axis] ? (double)walk->custom->grid[axis] : 1;
+  bool cluster = node->op == MIRAGE_OP_CLUSTER_SUM || node->op == MIRAGE_OP_CLUSTER_MAX;
+  mirage__cost_collective(&walk->kernel, operand_type(walk, node, 0), members, cluster);
+}
+
 static void walk_region(CostWalk *walk, MirageRegion region, double times) {
   MirageRegionView view = mirage_ugraph_region(walk->graph, region);
   for (uint32_t i = 0; i < view.num_nodes; i++) {
@@ -251,6 +276,8 @@ static void walk_region(CostWalk *walk, MirageRegion region, double times) {
       walk_region(walk, node.region, times);
     } else if (mirage_op_info(node.op)->kind == MIRAGE_KIND_ACCESS) {
       walk_access(walk, &node, times);
+    } else if (mirage_op_info(node.op)->kind == MIRAGE_KIND_COLLECTIVE) {
+      walk_collective(walk, &node);
     } else if (mirage_op_info(node.op)->kind != MIRAGE_KIND_TERMINATOR && node.num_results == 1) {
       const MirageType *result = mirage_ugraph_type(walk->graph, node.first_result);
       if (walk->depth)
@@ -278,7 +305,7 @@ static double tensor_bytes(const MirageUGraph *graph, const MirageNodeView *node
 }
 
 static CostKernel custom_kernel(const MirageUGraph *graph, const MirageNodeView *node) {
-  CostWalk walk = {.graph = graph};
+  CostWalk walk = {.graph = graph, .custom = &node->attrs->custom};
   const int64_t *grid = node->attrs->custom.grid;
   walk.kernel.blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
   walk.kernel.dram_bytes = tensor_bytes(graph, node);

@@ -19,7 +19,7 @@
 enum {
   DEFAULT_BLOCK_OPS = 11,
   DEFAULT_CANDIDATES = 16,
-  SCHEDULES_PER_STRUCTURE = 4,
+  SCHEDULES_PER_STRUCTURE = 3,
   FIELD_TRIAL = 0,
   EXTRACTION_SHARE = 50
 };
@@ -154,11 +154,30 @@ static MirageStatus build_candidates(Search *search, SearchCandidate *candidates
   return MIRAGE_OK;
 }
 
+// Brings the best `wanted` to the front, in order, among them some of each way to combine split reductions: which of
+// these is the fastest, a GPU knows better than the cost model.
+static void vary(SearchCandidate *candidates, uint32_t count, uint32_t wanted) {
+  uint32_t reserved = wanted / 8, left = wanted, of_kind[SEARCH_NUM_COMBINES] = {0}, front = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    candidates[i].chosen = of_kind[candidates[i].schedule.combine]++ < reserved;
+    left -= candidates[i].chosen;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (!candidates[i].chosen && left == 0)
+      continue;
+    left -= !candidates[i].chosen;
+    SearchCandidate next = candidates[i];
+    memmove(&candidates[front + 1], &candidates[front], (i - front) * sizeof *candidates);
+    candidates[front++] = next;
+  }
+}
+
 // Chooses schedules for the best structures, ranks all of them, builds the first.
 static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, MirageSearchResult *result) {
   uint32_t capacity = search->num_plans * 4 * search->options.max_candidates;
   const SearchStructure **structures = calloc(capacity, sizeof *structures);
-  SearchCandidate *candidates = calloc((size_t)capacity * SCHEDULES_PER_STRUCTURE, sizeof *candidates);
+  SearchCandidate *candidates =
+      calloc((size_t)capacity * SCHEDULES_PER_STRUCTURE * SEARCH_NUM_COMBINES, sizeof *candidates);
   MirageStatus status = structures && candidates ? MIRAGE_OK : MIRAGE_NO_MEMORY;
   if (status == MIRAGE_OK) {
     uint32_t num_structures = collect_structures(search, structures), count = 0;
@@ -171,6 +190,7 @@ static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, Mi
     for (uint32_t i = 0; i < count; i++)
       candidates[i].order = i;
     qsort(candidates, count, sizeof *candidates, compare_candidates);
+    vary(candidates, count, search->options.max_candidates);
     status = build_candidates(search, candidates, count, diag, result);
   }
   free(structures);

@@ -1,33 +1,25 @@
 // search_build.c - the µGraph of a structure and a schedule, at the program's real shapes.
 //
 // One custom kernel: what stands before the loop, accumulators started by constants, the loop with its loads, what
-// stands after it, a store. Casts appear here and nowhere else in the search: matmul operands meet in the program's
-// 16-bit type, and the stored tile takes the output's. A constant becomes a tile of extent 1 in every dimension of its
-// neighbour.
-#include "search_internal.h"
+// stands after it, a store. Reductions that are split over blocks: search_combine.c. Casts appear here and nowhere else
+// in the search: matmul operands meet in the program's 16-bit type, and the stored tile takes the output's. A constant
+// becomes a tile of extent 1 in every dimension of its neighbour.
+#include "search_builder.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-typedef struct Builder {
-  const SearchProgram *program;
-  const SearchStructure *structure;
-  const SearchSchedule *schedule;
-  MirageUGraph *graph;
-  MirageNode custom;
-  uint32_t grid_axes[3];                // program axis that each grid dimension splits; 0 = none
-  uint32_t argument[64];                // custom operand of each input
-  MirageValue values[SEARCH_MAX_NODES]; // by node
-  MirageValue casts[SEARCH_MAX_NODES];  // the same in program->dtype
-} Builder;
-
-// Grid x splits the axis of the last output dimension that is split at all, y the one before, z the next.
-static void assign_grid(Builder *builder, MirageCustomAttrs *attrs) {
+// Grid x splits the axis of the last output dimension that is split at all, y the one before, z the next; the loop's
+// axis comes last.
+void mirage__build_grid(Builder *builder, MirageCustomAttrs *attrs) {
   const SearchNode *output = &builder->structure->nodes[builder->structure->num_nodes - 1];
   uint32_t used = 0;
-  for (uint32_t i = 0; i < 3; i++)
+  builder->split_axis = -1;
+  for (uint32_t i = 0; i < 3; i++) {
     attrs->grid[i] = attrs->cluster[i] = 1;
+    builder->grid_axes[i] = 0;
+  }
   for (uint32_t d = SEARCH_RANK; d-- > 0 && used < 3;) {
     uint32_t axis = mirage__search_axis_of(output->dims[d]);
     if (!axis || axis == builder->structure->loop_axis || builder->schedule->parts[axis] == 1)
@@ -35,9 +27,19 @@ static void assign_grid(Builder *builder, MirageCustomAttrs *attrs) {
     builder->grid_axes[used] = axis;
     attrs->grid[used++] = builder->schedule->parts[axis];
   }
+  if (builder->schedule->split > 1 && used < 3) {
+    builder->split_axis = (int)used;
+    attrs->grid[used] = builder->schedule->split;
+    if (builder->schedule->combine == SEARCH_BY_CLUSTER)
+      attrs->cluster[used] = builder->schedule->split;
+  }
 }
 
-static MirageAccessAttrs access_of(const Builder *builder, const SearchNode *node, bool inside) {
+static bool has_loop(const Builder *builder) {
+  return builder->structure->loop_axis && builder->schedule->parts[builder->structure->loop_axis] > 1;
+}
+
+MirageAccessAttrs mirage__build_access(const Builder *builder, const SearchNode *node) {
   MirageAccessAttrs access;
   memset(access.grid, -1, sizeof access.grid);
   memset(access.loop, -1, sizeof access.loop);
@@ -47,10 +49,21 @@ static MirageAccessAttrs access_of(const Builder *builder, const SearchNode *nod
     for (uint32_t g = 0; g < 3; g++)
       if (dim && builder->grid_axes[g] == dim)
         access.grid[g] = (int8_t)d;
-    if (inside && dim && dim == builder->structure->loop_axis)
+    if (!dim || dim != builder->structure->loop_axis || node->stage != SEARCH_INSIDE)
+      continue;
+    if (builder->split_axis >= 0)
+      access.grid[builder->split_axis] = (int8_t)d;
+    if (has_loop(builder))
       access.loop[0] = (int8_t)d;
   }
   return access;
+}
+
+MirageType mirage__build_tensor(const Builder *builder, const SearchNode *node, MirageDType dtype) {
+  int64_t shape[MIRAGE_MAX_RANK];
+  for (uint32_t d = 0; d < node->rank; d++)
+    shape[d] = builder->program->axes[mirage__search_axis_of(node->dims[SEARCH_RANK - node->rank + d])].extent;
+  return mirage_type_tensor(dtype, node->rank, shape);
 }
 
 static MirageType scalar_like(const Builder *builder, MirageValue neighbour) {
@@ -89,7 +102,7 @@ static MirageValue build_node(Builder *builder, const SearchNode *node) {
   MirageValue operands[2];
   switch ((MirageOp)node->op) {
   case MIRAGE_OP_LOAD: {
-    MirageAccessAttrs access = access_of(builder, node, node->stage == SEARCH_INSIDE);
+    MirageAccessAttrs access = mirage__build_access(builder, node);
     return mirage_ugraph_load(graph, mirage_ugraph_argument(graph, builder->custom, builder->argument[node->a]),
                               &access);
   }
@@ -120,8 +133,13 @@ static MirageValue build_node(Builder *builder, const SearchNode *node) {
 static void build_stage(Builder *builder, SearchStage stage) {
   for (uint32_t i = 0; i < builder->structure->num_nodes; i++) {
     const SearchNode *node = &builder->structure->nodes[i];
-    if (node->stage == stage && node->op != MIRAGE_OP_CONSTANT && node->op != MIRAGE_OP_LOOP)
+    if (node->stage != stage || node->op == MIRAGE_OP_CONSTANT || node->op == MIRAGE_OP_LOOP ||
+        (builder->wanted && !builder->wanted[i]))
+      continue;
+    if (!mirage__search_is_looped(node) || has_loop(builder))
       builder->values[i] = build_node(builder, node);
+    else if (node->op == MIRAGE_OP_MAX)
+      builder->values[i] = builder->values[node->b]; // the running maximum of one step is the step's
   }
 }
 
@@ -136,8 +154,8 @@ static void forget_casts(Builder *builder) {
 static MirageValue initial_value(Builder *builder, const SearchNode *node) {
   int64_t shape[MIRAGE_MAX_RANK];
   for (uint32_t d = 0; d < node->rank; d++)
-    shape[d] =
-        mirage__search_tile_extent(builder->program, builder->schedule, node->dims[SEARCH_RANK - node->rank + d]);
+    shape[d] = mirage__search_tile_extent(builder->program, builder->structure, builder->schedule,
+                                          node->dims[SEARCH_RANK - node->rank + d]);
   MirageAttrs attrs = {.shape = {.type = mirage_type_tile(MIRAGE_F32, node->rank, shape)}};
   if (node->flags == SEARCH_MAXIMUM)
     return mirage_ugraph_apply(builder->graph, MIRAGE_OP_BOTTOM, 0, NULL, &attrs);
@@ -187,46 +205,91 @@ static void build_loop(Builder *builder) {
   forget_casts(builder);
 }
 
-static void build_store(Builder *builder, uint32_t num_operands) {
-  uint32_t last = builder->structure->num_nodes - 1;
-  MirageAccessAttrs access = access_of(builder, &builder->structure->nodes[last], false);
-  mirage_ugraph_store(builder->graph, builder->values[last],
-                      mirage_ugraph_argument(builder->graph, builder->custom, num_operands), &access);
+// The block's part at once: each accumulator takes what the one step contributes.
+static void build_step(Builder *builder) {
+  build_stage(builder, SEARCH_INSIDE);
+  for (uint32_t i = 0; i < builder->structure->num_nodes; i++)
+    if (builder->structure->nodes[i].op == MIRAGE_OP_LOOP)
+      builder->values[i] = as_f32(builder, builder->values[builder->structure->nodes[i].a]);
 }
 
-static uint32_t used_inputs(Builder *builder, const MirageValue *inputs, MirageValue *out_operands) {
+void mirage__build_before(Builder *builder) { build_stage(builder, SEARCH_BEFORE); }
+
+void mirage__build_main(Builder *builder) {
+  mirage__build_before(builder);
+  if (has_loop(builder))
+    build_loop(builder);
+  else if (builder->structure->loop_axis)
+    build_step(builder);
+}
+
+void mirage__build_rest(Builder *builder) {
+  build_stage(builder, SEARCH_AFTER);
+  uint32_t last = builder->structure->num_nodes - 1;
+  MirageAccessAttrs access = mirage__build_access(builder, &builder->structure->nodes[last]);
+  mirage_ugraph_store(builder->graph, builder->values[last], mirage__build_output(builder, 0), &access);
+}
+
+// ---------------------------------------------------------------------------------------------- kernels
+
+static uint32_t used_inputs(Builder *builder, MirageValue *out_operands) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(builder->program->graph); i++)
     for (uint32_t n = 0; n < builder->structure->num_nodes; n++)
-      if (builder->structure->nodes[n].op == MIRAGE_OP_LOAD && builder->structure->nodes[n].a == i) {
+      if (builder->structure->nodes[n].op == MIRAGE_OP_LOAD && builder->structure->nodes[n].a == i &&
+          (!builder->wanted || builder->wanted[n])) {
         builder->argument[i] = count;
-        out_operands[count++] = inputs[i];
+        out_operands[count++] = builder->inputs[i];
         break;
       }
   return count;
 }
 
-static void build_kernel(Builder *builder) {
-  const MirageUGraph *source = builder->program->graph;
-  MirageUGraph *graph = builder->graph;
-  MirageValue inputs[64], operands[64];
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(source); i++)
-    inputs[i] = mirage_ugraph_input(graph, *mirage_ugraph_type(source, mirage_ugraph_get_input(source, i)));
-  uint32_t num_operands = used_inputs(builder, inputs, operands);
+bool mirage__build_open(Builder *builder, uint32_t num_operands, const MirageValue *operands, uint32_t num_results,
+                        const MirageType *results, const MirageCustomAttrs *attrs) {
+  MirageValue all[64 + SEARCH_MAX_NODES];
+  builder->first_operand = used_inputs(builder, all);
+  builder->first_output = builder->first_operand + num_operands;
+  if (num_operands)
+    memcpy(all + builder->first_operand, operands, num_operands * sizeof *operands);
+  memset(builder->casts, 0, sizeof builder->casts);
+  builder->custom = mirage_ugraph_open_custom(builder->graph, builder->first_output, all, num_results, results, attrs);
+  return builder->custom.index != 0;
+}
+
+MirageValue mirage__build_operand(const Builder *builder, uint32_t index) {
+  return mirage_ugraph_argument(builder->graph, builder->custom, builder->first_operand + index);
+}
+
+MirageValue mirage__build_output(const Builder *builder, uint32_t index) {
+  return mirage_ugraph_argument(builder->graph, builder->custom, builder->first_output + index);
+}
+
+static void build_one_kernel(Builder *builder, const MirageType *output) {
   MirageCustomAttrs attrs = {0};
-  assign_grid(builder, &attrs);
-  MirageType output = *mirage_ugraph_type(source, mirage_ugraph_get_output(source, 0));
-  builder->custom = mirage_ugraph_open_custom(graph, num_operands, operands, 1, &output, &attrs);
-  if (!builder->custom.index)
+  mirage__build_grid(builder, &attrs);
+  if (!mirage__build_open(builder, 0, NULL, 1, output, &attrs))
     return;
-  build_stage(builder, SEARCH_BEFORE);
-  if (builder->structure->loop_axis)
-    build_loop(builder);
-  build_stage(builder, SEARCH_AFTER);
-  build_store(builder, num_operands);
-  mirage_ugraph_close(graph, 0, NULL);
-  MirageValue result = mirage_ugraph_result(graph, builder->custom, 0);
-  mirage_ugraph_return(graph, 1, &result);
+  mirage__build_main(builder);
+  if (builder->schedule->split > 1)
+    mirage__build_collectives(builder);
+  mirage__build_rest(builder);
+  mirage_ugraph_close(builder->graph, 0, NULL);
+}
+
+static void build_kernels(Builder *builder) {
+  const MirageUGraph *source = builder->program->graph;
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(source); i++)
+    builder->inputs[i] =
+        mirage_ugraph_input(builder->graph, *mirage_ugraph_type(source, mirage_ugraph_get_input(source, i)));
+  MirageType output = *mirage_ugraph_type(source, mirage_ugraph_get_output(source, 0));
+  if (builder->schedule->split > 1 && builder->schedule->combine == SEARCH_BY_KERNEL)
+    mirage__build_two_kernels(builder, &output);
+  else
+    build_one_kernel(builder, &output);
+  MirageValue result =
+      builder->custom.index ? mirage_ugraph_result(builder->graph, builder->custom, 0) : (MirageValue){0};
+  mirage_ugraph_return(builder->graph, 1, &result);
 }
 
 MirageStatus mirage__search_build(const SearchProgram *program, const SearchCandidate *candidate, uint32_t index,
@@ -239,7 +302,7 @@ MirageStatus mirage__search_build(const SearchProgram *program, const SearchCand
   builder.graph = mirage_ugraph_create(NULL, name, diag);
   if (!builder.graph)
     return MIRAGE_NO_MEMORY;
-  build_kernel(&builder);
+  build_kernels(&builder);
   MirageStatus status = mirage_ugraph_finish(builder.graph);
   if (status != MIRAGE_OK) {
     mirage_ugraph_destroy(builder.graph);

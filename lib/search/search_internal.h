@@ -108,7 +108,8 @@ enum { SEARCH_SUM, SEARCH_MAXIMUM, SEARCH_RESCALE };
 /// operand inside the loop it is what earlier iterations left.
 typedef struct SearchNode {
   uint8_t op;    // MirageOp
-  uint8_t flags; // matmul: transposes; accumulate: SearchCombine; exp: the axis over which a maximum is subtracted
+  uint8_t flags; // matmul: transposes; accumulate: SEARCH_SUM ...; exp: the axis over which a maximum is subtracted;
+                 // max, sub, and exp of a finished structure: SEARCH_LOOPED
   uint8_t dim;   // reduction: right-aligned dimension, 0 .. SEARCH_RANK - 1
   uint8_t stage; // SearchStage
   uint8_t rank;
@@ -119,6 +120,12 @@ typedef struct SearchNode {
 
 static inline bool mirage__search_is_binary(uint8_t op) {
   return op == MIRAGE_OP_MATMUL || mirage_op_info((MirageOp)op)->kind == MIRAGE_KIND_BINARY;
+}
+
+/// On what keeps a running maximum: m' = max(m, r) and exp(m - m'). Without a loop, m' is r and there is no factor.
+enum { SEARCH_LOOPED = 0x40 };
+static inline bool mirage__search_is_looped(const SearchNode *node) {
+  return mirage__search_is_elementwise(node->op) && node->flags == SEARCH_LOOPED;
 }
 
 typedef struct SearchStructure {
@@ -255,9 +262,21 @@ bool mirage__search_stabilise(SearchStructure *structure);
 
 // ------------------------------------------------------------------------------------------- schedules
 
+/// Who adds up a reduction that is split over blocks.
+typedef enum {
+  SEARCH_BY_NOBODY,
+  SEARCH_BY_GRID,
+  SEARCH_BY_CLUSTER,
+  SEARCH_BY_KERNEL,
+  SEARCH_NUM_COMBINES
+} SearchCombine;
+
 /// Grid and loop range of a structure: how many parts each axis is split into.
 typedef struct SearchSchedule {
-  int64_t parts[SEARCH_MAX_AXES];
+  int64_t parts[SEARCH_MAX_AXES];         // of the loop's axis: iterations of one block
+  int64_t split;                          // blocks among which the loop's axis is divided; 1 = none
+  SearchCombine combine;                  // BY_NOBODY when split is 1
+  int64_t combine_parts[SEARCH_MAX_AXES]; // of the second kernel
 } SearchSchedule;
 
 typedef struct SearchCandidate {
@@ -265,20 +284,29 @@ typedef struct SearchCandidate {
   SearchSchedule schedule;
   double time_us;
   uint32_t order; // of creation, breaks ties
+  bool chosen;    // to be built, whatever its rank
 } SearchCandidate;
 
-/// Predicted time, or infinity when it does not fit the target.
+/// Predicted time, or infinity when it does not fit the target; without the second kernel, where there is one.
 double mirage__search_schedule_cost(const SearchProgram *program, const SearchStructure *structure,
                                     const SearchSchedule *schedule, const MirageTarget *target);
+/// Predicted time of the second kernel of a split reduction; `schedule->parts` are its own.
+double mirage__search_combine_cost(const SearchProgram *program, const SearchStructure *structure,
+                                   const SearchSchedule *schedule, const MirageTarget *target);
 /// A middling schedule by which structures are ranked before their own is chosen.
 void mirage__search_reference_schedule(const SearchProgram *program, const SearchStructure *structure,
                                        const MirageSearchOptions *options, SearchSchedule *out_schedule);
-/// The best `max` schedules of a structure, best first. Counts every one tried into *in_out_scheduled.
+/// The best `max` schedules of a structure for each way to combine, best first; out_best[max * SEARCH_NUM_COMBINES].
+/// Counts every one tried into *in_out_scheduled.
 uint32_t mirage__search_schedules(const SearchProgram *program, const SearchStructure *structure,
                                   const MirageSearchOptions *options, uint32_t max, SearchCandidate *out_best,
                                   uint64_t *in_out_scheduled);
 /// The extent of a dimension in a tile of the given schedule.
-int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchSchedule *schedule, uint8_t dim);
+int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchStructure *structure,
+                                   const SearchSchedule *schedule, uint8_t dim);
+/// Marks what a kernel computes that ends before (SEARCH_INSIDE) or starts at (SEARCH_AFTER) the accumulators, which
+/// are marked in both.
+void mirage__search_wanted(const SearchStructure *structure, SearchStage stage, bool *out_wanted);
 
 /// Builds the µGraph of a structure at the program's real shapes.
 MirageStatus mirage__search_build(const SearchProgram *program, const SearchCandidate *candidate, uint32_t index,
@@ -309,6 +337,9 @@ typedef struct CostKernel {
   double shared_bytes;      // per block, two stages of each load inside a loop
   double accumulator_bytes; // per block, in registers
   CostStream stream;
+  double collective_us; // waiting for other blocks
+  double cluster;       // blocks that meet through distributed shared memory; 0 = none
+  bool resident;        // all blocks must run at once, one a multiprocessor
 } CostKernel;
 
 /// Adds `times` executions of an operator without a region. `a`, `b` NULL when absent.
@@ -319,6 +350,8 @@ void mirage__cost_inside(CostKernel *kernel, MirageOp op);
 void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
                         const MirageType *b, bool b_is_loaded);
 void mirage__cost_access(CostKernel *kernel, const MirageType *tile, double times);
+/// A sum or maximum of one tile over `members` blocks.
+void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster);
 /// Shared memory that a value needs: what a load or an intermediate tile of a block takes.
 void mirage__cost_tile(CostKernel *kernel, const MirageType *tile, double copies);
 /// Microseconds without the launch; infinity when the kernel does not fit the target.

@@ -1,6 +1,8 @@
 // search_schedule.c - grid sizes and loop range for a block graph whose dataflow is decided.
 //
-// A schedule says into how many parts each axis is split: parallel axes into blocks, the loop's axis into iterations.
+// A schedule says into how many parts each axis is split: parallel axes into blocks, the loop's axis into iterations,
+// and, where the parallel axes do not fill the chip, among blocks whose parts are combined at the end: by the blocks
+// themselves (a cluster, or the grid when all of it is resident) or by a second kernel.
 // Tile extents follow as ceil(extent / parts) and need not be powers of two or divisors: 6144 columns in 128 blocks are
 // tiles of 48. Tail tiles are masked with zero; where zero would not be neutral (exp(0) = 1 summed over the tail) only
 // exact divisions are tried. All are scored by the cost model without building a graph.
@@ -8,86 +10,41 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_PARTS = 64, REFERENCE_COLUMNS = 64, REFERENCE_TILE = 64 };
+enum { MAX_PARTS = 64, REFERENCE_COLUMNS = 64, REFERENCE_TILE = 64, MIN_PIECE = 64, MAX_CLUSTER = 8 };
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchSchedule *schedule, uint8_t dim) {
+int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchStructure *structure,
+                                   const SearchSchedule *schedule, uint8_t dim) {
   uint32_t axis = mirage__search_axis_of(dim);
   int64_t extent = program->axes[axis].extent;
-  return dim & SEARCH_WHOLE ? extent : ceil_div(extent, schedule->parts[axis]);
+  if (dim & SEARCH_WHOLE)
+    return extent;
+  if (axis && axis == structure->loop_axis)
+    extent = ceil_div(extent, schedule->split);
+  return ceil_div(extent, schedule->parts[axis]);
 }
 
-// ------------------------------------------------------------------------------------------------ cost
-
-static MirageType tile_type(const SearchProgram *program, const SearchSchedule *schedule, const SearchNode *node) {
-  MirageType type = {.space = MIRAGE_SPACE_TILE, .rank = node->rank, .dtype = MIRAGE_F32};
-  for (uint32_t d = 0; d < node->rank; d++)
-    type.shape[d] = mirage__search_tile_extent(program, schedule, node->dims[SEARCH_RANK - node->rank + d]);
-  if (node->op == MIRAGE_OP_LOAD)
-    type.dtype = mirage_ugraph_type(program->graph, mirage_ugraph_get_input(program->graph, node->a))->dtype;
-  return type;
-}
-
-// A computed tile enters a matmul through a cast, which costs its elements and a place in shared memory.
-static void add_cast(const SearchProgram *program, CostKernel *kernel, const MirageType *operand, double times) {
-  if (operand->dtype == program->dtype)
+static void want(const SearchStructure *structure, uint32_t index, SearchStage last, bool *wanted) {
+  const SearchNode *node = &structure->nodes[index];
+  if (wanted[index])
     return;
-  MirageType cast = *operand;
-  cast.dtype = program->dtype;
-  mirage__cost_operator(kernel, MIRAGE_OP_CAST, NULL, &cast, operand, NULL, times);
-  mirage__cost_tile(kernel, &cast, 1);
+  wanted[index] = true;
+  if (node->op == MIRAGE_OP_LOAD || node->op == MIRAGE_OP_CONSTANT ||
+      (node->op == MIRAGE_OP_LOOP && last == SEARCH_AFTER))
+    return;
+  want(structure, node->a, last, wanted);
+  if (mirage__search_is_binary(node->op) || (node->op == MIRAGE_OP_LOOP && node->flags == SEARCH_RESCALE))
+    want(structure, node->b, last, wanted);
 }
 
-double mirage__search_schedule_cost(const SearchProgram *program, const SearchStructure *structure,
-                                    const SearchSchedule *schedule, const MirageTarget *target) {
-  CostKernel kernel = {.blocks = 1};
-  for (uint32_t i = 1; i < program->num_axes; i++)
-    if (i != structure->loop_axis)
-      kernel.blocks *= (double)schedule->parts[i];
-  double iterations = structure->loop_axis ? (double)schedule->parts[structure->loop_axis] : 1;
-  kernel.iterations = structure->loop_axis ? iterations : 0;
-  MirageType types[SEARCH_MAX_NODES];
-  uint64_t loaded = 0;
-  for (uint32_t i = 0; i < structure->num_nodes; i++) {
-    const SearchNode *node = &structure->nodes[i];
-    double times = kernel.blocks * (node->stage == SEARCH_INSIDE ? iterations : 1);
-    types[i] = tile_type(program, schedule, node);
-    if (node->op == MIRAGE_OP_LOAD) {
-      mirage__cost_access(&kernel, &types[i], times);
-      mirage__cost_tile(&kernel, &types[i], node->stage == SEARCH_INSIDE ? 2 : 1);
-      kernel.iteration_bytes += node->stage == SEARCH_INSIDE ? (double)mirage_type_bytes(&types[i]) : 0;
-      if (!(loaded >> node->a & 1))
-        kernel.dram_bytes += (double)mirage_type_bytes(
-            mirage_ugraph_type(program->graph, mirage_ugraph_get_input(program->graph, node->a)));
-      loaded |= (uint64_t)1 << node->a;
-    } else if (node->op == MIRAGE_OP_LOOP) {
-      kernel.accumulator_bytes += (double)mirage_type_bytes(&types[i]);
-      const SearchNode *from = &structure->nodes[node->a];
-      MirageAttrs attrs = {
-          .matmul = {(from->flags & SEARCH_TRANSPOSE_A) != 0, (from->flags & SEARCH_TRANSPOSE_B) != 0}};
-      mirage__cost_carry(
-          &kernel, (MirageOp)from->op, from->op == MIRAGE_OP_MATMUL ? &attrs : NULL, &types[from->a], &types[from->b],
-          structure->nodes[from->b].op == MIRAGE_OP_LOAD && structure->nodes[from->b].stage == SEARCH_INSIDE);
-      if (structure->nodes[node->a].op != MIRAGE_OP_MATMUL)
-        kernel.fma_flops += 2 * (double)mirage_type_elements(&types[i]) * kernel.blocks * iterations;
-    } else if (node->op != MIRAGE_OP_CONSTANT) {
-      MirageAttrs attrs = {.matmul = {.transpose_a = (node->flags & SEARCH_TRANSPOSE_A) != 0}};
-      if (node->op == MIRAGE_OP_MATMUL) {
-        add_cast(program, &kernel, &types[node->a], times);
-        add_cast(program, &kernel, &types[node->b], times);
-      }
-      if (node->stage == SEARCH_INSIDE)
-        mirage__cost_inside(&kernel, (MirageOp)node->op);
-      mirage__cost_operator(&kernel, (MirageOp)node->op, &attrs, &types[i], &types[node->a], &types[node->b], times);
-    }
-  }
-  const MirageType *output = mirage_ugraph_type(program->graph, mirage_ugraph_get_output(program->graph, 0));
-  kernel.dram_bytes += (double)mirage_type_bytes(output);
-  MirageType stored = types[structure->num_nodes - 1];
-  stored.dtype = output->dtype;
-  mirage__cost_access(&kernel, &stored, kernel.blocks);
-  return target->launch_us + mirage__cost_kernel_us(&kernel, target);
+void mirage__search_wanted(const SearchStructure *structure, SearchStage stage, bool *out_wanted) {
+  memset(out_wanted, 0, structure->num_nodes * sizeof *out_wanted);
+  for (uint32_t i = 0; i < structure->num_nodes; i++)
+    if (structure->nodes[i].op == MIRAGE_OP_LOOP)
+      want(structure, i, stage, out_wanted);
+  if (stage == SEARCH_AFTER)
+    want(structure, structure->num_nodes - 1, stage, out_wanted);
 }
 
 // ------------------------------------------------------------------------------------------ tail tiles
@@ -154,10 +111,36 @@ static bool tails_are_neutral(const SearchStructure *structure) {
   return true;
 }
 
+// Whether a tail tile of a parallel axis divides by zero in the elements that its store drops: a norm of masked rows,
+// say. The quotient does not matter, but no proof holds where it has no value. `parts`: the second kernel of a split
+// reduction, whose loads are accumulators.
+static bool tails_divide_by_zero(const SearchStructure *structure, uint32_t axis, bool parts) {
+  Tail tails[SEARCH_MAX_NODES];
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    const SearchNode *node = &structure->nodes[i];
+    bool loaded = node->op == MIRAGE_OP_LOAD || (parts && node->op == MIRAGE_OP_LOOP);
+    bool leaf = loaded || node->op == MIRAGE_OP_CONSTANT;
+    Tail a = leaf ? (Tail){0} : tails[node->a];
+    Tail b = mirage__search_is_binary(node->op) ? tails[node->b] : (Tail){0};
+    tails[i] = (Tail){.walks = walks_axis(node, axis), .zero = true};
+    if (node->op == MIRAGE_OP_DIV && b.walks && b.zero && (!parts || node->stage == SEARCH_AFTER))
+      return true;
+    MirageOpKind kind = mirage_op_info((MirageOp)node->op)->kind;
+    if (kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY)
+      tails[i].zero = stays_zero((MirageOp)node->op, a, b);
+    else if (node->op == MIRAGE_OP_MATMUL)
+      tails[i].zero = (a.walks && a.zero) || (b.walks && b.zero);
+    else if (!leaf)
+      tails[i].zero = a.zero;
+  }
+  return false;
+}
+
 // --------------------------------------------------------------------------------------------- choices
 
 typedef struct Choices {
   uint32_t axis;
+  bool exact; // without a tail
   uint32_t num;
   int64_t parts[MAX_PARTS];
 } Choices;
@@ -176,7 +159,7 @@ static void add_tile(Choices *choices, MirageInt64List list, int64_t extent, int
     return;
   int64_t parts = ceil_div(extent, tile);
   int64_t real = ceil_div(extent, parts);
-  if ((parts - 1) * real >= extent || !allowed(list, parts))
+  if ((parts - 1) * real >= extent || !allowed(list, parts) || (choices->exact && extent % parts != 0))
     return;
   if (!list.size && real > 8 && extent % 8 == 0 && real % 8 != 0)
     return;
@@ -194,8 +177,10 @@ static void add_listed(Choices *choices, MirageInt64List list, int64_t extent) {
 
 // Tiles of a parallel axis: whole, single elements and small powers of two, and multiples of the instruction's 8
 // columns.
-static Choices grid_choices(const SearchProgram *program, uint32_t axis, const MirageSearchOptions *options) {
+static Choices grid_choices(const SearchProgram *program, const SearchStructure *structure, uint32_t axis, bool parts,
+                            const MirageSearchOptions *options) {
   Choices choices = {.axis = axis, .num = 1, .parts = {1}}; // not a grid axis: always allowed
+  choices.exact = tails_divide_by_zero(structure, axis, parts);
   int64_t extent = program->axes[axis].extent;
   if (options->griddims.size) {
     add_listed(&choices, options->griddims, extent);
@@ -210,10 +195,25 @@ static Choices grid_choices(const SearchProgram *program, uint32_t axis, const M
   return choices;
 }
 
+// How many blocks the loop's axis is divided among.
+static Choices split_choices(const SearchProgram *program, const SearchStructure *structure,
+                             const MirageSearchOptions *options) {
+  Choices choices = {.axis = structure->loop_axis, .num = 1, .parts = {1}};
+  int64_t extent = structure->loop_axis ? program->axes[structure->loop_axis].extent : 0;
+  bool neutral = structure->loop_axis && tails_are_neutral(structure);
+  for (int64_t split = 2; split <= options->target->num_sms && extent / split >= MIN_PIECE; split *= 2) {
+    bool whole = (split - 1) * ceil_div(extent, split) < extent && (neutral || extent % split == 0);
+    if (whole && allowed(options->griddims, split))
+      choices.parts[choices.num++] = split;
+  }
+  return choices;
+}
+
+// Iterations over the part of one block.
 static Choices loop_choices(const SearchProgram *program, const SearchStructure *structure,
-                            const MirageSearchOptions *options) {
+                            const MirageSearchOptions *options, int64_t split) {
   Choices choices = {.axis = structure->loop_axis}, kept = {.axis = structure->loop_axis};
-  int64_t extent = program->axes[structure->loop_axis].extent;
+  int64_t extent = ceil_div(program->axes[structure->loop_axis].extent, split);
   if (options->franges.size)
     add_listed(&choices, options->franges, extent);
   else
@@ -223,15 +223,18 @@ static Choices loop_choices(const SearchProgram *program, const SearchStructure 
     for (int64_t tile = extent / 2; tile >= 1 && tile < 16; tile /= 2)
       add_tile(&choices, options->franges, extent, tile);
   bool neutral = tails_are_neutral(structure);
-  for (uint32_t i = 0; i < choices.num; i++) // a loop of one iteration is the search without a loop
+  if (split > 1) // a block that takes its part at once has no loop
+    kept.parts[kept.num++] = 1;
+  for (uint32_t i = 0; i < choices.num; i++) // a loop of one iteration over all is the search without a loop
     if (choices.parts[i] > 1 && (neutral || extent % choices.parts[i] == 0))
       kept.parts[kept.num++] = choices.parts[i];
   return kept;
 }
 
 static void nothing_split(const SearchProgram *program, SearchSchedule *schedule) {
+  *schedule = (SearchSchedule){.split = 1};
   for (uint32_t i = 0; i < program->num_axes; i++)
-    schedule->parts[i] = 1;
+    schedule->parts[i] = schedule->combine_parts[i] = 1;
 }
 
 void mirage__search_reference_schedule(const SearchProgram *program, const SearchStructure *structure,
@@ -251,50 +254,133 @@ void mirage__search_reference_schedule(const SearchProgram *program, const Searc
 
 // ------------------------------------------------------------------------------------------ the search
 
+/// The second kernel of a split reduction, for one number of parts.
+typedef struct Combiner {
+  int64_t split, parts[SEARCH_MAX_AXES];
+  double time_us; // infinite: there is none
+} Combiner;
+
 typedef struct Scheduler {
   const SearchProgram *program;
   const SearchStructure *structure;
   const MirageSearchOptions *options;
-  Choices choices[SEARCH_MAX_AXES];
+  Choices choices[SEARCH_MAX_AXES], second[SEARCH_MAX_AXES]; // of the parallel axes, in both kernels
   uint32_t num_choices;
-  SearchCandidate *best;
-  uint32_t num_best, max_best;
+  Combiner combiner;     // of the split at hand
+  SearchCandidate *best; // [SEARCH_NUM_COMBINES][max_best]
+  uint32_t num_best[SEARCH_NUM_COMBINES], max_best;
   uint64_t *scheduled;
 } Scheduler;
 
 static void keep_schedule(Scheduler *scheduler, const SearchSchedule *schedule) {
   double time =
       mirage__search_schedule_cost(scheduler->program, scheduler->structure, schedule, scheduler->options->target);
+  if (schedule->combine == SEARCH_BY_KERNEL)
+    time += scheduler->combiner.time_us;
   ++*scheduler->scheduled;
   if (!isfinite(time))
     return;
-  uint32_t at = scheduler->num_best;
-  if (at == scheduler->max_best && scheduler->best[at - 1].time_us <= time)
+  SearchCandidate *best = &scheduler->best[schedule->combine * scheduler->max_best];
+  uint32_t *num_best = &scheduler->num_best[schedule->combine];
+  uint32_t at = *num_best;
+  if (at == scheduler->max_best && best[at - 1].time_us <= time)
     return;
   if (at == scheduler->max_best)
     at--;
   else
-    scheduler->num_best++;
-  for (; at > 0 && scheduler->best[at - 1].time_us > time; at--)
-    scheduler->best[at] = scheduler->best[at - 1];
-  scheduler->best[at] = (SearchCandidate){.structure = scheduler->structure, .schedule = *schedule, .time_us = time};
+    ++*num_best;
+  for (; at > 0 && best[at - 1].time_us > time; at--)
+    best[at] = best[at - 1];
+  best[at] = (SearchCandidate){.structure = scheduler->structure, .schedule = *schedule, .time_us = time};
 }
 
-static void choose(Scheduler *scheduler, uint32_t index, uint32_t num_split, SearchSchedule *schedule) {
-  if (index == scheduler->num_choices) {
+// The ways in which the parts of a split reduction may be combined.
+static void keep_combined(Scheduler *scheduler, SearchSchedule *schedule, int64_t blocks) {
+  const MirageTarget *target = scheduler->options->target;
+  if (blocks * schedule->split <= target->num_sms) {
+    schedule->combine = SEARCH_BY_GRID;
+    keep_schedule(scheduler, schedule);
+  }
+  if (target->has_cluster && schedule->split <= MAX_CLUSTER) {
+    schedule->combine = SEARCH_BY_CLUSTER;
+    keep_schedule(scheduler, schedule);
+  }
+  if (isfinite(scheduler->combiner.time_us)) {
+    schedule->combine = SEARCH_BY_KERNEL;
+    memcpy(schedule->combine_parts, scheduler->combiner.parts, sizeof schedule->combine_parts);
+    keep_schedule(scheduler, schedule);
+  }
+}
+
+static void choose(Scheduler *scheduler, uint32_t index, uint32_t num_split, int64_t blocks, SearchSchedule *schedule) {
+  if (index == scheduler->num_choices && schedule->split == 1) {
     keep_schedule(scheduler, schedule);
     return;
   }
+  if (index == scheduler->num_choices) {
+    keep_combined(scheduler, schedule, blocks);
+    return;
+  }
   const Choices *choices = &scheduler->choices[index];
-  bool is_loop = choices->axis == scheduler->structure->loop_axis;
   for (uint32_t i = 0; i < choices->num; i++) {
-    uint32_t split = num_split + (!is_loop && choices->parts[i] > 1);
-    if (split > 3)
-      continue; // a grid has three axes
+    uint32_t split = num_split + (choices->parts[i] > 1);
+    int64_t all = blocks * choices->parts[i];
+    // A grid has three axes; and what fills the chip by itself gains nothing from a split.
+    if (split + (schedule->split > 1) > 3 || (schedule->split > 1 && all >= scheduler->options->target->num_sms))
+      continue;
     schedule->parts[choices->axis] = choices->parts[i];
-    choose(scheduler, index + 1, split, schedule);
+    choose(scheduler, index + 1, split, all, schedule);
   }
   schedule->parts[choices->axis] = 1;
+}
+
+// Parts of an accumulator are a tensor with one dimension more; one that keeps a piece of the loop's axis has no shape
+// that a second kernel knows.
+static bool may_combine_by_kernel(const SearchStructure *structure) {
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    const SearchNode *node = &structure->nodes[i];
+    if (node->op == MIRAGE_OP_LOOP && (node->rank == SEARCH_RANK || walks_axis(node, structure->loop_axis)))
+      return false;
+  }
+  return true;
+}
+
+static void choose_combiner(Scheduler *scheduler, uint32_t index, uint32_t num_split, SearchSchedule *schedule) {
+  if (index == scheduler->num_choices) {
+    double time =
+        mirage__search_combine_cost(scheduler->program, scheduler->structure, schedule, scheduler->options->target);
+    if (time < scheduler->combiner.time_us) {
+      scheduler->combiner.time_us = time;
+      memcpy(scheduler->combiner.parts, schedule->parts, sizeof schedule->parts);
+    }
+    return;
+  }
+  const Choices *choices = &scheduler->second[index];
+  for (uint32_t i = 0; i < choices->num; i++) {
+    uint32_t split = num_split + (choices->parts[i] > 1);
+    if (split > 3)
+      continue;
+    schedule->parts[choices->axis] = choices->parts[i];
+    choose_combiner(scheduler, index + 1, split, schedule);
+  }
+  schedule->parts[choices->axis] = 1;
+}
+
+static void choose_split(Scheduler *scheduler, int64_t split) {
+  SearchSchedule schedule;
+  nothing_split(scheduler->program, &schedule);
+  schedule.split = split;
+  scheduler->combiner = (Combiner){.split = split, .time_us = INFINITY};
+  if (split > 1 && may_combine_by_kernel(scheduler->structure))
+    choose_combiner(scheduler, 0, 0, &schedule);
+  uint32_t axis = scheduler->structure->loop_axis;
+  Choices loops = {.num = 1, .parts = {1}};
+  if (axis)
+    loops = loop_choices(scheduler->program, scheduler->structure, scheduler->options, split);
+  for (uint32_t i = 0; i < loops.num; i++) {
+    schedule.parts[axis] = loops.parts[i];
+    choose(scheduler, 0, 0, 1, &schedule);
+  }
 }
 
 uint32_t mirage__search_schedules(const SearchProgram *program, const SearchStructure *structure,
@@ -306,13 +392,17 @@ uint32_t mirage__search_schedules(const SearchProgram *program, const SearchStru
                          .best = out_best,
                          .max_best = max,
                          .scheduled = in_out_scheduled};
-  SearchSchedule schedule;
-  nothing_split(program, &schedule);
-  if (structure->loop_axis)
-    scheduler.choices[scheduler.num_choices++] = loop_choices(program, structure, options);
   for (uint32_t i = 1; i < program->num_axes; i++)
-    if (search_axis_is_parallel(&program->axes[i]))
-      scheduler.choices[scheduler.num_choices++] = grid_choices(program, i, options);
-  choose(&scheduler, 0, 0, &schedule);
-  return scheduler.num_best;
+    if (search_axis_is_parallel(&program->axes[i])) {
+      scheduler.choices[scheduler.num_choices] = grid_choices(program, structure, i, false, options);
+      scheduler.second[scheduler.num_choices++] = grid_choices(program, structure, i, true, options);
+    }
+  Choices splits = split_choices(program, structure, options);
+  for (uint32_t i = 0; i < splits.num; i++)
+    choose_split(&scheduler, splits.parts[i]);
+  uint32_t count = 0;
+  for (uint32_t kind = 0; kind < SEARCH_NUM_COMBINES; kind++)
+    for (uint32_t i = 0; i < scheduler.num_best[kind]; i++)
+      out_best[count++] = out_best[kind * max + i];
+  return count;
 }

@@ -43,15 +43,21 @@ static SearchNode make(const SearchNode *like, MirageOp op, uint32_t a, uint32_t
   return node;
 }
 
+static SearchNode make_looped(const SearchNode *like, MirageOp op, uint32_t a, uint32_t b) {
+  SearchNode node = make(like, op, a, b);
+  node.flags = SEARCH_LOOPED;
+  return node;
+}
+
 // m' and what belongs to it, from the maximum of one tile.
 static uint32_t add_running(Stabiliser *stabiliser, uint32_t top) {
   SearchNode like = *node_of(stabiliser, top), after = make(&like, MIRAGE_OP_LOOP, top, 0);
   after.flags = SEARCH_MAXIMUM;
   after.stage = SEARCH_AFTER;
   uint32_t final = append(stabiliser, after);
-  uint32_t running = append(stabiliser, make(&like, MIRAGE_OP_MAX, final, top));
-  uint32_t gap = append(stabiliser, make(&like, MIRAGE_OP_SUB, final, running));
-  stabiliser->factor[running] = append(stabiliser, make(&like, MIRAGE_OP_EXP, gap, 0));
+  uint32_t running = append(stabiliser, make_looped(&like, MIRAGE_OP_MAX, final, top));
+  uint32_t gap = append(stabiliser, make_looped(&like, MIRAGE_OP_SUB, final, running));
+  stabiliser->factor[running] = append(stabiliser, make_looped(&like, MIRAGE_OP_EXP, gap, 0));
   stabiliser->final[running] = final;
   return running;
 }

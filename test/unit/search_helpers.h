@@ -106,6 +106,13 @@ static inline MirageUGraph *transposed_linear(int64_t m, int64_t k, int64_t n) {
   return end(g, mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (Value[]){x, w}, &attrs));
 }
 
+static inline MirageUGraph *sdpa(int64_t heads, int64_t rows, int64_t depth, int64_t keys) {
+  MirageUGraph *g = begin("sdpa");
+  Value q = input(g, 3, (int64_t[]){heads, rows, depth}), k = input(g, 3, (int64_t[]){heads, keys, depth});
+  Value v = input(g, 3, (int64_t[]){heads, keys, depth});
+  return end(g, mirage_ugraph_apply(g, MIRAGE_OP_SDPA, 3, (Value[]){q, k, v}, &(MirageAttrs){.sdpa = {0.125}}));
+}
+
 // -------------------------------------------------------------------------------------------- checking
 
 static inline MirageSearchOptions defaults(void) {
@@ -219,6 +226,14 @@ static inline void check_all(MirageUGraph *program, const MirageSearchOptions *o
   }
   mirage_search_result_deinit(&result);
   mirage_ugraph_destroy(program);
+}
+
+static inline void assert_equivalent(const MirageUGraph *program, const MirageUGraph *candidate) {
+  MirageVerifyOptions options = {.seed = 3, .max_work = 1000000};
+  MirageVerdict verdict;
+  assert_int_equal(mirage_verify(program, candidate, &options, &diag, &verdict), MIRAGE_OK);
+  if (verdict.kind != MIRAGE_VERDICT_EQUIVALENT)
+    fail_msg("%s is not proven equal: %s", mirage_ugraph_get_meta(candidate)->name, verdict.reason);
 }
 
 #endif

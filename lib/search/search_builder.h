@@ -1,0 +1,48 @@
+// search_builder.h - what the files that build µGraphs share: search_build.c and search_combine.c.
+#ifndef MIRAGE_LIB_SEARCH_BUILDER_H
+#define MIRAGE_LIB_SEARCH_BUILDER_H
+
+#include "search_internal.h"
+
+typedef struct Builder {
+  const SearchProgram *program;
+  const SearchStructure *structure;
+  const SearchSchedule *schedule;
+  MirageUGraph *graph;
+  MirageValue inputs[64];
+  // Of the kernel at hand:
+  const bool *wanted; // by node; NULL = all
+  MirageNode custom;
+  uint32_t grid_axes[3];                // program axis that each grid dimension splits; 0 = none
+  int split_axis;                       // grid dimension that splits the loop's axis; -1 = none
+  uint32_t argument[64];                // custom operand of each input
+  uint32_t first_operand, first_output; // region arguments
+  MirageValue values[SEARCH_MAX_NODES]; // by node
+  MirageValue casts[SEARCH_MAX_NODES];  // the same in program->dtype
+} Builder;
+
+/// Opens a custom kernel that takes the inputs its loads need and then `operands`. False after a failure.
+bool mirage__build_open(Builder *builder, uint32_t num_operands, const MirageValue *operands, uint32_t num_results,
+                        const MirageType *results, const MirageCustomAttrs *attrs);
+/// The `index`-th of the operands given to mirage__build_open, and the `index`-th output, inside the kernel.
+MirageValue mirage__build_operand(const Builder *builder, uint32_t index);
+MirageValue mirage__build_output(const Builder *builder, uint32_t index);
+/// Grid dimensions for the parallel axes that the schedule splits, and for the loop's axis where that is split.
+void mirage__build_grid(Builder *builder, MirageCustomAttrs *attrs);
+void mirage__build_before(Builder *builder);
+/// What stands before the loop and inside it; accumulators hold the block's own results afterwards.
+void mirage__build_main(Builder *builder);
+/// What stands after the accumulators, and the store.
+void mirage__build_rest(Builder *builder);
+/// How a tile of this node lies in a tensor of the node's shape.
+MirageAccessAttrs mirage__build_access(const Builder *builder, const SearchNode *node);
+/// The tile's shape without loop and grid: the whole tensor that a node is part of.
+MirageType mirage__build_tensor(const Builder *builder, const SearchNode *node, MirageDType dtype);
+
+// search_combine.c
+/// Combines accumulators that hold one block's part, among the blocks.
+void mirage__build_collectives(Builder *builder);
+/// Two kernels: parts, and what combines them.
+void mirage__build_two_kernels(Builder *builder, const MirageType *output);
+
+#endif

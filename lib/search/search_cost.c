@@ -1,0 +1,179 @@
+// search_cost.c - predicted time of a structure under a schedule, without building a graph.
+//
+// Fills one CostKernel for each kernel that search_build.c would make and uses the formula of cost.c. A reduction that
+// is split over blocks adds either a meeting of blocks (a collective) or a second kernel that combines the parts.
+#include "search_internal.h"
+#include <math.h>
+
+typedef struct ScheduleWalk {
+  const SearchProgram *program;
+  const SearchStructure *structure;
+  const SearchSchedule *schedule;
+  const bool *wanted; // by node; NULL = all
+  double iterations;
+  uint64_t loaded; // inputs, as a bit set
+  CostKernel kernel;
+  MirageType types[SEARCH_MAX_NODES];
+} ScheduleWalk;
+
+static MirageType tile_type(const ScheduleWalk *walk, const SearchNode *node) {
+  MirageType type = {.space = MIRAGE_SPACE_TILE, .rank = node->rank, .dtype = MIRAGE_F32};
+  for (uint32_t d = 0; d < node->rank; d++)
+    type.shape[d] = mirage__search_tile_extent(walk->program, walk->structure, walk->schedule,
+                                               node->dims[SEARCH_RANK - node->rank + d]);
+  if (node->op == MIRAGE_OP_LOAD)
+    type.dtype =
+        mirage_ugraph_type(walk->program->graph, mirage_ugraph_get_input(walk->program->graph, node->a))->dtype;
+  return type;
+}
+
+// A computed tile enters a matmul through a cast, which costs its elements and a place in shared memory.
+static void add_cast(ScheduleWalk *walk, const MirageType *operand, double times) {
+  if (operand->dtype == walk->program->dtype)
+    return;
+  MirageType cast = *operand;
+  cast.dtype = walk->program->dtype;
+  mirage__cost_operator(&walk->kernel, MIRAGE_OP_CAST, NULL, &cast, operand, NULL, times);
+  mirage__cost_tile(&walk->kernel, &cast, 1);
+}
+
+static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile, double times) {
+  bool looped = node->stage == SEARCH_INSIDE && walk->iterations > 1;
+  mirage__cost_access(&walk->kernel, tile, times);
+  mirage__cost_tile(&walk->kernel, tile, looped ? 2 : 1);
+  walk->kernel.iteration_bytes += looped ? (double)mirage_type_bytes(tile) : 0;
+  if (!(walk->loaded >> node->a & 1))
+    walk->kernel.dram_bytes += (double)mirage_type_bytes(
+        mirage_ugraph_type(walk->program->graph, mirage_ugraph_get_input(walk->program->graph, node->a)));
+  walk->loaded |= (uint64_t)1 << node->a;
+}
+
+static void add_accumulator(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile) {
+  if (walk->iterations == 1)
+    return; // no loop, no accumulator
+  double elements = (double)mirage_type_elements(tile) * walk->kernel.blocks * walk->iterations;
+  const SearchNode *from = &walk->structure->nodes[node->a], *b = &walk->structure->nodes[from->b];
+  MirageAttrs attrs = {.matmul = {(from->flags & SEARCH_TRANSPOSE_A) != 0, (from->flags & SEARCH_TRANSPOSE_B) != 0}};
+  bool plain = node->flags != SEARCH_RESCALE, product = from->op == MIRAGE_OP_MATMUL;
+  mirage__cost_carry(&walk->kernel, plain ? (MirageOp)from->op : MIRAGE_OP_NONE, product ? &attrs : NULL,
+                     &walk->types[from->a], &walk->types[from->b],
+                     b->op == MIRAGE_OP_LOAD && b->stage == SEARCH_INSIDE);
+  walk->kernel.accumulator_bytes += (double)mirage_type_bytes(tile);
+  if (walk->structure->nodes[node->a].op != MIRAGE_OP_MATMUL)
+    walk->kernel.fma_flops += 2 * elements;
+  if (node->flags == SEARCH_RESCALE)
+    walk->kernel.fma_flops += 2 * elements;
+}
+
+static void add_operator(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile, double times) {
+  const MirageType *a = &walk->types[node->a], *b = &walk->types[node->b];
+  MirageAttrs attrs = {.matmul = {.transpose_a = (node->flags & SEARCH_TRANSPOSE_A) != 0}};
+  if (node->op == MIRAGE_OP_MATMUL) {
+    add_cast(walk, a, times);
+    add_cast(walk, b, times);
+  }
+  if (node->stage == SEARCH_INSIDE && walk->iterations > 1)
+    mirage__cost_inside(&walk->kernel, (MirageOp)node->op);
+  mirage__cost_operator(&walk->kernel, (MirageOp)node->op, &attrs, tile, a, b, times);
+}
+
+static void add_stage(ScheduleWalk *walk, SearchStage stage) {
+  for (uint32_t i = 0; i < walk->structure->num_nodes; i++) {
+    const SearchNode *node = &walk->structure->nodes[i];
+    bool looped_only = mirage__search_is_looped(node) && walk->iterations == 1;
+    if (node->stage != stage || (walk->wanted && !walk->wanted[i]))
+      continue;
+    double times = walk->kernel.blocks * (stage == SEARCH_INSIDE ? walk->iterations : 1);
+    walk->types[i] = tile_type(walk, node);
+    if (node->op == MIRAGE_OP_LOAD)
+      add_load(walk, node, &walk->types[i], times);
+    else if (node->op == MIRAGE_OP_LOOP)
+      add_accumulator(walk, node, &walk->types[i]);
+    else if (node->op != MIRAGE_OP_CONSTANT && !looped_only)
+      add_operator(walk, node, &walk->types[i], times);
+  }
+}
+
+static void add_store(ScheduleWalk *walk) {
+  const MirageUGraph *graph = walk->program->graph;
+  const MirageType *output = mirage_ugraph_type(graph, mirage_ugraph_get_output(graph, 0));
+  MirageType stored = walk->types[walk->structure->num_nodes - 1];
+  stored.dtype = output->dtype;
+  walk->kernel.dram_bytes += (double)mirage_type_bytes(output);
+  mirage__cost_access(&walk->kernel, &stored, walk->kernel.blocks);
+}
+
+static void begin(ScheduleWalk *walk) {
+  const SearchSchedule *schedule = walk->schedule;
+  uint32_t loop_axis = walk->structure->loop_axis;
+  walk->kernel.blocks = (double)schedule->split;
+  for (uint32_t i = 1; i < walk->program->num_axes; i++)
+    if (i != loop_axis)
+      walk->kernel.blocks *= (double)schedule->parts[i];
+  walk->iterations = loop_axis ? (double)schedule->parts[loop_axis] : 1;
+  walk->kernel.iterations = walk->iterations > 1 ? walk->iterations : 0;
+}
+
+// Every accumulator of a block meets those of the others.
+static void add_collectives(ScheduleWalk *walk) {
+  const SearchSchedule *schedule = walk->schedule;
+  bool cluster = schedule->combine == SEARCH_BY_CLUSTER;
+  for (uint32_t i = 0; i < walk->structure->num_nodes; i++)
+    if (walk->structure->nodes[i].op == MIRAGE_OP_LOOP)
+      mirage__cost_collective(&walk->kernel, &walk->types[i], (double)schedule->split, cluster);
+}
+
+// Parts are written by the first kernel and read by the second, f32.
+static double partial_bytes(const ScheduleWalk *walk) {
+  double bytes = 0;
+  for (uint32_t i = 0; i < walk->structure->num_nodes; i++)
+    if (walk->structure->nodes[i].op == MIRAGE_OP_LOOP)
+      bytes += (double)mirage_type_bytes(&walk->types[i]) * walk->kernel.blocks;
+  return bytes;
+}
+
+double mirage__search_combine_cost(const SearchProgram *program, const SearchStructure *structure,
+                                   const SearchSchedule *schedule, const MirageTarget *target) {
+  bool wanted[SEARCH_MAX_NODES];
+  mirage__search_wanted(structure, SEARCH_AFTER, wanted);
+  ScheduleWalk walk = {.program = program, .structure = structure, .schedule = schedule, .wanted = wanted};
+  begin(&walk);
+  walk.kernel.blocks /= (double)schedule->split; // the parts of one tile are one block's
+  walk.iterations = 1;
+  walk.kernel.iterations = 0;
+  add_stage(&walk, SEARCH_BEFORE);
+  add_stage(&walk, SEARCH_AFTER);
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    if (structure->nodes[i].op != MIRAGE_OP_LOOP)
+      continue;
+    MirageType parts = walk.types[i];
+    parts.shape[parts.rank++] = schedule->split;
+    mirage__cost_access(&walk.kernel, &parts, walk.kernel.blocks);
+    mirage__cost_tile(&walk.kernel, &parts, 1);
+    walk.kernel.fma_flops += 4 * (double)mirage_type_elements(&parts) * walk.kernel.blocks;
+  }
+  add_store(&walk);
+  return target->launch_us + mirage__cost_kernel_us(&walk.kernel, target);
+}
+
+double mirage__search_schedule_cost(const SearchProgram *program, const SearchStructure *structure,
+                                    const SearchSchedule *schedule, const MirageTarget *target) {
+  bool wanted[SEARCH_MAX_NODES];
+  ScheduleWalk walk = {.program = program, .structure = structure, .schedule = schedule};
+  begin(&walk);
+  if (schedule->combine == SEARCH_BY_KERNEL) {
+    mirage__search_wanted(structure, SEARCH_INSIDE, wanted);
+    walk.wanted = wanted;
+  }
+  add_stage(&walk, SEARCH_BEFORE);
+  add_stage(&walk, SEARCH_INSIDE);
+  add_stage(&walk, SEARCH_AFTER);
+  if (schedule->combine == SEARCH_BY_KERNEL) {
+    walk.kernel.l2_bytes += partial_bytes(&walk);
+  } else {
+    if (schedule->split > 1)
+      add_collectives(&walk);
+    add_store(&walk);
+  }
+  return target->launch_us + mirage__cost_kernel_us(&walk.kernel, target);
+}

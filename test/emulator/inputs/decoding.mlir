@@ -1,0 +1,6 @@
+mirage_kernel.graph @decoding(%q: tensor<2x16x32xf16>, %k: tensor<2x32x1024xf16>, %v: tensor<2x1024x32xf16>) -> tensor<2x16x32xf16> {
+  %s = matmul %q, %k : tensor<2x16x32xf16>, tensor<2x32x1024xf16>
+  %p = softmax %s {dim = 2} : tensor<2x16x1024xf16>
+  %y = matmul %p, %v : tensor<2x16x1024xf16>, tensor<2x1024x32xf16>
+  return %y : tensor<2x16x32xf16>
+}

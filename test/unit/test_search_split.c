@@ -1,0 +1,165 @@
+// test_search_split.c - reductions that are split over blocks: combined by a cluster, by the grid or by a second
+// kernel, with softmax's maxima brought together; chosen where the parallel axes leave multiprocessors idle.
+#include "search_helpers.h"
+
+// -------------------------------------------------------------------------------------------- programs
+
+static MirageUGraph *biased(int64_t m, int64_t k, int64_t n) {
+  MirageUGraph *g = begin("biased");
+  Value x = matrix(g, m, k), w = matrix(g, k, n), b = input(g, 1, &n);
+  return end(g, binary(g, MIRAGE_OP_ADD, matmul(g, x, w), b));
+}
+
+static MirageUGraph *row_maximum(int64_t m, int64_t n) { // a maximum that is the result
+  MirageUGraph *g = begin("row_maximum");
+  Value x = matrix(g, m, n);
+  return end(g, mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_MAX, 1, &x, &(MirageAttrs){.reduce = {.dim = 1, .extent = 1}}));
+}
+
+// ---------------------------------------------------------------------------------------------- checks
+
+typedef enum { WHOLE, GRID, CLUSTER, TWO_KERNELS, NUM_KINDS } Kind;
+
+static Kind kind_of(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  if (body.num_nodes == 3) // custom, custom, return
+    return TWO_KERNELS;
+  MirageRegion block = only_custom(graph).region;
+  if (count_in(graph, block, MIRAGE_OP_CLUSTER_SUM) + count_in(graph, block, MIRAGE_OP_CLUSTER_MAX))
+    return CLUSTER;
+  return count_in(graph, block, MIRAGE_OP_GRID_SUM) + count_in(graph, block, MIRAGE_OP_GRID_MAX) ? GRID : WHOLE;
+}
+
+static int64_t blocks_of(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  const int64_t *grid = mirage_ugraph_node(graph, body.nodes[0]).attrs->custom.grid;
+  return grid[0] * grid[1] * grid[2];
+}
+
+// Searches, proves the best of each kind, and reports the place of the first of each kind (num_candidates = none).
+static MirageSearchResult search_kinds(const MirageUGraph *program, const MirageSearchOptions *options,
+                                       uint32_t first[NUM_KINDS]) {
+  MirageSearchResult result = search(program, options);
+  for (int kind = 0; kind < NUM_KINDS; kind++)
+    first[kind] = result.num_candidates;
+  for (uint32_t i = result.num_candidates; i-- > 0;)
+    first[kind_of(result.candidates[i])] = i;
+  for (int kind = 0; kind < NUM_KINDS; kind++)
+    if (first[kind] < result.num_candidates)
+      assert_equivalent(program, result.candidates[first[kind]]);
+  return result;
+}
+
+// ----------------------------------------------------------------------------------------------- tests
+
+// 8 blocks of 64 rows would leave 124 multiprocessors idle: the keys are divided.
+static void test_decoding_attention_is_split(void **state) {
+  MirageUGraph *programs[] = {sdpa(2, 256, 64, 4096), attention(2, 256, 64, 4096), sdpa(1, 1024, 64, 4096),
+                              sdpa(32, 16, 64, 4096)};
+  for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    MirageSearchOptions options = defaults();
+    uint32_t first[NUM_KINDS];
+    MirageSearchResult result = search_kinds(programs[i], &options, first);
+    assert_true(result.funnel.exhausted && result.funnel.seconds < 2);
+    assert_true(first[CLUSTER] < result.num_candidates && first[TWO_KERNELS] < result.num_candidates);
+    assert_true(first[GRID] < result.num_candidates);
+    mirage_search_result_deinit(&result);
+    mirage_ugraph_destroy(programs[i]);
+  }
+}
+
+static void test_a_split_is_predicted_to_pay_where_blocks_are_few(void **state) {
+  MirageUGraph *program = sdpa(2, 256, 64, 4096);
+  MirageSearchOptions options = defaults();
+  uint32_t first[NUM_KINDS];
+  MirageSearchResult result = search_kinds(program, &options, first);
+  assert_true(first[WHOLE] > 0);
+  assert_true(blocks_of(result.candidates[0]) >= 64);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+  program = linear(16, 4096, 6144); // 128 tiles of 48 columns fill the chip
+  result = search_kinds(program, &options, first);
+  assert_int_equal(first[WHOLE], 0);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+static void test_grids_that_meet_are_resident(void **state) {
+  MirageUGraph *program = sdpa(2, 256, 64, 4096);
+  MirageSearchOptions options = defaults();
+  options.max_candidates = 64;
+  MirageSearchResult result = search(program, &options);
+  for (uint32_t i = 0; i < result.num_candidates; i++)
+    if (kind_of(result.candidates[i]) == GRID)
+      assert_true(blocks_of(result.candidates[i]) <= options.target->num_sms);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+static void test_no_clusters_without_hardware(void **state) {
+  MirageUGraph *program = sdpa(2, 256, 64, 4096);
+  MirageSearchOptions options = defaults();
+  options.target = mirage_target_find("a100");
+  uint32_t first[NUM_KINDS];
+  MirageSearchResult result = search_kinds(program, &options, first);
+  assert_int_equal(first[CLUSTER], result.num_candidates);
+  assert_true(first[TWO_KERNELS] < result.num_candidates);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+// Whatever combines the parts: the values are the program's.
+static void test_values_are_right(void **state) {
+  MirageSearchOptions options = defaults();
+  check_all(biased(4, 512, 8), &options, 8);
+  check_all(sdpa(1, 4, 8, 512), &options, 8);
+  check_all(attention(2, 4, 8, 256), &options, 8);
+  check_all(row_maximum(4, 1024), &options, 4);
+  check_all(rmsnorm_linear(2, 512, 16), &options, 8);
+}
+
+// A prime number of keys cannot be divided: no split, no loop, and no wrong answer.
+static void test_prime_extents_are_not_split(void **state) {
+  MirageUGraph *program = sdpa(2, 16, 16, 509);
+  MirageSearchOptions options = defaults();
+  MirageSearchResult result = search(program, &options);
+  for (uint32_t i = 0; i < result.num_candidates; i++)
+    assert_int_equal(kind_of(result.candidates[i]), WHOLE);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+static void test_same_answer_at_any_thread_count(void **state) {
+  MirageUGraph *program = sdpa(2, 256, 64, 4096);
+  MirageSearchOptions options = defaults();
+  options.num_threads = 1;
+  MirageSearchResult one = search(program, &options);
+  for (uint32_t threads = 2; threads <= 8; threads *= 4) {
+    options.num_threads = threads;
+    MirageSearchResult many = search(program, &options);
+    assert_int_equal(one.num_candidates, many.num_candidates);
+    for (uint32_t i = 0; i < one.num_candidates; i++) {
+      const MirageUGraph *a = one.candidates[i], *b = many.candidates[i];
+      assert_int_equal(kind_of(a), kind_of(b));
+      assert_int_equal(mirage_ugraph_num_nodes(a), mirage_ugraph_num_nodes(b));
+      assert_true(mirage_ugraph_get_meta(a)->cost.time_us == mirage_ugraph_get_meta(b)->cost.time_us);
+    }
+    assert_int_equal(one.funnel.states, many.funnel.states);
+    mirage_search_result_deinit(&many);
+  }
+  mirage_search_result_deinit(&one);
+  mirage_ugraph_destroy(program);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_decoding_attention_is_split),
+      cmocka_unit_test(test_a_split_is_predicted_to_pay_where_blocks_are_few),
+      cmocka_unit_test(test_grids_that_meet_are_resident),
+      cmocka_unit_test(test_no_clusters_without_hardware),
+      cmocka_unit_test(test_values_are_right),
+      cmocka_unit_test(test_prime_extents_are_not_split),
+      cmocka_unit_test(test_same_answer_at_any_thread_count),
+  };
+  return cmocka_run_group_tests_name("split", tests, NULL, NULL);
+}
