@@ -3,10 +3,10 @@
 // requires: nothing; provides: for every program one graph with `selected` and launch attributes on its custom kernels,
 // and beside it gpu.binary @<graph>_bin [#gpu.object<#nvvm.target<chip = ..>, assembly = "PTX">]; breaks: nothing, but
 // a proof that does not belong to the pair is removed, with a warning. A program without a selected candidate gets its
-// own lowering as the selected graph @<program>_own. Layouts that are missing are planned here; a kernel operator
-// outside `custom` becomes its canonical one-operator kernel.
+// own lowering as the selected graph @<program>_own, and so does one whose candidate turns out to be beyond the target
+// or the code generator, with a warning. Layouts that are missing are planned here; a kernel operator outside `custom`
+// becomes its canonical one-operator kernel. Programs are compiled in parallel.
 #include "mirage/codegen.h"
-#include "mirage/layout.h"
 #include "passes.h"
 
 #include "mlir-c/BuiltinAttributes.h"
@@ -106,21 +106,6 @@ static MirageStatus canonicalize(const Lowering *lowering, MirageUGraph **graph)
   return MIRAGE_OK;
 }
 
-/// Plans what is open and compiles; *out_code is the caller's.
-static MirageStatus compile(const Lowering *lowering, MirageUGraph **graph, MlirLocation loc, MirageCode *out_code) {
-  const MirageDiag *diag = lowering->graphs->diag;
-  if (has_plain_operators(*graph))
-    MIRAGE_TRY(canonicalize(lowering, graph));
-  MIRAGE_TRY(mirage_layout_plan(*graph, lowering->target, diag));
-  MIRAGE_TRY(mirage_codegen(*graph, lowering->target, &lowering->codegen, diag, out_code));
-  const char *name = mirage_ugraph_get_meta(*graph)->name;
-  if (out_code->llvm_ir)
-    fprintf(stderr, "; ----- LLVM IR of @%s\n%s\n", name, out_code->llvm_ir);
-  mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc.ptr, "@%s: lowered to %zu bytes of PTX for %s", name,
-                   strlen(out_code->ptx), lowering->target->chip);
-  return MIRAGE_OK;
-}
-
 /// Takes away a proof that was made for other graphs, so that nothing downstream trusts it, and warns where there is
 /// none.
 static MirageStatus check_proof(const Lowering *lowering, MirageModuleGraph *program, MirageModuleGraph *entry) {
@@ -142,54 +127,132 @@ static MirageStatus check_proof(const Lowering *lowering, MirageModuleGraph *pro
   return MIRAGE_OK;
 }
 
-static MirageStatus lower_selected(const Lowering *lowering, MirageModuleGraph *program, MirageModuleGraph *entry) {
-  MIRAGE_TRY(mirage__graphs_import(lowering->graphs, entry));
-  MIRAGE_TRY(check_proof(lowering, program, entry));
-  MirageCode code = {0};
-  MIRAGE_TRY(compile(lowering, &entry->graph, mlirOperationGetLocation(entry->op), &code));
-  MirageStatus status = mirage__graphs_rewrite(lowering->graphs, entry);
-  if (status == MIRAGE_OK)
-    status = insert_binary(lowering, &code, entry->name, entry->op);
-  mirage_code_deinit(&code);
-  return status;
-}
+// -------------------------------------------------------------------------------------------------------------
+// programs
 
-static MirageStatus lower_own(const Lowering *lowering, MirageModuleGraph *program) {
-  MirageModuleGraphs *graphs = lowering->graphs;
-  MIRAGE_TRY(mirage__graphs_import(graphs, program));
-  MirageUGraph *own = NULL;
-  MirageCode code = {0};
-  MlirOperation op = {NULL};
-  MIRAGE_TRY(mirage__own_lowering(graphs, program->graph, lowering->target, &own));
-  mirage_ugraph_meta(own)->selected = true;
-  MirageStatus status = compile(lowering, &own, mlirOperationGetLocation(program->op), &code);
-  if (status == MIRAGE_OK)
-    status = mirage__graphs_append(graphs, own, program->op, &op);
-  if (status == MIRAGE_OK)
-    status = insert_binary(lowering, &code, mirage_ugraph_get_meta(own)->name, op);
-  mirage_code_deinit(&code);
-  mirage_ugraph_destroy(own);
-  return status;
-}
+/// What stands for one program: the candidate selected for it, or its own lowering.
+typedef struct Unit {
+  MirageModuleGraph *program, *selected; // NULL: its own lowering
+  MirageModuleGraph own;                 // in the module already, so that its name is taken
+  MirageHeld held;                       // what compiling says, in the order of the programs
+} Unit;
+
+static MirageModuleGraph *entry_of(Unit *unit) { return unit->selected ? unit->selected : &unit->own; }
 
 static bool is_selected(const MirageModuleGraph *entry) {
   return !mlirAttributeIsNull(mlirOperationGetAttributeByName(entry->op, str("selected")));
 }
 
-static MirageStatus lower_program(const Lowering *lowering, MirageModuleGraph *program) {
+static MirageStatus find_selected(const Lowering *lowering, Unit *unit) {
   MirageModuleGraphs *graphs = lowering->graphs;
-  MirageModuleGraph *selected = NULL;
   for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
     MirageModuleGraph *entry = &graphs->graphs[i];
-    if (!mirage__graphs_is_candidate(entry, program) || !is_selected(entry))
+    if (!mirage__graphs_is_candidate(entry, unit->program) || !is_selected(entry))
       continue;
-    if (selected)
+    if (unit->selected)
       return mirage_diag_fail(graphs->diag, mirage__graph_loc(entry), MIRAGE_BAD_GRAPH,
-                              "mirage-lower: both @%s and @%s are selected for @%s", selected->name, entry->name,
-                              program->name);
-    selected = entry;
+                              "mirage-lower: both @%s and @%s are selected for @%s", unit->selected->name, entry->name,
+                              unit->program->name);
+    unit->selected = entry;
   }
-  return selected ? lower_selected(lowering, program, selected) : lower_own(lowering, program);
+  return MIRAGE_OK;
+}
+
+/// Makes the program's own lowering, selected, and puts it behind the program.
+static MirageStatus add_own(const Lowering *lowering, Unit *unit) {
+  MirageModuleGraphs *graphs = lowering->graphs;
+  MIRAGE_TRY(mirage__graphs_import(graphs, unit->program));
+  MIRAGE_TRY(mirage__own_lowering(graphs, unit->program->graph, lowering->target, &unit->own.graph));
+  MirageGraphMeta *meta = mirage_ugraph_meta(unit->own.graph);
+  meta->selected = true;
+  unit->own.name = meta->name;
+  unit->selected = NULL;
+  return mirage__graphs_append(graphs, unit->own.graph, unit->program->op, &unit->own.op);
+}
+
+static MirageStatus prepare(const Lowering *lowering, Unit *unit, MirageCodegenJob *job) {
+  MIRAGE_TRY(find_selected(lowering, unit));
+  if (unit->selected) {
+    MIRAGE_TRY(mirage__graphs_import(lowering->graphs, unit->selected));
+    MIRAGE_TRY(check_proof(lowering, unit->program, unit->selected));
+  } else {
+    MIRAGE_TRY(add_own(lowering, unit));
+  }
+  MirageModuleGraph *entry = entry_of(unit);
+  if (has_plain_operators(entry->graph))
+    MIRAGE_TRY(canonicalize(lowering, &entry->graph));
+  unit->held.loc = mirage__graph_loc(entry);
+  *job = (MirageCodegenJob){.graph = entry->graph, .diag = &unit->held.diag};
+  return MIRAGE_OK;
+}
+
+static MirageStatus write_code(const Lowering *lowering, MirageModuleGraph *entry, const MirageCode *code) {
+  MirageModuleGraphs *graphs = lowering->graphs;
+  if (code->llvm_ir)
+    fprintf(stderr, "; ----- LLVM IR of @%s\n%s\n", entry->name, code->llvm_ir);
+  mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(entry),
+                   "@%s: lowered to %zu bytes of PTX for %s", entry->name, strlen(code->ptx), lowering->target->chip);
+  MIRAGE_TRY(mirage__graphs_rewrite(graphs, entry));
+  return insert_binary(lowering, code, entry->name, entry->op);
+}
+
+/// The selected candidate is beyond the target or the code generator: the program's own lowering takes its place.
+static MirageStatus fall_back(const Lowering *lowering, Unit *unit) {
+  MirageModuleGraphs *graphs = lowering->graphs;
+  MirageModuleGraph *refused = unit->selected;
+  mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_WARNING, mirage__graph_loc(refused),
+                   "@%s: cannot be compiled for %s; @%s gets its own lowering instead", refused->name,
+                   lowering->target->name, unit->program->name);
+  mirage_ugraph_meta(refused->graph)->selected = false;
+  MIRAGE_TRY(mirage_bridge_export_meta(mirage_ugraph_get_meta(refused->graph), refused->op, graphs->diag));
+  MIRAGE_TRY(add_own(lowering, unit));
+  MirageCode code = {0};
+  MirageStatus status = mirage_codegen(unit->own.graph, lowering->target, &lowering->codegen, graphs->diag, &code);
+  if (status == MIRAGE_OK)
+    status = write_code(lowering, &unit->own, &code);
+  mirage_code_deinit(&code);
+  return status;
+}
+
+static MirageStatus finish(const Lowering *lowering, Unit *unit, const MirageCodegenJob *job) {
+  bool falls_back = unit->selected && (mirage__is_beyond(job->status) || job->status == MIRAGE_CODEGEN);
+  mirage__hold_release(&unit->held, lowering->graphs->diag, falls_back);
+  mirage__hold_init(&unit->held);
+  if (falls_back)
+    return fall_back(lowering, unit);
+  return job->status == MIRAGE_OK ? write_code(lowering, entry_of(unit), &job->code) : job->status;
+}
+
+/// Imports and names in the order of the module, compiles in parallel, and writes in that order again.
+static MirageStatus lower_all(const Lowering *lowering, uint32_t num_units, Unit *units, MirageCodegenJob *jobs,
+                              uint32_t num_threads) {
+  for (uint32_t i = 0; i < num_units; ++i)
+    MIRAGE_TRY(prepare(lowering, &units[i], &jobs[i]));
+  mirage_codegen_all(num_units, jobs, lowering->target, &lowering->codegen, num_threads);
+  for (uint32_t i = 0; i < num_units; ++i)
+    MIRAGE_TRY(finish(lowering, &units[i], &jobs[i]));
+  return MIRAGE_OK;
+}
+
+static MirageStatus lower_module(const Lowering *lowering, uint32_t num_threads) {
+  MirageModuleGraphs *graphs = lowering->graphs;
+  Unit *units = mirage_arena_alloc_array(&graphs->arena, graphs->num_graphs + 1, sizeof *units);
+  MirageCodegenJob *jobs = mirage_arena_alloc_array(&graphs->arena, graphs->num_graphs + 1, sizeof *jobs);
+  uint32_t num_units = 0;
+  if (!units || !jobs)
+    return mirage_diag_fail(graphs->diag, NULL, MIRAGE_NO_MEMORY, "mirage-lower: out of memory");
+  for (uint32_t i = 0; i < graphs->num_graphs; ++i)
+    if (!graphs->graphs[i].source) {
+      units[num_units].program = &graphs->graphs[i];
+      mirage__hold_init(&units[num_units++].held);
+    }
+  MirageStatus status = lower_all(lowering, num_units, units, jobs, num_threads);
+  for (uint32_t i = 0; i < num_units; ++i) {
+    mirage__hold_release(&units[i].held, graphs->diag, false);
+    mirage_code_deinit(&jobs[i].code);
+    mirage_ugraph_destroy(units[i].own.graph);
+  }
+  return status;
 }
 
 MirageStatus mirage_pass_lower(MlirOperation module, const void *opaque, const MirageDiag *diag) {
@@ -198,9 +261,8 @@ MirageStatus mirage_pass_lower(MlirOperation module, const void *opaque, const M
   const Lowering lowering = {
       &graphs, mirage_target_find(options->target), {(int32_t)options->opt_level, options->dump_llvm}};
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
-  for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i)
-    if (!graphs.graphs[i].source)
-      status = lower_program(&lowering, &graphs.graphs[i]);
+  if (status == MIRAGE_OK)
+    status = lower_module(&lowering, (uint32_t)options->num_threads);
   mirage__graphs_deinit(&graphs);
   return status;
 }

@@ -113,6 +113,7 @@ static const MiragePassOption SELECT_OPTIONS[] = {
 static const MiragePassOption LOWER_OPTIONS[] = {
     TARGET(MirageLowerOptions),
     INT(MirageLowerOptions, opt_level, "opt-level", "3", 0, 3, "LLVM optimisation level"),
+    NUM_THREADS(MirageLowerOptions),
     BOOL(MirageLowerOptions, dump_llvm, "dump-llvm", "false", "print the optimised LLVM IR to standard error"),
 };
 

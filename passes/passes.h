@@ -117,7 +117,7 @@ typedef struct MirageSelectOptions {
 
 typedef struct MirageLowerOptions {
   const char *target;
-  int64_t opt_level;
+  int64_t opt_level, num_threads;
   bool dump_llvm;
 } MirageLowerOptions;
 

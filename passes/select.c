@@ -5,11 +5,13 @@
 // A candidate without a proof is refused, and so is one whose proof does not hold what it says: `pair` must be the hash
 // of these two graphs, and the bound is computed again (no trial is run) and must reach `log2-bound`.
 // mirage-verify proves on shrunken instances, which is quick. The one chosen here is proven once more at full size,
-// when a trial costs at most `full-size-work`; should that find a difference, the next best one is taken.
+// when a trial costs at most `full-size-work`, and compiled for the target; should that find a difference, or the
+// candidate be beyond the code generator, the next best one is taken.
 //
 // When the program's own lowering is predicted to be at least as fast as the best candidate, none is selected, and
 // mirage-lower compiles the program itself. A candidate's cost attribute counts as it stands, so that a measured time
 // can be put there by hand; without one the cost model is asked.
+#include "mirage/codegen.h"
 #include "mirage/cost.h"
 #include "mirage/verify.h"
 #include "passes.h"
@@ -97,6 +99,26 @@ static MirageStatus confirm(const Selector *selector, MirageModuleGraph *entry) 
   return MIRAGE_OK;
 }
 
+/// Compiles a copy of the choice, as mirage-lower would. Takes its proof away if the candidate is beyond the code generator.
+static MirageStatus try_out(const Selector *selector, MirageModuleGraph *entry) {
+  const MirageCodegenOptions options = {.opt_level = 1}; // what can fail does not depend on it
+  MirageUGraph *copy = NULL;
+  MirageCode code = {0};
+  MirageHeld held;
+  MIRAGE_TRY(mirage_codegen_canonicalize(entry->graph, selector->target, selector->graphs->diag, &copy));
+  mirage__hold_init(&held);
+  held.loc = mirage__graph_loc(entry);
+  MirageStatus status = mirage_codegen(copy, selector->target, &options, &held.diag, &code);
+  bool beyond = mirage__is_beyond(status) || status == MIRAGE_CODEGEN;
+  mirage__hold_release(&held, selector->graphs->diag, beyond);
+  mirage_code_deinit(&code);
+  mirage_ugraph_destroy(copy);
+  if (!beyond)
+    return status;
+  refuse(selector, entry, "refused: it cannot be compiled");
+  return MIRAGE_OK;
+}
+
 // ----------------------------------------------------------------------------------------------------------- choosing
 
 static double time_of(const MirageModuleGraph *entry) {
@@ -178,6 +200,8 @@ static MirageStatus select_program(Selector *selector) {
     if (!best || time_of(best) >= own_us)
       break;
     MIRAGE_TRY(confirm(selector, best));
+    if (mirage_ugraph_get_meta(best->graph)->proof.present)
+      MIRAGE_TRY(try_out(selector, best));
     if (mirage_ugraph_get_meta(best->graph)->proof.present)
       break;
   }

@@ -38,6 +38,19 @@ MirageStatus mirage_codegen(MirageUGraph *graph, const MirageTarget *target, con
                             const MirageDiag *diag, MirageCode *out_code);
 void mirage_code_deinit(MirageCode *code);
 
+/// One graph of mirage_codegen_all.
+typedef struct MirageCodegenJob {
+  MirageUGraph *graph;    // in: as mirage_codegen takes it
+  const MirageDiag *diag; // in: of this job alone, since another thread may write to it
+  MirageStatus status;    // out
+  MirageCode code;        // out: the caller's to deinit, also after a failure
+} MirageCodegenJob;
+
+/// Compiles many graphs at once, in num_threads threads; 0 is one for each processor. A job's result and messages do not
+/// depend on the others, nor on the number of threads.
+void mirage_codegen_all(uint32_t num_jobs, MirageCodegenJob *jobs, const MirageTarget *target,
+                        const MirageCodegenOptions *options, uint32_t num_threads);
+
 #ifdef __cplusplus
 }
 #endif

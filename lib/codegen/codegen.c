@@ -13,6 +13,7 @@
 #include "llvm-c/TargetMachine.h"
 #include "llvm-c/Transforms/PassBuilder.h"
 #include <ctype.h>
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -358,16 +359,22 @@ static MirageStatus check_arguments(const MirageUGraph *graph, const MirageTarge
   return MIRAGE_OK;
 }
 
+// LLVM's tables of targets may be written by one thread only.
+static pthread_once_t nvptx_once = PTHREAD_ONCE_INIT;
+static void start_nvptx(void) {
+  LLVMInitializeNVPTXTargetInfo();
+  LLVMInitializeNVPTXTarget();
+  LLVMInitializeNVPTXTargetMC();
+  LLVMInitializeNVPTXAsmPrinter();
+}
+
 MirageStatus mirage_codegen(MirageUGraph *graph, const MirageTarget *target, const MirageCodegenOptions *options,
                             const MirageDiag *diag, MirageCode *out_code) {
   if (!options || !out_code)
     return check_arguments(NULL, target, 0, diag);
   *out_code = (MirageCode){0};
   MIRAGE_TRY(check_arguments(graph, target, options->opt_level, diag));
-  LLVMInitializeNVPTXTargetInfo();
-  LLVMInitializeNVPTXTarget();
-  LLVMInitializeNVPTXTargetMC();
-  LLVMInitializeNVPTXAsmPrinter();
+  pthread_once(&nvptx_once, start_nvptx);
   Machine machine = {"nvptx64-nvidia-cuda", target->chip, target->ptx};
   Backend backend = {0};
   MirageStatus status = compile(graph, target, machine, options->opt_level, false, NULL, diag, &backend);

@@ -356,6 +356,39 @@ static void test_refused_graphs(void **state) {
           "bytes of shared memory");
 }
 
+// The same PTX and the same sentences from one thread and from several; one that fails is a matter of its own.
+static void test_compiled_in_parallel(void **state) {
+  enum { JOBS = 7, BEYOND = 3 };
+  char *first[JOBS] = {NULL};
+  for (uint32_t threads = 1; threads <= 3; ++threads) {
+    MirageCodegenJob jobs[JOBS];
+    Capture captures[JOBS] = {{0}};
+    MirageDiag diags[JOBS];
+    for (int i = 0; i < JOBS; ++i) {
+      Sizes sizes = {.m = 2 + i, .k = 512, .n = 384, .grid = 8, .loop = 4};
+      if (i == BEYOND)
+        sizes = (Sizes){.m = 2, .k = 512, .n = 4096, .grid = 2, .loop = 1};
+      diags[i] = (MirageDiag){capture_emit, &captures[i]};
+      jobs[i] = (MirageCodegenJob){.graph = rms_fused(sizes, RMS_RIGHT, &DIAG), .diag = &diags[i]};
+      assert_non_null(jobs[i].graph);
+    }
+    mirage_codegen_all(JOBS, jobs, mirage_target_find("h200"), &O3, threads);
+    for (int i = 0; i < JOBS; ++i) {
+      assert_int_equal(jobs[i].status, i == BEYOND ? MIRAGE_LIMIT : MIRAGE_OK);
+      assert_int_equal(strstr(captures[i].text, "bytes of shared memory") != NULL, i == BEYOND);
+      if (i != BEYOND && first[i])
+        assert_string_equal(jobs[i].code.ptx, first[i]);
+      else if (i != BEYOND)
+        first[i] = strdup(jobs[i].code.ptx);
+      mirage_code_deinit(&jobs[i].code);
+      mirage_ugraph_destroy(jobs[i].graph);
+    }
+  }
+  for (int i = 0; i < JOBS; ++i)
+    free(first[i]);
+  mirage_codegen_all(0, NULL, mirage_target_find("h200"), &O3, 0);
+}
+
 static void test_refused_arguments(void **state) {
   MirageUGraph *graph = rms_fused(SMALL, RMS_RIGHT, &DIAG), *out = graph;
   MirageCode code = {0};
@@ -386,6 +419,7 @@ int main(void) {
       cmocka_unit_test(test_refused_collectives),
       cmocka_unit_test(test_refused_graphs),
       cmocka_unit_test(test_refused_arguments),
+      cmocka_unit_test(test_compiled_in_parallel),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
