@@ -47,7 +47,7 @@ typedef struct MirageLaunchReady {
   unsigned num_attributes;
 } MirageLaunchReady;
 
-enum { MIRAGE_MAX_KERNEL_MAPS = 16 };
+enum { MIRAGE_MAX_KERNEL_MAPS = MIRAGE_MAX_LOADS };
 
 /// Resolves the kernel, compares the configuration with what the device and the compiled kernel allow, and raises the
 /// kernel's limit of dynamic shared memory. The device must be entered.

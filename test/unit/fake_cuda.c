@@ -28,12 +28,12 @@ enum {
   CAPTURE_UNSUPPORTED = 900,
   CAPTURE_IMPLICIT = 906,
   WOULD_BLOCK = 999, // a real driver would never return
-  MAX_KERNELS = 8,
+  MAX_KERNELS = 32,
   MAX_CAPTURED = 8192
 };
 
 struct CuFunctionOpaque {
-  char name[32];
+  char name[64];
   unsigned num_pointers, num_maps;
   CuContext context;
 };
@@ -393,16 +393,16 @@ CuResult cuMemsetD8Async(CuDevicePointer to, unsigned char byte, size_t bytes, C
 // One kernel, or NULL at the end; what comes behind it.
 static const char *read_line(const char *text, struct CuFunctionOpaque *kernel) {
   int used = 0;
-  if (sscanf(text, "%31s %u %n", kernel->name, &kernel->num_pointers, &used) != 2)
+  if (sscanf(text, "%63s %u %n", kernel->name, &kernel->num_pointers, &used) != 2)
     return NULL;
-  sscanf(text, "%31s %u+%u %n", kernel->name, &kernel->num_pointers, &kernel->num_maps, &used);
+  sscanf(text, "%63s %u+%u %n", kernel->name, &kernel->num_pointers, &kernel->num_maps, &used);
   return text + used;
 }
 
 // The same of PTX: a parameter is ".param .u64 ..", or, a tensor map, ".param .align 64 .b8 ..".
 static const char *read_entry(const char *text, struct CuFunctionOpaque *kernel) {
   text = strstr(text, ".entry ");
-  if (!text || sscanf(text, ".entry %31[^( \n]", kernel->name) != 1)
+  if (!text || sscanf(text, ".entry %63[^( \n]", kernel->name) != 1)
     return NULL;
   const char *end = strchr(text, ')');
   for (text = strstr(text, ".param "); text && text < end; text = strstr(text + 1, ".param "))
