@@ -127,7 +127,7 @@ static bool add_rows(const char *folder, const char *file_name, const KernelCase
   MirageRegionView body = mirage_ugraph_region(lowered, mirage_ugraph_body(lowered));
   for (uint32_t i = 0; i + 1 < body.num_nodes; ++i) {
     const MirageLaunch *launched = mirage_ugraph_node(lowered, body.nodes[i]).attrs->custom.launch;
-    fprintf(file, "%s,%s,%s,%s,%d,%d,%.1f,%s\n", c->name, target->name, target->chip, launched->kernel,
+    fprintf(file, "\"%s\",%s,%s,%s,%d,%d,%.1f,%s\n", c->name, target->name, target->chip, launched->kernel,
             launched->threads, launched->shared_bytes, cpu_ms, file_name);
   }
   return fclose(file) == 0;

@@ -2,8 +2,8 @@
 
     ptxas_report.py --bin build/bin --source . [--targets h200,a100] [--filter text] [--quick] [--output report.csv]
 
-Kernels: mirage-kernel-test's, test/schedules and the examples in their own lowering, and what the search chooses for the
-examples ("chosen"; for h200 and a100 only, since it takes seconds). A row: source, target, chip, kernel, threads, registers,
+Kernels: mirage-kernel-test's, test/schedules, the examples and the benchmark programs in their own lowering, and what the
+search chooses for the examples ("chosen"; for h200 and a100 only, since it takes seconds). A row: source, target, chip, kernel, threads, registers,
 spilled bytes, stack, shared memory (static and dynamic), CPU time of compiling the source's µGraph to PTX.
 Exit status: 1 when ptxas refuses a kernel, a chosen kernel spills, or one takes more than --limit-ms to compile.
 """
@@ -17,6 +17,10 @@ import resource
 import subprocess
 import sys
 import tempfile
+
+sys.path.append(str(pathlib.Path(__file__).parent.parent / "bench"))
+sys.dont_write_bytecode = True
+import workloads  # noqa: E402  (test/bench/workloads.py)
 
 TARGETS = {"a100": "sm_80", "rtx3090": "sm_86", "rtx4090": "sm_89", "h200": "sm_90a", "b200": "sm_100", "rtx5090": "sm_120"}
 SEARCHED = ("h200", "a100")
@@ -65,27 +69,33 @@ def kernels_of_module(text, source, target, chosen, compile_ms, folder):
     return rows
 
 
-def kernels_of_files(options, target, folder):
+def programs(options):
+    """Name, text, and whether the search is to choose for it."""
+    for path in sorted(options.source.glob("test/schedules/*.mlir")) + sorted(options.source.glob("examples/*.mlir")):
+        name = str(path.relative_to(options.source))
+        # The hand-written candidate is what is to be compiled, not the program's own lowering.
+        yield name, re.sub(r"source = @(\w+)", r"source = @\1, selected", path.read_text()), name.startswith("examples/")
+    for name in workloads.WORKLOADS:
+        yield name, workloads.text_of(name), False
+
+
+def kernels_of_programs(options, target, folder):
     rows = []
     opt = options.bin / "mirage-mlir-opt"
-    for path in sorted(options.source.glob("test/schedules/*.mlir")) + sorted(options.source.glob("examples/*.mlir")):
-        source = str(path.relative_to(options.source))
+    for source, text, searched in programs(options):
         if options.filter and options.filter not in source:
             continue
-        text = path.read_text()
-        if "source = @" in text:  # the hand-written candidate is what is to be compiled, not the program's own lowering
-            text = re.sub(r"source = @(\w+)", r"source = @\1, selected", text)
-        copy = folder / path.name
-        copy.write_text(text)
-        lowered, ms = run_tool([opt, f"--mirage-lower=target={target}", copy], may_fail=True)
+        path = folder / f"{source.replace('/', '_')}.mlir"
+        path.write_text(text)
+        lowered, ms = run_tool([opt, f"--mirage-lower=target={target}", path], may_fail=True)
         if lowered is None:  # a schedule for another generation
             print(f"ptxas_report: {source} is not for {target}: {ms}", file=sys.stderr)
             continue
         rows += kernels_of_module(lowered, source, target, 0, ms, folder)
-        if source.startswith("examples/") and target in SEARCHED and not options.quick:
+        if searched and target in SEARCHED and not options.quick:
             found, _ = run_tool([opt, f"--mirage-superoptimize=target={target} max-work=1e6", path])
-            copy.write_text(found)
-            lowered, ms = run_tool([opt, f"--mirage-lower=target={target}", copy])
+            path.write_text(found)
+            lowered, ms = run_tool([opt, f"--mirage-lower=target={target}", path])
             rows += kernels_of_module(lowered, source, target, 1, ms, folder)
     return rows
 
@@ -138,7 +148,7 @@ def main():
         for target in options.targets.split(","):
             folder = pathlib.Path(scratch, target)
             folder.mkdir()
-            rows += kernels_of_test(options, target, folder) + kernels_of_files(options, target, folder)
+            rows += kernels_of_test(options, target, folder) + kernels_of_programs(options, target, folder)
         errors = complete(rows, options.jobs)
     writer = csv.DictWriter(options.output, COLUMNS, extrasaction="ignore", lineterminator="\n")
     writer.writeheader()

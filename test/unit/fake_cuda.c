@@ -87,33 +87,45 @@ __attribute__((constructor)) static void read_environment(void) {
 FakeCuda *fake_cuda_state(void) { return &state; }
 CuContext fake_cuda_context(void) { return &other; }
 
-// Objects are kept in a list, so that those which a test has to leave behind (on a device that hangs) can be freed.
+// Objects and blocks of memory are kept in lists, so that those which a test has to leave behind (on a device that
+// hangs) can be freed.
 typedef struct Object {
   struct Object *next, *previous;
+  size_t bytes; // of a block
 } Object;
-static Object objects = {&objects, &objects};
+static Object objects = {&objects, &objects, 0}, blocks = {&blocks, &blocks, 0};
+
+static void link_object(Object *list, Object *object) {
+  object->next = list->next;
+  object->previous = list;
+  object->next->previous = object;
+  list->next = object;
+}
+
+static void unlink_object(Object *object) {
+  object->next->previous = object->previous;
+  object->previous->next = object->next;
+  free(object);
+}
 
 static void *new_object(size_t bytes) {
   Object *object = calloc(1, sizeof *object + bytes);
-  *object = (Object){objects.next, &objects};
-  object->next->previous = object;
-  objects.next = object;
+  link_object(&objects, object);
   ++state.num_live_objects;
   return object + 1;
 }
 
 static CuResult delete_object(void *contents) {
-  Object *object = (Object *)contents - 1;
-  object->next->previous = object->previous;
-  object->previous->next = object->next;
+  unlink_object((Object *)contents - 1);
   --state.num_live_objects;
-  free(object);
   return CU_SUCCESS;
 }
 
 void fake_cuda_reset(void) {
   while (objects.next != &objects)
-    delete_object(objects.next + 1);
+    unlink_object(objects.next);
+  while (blocks.next != &blocks)
+    unlink_object(blocks.next);
   state = (FakeCuda)HEALTHY;
   capturing = NULL;
   captured_stream = NULL;
@@ -330,7 +342,7 @@ CuResult cuMemGetInfo_v2(size_t *free_bytes, size_t *total_bytes) {
   return CU_SUCCESS;
 }
 
-// The size is kept in front of the block, which keeps the driver's 256-byte alignment.
+// The list's entry is in front of the block, at a distance that keeps the driver's 256-byte alignment.
 CuResult cuMemAlloc_v2(CuDevicePointer *pointer, size_t bytes) {
   ENTER_CONTEXT();
   if (bytes == 0)
@@ -340,7 +352,8 @@ CuResult cuMemAlloc_v2(CuDevicePointer *pointer, size_t bytes) {
   if (bytes > state.total_bytes - state.used_bytes)
     return OUT_OF_MEMORY;
   char *block = aligned_alloc(256, 256 + (bytes + 255) / 256 * 256);
-  memcpy(block, &bytes, sizeof bytes);
+  ((Object *)block)->bytes = bytes;
+  link_object(&blocks, (Object *)block);
   memset(block + 256, 0xCD, bytes); // the driver does not clear memory either
   state.used_bytes += bytes;
   ++state.num_live_allocations;
@@ -352,12 +365,10 @@ CuResult cuMemFree_v2(CuDevicePointer pointer) {
   ENTER_CONTEXT();
   if (hung)
     return would_block();
-  char *block = (char *)(uintptr_t)pointer - 256;
-  size_t bytes;
-  memcpy(&bytes, block, sizeof bytes);
-  state.used_bytes -= bytes;
+  Object *block = (Object *)(uintptr_t)(pointer - 256);
+  state.used_bytes -= block->bytes;
   --state.num_live_allocations;
-  free(block);
+  unlink_object(block);
   return CU_SUCCESS;
 }
 
