@@ -322,6 +322,8 @@ MirageStatus mirage__launch_prepare(MirageModule *module, const MirageLaunchConf
                                     const MirageDiag *diag, MirageLaunchReady *out_ready) {
   Kernel *kernel = NULL;
   int64_t cluster_blocks = config->cluster[0] * config->cluster[1] * config->cluster[2];
+  if (module->device->info.compute_major < 9) // no clusters; the kernel, which was compiled for it, does without
+    cluster_blocks = 1;
   MIRAGE_TRY(check_grid(config, diag));
   pthread_mutex_lock(&module->lock);
   MirageStatus status = find_kernel(module, config->kernel, diag, &kernel);

@@ -288,6 +288,20 @@ static void test_launch_attributes(void **unused) {
   mirage_device_destroy(device);
 }
 
+// A schedule's cluster means nothing on a device that has none.
+static void test_launch_without_clusters(void **unused) {
+  fake->compute_major = 8;
+  MirageDevice *device = open_device();
+  MirageModule *module = load_module(device, "k 1\n");
+  MirageLaunchConfig config = {"k", {16, 1, 1}, {16, 1, 1}, 32, 0, false, 0, NULL};
+  uint64_t pointer = 0x100;
+  assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, NULL), MIRAGE_OK);
+  assert_int_equal(fake->launches[0].cluster[0], 1);
+  assert_int_equal(fake->non_portable_cluster, 0);
+  mirage_module_unload(module);
+  mirage_device_destroy(device);
+}
+
 static void test_launch_refused(void **unused) {
   static const struct {
     MirageLaunchConfig config;
@@ -479,6 +493,7 @@ int main(void) {
       ON_FAKE(test_compiler_log),
       ON_FAKE(test_launch),
       ON_FAKE(test_launch_attributes),
+      ON_FAKE(test_launch_without_clusters),
       ON_FAKE(test_launch_refused),
       ON_FAKE(test_launch_tensor_maps),
       ON_FAKE(test_launch_tensor_maps_refused),
