@@ -170,6 +170,9 @@ static void options_deinit(RunOptions *options) {
   free((char *)options->save_output);
   free((char *)options->emit_ptx);
   free((char *)options->limits);
+  free((char *)options->graph);
+  free((char *)options->compile);
+  free((char *)options->write);
 }
 
 static MirageStatus take_arguments(RunOptions *options, poptContext popt) {
@@ -199,6 +202,14 @@ static MirageStatus check_options(const RunOptions *options) {
   if (options->benchmark && off_gpu)
     return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT,
                             "--benchmark times the GPU: it does not go with --target=%s", place);
+  if (options->tune && (off_gpu || options->graph || options->json || options->csv || options->print_graph))
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT,
+                            "--tune runs every candidate on the GPU and prints a table: it does not go with %s",
+                            off_gpu          ? "another --target"
+                            : options->graph ? "--graph"
+                                             : "--json, --csv or --print-graph");
+  if (options->write && !options->tune)
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT, "--write takes what --tune measured: it needs that");
   if (options->repeats && off_gpu)
     return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT,
                             "--repeat-check runs on the GPU: it does not go with --target=%s", place);
@@ -206,8 +217,8 @@ static MirageStatus check_options(const RunOptions *options) {
 }
 
 static MirageStatus parse_options(int argc, const char **argv, RunOptions *options) {
-  *options = (RunOptions){.seed = 1, .timeout = 10};
-  int benchmark = 0, baseline = 0, json = 0, csv = 0, print_graph = 0, verbose = 0;
+  *options = (RunOptions){.seed = 1, .timeout = 10, .argc = argc, .argv = argv};
+  int tune = 0, benchmark = 0, baseline = 0, json = 0, csv = 0, print_graph = 0, verbose = 0;
   const struct poptOption table[] = {
       {"program", 'p', POPT_ARG_STRING, &options->program, 0, "the program to run, where the module holds several",
        "NAME"},
@@ -228,6 +239,14 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
        "lowering "
        "and what the bytes and flops allow",
        NULL},
+      {"graph", 'g', POPT_ARG_STRING, &options->graph, 0,
+       "run this graph in place of the selected one; it is compiled here", "NAME"},
+      {"compile", '\0', POPT_ARG_STRING, &options->compile, 0,
+       "compile the graph here for a GPU (h200, a100, ...) in place of taking the module's PTX", "GPU"},
+      {"tune", '\0', POPT_ARG_NONE, &tune, 0,
+       "measure every candidate on the GPU, each in a process of its own, and say which is fastest", NULL},
+      {"write", '\0', POPT_ARG_STRING, &options->write, 0,
+       "with --tune: write the module with measured costs, for mirage-select", "FILE.mlir"},
       {"limits", '\0', POPT_ARG_STRING, &options->limits, 0,
        "times of reading so many bytes, lines of bytes,us (default: of an H200)", "FILE.csv"},
       {"repeat-check", '\0', POPT_ARG_STRING, NULL, OPTION_REPEAT,
@@ -250,6 +269,7 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
   poptContext popt = poptGetContext("mirage-run", argc, argv, table, 0);
   poptSetOtherOptionHelp(popt, "[OPTION...] compiled.mlir");
   MirageStatus status = take_arguments(options, popt);
+  options->tune = tune;
   options->benchmark = benchmark;
   options->baseline = baseline;
   options->json = json;
@@ -261,6 +281,10 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
     status = check_options(options);
   if (options->repeats == 0)
     options->repeats = 2;
+  if (status == MIRAGE_OK && (options->graph || options->tune) && !options->compile) {
+    options->compile = strdup("h200");
+    status = options->compile ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  }
   return status;
 }
 
@@ -319,23 +343,28 @@ static int leave(int code) {
   return code;
 }
 
-static MirageStatus run(const RunOptions *options, bool *out_passed) {
-  RunModule module;
+static MirageStatus run_one(RunModule *module, const RunOptions *options, bool *out_passed) {
   RunInputs inputs = {0};
   RunExecution execution = {0};
-  MirageStatus status = run_module_load(options, &diag, &module);
-  if (status == MIRAGE_OK && options->print_graph)
-    run_module_print_chosen(&module);
+  if (options->print_graph)
+    run_module_print_chosen(module);
+  MirageStatus status = write_ptx(module, options);
   if (status == MIRAGE_OK)
-    status = write_ptx(&module, options);
+    status = run_inputs_create(module, options, &diag, &inputs);
   if (status == MIRAGE_OK)
-    status = run_inputs_create(&module, options, &diag, &inputs);
+    status = run_execute(module, options, &inputs, &diag, &execution);
   if (status == MIRAGE_OK)
-    status = run_execute(&module, options, &inputs, &diag, &execution);
-  if (status == MIRAGE_OK)
-    status = report(&module, options, &inputs, &execution, out_passed);
+    status = report(module, options, &inputs, &execution, out_passed);
   run_execution_deinit(&execution);
   run_inputs_deinit(&inputs);
+  return status;
+}
+
+static MirageStatus run(const RunOptions *options, bool *out_passed) {
+  RunModule module;
+  MirageStatus status = run_module_load(options, &diag, &module);
+  if (status == MIRAGE_OK)
+    status = options->tune ? run_tune(&module, options, &diag, out_passed) : run_one(&module, options, out_passed);
   run_module_deinit(&module);
   return status;
 }

@@ -2,6 +2,8 @@
 //
 //   mirage-run.c   options, and the order of everything
 //   run_module.c   reads the module; finds the program, the selected µGraph and its PTX
+//   run_compile.c  compiles a graph of the module here
+//   run_tune.c     every candidate on the GPU, each in a process of its own
 //   run_tensors.c  inputs (random or .npy), conversion to and from device bytes
 //   run_limits.c   how fast any kernel could be
 //   run_execute.c  the float64 reference, the run on the GPU or in place of it, comparison
@@ -13,10 +15,13 @@
 #define MIRAGE_TOOLS_RUN_H
 
 #include "mirage/bridge.h"
+#include "mirage/codegen.h"
 #include "mirage/cost.h"
 #include "mirage/runtime.h"
 #include "mirage/target.h"
 #include "mlir-c/IR.h"
+
+#include <stdio.h>
 
 // ------------------------------------------------------------------------------------------------------------- options
 
@@ -42,6 +47,11 @@ typedef struct RunOptions {
   uint32_t repeats; // runs on the GPU whose outputs are compared
   bool benchmark, baseline, json, csv, print_graph, verbose;
   const char *save_output, *emit_ptx, *limits;
+  const char *graph, *compile; // symbol to run in place of the selected one; GPU to compile it for, or NULL for the PTX
+  bool tune;
+  const char *write; // --tune
+  int argc;
+  const char **argv; // borrowed
   uint32_t num_files, num_scales, num_texts;
   RunInputFile *files;
   RunScale *scales;
@@ -68,8 +78,21 @@ typedef struct RunModule {
 ///          pipeline to run), or what verification found.
 MirageStatus run_module_load(const RunOptions *options, const MirageDiag *diag, RunModule *module);
 void run_module_deinit(RunModule *module);
+/// The candidate of the program that follows `after`, or the first; null at the end.
+MlirOperation run_next_candidate(const RunModule *module, MlirOperation after);
+/// The module as MLIR.
+void run_module_print(const RunModule *module, FILE *file);
 /// The chosen graph as MLIR, on standard output.
 void run_module_print_chosen(const RunModule *module);
+
+/// Plans and compiles a copy of `graph`, under its name.
+/// Owns:  both results are the caller's, also after a failure.
+MirageStatus run_compile(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
+                         MirageUGraph **out_graph, MirageCode *out_code);
+/// The same with the chosen graph, in its place.
+MirageStatus run_compile_chosen(RunModule *module, const char *target_name, const MirageDiag *diag);
+/// Measures the candidates, prints a table, writes their costs. `*out_passed`: one of them ran right.
+MirageStatus run_tune(RunModule *module, const RunOptions *options, const MirageDiag *diag, bool *out_passed);
 
 // ------------------------------------------------------------------------------------------------------------- tensors
 

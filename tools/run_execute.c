@@ -18,7 +18,6 @@
 #include <string.h>
 #include <time.h>
 
-
 static const MirageType *output_type(const RunModule *module, uint32_t index) {
   return mirage_ugraph_type(module->program, mirage_ugraph_get_output(module->program, index));
 }

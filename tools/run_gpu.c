@@ -5,9 +5,6 @@
 // or hangs is named, and nothing waits longer than --timeout.
 #include "run.h"
 
-#include "mirage/codegen.h"
-#include "mirage/layout.h"
-
 #include <stdlib.h>
 #include <string.h>
 
@@ -200,21 +197,13 @@ MirageStatus run_on_gpu(RunModule *module, const MirageUGraph *graph, const char
 
 // ------------------------------------------------------------------------------------------ the program's own lowering
 
-static MirageStatus compile_own(RunModule *module, const MirageDiag *diag, MirageUGraph **out_graph, MirageCode *code) {
-  const MirageDiag *located = &module->bridge_diag.diag;
-  if (!module->target)
-    return mirage_diag_fail(diag, NULL, MIRAGE_UNSUPPORTED, "--baseline: no target is known for chip %s", module->chip);
-  MirageCodegenOptions options = {.opt_level = 3};
-  MIRAGE_TRY(mirage_codegen_canonicalize(module->program, module->target, located, out_graph));
-  MIRAGE_TRY(mirage_layout_plan(*out_graph, module->target, located));
-  return mirage_codegen(*out_graph, module->target, &options, located, code);
-}
-
 MirageStatus run_own_on_gpu(RunModule *module, const RunOptions *options, const RunInputs *inputs, MirageDevice *device,
                             const MirageDiag *diag, RunResult *result) {
   MirageUGraph *graph = NULL;
   MirageCode code = {0};
-  MirageStatus status = compile_own(module, diag, &graph, &code);
+  if (!module->target)
+    return mirage_diag_fail(diag, NULL, MIRAGE_UNSUPPORTED, "--baseline: no target is known for chip %s", module->chip);
+  MirageStatus status = run_compile(module->program, module->target, &module->bridge_diag.diag, &graph, &code);
   if (status == MIRAGE_OK)
     status = run_on_gpu(module, graph, code.ptx, options, inputs, device, diag, result);
   mirage_code_deinit(&code);

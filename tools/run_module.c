@@ -129,12 +129,34 @@ static bool has_source(MlirOperation graph) {
 
 static bool is_program(MlirOperation op) { return is_named(op, "mirage_kernel.graph") && !has_source(op); }
 
-static bool is_selected_for(MlirOperation op, MlirStringRef program) {
+static bool is_candidate_of(MlirOperation op, MlirStringRef program) {
   if (!is_named(op, "mirage_kernel.graph") || !has_source(op))
     return false;
   MlirAttribute source = mlirOperationGetAttributeByName(op, str("source"));
-  return mlirStringRefEqual(mlirFlatSymbolRefAttrGetValue(source), program) &&
-         !mlirAttributeIsNull(mlirOperationGetAttributeByName(op, str("selected")));
+  return mlirStringRefEqual(mlirFlatSymbolRefAttrGetValue(source), program);
+}
+
+static bool is_selected_for(MlirOperation op, MlirStringRef program) {
+  return is_candidate_of(op, program) && !mlirAttributeIsNull(mlirOperationGetAttributeByName(op, str("selected")));
+}
+
+MlirOperation run_next_candidate(const RunModule *module, MlirOperation after) {
+  MlirOperation op = mlirOperationIsNull(after) ? first_op(module) : mlirOperationGetNextInBlock(after);
+  while (!mlirOperationIsNull(op) && !is_candidate_of(op, symbol_of(module->program_op)))
+    op = mlirOperationGetNextInBlock(op);
+  return op;
+}
+
+static MirageStatus find_graph(RunModule *module, const RunOptions *options, const MirageDiag *diag) {
+  for (MlirOperation op = run_next_candidate(module, (MlirOperation){NULL}); !mlirOperationIsNull(op);
+       op = run_next_candidate(module, op))
+    if (mlirStringRefEqual(symbol_of(op), str(options->graph))) {
+      module->chosen_op = op;
+      return MIRAGE_OK;
+    }
+  MlirStringRef name = symbol_of(module->program_op);
+  return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: no graph @%s whose source is @%.*s",
+                          options->module_path, options->graph, (int)name.length, name.data);
 }
 
 static MirageStatus no_program(const RunModule *module, const RunOptions *options, uint32_t found,
@@ -244,6 +266,16 @@ static MirageStatus find_binary(RunModule *module, const RunOptions *options, co
 
 // ------------------------------------------------------------------------------------------------------------- loading
 
+// The graph to run: the selected one, or the one that --graph names; its PTX is the module's, or made here.
+static MirageStatus load_chosen(RunModule *module, const RunOptions *options, const MirageDiag *diag) {
+  MIRAGE_TRY(options->graph ? find_graph(module, options, diag)
+                            : find_selected(module, options, module->program_op, diag));
+  if (!options->compile)
+    MIRAGE_TRY(find_binary(module, options, diag));
+  MIRAGE_TRY(mirage_bridge_import(module->chosen_op, &module->bridge_diag.diag, &module->chosen));
+  return options->compile ? run_compile_chosen(module, options->compile, diag) : MIRAGE_OK;
+}
+
 MirageStatus run_module_load(const RunOptions *options, const MirageDiag *diag, RunModule *module) {
   *module = (RunModule){0};
   MlirOperation program = {NULL};
@@ -251,12 +283,10 @@ MirageStatus run_module_load(const RunOptions *options, const MirageDiag *diag, 
   mlirContextAttachDiagnosticHandler(module->context, print_diagnostic, (void *)&options->verbose, NULL);
   MIRAGE_TRY(parse(module, options, diag));
   MIRAGE_TRY(find_program(module, options, diag, &program));
-  MIRAGE_TRY(find_selected(module, options, program, diag));
-  MIRAGE_TRY(find_binary(module, options, diag));
   module->program_op = program;
   mirage_bridge_diag_init(&module->bridge_diag, mlirOperationGetLocation(program));
   MIRAGE_TRY(mirage_bridge_import(program, &module->bridge_diag.diag, &module->program));
-  return mirage_bridge_import(module->chosen_op, &module->bridge_diag.diag, &module->chosen);
+  return options->tune ? MIRAGE_OK : load_chosen(module, options, diag);
 }
 
 void run_module_deinit(RunModule *module) {
@@ -267,6 +297,10 @@ void run_module_deinit(RunModule *module) {
     mlirModuleDestroy(module->module);
   if (module->context.ptr)
     mlirContextDestroy(module->context);
+}
+
+void run_module_print(const RunModule *module, FILE *file) {
+  mlirOperationPrint(mlirModuleGetOperation(module->module), print_string, file);
 }
 
 void run_module_print_chosen(const RunModule *module) {

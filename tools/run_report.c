@@ -1,5 +1,4 @@
 // run_report.c - what a run found out, for people.
-#include "mirage/codegen.h"
 #include "run.h"
 
 #include <stdio.h>

@@ -4,7 +4,8 @@
 // change with another's size. The scale keeps values moderate, as a user's would be: an input that a matmul takes as
 // its right operand ("the weights") gets 1 / sqrt(K), K being the contracted extent, so that the product of it and a
 // standard normal operand is again of size 1. Not so when the left operand comes out of an exponential: softmax weights
-// sum to 1 whatever K is. Everything else has scale 1. The program's attribute `mirage_kernel.input_scales` goes before that, and
+// sum to 1 whatever K is. Everything else has scale 1. The program's attribute `mirage_kernel.input_scales` goes before
+// that, and
 // --scale before both; names are not to be had, because MLIR forgets them.
 #include "npy.h"
 #include "run.h"

@@ -73,8 +73,10 @@ static _Thread_local CuContext contexts[MAX_DEPTH]; // of this thread, the last 
 static _Thread_local int depth;
 
 // For a tool, which cannot set the state: FAKE_CUDA_HANGING and FAKE_CUDA_FAILING name a kernel (a failing one comes to
-// CUDA_ERROR_ILLEGAL_ADDRESS); launch number FAKE_CUDA_ZERO, counted from 1, writes a zero to its last tensor.
+// CUDA_ERROR_ILLEGAL_ADDRESS); launch number FAKE_CUDA_ZERO, counted from 1, writes a zero to its last tensor, and with
+// FAKE_CUDA_ZEROS every launch fills it with them.
 static unsigned zero_at;
+static bool zeros;
 
 __attribute__((constructor)) static void read_environment(void) {
   const char *zero = getenv("FAKE_CUDA_ZERO");
@@ -82,6 +84,7 @@ __attribute__((constructor)) static void read_environment(void) {
   state.failing = getenv("FAKE_CUDA_FAILING");
   state.kernel_result = state.failing ? 700 : CU_SUCCESS;
   zero_at = zero ? (unsigned)atoi(zero) : 0;
+  zeros = getenv("FAKE_CUDA_ZEROS") != NULL;
 }
 
 FakeCuda *fake_cuda_state(void) { return &state; }
@@ -509,8 +512,11 @@ static void execute(const FakeLaunch *launch) {
   hung = hung || (state.hanging && state.num_launches > state.hang_after && strcmp(state.hanging, launch->kernel) == 0);
   if (state.run)
     state.run(launch);
-  if (state.num_launches == zero_at && launch->num_pointers > 0)
-    memset((void *)(uintptr_t)launch->pointers[launch->num_pointers - 1], 0, 2);
+  uint64_t last = launch->num_pointers > 0 ? launch->pointers[launch->num_pointers - 1] : 0;
+  if (last && zeros)
+    memset((void *)(uintptr_t)last, 0, ((const Object *)(uintptr_t)(last - 256))->bytes);
+  else if (last && state.num_launches == zero_at)
+    memset((void *)(uintptr_t)last, 0, 2);
 }
 
 CuResult cuLaunchKernelEx(const CuLaunchConfig *config, CuFunction function, void **parameters, void **extra) {
