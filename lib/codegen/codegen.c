@@ -162,7 +162,8 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
   uint32_t values = mirage_ugraph_num_values(graph) + 1;
   e->tensors = mirage_arena_alloc_array(arena, values, sizeof *e->tensors);
   e->loops = mirage_arena_alloc_array(arena, (size_t)e->block.num_loops + 1, sizeof *e->loops);
-  if (!e->tensors || !e->loops)
+  e->registers = mirage_arena_alloc_array(arena, values, sizeof *e->registers);
+  if (!e->tensors || !e->loops || !e->registers)
     return mirage_diag_fail(diag, view.loc, MIRAGE_NO_MEMORY, "custom: out of memory");
   create_entry(e, name);
   if (e->status != MIRAGE_OK)

@@ -30,8 +30,8 @@ static Carry immediate(Emit *e, MirageNode node, const MirageNodeView *view) {
 static bool is_reduction(MirageOp op) { return mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE; }
 
 static void emit_now(Emit *e, MirageNode node, const MirageNodeView *view) {
-  if (!emit_is_shared(e, view->first_result))
-    return; // carried: its loop takes care
+  if (e->block.values[view->first_result.index].carried)
+    return; // its loop takes care
   Carry carry = immediate(e, node, view);
   if (is_reduction(view->op)) {
     mirage__reduce_begin(e, &carry);
@@ -48,64 +48,134 @@ typedef struct Combine {
   MirageCarry how;
   MirageValue contribution, factor, buffer;
   LLVMValueRef iteration;
-  uint32_t width;
+  bool takes_old;     // the contribution is another carry, as it was before this iteration
+  LLVMValueRef *news; // of a resident carry: its cells' new values
 } Combine;
+
+// What a carry becomes.
+static LLVMValueRef combined(Emit *e, MirageCombine how, LLVMValueRef old, LLVMValueRef factor, LLVMValueRef value) {
+  switch (how) {
+  case MIRAGE_COMBINE_SUM:
+    return mirage__binary(e, MIRAGE_OP_ADD, old, value);
+  case MIRAGE_COMBINE_MAX:
+    return mirage__binary(e, MIRAGE_OP_MAX, old, value);
+  case MIRAGE_COMBINE_RESCALE:
+    return GPU(&e->gpu, FMA, old, factor, value);
+  default:
+    return value;
+  }
+}
+
+// One element of the contribution, or two neighbours; stored where `condition` (NULL = always) holds.
+static void combine_at(Emit *e, const Combine *c, LLVMValueRef condition, const LLVMValueRef *index, uint32_t width) {
+  const MirageType *from = emit_type(e, c->contribution), *to = emit_type(e, c->buffer);
+  MirageCombine how = c->how.combine;
+  LLVMValueRef at[MIRAGE_MAX_RANK], values[2], old[2] = {NULL, NULL}, factors[2] = {NULL, NULL};
+  if (c->takes_old)
+    mirage__tile_load(e, from, gpu_i32(&e->gpu, 1), index, width, values);
+  else
+    mirage__element(e, c->contribution, index, width, values);
+  memcpy(at, index, from->rank * sizeof *at);
+  if (how == MIRAGE_COMBINE_CONCAT)
+    at[c->how.dim] = mirage__add(e, index[c->how.dim], mirage__mul(e, c->iteration, from->shape[c->how.dim]));
+  else if (how != MIRAGE_COMBINE_ASSIGN)
+    mirage__tile_load(e, to, NULL, at, width, old);
+  if (how == MIRAGE_COMBINE_RESCALE)
+    mirage__element_broadcast(e, c->factor, to, at, width, factors);
+  for (uint32_t i = 0; i < width; ++i)
+    values[i] = combined(e, how, old[i], factors[i], values[i]);
+  LLVMBasicBlockRef join = mirage__begin_if(e, condition);
+  mirage__tile_store(e, to, NULL, at, width, values);
+  mirage__end_if(e, join);
+}
 
 static void combine_item(Emit *e, LLVMValueRef item, void *user) {
   const Combine *c = user;
-  const MirageType *from = emit_type(e, c->contribution), *to = emit_type(e, c->buffer);
-  LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK];
+  const MirageType *from = emit_type(e, c->contribution);
+  LLVMValueRef index[MIRAGE_MAX_RANK];
   mirage__delinearize(e, item, from->rank, from->shape, index);
-  LLVMValueRef value = mirage__element1(e, c->contribution, index), old, factor;
-  for (uint32_t i = 0; i < from->rank; ++i)
-    at[i] = index[i];
-  if (c->how.combine == MIRAGE_COMBINE_CONCAT)
-    at[c->how.dim] = mirage__add(e, index[c->how.dim], mirage__mul(e, c->iteration, from->shape[c->how.dim]));
-  switch (c->how.combine) {
-  case MIRAGE_COMBINE_SUM:
-  case MIRAGE_COMBINE_MAX:
-    mirage__tile_load(e, to, NULL, at, 1, &old);
-    value = mirage__binary(e, c->how.combine == MIRAGE_COMBINE_SUM ? MIRAGE_OP_ADD : MIRAGE_OP_MAX, old, value);
-    break;
-  case MIRAGE_COMBINE_RESCALE: {
-    LLVMValueRef where[MIRAGE_MAX_RANK];
-    mirage__tile_load(e, to, NULL, at, 1, &old);
-    mirage__broadcast_index(e, emit_type(e, c->factor), to, at, where);
-    factor = mirage__element1(e, c->factor, where);
-    value = GPU(&e->gpu, FMA, old, factor, value);
-    break;
-  }
-  default:
-    break;
-  }
-  mirage__tile_store(e, to, NULL, at, 1, &value);
+  combine_at(e, c, NULL, index, 1);
+}
+
+static void combine_piece(Emit *e, const TileCell *cell, void *user) {
+  combine_at(e, user, cell->mine, cell->index, cell->width);
+}
+
+static void keep_item(Emit *e, LLVMValueRef item, void *user) {
+  const MirageType *type = user;
+  LLVMValueRef index[MIRAGE_MAX_RANK], value;
+  mirage__delinearize(e, item, type->rank, type->shape, index);
+  mirage__tile_load(e, type, NULL, index, 1, &value);
+  mirage__tile_store(e, type, gpu_i32(&e->gpu, 1), index, 1, &value);
 }
 
 // A carry may be combined element by element only if nothing it reads is itself a carry that changed already. The
-// planner stores such contributions first; a bare exchange of two carries cannot be stored and is refused.
-static void check_exchange(Emit *e, MirageNodeView loop, MirageNode node, MirageValue contribution, uint32_t index) {
-  const BlockValue *v = &e->block.values[contribution.index];
-  if (!v->def.index && v->owner.index == node.index && v->index != index)
-    mirage__emit_fail(e, loop.loc, MIRAGE_UNSUPPORTED, "loop: carry %u takes the old value of carry %u: copy it first",
-                      index, v->index);
+// planner stores computed contributions first; the old value of a carry that another takes as it stands goes into the
+// second copy of its buffer.
+static void keep_old(Emit *e, MirageNode node, uint32_t index) {
+  if (!mirage__block_carry_is_taken(&e->block, node, index))
+    return;
+  MirageValue buffer = mirage_ugraph_result(e->block.graph, node, index);
+  MirageType type = *emit_type(e, buffer);
+  mirage__begin_operation(e);
+  mirage__will_write(e, buffer);
+  mirage__for_items(e, mirage_type_elements(&type), keep_item, &type);
 }
 
-static void combine_in_memory(Emit *e, MirageNode node, uint32_t index, LLVMValueRef iteration) {
+static Combine describe(Emit *e, MirageNode node, uint32_t index, LLVMValueRef iteration) {
   MirageNodeView loop = mirage_ugraph_node(e->block.graph, node), yield = mirage__block_yield(&e->block, node);
   const MirageLoopAttrs *attrs = &loop.attrs->loop;
   Combine c = {.how = attrs->carries[index],
                .iteration = iteration,
                .buffer = mirage_ugraph_result(e->block.graph, node, index)};
   c.contribution = mirage__block_resolve(&e->block, yield.operands[index]);
-  check_exchange(e, loop, node, c.contribution, index);
-  mirage__begin_operation(e);
-  mirage__will_read(e, c.contribution);
-  if (c.how.combine == MIRAGE_COMBINE_RESCALE) {
+  const BlockValue *v = &e->block.values[c.contribution.index];
+  c.takes_old = !v->def.index && v->owner.index == node.index && v->index != index && v->shared;
+  if (c.how.combine == MIRAGE_COMBINE_RESCALE)
     c.factor = mirage__block_resolve(&e->block, yield.operands[mirage__block_factor_index(attrs, index)]);
-    mirage__will_read(e, c.factor);
-  }
+  return c;
+}
+
+static void will_combine(Emit *e, const Combine *c) {
+  mirage__begin_operation(e);
+  mirage__will_read(e, c->contribution);
+  if (c->factor.index)
+    mirage__will_read(e, c->factor);
+}
+
+static void combine_in_memory(Emit *e, MirageNode node, uint32_t index, LLVMValueRef iteration) {
+  Combine c = describe(e, node, index, iteration);
+  will_combine(e, &c);
   mirage__will_write(e, c.buffer);
-  mirage__for_items(e, mirage_type_elements(emit_type(e, c.contribution)), combine_item, &c);
+  if (mirage__in_cells(e, c.contribution) || (c.factor.index && mirage__in_cells(e, c.factor)))
+    mirage__for_cells(e, emit_type(e, c.contribution), combine_piece, &c);
+  else
+    mirage__for_items(e, mirage_type_elements(emit_type(e, c.contribution)), combine_item, &c);
+}
+
+static void renew_piece(Emit *e, const TileCell *cell, void *user) {
+  const Combine *c = user;
+  LLVMValueRef values[2], factors[2] = {NULL, NULL};
+  const LLVMValueRef *old = mirage__registers(e, c->buffer).cells + cell->first;
+  mirage__element(e, c->contribution, cell->index, cell->width, values);
+  if (c->factor.index)
+    mirage__element_broadcast(e, c->factor, emit_type(e, c->buffer), cell->index, cell->width, factors);
+  for (uint32_t i = 0; i < cell->width; ++i)
+    c->news[cell->first + (int32_t)i] = combined(e, c->how.combine, mirage__get(e, old[i]), factors[i], values[i]);
+}
+
+// The new values of a resident carry, not yet in force: others may still read the old ones.
+static LLVMValueRef *renew(Emit *e, MirageNode node, uint32_t index) {
+  Combine c = describe(e, node, index, NULL);
+  Accumulators cells = mirage__registers(e, c.buffer);
+  c.news = mirage_arena_alloc_array(e->block.arena, (size_t)cells.count + 1, sizeof *c.news);
+  if (!c.news) {
+    mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "loop: out of memory");
+    return NULL;
+  }
+  will_combine(e, &c);
+  mirage__for_cells(e, emit_type(e, c.buffer), renew_piece, &c);
+  return c.news;
 }
 
 static Carry loop_carry(Emit *e, MirageNode node, uint32_t index) {
@@ -124,6 +194,12 @@ static void begin_carries(Emit *e, MirageNode node, uint32_t count, Carry *carri
   MirageNodeView loop = mirage_ugraph_node(e->block.graph, node);
   for (uint32_t i = 0; i < count; ++i) {
     kinds[i] = mirage__block_carry_kind(&e->block, node, i);
+    if (kinds[i] == CARRY_RESIDENT) {
+      carries[i] = (Carry){.result = mirage_ugraph_result(e->block.graph, node, i),
+                           .init = mirage__block_resolve(&e->block, loop.operands[i])};
+      mirage__cells_init(e, &carries[i]);
+      continue;
+    }
     if (kinds[i] == CARRY_SHARED) {
       mirage__materialize(e, mirage__block_resolve(&e->block, loop.operands[i]),
                           mirage_ugraph_result(e->block.graph, node, i));
@@ -141,8 +217,7 @@ static void begin_carries(Emit *e, MirageNode node, uint32_t count, Carry *carri
 static void step_carries(Emit *e, MirageNode node, uint32_t count, Carry *carries, const CarryKind *kinds,
                          LLVMValueRef iteration) {
   for (uint32_t i = 0; i < count; ++i) {
-    if (kinds[i] != CARRY_SHARED)
-      e->gpu.op = carries[i].node.index;
+    e->gpu.op = carries[i].node.index;
     if (kinds[i] == CARRY_MATMUL)
       mirage__matmul_step(e, &carries[i]);
     else if (kinds[i] == CARRY_REDUCE)
@@ -150,18 +225,29 @@ static void step_carries(Emit *e, MirageNode node, uint32_t count, Carry *carrie
   }
   e->gpu.op = node.index;
   for (uint32_t i = 0; i < count; ++i)
+    if (kinds[i] == CARRY_RESIDENT)
+      carries[i].news = renew(e, node, i);
+  for (uint32_t i = 0; i < count; ++i)
+    if (kinds[i] == CARRY_SHARED)
+      keep_old(e, node, i);
+  for (uint32_t i = 0; i < count; ++i)
     if (kinds[i] == CARRY_SHARED)
       combine_in_memory(e, node, i, iteration);
+  for (uint32_t i = 0; i < count && e->status == MIRAGE_OK; ++i)
+    for (int32_t c = 0; kinds[i] == CARRY_RESIDENT && c < carries[i].acc.count; ++c)
+      mirage__set(e, carries[i].acc.cells[c], carries[i].news[c]);
 }
 
 static void end_carries(Emit *e, uint32_t count, Carry *carries, const CarryKind *kinds) {
   for (uint32_t i = 0; i < count; ++i) {
-    if (kinds[i] != CARRY_SHARED)
+    if (carries[i].node.index)
       e->gpu.op = carries[i].node.index;
     if (kinds[i] == CARRY_MATMUL)
       mirage__matmul_end(e, &carries[i]);
     else if (kinds[i] == CARRY_REDUCE)
       mirage__reduce_end(e, &carries[i]);
+    else if (kinds[i] == CARRY_RESIDENT)
+      mirage__cells_mirror(e, carries[i].result);
   }
 }
 
@@ -311,6 +397,8 @@ static void emit_node(Emit *e, MirageNode node) {
     if (!mirage__block_can_inline(view.op))
       mirage__emit_fail(e, view.loc, MIRAGE_UNSUPPORTED, "%s: cannot be lowered inside a block graph",
                         mirage_op_info(view.op)->mnemonic);
+    else if (e->block.values[view.first_result.index].resident)
+      mirage__cells_compute(e, view.first_result);
     else if (emit_is_shared(e, view.first_result) && !mirage__block_meeting_of(&e->block, view.first_result))
       mirage__materialize(e, view.first_result, view.first_result);
   }

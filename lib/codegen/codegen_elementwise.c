@@ -45,8 +45,8 @@ void mirage__broadcast_index(Emit *e, const MirageType *from, const MirageType *
 }
 
 // An operand that broadcasts to the result: one element is enough where its last dimension is stretched.
-static void broadcast_operand(Emit *e, MirageValue operand, const MirageType *to, const LLVMValueRef *index,
-                              uint32_t width, LLVMValueRef *out) {
+void mirage__element_broadcast(Emit *e, MirageValue operand, const MirageType *to, const LLVMValueRef *index,
+                               uint32_t width, LLVMValueRef *out) {
   const MirageType *from = emit_type(e, operand);
   LLVMValueRef at[MIRAGE_MAX_RANK];
   mirage__broadcast_index(e, from, to, index, at);
@@ -167,18 +167,18 @@ static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, 
   LLVMValueRef a[MAX_WIDTH], b[MAX_WIDTH];
   switch (mirage_op_info(def->op)->kind) {
   case MIRAGE_KIND_UNARY:
-    broadcast_operand(e, def->operands[0], type, index, width, a);
+    mirage__element_broadcast(e, def->operands[0], type, index, width, a);
     for (uint32_t i = 0; i < width; ++i)
       out[i] = mirage__unary(e, def->op, a[i]);
     return;
   case MIRAGE_KIND_BINARY:
-    broadcast_operand(e, def->operands[0], type, index, width, a);
-    broadcast_operand(e, def->operands[1], type, index, width, b);
+    mirage__element_broadcast(e, def->operands[0], type, index, width, a);
+    mirage__element_broadcast(e, def->operands[1], type, index, width, b);
     for (uint32_t i = 0; i < width; ++i)
       out[i] = mirage__binary(e, def->op, a[i], b[i]);
     return;
   case MIRAGE_KIND_CAST:
-    broadcast_operand(e, def->operands[0], type, index, width, a);
+    mirage__element_broadcast(e, def->operands[0], type, index, width, a);
     for (uint32_t i = 0; i < width; ++i)
       out[i] = mirage__round_to(e, type->dtype, a[i]);
     return;
@@ -190,7 +190,7 @@ static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, 
   }
   switch (def->op) {
   case MIRAGE_OP_BROADCAST:
-    broadcast_operand(e, def->operands[0], type, index, width, out);
+    mirage__element_broadcast(e, def->operands[0], type, index, width, out);
     return;
   case MIRAGE_OP_TRANSPOSE:
     transpose(e, def, index, width, out);
@@ -221,39 +221,46 @@ static bool computed_for_member(const Emit *e, MirageValue value) {
          mirage__block_can_inline(mirage__block_op(&e->block, value));
 }
 
+static void evaluate(Emit *e, MirageValue value, const MirageType *type, const LLVMValueRef *index, uint32_t width,
+                     LLVMValueRef *out) {
+  MirageNode node = e->block.values[value.index].def;
+  MirageNodeView def = mirage_ugraph_node(e->block.graph, node);
+  if (emit_is_shared(e, value) && !computed_for_member(e, value)) {
+    mirage__tile_load(e, type, mirage__current_copy(e, value), index, width, out);
+  } else if (!node.index) {
+    mirage__emit_fail(e, NULL, MIRAGE_BAD_GRAPH, "codegen: a carry kept in registers is read inside its loop");
+    for (uint32_t i = 0; i < width; ++i)
+      out[i] = gpu_f32(&e->gpu, 0);
+  } else if (def.op == MIRAGE_OP_LOAD) {
+    Access access = mirage__access(e, node, def.operands[0], type, NULL);
+    uint32_t around = e->gpu.op;
+    e->gpu.op = node.index;
+    mirage__access_read(e, &access, index, width, out);
+    e->gpu.op = around;
+  } else if (mirage_op_info(def.op)->kind == MIRAGE_KIND_COLLECTIVE) {
+    mirage__gather(e, value, index, width, out);
+  } else if (!keeps_neighbours(e, &def, type, width)) {
+    one_by_one(e, value, type->rank, index, width, out);
+  } else {
+    compute(e, &def, type, index, width, out);
+  }
+}
+
 void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
   value = mirage__block_resolve(&e->block, value);
   const MirageType *type = emit_type(e, value);
-  if (recall(e, value, type->rank, index, width, out))
-    return;
-  if (mirage__read_leaf(e, value, index, width, out)) {
-    remember(e, value, type->rank, index, width, out);
+  if (e->cell && e->block.values[value.index].resident) {
+    mirage__cell_get(e, value, width, out);
     return;
   }
-  if (emit_is_shared(e, value) && !computed_for_member(e, value)) {
-    mirage__tile_load(e, type, mirage__current_copy(e, value), index, width, out);
-  } else {
-    MirageNode node = e->block.values[value.index].def;
-    MirageNodeView def = mirage_ugraph_node(e->block.graph, node);
-    if (!node.index) {
-      mirage__emit_fail(e, NULL, MIRAGE_BAD_GRAPH, "codegen: a carry kept in registers is read inside its loop");
-      for (uint32_t i = 0; i < width; ++i)
-        out[i] = gpu_f32(&e->gpu, 0);
-      return;
-    }
-    if (def.op == MIRAGE_OP_LOAD) {
-      Access access = mirage__access(e, node, def.operands[0], type, NULL);
-      uint32_t around = e->gpu.op;
-      e->gpu.op = node.index;
-      mirage__access_read(e, &access, index, width, out);
-      e->gpu.op = around;
-    } else if (mirage_op_info(def.op)->kind == MIRAGE_KIND_COLLECTIVE) {
-      mirage__gather(e, value, index, width, out);
-    } else if (!keeps_neighbours(e, &def, type, width)) {
-      one_by_one(e, value, type->rank, index, width, out);
-    } else {
-      compute(e, &def, type, index, width, out);
-    }
+  if (recall(e, value, type->rank, index, width, out))
+    return;
+  if (!mirage__read_leaf(e, value, index, width, out)) {
+    const CellPlace *cell = e->cell;
+    if (!mirage__in_cells(e, value)) // whatever it reads, it reads in an order of its own
+      e->cell = NULL;
+    evaluate(e, value, type, index, width, out);
+    e->cell = cell;
   }
   remember(e, value, type->rank, index, width, out);
 }

@@ -131,6 +131,14 @@ static void publish_item(Emit *e, LLVMValueRef item, void *user) {
                            slot_address(e, job->meeting, job->leaf, job->meeting->member, linear));
 }
 
+static LLVMValueRef cell_address(Emit *e, const LLVMValueRef *index, LLVMValueRef *out_valid, void *user) {
+  const Publish *job = user;
+  const MirageType *type = emit_type(e, job->meeting->plan->leaves[job->leaf]);
+  *out_valid = NULL;
+  return slot_address(e, job->meeting, job->leaf, job->meeting->member,
+                      mirage__linearize(e, type->rank, type->shape, index));
+}
+
 static void publish(Emit *e, const Meeting *m) {
   mirage__begin_operation(e);
   for (uint32_t i = 0; i < m->plan->num_leaves; ++i)
@@ -138,7 +146,10 @@ static void publish(Emit *e, const Meeting *m) {
   for (uint32_t i = 0; i < m->plan->num_leaves; ++i) {
     const MirageType *type = emit_type(e, m->plan->leaves[i]);
     Publish job = {m, i, mirage__useful_width(e, mirage_type_elements(type), slot_width(type))};
-    mirage__for_items(e, mirage_type_elements(type) / job.width, publish_item, &job);
+    if (mirage__in_cells(e, m->plan->leaves[i]))
+      mirage__cells_write(e, m->plan->leaves[i], type->dtype, slot_width(type), cell_address, &job);
+    else
+      mirage__for_items(e, mirage_type_elements(type) / job.width, publish_item, &job);
   }
 }
 

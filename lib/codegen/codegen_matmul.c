@@ -14,7 +14,7 @@
 
 MatmulSplit mirage__split_of(Emit *e, MirageNode node) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
-  return mirage__matmul_split(emit_type(e, view.operands[0]), emit_type(e, view.operands[1]), view.attrs, &e->schedule);
+  return mirage__block_matmul_split(&e->block, &view, &e->schedule);
 }
 
 Worker mirage__matmul_worker(Emit *e, const MatmulSplit *split) {
@@ -26,6 +26,14 @@ Worker mirage__matmul_worker(Emit *e, const MatmulSplit *split) {
   LLVMValueRef rest = mirage__div(e, e->thread, split->by_col);
   return (Worker){mirage__mod(e, rest, split->by_row), mirage__mod(e, e->thread, split->by_col),
                   mirage__div(e, rest, split->by_row)};
+}
+
+LLVMValueRef mirage__matmul_row_unit(Emit *e, const MatmulSplit *split, const Worker *worker, int32_t i) {
+  if (!split->resident || split->by_row % 4)
+    return mirage__add(e, mirage__mul(e, worker->row, split->rows_each), gpu_i32(&e->gpu, i));
+  LLVMValueRef slab = mirage__mul(e, mirage__div(e, worker->row, 4), split->rows_each); // of 64 rows, see Partition
+  slab = mirage__add(e, slab, gpu_i32(&e->gpu, i));
+  return mirage__add(e, mirage__mul(e, slab, 4), mirage__mod(e, worker->row, 4));
 }
 
 // Clamps `at` below `extent` when it can reach beyond (`reach` values are possible), noting the condition.
@@ -68,7 +76,7 @@ Cell mirage__matmul_cell(Emit *e, const MatmulSplit *split, const MirageType *re
   return cell;
 }
 
-static bool is_zero(Emit *e, MirageValue value) {
+bool mirage__is_zero(const Emit *e, MirageValue value) {
   value = mirage__block_resolve(&e->block, value);
   if (emit_is_shared(e, value) || mirage__block_op(&e->block, value) != MIRAGE_OP_CONSTANT)
     return false;
@@ -77,8 +85,12 @@ static bool is_zero(Emit *e, MirageValue value) {
 
 void mirage__matmul_begin(Emit *e, Carry *carry) {
   MatmulSplit split = mirage__split_of(e, carry->node);
+  if (split.resident) {
+    mirage__cells_init(e, carry);
+    return;
+  }
   carry->acc = mirage__accumulators(e, split.accumulators);
-  bool zero = !carry->init.index || is_zero(e, carry->init);
+  bool zero = !carry->init.index || mirage__is_zero(e, carry->init);
   if (!zero) {
     mirage__begin_operation(e);
     mirage__will_read(e, carry->init);
@@ -120,7 +132,9 @@ void mirage__matmul_step(Emit *e, Carry *carry) {
   for (uint32_t i = 0; i < 2; ++i)
     mirage__will_read(e,
                       split.tensor_core ? mirage__matmul_operand(&e->block, view.operands[i]).base : view.operands[i]);
-  if (carry->factor.index) {
+  if (carry->factor.index && split.resident) {
+    mirage__cells_rescale(e, carry);
+  } else if (carry->factor.index) {
     mirage__will_read(e, carry->factor);
     rescale(e, carry, &split);
   }
@@ -134,6 +148,10 @@ void mirage__matmul_step(Emit *e, Carry *carry) {
 
 void mirage__matmul_end(Emit *e, Carry *carry) {
   MatmulSplit split = mirage__split_of(e, carry->node);
+  if (split.resident) {
+    mirage__cells_mirror(e, carry->result);
+    return;
+  }
   const MirageType *type = emit_type(e, carry->result);
   LLVMValueRef copy = split.by_depth > 1 ? mirage__matmul_worker(e, &split).depth : NULL;
   mirage__begin_operation(e);

@@ -23,9 +23,11 @@ typedef struct Step {
   const MatmulSplit *split;
   Worker worker;
   Source p, q;
+  bool p_in_cells; // p is evaluated at cells of resident values
   const MirageType *result;
   bool tail; // this unit of the contraction is cut short
   LLVMValueRef k0;
+  int32_t row_unit, depth_unit; // p_in_cells: this thread's row unit; units of the contraction so far
 } Step;
 
 static Source source_of(Emit *e, MirageNodeView view, uint32_t which) {
@@ -69,6 +71,11 @@ static LLVMValueRef row_address(Emit *e, const Step *step, const Source *source,
   return mirage__tile_address(e, source->type, source->copy, index);
 }
 
+LLVMValueRef mirage__pack_pair(Emit *e, MirageDType dtype, LLVMValueRef low, LLVMValueRef high) {
+  LLVMValueRef pair = mirage__pack(e, (LLVMValueRef[]){low, high}, 2, dtype);
+  return LLVMBuildBitCast(e->gpu.builder, pair, e->gpu.i32, "");
+}
+
 // Elements (unit, k) and (unit, k + 1) of a computed source, as one register.
 static LLVMValueRef compute_pair(Emit *e, const Step *step, const Source *source, const LLVMValueRef *batch,
                                  LLVMValueRef unit, int64_t unit_reach, LLVMValueRef k) {
@@ -77,15 +84,14 @@ static LLVMValueRef compute_pair(Emit *e, const Step *step, const Source *source
   if (source->k_inner && !step->tail) {
     mirage__element(e, source->value, index, 2, values);
   } else {
+    CellPlace next = e->cell ? *e->cell : (CellPlace){0};
+    ++next.part;
     values[0] = mirage__element1(e, source->value, index);
     source_index(e, step, source, batch, unit, unit_reach, mirage__add(e, k, gpu_i32(&e->gpu, 1)), index);
+    e->cell = e->cell ? &next : NULL;
     values[1] = mirage__element1(e, source->value, index);
   }
-  LLVMValueRef pair = LLVMGetUndef(LLVMVectorType(mirage__gpu_dtype(&e->gpu, source->type->dtype), 2));
-  for (int i = 0; i < 2; ++i)
-    pair = LLVMBuildInsertElement(e->gpu.builder, pair, mirage__gpu_from_f32(&e->gpu, values[i], source->type->dtype),
-                                  gpu_i32(&e->gpu, i), "");
-  return LLVMBuildBitCast(e->gpu.builder, pair, e->gpu.i32, "");
+  return mirage__pack_pair(e, source->type->dtype, values[0], values[1]);
 }
 
 // Registers of this lane's part of a computed fragment: rows unit0 + g (+ 8), pairs from k0 + 2 t (+ 8).
@@ -97,7 +103,11 @@ static void compute_fragment(Emit *e, const Step *step, const Source *source, co
     int lower = registers == 4 ? r % 2 : 0, half = registers == 4 ? r / 2 : r;
     LLVMValueRef row = mirage__add(e, unit, gpu_i32(&e->gpu, lower * 8)),
                  at = mirage__add(e, k, gpu_i32(&e->gpu, half * 8));
+    // Accumulators of two neighbouring column units are the operand's registers as they stand.
+    CellPlace cell = {.unit = step->row_unit, .column = 2 * step->depth_unit + half, .part = 2 * lower};
+    e->cell = step->p_in_cells && registers == 4 ? &cell : NULL;
     out[r] = compute_pair(e, step, source, batch, row, unit_reach, at);
+    e->cell = NULL;
   }
 }
 
@@ -187,7 +197,7 @@ static void depth_unit(Emit *e, Step *step, LLVMValueRef iteration, bool tail) {
   step->k0 = mirage__mul(e, mirage__add(e, step->worker.depth, mirage__mul(e, iteration, s->by_depth)), 16);
   step->tail = tail;
   for (int32_t i = 0; i < s->rows_each; ++i) {
-    LLVMValueRef unit = mirage__add(e, mirage__mul(e, step->worker.row, s->rows_each), gpu_i32(&e->gpu, i));
+    LLVMValueRef unit = mirage__matmul_row_unit(e, s, &step->worker, i);
     if ((int64_t)s->rows_each * s->by_row > units)
       unit = mirage__select(e, mirage__less_than(e, unit, units), unit, gpu_i32(&e->gpu, 0));
     mirage__delinearize(e, mirage__div(e, unit, s->row_units), step->result->rank - 2, step->result->shape, batch);
@@ -196,6 +206,7 @@ static void depth_unit(Emit *e, Step *step, LLVMValueRef iteration, bool tail) {
       load_q(e, step, batch, col, j + 1 < s->cols_each ? 2 : 1, q + 2 * j);
     }
     LLVMValueRef p[4];
+    step->row_unit = i;
     load_p(e, step, batch, mirage__mod(e, unit, s->row_units), p);
     for (int32_t j = 0; j < s->cols_each; ++j)
       mirage__mma_multiply(e, step->p.type->dtype, p, q + 2 * j, step->carry->acc.cells + 4 * (i * s->cols_each + j));
@@ -213,19 +224,24 @@ void mirage__mma_step(Emit *e, Carry *carry, const MatmulSplit *split) {
   step.p = source_of(e, view, split->swap ? 1 : 0);
   step.q = source_of(e, view, split->swap ? 0 : 1);
   step.result = emit_type(e, carry->result);
+  step.p_in_cells = mirage__block_operand_in_cells(&e->block, &view);
+  step.p.computed |= step.p_in_cells;
   int32_t count = split->depth_units / split->by_depth;
   bool cut = split->k % 16 != 0;
   int32_t whole = count - cut;
-  if (whole > 1 && (int64_t)whole * split->rows_each * split->cols_each > 128) {
+  if (whole > 1 && !step.p_in_cells && (int64_t)whole * split->rows_each * split->cols_each > 128) {
     Repeat repeat = mirage__begin_repeat(e, whole);
     mirage__forget_elements(e);
     depth_unit(e, &step, repeat.index, false);
     mirage__forget_elements(e);
     mirage__end_repeat(e, &repeat);
   } else {
-    for (int32_t i = 0; i < whole; ++i)
+    for (int32_t i = 0; i < whole; ++i) {
+      step.depth_unit = i;
       depth_unit(e, &step, gpu_i32(&e->gpu, i), false);
+    }
   }
+  step.depth_unit = whole;
   if (cut)
     depth_unit(e, &step, gpu_i32(&e->gpu, whole), true);
 }

@@ -53,7 +53,13 @@ static void result_index(Emit *e, const Reduction *r, int32_t j, LLVMValueRef *i
   mirage__delinearize(e, linear, r->out->rank, r->out->shape, index);
 }
 
+static bool is_resident(const Emit *e, const Carry *carry) { return e->block.values[carry->result.index].resident; }
+
 void mirage__reduce_begin(Emit *e, Carry *carry) {
+  if (is_resident(e, carry)) {
+    mirage__cells_init(e, carry);
+    return;
+  }
   Reduction r = describe(e, carry);
   carry->acc = mirage__accumulators(e, r.split.outputs_each);
   if (carry->init.index) {
@@ -96,6 +102,10 @@ static void take_piece(Emit *e, const Reduction *r, const LLVMValueRef *out_inde
 }
 
 void mirage__reduce_step(Emit *e, Carry *carry) {
+  if (is_resident(e, carry)) {
+    mirage__cells_reduce(e, carry);
+    return;
+  }
   Reduction r = describe(e, carry);
   mirage__begin_operation(e);
   mirage__will_read(e, r.view.operands[0]);
@@ -132,6 +142,10 @@ void mirage__reduce_step(Emit *e, Carry *carry) {
 }
 
 void mirage__reduce_end(Emit *e, Carry *carry) {
+  if (is_resident(e, carry)) {
+    mirage__cells_reduce_end(e, carry);
+    return;
+  }
   Reduction r = describe(e, carry);
   const MirageType *type = emit_type(e, carry->result);
   mirage__begin_operation(e);

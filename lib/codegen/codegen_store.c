@@ -57,6 +57,20 @@ static int64_t sharers(Emit *e, const MirageAccessAttrs *attrs, LLVMValueRef *ou
   return count;
 }
 
+static LLVMValueRef cell_address(Emit *e, const LLVMValueRef *index, LLVMValueRef *out_valid, void *user) {
+  const Access *access = user;
+  *out_valid = mirage__access_valid(e, access, index);
+  return mirage__access_address(e, access, index);
+}
+
+// Of blocks that hold the same tile the first writes it, where there are several (`number` is not NULL).
+static void store_cells(Emit *e, StoreJob *job, LLVMValueRef number) {
+  LLVMValueRef first = number ? LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, number, gpu_i32(&e->gpu, 0), "") : NULL;
+  LLVMBasicBlockRef join = mirage__begin_if(e, first);
+  mirage__cells_write(e, job->from, job->access.tensor->dtype, job->access.width, cell_address, &job->access);
+  mirage__end_if(e, join);
+}
+
 void mirage__emit_store(Emit *e, MirageNode node) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
   const MirageType *tile = emit_type(e, view.operands[0]);
@@ -67,6 +81,10 @@ void mirage__emit_store(Emit *e, MirageNode node) {
   int64_t blocks = sharers(e, &view.attrs->access, &number), elements = mirage_type_elements(tile);
   job.access = mirage__access(e, node, view.operands[1], tile, NULL);
   job.width = mirage__useful_width(e, (elements + blocks - 1) / blocks, job.access.width);
+  if (mirage__in_cells(e, job.from)) {
+    store_cells(e, &job, blocks > 1 ? number : NULL);
+    return;
+  }
   int64_t items = elements / job.width, each = (items + blocks - 1) / blocks;
   job.first = mirage__mul(e, number, each);
   job.end = each * blocks > items ? items : 0;
@@ -97,7 +115,10 @@ void mirage__materialize(Emit *e, MirageValue from, MirageValue to) {
   job.width = mirage__useful_width(e, mirage_type_elements(type), mirage__tile_width(type));
   if (self)
     e->block.values[from.index].shared = false; // compute it, do not read it
-  mirage__for_items(e, mirage_type_elements(type) / job.width, materialize_item, &job);
+  if (mirage__in_cells(e, from))
+    mirage__cells_to_buffer(e, from, to);
+  else
+    mirage__for_items(e, mirage_type_elements(type) / job.width, materialize_item, &job);
   if (self)
     e->block.values[from.index].shared = true;
 }

@@ -3,7 +3,7 @@
 // Reading order: codegen.c (module and kernels) -> codegen_block.c (steps and loops) -> codegen_index.c (numbers,
 // control flow, work division) -> codegen_shared.c (buffers, hazards) -> codegen_load.c / codegen_store.c ->
 // codegen_elementwise.c (the element function) -> codegen_math.c -> codegen_matmul.c / codegen_mma.c / codegen_fma.c
-// -> codegen_direct.c -> codegen_reduce.c -> codegen_collective.c / codegen_grid.c /
+// -> codegen_direct.c -> codegen_reduce.c -> codegen_resident.c -> codegen_collective.c / codegen_grid.c /
 // codegen_cluster.c.
 //
 // The element function is the heart: `mirage__element` gives code for `width` neighbouring elements of any value at a
@@ -49,6 +49,12 @@ typedef struct Accumulators {
   int32_t count;
 } Accumulators;
 
+/// The cell whose code is being generated: of row unit `unit` and column unit `column` of this thread's part of a
+/// resident tile, accumulator `part` (0 .. 3, as in mma.m16n8k16).
+typedef struct CellPlace {
+  int32_t unit, column, part;
+} CellPlace;
+
 /// What generation knows of a BlockMeeting.
 typedef struct Meeting {
   const BlockMeeting *plan;
@@ -84,7 +90,9 @@ typedef struct Emit {
   bool copies_pending; // cp.async issued outside a loop and not waited for
   Memo memo[MAX_MEMO];
   uint32_t num_memo;
-  Tape *tape; // reads of device memory go to it or come from it; NULL = none
+  Tape *tape;              // reads of device memory go to it or come from it; NULL = none
+  Accumulators *registers; // by value id (mirage__block_buffer_of): the cells of resident values
+  const CellPlace *cell;   // elements asked for are those of this cell; NULL outside
 } Emit;
 
 #if defined(__GNUC__)
@@ -192,6 +200,9 @@ void mirage__materialize(Emit *e, MirageValue from, MirageValue to);
 /// `width` elements from `index` on along the last dimension; index's last entry is a multiple of width.
 void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out);
 LLVMValueRef mirage__element1(Emit *e, MirageValue value, const LLVMValueRef *index);
+/// The same of an operand that broadcasts to a value of type `to`, at an index into that value.
+void mirage__element_broadcast(Emit *e, MirageValue operand, const MirageType *to, const LLVMValueRef *index,
+                               uint32_t width, LLVMValueRef *out);
 void mirage__forget_elements(Emit *e);
 /// Index into an operand of type `from` that broadcasts to `to`.
 void mirage__broadcast_index(Emit *e, const MirageType *from, const MirageType *to, const LLVMValueRef *index,
@@ -200,19 +211,23 @@ LLVMValueRef mirage__unary(Emit *e, MirageOp op, LLVMValueRef x);
 LLVMValueRef mirage__binary(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef mirage__round_to(Emit *e, MirageDType dtype, LLVMValueRef x);
 
-// Products and reductions. A carried one: begin before the loop, step in each iteration, end after it.
+// Carries: products, reductions, and values in cells. A carried one: begin before the loop, step in each iteration, end
+// after it.
 typedef struct Carry {
   MirageNode node;    // the product or reduction
   MirageValue result; // buffer that receives the total
   MirageValue init;   // {0}: none
   MirageValue factor; // {0}: plain sum or maximum
   Accumulators acc;
+  LLVMValueRef *news; // of a resident carry: what its cells become once all carries of the loop have been computed
 } Carry;
 void mirage__matmul_begin(Emit *e, Carry *carry); // codegen_matmul.c
 void mirage__matmul_step(Emit *e, Carry *carry);
 void mirage__matmul_end(Emit *e, Carry *carry);
 void mirage__mma_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_mma.c
 void mirage__emit_direct_loop(Emit *e, MirageNode node);                // codegen_direct.c
+/// Two values as one register of a fragment, the first in the lower half.
+LLVMValueRef mirage__pack_pair(Emit *e, MirageDType dtype, LLVMValueRef low, LLVMValueRef high);
 void mirage__mma_multiply(Emit *e, MirageDType dtype, const LLVMValueRef *p, const LLVMValueRef *q,
                           LLVMValueRef *cells);
 void mirage__fma_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_fma.c
@@ -235,7 +250,51 @@ typedef struct Worker {
   LLVMValueRef row, col, depth;
 } Worker;
 Worker mirage__matmul_worker(Emit *e, const MatmulSplit *split);
+/// Whether the value is the constant 0, computed where it is read.
+bool mirage__is_zero(const Emit *e, MirageValue value);
 MatmulSplit mirage__split_of(Emit *e, MirageNode node);
+
+/// Row unit `i` of the worker, not clamped.
+LLVMValueRef mirage__matmul_row_unit(Emit *e, const MatmulSplit *split, const Worker *worker, int32_t i);
+
+// codegen_resident.c ----------------------------------------------------------------------------- tiles in registers
+/// This thread's part of a tile with the rows of the block's partition, piece by piece: elements that lie side by side
+/// in the last dimension and in neighbouring registers.
+typedef struct TileCell {
+  LLVMValueRef index[MIRAGE_MAX_RANK]; // of the first element, clamped into the tile
+  LLVMValueRef valid;                  // inside the tile; NULL = always
+  LLVMValueRef mine;                   // valid, and this lane is the one to write it (four lanes hold a row's vector)
+  uint32_t width;                      // 1 or 2 elements
+  CellPlace place;
+  int32_t first; // number of the first element's register
+} TileCell;
+typedef void (*CellBody)(Emit *e, const TileCell *cell, void *user);
+/// Generates `body` for each piece. Inside, mirage__element(e, value, cell->index, cell->width, out) reads resident
+/// values from their registers, and everything else at the index. All lanes run it: padding is not branched around.
+void mirage__for_cells(Emit *e, const MirageType *tile, CellBody body, void *user);
+/// Whether evaluating the value reads resident values, so that it must happen inside mirage__for_cells.
+bool mirage__in_cells(const Emit *e, MirageValue value);
+/// The variables that hold this thread's cells of a resident value, made when first asked for.
+Accumulators mirage__registers(Emit *e, MirageValue value);
+/// Registers of a resident value at a piece of its tile.
+void mirage__cell_set(Emit *e, MirageValue value, const TileCell *cell, const LLVMValueRef *values);
+/// What mirage__element gives for a resident value at e->cell.
+void mirage__cell_get(Emit *e, MirageValue value, uint32_t width, LLVMValueRef *out);
+/// Evaluates an inline value into its registers; any value that is evaluated in cells into the buffer of `to`.
+void mirage__cells_compute(Emit *e, MirageValue value);
+void mirage__cells_to_buffer(Emit *e, MirageValue from, MirageValue to);
+/// A resident tile's second copy, where one is planned.
+void mirage__cells_mirror(Emit *e, MirageValue value);
+/// Where in device memory the element at `index` goes, and whether it does (NULL = always).
+typedef LLVMValueRef (*CellAddress)(Emit *e, const LLVMValueRef *index, LLVMValueRef *out_valid, void *user);
+/// Writes a value that is evaluated in cells to device memory as elements of type `dtype`. `width` neighbours, at a
+/// multiple of width, are neighbours there, aligned, and all valid or all not; 16 bytes of them at most.
+void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t width, CellAddress address, void *user);
+/// The resident forms of what codegen_matmul.c and codegen_reduce.c do with accumulators.
+void mirage__cells_init(Emit *e, Carry *carry);
+void mirage__cells_rescale(Emit *e, Carry *carry);
+void mirage__cells_reduce(Emit *e, Carry *carry);
+void mirage__cells_reduce_end(Emit *e, Carry *carry);
 
 // codegen_collective.c: prepare before the kernel's entry is there (its workspace is known then), enter at its start.
 void mirage__prepare_meetings(Emit *e);

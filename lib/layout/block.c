@@ -189,7 +189,7 @@ static void visit_meeting(const Block *block, MirageValue result, BlockVisit vis
 void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visit, void *user) {
   value = mirage__block_resolve(block, value);
   const BlockValue *v = value_of(block, value);
-  if (v->shared || !v->def.index) {
+  if (v->shared || v->resident || !v->def.index) {
     visit(user, value);
     return;
   }
@@ -232,9 +232,20 @@ CarryKind mirage__block_carry_candidate(const Block *block, MirageNode loop, uin
 
 CarryKind mirage__block_carry_kind(const Block *block, MirageNode loop, uint32_t index) {
   MirageValue contribution = mirage__block_resolve(block, mirage__block_yield(block, loop).operands[index]);
-  if (value_of(block, contribution)->shared)
-    return CARRY_SHARED;
-  return mirage__block_carry_candidate(block, loop, index);
+  if (value_of(block, contribution)->carried)
+    return mirage__block_carry_candidate(block, loop, index);
+  MirageValue result = mirage_ugraph_result(block->graph, loop, index);
+  return value_of(block, result)->resident ? CARRY_RESIDENT : CARRY_SHARED;
+}
+
+bool mirage__block_carry_is_taken(const Block *block, MirageNode loop, uint32_t index) {
+  MirageValue argument = mirage_ugraph_argument(block->graph, loop, index);
+  MirageNodeView yield = mirage__block_yield(block, loop);
+  uint32_t carries = mirage_ugraph_node(block->graph, loop).num_operands;
+  for (uint32_t i = 0; i < carries; ++i)
+    if (i != index && mirage__block_resolve(block, yield.operands[i]).index == argument.index)
+      return true;
+  return false;
 }
 
 MirageValue mirage__block_buffer_of(const Block *block, MirageValue value) {

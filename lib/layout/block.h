@@ -8,6 +8,8 @@
 //   carried   REGISTER, a product or a reduction that only feeds a loop's sum (or max, or rescaled sum): every thread
 //   keeps
 //             its part of the accumulator in registers until the loop ends
+//   resident  REGISTER: every thread of a partition of the warps keeps its cells of the tile for the tile's whole life
+//             (resident.c); SHARED as well where somebody reads it in another order: then the buffer is a second copy
 //   buffer    SHARED: stored in shared memory; see buffer_of for the carries and results that share one
 #ifndef MIRAGE_LAYOUT_BLOCK_H
 #define MIRAGE_LAYOUT_BLOCK_H
@@ -19,6 +21,8 @@
 typedef struct BlockValue {
   bool inside;    // belongs to this custom node
   bool shared;    // buffer
+  bool resident;  // lives in registers, in the cells of the block's partition
+  bool carried;   // a product or a reduction that takes its step with the yield of its loop
   MirageNode def; // {0}: argument of `owner`'s region
   MirageNode owner;
   uint32_t index;    // which result or argument
@@ -60,6 +64,23 @@ typedef struct BlockStep {
   int32_t loop; // innermost loop around the node
 } BlockStep;
 
+/// How the warps divide the tiles that live in registers: all resident tiles have the same rows, batch counted as rows.
+///
+/// Rows come in units of 16, columns in units of 8, a batch element starts a unit. Warp (r, c), r = warp % by_row, owns
+/// rows_each row units and mirage__partition_columns column units from c times that many on. Row unit i of it is
+///   by_row % 4 == 0   (r / 4 * rows_each + i) * 4 + r % 4: four warps own 64 neighbouring rows, as wgmma wants them
+///   else              r * rows_each + i
+/// In a unit, lane 4 g + t holds cells c = 0 .. 3 at (g + 8 (c / 2), 2 t + c % 2), the accumulators of the matrix
+/// instruction: cell 4 (i * columns + j) + c of a tile. A tile with one column holds 2 cells a unit, rows g and g + 8,
+/// the same in the four lanes t: cell 2 i + c / 2. With by_col == 1 a row belongs to the four lanes of one quad.
+typedef struct Partition {
+  int32_t warps; // 0 = nothing is resident
+  int32_t by_row, by_col;
+  int64_t batch, rows; // rows of a batch element
+  int32_t row_units;   // of a batch element
+  int32_t rows_each;
+} Partition;
+
 typedef struct Block {
   const MirageUGraph *graph;
   MirageNode custom;
@@ -73,6 +94,7 @@ typedef struct Block {
   int32_t num_loops;
   BlockMeeting *meetings;
   int32_t num_meetings;
+  Partition partition;
 } Block;
 
 /// Numbers the steps of `custom`; memory comes from `arena`. `shared` flags are taken from the values' spaces.
@@ -104,13 +126,19 @@ const BlockMeeting *mirage__block_meeting_of(const Block *block, MirageValue val
 int32_t mirage__meeting_leaf(const BlockMeeting *meeting, MirageValue value);
 
 /// How a loop keeps one of its carries.
-typedef enum { CARRY_SHARED, CARRY_MATMUL, CARRY_REDUCE } CarryKind;
-/// The kind that the graph's structure permits, registers apart.
+typedef enum {
+  CARRY_SHARED,   // in a buffer
+  CARRY_RESIDENT, // in the cells of its loop's result
+  CARRY_MATMUL,   // in the accumulators of the product
+  CARRY_REDUCE,   // in the partial results of the reduction
+} CarryKind;
+/// CARRY_MATMUL or CARRY_REDUCE where the graph's structure permits it, registers apart; else CARRY_SHARED.
 CarryKind mirage__block_carry_candidate(const Block *block, MirageNode loop, uint32_t index);
-/// The kind in force: the candidate when the contribution is not a buffer, else CARRY_SHARED.
+/// The kind in force.
 CarryKind mirage__block_carry_kind(const Block *block, MirageNode loop, uint32_t index);
-/// The value whose placement describes the memory of a buffer: a carry kept in shared memory and its loop's result are
-/// one.
+/// Whether another carry of the loop takes this one's old value as it stands: then a buffer needs a second copy of it.
+bool mirage__block_carry_is_taken(const Block *block, MirageNode loop, uint32_t index);
+/// The value whose placement describes the memory or the registers of a tile: a carry and its loop's result are one.
 MirageValue mirage__block_buffer_of(const Block *block, MirageValue value);
 
 // ------------------------------------------------------------------------------------------- dividing work in a block
@@ -123,7 +151,8 @@ MirageValue mirage__block_buffer_of(const Block *block, MirageValue value);
 /// summed afterwards.
 typedef struct MatmulSplit {
   bool tensor_core;
-  bool swap; // rows run over n and cols over m
+  bool swap;     // rows run over n and cols over m
+  bool resident; // the result's cells are the accumulators: rows as in Partition
   int64_t batch, m, n, k;
   int32_t row_units, col_units, depth_units; // row_units per batch element
   int32_t by_row, by_col, by_depth;
@@ -132,8 +161,24 @@ typedef struct MatmulSplit {
 } MatmulSplit;
 MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const MirageAttrs *attrs,
                                  const MirageSchedule *schedule);
+/// The same for a product of a block graph, by the partition where its result is resident.
+MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product,
+                                       const MirageSchedule *schedule);
 /// Most accumulators that a thread of a block of this size can keep.
 int32_t mirage__accumulator_limit(const MirageSchedule *schedule);
+
+// ------------------------------------------------------------------------------------------------ tiles in registers
+
+/// Whether the tile has the partition's rows.
+bool mirage__partition_fits(const Partition *partition, const MirageType *type);
+/// Column units of such a tile that a thread owns; 0 for a tile with one column.
+int32_t mirage__partition_columns(const Partition *partition, const MirageType *type);
+/// Registers of a thread that such a tile takes.
+int32_t mirage__partition_cells(const Partition *partition, const MirageType *type);
+/// Whether evaluating the value reads registers of resident values: then it must happen cell by cell.
+bool mirage__block_in_cells(const Block *block, MirageValue value);
+/// Whether the product takes its first operand straight from cells.
+bool mirage__block_operand_in_cells(const Block *block, const MirageNodeView *product);
 
 /// A matmul operand as the matrix instruction may read it: a buffer, or a transpose of one (then `perm` says how).
 typedef struct MatmulOperand {

@@ -17,7 +17,7 @@
 
 static const double BARRIER_COST = 40, LOAD_COST = 6, DIRECT_COST = 24;
 
-static double op_cost(MirageOp op) {
+double mirage__plan_op_cost(MirageOp op) {
   switch (op) {
   case MIRAGE_OP_EXP:
   case MIRAGE_OP_SQRT:
@@ -95,7 +95,6 @@ typedef struct Choice {
   double *evaluations; // by value id: elements asked for during one run of the block
   double *chain;       // by value id: cost of one evaluation when everything that can be is inline
   bool *forced;        // must be a buffer
-  bool *register_only; // carried in registers, or a view that nothing reads
 } Choice;
 
 MirageLoadSchedule *mirage__load_schedule(Plan *plan, MirageNode load) {
@@ -128,7 +127,7 @@ typedef struct ReadsCarry {
 static void find_carry(void *user, MirageValue leaf) {
   ReadsCarry *reads = user;
   const BlockValue *v = &reads->block->values[leaf.index];
-  reads->found |= !v->def.index && v->owner.index == reads->loop.index;
+  reads->found |= !v->def.index && v->owner.index == reads->loop.index && !v->resident; // those change last
 }
 
 // The loop's yield: what it asks of contributions and factors.
@@ -139,11 +138,7 @@ static void ask_yield(Choice *choice, MirageNode loop, int32_t index) {
   for (uint32_t i = 0; i < view.num_operands; ++i) {
     MirageValue contribution = mirage__block_resolve(block, yield.operands[i]);
     MirageValue result = mirage_ugraph_result(block->graph, loop, i);
-    CarryKind kind = mirage__block_carry_candidate(block, loop, i);
-    bool by_hand = block->values[contribution.index].shared;
-    if (kind != CARRY_SHARED && !by_hand && choice->register_only[contribution.index])
-      ; // asked for nowhere
-    else
+    if (!block->values[contribution.index].carried) // those are asked for nowhere
       ask(choice, contribution, elements_of(choice, contribution) * trips);
     force(choice, result);
     if (view.attrs->loop.carries[i].combine == MIRAGE_COMBINE_RESCALE)
@@ -168,10 +163,12 @@ static bool lands_in_registers(const Choice *choice, MirageValue value) {
 
 static void ask_matmul(Choice *choice, const MirageNodeView *view, double trips) {
   const Block *block = &choice->plan->block;
-  MatmulSplit split =
-      mirage__matmul_split(mirage_ugraph_type(block->graph, view->operands[0]),
-                           mirage_ugraph_type(block->graph, view->operands[1]), view->attrs, &choice->plan->schedule);
+  MatmulSplit split = mirage__block_matmul_split(block, view, &choice->plan->schedule);
   for (uint32_t i = 0; i < 2; ++i) {
+    if (i == 0 && mirage__block_operand_in_cells(block, view)) {
+      ask(choice, view->operands[i], elements_of(choice, view->operands[i]) * trips);
+      continue;
+    }
     if (!split.tensor_core) {
       int32_t reuse = i == 0 ? split.cols_each : split.rows_each;
       ask(choice, view->operands[i], (double)split.batch * (double)(split.m * split.n * split.k) / reuse * trips);
@@ -260,7 +257,7 @@ static void chain_costs(Choice *choice) {
     if (view.op == MIRAGE_OP_LOAD) {
       cost = DIRECT_COST;
     } else if (mirage__block_can_inline(view.op)) {
-      cost = op_cost(view.op);
+      cost = mirage__plan_op_cost(view.op);
       for (uint32_t i = 0; i < view.num_operands; ++i) {
         double operand = choice->chain[mirage__block_resolve(block, view.operands[i]).index];
         cost += operand > 0 ? operand : LOAD_COST;
@@ -275,7 +272,7 @@ static bool storing_is_cheaper(const Choice *choice, MirageValue value, int32_t 
   double elements = elements_of(choice, value) * trips_of(&choice->plan->block, loop);
   double asked = choice->evaluations[value.index], chain = choice->chain[value.index];
   double threads = choice->plan->schedule.warps * 32;
-  if (asked <= elements)
+  if (asked <= elements || mirage__block_in_cells(&choice->plan->block, value))
     return false;
   double stored =
       (elements * (chain + 2) + asked * LOAD_COST) / threads + BARRIER_COST * trips_of(&choice->plan->block, loop);
@@ -303,17 +300,19 @@ static void choose_step(Choice *choice, BlockStep step) {
   if (block->values[value.index].alias.index != value.index)
     return;
   bool shared = choice->forced[value.index] || block->values[value.index].shared;
+  bool registers = block->values[value.index].resident || block->values[value.index].carried;
   bool within = block->values[value.index].meeting >= 0, gathered = block->values[value.index].gathered;
   if (in_direct_loop(block, step.loop))
     shared = false;
   else if (view.op == MIRAGE_OP_LOAD)
     shared = choose_load(choice, value, step);
   else if (!mirage__block_can_inline(view.op))
-    shared = !choice->register_only[value.index] && !gathered;
-  else if (!shared && !within && !gathered)
+    shared |= !registers && !gathered;
+  else if (!shared && !registers && !within && !gathered)
     shared = view.num_operands > 0 && storing_is_cheaper(choice, value, step.loop);
   block->values[value.index].shared = shared;
-  double asked = shared ? elements_of(choice, value) * trips_of(block, step.loop) : choice->evaluations[value.index];
+  double asked =
+      shared || registers ? elements_of(choice, value) * trips_of(block, step.loop) : choice->evaluations[value.index];
   if (mirage__block_can_inline(view.op) && !within) // those of a meeting are computed from what members publish
     for (uint32_t i = 0; i < view.num_operands; ++i)
       ask(choice, view.operands[i], asked);
@@ -322,17 +321,19 @@ static void choose_step(Choice *choice, BlockStep step) {
 // Products and reductions that only feed a loop's accumulator stay in registers when the registers suffice.
 static void choose_carries(Choice *choice) {
   Block *block = &choice->plan->block;
-  int32_t limit = mirage__accumulator_limit(&choice->plan->schedule), used = 0;
+  int32_t limit = mirage__accumulator_limit(&choice->plan->schedule);
+  int32_t used = choice->plan->resident_registers;
   for (int32_t l = 0; l < block->num_loops; ++l) {
     MirageNode loop = block->loops[l].node;
     MirageNodeView view = mirage_ugraph_node(block->graph, loop), yield = mirage__block_yield(block, loop);
     for (uint32_t i = 0; i < view.num_operands; ++i) {
       MirageValue contribution = mirage__block_resolve(block, yield.operands[i]);
       CarryKind kind = mirage__block_carry_candidate(block, loop, i);
-      if (kind == CARRY_SHARED || block->values[contribution.index].shared)
+      const BlockValue *c = &block->values[contribution.index];
+      if (kind == CARRY_SHARED || c->shared || c->carried)
         continue;
       if (block->loops[l].direct) { // counted by direct.c
-        choice->register_only[contribution.index] = true;
+        block->values[contribution.index].carried = true;
         continue;
       }
       MirageNodeView def = mirage__block_def(block, contribution);
@@ -349,7 +350,7 @@ static void choose_carries(Choice *choice) {
       if (registers > limit - used || (kind == CARRY_REDUCE && registers > 8))
         continue;
       used += registers;
-      choice->register_only[contribution.index] = true;
+      block->values[contribution.index].carried = true;
     }
   }
 }
@@ -361,8 +362,7 @@ MirageStatus mirage__plan_places(Plan *plan) {
   choice.evaluations = mirage_arena_alloc_array(block->arena, values, sizeof(double));
   choice.chain = mirage_arena_alloc_array(block->arena, values, sizeof(double));
   choice.forced = mirage_arena_alloc_array(block->arena, values, sizeof(bool));
-  choice.register_only = mirage_arena_alloc_array(block->arena, values, sizeof(bool));
-  if (!choice.evaluations || !choice.chain || !choice.forced || !choice.register_only)
+  if (!choice.evaluations || !choice.chain || !choice.forced)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
   choose_carries(&choice);
   chain_costs(&choice);
@@ -376,9 +376,10 @@ MirageStatus mirage__plan_places(Plan *plan) {
     MirageNode loop = block->loops[l].node;
     uint32_t carries = mirage_ugraph_node(plan->graph, loop).num_operands;
     for (uint32_t i = 0; i < carries; ++i) {
+      BlockValue *result = &block->values[mirage_ugraph_result(plan->graph, loop, i).index];
       bool in_memory = mirage__block_carry_kind(block, loop, i) == CARRY_SHARED;
       block->values[mirage_ugraph_argument(plan->graph, loop, i).index].shared = in_memory;
-      block->values[mirage_ugraph_result(plan->graph, loop, i).index].shared = true;
+      result->shared |= !result->resident;
     }
   }
   return MIRAGE_OK;

@@ -196,6 +196,8 @@ static int32_t choose_warps(const Plan *plan, const DirectLoop *direct, bool by_
 
 void mirage__plan_direct(Plan *plan) {
   Block *block = &plan->block;
+  if (plan->schedule.split == MIRAGE_SPLIT_ROWS) // direct loops split the reduction
+    return;
   for (int32_t l = 0; l < block->num_loops; ++l) {
     DirectLoop direct;
     bool by_hand = false;

@@ -107,6 +107,7 @@ MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, co
   MIRAGE_TRY(stages_by_hand(&plan));
   mirage__plan_direct(&plan);
   mirage__plan_warps(&plan);
+  MIRAGE_TRY(mirage__plan_resident(&plan));
   MIRAGE_TRY(mirage__plan_places(&plan));
   MIRAGE_TRY(mirage__plan_memory(&plan));
   complete_loads(&plan);

@@ -4,8 +4,7 @@
 //          ldmatrix (and a column of a tile) fall into different banks. Tiles with rows under 16 bytes stay dense.
 //          Where nothing fits, rows of 128 bytes stay dense as well and are swizzled.
 // Copies:  a load inside a loop has one buffer per pipeline stage; a product or reduction that several workers share
-// has one
-//          per partial result (split.c).
+//          has one per partial result (split.c); a carry whose old value another carry takes has one for that.
 // Offsets: a buffer is live from the step that writes it to the last step that reads it, directly or through inline
 // values,
 //          widened to whole loops where an iteration could meet the next. Largest first, each at the lowest offset that
@@ -122,8 +121,8 @@ static void read_step(Plan *plan, int32_t s) {
   if (view.op == MIRAGE_OP_THREAD)
     return;
   int32_t loop = block->steps[s].loop;
-  bool inlined = mirage__block_can_inline(view.op) && !value_of(plan, view.first_result)->shared;
-  if (inlined)
+  const BlockValue *result = view.num_results ? value_of(plan, view.first_result) : NULL;
+  if (mirage__block_can_inline(view.op) && !result->shared && !result->resident)
     return;
   const BlockMeeting *meeting = view.num_results == 1 ? mirage__block_meeting_of(block, view.first_result) : NULL;
   if (meeting) {
@@ -131,9 +130,7 @@ static void read_step(Plan *plan, int32_t s) {
     return;
   }
   bool product = view.op == MIRAGE_OP_MATMUL || view.op == MIRAGE_OP_MMA;
-  int32_t when = s;
-  if ((product || mirage_op_info(view.op)->kind == MIRAGE_KIND_REDUCE) && !value_of(plan, view.first_result)->shared)
-    when = block->loops[loop].end; // carried ones take their step with the yield
+  int32_t when = result && result->carried ? block->loops[loop].end : s;
   for (uint32_t i = 0; i < view.num_operands; ++i) {
     MirageValue operand = view.operands[i];
     if (product)
@@ -209,6 +206,8 @@ static bool is_fragment_operand(const Plan *plan, MirageValue value) {
 // Partial results that a product or reduction leaves behind.
 static int32_t partials_of(const Plan *plan, MirageNodeView def) {
   const MirageType *in = mirage_ugraph_type(plan->graph, def.operands[0]);
+  if (plan->block.values[def.first_result.index].resident)
+    return 1;
   switch (def.op) {
   case MIRAGE_OP_MATMUL:
   case MIRAGE_OP_MMA:
@@ -236,7 +235,10 @@ static int32_t copies_of(const Plan *plan, MirageValue value, int32_t *out_loop)
   }
   if (def.op != MIRAGE_OP_LOOP)
     return partials_of(plan, def);
-  if (mirage__block_carry_kind(block, v->def, v->index) == CARRY_SHARED)
+  CarryKind kind = mirage__block_carry_kind(block, v->def, v->index);
+  if (kind == CARRY_SHARED)
+    return mirage__block_carry_is_taken(block, v->def, v->index) ? 2 : 1;
+  if (kind == CARRY_RESIDENT)
     return 1;
   if (block->loops[mirage__block_find_loop(block, v->def)].direct)
     return plan->schedule.warps;

@@ -14,9 +14,15 @@ typedef struct Plan {
   uint32_t num_loads;
   int32_t *stages_of_loop; // buffers of the loads directly inside loop i
   bool *stages_by_hand;
-  MirageType *types; // block.types: placements being decided
+  MirageType *types;          // block.types: placements being decided
+  int32_t resident_registers; // of a thread, for resident values
   const void *loc;
 } Plan;
+
+// resident.c
+/// Decides which values live in registers and how the warps divide them; UNSUPPORTED when `split = rows` asks for what
+/// is not possible.
+MirageStatus mirage__plan_resident(Plan *plan);
 
 // direct.c
 /// Marks the loops that stream their weights, and lands their loads; may decide the warps.
@@ -25,6 +31,8 @@ void mirage__plan_direct(Plan *plan);
 // choose.c
 /// What the schedule says of a load.
 MirageLoadSchedule *mirage__load_schedule(Plan *plan, MirageNode load);
+/// Relative cost of one element of an inline operator.
+double mirage__plan_op_cost(MirageOp op);
 /// Decides warps when the schedule leaves them open.
 void mirage__plan_warps(Plan *plan);
 /// Decides for each value whether it is a buffer, and the landing of each load.

@@ -93,6 +93,30 @@ MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const
   return s;
 }
 
+// The accumulators of a resident product are the cells of its result.
+static MatmulSplit resident_split(const Block *block, const MirageNodeView *product) {
+  const Partition *p = &block->partition;
+  const MirageType *a = mirage_ugraph_type(block->graph, product->operands[0]);
+  const MirageType *b = mirage_ugraph_type(block->graph, product->operands[1]);
+  MatmulSplit s = {.tensor_core = true, .resident = true, .by_row = p->by_row, .by_col = p->by_col, .by_depth = 1};
+  matmul_shape(a, b, product->attrs, &s);
+  s.row_units = p->row_units;
+  s.col_units = (int32_t)ceil_div(s.n, 8);
+  s.depth_units = (int32_t)ceil_div(s.k, 16);
+  s.rows_each = p->rows_each;
+  s.cols_each = (int32_t)ceil_div(s.col_units, p->by_col);
+  s.accumulators = 4 * s.rows_each * s.cols_each;
+  return s;
+}
+
+MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product,
+                                       const MirageSchedule *schedule) {
+  if (block->values[product->first_result.index].resident)
+    return resident_split(block, product);
+  return mirage__matmul_split(mirage_ugraph_type(block->graph, product->operands[0]),
+                              mirage_ugraph_type(block->graph, product->operands[1]), product->attrs, schedule);
+}
+
 MatmulOperand mirage__matmul_operand(const Block *block, MirageValue operand) {
   operand = mirage__block_resolve(block, operand);
   MatmulOperand view = {.base = operand};

@@ -424,6 +424,146 @@ static void block_products(G *g, const KernelCase *c) {
   finish(g, kernel);
 }
 
+// ------------------------------------------------------------------------------------------------- tiles in registers
+
+static const MirageSchedule *rows_schedule(MirageSchedule *schedule, int64_t warps) {
+  *schedule = (MirageSchedule){.warps = (int32_t)warps, .split = MIRAGE_SPLIT_ROWS};
+  return schedule;
+}
+static MirageNode custom_rows(G *g, uint32_t n, const V *operands, MirageType result, int64_t x, int64_t y,
+                              int64_t warps) {
+  MirageSchedule schedule;
+  MirageCustomAttrs attrs = {.grid = {x, y, 1}, .cluster = {1, 1, 1}, .schedule = rows_schedule(&schedule, warps)};
+  return mirage_ugraph_open_custom(g, n, operands, 1, &result, &attrs);
+}
+
+// p: heads, rows, keys, depth, key iterations, row blocks, warps.  As attention, scores and probabilities in registers;
+// k is [heads, keys, depth] and ragged keys are masked by a tile of 0 and bottom.
+static void attention_registers(G *g, const KernelCase *c) {
+  int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3], bs = parts(s, c->p[5]);
+  V in[] = {input(g, c->dtype, SHAPE(h, s, d)), input(g, c->dtype, SHAPE(h, t, d)), input(g, c->dtype, SHAPE(h, t, d)),
+            input(g, c->dtype, SHAPE(1, t))};
+  MirageNode kernel = custom_rows(g, 4, in, mirage_type_tensor(c->dtype, SHAPE(h, s, d)), h, c->p[5], c->p[6]);
+  V q = load(g, kernel, 0, access4(0, 1, -1, -1, -1));
+  V inits[] = {splat(g, 0, SHAPE(1, bs, d)), splat(g, 0, SHAPE(1, bs, 1)), bottom(g, SHAPE(1, bs, 1))};
+  MirageCarry carries[] = {
+      {.combine = MIRAGE_COMBINE_RESCALE}, {.combine = MIRAGE_COMBINE_RESCALE}, {.combine = MIRAGE_COMBINE_ASSIGN}};
+  MirageNode l = loop(g, c->p[4], 3, inits, carries);
+  V keys = load(g, kernel, 1, access4(0, -1, -1, 1, -1)), values = load(g, kernel, 2, access4(0, -1, -1, 1, -1));
+  MirageAccessAttrs masked = access4(-1, -1, -1, 1, -1);
+  masked.fill = MIRAGE_FILL_BOTTOM;
+  V bias = load(g, kernel, 3, masked);
+  V old = mirage_ugraph_argument(g, l, 2);
+  V score = op2(g, MIRAGE_OP_MUL, matmul(g, q, keys, false, true), splat(g, 0.125, SHAPE(1, 1, 1)));
+  score = op2(g, MIRAGE_OP_ADD, score, bias);
+  V top = op2(g, MIRAGE_OP_MAX, old, reduce(g, MIRAGE_OP_REDUCE_MAX, score, 2, 1));
+  V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, top));
+  V factor = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, old, top));
+  V total = reduce(g, MIRAGE_OP_REDUCE_SUM, weight, 2, 1);
+  V out = matmul(g, cast(g, weight, c->dtype), values, false, false);
+  mirage_ugraph_close(g, 5, (V[]){out, total, top, factor, factor});
+  V y = op2(g, MIRAGE_OP_DIV, mirage_ugraph_result(g, l, 0), mirage_ugraph_result(g, l, 1));
+  store(g, y, kernel, 4, access4(0, 1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: heads, rows, keys, depth, -, row blocks, warps.  All scores at once.
+static void attention_at_once(G *g, const KernelCase *c) {
+  int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3];
+  V in[] = {input(g, c->dtype, SHAPE(h, s, d)), input(g, c->dtype, SHAPE(h, d, t)), input(g, c->dtype, SHAPE(h, t, d))};
+  MirageNode kernel = custom_rows(g, 3, in, mirage_type_tensor(c->dtype, SHAPE(h, s, d)), h, c->p[5], c->p[6]);
+  V q = load(g, kernel, 0, access4(0, 1, -1, -1, -1)), keys = load(g, kernel, 1, access4(0, -1, -1, -1, -1));
+  V values = load(g, kernel, 2, access4(0, -1, -1, -1, -1));
+  V score = matmul(g, q, keys, false, false);
+  V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, reduce(g, MIRAGE_OP_REDUCE_MAX, score, 2, 1)));
+  V out = matmul(g, cast(g, weight, c->dtype), values, false, false);
+  V y = op2(g, MIRAGE_OP_DIV, out, reduce(g, MIRAGE_OP_REDUCE_SUM, weight, 2, 1));
+  store(g, y, kernel, 3, access4(0, 1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: m, k, n, blocks over m, blocks over n, iterations, warps (0: nothing said of the schedule)
+// y = silu(x @ w + bias) + residual
+static void gemm_epilogue(G *g, const KernelCase *c) {
+  int64_t m = c->p[0], k = c->p[1], n = c->p[2];
+  V in[] = {input(g, c->dtype, SHAPE(m, k)), input(g, c->dtype, SHAPE(k, n)), input(g, c->dtype, SHAPE(n)),
+            input(g, c->dtype, SHAPE(m, n))};
+  MirageType result = mirage_type_tensor(c->dtype, SHAPE(m, n));
+  MirageNode kernel = c->p[6] ? custom_rows(g, 4, in, result, c->p[3], c->p[4], c->p[6])
+                              : custom(g, 4, in, result, c->p[3], c->p[4], 1);
+  V zero = splat(g, 0, SHAPE(parts(m, c->p[3]), parts(n, c->p[4])));
+  MirageNode l = loop(g, c->p[5], 1, &zero, SUMS);
+  V a = load(g, kernel, 0, access4(0, -1, -1, 1, -1)), b = load(g, kernel, 1, access4(-1, 1, -1, 0, -1));
+  V product = matmul(g, a, b, false, false);
+  mirage_ugraph_close(g, 1, &product);
+  V bias = load(g, kernel, 2, access4(-1, 0, -1, -1, -1)), residual = load(g, kernel, 3, access4(0, 1, -1, -1, -1));
+  V y = op1(g, MIRAGE_OP_SILU, op2(g, MIRAGE_OP_ADD, mirage_ugraph_result(g, l, 0), bias));
+  store(g, op2(g, MIRAGE_OP_ADD, y, residual), kernel, 4, access4(0, 1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: batch, m, k.  y = p p^T + column sums of s, with s = x @ w [b, m, m] and p = cast(s): the scores are read cell by
+// cell and in other orders, from a second copy.
+static void mixed_readers(G *g, const KernelCase *c) {
+  int64_t b = c->p[0], m = c->p[1], k = c->p[2];
+  V in[] = {input(g, c->dtype, SHAPE(b, m, k)), input(g, c->dtype, SHAPE(b, k, m))};
+  MirageNode kernel = custom_rows(g, 2, in, mirage_type_tensor(c->dtype, SHAPE(b, m, m)), 1, 1, c->p[3]);
+  V x = load(g, kernel, 0, access4(-1, -1, -1, -1, -1)), w = load(g, kernel, 1, access4(-1, -1, -1, -1, -1));
+  V s = op1(g, MIRAGE_OP_TANH, matmul(g, x, w, false, false)), p = cast(g, s, c->dtype);
+  V columns = reduce(g, MIRAGE_OP_REDUCE_SUM, s, 1, 1);
+  store(g, op2(g, MIRAGE_OP_ADD, matmul(g, p, p, false, true), columns), kernel, 2, access4(-1, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: m, k, n, iterations, warps (0: buffers).  Two carries that take each other's old value, a third that sums, and a
+// fourth that collects: a, b = b, a + rows(x w); y = a * columns(concat of b) + sum of rows(x w)
+static void exchanging_carries(G *g, const KernelCase *c) {
+  int64_t m = c->p[0], k = c->p[1], n = c->p[2], range = c->p[3];
+  V in[] = {input(g, c->dtype, SHAPE(m, k)), input(g, c->dtype, SHAPE(k, n))};
+  MirageType result = mirage_type_tensor(MIRAGE_F32, SHAPE(m, 1));
+  MirageNode kernel = c->p[4] ? custom_rows(g, 2, in, result, 1, 1, c->p[4]) : custom(g, 2, in, result, 1, 1, 1);
+  V inits[] = {splat(g, 1, SHAPE(m, 1)), splat(g, 2, SHAPE(m, 1)), splat(g, 3, SHAPE(m, 1)),
+               splat(g, 0, SHAPE(m, range))};
+  MirageCarry how[] = {{.combine = MIRAGE_COMBINE_ASSIGN},
+                       {.combine = MIRAGE_COMBINE_ASSIGN},
+                       {.combine = MIRAGE_COMBINE_SUM},
+                       {.combine = MIRAGE_COMBINE_CONCAT, .dim = 1}};
+  MirageNode l = loop(g, range, 4, inits, how);
+  V x = load(g, kernel, 0, access4(-1, -1, -1, -1, -1)), w = load(g, kernel, 1, access4(-1, -1, -1, 1, -1));
+  V s = matmul(g, x, w, false, false), row = reduce(g, MIRAGE_OP_REDUCE_MEAN, s, 1, 1);
+  V a = mirage_ugraph_argument(g, l, 0), b = mirage_ugraph_argument(g, l, 1);
+  mirage_ugraph_close(g, 4, (V[]){b, op2(g, MIRAGE_OP_ADD, a, row), row, b});
+  V all = reduce(g, MIRAGE_OP_REDUCE_SUM, mirage_ugraph_result(g, l, 3), 1, 1);
+  V y = op2(g, MIRAGE_OP_MUL, mirage_ugraph_result(g, l, 0), all);
+  store(g, op2(g, MIRAGE_OP_ADD, y, mirage_ugraph_result(g, l, 2)), kernel, 2, access4(-1, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
+// p: heads, rows, keys, depth, splits, row blocks, warps.  The keys of a head split over blocks, which then agree.
+static void attention_split(G *g, const KernelCase *c) {
+  int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3];
+  V in[] = {input(g, c->dtype, SHAPE(h, s, d)), input(g, c->dtype, SHAPE(h, d, t)), input(g, c->dtype, SHAPE(h, t, d))};
+  MirageSchedule schedule;
+  MirageCustomAttrs attrs = {
+      .grid = {h, c->p[5], c->p[4]}, .cluster = {1, 1, 1}, .schedule = rows_schedule(&schedule, c->p[6])};
+  MirageType result = mirage_type_tensor(c->dtype, SHAPE(h, s, d));
+  MirageNode kernel = mirage_ugraph_open_custom(g, 3, in, 1, &result, &attrs);
+  V q = load(g, kernel, 0, access4(0, 1, -1, -1, -1)), keys = load(g, kernel, 1, access4(0, -1, 2, -1, -1));
+  V values = load(g, kernel, 2, access4(0, -1, 1, -1, -1));
+  V score = matmul(g, q, keys, false, false), top = reduce(g, MIRAGE_OP_REDUCE_MAX, score, 2, 1);
+  V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, top));
+  V total = reduce(g, MIRAGE_OP_REDUCE_SUM, weight, 2, 1);
+  V out = matmul(g, cast(g, weight, c->dtype), values, false, false);
+  MirageAttrs axes = {.axes = {{false, false, true}}};
+  V all = mirage_ugraph_apply(g, MIRAGE_OP_GRID_MAX, 1, &top, &axes);
+  V factor = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, top, all));
+  V l = op2(g, MIRAGE_OP_MUL, total, factor), o = op2(g, MIRAGE_OP_MUL, out, factor);
+  l = mirage_ugraph_apply(g, MIRAGE_OP_GRID_SUM, 1, &l, &axes);
+  o = mirage_ugraph_apply(g, MIRAGE_OP_GRID_SUM, 1, &o, &axes);
+  store(g, op2(g, MIRAGE_OP_DIV, o, l), kernel, 3, access4(0, 1, -1, -1, -1));
+  finish(g, kernel);
+}
+
 // -------------------------------------------------------------------------------------------------------- programs
 
 // p: m, k, n, transpose a, transpose b, batch of a, batch of b (0 = none)
@@ -525,6 +665,22 @@ const KernelCase KERNEL_CASES[] = {
     {"attention 3x48x160x32", attention, F16, {3, 48, 160, 32, 5, 2}, 0, 0, false},
     {"attention 1x40x96x64 bf16", attention, BF16, {1, 40, 96, 64, 3, 1}, 0, 0, false},
     {"attention 2x16x64x16 f32", attention, F32, {2, 16, 64, 16, 4, 1}, 0, 0, false},
+    {"attention registers 2x64x256x64", attention_registers, F16, {2, 64, 256, 64, 4, 1, 4}, 0, 0, false},
+    {"attention registers 1x128x192x128 bf16", attention_registers, BF16, {1, 128, 192, 128, 3, 1, 8}, 0, 0, false},
+    {"attention registers 3x48x150x64 ragged", attention_registers, F16, {3, 48, 150, 64, 4, 1, 4}, 0, 0, false},
+    {"attention registers 2x40x75x24 odd", attention_registers, F16, {2, 40, 75, 24, 5, 2, 2}, 0, 0, false},
+    {"attention at once 2x64x256x64", attention_at_once, F16, {2, 64, 256, 64, 0, 1, 4}, 0, 0, false},
+    {"attention at once 1x50x70x20 ragged bf16", attention_at_once, BF16, {1, 50, 70, 20, 0, 1, 2}, 0, 0, false},
+    {"gemm epilogue 128x128x128 rows", gemm_epilogue, F16, {128, 128, 128, 2, 1, 2, 4}, 0, 0, false},
+    {"gemm epilogue 50x96x40 rows ragged bf16", gemm_epilogue, BF16, {50, 96, 40, 1, 1, 3, 3}, 0, 0, false},
+    {"gemm epilogue 30x50x33 rows odd", gemm_epilogue, F16, {30, 50, 33, 1, 1, 2, 2}, 0, 0, false},
+    {"mixed readers 2x24x32", mixed_readers, F16, {2, 24, 32, 4}, 0, 0, false},
+    {"mixed readers 3x37x20 bf16", mixed_readers, BF16, {3, 37, 20, 5}, 0, 0, false},
+    {"exchanging carries 64x32x48 rows", exchanging_carries, F16, {64, 32, 48, 3, 4}, 0, 2e-3, false},
+    {"exchanging carries 20x16x40 rows", exchanging_carries, BF16, {20, 16, 40, 5, 2}, 0, 2e-3, false},
+    {"exchanging carries 20x16x40 buffers", exchanging_carries, F16, {20, 16, 40, 4, 0}, 0, 2e-3, false},
+    {"exchanging carries 9x12x21 buffers f32", exchanging_carries, F32, {9, 12, 21, 3, 0}, 0, 0, false},
+    {"attention split 2x64x128x32", attention_split, F16, {2, 64, 128, 32, 4, 1, 4}, 0, 0, false},
     {"softmax rows 8x4096", softmax_rows, F16, {8, 4096, 8}, 0, 0, false},
     {"softmax rows 33x250 ragged", softmax_rows, F16, {33, 250, 5}, 0, 0, false},
     {"softmax rows 4x1000 f32", softmax_rows, F32, {4, 1000, 4}, 0, 0, false},

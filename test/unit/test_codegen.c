@@ -349,9 +349,17 @@ static MirageUGraph *exchange(void) {
   return finish_with(g, mirage_ugraph_result(g, k, 0));
 }
 
+static void test_exchanging_carries(void **state) {
+  MirageUGraph *graph = exchange();
+  MirageCode code = generate(graph, "a100");
+  assert_true(count(code.ptx, "st.shared") > 0);
+  assemble(code.ptx, "sm_80");
+  mirage_code_deinit(&code);
+  mirage_ugraph_destroy(graph);
+}
+
 static void test_refused_graphs(void **state) {
   refuses(rms_program(SMALL, &DIAG), "h200", MIRAGE_UNSUPPORTED, "stands outside a custom kernel");
-  refuses(exchange(), "h200", MIRAGE_UNSUPPORTED, "loop: carry 0 takes the old value of carry 1");
   refuses(rms_fused((Sizes){.m = 2, .k = 512, .n = 4096, .grid = 2, .loop = 1}, RMS_RIGHT, &DIAG), "h200", MIRAGE_LIMIT,
           "bytes of shared memory");
 }
@@ -417,6 +425,7 @@ int main(void) {
       cmocka_unit_test(test_canonicalize_keeps_custom_kernels),
       cmocka_unit_test(test_collectives),
       cmocka_unit_test(test_refused_collectives),
+      cmocka_unit_test(test_exchanging_carries),
       cmocka_unit_test(test_refused_graphs),
       cmocka_unit_test(test_refused_arguments),
       cmocka_unit_test(test_compiled_in_parallel),

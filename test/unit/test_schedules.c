@@ -30,6 +30,7 @@ static const Schedule SCHEDULES[] = {
     {"flash_decoding.mlir", " grid_sum ", " grid_max "},
     {"persistent_gemm.mlir", "sum)", "assign)"}, // the last step of the reduction alone
     {"attention_two_groups.mlir", " reduce_sum ", " reduce_max "},
+    {"attention_registers.mlir", " reduce_sum ", " reduce_max "},
 };
 
 typedef struct Outcome {

@@ -1,0 +1,408 @@
+// codegen_resident.c - tiles that live in registers: this thread's cells, piece by piece.
+//
+// Partition (lib/layout/block.h) says which cells of a tile a thread holds; they are the accumulators of the matrix
+// instruction. Code for one piece - two neighbours in a row, or one element of a row's vector - runs the element
+// function with e->cell set: a resident value is then its register, everything else is evaluated at the piece's index.
+//
+// Padding: rows beyond the tile repeat row 0, columns beyond it repeat column 0; they are neutral in reductions, masked
+//          out of products (codegen_mma.c) and never written.
+// Rows:    a row's elements lie in the four lanes of a quad (by_col == 1 wherever that matters), so a reduction ends
+//          with two shuffles, and four column units of 16-bit elements exchange their words to be stored 16 bytes a
+//          lane.
+#include "emit.h"
+
+#include <string.h>
+
+bool mirage__in_cells(const Emit *e, MirageValue value) { return mirage__block_in_cells(&e->block, value); }
+
+Accumulators mirage__registers(Emit *e, MirageValue value) {
+  value = mirage__block_buffer_of(&e->block, value);
+  Accumulators *registers = &e->registers[value.index];
+  if (!registers->cells)
+    *registers = mirage__accumulators(e, mirage__partition_cells(&e->block.partition, emit_type(e, value)));
+  return *registers;
+}
+
+// ------------------------------------------------------------------------------------------------------------- places
+
+// Clamps `at` below `extent` when it can reach beyond, noting the condition.
+static LLVMValueRef clamp(Emit *e, LLVMValueRef at, int64_t extent, int64_t reach, LLVMValueRef *valid) {
+  if (reach <= extent)
+    return at;
+  LLVMValueRef inside = mirage__less_than(e, at, extent);
+  *valid = mirage__and(e, *valid, inside);
+  return mirage__select(e, inside, at, gpu_i32(&e->gpu, 0));
+}
+
+static Worker worker_of(Emit *e) {
+  const Partition *p = &e->block.partition;
+  return (Worker){.row = mirage__mod(e, e->warp, p->by_row),
+                  .col = mirage__mod(e, mirage__div(e, e->warp, p->by_row), p->by_col)};
+}
+
+// Batch indices and the row of a cell's row (half 0 or 1 of its unit), and whether the row is one of the tile.
+static void row_index(Emit *e, const MirageType *tile, const Worker *worker, int32_t unit, int half, TileCell *cell) {
+  const Partition *p = &e->block.partition;
+  MatmulSplit split = {.resident = true, .by_row = p->by_row, .rows_each = p->rows_each};
+  int64_t units = p->batch * p->row_units;
+  LLVMValueRef at = mirage__matmul_row_unit(e, &split, worker, unit);
+  at = clamp(e, at, units, (int64_t)p->rows_each * p->by_row, &cell->valid);
+  LLVMValueRef row = mirage__mul(e, mirage__mod(e, at, p->row_units), 16);
+  row = mirage__add(e, mirage__add(e, row, mirage__div(e, e->lane, 4)), gpu_i32(&e->gpu, half * 8));
+  mirage__delinearize(e, mirage__div(e, at, p->row_units), tile->rank - 2, tile->shape, cell->index);
+  cell->index[tile->rank - 2] = clamp(e, row, p->rows, (int64_t)p->row_units * 16, &cell->valid);
+}
+
+// Between pieces of one row only what does not depend on the column is remembered.
+static void forget_columns(Emit *e) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < e->num_memo; ++i) {
+    uint32_t rank = e->block.types[e->memo[i].value].rank;
+    if (rank == 0 || LLVMIsAConstantInt(e->memo[i].index[rank - 1]))
+      e->memo[kept++] = e->memo[i];
+  }
+  e->num_memo = kept;
+}
+
+static void run_piece(Emit *e, const TileCell *cell, CellBody body, void *user) {
+  const CellPlace *around = e->cell;
+  forget_columns(e);
+  e->cell = &cell->place;
+  body(e, cell, user);
+  e->cell = around;
+}
+
+static void row_of_vector(Emit *e, const MirageType *tile, const Worker *worker, TileCell cell, CellBody body,
+                          void *user) {
+  LLVMValueRef zero = gpu_i32(&e->gpu, 0);
+  LLVMValueRef first = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, mirage__mod(e, e->lane, 4), zero, "");
+  cell.mine = mirage__and(e, cell.valid, first);
+  if (e->block.partition.by_col > 1)
+    cell.mine = mirage__and(e, cell.mine, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, worker->col, zero, ""));
+  cell.index[tile->rank - 1] = zero;
+  cell.width = 1;
+  cell.first = 2 * cell.place.unit + cell.place.part / 2;
+  run_piece(e, &cell, body, user);
+}
+
+static void row_of_columns(Emit *e, const MirageType *tile, const Worker *worker, TileCell row, CellBody body,
+                           void *user) {
+  const Partition *p = &e->block.partition;
+  int32_t columns = mirage__partition_columns(p, tile);
+  int64_t extent = tile->shape[tile->rank - 1];
+  uint32_t width = extent % 2 == 0 ? 2 : 1;
+  LLVMValueRef lane = mirage__mul(e, mirage__mod(e, e->lane, 4), 2);
+  for (int32_t j = 0; j < columns; ++j)
+    for (uint32_t c = 0; c < 2; c += width) {
+      TileCell cell = row;
+      LLVMValueRef unit = mirage__add(e, mirage__mul(e, worker->col, columns), gpu_i32(&e->gpu, j));
+      LLVMValueRef column = mirage__add(e, mirage__mul(e, unit, 8), mirage__add(e, lane, gpu_i32(&e->gpu, c)));
+      column = clamp(e, column, extent, (int64_t)columns * p->by_col * 8, &cell.valid);
+      cell.index[tile->rank - 1] = column;
+      cell.mine = cell.valid;
+      cell.width = width;
+      cell.place.column = j;
+      cell.place.part += (int32_t)c;
+      cell.first = 4 * (row.place.unit * columns + j) + cell.place.part;
+      run_piece(e, &cell, body, user);
+    }
+}
+
+void mirage__for_cells(Emit *e, const MirageType *tile, CellBody body, void *user) {
+  Worker worker = worker_of(e);
+  for (int32_t unit = 0; unit < e->block.partition.rows_each; ++unit)
+    for (int half = 0; half < 2; ++half) {
+      TileCell row = {.place = {.unit = unit, .part = 2 * half}};
+      row_index(e, tile, &worker, unit, half, &row);
+      mirage__forget_elements(e);
+      if (mirage__partition_columns(&e->block.partition, tile))
+        row_of_columns(e, tile, &worker, row, body, user);
+      else
+        row_of_vector(e, tile, &worker, row, body, user);
+    }
+  mirage__forget_elements(e);
+}
+
+// ---------------------------------------------------------------------------------------------------------- registers
+
+void mirage__cell_get(Emit *e, MirageValue value, uint32_t width, LLVMValueRef *out) {
+  Accumulators registers = mirage__registers(e, value);
+  int32_t columns = mirage__partition_columns(&e->block.partition, emit_type(e, value));
+  const CellPlace *at = e->cell;
+  for (uint32_t i = 0; i < width; ++i) {
+    if (columns == 0)
+      out[i] = mirage__get(e, registers.cells[2 * at->unit + at->part / 2]);
+    else if (at->column < columns)
+      out[i] = mirage__get(e, registers.cells[4 * (at->unit * columns + at->column) + at->part + (int32_t)i]);
+    else // a contraction that ends in the lower half of its last unit
+      out[i] = gpu_f32(&e->gpu, 0);
+  }
+}
+
+void mirage__cell_set(Emit *e, MirageValue value, const TileCell *cell, const LLVMValueRef *values) {
+  Accumulators registers = mirage__registers(e, value);
+  for (uint32_t i = 0; i < cell->width; ++i)
+    mirage__set(e, registers.cells[cell->first + (int32_t)i], values[i]);
+}
+
+typedef struct CellJob {
+  MirageValue from, to;
+  const MirageType *tile; // the one that is walked
+  Accumulators acc;
+  bool first_lane_only;
+  LLVMValueRef otherwise;
+} CellJob;
+
+static void compute_piece(Emit *e, const TileCell *cell, void *user) {
+  const CellJob *job = user;
+  LLVMValueRef values[2];
+  mirage__element(e, job->from, cell->index, cell->width, values);
+  for (uint32_t i = 0; i < cell->width; ++i)
+    mirage__set(e, job->acc.cells[cell->first + (int32_t)i], values[i]);
+}
+
+void mirage__cells_compute(Emit *e, MirageValue value) {
+  MirageNodeView def = mirage__block_def(&e->block, value);
+  mirage__begin_operation(e);
+  for (uint32_t i = 0; i < def.num_operands; ++i)
+    mirage__will_read(e, def.operands[i]);
+  CellJob job = {.from = value, .acc = mirage__registers(e, value)};
+  BlockValue *v = &e->block.values[value.index];
+  bool shared = v->shared;
+  v->resident = v->shared = false; // compute it, do not read it
+  mirage__for_cells(e, emit_type(e, value), compute_piece, &job);
+  v->resident = true;
+  v->shared = shared;
+  mirage__cells_mirror(e, value);
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// memory
+
+static void buffer_piece(Emit *e, const TileCell *cell, void *user) {
+  const CellJob *job = user;
+  LLVMValueRef values[2];
+  mirage__element(e, job->from, cell->index, cell->width, values);
+  LLVMBasicBlockRef join = mirage__begin_if(e, cell->mine);
+  mirage__tile_store(e, emit_type(e, job->to), NULL, cell->index, cell->width, values);
+  mirage__end_if(e, join);
+}
+
+void mirage__cells_to_buffer(Emit *e, MirageValue from, MirageValue to) {
+  CellJob job = {.from = from, .to = to};
+  mirage__for_cells(e, emit_type(e, to), buffer_piece, &job);
+}
+
+void mirage__cells_mirror(Emit *e, MirageValue value) {
+  if (!emit_is_shared(e, value))
+    return;
+  mirage__begin_operation(e);
+  mirage__will_write(e, value);
+  mirage__cells_to_buffer(e, value, value);
+}
+
+enum { QUAD = 4 }; // lanes that share a row; column units whose words they exchange
+
+typedef struct WriteJob {
+  MirageValue from;
+  MirageDType dtype;
+  uint32_t width;
+  CellAddress address;
+  void *user;
+  LLVMValueRef words[QUAD]; // of the last units: this lane's two elements of each
+} WriteJob;
+
+static void write_at(Emit *e, const WriteJob *job, LLVMValueRef mine, const LLVMValueRef *index, LLVMValueRef value) {
+  LLVMValueRef valid, address = job->address(e, index, &valid, job->user);
+  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__and(e, mine, valid));
+  mirage__gpu_store_global(&e->gpu, value, address);
+  mirage__end_if(e, join);
+}
+
+static void write_piece(Emit *e, const TileCell *cell, void *user) {
+  const WriteJob *job = user;
+  uint32_t last = emit_type(e, mirage__block_resolve(&e->block, job->from))->rank - 1;
+  uint32_t piece = cell->width < job->width ? cell->width : job->width;
+  LLVMValueRef values[2], index[MIRAGE_MAX_RANK];
+  mirage__element(e, job->from, cell->index, cell->width, values);
+  memcpy(index, cell->index, sizeof index);
+  for (uint32_t i = 0; i < cell->width; i += piece) {
+    index[last] = mirage__add(e, cell->index[last], gpu_i32(&e->gpu, i));
+    write_at(e, job, cell->mine, index, mirage__pack(e, values + i, piece, job->dtype));
+  }
+}
+
+static LLVMValueRef exchange(Emit *e, LLVMValueRef word, int32_t apart) {
+  LLVMValueRef bits = LLVMBuildBitCast(e->gpu.builder, word, e->gpu.f32, "");
+  bits = GPU(&e->gpu, SHUFFLE_XOR, gpu_i32(&e->gpu, -1), bits, gpu_i32(&e->gpu, apart), gpu_i32(&e->gpu, 31));
+  return LLVMBuildBitCast(e->gpu.builder, bits, e->gpu.i32, "");
+}
+
+// Lane t has word t of four units; afterwards it has the four words of unit t. Blocks of 2 x 2, then of 1 x 1.
+static void transpose_words(Emit *e, LLVMValueRef *words) {
+  for (int32_t apart = 1; apart < QUAD; apart *= 2) {
+    LLVMValueRef bit = LLVMBuildAnd(e->gpu.builder, e->lane, gpu_i32(&e->gpu, apart), "");
+    LLVMValueRef upper = LLVMBuildICmp(e->gpu.builder, LLVMIntNE, bit, gpu_i32(&e->gpu, 0), "");
+    for (int32_t w = 0; w < QUAD; ++w) {
+      if (w & apart)
+        continue;
+      LLVMValueRef low = words[w], high = words[w + apart];
+      LLVMValueRef got = exchange(e, mirage__select(e, upper, low, high), apart);
+      words[w] = mirage__select(e, upper, got, low);
+      words[w + apart] = mirage__select(e, upper, high, got);
+    }
+  }
+}
+
+static void write_quad(Emit *e, const TileCell *cell, void *user) {
+  WriteJob *job = user;
+  uint32_t last = emit_type(e, mirage__block_resolve(&e->block, job->from))->rank - 1;
+  LLVMValueRef values[2], index[MIRAGE_MAX_RANK], vector = LLVMGetUndef(LLVMVectorType(e->gpu.i32, QUAD));
+  mirage__element(e, job->from, cell->index, 2, values);
+  int32_t unit = cell->place.column % QUAD;
+  job->words[unit] = mirage__pack_pair(e, job->dtype, values[0], values[1]);
+  if (unit + 1 < QUAD)
+    return;
+  transpose_words(e, job->words);
+  for (int32_t i = 0; i < QUAD; ++i)
+    vector = LLVMBuildInsertElement(e->gpu.builder, vector, job->words[i], gpu_i32(&e->gpu, i), "");
+  // The piece's column is 8 (first unit + 3) + 2 t; this lane writes the eight columns of unit t.
+  memcpy(index, cell->index, sizeof index);
+  LLVMValueRef t = mirage__mod(e, e->lane, 4);
+  index[last] = mirage__add(e, index[last], mirage__mul(e, mirage__add(e, t, gpu_i32(&e->gpu, -4)), 6));
+  write_at(e, job, cell->mine, index, vector);
+}
+
+void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t width, CellAddress address,
+                         void *user) {
+  const Partition *p = &e->block.partition;
+  const MirageType *tile = emit_type(e, mirage__block_resolve(&e->block, from));
+  WriteJob job = {.from = from, .dtype = dtype, .width = width, .address = address, .user = user};
+  int32_t columns = mirage__partition_columns(p, tile);
+  bool whole = (int64_t)columns * p->by_col * 8 == tile->shape[tile->rank - 1];
+  bool quads = width * mirage_dtype_bytes(dtype) == 16 && width == 8 && columns && columns % QUAD == 0 && whole;
+  mirage__for_cells(e, tile, quads ? write_quad : write_piece, &job);
+}
+
+// --------------------------------------------------------------------------------- accumulators of products and
+// carries
+
+static void init_piece(Emit *e, const TileCell *cell, void *user) {
+  const CellJob *job = user;
+  LLVMValueRef values[2];
+  mirage__element_broadcast(e, job->from, job->tile, cell->index, cell->width, values);
+  for (uint32_t i = 0; i < cell->width; ++i) {
+    LLVMValueRef value = values[i];
+    if (job->first_lane_only) {
+      LLVMValueRef t = mirage__mod(e, e->lane, 4);
+      LLVMValueRef first = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, t, gpu_i32(&e->gpu, 0), "");
+      value = mirage__select(e, first, value, job->otherwise);
+    }
+    mirage__set(e, job->acc.cells[cell->first + (int32_t)i], value);
+  }
+}
+
+static void fill(Emit *e, Accumulators acc, LLVMValueRef value) {
+  for (int32_t i = 0; i < acc.count; ++i)
+    mirage__set(e, acc.cells[i], value);
+}
+
+void mirage__cells_init(Emit *e, Carry *carry) {
+  carry->acc = mirage__registers(e, carry->result);
+  MirageOp op = carry->node.index ? mirage_ugraph_node(e->block.graph, carry->node).op : MIRAGE_OP_NONE;
+  bool partial = op != MIRAGE_OP_NONE && mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE;
+  LLVMValueRef neutral = mirage__reduce_neutral(e, op);
+  if (!carry->init.index || (!partial && mirage__is_zero(e, carry->init))) {
+    fill(e, carry->acc, neutral);
+    return;
+  }
+  CellJob job = {.from = carry->init,
+                 .tile = emit_type(e, carry->result),
+                 .acc = carry->acc,
+                 .first_lane_only = partial, // partial results of four lanes: counted once
+                 .otherwise = neutral};
+  mirage__begin_operation(e);
+  mirage__will_read(e, carry->init);
+  mirage__for_cells(e, job.tile, init_piece, &job);
+}
+
+static void rescale_piece(Emit *e, const TileCell *cell, void *user) {
+  const CellJob *job = user;
+  LLVMValueRef factors[2];
+  mirage__element_broadcast(e, job->from, job->tile, cell->index, cell->width, factors);
+  for (uint32_t i = 0; i < cell->width; ++i) {
+    LLVMValueRef variable = job->acc.cells[cell->first + (int32_t)i];
+    mirage__set(e, variable, LLVMBuildFMul(e->gpu.builder, mirage__get(e, variable), factors[i], ""));
+  }
+}
+
+void mirage__cells_rescale(Emit *e, Carry *carry) {
+  CellJob job = {.from = carry->factor, .tile = emit_type(e, carry->result), .acc = carry->acc};
+  mirage__will_read(e, carry->factor);
+  mirage__for_cells(e, job.tile, rescale_piece, &job);
+}
+
+// --------------------------------------------------------------------------------------------------------- reductions
+
+enum { CHAINS = 4 }; // sums that grow side by side, so that none waits for the one before
+
+typedef struct RowJob {
+  MirageValue from;
+  MirageOp op;
+  Accumulators acc;
+  int32_t columns;
+  double scale; // of each element: a mean's 1 / length
+  LLVMValueRef chains[CHAINS];
+} RowJob;
+
+static LLVMValueRef combine(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b) {
+  return a && b ? mirage__reduce_pair(e, op, a, b) : a ? a : b;
+}
+
+static void reduce_piece(Emit *e, const TileCell *cell, void *user) {
+  RowJob *job = user;
+  LLVMValueRef values[2], neutral = mirage__reduce_neutral(e, job->op), sum = NULL;
+  mirage__element(e, job->from, cell->index, cell->width, values);
+  for (uint32_t i = 0; i < cell->width; ++i)
+    sum = combine(e, job->op, sum, mirage__select(e, cell->valid, values[i], neutral));
+  LLVMValueRef *chain = &job->chains[cell->place.column % CHAINS];
+  *chain = combine(e, job->op, *chain, sum);
+  bool last = cell->place.column + 1 == job->columns && (cell->place.part % 2 || cell->width == 2);
+  if (!last)
+    return;
+  LLVMValueRef total = NULL, variable = job->acc.cells[2 * cell->place.unit + cell->place.part / 2];
+  for (int i = 0; i < CHAINS; ++i) {
+    total = combine(e, job->op, total, job->chains[i]);
+    job->chains[i] = NULL;
+  }
+  if (job->scale != 1)
+    total = LLVMBuildFMul(e->gpu.builder, total, gpu_f32(&e->gpu, job->scale), "");
+  mirage__set(e, variable, combine(e, job->op, mirage__get(e, variable), total));
+}
+
+void mirage__cells_reduce(Emit *e, Carry *carry) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
+  const MirageType *in = emit_type(e, view.operands[0]);
+  RowJob job = {.from = view.operands[0], .op = view.op, .acc = carry->acc, .scale = 1};
+  job.columns = mirage__partition_columns(&e->block.partition, in);
+  if (view.op == MIRAGE_OP_REDUCE_MEAN)
+    job.scale = 1.0 / (double)in->shape[in->rank - 1];
+  mirage__begin_operation(e);
+  mirage__will_read(e, view.operands[0]);
+  if (carry->factor.index)
+    mirage__cells_rescale(e, carry);
+  mirage__for_cells(e, in, reduce_piece, &job);
+}
+
+void mirage__cells_reduce_end(Emit *e, Carry *carry) {
+  MirageOp op = mirage_ugraph_node(e->block.graph, carry->node).op;
+  for (int32_t i = 0; i < carry->acc.count; ++i) {
+    LLVMValueRef sum = mirage__get(e, carry->acc.cells[i]);
+    for (int32_t apart = 2; apart >= 1; apart /= 2)
+      sum =
+          combine(e, op, sum,
+                  GPU(&e->gpu, SHUFFLE_XOR, gpu_i32(&e->gpu, -1), sum, gpu_i32(&e->gpu, apart), gpu_i32(&e->gpu, 31)));
+    mirage__set(e, carry->acc.cells[i], sum);
+  }
+  mirage__cells_mirror(e, carry->result);
+}

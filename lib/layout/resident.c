@@ -1,0 +1,552 @@
+// resident.c - which tiles live in registers for their whole life, and how the warps divide them.
+//
+// The accumulators of a matrix product need not leave their registers when whoever reads them can work on the same
+// cells: element-wise operators, reductions along a row (the four lanes of a quad share it), the store, a loop's carry,
+// and another product that takes them as its first operand - the accumulators of two neighbouring column units are, as
+// they stand, the four registers of a 16 x 16 operand. All resident tiles of a block share one partition of the warps.
+//
+// Algorithm: assume a partition, take every value that could be resident, and ask each reader whether it reads cell by
+//            cell. One that does not needs a buffer: a second copy of a resident value, or the place of a computed one.
+//            What then has lost its use stops being resident. Repeat until nothing changes, then keep in registers what
+//            is computed once and read often, and count the registers that live at once. The partition that keeps most
+//            elements out of shared memory wins.
+// Partition: rows only, so that a row belongs to one quad and softmax needs no shared memory. `split = rows` asks for
+// it
+//            and is an error where it is not possible.
+// Source:    Dao et al., FlashAttention, arXiv 2205.14135; the layout of mma.m16n8k16 in the PTX manual.
+#include "plan.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { OTHER_REGISTERS = 56 }; // for operands, addresses and what the assembler needs
+
+// -------------------------------------------------------------------------------------------- questions about one tile
+
+bool mirage__partition_fits(const Partition *partition, const MirageType *type) {
+  if (!partition->warps || type->rank < 2 || type->shape[type->rank - 2] != partition->rows)
+    return false;
+  int64_t batch = 1;
+  for (uint32_t i = 0; i + 2 < type->rank; ++i)
+    batch *= type->shape[i];
+  return batch == partition->batch;
+}
+
+int32_t mirage__partition_columns(const Partition *partition, const MirageType *type) {
+  int64_t columns = type->shape[type->rank - 1], units = (columns + 7) / 8;
+  return columns == 1 ? 0 : (int32_t)((units + partition->by_col - 1) / partition->by_col);
+}
+
+int32_t mirage__partition_cells(const Partition *partition, const MirageType *type) {
+  int32_t columns = mirage__partition_columns(partition, type);
+  return partition->rows_each * (columns ? 4 * columns : 2);
+}
+
+static const MirageType *type_of(const Block *block, MirageValue value) {
+  return mirage_ugraph_type(block->graph, value);
+}
+
+static BlockValue *value_of(const Block *block, MirageValue value) {
+  return &block->values[mirage__block_resolve(block, value).index];
+}
+
+// An inline operator whose element at a cell depends on its operands at that cell only. What comes out of a meeting is
+// computed from what the members publish.
+static bool keeps_cells(const Block *block, const MirageNodeView *view) {
+  if (!mirage__block_can_inline(view->op))
+    return false;
+  const BlockValue *v = &block->values[view->first_result.index];
+  if (v->meeting >= 0 || v->gathered)
+    return false;
+  const MirageType *result = type_of(block, view->first_result);
+  if (!mirage__partition_fits(&block->partition, result))
+    return false;
+  if (view->op == MIRAGE_OP_RESHAPE) {
+    const MirageType *from = type_of(block, view->operands[0]);
+    return mirage__partition_fits(&block->partition, from) &&
+           from->shape[from->rank - 1] == result->shape[result->rank - 1];
+  }
+  return mirage_op_info(view->op)->kind != MIRAGE_KIND_SHAPE || view->op == MIRAGE_OP_BROADCAST;
+}
+
+bool mirage__block_in_cells(const Block *block, MirageValue value) {
+  value = mirage__block_resolve(block, value);
+  const BlockValue *v = &block->values[value.index];
+  if (v->resident || v->shared || !v->def.index || !block->partition.warps)
+    return v->resident;
+  MirageNodeView view = mirage_ugraph_node(block->graph, v->def);
+  if (!keeps_cells(block, &view))
+    return false;
+  for (uint32_t i = 0; i < view.num_operands; ++i)
+    if (mirage__block_in_cells(block, view.operands[i]))
+      return true;
+  return false;
+}
+
+bool mirage__block_operand_in_cells(const Block *block, const MirageNodeView *product) {
+  return block->values[product->first_result.index].resident && block->partition.by_col == 1 &&
+         !(product->attrs && product->attrs->matmul.transpose_a) &&
+         mirage__partition_fits(&block->partition, type_of(block, product->operands[0])) &&
+         mirage__block_in_cells(block, product->operands[0]);
+}
+
+// ---------------------------------------------------------------------------------------------------- who reads how
+
+typedef struct Study {
+  Plan *plan;
+  Block *block;
+  bool changed;
+} Study;
+
+static bool is_product(MirageOp op) { return op == MIRAGE_OP_MATMUL || op == MIRAGE_OP_MMA; }
+static bool is_reduction(MirageOp op) { return mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE; }
+
+static void set_resident(Study *study, MirageValue value, bool resident) {
+  BlockValue *v = &study->block->values[value.index];
+  study->changed |= v->resident != resident;
+  v->resident = resident;
+}
+
+// A reader goes through the value in an order of its own. Carries have no buffer beside their registers: they move.
+static void need_buffer(Study *study, MirageValue value) {
+  Block *block = study->block;
+  value = mirage__block_resolve(block, value);
+  BlockValue *v = &block->values[value.index];
+  if (!v->def.index) {
+    set_resident(study, mirage_ugraph_result(block->graph, v->owner, v->index), false);
+    set_resident(study, value, false);
+    return;
+  }
+  study->changed |= !v->shared;
+  v->shared = true;
+}
+
+static bool result_is_resident(const Block *block, MirageNode loop, uint32_t index) {
+  return block->values[mirage_ugraph_result(block->graph, loop, index).index].resident;
+}
+
+// The loop's yield: contributions, then factors. A carry in a buffer can take a contribution cell by cell.
+static bool yield_takes_cells(const Block *block, MirageNode loop, const MirageNodeView *yield, uint32_t operand) {
+  const MirageLoopAttrs *attrs = &mirage_ugraph_node(block->graph, loop).attrs->loop;
+  for (uint32_t i = 0; i < attrs->num_carries; ++i) {
+    bool rescaled = attrs->carries[i].combine == MIRAGE_COMBINE_RESCALE;
+    if (operand != i && !(rescaled && operand == mirage__block_factor_index(attrs, i)))
+      continue;
+    if (!result_is_resident(block, loop, i) &&
+        (mirage__block_carry_candidate(block, loop, i) != CARRY_SHARED ||
+         !mirage__partition_fits(&block->partition, type_of(block, yield->operands[i]))))
+      return false;
+  }
+  return true;
+}
+
+static MirageNode loop_around(const Block *block, const MirageNodeView *yield) {
+  return mirage_ugraph_region(block->graph, yield->parent).owner;
+}
+
+// Leaves of a meeting of the grid are published cell by cell.
+static bool is_published(const Block *block, const BlockMeeting *meeting, MirageValue value) {
+  value = mirage__block_resolve(block, value);
+  if (mirage__meeting_leaf(meeting, value) >= 0)
+    return !meeting->cluster;
+  if (mirage__block_op(block, value) != MIRAGE_OP_BROADCAST)
+    return false;
+  return is_published(block, meeting, mirage__block_def(block, value).operands[0]);
+}
+
+static bool takes_cells(const Block *block, MirageNode node, const MirageNodeView *view, uint32_t operand) {
+  const BlockMeeting *meeting = view->num_results == 1 ? mirage__block_meeting_of(block, view->first_result) : NULL;
+  if (meeting)
+    return is_published(block, meeting, view->operands[operand]);
+  if (mirage__block_can_inline(view->op))
+    return keeps_cells(block, view);
+  if (is_product(view->op))
+    return operand == 0   ? mirage__block_operand_in_cells(block, view)
+           : operand == 2 ? block->values[view->first_result.index].resident
+                          : false;
+  if (is_reduction(view->op))
+    return block->values[view->first_result.index].resident;
+  switch (view->op) {
+  case MIRAGE_OP_STORE:
+    return true;
+  case MIRAGE_OP_LOOP:
+    return result_is_resident(block, node, operand) ||
+           mirage__block_carry_candidate(block, node, operand) == CARRY_SHARED;
+  case MIRAGE_OP_YIELD:
+    return yield_takes_cells(block, loop_around(block, view), view, operand);
+  default:
+    return false;
+  }
+}
+
+// Thread regions only pass values on.
+static bool passes_on(const Block *block, const MirageNodeView *view) {
+  return view->op == MIRAGE_OP_THREAD ||
+         (view->op == MIRAGE_OP_YIELD && mirage_ugraph_region(block->graph, view->parent).level == MIRAGE_LEVEL_THREAD);
+}
+
+typedef void (*Reader)(Study *study, MirageNode node, const MirageNodeView *view, uint32_t operand);
+
+static void for_readers(Study *study, Reader reader) {
+  const Block *block = study->block;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
+    for (uint32_t i = 0; !passes_on(block, &view) && i < view.num_operands; ++i)
+      reader(study, block->steps[s].node, &view, i);
+  }
+}
+
+static void ask_reader(Study *study, MirageNode node, const MirageNodeView *view, uint32_t operand) {
+  if (mirage__block_in_cells(study->block, view->operands[operand]) && !takes_cells(study->block, node, view, operand))
+    need_buffer(study, view->operands[operand]);
+}
+
+// -------------------------------------------------------------------------------------------------------- candidates
+
+static bool in_direct_loop(const Block *block, MirageValue value) {
+  int32_t loop = block->values[value.index].loop;
+  return loop >= 0 && block->loops[loop].direct;
+}
+
+static bool product_may(const Block *block, const MirageNodeView *view) {
+  const MirageType *a = type_of(block, view->operands[0]), *result = type_of(block, view->first_result);
+  return a->dtype != MIRAGE_F32 && result->shape[result->rank - 1] > 1 &&
+         mirage__partition_fits(&block->partition, result) && !in_direct_loop(block, view->first_result);
+}
+
+static bool reduction_may(const Block *block, const MirageNodeView *view) {
+  const MirageType *in = type_of(block, view->operands[0]), *out = type_of(block, view->first_result);
+  return block->partition.by_col == 1 && !in_direct_loop(block, view->first_result) &&
+         view->attrs->reduce.dim == (int32_t)in->rank - 1 && in->shape[in->rank - 1] > 1 &&
+         out->shape[out->rank - 1] == 1 && mirage__partition_fits(&block->partition, out);
+}
+
+// The loop's carry that the value is a candidate for, if any: it is resident only together with the result.
+static bool carried_elsewhere(const Block *block, MirageValue value) {
+  int32_t loop = block->values[value.index].loop;
+  if (loop < 0)
+    return false;
+  MirageNode node = block->loops[loop].node;
+  MirageNodeView yield = mirage__block_yield(block, node);
+  uint32_t carries = mirage_ugraph_node(block->graph, node).num_operands;
+  for (uint32_t i = 0; i < carries; ++i)
+    if (mirage__block_resolve(block, yield.operands[i]).index == value.index &&
+        mirage__block_carry_candidate(block, node, i) != CARRY_SHARED)
+      return !result_is_resident(block, node, i);
+  return false;
+}
+
+static bool loop_may(const Block *block, MirageNode loop, uint32_t index) {
+  const MirageLoopAttrs *attrs = &mirage_ugraph_node(block->graph, loop).attrs->loop;
+  return attrs->carries[index].combine != MIRAGE_COMBINE_CONCAT &&
+         !block->loops[mirage__block_find_loop(block, loop)].direct &&
+         mirage__partition_fits(&block->partition, type_of(block, mirage_ugraph_result(block->graph, loop, index)));
+}
+
+static void set_carry(Study *study, MirageNode loop, uint32_t index, bool resident) {
+  set_resident(study, mirage_ugraph_result(study->block->graph, loop, index), resident);
+  set_resident(study, mirage_ugraph_argument(study->block->graph, loop, index), resident);
+}
+
+static void assume_all(Study *study) {
+  Block *block = study->block;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
+    if ((is_product(view.op) && product_may(block, &view)) || (is_reduction(view.op) && reduction_may(block, &view)))
+      set_resident(study, view.first_result, true);
+    for (uint32_t i = 0; view.op == MIRAGE_OP_LOOP && i < view.num_results; ++i) {
+      block->values[view.first_result.index + i].shared = false; // set again where a reader needs it
+      set_carry(study, block->steps[s].node, i, loop_may(block, block->steps[s].node, i));
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- pruning
+
+static bool read_in_cells(const Block *block, MirageValue value) {
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
+    for (uint32_t i = 0; !passes_on(block, &view) && i < view.num_operands; ++i)
+      if (mirage__block_resolve(block, view.operands[i]).index == value.index &&
+          takes_cells(block, block->steps[s].node, &view, i))
+        return true;
+  }
+  return false;
+}
+
+static void drop_useless(Study *study) {
+  Block *block = study->block;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index)
+      continue;
+    MirageNode node = block->steps[s].node;
+    MirageNodeView view = mirage_ugraph_node(block->graph, node);
+    if (view.op == MIRAGE_OP_LOOP) {
+      MirageNodeView yield = mirage__block_yield(block, node);
+      for (uint32_t i = 0; i < view.num_results; ++i) {
+        MirageValue contribution = mirage__block_resolve(block, yield.operands[i]);
+        bool wanted = mirage__block_in_cells(block, contribution);
+        if (wanted && mirage__block_carry_candidate(block, node, i) == CARRY_MATMUL) {
+          MirageNodeView product = mirage__block_def(block, contribution);
+          wanted = mirage__block_operand_in_cells(block, &product) ||
+                   read_in_cells(block, mirage_ugraph_result(block->graph, node, i));
+        }
+        if (result_is_resident(block, node, i) && !wanted)
+          set_carry(study, node, i, false);
+      }
+      continue;
+    }
+    if (!view.num_results || !block->values[view.first_result.index].resident)
+      continue;
+    bool keep = is_product(view.op)
+                    ? mirage__block_operand_in_cells(block, &view) || read_in_cells(block, view.first_result)
+                    : mirage__block_in_cells(block, view.operands[0]);
+    if (!keep || carried_elsewhere(block, view.first_result))
+      set_resident(study, view.first_result, false);
+  }
+}
+
+// -------------------------------------------------------------------------------- computed once, and kept in registers
+
+enum { CHEAP = 8 }; // cost of an exponential or a division (choose.c)
+
+// Cost of computing the value at one cell from resident values.
+static double chain_cost(const Block *block, MirageValue value) {
+  value = mirage__block_resolve(block, value);
+  if (block->values[value.index].resident || !mirage__block_in_cells(block, value))
+    return 0;
+  MirageNodeView view = mirage__block_def(block, value);
+  double cost = mirage__plan_op_cost(view.op);
+  for (uint32_t i = 0; i < view.num_operands; ++i)
+    cost += chain_cost(block, view.operands[i]);
+  return cost;
+}
+
+static void keep_computed(Study *study) {
+  Block *block = study->block;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
+    if (!mirage__block_can_inline(view.op) || !mirage__block_in_cells(block, view.first_result))
+      continue;
+    const MirageType *type = type_of(block, view.first_result);
+    bool often = block->values[view.first_result.index].num_uses > 1, vector = type->shape[type->rank - 1] == 1;
+    bool dear = chain_cost(block, view.first_result) >= CHEAP;
+    if (vector ? often || dear : often && dear)
+      block->values[view.first_result.index].resident = true;
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------- registers
+
+// Live from `begin` to `end`, counted in half steps: an operator reads at 2 s and an element-wise one writes at 2 s +
+// 1, so that it may write over what it reads. Products and reductions write while they still read.
+typedef struct Range {
+  int32_t begin, end;
+} Range;
+
+typedef struct Lifetimes {
+  const Block *block;
+  Range *ranges; // by value id
+  int32_t step, loop;
+} Lifetimes;
+
+static void extend(void *user, MirageValue leaf) {
+  Lifetimes *lives = user;
+  const Block *block = lives->block;
+  if (!block->values[leaf.index].resident)
+    return;
+  Range *range = &lives->ranges[mirage__block_buffer_of(block, leaf).index];
+  int32_t end = 2 * lives->step;
+  for (int32_t l = lives->loop; l >= 0 && !mirage__block_loop_contains(block, l, block->values[leaf.index].loop);
+       l = block->loops[l].parent)
+    end = 2 * block->loops[l].end > end ? 2 * block->loops[l].end : end;
+  range->end = end > range->end ? end : range->end;
+}
+
+static void read_operands(Lifetimes *lives, const MirageNodeView *view, int32_t step, int32_t loop) {
+  lives->step = step;
+  lives->loop = loop;
+  for (uint32_t i = 0; i < view->num_operands; ++i)
+    mirage__block_leaves(lives->block, view->operands[i], extend, lives);
+}
+
+static void find_lifetimes(Lifetimes *lives) {
+  const Block *block = lives->block;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
+    if (passes_on(block, &view))
+      continue;
+    const BlockValue *result = view.num_results ? &block->values[view.first_result.index] : NULL;
+    bool inlined = mirage__block_can_inline(view.op);
+    if (inlined && !result->resident && !result->shared)
+      continue;
+    int32_t loop = block->steps[s].loop;
+    read_operands(lives, &view, result && result->carried ? block->loops[loop].end : s, loop);
+    for (uint32_t i = 0; i < view.num_results; ++i) {
+      uint32_t id = view.first_result.index + i;
+      int32_t own = mirage__block_find_loop(block, block->steps[s].node);
+      if (block->values[id].resident && !block->values[id].carried)
+        lives->ranges[id] = (Range){2 * s + inlined, own < 0 ? 2 * s + inlined : 2 * block->loops[own].end + 2};
+    }
+  }
+  for (int32_t m = 0; m < block->num_meetings; ++m) {
+    const BlockMeeting *meeting = &block->meetings[m];
+    lives->step = meeting->step;
+    lives->loop = meeting->loop;
+    for (uint32_t i = 0; i < meeting->num_leaves; ++i)
+      mirage__block_leaves(block, meeting->leaves[i], extend, lives);
+  }
+}
+
+// The most registers of a thread that hold resident values at one time; -1 when memory is short.
+static int32_t registers_needed(const Study *study) {
+  const Block *block = study->block;
+  uint32_t values = mirage_ugraph_num_values(block->graph);
+  Lifetimes lives = {.block = block};
+  lives.ranges = mirage_arena_alloc_array(block->arena, values + 1, sizeof *lives.ranges);
+  if (!lives.ranges)
+    return -1;
+  for (uint32_t id = 0; id <= values; ++id)
+    lives.ranges[id] = (Range){0, -1};
+  find_lifetimes(&lives);
+  int32_t most = 0;
+  for (int32_t at = 0; at <= 2 * block->num_steps; ++at) {
+    int32_t now = 0;
+    for (uint32_t id = 1; id <= values; ++id)
+      if (lives.ranges[id].begin <= at && at <= lives.ranges[id].end)
+        now += mirage__partition_cells(&block->partition, type_of(block, (MirageValue){id}));
+    most = now > most ? now : most;
+  }
+  return most;
+}
+
+static int32_t registers_available(int32_t warps) {
+  int32_t registers = 65536 / (warps * 32);
+  return (registers > 255 ? 255 : registers) - OTHER_REGISTERS;
+}
+
+// --------------------------------------------------------------------------------------------------------- partitions
+
+typedef struct Result {
+  double gain; // elements that stay out of shared memory, over a run of the block
+  int32_t registers;
+} Result;
+
+static double gain_of(const Block *block) {
+  double gain = 0;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
+    for (uint32_t i = 0; i < view.num_results; ++i) {
+      MirageValue value = {view.first_result.index + i};
+      const BlockValue *v = &block->values[value.index];
+      if (v->resident && !v->shared && !v->carried && !mirage__block_can_inline(view.op))
+        gain += (double)mirage_type_elements(type_of(block, value)) *
+                (v->loop < 0 ? 1 : (double)block->loops[v->loop].trips);
+    }
+  }
+  return gain;
+}
+
+static void forget(Block *block, const bool *shared) {
+  block->partition = (Partition){0};
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); ++id) {
+    block->values[id].resident = block->values[id].carried = false;
+    block->values[id].shared = shared[id];
+  }
+}
+
+// Products and reductions whose sums or maxima over a loop are resident take their step with the yield.
+static void mark_carried(Block *block) {
+  for (int32_t l = 0; l < block->num_loops; ++l) {
+    MirageNodeView yield = mirage__block_yield(block, block->loops[l].node);
+    uint32_t carries = mirage_ugraph_node(block->graph, block->loops[l].node).num_operands;
+    for (uint32_t i = 0; i < carries; ++i)
+      if (result_is_resident(block, block->loops[l].node, i) &&
+          mirage__block_carry_candidate(block, block->loops[l].node, i) != CARRY_SHARED)
+        value_of(block, yield.operands[i])->carried = true;
+  }
+}
+
+// Leaves the decision for this partition in the block.
+static Result study_partition(Plan *plan, Partition partition) {
+  Study study = {.plan = plan, .block = &plan->block};
+  plan->block.partition = partition;
+  assume_all(&study);
+  do {
+    study.changed = false;
+    for_readers(&study, ask_reader);
+    drop_useless(&study);
+  } while (study.changed);
+  keep_computed(&study);
+  mark_carried(&plan->block);
+  return (Result){gain_of(&plan->block), registers_needed(&study)};
+}
+
+static Partition partition_of(const Block *block, const MirageNodeView *product, int32_t warps, int32_t by_row) {
+  const MirageType *result = type_of(block, product->first_result);
+  Partition p = {.warps = warps, .by_row = by_row, .by_col = warps / by_row, .batch = 1};
+  p.rows = result->shape[result->rank - 2];
+  for (uint32_t i = 0; i + 2 < result->rank; ++i)
+    p.batch *= result->shape[i];
+  p.row_units = (int32_t)((p.rows + 15) / 16);
+  p.rows_each = (int32_t)((p.batch * p.row_units + by_row - 1) / by_row);
+  return p;
+}
+
+static MirageStatus impossible(const Plan *plan, const char *why) {
+  return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED, "layout: split = rows is not possible: %s", why);
+}
+
+MirageStatus mirage__plan_resident(Plan *plan) {
+  Block *block = &plan->block;
+  if (plan->schedule.split != MIRAGE_SPLIT_ROWS)
+    return MIRAGE_OK;
+  uint32_t values = mirage_ugraph_num_values(block->graph);
+  bool *shared = mirage_arena_alloc_array(block->arena, values + 1, sizeof *shared);
+  if (!shared)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+  for (uint32_t id = 1; id <= values; ++id)
+    shared[id] = block->values[id].shared;
+  Partition best = {0};
+  Result found = {0}, tight = {0};
+  int32_t available = registers_available(plan->schedule.warps);
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
+    if (!is_product(view.op))
+      continue;
+    Partition partition = partition_of(block, &view, plan->schedule.warps, plan->schedule.warps);
+    Result result = study_partition(plan, partition);
+    forget(block, shared);
+    if (result.registers < 0)
+      return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+    if (result.registers > available && result.gain > tight.gain)
+      tight = result;
+    else if (result.registers <= available && result.gain > found.gain)
+      found = result, best = partition;
+  }
+  if (found.gain > 0) {
+    plan->resident_registers = study_partition(plan, best).registers;
+    return MIRAGE_OK;
+  }
+  if (tight.gain > 0) {
+    char why[128];
+    snprintf(why, sizeof why, "its tiles take %d registers of a thread, %d warps leave %d", tight.registers,
+             plan->schedule.warps, available);
+    return impossible(plan, why);
+  }
+  return impossible(plan, "no product of f16 or bf16 tiles can keep its result in registers");
+}
