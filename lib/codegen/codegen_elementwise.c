@@ -162,11 +162,32 @@ static void constant(Emit *e, const MirageNodeView *def, const MirageType *type,
     out[i] = value;
 }
 
+// exp(x - y), where y is the same for all of a row, as one multiply-add and an exponential: softmax. False: it is not.
+static bool exp_of_difference(Emit *e, const MirageNodeView *def, const MirageType *type, const LLVMValueRef *index,
+                              uint32_t width, LLVMValueRef *out) {
+  MirageValue operand = mirage__block_resolve(&e->block, def->operands[0]);
+  const BlockValue *v = &e->block.values[operand.index];
+  if (def->op != MIRAGE_OP_EXP || mirage__block_op(&e->block, operand) != MIRAGE_OP_SUB || v->shared || v->resident)
+    return false;
+  MirageNodeView difference = mirage__block_def(&e->block, operand);
+  const MirageType *y = emit_type(e, difference.operands[1]);
+  if (type->rank == 0 || type->shape[type->rank - 1] == 1 || (y->rank && y->shape[y->rank - 1] != 1))
+    return false;
+  LLVMValueRef a[MAX_WIDTH], b[MAX_WIDTH];
+  mirage__element_broadcast(e, difference.operands[0], type, index, width, a);
+  mirage__element_broadcast(e, difference.operands[1], type, index, width, b);
+  for (uint32_t i = 0; i < width; ++i)
+    out[i] = mirage__exp_difference(e, a[i], b[i]);
+  return true;
+}
+
 static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, const LLVMValueRef *index,
                     uint32_t width, LLVMValueRef *out) {
   LLVMValueRef a[MAX_WIDTH], b[MAX_WIDTH];
   switch (mirage_op_info(def->op)->kind) {
   case MIRAGE_KIND_UNARY:
+    if (exp_of_difference(e, def, type, index, width, out))
+      return;
     mirage__element_broadcast(e, def->operands[0], type, index, width, a);
     for (uint32_t i = 0; i < width; ++i)
       out[i] = mirage__unary(e, def->op, a[i]);

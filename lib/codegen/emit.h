@@ -208,6 +208,8 @@ void mirage__forget_elements(Emit *e);
 void mirage__broadcast_index(Emit *e, const MirageType *from, const MirageType *to, const LLVMValueRef *index,
                              LLVMValueRef *out);
 LLVMValueRef mirage__unary(Emit *e, MirageOp op, LLVMValueRef x);
+/// exp(x - y) in one multiply-add and one exponential: for a y that many x share.
+LLVMValueRef mirage__exp_difference(Emit *e, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef mirage__binary(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef mirage__round_to(Emit *e, MirageDType dtype, LLVMValueRef x);
 

@@ -86,6 +86,7 @@ void mirage__plan_warps(Plan *plan) {
   while (warps < most && warps < want)
     warps *= 2;
   plan->schedule.warps = warps;
+  plan->warps_open = true;
 }
 
 // ------------------------------------------------------------------------------------------------------------ places

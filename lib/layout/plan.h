@@ -15,6 +15,7 @@ typedef struct Plan {
   int32_t *stages_of_loop; // buffers of the loads directly inside loop i
   bool *stages_by_hand;
   MirageType *types;          // block.types: placements being decided
+  bool warps_open;            // nobody said how many
   int32_t resident_registers; // of a thread, for resident values
   const void *loc;
 } Plan;

@@ -16,10 +16,12 @@
 // Source:    Dao et al., FlashAttention, arXiv 2205.14135; the layout of mma.m16n8k16 in the PTX manual.
 #include "plan.h"
 
-#include <stdio.h>
 #include <string.h>
 
-enum { OTHER_REGISTERS = 56 }; // for operands, addresses and what the assembler needs
+enum {
+  OTHER_REGISTERS = 56, // for operands, addresses and what the assembler needs
+  LEAST_WARPS = 4,      // of a block whose rows decide how many it has
+};
 
 // -------------------------------------------------------------------------------------------- questions about one tile
 
@@ -93,7 +95,6 @@ bool mirage__block_operand_in_cells(const Block *block, const MirageNodeView *pr
 // ---------------------------------------------------------------------------------------------------- who reads how
 
 typedef struct Study {
-  Plan *plan;
   Block *block;
   bool changed;
 } Study;
@@ -361,7 +362,7 @@ typedef struct Lifetimes {
 static void extend(void *user, MirageValue leaf) {
   Lifetimes *lives = user;
   const Block *block = lives->block;
-  if (!block->values[leaf.index].resident)
+  if (!block->values[leaf.index].resident || block->values[leaf.index].carried) // the carry's cells are its loop's
     return;
   Range *range = &lives->ranges[mirage__block_buffer_of(block, leaf).index];
   int32_t end = 2 * lives->step;
@@ -438,8 +439,10 @@ static int32_t registers_available(int32_t warps) {
 // --------------------------------------------------------------------------------------------------------- partitions
 
 typedef struct Result {
+  Partition partition;
   double gain; // elements that stay out of shared memory, over a run of the block
   int32_t registers;
+  bool copies; // some tile lives in registers and in a buffer
 } Result;
 
 static double gain_of(const Block *block) {
@@ -481,7 +484,7 @@ static void mark_carried(Block *block) {
 
 // Leaves the decision for this partition in the block.
 static Result study_partition(Plan *plan, Partition partition) {
-  Study study = {.plan = plan, .block = &plan->block};
+  Study study = {.block = &plan->block};
   plan->block.partition = partition;
   assume_all(&study);
   do {
@@ -491,12 +494,15 @@ static Result study_partition(Plan *plan, Partition partition) {
   } while (study.changed);
   keep_computed(&study);
   mark_carried(&plan->block);
-  return (Result){gain_of(&plan->block), registers_needed(&study)};
+  Result result = {partition, gain_of(&plan->block), registers_needed(&study), false};
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(plan->graph); ++id)
+    result.copies |= plan->block.values[id].resident && plan->block.values[id].shared;
+  return result;
 }
 
-static Partition partition_of(const Block *block, const MirageNodeView *product, int32_t warps, int32_t by_row) {
+static Partition partition_of(const Block *block, const MirageNodeView *product, int32_t by_row, int32_t by_col) {
   const MirageType *result = type_of(block, product->first_result);
-  Partition p = {.warps = warps, .by_row = by_row, .by_col = warps / by_row, .batch = 1};
+  Partition p = {.warps = by_row * by_col, .by_row = by_row, .by_col = by_col, .batch = 1};
   p.rows = result->shape[result->rank - 2];
   for (uint32_t i = 0; i + 2 < result->rank; ++i)
     p.batch *= result->shape[i];
@@ -505,48 +511,75 @@ static Partition partition_of(const Block *block, const MirageNodeView *product,
   return p;
 }
 
-static MirageStatus impossible(const Plan *plan, const char *why) {
-  return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED, "layout: split = rows is not possible: %s", why);
+typedef struct Search {
+  Plan *plan;
+  const bool *shared; // by value id: buffers by hand
+  bool asked;         // by the schedule: then any way is good
+  Result best, tight; // tight: the best of those that need too many registers
+} Search;
+
+static void consider(Search *search, Partition partition) {
+  Result result = study_partition(search->plan, partition);
+  forget(&search->plan->block, search->shared);
+  Result *place = result.registers > registers_available(partition.warps) ? &search->tight : &search->best;
+  if (result.registers >= 0 && result.gain > place->gain && (search->asked || !result.copies))
+    *place = result;
+}
+
+static void consider_product(Search *search, const MirageNodeView *product) {
+  const Block *block = &search->plan->block;
+  const MirageSchedule *schedule = &search->plan->schedule;
+  const MirageType *a = type_of(block, product->operands[0]), *b = type_of(block, product->operands[1]);
+  MatmulSplit own = mirage__matmul_split(a, b, product->attrs, schedule);
+  if (!search->asked && own.tensor_core && !own.swap && own.by_depth == 1)
+    consider(search, partition_of(block, product, own.by_row, own.by_col));
+  if (!search->asked && schedule->split != MIRAGE_SPLIT_AUTO)
+    return;
+  Partition rows = partition_of(block, product, schedule->warps, 1);
+  int64_t units = rows.batch * rows.row_units;
+  if (search->asked || units >= schedule->warps) {
+    consider(search, rows);
+    return;
+  }
+  int32_t warps = schedule->warps;
+  while (warps > units)
+    warps /= 2;
+  if (search->plan->warps_open && warps >= LEAST_WARPS)
+    consider(search, partition_of(block, product, warps, 1));
+}
+
+static MirageStatus refuse(const Search *search) {
+  const Plan *plan = search->plan;
+  if (search->tight.gain > 0)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
+                            "layout: split = rows is not possible: its tiles take %d registers of a thread, %d warps "
+                            "leave %d",
+                            search->tight.registers, plan->schedule.warps, registers_available(plan->schedule.warps));
+  return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
+                          "layout: split = rows is not possible: no product of f16 or bf16 tiles can keep its result "
+                          "in registers");
 }
 
 MirageStatus mirage__plan_resident(Plan *plan) {
   Block *block = &plan->block;
-  if (plan->schedule.split != MIRAGE_SPLIT_ROWS)
-    return MIRAGE_OK;
   uint32_t values = mirage_ugraph_num_values(block->graph);
   bool *shared = mirage_arena_alloc_array(block->arena, values + 1, sizeof *shared);
   if (!shared)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
   for (uint32_t id = 1; id <= values; ++id)
     shared[id] = block->values[id].shared;
-  Partition best = {0};
-  Result found = {0}, tight = {0};
-  int32_t available = registers_available(plan->schedule.warps);
+  Search search = {.plan = plan, .shared = shared, .asked = plan->schedule.split == MIRAGE_SPLIT_ROWS};
   for (int32_t s = 0; s < block->num_steps; ++s) {
-    if (!block->steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
-    if (!is_product(view.op))
-      continue;
-    Partition partition = partition_of(block, &view, plan->schedule.warps, plan->schedule.warps);
-    Result result = study_partition(plan, partition);
-    forget(block, shared);
-    if (result.registers < 0)
-      return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
-    if (result.registers > available && result.gain > tight.gain)
-      tight = result;
-    else if (result.registers <= available && result.gain > found.gain)
-      found = result, best = partition;
+    MirageNodeView view = {0};
+    if (block->steps[s].node.index)
+      view = mirage_ugraph_node(block->graph, block->steps[s].node);
+    if (is_product(view.op))
+      consider_product(&search, &view);
   }
-  if (found.gain > 0) {
-    plan->resident_registers = study_partition(plan, best).registers;
+  if (search.best.gain > 0) {
+    plan->schedule.warps = search.best.partition.warps;
+    plan->resident_registers = study_partition(plan, search.best.partition).registers;
     return MIRAGE_OK;
   }
-  if (tight.gain > 0) {
-    char why[128];
-    snprintf(why, sizeof why, "its tiles take %d registers of a thread, %d warps leave %d", tight.registers,
-             plan->schedule.warps, available);
-    return impossible(plan, why);
-  }
-  return impossible(plan, "no product of f16 or bf16 tiles can keep its result in registers");
+  return search.asked ? refuse(&search) : MIRAGE_OK;
 }

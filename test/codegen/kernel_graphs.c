@@ -674,6 +674,8 @@ const KernelCase KERNEL_CASES[] = {
     {"gemm epilogue 128x128x128 rows", gemm_epilogue, F16, {128, 128, 128, 2, 1, 2, 4}, 0, 0, false},
     {"gemm epilogue 50x96x40 rows ragged bf16", gemm_epilogue, BF16, {50, 96, 40, 1, 1, 3, 3}, 0, 0, false},
     {"gemm epilogue 30x50x33 rows odd", gemm_epilogue, F16, {30, 50, 33, 1, 1, 2, 2}, 0, 0, false},
+    {"gemm epilogue 128x128x128", gemm_epilogue, F16, {128, 128, 128, 1, 1, 2, 0}, 0, 0, false},
+    {"gemm epilogue 70x64x52 ragged bf16", gemm_epilogue, BF16, {70, 64, 52, 1, 1, 2, 0}, 0, 0, false},
     {"mixed readers 2x24x32", mixed_readers, F16, {2, 24, 32, 4}, 0, 0, false},
     {"mixed readers 3x37x20 bf16", mixed_readers, BF16, {3, 37, 20, 5}, 0, 0, false},
     {"exchanging carries 64x32x48 rows", exchanging_carries, F16, {64, 32, 48, 3, 4}, 0, 2e-3, false},

@@ -157,6 +157,31 @@ static void test_refused(void **state) {
   refuse(wide, "its tiles take 290 registers of a thread, 4 warps leave 199");
 }
 
+// Nobody asks: rows where no warp is idle, and never a second copy.
+static void test_by_itself(void **state) {
+  Fixture f;
+  Case c = USUAL;
+  c.split = MIRAGE_SPLIT_AUTO;
+  c.warps = 0;
+  attention(&f, c);
+  assert_int_equal(plan(&f), MIRAGE_OK);
+  assert_true(resident(&f, f.scores) && resident(&f, f.weights));
+  assert_int_equal(f.schedule.warps, 4); // 64 rows
+  end(&f);
+  c.columns = true;
+  attention(&f, c);
+  assert_int_equal(plan(&f), MIRAGE_OK);
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); ++id)
+    assert_false(f.block.values[id].resident && f.block.values[id].shared);
+  end(&f);
+  c.columns = false;
+  c.warps = 8; // half of them would have no rows
+  attention(&f, c);
+  assert_int_equal(plan(&f), MIRAGE_OK);
+  assert_false(resident(&f, f.scores));
+  end(&f);
+}
+
 static void test_without_the_request(void **state) {
   Fixture f;
   Case c = USUAL;
@@ -175,6 +200,7 @@ int main(void) {
       cmocka_unit_test(test_another_order_gets_a_copy),
       cmocka_unit_test(test_planning_twice_changes_nothing),
       cmocka_unit_test(test_refused),
+      cmocka_unit_test(test_by_itself),
       cmocka_unit_test(test_without_the_request),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
