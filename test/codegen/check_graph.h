@@ -26,9 +26,9 @@ typedef struct CheckReport {
 ///
 /// Allowed: four times the error that evaluation in the graph's own types makes (lib/eval, mirage_domain_real; the
 /// worst
-///          of three, with inputs moved by a rounding), plus two roundings of the output's type; for single elements
-///          eight times, so that one wrong element in a large result shows. Outputs that overflow in the graph's own
-///          types are compared where they are finite.
+///          of three, with inputs moved by a rounding), plus two roundings of the output's type (sixteen of f32); for
+///          single elements eight times, so that one wrong element in a large result shows. Outputs that overflow in
+///          the graph's own types are compared where they are finite.
 /// Inputs:  weights (operands after the first with two dimensions or more) are scaled so that sums stay near 1.
 void check_graph(const MirageUGraph *graph, const MirageTarget *target, uint64_t seed, double max_work,
                  CheckReport *out_report);

@@ -53,6 +53,7 @@ typedef struct Kernels {
   Axis axes[NUM_AXES];
   bool batch, in_loop;
   Meet meet;
+  bool clustered; // neighbouring blocks form a cluster
   int meet_axis;    // grid axis along which blocks share DEPTH, -1 = none
   MirageValue feed; // result of the kernel before, {0} = none or taken
 } Kernels;
@@ -649,22 +650,57 @@ static void draw_meeting(Kernels *k, uint32_t skeleton) {
   }
 }
 
+// Warps that copy and warps that compute.
+static void draw_roles(Kernels *k, MirageSchedule *schedule) {
+  static const int32_t producers[] = {4, 1}, consumers[] = {4, 8};
+  int32_t copy = producers[choose(k->choices, 2)], compute = consumers[choose(k->choices, 2)];
+  bool registers = copy == 4 && once_in(k->choices, 2);
+  schedule->warps = copy + compute;
+  schedule->num_roles = 2;
+  schedule->roles[0] = (MirageRole){MIRAGE_ROLE_PRODUCER, copy, registers ? 40 : 0};
+  schedule->roles[1] = (MirageRole){MIRAGE_ROLE_CONSUMER, compute, registers ? 232 : 0};
+}
+
+static void draw_loads(Kernels *k, MirageSchedule *schedule) {
+  static const MirageLanding landings[] = {MIRAGE_LANDING_AUTO, MIRAGE_LANDING_ASYNC, MIRAGE_LANDING_REGISTER,
+                                           MIRAGE_LANDING_TENSOR, MIRAGE_LANDING_BULK};
+  int32_t stages = (int32_t)choose(k->choices, 5);
+  uint32_t same = choose(k->choices, 6); // most often all loads land alike
+  schedule->num_loads = k->now->num_operands;
+  for (uint32_t i = 0; i < MOST_OPERANDS; ++i) {
+    MirageLanding landing = landings[same < 5 ? same : choose(k->choices, 5)];
+    bool copied = landing != MIRAGE_LANDING_AUTO && landing != MIRAGE_LANDING_REGISTER;
+    schedule->loads[i] = (MirageLoadSchedule){.landing = landing, .stages = copied ? stages : 0};
+    schedule->loads[i].multicast = once_in(k->choices, 4) && k->clustered;
+  }
+}
+
 static bool draw_schedule(Kernels *k, MirageSchedule *schedule) {
   static const int32_t warps[] = {0, 4, 1, 2, 8, 16};
   *schedule = (MirageSchedule){.warps = warps[choose(k->choices, 6)]};
-  if (!once_in(k->choices, 3))
+  if (!once_in(k->choices, 2))
     return schedule->warps != 0;
   k->by_hand = true;
   schedule->split = (MirageWarpSplit)choose(k->choices, 4);
-  schedule->swap = once_in(k->choices, 4);
-  schedule->num_loads = k->now->num_operands < MIRAGE_MAX_LOADS ? k->now->num_operands : 0;
-  int32_t stages = (int32_t)choose(k->choices, 5);
-  for (uint32_t i = 0; i < MOST_OPERANDS; ++i) {
-    static const MirageLanding landings[] = {MIRAGE_LANDING_AUTO, MIRAGE_LANDING_ASYNC, MIRAGE_LANDING_REGISTER};
-    schedule->loads[i].landing = landings[choose(k->choices, 3)];
-    schedule->loads[i].stages = schedule->loads[i].landing == MIRAGE_LANDING_ASYNC ? stages : 0;
-  }
+  schedule->swap = once_in(k->choices, 8);
+  schedule->tile_order = (MirageTileOrder)(once_in(k->choices, 3) ? choose(k->choices, 4) : 0);
+  if (once_in(k->choices, 3))
+    draw_roles(k, schedule);
+  draw_loads(k, schedule);
   return true;
+}
+
+// Pairs of neighbouring blocks, which load some tiles alike: for copies that serve them both.
+static void draw_cluster(Kernels *k, MirageCustomAttrs *attrs) {
+  k->clustered = k->meet == MEET_CLUSTER;
+  if (k->clustered)
+    attrs->cluster[k->meet_axis] = BLOCKS_THAT_MEET;
+  bool wanted = once_in(k->choices, 4) && k->meet == MEET_NOT;
+  for (int a = 0; a < 3 && wanted && !k->clustered; ++a)
+    if (attrs->grid[a] % 2 == 0) {
+      attrs->cluster[a] = 2;
+      k->clustered = true;
+    }
 }
 
 static void open_kernel(Kernels *k) {
@@ -676,8 +712,7 @@ static void open_kernel(Kernels *k) {
       attrs.grid[k->axes[a].grid] = k->axes[a].parts;
   if (k->meet_axis >= 0)
     attrs.grid[k->meet_axis] = BLOCKS_THAT_MEET;
-  if (k->meet == MEET_CLUSTER)
-    attrs.cluster[k->meet_axis] = BLOCKS_THAT_MEET;
+  draw_cluster(k, &attrs);
   if (draw_schedule(k, &schedule))
     attrs.schedule = &schedule;
   for (uint32_t i = 0; i < k->now->num_operands; ++i)
