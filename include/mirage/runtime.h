@@ -71,6 +71,7 @@ typedef struct MirageLaunchConfig {
   int64_t grid[3], cluster[3];
   int32_t threads, shared_bytes;
   bool dependent_launch;
+  bool blocks_meet;  // they wait for each other, so that all must be on the device at once: refused where they cannot
   uint32_t num_maps; // parameters after the pointers, encoded for the addresses that these have
   const MirageTensorMap *maps;
 } MirageLaunchConfig;
@@ -107,6 +108,9 @@ void mirage_program_forget(MirageProgram *program, void *stream);
 
 /// Enqueues all kernels of one call on `stream`, in a workspace of that stream's own.
 ///
+/// Meeting:  kernels whose blocks wait for each other rely on a kernel's blocks all being started before those of the next
+///           one on the device, as GPUs do for streams of equal priority; so do not launch them on streams of unequal
+///           ones at a time.
 /// Pointers: inputs and outputs are device addresses, aligned to 16, in the graph's order. Only they may differ from one
 ///           launch to the next in a way that costs time (a new tensor map where the kernel has some).
 /// Capture:  may be called while the stream is being captured in a CUDA graph, once prepared: it allocates nothing, waits

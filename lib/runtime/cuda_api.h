@@ -120,6 +120,10 @@ enum {
   F(module_function, cuModuleGetFunction, (CuFunction * function, CuModule module, const char *name))                  \
   F(function_get, cuFuncGetAttribute, (int *value, int attribute, CuFunction function))                                \
   F(function_set, cuFuncSetAttribute, (CuFunction function, int attribute, int value))                                 \
+  F(occupancy, cuOccupancyMaxActiveBlocksPerMultiprocessor,                                                            \
+    (int *blocks, CuFunction function, int threads, size_t shared_bytes))                                              \
+  F(cluster_occupancy, cuOccupancyMaxActiveClusters,                                                                   \
+    (int *clusters, CuFunction function, const CuLaunchConfig *config))                                                \
   F(launch, cuLaunchKernelEx, (const CuLaunchConfig *config, CuFunction function, void **parameters, void **extra))    \
   F(capture_begin, cuStreamBeginCapture_v2, (CuStream stream, int mode))                                               \
   F(capture_end, cuStreamEndCapture, (CuStream stream, CuGraph * graph))                                               \

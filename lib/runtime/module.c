@@ -296,6 +296,32 @@ static MirageStatus raise_limits(MirageDevice *device, Kernel *kernel, const Mir
   return MIRAGE_OK;
 }
 
+// Blocks that wait for each other hang where they are not all on the device at once: a smaller one than the kernel was
+// compiled for, or one that shares its multiprocessors.
+static MirageStatus check_residence(const MirageDevice *device, const MirageLaunchReady *ready, const char *kernel,
+                                    int64_t cluster_blocks, const MirageDiag *diag) {
+  int count = 0;
+  int64_t blocks = (int64_t)ready->grid[0] * ready->grid[1] * ready->grid[2], room;
+  CuLaunchConfig launch = mirage__launch_config(ready, device->stream);
+  if (cluster_blocks > 1) {
+    MIRAGE_TRY(mirage__cuda_check(diag, device->cuda.cluster_occupancy(&count, ready->function, &launch),
+                                  "launch: %s: cannot ask how many clusters fit on the device", kernel));
+    room = count * cluster_blocks;
+  } else {
+    MIRAGE_TRY(mirage__cuda_check(
+        diag, device->cuda.occupancy(&count, ready->function, (int)ready->threads, ready->shared_bytes),
+        "launch: %s: cannot ask how many blocks fit on the device", kernel));
+    room = (int64_t)count * device->info.num_sms;
+  }
+  if (blocks <= room)
+    return MIRAGE_OK;
+  return mirage_diag_fail(
+      diag, NULL, MIRAGE_LIMIT,
+      "launch: %s: its %lld blocks wait for each other, and %s holds %lld at a time: compile for this "
+      "device",
+      kernel, (long long)blocks, device->info.name, (long long)room);
+}
+
 static MirageLaunchReady describe_launch(const Kernel *kernel, const MirageLaunchConfig *config,
                                          int64_t cluster_blocks) {
   MirageLaunchReady ready = {.function = kernel->function,
@@ -334,6 +360,8 @@ MirageStatus mirage__launch_prepare(MirageModule *module, const MirageLaunchConf
   if (status == MIRAGE_OK)
     *out_ready = describe_launch(kernel, config, cluster_blocks);
   pthread_mutex_unlock(&module->lock);
+  if (status == MIRAGE_OK && config->blocks_meet)
+    status = check_residence(module->device, out_ready, config->kernel, cluster_blocks, diag);
   return status;
 }
 

@@ -136,6 +136,7 @@ static MirageStatus prepare_kernel(Builder *builder, uint32_t index, const Mirag
       .kernel = attrs->launch->kernel,
       .threads = attrs->launch->threads,
       .shared_bytes = attrs->launch->shared_bytes,
+      .blocks_meet = attrs->launch->workspace_bytes > 0, // what a workspace is for
       .num_maps = attrs->launch->num_maps,
       .maps = attrs->launch->maps,
       .dependent_launch = index > 0 && attrs->schedule && attrs->schedule->dependent_launch,

@@ -59,7 +59,12 @@ struct CuContextOpaque {
 };
 
 #define HEALTHY                                                                                                        \
-  {.num_devices = 1, .total_bytes = (size_t)1 << 30, .compute_major = 9, .max_threads = 1024, .kernel_us = 10}
+  {.num_devices = 1,                                                                                                   \
+   .total_bytes = (size_t)1 << 30,                                                                                     \
+   .compute_major = 9,                                                                                                 \
+   .blocks_per_sm = 1,                                                                                                 \
+   .max_threads = 1024,                                                                                                \
+   .kernel_us = 10}
 static FakeCuda state = HEALTHY; // as loaded, so that a tool can use it too (test/run/fake-gpu.mlir)
 static struct CuContextOpaque primary, other;
 static CuGraph capturing;
@@ -477,6 +482,25 @@ CuResult cuFuncSetAttribute(CuFunction function, int attribute, int value) {
     state.dynamic_shared_limit = value;
   else if (attribute == CU_FUNCTION_NON_PORTABLE_CLUSTER)
     state.non_portable_cluster = value;
+  return CU_SUCCESS;
+}
+
+CuResult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CuFunction function, int threads,
+                                                     size_t shared_bytes) {
+  ENTER_CONTEXT();
+  *count = state.blocks_per_sm;
+  return CU_SUCCESS;
+}
+
+// 132 multiprocessors in groups of 18 and less, as a cluster has to lie in one of them: some stay unused.
+CuResult cuOccupancyMaxActiveClusters(int *clusters, CuFunction function, const CuLaunchConfig *config) {
+  ENTER_CONTEXT();
+  for (unsigned i = 0; i < config->num_attributes; ++i) {
+    const CuLaunchAttribute *attribute = &config->attributes[i];
+    if (attribute->id == CU_LAUNCH_CLUSTER_DIMENSION)
+      *clusters = (int)(128 / (attribute->value.cluster.x * attribute->value.cluster.y * attribute->value.cluster.z)) *
+                  state.blocks_per_sm;
+  }
   return CU_SUCCESS;
 }
 

@@ -37,6 +37,7 @@ typedef struct FakeCuda {
   unsigned hang_after;                   // that many launches of anything
   const char *compiler_log;              // what the compiler writes when cuModuleLoadDataEx is made to fail
   int compute_major, max_threads;        // of the device; of every kernel
+  int blocks_per_sm;                     // that fit
   float kernel_us;                       // what a launch adds to the clock that events read
   void (*run)(const FakeLaunch *launch); // what kernels do; device addresses are host addresses
 

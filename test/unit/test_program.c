@@ -526,7 +526,7 @@ static void test_current_context(void **unused) {
   MirageModule *module = load_module(device, "k 1\n");
   assert_int_equal(pop(&popped), CU_SUCCESS);
   // It works in that context, whatever is current for the caller (the fake driver refuses another context's kernels).
-  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, 0, NULL};
+  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, 0, NULL};
   uint64_t pointer = 0x100;
   assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, NULL), MIRAGE_OK);
   mirage_module_unload(module);
