@@ -4,10 +4,14 @@
 // that departs from IEEE is bottom - x = bottom for every x, bottom included (IEEE has -inf - -inf = NaN): the factor
 // exp(m_old - m_new) of an online softmax is then 0 while nothing has been seen, which is what rescaling needs. The
 // finite-field domain has the same rule, and generated code has to keep it.
+#define _POSIX_C_SOURCE 200809L // sysconf
 #include "domain_internal.h"
 
 #include <math.h>
+#include <pthread.h>
+#include <stdatomic.h>
 #include <string.h>
+#include <unistd.h>
 
 static double sigmoid(double x) { return 1.0 / (1.0 + exp(-x)); }
 static double gelu(double x) { return 0.5 * x * (1.0 + erf(x * 0.70710678118654752440)); }
@@ -110,6 +114,7 @@ static MirageStatus f64_binary(const MirageDomain *self, MirageOp op, const Mira
 }
 
 enum { ROWS = 4, COLUMNS = 256 }; // of the accumulator that stays in the first-level cache
+enum { MOST_THREADS = 32 };
 
 // acc[rows][columns] = a[rows, k] @ b[k, columns]; two k at a time halve the traffic of the accumulator.
 static void matmul_panel(size_t rows, size_t columns, size_t n, size_t k, const double *a, const double *b,
@@ -130,18 +135,55 @@ static void matmul_panel(size_t rows, size_t columns, size_t n, size_t k, const 
         acc[r][j] += a[r * k + p] * b[p * n + j];
 }
 
+// A product whose tiles of ROWS x COLUMNS threads take one after the other. Each is computed by one thread, always in
+// the same order, so that the result does not depend on their number.
+typedef struct Product {
+  size_t m, n, k, tiles;
+  const double *left, *right, *plus; // plus: or NULL
+  double *y;
+  atomic_size_t next;
+} Product;
+
+static void multiply_tile(const Product *p, size_t tile) {
+  double acc[ROWS][COLUMNS];
+  size_t down = (p->m + ROWS - 1) / ROWS, i = tile % down * ROWS, j = tile / down * COLUMNS;
+  size_t rows = p->m - i < ROWS ? p->m - i : ROWS, columns = p->n - j < COLUMNS ? p->n - j : COLUMNS;
+  matmul_panel(rows, columns, p->n, p->k, p->left + i * p->k, p->right + j, acc);
+  for (size_t r = 0; r < rows; r++)
+    for (size_t s = 0; s < columns; s++) {
+      size_t at = (i + r) * p->n + j + s;
+      p->y[at] = acc[r][s] + (p->plus ? p->plus[at] : 0.0);
+    }
+}
+
+static void *multiply_tiles(void *user) {
+  Product *product = user;
+  for (size_t tile; (tile = atomic_fetch_add_explicit(&product->next, 1, memory_order_relaxed)) < product->tiles;)
+    multiply_tile(product, tile);
+  return NULL;
+}
+
+// Threads are worth their start from a few milliseconds of work on.
+static size_t count_threads(const Product *product) {
+  if ((double)product->m * (double)product->n * (double)product->k < 1e8)
+    return 1;
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
+  size_t count = cores > 1 ? (size_t)cores : 1;
+  count = count < MOST_THREADS ? count : MOST_THREADS;
+  return count < product->tiles ? count : product->tiles;
+}
+
 static MirageStatus f64_matmul(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
                                const void *a, const void *b, const void *c, void *out) {
-  const double *left = a, *right = b, *plus = c;
-  double *y = out, acc[ROWS][COLUMNS];
-  for (size_t j = 0; j < n; j += COLUMNS)
-    for (size_t i = 0; i < m; i += ROWS) {
-      size_t rows = m - i < ROWS ? m - i : ROWS, columns = n - j < COLUMNS ? n - j : COLUMNS;
-      matmul_panel(rows, columns, n, k, left + i * k, right + j, acc);
-      for (size_t r = 0; r < rows; r++)
-        for (size_t s = 0; s < columns; s++)
-          y[(i + r) * n + j + s] = acc[r][s] + (plus ? plus[(i + r) * n + j + s] : 0.0);
-    }
+  Product product = {.m = m, .n = n, .k = k, .left = a, .right = b, .plus = c, .y = out};
+  product.tiles = (m + ROWS - 1) / ROWS * ((n + COLUMNS - 1) / COLUMNS);
+  pthread_t threads[MOST_THREADS];
+  size_t count = count_threads(&product), started = 0;
+  while (started + 1 < count && pthread_create(&threads[started], NULL, multiply_tiles, &product) == 0)
+    started++;
+  multiply_tiles(&product);
+  for (size_t i = 0; i < started; i++)
+    pthread_join(threads[i], NULL);
   return MIRAGE_OK;
 }
 

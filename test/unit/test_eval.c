@@ -128,6 +128,30 @@ static void matrix_products(void **state) {
   EXPECT2(MIRAGE_OP_MATMUL, T3(2, 1, 2), T3(2, 2, 1), &none, LIST(1, 2, 3, 4), LIST(10, 1, 1, 10), LIST(12, 43));
 }
 
+// Large enough for several threads, with tiles that are cut off at both ends. Values are small integers, so that every
+// order of additions gives the same sum.
+static void large_matrix_product(void **state) {
+  enum { M = 602, K = 301, N = 701 };
+  double *a = malloc(sizeof(double) * M * K), *b = malloc(sizeof(double) * K * N), *y = malloc(sizeof(double) * M * N);
+  MirageType right = T2(K, N);
+  assert_true(a && b && y);
+  for (int i = 0; i < M * K; i++)
+    a[i] = i * 7 % 23 - 11;
+  for (int i = 0; i < K * N; i++)
+    b[i] = i * 5 % 19 - 9;
+  assert_int_equal(
+      run(mirage_domain_f64(), single(MIRAGE_OP_MATMUL, T2(M, K), &right, NULL), (const double *const[]){a, b}, y),
+      MIRAGE_OK);
+  for (int at = 0; at < M * N; at += at % N == N - 1 ? 1 : 13) {
+    double sum = 0;
+    for (int k = 0; k < K; k++)
+      sum += a[at / N * K + k] * b[k * N + at % N];
+    if (y[at] != sum)
+      fail_msg("element %d: expected %g, got %g", at, sum, y[at]);
+  }
+  free(a), free(b), free(y);
+}
+
 static void reductions(void **state) {
   MirageAttrs rows = {.reduce = {0, 1}}, columns = {.reduce = {1, 1}}, half = {.reduce = {1, 2}};
   EXPECT1(MIRAGE_OP_REDUCE_SUM, T2(2, 4), &rows, LIST(1, 2, 3, 4, 5, 6, 7, 8), LIST(6, 8, 10, 12));
@@ -531,6 +555,7 @@ int main(void) {
       cmocka_unit_test(derived_operators_are_their_expansions),
       cmocka_unit_test(binary_operators_broadcast_from_the_right),
       cmocka_unit_test(matrix_products),
+      cmocka_unit_test(large_matrix_product),
       cmocka_unit_test(reductions),
       cmocka_unit_test(data_movement),
       cmocka_unit_test(large_transpositions_agree_with_their_definition),
