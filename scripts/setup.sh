@@ -7,6 +7,7 @@ packages=(
   build-essential cmake ninja-build pkg-config python3 # build
   clang-22 lld-22 libclang-rt-22-dev clang-format-22   # the C++ of MLIR's plugin ABI has to come from clang
   llvm-22-dev llvm-22-tools libmlir-22-dev mlir-22-tools # LLVM and MLIR 22.1, lit, FileCheck
+  libz3-dev                                            # layouts of shared memory
   libcmocka-dev                                        # C unit tests
   libpopt-dev libjansson-dev libxxhash-dev             # command lines, JSON, hashing
 )

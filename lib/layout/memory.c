@@ -1,52 +1,69 @@
-// memory.c - strides, copies and offsets of the buffers in shared memory.
+// memory.c - the buffers in shared memory: what layouts each may take, how many copies there are, when it lives.
 //
-// Strides: rows start on 16-byte boundaries and are an odd number of 16-byte units long, so that the eight rows of an
-//          ldmatrix (and a column of a tile) fall into different banks. Tiles with rows under 16 bytes stay dense.
-//          Where nothing fits, rows of 128 bytes stay dense as well and are swizzled.
+// Layouts: rows padded to an odd number of 16-byte units, so that the eight rows of an ldmatrix (and a column of a
+//          tile) fall into different banks; dense rows; dense rows with their 16-byte chunks swizzled by the row, where
+//          these are whole powers of two. What each costs is counted (traffic.c); which one it is, solve.c decides.
 // Copies:  a load inside a loop has one buffer per pipeline stage; a product or reduction that several workers share
 //          has one per partial result (split.c); a carry whose old value another carry takes has one for that.
-// Offsets: a buffer is live from the step that writes it to the last step that reads it, directly or through inline
-// values,
-//          widened to whole loops where an iteration could meet the next. Largest first, each at the lowest offset that
-//          is free while it lives.
-// Stages:  enough to keep 64 KiB in flight on a multiprocessor (between 3 and 8), as long as that leaves room for two
-// blocks
-//          where there are enough blocks; else as many as fit at all.
-#include "plan.h"
+// Life:    from the step that writes a buffer to the last step that reads it, directly or through inline values,
+//          widened to whole loops where an iteration could meet the next.
+#include "banks.h"
 
-#include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_STAGES = 3, MOST_STAGES = 8, BYTES_IN_FLIGHT = 64 * 1024 };
+enum { MOST_SWIZZLE = 3, QUARTERS = 4 }; // costs are in quarters of a cycle, one for an address that is swizzled
 
 static BlockValue *value_of(Plan *plan, MirageValue value) { return &plan->block.values[value.index]; }
 
 // ----------------------------------------------------------------------------------------------------------- strides
 
-static void default_strides(MirageType *type) {
-  int64_t unit = 16 / mirage_dtype_bytes(type->dtype), stride = 1;
+// Strides of rows that are `row` elements apart; all other dimensions dense.
+static void set_strides(MirageType *type, int64_t row) {
+  int64_t stride = 1;
   for (uint32_t i = type->rank; i-- > 0;) {
     type->layout.strides[i] = stride;
-    stride *= type->shape[i];
-    bool rows = i + 1 == type->rank && type->rank > 1 && stride >= unit;
-    if (rows) {
-      stride = (stride + unit - 1) / unit * unit;
-      if (stride / unit % 2 == 0)
-        stride += unit;
-    }
+    stride *= i + 1 == type->rank && type->rank > 1 ? row : type->shape[i];
   }
 }
 
-// The matrix instruction needs 16-byte rows whatever the extent.
-static void fragment_strides(MirageType *type) {
-  int64_t unit = 16 / mirage_dtype_bytes(type->dtype);
-  int64_t row = (type->shape[type->rank - 1] + unit - 1) / unit;
-  row = (row | 1) * unit;
-  type->layout.strides[type->rank - 1] = 1;
-  int64_t stride = row;
-  for (uint32_t i = type->rank - 1; i-- > 0;) {
-    type->layout.strides[i] = stride;
-    stride *= type->shape[i];
+static bool is_known(const Item *item, const MirageLayout *layout, uint32_t rank) {
+  for (uint32_t v = 0; v < item->num_variants; ++v)
+    if (item->variants[v].swizzle == layout->swizzle &&
+        !memcmp(item->variants[v].strides, layout->strides, rank * sizeof *layout->strides))
+      return true;
+  return false;
+}
+
+// The layouts a tile may take, padded rows first. Those without more conflicts than these are good anywhere; the others
+// are for want of room.
+static void add_variants(Plan *plan, Item *item, const MirageType *tile, bool fragments) {
+  MirageType type = *tile;
+  int64_t bytes = mirage_dtype_bytes(type.dtype), unit = 16 / bytes, last = type.rank ? type.shape[type.rank - 1] : 1;
+  int64_t whole = (last + unit - 1) / unit * unit; // of 16-byte pieces
+  bool pieces = fragments || last >= unit;
+  Traffic best = {0};
+  item->num_variants = item->num_good = 0;
+  for (int32_t swizzle = -1; swizzle <= MOST_SWIZZLE; ++swizzle) { // -1: padded
+    if (swizzle > 0 && (type.rank < 2 || last * bytes % ((int64_t)16 << swizzle)))
+      break;
+    type.layout = (MirageLayout){.offset = -1, .swizzle = (uint8_t)(swizzle > 0 ? swizzle : 0)};
+    set_strides(&type, swizzle < 0 && pieces ? (whole / unit | 1) * unit : fragments ? whole : last);
+    if (is_known(item, &type.layout, type.rank))
+      continue;
+    Traffic traffic = mirage__traffic(plan, item->value, &type);
+    if (swizzle < 0)
+      best = traffic;
+    uint32_t at = item->num_variants++; // good ones first
+    bool good = traffic.conflicts <= best.conflicts;
+    if (good) {
+      for (; at > item->num_good; --at) {
+        item->variants[at] = item->variants[at - 1];
+        item->costs[at] = item->costs[at - 1];
+      }
+      ++item->num_good;
+    }
+    item->variants[at] = type.layout;
+    item->costs[at] = (int64_t)(QUARTERS * traffic.conflicts + traffic.swizzles);
   }
 }
 
@@ -173,20 +190,6 @@ static void live_ranges(Plan *plan) {
 
 // ----------------------------------------------------------------------------------------------------------- buffers
 
-typedef struct Item {
-  MirageValue value;
-  int64_t bytes;        // of one copy
-  int32_t copies, loop; // loop: the pipeline that the copies belong to, -1 = none
-  int32_t begin, end;
-  int64_t offset;
-  bool fixed;
-} Item;
-
-typedef struct Items {
-  Item *items;
-  uint32_t count;
-} Items;
-
 // Buffers that ldmatrix reads: operands of a product on the matrix instruction that are not computed in place.
 static bool is_fragment_operand(const Plan *plan, MirageValue value) {
   const Block *block = &plan->block;
@@ -224,7 +227,7 @@ static int32_t partials_of(const Plan *plan, MirageNodeView def) {
   }
 }
 
-static int32_t copies_of(const Plan *plan, MirageValue value, int32_t *out_loop) {
+int32_t mirage__copies_of(const Plan *plan, MirageValue value, int32_t *out_loop) {
   const Block *block = &plan->block;
   const BlockValue *v = &block->values[value.index];
   MirageNodeView def = mirage_ugraph_node(plan->graph, v->def);
@@ -258,148 +261,25 @@ static MirageStatus collect(Plan *plan, Items *items) {
     if (!v->inside || !v->shared || v->alias.index != id || mirage__block_buffer_of(block, value).index != id)
       continue;
     MirageType *type = &plan->types[id];
-    bool fragments = is_fragment_operand(plan, value),
-         by_hand = type->space == MIRAGE_SPACE_SHARED && type->layout.planned;
-    if (by_hand)
-      MIRAGE_TRY(check_hand_layout(plan, type, fragments));
-    else {
-      type->layout = (MirageLayout){.offset = -1};
-      if (fragments)
-        fragment_strides(type);
-      else
-        default_strides(type);
-    }
     Item *item = &items->items[items->count++];
-    *item = (Item){.value = value,
-                   .bytes = mirage__buffer_bytes(type),
-                   .begin = v->begin,
-                   .end = v->end,
-                   .fixed = by_hand && type->layout.offset >= 0,
-                   .offset = type->layout.offset};
+    *item = (Item){.value = value, .begin = v->begin, .end = v->end, .offset = -1, .num_variants = 1, .num_good = 1};
+    bool fragments = is_fragment_operand(plan, value);
+    if (type->space == MIRAGE_SPACE_SHARED && type->layout.planned) {
+      MIRAGE_TRY(check_hand_layout(plan, type, fragments));
+      item->variants[0] = type->layout;
+      item->offset = type->layout.offset;
+    } else {
+      add_variants(plan, item, type, fragments);
+    }
   }
   return MIRAGE_OK;
-}
-
-static int by_size(const void *a, const void *b) {
-  const Item *x = a, *y = b;
-  if (x->fixed != y->fixed)
-    return x->fixed ? -1 : 1;
-  int64_t bx = x->bytes * x->copies, by = y->bytes * y->copies;
-  if (bx != by)
-    return bx > by ? -1 : 1;
-  return x->value.index < y->value.index ? -1 : 1;
-}
-
-static bool overlap(const Item *a, int64_t a_offset, const Item *b) {
-  return a->begin <= b->end && b->begin <= a->end && a_offset < b->offset + b->bytes * b->copies &&
-         b->offset < a_offset + a->bytes * a->copies;
-}
-
-// The lowest offset at which `item` meets none of `placed[0 .. count)`.
-static int64_t first_fit(const Item *item, const Item *placed, uint32_t count) {
-  int64_t offset = 0;
-  for (bool moved = true; moved;) {
-    moved = false;
-    for (uint32_t i = 0; i < count; ++i)
-      if (overlap(item, offset, &placed[i])) {
-        offset = placed[i].offset + placed[i].bytes * placed[i].copies;
-        moved = true;
-      }
-  }
-  return offset;
-}
-
-// Offsets for the stages in force; returns the bytes used, or -1 when hand-placed tiles overlap.
-static int64_t place(Plan *plan, Items *items) {
-  for (uint32_t i = 0; i < items->count; ++i)
-    items->items[i].copies = copies_of(plan, items->items[i].value, &items->items[i].loop);
-  qsort(items->items, items->count, sizeof(Item), by_size);
-  int64_t total = 0;
-  for (uint32_t i = 0; i < items->count; ++i) {
-    Item *item = &items->items[i];
-    if (!item->fixed)
-      item->offset = first_fit(item, items->items, i);
-    for (uint32_t j = 0; item->fixed && j < i; ++j)
-      if (overlap(item, item->offset, &items->items[j]))
-        return -1;
-    int64_t end = item->offset + item->bytes * item->copies;
-    total = end > total ? end : total;
-  }
-  return total;
-}
-
-static void set_stages(Plan *plan, int32_t stages) {
-  for (int32_t l = 0; l < plan->block.num_loops; ++l) {
-    int64_t range = plan->block.loops[l].range;
-    if (!plan->stages_by_hand[l])
-      plan->stages_of_loop[l] = (int32_t)(stages < range ? stages : range);
-  }
-}
-
-// Stages that keep enough bytes in flight in the loop that loads least at a time.
-static int32_t wanted_stages(const Plan *plan, const Items *items, int64_t in_flight) {
-  int32_t want = LEAST_STAGES;
-  for (int32_t l = 0; l < plan->block.num_loops; ++l) {
-    int64_t bytes = 0;
-    for (uint32_t i = 0; i < items->count; ++i)
-      bytes += items->items[i].loop == l ? items->items[i].bytes : 0;
-    while (bytes > 0 && want < MOST_STAGES && (want - 1) * bytes < in_flight)
-      ++want;
-  }
-  return want;
-}
-
-// The last resort: rows of a multiple of 128 bytes give up their padding, up to an eighth of a tile, and keep clear of
-// bank conflicts by moving their chunks (swizzle) instead.
-static void drop_padding(Plan *plan, Items *items) {
-  enum { SWIZZLE = 3, CHUNK = 16 << SWIZZLE };
-  for (uint32_t i = 0; i < items->count; ++i) {
-    MirageType *type = &plan->types[items->items[i].value.index];
-    bool by_hand = type->space == MIRAGE_SPACE_SHARED && type->layout.planned;
-    if (by_hand || type->rank < 2 || type->shape[type->rank - 1] * mirage_dtype_bytes(type->dtype) % CHUNK)
-      continue;
-    int64_t stride = 1;
-    for (uint32_t d = type->rank; d-- > 0; stride *= type->shape[d])
-      type->layout.strides[d] = stride;
-    type->layout.swizzle = SWIZZLE;
-    items->items[i].bytes = mirage__buffer_bytes(type);
-  }
-}
-
-static MirageStatus fit(Plan *plan, Items *items, int64_t *out_bytes) {
-  int64_t half = plan->target->shared_bytes_per_sm / 2 - 1024, whole = plan->target->shared_bytes_per_block;
-  const MirageCustomAttrs *attrs = &mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom;
-  bool alone = (double)attrs->grid[0] * (double)attrs->grid[1] * (double)attrs->grid[2] <= plan->target->num_sms;
-  set_stages(plan, 1);
-  int64_t bytes = place(plan, items);
-  int32_t want = wanted_stages(plan, items, alone ? BYTES_IN_FLIGHT : BYTES_IN_FLIGHT / 2);
-  for (int32_t attempt = 0; attempt < 3; ++attempt) {
-    int64_t room = attempt || alone ? whole : half;
-    if (attempt == 2)
-      drop_padding(plan, items);
-    for (int32_t stages = want; stages >= (attempt ? 1 : LEAST_STAGES); --stages) {
-      set_stages(plan, stages);
-      bytes = place(plan, items);
-      if (bytes < 0)
-        return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
-                                "layout: two tiles placed by hand overlap in shared memory while both are live");
-      if (bytes <= room) {
-        *out_bytes = bytes;
-        return MIRAGE_OK;
-      }
-    }
-  }
-  return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_LIMIT,
-                          "layout: the tiles need %lld bytes of shared memory, %s has %lld for a block",
-                          (long long)bytes, plan->target->name, (long long)whole);
 }
 
 MirageStatus mirage__plan_memory(Plan *plan) {
   live_ranges(plan);
   Items items = {0};
   MIRAGE_TRY(collect(plan, &items));
-  int64_t bytes = 0;
-  MIRAGE_TRY(fit(plan, &items, &bytes));
+  MIRAGE_TRY(mirage__fit(plan, &items));
   for (uint32_t i = 0; i < items.count; ++i) {
     MirageType *type = &plan->types[items.items[i].value.index];
     if (type->space == MIRAGE_SPACE_SHARED && type->layout.planned && type->layout.stages > 0 &&
@@ -410,6 +290,7 @@ MirageStatus mirage__plan_memory(Plan *plan) {
                               mirage_type_format(type, text, sizeof text), type->layout.stages, items.items[i].copies);
     }
     type->space = MIRAGE_SPACE_SHARED;
+    type->layout = items.items[i].variants[items.items[i].variant];
     type->layout.planned = true;
     type->layout.offset = (int32_t)items.items[i].offset;
     type->layout.stages = items.items[i].copies;

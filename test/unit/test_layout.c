@@ -218,7 +218,19 @@ static void test_overlapping_tiles(void **state) {
     MirageLayout layout = {.planned = true, .offset = (int32_t)(i * 16), .strides = {i ? 1 : 128, 1}};
     mirage_ugraph_set_placement(f.graph, tile, MIRAGE_SPACE_SHARED, &layout);
   }
-  fails(&f, MIRAGE_BAD_ARGUMENT, "overlap in shared memory");
+  fails(&f, MIRAGE_BAD_ARGUMENT,
+        "overlap in shared memory while both are live: 2x128xf16 at byte 0, 128xf16 at byte 16");
+  end(&f);
+}
+
+static void test_tile_outside(void **state) {
+  Fixture f;
+  begin(&f, SMALL);
+  MirageValue tile = mirage_ugraph_result(f.graph, find_op(f.graph, MIRAGE_OP_LOAD, 0), 0);
+  MirageLayout layout = {.planned = true, .offset = 232448 - 256, .strides = {128, 1}};
+  mirage_ugraph_set_placement(f.graph, tile, MIRAGE_SPACE_SHARED, &layout);
+  fails(&f, MIRAGE_BAD_ARGUMENT,
+        "tile 2x128xf16 placed by hand at byte 232192 ends at byte 232704, h200 has 232448 for a block");
   end(&f);
 }
 
@@ -283,6 +295,7 @@ int main(void) {
       cmocka_unit_test(test_too_many_warps),
       cmocka_unit_test(test_refused_layouts),
       cmocka_unit_test(test_overlapping_tiles),
+      cmocka_unit_test(test_tile_outside),
       cmocka_unit_test(test_too_large),
       cmocka_unit_test(test_padding_given_up_for_room),
       cmocka_unit_test(test_reduce_split),

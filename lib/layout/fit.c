@@ -1,0 +1,157 @@
+// fit.c - levels of shared memory and pipeline stages, and the tiles' places in the best that has room.
+//
+// Stages: enough to keep 64 KiB in flight on a multiprocessor (between 3 and 8), as long as that leaves room for two
+//         blocks where there are enough blocks; else as many as fit at all. Every (room, stages) is a level, in that
+//         order; at the end they come once more for tiles that give up what keeps them clear of bank conflicts.
+// Layout: which variant each tile takes, and its offset, is solve.c's choice.
+#include "plan.h"
+
+enum { LEAST_STAGES = 3, MOST_STAGES = 8, MOST_LEVELS = 3 * MOST_STAGES, BYTES_IN_FLIGHT = 64 * 1024, RLIMIT = 200000 };
+
+typedef struct Levels {
+  uint32_t count;
+  int32_t stages[MOST_LEVELS];
+  int64_t rooms[MOST_LEVELS];
+  bool any_variant[MOST_LEVELS];
+} Levels;
+
+static int64_t bytes_of(const Plan *plan, const Item *item, uint32_t variant) {
+  MirageType type = plan->types[item->value.index];
+  type.layout = item->variants[variant];
+  return mirage__buffer_bytes(&type);
+}
+
+static void set_stages(Plan *plan, int32_t stages) {
+  for (int32_t l = 0; l < plan->block.num_loops; ++l) {
+    int64_t range = plan->block.loops[l].range;
+    if (!plan->stages_by_hand[l])
+      plan->stages_of_loop[l] = (int32_t)(stages < range ? stages : range);
+  }
+}
+
+// Stages that keep enough bytes in flight in the loop that loads least at a time.
+static int32_t wanted_stages(Plan *plan, const Items *items, int64_t in_flight) {
+  int32_t want = LEAST_STAGES;
+  for (int32_t l = 0; l < plan->block.num_loops; ++l) {
+    int64_t bytes = 0;
+    for (uint32_t i = 0; i < items->count; ++i)
+      bytes += items->items[i].loop == l ? bytes_of(plan, &items->items[i], 0) : 0;
+    while (bytes > 0 && want < MOST_STAGES && (want - 1) * bytes < in_flight)
+      ++want;
+  }
+  return want;
+}
+
+static void add_levels(Levels *levels, int64_t room, int32_t most, int32_t least, bool any_variant) {
+  for (int32_t stages = most; stages >= least; --stages) {
+    levels->stages[levels->count] = stages;
+    levels->rooms[levels->count] = room;
+    levels->any_variant[levels->count++] = any_variant;
+  }
+}
+
+static Levels levels_of(Plan *plan, Items *items) {
+  int64_t half = plan->target->shared_bytes_per_sm / 2 - 1024, whole = plan->target->shared_bytes_per_block;
+  const MirageCustomAttrs *attrs = &mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom;
+  bool alone = (double)attrs->grid[0] * (double)attrs->grid[1] * (double)attrs->grid[2] <= plan->target->num_sms;
+  set_stages(plan, 1);
+  for (uint32_t i = 0; i < items->count; ++i)
+    items->items[i].copies = mirage__copies_of(plan, items->items[i].value, &items->items[i].loop);
+  int32_t want = wanted_stages(plan, items, alone ? BYTES_IN_FLIGHT : BYTES_IN_FLIGHT / 2);
+  Levels levels = {0};
+  if (!alone)
+    add_levels(&levels, half, want, LEAST_STAGES, false);
+  add_levels(&levels, whole, want, 1, false);
+  add_levels(&levels, whole, want, 1, true);
+  return levels;
+}
+
+static MirageStatus pose(Plan *plan, const Items *items, const Levels *levels, SolveTile *tiles) {
+  int32_t *copies =
+      mirage_arena_alloc_array(plan->block.arena, (size_t)items->count * levels->count + 1, sizeof *copies);
+  if (!copies)
+    return MIRAGE_NO_MEMORY;
+  for (uint32_t level = 0; level < levels->count; ++level) {
+    set_stages(plan, levels->stages[level]);
+    for (uint32_t i = 0; i < items->count; ++i) {
+      int32_t loop;
+      copies[i * levels->count + level] = mirage__copies_of(plan, items->items[i].value, &loop);
+    }
+  }
+  for (uint32_t i = 0; i < items->count; ++i) {
+    const Item *item = &items->items[i];
+    tiles[i] = (SolveTile){.begin = item->begin,
+                           .end = item->end,
+                           .alignment = SOLVE_UNIT,
+                           .offset = item->offset,
+                           .num_variants = item->num_variants,
+                           .num_good = item->num_good,
+                           .copies = copies + (size_t)i * levels->count};
+    for (uint32_t v = 0; v < item->num_variants; ++v)
+      tiles[i].variants[v] = (SolveVariant){bytes_of(plan, item, v), item->costs[v]};
+  }
+  return MIRAGE_OK;
+}
+
+// Where a tile that a person placed ends, with the copies of the level that wants fewest; -1 = the planner's to place.
+static int64_t end_of(const SolveTile *tile, uint32_t last) {
+  return tile->offset < 0 ? -1 : tile->offset + tile->variants[0].bytes * tile->copies[last];
+}
+
+static MirageStatus refuse_pair(const Plan *plan, const Items *items, const SolveTile *tiles, uint32_t i, uint32_t j) {
+  char a[96], b[96];
+  return mirage_diag_fail(
+      plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
+      "layout: two tiles placed by hand overlap in shared memory while both are live: %s at byte "
+      "%lld, %s at byte %lld",
+      mirage_type_format(&plan->types[items->items[i].value.index], a, sizeof a), (long long)tiles[i].offset,
+      mirage_type_format(&plan->types[items->items[j].value.index], b, sizeof b), (long long)tiles[j].offset);
+}
+
+// Nothing fits: tiles that a person placed meet or leave the shared memory, or there is too much.
+static MirageStatus refuse(const Plan *plan, const Items *items, const SolveTile *tiles, uint32_t last, int64_t bytes) {
+  int64_t room = plan->target->shared_bytes_per_block;
+  for (uint32_t i = 0; i < items->count; ++i) {
+    int64_t end = end_of(&tiles[i], last);
+    char text[96];
+    if (end > room)
+      return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
+                              "layout: tile %s placed by hand at byte %lld ends at byte %lld, %s has %lld for a block",
+                              mirage_type_format(&plan->types[items->items[i].value.index], text, sizeof text),
+                              (long long)tiles[i].offset, (long long)end, plan->target->name, (long long)room);
+    for (uint32_t j = 0; j < i && end >= 0; ++j)
+      if (tiles[i].begin <= tiles[j].end && tiles[j].begin <= tiles[i].end && tiles[j].offset < end &&
+          tiles[i].offset < end_of(&tiles[j], last))
+        return refuse_pair(plan, items, tiles, j, i);
+  }
+  return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_LIMIT,
+                          "layout: the tiles need %lld bytes of shared memory, %s has %lld for a block",
+                          (long long)bytes, plan->target->name, (long long)room);
+}
+
+MirageStatus mirage__fit(Plan *plan, Items *items) {
+  Levels levels = levels_of(plan, items);
+  SolveTile *tiles = mirage_arena_alloc_array(plan->block.arena, (size_t)items->count + 1, sizeof *tiles);
+  SolveProblem problem = {.num_tiles = items->count,
+                          .num_levels = levels.count,
+                          .tiles = tiles,
+                          .rooms = levels.rooms,
+                          .any_variant = levels.any_variant,
+                          .rlimit = RLIMIT};
+  SolveAnswer answer;
+  MirageStatus status = tiles ? pose(plan, items, &levels, tiles) : MIRAGE_NO_MEMORY;
+  if (status == MIRAGE_OK)
+    status = mirage__layout_solve(&problem, plan->block.arena, &answer);
+  if (status != MIRAGE_OK)
+    return mirage_diag_fail(plan->diag, plan->loc, status, "layout: out of memory");
+  if (answer.how == SOLVE_NOTHING)
+    return refuse(plan, items, tiles, levels.count - 1, answer.bytes);
+  set_stages(plan, levels.stages[answer.level]);
+  for (uint32_t i = 0; i < items->count; ++i) {
+    Item *item = &items->items[i];
+    item->variant = answer.variant[i];
+    item->offset = answer.offset[i];
+    item->copies = tiles[i].copies[answer.level];
+  }
+  return MIRAGE_OK;
+}
