@@ -53,7 +53,7 @@ typedef struct BlockMeeting {
   bool axes[3];
   int32_t loop;        // innermost loop around it, -1 = none
   int32_t first, step; // of the first collective, of the last: where the blocks meet
-  int32_t end;         // step of the last reader of a gathered value; `step` when there is none
+  int32_t end;         // step of the last reader of a gathered result; `step` when there is none
   uint32_t num_values, num_leaves;
   MirageValue *values; // results, and what is computed from them up to `step`, in textual order
   MirageValue *leaves;

@@ -179,12 +179,16 @@ static void find_gathered(Finder *f, int32_t index) {
     for (uint32_t i = 0; i < view.num_operands; ++i)
       f->whole[mirage__block_resolve(block, view.operands[i]).index] = index + 1;
   }
+  bool results = false;
   for (int32_t s = meeting->first; s < block->num_steps; ++s)
     if (next_step(block, s, &view) && view.num_results == 1) {
       uint32_t id = view.first_result.index;
       BlockValue *v = &block->values[id];
       v->gathered |= f->after[id] == index + 1 && f->whole[id] != index + 1 && !v->shared;
+      results |= v->gathered && v->meeting == index && is_collective(view.op);
     }
+  if (!results) // what was published is read at the meeting only
+    meeting->end = meeting->step;
 }
 
 MirageStatus mirage__block_meetings(Block *block, const MirageDiag *diag) {

@@ -291,6 +291,19 @@ static void split_softmax(G *g, const KernelCase *c) {
   finish(g, kernel);
 }
 
+// p: rows, columns, blocks.  What blocks published makes room for a reduction of the result.
+static void cluster_then_reduce(G *g, const KernelCase *c) {
+  int64_t rows = c->p[0], cols = c->p[1];
+  V x0 = input(g, c->dtype, SHAPE(c->p[2] * rows, cols));
+  MirageType result = mirage_type_tensor(c->dtype, SHAPE(rows, cols));
+  MirageCustomAttrs attrs = {.grid = {c->p[2], 1, 1}, .cluster = {c->p[2], 1, 1}};
+  MirageNode kernel = mirage_ugraph_open_custom(g, 1, &x0, 1, &result, &attrs);
+  V total = collective(g, MIRAGE_OP_CLUSTER_SUM, load(g, kernel, 0, access4(0, -1, -1, -1, -1)), 0);
+  V top = reduce(g, MIRAGE_OP_REDUCE_MAX, op1(g, MIRAGE_OP_RELU, total), 1, 1);
+  store(g, op2(g, MIRAGE_OP_SUB, total, top), kernel, 1, access4(-1, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
 // p: m, k, n, blocks over k, blocks over n.  relu(x @ v) @ w: all blocks need the whole of the first product.
 static void split_chain(G *g, const KernelCase *c) {
   int64_t m = c->p[0], k = c->p[1], n = c->p[2];
@@ -705,6 +718,7 @@ const KernelCase KERNEL_CASES[] = {
     {"split softmax", split_softmax, F16, {6, 96, 4, 0}, 0, 0, false},
     {"split softmax ragged", split_softmax, F32, {5, 50, 3, 0}, 0, 0, false},
     {"split softmax by cluster", split_softmax, F16, {6, 90, 4, 1}, 0, 0, true},
+    {"reduction of a cluster's sum", cluster_then_reduce, F16, {16, 16, 2}, 0, 0, true},
     {"product of a split product", split_chain, F16, {16, 64, 48, 4, 2}, 0, 0, false},
     {"meet in a loop", meet_in_loop_grid, F32, {12, 64, 4, 3, 2}, 0, 0, false},
     {"meet in a loop ragged", meet_in_loop_grid, F16, {13, 33, 3, 2, 3}, 0, 0, false},
