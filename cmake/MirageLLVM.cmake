@@ -62,7 +62,8 @@ if(MIRAGE_STATIC)
   endforeach()
   list(APPEND system_libraries Threads::Threads ${CMAKE_DL_LIBS} m)
   find_package(Threads REQUIRED)
-  target_link_options(mirage_llvm_headers INTERFACE -Wl,--as-needed)
+  # The path in the program serves its libraries too: libz3 needs the C++ runtime that travels beside it.
+  target_link_options(mirage_llvm_headers INTERFACE -Wl,--as-needed -Wl,--disable-new-dtags)
   target_link_libraries(mirage_llvm INTERFACE -Wl,--start-group ${llvm_archives} -Wl,--end-group ${system_libraries})
   target_link_libraries(mirage_mlir_c INTERFACE -Wl,--start-group ${MIRAGE_CAPI_ARCHIVES} ${mlir_archives} ${llvm_archives}
                         -Wl,--end-group ${system_libraries})
