@@ -147,14 +147,14 @@ static bool shares_work(const Finder *f, int32_t index, int32_t s, const MirageN
   const Block *block = f->block;
   if (view->op == MIRAGE_OP_STORE)
     return stores_alike(block, &block->meetings[index], s, view);
-  if (is_collective(view->op) || mirage__block_can_inline(view->op)) {
-    uint32_t result = view->first_result.index;
-    bool within = f->within[result] == index + 1;
-    return within
-               ? is_collective(view->op) || f->whole[result] != index + 1
-               : mirage__block_can_inline(view->op) && !block->values[result].shared && f->whole[result] != index + 1;
-  }
-  return false;
+  if (view->num_results != 1)
+    return false;
+  uint32_t result = view->first_result.index;
+  bool within = f->within[result] == index + 1;
+  if (is_collective(view->op))
+    return within;
+  bool stored = block->values[result].shared && !within; // what is within is stored at the meeting, if at all
+  return mirage__block_can_inline(view->op) && f->whole[result] != index + 1 && !stored;
 }
 
 // Which values are gathered, and until when.
