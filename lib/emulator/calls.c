@@ -306,14 +306,6 @@ static uint64_t emu_MAP_RANK(uint32_t op, uint64_t address, uint32_t rank) {
 
 // ------------------------------------------------------------------------------------- blocks that wait for each other
 
-static uint32_t emu_ATOMIC_ADD_RELEASE(uint32_t op, uint64_t address, uint32_t value) {
-  uint32_t *word = mirage__memory_flag(machine(), op, address, true), before = *word;
-  mirage__order_acquire(machine(), address);
-  mirage__order_release(machine(), address);
-  *word = before + value;
-  return before;
-}
-
 static void emu_RED_RELEASE(uint32_t op, uint64_t address, uint32_t value) {
   uint32_t *word = mirage__memory_flag(machine(), op, address, true);
   mirage__order_release(machine(), address);
@@ -338,12 +330,6 @@ static uint32_t emu_LD_ACQUIRE(uint32_t op, uint64_t address) {
   mirage__order_acquire(m, address);
   self->poll_address = address;
   self->poll_progress = m->progress;
-  return value;
-}
-static void emu_FENCE_GPU(uint32_t op) {}
-static uint32_t emu_LD_GLOBAL_RELAXED(uint32_t op, uint64_t address) {
-  uint32_t value;
-  memcpy(&value, mirage__memory_global(machine(), op, address, 4, 4, false), sizeof value);
   return value;
 }
 

@@ -296,7 +296,7 @@ static void test_clusters(void **state) {
 // All blocks count up; thread 0 of each waits until `expected` have.
 static void meet_grid(const uint64_t *p, uint32_t expected) {
   if (thread_id() == 0) {
-    ((uint32_t (*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_ATOMIC_ADD_RELEASE"))(0, p[2], 1);
+    ((void (*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_RED_RELEASE"))(0, p[2], 1);
     while (((uint32_t (*)(uint32_t, uint64_t))find("mirage_emu_LD_ACQUIRE"))(0, p[2]) < expected)
       ;
   }
@@ -312,7 +312,7 @@ static void exchange(const uint64_t *p, bool before, bool after) {
   if (before)
     barrier();
   if (t == 31) {
-    ((uint32_t (*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_ATOMIC_ADD_RELEASE"))(0, p[2], 1);
+    ((void (*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_RED_RELEASE"))(0, p[2], 1);
     while (((uint32_t (*)(uint32_t, uint64_t))find("mirage_emu_LD_ACQUIRE"))(0, p[2]) < 4)
       ;
   }
