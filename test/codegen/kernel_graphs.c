@@ -552,7 +552,8 @@ static void exchanging_carries(G *g, const KernelCase *c) {
   finish(g, kernel);
 }
 
-// p: heads, rows, keys, depth, splits, row blocks, warps.  The keys of a head split over blocks, which then agree.
+// p: heads, rows, keys, depth, splits, row blocks, warps, whether parts are exchanged in the element type.  The keys of a
+// head split over blocks, which then agree.
 static void attention_split(G *g, const KernelCase *c) {
   int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3];
   V in[] = {input(g, c->dtype, SHAPE(h, s, d)), input(g, c->dtype, SHAPE(h, d, t)), input(g, c->dtype, SHAPE(h, t, d))};
@@ -567,6 +568,8 @@ static void attention_split(G *g, const KernelCase *c) {
   V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, top));
   V total = reduce(g, MIRAGE_OP_REDUCE_SUM, weight, 2, 1);
   V out = matmul(g, cast(g, weight, c->dtype), values, false, false);
+  if (c->p[7])
+    out = cast(g, out, c->dtype);
   MirageAttrs axes = {.axes = {{false, false, true}}};
   V all = mirage_ugraph_apply(g, MIRAGE_OP_GRID_MAX, 1, &top, &axes);
   V factor = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, top, all));
@@ -695,6 +698,8 @@ const KernelCase KERNEL_CASES[] = {
     {"exchanging carries 20x16x40 rows", exchanging_carries, BF16, {20, 16, 40, 5, 2}, 0, 2e-3, false},
     {"exchanging carries 20x16x40 buffers", exchanging_carries, F16, {20, 16, 40, 4, 0}, 0, 2e-3, false},
     {"exchanging carries 9x12x21 buffers f32", exchanging_carries, F32, {9, 12, 21, 3, 0}, 0, 0, false},
+    {"attention split 1x128x192x64 parts", attention_split, F16, {1, 128, 192, 64, 3, 2, 4, 1}, 0, 0, false},
+    {"attention split 2x40x60x24 parts", attention_split, BF16, {2, 40, 60, 24, 2, 1, 3, 1}, 0, 0, false},
     {"attention split 2x64x128x32", attention_split, F16, {2, 64, 128, 32, 4, 1, 4}, 0, 0, false},
     {"softmax rows 8x4096", softmax_rows, F16, {8, 4096, 8}, 0, 0, false},
     {"softmax rows 33x250 ragged", softmax_rows, F16, {33, 250, 5}, 0, 0, false},
