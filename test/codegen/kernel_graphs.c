@@ -515,14 +515,23 @@ static void gemm_epilogue(G *g, const KernelCase *c) {
   finish(g, kernel);
 }
 
-// p: batch, m, k.  y = p p^T + column sums of s, with s = x @ w [b, m, m] and p = cast(s): the scores are read cell by
-// cell and in other orders, from a second copy.
+// p: batch, m, k, warps, iterations (0: no loop).  y = p p^T + column sums of s, with p = cast(s) and s = tanh(x @ w)
+// [b, m, m], or what a loop sums: s is read cell by cell, and in other orders from a second copy.
 static void mixed_readers(G *g, const KernelCase *c) {
   int64_t b = c->p[0], m = c->p[1], k = c->p[2];
   V in[] = {input(g, c->dtype, SHAPE(b, m, k)), input(g, c->dtype, SHAPE(b, k, m))};
   MirageNode kernel = custom_rows(g, 2, in, mirage_type_tensor(c->dtype, SHAPE(b, m, m)), 1, 1, c->p[3]);
-  V x = load(g, kernel, 0, access4(-1, -1, -1, -1, -1)), w = load(g, kernel, 1, access4(-1, -1, -1, -1, -1));
-  V s = op1(g, MIRAGE_OP_TANH, matmul(g, x, w, false, false)), p = cast(g, s, c->dtype);
+  V zero = splat(g, 0, SHAPE(b, m, m));
+  MirageNode l = c->p[4] ? loop(g, c->p[4], 1, &zero, SUMS) : (MirageNode){0};
+  V x = load(g, kernel, 0, access4(-1, -1, -1, c->p[4] ? 2 : -1, -1));
+  V w = load(g, kernel, 1, access4(-1, -1, -1, c->p[4] ? 1 : -1, -1)), s = matmul(g, x, w, false, false);
+  if (c->p[4]) {
+    mirage_ugraph_close(g, 1, &s);
+    s = mirage_ugraph_result(g, l, 0);
+  } else {
+    s = op1(g, MIRAGE_OP_TANH, s);
+  }
+  V p = cast(g, s, c->dtype);
   V columns = reduce(g, MIRAGE_OP_REDUCE_SUM, s, 1, 1);
   store(g, op2(g, MIRAGE_OP_ADD, matmul(g, p, p, false, true), columns), kernel, 2, access4(-1, -1, -1, -1, -1));
   finish(g, kernel);
@@ -552,8 +561,8 @@ static void exchanging_carries(G *g, const KernelCase *c) {
   finish(g, kernel);
 }
 
-// p: heads, rows, keys, depth, splits, row blocks, warps, whether parts are exchanged in the element type.  The keys of a
-// head split over blocks, which then agree.
+// p: heads, rows, keys, depth, splits, row blocks, warps, whether parts are exchanged in the element type.  The keys of
+// a head split over blocks, which then agree.
 static void attention_split(G *g, const KernelCase *c) {
   int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3];
   V in[] = {input(g, c->dtype, SHAPE(h, s, d)), input(g, c->dtype, SHAPE(h, d, t)), input(g, c->dtype, SHAPE(h, t, d))};
@@ -694,6 +703,8 @@ const KernelCase KERNEL_CASES[] = {
     {"gemm epilogue 70x64x52 ragged bf16", gemm_epilogue, BF16, {70, 64, 52, 1, 1, 2, 0}, 0, 0, false},
     {"mixed readers 2x24x32", mixed_readers, F16, {2, 24, 32, 4}, 0, 0, false},
     {"mixed readers 3x37x20 bf16", mixed_readers, BF16, {3, 37, 20, 5}, 0, 0, false},
+    {"mixed readers 1x64x96 loop", mixed_readers, F16, {1, 64, 96, 4, 3}, 0, 0, false},
+    {"mixed readers 2x21x30 loop odd", mixed_readers, F16, {2, 21, 30, 2, 2}, 0, 0, false},
     {"exchanging carries 64x32x48 rows", exchanging_carries, F16, {64, 32, 48, 3, 4}, 0, 2e-3, false},
     {"exchanging carries 20x16x40 rows", exchanging_carries, BF16, {20, 16, 40, 5, 2}, 0, 2e-3, false},
     {"exchanging carries 20x16x40 buffers", exchanging_carries, F16, {20, 16, 40, 4, 0}, 0, 2e-3, false},
