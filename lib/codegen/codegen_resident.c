@@ -146,19 +146,16 @@ void mirage__cell_set(Emit *e, MirageValue value, const TileCell *cell, const LL
 }
 
 typedef struct CellJob {
-  MirageValue from, to;
-  const MirageType *tile; // the one that is walked
-  Accumulators acc;
-  bool first_lane_only;
-  LLVMValueRef otherwise;
+  MirageValue from, to;   // `from` may have to be stretched to the shape of `to`
+  bool first_lane_only;   // of a quad
+  LLVMValueRef otherwise; // in the other lanes
 } CellJob;
 
 static void compute_piece(Emit *e, const TileCell *cell, void *user) {
   const CellJob *job = user;
   LLVMValueRef values[2];
   mirage__element(e, job->from, cell->index, cell->width, values);
-  for (uint32_t i = 0; i < cell->width; ++i)
-    mirage__set(e, job->acc.cells[cell->first + (int32_t)i], values[i]);
+  mirage__cell_set(e, job->to, cell, values);
 }
 
 void mirage__cells_compute(Emit *e, MirageValue value) {
@@ -166,7 +163,7 @@ void mirage__cells_compute(Emit *e, MirageValue value) {
   mirage__begin_operation(e);
   for (uint32_t i = 0; i < def.num_operands; ++i)
     mirage__will_read(e, def.operands[i]);
-  CellJob job = {.from = value, .acc = mirage__registers(e, value)};
+  CellJob job = {.from = value, .to = value};
   BlockValue *v = &e->block.values[value.index];
   bool shared = v->shared;
   v->resident = v->shared = false; // compute it, do not read it
@@ -290,16 +287,13 @@ void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t 
 static void init_piece(Emit *e, const TileCell *cell, void *user) {
   const CellJob *job = user;
   LLVMValueRef values[2];
-  mirage__element_broadcast(e, job->from, job->tile, cell->index, cell->width, values);
-  for (uint32_t i = 0; i < cell->width; ++i) {
-    LLVMValueRef value = values[i];
-    if (job->first_lane_only) {
-      LLVMValueRef t = mirage__mod(e, e->lane, 4);
-      LLVMValueRef first = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, t, gpu_i32(&e->gpu, 0), "");
-      value = mirage__select(e, first, value, job->otherwise);
-    }
-    mirage__set(e, job->acc.cells[cell->first + (int32_t)i], value);
+  mirage__element_broadcast(e, job->from, emit_type(e, job->to), cell->index, cell->width, values);
+  for (uint32_t i = 0; job->first_lane_only && i < cell->width; ++i) {
+    LLVMValueRef t = mirage__mod(e, e->lane, 4);
+    LLVMValueRef first = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, t, gpu_i32(&e->gpu, 0), "");
+    values[i] = mirage__select(e, first, values[i], job->otherwise);
   }
+  mirage__cell_set(e, job->to, cell, values);
 }
 
 static void fill(Emit *e, Accumulators acc, LLVMValueRef value) {
@@ -317,29 +311,28 @@ void mirage__cells_init(Emit *e, Carry *carry) {
     return;
   }
   CellJob job = {.from = carry->init,
-                 .tile = emit_type(e, carry->result),
-                 .acc = carry->acc,
+                 .to = carry->result,
                  .first_lane_only = partial, // partial results of four lanes: counted once
                  .otherwise = neutral};
   mirage__begin_operation(e);
   mirage__will_read(e, carry->init);
-  mirage__for_cells(e, job.tile, init_piece, &job);
+  mirage__for_cells(e, emit_type(e, carry->result), init_piece, &job);
 }
 
 static void rescale_piece(Emit *e, const TileCell *cell, void *user) {
   const CellJob *job = user;
   LLVMValueRef factors[2];
-  mirage__element_broadcast(e, job->from, job->tile, cell->index, cell->width, factors);
+  mirage__element_broadcast(e, job->from, emit_type(e, job->to), cell->index, cell->width, factors);
   for (uint32_t i = 0; i < cell->width; ++i) {
-    LLVMValueRef variable = job->acc.cells[cell->first + (int32_t)i];
+    LLVMValueRef variable = mirage__registers(e, job->to).cells[cell->first + (int32_t)i];
     mirage__set(e, variable, LLVMBuildFMul(e->gpu.builder, mirage__get(e, variable), factors[i], ""));
   }
 }
 
 void mirage__cells_rescale(Emit *e, Carry *carry) {
-  CellJob job = {.from = carry->factor, .tile = emit_type(e, carry->result), .acc = carry->acc};
+  CellJob job = {.from = carry->factor, .to = carry->result};
   mirage__will_read(e, carry->factor);
-  mirage__for_cells(e, job.tile, rescale_piece, &job);
+  mirage__for_cells(e, emit_type(e, carry->result), rescale_piece, &job);
 }
 
 // --------------------------------------------------------------------------------------------------------- reductions

@@ -281,6 +281,28 @@ static bool read_in_cells(const Block *block, MirageValue value) {
   return false;
 }
 
+// A product is worth its place when it takes its operand from registers, or somebody reads `result` there.
+static bool product_is_wanted(const Block *block, const MirageNodeView *product, MirageValue result) {
+  return mirage__block_operand_in_cells(block, product) || read_in_cells(block, result);
+}
+
+static bool carry_is_wanted(const Block *block, MirageNode loop, uint32_t index) {
+  MirageValue contribution = mirage__block_resolve(block, mirage__block_yield(block, loop).operands[index]);
+  if (!mirage__block_in_cells(block, contribution))
+    return false;
+  if (mirage__block_carry_candidate(block, loop, index) != CARRY_MATMUL)
+    return true;
+  MirageNodeView product = mirage__block_def(block, contribution);
+  return product_is_wanted(block, &product, mirage_ugraph_result(block->graph, loop, index));
+}
+
+static bool value_is_wanted(const Block *block, const MirageNodeView *view) {
+  if (carried_elsewhere(block, view->first_result))
+    return false;
+  return is_product(view->op) ? product_is_wanted(block, view, view->first_result)
+                              : mirage__block_in_cells(block, view->operands[0]);
+}
+
 static void drop_useless(Study *study) {
   Block *block = study->block;
   for (int32_t s = 0; s < block->num_steps; ++s) {
@@ -288,27 +310,11 @@ static void drop_useless(Study *study) {
       continue;
     MirageNode node = block->steps[s].node;
     MirageNodeView view = mirage_ugraph_node(block->graph, node);
-    if (view.op == MIRAGE_OP_LOOP) {
-      MirageNodeView yield = mirage__block_yield(block, node);
-      for (uint32_t i = 0; i < view.num_results; ++i) {
-        MirageValue contribution = mirage__block_resolve(block, yield.operands[i]);
-        bool wanted = mirage__block_in_cells(block, contribution);
-        if (wanted && mirage__block_carry_candidate(block, node, i) == CARRY_MATMUL) {
-          MirageNodeView product = mirage__block_def(block, contribution);
-          wanted = mirage__block_operand_in_cells(block, &product) ||
-                   read_in_cells(block, mirage_ugraph_result(block->graph, node, i));
-        }
-        if (result_is_resident(block, node, i) && !wanted)
-          set_carry(study, node, i, false);
-      }
-      continue;
-    }
-    if (!view.num_results || !block->values[view.first_result.index].resident)
-      continue;
-    bool keep = is_product(view.op)
-                    ? mirage__block_operand_in_cells(block, &view) || read_in_cells(block, view.first_result)
-                    : mirage__block_in_cells(block, view.operands[0]);
-    if (!keep || carried_elsewhere(block, view.first_result))
+    for (uint32_t i = 0; view.op == MIRAGE_OP_LOOP && i < view.num_results; ++i)
+      if (result_is_resident(block, node, i) && !carry_is_wanted(block, node, i))
+        set_carry(study, node, i, false);
+    bool computed = is_product(view.op) || is_reduction(view.op);
+    if (computed && block->values[view.first_result.index].resident && !value_is_wanted(block, &view))
       set_resident(study, view.first_result, false);
   }
 }
