@@ -51,9 +51,11 @@ typedef struct MirageSearchResult {
   MirageFunnel funnel;
 } MirageSearchResult;
 
-/// Searches µGraphs of one kernel, or of two that share a split reduction, for the program. "Nothing found" is num_candidates == 0, not an error.
+/// Searches µGraphs for the program: of one kernel, of two that share a split reduction, and of pieces. "Nothing found"
+/// is num_candidates == 0, not an error.
 /// Owns:   *out_result is the caller's; free with mirage_search_result_deinit. Borrows program and options.
-/// Errors: UNSUPPORTED (operator named) when the program has an operator that the search cannot treat; NO_MEMORY.
+/// Errors: UNSUPPORTED (operator named) when the program has an operator that the search cannot treat, and no piece of it
+///         gains anything; NO_MEMORY.
 MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOptions *options, const MirageDiag *diag,
                            MirageSearchResult *out_result);
 void mirage_search_result_deinit(MirageSearchResult *result);

@@ -525,6 +525,10 @@ MirageStatus mirage_ugraph_expand(const MirageUGraph *graph, const MirageDiag *d
 /// The same, but what expands computes in f32 and rounds once at its end, as evaluation in real types (lib/eval) and a
 /// framework's fused operator do.
 MirageStatus mirage_ugraph_expand_wide(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
+/// Copies kernel-level nodes of `from`, with their regions, to the end of `to`, which is being built. `map` has an entry
+/// for each value of `from` (mirage_ugraph_num_values + 1): it gives the operands and receives the results.
+MirageStatus mirage_ugraph_copy_nodes(MirageUGraph *to, const MirageUGraph *from, uint32_t num_nodes,
+                                      const MirageNode *nodes, MirageValue *map);
 /// Copies a graph.
 MirageStatus mirage_ugraph_clone(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
 

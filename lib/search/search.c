@@ -95,7 +95,7 @@ static void run_plans(Search *search) {
     pthread_join(threads[i], NULL);
 }
 
-static void add_to_funnel(MirageFunnel *total, const MirageFunnel *part) {
+void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part) {
   total->states += part->states;
   total->cut_expr += part->cut_expr;
   total->cut_axis += part->cut_axis;
@@ -254,21 +254,18 @@ static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageS
                               search->plans[i].status == MIRAGE_REDRAW ? "it divides by zero"
                                                                        : "an operator has no rule");
     MIRAGE_TRY(search->plans[i].status);
-    add_to_funnel(&result->funnel, &search->plans[i].funnel);
+    mirage__search_add_to_funnel(&result->funnel, &search->plans[i].funnel);
   }
   return choose_candidates(search, diag, result);
 }
 
-MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOptions *options, const MirageDiag *diag,
-                           MirageSearchResult *out_result) {
-  double start = now();
+MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearchOptions *options,
+                                  const MirageDiag *diag, MirageSearchResult *out_result) {
   *out_result = (MirageSearchResult){0};
-  MirageSearchOptions filled;
-  MIRAGE_TRY(fill_options(options, diag, &filled));
   Search *search = calloc(1, sizeof *search);
   if (!search)
     return MIRAGE_NO_MEMORY;
-  search->options = filled;
+  search->options = *options;
   MirageStatus status = mirage__search_program_init(&search->program, program, diag);
   if (status == MIRAGE_OK) {
     status = mirage__search_drop_stabilisers(&search->program, &search->options);
@@ -279,6 +276,40 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
   for (uint32_t i = 0; i < search->num_plans; i++)
     free(search->plans[i].kept.items);
   free(search);
+  if (status != MIRAGE_OK)
+    mirage_search_result_deinit(out_result);
+  return status;
+}
+
+/// The last message of a search that may fail without consequence.
+typedef struct Held {
+  char text[256];
+  const void *loc;
+} Held;
+
+static void hold(void *user, MirageSeverity severity, const void *loc, const char *message) {
+  Held *held = user;
+  (void)severity;
+  held->loc = loc;
+  strncpy(held->text, message, sizeof held->text - 1);
+}
+
+MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOptions *options, const MirageDiag *diag,
+                           MirageSearchResult *out_result) {
+  double start = now();
+  *out_result = (MirageSearchResult){0};
+  MirageSearchOptions filled;
+  MIRAGE_TRY(fill_options(options, diag, &filled));
+  Held held = {0};
+  MirageDiag holding = {hold, &held};
+  MirageStatus status = mirage__search_whole(program, &filled, &holding, out_result), pieces = MIRAGE_OK;
+  if (status == MIRAGE_OK || status == MIRAGE_UNSUPPORTED)
+    pieces = mirage__search_partition(program, &filled, out_result);
+  if (status == MIRAGE_UNSUPPORTED && out_result->num_candidates > 0)
+    status = MIRAGE_OK; // pieces of it can be treated
+  else if (status != MIRAGE_OK && held.text[0])
+    mirage_diag_emit(diag, MIRAGE_SEVERITY_ERROR, held.loc, "%s", held.text);
+  status = pieces != MIRAGE_OK ? pieces : status;
   if (status != MIRAGE_OK)
     mirage_search_result_deinit(out_result);
   else

@@ -312,6 +312,16 @@ void mirage__search_wanted(const SearchStructure *structure, SearchStage stage, 
 MirageStatus mirage__search_build(const SearchProgram *program, const SearchCandidate *candidate, uint32_t index,
                                   const MirageDiag *diag, MirageUGraph **out_graph);
 
+// ------------------------------------------------------------------------------------------- partition
+
+/// The search for µGraphs that treat the whole program as one. search.c
+MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearchOptions *options,
+                                  const MirageDiag *diag, MirageSearchResult *out_result);
+void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part);
+/// Adds candidates that compute the program in pieces, each searched on its own. search_partition.c
+MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options,
+                                      MirageSearchResult *in_out_result);
+
 // ------------------------------------------------------------------------------------------------ cost
 
 /// What lib/layout/direct.c asks of a loop that streams its weights straight to the matrix instruction.

@@ -117,6 +117,16 @@ MirageStatus mirage__copier_finish(Copier *copier, MirageUGraph **out_graph) {
   return status;
 }
 
+MirageStatus mirage_ugraph_copy_nodes(MirageUGraph *to, const MirageUGraph *from, uint32_t num_nodes,
+                                      const MirageNode *nodes, MirageValue *map) {
+  Copier copier = {.from = from, .to = to, .map = map};
+  mirage_arena_init(&copier.scratch, from->arena.allocator);
+  for (uint32_t i = 0; i < num_nodes && to->status == MIRAGE_OK; i++)
+    mirage__copier_node(&copier, nodes[i]);
+  mirage_arena_deinit(&copier.scratch);
+  return to->status;
+}
+
 MirageStatus mirage_ugraph_clone(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph) {
   Copier copier;
   *out_graph = NULL;

@@ -190,7 +190,7 @@ static inline double *draw(const MirageType *type, uint64_t stream) {
 
 // Largest relative difference of the candidate from the program, in float64.
 static inline double difference(const MirageUGraph *program, const MirageUGraph *candidate) {
-  double *inputs[16], *expected, *actual, relative, largest;
+  double *inputs[32], *expected, *actual, relative, largest;
   uint32_t num_inputs = mirage_ugraph_num_inputs(program);
   for (uint32_t i = 0; i < num_inputs; i++)
     inputs[i] = draw(mirage_ugraph_type(program, mirage_ugraph_get_input(program, i)), i);
