@@ -448,10 +448,11 @@ typedef struct Result {
   Partition partition;
   double gain; // elements that stay out of shared memory, over a run of the block
   int32_t registers;
-  bool copies; // some tile lives in registers and in a buffer
 } Result;
 
-static double gain_of(const Block *block) {
+// A tile that lives in registers and in a buffer is still written there, which counts against it unless the schedule
+// asks for registers.
+static double gain_of(const Block *block, bool asked) {
   double gain = 0;
   for (int32_t s = 0; s < block->num_steps; ++s) {
     if (!block->steps[s].node.index)
@@ -460,9 +461,11 @@ static double gain_of(const Block *block) {
     for (uint32_t i = 0; i < view.num_results; ++i) {
       MirageValue value = {view.first_result.index + i};
       const BlockValue *v = &block->values[value.index];
-      if (v->resident && !v->shared && !v->carried && !mirage__block_can_inline(view.op))
-        gain += (double)mirage_type_elements(type_of(block, value)) *
-                (v->loop < 0 ? 1 : (double)block->loops[v->loop].trips);
+      if (!v->resident || v->carried || (mirage__block_can_inline(view.op) && !v->shared))
+        continue;
+      double elements = (double)mirage_type_elements(type_of(block, value)) *
+                        (v->loop < 0 ? 1 : (double)block->loops[v->loop].trips);
+      gain += !v->shared ? elements : asked ? 0 : -elements;
     }
   }
   return gain;
@@ -500,10 +503,8 @@ static Result study_partition(Plan *plan, Partition partition) {
   } while (study.changed);
   keep_computed(&study);
   mark_carried(&plan->block);
-  Result result = {partition, gain_of(&plan->block), registers_needed(&study), false};
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(plan->graph); ++id)
-    result.copies |= plan->block.values[id].resident && plan->block.values[id].shared;
-  return result;
+  bool asked = plan->schedule.split == MIRAGE_SPLIT_ROWS;
+  return (Result){partition, gain_of(&plan->block, asked), registers_needed(&study)};
 }
 
 static Partition partition_of(const Block *block, const MirageNodeView *product, int32_t by_row, int32_t by_col) {
@@ -528,7 +529,7 @@ static void consider(Search *search, Partition partition) {
   Result result = study_partition(search->plan, partition);
   forget(&search->plan->block, search->shared);
   Result *place = result.registers > registers_available(partition.warps) ? &search->tight : &search->best;
-  if (result.registers >= 0 && result.gain > place->gain && (search->asked || !result.copies))
+  if (result.registers >= 0 && result.gain > place->gain)
     *place = result;
 }
 

@@ -29,6 +29,7 @@ typedef struct Case {
   int32_t warps;
   MirageWarpSplit split;
   bool columns; // also sums the weights of each column
+  bool cluster; // four blocks add up their outputs
 } Case;
 
 // One block: o = softmax(q k^T) v, and where asked for a tile of the weights' column sums is added to it.
@@ -38,7 +39,8 @@ static void attention(Fixture *f, Case c) {
   mirage_arena_init(&f->arena, NULL);
   MirageUGraph *g = f->graph = mirage_ugraph_create(NULL, "attention", &f->diag);
   MirageSchedule schedule = {.warps = c.warps, .split = c.split};
-  MirageCustomAttrs attrs = {.grid = {1, 1, 1}, .cluster = {1, 1, 1}, .schedule = &schedule};
+  int64_t blocks = c.cluster ? 4 : 1;
+  MirageCustomAttrs attrs = {.grid = {blocks, 1, 1}, .cluster = {blocks, 1, 1}, .schedule = &schedule};
   MirageType q = mirage_type_tensor(c.dtype, 2, (int64_t[]){c.rows, c.depth});
   MirageType k = mirage_type_tensor(c.dtype, 2, (int64_t[]){c.keys, c.depth});
   MirageValue in[] = {mirage_ugraph_input(g, q), mirage_ugraph_input(g, k), mirage_ugraph_input(g, k)};
@@ -53,7 +55,9 @@ static void attention(Fixture *f, Case c) {
   f->weights = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, f->scores, top));
   MirageValue operands[] = {mirage_ugraph_cast(g, f->weights, c.dtype), tiles[2]};
   f->output = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, operands, &straight);
-  f->result = op2(g, MIRAGE_OP_DIV, f->output, reduce_over(g, MIRAGE_OP_REDUCE_SUM, f->weights, 1, 1));
+  MirageAttrs axes = {.axes = {.axis = {true}}};
+  MirageValue total = c.cluster ? mirage_ugraph_apply(g, MIRAGE_OP_CLUSTER_SUM, 1, &f->output, &axes) : f->output;
+  f->result = op2(g, MIRAGE_OP_DIV, total, reduce_over(g, MIRAGE_OP_REDUCE_SUM, f->weights, 1, 1));
   if (c.columns) {
     MirageValue sums = reduce_over(g, MIRAGE_OP_REDUCE_SUM, f->weights, 0, 1);
     f->result = op2(g, MIRAGE_OP_ADD, f->result, reduce_over(g, MIRAGE_OP_REDUCE_MAX, sums, 1, 1));
@@ -65,7 +69,7 @@ static void attention(Fixture *f, Case c) {
 }
 
 static MirageStatus plan(Fixture *f) {
-  return mirage__plan_block(f->graph, f->custom, mirage_target_find("a100"), &f->arena, &f->diag, &f->block,
+  return mirage__plan_block(f->graph, f->custom, mirage_target_find("h200"), &f->arena, &f->diag, &f->block,
                             &f->schedule);
 }
 
@@ -77,7 +81,7 @@ static void end(Fixture *f) {
 static bool resident(const Fixture *f, MirageValue value) { return f->block.values[value.index].resident; }
 static bool shared(const Fixture *f, MirageValue value) { return f->block.values[value.index].shared; }
 
-static const Case USUAL = {MIRAGE_F16, 64, 128, 64, 4, MIRAGE_SPLIT_ROWS, false};
+static const Case USUAL = {MIRAGE_F16, 64, 128, 64, 4, MIRAGE_SPLIT_ROWS, false, false};
 
 static void test_only_loads_are_shared(void **state) {
   Fixture f;
@@ -130,7 +134,7 @@ static void test_planning_twice_changes_nothing(void **state) {
     attention(&f, c);
     assert_int_equal(plan(&f), MIRAGE_OK);
     Block first = f.block;
-    assert_int_equal(mirage_layout_plan(f.graph, mirage_target_find("a100"), &f.diag), MIRAGE_OK);
+    assert_int_equal(mirage_layout_plan(f.graph, mirage_target_find("h200"), &f.diag), MIRAGE_OK);
     assert_int_equal(plan(&f), MIRAGE_OK);
     for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); ++id) {
       assert_int_equal(first.values[id].resident, f.block.values[id].resident);
@@ -182,6 +186,19 @@ static void test_by_itself(void **state) {
   end(&f);
 }
 
+// What is read in another order once, after everything else, does not keep the rest out of registers.
+static void test_parts_for_a_cluster(void **state) {
+  Fixture f;
+  Case c = USUAL;
+  c.split = MIRAGE_SPLIT_AUTO;
+  c.cluster = true;
+  attention(&f, c);
+  assert_int_equal(plan(&f), MIRAGE_OK);
+  assert_true(resident(&f, f.scores) && resident(&f, f.weights) && resident(&f, f.output));
+  assert_true(!shared(&f, f.scores) && !shared(&f, f.weights));
+  end(&f);
+}
+
 static void test_without_the_request(void **state) {
   Fixture f;
   Case c = USUAL;
@@ -201,6 +218,7 @@ int main(void) {
       cmocka_unit_test(test_planning_twice_changes_nothing),
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_by_itself),
+      cmocka_unit_test(test_parts_for_a_cluster),
       cmocka_unit_test(test_without_the_request),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
