@@ -12,6 +12,7 @@
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
+#include <math.h>
 #include <stdio.h>
 
 enum { MAX_ATTRIBUTES = 8 };
@@ -280,15 +281,16 @@ MirageStatus mirage_bridge_export_meta(const MirageGraphMeta *meta, MlirOperatio
   MlirAttribute source = meta->source ? mlirFlatSymbolRefAttrGet(context, str(meta->source)) : none;
   MlirAttribute proof = meta->proof.present ? mirageKernelProofAttrGet(context, &meta->proof) : none;
   MlirAttribute guard = meta->guard.present ? mirageKernelGuardAttrGet(context, &meta->guard) : none;
-  MlirAttribute cost = meta->cost.present ? mirageKernelCostAttrGet(context, &meta->cost) : none;
+  bool has_cost = meta->cost.present && isfinite(meta->cost.time_us); // infinite: beyond what the cost model can say
+  MlirAttribute cost = has_cost ? mirageKernelCostAttrGet(context, &meta->cost) : none;
   if ((meta->proof.present && mlirAttributeIsNull(proof)) || (meta->guard.present && mlirAttributeIsNull(guard)) ||
-      (meta->cost.present && mlirAttributeIsNull(cost)))
+      (has_cost && mlirAttributeIsNull(cost)))
     return mirage_diag_fail(diag, mlirOperationGetLocation(graph_op).ptr, MIRAGE_BAD_ARGUMENT,
                             "graph: proof, guard or cost is out of range");
   set_or_remove(graph_op, "source", meta->source != NULL, source);
   set_or_remove(graph_op, "proof", meta->proof.present, proof);
   set_or_remove(graph_op, "guard", meta->guard.present, guard);
-  set_or_remove(graph_op, "cost", meta->cost.present, cost);
+  set_or_remove(graph_op, "cost", has_cost, cost);
   set_or_remove(graph_op, "selected", meta->selected, mlirUnitAttrGet(context));
   return MIRAGE_OK;
 }

@@ -3,7 +3,7 @@
     ptxas_report.py --bin build/bin --source . [--targets h200,a100] [--filter text] [--quick] [--output report.csv]
 
 Kernels: mirage-kernel-test's, test/schedules, the examples and the benchmark programs in their own lowering, and what the
-search chooses for the examples ("chosen"; for h200 and a100 only, since it takes seconds). A row: source, target, chip, kernel, threads, registers,
+search chooses for the examples and the programs of batch 1 ("chosen"; for h200 and a100 only, since it takes seconds). A row: source, target, chip, kernel, threads, registers,
 spilled bytes, stack, shared memory (static and dynamic), CPU time of compiling the source's µGraph to PTX.
 Exit status: 1 when ptxas refuses a kernel, a chosen kernel spills, or one takes more than --limit-ms to compile.
 """
@@ -76,7 +76,7 @@ def programs(options):
         # The hand-written candidate is what is to be compiled, not the program's own lowering.
         yield name, re.sub(r"source = @(\w+)", r"source = @\1, selected", path.read_text()), name.startswith("examples/")
     for name in workloads.WORKLOADS:
-        yield name, workloads.text_of(name), False
+        yield name, workloads.text_of(name), name.endswith("_b1")
 
 
 def kernels_of_programs(options, target, folder):

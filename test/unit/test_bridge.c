@@ -5,6 +5,7 @@
 #include "capture.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir_context.h"
+#include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -177,6 +178,14 @@ static void meta_is_written_and_taken_away(void **state) {
   assert_int_equal(mirage_bridge_export_meta(&meta, first(module), NULL), MIRAGE_OK);
   assert_true(mlirAttributeIsNull(mlirOperationGetAttributeByName(first(module), proof)));
   assert_true(mlirAttributeIsNull(mlirOperationGetAttributeByName(first(module), selected)));
+  // A cost is written where the model has one: the attribute takes finite numbers only.
+  MlirStringRef cost = mlirStringRefCreateFromCString("cost");
+  meta.cost = (MirageCost){.present = true, .time_us = 2, .bytes = 8, .flops = 4, .kernels = 1};
+  assert_int_equal(mirage_bridge_export_meta(&meta, first(module), NULL), MIRAGE_OK);
+  assert_false(mlirAttributeIsNull(mlirOperationGetAttributeByName(first(module), cost)));
+  meta.cost.time_us = INFINITY;
+  assert_int_equal(mirage_bridge_export_meta(&meta, first(module), NULL), MIRAGE_OK);
+  assert_true(mlirAttributeIsNull(mlirOperationGetAttributeByName(first(module), cost)));
   mlirModuleDestroy(module);
 }
 
