@@ -33,8 +33,9 @@ typedef enum {
   MIRAGE_FAULT_NONE,
   MIRAGE_FAULT_DROP_PRIMITIVE, // leaves out an instruction without a result: a barrier, a wait
   MIRAGE_FAULT_DROP_MASK,      // takes a masked access for a full one
-  MIRAGE_FAULT_SKEW_SWIZZLE,   // takes a row's swizzle from the next row
+  MIRAGE_FAULT_SKEW_SWIZZLE,   // takes a row's swizzle from the next row; a matrix descriptor's from the next mode
   MIRAGE_FAULT_SHRINK_SHARED,  // asks for 16 bytes of shared memory less than needed
+  MIRAGE_FAULT_SKIP_WAIT,      // takes an mbarrier's phase for completed
 } MirageFaultKind;
 
 struct MirageFault {

@@ -113,6 +113,8 @@ void mirage__gpu_wgmma_wait(const MirageGpu *gpu, int32_t groups, uint32_t count
 LLVMValueRef mirage__gpu_matrix_descriptor(const MirageGpu *gpu, LLVMValueRef address, int64_t leading_bytes,
                                            int64_t stride_bytes, int32_t swizzle) {
   LLVMBuilderRef b = gpu->builder;
+  if (swizzle && mirage__gpu_fault(gpu, MIRAGE_FAULT_SKEW_SWIZZLE))
+    swizzle = swizzle % 3 + 1;
   uint64_t mode = swizzle ? 4 - (uint64_t)swizzle : 0;
   uint64_t fixed =
       mode << 62 | (uint64_t)(stride_bytes / 16 & 0x3fff) << 32 | (uint64_t)(leading_bytes / 16 & 0x3fff) << 16;

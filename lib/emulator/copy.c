@@ -5,7 +5,8 @@
 // bytes then count as written by the mbarrier, in its running phase: who waits for that phase may read them.
 //
 // Tensor:  the box lies in shared memory dense, innermost dimension first, 16-byte pieces exchanged by address bits
-//          (`swizzled`). Elements outside the tensor are zeros.
+//          (`swizzled`). Elements outside the tensor are zeros. It begins at a multiple of 16 bytes in the innermost
+//          dimension: an H200 traps otherwise.
 #include "machine.h"
 
 #include "codegen/host.h"
@@ -252,6 +253,15 @@ static void check_source(Machine *m, Flight *flight) {
   mirage__memory_global(m, flight->op, base + last, 1, 1, false);
 }
 
+static void check_corner(Machine *m, const Flight *flight) {
+  int64_t byte = flight->coordinates[0] * flight->map->strides[0];
+  if (byte % BULK_STEP)
+    mirage__machine_fail(m, flight->op,
+                         "copies a box that begins at byte %lld of the innermost dimension: not a "
+                         "multiple of %u",
+                         (long long)byte, (unsigned)BULK_STEP);
+}
+
 static void add_blocks(Machine *m, Flight *flight, uint64_t mbarrier, uint32_t blocks) {
   uint32_t size = m->self->block->cluster->size, offset = (uint32_t)mbarrier;
   if (blocks >> size || size > MOST_TARGETS)
@@ -269,6 +279,7 @@ void mirage__tensor_copy(Machine *m, uint32_t op, uint64_t to, uint64_t map, uin
   flight->bytes = num_rows(flight->map) * (uint32_t)(flight->map->box[0] * flight->map->strides[0]);
   uint32_t alignment = flight->map->swizzle ? (uint32_t)BOX_ALIGNMENT << flight->map->swizzle : BOX_ALIGNMENT;
   flight->to = mirage__memory_place(m, op, to, flight->bytes, alignment, "copies to").offset;
+  check_corner(m, flight);
   check_source(m, flight);
   if (blocks)
     add_blocks(m, flight, mbarrier, blocks);

@@ -104,7 +104,7 @@ typedef struct Fibre {
   uint32_t fence_count;
   Copy *copies; // under way, oldest first
   uint32_t num_copies, max_copies, groups;
-  uint32_t cluster_arrivals;
+  uint32_t cluster_arrivals, cluster_waits;
   uint64_t poll_address, poll_progress;
   bool grid_waited;
   Products *products; // of its warpgroup, or NULL

@@ -117,6 +117,8 @@ void mirage__meeting_cluster_arrive(Machine *m, uint32_t op) {
 
 void mirage__meeting_cluster_wait(Machine *m, uint32_t op) {
   Cluster *cluster = m->self->block->cluster;
+  if (m->self->cluster_waits++ == m->self->cluster_arrivals)
+    mirage__machine_fail(m, op, "waits at a cluster barrier without having arrived");
   if (m->self->cluster_arrivals > cluster->phase) // the last to arrive makes all ready
     mirage__meeting_join(m, &cluster->meeting, UINT32_MAX, "a cluster barrier", op);
   mirage__clock_acquire(m, m->self, &cluster->done);

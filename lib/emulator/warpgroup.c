@@ -58,15 +58,23 @@ static float mark(uint32_t set, uint32_t index) {
   return cell;
 }
 
+static bool is_half_mark(uint16_t half) {
+  half &= 0x7fff;
+  return half == MARK_BF16 || (half & 0xfff8) == MARK_F16;
+}
+
+// Words hold an f32, whose lower half may look like anything, or two halves that both came from marks.
 void mirage__group_check_store(Machine *m, uint32_t op, const void *value, uint32_t bytes) {
-  const char *sentence = "stores an accumulator of a warpgroup's product before waiting for it";
-  for (uint32_t i = 0; m->self->products && i + 2 <= bytes; i += 2) {
-    uint16_t half;
-    memcpy(&half, (const char *)value + i, sizeof half);
-    half &= 0x7fff;
-    if (half == MARK_BF16 || (half & 0xfff8) == MARK_F16)
-      mirage__machine_fail(m, op, "%s", sentence);
+  bool found = false;
+  uint16_t halves[2];
+  for (uint32_t i = 0; m->self->products && i + 2 <= bytes; i += sizeof halves) {
+    uint32_t count = bytes - i < sizeof halves ? 1 : 2;
+    memcpy(halves, (const char *)value + i, count * sizeof *halves);
+    bool upper = is_half_mark(halves[count - 1]);
+    found |= upper && (is_half_mark(halves[0]) || (halves[1] & 0x7fff) == MARK_BF16);
   }
+  if (found)
+    mirage__machine_fail(m, op, "stores an accumulator of a warpgroup's product before waiting for it");
 }
 
 // ---------------------------------------------------------------------------------------------------------------- sets

@@ -9,10 +9,11 @@
 //
 // With --primitives each instruction of the generator runs by itself, on the emulator and on the GPU, and is compared.
 //
+// With --defects those instructions are left out in turn, and the emulator must object.
 // With --compile they are only compiled. --ptx keeps what was, and a table of the kernels (kernels.csv).
 //
-//   mirage-kernel-test [--emulate [--max-work elements] | --primitives | --compile] [--target h200|a100|...]
-//                      [--filter text] [--ptx folder] [--verbose]
+//   mirage-kernel-test [--emulate [--max-work elements] | --primitives | --defects | --compile]
+//                      [--target h200|a100|...] [--filter text] [--ptx folder] [--verbose]
 //
 // Exit status: 0 when every case is ok, 1 otherwise.
 #define _POSIX_C_SOURCE 200809L
@@ -35,7 +36,7 @@
 
 typedef struct Options {
   const char *target, *filter, *ptx_folder;
-  bool verbose, emulate, primitives, compile;
+  bool verbose, emulate, primitives, defects, compile;
   double max_work; // --emulate
 } Options;
 
@@ -364,8 +365,8 @@ static bool device_runs(const MirageDevice *device, const MirageTarget *target) 
 
 static int usage(const char *program) {
   fprintf(stderr,
-          "usage: %s [--emulate [--max-work elements] | --primitives | --compile] [--target name] [--filter text] "
-          "[--ptx folder] [--verbose]\n",
+          "usage: %s [--emulate [--max-work elements] | --primitives | --defects | --compile] [--target name] "
+          "[--filter text] [--ptx folder] [--verbose]\n",
           program);
   return 2;
 }
@@ -387,6 +388,8 @@ int main(int argc, char **argv) {
       options.primitives = true;
     else if (!strcmp(argv[i], "--compile"))
       options.compile = true;
+    else if (!strcmp(argv[i], "--defects"))
+      options.defects = true;
     else if (!strcmp(argv[i], "--max-work") && i + 1 < argc)
       options.max_work = atof(argv[++i]);
     else
@@ -401,9 +404,12 @@ int main(int argc, char **argv) {
     printf("%s; ptxas %s\n", device ? mirage_device_info(device)->name : "no GPU: assembling only",
            have_ptxas() ? "found" : "not found");
   }
+  if (options.defects)
+    return primitives_defects(mirage_target_find("h200")) != 0;
   if (options.primitives) {
-    const MirageTarget *target = mirage_target_find(options.target ? options.target : "a100");
-    unsigned differ = target ? primitives_compare(device, target, options.filter, &DIAG) : 1;
+    bool old = device && mirage_device_info(device)->compute_major < 9;
+    const MirageTarget *target = mirage_target_find(options.target ? options.target : old ? "a100" : "h200");
+    unsigned differ = target ? primitives_compare(device, target, options.filter, options.ptx_folder, &DIAG) : 1;
     printf("%u differ\n", differ);
     mirage_device_destroy(device);
     return differ != 0;

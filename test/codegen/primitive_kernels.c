@@ -1,5 +1,5 @@
-// primitive_kernels.c - one kernel for each row of primitives.def: operands from memory, the instruction, results to
-// memory.
+// primitive_kernels.c - one kernel for each row of primitives.def that means something alone: operands from memory, the
+// instruction, results to memory. (async_kernels.c has those of several instructions.)
 //
 // Lane t has SLOTS words of input. Operand i comes from word i: random, with the special values of f32 in the first
 // lanes. An address in shared memory is that of the lane's 16 bytes, written from words 8 .. 11 before; one in device
@@ -10,31 +10,17 @@
 #include "emulator/machine.h"
 #include "mirage/eval.h"
 #include "mirage/random.h"
+#include "primitive_cases.h"
 #include "llvm-c/Target.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { WARP = 32, SLOTS = 16, RESULTS = 8, SHARED = 16 * WARP, PTX_KERNEL_CALL = 71 };
-enum { WORDS_IN = WARP * SLOTS, WORDS_OUT = WARP * RESULTS };
+enum { WARP = 32, PTX_KERNEL_CALL = 71 };
 
-typedef enum { RANDOM_BITS, RANDOM_FLOATS, RANDOM_F16, RANDOM_BF16 } Draw;
-
-typedef struct Case {
-  MiragePrimitive primitive;
-  const char *name;
-  Draw draw;
-  double relative; // allowed difference between the two; 0 = the same bits
-  double absolute;
-  int32_t fixed[4]; // operands of i32 that are constants, in their order; INT32_MIN = from memory
-} Case;
-
-#define FREE INT32_MIN
 #define ROW(name, draw, relative, absolute, ...)                                                                       \
-  {                                                                                                                    \
-    MIRAGE_PRIM_##name, #name, draw, relative, absolute, { __VA_ARGS__ }                                               \
-  }
+  {MIRAGE_PRIM_##name, #name, draw, relative, absolute, {__VA_ARGS__}, .warps = 1, .blocks = 1}
 // Tolerances: what PTX documents for the approximate functions; sums of the matrix instruction in any order.
 static const Case CASES[] = {
     ROW(THREAD_ID, RANDOM_BITS, 0, 0, FREE),
@@ -51,9 +37,18 @@ static const Case CASES[] = {
     ROW(LDMATRIX_X1_TRANS, RANDOM_BITS, 0, 0, FREE),
     ROW(LDMATRIX_X2_TRANS, RANDOM_BITS, 0, 0, FREE),
     ROW(LDMATRIX_X4_TRANS, RANDOM_BITS, 0, 0, FREE),
+    ROW(STMATRIX_X1, RANDOM_BITS, 0, 0, FREE),
+    ROW(STMATRIX_X2, RANDOM_BITS, 0, 0, FREE),
+    ROW(STMATRIX_X4, RANDOM_BITS, 0, 0, FREE),
+    ROW(STMATRIX_X1_TRANS, RANDOM_BITS, 0, 0, FREE),
+    ROW(STMATRIX_X2_TRANS, RANDOM_BITS, 0, 0, FREE),
+    ROW(STMATRIX_X4_TRANS, RANDOM_BITS, 0, 0, FREE),
     ROW(MMA_F16, RANDOM_F16, 1e-5, 1e-5, FREE),
     ROW(MMA_BF16, RANDOM_BF16, 1e-5, 1e-5, FREE, FREE, FREE, FREE),
     ROW(SHUFFLE_XOR, RANDOM_FLOATS, 0, 0, -1, 5, 31),
+    ROW(SHUFFLE_IDX, RANDOM_BITS, 0, 0, -1, FREE, 7, 31),
+    ROW(VOTE_ANY, RANDOM_BITS, 0, 0, -1),
+    ROW(VOTE_ALL, RANDOM_BITS, 0, 0, -1),
     ROW(BYTE_PERMUTE, RANDOM_BITS, 0, 0, FREE, FREE, FREE),
     ROW(EX2, RANDOM_FLOATS, 0x1p-21, 0, FREE),
     ROW(LG2, RANDOM_FLOATS, 0x1p-21, 0x1p-21, FREE),
@@ -67,99 +62,154 @@ static const Case CASES[] = {
     ROW(MIN, RANDOM_FLOATS, 0, 0, FREE),
     ROW(LD_GLOBAL_16_STREAM, RANDOM_BITS, 0, 0, FREE),
     ROW(LD_GLOBAL_8_STREAM, RANDOM_BITS, 0, 0, FREE),
+    ROW(RED_RELEASE, RANDOM_BITS, 0, 0, FREE),
+    ROW(RED_INC, RANDOM_BITS, 0, 0, FREE),
     ROW(LD_ACQUIRE, RANDOM_BITS, 0, 0, FREE),
 };
-enum { NUM_CASES = sizeof CASES / sizeof *CASES };
+
+unsigned case_all(const MirageTarget *target, const Case **out) {
+  unsigned count = 0, num_async;
+  const Case *async = case_async(&num_async);
+  for (unsigned i = 0; i < sizeof CASES / sizeof *CASES; ++i)
+    if (target->compute_major >= 9 || strncmp(CASES[i].name, "STMATRIX", 8) != 0)
+      out[count++] = &CASES[i];
+  for (unsigned i = 0; target->compute_major >= 9 && i < num_async; ++i)
+    out[count++] = &async[i];
+  return count;
+}
 
 // ------------------------------------------------------------------------------------------------------------ emitting
 
-typedef struct Kernel {
-  MirageGpu gpu;
-  const Case *c;
-  LLVMValueRef thread, in, out, shared;
-} Kernel;
-
-static LLVMValueRef at(Kernel *k, LLVMValueRef base, int32_t pitch, int32_t byte) {
+LLVMValueRef case_at(Kernel *k, LLVMValueRef base, int32_t pitch, int32_t byte) {
   LLVMValueRef offset = LLVMBuildMul(k->gpu.builder, k->thread, gpu_i32(&k->gpu, pitch), "");
   offset = LLVMBuildAdd(k->gpu.builder, offset, gpu_i32(&k->gpu, byte), "");
   return LLVMBuildGEP2(k->gpu.builder, k->gpu.i8, base, &offset, 1, "");
 }
 
-static LLVMValueRef input(Kernel *k, LLVMTypeRef type, int32_t slot) {
-  return mirage__gpu_load_global(&k->gpu, type, at(k, k->in, SLOTS * 4, slot * 4), MIRAGE_GLOBAL_PLAIN);
+LLVMValueRef case_input(Kernel *k, LLVMTypeRef type, int32_t slot) {
+  return mirage__gpu_load_global(&k->gpu, type, case_at(k, k->in, SLOTS * 4, slot * 4), MIRAGE_GLOBAL_PLAIN);
 }
 
-static LLVMValueRef own_shared(Kernel *k, int32_t byte) { return at(k, k->shared, 16, byte); }
+LLVMValueRef case_own_shared(Kernel *k, int32_t byte) { return case_at(k, k->shared, 16, byte); }
 
-static void output(Kernel *k, LLVMValueRef value, int32_t index) {
-  mirage__gpu_store_global(&k->gpu, value, at(k, k->out, RESULTS * 4, index * 4));
+// Threads of all blocks follow each other.
+void case_output(Kernel *k, LLVMValueRef value, int32_t index) {
+  MirageGpu *gpu = &k->gpu;
+  if (LLVMTypeOf(value) == gpu->i1)
+    value = LLVMBuildZExt(gpu->builder, value, gpu->i32, "");
+  LLVMValueRef block = LLVMBuildMul(gpu->builder, GPU0(gpu, BLOCK_ID_X), gpu_i32(gpu, WARP * k->c->warps), "");
+  LLVMValueRef self = k->thread;
+  k->thread = LLVMBuildAdd(gpu->builder, self, block, "");
+  mirage__gpu_store_global(gpu, value, case_at(k, k->out, RESULTS * 4, index * 4));
+  k->thread = self;
+}
+
+static bool adds(const Case *c) {
+  return c->primitive == MIRAGE_PRIM_RED_RELEASE || c->primitive == MIRAGE_PRIM_RED_INC;
 }
 
 static LLVMValueRef operand(Kernel *k, uint32_t index, int *integers) {
   LLVMTypeRef type = mirage__gpu_operand_type(&k->gpu, k->c->primitive, index);
   if (type == k->gpu.shared_ptr)
-    return own_shared(k, 0);
+    return case_own_shared(k, 0);
   if (type == k->gpu.global_ptr)
-    return at(k, k->in, SLOTS * 4, 8 * 4);
+    return adds(k->c) ? case_at(k, k->out, RESULTS * 4, 4) : case_at(k, k->in, SLOTS * 4, 8 * 4);
   if (type == k->gpu.i32) {
     int which = (*integers)++;
     if (which < 4 && k->c->fixed[which] != FREE && k->c->fixed[0] != FREE)
       return gpu_i32(&k->gpu, k->c->fixed[which]);
   }
+  if (type == k->gpu.i1)
+    return LLVMBuildTrunc(k->gpu.builder, case_input(k, k->gpu.i32, (int32_t)index), type, "");
   if (LLVMGetTypeKind(type) == LLVMVectorTypeKind)
-    return LLVMBuildBitCast(k->gpu.builder, input(k, k->gpu.i32, (int32_t)index), type, "");
-  return input(k, type, (int32_t)index);
+    return LLVMBuildBitCast(k->gpu.builder, case_input(k, k->gpu.i32, (int32_t)index), type, "");
+  return case_input(k, type, (int32_t)index);
 }
 
 static bool is_copy(const Case *c) { return strncmp(c->name, "CP_ASYNC", 8) == 0; }
 static int copied_bytes(const Case *c) { return atoi(c->name + sizeof "CP_ASYNC_" - 1); }
 
-static void emit_body(Kernel *k) {
+// The registers that the instruction returns, or the shared memory that it writes.
+static void show(Kernel *k, LLVMValueRef result) {
+  MirageGpu *gpu = &k->gpu;
+  LLVMTypeKind kind = LLVMGetTypeKind(LLVMTypeOf(result));
+  if (is_copy(k->c)) {
+    GPU0(gpu, CP_ASYNC_COMMIT);
+    GPU(gpu, CP_ASYNC_WAIT, gpu_i32(gpu, 0));
+    for (int32_t i = 0; i < copied_bytes(k->c) / 4; ++i)
+      case_output(k, mirage__gpu_load_shared(gpu, gpu->i32, case_own_shared(k, 4 * i)), i);
+  } else if (kind == LLVMVoidTypeKind && !adds(k->c)) {
+    GPU(gpu, BARRIER, gpu_i32(gpu, 0));
+    for (int32_t i = 0; i < 4; ++i)
+      case_output(k, mirage__gpu_load_shared(gpu, gpu->i32, case_own_shared(k, 4 * i)), i);
+  } else if (kind == LLVMStructTypeKind) {
+    for (unsigned i = 0; i < LLVMCountStructElementTypes(LLVMTypeOf(result)); ++i)
+      case_output(k, LLVMBuildExtractValue(gpu->builder, result, i, ""), (int32_t)i);
+  } else if (kind != LLVMVoidTypeKind) {
+    case_output(k, result, 0);
+  }
+}
+
+static void emit_instruction(Kernel *k) {
   MirageGpu *gpu = &k->gpu;
   if (!is_copy(k->c))
     for (int32_t i = 0; i < 4; ++i)
-      mirage__gpu_store_shared(gpu, input(k, gpu->i32, 8 + i), own_shared(k, 4 * i));
+      mirage__gpu_store_shared(gpu, case_input(k, gpu->i32, 8 + i), case_own_shared(k, 4 * i));
   GPU(gpu, BARRIER, gpu_i32(gpu, 0));
   LLVMValueRef operands[16];
   int integers = 0;
   for (uint32_t i = 0; i < mirage__gpu_num_operands(k->c->primitive); ++i)
     operands[i] = operand(k, i, &integers);
-  LLVMValueRef result = mirage__gpu_emit(gpu, k->c->primitive, operands);
-  if (is_copy(k->c)) {
-    GPU0(gpu, CP_ASYNC_COMMIT);
-    GPU(gpu, CP_ASYNC_WAIT, gpu_i32(gpu, 0));
-    for (int32_t i = 0; i < copied_bytes(k->c) / 4; ++i)
-      output(k, mirage__gpu_load_shared(gpu, gpu->i32, own_shared(k, 4 * i)), i);
-  } else if (LLVMGetTypeKind(LLVMTypeOf(result)) == LLVMStructTypeKind) {
-    for (unsigned i = 0; i < LLVMCountStructElementTypes(LLVMTypeOf(result)); ++i)
-      output(k, LLVMBuildExtractValue(gpu->builder, result, i, ""), (int32_t)i);
-  } else {
-    output(k, result, 0);
-  }
-  LLVMBuildRetVoid(gpu->builder);
+  show(k, mirage__gpu_emit(gpu, k->c->primitive, operands));
 }
 
-static void emit_kernel(LLVMContextRef context, LLVMModuleRef module, const Case *c, bool host) {
+// Pointers of input and output, and the tensor map where there is one.
+static void create_function(Kernel *k, bool host) {
+  MirageGpu *gpu = &k->gpu;
+  LLVMContextRef c = gpu->context;
+  LLVMTypeRef generic = LLVMPointerTypeInContext(c, 0), params[3] = {gpu->global_ptr, gpu->global_ptr, generic};
+  bool has_map = k->c->map.rank > 0;
+  LLVMTypeRef type = host ? LLVMFunctionType(gpu->void_type, &generic, 1, 0)
+                          : LLVMFunctionType(gpu->void_type, params, has_map ? 3 : 2, 0);
+  gpu->function = LLVMAddFunction(gpu->module, k->c->name, type);
+  if (host)
+    return;
+  char threads[16];
+  snprintf(threads, sizeof threads, "%d", WARP * k->c->warps);
+  LLVMSetFunctionCallConv(gpu->function, PTX_KERNEL_CALL);
+  LLVMAddTargetDependentFunctionAttr(gpu->function, "nvvm.maxntid", threads);
+  LLVMAddTargetDependentFunctionAttr(gpu->function, "nvvm.minctasm", "1");
+  if (!has_map)
+    return;
+  LLVMTypeRef map = LLVMArrayType2(gpu->i8, MIRAGE_TENSOR_MAP_BYTES);
+  unsigned by_value = LLVMGetEnumAttributeKindForName("byval", 5), align = LLVMGetEnumAttributeKindForName("align", 5);
+  LLVMAddAttributeAtIndex(gpu->function, 3, LLVMCreateTypeAttribute(c, by_value, map));
+  LLVMAddAttributeAtIndex(gpu->function, 3, LLVMCreateEnumAttribute(c, align, 64));
+  LLVMAddAttributeAtIndex(gpu->function, 3, LLVMCreateStringAttribute(c, "nvvm.grid_constant", 18, "", 0));
+}
+
+static void emit_kernel(LLVMContextRef context, LLVMModuleRef module, const Case *c, bool host, MirageFault *fault) {
   Kernel k = {.c = c};
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);
   mirage__gpu_init(&k.gpu, context, module, builder);
   k.gpu.host = host;
-  LLVMTypeRef array = LLVMPointerTypeInContext(context, 0), pointers[2] = {k.gpu.global_ptr, k.gpu.global_ptr};
-  LLVMTypeRef type =
-      host ? LLVMFunctionType(k.gpu.void_type, &array, 1, 0) : LLVMFunctionType(k.gpu.void_type, pointers, 2, 0);
-  k.gpu.function = LLVMAddFunction(module, c->name, type);
-  if (!host)
-    LLVMSetFunctionCallConv(k.gpu.function, PTX_KERNEL_CALL);
+  k.gpu.fault = fault;
+  create_function(&k, host);
   LLVMPositionBuilderAtEnd(builder, LLVMAppendBasicBlockInContext(context, k.gpu.function, "entry"));
   k.in = mirage__gpu_parameter(&k.gpu, 0);
   k.out = mirage__gpu_parameter(&k.gpu, 1);
   k.shared = mirage__gpu_shared_base(&k.gpu);
   k.thread = GPU0(&k.gpu, THREAD_ID);
-  emit_body(&k);
+  if (c->emit)
+    c->emit(&k);
+  else
+    emit_instruction(&k);
+  LLVMBuildRetVoid(builder);
   LLVMDisposeBuilder(builder);
 }
 
-static MirageHostModule emit_module(const char *triple, const char *cpu, const char *features, bool host) {
+static MirageHostModule emit_module(const char *triple, const char *cpu, const char *features, bool host,
+                                    unsigned num_cases, const Case *const *cases, MirageFault *fault) {
   MirageHostModule m = {.context = LLVMContextCreate()};
   LLVMTargetRef target = NULL;
   char *error = NULL;
@@ -175,9 +225,19 @@ static MirageHostModule emit_module(const char *triple, const char *cpu, const c
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m.machine);
   LLVMSetModuleDataLayout(m.module, layout);
   LLVMDisposeTargetData(layout);
-  for (unsigned i = 0; i < NUM_CASES; ++i)
-    emit_kernel(m.context, m.module, &CASES[i], host);
+  for (unsigned i = 0; i < num_cases; ++i)
+    emit_kernel(m.context, m.module, cases[i], host, fault);
   return m;
+}
+
+MirageStatus case_compile(unsigned num_cases, const Case *const *cases, MirageFault *fault, const MirageDiag *diag,
+                          Jit **out_jit) {
+  LLVMInitializeNativeTarget();
+  LLVMInitializeNativeAsmPrinter();
+  char *triple = LLVMGetDefaultTargetTriple();
+  MirageHostModule host = emit_module(triple, "", "", true, num_cases, cases, fault);
+  LLVMDisposeMessage(triple);
+  return host.machine ? mirage__jit_compile(&host, diag, out_jit) : MIRAGE_CODEGEN;
 }
 
 // ------------------------------------------------------------------------------------------------------------- running
@@ -190,9 +250,11 @@ static uint32_t special(int lane) {
 }
 enum { NUM_SPECIAL = 10 };
 
-static void draw(const Case *c, uint32_t *words) {
+void case_draw(const Case *c, uint32_t *words) {
   MirageRandom random;
   mirage_random_init(&random, 7, (uint64_t)c->primitive);
+  bool pairs = c->draw == RANDOM_F16_PAIRS || c->draw == RANDOM_BF16_PAIRS;
+  bool f16 = c->draw == RANDOM_F16 || c->draw == RANDOM_F16_PAIRS;
   for (int i = 0; i < WORDS_IN; ++i) {
     double a = mirage_random_normal(&random), b = mirage_random_normal(&random);
     float value = (float)(4 * a);
@@ -201,13 +263,15 @@ static void draw(const Case *c, uint32_t *words) {
       words[i] = words[i] * 2654435761u ^ words[i] >> 7;
     else if (c->draw == RANDOM_FLOATS && i / SLOTS < NUM_SPECIAL)
       words[i] = i % SLOTS == 0 ? special(i / SLOTS) : words[i];
-    else if (c->draw >= RANDOM_F16 && i % SLOTS < 6) // a and b of the matrix instruction; c is f32
-      words[i] = c->draw == RANDOM_F16 ? mirage_f16_from_double(a) | (uint32_t)mirage_f16_from_double(b) << 16
-                                       : mirage_bf16_from_double(a) | (uint32_t)mirage_bf16_from_double(b) << 16;
+    else if (pairs || (c->draw >= RANDOM_F16 && i % SLOTS < 6)) // a and b of the matrix instruction; c is f32
+      words[i] = f16 ? mirage_f16_from_double(a) | (uint32_t)mirage_f16_from_double(b) << 16
+                     : mirage_bf16_from_double(a) | (uint32_t)mirage_bf16_from_double(b) << 16;
   }
 }
 
-static MirageStatus run_emulated(Jit *jit, const Case *c, uint32_t *in, uint32_t *out, const MirageDiag *diag) {
+static int32_t shared_bytes(const Case *c) { return c->shared_bytes ? c->shared_bytes : 16 * WARP; }
+
+MirageStatus case_emulate(Jit *jit, const Case *c, bool early, uint32_t *in, uint32_t *out, const MirageDiag *diag) {
   MirageUGraph *graph = mirage_ugraph_create(NULL, "none", NULL); // asked for names of operators only
   Buffer buffers[2] = {{.data = (uint8_t *)in, .bytes = WORDS_IN * 4, .kind = "operand"},
                        {.data = (uint8_t *)out, .bytes = WORDS_OUT * 4, .kind = "result", .writable = true}};
@@ -215,10 +279,13 @@ static MirageStatus run_emulated(Jit *jit, const Case *c, uint32_t *in, uint32_t
                    .name = c->name,
                    .num_buffers = 2,
                    .buffers = buffers,
-                   .grid = {1, 1, 1},
-                   .cluster = {1, 1, 1},
-                   .threads = WARP,
-                   .shared_bytes = SHARED,
+                   .grid = {c->blocks, 1, 1},
+                   .cluster = {c->blocks, 1, 1},
+                   .threads = (uint32_t)(WARP * c->warps),
+                   .shared_bytes = (uint32_t)shared_bytes(c),
+                   .num_maps = c->map.rank > 0,
+                   .maps = &c->map,
+                   .copies = early ? MIRAGE_COPIES_EARLY : MIRAGE_COPIES_LATE,
                    .diag = diag};
   MirageStatus status = graph ? mirage__jit_find(jit, c->name, diag, &launch.entry) : MIRAGE_NO_MEMORY;
   if (status == MIRAGE_OK)
@@ -230,8 +297,13 @@ static MirageStatus run_emulated(Jit *jit, const Case *c, uint32_t *in, uint32_t
 static MirageStatus run_on_gpu(MirageDevice *device, MirageModule *module, const Case *c, const uint32_t *in,
                                uint32_t *out, const MirageDiag *diag) {
   uint64_t pointers[2] = {0, 0};
-  MirageLaunchConfig config = {
-      .kernel = c->name, .grid = {1, 1, 1}, .cluster = {1, 1, 1}, .threads = WARP, .shared_bytes = SHARED};
+  MirageLaunchConfig config = {.kernel = c->name,
+                               .grid = {c->blocks, 1, 1},
+                               .cluster = {c->blocks, 1, 1},
+                               .threads = WARP * c->warps,
+                               .shared_bytes = shared_bytes(c),
+                               .num_maps = c->map.rank > 0,
+                               .maps = &c->map};
   MirageStatus status = mirage_device_alloc(device, WORDS_IN * 4, diag, &pointers[0]);
   if (status == MIRAGE_OK)
     status = mirage_device_alloc(device, WORDS_OUT * 4, diag, &pointers[1]);
@@ -267,37 +339,52 @@ static bool equal(const Case *c, uint32_t a, uint32_t b) {
   return fabs(x - y) <= c->relative * fabs(y) + c->absolute;
 }
 
+static void say_difference(const Case *c, int word, const uint32_t *in, uint32_t emulated, uint32_t real) {
+  int pitch = c->group.n ? 128 : RESULTS, thread = word / pitch;
+  const uint32_t *own = &in[thread * SLOTS % WORDS_IN];
+  printf("  thread %d, word %d of %s(0x%08x = %g, 0x%08x = %g, ...): emulator 0x%08x = %g, GPU 0x%08x = %g\n", thread,
+         word % pitch, c->name, own[0], (double)as_float(own[0]), own[1], (double)as_float(own[1]), emulated,
+         (double)as_float(emulated), real, (double)as_float(real));
+}
+
+// On the emulator with early and late copies, which must agree, and on the GPU.
 static bool compare(const Case *c, Jit *jit, MirageDevice *device, MirageModule *module, const MirageDiag *diag) {
-  uint32_t in[WORDS_IN], emulated[WORDS_OUT], real[WORDS_OUT];
-  draw(c, in);
+  static uint32_t in[WORDS_IN], emulated[WORDS_OUT], early[WORDS_OUT], real[WORDS_OUT];
+  case_draw(c, in);
   for (int i = 0; i < WORDS_OUT; ++i)
-    emulated[i] = real[i] = 0xffffffff;
-  bool ok = run_emulated(jit, c, in, emulated, diag) == MIRAGE_OK &&
+    emulated[i] = early[i] = real[i] = 0xffffffff;
+  bool ok = case_emulate(jit, c, false, in, emulated, diag) == MIRAGE_OK &&
+            case_emulate(jit, c, true, in, early, diag) == MIRAGE_OK && memcmp(emulated, early, sizeof early) == 0 &&
             (!device || run_on_gpu(device, module, c, in, real, diag) == MIRAGE_OK);
   int different = 0;
-  for (int i = 0; ok && device && i < WORDS_OUT; ++i) {
-    if (equal(c, emulated[i], real[i]))
-      continue;
-    if (different++ == 0)
-      printf("  lane %d, word %d of %s(0x%08x = %g, 0x%08x = %g, ...): emulator 0x%08x = %g, GPU 0x%08x = %g\n",
-             i / RESULTS, i % RESULTS, c->name, in[i / RESULTS * SLOTS], (double)as_float(in[i / RESULTS * SLOTS]),
-             in[i / RESULTS * SLOTS + 1], (double)as_float(in[i / RESULTS * SLOTS + 1]), emulated[i],
-             (double)as_float(emulated[i]), real[i], (double)as_float(real[i]));
-  }
+  for (int i = 0; ok && device && i < WORDS_OUT; ++i)
+    if (!equal(c, emulated[i], real[i]) && different++ == 0)
+      say_difference(c, i, in, emulated[i], real[i]);
   ok = ok && different == 0;
-  printf("%-5s %-22s %s\n", ok ? "ok" : "WRONG", c->name, device ? "emulator and GPU" : "emulator");
+  printf("%-5s %-24s %s", ok ? "ok" : "WRONG", c->name, device ? "emulator and GPU" : "emulator");
+  printf(different ? ": %d words differ\n" : "\n", different);
   return ok;
 }
 
-static MirageModule *load_ptx(MirageDevice *device, const MirageTarget *target, const MirageDiag *diag) {
+static void keep_ptx(const char *folder, const MirageTarget *target, const char *ptx) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/primitives.%s.ptx", folder, target->chip);
+  FILE *file = fopen(path, "w");
+  if (file)
+    fputs(ptx, file);
+  if (!file || fclose(file))
+    fprintf(stderr, "cannot write %s\n", path);
+}
+
+// PTX of all cases; the caller frees it. NULL after a failure.
+static char *make_ptx(const MirageTarget *target, unsigned num_cases, const Case *const *cases) {
   LLVMInitializeNVPTXTargetInfo();
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
-  MirageHostModule m = emit_module("nvptx64-nvidia-cuda", target->chip, target->ptx, false);
+  MirageHostModule m = emit_module("nvptx64-nvidia-cuda", target->chip, target->ptx, false, num_cases, cases, NULL);
   LLVMMemoryBufferRef buffer = NULL;
   char *error = NULL, *ptx = NULL;
-  MirageModule *module = NULL;
   if (m.machine && !LLVMTargetMachineEmitToMemoryBuffer(m.machine, m.module, LLVMAssemblyFile, &error, &buffer)) {
     size_t bytes = LLVMGetBufferSize(buffer);
     ptx = calloc(bytes + 1, 1);
@@ -305,31 +392,31 @@ static MirageModule *load_ptx(MirageDevice *device, const MirageTarget *target, 
       memcpy(ptx, LLVMGetBufferStart(buffer), bytes);
     LLVMDisposeMemoryBuffer(buffer);
   }
-  if (ptx && device)
-    mirage_module_load(device, ptx, diag, &module);
-  free(ptx);
   LLVMDisposeModule(m.module);
   if (m.machine)
     LLVMDisposeTargetMachine(m.machine);
   LLVMContextDispose(m.context);
-  return module;
+  return ptx;
 }
 
 unsigned primitives_compare(MirageDevice *device, const MirageTarget *target, const char *filter,
-                            const MirageDiag *diag) {
-  LLVMInitializeNativeTarget();
-  LLVMInitializeNativeAsmPrinter();
-  char *triple = LLVMGetDefaultTargetTriple();
-  MirageHostModule host = emit_module(triple, "", "", true);
-  LLVMDisposeMessage(triple);
+                            const char *ptx_folder, const MirageDiag *diag) {
+  const Case *cases[MOST_CASES];
+  unsigned num_cases = case_all(target, cases);
   Jit *jit = NULL;
-  if (!host.machine || mirage__jit_compile(&host, diag, &jit) != MIRAGE_OK)
-    return NUM_CASES;
-  MirageModule *module = load_ptx(device, target, diag);
-  unsigned wrong = device && !module ? NUM_CASES : 0;
-  for (unsigned i = 0; wrong < NUM_CASES && i < NUM_CASES; ++i)
-    if (!filter || strstr(CASES[i].name, filter))
-      wrong += !compare(&CASES[i], jit, device, module, diag);
+  if (case_compile(num_cases, cases, NULL, diag, &jit) != MIRAGE_OK)
+    return num_cases;
+  char *ptx = make_ptx(target, num_cases, cases);
+  MirageModule *module = NULL;
+  if (ptx && ptx_folder)
+    keep_ptx(ptx_folder, target, ptx);
+  if (ptx && device)
+    mirage_module_load(device, ptx, diag, &module);
+  unsigned wrong = !ptx || (device && !module) ? num_cases : 0;
+  free(ptx);
+  for (unsigned i = 0; wrong < num_cases && i < num_cases; ++i)
+    if (!filter || strstr(cases[i]->name, filter))
+      wrong += !compare(cases[i], jit, device, module, diag);
   mirage_module_unload(module);
   mirage__jit_destroy(jit);
   return wrong;

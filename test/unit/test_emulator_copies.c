@@ -270,9 +270,19 @@ static void cp_async(const uint64_t *p, bool wait) {
 static void cp_async_waited(const uint64_t *p) { cp_async(p, true); }
 static void cp_async_unwaited(const uint64_t *p) { cp_async(p, false); }
 
+static void cp_async_too_often(const uint64_t *p) {
+  begin(1);
+  if (thread_id() == 0)
+    mbarrier_expect(MBARRIER, 16);
+  copy16(shared(16 * thread_id()), p[0], 16);
+  with_address("mirage_emu_CP_ASYNC_ARRIVE", shared(MBARRIER));
+  mbarrier_wait(MBARRIER, 0);
+}
+
 static void test_cp_async_arrive(void **state) {
   runs(cp_async_waited, ONE_WARP);
   assert_int_equal(result[1], 4 * 30);
+  caught(cp_async_too_often, ONE_WARP, "where all 1 of phase 0 have arrived and 16 bytes are awaited");
   caught(cp_async_unwaited, ONE_WARP, "of shared memory, wh");
 }
 
@@ -362,9 +372,9 @@ static void refuses_map(MirageTensorMap map, const char *sentence) {
 static void test_tensor_copies(void **state) {
   for (int32_t swizzle = 0; swizzle < 4; ++swizzle) {
     check_box(swizzle, 0, 0);
-    check_box(swizzle, 3, 2);
-    check_box(swizzle, -5, -2);
-    check_box(swizzle, 30, 15);
+    check_box(swizzle, 4, 2);
+    check_box(swizzle, -8, -2);
+    check_box(swizzle, 28, 15);
     check_box(swizzle, 100, 0);
   }
   MirageTensorMap map = map_of(32, 3);
@@ -372,6 +382,8 @@ static void test_tensor_copies(void **state) {
   caught(wrong_rank, setting, "by 1 coordinates from a tensor map of rank 2");
   caught(no_map, setting, "which is no tensor map");
   caught(box_askew, setting, "at byte 128 of shared memory: misaligned");
+  corner[0] = 3, corner[1] = 0;
+  caught(tensor, setting, "a box that begins at byte 12 of the innermost dimension: not a multiple of 16");
   map.extents[1] = 17; // the tensor has 16 rows
   corner[0] = 0, corner[1] = 14;
   caught(tensor, setting, "at byte 2175 of operand 0, which has 2048 bytes");

@@ -273,6 +273,7 @@ static void arrives_twice(const uint64_t *p) {
   V("CLUSTER_ARRIVE");
   V("CLUSTER_ARRIVE");
 }
+static void waits_alone_for_cluster(const uint64_t *p) { V("CLUSTER_WAIT"); }
 static void one_block_missing(const uint64_t *p) {
   if (I("CLUSTER_RANK") == 0)
     meet_cluster();
@@ -288,6 +289,7 @@ static void test_clusters(void **state) {
   caught(overwrites_for_peer, pairs, "with no barrier in between");
   caught(third_rank, pairs, "block 2 of a cluster of 2");
   caught(arrives_twice, pairs, "arrives at a cluster barrier twice");
+  caught(waits_alone_for_cluster, pairs, "waits at a cluster barrier without having arrived");
   caught(one_block_missing, pairs, "wait at a cluster barrier");
 }
 
