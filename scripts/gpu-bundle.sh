@@ -28,7 +28,7 @@ for tool in "${wanted[@]}"; do
   strip -o "dist/$name/bin/$tool" "$build/bin/$tool"
 done
 cp examples/*.mlir "dist/$name/examples/"
-cp test/bench/workloads.py "dist/$name/"
+cp -r test/bench/workloads.py test/bench/workloads test/bench/odd "dist/$name/"
 cp LICENSE "dist/$name/"
 
 # Shared libraries beyond the C library travel along: the tools look for them in lib/ beside bin/.
@@ -60,7 +60,7 @@ Mirage-MLIR, static tools: $(cat version.txt 2>/dev/null || sed -n 's/^project(.
 
   run.sh                                      compiles examples/rmsnorm_linear.mlir, runs it, times it
   run.sh program.mlir --json                  the same for a program of yours
-  python3 workloads.py run --bin bin          the benchmark programs, one table (needs no package)
+  python3 workloads.py --bin bin              the benchmark programs, one table (needs no package)
   bin/mirage-mlir-opt --mirage-superoptimize program.mlir -o compiled.mlir
   bin/mirage-run compiled.mlir --benchmark    --help lists the options
 

@@ -1,5 +1,6 @@
 // The gated half of an MLP, silu(x w1) * (x w3).
-mirage_kernel.graph @gated_mlp_b1(%x: tensor<1x4096xf16>, %w1: tensor<4096x4096xf16>, %w3: tensor<4096x4096xf16>) -> tensor<1x4096xf16> {
+mirage_kernel.graph @gated_mlp_b1(%x: tensor<1x4096xf16>, %w1: tensor<4096x4096xf16>, %w3: tensor<4096x4096xf16>) -> tensor<1x4096xf16>
+    attributes {mirage_kernel.input_scales = array<f64: 1.0, 0.0156, 0.0156>} {
   %a = matmul %x, %w1 : tensor<1x4096xf16>, tensor<4096x4096xf16>
   %b = matmul %x, %w3 : tensor<1x4096xf16>, tensor<4096x4096xf16>
   %s = silu %a : tensor<1x4096xf16>

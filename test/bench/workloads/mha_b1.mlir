@@ -1,5 +1,6 @@
 // Attention, softmax(q k) v without a scale.
-mirage_kernel.graph @mha_b1(%q: tensor<32x16x64xf16>, %k: tensor<32x64x4096xf16>, %v: tensor<32x4096x64xf16>) -> tensor<32x16x64xf16> {
+mirage_kernel.graph @mha_b1(%q: tensor<32x16x64xf16>, %k: tensor<32x64x4096xf16>, %v: tensor<32x4096x64xf16>) -> tensor<32x16x64xf16>
+    attributes {mirage_kernel.input_scales = array<f64: 0.125, 1.0, 1.0>} {
   %s = matmul %q, %k : tensor<32x16x64xf16>, tensor<32x64x4096xf16>
   %p = softmax %s {dim = 2} : tensor<32x16x4096xf16>
   %y = matmul %p, %v : tensor<32x16x4096xf16>, tensor<32x4096x64xf16>

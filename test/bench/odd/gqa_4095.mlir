@@ -1,0 +1,8 @@
+// Attention over 4095 keys.
+mirage_kernel.graph @gqa_4095(%q: tensor<2x256x64xf16>, %k: tensor<2x64x4095xf16>, %v: tensor<2x4095x64xf16>) -> tensor<2x256x64xf16>
+    attributes {mirage_kernel.input_scales = array<f64: 0.125, 1.0, 1.0>} {
+  %s = matmul %q, %k : tensor<2x256x64xf16>, tensor<2x64x4095xf16>
+  %p = softmax %s {dim = 2} : tensor<2x256x4095xf16>
+  %y = matmul %p, %v : tensor<2x256x4095xf16>, tensor<2x4095x64xf16>
+  return %y : tensor<2x256x64xf16>
+}
