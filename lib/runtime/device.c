@@ -6,8 +6,7 @@
 //              before and after.
 // Copies:      go through the device's own stream and are complete on return, so they are ordered with launches on that
 //              stream; work on a stream of the caller's is ordered by mirage_device_synchronize.
-// Hanging:     waits poll, where there is a time-out. A device that ran into it refuses to be entered, because the
-// driver
+// Hanging:     waits poll, where there is a time-out. A device that ran into it refuses to be entered, where the driver
 //              would block; so everything that frees does nothing any more.
 #define _POSIX_C_SOURCE 200809L // clock_gettime, nanosleep
 #include "runtime_impl.h"

@@ -97,11 +97,11 @@ void mirage__lane_set_workspace(const MirageProgram *program, MirageLane *lane, 
       lane->addresses[i] = workspace + (uint64_t)program->sources[i].offset;
 }
 
+// The store of the stream comes last: who finds the lane by it finds the rest of it made.
 static void set_stream(const MirageProgram *program, MirageLane *lane, CuStream stream) {
   for (uint32_t k = 0; k < program->num_kernels; ++k)
     lane->configs[k] = mirage__launch_config(&program->kernels[k].ready, stream);
-  atomic_store_explicit(&lane->stream, stream,
-                        memory_order_release); // what was written above is there for who finds it
+  atomic_store_explicit(&lane->stream, stream, memory_order_release);
 }
 
 // A new lane at the head of the list, or one that was forgotten. program->lock is held.

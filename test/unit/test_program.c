@@ -564,6 +564,9 @@ static void test_hanging_kernel_is_named(void **unused) {
       mirage_device_download(chain.device, values, chain.outputs[0], sizeof values, &fresh(&messages)->diag),
       MIRAGE_DRIVER);
   assert_says(&messages, "Fake GPU 0 still runs a kernel that did not finish in time: end the process");
+  unsigned launched = fake->num_launches;
+  assert_int_equal(mirage_program_launch(chain.program, chain.inputs, chain.outputs, NULL, NULL), MIRAGE_DRIVER);
+  assert_int_equal(fake->num_launches, launched);
   chain_destroy(&chain);
   assert_int_equal(fake->num_blocking, 0);
   load_fake(NULL); // forgets what was given up
