@@ -12,14 +12,14 @@
 enum { SECTOR_BYTES = 32, INSTRUCTION_M = 16, INSTRUCTION_N = 8, INSTRUCTION_K = 16, MAX_STAGES = 4 };
 
 static const double saturating_share = 0.45;  // of the multiprocessors, busy, saturate device memory
+static const double most_bytes = 64 * 1024;   // in flight on a multiprocessor: more gain nothing
 static const double latency_us = 2.0;         // of a load under load: bytes in flight = rate * latency
 static const double block_us = 0.5;           // prologue and epilogue that nothing hides, for each block of an SM
-static const double iteration_us = 0.12;      // barriers and loop overhead of one iteration
+static const double iteration_us = 0.12;      // a barrier: for the loads of an iteration, for each result used in it
+static const double outside_us = 0.5;         // a product or reduction outside loops: it waits for all warps
 static const double overlap_loss = 0.1;       // share of the units that are not the bottleneck
-static const double direct_latency_us = 1.2;  // of a load where every warp has one step in flight
-static const double activation_loss = 0.5;    // share of what such a kernel reads again through L2
-static const double direct_share = 0.7;       // saturating_share where each has one step a warp in flight
-static const double idle_loss = 0.1;          // of device memory when multiprocessors beyond those idle
+static const double direct_latency_us = 1.3;  // of a step where every warp has one in flight
+static const double direct_step_us = 0.6;     // for each further step of an iteration
 static const double grid_meeting_us = 1.8;    // release, poll and read back: blocks that wait for each other
 static const double cluster_meeting_us = 0.5; // two barriers of a cluster
 static const double cluster_share = 0.9;      // of the multiprocessors, that clusters of four and more can occupy
@@ -97,10 +97,12 @@ void mirage__cost_tile(CostKernel *kernel, const MirageType *tile, double copies
 
 // ------------------------------------------------------------------------------------ streamed weights
 
-void mirage__cost_inside(CostKernel *kernel, MirageOp op) {
+void mirage__cost_step(CostKernel *kernel, MirageOp op, bool inside_loop) {
   MirageOpKind kind = mirage_op_info(op)->kind;
-  kernel->stream.products += kind == MIRAGE_KIND_MATMUL;
-  kernel->stream.others += kind == MIRAGE_KIND_REDUCE || kind == MIRAGE_KIND_COLLECTIVE;
+  bool product = kind == MIRAGE_KIND_MATMUL, other = kind == MIRAGE_KIND_REDUCE || kind == MIRAGE_KIND_COLLECTIVE;
+  kernel->outside += !inside_loop && (product || other);
+  kernel->stream.products += inside_loop && product;
+  kernel->stream.others += inside_loop && other;
 }
 
 void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
@@ -130,17 +132,19 @@ static bool is_direct(const CostKernel *kernel, const MirageTarget *target) {
          2 * (kernel->iteration_bytes - weights) <= weights;
 }
 
-// One step of 32 rows in flight for each warp, no barrier; activations are read through L2 beside the weights.
+// One step of 32 rows in flight for each warp, no barrier. All that the loop reads, activations too, comes in at what
+// is in flight over the latency.
 static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
-  double waves = ceil(kernel->blocks / target->num_sms), full = kernel->blocks / (waves * target->num_sms);
-  double in_flight = full * target->num_sms * 2 * 32 * DIRECT_WARPS * (double)kernel->stream.columns;
-  double supply = fmin(1, full / direct_share);
-  supply = fmin(supply, in_flight / (target->dram_bytes_per_us * direct_latency_us));
-  double memory = kernel->dram_bytes / (target->dram_bytes_per_us * supply) * (1 + idle_loss * (1 - full));
-  double again = fmax(0, kernel->l2_bytes - kernel->dram_bytes) / target->l2_bytes_per_us;
+  const CostStream *s = &kernel->stream;
+  double waves = ceil(kernel->blocks / target->num_sms), busy = kernel->blocks / waves;
+  double step_bytes = 2.0 * 32 * DIRECT_WARPS * (double)s->columns;
+  double arriving = busy * fmin(step_bytes, most_bytes) / direct_latency_us;
+  double reading = fmax(kernel->dram_bytes / target->dram_bytes_per_us, kernel->l2_bytes / arriving);
   double arithmetic = kernel->matmul_flops / target->matmul_flops_per_us +
                       kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
-  return memory + activation_loss * again + overlap_loss * arithmetic / full + block_us * waves;
+  double steps = (double)s->depth / (32 * DIRECT_WARPS);
+  return reading + overlap_loss * arithmetic * target->num_sms / busy + block_us * waves +
+         outside_us * kernel->outside * waves + direct_step_us * (steps - 1);
 }
 
 // ------------------------------------------------------------------------------------------ one kernel
@@ -168,7 +172,7 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   double stages = 2;
   if (kernel->iteration_bytes > 0)
     stages = fmin(MAX_STAGES, 2 + floor(spare / kernel->iteration_bytes));
-  double in_flight = fmin(kernel->blocks, slots) * kernel->iteration_bytes * stages;
+  double in_flight = fmin(fmin(kernel->blocks, slots) * kernel->iteration_bytes * stages, busy * most_bytes);
   double needed = target->dram_bytes_per_us * latency_us;
   double supply = fmin(1, busy / (saturating_share * target->num_sms));
   if (kernel->iterations > 1 && !kernel->ideal)
@@ -187,7 +191,10 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   }
   // Nothing loads while the last iteration computes.
   double last = kernel->ideal ? 0 : (sum - units[0] - units[1]) / fmax(1, kernel->iterations);
-  double fixed = block_us * ceil(kernel->blocks / target->num_sms) + iteration_us * kernel->iterations * waves;
+  const CostStream *inner = &kernel->stream;
+  double chained = fmax(0, (double)(inner->products + inner->others) - (double)inner->carries);
+  double fixed = block_us * ceil(kernel->blocks / target->num_sms) +
+                 iteration_us * kernel->iterations * waves * (1 + chained) + outside_us * kernel->outside * waves;
   return longest + overlap_loss * (sum - longest) + last + fixed + kernel->collective_us;
 }
 
@@ -280,8 +287,7 @@ static void walk_region(CostWalk *walk, MirageRegion region, double times) {
       walk_collective(walk, &node);
     } else if (mirage_op_info(node.op)->kind != MIRAGE_KIND_TERMINATOR && node.num_results == 1) {
       const MirageType *result = mirage_ugraph_type(walk->graph, node.first_result);
-      if (walk->depth)
-        mirage__cost_inside(&walk->kernel, node.op);
+      mirage__cost_step(&walk->kernel, node.op, walk->depth > 0);
       mirage__cost_operator(&walk->kernel, node.op, node.attrs, result, operand_type(walk, &node, 0),
                             operand_type(walk, &node, 1), times);
       if (node.op == MIRAGE_OP_CAST) // what feeds a matrix instruction passes through shared memory

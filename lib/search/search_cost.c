@@ -72,8 +72,7 @@ static void add_operator(ScheduleWalk *walk, const SearchNode *node, const Mirag
     add_cast(walk, a, times);
     add_cast(walk, b, times);
   }
-  if (node->stage == SEARCH_INSIDE && walk->iterations > 1)
-    mirage__cost_inside(&walk->kernel, (MirageOp)node->op);
+  mirage__cost_step(&walk->kernel, (MirageOp)node->op, node->stage == SEARCH_INSIDE && walk->iterations > 1);
   mirage__cost_operator(&walk->kernel, (MirageOp)node->op, &attrs, tile, a, b, times);
 }
 

@@ -346,6 +346,7 @@ typedef struct CostKernel {
   double iteration_bytes;   // loaded by one block in one iteration
   double shared_bytes;      // per block, two stages of each load inside a loop
   double accumulator_bytes; // per block, in registers
+  double outside;           // products, reductions and collectives of a block outside loops
   CostStream stream;
   double collective_us; // waiting for other blocks
   double cluster;       // blocks that meet through distributed shared memory; 0 = none
@@ -355,8 +356,8 @@ typedef struct CostKernel {
 /// Adds `times` executions of an operator without a region. `a`, `b` NULL when absent.
 void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *result,
                            const MirageType *a, const MirageType *b, double times);
-/// Notes a product or reduction inside a loop, and one that a loop's plain sum or maximum carries.
-void mirage__cost_inside(CostKernel *kernel, MirageOp op);
+/// Notes a product or reduction, and one that a loop's plain sum or maximum carries.
+void mirage__cost_step(CostKernel *kernel, MirageOp op, bool inside_loop);
 void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
                         const MirageType *b, bool b_is_loaded);
 void mirage__cost_access(CostKernel *kernel, const MirageType *tile, double times);
