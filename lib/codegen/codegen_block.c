@@ -412,4 +412,9 @@ static void emit_region(Emit *e, MirageRegion region) {
   }
 }
 
-void mirage__emit_block(Emit *e) { emit_region(e, mirage_ugraph_node(e->block.graph, e->block.custom).region); }
+void mirage__emit_block(Emit *e) {
+  if (e->block.items.on)
+    mirage__emit_items(e);
+  else
+    emit_region(e, mirage_ugraph_node(e->block.graph, e->block.custom).region);
+}

@@ -171,14 +171,6 @@ static void fetch_piece(Emit *e, Stream *s, uint32_t group, int32_t piece, LLVMV
     }
 }
 
-static LLVMValueRef pack(Emit *e, MirageDType dtype, LLVMValueRef low, LLVMValueRef high) {
-  LLVMBuilderRef b = e->gpu.builder;
-  LLVMValueRef pair = LLVMGetUndef(LLVMVectorType(mirage__gpu_dtype(&e->gpu, dtype), 2));
-  pair = LLVMBuildInsertElement(b, pair, mirage__gpu_from_f32(&e->gpu, low, dtype), gpu_i32(&e->gpu, 0), "");
-  pair = LLVMBuildInsertElement(b, pair, mirage__gpu_from_f32(&e->gpu, high, dtype), gpu_i32(&e->gpu, 1), "");
-  return LLVMBuildBitCast(b, pair, e->gpu.i32, "");
-}
-
 // The four pairs of x[row][8 t .. 8 t + 7].
 static void activations(Emit *e, Stream *s, uint32_t group, LLVMValueRef row, LLVMValueRef k, LLVMValueRef *pairs) {
   const DirectGroup *g = &s->plan.groups[group];
@@ -190,7 +182,7 @@ static void activations(Emit *e, Stream *s, uint32_t group, LLVMValueRef row, LL
   else
     mirage__element(e, g->activation, (LLVMValueRef[]){row, k}, ROWS, values);
   for (int p = 0; p < ROWS / 2; ++p)
-    pairs[p] = pack(e, dtype, values[2 * p], values[2 * p + 1]);
+    pairs[p] = LLVMBuildBitCast(e->gpu.builder, mirage__pack(e, values + 2 * p, 2, dtype), e->gpu.i32, "");
 }
 
 // The step's part of a row's sum (or maximum).
@@ -353,10 +345,7 @@ static void leave_reduction(Emit *e, Stream *s, uint32_t reduction) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, r->node);
   for (int32_t j = 0; j < s->plan.col_units; ++j) {
     LLVMValueRef sum = mirage__get(e, s->sums[reduction][j]);
-    for (int32_t apart = 1; apart <= 2; apart *= 2)
-      sum = mirage__reduce_pair(
-          e, view.op, sum,
-          GPU(&e->gpu, SHUFFLE_XOR, gpu_i32(&e->gpu, -1), sum, gpu_i32(&e->gpu, apart), gpu_i32(&e->gpu, 31)));
+    sum = mirage__reduce_lanes(e, view.op, sum, 4);
     if (view.op == MIRAGE_OP_REDUCE_MEAN)
       sum = LLVMBuildFMul(e->gpu.builder, sum, gpu_f32(&e->gpu, 1.0 / (double)s->plan.k), "");
     LLVMValueRef row = mirage__add(e, s->g, gpu_i32(&e->gpu, j * 8));

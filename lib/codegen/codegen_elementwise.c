@@ -9,7 +9,10 @@
 #include <math.h>
 #include <string.h>
 
-void mirage__forget_elements(Emit *e) { e->num_memo = 0; }
+void mirage__forget_elements(Emit *e) {
+  if (!e->keep_elements)
+    e->num_memo = 0;
+}
 
 static bool recall(const Emit *e, MirageValue value, uint32_t rank, const LLVMValueRef *index, uint32_t width,
                    LLVMValueRef *out) {
@@ -34,6 +37,12 @@ static void remember(Emit *e, MirageValue value, uint32_t rank, const LLVMValueR
   memo->member = e->member;
   memcpy(memo->index, index, rank * sizeof *index);
   memcpy(memo->out, out, width * sizeof *out);
+}
+
+void mirage__remember_element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width,
+                              const LLVMValueRef *values) {
+  value = mirage__block_resolve(&e->block, value);
+  remember(e, value, emit_type(e, value)->rank, index, width, values);
 }
 
 void mirage__broadcast_index(Emit *e, const MirageType *from, const MirageType *to, const LLVMValueRef *index,

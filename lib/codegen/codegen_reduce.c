@@ -42,6 +42,15 @@ LLVMValueRef mirage__reduce_pair(Emit *e, MirageOp op, LLVMValueRef a, LLVMValue
   return mirage__binary(e, op == MIRAGE_OP_REDUCE_MAX ? MIRAGE_OP_MAX : MIRAGE_OP_ADD, a, b);
 }
 
+LLVMValueRef mirage__reduce_lanes(Emit *e, MirageOp op, LLVMValueRef value, int32_t lanes) {
+  for (int32_t apart = lanes / 2; apart >= 1; apart /= 2) {
+    LLVMValueRef other =
+        GPU(&e->gpu, SHUFFLE_XOR, gpu_i32(&e->gpu, -1), value, gpu_i32(&e->gpu, apart), gpu_i32(&e->gpu, 31));
+    value = mirage__reduce_pair(e, op, value, other);
+  }
+  return value;
+}
+
 // The result that this group's accumulator `j` belongs to, clamped; *valid as in Cell.
 static void result_index(Emit *e, const Reduction *r, int32_t j, LLVMValueRef *index, LLVMValueRef *valid) {
   LLVMValueRef linear = mirage__add(e, r->group, gpu_i32(&e->gpu, (int64_t)j * r->groups));
@@ -154,10 +163,7 @@ void mirage__reduce_end(Emit *e, Carry *carry) {
   LLVMValueRef copy = r.split.warps_each > 1 ? mirage__div(e, r.member, 32) : NULL;
   for (int32_t j = 0; j < carry->acc.count; ++j) {
     LLVMValueRef sum = mirage__get(e, carry->acc.cells[j]);
-    for (int32_t apart = lanes / 2; apart >= 1; apart /= 2)
-      sum = mirage__reduce_pair(
-          e, r.op, sum,
-          GPU(&e->gpu, SHUFFLE_XOR, gpu_i32(&e->gpu, -1), sum, gpu_i32(&e->gpu, apart), gpu_i32(&e->gpu, 31)));
+    sum = mirage__reduce_lanes(e, r.op, sum, lanes);
     LLVMValueRef index[MIRAGE_MAX_RANK], valid;
     result_index(e, &r, j, index, &valid);
     if (lanes > 1) {

@@ -90,6 +90,7 @@ typedef struct Emit {
   bool copies_pending; // cp.async issued outside a loop and not waited for
   Memo memo[MAX_MEMO];
   uint32_t num_memo;
+  bool keep_elements;      // codegen_items.c: what was computed stays known to the end of the block
   Tape *tape;              // reads of device memory go to it or come from it; NULL = none
   Accumulators *registers; // by value id (mirage__block_buffer_of): the cells of resident values
   const CellPlace *cell;   // elements asked for are those of this cell; NULL outside
@@ -204,6 +205,9 @@ LLVMValueRef mirage__element1(Emit *e, MirageValue value, const LLVMValueRef *in
 void mirage__element_broadcast(Emit *e, MirageValue operand, const MirageType *to, const LLVMValueRef *index,
                                uint32_t width, LLVMValueRef *out);
 void mirage__forget_elements(Emit *e);
+/// Makes `values` the answer to mirage__element for this index until elements are forgotten.
+void mirage__remember_element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width,
+                              const LLVMValueRef *values);
 /// Index into an operand of type `from` that broadcasts to `to`.
 void mirage__broadcast_index(Emit *e, const MirageType *from, const MirageType *to, const LLVMValueRef *index,
                              LLVMValueRef *out);
@@ -237,6 +241,8 @@ void mirage__reduce_begin(Emit *e, Carry *carry);                       // codeg
 void mirage__reduce_step(Emit *e, Carry *carry);
 void mirage__reduce_end(Emit *e, Carry *carry);
 LLVMValueRef mirage__reduce_neutral(Emit *e, MirageOp op);
+/// Over each group of `lanes` lanes; every lane gets the result.
+LLVMValueRef mirage__reduce_lanes(Emit *e, MirageOp op, LLVMValueRef value, int32_t lanes);
 LLVMValueRef mirage__reduce_pair(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b);
 /// Sums (or takes the maximum of) the copies of a buffer into copy 0.
 void mirage__combine_copies(Emit *e, MirageValue buffer, bool maximum);
@@ -318,6 +324,8 @@ void mirage__prepare_cluster_meeting(Emit *e, Meeting *m);
 void mirage__cluster_barrier(Emit *e);
 void mirage__read_cluster_leaf(Emit *e, const Meeting *m, MirageValue leaf, const LLVMValueRef *index, uint32_t width,
                                LLVMValueRef *out);
+
+void mirage__emit_items(Emit *e); // codegen_items.c
 
 // codegen_block.c
 void mirage__emit_block(Emit *e);

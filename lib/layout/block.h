@@ -81,6 +81,15 @@ typedef struct Partition {
   int32_t rows_each;
 } Partition;
 
+/// A block whose tiles stay in the threads that load them (items.c): thread t keeps columns
+/// width * (t + threads * p) .. of every row of the one shape [.., n], for p < pieces.
+typedef struct ThreadRows {
+  bool on;
+  int32_t rows, pieces;
+  uint32_t width;
+  MirageType shape;
+} ThreadRows;
+
 typedef struct Block {
   const MirageUGraph *graph;
   MirageNode custom;
@@ -95,6 +104,7 @@ typedef struct Block {
   BlockMeeting *meetings;
   int32_t num_meetings;
   Partition partition;
+  ThreadRows items;
 } Block;
 
 /// Numbers the steps of `custom`; memory comes from `arena`. `shared` flags are taken from the values' spaces.

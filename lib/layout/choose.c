@@ -303,7 +303,7 @@ static void choose_step(Choice *choice, BlockStep step) {
   bool shared = choice->forced[value.index] || block->values[value.index].shared;
   bool registers = block->values[value.index].resident || block->values[value.index].carried;
   bool within = block->values[value.index].meeting >= 0, gathered = block->values[value.index].gathered;
-  if (in_direct_loop(block, step.loop))
+  if (in_direct_loop(block, step.loop) || (block->items.on && mirage_op_info(view.op)->kind != MIRAGE_KIND_REDUCE))
     shared = false;
   else if (view.op == MIRAGE_OP_LOAD)
     shared = choose_load(choice, value, step);

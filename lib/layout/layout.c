@@ -106,6 +106,7 @@ MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, co
   MIRAGE_TRY(check_schedule(&plan));
   MIRAGE_TRY(stages_by_hand(&plan));
   mirage__plan_direct(&plan);
+  mirage__plan_items(&plan);
   mirage__plan_warps(&plan);
   MIRAGE_TRY(mirage__plan_resident(&plan));
   MIRAGE_TRY(mirage__plan_places(&plan));

@@ -46,6 +46,10 @@ typedef struct Items {
   uint32_t count;
 } Items;
 
+// items.c
+/// Decides whether the block keeps its tiles in its threads, and with how many warps where that is open.
+void mirage__plan_items(Plan *plan);
+
 // choose.c
 /// What the schedule says of a load.
 MirageLoadSchedule *mirage__load_schedule(Plan *plan, MirageNode load);

@@ -141,6 +141,19 @@ static void streams(G *g, const KernelCase *c) {
   finish(g, kernel);
 }
 
+// p: rows, columns, blocks.  Rows that stay in their threads between three reductions: softmax(x) + gain * mean(x)
+static void row_update(G *g, const KernelCase *c) {
+  int64_t rows = c->p[0], n = c->p[1], blocks = c->p[2];
+  V in[] = {input(g, c->dtype, SHAPE(rows, n)), input(g, c->dtype, SHAPE(n))};
+  MirageNode kernel = custom(g, 2, in, mirage_type_tensor(c->dtype, SHAPE(rows, n)), blocks, 1, 1);
+  V x = load(g, kernel, 0, access4(0, -1, -1, -1, -1)), gain = load(g, kernel, 1, access4(-1, -1, -1, -1, -1));
+  V power = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, x, reduce(g, MIRAGE_OP_REDUCE_MAX, x, 1, 1)));
+  V soft = op2(g, MIRAGE_OP_DIV, power, reduce(g, MIRAGE_OP_REDUCE_SUM, power, 1, 1));
+  V y = op2(g, MIRAGE_OP_ADD, soft, op2(g, MIRAGE_OP_MUL, gain, reduce(g, MIRAGE_OP_REDUCE_MEAN, x, 1, 1)));
+  store(g, y, kernel, 2, access4(0, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
 // p: heads, rows, keys, depth, key iterations, row blocks.  Online softmax attention; k is [heads, depth, keys].
 static void attention(G *g, const KernelCase *c) {
   int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3], bs = parts(s, c->p[5]);
@@ -715,6 +728,9 @@ const KernelCase KERNEL_CASES[] = {
     {"softmax rows 8x4096", softmax_rows, F16, {8, 4096, 8}, 0, 0, false},
     {"softmax rows 33x250 ragged", softmax_rows, F16, {33, 250, 5}, 0, 0, false},
     {"softmax rows 4x1000 f32", softmax_rows, F32, {4, 1000, 4}, 0, 0, false},
+    {"row update 4x4096", row_update, F16, {4, 4096, 4}, 0, 0, false},
+    {"row update 7x1000 ragged bf16", row_update, BF16, {7, 1000, 3}, 0, 0, false},
+    {"row update 5x333 f32", row_update, F32, {5, 333, 5}, 0, 0, false},
     {"two-pass norm 6x1024", two_pass_norm, F16, {6, 1024, 3, 4}, 0, 0, false},
     {"two-pass norm 5x200 ragged", two_pass_norm, BF16, {5, 200, 2, 3}, 0, 0, false},
     {"nested loops 64x128x96", nested, F16, {64, 128, 96, 3, 4, 4}, 0, 0, false},
