@@ -47,8 +47,9 @@ void mirage_emulation_destroy(MirageEmulation *emulation);
 /// Errors:  FAULT when a kernel breaks a rule; the sentence begins with the operator that does, with its location.
 ///          Rules: no access outside a tensor or the shared memory, or misaligned; no shared memory read before it was
 ///          written, or before its copy was waited for, or written and read by different threads with no barrier in
-///          between; lanes and threads meet; somebody can go on; each result element is written, and by one block;
-///          the workspace's counters are left zero.
+///          between, or no proxy fence where bulk copies and wgmma need one; mbarriers get the arrivals and bytes that
+///          they expect; products are waited for; lanes and threads meet; somebody can go on; each result element is
+///          written, and by one block; the workspace's counters are left zero. lib/emulator/README.md has all.
 /// Threads: one run at a time per emulation.
 MirageStatus mirage_emulation_run(MirageEmulation *emulation, MirageCopyTime copies, const void *const *inputs,
                                   void *const *outputs, const MirageDiag *diag);

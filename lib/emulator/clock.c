@@ -300,20 +300,34 @@ void mirage__clock_fence(Machine *m, Fibre *fibre) {
   fibre->fence_count = fibre->count++;
 }
 
-void mirage__clock_share_outside(Machine *m, Fibre *lanes, uint32_t count) {
-  bool same = true;
+static bool know_the_same(const Fibre *lanes, uint32_t count) {
   for (uint32_t i = 1; i < count; ++i)
-    same &= lanes[i].base == lanes[0].base;
-  if (same)
+    if (lanes[i].base != lanes->base)
+      return false;
+  return true;
+}
+
+void mirage__clock_share_outside(Machine *m, Fibre *lanes, uint32_t count) {
+  if (know_the_same(lanes, count))
     return;
-  uint32_t own_block = lanes->block->slot;
-  Clock *all = copy_of(m, m->clocks->origin);
+  Clock *all = copy_of(m, NULL), *before = NULL, *after = NULL;
   for (uint32_t i = 0; i < count; ++i)
-    for (uint32_t b = 0; b < m->clocks->blocks; ++b)
-      if (b != own_block)
+    for (uint32_t b = 0; b < m->clocks->blocks && (i == 0 || lanes[i].base != lanes[i - 1].base); ++b)
+      if (b != lanes->block->slot)
         merge_chunk(m, all, b, lanes[i].base->chunks[b]);
-  for (uint32_t i = 0; i < count; ++i)
-    merge(m, make_own(m, &lanes[i].base), all);
+  for (uint32_t i = 0; i < count; ++i) { // lanes that knew the same go on doing so
+    if (lanes[i].base != before) {
+      drop(m->clocks, before);
+      drop(m->clocks, after);
+      before = lanes[i].base;
+      ++before->refs;
+      after = copy_of(m, before);
+      merge(m, after, all);
+    }
+    set_base(m, &lanes[i], after);
+  }
+  drop(m->clocks, before);
+  drop(m->clocks, after);
   drop(m->clocks, all);
 }
 
