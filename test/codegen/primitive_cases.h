@@ -50,7 +50,8 @@ LLVMValueRef case_input(Kernel *k, LLVMTypeRef type, int32_t slot);
 LLVMValueRef case_own_shared(Kernel *k, int32_t byte); // in the thread's 16 bytes
 void case_output(Kernel *k, LLVMValueRef value, int32_t index);
 
-/// All cases that the target has, and how a case runs on the emulator: from `jit`, with `in` drawn for it.
+/// All cases that the target has, and how a case runs on the emulator: from `jit`, with `in` drawn for it. No Jit comes
+/// of a defect that finds no place.
 struct Jit;
 struct MirageFault;
 enum { MOST_CASES = 128 };

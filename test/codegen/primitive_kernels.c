@@ -230,14 +230,26 @@ static MirageHostModule emit_module(const char *triple, const char *cpu, const c
   return m;
 }
 
+static void dispose_module(MirageHostModule *m) {
+  LLVMDisposeModule(m->module);
+  if (m->machine)
+    LLVMDisposeTargetMachine(m->machine);
+  LLVMContextDispose(m->context);
+}
+
 MirageStatus case_compile(unsigned num_cases, const Case *const *cases, MirageFault *fault, const MirageDiag *diag,
                           Jit **out_jit) {
+  *out_jit = NULL;
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();
   char *triple = LLVMGetDefaultTargetTriple();
   MirageHostModule host = emit_module(triple, "", "", true, num_cases, cases, fault);
   LLVMDisposeMessage(triple);
-  return host.machine ? mirage__jit_compile(&host, diag, out_jit) : MIRAGE_CODEGEN;
+  bool has_place = !fault || fault->seen > fault->index;
+  if (host.machine && has_place)
+    return mirage__jit_compile(&host, diag, out_jit);
+  dispose_module(&host);
+  return has_place ? MIRAGE_CODEGEN : MIRAGE_OK;
 }
 
 // ------------------------------------------------------------------------------------------------------------- running
@@ -392,10 +404,7 @@ static char *make_ptx(const MirageTarget *target, unsigned num_cases, const Case
       memcpy(ptx, LLVMGetBufferStart(buffer), bytes);
     LLVMDisposeMemoryBuffer(buffer);
   }
-  LLVMDisposeModule(m.module);
-  if (m.machine)
-    LLVMDisposeTargetMachine(m.machine);
-  LLVMContextDispose(m.context);
+  dispose_module(&m);
   return ptx;
 }
 
