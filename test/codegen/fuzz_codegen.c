@@ -199,7 +199,7 @@ static int usage(const char *program) {
 }
 
 int main(int argc, char **argv) {
-  Options options = {.seed = 1, .cases = 1000, .max_work = 2e6};
+  Options options = {.seed = 1, .cases = 1000, .max_work = 5e6};
   for (int i = 1; i < argc; ++i) {
     bool more = i + 1 < argc;
     if (!strcmp(argv[i], "--seed") && more)

@@ -51,9 +51,9 @@ typedef struct Kernels {
   MirageNode custom;
   MirageDType dtype;
   Axis axes[NUM_AXES];
-  bool batch, in_loop;
+  bool even, batch, in_loop;
   Meet meet;
-  bool clustered; // neighbouring blocks form a cluster
+  bool clustered;   // neighbouring blocks form a cluster
   int meet_axis;    // grid axis along which blocks share DEPTH, -1 = none
   MirageValue feed; // result of the kernel before, {0} = none or taken
 } Kernels;
@@ -63,7 +63,18 @@ typedef struct Kernels {
 static const int64_t EXTENTS[] = {16, 1, 2, 3, 5, 8, 17, 24, 32, 33, 40, 48, 63, 64, 65, 96, 97, 100, 128};
 enum { NUM_EXTENTS = sizeof EXTENTS / sizeof *EXTENTS };
 
-static int64_t extent(Kernels *k) { return EXTENTS[choose(k->choices, NUM_EXTENTS)]; }
+// Sizes that tensor copies, swizzles and warpgroup products are made for.
+static const int64_t EVEN[] = {64, 128, 32, 256, 16, 192};
+enum { NUM_EVEN = sizeof EVEN / sizeof *EVEN };
+
+static int64_t extent(Kernels *k) {
+  uint32_t which = choose(k->choices, 1u << 16);
+  return k->even ? EVEN[which % NUM_EVEN] : EXTENTS[which % NUM_EXTENTS];
+}
+static int64_t parts(Kernels *k, uint32_t most) {
+  uint32_t which = choose(k->choices, most);
+  return k->even ? (which > 1 ? 2 : 1) : 1 + which;
+}
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t at_most(int64_t a, int64_t b) { return a < b ? a : b; }
 
@@ -609,6 +620,7 @@ enum { PRODUCT, ROWS, ATTENTION, CARRIES, PASSES, NUM_SKELETONS };
 static void draw_axes(Kernels *k, uint32_t skeleton) {
   static const int8_t orders[][3] = {{COL, ROW, BATCH}, {ROW, COL, BATCH}, {BATCH, COL, ROW}, {BATCH, ROW, COL}};
   const int8_t *order = orders[choose(k->choices, 4)];
+  k->even = once_in(k->choices, 3);
   k->batch = k->feed.index ? mirage_ugraph_type(k->graph, k->feed)->rank == 3 : once_in(k->choices, 3);
   for (int a = 0; a < NUM_AXES; ++a)
     k->axes[a] =
@@ -620,7 +632,7 @@ static void draw_axes(Kernels *k, uint32_t skeleton) {
       continue;
     if (order[g] == COL && skeleton == PASSES)
       continue; // not an axis of the result
-    axis->parts = at_most(1 + choose(k->choices, 4), axis->extent);
+    axis->parts = at_most(parts(k, 4), axis->extent);
     axis->grid = g;
   }
   if (k->feed.index) { // so that the first load fits what the kernel before left
@@ -632,7 +644,7 @@ static void draw_axes(Kernels *k, uint32_t skeleton) {
     for (int a = 0; a < NUM_AXES; ++a)
       k->axes[a].parts = at_most(k->axes[a].parts, k->axes[a].extent);
   }
-  k->axes[DEPTH].range = at_most(1 + choose(k->choices, 5), k->axes[DEPTH].extent);
+  k->axes[DEPTH].range = at_most(k->even ? 1 << choose(k->choices, 3) : parts(k, 5), k->axes[DEPTH].extent);
 }
 
 // Blocks that share the contraction, along a grid axis that is free.
