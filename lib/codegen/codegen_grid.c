@@ -145,7 +145,7 @@ static void publish(Emit *e, const Meeting *m) {
     mirage__will_read(e, m->plan->leaves[i]);
   for (uint32_t i = 0; i < m->plan->num_leaves; ++i) {
     const MirageType *type = emit_type(e, m->plan->leaves[i]);
-    Publish job = {m, i, mirage__useful_width(e, mirage_type_elements(type), slot_width(type))};
+    Publish job = {m, i, mirage__useful_width(mirage_type_elements(type), slot_width(type), e->threads)};
     if (mirage__in_cells(e, m->plan->leaves[i]))
       mirage__cells_write(e, m->plan->leaves[i], type->dtype, slot_width(type), cell_address, &job);
     else

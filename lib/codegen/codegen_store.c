@@ -13,8 +13,8 @@ typedef struct StoreJob {
   const MirageType *to; // materialize
 } StoreJob;
 
-uint32_t mirage__useful_width(const Emit *e, int64_t elements, uint32_t width) {
-  while (width > 1 && elements / width < e->threads)
+uint32_t mirage__useful_width(int64_t elements, uint32_t width, int32_t threads) {
+  while (width > 1 && elements / width < threads)
     width /= 2;
   return width;
 }
@@ -80,7 +80,10 @@ void mirage__emit_store(Emit *e, MirageNode node) {
   LLVMValueRef number;
   int64_t blocks = sharers(e, &view.attrs->access, &number), elements = mirage_type_elements(tile);
   job.access = mirage__access(e, node, view.operands[1], tile, NULL);
-  job.width = mirage__useful_width(e, (elements + blocks - 1) / blocks, job.access.width);
+  // What each item of a gathered value costs, whatever its width, is a row's vectors of every member: one warp of wide
+  // items is better than several of narrow ones.
+  bool gathered = e->block.values[mirage__block_resolve(&e->block, job.from).index].gathered;
+  job.width = mirage__useful_width((elements + blocks - 1) / blocks, job.access.width, gathered ? 32 : e->threads);
   if (mirage__in_cells(e, job.from)) {
     store_cells(e, &job, blocks > 1 ? number : NULL);
     return;
@@ -112,7 +115,7 @@ void mirage__materialize(Emit *e, MirageValue from, MirageValue to) {
   }
   mirage__will_write(e, to);
   StoreJob job = {.from = from, .tile = type, .to = type};
-  job.width = mirage__useful_width(e, mirage_type_elements(type), mirage__tile_width(type));
+  job.width = mirage__useful_width(mirage_type_elements(type), mirage__tile_width(type), e->threads);
   if (self)
     e->block.values[from.index].shared = false; // compute it, do not read it
   if (mirage__in_cells(e, from))

@@ -191,7 +191,7 @@ void mirage__access_read(Emit *e, const Access *access, const LLVMValueRef *inde
 void mirage__issue_load(Emit *e, MirageNode node, LLVMValueRef iteration, LLVMValueRef copy);
 void mirage__emit_store(Emit *e, MirageNode node);
 /// Wide pieces, but not so wide that threads go idle.
-uint32_t mirage__useful_width(const Emit *e, int64_t elements, uint32_t width);
+uint32_t mirage__useful_width(int64_t elements, uint32_t width, int32_t threads);
 /// `width` f32 values rounded to `dtype`: a scalar, or a vector.
 LLVMValueRef mirage__pack(Emit *e, const LLVMValueRef *values, uint32_t width, MirageDType dtype);
 /// Evaluates an inline value into its buffer; `from` into the buffer of `to`.
