@@ -11,6 +11,7 @@
 #include "search_internal.h"
 #include <math.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -134,6 +135,24 @@ static uint32_t collect_structures(Search *search, const SearchStructure **out) 
   return count;
 }
 
+static double built_us(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
+
+// By the cost of what was built, which knows more than the estimate of a schedule; then numbers them.
+static void sort_built(MirageSearchResult *result, const MirageUGraph *program) {
+  const char *source = mirage_ugraph_get_meta(program)->name;
+  for (uint32_t i = 1; i < result->num_candidates; i++)
+    for (uint32_t j = i; j > 0 && built_us(result->candidates[j]) < built_us(result->candidates[j - 1]); j--) {
+      MirageUGraph *swap = result->candidates[j];
+      result->candidates[j] = result->candidates[j - 1];
+      result->candidates[j - 1] = swap;
+    }
+  for (uint32_t i = 0; i < result->num_candidates; i++) {
+    char name[256];
+    snprintf(name, sizeof name, "%s_%u", source ? source : "program", i);
+    mirage_ugraph_meta(result->candidates[i])->name = mirage_ugraph_intern_string(result->candidates[i], name);
+  }
+}
+
 static MirageStatus build_candidates(Search *search, SearchCandidate *candidates, uint32_t count,
                                      const MirageDiag *diag, MirageSearchResult *result) {
   uint32_t wanted = search->options.max_candidates;
@@ -150,6 +169,7 @@ static MirageStatus build_candidates(Search *search, SearchCandidate *candidates
     result->candidates[result->num_candidates++] = graph;
     MIRAGE_TRY(mirage_cost(graph, search->options.target, diag, &mirage_ugraph_meta(graph)->cost));
   }
+  sort_built(result, search->program.source);
   result->funnel.candidates = result->num_candidates;
   return MIRAGE_OK;
 }
