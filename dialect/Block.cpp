@@ -91,7 +91,7 @@ LogicalResult CarryAttr::verify(Emit emit, Combine combine, int32_t dim) {
   return success();
 }
 
-LogicalResult LayoutAttr::verify(Emit emit, int32_t offset, int32_t stages, uint32_t swizzle,
+LogicalResult LayoutAttr::verify(Emit emit, int32_t offset, int32_t stages, uint32_t swizzle, int32_t panel,
                                  ArrayRef<int64_t> strides) {
   if (offset < -1)
     return emit() << "layout: offset is " << offset << ", at least 0 is needed";
@@ -99,6 +99,8 @@ LogicalResult LayoutAttr::verify(Emit emit, int32_t offset, int32_t stages, uint
     return emit() << "layout: stages is " << stages << ", at least 1 is needed";
   if (swizzle > 7)
     return emit() << "layout: swizzle is " << swizzle << ", at most 7 is possible";
+  if (panel < 0)
+    return emit() << "layout: panel is " << panel << ", at least 0 is needed";
   for (int64_t stride : strides)
     if (stride < 0)
       return emit() << "layout: stride is " << stride << ", at least 0 is needed";
@@ -160,7 +162,8 @@ MlirAttribute mirageBlockLayoutAttrGet(MlirContext context, uint32_t rank, const
   ArrayRef<int64_t> strides(layout->strides, rank);
   if (llvm::all_of(strides, [](int64_t stride) { return stride == 0; }))
     strides = {};
-  return wrap(LayoutAttr::get(unwrap(context), layout->offset, layout->stages, layout->swizzle, strides));
+  return wrap(
+      LayoutAttr::get(unwrap(context), layout->offset, layout->stages, layout->swizzle, layout->panel, strides));
 }
 
 void mirageBlockLayoutAttrGetValue(MlirAttribute attribute, MirageLayout *out) {
@@ -168,6 +171,7 @@ void mirageBlockLayoutAttrGetValue(MlirAttribute attribute, MirageLayout *out) {
   *out = MirageLayout{};
   out->planned = true;
   out->swizzle = uint8_t(layout.getSwizzle());
+  out->panel = layout.getPanel();
   out->offset = layout.getOffset();
   out->stages = layout.getStages();
   llvm::copy(layout.getStrides().take_front(MIRAGE_MAX_RANK), out->strides);

@@ -40,6 +40,8 @@ static void printShort(AsmPrinter &printer, LoadAttr load) {
   if (!members.empty())
     printer << '(' << llvm::join(members, ", ") << ')';
 }
+
+static void printShort(AsmPrinter &printer, TensorMapAttr map) { map.print(printer); }
 } // namespace mirage::kernel
 
 #include "MirageKernelDialect.cpp.inc"
@@ -82,7 +84,23 @@ LogicalResult ScheduleAttr::verify(Emit emit, int32_t, WarpSplit, bool, bool, Ti
   return success();
 }
 
-LogicalResult LaunchAttr::verify(Emit emit, StringRef kernel, int32_t, int32_t, int64_t) {
+LogicalResult TensorMapAttr::verify(Emit emit, uint32_t, Type type, DenseI64ArrayAttr extents,
+                                    DenseI64ArrayAttr strides, DenseI64ArrayAttr box, uint32_t) {
+  if (!type.isF16() && !type.isBF16() && !type.isF32())
+    return emit() << "tensor map: elements are " << type << ", f16, bf16 or f32 is needed";
+  if (extents.size() < 1 || extents.size() > MIRAGE_MAP_RANK)
+    return emit() << "tensor map: rank is " << extents.size() << ", 1 to " << int(MIRAGE_MAP_RANK)
+                  << " are possible";
+  if (strides.size() != extents.size() || box.size() != extents.size())
+    return emit() << "tensor map: " << extents.size() << " extents, " << strides.size() << " strides and " << box.size()
+                  << " extents of the box differ";
+  return success();
+}
+
+LogicalResult LaunchAttr::verify(Emit emit, StringRef kernel, int32_t, int32_t, int64_t, ArrayRef<TensorMapAttr> maps) {
+  if (maps.size() > MIRAGE_MAX_LOADS)
+    return emit() << "launch: has " << maps.size() << " tensor maps, at most " << int(MIRAGE_MAX_LOADS)
+                  << " are supported";
   return kernel.empty() ? emit() << "launch: names no kernel" : success();
 }
 
@@ -153,24 +171,53 @@ void mirageKernelScheduleAttrGetValue(MlirAttribute attribute, MirageSchedule *o
 
 bool mirageKernelAttributeIsALaunch(MlirAttribute attribute) { return isa<LaunchAttr>(unwrap(attribute)); }
 
-MlirAttribute mirageKernelLaunchAttrGet(MlirContext context, const MirageLaunch *launch) {
-  return wrap(LaunchAttr::get(unwrap(context), launch->kernel ? launch->kernel : "", launch->threads,
-                              launch->shared_bytes, launch->workspace_bytes));
+static TensorMapAttr tensorMapAttr(MLIRContext *context, const MirageTensorMap &map) {
+  llvm::SmallVector<int64_t> box(ArrayRef(map.box, map.rank));
+  return TensorMapAttr::get(context, map.pointer, mirage::elementType(context, map.dtype),
+                            DenseI64ArrayAttr::get(context, ArrayRef(map.extents, map.rank)),
+                            DenseI64ArrayAttr::get(context, ArrayRef(map.strides, map.rank)),
+                            DenseI64ArrayAttr::get(context, box), map.swizzle);
 }
 
-void mirageKernelLaunchAttrGetValue(MlirAttribute attribute, MirageLaunch *out) {
+static MirageTensorMap tensorMapOf(TensorMapAttr map) {
+  MirageTensorMap out = {};
+  out.pointer = map.getPointer();
+  out.dtype = mirage::dtypeOf(map.getType());
+  out.rank = uint32_t(map.getExtents().size());
+  llvm::copy(map.getExtents().asArrayRef(), out.extents);
+  llvm::copy(map.getStrides().asArrayRef(), out.strides);
+  llvm::copy(map.getBox().asArrayRef(), out.box);
+  out.swizzle = int32_t(map.getSwizzle());
+  return out;
+}
+
+MlirAttribute mirageKernelLaunchAttrGet(MlirContext context, const MirageLaunch *launch) {
+  llvm::SmallVector<TensorMapAttr> maps;
+  for (const MirageTensorMap &map : ArrayRef(launch->maps, launch->num_maps))
+    maps.push_back(tensorMapAttr(unwrap(context), map));
+  return wrap(LaunchAttr::get(unwrap(context), launch->kernel ? launch->kernel : "", launch->threads,
+                              launch->shared_bytes, launch->workspace_bytes, maps));
+}
+
+void mirageKernelLaunchAttrGetValue(MlirAttribute attribute, MirageTensorMap *maps, MirageLaunch *out) {
   auto launch = cast<LaunchAttr>(unwrap(attribute));
+  *out = {};
   // A StringAttr's text is NUL-terminated and lives as long as the context.
-  *out = {StringAttr::get(launch.getContext(), launch.getKernel()).data(), launch.getThreads(), launch.getSharedBytes(),
-          launch.getWorkspaceBytes()};
+  out->kernel = StringAttr::get(launch.getContext(), launch.getKernel()).data();
+  out->threads = launch.getThreads();
+  out->shared_bytes = launch.getSharedBytes();
+  out->workspace_bytes = launch.getWorkspaceBytes();
+  out->maps = maps;
+  for (TensorMapAttr map : launch.getMaps())
+    maps[out->num_maps++] = tensorMapOf(map);
 }
 
 bool mirageKernelAttributeIsAProof(MlirAttribute attribute) { return isa<ProofAttr>(unwrap(attribute)); }
 
 MlirAttribute mirageKernelProofAttrGet(MlirContext context, const MirageProof *proof) {
   return wrap(ProofAttr::get(unwrap(context), proof->trials, proof->q, proof->p_bits, proof->seed,
-                             APFloat(proof->log2_bound), proof->shrunken, proof->pair, proof->degree,
-                             proof->calls, proof->log2_terms));
+                             APFloat(proof->log2_bound), proof->shrunken, proof->pair, proof->degree, proof->calls,
+                             proof->log2_terms));
 }
 
 void mirageKernelProofAttrGetValue(MlirAttribute attribute, MirageProof *out) {

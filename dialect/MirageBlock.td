@@ -48,8 +48,9 @@ def Block_LayoutAttr : Block_Attr<"Layout", "layout"> {
       DefaultValuedParameter<"int32_t", "-1", "byte offset in the block's shared memory">:$offset,
       DefaultValuedParameter<"int32_t", "1", "buffers that the loop's iterations use in turn">:$stages,
       DefaultValuedParameter<"uint32_t", "0", "16-byte chunk index is XORed with the row index mod 2^swizzle">:$swizzle,
+      DefaultValuedParameter<"int32_t", "0", "elements of the last dimension in a row; 0 = all">:$panel,
       OptionalArrayRefParameter<"int64_t", "in elements, one per dimension">:$strides);
-  let assemblyFormat = "`<` struct($offset, $stages, $swizzle, custom<Strides>($strides)) `>`";
+  let assemblyFormat = "`<` struct($offset, $stages, $swizzle, $panel, custom<Strides>($strides)) `>`";
   let genVerifyDecl = 1;
 }
 

@@ -86,11 +86,23 @@ def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
   let genVerifyDecl = 1;
 }
 
+def Kernel_TensorMapAttr : Kernel_Attr<"TensorMap", "tensor_map"> {
+  let summary = "what one tensor copy of a kernel takes: a box of a tensor, dimensions innermost first";
+  let parameters = (ins "uint32_t":$pointer, "::mlir::Type":$type,
+                        "::mlir::DenseI64ArrayAttr":$extents,
+                        "::mlir::DenseI64ArrayAttr":$strides,
+                        "::mlir::DenseI64ArrayAttr":$box,
+                        DefaultValuedParameter<"uint32_t", "0", "of the shared rows, as of a tile's layout">:$swizzle);
+  let assemblyFormat = "`<` struct(params) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Kernel_LaunchAttr : Kernel_Attr<"Launch", "launch"> {
   let summary = "how to launch the kernel that a custom operator was lowered to";
   let parameters = (ins StringRefParameter<"entry name in the PTX">:$kernel, "int32_t":$threads,
                         I32Member<0, "dynamic shared memory">:$shared_bytes,
-                        DefaultValuedParameter<"int64_t", "0", "device memory, zero before the first launch and after each">:$workspace_bytes);
+                        DefaultValuedParameter<"int64_t", "0", "device memory, zero before the first launch and after each">:$workspace_bytes,
+                        ListOf<"::mirage::kernel::TensorMapAttr", "one per tensor copy, parameters behind the pointers">:$maps);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

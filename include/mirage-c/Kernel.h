@@ -21,7 +21,9 @@ MLIR_CAPI_EXPORTED void mirageKernelScheduleAttrGetValue(MlirAttribute attribute
 // long as the context.
 MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsALaunch(MlirAttribute attribute);
 MLIR_CAPI_EXPORTED MlirAttribute mirageKernelLaunchAttrGet(MlirContext context, const MirageLaunch *launch);
-MLIR_CAPI_EXPORTED void mirageKernelLaunchAttrGetValue(MlirAttribute attribute, MirageLaunch *out_launch);
+/// `maps` has room for MIRAGE_MAX_LOADS tensor maps; out_launch->maps points there.
+MLIR_CAPI_EXPORTED void mirageKernelLaunchAttrGetValue(MlirAttribute attribute, MirageTensorMap *maps,
+                                                       MirageLaunch *out_launch);
 
 // #mirage_kernel.proof<...>. Get is for proofs with `present` set; GetValue sets it.
 MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsAProof(MlirAttribute attribute);

@@ -140,9 +140,18 @@ typedef enum {
 } MirageSpace;
 
 /// Where the elements of a tile lie. The default (all zero) means "not planned". Dropping it never changes a result.
+///
+/// Panels:  a tile whose last dimension is wider than `panel` lies as panels behind each other, all rows of the first,
+///          then all rows of the second: element (.., r, c) of a tile of R rows at ((c / panel) * R + r) * panel + c %
+///          panel. Strides then are those of one panel, dense.
+/// Swizzle: the number of a 16-byte chunk is XORed with the row (second-last index) mod 2^swizzle. Where a row is
+/// shorter
+///          than 128 bytes, with the number of the 128-byte line that it lies in. With rows of 32, 64, 128 bytes and
+///          swizzle 1, 2, 3 this is what tensor copies and the matrix instructions of a GPU do.
 typedef struct MirageLayout {
   bool planned;
-  uint8_t swizzle;                  // shared: XOR of 16-byte chunk index with row index mod 2^swizzle; 0 = none
+  uint8_t swizzle;                  // shared: 16-byte chunks of rows change places, see below; 0 = none
+  int32_t panel;                    // shared: elements of the last dimension that a row holds, see below; 0 = all
   int32_t offset;                   // shared: byte offset from the start of the block's shared memory; -1 = none
   int32_t stages;                   // shared: buffers used round-robin by the iterations of the loop, >= 1
   int64_t strides[MIRAGE_MAX_RANK]; // shared: in elements

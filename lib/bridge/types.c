@@ -304,11 +304,12 @@ static MirageStatus read_custom(const Import *from, MirageAttrs *out_attrs) {
   attribute = lookup(from, "launch");
   if (!mlirAttributeIsNull(attribute)) {
     MirageLaunch *launch = mirage_arena_alloc(from->arena, sizeof *launch);
-    if (!launch)
+    MirageTensorMap *maps = mirage_arena_alloc_array(from->arena, MIRAGE_MAX_LOADS, sizeof *maps);
+    if (!launch || !maps)
       return MIRAGE_NO_MEMORY;
     if (!mirageKernelAttributeIsALaunch(attribute))
       return missing(from, "launch", "a launch");
-    mirageKernelLaunchAttrGetValue(attribute, launch);
+    mirageKernelLaunchAttrGetValue(attribute, maps, launch);
     custom->launch = launch;
   }
   return MIRAGE_OK;

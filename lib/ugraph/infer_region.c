@@ -301,6 +301,25 @@ static MirageStatus check_schedule(const InferCall *call, const MirageCustomAttr
   return check_loads(call, attrs);
 }
 
+static MirageStatus check_map(const InferCall *call, const MirageTensorMap *map) {
+  if ((uint32_t)map->dtype > MIRAGE_F32 || map->swizzle < 0 || map->swizzle > 3)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "tensor map has an unknown element type or swizzle: %d, %d",
+                      (int)map->dtype, map->swizzle);
+  if (map->rank < 1 || map->rank > MIRAGE_MAP_RANK)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "tensor map has rank %u, 1 to %d are possible", map->rank,
+                      MIRAGE_MAP_RANK);
+  for (uint32_t d = 0; d < map->rank; ++d) {
+    if (map->extents[d] < 1 || map->strides[d] < 1)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT,
+                        "tensor map dimension %u has extent %" PRId64 " and stride %" PRId64 ", at least 1 is needed",
+                        d, map->extents[d], map->strides[d]);
+    if (map->box[d] < 1 || map->box[d] > 256)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "tensor map dimension %u has box %d, 1 to 256 are possible", d,
+                        map->box[d]);
+  }
+  return MIRAGE_OK;
+}
+
 MirageStatus mirage__check_launch(const MirageLaunch *launch, const MirageDiag *diag, const void *loc) {
   InferCall call = {.name = "custom", .diag = diag, .loc = loc};
   if (!launch->kernel || !*launch->kernel)
@@ -311,6 +330,11 @@ MirageStatus mirage__check_launch(const MirageLaunch *launch, const MirageDiag *
   if (launch->shared_bytes < 0 || launch->workspace_bytes < 0)
     return INFER_FAIL(&call, MIRAGE_BAD_ARGUMENT, "launch has negative sizes: %d, %" PRId64, launch->shared_bytes,
                       launch->workspace_bytes);
+  if (launch->num_maps > MIRAGE_MAX_LOADS || (launch->num_maps && !launch->maps))
+    return INFER_FAIL(&call, MIRAGE_BAD_ARGUMENT, "launch has %u tensor maps, at most %d are possible",
+                      launch->num_maps, MIRAGE_MAX_LOADS);
+  for (uint32_t i = 0; i < launch->num_maps; ++i)
+    MIRAGE_TRY(check_map(&call, &launch->maps[i]));
   return MIRAGE_OK;
 }
 

@@ -328,6 +328,56 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // -----
 
+// tensor map of another number of strides
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+2 {{custom op 'mirage_kernel.custom' tensor map: 2 extents, 1 strides and 2 extents of the box differ}}
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' failed to parse Kernel_LaunchAttr parameter 'maps'}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] launch <kernel = "k", threads = 32, maps = [<pointer = 0, type = f16, extents = [64, 8], strides = [2], box = [64, 8]>]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// tensor map of a box too large
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom: tensor map dimension 1 has box 257, 1 to 256 are possible}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] launch <kernel = "k", threads = 32, maps = [<pointer = 0, type = f16, extents = [64, 8], strides = [2, 128], box = [64, 257]>]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// tensor map of a swizzle that no copy has
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom: tensor map has an unknown element type or swizzle: 0, 4}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] launch <kernel = "k", threads = 32, maps = [<pointer = 0, type = f16, extents = [64, 8], strides = [2, 128], box = [64, 8], swizzle = 4>]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// tensor map of integers
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+2 {{custom op 'mirage_kernel.custom' tensor map: elements are 'i8', f16, bf16 or f32 is needed}}
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' failed to parse Kernel_LaunchAttr parameter 'maps'}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] launch <kernel = "k", threads = 32, maps = [<pointer = 0, type = i8, extents = [64, 8], strides = [2, 128], box = [64, 8]>]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
 // output types
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
   // expected-error @+1 {{custom op 'mirage_kernel.custom' names 1 outputs, but has 2 result types}}

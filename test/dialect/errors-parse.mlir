@@ -62,6 +62,12 @@ func.func private @f(!mirage_block.tile<2x4xf16, shared, <swizzle = 8>>)
 
 // -----
 
+// panel
+// expected-error @+1 {{layout: panel is -1, at least 0 is needed}}
+func.func private @f(!mirage_block.tile<2x4xf16, shared, <panel = -1>>)
+
+// -----
+
 // negative stride
 // expected-error @+1 {{layout: stride is -4, at least 0 is needed}}
 func.func private @f(!mirage_block.tile<2x4xf16, shared, <strides = [-4, 1]>>)

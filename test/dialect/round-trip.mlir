@@ -124,14 +124,15 @@ mirage_kernel.graph @candidate(%x: tensor<8x64xf16>) -> tensor<8x64xf16> attribu
   // CHECK-SAME: schedule <warps = 8, split = reduction, swap = true, permute_k = true, tile_order = grouped, side_blocks = 4, dependent_launch = true,
   // CHECK-SAME: roles = [producer(1, 40), consumer(4, 232), helper(3)],
   // CHECK-SAME: loads = [tensor(stages = 4, multicast = true), register(cache = no_allocate, prefetch = 128), async(stages = 3), bulk, auto(cache = evict_last)]>
-  // CHECK-SAME: launch <kernel = "candidate_0", threads = 256, shared_bytes = 1024, workspace_bytes = 4096> attributes {test.note = 1 : i64}
+  // CHECK-SAME: launch <kernel = "candidate_0", threads = 256, shared_bytes = 1024, workspace_bytes = 4096, maps = [<pointer = 0, type = f16, extents = [64, 8], strides = [2, 128], box = [64, 8], swizzle = 3>]> attributes {test.note = 1 : i64}
   // CHECK-SAME: : (tensor<8x64xf16>) -> tensor<8x64xf16> {
   %y = custom (%xk = %x) outs(%yk) grid [2, 4, 1] cluster [2, 1, 1]
       schedule <roles = [producer(1, 40), consumer(4, 232), helper(3)], warps = 8, split = reduction, swap = true,
                 permute_k = true, tile_order = grouped, side_blocks = 4, dependent_launch = true,
                 loads = [tensor(stages = 4, multicast = true), register(prefetch = 128, cache = no_allocate), async(stages = 3), bulk,
                          auto(cache = evict_last)]>
-      launch <kernel = "candidate_0", threads = 256, shared_bytes = 1024, workspace_bytes = 4096>
+      launch <kernel = "candidate_0", threads = 256, shared_bytes = 1024, workspace_bytes = 4096,
+              maps = [<pointer = 0, type = f16, extents = [64, 8], strides = [2, 128], box = [64, 8], swizzle = 3>]>
       attributes {test.note = 1} : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     // Places and layouts are written where a value has one.
     // CHECK: load %[[X]] {grid = [0, 1]} : tensor<8x64xf16> -> !mirage_block.tile<4x16xf16, shared, <offset = 1024, stages = 2, swizzle = 3, strides = [16, 1]>>

@@ -114,21 +114,39 @@ static void test_schedule(void **state) {
 }
 
 static void test_launch(void **state) {
-  MirageLaunch launch = {
-      .kernel = "rms \"norm\"_0", .threads = 256, .shared_bytes = 1 << 16, .workspace_bytes = INT64_C(1) << 40};
-  MirageLaunch back;
+  MirageTensorMap maps[2] = {{.pointer = 3,
+                              .dtype = MIRAGE_BF16,
+                              .rank = 5,
+                              .extents = {64, 7, INT64_C(1) << 40, 1, 9},
+                              .strides = {2, 128, 896, INT64_C(1) << 41, 16},
+                              .box = {64, 7, 256, 1, 3},
+                              .swizzle = 3},
+                             {.dtype = MIRAGE_F32, .rank = 1, .extents = {8}, .strides = {4}, .box = {8}}};
+  MirageTensorMap read[MIRAGE_MAX_LOADS];
+  MirageLaunch launch = {"rms \"norm\"_0", 256, 1 << 16, INT64_C(1) << 40, 2, maps}, back;
   MlirAttribute attribute = through_text(mirageKernelLaunchAttrGet(context, &launch));
   assert_true(mirageKernelAttributeIsALaunch(attribute));
-  mirageKernelLaunchAttrGetValue(attribute, &back);
+  mirageKernelLaunchAttrGetValue(attribute, read, &back);
   assert_string_equal(back.kernel, launch.kernel);
   assert_int_equal(back.threads, launch.threads);
   assert_int_equal(back.shared_bytes, launch.shared_bytes);
   assert_int_equal(back.workspace_bytes, launch.workspace_bytes);
+  assert_int_equal(back.num_maps, 2);
+  for (int i = 0; i < 2; i++) {
+    const MirageTensorMap *was = &maps[i], *is = &back.maps[i];
+    assert_int_equal(is->pointer, was->pointer);
+    assert_int_equal(is->dtype, was->dtype);
+    assert_int_equal(is->rank, was->rank);
+    assert_memory_equal(is->extents, was->extents, sizeof was->extents);
+    assert_memory_equal(is->strides, was->strides, sizeof was->strides);
+    assert_memory_equal(is->box, was->box, sizeof was->box);
+    assert_int_equal(is->swizzle, was->swizzle);
+  }
 }
 
 static void test_proof(void **state) {
-  MirageProof proof = {true, UINT32_MAX, (UINT64_C(1) << 31) - 19, 62, UINT64_MAX, -60.123456789012345, true,
-                       UINT64_MAX - 1, UINT64_MAX - 2, 7, 9},
+  MirageProof proof = {true, UINT32_MAX,     (UINT64_C(1) << 31) - 19, 62, UINT64_MAX, -60.123456789012345,
+                       true, UINT64_MAX - 1, UINT64_MAX - 2,           7,  9},
               back;
   MlirAttribute attribute = through_text(mirageKernelProofAttrGet(context, &proof));
   assert_true(mirageKernelAttributeIsAProof(attribute));
@@ -209,6 +227,7 @@ static void check_type(const MirageType *type) {
   assert_int_equal(back.layout.offset, type->layout.offset);
   assert_int_equal(back.layout.stages, type->layout.stages);
   assert_int_equal(back.layout.swizzle, type->layout.swizzle);
+  assert_int_equal(back.layout.panel, type->layout.panel);
   assert_memory_equal(back.layout.strides, type->layout.strides, sizeof back.layout.strides);
 }
 
@@ -228,7 +247,8 @@ static void test_layouts(void **state) {
   type.space = MIRAGE_SPACE_SHARED;
   type.layout = (MirageLayout){.planned = true, .offset = -1, .stages = 1};
   check_type(&type);
-  type.layout = (MirageLayout){.planned = true, .offset = 4096, .stages = 3, .swizzle = 7, .strides = {56, 1}};
+  type.layout =
+      (MirageLayout){.planned = true, .offset = 4096, .stages = 3, .swizzle = 7, .panel = 64, .strides = {56, 1}};
   check_type(&type);
   type.layout.strides[0] = 0; // a broadcast row
   check_type(&type);
@@ -394,13 +414,19 @@ static void test_diagnostics(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_schedule),       cmocka_unit_test(test_launch),
-      cmocka_unit_test(test_proof),          cmocka_unit_test(test_guard),
-               cmocka_unit_test(test_cost),
-      cmocka_unit_test(test_carry_and_fill), cmocka_unit_test(test_kinds_are_told_apart),
-      cmocka_unit_test(test_types),          cmocka_unit_test(test_layouts),
-      cmocka_unit_test(test_types_refused),  cmocka_unit_test(test_attributes_refused),
-      cmocka_unit_test(test_inference),      cmocka_unit_test(test_diagnostics),
+      cmocka_unit_test(test_schedule),
+      cmocka_unit_test(test_launch),
+      cmocka_unit_test(test_proof),
+      cmocka_unit_test(test_guard),
+      cmocka_unit_test(test_cost),
+      cmocka_unit_test(test_carry_and_fill),
+      cmocka_unit_test(test_kinds_are_told_apart),
+      cmocka_unit_test(test_types),
+      cmocka_unit_test(test_layouts),
+      cmocka_unit_test(test_types_refused),
+      cmocka_unit_test(test_attributes_refused),
+      cmocka_unit_test(test_inference),
+      cmocka_unit_test(test_diagnostics),
   };
   return cmocka_run_group_tests(tests, set_up, tear_down);
 }
