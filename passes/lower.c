@@ -258,8 +258,9 @@ static MirageStatus lower_module(const Lowering *lowering, uint32_t num_threads)
 MirageStatus mirage_pass_lower(MlirOperation module, const void *opaque, const MirageDiag *diag) {
   const MirageLowerOptions *options = opaque;
   MirageModuleGraphs graphs;
-  const Lowering lowering = {
-      &graphs, mirage_target_find(options->target), {(int32_t)options->opt_level, options->dump_llvm}};
+  MirageTarget target = *mirage_target_find(options->target);
+  target.has_tensor_copy &= options->tensor_maps; // others can launch kernels of plain pointers only
+  const Lowering lowering = {&graphs, &target, {(int32_t)options->opt_level, options->dump_llvm}};
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
   if (status == MIRAGE_OK)
     status = lower_module(&lowering, (uint32_t)options->num_threads);

@@ -115,6 +115,9 @@ static const MiragePassOption LOWER_OPTIONS[] = {
     INT(MirageLowerOptions, opt_level, "opt-level", "3", 0, 3, "LLVM optimisation level"),
     NUM_THREADS(MirageLowerOptions),
     BOOL(MirageLowerOptions, dump_llvm, "dump-llvm", "false", "print the optimised LLVM IR to standard error"),
+    BOOL(MirageLowerOptions, tensor_maps, "tensor-maps", "false",
+         "kernels may use tensor and bulk copies: whoever launches them passes the tensor maps of `launch` (mirage-run "
+         "does)"),
 };
 
 static MlirDialectHandle (*const OWN_DIALECTS[])(void) = {

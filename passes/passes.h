@@ -118,7 +118,7 @@ typedef struct MirageSelectOptions {
 typedef struct MirageLowerOptions {
   const char *target;
   int64_t opt_level, num_threads;
-  bool dump_llvm;
+  bool dump_llvm, tensor_maps;
 } MirageLowerOptions;
 
 MirageStatus mirage_pass_expand(MlirOperation module, const void *options, const MirageDiag *diag);

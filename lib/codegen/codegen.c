@@ -45,24 +45,40 @@ static void add_parameter_attribute(const MirageGpu *gpu, unsigned parameter, co
   LLVMAddAttributeAtIndex(gpu->function, parameter + 1, LLVMCreateEnumAttribute(gpu->context, kind, value));
 }
 
-// Entry for PTX. Operands, results, workspace: all bare pointers to device memory.
+// A tensor map comes by value, and is named by its address in the kernel's parameters.
+static void add_map_attributes(const MirageGpu *gpu, unsigned parameter) {
+  unsigned by_value = LLVMGetEnumAttributeKindForName("byval", 5);
+  LLVMTypeRef map = LLVMArrayType2(gpu->i8, MIRAGE_TENSOR_MAP_BYTES);
+  LLVMAddAttributeAtIndex(gpu->function, parameter + 1, LLVMCreateTypeAttribute(gpu->context, by_value, map));
+  add_parameter_attribute(gpu, parameter, "align", 64);
+  LLVMAddAttributeAtIndex(gpu->function, parameter + 1,
+                          LLVMCreateStringAttribute(gpu->context, "nvvm.grid_constant", 18, "", 0));
+}
+
+// Entry for PTX. Operands, results, workspace: all bare pointers to device memory; then the tensor maps.
 static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, LLVMTypeRef *types, unsigned count) {
+  unsigned maps = mirage__num_tensor_maps(e);
   for (unsigned i = 0; i < count; ++i)
     types[i] = e->gpu.global_ptr;
-  e->gpu.function = LLVMAddFunction(e->gpu.module, name, LLVMFunctionType(e->gpu.void_type, types, count, 0));
+  for (unsigned i = 0; i < maps; ++i)
+    types[count + i] = LLVMPointerTypeInContext(e->gpu.context, 0);
+  e->gpu.function = LLVMAddFunction(e->gpu.module, name, LLVMFunctionType(e->gpu.void_type, types, count + maps, 0));
   LLVMSetFunctionCallConv(e->gpu.function, PTX_KERNEL_CALL);
   char text[64];
-  snprintf(text, sizeof text, "%d", e->threads);
+  snprintf(text, sizeof text, "%d", e->block_threads);
   add_function_attribute(&e->gpu, "nvvm.maxntid", text);
-  if (e->blocks_per_sm) {
-    snprintf(text, sizeof text, "%d", e->blocks_per_sm);
+  int32_t alone = e->schedule.num_roles > 0; // registers for one block, which its roles then share out
+  if (e->blocks_per_sm || alone) {
+    snprintf(text, sizeof text, "%d", e->blocks_per_sm ? e->blocks_per_sm : alone);
     add_function_attribute(&e->gpu, "nvvm.minctasm", text);
   }
   const int64_t *cluster = custom->attrs->custom.cluster;
-  if (cluster[0] * cluster[1] * cluster[2] > 1) {
+  if (e->target->has_cluster && cluster[0] * cluster[1] * cluster[2] > 1) {
     snprintf(text, sizeof text, "%lld,%lld,%lld", (long long)cluster[0], (long long)cluster[1], (long long)cluster[2]);
     add_function_attribute(&e->gpu, "nvvm.cluster_dim", text);
   }
+  for (unsigned i = 0; i < maps; ++i)
+    add_map_attributes(&e->gpu, count + i);
   for (unsigned i = 0; i < count; ++i) {
     add_parameter_attribute(&e->gpu, i, "align", 16);
     if (e->schedule.dependent_launch) // the kernel before may still be writing: loads must stay behind the wait
@@ -83,7 +99,7 @@ static void add_host_kernel(Emit *e, const char *name) {
 static void create_entry(Emit *e, const char *name) {
   MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
   unsigned count = custom.num_operands + custom.num_results + (e->workspace_bytes > 0);
-  LLVMTypeRef *types = mirage_arena_alloc_array(e->block.arena, count + 1, sizeof *types);
+  LLVMTypeRef *types = mirage_arena_alloc_array(e->block.arena, count + MIRAGE_MAX_LOADS, sizeof *types);
   if (!types) {
     mirage__emit_fail(e, custom.loc, MIRAGE_NO_MEMORY, "custom: out of memory");
     return;
@@ -104,8 +120,36 @@ static void create_entry(Emit *e, const char *name) {
     e->workspace = mirage__gpu_parameter(&e->gpu, count - 1);
 }
 
+static bool has_warpgroups(const Emit *e) {
+  bool found = false;
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(e->block.graph); ++id)
+    found |= e->block.values[id].warpgroup;
+  return found && !e->schedule.num_roles;
+}
+
 static LLVMValueRef bounded(Emit *e, LLVMValueRef value, int64_t bound) {
   return bound == 1 ? gpu_i32(&e->gpu, 0) : value;
+}
+
+// Clusters are taken in groups of several rows (axis y) of the grid, column by column inside a group, so that those at
+// work at the same time read few different rows and columns of the operands, which then stay in the second cache.
+static void group_tiles(Emit *e) {
+  enum { ROWS = 8 };
+  const MirageCustomAttrs *custom = &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
+  int64_t cols = custom->grid[0] / custom->cluster[0], rows = custom->grid[1] / custom->cluster[1], group = ROWS;
+  while (rows % group)
+    group /= 2;
+  if (group == 1 || cols == 1)
+    return;
+  LLVMValueRef x = mirage__div(e, e->block_id[0], custom->cluster[0]);
+  LLVMValueRef y = mirage__div(e, e->block_id[1], custom->cluster[1]);
+  LLVMValueRef linear = mirage__add(e, mirage__mul(e, y, cols), x), inside = mirage__mod(e, linear, group * cols);
+  LLVMValueRef row = mirage__mul(e, mirage__div(e, linear, group * cols), group);
+  row = mirage__add(e, row, mirage__mod(e, inside, group));
+  for (int a = 0; a < 2; ++a) {
+    LLVMValueRef cluster = mirage__mul(e, a ? row : mirage__div(e, inside, group), custom->cluster[a]);
+    e->block_id[a] = mirage__add(e, cluster, mirage__mod(e, e->block_id[a], custom->cluster[a]));
+  }
 }
 
 static void prologue(Emit *e) {
@@ -113,9 +157,13 @@ static void prologue(Emit *e) {
   e->thread = GPU0(&e->gpu, THREAD_ID);
   e->lane = mirage__mod(e, e->thread, 32);
   e->warp = mirage__div(e, e->thread, 32);
+  if (has_warpgroups(e))
+    e->warp = mirage__uniform(e, e->warp);
   e->block_id[0] = bounded(e, grid[0] > 1 ? GPU0(&e->gpu, BLOCK_ID_X) : NULL, grid[0]);
   e->block_id[1] = bounded(e, grid[1] > 1 ? GPU0(&e->gpu, BLOCK_ID_Y) : NULL, grid[1]);
   e->block_id[2] = bounded(e, grid[2] > 1 ? GPU0(&e->gpu, BLOCK_ID_Z) : NULL, grid[2]);
+  if (e->schedule.tile_order == MIRAGE_ORDER_GROUPED)
+    group_tiles(e);
   e->shared = mirage__gpu_shared_base(&e->gpu);
   if (e->schedule.dependent_launch && e->target->compute_major >= 9) {
     GPU0(&e->gpu, GRID_LAUNCH_DEPENDENTS);
@@ -152,7 +200,7 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
   e->target = target;
   e->diag = diag;
   MIRAGE_TRY(mirage__plan_block(graph, custom, target, arena, diag, &e->block, &e->schedule));
-  e->threads = e->schedule.warps * 32;
+  e->threads = e->block_threads = e->schedule.warps * 32;
   e->shared_bytes = mirage__block_shared_bytes(&e->block);
   if (e->shared_bytes >= 16 && mirage__gpu_fault(gpu, MIRAGE_FAULT_SHRINK_SHARED))
     e->shared_bytes -= 16;
@@ -168,13 +216,18 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
   create_entry(e, name);
   if (e->status != MIRAGE_OK)
     return e->status;
+  e->fences = mirage__needs_fences(e);
   prologue(e);
   mirage__emit_block(e);
   LLVMBuildRetVoid(gpu->builder);
+  MirageTensorMap maps[MIRAGE_MAX_LOADS];
   MirageLaunch launch = {.kernel = mirage_ugraph_intern_string(graph, name),
-                         .threads = e->threads,
+                         .threads = e->block_threads,
                          .shared_bytes = (int32_t)e->shared_bytes,
-                         .workspace_bytes = e->workspace_bytes};
+                         .workspace_bytes = e->workspace_bytes,
+                         .num_maps = mirage__num_tensor_maps(e),
+                         .maps = maps};
+  mirage__tensor_maps(e, maps);
   if (e->status == MIRAGE_OK)
     mirage_ugraph_set_launch(graph, custom, &launch);
   return e->status;

@@ -66,7 +66,7 @@ static void split_dim(Emit *e, Access *access, uint32_t dim, const Axis *axes, u
 }
 
 // What the schedule says of a load, or NULL.
-static const MirageLoadSchedule *schedule_of_load(const Emit *e, MirageNode node) {
+const MirageLoadSchedule *mirage__load_schedule_of(const Emit *e, MirageNode node) {
   uint32_t index = 0;
   for (int32_t s = 0; s < e->block.num_steps; ++s) {
     if (!e->block.steps[s].node.index ||
@@ -83,7 +83,7 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
   const MirageAccessAttrs *attrs = &mirage_ugraph_node(e->block.graph, node).attrs->access;
   tensor = mirage__block_resolve(&e->block, tensor);
   Access access = {.tensor = emit_type(e, tensor), .tile = tile, .base = e->tensors[tensor.index], .fill = attrs->fill};
-  const MirageLoadSchedule *load = schedule_of_load(e, node);
+  const MirageLoadSchedule *load = mirage__load_schedule_of(e, node);
   access.stream = load && load->cache == MIRAGE_CACHE_NO_ALLOCATE && !e->schedule.dependent_launch;
   uint32_t rank = access.tensor->rank;
   access.width = 16 / mirage_dtype_bytes(access.tensor->dtype);

@@ -1,22 +1,12 @@
-// codegen_block.c - walks a block graph in order: steps, loops with their pipelines and carries, thread regions.
+// codegen_block.c - walks a block graph in order: steps, loops with their carries, thread regions.
 //
-// A loop with S buffers per load runs S - 1 iterations ahead of itself:
-//
-//     issue 0 .. S-2                                      each followed by a commit
-//     for i:  wait until at most S - 2 groups are out     so group i has landed
-//             barrier                                     and everybody is done with buffer (i - 1) mod S
-//             issue i + S - 1 into it, commit
-//             body on buffer i mod S
-//
-// With one buffer the copy is issued and waited for inside the iteration. A loop without such loads starts its body
-// behind a barrier when the body turns out to use shared memory at all. Carries: products and reductions that stay in
-// registers take their step at the end of the iteration (all operands are
-//          known then); the others are combined in their buffer, after them. See carries_by_hand for why order is safe.
+// Loads of a loop run ahead of it (codegen_pipeline.c). A loop without such loads, or with warps that do the loading,
+// starts its body behind a barrier when the body turns out to use shared memory by itself at all. Carries: products and
+// reductions that stay in registers take their step at the end of the iteration (all operands are known then); the
+// others are combined in their buffer, after them. See carries_by_hand for why order is safe.
 #include "emit.h"
 
 #include <string.h>
-
-static void emit_region(Emit *e, MirageRegion region);
 
 // ------------------------------------------------------------------------------------------------------------ carries
 
@@ -253,59 +243,11 @@ static void end_carries(Emit *e, uint32_t count, Carry *carries, const CarryKind
 
 // -------------------------------------------------------------------------------------------------------------- loops
 
-static bool pipelined_load(Emit *e, int32_t step, int32_t loop) {
-  BlockStep s = e->block.steps[step];
-  if (!s.node.index || s.loop != loop)
-    return false;
-  MirageNodeView view = mirage_ugraph_node(e->block.graph, s.node);
-  return view.op == MIRAGE_OP_LOAD && emit_is_shared(e, view.first_result);
-}
-
-static void issue_loads(Emit *e, int32_t loop, LLVMValueRef iteration, LLVMValueRef copy) {
-  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; ++s)
-    if (pipelined_load(e, s, loop))
-      mirage__issue_load(e, e->block.steps[s].node, iteration, copy);
-}
-
-static void begin_pipeline(Emit *e, int32_t loop) {
-  LoopState *state = &e->loops[loop];
-  state->stages = 0;
-  mirage__begin_operation(e);
-  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; ++s) {
-    if (!pipelined_load(e, s, loop))
-      continue;
-    MirageValue tile = mirage_ugraph_node(e->block.graph, e->block.steps[s].node).first_result;
-    state->stages = emit_type(e, tile)->layout.stages;
-    mirage__will_write(e, tile);
-  }
-  for (int32_t i = 0; i + 1 < state->stages; ++i) {
-    issue_loads(e, loop, gpu_i32(&e->gpu, i), gpu_i32(&e->gpu, i));
-    GPU0(&e->gpu, CP_ASYNC_COMMIT);
-  }
-}
-
-static void turn_pipeline(Emit *e, int32_t loop) {
-  LoopState *state = &e->loops[loop];
-  LLVMValueRef i = state->iteration;
-  if (state->stages == 1) {
-    state->copy = gpu_i32(&e->gpu, 0);
-    mirage__barrier(e);
-    issue_loads(e, loop, i, state->copy);
-    GPU0(&e->gpu, CP_ASYNC_COMMIT);
-    GPU(&e->gpu, CP_ASYNC_WAIT, gpu_i32(&e->gpu, 0));
-    mirage__barrier(e);
-    return;
-  }
-  GPU(&e->gpu, CP_ASYNC_WAIT, gpu_i32(&e->gpu, state->stages - 2));
-  e->copies_pending = false; // copies from before the loop are older than those waited for
-  mirage__barrier(e);
-  state->copy = mirage__mod(e, i, state->stages);
-  LLVMValueRef ahead = mirage__add(e, i, gpu_i32(&e->gpu, state->stages - 1));
-  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__less_than(e, ahead, e->block.loops[loop].range));
-  issue_loads(e, loop, ahead, mirage__mod(e, ahead, state->stages));
-  mirage__end_if(e, join);
-  GPU0(&e->gpu, CP_ASYNC_COMMIT);
-  mirage__forget_elements(e);
+// With the fence that stands before it.
+static void erase_barrier(Emit *e, LLVMValueRef barrier) {
+  if (e->fences)
+    LLVMInstructionEraseFromParent(LLVMGetPreviousInstruction(barrier));
+  LLVMInstructionEraseFromParent(barrier);
 }
 
 static void emit_loop(Emit *e, MirageNode node) {
@@ -323,43 +265,45 @@ static void emit_loop(Emit *e, MirageNode node) {
     return;
   }
   begin_carries(e, node, view.num_operands, carries, kinds);
-  begin_pipeline(e, loop);
+  mirage__begin_pipeline(e, loop);
+  state->lag = mirage__loop_lag(e, node);
+  mirage__await_landing(e);
   Repeat repeat = mirage__begin_repeat(e, e->block.loops[loop].range);
   state->iteration = repeat.index;
   mirage__forget_elements(e);
   LLVMValueRef barrier = NULL;
   Hazard before[MAX_HAZARDS]; // what the barrier orders, should it turn out not to be needed here
-  uint32_t num_before = e->num_hazards;
+  uint32_t num_before = e->num_hazards, touched = e->touches;
   memcpy(before, e->hazards, num_before * sizeof *before);
-  if (state->stages) {
-    turn_pipeline(e, loop);
-  } else {
+  if (!state->blocking) {
     mirage__barrier(e);
     barrier = LLVMGetLastInstruction(LLVMGetInsertBlock(e->gpu.builder));
   }
-  emit_region(e, view.region);
+  if (state->stages)
+    mirage__turn_pipeline(e, loop);
+  mirage__emit_region(e, view.region);
   step_carries(e, node, view.num_operands, carries, kinds, repeat.index);
-  if (barrier && e->num_hazards == 0 && e->block.num_loops == 1 &&
-      LLVMGetInstructionParent(barrier) == repeat.header) { // the body never came near shared memory
-    LLVMInstructionEraseFromParent(barrier);
+  mirage__end_turn(e, loop);
+  if (barrier && e->touches == touched) { // the body never came near shared memory
+    erase_barrier(e, barrier);
     memcpy(e->hazards, before, num_before * sizeof *before);
     e->num_hazards = e->operation = num_before;
   }
   mirage__end_repeat(e, &repeat);
   mirage__forget_elements(e);
+  for (uint32_t i = 0; i < view.num_operands; ++i)
+    if (kinds[i] == CARRY_MATMUL)
+      mirage__warpgroup_finish(e, &carries[i]);
+  mirage__end_pipeline(e, loop);
   end_carries(e, view.num_operands, carries, kinds);
 }
 
 // -------------------------------------------------------------------------------------------------------------- steps
 
 static void emit_load(Emit *e, MirageNode node, const MirageNodeView *view) {
-  if (!emit_is_shared(e, view->first_result) || e->block.values[view->first_result.index].loop >= 0)
-    return; // read directly, or part of its loop's pipeline
-  mirage__begin_operation(e);
-  mirage__will_write(e, view->first_result);
-  mirage__issue_load(e, node, NULL, NULL);
-  GPU0(&e->gpu, CP_ASYNC_COMMIT);
-  e->copies_pending = true;
+  if (emit_is_shared(e, view->first_result) && e->block.values[view->first_result.index].loop < 0)
+    mirage__load_outside(e, node);
+  // Others are read directly, or part of their loop's pipeline.
 }
 
 static void emit_node(Emit *e, MirageNode node) {
@@ -376,7 +320,7 @@ static void emit_node(Emit *e, MirageNode node) {
     emit_loop(e, node);
     return;
   case MIRAGE_OP_THREAD:
-    emit_region(e, view.region);
+    mirage__emit_region(e, view.region);
     return;
   case MIRAGE_OP_YIELD:
     return;
@@ -404,7 +348,7 @@ static void emit_node(Emit *e, MirageNode node) {
   }
 }
 
-static void emit_region(Emit *e, MirageRegion region) {
+void mirage__emit_region(Emit *e, MirageRegion region) {
   MirageRegionView view = mirage_ugraph_region(e->block.graph, region);
   for (uint32_t i = 0; i < view.num_nodes && e->status == MIRAGE_OK; ++i) {
     emit_node(e, view.nodes[i]);
@@ -413,8 +357,14 @@ static void emit_region(Emit *e, MirageRegion region) {
 }
 
 void mirage__emit_block(Emit *e) {
+  MirageRegion body = mirage_ugraph_node(e->block.graph, e->block.custom).region;
+  mirage__init_pipelines(e);
   if (e->block.items.on)
     mirage__emit_items(e);
+  else if (e->schedule.num_roles)
+    mirage__emit_roles(e, body);
   else
-    emit_region(e, mirage_ugraph_node(e->block.graph, e->block.custom).region);
+    mirage__emit_region(e, body);
+  if (mirage__block_multicasts(e))
+    mirage__cluster_meet(e); // nobody leaves while others still signal its mbarriers
 }

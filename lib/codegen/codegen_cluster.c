@@ -19,6 +19,12 @@ void mirage__prepare_cluster_meeting(Emit *e, Meeting *m) {
                       e->target->name, e->target->max_cluster_blocks);
     return;
   }
+  if (e->schedule.num_roles) {
+    mirage__emit_fail(e, view.loc, MIRAGE_UNSUPPORTED,
+                      "%s: warps of all roles would have to come, but the block has %u with tasks of their own", name,
+                      e->schedule.num_roles);
+    return;
+  }
   for (int64_t i = 0; i < m->members && i < MAX_CLUSTER; ++i) {
     int64_t rest = i, stride = 1;
     for (int a = 0; a < 3; stride *= cluster[a++]) {
@@ -34,8 +40,8 @@ void mirage__cluster_barrier(Emit *e) {
   if (e->copies_pending)
     GPU(&e->gpu, CP_ASYNC_WAIT, gpu_i32(&e->gpu, 0));
   e->copies_pending = false;
-  GPU0(&e->gpu, CLUSTER_ARRIVE);
-  GPU0(&e->gpu, CLUSTER_WAIT);
+  mirage__await_landing(e);
+  mirage__cluster_meet(e);
   mirage__forget_hazards(e);
   mirage__forget_elements(e);
 }

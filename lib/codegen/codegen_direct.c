@@ -205,7 +205,7 @@ static Place begin_step(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step
   Place at;
   e->loops[s->loop].iteration = iteration;
   mirage__forget_elements(e);
-  LLVMValueRef unit = mirage__add(e, e->warp, gpu_i32(&e->gpu, (int64_t)step * e->schedule.warps));
+  LLVMValueRef unit = mirage__add(e, e->warp, gpu_i32(&e->gpu, (int64_t)step * (e->threads / 32)));
   at.k = mirage__add(e, mirage__mul(e, unit, STEP), mirage__mul(e, s->t, ROWS));
   for (int32_t j = 0; j < s->plan.col_units; ++j) {
     at.row[j] = mirage__add(e, s->g, gpu_i32(&e->gpu, j * 8));
@@ -282,7 +282,7 @@ static void multiply(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step) {
 
 static void run_loop(Emit *e, Stream *s) {
   int64_t range = e->block.loops[s->loop].range;
-  int32_t steps = (int32_t)(s->plan.k / STEP) / e->schedule.warps;
+  int32_t steps = (int32_t)(s->plan.k / STEP) / (e->threads / 32);
   fetch(e, s, gpu_i32(&e->gpu, 0), 0);
   if (range > 1) {
     Repeat repeat = mirage__begin_repeat(e, range - 1);

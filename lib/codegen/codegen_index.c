@@ -96,6 +96,10 @@ LLVMValueRef mirage__linearize(Emit *e, uint32_t rank, const int64_t *shape, con
   return linear;
 }
 
+LLVMValueRef mirage__uniform(Emit *e, LLVMValueRef value) {
+  return GPU(&e->gpu, SHUFFLE_IDX, gpu_i32(&e->gpu, -1), value, gpu_i32(&e->gpu, 0), gpu_i32(&e->gpu, 31));
+}
+
 LLVMValueRef mirage__variable(Emit *e, LLVMTypeRef type) {
   LLVMBasicBlockRef here = LLVMGetInsertBlock(e->gpu.builder);
   LLVMPositionBuilderBefore(e->gpu.builder, LLVMGetFirstInstruction(e->entry));

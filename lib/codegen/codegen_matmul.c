@@ -29,7 +29,7 @@ Worker mirage__matmul_worker(Emit *e, const MatmulSplit *split) {
 }
 
 LLVMValueRef mirage__matmul_row_unit(Emit *e, const MatmulSplit *split, const Worker *worker, int32_t i) {
-  if (!split->resident || split->by_row % 4)
+  if (!(split->resident && split->by_row % 4 == 0) && !split->warpgroup)
     return mirage__add(e, mirage__mul(e, worker->row, split->rows_each), gpu_i32(&e->gpu, i));
   LLVMValueRef slab = mirage__mul(e, mirage__div(e, worker->row, 4), split->rows_each); // of 64 rows, see Partition
   slab = mirage__add(e, slab, gpu_i32(&e->gpu, i));
@@ -53,7 +53,7 @@ Cell mirage__matmul_cell(Emit *e, const MatmulSplit *split, const MirageType *re
   int64_t units = split->batch * split->row_units;
   if (split->tensor_core) {
     int32_t c = index % 4, j = index / 4 % split->cols_each, i = index / 4 / split->cols_each;
-    unit = mirage__add(e, mirage__mul(e, worker.row, split->rows_each), gpu_i32(&e->gpu, i));
+    unit = mirage__matmul_row_unit(e, split, &worker, i);
     unit = clamp(e, unit, units, (int64_t)split->rows_each * split->by_row, &cell.valid);
     LLVMValueRef g = mirage__div(e, e->lane, 4);
     row = mirage__mul(e, mirage__mod(e, unit, split->row_units), 16);
@@ -139,7 +139,9 @@ void mirage__matmul_step(Emit *e, Carry *carry) {
     rescale(e, carry, &split);
   }
   mirage__forget_elements(e);
-  if (split.tensor_core)
+  if (split.warpgroup)
+    mirage__warpgroup_step(e, carry, &split);
+  else if (split.tensor_core)
     mirage__mma_step(e, carry, &split);
   else
     mirage__fma_step(e, carry, &split);

@@ -213,6 +213,21 @@ static void depth_unit(Emit *e, Step *step, LLVMValueRef iteration, bool tail) {
   }
 }
 
+void mirage__mma_cells_operand(Emit *e, Carry *carry, const MatmulSplit *split, int32_t row_unit, int32_t depth_unit,
+                               LLVMValueRef *out) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
+  LLVMValueRef batch[MIRAGE_MAX_RANK];
+  Step step = {.carry = carry, .split = split, .worker = mirage__matmul_worker(e, split), .p_in_cells = true};
+  step.p = source_of(e, view, 0);
+  step.p.computed = true;
+  step.result = emit_type(e, carry->result);
+  step.k0 = gpu_i32(&e->gpu, depth_unit * 16);
+  step.row_unit = row_unit, step.depth_unit = depth_unit;
+  LLVMValueRef unit = mirage__matmul_row_unit(e, split, &step.worker, row_unit);
+  mirage__delinearize(e, mirage__div(e, unit, split->row_units), step.result->rank - 2, step.result->shape, batch);
+  load_p(e, &step, batch, mirage__mod(e, unit, split->row_units), out);
+}
+
 void mirage__mma_step(Emit *e, Carry *carry, const MatmulSplit *split) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
   if (split->cols_each > 256) {

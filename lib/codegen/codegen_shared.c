@@ -11,17 +11,30 @@
 
 #include <string.h>
 
+enum { LINE = 128 };
+
+// How many elements position `at` of dimension `i` lies behind its start.
+static LLVMValueRef along_dim(Emit *e, const MirageType *type, uint32_t i, LLVMValueRef at) {
+  const MirageLayout *layout = &type->layout;
+  if (i + 1 < type->rank || !layout->panel || layout->panel >= type->shape[i])
+    return mirage__mul(e, at, layout->strides[i]);
+  LLVMValueRef panel = mirage__mul(e, mirage__div(e, at, layout->panel), mirage__panel_rows(type) * layout->panel);
+  return mirage__add(e, panel, mirage__mod(e, at, layout->panel));
+}
+
 LLVMValueRef mirage__tile_address(Emit *e, const MirageType *type, LLVMValueRef copy, const LLVMValueRef *index) {
   const MirageLayout *layout = &type->layout;
   int64_t bytes = mirage_dtype_bytes(type->dtype);
   LLVMValueRef linear = gpu_i32(&e->gpu, 0);
   for (uint32_t i = 0; i < type->rank; ++i)
-    linear = mirage__add(e, linear, mirage__mul(e, index[i], layout->strides[i]));
+    linear = mirage__add(e, linear, along_dim(e, type, i, index[i]));
   linear = mirage__mul(e, linear, bytes);
-  if (layout->swizzle && type->rank >= 2) { // XOR of the 16-byte chunk with the row
+  if (layout->swizzle && type->rank >= 2) { // XOR of the 16-byte chunk with the row, or the line that it lies in
+    int64_t row_bytes = layout->strides[type->rank - 2] * bytes, rows_of_line = row_bytes < LINE ? LINE / row_bytes : 1;
     LLVMValueRef row = index[type->rank - 2];
     if (mirage__gpu_fault(&e->gpu, MIRAGE_FAULT_SKEW_SWIZZLE))
-      row = mirage__add(e, row, gpu_i32(&e->gpu, 1));
+      row = mirage__add(e, row, gpu_i32(&e->gpu, rows_of_line));
+    row = mirage__div(e, row, rows_of_line);
     row = mirage__mod(e, row, (int64_t)1 << layout->swizzle);
     linear = LLVMBuildXor(e->gpu.builder, linear, mirage__mul(e, row, 16), "");
   }
@@ -37,7 +50,7 @@ uint32_t mirage__tile_width(const MirageType *type) {
   uint32_t width = 16 / mirage_dtype_bytes(type->dtype);
   width = width > MAX_WIDTH ? MAX_WIDTH : width;
   for (uint32_t i = 0; i < type->rank; ++i) {
-    int64_t step = i + 1 == type->rank ? type->shape[i] : type->shape[i] > 1 ? type->layout.strides[i] : 0;
+    int64_t step = i + 1 == type->rank ? mirage__panel_width(type) : type->shape[i] > 1 ? type->layout.strides[i] : 0;
     while (step % width)
       width /= 2;
   }
@@ -100,13 +113,30 @@ void mirage__barrier(Emit *e) {
   if (e->copies_pending)
     GPU(&e->gpu, CP_ASYNC_WAIT, gpu_i32(&e->gpu, 0));
   e->copies_pending = false;
-  GPU(&e->gpu, BARRIER, gpu_i32(&e->gpu, 0));
+  mirage__await_landing(e);
+  if (e->fences)
+    GPU0(&e->gpu, FENCE_ASYNC_SHARED);
+  if (e->barrier)
+    GPU(&e->gpu, BARRIER_NAMED, gpu_i32(&e->gpu, e->barrier), gpu_i32(&e->gpu, e->threads));
+  else
+    GPU(&e->gpu, BARRIER, gpu_i32(&e->gpu, 0));
   mirage__forget_hazards(e);
   mirage__forget_elements(e);
 }
 
+// Tiles that a loop gives back by mbarriers.
+static bool is_given_back(const Emit *e, MirageValue value) {
+  int32_t loop = e->block.values[value.index].loop;
+  return loop >= 0 && e->block.loops[loop].free >= 0 && mirage__block_is_copied(&e->block, value);
+}
+
 static void touch(Emit *e, MirageValue value, bool write) {
+  if (is_given_back(e, value))
+    return;
   const MirageType *type = emit_type(e, value);
+  ++e->touches;
+  if (e->block.values[value.index].landed >= 0 && !write)
+    mirage__await_landing(e);
   int64_t begin = type->layout.offset, end = begin + mirage__buffer_bytes(type) * type->layout.stages;
   bool met = e->num_hazards == MAX_HAZARDS;
   for (uint32_t i = 0; i < e->operation; ++i) {
@@ -135,3 +165,13 @@ static void read_leaf(void *user, MirageValue leaf) {
 void mirage__will_read(Emit *e, MirageValue value) { mirage__block_leaves(&e->block, value, read_leaf, e); }
 void mirage__will_read_buffer(Emit *e, MirageValue value) { touch(e, value, false); }
 void mirage__will_write(Emit *e, MirageValue value) { touch(e, value, true); }
+
+void mirage__note_read(Emit *e, MirageValue value) {
+  const MirageType *type = emit_type(e, value);
+  int64_t begin = type->layout.offset, end = begin + mirage__buffer_bytes(type) * type->layout.stages;
+  ++e->touches;
+  if (e->num_hazards < MAX_HAZARDS)
+    e->hazards[e->num_hazards++] = (Hazard){begin, end, false};
+  else
+    mirage__barrier(e);
+}

@@ -32,6 +32,8 @@ typedef struct LoopState {
   LLVMValueRef iteration; // i32, of the iteration being emitted
   LLVMValueRef copy;      // which buffer of its pipelined loads holds this iteration's tiles; NULL = 0
   int32_t stages;         // 0 = no pipelined loads
+  bool blocking;          // the workers load something themselves, or give tiles back by a barrier
+  int32_t lag;            // groups of matrix instructions that run on into the next iteration
 } LoopState;
 
 /// What an evaluation loaded from device memory, in order, so that the same evaluation can be repeated later without
@@ -72,8 +74,11 @@ typedef struct Emit {
   const MirageTarget *target;
   MirageSchedule schedule;
   const MirageDiag *diag;
-  MirageStatus status; // the first failure
-  int32_t threads;
+  MirageStatus status;   // the first failure
+  int32_t threads;       // that work together: all of the block, or its workers
+  int32_t block_threads; // all
+  int32_t barrier;       // number of the barrier among them: 0 = of the block
+  bool fences;           // barriers also order what copies and matrix instructions do by themselves with the rest
   int64_t shared_bytes;
   int64_t workspace_bytes, num_counters; // for meetings of the grid; 0 without any
   int32_t blocks_per_sm;                 // that must be resident at once; 0 = one is enough
@@ -86,8 +91,11 @@ typedef struct Emit {
   LLVMValueRef member;
   Hazard hazards[MAX_HAZARDS];
   uint32_t num_hazards;
-  uint32_t operation;  // hazards from here on belong to the operation being emitted
-  bool copies_pending; // cp.async issued outside a loop and not waited for
+  uint32_t operation;                    // hazards from here on belong to the operation being emitted
+  uint32_t touches;                      // accesses to shared memory announced so far
+  bool copies_pending;                   // cp.async issued outside a loop and not waited for
+  MirageValue landing[MIRAGE_MAX_LOADS]; // tiles copied outside a loop and not waited for
+  uint32_t num_landing;
   Memo memo[MAX_MEMO];
   uint32_t num_memo;
   bool keep_elements;      // codegen_items.c: what was computed stays known to the end of the block
@@ -117,6 +125,8 @@ LLVMValueRef mirage__select(Emit *e, LLVMValueRef condition, LLVMValueRef yes, L
 void mirage__delinearize(Emit *e, LLVMValueRef linear, uint32_t rank, const int64_t *shape, LLVMValueRef *index);
 /// The first element of item `item`, when the last dimension of `tile` is cut into items of `width` elements.
 void mirage__item_index(Emit *e, const MirageType *tile, uint32_t width, LLVMValueRef item, LLVMValueRef *index);
+/// A value that all lanes of a warp have in common, in a form that shows it.
+LLVMValueRef mirage__uniform(Emit *e, LLVMValueRef value);
 LLVMValueRef mirage__linearize(Emit *e, uint32_t rank, const int64_t *shape, const LLVMValueRef *index);
 /// A variable in the function's entry block.
 LLVMValueRef mirage__variable(Emit *e, LLVMTypeRef type);
@@ -160,10 +170,14 @@ void mirage__begin_operation(Emit *e);
 void mirage__will_read(Emit *e, MirageValue value);        // everything an evaluation of `value` reads
 void mirage__will_read_buffer(Emit *e, MirageValue value); // the buffer itself
 void mirage__will_write(Emit *e, MirageValue value);
+/// Of a tile that is given back by an mbarrier: nobody writes there again before a barrier.
+void mirage__note_read(Emit *e, MirageValue value);
 void mirage__barrier(Emit *e);
 void mirage__forget_hazards(Emit *e);
 
 // codegen_access.c --------------------------------------------------------------------------------- tiles of tensors
+/// What the schedule says of a load, or NULL.
+const MirageLoadSchedule *mirage__load_schedule_of(const Emit *e, MirageNode load);
 /// Where this block's tile lies in a tensor, for the grid position and loop iterations in force.
 typedef struct Access {
   const MirageType *tensor, *tile;
@@ -194,6 +208,36 @@ void mirage__emit_store(Emit *e, MirageNode node);
 uint32_t mirage__useful_width(int64_t elements, uint32_t width, int32_t threads);
 /// `width` f32 values rounded to `dtype`: a scalar, or a vector.
 LLVMValueRef mirage__pack(Emit *e, const LLVMValueRef *values, uint32_t width, MirageDType dtype);
+
+// codegen_pipeline.c
+/// Mbarriers of the whole block, ready to use.
+void mirage__init_pipelines(Emit *e);
+/// Buffers of the loads directly inside a loop; 0 without any.
+int32_t mirage__loop_stages(const Emit *e, int32_t loop);
+/// Before a loop; at the start and the end of an iteration; after the loop.
+void mirage__begin_pipeline(Emit *e, int32_t loop);
+void mirage__turn_pipeline(Emit *e, int32_t loop);
+void mirage__end_turn(Emit *e, int32_t loop);
+void mirage__end_pipeline(Emit *e, int32_t loop);
+/// A load outside loops into its buffer; waited for by the next barrier, or await_landing.
+void mirage__load_outside(Emit *e, MirageNode load);
+void mirage__await_landing(Emit *e);
+/// All copies of a region, issued by the producer.
+void mirage__produce(Emit *e, MirageRegion region);
+/// Whether memory that ordinary accesses touch is also touched by copies or matrix instructions on their own.
+bool mirage__needs_fences(const Emit *e);
+bool mirage__block_multicasts(const Emit *e);
+void mirage__cluster_meet(Emit *e);
+
+// codegen_tensor.c
+/// The calling thread's copies of a load's tile; `iteration`, `copy` as for mirage__issue_load.
+void mirage__issue_copy(Emit *e, MirageNode load, LLVMValueRef iteration, LLVMValueRef copy, LLVMValueRef mbarrier);
+bool mirage__is_multicast(const Emit *e, MirageNode load);
+uint32_t mirage__num_tensor_maps(const Emit *e);
+void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps);
+
+// codegen_role.c
+void mirage__emit_roles(Emit *e, MirageRegion body);
 /// Evaluates an inline value into its buffer; `from` into the buffer of `to`.
 void mirage__materialize(Emit *e, MirageValue from, MirageValue to);
 
@@ -236,6 +280,14 @@ void mirage__emit_direct_loop(Emit *e, MirageNode node);                // codeg
 LLVMValueRef mirage__pack_pair(Emit *e, MirageDType dtype, LLVMValueRef low, LLVMValueRef high);
 void mirage__mma_multiply(Emit *e, MirageDType dtype, const LLVMValueRef *p, const LLVMValueRef *q,
                           LLVMValueRef *cells);
+void mirage__warpgroup_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_wgmma.c
+/// The four registers of a product's first operand that is evaluated in cells: row unit and unit of the contraction.
+void mirage__mma_cells_operand(Emit *e, Carry *carry, const MatmulSplit *split, int32_t row_unit, int32_t depth_unit,
+                               LLVMValueRef *out);
+/// Waits for what a loop let run on.
+void mirage__warpgroup_finish(Emit *e, Carry *carry);
+/// Groups of products that a loop may let run on into its next iteration.
+int32_t mirage__loop_lag(const Emit *e, MirageNode loop);
 void mirage__fma_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_fma.c
 void mirage__reduce_begin(Emit *e, Carry *carry);                       // codegen_reduce.c
 void mirage__reduce_step(Emit *e, Carry *carry);
@@ -329,5 +381,6 @@ void mirage__emit_items(Emit *e); // codegen_items.c
 
 // codegen_block.c
 void mirage__emit_block(Emit *e);
+void mirage__emit_region(Emit *e, MirageRegion region);
 
 #endif

@@ -92,6 +92,8 @@ LLVMTypeRef mirage__gpu_dtype(const MirageGpu *gpu, MirageDType dtype);
 void mirage__gpu_wgmma(const MirageGpu *gpu, MirageDType dtype, int32_t n, LLVMValueRef a_desc,
                        const LLVMValueRef *a_regs, bool a_mn_major, LLVMValueRef b_desc, bool b_mn_major,
                        LLVMValueRef *cells);
+/// WGMMA_FENCE, with the first values of all cells that products after it begin with in their registers before it.
+void mirage__gpu_wgmma_fence(const MirageGpu *gpu, uint32_t count, LLVMValueRef *cells);
 /// Waits until at most `groups` committed groups are under way. All cells of the others go through it.
 void mirage__gpu_wgmma_wait(const MirageGpu *gpu, int32_t groups, uint32_t count, LLVMValueRef *cells);
 /// Descriptor of a matrix at `address` (shared, a multiple of 16): leading and stride offsets in bytes, multiples of

@@ -95,6 +95,16 @@ void mirage__gpu_wgmma(const MirageGpu *gpu, MirageDType dtype, int32_t n, LLVMV
   }
 }
 
+void mirage__gpu_wgmma_fence(const MirageGpu *gpu, uint32_t count, LLVMValueRef *cells) {
+  if (gpu->host) {
+    GPU0(gpu, WGMMA_FENCE);
+    return;
+  }
+  Text code = {.used = 0};
+  add(&code, "wgmma.fence.sync.aligned;");
+  emit_tied(gpu, &code, count, cells, "", NULL);
+}
+
 void mirage__gpu_wgmma_wait(const MirageGpu *gpu, int32_t groups, uint32_t count, LLVMValueRef *cells) {
   if (gpu->host || count == 0) {
     GPU(gpu, WGMMA_WAIT, gpu_i64(gpu, groups));

@@ -9,6 +9,12 @@
 
 enum { BANKS = 32, WORD = 4, MOST_WORDS = 64 };
 
+// The row whose number a swizzle takes: short rows share a line of 128 bytes (MirageLayout).
+static int64_t row_of_swizzle(const MirageType *type, int64_t row) {
+  int64_t bytes = type->layout.strides[type->rank - 2] * mirage_dtype_bytes(type->dtype);
+  return bytes > 0 && bytes < 128 ? row / (128 / bytes) : row;
+}
+
 static int64_t byte_of(const MirageType *type, const int64_t *index) {
   const MirageLayout *layout = &type->layout;
   int64_t linear = 0;
@@ -16,7 +22,7 @@ static int64_t byte_of(const MirageType *type, const int64_t *index) {
     linear += index[d] * layout->strides[d];
   linear *= mirage_dtype_bytes(type->dtype);
   if (layout->swizzle && type->rank >= 2)
-    linear ^= index[type->rank - 2] % ((int64_t)1 << layout->swizzle) * 16;
+    linear ^= row_of_swizzle(type, index[type->rank - 2]) % ((int64_t)1 << layout->swizzle) * 16;
   return linear;
 }
 

@@ -22,6 +22,7 @@ static void add_value(Block *block, MirageValue value, MirageNode def, MirageNod
       .loop = loop,
       .alias = value,
       .meeting = -1,
+      .landed = -1,
   };
 }
 
@@ -38,6 +39,8 @@ static void walk_loop(Walk *walk, MirageNode node, const MirageNodeView *view, i
       .begin = block->step_of_node[node.index],
       .range = view->attrs->loop.range,
       .trips = view->attrs->loop.range * (parent < 0 ? 1 : block->loops[parent].trips),
+      .full = -1,
+      .free = -1,
   };
   MirageRegionView body = mirage_ugraph_region(block->graph, view->region);
   for (uint32_t i = 0; i < body.num_arguments; ++i)
@@ -256,7 +259,7 @@ MirageValue mirage__block_buffer_of(const Block *block, MirageValue value) {
   return value;
 }
 
-int64_t mirage__block_shared_bytes(const Block *block) {
+int64_t mirage__block_mbarrier_offset(const Block *block) {
   int64_t most = 0;
   for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); ++id) {
     const MirageType *type = &block->types[id];
@@ -268,13 +271,60 @@ int64_t mirage__block_shared_bytes(const Block *block) {
   return most;
 }
 
+int64_t mirage__block_shared_bytes(const Block *block) {
+  return mirage__block_mbarrier_offset(block) + ((int64_t)block->num_mbarriers * 8 + 15) / 16 * 16;
+}
+
+static void cut(int64_t parts_here, int64_t *parts, int64_t *chunk, uint32_t *count) {
+  parts[*count] = parts_here;
+  chunk[*count + 1] = (chunk[*count] + parts_here - 1) / parts_here;
+  ++*count;
+}
+
+uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t dim, int64_t *parts, int64_t *chunk) {
+  MirageNodeView view = mirage_ugraph_node(block->graph, access);
+  MirageValue tensor = mirage__block_resolve(block, view.operands[view.op == MIRAGE_OP_STORE ? 1 : 0]);
+  const int64_t *grid = mirage_ugraph_node(block->graph, block->custom).attrs->custom.grid;
+  int32_t chain[MIRAGE_MAX_LOOPS], depth = 0;
+  uint32_t count = 0;
+  chunk[0] = block->types[tensor.index].shape[dim];
+  for (int a = 0; a < 3; ++a)
+    if (view.attrs->access.grid[a] == (int)dim)
+      cut(grid[a], parts, chunk, &count);
+  for (int32_t l = block->steps[block->step_of_node[access.index]].loop; l >= 0; l = block->loops[l].parent)
+    chain[depth++] = l;
+  for (int32_t i = 0; i < depth; ++i)
+    if (view.attrs->access.loop[i] == (int)dim)
+      cut(block->loops[chain[depth - 1 - i]].range, parts, chunk, &count);
+  return count;
+}
+
+bool mirage__block_is_copied(const Block *block, MirageValue tile) {
+  const BlockValue *v = &block->values[tile.index];
+  return v->shared && (v->landing == MIRAGE_LANDING_BULK || v->landing == MIRAGE_LANDING_TENSOR) &&
+         mirage__block_op(block, tile) == MIRAGE_OP_LOAD;
+}
+
+int64_t mirage__panel_width(const MirageType *type) {
+  return type->layout.panel ? type->layout.panel : type->shape[type->rank - 1];
+}
+
+int64_t mirage__panel_rows(const MirageType *type) {
+  int64_t rows = 1;
+  for (uint32_t i = 0; i + 1 < type->rank; ++i)
+    rows *= type->shape[i];
+  return rows;
+}
+
 int64_t mirage__buffer_bytes(const MirageType *type) {
-  int64_t elements = 1;
+  int64_t elements = 1, whole = type->layout.swizzle ? INT64_C(128) << type->layout.swizzle : 16;
   for (uint32_t i = 0; i < type->rank; ++i)
     elements += (type->shape[i] - 1) * type->layout.strides[i];
-  if (type->rank && type->layout.strides[type->rank - 1] == 1) { // rows may be read in whole 16-byte pieces
+  if (type->layout.panel) {
+    elements = mirage__panel_rows(type) * type->shape[type->rank - 1];
+  } else if (type->rank && type->layout.strides[type->rank - 1] == 1) { // rows may be read in whole 16-byte pieces
     int64_t unit = 16 / mirage_dtype_bytes(type->dtype);
     elements = (elements + unit - 1) / unit * unit;
   }
-  return (elements * mirage_dtype_bytes(type->dtype) + 15) / 16 * 16;
+  return (elements * mirage_dtype_bytes(type->dtype) + whole - 1) / whole * whole; // copies begin the same pattern
 }

@@ -23,7 +23,10 @@ typedef struct BlockValue {
   bool shared;    // buffer
   bool resident;  // lives in registers, in the cells of the block's partition
   bool carried;   // a product or a reduction that takes its step with the yield of its loop
-  MirageNode def; // {0}: argument of `owner`'s region
+  bool warpgroup; // a product that the matrix instruction of a warpgroup computes from shared memory (warpgroup.c)
+  MirageLanding landing; // of a load, as decided
+  int32_t landed;        // mbarrier of a bulk or tensor copy outside loops, -1 = none
+  MirageNode def;        // {0}: argument of `owner`'s region
   MirageNode owner;
   uint32_t index;    // which result or argument
   int32_t loop;      // innermost loop around the definition, -1 = none
@@ -43,6 +46,9 @@ typedef struct BlockLoop {
   int64_t trips; // product of the ranges up to here
   bool
       direct; // streams weights straight from device memory (direct.c): all its values are computed where they are read
+  // Mbarriers of its bulk and tensor copies: full[stage] the copies have landed, free[stage] the tiles may be
+  // overwritten (with warp roles only). The number of the first; -1 = none.
+  int32_t full, free;
 } BlockLoop;
 
 /// Collectives that meet once (meeting.c). Blocks that differ only in `axes` are the members of a meeting: they publish
@@ -105,6 +111,7 @@ typedef struct Block {
   int32_t num_meetings;
   Partition partition;
   ThreadRows items;
+  int32_t num_mbarriers; // behind the tiles, 8 bytes each
 } Block;
 
 /// Numbers the steps of `custom`; memory comes from `arena`. `shared` flags are taken from the values' spaces.
@@ -161,21 +168,36 @@ MirageValue mirage__block_buffer_of(const Block *block, MirageValue value);
 /// summed afterwards.
 typedef struct MatmulSplit {
   bool tensor_core;
-  bool swap;     // rows run over n and cols over m
-  bool resident; // the result's cells are the accumulators: rows as in Partition
+  bool swap;      // rows run over n and cols over m
+  bool resident;  // the result's cells are the accumulators: rows as in Partition
+  bool warpgroup; // by the matrix instruction of a warpgroup: four warps own slabs of 64 rows, as in Partition
   int64_t batch, m, n, k;
   int32_t row_units, col_units, depth_units; // row_units per batch element
   int32_t by_row, by_col, by_depth;
   int32_t rows_each, cols_each;
   int32_t accumulators; // f32 registers per thread
 } MatmulSplit;
+/// Fills in m, n, k and batch.
+void mirage__matmul_shape(const MirageType *a, const MirageType *b, const MirageAttrs *attrs, MatmulSplit *split);
 MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const MirageAttrs *attrs,
                                  const MirageSchedule *schedule);
-/// The same for a product of a block graph, by the partition where its result is resident.
+/// The same for a product of a block graph, by the partition where its result is resident, by
+/// warpgroups where it is marked.
 MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product,
                                        const MirageSchedule *schedule);
+/// Warps that compute: all but the producers'.
+int32_t mirage__worker_warps(const MirageSchedule *schedule);
+/// Registers per thread that a block of so many threads begins with, one block on a multiprocessor.
+int32_t mirage__launch_registers(int32_t threads);
+/// Registers that a worker has.
+int32_t mirage__worker_registers(const MirageSchedule *schedule);
 /// Most accumulators that a thread of a block of this size can keep.
 int32_t mirage__accumulator_limit(const MirageSchedule *schedule);
+
+/// The split of a product among warpgroups; false when its shape or the number of warps does not admit one. Warpgroup
+/// (r, c) of by_row / 4 x by_col computes slabs of 64 rows [r*rows_each, ..), and col units [c*cols_each, ..).
+bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, const MirageSchedule *schedule,
+                             MatmulSplit *out_split);
 
 // ------------------------------------------------------------------------------------------------ tiles in registers
 
@@ -196,6 +218,20 @@ typedef struct MatmulOperand {
   int32_t perm[MIRAGE_MAX_RANK]; // operand dimension i is base dimension perm[i]
 } MatmulOperand;
 MatmulOperand mirage__matmul_operand(const Block *block, MirageValue operand);
+
+/// Gives a tile the swizzled rows that tensor copies write and warpgroup products read: 32, 64 or 128 bytes, panels of
+/// 128 where its rows are longer. False, and the tile as it was, when its shape does not admit them.
+bool mirage__swizzled_layout(MirageType *type);
+/// Elements that one row of a panel holds.
+int64_t mirage__panel_width(const MirageType *type);
+/// Rows of a panel: all dimensions but the last.
+int64_t mirage__panel_rows(const MirageType *type);
+/// How the axes around an access cut a dimension, outermost first: chunk[0] is the tensor's extent, and axis i cuts
+/// chunk[i] into parts[i] of chunk[i + 1], the last of which is the tile's. Returns the number of axes.
+enum { MAX_AXES = 3 + MIRAGE_MAX_LOOPS };
+uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t dim, int64_t *parts, int64_t *chunk);
+/// Whether a load's tile is copied by the copy engine.
+bool mirage__block_is_copied(const Block *block, MirageValue tile);
 
 /// How threads divide a reduction: `group` threads share an output; groups wider than a warp leave one partial per
 /// warp.
@@ -263,6 +299,8 @@ MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, co
                                 MirageSchedule *out_schedule);
 /// Bytes of shared memory that a planned block uses.
 int64_t mirage__block_shared_bytes(const Block *block);
+/// Where its mbarriers begin.
+int64_t mirage__block_mbarrier_offset(const Block *block);
 /// Bytes of one buffer of a planned tile, a multiple of 16.
 int64_t mirage__buffer_bytes(const MirageType *type);
 

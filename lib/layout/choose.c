@@ -272,7 +272,7 @@ static void chain_costs(Choice *choice) {
 static bool storing_is_cheaper(const Choice *choice, MirageValue value, int32_t loop) {
   double elements = elements_of(choice, value) * trips_of(&choice->plan->block, loop);
   double asked = choice->evaluations[value.index], chain = choice->chain[value.index];
-  double threads = choice->plan->schedule.warps * 32;
+  double threads = mirage__worker_warps(&choice->plan->schedule) * 32;
   if (asked <= elements || mirage__block_in_cells(&choice->plan->block, value))
     return false;
   double stored =
@@ -284,11 +284,14 @@ static bool choose_load(Choice *choice, MirageValue value, BlockStep step) {
   MirageLoadSchedule *load = mirage__load_schedule(choice->plan, step.node);
   bool forced = choice->forced[value.index] || choice->plan->block.values[value.index].shared;
   bool shared = forced || step.loop >= 0 || storing_is_cheaper(choice, value, step.loop);
+  bool by_copy = load->landing == MIRAGE_LANDING_BULK || load->landing == MIRAGE_LANDING_TENSOR;
   if (load->landing == MIRAGE_LANDING_REGISTER && !forced)
     shared = false;
-  if (load->landing == MIRAGE_LANDING_ASYNC)
+  if (load->landing == MIRAGE_LANDING_ASYNC || by_copy)
     shared = true;
-  load->landing = shared ? MIRAGE_LANDING_ASYNC : MIRAGE_LANDING_REGISTER;
+  if (!by_copy)
+    load->landing = shared ? MIRAGE_LANDING_ASYNC : MIRAGE_LANDING_REGISTER;
+  choice->plan->block.values[value.index].landing = load->landing;
   return shared;
 }
 
@@ -341,9 +344,7 @@ static void choose_carries(Choice *choice) {
       const MirageType *in = mirage_ugraph_type(block->graph, def.operands[0]);
       int32_t registers;
       if (kind == CARRY_MATMUL)
-        registers = mirage__matmul_split(in, mirage_ugraph_type(block->graph, def.operands[1]), def.attrs,
-                                         &choice->plan->schedule)
-                        .accumulators;
+        registers = mirage__block_matmul_split(block, &def, &choice->plan->schedule).accumulators;
       else
         registers = mirage__reduce_split(in, mirage_ugraph_type(block->graph, contribution), def.attrs->reduce.dim,
                                          &choice->plan->schedule)

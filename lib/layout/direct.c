@@ -185,8 +185,8 @@ bool mirage__direct_fits(int64_t depth, int32_t registers, int32_t warps, const 
 
 // Warps that share the contraction, 0 when the loop stays staged.
 static int32_t choose_warps(const Plan *plan, const DirectLoop *direct, bool by_hand) {
-  int32_t warps = plan->schedule.warps ? plan->schedule.warps : DIRECT_WARPS, registers = 0;
-  while (by_hand && !plan->schedule.warps && warps > 1 && direct->k % (STEP * warps))
+  int32_t given = mirage__worker_warps(&plan->schedule), warps = given ? given : DIRECT_WARPS, registers = 0;
+  while (by_hand && !given && warps > 1 && direct->k % (STEP * warps))
     warps /= 2;
   for (uint32_t g = 0; g < direct->num_groups; ++g)
     registers += mirage__direct_registers(direct->m, direct->groups[g].columns);
@@ -207,7 +207,8 @@ void mirage__plan_direct(Plan *plan) {
     if (!warps)
       continue;
     block->loops[l].direct = true;
-    plan->schedule.warps = warps;
+    if (!plan->schedule.warps)
+      plan->schedule.warps = warps;
     for (uint32_t i = 0; i < plan->num_loads; ++i) {
       MirageNode node = plan->loads[i];
       if (block->steps[block->step_of_node[node.index]].loop != l)

@@ -66,13 +66,16 @@ static Levels levels_of(Plan *plan, Items *items) {
   return levels;
 }
 
-static MirageStatus pose(Plan *plan, const Items *items, const Levels *levels, SolveTile *tiles) {
+// Also takes from each level the room of its mbarriers.
+static MirageStatus pose(Plan *plan, const Items *items, Levels *levels, SolveTile *tiles) {
   int32_t *copies =
       mirage_arena_alloc_array(plan->block.arena, (size_t)items->count * levels->count + 1, sizeof *copies);
   if (!copies)
     return MIRAGE_NO_MEMORY;
   for (uint32_t level = 0; level < levels->count; ++level) {
     set_stages(plan, levels->stages[level]);
+    mirage__plan_mbarriers(plan);
+    levels->rooms[level] -= (plan->block.num_mbarriers * 8 + 15) / 16 * 16;
     for (uint32_t i = 0; i < items->count; ++i) {
       int32_t loop;
       copies[i * levels->count + level] = mirage__copies_of(plan, items->items[i].value, &loop);
@@ -82,7 +85,7 @@ static MirageStatus pose(Plan *plan, const Items *items, const Levels *levels, S
     const Item *item = &items->items[i];
     tiles[i] = (SolveTile){.begin = item->begin,
                            .end = item->end,
-                           .alignment = SOLVE_UNIT,
+                           .alignment = item->alignment,
                            .offset = item->offset,
                            .num_variants = item->num_variants,
                            .num_good = item->num_good,
@@ -129,6 +132,24 @@ static MirageStatus refuse(const Plan *plan, const Items *items, const SolveTile
                           (long long)bytes, plan->target->name, (long long)room);
 }
 
+// Stages given by hand are for a GPU with more shared memory: fewer will do. Not where a tile was placed for them.
+static bool forget_stages(Plan *plan, const Items *items) {
+  bool any = false;
+  for (uint32_t i = 0; i < items->count; ++i)
+    if (items->items[i].loop >= 0 && items->items[i].offset >= 0)
+      return false;
+  for (int32_t l = 0; l < plan->block.num_loops; ++l) {
+    if (plan->stages_by_hand[l])
+      mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, plan->loc,
+                       "layout: %d stages of a loop's loads do not fit into the %d bytes of shared memory of %s: fewer "
+                       "are used",
+                       plan->stages_of_loop[l], plan->target->shared_bytes_per_block, plan->target->name);
+    any |= plan->stages_by_hand[l];
+    plan->stages_by_hand[l] = false;
+  }
+  return any;
+}
+
 MirageStatus mirage__fit(Plan *plan, Items *items) {
   Levels levels = levels_of(plan, items);
   SolveTile *tiles = mirage_arena_alloc_array(plan->block.arena, (size_t)items->count + 1, sizeof *tiles);
@@ -144,9 +165,12 @@ MirageStatus mirage__fit(Plan *plan, Items *items) {
     status = mirage__layout_solve(&problem, plan->block.arena, &answer);
   if (status != MIRAGE_OK)
     return mirage_diag_fail(plan->diag, plan->loc, status, "layout: out of memory");
+  if (answer.how == SOLVE_NOTHING && forget_stages(plan, items))
+    return mirage__fit(plan, items);
   if (answer.how == SOLVE_NOTHING)
     return refuse(plan, items, tiles, levels.count - 1, answer.bytes);
   set_stages(plan, levels.stages[answer.level]);
+  mirage__plan_mbarriers(plan);
   for (uint32_t i = 0; i < items->count; ++i) {
     Item *item = &items->items[i];
     item->variant = answer.variant[i];

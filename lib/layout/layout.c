@@ -27,17 +27,11 @@ static MirageStatus check_schedule(const Plan *plan) {
   if (plan->schedule.warps < 0 || threads > plan->target->max_threads_per_block)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT, "layout: %d warps are %d threads, %s allows %d",
                             plan->schedule.warps, threads, plan->target->name, plan->target->max_threads_per_block);
-  if (plan->schedule.num_roles)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
-                            "layout: warp roles are not planned for yet (%u given)", plan->schedule.num_roles);
   if (plan->schedule.side_blocks)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
                             "layout: side blocks are not planned for yet (%d given)", plan->schedule.side_blocks);
   for (uint32_t i = 0; i < plan->num_loads; ++i) {
     const MirageLoadSchedule *load = &plan->schedule.loads[i];
-    if (load->landing == MIRAGE_LANDING_BULK || load->landing == MIRAGE_LANDING_TENSOR)
-      return mirage_diag_fail(plan->diag, mirage_ugraph_node(plan->graph, plan->loads[i]).loc, MIRAGE_UNSUPPORTED,
-                              "load: bulk and tensor copies are not planned for yet (load %u)", i);
     if (load->stages < 0 || load->stages > 64)
       return mirage_diag_fail(plan->diag, mirage_ugraph_node(plan->graph, plan->loads[i]).loc, MIRAGE_BAD_ARGUMENT,
                               "load: stages must lie in 0 .. 64, load %u has %d", i, load->stages);
@@ -73,7 +67,7 @@ static void complete_loads(Plan *plan) {
   for (uint32_t i = 0; i < plan->num_loads; ++i) {
     MirageLoadSchedule *load = &plan->schedule.loads[i];
     int32_t loop = block->steps[block->step_of_node[plan->loads[i].index]].loop;
-    load->stages = load->landing == MIRAGE_LANDING_ASYNC && loop >= 0 ? plan->stages_of_loop[loop] : 1;
+    load->stages = load->landing != MIRAGE_LANDING_REGISTER && loop >= 0 ? plan->stages_of_loop[loop] : 1;
   }
 }
 
@@ -105,10 +99,13 @@ MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, co
   MIRAGE_TRY(collect_loads(&plan));
   MIRAGE_TRY(check_schedule(&plan));
   MIRAGE_TRY(stages_by_hand(&plan));
+  mirage__plan_landings(&plan);
+  MIRAGE_TRY(mirage__plan_roles(&plan));
   mirage__plan_direct(&plan);
   mirage__plan_items(&plan);
   mirage__plan_warps(&plan);
   MIRAGE_TRY(mirage__plan_resident(&plan));
+  mirage__plan_warpgroups(&plan);
   MIRAGE_TRY(mirage__plan_places(&plan));
   MIRAGE_TRY(mirage__plan_memory(&plan));
   complete_loads(&plan);
@@ -160,26 +157,44 @@ MirageStatus mirage_layout_plan(MirageUGraph *graph, const MirageTarget *target,
   return status;
 }
 
-static int32_t region_shared_bytes(const MirageUGraph *graph, MirageRegion region) {
-  MirageRegionView view = mirage_ugraph_region(graph, region);
-  int64_t most = 0;
+// What walking a planned block graph finds.
+typedef struct Found {
+  const MirageUGraph *graph;
+  const MirageSchedule *schedule;
+  uint32_t loads;    // seen
+  int64_t most;      // end of the last tile
+  int64_t mbarriers; // of loops and of loads outside them
+} Found;
+
+static void find_shared(Found *found, MirageRegion region, bool inside) {
+  MirageRegionView view = mirage_ugraph_region(found->graph, region);
+  int64_t mbarriers = 0;
   for (uint32_t i = 0; i < view.num_nodes; ++i) {
-    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
+    MirageNodeView node = mirage_ugraph_node(found->graph, view.nodes[i]);
     for (uint32_t r = 0; r < node.num_results; ++r) {
-      const MirageType *type = mirage_ugraph_type(graph, mirage_ugraph_result(graph, view.nodes[i], r));
+      const MirageType *type = mirage_ugraph_type(found->graph, mirage_ugraph_result(found->graph, view.nodes[i], r));
       if (type->space != MIRAGE_SPACE_SHARED)
         continue;
       int64_t end = type->layout.offset + mirage__buffer_bytes(type) * type->layout.stages;
-      most = end > most ? end : most;
+      found->most = end > found->most ? end : found->most;
     }
-    if (node.region.index) {
-      int32_t inner = region_shared_bytes(graph, node.region);
-      most = inner > most ? inner : most;
+    if (node.op == MIRAGE_OP_LOAD && found->schedule && found->loads < found->schedule->num_loads) {
+      const MirageLoadSchedule *load = &found->schedule->loads[found->loads++];
+      bool copied = load->landing == MIRAGE_LANDING_BULK || load->landing == MIRAGE_LANDING_TENSOR;
+      if (copied && inside)
+        mbarriers = load->stages * (found->schedule->num_roles ? 2 : 1); // all loads of a loop share them
+      else
+        found->mbarriers += copied;
     }
+    if (node.region.index)
+      find_shared(found, node.region, inside || node.op == MIRAGE_OP_LOOP);
   }
-  return (int32_t)most;
+  found->mbarriers += mbarriers;
 }
 
 int32_t mirage_layout_shared_bytes(const MirageUGraph *graph, MirageNode custom) {
-  return region_shared_bytes(graph, mirage_ugraph_node(graph, custom).region);
+  MirageNodeView view = mirage_ugraph_node(graph, custom);
+  Found found = {.graph = graph, .schedule = view.attrs->custom.schedule};
+  find_shared(&found, view.region, false);
+  return (int32_t)(found.most + (found.mbarriers * 8 + 15) / 16 * 16);
 }

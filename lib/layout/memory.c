@@ -44,7 +44,8 @@ static void add_variants(Plan *plan, Item *item, const MirageType *tile, bool fr
   Traffic best = {0};
   item->num_variants = item->num_good = 0;
   for (int32_t swizzle = -1; swizzle <= MOST_SWIZZLE; ++swizzle) { // -1: padded
-    if (swizzle > 0 && (type.rank < 2 || last * bytes % ((int64_t)16 << swizzle)))
+    if (swizzle > 0 && (type.rank < 2 || plan->block.values[item->value.index].landing == MIRAGE_LANDING_BULK ||
+                        last * bytes % ((int64_t)16 << swizzle)))
       break;
     type.layout = (MirageLayout){.offset = -1, .swizzle = (uint8_t)(swizzle > 0 ? swizzle : 0)};
     set_strides(&type, swizzle < 0 && pieces ? (whole / unit | 1) * unit : fragments ? whole : last);
@@ -67,12 +68,32 @@ static void add_variants(Plan *plan, Item *item, const MirageType *tile, bool fr
   }
 }
 
+static MirageStatus check_panels(Plan *plan, const MirageType *type) {
+  char text[96];
+  const MirageLayout *layout = &type->layout;
+  int64_t width = type->shape[type->rank - 1], stride = layout->panel;
+  if (width % layout->panel || layout->panel * mirage_dtype_bytes(type->dtype) % 16)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
+                            "layout: panel %d of tile %s does not divide its last dimension into whole 16-byte pieces",
+                            layout->panel, mirage_type_format(type, text, sizeof text));
+  for (uint32_t i = type->rank - 1; i-- > 0; stride *= type->shape[i])
+    if (layout->strides[i] != stride)
+      return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
+                              "layout: stride %lld of dimension %u of tile %s is not the %lld of its panels",
+                              (long long)layout->strides[i], i, mirage_type_format(type, text, sizeof text),
+                              (long long)stride);
+  return MIRAGE_OK;
+}
+
 static MirageStatus check_hand_layout(Plan *plan, const MirageType *type, bool fragments) {
   const MirageLayout *layout = &type->layout;
   char text[96];
   mirage_type_format(type, text, sizeof text);
+  if (layout->panel && type->rank)
+    MIRAGE_TRY(check_panels(plan, type));
   int64_t dense = 1, chunk = (int64_t)16 << (layout->swizzle & 15); // bytes within which a swizzle moves
-  for (uint32_t i = type->rank; i-- > 0; dense *= type->shape[i]) {
+  for (uint32_t i = type->rank; i-- > 0;
+       dense *= layout->panel && i + 1 == type->rank ? layout->panel : type->shape[i]) {
     int64_t step = layout->strides[i] * mirage_dtype_bytes(type->dtype);
     if (layout->swizzle && (type->rank < 2 || layout->swizzle > 5 || (i + 1 < type->rank && step % chunk)))
       return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
@@ -176,6 +197,12 @@ static void birth(Plan *plan, int32_t s) {
     int32_t when = result->meeting >= 0 ? block->meetings[result->meeting].step : s;
     result->begin = pipelined ? block->loops[loop].begin : when;
     result->end = pipelined ? block->loops[loop].end : when;
+    if (!plan->schedule.num_roles ||
+        !mirage__block_is_copied(block, mirage_ugraph_result(plan->graph, block->steps[s].node, i)))
+      continue;
+    result->begin = 0; // the producer runs ahead of everybody
+    for (int32_t l = loop; l >= 0; l = block->loops[l].parent)
+      result->end = block->loops[l].end;
   }
 }
 
@@ -214,8 +241,7 @@ static int32_t partials_of(const Plan *plan, MirageNodeView def) {
   switch (def.op) {
   case MIRAGE_OP_MATMUL:
   case MIRAGE_OP_MMA:
-    return mirage__matmul_split(in, mirage_ugraph_type(plan->graph, def.operands[1]), def.attrs, &plan->schedule)
-        .by_depth;
+    return mirage__block_matmul_split(&plan->block, &def, &plan->schedule).by_depth;
   case MIRAGE_OP_REDUCE_SUM:
   case MIRAGE_OP_REDUCE_MAX:
   case MIRAGE_OP_REDUCE_MEAN:
@@ -246,7 +272,7 @@ int32_t mirage__copies_of(const Plan *plan, MirageValue value, int32_t *out_loop
   if (kind == CARRY_RESIDENT)
     return 1;
   if (block->loops[mirage__block_find_loop(block, v->def)].direct)
-    return plan->schedule.warps;
+    return mirage__worker_warps(&plan->schedule);
   MirageValue contribution = mirage__block_resolve(block, mirage__block_yield(block, v->def).operands[v->index]);
   return partials_of(plan, mirage__block_def(block, contribution));
 }
@@ -265,14 +291,19 @@ static MirageStatus collect(Plan *plan, Items *items) {
     MirageType *type = &plan->types[id];
     Item *item = &items->items[items->count++];
     *item = (Item){.value = value, .begin = v->begin, .end = v->end, .offset = -1, .num_variants = 1, .num_good = 1};
-    bool fragments = is_fragment_operand(plan, value);
+    bool fragments = is_fragment_operand(plan, value), groups = mirage__is_warpgroup_operand(plan, value);
     if (type->space == MIRAGE_SPACE_SHARED && type->layout.planned) {
       MIRAGE_TRY(check_hand_layout(plan, type, fragments));
       item->variants[0] = type->layout;
       item->offset = type->layout.offset;
+    } else if (v->landing == MIRAGE_LANDING_TENSOR || groups) { // as the hardware has it
+      item->variants[0] = mirage__tensor_layout(type);
     } else {
       add_variants(plan, item, type, fragments);
     }
+    MirageType placed = *type;
+    placed.layout = item->variants[0];
+    item->alignment = mirage__tile_alignment(&placed, v->landing);
   }
   return MIRAGE_OK;
 }

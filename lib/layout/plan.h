@@ -15,6 +15,7 @@ typedef struct Plan {
   uint32_t num_loads;
   int32_t *stages_of_loop; // buffers of the loads directly inside loop i
   bool *stages_by_hand;
+  bool copies;                // some load lands by a bulk or tensor copy
   MirageType *types;          // block.types: placements being decided
   bool warps_open;            // nobody said how many
   int32_t resident_registers; // of a thread, for resident values
@@ -25,6 +26,27 @@ typedef struct Plan {
 /// Decides which values live in registers and how the warps divide them; UNSUPPORTED when `split = rows` asks for what
 /// is not possible.
 MirageStatus mirage__plan_resident(Plan *plan);
+
+// copies.c
+/// Decides which bulk and tensor copies asked for are possible.
+void mirage__plan_landings(Plan *plan);
+/// Drops the roles where there is nothing to produce, else checks their registers; decides the warps where there are
+/// roles.
+MirageStatus mirage__plan_roles(Plan *plan);
+/// Numbers the mbarriers, for the stages in force.
+void mirage__plan_mbarriers(Plan *plan);
+/// Strides, panels and swizzle of a tile that lands by tensor copy, or that a warpgroup multiplies.
+MirageLayout mirage__tensor_layout(const MirageType *tile);
+bool mirage__is_swizzled_layout(const MirageType *type);
+/// Bytes of which the offset of a tile is a multiple.
+int64_t mirage__tile_alignment(const MirageType *type, MirageLanding landing);
+
+// warpgroup.c
+/// Marks the products that a warpgroup's matrix instruction computes.
+void mirage__plan_warpgroups(Plan *plan);
+/// Whether a product may be one of them, as far as is decided, and its split.
+bool mirage__warpgroups_may(const Plan *plan, const MirageNodeView *product, MatmulSplit *out_split);
+bool mirage__is_warpgroup_operand(const Plan *plan, MirageValue value);
 
 // direct.c
 /// Marks the loops that stream their weights, and lands their loads; may decide the warps.
@@ -38,6 +60,7 @@ typedef struct Item {
   MirageLayout variants[SOLVE_MAX_VARIANTS];
   int64_t costs[SOLVE_MAX_VARIANTS];
   int64_t offset;       // -1 = open
+  int64_t alignment;    // of the offset
   int32_t copies, loop; // loop: the pipeline that the copies belong to, -1 = none
 } Item;
 

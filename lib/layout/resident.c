@@ -437,9 +437,11 @@ static int32_t registers_needed(const Study *study) {
   return most;
 }
 
-static int32_t registers_available(int32_t warps) {
-  int32_t registers = 65536 / (warps * 32);
-  return (registers > 255 ? 255 : registers) - OTHER_REGISTERS;
+static int32_t registers_available(const MirageSchedule *schedule, int32_t warps) {
+  MirageSchedule of_so_many = *schedule;
+  if (!schedule->num_roles)
+    of_so_many.warps = warps;
+  return mirage__worker_registers(&of_so_many) - OTHER_REGISTERS;
 }
 
 // --------------------------------------------------------------------------------------------------------- partitions
@@ -463,8 +465,8 @@ static double gain_of(const Block *block, bool asked) {
       const BlockValue *v = &block->values[value.index];
       if (!v->resident || v->carried || (mirage__block_can_inline(view.op) && !v->shared))
         continue;
-      double elements = (double)mirage_type_elements(type_of(block, value)) *
-                        (v->loop < 0 ? 1 : (double)block->loops[v->loop].trips);
+      double elements =
+          (double)mirage_type_elements(type_of(block, value)) * (v->loop < 0 ? 1 : (double)block->loops[v->loop].trips);
       gain += !v->shared ? elements : asked ? 0 : -elements;
     }
   }
@@ -528,7 +530,8 @@ typedef struct Search {
 static void consider(Search *search, Partition partition) {
   Result result = study_partition(search->plan, partition);
   forget(&search->plan->block, search->shared);
-  Result *place = result.registers > registers_available(partition.warps) ? &search->tight : &search->best;
+  int32_t available = registers_available(&search->plan->schedule, partition.warps);
+  Result *place = result.registers > available ? &search->tight : &search->best;
   if (result.registers >= 0 && result.gain > place->gain)
     *place = result;
 }
@@ -537,18 +540,20 @@ static void consider_product(Search *search, const MirageNodeView *product) {
   const Block *block = &search->plan->block;
   const MirageSchedule *schedule = &search->plan->schedule;
   const MirageType *a = type_of(block, product->operands[0]), *b = type_of(block, product->operands[1]);
-  MatmulSplit own = mirage__matmul_split(a, b, product->attrs, schedule);
+  MatmulSplit own = mirage__matmul_split(a, b, product->attrs, schedule), groups;
+  if (schedule->split == MIRAGE_SPLIT_AUTO && mirage__warpgroups_may(search->plan, product, &groups)) // wins ties
+    consider(search, partition_of(block, product, groups.by_row, groups.by_col));
   if (!search->asked && own.tensor_core && !own.swap && own.by_depth == 1)
     consider(search, partition_of(block, product, own.by_row, own.by_col));
   if (!search->asked && schedule->split != MIRAGE_SPLIT_AUTO)
     return;
-  Partition rows = partition_of(block, product, schedule->warps, 1);
+  int32_t warps = mirage__worker_warps(schedule);
+  Partition rows = partition_of(block, product, warps, 1);
   int64_t units = rows.batch * rows.row_units;
-  if (search->asked || units >= schedule->warps) {
+  if (search->asked || units >= warps) {
     consider(search, rows);
     return;
   }
-  int32_t warps = schedule->warps;
   while (warps > units)
     warps /= 2;
   if (search->plan->warps_open && warps >= LEAST_WARPS)
@@ -557,11 +562,12 @@ static void consider_product(Search *search, const MirageNodeView *product) {
 
 static MirageStatus refuse(const Search *search) {
   const Plan *plan = search->plan;
+  int32_t warps = mirage__worker_warps(&plan->schedule);
   if (search->tight.gain > 0)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
                             "layout: split = rows is not possible: its tiles take %d registers of a thread, %d warps "
                             "leave %d",
-                            search->tight.registers, plan->schedule.warps, registers_available(plan->schedule.warps));
+                            search->tight.registers, warps, registers_available(&plan->schedule, warps));
   return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
                           "layout: split = rows is not possible: no product of f16 or bf16 tiles can keep its result "
                           "in registers");
@@ -584,7 +590,8 @@ MirageStatus mirage__plan_resident(Plan *plan) {
       consider_product(&search, &view);
   }
   if (search.best.gain > 0) {
-    plan->schedule.warps = search.best.partition.warps;
+    if (!plan->schedule.num_roles)
+      plan->schedule.warps = search.best.partition.warps;
     plan->resident_registers = study_partition(plan, search.best.partition).registers;
     return MIRAGE_OK;
   }

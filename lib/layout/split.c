@@ -9,13 +9,36 @@
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 
+int32_t mirage__worker_warps(const MirageSchedule *schedule) {
+  int32_t warps = schedule->warps;
+  for (uint32_t i = 0; i < schedule->num_roles; ++i)
+    warps -= schedule->roles[i].kind == MIRAGE_ROLE_PRODUCER ? schedule->roles[i].warps : 0;
+  return warps;
+}
+
+int32_t mirage__launch_registers(int32_t threads) {
+  int32_t registers = 65536 / threads / 8 * 8;
+  return registers > 255 ? 255 : registers;
+}
+
+int32_t mirage__worker_registers(const MirageSchedule *schedule) {
+  int32_t launch = mirage__launch_registers(schedule->warps * 32), registers = 255;
+  if (!schedule->num_roles)
+    return launch;
+  for (uint32_t i = 0; i < schedule->num_roles; ++i) {
+    int32_t given = schedule->roles[i].registers ? schedule->roles[i].registers : launch;
+    if (schedule->roles[i].kind != MIRAGE_ROLE_PRODUCER && given < registers)
+      registers = given;
+  }
+  return registers;
+}
+
 int32_t mirage__accumulator_limit(const MirageSchedule *schedule) {
-  int32_t registers = 65536 / (schedule->warps * 32); // one block per multiprocessor
-  registers = registers > 255 ? 255 : registers;
+  int32_t registers = mirage__worker_registers(schedule);
   return registers * 9 / 16; // the rest holds operands and addresses
 }
 
-static void matmul_shape(const MirageType *a, const MirageType *b, const MirageAttrs *attrs, MatmulSplit *split) {
+void mirage__matmul_shape(const MirageType *a, const MirageType *b, const MirageAttrs *attrs, MatmulSplit *split) {
   bool ta = attrs && attrs->matmul.transpose_a, tb = attrs && attrs->matmul.transpose_b;
   split->m = a->shape[a->rank - (ta ? 1 : 2)];
   split->k = a->shape[a->rank - (ta ? 2 : 1)];
@@ -53,7 +76,7 @@ static bool split_allowed(const MirageSchedule *schedule, int32_t by_row, int32_
 MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const MirageAttrs *attrs,
                                  const MirageSchedule *schedule) {
   MatmulSplit s = {.tensor_core = a->dtype != MIRAGE_F32};
-  matmul_shape(a, b, attrs, &s);
+  mirage__matmul_shape(a, b, attrs, &s);
   if (s.tensor_core) {
     int64_t straight = ceil_div(s.m, 16) * ceil_div(s.n, 8), swapped = ceil_div(s.n, 16) * ceil_div(s.m, 8);
     s.swap = schedule->swap || swapped < straight;
@@ -62,7 +85,7 @@ MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const
   s.row_units = (int32_t)(s.tensor_core ? ceil_div(rows, 16) : rows);
   s.col_units = (int32_t)(s.tensor_core ? ceil_div(cols, 8) : cols);
   s.depth_units = (int32_t)(s.tensor_core ? ceil_div(s.k, 16) : s.k);
-  int32_t workers = s.tensor_core ? schedule->warps : schedule->warps * 32;
+  int32_t warps = mirage__worker_warps(schedule), workers = s.tensor_core ? warps : warps * 32;
   int32_t per_unit = s.tensor_core ? 4 : 1, limit = mirage__accumulator_limit(schedule);
   double best = -1;
   for (int32_t d = 1; d <= workers; d *= 2) {
@@ -99,13 +122,14 @@ static MatmulSplit resident_split(const Block *block, const MirageNodeView *prod
   const MirageType *a = mirage_ugraph_type(block->graph, product->operands[0]);
   const MirageType *b = mirage_ugraph_type(block->graph, product->operands[1]);
   MatmulSplit s = {.tensor_core = true, .resident = true, .by_row = p->by_row, .by_col = p->by_col, .by_depth = 1};
-  matmul_shape(a, b, product->attrs, &s);
+  mirage__matmul_shape(a, b, product->attrs, &s);
   s.row_units = p->row_units;
   s.col_units = (int32_t)ceil_div(s.n, 8);
   s.depth_units = (int32_t)ceil_div(s.k, 16);
   s.rows_each = p->rows_each;
   s.cols_each = (int32_t)ceil_div(s.col_units, p->by_col);
   s.accumulators = 4 * s.rows_each * s.cols_each;
+  s.warpgroup = block->values[product->first_result.index].warpgroup;
   return s;
 }
 
@@ -113,6 +137,10 @@ MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView 
                                        const MirageSchedule *schedule) {
   if (block->values[product->first_result.index].resident)
     return resident_split(block, product);
+  MatmulSplit among_groups;
+  if (block->values[product->first_result.index].warpgroup &&
+      mirage__warpgroup_split(block, product, schedule, &among_groups))
+    return among_groups;
   return mirage__matmul_split(mirage_ugraph_type(block->graph, product->operands[0]),
                               mirage_ugraph_type(block->graph, product->operands[1]), product->attrs, schedule);
 }
@@ -136,7 +164,7 @@ MatmulOperand mirage__matmul_operand(const Block *block, MirageValue operand) {
 
 ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, int32_t dim,
                                  const MirageSchedule *schedule) {
-  int64_t threads = (int64_t)schedule->warps * 32;
+  int64_t warps = mirage__worker_warps(schedule), threads = warps * 32;
   ReduceSplit s = {.outputs = mirage_type_elements(out), .warps_each = 1, .group = 1, .vector = 1};
   s.length = mirage_type_elements(in) / s.outputs;
   bool contiguous = dim == (int32_t)in->rank - 1 && out->shape[dim] == 1;
@@ -149,8 +177,8 @@ ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, in
   while (s.group < 32 && s.group * 2 <= pieces && (contiguous || s.outputs * s.group * 2 <= threads))
     s.group *= 2;
   if (s.group == 32)
-    for (int32_t w = 2; w <= schedule->warps; w *= 2)
-      if (schedule->warps % w == 0 && s.outputs * 32 * w <= threads && pieces >= 64 * (int64_t)w)
+    for (int32_t w = 2; w <= warps; w *= 2)
+      if (warps % w == 0 && s.outputs * 32 * w <= threads && pieces >= 64 * (int64_t)w)
         s.warps_each = w;
   s.group *= s.warps_each;
   s.outputs_each = (int32_t)ceil_div(s.outputs, threads / s.group);

@@ -41,7 +41,8 @@ typedef struct Options {
 } Options;
 
 static void print_message(void *user, MirageSeverity severity, const void *loc, const char *message) {
-  fprintf(stderr, "  %s\n", message);
+  if (severity >= MIRAGE_SEVERITY_WARNING) // remarks say what a hint came to
+    fprintf(stderr, "  %s\n", message);
 }
 static const MirageDiag DIAG = {print_message, NULL};
 static void drop_message(void *user, MirageSeverity severity, const void *loc, const char *message) {}

@@ -14,6 +14,24 @@ typedef struct KernelCase {
   bool hopper;      // needs clusters, or more shared memory than sm_80 has
 } KernelCase;
 
+/// Forms of copied_linear (copy_graphs.c).
+enum {
+  COPY_ROLES = 1,
+  COPY_BULK = 2,
+  COPY_TRANSPOSE_A = 4,
+  COPY_TRANSPOSE_B = 8,
+  COPY_PERSISTENT = 16,
+  COPY_MULTICAST = 32,
+  COPY_EIGHT_WARPS = 64,
+  COPY_ASYNC = 128,
+  COPY_SECOND_ASYNC = 256,
+  COPY_ROWS = 512,
+  COPY_GROUPED = 1024,
+  COPY_SMALL_PRODUCER = 2048,
+  COPY_OUTSIDE = 4096,
+};
+void copied_linear(MirageUGraph *graph, const KernelCase *c);
+
 extern const KernelCase KERNEL_CASES[];
 extern const unsigned NUM_KERNEL_CASES;
 

@@ -169,13 +169,11 @@ static void refuse_schedule(MirageSchedule schedule, MirageStatus expected, cons
 }
 
 static void test_refused_schedules(void **state) {
-  refuse_schedule((MirageSchedule){.num_loads = 3, .loads = {{.landing = MIRAGE_LANDING_TENSOR}}}, MIRAGE_UNSUPPORTED,
-                  "bulk and tensor copies");
   refuse_schedule((MirageSchedule){.num_loads = 3, .loads = {{.stages = 2}, {.stages = 3}}}, MIRAGE_BAD_ARGUMENT,
                   "same number of stages: 3 vs 2");
   refuse_schedule((MirageSchedule){.side_blocks = 4}, MIRAGE_UNSUPPORTED, "side blocks");
-  refuse_schedule((MirageSchedule){.warps = 1, .num_roles = 1, .roles = {{MIRAGE_ROLE_CONSUMER, 1, 0}}},
-                  MIRAGE_UNSUPPORTED, "warp roles");
+  refuse_schedule((MirageSchedule){.warps = 1, .num_roles = 1, .roles = {{MIRAGE_ROLE_PRODUCER, 1, 0}}},
+                  MIRAGE_BAD_ARGUMENT, "nobody consumes");
 }
 
 static void test_too_many_warps(void **state) {

@@ -1,0 +1,182 @@
+// codegen_tensor.c - bulk and tensor copies: what one thread issues for a load's tile, and the maps of the tensors.
+//
+// A tensor copy names its tensor by a map, a parameter of the kernel, and takes a box of it: one panel of the tile
+// (MirageLayout.panel). What lies outside the tensor lands as zeros and counts like the rest, so that the mbarrier
+// always expects the whole tile. A bulk copy takes one row of the tile, or all of them where they follow each other in
+// both memories.
+//
+// Multicast: blocks of a cluster that load the same tile differ in axes that the load does not name. The first of them
+//          issues the copy for all; each block's own mbarrier expects the bytes.
+#include "emit.h"
+
+static const MirageCustomAttrs *custom_of(const Emit *e) {
+  return &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
+}
+
+// --------------------------------------------------------------------------------------------------------------- maps
+
+static bool is_tensor_load(const Emit *e, MirageNode node) {
+  if (!node.index)
+    return false;
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
+  return view.op == MIRAGE_OP_LOAD && mirage__block_is_copied(&e->block, view.first_result) &&
+         e->block.values[view.first_result.index].landing == MIRAGE_LANDING_TENSOR;
+}
+
+uint32_t mirage__num_tensor_maps(const Emit *e) {
+  uint32_t count = 0;
+  for (int32_t s = 0; s < e->block.num_steps; ++s)
+    count += is_tensor_load(e, e->block.steps[s].node);
+  return count;
+}
+
+static uint32_t map_of(const Emit *e, MirageNode load) {
+  uint32_t index = 0;
+  for (int32_t s = 0; e->block.steps[s].node.index != load.index; ++s)
+    index += is_tensor_load(e, e->block.steps[s].node);
+  return index;
+}
+
+static MirageTensorMap describe(const Emit *e, MirageNode load) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, load);
+  MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
+  MirageRegionView body = mirage_ugraph_region(e->block.graph, custom.region);
+  MirageValue tensor = mirage__block_resolve(&e->block, view.operands[0]);
+  const MirageType *type = emit_type(e, tensor), *tile = emit_type(e, view.first_result);
+  MirageTensorMap map = {.pointer = tensor.index - body.first_argument.index,
+                         .dtype = type->dtype,
+                         .rank = type->rank,
+                         .swizzle = tile->layout.swizzle};
+  int64_t pitch = mirage_dtype_bytes(type->dtype);
+  for (uint32_t d = 0; d < type->rank; ++d) { // innermost first
+    uint32_t dim = type->rank - 1 - d;
+    map.extents[d] = type->shape[dim];
+    map.strides[d] = pitch;
+    map.box[d] = (int32_t)(d == 0 ? mirage__panel_width(tile) : tile->shape[dim]);
+    pitch *= type->shape[dim];
+  }
+  return map;
+}
+
+void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps) {
+  for (int32_t s = 0; s < e->block.num_steps; ++s)
+    if (is_tensor_load(e, e->block.steps[s].node))
+      *maps++ = describe(e, e->block.steps[s].node);
+}
+
+// ---------------------------------------------------------------------------------------------------------- multicast
+
+bool mirage__is_multicast(const Emit *e, MirageNode load) {
+  const MirageLoadSchedule *schedule = mirage__load_schedule_of(e, load);
+  return schedule && schedule->multicast && e->schedule.num_roles && is_tensor_load(e, load);
+}
+
+// Blocks that share a load's tile: a mask of ranks in the cluster, and whether this one issues the copy (NULL =
+// always).
+typedef struct Sharers {
+  LLVMValueRef mask, first;
+} Sharers;
+
+static Sharers sharers_of(Emit *e, MirageNode load) {
+  const MirageCustomAttrs *custom = custom_of(e);
+  const MirageAccessAttrs *access = &mirage_ugraph_node(e->block.graph, load).attrs->access;
+  int64_t pattern = 1, stride = 1; // ranks of the sharers, counted from the first
+  LLVMValueRef rank = gpu_i32(&e->gpu, 0), first = NULL;
+  for (int a = 0; a < 3; ++a) {
+    LLVMValueRef at = mirage__mod(e, e->block_id[a], custom->cluster[a]);
+    if (access->grid[a] >= 0) {
+      rank = mirage__add(e, rank, mirage__mul(e, at, stride));
+    } else {
+      int64_t one = pattern;
+      for (int64_t i = 1; i < custom->cluster[a]; ++i)
+        pattern |= one << i * stride;
+      if (custom->cluster[a] > 1)
+        first = mirage__and(e, first, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, at, gpu_i32(&e->gpu, 0), ""));
+    }
+    stride *= custom->cluster[a];
+  }
+  return (Sharers){LLVMBuildShl(e->gpu.builder, gpu_i32(&e->gpu, pattern), rank, ""), first};
+}
+
+// -------------------------------------------------------------------------------------------------------------- copies
+
+static void copy_box(Emit *e, MirageNode load, LLVMValueRef to, LLVMValueRef map, LLVMValueRef mbarrier,
+                     const LLVMValueRef *coordinates, uint32_t rank, LLVMValueRef mask) {
+  static const MiragePrimitive ONE[] = {MIRAGE_PRIM_TENSOR_COPY_1D, MIRAGE_PRIM_TENSOR_COPY_2D,
+                                        MIRAGE_PRIM_TENSOR_COPY_3D, MIRAGE_PRIM_TENSOR_COPY_4D,
+                                        MIRAGE_PRIM_TENSOR_COPY_5D};
+  static const MiragePrimitive MANY[] = {MIRAGE_PRIM_TENSOR_COPY_1D_MULTICAST, MIRAGE_PRIM_TENSOR_COPY_2D_MULTICAST,
+                                         MIRAGE_PRIM_TENSOR_COPY_3D_MULTICAST, MIRAGE_PRIM_TENSOR_COPY_4D_MULTICAST,
+                                         MIRAGE_PRIM_TENSOR_COPY_5D_MULTICAST};
+  LLVMValueRef operands[4 + MIRAGE_MAP_RANK] = {to, map, mbarrier};
+  for (uint32_t d = 0; d < rank; ++d)
+    operands[3 + d] = coordinates[d];
+  operands[3 + rank] = mask;
+  mirage__gpu_emit(&e->gpu, (mask ? MANY : ONE)[rank - 1], operands);
+}
+
+static void tensor_copies(Emit *e, MirageNode load, const Access *access, LLVMValueRef copy, LLVMValueRef mbarrier) {
+  const MirageType *tile = access->tile;
+  MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
+  uint32_t pointers = custom.num_operands + custom.num_results + (e->workspace_bytes > 0), rank = tile->rank;
+  LLVMValueRef map = mirage__gpu_tensor_map(&e->gpu, pointers + map_of(e, load)), coordinates[MIRAGE_MAP_RANK];
+  Sharers sharers = {NULL, NULL};
+  if (mirage__is_multicast(e, load))
+    sharers = sharers_of(e, load);
+  LLVMBasicBlockRef join = mirage__begin_if(e, sharers.first);
+  for (uint32_t d = 0; d < rank; ++d)
+    coordinates[d] = access->start[rank - 1 - d];
+  int64_t width = mirage__panel_width(tile);
+  for (int64_t at = 0; at < tile->shape[rank - 1]; at += width) {
+    LLVMValueRef corner[MIRAGE_MAX_RANK];
+    for (uint32_t d = 0; d < rank; ++d)
+      corner[d] = gpu_i32(&e->gpu, d + 1 == rank ? at : 0);
+    coordinates[0] = mirage__add(e, access->start[rank - 1], gpu_i32(&e->gpu, at));
+    copy_box(e, load, mirage__tile_address(e, tile, copy, corner), map, mbarrier, coordinates, rank, sharers.mask);
+  }
+  mirage__end_if(e, join);
+}
+
+// Trailing dimensions of a tile that lie in one piece in both memories.
+static uint32_t contiguous_dims(const MirageType *tile, const MirageType *tensor) {
+  uint32_t dims = 1;
+  int64_t elements = tile->shape[tile->rank - 1];
+  while (dims < tile->rank) {
+    uint32_t d = tile->rank - 1 - dims; // joins when all below is whole
+    if (tile->shape[d + 1] != tensor->shape[d + 1] || tile->layout.strides[d] != elements)
+      break;
+    elements *= tile->shape[d];
+    ++dims;
+  }
+  return dims;
+}
+
+static void bulk_copies(Emit *e, const Access *access, LLVMValueRef copy, LLVMValueRef mbarrier) {
+  const MirageType *tile = access->tile;
+  uint32_t outer = tile->rank - contiguous_dims(tile, access->tensor);
+  int64_t pieces = 1;
+  for (uint32_t d = 0; d < outer; ++d)
+    pieces *= tile->shape[d];
+  int64_t bytes = mirage_type_bytes(tile) / pieces;
+  Repeat repeat = mirage__begin_repeat(e, pieces);
+  LLVMValueRef index[MIRAGE_MAX_RANK];
+  mirage__delinearize(e, repeat.index, outer, tile->shape, index);
+  for (uint32_t d = outer; d < tile->rank; ++d)
+    index[d] = gpu_i32(&e->gpu, 0);
+  GPU(&e->gpu, BULK_COPY, mirage__tile_address(e, tile, copy, index), mirage__access_address(e, access, index),
+      gpu_i32(&e->gpu, bytes), mbarrier);
+  mirage__end_repeat(e, &repeat);
+}
+
+void mirage__issue_copy(Emit *e, MirageNode load, LLVMValueRef iteration, LLVMValueRef copy, LLVMValueRef mbarrier) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, load);
+  const MirageType *tile = emit_type(e, view.first_result);
+  uint32_t around = e->gpu.op;
+  e->gpu.op = load.index;
+  Access access = mirage__access(e, load, view.operands[0], tile, iteration);
+  if (e->block.values[view.first_result.index].landing == MIRAGE_LANDING_TENSOR)
+    tensor_copies(e, load, &access, copy, mbarrier);
+  else
+    bulk_copies(e, &access, copy, mbarrier);
+  e->gpu.op = around;
+}

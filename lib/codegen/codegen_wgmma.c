@@ -1,0 +1,163 @@
+// codegen_wgmma.c - one step of a product on the matrix instruction of a warpgroup: operands from shared memory.
+//
+// A warpgroup computes slabs of 64 rows; a thread's accumulators of one are those of mma.m16n8k16 for its warp's 16
+// rows (Cell), so everything around the step is that of codegen_matmul.c. The operands lie in swizzled rows
+// (mirage__swizzled_layout) and are named by descriptors:
+//
+//     contraction innermost    a row is a row of the operand; 8 rows make a core; 16 steps of k are 32 bytes further
+//     rows innermost           a row is one step of k; 8 steps make a core; the next 64 rows are in the next panel
+//
+// The first operand may come from registers instead: what is evaluated in the cells of resident tiles is there already.
+//
+// The instruction runs on by itself. A step waits for its own products, unless the loop lets them run into its next
+// iteration (LoopState.lag): then the loop waits for those of the iteration before, and the end for all.
+#include "emit.h"
+
+enum { SLAB = 64, K = 16, CORE_ROWS = 8, MOST_UNITS = 32, MOST_CELLS = 256 };
+
+typedef struct Operand {
+  const MirageType *type;
+  LLVMValueRef start; // address of the tile
+  bool k_inner;
+  int64_t row_bytes, panel_bytes;
+} Operand;
+
+static Operand operand_of(Emit *e, const MirageNodeView *view, uint32_t which) {
+  MatmulOperand operand = mirage__matmul_operand(&e->block, view->operands[which]);
+  const MirageType *type = emit_type(e, operand.base);
+  uint32_t rank = type->rank;
+  bool transposed = view->attrs && (which == 0 ? view->attrs->matmul.transpose_a : view->attrs->matmul.transpose_b);
+  bool k_last = (which == 0) != transposed;
+  LLVMValueRef origin[MIRAGE_MAX_RANK];
+  for (uint32_t i = 0; i < rank; ++i)
+    origin[i] = gpu_i32(&e->gpu, 0);
+  Operand out = {.type = type, .k_inner = operand.perm[rank - (k_last ? 1 : 2)] == (int32_t)rank - 1};
+  out.start = mirage__tile_address(e, type, mirage__current_copy(e, operand.base), origin);
+  out.row_bytes = mirage__panel_width(type) * mirage_dtype_bytes(type->dtype);
+  out.panel_bytes = mirage__panel_rows(type) * out.row_bytes;
+  return out;
+}
+
+// Descriptor of the part whose rows (or columns) begin at `first`, a multiple of 8, or of 64 where they are innermost.
+static LLVMValueRef descriptor(Emit *e, const Operand *o, LLVMValueRef first) {
+  LLVMValueRef offset = o->k_inner
+                            ? mirage__mul(e, first, o->row_bytes)
+                            : mirage__mul(e, mirage__div(e, first, mirage__panel_width(o->type)), o->panel_bytes);
+  LLVMValueRef address = LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, o->start, &offset, 1, "");
+  int64_t leading = o->k_inner ? 16 : o->panel_bytes;
+  return mirage__gpu_matrix_descriptor(&e->gpu, address, leading, CORE_ROWS * o->row_bytes, o->type->layout.swizzle);
+}
+
+// How far unit `k` of the contraction lies behind the first.
+static LLVMValueRef advance(Emit *e, const Operand *o, LLVMValueRef descriptor, int32_t k) {
+  int64_t bytes = (int64_t)k * K * o->row_bytes;
+  if (o->k_inner) {
+    int64_t along = (int64_t)k * K * mirage_dtype_bytes(o->type->dtype);
+    bytes = along / o->row_bytes * o->panel_bytes + along % o->row_bytes;
+  }
+  return LLVMBuildAdd(e->gpu.builder, descriptor, gpu_i64(&e->gpu, bytes / 16), "");
+}
+
+static void get_cells(Emit *e, const Carry *carry, LLVMValueRef *cells) {
+  for (int32_t i = 0; i < carry->acc.count; ++i)
+    cells[i] = mirage__get(e, carry->acc.cells[i]);
+}
+
+static void set_cells(Emit *e, const Carry *carry, LLVMValueRef *cells) {
+  for (int32_t i = 0; i < carry->acc.count; ++i)
+    mirage__set(e, carry->acc.cells[i], cells[i]);
+}
+
+static bool runs_on(const Emit *e, const Carry *carry) {
+  int32_t loop = e->block.values[mirage_ugraph_result(e->block.graph, carry->node, 0).index].loop;
+  return loop >= 0 && e->loops[loop].lag;
+}
+
+typedef struct Step {
+  Carry *carry;
+  const MatmulSplit *split;
+  Operand a, b;
+  bool a_in_cells;
+  LLVMValueRef cells[MOST_CELLS];
+} Step;
+
+// Columns [first, first + units) of slab i, in units of 8, for the whole contraction.
+static void multiply_piece(Emit *e, Step *step, int32_t i, LLVMValueRef a_start, LLVMValueRef (*a_regs)[4],
+                           int32_t first, int32_t units) {
+  const MatmulSplit *s = step->split;
+  Worker worker = mirage__matmul_worker(e, s);
+  LLVMValueRef column = mirage__add(e, mirage__mul(e, worker.col, s->cols_each * 8), gpu_i32(&e->gpu, first * 8));
+  LLVMValueRef b_start = descriptor(e, &step->b, column), *cells = step->cells + 4 * (i * s->cols_each + first);
+  for (int32_t k = 0; k < s->depth_units; ++k)
+    mirage__gpu_wgmma(&e->gpu, step->b.type->dtype, units * 8, a_regs ? NULL : advance(e, &step->a, a_start, k),
+                      a_regs ? a_regs[k] : NULL, !a_regs && !step->a.k_inner, advance(e, &step->b, b_start, k),
+                      !step->b.k_inner, cells);
+}
+
+static void multiply_slab(Emit *e, Step *step, int32_t i, LLVMValueRef (*a_regs)[4]) {
+  const MatmulSplit *s = step->split;
+  LLVMValueRef a_start = NULL;
+  if (!a_regs) {
+    LLVMValueRef slab = mirage__mul(e, mirage__div(e, mirage__matmul_worker(e, s).row, 4), s->rows_each);
+    a_start = descriptor(e, &step->a, mirage__mul(e, mirage__add(e, slab, gpu_i32(&e->gpu, i)), SLAB));
+  }
+  for (int32_t first = 0; first < s->cols_each; first += MOST_UNITS)
+    multiply_piece(e, step, i, a_start, a_regs, first,
+                   s->cols_each - first < MOST_UNITS ? s->cols_each - first : MOST_UNITS);
+}
+
+void mirage__warpgroup_step(Emit *e, Carry *carry, const MatmulSplit *split) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
+  Step step = {.carry = carry, .split = split, .b = operand_of(e, &view, 1)};
+  step.a_in_cells = mirage__block_operand_in_cells(&e->block, &view);
+  size_t fragments = step.a_in_cells ? (size_t)split->rows_each * (size_t)split->depth_units : 0;
+  LLVMValueRef(*a_regs)[4] = mirage_arena_alloc_array(e->block.arena, fragments + 1, sizeof *a_regs);
+  if (!a_regs || carry->acc.count > MOST_CELLS) {
+    mirage__emit_fail(e, view.loc, a_regs ? MIRAGE_LIMIT : MIRAGE_NO_MEMORY,
+                      "matmul: a thread would own %d accumulators, at most %d are possible", carry->acc.count,
+                      MOST_CELLS);
+    return;
+  }
+  for (size_t f = 0; f < fragments; ++f)
+    mirage__mma_cells_operand(e, carry, split, (int32_t)f / split->depth_units, (int32_t)f % split->depth_units,
+                              a_regs[f]);
+  if (!step.a_in_cells)
+    step.a = operand_of(e, &view, 0);
+  get_cells(e, carry, step.cells);
+  mirage__gpu_wgmma_fence(&e->gpu, (uint32_t)carry->acc.count, step.cells);
+  for (int32_t i = 0; i < split->rows_each; ++i)
+    multiply_slab(e, &step, i, step.a_in_cells ? a_regs + i * split->depth_units : NULL);
+  GPU0(&e->gpu, WGMMA_COMMIT);
+  if (!runs_on(e, carry))
+    mirage__gpu_wgmma_wait(&e->gpu, 0, (uint32_t)carry->acc.count, step.cells);
+  set_cells(e, carry, step.cells);
+}
+
+void mirage__warpgroup_finish(Emit *e, Carry *carry) {
+  LLVMValueRef cells[MOST_CELLS];
+  if (!runs_on(e, carry) || !mirage__split_of(e, carry->node).warpgroup)
+    return;
+  get_cells(e, carry, cells);
+  mirage__gpu_wgmma_wait(&e->gpu, 0, (uint32_t)carry->acc.count, cells);
+  set_cells(e, carry, cells);
+}
+
+// Products that a loop lets run into its next iteration: all that it carries, as long as nothing but products changes
+// their accumulators.
+int32_t mirage__loop_lag(const Emit *e, MirageNode node) {
+  MirageNodeView loop = mirage_ugraph_node(e->block.graph, node), yield = mirage__block_yield(&e->block, node);
+  int32_t index = mirage__block_find_loop(&e->block, node), lag = 0;
+  if (e->block.loops[index].free < 0)
+    return 0; // a barrier gives the tiles back: everything must have been read
+  for (uint32_t i = 0; i < loop.num_operands; ++i) {
+    if (mirage__block_carry_kind(&e->block, node, i) != CARRY_MATMUL)
+      continue;
+    MirageValue contribution = mirage__block_resolve(&e->block, yield.operands[i]);
+    if (!e->block.values[contribution.index].warpgroup)
+      continue;
+    if (loop.attrs->loop.carries[i].combine == MIRAGE_COMBINE_RESCALE)
+      return 0;
+    ++lag;
+  }
+  return lag;
+}

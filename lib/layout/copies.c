@@ -1,0 +1,260 @@
+// copies.c - which loads the copy engine does, how their tiles lie for it, and which warps issue the copies.
+//
+// A landing asked for by hand is kept where hardware and shapes allow; otherwise the load lands by cp.async, which
+// serves everything, and a remark says why. So does the same schedule on a GPU without a copy engine, silently.
+//
+// Tensor copies take boxes of a tensor and write zeros for what lies outside. They know of the tensor's own end only: a
+//          tile that is cut short by a chunk of the grid or a loop would get its neighbour's elements.
+// Bulk copies take contiguous bytes: the rows of a tile, which all must lie inside the tensor.
+// Layout:  rows of 32, 64 or 128 bytes are swizzled as the hardware does it; longer ones are cut into panels of 128
+//          bytes, one copy each; what fits neither lies dense.
+// Roles:   the first producer issues the copies of the whole block graph; consumers and helpers do everything else.
+// Without
+//          a copy engine, or anything for it to copy, there are only workers.
+#include "plan.h"
+
+#include <string.h>
+
+enum { LINE_BYTES = 128, MOST_BOX = 256 };
+
+// ------------------------------------------------------------------------------------------------------------ layouts
+
+static void dense_strides(MirageType *type, int64_t row) {
+  int64_t stride = row;
+  for (uint32_t i = type->rank; i-- > 0;) {
+    type->layout.strides[i] = i + 1 == type->rank ? 1 : stride;
+    if (i + 1 < type->rank)
+      stride *= type->shape[i];
+  }
+}
+
+bool mirage__swizzled_layout(MirageType *type) {
+  if (type->rank < 2)
+    return false;
+  int64_t bytes = mirage_dtype_bytes(type->dtype), width = type->shape[type->rank - 1], row = width * bytes;
+  int64_t rows = mirage__panel_rows(type);
+  bool aligned = rows % 8 == 0 && type->shape[type->rank - 2] % 8 == 0; // the pattern repeats every 8 rows
+  if (row > LINE_BYTES ? row % LINE_BYTES != 0 || !aligned : row != 128 && row != 64 && row != 32)
+    return false;
+  if (rows != type->shape[type->rank - 2] && !aligned)
+    return false;
+  type->layout.swizzle = row >= 128 ? 3 : row == 64 ? 2 : 1;
+  type->layout.panel = row > LINE_BYTES ? (int32_t)(LINE_BYTES / bytes) : 0;
+  dense_strides(type, mirage__panel_width(type));
+  return true;
+}
+
+// Rows one after the other, for a tensor copy.
+static bool dense_layout(MirageType *type) {
+  if (type->rank == 0)
+    return false;
+  int64_t width = type->shape[type->rank - 1];
+  type->layout.swizzle = 0;
+  type->layout.panel = 0;
+  dense_strides(type, width);
+  return width <= MOST_BOX && width * mirage_dtype_bytes(type->dtype) % 16 == 0 &&
+         mirage_type_bytes(type) % LINE_BYTES == 0; // every stage begins on a line
+}
+
+MirageLayout mirage__tensor_layout(const MirageType *tile) {
+  MirageType type = *tile;
+  type.layout = (MirageLayout){.offset = -1};
+  if (!mirage__swizzled_layout(&type))
+    dense_layout(&type);
+  return type.layout;
+}
+
+static bool same_layout(const MirageType *a, const MirageType *b) {
+  return a->layout.swizzle == b->layout.swizzle && mirage__panel_width(a) == mirage__panel_width(b) &&
+         !memcmp(a->layout.strides, b->layout.strides, a->rank * sizeof *a->layout.strides);
+}
+
+bool mirage__is_swizzled_layout(const MirageType *type) {
+  MirageType wanted = *type;
+  return mirage__swizzled_layout(&wanted) && same_layout(type, &wanted);
+}
+
+static bool is_by_hand(const MirageType *type) { return type->space == MIRAGE_SPACE_SHARED && type->layout.planned; }
+
+int64_t mirage__tile_alignment(const MirageType *type, MirageLanding landing) {
+  if (type->layout.swizzle && (landing == MIRAGE_LANDING_TENSOR || mirage__is_swizzled_layout(type)))
+    return (int64_t)LINE_BYTES << type->layout.swizzle;
+  return landing == MIRAGE_LANDING_TENSOR ? LINE_BYTES : 16;
+}
+
+// ----------------------------------------------------------------------------------------------------------- landings
+
+// Why the tile cannot lie as a tensor copy leaves it, or NULL.
+static const char *tensor_layout_reason(const MirageType *tile) {
+  MirageType wanted = *tile;
+  bool by_hand = is_by_hand(tile), possible = mirage__swizzled_layout(&wanted);
+  if (by_hand && possible && same_layout(tile, &wanted))
+    return tile->layout.offset > 0 && tile->layout.offset % mirage__tile_alignment(tile, MIRAGE_LANDING_TENSOR)
+               ? "its offset is not a multiple of what the swizzle repeats after"
+               : NULL;
+  if (by_hand || !possible) {
+    possible = dense_layout(&wanted);
+    if (by_hand && (!possible || !same_layout(tile, &wanted)))
+      return "its layout is none that a tensor copy writes";
+    if (by_hand && tile->layout.offset > 0 && tile->layout.offset % LINE_BYTES)
+      return "its offset is not a multiple of 128";
+  }
+  if (!possible)
+    return "its rows are no multiple of 128 bytes, nor short enough for one copy";
+  for (uint32_t i = 0; i + 1 < tile->rank; ++i)
+    if (tile->shape[i] > MOST_BOX)
+      return "it has more than 256 rows";
+  return NULL;
+}
+
+// Whether an access may reach beyond what it may touch: the tensor's end, or that of a chunk inside it.
+static void find_ends(const Plan *plan, MirageNode load, uint32_t dim, bool *tensor_end, bool *chunk_end) {
+  int64_t parts[MAX_AXES], chunk[MAX_AXES + 1];
+  uint32_t axes = mirage__block_chunks(&plan->block, load, dim, parts, chunk);
+  for (uint32_t i = 0; i < axes; ++i)
+    *(i ? chunk_end : tensor_end) |= chunk[i + 1] * parts[i] != chunk[i];
+}
+
+static const char *tensor_reason(const Plan *plan, MirageNode load, const MirageType *tensor, const MirageType *tile) {
+  if (tensor->rank < 1 || tensor->rank > MIRAGE_MAP_RANK)
+    return "tensor copies know 1 to 5 dimensions";
+  if (tensor->rank > 1 && tensor->shape[tensor->rank - 1] * mirage_dtype_bytes(tensor->dtype) % 16)
+    return "rows of the tensor are no multiple of 16 bytes";
+  bool tensor_end = false, chunk_end = false;
+  for (uint32_t d = 0; d < tensor->rank; ++d)
+    find_ends(plan, load, d, &tensor_end, &chunk_end);
+  if (chunk_end)
+    return "a chunk of the grid or of a loop cuts it short";
+  if (tensor_end && mirage_ugraph_node(plan->graph, load).attrs->access.fill != MIRAGE_FILL_ZERO)
+    return "what lies outside the tensor is not filled with zeros";
+  return tensor_layout_reason(tile);
+}
+
+static const char *bulk_reason(const Plan *plan, MirageNode load, const MirageType *tensor, const MirageType *tile) {
+  bool end = false;
+  for (uint32_t d = 0; d < tensor->rank; ++d)
+    find_ends(plan, load, d, &end, &end);
+  if (end)
+    return "some of it lies outside the tensor";
+  if (tensor->rank == 0)
+    return "it is a single element";
+  uint32_t last = tensor->rank - 1;
+  int64_t bytes = mirage_dtype_bytes(tensor->dtype), parts[MAX_AXES], chunk[MAX_AXES + 1];
+  uint32_t axes = mirage__block_chunks(&plan->block, load, last, parts, chunk);
+  for (uint32_t i = 0; i <= axes; ++i) // rows begin at sums of chunks
+    if (chunk[i] * bytes % 16)
+      return "its rows are no multiples of 16 bytes";
+  if (!is_by_hand(tile))
+    return NULL;
+  bool rows = !tile->layout.swizzle && !tile->layout.panel && tile->layout.strides[last] == 1;
+  for (uint32_t i = 0; rows && i < last; ++i)
+    rows = tile->layout.strides[i] * bytes % 16 == 0;
+  return rows ? NULL : "its layout does not keep rows in one piece";
+}
+
+static void plan_landing(Plan *plan, uint32_t index) {
+  MirageLoadSchedule *load = &plan->schedule.loads[index];
+  if (load->landing != MIRAGE_LANDING_BULK && load->landing != MIRAGE_LANDING_TENSOR)
+    return;
+  bool is_tensor = load->landing == MIRAGE_LANDING_TENSOR;
+  MirageNode node = plan->loads[index];
+  MirageNodeView view = mirage_ugraph_node(plan->graph, node);
+  const MirageType *tensor = &plan->types[mirage__block_resolve(&plan->block, view.operands[0]).index];
+  const MirageType *tile = &plan->types[view.first_result.index];
+  const char *reason = NULL;
+  if (plan->target->has_tensor_copy)
+    reason = is_tensor ? tensor_reason(plan, node, tensor, tile) : bulk_reason(plan, node, tensor, tile);
+  if (reason)
+    mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, view.loc, "load: lands by cp.async instead of a %s copy: %s",
+                     is_tensor ? "tensor" : "bulk", reason);
+  if (reason || !plan->target->has_tensor_copy) {
+    load->landing = MIRAGE_LANDING_ASYNC;
+    load->multicast = false;
+  }
+}
+
+void mirage__plan_landings(Plan *plan) {
+  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+    plan_landing(plan, i);
+    MirageLoadSchedule *load = &plan->schedule.loads[i];
+    plan->block.values[mirage_ugraph_node(plan->graph, plan->loads[i]).first_result.index].landing = load->landing;
+    plan->copies |= load->landing == MIRAGE_LANDING_BULK || load->landing == MIRAGE_LANDING_TENSOR;
+  }
+}
+
+// -------------------------------------------------------------------------------------------------------------- roles
+
+static MirageStatus check_registers(Plan *plan) {
+  MirageSchedule *schedule = &plan->schedule;
+  int32_t launch = mirage__launch_registers(schedule->warps * 32), first = 0, total = 0;
+  for (uint32_t i = 0; i < schedule->num_roles; ++i) {
+    MirageRole *role = &schedule->roles[i];
+    if (role->registers && (role->warps % 4 || first % 4)) {
+      mirage_diag_emit(
+          plan->diag, MIRAGE_SEVERITY_REMARK, plan->loc,
+          "layout: role %u keeps its registers: it has %d warps from warp %d on, only whole groups of 4 can "
+          "change them",
+          i, role->warps, first);
+      role->registers = 0;
+    }
+    first += role->warps;
+    total += role->warps * 32 * (role->registers ? role->registers : launch);
+  }
+  if (total > plan->target->registers_per_sm)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT, "layout: roles take %d registers, %s has %d",
+                            total, plan->target->name, plan->target->registers_per_sm);
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage__plan_roles(Plan *plan) {
+  MirageSchedule *schedule = &plan->schedule;
+  if (!schedule->num_roles)
+    return MIRAGE_OK;
+  schedule->warps = 0;
+  for (uint32_t i = 0; i < schedule->num_roles; ++i)
+    schedule->warps += schedule->roles[i].warps;
+  int32_t workers = mirage__worker_warps(schedule);
+  if (workers == 0)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
+                            "layout: all %d warps are producers, nobody consumes", schedule->warps);
+  if (workers == schedule->warps || !plan->copies) {
+    schedule->warps = workers;
+    schedule->num_roles = 0;
+    return MIRAGE_OK;
+  }
+  return check_registers(plan);
+}
+
+// ---------------------------------------------------------------------------------------------------------- mbarriers
+
+static int32_t of_loop(const Plan *plan, int32_t loop) {
+  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+    MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
+    if (plan->block.values[tile.index].loop == loop && mirage__block_is_copied(&plan->block, tile))
+      return plan->stages_of_loop[loop];
+  }
+  return 0;
+}
+
+void mirage__plan_mbarriers(Plan *plan) {
+  Block *block = &plan->block;
+  bool roles = plan->schedule.num_roles > 0;
+  block->num_mbarriers = 0;
+  for (int32_t l = 0; l < block->num_loops; ++l) {
+    int32_t stages = of_loop(plan, l);
+    if (!stages)
+      continue;
+    block->loops[l].full = block->num_mbarriers;
+    block->num_mbarriers += stages;
+    if (!roles)
+      continue;
+    block->loops[l].free = block->num_mbarriers;
+    block->num_mbarriers += stages;
+  }
+  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+    MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
+    BlockValue *v = &block->values[tile.index];
+    if (v->loop < 0 && mirage__block_is_copied(block, tile))
+      v->landed = block->num_mbarriers++;
+  }
+}

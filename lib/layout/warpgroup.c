@@ -1,0 +1,131 @@
+// warpgroup.c - which products the matrix instruction of a warpgroup computes, and how warpgroups divide them.
+//
+// The instruction multiplies 64 rows by up to 256 columns, both operands straight from shared memory in the swizzled
+// rows of mirage__swizzled_layout, whichever of their dimensions is innermost; the first may also come from registers,
+// where it is evaluated in the cells of resident tiles (resident.c). Four warps issue it together: the
+// workers must come in whole groups of four that the hardware counts as groups too.
+//
+// Example: 128 x 256 x 64 on two warpgroups: each has one slab of 64 rows and all 256 columns, 128 accumulators a
+//          thread, and four instructions for the 64 steps of the contraction.
+#include "plan.h"
+
+enum { SLAB = 64 };
+
+static bool groups_are_whole(const MirageSchedule *schedule) {
+  for (uint32_t i = 0; i < schedule->num_roles; ++i)
+    if (schedule->roles[i].kind == MIRAGE_ROLE_PRODUCER && schedule->roles[i].warps % 4)
+      return false;
+  return mirage__worker_warps(schedule) % 4 == 0;
+}
+
+// Innermost dimension of an operand is the contraction.
+static bool k_is_inner(const Block *block, const MirageNodeView *product, uint32_t which) {
+  MatmulOperand operand = mirage__matmul_operand(block, product->operands[which]);
+  uint32_t rank = block->types[operand.base.index].rank;
+  bool transposed =
+      product->attrs && (which == 0 ? product->attrs->matmul.transpose_a : product->attrs->matmul.transpose_b);
+  bool k_last = (which == 0) != transposed; // a is [m, k], b is [k, n]
+  return operand.perm[rank - (k_last ? 1 : 2)] == (int32_t)rank - 1;
+}
+
+static bool split_allows(const MirageSchedule *schedule, int32_t by_row, int32_t by_col) {
+  switch (schedule->split) {
+  case MIRAGE_SPLIT_ROWS:
+    return by_col == 1;
+  case MIRAGE_SPLIT_COLUMNS:
+    return by_row == 1;
+  default:
+    return schedule->split != MIRAGE_SPLIT_REDUCTION;
+  }
+}
+
+// A resident product has its split already: four warps must own slabs, with nothing beyond the tile.
+static bool resident_fits(const Block *block, const MirageNodeView *product, const MirageSchedule *schedule,
+                          MatmulSplit *s) {
+  const Partition *p = &block->partition;
+  bool slabs = p->by_row % 4 == 0 && p->row_units == p->by_row * p->rows_each && s->n / 8 % p->by_col == 0;
+  bool panels = p->by_col == 1 || k_is_inner(block, product, 1) || s->n / 8 / p->by_col % 8 == 0;
+  return slabs && panels && groups_are_whole(schedule) && s->batch == 1 && s->m % SLAB == 0 && s->n % 8 == 0 &&
+         s->k % 16 == 0 && mirage_ugraph_type(block->graph, product->operands[0])->dtype != MIRAGE_F32;
+}
+
+bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, const MirageSchedule *schedule,
+                             MatmulSplit *out_split) {
+  MatmulSplit s = {.tensor_core = true, .warpgroup = true, .by_depth = 1};
+  const MirageType *a = mirage_ugraph_type(block->graph, product->operands[0]);
+  const MirageType *b = mirage_ugraph_type(block->graph, product->operands[1]);
+  mirage__matmul_shape(a, b, product->attrs, &s);
+  if (block->values[product->first_result.index].resident)
+    return resident_fits(block, product, schedule, &s);
+  if (a->dtype == MIRAGE_F32 || schedule->swap || s.batch != 1 || s.m % SLAB || s.n % 8 || s.k % 16 ||
+      !groups_are_whole(schedule))
+    return false;
+  s.row_units = (int32_t)(s.m / 16);
+  s.col_units = (int32_t)(s.n / 8);
+  s.depth_units = (int32_t)(s.k / 16);
+  int32_t groups = mirage__worker_warps(schedule) / 4, slabs = (int32_t)(s.m / SLAB);
+  bool n_inner = !k_is_inner(block, product, 1);
+  for (int32_t rows = groups; rows >= 1; --rows) { // the more rows, the less of b is read twice
+    int32_t cols = groups / rows;
+    if (groups % rows || slabs % rows || s.col_units % cols || !split_allows(schedule, rows, cols))
+      continue;
+    s.by_row = 4 * rows, s.by_col = cols;
+    s.rows_each = slabs / rows, s.cols_each = s.col_units / cols;
+    s.accumulators = 4 * s.rows_each * s.cols_each;
+    if ((cols > 1 && n_inner && s.cols_each % 8) || s.accumulators > mirage__accumulator_limit(schedule))
+      continue;
+    *out_split = s;
+    return true;
+  }
+  return false;
+}
+
+// A load whose tile lies, or may be made to lie, in swizzled rows of shared memory.
+static bool operand_fits(const Plan *plan, const MirageNodeView *product, uint32_t which) {
+  const Block *block = &plan->block;
+  MirageValue base = mirage__matmul_operand(block, product->operands[which]).base;
+  const BlockValue *v = &block->values[base.index];
+  const MirageType *type = &plan->types[base.index];
+  if (mirage__block_op(block, base) != MIRAGE_OP_LOAD || (v->loop >= 0 && block->loops[v->loop].direct) ||
+      v->landing == MIRAGE_LANDING_REGISTER || v->landing == MIRAGE_LANDING_BULK ||
+      (type->layout.planned && type->space == MIRAGE_SPACE_REGISTER))
+    return false;
+  if (type->layout.planned && type->space == MIRAGE_SPACE_SHARED)
+    return mirage__is_swizzled_layout(type) &&
+           (type->layout.offset < 0 || type->layout.offset % mirage__tile_alignment(type, MIRAGE_LANDING_TENSOR) == 0);
+  MirageType wanted = *type;
+  return mirage__swizzled_layout(&wanted);
+}
+
+bool mirage__warpgroups_may(const Plan *plan, const MirageNodeView *product, MatmulSplit *out_split) {
+  return plan->target->has_wgmma &&
+         (mirage__block_operand_in_cells(&plan->block, product) || operand_fits(plan, product, 0)) &&
+         operand_fits(plan, product, 1) && mirage__warpgroup_split(&plan->block, product, &plan->schedule, out_split);
+}
+
+void mirage__plan_warpgroups(Plan *plan) {
+  Block *block = &plan->block;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
+    MatmulSplit split;
+    if ((view.op == MIRAGE_OP_MATMUL || view.op == MIRAGE_OP_MMA) && mirage__warpgroups_may(plan, &view, &split))
+      block->values[view.first_result.index].warpgroup = true;
+  }
+}
+
+bool mirage__is_warpgroup_operand(const Plan *plan, MirageValue value) {
+  const Block *block = &plan->block;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
+    if (view.num_results == 0 || !block->values[view.first_result.index].warpgroup)
+      continue;
+    for (uint32_t i = 0; i < 2; ++i)
+      if (mirage__matmul_operand(block, view.operands[i]).base.index == value.index)
+        return true;
+  }
+  return false;
+}
