@@ -308,9 +308,10 @@ static void explain_deadlock(Machine *m, const char *format, ...) {
 }
 
 // What an mbarrier still lacks: "; the mbarrier at byte 0 lacks 1 of 2 arrivals and 64 bytes".
-static void describe_mbarrier(const Mbarrier *mbarrier, char *text, size_t size) {
+static void describe_mbarrier(const Fibre *fibre, char *text, size_t size) {
+  const Mbarrier *mbarrier = fibre->waits_for;
   *text = 0;
-  if (mbarrier)
+  if (fibre->where == MIRAGE_AT_MBARRIER)
     snprintf(text, size, "; the mbarrier at byte %u lacks %u of %u arrivals and %lld bytes in its phase %u",
              mbarrier->offset, mbarrier->missing, mbarrier->expected, (long long)mbarrier->bytes, mbarrier->phase);
 }
@@ -329,7 +330,7 @@ static void deadlock(Machine *m) {
     other += !alike;
   }
   char detail[128];
-  describe_mbarrier(first->waits_for, detail, sizeof detail);
+  describe_mbarrier(first, detail, sizeof detail);
   m->failed_op = first->op;
   explain_deadlock(m,
                    "deadlock: %u threads wait at %s, %u elsewhere, %u have ended%s (%s, first: block %u %u %u, thread "

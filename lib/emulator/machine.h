@@ -328,6 +328,7 @@ void mirage__copy_end(Machine *m);
 
 // ------------------------------------------------------------------------------------------------- mbarrier.c offers
 
+extern const char MIRAGE_AT_MBARRIER[]; // Fibre.where of a thread that waits for one
 void mirage__mbarrier_init(Machine *m, uint32_t op, uint64_t address, uint32_t count);
 void mirage__mbarrier_end(Machine *m, uint32_t op, uint64_t address);
 void mirage__mbarrier_fence(Machine *m); // those that the running thread has initialised may be used by copies

@@ -7,7 +7,7 @@
 // The bytes of the object itself hold nothing here: whoever touches them by plain accesses or copies is caught.
 #include "machine.h"
 
-#include <string.h>
+const char MIRAGE_AT_MBARRIER[] = "an mbarrier";
 
 enum { MBARRIER_BYTES = 8, MOST_ARRIVALS = (1 << 20) - 1, MOST_BYTES = (1 << 20) - 1 };
 
@@ -158,7 +158,7 @@ bool mirage__mbarrier_try_wait(Machine *m, uint32_t op, uint64_t address, uint32
   while ((mbarrier->phase & 1) == parity) {
     self->next = mbarrier->waiting;
     mbarrier->waiting = self;
-    mirage__machine_suspend(m, "an mbarrier", op);
+    mirage__machine_suspend(m, MIRAGE_AT_MBARRIER, op);
   }
   self->waits_for = NULL;
   mirage__clock_acquire(m, self, &mbarrier->done);
