@@ -44,6 +44,7 @@ double mirage__plan_op_cost(MirageOp op) {
 typedef struct Sizes {
   double products; // 16 x 8 x 16 products, or as many plain multiply-adds, of the largest matmul
   double elements; // of the largest tile
+  double slabs;    // of 16 rows, of the tallest matmul
   bool matmul;
 } Sizes;
 
@@ -60,6 +61,8 @@ static Sizes measure(const Plan *plan) {
       MatmulSplit split = mirage__matmul_split(a, mirage_ugraph_type(block->graph, view.operands[1]), view.attrs, &one);
       double units = (double)split.batch * split.row_units * split.col_units * split.depth_units;
       units = split.tensor_core ? units : units / 128;
+      double slabs = (double)split.batch * (double)((split.m + 15) / 16);
+      sizes.slabs = slabs > sizes.slabs ? slabs : sizes.slabs;
       sizes.products = units > sizes.products ? units : sizes.products;
       sizes.matmul = true;
     }
@@ -85,6 +88,8 @@ void mirage__plan_warps(Plan *plan) {
   int32_t warps = 4, most = alone ? 16 : 8;
   while (warps < most && warps < want)
     warps *= 2;
+  while (plan->schedule.split == MIRAGE_SPLIT_ROWS && warps > 1 && warps > sizes.slabs)
+    warps /= 2; // the others would have no rows
   plan->schedule.warps = warps;
   plan->warps_open = true;
 }

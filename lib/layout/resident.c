@@ -575,6 +575,8 @@ static MirageStatus refuse(const Search *search) {
 
 MirageStatus mirage__plan_resident(Plan *plan) {
   Block *block = &plan->block;
+  if (plan->schedule.swap && plan->schedule.split != MIRAGE_SPLIT_ROWS) // cells are those of products as they stand
+    return MIRAGE_OK;
   uint32_t values = mirage_ugraph_num_values(block->graph);
   bool *shared = mirage_arena_alloc_array(block->arena, values + 1, sizeof *shared);
   if (!shared)

@@ -30,6 +30,7 @@ typedef struct Case {
   MirageWarpSplit split;
   bool columns; // also sums the weights of each column
   bool cluster; // four blocks add up their outputs
+  bool swap;
 } Case;
 
 // One block: o = softmax(q k^T) v, and where asked for a tile of the weights' column sums is added to it.
@@ -38,7 +39,7 @@ static void attention(Fixture *f, Case c) {
   f->diag = (MirageDiag){capture_emit, &f->capture};
   mirage_arena_init(&f->arena, NULL);
   MirageUGraph *g = f->graph = mirage_ugraph_create(NULL, "attention", &f->diag);
-  MirageSchedule schedule = {.warps = c.warps, .split = c.split};
+  MirageSchedule schedule = {.warps = c.warps, .split = c.split, .swap = c.swap};
   int64_t blocks = c.cluster ? 4 : 1;
   MirageCustomAttrs attrs = {.grid = {blocks, 1, 1}, .cluster = {blocks, 1, 1}, .schedule = &schedule};
   MirageType q = mirage_type_tensor(c.dtype, 2, (int64_t[]){c.rows, c.depth});
@@ -81,7 +82,7 @@ static void end(Fixture *f) {
 static bool resident(const Fixture *f, MirageValue value) { return f->block.values[value.index].resident; }
 static bool shared(const Fixture *f, MirageValue value) { return f->block.values[value.index].shared; }
 
-static const Case USUAL = {MIRAGE_F16, 64, 128, 64, 4, MIRAGE_SPLIT_ROWS, false, false};
+static const Case USUAL = {MIRAGE_F16, 64, 128, 64, 4, MIRAGE_SPLIT_ROWS, false, false, false};
 
 static void test_only_loads_are_shared(void **state) {
   Fixture f;
@@ -199,6 +200,34 @@ static void test_parts_for_a_cluster(void **state) {
   end(&f);
 }
 
+static void test_rows_say_how_many_warps(void **state) {
+  static const int32_t expected[][2] = {{64, 4}, {40, 2}, {16, 1}}; // rows, warps
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; ++i) {
+    Fixture f;
+    Case c = USUAL;
+    c.rows = expected[i][0];
+    c.warps = 0;
+    attention(&f, c);
+    assert_int_equal(plan(&f), MIRAGE_OK);
+    assert_int_equal(f.schedule.warps, expected[i][1]);
+    assert_true(resident(&f, f.scores));
+    end(&f);
+  }
+}
+
+static void test_swap_by_hand_is_kept(void **state) {
+  Fixture f;
+  Case c = USUAL;
+  c.split = MIRAGE_SPLIT_AUTO;
+  c.swap = true;
+  attention(&f, c);
+  assert_int_equal(plan(&f), MIRAGE_OK);
+  assert_false(resident(&f, f.scores));
+  MirageNodeView product = mirage__block_def(&f.block, f.scores);
+  assert_true(mirage__block_matmul_split(&f.block, &product, &f.schedule).swap);
+  end(&f);
+}
+
 static void test_without_the_request(void **state) {
   Fixture f;
   Case c = USUAL;
@@ -219,6 +248,8 @@ int main(void) {
       cmocka_unit_test(test_refused),
       cmocka_unit_test(test_by_itself),
       cmocka_unit_test(test_parts_for_a_cluster),
+      cmocka_unit_test(test_rows_say_how_many_warps),
+      cmocka_unit_test(test_swap_by_hand_is_kept),
       cmocka_unit_test(test_without_the_request),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
