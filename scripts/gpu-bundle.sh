@@ -50,7 +50,7 @@ program=${1:-$here/examples/rmsnorm_linear.mlir}
 [ $# -eq 0 ] || shift
 compiled=$(mktemp)
 trap 'rm -f "$compiled"' EXIT
-"$here/bin/mirage-mlir-opt" --mirage-superoptimize "$program" -o "$compiled"
+"$here/bin/mirage-mlir-opt" --mirage-superoptimize=tensor-maps=true "$program" -o "$compiled"
 "$here/bin/mirage-run" "$compiled" --benchmark "$@"
 RUN
 chmod +x "dist/$name/run.sh"

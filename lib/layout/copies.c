@@ -182,7 +182,65 @@ void mirage__plan_landings(Plan *plan) {
   }
 }
 
+// The loads of a loop whose sums warpgroups accumulate, both operands from shared memory: the copy engine leaves the
+// warps to multiply.
+static bool feeds_warpgroups(const Plan *plan, uint32_t index) {
+  const Block *block = &plan->block;
+  MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[index]).first_result;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!block->steps[s].node.index || block->steps[s].loop < 0 ||
+        block->steps[s].loop != block->values[tile.index].loop)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
+    if (view.num_results != 1 || !block->values[view.first_result.index].warpgroup)
+      continue;
+    bool feeds = false, all_loads = true;
+    for (uint32_t i = 0; i < 2; ++i) {
+      MirageValue base = mirage__matmul_operand(block, view.operands[i]).base;
+      feeds |= base.index == tile.index;
+      all_loads &=
+          mirage__block_op(block, base) == MIRAGE_OP_LOAD && block->values[base.index].loop == block->steps[s].loop;
+    }
+    if (feeds)
+      return all_loads;
+  }
+  return false;
+}
+
+void mirage__plan_own_copies(Plan *plan) {
+  for (uint32_t i = 0; plan->target->has_tensor_copy && i < plan->num_loads; ++i) {
+    MirageLoadSchedule *load = &plan->schedule.loads[i];
+    MirageNodeView view = mirage_ugraph_node(plan->graph, plan->loads[i]);
+    const MirageType *tensor = &plan->types[mirage__block_resolve(&plan->block, view.operands[0]).index];
+    const MirageType *tile = &plan->types[view.first_result.index];
+    if (load->landing != MIRAGE_LANDING_AUTO || !feeds_warpgroups(plan, i) ||
+        tensor_reason(plan, plan->loads[i], tensor, tile))
+      continue;
+    load->landing = MIRAGE_LANDING_TENSOR;
+    plan->block.values[view.first_result.index].landing = load->landing;
+    plan->copies = plan->own_copies = true;
+  }
+}
+
 // -------------------------------------------------------------------------------------------------------------- roles
+
+enum { PRODUCER_WARPS = 4, PRODUCER_REGISTERS = 40, MOST_WORKERS = 8, MOST_REGISTERS = 240 };
+
+bool mirage__own_roles(const Plan *plan, MirageSchedule *out_schedule) {
+  int32_t workers = plan->schedule.warps < MOST_WORKERS ? plan->schedule.warps : MOST_WORKERS;
+  if (!plan->own_copies || !plan->warps_open || plan->schedule.num_roles || workers % 4)
+    return false;
+  *out_schedule = plan->schedule;
+  int32_t left = plan->target->registers_per_sm - PRODUCER_WARPS * 32 * PRODUCER_REGISTERS;
+  int32_t registers = left / (workers * 32) / 8 * 8;
+  out_schedule->num_roles = 2;
+  out_schedule->roles[0] = (MirageRole){MIRAGE_ROLE_PRODUCER, PRODUCER_WARPS, PRODUCER_REGISTERS};
+  out_schedule->roles[1] =
+      (MirageRole){MIRAGE_ROLE_CONSUMER, workers, registers < MOST_REGISTERS ? registers : MOST_REGISTERS};
+  for (uint32_t i = 0; i < plan->num_loads; ++i)
+    out_schedule->loads[i].stages = 0;
+  return true;
+}
 
 static MirageStatus check_registers(Plan *plan) {
   MirageSchedule *schedule = &plan->schedule;

@@ -83,33 +83,45 @@ static void share_buffers(Plan *plan) {
   }
 }
 
+static MirageStatus plan_all(Plan *plan, MirageNode custom, MirageArena *arena) {
+  MIRAGE_TRY(mirage__block_init(&plan->block, plan->graph, custom, arena, plan->diag));
+  plan->types = plan->block.types;
+  plan->stages_of_loop = mirage_arena_alloc_array(arena, (size_t)plan->block.num_loops + 1, sizeof(int32_t));
+  plan->stages_by_hand = mirage_arena_alloc_array(arena, (size_t)plan->block.num_loops + 1, sizeof(bool));
+  if (!plan->stages_of_loop || !plan->stages_by_hand)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+  MIRAGE_TRY(collect_loads(plan));
+  MIRAGE_TRY(check_schedule(plan));
+  MIRAGE_TRY(stages_by_hand(plan));
+  mirage__plan_landings(plan);
+  MIRAGE_TRY(mirage__plan_roles(plan));
+  mirage__plan_direct(plan);
+  mirage__plan_items(plan);
+  mirage__plan_warps(plan);
+  MIRAGE_TRY(mirage__plan_resident(plan));
+  mirage__plan_warpgroups(plan);
+  mirage__plan_own_copies(plan);
+  MIRAGE_TRY(mirage__plan_places(plan));
+  MIRAGE_TRY(mirage__plan_memory(plan));
+  complete_loads(plan);
+  share_buffers(plan);
+  return MIRAGE_OK;
+}
+
 MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
                                 MirageArena *arena, const MirageDiag *diag, Block *out_block,
                                 MirageSchedule *out_schedule) {
   MirageNodeView view = mirage_ugraph_node(graph, custom);
-  Plan plan = {.graph = graph, .target = target, .diag = diag, .loc = view.loc};
-  MIRAGE_TRY(mirage__block_init(&plan.block, graph, custom, arena, diag));
+  const Plan start = {.graph = graph, .target = target, .diag = diag, .loc = view.loc};
+  Plan plan = start, second = start;
   if (view.attrs->custom.schedule)
     plan.schedule = *view.attrs->custom.schedule;
-  plan.types = plan.block.types;
-  plan.stages_of_loop = mirage_arena_alloc_array(arena, (size_t)plan.block.num_loops + 1, sizeof(int32_t));
-  plan.stages_by_hand = mirage_arena_alloc_array(arena, (size_t)plan.block.num_loops + 1, sizeof(bool));
-  if (!plan.stages_of_loop || !plan.stages_by_hand)
-    return mirage_diag_fail(diag, view.loc, MIRAGE_NO_MEMORY, "layout: out of memory");
-  MIRAGE_TRY(collect_loads(&plan));
-  MIRAGE_TRY(check_schedule(&plan));
-  MIRAGE_TRY(stages_by_hand(&plan));
-  mirage__plan_landings(&plan);
-  MIRAGE_TRY(mirage__plan_roles(&plan));
-  mirage__plan_direct(&plan);
-  mirage__plan_items(&plan);
-  mirage__plan_warps(&plan);
-  MIRAGE_TRY(mirage__plan_resident(&plan));
-  mirage__plan_warpgroups(&plan);
-  MIRAGE_TRY(mirage__plan_places(&plan));
-  MIRAGE_TRY(mirage__plan_memory(&plan));
-  complete_loads(&plan);
-  share_buffers(&plan);
+  MIRAGE_TRY(plan_all(&plan, custom, arena));
+  if (mirage__own_roles(&plan, &second.schedule)) {
+    second.diag = NULL; // nobody asked for it: the first plan stands where this one fails
+    if (plan_all(&second, custom, arena) == MIRAGE_OK)
+      plan = second;
+  }
   *out_block = plan.block;
   *out_schedule = plan.schedule;
   return MIRAGE_OK;

@@ -16,6 +16,7 @@ typedef struct Plan {
   int32_t *stages_of_loop; // buffers of the loads directly inside loop i
   bool *stages_by_hand;
   bool copies;                // some load lands by a bulk or tensor copy
+  bool own_copies;            // some does that nobody asked for
   MirageType *types;          // block.types: placements being decided
   bool warps_open;            // nobody said how many
   int32_t resident_registers; // of a thread, for resident values
@@ -30,6 +31,11 @@ MirageStatus mirage__plan_resident(Plan *plan);
 // copies.c
 /// Decides which bulk and tensor copies asked for are possible.
 void mirage__plan_landings(Plan *plan);
+/// Lets tensor copies feed loops in which warpgroups multiply, where the schedule leaves it open.
+void mirage__plan_own_copies(Plan *plan);
+/// The schedule to plan once more with: a producer of its own for copies that the planner chose; false where none is
+/// worth it.
+bool mirage__own_roles(const Plan *plan, MirageSchedule *out_schedule);
 /// Drops the roles where there is nothing to produce, else checks their registers; decides the warps where there are
 /// roles.
 MirageStatus mirage__plan_roles(Plan *plan);
