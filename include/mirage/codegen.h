@@ -31,7 +31,8 @@ MirageStatus mirage_codegen_canonicalize(const MirageUGraph *graph, const Mirage
 ///
 /// Kernel ABI: parameters are bare device pointers: the custom's operands, then its results, then the workspace pointer
 ///             when launch.workspace_bytes > 0. Behind them each of launch.maps as the 128 bytes of an encoded tensor
-///             map, by value, 64-byte aligned. Grid and cluster as in MirageCustomAttrs, block = launch.threads x 1 x 1.
+///             map, by value, 64-byte aligned. Grid by mirage_custom_launch_grid, cluster as in
+///             MirageCustomAttrs, block = launch.threads x 1 x 1.
 /// Names:      kernel i of graph @g is "g_k<i>".
 /// Errors:     UNSUPPORTED (operator and location); LIMIT; CODEGEN with LLVM's message.
 /// Threads:    one call at a time per graph; calls on different graphs may run in parallel.

@@ -296,6 +296,9 @@ typedef struct MirageCustomAttrs {
   const MirageLaunch *launch;     // or NULL; copied by the builder
 } MirageCustomAttrs;
 
+/// Blocks to launch along each axis: the grid, and along x the schedule's side blocks before it.
+void mirage_custom_launch_grid(const MirageCustomAttrs *attrs, int64_t out_grid[3]);
+
 typedef union MirageAttrs {
   struct {
     bool transpose_a, transpose_b;

@@ -160,6 +160,10 @@ static void prologue(Emit *e) {
   if (has_warpgroups(e))
     e->warp = mirage__uniform(e, e->warp);
   e->block_id[0] = bounded(e, grid[0] > 1 ? GPU0(&e->gpu, BLOCK_ID_X) : NULL, grid[0]);
+  if (e->schedule.side_blocks) {
+    e->side_id = GPU0(&e->gpu, BLOCK_ID_X);
+    e->block_id[0] = mirage__add(e, e->side_id, gpu_i32(&e->gpu, -(int64_t)e->schedule.side_blocks));
+  }
   e->block_id[1] = bounded(e, grid[1] > 1 ? GPU0(&e->gpu, BLOCK_ID_Y) : NULL, grid[1]);
   e->block_id[2] = bounded(e, grid[2] > 1 ? GPU0(&e->gpu, BLOCK_ID_Z) : NULL, grid[2]);
   if (e->schedule.tile_order == MIRAGE_ORDER_GROUPED)
@@ -206,6 +210,7 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
     e->shared_bytes -= 16;
   MIRAGE_TRY(check_limits(e, view.attrs->custom.grid, view.loc));
   mirage__prepare_meetings(e);
+  mirage__prepare_side(e);
   MIRAGE_TRY(e->status);
   uint32_t values = mirage_ugraph_num_values(graph) + 1;
   e->tensors = mirage_arena_alloc_array(arena, values, sizeof *e->tensors);

@@ -359,6 +359,8 @@ void mirage__emit_region(Emit *e, MirageRegion region) {
 void mirage__emit_block(Emit *e) {
   MirageRegion body = mirage_ugraph_node(e->block.graph, e->block.custom).region;
   mirage__init_pipelines(e);
+  if (e->schedule.side_blocks)
+    mirage__emit_side_blocks(e);
   if (e->block.items.on)
     mirage__emit_items(e);
   else if (e->schedule.num_roles)

@@ -28,8 +28,11 @@ typedef struct Registers {
 
 typedef struct Stream {
   DirectLoop plan;
+  DirectPart part;
   int32_t loop;
-  MirageNodeView view, yield;
+  int64_t range;      // iterations of this block
+  LLVMValueRef first; // the number of the first of them
+  MirageNodeView view;
   Registers groups[MAX_DIRECT_CARRIES];
   LLVMValueRef *sums[MAX_DIRECT_CARRIES]; // by reduction: [column unit]
   Tape tape;                              // what the activations of a step are computed from
@@ -280,23 +283,26 @@ static void multiply(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step) {
     multiply_group(e, s, g, pairs[g]);
 }
 
+static LLVMValueRef iteration_of(Emit *e, const Stream *s, LLVMValueRef i, int64_t after) {
+  return mirage__add(e, mirage__add(e, s->first, i), gpu_i32(&e->gpu, after));
+}
+
 static void run_loop(Emit *e, Stream *s) {
-  int64_t range = e->block.loops[s->loop].range;
+  LLVMValueRef last = gpu_i32(&e->gpu, s->range - 1);
   int32_t steps = (int32_t)(s->plan.k / STEP) / (e->threads / 32);
-  fetch(e, s, gpu_i32(&e->gpu, 0), 0);
-  if (range > 1) {
-    Repeat repeat = mirage__begin_repeat(e, range - 1);
+  fetch(e, s, s->first, 0);
+  if (s->range > 1) {
+    Repeat repeat = mirage__begin_repeat(e, s->range - 1);
     for (int32_t step = 0; step < steps; ++step) {
-      multiply(e, s, repeat.index, step);
-      LLVMValueRef next = mirage__add(e, repeat.index, gpu_i32(&e->gpu, 1));
-      fetch(e, s, step + 1 < steps ? repeat.index : next, (step + 1) % steps);
+      multiply(e, s, iteration_of(e, s, repeat.index, 0), step);
+      fetch(e, s, iteration_of(e, s, repeat.index, step + 1 == steps), (step + 1) % steps);
     }
     mirage__end_repeat(e, &repeat);
   }
   for (int32_t step = 0; step < steps; ++step) {
-    multiply(e, s, gpu_i32(&e->gpu, range - 1), step);
+    multiply(e, s, iteration_of(e, s, last, 0), step);
     if (step + 1 < steps)
-      fetch(e, s, gpu_i32(&e->gpu, range - 1), step + 1);
+      fetch(e, s, iteration_of(e, s, last, 0), step + 1);
   }
 }
 
@@ -359,29 +365,61 @@ static void leave_reduction(Emit *e, Stream *s, uint32_t reduction) {
 }
 
 typedef struct Combine {
+  const Stream *stream;
   const MirageType *type;
-  MirageValue init;
-  MirageOp op; // of two partial results
+  MirageValue init; // {0}: counted elsewhere
+  MirageOp op;      // of two partial results
+  uint32_t carry;
+  bool received; // the parts are those that the side blocks left
 } Combine;
+
+static LLVMValueRef part_of(Emit *e, const Combine *c, LLVMValueRef item, const LLVMValueRef *index, int32_t i) {
+  LLVMValueRef part;
+  if (c->received)
+    return mirage__gpu_load_global(&e->gpu, e->gpu.f32,
+                                   mirage__side_slot(e, c->stream->loop, c->carry, gpu_i32(&e->gpu, i), item),
+                                   MIRAGE_GLOBAL_PLAIN);
+  mirage__tile_load(e, c->type, gpu_i32(&e->gpu, i), index, 1, &part);
+  return part;
+}
 
 static void combine_item(Emit *e, LLVMValueRef item, void *user) {
   const Combine *c = user;
-  LLVMValueRef index[2], at[MIRAGE_MAX_RANK], sum;
+  LLVMValueRef index[2], at[MIRAGE_MAX_RANK], sum = NULL;
   mirage__delinearize(e, item, 2, c->type->shape, index);
-  mirage__broadcast_index(e, emit_type(e, c->init), c->type, index, at);
-  sum = mirage__element1(e, c->init, at);
-  for (int32_t i = 0; i < c->type->layout.stages; ++i) {
-    LLVMValueRef part;
-    mirage__tile_load(e, c->type, gpu_i32(&e->gpu, i), index, 1, &part);
-    sum = mirage__binary(e, c->op, sum, part);
+  if (c->init.index) {
+    mirage__broadcast_index(e, emit_type(e, c->init), c->type, index, at);
+    sum = mirage__element1(e, c->init, at);
   }
-  mirage__tile_store(e, c->type, NULL, index, 1, &sum);
+  int32_t parts = c->received ? e->schedule.side_blocks : c->type->layout.stages;
+  for (int32_t i = 0; i < parts; ++i) {
+    LLVMValueRef part = part_of(e, c, item, index, i);
+    sum = sum ? mirage__binary(e, c->op, sum, part) : part;
+  }
+  if (c->stream->part == DIRECT_SIDE)
+    mirage__gpu_store_global(&e->gpu, sum, mirage__side_slot(e, c->stream->loop, c->carry, e->side_id, item));
+  else
+    mirage__tile_store(e, c->type, NULL, index, 1, &sum);
 }
 
-static void leave_results(Emit *e, Stream *s) {
+static void combine(Emit *e, const Stream *s, uint32_t carry, MirageNode node, bool received) {
+  Combine job = {.stream = s, .type = emit_type(e, result_of(e, s, carry)), .carry = carry, .received = received};
+  job.op = s->view.attrs->loop.carries[carry].combine == MIRAGE_COMBINE_MAX ? MIRAGE_OP_MAX : MIRAGE_OP_ADD;
+  e->gpu.op = node.index;
+  if (s->part != DIRECT_SIDE) {
+    job.init = mirage__block_resolve(&e->block, s->view.operands[carry]);
+    mirage__will_read(e, job.init);
+  }
+  mirage__will_write(e, result_of(e, s, carry));
+  mirage__for_items(e, mirage_type_elements(job.type), combine_item, &job);
+}
+
+static void leave_partials(Emit *e, Stream *s) {
   mirage__begin_operation(e);
-  for (uint32_t i = 0; i < s->view.num_operands; ++i)
-    mirage__will_write(e, result_of(e, s, i));
+  for (uint32_t p = 0; p < s->plan.num_products; ++p)
+    mirage__will_write(e, result_of(e, s, s->plan.products[p].carry));
+  for (uint32_t r = 0; r < s->plan.num_reductions; ++r)
+    mirage__will_write(e, result_of(e, s, s->plan.reductions[r].carry));
   for (uint32_t p = 0; p < s->plan.num_products; ++p) {
     e->gpu.op = s->plan.products[p].node.index;
     leave_product(e, s, &s->plan.products[p]);
@@ -390,26 +428,35 @@ static void leave_results(Emit *e, Stream *s) {
     e->gpu.op = s->plan.reductions[r].node.index;
     leave_reduction(e, s, r);
   }
-  mirage__barrier(e);
-  mirage__begin_operation(e);
-  for (uint32_t i = 0; i < s->view.num_operands; ++i) {
-    Combine job = {emit_type(e, result_of(e, s, i)), mirage__block_resolve(&e->block, s->view.operands[i]),
-                   s->view.attrs->loop.carries[i].combine == MIRAGE_COMBINE_MAX ? MIRAGE_OP_MAX : MIRAGE_OP_ADD};
-    e->gpu.op = e->block.values[mirage__block_resolve(&e->block, s->yield.operands[i]).index].def.index;
-    mirage__will_read(e, job.init);
-    mirage__will_write(e, result_of(e, s, i));
-    mirage__for_items(e, mirage_type_elements(job.type), combine_item, &job);
-  }
 }
 
-void mirage__emit_direct_loop(Emit *e, MirageNode node) {
-  Stream s = {.loop = mirage__block_find_loop(&e->block, node),
+static void leave_results(Emit *e, Stream *s) {
+  leave_partials(e, s);
+  if (s->part == DIRECT_MAIN)
+    mirage__side_wait(e);
+  mirage__barrier(e);
+  mirage__begin_operation(e);
+  for (uint32_t p = 0; p < s->plan.num_products; ++p)
+    combine(e, s, s->plan.products[p].carry, s->plan.products[p].node, false);
+  for (uint32_t r = 0; r < s->plan.num_reductions; ++r)
+    combine(e, s, s->plan.reductions[r].carry, s->plan.reductions[r].node, false);
+  DirectLoop side;
+  if (s->part == DIRECT_MAIN && mirage__direct_loop(&e->block, s->loop, DIRECT_SIDE, &side))
+    for (uint32_t p = 0; p < side.num_products; ++p)
+      combine(e, s, side.products[p].carry, side.products[p].node, true);
+}
+
+static void emit_stream(Emit *e, int32_t loop, DirectPart part, LLVMValueRef first, int64_t range) {
+  MirageNode node = e->block.loops[loop].node;
+  Stream s = {.part = part,
+              .loop = loop,
+              .range = range,
+              .first = first,
               .view = mirage_ugraph_node(e->block.graph, node),
-              .yield = mirage__block_yield(&e->block, node),
               .g = mirage__div(e, e->lane, 4),
               .t = mirage__mod(e, e->lane, 4)};
-  mirage__direct_loop(&e->block, s.loop, &s.plan);
-  e->loops[s.loop] = (LoopState){0};
+  mirage__direct_loop(&e->block, loop, part, &s.plan);
+  e->loops[loop] = (LoopState){0};
   mirage__begin_operation(e);
   for (uint32_t g = 0; g < s.plan.num_groups; ++g)
     mirage__will_read(e, s.plan.groups[g].activation);
@@ -419,4 +466,14 @@ void mirage__emit_direct_loop(Emit *e, MirageNode node) {
     return;
   run_loop(e, &s);
   leave_results(e, &s);
+}
+
+void mirage__emit_direct_loop(Emit *e, MirageNode node) {
+  int32_t loop = mirage__block_find_loop(&e->block, node);
+  const BlockLoop *l = &e->block.loops[loop];
+  emit_stream(e, loop, l->side ? DIRECT_MAIN : DIRECT_WHOLE, gpu_i32(&e->gpu, 0), l->range);
+}
+
+void mirage__emit_side_loop(Emit *e, int32_t loop, LLVMValueRef first, int64_t range) {
+  emit_stream(e, loop, DIRECT_SIDE, first, range);
 }

@@ -98,10 +98,12 @@ typedef struct Emit {
   uint32_t num_landing;
   Memo memo[MAX_MEMO];
   uint32_t num_memo;
-  bool keep_elements;      // codegen_items.c: what was computed stays known to the end of the block
-  Tape *tape;              // reads of device memory go to it or come from it; NULL = none
-  Accumulators *registers; // by value id (mirage__block_buffer_of): the cells of resident values
-  const CellPlace *cell;   // elements asked for are those of this cell; NULL outside
+  LLVMValueRef side_id;             // number of the block in the launch: below schedule.side_blocks for side blocks
+  int64_t side_counter, side_slots; // where in the workspace
+  bool keep_elements;               // codegen_items.c: what was computed stays known to the end of the block
+  Tape *tape;                       // reads of device memory go to it or come from it; NULL = none
+  Accumulators *registers;          // by value id (mirage__block_buffer_of): the cells of resident values
+  const CellPlace *cell;            // elements asked for are those of this cell; NULL outside
 } Emit;
 
 #if defined(__GNUC__)
@@ -274,8 +276,9 @@ typedef struct Carry {
 void mirage__matmul_begin(Emit *e, Carry *carry); // codegen_matmul.c
 void mirage__matmul_step(Emit *e, Carry *carry);
 void mirage__matmul_end(Emit *e, Carry *carry);
-void mirage__mma_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_mma.c
-void mirage__emit_direct_loop(Emit *e, MirageNode node);                // codegen_direct.c
+void mirage__mma_step(Emit *e, Carry *carry, const MatmulSplit *split);                // codegen_mma.c
+void mirage__emit_side_loop(Emit *e, int32_t loop, LLVMValueRef first, int64_t range); // the share of a side block
+void mirage__emit_direct_loop(Emit *e, MirageNode node);                               // codegen_direct.c
 /// Two values as one register of a fragment, the first in the lower half.
 LLVMValueRef mirage__pack_pair(Emit *e, MirageDType dtype, LLVMValueRef low, LLVMValueRef high);
 void mirage__mma_multiply(Emit *e, MirageDType dtype, const LLVMValueRef *p, const LLVMValueRef *q,
@@ -378,6 +381,17 @@ void mirage__read_cluster_leaf(Emit *e, const Meeting *m, MirageValue leaf, cons
                                LLVMValueRef *out);
 
 void mirage__emit_items(Emit *e); // codegen_items.c
+
+// codegen_side.c
+/// Sets aside the workspace of side blocks, if there are any.
+void mirage__prepare_side(Emit *e);
+/// Where side block `block` leaves element `item` of a carry's result.
+LLVMValueRef mirage__side_slot(Emit *e, int32_t loop, uint32_t carry, LLVMValueRef block, LLVMValueRef item);
+/// A side block has written all its slots; a block of the grid is about to read them.
+void mirage__side_publish(Emit *e);
+void mirage__side_wait(Emit *e);
+/// The work of side blocks, at the start of the kernel; the others go on behind it.
+void mirage__emit_side_blocks(Emit *e);
 
 // codegen_block.c
 void mirage__emit_block(Emit *e);

@@ -222,7 +222,7 @@ static MirageStatus run_kernel(Run *run, uint32_t index) {
                    .together = has_workspace,
                    .copies = run->copies,
                    .diag = run->diag};
-  memcpy(launch.grid, attrs->grid, sizeof launch.grid);
+  mirage_custom_launch_grid(attrs, launch.grid);
   memcpy(launch.cluster, attrs->cluster, sizeof launch.cluster);
   bool dependent =
       index > 0 && attrs->schedule && attrs->schedule->dependent_launch && emulation->target->compute_major >= 9;

@@ -13,7 +13,7 @@
 
 _Thread_local Machine *mirage__machine;
 
-enum { MOST_FIBRES = 1 << 16 };
+enum { MOST_FIBRES = 1 << 17 };
 
 // ----------------------------------------------------------------------------------------------------------- messages
 

@@ -44,6 +44,7 @@ typedef struct BlockLoop {
   int32_t begin, end; // steps of the loop node and of its yield; results are written at end + 1
   int64_t range;
   int64_t trips; // product of the ranges up to here
+  bool side;     // direct: the schedule's side blocks compute the products that do not depend on the grid
   bool
       direct; // streams weights straight from device memory (direct.c): all its values are computed where they are read
   // Mbarriers of its bulk and tensor copies: full[stage] the copies have landed, free[stage] the tiles may be
@@ -253,6 +254,7 @@ typedef struct DirectProduct {
   MirageNode node;
   MirageValue weight, activation; // the load b [k, columns]; a [m, k], or [k, m] when transposed
   bool transposed;
+  bool side; // the same in all blocks of the grid
   uint32_t carry, group;
   int64_t columns, first_column; // columns [first_column, first_column + columns) of the group
 } DirectProduct;
@@ -283,9 +285,11 @@ typedef struct DirectLoop {
   DirectGroup groups[MAX_DIRECT_CARRIES];
 } DirectLoop;
 
+typedef enum { DIRECT_WHOLE, DIRECT_MAIN, DIRECT_SIDE } DirectPart;
+
 /// What the loop would be as a direct one (direct.c); false when its carries do not allow it. BlockLoop.direct says
-/// whether it is one.
-bool mirage__direct_loop(const Block *block, int32_t loop, DirectLoop *out);
+/// whether it is one. MAIN leaves out the products that are the same in all blocks, SIDE has only those.
+bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, DirectLoop *out);
 /// Registers of a thread for a group of `columns` columns and `rows` activation rows; 0: no such group.
 int32_t mirage__direct_registers(int64_t rows, int64_t columns);
 /// Whether a direct loop with k tiles of `depth` and so many registers can be run by `warps` warps.

@@ -27,9 +27,6 @@ static MirageStatus check_schedule(const Plan *plan) {
   if (plan->schedule.warps < 0 || threads > plan->target->max_threads_per_block)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT, "layout: %d warps are %d threads, %s allows %d",
                             plan->schedule.warps, threads, plan->target->name, plan->target->max_threads_per_block);
-  if (plan->schedule.side_blocks)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
-                            "layout: side blocks are not planned for yet (%d given)", plan->schedule.side_blocks);
   for (uint32_t i = 0; i < plan->num_loads; ++i) {
     const MirageLoadSchedule *load = &plan->schedule.loads[i];
     if (load->stages < 0 || load->stages > 64)
@@ -95,7 +92,7 @@ static MirageStatus plan_all(Plan *plan, MirageNode custom, MirageArena *arena) 
   MIRAGE_TRY(stages_by_hand(plan));
   mirage__plan_landings(plan);
   MIRAGE_TRY(mirage__plan_roles(plan));
-  mirage__plan_direct(plan);
+  MIRAGE_TRY(mirage__plan_direct(plan));
   mirage__plan_items(plan);
   mirage__plan_warps(plan);
   MIRAGE_TRY(mirage__plan_resident(plan));

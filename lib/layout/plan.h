@@ -55,8 +55,8 @@ bool mirage__warpgroups_may(const Plan *plan, const MirageNodeView *product, Mat
 bool mirage__is_warpgroup_operand(const Plan *plan, MirageValue value);
 
 // direct.c
-/// Marks the loops that stream their weights, and lands their loads; may decide the warps.
-void mirage__plan_direct(Plan *plan);
+/// Marks the loops that stream their weights, and lands their loads; may decide the warps and side blocks.
+MirageStatus mirage__plan_direct(Plan *plan);
 
 /// A buffer on its way to a place.
 typedef struct Item {

@@ -141,10 +141,9 @@ static MirageStatus prepare_kernel(Builder *builder, uint32_t index, const Mirag
       .maps = attrs->launch->maps,
       .dependent_launch = index > 0 && attrs->schedule && attrs->schedule->dependent_launch,
   };
-  for (int i = 0; i < 3; ++i) {
-    config.grid[i] = attrs->grid[i];
+  mirage_custom_launch_grid(attrs, config.grid);
+  for (int i = 0; i < 3; ++i)
     config.cluster[i] = attrs->cluster[i];
-  }
   kernel->name = mirage_arena_strdup(&program->arena, config.kernel);
   if (!kernel->name)
     return no_memory(builder->diag);

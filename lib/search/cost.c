@@ -19,6 +19,7 @@ static const double iteration_us = 0.12;      // a barrier: for the loads of an 
 static const double outside_us = 0.5;         // a product or reduction outside loops: it waits for all warps
 static const double overlap_loss = 0.1;       // share of the units that are not the bottleneck
 static const double direct_latency_us = 1.3;  // of a step where every warp has one in flight
+static const double side_us = 0.3;            // to see that side blocks are done and read what they left
 static const double direct_step_us = 0.6;     // for each further step of an iteration
 static const double grid_meeting_us = 1.8;    // release, poll and read back: blocks that wait for each other
 static const double cluster_meeting_us = 0.5; // two barriers of a cluster
@@ -106,7 +107,7 @@ void mirage__cost_step(CostKernel *kernel, MirageOp op, bool inside_loop) {
 }
 
 void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
-                        const MirageType *b, bool b_is_loaded) {
+                        const MirageType *b, bool b_is_loaded, bool same_in_all_blocks) {
   CostStream *stream = &kernel->stream;
   stream->carries++;
   if (op != MIRAGE_OP_NONE && mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE)
@@ -119,6 +120,7 @@ void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attr
   stream->rows = rows;
   stream->depth = b->shape[0];
   stream->columns += b->shape[1];
+  stream->side_columns += same_in_all_blocks ? b->shape[1] : 0;
   stream->carried++;
 }
 
@@ -137,14 +139,21 @@ static bool is_direct(const CostKernel *kernel, const MirageTarget *target) {
 static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
   const CostStream *s = &kernel->stream;
   double waves = ceil(kernel->blocks / target->num_sms), busy = kernel->blocks / waves;
-  double step_bytes = 2.0 * 32 * DIRECT_WARPS * (double)s->columns;
+  double columns = (double)s->columns, read = kernel->l2_bytes, side = 0;
+  if (s->side_columns && s->side_columns < s->columns && kernel->blocks + 1 <= target->num_sms &&
+      kernel->cluster <= 1 && kernel->collective_us == 0) { // computed by side blocks
+    columns -= (double)s->side_columns;
+    read -= 2.0 * (double)(s->side_columns * s->depth) * kernel->iterations * kernel->blocks;
+    side = side_us;
+  }
+  double step_bytes = 2.0 * 32 * DIRECT_WARPS * columns;
   double arriving = busy * fmin(step_bytes, most_bytes) / direct_latency_us;
-  double reading = fmax(kernel->dram_bytes / target->dram_bytes_per_us, kernel->l2_bytes / arriving);
+  double reading = fmax(kernel->dram_bytes / target->dram_bytes_per_us, read / arriving);
   double arithmetic = kernel->matmul_flops / target->matmul_flops_per_us +
                       kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
   double steps = (double)s->depth / (32 * DIRECT_WARPS);
   return reading + overlap_loss * arithmetic * target->num_sms / busy + block_us * waves +
-         outside_us * kernel->outside * waves + direct_step_us * (steps - 1);
+         outside_us * kernel->outside * waves + direct_step_us * (steps - 1) + side;
 }
 
 // ------------------------------------------------------------------------------------------ one kernel
@@ -213,6 +222,21 @@ static const MirageType *operand_type(const CostWalk *walk, const MirageNodeView
 
 static void walk_region(CostWalk *walk, MirageRegion region, double times);
 
+// Whether blocks of the grid see different values.
+static bool varies(const CostWalk *walk, MirageValue value) {
+  MirageNode def = mirage_ugraph_def(walk->graph, value);
+  if (!def.index)
+    return true;
+  MirageNodeView node = mirage_ugraph_node(walk->graph, def);
+  const int8_t *axes = node.op == MIRAGE_OP_LOAD ? node.attrs->access.grid : NULL;
+  if (axes)
+    return axes[0] >= 0 || axes[1] >= 0 || axes[2] >= 0;
+  for (uint32_t i = 0; i < node.num_operands; i++)
+    if (varies(walk, node.operands[i]))
+      return true;
+  return false;
+}
+
 static void note_carry(CostWalk *walk, const MirageNodeView *node, uint32_t index) {
   MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
   MirageNodeView yield = mirage_ugraph_node(walk->graph, body.nodes[body.num_nodes - 1]), source = {0};
@@ -225,8 +249,9 @@ static void note_carry(CostWalk *walk, const MirageNodeView *node, uint32_t inde
     loaded = weight.index && mirage_ugraph_node(walk->graph, weight).op == MIRAGE_OP_LOAD &&
              mirage_ugraph_node(walk->graph, weight).parent.index == node->region.index;
   }
+  bool same = loaded && !varies(walk, source.operands[0]) && !varies(walk, source.operands[1]);
   mirage__cost_carry(&walk->kernel, source.op, source.attrs, operand_type(walk, &source, 0),
-                     operand_type(walk, &source, 1), loaded);
+                     operand_type(walk, &source, 1), loaded, same);
 }
 
 static void walk_loop(CostWalk *walk, const MirageNodeView *node, double times) {

@@ -48,6 +48,17 @@ static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageTyp
   walk->loaded |= (uint64_t)1 << node->a;
 }
 
+// Whether blocks of the grid see different values.
+static bool varies(const ScheduleWalk *walk, const SearchNode *node) {
+  for (uint32_t d = SEARCH_RANK - node->rank; d < SEARCH_RANK; d++) {
+    uint32_t axis = mirage__search_axis_of(node->dims[d]);
+    bool looped = axis == walk->structure->loop_axis;
+    if (!(node->dims[d] & SEARCH_WHOLE) && axis && (looped ? walk->schedule->split : walk->schedule->parts[axis]) > 1)
+      return true;
+  }
+  return false;
+}
+
 static void add_accumulator(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile) {
   if (walk->iterations == 1)
     return; // no loop, no accumulator
@@ -56,8 +67,8 @@ static void add_accumulator(ScheduleWalk *walk, const SearchNode *node, const Mi
   MirageAttrs attrs = {.matmul = {(from->flags & SEARCH_TRANSPOSE_A) != 0, (from->flags & SEARCH_TRANSPOSE_B) != 0}};
   bool plain = node->flags != SEARCH_RESCALE, product = from->op == MIRAGE_OP_MATMUL;
   mirage__cost_carry(&walk->kernel, plain ? (MirageOp)from->op : MIRAGE_OP_NONE, product ? &attrs : NULL,
-                     &walk->types[from->a], &walk->types[from->b],
-                     b->op == MIRAGE_OP_LOAD && b->stage == SEARCH_INSIDE);
+                     &walk->types[from->a], &walk->types[from->b], b->op == MIRAGE_OP_LOAD && b->stage == SEARCH_INSIDE,
+                     product && !varies(walk, &walk->structure->nodes[from->a]) && !varies(walk, b));
   walk->kernel.accumulator_bytes += (double)mirage_type_bytes(tile);
   if (walk->structure->nodes[node->a].op != MIRAGE_OP_MATMUL)
     walk->kernel.fma_flops += 2 * elements;

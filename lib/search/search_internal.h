@@ -329,6 +329,7 @@ typedef struct CostStream {
   uint32_t products, others;    // products and reductions inside loops
   uint32_t carries, carried;    // carries, and those that such a loop may have
   int64_t rows, depth, columns; // activation rows, tile of the contraction, columns of all weights together
+  int64_t side_columns;         // of products that are the same in all blocks
   bool uneven;                  // products differ in rows or depth
 } CostStream;
 
@@ -359,7 +360,7 @@ void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *a
 /// Notes a product or reduction, and one that a loop's plain sum or maximum carries.
 void mirage__cost_step(CostKernel *kernel, MirageOp op, bool inside_loop);
 void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
-                        const MirageType *b, bool b_is_loaded);
+                        const MirageType *b, bool b_is_loaded, bool same_in_all_blocks);
 void mirage__cost_access(CostKernel *kernel, const MirageType *tile, double times);
 /// A sum or maximum of one tile over `members` blocks.
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster);

@@ -134,3 +134,9 @@ MirageScope mirage__scope_of_region(const MirageUGraph *graph, uint32_t region) 
 MirageScope mirage_ugraph_scope(const MirageUGraph *graph, MirageNode node) {
   return mirage__scope_of_region(graph, node_exists(graph, node) ? graph->nodes[node.index].parent : KERNEL_REGION);
 }
+
+void mirage_custom_launch_grid(const MirageCustomAttrs *attrs, int64_t out_grid[3]) {
+  for (int a = 0; a < 3; ++a)
+    out_grid[a] = attrs->grid[a];
+  out_grid[0] += attrs->schedule ? attrs->schedule->side_blocks : 0;
+}

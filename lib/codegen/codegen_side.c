@@ -1,0 +1,101 @@
+// codegen_side.c - blocks that compute for all others what does not depend on the grid.
+//
+// The first blocks of the launch are side blocks: they share the iterations of a direct loop (lib/layout/direct.c), for
+// those of its products that are the same in every block, and leave their partial sums in the workspace. The blocks of
+// the grid run the loop without them and wait only when they need the sums, after it.
+//
+// Workspace: a counter among those of the meetings (codegen_grid.c), then one slot for each side block. The counter
+// goes
+//            up once for each side block that has written its slot and once for each block that has seen all of them;
+//            the last of these steps takes it back to zero (an increment that wraps).
+// Residence: side blocks wait for nobody, and all blocks are resident at once (the planner sees to both), so nobody
+//            waits in vain.
+#include "emit.h"
+
+enum { SLOT_ALIGNMENT = 16 };
+
+static int64_t blocks_of_grid(const Emit *e) {
+  return mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom.grid[0];
+}
+
+static int32_t side_loop(const Emit *e) {
+  int32_t loop = 0;
+  while (!e->block.loops[loop].side)
+    ++loop;
+  return loop;
+}
+
+// Bytes of the results of carries [0, count) in a slot.
+static int64_t slot_bytes(const Emit *e, int32_t loop, uint32_t count) {
+  DirectLoop side;
+  int64_t bytes = 0;
+  mirage__direct_loop(&e->block, loop, DIRECT_SIDE, &side);
+  for (uint32_t p = 0; p < side.num_products; ++p)
+    if (side.products[p].carry < count)
+      bytes += mirage_type_elements(emit_type(
+                   e, mirage_ugraph_result(e->block.graph, e->block.loops[loop].node, side.products[p].carry))) *
+               4;
+  return (bytes + SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT;
+}
+
+void mirage__prepare_side(Emit *e) {
+  if (!e->schedule.side_blocks)
+    return;
+  e->side_counter = e->num_counters++ * 4;
+  if (e->workspace_bytes == 0)
+    e->workspace_bytes = MIRAGE_WORKSPACE_COUNTERS;
+  e->side_slots = e->workspace_bytes;
+  e->workspace_bytes += slot_bytes(e, side_loop(e), UINT32_MAX) * e->schedule.side_blocks;
+}
+
+static LLVMValueRef at_bytes(Emit *e, LLVMValueRef offset) {
+  return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, e->workspace, &offset, 1, "");
+}
+
+LLVMValueRef mirage__side_slot(Emit *e, int32_t loop, uint32_t carry, LLVMValueRef block, LLVMValueRef item) {
+  LLVMValueRef offset = mirage__mul(e, block, slot_bytes(e, loop, UINT32_MAX));
+  offset = mirage__add(e, offset, mirage__mul(e, item, 4));
+  return at_bytes(e, mirage__add(e, offset, gpu_i32(&e->gpu, e->side_slots + slot_bytes(e, loop, carry))));
+}
+
+static LLVMValueRef is_first_thread(Emit *e) {
+  return LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, 0), "");
+}
+
+void mirage__side_publish(Emit *e) {
+  mirage__barrier(e);
+  LLVMBasicBlockRef join = mirage__begin_if(e, is_first_thread(e));
+  GPU(&e->gpu, RED_RELEASE, at_bytes(e, gpu_i32(&e->gpu, e->side_counter)), gpu_i32(&e->gpu, 1));
+  mirage__end_if(e, join);
+}
+
+// The barrier that follows spreads what the first thread has seen to all.
+void mirage__side_wait(Emit *e) {
+  LLVMValueRef counter = at_bytes(e, gpu_i32(&e->gpu, e->side_counter));
+  int64_t steps = e->schedule.side_blocks + blocks_of_grid(e);
+  LLVMBasicBlockRef join = mirage__begin_if(e, is_first_thread(e));
+  LLVMBasicBlockRef spin = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "spin");
+  LLVMBasicBlockRef seen = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "seen");
+  LLVMBuildBr(e->gpu.builder, spin);
+  LLVMPositionBuilderAtEnd(e->gpu.builder, spin);
+  LLVMValueRef count = GPU(&e->gpu, LD_ACQUIRE, counter);
+  LLVMBuildCondBr(e->gpu.builder, mirage__less_than(e, count, e->schedule.side_blocks), spin, seen);
+  LLVMPositionBuilderAtEnd(e->gpu.builder, seen);
+  GPU(&e->gpu, RED_INC, counter, gpu_i32(&e->gpu, steps - 1));
+  mirage__end_if(e, join);
+}
+
+void mirage__emit_side_blocks(Emit *e) {
+  LLVMBasicBlockRef side = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "side");
+  LLVMBasicBlockRef grid = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "grid");
+  LLVMBuildCondBr(e->gpu.builder, mirage__less_than(e, e->side_id, e->schedule.side_blocks), side, grid);
+  LLVMPositionBuilderAtEnd(e->gpu.builder, side);
+  int32_t loop = side_loop(e);
+  int64_t share = e->block.loops[loop].range / e->schedule.side_blocks;
+  mirage__emit_side_loop(e, loop, mirage__mul(e, e->side_id, share), share);
+  mirage__side_publish(e);
+  LLVMBuildRetVoid(e->gpu.builder);
+  LLVMPositionBuilderAtEnd(e->gpu.builder, grid);
+  mirage__forget_hazards(e);
+  mirage__forget_elements(e);
+}
