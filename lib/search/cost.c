@@ -21,11 +21,15 @@ static const double overlap_loss = 0.1;       // share of the units that are not
 static const double direct_latency_us = 1.3;  // of a step where every warp has one in flight
 static const double side_us = 0.3;            // to see that side blocks are done and read what they left
 static const double direct_step_us = 0.6;     // for each further step of an iteration
-static const double grid_meeting_us = 1.8;    // release, poll and read back: blocks that wait for each other
-static const double cluster_meeting_us = 0.5; // two barriers of a cluster
+static const double grid_meeting_us = 3.0;    // release, poll and read back: blocks that wait for each other
+static const double cluster_meeting_us = 3.0; // two barriers of a cluster, reads of its other blocks' memory
+static const double pair_meeting_us = 1.4;    // the same in a cluster of two
 static const double cluster_share = 0.9;      // of the multiprocessors, that clusters of four and more can occupy
 static const double shared_rate = 4;          // shared memory moves this many times the bytes of L2
-static const double tile_registers = 128;     // registers of a thread; with 256 threads, two blocks a multiprocessor
+static const double chain_bytes = 96; // of shared memory an element of a chain of products moves outside registers
+static const double shared_bytes_per_us = 253e3; // of a multiprocessor: 128 bytes a cycle
+static const double register_rows = 64;          // of a tile that four warps keep in registers from product to product
+static const double tile_registers = 128;        // registers of a thread; with 256 threads, two blocks a multiprocessor
 static const double threads = 256;
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
@@ -41,6 +45,8 @@ static void add_matmul(CostKernel *kernel, const MirageAttrs *attrs, const Mirag
   // Either operand may be the instruction's A: the cheaper rounding counts.
   double plain = round_up(m, INSTRUCTION_M) * round_up(n, INSTRUCTION_N);
   double swapped = round_up(n, INSTRUCTION_M) * round_up(m, INSTRUCTION_N);
+  kernel->product_elements += batch * m * n * times;
+  kernel->least_rows = kernel->least_rows > 0 ? fmin(kernel->least_rows, batch * m) : batch * m;
   kernel->matmul_flops += 2 * batch * fmin(plain, swapped) * round_up(k, INSTRUCTION_K) * times;
   kernel->flops += 2 * batch * m * n * k * times;
 }
@@ -85,7 +91,8 @@ void mirage__cost_access(CostKernel *kernel, const MirageType *tile, double time
 
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster) {
   // One meeting serves all tiles; each is written once and read by every member.
-  kernel->collective_us = fmax(kernel->collective_us, cluster ? cluster_meeting_us : grid_meeting_us);
+  double meeting_us = !cluster ? grid_meeting_us : members > 2 ? cluster_meeting_us : pair_meeting_us;
+  kernel->collective_us = fmax(kernel->collective_us, meeting_us);
   kernel->resident |= !cluster;
   kernel->cluster = cluster ? members : kernel->cluster;
   kernel->l2_bytes += (double)mirage_type_elements(tile) * 4 * (1 + members) * kernel->blocks;
@@ -187,7 +194,13 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   if (kernel->iterations > 1 && !kernel->ideal)
     supply = fmin(supply, in_flight / needed);
 
-  double units[] = {kernel->dram_bytes / (target->dram_bytes_per_us * supply),
+  const CostStream *inner = &kernel->stream;
+  double chained = fmax(0, (double)(inner->products + inner->others) - (double)inner->carries);
+  bool spills = chained > 0 && inner->products > 1 && kernel->least_rows < register_rows;
+  double chain_us =
+      spills ? chain_bytes * kernel->product_elements / (shared_bytes_per_us * target->num_sms * spread) : 0;
+  double again = waves > 1 ? fmin(1, full) : 1; // the last wave takes as long as a full one
+  double units[] = {kernel->dram_bytes / (target->dram_bytes_per_us * supply * again),
                     kernel->l2_bytes / (target->l2_bytes_per_us * fmin(1, busy / (saturating_share * target->num_sms))),
                     kernel->matmul_flops / (target->matmul_flops_per_us * fmax(full, spread)),
                     kernel->fma_flops / (target->fma_flops_per_us * spread),
@@ -200,11 +213,9 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   }
   // Nothing loads while the last iteration computes.
   double last = kernel->ideal ? 0 : (sum - units[0] - units[1]) / fmax(1, kernel->iterations);
-  const CostStream *inner = &kernel->stream;
-  double chained = fmax(0, (double)(inner->products + inner->others) - (double)inner->carries);
   double fixed = block_us * ceil(kernel->blocks / target->num_sms) +
                  iteration_us * kernel->iterations * waves * (1 + chained) + outside_us * kernel->outside * waves;
-  return longest + overlap_loss * (sum - longest) + last + fixed + kernel->collective_us;
+  return longest + overlap_loss * (sum - longest) + last + chain_us + fixed + kernel->collective_us;
 }
 
 // -------------------------------------------------------------------------------------- custom kernels

@@ -343,6 +343,8 @@ typedef struct CostKernel {
   double fma_flops;         // element-wise and reductions
   double special;           // exponentials, roots, divisions
   double flops;             // as the program counts them
+  double product_elements;  // results of products
+  double least_rows;        // of a product's tile
   double iterations;        // of the loops of one block
   double iteration_bytes;   // loaded by one block in one iteration
   double shared_bytes;      // per block, two stages of each load inside a loop
