@@ -117,6 +117,7 @@ void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attr
                         const MirageType *b, bool b_is_loaded, bool same_in_all_blocks) {
   CostStream *stream = &kernel->stream;
   stream->carries++;
+  stream->product_carries += op == MIRAGE_OP_MATMUL;
   if (op != MIRAGE_OP_NONE && mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE)
     stream->carried += a->rank == 2;
   if (op != MIRAGE_OP_MATMUL || !b_is_loaded || a->rank != 2 || b->rank != 2 || b->dtype == MIRAGE_F32 ||
@@ -196,7 +197,7 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
 
   const CostStream *inner = &kernel->stream;
   double chained = fmax(0, (double)(inner->products + inner->others) - (double)inner->carries);
-  bool spills = chained > 0 && inner->products > 1 && kernel->least_rows < register_rows;
+  bool spills = inner->products > inner->product_carries && kernel->least_rows < register_rows;
   double chain_us =
       spills ? chain_bytes * kernel->product_elements / (shared_bytes_per_us * target->num_sms * spread) : 0;
   double again = waves > 1 ? fmin(1, full) : 1; // the last wave takes as long as a full one

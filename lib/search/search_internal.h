@@ -328,6 +328,7 @@ MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageS
 typedef struct CostStream {
   uint32_t products, others;    // products and reductions inside loops
   uint32_t carries, carried;    // carries, and those that such a loop may have
+  uint32_t product_carries;     // sums of products; the results of other products are used in the loop
   int64_t rows, depth, columns; // activation rows, tile of the contraction, columns of all weights together
   int64_t side_columns;         // of products that are the same in all blocks
   bool uneven;                  // products differ in rows or depth
