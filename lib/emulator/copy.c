@@ -44,12 +44,17 @@ static void drop_flight(Flight *flight) {
   free(flight);
 }
 
-void mirage__copy_drop_all(Machine *m) {
-  for (Flight *flight = m->first_flight, *next; flight; flight = next) {
+static void drop_list(Flight *first) {
+  for (Flight *flight = first, *next; flight; flight = next) {
     next = flight->next;
     drop_flight(flight);
   }
-  m->first_flight = m->last_flight = NULL;
+}
+
+void mirage__copy_drop_all(Machine *m) {
+  drop_list(m->first_flight);
+  drop_list(m->arriving);
+  m->first_flight = m->last_flight = m->arriving = NULL;
 }
 
 static Flight *new_flight(Machine *m, uint32_t op, FlightKind kind) {
@@ -179,10 +184,11 @@ bool mirage__copy_land(Machine *m) {
   m->first_flight = flight->next;
   if (!m->first_flight)
     m->last_flight = NULL;
-  Flight landing = *flight;
-  free(flight);
-  land(m, &landing);
-  free(landing.copies);
+  flight->next = m->arriving; // where a failure finds it
+  m->arriving = flight;
+  land(m, flight);
+  m->arriving = flight->next;
+  drop_flight(flight);
   return true;
 }
 

@@ -183,6 +183,7 @@ typedef struct Machine {
   Clocks *clocks;
   Trace *trace;
   Flight *first_flight, *last_flight; // bulk copies under way, oldest first
+  Flight *arriving;                   // being done right now
   bool landing;                       // on the main stack: failures jump to `landed`
   jmp_buf landed;
   Order *order;            // NULL unless blocks wait for each other
