@@ -184,16 +184,6 @@ static void check_for(const MirageUGraph *graph, const MirageTarget *target, con
   }
 }
 
-static bool needs_cluster(const MirageUGraph *graph) {
-  for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(graph); ++n) {
-    MirageNodeView view = mirage_ugraph_node(graph, (MirageNode){n});
-    const int64_t *cluster = view.op == MIRAGE_OP_CUSTOM ? view.attrs->custom.cluster : NULL;
-    if (cluster && cluster[0] * cluster[1] * cluster[2] > 1)
-      return true;
-  }
-  return false;
-}
-
 static void check_targets(const Graphs *graphs, const MirageUGraph *graph, const Options *options, Tally *tally) {
   static const char *const TARGETS[] = {"h200", "a100"};
   MirageUGraph *small = NULL;
@@ -201,7 +191,7 @@ static void check_targets(const Graphs *graphs, const MirageUGraph *graph, const
     small = shrink(graphs, graph);
   for (size_t t = 0; t < (options->target ? 1 : sizeof TARGETS / sizeof *TARGETS); ++t) {
     const MirageTarget *target = mirage_target_find(options->target ? options->target : TARGETS[t]);
-    if (target->has_cluster || !needs_cluster(graph))
+    if (target->has_cluster || !check_needs_cluster(graph))
       check_for(small ? small : graph, target, options, tally);
   }
   mirage_ugraph_destroy(small);

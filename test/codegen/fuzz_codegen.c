@@ -45,16 +45,6 @@ static MirageUGraph *draw(Kind kind, Choices *choices, bool *out_by_hand) {
 // ------------------------------------------------------------------------------------------------------------- one
 // case
 
-static bool needs_cluster(const MirageUGraph *graph) {
-  for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(graph); ++n) {
-    MirageNodeView view = mirage_ugraph_node(graph, (MirageNode){n});
-    const int64_t *cluster = view.op == MIRAGE_OP_CUSTOM ? view.attrs->custom.cluster : NULL;
-    if (cluster && cluster[0] * cluster[1] * cluster[2] > 1)
-      return true;
-  }
-  return false;
-}
-
 // The worst verdict over the targets; *out_chip names the target.
 static CheckReport check(const MirageUGraph *graph, bool by_hand, uint64_t seed, const Options *options,
                          const char **out_chip) {
@@ -62,7 +52,7 @@ static CheckReport check(const MirageUGraph *graph, bool by_hand, uint64_t seed,
   CheckReport report = {.verdict = CHECK_OK};
   for (size_t t = 0; t < (options->target ? 1 : 2) && report.verdict == CHECK_OK; ++t) {
     const MirageTarget *target = mirage_target_find(options->target ? options->target : TARGETS[t]);
-    if (!target->has_cluster && needs_cluster(graph))
+    if (!target->has_cluster && check_needs_cluster(graph))
       continue;
     *out_chip = target->chip;
     check_graph(graph, target, seed, options->max_work, &report);

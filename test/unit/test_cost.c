@@ -130,6 +130,49 @@ static void test_small_tiles_waste_the_matrix_unit(void **state) {
   assert_true(square < thin);
 }
 
+// (q @ k) @ v over 1024 keys in one kernel, `blocks` of it splitting 2048 rows; `members` more share the keys and add
+// up what they have, in clusters.
+static MirageUGraph *chain_kernel(int64_t blocks, int64_t members) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "chain_0", &diag);
+  Value in[] = {mirage_ugraph_input(g, tensor(2048, 64)), mirage_ugraph_input(g, tensor(64, 1024)),
+                mirage_ugraph_input(g, tensor(1024, 64))};
+  MirageType y_type = tensor(2048, 64);
+  MirageCustomAttrs custom = {.grid = {blocks, members, 1}, .cluster = {1, members, 1}};
+  MirageNode kernel = mirage_ugraph_open_custom(g, 3, in, 1, &y_type, &custom);
+  Value zero = mirage_ugraph_constant(g, mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){2048 / blocks, 64}), 0.0);
+  MirageAccessAttrs rows = {.grid = {0, -1, -1}, .loop = {-1, -1, -1, -1}};
+  MirageAccessAttrs k_access = {.grid = {-1, 1, -1}, .loop = {1, -1, -1, -1}};
+  MirageAccessAttrs v_access = {.grid = {-1, 0, -1}, .loop = {0, -1, -1, -1}};
+  Value q = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 0), &rows);
+  MirageCarry carry = {.combine = MIRAGE_COMBINE_SUM};
+  MirageNode loop =
+      mirage_ugraph_open_loop(g, 1, &zero, &(MirageLoopAttrs){.range = 4, .num_carries = 1, .carries = &carry});
+  Value k = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 1), &k_access);
+  Value v = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 2), &v_access);
+  Value s = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (Value[]){q, k}, &(MirageAttrs){0});
+  Value p = mirage_ugraph_cast(g, s, MIRAGE_F16);
+  Value o = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (Value[]){p, v}, &(MirageAttrs){0});
+  mirage_ugraph_close(g, 1, &o);
+  Value y = mirage_ugraph_result(g, loop, 0);
+  if (members > 1)
+    y = mirage_ugraph_apply(g, MIRAGE_OP_CLUSTER_SUM, 1, &y, &(MirageAttrs){.axes = {{false, true, false}}});
+  mirage_ugraph_store(g, y, mirage_ugraph_argument(g, kernel, 3), &rows);
+  mirage_ugraph_close(g, 0, NULL);
+  Value result = mirage_ugraph_result(g, kernel, 0);
+  mirage_ugraph_return(g, 1, &result);
+  return g;
+}
+
+// Tiles of 64 rows stay in registers from product to product; of 32 they do not, though twice the blocks are busy.
+static void test_short_chains_go_through_shared_memory(void **state) {
+  assert_true(cost_of(chain_kernel(32, 1)).time_us + 5 < cost_of(chain_kernel(64, 1)).time_us);
+}
+
+static void test_larger_clusters_cost_more_to_meet(void **state) {
+  double two = cost_of(chain_kernel(32, 2)).time_us, four = cost_of(chain_kernel(32, 4)).time_us;
+  assert_true(two < four);
+}
+
 static void test_too_much_shared_memory_is_infinite(void **state) {
   MirageUGraph *graph = linear_kernel(64, 4096, 256, 1, 1); // tiles of 2.5 MB
   MirageCost cost;
@@ -172,6 +215,8 @@ int main(void) {
       cmocka_unit_test(test_streaming_beats_staging),
       cmocka_unit_test(test_bytes_in_flight_matter),
       cmocka_unit_test(test_small_tiles_waste_the_matrix_unit),
+      cmocka_unit_test(test_short_chains_go_through_shared_memory),
+      cmocka_unit_test(test_larger_clusters_cost_more_to_meet),
       cmocka_unit_test(test_too_much_shared_memory_is_infinite),
       cmocka_unit_test(test_slower_target_costs_more),
       cmocka_unit_test(test_sugar_is_refused),
