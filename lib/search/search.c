@@ -1,16 +1,15 @@
 // search.c - the search for one-kernel µGraphs, from options to candidates.
 //
-// For each choice of the loop's axis (one of the reduced axes, or no loop) a worker derives all tensors, reads the
-// block graphs off them and keeps the best; then schedules are chosen for the best over all workers, the winners are
-// built at real shapes, and ranked by the cost of what was built. Workers share nothing and their results are merged in
-// order of the axis, so the answer does not depend on the number of threads.
+// For each choice of the loop's axis (one of the reduced axes, or no loop) a task derives all tensors, reads the block
+// graphs off them and keeps the best; then schedules are chosen for the best over all of these, the winners are built
+// at real shapes, and ranked by the cost of what was built. Tasks share nothing and their results are merged in order
+// of the axis, structure or candidate, so the answer does not depend on the number of threads (search_pool.h).
 //
 // Source: [Mirage 4]
 #define _POSIX_C_SOURCE 200809L // clock_gettime, sysconf
 #include "mirage/search.h"
 #include "search_internal.h"
 #include <math.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -37,15 +36,16 @@ typedef struct Plan {
 typedef struct Search {
   SearchProgram program;
   MirageSearchOptions options; // defaults filled in
+  SearchPool *pool;
   Plan plans[SEARCH_MAX_AXES];
   uint32_t num_plans;
-  uint32_t next_plan; // taken by workers under the lock
-  pthread_mutex_t lock;
 } Search;
 
 // ------------------------------------------------------------------------------------------ structures
 
-static MirageStatus run_plan(Search *search, Plan *plan) {
+static MirageStatus run_plan(void *user, uint32_t index) {
+  Search *search = user;
+  Plan *plan = &search->plans[index];
   // Half the candidates could be schedules of one structure; four times as many structures leaves room for
   // misjudgement.
   plan->kept.capacity = 4 * search->options.max_candidates;
@@ -53,7 +53,7 @@ static MirageStatus run_plan(Search *search, Plan *plan) {
   MirageField *field = mirage_field_create(search->options.seed, FIELD_TRIAL);
   if (!plan->kept.items || !field) {
     mirage_field_destroy(field);
-    return MIRAGE_NO_MEMORY;
+    return plan->status = MIRAGE_NO_MEMORY;
   }
   SearchSpace space;
   MirageStatus status = mirage__search_space_init(&space, &search->program, &search->options, plan->loop_axis,
@@ -70,30 +70,7 @@ static MirageStatus run_plan(Search *search, Plan *plan) {
   plan->funnel = space.funnel;
   mirage__search_space_deinit(&space);
   mirage_field_destroy(field);
-  return status;
-}
-
-static void *work(void *argument) {
-  Search *search = argument;
-  for (;;) {
-    pthread_mutex_lock(&search->lock);
-    uint32_t index = search->next_plan++;
-    pthread_mutex_unlock(&search->lock);
-    if (index >= search->num_plans)
-      return NULL;
-    search->plans[index].status = run_plan(search, &search->plans[index]);
-  }
-}
-
-static void run_plans(Search *search) {
-  pthread_t threads[SEARCH_MAX_AXES];
-  uint32_t started = 0;
-  while (started + 1 < search->options.num_threads && started + 1 < search->num_plans &&
-         pthread_create(&threads[started], NULL, work, search) == 0)
-    started++;
-  work(search);
-  for (uint32_t i = 0; i < started; i++)
-    pthread_join(threads[i], NULL);
+  return plan->status = status;
 }
 
 void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part) {
@@ -153,22 +130,49 @@ static void sort_built(MirageSearchResult *result, const MirageUGraph *program) 
   }
 }
 
-static MirageStatus build_candidates(Search *search, SearchCandidate *candidates, uint32_t count,
+/// Candidates that are built at once.
+typedef struct Building {
+  Search *search;
+  const SearchCandidate *candidates;
+  MirageUGraph **graphs; // in the same order; NULL: without the axis test, a structure may have no real shape
+} Building;
+
+static MirageStatus build_candidate(void *user, uint32_t index) {
+  Building *building = user;
+  MirageStatus status = mirage__search_build(&building->search->program, &building->candidates[index], index, NULL,
+                                             &building->graphs[index]);
+  return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
+}
+
+// Builds the next `count` candidates and appends those that can be built.
+static MirageStatus build_next(Building *building, uint32_t count, const MirageDiag *diag, MirageSearchResult *result) {
+  memset(building->graphs, 0, count * sizeof(MirageUGraph *));
+  MirageStatus status = mirage__search_run_tasks(building->search->pool, count, build_candidate, building);
+  for (uint32_t i = 0; i < count; i++) {
+    MirageUGraph *graph = building->graphs[i];
+    if (!graph)
+      continue;
+    result->candidates[result->num_candidates++] = graph;
+    if (status == MIRAGE_OK)
+      status = mirage_cost(graph, building->search->options.target, diag, &mirage_ugraph_meta(graph)->cost);
+  }
+  return status;
+}
+
+static MirageStatus build_candidates(Search *search, const SearchCandidate *candidates, uint32_t count,
                                      const MirageDiag *diag, MirageSearchResult *result) {
   uint32_t wanted = search->options.max_candidates;
   result->candidates = calloc(wanted, sizeof(MirageUGraph *));
-  if (!result->candidates)
-    return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < count && result->num_candidates < wanted; i++) {
-    MirageUGraph *graph = NULL;
-    MirageStatus status = mirage__search_build(&search->program, &candidates[i], result->num_candidates, NULL, &graph);
-    if (status == MIRAGE_NO_MEMORY)
-      return status;
-    if (status != MIRAGE_OK)
-      continue; // without the axis test, a structure may have no real shape
-    result->candidates[result->num_candidates++] = graph;
-    MIRAGE_TRY(mirage_cost(graph, search->options.target, diag, &mirage_ugraph_meta(graph)->cost));
+  Building building = {search, candidates, calloc(wanted, sizeof(MirageUGraph *))};
+  MirageStatus status = result->candidates && building.graphs ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  while (status == MIRAGE_OK && count && result->num_candidates < wanted) {
+    uint32_t missing = wanted - result->num_candidates, next = missing < count ? missing : count;
+    status = build_next(&building, next, diag, result);
+    building.candidates += next;
+    count -= next;
   }
+  free(building.graphs);
+  MIRAGE_TRY(status);
   sort_built(result, search->program.source);
   result->funnel.candidates = result->num_candidates;
   return MIRAGE_OK;
@@ -192,29 +196,64 @@ static void vary(SearchCandidate *candidates, uint32_t count, uint32_t wanted) {
   }
 }
 
-// Chooses schedules for the best structures, ranks all of them, builds the first.
-static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, MirageSearchResult *result) {
-  uint32_t capacity = search->num_plans * 4 * search->options.max_candidates;
-  const SearchStructure **structures = calloc(capacity, sizeof *structures);
-  SearchCandidate *candidates =
-      calloc((size_t)capacity * SCHEDULES_PER_STRUCTURE * SEARCH_NUM_COMBINES, sizeof *candidates);
-  MirageStatus status = structures && candidates ? MIRAGE_OK : MIRAGE_NO_MEMORY;
-  if (status == MIRAGE_OK) {
-    uint32_t num_structures = collect_structures(search, structures), count = 0;
-    qsort(structures, num_structures, sizeof *structures, compare_structures);
-    if (num_structures > 4 * search->options.max_candidates)
-      num_structures = 4 * search->options.max_candidates;
-    for (uint32_t i = 0; i < num_structures; i++)
-      count += mirage__search_schedules(&search->program, structures[i], &search->options, SCHEDULES_PER_STRUCTURE,
-                                        &candidates[count], &result->funnel.scheduled);
-    for (uint32_t i = 0; i < count; i++)
-      candidates[i].order = i;
-    qsort(candidates, count, sizeof *candidates, compare_candidates);
-    vary(candidates, count, search->options.max_candidates);
-    status = build_candidates(search, candidates, count, diag, result);
+enum { SCHEDULES = SCHEDULES_PER_STRUCTURE * SEARCH_NUM_COMBINES };
+
+/// The best schedules of one structure.
+typedef struct Scheduled {
+  uint32_t num;
+  uint64_t tried;
+} Scheduled;
+
+typedef struct Scheduling {
+  Search *search;
+  const SearchStructure **structures; // best first
+  SearchCandidate *candidates;        // [structure][SCHEDULES]
+  Scheduled *scheduled;               // by structure
+} Scheduling;
+
+static MirageStatus schedule_structure(void *user, uint32_t index) {
+  Scheduling *scheduling = user;
+  Scheduled *scheduled = &scheduling->scheduled[index];
+  scheduled->num = mirage__search_schedules(&scheduling->search->program, scheduling->structures[index],
+                                            &scheduling->search->options, SCHEDULES_PER_STRUCTURE,
+                                            &scheduling->candidates[(size_t)index * SCHEDULES], &scheduled->tried);
+  return MIRAGE_OK;
+}
+
+// Chooses schedules for the best structures and ranks them; returns how many `scheduling->candidates` then holds.
+static uint32_t rank_candidates(Scheduling *scheduling, uint32_t num_structures, uint64_t *out_scheduled) {
+  uint32_t count = 0;
+  SearchCandidate *candidates = scheduling->candidates;
+  mirage__search_run_tasks(scheduling->search->pool, num_structures, schedule_structure, scheduling);
+  for (uint32_t i = 0; i < num_structures; i++) {
+    memmove(&candidates[count], &candidates[(size_t)i * SCHEDULES], scheduling->scheduled[i].num * sizeof *candidates);
+    count += scheduling->scheduled[i].num;
+    *out_scheduled += scheduling->scheduled[i].tried;
   }
-  free(structures);
-  free(candidates);
+  for (uint32_t i = 0; i < count; i++)
+    candidates[i].order = i;
+  qsort(candidates, count, sizeof *candidates, compare_candidates);
+  vary(candidates, count, scheduling->search->options.max_candidates);
+  return count;
+}
+
+// From the structures of all plans to the candidates that are kept.
+static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, MirageSearchResult *result) {
+  uint32_t kept = 4 * search->options.max_candidates, capacity = search->num_plans * kept;
+  Scheduling scheduling = {.search = search,
+                           .structures = calloc(capacity, sizeof *scheduling.structures),
+                           .candidates = calloc((size_t)kept * SCHEDULES, sizeof *scheduling.candidates),
+                           .scheduled = calloc(kept, sizeof *scheduling.scheduled)};
+  MirageStatus status = MIRAGE_NO_MEMORY;
+  if (scheduling.structures && scheduling.candidates && scheduling.scheduled) {
+    uint32_t num = collect_structures(search, scheduling.structures);
+    qsort(scheduling.structures, num, sizeof *scheduling.structures, compare_structures);
+    uint32_t count = rank_candidates(&scheduling, num < kept ? num : kept, &result->funnel.scheduled);
+    status = build_candidates(search, scheduling.candidates, count, diag, result);
+  }
+  free(scheduling.structures);
+  free(scheduling.candidates);
+  free(scheduling.scheduled);
   return status;
 }
 
@@ -260,10 +299,7 @@ static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageS
   for (uint32_t axis = 1; axis < search->program.num_axes; axis++)
     if (search_axis_is_loop(&search->program.axes[axis]))
       search->plans[search->num_plans++] = (Plan){.loop_axis = axis};
-  if (pthread_mutex_init(&search->lock, NULL) != 0)
-    return MIRAGE_NO_MEMORY;
-  run_plans(search);
-  pthread_mutex_destroy(&search->lock);
+  mirage__search_run_tasks(search->pool, search->num_plans, run_plan, search); // each plan keeps its status
   result->funnel.exhausted = true;
   for (uint32_t i = 0; i < search->num_plans; i++) {
     if (search->plans[i].status == MIRAGE_LIMIT)
@@ -279,13 +315,14 @@ static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageS
   return choose_candidates(search, diag, result);
 }
 
-MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearchOptions *options,
+MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
                                   const MirageDiag *diag, MirageSearchResult *out_result) {
   *out_result = (MirageSearchResult){0};
   Search *search = calloc(1, sizeof *search);
   if (!search)
     return MIRAGE_NO_MEMORY;
   search->options = *options;
+  search->pool = pool;
   MirageStatus status = mirage__search_program_init(&search->program, program, diag);
   if (status == MIRAGE_OK) {
     status = mirage__search_drop_stabilisers(&search->program, &search->options);
@@ -320,11 +357,15 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
   *out_result = (MirageSearchResult){0};
   MirageSearchOptions filled;
   MIRAGE_TRY(fill_options(options, diag, &filled));
+  SearchPool *pool = mirage__search_pool_create(filled.num_threads);
+  if (!pool)
+    return MIRAGE_NO_MEMORY;
   Held held = {0};
   MirageDiag holding = {hold, &held};
-  MirageStatus status = mirage__search_whole(program, &filled, &holding, out_result), pieces = MIRAGE_OK;
+  MirageStatus status = mirage__search_whole(program, &filled, pool, &holding, out_result), pieces = MIRAGE_OK;
   if (status == MIRAGE_OK || status == MIRAGE_UNSUPPORTED)
-    pieces = mirage__search_partition(program, &filled, out_result);
+    pieces = mirage__search_partition(program, &filled, pool, out_result);
+  mirage__search_pool_destroy(pool);
   if (status == MIRAGE_UNSUPPORTED && out_result->num_candidates > 0)
     status = MIRAGE_OK; // pieces of it can be treated
   else if (status != MIRAGE_OK && held.text[0])

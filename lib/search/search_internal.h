@@ -6,6 +6,7 @@
 #include "mirage/expr.h"
 #include "mirage/search.h"
 #include "mirage/verify.h"
+#include "search_pool.h"
 
 enum {
   SEARCH_RANK = MIRAGE_MAX_RANK,
@@ -315,11 +316,11 @@ MirageStatus mirage__search_build(const SearchProgram *program, const SearchCand
 // ------------------------------------------------------------------------------------------- partition
 
 /// The search for µGraphs that treat the whole program as one. search.c
-MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearchOptions *options,
+MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
                                   const MirageDiag *diag, MirageSearchResult *out_result);
 void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part);
 /// Adds candidates that compute the program in pieces, each searched on its own. search_partition.c
-MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options,
+MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
                                       MirageSearchResult *in_out_result);
 
 // ------------------------------------------------------------------------------------------------ cost

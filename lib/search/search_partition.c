@@ -5,6 +5,9 @@
 // The cheapest way to cut the program into a given number of pieces follows by dynamic programming over prefixes: the
 // cost of a µGraph is the sum of its kernels'. Equal pieces are searched once.
 //
+// Pieces are searched a few at a time, by all threads: as many whatever the number of threads, since how many states
+// were spent so far is asked between them.
+//
 // Example: act(x a) b has no block that holds a row of x a:  { act(x a) } { h b }  are two kernels.
 #include "search_internal.h"
 #include <math.h>
@@ -19,6 +22,7 @@ enum {
   MAX_VALUES = 64,     // inputs or outputs of a piece
   KEPT = 4,            // µGraphs, of different numbers of pieces
   STATES_SHARE = 10,   // each piece gets this part of max_states
+  AT_ONCE = 8,         // pieces searched before their states are added up
 };
 
 static const double near_best = 1.5; // times the best µGraph of the whole: what a GPU may still find faster
@@ -31,13 +35,17 @@ typedef struct Piece {
   uint32_t num_inputs, num_outputs;
   double time_us; // infinite: no such piece
   bool searched;
+  const struct Piece *same; // an earlier piece that is the same program
+  MirageSearchResult found;
+  MirageStatus status;
 } Piece;
 
 typedef struct Cutter {
   const MirageUGraph *program;
   const MirageSearchOptions *options; // of a piece
-  uint64_t max_states;                // for all pieces together
-  MirageNode nodes[MAX_OPERATORS];    // operators; constants belong to whoever uses them
+  SearchPool *pool;
+  uint64_t max_states;             // for all pieces together
+  MirageNode nodes[MAX_OPERATORS]; // operators; constants belong to whoever uses them
   uint32_t num_nodes;
   Piece *pieces;      // [num_nodes][MAX_PIECE]
   uint32_t *producer; // by value: number of the operator, from 1
@@ -151,7 +159,7 @@ static bool same_program(const MirageUGraph *a, const MirageUGraph *b) {
 static const Piece *find_same(const Cutter *cutter, const Piece *piece) {
   for (uint32_t first = 0; first < piece->first; first++) {
     const Piece *other = piece_at(cutter, first, piece->count);
-    if (other->program && other->graph && same_program(other->program, piece->program))
+    if (other->program && !other->same && same_program(other->program, piece->program))
       return other;
   }
   return NULL;
@@ -167,58 +175,101 @@ static uint32_t count_kernels(const MirageUGraph *graph) {
   return count;
 }
 
-static MirageStatus search_piece(Cutter *cutter, Piece *piece) {
-  MirageSearchResult result;
-  MirageStatus status = mirage__search_whole(piece->program, cutter->options, NULL, &result);
-  if (status == MIRAGE_NO_MEMORY)
-    return status;
-  if (status != MIRAGE_OK)
-    return MIRAGE_OK; // its own operators stay
-  mirage__search_add_to_funnel(&cutter->funnel, &result.funnel);
-  if (result.num_candidates && mirage_ugraph_get_meta(result.candidates[0])->cost.time_us < piece->time_us) {
-    mirage_ugraph_destroy(piece->graph);
-    MIRAGE_TRY(mirage_ugraph_clone(result.candidates[0], NULL, &piece->graph));
-    piece->time_us = mirage_ugraph_get_meta(piece->graph)->cost.time_us;
-    piece->searched = true;
-  }
-  mirage_search_result_deinit(&result);
-  return MIRAGE_OK;
-}
-
-// The cheapest known µGraph of a piece: its own operators, or what a search finds.
-static MirageStatus solve_piece(Cutter *cutter, Piece *piece) {
+// Prepares a piece: as a program, and as its own operators, a kernel each. `out_wanted`: a search may find better.
+static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted) {
+  *out_wanted = false;
   piece->time_us = INFINITY;
   if (!find_ends(cutter, piece))
     return MIRAGE_OK;
   MIRAGE_TRY(make_program(cutter, piece));
-  const Piece *same = find_same(cutter, piece);
-  if (same) {
-    piece->time_us = same->time_us;
-    piece->searched = same->searched;
-    return mirage_ugraph_clone(same->graph, NULL, &piece->graph);
-  }
+  piece->same = find_same(cutter, piece);
+  if (piece->same)
+    return MIRAGE_OK;
   MirageCost cost;
   MIRAGE_TRY(mirage_ugraph_expand(piece->program, NULL, &piece->graph));
   MIRAGE_TRY(mirage_cost(piece->graph, cutter->options->target, NULL, &cost));
   piece->time_us = cost.time_us;
-  if (piece->num_outputs > 1 || count_kernels(piece->graph) < 2)
+  *out_wanted = piece->num_outputs == 1 && count_kernels(piece->graph) > 1;
+  return MIRAGE_OK;
+}
+
+/// Pieces that are searched at once.
+typedef struct Round {
+  const Cutter *cutter;
+  Piece *pieces[AT_ONCE];
+  uint32_t num;
+} Round;
+
+static MirageStatus search_piece(void *user, uint32_t index) {
+  const Round *round = user;
+  Piece *piece = round->pieces[index];
+  piece->status =
+      mirage__search_whole(piece->program, round->cutter->options, round->cutter->pool, NULL, &piece->found);
+  return piece->status == MIRAGE_NO_MEMORY ? piece->status : MIRAGE_OK; // else its own operators stay
+}
+
+// The cheapest known µGraph of a piece: its own operators, or what the search found.
+static MirageStatus take_found(Cutter *cutter, Piece *piece) {
+  MirageStatus status = MIRAGE_OK;
+  if (piece->status != MIRAGE_OK)
     return MIRAGE_OK;
-  if (cutter->funnel.states >= cutter->max_states) {
-    cutter->funnel.exhausted = false;
-    return MIRAGE_OK;
+  MirageSearchResult *found = &piece->found;
+  mirage__search_add_to_funnel(&cutter->funnel, &found->funnel);
+  if (found->num_candidates && mirage_ugraph_get_meta(found->candidates[0])->cost.time_us < piece->time_us) {
+    mirage_ugraph_destroy(piece->graph);
+    piece->graph = NULL;
+    status = mirage_ugraph_clone(found->candidates[0], NULL, &piece->graph);
+    piece->time_us = mirage_ugraph_get_meta(found->candidates[0])->cost.time_us;
+    piece->searched = true;
   }
-  return search_piece(cutter, piece);
+  mirage_search_result_deinit(found);
+  return status;
+}
+
+static MirageStatus search_round(Cutter *cutter, Round *round) {
+  if (round->num && cutter->funnel.states >= cutter->max_states) {
+    cutter->funnel.exhausted = false;
+    round->num = 0;
+  }
+  MirageStatus status = mirage__search_run_tasks(cutter->pool, round->num, search_piece, round);
+  for (uint32_t i = 0; i < round->num; i++) {
+    MirageStatus taken = take_found(cutter, round->pieces[i]);
+    status = status == MIRAGE_OK ? taken : status;
+  }
+  round->num = 0;
+  return status;
+}
+
+// Pieces of one length: prepared in order, searched a round at a time; then equal ones take what the first found.
+static MirageStatus solve_length(Cutter *cutter, uint32_t count) {
+  Round round = {.cutter = cutter};
+  for (uint32_t first = 0; first + count <= cutter->num_nodes; first++) {
+    Piece *piece = piece_at(cutter, first, count);
+    bool wanted;
+    piece->first = first;
+    piece->count = count;
+    MIRAGE_TRY(prepare_piece(cutter, piece, &wanted));
+    if (wanted)
+      round.pieces[round.num++] = piece;
+    if (round.num == AT_ONCE)
+      MIRAGE_TRY(search_round(cutter, &round));
+  }
+  MIRAGE_TRY(search_round(cutter, &round));
+  for (uint32_t first = 0; first + count <= cutter->num_nodes; first++) {
+    Piece *piece = piece_at(cutter, first, count);
+    if (!piece->same)
+      continue;
+    piece->time_us = piece->same->time_us;
+    piece->searched = piece->same->searched;
+    MIRAGE_TRY(mirage_ugraph_clone(piece->same->graph, NULL, &piece->graph));
+  }
+  return MIRAGE_OK;
 }
 
 // Short pieces first: they are quick, and every cut needs them.
 static MirageStatus solve_pieces(Cutter *cutter) {
   for (uint32_t count = 1; count <= MAX_PIECE && count < cutter->num_nodes; count++)
-    for (uint32_t first = 0; first + count <= cutter->num_nodes; first++) {
-      Piece *piece = piece_at(cutter, first, count);
-      piece->first = first;
-      piece->count = count;
-      MIRAGE_TRY(solve_piece(cutter, piece));
-    }
+    MIRAGE_TRY(solve_length(cutter, count));
   return MIRAGE_OK;
 }
 
@@ -377,12 +428,12 @@ static bool list_operators(Cutter *cutter) {
   return cutter->num_nodes > 1 && mirage_ugraph_num_outputs(cutter->program) <= MAX_VALUES;
 }
 
-MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options,
+MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
                                       MirageSearchResult *in_out_result) {
   MirageSearchOptions pieces = *options;
   pieces.max_candidates = 1;
   pieces.max_states = options->max_states / STATES_SHARE + 1;
-  Cutter cutter = {.program = program, .options = &pieces, .max_states = options->max_states};
+  Cutter cutter = {.program = program, .options = &pieces, .pool = pool, .max_states = options->max_states};
   cutter.funnel.exhausted = true;
   cutter.producer = calloc((size_t)mirage_ugraph_num_values(program) + 1, sizeof *cutter.producer);
   if (!cutter.producer)

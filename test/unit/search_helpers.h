@@ -128,6 +128,33 @@ static inline MirageSearchResult search(const MirageUGraph *program, const Mirag
   return result;
 }
 
+static inline void append(char *text, size_t size, const char *format, ...) {
+  size_t used = strlen(text);
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(text + used, size - used, format, arguments);
+  va_end(arguments);
+}
+
+/// Appends one line of text per node, enough to tell candidates apart.
+static inline void describe(const MirageUGraph *graph, MirageRegion region, char *text, size_t size) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
+    char type[64] = "";
+    if (node.num_results)
+      mirage_type_format(mirage_ugraph_type(graph, node.first_result), type, sizeof type);
+    append(text, size, "%s %s", mirage_op_info(node.op)->mnemonic, type);
+    for (uint32_t j = 0; j < node.num_operands; j++)
+      append(text, size, " %u", node.operands[j].index);
+    if (node.op == MIRAGE_OP_CONSTANT)
+      append(text, size, " %g", node.attrs->constant.value);
+    append(text, size, ";");
+    if (node.region.index)
+      describe(graph, node.region, text, size);
+  }
+}
+
 // Nodes of one operator directly in a region.
 static inline uint32_t count_in(const MirageUGraph *graph, MirageRegion region, MirageOp op) {
   MirageRegionView view = mirage_ugraph_region(graph, region);

@@ -264,33 +264,6 @@ static void test_bad_options(void **state) {
 
 // ----------------------------------------------------------------------- determinism, switches, losses
 
-static void append(char *text, size_t size, const char *format, ...) {
-  size_t used = strlen(text);
-  va_list arguments;
-  va_start(arguments, format);
-  vsnprintf(text + used, size - used, format, arguments);
-  va_end(arguments);
-}
-
-// One line of text per node, enough to tell candidates apart.
-static void describe(const MirageUGraph *graph, MirageRegion region, char *text, size_t size) {
-  MirageRegionView view = mirage_ugraph_region(graph, region);
-  for (uint32_t i = 0; i < view.num_nodes; i++) {
-    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
-    char type[64] = "";
-    if (node.num_results)
-      mirage_type_format(mirage_ugraph_type(graph, node.first_result), type, sizeof type);
-    append(text, size, "%s %s", mirage_op_info(node.op)->mnemonic, type);
-    for (uint32_t j = 0; j < node.num_operands; j++)
-      append(text, size, " %u", node.operands[j].index);
-    if (node.op == MIRAGE_OP_CONSTANT)
-      append(text, size, " %g", node.attrs->constant.value);
-    append(text, size, ";");
-    if (node.region.index)
-      describe(graph, node.region, text, size);
-  }
-}
-
 enum { TEXT = 8192 };
 
 static int compare_text(const void *a, const void *b) { return strcmp(a, b); }
@@ -302,32 +275,6 @@ static char *describe_all(const MirageSearchResult *result, bool sorted) {
   if (sorted)
     qsort(text, result->num_candidates, TEXT, compare_text);
   return text;
-}
-
-static void test_same_answer_at_any_thread_count(void **state) {
-  MirageUGraph *program = lora(2, 512, 16, 512);
-  char *first = NULL;
-  MirageFunnel funnel = {0};
-  for (uint32_t threads = 1; threads <= 4; threads++) {
-    MirageSearchOptions options = defaults();
-    options.num_threads = threads;
-    MirageSearchResult result = search(program, &options);
-    char *text = describe_all(&result, false);
-    assert_true(result.num_candidates > 1);
-    if (!first) {
-      first = text;
-      funnel = result.funnel;
-    } else {
-      assert_memory_equal(text, first, (size_t)result.num_candidates * TEXT);
-      assert_int_equal(result.funnel.states, funnel.states);
-      assert_int_equal(result.funnel.cut_expr, funnel.cut_expr);
-      assert_int_equal(result.funnel.structures, funnel.structures);
-      free(text);
-    }
-    mirage_search_result_deinit(&result);
-  }
-  free(first);
-  mirage_ugraph_destroy(program);
 }
 
 static void test_seed_does_not_decide(void **state) {
@@ -431,7 +378,6 @@ int main(void) {
       cmocka_unit_test(test_too_large_for_one_block),
       cmocka_unit_test(test_unsupported_operators_are_named),
       cmocka_unit_test(test_bad_options),
-      cmocka_unit_test(test_same_answer_at_any_thread_count),
       cmocka_unit_test(test_seed_does_not_decide),
       cmocka_unit_test(test_expression_pruning_loses_nothing),
       cmocka_unit_test(test_expression_pruning_loses_nothing_with_a_chain),
