@@ -32,7 +32,16 @@ static const MirageDiag diag = {print_message, NULL};
 
 // ------------------------------------------------------------------------------------------------------------- options
 
-enum { OPTION_INPUT = 1, OPTION_SCALE, OPTION_SEED, OPTION_TARGET, OPTION_TOLERANCE, OPTION_TIMEOUT, OPTION_REPEAT };
+enum {
+  OPTION_INPUT = 1,
+  OPTION_REFERENCE,
+  OPTION_SCALE,
+  OPTION_SEED,
+  OPTION_TARGET,
+  OPTION_TOLERANCE,
+  OPTION_TIMEOUT,
+  OPTION_REPEAT
+};
 
 // "INDEX=rest": the index, and where the rest begins. NULL when it is not of that form.
 static const char *parse_index(const char *text, uint32_t *out_index) {
@@ -45,16 +54,16 @@ static const char *parse_index(const char *text, uint32_t *out_index) {
   return end + 1;
 }
 
-static MirageStatus add_input(RunOptions *options, const char *text) {
+static MirageStatus add_file(RunFiles *files, const char *option, const char *text) {
   uint32_t index = 0;
   const char *path = parse_index(text, &index);
   if (!path)
-    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT, "--input: INDEX=FILE.npy is wanted, got '%s'", text);
-  RunInputFile *grown = realloc(options->files, (options->num_files + 1) * sizeof *grown);
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: INDEX=FILE.npy is wanted, got '%s'", option, text);
+  struct RunFile *grown = realloc(files->items, (files->num + 1) * sizeof *grown);
   if (!grown)
     return MIRAGE_NO_MEMORY;
-  options->files = grown;
-  options->files[options->num_files++] = (RunInputFile){index, path};
+  files->items = grown;
+  files->items[files->num++] = (struct RunFile){index, path};
   return MIRAGE_OK;
 }
 
@@ -143,7 +152,9 @@ static MirageStatus take_option(RunOptions *options, int option, char *text) {
   MIRAGE_TRY(keep_text(options, text));
   switch (option) {
   case OPTION_INPUT:
-    return add_input(options, text);
+    return add_file(&options->inputs, "--input", text);
+  case OPTION_REFERENCE:
+    return add_file(&options->references, "--reference", text);
   case OPTION_SCALE:
     return add_scales(options, text);
   case OPTION_SEED:
@@ -163,7 +174,8 @@ static void options_deinit(RunOptions *options) {
   for (uint32_t i = 0; i < options->num_texts; ++i)
     free(options->texts[i]);
   free(options->texts);
-  free(options->files);
+  free(options->inputs.items);
+  free(options->references.items);
   free(options->scales);
   free((char *)options->module_path);
   free((char *)options->program);
@@ -223,6 +235,9 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
       {"program", 'p', POPT_ARG_STRING, &options->program, 0, "the program to run, where the module holds several",
        "NAME"},
       {"input", 'i', POPT_ARG_STRING, NULL, OPTION_INPUT, "input INDEX (from 0) from a .npy file of f16, f32 or f64",
+       "INDEX=FILE.npy"},
+      {"reference", '\0', POPT_ARG_STRING, NULL, OPTION_REFERENCE,
+       "compare output INDEX with a .npy file, in place of the program evaluated in float64 (all outputs or none)",
        "INDEX=FILE.npy"},
       {"seed", 's', POPT_ARG_STRING, NULL, OPTION_SEED, "of the random inputs (default 1)", "N"},
       {"scale", '\0', POPT_ARG_STRING, NULL, OPTION_SCALE,

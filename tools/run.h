@@ -27,10 +27,14 @@
 
 typedef enum { RUN_ON_AUTO, RUN_ON_GPU, RUN_ON_CPU, RUN_ON_EMULATOR } RunPlace;
 
-typedef struct RunInputFile {
-  uint32_t input;
-  const char *path;
-} RunInputFile;
+/// INDEX=FILE.npy, as many as were given.
+typedef struct RunFiles {
+  struct RunFile {
+    uint32_t index; // of an input or output
+    const char *path;
+  } *items;
+  uint32_t num;
+} RunFiles;
 
 typedef struct RunScale {
   uint32_t input;
@@ -52,8 +56,8 @@ typedef struct RunOptions {
   const char *write; // --tune
   int argc;
   const char **argv; // borrowed
-  uint32_t num_files, num_scales, num_texts;
-  RunInputFile *files;
+  RunFiles inputs, references;
+  uint32_t num_scales, num_texts;
   RunScale *scales;
   char **texts; // argument texts, which the members above point into
 } RunOptions;
@@ -107,6 +111,10 @@ typedef struct RunInputs {
 MirageStatus run_inputs_create(const RunModule *module, const RunOptions *options, const MirageDiag *diag,
                                RunInputs *inputs);
 void run_inputs_deinit(RunInputs *inputs);
+/// The file of each of `count` inputs or outputs into out_paths, which holds NULLs. `option` and `what` name them.
+/// Errors:  BAD_ARGUMENT (no such number, or two files for one)
+MirageStatus run_files_by_index(const RunFiles *files, uint32_t count, const char *option, const char *what,
+                                const MirageDiag *diag, const char **out_paths);
 
 /// Bytes as the device holds them, and back. `bytes` is mirage_type_bytes(type) long.
 void run_tensor_pack(const MirageType *type, const double *values, void *bytes);
@@ -140,7 +148,7 @@ typedef struct RunResult {
 
 typedef struct RunExecution {
   uint32_t num_outputs;
-  double **reference; // float64
+  double **reference; // float64, or what --reference gives
   size_t *non_finite; // elements of each output at which the reference is NaN or infinite: left out of the comparison
   RunLimits limits;
   RunResult chosen, baseline;

@@ -8,6 +8,7 @@
 // Where the reference itself is NaN or infinite, that is a property of the inputs: those elements are counted and left
 // out of the comparison.
 #define _POSIX_C_SOURCE 200809L // clock_gettime
+#include "npy.h"
 #include "run.h"
 
 #include "mirage/eval.h"
@@ -198,14 +199,39 @@ static MirageStatus run_baseline(RunModule *module, const RunOptions *options, c
   return run_without_gpu(module, module->program, options, inputs, execution, diag, result);
 }
 
-static MirageStatus run_reference(RunModule *module, const RunInputs *inputs, const MirageDiag *diag,
-                                  RunExecution *execution) {
+// The files of --reference, one an output.
+static MirageStatus read_reference(const RunModule *module, const char **paths, const MirageDiag *diag,
+                                   RunExecution *execution) {
+  for (uint32_t i = 0; i < execution->num_outputs; ++i) {
+    if (!paths[i])
+      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
+                              "--reference: output %u has no file: all %u outputs need one, or none", i,
+                              execution->num_outputs);
+    MIRAGE_TRY(npy_read(paths[i], output_type(module, i), diag, &execution->reference[i]));
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus run_reference(RunModule *module, const RunOptions *options, const RunInputs *inputs,
+                                  const MirageDiag *diag, RunExecution *execution) {
   execution->non_finite = calloc((size_t)execution->num_outputs + 1, sizeof *execution->non_finite);
-  if (!execution->non_finite)
-    return no_memory(diag);
-  MIRAGE_TRY(outputs_create(module, diag, &execution->reference));
-  return mirage_eval(module->program, mirage_domain_f64(), (const void *const *)inputs->values,
-                     (void *const *)execution->reference, NULL, &module->bridge_diag.diag);
+  const char **paths = calloc((size_t)execution->num_outputs + 1, sizeof *paths);
+  MirageStatus status = execution->non_finite && paths ? MIRAGE_OK : no_memory(diag);
+  if (status == MIRAGE_OK && options->references.num) {
+    execution->reference = calloc((size_t)execution->num_outputs + 1, sizeof *execution->reference);
+    status = execution->reference ? MIRAGE_OK : no_memory(diag);
+    if (status == MIRAGE_OK)
+      status = run_files_by_index(&options->references, execution->num_outputs, "--reference", "output", diag, paths);
+    if (status == MIRAGE_OK)
+      status = read_reference(module, paths, diag, execution);
+  } else if (status == MIRAGE_OK) {
+    status = outputs_create(module, diag, &execution->reference);
+    if (status == MIRAGE_OK)
+      status = mirage_eval(module->program, mirage_domain_f64(), (const void *const *)inputs->values,
+                           (void *const *)execution->reference, NULL, &module->bridge_diag.diag);
+  }
+  free(paths);
+  return status;
 }
 
 // With --benchmark alone, a program that has no lowering of its own is a note, and no failure.
@@ -230,7 +256,7 @@ MirageStatus run_execute(RunModule *module, const RunOptions *options, const Run
   MIRAGE_TRY(open_device(options, diag, execution, &device));
   MirageStatus status = run_limits(module, options, execution, diag, &execution->limits);
   if (status == MIRAGE_OK)
-    status = run_reference(module, inputs, diag, execution);
+    status = run_reference(module, options, inputs, diag, execution);
   if (status == MIRAGE_OK)
     status = run_chosen(module, options, inputs, device, execution, diag);
   if (status == MIRAGE_OK)

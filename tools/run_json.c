@@ -83,11 +83,12 @@ static json_t *json_result(const RunModule *module, const RunOptions *options, c
   char text[64];
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); ++i) {
     const MirageType *type = output_type(module, i);
-    json_array_append_new(outputs,
-                          json_pack("{s:s, s:o, s:o, s:f, s:I}", "type", mirage_type_format(type, text, sizeof text),
-                                    "relative_error", number(result->relative[i]), "max_abs_error",
-                                    number(result->max_abs[i]), "tolerance", run_tolerance(options, type),
-                                    "reference_not_finite", (json_int_t)execution->non_finite[i]));
+    json_array_append_new(outputs, json_pack("{s:s, s:o, s:o, s:f, s:s, s:I}", "type",
+                                             mirage_type_format(type, text, sizeof text), "relative_error",
+                                             number(result->relative[i]), "max_abs_error", number(result->max_abs[i]),
+                                             "tolerance", run_tolerance(options, type), "reference",
+                                             options->references.num ? "given" : "float64", "reference_not_finite",
+                                             (json_int_t)execution->non_finite[i]));
   }
   json_object_set_new(object, "passed", json_boolean(run_passed(module, options, result)));
   json_object_set_new(object, "repeatable", json_boolean(result->repeatable));

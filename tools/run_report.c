@@ -120,9 +120,10 @@ static void print_result(const char *title, const RunModule *module, const RunOp
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); ++i) {
     const MirageType *type = output_type(module, i);
     double tolerance = run_tolerance(options, type);
-    printf("output %-4u   tensor<%s>%s: error %.3g (Frobenius-relative, float64 reference), largest %.3g; tolerance "
+    printf("output %-4u   tensor<%s>%s: error %.3g (Frobenius-relative, %s reference), largest %.3g; tolerance "
            "%.3g: %s\n",
-           i, mirage_type_format(type, text, sizeof text), title, result->relative[i], result->max_abs[i], tolerance,
+           i, mirage_type_format(type, text, sizeof text), title, result->relative[i],
+           options->references.num ? "given" : "float64", result->max_abs[i], tolerance,
            result->relative[i] <= tolerance ? "ok" : "EXCEEDED");
   }
   if (!result->repeatable && result->place == RUN_ON_GPU)
@@ -173,10 +174,10 @@ static void print_benchmark(const RunModule *module, const RunExecution *executi
 static void print_non_finite(const RunModule *module, const RunExecution *execution) {
   for (uint32_t i = 0; i < execution->num_outputs; ++i)
     if (execution->non_finite[i])
-      printf(
-          "reference     output %u is NaN or infinite in float64 itself at %zu of %lld elements: a property of these "
-          "inputs (--scale, --input), left out of the comparison\n",
-          i, execution->non_finite[i], (long long)mirage_type_elements(output_type(module, i)));
+      printf("reference     output %u is NaN or infinite in float64 itself at %zu of %lld elements: a property "
+             "of these "
+             "inputs (--scale, --input), left out of the comparison\n",
+             i, execution->non_finite[i], (long long)mirage_type_elements(output_type(module, i)));
 }
 
 void run_report_text(const RunModule *module, const RunOptions *options, const RunInputs *inputs,

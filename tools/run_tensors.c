@@ -98,6 +98,20 @@ static MirageStatus attribute_scales(const RunModule *module, uint32_t count, co
 
 // -------------------------------------------------------------------------------------------------------------- inputs
 
+MirageStatus run_files_by_index(const RunFiles *files, uint32_t count, const char *option, const char *what,
+                                const MirageDiag *diag, const char **out_paths) {
+  for (const struct RunFile *file = files->items; file < files->items + files->num; ++file) {
+    if (file->index >= count)
+      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: no %s %u: the program has %u (numbered from 0)",
+                              option, what, file->index, count);
+    if (out_paths[file->index])
+      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: two files for %s %u: %s and %s", option, what,
+                              file->index, out_paths[file->index], file->path);
+    out_paths[file->index] = file->path;
+  }
+  return MIRAGE_OK;
+}
+
 static MirageStatus apply_options(const RunOptions *options, const MirageDiag *diag, RunInputs *inputs) {
   for (uint32_t i = 0; i < options->num_scales; ++i) {
     if (options->scales[i].input >= inputs->count)
@@ -106,17 +120,7 @@ static MirageStatus apply_options(const RunOptions *options, const MirageDiag *d
                               inputs->count);
     inputs->scales[options->scales[i].input] = options->scales[i].factor;
   }
-  for (uint32_t i = 0; i < options->num_files; ++i) {
-    const RunInputFile *file = &options->files[i];
-    if (file->input >= inputs->count)
-      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
-                              "--input: no input %u: the program has %u (numbered from 0)", file->input, inputs->count);
-    if (inputs->paths[file->input])
-      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "--input: two files for input %u: %s and %s",
-                              file->input, inputs->paths[file->input], file->path);
-    inputs->paths[file->input] = file->path;
-  }
-  return MIRAGE_OK;
+  return run_files_by_index(&options->inputs, inputs->count, "--input", "input", diag, inputs->paths);
 }
 
 static MirageStatus draw(const MirageType *type, uint64_t seed, uint64_t stream, double scale, const MirageDiag *diag,

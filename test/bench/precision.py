@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Rounding errors of the benchmark programs beside those of PyTorch's eager mode, both against float64.
 
-  precision.py --bin build/bin [--seeds N] [--superoptimize] [NAME...]
+  precision.py --bin build/bin [--seeds N] [--superoptimize] [--gpu] [NAME|FILE.mlir...]
 
 Every program of workloads/ is shrunk (see SMALL), lowered by its own operators - or, with --superoptimize, by what the pipeline
 selects - and run on the emulator; PyTorch runs the same inputs on the CPU in f16. The figure is ours over eager's, of the Frobenius
-norms of the errors, the mean of some seeds. Exit status 1 when one is above 1.5. Wants PyTorch and numpy, no GPU."""
+norms of the errors, the mean of some seeds. With --gpu nothing is shrunk: ours, PyTorch and the float64 reference run on the GPU.
+Exit status 1 when one is above 1.5. Wants PyTorch and numpy."""
 
 import argparse
 import re
@@ -45,6 +46,7 @@ EAGER = {
     "lora": lambda x, w, a, b: x @ w + (x @ a) @ b,
     "gated": lambda x, w1, w3: F.silu(x @ w1) * (x @ w3),
     "ntrans": lambda h, x, alpha: rms(x + alpha * (rms(h) - x)),
+    "experts": lambda x, a, b: F.silu(x @ a) @ b,
     "moe": lambda x, a, b: F.silu(x @ a) @ b,
     "linear": lambda x, w: x @ w,
 }
@@ -67,15 +69,18 @@ def draw(name, program, text, seed):
     return inputs
 
 
-def ours(args, scratch, inputs):
-    command = [args.bin / "mirage-run", "--target=emulator", "--tolerance=1", scratch / "lowered.mlir", f"--save-output={scratch}"]
+def ours(args, scratch, inputs, reference):
+    # The reference is this script's: the output is all that is wanted.
+    np.save(scratch / "reference.npy", reference.float().cpu().numpy())
+    command = [args.bin / "mirage-run", f"--target={'gpu' if args.gpu else 'emulator'}", "--tolerance=1", scratch / "lowered.mlir",
+               f"--save-output={scratch}", f"--reference=0={scratch}/reference.npy"]
     for i, tensor in enumerate(inputs):
-        np.save(scratch / f"in{i}.npy", tensor.numpy())
+        np.save(scratch / f"in{i}.npy", tensor.cpu().numpy())
         command += ["--input", f"{i}={scratch}/in{i}.npy"]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"precision.py: mirage-run: {done.stderr}{done.stdout}")
-    return torch.from_numpy(np.load(scratch / "output0.npy").astype(np.float64))
+    return torch.from_numpy(np.load(scratch / "output0.npy").astype(np.float64)).to(reference.device)
 
 
 def error(got, reference):
@@ -86,18 +91,18 @@ def compare(args, path, scratch):
     """Mean errors: ours, eager's."""
     name = path.stem
     program = name.split("_")[0]
-    text = shrink(name, path.read_text())
+    text = path.read_text() if args.gpu else shrink(name, path.read_text())
     (scratch / "program.mlir").write_text(text)
-    passes = ["--mirage-superoptimize"] if args.superoptimize else ["--mirage-lower"]
+    passes = [f"--mirage-{'superoptimize' if args.superoptimize else 'lower'}={'target=h200 tensor-maps=true' if args.gpu else ''}"]
     command = [args.bin / "mirage-mlir-opt", scratch / "program.mlir", *passes, "-o", scratch / "lowered.mlir"]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"precision.py: {name}: {done.stderr}")
     errors = []
     for seed in range(args.seeds):
-        inputs = draw(name, program, text, seed)
+        inputs = [tensor.cuda() if args.gpu else tensor for tensor in draw(name, program, text, seed)]
         reference = EAGER[program](*[tensor.double() for tensor in inputs])
-        errors.append((error(ours(args, scratch, inputs), reference), error(EAGER[program](*inputs), reference)))
+        errors.append((error(ours(args, scratch, inputs, reference), reference), error(EAGER[program](*inputs), reference)))
     return np.mean(errors, axis=0)
 
 
@@ -106,13 +111,13 @@ def main():
     parser.add_argument("--bin", type=Path, required=True, help="folder of mirage-mlir-opt and mirage-run")
     parser.add_argument("--seeds", type=int, default=3)
     parser.add_argument("--superoptimize", action="store_true", help="what the pipeline selects instead of own lowerings")
-    parser.add_argument("names", nargs="*", help="only these workloads")
+    parser.add_argument("--gpu", action="store_true", help="full size, on the GPU")
+    parser.add_argument("names", nargs="*", help="only these workloads, or programs of this kind in other files")
     args = parser.parse_args()
     worse = 0
     print(f"{'program':24s} {'ours':>9s} {'eager':>9s} {'ratio':>6s}")
-    for path in sorted((HERE / "workloads").glob("*.mlir")):
-        if args.names and path.stem not in args.names:
-            continue
+    named = [Path(name) if name.endswith(".mlir") else HERE / "workloads" / f"{name}.mlir" for name in args.names]
+    for path in named or sorted((HERE / "workloads").glob("*.mlir")):
         with tempfile.TemporaryDirectory() as scratch:
             mine, eager = compare(args, path, Path(scratch))
         bad = mine > LIMIT * eager + 1e-6
