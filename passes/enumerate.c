@@ -11,23 +11,6 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-static MirageSearchOptions search_options(const MirageEnumerateOptions *options, const MirageTarget *target) {
-  return (MirageSearchOptions){
-      .max_block_ops = (uint32_t)options->max_block_ops,
-      .max_candidates = (uint32_t)options->max_candidates,
-      .max_states = (uint64_t)options->max_states,
-      .griddims = {options->griddims.data, options->griddims.size},
-      .franges = {options->franges.data, options->franges.size},
-      .seed = (uint64_t)options->seed,
-      .num_threads = (uint32_t)options->num_threads,
-      .no_prune_expr = !options->prune || !options->prune_expr,
-      .no_prune_axis = !options->prune || !options->prune_axis,
-      .no_keep_products = !options->prune || !options->keep_products,
-      .no_merge = !options->prune || !options->merge,
-      .target = target,
-  };
-}
-
 static void report_funnel(const MirageModuleGraph *program, const MirageFunnel *funnel, const MirageDiag *diag) {
   mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(program),
                    "@%s: %" PRIu64 " states, cut %" PRIu64 " by expression, %" PRIu64 " by axis, %" PRIu64
@@ -95,8 +78,10 @@ static MirageStatus enumerate_program(MirageModuleGraphs *graphs, MirageModuleGr
   if (result.num_candidates == 0)
     mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(program), "@%s: no candidate found; %s",
                      program->name,
-                     result.funnel.exhausted ? "a larger max-block-ops searches more"
-                                             : "the search stopped at max-states, or for want of memory");
+                     result.funnel.structures ? "none of the block graphs fits the target in a schedule that griddims, "
+                                                "blockdims, imaps, omaps, fmaps and franges allow"
+                     : result.funnel.exhausted ? "a larger max-block-ops searches more"
+                                               : "the search stopped at max-states, or for want of memory");
   status = add_candidates(graphs, program, &result);
   mirage_search_result_deinit(&result);
   return status;
@@ -104,10 +89,11 @@ static MirageStatus enumerate_program(MirageModuleGraphs *graphs, MirageModuleGr
 
 MirageStatus mirage_pass_enumerate(MlirOperation module, const void *opaque, const MirageDiag *diag) {
   const MirageEnumerateOptions *options = opaque;
-  const MirageTarget *target = mirage_target_find(options->target);
-  const MirageSearchOptions search = search_options(options, target);
   MirageModuleGraphs graphs;
+  MirageSearchOptions search;
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
+  if (status == MIRAGE_OK)
+    status = mirage__search_options(options, &graphs.arena, diag, &search);
   uint32_t num_programs = 0;
   for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i)
     if (!graphs.graphs[i].source) {

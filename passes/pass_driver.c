@@ -48,6 +48,20 @@ static MirageStatus check_target(const MiragePassInfo *pass, const char *name, c
                           name, known);
 }
 
+static MirageStatus check_tuples(const MiragePassInfo *pass, const MiragePassOption *option,
+                                 const MiragePassTextList *list, const MirageDiag *diag) {
+  char where[128];
+  snprintf(where, sizeof where, "%s: option %s", pass->argument, option->name);
+  for (size_t i = 0; i < list->size; ++i) {
+    MiragePassTuple tuple;
+    if (!mirage__parse_tuple(list->data[i], &tuple))
+      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: '%s' is no %s", where, list->data[i],
+                              option->most == 1 ? "integer" : "list of up to three integers, as 4x2x1 or 0:-1:1");
+    MIRAGE_TRY(mirage__check_tuple(option, where, &tuple, diag));
+  }
+  return MIRAGE_OK;
+}
+
 static MirageStatus check_option(const MiragePassInfo *pass, const MiragePassOption *option, const char *field,
                                  const MirageDiag *diag) {
   switch (option->kind) {
@@ -58,12 +72,8 @@ static MirageStatus check_option(const MiragePassInfo *pass, const MiragePassOpt
     return check_number(pass, option, (double)*(const int64_t *)field, diag);
   case MIRAGE_OPTION_DOUBLE:
     return check_number(pass, option, *(const double *)field, diag);
-  case MIRAGE_OPTION_INT_LIST: {
-    const MiragePassIntList *list = (const MiragePassIntList *)field;
-    for (size_t i = 0; i < list->size; ++i)
-      MIRAGE_TRY(check_number(pass, option, (double)list->data[i], diag));
-    return MIRAGE_OK;
-  }
+  case MIRAGE_OPTION_TUPLES:
+    return check_tuples(pass, option, (const MiragePassTextList *)field, diag);
   case MIRAGE_OPTION_CHOICE: {
     const char *word = *(const char *const *)field;
     if (list_has(option->choices, word))
@@ -83,6 +93,8 @@ MlirLogicalResult mirage__pass_check(const MiragePassInfo *pass, MlirContext con
   for (size_t i = 0; i < pass->num_options; ++i)
     if (check_option(pass, &pass->options[i], (const char *)options + pass->options[i].offset, &sink.diag) != MIRAGE_OK)
       return mlirLogicalResultFailure();
+  if (pass->check && pass->check(options, &sink.diag) != MIRAGE_OK)
+    return mlirLogicalResultFailure();
   return mlirLogicalResultSuccess();
 }
 

@@ -46,15 +46,18 @@ template <class T> struct ScalarSlot final : Slot {
 };
 
 struct ListSlot final : Slot {
-  using Option = detail::PassOptions::ListOption<int64_t>;
+  using Option = detail::PassOptions::ListOption<std::string>;
   ListSlot(const MiragePassOption &row, std::unique_ptr<Option> option) : Slot(row), option(std::move(option)) {}
   void store(char *options) const override {
-    ArrayRef<int64_t> values = **option;
-    *reinterpret_cast<MiragePassIntList *>(options + row.offset) = {values.data(), values.size()};
+    texts.clear();
+    for (const std::string &text : ArrayRef<std::string>(**option))
+      texts.push_back(text.c_str());
+    *reinterpret_cast<MiragePassTextList *>(options + row.offset) = {texts.data(), texts.size()};
   }
   bool given() const override { return option->hasValue(); }
   void assign(const Slot &other) override { *option = *static_cast<const ListSlot &>(other).option; }
   std::unique_ptr<Option> option;
+  mutable std::vector<const char *> texts; // what the C struct points to
 };
 
 /// Makes the slot of `row` and registers its option with `parent`, a Pass or a detail::PassOptions.
@@ -77,10 +80,11 @@ template <class Parent> std::unique_ptr<Slot> makeSlot(Parent &parent, const Mir
   case MIRAGE_OPTION_CHOICE:
   case MIRAGE_OPTION_TARGET:
     return scalar(std::string(row.fallback));
-  case MIRAGE_OPTION_INT_LIST:
+  case MIRAGE_OPTION_TUPLES:
     break;
   }
-  using Option = std::conditional_t<isPass, Pass::ListOption<int64_t>, detail::PassOptions::ListOption<int64_t>>;
+  using Option =
+      std::conditional_t<isPass, Pass::ListOption<std::string>, detail::PassOptions::ListOption<std::string>>;
   return std::make_unique<ListSlot>(row, std::make_unique<Option>(parent, row.name, llvm::cl::desc(row.help)));
 }
 
@@ -115,8 +119,14 @@ private:
   /// The C option struct, in storage aligned for it.
   std::vector<std::max_align_t> storeOptions() const {
     std::vector<std::max_align_t> options(info->options_bytes / sizeof(std::max_align_t) + 1);
-    for (const auto &slot : slots)
-      slot->store(reinterpret_cast<char *>(options.data()));
+    char *data = reinterpret_cast<char *>(options.data());
+    uint64_t given = 0;
+    for (size_t i = 0; i < slots.size(); ++i) {
+      slots[i]->store(data);
+      given |= uint64_t(slots[i]->given()) << i;
+    }
+    if (info->given)
+      *reinterpret_cast<uint64_t *>(data + info->given) = given;
     return options;
   }
   const MiragePassInfo *info;

@@ -12,17 +12,17 @@
 
 #define COUNT(array) (sizeof(array) / sizeof *(array))
 #define BOOL(type, field, name, fallback, help)                                                                        \
-  {name, MIRAGE_OPTION_BOOL, offsetof(type, field), fallback, help, 0, 1, NULL}
+  {name, MIRAGE_OPTION_BOOL, offsetof(type, field), fallback, help, 0, 1, NULL, 0, 0}
 #define INT(type, field, name, fallback, min, max, help)                                                               \
-  {name, MIRAGE_OPTION_INT, offsetof(type, field), fallback, help, min, max, NULL}
+  {name, MIRAGE_OPTION_INT, offsetof(type, field), fallback, help, min, max, NULL, 0, 0}
 #define DOUBLE(type, field, name, fallback, min, max, help)                                                            \
-  {name, MIRAGE_OPTION_DOUBLE, offsetof(type, field), fallback, help, min, max, NULL}
+  {name, MIRAGE_OPTION_DOUBLE, offsetof(type, field), fallback, help, min, max, NULL, 0, 0}
 #define STRING(type, field, name, fallback, help)                                                                      \
-  {name, MIRAGE_OPTION_STRING, offsetof(type, field), fallback, help, 0, 0, NULL}
-#define INT_LIST(type, field, name, min, max, help)                                                                    \
-  {name, MIRAGE_OPTION_INT_LIST, offsetof(type, field), "", help, min, max, NULL}
+  {name, MIRAGE_OPTION_STRING, offsetof(type, field), fallback, help, 0, 0, NULL, 0, 0}
+#define TUPLES(type, field, name, least, most, min, max, help)                                                         \
+  {name, MIRAGE_OPTION_TUPLES, offsetof(type, field), "", help, min, max, NULL, least, most}
 #define CHOICE(type, field, name, fallback, choices, help)                                                             \
-  {name, MIRAGE_OPTION_CHOICE, offsetof(type, field), fallback, help, 0, 0, choices}
+  {name, MIRAGE_OPTION_CHOICE, offsetof(type, field), fallback, help, 0, 0, choices, 0, 0}
 
 #define TARGET(type)                                                                                                   \
   {"target",                                                                                                           \
@@ -32,7 +32,9 @@
    "GPU to compile for, by name (h200, a100, ...) or chip (sm_90a)",                                                   \
    0,                                                                                                                  \
    0,                                                                                                                  \
-   NULL}
+   NULL,                                                                                                               \
+   0,                                                                                                                  \
+   0}
 #define SEED(type) INT(type, seed, "seed", "1", 0, 9.2e18, "seed of everything random; same seed, same result")
 
 #define NUM_THREADS(type)                                                                                              \
@@ -50,10 +52,18 @@ static const MiragePassOption ENUMERATE_OPTIONS[] = {
     INT(MirageEnumerateOptions, max_candidates, "max-candidates", "16", 1, 65536,
         "candidates kept for each program, best predicted first"),
     INT(MirageEnumerateOptions, max_states, "max-states", "200000", 1, 1e15, "stop after visiting this many prefixes"),
-    INT_LIST(MirageEnumerateOptions, griddims, "griddims", 1, 2147483647,
-             "allowed numbers of blocks along a grid axis (default: from the shapes and the target)"),
-    INT_LIST(MirageEnumerateOptions, franges, "franges", 1, 2147483647,
-             "allowed loop ranges (default: from the shapes and the target)"),
+    TUPLES(MirageEnumerateOptions, griddims, "griddims", 1, 3, 1, 2147483647,
+           "allowed grids: 64 allows 64 blocks along any axis, 16x4 or 16x4x1 one grid as a whole (this and the lists "
+           "below: default from the shapes and the target)"),
+    TUPLES(MirageEnumerateOptions, blockdims, "blockdims", 1, 1, 32, 1024, "allowed threads of a block"),
+    TUPLES(MirageEnumerateOptions, imaps, "imaps", 3, 3, -1, MIRAGE_MAX_RANK - 1,
+           "allowed maps of inputs: 0:-1:1 = the tensor dimensions that grid x, y and z split, -1 = none"),
+    TUPLES(MirageEnumerateOptions, omaps, "omaps", 3, 3, -1, MIRAGE_MAX_RANK - 1, "the same of outputs"),
+    TUPLES(MirageEnumerateOptions, fmaps, "fmaps", 1, 1, -1, MIRAGE_MAX_RANK - 1,
+           "allowed tensor dimensions of inputs that a loop splits, -1 = none"),
+    TUPLES(MirageEnumerateOptions, franges, "franges", 1, 1, 1, 2147483647, "allowed loop ranges"),
+    STRING(MirageEnumerateOptions, search_space, "search-space", "",
+           "JSON file with these lists and limits; options that are given win"),
     SEED(MirageEnumerateOptions),
     NUM_THREADS(MirageEnumerateOptions),
     BOOL(MirageEnumerateOptions, prune, "prune", "true",
@@ -131,14 +141,15 @@ static MlirDialectHandle (*const LOWER_DIALECTS[])(void) = {
 };
 
 #define PASS(name, summary, options, type, dialects)                                                                   \
-  {"mirage-" #name, #name,        summary,  "builtin.module", options,                                                 \
-   COUNT(options),  sizeof(type), dialects, COUNT(dialects),  mirage_pass_##name}
+  {"mirage-" #name, #name,    summary,         "builtin.module",   options, COUNT(options),                            \
+   sizeof(type),    dialects, COUNT(dialects), mirage_pass_##name, 0,       NULL}
 
 const MiragePassInfo MIRAGE_PASSES[] = {
     {"mirage-expand", "expand", "Write sugar (norms, softmax, attention) as primitive operators", "builtin.module",
-     NULL, 0, 0, OWN_DIALECTS, COUNT(OWN_DIALECTS), mirage_pass_expand},
-    PASS(enumerate, "Search candidates for every program and add them as sibling graphs", ENUMERATE_OPTIONS,
-         MirageEnumerateOptions, OWN_DIALECTS),
+     NULL, 0, 0, OWN_DIALECTS, COUNT(OWN_DIALECTS), mirage_pass_expand, 0, NULL},
+    {"mirage-enumerate", "enumerate", "Search candidates for every program and add them as sibling graphs",
+     "builtin.module", ENUMERATE_OPTIONS, COUNT(ENUMERATE_OPTIONS), sizeof(MirageEnumerateOptions), OWN_DIALECTS,
+     COUNT(OWN_DIALECTS), mirage_pass_enumerate, offsetof(MirageEnumerateOptions, given), mirage__check_search_options},
     PASS(prune, "Remove wrong, duplicate and dominated candidates", PRUNE_OPTIONS, MiragePruneOptions, OWN_DIALECTS),
     PASS(verify, "Prove every candidate equivalent to its program in finite fields", VERIFY_OPTIONS,
          MirageVerifyPassOptions, OWN_DIALECTS),

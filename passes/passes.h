@@ -7,6 +7,7 @@
 #define MIRAGE_PASSES_H
 
 #include "mirage/bridge.h"
+#include "mirage/search.h"
 #include "mirage/target.h"
 #include "mlir-c/IR.h"
 
@@ -18,19 +19,25 @@ extern "C" {
 // table
 
 typedef enum {
-  MIRAGE_OPTION_BOOL,     // bool
-  MIRAGE_OPTION_INT,      // int64_t
-  MIRAGE_OPTION_DOUBLE,   // double
-  MIRAGE_OPTION_STRING,   // const char *
-  MIRAGE_OPTION_CHOICE,   // const char *, one of `choices`
-  MIRAGE_OPTION_TARGET,   // const char *, a name that mirage_target_find knows
-  MIRAGE_OPTION_INT_LIST, // MiragePassIntList
+  MIRAGE_OPTION_BOOL,   // bool
+  MIRAGE_OPTION_INT,    // int64_t
+  MIRAGE_OPTION_DOUBLE, // double
+  MIRAGE_OPTION_STRING, // const char *
+  MIRAGE_OPTION_CHOICE, // const char *, one of `choices`
+  MIRAGE_OPTION_TARGET, // const char *, a name that mirage_target_find knows
+  MIRAGE_OPTION_TUPLES, // MiragePassTextList; entries are `least` to `most` integers with x or : between them
 } MirageOptionKind;
 
-typedef struct MiragePassIntList {
-  const int64_t *data;
+typedef struct MiragePassTextList {
+  const char *const *data;
   size_t size;
-} MiragePassIntList;
+} MiragePassTextList;
+
+/// An entry of a TUPLES option.
+typedef struct MiragePassTuple {
+  uint32_t count;
+  int64_t numbers[3];
+} MiragePassTuple;
 
 typedef struct MiragePassOption {
   const char *name;
@@ -38,8 +45,9 @@ typedef struct MiragePassOption {
   size_t offset;        // of the field in the pass's option struct
   const char *fallback; // default, as text
   const char *help;
-  double min, max;     // INT, DOUBLE and the elements of INT_LIST
-  const char *choices; // CHOICE: separated by commas
+  double min, max;      // INT, DOUBLE and the numbers of TUPLES
+  const char *choices;  // CHOICE: separated by commas
+  uint32_t least, most; // TUPLES
 } MiragePassOption;
 
 typedef MirageStatus (*MiragePassBody)(MlirOperation module, const void *options, const MirageDiag *diag);
@@ -54,6 +62,8 @@ typedef struct MiragePassInfo {
   MlirDialectHandle (*const *dialects)(void); // that the pass creates operations of
   size_t num_dialects;
   MiragePassBody run;
+  size_t given; // offset of a uint64_t whose bit i says that option i was given; 0 = the pass does not ask
+  MirageStatus (*check)(const void *options, const MirageDiag *diag); // beyond ranges; NULL = nothing to check
 } MiragePassInfo;
 
 /// A pipeline runs its passes in order. Its options are those of its passes by name; an option that is given goes to
@@ -85,8 +95,10 @@ void mirage__shim_register_pipeline(const MiragePipelineInfo *pipeline);
 
 typedef struct MirageEnumerateOptions {
   const char *target;
+  uint64_t given;
+  const char *search_space; // path, or ""
   int64_t max_block_ops, max_candidates, max_states, seed, num_threads;
-  MiragePassIntList griddims, franges;
+  MiragePassTextList griddims, blockdims, imaps, omaps, fmaps, franges;
   bool prune, prune_expr, prune_axis, keep_products, merge, stats;
 } MirageEnumerateOptions;
 
@@ -120,6 +132,17 @@ typedef struct MirageLowerOptions {
   int64_t opt_level, num_threads;
   bool dump_llvm, tensor_maps;
 } MirageLowerOptions;
+
+/// What the search is asked for: the options, and the search-space file's where they were not given. Lists live in
+/// `arena`. search_space.c
+MirageStatus mirage__search_options(const MirageEnumerateOptions *options, MirageArena *arena, const MirageDiag *diag,
+                                    MirageSearchOptions *out);
+MirageStatus mirage__check_search_options(const void *options, const MirageDiag *diag);
+/// False where the text is no integers with x or : between them, or more than three.
+bool mirage__parse_tuple(const char *text, MiragePassTuple *out);
+/// `where` begins the sentence: it names the option, or the place in a file.
+MirageStatus mirage__check_tuple(const MiragePassOption *row, const char *where, const MiragePassTuple *tuple,
+                                 const MirageDiag *diag);
 
 MirageStatus mirage_pass_expand(MlirOperation module, const void *options, const MirageDiag *diag);
 MirageStatus mirage_pass_enumerate(MlirOperation module, const void *options, const MirageDiag *diag);

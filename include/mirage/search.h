@@ -14,16 +14,32 @@ typedef struct MirageInt64List {
   size_t size;
 } MirageInt64List;
 
-/// Option names are the original's. Empty lists mean "from the shapes and the target".
+/// One number for each of the grid axes x, y and z.
+typedef struct MirageTriple {
+  int64_t xyz[3];
+} MirageTriple;
+typedef struct MirageTripleList {
+  const MirageTriple *data;
+  size_t size;
+} MirageTripleList;
+
+/// Option names are the original's. Empty lists mean "from the shapes and the target". Lists restrict every kernel that
+/// the search builds, not the program's own operators that a piece keeps. Maps speak of the inputs and outputs of what
+/// is searched, the program or a piece of it; how parts of a split reduction lie between two kernels is the search's.
 typedef struct MirageSearchOptions {
-  uint32_t max_block_ops;   // 0 = 11; loads count, stores do not, an element-wise chain is one
-  uint32_t max_candidates;  // kept, best predicted first; 0 = 16
-  uint64_t max_states;      // stop after this many prefixes; 0 = 200000
-  MirageInt64List griddims; // allowed numbers of blocks along one grid axis
-  MirageInt64List franges;  // allowed loop ranges
-  uint64_t seed;            // of the fingerprints
-  uint32_t num_threads;     // 0 = all cores; the result does not depend on it
-  bool no_prune_expr;       // switches: measure what each idea gains
+  uint32_t max_block_ops;    // 0 = 11; loads count, stores do not, an element-wise chain is one
+  uint32_t max_candidates;   // kept, best predicted first; 0 = 16
+  uint64_t max_states;       // stop after this many prefixes; 0 = 200000
+  MirageInt64List griddims;  // allowed numbers of blocks along one grid axis
+  MirageTripleList grids;    // allowed grids as a whole, beside those
+  MirageInt64List blockdims; // allowed threads of a block, multiples of 32
+  MirageTripleList imaps;    // allowed tensor dimensions that x, y and z split in an input; -1 = none
+  MirageTripleList omaps;    // the same of an output
+  MirageInt64List fmaps;     // allowed tensor dimension that a loop splits in an input; -1 = none
+  MirageInt64List franges;   // allowed loop ranges
+  uint64_t seed;             // of the fingerprints
+  uint32_t num_threads;      // 0 = all cores; the result does not depend on it
+  bool no_prune_expr;        // switches: measure what each idea gains
   bool no_prune_axis;
   bool no_merge;
   bool no_keep_products; // expressions expand products of sums
@@ -51,10 +67,14 @@ typedef struct MirageSearchResult {
   MirageFunnel funnel;
 } MirageSearchResult;
 
+/// BAD_ARGUMENT, with a sentence, where a number lies outside what the search and the target can do.
+MirageStatus mirage_search_check_options(const MirageSearchOptions *options, const MirageDiag *diag);
+
 /// Searches µGraphs for the program: of one kernel, of two that share a split reduction, and of pieces. "Nothing found"
 /// is num_candidates == 0, not an error.
 /// Owns:   *out_result is the caller's; free with mirage_search_result_deinit. Borrows program and options.
-/// Errors: UNSUPPORTED (operator named) when the program has an operator that the search cannot treat, and no piece of it
+/// Errors: UNSUPPORTED (operator named) when the program has an operator that the search cannot treat, and no piece of
+/// it
 ///         gains anything; NO_MEMORY.
 MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOptions *options, const MirageDiag *diag,
                            MirageSearchResult *out_result);

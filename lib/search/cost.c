@@ -30,7 +30,8 @@ static const double chain_bytes = 96; // of shared memory an element of a chain 
 static const double shared_bytes_per_us = 253e3; // of a multiprocessor: 128 bytes a cycle
 static const double register_rows = 64;          // of a tile that four warps keep in registers from product to product
 static const double tile_registers = 128;        // registers of a thread; with 256 threads, two blocks a multiprocessor
-static const double threads = 256;
+static const double other_registers = 40;        // of a thread, beside accumulators
+static const double usual_threads = 256;         // of a block
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
 
@@ -134,7 +135,8 @@ void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attr
 
 static bool is_direct(const CostKernel *kernel, const MirageTarget *target) {
   const CostStream *s = &kernel->stream;
-  if (!s->columns || s->uneven || s->carried != s->carries || s->products + s->others != s->carries)
+  if ((kernel->threads > 0 && kernel->threads != 32 * DIRECT_WARPS) || !s->columns || s->uneven ||
+      s->carried != s->carries || s->products + s->others != s->carries)
     return false;
   int32_t registers = mirage__direct_registers(s->rows, s->columns);
   double weights = 2.0 * (double)(s->depth * s->columns);
@@ -167,7 +169,11 @@ static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
 // ------------------------------------------------------------------------------------------ one kernel
 
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {
-  if (kernel->shared_bytes > target->shared_bytes_per_block || kernel->accumulator_bytes > threads * tile_registers * 4)
+  double threads = kernel->threads > 0 ? kernel->threads : usual_threads;
+  double registers = tile_registers; // of a thread, for accumulators
+  if (kernel->threads > 0)
+    registers = fmin(255, target->registers_per_sm / threads) - other_registers;
+  if (kernel->shared_bytes > target->shared_bytes_per_block || kernel->accumulator_bytes > threads * registers * 4)
     return INFINITY;
   if (kernel->resident && kernel->blocks > target->num_sms)
     return INFINITY;
@@ -351,6 +357,8 @@ static CostKernel custom_kernel(const MirageUGraph *graph, const MirageNodeView 
   CostWalk walk = {.graph = graph, .custom = &node->attrs->custom};
   const int64_t *grid = node->attrs->custom.grid;
   walk.kernel.blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
+  if (node->attrs->custom.schedule)
+    walk.kernel.threads = 32.0 * node->attrs->custom.schedule->warps;
   walk.kernel.dram_bytes = tensor_bytes(graph, node);
   walk_region(&walk, node->region, walk.kernel.blocks);
   return walk.kernel;

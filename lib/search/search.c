@@ -273,19 +273,7 @@ static MirageStatus fill_options(const MirageSearchOptions *given, const MirageD
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     out->num_threads = cores > 0 ? (uint32_t)cores : 1;
   }
-  for (size_t i = 0; i < out->griddims.size; i++)
-    if (out->griddims.data[i] < 1)
-      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "search: griddims must be at least 1, got %lld",
-                              (long long)out->griddims.data[i]);
-  for (size_t i = 0; i < out->franges.size; i++)
-    if (out->franges.data[i] < 1)
-      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "search: franges must be at least 1, got %lld",
-                              (long long)out->franges.data[i]);
-  if (out->max_block_ops > 24 || out->max_candidates > 4096)
-    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
-                            "search: at most 24 block operators and 4096 candidates, got %u and %u", out->max_block_ops,
-                            out->max_candidates);
-  return MIRAGE_OK;
+  return mirage_search_check_options(out, diag);
 }
 
 static double now(void) {

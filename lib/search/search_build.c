@@ -10,8 +10,8 @@
 #include <stdio.h>
 #include <string.h>
 
-// Grid x splits the axis of the last output dimension that is split at all, y the one before, z the next; the loop's
-// axis comes last.
+// The axis of the last output dimension that is split at all comes first, then the one before, then the next; the
+// loop's axis comes last. The schedule says which of x, y and z each becomes.
 void mirage__build_grid(Builder *builder, MirageCustomAttrs *attrs) {
   const SearchNode *output = &builder->structure->nodes[builder->structure->num_nodes - 1];
   uint32_t used = 0;
@@ -24,14 +24,16 @@ void mirage__build_grid(Builder *builder, MirageCustomAttrs *attrs) {
     uint32_t axis = mirage__search_axis_of(output->dims[d]);
     if (!axis || axis == builder->structure->loop_axis || builder->schedule->parts[axis] == 1)
       continue;
-    builder->grid_axes[used] = axis;
-    attrs->grid[used++] = builder->schedule->parts[axis];
+    uint8_t place = builder->schedule->order[used++];
+    builder->grid_axes[place] = axis;
+    attrs->grid[place] = builder->schedule->parts[axis];
   }
   if (builder->schedule->split > 1 && used < 3) {
-    builder->split_axis = (int)used;
-    attrs->grid[used] = builder->schedule->split;
+    uint8_t place = builder->schedule->order[used];
+    builder->split_axis = place;
+    attrs->grid[place] = builder->schedule->split;
     if (builder->schedule->combine == SEARCH_BY_CLUSTER)
-      attrs->cluster[used] = builder->schedule->split;
+      attrs->cluster[place] = builder->schedule->split;
   }
 }
 
@@ -253,7 +255,12 @@ bool mirage__build_open(Builder *builder, uint32_t num_operands, const MirageVal
   if (num_operands)
     memcpy(all + builder->first_operand, operands, num_operands * sizeof *operands);
   memset(builder->casts, 0, sizeof builder->casts);
-  builder->custom = mirage_ugraph_open_custom(builder->graph, builder->first_output, all, num_results, results, attrs);
+  MirageCustomAttrs with_schedule = *attrs;
+  MirageSchedule schedule = {.warps = (int32_t)(builder->schedule->threads / 32)};
+  if (schedule.warps)
+    with_schedule.schedule = &schedule;
+  builder->custom =
+      mirage_ugraph_open_custom(builder->graph, builder->first_output, all, num_results, results, &with_schedule);
   return builder->custom.index != 0;
 }
 

@@ -146,8 +146,9 @@ void mirage__build_two_kernels(Builder *builder, const MirageType *output) {
   uint32_t count = build_parts(builder, parts);
   if (!count)
     return;
-  SearchSchedule second = {.split = 1};
+  SearchSchedule second = {.split = 1, .threads = builder->schedule->threads};
   memcpy(second.parts, builder->schedule->combine_parts, sizeof second.parts);
+  memcpy(second.order, builder->schedule->combine_order, sizeof second.order);
   bool wanted[SEARCH_MAX_NODES];
   mirage__search_wanted(builder->structure, SEARCH_AFTER, wanted);
   builder->schedule = &second;

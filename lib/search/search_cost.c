@@ -117,6 +117,7 @@ static void begin(ScheduleWalk *walk) {
   const SearchSchedule *schedule = walk->schedule;
   uint32_t loop_axis = walk->structure->loop_axis;
   walk->kernel.blocks = (double)schedule->split;
+  walk->kernel.threads = schedule->threads;
   for (uint32_t i = 1; i < walk->program->num_axes; i++)
     if (i != loop_axis)
       walk->kernel.blocks *= (double)schedule->parts[i];

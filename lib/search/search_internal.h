@@ -277,7 +277,10 @@ typedef struct SearchSchedule {
   int64_t parts[SEARCH_MAX_AXES];         // of the loop's axis: iterations of one block
   int64_t split;                          // blocks among which the loop's axis is divided; 1 = none
   SearchCombine combine;                  // BY_NOBODY when split is 1
+  uint8_t order[3];                       // which of grid x, y, z (0, 1, 2) walks the first, second, third axis split
+  uint32_t threads;                       // of a block; 0 = the planner's choice
   int64_t combine_parts[SEARCH_MAX_AXES]; // of the second kernel
+  uint8_t combine_order[3];
 } SearchSchedule;
 
 typedef struct SearchCandidate {
@@ -305,6 +308,13 @@ uint32_t mirage__search_schedules(const SearchProgram *program, const SearchStru
 /// The extent of a dimension in a tile of the given schedule.
 int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchStructure *structure,
                                    const SearchSchedule *schedule, uint8_t dim);
+// search_maps.c
+/// Whether griddims and whole grids allow this number of blocks along some axis.
+bool mirage__search_allows_parts(const MirageSearchOptions *options, int64_t parts);
+/// Orders the grid of a kernel so that the options allow it; false when no order does. `second`: the kernel that
+/// combines parts, whose schedule this is.
+bool mirage__search_place(const SearchProgram *program, const SearchStructure *structure,
+                          const MirageSearchOptions *options, bool second, SearchSchedule *schedule);
 /// Marks what a kernel computes that ends before (SEARCH_INSIDE) or starts at (SEARCH_AFTER) the accumulators, which
 /// are marked in both.
 void mirage__search_wanted(const SearchStructure *structure, SearchStage stage, bool *out_wanted);
@@ -339,6 +349,7 @@ typedef struct CostStream {
 typedef struct CostKernel {
   bool ideal; // loads and arithmetic overlap perfectly: a library's kernel
   double blocks;
+  double threads;           // of a block; 0 = open
   double dram_bytes;        // every tensor touched, once
   double l2_bytes;          // every tile moved, in whole 32-byte sectors
   double matmul_flops;      // in whole 16x8x16 instructions

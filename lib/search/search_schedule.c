@@ -145,23 +145,9 @@ typedef struct Choices {
   int64_t parts[MAX_PARTS];
 } Choices;
 
-static bool allowed(MirageInt64List list, int64_t parts) {
-  for (size_t i = 0; i < list.size; i++)
-    if (list.data[i] == parts)
-      return true;
-  return list.size == 0;
-}
-
-// Adds the number of parts whose tiles have at most `tile` elements, unless some part would be empty, or tiles would
-// lose the alignment that the axis has: 8 elements are the 16 bytes of an access and the columns of an instruction.
-static void add_tile(Choices *choices, MirageInt64List list, int64_t extent, int64_t tile) {
-  if (tile < 1 || tile > extent || choices->num == MAX_PARTS)
-    return;
-  int64_t parts = ceil_div(extent, tile);
-  int64_t real = ceil_div(extent, parts);
-  if ((parts - 1) * real >= extent || !allowed(list, parts) || (choices->exact && extent % parts != 0))
-    return;
-  if (!list.size && real > 8 && extent % 8 == 0 && real % 8 != 0)
+static void add_parts(Choices *choices, int64_t extent, int64_t parts) {
+  bool empty = (parts - 1) * ceil_div(extent, parts) >= extent; // the last part would be
+  if (empty || (choices->exact && extent % parts != 0) || choices->num == MAX_PARTS)
     return;
   for (uint32_t i = 0; i < choices->num; i++)
     if (choices->parts[i] == parts)
@@ -169,10 +155,26 @@ static void add_tile(Choices *choices, MirageInt64List list, int64_t extent, int
   choices->parts[choices->num++] = parts;
 }
 
+// Adds the number of parts whose tiles have at most `tile` elements, unless tiles would lose the alignment that the
+// axis has: 8 elements are the 16 bytes of an access and the columns of an instruction.
+static void add_tile(Choices *choices, int64_t extent, int64_t tile) {
+  if (tile < 1 || tile > extent)
+    return;
+  int64_t parts = ceil_div(extent, tile), real = ceil_div(extent, parts);
+  if (real <= 8 || extent % 8 != 0 || real % 8 == 0)
+    add_parts(choices, extent, parts);
+}
+
 static void add_listed(Choices *choices, MirageInt64List list, int64_t extent) {
   for (size_t i = 0; i < list.size; i++)
-    if (list.data[i] >= 1 && list.data[i] <= extent)
-      add_tile(choices, list, extent, ceil_div(extent, list.data[i]));
+    if (list.data[i] <= extent)
+      add_parts(choices, extent, list.data[i]);
+}
+
+static void add_grids(Choices *choices, const MirageSearchOptions *options, int64_t extent) {
+  add_listed(choices, options->griddims, extent);
+  for (size_t i = 0; i < options->grids.size; i++)
+    add_listed(choices, (MirageInt64List){options->grids.data[i].xyz, 3}, extent);
 }
 
 // Tiles of a parallel axis: whole, single elements and small powers of two, and multiples of the instruction's 8
@@ -182,31 +184,37 @@ static Choices grid_choices(const SearchProgram *program, const SearchStructure 
   Choices choices = {.axis = axis, .num = 1, .parts = {1}}; // not a grid axis: always allowed
   choices.exact = tails_divide_by_zero(structure, axis, parts);
   int64_t extent = program->axes[axis].extent;
-  if (options->griddims.size) {
-    add_listed(&choices, options->griddims, extent);
+  if (options->griddims.size || options->grids.size) {
+    add_grids(&choices, options, extent);
     return choices;
   }
   for (int64_t tile = 1; tile < 8; tile *= 2)
-    add_tile(&choices, options->griddims, extent, tile);
+    add_tile(&choices, extent, tile);
   for (int64_t tile = 8; tile <= 128; tile += 8)
-    add_tile(&choices, options->griddims, extent, tile);
+    add_tile(&choices, extent, tile);
   for (int64_t tile = 160; tile <= 512; tile += tile < 256 ? 32 : 128)
-    add_tile(&choices, options->griddims, extent, tile);
+    add_tile(&choices, extent, tile);
   return choices;
 }
 
 // How many blocks the loop's axis is divided among.
 static Choices split_choices(const SearchProgram *program, const SearchStructure *structure,
                              const MirageSearchOptions *options) {
-  Choices choices = {.axis = structure->loop_axis, .num = 1, .parts = {1}};
-  int64_t extent = structure->loop_axis ? program->axes[structure->loop_axis].extent : 0;
-  bool neutral = structure->loop_axis && tails_are_neutral(structure);
-  for (int64_t split = 2; split <= options->target->num_sms && extent / split >= MIN_PIECE; split *= 2) {
-    bool whole = (split - 1) * ceil_div(extent, split) < extent && (neutral || extent % split == 0);
-    if (whole && allowed(options->griddims, split))
-      choices.parts[choices.num++] = split;
-  }
-  return choices;
+  Choices choices = {.axis = structure->loop_axis, .num = 1, .parts = {1}}, kept = choices;
+  if (!structure->loop_axis)
+    return kept;
+  int64_t extent = program->axes[structure->loop_axis].extent, most = extent / MIN_PIECE;
+  most = most < options->target->num_sms ? most : options->target->num_sms;
+  choices.exact = !tails_are_neutral(structure);
+  if (options->griddims.size || options->grids.size)
+    add_grids(&choices, options, extent);
+  else
+    for (int64_t split = 2; split <= most; split *= 2)
+      add_parts(&choices, extent, split);
+  for (uint32_t i = 1; i < choices.num; i++)
+    if (choices.parts[i] > 1 && choices.parts[i] <= most)
+      kept.parts[kept.num++] = choices.parts[i];
+  return kept;
 }
 
 // Iterations over the part of one block.
@@ -218,10 +226,10 @@ static Choices loop_choices(const SearchProgram *program, const SearchStructure 
     add_listed(&choices, options->franges, extent);
   else
     for (int64_t tile = 16; tile <= 1024; tile += tile < 64 ? 16 : tile < 128 ? 32 : tile)
-      add_tile(&choices, options->franges, extent, tile);
+      add_tile(&choices, extent, tile);
   if (!options->franges.size)
     for (int64_t tile = extent / 2; tile >= 1 && tile < 16; tile /= 2)
-      add_tile(&choices, options->franges, extent, tile);
+      add_tile(&choices, extent, tile);
   bool neutral = tails_are_neutral(structure);
   if (split > 1) // a block that takes its part at once has no loop
     kept.parts[kept.num++] = 1;
@@ -232,7 +240,7 @@ static Choices loop_choices(const SearchProgram *program, const SearchStructure 
 }
 
 static void nothing_split(const SearchProgram *program, SearchSchedule *schedule) {
-  *schedule = (SearchSchedule){.split = 1};
+  *schedule = (SearchSchedule){.split = 1, .order = {0, 1, 2}, .combine_order = {0, 1, 2}};
   for (uint32_t i = 0; i < program->num_axes; i++)
     schedule->parts[i] = schedule->combine_parts[i] = 1;
 }
@@ -257,6 +265,7 @@ void mirage__search_reference_schedule(const SearchProgram *program, const Searc
 /// The second kernel of a split reduction, for one number of parts.
 typedef struct Combiner {
   int64_t split, parts[SEARCH_MAX_AXES];
+  uint8_t order[3];
   double time_us; // infinite: there is none
 } Combiner;
 
@@ -272,7 +281,7 @@ typedef struct Scheduler {
   uint64_t *scheduled;
 } Scheduler;
 
-static void keep_schedule(Scheduler *scheduler, const SearchSchedule *schedule) {
+static void keep_timed(Scheduler *scheduler, const SearchSchedule *schedule) {
   double time =
       mirage__search_schedule_cost(scheduler->program, scheduler->structure, schedule, scheduler->options->target);
   if (schedule->combine == SEARCH_BY_KERNEL)
@@ -294,6 +303,18 @@ static void keep_schedule(Scheduler *scheduler, const SearchSchedule *schedule) 
   best[at] = (SearchCandidate){.structure = scheduler->structure, .schedule = *schedule, .time_us = time};
 }
 
+static void keep_schedule(Scheduler *scheduler, SearchSchedule *schedule) {
+  if (!mirage__search_place(scheduler->program, scheduler->structure, scheduler->options, false, schedule))
+    return;
+  MirageInt64List threads = scheduler->options->blockdims;
+  if (!threads.size)
+    keep_timed(scheduler, schedule);
+  for (size_t i = 0; i < threads.size; i++) {
+    schedule->threads = (uint32_t)threads.data[i];
+    keep_timed(scheduler, schedule);
+  }
+}
+
 // The ways in which the parts of a split reduction may be combined.
 static void keep_combined(Scheduler *scheduler, SearchSchedule *schedule, int64_t blocks) {
   const MirageTarget *target = scheduler->options->target;
@@ -308,6 +329,7 @@ static void keep_combined(Scheduler *scheduler, SearchSchedule *schedule, int64_
   if (isfinite(scheduler->combiner.time_us)) {
     schedule->combine = SEARCH_BY_KERNEL;
     memcpy(schedule->combine_parts, scheduler->combiner.parts, sizeof schedule->combine_parts);
+    memcpy(schedule->combine_order, scheduler->combiner.order, sizeof schedule->combine_order);
     keep_schedule(scheduler, schedule);
   }
 }
@@ -345,14 +367,22 @@ static bool may_combine_by_kernel(const SearchStructure *structure) {
   return true;
 }
 
+static void keep_combiner(Scheduler *scheduler, const SearchSchedule *schedule, double time_us) {
+  SearchSchedule second = *schedule;
+  second.split = 1;
+  if (!mirage__search_place(scheduler->program, scheduler->structure, scheduler->options, true, &second))
+    return;
+  scheduler->combiner.time_us = time_us;
+  memcpy(scheduler->combiner.parts, second.parts, sizeof second.parts);
+  memcpy(scheduler->combiner.order, second.order, sizeof second.order);
+}
+
 static void choose_combiner(Scheduler *scheduler, uint32_t index, uint32_t num_split, SearchSchedule *schedule) {
   if (index == scheduler->num_choices) {
     double time =
         mirage__search_combine_cost(scheduler->program, scheduler->structure, schedule, scheduler->options->target);
-    if (time < scheduler->combiner.time_us) {
-      scheduler->combiner.time_us = time;
-      memcpy(scheduler->combiner.parts, schedule->parts, sizeof schedule->parts);
-    }
+    if (time < scheduler->combiner.time_us)
+      keep_combiner(scheduler, schedule, time);
     return;
   }
   const Choices *choices = &scheduler->second[index];

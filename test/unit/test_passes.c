@@ -36,7 +36,7 @@ static void check_fallback(const MiragePassInfo *pass, const MiragePassOption *o
     assert_non_null(mirage_target_find(option->fallback));
     return;
   case MIRAGE_OPTION_STRING:
-  case MIRAGE_OPTION_INT_LIST:
+  case MIRAGE_OPTION_TUPLES:
     assert_string_equal(option->fallback, "");
     return;
   }
