@@ -1,33 +1,42 @@
 // search_build.c - the µGraph of a structure and a schedule, at the program's real shapes.
 //
 // One custom kernel: what stands before the loop, accumulators started by constants, the loop with its loads, what
-// stands after it, a store. Reductions that are split over blocks: search_combine.c. Casts appear here and nowhere else
-// in the search: matmul operands meet in the program's 16-bit type, and the stored tile takes the output's. A constant
-// becomes a tile of extent 1 in every dimension of its neighbour.
+// stands after it, a store for each result. Reductions that are split over blocks: search_combine.c. Casts appear here
+// and nowhere else in the search: matmul operands meet in the program's 16-bit type, and a stored tile takes its
+// output's. A constant becomes a tile of extent 1 in every dimension of its neighbour.
 #include "search_builder.h"
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
-// The axis of the last output dimension that is split at all comes first, then the one before, then the next; the
+static bool is_used(const Builder *builder, uint32_t used, uint32_t axis) {
+  for (uint32_t i = 0; i < used; i++)
+    if (builder->grid_axes[builder->schedule->order[i]] == axis)
+      return true;
+  return false;
+}
+
+// The axis of the last dimension of a result that is split at all comes first, then the one before, then the next; the
 // loop's axis comes last. The schedule says which of x, y and z each becomes.
 void mirage__build_grid(Builder *builder, MirageCustomAttrs *attrs) {
-  const SearchNode *output = &builder->structure->nodes[builder->structure->num_nodes - 1];
+  const SearchStructure *structure = builder->structure;
   uint32_t used = 0;
   builder->split_axis = -1;
   for (uint32_t i = 0; i < 3; i++) {
     attrs->grid[i] = attrs->cluster[i] = 1;
     builder->grid_axes[i] = 0;
   }
-  for (uint32_t d = SEARCH_RANK; d-- > 0 && used < 3;) {
-    uint32_t axis = mirage__search_axis_of(output->dims[d]);
-    if (!axis || axis == builder->structure->loop_axis || builder->schedule->parts[axis] == 1)
-      continue;
-    uint8_t place = builder->schedule->order[used++];
-    builder->grid_axes[place] = axis;
-    attrs->grid[place] = builder->schedule->parts[axis];
-  }
+  for (uint32_t i = 0; i < structure->num_outputs; i++)
+    for (uint32_t d = SEARCH_RANK; d-- > 0 && used < 3;) {
+      uint32_t axis =
+          builder->program->axes[mirage__search_axis_of(structure->nodes[structure->outputs[i]].dims[d])].tied;
+      if (!axis || axis == structure->loop_axis || builder->schedule->parts[axis] == 1 || is_used(builder, used, axis))
+        continue;
+      uint8_t place = builder->schedule->order[used++];
+      builder->grid_axes[place] = axis;
+      attrs->grid[place] = builder->schedule->parts[axis];
+    }
   if (builder->schedule->split > 1 && used < 3) {
     uint8_t place = builder->schedule->order[used];
     builder->split_axis = place;
@@ -49,7 +58,7 @@ MirageAccessAttrs mirage__build_access(const Builder *builder, const SearchNode 
   for (uint32_t d = 0; d < node->rank; d++) {
     uint8_t dim = node->dims[SEARCH_RANK - node->rank + d];
     for (uint32_t g = 0; g < 3; g++)
-      if (dim && builder->grid_axes[g] == dim)
+      if (dim && builder->grid_axes[g] == builder->program->axes[mirage__search_axis_of(dim)].tied)
         access.grid[g] = (int8_t)d;
     if (!dim || dim != builder->structure->loop_axis || node->stage != SEARCH_INSIDE)
       continue;
@@ -227,9 +236,11 @@ void mirage__build_main(Builder *builder) {
 
 void mirage__build_rest(Builder *builder) {
   build_stage(builder, SEARCH_AFTER);
-  uint32_t last = builder->structure->num_nodes - 1;
-  MirageAccessAttrs access = mirage__build_access(builder, &builder->structure->nodes[last]);
-  mirage_ugraph_store(builder->graph, builder->values[last], mirage__build_output(builder, 0), &access);
+  for (uint32_t i = 0; i < builder->structure->num_outputs; i++) {
+    uint32_t stored = builder->structure->outputs[i];
+    MirageAccessAttrs access = mirage__build_access(builder, &builder->structure->nodes[stored]);
+    mirage_ugraph_store(builder->graph, builder->values[stored], mirage__build_output(builder, i), &access);
+  }
 }
 
 // ---------------------------------------------------------------------------------------------- kernels
@@ -272,10 +283,10 @@ MirageValue mirage__build_output(const Builder *builder, uint32_t index) {
   return mirage_ugraph_argument(builder->graph, builder->custom, builder->first_output + index);
 }
 
-static void build_one_kernel(Builder *builder, const MirageType *output) {
+static void build_one_kernel(Builder *builder, uint32_t num_outputs, const MirageType *outputs) {
   MirageCustomAttrs attrs = {0};
   mirage__build_grid(builder, &attrs);
-  if (!mirage__build_open(builder, 0, NULL, 1, output, &attrs))
+  if (!mirage__build_open(builder, 0, NULL, num_outputs, outputs, &attrs))
     return;
   mirage__build_main(builder);
   if (builder->schedule->split > 1)
@@ -289,14 +300,18 @@ static void build_kernels(Builder *builder) {
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(source); i++)
     builder->inputs[i] =
         mirage_ugraph_input(builder->graph, *mirage_ugraph_type(source, mirage_ugraph_get_input(source, i)));
-  MirageType output = *mirage_ugraph_type(source, mirage_ugraph_get_output(source, 0));
+  uint32_t count = mirage_ugraph_num_outputs(source);
+  MirageType outputs[SEARCH_MAX_GOALS];
+  MirageValue results[SEARCH_MAX_GOALS] = {{0}};
+  for (uint32_t i = 0; i < count; i++)
+    outputs[i] = *mirage_ugraph_type(source, mirage_ugraph_get_output(source, i));
   if (builder->schedule->split > 1 && builder->schedule->combine == SEARCH_BY_KERNEL)
-    mirage__build_two_kernels(builder, &output);
+    mirage__build_two_kernels(builder, count, outputs);
   else
-    build_one_kernel(builder, &output);
-  MirageValue result =
-      builder->custom.index ? mirage_ugraph_result(builder->graph, builder->custom, 0) : (MirageValue){0};
-  mirage_ugraph_return(builder->graph, 1, &result);
+    build_one_kernel(builder, count, outputs);
+  for (uint32_t i = 0; i < count && builder->custom.index; i++)
+    results[i] = mirage_ugraph_result(builder->graph, builder->custom, i);
+  mirage_ugraph_return(builder->graph, count, results);
 }
 
 MirageStatus mirage__search_build(const SearchProgram *program, const SearchCandidate *candidate, uint32_t index,

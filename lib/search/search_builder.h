@@ -13,7 +13,7 @@ typedef struct Builder {
   // Of the kernel at hand:
   const bool *wanted; // by node; NULL = all
   MirageNode custom;
-  uint32_t grid_axes[3];                // program axis that each grid dimension splits; 0 = none
+  uint32_t grid_axes[3];                // program axis that each grid dimension splits, with those tied to it; 0 = none
   int split_axis;                       // grid dimension that splits the loop's axis; -1 = none
   uint32_t argument[64];                // custom operand of each input
   uint32_t first_operand, first_output; // region arguments
@@ -32,7 +32,7 @@ void mirage__build_grid(Builder *builder, MirageCustomAttrs *attrs);
 void mirage__build_before(Builder *builder);
 /// What stands before the loop and inside it; accumulators hold the block's own results afterwards.
 void mirage__build_main(Builder *builder);
-/// What stands after the accumulators, and the store.
+/// What stands after the accumulators, and the stores.
 void mirage__build_rest(Builder *builder);
 /// How a tile of this node lies in a tensor of the node's shape.
 MirageAccessAttrs mirage__build_access(const Builder *builder, const SearchNode *node);
@@ -43,6 +43,6 @@ MirageType mirage__build_tensor(const Builder *builder, const SearchNode *node, 
 /// Combines accumulators that hold one block's part, among the blocks.
 void mirage__build_collectives(Builder *builder);
 /// Two kernels: parts, and what combines them.
-void mirage__build_two_kernels(Builder *builder, const MirageType *output);
+void mirage__build_two_kernels(Builder *builder, uint32_t num_outputs, const MirageType *outputs);
 
 #endif

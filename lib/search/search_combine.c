@@ -141,7 +141,7 @@ static void combine_parts(Builder *builder) {
   }
 }
 
-void mirage__build_two_kernels(Builder *builder, const MirageType *output) {
+void mirage__build_two_kernels(Builder *builder, uint32_t num_outputs, const MirageType *outputs) {
   MirageValue parts[SEARCH_MAX_NODES];
   uint32_t count = build_parts(builder, parts);
   if (!count)
@@ -155,7 +155,7 @@ void mirage__build_two_kernels(Builder *builder, const MirageType *output) {
   builder->wanted = wanted;
   MirageCustomAttrs attrs = {0};
   mirage__build_grid(builder, &attrs);
-  if (mirage__build_open(builder, count, parts, 1, output, &attrs)) {
+  if (mirage__build_open(builder, count, parts, num_outputs, outputs, &attrs)) {
     mirage__build_before(builder);
     combine_parts(builder);
     mirage__build_rest(builder);

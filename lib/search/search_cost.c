@@ -104,13 +104,15 @@ static void add_stage(ScheduleWalk *walk, SearchStage stage) {
   }
 }
 
-static void add_store(ScheduleWalk *walk) {
+static void add_stores(ScheduleWalk *walk) {
   const MirageUGraph *graph = walk->program->graph;
-  const MirageType *output = mirage_ugraph_type(graph, mirage_ugraph_get_output(graph, 0));
-  MirageType stored = walk->types[walk->structure->num_nodes - 1];
-  stored.dtype = output->dtype;
-  walk->kernel.dram_bytes += (double)mirage_type_bytes(output);
-  mirage__cost_access(&walk->kernel, &stored, walk->kernel.blocks);
+  for (uint32_t i = 0; i < walk->structure->num_outputs; i++) {
+    const MirageType *output = mirage_ugraph_type(graph, mirage_ugraph_get_output(graph, i));
+    MirageType stored = walk->types[walk->structure->outputs[i]];
+    stored.dtype = output->dtype;
+    walk->kernel.dram_bytes += (double)mirage_type_bytes(output);
+    mirage__cost_access(&walk->kernel, &stored, walk->kernel.blocks);
+  }
 }
 
 static void begin(ScheduleWalk *walk) {
@@ -119,7 +121,7 @@ static void begin(ScheduleWalk *walk) {
   walk->kernel.blocks = (double)schedule->split;
   walk->kernel.threads = schedule->threads;
   for (uint32_t i = 1; i < walk->program->num_axes; i++)
-    if (i != loop_axis)
+    if (i != loop_axis && walk->program->axes[i].tied == i)
       walk->kernel.blocks *= (double)schedule->parts[i];
   walk->iterations = loop_axis ? (double)schedule->parts[loop_axis] : 1;
   walk->kernel.iterations = walk->iterations > 1 ? walk->iterations : 0;
@@ -163,7 +165,7 @@ double mirage__search_combine_cost(const SearchProgram *program, const SearchStr
     mirage__cost_tile(&walk.kernel, &parts, 1);
     walk.kernel.fma_flops += 4 * (double)mirage_type_elements(&parts) * walk.kernel.blocks;
   }
-  add_store(&walk);
+  add_stores(&walk);
   return target->launch_us + mirage__cost_kernel_us(&walk.kernel, target);
 }
 
@@ -184,7 +186,7 @@ double mirage__search_schedule_cost(const SearchProgram *program, const SearchSt
   } else {
     if (schedule->split > 1)
       add_collectives(&walk);
-    add_store(&walk);
+    add_stores(&walk);
   }
   return target->launch_us + mirage__cost_kernel_us(&walk.kernel, target);
 }

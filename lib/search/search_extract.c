@@ -1,6 +1,6 @@
 // search_extract.c - reads block graphs off the derivations: every choice of one derivation for each tensor needed.
 //
-// Depth-first from the goal towards the inputs. `pending` holds the tensors that are needed and not yet derived; the
+// Depth-first from the goals towards the inputs. `pending` holds the tensors that are needed and not yet derived; the
 // next to be derived is always the one latest in a topological order of all derivations, so that each graph is met
 // exactly once, a tensor needed twice is derived once, and nothing derived so far can serve below the next one. That
 // makes the bounds hold: what is pending still needs the loads of its inputs, and all operators of its longest path.
@@ -31,8 +31,9 @@ typedef struct Extractor {
   uint32_t *chosen; // derivation by tensor; 0 = none
   uint32_t *rank;   // by tensor: place in the topological order, from 1
   uint32_t num_ranked;
-  uint8_t *state;  // by tensor, while ordering: 0 new, 1 open, 2 done
-  uint32_t *place; // by tensor: its node in the structure
+  uint8_t *state;                   // by tensor, while ordering: 0 new, 1 open, 2 done
+  uint32_t *place;                  // by tensor: its node in the structure
+  uint32_t goals[SEARCH_MAX_GOALS]; // tensors
   uint32_t pending[MAX_PENDING], num_pending;
   Used used;
   uint32_t elementwise_limit;
@@ -158,7 +159,7 @@ static void keep(SearchKept *kept, const SearchStructure *structure) {
   kept->items[at] = *structure;
 }
 
-static void complete(Extractor *extractor, uint32_t goal) {
+static void complete(Extractor *extractor) {
   SearchSpace *space = extractor->space;
   SearchStructure *structure = &extractor->structure;
   if (extractor->used.elementwise < extractor->elementwise_limit)
@@ -166,8 +167,12 @@ static void complete(Extractor *extractor, uint32_t goal) {
   memset(extractor->state, 0, space->num_tensors + 1);
   structure->num_nodes = 0;
   structure->loop_axis = space->loop_axis;
-  if (!order(extractor, goal))
-    return;
+  structure->num_outputs = space->num_goals;
+  for (uint32_t i = 0; i < space->num_goals; i++) {
+    if (!order(extractor, extractor->goals[i]))
+      return;
+    structure->outputs[i] = extractor->place[extractor->goals[i]];
+  }
   structure->num_ops = count_operators(structure);
   if (structure->num_ops > space->options->max_block_ops || !mirage__search_stabilise(structure))
     return;
@@ -263,12 +268,12 @@ static void use(Extractor *extractor, const SearchDerivation *how) {
     extractor->used.loaded |= (uint64_t)1 << how->a;
 }
 
-static void extend(Extractor *extractor, uint32_t goal) {
+static void extend(Extractor *extractor) {
   SearchSpace *space = extractor->space;
   if (space->stopped)
     return;
   if (!extractor->num_pending) {
-    complete(extractor, goal);
+    complete(extractor);
     return;
   }
   if (++space->funnel.states > space->max_states) {
@@ -289,7 +294,7 @@ static void extend(Extractor *extractor, uint32_t goal) {
       fits = !depends(extractor, how->a, tensor) && !(binary && depends(extractor, how->b, tensor)) &&
              need(extractor, how->a) && (!binary || need(extractor, how->b));
     if (fits && within_bounds(extractor))
-      extend(extractor, goal);
+      extend(extractor);
     memcpy(extractor->pending, left, num_left * sizeof *left);
     extractor->num_pending = num_left;
     extractor->used = used;
@@ -301,19 +306,40 @@ static void extend(Extractor *extractor, uint32_t goal) {
 
 // Deepens the bound on element-wise operators until graphs are found, and a little further: a safe softmax has one
 // operator more than an unsafe one, and only the numeric guard can tell which is needed.
-static void deepen(Extractor *extractor, uint32_t goal) {
+static void deepen(Extractor *extractor) {
   SearchSpace *space = extractor->space;
   uint32_t limit = mirage__search_elementwise_limit(space->program);
-  uint32_t last = limit, first = space->tensors[goal].elementwise_depth;
+  uint32_t last = limit, first = 0;
+  for (uint32_t i = 0; i < space->num_goals; i++) {
+    uint32_t depth = space->tensors[extractor->goals[i]].elementwise_depth;
+    first = depth > first ? depth : first;
+  }
   uint64_t before = space->funnel.structures;
   for (uint32_t round = first; round <= last && !space->stopped; round++) {
     extractor->elementwise_limit = round;
     extractor->used = (Used){0};
     extractor->num_pending = 0;
-    need(extractor, goal);
-    extend(extractor, goal);
+    for (uint32_t i = 0; i < space->num_goals; i++)
+      need(extractor, extractor->goals[i]);
+    extend(extractor);
     if (space->funnel.structures > before && round + SPARE_ELEMENTWISE < last)
       last = round + SPARE_ELEMENTWISE;
+  }
+}
+
+// One tensor for each goal, in every way. With a loop some result comes out of it; without, see the other plans.
+static void choose_goals(Extractor *extractor, uint32_t goal, bool looped) {
+  SearchSpace *space = extractor->space;
+  if (goal == space->num_goals) {
+    if (looped || !space->loop_axis)
+      deepen(extractor);
+    return;
+  }
+  for (uint32_t i = 1; i <= space->num_tensors && !space->stopped; i++) {
+    if (!mirage__search_is_goal(space, &space->goals[goal], &space->tensors[i]))
+      continue;
+    extractor->goals[goal] = i;
+    choose_goals(extractor, goal + 1, looped || space->tensors[i].stage != SEARCH_BEFORE);
   }
 }
 
@@ -345,9 +371,7 @@ MirageStatus mirage__search_extract(SearchSpace *space, SearchKept *kept) {
     for (uint32_t i = 1; i <= space->num_tensors; i++)
       if (!state[i])
         rank_tensor(extractor, i);
-    for (uint32_t goal = 1; goal <= space->num_tensors; goal++)
-      if (mirage__search_is_goal(space, &space->tensors[goal]))
-        deepen(extractor, goal);
+    choose_goals(extractor, 0, false);
   }
   free(state);
   free(words);

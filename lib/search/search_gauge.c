@@ -67,7 +67,7 @@ static bool follow_shifts(SearchProgram *program) {
 
 // ---------------------------------------------------------------------------------------------- trials
 
-// The program's output on the shrunken instance, with what is marked dropped read as 0.
+// The program's results on the shrunken instance, with what is marked dropped read as 0.
 static MirageStatus evaluate(const SearchProgram *program, const MirageSearchOptions *options, SearchSpace *space,
                              MirageField **out_field) {
   *out_field = mirage_field_create(options->seed, 0);
@@ -76,13 +76,18 @@ static MirageStatus evaluate(const SearchProgram *program, const MirageSearchOpt
   return mirage__search_space_init(space, program, options, 0, 1, mirage_field_domain(*out_field), *out_field);
 }
 
+static bool same_array(const SearchArray *a, const SearchArray *b) {
+  size_t size = mirage__search_array_size(a);
+  bool same = size == mirage__search_array_size(b);
+  for (size_t i = 0; same && i < size; i++)
+    same = a->data[i].p == b->data[i].p && a->data[i].bottom == b->data[i].bottom;
+  return same;
+}
+
 static bool same_values(const SearchSpace *a, const SearchSpace *b) {
-  size_t size = mirage__search_array_size(&a->goal_values);
-  bool same = size == mirage__search_array_size(&b->goal_values);
-  for (size_t i = 0; same && i < size; i++) {
-    const MirageResidue *x = &a->goal_values.data[i], *y = &b->goal_values.data[i];
-    same = x->p == y->p && x->bottom == y->bottom;
-  }
+  bool same = a->num_goals == b->num_goals;
+  for (uint32_t i = 0; same && i < a->num_goals; i++)
+    same = same_array(&a->goals[i].values, &b->goals[i].values);
   return same;
 }
 

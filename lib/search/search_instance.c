@@ -145,12 +145,16 @@ MirageStatus mirage__search_evaluate_program(SearchSpace *space, const MirageFie
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
     MIRAGE_TRY(evaluate_node(space, &node, values));
   }
-  MirageValue output = mirage_ugraph_get_output(graph, 0);
-  space->goal_expr = values[output.index].expr;
-  space->goal_values = values[output.index].array;
-  space->goal_rank = (uint8_t)mirage_ugraph_type(graph, output)->rank;
-  for (uint32_t d = 0; d < space->goal_rank; d++)
-    space->goal_dims[SEARCH_RANK - space->goal_rank + d] = mirage__search_program_dim(space, output, d);
-  space->goal_inputs = mirage_expr_inputs(space->exprs, space->goal_expr);
+  space->num_goals = mirage_ugraph_num_outputs(graph);
+  for (uint32_t i = 0; i < space->num_goals; i++) {
+    MirageValue output = mirage_ugraph_get_output(graph, i);
+    SearchGoal *goal = &space->goals[i];
+    goal->expr = values[output.index].expr;
+    goal->values = values[output.index].array;
+    goal->rank = (uint8_t)mirage_ugraph_type(graph, output)->rank;
+    for (uint32_t d = 0; d < goal->rank; d++)
+      goal->dims[SEARCH_RANK - goal->rank + d] = mirage__search_program_dim(space, output, d);
+    space->goal_inputs |= mirage_expr_inputs(space->exprs, goal->expr);
+  }
   return mirage_expr_status(space->exprs);
 }

@@ -14,6 +14,7 @@ enum {
   SEARCH_MAX_CONSTANTS = 16,
   SEARCH_MAX_STABLE = 16, // exponentials
   SEARCH_MAX_NODES = 64,  // operators, loads and constants of one block graph
+  SEARCH_MAX_GOALS = 8,   // results of a program
   SEARCH_LOOPS = 2,       // iterations of the loop on the shrunken instance
 };
 
@@ -23,9 +24,10 @@ enum {
 typedef struct SearchAxis {
   int64_t extent;
   bool reduced;  // summed, maximised or contracted somewhere
-  bool output;   // a dimension of the output
+  bool output;   // a dimension of an output
   bool repeated; // occurs twice in one value: never split
   bool batch;    // occurs only in leading dimensions, never in the last two
+  uint8_t tied;  // the axis that blocks split together with this one; itself where there is none
 } SearchAxis;
 
 /// An axis that blocks may split: every element along it is computed on its own.
@@ -130,11 +132,12 @@ static inline bool mirage__search_is_looped(const SearchNode *node) {
 }
 
 typedef struct SearchStructure {
-  uint32_t num_nodes; // in execution order; the last one is stored
-  uint32_t loop_axis; // 0 = no loop
-  uint32_t num_ops;   // as counted for max_block_ops
-  uint32_t order;     // of plan and discovery, breaks ties
-  double score_us;    // at the reference schedule
+  uint32_t num_nodes;                              // in execution order
+  uint32_t num_outputs, outputs[SEARCH_MAX_GOALS]; // nodes that are stored
+  uint32_t loop_axis;                              // 0 = no loop
+  uint32_t num_ops;                                // as counted for max_block_ops
+  uint32_t order;                                  // of plan and discovery, breaks ties
+  double score_us;                                 // at the reference schedule
   SearchNode nodes[SEARCH_MAX_NODES];
 } SearchStructure;
 
@@ -178,7 +181,14 @@ typedef struct SearchTensor {
   SearchArray values;
 } SearchTensor;
 
-/// All tensors that can lie on a path to the goal for one choice of the loop's axis.
+/// What a result of the program is.
+typedef struct SearchGoal {
+  MirageExpr expr;
+  SearchArray values;
+  uint8_t dims[SEARCH_RANK], rank;
+} SearchGoal;
+
+/// All tensors that can lie on a path to a goal for one choice of the loop's axis.
 typedef struct SearchSpace {
   const SearchProgram *program;
   const MirageSearchOptions *options; // with defaults filled in
@@ -197,12 +207,11 @@ typedef struct SearchSpace {
   uint32_t *groups, *group_sizes; // first processed tensor and their number, by group
   MirageExpr *group_exprs;
   uint32_t num_groups, capacity_groups;
-  MirageExpr goal_expr;
+  SearchGoal goals[SEARCH_MAX_GOALS];
+  uint32_t num_goals;
   uint64_t goal_inputs; // every block graph loads these
   SearchStable stable[SEARCH_MAX_STABLE];
   uint32_t num_stable;
-  SearchArray goal_values;
-  uint8_t goal_dims[SEARCH_RANK], goal_rank;
   MirageFunnel funnel;
   bool stopped; // by max_states or max_bytes
 } SearchSpace;
@@ -223,7 +232,7 @@ uint8_t mirage__search_program_dim(const SearchSpace *space, MirageValue value, 
 void mirage__search_program_shape(const SearchSpace *space, MirageValue value, SearchArray *out);
 /// The sum over a dimension, which is the sum over each of its parts.
 MirageExpr mirage__search_sum_over(SearchSpace *space, MirageExpr e, uint8_t dim);
-/// Sets the goal. REDRAW and UNSUPPORTED as the field says.
+/// Sets the goals. REDRAW and UNSUPPORTED as the field says.
 MirageStatus mirage__search_evaluate_program(SearchSpace *space, const MirageField *field);
 
 /// The axis over which a maximum is subtracted from the argument of this exponential; 0 = none.
@@ -232,7 +241,7 @@ uint8_t mirage__search_stable_axis(const SearchSpace *space, MirageExpr argument
 // search_tensor.c
 /// Doubles an array that lives in the space's arena; NULL when memory is out.
 void *mirage__search_grow(SearchSpace *space, void *array, uint32_t *capacity, size_t size);
-/// Whether the expression can become part of the goal (always, when that test is off).
+/// Whether the expression can become part of a goal (always, when that test is off).
 /// Whether a derivation counts for max_block_ops whatever it stands next to; element-wise ones may join a chain.
 bool mirage__search_counts(const SearchSpace *space, const SearchDerivation *how);
 bool mirage__search_keeps_reach(SearchSpace *space, MirageExpr expr);
@@ -248,11 +257,11 @@ MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *
                                        const MirageSearchOptions *options, uint32_t loop_axis, uint32_t share,
                                        const MirageDomain *domain, const MirageField *field);
 void mirage__search_space_deinit(SearchSpace *space);
-/// Derives tensors until nothing new reaches the goal.
+/// Derives tensors until nothing new reaches a goal.
 MirageStatus mirage__search_saturate(SearchSpace *space);
-/// Whether a tensor's values are the program's output.
-bool mirage__search_is_goal(const SearchSpace *space, const SearchTensor *tensor);
-/// Enumerates the block graphs that compute the goal from the derivations and keeps the best by reference schedule.
+/// Whether a tensor's values are those of one of the program's results.
+bool mirage__search_is_goal(const SearchSpace *space, const SearchGoal *goal, const SearchTensor *tensor);
+/// Enumerates the block graphs that compute all goals from the derivations and keeps the best by reference schedule.
 MirageStatus mirage__search_extract(SearchSpace *space, SearchKept *kept);
 /// How many element-wise operators a block graph may hold.
 uint32_t mirage__search_elementwise_limit(const SearchProgram *program);

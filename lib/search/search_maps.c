@@ -104,8 +104,12 @@ static bool allows(Builder *builder, const MirageSearchOptions *options, bool st
     if (!allows_map(options->imaps, &access, attrs.grid) || (looped && !has_number(options->fmaps, access.loop[0])))
       return false;
   }
-  MirageAccessAttrs store = mirage__build_access(builder, &structure->nodes[structure->num_nodes - 1]);
-  return !stores || allows_map(options->omaps, &store, attrs.grid);
+  bool allowed = true;
+  for (uint32_t i = 0; i < structure->num_outputs && stores; i++) {
+    MirageAccessAttrs store = mirage__build_access(builder, &structure->nodes[structure->outputs[i]]);
+    allowed &= allows_map(options->omaps, &store, attrs.grid);
+  }
+  return allowed;
 }
 
 bool mirage__search_place(const SearchProgram *program, const SearchStructure *structure,

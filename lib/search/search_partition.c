@@ -1,6 +1,6 @@
 // search_partition.c - µGraphs of several kernels: the program in pieces, each searched on its own.
 //
-// A piece is a run of the program's operators, in the order in which they are written, with one result. Each is
+// A piece is a run of the program's operators, in the order in which they are written, with few results. Each is
 // searched as a program; where nothing is found, or the search cannot treat it, its own operators stay, a kernel each.
 // The cheapest way to cut the program into a given number of pieces follows by dynamic programming over prefixes: the
 // cost of a µGraph is the sum of its kernels'. Equal pieces are searched once.
@@ -18,6 +18,7 @@
 enum {
   MAX_OPERATORS = 128, // of a program that is cut
   MAX_PIECE = 8,       // operators of a piece
+  MAX_RESULTS = 4,     // of a piece that is searched
   MAX_PIECES = 16,     // of a µGraph
   MAX_VALUES = 64,     // inputs or outputs of a piece
   KEPT = 4,            // µGraphs, of different numbers of pieces
@@ -189,7 +190,7 @@ static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted
   MIRAGE_TRY(mirage_ugraph_expand(piece->program, NULL, &piece->graph));
   MIRAGE_TRY(mirage_cost(piece->graph, cutter->options->target, NULL, &cost));
   piece->time_us = cost.time_us;
-  *out_wanted = piece->num_outputs == 1 && count_kernels(piece->graph) > 1;
+  *out_wanted = piece->num_outputs <= MAX_RESULTS && count_kernels(piece->graph) > 1;
   return MIRAGE_OK;
 }
 

@@ -4,11 +4,15 @@
 // operands, the contracted dimensions of a matmul, the kept dimensions of a reduction. Union-find over all dimensions
 // of all values; each class is a program axis. Dimensions of extent 1 walk none (axis 0).
 //
+// Axes of different results that never meet in one value are tied: the blocks that split one split the other.
+//
 // Example: x[M,K] @ w[K,N] * g[N] has the axes M (rows of x), K (contracted), N (columns of w, of the product, g).
 #include "search_internal.h"
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+
+enum { MAX_TIED_RATIO = 8 };
 
 typedef struct AxisFinder {
   SearchProgram *program;
@@ -168,7 +172,8 @@ static MirageStatus number_axes(AxisFinder *finder) {
                                     SEARCH_MAX_AXES - 1);
           break;
         }
-        program->axes[program->num_axes] = (SearchAxis){.extent = type->shape[d], .batch = true};
+        program->axes[program->num_axes] =
+            (SearchAxis){.extent = type->shape[d], .batch = true, .tied = (uint8_t)program->num_axes};
         axis_of_root[root] = (uint8_t)program->num_axes++;
       }
       uint8_t axis = axis_of_root[root];
@@ -186,15 +191,44 @@ static MirageStatus number_axes(AxisFinder *finder) {
   return status;
 }
 
+// Whether some value has both axes, or an axis tied to the first and the second.
+static bool meet(const SearchProgram *program, uint32_t a, uint32_t b) {
+  for (uint32_t v = 1; v <= mirage_ugraph_num_values(program->graph); v++) {
+    bool has_a = false, has_b = false;
+    for (uint32_t d = 0; d < mirage_ugraph_type(program->graph, (MirageValue){v})->rank; d++) {
+      has_a |= program->axes[program->dims[v][d]].tied == a;
+      has_b |= program->dims[v][d] == b;
+    }
+    if (has_a && has_b)
+      return true;
+  }
+  return false;
+}
+
+// Axes of different results, x a and x b: a block takes a part of either, lest all blocks that split one compute all of
+// the other. Extents may differ, within reason, since parts are counted, not elements.
+static void tie_axes(SearchProgram *program) {
+  for (uint32_t b = 1; b < program->num_axes; b++)
+    for (uint32_t a = 1; a < b && program->axes[b].tied == b; a++) {
+      const SearchAxis *x = &program->axes[a], *y = &program->axes[b];
+      bool alike = x->extent <= MAX_TIED_RATIO * y->extent && y->extent <= MAX_TIED_RATIO * x->extent;
+      if (x->tied == a && search_axis_is_parallel(x) && search_axis_is_parallel(y) && alike && !meet(program, a, b))
+        program->axes[b].tied = (uint8_t)a;
+    }
+}
+
 static MirageStatus find_axes(AxisFinder *finder) {
   MirageRegionView body = mirage_ugraph_region(finder->graph, mirage_ugraph_body(finder->graph));
   for (uint32_t i = 0; i < body.num_nodes; i++)
     MIRAGE_TRY(visit(finder, body.nodes[i]));
   MIRAGE_TRY(number_axes(finder));
   SearchProgram *program = finder->program;
-  MirageValue output = mirage_ugraph_get_output(finder->graph, 0);
-  for (uint32_t d = 0; d < mirage_ugraph_type(finder->graph, output)->rank; d++)
-    program->axes[program->dims[output.index][d]].output = true;
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(finder->graph); i++) {
+    MirageValue output = mirage_ugraph_get_output(finder->graph, i);
+    for (uint32_t d = 0; d < mirage_ugraph_type(finder->graph, output)->rank; d++)
+      program->axes[program->dims[output.index][d]].output = true;
+  }
+  tie_axes(program);
   return MIRAGE_OK;
 }
 
@@ -213,9 +247,9 @@ MirageStatus mirage__search_program_init(SearchProgram *program, const MirageUGr
   MIRAGE_TRY(mirage_ugraph_expand(source, diag, &program->graph));
   const MirageUGraph *graph = program->graph;
   MirageStatus status = MIRAGE_OK;
-  if (mirage_ugraph_num_outputs(graph) != 1)
+  if (mirage_ugraph_num_outputs(graph) > SEARCH_MAX_GOALS)
     status = mirage_diag_fail(diag, NULL, MIRAGE_UNSUPPORTED,
-                              "search: programs with one output are searched, this one has %u",
+                              "search: programs of at most %d results are searched, this one has %u", SEARCH_MAX_GOALS,
                               mirage_ugraph_num_outputs(graph));
   else if (mirage_ugraph_num_inputs(graph) > 64)
     status =

@@ -44,7 +44,8 @@ void mirage__search_wanted(const SearchStructure *structure, SearchStage stage, 
     if (structure->nodes[i].op == MIRAGE_OP_LOOP)
       want(structure, i, stage, out_wanted);
   if (stage == SEARCH_AFTER)
-    want(structure, structure->num_nodes - 1, stage, out_wanted);
+    for (uint32_t i = 0; i < structure->num_outputs; i++)
+      want(structure, structure->outputs[i], stage, out_wanted);
 }
 
 // ------------------------------------------------------------------------------------------ tail tiles
@@ -177,6 +178,30 @@ static void add_grids(Choices *choices, const MirageSearchOptions *options, int6
     add_listed(choices, (MirageInt64List){options->grids.data[i].xyz, 3}, extent);
 }
 
+// Every axis is split into as many parts as the one that it is tied to.
+static void set_parts(const SearchProgram *program, int64_t *parts, uint32_t axis, int64_t count) {
+  for (uint32_t i = axis; i < program->num_axes; i++)
+    if (program->axes[i].tied == axis)
+      parts[i] = count;
+}
+
+// Keeps what leaves no part of a tied axis empty either, nor a tail where there must be none.
+static void keep_tied(const SearchProgram *program, const SearchStructure *structure, bool parts, Choices *choices) {
+  for (uint32_t i = choices->axis + 1; i < program->num_axes; i++) {
+    if (program->axes[i].tied != choices->axis)
+      continue;
+    int64_t extent = program->axes[i].extent;
+    bool exact = tails_divide_by_zero(structure, i, parts);
+    uint32_t kept = 0;
+    for (uint32_t c = 0; c < choices->num; c++) {
+      int64_t count = choices->parts[c];
+      if ((count - 1) * ceil_div(extent, count) < extent && (!exact || extent % count == 0))
+        choices->parts[kept++] = count;
+    }
+    choices->num = kept;
+  }
+}
+
 // Tiles of a parallel axis: whole, single elements and small powers of two, and multiples of the instruction's 8
 // columns.
 static Choices grid_choices(const SearchProgram *program, const SearchStructure *structure, uint32_t axis, bool parts,
@@ -186,6 +211,7 @@ static Choices grid_choices(const SearchProgram *program, const SearchStructure 
   int64_t extent = program->axes[axis].extent;
   if (options->griddims.size || options->grids.size) {
     add_grids(&choices, options, extent);
+    keep_tied(program, structure, parts, &choices);
     return choices;
   }
   for (int64_t tile = 1; tile < 8; tile *= 2)
@@ -194,6 +220,7 @@ static Choices grid_choices(const SearchProgram *program, const SearchStructure 
     add_tile(&choices, extent, tile);
   for (int64_t tile = 160; tile <= 512; tile += tile < 256 ? 32 : 128)
     add_tile(&choices, extent, tile);
+  keep_tied(program, structure, parts, &choices);
   return choices;
 }
 
@@ -251,8 +278,9 @@ void mirage__search_reference_schedule(const SearchProgram *program, const Searc
   uint32_t split = 0;
   for (uint32_t i = program->num_axes; i-- > 1;) {
     const SearchAxis *axis = &program->axes[i];
-    if (search_axis_is_parallel(axis) && axis->extent > 1 && split < 3) {
-      out_schedule->parts[i] = axis->batch ? axis->extent : ceil_div(axis->extent, REFERENCE_COLUMNS);
+    if (search_axis_is_parallel(axis) && axis->tied == i && axis->extent > 1 && split < 3) {
+      set_parts(program, out_schedule->parts, i,
+                axis->batch ? axis->extent : ceil_div(axis->extent, REFERENCE_COLUMNS));
       split++;
     }
   }
@@ -350,10 +378,10 @@ static void choose(Scheduler *scheduler, uint32_t index, uint32_t num_split, int
     // A grid has three axes; and what fills the chip by itself gains nothing from a split.
     if (split + (schedule->split > 1) > 3 || (schedule->split > 1 && all >= scheduler->options->target->num_sms))
       continue;
-    schedule->parts[choices->axis] = choices->parts[i];
+    set_parts(scheduler->program, schedule->parts, choices->axis, choices->parts[i]);
     choose(scheduler, index + 1, split, all, schedule);
   }
-  schedule->parts[choices->axis] = 1;
+  set_parts(scheduler->program, schedule->parts, choices->axis, 1);
 }
 
 // Parts of an accumulator are a tensor with one dimension more; one that keeps a piece of the loop's axis has no shape
@@ -390,10 +418,10 @@ static void choose_combiner(Scheduler *scheduler, uint32_t index, uint32_t num_s
     uint32_t split = num_split + (choices->parts[i] > 1);
     if (split > 3)
       continue;
-    schedule->parts[choices->axis] = choices->parts[i];
+    set_parts(scheduler->program, schedule->parts, choices->axis, choices->parts[i]);
     choose_combiner(scheduler, index + 1, split, schedule);
   }
-  schedule->parts[choices->axis] = 1;
+  set_parts(scheduler->program, schedule->parts, choices->axis, 1);
 }
 
 static void choose_split(Scheduler *scheduler, int64_t split) {
@@ -423,7 +451,7 @@ uint32_t mirage__search_schedules(const SearchProgram *program, const SearchStru
                          .max_best = max,
                          .scheduled = in_out_scheduled};
   for (uint32_t i = 1; i < program->num_axes; i++)
-    if (search_axis_is_parallel(&program->axes[i])) {
+    if (search_axis_is_parallel(&program->axes[i]) && program->axes[i].tied == i) {
       scheduler.choices[scheduler.num_choices] = grid_choices(program, structure, i, false, options);
       scheduler.second[scheduler.num_choices++] = grid_choices(program, structure, i, true, options);
     }

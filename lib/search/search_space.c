@@ -1,4 +1,4 @@
-// search_space.c - derives every tensor that can lie on a path from the program's inputs to its output.
+// search_space.c - derives every tensor that can lie on a path from the program's inputs to its results.
 //
 // Not prefixes but tensors are enumerated: a tensor is met once, however many block graphs hold it, and remembers every
 // way to derive it. The block graphs themselves are read off these derivations afterwards (search_extract.c). Both the
@@ -334,8 +334,9 @@ MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *
     mirage_expr_keep_products(space->exprs);
   mirage__search_shrink(space);
   MIRAGE_TRY(mirage__search_evaluate_program(space, field));
-  if (!space->goal_expr.index)
-    return MIRAGE_LIMIT;
+  for (uint32_t i = 0; i < space->num_goals; i++)
+    if (!space->goals[i].expr.index)
+      return MIRAGE_LIMIT;
   MIRAGE_TRY(add_loads(space, field));
   return add_constants(space);
 }

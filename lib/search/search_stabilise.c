@@ -8,7 +8,7 @@
 //   r = max(x) of the tile,  m' = max(m, r) with m the accumulator's value so far,  p = exp(x - m'),  f = exp(m - m'),
 //   sum' = sum * f + contribution of p                         (Milakov and Gimelshein, online softmax, 2018)
 //
-// A graph in which some operator would need the factor itself - a root, a product of two such values, the output - is
+// A graph in which some operator would need the factor itself - a root, a product of two such values, a result - is
 // refused; the search has other graphs.
 #include "search_internal.h"
 #include <string.h>
@@ -179,8 +179,11 @@ bool mirage__search_stabilise(SearchStructure *structure) {
       return false;
     stabiliser.place[i] = stabiliser.out.num_nodes - 1;
   }
-  if (node_of(&stabiliser, stabiliser.out.num_nodes - 1)->gauge)
-    return false;
+  for (uint32_t i = 0; i < structure->num_outputs; i++) {
+    stabiliser.out.outputs[i] = stabiliser.place[structure->outputs[i]];
+    if (node_of(&stabiliser, stabiliser.out.outputs[i])->gauge)
+      return false;
+  }
   *structure = stabiliser.out;
   return true;
 }

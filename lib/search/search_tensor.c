@@ -51,13 +51,13 @@ static bool is_trivial(const SearchArray *array) {
   return true;
 }
 
-bool mirage__search_is_goal(const SearchSpace *space, const SearchTensor *tensor) {
-  if (tensor->stage != (space->loop_axis ? SEARCH_AFTER : SEARCH_BEFORE) || tensor->rank != space->goal_rank ||
-      tensor->constant || memcmp(tensor->dims, space->goal_dims, sizeof tensor->dims) != 0)
+bool mirage__search_is_goal(const SearchSpace *space, const SearchGoal *goal, const SearchTensor *tensor) {
+  if (tensor->stage == SEARCH_INSIDE || tensor->rank != goal->rank || tensor->constant ||
+      memcmp(tensor->dims, goal->dims, sizeof tensor->dims) != 0)
     return false;
-  size_t size = mirage__search_array_size(&space->goal_values);
+  size_t size = mirage__search_array_size(&goal->values);
   for (size_t i = 0; i < size; i++) {
-    const MirageResidue *a = &tensor->values.data[i], *b = &space->goal_values.data[i];
+    const MirageResidue *a = &tensor->values.data[i], *b = &goal->values.data[i];
     if (a->bottom != b->bottom || (!a->bottom && a->p != b->p))
       return false;
   }
@@ -258,11 +258,16 @@ MirageStatus mirage__search_try_tensor(SearchSpace *space, const SearchAttempt *
   return status == MIRAGE_REDRAW || status == MIRAGE_UNSUPPORTED ? MIRAGE_OK : status;
 }
 
-// Whether the result's expression can become part of the goal.
+// Whether the result's expression can become part of a goal.
 bool mirage__search_keeps_reach(SearchSpace *space, MirageExpr expr) {
   if (!expr.index)
     return false;
-  return space->options->no_prune_expr || mirage_expr_reaches(space->exprs, expr, space->goal_expr);
+  if (space->options->no_prune_expr)
+    return true;
+  for (uint32_t i = 0; i < space->num_goals; i++)
+    if (mirage_expr_reaches(space->exprs, expr, space->goals[i].expr))
+      return true;
+  return false;
 }
 
 MirageStatus mirage__search_try_unless_cut(SearchSpace *space, const SearchAttempt *attempt) {

@@ -46,12 +46,14 @@ static inline Value matmul(MirageUGraph *g, Value a, Value b) {
   return mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (Value[]){a, b}, &(MirageAttrs){0});
 }
 
-static inline MirageUGraph *end(MirageUGraph *g, Value result) {
-  mirage_ugraph_return(g, 1, &result);
+static inline MirageUGraph *end_with(MirageUGraph *g, uint32_t count, const Value *results) {
+  mirage_ugraph_return(g, count, results);
   if (mirage_ugraph_finish(g) != MIRAGE_OK)
     fail_msg("%s", last_message);
   return g;
 }
+
+static inline MirageUGraph *end(MirageUGraph *g, Value result) { return end_with(g, 1, &result); }
 
 static inline MirageUGraph *rmsnorm_linear(int64_t m, int64_t k, int64_t n) {
   MirageUGraph *g = begin("rmsnorm_linear");
@@ -215,30 +217,48 @@ static inline double *draw(const MirageType *type, uint64_t stream) {
   return data;
 }
 
-// Largest relative difference of the candidate from the program, in float64.
+static inline void **make_outputs(const MirageUGraph *graph) {
+  void **outputs = calloc(mirage_ugraph_num_outputs(graph), sizeof *outputs);
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(graph); i++)
+    outputs[i] = calloc((size_t)mirage_type_elements(mirage_ugraph_type(graph, mirage_ugraph_get_output(graph, i))),
+                        sizeof(double));
+  return outputs;
+}
+
+static inline void free_all(void **arrays, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    free(arrays[i]);
+}
+
+// Largest relative difference of the candidate's results from the program's, in float64.
 static inline double difference(const MirageUGraph *program, const MirageUGraph *candidate) {
-  double *inputs[32], *expected, *actual, relative, largest;
-  uint32_t num_inputs = mirage_ugraph_num_inputs(program);
+  void *inputs[64], **expected = make_outputs(program), **actual = make_outputs(program);
+  uint32_t num_inputs = mirage_ugraph_num_inputs(program), num_outputs = mirage_ugraph_num_outputs(program);
+  double worst = 0;
   for (uint32_t i = 0; i < num_inputs; i++)
     inputs[i] = draw(mirage_ugraph_type(program, mirage_ugraph_get_input(program, i)), i);
-  size_t n = (size_t)mirage_type_elements(mirage_ugraph_type(program, mirage_ugraph_get_output(program, 0)));
-  expected = calloc(n, sizeof *expected);
-  actual = calloc(n, sizeof *actual);
   MirageEvalOptions options = {0};
   const void *const *given = (const void *const *)inputs;
   MirageUGraph *expanded = NULL;
   assert_int_equal(mirage_ugraph_expand(program, &diag, &expanded), MIRAGE_OK);
-  MirageStatus first = mirage_eval(expanded, mirage_domain_f64(), given, (void *const[]){expected}, &options, &diag);
-  MirageStatus second = mirage_eval(candidate, mirage_domain_f64(), given, (void *const[]){actual}, &options, &diag);
+  assert_int_equal(mirage_ugraph_num_outputs(candidate), num_outputs);
+  MirageStatus first = mirage_eval(expanded, mirage_domain_f64(), given, expected, &options, &diag);
+  MirageStatus second = mirage_eval(candidate, mirage_domain_f64(), given, actual, &options, &diag);
   if (first != MIRAGE_OK || second != MIRAGE_OK)
     fail_msg("evaluation failed: %s", last_message);
-  mirage_compare(actual, expected, n, &relative, &largest);
-  for (uint32_t i = 0; i < num_inputs; i++)
-    free(inputs[i]);
+  for (uint32_t i = 0; i < num_outputs; i++) {
+    double relative, largest;
+    size_t n = (size_t)mirage_type_elements(mirage_ugraph_type(program, mirage_ugraph_get_output(program, i)));
+    mirage_compare(actual[i], expected[i], n, &relative, &largest);
+    worst = relative > worst || isnan(relative) ? relative : worst;
+  }
+  free_all(inputs, num_inputs);
+  free_all(expected, num_outputs);
+  free_all(actual, num_outputs);
   free(expected);
   free(actual);
   mirage_ugraph_destroy(expanded);
-  return relative;
+  return worst;
 }
 
 // Every candidate computes the program.

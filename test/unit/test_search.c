@@ -193,7 +193,7 @@ static void test_state_limit_stops(void **state) {
   options.max_states = 100;
   MirageSearchResult result = search(program, &options);
   assert_false(result.funnel.exhausted);
-  assert_true(result.funnel.states < 200);
+  assert_in_range(result.funnel.states, 1, 300); // of the whole, of all pieces, and what the last of them needs
   mirage_search_result_deinit(&result);
   mirage_ugraph_destroy(program);
 }
@@ -238,11 +238,9 @@ static void test_unsupported_operators_are_named(void **state) {
   x = matrix(g, 8, 16);
   expect_unsupported(end(g, mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &x, &(MirageAttrs){.reduce = {1, 4}})),
                      "reduce_sum: ");
-  g = begin("two");
-  x = matrix(g, 8, 16);
-  Value outputs[] = {unary(g, MIRAGE_OP_EXP, x), unary(g, MIRAGE_OP_SQRT, x)};
-  mirage_ugraph_return(g, 2, outputs);
-  assert_int_equal(mirage_ugraph_finish(g), MIRAGE_OK);
+  g = begin("many");
+  Value y = unary(g, MIRAGE_OP_EXP, matrix(g, 8, 16)), outputs[] = {y, y, y, y, y, y, y, y, y};
+  end_with(g, 9, outputs);
   expect_unsupported(g, "search: ");
 }
 

@@ -43,11 +43,7 @@ static MirageUGraph *norm_and_linear(int64_t m, int64_t k, int64_t n) { // two r
   MirageUGraph *g = begin("norm_and_linear");
   Value x = matrix(g, m, k), w = matrix(g, k, n);
   Value norm = mirage_ugraph_apply(g, MIRAGE_OP_RMS_NORM, 1, &x, &(MirageAttrs){.eps = {0.0}});
-  Value results[] = {norm, matmul(g, norm, w)};
-  mirage_ugraph_return(g, 2, results);
-  if (mirage_ugraph_finish(g) != MIRAGE_OK)
-    fail_msg("%s", last_message);
-  return g;
+  return end_with(g, 2, (Value[]){norm, matmul(g, norm, w)});
 }
 
 // ---------------------------------------------------------------------------------------------- checks
