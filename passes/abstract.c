@@ -5,13 +5,14 @@
 // over a dimension is a sum over the parts it holds, so that a contraction in one matmul and the same one spread over
 // tile, loop and grid come out equal, whatever the extents. Algorithm:  1. the program, to unify the axes that its
 // operators bring together;  2. the candidate, to learn into which
-//             parts each axis falls;  3. both again, now with these parts; then outputs are compared by id.
+//             parts each axis falls;  3. both again, now with these parts; then outputs are compared: their
+//             normal forms by id, or, asked to, by Z3, which must show that they are equal.
 // Example:    x: [i, K], w: [K, j].  program  sum{K.loop, K.tile} x w;  candidate: matmul in a loop over K: the same.
 //             A candidate that forgets to accumulate has  sum{K.tile} x w  and differs.
 // Unknown:    reshape, slice, concat, repeat, partial reductions, loops that walk two axes, a carry read inside its
 // loop:
 //             such values have no expression, and no difference is claimed.
-#include "mirage/expr.h"
+#include "mirage/oracle.h"
 #include "passes.h"
 
 #include <stdlib.h>
@@ -19,18 +20,20 @@
 
 enum { SLOT_GRID = 0, SLOT_LOOP = 3, SLOT_TILE = 7, NUM_SLOTS = 8, NO_AXIS = -1, TWO_AXES = -2 };
 
+static const MirageTerm NO_TERM = {0};
+
 typedef struct Dim {
   int32_t axis;  // program axis, or NO_AXIS
   uint8_t parts; // bit set of slots
 } Dim;
 
 typedef struct Info {
-  MirageExpr expr; // {0}: unknown
+  MirageTerm expr; // {0}: unknown
   Dim dims[MIRAGE_MAX_RANK];
 } Info;
 
 typedef struct Abstractor {
-  MirageExprTable *table;
+  MirageTerms *terms;
   int32_t *parent;   // of axes: union-find
   uint8_t *universe; // parts that an axis falls into, by representative
   int32_t num_axes, max_axes;
@@ -74,16 +77,16 @@ static Dim meet(Abstractor *a, Dim x, Dim y) {
   return (Dim){find_axis(a, i), x.parts};
 }
 
-static MirageExpr sum_part(Abstractor *a, MirageExpr expr, int32_t axis, uint32_t slot) {
-  return mirage_expr_sum(a->table, expr, mirage_axis_part((uint32_t)axis * NUM_SLOTS + slot, MIRAGE_PART_TILE));
+static MirageTerm sum_part(Abstractor *a, MirageTerm expr, int32_t axis, uint32_t slot) {
+  return mirage_term_sum(a->terms, expr, mirage_axis_part((uint32_t)axis * NUM_SLOTS + slot, MIRAGE_PART_TILE));
 }
 
 /// Sums over all that `dim` holds. A dimension of extent > 1 whose axis is not known makes the sum unknown.
-static MirageExpr sum_dim(Abstractor *a, MirageExpr expr, Dim dim, int64_t extent) {
+static MirageTerm sum_dim(Abstractor *a, MirageTerm expr, Dim dim, int64_t extent) {
   if (extent == 1 && dim.axis < 0)
     return expr;
   if (dim.axis < 0)
-    return (MirageExpr){0};
+    return NO_TERM;
   for (uint32_t slot = 0; slot < NUM_SLOTS; ++slot)
     if (dim.parts & 1u << slot)
       expr = sum_part(a, expr, dim.axis, slot);
@@ -114,32 +117,18 @@ static void elementwise_dims(Abstractor *a, const MirageNodeView *view, Info *ou
   }
 }
 
+static MirageTerm apply1(Abstractor *a, MirageOp op, MirageTerm x) {
+  return mirage_term_apply(a->terms, op, x, NO_TERM);
+}
+static MirageTerm apply2(Abstractor *a, MirageOp op, MirageTerm x, MirageTerm y) {
+  return mirage_term_apply(a->terms, op, x, y);
+}
+
 static void elementwise(Abstractor *a, const MirageNodeView *view, Info *out) {
-  MirageExpr x = info_of(a, view->operands[0])->expr;
-  MirageExpr y = view->num_operands > 1 ? info_of(a, view->operands[1])->expr : (MirageExpr){0};
+  MirageTerm x = info_of(a, view->operands[0])->expr;
+  MirageTerm y = view->num_operands > 1 ? info_of(a, view->operands[1])->expr : NO_TERM;
   elementwise_dims(a, view, out);
-  switch (view->op) {
-  case MIRAGE_OP_ADD:
-    out->expr = mirage_expr_add(a->table, x, y);
-    return;
-  case MIRAGE_OP_SUB:
-    out->expr = mirage_expr_sub(a->table, x, y);
-    return;
-  case MIRAGE_OP_MUL:
-    out->expr = mirage_expr_mul(a->table, x, y);
-    return;
-  case MIRAGE_OP_DIV:
-    out->expr = mirage_expr_div(a->table, x, y);
-    return;
-  case MIRAGE_OP_BROADCAST:
-  case MIRAGE_OP_CAST:
-    out->expr = x;
-    return;
-  default:
-    out->expr =
-        x.index && (view->num_operands == 1 || y.index) ? mirage_expr_apply(a->table, view->op, x, y) : (MirageExpr){0};
-    return;
-  }
+  out->expr = apply2(a, view->op, x, y);
 }
 
 /// Stretched dimensions are axes of their own.
@@ -165,9 +154,9 @@ static void matmul(Abstractor *a, const MirageNodeView *view, Info *out) {
   out->dims[rank - 2] = x->dims[x_rank - (transpose_x ? 1 : 2)];
   out->dims[rank - 1] = y->dims[y_rank - (transpose_y ? 2 : 1)];
   Dim k = meet(a, x->dims[x_k], y->dims[y_k]);
-  out->expr = sum_dim(a, mirage_expr_mul(a->table, x->expr, y->expr), k, x_type->shape[x_k]);
+  out->expr = sum_dim(a, apply2(a, MIRAGE_OP_MUL, x->expr, y->expr), k, x_type->shape[x_k]);
   if (view->op == MIRAGE_OP_MMA)
-    out->expr = mirage_expr_add(a->table, out->expr, info_of(a, view->operands[2])->expr);
+    out->expr = apply2(a, MIRAGE_OP_ADD, out->expr, info_of(a, view->operands[2])->expr);
 }
 
 static void reduce(Abstractor *a, const MirageNodeView *view, Info *out) {
@@ -177,13 +166,13 @@ static void reduce(Abstractor *a, const MirageNodeView *view, Info *out) {
   *out = *x;
   out->dims[dim] = (Dim){NO_AXIS, 0};
   if (view->attrs->reduce.extent != 1) {
-    out->expr = (MirageExpr){0};
+    out->expr = NO_TERM;
   } else if (view->op == MIRAGE_OP_REDUCE_MAX) {
-    out->expr = x->expr.index ? mirage_expr_max(a->table, x->expr) : x->expr;
+    out->expr = apply1(a, MIRAGE_OP_REDUCE_MAX, x->expr);
   } else {
     out->expr = sum_dim(a, x->expr, x->dims[dim], type->shape[dim]);
     if (view->op == MIRAGE_OP_REDUCE_MEAN)
-      out->expr = mirage_expr_div(a->table, out->expr, mirage_expr_constant(a->table, (double)type->shape[dim]));
+      out->expr = apply2(a, MIRAGE_OP_DIV, out->expr, mirage_term_constant(a->terms, (double)type->shape[dim]));
   }
 }
 
@@ -216,7 +205,7 @@ static void store(Abstractor *a, const MirageNodeView *view) {
   for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
     tensor->dims[i] = whole(a, tile->dims[i].axis);
   if (again)
-    tensor->expr = (MirageExpr){0};
+    tensor->expr = NO_TERM;
 }
 
 static void collective(Abstractor *a, const MirageNodeView *view, Info *out) {
@@ -225,11 +214,11 @@ static void collective(Abstractor *a, const MirageNodeView *view, Info *out) {
     if (!view->attrs->axes.axis[i] || !out->expr.index)
       continue;
     if (view->op == MIRAGE_OP_CLUSTER_MAX || view->op == MIRAGE_OP_GRID_MAX)
-      out->expr = mirage_expr_max(a->table, out->expr);
+      out->expr = apply1(a, MIRAGE_OP_REDUCE_MAX, out->expr);
     else if (a->grid_axis[i] >= 0)
       out->expr = sum_part(a, out->expr, a->grid_axis[i], SLOT_GRID + i);
     else
-      out->expr = (MirageExpr){0};
+      out->expr = NO_TERM;
   }
 }
 
@@ -245,7 +234,7 @@ static void custom(Abstractor *a, MirageNode node, const MirageNodeView *view) {
     *info_of(a, mirage_ugraph_argument(a->graph, node, i)) = *info_of(a, view->operands[i]);
   for (uint32_t i = 0; i < view->num_results; ++i) {
     Info *output = info_of(a, mirage_ugraph_argument(a->graph, node, view->num_operands + i));
-    output->expr = (MirageExpr){0};
+    output->expr = NO_TERM;
     clear_dims(output);
   }
   run_region(a, view->region);
@@ -260,19 +249,19 @@ static bool is_bottom(const Abstractor *a, MirageValue value) {
 }
 
 /// A carry after the loop, from its initial value and what an iteration yields.
-static MirageExpr carry_expr(Abstractor *a, MirageCombine combine, MirageValue init, const Info *contribution) {
+static MirageTerm carry_expr(Abstractor *a, MirageCombine combine, MirageValue init, const Info *contribution) {
   int32_t axis = a->loop_axis[a->depth];
   if (!contribution->expr.index)
-    return (MirageExpr){0};
+    return NO_TERM;
   switch (combine) {
   case MIRAGE_COMBINE_SUM:
   case MIRAGE_COMBINE_RESCALE: // factors abstract to 1
     if (axis < 0)
-      return (MirageExpr){0};
-    return mirage_expr_add(a->table, info_of(a, init)->expr,
-                           sum_part(a, contribution->expr, axis, SLOT_LOOP + a->depth));
+      return NO_TERM;
+    return apply2(a, MIRAGE_OP_ADD, info_of(a, init)->expr,
+                  sum_part(a, contribution->expr, axis, SLOT_LOOP + a->depth));
   case MIRAGE_COMBINE_MAX:
-    return is_bottom(a, init) ? mirage_expr_max(a->table, contribution->expr) : (MirageExpr){0};
+    return is_bottom(a, init) ? apply1(a, MIRAGE_OP_REDUCE_MAX, contribution->expr) : NO_TERM;
   case MIRAGE_COMBINE_CONCAT:
   case MIRAGE_COMBINE_ASSIGN:
     break;
@@ -285,7 +274,7 @@ static void loop(Abstractor *a, MirageNode node, const MirageNodeView *view) {
   for (uint32_t i = 0; i < attrs->num_carries; ++i) {
     Info *carry = info_of(a, mirage_ugraph_argument(a->graph, node, i));
     *carry = *info_of(a, view->operands[i]);
-    carry->expr = (MirageExpr){0};
+    carry->expr = NO_TERM;
   }
   a->loop_axis[a->depth++] = NO_AXIS;
   run_region(a, view->region);
@@ -333,7 +322,7 @@ static void run_node(Abstractor *a, MirageNode node) {
   }
   if (view.num_results != 1)
     return;
-  out->expr = (MirageExpr){0};
+  out->expr = NO_TERM;
   clear_dims(out);
   switch (mirage_op_info(view.op)->kind) {
   case MIRAGE_KIND_UNARY:
@@ -355,7 +344,7 @@ static void run_node(Abstractor *a, MirageNode node) {
     return;
   case MIRAGE_KIND_CONSTANT:
     if (view.op == MIRAGE_OP_CONSTANT)
-      out->expr = mirage_expr_constant(a->table, view.attrs->constant.value);
+      out->expr = mirage_term_constant(a->terms, view.attrs->constant.value);
     return;
   case MIRAGE_KIND_SHAPE:
     if (view.op == MIRAGE_OP_BROADCAST)
@@ -391,7 +380,7 @@ static void run_graph(Abstractor *a, const MirageUGraph *graph, Info *values) {
     MirageValue input = mirage_ugraph_get_input(graph, i);
     const MirageType *type = mirage_ugraph_type(graph, input);
     Info *info = info_of(a, input);
-    info->expr = mirage_expr_input(a->table, i);
+    info->expr = mirage_term_input(a->terms, i);
     clear_dims(info);
     for (uint32_t j = 0; j < type->rank; ++j)
       if (type->shape[j] > 1)
@@ -400,15 +389,27 @@ static void run_graph(Abstractor *a, const MirageUGraph *graph, Info *values) {
   run_region(a, mirage_ugraph_body(graph));
 }
 
-static bool outputs_differ(const MirageUGraph *x, const Info *x_values, const MirageUGraph *y, const Info *y_values) {
+/// A pair of outputs without an expression is never claimed to differ.
+static MirageStatus outputs_differ(Abstractor *a, const MirageUGraph *x, const Info *x_values, const MirageUGraph *y,
+                                   const Info *y_values, MirageOracle *oracle, bool *out_differ) {
   uint32_t count = mirage_ugraph_num_outputs(x);
-  for (uint32_t i = 0; i < count && i < mirage_ugraph_num_outputs(y); ++i) {
-    MirageExpr a = x_values[mirage_ugraph_get_output(x, i).index].expr;
-    MirageExpr b = y_values[mirage_ugraph_get_output(y, i).index].expr;
-    if (a.index && b.index && a.index != b.index)
-      return true;
+  MirageExprTable *table = mirage_expr_table_create(NULL);
+  MirageExpr *exprs = calloc((size_t)mirage_terms_count(a->terms) + 1, sizeof *exprs);
+  if (table && exprs && !oracle)
+    mirage_terms_normalize(a->terms, table, exprs);
+  bool ready = table && exprs && mirage_expr_status(table) == MIRAGE_OK;
+  for (uint32_t i = 0; ready && i < count && i < mirage_ugraph_num_outputs(y); ++i) {
+    MirageTerm first = x_values[mirage_ugraph_get_output(x, i).index].expr;
+    MirageTerm second = y_values[mirage_ugraph_get_output(y, i).index].expr;
+    MirageExpr left = exprs[first.index], right = exprs[second.index];
+    if (oracle && first.index && second.index)
+      *out_differ |= mirage_oracle_equal(oracle, first, second) != MIRAGE_ORACLE_SHOWN;
+    else if (left.index && right.index)
+      *out_differ |= left.index != right.index;
   }
-  return false;
+  mirage_expr_table_destroy(table);
+  free(exprs);
+  return ready ? MIRAGE_OK : MIRAGE_NO_MEMORY;
 }
 
 /// Allocates what the runs need; false when memory is out.
@@ -416,42 +417,52 @@ static bool abstractor_init(Abstractor *a, const MirageUGraph *program) {
   int32_t input_axes = (int32_t)mirage_ugraph_num_inputs(program) * MIRAGE_MAX_RANK;
   *a = (Abstractor){.num_axes = input_axes};
   a->max_axes = input_axes + (int32_t)mirage_ugraph_num_nodes(program) * MIRAGE_MAX_RANK;
-  a->table = mirage_expr_table_create(NULL);
+  a->terms = mirage_terms_create(NULL);
   a->parent = calloc((size_t)a->max_axes + 1, sizeof *a->parent);
   a->universe = calloc((size_t)a->max_axes + 1, sizeof *a->universe);
   for (int32_t i = 0; a->parent && i < input_axes; ++i)
     a->parent[i] = i;
-  return a->table && a->parent && a->universe;
+  return a->terms && a->parent && a->universe;
 }
 
 static void abstractor_deinit(Abstractor *a) {
-  mirage_expr_table_destroy(a->table);
+  mirage_terms_destroy(a->terms);
   free(a->parent);
   free(a->universe);
 }
 
-MirageStatus mirage__expression_differs(const MirageUGraph *program, const MirageUGraph *candidate,
+MirageStatus mirage__expression_differs(const MirageUGraph *program, const MirageUGraph *candidate, bool ask_z3,
                                         const MirageDiag *diag, bool *out_differs) {
   *out_differs = false;
   MirageUGraph *expanded = NULL;
   MIRAGE_TRY(mirage_ugraph_expand(program, diag, &expanded));
   Abstractor a;
+  MirageOracle *oracle = NULL;
   Info *x = calloc((size_t)mirage_ugraph_num_values(expanded) + 1, sizeof *x);
   Info *y = calloc((size_t)mirage_ugraph_num_values(candidate) + 1, sizeof *y);
-  bool ready = abstractor_init(&a, expanded) && x && y;
-  if (ready) {
+  MirageStatus status = abstractor_init(&a, expanded) && x && y ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  if (status == MIRAGE_OK && ask_z3)
+    status = mirage_oracle_create(a.terms, 0, MIRAGE_ORACLE_ALL, diag, &oracle);
+  if (status == MIRAGE_OK) {
     a.unify = true;
     run_graph(&a, expanded, x);
     a.unify = false;
     run_graph(&a, candidate, y);
     run_graph(&a, expanded, x);
     run_graph(&a, candidate, y);
-    ready = mirage_expr_status(a.table) == MIRAGE_OK;
-    *out_differs = ready && outputs_differ(expanded, x, candidate, y);
+    status = mirage_terms_status(a.terms);
   }
+  bool differ = false;
+  if (status == MIRAGE_OK)
+    status = outputs_differ(&a, expanded, x, candidate, y, oracle, &differ);
+  if (status == MIRAGE_OK)
+    *out_differs = differ;
+  if (status == MIRAGE_NO_MEMORY)
+    mirage_diag_emit(diag, MIRAGE_SEVERITY_ERROR, NULL, "mirage-prune: out of memory");
+  mirage_oracle_destroy(oracle);
   abstractor_deinit(&a);
   free(x);
   free(y);
   mirage_ugraph_destroy(expanded);
-  return ready ? MIRAGE_OK : mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "mirage-prune: out of memory");
+  return status;
 }

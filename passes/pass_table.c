@@ -82,6 +82,8 @@ static const MiragePassOption PRUNE_OPTIONS[] = {
         "a candidate is dominated when this many others are as good in predicted time, bytes and kernels, and better "
         "in one"),
     BOOL(MiragePruneOptions, expr, "expr", "true", "remove candidates whose abstract expression is not the program's"),
+    CHOICE(MiragePruneOptions, engine, "engine", "normal-form", "normal-form,z3",
+           "who compares expressions: normal forms, or Z3 (slow; removes what it cannot show to be equal)"),
     BOOL(MiragePruneOptions, duplicates, "duplicates", "true", "remove candidates that are built like an earlier one"),
     BOOL(MiragePruneOptions, dominated, "dominated", "true", "remove dominated candidates"),
     EXPLAIN(MiragePruneOptions),

@@ -105,6 +105,7 @@ typedef struct MirageEnumerateOptions {
 typedef struct MiragePruneOptions {
   const char *target;
   int64_t beaten_by;
+  const char *engine; // of expressions
   bool expr, duplicates, dominated, explain, stats;
 } MiragePruneOptions;
 
@@ -235,7 +236,7 @@ MirageStatus mirage__pair_hash(const MirageUGraph *source, const MirageUGraph *c
 
 /// Whether the abstract expressions of two graphs over the same inputs are both known and differ in some output
 /// (abstract.c). False means nothing: the verifier decides.
-MirageStatus mirage__expression_differs(const MirageUGraph *program, const MirageUGraph *candidate,
+MirageStatus mirage__expression_differs(const MirageUGraph *program, const MirageUGraph *candidate, bool ask_z3,
                                         const MirageDiag *diag, bool *out_differs);
 
 #ifdef __cplusplus

@@ -1,7 +1,8 @@
 // prune.c - mirage-prune: removes candidates that cannot win. [Mirage 4.3]
 //
 // requires: candidates; provides: fewer of them; breaks: nothing. Reasons, in this order:
-//   expression  its abstract expression is not the program's: it computes something else (abstract.c)
+//   expression  its abstract expression is not the program's: it computes something else (abstract.c). `engine` says
+//               who decides: normal forms, or Z3, which is independent, slow, and removes what it cannot show
 //   duplicate   it is built like an earlier candidate (canonical.c)
 //   dominated   `beaten-by` others are as good in predicted time, bytes and kernels, and better in one
 // The counts are a remark at the program and, with `explain`, each removal one at the candidate. The search applies the
@@ -11,6 +12,7 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 typedef struct Pruner {
   MirageModuleGraphs *graphs;
@@ -42,9 +44,11 @@ static void compact(Pruner *pruner) {
 }
 
 static MirageStatus prune_expressions(Pruner *pruner, const MirageModuleGraph *program, PruneCounts *counts) {
+  bool ask_z3 = strcmp(pruner->options->engine, "z3") == 0;
   for (uint32_t i = 0; i < pruner->num_alive; ++i) {
     bool differs = false;
-    MIRAGE_TRY(mirage__expression_differs(program->graph, pruner->alive[i]->graph, pruner->graphs->diag, &differs));
+    MIRAGE_TRY(
+        mirage__expression_differs(program->graph, pruner->alive[i]->graph, ask_z3, pruner->graphs->diag, &differs));
     if (!differs)
       continue;
     remove_candidate(pruner, pruner->alive[i], "its abstract expression is not that of @", program->name);

@@ -3,7 +3,7 @@
 #   tools         ours (mirage-mlir-opt, mirage-run, ...) and LLVM's (mlir-opt, mlir-tblgen, FileCheck, not, split-file)
 #   %plugin       our plugin, for %stock-mlir-opt         %source   root of the source tree
 #   %python       the interpreter that runs lit          %t, %s    as always
-#   features      nvidia-gpu, ptxas, plugin
+#   features      nvidia-gpu, ptxas, plugin, z3
 import os
 import shutil
 
@@ -36,3 +36,5 @@ if shutil.which("ptxas", path=config.environment["PATH"]):
     config.available_features.add("ptxas")
 if os.path.exists(config.mirage_plugin):
     config.available_features.add("plugin")
+if config.mirage_z3:
+    config.available_features.add("z3")
