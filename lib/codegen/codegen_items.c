@@ -41,9 +41,23 @@ static void index_of(const Rows *rows, int32_t row, LLVMValueRef column, LLVMVal
 
 static bool is_narrow(const MirageType *type) { return type->rank == 0 || type->shape[type->rank - 1] == 1; }
 
+// Whether the tile broadcasts to the common shape.
+static bool has_rows(const Rows *rows, const MirageType *type) {
+  const MirageType *shape = &rows->items->shape;
+  for (uint32_t i = 1; i <= type->rank; ++i) {
+    int64_t extent = type->shape[type->rank - i];
+    if (extent != 1 && (i > shape->rank || extent != shape->shape[shape->rank - i]))
+      return false;
+  }
+  return true;
+}
+
+// A load of another shape is read where an operator that moves its elements asks for them.
 static void prefetch(Rows *rows, MirageValue load) {
   Emit *e = rows->e;
   const MirageType *type = emit_type(e, load);
+  if (!has_rows(rows, type))
+    return;
   for (int32_t r = 0; r < rows->items->rows; ++r)
     for (int32_t p = 0; p < (is_narrow(type) ? 1 : rows->items->pieces); ++p) {
       LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK], values[MAX_WIDTH];

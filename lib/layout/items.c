@@ -5,7 +5,8 @@
 // same columns of every row for the whole block, so each value lives in the registers of the thread that uses it next.
 // A reduction then costs its shuffles, one word of shared memory a warp and row, and one barrier.
 //
-// Chosen where that fits the registers: few rows, and few pieces of up to 8 columns a thread.
+// Chosen where that fits the registers: few rows, and few pieces of up to 8 columns a thread. A reduction's result is
+// known where its rows are, so nothing that is computed from one may be moved elsewhere: reshaped, transposed, cut.
 #include "plan.h"
 
 enum { MOST_ROWS = 8, REGISTERS = 96, MOST_REMEMBERED = 192 };
@@ -23,8 +24,24 @@ static bool reduces_rows(const Plan *plan, const MirageNodeView *view, const Mir
   return true;
 }
 
-static bool step_fits(Plan *plan, MirageNode node, const MirageType **shape) {
+static bool is_movement(MirageOp op) {
+  return mirage_op_info(op)->kind == MIRAGE_KIND_SHAPE && op != MIRAGE_OP_BROADCAST;
+}
+
+// Whether a step reads what reductions before it computed; `reduced` says so of each value, and learns of its results.
+static bool reads_reduction(const Plan *plan, const MirageNodeView *view, bool *reduced) {
+  bool reads = false;
+  for (uint32_t o = 0; o < view->num_operands; ++o)
+    reads |= reduced[mirage__block_resolve(&plan->block, view->operands[o]).index];
+  for (uint32_t r = 0; r < view->num_results; ++r)
+    reduced[view->first_result.index + r] = reads || mirage_op_info(view->op)->kind == MIRAGE_KIND_REDUCE;
+  return reads;
+}
+
+static bool step_fits(Plan *plan, MirageNode node, const MirageType **shape, bool *reduced) {
   MirageNodeView view = mirage_ugraph_node(plan->graph, node);
+  if (reads_reduction(plan, &view, reduced) && is_movement(view.op))
+    return false;
   switch (view.op) {
   case MIRAGE_OP_THREAD:
   case MIRAGE_OP_YIELD:
@@ -60,12 +77,20 @@ static int32_t choose_warps(int64_t columns) {
   return warps;
 }
 
-void mirage__plan_items(Plan *plan) {
-  Block *block = &plan->block;
+// The shape of the rows that the block reduces; NULL when its steps do not fit.
+static const MirageType *common_shape(Plan *plan) {
+  const Block *block = &plan->block;
+  bool *reduced = mirage_arena_alloc_array(block->arena, mirage_ugraph_num_values(plan->graph) + 1, sizeof *reduced);
   const MirageType *shape = NULL;
   for (int32_t s = 0; s < block->num_steps; ++s)
-    if (block->num_loops || !step_fits(plan, block->steps[s].node, &shape))
-      return;
+    if (!reduced || block->num_loops || !step_fits(plan, block->steps[s].node, &shape, reduced))
+      return NULL;
+  return shape;
+}
+
+void mirage__plan_items(Plan *plan) {
+  Block *block = &plan->block;
+  const MirageType *shape = common_shape(plan);
   if (!shape)
     return;
   int64_t columns = shape->shape[shape->rank - 1], rows = mirage_type_elements(shape) / columns, wide = 1;
