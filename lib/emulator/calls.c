@@ -405,8 +405,6 @@ const CallSymbol *mirage__calls(uint32_t *out_count) {
       {"__truncsfbf2", (void *)truncate_to_bf16},
       {"__extendhfsf2", (void *)extend_f16},
       {"fmaf", (void *)fmaf},
-      {"fmaxf", (void *)fmaxf},
-      {"fminf", (void *)fminf},
       {"memset", (void *)memset},
       {"memcpy", (void *)memcpy},
   };
