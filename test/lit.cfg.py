@@ -3,6 +3,7 @@
 #   tools         ours (mirage-mlir-opt, mirage-run, ...) and LLVM's (mlir-opt, mlir-tblgen, FileCheck, not, split-file)
 #   %plugin       our plugin, for %stock-mlir-opt         %source   root of the source tree
 #   %python       the interpreter that runs lit          %t, %s    as always
+#   %candidates   test/emulator/candidates.py, which takes fewer under sanitizers
 #   features      nvidia-gpu, ptxas, plugin, z3
 import os
 import shutil
@@ -27,6 +28,10 @@ config.substitutions.append(("%plugin", config.mirage_plugin))
 # A stock mlir-opt is not instrumented: it can load a sanitized plugin when the sanitizer's runtime is there before it.
 preload = f"env LD_PRELOAD={config.mirage_sanitizer_runtime} " if config.mirage_sanitizer_runtime else ""
 config.substitutions.append(("%stock-mlir-opt", preload + "mlir-opt"))
+# Every candidate, or a few of them where each is ten times as slow.
+few = " --most 3" if config.mirage_sanitizer_runtime else ""
+candidates = os.path.join(config.test_source_root, "emulator", "candidates.py")
+config.substitutions.append(("%candidates", f"{config.mirage_python} {candidates}{few}"))
 config.substitutions.append(("%source", config.mirage_source_root))
 config.substitutions.append(("%python", config.mirage_python))
 

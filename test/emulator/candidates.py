@@ -1,10 +1,12 @@
 """Runs every proven candidate of a module on the emulator, not only the selected one.
 
-usage: candidates.py MIRAGE-MLIR-OPT MIRAGE-RUN TARGET MODULE.mlir
+usage: candidates.py [--most N] MIRAGE-MLIR-OPT MIRAGE-RUN TARGET MODULE.mlir
 
-The module holds programs; the pipeline's candidates for each are selected one after the other, lowered and run.
+The module holds programs; the pipeline's candidates for each are selected one after the other, lowered and run; with
+--most N of them, spread over the list from the best to the worst, where time is dear (sanitizers).
 Prints one line for each and exits with 1 when one is wrong.
 """
+import argparse
 import re
 import subprocess
 import sys
@@ -15,12 +17,23 @@ def run(*command):
     return subprocess.run(command, capture_output=True, text=True)
 
 
+def spread(items, most):
+    if most is None or len(items) <= most:
+        return items
+    return [items[i * (len(items) - 1) // max(most - 1, 1)] for i in range(most)]
+
+
 def main():
-    opt, runner, target, module = sys.argv[1:]
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--most", type=int)
+    for name in ("opt", "runner", "target", "module"):
+        parser.add_argument(name)
+    arguments = parser.parse_args()
+    opt, runner, target, module = arguments.opt, arguments.runner, arguments.target, arguments.module
     pipeline = f"builtin.module(mirage-enumerate{{target={target}}},mirage-verify,mirage-layout{{target={target}}})"
     text = run(opt, f"--pass-pipeline={pipeline}", module).stdout
     header = re.compile(r"(mirage_kernel\.graph @(\w+)\(.*attributes \{)(?=.*source = @(\w+))")
-    candidates = [(m.group(2), m.group(3)) for m in header.finditer(text)]
+    candidates = spread([(m.group(2), m.group(3)) for m in header.finditer(text)], arguments.most)
     wrong = 0
     for name, program in candidates:
         # the attribute dictionary's first entry
