@@ -6,6 +6,8 @@
 #include "mirage-c/Passes.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
+#include "llvm/Support/FileSystem.h"
+#include "llvm/Support/raw_ostream.h"
 #ifdef MIRAGE_STATIC
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -41,5 +43,10 @@ int main(int argc, char **argv) {
   registerUpstream(registry);
   mirageRegisterDialects(wrap(&registry));
   mirageRegisterAllPasses();
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, "Mirage superoptimizer driver\n", registry));
+  auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Mirage superoptimizer driver\n", registry);
+  if (llvm::sys::fs::equivalent(input, output)) { // the input stays mapped while the output is opened, which empties it
+    llvm::errs() << "mirage-mlir-opt: " << output << " is the input and the output: write to another file\n";
+    return EXIT_FAILURE;
+  }
+  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
 }
