@@ -102,10 +102,16 @@ static MirageValue reduce(MirageUGraph *g, MirageOp op, MirageValue x, int32_t d
   return mirage_ugraph_apply(g, op, 1, &x, &(MirageAttrs){.reduce = {.dim = dim, .extent = extent}});
 }
 
+// A count beyond the largest f16 divides in f32.
 static MirageValue expand_mean(MirageUGraph *g, MirageValue x, int32_t dim, int64_t extent) {
-  int64_t summed = dim >= 0 ? type_of(g, x)->shape[dim] / extent : 1; // no dimension: x failed to build
+  double summed = dim >= 0 ? (double)(type_of(g, x)->shape[dim] / extent) : 1; // no dimension: x failed to build
+  MirageDType dtype = type_of(g, x)->dtype;
   MirageValue sum = reduce(g, MIRAGE_OP_REDUCE_SUM, x, dim, extent);
-  return binary(g, MIRAGE_OP_DIV, sum, constant(g, x, (double)summed));
+  if (summed < mirage__overflow_bound(dtype))
+    return binary(g, MIRAGE_OP_DIV, sum, constant(g, x, summed));
+  MirageValue count = mirage_ugraph_constant(g, mirage_type_tensor(MIRAGE_F32, 0, NULL), summed);
+  sum = mirage_ugraph_cast(g, sum, MIRAGE_F32);
+  return mirage_ugraph_cast(g, binary(g, MIRAGE_OP_DIV, sum, count), dtype);
 }
 
 static MirageValue expand_softmax(MirageUGraph *g, MirageValue x, int32_t dim) {

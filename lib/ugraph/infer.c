@@ -289,8 +289,8 @@ static MirageStatus infer_shape(const InferCall *call, MirageType *out_result) {
 
 // --------------------------------------------------------------------------------------- constants
 
-// Smallest magnitude that rounds to infinity: the largest number and half a unit in its last place.
-static double overflow_bound(MirageDType dtype) {
+// The largest number and half a unit in its last place.
+double mirage__overflow_bound(MirageDType dtype) {
   switch (dtype) {
   case MIRAGE_F16:
     return 65520.0;
@@ -307,7 +307,7 @@ static MirageStatus infer_constant(const InferCall *call, MirageType *out_result
   MirageType result;
   MIRAGE_TRY(mirage__check_type(call, "result", 0, type));
   MIRAGE_TRY(mirage__result(call, type->dtype, type->rank, type->shape, &result));
-  if (call->op == MIRAGE_OP_CONSTANT && !(fabs(call->attrs->constant.value) < overflow_bound(type->dtype)))
+  if (call->op == MIRAGE_OP_CONSTANT && !(fabs(call->attrs->constant.value) < mirage__overflow_bound(type->dtype)))
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%.17g is not a finite %s", call->attrs->constant.value,
                       mirage_dtype_name(type->dtype));
   if (is_tile(type->space) && call->level == MIRAGE_LEVEL_BLOCK) { // a constant states its own place

@@ -80,6 +80,8 @@ enum { TYPE_TEXT_BYTES = 160 }; // six extents of 20 digits fit
 // infer.c
 /// "kernel", "block" or "thread".
 const char *mirage__level_name(MirageLevel level);
+/// Smallest magnitude that rounds to infinity.
+double mirage__overflow_bound(MirageDType dtype);
 /// A type that may exist: known element type, rank <= 6, extents >= 1, a size in bytes that fits int64.
 /// `what` names it in the sentence ("operand 1", "result").
 MirageStatus mirage__check_type(const InferCall *call, const char *what, uint32_t index, const MirageType *type);
