@@ -10,10 +10,6 @@ void mirage__prepare_cluster_meeting(Emit *e, Meeting *m) {
   const char *name = mirage_op_info(view.op)->mnemonic;
   const int64_t *cluster = custom->cluster;
   long long blocks = (long long)(cluster[0] * cluster[1] * cluster[2]);
-  if (!e->target->has_cluster) {
-    mirage__emit_fail(e, view.loc, MIRAGE_UNSUPPORTED, "%s: %s has no clusters", name, e->target->name);
-    return;
-  }
   if (blocks > e->target->max_cluster_blocks) {
     mirage__emit_fail(e, view.loc, MIRAGE_LIMIT, "%s: a cluster of %lld blocks, %s has at most %d", name, blocks,
                       e->target->name, e->target->max_cluster_blocks);

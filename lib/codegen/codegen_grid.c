@@ -26,7 +26,7 @@ static int64_t slot_bytes(const MirageType *type) {
 static int64_t certain_blocks(const Emit *e, int32_t per_sm) {
   const int64_t *cluster = mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom.cluster;
   int64_t blocks = cluster[0] * cluster[1] * cluster[2];
-  if (blocks == 1)
+  if (blocks == 1 || !e->target->has_cluster)
     return (int64_t)e->target->num_sms * per_sm;
   // A cluster lies within a group of multiprocessors of unknown size: each may leave all but one of a cluster unused.
   return (e->target->num_sms - e->target->num_sm_groups * (blocks - 1)) * per_sm;

@@ -96,7 +96,7 @@ static void count_uses(Block *block) {
 }
 
 MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageNode custom, MirageArena *arena,
-                                const MirageDiag *diag) {
+                                bool clusters, const MirageDiag *diag) {
   uint32_t nodes = mirage_ugraph_num_nodes(graph), values = mirage_ugraph_num_values(graph);
   *block = (Block){.graph = graph, .custom = custom, .arena = arena};
   block->values = mirage_arena_alloc_array(arena, values + 1, sizeof *block->values);
@@ -117,7 +117,7 @@ MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageN
   walk_region(&walk, view.region, -1);
   count_uses(block);
   MIRAGE_TRY(walk.status);
-  return mirage__block_meetings(block, diag);
+  return mirage__block_meetings(block, clusters, diag);
 }
 
 MirageValue mirage__block_resolve(const Block *block, MirageValue value) {

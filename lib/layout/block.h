@@ -116,8 +116,9 @@ typedef struct Block {
 } Block;
 
 /// Numbers the steps of `custom`; memory comes from `arena`. `shared` flags are taken from the values' spaces.
+/// `clusters`: whether the target has any; else collectives of a cluster meet as those of the grid do.
 MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageNode custom, MirageArena *arena,
-                                const MirageDiag *diag);
+                                bool clusters, const MirageDiag *diag);
 /// The value that `value` stands for once thread regions are flattened.
 MirageValue mirage__block_resolve(const Block *block, MirageValue value);
 /// The operator that computes a resolved value: LOOP for results and carries of a loop, NONE for tensors.
@@ -137,7 +138,7 @@ typedef void (*BlockVisit)(void *user, MirageValue leaf);
 void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visit, void *user);
 
 /// Finds the meetings of a block whose steps are numbered.
-MirageStatus mirage__block_meetings(Block *block, const MirageDiag *diag);
+MirageStatus mirage__block_meetings(Block *block, bool clusters, const MirageDiag *diag);
 /// The meeting whose leaf `value` is, or whose result: NULL for none.
 const BlockMeeting *mirage__block_meeting_of(const Block *block, MirageValue value);
 /// Number of `value` among the leaves, -1 when it is none.

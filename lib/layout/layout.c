@@ -101,7 +101,7 @@ static void share_buffers(Plan *plan) {
 }
 
 static MirageStatus plan_all(Plan *plan, MirageNode custom, MirageArena *arena) {
-  MIRAGE_TRY(mirage__block_init(&plan->block, plan->graph, custom, arena, plan->diag));
+  MIRAGE_TRY(mirage__block_init(&plan->block, plan->graph, custom, arena, plan->target->has_cluster, plan->diag));
   plan->types = plan->block.types;
   plan->stages_of_loop = mirage_arena_alloc_array(arena, (size_t)plan->block.num_loops + 1, sizeof(int32_t));
   plan->stages_by_hand = mirage_arena_alloc_array(arena, (size_t)plan->block.num_loops + 1, sizeof(bool));

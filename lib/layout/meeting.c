@@ -22,10 +22,10 @@ typedef struct Finder {
   int32_t *whole;  // by value id: 1 + the latest meeting of which somebody needs all of it in every block
   int32_t *seen;
   bool *uniform; // by value id: made of constants
+  bool clusters; // the target has clusters; without, those members meet as any blocks of the grid do
 } Finder;
 
 static bool is_collective(MirageOp op) { return mirage_op_info(op)->kind == MIRAGE_KIND_COLLECTIVE; }
-static bool in_cluster(MirageOp op) { return op == MIRAGE_OP_CLUSTER_SUM || op == MIRAGE_OP_CLUSTER_MAX; }
 
 // Hands values through, and computes nothing: thread regions are flattened.
 static bool only_forwards(const Block *block, const MirageNodeView *view) {
@@ -54,11 +54,15 @@ static bool is_uniform(const Finder *f, const MirageNodeView *view) {
   return !f->block->values[view->first_result.index].shared;
 }
 
-static bool may_join(const BlockMeeting *meeting, const MirageNodeView *view, int32_t loop) {
+static bool in_cluster(const Finder *f, MirageOp op) {
+  return f->clusters && (op == MIRAGE_OP_CLUSTER_SUM || op == MIRAGE_OP_CLUSTER_MAX);
+}
+
+static bool may_join(const Finder *f, const BlockMeeting *meeting, const MirageNodeView *view, int32_t loop) {
   for (int a = 0; a < 3; ++a)
     if (meeting->axes[a] != view->attrs->axes.axis[a])
       return false;
-  return meeting->cluster == in_cluster(view->op) && meeting->loop == loop;
+  return meeting->cluster == in_cluster(f, view->op) && meeting->loop == loop;
 }
 
 // Cuts the steps into meetings.
@@ -71,9 +75,9 @@ static void find_meetings(Finder *f) {
       continue;
     int32_t loop = block->steps[s].loop;
     if (is_collective(view.op)) {
-      if (!open || !may_join(open, &view, loop)) {
+      if (!open || !may_join(f, open, &view, loop)) {
         open = &block->meetings[block->num_meetings++];
-        *open = (BlockMeeting){.cluster = in_cluster(view.op), .loop = loop, .first = s};
+        *open = (BlockMeeting){.cluster = in_cluster(f, view.op), .loop = loop, .first = s};
         for (int a = 0; a < 3; ++a)
           open->axes[a] = view.attrs->axes.axis[a];
       }
@@ -191,14 +195,14 @@ static void find_gathered(Finder *f, int32_t index) {
     meeting->end = meeting->step;
 }
 
-MirageStatus mirage__block_meetings(Block *block, const MirageDiag *diag) {
+MirageStatus mirage__block_meetings(Block *block, bool clusters, const MirageDiag *diag) {
   MirageNodeView view;
   size_t collectives = 0, values = mirage_ugraph_num_values(block->graph) + 1;
   for (int32_t s = 0; s < block->num_steps; ++s)
     collectives += next_step(block, s, &view) && is_collective(view.op);
   if (!collectives)
     return MIRAGE_OK;
-  Finder f = {.block = block};
+  Finder f = {.block = block, .clusters = clusters};
   int32_t **marks[] = {&f.within, &f.after, &f.whole, &f.seen};
   bool enough = true;
   for (size_t i = 0; i < sizeof marks / sizeof *marks; ++i)

@@ -280,13 +280,3 @@ void check_compiles(const MirageUGraph *graph, const MirageTarget *target, Check
   if (out_report->status != MIRAGE_OK)
     out_report->verdict = CHECK_REFUSED;
 }
-
-bool check_needs_cluster(const MirageUGraph *graph) {
-  for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(graph); ++n) {
-    MirageNodeView view = mirage_ugraph_node(graph, (MirageNode){n});
-    const int64_t *cluster = view.op == MIRAGE_OP_CUSTOM ? view.attrs->custom.cluster : NULL;
-    if (cluster && cluster[0] * cluster[1] * cluster[2] > 1)
-      return true;
-  }
-  return false;
-}

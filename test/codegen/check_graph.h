@@ -36,7 +36,4 @@ void check_graph(const MirageUGraph *graph, const MirageTarget *target, uint64_t
 /// Only canonicalizes, plans and compiles to PTX, at the size given: OK or REFUSED.
 void check_compiles(const MirageUGraph *graph, const MirageTarget *target, CheckReport *out_report);
 
-/// Whether some kernel's blocks form clusters, which only some targets have.
-bool check_needs_cluster(const MirageUGraph *graph);
-
 #endif

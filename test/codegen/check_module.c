@@ -191,8 +191,7 @@ static void check_targets(const Graphs *graphs, const MirageUGraph *graph, const
     small = shrink(graphs, graph);
   for (size_t t = 0; t < (options->target ? 1 : sizeof TARGETS / sizeof *TARGETS); ++t) {
     const MirageTarget *target = mirage_target_find(options->target ? options->target : TARGETS[t]);
-    if (target->has_cluster || !check_needs_cluster(graph))
-      check_for(small ? small : graph, target, options, tally);
+    check_for(small ? small : graph, target, options, tally);
   }
   mirage_ugraph_destroy(small);
 }

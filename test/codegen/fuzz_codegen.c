@@ -52,8 +52,6 @@ static CheckReport check(const MirageUGraph *graph, bool by_hand, uint64_t seed,
   CheckReport report = {.verdict = CHECK_OK};
   for (size_t t = 0; t < (options->target ? 1 : 2) && report.verdict == CHECK_OK; ++t) {
     const MirageTarget *target = mirage_target_find(options->target ? options->target : TARGETS[t]);
-    if (!target->has_cluster && check_needs_cluster(graph))
-      continue;
     *out_chip = target->chip;
     check_graph(graph, target, seed, options->max_work, &report);
   }
