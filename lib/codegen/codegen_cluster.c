@@ -15,10 +15,9 @@ void mirage__prepare_cluster_meeting(Emit *e, Meeting *m) {
                       e->target->name, e->target->max_cluster_blocks);
     return;
   }
-  if (e->schedule.num_roles) {
+  if (e->schedule.num_roles && (m->plan->loop >= 0 || e->block.steps[m->plan->end].loop >= 0)) {
     mirage__emit_fail(e, view.loc, MIRAGE_UNSUPPORTED,
-                      "%s: warps of all roles would have to come, but the block has %u with tasks of their own", name,
-                      e->schedule.num_roles);
+                      "%s: warps of all roles have to come, which they do outside loops only", name);
     return;
   }
   for (int64_t i = 0; i < m->members && i < MAX_CLUSTER; ++i) {

@@ -349,18 +349,17 @@ static void produce_loop(Emit *e, MirageNode node, MirageRegion body) {
     wait_phase(e, mbarrier_at(e, l->free, stage), LLVMBuildXor(e->gpu.builder, parity, gpu_i32(&e->gpu, 1), ""));
     issue_copies(e, loop, l->begin, l->end, repeat.index, stage, mbarrier_at(e, l->full, stage));
   }
-  mirage__produce(e, body);
+  MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
+  for (uint32_t i = 0; i < view.num_nodes; ++i)
+    mirage__produce(e, view.nodes[i]);
   mirage__end_repeat(e, &repeat);
 }
 
-void mirage__produce(Emit *e, MirageRegion region) {
-  MirageRegionView view = mirage_ugraph_region(e->block.graph, region);
-  for (uint32_t i = 0; i < view.num_nodes; ++i) {
-    MirageNodeView node = mirage_ugraph_node(e->block.graph, view.nodes[i]);
-    e->gpu.op = view.nodes[i].index;
-    if (node.op == MIRAGE_OP_LOOP)
-      produce_loop(e, view.nodes[i], node.region);
-    else if (copied_load(e, e->block.step_of_node[view.nodes[i].index], -1))
-      issue_alone(e, view.nodes[i]);
-  }
+void mirage__produce(Emit *e, MirageNode node) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
+  e->gpu.op = node.index;
+  if (view.op == MIRAGE_OP_LOOP)
+    produce_loop(e, node, view.region);
+  else if (copied_load(e, e->block.step_of_node[node.index], -1))
+    issue_alone(e, node);
 }

@@ -64,6 +64,26 @@ static void set_registers(Emit *e, bool producers) {
   }
 }
 
+// The steps of a node at the top of the block graph: up to the next node's.
+static int32_t last_step(const Emit *e, const MirageRegionView *body, uint32_t node) {
+  return node + 1 < body->num_nodes ? e->block.step_of_node[body->nodes[node + 1].index] - 1 : e->block.num_steps - 1;
+}
+
+// The blocks of a cluster meet with all their threads, so producers come to the workers' meetings.
+static void join_meetings(Emit *e, MirageNode node, int32_t last) {
+  int32_t step = e->block.step_of_node[node.index];
+  for (int32_t i = 0; i < e->block.num_meetings; ++i) {
+    const BlockMeeting *meeting = e->meetings[i].plan;
+    if (!meeting->cluster || (meeting->step != step && (meeting->end < step || meeting->end > last)))
+      continue;
+    GPU(&e->gpu, SYNC_WARP, gpu_i32(&e->gpu, -1));
+    if (meeting->step == step)
+      mirage__cluster_meet(e);
+    if (meeting->end >= step && meeting->end <= last)
+      mirage__cluster_meet(e);
+  }
+}
+
 static void emit_producers(Emit *e, MirageRegion body) {
   uint32_t first = 0;
   while (!is_producer(&e->schedule, first))
@@ -71,9 +91,13 @@ static void emit_producers(Emit *e, MirageRegion body) {
   set_registers(e, true);
   LLVMValueRef one =
       LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, span_of(&e->schedule, first).begin), "");
-  LLVMBasicBlockRef join = mirage__begin_if(e, one);
-  mirage__produce(e, body);
-  mirage__end_if(e, join);
+  MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
+  for (uint32_t i = 0; i < view.num_nodes; ++i) {
+    LLVMBasicBlockRef join = mirage__begin_if(e, one);
+    mirage__produce(e, view.nodes[i]);
+    mirage__end_if(e, join);
+    join_meetings(e, view.nodes[i], last_step(e, &view, i));
+  }
 }
 
 // From here on `thread` counts workers.

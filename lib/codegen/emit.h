@@ -224,8 +224,8 @@ void mirage__end_pipeline(Emit *e, int32_t loop);
 /// A load outside loops into its buffer; waited for by the next barrier, or await_landing.
 void mirage__load_outside(Emit *e, MirageNode load);
 void mirage__await_landing(Emit *e);
-/// All copies of a region, issued by the producer.
-void mirage__produce(Emit *e, MirageRegion region);
+/// All copies of a load outside loops or of a loop, issued by the calling thread.
+void mirage__produce(Emit *e, MirageNode node);
 /// Whether memory that ordinary accesses touch is also touched by copies or matrix instructions on their own.
 bool mirage__needs_fences(const Emit *e);
 bool mirage__block_multicasts(const Emit *e);

@@ -226,9 +226,19 @@ void mirage__plan_own_copies(Plan *plan) {
 
 enum { PRODUCER_WARPS = 4, PRODUCER_REGISTERS = 40, MOST_WORKERS = 8, MOST_REGISTERS = 240 };
 
+// Producers come to the meetings of a cluster outside loops only.
+static bool meets_in_loop(const Block *block) {
+  for (int32_t i = 0; i < block->num_meetings; ++i) {
+    const BlockMeeting *meeting = &block->meetings[i];
+    if (meeting->cluster && (meeting->loop >= 0 || block->steps[meeting->end].loop >= 0))
+      return true;
+  }
+  return false;
+}
+
 bool mirage__own_roles(const Plan *plan, MirageSchedule *out_schedule) {
   int32_t workers = plan->schedule.warps < MOST_WORKERS ? plan->schedule.warps : MOST_WORKERS;
-  if (!plan->own_copies || !plan->warps_open || plan->schedule.num_roles || workers % 4)
+  if (!plan->own_copies || !plan->warps_open || plan->schedule.num_roles || workers % 4 || meets_in_loop(&plan->block))
     return false;
   *out_schedule = plan->schedule;
   int32_t left = plan->target->registers_per_sm - PRODUCER_WARPS * 32 * PRODUCER_REGISTERS;

@@ -48,6 +48,8 @@ void copied_linear(G *g, const KernelCase *c) {
     attrs.cluster[0] = 2;
   if (form & COPY_MULTICAST && !persistent && rows % 2 == 0)
     attrs.cluster[1] = 2;
+  if (form & COPY_CLUSTER_SUM)
+    attrs.grid[2] = attrs.cluster[2] = 2;
   MirageType result = mirage_type_tensor(c->dtype, 2, (int64_t[]){m, n});
   MirageNode kernel = mirage_ugraph_open_custom(g, 2, in, 1, &result, &attrs);
   MirageLoopAttrs tiles = {.range = rows};
@@ -60,7 +62,11 @@ void copied_linear(G *g, const KernelCase *c) {
   MirageAccessAttrs a = access_of(-1, row_grid < 0 ? -1 : am, persistent ? am : ak, persistent ? ak : -1);
   MirageAccessAttrs b = access_of(bn, -1, persistent ? -1 : bk, persistent ? bk : -1);
   MirageAccessAttrs y = access_of(1, row_grid, row_loop, -1);
-  MirageAttrs transposed = {.matmul = {ta, tb}};
+  if (form & COPY_CLUSTER_SUM) {
+    a.grid[2] = (int8_t)ak;
+    b.grid[2] = (int8_t)bk;
+  }
+  MirageAttrs transposed = {.matmul = {ta, tb}}, halves = {.axes = {{false, false, true}}};
   V product;
   if (form & COPY_OUTSIDE) {
     a.loop[0] = b.loop[0] = -1;
@@ -77,6 +83,8 @@ void copied_linear(G *g, const KernelCase *c) {
     mirage_ugraph_close(g, 1, &part);
     product = mirage_ugraph_result(g, l, 0);
   }
+  if (form & COPY_CLUSTER_SUM)
+    product = mirage_ugraph_apply(g, MIRAGE_OP_CLUSTER_SUM, 1, &product, &halves);
   product = mirage_ugraph_apply(g, MIRAGE_OP_RELU, 1, &product, NULL);
   mirage_ugraph_store(g, product, mirage_ugraph_argument(g, kernel, 2), &y);
   if (persistent)

@@ -29,6 +29,7 @@ enum {
   COPY_GROUPED = 1024,
   COPY_SMALL_PRODUCER = 2048,
   COPY_OUTSIDE = 4096,
+  COPY_CLUSTER_SUM = 8192, // two blocks share the contraction; not with COPY_PERSISTENT
 };
 void copied_linear(MirageUGraph *graph, const KernelCase *c);
 
