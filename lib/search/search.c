@@ -49,12 +49,9 @@ static MirageStatus run_plan(void *user, uint32_t index) {
   // Half the candidates could be schedules of one structure; four times as many structures leaves room for
   // misjudgement.
   plan->kept.capacity = 4 * search->options.max_candidates;
-  plan->kept.items = calloc(plan->kept.capacity, sizeof *plan->kept.items);
   MirageField *field = mirage_field_create(search->options.seed, FIELD_TRIAL);
-  if (!plan->kept.items || !field) {
-    mirage_field_destroy(field);
+  if (!field)
     return plan->status = MIRAGE_NO_MEMORY;
-  }
   SearchSpace space;
   MirageStatus status = mirage__search_space_init(&space, &search->program, &search->options, plan->loop_axis,
                                                   search->num_plans, mirage_field_domain(field), field);
@@ -64,7 +61,7 @@ static MirageStatus run_plan(void *user, uint32_t index) {
   if (status == MIRAGE_OK) { // what was derived before the limit may hold the goal already
     space.stopped = false;
     space.max_states = space.funnel.states + EXTRACTION_SHARE * search->options.max_states / search->num_plans;
-    status = mirage__search_extract(&space, &plan->kept);
+    status = mirage__search_extract(&space, search->pool, &plan->kept);
   }
   space.funnel.exhausted = saturated && !space.stopped;
   plan->funnel = space.funnel;
@@ -106,8 +103,8 @@ static uint32_t collect_structures(Search *search, const SearchStructure **out) 
   uint32_t count = 0;
   for (uint32_t p = 0; p < search->num_plans; p++)
     for (uint32_t i = 0; i < search->plans[p].kept.num; i++) {
-      search->plans[p].kept.items[i].order = count;
-      out[count++] = &search->plans[p].kept.items[i];
+      search->plans[p].kept.items[i]->order = count;
+      out[count++] = search->plans[p].kept.items[i];
     }
   return count;
 }
@@ -319,7 +316,7 @@ MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearc
     mirage__search_program_deinit(&search->program);
   }
   for (uint32_t i = 0; i < search->num_plans; i++)
-    free(search->plans[i].kept.items);
+    mirage__structure_release(&search->plans[i].kept);
   free(search);
   if (status != MIRAGE_OK)
     mirage_search_result_deinit(out_result);

@@ -3,378 +3,514 @@
 // Depth-first from the goals towards the inputs. `pending` holds the tensors that are needed and not yet derived; the
 // next to be derived is always the one latest in a topological order of all derivations, so that each graph is met
 // exactly once, a tensor needed twice is derived once, and nothing derived so far can serve below the next one. That
-// makes the bounds hold: what is pending still needs the loads of its inputs, and all operators of its longest path.
+// makes the bounds hold: what is pending still needs its own loads and operators (search_paths.c), and a chain of
+// element-wise operators that nothing pending can continue is one more.
 //
-// Counting: loads count, stores and constants do not, and operators that are element-wise and feed one another are one
-// chain. Composites count one: a sum of squares, a norm (its statistic and the chain that divides by it), exponentials
-// with their sum, a reduction with its accumulation. Since links of a chain are free, their number is bounded by
-// deepening: graphs with the fewest element-wise operators, and with one more, are kept; those with more only rearrange
-// the same arithmetic.
-#include "search_internal.h"
-#include <math.h>
+// Links of a chain are free (search_structure.c counts), so their number is bounded by deepening: graphs with the
+// fewest element-wise operators, and with one more, are kept; those with more only rearrange the same arithmetic.
+//
+// Threads: a walk that has not ended after its share of states gives back the branches it has left, as paths from the
+// goal, and these are the walks of the next round. Shares, rounds and the order of branches do not depend on how many
+// threads walk, so neither does where a limit on states strikes.
+#include "search_extract.h"
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_PENDING = 2 * SEARCH_MAX_NODES, SPARE_ELEMENTWISE = 1 };
+enum {
+  MAX_PENDING = 2 * SEARCH_MAX_NODES,
+  SPARE_ELEMENTWISE = 1,
+  AT_ONCE = 64,       // walks of a round
+  FIRST_SHARE = 4096, // states of the first walk, which most searches end in
+  SHARE = 65536,      // of every other
+};
 
-/// The part of the state that a step changes besides `pending`.
+/// What has been derived so far.
 typedef struct Used {
-  uint32_t counted;     // derived, not element-wise, loads included
-  uint32_t elementwise; // derived
-  uint32_t reductions;  // derived
+  uint32_t counted;     // loads included
+  uint32_t elementwise; // in `Walk.chained`, the first ones
   uint64_t loaded;      // inputs, as a bit set
 } Used;
 
-typedef struct Extractor {
-  SearchSpace *space;
-  SearchKept *kept;
-  uint32_t *chosen; // derivation by tensor; 0 = none
-  uint32_t *rank;   // by tensor: place in the topological order, from 1
-  uint32_t num_ranked;
-  uint8_t *state;                   // by tensor, while ordering: 0 new, 1 open, 2 done
-  uint32_t *place;                  // by tensor: its node in the structure
-  uint32_t goals[SEARCH_MAX_GOALS]; // tensors
-  uint32_t pending[MAX_PENDING], num_pending;
-  Used used;
-  uint32_t elementwise_limit;
-  SearchStructure structure; // being ordered
-} Extractor;
+/// One tensor on the way from the goal down.
+typedef struct Level {
+  uint32_t place, next; // tensor; its next step to try, counted from its first
+  uint32_t num_pending; // besides the tensor
+  uint32_t pending[MAX_PENDING];
+  Used used; // before the tensor
+} Level;
 
-static bool is_leaf(const SearchDerivation *how) { return how->op == MIRAGE_OP_LOAD || how->op == MIRAGE_OP_CONSTANT; }
+/// A subtree that is still to be walked: the steps taken to reach its root, and the root's first step to try.
+typedef struct Branch {
+  uint32_t depth;
+  uint32_t steps[SEARCH_MAX_NODES];
+} Branch;
 
-// --------------------------------------------------------------------------------- complete structures
+typedef struct Branches {
+  Branch *items;
+  uint32_t num, capacity;
+} Branches;
 
-// Appends `tensor` after its operands; false when the choice is cyclic.
-static bool order(Extractor *extractor, uint32_t tensor) {
-  if (extractor->state[tensor])
-    return extractor->state[tensor] == 2;
-  extractor->state[tensor] = 1;
-  const SearchDerivation *how = &extractor->space->derivations[extractor->chosen[tensor]];
-  const SearchTensor *value = &extractor->space->tensors[tensor];
-  SearchNode node = {.op = how->op, .flags = how->flags, .dim = how->dim, .stage = value->stage, .rank = value->rank};
-  memcpy(node.dims, value->dims, sizeof node.dims);
-  node.a = how->a;
-  if (how->op == MIRAGE_OP_EXP)
-    node.flags = mirage__search_stable_axis(extractor->space, extractor->space->tensors[how->a].expr);
-  if (!is_leaf(how)) {
-    if (!order(extractor, how->a) || (mirage__search_is_binary(how->op) && !order(extractor, how->b)))
-      return false;
-    node.a = extractor->place[how->a];
-    node.b = mirage__search_is_binary(how->op) ? extractor->place[how->b] : 0;
-  }
-  extractor->state[tensor] = 2;
-  extractor->place[tensor] = extractor->structure.num_nodes;
-  extractor->structure.nodes[extractor->structure.num_nodes++] = node;
-  return true;
+/// One round's bounds, the same for all walks.
+typedef struct Bounds {
+  uint32_t counted, elementwise;
+} Bounds;
+
+/// A walk through one branch, and what comes of it.
+typedef struct Walk {
+  const Paths *paths;
+  Bounds bounds;
+  uint64_t max_states;
+  SearchKept kept;
+  uint64_t states, structures;
+  bool cut_elementwise; // some graph has more element-wise operators than the round allows
+  Branches left;        // where the share of states ended; in the order in which they would have been walked
+  // Where the walk is.
+  Level levels[SEARCH_MAX_NODES];
+  uint32_t depth;
+  uint32_t chained[SEARCH_MAX_NODES]; // places of element-wise tensors
+  uint32_t *chosen;                   // by place: the number of the step and 1; 0 = none
+  uint8_t *loops, *sums;              // by place: accumulations and sums over it that count with what they take
+  uint64_t *done;                     // what is chosen, as in Paths.needs
+  uint32_t *nodes;                    // as mirage__structure_order wants
+} Walk;
+
+// ------------------------------------------------------------------------------------------------- bounds
+
+static const PathStep *chosen_step(const Walk *walk, uint32_t place) {
+  return walk->chosen[place] ? &walk->paths->steps[walk->chosen[place] - 1] : NULL;
 }
 
-static uint32_t chain_root(uint32_t *parent, uint32_t i) {
+static uint32_t chain_root(const uint32_t *parent, uint32_t i) {
   while (parent[i] != i)
     i = parent[i];
   return i;
 }
 
-static void join_chains(const SearchStructure *structure, uint32_t *parent, uint32_t i, uint32_t operand) {
-  if (mirage__search_is_elementwise(structure->nodes[operand].op) &&
-      structure->nodes[operand].stage == structure->nodes[i].stage)
-    parent[chain_root(parent, i)] = chain_root(parent, operand);
-}
+// What an operand means for a chain of its stage.
+typedef enum { LINK_NONE, LINK_JOINS, LINK_OPEN } Link;
 
-// Whether node `root` is a chain of its own.
-static bool is_alone(uint32_t *parent, const SearchStructure *structure, uint32_t root) {
-  for (uint32_t i = 0; i < structure->num_nodes; i++)
-    if (i != root && mirage__search_is_elementwise(structure->nodes[i].op) && chain_root(parent, i) == root)
-      return false;
-  return true;
-}
-
-static bool is_reduction(uint8_t op) { return op == MIRAGE_OP_REDUCE_SUM || op == MIRAGE_OP_REDUCE_MAX; }
-
-// A square that only reductions take: a sum of squares is one operator.
-static bool is_part_of_reduction(const SearchStructure *structure, uint32_t node) {
-  if (structure->nodes[node].op != MIRAGE_OP_MUL || structure->nodes[node].a != structure->nodes[node].b)
-    return false;
-  for (uint32_t i = node + 1; i < structure->num_nodes; i++) {
-    const SearchNode *user = &structure->nodes[i];
-    bool uses = user->a == node || (mirage__search_is_binary(user->op) && user->b == node);
-    if (uses && user->op != MIRAGE_OP_LOAD && user->op != MIRAGE_OP_CONSTANT && !is_reduction(user->op))
-      return false;
+static Link find_link(const Walk *walk, const PathTensor *user, uint32_t operand) {
+  const PathTensor *tensor = &walk->paths->tensors[operand];
+  if (!operand || tensor->stage != user->stage || !tensor->may_chain)
+    return LINK_NONE;
+  const PathStep *step = chosen_step(walk, operand);
+  if (!step)
+    return LINK_OPEN;
+  if (step->op == MIRAGE_OP_REDUCE_SUM) { // a norm is one operator with its statistic; a sum of exponentials is not
+    const PathStep *summed = chosen_step(walk, step->a);
+    return summed && summed->op == MIRAGE_OP_EXP ? LINK_NONE : LINK_OPEN;
   }
-  return true;
+  return step->elementwise ? LINK_JOINS : step->reduction ? LINK_OPEN : LINK_NONE;
 }
 
-static bool counts_alone(const SearchStructure *structure, const SearchNode *node) {
-  if (node->op == MIRAGE_OP_LOOP)
-    return !is_reduction(structure->nodes[node->a].op);
-  if (node->op == MIRAGE_OP_REDUCE_SUM)
-    return structure->nodes[node->a].op != MIRAGE_OP_EXP;
-  return node->op != MIRAGE_OP_CONSTANT;
-}
-
-// Whether a chain starts at a reduction of the same stage: a norm is one operator, its statistic and the division.
-static bool ends_reduction(uint32_t *parent, const SearchStructure *structure, uint32_t root) {
-  for (uint32_t i = 0; i < structure->num_nodes; i++) {
-    const SearchNode *node = &structure->nodes[i];
-    if (!mirage__search_is_elementwise(node->op) || chain_root(parent, i) != root)
-      continue;
-    const SearchNode *a = &structure->nodes[node->a], *b = &structure->nodes[node->b];
-    bool ends = is_reduction(a->op) && a->stage == node->stage && counts_alone(structure, a);
-    if (mirage__search_is_binary(node->op))
-      ends |= is_reduction(b->op) && b->stage == node->stage && counts_alone(structure, b);
-    if (ends)
-      return true;
-  }
-  return false;
-}
-
-static uint32_t count_operators(const SearchStructure *structure) {
-  uint32_t parent[SEARCH_MAX_NODES], count = 0;
-  for (uint32_t i = 0; i < structure->num_nodes; i++) {
-    const SearchNode *node = &structure->nodes[i];
+// Chains of element-wise operators that can neither grow any more nor become one operator with a reduction.
+static uint32_t count_closed_chains(const Walk *walk, uint32_t num_chained) {
+  uint32_t parent[SEARCH_MAX_NODES], closed = 0;
+  bool open[SEARCH_MAX_NODES] = {false};
+  for (uint32_t i = 0; i < num_chained; i++)
     parent[i] = i;
-    if (!mirage__search_is_elementwise(node->op)) {
-      count += counts_alone(structure, node);
+  for (uint32_t i = 0; i < num_chained; i++) {
+    uint32_t place = walk->chained[i];
+    const PathStep *step = chosen_step(walk, place);
+    open[i] = step->op == MIRAGE_OP_MUL && step->a == step->b; // a square may be one operator with its sum
+    for (uint32_t k = 0; k < 2; k++) {
+      uint32_t operand = k ? step->b : step->a, j = 0;
+      Link link = find_link(walk, &walk->paths->tensors[place], operand);
+      open[i] |= link == LINK_OPEN;
+      while (link == LINK_JOINS && walk->chained[j] != operand)
+        j++;
+      if (link == LINK_JOINS)
+        parent[chain_root(parent, i)] = chain_root(parent, j);
+    }
+  }
+  for (uint32_t i = 0; i < num_chained; i++)
+    if (open[i])
+      open[chain_root(parent, i)] = true;
+  for (uint32_t i = 0; i < num_chained; i++)
+    closed += parent[i] == i && !open[i];
+  return closed;
+}
+
+typedef struct Needs {
+  uint32_t counted, elementwise;
+} Needs;
+
+static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
+
+// What the pending tensors of a level still take, at least.
+static Needs find_needs(const Walk *walk, const Level *level) {
+  const Paths *paths = walk->paths;
+  uint64_t all[PATHS_MAX_WORDS] = {0};
+  Needs depth = {0}, needs = {0};
+  for (uint32_t i = 0; i < level->num_pending; i++) {
+    const PathTensor *tensor = &paths->tensors[level->pending[i]];
+    const uint64_t *words = &paths->needs[(size_t)level->pending[i] * paths->num_words];
+    for (uint32_t w = 0; w < paths->num_words; w++)
+      all[w] |= words[w];
+    depth.counted = larger(depth.counted, tensor->counted_depth);
+    depth.elementwise = larger(depth.elementwise, tensor->elementwise_depth);
+  }
+  for (uint32_t w = 1; w < paths->num_words; w++)
+    *(w < paths->first_elementwise ? &needs.counted : &needs.elementwise) +=
+        (uint32_t)__builtin_popcountll(all[w] & ~walk->done[w]);
+  needs.counted = larger(needs.counted, depth.counted) + (uint32_t)__builtin_popcountll(all[0] & ~level->used.loaded);
+  needs.elementwise = larger(needs.elementwise, depth.elementwise);
+  return needs;
+}
+
+static bool within_bounds(Walk *walk, const Level *level) {
+  Needs needs = find_needs(walk, level);
+  uint32_t counted = level->used.counted + needs.counted, chained = level->used.elementwise;
+  if (counted > walk->bounds.counted)
+    return false;
+  if (counted + chained > walk->bounds.counted && counted + count_closed_chains(walk, chained) > walk->bounds.counted)
+    return false;
+  bool fits = chained + needs.elementwise <= walk->bounds.elementwise;
+  walk->cut_elementwise |= !fits;
+  return fits;
+}
+
+// -------------------------------------------------------------------------------------------------- steps
+
+// Makes a tensor pending, in order of place, unless it is derived or pending already; false when there is no room.
+static bool need(const Walk *walk, Level *level, uint32_t place) {
+  if (!place || walk->chosen[place])
+    return true;
+  uint32_t at = level->num_pending;
+  while (at > 0 && level->pending[at - 1] > place)
+    at--;
+  if (at > 0 && level->pending[at - 1] == place)
+    return true;
+  if (level->num_pending == MAX_PENDING)
+    return false;
+  memmove(&level->pending[at + 1], &level->pending[at], (level->num_pending - at) * sizeof *level->pending);
+  level->pending[at] = place;
+  level->num_pending++;
+  return true;
+}
+
+// Whether `place` is needed for `above`, among what is derived so far.
+static bool depends(const Walk *walk, uint32_t above, uint32_t place) {
+  if (above == place)
+    return true;
+  const PathStep *step = above ? chosen_step(walk, above) : NULL;
+  return step && (depends(walk, step->a, place) || depends(walk, step->b, place));
+}
+
+// An accumulation of a reduction counts with it, and a sum of exponentials with them: `counts` says that it may, and
+// here that turns out to be wrong.
+static uint32_t count_step(const Walk *walk, uint32_t place, const PathStep *step) {
+  return step->counts + (step->reduction ? 0u : walk->loops[place]) +
+         (step->op == MIRAGE_OP_EXP ? 0u : walk->sums[place]);
+}
+
+static void count_users(Walk *walk, const PathStep *step, int change) {
+  if (step->op == MIRAGE_OP_LOOP && !step->counts)
+    walk->loops[step->a] = (uint8_t)(walk->loops[step->a] + change);
+  if (step->op == MIRAGE_OP_REDUCE_SUM && !step->counts)
+    walk->sums[step->a] = (uint8_t)(walk->sums[step->a] + change);
+}
+
+static void mark_done(Walk *walk, uint32_t place) {
+  uint32_t event = walk->paths->tensors[place].event;
+  walk->done[event / 64] ^= (uint64_t)(event > 0) << event % 64;
+}
+
+// Derives the level's tensor by its next step, and fills the level below; whether that is within the bounds.
+static bool choose(Walk *walk, Level *level, Level *below) {
+  const Paths *paths = walk->paths;
+  uint32_t number = paths->tensors[level->place].first_step + level->next++;
+  const PathStep *step = &paths->steps[number];
+  below->used = level->used;
+  below->used.counted += count_step(walk, level->place, step);
+  if (step->elementwise)
+    walk->chained[below->used.elementwise++] = level->place;
+  if (step->op == MIRAGE_OP_LOAD) {
+    uint64_t input = (uint64_t)1 << paths->space->derivations[step->derivation].a;
+    below->used.counted += !(level->used.loaded & input);
+    below->used.loaded |= input;
+  }
+  below->num_pending = level->num_pending;
+  memcpy(below->pending, level->pending, level->num_pending * sizeof *level->pending);
+  walk->chosen[level->place] = number + 1;
+  count_users(walk, step, 1);
+  mark_done(walk, level->place);
+  // s = (s c) / c, s c = s * c goes in a circle.
+  return !depends(walk, step->a, level->place) && !depends(walk, step->b, level->place) && need(walk, below, step->a) &&
+         need(walk, below, step->b) && within_bounds(walk, below);
+}
+
+static void forget(Walk *walk, const Level *level) {
+  const PathStep *step = chosen_step(walk, level->place);
+  if (!step)
+    return;
+  count_users(walk, step, -1);
+  mark_done(walk, level->place);
+  walk->chosen[level->place] = 0;
+}
+
+static MirageStatus complete(Walk *walk, const Used *used) {
+  if (used->elementwise < walk->bounds.elementwise)
+    return MIRAGE_OK; // met in an earlier round
+  const SearchSpace *space = walk->paths->space;
+  SearchStructure structure;
+  if (!mirage__structure_order(walk->paths, walk->chosen, walk->nodes, &structure))
+    return MIRAGE_OK;
+  structure.num_ops = mirage__structure_count(&structure);
+  if (structure.num_ops > walk->bounds.counted || !mirage__search_stabilise(&structure))
+    return MIRAGE_OK;
+  walk->structures++;
+  SearchSchedule schedule;
+  mirage__search_reference_schedule(space->program, &structure, space->options, &schedule);
+  structure.score_us = mirage__search_schedule_cost(space->program, &structure, &schedule, space->options->target);
+  return mirage__structure_keep(&walk->kept, &structure);
+}
+
+// --------------------------------------------------------------------------------------------------- walks
+
+static void take_latest(Level *level) {
+  level->place = level->pending[--level->num_pending];
+  level->next = 0;
+}
+
+static Branch *add_branch(Branches *branches) {
+  if (branches->num == branches->capacity) {
+    uint32_t capacity = branches->capacity ? 2 * branches->capacity : 32;
+    Branch *items = realloc(branches->items, capacity * sizeof *items);
+    if (!items)
+      return NULL;
+    branches->items = items;
+    branches->capacity = capacity;
+  }
+  return &branches->items[branches->num++];
+}
+
+// What this walk has not tried, deepest first.
+static MirageStatus leave(Walk *walk, uint32_t top) {
+  for (uint32_t depth = walk->depth; depth >= top; depth--) {
+    const Level *level = &walk->levels[depth - 1];
+    if (level->next == walk->paths->tensors[level->place].num_steps)
+      continue;
+    Branch *branch = add_branch(&walk->left);
+    if (!branch)
+      return MIRAGE_NO_MEMORY;
+    branch->depth = depth;
+    for (uint32_t i = 0; i + 1 < depth; i++)
+      branch->steps[i] = walk->levels[i].next - 1;
+    branch->steps[depth - 1] = level->next;
+  }
+  return MIRAGE_OK;
+}
+
+// Takes the steps that lead to a branch, which were within the bounds before.
+static void enter(Walk *walk, const Branch *branch) {
+  Level *level = &walk->levels[0];
+  *level = (Level){0};
+  for (uint32_t i = 0; i < walk->paths->space->num_goals; i++)
+    need(walk, level, walk->paths->goals[i]);
+  take_latest(level);
+  for (uint32_t i = 0; i + 1 < branch->depth; i++, level++) {
+    level->next = branch->steps[i];
+    choose(walk, level, level + 1);
+    take_latest(level + 1);
+  }
+  level->next = branch->steps[branch->depth - 1];
+  walk->depth = branch->depth;
+}
+
+static MirageStatus follow(Walk *walk, const Branch *branch) {
+  enter(walk, branch);
+  while (walk->depth >= branch->depth) {
+    Level *level = &walk->levels[walk->depth - 1];
+    forget(walk, level);
+    if (level->next == walk->paths->tensors[level->place].num_steps) {
+      walk->depth--;
       continue;
     }
-    join_chains(structure, parent, i, node->a);
-    if (mirage_op_info((MirageOp)node->op)->kind == MIRAGE_KIND_BINARY)
-      join_chains(structure, parent, i, node->b);
-  }
-  for (uint32_t i = 0; i < structure->num_nodes; i++)
-    count += mirage__search_is_elementwise(structure->nodes[i].op) && parent[i] == i &&
-             !ends_reduction(parent, structure, i) &&
-             !(is_part_of_reduction(structure, i) && is_alone(parent, structure, i));
-  return count;
-}
-
-// Inserts into the list of the best; equal scores keep the earlier one.
-static void keep(SearchKept *kept, const SearchStructure *structure) {
-  if (kept->num == kept->capacity && kept->items[kept->num - 1].score_us <= structure->score_us)
-    return;
-  uint32_t at = kept->num < kept->capacity ? kept->num++ : kept->num - 1;
-  while (at > 0 && kept->items[at - 1].score_us > structure->score_us) {
-    kept->items[at] = kept->items[at - 1];
-    at--;
-  }
-  kept->items[at] = *structure;
-}
-
-static void complete(Extractor *extractor) {
-  SearchSpace *space = extractor->space;
-  SearchStructure *structure = &extractor->structure;
-  if (extractor->used.elementwise < extractor->elementwise_limit)
-    return; // met in an earlier round
-  memset(extractor->state, 0, space->num_tensors + 1);
-  structure->num_nodes = 0;
-  structure->loop_axis = space->loop_axis;
-  structure->num_outputs = space->num_goals;
-  for (uint32_t i = 0; i < space->num_goals; i++) {
-    if (!order(extractor, extractor->goals[i]))
-      return;
-    structure->outputs[i] = extractor->place[extractor->goals[i]];
-  }
-  structure->num_ops = count_operators(structure);
-  if (structure->num_ops > space->options->max_block_ops || !mirage__search_stabilise(structure))
-    return;
-  space->funnel.structures++;
-  SearchSchedule schedule;
-  mirage__search_reference_schedule(space->program, structure, space->options, &schedule);
-  structure->score_us = mirage__search_schedule_cost(space->program, structure, &schedule, space->options->target);
-  keep(extractor->kept, structure);
-}
-
-// -------------------------------------------------------------------------------------------- topology
-
-// Ranks a tensor after all tensors that its derivations use. A cycle of derivations (a = -b, b = -a) has no such order;
-// its last edge is ignored.
-static void rank_tensor(Extractor *extractor, uint32_t tensor) {
-  SearchSpace *space = extractor->space;
-  extractor->state[tensor] = 1;
-  for (uint32_t d = space->tensors[tensor].derivations; d; d = space->derivations[d].next) {
-    const SearchDerivation *how = &space->derivations[d];
-    if (is_leaf(how))
+    if (walk->states == walk->max_states)
+      return leave(walk, branch->depth);
+    Level *below = walk->depth < SEARCH_MAX_NODES ? level + 1 : NULL;
+    if (!below || !choose(walk, level, below))
       continue;
-    if (!extractor->state[how->a])
-      rank_tensor(extractor, how->a);
-    if (mirage__search_is_binary(how->op) && !extractor->state[how->b])
-      rank_tensor(extractor, how->b);
+    if (below->num_pending) {
+      take_latest(below);
+      walk->states++;
+      walk->depth++;
+    } else {
+      MIRAGE_TRY(complete(walk, &below->used));
+    }
   }
-  extractor->rank[tensor] = ++extractor->num_ranked;
+  return MIRAGE_OK;
 }
 
-// ----------------------------------------------------------------------------------------- enumeration
+// -------------------------------------------------------------------------------------------------- rounds
 
-// Makes a tensor pending unless it is derived or pending already; false when there is no room for it.
-static bool need(Extractor *extractor, uint32_t tensor) {
-  if (extractor->chosen[tensor])
-    return true;
-  for (uint32_t i = 0; i < extractor->num_pending; i++)
-    if (extractor->pending[i] == tensor)
-      return true;
-  if (extractor->num_pending == MAX_PENDING)
-    return false;
-  extractor->pending[extractor->num_pending++] = tensor;
-  return true;
-}
+typedef struct Round {
+  const Paths *paths;
+  Bounds bounds;
+  uint64_t share;    // of states, for each walk
+  uint32_t capacity; // of what is kept
+  const Branch *branches;
+  Walk *walks[AT_ONCE]; // what came of them
+} Round;
 
-static uint32_t take_latest(Extractor *extractor) {
-  uint32_t best = 0;
-  for (uint32_t i = 1; i < extractor->num_pending; i++)
-    if (extractor->rank[extractor->pending[i]] > extractor->rank[extractor->pending[best]])
-      best = i;
-  uint32_t tensor = extractor->pending[best];
-  extractor->pending[best] = extractor->pending[--extractor->num_pending];
-  return tensor;
-}
-
-// Whether `tensor` is needed for `above`, among what is derived so far.
-static bool depends(const Extractor *extractor, uint32_t above, uint32_t tensor) {
-  if (above == tensor)
-    return true;
-  const SearchDerivation *how = &extractor->space->derivations[extractor->chosen[above]];
-  if (!extractor->chosen[above] || is_leaf(how))
-    return false;
-  return depends(extractor, how->a, tensor) ||
-         (mirage__search_is_binary(how->op) && depends(extractor, how->b, tensor));
-}
-
-// Whether what is used and what is pending can stay within the limits.
-static bool within_bounds(const Extractor *extractor) {
-  const SearchSpace *space = extractor->space;
-  uint32_t counted = 0, elementwise = 0, num_elementwise = 0;
-  uint64_t inputs = 0;
-  for (uint32_t i = 0; i < extractor->num_pending; i++) {
-    const SearchTensor *tensor = &space->tensors[extractor->pending[i]];
-    counted = tensor->counted_depth > counted ? tensor->counted_depth : counted;
-    elementwise = tensor->elementwise_depth > elementwise ? tensor->elementwise_depth : elementwise;
-    num_elementwise += tensor->only_elementwise;
-    inputs |= tensor->inputs;
-  }
-  elementwise = num_elementwise > elementwise ? num_elementwise : elementwise;
-  elementwise += extractor->used.elementwise;
-  counted += extractor->used.counted + (uint32_t)__builtin_popcountll(inputs & ~extractor->used.loaded);
-  if (elementwise && !extractor->used.reductions)
-    counted++; // the chain, or a reduction that it counts with
-  return elementwise <= extractor->elementwise_limit && counted <= space->options->max_block_ops;
-}
-
-static void use(Extractor *extractor, const SearchDerivation *how) {
-  extractor->used.reductions += is_reduction(how->op);
-  if (mirage__search_is_elementwise(how->op))
-    extractor->used.elementwise++;
-  else
-    extractor->used.counted += mirage__search_counts(extractor->space, how);
-  if (how->op == MIRAGE_OP_LOAD)
-    extractor->used.loaded |= (uint64_t)1 << how->a;
-}
-
-static void extend(Extractor *extractor) {
-  SearchSpace *space = extractor->space;
-  if (space->stopped)
+static void free_walk(Walk *walk) {
+  if (!walk)
     return;
-  if (!extractor->num_pending) {
-    complete(extractor);
-    return;
+  mirage__structure_release(&walk->kept);
+  free(walk->left.items);
+  free(walk->chosen);
+  free(walk->nodes);
+  free(walk->loops);
+  free(walk->done);
+  free(walk);
+}
+
+static Walk *create_walk(const Paths *paths) {
+  size_t count = (size_t)paths->num + 1;
+  Walk *walk = calloc(1, sizeof *walk);
+  if (!walk)
+    return NULL;
+  walk->paths = paths;
+  walk->chosen = calloc(count, sizeof *walk->chosen);
+  walk->nodes = calloc(count, sizeof *walk->nodes);
+  walk->loops = calloc(2 * count, sizeof *walk->loops);
+  walk->done = calloc(paths->num_words, sizeof *walk->done);
+  if (walk->chosen && walk->nodes && walk->loops && walk->done) {
+    walk->sums = walk->loops + count;
+    return walk;
   }
-  if (++space->funnel.states > space->max_states) {
-    space->stopped = true;
-    return;
+  free_walk(walk);
+  return NULL;
+}
+
+static MirageStatus run_walk(void *user, uint32_t index) {
+  Round *round = user;
+  Walk *walk = round->walks[index] = create_walk(round->paths);
+  if (!walk)
+    return MIRAGE_NO_MEMORY;
+  walk->bounds = round->bounds;
+  walk->max_states = round->share;
+  walk->kept.capacity = round->capacity;
+  return follow(walk, &round->branches[index]);
+}
+
+// Adds what a walk found; its branches take its place in the list of those that are left.
+static MirageStatus collect(SearchSpace *space, const Walk *walk, SearchKept *kept, Branches *left) {
+  space->funnel.states += walk->states;
+  space->funnel.structures += walk->structures;
+  for (uint32_t i = 0; i < walk->kept.num; i++)
+    MIRAGE_TRY(mirage__structure_keep(kept, walk->kept.items[i]));
+  for (uint32_t i = 0; i < walk->left.num; i++) {
+    Branch *branch = add_branch(left);
+    if (!branch)
+      return MIRAGE_NO_MEMORY;
+    *branch = walk->left.items[i];
   }
-  uint32_t pending[MAX_PENDING], left[MAX_PENDING], num_pending = extractor->num_pending;
-  Used used = extractor->used;
-  memcpy(pending, extractor->pending, num_pending * sizeof *pending);
-  uint32_t tensor = take_latest(extractor), num_left = extractor->num_pending;
-  memcpy(left, extractor->pending, num_left * sizeof *left);
-  for (uint32_t d = space->tensors[tensor].derivations; d; d = space->derivations[d].next) {
-    const SearchDerivation *how = &space->derivations[d];
-    extractor->chosen[tensor] = d;
-    use(extractor, how);
-    bool binary = mirage__search_is_binary(how->op), fits = true;
-    if (!is_leaf(how)) // s = (s c) / c, s c = s * c goes in a circle
-      fits = !depends(extractor, how->a, tensor) && !(binary && depends(extractor, how->b, tensor)) &&
-             need(extractor, how->a) && (!binary || need(extractor, how->b));
-    if (fits && within_bounds(extractor))
-      extend(extractor);
-    memcpy(extractor->pending, left, num_left * sizeof *left);
-    extractor->num_pending = num_left;
-    extractor->used = used;
+  return MIRAGE_OK;
+}
+
+typedef struct Extraction {
+  SearchSpace *space;
+  SearchPool *pool;
+  SearchKept *kept;
+  Paths paths;
+  Bounds bounds;
+  bool cut_elementwise;
+} Extraction;
+
+// Walks the first branches, as many as a round holds, and puts what is left of them in their place.
+static MirageStatus walk_round(Extraction *extraction, Branches *branches, uint64_t share) {
+  SearchSpace *space = extraction->space;
+  uint64_t states = space->max_states - space->funnel.states;
+  uint32_t count = branches->num < AT_ONCE ? branches->num : AT_ONCE;
+  count = states < count ? (uint32_t)states : count;
+  Round round = {.paths = &extraction->paths,
+                 .bounds = extraction->bounds,
+                 .share = states / count < share ? states / count : share,
+                 .capacity = extraction->kept->capacity,
+                 .branches = branches->items};
+  MirageStatus status = mirage__search_run_tasks(extraction->pool, count, run_walk, &round);
+  Branches left = {0};
+  for (uint32_t i = 0; i < count; i++) {
+    if (status == MIRAGE_OK) {
+      status = collect(space, round.walks[i], extraction->kept, &left);
+      extraction->cut_elementwise |= round.walks[i]->cut_elementwise;
+    }
+    free_walk(round.walks[i]);
   }
-  extractor->chosen[tensor] = 0;
-  memcpy(extractor->pending, pending, num_pending * sizeof *pending);
-  extractor->num_pending = num_pending;
+  for (uint32_t i = count; status == MIRAGE_OK && i < branches->num; i++) {
+    Branch *branch = add_branch(&left);
+    if (branch)
+      *branch = branches->items[i];
+    else
+      status = MIRAGE_NO_MEMORY;
+  }
+  free(branches->items);
+  *branches = left;
+  return status;
+}
+
+// Everything below the goals, within the bounds.
+static MirageStatus walk_all(Extraction *extraction) {
+  SearchSpace *space = extraction->space;
+  Branches branches = {0};
+  Branch *root = add_branch(&branches);
+  if (!root)
+    return MIRAGE_NO_MEMORY;
+  *root = (Branch){.depth = 1};
+  MirageStatus status = MIRAGE_OK;
+  for (uint64_t share = FIRST_SHARE; status == MIRAGE_OK && branches.num && !space->stopped; share = SHARE) {
+    space->stopped = space->funnel.states >= space->max_states;
+    if (!space->stopped)
+      status = walk_round(extraction, &branches, share);
+  }
+  free(branches.items);
+  return status;
 }
 
 // Deepens the bound on element-wise operators until graphs are found, and a little further: a safe softmax has one
 // operator more than an unsafe one, and only the numeric guard can tell which is needed.
-static void deepen(Extractor *extractor) {
-  SearchSpace *space = extractor->space;
-  uint32_t limit = mirage__search_elementwise_limit(space->program);
-  uint32_t last = limit, first = 0;
-  for (uint32_t i = 0; i < space->num_goals; i++) {
-    uint32_t depth = space->tensors[extractor->goals[i]].elementwise_depth;
-    first = depth > first ? depth : first;
-  }
+static MirageStatus deepen(Extraction *extraction) {
+  SearchSpace *space = extraction->space;
+  uint32_t last = mirage__search_elementwise_limit(space->program);
+  uint32_t round = 0;
+  for (uint32_t i = 0; i < space->num_goals; i++)
+    round = larger(round, extraction->paths.tensors[extraction->paths.goals[i]].elementwise_depth);
   uint64_t before = space->funnel.structures;
-  for (uint32_t round = first; round <= last && !space->stopped; round++) {
-    extractor->elementwise_limit = round;
-    extractor->used = (Used){0};
-    extractor->num_pending = 0;
-    for (uint32_t i = 0; i < space->num_goals; i++)
-      need(extractor, extractor->goals[i]);
-    extend(extractor);
+  for (extraction->cut_elementwise = true; round <= last && extraction->cut_elementwise && !space->stopped; round++) {
+    extraction->bounds = (Bounds){.counted = space->options->max_block_ops, .elementwise = round};
+    extraction->cut_elementwise = false;
+    MIRAGE_TRY(walk_all(extraction));
     if (space->funnel.structures > before && round + SPARE_ELEMENTWISE < last)
       last = round + SPARE_ELEMENTWISE;
   }
+  return MIRAGE_OK;
 }
 
 // One tensor for each goal, in every way. With a loop some result comes out of it; without, see the other plans.
-static void choose_goals(Extractor *extractor, uint32_t goal, bool looped) {
-  SearchSpace *space = extractor->space;
+static MirageStatus choose_goals(Extraction *extraction, uint32_t goal, bool looped, uint32_t *goals) {
+  SearchSpace *space = extraction->space;
   if (goal == space->num_goals) {
-    if (looped || !space->loop_axis)
-      deepen(extractor);
-    return;
+    if (!looped && space->loop_axis)
+      return MIRAGE_OK;
+    MirageStatus status = mirage__paths_init(&extraction->paths, space, goals);
+    if (status == MIRAGE_OK)
+      status = deepen(extraction);
+    mirage__paths_deinit(&extraction->paths);
+    return status;
   }
   for (uint32_t i = 1; i <= space->num_tensors && !space->stopped; i++) {
     if (!mirage__search_is_goal(space, &space->goals[goal], &space->tensors[i]))
       continue;
-    extractor->goals[goal] = i;
-    choose_goals(extractor, goal + 1, looped || space->tensors[i].stage != SEARCH_BEFORE);
+    goals[goal] = i;
+    MIRAGE_TRY(choose_goals(extraction, goal + 1, looped || space->tensors[i].stage != SEARCH_BEFORE, goals));
   }
+  return MIRAGE_OK;
 }
 
-// What every derivation of a tensor has in common, for the bounds.
-static void summarize(SearchSpace *space) {
-  for (uint32_t i = 1; i <= space->num_tensors; i++) {
-    SearchTensor *tensor = &space->tensors[i];
-    tensor->inputs = mirage_expr_inputs(space->exprs, tensor->expr);
-    tensor->only_elementwise = true;
-    for (uint32_t d = tensor->derivations; d; d = space->derivations[d].next)
-      tensor->only_elementwise &= mirage__search_is_elementwise(space->derivations[d].op);
-  }
-}
-
-MirageStatus mirage__search_extract(SearchSpace *space, SearchKept *kept) {
-  size_t count = (size_t)space->num_tensors + 1;
-  Extractor *extractor = calloc(1, sizeof *extractor);
-  uint32_t *words = calloc(3 * count, sizeof *words);
-  uint8_t *state = calloc(count, 1);
-  MirageStatus status = extractor && words && state ? MIRAGE_OK : MIRAGE_NO_MEMORY;
-  if (status == MIRAGE_OK) {
-    extractor->space = space;
-    extractor->kept = kept;
-    extractor->chosen = words;
-    extractor->place = words + count;
-    extractor->rank = words + 2 * count;
-    extractor->state = state;
-    summarize(space);
-    for (uint32_t i = 1; i <= space->num_tensors; i++)
-      if (!state[i])
-        rank_tensor(extractor, i);
-    choose_goals(extractor, 0, false);
-  }
-  free(state);
-  free(words);
-  free(extractor);
-  return status;
+MirageStatus mirage__search_extract(SearchSpace *space, SearchPool *pool, SearchKept *kept) {
+  Extraction extraction = {.space = space, .pool = pool, .kept = kept};
+  uint32_t goals[SEARCH_MAX_GOALS];
+  return choose_goals(&extraction, 0, false, goals);
 }

@@ -143,8 +143,9 @@ typedef struct SearchStructure {
 
 /// The best structures of one plan, best first; ties broken by order of insertion, which is deterministic.
 typedef struct SearchKept {
-  SearchStructure *items; // [capacity]
+  SearchStructure **items; // owned
   uint32_t num, capacity;
+  uint32_t room; // in the list
 } SearchKept;
 
 // ----------------------------------------------------------------------------------------------- space
@@ -169,7 +170,6 @@ typedef struct SearchTensor {
   bool constant, processed, grouped;
   // Some derivation is a reduction: accumulating it costs no operator. Or an exponential: summing it costs none.
   bool reduction, exponential;
-  bool only_elementwise; // no derivation is anything else; set before extraction
   MirageExpr expr;
   uint64_t inputs; // that it needs, as a bit set: a lower bound of its loads
   // Operators between its loads and it, on the longest path, at least: all, those that are not element-wise, those that
@@ -262,7 +262,8 @@ MirageStatus mirage__search_saturate(SearchSpace *space);
 /// Whether a tensor's values are those of one of the program's results.
 bool mirage__search_is_goal(const SearchSpace *space, const SearchGoal *goal, const SearchTensor *tensor);
 /// Enumerates the block graphs that compute all goals from the derivations and keeps the best by reference schedule.
-MirageStatus mirage__search_extract(SearchSpace *space, SearchKept *kept);
+MirageStatus mirage__search_extract(SearchSpace *space, SearchPool *pool, SearchKept *kept);
+void mirage__structure_release(SearchKept *kept);
 /// How many element-wise operators a block graph may hold.
 uint32_t mirage__search_elementwise_limit(const SearchProgram *program);
 

@@ -126,6 +126,8 @@ static void check_same_answer(MirageUGraph *program, uint64_t max_states, bool e
 
 static void test_lora(void **state) { check_same_answer(lora(2, 512, 16, 512), 0, true); }
 static void test_gated_mlp(void **state) { check_same_answer(gated_mlp(8, 4096, 4096), 0, true); }
+// One row: outer products align, and walks of block graphs are long enough to be shared.
+static void test_long_walks(void **state) { check_same_answer(gated_mlp(1, 4096, 4096), 0, true); }
 static void test_rmsnorm_linear(void **state) { check_same_answer(rmsnorm_linear(2, 4096, 6144), 0, true); }
 static void test_attention(void **state) { check_same_answer(sdpa(2, 256, 64, 4096), 0, true); }
 
@@ -152,6 +154,7 @@ int main(void) {
       cmocka_unit_test(test_the_first_failure_counts_and_all_run),
       cmocka_unit_test(test_lora),
       cmocka_unit_test(test_gated_mlp),
+      cmocka_unit_test(test_long_walks),
       cmocka_unit_test(test_rmsnorm_linear),
       cmocka_unit_test(test_attention),
       cmocka_unit_test(test_pieces),

@@ -1,0 +1,61 @@
+// search_extract.h - what the files that read block graphs off the derivations share.
+#ifndef MIRAGE_LIB_SEARCH_EXTRACT_H
+#define MIRAGE_LIB_SEARCH_EXTRACT_H
+
+#include "search_internal.h"
+
+enum { PATHS_MAX_WORDS = 26 };
+
+// ------------------------------------------------------------------------------------- the goals' tensors
+
+/// A derivation, its operands by place.
+typedef struct PathStep {
+  uint32_t derivation; // of the space
+  uint32_t a, b;       // 0 = none
+  uint8_t op;
+  bool elementwise, reduction;
+  bool counts; // for max_block_ops, unless it turns out to be one with its operand
+} PathStep;
+
+/// A tensor that some derivation of a goal uses, directly or not.
+typedef struct PathTensor {
+  uint32_t tensor; // of the space
+  uint32_t first_step, num_steps;
+  uint32_t counted_depth, elementwise_depth; // as in SearchTensor
+  uint32_t event;                            // its bit in `needs`; 0 = none
+  uint8_t stage;
+  bool may_chain; // some derivation is element-wise or a reduction: a chain of its stage may go on here, or begin at it
+} PathTensor;
+
+/// The tensors below one choice of goals in topological order: operands have smaller places. A cycle of derivations
+/// (a = -b, b = -a) has no such order; the edge that closes it goes to a larger place.
+typedef struct Paths {
+  const SearchSpace *space;
+  PathTensor *tensors; // [1 .. num]
+  PathStep *steps;
+  uint32_t num, num_steps;
+  uint32_t goals[SEARCH_MAX_GOALS]; // places
+  // What every block graph that computes a tensor holds at least, itself included, as bits: word 0 has inputs, then
+  // come tensors all of whose derivations count, and from word first_elementwise those that are always element-wise.
+  uint64_t *needs; // [num + 1][num_words]
+  uint32_t num_words, first_elementwise;
+} Paths;
+
+/// `goals`: a tensor of the space for each of its goals.
+/// Owns:    free with mirage__paths_deinit, also after a failure.
+MirageStatus mirage__paths_init(Paths *paths, const SearchSpace *space, const uint32_t *goals);
+void mirage__paths_deinit(Paths *paths);
+
+// -------------------------------------------------------------------------------------- whole structures
+
+/// Writes the block graph of one step for each tensor needed (`chosen`, by place; 0 = none, else the number of the step
+/// and 1), in execution order. `nodes`: by place, for scratch; zeroed before and after. False when the choice is
+/// cyclic.
+bool mirage__structure_order(const Paths *paths, const uint32_t *chosen, uint32_t *nodes,
+                             SearchStructure *out_structure);
+/// Its operators, as max_block_ops counts them.
+uint32_t mirage__structure_count(const SearchStructure *structure);
+/// Inserts a copy into the best; equal scores keep the earlier one.
+MirageStatus mirage__structure_keep(SearchKept *kept, const SearchStructure *structure);
+
+#endif
