@@ -5,7 +5,7 @@
 #include "search_internal.h"
 #include <string.h>
 
-enum { MIN_SPLIT = 8, MAX_ELEMENTWISE = 20 };
+enum { MAX_ELEMENTWISE = 20 };
 
 // ---------------------------------------------------------------------------------------- fingerprints
 
@@ -129,14 +129,14 @@ static MirageStatus add_derivation(SearchSpace *space, uint32_t tensor, const Se
   return MIRAGE_OK;
 }
 
-// Bytes of the smallest tile that this tensor can be: axes that may be split count one small piece.
+// Bytes of the smallest tile that this tensor can be: axes that may be split count one element.
 static double smallest_bytes(const SearchSpace *space, const SearchAttempt *attempt) {
   double bytes = attempt->how.op == MIRAGE_OP_LOAD ? 2 : 4;
   for (uint32_t d = 0; d < SEARCH_RANK; d++) {
     const SearchAxis *axis = &space->program->axes[mirage__search_axis_of(attempt->dims[d])];
     bool split = search_axis_is_parallel(axis) ||
                  (mirage__search_axis_of(attempt->dims[d]) == space->loop_axis && !(attempt->dims[d] & SEARCH_WHOLE));
-    bytes *= split && axis->extent > MIN_SPLIT ? MIN_SPLIT : (double)axis->extent;
+    bytes *= split ? 1 : (double)axis->extent;
   }
   return bytes;
 }
