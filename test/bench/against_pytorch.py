@@ -97,7 +97,7 @@ def main():
                 continue
             row["compile_ratio"] = row["compile_us"] / float(row["cold_us"])
             if not writer:
-                writer = csv.DictWriter(options.output, row, extrasaction="ignore")
+                writer = csv.DictWriter(options.output, row, extrasaction="ignore", lineterminator="\n")
                 writer.writeheader()
             writer.writerow({name: f"{v:.2f}" if isinstance(v, float) else v for name, v in row.items()})
             options.output.flush()
