@@ -193,7 +193,10 @@ static void report_proven(const Verifier *verifier, const Pair *pair) {
                    "p%s; theorem %s, degree %" PRIu64 ", 2^%u monomials, %" PRIu64 " calls)%s",
                    pair->target->name, pair->source->name, proof->log2_bound, proof->trials,
                    proof->trials == 1 ? "" : "s", proof->p_bits, proof->shrunken ? ", on a shrunken instance" : "",
-                   proof->q ? "with exponentials" : "without exponentials", proof->degree, proof->log2_terms,
+                   proof->free_exp ? "of free exponentials"
+                   : proof->q      ? "with exponentials"
+                                   : "without exponentials",
+                   proof->degree, proof->log2_terms,
                    proof->calls, accuracy);
 }
 

@@ -17,6 +17,7 @@ typedef struct MirageVerifyOptions {
   uint64_t max_work;    // multiplications that full-size evaluation may cost in one trial; larger programs are shrunk
                         // (lib/verify/shrink.c); 0 = 2e8
   bool full_size;       // never shrink: a pair that costs more than max_work is UNSUPPORTED, at once
+  bool free_exp;        // by the theorem of free exponentials only, for tests; else by whichever gives a bound
 } MirageVerifyOptions;
 
 typedef enum { MIRAGE_VERDICT_EQUIVALENT, MIRAGE_VERDICT_DIFFERENT, MIRAGE_VERDICT_UNSUPPORTED } MirageVerdictKind;
@@ -55,16 +56,31 @@ MirageStatus mirage_verify_claim(const MirageUGraph *source, const MirageUGraph 
 /// One random evaluation point: fresh primes and root of unity for (seed, trial), and a domain on their residues.
 /// Element: MirageResidue. The domain implements every operator by its field rule; sqrt, erf, ... are seeded random
 /// functions, a maximum is a seeded random function of the set of its arguments. lib/field/README.md.
-/// Threads: one evaluation at a time per field (it remembers the sets that its maxima stand for).
+/// Threads: one evaluation at a time per field (it remembers its maxima).
 typedef struct MirageResidue {
   uint64_t p;          // value mod p, < p
   uint32_t q;          // value mod q, < q; meaningful unless `after_exp`
   uint8_t after_exp;   // 1: no residue mod q exists (an exponential lies on the path)
   uint8_t bottom;      // 1: below every number
-  uint8_t reserved[2]; // zero, so that equal values have equal bytes
-} MirageResidue;
+  uint8_t undefined;   // MirageUndefined: no value at all, in partial fields
+  uint8_t role;        // what free exponentials ask for: lib/field/domain_field.c; 0 otherwise
+} MirageResidue;       // no padding: equal values have equal bytes
+typedef enum {
+  MIRAGE_DEFINED,
+  MIRAGE_UNDEFINED_QUOTIENT, // by zero: another draw may define it
+  MIRAGE_UNDEFINED_RULE,     // an operator on bottom that has no rule for it
+} MirageUndefined;
 typedef struct MirageField MirageField;
 MirageField *mirage_field_create(uint64_t seed, uint32_t trial);
+/// A field in which evaluation goes on where the plain one stops.
+///
+/// partial:  what divides by zero, or has no rule, gives undefined elements; so does every operator on them.
+/// free_exp: exp is a random function too, of which only exp(x - m) = exp(x) / exp(m) for a maximum m is known. There
+///           are no residues mod q then.
+typedef struct MirageFieldModes {
+  bool partial, free_exp;
+} MirageFieldModes;
+MirageField *mirage_field_create_with(uint64_t seed, uint32_t trial, MirageFieldModes modes);
 void mirage_field_destroy(MirageField *field);
 const MirageDomain *mirage_field_domain(const MirageField *field);
 /// The prime of exponents, q.

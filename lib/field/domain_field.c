@@ -11,6 +11,13 @@
 // Division by zero is REDRAW, never a value; mod q it counts only where the quotient has a component mod q.
 // Bottom: max passes over it; exp(bottom) = 0; bottom + x = bottom; bottom - x = bottom, also for x = bottom (see
 // lib/eval/domain_f64.c); every other operator on it is UNSUPPORTED.
+//
+// Partial fields go on instead: the element is undefined, and whatever reads it is. A masked lane may so divide zero by
+// zero; whoever asks for outputs sees whether it reached one.
+//
+// Free exponentials: no value has a residue mod q, so exp is the random function F like any other, but for one law.
+// A difference x - m from a maximum knows m (shift_table.c), and its exponential is F(x) / F(m). So sums of e^(x - m)
+// are polynomials in the values of F, whatever the number of exponentials.
 #include "field_internal.h"
 
 #include <math.h>
@@ -28,7 +35,22 @@ static Residue make(uint64_t p, uint64_t q, uint8_t after_exp) {
   return (Residue){.p = p, .q = after_exp ? 0 : (uint32_t)q, .after_exp = after_exp};
 }
 
+static Residue undefined(MirageUndefined why) { return (Residue){.undefined = (uint8_t)why}; }
+static Residue undefined_like(Residue a, Residue b) {
+  return undefined(a.undefined > b.undefined ? a.undefined : b.undefined);
+}
+
+// What an operator without a rule for its operands gives, or REDRAW for a quotient without a value.
+static MirageStatus without_value(const MirageField *f, MirageUndefined why, Residue *out) {
+  *out = undefined(why);
+  if (f->modes.partial)
+    return MIRAGE_OK;
+  return why == MIRAGE_UNDEFINED_RULE ? MIRAGE_UNSUPPORTED : MIRAGE_REDRAW;
+}
+
 static Residue add(const MirageField *f, Residue a, Residue b) {
+  if (a.undefined | b.undefined)
+    return undefined_like(a, b);
   if (a.bottom | b.bottom)
     return BOTTOM;
   uint64_t q = (uint64_t)a.q + b.q;
@@ -41,37 +63,46 @@ static Residue mul(const MirageField *f, Residue a, Residue b) {
 
 // -------------------------------------------------------------------------------------------------------- element-wise
 
-static MirageStatus binary_sub(const MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
+static MirageStatus binary_sub(MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
   for (size_t i = 0; i < n; i++) {
     Residue x = a[i], y = b[i];
-    if (y.bottom && !x.bottom)
-      return MIRAGE_UNSUPPORTED;
-    uint64_t q = x.q >= y.q ? x.q - y.q : x.q + f->q - y.q;
-    out[i] = x.bottom ? BOTTOM : make(field_sub(f, x.p, y.p), q, x.after_exp | y.after_exp);
+    if (x.undefined | y.undefined) {
+      out[i] = undefined_like(x, y);
+    } else if (x.bottom | y.bottom) {
+      out[i] = BOTTOM;
+      if (!x.bottom)
+        MIRAGE_TRY(without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
+    } else {
+      uint64_t q = x.q >= y.q ? x.q - y.q : x.q + f->q - y.q;
+      out[i] = make(field_sub(f, x.p, y.p), q, x.after_exp | y.after_exp);
+      if (y.role == ROLE_MAXIMUM) {
+        out[i].role = ROLE_DIFFERENCE;
+        MIRAGE_TRY(mirage__shift_number(f, y.p, &out[i].q));
+      }
+    }
   }
   return MIRAGE_OK;
 }
 
 static MirageStatus binary_mul(const MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
   for (size_t i = 0; i < n; i++) {
-    if (a[i].bottom | b[i].bottom)
-      return MIRAGE_UNSUPPORTED;
-    out[i] = mul(f, a[i], b[i]);
+    if (a[i].undefined | b[i].undefined)
+      out[i] = undefined_like(a[i], b[i]);
+    else if (a[i].bottom | b[i].bottom)
+      MIRAGE_TRY(without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
+    else
+      out[i] = mul(f, a[i], b[i]);
   }
   return MIRAGE_OK;
 }
 
 enum { BATCH = 64 };
 
-// Inverts up to BATCH divisors with one inversion per field: prefix products, then backwards. A divisor behind an
-// exponential has no component mod q; 1 stands in for it.
-static MirageStatus invert_batch(const MirageField *f, size_t n, const Residue *b, const bool *needs_q, Residue *out) {
+// Inverts up to BATCH divisors, none of them zero, with one inversion per field: prefix products, then backwards. A
+// divisor behind an exponential has no component mod q; 1 stands in for it.
+static void invert_batch(const MirageField *f, size_t n, const Residue *b, const bool *needs_q, Residue *out) {
   uint64_t prefix_p[BATCH + 1] = {1}, prefix_q[BATCH + 1] = {1};
   for (size_t i = 0; i < n; i++) {
-    if (b[i].bottom)
-      return MIRAGE_UNSUPPORTED;
-    if (b[i].p == 0 || (needs_q[i] && b[i].q == 0))
-      return MIRAGE_REDRAW;
     prefix_p[i + 1] = field_mul(f, prefix_p[i], b[i].p);
     prefix_q[i + 1] = prefix_q[i] * (needs_q[i] ? b[i].q : 1) % f->q;
   }
@@ -81,34 +112,60 @@ static MirageStatus invert_batch(const MirageField *f, size_t n, const Residue *
     inverse_p = field_mul(f, inverse_p, b[i].p);
     inverse_q = inverse_q * (needs_q[i] ? b[i].q : 1) % f->q;
   }
-  return MIRAGE_OK;
+}
+
+// Why a / b has no value, or DEFINED.
+static MirageUndefined quotient_lacks(Residue a, Residue b, bool needs_q) {
+  if (a.undefined | b.undefined)
+    return a.undefined > b.undefined ? a.undefined : b.undefined;
+  if (a.bottom | b.bottom)
+    return MIRAGE_UNDEFINED_RULE;
+  return b.p == 0 || (needs_q && b.q == 0) ? MIRAGE_UNDEFINED_QUOTIENT : MIRAGE_DEFINED;
 }
 
 static MirageStatus binary_div(const MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
   for (size_t i = 0; i < n; i += BATCH) {
-    Residue inverse[BATCH];
+    Residue divisors[BATCH], inverse[BATCH], lacking;
+    MirageUndefined lacks[BATCH];
     bool needs_q[BATCH];
     size_t count = n - i < BATCH ? n - i : BATCH;
-    for (size_t j = 0; j < count; j++)
-      needs_q[j] = !(a[i + j].after_exp | b[i + j].after_exp);
-    MIRAGE_TRY(invert_batch(f, count, b + i, needs_q, inverse));
     for (size_t j = 0; j < count; j++) {
-      if (a[i + j].bottom)
-        return MIRAGE_UNSUPPORTED;
+      needs_q[j] = !(a[i + j].after_exp | b[i + j].after_exp);
+      lacks[j] = quotient_lacks(a[i + j], b[i + j], needs_q[j]);
+      divisors[j] = lacks[j] ? (Residue){.p = 1, .q = 1} : b[i + j];
+      if (lacks[j])
+        MIRAGE_TRY(without_value(f, lacks[j], &lacking));
+    }
+    invert_batch(f, count, divisors, needs_q, inverse);
+    for (size_t j = 0; j < count; j++) {
       inverse[j].after_exp = b[i + j].after_exp;
-      out[i + j] = mul(f, a[i + j], inverse[j]);
+      out[i + j] = lacks[j] ? undefined(lacks[j]) : mul(f, a[i + j], inverse[j]);
     }
   }
+  return MIRAGE_OK;
+}
+
+// The maximum of the set that was collected, of which `single` is any value that is not bottom. An undefined value
+// leaves none.
+static MirageStatus finish_maximum(MirageField *f, Residue single, MirageUndefined lacks, Residue *out) {
+  if (lacks) {
+    *out = undefined(lacks);
+    return MIRAGE_OK;
+  }
+  MIRAGE_TRY(mirage__max_finish(f, &single, out));
+  if (f->modes.free_exp && !out->bottom)
+    *out = (Residue){.p = out->p, .after_exp = 1, .role = ROLE_MAXIMUM};
   return MIRAGE_OK;
 }
 
 static MirageStatus binary_max(MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
   for (size_t i = 0; i < n; i++) {
     Residue single = a[i].bottom ? b[i] : a[i];
+    MirageUndefined lacks = undefined_like(a[i], b[i]).undefined;
     mirage__max_begin(f);
     MIRAGE_TRY(mirage__max_add(f, &a[i]));
     MIRAGE_TRY(mirage__max_add(f, &b[i]));
-    MIRAGE_TRY(mirage__max_finish(f, &single, &out[i]));
+    MIRAGE_TRY(finish_maximum(f, single, lacks, &out[i]));
   }
   return MIRAGE_OK;
 }
@@ -126,7 +183,7 @@ static MirageStatus field_binary(const MirageDomain *self, MirageOp op, const Mi
       to[i] = add(f, ((const Residue *)a)[i], ((const Residue *)b)[i]);
     return MIRAGE_OK;
   case MIRAGE_OP_SUB:
-    return binary_sub(f, n, a, b, to);
+    return binary_sub(mutable_field_of(self), n, a, b, to);
   case MIRAGE_OP_MUL:
     return binary_mul(f, n, a, b, to);
   case MIRAGE_OP_DIV:
@@ -138,6 +195,43 @@ static MirageStatus field_binary(const MirageDomain *self, MirageOp op, const Mi
   }
 }
 
+// exp of n values, where exp is the random function F: F(x) / F(m) for a difference x - m from a maximum.
+static void free_exponentials(const MirageField *f, size_t n, const Residue *a, Residue *out) {
+  static const bool NO_Q[BATCH] = {0};
+  for (size_t i = 0; i < n; i += BATCH) {
+    Residue divisors[BATCH], inverse[BATCH], values[BATCH];
+    size_t count = n - i < BATCH ? n - i : BATCH;
+    for (size_t j = 0; j < count; j++) {
+      Residue x = a[i + j];
+      bool difference = x.role == ROLE_DIFFERENCE;
+      uint64_t m = difference ? f->shifts.residues[x.q] : 0;
+      divisors[j] = difference ? mirage__field_random_function(f, MIRAGE_OP_EXP, m) : (Residue){.p = 1};
+      values[j] = mirage__field_random_function(f, MIRAGE_OP_EXP, difference ? field_add(f, x.p, m) : x.p);
+      if (x.bottom)
+        values[j].p = 0;
+      if (x.undefined | !divisors[j].p)
+        values[j] = undefined(x.undefined ? x.undefined : MIRAGE_UNDEFINED_QUOTIENT);
+      divisors[j].p = divisors[j].p ? divisors[j].p : 1;
+    }
+    invert_batch(f, count, divisors, NO_Q, inverse);
+    for (size_t j = 0; j < count; j++)
+      out[i + j] = values[j].undefined ? values[j] : mul(f, values[j], inverse[j]);
+  }
+}
+
+// sqrt, log, erf, tanh: random functions of x mod p.
+static MirageStatus random_functions(const MirageField *f, MirageOp op, size_t n, const Residue *a, Residue *out) {
+  for (size_t i = 0; i < n; i++) {
+    if (a[i].undefined)
+      out[i] = undefined(a[i].undefined);
+    else if (a[i].bottom)
+      MIRAGE_TRY(without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
+    else
+      out[i] = mirage__field_random_function(f, op, a[i].p);
+  }
+  return MIRAGE_OK;
+}
+
 static MirageStatus field_unary(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n,
                                 const void *a, void *out) {
   const MirageField *f = field_of(self);
@@ -145,8 +239,14 @@ static MirageStatus field_unary(const MirageDomain *self, MirageOp op, const Mir
   Residue *to = out;
   switch (op) {
   case MIRAGE_OP_EXP:
+    if (f->modes.free_exp) {
+      free_exponentials(f, n, from, to);
+      return MIRAGE_OK;
+    }
     for (size_t i = 0; i < n; i++) {
-      if (from[i].bottom)
+      if (from[i].undefined)
+        to[i] = undefined(from[i].undefined);
+      else if (from[i].bottom)
         to[i] = (Residue){.after_exp = 1};
       else if (from[i].after_exp)
         to[i] = mirage__field_random_function(f, MIRAGE_OP_EXP, from[i].p);
@@ -158,12 +258,7 @@ static MirageStatus field_unary(const MirageDomain *self, MirageOp op, const Mir
   case MIRAGE_OP_LOG:
   case MIRAGE_OP_ERF:
   case MIRAGE_OP_TANH:
-    for (size_t i = 0; i < n; i++) {
-      if (from[i].bottom)
-        return MIRAGE_UNSUPPORTED;
-      to[i] = mirage__field_random_function(f, op, from[i].p);
-    }
-    return MIRAGE_OK;
+    return random_functions(f, op, n, from, to);
   default:
     return apply_expansion(self, op, result, n, a, NULL, to);
   }
@@ -240,15 +335,16 @@ static inline void accumulate(const MirageField *f, size_t columns, size_t n, si
   }
 }
 
-// What elements have in common with bottom and with an exponential behind them.
+// What some of the elements have: bottom, an exponential behind them, no value.
 typedef struct Flags {
-  uint8_t after_exp, bottom;
+  uint8_t after_exp, bottom, undefined;
 } Flags;
 
 static void flag(Flags *flags, const Residue *a, size_t count, size_t stride) {
   for (size_t l = 0; l < count; l++) {
     flags->after_exp |= a[l * stride].after_exp;
     flags->bottom |= a[l * stride].bottom;
+    flags->undefined |= a[l * stride].undefined;
   }
 }
 
@@ -295,10 +391,17 @@ static MirageStatus field_matmul(const MirageDomain *self, const MirageType *res
         panel_add_chunk(f, n, k, k - l < LAZY ? k - l : LAZY, left + i * k + l, right + l * n + j, &panel);
       for (size_t r = 0; r < panel.rows; r++)
         for (size_t s = 0; s < panel.columns; s++) {
-          if (panel.row[r].bottom | panel.column[s].bottom)
-            return MIRAGE_UNSUPPORTED;
+          const Flags *row = &panel.row[r], *column = &panel.column[s];
           size_t at = (i + r) * n + j + s;
-          Residue product = cell_value(f, &panel.cells[r][s], panel.row[r].after_exp | panel.column[s].after_exp);
+          Residue product;
+          if (row->undefined | column->undefined)
+            product = undefined((row->undefined | column->undefined) & MIRAGE_UNDEFINED_RULE
+                                    ? MIRAGE_UNDEFINED_RULE
+                                    : MIRAGE_UNDEFINED_QUOTIENT);
+          else if (row->bottom | column->bottom)
+            MIRAGE_TRY(without_value(f, MIRAGE_UNDEFINED_RULE, &product));
+          else
+            product = cell_value(f, &panel.cells[r][s], row->after_exp | column->after_exp);
           y[at] = plus ? add(f, product, plus[at]) : product;
         }
     }
@@ -311,13 +414,15 @@ static MirageStatus reduce_max(MirageField *f, size_t outer, size_t n, size_t in
   for (size_t o = 0; o < outer; o++)
     for (size_t i = 0; i < inner; i++) {
       const Residue *column = a + o * n * inner + i, *single = column;
+      MirageUndefined lacks = MIRAGE_DEFINED;
       mirage__max_begin(f);
       for (size_t j = 0; j < n; j++) {
-        MIRAGE_TRY(mirage__max_add(f, &column[j * inner]));
-        single = single->bottom ? &column[j * inner] : single;
+        const Residue *value = &column[j * inner];
+        MIRAGE_TRY(mirage__max_add(f, value));
+        single = single->bottom ? value : single;
+        lacks = value->undefined > lacks ? value->undefined : lacks;
       }
-      Residue value = *single;
-      MIRAGE_TRY(mirage__max_finish(f, &value, &out[o * inner + i]));
+      MIRAGE_TRY(finish_maximum(f, *single, lacks, &out[o * inner + i]));
     }
   return MIRAGE_OK;
 }

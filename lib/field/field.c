@@ -113,6 +113,13 @@ MirageField *mirage_field_create(uint64_t seed, uint32_t trial) {
   return mirage__field_create_sized(seed, trial, FIELD_Q_BITS, FIELD_P_BITS);
 }
 
+MirageField *mirage_field_create_with(uint64_t seed, uint32_t trial, MirageFieldModes modes) {
+  MirageField *field = mirage_field_create(seed, trial);
+  if (field)
+    field->modes = modes;
+  return field;
+}
+
 MirageField *mirage__field_create_sized(uint64_t seed, uint32_t trial, uint32_t q_bits, uint32_t p_bits) {
   MirageField *field = calloc(1, sizeof *field);
   if (!field)
@@ -146,6 +153,7 @@ void mirage_field_destroy(MirageField *field) {
   if (!field)
     return;
   mirage__max_deinit(&field->maxima);
+  mirage__shift_deinit(&field->shifts);
   free(field);
 }
 
@@ -176,6 +184,13 @@ static uint64_t scale_to(uint64_t p, uint64_t high, uint64_t low) {
   return (uint64_t)(((FieldU128)high * p + (((FieldU128)low * p) >> 64)) >> 64);
 }
 
+// A residue mod p, and 64 random bits scaled to one mod q where there are such.
+static MirageResidue with_exponent(const MirageField *field, uint64_t p, uint64_t random) {
+  if (field->modes.free_exp)
+    return (MirageResidue){.p = p, .after_exp = 1};
+  return (MirageResidue){.p = p, .q = (uint32_t)(((FieldU128)random * field->q) >> 64)};
+}
+
 void mirage_field_draw(const MirageField *field, uint32_t input, size_t n, MirageResidue *out) {
   MirageRandom random;
   Xoshiro x;
@@ -185,8 +200,7 @@ void mirage_field_draw(const MirageField *field, uint32_t input, size_t n, Mirag
   x.s[0] |= 1; // the one forbidden state is all zero
   for (size_t i = 0; i < n; i++) {
     uint64_t high = xoshiro_next(&x), low = xoshiro_next(&x), exponent = xoshiro_next(&x);
-    out[i] =
-        (MirageResidue){.p = scale_to(field->p, high, low), .q = (uint32_t)(((FieldU128)exponent * field->q) >> 64)};
+    out[i] = with_exponent(field, scale_to(field->p, high, low), exponent);
   }
 }
 
@@ -208,7 +222,7 @@ MirageResidue mirage__field_random_function(const MirageField *field, uint64_t t
   mirage__field_hash(field, tag, x, hash);
   uint64_t a = hash[0], b = hash[1];
   uint64_t c = mix(mix(a ^ rotate(b, 17), field->key[3]), field->key[2] + tag);
-  return (MirageResidue){.p = scale_to(field->p, a, b), .q = (uint32_t)(((FieldU128)c * field->q) >> 64)};
+  return with_exponent(field, scale_to(field->p, a, b), c);
 }
 
 // 2^exponent; negative exponents by the inverse of 2, which is (modulus + 1) / 2.
@@ -227,5 +241,5 @@ MirageResidue mirage__field_constant(const MirageField *field, double value) {
     p = p ? field->p - p : 0;
     q = q ? field->q - q : 0;
   }
-  return (MirageResidue){.p = p, .q = (uint32_t)q};
+  return field->modes.free_exp ? (MirageResidue){.p = p, .after_exp = 1} : (MirageResidue){.p = p, .q = (uint32_t)q};
 }

@@ -37,6 +37,13 @@ typedef struct MaxTable {
   size_t num_work, work_capacity;
 } MaxTable;
 
+/// The maxima that something was subtracted from, numbered: free exponentials ask for them. shift_table.c
+typedef struct ShiftTable {
+  uint64_t *residues; // [count], by number
+  uint32_t *slots;    // open addressing by residue: number + 1, 0 = free; capacity a power of two
+  size_t count, capacity;
+} ShiftTable;
+
 struct MirageField {
   MirageDomain domain; // first: a pointer to it is a pointer to the field
   uint64_t p, q, omega;
@@ -47,7 +54,9 @@ struct MirageField {
   uint32_t trial;
   uint64_t key[4];                                           // of the random functions
   uint64_t power[FIELD_POWER_TABLES][1 << FIELD_POWER_BITS]; // omega^(i << 11 t) * 2^64 mod p
+  MirageFieldModes modes;
   MaxTable maxima;
+  ShiftTable shifts;
 };
 
 /// Montgomery reduction: t / 2^64 mod p, for t < p * 2^64.
@@ -92,6 +101,13 @@ MirageResidue mirage__field_constant(const MirageField *field, double value);
 /// The seeded random function `tag` at x mod p: both residues of its value.
 MirageResidue mirage__field_random_function(const MirageField *field, uint64_t tag, uint64_t x);
 
+/// MirageResidue.role, in fields of free exponentials only: what a value is known to be, besides its residue.
+enum {
+  ROLE_NONE,
+  ROLE_MAXIMUM,
+  ROLE_DIFFERENCE, // something minus the maximum number q (in place of the residue mod q)
+};
+
 /// 128 bits of the seeded hash `tag` at x.
 void mirage__field_hash(const MirageField *field, uint64_t tag, uint64_t x, uint64_t out[2]);
 
@@ -100,6 +116,10 @@ void mirage__max_begin(MirageField *field);
 MirageStatus mirage__max_add(MirageField *field, const MirageResidue *value);
 MirageStatus mirage__max_finish(MirageField *field, const MirageResidue *single, MirageResidue *out);
 void mirage__max_deinit(MaxTable *table);
+
+/// The number of a maximum, by its residue.
+MirageStatus mirage__shift_number(MirageField *field, uint64_t residue, uint32_t *out_number);
+void mirage__shift_deinit(ShiftTable *table);
 
 /// The domain's functions (domain_field.c).
 void mirage__field_domain_init(MirageDomain *domain);

@@ -116,6 +116,8 @@ Abstract mirage__abstract_join(Abstract a, Abstract b) {
   result.num = poly_join(a.num, b.num);
   result.den = poly_join(a.den, b.den);
   result.mixed = result.mixed || a.exp != b.exp;
+  result.maximum = a.maximum || b.maximum;
+  result.difference = a.difference || b.difference;
   result.axes = ALL_AXES;
   result.den_axes = is_one(a.den) && is_one(b.den) ? 0 : ALL_AXES; // which of the two, may change anywhere
   if (a.exp && b.exp)

@@ -31,6 +31,8 @@ typedef struct Abstract {
   uint32_t reads;    // bit d: depends on a carry of the enclosing loop of depth d
   bool exp;          // exponentials occur: the field has no residue mod q
   bool mixed;        // ... but perhaps not in every element
+  bool maximum;      // free exponentials: it may be a maximum,
+  bool difference;   // or something minus one
 } Abstract;
 
 /// log2(2^a + 2^b).

@@ -44,10 +44,16 @@ typedef struct Walk {
   uint32_t depth;    // enclosing loops
   Abstract argument; // join of all arguments of random functions
   bool has_argument;
+  bool free_exp; // exponentials are random functions, but for exp(x - m) = exp(x) / exp(m) with a maximum m
   VerifyBound *bound;
 } Walk;
 
 // ------------------------------------------------------------------------------------------------- atoms, exponentials
+
+static void note_argument(Walk *walk, Abstract a) {
+  walk->argument = walk->has_argument ? mirage__abstract_join(walk->argument, a) : a;
+  walk->has_argument = true;
+}
 
 // The value of a random function whose call reads `count` values like a.
 static Abstract atom(Walk *walk, Abstract a, double count, double elements) {
@@ -55,14 +61,25 @@ static Abstract atom(Walk *walk, Abstract a, double count, double elements) {
   result.axes = a.axes;
   result.calls = count * (a.calls + 1) + 1;
   result.reads = a.reads;
-  walk->argument = walk->has_argument ? mirage__abstract_join(walk->argument, a) : a;
-  walk->has_argument = true;
+  note_argument(walk, a);
   if (walk->counting)
     walk->calls += elements * count * walk->executions;
   return result;
 }
 
+// F(a), or F(x) / F(m) where a may be a difference x - m; the subtraction has noted x and m.
+static Abstract free_exponential(Walk *walk, Abstract a, double elements) {
+  Abstract result = atom(walk, a, 1, elements);
+  if (!a.difference)
+    return result;
+  Abstract quotient = mirage__abstract_div(result, atom(walk, a, 1, elements));
+  quotient.calls = result.calls + 1; // both depend on the same calls
+  return quotient;
+}
+
 static Abstract exponential(Walk *walk, Abstract a, double elements) {
+  if (walk->free_exp)
+    return free_exponential(walk, a, elements);
   if (a.exp) {
     Abstract result = atom(walk, a, 1, elements);
     if (a.mixed) // some elements take an exponential after all: no bound for both at once
@@ -77,6 +94,18 @@ static Abstract maximum(Walk *walk, Abstract a, double n, double elements) {
   Abstract set = atom(walk, a, n, elements);
   Abstract result = mirage__abstract_join(a, set);
   result.calls = set.calls;
+  result.maximum = walk->free_exp;
+  result.difference = false;
+  return result;
+}
+
+static Abstract subtraction(Walk *walk, Abstract a, Abstract b) {
+  Abstract result = mirage__abstract_add(a, b);
+  if (b.maximum) {
+    result.difference = true;
+    note_argument(walk, a);
+    note_argument(walk, b);
+  }
   return result;
 }
 
@@ -85,8 +114,10 @@ static Abstract maximum(Walk *walk, Abstract a, double n, double elements) {
 static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, double elements, Abstract *out) {
   switch (op) {
   case MIRAGE_OP_ADD:
-  case MIRAGE_OP_SUB:
     *out = mirage__abstract_add(a, b);
+    return true;
+  case MIRAGE_OP_SUB:
+    *out = subtraction(walk, a, b);
     return true;
   case MIRAGE_OP_MUL:
     *out = mirage__abstract_mul(a, b);
@@ -467,17 +498,19 @@ static MirageStatus walk_init(Walk *walk, const MirageUGraph *graph, VerifyBound
   return MIRAGE_OK;
 }
 
-MirageStatus mirage__verify_bound(const MirageUGraph *source, const MirageUGraph *target, VerifyBound *out_bound) {
-  return mirage__verify_bound_in(&FULL_SIZE, source, target, out_bound);
+MirageStatus mirage__verify_bound(const MirageUGraph *source, const MirageUGraph *target, bool free_exp,
+                                  VerifyBound *out_bound) {
+  return mirage__verify_bound_in(&FULL_SIZE, source, target, free_exp, out_bound);
 }
 
 MirageStatus mirage__verify_bound_in(const VerifyFields *fields, const MirageUGraph *source, const MirageUGraph *target,
-                                     VerifyBound *out_bound) {
-  VerifyBound bound = {.log2_trial = INFINITY};
+                                     bool free_exp, VerifyBound *out_bound) {
+  VerifyBound bound = {.log2_trial = INFINITY, .free_exp = free_exp};
   Walk walks[2] = {{0}};
   MirageStatus status = walk_init(&walks[0], source, &bound);
   if (status == MIRAGE_OK)
     status = walk_init(&walks[1], target, &bound);
+  walks[0].free_exp = walks[1].free_exp = free_exp;
   if (status == MIRAGE_OK) {
     if (walk_region(&walks[0], mirage_ugraph_body(source)) && walk_region(&walks[1], mirage_ugraph_body(target)))
       bound.log2_trial = log2_trial(fields, walks, &bound);

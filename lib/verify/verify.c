@@ -19,13 +19,14 @@ enum {
   DEFAULT_LOG2_BOUND = -60,
   DEFAULT_MAX_WORK = 200000000,
   MAX_TRIALS = 64, // more would cost more than shrinking
-  OVERDRAFT = 16,  // how far above max_work a pair may go that cannot be shrunk
+  MOST_WORK = 1000000000, // of a trial, some seconds: a pair that cannot be shrunk below max_work may go up to this
 };
 
 typedef struct Verify {
   const MirageUGraph *source, *target; // of this size
   const MirageVerifyOptions *options;
   MirageVerdict *verdict;
+  bool free_exp; // the theorem that the trials are for
   MirageResidue **inputs, **outputs[2];
 } Verify;
 
@@ -104,9 +105,24 @@ static MirageStatus storage_init(Verify *verify) {
 
 // -------------------------------------------------------------------------------------------------------------- trials
 
-// One draw: both graphs at one random point. REDRAW when either divides by zero.
-static MirageStatus evaluate(Verify *verify, uint32_t draw) {
-  MirageField *field = mirage_field_create(verify->options->seed, draw);
+static size_t output_elements(const Verify *verify, uint32_t output) {
+  return (size_t)mirage_type_elements(
+      mirage_ugraph_type(verify->source, mirage_ugraph_get_output(verify->source, output)));
+}
+
+// Whether all elements of all outputs have a value in both graphs.
+static bool all_defined(const Verify *verify) {
+  uint8_t undefined = 0;
+  for (uint32_t o = 0; o < mirage_ugraph_num_outputs(verify->source); o++)
+    for (size_t i = 0, n = output_elements(verify, o); i < n; i++)
+      undefined |= verify->outputs[0][o][i].undefined | verify->outputs[1][o][i].undefined;
+  return !undefined;
+}
+
+// Both graphs at one random point. REDRAW when either divides by zero; in partial fields, outputs may be undefined.
+static MirageStatus evaluate_in(Verify *verify, uint32_t draw, bool partial) {
+  const MirageFieldModes modes = {.partial = partial, .free_exp = verify->free_exp};
+  MirageField *field = mirage_field_create_with(verify->options->seed, draw, modes);
   if (!field)
     return MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(verify->source); i++) {
@@ -123,12 +139,17 @@ static MirageStatus evaluate(Verify *verify, uint32_t draw) {
   return status;
 }
 
+// One draw. What has no value does not count where it reaches no output, as in masked lanes; if it does reach one, the
+// draw is undefined, and evaluation without such values says why.
+static MirageStatus evaluate(Verify *verify, uint32_t draw) {
+  MirageStatus status = evaluate_in(verify, draw, true);
+  return status != MIRAGE_OK || all_defined(verify) ? status : evaluate_in(verify, draw, false);
+}
+
 static bool find_difference(Verify *verify, uint32_t draw) {
   for (uint32_t o = 0; o < mirage_ugraph_num_outputs(verify->source); o++) {
     const MirageResidue *a = verify->outputs[0][o], *b = verify->outputs[1][o];
-    size_t n =
-        (size_t)mirage_type_elements(mirage_ugraph_type(verify->source, mirage_ugraph_get_output(verify->source, o)));
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0, n = output_elements(verify, o); i < n; i++) {
       if (a[i].p == b[i].p && a[i].bottom == b[i].bottom)
         continue;
       MirageVerdict *verdict = verify->verdict;
@@ -184,6 +205,7 @@ static uint64_t saturated(double count) { return count < 0x1p63 ? (uint64_t)coun
 static MirageStatus decide(Verify *verify, const VerifyBound *bound, bool shrunken) {
   MirageVerdict *verdict = verify->verdict;
   uint32_t trials = trials_needed(bound, verify->options);
+  verify->free_exp = bound->free_exp;
   MirageStatus status = storage_init(verify);
   if (status == MIRAGE_OK)
     status = run_trials(verify, trials ? trials : 1); // without a bound, a difference still counts
@@ -216,10 +238,41 @@ static MirageStatus decide(Verify *verify, const VerifyBound *bound, bool shrunk
                                  .seed = verify->options->seed,
                                  .log2_bound = bound->log2_trial * trials,
                                  .shrunken = shrunken,
+                                 .free_exp = bound->free_exp,
                                  .degree = saturated(bound->degree),
                                  .calls = saturated(bound->calls),
                                  .log2_terms = (uint32_t)ceil(fmax(bound->log2_terms, 0))};
   return MIRAGE_OK;
+}
+
+// By the theorem of exponentials if it gives a useful bound. If not, and that of free exponentials does, by that one; a
+// difference means nothing then (the pair may need exp(x) exp(y) = exp(x + y)), and *out_decided is false.
+static MirageStatus decide_by_either(Verify *verify, bool shrunken, bool *out_decided) {
+  VerifyBound bound;
+  *out_decided = !verify->options->free_exp;
+  MIRAGE_TRY(mirage__verify_bound(verify->source, verify->target, false, &bound));
+  if (*out_decided && trials_needed(&bound, verify->options))
+    return decide(verify, &bound, shrunken);
+  *out_decided = false;
+  MIRAGE_TRY(mirage__verify_bound(verify->source, verify->target, true, &bound));
+  if (!trials_needed(&bound, verify->options))
+    return MIRAGE_OK;
+  MIRAGE_TRY(decide(verify, &bound, shrunken));
+  *out_decided = verify->verdict->kind == MIRAGE_VERDICT_EQUIVALENT;
+  if (!*out_decided)
+    *verify->verdict = (MirageVerdict){.kind = MIRAGE_VERDICT_UNSUPPORTED};
+  return MIRAGE_OK;
+}
+
+// Where neither theorem shows equivalence: one trial may still show a difference.
+static MirageStatus look_for_difference(Verify *verify, bool shrunken) {
+  VerifyBound bound;
+  if (verify->options->free_exp) {
+    snprintf(verify->verdict->reason, sizeof verify->verdict->reason, "not equivalent with free exponentials");
+    return MIRAGE_OK;
+  }
+  MIRAGE_TRY(mirage__verify_bound(verify->source, verify->target, false, &bound));
+  return decide(verify, &bound, shrunken);
 }
 
 // ---------------------------------------------------------------------------------------------------- full or shrunken
@@ -228,9 +281,8 @@ static MirageStatus decide(Verify *verify, const VerifyBound *bound, bool shrunk
 static MirageStatus decide_shrunken(Verify *verify, ShrinkSizes sizes, bool follow, double allowed) {
   MirageVerdict *verdict = verify->verdict;
   MirageUGraph *source = NULL, *target = NULL;
-  VerifyBound bound;
   char reason[160] = "";
-  bool followed = follow;
+  bool followed = follow, decided = false;
   MIRAGE_TRY(mirage__verify_shrink(verify->source, verify->target, sizes, &followed, &source, &target, reason));
   if (source) {
     verify->source = source;
@@ -241,13 +293,13 @@ static MirageStatus decide_shrunken(Verify *verify, ShrinkSizes sizes, bool foll
   MirageStatus status = MIRAGE_OK;
   if (follow && !followed) // the same instance as before
     snprintf(verdict->reason, sizeof verdict->reason, "no constant stems from an extent");
-  else if (work > allowed * OVERDRAFT)
-    snprintf(verdict->reason, sizeof verdict->reason, "%.3g operations a trial, %.3g allowed, and %s", work, allowed,
-             reason);
+  else if (work > fmax(allowed, MOST_WORK))
+    snprintf(verdict->reason, sizeof verdict->reason, "%.3g operations a trial, %.3g allowed, and %s", work,
+             fmax(allowed, MOST_WORK), reason);
   else
-    status = mirage__verify_bound(verify->source, verify->target, &bound);
-  if (status == MIRAGE_OK && !verdict->reason[0])
-    status = decide(verify, &bound, source != NULL);
+    status = decide_by_either(verify, source != NULL, &decided);
+  if (status == MIRAGE_OK && !verdict->reason[0] && !decided)
+    status = look_for_difference(verify, source != NULL);
   verdict->followed = followed;
   mirage_ugraph_destroy(source);
   mirage_ugraph_destroy(target);
@@ -274,13 +326,15 @@ static MirageStatus decide_at_two_sizes(Verify *verify, bool follow, double allo
 static MirageStatus verify_expanded(const MirageUGraph *source, const MirageUGraph *target,
                                     const MirageVerifyOptions *options, MirageVerdict *verdict) {
   Verify verify = {.source = source, .target = target, .options = options, .verdict = verdict};
-  VerifyBound bound;
+  bool decided = false;
   double allowed = options->max_work ? (double)options->max_work : DEFAULT_MAX_WORK;
   double work = mirage__verify_work(source) + mirage__verify_work(target);
-  MIRAGE_TRY(mirage__verify_bound(source, target, &bound));
-  bool provable = trials_needed(&bound, options) != 0;
-  if (work <= allowed && (provable || options->full_size))
-    return decide(&verify, &bound, false);
+  if (work <= allowed)
+    MIRAGE_TRY(decide_by_either(&verify, false, &decided));
+  if (decided)
+    return MIRAGE_OK;
+  if (options->full_size && work <= allowed)
+    return look_for_difference(&verify, false);
   if (options->full_size) {
     snprintf(verdict->reason, sizeof verdict->reason, "%.3g operations a trial at full size, %.3g allowed", work,
              allowed);
@@ -331,7 +385,7 @@ MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *targe
 }
 
 // log2 of what one trial misses on this pair, or on its shrunken form; infinite when there is none.
-static MirageStatus claim_of_trial(MirageUGraph *const plain[2], const bool *follow, double *out_log2) {
+static MirageStatus claim_of_trial(MirageUGraph *const plain[2], bool free_exp, const bool *follow, double *out_log2) {
   MirageUGraph *small[2] = {NULL, NULL};
   char reason[160];
   VerifyBound bound = {.log2_trial = INFINITY};
@@ -340,7 +394,7 @@ static MirageStatus claim_of_trial(MirageUGraph *const plain[2], const bool *fol
   if (follow)
     status = mirage__verify_shrink(plain[0], plain[1], SHRINK_SMALLEST, &following, &small[0], &small[1], reason);
   if (status == MIRAGE_OK && (small[0] || !follow))
-    status = mirage__verify_bound(small[0] ? small[0] : plain[0], small[1] ? small[1] : plain[1], &bound);
+    status = mirage__verify_bound(small[0] ? small[0] : plain[0], small[1] ? small[1] : plain[1], free_exp, &bound);
   mirage_ugraph_destroy(small[0]);
   mirage_ugraph_destroy(small[1]);
   *out_log2 = bound.log2_trial;
@@ -354,11 +408,11 @@ MirageStatus mirage_verify_claim(const MirageUGraph *source, const MirageUGraph 
   MIRAGE_TRY(expand_pair(source, target, diag, &plain[0], &plain[1]));
   MirageStatus status;
   if (proof->shrunken) { // the proof does not say which of the two forms it is about
-    status = claim_of_trial(plain, &(bool){false}, &trial);
+    status = claim_of_trial(plain, proof->free_exp, &(bool){false}, &trial);
     if (status == MIRAGE_OK)
-      status = claim_of_trial(plain, &(bool){true}, &other);
+      status = claim_of_trial(plain, proof->free_exp, &(bool){true}, &other);
   } else {
-    status = claim_of_trial(plain, NULL, &trial);
+    status = claim_of_trial(plain, proof->free_exp, NULL, &trial);
   }
   mirage_ugraph_destroy(plain[0]);
   mirage_ugraph_destroy(plain[1]);

@@ -8,6 +8,7 @@ enum { VERIFY_ATTEMPTS = 8 }; // draws of one trial before division by zero is g
 
 /// What the bound of one trial is made of. All probabilities as log2.
 typedef struct VerifyBound {
+  bool free_exp;        // by the theorem of free exponentials
   bool has_exp;         // some exponential reaches an output or a random function's argument
   double degree;        // of the numerator of source - target
   double log2_terms;    // its number k of exponential monomials
@@ -17,15 +18,17 @@ typedef struct VerifyBound {
   const void *loc;      // of that operator
 } VerifyBound;
 
-/// Bounds one trial on a pair of graphs without sugar at the kernel level, by abstract interpretation of both.
-MirageStatus mirage__verify_bound(const MirageUGraph *source, const MirageUGraph *target, VerifyBound *out_bound);
+/// Bounds one trial on a pair of graphs without sugar at the kernel level, by abstract interpretation of both: by the
+/// theorem of exponentials, or by that of free ones.
+MirageStatus mirage__verify_bound(const MirageUGraph *source, const MirageUGraph *target, bool free_exp,
+                                  VerifyBound *out_bound);
 /// The same for fields of another size: statistics in fields so small that false accepts can be counted.
 typedef struct VerifyFields {
   double log2_p_min, log2_q_min; // least p, least q
   double log2_num_q, log2_num_p; // how many q there are, and for each q at least how many p; as log2
 } VerifyFields;
 MirageStatus mirage__verify_bound_in(const VerifyFields *fields, const MirageUGraph *source, const MirageUGraph *target,
-                                     VerifyBound *out_bound);
+                                     bool free_exp, VerifyBound *out_bound);
 /// Multiplications (and other scalar operations) of one evaluation. work.c
 double mirage__verify_work(const MirageUGraph *graph);
 

@@ -145,13 +145,23 @@ static void test_launch(void **state) {
 }
 
 static void test_proof(void **state) {
-  MirageProof proof = {true, UINT32_MAX,     (UINT64_C(1) << 31) - 19, 62, UINT64_MAX, -60.123456789012345,
-                       true, UINT64_MAX - 1, UINT64_MAX - 2,           7,  9},
+  MirageProof proof = {.present = true,
+                       .trials = UINT32_MAX,
+                       .q = (UINT64_C(1) << 31) - 19,
+                       .p_bits = 62,
+                       .seed = UINT64_MAX,
+                       .log2_bound = -60.123456789012345,
+                       .shrunken = true,
+                       .free_exp = true,
+                       .pair = UINT64_MAX - 1,
+                       .degree = UINT64_MAX - 2,
+                       .calls = 7,
+                       .log2_terms = 9},
               back;
   MlirAttribute attribute = through_text(mirageKernelProofAttrGet(context, &proof));
   assert_true(mirageKernelAttributeIsAProof(attribute));
   mirageKernelProofAttrGetValue(attribute, &back);
-  assert_true(back.present && back.shrunken);
+  assert_true(back.present && back.shrunken && back.free_exp);
   assert_int_equal(back.trials, proof.trials);
   assert_int_equal(back.q, proof.q);
   assert_int_equal(back.p_bits, proof.p_bits);

@@ -189,6 +189,71 @@ static void bottom_is_below_every_number(void **state) {
   mirage_field_destroy(f);
 }
 
+// In a partial field evaluation goes on, and everything behind a missing value is missing, a maximum and 0 times it too.
+static void undefined_values_spread(void **state) {
+  MirageField *f = mirage_field_create_with(15, 0, (MirageFieldModes){.partial = true});
+  const MirageDomain *d = mirage_field_domain(f);
+  MirageResidue x[2], zero = {0}, bottom, quotient, out[2];
+  mirage_field_draw(f, 0, 2, x);
+  d->bottom(d, 1, &bottom);
+  assert_int_equal(d->binary(d, MIRAGE_OP_DIV, &F32_TYPE, 1, &x[0], &zero, &quotient), MIRAGE_OK);
+  assert_int_equal(quotient.undefined, MIRAGE_UNDEFINED_QUOTIENT);
+  static const MirageOp binary[] = {MIRAGE_OP_ADD, MIRAGE_OP_SUB, MIRAGE_OP_MUL, MIRAGE_OP_DIV, MIRAGE_OP_MAX};
+  for (size_t i = 0; i < sizeof binary / sizeof *binary; i++) {
+    assert_int_equal(d->binary(d, binary[i], &F32_TYPE, 1, &zero, &quotient, out), MIRAGE_OK);
+    assert_int_equal(out->undefined, MIRAGE_UNDEFINED_QUOTIENT);
+    assert_int_equal(d->binary(d, binary[i], &F32_TYPE, 1, &quotient, &bottom, out), MIRAGE_OK);
+    assert_int_equal(out->undefined, MIRAGE_UNDEFINED_QUOTIENT);
+  }
+  static const MirageOp unary[] = {MIRAGE_OP_EXP, MIRAGE_OP_SQRT, MIRAGE_OP_SILU};
+  for (size_t i = 0; i < sizeof unary / sizeof *unary; i++) {
+    assert_int_equal(d->unary(d, unary[i], &F32_TYPE, 1, &quotient, out), MIRAGE_OK);
+    assert_int_equal(out->undefined, MIRAGE_UNDEFINED_QUOTIENT);
+  }
+  assert_int_equal(d->binary(d, MIRAGE_OP_MUL, &F32_TYPE, 1, &x[0], &bottom, out), MIRAGE_OK);
+  assert_int_equal(out->undefined, MIRAGE_UNDEFINED_RULE);
+  MirageResidue a[4] = {x[0], x[1], quotient, x[0]}, b[2] = {x[1], x[0]}; // a: 2 x 2, b: 2 x 1
+  assert_int_equal(d->matmul(d, &F32_TYPE, 2, 1, 2, a, b, NULL, out), MIRAGE_OK);
+  assert_true(!out[0].undefined && out[1].undefined == MIRAGE_UNDEFINED_QUOTIENT); // its own row only
+  assert_int_equal(d->reduce(d, MIRAGE_OP_REDUCE_MAX, &F32_TYPE, 1, 4, 1, a, out), MIRAGE_OK);
+  assert_int_equal(out->undefined, MIRAGE_UNDEFINED_QUOTIENT);
+  assert_int_equal(d->reduce(d, MIRAGE_OP_REDUCE_SUM, &F32_TYPE, 1, 4, 1, a, out), MIRAGE_OK);
+  assert_int_equal(out->undefined, MIRAGE_UNDEFINED_QUOTIENT);
+  mirage_field_destroy(f);
+}
+
+// exp(x - m) = exp(x) / exp(m) for maxima, after which everything is a function of residues mod p.
+static void free_exponentials_know_maxima(void **state) {
+  enum { N = 100 };
+  MirageField *f = mirage_field_create_with(16, 0, (MirageFieldModes){.free_exp = true});
+  const MirageDomain *d = mirage_field_domain(f);
+  MirageResidue x[N], e[N], shifted[N], m[N], em[N], bottom, out;
+  mirage_field_draw(f, 0, N, x);
+  assert_true(x[0].after_exp && x[0].q == 0);
+  d->reduce(d, MIRAGE_OP_REDUCE_MAX, &F32_TYPE, 1, N, 1, x, m);
+  for (int i = 1; i < N; i++)
+    m[i] = m[i % 2]; // two maxima; the second is of one value
+  d->reduce(d, MIRAGE_OP_REDUCE_MAX, &F32_TYPE, 1, 1, 1, x, &m[1]);
+  for (int i = 3; i < N; i += 2)
+    m[i] = m[1];
+  d->unary(d, MIRAGE_OP_EXP, &F32_TYPE, N, x, e);
+  d->unary(d, MIRAGE_OP_EXP, &F32_TYPE, N, m, em);
+  assert_memory_equal(&em[1], &e[0], sizeof *e); // max {x} = x
+  d->binary(d, MIRAGE_OP_SUB, &F32_TYPE, N, x, m, shifted);
+  d->unary(d, MIRAGE_OP_EXP, &F32_TYPE, N, shifted, shifted);
+  d->binary(d, MIRAGE_OP_MUL, &F32_TYPE, N, shifted, em, shifted);
+  assert_memory_equal(shifted, e, sizeof e);
+  d->binary(d, MIRAGE_OP_SUB, &F32_TYPE, 1, &x[1], &x[2], shifted); // no maximum: nothing is known
+  d->unary(d, MIRAGE_OP_EXP, &F32_TYPE, 1, shifted, shifted);
+  d->binary(d, MIRAGE_OP_MUL, &F32_TYPE, 1, shifted, &e[2], shifted);
+  assert_true(shifted->p != e[1].p);
+  d->bottom(d, 1, &bottom);
+  d->binary(d, MIRAGE_OP_SUB, &F32_TYPE, 1, &bottom, m, &out);
+  d->unary(d, MIRAGE_OP_EXP, &F32_TYPE, 1, &out, &out);
+  assert_true(out.p == 0 && !out.bottom);
+  mirage_field_destroy(f);
+}
+
 static void maximum_is_a_function_of_the_set(void **state) {
   enum { N = 6 };
   MirageField *f = mirage_field_create(17, 0);
@@ -260,6 +325,8 @@ int main(void) {
       cmocka_unit_test(elementwise_operators_follow_their_rules),
       cmocka_unit_test(division_by_zero_asks_for_another_draw),
       cmocka_unit_test(bottom_is_below_every_number),
+      cmocka_unit_test(undefined_values_spread),
+      cmocka_unit_test(free_exponentials_know_maxima),
       cmocka_unit_test(maximum_is_a_function_of_the_set),
       cmocka_unit_test(matmul_agrees_with_the_schoolbook),
   };

@@ -536,7 +536,26 @@ static void bounds_are_those_of_the_theorem(void **state) {
 }
 
 // A product of 2^40 different exponentials in one denominator: nothing can be shown, and that is said.
+// Squared 70 times, a value has degree 2^70: every residue may be a zero of it.
 static void says_when_no_bound_is_useful(void **state) {
+  MirageUGraph *graphs[2];
+  for (int i = 0; i < 2; i++) {
+    MirageUGraph *g = graphs[i] = mirage_ugraph_create(NULL, "powers", &DIAG);
+    MirageValue x = mirage_ugraph_input(g, tensor_type(MIRAGE_F32, 1, 3));
+    for (int n = 0; n < 70; n++)
+      x = op1(g, MIRAGE_OP_SQUARE, x);
+    assert_non_null(finish_with(g, x));
+  }
+  MirageVerdict verdict = verify(graphs[0], graphs[1], FULL);
+  assert_int_equal(verdict.kind, MIRAGE_VERDICT_UNSUPPORTED);
+  assert_non_null(strstr(verdict.reason, "no useful error bound"));
+  mirage_ugraph_destroy(graphs[0]);
+  mirage_ugraph_destroy(graphs[1]);
+}
+
+// A sum of 42 sigmoids has 2^42 exponential monomials over its common denominator, and degree 43 in the values of exp.
+// The claim is checked by the same theorem.
+static void counts_no_monomials_of_free_exponentials(void **state) {
   MirageUGraph *graphs[2];
   for (int i = 0; i < 2; i++) {
     MirageUGraph *g = graphs[i] = mirage_ugraph_create(NULL, "fractions", &DIAG);
@@ -549,8 +568,35 @@ static void says_when_no_bound_is_useful(void **state) {
     assert_non_null(finish_with(g, y));
   }
   MirageVerdict verdict = verify(graphs[0], graphs[1], FULL);
+  assert_int_equal(verdict.kind, MIRAGE_VERDICT_EQUIVALENT);
+  assert_true(verdict.proof.free_exp && !verdict.proof.shrunken && verdict.proof.q == 0);
+  double bound = 1;
+  assert_int_equal(mirage_verify_claim(graphs[0], graphs[1], &verdict.proof, &DIAG, &bound), MIRAGE_OK);
+  assert_true(bound == verdict.proof.log2_bound && bound <= -60);
+  verdict.proof.free_exp = false;
+  assert_int_equal(mirage_verify_claim(graphs[0], graphs[1], &verdict.proof, &DIAG, &bound), MIRAGE_OK);
+  assert_true(bound == 0);
+  mirage_ugraph_destroy(graphs[0]);
+  mirage_ugraph_destroy(graphs[1]);
+}
+
+// exp(a + b) = exp(a) exp(b) is no law of free exponentials: they prove nothing, and find no difference either.
+static void free_exponentials_are_no_homomorphisms(void **state) {
+  MirageUGraph *graphs[2];
+  for (int i = 0; i < 2; i++) {
+    MirageUGraph *g = graphs[i] = mirage_ugraph_create(NULL, i ? "product" : "sum", &DIAG);
+    MirageValue a = mirage_ugraph_input(g, tensor_type(MIRAGE_F32, 1, 3));
+    MirageValue b = mirage_ugraph_input(g, tensor_type(MIRAGE_F32, 1, 3));
+    MirageValue y = i ? op2(g, MIRAGE_OP_MUL, op1(g, MIRAGE_OP_EXP, a), op1(g, MIRAGE_OP_EXP, b))
+                      : op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_ADD, a, b));
+    assert_non_null(finish_with(g, y));
+  }
+  MirageVerdict verdict = verify(graphs[0], graphs[1], FULL);
+  assert_int_equal(verdict.kind, MIRAGE_VERDICT_EQUIVALENT);
+  assert_false(verdict.proof.free_exp);
+  const MirageVerifyOptions options = {.free_exp = true};
+  assert_int_equal(mirage_verify(graphs[0], graphs[1], &options, &DIAG, &verdict), MIRAGE_OK);
   assert_int_equal(verdict.kind, MIRAGE_VERDICT_UNSUPPORTED);
-  assert_non_null(strstr(verdict.reason, "no useful error bound"));
   mirage_ugraph_destroy(graphs[0]);
   mirage_ugraph_destroy(graphs[1]);
 }
@@ -697,6 +743,8 @@ int main(void) {
       cmocka_unit_test(random_pairs_agree_with_doubles),
       cmocka_unit_test(bounds_are_those_of_the_theorem),
       cmocka_unit_test(says_when_no_bound_is_useful),
+      cmocka_unit_test(counts_no_monomials_of_free_exponentials),
+      cmocka_unit_test(free_exponentials_are_no_homomorphisms),
       cmocka_unit_test(counts_follow_their_extents_when_they_must),
       cmocka_unit_test(claims_are_held_to_their_trials),
       cmocka_unit_test(full_size_means_full_size),

@@ -27,7 +27,7 @@ enum { MAX_KINDS_OF_REJECT = 4096, INSTANCES_EACH = 24 };
 
 typedef struct Tally {
   uint64_t drawn, invalid, judged, same, different, no_value, accepted, false_accepts, false_rejects, shrunken;
-  uint64_t shrunken_false_accepts, unclear;
+  uint64_t shrunken_false_accepts, unclear, free_accepted, free_false_accepts;
 } Tally;
 
 typedef struct Reject {
@@ -89,7 +89,7 @@ static bool is_wrong_accept(const TruthReport *truth, const MirageVerdict *verdi
 static bool judge(Run *run, const char *set, const Instance *instance, const Mutation *mutation, MirageUGraph *mutant,
                   uint64_t seed, Tally *tally) {
   MirageVerifyOptions options = {.seed = seed};
-  MirageVerdict verdict = {0}, small = {0};
+  MirageVerdict verdict = {0}, small = {0}, free_exp = {0};
   TruthReport truth;
   if (mirage_verify(instance->program, mutant, &options, NULL, &verdict) != MIRAGE_OK) {
     tally->invalid++; // the signature has changed
@@ -100,6 +100,9 @@ static bool judge(Run *run, const char *set, const Instance *instance, const Mut
   double work = mirage__verify_work(instance->program) + mirage__verify_work(mutant);
   options.max_work = (uint64_t)(work / 3) + 1;
   bool shrunken = mirage_verify(instance->program, mutant, &options, NULL, &small) == MIRAGE_OK && small.proof.shrunken;
+  options = (MirageVerifyOptions){.seed = seed, .free_exp = true};
+  if (mirage_verify(instance->program, mutant, &options, NULL, &free_exp) != MIRAGE_OK)
+    return false;
   tally->judged++;
   tally->same += truth.truth == TRUTH_SAME;
   tally->different += truth.truth == TRUTH_DIFFERENT;
@@ -114,6 +117,11 @@ static bool judge(Run *run, const char *set, const Instance *instance, const Mut
   if (shrunken && is_wrong_accept(&truth, &small)) {
     tally->shrunken_false_accepts++;
     report_false_accept(set, instance, mutation, &truth, &small, seed);
+  }
+  tally->free_accepted += free_exp.kind == MIRAGE_VERDICT_EQUIVALENT;
+  if (is_wrong_accept(&truth, &free_exp)) {
+    tally->free_false_accepts++;
+    report_false_accept(set, instance, mutation, &truth, &free_exp, seed);
   }
   if (truth.truth == TRUTH_SAME && verdict.kind != MIRAGE_VERDICT_EQUIVALENT) {
     tally->false_rejects++;
@@ -178,7 +186,8 @@ static bool run_set(Run *run, InstanceSet *set, uint64_t stream, Tally *out_tall
 // -------------------------------------------------------------------------------------------------------------- report
 
 static const char COLUMNS[] = "drawn,invalid,judged,same,different,no value,unclear,accepted,false accepts,judged "
-                              "shrunken,false accepts shrunken,false rejects";
+                              "shrunken,false accepts shrunken,accepted by free exponentials,false accepts by them,false "
+                              "rejects";
 
 static void print_tally(FILE *file, const char *format_name, const char *name, const Tally *t, const char *format) {
   const uint64_t numbers[] = {t->drawn,
@@ -192,6 +201,8 @@ static void print_tally(FILE *file, const char *format_name, const char *name, c
                               t->false_accepts,
                               t->shrunken,
                               t->shrunken_false_accepts,
+                              t->free_accepted,
+                              t->free_false_accepts,
                               t->false_rejects};
   fprintf(file, format_name, name);
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
@@ -314,7 +325,8 @@ int main(int argc, char **argv) {
     ok = write_csv(&run, sets, tallies, count);
   instances_free(sets, count);
   free(tallies);
-  ok = ok && run.total.judged > 0 && !run.total.false_accepts && !run.total.shrunken_false_accepts;
+  ok = ok && run.total.judged > 0 && !run.total.false_accepts && !run.total.shrunken_false_accepts &&
+       !run.total.free_false_accepts;
   printf("%s\n", ok ? "no false accepts" : "FAILED");
   return !ok;
 }
