@@ -196,8 +196,7 @@ static void report_proven(const Verifier *verifier, const Pair *pair) {
                    proof->free_exp ? "of free exponentials"
                    : proof->q      ? "with exponentials"
                                    : "without exponentials",
-                   proof->degree, proof->log2_terms,
-                   proof->calls, accuracy);
+                   proof->degree, proof->log2_terms, proof->calls, accuracy);
 }
 
 static void report(const Verifier *verifier, const Pair *pair) {

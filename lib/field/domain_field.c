@@ -395,9 +395,9 @@ static MirageStatus field_matmul(const MirageDomain *self, const MirageType *res
           size_t at = (i + r) * n + j + s;
           Residue product;
           if (row->undefined | column->undefined)
-            product = undefined((row->undefined | column->undefined) & MIRAGE_UNDEFINED_RULE
-                                    ? MIRAGE_UNDEFINED_RULE
-                                    : MIRAGE_UNDEFINED_QUOTIENT);
+            product =
+                undefined((row->undefined | column->undefined) & MIRAGE_UNDEFINED_RULE ? MIRAGE_UNDEFINED_RULE
+                                                                                       : MIRAGE_UNDEFINED_QUOTIENT);
           else if (row->bottom | column->bottom)
             MIRAGE_TRY(without_value(f, MIRAGE_UNDEFINED_RULE, &product));
           else

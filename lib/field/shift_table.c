@@ -1,9 +1,9 @@
 // shift_table.c - numbers the maxima that something was subtracted from.
 //
-// exp(x - m) = exp(x) / exp(m) is the one law that free exponentials know, for maxima m. When the exponential comes, all
-// that is left of the difference is its residue; so a difference carries the number of its maximum, in the 32 bits that
-// a residue mod q would take, and x = difference + m is found again. Equal residues get equal numbers: a value computed
-// twice has the same bytes.
+// exp(x - m) = exp(x) / exp(m) is the one law that free exponentials know, for maxima m. When the exponential comes,
+// all that is left of the difference is its residue; so a difference carries the number of its maximum, in the 32 bits
+// that a residue mod q would take, and x = difference + m is found again. Equal residues get equal numbers: a value
+// computed twice has the same bytes.
 #include "field_internal.h"
 
 #include <stdlib.h>

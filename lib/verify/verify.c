@@ -18,7 +18,7 @@
 enum {
   DEFAULT_LOG2_BOUND = -60,
   DEFAULT_MAX_WORK = 200000000,
-  MAX_TRIALS = 64, // more would cost more than shrinking
+  MAX_TRIALS = 64,        // more would cost more than shrinking
   MOST_WORK = 1000000000, // of a trial, some seconds: a pair that cannot be shrunk below max_work may go up to this
 };
 

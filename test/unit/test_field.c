@@ -189,7 +189,8 @@ static void bottom_is_below_every_number(void **state) {
   mirage_field_destroy(f);
 }
 
-// In a partial field evaluation goes on, and everything behind a missing value is missing, a maximum and 0 times it too.
+// In a partial field evaluation goes on, and everything behind a missing value is missing, a maximum and 0 times it
+// too.
 static void undefined_values_spread(void **state) {
   MirageField *f = mirage_field_create_with(15, 0, (MirageFieldModes){.partial = true});
   const MirageDomain *d = mirage_field_domain(f);

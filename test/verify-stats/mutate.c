@@ -185,9 +185,10 @@ static bool run_set(Run *run, InstanceSet *set, uint64_t stream, Tally *out_tall
 
 // -------------------------------------------------------------------------------------------------------------- report
 
-static const char COLUMNS[] = "drawn,invalid,judged,same,different,no value,unclear,accepted,false accepts,judged "
-                              "shrunken,false accepts shrunken,accepted by free exponentials,false accepts by them,false "
-                              "rejects";
+static const char COLUMNS[] =
+    "drawn,invalid,judged,same,different,no value,unclear,accepted,false accepts,judged "
+    "shrunken,false accepts shrunken,accepted by free exponentials,false accepts by them,false "
+    "rejects";
 
 static void print_tally(FILE *file, const char *format_name, const char *name, const Tally *t, const char *format) {
   const uint64_t numbers[] = {t->drawn,
