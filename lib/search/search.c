@@ -63,6 +63,8 @@ static MirageStatus run_plan(void *user, uint32_t index) {
     space.max_states = space.funnel.states + EXTRACTION_SHARE * search->options.max_states / search->num_plans;
     status = mirage__search_extract(&space, search->pool, &plan->kept);
   }
+  if (status == MIRAGE_OK && !plan->loop_axis)
+    status = mirage__search_pointwise(&search->program, &search->options, &plan->kept);
   space.funnel.exhausted = saturated && !space.stopped;
   plan->funnel = space.funnel;
   mirage__search_space_deinit(&space);

@@ -13,7 +13,7 @@ enum {
   SEARCH_MAX_AXES = 48,
   SEARCH_MAX_CONSTANTS = 16,
   SEARCH_MAX_STABLE = 16, // exponentials
-  SEARCH_MAX_NODES = 64,  // operators, loads and constants of one block graph
+  SEARCH_MAX_NODES = 192, // operators, loads and constants of one block graph
   SEARCH_MAX_GOALS = 8,   // results of a program
   SEARCH_LOOPS = 2,       // iterations of the loop on the shrunken instance
 };
@@ -264,6 +264,9 @@ bool mirage__search_is_goal(const SearchSpace *space, const SearchGoal *goal, co
 /// Enumerates the block graphs that compute all goals from the derivations and keeps the best by reference schedule.
 MirageStatus mirage__search_extract(SearchSpace *space, SearchPool *pool, SearchKept *kept);
 void mirage__structure_release(SearchKept *kept);
+/// Keeps the program's own operators as one block graph where all are element-wise. search_pointwise.c
+MirageStatus mirage__search_pointwise(const SearchProgram *program, const MirageSearchOptions *options,
+                                      SearchKept *kept);
 /// How many element-wise operators a block graph may hold.
 uint32_t mirage__search_elementwise_limit(const SearchProgram *program);
 

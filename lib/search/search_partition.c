@@ -19,7 +19,7 @@ enum {
   MAX_OPERATORS = 128, // of a program that is cut
   MAX_PIECE = 8,       // operators of a piece
   MAX_RESULTS = 4,     // of a piece that is searched
-  MAX_PIECES = 16,     // of a µGraph
+  MAX_PIECES = 64,     // of a µGraph
   MAX_VALUES = 64,     // inputs or outputs of a piece
   KEPT = 4,            // µGraphs, of different numbers of pieces
   STATES_SHARE = 10,   // each piece gets this part of max_states
