@@ -150,6 +150,8 @@ typedef struct RunExecution {
   uint32_t num_outputs;
   double **reference; // float64, or what --reference gives
   size_t *non_finite; // elements of each output at which the reference is NaN or infinite: left out of the comparison
+  double *rounding;   // by output: relative error of the program evaluated operator by operator in its own element
+                      // types, against float64; NULL where that was not needed
   RunLimits limits;
   RunResult chosen, baseline;
   bool has_device;
@@ -178,11 +180,13 @@ MirageStatus run_emulated(const RunModule *module, const MirageUGraph *graph, co
 
 // -------------------------------------------------------------------------------------------------------------- report
 
-/// The largest error that output `type` may have: what the user said, or 1e-3, and 8e-3 for bf16, whose own rounding is
-/// 8 times coarser than f16's.
-double run_tolerance(const RunOptions *options, const MirageType *type);
+/// The largest error that an output of this type may have: what the user said; else 1e-3, or 8e-3 for bf16, whose own
+/// rounding is 8 times coarser than f16's - or 1.5 times what the program itself makes by its roundings, where that is
+/// known and more.
+double run_tolerance(const RunOptions *options, const RunExecution *execution, const MirageType *type, uint32_t output);
 /// Whether every output of `result` is within its tolerance, and the same on a second run.
-bool run_passed(const RunModule *module, const RunOptions *options, const RunResult *result);
+bool run_passed(const RunModule *module, const RunOptions *options, const RunExecution *execution,
+                const RunResult *result);
 
 void run_report_text(const RunModule *module, const RunOptions *options, const RunInputs *inputs,
                      const RunExecution *execution);

@@ -83,14 +83,15 @@ static json_t *json_result(const RunModule *module, const RunOptions *options, c
   char text[64];
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); ++i) {
     const MirageType *type = output_type(module, i);
-    json_array_append_new(outputs, json_pack("{s:s, s:o, s:o, s:f, s:s, s:I}", "type",
-                                             mirage_type_format(type, text, sizeof text), "relative_error",
-                                             number(result->relative[i]), "max_abs_error", number(result->max_abs[i]),
-                                             "tolerance", run_tolerance(options, type), "reference",
-                                             options->references.num ? "given" : "float64", "reference_not_finite",
-                                             (json_int_t)execution->non_finite[i]));
+    json_array_append_new(
+        outputs, json_pack("{s:s, s:o, s:o, s:f, s:o, s:s, s:I}", "type", mirage_type_format(type, text, sizeof text),
+                           "relative_error", number(result->relative[i]), "max_abs_error", number(result->max_abs[i]),
+                           "tolerance", run_tolerance(options, execution, type, i), "program_rounding",
+                           execution->rounding ? number(execution->rounding[i]) : json_null(), "reference",
+                           options->references.num ? "given" : "float64", "reference_not_finite",
+                           (json_int_t)execution->non_finite[i]));
   }
-  json_object_set_new(object, "passed", json_boolean(run_passed(module, options, result)));
+  json_object_set_new(object, "passed", json_boolean(run_passed(module, options, execution, result)));
   json_object_set_new(object, "repeatable", json_boolean(result->repeatable));
   json_object_set_new(object, "outputs", outputs);
   if (result->place == RUN_ON_GPU)
@@ -142,7 +143,7 @@ MirageStatus run_report_json(const RunModule *module, const RunOptions *options,
   json_object_set_new(root, "result", json_result(module, options, execution, &execution->chosen));
   json_object_set_new(root, "own_lowering", json_result(module, options, execution, &execution->baseline));
   json_object_set_new(root, "limit", json_limits(&execution->limits));
-  json_object_set_new(root, "passed", json_boolean(run_passed(module, options, &execution->chosen)));
+  json_object_set_new(root, "passed", json_boolean(run_passed(module, options, execution, &execution->chosen)));
   int written = json_dumpf(root, stdout, JSON_INDENT(2));
   json_decref(root);
   if (written != 0)
@@ -175,7 +176,7 @@ void run_report_csv(const RunModule *module, const RunOptions *options, const Ru
          "own_warm_us,predicted_us,limit_us,bytes,flops,launch_cpu_us,bare_launch_cpu_us\n");
   printf("%s,%s,%u,%s,%s,%d", run_graph_name(module->program), run_graph_name(module->chosen),
          run_count_kernels(module->chosen), place_name(chosen->place),
-         execution->has_device ? execution->device.name : "", run_passed(module, options, chosen));
+         execution->has_device ? execution->device.name : "", run_passed(module, options, execution, chosen));
   print_figure(true, "%.3g", largest_error(chosen, execution->num_outputs));
   print_figure(chosen->timed_cold, "%.3f", chosen->timing.cold_us);
   print_figure(chosen->timed_cold, "%.4f", chosen->timing.cold_spread);

@@ -1,6 +1,7 @@
 // run_report.c - what a run found out, for people.
 #include "run.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -10,17 +11,20 @@ static const MirageType *output_type(const RunModule *module, uint32_t index) {
 
 const char *run_graph_name(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->name; }
 
-double run_tolerance(const RunOptions *options, const MirageType *type) {
+double run_tolerance(const RunOptions *options, const RunExecution *execution, const MirageType *type,
+                     uint32_t output) {
   if (options->tolerance > 0)
     return options->tolerance;
-  return type->dtype == MIRAGE_BF16 ? 8e-3 : 1e-3;
+  double least = type->dtype == MIRAGE_BF16 ? 8e-3 : 1e-3;
+  return execution->rounding ? fmax(least, 1.5 * execution->rounding[output]) : least; // fmax: a NaN gives `least`
 }
 
-bool run_passed(const RunModule *module, const RunOptions *options, const RunResult *result) {
+bool run_passed(const RunModule *module, const RunOptions *options, const RunExecution *execution,
+                const RunResult *result) {
   if (!result->done || !result->repeatable)
     return false;
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); ++i)
-    if (!(result->relative[i] <= run_tolerance(options, output_type(module, i)))) // not <=: a NaN fails
+    if (!(result->relative[i] <= run_tolerance(options, execution, output_type(module, i), i))) // not <=: a NaN fails
       return false;
   return true;
 }
@@ -115,11 +119,11 @@ static void print_time(const char *title, const RunResult *result) {
 }
 
 static void print_result(const char *title, const RunModule *module, const RunOptions *options,
-                         const RunResult *result) {
+                         const RunExecution *execution, const RunResult *result) {
   char text[64];
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); ++i) {
     const MirageType *type = output_type(module, i);
-    double tolerance = run_tolerance(options, type);
+    double tolerance = run_tolerance(options, execution, type, i);
     printf("output %-4u   tensor<%s>%s: error %.3g (Frobenius-relative, %s reference), largest %.3g; tolerance "
            "%.3g: %s\n",
            i, mirage_type_format(type, text, sizeof text), title, result->relative[i],
@@ -201,9 +205,12 @@ void run_report_text(const RunModule *module, const RunOptions *options, const R
   else
     printf("ran on        CPU; no GPU: evaluated the chosen µGraph on the CPU (%s)\n", execution->reason);
   print_non_finite(module, execution);
-  print_result("", module, options, &execution->chosen);
+  print_result("", module, options, execution, &execution->chosen);
   if (execution->baseline.done)
-    print_result(" by the program's own lowering", module, options, &execution->baseline);
+    print_result(" by the program's own lowering", module, options, execution, &execution->baseline);
+  for (uint32_t i = 0; execution->rounding && i < execution->num_outputs; ++i)
+    printf("rounding      output %u: error %.3g by the program, operator by operator in its own types\n", i,
+           execution->rounding[i]);
   if (execution->chosen.timed_cold)
     print_benchmark(module, execution);
 }
