@@ -75,6 +75,14 @@ static bool create_registers(Emit *e, Stream *s) {
   return e->status == MIRAGE_OK;
 }
 
+// Index of an element of a matrix whose leading dimensions are 1.
+static void matrix_index(Emit *e, const MirageType *type, LLVMValueRef row, LLVMValueRef column, LLVMValueRef *index) {
+  for (uint32_t d = 0; d + 2 < type->rank; ++d)
+    index[d] = gpu_i32(&e->gpu, 0);
+  index[type->rank - 2] = row;
+  index[type->rank - 1] = column;
+}
+
 // --------------------------------------------------------------------------------------------------------------- fetch
 
 // Where one product's weight begins for this lane, and what of it is valid.
@@ -93,7 +101,9 @@ static Source source_of(Emit *e, const DirectProduct *product, LLVMValueRef colu
   source.column = LLVMBuildSub(b, column, gpu_i32(&e->gpu, product->first_column), "");
   if (product->first_column)
     source.inside = LLVMBuildICmp(b, LLVMIntSGE, column, gpu_i32(&e->gpu, product->first_column), "");
-  source.address = mirage__access_address(e, &source.access, (LLVMValueRef[]){k, source.column});
+  LLVMValueRef index[MIRAGE_MAX_RANK];
+  matrix_index(e, source.access.tile, k, source.column, index);
+  source.address = mirage__access_address(e, &source.access, index);
   return source;
 }
 
@@ -106,8 +116,9 @@ static LLVMValueRef address_in(Emit *e, const Source *source, int r, int32_t at)
 }
 
 static LLVMValueRef valid_in(Emit *e, const Source *source, LLVMValueRef k, int r, int32_t at) {
-  LLVMValueRef index[2] = {mirage__add(e, k, gpu_i32(&e->gpu, r)),
-                           mirage__add(e, source->column, gpu_i32(&e->gpu, at))};
+  LLVMValueRef index[MIRAGE_MAX_RANK];
+  matrix_index(e, source->access.tile, mirage__add(e, k, gpu_i32(&e->gpu, r)),
+               mirage__add(e, source->column, gpu_i32(&e->gpu, at)), index);
   LLVMValueRef valid = mirage__access_valid(e, &source->access, index);
   return valid ? valid : LLVMConstInt(e->gpu.i1, 1, 0);
 }
@@ -178,12 +189,16 @@ static void fetch_piece(Emit *e, Stream *s, uint32_t group, int32_t piece, LLVMV
 static void activations(Emit *e, Stream *s, uint32_t group, LLVMValueRef row, LLVMValueRef k, LLVMValueRef *pairs) {
   const DirectGroup *g = &s->plan.groups[group];
   MirageDType dtype = dtype_of(e, s, group);
-  LLVMValueRef values[ROWS];
-  if (g->transposed)
-    for (int r = 0; r < ROWS; ++r)
-      values[r] = mirage__element1(e, g->activation, (LLVMValueRef[]){mirage__add(e, k, gpu_i32(&e->gpu, r)), row});
-  else
-    mirage__element(e, g->activation, (LLVMValueRef[]){row, k}, ROWS, values);
+  const MirageType *type = emit_type(e, g->activation);
+  LLVMValueRef values[ROWS], index[MIRAGE_MAX_RANK];
+  for (int r = 0; g->transposed && r < ROWS; ++r) {
+    matrix_index(e, type, mirage__add(e, k, gpu_i32(&e->gpu, r)), row, index);
+    values[r] = mirage__element1(e, g->activation, index);
+  }
+  if (!g->transposed) {
+    matrix_index(e, type, row, k, index);
+    mirage__element(e, g->activation, index, ROWS, values);
+  }
   for (int p = 0; p < ROWS / 2; ++p)
     pairs[p] = LLVMBuildBitCast(e->gpu.builder, mirage__pack(e, values + 2 * p, 2, dtype), e->gpu.i32, "");
 }
@@ -192,8 +207,9 @@ static void activations(Emit *e, Stream *s, uint32_t group, LLVMValueRef row, LL
 static LLVMValueRef reduce(Emit *e, Stream *s, uint32_t reduction, LLVMValueRef row, LLVMValueRef k, LLVMValueRef sum) {
   const DirectReduction *r = &s->plan.reductions[reduction];
   MirageOp op = mirage_ugraph_node(e->block.graph, r->node).op;
-  LLVMValueRef values[ROWS];
-  mirage__element(e, r->operand, (LLVMValueRef[]){row, k}, ROWS, values);
+  LLVMValueRef values[ROWS], index[MIRAGE_MAX_RANK];
+  matrix_index(e, emit_type(e, r->operand), row, k, index);
+  mirage__element(e, r->operand, index, ROWS, values);
   for (int i = 0; i < ROWS; ++i)
     sum = mirage__reduce_pair(e, op, sum, values[i]);
   return sum;
@@ -330,7 +346,8 @@ static void leave_product(Emit *e, Stream *s, const DirectProduct *product) {
     column = mirage__add(e, column, gpu_i32(&e->gpu, -first));
     for (int32_t i = 0; i < 2 * s->plan.col_units; ++i) {
       int32_t j = i / 2, odd = i % 2;
-      LLVMValueRef row = mirage__add(e, mirage__mul(e, s->t, 2), gpu_i32(&e->gpu, 8 * j + odd)), values[MAX_WIDTH];
+      LLVMValueRef row = mirage__add(e, mirage__mul(e, s->t, 2), gpu_i32(&e->gpu, 8 * j + odd));
+      LLVMValueRef values[MAX_WIDTH], index[MIRAGE_MAX_RANK];
       bool ragged = s->plan.m < 8 * j + 8;
       if (s->plan.m <= 8 * j + odd)
         continue;
@@ -338,7 +355,8 @@ static void leave_product(Emit *e, Stream *s, const DirectProduct *product) {
         values[c] = mirage__get(e, cells[4 * ((piece * per_row + c / 2) * s->plan.col_units + j) + c % 2 * 2 + odd]);
       LLVMValueRef valid = ragged ? mirage__and(e, mine, mirage__less_than(e, row, s->plan.m)) : mine;
       LLVMBasicBlockRef join = mirage__begin_if(e, valid);
-      mirage__tile_store(e, type, e->warp, (LLVMValueRef[]){row, column}, (uint32_t)width, values);
+      matrix_index(e, type, row, column, index);
+      mirage__tile_store(e, type, e->warp, index, (uint32_t)width, values);
       mirage__end_if(e, join);
     }
   }
@@ -350,7 +368,7 @@ static void leave_reduction(Emit *e, Stream *s, uint32_t reduction) {
   const MirageType *type = emit_type(e, result_of(e, s, r->carry));
   MirageNodeView view = mirage_ugraph_node(e->block.graph, r->node);
   for (int32_t j = 0; j < s->plan.col_units; ++j) {
-    LLVMValueRef sum = mirage__get(e, s->sums[reduction][j]);
+    LLVMValueRef sum = mirage__get(e, s->sums[reduction][j]), index[MIRAGE_MAX_RANK];
     sum = mirage__reduce_lanes(e, view.op, sum, 4);
     if (view.op == MIRAGE_OP_REDUCE_MEAN)
       sum = LLVMBuildFMul(e->gpu.builder, sum, gpu_f32(&e->gpu, 1.0 / (double)s->plan.k), "");
@@ -359,7 +377,8 @@ static void leave_reduction(Emit *e, Stream *s, uint32_t reduction) {
     if (j * 8 + 8 > s->plan.m)
       valid = mirage__and(e, valid, mirage__less_than(e, row, s->plan.m));
     LLVMBasicBlockRef join = mirage__begin_if(e, valid);
-    mirage__tile_store(e, type, e->warp, (LLVMValueRef[]){row, gpu_i32(&e->gpu, 0)}, 1, &sum);
+    matrix_index(e, type, row, gpu_i32(&e->gpu, 0), index);
+    mirage__tile_store(e, type, e->warp, index, 1, &sum);
     mirage__end_if(e, join);
   }
 }
@@ -385,8 +404,8 @@ static LLVMValueRef part_of(Emit *e, const Combine *c, LLVMValueRef item, const 
 
 static void combine_item(Emit *e, LLVMValueRef item, void *user) {
   const Combine *c = user;
-  LLVMValueRef index[2], at[MIRAGE_MAX_RANK], sum = NULL;
-  mirage__delinearize(e, item, 2, c->type->shape, index);
+  LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK], sum = NULL;
+  mirage__delinearize(e, item, c->type->rank, c->type->shape, index);
   if (c->init.index) {
     mirage__broadcast_index(e, emit_type(e, c->init), c->type, index, at);
     sum = mirage__element1(e, c->init, at);

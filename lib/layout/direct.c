@@ -12,6 +12,8 @@
 // one product with their columns side by side: loads stay wide (two weights of 32 columns make whole 16-byte pieces for
 // eight lane groups), and the activation is read once.
 //
+// Dimensions before the last two, of a batch that the grid and outer loops have divided, are 1.
+//
 // How many warps: with one step in flight a warp, 16 warps keep 64 KB of weights on their way; with 8 the staged form
 // is faster (H200, test/bench/README.md: 23.4 us against 19.6 on RMSNorm + linear, 25.9 against 20.6 on gated MLP).
 #include "plan.h"
@@ -29,22 +31,30 @@ static int32_t lane_columns(int64_t width) {
   return width % 2 == 0 ? 2 : 0;
 }
 
+// The extents of a matrix whose leading dimensions are all 1; NULL otherwise.
+static const int64_t *matrix_of(const MirageType *type) {
+  for (uint32_t d = 0; d + 2 < type->rank; ++d)
+    if (type->shape[d] != 1)
+      return NULL;
+  return type->rank < 2 ? NULL : type->shape + type->rank - 2;
+}
+
 // The contribution as a product of this form, but for the number of warps.
 static bool add_product(const Block *block, int32_t loop, uint32_t carry, MirageValue contribution, DirectLoop *out) {
   MirageNodeView view = mirage__block_def(block, contribution);
   const MirageType *a = mirage_ugraph_type(block->graph, view.operands[0]);
-  const MirageType *b = mirage_ugraph_type(block->graph, view.operands[1]);
+  const int64_t *shape_a = matrix_of(a), *shape_b = matrix_of(mirage_ugraph_type(block->graph, view.operands[1]));
   bool transposed = view.attrs && view.attrs->matmul.transpose_a;
-  if (a->dtype == MIRAGE_F32 || a->rank != 2 || b->rank != 2 || (view.attrs && view.attrs->matmul.transpose_b))
+  if (a->dtype == MIRAGE_F32 || !shape_a || !shape_b || (view.attrs && view.attrs->matmul.transpose_b))
     return false;
   MirageValue weight = mirage__block_resolve(block, view.operands[1]);
   const BlockValue *w = &block->values[weight.index];
-  int64_t m = a->shape[transposed ? 1 : 0], n = b->shape[1];
+  int64_t m = shape_a[transposed ? 1 : 0], k = shape_b[0], n = shape_b[1];
   if (mirage__block_op(block, weight) != MIRAGE_OP_LOAD || w->num_uses != 1 || w->loop != loop || m > MOST_ROWS ||
-      !lane_columns(n) || b->shape[0] % STEP || (out->num_products && (out->m != m || out->k != b->shape[0])))
+      !lane_columns(n) || k % STEP || (out->num_products && (out->m != m || out->k != k)))
     return false;
   out->m = m;
-  out->k = b->shape[0];
+  out->k = k;
   out->products[out->num_products++] = (DirectProduct){.node = block->values[contribution.index].def,
                                                        .weight = weight,
                                                        .activation = mirage__block_resolve(block, view.operands[0]),
@@ -58,7 +68,7 @@ static bool add_reduction(const Block *block, uint32_t carry, MirageValue contri
   MirageNodeView view = mirage__block_def(block, contribution);
   const MirageType *in = mirage_ugraph_type(block->graph, view.operands[0]);
   const MirageType *result = mirage_ugraph_type(block->graph, contribution);
-  if (in->rank != 2 || result->shape[1] != 1 || view.attrs->reduce.dim != 1)
+  if (!matrix_of(in) || result->shape[result->rank - 1] != 1 || view.attrs->reduce.dim != (int32_t)in->rank - 1)
     return false;
   out->reductions[out->num_reductions++] = (DirectReduction){.node = block->values[contribution.index].def,
                                                              .operand = mirage__block_resolve(block, view.operands[0]),
@@ -145,8 +155,8 @@ bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, Dire
       return false;
   }
   for (uint32_t r = 0; r < out->num_reductions; ++r) {
-    const MirageType *in = mirage_ugraph_type(block->graph, out->reductions[r].operand);
-    if (in->shape[0] != out->m || in->shape[1] != out->k)
+    const int64_t *in = matrix_of(mirage_ugraph_type(block->graph, out->reductions[r].operand));
+    if (in[0] != out->m || in[1] != out->k)
       return false;
   }
   take_part(block, loop, part, out);

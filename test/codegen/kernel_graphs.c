@@ -775,6 +775,9 @@ const KernelCase KERNEL_CASES[] = {
     {"linear 100x52x60 f32", linear, F32, {100, 52, 60}, 0, 0, false},
     {"linear 70x40x33 ta tb f32", linear, F32, {70, 40, 33, 1, 1}, 0, 0, false},
     {"linear batch 5x64x64x40", linear, F16, {64, 64, 40, 0, 0, 5, 5}, 0, 0, false},
+    {"linear batch 3x5x1024x72 direct", linear, F16, {5, 1024, 72, 0, 0, 3, 3}, 0, 0, false},
+    {"linear batch of weights 8x1024x48 direct", linear, F16, {8, 1024, 48, 0, 0, 0, 4}, 0, 0, false},
+    {"linear batch 2x16x1024x40 ta direct bf16", linear, BF16, {16, 1024, 40, 1, 0, 2, 2}, 0, 0, false},
     {"linear batch of one side tb", linear, F16, {24, 72, 36, 0, 1, 4, 0}, 0, 0, false},
     // m, k, n, blocks over m, over n, iterations, stages
     {"tensor copies 32x128x32", copied_linear, F16, {32, 128, 32, 2, 2, 4, 3, 0}, 0, 0, false},
