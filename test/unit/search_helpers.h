@@ -25,6 +25,20 @@ static inline void remember(void *user, MirageSeverity severity, const void *loc
 }
 static const MirageDiag diag = {remember, NULL};
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define SLOWER 20 // times, with sanitizers
+#endif
+#endif
+#ifndef SLOWER
+#define SLOWER 1
+#endif
+
+// Whether the search took no longer than that, or what that becomes with sanitizers.
+static inline bool took_less(const MirageFunnel *funnel, double seconds) {
+  return funnel->seconds < seconds * SLOWER;
+}
+
 // -------------------------------------------------------------------------------------------- programs
 
 typedef MirageValue Value;
