@@ -1,0 +1,155 @@
+// small_programs.c - the programs of the brute force. All extents are 4, so that every axis can be split in two and no
+// two axes can be told apart by their extent.
+#include "small_programs.h"
+
+#include <stddef.h>
+
+typedef MirageValue Value;
+
+enum { EXTENT = 4 };
+
+static Value matrix(MirageUGraph *g) {
+  return mirage_ugraph_input(g, mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){EXTENT, EXTENT}));
+}
+static Value vector(MirageUGraph *g) {
+  return mirage_ugraph_input(g, mirage_type_tensor(MIRAGE_F16, 1, (int64_t[]){EXTENT}));
+}
+static Value unary(MirageUGraph *g, MirageOp op, Value a) { return mirage_ugraph_apply(g, op, 1, &a, NULL); }
+static Value binary(MirageUGraph *g, MirageOp op, Value a, Value b) {
+  return mirage_ugraph_apply(g, op, 2, (Value[]){a, b}, NULL);
+}
+static Value matmul(MirageUGraph *g, Value a, Value b) {
+  return mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (Value[]){a, b}, &(MirageAttrs){0});
+}
+static Value sum(MirageUGraph *g, Value a) { // over the last dimension
+  return mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &a, &(MirageAttrs){.reduce = {.dim = 1, .extent = 1}});
+}
+static MirageUGraph *begin(const char *name) { return mirage_ugraph_create(NULL, name, NULL); }
+static MirageUGraph *end(MirageUGraph *g, Value result) {
+  mirage_ugraph_return(g, 1, &result);
+  return mirage_ugraph_finish(g) == MIRAGE_OK ? g : NULL;
+}
+
+static MirageUGraph *reduce(const char *name) {
+  MirageUGraph *g = begin(name);
+  return end(g, sum(g, matrix(g)));
+}
+
+static MirageUGraph *linear(const char *name) { // x w
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), w = matrix(g);
+  return end(g, matmul(g, x, w));
+}
+
+static MirageUGraph *exp_linear(const char *name) { // exp(x) w
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), w = matrix(g);
+  return end(g, matmul(g, unary(g, MIRAGE_OP_EXP, x), w));
+}
+
+static MirageUGraph *divided(const char *name) { // x / sum(x)
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g);
+  return end(g, binary(g, MIRAGE_OP_DIV, x, sum(g, x)));
+}
+
+static MirageUGraph *softmax(const char *name) { // exp(x) / sum(exp(x)), as [Mirage] has it
+  MirageUGraph *g = begin(name);
+  Value e = unary(g, MIRAGE_OP_EXP, matrix(g));
+  return end(g, binary(g, MIRAGE_OP_DIV, e, sum(g, e)));
+}
+
+static MirageUGraph *softmax_linear(const char *name) { // softmax(x) v
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), v = matrix(g), e = unary(g, MIRAGE_OP_EXP, x);
+  return end(g, matmul(g, binary(g, MIRAGE_OP_DIV, e, sum(g, e)), v));
+}
+
+static MirageUGraph *rms_norm(const char *name) {
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g);
+  return end(g, mirage_ugraph_apply(g, MIRAGE_OP_RMS_NORM, 1, &x, &(MirageAttrs){.eps = {0.0}}));
+}
+
+static MirageUGraph *row_max(const char *name) {
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g);
+  return end(g, mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_MAX, 1, &x, &(MirageAttrs){.reduce = {.dim = 1, .extent = 1}}));
+}
+
+static MirageUGraph *larger_sum(const char *name) { // sum(max(x, y))
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), y = matrix(g);
+  return end(g, sum(g, binary(g, MIRAGE_OP_MAX, x, y)));
+}
+
+static MirageUGraph *unit(const char *name) { // x / sqrt(sum(x x))
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), squares = sum(g, binary(g, MIRAGE_OP_MUL, x, x));
+  return end(g, binary(g, MIRAGE_OP_DIV, x, unary(g, MIRAGE_OP_SQRT, squares)));
+}
+
+static MirageUGraph *norm_linear(const char *name) { // (x / sum(x x)) w
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), w = matrix(g), squares = sum(g, binary(g, MIRAGE_OP_MUL, x, x));
+  return end(g, matmul(g, binary(g, MIRAGE_OP_DIV, x, squares), w));
+}
+
+static MirageUGraph *gated(const char *name) { // (x w) (x v)
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), w = matrix(g), v = matrix(g);
+  return end(g, binary(g, MIRAGE_OP_MUL, matmul(g, x, w), matmul(g, x, v)));
+}
+
+static MirageUGraph *lora(const char *name) { // x w + (x a) b
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), w = matrix(g), a = matrix(g), b = matrix(g);
+  return end(g, binary(g, MIRAGE_OP_ADD, matmul(g, x, w), matmul(g, matmul(g, x, a), b)));
+}
+
+static MirageUGraph *scaled_sum(const char *name) { // sum((x + y) g): a vector that is broadcast, a sum to factor
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), y = matrix(g), gain = vector(g);
+  return end(g, sum(g, binary(g, MIRAGE_OP_MUL, binary(g, MIRAGE_OP_ADD, x, y), gain)));
+}
+
+static MirageUGraph *difference(const char *name) { // (x - y) / y
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), y = matrix(g);
+  return end(g, binary(g, MIRAGE_OP_DIV, binary(g, MIRAGE_OP_SUB, x, y), y));
+}
+
+static MirageUGraph *gate(const char *name) { // x y / (1 + exp(x))
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), y = matrix(g);
+  Value one = mirage_ugraph_constant(g, mirage_type_tensor(MIRAGE_F16, 0, NULL), 1.0);
+  Value below = binary(g, MIRAGE_OP_ADD, unary(g, MIRAGE_OP_EXP, x), one);
+  return end(g, binary(g, MIRAGE_OP_DIV, binary(g, MIRAGE_OP_MUL, x, y), below));
+}
+
+static MirageUGraph *negated(const char *name) { // exp(-x) y
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), y = matrix(g);
+  return end(g, binary(g, MIRAGE_OP_MUL, unary(g, MIRAGE_OP_EXP, unary(g, MIRAGE_OP_NEG, x)), y));
+}
+
+const SmallProgram SMALL_PROGRAMS[] = {
+    {"reduce", reduce, 4, 6},
+    {"linear", linear, 4, 5},
+    {"exp_linear", exp_linear, 4, 5},
+    {"divided", divided, 4, 6},
+    {"softmax", softmax, 5, 6},
+    {"softmax_linear", softmax_linear, 4, 5},
+    {"unit", unit, 5, 6},
+    {"rms_norm", rms_norm, 0, 6},
+    {"norm_linear", norm_linear, 4, 6},
+    {"gated", gated, 4, 5},
+    {"lora", lora, 4, 5},
+    {"row_max", row_max, 4, 5},
+    {"larger_sum", larger_sum, 4, 5},
+    {"scaled_sum", scaled_sum, 4, 5},
+    {"difference", difference, 3, 5},
+    {"gate", gate, 4, 5},
+    {"negated", negated, 4, 5},
+};
+const uint32_t NUM_SMALL_PROGRAMS = sizeof SMALL_PROGRAMS / sizeof *SMALL_PROGRAMS;
