@@ -4,7 +4,10 @@
 //   expression  its abstract expression is not the program's: it computes something else (abstract.c). `engine` says
 //               who decides: normal forms, or Z3, which is independent, slow, and removes what it cannot show
 //   duplicate   it is built like an earlier candidate (canonical.c)
-//   dominated   `beaten-by` others are as good in predicted time, bytes and kernels, and better in one
+//   dominated   `beaten-by` others are as good in predicted time, bytes and kernels, and better in one; two of them
+//   combine
+//               the parts of split reductions in the same way - which way is the fastest a GPU knows better than the
+//               cost model, so the best two of each stay for it to choose from
 // The counts are a remark at the program and, with `explain`, each removal one at the candidate. The search applies the
 // first two itself; this pass is for candidates from elsewhere, and for those of mirage-enumerate{prune=false}.
 #include "mirage/cost.h"
@@ -79,6 +82,24 @@ static bool beats(const MirageCost *a, const MirageCost *b) {
   return as_good && (a->time_us < b->time_us || a->bytes < b->bytes || a->kernels < b->kernels);
 }
 
+enum { BY_CLUSTER = 1, BY_GRID = 2, SAME_WAY = 2 };
+
+// Who combines parts, as a bit set.
+static uint32_t ways_to_combine(const MirageUGraph *graph) {
+  uint32_t ways = 0;
+  for (uint32_t i = 1; i <= mirage_ugraph_num_nodes(graph); ++i) {
+    MirageOp op = mirage_ugraph_node(graph, (MirageNode){i}).op;
+    ways |= op == MIRAGE_OP_CLUSTER_SUM || op == MIRAGE_OP_CLUSTER_MAX ? BY_CLUSTER : 0;
+    ways |= op == MIRAGE_OP_GRID_SUM || op == MIRAGE_OP_GRID_MAX ? BY_GRID : 0;
+  }
+  return ways;
+}
+
+static bool same_way(const MirageUGraph *a, const MirageUGraph *b) {
+  return mirage_ugraph_get_meta(a)->cost.kernels == mirage_ugraph_get_meta(b)->cost.kernels &&
+         ways_to_combine(a) == ways_to_combine(b);
+}
+
 static MirageStatus prune_dominated(Pruner *pruner, PruneCounts *counts) {
   for (uint32_t i = 0; i < pruner->num_alive; ++i) {
     MirageGraphMeta *meta = mirage_ugraph_meta(pruner->alive[i]->graph);
@@ -86,11 +107,15 @@ static MirageStatus prune_dominated(Pruner *pruner, PruneCounts *counts) {
       MIRAGE_TRY(mirage_cost(pruner->alive[i]->graph, pruner->target, pruner->graphs->diag, &meta->cost));
   }
   for (uint32_t i = 0; i < pruner->num_alive; ++i) {
-    int64_t better = 0;
-    for (uint32_t j = 0; j < pruner->num_alive; ++j)
-      better += beats(&mirage_ugraph_get_meta(pruner->alive[j]->graph)->cost,
-                      &mirage_ugraph_get_meta(pruner->alive[i]->graph)->cost);
-    if (better < pruner->options->beaten_by)
+    int64_t better = 0, alike = 0;
+    const MirageUGraph *graph = pruner->alive[i]->graph;
+    for (uint32_t j = 0; j < pruner->num_alive; ++j) {
+      const MirageUGraph *other = pruner->alive[j]->graph;
+      bool beaten = beats(&mirage_ugraph_get_meta(other)->cost, &mirage_ugraph_get_meta(graph)->cost);
+      better += beaten;
+      alike += beaten && same_way(graph, other);
+    }
+    if (better < pruner->options->beaten_by || (alike < SAME_WAY && alike < better))
       continue;
     char count[40];
     snprintf(count, sizeof count, "%" PRId64 " other%s", better, better == 1 ? "" : "s");
