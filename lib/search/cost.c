@@ -9,29 +9,38 @@
 #include <math.h>
 #include <string.h>
 
-enum { SECTOR_BYTES = 32, INSTRUCTION_M = 16, INSTRUCTION_N = 8, INSTRUCTION_K = 16, MAX_STAGES = 4 };
+enum { SECTOR_BYTES = 32, INSTRUCTION_M = 16, INSTRUCTION_N = 8, INSTRUCTION_K = 16, MAX_STAGES = 4, OWN_TILE = 128 };
 
-static const double saturating_share = 0.45;  // of the multiprocessors, busy, saturate device memory
-static const double most_bytes = 64 * 1024;   // in flight on a multiprocessor: more gain nothing
-static const double latency_us = 2.0;         // of a load under load: bytes in flight = rate * latency
-static const double block_us = 0.5;           // prologue and epilogue that nothing hides, for each block of an SM
-static const double iteration_us = 0.12;      // a barrier: for the loads of an iteration, for each result used in it
-static const double outside_us = 0.5;         // a product or reduction outside loops: it waits for all warps
-static const double overlap_loss = 0.1;       // share of the units that are not the bottleneck
-static const double direct_latency_us = 1.3;  // of a step where every warp has one in flight
-static const double side_us = 0.3;            // to see that side blocks are done and read what they left
+static const double saturating_share = 0.45; // of the multiprocessors, busy, saturate device memory
+static const double most_bytes = 64 * 1024;  // in flight on a multiprocessor: more gain nothing
+static const double latency_us = 2.0;        // of a load under load: bytes in flight = rate * latency
+static const double block_us = 0.5;          // prologue and epilogue that nothing hides, for each block of an SM
+static const double iteration_us = 0.12;     // a barrier: for the loads of an iteration, for each result used in it
+static const double outside_us = 0.5;        // a product or reduction outside loops: it waits for all warps
+static const double pipelined_us = 0.02;     // an iteration whose loads a producer of its own issues
+static const double warp_share = 0.45;       // of the matrix rate that warps reach where warpgroups have an instruction
+static const double overlap_loss = 0.1;      // share of the units that are not the bottleneck
+static const double pipelined_loss = 0.03;   // the same with such a producer
+static const double direct_latency_us = 0.4; // of a step where every warp has one in flight, before its bytes arrive
+static const double direct_bytes_per_us = 74e3; // of a step, on one multiprocessor
+static const double direct_share = 0.73;        // of the multiprocessors saturate device memory
+static const double direct_loss = 0.6;          // what each that is missing costs, of its own share
+static const double staged_share = 0.7; // of device memory that such a loop uses where it passes through shared memory
+static const double side_us = 0.3;      // to see that side blocks are done and read what they left
 static const double direct_step_us = 0.6;     // for each further step of an iteration
 static const double grid_meeting_us = 3.0;    // release, poll and read back: blocks that wait for each other
 static const double cluster_meeting_us = 3.0; // two barriers of a cluster, reads of its other blocks' memory
 static const double pair_meeting_us = 1.4;    // the same in a cluster of two
 static const double cluster_share = 0.9;      // of the multiprocessors, that clusters of four and more can occupy
 static const double shared_rate = 4;          // shared memory moves this many times the bytes of L2
-static const double chain_bytes = 96; // of shared memory an element of a chain of products moves outside registers
+static const double chain_bytes = 96;  // of shared memory an element of a chain of products moves outside registers
+static const double stored_bytes = 64; // the same for each value of such a chain that a plan puts there
 static const double shared_bytes_per_us = 253e3; // of a multiprocessor: 128 bytes a cycle
 static const double register_rows = 64;          // of a tile that four warps keep in registers from product to product
-static const double tile_registers = 128;        // registers of a thread; with 256 threads, two blocks a multiprocessor
-static const double other_registers = 40;        // of a thread, beside accumulators
-static const double usual_threads = 256;         // of a block
+static const double chain_registers = 66; // of a thread, beside products: vectors of the rows, operands, addresses
+static const double tile_registers = 128; // registers of a thread; with 256 threads, two blocks a multiprocessor
+static const double other_registers = 40; // of a thread, beside accumulators
+static const double usual_threads = 256;  // of a block
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
 
@@ -47,6 +56,7 @@ static void add_matmul(CostKernel *kernel, const MirageAttrs *attrs, const Mirag
   double plain = round_up(m, INSTRUCTION_M) * round_up(n, INSTRUCTION_N);
   double swapped = round_up(n, INSTRUCTION_M) * round_up(m, INSTRUCTION_N);
   kernel->product_elements += batch * m * n * times;
+  kernel->product_columns += n;
   kernel->least_rows = kernel->least_rows > 0 ? fmin(kernel->least_rows, batch * m) : batch * m;
   kernel->matmul_flops += 2 * batch * fmin(plain, swapped) * round_up(k, INSTRUCTION_K) * times;
   kernel->flops += 2 * batch * m * n * k * times;
@@ -87,7 +97,10 @@ void mirage__cost_access(CostKernel *kernel, const MirageType *tile, double time
   double row = tile->rank ? (double)tile->shape[tile->rank - 1] : 1;
   double row_bytes = row * mirage_dtype_bytes(tile->dtype);
   double rows = (double)mirage_type_elements(tile) / row;
-  kernel->l2_bytes += rows * round_up(row_bytes, SECTOR_BYTES) * times;
+  double bytes = round_up(row_bytes, SECTOR_BYTES);
+  if (row_bytes > SECTOR_BYTES && bytes > row_bytes)
+    bytes += SECTOR_BYTES; // rows begin in the middle of sectors
+  kernel->l2_bytes += rows * bytes * times;
 }
 
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster) {
@@ -145,7 +158,7 @@ static bool is_direct(const CostKernel *kernel, const MirageTarget *target) {
 }
 
 // One step of 32 rows in flight for each warp, no barrier. All that the loop reads, activations too, comes in at what
-// is in flight over the latency.
+// is in flight over the time that it takes to arrive.
 static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
   const CostStream *s = &kernel->stream;
   double waves = ceil(kernel->blocks / target->num_sms), busy = kernel->blocks / waves;
@@ -156,9 +169,10 @@ static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
     read -= 2.0 * (double)(s->side_columns * s->depth) * kernel->iterations * kernel->blocks;
     side = side_us;
   }
-  double step_bytes = 2.0 * 32 * DIRECT_WARPS * columns;
-  double arriving = busy * fmin(step_bytes, most_bytes) / direct_latency_us;
-  double reading = fmax(kernel->dram_bytes / target->dram_bytes_per_us, read / arriving);
+  double step_bytes = 2.0 * 32 * DIRECT_WARPS * (columns + (double)s->rows);
+  double arriving = busy * step_bytes / (direct_latency_us + step_bytes / direct_bytes_per_us);
+  double supply = 1 - direct_loss * fmax(0, direct_share - busy / target->num_sms);
+  double reading = fmax(kernel->dram_bytes / (target->dram_bytes_per_us * supply), read / arriving);
   double arithmetic = kernel->matmul_flops / target->matmul_flops_per_us +
                       kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
   double steps = (double)s->depth / (32 * DIRECT_WARPS);
@@ -167,6 +181,32 @@ static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
 }
 
 // ------------------------------------------------------------------------------------------ one kernel
+
+// Whether products feed each other in a loop.
+static bool is_chain(const CostKernel *kernel) { return kernel->stream.products > kernel->stream.product_carries; }
+
+// Whether their results do not fit registers. Warps of 16 rows hold a row's columns, four cells for eight of them.
+static bool spills(const CostKernel *kernel, const MirageTarget *target) {
+  double registers = fmin(255, target->registers_per_sm / (2 * kernel->least_rows)) - chain_registers;
+  return kernel->least_rows < register_rows || kernel->product_columns / 2 > registers;
+}
+
+// Whether warpgroups multiply: tall tiles, straight out of what was loaded or out of registers.
+static bool by_warpgroups(const CostKernel *kernel, const MirageTarget *target) {
+  bool chained = is_chain(kernel) && !kernel->planned && spills(kernel, target);
+  return target->has_wgmma && kernel->least_rows >= register_rows && kernel->stored_elements == 0 && !chained;
+}
+
+// How long the elements of a chain of products are on their way through shared memory.
+static double chain_us(const CostKernel *kernel, const MirageTarget *target, double spread) {
+  double rate = shared_bytes_per_us * target->num_sms * spread;
+  if (!is_chain(kernel))
+    return 0;
+  double stored = stored_bytes * kernel->stored_elements / rate;
+  if (kernel->planned && kernel->least_rows >= register_rows)
+    return stored;
+  return stored + (spills(kernel, target) ? chain_bytes * kernel->product_elements / rate : 0);
+}
 
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {
   double threads = kernel->threads > 0 ? kernel->threads : usual_threads;
@@ -183,6 +223,8 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   double by_shared =
       kernel->shared_bytes > 0 ? floor(target->shared_bytes_per_sm / kernel->shared_bytes) : by_registers;
   double resident = fmax(1, fmin(by_registers, by_shared));
+  if (kernel->cluster >= 4 && kernel->blocks <= target->num_sms)
+    resident = 1; // the planner gives each a whole multiprocessor
   double slots = target->num_sms * resident;
   if (kernel->cluster >= 4)
     slots = floor(slots * cluster_share / kernel->cluster) * kernel->cluster;
@@ -200,12 +242,11 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   double supply = fmin(1, busy / (saturating_share * target->num_sms));
   if (kernel->iterations > 1 && !kernel->ideal)
     supply = fmin(supply, in_flight / needed);
+  if (kernel->iterations > 1 && kernel->stream.columns && kernel->least_rows <= INSTRUCTION_M && !is_chain(kernel))
+    supply *= staged_share;
 
   const CostStream *inner = &kernel->stream;
   double chained = fmax(0, (double)(inner->products + inner->others) - (double)inner->carries);
-  bool spills = inner->products > inner->product_carries && kernel->least_rows < register_rows;
-  double chain_us =
-      spills ? chain_bytes * kernel->product_elements / (shared_bytes_per_us * target->num_sms * spread) : 0;
   double again = waves > 1 ? fmin(1, full) : 1; // the last wave takes as long as a full one
   double units[] = {kernel->dram_bytes / (target->dram_bytes_per_us * supply * again),
                     kernel->l2_bytes / (target->l2_bytes_per_us * fmin(1, busy / (saturating_share * target->num_sms))),
@@ -213,6 +254,10 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
                     kernel->fma_flops / (target->fma_flops_per_us * spread),
                     kernel->special / (target->exp_per_us * spread),
                     2 * kernel->l2_bytes / (shared_rate * target->l2_bytes_per_us * spread)};
+  bool warpgroups = by_warpgroups(kernel, target);
+  bool pipelined = warpgroups && target->has_tensor_copy && !is_chain(kernel) && (kernel->produced || !kernel->planned);
+  if (target->has_wgmma && kernel->least_rows >= register_rows && !warpgroups && !kernel->ideal)
+    units[2] /= warp_share;
   double longest = 0, sum = 0;
   for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
     longest = fmax(longest, units[i]);
@@ -221,8 +266,10 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   // Nothing loads while the last iteration computes.
   double last = kernel->ideal ? 0 : (sum - units[0] - units[1]) / fmax(1, kernel->iterations);
   double fixed = block_us * ceil(kernel->blocks / target->num_sms) +
-                 iteration_us * kernel->iterations * waves * (1 + chained) + outside_us * kernel->outside * waves;
-  return longest + overlap_loss * (sum - longest) + last + chain_us + fixed + kernel->collective_us;
+                 (pipelined ? pipelined_us : iteration_us) * kernel->iterations * waves * (1 + chained) +
+                 outside_us * kernel->outside * waves;
+  return longest + (pipelined ? pipelined_loss : overlap_loss) * (sum - longest) + last +
+         chain_us(kernel, target, spread) + fixed + kernel->collective_us;
 }
 
 // -------------------------------------------------------------------------------------- custom kernels
@@ -253,6 +300,32 @@ static bool varies(const CostWalk *walk, MirageValue value) {
     if (varies(walk, node.operands[i]))
       return true;
   return false;
+}
+
+// Whether a product of the same region is behind the value.
+static bool comes_of_product(const CostWalk *walk, MirageValue value, MirageRegion region) {
+  MirageNode def = mirage_ugraph_def(walk->graph, value);
+  if (!def.index)
+    return false;
+  MirageNodeView node = mirage_ugraph_node(walk->graph, def);
+  bool found = node.op == MIRAGE_OP_MATMUL && node.parent.index == region.index;
+  for (uint32_t i = 0; !found && i < node.num_operands && node.parent.index == region.index; i++)
+    found = comes_of_product(walk, node.operands[i], region);
+  return found;
+}
+
+// What passes through shared memory in a loop, but for loads and vectors: as planned, or else what is computed for a
+// product from no other product's result.
+static void note_stored(CostWalk *walk, const MirageNodeView *node, const MirageType *result, double times) {
+  bool planned = result->space == MIRAGE_SPACE_SHARED || result->space == MIRAGE_SPACE_REGISTER;
+  bool stored = planned ? result->space == MIRAGE_SPACE_SHARED
+                        : node->op == MIRAGE_OP_CAST && !comes_of_product(walk, node->operands[0], node->parent);
+  walk->kernel.planned |= planned;
+  uint32_t long_dims = 0;
+  for (uint32_t d = 0; d < result->rank; d++)
+    long_dims += result->shape[d] > 1;
+  if (walk->depth && stored && long_dims > 1)
+    walk->kernel.stored_elements += (double)mirage_type_elements(result) * times;
 }
 
 static void note_carry(CostWalk *walk, const MirageNodeView *node, uint32_t index) {
@@ -330,6 +403,7 @@ static void walk_region(CostWalk *walk, MirageRegion region, double times) {
       walk_collective(walk, &node);
     } else if (mirage_op_info(node.op)->kind != MIRAGE_KIND_TERMINATOR && node.num_results == 1) {
       const MirageType *result = mirage_ugraph_type(walk->graph, node.first_result);
+      note_stored(walk, &node, result, times);
       mirage__cost_step(&walk->kernel, node.op, walk->depth > 0);
       mirage__cost_operator(&walk->kernel, node.op, node.attrs, result, operand_type(walk, &node, 0),
                             operand_type(walk, &node, 1), times);
@@ -359,18 +433,26 @@ static CostKernel custom_kernel(const MirageUGraph *graph, const MirageNodeView 
   walk.kernel.blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
   if (node->attrs->custom.schedule)
     walk.kernel.threads = 32.0 * node->attrs->custom.schedule->warps;
+  walk.kernel.produced = node->attrs->custom.schedule && node->attrs->custom.schedule->num_roles > 0;
   walk.kernel.dram_bytes = tensor_bytes(graph, node);
   walk_region(&walk, node->region, walk.kernel.blocks);
   return walk.kernel;
 }
 
-// A kernel-level operator on its own, as a good library would run it: every multiprocessor busy, each byte moved once.
+// A kernel-level operator on its own: every multiprocessor busy, each byte moved once from device memory; out of L2,
+// what the tiles of a product need that lib/codegen lowers by itself.
 static CostKernel lone_kernel(const MirageUGraph *graph, const MirageNodeView *node, const MirageTarget *target) {
   CostKernel kernel = {.ideal = true, .blocks = target->num_sms, .dram_bytes = tensor_bytes(graph, node)};
   kernel.l2_bytes = kernel.dram_bytes;
   const MirageType *a = node->num_operands > 0 ? mirage_ugraph_type(graph, node->operands[0]) : NULL;
   const MirageType *b = node->num_operands > 1 ? mirage_ugraph_type(graph, node->operands[1]) : NULL;
-  mirage__cost_operator(&kernel, node->op, node->attrs, mirage_ugraph_type(graph, node->first_result), a, b, 1);
+  const MirageType *result = mirage_ugraph_type(graph, node->first_result);
+  mirage__cost_operator(&kernel, node->op, node->attrs, result, a, b, 1);
+  if (node->op == MIRAGE_OP_MATMUL) {
+    double m = (double)result->shape[result->rank - 2], n = (double)result->shape[result->rank - 1];
+    double down = ceil(m / OWN_TILE), across = ceil(n / OWN_TILE);
+    kernel.l2_bytes += (across - 1) * (double)mirage_type_bytes(a) + (down - 1) * (double)mirage_type_bytes(b);
+  }
   return kernel;
 }
 

@@ -107,10 +107,79 @@ static int32_t own_dim(const Builder *builder, const SearchNode *node) {
   return (int32_t)node->dim - (int32_t)(SEARCH_RANK - builder->structure->nodes[node->a].rank);
 }
 
+static bool is_smaller(const SearchNode *part, const SearchNode *whole) {
+  for (uint32_t d = 0; d < SEARCH_RANK; d++)
+    if (whole->dims[d] && !part->dims[d])
+      return part->op != MIRAGE_OP_CONSTANT;
+  return false;
+}
+
+bool mirage__search_reciprocals(const SearchStructure *structure, const SearchNode *node, SearchReciprocals *out) {
+  if (node->op != MIRAGE_OP_DIV || node->stage != SEARCH_INSIDE || structure->nodes[node->a].op == MIRAGE_OP_CONSTANT)
+    return false;
+  const SearchNode *divisor = &structure->nodes[node->b];
+  *out = (SearchReciprocals){{node->b, SEARCH_NO_FACTOR}};
+  if (is_smaller(divisor, node))
+    return true;
+  *out = (SearchReciprocals){{divisor->a, divisor->b}};
+  return divisor->op == MIRAGE_OP_MUL && is_smaller(&structure->nodes[divisor->a], node) &&
+         is_smaller(&structure->nodes[divisor->b], node);
+}
+
+static MirageValue build_quotient(Builder *builder, const SearchReciprocals *by, MirageValue value) {
+  for (uint32_t i = 0; i < 2; i++)
+    if (by->factors[i] != SEARCH_NO_FACTOR)
+      value = mirage_ugraph_apply(builder->graph, MIRAGE_OP_MUL, 2,
+                                  (MirageValue[]){value, builder->inverses[by->factors[i]]}, NULL);
+  return value;
+}
+
+static void build_inverse(Builder *builder, uint32_t node) {
+  MirageValue value = builder->values[node];
+  MirageValue one = mirage_ugraph_constant(builder->graph, scalar_like(builder, value), 1.0);
+  builder->inverses[node] = mirage_ugraph_apply(builder->graph, MIRAGE_OP_DIV, 2, (MirageValue[]){one, value}, NULL);
+}
+
+static bool is_read(const SearchStructure *structure, uint32_t node) {
+  SearchReciprocals by;
+  for (uint32_t i = 0; i < structure->num_outputs; i++)
+    if (structure->outputs[i] == node)
+      return true;
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    const SearchNode *reader = &structure->nodes[i];
+    bool leaf = reader->op == MIRAGE_OP_LOAD || reader->op == MIRAGE_OP_CONSTANT;
+    bool second =
+        mirage__search_is_binary(reader->op) || (reader->op == MIRAGE_OP_LOOP && reader->flags == SEARCH_RESCALE);
+    bool divides = second && reader->b == node && !mirage__search_reciprocals(structure, reader, &by);
+    if (!leaf && (reader->a == node || divides))
+      return true;
+  }
+  return false;
+}
+
+static void find_inverses(Builder *builder) {
+  const SearchStructure *structure = builder->structure;
+  memset(builder->inverted, 0, sizeof builder->inverted);
+  memset(builder->unread, 0, sizeof builder->unread);
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    SearchReciprocals by;
+    if ((builder->wanted && !builder->wanted[i]) || !mirage__search_reciprocals(structure, &structure->nodes[i], &by))
+      continue;
+    for (uint32_t f = 0; f < 2; f++)
+      if (by.factors[f] != SEARCH_NO_FACTOR)
+        builder->inverted[by.factors[f]] = true;
+    if (by.factors[1] != SEARCH_NO_FACTOR)
+      builder->unread[structure->nodes[i].b] = !is_read(structure, structure->nodes[i].b);
+  }
+}
+
 static MirageValue build_node(Builder *builder, const SearchNode *node) {
   MirageUGraph *graph = builder->graph;
   MirageAttrs attrs = {0};
   MirageValue operands[2];
+  SearchReciprocals by;
+  if (mirage__search_reciprocals(builder->structure, node, &by))
+    return build_quotient(builder, &by, builder->values[node->a]);
   switch ((MirageOp)node->op) {
   case MIRAGE_OP_LOAD: {
     MirageAccessAttrs access = mirage__build_access(builder, node);
@@ -141,16 +210,48 @@ static MirageValue build_node(Builder *builder, const SearchNode *node) {
   }
 }
 
+// Adds bottom past the end of the loop's axis, and 0 before: the difference of two loads of one tile that fill what is
+// outside with bottom and with zero.
+static MirageValue build_masked(Builder *builder, uint32_t index) {
+  MirageUGraph *graph = builder->graph;
+  const SearchNode *node = &builder->structure->nodes[index];
+  uint32_t source = mirage__search_mask_load(builder->structure, index), loop_axis = builder->structure->loop_axis;
+  const SearchNode *load = &builder->structure->nodes[source];
+  MirageAccessAttrs access = mirage__build_access(builder, load);
+  access.fill = MIRAGE_FILL_BOTTOM;
+  MirageValue tensor = mirage_ugraph_argument(graph, builder->custom, builder->argument[load->a]);
+  MirageValue ends[] = {mirage_ugraph_load(graph, tensor, &access), builder->values[source]};
+  MirageValue mask = mirage_ugraph_apply(graph, MIRAGE_OP_SUB, 2, ends, NULL);
+  uint32_t last = SEARCH_RANK - 1;
+  for (uint32_t d = 0; d < load->rank; d++) {
+    MirageAttrs attrs = {.reduce = {.dim = (int32_t)d, .extent = 1}};
+    uint8_t dim = load->dims[SEARCH_RANK - load->rank + d];
+    if (dim != loop_axis && mirage_ugraph_type(graph, mask)->shape[d] > 1)
+      mask = mirage_ugraph_apply(graph, MIRAGE_OP_REDUCE_MAX, 1, &mask, &attrs);
+  }
+  if ((load->dims[last] == loop_axis) != (node->dims[last] == loop_axis)) {
+    MirageAttrs attrs = {0};
+    for (int32_t d = 0; d < load->rank; d++)
+      attrs.perm.perm[d] = d + 2 < load->rank ? d : 2 * load->rank - 3 - d;
+    mask = mirage_ugraph_apply(graph, MIRAGE_OP_TRANSPOSE, 1, &mask, &attrs);
+  }
+  return mirage_ugraph_apply(graph, MIRAGE_OP_ADD, 2, (MirageValue[]){builder->values[index], mask}, NULL);
+}
+
 static void build_stage(Builder *builder, SearchStage stage) {
   for (uint32_t i = 0; i < builder->structure->num_nodes; i++) {
     const SearchNode *node = &builder->structure->nodes[i];
     if (node->stage != stage || node->op == MIRAGE_OP_CONSTANT || node->op == MIRAGE_OP_LOOP ||
-        (builder->wanted && !builder->wanted[i]))
+        (builder->wanted && !builder->wanted[i]) || builder->unread[i])
       continue;
     if (!mirage__search_is_looped(node) || has_loop(builder))
       builder->values[i] = build_node(builder, node);
     else if (node->op == MIRAGE_OP_MAX)
       builder->values[i] = builder->values[node->b]; // the running maximum of one step is the step's
+    if (builder->masked[i])
+      builder->values[i] = build_masked(builder, i);
+    if (builder->inverted[i])
+      build_inverse(builder, i);
   }
 }
 
@@ -266,6 +367,7 @@ bool mirage__build_open(Builder *builder, uint32_t num_operands, const MirageVal
   if (num_operands)
     memcpy(all + builder->first_operand, operands, num_operands * sizeof *operands);
   memset(builder->casts, 0, sizeof builder->casts);
+  find_inverses(builder);
   MirageCustomAttrs with_schedule = *attrs;
   MirageSchedule schedule = {.warps = (int32_t)(builder->schedule->threads / 32)};
   if (schedule.warps)
@@ -321,6 +423,9 @@ MirageStatus mirage__search_build(const SearchProgram *program, const SearchCand
   snprintf(name, sizeof name, "%s_%" PRIu32, source ? source : "program", index);
   *out_graph = NULL;
   Builder builder = {.program = program, .structure = candidate->structure, .schedule = &candidate->schedule};
+  if (!mirage__search_is_ragged(program, candidate->structure, &candidate->schedule) ||
+      !mirage__search_masks(candidate->structure, builder.masked))
+    memset(builder.masked, 0, sizeof builder.masked);
   builder.graph = mirage_ugraph_create(NULL, name, diag);
   if (!builder.graph)
     return MIRAGE_NO_MEMORY;

@@ -19,6 +19,10 @@ typedef struct Builder {
   uint32_t first_operand, first_output; // region arguments
   MirageValue values[SEARCH_MAX_NODES]; // by node
   MirageValue casts[SEARCH_MAX_NODES];  // the same in program->dtype
+  bool masked[SEARCH_MAX_NODES];        // bottom is added past the end of the loop's axis
+  bool inverted[SEARCH_MAX_NODES];      // the kernel multiplies by the node's reciprocal
+  bool unread[SEARCH_MAX_NODES];        // and nothing else reads this product of two such nodes
+  MirageValue inverses[SEARCH_MAX_NODES];
 } Builder;
 
 /// Opens a custom kernel that takes the inputs its loads need and then `operands`. False after a failure.

@@ -4,12 +4,14 @@
 // is split over blocks adds either a meeting of blocks (a collective) or a second kernel that combines the parts.
 #include "search_internal.h"
 #include <math.h>
+#include <string.h>
 
 typedef struct ScheduleWalk {
   const SearchProgram *program;
   const SearchStructure *structure;
   const SearchSchedule *schedule;
   const bool *wanted; // by node; NULL = all
+  bool masked[SEARCH_MAX_NODES];
   double iterations;
   uint64_t loaded; // inputs, as a bit set
   CostKernel kernel;
@@ -27,11 +29,25 @@ static MirageType tile_type(const ScheduleWalk *walk, const SearchNode *node) {
   return type;
 }
 
-// A computed tile enters a matmul through a cast, which costs its elements and a place in shared memory.
-static void add_cast(ScheduleWalk *walk, const MirageType *operand, double times) {
+static bool comes_of_product(const SearchStructure *structure, uint32_t index) {
+  const SearchNode *node = &structure->nodes[index];
+  if (node->op == MIRAGE_OP_MATMUL)
+    return node->stage == SEARCH_INSIDE;
+  if (node->op == MIRAGE_OP_LOAD || node->op == MIRAGE_OP_CONSTANT || node->op == MIRAGE_OP_LOOP)
+    return false;
+  return comes_of_product(structure, node->a) ||
+         (mirage__search_is_binary(node->op) && comes_of_product(structure, node->b));
+}
+
+// A computed tile enters a matmul through a cast, which costs its elements and a place in shared memory. What comes of
+// another product may stay in registers.
+static void add_cast(ScheduleWalk *walk, uint32_t node, bool looped, double times) {
+  const MirageType *operand = &walk->types[node];
   if (operand->dtype == walk->program->dtype)
     return;
   MirageType cast = *operand;
+  if (looped && !comes_of_product(walk->structure, node))
+    walk->kernel.stored_elements += (double)mirage_type_elements(&cast) * times;
   cast.dtype = walk->program->dtype;
   mirage__cost_operator(&walk->kernel, MIRAGE_OP_CAST, NULL, &cast, operand, NULL, times);
   mirage__cost_tile(&walk->kernel, &cast, 1);
@@ -80,11 +96,32 @@ static void add_operator(ScheduleWalk *walk, const SearchNode *node, const Mirag
   const MirageType *a = &walk->types[node->a], *b = &walk->types[node->b];
   MirageAttrs attrs = {.matmul = {.transpose_a = (node->flags & SEARCH_TRANSPOSE_A) != 0}};
   if (node->op == MIRAGE_OP_MATMUL) {
-    add_cast(walk, a, times);
-    add_cast(walk, b, times);
+    bool looped = node->stage == SEARCH_INSIDE && walk->iterations > 1;
+    add_cast(walk, node->a, looped, times);
+    add_cast(walk, node->b, looped, times);
+  }
+  SearchReciprocals by;
+  if (mirage__search_reciprocals(walk->structure, node, &by)) {
+    for (uint32_t f = 0; f < 2 && by.factors[f] != SEARCH_NO_FACTOR; f++) {
+      const MirageType *factor = &walk->types[by.factors[f]];
+      bool before = walk->structure->nodes[by.factors[f]].stage == SEARCH_BEFORE;
+      mirage__cost_operator(&walk->kernel, MIRAGE_OP_DIV, NULL, factor, NULL, factor,
+                            before ? walk->kernel.blocks : times);
+      mirage__cost_operator(&walk->kernel, MIRAGE_OP_MUL, NULL, tile, a, factor, times);
+    }
+    return;
   }
   mirage__cost_step(&walk->kernel, (MirageOp)node->op, node->stage == SEARCH_INSIDE && walk->iterations > 1);
   mirage__cost_operator(&walk->kernel, (MirageOp)node->op, &attrs, tile, a, b, times);
+}
+
+// What tells the tail from the rest is loaded once more, filled with bottom, and reduced to a row.
+static void add_mask(ScheduleWalk *walk, uint32_t node, double times) {
+  const MirageType *tile = &walk->types[mirage__search_mask_load(walk->structure, node)];
+  mirage__cost_access(&walk->kernel, tile, times);
+  mirage__cost_tile(&walk->kernel, tile, 2);
+  mirage__cost_operator(&walk->kernel, MIRAGE_OP_REDUCE_MAX, NULL, tile, tile, NULL, times);
+  mirage__cost_operator(&walk->kernel, MIRAGE_OP_ADD, NULL, &walk->types[node], tile, tile, times);
 }
 
 static void add_stage(ScheduleWalk *walk, SearchStage stage) {
@@ -101,6 +138,8 @@ static void add_stage(ScheduleWalk *walk, SearchStage stage) {
       add_accumulator(walk, node, &walk->types[i]);
     else if (node->op != MIRAGE_OP_CONSTANT && !looped_only)
       add_operator(walk, node, &walk->types[i], times);
+    if (walk->masked[i])
+      add_mask(walk, i, times);
   }
 }
 
@@ -118,6 +157,9 @@ static void add_stores(ScheduleWalk *walk) {
 static void begin(ScheduleWalk *walk) {
   const SearchSchedule *schedule = walk->schedule;
   uint32_t loop_axis = walk->structure->loop_axis;
+  if (!mirage__search_is_ragged(walk->program, walk->structure, schedule) ||
+      !mirage__search_masks(walk->structure, walk->masked))
+    memset(walk->masked, 0, sizeof walk->masked);
   walk->kernel.blocks = (double)schedule->split;
   walk->kernel.threads = schedule->threads;
   for (uint32_t i = 1; i < walk->program->num_axes; i++)

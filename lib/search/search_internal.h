@@ -131,6 +131,13 @@ static inline bool mirage__search_is_looped(const SearchNode *node) {
   return mirage__search_is_elementwise(node->op) && node->flags == SEARCH_LOOPED;
 }
 
+/// A quotient in the loop whose divisor is smaller than it, or a product of two values that are: the divisor's
+/// reciprocals are taken once, and every element costs one or two multiplications.
+enum { SEARCH_NO_FACTOR = UINT32_MAX };
+typedef struct SearchReciprocals {
+  uint32_t factors[2]; // nodes to take reciprocals of; SEARCH_NO_FACTOR = none
+} SearchReciprocals;
+
 typedef struct SearchStructure {
   uint32_t num_nodes;                              // in execution order
   uint32_t num_outputs, outputs[SEARCH_MAX_GOALS]; // nodes that are stored
@@ -321,6 +328,19 @@ uint32_t mirage__search_schedules(const SearchProgram *program, const SearchStru
 /// The extent of a dimension in a tile of the given schedule.
 int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchStructure *structure,
                                    const SearchSchedule *schedule, uint8_t dim);
+// search_tails.c
+/// Whether a dimension of the node is a part of the axis.
+bool mirage__search_walks(const SearchNode *node, uint32_t axis);
+/// Whether a tail tile of a parallel axis divides by zero in the elements that its store drops: a norm of masked rows,
+/// say. `parts`: the second kernel of a split reduction, whose loads are accumulators.
+bool mirage__search_tails_divide(const SearchStructure *structure, uint32_t axis, bool parts);
+/// Whether the loop's axis may end in a tail tile of zeros; out_masked[num_nodes]: nodes to which bottom is added there.
+bool mirage__search_masks(const SearchStructure *structure, bool *out_masked);
+/// The load that says what the tail of a masked node is; SEARCH_MAX_NODES = none.
+uint32_t mirage__search_mask_load(const SearchStructure *structure, uint32_t node);
+/// Whether there is a tail.
+bool mirage__search_is_ragged(const SearchProgram *program, const SearchStructure *structure,
+                              const SearchSchedule *schedule);
 // search_maps.c
 /// Whether griddims and whole grids allow this number of blocks along some axis.
 bool mirage__search_allows_parts(const MirageSearchOptions *options, int64_t parts);
@@ -332,6 +352,8 @@ bool mirage__search_place(const SearchProgram *program, const SearchStructure *s
 /// are marked in both.
 void mirage__search_wanted(const SearchStructure *structure, SearchStage stage, bool *out_wanted);
 
+/// Whether the quotient `node` is computed by reciprocals, and of what. search_build.c
+bool mirage__search_reciprocals(const SearchStructure *structure, const SearchNode *node, SearchReciprocals *out);
 /// Builds the µGraph of a structure at the program's real shapes.
 MirageStatus mirage__search_build(const SearchProgram *program, const SearchCandidate *candidate, uint32_t index,
                                   const MirageDiag *diag, MirageUGraph **out_graph);
@@ -360,7 +382,7 @@ typedef struct CostStream {
 
 /// What one kernel does, summed over all blocks unless said otherwise.
 typedef struct CostKernel {
-  bool ideal; // loads and arithmetic overlap perfectly: a library's kernel
+  bool ideal; // loads and arithmetic overlap perfectly
   double blocks;
   double threads;           // of a block; 0 = open
   double dram_bytes;        // every tensor touched, once
@@ -370,6 +392,10 @@ typedef struct CostKernel {
   double special;           // exponentials, roots, divisions
   double flops;             // as the program counts them
   double product_elements;  // results of products
+  double product_columns;   // of their tiles, summed
+  bool planned;             // lib/layout said which values pass through shared memory
+  bool produced;            // and gave the loads a producer
+  double stored_elements;   // such values of loops, but for loads and vectors
   double least_rows;        // of a product's tile
   double iterations;        // of the loops of one block
   double iteration_bytes;   // loaded by one block in one iteration

@@ -176,6 +176,10 @@ static uint32_t count_kernels(const MirageUGraph *graph) {
   return count;
 }
 
+static bool is_product(const Cutter *cutter, uint32_t node) {
+  return mirage_ugraph_node(cutter->program, cutter->nodes[node]).op == MIRAGE_OP_MATMUL;
+}
+
 // Prepares a piece: as a program, and as its own operators, a kernel each. `out_wanted`: a search may find better.
 static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted) {
   *out_wanted = false;
@@ -190,7 +194,8 @@ static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted
   MIRAGE_TRY(mirage_ugraph_expand(piece->program, NULL, &piece->graph));
   MIRAGE_TRY(mirage_cost(piece->graph, cutter->options->target, NULL, &cost));
   piece->time_us = cost.time_us;
-  *out_wanted = piece->num_outputs <= MAX_RESULTS && count_kernels(piece->graph) > 1;
+  *out_wanted = piece->num_outputs <= MAX_RESULTS &&
+                (count_kernels(piece->graph) > 1 || is_product(cutter, piece->first));
   return MIRAGE_OK;
 }
 

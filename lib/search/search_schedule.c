@@ -4,15 +4,27 @@
 // and, where the parallel axes do not fill the chip, among blocks whose parts are combined at the end: by the blocks
 // themselves (a cluster, or the grid when all of it is resident) or by a second kernel.
 // Tile extents follow as ceil(extent / parts) and need not be powers of two or divisors: 6144 columns in 128 blocks are
-// tiles of 48. Tail tiles are masked with zero; where zero would not be neutral (exp(0) = 1 summed over the tail) only
-// exact divisions are tried. All are scored by the cost model without building a graph.
+// tiles of 48; tails are masked where that is neutral (search_tails.c), and only exact divisions are tried elsewhere.
+// All are scored by the cost model without building a graph.
 #include "search_internal.h"
 #include <math.h>
 #include <string.h>
 
-enum { MAX_PARTS = 64, REFERENCE_COLUMNS = 64, REFERENCE_TILE = 64, MIN_PIECE = 64, MAX_CLUSTER = 8 };
+enum {
+  MAX_PARTS = 64,
+  REFERENCE_COLUMNS = 64,
+  REFERENCE_TILE = 64,
+  MIN_PIECE = 64,
+  MAX_CLUSTER = 8,
+  MAX_DIVISOR = 512
+};
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+static bool tails_are_neutral(const SearchStructure *structure) {
+  bool masked[SEARCH_MAX_NODES];
+  return mirage__search_masks(structure, masked);
+}
 
 int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchStructure *structure,
                                    const SearchSchedule *schedule, uint8_t dim) {
@@ -46,95 +58,6 @@ void mirage__search_wanted(const SearchStructure *structure, SearchStage stage, 
   if (stage == SEARCH_AFTER)
     for (uint32_t i = 0; i < structure->num_outputs; i++)
       want(structure, structure->outputs[i], stage, out_wanted);
-}
-
-// ------------------------------------------------------------------------------------------ tail tiles
-
-// Whether a node's elements past the end of the loop's axis are zero when those of its loads are. `walks`: it has such
-// a dimension at all.
-typedef struct Tail {
-  bool walks, zero;
-} Tail;
-
-static bool walks_axis(const SearchNode *node, uint32_t axis) {
-  for (uint32_t d = 0; d < SEARCH_RANK; d++)
-    if (node->dims[d] == axis) // a whole dimension has no tail
-      return true;
-  return false;
-}
-
-static bool stays_zero(MirageOp op, Tail a, Tail b) {
-  switch (op) {
-  case MIRAGE_OP_MUL:
-    return (a.walks && a.zero) || (b.walks && b.zero);
-  case MIRAGE_OP_DIV:
-    return a.walks && a.zero && !b.walks;
-  case MIRAGE_OP_ADD:
-  case MIRAGE_OP_SUB:
-  case MIRAGE_OP_MAX:
-  case MIRAGE_OP_MIN:
-    return a.walks && a.zero && b.walks && b.zero;
-  case MIRAGE_OP_SQRT:
-  case MIRAGE_OP_ERF:
-  case MIRAGE_OP_TANH:
-  case MIRAGE_OP_TRANSPOSE:
-    return a.zero;
-  default:
-    return false; // exp(0) = 1, log(0) = -inf
-  }
-}
-
-// Whether masking tails of the loop's axis with zero leaves every result as it is. Quotients by something that itself
-// has a tail are refused too: 0/0 would poison the sums.
-static bool tails_are_neutral(const SearchStructure *structure) {
-  Tail tails[SEARCH_MAX_NODES];
-  for (uint32_t i = 0; i < structure->num_nodes; i++) {
-    const SearchNode *node = &structure->nodes[i];
-    bool leaf = node->op == MIRAGE_OP_LOAD || node->op == MIRAGE_OP_CONSTANT;
-    Tail a = leaf ? (Tail){0} : tails[node->a], b = leaf ? (Tail){0} : tails[node->b];
-    tails[i] = (Tail){.walks = walks_axis(node, structure->loop_axis), .zero = true};
-    MirageOpKind kind = mirage_op_info((MirageOp)node->op)->kind;
-    if (node->op == MIRAGE_OP_DIV && b.walks)
-      return false;
-    if (node->op == MIRAGE_OP_LOOP && (node->flags || (a.walks && !a.zero)))
-      return false;
-    if (node->op == MIRAGE_OP_MATMUL && a.walks && b.walks && !a.zero && !b.zero)
-      return false;
-    if (kind == MIRAGE_KIND_REDUCE && a.walks && !tails[i].walks && (!a.zero || node->op == MIRAGE_OP_REDUCE_MAX))
-      return false;
-    if (kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY || node->op == MIRAGE_OP_TRANSPOSE)
-      tails[i].zero = stays_zero((MirageOp)node->op, a, b);
-    else if (kind == MIRAGE_KIND_REDUCE || node->op == MIRAGE_OP_LOOP)
-      tails[i].zero = a.zero;
-    else if (node->op == MIRAGE_OP_MATMUL)
-      tails[i].zero = (!a.walks || a.zero) && (!b.walks || b.zero);
-  }
-  return true;
-}
-
-// Whether a tail tile of a parallel axis divides by zero in the elements that its store drops: a norm of masked rows,
-// say. The quotient does not matter, but no proof holds where it has no value. `parts`: the second kernel of a split
-// reduction, whose loads are accumulators.
-static bool tails_divide_by_zero(const SearchStructure *structure, uint32_t axis, bool parts) {
-  Tail tails[SEARCH_MAX_NODES];
-  for (uint32_t i = 0; i < structure->num_nodes; i++) {
-    const SearchNode *node = &structure->nodes[i];
-    bool loaded = node->op == MIRAGE_OP_LOAD || (parts && node->op == MIRAGE_OP_LOOP);
-    bool leaf = loaded || node->op == MIRAGE_OP_CONSTANT;
-    Tail a = leaf ? (Tail){0} : tails[node->a];
-    Tail b = mirage__search_is_binary(node->op) ? tails[node->b] : (Tail){0};
-    tails[i] = (Tail){.walks = walks_axis(node, axis), .zero = true};
-    if (node->op == MIRAGE_OP_DIV && b.walks && b.zero && (!parts || node->stage == SEARCH_AFTER))
-      return true;
-    MirageOpKind kind = mirage_op_info((MirageOp)node->op)->kind;
-    if (kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY)
-      tails[i].zero = stays_zero((MirageOp)node->op, a, b);
-    else if (node->op == MIRAGE_OP_MATMUL)
-      tails[i].zero = (a.walks && a.zero) || (b.walks && b.zero);
-    else if (!leaf)
-      tails[i].zero = a.zero;
-  }
-  return false;
 }
 
 // --------------------------------------------------------------------------------------------- choices
@@ -191,7 +114,7 @@ static void keep_tied(const SearchProgram *program, const SearchStructure *struc
     if (program->axes[i].tied != choices->axis)
       continue;
     int64_t extent = program->axes[i].extent;
-    bool exact = tails_divide_by_zero(structure, i, parts);
+    bool exact = mirage__search_tails_divide(structure, i, parts);
     uint32_t kept = 0;
     for (uint32_t c = 0; c < choices->num; c++) {
       int64_t count = choices->parts[c];
@@ -207,7 +130,7 @@ static void keep_tied(const SearchProgram *program, const SearchStructure *struc
 static Choices grid_choices(const SearchProgram *program, const SearchStructure *structure, uint32_t axis, bool parts,
                             const MirageSearchOptions *options) {
   Choices choices = {.axis = axis, .num = 1, .parts = {1}}; // not a grid axis: always allowed
-  choices.exact = tails_divide_by_zero(structure, axis, parts);
+  choices.exact = mirage__search_tails_divide(structure, axis, parts);
   int64_t extent = program->axes[axis].extent;
   if (options->griddims.size || options->grids.size) {
     add_grids(&choices, options, extent);
@@ -236,7 +159,7 @@ static Choices split_choices(const SearchProgram *program, const SearchStructure
   if (options->griddims.size || options->grids.size)
     add_grids(&choices, options, extent);
   else
-    for (int64_t split = 2; split <= most; split *= 2)
+    for (int64_t split = 2; split <= most; split += choices.exact && extent % 2 ? 1 : split)
       add_parts(&choices, extent, split);
   for (uint32_t i = 1; i < choices.num; i++)
     if (choices.parts[i] > 1 && choices.parts[i] <= most)
@@ -258,6 +181,9 @@ static Choices loop_choices(const SearchProgram *program, const SearchStructure 
     for (int64_t tile = extent / 2; tile >= 1 && tile < 16; tile /= 2)
       add_tile(&choices, extent, tile);
   bool neutral = tails_are_neutral(structure);
+  for (int64_t tile = MIN_PIECE / 2; !neutral && !options->franges.size && tile <= MAX_DIVISOR; tile++)
+    if (extent % tile == 0)
+      add_parts(&choices, extent, extent / tile);
   if (split > 1) // a block that takes its part at once has no loop
     kept.parts[kept.num++] = 1;
   for (uint32_t i = 0; i < choices.num; i++) // a loop of one iteration over all is the search without a loop
@@ -389,7 +315,7 @@ static void choose(Scheduler *scheduler, uint32_t index, uint32_t num_split, int
 static bool may_combine_by_kernel(const SearchStructure *structure) {
   for (uint32_t i = 0; i < structure->num_nodes; i++) {
     const SearchNode *node = &structure->nodes[i];
-    if (node->op == MIRAGE_OP_LOOP && (node->rank == SEARCH_RANK || walks_axis(node, structure->loop_axis)))
+    if (node->op == MIRAGE_OP_LOOP && (node->rank == SEARCH_RANK || mirage__search_walks(node, structure->loop_axis)))
       return false;
   }
   return true;

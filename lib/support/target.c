@@ -1,9 +1,9 @@
 // target.c - the GPUs we know, one row each.
 //
 // Limits (threads, registers, shared memory) are the architecture's, from the CUDA programming guide. Rates are what a
-// good kernel reaches, not the data sheet's peak: device memory, matmul and launch of the h200 row are measured (a
-// read-only stream, a large f16 matmul, empty kernels in a graph), its L2, multiply-add and exponential rates estimated
-// from the data sheet; the other rows scale the data sheet's peaks (for the GeForce cards and the B200, the
+// good kernel reaches, not the data sheet's peak: device memory, L2, matmul and launch of the h200 row are measured (a
+// read-only stream, our large products, which L2 feeds, cuBLAS on a large f16 matmul, empty kernels in a graph), its
+// multiply-add and exponential rates estimated from the data sheet; the other rows scale the data sheet's peaks (for the GeForce cards and the B200, the
 // architecture white papers of GA102, AD102, GB202 and Blackwell) by what that row reaches. Blackwell's rows go the way
 // of sm_80: their products are mma.sync's, and their clusters and tensor copies are left out, because nobody has run
 // ours there. The cost model (lib/search) compares schedules by these numbers, so their ratios matter more than their
@@ -28,7 +28,7 @@ static const MirageTarget TARGETS[] = {
         .max_threads_per_block = 1024,
         .max_threads_per_sm = 2048,
         .dram_bytes_per_us = 4.0e6,
-        .l2_bytes_per_us = 7.0e6,
+        .l2_bytes_per_us = 7.8e6,
         .matmul_flops_per_us = 761e6,
         .fma_flops_per_us = 60e6,
         .exp_per_us = 3.8e6,
@@ -52,7 +52,7 @@ static const MirageTarget TARGETS[] = {
         .max_threads_per_block = 1024,
         .max_threads_per_sm = 2048,
         .dram_bytes_per_us = 2.8e6,
-        .l2_bytes_per_us = 7.0e6,
+        .l2_bytes_per_us = 7.8e6,
         .matmul_flops_per_us = 720e6,
         .fma_flops_per_us = 60e6,
         .exp_per_us = 3.8e6,

@@ -136,12 +136,83 @@ static void test_no_maximum_is_invented(void **state) {
   mirage_ugraph_destroy(program);
 }
 
+static MirageUGraph *safe_attention(int64_t rows, int64_t depth, int64_t keys) {
+  MirageUGraph *g = begin("safe_attention");
+  Value q = matrix(g, rows, depth), k = matrix(g, depth, keys), v = matrix(g, keys, depth);
+  return end(g, matmul(g, softmax_of(g, matmul(g, q, k)), v));
+}
+
+// Keys that no number of iterations divides: the tail is bottom below the maximum, in loops and in parts of a split.
+static void test_ragged_keys_are_masked(void **state) {
+  static const int64_t keys[] = {23, 37};
+  for (int i = 0; i < 2; i++) {
+    MirageUGraph *program = safe_attention(5, 8, keys[i]);
+    MirageSearchOptions options = defaults();
+    options.franges = (MirageInt64List){(const int64_t[]){3, 5}, 2};
+    MirageSearchResult result = search(program, &options);
+    uint32_t looped = 0;
+    for (uint32_t c = 0; c < result.num_candidates; c++) {
+      looped += carried_by(result.candidates[c]).loops > 0;
+      double relative = difference(program, result.candidates[c]);
+      if (!(relative < 1e-10))
+        fail_msg("%lld keys, candidate %u: relative error %g", (long long)keys[i], c, relative);
+      assert_equivalent(program, result.candidates[c]);
+    }
+    assert_true(looped > 0);
+    mirage_search_result_deinit(&result);
+    mirage_ugraph_destroy(program);
+  }
+}
+
+// Without a maximum, and where a norm would divide by a masked row, only divisors are tried: 45 = 3 * 15.
+static void test_other_ragged_loops_divide(void **state) {
+  MirageSearchOptions options = defaults();
+  options.franges = (MirageInt64List){(const int64_t[]){2, 3, 4}, 3};
+  MirageUGraph *programs[] = {attention(1, 6, 4, 45), qknorm(1, 5, 6, 45)};
+  for (int i = 0; i < 2; i++) {
+    MirageSearchResult result = search(programs[i], &options);
+    assert_true(result.num_candidates > 0);
+    for (uint32_t c = 0; c < result.num_candidates; c++) {
+      const MirageUGraph *graph = result.candidates[c];
+      for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(graph); n++) {
+        MirageNodeView node = mirage_ugraph_node(graph, (MirageNode){n});
+        if (node.op == MIRAGE_OP_LOOP && count_in(graph, node.region, MIRAGE_OP_EXP) > 0)
+          assert_int_equal(node.attrs->loop.range, 3);
+      }
+      assert_true(difference(programs[i], graph) < 1e-10);
+    }
+    mirage_search_result_deinit(&result);
+    mirage_ugraph_destroy(programs[i]);
+  }
+}
+
+// q and k are normalised after their product, by reciprocals: no element of the scores is divided.
+static void test_scores_are_not_divided(void **state) {
+  MirageUGraph *program = qknorm(4, 256, 64, 4096);
+  MirageSearchOptions options = defaults();
+  MirageSearchResult result = search(program, &options);
+  assert_true(result.num_candidates > 0);
+  const MirageUGraph *best = result.candidates[0];
+  for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(best); n++) {
+    MirageNodeView node = mirage_ugraph_node(best, (MirageNode){n});
+    MirageNode around = mirage_ugraph_region(best, node.parent).owner;
+    if (node.op == MIRAGE_OP_DIV && around.index && mirage_ugraph_node(best, around).op == MIRAGE_OP_LOOP)
+      assert_true(mirage_type_elements(mirage_ugraph_type(best, node.first_result)) <= 256);
+  }
+  assert_equivalent(program, best);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_online_softmax_is_found_and_proven),
       cmocka_unit_test(test_values_are_right),
       cmocka_unit_test(test_maxima_that_matter_are_kept),
       cmocka_unit_test(test_no_maximum_is_invented),
+      cmocka_unit_test(test_ragged_keys_are_masked),
+      cmocka_unit_test(test_other_ragged_loops_divide),
+      cmocka_unit_test(test_scores_are_not_divided),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
