@@ -2,7 +2,8 @@
 
     ptxas_report.py --bin build/bin --source . [--targets h200,a100] [--filter text] [--quick] [--output report.csv]
 
-Kernels: mirage-kernel-test's, test/schedules, the examples and the benchmark programs in their own lowering, and what the
+Kernels: mirage-kernel-test's, test/schedules, the examples and the benchmark programs in their own lowering, where there are tensor
+copies once more with the planner's own ("maps"), and what the
 search chooses for the examples and the programs of batch 1 ("chosen"; for h200 and a100 only, since it takes seconds). A row: source, target, chip, kernel, threads, registers,
 spilled bytes, stack, shared memory (static and dynamic), CPU time of compiling the source's µGraph to PTX.
 Exit status: 1 when ptxas refuses a kernel, a chosen kernel spills, or one takes more than --limit-ms to compile.
@@ -20,6 +21,7 @@ import tempfile
 
 TARGETS = {"a100": "sm_80", "rtx3090": "sm_86", "rtx4090": "sm_89", "h200": "sm_90a", "b200": "sm_100", "rtx5090": "sm_120"}
 SEARCHED = ("h200", "a100")
+WITH_MAPS = ("h200", "b200", "rtx5090")
 COLUMNS = ["source", "target", "chip", "kernel", "threads", "registers", "spill_bytes", "stack_bytes", "shared_bytes",
            "compile_ms", "chosen"]
 
@@ -88,6 +90,9 @@ def kernels_of_programs(options, target, folder):
             print(f"ptxas_report: {source} is not for {target}: {ms}", file=sys.stderr)
             continue
         rows += kernels_of_module(lowered, source, target, 0, ms, folder)
+        if target in WITH_MAPS:
+            lowered, ms = run_tool([opt, f"--mirage-lower=target={target} tensor-maps=true", path])
+            rows += kernels_of_module(lowered, f"{source} maps", target, 0, ms, folder)
         if searched and target in SEARCHED and not options.quick:
             found, _ = run_tool([opt, f"--mirage-superoptimize=target={target} max-work=1e6", path])
             path.write_text(found)
