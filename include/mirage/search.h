@@ -14,6 +14,21 @@ typedef struct MirageInt64List {
   size_t size;
 } MirageInt64List;
 
+/// Why a search ended before it had covered its space; the greater one is told where there are several.
+typedef enum MirageStop {
+  MIRAGE_STOP_NONE,
+  MIRAGE_STOP_MAX_STATES,
+  MIRAGE_STOP_MEMORY,
+  MIRAGE_STOP_TIME_BUDGET,
+  MIRAGE_STOP_INTERRUPT,
+} MirageStop;
+/// "max-states", "memory", "time-budget", "interrupt"; "" for NONE.
+const char *mirage_stop_name(MirageStop stop);
+
+typedef struct MirageSearchControl MirageSearchControl;
+
+enum { MIRAGE_SEARCH_STATES = 200000 }; // visited unless the options say otherwise
+
 /// One number for each of the grid axes x, y and z.
 typedef struct MirageTriple {
   int64_t xyz[3];
@@ -44,6 +59,7 @@ typedef struct MirageSearchOptions {
   bool no_merge;
   bool no_keep_products; // expressions expand products of sums
   const MirageTarget *target;
+  const MirageSearchControl *control; // who watches, and who may stop it; NULL = nobody
 } MirageSearchOptions;
 
 /// Why prefixes were cut. Printed as the funnel.
@@ -58,13 +74,46 @@ typedef struct MirageFunnel {
   uint64_t scheduled;  // structures times grids and loop ranges
   uint64_t candidates; // kept
   double seconds;
-  bool exhausted; // the space up to max_block_ops was covered
+  bool exhausted;       // the space up to max_block_ops was covered, for the whole program and for every piece
+  bool whole_exhausted; // for the whole program
+  MirageStop stop;      // what ended it before that; NONE as well where the search cannot treat the program as a whole
 } MirageFunnel;
+
+typedef enum MirageSearchPhase {
+  MIRAGE_PHASE_PLANS,     // block graphs for the whole program; a plan for each axis that a loop may walk
+  MIRAGE_PHASE_SCHEDULES, // grids and loop ranges for the best of them
+  MIRAGE_PHASE_PIECES,    // the program in pieces
+} MirageSearchPhase;
+
+typedef struct MirageSearchProgress {
+  MirageSearchPhase phase;
+  uint32_t done, total; // plans or pieces that are finished, and all of them
+  MirageFunnel funnel;  // until now; `seconds` since the search began; `scheduled` and later fields not yet counted
+  double best_us;       // predicted time of the best µGraph of one kernel, in the first phase at a middling schedule;
+                        // infinite: none
+  double seconds_left;  // of the budget; infinite without one
+} MirageSearchProgress;
+
+/// How a search is watched and stopped. A search that is not stopped gives the same answer with and without. One that
+/// is builds candidates from what it has found until then, and funnel.stop says who stopped it.
+///
+/// progress   called by the searching threads, never by two at a time, at most once in `interval` seconds and where
+///            a phase begins.
+/// interrupt  read atomically; not 0: stop now. A signal handler or another thread may set it.
+/// Owns:      the caller keeps all of it until mirage_search returns.
+struct MirageSearchControl {
+  void (*progress)(void *user, const MirageSearchProgress *progress); // or NULL
+  void *user;
+  double interval;      // seconds; 0 = 0.1
+  const int *interrupt; // or NULL
+  double time_budget;   // seconds; 0 = none. The whole program gets two thirds of it where there are pieces to search
+};
 
 typedef struct MirageSearchResult {
   uint32_t num_candidates;
   MirageUGraph **candidates; // best predicted first; each has meta.source and meta.cost
   MirageFunnel funnel;
+  char reason[256]; // why there is no µGraph of one kernel; empty where there is one
 } MirageSearchResult;
 
 /// BAD_ARGUMENT, with a sentence, where a number lies outside what the search and the target can do.

@@ -6,14 +6,14 @@
 // of the axis, structure or candidate, so the answer does not depend on the number of threads (search_pool.h).
 //
 // Source: [Mirage 4]
-#define _POSIX_C_SOURCE 200809L // clock_gettime, sysconf
+#define _POSIX_C_SOURCE 200809L // sysconf
 #include "mirage/search.h"
-#include "search_internal.h"
+#include "search_control.h"
+#include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
 
 enum {
@@ -23,29 +23,53 @@ enum {
   FIELD_TRIAL = 0,
   EXTRACTION_SHARE = 50
 };
-static const uint64_t default_states = 200000;
+// What is derived when the caller stops the search is still read, for this many states: a fraction of a second.
+static const uint64_t last_states = 100000;
+static const double whole_share = 2. / 3; // of the time budget, where pieces are searched as well
 
 /// One choice of the loop's axis.
 typedef struct Plan {
   uint32_t loop_axis;
   SearchKept kept;
   MirageFunnel funnel;
+  uint32_t too_large_input; // number + 1
   MirageStatus status;
 } Plan;
 
 typedef struct Search {
   SearchProgram program;
   MirageSearchOptions options; // defaults filled in
-  SearchPool *pool;
+  SearchPart part;
   Plan plans[SEARCH_MAX_AXES];
   uint32_t num_plans;
 } Search;
 
 // ------------------------------------------------------------------------------------------ structures
 
+// Derives all tensors, then reads block graphs off them: also off what was derived when a limit or the caller stopped
+// it, which may hold the goal already.
+static MirageStatus search_space(Search *search, SearchSpace *space, SearchKept *kept) {
+  MIRAGE_TRY(mirage__search_saturate(space));
+  MirageStop stop = space->stop;
+  space->watch.deaf = stop >= MIRAGE_STOP_TIME_BUDGET;
+  space->stopped = false;
+  space->stop = MIRAGE_STOP_NONE;
+  space->max_states =
+      space->funnel.states +
+      (space->watch.deaf ? last_states : EXTRACTION_SHARE * search->options.max_states / search->num_plans);
+  MirageStatus status = mirage__search_extract(space, search->part.pool, kept);
+  space->stop = stop > space->stop ? stop : space->stop;
+  space->funnel.stop = space->stop;
+  space->funnel.exhausted = space->stop == MIRAGE_STOP_NONE;
+  return status;
+}
+
 static MirageStatus run_plan(void *user, uint32_t index) {
   Search *search = user;
   Plan *plan = &search->plans[index];
+  plan->funnel.stop = mirage__search_wanted_stop(search->part.monitor, search->part.deadline);
+  if (plan->funnel.stop != MIRAGE_STOP_NONE)
+    return MIRAGE_OK;
   // Half the candidates could be schedules of one structure; four times as many structures leaves room for
   // misjudgement.
   plan->kept.capacity = 4 * search->options.max_candidates;
@@ -55,20 +79,18 @@ static MirageStatus run_plan(void *user, uint32_t index) {
   SearchSpace space;
   MirageStatus status = mirage__search_space_init(&space, &search->program, &search->options, plan->loop_axis,
                                                   search->num_plans, mirage_field_domain(field), field);
+  space.watch = mirage__search_watch(&search->part);
   if (status == MIRAGE_OK)
-    status = mirage__search_saturate(&space);
-  bool saturated = !space.stopped;
-  if (status == MIRAGE_OK) { // what was derived before the limit may hold the goal already
-    space.stopped = false;
-    space.max_states = space.funnel.states + EXTRACTION_SHARE * search->options.max_states / search->num_plans;
-    status = mirage__search_extract(&space, search->pool, &plan->kept);
-  }
+    status = search_space(search, &space, &plan->kept);
   if (status == MIRAGE_OK && !plan->loop_axis)
     status = mirage__search_pointwise(&search->program, &search->options, &plan->kept);
-  space.funnel.exhausted = saturated && !space.stopped;
   plan->funnel = space.funnel;
+  plan->too_large_input = space.too_large_input;
+  mirage__search_publish(&space.watch, &space.funnel);
   mirage__search_space_deinit(&space);
   mirage_field_destroy(field);
+  if (!search->part.piece)
+    mirage__search_step(search->part.monitor);
   return plan->status = status;
 }
 
@@ -81,6 +103,7 @@ void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part)
   total->cut_memory += part->cut_memory;
   total->structures += part->structures;
   total->exhausted = total->exhausted && part->exhausted;
+  total->stop = part->stop > total->stop ? part->stop : total->stop;
 }
 
 // ------------------------------------------------------------------------------------------ candidates
@@ -146,7 +169,7 @@ static MirageStatus build_candidate(void *user, uint32_t index) {
 // Builds the next `count` candidates and appends those that can be built.
 static MirageStatus build_next(Building *building, uint32_t count, const MirageDiag *diag, MirageSearchResult *result) {
   memset(building->graphs, 0, count * sizeof(MirageUGraph *));
-  MirageStatus status = mirage__search_run_tasks(building->search->pool, count, build_candidate, building);
+  MirageStatus status = mirage__search_run_tasks(building->search->part.pool, count, build_candidate, building);
   for (uint32_t i = 0; i < count; i++) {
     MirageUGraph *graph = building->graphs[i];
     if (!graph)
@@ -223,7 +246,7 @@ static MirageStatus schedule_structure(void *user, uint32_t index) {
 static uint32_t rank_candidates(Scheduling *scheduling, uint32_t num_structures, uint64_t *out_scheduled) {
   uint32_t count = 0;
   SearchCandidate *candidates = scheduling->candidates;
-  mirage__search_run_tasks(scheduling->search->pool, num_structures, schedule_structure, scheduling);
+  mirage__search_run_tasks(scheduling->search->part.pool, num_structures, schedule_structure, scheduling);
   for (uint32_t i = 0; i < num_structures; i++) {
     memmove(&candidates[count], &candidates[(size_t)i * SCHEDULES], scheduling->scheduled[i].num * sizeof *candidates);
     count += scheduling->scheduled[i].num;
@@ -267,7 +290,7 @@ static MirageStatus fill_options(const MirageSearchOptions *given, const MirageD
   if (!out->max_candidates)
     out->max_candidates = DEFAULT_CANDIDATES;
   if (!out->max_states)
-    out->max_states = default_states;
+    out->max_states = MIRAGE_SEARCH_STATES;
   if (!out->num_threads) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     out->num_threads = cores > 0 ? (uint32_t)cores : 1;
@@ -275,10 +298,41 @@ static MirageStatus fill_options(const MirageSearchOptions *given, const MirageD
   return mirage_search_check_options(out, diag);
 }
 
-static double now(void) {
-  struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
-  return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
+// The input that no block can hold a piece of, in whichever plan; 0 = there is none, else number + 1.
+static uint32_t too_large_input(const Search *search) {
+  uint32_t input = search->plans[0].too_large_input;
+  for (uint32_t i = 0; i < search->num_plans; i++)
+    if (search->plans[i].too_large_input != input)
+      return 0;
+  return input;
+}
+
+// Why there is no candidate.
+static void explain(const Search *search, MirageSearchResult *result) {
+  const MirageFunnel *funnel = &result->funnel;
+  const MirageTarget *target = search->options.target;
+  uint32_t input = too_large_input(search);
+  char *text = result->reason, type[64];
+  size_t size = sizeof result->reason;
+  if (funnel->structures > 0)
+    snprintf(text, size,
+             "none of the block graphs fits the target in a schedule that griddims, blockdims, imaps, omaps, fmaps and "
+             "franges allow");
+  else if (funnel->stop != MIRAGE_STOP_NONE)
+    snprintf(text, size, "stopped by %s before a block graph was met", mirage_stop_name(funnel->stop));
+  else if (input) {
+    const MirageUGraph *graph = search->program.graph;
+    mirage_type_format(mirage_ugraph_type(graph, mirage_ugraph_get_input(graph, input - 1)), type, sizeof type);
+    snprintf(text, size, "no block can hold a row of input %u (%s): %lld bytes of shared memory are there", input - 1,
+             type, (long long)target->shared_bytes_per_block);
+  } else if (funnel->cut_memory > 0)
+    snprintf(text, size,
+             "no block graph of at most %u operators computes it; %" PRIu64
+             " tensors were left out that do not fit %lld "
+             "bytes of shared memory",
+             search->options.max_block_ops, funnel->cut_memory, (long long)target->shared_bytes_per_block);
+  else
+    snprintf(text, size, "no block graph of at most %u operators computes it", search->options.max_block_ops);
 }
 
 static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageSearchResult *result) {
@@ -286,7 +340,9 @@ static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageS
   for (uint32_t axis = 1; axis < search->program.num_axes; axis++)
     if (search_axis_is_loop(&search->program.axes[axis]))
       search->plans[search->num_plans++] = (Plan){.loop_axis = axis};
-  mirage__search_run_tasks(search->pool, search->num_plans, run_plan, search); // each plan keeps its status
+  if (!search->part.piece)
+    mirage__search_phase(search->part.monitor, MIRAGE_PHASE_PLANS, search->num_plans);
+  mirage__search_run_tasks(search->part.pool, search->num_plans, run_plan, search); // each plan keeps its status
   result->funnel.exhausted = true;
   for (uint32_t i = 0; i < search->num_plans; i++) {
     if (search->plans[i].status == MIRAGE_LIMIT)
@@ -299,17 +355,24 @@ static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageS
     MIRAGE_TRY(search->plans[i].status);
     mirage__search_add_to_funnel(&result->funnel, &search->plans[i].funnel);
   }
-  return choose_candidates(search, diag, result);
+  if (!search->part.piece)
+    mirage__search_phase(search->part.monitor, MIRAGE_PHASE_SCHEDULES, 0);
+  MIRAGE_TRY(choose_candidates(search, diag, result));
+  if (result->num_candidates == 0)
+    explain(search, result);
+  else if (!search->part.piece)
+    mirage__search_show_best(search->part.monitor, built_us(result->candidates[0]));
+  return MIRAGE_OK;
 }
 
-MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
-                                  const MirageDiag *diag, MirageSearchResult *out_result) {
+MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearchOptions *options,
+                                  const SearchPart *part, const MirageDiag *diag, MirageSearchResult *out_result) {
   *out_result = (MirageSearchResult){0};
   Search *search = calloc(1, sizeof *search);
   if (!search)
     return MIRAGE_NO_MEMORY;
   search->options = *options;
-  search->pool = pool;
+  search->part = *part;
   MirageStatus status = mirage__search_program_init(&search->program, program, diag);
   if (status == MIRAGE_OK) {
     status = mirage__search_drop_stabilisers(&search->program, &search->options);
@@ -338,30 +401,40 @@ static void hold(void *user, MirageSeverity severity, const void *loc, const cha
   strncpy(held->text, message, sizeof held->text - 1);
 }
 
-MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOptions *options, const MirageDiag *diag,
-                           MirageSearchResult *out_result) {
-  double start = now();
-  *out_result = (MirageSearchResult){0};
-  MirageSearchOptions filled;
-  MIRAGE_TRY(fill_options(options, diag, &filled));
-  SearchPool *pool = mirage__search_pool_create(filled.num_threads);
-  if (!pool)
-    return MIRAGE_NO_MEMORY;
+static MirageStatus search_all(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
+                               SearchMonitor *monitor, const MirageDiag *diag, MirageSearchResult *out_result) {
   Held held = {0};
   MirageDiag holding = {hold, &held};
-  MirageStatus status = mirage__search_whole(program, &filled, pool, &holding, out_result), pieces = MIRAGE_OK;
+  SearchPart whole = {.pool = pool, .monitor = monitor, .deadline = monitor->end};
+  if (monitor->control->time_budget > 0 && mirage__search_has_pieces(program))
+    whole.deadline = monitor->start + whole_share * monitor->control->time_budget;
+  MirageStatus status = mirage__search_whole(program, options, &whole, &holding, out_result), pieces = MIRAGE_OK;
+  out_result->funnel.whole_exhausted = out_result->funnel.exhausted;
   if (status == MIRAGE_OK || status == MIRAGE_UNSUPPORTED)
-    pieces = mirage__search_partition(program, &filled, pool, out_result);
-  mirage__search_pool_destroy(pool);
-  if (status == MIRAGE_UNSUPPORTED && out_result->num_candidates > 0)
+    pieces = mirage__search_partition(program, options, pool, monitor, out_result);
+  if (status == MIRAGE_UNSUPPORTED && out_result->num_candidates > 0) {
     status = MIRAGE_OK; // pieces of it can be treated
-  else if (status != MIRAGE_OK && held.text[0])
+    snprintf(out_result->reason, sizeof out_result->reason, "%s", held.text);
+  } else if (status != MIRAGE_OK && held.text[0])
     mirage_diag_emit(diag, MIRAGE_SEVERITY_ERROR, held.loc, "%s", held.text);
-  status = pieces != MIRAGE_OK ? pieces : status;
+  return pieces != MIRAGE_OK ? pieces : status;
+}
+
+MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOptions *options, const MirageDiag *diag,
+                           MirageSearchResult *out_result) {
+  *out_result = (MirageSearchResult){0};
+  MirageSearchOptions filled;
+  SearchMonitor monitor;
+  MIRAGE_TRY(fill_options(options, diag, &filled));
+  MIRAGE_TRY(mirage__search_monitor_init(&monitor, filled.control));
+  SearchPool *pool = mirage__search_pool_create(filled.num_threads);
+  MirageStatus status = pool ? search_all(program, &filled, pool, &monitor, diag, out_result) : MIRAGE_NO_MEMORY;
+  mirage__search_pool_destroy(pool);
+  mirage__search_monitor_deinit(&monitor);
   if (status != MIRAGE_OK)
     mirage_search_result_deinit(out_result);
   else
-    out_result->funnel.seconds = now() - start;
+    out_result->funnel.seconds = mirage__search_clock() - monitor.start;
   return status;
 }
 

@@ -13,6 +13,8 @@
 // goal, and these are the walks of the next round. Shares, rounds and the order of branches do not depend on how many
 // threads walk, so neither does where a limit on states strikes.
 #include "search_extract.h"
+#include "search_control.h"
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +63,9 @@ typedef struct Walk {
   Bounds bounds;
   uint64_t max_states;
   SearchKept kept;
-  uint64_t states, structures;
+  MirageFunnel funnel;
+  SearchWatch watch;
+  MirageStop stop;      // what the caller wanted; what is left then is lost
   bool cut_elementwise; // some graph has more element-wise operators than the round allows
   Branches left;        // where the share of states ended; in the order in which they would have been walked
   // Where the walk is.
@@ -259,10 +263,12 @@ static MirageStatus complete(Walk *walk, const Used *used) {
   structure.num_ops = mirage__structure_count(&structure);
   if (structure.num_ops > walk->bounds.counted || !mirage__search_stabilise(&structure))
     return MIRAGE_OK;
-  walk->structures++;
+  walk->funnel.structures++;
   SearchSchedule schedule;
   mirage__search_reference_schedule(space->program, &structure, space->options, &schedule);
   structure.score_us = mirage__search_schedule_cost(space->program, &structure, &schedule, space->options->target);
+  if (structure.score_us < walk->watch.best_us)
+    walk->watch.best_us = structure.score_us;
   return mirage__structure_keep(&walk->kept, &structure);
 }
 
@@ -327,14 +333,17 @@ static MirageStatus follow(Walk *walk, const Branch *branch) {
       walk->depth--;
       continue;
     }
-    if (walk->states == walk->max_states)
+    if (walk->funnel.states == walk->max_states)
       return leave(walk, branch->depth);
+    walk->stop = mirage__search_ask(&walk->watch, &walk->funnel);
+    if (walk->stop != MIRAGE_STOP_NONE)
+      return MIRAGE_OK;
     Level *below = walk->depth < SEARCH_MAX_NODES ? level + 1 : NULL;
     if (!below || !choose(walk, level, below))
       continue;
     if (below->num_pending) {
       take_latest(below);
-      walk->states++;
+      walk->funnel.states++;
       walk->depth++;
     } else {
       MIRAGE_TRY(complete(walk, &below->used));
@@ -350,6 +359,7 @@ typedef struct Round {
   Bounds bounds;
   uint64_t share;    // of states, for each walk
   uint32_t capacity; // of what is kept
+  SearchWatch watch; // of a walk that begins
   const Branch *branches;
   Walk *walks[AT_ONCE]; // what came of them
 } Round;
@@ -392,13 +402,23 @@ static MirageStatus run_walk(void *user, uint32_t index) {
   walk->bounds = round->bounds;
   walk->max_states = round->share;
   walk->kept.capacity = round->capacity;
+  walk->watch = round->watch;
   return follow(walk, &round->branches[index]);
+}
+
+static SearchWatch fresh_watch(const SearchWatch *of) {
+  return (SearchWatch){.monitor = of->monitor, .deadline = of->deadline, .deaf = of->deaf, .best_us = INFINITY};
 }
 
 // Adds what a walk found; its branches take its place in the list of those that are left.
 static MirageStatus collect(SearchSpace *space, const Walk *walk, SearchKept *kept, Branches *left) {
-  space->funnel.states += walk->states;
-  space->funnel.structures += walk->structures;
+  space->funnel.states += walk->funnel.states;
+  space->funnel.structures += walk->funnel.structures;
+  mirage__search_adopt(&space->watch, &walk->watch);
+  if (walk->stop != MIRAGE_STOP_NONE) {
+    space->stopped = true;
+    space->stop = walk->stop;
+  }
   for (uint32_t i = 0; i < walk->kept.num; i++)
     MIRAGE_TRY(mirage__structure_keep(kept, walk->kept.items[i]));
   for (uint32_t i = 0; i < walk->left.num; i++) {
@@ -429,6 +449,7 @@ static MirageStatus walk_round(Extraction *extraction, Branches *branches, uint6
                  .bounds = extraction->bounds,
                  .share = states / count < share ? states / count : share,
                  .capacity = extraction->kept->capacity,
+                 .watch = fresh_watch(&space->watch),
                  .branches = branches->items};
   MirageStatus status = mirage__search_run_tasks(extraction->pool, count, run_walk, &round);
   Branches left = {0};
@@ -462,7 +483,9 @@ static MirageStatus walk_all(Extraction *extraction) {
   MirageStatus status = MIRAGE_OK;
   for (uint64_t share = FIRST_SHARE; status == MIRAGE_OK && branches.num && !space->stopped; share = SHARE) {
     space->stopped = space->funnel.states >= space->max_states;
-    if (!space->stopped)
+    if (space->stopped)
+      space->stop = MIRAGE_STOP_MAX_STATES;
+    else
       status = walk_round(extraction, &branches, share);
   }
   free(branches.items);

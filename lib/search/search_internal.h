@@ -16,6 +16,7 @@ enum {
   SEARCH_MAX_NODES = 192, // operators, loads and constants of one block graph
   SEARCH_MAX_GOALS = 8,   // results of a program
   SEARCH_LOOPS = 2,       // iterations of the loop on the shrunken instance
+  SEARCH_TICKS = 256,     // steps between two looks at the clock
 };
 
 // --------------------------------------------------------------------------------------------- program
@@ -195,6 +196,32 @@ typedef struct SearchGoal {
   uint8_t dims[SEARCH_RANK], rank;
 } SearchGoal;
 
+/// Which part of a search this is.
+typedef struct SearchPart {
+  SearchPool *pool;
+  struct SearchMonitor *monitor;
+  double deadline; // of mirage__search_clock
+  uint32_t piece;  // 0 = the whole program
+} SearchPart;
+
+/// How one worker is stopped, and how much of what it counts is shown to whoever watches (search_control.h).
+typedef struct SearchWatch {
+  struct SearchMonitor *monitor;
+  double deadline;
+  bool deaf; // the caller was heard already
+  uint32_t ticks;
+  double next_publish;
+  MirageFunnel published; // how much of the worker's funnel is shown
+  double best_us;         // of a structure at its reference schedule; infinite: none
+} SearchWatch;
+
+/// Where the derivation stands: each tensor in turn, with each group of tensors that were processed before.
+typedef struct SearchPosition {
+  uint32_t depth, index, group;
+  bool inside; // of `index`: what takes one operand is done, groups are not
+  bool again;  // this round over the tensors found one to process
+} SearchPosition;
+
 /// All tensors that can lie on a path to a goal for one choice of the loop's axis.
 typedef struct SearchSpace {
   const SearchProgram *program;
@@ -220,7 +247,11 @@ typedef struct SearchSpace {
   SearchStable stable[SEARCH_MAX_STABLE];
   uint32_t num_stable;
   MirageFunnel funnel;
-  bool stopped; // by max_states or max_bytes
+  SearchPosition at;
+  bool stopped; // by max_states, max_bytes or the caller
+  MirageStop stop;
+  uint32_t too_large_input; // number + 1 of one that no block can hold a piece of; 0 = none
+  SearchWatch watch;
 } SearchSpace;
 
 /// A tensor about to be added.
@@ -361,12 +392,14 @@ MirageStatus mirage__search_build(const SearchProgram *program, const SearchCand
 // ------------------------------------------------------------------------------------------- partition
 
 /// The search for µGraphs that treat the whole program as one. search.c
-MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
-                                  const MirageDiag *diag, MirageSearchResult *out_result);
+MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearchOptions *options,
+                                  const SearchPart *part, const MirageDiag *diag, MirageSearchResult *out_result);
 void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part);
+/// Whether there are pieces to search. search_partition.c
+bool mirage__search_has_pieces(const MirageUGraph *program);
 /// Adds candidates that compute the program in pieces, each searched on its own. search_partition.c
 MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
-                                      MirageSearchResult *in_out_result);
+                                      struct SearchMonitor *monitor, MirageSearchResult *in_out_result);
 
 // ------------------------------------------------------------------------------------------------ cost
 

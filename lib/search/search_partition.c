@@ -9,7 +9,7 @@
 // were spent so far is asked between them.
 //
 // Example: act(x a) b has no block that holds a row of x a:  { act(x a) } { h b }  are two kernels.
-#include "search_internal.h"
+#include "search_control.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -45,6 +45,7 @@ typedef struct Cutter {
   const MirageUGraph *program;
   const MirageSearchOptions *options; // of a piece
   SearchPool *pool;
+  SearchMonitor *monitor;
   uint64_t max_states;             // for all pieces together
   MirageNode nodes[MAX_OPERATORS]; // operators; constants belong to whoever uses them
   uint32_t num_nodes;
@@ -209,8 +210,12 @@ typedef struct Round {
 static MirageStatus search_piece(void *user, uint32_t index) {
   const Round *round = user;
   Piece *piece = round->pieces[index];
-  piece->status =
-      mirage__search_whole(piece->program, round->cutter->options, round->cutter->pool, NULL, &piece->found);
+  const Cutter *cutter = round->cutter;
+  const SearchPart part = {.pool = cutter->pool,
+                           .monitor = cutter->monitor,
+                           .deadline = cutter->monitor->end,
+                           .piece = 1 + (uint32_t)(piece - cutter->pieces)};
+  piece->status = mirage__search_whole(piece->program, cutter->options, &part, NULL, &piece->found);
   return piece->status == MIRAGE_NO_MEMORY ? piece->status : MIRAGE_OK; // else its own operators stay
 }
 
@@ -233,13 +238,17 @@ static MirageStatus take_found(Cutter *cutter, Piece *piece) {
 }
 
 static MirageStatus search_round(Cutter *cutter, Round *round) {
-  if (round->num && cutter->funnel.states >= cutter->max_states) {
-    cutter->funnel.exhausted = false;
+  MirageStop stop = mirage__search_wanted_stop(cutter->monitor, cutter->monitor->end);
+  if (stop == MIRAGE_STOP_NONE && cutter->funnel.states >= cutter->max_states)
+    stop = MIRAGE_STOP_MAX_STATES;
+  if (round->num && stop != MIRAGE_STOP_NONE) {
+    mirage__search_add_to_funnel(&cutter->funnel, &(MirageFunnel){.stop = stop});
     round->num = 0;
   }
   MirageStatus status = mirage__search_run_tasks(cutter->pool, round->num, search_piece, round);
   for (uint32_t i = 0; i < round->num; i++) {
     MirageStatus taken = take_found(cutter, round->pieces[i]);
+    mirage__search_step(cutter->monitor);
     status = status == MIRAGE_OK ? taken : status;
   }
   round->num = 0;
@@ -257,6 +266,8 @@ static MirageStatus solve_length(Cutter *cutter, uint32_t count) {
     MIRAGE_TRY(prepare_piece(cutter, piece, &wanted));
     if (wanted)
       round.pieces[round.num++] = piece;
+    else
+      mirage__search_step(cutter->monitor);
     if (round.num == AT_ONCE)
       MIRAGE_TRY(search_round(cutter, &round));
   }
@@ -274,6 +285,10 @@ static MirageStatus solve_length(Cutter *cutter, uint32_t count) {
 
 // Short pieces first: they are quick, and every cut needs them.
 static MirageStatus solve_pieces(Cutter *cutter) {
+  uint32_t total = 0;
+  for (uint32_t count = 1; count <= MAX_PIECE && count < cutter->num_nodes; count++)
+    total += cutter->num_nodes + 1 - count;
+  mirage__search_phase(cutter->monitor, MIRAGE_PHASE_PIECES, total);
   for (uint32_t count = 1; count <= MAX_PIECE && count < cutter->num_nodes; count++)
     MIRAGE_TRY(solve_length(cutter, count));
   return MIRAGE_OK;
@@ -434,12 +449,21 @@ static bool list_operators(Cutter *cutter) {
   return cutter->num_nodes > 1 && mirage_ugraph_num_outputs(cutter->program) <= MAX_VALUES;
 }
 
+bool mirage__search_has_pieces(const MirageUGraph *program) {
+  MirageRegionView body = mirage_ugraph_region(program, mirage_ugraph_body(program));
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < body.num_nodes; i++)
+    count += mirage_op_info(mirage_ugraph_node(program, body.nodes[i]).op)->kind != MIRAGE_KIND_CONSTANT;
+  return count > 2 && count <= MAX_OPERATORS; // the terminator counts here
+}
+
 MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
-                                      MirageSearchResult *in_out_result) {
+                                      SearchMonitor *monitor, MirageSearchResult *in_out_result) {
   MirageSearchOptions pieces = *options;
   pieces.max_candidates = 1;
   pieces.max_states = options->max_states / STATES_SHARE + 1;
-  Cutter cutter = {.program = program, .options = &pieces, .pool = pool, .max_states = options->max_states};
+  Cutter cutter = {
+      .program = program, .options = &pieces, .pool = pool, .monitor = monitor, .max_states = options->max_states};
   cutter.funnel.exhausted = true;
   cutter.producer = calloc((size_t)mirage_ugraph_num_values(program) + 1, sizeof *cutter.producer);
   if (!cutter.producer)

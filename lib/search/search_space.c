@@ -14,7 +14,7 @@
 // target -> fingerprint not met before.
 //
 // Source: [Mirage 4]; what differs from it: lib/search/README.md
-#include "search_internal.h"
+#include "search_control.h"
 #include <string.h>
 
 enum { ROWS = SEARCH_RANK - 2, COLUMNS = SEARCH_RANK - 1, MAX_BYTES = 1 << 30 };
@@ -244,7 +244,8 @@ static MirageStatus add_to_group(SearchSpace *space, uint32_t index) {
   return MIRAGE_OK;
 }
 
-static MirageStatus process(SearchSpace *space, uint32_t index) {
+// All operators on one operand.
+static MirageStatus try_alone(SearchSpace *space, uint32_t index) {
   space->tensors[index].processed = true;
   if (!space->tensors[index].grouped)
     MIRAGE_TRY(add_to_group(space, index));
@@ -259,8 +260,22 @@ static MirageStatus process(SearchSpace *space, uint32_t index) {
       for (uint32_t maximum = 0; maximum <= space->program->uses[MIRAGE_OP_REDUCE_MAX]; maximum++)
         MIRAGE_TRY(try_accumulate(space, index, maximum));
   }
-  for (uint32_t group = 0; group < space->num_groups && !space->stopped; group++)
-    MIRAGE_TRY(try_group(space, index, group));
+  return MIRAGE_OK;
+}
+
+// From where an earlier call stopped.
+static MirageStatus process(SearchSpace *space, uint32_t index) {
+  if (!space->at.inside)
+    MIRAGE_TRY(try_alone(space, index));
+  space->at.inside = true;
+  while (space->at.group < space->num_groups && !space->stopped) {
+    space->stop = mirage__search_ask(&space->watch, &space->funnel);
+    space->stopped = space->stop != MIRAGE_STOP_NONE;
+    if (space->stopped)
+      break;
+    MIRAGE_TRY(try_group(space, index, space->at.group));
+    space->at.group++;
+  }
   return mirage_expr_status(space->exprs);
 }
 
@@ -290,14 +305,17 @@ static MirageStatus add_loads(SearchSpace *space, const MirageField *field) {
         split = at + 1;
     }
     tensor.values = drawn;
+    uint64_t cut = space->funnel.cut_memory;
     SearchDerivation how = {.op = MIRAGE_OP_LOAD, .a = i};
     MIRAGE_TRY(mirage__search_add_leaf(space, &tensor, &how));
-    if (!split)
-      continue;
-    tensor.stage = SEARCH_INSIDE;
-    tensor.dims[split - 1] &= (uint8_t)~SEARCH_WHOLE;
-    MIRAGE_TRY(mirage__search_split(&space->eval, &drawn, split, &tensor.values));
-    MIRAGE_TRY(mirage__search_add_leaf(space, &tensor, &how));
+    if (split) {
+      tensor.stage = SEARCH_INSIDE;
+      tensor.dims[split - 1] &= (uint8_t)~SEARCH_WHOLE;
+      MIRAGE_TRY(mirage__search_split(&space->eval, &drawn, split, &tensor.values));
+      MIRAGE_TRY(mirage__search_add_leaf(space, &tensor, &how));
+    }
+    if (space->funnel.cut_memory == cut + 1 + (split != 0))
+      space->too_large_input = i + 1;
   }
   return MIRAGE_OK;
 }
@@ -317,7 +335,7 @@ static MirageStatus add_constants(SearchSpace *space) {
 MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *program,
                                        const MirageSearchOptions *options, uint32_t loop_axis, uint32_t share,
                                        const MirageDomain *domain, const MirageField *field) {
-  *space = (SearchSpace){.program = program, .options = options, .loop_axis = loop_axis};
+  *space = (SearchSpace){.program = program, .options = options, .loop_axis = loop_axis, .at = {.index = 1}};
   space->max_states = options->max_states / share;
   space->max_bytes = MAX_BYTES / share;
   mirage_arena_init(&space->arena, NULL);
@@ -350,16 +368,21 @@ void mirage__search_space_deinit(SearchSpace *space) {
 
 // Shallow tensors first, so that a tensor's depth is known before anything is built on it.
 MirageStatus mirage__search_saturate(SearchSpace *space) {
+  SearchPosition *at = &space->at;
   uint32_t limit = space->options->max_block_ops + mirage__search_elementwise_limit(space->program);
-  for (uint32_t depth = 0; depth <= limit && !space->stopped; depth++)
-    for (bool again = true; again && !space->stopped;) {
-      again = false;
-      for (uint32_t i = 1; i <= space->num_tensors && !space->stopped; i++) {
-        if (space->tensors[i].processed || space->tensors[i].depth > depth)
-          continue;
-        again = true;
-        MIRAGE_TRY(process(space, i));
-      }
+  while (at->depth <= limit) {
+    if (at->index > space->num_tensors) { // the same depth again, while there was something to do
+      *at = (SearchPosition){.depth = at->depth + !at->again, .index = 1};
+      continue;
     }
+    const SearchTensor *tensor = &space->tensors[at->index];
+    if (at->inside || (!tensor->processed && tensor->depth <= at->depth)) {
+      at->again = true;
+      MIRAGE_TRY(process(space, at->index));
+      if (space->stopped)
+        return MIRAGE_OK;
+    }
+    *at = (SearchPosition){.depth = at->depth, .index = at->index + 1, .again = at->again};
+  }
   return MIRAGE_OK;
 }

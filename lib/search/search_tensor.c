@@ -240,9 +240,11 @@ MirageStatus mirage__search_try_tensor(SearchSpace *space, const SearchAttempt *
   memcpy(tensor.dims, attempt->dims, sizeof tensor.dims);
   if (!within_limits(space, attempt, &tensor))
     return MIRAGE_OK;
-  if (++space->funnel.states > space->max_states ||
-      space->values.total_bytes + space->arena.total_bytes > space->max_bytes) {
+  space->watch.ticks++;
+  bool full = space->values.total_bytes + space->arena.total_bytes > space->max_bytes;
+  if (++space->funnel.states > space->max_states || full) {
     space->stopped = true;
+    space->stop = full ? MIRAGE_STOP_MEMORY : MIRAGE_STOP_MAX_STATES;
     return MIRAGE_OK;
   }
   MirageArenaMark mark = mirage_arena_mark(&space->values);

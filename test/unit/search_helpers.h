@@ -289,6 +289,44 @@ static inline void check_all(MirageUGraph *program, const MirageSearchOptions *o
   mirage_ugraph_destroy(program);
 }
 
+enum { CANDIDATE_TEXT = 16384 };
+
+/// The candidates as texts of CANDIDATE_TEXT bytes each; the caller's.
+static inline char *describe_candidates(const MirageSearchResult *result) {
+  char *text = calloc((size_t)result->num_candidates + 1, CANDIDATE_TEXT);
+  for (uint32_t i = 0; i < result->num_candidates; i++) {
+    char *at = text + (size_t)i * CANDIDATE_TEXT;
+    const MirageGraphMeta *meta = mirage_ugraph_get_meta(result->candidates[i]);
+    append(at, CANDIDATE_TEXT, "%s %a: ", meta->name, meta->cost.time_us);
+    describe(result->candidates[i], mirage_ugraph_body(result->candidates[i]), at, CANDIDATE_TEXT);
+    assert_true(strlen(at) + 1 < CANDIDATE_TEXT); // nothing is cut off
+  }
+  return text;
+}
+
+/// The same candidates in the same order, and the same funnel except for the time it took.
+static inline void assert_same_result(const MirageSearchResult *a, const MirageSearchResult *b) {
+  const MirageFunnel *x = &a->funnel, *y = &b->funnel;
+  assert_int_equal(x->states, y->states);
+  assert_int_equal(x->cut_expr, y->cut_expr);
+  assert_int_equal(x->cut_axis, y->cut_axis);
+  assert_int_equal(x->cut_order, y->cut_order);
+  assert_int_equal(x->cut_merge, y->cut_merge);
+  assert_int_equal(x->cut_memory, y->cut_memory);
+  assert_int_equal(x->structures, y->structures);
+  assert_int_equal(x->scheduled, y->scheduled);
+  assert_int_equal(x->candidates, y->candidates);
+  assert_int_equal(x->exhausted, y->exhausted);
+  assert_int_equal(x->whole_exhausted, y->whole_exhausted);
+  assert_int_equal(x->stop, y->stop);
+  assert_string_equal(a->reason, b->reason);
+  assert_int_equal(a->num_candidates, b->num_candidates);
+  char *first = describe_candidates(a), *second = describe_candidates(b);
+  assert_memory_equal(first, second, (size_t)a->num_candidates * CANDIDATE_TEXT);
+  free(first);
+  free(second);
+}
+
 static inline void assert_equivalent(const MirageUGraph *program, const MirageUGraph *candidate) {
   MirageVerifyOptions options = {.seed = 3, .max_work = 1000000};
   MirageVerdict verdict;

@@ -1,0 +1,46 @@
+// search_control.h - what a running search tells whoever watches it, and how it learns that it shall end.
+//
+// Workers count on their own; now and then (mirage__search_should_stop) one looks at the clock and at the caller's
+// flag, and adds what it has counted since to the numbers that are shown. Nothing here changes what a search finds
+// unless it is stopped.
+#ifndef MIRAGE_LIB_SEARCH_CONTROL_H
+#define MIRAGE_LIB_SEARCH_CONTROL_H
+
+#include "search_internal.h"
+#include <pthread.h>
+
+typedef struct SearchMonitor {
+  const MirageSearchControl *control; // the caller's, or one that says nothing
+  double start, end;                  // seconds of mirage__search_clock; end: of the budget, or infinite
+  pthread_mutex_t lock;               // of what follows
+  MirageSearchProgress shown;
+  double next_report;
+} SearchMonitor;
+
+/// Monotonic, in seconds.
+double mirage__search_clock(void);
+
+MirageStatus mirage__search_monitor_init(SearchMonitor *monitor, const MirageSearchControl *control);
+void mirage__search_monitor_deinit(SearchMonitor *monitor);
+/// What the caller wants, at this moment, of a part of the search that may last until `deadline`.
+MirageStop mirage__search_wanted_stop(const SearchMonitor *monitor, double deadline);
+/// Tells where the search is.
+void mirage__search_phase(SearchMonitor *monitor, MirageSearchPhase phase, uint32_t total);
+/// One more plan or piece is finished.
+void mirage__search_step(SearchMonitor *monitor);
+/// The predicted time of the best candidate of the whole.
+void mirage__search_show_best(SearchMonitor *monitor, double time_us);
+/// A worker of this part of the search.
+SearchWatch mirage__search_watch(const SearchPart *part);
+/// Shows what the worker has counted since the last time, also when that is not long ago.
+void mirage__search_publish(SearchWatch *watch, const MirageFunnel *funnel);
+/// What `worker` has shown is from now on part of what `watch` has.
+void mirage__search_adopt(SearchWatch *watch, const SearchWatch *worker);
+
+/// What the caller wants; nothing where there is none (no monitor). Looks at the clock once in SEARCH_TICKS calls.
+MirageStop mirage__search_look(SearchWatch *watch, const MirageFunnel *funnel);
+static inline MirageStop mirage__search_ask(SearchWatch *watch, const MirageFunnel *funnel) {
+  return !watch->monitor || ++watch->ticks < SEARCH_TICKS ? MIRAGE_STOP_NONE : mirage__search_look(watch, funnel);
+}
+
+#endif
