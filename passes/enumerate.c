@@ -3,38 +3,14 @@
 // requires: programs; provides: candidates with source and cost, best predicted first, after the program (or after the
 //           candidates it already has); breaks: nothing.
 // A program that the search cannot treat is left without candidates, with a warning that names the operator.
-// The search expands sugar and cuts prefixes by itself; this pass hands it the options and says what came out: a remark
-// at the program with the funnel, and with `stats` the same numbers one a line on standard error, for machines.
-#include "mirage/search.h"
+// The search expands sugar and cuts prefixes by itself; this pass hands it the options, shows how far it has come, and
+// says what came out (funnel.c). An interrupt or the time budget ends it early, with what it has found.
+#include "funnel.h"
 #include "passes.h"
+#include "progress.h"
 
-#include <inttypes.h>
-#include <stdio.h>
-
-static void report_funnel(const MirageModuleGraph *program, const MirageFunnel *funnel, const MirageDiag *diag) {
-  mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(program),
-                   "@%s: %" PRIu64 " states, cut %" PRIu64 " by expression, %" PRIu64 " by axis, %" PRIu64
-                   " by order, %" PRIu64 " by merging, %" PRIu64 " by memory; %" PRIu64 " structures, %" PRIu64
-                   " schedules, %" PRIu64 " candidates kept; the space was %s",
-                   program->name, funnel->states, funnel->cut_expr, funnel->cut_axis, funnel->cut_order,
-                   funnel->cut_merge, funnel->cut_memory, funnel->structures, funnel->scheduled, funnel->candidates,
-                   funnel->exhausted ? "exhausted" : "not exhausted");
-}
-
-static void print_stats(const char *name, const MirageFunnel *funnel) {
-  const struct {
-    const char *label;
-    uint64_t value;
-  } rows[] = {
-      {"states", funnel->states},         {"cut-expr", funnel->cut_expr},   {"cut-axis", funnel->cut_axis},
-      {"cut-order", funnel->cut_order},   {"cut-merge", funnel->cut_merge}, {"cut-memory", funnel->cut_memory},
-      {"structures", funnel->structures}, {"schedules", funnel->scheduled}, {"candidates", funnel->candidates},
-      {"exhausted", funnel->exhausted},
-  };
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
-    fprintf(stderr, "enumerate @%s %s %" PRIu64 "\n", name, rows[i].label, rows[i].value);
-  fprintf(stderr, "enumerate @%s seconds %.3f\n", name, funnel->seconds);
-}
+#include <math.h>
+#include <string.h>
 
 /// The last of the program and its candidates: where the next candidate goes.
 static MlirOperation last_of_family(const MirageModuleGraphs *graphs, const MirageModuleGraph *program) {
@@ -57,14 +33,52 @@ static MirageStatus add_candidates(MirageModuleGraphs *graphs, const MirageModul
   return MIRAGE_OK;
 }
 
+/// Predicted time of the program's own lowering; infinite when it has none.
+static MirageStatus own_time(const MirageModuleGraph *program, const MirageTarget *target, double *out_us) {
+  MirageCost cost = {0};
+  MirageStatus status = mirage__program_cost(program->graph, target, NULL, &cost);
+  *out_us = status == MIRAGE_OK ? cost.time_us : INFINITY;
+  return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
+}
+
+/// The search with a progress line, and nothing else on standard error while it runs.
+static MirageStatus watch_search(const MirageModuleGraph *program, const MirageEnumerateOptions *pass,
+                                 MirageSearchOptions *search, const MirageDiag *diag, MirageSearchResult *out_result) {
+  MirageProgress progress;
+  mirage__progress_begin(&progress, pass->progress, program->name);
+  const MirageSearchControl control = {.progress = mirage__progress_search,
+                                       .user = &progress,
+                                       .interrupt = mirage__interrupt_flag(),
+                                       .time_budget = pass->time_budget};
+  search->control = &control;
+  MirageStatus status = mirage_search(program->graph, search, diag, out_result);
+  search->control = NULL;
+  mirage__progress_end(&progress);
+  return status;
+}
+
+static MirageStatus tell(const MirageModuleGraphs *graphs, const MirageModuleGraph *program,
+                         const MirageEnumerateOptions *pass, const MirageSearchOptions *search,
+                         const MirageSearchResult *result) {
+  MirageSearchReport report = {
+      .name = program->name, .options = search, .result = result, .time_budget = pass->time_budget};
+  MIRAGE_TRY(own_time(program, search->target, &report.own_us));
+  mirage__report_search(&report, mirage__graph_loc(program), graphs->diag);
+  if (pass->stats)
+    mirage__print_stats(&report);
+  if (pass->json || strcmp(pass->progress, "json") == 0)
+    mirage__print_json(&report);
+  return MIRAGE_OK;
+}
+
 static MirageStatus enumerate_program(MirageModuleGraphs *graphs, MirageModuleGraph *program,
-                                      const MirageSearchOptions *search, bool stats) {
-  MIRAGE_TRY(mirage__graphs_import(graphs, program));
+                                      const MirageEnumerateOptions *pass, MirageSearchOptions *search) {
   MirageSearchResult result = {0};
   MirageHeld held;
+  MIRAGE_TRY(mirage__graphs_import(graphs, program));
   mirage__hold_init(&held);
   held.loc = mirage__graph_loc(program);
-  MirageStatus status = mirage_search(program->graph, search, &held.diag, &result);
+  MirageStatus status = watch_search(program, pass, search, &held.diag, &result);
   mirage__hold_release(&held, graphs->diag, mirage__is_beyond(status));
   if (mirage__is_beyond(status)) {
     mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(program),
@@ -72,17 +86,9 @@ static MirageStatus enumerate_program(MirageModuleGraphs *graphs, MirageModuleGr
     return MIRAGE_OK;
   }
   MIRAGE_TRY(status);
-  report_funnel(program, &result.funnel, graphs->diag);
-  if (stats)
-    print_stats(program->name, &result.funnel);
-  if (result.num_candidates == 0)
-    mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(program), "@%s: no candidate found; %s",
-                     program->name,
-                     result.funnel.structures ? "none of the block graphs fits the target in a schedule that griddims, "
-                                                "blockdims, imaps, omaps, fmaps and franges allow"
-                     : result.funnel.exhausted ? "a larger max-block-ops searches more"
-                                               : "the search stopped at max-states, or for want of memory");
-  status = add_candidates(graphs, program, &result);
+  status = tell(graphs, program, pass, search, &result);
+  if (status == MIRAGE_OK)
+    status = add_candidates(graphs, program, &result);
   mirage_search_result_deinit(&result);
   return status;
 }
@@ -97,7 +103,7 @@ MirageStatus mirage_pass_enumerate(MlirOperation module, const void *opaque, con
   uint32_t num_programs = 0;
   for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i)
     if (!graphs.graphs[i].source) {
-      status = enumerate_program(&graphs, &graphs.graphs[i], &search, options->stats);
+      status = enumerate_program(&graphs, &graphs.graphs[i], options, &search);
       num_programs++;
     }
   if (status == MIRAGE_OK && num_programs == 0)

@@ -38,12 +38,28 @@ static MirageStatus add_own(MirageModuleGraphs *graphs, MirageModuleGraph *progr
   return status;
 }
 
+/// After an interrupt only what is proven can still be chosen.
+static MirageStatus is_wanted(MirageModuleGraphs *graphs, MirageModuleGraph *entry, bool *out_wanted) {
+  *out_wanted = true;
+  if (!mirage__is_interrupted())
+    return MIRAGE_OK;
+  MIRAGE_TRY(mirage__graphs_import(graphs, entry));
+  *out_wanted = mirage_ugraph_get_meta(entry->graph)->proof.present;
+  if (!*out_wanted)
+    mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(entry),
+                     "@%s: not planned: interrupted, and it has no proof", entry->name);
+  return MIRAGE_OK;
+}
+
 static MirageStatus layout_module(MirageModuleGraphs *graphs, const MirageTarget *target, bool own) {
   for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
     MirageModuleGraph *entry = &graphs->graphs[i];
+    bool wanted = false;
     if (entry->source)
+      MIRAGE_TRY(is_wanted(graphs, entry, &wanted));
+    if (wanted)
       MIRAGE_TRY(plan_candidate(graphs, entry, target));
-    else if (own)
+    else if (!entry->source && own)
       MIRAGE_TRY(add_own(graphs, entry, target));
   }
   return MIRAGE_OK;

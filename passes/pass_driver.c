@@ -144,7 +144,9 @@ static void trace(const MiragePassInfo *pass, MlirOperation module) {
 MlirLogicalResult mirage__pass_run(const MiragePassInfo *pass, MlirOperation module, const void *options) {
   RunSink sink = {mlirOperationGetLocation(module), 0};
   const MirageDiag diag = {sink_emit, &sink};
+  mirage__pass_begins();
   MirageStatus status = pass->run(module, options, &diag);
+  mirage__pass_ends();
   if (status != MIRAGE_OK) {
     if (sink.num_errors == 0)
       mirage_diag_emit(&diag, MIRAGE_SEVERITY_ERROR, NULL, "%s: %s", pass->argument, mirage_status_string(status));

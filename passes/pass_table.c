@@ -7,6 +7,7 @@
 #include "mlir-c/Dialect/GPU.h"
 #include "mlir-c/Dialect/NVVM.h"
 #include "passes.h"
+#include "progress.h"
 
 #include <string.h>
 
@@ -43,6 +44,9 @@
 #define LOG2_BOUND(type)                                                                                               \
   DOUBLE(type, log2_bound, "log2-bound", "-60", -4096, -1,                                                             \
          "the probability that a wrong graph passes must be at most 2 to this")
+#define PROGRESS(type)                                                                                                 \
+  CHOICE(type, progress, "progress", "auto", MIRAGE_PROGRESS_CHOICES,                                                  \
+         "how far it has come, on standard error: a live line, plain lines, JSON lines, nothing, or what fits")
 #define EXPLAIN(type) BOOL(type, explain, "explain", "false", "say of each candidate what became of it")
 
 static const MiragePassOption ENUMERATE_OPTIONS[] = {
@@ -52,6 +56,9 @@ static const MiragePassOption ENUMERATE_OPTIONS[] = {
     INT(MirageEnumerateOptions, max_candidates, "max-candidates", "16", 1, 65536,
         "candidates kept for each program, best predicted first"),
     INT(MirageEnumerateOptions, max_states, "max-states", "200000", 1, 1e15, "stop after visiting this many prefixes"),
+    DOUBLE(MirageEnumerateOptions, time_budget, "time-budget", "0", 0, 1e9,
+           "seconds after which the search of a program ends with what it has found; 0 = none"),
+    PROGRESS(MirageEnumerateOptions),
     TUPLES(MirageEnumerateOptions, griddims, "griddims", 1, 3, 1, 2147483647,
            "allowed grids: 64 allows 64 blocks along any axis, 16x4 or 16x4x1 one grid as a whole (this and the lists "
            "below: default from the shapes and the target)"),
@@ -74,6 +81,7 @@ static const MiragePassOption ENUMERATE_OPTIONS[] = {
          "abstract expressions keep a product of two sums as it is"),
     BOOL(MirageEnumerateOptions, merge, "merge", "true", "merge tensors of equal fingerprint"),
     BOOL(MirageEnumerateOptions, stats, "stats", "false", "print the funnel, a number a line, to standard error"),
+    BOOL(MirageEnumerateOptions, json, "json", "false", "print the funnel as a line of JSON to standard error"),
 };
 
 static const MiragePassOption PRUNE_OPTIONS[] = {
@@ -104,6 +112,7 @@ static const MiragePassOption VERIFY_OPTIONS[] = {
     STRING(MirageVerifyPassOptions, against, "against", "",
            "compare every other graph of the module with this one, whatever its source says"),
     NUM_THREADS(MirageVerifyPassOptions),
+    PROGRESS(MirageVerifyPassOptions),
     EXPLAIN(MirageVerifyPassOptions),
 };
 

@@ -98,8 +98,10 @@ typedef struct MirageEnumerateOptions {
   uint64_t given;
   const char *search_space; // path, or ""
   int64_t max_block_ops, max_candidates, max_states, seed, num_threads;
+  double time_budget;
+  const char *progress;
   MiragePassTextList griddims, blockdims, imaps, omaps, fmaps, franges;
-  bool prune, prune_expr, prune_axis, keep_products, merge, stats;
+  bool prune, prune_expr, prune_axis, keep_products, merge, stats, json;
 } MirageEnumerateOptions;
 
 typedef struct MiragePruneOptions {
@@ -112,7 +114,7 @@ typedef struct MiragePruneOptions {
 typedef struct MirageVerifyPassOptions {
   int64_t seed, trials, first_trial, num_threads;
   double log2_bound, max_work;
-  const char *against;
+  const char *against, *progress;
   bool guard, explain;
 } MirageVerifyPassOptions;
 
@@ -222,6 +224,13 @@ void mirage__hold_release(MirageHeld *held, const MirageDiag *next, bool demote)
 static inline bool mirage__is_beyond(MirageStatus status) {
   return status == MIRAGE_UNSUPPORTED || status == MIRAGE_LIMIT;
 }
+
+/// Whether somebody has asked the running passes to end early (interrupt.c), and the flag that says so, for the search.
+bool mirage__is_interrupted(void);
+const int *mirage__interrupt_flag(void);
+/// Around each pass's body.
+void mirage__pass_begins(void);
+void mirage__pass_ends(void);
 
 /// 128-bit hash of what a graph computes and how, the same for graphs that differ only in names, node order, operand
 /// order of commutative operators, unused nodes, layouts and launches (canonical.c).

@@ -11,10 +11,12 @@
 //   mirage-mlir-opt --mirage-verify='against=src explain' pair.mlir
 // Threads:  pairs are independent, so `num-threads` workers take them in turn; what they have to say is held back and
 //           written in textual order, so that the output does not depend on their number.
+// After an interrupt the pairs at hand are finished, and others only as far as a program has no proven candidate yet.
 #define _POSIX_C_SOURCE 200809L // sysconf
 #include "mirage/verify.h"
 #include "mirage/guard.h"
 #include "passes.h"
+#include "progress.h"
 
 #include "mlir-c/BuiltinAttributes.h"
 
@@ -28,7 +30,7 @@ static const char VERDICT[] = "mirage_kernel.verdict"; // "different", "inaccura
 
 enum { MAX_THREADS = 256 };
 
-typedef enum Outcome { PROVEN, DIFFERENT, UNSUPPORTED, INACCURATE, NUM_OUTCOMES } Outcome;
+typedef enum Outcome { PROVEN, DIFFERENT, UNSUPPORTED, INACCURATE, SKIPPED, NUM_OUTCOMES } Outcome;
 
 /// One candidate and what came out.
 typedef struct Pair {
@@ -47,7 +49,9 @@ typedef struct Verifier {
   Pair *pairs;
   uint32_t num_pairs;
   uint32_t next; // pair that no worker has taken yet
-  pthread_mutex_t mutex;
+  uint32_t done;
+  MirageProgress progress;
+  pthread_mutex_t mutex; // of these three, and of outcomes
 } Verifier;
 
 // -----------------------------------------------------------------------------------------------------------------
@@ -73,39 +77,63 @@ static MirageStatus gather(Verifier *verifier, const char *against) {
       continue;
     MIRAGE_TRY(mirage__graphs_import(graphs, source));
     MIRAGE_TRY(mirage__graphs_import(graphs, entry));
-    verifier->pairs[verifier->num_pairs++] = (Pair){.source = source, .target = entry};
+    verifier->pairs[verifier->num_pairs++] = (Pair){.source = source, .target = entry, .outcome = SKIPPED};
   }
   return MIRAGE_OK;
 }
 
-static MirageStatus judge(const Verifier *verifier, Pair *pair) {
+static MirageStatus judge(const Verifier *verifier, Pair *pair, Outcome *out_outcome) {
   static const Outcome outcomes[] = {[MIRAGE_VERDICT_EQUIVALENT] = PROVEN,
                                      [MIRAGE_VERDICT_DIFFERENT] = DIFFERENT,
                                      [MIRAGE_VERDICT_UNSUPPORTED] = UNSUPPORTED};
   const MirageUGraph *source = pair->source->graph, *target = pair->target->graph;
   MIRAGE_TRY(mirage_verify(source, target, &verifier->options, &pair->held.diag, &pair->verdict));
-  pair->outcome = outcomes[pair->verdict.kind];
-  if (pair->outcome != PROVEN || !verifier->pass->guard)
+  *out_outcome = outcomes[pair->verdict.kind];
+  if (*out_outcome != PROVEN || !verifier->pass->guard)
     return MIRAGE_OK;
   const MirageGuardOptions options = {.seed = verifier->options.seed, .followed = pair->verdict.followed};
   MIRAGE_TRY(mirage_guard(source, target, &options, &pair->held.diag, &pair->guard));
   if (!pair->guard.passed)
-    pair->outcome = INACCURATE;
+    *out_outcome = INACCURATE;
   return MIRAGE_OK;
+}
+
+/// After an interrupt one proven candidate of a program is enough. Under the mutex.
+static bool may_skip(const Verifier *verifier, const Pair *pair) {
+  if (!mirage__is_interrupted())
+    return false;
+  for (const Pair *other = verifier->pairs; other < verifier->pairs + verifier->num_pairs; ++other)
+    if (other->source == pair->source && other->outcome == PROVEN)
+      return true;
+  return false;
+}
+
+/// The next pair that is not skipped, or NULL.
+static Pair *take(Verifier *verifier) {
+  Pair *taken = NULL;
+  pthread_mutex_lock(&verifier->mutex);
+  while (!taken && verifier->next < verifier->num_pairs) {
+    Pair *pair = &verifier->pairs[verifier->next++];
+    mirage__hold_init(&pair->held);
+    if (!may_skip(verifier, pair))
+      taken = pair;
+  }
+  pthread_mutex_unlock(&verifier->mutex);
+  return taken;
 }
 
 static void *work(void *user) {
   Verifier *verifier = user;
-  for (;;) {
+  for (Pair *pair = take(verifier); pair; pair = take(verifier)) {
+    Outcome outcome = SKIPPED;
+    MirageStatus status = judge(verifier, pair, &outcome);
     pthread_mutex_lock(&verifier->mutex);
-    uint32_t index = verifier->next++;
+    pair->status = status;
+    pair->outcome = outcome;
+    mirage__progress_count(&verifier->progress, "verify", ++verifier->done, verifier->num_pairs);
     pthread_mutex_unlock(&verifier->mutex);
-    if (index >= verifier->num_pairs)
-      return NULL;
-    Pair *pair = &verifier->pairs[index];
-    mirage__hold_init(&pair->held);
-    pair->status = judge(verifier, pair);
   }
+  return NULL;
 }
 
 /// Runs `work` on this thread and, where they can be had, on num_threads - 1 others.
@@ -137,7 +165,7 @@ static MirageStatus record(const Pair *pair, const MirageDiag *diag) {
     meta->selected = false;
   MIRAGE_TRY(mirage_bridge_export_meta(meta, entry->op, diag));
   MlirStringRef key = mlirStringRefCreateFromCString(VERDICT);
-  if (proven) {
+  if (proven || pair->outcome == SKIPPED) {
     mlirOperationRemoveDiscardableAttributeByName(entry->op, key);
     return MIRAGE_OK;
   }
@@ -214,6 +242,8 @@ static void report(const Verifier *verifier, const Pair *pair) {
     mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, pair->verdict.loc ? pair->verdict.loc : loc, "@%s: unsupported: %s",
                      pair->target->name, pair->verdict.reason);
     return;
+  case SKIPPED:
+    return;
   default: // INACCURATE
     mirage_diag_emit(
         diag, MIRAGE_SEVERITY_REMARK, loc,
@@ -239,14 +269,17 @@ static void summarize(const Verifier *verifier, const MirageModuleGraph *source)
   }
   if (total == 0)
     return;
-  char bound[80] = "", inaccurate[40] = "";
+  char bound[80] = "", inaccurate[40] = "", skipped[80] = "";
   if (counts[PROVEN])
     snprintf(bound, sizeof bound, " (a wrong one passes with probability below 2^%.1f)", worst);
   if (counts[INACCURATE])
     snprintf(inaccurate, sizeof inaccurate, ", %u inaccurate", counts[INACCURATE]);
+  if (counts[SKIPPED])
+    snprintf(skipped, sizeof skipped, ", %u not looked at after the interrupt", counts[SKIPPED]);
   mirage_diag_emit(verifier->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(source),
-                   "@%s: %u candidate%s, %u equivalent%s, %u different, %u unsupported%s", source->name, total,
-                   total == 1 ? "" : "s", counts[PROVEN], bound, counts[DIFFERENT], counts[UNSUPPORTED], inaccurate);
+                   "@%s: %u candidate%s, %u equivalent%s, %u different, %u unsupported%s%s", source->name, total,
+                   total == 1 ? "" : "s", counts[PROVEN], bound, counts[DIFFERENT], counts[UNSUPPORTED], inaccurate,
+                   skipped);
 }
 
 /// Releases all messages; the first failure of a pair, in textual order, is the pass's.
@@ -283,7 +316,10 @@ MirageStatus mirage_pass_verify(MlirOperation module, const void *opaque, const 
   if (status == MIRAGE_OK)
     status = gather(&verifier, pass->against);
   if (status == MIRAGE_OK) {
+    mirage__progress_begin(&verifier.progress, pass->progress,
+                           verifier.num_pairs ? verifier.pairs[0].source->name : "");
     run_workers(&verifier, pass->num_threads);
+    mirage__progress_end(&verifier.progress);
     status = finish(&verifier);
   }
   mirage__graphs_deinit(&graphs);

@@ -1,12 +1,14 @@
 // mirage-mlir-opt.cpp - mlir-opt with the dialects and passes of Mirage.
 //
-// Every flag of mlir-opt works. The ordinary build registers all of upstream; the static bundle (MIRAGE_STATIC), made
+// Every flag of mlir-opt works. Ctrl-C lets a search end with the best it has found (interrupt.c). The ordinary build registers all of upstream; the static bundle (MIRAGE_STATIC), made
 // to be carried to machines without LLVM, only what a Mirage module can hold.
+#include "interrupt.h"
 #include "mirage-c/Dialects.h"
 #include "mirage-c/Passes.h"
 #include "mlir/CAPI/IR.h"
 #include "mlir/Tools/mlir-opt/MlirOptMain.h"
 #include "llvm/Support/FileSystem.h"
+#include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
 #ifdef MIRAGE_STATIC
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -43,6 +45,8 @@ int main(int argc, char **argv) {
   registerUpstream(registry);
   mirageRegisterDialects(wrap(&registry));
   mirageRegisterAllPasses();
+  llvm::sys::SetInterruptFunction(nullptr); // registers LLVM's handlers, behind ours
+  tool_handle_interrupts();
   auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Mirage superoptimizer driver\n", registry);
   if (llvm::sys::fs::equivalent(input, output)) { // the input stays mapped while the output is opened, which empties it
     llvm::errs() << "mirage-mlir-opt: " << output << " is the input and the output: write to another file\n";

@@ -22,6 +22,12 @@ void mirageRegisterAllPasses(void);
 /// standard error, as MLIR's own option parser does.
 MlirPass mirageCreatePass(MlirStringRef argument, MlirStringRef options);
 
+/// Asks the passes that run in this process to end early: the search with the best it has found, the passes after it as
+/// soon as that is proven and planned. May be called from a signal handler; the library installs none. Returns whether
+/// one of our passes is running, that is, whether anybody will heed it. It holds until mirageClearInterrupt.
+bool mirageInterrupt(void);
+void mirageClearInterrupt(void);
+
 #ifdef __cplusplus
 }
 #endif

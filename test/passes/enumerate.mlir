@@ -7,14 +7,17 @@
 // RUN: mirage-mlir-opt %t.all --mirage-enumerate='max-candidates=1' 2>/dev/null | FileCheck %s --check-prefix=AGAIN
 // Candidates follow their program, best predicted first, with source and cost, under free names.
 
-// FUNNEL: remark: @p: {{[0-9]+}} states, cut {{[0-9]+}} by expression, {{.*}} candidates kept; the space was exhausted
+// FUNNEL: remark: @p: 3 candidates kept, the best {{.*}}; the space was exhausted up to 11 block operators
+// FUNNEL-NEXT: states {{[1-9][0-9]*$}}
+// FUNNEL-NEXT: cut {{[0-9]+}} by expression
 // FUNNEL: enumerate @p states {{[1-9][0-9]*}}
 // FUNNEL: enumerate @p candidates 3
 // FUNNEL: enumerate @p seconds
 // GRID: custom {{.*}} grid [8]
 // GRID-NOT: grid [{{[2-79]|[1-9][0-9]}}
 // GRID-NOT: loop {{[1-35-9]|[1-9][0-9]}} (
-// NONE: @p: no candidate found; a larger max-block-ops searches more
+// NONE: @p: no candidate found: no block graph of at most 1 operators computes it; the space was exhausted up to 1 block operators
+// NONE: hint max-block-ops=2 searches more
 // AGAIN: graph @p(
 // AGAIN: graph @p_0(
 // AGAIN: graph @p_1(
