@@ -49,25 +49,41 @@ typedef struct Class {
 typedef struct Classes {
   Class *items;
   uint32_t num, capacity;
+  uint32_t *slots; // by key, open addressing; 2 * capacity, a power of two; item + 1
 } Classes;
 
+static uint32_t slot_of(const Classes *classes, uint64_t key) {
+  uint32_t mask = 2 * classes->capacity - 1, at = (uint32_t)(key ^ key >> 32) & mask;
+  while (classes->slots[at] && classes->items[classes->slots[at] - 1].key != key)
+    at = (at + 1) & mask;
+  return at;
+}
+
 static Class *find_class(const Classes *classes, uint64_t key) {
-  for (uint32_t i = 0; i < classes->num; i++)
-    if (classes->items[i].key == key)
-      return &classes->items[i];
-  return NULL;
+  uint32_t item = classes->num ? classes->slots[slot_of(classes, key)] : 0;
+  return item ? &classes->items[item - 1] : NULL;
 }
 
 static Class *add_class(Classes *classes, uint64_t key) {
   if (classes->num == classes->capacity) {
     classes->capacity = classes->capacity ? 2 * classes->capacity : 64;
     classes->items = realloc(classes->items, classes->capacity * sizeof *classes->items);
-    if (!classes->items)
+    free(classes->slots);
+    classes->slots = calloc(2 * (size_t)classes->capacity, sizeof *classes->slots);
+    if (!classes->items || !classes->slots)
       abort();
+    for (uint32_t i = 0; i < classes->num; i++)
+      classes->slots[slot_of(classes, classes->items[i].key)] = i + 1;
   }
   Class *added = &classes->items[classes->num++];
   *added = (Class){.key = key};
+  classes->slots[slot_of(classes, key)] = classes->num;
   return added;
+}
+
+static void release_classes(Classes *classes) {
+  free(classes->items);
+  free(classes->slots);
 }
 
 static bool is_elementwise(uint8_t op) {
@@ -386,7 +402,7 @@ static uint32_t missing_without(const Comparison *c) {
     bool ended = list_search(c->program, &options, &without);
     for (uint32_t i = 0; ended && i < c->search.num; i++)
       missing += !find_class(&without, c->search.items[i].key);
-    free(without.items);
+    release_classes(&without);
   }
   return missing;
 }
@@ -490,9 +506,9 @@ static uint32_t compare(const SmallProgram *small, const Options *options, FILE 
   fprintf(csv, ",%u,%u,%u,%u\n", comparable, search_only, block_ops, beyond);
   fflush(csv);
   errors += reasons[LOSS] + search_only + (!options->operators && reasons[BOTH] == 0);
-  free(found.classes.items);
-  free(c.search.items);
-  free(c.expanded.items);
+  release_classes(&found.classes);
+  release_classes(&c.search);
+  release_classes(&c.expanded);
   mirage__search_program_deinit(&c.axes);
   program_deinit(&program);
   mirage_ugraph_destroy(expanded);

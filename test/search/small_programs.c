@@ -134,10 +134,10 @@ static MirageUGraph *negated(const char *name) { // exp(-x) y
 }
 
 const SmallProgram SMALL_PROGRAMS[] = {
-    {"reduce", reduce, 4, 6},
+    {"reduce", reduce, 4, 5},
     {"linear", linear, 4, 5},
     {"exp_linear", exp_linear, 4, 5},
-    {"divided", divided, 4, 6},
+    {"divided", divided, 4, 5},
     {"softmax", softmax, 5, 6},
     {"softmax_linear", softmax_linear, 4, 5},
     {"unit", unit, 5, 6},
