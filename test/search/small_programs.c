@@ -2,6 +2,8 @@
 // two axes can be told apart by their extent.
 #include "small_programs.h"
 
+#include "mirage/random.h"
+
 #include <stddef.h>
 
 typedef MirageValue Value;
@@ -27,7 +29,10 @@ static Value sum(MirageUGraph *g, Value a) { // over the last dimension
 static MirageUGraph *begin(const char *name) { return mirage_ugraph_create(NULL, name, NULL); }
 static MirageUGraph *end(MirageUGraph *g, Value result) {
   mirage_ugraph_return(g, 1, &result);
-  return mirage_ugraph_finish(g) == MIRAGE_OK ? g : NULL;
+  if (mirage_ugraph_finish(g) == MIRAGE_OK)
+    return g;
+  mirage_ugraph_destroy(g);
+  return NULL;
 }
 
 static MirageUGraph *reduce(const char *name) {
@@ -153,3 +158,72 @@ const SmallProgram SMALL_PROGRAMS[] = {
     {"negated", negated, 4, 5},
 };
 const uint32_t NUM_SMALL_PROGRAMS = sizeof SMALL_PROGRAMS / sizeof *SMALL_PROGRAMS;
+
+// ---------------------------------------------------------------------------------------------- random
+
+// One operator on values of the pool; {0} when they do not fit.
+static Value random_operator(MirageUGraph *g, MirageRandom *random, Value a, Value b) {
+  static const MirageOp ops[] = {MIRAGE_OP_ADD,    MIRAGE_OP_MUL,    MIRAGE_OP_MUL,        MIRAGE_OP_DIV,
+                                 MIRAGE_OP_DIV,    MIRAGE_OP_SUB,    MIRAGE_OP_EXP,        MIRAGE_OP_SQRT,
+                                 MIRAGE_OP_MATMUL, MIRAGE_OP_MATMUL, MIRAGE_OP_REDUCE_SUM, MIRAGE_OP_REDUCE_SUM};
+  MirageOp op = ops[mirage_random_below(random, sizeof ops / sizeof *ops)];
+  const MirageType *x = mirage_ugraph_type(g, a), *y = mirage_ugraph_type(g, b);
+  uint32_t dim = (uint32_t)mirage_random_below(random, 2);
+  switch (op) {
+  case MIRAGE_OP_EXP:
+  case MIRAGE_OP_SQRT:
+    return unary(g, op, a);
+  case MIRAGE_OP_MATMUL:
+    return x->rank == 2 && y->rank == 2 && x->shape[1] == EXTENT && y->shape[0] == EXTENT ? matmul(g, a, b)
+                                                                                          : (Value){0};
+  case MIRAGE_OP_REDUCE_SUM:
+    if (x->rank != 2 || x->shape[dim] == 1)
+      return (Value){0};
+    return mirage_ugraph_apply(g, op, 1, &a, &(MirageAttrs){.reduce = {.dim = (int32_t)dim, .extent = 1}});
+  default:
+    if (a.index == b.index && op != MIRAGE_OP_MUL) // 0, 1 and 2 a: nearly every graph would give them
+      return (Value){0};
+    return binary(g, op, a, b);
+  }
+}
+
+static bool uses_all_inputs(const MirageUGraph *g) {
+  uint64_t used = 0;
+  MirageRegionView body = mirage_ugraph_region(g, mirage_ugraph_body(g));
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(g, body.nodes[i]);
+    for (uint32_t k = 0; k < node.num_operands; k++)
+      used |= (uint64_t)1 << node.operands[k].index;
+  }
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(g); i++)
+    if (!(used >> mirage_ugraph_get_input(g, i).index & 1))
+      return false;
+  return true;
+}
+
+MirageUGraph *random_small_program(uint64_t seed, uint64_t number, uint32_t operators) {
+  enum { MOST = 16 };
+  MirageRandom random;
+  Value pool[MOST], unused[MOST];
+  uint32_t count = 0, num_unused = 0;
+  mirage_random_init(&random, seed, number);
+  MirageUGraph *g = begin("random");
+  for (uint32_t i = 1 + (uint32_t)mirage_random_below(&random, 3); i > 0; i--)
+    unused[num_unused++] = pool[count++] = mirage_random_below(&random, 5) ? matrix(g) : vector(g);
+  for (uint32_t i = 0; i < operators; i++) {
+    // The first operand is one that nobody took yet; so is the second while there are more of these than operators.
+    Value a = unused[--num_unused], b = pool[mirage_random_below(&random, count)];
+    if (num_unused && num_unused + 1 > operators - i - 1)
+      b = unused[--num_unused];
+    Value result = random_operator(g, &random, a, b);
+    if (!result.index || count == MOST) {
+      mirage_ugraph_destroy(g);
+      return NULL;
+    }
+    unused[num_unused++] = pool[count++] = result;
+  }
+  if (num_unused == 1 && uses_all_inputs(g)) // a unary operator drops what was to be its second operand
+    return end(g, unused[0]);
+  mirage_ugraph_destroy(g);
+  return NULL;
+}

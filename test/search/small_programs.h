@@ -14,4 +14,8 @@ typedef struct SmallProgram {
 extern const SmallProgram SMALL_PROGRAMS[];
 extern const uint32_t NUM_SMALL_PROGRAMS;
 
+/// A random program of `operators` operators that uses all of its inputs and values. NULL when the draw does not fit
+/// together: draw another number.
+MirageUGraph *random_small_program(uint64_t seed, uint64_t number, uint32_t operators);
+
 #endif
