@@ -5,9 +5,13 @@
 // A program that the search cannot treat is left without candidates, with a warning that names the operator.
 // The search expands sugar and cuts prefixes by itself; this pass hands it the options, shows how far it has come, and
 // says what came out (funnel.c). An interrupt or the time budget ends it early, with what it has found.
+// With `optimal`, a program whose space was exhausted says so: mirage_kernel.search = {exhausted, max_block_ops}.
 #include "funnel.h"
 #include "passes.h"
 #include "progress.h"
+
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
 
 #include <math.h>
 #include <string.h>
@@ -31,6 +35,21 @@ static MirageStatus add_candidates(MirageModuleGraphs *graphs, const MirageModul
     MIRAGE_TRY(mirage__graphs_append(graphs, candidate, last, &last));
   }
   return MIRAGE_OK;
+}
+
+/// Says at the program that no block graph was left out, where that is so; takes the sentence away where it is not.
+static void state_exhausted(MlirOperation op, const MirageSearchOptions *options, const MirageFunnel *funnel) {
+  MlirContext context = mlirOperationGetContext(op);
+  MlirStringRef key = mlirStringRefCreateFromCString("mirage_kernel.search");
+  mlirOperationRemoveDiscardableAttributeByName(op, key);
+  if (!options->optimal || !funnel->exhausted)
+    return;
+  MlirNamedAttribute entries[] = {
+      {mlirIdentifierGet(context, mlirStringRefCreateFromCString("exhausted")), mlirUnitAttrGet(context)},
+      {mlirIdentifierGet(context, mlirStringRefCreateFromCString("max_block_ops")),
+       mlirIntegerAttrGet(mlirIntegerTypeGet(context, 64), options->max_block_ops)},
+  };
+  mlirOperationSetDiscardableAttributeByName(op, key, mlirDictionaryAttrGet(context, 2, entries));
 }
 
 /// Predicted time of the program's own lowering; infinite when it has none.
@@ -68,6 +87,7 @@ static MirageStatus tell(const MirageModuleGraphs *graphs, const MirageModuleGra
     mirage__print_stats(&report);
   if (pass->json || strcmp(pass->progress, "json") == 0)
     mirage__print_json(&report);
+  state_exhausted(program->op, search, &result->funnel);
   return MIRAGE_OK;
 }
 

@@ -134,8 +134,8 @@ void mirage__print_json(const MirageSearchReport *report) {
   mirage__json_number(stderr, best_us(report->result));
   fputs(",\"own_us\":", stderr);
   mirage__json_number(stderr, report->own_us);
-  fprintf(stderr, ",\"max_block_ops\":%u,\"exhausted\":%s,\"stopped\":", report->options->max_block_ops,
-          funnel->exhausted ? "true" : "false");
+  fprintf(stderr, ",\"max_block_ops\":%u,\"exhausted\":%s,\"optimal\":%s,\"stopped\":", report->options->max_block_ops,
+          funnel->exhausted ? "true" : "false", funnel->exhausted && report->options->optimal ? "true" : "false");
   if (funnel->stop == MIRAGE_STOP_NONE)
     fputs("null", stderr);
   else

@@ -55,7 +55,11 @@ static const MiragePassOption ENUMERATE_OPTIONS[] = {
         "operators of a block graph: loads count, stores do not, an element-wise chain is one"),
     INT(MirageEnumerateOptions, max_candidates, "max-candidates", "16", 1, 65536,
         "candidates kept for each program, best predicted first"),
-    INT(MirageEnumerateOptions, max_states, "max-states", "200000", 1, 1e15, "stop after visiting this many prefixes"),
+    INT(MirageEnumerateOptions, max_states, "max-states", "0", 0, 1e15,
+        "stop after visiting this many prefixes; 0 = 200000, or no limit where `optimal` is set"),
+    BOOL(
+        MirageEnumerateOptions, optimal, "optimal", "false",
+        "leave out nothing by judgement, and say so at the program when every block graph up to max-block-ops was met"),
     DOUBLE(MirageEnumerateOptions, time_budget, "time-budget", "0", 0, 1e9,
            "seconds after which the search of a program ends with what it has found; 0 = none"),
     PROGRESS(MirageEnumerateOptions),

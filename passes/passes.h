@@ -101,7 +101,7 @@ typedef struct MirageEnumerateOptions {
   double time_budget;
   const char *progress;
   MiragePassTextList griddims, blockdims, imaps, omaps, fmaps, franges;
-  bool prune, prune_expr, prune_axis, keep_products, merge, stats, json;
+  bool prune, prune_expr, prune_axis, keep_products, merge, optimal, stats, json;
 } MirageEnumerateOptions;
 
 typedef struct MiragePruneOptions {

@@ -295,6 +295,7 @@ MirageStatus mirage__search_options(const MirageEnumerateOptions *options, Mirag
       .no_prune_expr = !prune || !options->prune_expr,
       .no_prune_axis = !prune || !options->prune_axis,
       .no_keep_products = !prune || !options->keep_products,
+      .optimal = options->optimal,
       .no_merge = !prune || !options->merge,
       .target = mirage_target_find(options->target),
   };

@@ -44,7 +44,7 @@ typedef struct MirageTripleList {
 typedef struct MirageSearchOptions {
   uint32_t max_block_ops;    // 0 = 11; loads count, stores do not, an element-wise chain is one
   uint32_t max_candidates;   // kept, best predicted first; 0 = 16
-  uint64_t max_states;       // stop after this many prefixes; 0 = 200000
+  uint64_t max_states;       // stop after this many prefixes; 0 = 200000, or no limit where `optimal` is set
   MirageInt64List griddims;  // allowed numbers of blocks along one grid axis
   MirageTripleList grids;    // allowed grids as a whole, beside those
   MirageInt64List blockdims; // allowed threads of a block, multiples of 32
@@ -58,6 +58,7 @@ typedef struct MirageSearchOptions {
   bool no_prune_axis;
   bool no_merge;
   bool no_keep_products; // expressions expand products of sums
+  bool optimal; // nothing is left out by judgement: every block graph within max_block_ops is met and scheduled
   const MirageTarget *target;
   const MirageSearchControl *control; // who watches, and who may stop it; NULL = nobody
 } MirageSearchOptions;

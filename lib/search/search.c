@@ -24,7 +24,7 @@ enum {
   EXTRACTION_SHARE = 50
 };
 // What is derived when the caller stops the search is still read, for this many states: a fraction of a second.
-static const uint64_t last_states = 100000;
+static const uint64_t unlimited_states = (uint64_t)1 << 56, last_states = 100000;
 static const double whole_share = 2. / 3; // of the time budget, where pieces are searched as well
 
 /// One choice of the loop's axis.
@@ -59,6 +59,8 @@ static MirageStatus search_space(Search *search, SearchSpace *space, SearchKept 
       (space->watch.deaf ? last_states : EXTRACTION_SHARE * search->options.max_states / search->num_plans);
   MirageStatus status = mirage__search_extract(space, search->part.pool, kept);
   space->stop = stop > space->stop ? stop : space->stop;
+  if (space->stop == MIRAGE_STOP_NONE && space->lost)
+    space->stop = MIRAGE_STOP_MEMORY;
   space->funnel.stop = space->stop;
   space->funnel.exhausted = space->stop == MIRAGE_STOP_NONE;
   return status;
@@ -72,7 +74,7 @@ static MirageStatus run_plan(void *user, uint32_t index) {
     return MIRAGE_OK;
   // Half the candidates could be schedules of one structure; four times as many structures leaves room for
   // misjudgement.
-  plan->kept.capacity = 4 * search->options.max_candidates;
+  plan->kept.capacity = search->options.optimal ? UINT32_MAX : 4 * search->options.max_candidates;
   MirageField *field = mirage_field_create(search->options.seed, FIELD_TRIAL);
   if (!field)
     return plan->status = MIRAGE_NO_MEMORY;
@@ -102,6 +104,7 @@ void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part)
   total->cut_merge += part->cut_merge;
   total->cut_memory += part->cut_memory;
   total->structures += part->structures;
+  total->scheduled += part->scheduled;
   total->exhausted = total->exhausted && part->exhausted;
   total->stop = part->stop > total->stop ? part->stop : total->stop;
 }
@@ -124,14 +127,13 @@ static int compare_candidates(const void *a, const void *b) {
   return (x->order > y->order) - (x->order < y->order);
 }
 
-static uint32_t collect_structures(Search *search, const SearchStructure **out) {
+static void collect_structures(Search *search, const SearchStructure **out) {
   uint32_t count = 0;
   for (uint32_t p = 0; p < search->num_plans; p++)
     for (uint32_t i = 0; i < search->plans[p].kept.num; i++) {
       search->plans[p].kept.items[i]->order = count;
       out[count++] = search->plans[p].kept.items[i];
     }
-  return count;
 }
 
 static double built_us(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
@@ -228,9 +230,9 @@ typedef struct Scheduled {
 
 typedef struct Scheduling {
   Search *search;
-  const SearchStructure **structures; // best first
-  SearchCandidate *candidates;        // [structure][SCHEDULES]
-  Scheduled *scheduled;               // by structure
+  const SearchStructure **structures; // of a round; best first
+  SearchCandidate *candidates;        // of a round: [structure][SCHEDULES]
+  Scheduled *scheduled;               // by structure of a round
 } Scheduling;
 
 static MirageStatus schedule_structure(void *user, uint32_t index) {
@@ -242,39 +244,69 @@ static MirageStatus schedule_structure(void *user, uint32_t index) {
   return MIRAGE_OK;
 }
 
-// Chooses schedules for the best structures and ranks them; returns how many `scheduling->candidates` then holds.
-static uint32_t rank_candidates(Scheduling *scheduling, uint32_t num_structures, uint64_t *out_scheduled) {
-  uint32_t count = 0;
-  SearchCandidate *candidates = scheduling->candidates;
-  mirage__search_run_tasks(scheduling->search->part.pool, num_structures, schedule_structure, scheduling);
-  for (uint32_t i = 0; i < num_structures; i++) {
-    memmove(&candidates[count], &candidates[(size_t)i * SCHEDULES], scheduling->scheduled[i].num * sizeof *candidates);
-    count += scheduling->scheduled[i].num;
-    *out_scheduled += scheduling->scheduled[i].tried;
-  }
+// Leaves the best `wanted` of each way to combine.
+static uint32_t thin(SearchCandidate *candidates, uint32_t count, uint32_t wanted) {
+  uint32_t of_kind[SEARCH_NUM_COMBINES] = {0}, left = 0;
   for (uint32_t i = 0; i < count; i++)
-    candidates[i].order = i;
-  qsort(candidates, count, sizeof *candidates, compare_candidates);
-  vary(candidates, count, scheduling->search->options.max_candidates);
+    if (of_kind[candidates[i].schedule.combine]++ < wanted)
+      candidates[left++] = candidates[i];
+  return left;
+}
+
+// Chooses schedules for `num` structures, a round of them at a time, and ranks them; returns how many `candidates`
+// holds. Between two rounds the caller may end it.
+static uint32_t rank_candidates(Scheduling *scheduling, uint32_t num, uint32_t at_once, SearchCandidate *candidates,
+                                MirageFunnel *funnel) {
+  const SearchPart *part = &scheduling->search->part;
+  uint32_t count = 0, order = 0, wanted = scheduling->search->options.max_candidates;
+  while (num > 0) {
+    uint32_t round = num < at_once ? num : at_once;
+    scheduling->candidates = &candidates[count];
+    memset(scheduling->scheduled, 0, round * sizeof *scheduling->scheduled);
+    mirage__search_run_tasks(part->pool, round, schedule_structure, scheduling);
+    for (uint32_t i = 0; i < round; i++) {
+      const Scheduled *found = &scheduling->scheduled[i];
+      memmove(&candidates[count], &scheduling->candidates[(size_t)i * SCHEDULES], found->num * sizeof *candidates);
+      for (uint32_t k = 0; k < found->num; k++)
+        candidates[count++].order = order++;
+      funnel->scheduled += found->tried;
+    }
+    qsort(candidates, count, sizeof *candidates, compare_candidates);
+    num -= round;
+    scheduling->structures += round;
+    if (num == 0)
+      break;
+    count = thin(candidates, count, wanted);
+    MirageStop stop = mirage__search_wanted_stop(part->monitor, part->deadline);
+    if (stop == MIRAGE_STOP_NONE)
+      continue;
+    mirage__search_add_to_funnel(funnel, &(MirageFunnel){.stop = stop});
+    break;
+  }
+  vary(candidates, count, wanted);
   return count;
 }
 
-// From the structures of all plans to the candidates that are kept.
+// From the structures of all plans to the candidates that are kept: those of the best structures, or of all of them.
 static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, MirageSearchResult *result) {
-  uint32_t kept = 4 * search->options.max_candidates, capacity = search->num_plans * kept;
-  Scheduling scheduling = {.search = search,
-                           .structures = calloc(capacity, sizeof *scheduling.structures),
-                           .candidates = calloc((size_t)kept * SCHEDULES, sizeof *scheduling.candidates),
-                           .scheduled = calloc(kept, sizeof *scheduling.scheduled)};
+  uint32_t at_once = 4 * search->options.max_candidates, num = 0;
+  for (uint32_t p = 0; p < search->num_plans; p++)
+    num += search->plans[p].kept.num;
+  const SearchStructure **structures = calloc((size_t)num + 1, sizeof *structures);
+  SearchCandidate *candidates = calloc((size_t)at_once * (SCHEDULES + SEARCH_NUM_COMBINES), sizeof *candidates);
+  Scheduling scheduling = {
+      .search = search, .structures = structures, .scheduled = calloc(at_once, sizeof *scheduling.scheduled)};
   MirageStatus status = MIRAGE_NO_MEMORY;
-  if (scheduling.structures && scheduling.candidates && scheduling.scheduled) {
-    uint32_t num = collect_structures(search, scheduling.structures);
-    qsort(scheduling.structures, num, sizeof *scheduling.structures, compare_structures);
-    uint32_t count = rank_candidates(&scheduling, num < kept ? num : kept, &result->funnel.scheduled);
-    status = build_candidates(search, scheduling.candidates, count, diag, result);
+  if (structures && candidates && scheduling.scheduled) {
+    collect_structures(search, structures);
+    qsort(structures, num, sizeof *structures, compare_structures);
+    if (num > at_once && !search->options.optimal)
+      num = at_once;
+    uint32_t count = rank_candidates(&scheduling, num, at_once, candidates, &result->funnel);
+    status = build_candidates(search, candidates, count, diag, result);
   }
-  free(scheduling.structures);
-  free(scheduling.candidates);
+  free(structures);
+  free(candidates);
   free(scheduling.scheduled);
   return status;
 }
@@ -290,7 +322,7 @@ static MirageStatus fill_options(const MirageSearchOptions *given, const MirageD
   if (!out->max_candidates)
     out->max_candidates = DEFAULT_CANDIDATES;
   if (!out->max_states)
-    out->max_states = MIRAGE_SEARCH_STATES;
+    out->max_states = out->optimal ? unlimited_states : MIRAGE_SEARCH_STATES;
   if (!out->num_threads) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     out->num_threads = cores > 0 ? (uint32_t)cores : 1;

@@ -65,6 +65,7 @@ typedef struct Walk {
   SearchKept kept;
   MirageFunnel funnel;
   SearchWatch watch;
+  bool lost;            // there was no room for some graph
   MirageStop stop;      // what the caller wanted; what is left then is lost
   bool cut_elementwise; // some graph has more element-wise operators than the round allows
   Branches left;        // where the share of states ended; in the order in which they would have been walked
@@ -177,7 +178,7 @@ static bool within_bounds(Walk *walk, const Level *level) {
 // -------------------------------------------------------------------------------------------------- steps
 
 // Makes a tensor pending, in order of place, unless it is derived or pending already; false when there is no room.
-static bool need(const Walk *walk, Level *level, uint32_t place) {
+static bool need(Walk *walk, Level *level, uint32_t place) {
   if (!place || walk->chosen[place])
     return true;
   uint32_t at = level->num_pending;
@@ -185,8 +186,10 @@ static bool need(const Walk *walk, Level *level, uint32_t place) {
     at--;
   if (at > 0 && level->pending[at - 1] == place)
     return true;
-  if (level->num_pending == MAX_PENDING)
+  if (level->num_pending == MAX_PENDING) {
+    walk->lost = true;
     return false;
+  }
   memmove(&level->pending[at + 1], &level->pending[at], (level->num_pending - at) * sizeof *level->pending);
   level->pending[at] = place;
   level->num_pending++;
@@ -339,6 +342,7 @@ static MirageStatus follow(Walk *walk, const Branch *branch) {
     if (walk->stop != MIRAGE_STOP_NONE)
       return MIRAGE_OK;
     Level *below = walk->depth < SEARCH_MAX_NODES ? level + 1 : NULL;
+    walk->lost |= !below;
     if (!below || !choose(walk, level, below))
       continue;
     if (below->num_pending) {
@@ -414,6 +418,7 @@ static SearchWatch fresh_watch(const SearchWatch *of) {
 static MirageStatus collect(SearchSpace *space, const Walk *walk, SearchKept *kept, Branches *left) {
   space->funnel.states += walk->funnel.states;
   space->funnel.structures += walk->funnel.structures;
+  space->lost |= walk->lost;
   mirage__search_adopt(&space->watch, &walk->watch);
   if (walk->stop != MIRAGE_STOP_NONE) {
     space->stopped = true;
@@ -505,7 +510,7 @@ static MirageStatus deepen(Extraction *extraction) {
     extraction->bounds = (Bounds){.counted = space->options->max_block_ops, .elementwise = round};
     extraction->cut_elementwise = false;
     MIRAGE_TRY(walk_all(extraction));
-    if (space->funnel.structures > before && round + SPARE_ELEMENTWISE < last)
+    if (!space->options->optimal && space->funnel.structures > before && round + SPARE_ELEMENTWISE < last)
       last = round + SPARE_ELEMENTWISE;
   }
   return MIRAGE_OK;

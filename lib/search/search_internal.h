@@ -250,6 +250,7 @@ typedef struct SearchSpace {
   SearchPosition at;
   bool stopped; // by max_states, max_bytes or the caller
   MirageStop stop;
+  bool lost; // there was no room for some block graph
   uint32_t too_large_input; // number + 1 of one that no block can hold a piece of; 0 = none
   SearchWatch watch;
 } SearchSpace;

@@ -14,8 +14,10 @@
 // target -> fingerprint not met before.
 //
 // Source: [Mirage 4]; what differs from it: lib/search/README.md
+#define _DEFAULT_SOURCE // _SC_PHYS_PAGES
 #include "search_control.h"
 #include <string.h>
+#include <unistd.h>
 
 enum { ROWS = SEARCH_RANK - 2, COLUMNS = SEARCH_RANK - 1, MAX_BYTES = 1 << 30 };
 
@@ -332,12 +334,17 @@ static MirageStatus add_constants(SearchSpace *space) {
 
 // ---------------------------------------------------------------------------------------------- public
 
+static size_t half_of_memory(void) {
+  long pages = sysconf(_SC_PHYS_PAGES), bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && bytes > 0 ? (size_t)pages / 2 * (size_t)bytes : MAX_BYTES;
+}
+
 MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *program,
                                        const MirageSearchOptions *options, uint32_t loop_axis, uint32_t share,
                                        const MirageDomain *domain, const MirageField *field) {
   *space = (SearchSpace){.program = program, .options = options, .loop_axis = loop_axis, .at = {.index = 1}};
   space->max_states = options->max_states / share;
-  space->max_bytes = MAX_BYTES / share;
+  space->max_bytes = (options->optimal ? half_of_memory() : MAX_BYTES) / share;
   mirage_arena_init(&space->arena, NULL);
   mirage_arena_init(&space->eval.scratch, NULL);
   mirage_arena_init(&space->values, NULL);

@@ -147,6 +147,84 @@ static void test_reasons_are_told(void **state) {
   assert_string_equal(mirage_stop_name((MirageStop)99), "");
 }
 
+// ---------------------------------------------------------------------------------------- `optimal`
+
+static void test_optimal_covers_the_space(void **state) {
+  MirageUGraph *programs[] = {rmsnorm_linear(2, 64, 96), lora(4, 32, 8, 32), attention(2, 8, 8, 24)};
+  for (uint32_t i = 0; i < sizeof programs / sizeof *programs; i++) {
+    MirageSearchOptions options = defaults();
+    options.max_block_ops = 10;
+    MirageSearchResult usual = search(programs[i], &options);
+    options.optimal = true;
+    MirageSearchResult all = search(programs[i], &options);
+    assert_true(all.funnel.exhausted && all.funnel.stop == MIRAGE_STOP_NONE);
+    assert_true(all.funnel.structures >= usual.funnel.structures);
+    assert_true(all.funnel.scheduled >= usual.funnel.scheduled);
+    assert_true(usual.num_candidates > 0 && all.num_candidates >= usual.num_candidates);
+    double best = mirage_ugraph_get_meta(all.candidates[0])->cost.time_us;
+    assert_true(best <= mirage_ugraph_get_meta(usual.candidates[0])->cost.time_us + 1e-9);
+    mirage_search_result_deinit(&usual);
+    options.num_threads = 5;
+    MirageSearchResult again = search(programs[i], &options);
+    assert_same_result(&all, &again);
+    mirage_search_result_deinit(&again);
+    mirage_search_result_deinit(&all);
+    mirage_ugraph_destroy(programs[i]);
+  }
+}
+
+// Graphs with more links in their chains than the fewest, which the usual search leaves out.
+static void test_optimal_deepens_to_the_end(void **state) {
+  MirageUGraph *program = gated_mlp(2, 64, 64);
+  MirageSearchOptions options = defaults();
+  MirageSearchResult usual = search(program, &options);
+  options.optimal = true;
+  MirageSearchResult all = search(program, &options);
+  assert_true(usual.funnel.exhausted && all.funnel.exhausted);
+  assert_true(all.funnel.structures > usual.funnel.structures);
+  mirage_search_result_deinit(&usual);
+  mirage_search_result_deinit(&all);
+  mirage_ugraph_destroy(program);
+}
+
+// Whatever cuts the space, it is not said to be exhausted.
+static void test_optimal_says_when_it_is_cut(void **state) {
+  MirageUGraph *program = rmsnorm_linear(2, 64, 64);
+  MirageSearchOptions options = defaults();
+  options.optimal = true;
+  options.max_states = 300;
+  MirageSearchResult result = search(program, &options);
+  assert_false(result.funnel.exhausted);
+  assert_int_equal(result.funnel.stop, MIRAGE_STOP_MAX_STATES);
+  mirage_search_result_deinit(&result);
+
+  int interrupt = 1;
+  MirageSearchControl control = {.interrupt = &interrupt};
+  options.max_states = 0;
+  options.control = &control;
+  result = search(program, &options);
+  assert_false(result.funnel.exhausted);
+  mirage_search_result_deinit(&result);
+
+  control = (MirageSearchControl){.time_budget = 1e-6};
+  result = search(program, &options);
+  assert_false(result.funnel.exhausted);
+  assert_int_equal(result.funnel.stop, MIRAGE_STOP_TIME_BUDGET);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+
+  MirageUGraph *g = begin("sliced"); // pieces of it can be searched, the whole cannot
+  Value x = matrix(g, 16, 64), w = matrix(g, 64, 128), y = unary(g, MIRAGE_OP_EXP, matmul(g, x, w));
+  program = end(g, mirage_ugraph_apply(g, MIRAGE_OP_SLICE, 1, &y, &(MirageAttrs){.slice = {1, 0, 64}}));
+  options.control = NULL;
+  result = search(program, &options);
+  assert_true(result.num_candidates > 0);
+  assert_false(result.funnel.exhausted || result.funnel.whole_exhausted);
+  assert_memory_equal(result.reason, "slice: ", 7);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_watching_changes_nothing),
@@ -154,6 +232,9 @@ int main(void) {
       cmocka_unit_test(test_interrupt_keeps_what_was_found),
       cmocka_unit_test(test_budget_ends_the_search),
       cmocka_unit_test(test_reasons_are_told),
+      cmocka_unit_test(test_optimal_covers_the_space),
+      cmocka_unit_test(test_optimal_deepens_to_the_end),
+      cmocka_unit_test(test_optimal_says_when_it_is_cut),
   };
   return cmocka_run_group_tests_name("search control", tests, NULL, NULL);
 }
