@@ -119,9 +119,7 @@ static void put_attrs(Words *words, MirageAttrsKind kind, const MirageAttrs *att
     put(words, (uint64_t)attrs->repeat.dim);
     put(words, (uint64_t)attrs->repeat.times);
     return;
-  case MIRAGE_ATTRS_PERM:
-    for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
-      put(words, (uint64_t)attrs->perm.perm[i]);
+  case MIRAGE_ATTRS_PERM: // as long as the result's rank, see hash_plain
     return;
   case MIRAGE_ATTRS_SLICE:
     put(words, (uint64_t)attrs->slice.dim);
@@ -173,6 +171,9 @@ static void hash_plain(Hasher *hasher, const MirageNodeView *view) {
   put(&words, view->op);
   put(&words, view->level);
   put_attrs(&words, mirage_op_info(view->op)->attrs, view->attrs);
+  uint32_t rank = mirage_ugraph_type(hasher->graph, view->first_result)->rank;
+  for (uint32_t i = 0; mirage_op_info(view->op)->attrs == MIRAGE_ATTRS_PERM && i < rank; ++i)
+    put(&words, (uint64_t)view->attrs->perm.perm[i]);
   if (view->op == MIRAGE_OP_LOAD)
     put_hash(&words, hasher->scope);
   put_type(&words, mirage_ugraph_type(hasher->graph, view->first_result));

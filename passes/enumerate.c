@@ -6,6 +6,7 @@
 // The search expands sugar and cuts prefixes by itself; this pass hands it the options, shows how far it has come, and
 // says what came out (funnel.c). An interrupt or the time budget ends it early, with what it has found.
 // With `optimal`, a program whose space was exhausted says so: mirage_kernel.search = {exhausted, max_block_ops}.
+// With `replay` nothing is added; the candidates that are there are replayed through the search instead (replay.c).
 #include "funnel.h"
 #include "passes.h"
 #include "progress.h"
@@ -123,7 +124,10 @@ MirageStatus mirage_pass_enumerate(MlirOperation module, const void *opaque, con
   uint32_t num_programs = 0;
   for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i)
     if (!graphs.graphs[i].source) {
-      status = enumerate_program(&graphs, &graphs.graphs[i], options, &search);
+      status =
+          strcmp(options->replay, "no") == 0
+              ? enumerate_program(&graphs, &graphs.graphs[i], options, &search)
+              : mirage__replay_candidates(&graphs, &graphs.graphs[i], &search, strcmp(options->replay, "add") == 0);
       num_programs++;
     }
   if (status == MIRAGE_OK && num_programs == 0)

@@ -86,6 +86,9 @@ static const MiragePassOption ENUMERATE_OPTIONS[] = {
     BOOL(MirageEnumerateOptions, merge, "merge", "true", "merge tensors of equal fingerprint"),
     BOOL(MirageEnumerateOptions, stats, "stats", "false", "print the funnel, a number a line, to standard error"),
     BOOL(MirageEnumerateOptions, json, "json", "false", "print the funnel as a line of JSON to standard error"),
+    CHOICE(MirageEnumerateOptions, replay, "replay", "no", "no,yes,add",
+           "yes: search nothing new, but say of each candidate that is there whether the search meets it, or which test "
+           "cuts which operator; add: and add the search's own graph that stands for it"),
 };
 
 static const MiragePassOption PRUNE_OPTIONS[] = {

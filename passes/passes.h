@@ -102,6 +102,7 @@ typedef struct MirageEnumerateOptions {
   const char *progress;
   MiragePassTextList griddims, blockdims, imaps, omaps, fmaps, franges;
   bool prune, prune_expr, prune_axis, keep_products, merge, optimal, stats, json;
+  const char *replay; // "no", "yes" or "add"
 } MirageEnumerateOptions;
 
 typedef struct MiragePruneOptions {
@@ -242,6 +243,11 @@ MirageStatus mirage__graph_hash(const MirageUGraph *graph, const MirageDiag *dia
 /// What ties a proof to its two graphs: a hash of both without schedules, which never change a result. Never 0.
 MirageStatus mirage__pair_hash(const MirageUGraph *source, const MirageUGraph *candidate, const MirageDiag *diag,
                                uint64_t *out_hash);
+
+/// Replays the program's candidates through the search, and says of each whether it is met (replay.c).
+struct MirageSearchOptions;
+MirageStatus mirage__replay_candidates(MirageModuleGraphs *graphs, MirageModuleGraph *program,
+                                       const struct MirageSearchOptions *options, bool add);
 
 /// Whether the abstract expressions of two graphs over the same inputs are both known and differ in some output
 /// (abstract.c). False means nothing: the verifier decides.

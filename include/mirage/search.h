@@ -130,6 +130,53 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
                            MirageSearchResult *out_result);
 void mirage_search_result_deinit(MirageSearchResult *result);
 
+/// Which test of the search cuts a given µGraph.
+typedef enum {
+  MIRAGE_REPLAY_NONE,
+  MIRAGE_REPLAY_OPERATOR,   // the search has no such operator here
+  MIRAGE_REPLAY_AXIS,       // operands walk different axes, or hold different parts of one
+  MIRAGE_REPLAY_EXPRESSION, // its abstract expression cannot become part of the program's
+  MIRAGE_REPLAY_MEMORY,     // no tile fits
+  MIRAGE_REPLAY_ORDER,      // it gives an operand again, or 0
+  MIRAGE_REPLAY_MERGE,      // it is 0 or 1 everywhere
+  MIRAGE_REPLAY_VALUE,      // its values, or those of a result, are not the program's
+  MIRAGE_REPLAY_LIMIT,      // too many operators
+  MIRAGE_REPLAY_SCHEDULE,   // its grid, loop range or way to combine is not tried
+  MIRAGE_REPLAY_KERNELS,    // what the search does in one kernel takes several
+  MIRAGE_REPLAY_LOST,       // every test passes, and yet the search did not meet it
+} MirageReplayCut;
+const char *mirage_replay_cut_name(MirageReplayCut cut); // "axis"
+
+typedef struct MirageReplayResult {
+  bool in_space;        // up to canonical form, the search enumerates it
+  MirageReplayCut cut;  // NONE when it is in the space
+  MirageOp op;          // the candidate's operator that is cut; NONE = the graph as a whole
+  const void *loc;      // its cookie
+  char why[256];        // in words
+  uint32_t pieces;      // into which it cuts the program; 1 = the whole. When one is cut, its number
+  uint32_t counted_ops; // as max_block_ops counts them, of the largest piece; 0 = not known
+  uint32_t operators;   // element-wise ones and all others, one by one
+  uint32_t merged;      // values for which an equal one of the candidate stands
+  MirageUGraph *graph;  // of the search's, of the whole, that computes the same with the same operators: the canonical
+                        // form, or, where kernels or schedule differ, its best schedule; NULL = none
+} MirageReplayResult;
+
+/// Says of given µGraphs whether the search meets them, and if not, which of its tests cuts which operator.
+/// Canonical forms stand for equal ones: commuted operands, squares for products, sums that are added up in another
+/// order, axes in another order of the grid, accumulators that stay tiles until a second kernel sums them.
+typedef struct MirageReplay MirageReplay;
+
+/// Owns:   *out_replay is the caller's; free with mirage_replay_destroy. Borrows program and options until then.
+/// Errors: as mirage_search.
+MirageStatus mirage_replay_create(const MirageUGraph *program, const MirageSearchOptions *options,
+                                  const MirageDiag *diag, MirageReplay **out_replay);
+/// Shapes: the candidate's inputs and outputs are the program's, in their order; BAD_SHAPE otherwise.
+/// Owns:   out_result->graph is the caller's.
+/// Threads: one call at a time.
+MirageStatus mirage_replay_run(MirageReplay *replay, const MirageUGraph *candidate, const MirageDiag *diag,
+                               MirageReplayResult *out_result);
+void mirage_replay_destroy(MirageReplay *replay);
+
 #ifdef __cplusplus
 }
 #endif

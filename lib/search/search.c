@@ -313,7 +313,8 @@ static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, Mi
 
 // ---------------------------------------------------------------------------------------------- public
 
-static MirageStatus fill_options(const MirageSearchOptions *given, const MirageDiag *diag, MirageSearchOptions *out) {
+MirageStatus mirage__search_fill_options(const MirageSearchOptions *given, const MirageDiag *diag,
+                                         MirageSearchOptions *out) {
   *out = given ? *given : (MirageSearchOptions){0};
   if (!out->target)
     out->target = mirage_target_get(0);
@@ -457,7 +458,7 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
   *out_result = (MirageSearchResult){0};
   MirageSearchOptions filled;
   SearchMonitor monitor;
-  MIRAGE_TRY(fill_options(options, diag, &filled));
+  MIRAGE_TRY(mirage__search_fill_options(options, diag, &filled));
   MIRAGE_TRY(mirage__search_monitor_init(&monitor, filled.control));
   SearchPool *pool = mirage__search_pool_create(filled.num_threads);
   MirageStatus status = pool ? search_all(program, &filled, pool, &monitor, diag, out_result) : MIRAGE_NO_MEMORY;

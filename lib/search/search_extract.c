@@ -513,6 +513,8 @@ static MirageStatus deepen(Extraction *extraction) {
     if (!space->options->optimal && space->funnel.structures > before && round + SPARE_ELEMENTWISE < last)
       last = round + SPARE_ELEMENTWISE;
   }
+  uint32_t most = extraction->cut_elementwise ? last : mirage__search_elementwise_limit(space->program);
+  space->most_elementwise = larger(space->most_elementwise, most);
   return MIRAGE_OK;
 }
 

@@ -253,6 +253,8 @@ typedef struct SearchSpace {
   bool lost; // there was no room for some block graph
   uint32_t too_large_input; // number + 1 of one that no block can hold a piece of; 0 = none
   SearchWatch watch;
+  bool any_depth;            // no limits on operators: not for searching
+  uint32_t most_elementwise; // element-wise operators of a block graph that extraction looks for at most
 } SearchSpace;
 
 /// A tensor about to be added.
@@ -296,6 +298,11 @@ MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *
                                        const MirageSearchOptions *options, uint32_t loop_axis, uint32_t share,
                                        const MirageDomain *domain, const MirageField *field);
 void mirage__search_space_deinit(SearchSpace *space);
+/// Whether saturation tries such an operator on these tensors at all.
+bool mirage__search_tries(const SearchSpace *space, const SearchDerivation *how);
+/// Tries one operator as saturation does. Operands of commutative ones come in order of their numbers. The funnel says
+/// which test cut it.
+MirageStatus mirage__search_try(SearchSpace *space, const SearchDerivation *how);
 /// Derives tensors until nothing new reaches a goal.
 MirageStatus mirage__search_saturate(SearchSpace *space);
 /// Whether a tensor's values are those of one of the program's results.
@@ -366,7 +373,8 @@ bool mirage__search_walks(const SearchNode *node, uint32_t axis);
 /// Whether a tail tile of a parallel axis divides by zero in the elements that its store drops: a norm of masked rows,
 /// say. `parts`: the second kernel of a split reduction, whose loads are accumulators.
 bool mirage__search_tails_divide(const SearchStructure *structure, uint32_t axis, bool parts);
-/// Whether the loop's axis may end in a tail tile of zeros; out_masked[num_nodes]: nodes to which bottom is added there.
+/// Whether the loop's axis may end in a tail tile of zeros; out_masked[num_nodes]: nodes to which bottom is added
+/// there.
 bool mirage__search_masks(const SearchStructure *structure, bool *out_masked);
 /// The load that says what the tail of a masked node is; SEARCH_MAX_NODES = none.
 uint32_t mirage__search_mask_load(const SearchStructure *structure, uint32_t node);
@@ -390,14 +398,24 @@ bool mirage__search_reciprocals(const SearchStructure *structure, const SearchNo
 MirageStatus mirage__search_build(const SearchProgram *program, const SearchCandidate *candidate, uint32_t index,
                                   const MirageDiag *diag, MirageUGraph **out_graph);
 
+/// Whether the schedule is among those that are tried for the structure; if not, `out_why` says why, in words.
+bool mirage__search_schedule_is_tried(const SearchProgram *program, const SearchStructure *structure,
+                                      const MirageSearchOptions *options, const SearchSchedule *schedule, char *out_why,
+                                      size_t size);
+
 // ------------------------------------------------------------------------------------------- partition
 
+/// Defaults filled in; BAD_ARGUMENT where a number lies outside what the search can do. search.c
+MirageStatus mirage__search_fill_options(const MirageSearchOptions *given, const MirageDiag *diag,
+                                         MirageSearchOptions *out);
 /// The search for µGraphs that treat the whole program as one. search.c
 MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearchOptions *options,
                                   const SearchPart *part, const MirageDiag *diag, MirageSearchResult *out_result);
 void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part);
 /// Whether there are pieces to search. search_partition.c
 bool mirage__search_has_pieces(const MirageUGraph *program);
+/// Whether these operators and constants of a program, in its order, make a piece that would be searched.
+bool mirage__search_is_piece(const MirageUGraph *program, uint32_t num_nodes, const MirageNode *nodes);
 /// Adds candidates that compute the program in pieces, each searched on its own. search_partition.c
 MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
                                       struct SearchMonitor *monitor, MirageSearchResult *in_out_result);

@@ -457,6 +457,19 @@ bool mirage__search_has_pieces(const MirageUGraph *program) {
   return count > 2 && count <= MAX_OPERATORS; // the terminator counts here
 }
 
+bool mirage__search_is_piece(const MirageUGraph *program, uint32_t num_nodes, const MirageNode *nodes) {
+  MirageRegionView body = mirage_ugraph_region(program, mirage_ugraph_body(program));
+  uint32_t count = 0, met = 0, gaps = 0;
+  for (uint32_t i = 0; i < body.num_nodes && count < num_nodes; i++) {
+    bool constant = mirage_op_info(mirage_ugraph_node(program, body.nodes[i]).op)->kind == MIRAGE_KIND_CONSTANT;
+    bool inside = body.nodes[i].index == nodes[count].index;
+    count += inside;
+    met += inside && !constant;
+    gaps += !inside && !constant && met > 0;
+  }
+  return met <= MAX_PIECE && gaps == 0;
+}
+
 MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
                                       SearchMonitor *monitor, MirageSearchResult *in_out_result) {
   MirageSearchOptions pieces = *options;

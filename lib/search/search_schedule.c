@@ -8,6 +8,7 @@
 // All are scored by the cost model without building a graph.
 #include "search_internal.h"
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 enum {
@@ -389,4 +390,85 @@ uint32_t mirage__search_schedules(const SearchProgram *program, const SearchStru
     for (uint32_t i = 0; i < scheduler.num_best[kind]; i++)
       out_best[count++] = out_best[kind * max + i];
   return count;
+}
+
+// --------------------------------------------------------------------------------------- a given schedule
+
+static bool has_choice(const Choices *choices, int64_t parts) {
+  for (uint32_t i = 0; i < choices->num; i++)
+    if (choices->parts[i] == parts)
+      return true;
+  return false;
+}
+
+static bool is_combine_tried(const SearchProgram *program, const SearchStructure *structure,
+                             const MirageSearchOptions *options, const SearchSchedule *schedule, int64_t blocks) {
+  switch (schedule->combine) {
+  case SEARCH_BY_GRID:
+    return blocks * schedule->split <= options->target->num_sms;
+  case SEARCH_BY_CLUSTER:
+    return options->target->has_cluster && schedule->split <= MAX_CLUSTER;
+  case SEARCH_BY_KERNEL:
+    for (uint32_t i = 1; i < program->num_axes; i++) {
+      if (!search_axis_is_parallel(&program->axes[i]) || program->axes[i].tied != i)
+        continue;
+      Choices second = grid_choices(program, structure, i, true, options);
+      if (!has_choice(&second, schedule->combine_parts[i]))
+        return false;
+    }
+    return may_combine_by_kernel(structure);
+  default:
+    return schedule->split == 1;
+  }
+}
+
+// Whether the options allow both kernels' grids, in some order of x, y and z.
+static bool is_placed(const SearchProgram *program, const SearchStructure *structure,
+                      const MirageSearchOptions *options, const SearchSchedule *schedule) {
+  SearchSchedule first = *schedule, second = *schedule;
+  memcpy(second.parts, schedule->combine_parts, sizeof second.parts);
+  second.split = 1;
+  return mirage__search_place(program, structure, options, false, &first) &&
+         (schedule->combine != SEARCH_BY_KERNEL || mirage__search_place(program, structure, options, true, &second));
+}
+
+bool mirage__search_schedule_is_tried(const SearchProgram *program, const SearchStructure *structure,
+                                      const MirageSearchOptions *options, const SearchSchedule *schedule, char *out_why,
+                                      size_t size) {
+  int64_t blocks = 1;
+  uint32_t num_split = schedule->split > 1;
+  for (uint32_t i = 1; i < program->num_axes; i++) {
+    if (!search_axis_is_parallel(&program->axes[i]) || program->axes[i].tied != i)
+      continue;
+    Choices choices = grid_choices(program, structure, i, false, options);
+    int64_t parts = schedule->parts[i], extent = program->axes[i].extent;
+    if (!has_choice(&choices, parts)) {
+      snprintf(out_why, size, "%lld blocks along an axis of %lld, tiles of %lld, are not tried", (long long)parts,
+               (long long)extent, (long long)ceil_div(extent, parts));
+      return false;
+    }
+    blocks *= parts;
+    num_split += parts > 1;
+  }
+  Choices splits = split_choices(program, structure, options);
+  Choices loops = {.num = 1, .parts = {1}};
+  if (structure->loop_axis)
+    loops = loop_choices(program, structure, options, schedule->split);
+  int64_t range = structure->loop_axis ? schedule->parts[structure->loop_axis] : 1;
+  bool tried = has_choice(&splits, schedule->split) && num_split <= 3 &&
+               (schedule->split == 1 || blocks < options->target->num_sms);
+  if (!tried)
+    snprintf(out_why, size, "%lld blocks of the loop's axis beside %lld others are not tried",
+             (long long)schedule->split, (long long)blocks);
+  else if (!(tried = has_choice(&loops, range)))
+    snprintf(out_why, size, "a loop of %lld iterations over %lld elements is not tried", (long long)range,
+             (long long)ceil_div(program->axes[structure->loop_axis].extent, schedule->split));
+  else if (!(tried = is_combine_tried(program, structure, options, schedule, blocks)))
+    snprintf(out_why, size, "%lld parts of %lld blocks are not combined like this", (long long)schedule->split,
+             (long long)blocks);
+  else if (!(tried = is_placed(program, structure, options, schedule)))
+    snprintf(out_why, size, "griddims, blockdims, imaps, omaps or fmaps do not allow it");
+  else if (!(tried = isfinite(mirage__search_schedule_cost(program, structure, schedule, options->target))))
+    snprintf(out_why, size, "its tiles do not fit shared memory and registers");
+  return tried;
 }

@@ -29,33 +29,38 @@ static SearchAttempt attempt_like(const SearchTensor *a, uint32_t index, MirageO
   return attempt;
 }
 
-static MirageStatus try_unary(SearchSpace *space, uint32_t index) {
-  for (uint32_t op = 1; op < MIRAGE_NUM_OPS; op++) {
-    if (!space->program->uses[op] || mirage_op_info((MirageOp)op)->kind != MIRAGE_KIND_UNARY)
-      continue;
-    SearchAttempt attempt = attempt_like(&space->tensors[index], index, (MirageOp)op);
-    attempt.expr = mirage_expr_apply(space->exprs, (MirageOp)op, attempt.expr, attempt.expr);
-    MIRAGE_TRY(mirage__search_try_unless_cut(space, &attempt));
-  }
+static MirageStatus try_unary(SearchSpace *space, uint32_t index, MirageOp op) {
+  SearchAttempt attempt = attempt_like(&space->tensors[index], index, op);
+  attempt.expr = mirage_expr_apply(space->exprs, op, attempt.expr, attempt.expr);
+  return mirage__search_try_unless_cut(space, &attempt);
+}
+
+static MirageStatus try_every_unary(SearchSpace *space, uint32_t index) {
+  for (uint32_t op = 1; op < MIRAGE_NUM_OPS; op++)
+    if (space->program->uses[op] && mirage_op_info((MirageOp)op)->kind == MIRAGE_KIND_UNARY)
+      MIRAGE_TRY(try_unary(space, index, (MirageOp)op));
   return MIRAGE_OK;
 }
 
-static MirageStatus try_reduce(SearchSpace *space, uint32_t index, MirageOp op) {
-  for (uint32_t d = 0; d < SEARCH_RANK; d++) {
-    SearchAttempt attempt = attempt_like(&space->tensors[index], index, op);
-    uint8_t dim = attempt.dims[d];
-    if (!dim)
-      continue;
-    if (search_axis_is_parallel(&space->program->axes[mirage__search_axis_of(dim)])) {
-      space->funnel.cut_axis++; // would need the tiles of other blocks
-      continue;
-    }
-    attempt.how.dim = (uint8_t)d;
-    attempt.dims[d] = 0;
-    attempt.expr = op == MIRAGE_OP_REDUCE_MAX ? mirage_expr_max(space->exprs, attempt.expr)
-                                              : mirage__search_sum_over(space, attempt.expr, dim);
-    MIRAGE_TRY(mirage__search_try_unless_cut(space, &attempt));
+static MirageStatus try_reduce(SearchSpace *space, uint32_t index, MirageOp op, uint32_t d) {
+  SearchAttempt attempt = attempt_like(&space->tensors[index], index, op);
+  uint8_t dim = attempt.dims[d];
+  if (!dim)
+    return MIRAGE_OK;
+  if (search_axis_is_parallel(&space->program->axes[mirage__search_axis_of(dim)])) {
+    space->funnel.cut_axis++; // would need the tiles of other blocks
+    return MIRAGE_OK;
   }
+  attempt.how.dim = (uint8_t)d;
+  attempt.dims[d] = 0;
+  attempt.expr = op == MIRAGE_OP_REDUCE_MAX ? mirage_expr_max(space->exprs, attempt.expr)
+                                            : mirage__search_sum_over(space, attempt.expr, dim);
+  return mirage__search_try_unless_cut(space, &attempt);
+}
+
+static MirageStatus try_every_reduce(SearchSpace *space, uint32_t index, MirageOp op) {
+  for (uint32_t d = 0; d < SEARCH_RANK; d++)
+    MIRAGE_TRY(try_reduce(space, index, op, d));
   return MIRAGE_OK;
 }
 
@@ -220,6 +225,61 @@ static MirageStatus try_group(SearchSpace *space, uint32_t index, uint32_t group
   return MIRAGE_OK;
 }
 
+// Element-wise or matmul, in the order of operands that saturation takes.
+static MirageStatus try_pair(SearchSpace *space, const SearchDerivation *how) {
+  MirageOp op = (MirageOp)how->op;
+  MirageExpr a = space->tensors[how->a].expr, b = space->tensors[how->b].expr;
+  MirageExpr expr = mirage_expr_apply(space->exprs, op == MIRAGE_OP_MATMUL ? MIRAGE_OP_MUL : op, a, b);
+  if (!mirage__search_keeps_reach(space, expr)) {
+    space->funnel.cut_expr++;
+    return MIRAGE_OK;
+  }
+  if (op == MIRAGE_OP_MATMUL)
+    return try_matmul(space, how->a, how->b, how->flags, expr);
+  return try_binary(space, op, how->a, how->b, expr);
+}
+
+bool mirage__search_tries(const SearchSpace *space, const SearchDerivation *how) {
+  const SearchProgram *program = space->program;
+  bool constants =
+      space->tensors[how->a].constant && (!mirage__search_is_binary(how->op) || space->tensors[how->b].constant);
+  switch ((MirageOp)how->op) {
+  case MIRAGE_OP_MUL:
+  case MIRAGE_OP_ADD:
+  case MIRAGE_OP_DIV:
+    return !constants;
+  case MIRAGE_OP_LOOP:
+    return !constants && space->tensors[how->a].stage == SEARCH_INSIDE &&
+           (!how->flags || program->uses[MIRAGE_OP_REDUCE_MAX]);
+  case MIRAGE_OP_REDUCE_SUM:
+    return !constants;
+  case MIRAGE_OP_MATMUL:
+    return !constants && (!how->flags || program->transposes);
+  case MIRAGE_OP_TRANSPOSE:
+    return !constants && program->transposes;
+  case MIRAGE_OP_MIN:
+    return false; // expanded
+  default:
+    return !constants && program->uses[how->op] &&
+           (mirage__search_is_elementwise(how->op) || how->op == MIRAGE_OP_REDUCE_MAX);
+  }
+}
+
+MirageStatus mirage__search_try(SearchSpace *space, const SearchDerivation *how) {
+  switch (mirage_op_info((MirageOp)how->op)->kind) {
+  case MIRAGE_KIND_UNARY:
+    return try_unary(space, how->a, (MirageOp)how->op);
+  case MIRAGE_KIND_REDUCE:
+    return try_reduce(space, how->a, (MirageOp)how->op, how->dim);
+  case MIRAGE_KIND_SHAPE:
+    return try_transpose(space, how->a);
+  case MIRAGE_KIND_REGION:
+    return try_accumulate(space, how->a, how->flags);
+  default:
+    return try_pair(space, how);
+  }
+}
+
 static MirageStatus add_to_group(SearchSpace *space, uint32_t index) {
   SearchTensor *tensor = &space->tensors[index];
   tensor->grouped = true;
@@ -252,10 +312,10 @@ static MirageStatus try_alone(SearchSpace *space, uint32_t index) {
   if (!space->tensors[index].grouped)
     MIRAGE_TRY(add_to_group(space, index));
   if (!space->tensors[index].constant) {
-    MIRAGE_TRY(try_unary(space, index));
-    MIRAGE_TRY(try_reduce(space, index, MIRAGE_OP_REDUCE_SUM));
+    MIRAGE_TRY(try_every_unary(space, index));
+    MIRAGE_TRY(try_every_reduce(space, index, MIRAGE_OP_REDUCE_SUM));
     if (space->program->uses[MIRAGE_OP_REDUCE_MAX])
-      MIRAGE_TRY(try_reduce(space, index, MIRAGE_OP_REDUCE_MAX));
+      MIRAGE_TRY(try_every_reduce(space, index, MIRAGE_OP_REDUCE_MAX));
     if (space->program->transposes)
       MIRAGE_TRY(try_transpose(space, index));
     if (space->tensors[index].stage == SEARCH_INSIDE)

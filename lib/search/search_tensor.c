@@ -200,8 +200,9 @@ static bool within_limits(SearchSpace *space, const SearchAttempt *attempt, Sear
   tensor->exponential = attempt->how.op == MIRAGE_OP_EXP;
   tensor->reduction = mirage_op_info((MirageOp)attempt->how.op)->kind == MIRAGE_KIND_REDUCE;
   uint32_t num_loads = (uint32_t)__builtin_popcountll(tensor->inputs | space->goal_inputs);
-  return num_loads + tensor->counted_depth + operators_to_goal(space, attempt) <= space->options->max_block_ops &&
-         tensor->elementwise_depth <= mirage__search_elementwise_limit(space->program);
+  return space->any_depth ||
+         (num_loads + tensor->counted_depth + operators_to_goal(space, attempt) <= space->options->max_block_ops &&
+          tensor->elementwise_depth <= mirage__search_elementwise_limit(space->program));
 }
 
 // Joins `tensor` with an equal one, or adds it. `values` are already in place.

@@ -4,11 +4,13 @@
   check.py --bin build/bin --mugraphs FOLDER             every right graph equivalent, every wrong one (qknorm_gqa) different
   check.py --bin build/bin --mugraphs FOLDER --mutate 30 30 graphs a file with one attribute changed, against float64
   check.py --bin build/bin --mugraphs FOLDER --emulate   every right graph compiled at full size, and smaller on the emulator
+  check.py --bin build/bin --mugraphs FOLDER --replay    every right graph met by the search, or dominated by what it keeps
 
 A mutation changes one attribute of a right graph: a grid extent, the loop's range, an entry of an input or output map, the loop's
 dimension, a reduction, an operator, the order of two operands. Shapes follow (mirage-import --recompute-shapes). The truth is a
 float64 evaluation by numpy of the JSON itself (evaluate.py). Exit status 1 when a verdict is wrong: above all, when a wrong
-graph is accepted. A right graph that is not accepted is a failure too, and is listed."""
+graph is accepted. A right graph that is not accepted is a failure too, and is listed. With --replay as well, the verdict on a mutant is
+the search's: a wrong one that it meets is a failure, a right one that it neither meets nor beats is listed as lost."""
 
 import argparse
 import copy
@@ -53,6 +55,21 @@ def verify(args, module):
     return verdicts
 
 
+def replay(args, module):
+    """What the search says of each graph, by number: met, dominated, cut or wrong; the test that cuts it; and the message.
+
+    Cut by kernels or schedule means that the search takes its values for the program's."""
+    done = run([args.bin / "mirage-mlir-opt", module, "--mirage-enumerate=replay=yes", "-o", "/dev/null"])
+    if done.returncode:
+        sys.exit(f"check.py: {module}: {done.stderr}")
+    verdicts = {}
+    for match in re.finditer(r"remark: @\w*?_(\d+): (in the space|cut at .*? by (\w+)):? (.*)", done.stderr):
+        met = match[2] == "in the space"
+        verdict = "met" if met else "dominated" if "; dominated by" in match[4] else "cut"
+        verdicts[int(match[1])] = (verdict, match[3], match[0])
+    return verdicts
+
+
 # ------------------------------------------------------------------------------------------------------------ as saved
 
 
@@ -77,6 +94,32 @@ def check_saved(args):
         for i in bad:
             print(f"  graph {i}: {verdicts.get(i, ('missing', 'no verdict'))[1]}")
         failures += len(bad)
+    return failures
+
+
+def check_replayed(args):
+    failures = 0
+    print(f"{'file':18s} graphs  met  dominated, cut by")
+    for name in args.names or RIGHT:
+        module = args.scratch / f"{name}.mlir"
+        graphs = load(args.mugraphs, name)
+        done = importer(args, name, args.mugraphs / f"{name}_bs1.json", module)
+        if done.returncode:
+            sys.exit(f"check.py: {name}: {done.stderr}")
+        start = time.monotonic()
+        verdicts = replay(args, module)
+        seconds = time.monotonic() - start
+        found = [verdicts.get(i, ("missing", "", "no verdict")) for i in range(len(graphs))]
+        met = sum(verdict == "met" for verdict, _, _ in found)
+        beaten = [cut for verdict, cut, _ in found if verdict == "dominated"]
+        reasons = ", ".join(f"{beaten.count(cut)} {cut}" for cut in sorted(set(beaten)))
+        print(f"{name:18s} {len(graphs):6d} {met:4d}  {reasons or 'none':30s} {seconds:6.2f} s", flush=True)
+        for i, (verdict, _, text) in enumerate(found):
+            if verdict in ("cut", "missing"):
+                failures += 1
+                print(f"  graph {i}: {text}")
+            elif args.verbose:
+                print(f"  {text}")
     return failures
 
 
@@ -201,6 +244,16 @@ def truth_of(evaluation, graph, inputs, reference):
     return ("right" if error < 1e-9 else "wrong"), f"relative error {error:.2g}"
 
 
+def replayed_mutants(args, module):
+    """met; beaten: its values are the program's, and something dominates it; lost: they are, and nothing does; cut."""
+    verdicts = {}
+    for i, (verdict, cut, text) in replay(args, module).items():
+        right = verdict == "met" or cut in ("kernels", "schedule", "limit")
+        known = {"met": "met", "dominated": "beaten", "cut": "lost"}[verdict]
+        verdicts[i] = (known if right else "cut", text)
+    return verdicts
+
+
 def check_mutants(args):
     import evaluate as evaluation  # needs numpy
 
@@ -226,12 +279,13 @@ def check_mutants(args):
         done = importer(args, name, path, args.scratch / f"{name}_mutants.mlir", ["--recompute-shapes"])
         if done.returncode:
             sys.exit(f"check.py: {name}: {done.stderr}")
-        verdicts = verify(args, args.scratch / f"{name}_mutants.mlir")
+        judge = replayed_mutants if args.replay else verify
+        verdicts = judge(args, args.scratch / f"{name}_mutants.mlir")
         for i, (_, result) in enumerate(kept):
             result[2] = verdicts[i]
         for what, (truth, why), (verdict, text) in results:
             table[truth, verdict] = table.get((truth, verdict), 0) + 1
-            accepted = verdict == "equivalent"
+            accepted = verdict in ("equivalent", "met", "beaten")
             if accepted != (truth == "right"):
                 failures += 1
                 print(f"{'FALSE ACCEPT' if accepted else 'false reject'}: {name} {what}: {truth} ({why}); {text}")
@@ -271,6 +325,7 @@ def main():
     parser.add_argument("--mugraphs", type=Path, required=True, help="folder of the original's JSON files")
     parser.add_argument("--mutate", type=int, metavar="N", help="judge N mutants of each right file instead")
     parser.add_argument("--emulate", action="store_true", help="compile and run the right graphs' kernels on the emulator instead")
+    parser.add_argument("--replay", action="store_true", help="replay the right graphs, or the mutants, through the search instead")
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--options", default="", help="more options of --mirage-verify, as 'max-work=1e7'")
     parser.add_argument("--no-guard", dest="guard", action="store_const", const="false", default="true", help="without the numeric guard")
@@ -279,7 +334,8 @@ def main():
     args = parser.parse_args()
     with tempfile.TemporaryDirectory() as scratch:
         args.scratch = Path(scratch)
-        failures = check_emulated(args) if args.emulate else check_mutants(args) if args.mutate else check_saved(args)
+        check = check_emulated if args.emulate else check_mutants if args.mutate else check_replayed if args.replay else check_saved
+        failures = check(args)
     if failures:
         print(f"{failures} wrong")
     return 1 if failures else 0
