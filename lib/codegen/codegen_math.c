@@ -112,8 +112,16 @@ static LLVMValueRef gelu_tanh(Emit *e, LLVMValueRef x) {
   return fused(e, half, hyperbolic_tangent(e, scale(e, cubic, 0.7978845608028654)), half);
 }
 
+// y = bottom, of a row in which all is masked so far, counts as a finite number below all others: exp(bottom - y) = 0.
 LLVMValueRef mirage__exp_difference(Emit *e, LLVMValueRef x, LLVMValueRef y) {
+  y = GPU(&e->gpu, MAX, y, number(e, -1e38));
   return GPU(&e->gpu, EX2, fused(e, x, number(e, LOG2_E), scale(e, y, -LOG2_E)));
+}
+
+// Bottom less anything is bottom, as in lib/eval.
+static LLVMValueRef difference(Emit *e, LLVMValueRef x, LLVMValueRef y) {
+  LLVMValueRef bottom = LLVMBuildFCmp(e->gpu.builder, LLVMRealOEQ, x, number(e, -INFINITY), "");
+  return choose(e, bottom, x, sub(e, x, y));
 }
 
 LLVMValueRef mirage__unary(Emit *e, MirageOp op, LLVMValueRef x) {
@@ -155,7 +163,7 @@ LLVMValueRef mirage__binary(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b
   case MIRAGE_OP_ADD:
     return add(e, a, b);
   case MIRAGE_OP_SUB:
-    return sub(e, a, b);
+    return difference(e, a, b);
   case MIRAGE_OP_MUL:
     return mul(e, a, b);
   case MIRAGE_OP_DIV:

@@ -1,6 +1,6 @@
 """Runs every proven candidate of a module on the emulator, not only the selected one.
 
-usage: candidates.py [--most N] MIRAGE-MLIR-OPT MIRAGE-RUN TARGET MODULE.mlir
+usage: candidates.py [--most N] MIRAGE-MLIR-OPT MIRAGE-RUN TARGET MODULE.mlir [arguments of mirage-run]
 
 The module holds programs; the pipeline's candidates for each are selected one after the other, lowered and run; with
 --most N of them, spread over the list from the best to the worst, where time is dear (sanitizers).
@@ -28,7 +28,7 @@ def main():
     parser.add_argument("--most", type=int)
     for name in ("opt", "runner", "target", "module"):
         parser.add_argument(name)
-    arguments = parser.parse_args()
+    arguments, more = parser.parse_known_args()
     opt, runner, target, module = arguments.opt, arguments.runner, arguments.target, arguments.module
     pipeline = f"builtin.module(mirage-enumerate{{target={target}}},mirage-verify,mirage-layout{{target={target}}})"
     text = run(opt, f"--pass-pipeline={pipeline}", module).stdout
@@ -44,7 +44,7 @@ def main():
             before.write(chosen)
             before.flush()
             lowered = run(opt, f"--mirage-lower=target={target}", before.name, "-o", after.name)
-            result = run(runner, "--target=emulator", f"--program={program}", after.name)
+            result = run(runner, "--target=emulator", f"--program={program}", *more, after.name)
         ran = f"µGraph        @{name}:" in result.stdout
         ok = lowered.returncode == 0 and ran and result.returncode == 0
         wrong += not ok
