@@ -205,7 +205,7 @@ static double tolerance_of(const KernelCase *c) {
   return c->dtype == MIRAGE_F16 ? 3e-3 : c->dtype == MIRAGE_BF16 ? 2e-2 : 5e-6;
 }
 
-enum { MOST_BUFFERS = 8 };
+enum { MOST_BUFFERS = 8, HOPPER_SHARED = 232448 };
 
 typedef struct Run {
   Buffer inputs[MOST_BUFFERS];
@@ -425,7 +425,7 @@ int main(int argc, char **argv) {
       const MirageTarget *target = mirage_target_find(name);
       if (!target)
         return usage(argv[0]);
-      if (device_runs(device, target) && !(c->hopper && target->compute_major < 9)) {
+      if (device_runs(device, target) && !(c->hopper && target->shared_bytes_per_block < HOPPER_SHARED)) {
         ++total;
         wrong +=
             options.emulate ? !emulate_case(c, target, &options, &left_out) : !run_case(c, target, device, &options);

@@ -11,7 +11,7 @@ typedef struct KernelCase {
   int64_t p[8];     // sizes, as `build` reads them
   double offset;    // added to the normal random inputs (functions that need positive arguments)
   double tolerance; // Frobenius-relative; 0 = by element type
-  bool hopper;      // needs more shared memory than sm_80 has
+  bool hopper;      // needs the shared memory of an sm_90 block
 } KernelCase;
 
 /// Forms of copied_linear (copy_graphs.c).
