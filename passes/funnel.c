@@ -121,6 +121,9 @@ void mirage__print_stats(const MirageSearchReport *report) {
   if (funnel->stop != MIRAGE_STOP_NONE)
     fprintf(stderr, "enumerate @%s stopped %s\n", report->name, mirage_stop_name(funnel->stop));
   fprintf(stderr, "enumerate @%s seconds %.3f\n", report->name, funnel->seconds);
+  for (uint32_t i = 0; i < MIRAGE_NUM_AXIOMS; ++i)
+    fprintf(stderr, "enumerate @%s axiom-%s %" PRIu64 "\n", report->name, mirage_axiom_name((MirageAxiom)i),
+            funnel->axioms[i]);
 }
 
 void mirage__print_json(const MirageSearchReport *report) {

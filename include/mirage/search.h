@@ -2,6 +2,7 @@
 #ifndef MIRAGE_SEARCH_H
 #define MIRAGE_SEARCH_H
 
+#include "mirage/expr.h"
 #include "mirage/target.h"
 #include "mirage/ugraph.h"
 
@@ -65,15 +66,16 @@ typedef struct MirageSearchOptions {
 
 /// Why prefixes were cut. Printed as the funnel.
 typedef struct MirageFunnel {
-  uint64_t states;     // tensors evaluated, and partial block graphs visited
-  uint64_t cut_expr;   // the goal's abstract expression cannot be reached any more
-  uint64_t cut_axis;   // operands walk different axes or hold different parts of one
-  uint64_t cut_order;  // another form of the same operator is canonical: commuted operands, x * 1
-  uint64_t cut_merge;  // an equal tensor exists already, or it is 0 or 1 everywhere
-  uint64_t cut_memory; // does not fit shared memory or registers
-  uint64_t structures; // complete block graphs whose fingerprint is the goal's
-  uint64_t scheduled;  // structures times grids and loop ranges
-  uint64_t candidates; // kept
+  uint64_t states;                    // tensors evaluated, and partial block graphs visited
+  uint64_t cut_expr;                  // the goal's abstract expression cannot be reached any more
+  uint64_t cut_axis;                  // operands walk different axes or hold different parts of one
+  uint64_t cut_order;                 // another form of the same operator is canonical: commuted operands, x * 1
+  uint64_t cut_merge;                 // an equal tensor exists already, or it is 0 or 1 everywhere
+  uint64_t cut_memory;                // does not fit shared memory or registers
+  uint64_t structures;                // complete block graphs whose fingerprint is the goal's
+  uint64_t scheduled;                 // structures times grids and loop ranges
+  uint64_t candidates;                // kept
+  uint64_t axioms[MIRAGE_NUM_AXIOMS]; // how often each axiom changed an abstract expression
   double seconds;
   bool exhausted;       // the space up to max_block_ops was covered, for the whole program and for every piece
   bool whole_exhausted; // for the whole program

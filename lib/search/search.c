@@ -86,6 +86,8 @@ static MirageStatus run_plan(void *user, uint32_t index) {
     status = search_space(search, &space, &plan->kept);
   if (status == MIRAGE_OK && !plan->loop_axis)
     status = mirage__search_pointwise(&search->program, &search->options, &plan->kept);
+  for (uint32_t i = 0; status == MIRAGE_OK && i < MIRAGE_NUM_AXIOMS; i++)
+    space.funnel.axioms[i] = mirage_expr_stats(space.exprs)->axioms[i];
   plan->funnel = space.funnel;
   plan->too_large_input = space.too_large_input;
   mirage__search_publish(&space.watch, &space.funnel);
@@ -105,6 +107,8 @@ void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part)
   total->cut_memory += part->cut_memory;
   total->structures += part->structures;
   total->scheduled += part->scheduled;
+  for (uint32_t i = 0; i < MIRAGE_NUM_AXIOMS; i++)
+    total->axioms[i] += part->axioms[i];
   total->exhausted = total->exhausted && part->exhausted;
   total->stop = part->stop > total->stop ? part->stop : total->stop;
 }

@@ -13,6 +13,8 @@
 // FUNNEL: enumerate @p states {{[1-9][0-9]*}}
 // FUNNEL: enumerate @p candidates 3
 // FUNNEL: enumerate @p seconds
+// FUNNEL: enumerate @p axiom-sum-mul {{[1-9][0-9]*}}
+// FUNNEL: enumerate @p axiom-exp-gauge 0
 // GRID: custom {{.*}} grid [8]
 // GRID-NOT: grid [{{[2-79]|[1-9][0-9]}}
 // GRID-NOT: loop {{[1-35-9]|[1-9][0-9]}} (
