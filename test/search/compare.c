@@ -16,6 +16,7 @@
 #include "mirage/eval.h"
 #include "mirage/random.h"
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,8 +56,11 @@ static bool sample(BruteProgram *program) {
   }
   size_t n = (size_t)mirage_type_elements(mirage_ugraph_type(graph, mirage_ugraph_get_output(graph, 0)));
   program->output = malloc(n * sizeof(double));
-  return mirage_eval(graph, mirage_domain_f64(), inputs, (void *const[]){program->output}, &(MirageEvalOptions){0},
-                     NULL) == MIRAGE_OK;
+  bool finite = mirage_eval(graph, mirage_domain_f64(), inputs, (void *const[]){program->output},
+                            &(MirageEvalOptions){0}, NULL) == MIRAGE_OK;
+  for (size_t i = 0; finite && i < n; i++)
+    finite = isfinite(program->output[i]);
+  return finite;
 }
 
 static void program_deinit(BruteProgram *program) {
