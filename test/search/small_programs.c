@@ -124,6 +124,20 @@ static MirageUGraph *difference(const char *name) { // (x - y) / y
   return end(g, binary(g, MIRAGE_OP_DIV, binary(g, MIRAGE_OP_SUB, x, y), y));
 }
 
+static MirageUGraph *sums(const char *name) { // (x + y) (x + z) y
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), y = matrix(g), z = matrix(g);
+  Value product = binary(g, MIRAGE_OP_MUL, binary(g, MIRAGE_OP_ADD, x, y), binary(g, MIRAGE_OP_ADD, x, z));
+  return end(g, binary(g, MIRAGE_OP_MUL, product, y));
+}
+
+static MirageUGraph *two_sums_below(const char *name) { // x / (x + y) / (x + z)
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), y = matrix(g), z = matrix(g);
+  Value below = binary(g, MIRAGE_OP_ADD, x, y), once = binary(g, MIRAGE_OP_DIV, x, below);
+  return end(g, binary(g, MIRAGE_OP_DIV, once, binary(g, MIRAGE_OP_ADD, x, z)));
+}
+
 static MirageUGraph *gate(const char *name) { // x y / (1 + exp(x))
   MirageUGraph *g = begin(name);
   Value x = matrix(g), y = matrix(g);
@@ -154,6 +168,8 @@ const SmallProgram SMALL_PROGRAMS[] = {
     {"larger_sum", larger_sum, 4, 5},
     {"scaled_sum", scaled_sum, 4, 5},
     {"difference", difference, 3, 5},
+    {"sums", sums, 4, 5},
+    {"two_sums_below", two_sums_below, 4, 5},
     {"gate", gate, 4, 5},
     {"negated", negated, 4, 5},
 };
