@@ -197,6 +197,26 @@ static void hash_store(Hasher *hasher, const MirageNodeView *view) {
   output->high += store.high;
 }
 
+static bool has_collective(const MirageUGraph *graph, MirageRegion region) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  bool found = false;
+  for (uint32_t i = 0; i < view.num_nodes && !found; ++i) {
+    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
+    found = mirage_op_info(node.op)->kind == MIRAGE_KIND_COLLECTIVE ||
+            (node.region.index && has_collective(graph, node.region));
+  }
+  return found;
+}
+
+// Without a collective, a cluster only says which blocks are neighbours: a schedule, as far as meaning goes.
+static void put_custom(Words *words, const Hasher *hasher, const MirageNodeView *view) {
+  MirageAttrs attrs = *view->attrs;
+  for (uint32_t i = 0; i < 3 && hasher->meaning && !has_collective(hasher->graph, view->region); ++i)
+    attrs.custom.cluster[i] = 1;
+  put_attrs(words, MIRAGE_ATTRS_CUSTOM, &attrs);
+  put_schedule(words, hasher->meaning ? NULL : view->attrs->custom.schedule);
+}
+
 static void hash_custom(Hasher *hasher, MirageNode node, const MirageNodeView *view) {
   for (uint32_t i = 0; i < view->num_operands; ++i)
     hasher->values[mirage_ugraph_argument(hasher->graph, node, i).index] = hasher->values[view->operands[i].index];
@@ -207,8 +227,7 @@ static void hash_custom(Hasher *hasher, MirageNode node, const MirageNodeView *v
   for (uint32_t i = 0; i < view->num_results; ++i) {
     Words words = {0};
     put(&words, view->op);
-    put_attrs(&words, MIRAGE_ATTRS_CUSTOM, view->attrs);
-    put_schedule(&words, hasher->meaning ? NULL : view->attrs->custom.schedule);
+    put_custom(&words, hasher, view);
     put_type(&words, mirage_ugraph_type(hasher->graph, mirage_ugraph_result(hasher->graph, node, i)));
     put_hash(&words, hasher->values[mirage_ugraph_argument(hasher->graph, node, view->num_operands + i).index]);
     hasher->values[view->first_result.index + i] = words_finish(&words);

@@ -125,6 +125,9 @@ static const MiragePassOption VERIFY_OPTIONS[] = {
 
 static const MiragePassOption LAYOUT_OPTIONS[] = {
     TARGET(MirageLayoutOptions),
+    INT(MirageLayoutOptions, variants, "variants", "0", 0, 4096,
+        "of so many of each program's best candidates, add other schedules as candidates, for mirage-run --tune to "
+        "time"),
     BOOL(MirageLayoutOptions, own, "own", "false", "add each program's own lowering as the candidate @<program>_own"),
 };
 

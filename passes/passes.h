@@ -121,6 +121,7 @@ typedef struct MirageVerifyPassOptions {
 
 typedef struct MirageLayoutOptions {
   const char *target;
+  int64_t variants;
   bool own;
 } MirageLayoutOptions;
 

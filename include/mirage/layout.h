@@ -16,6 +16,15 @@ extern "C" {
 /// Errors:  LIMIT when the tiles do not fit the target's shared memory (both numbers are named); BAD_ARGUMENT when a hand
 ///          edit contradicts an operator or overlaps another live tile.
 MirageStatus mirage_layout_plan(MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag);
+/// Name of variant `index`, "stages-4"; NULL past the last.
+const char *mirage_layout_variant_name(uint32_t index);
+/// Another schedule for the same µGraph: `planned` is a planned copy of `open`, whose schedules nobody set; variant `index`
+/// changes one thing of the plan and leaves what follows from it to the planner.
+///
+/// Result:  *out_graph is planned and the caller's, perhaps as `planned` is; NULL where there is nothing to vary.
+/// Errors:  those of mirage_layout_plan, where the variant does not fit.
+MirageStatus mirage_layout_variant(const MirageUGraph *open, const MirageUGraph *planned, const MirageTarget *target,
+                                   uint32_t index, const MirageDiag *diag, MirageUGraph **out_graph);
 /// Bytes of shared memory that the planned layout of `custom` uses.
 int32_t mirage_layout_shared_bytes(const MirageUGraph *graph, MirageNode custom);
 

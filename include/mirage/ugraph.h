@@ -475,6 +475,8 @@ void mirage_ugraph_set_placement(MirageUGraph *graph, MirageValue value, MirageS
 /// Replaces the schedule / launch of a custom node (copied; NULL removes).
 void mirage_ugraph_set_schedule(MirageUGraph *graph, MirageNode custom, const MirageSchedule *schedule);
 void mirage_ugraph_set_launch(MirageUGraph *graph, MirageNode custom, const MirageLaunch *launch);
+/// Replaces the cluster of a custom node that holds no collective over one: then it only says which blocks are neighbours.
+void mirage_ugraph_set_cluster(MirageUGraph *graph, MirageNode custom, const int64_t cluster[3]);
 MirageGraphMeta *mirage_ugraph_meta(MirageUGraph *graph);
 const MirageGraphMeta *mirage_ugraph_get_meta(const MirageUGraph *graph);
 /// Copies `text` into the graph's arena.

@@ -249,6 +249,11 @@ bool mirage__own_roles(const Plan *plan, MirageSchedule *out_schedule) {
       (MirageRole){MIRAGE_ROLE_CONSUMER, workers, registers < MOST_REGISTERS ? registers : MOST_REGISTERS};
   for (uint32_t i = 0; i < plan->num_loads; ++i)
     out_schedule->loads[i].stages = 0;
+  // More tiles than multiprocessors: those at work at one time share rows and columns, which then come out of L2.
+  const int64_t *grid = mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom.grid;
+  if (out_schedule->tile_order == MIRAGE_ORDER_AUTO && grid[0] > 1 && grid[1] > 1 &&
+      grid[0] * grid[1] * grid[2] > plan->target->num_sms)
+    out_schedule->tile_order = MIRAGE_ORDER_GROUPED;
   return true;
 }
 

@@ -1,12 +1,12 @@
 // fit.c - levels of shared memory and pipeline stages, and the tiles' places in the best that has room.
 //
-// Stages: enough to keep 64 KiB in flight on a multiprocessor (between 3 and 8), as long as that leaves room for two
+// Stages: enough to keep 64 KiB in flight on a multiprocessor (between 3, or 4 with a producer, and 8), as long as that leaves room for two
 //         blocks where there are enough blocks; else as many as fit at all. Every (room, stages) is a level, in that
 //         order; at the end they come once more for tiles that give up what keeps them clear of bank conflicts.
 // Layout: which variant each tile takes, and its offset, is solve.c's choice.
 #include "plan.h"
 
-enum { LEAST_STAGES = 3, MOST_STAGES = 8, MOST_LEVELS = 3 * MOST_STAGES, BYTES_IN_FLIGHT = 64 * 1024, RLIMIT = 200000 };
+enum { LEAST_STAGES = 3, PRODUCED_STAGES = 4, MOST_STAGES = 8, MOST_LEVELS = 3 * MOST_STAGES, BYTES_IN_FLIGHT = 64 * 1024, RLIMIT = 200000 };
 
 typedef struct Levels {
   uint32_t count;
@@ -31,7 +31,7 @@ static void set_stages(Plan *plan, int32_t stages) {
 
 // Stages that keep enough bytes in flight in the loop that loads least at a time.
 static int32_t wanted_stages(Plan *plan, const Items *items, int64_t in_flight) {
-  int32_t want = LEAST_STAGES;
+  int32_t want = plan->schedule.num_roles ? PRODUCED_STAGES : LEAST_STAGES;
   for (int32_t l = 0; l < plan->block.num_loops; ++l) {
     int64_t bytes = 0;
     for (uint32_t i = 0; i < items->count; ++i)

@@ -28,8 +28,9 @@ static const double direct_loss = 0.6;          // what each that is missing cos
 static const double staged_share = 0.7; // of device memory that such a loop uses where it passes through shared memory
 static const double side_us = 0.3;      // to see that side blocks are done and read what they left
 static const double direct_step_us = 0.6;     // for each further step of an iteration
-static const double grid_meeting_us = 3.0;    // release, poll and read back: blocks that wait for each other
+static const double grid_meeting_us = 3.5;    // release, poll and read back: blocks that wait for each other
 static const double cluster_meeting_us = 3.0; // two barriers of a cluster, reads of its other blocks' memory
+static const double multicast_us = 0.35;      // an iteration that blocks of a cluster begin together
 static const double pair_meeting_us = 1.4;    // the same in a cluster of two
 static const double cluster_share = 0.9;      // of the multiprocessors, that clusters of four and more can occupy
 static const double shared_rate = 4;          // shared memory moves this many times the bytes of L2
@@ -163,8 +164,9 @@ static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
   const CostStream *s = &kernel->stream;
   double waves = ceil(kernel->blocks / target->num_sms), busy = kernel->blocks / waves;
   double columns = (double)s->columns, read = kernel->l2_bytes, side = 0;
-  if (s->side_columns && s->side_columns < s->columns && kernel->blocks + 1 <= target->num_sms &&
-      kernel->cluster <= 1 && kernel->collective_us == 0) { // computed by side blocks
+  if (s->side_columns && s->side_columns < s->columns && (kernel->side_blocks || !kernel->planned) &&
+      kernel->blocks + 1 <= target->num_sms && kernel->cluster <= 1 &&
+      kernel->collective_us == 0) { // computed by side blocks
     columns -= (double)s->side_columns;
     read -= 2.0 * (double)(s->side_columns * s->depth) * kernel->iterations * kernel->blocks;
     side = side_us;
@@ -237,6 +239,8 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   double stages = 2;
   if (kernel->iteration_bytes > 0)
     stages = fmin(MAX_STAGES, 2 + floor(spare / kernel->iteration_bytes));
+  if (kernel->stages > 0)
+    stages = fmin(MAX_STAGES, kernel->stages);
   double in_flight = fmin(fmin(kernel->blocks, slots) * kernel->iteration_bytes * stages, busy * most_bytes);
   double needed = target->dram_bytes_per_us * latency_us;
   double supply = fmin(1, busy / (saturating_share * target->num_sms));
@@ -268,6 +272,8 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   double fixed = block_us * ceil(kernel->blocks / target->num_sms) +
                  (pipelined ? pipelined_us : iteration_us) * kernel->iterations * waves * (1 + chained) +
                  outside_us * kernel->outside * waves;
+  if (kernel->multicast)
+    fixed += multicast_us * kernel->iterations * waves;
   return longest + (pipelined ? pipelined_loss : overlap_loss) * (sum - longest) + last +
          chain_us(kernel, target, spread) + fixed + kernel->collective_us;
 }
@@ -279,6 +285,7 @@ typedef struct CostWalk {
   const MirageCustomAttrs *custom; // the kernel
   CostKernel kernel;
   uint32_t depth; // of loops around
+  uint32_t loads; // seen
 } CostWalk;
 
 static const MirageType *operand_type(const CostWalk *walk, const MirageNodeView *node, uint32_t index) {
@@ -370,10 +377,25 @@ static void walk_loop(CostWalk *walk, const MirageNodeView *node, double times) 
   walk->depth--;
 }
 
+// What the schedule says of the next load; NULL = nothing.
+static const MirageLoadSchedule *next_load(CostWalk *walk) {
+  const MirageSchedule *schedule = walk->custom->schedule;
+  uint32_t index = walk->loads++;
+  return schedule && index < schedule->num_loads ? &schedule->loads[index] : NULL;
+}
+
 static void walk_access(CostWalk *walk, const MirageNodeView *node, double times) {
   const MirageType *tile =
       node->op == MIRAGE_OP_LOAD ? mirage_ugraph_type(walk->graph, node->first_result) : operand_type(walk, node, 0);
+  const MirageLoadSchedule *load = node->op == MIRAGE_OP_LOAD ? next_load(walk) : NULL;
+  const int64_t *cluster = walk->custom->cluster;
+  if (load && load->multicast) { // one copy for all
+    times /= (double)(cluster[0] * cluster[1] * cluster[2]);
+    walk->kernel.multicast = true;
+  }
   mirage__cost_access(&walk->kernel, tile, times);
+  if (load && walk->depth && load->landing != MIRAGE_LANDING_REGISTER && load->stages)
+    walk->kernel.stages = fmax(walk->kernel.stages, load->stages);
   if (node->op != MIRAGE_OP_LOAD)
     return;
   mirage__cost_tile(&walk->kernel, tile, walk->depth ? 2 : 1);
@@ -434,6 +456,7 @@ static CostKernel custom_kernel(const MirageUGraph *graph, const MirageNodeView 
   if (node->attrs->custom.schedule)
     walk.kernel.threads = 32.0 * node->attrs->custom.schedule->warps;
   walk.kernel.produced = node->attrs->custom.schedule && node->attrs->custom.schedule->num_roles > 0;
+  walk.kernel.side_blocks = node->attrs->custom.schedule && node->attrs->custom.schedule->side_blocks > 0;
   walk.kernel.dram_bytes = tensor_bytes(graph, node);
   walk_region(&walk, node->region, walk.kernel.blocks);
   return walk.kernel;

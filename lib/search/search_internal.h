@@ -437,6 +437,7 @@ typedef struct CostKernel {
   bool ideal; // loads and arithmetic overlap perfectly
   double blocks;
   double threads;           // of a block; 0 = open
+  double stages;            // of the loads in loops; 0 = open
   double dram_bytes;        // every tensor touched, once
   double l2_bytes;          // every tile moved, in whole 32-byte sectors
   double matmul_flops;      // in whole 16x8x16 instructions
@@ -447,6 +448,7 @@ typedef struct CostKernel {
   double product_columns;   // of their tiles, summed
   bool planned;             // lib/layout said which values pass through shared memory
   bool produced;            // and gave the loads a producer
+  bool side_blocks;         // and products that are the same in all blocks to side blocks
   double stored_elements;   // such values of loops, but for loads and vectors
   double least_rows;        // of a product's tile
   double iterations;        // of the loops of one block
@@ -455,6 +457,7 @@ typedef struct CostKernel {
   double accumulator_bytes; // per block, in registers
   double outside;           // products, reductions and collectives of a block outside loops
   CostStream stream;
+  bool multicast;       // copies of a cluster's blocks are shared
   double collective_us; // waiting for other blocks
   double cluster;       // blocks that meet through distributed shared memory; 0 = none
   bool resident;        // all blocks must run at once, one a multiprocessor

@@ -616,6 +616,16 @@ void mirage_ugraph_set_schedule(MirageUGraph *graph, MirageNode custom, const Mi
     attrs->schedule = copy;
 }
 
+void mirage_ugraph_set_cluster(MirageUGraph *graph, MirageNode custom, const int64_t cluster[3]) {
+  MirageCustomAttrs *attrs = find_custom(graph, "cluster", custom);
+  if (!attrs)
+    return;
+  MirageCustomAttrs changed = *attrs;
+  memcpy(changed.cluster, cluster, sizeof changed.cluster);
+  if (passed(graph, mirage_op_check_custom(&changed, graph->diag, graph->loc)))
+    *attrs = changed;
+}
+
 void mirage_ugraph_set_launch(MirageUGraph *graph, MirageNode custom, const MirageLaunch *launch) {
   MirageCustomAttrs *attrs = find_custom(graph, "launch", custom);
   if (!attrs || (launch && !passed(graph, mirage__check_launch(launch, graph->diag, graph->loc))))
