@@ -15,6 +15,7 @@
 #include "mlir-c/BuiltinTypes.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /// The last of the program and its candidates: where the next candidate goes.
@@ -61,15 +62,31 @@ static MirageStatus own_time(const MirageModuleGraph *program, const MirageTarge
   return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
 }
 
+/// The file for program `number` (from 0) of the module: FILE, FILE.1, FILE.2 ...; "" without the option.
+static MirageStatus checkpoint_path(MirageModuleGraphs *graphs, const MirageEnumerateOptions *pass, uint32_t number,
+                                    const char **out_path) {
+  const char *base = pass->resume[0] ? pass->resume : pass->checkpoint;
+  size_t size = strlen(base) + 16;
+  char *path = mirage_arena_alloc(&graphs->arena, size);
+  if (!path)
+    return MIRAGE_NO_MEMORY;
+  snprintf(path, size, number && base[0] ? "%s.%u" : "%s", base, number);
+  *out_path = path;
+  return MIRAGE_OK;
+}
+
 /// The search with a progress line, and nothing else on standard error while it runs.
 static MirageStatus watch_search(const MirageModuleGraph *program, const MirageEnumerateOptions *pass,
-                                 MirageSearchOptions *search, const MirageDiag *diag, MirageSearchResult *out_result) {
+                                 const char *checkpoint, MirageSearchOptions *search, const MirageDiag *diag,
+                                 MirageSearchResult *out_result) {
   MirageProgress progress;
   mirage__progress_begin(&progress, pass->progress, program->name);
   const MirageSearchControl control = {.progress = mirage__progress_search,
                                        .user = &progress,
                                        .interrupt = mirage__interrupt_flag(),
-                                       .time_budget = pass->time_budget};
+                                       .time_budget = pass->time_budget,
+                                       .checkpoint = checkpoint,
+                                       .must_resume = pass->resume[0] != '\0'};
   search->control = &control;
   MirageStatus status = mirage_search(program->graph, search, diag, out_result);
   search->control = NULL;
@@ -81,7 +98,8 @@ static MirageStatus tell(const MirageModuleGraphs *graphs, const MirageModuleGra
                          const MirageEnumerateOptions *pass, const MirageSearchOptions *search,
                          const MirageSearchResult *result) {
   MirageSearchReport report = {
-      .name = program->name, .options = search, .result = result, .time_budget = pass->time_budget};
+      .name = program->name, .options = search, .result = result, .checkpoint = pass->checkpoint[0] || pass->resume[0]};
+  report.checkpoint = pass->checkpoint[0] || pass->resume[0];
   MIRAGE_TRY(own_time(program, search->target, &report.own_us));
   mirage__report_search(&report, mirage__graph_loc(program), graphs->diag);
   if (pass->stats)
@@ -93,13 +111,16 @@ static MirageStatus tell(const MirageModuleGraphs *graphs, const MirageModuleGra
 }
 
 static MirageStatus enumerate_program(MirageModuleGraphs *graphs, MirageModuleGraph *program,
-                                      const MirageEnumerateOptions *pass, MirageSearchOptions *search) {
+                                      const MirageEnumerateOptions *pass, uint32_t number, MirageSearchOptions *search,
+                                      bool *in_out_complete) {
   MirageSearchResult result = {0};
   MirageHeld held;
+  const char *checkpoint;
   MIRAGE_TRY(mirage__graphs_import(graphs, program));
+  MIRAGE_TRY(checkpoint_path(graphs, pass, number, &checkpoint));
   mirage__hold_init(&held);
   held.loc = mirage__graph_loc(program);
-  MirageStatus status = watch_search(program, pass, search, &held.diag, &result);
+  MirageStatus status = watch_search(program, pass, checkpoint, search, &held.diag, &result);
   mirage__hold_release(&held, graphs->diag, mirage__is_beyond(status));
   if (mirage__is_beyond(status)) {
     mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(program),
@@ -107,11 +128,23 @@ static MirageStatus enumerate_program(MirageModuleGraphs *graphs, MirageModuleGr
     return MIRAGE_OK;
   }
   MIRAGE_TRY(status);
+  *in_out_complete &= result.funnel.stop < MIRAGE_STOP_TIME_BUDGET;
   status = tell(graphs, program, pass, search, &result);
   if (status == MIRAGE_OK)
     status = add_candidates(graphs, program, &result);
   mirage_search_result_deinit(&result);
   return status;
+}
+
+/// Nothing is left to go on with.
+static MirageStatus remove_checkpoints(MirageModuleGraphs *graphs, const MirageEnumerateOptions *pass, uint32_t num) {
+  for (uint32_t number = 0; number < num; ++number) {
+    const char *path;
+    MIRAGE_TRY(checkpoint_path(graphs, pass, number, &path));
+    if (path[0])
+      remove(path);
+  }
+  return MIRAGE_OK;
 }
 
 MirageStatus mirage_pass_enumerate(MlirOperation module, const void *opaque, const MirageDiag *diag) {
@@ -122,14 +155,17 @@ MirageStatus mirage_pass_enumerate(MlirOperation module, const void *opaque, con
   if (status == MIRAGE_OK)
     status = mirage__search_options(options, &graphs.arena, diag, &search);
   uint32_t num_programs = 0;
+  bool complete = true;
   for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i)
     if (!graphs.graphs[i].source) {
       status =
           strcmp(options->replay, "no") == 0
-              ? enumerate_program(&graphs, &graphs.graphs[i], options, &search)
+              ? enumerate_program(&graphs, &graphs.graphs[i], options, num_programs, &search, &complete)
               : mirage__replay_candidates(&graphs, &graphs.graphs[i], &search, strcmp(options->replay, "add") == 0);
       num_programs++;
     }
+  if (status == MIRAGE_OK && complete)
+    status = remove_checkpoints(&graphs, options, num_programs);
   if (status == MIRAGE_OK && num_programs == 0)
     mirage_diag_emit(diag, MIRAGE_SEVERITY_WARNING, mlirOperationGetLocation(module).ptr,
                      "mirage-enumerate: no program in this module: a mirage_kernel.graph without a source is wanted "

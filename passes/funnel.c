@@ -56,9 +56,11 @@ static void hint_text(const MirageSearchReport *report, char text[MAX_TEXT]) {
     snprintf(text, MAX_TEXT, "a smaller max-block-ops, or the program in parts, needs less memory");
     return;
   case MIRAGE_STOP_TIME_BUDGET:
-    snprintf(text, MAX_TEXT, "time-budget=%g searches more", 10 * report->time_budget);
-    return;
   case MIRAGE_STOP_INTERRUPT:
+    snprintf(text, MAX_TEXT, "%s",
+             report->checkpoint
+                 ? "run again, the same checkpoint goes on from here"
+                 : "a larger time-budget searches more; with checkpoint=FILE, another run goes on from there");
     return;
   case MIRAGE_STOP_NONE:
     break;

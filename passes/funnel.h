@@ -8,8 +8,8 @@ typedef struct MirageSearchReport {
   const char *name; // symbol of the program
   const MirageSearchOptions *options;
   const MirageSearchResult *result;
-  double time_budget; // seconds
-  double own_us;      // predicted time of the program's own lowering; infinite when it has none
+  bool checkpoint; // there is one to go on from
+  double own_us;   // predicted time of the program's own lowering; infinite when it has none
 } MirageSearchReport;
 
 /// The remark at the program.

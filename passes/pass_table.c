@@ -62,6 +62,9 @@ static const MiragePassOption ENUMERATE_OPTIONS[] = {
         "leave out nothing by judgement, and say so at the program when every block graph up to max-block-ops was met"),
     DOUBLE(MirageEnumerateOptions, time_budget, "time-budget", "0", 0, 1e9,
            "seconds after which the search of a program ends with what it has found; 0 = none"),
+    STRING(MirageEnumerateOptions, checkpoint, "checkpoint", "",
+           "file that is written now and then; a search goes on from it where it exists, and it goes when all is done"),
+    STRING(MirageEnumerateOptions, resume, "resume", "", "the same, but the file must exist"),
     PROGRESS(MirageEnumerateOptions),
     TUPLES(MirageEnumerateOptions, griddims, "griddims", 1, 3, 1, 2147483647,
            "allowed grids: 64 allows 64 blocks along any axis, 16x4 or 16x4x1 one grid as a whole (this and the lists "

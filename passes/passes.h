@@ -99,7 +99,7 @@ typedef struct MirageEnumerateOptions {
   const char *search_space; // path, or ""
   int64_t max_block_ops, max_candidates, max_states, seed, num_threads;
   double time_budget;
-  const char *progress;
+  const char *progress, *checkpoint, *resume;
   MiragePassTextList griddims, blockdims, imaps, omaps, fmaps, franges;
   bool prune, prune_expr, prune_axis, keep_products, merge, optimal, stats, json;
   const char *replay; // "no", "yes" or "add"

@@ -75,7 +75,8 @@ typedef struct MirageFunnel {
   uint64_t structures;                // complete block graphs whose fingerprint is the goal's
   uint64_t scheduled;                 // structures times grids and loop ranges
   uint64_t candidates;                // kept
-  uint64_t axioms[MIRAGE_NUM_AXIOMS]; // how often each axiom changed an abstract expression
+  uint64_t axioms[MIRAGE_NUM_AXIOMS]; // how often each axiom changed an abstract expression; not what earlier
+                                      // runs of an unfinished plan counted, when a checkpoint is gone on from
   double seconds;
   bool exhausted;       // the space up to max_block_ops was covered, for the whole program and for every piece
   bool whole_exhausted; // for the whole program
@@ -102,14 +103,22 @@ typedef struct MirageSearchProgress {
 ///
 /// progress   called by the searching threads, never by two at a time, at most once in `interval` seconds and where
 ///            a phase begins.
+/// checkpoint file that is written now and then and at the end; where it exists, the search goes on from there, and
+/// gives
+///            what a search that was never stopped gives, at any number of threads. It belongs to one program, target
+///            and set of options: mirage_search fails with BAD_ARGUMENT on any other, and leaves it as it is. (IO where
+///            it cannot be read or written at all.)
 /// interrupt  read atomically; not 0: stop now. A signal handler or another thread may set it.
 /// Owns:      the caller keeps all of it until mirage_search returns.
 struct MirageSearchControl {
   void (*progress)(void *user, const MirageSearchProgress *progress); // or NULL
   void *user;
-  double interval;      // seconds; 0 = 0.1
-  const int *interrupt; // or NULL
-  double time_budget;   // seconds; 0 = none. The whole program gets two thirds of it where there are pieces to search
+  double interval;        // seconds; 0 = 0.1
+  const int *interrupt;   // or NULL
+  double time_budget;     // seconds; 0 = none. The whole program gets two thirds of it where there are pieces to search
+  const char *checkpoint; // path, or NULL
+  double checkpoint_interval; // seconds between two writes; 0 = 10
+  bool must_resume;           // the checkpoint must exist
 };
 
 typedef struct MirageSearchResult {

@@ -8,6 +8,7 @@
 // Source: [Mirage 4]
 #define _POSIX_C_SOURCE 200809L // sysconf
 #include "mirage/search.h"
+#include "search_checkpoint.h"
 #include "search_control.h"
 #include <inttypes.h>
 #include <math.h>
@@ -46,11 +47,19 @@ typedef struct Search {
 
 // ------------------------------------------------------------------------------------------ structures
 
+// Half the candidates could be schedules of one structure; four times as many structures leaves room for misjudgement.
+static uint32_t kept_capacity(const Search *search) {
+  return search->options.optimal ? UINT32_MAX : 4 * search->options.max_candidates;
+}
+
 // Derives all tensors, then reads block graphs off them: also off what was derived when a limit or the caller stopped
 // it, which may hold the goal already.
 static MirageStatus search_space(Search *search, SearchSpace *space, SearchKept *kept) {
+  MIRAGE_TRY(mirage__restore_space(space));
   MIRAGE_TRY(mirage__search_saturate(space));
   MirageStop stop = space->stop;
+  if (space->slot.checkpoint && stop < MIRAGE_STOP_TIME_BUDGET)
+    MIRAGE_TRY(mirage__save_space(space));
   space->watch.deaf = stop >= MIRAGE_STOP_TIME_BUDGET;
   space->stopped = false;
   space->stop = MIRAGE_STOP_NONE;
@@ -66,15 +75,45 @@ static MirageStatus search_space(Search *search, SearchSpace *space, SearchKept 
   return status;
 }
 
+// Writes or reads what a finished plan found.
+static MirageStatus pass_plan(SearchBytes *bytes, Plan *plan) {
+  mirage__pass_funnel(bytes, &plan->funnel);
+  SEARCH_PASS(bytes, plan->too_large_input);
+  return mirage__pass_kept(bytes, &plan->kept);
+}
+
+static MirageStatus save_plan(const SearchSlot *slot, Plan *plan) {
+  SearchBytes bytes = {0};
+  MirageStatus status = pass_plan(&bytes, plan);
+  bytes.failed |= status != MIRAGE_OK;
+  MIRAGE_TRY(mirage__checkpoint_put(slot, SEARCH_RECORD_PLAN, &bytes));
+  mirage__checkpoint_drop(slot, SEARCH_RECORD_SPACE);
+  mirage__checkpoint_drop(slot, SEARCH_RECORD_WALK);
+  return MIRAGE_OK;
+}
+
+// A plan that another run finished.
+static MirageStatus resume_plan(Search *search, Plan *plan, SearchBytes *bytes) {
+  SearchWatch watch = mirage__search_watch(&search->part);
+  plan->kept.capacity = kept_capacity(search);
+  MIRAGE_TRY(pass_plan(bytes, plan));
+  mirage__search_publish(&watch, &plan->funnel);
+  if (!search->part.piece)
+    mirage__search_step(search->part.monitor);
+  return MIRAGE_OK;
+}
+
 static MirageStatus run_plan(void *user, uint32_t index) {
   Search *search = user;
   Plan *plan = &search->plans[index];
+  SearchSlot slot = {search->part.checkpoint, search->part.piece, index};
+  SearchBytes bytes;
+  if (mirage__checkpoint_find(&slot, SEARCH_RECORD_PLAN, &bytes))
+    return plan->status = resume_plan(search, plan, &bytes);
   plan->funnel.stop = mirage__search_wanted_stop(search->part.monitor, search->part.deadline);
   if (plan->funnel.stop != MIRAGE_STOP_NONE)
     return MIRAGE_OK;
-  // Half the candidates could be schedules of one structure; four times as many structures leaves room for
-  // misjudgement.
-  plan->kept.capacity = search->options.optimal ? UINT32_MAX : 4 * search->options.max_candidates;
+  plan->kept.capacity = kept_capacity(search);
   MirageField *field = mirage_field_create(search->options.seed, FIELD_TRIAL);
   if (!field)
     return plan->status = MIRAGE_NO_MEMORY;
@@ -82,6 +121,7 @@ static MirageStatus run_plan(void *user, uint32_t index) {
   MirageStatus status = mirage__search_space_init(&space, &search->program, &search->options, plan->loop_axis,
                                                   search->num_plans, mirage_field_domain(field), field);
   space.watch = mirage__search_watch(&search->part);
+  space.slot = slot;
   if (status == MIRAGE_OK)
     status = search_space(search, &space, &plan->kept);
   if (status == MIRAGE_OK && !plan->loop_axis)
@@ -93,6 +133,8 @@ static MirageStatus run_plan(void *user, uint32_t index) {
   mirage__search_publish(&space.watch, &space.funnel);
   mirage__search_space_deinit(&space);
   mirage_field_destroy(field);
+  if (status == MIRAGE_OK && slot.checkpoint && plan->funnel.stop < MIRAGE_STOP_TIME_BUDGET)
+    status = save_plan(&slot, plan);
   if (!search->part.piece)
     mirage__search_step(search->part.monitor);
   return plan->status = status;
@@ -439,16 +481,17 @@ static void hold(void *user, MirageSeverity severity, const void *loc, const cha
 }
 
 static MirageStatus search_all(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
-                               SearchMonitor *monitor, const MirageDiag *diag, MirageSearchResult *out_result) {
+                               SearchMonitor *monitor, SearchCheckpoint *checkpoint, const MirageDiag *diag,
+                               MirageSearchResult *out_result) {
   Held held = {0};
   MirageDiag holding = {hold, &held};
-  SearchPart whole = {.pool = pool, .monitor = monitor, .deadline = monitor->end};
+  SearchPart whole = {.pool = pool, .monitor = monitor, .checkpoint = checkpoint, .deadline = monitor->end};
   if (monitor->control->time_budget > 0 && mirage__search_has_pieces(program))
     whole.deadline = monitor->start + whole_share * monitor->control->time_budget;
   MirageStatus status = mirage__search_whole(program, options, &whole, &holding, out_result), pieces = MIRAGE_OK;
   out_result->funnel.whole_exhausted = out_result->funnel.exhausted;
   if (status == MIRAGE_OK || status == MIRAGE_UNSUPPORTED)
-    pieces = mirage__search_partition(program, options, pool, monitor, out_result);
+    pieces = mirage__search_partition(program, options, &whole, out_result);
   if (status == MIRAGE_UNSUPPORTED && out_result->num_candidates > 0) {
     status = MIRAGE_OK; // pieces of it can be treated
     snprintf(out_result->reason, sizeof out_result->reason, "%s", held.text);
@@ -463,11 +506,16 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
   MirageSearchOptions filled;
   SearchMonitor monitor;
   MIRAGE_TRY(mirage__search_fill_options(options, diag, &filled));
-  MIRAGE_TRY(mirage__search_monitor_init(&monitor, filled.control));
-  SearchPool *pool = mirage__search_pool_create(filled.num_threads);
-  MirageStatus status = pool ? search_all(program, &filled, pool, &monitor, diag, out_result) : MIRAGE_NO_MEMORY;
-  mirage__search_pool_destroy(pool);
-  mirage__search_monitor_deinit(&monitor);
+  SearchCheckpoint *checkpoint;
+  MIRAGE_TRY(mirage__checkpoint_open(program, &filled, diag, &checkpoint));
+  MirageStatus status = mirage__search_monitor_init(&monitor, filled.control);
+  if (status == MIRAGE_OK) {
+    SearchPool *pool = mirage__search_pool_create(filled.num_threads);
+    status = pool ? search_all(program, &filled, pool, &monitor, checkpoint, diag, out_result) : MIRAGE_NO_MEMORY;
+    mirage__search_pool_destroy(pool);
+    mirage__search_monitor_deinit(&monitor);
+  }
+  mirage__checkpoint_close(checkpoint, diag);
   if (status != MIRAGE_OK)
     mirage_search_result_deinit(out_result);
   else

@@ -116,8 +116,10 @@ MirageStop mirage__search_look(SearchWatch *watch, const MirageFunnel *funnel) {
   SearchMonitor *monitor = watch->monitor;
   double time = mirage__search_clock();
   watch->ticks = 0;
+  watch->looked = time;
   if (monitor->control->progress && time >= watch->next_publish && pthread_mutex_trylock(&monitor->lock) == 0) {
-    watch->next_publish = time + publish_interval;
+    double interval = monitor->control->interval;
+    watch->next_publish = time + (interval > 0 && interval < publish_interval ? interval : publish_interval);
     show(watch, funnel);
     pthread_mutex_unlock(&monitor->lock);
   }

@@ -13,6 +13,7 @@
 // goal, and these are the walks of the next round. Shares, rounds and the order of branches do not depend on how many
 // threads walk, so neither does where a limit on states strikes.
 #include "search_extract.h"
+#include "search_checkpoint.h"
 #include "search_control.h"
 #include <math.h>
 #include <stdlib.h>
@@ -40,17 +41,6 @@ typedef struct Level {
   uint32_t pending[MAX_PENDING];
   Used used; // before the tensor
 } Level;
-
-/// A subtree that is still to be walked: the steps taken to reach its root, and the root's first step to try.
-typedef struct Branch {
-  uint32_t depth;
-  uint32_t steps[SEARCH_MAX_NODES];
-} Branch;
-
-typedef struct Branches {
-  Branch *items;
-  uint32_t num, capacity;
-} Branches;
 
 /// One round's bounds, the same for all walks.
 typedef struct Bounds {
@@ -282,25 +272,13 @@ static void take_latest(Level *level) {
   level->next = 0;
 }
 
-static Branch *add_branch(Branches *branches) {
-  if (branches->num == branches->capacity) {
-    uint32_t capacity = branches->capacity ? 2 * branches->capacity : 32;
-    Branch *items = realloc(branches->items, capacity * sizeof *items);
-    if (!items)
-      return NULL;
-    branches->items = items;
-    branches->capacity = capacity;
-  }
-  return &branches->items[branches->num++];
-}
-
 // What this walk has not tried, deepest first.
 static MirageStatus leave(Walk *walk, uint32_t top) {
   for (uint32_t depth = walk->depth; depth >= top; depth--) {
     const Level *level = &walk->levels[depth - 1];
     if (level->next == walk->paths->tensors[level->place].num_steps)
       continue;
-    Branch *branch = add_branch(&walk->left);
+    Branch *branch = mirage__branches_add(&walk->left);
     if (!branch)
       return MIRAGE_NO_MEMORY;
     branch->depth = depth;
@@ -427,7 +405,7 @@ static MirageStatus collect(SearchSpace *space, const Walk *walk, SearchKept *ke
   for (uint32_t i = 0; i < walk->kept.num; i++)
     MIRAGE_TRY(mirage__structure_keep(kept, walk->kept.items[i]));
   for (uint32_t i = 0; i < walk->left.num; i++) {
-    Branch *branch = add_branch(left);
+    Branch *branch = mirage__branches_add(left);
     if (!branch)
       return MIRAGE_NO_MEMORY;
     *branch = walk->left.items[i];
@@ -440,18 +418,31 @@ typedef struct Extraction {
   SearchPool *pool;
   SearchKept *kept;
   Paths paths;
-  Bounds bounds;
-  bool cut_elementwise;
+  Standing at;
+  uint32_t choice; // at hand
+  bool resuming;   // `at` is where another run stood
 } Extraction;
 
+static MirageStatus save(Extraction *extraction) {
+  const SearchSpace *space = extraction->space;
+  if (!space->slot.checkpoint || space->watch.deaf)
+    return MIRAGE_OK;
+  SearchBytes bytes = {0};
+  MirageStatus status = mirage__pass_standing(&bytes, &extraction->at, extraction->space, extraction->kept);
+  bytes.failed |= status != MIRAGE_OK;
+  return mirage__checkpoint_put(&space->slot, SEARCH_RECORD_WALK, &bytes);
+}
+
 // Walks the first branches, as many as a round holds, and puts what is left of them in their place.
-static MirageStatus walk_round(Extraction *extraction, Branches *branches, uint64_t share) {
+static MirageStatus walk_round(Extraction *extraction) {
   SearchSpace *space = extraction->space;
+  Branches *branches = &extraction->at.branches;
+  uint64_t share = extraction->at.share;
   uint64_t states = space->max_states - space->funnel.states;
   uint32_t count = branches->num < AT_ONCE ? branches->num : AT_ONCE;
   count = states < count ? (uint32_t)states : count;
   Round round = {.paths = &extraction->paths,
-                 .bounds = extraction->bounds,
+                 .bounds = {.counted = space->options->max_block_ops, .elementwise = extraction->at.round},
                  .share = states / count < share ? states / count : share,
                  .capacity = extraction->kept->capacity,
                  .watch = fresh_watch(&space->watch),
@@ -461,12 +452,12 @@ static MirageStatus walk_round(Extraction *extraction, Branches *branches, uint6
   for (uint32_t i = 0; i < count; i++) {
     if (status == MIRAGE_OK) {
       status = collect(space, round.walks[i], extraction->kept, &left);
-      extraction->cut_elementwise |= round.walks[i]->cut_elementwise;
+      extraction->at.cut_elementwise |= round.walks[i]->cut_elementwise;
     }
     free_walk(round.walks[i]);
   }
   for (uint32_t i = count; status == MIRAGE_OK && i < branches->num; i++) {
-    Branch *branch = add_branch(&left);
+    Branch *branch = mirage__branches_add(&left);
     if (branch)
       *branch = branches->items[i];
     else
@@ -477,43 +468,57 @@ static MirageStatus walk_round(Extraction *extraction, Branches *branches, uint6
   return status;
 }
 
-// Everything below the goals, within the bounds.
+// Everything below the goals that is left, within the bounds.
 static MirageStatus walk_all(Extraction *extraction) {
   SearchSpace *space = extraction->space;
-  Branches branches = {0};
-  Branch *root = add_branch(&branches);
-  if (!root)
-    return MIRAGE_NO_MEMORY;
-  *root = (Branch){.depth = 1};
   MirageStatus status = MIRAGE_OK;
-  for (uint64_t share = FIRST_SHARE; status == MIRAGE_OK && branches.num && !space->stopped; share = SHARE) {
-    space->stopped = space->funnel.states >= space->max_states;
-    if (space->stopped)
+  while (status == MIRAGE_OK && extraction->at.branches.num && !space->stopped) {
+    if (space->funnel.states >= space->max_states) {
+      space->stopped = true;
       space->stop = MIRAGE_STOP_MAX_STATES;
-    else
-      status = walk_round(extraction, &branches, share);
+      break;
+    }
+    status = save(extraction);
+    if (status == MIRAGE_OK)
+      status = walk_round(extraction);
+    extraction->at.share = SHARE;
   }
-  free(branches.items);
   return status;
+}
+
+static MirageStatus begin_round(Standing *at) {
+  at->cut_elementwise = false;
+  at->share = FIRST_SHARE;
+  at->branches.num = 0;
+  Branch *root = mirage__branches_add(&at->branches);
+  if (root)
+    *root = (Branch){.depth = 1};
+  return root ? MIRAGE_OK : MIRAGE_NO_MEMORY;
 }
 
 // Deepens the bound on element-wise operators until graphs are found, and a little further: a safe softmax has one
 // operator more than an unsafe one, and only the numeric guard can tell which is needed.
 static MirageStatus deepen(Extraction *extraction) {
   SearchSpace *space = extraction->space;
-  uint32_t last = mirage__search_elementwise_limit(space->program);
-  uint32_t round = 0;
-  for (uint32_t i = 0; i < space->num_goals; i++)
-    round = larger(round, extraction->paths.tensors[extraction->paths.goals[i]].elementwise_depth);
-  uint64_t before = space->funnel.structures;
-  for (extraction->cut_elementwise = true; round <= last && extraction->cut_elementwise && !space->stopped; round++) {
-    extraction->bounds = (Bounds){.counted = space->options->max_block_ops, .elementwise = round};
-    extraction->cut_elementwise = false;
-    MIRAGE_TRY(walk_all(extraction));
-    if (!space->options->optimal && space->funnel.structures > before && round + SPARE_ELEMENTWISE < last)
-      last = round + SPARE_ELEMENTWISE;
+  Standing *at = &extraction->at;
+  if (!extraction->resuming) {
+    at->choice = extraction->choice;
+    at->round = 0;
+    at->last = mirage__search_elementwise_limit(space->program);
+    at->before = space->funnel.structures;
+    at->cut_elementwise = true;
+    for (uint32_t i = 0; i < space->num_goals; i++)
+      at->round = larger(at->round, extraction->paths.tensors[extraction->paths.goals[i]].elementwise_depth);
   }
-  uint32_t most = extraction->cut_elementwise ? last : mirage__search_elementwise_limit(space->program);
+  for (; extraction->resuming || (at->round <= at->last && at->cut_elementwise && !space->stopped); at->round++) {
+    if (!extraction->resuming)
+      MIRAGE_TRY(begin_round(at));
+    extraction->resuming = false;
+    MIRAGE_TRY(walk_all(extraction));
+    if (!space->options->optimal && space->funnel.structures > at->before && at->round + SPARE_ELEMENTWISE < at->last)
+      at->last = at->round + SPARE_ELEMENTWISE;
+  }
+  uint32_t most = at->cut_elementwise ? at->last : mirage__search_elementwise_limit(space->program);
   space->most_elementwise = larger(space->most_elementwise, most);
   return MIRAGE_OK;
 }
@@ -524,6 +529,8 @@ static MirageStatus choose_goals(Extraction *extraction, uint32_t goal, bool loo
   if (goal == space->num_goals) {
     if (!looped && space->loop_axis)
       return MIRAGE_OK;
+    if (++extraction->choice < extraction->at.choice)
+      return MIRAGE_OK; // done by another run
     MirageStatus status = mirage__paths_init(&extraction->paths, space, goals);
     if (status == MIRAGE_OK)
       status = deepen(extraction);
@@ -541,6 +548,14 @@ static MirageStatus choose_goals(Extraction *extraction, uint32_t goal, bool loo
 
 MirageStatus mirage__search_extract(SearchSpace *space, SearchPool *pool, SearchKept *kept) {
   Extraction extraction = {.space = space, .pool = pool, .kept = kept};
+  SearchBytes bytes;
+  MirageStatus status = MIRAGE_OK;
+  extraction.resuming = !space->watch.deaf && mirage__checkpoint_find(&space->slot, SEARCH_RECORD_WALK, &bytes);
+  if (extraction.resuming)
+    status = mirage__pass_standing(&bytes, &extraction.at, space, kept);
   uint32_t goals[SEARCH_MAX_GOALS];
-  return choose_goals(&extraction, 0, false, goals);
+  if (status == MIRAGE_OK)
+    status = choose_goals(&extraction, 0, false, goals);
+  free(extraction.at.branches.items);
+  return status;
 }

@@ -2,7 +2,7 @@
 #ifndef MIRAGE_LIB_SEARCH_EXTRACT_H
 #define MIRAGE_LIB_SEARCH_EXTRACT_H
 
-#include "search_internal.h"
+#include "search_checkpoint.h"
 
 enum { PATHS_MAX_WORDS = 26 };
 
@@ -57,5 +57,34 @@ bool mirage__structure_order(const Paths *paths, const uint32_t *chosen, uint32_
 uint32_t mirage__structure_count(const SearchStructure *structure);
 /// Inserts a copy into the best; equal scores keep the earlier one.
 MirageStatus mirage__structure_keep(SearchKept *kept, const SearchStructure *structure);
+
+// --------------------------------------------------------------------------------------------- branches
+
+/// A subtree that is still to be walked: the steps taken to reach its root, and the root's first step to try.
+typedef struct Branch {
+  uint32_t depth;
+  uint32_t steps[SEARCH_MAX_NODES];
+} Branch;
+
+typedef struct Branches {
+  Branch *items;
+  uint32_t num, capacity;
+} Branches;
+
+/// An empty branch at the end; NULL when memory is out.
+Branch *mirage__branches_add(Branches *branches);
+
+/// Where the reading of block graphs stands, between two rounds of walks.
+typedef struct Standing {
+  uint32_t choice;      // of goals, counted from 1
+  uint32_t round, last; // element-wise operators: now, and at most
+  uint64_t before;      // structures when this choice was begun
+  uint64_t share;       // of states, for each walk
+  bool cut_elementwise;
+  Branches branches;
+} Standing;
+
+/// Writes or reads where it stands, with the space's funnel and what is kept. search_snapshot.c
+MirageStatus mirage__pass_standing(SearchBytes *bytes, Standing *at, SearchSpace *space, SearchKept *kept);
 
 #endif

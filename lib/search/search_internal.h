@@ -200,8 +200,9 @@ typedef struct SearchGoal {
 typedef struct SearchPart {
   SearchPool *pool;
   struct SearchMonitor *monitor;
-  double deadline; // of mirage__search_clock
-  uint32_t piece;  // 0 = the whole program
+  struct SearchCheckpoint *checkpoint; // or NULL
+  double deadline;                     // of mirage__search_clock
+  uint32_t piece;                      // 0 = the whole program
 } SearchPart;
 
 /// How one worker is stopped, and how much of what it counts is shown to whoever watches (search_control.h).
@@ -210,10 +211,17 @@ typedef struct SearchWatch {
   double deadline;
   bool deaf; // the caller was heard already
   uint32_t ticks;
+  double looked; // at the clock, when
   double next_publish;
   MirageFunnel published; // how much of the worker's funnel is shown
   double best_us;         // of a structure at its reference schedule; infinite: none
 } SearchWatch;
+
+/// Whose records these are in a checkpoint (search_checkpoint.h); none where checkpoint is NULL.
+typedef struct SearchSlot {
+  struct SearchCheckpoint *checkpoint;
+  uint32_t piece, plan;
+} SearchSlot;
 
 /// Where the derivation stands: each tensor in turn, with each group of tensors that were processed before.
 typedef struct SearchPosition {
@@ -250,9 +258,12 @@ typedef struct SearchSpace {
   SearchPosition at;
   bool stopped; // by max_states, max_bytes or the caller
   MirageStop stop;
-  bool lost; // there was no room for some block graph
+  bool lost;                // there was no room for some block graph
   uint32_t too_large_input; // number + 1 of one that no block can hold a piece of; 0 = none
   SearchWatch watch;
+  SearchSlot slot;
+  double next_snapshot;      // seconds of mirage__search_clock
+  size_t bytes;              // of tensors and derivations: at most this much is allocated for them
   bool any_depth;            // no limits on operators: not for searching
   uint32_t most_elementwise; // element-wise operators of a block graph that extraction looks for at most
 } SearchSpace;
@@ -290,6 +301,8 @@ bool mirage__search_keeps_reach(SearchSpace *space, MirageExpr expr);
 MirageStatus mirage__search_try_tensor(SearchSpace *space, const SearchAttempt *attempt);
 /// The same, after the test of the expression.
 MirageStatus mirage__search_try_unless_cut(SearchSpace *space, const SearchAttempt *attempt);
+/// Adds a tensor that was there before, with its values evaluated again by its first derivation; `tensor` has the rest.
+MirageStatus mirage__search_restore_tensor(SearchSpace *space, const SearchTensor *tensor, const SearchDerivation *how);
 /// Adds a load or a constant whose values are known.
 MirageStatus mirage__search_add_leaf(SearchSpace *space, SearchTensor *tensor, const SearchDerivation *how);
 
@@ -305,6 +318,10 @@ bool mirage__search_tries(const SearchSpace *space, const SearchDerivation *how)
 MirageStatus mirage__search_try(SearchSpace *space, const SearchDerivation *how);
 /// Derives tensors until nothing new reaches a goal.
 MirageStatus mirage__search_saturate(SearchSpace *space);
+/// The abstract expression of what a derivation computes.
+MirageExpr mirage__search_expr_of(SearchSpace *space, const SearchDerivation *how);
+/// Adds an empty group of tensors with this expression.
+MirageStatus mirage__search_add_group(SearchSpace *space, MirageExpr expr);
 /// Whether a tensor's values are those of one of the program's results.
 bool mirage__search_is_goal(const SearchSpace *space, const SearchGoal *goal, const SearchTensor *tensor);
 /// Enumerates the block graphs that compute all goals from the derivations and keeps the best by reference schedule.
@@ -417,8 +434,8 @@ bool mirage__search_has_pieces(const MirageUGraph *program);
 /// Whether these operators and constants of a program, in its order, make a piece that would be searched.
 bool mirage__search_is_piece(const MirageUGraph *program, uint32_t num_nodes, const MirageNode *nodes);
 /// Adds candidates that compute the program in pieces, each searched on its own. search_partition.c
-MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
-                                      struct SearchMonitor *monitor, MirageSearchResult *in_out_result);
+MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options,
+                                      const SearchPart *whole, MirageSearchResult *in_out_result);
 
 // ------------------------------------------------------------------------------------------------ cost
 

@@ -46,6 +46,7 @@ typedef struct Cutter {
   const MirageSearchOptions *options; // of a piece
   SearchPool *pool;
   SearchMonitor *monitor;
+  struct SearchCheckpoint *checkpoint;
   uint64_t max_states;             // for all pieces together
   MirageNode nodes[MAX_OPERATORS]; // operators; constants belong to whoever uses them
   uint32_t num_nodes;
@@ -195,8 +196,8 @@ static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted
   MIRAGE_TRY(mirage_ugraph_expand(piece->program, NULL, &piece->graph));
   MIRAGE_TRY(mirage_cost(piece->graph, cutter->options->target, NULL, &cost));
   piece->time_us = cost.time_us;
-  *out_wanted = piece->num_outputs <= MAX_RESULTS &&
-                (count_kernels(piece->graph) > 1 || is_product(cutter, piece->first));
+  *out_wanted =
+      piece->num_outputs <= MAX_RESULTS && (count_kernels(piece->graph) > 1 || is_product(cutter, piece->first));
   return MIRAGE_OK;
 }
 
@@ -213,6 +214,7 @@ static MirageStatus search_piece(void *user, uint32_t index) {
   const Cutter *cutter = round->cutter;
   const SearchPart part = {.pool = cutter->pool,
                            .monitor = cutter->monitor,
+                           .checkpoint = cutter->checkpoint,
                            .deadline = cutter->monitor->end,
                            .piece = 1 + (uint32_t)(piece - cutter->pieces)};
   piece->status = mirage__search_whole(piece->program, cutter->options, &part, NULL, &piece->found);
@@ -470,13 +472,17 @@ bool mirage__search_is_piece(const MirageUGraph *program, uint32_t num_nodes, co
   return met <= MAX_PIECE && gaps == 0;
 }
 
-MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
-                                      SearchMonitor *monitor, MirageSearchResult *in_out_result) {
+MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options,
+                                      const SearchPart *whole, MirageSearchResult *in_out_result) {
   MirageSearchOptions pieces = *options;
   pieces.max_candidates = 1;
   pieces.max_states = options->max_states / STATES_SHARE + 1;
-  Cutter cutter = {
-      .program = program, .options = &pieces, .pool = pool, .monitor = monitor, .max_states = options->max_states};
+  Cutter cutter = {.program = program,
+                   .options = &pieces,
+                   .pool = whole->pool,
+                   .monitor = whole->monitor,
+                   .checkpoint = whole->checkpoint,
+                   .max_states = options->max_states};
   cutter.funnel.exhausted = true;
   cutter.producer = calloc((size_t)mirage_ugraph_num_values(program) + 1, sizeof *cutter.producer);
   if (!cutter.producer)

@@ -15,11 +15,14 @@
 //
 // Source: [Mirage 4]; what differs from it: lib/search/README.md
 #define _DEFAULT_SOURCE // _SC_PHYS_PAGES
+#include "search_checkpoint.h"
 #include "search_control.h"
 #include <string.h>
 #include <unistd.h>
 
 enum { ROWS = SEARCH_RANK - 2, COLUMNS = SEARCH_RANK - 1, MAX_BYTES = 1 << 30 };
+
+static const double snapshot_interval = 1; // seconds
 
 // ------------------------------------------------------------------------------------------- operators
 
@@ -280,26 +283,31 @@ MirageStatus mirage__search_try(SearchSpace *space, const SearchDerivation *how)
   }
 }
 
+MirageStatus mirage__search_add_group(SearchSpace *space, MirageExpr expr) {
+  uint32_t group = space->num_groups;
+  if (group == space->capacity_groups) {
+    uint32_t capacity = space->capacity_groups, again = capacity;
+    space->groups = mirage__search_grow(space, space->groups, &capacity, sizeof *space->groups);
+    space->group_sizes = mirage__search_grow(space, space->group_sizes, &again, sizeof *space->group_sizes);
+    space->group_exprs =
+        mirage__search_grow(space, space->group_exprs, &space->capacity_groups, sizeof *space->group_exprs);
+    if (!space->groups || !space->group_sizes || !space->group_exprs)
+      return MIRAGE_NO_MEMORY;
+  }
+  space->groups[group] = space->group_sizes[group] = 0;
+  space->group_exprs[group] = expr;
+  space->num_groups++;
+  return MIRAGE_OK;
+}
+
 static MirageStatus add_to_group(SearchSpace *space, uint32_t index) {
   SearchTensor *tensor = &space->tensors[index];
   tensor->grouped = true;
   uint32_t group = 0;
   while (group < space->num_groups && space->group_exprs[group].index != tensor->expr.index)
     group++;
-  if (group == space->num_groups) {
-    if (group == space->capacity_groups) {
-      uint32_t capacity = space->capacity_groups, again = capacity;
-      space->groups = mirage__search_grow(space, space->groups, &capacity, sizeof *space->groups);
-      space->group_sizes = mirage__search_grow(space, space->group_sizes, &again, sizeof *space->group_sizes);
-      space->group_exprs =
-          mirage__search_grow(space, space->group_exprs, &space->capacity_groups, sizeof *space->group_exprs);
-      if (!space->groups || !space->group_sizes || !space->group_exprs)
-        return MIRAGE_NO_MEMORY;
-    }
-    space->groups[group] = space->group_sizes[group] = 0;
-    space->group_exprs[group] = tensor->expr;
-    space->num_groups++;
-  }
+  if (group == space->num_groups)
+    MIRAGE_TRY(mirage__search_add_group(space, tensor->expr));
   tensor->next_grouped = space->groups[group];
   space->groups[group] = index;
   space->group_sizes[group]++;
@@ -325,6 +333,14 @@ static MirageStatus try_alone(SearchSpace *space, uint32_t index) {
   return MIRAGE_OK;
 }
 
+// Between two groups everything is in place, so that another run can go on from here.
+static MirageStatus save_now_and_then(SearchSpace *space) {
+  if (!space->slot.checkpoint || (!space->stopped && space->watch.looked < space->next_snapshot))
+    return MIRAGE_OK;
+  space->next_snapshot = space->watch.looked + snapshot_interval;
+  return mirage__save_space(space);
+}
+
 // From where an earlier call stopped.
 static MirageStatus process(SearchSpace *space, uint32_t index) {
   if (!space->at.inside)
@@ -333,12 +349,36 @@ static MirageStatus process(SearchSpace *space, uint32_t index) {
   while (space->at.group < space->num_groups && !space->stopped) {
     space->stop = mirage__search_ask(&space->watch, &space->funnel);
     space->stopped = space->stop != MIRAGE_STOP_NONE;
+    MIRAGE_TRY(save_now_and_then(space));
     if (space->stopped)
       break;
     MIRAGE_TRY(try_group(space, index, space->at.group));
     space->at.group++;
   }
   return mirage_expr_status(space->exprs);
+}
+
+MirageExpr mirage__search_expr_of(SearchSpace *space, const SearchDerivation *how) {
+  const SearchTensor *a = &space->tensors[how->a], *b = &space->tensors[how->b];
+  switch (how->op) {
+  case MIRAGE_OP_MATMUL: {
+    uint8_t inner = a->dims[how->flags & SEARCH_TRANSPOSE_A ? ROWS : COLUMNS];
+    return mirage__search_sum_over(space, mirage_expr_apply(space->exprs, MIRAGE_OP_MUL, a->expr, b->expr), inner);
+  }
+  case MIRAGE_OP_REDUCE_SUM:
+    return mirage__search_sum_over(space, a->expr, a->dims[how->dim]);
+  case MIRAGE_OP_REDUCE_MAX:
+    return mirage_expr_max(space->exprs, a->expr);
+  case MIRAGE_OP_LOOP:
+    if (how->flags)
+      return mirage_expr_max(space->exprs, a->expr);
+    return mirage_expr_sum(space->exprs, a->expr, mirage_axis_part(space->loop_axis, MIRAGE_PART_LOOP));
+  case MIRAGE_OP_TRANSPOSE:
+    return a->expr;
+  default:
+    return mirage_expr_apply(space->exprs, (MirageOp)how->op, a->expr,
+                             mirage__search_is_binary(how->op) ? b->expr : a->expr);
+  }
 }
 
 // ---------------------------------------------------------------------------------------------- leaves
@@ -437,7 +477,7 @@ void mirage__search_space_deinit(SearchSpace *space) {
 MirageStatus mirage__search_saturate(SearchSpace *space) {
   SearchPosition *at = &space->at;
   uint32_t limit = space->options->max_block_ops + mirage__search_elementwise_limit(space->program);
-  while (at->depth <= limit) {
+  while (at->depth <= limit && !space->stopped) {
     if (at->index > space->num_tensors) { // the same depth again, while there was something to do
       *at = (SearchPosition){.depth = at->depth + !at->again, .index = 1};
       continue;

@@ -100,6 +100,7 @@ static MirageStatus new_tensor(SearchSpace *space, const SearchTensor *tensor, u
   }
   if (space->num_tensors >= space->num_buckets)
     MIRAGE_TRY(rehash(space));
+  space->bytes += 2 * (sizeof *tensor + mirage__search_array_size(&tensor->values) * sizeof *tensor->values.data);
   uint32_t index = ++space->num_tensors, bucket = (uint32_t)tensor->hash & (space->num_buckets - 1);
   space->tensors[index] = *tensor;
   space->tensors[index].next_hashed = space->buckets[bucket];
@@ -122,6 +123,7 @@ static MirageStatus add_derivation(SearchSpace *space, uint32_t tensor, const Se
       return MIRAGE_NO_MEMORY;
     space->derivations = grown;
   }
+  space->bytes += 2 * sizeof *how;
   uint32_t index = ++space->num_derivations;
   space->derivations[index] = *how;
   space->derivations[index].next = space->tensors[tensor].derivations;
@@ -242,7 +244,7 @@ MirageStatus mirage__search_try_tensor(SearchSpace *space, const SearchAttempt *
   if (!within_limits(space, attempt, &tensor))
     return MIRAGE_OK;
   space->watch.ticks++;
-  bool full = space->values.total_bytes + space->arena.total_bytes > space->max_bytes;
+  bool full = space->bytes > space->max_bytes;
   if (++space->funnel.states > space->max_states || full) {
     space->stopped = true;
     space->stop = full ? MIRAGE_STOP_MEMORY : MIRAGE_STOP_MAX_STATES;
@@ -259,6 +261,15 @@ MirageStatus mirage__search_try_tensor(SearchSpace *space, const SearchAttempt *
     mirage_arena_rewind(&space->values, mark);
   // No value exists: division by zero, or an operator that the field has no rule for at this place.
   return status == MIRAGE_REDRAW || status == MIRAGE_UNSUPPORTED ? MIRAGE_OK : status;
+}
+
+MirageStatus mirage__search_restore_tensor(SearchSpace *space, const SearchTensor *tensor,
+                                           const SearchDerivation *how) {
+  SearchTensor again = *tensor;
+  uint32_t index;
+  MIRAGE_TRY(evaluate(space, how, &again.values));
+  again.hash = hash_values(&again);
+  return new_tensor(space, &again, &index);
 }
 
 // Whether the result's expression can become part of a goal.
