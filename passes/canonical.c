@@ -169,7 +169,7 @@ static void hash_region(Hasher *hasher, MirageRegion region);
 static void hash_plain(Hasher *hasher, const MirageNodeView *view) {
   Words words = {0};
   put(&words, view->op);
-  put(&words, view->level);
+  put(&words, view->level == MIRAGE_LEVEL_THREAD ? MIRAGE_LEVEL_BLOCK : view->level); // regions of threads do not count
   put_attrs(&words, mirage_op_info(view->op)->attrs, view->attrs);
   uint32_t rank = mirage_ugraph_type(hasher->graph, view->first_result)->rank;
   for (uint32_t i = 0; mirage_op_info(view->op)->attrs == MIRAGE_ATTRS_PERM && i < rank; ++i)

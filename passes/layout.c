@@ -5,15 +5,36 @@
 // candidate that does not fit the target is removed, with a warning that says why. With `own`, each program's own
 // lowering joins its candidates, so that it can be read, edited and timed like them. With `variants=N`, so do other
 // schedules of the N candidates of least predicted cost of each program, @p_0_stages_4 beside @p_0: no schedule
-// changes a result, so each has the proof of what it varies. What was set by hand is not varied.
+// changes a result, so each has the proof of what it varies. What was set by hand is not varied. With `threads`, chains
+// of element-wise operators are written as the thread graphs that code generation makes of them in any case.
 #include "mirage/layout.h"
 #include "mirage/cost.h"
 #include "passes.h"
 
 #include <stdio.h>
 
+/// Whether no kernel of the graph was scheduled by hand, or planned.
+static bool is_open(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  bool open = true;
+  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    open &= node.op != MIRAGE_OP_CUSTOM || !node.attrs->custom.schedule;
+  }
+  return open;
+}
+
+static MirageStatus fuse_threads(const MirageModuleGraphs *graphs, MirageModuleGraph *entry) {
+  MirageUGraph *fused;
+  if (!is_open(entry->graph))
+    return MIRAGE_OK;
+  MIRAGE_TRY(mirage_ugraph_fuse_threads(entry->graph, graphs->diag, &fused));
+  mirage_ugraph_destroy(entry->graph);
+  entry->graph = fused;
+  return MIRAGE_OK;
+}
+
 static MirageStatus plan_candidate(MirageModuleGraphs *graphs, MirageModuleGraph *entry, const MirageTarget *target) {
-  MIRAGE_TRY(mirage__graphs_import(graphs, entry));
   // The planner's sentence is an error only if the plan is wrong; that it does not fit is an answer.
   MirageHeld held;
   mirage__hold_init(&held);
@@ -65,19 +86,8 @@ typedef struct Varier {
   MirageUGraph **open; // by graph of the module: copies of candidates before they were planned; NULL = not to be varied
 } Varier;
 
-static bool is_open(const MirageUGraph *graph) {
-  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  bool open = true;
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
-    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
-    open &= node.op != MIRAGE_OP_CUSTOM || !node.attrs->custom.schedule;
-  }
-  return open;
-}
-
 static MirageStatus remember(Varier *varier, uint32_t index) {
-  MirageModuleGraph *entry = &varier->graphs->graphs[index];
-  MIRAGE_TRY(mirage__graphs_import(varier->graphs, entry));
+  const MirageModuleGraph *entry = &varier->graphs->graphs[index];
   return is_open(entry->graph) ? mirage_ugraph_clone(entry->graph, varier->graphs->diag, &varier->open[index])
                                : MIRAGE_OK;
 }
@@ -170,6 +180,10 @@ static MirageStatus layout_module(Varier *varier, const MirageLayoutOptions *opt
     bool wanted = false;
     if (entry->source)
       MIRAGE_TRY(is_wanted(graphs, entry, &wanted));
+    if (wanted)
+      MIRAGE_TRY(mirage__graphs_import(graphs, entry));
+    if (wanted && options->threads)
+      MIRAGE_TRY(fuse_threads(graphs, entry));
     if (wanted && options->variants && !mirage__is_interrupted())
       MIRAGE_TRY(remember(varier, i));
     if (wanted)

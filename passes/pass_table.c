@@ -131,6 +131,8 @@ static const MiragePassOption LAYOUT_OPTIONS[] = {
     INT(MirageLayoutOptions, variants, "variants", "0", 0, 4096,
         "of so many of each program's best candidates, add other schedules as candidates, for mirage-run --tune to "
         "time"),
+    BOOL(MirageLayoutOptions, threads, "threads", "false",
+         "write element-wise chains of what no hand scheduled as thread graphs; the code stays the same"),
     BOOL(MirageLayoutOptions, own, "own", "false", "add each program's own lowering as the candidate @<program>_own"),
 };
 

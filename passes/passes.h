@@ -122,7 +122,7 @@ typedef struct MirageVerifyPassOptions {
 typedef struct MirageLayoutOptions {
   const char *target;
   int64_t variants;
-  bool own;
+  bool own, threads;
 } MirageLayoutOptions;
 
 typedef struct MirageSelectOptions {

@@ -544,6 +544,9 @@ MirageStatus mirage_ugraph_expand_wide(const MirageUGraph *graph, const MirageDi
 /// for each value of `from` (mirage_ugraph_num_values + 1): it gives the operands and receives the results.
 MirageStatus mirage_ugraph_copy_nodes(MirageUGraph *to, const MirageUGraph *from, uint32_t num_nodes,
                                       const MirageNode *nodes, MirageValue *map);
+/// Copies a graph whose tiles have no place yet, with each chain of element-wise operators of a block graph as a thread
+/// graph. It computes, and is planned and compiled, as before. lib/ugraph/threads.c
+MirageStatus mirage_ugraph_fuse_threads(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
 /// Copies a graph.
 MirageStatus mirage_ugraph_clone(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
 

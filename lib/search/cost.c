@@ -328,6 +328,8 @@ static void note_stored(CostWalk *walk, const MirageNodeView *node, const Mirage
   bool stored = planned ? result->space == MIRAGE_SPACE_SHARED
                         : node->op == MIRAGE_OP_CAST && !comes_of_product(walk, node->operands[0], node->parent);
   walk->kernel.planned |= planned;
+  if (result->space == MIRAGE_SPACE_FRAGMENT)
+    return; // its place is that of the tile it is yielded as
   uint32_t long_dims = 0;
   for (uint32_t d = 0; d < result->rank; d++)
     long_dims += result->shape[d] > 1;
@@ -419,6 +421,8 @@ static void walk_region(CostWalk *walk, MirageRegion region, double times) {
       walk_loop(walk, &node, times);
     } else if (node.op == MIRAGE_OP_THREAD) {
       walk_region(walk, node.region, times);
+      for (uint32_t r = 0; r < node.num_results; r++)
+        note_stored(walk, &node, mirage_ugraph_type(walk->graph, (MirageValue){node.first_result.index + r}), times);
     } else if (mirage_op_info(node.op)->kind == MIRAGE_KIND_ACCESS) {
       walk_access(walk, &node, times);
     } else if (mirage_op_info(node.op)->kind == MIRAGE_KIND_COLLECTIVE) {

@@ -50,7 +50,7 @@ void mirage__copier_node(Copier *copier, MirageNode id) {
   case MIRAGE_KIND_REGION: {
     MirageNode copy = open_copy(copier, &node, operands);
     pair_arguments(copier, &node, copy);
-    copy_region(copier, node.region);
+    (copier->copy_region && node.op != MIRAGE_OP_THREAD ? copier->copy_region : copy_region)(copier, node.region);
     for (uint32_t i = 0; i < node.num_results; i++)
       pair(copier, mirage_ugraph_result(copier->from, id, i), mirage_ugraph_result(copier->to, copy, i));
     return;

@@ -102,12 +102,14 @@ MirageStatus mirage__check_launch(const MirageLaunch *launch, const MirageDiag *
 
 // clone.c
 /// Copies nodes of one graph into another. `map[old id]` is the new value, {0} before its definition was copied.
-typedef struct Copier {
+typedef struct Copier Copier;
+struct Copier {
   const MirageUGraph *from;
   MirageUGraph *to;
   MirageArena scratch;
   MirageValue *map;
-} Copier;
+  void (*copy_region)(Copier *copier, MirageRegion region); // of the nodes copied; NULL = node by node
+};
 /// Creates the target graph with the source's name, meta and inputs. After OK, mirage__copier_finish must follow.
 MirageStatus mirage__copier_begin(Copier *copier, const MirageUGraph *from, const MirageDiag *diag);
 /// Copies one node, with its region. Failures are remembered by the target graph.
