@@ -3,6 +3,9 @@
 // Grid x over n, y over m, z over the largest batch dimension; further batch dimensions and the contraction are loops.
 // Tile extents come from a small search over the predicted busy time of the fullest multiprocessor.
 #include "canonical.h"
+#include "layout/block.h"
+
+enum { DIRECT_DEPTH = 512 };
 
 typedef struct Tiling {
   int64_t m, n, k;          // extents of the product
@@ -17,8 +20,8 @@ static bool for_warpgroups(const CanonicalOp *op, const Tiling *t, int64_t bm, i
 }
 
 // Busy time of the fullest multiprocessor, in cycles: products on the matrix units (or plain), operands from the L2.
-// Warpgroups multiply four times as fast and wait for the L2 (H200, 4096 x 4096 x 4096: 274 us in tiles of 128 x 128, 217
-// in tiles of 128 x 256).
+// Warpgroups multiply four times as fast and wait for the L2 (H200, 4096 x 4096 x 4096: 274 us in tiles of 128 x 128,
+// 217 in tiles of 128 x 256).
 static double tiling_cost(const CanonicalOp *op, const Tiling *t, int64_t bm, int64_t bn, double batch) {
   bool plain = op->result.dtype == MIRAGE_F32;
   double blocks = (double)cut_ceil_div(t->m, bm) * (double)cut_ceil_div(t->n, bn) * batch;
@@ -32,6 +35,14 @@ static double tiling_cost(const CanonicalOp *op, const Tiling *t, int64_t bm, in
   return waves * (each * (double)t->k + 600 + 8 * (double)cut_ceil_div(t->k, 128));
 }
 
+// Whether the loop takes the direct form (lib/layout/direct.c), sixteen warps with a step of 32 rows each.
+static bool streams_weights(const CanonicalOp *op, int64_t bm, int64_t bn, int64_t k) {
+  bool transposed = op->attrs && op->attrs->matmul.transpose_b;
+  int32_t registers = mirage__direct_registers(bm, bn);
+  return op->result.dtype != MIRAGE_F32 && !transposed && k % DIRECT_DEPTH == 0 && k > DIRECT_DEPTH && registers &&
+         mirage__direct_fits(DIRECT_DEPTH, registers, DIRECT_WARPS, op->target);
+}
+
 static Tiling choose_tiling(const CanonicalOp *op, int64_t m, int64_t n, int64_t k, int64_t batch) {
   static const int64_t ROWS[] = {8, 16, 32, 64, 128}, COLUMNS[] = {16, 24, 32, 40, 48, 64, 80, 96, 128, 256};
   Tiling t = {.m = m, .n = n, .k = k, .m_parts = 1, .n_parts = 1};
@@ -40,7 +51,8 @@ static Tiling choose_tiling(const CanonicalOp *op, int64_t m, int64_t n, int64_t
   for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; ++i)
     for (size_t j = 0; j < sizeof COLUMNS / sizeof *COLUMNS; ++j) {
       int64_t bm = ROWS[i] < m ? ROWS[i] : m, bn = COLUMNS[j] < n ? COLUMNS[j] : n;
-      if (bm * bn > (plain ? 4096 : for_warpgroups(op, &t, bm, bn) ? 32768 : 16384))
+      bool groups = for_warpgroups(op, &t, bm, bn);
+      if (bm * bn > (plain ? 4096 : groups ? 32768 : 16384) || (bn > 128 && !groups))
         continue;
       double cost = tiling_cost(op, &t, bm, bn, (double)batch);
       if (best >= 0 && cost >= best)
@@ -50,8 +62,8 @@ static Tiling choose_tiling(const CanonicalOp *op, int64_t m, int64_t n, int64_t
       t.n_parts = cut_ceil_div(n, bn);
     }
   int64_t bm = cut_chunk(m, t.m_parts), bn = cut_chunk(n, t.n_parts), bk = plain ? 32 : (bm + bn) > 160 ? 64 : 128;
-  if (!plain && bm <= 16 && k % 512 == 0 && k > 512)
-    bk = 512; // sixteen warps with a step of 32 each: the direct form (lib/layout/split.c)
+  if (streams_weights(op, bm, bn, k))
+    bk = DIRECT_DEPTH;
   t.k_range = cut_ceil_div(k, bk);
   return t;
 }
