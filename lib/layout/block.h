@@ -291,6 +291,8 @@ typedef enum { DIRECT_WHOLE, DIRECT_MAIN, DIRECT_SIDE } DirectPart;
 /// What the loop would be as a direct one (direct.c); false when its carries do not allow it. BlockLoop.direct says
 /// whether it is one. MAIN leaves out the products that are the same in all blocks, SIDE has only those.
 bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, DirectLoop *out);
+/// The two extents of a matrix whose leading dimensions are all 1; NULL otherwise.
+const int64_t *mirage__matrix_extents(const MirageType *type);
 /// Registers of a thread for a group of `columns` columns and `rows` activation rows; 0: no such group.
 int32_t mirage__direct_registers(int64_t rows, int64_t columns);
 /// Whether a direct loop with k tiles of `depth` and so many registers can be run by `warps` warps.

@@ -31,8 +31,7 @@ static int32_t lane_columns(int64_t width) {
   return width % 2 == 0 ? 2 : 0;
 }
 
-// The extents of a matrix whose leading dimensions are all 1; NULL otherwise.
-static const int64_t *matrix_of(const MirageType *type) {
+const int64_t *mirage__matrix_extents(const MirageType *type) {
   for (uint32_t d = 0; d + 2 < type->rank; ++d)
     if (type->shape[d] != 1)
       return NULL;
@@ -43,7 +42,8 @@ static const int64_t *matrix_of(const MirageType *type) {
 static bool add_product(const Block *block, int32_t loop, uint32_t carry, MirageValue contribution, DirectLoop *out) {
   MirageNodeView view = mirage__block_def(block, contribution);
   const MirageType *a = mirage_ugraph_type(block->graph, view.operands[0]);
-  const int64_t *shape_a = matrix_of(a), *shape_b = matrix_of(mirage_ugraph_type(block->graph, view.operands[1]));
+  const int64_t *shape_a = mirage__matrix_extents(a),
+                *shape_b = mirage__matrix_extents(mirage_ugraph_type(block->graph, view.operands[1]));
   bool transposed = view.attrs && view.attrs->matmul.transpose_a;
   if (a->dtype == MIRAGE_F32 || !shape_a || !shape_b || (view.attrs && view.attrs->matmul.transpose_b))
     return false;
@@ -68,7 +68,8 @@ static bool add_reduction(const Block *block, uint32_t carry, MirageValue contri
   MirageNodeView view = mirage__block_def(block, contribution);
   const MirageType *in = mirage_ugraph_type(block->graph, view.operands[0]);
   const MirageType *result = mirage_ugraph_type(block->graph, contribution);
-  if (!matrix_of(in) || result->shape[result->rank - 1] != 1 || view.attrs->reduce.dim != (int32_t)in->rank - 1)
+  if (!mirage__matrix_extents(in) || result->shape[result->rank - 1] != 1 ||
+      view.attrs->reduce.dim != (int32_t)in->rank - 1)
     return false;
   out->reductions[out->num_reductions++] = (DirectReduction){.node = block->values[contribution.index].def,
                                                              .operand = mirage__block_resolve(block, view.operands[0]),
@@ -155,7 +156,7 @@ bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, Dire
       return false;
   }
   for (uint32_t r = 0; r < out->num_reductions; ++r) {
-    const int64_t *in = matrix_of(mirage_ugraph_type(block->graph, out->reductions[r].operand));
+    const int64_t *in = mirage__matrix_extents(mirage_ugraph_type(block->graph, out->reductions[r].operand));
     if (in[0] != out->m || in[1] != out->k)
       return false;
   }

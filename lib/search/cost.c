@@ -134,16 +134,18 @@ void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attr
   stream->carries++;
   stream->product_carries += op == MIRAGE_OP_MATMUL;
   if (op != MIRAGE_OP_NONE && mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE)
-    stream->carried += a->rank == 2;
-  if (op != MIRAGE_OP_MATMUL || !b_is_loaded || a->rank != 2 || b->rank != 2 || b->dtype == MIRAGE_F32 ||
-      (attrs && attrs->matmul.transpose_b))
+    stream->carried += mirage__matrix_extents(a) != NULL;
+  if (op != MIRAGE_OP_MATMUL || !b_is_loaded || b->dtype == MIRAGE_F32 || (attrs && attrs->matmul.transpose_b))
     return;
-  int64_t rows = a->shape[attrs && attrs->matmul.transpose_a ? 1 : 0];
-  stream->uneven |= stream->columns && (stream->rows != rows || stream->depth != b->shape[0]);
+  const int64_t *a_shape = mirage__matrix_extents(a), *b_shape = mirage__matrix_extents(b);
+  if (!a_shape || !b_shape)
+    return;
+  int64_t rows = a_shape[attrs && attrs->matmul.transpose_a ? 1 : 0];
+  stream->uneven |= stream->columns && (stream->rows != rows || stream->depth != b_shape[0]);
   stream->rows = rows;
-  stream->depth = b->shape[0];
-  stream->columns += b->shape[1];
-  stream->side_columns += same_in_all_blocks ? b->shape[1] : 0;
+  stream->depth = b_shape[0];
+  stream->columns += b_shape[1];
+  stream->side_columns += same_in_all_blocks ? b_shape[1] : 0;
   stream->carried++;
 }
 
