@@ -89,8 +89,7 @@ LogicalResult TensorMapAttr::verify(Emit emit, uint32_t, Type type, DenseI64Arra
   if (!type.isF16() && !type.isBF16() && !type.isF32())
     return emit() << "tensor map: elements are " << type << ", f16, bf16 or f32 is needed";
   if (extents.size() < 1 || extents.size() > MIRAGE_MAP_RANK)
-    return emit() << "tensor map: rank is " << extents.size() << ", 1 to " << int(MIRAGE_MAP_RANK)
-                  << " are possible";
+    return emit() << "tensor map: rank is " << extents.size() << ", 1 to " << int(MIRAGE_MAP_RANK) << " are possible";
   if (strides.size() != extents.size() || box.size() != extents.size())
     return emit() << "tensor map: " << extents.size() << " extents, " << strides.size() << " strides and " << box.size()
                   << " extents of the box differ";
@@ -105,7 +104,7 @@ LogicalResult LaunchAttr::verify(Emit emit, StringRef kernel, int32_t, int32_t, 
 }
 
 LogicalResult ProofAttr::verify(Emit emit, uint32_t trials, uint64_t, uint32_t, uint64_t, APFloat bound, bool, bool,
-                                uint64_t, uint64_t, uint64_t, uint32_t) {
+                                uint32_t, uint64_t, uint64_t, uint64_t, uint32_t) {
   if (trials == 0)
     return emit() << "proof: has 0 trials, at least 1 is needed";
   if (!bound.isFinite() || bound.convertToDouble() > 0)
@@ -120,7 +119,8 @@ LogicalResult GuardAttr::verify(Emit emit, APFloat program, APFloat candidate, A
                              {"program_max", programMax},
                              {"candidate_max", candidateMax}})
     if (!value.isFinite() || value.isNegative())
-      return emit() << "guard: " << name << " is " << value.convertToDouble() << ", a finite number of at least 0 is needed";
+      return emit() << "guard: " << name << " is " << value.convertToDouble()
+                    << ", a finite number of at least 0 is needed";
   return success();
 }
 
@@ -216,8 +216,8 @@ bool mirageKernelAttributeIsAProof(MlirAttribute attribute) { return isa<ProofAt
 
 MlirAttribute mirageKernelProofAttrGet(MlirContext context, const MirageProof *proof) {
   return wrap(ProofAttr::get(unwrap(context), proof->trials, proof->q, proof->p_bits, proof->seed,
-                             APFloat(proof->log2_bound), proof->shrunken, proof->free_exp, proof->pair, proof->degree,
-                             proof->calls, proof->log2_terms));
+                             APFloat(proof->log2_bound), proof->shrunken, proof->free_exp, proof->pieces, proof->pair,
+                             proof->degree, proof->calls, proof->log2_terms));
 }
 
 void mirageKernelProofAttrGetValue(MlirAttribute attribute, MirageProof *out) {
@@ -230,6 +230,7 @@ void mirageKernelProofAttrGetValue(MlirAttribute attribute, MirageProof *out) {
           proof.getLog2Bound().convertToDouble(),
           proof.getShrunken(),
           proof.getFreeExp(),
+          proof.getPieces(),
           proof.getPair(),
           proof.getDegree(),
           proof.getCalls(),

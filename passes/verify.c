@@ -210,7 +210,9 @@ static void report_different(const Verifier *verifier, const Pair *pair) {
 static void report_proven(const Verifier *verifier, const Pair *pair) {
   const MirageProof *proof = &pair->verdict.proof;
   const MirageGuard *guard = &pair->guard.guard;
-  char accuracy[200] = "";
+  char accuracy[200] = "", pieces[60] = "";
+  if (proof->pieces)
+    snprintf(pieces, sizeof pieces, ", in %u pieces", proof->pieces);
   if (guard->present)
     snprintf(accuracy, sizeof accuracy, "; relative error %.2e (at most %.2e), the program's own %.2e (%.2e)",
              guard->candidate_relative, guard->candidate_max, guard->program_relative, guard->program_max);
@@ -218,9 +220,10 @@ static void report_proven(const Verifier *verifier, const Pair *pair) {
     snprintf(accuracy, sizeof accuracy, "; %s", pair->guard.reason);
   mirage_diag_emit(verifier->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(pair->target),
                    "@%s: equivalent to @%s; a wrong graph passes with probability below 2^%.1f (%u trial%s, %u-bit "
-                   "p%s; theorem %s, degree %" PRIu64 ", 2^%u monomials, %" PRIu64 " calls)%s",
+                   "p%s%s; theorem %s, degree %" PRIu64 ", 2^%u monomials, %" PRIu64 " calls)%s",
                    pair->target->name, pair->source->name, proof->log2_bound, proof->trials,
                    proof->trials == 1 ? "" : "s", proof->p_bits, proof->shrunken ? ", on a shrunken instance" : "",
+                   pieces,
                    proof->free_exp ? "of free exponentials"
                    : proof->q      ? "with exponentials"
                                    : "without exponentials",

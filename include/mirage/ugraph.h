@@ -398,6 +398,7 @@ typedef struct MirageProof {
   double log2_bound; // log2 of the probability that a wrong graph passes
   bool shrunken;     // proven on a shrunken instance
   bool free_exp;     // by the theorem of free exponentials
+  uint32_t pieces;   // proven one after the other, the figures below of the worst; 0 = as a whole
   uint64_t pair;     // hash of both graphs (passes/canonical.c): the proof of an edited graph is noticed; 0 = none
   // What the bound of a trial is made of, the worst output: degree, exponential monomials (their number rounded up to a
   // power of two), calls of functions of which nothing is known. The theorem with exponentials applies when q is not 0.

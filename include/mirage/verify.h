@@ -46,7 +46,7 @@ MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *targe
                            const MirageDiag *diag, MirageVerdict *out_verdict);
 
 /// The bound that the trials of `proof` give on this pair, at full size or shrunken as the proof says, without running
-/// any: log2, at most 0; 0 when they show nothing or there is no shrunken instance. So that a proof read from text can
+/// any (unless it is one of pieces, which are proven again): log2, at most 0; 0 when they show nothing or there is no shrunken instance. So that a proof read from text can
 /// be held to what it claims.
 ///
 /// Errors:  as mirage_verify.

@@ -16,9 +16,7 @@
 #include <string.h>
 
 enum {
-  DEFAULT_LOG2_BOUND = -60,
   DEFAULT_MAX_WORK = 200000000,
-  MAX_TRIALS = 64,        // more would cost more than shrinking
   MOST_WORK = 1000000000, // of a trial, some seconds: a pair that cannot be shrunk below max_work may go up to this
 };
 
@@ -69,7 +67,7 @@ static void take_reason(void *user, MirageSeverity severity, const void *loc, co
 
 // ------------------------------------------------------------------------------------------------------------- storage
 
-static void free_arrays(MirageResidue **arrays, uint32_t count) {
+void mirage__verify_free_arrays(MirageResidue **arrays, uint32_t count) {
   for (uint32_t i = 0; arrays && i < count; i++)
     free(arrays[i]);
   free(arrays);
@@ -81,25 +79,31 @@ static MirageResidue **alloc_arrays(const MirageUGraph *graph, uint32_t count,
   for (uint32_t i = 0; arrays && i < count; i++) {
     arrays[i] = malloc((size_t)mirage_type_elements(mirage_ugraph_type(graph, get(graph, i))) * sizeof **arrays);
     if (!arrays[i]) {
-      free_arrays(arrays, i);
+      mirage__verify_free_arrays(arrays, i);
       return NULL;
     }
   }
   return arrays;
 }
 
+MirageResidue **mirage__verify_alloc_inputs(const MirageUGraph *graph) {
+  return alloc_arrays(graph, mirage_ugraph_num_inputs(graph), mirage_ugraph_get_input);
+}
+
+MirageResidue **mirage__verify_alloc_outputs(const MirageUGraph *graph) {
+  return alloc_arrays(graph, mirage_ugraph_num_outputs(graph), mirage_ugraph_get_output);
+}
+
 static void storage_deinit(Verify *verify) {
-  free_arrays(verify->inputs, mirage_ugraph_num_inputs(verify->source));
-  free_arrays(verify->outputs[0], mirage_ugraph_num_outputs(verify->source));
-  free_arrays(verify->outputs[1], mirage_ugraph_num_outputs(verify->source));
+  mirage__verify_free_arrays(verify->inputs, mirage_ugraph_num_inputs(verify->source));
+  mirage__verify_free_arrays(verify->outputs[0], mirage_ugraph_num_outputs(verify->source));
+  mirage__verify_free_arrays(verify->outputs[1], mirage_ugraph_num_outputs(verify->source));
 }
 
 static MirageStatus storage_init(Verify *verify) {
-  const MirageUGraph *source = verify->source;
-  uint32_t outputs = mirage_ugraph_num_outputs(source);
-  verify->inputs = alloc_arrays(source, mirage_ugraph_num_inputs(source), mirage_ugraph_get_input);
-  verify->outputs[0] = alloc_arrays(source, outputs, mirage_ugraph_get_output);
-  verify->outputs[1] = alloc_arrays(source, outputs, mirage_ugraph_get_output);
+  verify->inputs = mirage__verify_alloc_inputs(verify->source);
+  verify->outputs[0] = mirage__verify_alloc_outputs(verify->source);
+  verify->outputs[1] = mirage__verify_alloc_outputs(verify->source);
   return verify->inputs && verify->outputs[0] && verify->outputs[1] ? MIRAGE_OK : MIRAGE_NO_MEMORY;
 }
 
@@ -195,9 +199,9 @@ static MirageStatus run_trials(Verify *verify, uint32_t trials) {
 static uint32_t trials_needed(const VerifyBound *bound, const MirageVerifyOptions *options) {
   if (!(bound->log2_trial < -1))
     return 0;
-  double asked = options->log2_bound < 0 ? options->log2_bound : DEFAULT_LOG2_BOUND;
+  double asked = options->log2_bound < 0 ? options->log2_bound : VERIFY_LOG2_BOUND;
   double trials = options->trials ? options->trials : fmax(1, ceil(asked / bound->log2_trial));
-  return trials <= MAX_TRIALS || options->trials ? (uint32_t)trials : 0;
+  return trials <= VERIFY_MAX_TRIALS || options->trials ? (uint32_t)trials : 0;
 }
 
 static uint64_t saturated(double count) { return count < 0x1p63 ? (uint64_t)count : UINT64_MAX; }
@@ -264,6 +268,24 @@ static MirageStatus decide_by_either(Verify *verify, bool shrunken, bool *out_de
   return MIRAGE_OK;
 }
 
+MirageStatus mirage__verify_whole(const MirageUGraph *source, const MirageUGraph *target,
+                                  const MirageVerifyOptions *options, MirageVerdict *verdict) {
+  Verify verify = {.source = source, .target = target, .options = options, .verdict = verdict};
+  bool decided;
+  return decide_by_either(&verify, false, &decided);
+}
+
+// By one theorem or the other, as a whole or piece by piece.
+static MirageStatus decide_by_any(Verify *verify, bool shrunken, bool *out_decided) {
+  MIRAGE_TRY(decide_by_either(verify, shrunken, out_decided));
+  if (*out_decided || verify->options->free_exp)
+    return MIRAGE_OK;
+  MIRAGE_TRY(mirage__verify_pieces(verify->source, verify->target, verify->options, verify->verdict));
+  *out_decided = verify->verdict->kind == MIRAGE_VERDICT_EQUIVALENT;
+  verify->verdict->proof.shrunken = shrunken;
+  return MIRAGE_OK;
+}
+
 // Where neither theorem shows equivalence: one trial may still show a difference.
 static MirageStatus look_for_difference(Verify *verify, bool shrunken) {
   VerifyBound bound;
@@ -297,7 +319,7 @@ static MirageStatus decide_shrunken(Verify *verify, ShrinkSizes sizes, bool foll
     snprintf(verdict->reason, sizeof verdict->reason, "%.3g operations a trial, %.3g allowed, and %s", work,
              fmax(allowed, MOST_WORK), reason);
   else
-    status = decide_by_either(verify, source != NULL, &decided);
+    status = decide_by_any(verify, source != NULL, &decided);
   if (status == MIRAGE_OK && !verdict->reason[0] && !decided)
     status = look_for_difference(verify, source != NULL);
   verdict->followed = followed;
@@ -330,7 +352,7 @@ static MirageStatus verify_expanded(const MirageUGraph *source, const MirageUGra
   double allowed = options->max_work ? (double)options->max_work : DEFAULT_MAX_WORK;
   double work = mirage__verify_work(source) + mirage__verify_work(target);
   if (work <= allowed)
-    MIRAGE_TRY(decide_by_either(&verify, false, &decided));
+    MIRAGE_TRY(decide_by_any(&verify, false, &decided));
   if (decided)
     return MIRAGE_OK;
   if (options->full_size && work <= allowed)
@@ -384,40 +406,58 @@ MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *targe
   return status;
 }
 
-// log2 of what one trial misses on this pair, or on its shrunken form; infinite when there is none.
-static MirageStatus claim_of_trial(MirageUGraph *const plain[2], bool free_exp, const bool *follow, double *out_log2) {
+// What all pieces show together, by proving them again; infinite when they do not.
+static MirageStatus claim_of_pieces(const MirageUGraph *source, const MirageUGraph *target, const MirageProof *proof,
+                                    double *out_log2) {
+  const MirageVerifyOptions options = {.seed = proof->seed, .log2_bound = proof->log2_bound};
+  MirageVerdict verdict = {.kind = MIRAGE_VERDICT_UNSUPPORTED};
+  MIRAGE_TRY(mirage__verify_pieces(source, target, &options, &verdict));
+  *out_log2 = verdict.kind == MIRAGE_VERDICT_EQUIVALENT ? verdict.proof.log2_bound : INFINITY;
+  return MIRAGE_OK;
+}
+
+// log2 of what the trials miss on this pair, or on its shrunken form; infinite when there is none.
+static MirageStatus claim_of(MirageUGraph *const plain[2], const MirageProof *proof, const bool *follow,
+                             double *out_log2) {
   MirageUGraph *small[2] = {NULL, NULL};
   char reason[160];
-  VerifyBound bound = {.log2_trial = INFINITY};
+  VerifyBound bound;
   bool following = follow && *follow;
   MirageStatus status = MIRAGE_OK;
+  *out_log2 = INFINITY;
   if (follow)
     status = mirage__verify_shrink(plain[0], plain[1], SHRINK_SMALLEST, &following, &small[0], &small[1], reason);
-  if (status == MIRAGE_OK && (small[0] || !follow))
-    status = mirage__verify_bound(small[0] ? small[0] : plain[0], small[1] ? small[1] : plain[1], free_exp, &bound);
+  if (status == MIRAGE_OK && (small[0] || !follow)) {
+    const MirageUGraph *source = small[0] ? small[0] : plain[0], *target = small[1] ? small[1] : plain[1];
+    if (proof->pieces) {
+      status = claim_of_pieces(source, target, proof, out_log2);
+    } else {
+      status = mirage__verify_bound(source, target, proof->free_exp, &bound);
+      *out_log2 = bound.log2_trial < -1 ? bound.log2_trial * proof->trials : INFINITY;
+    }
+  }
   mirage_ugraph_destroy(small[0]);
   mirage_ugraph_destroy(small[1]);
-  *out_log2 = bound.log2_trial;
   return status;
 }
 
 MirageStatus mirage_verify_claim(const MirageUGraph *source, const MirageUGraph *target, const MirageProof *proof,
                                  const MirageDiag *diag, double *out_log2_bound) {
   MirageUGraph *plain[2];
-  double trial = INFINITY, other = INFINITY;
+  double claim = INFINITY, other = INFINITY;
   MIRAGE_TRY(expand_pair(source, target, diag, &plain[0], &plain[1]));
   MirageStatus status;
   if (proof->shrunken) { // the proof does not say which of the two forms it is about
-    status = claim_of_trial(plain, proof->free_exp, &(bool){false}, &trial);
+    status = claim_of(plain, proof, &(bool){false}, &claim);
     if (status == MIRAGE_OK)
-      status = claim_of_trial(plain, proof->free_exp, &(bool){true}, &other);
+      status = claim_of(plain, proof, &(bool){true}, &other);
   } else {
-    status = claim_of_trial(plain, proof->free_exp, NULL, &trial);
+    status = claim_of(plain, proof, NULL, &claim);
   }
   mirage_ugraph_destroy(plain[0]);
   mirage_ugraph_destroy(plain[1]);
-  trial = fmin(trial, other);
+  claim = fmin(claim, other);
   if (status == MIRAGE_OK)
-    *out_log2_bound = trial < -1 ? trial * proof->trials : 0;
+    *out_log2_bound = claim < 0 ? claim : 0;
   return status;
 }

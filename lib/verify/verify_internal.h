@@ -4,7 +4,11 @@
 
 #include "mirage/verify.h"
 
-enum { VERIFY_ATTEMPTS = 8 }; // draws of one trial before division by zero is given up on
+enum {
+  VERIFY_ATTEMPTS = 8,     // draws of one trial before division by zero is given up on
+  VERIFY_MAX_TRIALS = 64,  // more would cost more than shrinking
+  VERIFY_LOG2_BOUND = -60, // unless the options say otherwise
+};
 
 /// What the bound of one trial is made of. All probabilities as log2.
 typedef struct VerifyBound {
@@ -29,6 +33,17 @@ typedef struct VerifyFields {
 } VerifyFields;
 MirageStatus mirage__verify_bound_in(const VerifyFields *fields, const MirageUGraph *source, const MirageUGraph *target,
                                      bool free_exp, VerifyBound *out_bound);
+/// Decides a pair of this size by the first theorem that gives a useful bound; the verdict stays UNSUPPORTED where none
+/// shows equivalence and nothing shows a difference. verify.c
+MirageStatus mirage__verify_whole(const MirageUGraph *source, const MirageUGraph *target,
+                                  const MirageVerifyOptions *options, MirageVerdict *verdict);
+/// The same piece by piece: EQUIVALENT or unchanged. Costs about as much as proving the whole. pieces.c
+MirageStatus mirage__verify_pieces(const MirageUGraph *source, const MirageUGraph *target,
+                                   const MirageVerifyOptions *options, MirageVerdict *verdict);
+/// Dense arrays of residues for all inputs or outputs; NULL without memory. verify.c
+MirageResidue **mirage__verify_alloc_inputs(const MirageUGraph *graph);
+MirageResidue **mirage__verify_alloc_outputs(const MirageUGraph *graph);
+void mirage__verify_free_arrays(MirageResidue **arrays, uint32_t count);
 /// Multiplications (and other scalar operations) of one evaluation. work.c
 double mirage__verify_work(const MirageUGraph *graph);
 

@@ -153,6 +153,7 @@ static void test_proof(void **state) {
                        .log2_bound = -60.123456789012345,
                        .shrunken = true,
                        .free_exp = true,
+                       .pieces = 3,
                        .pair = UINT64_MAX - 1,
                        .degree = UINT64_MAX - 2,
                        .calls = 7,
@@ -161,7 +162,7 @@ static void test_proof(void **state) {
   MlirAttribute attribute = through_text(mirageKernelProofAttrGet(context, &proof));
   assert_true(mirageKernelAttributeIsAProof(attribute));
   mirageKernelProofAttrGetValue(attribute, &back);
-  assert_true(back.present && back.shrunken && back.free_exp);
+  assert_true(back.present && back.shrunken && back.free_exp && back.pieces == 3);
   assert_int_equal(back.trials, proof.trials);
   assert_int_equal(back.q, proof.q);
   assert_int_equal(back.p_bits, proof.p_bits);

@@ -393,7 +393,8 @@ static void shrinking_keeps_every_split(void **state) {
   for (int i = 0; i < 3; i++) {
     Sizes s = i == 0 ? even : i == 1 ? tails : unit;
     MirageUGraph *a = linear_program(s, &DIAG), *b = linear_split(s, SPLIT_GRID_SUM, &DIAG), *small_a, *small_b;
-    assert_int_equal(mirage__verify_shrink(a, b, SHRINK_SMALLEST, &(bool){false}, &small_a, &small_b, reason), MIRAGE_OK);
+    assert_int_equal(mirage__verify_shrink(a, b, SHRINK_SMALLEST, &(bool){false}, &small_a, &small_b, reason),
+                     MIRAGE_OK);
     if (i < 2) {
       assert_non_null(small_a);
       assert_non_null(small_b);
@@ -410,8 +411,8 @@ static void shrinking_keeps_every_split(void **state) {
   }
 }
 
-// x - mean, over its root variance: mean(c^2) against mean(x^2) - mean^2, equal only if the count is the extent. `count`
-// overrides the divisor of the second moment.
+// x - mean, over its root variance: mean(c^2) against mean(x^2) - mean^2, equal only if the count is the extent.
+// `count` overrides the divisor of the second moment.
 static MirageUGraph *variance_program(int64_t n, bool one_pass, double count) {
   MirageUGraph *g = mirage_ugraph_create(NULL, "variance", &DIAG);
   MirageValue x = mirage_ugraph_input(g, tensor_type(MIRAGE_F32, 2, 2, (int)n));
@@ -536,19 +537,52 @@ static void bounds_are_those_of_the_theorem(void **state) {
 }
 
 // A product of 2^40 different exponentials in one denominator: nothing can be shown, and that is said.
-// Squared 70 times, a value has degree 2^70: every residue may be a zero of it.
+// Squared 70 times, a value has degree 2^70: every residue may be a zero of it. Inside a kernel there is nothing to
+// cut.
+static MirageUGraph *powers(const MirageDiag *diag) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "powers", diag);
+  MirageType type = tensor_type(MIRAGE_F32, 1, 3);
+  MirageValue x = mirage_ugraph_input(g, type);
+  MirageCustomAttrs attrs = blocks(1);
+  MirageNode kernel = mirage_ugraph_open_custom(g, 1, &x, 1, &type, &attrs);
+  MirageAccessAttrs map = access_of(-1, -1);
+  MirageValue t = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 0), &map);
+  for (int n = 0; n < 70; n++)
+    t = op1(g, MIRAGE_OP_SQUARE, t);
+  mirage_ugraph_store(g, t, mirage_ugraph_argument(g, kernel, 1), &map);
+  mirage_ugraph_close(g, 0, NULL);
+  return finish_with(g, mirage_ugraph_result(g, kernel, 0));
+}
+
 static void says_when_no_bound_is_useful(void **state) {
+  MirageUGraph *a = powers(&DIAG), *b = powers(&DIAG);
+  MirageVerdict verdict = verify(a, b, FULL);
+  assert_int_equal(verdict.kind, MIRAGE_VERDICT_UNSUPPORTED);
+  assert_non_null(strstr(verdict.reason, "no useful error bound"));
+  mirage_ugraph_destroy(a);
+  mirage_ugraph_destroy(b);
+}
+
+// As operators of their own, each squaring is a piece. The claim is held by proving them again.
+static void long_chains_go_by_pieces(void **state) {
   MirageUGraph *graphs[2];
   for (int i = 0; i < 2; i++) {
-    MirageUGraph *g = graphs[i] = mirage_ugraph_create(NULL, "powers", &DIAG);
+    MirageUGraph *g = graphs[i] = mirage_ugraph_create(NULL, "chain", &DIAG);
     MirageValue x = mirage_ugraph_input(g, tensor_type(MIRAGE_F32, 1, 3));
     for (int n = 0; n < 70; n++)
-      x = op1(g, MIRAGE_OP_SQUARE, x);
+      x = i ? op2(g, MIRAGE_OP_MUL, x, x) : op1(g, MIRAGE_OP_SQUARE, x);
     assert_non_null(finish_with(g, x));
   }
   MirageVerdict verdict = verify(graphs[0], graphs[1], FULL);
-  assert_int_equal(verdict.kind, MIRAGE_VERDICT_UNSUPPORTED);
-  assert_non_null(strstr(verdict.reason, "no useful error bound"));
+  assert_int_equal(verdict.kind, MIRAGE_VERDICT_EQUIVALENT);
+  assert_int_equal(verdict.proof.pieces, 70);
+  assert_true(verdict.proof.log2_bound <= -60);
+  double bound = 1;
+  assert_int_equal(mirage_verify_claim(graphs[0], graphs[1], &verdict.proof, &DIAG, &bound), MIRAGE_OK);
+  assert_true(bound <= verdict.proof.log2_bound);
+  verdict.proof.pieces = 0;
+  assert_int_equal(mirage_verify_claim(graphs[0], graphs[1], &verdict.proof, &DIAG, &bound), MIRAGE_OK);
+  assert_true(bound == 0);
   mirage_ugraph_destroy(graphs[0]);
   mirage_ugraph_destroy(graphs[1]);
 }
@@ -743,6 +777,7 @@ int main(void) {
       cmocka_unit_test(random_pairs_agree_with_doubles),
       cmocka_unit_test(bounds_are_those_of_the_theorem),
       cmocka_unit_test(says_when_no_bound_is_useful),
+      cmocka_unit_test(long_chains_go_by_pieces),
       cmocka_unit_test(counts_no_monomials_of_free_exponentials),
       cmocka_unit_test(free_exponentials_are_no_homomorphisms),
       cmocka_unit_test(counts_follow_their_extents_when_they_must),

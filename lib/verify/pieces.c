@@ -1,0 +1,354 @@
+// pieces.c - proves a pair piece by piece, where the whole has no useful bound.
+//
+// Cuts:      both graphs are evaluated once at a random point. A tensor at the kernel level of the target whose
+// residues
+//            are those of one of the source is a cut: presumably the same function of the inputs, a presumption that
+//            is proven like anything else.
+// A piece:   shows that one cut, or one output, is the same function in both graphs of the inputs and of cuts that have
+//            been shown before - its frontier, which stands for them as fresh random inputs of both. Where the graphs
+//            reach different cuts, those in only one of them are walked through.
+// Together:  by induction over the pieces, cuts and outputs are the same functions of the inputs. A piece that fails
+//            proves nothing: its tensor is no cut then, and the pair may be equivalent all the same.
+//
+// Example:   v4 = x + silu(norm(x) w); v8 = v4 + silu(norm(v4) w); ...: fifteen such layers have useless degrees, each
+//            for itself, with v4 and v8 as inputs, has 2.
+#include "verify_internal.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Pieces {
+  const MirageUGraph *graphs[2]; // source, target
+  const MirageVerifyOptions *options;
+  uint64_t *digests[2]; // [num_values + 1], of kernel-level tensors; 0 = none
+  uint32_t *cuts[2];    // [num_values + 1]: the source's tensor that a value equals, 0 = none
+  bool *proven;         // [num_values + 1] of the target
+  // of one piece
+  bool *allowed;         // [num_values + 1] of the source: may be a frontier
+  bool *reached[2];      // [num_values + 1]: values that the goal is computed from, the frontier among them
+  bool *frontier[2];     // [num_values + 1] of the source: cuts where the walk has stopped
+  MirageValue *stack;    // [num_values + 1] of the larger graph
+  uint32_t num_attempts; // pieces tried so far
+  double wanted;         // log2 bound of each
+  MirageProof proof;     // of those that went into the result
+} Pieces;
+
+// ------------------------------------------------------------------------------------------------------------- digests
+
+static MirageRegionView body_of(const MirageUGraph *graph) {
+  return mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+}
+
+// A copy that returns every kernel-level tensor; values[i] is its output i.
+static MirageUGraph *expose(const MirageUGraph *graph, MirageValue *values, uint32_t *out_count) {
+  MirageUGraph *copy = mirage_ugraph_create(NULL, "exposed", NULL);
+  MirageValue *map = calloc(mirage_ugraph_num_values(graph) + 1, sizeof *map);
+  MirageValue *outputs = calloc(mirage_ugraph_num_values(graph) + 1, sizeof *outputs);
+  MirageRegionView body = body_of(graph);
+  uint32_t count = 0;
+  bool ok = copy && map && outputs;
+  for (uint32_t i = 0; ok && i < mirage_ugraph_num_inputs(graph); i++) {
+    MirageValue input = mirage_ugraph_get_input(graph, i);
+    map[input.index] = mirage_ugraph_input(copy, *mirage_ugraph_type(graph, input));
+  }
+  ok = ok && mirage_ugraph_copy_nodes(copy, graph, body.num_nodes - 1, body.nodes, map) == MIRAGE_OK;
+  for (uint32_t i = 0; ok && i + 1 < body.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    for (uint32_t r = 0; r < node.num_results; r++) {
+      values[count] = (MirageValue){node.first_result.index + r};
+      outputs[count] = map[values[count].index];
+      count++;
+    }
+  }
+  if (ok) {
+    mirage_ugraph_return(copy, count, outputs);
+    ok = mirage_ugraph_finish(copy) == MIRAGE_OK;
+  }
+  free(map);
+  free(outputs);
+  if (!ok) {
+    mirage_ugraph_destroy(copy);
+    return NULL;
+  }
+  *out_count = count;
+  return copy;
+}
+
+// 0 where some element has no value.
+static uint64_t digest_of(const MirageResidue *values, size_t n) {
+  uint64_t digest = UINT64_C(0xcbf29ce484222325);
+  for (size_t i = 0; i < n; i++) {
+    if (values[i].undefined)
+      return 0;
+    digest = (digest ^ values[i].p ^ (uint64_t)values[i].bottom << 63) * UINT64_C(0x9e3779b97f4a7c15);
+    digest ^= digest >> 29;
+  }
+  return digest | 1;
+}
+
+// Evaluates the exposed graph at one point; its tensors' digests go to the values that they are of.
+static MirageStatus evaluate(Pieces *pieces, int g, const MirageUGraph *exposed, const MirageValue *values,
+                             MirageResidue **inputs, MirageResidue **outputs) {
+  const MirageFieldModes modes = {.partial = true};
+  MirageField *field = mirage_field_create_with(pieces->options->seed, UINT32_MAX, modes); // no trial has this number
+  if (!field)
+    return MIRAGE_NO_MEMORY;
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(exposed); i++) {
+    const MirageType *type = mirage_ugraph_type(exposed, mirage_ugraph_get_input(exposed, i));
+    mirage_field_draw(field, i, (size_t)mirage_type_elements(type), inputs[i]);
+  }
+  MirageStatus status =
+      mirage_eval(exposed, mirage_field_domain(field), (const void *const *)inputs, (void *const *)outputs, NULL, NULL);
+  for (uint32_t i = 0; status == MIRAGE_OK && i < mirage_ugraph_num_outputs(exposed); i++) {
+    const MirageType *type = mirage_ugraph_type(exposed, mirage_ugraph_get_output(exposed, i));
+    pieces->digests[g][values[i].index] = digest_of(outputs[i], (size_t)mirage_type_elements(type));
+  }
+  mirage_field_destroy(field);
+  return status;
+}
+
+static MirageStatus find_digests(Pieces *pieces, int g) {
+  const MirageUGraph *graph = pieces->graphs[g];
+  MirageValue *values = calloc(mirage_ugraph_num_values(graph) + 1, sizeof *values);
+  uint32_t count = 0;
+  MirageUGraph *exposed = values ? expose(graph, values, &count) : NULL;
+  MirageStatus status = exposed ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  if (exposed) {
+    MirageResidue **inputs = mirage__verify_alloc_inputs(exposed), **outputs = mirage__verify_alloc_outputs(exposed);
+    status = inputs && outputs ? evaluate(pieces, g, exposed, values, inputs, outputs) : MIRAGE_NO_MEMORY;
+    mirage__verify_free_arrays(inputs, mirage_ugraph_num_inputs(exposed));
+    mirage__verify_free_arrays(outputs, count);
+  }
+  mirage_ugraph_destroy(exposed);
+  free(values);
+  return status;
+}
+
+// Each tensor of the target is a cut with the first of the source that has its digest and shape.
+static uint32_t match(Pieces *pieces) {
+  uint32_t count = 0;
+  for (uint32_t t = 1; t <= mirage_ugraph_num_values(pieces->graphs[1]); t++) {
+    const MirageType *type = mirage_ugraph_type(pieces->graphs[1], (MirageValue){t});
+    for (uint32_t s = 1; pieces->digests[1][t] && s <= mirage_ugraph_num_values(pieces->graphs[0]); s++) {
+      if (pieces->digests[0][s] != pieces->digests[1][t] ||
+          !mirage_type_same_shape(type, mirage_ugraph_type(pieces->graphs[0], (MirageValue){s})))
+        continue;
+      pieces->cuts[0][s] = pieces->cuts[1][t] = s;
+      count++;
+      break;
+    }
+  }
+  return count;
+}
+
+// ------------------------------------------------------------------------------------------------------------ frontier
+
+static bool stops(const Pieces *pieces, int g, MirageValue v) {
+  uint32_t cut = pieces->cuts[g][v.index];
+  return cut && pieces->allowed[cut] && (g == 0 || pieces->proven[v.index]);
+}
+
+// Walks back from the goal to inputs and cuts.
+static void walk(Pieces *pieces, int g, MirageValue goal) {
+  const MirageUGraph *graph = pieces->graphs[g];
+  uint32_t height = 0;
+  memset(pieces->reached[g], 0, mirage_ugraph_num_values(graph) + 1);
+  memset(pieces->frontier[g], 0, mirage_ugraph_num_values(pieces->graphs[0]) + 1);
+  pieces->stack[height++] = goal;
+  pieces->reached[g][goal.index] = true;
+  while (height) {
+    MirageValue v = pieces->stack[--height];
+    if (v.index != goal.index && stops(pieces, g, v)) {
+      pieces->frontier[g][pieces->cuts[g][v.index]] = true;
+      continue;
+    }
+    MirageNode def = mirage_ugraph_def(graph, v);
+    MirageNodeView node = mirage_ugraph_node(graph, def);
+    for (uint32_t i = 0; def.index && i < node.num_operands; i++) {
+      MirageValue operand = node.operands[i];
+      if (!pieces->reached[g][operand.index])
+        pieces->stack[height++] = operand;
+      pieces->reached[g][operand.index] = true;
+    }
+  }
+}
+
+// Finds the frontier that both walks share, giving up cuts that only one of them meets.
+static void find_frontier(Pieces *pieces, const MirageValue goals[2]) {
+  uint32_t values = mirage_ugraph_num_values(pieces->graphs[0]);
+  bool same;
+  memset(pieces->allowed, true, values + 1);
+  do {
+    same = true;
+    for (int g = 0; g < 2; g++)
+      walk(pieces, g, goals[g]);
+    for (uint32_t s = 1; s <= values; s++)
+      if (pieces->frontier[0][s] != pieces->frontier[1][s])
+        same = pieces->allowed[s] = false;
+  } while (!same);
+}
+
+// --------------------------------------------------------------------------------------------------------------- piece
+
+// The inputs of a piece: the graph's own, then the frontier in the source's order. Values of the target that equal one
+// cut may differ in element type.
+static void add_inputs(const Pieces *pieces, int g, MirageUGraph *piece, MirageValue *map) {
+  const MirageUGraph *graph = pieces->graphs[g];
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++) {
+    MirageValue input = mirage_ugraph_get_input(graph, i);
+    map[input.index] = mirage_ugraph_input(piece, *mirage_ugraph_type(graph, input));
+  }
+  for (uint32_t s = 1; s <= mirage_ugraph_num_values(pieces->graphs[0]); s++) {
+    MirageValue input = {0};
+    for (uint32_t v = 1; pieces->frontier[0][s] && v <= mirage_ugraph_num_values(graph); v++)
+      if (pieces->reached[g][v] && pieces->cuts[g][v] == s && stops(pieces, g, (MirageValue){v})) {
+        if (!input.index)
+          input = mirage_ugraph_input(piece, *mirage_ugraph_type(graph, (MirageValue){v}));
+        map[v] = input;
+      }
+  }
+}
+
+static void copy_needed(const Pieces *pieces, int g, MirageUGraph *piece, MirageValue goal, MirageValue *map) {
+  const MirageUGraph *graph = pieces->graphs[g];
+  MirageRegionView body = body_of(graph);
+  for (uint32_t i = 0; i + 1 < body.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    bool needed = false;
+    for (uint32_t r = 0; r < node.num_results; r++) {
+      MirageValue v = {node.first_result.index + r};
+      needed = needed || (pieces->reached[g][v.index] && (v.index == goal.index || !stops(pieces, g, v)));
+    }
+    if (!needed)
+      continue;
+    MirageValue kept[16]; // a cut may be one of several results
+    uint32_t results = node.num_results < 16 ? node.num_results : 16;
+    memcpy(kept, map + node.first_result.index, results * sizeof *kept);
+    mirage_ugraph_copy_nodes(piece, graph, 1, &body.nodes[i], map);
+    for (uint32_t r = 0; r < results; r++)
+      if (kept[r].index && node.first_result.index + r != goal.index)
+        map[node.first_result.index + r] = kept[r];
+  }
+}
+
+static MirageUGraph *build_piece(const Pieces *pieces, int g, MirageValue goal) {
+  const MirageUGraph *graph = pieces->graphs[g];
+  MirageUGraph *piece = mirage_ugraph_create(NULL, "piece", NULL);
+  MirageValue *map = calloc(mirage_ugraph_num_values(graph) + 1, sizeof *map);
+  bool ok = piece && map;
+  if (ok) {
+    add_inputs(pieces, g, piece, map);
+    copy_needed(pieces, g, piece, goal, map);
+    mirage_ugraph_return(piece, 1, &map[goal.index]);
+    ok = mirage_ugraph_finish(piece) == MIRAGE_OK;
+  }
+  free(map);
+  if (!ok) {
+    mirage_ugraph_destroy(piece);
+    return NULL;
+  }
+  return piece;
+}
+
+// The bounds of pieces add up, whatever else of them is the worst.
+static void add_proof(MirageProof *sum, const MirageProof *piece) {
+  double bound = sum->pieces ? log2(exp2(sum->log2_bound) + exp2(piece->log2_bound)) : piece->log2_bound;
+  uint32_t pieces = sum->pieces + 1;
+  MirageProof worst = sum->pieces ? *sum : *piece;
+  worst.trials = piece->trials > worst.trials ? piece->trials : worst.trials;
+  worst.q = piece->q ? piece->q : worst.q;
+  worst.free_exp |= piece->free_exp;
+  worst.degree = piece->degree > worst.degree ? piece->degree : worst.degree;
+  worst.calls = piece->calls > worst.calls ? piece->calls : worst.calls;
+  worst.log2_terms = piece->log2_terms > worst.log2_terms ? piece->log2_terms : worst.log2_terms;
+  worst.log2_bound = bound;
+  worst.pieces = pieces;
+  *sum = worst;
+}
+
+// Each attempt has trials of its own: what came out of earlier ones says nothing about its points.
+static MirageStatus prove(Pieces *pieces, MirageValue source, MirageValue target, bool *out_proven) {
+  const MirageValue goals[2] = {source, target};
+  MirageVerifyOptions options = *pieces->options;
+  MirageVerdict verdict = {.kind = MIRAGE_VERDICT_UNSUPPORTED};
+  uint32_t stride = options.trials > VERIFY_MAX_TRIALS ? options.trials : VERIFY_MAX_TRIALS;
+  find_frontier(pieces, goals);
+  MirageUGraph *left = build_piece(pieces, 0, source), *right = build_piece(pieces, 1, target);
+  options.first_trial += stride * ++pieces->num_attempts;
+  options.log2_bound = pieces->wanted;
+  MirageStatus status = left && right ? mirage__verify_whole(left, right, &options, &verdict) : MIRAGE_OK;
+  mirage_ugraph_destroy(left);
+  mirage_ugraph_destroy(right);
+  *out_proven = status == MIRAGE_OK && verdict.kind == MIRAGE_VERDICT_EQUIVALENT;
+  if (*out_proven)
+    add_proof(&pieces->proof, &verdict.proof);
+  return status;
+}
+
+static MirageStatus prove_all(Pieces *pieces, bool *out_proven) {
+  const MirageUGraph *source = pieces->graphs[0], *target = pieces->graphs[1];
+  uint32_t outputs = mirage_ugraph_num_outputs(source), count = match(pieces);
+  double asked = pieces->options->log2_bound < 0 ? pieces->options->log2_bound : VERIFY_LOG2_BOUND;
+  *out_proven = count > 0;
+  pieces->wanted = asked - log2((double)count + outputs);
+  for (uint32_t t = 1; t <= mirage_ugraph_num_values(target); t++)
+    if (pieces->cuts[1][t])
+      MIRAGE_TRY(prove(pieces, (MirageValue){pieces->cuts[1][t]}, (MirageValue){t}, &pieces->proven[t]));
+  for (uint32_t o = 0; o < outputs && *out_proven; o++) {
+    MirageValue s = mirage_ugraph_get_output(source, o), t = mirage_ugraph_get_output(target, o);
+    if (!(pieces->proven[t.index] && pieces->cuts[1][t.index] == s.index))
+      MIRAGE_TRY(prove(pieces, s, t, out_proven));
+  }
+  return MIRAGE_OK;
+}
+
+static bool alloc(Pieces *pieces) {
+  size_t most = 0, values[2];
+  for (int g = 0; g < 2; g++) {
+    values[g] = mirage_ugraph_num_values(pieces->graphs[g]) + 1;
+    most = values[g] > most ? values[g] : most;
+  }
+  for (int g = 0; g < 2; g++) {
+    pieces->digests[g] = calloc(values[g], sizeof *pieces->digests[g]);
+    pieces->cuts[g] = calloc(values[g], sizeof *pieces->cuts[g]);
+    pieces->reached[g] = calloc(values[g], sizeof(bool));
+    pieces->frontier[g] = calloc(values[0], sizeof(bool));
+  }
+  pieces->proven = calloc(values[1], sizeof(bool));
+  pieces->allowed = calloc(values[0], sizeof(bool));
+  pieces->stack = calloc(most, sizeof *pieces->stack);
+  bool ok = pieces->proven && pieces->allowed && pieces->stack;
+  for (int g = 0; g < 2; g++)
+    ok = ok && pieces->digests[g] && pieces->cuts[g] && pieces->reached[g] && pieces->frontier[g];
+  return ok;
+}
+
+static void release(Pieces *pieces) {
+  for (int g = 0; g < 2; g++) {
+    free(pieces->digests[g]);
+    free(pieces->cuts[g]);
+    free(pieces->reached[g]);
+    free(pieces->frontier[g]);
+  }
+  free(pieces->proven);
+  free(pieces->allowed);
+  free(pieces->stack);
+}
+
+MirageStatus mirage__verify_pieces(const MirageUGraph *source, const MirageUGraph *target,
+                                   const MirageVerifyOptions *options, MirageVerdict *verdict) {
+  Pieces pieces = {.graphs = {source, target}, .options = options};
+  bool proven = false;
+  MirageStatus status = alloc(&pieces) ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
+    status = find_digests(&pieces, g);
+  if (status == MIRAGE_OK)
+    status = prove_all(&pieces, &proven);
+  release(&pieces);
+  if (status == MIRAGE_OK && proven) {
+    verdict->kind = MIRAGE_VERDICT_EQUIVALENT;
+    verdict->proof = pieces.proof;
+  }
+  return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK; // what cannot be evaluated is somebody else's verdict
+}
