@@ -181,6 +181,14 @@ static void note_axis(int32_t *walked, int32_t axis) {
     *walked = *walked == NO_AXIS || *walked == axis ? axis : TWO_AXES;
 }
 
+/// A part of a tensor has no expression, as a slice has none.
+static bool has_window(const MirageAccessAttrs *access) {
+  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
+    if (access->end[i])
+      return true;
+  return false;
+}
+
 /// The tile holds what grid and loops have not cut off; what they cut off becomes part of the axis's universe.
 static void load(Abstractor *a, const MirageNodeView *view, Info *out) {
   const MirageAccessAttrs *access = &view->attrs->access;
@@ -194,6 +202,8 @@ static void load(Abstractor *a, const MirageNodeView *view, Info *out) {
     out->dims[dim].parts &= (uint8_t)~(1u << slot);
     note_axis(slot < SLOT_LOOP ? &a->grid_axis[slot] : &a->loop_axis[slot - SLOT_LOOP], axis);
   }
+  if (has_window(access))
+    out->expr = NO_TERM;
 }
 
 /// The output tensor becomes what is stored to it; a second store to it is more than this file follows.
@@ -204,7 +214,7 @@ static void store(Abstractor *a, const MirageNodeView *view) {
   *tensor = *tile;
   for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
     tensor->dims[i] = whole(a, tile->dims[i].axis);
-  if (again)
+  if (again || has_window(&view->attrs->access))
     tensor->expr = NO_TERM;
 }
 

@@ -71,6 +71,10 @@ static void put_access(Words *words, const MirageAccessAttrs *access) {
   for (uint32_t i = 0; i < MIRAGE_MAX_LOOPS; ++i)
     put(words, (uint64_t)(int64_t)access->loop[i]);
   put(words, access->fill);
+  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i) {
+    put(words, (uint64_t)access->begin[i]);
+    put(words, (uint64_t)access->end[i]);
+  }
 }
 
 static void put_schedule(Words *words, const MirageSchedule *schedule) {

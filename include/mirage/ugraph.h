@@ -187,11 +187,17 @@ typedef enum { MIRAGE_FILL_ZERO, MIRAGE_FILL_ONE, MIRAGE_FILL_BOTTOM } MirageFil
 ///   chunk_0 = n, chunk_{i+1} = ceil(chunk_i / parts_i), start += index_i * chunk_{i+1};  tile extent = last chunk.
 /// Element j of the tile is valid when it lies inside every enclosing chunk; a load gives invalid ones `fill`, a store
 /// drops them.
+/// Of dimension d only the window [begin[d], end[d]) is accessed, as if it were the tensor; end[d] = 0: all of it. So a
+/// slice of a tensor is loaded, and a part of a concatenation stored, where it lies.
 typedef struct MirageAccessAttrs {
   int8_t grid[3];
   int8_t loop[MIRAGE_MAX_LOOPS];
   MirageFill fill;
+  int64_t begin[MIRAGE_MAX_RANK], end[MIRAGE_MAX_RANK];
 } MirageAccessAttrs;
+
+/// Extent of the window that an access sees of dimension `dim` of a tensor.
+int64_t mirage_access_extent(const MirageAccessAttrs *access, const MirageType *tensor, uint32_t dim);
 
 /// How a loop-carried value `acc` takes the iteration's contribution `c`. SUM and RESCALE carry f32 and take
 /// contributions of any element type; MAX carries f32 or the contribution's own type; CONCAT and ASSIGN keep the type.

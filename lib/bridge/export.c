@@ -70,9 +70,21 @@ static void add_dims(AttributeList *list, const char *name, intptr_t count, cons
     add_ints(list, name, count, values);
 }
 
+/// Up to the last dimension that is seen in part; end 0 stands for a whole one.
+static void add_window(AttributeList *list, const MirageAccessAttrs *access) {
+  intptr_t count = MIRAGE_MAX_RANK;
+  while (count > 0 && !access->end[count - 1])
+    --count;
+  if (count > 0) {
+    add_ints(list, "begin", count, access->begin);
+    add_ints(list, "end", count, access->end);
+  }
+}
+
 static void add_access(AttributeList *list, MirageOp op, const MirageAccessAttrs *access) {
   add_dims(list, "grid", 3, access->grid);
   add_dims(list, "loop", MIRAGE_MAX_LOOPS, access->loop);
+  add_window(list, access);
   if (op == MIRAGE_OP_LOAD && access->fill != MIRAGE_FILL_ZERO)
     add(list, "fill", mirageBlockFillAttrGet(list->context, access->fill));
 }

@@ -228,6 +228,11 @@ static MirageStatus read_access(const Import *from, MirageAttrs *out_attrs) {
   MirageAccessAttrs *access = &out_attrs->access;
   MIRAGE_TRY(read_map(from, "grid", 3, access->grid));
   MIRAGE_TRY(read_map(from, "loop", MIRAGE_MAX_LOOPS, access->loop));
+  int64_t count;
+  memset(access->begin, 0, sizeof access->begin);
+  memset(access->end, 0, sizeof access->end);
+  MIRAGE_TRY(read_ints(from, "begin", false, MIRAGE_MAX_RANK, access->begin, &count));
+  MIRAGE_TRY(read_ints(from, "end", false, MIRAGE_MAX_RANK, access->end, &count));
   MlirAttribute fill = lookup(from, "fill");
   access->fill = MIRAGE_FILL_ZERO;
   if (!mlirAttributeIsNull(fill) && !mirageBlockAttributeIsAFill(fill))

@@ -4,6 +4,7 @@
 // index * chunk, and an element is valid when it lies inside every enclosing chunk. Only chunks that do not divide
 // evenly
 // ("ragged") can cut a tile short; each gives one bound on the tile-local index, and the limit is the least of them.
+// Of a window of the tensor the same holds, shifted by where it begins.
 // Example:     n = 100 over 3 blocks: chunk 34, block 2 starts at 68, and its tile of 34 has 100 - 68 = 32 valid
 // elements.
 #include "emit.h"
@@ -42,10 +43,11 @@ static void narrow(Access *access, int64_t extent) {
     access->width /= 2;
 }
 
-static void split_dim(Emit *e, Access *access, uint32_t dim, const Axis *axes, uint32_t count) {
+static void split_dim(Emit *e, Access *access, const MirageAccessAttrs *attrs, uint32_t dim, const Axis *axes,
+                      uint32_t count) {
   bool innermost = dim + 1 == access->tensor->rank;
   int64_t chunk[8];
-  chunk[0] = access->tensor->shape[dim];
+  chunk[0] = mirage_access_extent(attrs, access->tensor, dim);
   for (uint32_t i = 0; i < count; ++i)
     chunk[i + 1] = (chunk[i] + axes[i].parts - 1) / axes[i].parts;
   access->start[dim] = gpu_i32(&e->gpu, 0);
@@ -61,6 +63,10 @@ static void split_dim(Emit *e, Access *access, uint32_t dim, const Axis *axes, u
     if (innermost)
       narrow(access, chunk[i]);
   }
+  if (attrs->begin[dim])
+    access->start[dim] = mirage__add(e, access->start[dim], gpu_i32(&e->gpu, attrs->begin[dim]));
+  if (innermost)
+    narrow(access, attrs->begin[dim]);
   access->limit[dim] = limit;
   access->masked |= limit != NULL;
 }
@@ -89,7 +95,7 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
   access.width = 16 / mirage_dtype_bytes(access.tensor->dtype);
   for (uint32_t d = 0; d < rank; ++d) {
     Axis axes[3 + MIRAGE_MAX_LOOPS];
-    split_dim(e, &access, d, axes, axes_of(e, node, attrs, d, iteration, axes));
+    split_dim(e, &access, attrs, d, axes, axes_of(e, node, attrs, d, iteration, axes));
   }
   if (rank == 0) {
     access.width = 1;

@@ -69,7 +69,7 @@ static void block_coordinates(const Custom *custom, int64_t index, int64_t *out)
 static void locate(const Custom *custom, const MirageType *tensor, const MirageAccessAttrs *access,
                    const int64_t *block, int64_t *out_start, int64_t *out_valid) {
   for (uint32_t d = 0; d < tensor->rank; d++) {
-    int64_t chunk = tensor->shape[d], start = 0, end = chunk;
+    int64_t chunk = mirage_access_extent(access, tensor, d), start = 0, end = chunk;
     for (uint32_t i = 0; i < 3 + custom->num_loops; i++) {
       bool grid = i < 3;
       if ((grid ? access->grid[i] : access->loop[i - 3]) != (int8_t)d)
@@ -79,7 +79,7 @@ static void locate(const Custom *custom, const MirageType *tensor, const MirageA
       start += (grid ? block[i] : custom->loop[i - 3]) * chunk;
       end = start + chunk < end ? start + chunk : end;
     }
-    out_start[d] = start;
+    out_start[d] = access->begin[d] + start;
     out_valid[d] = end > start ? end - start : 0;
   }
 }

@@ -287,7 +287,7 @@ uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t di
   const int64_t *grid = mirage_ugraph_node(block->graph, block->custom).attrs->custom.grid;
   int32_t chain[MIRAGE_MAX_LOOPS], depth = 0;
   uint32_t count = 0;
-  chunk[0] = block->types[tensor.index].shape[dim];
+  chunk[0] = mirage_access_extent(&view.attrs->access, &block->types[tensor.index], dim);
   for (int a = 0; a < 3; ++a)
     if (view.attrs->access.grid[a] == (int)dim)
       cut(grid[a], parts, chunk, &count);

@@ -228,7 +228,7 @@ bool mirage__swizzled_layout(MirageType *type);
 int64_t mirage__panel_width(const MirageType *type);
 /// Rows of a panel: all dimensions but the last.
 int64_t mirage__panel_rows(const MirageType *type);
-/// How the axes around an access cut a dimension, outermost first: chunk[0] is the tensor's extent, and axis i cuts
+/// How the axes around an access cut a dimension, outermost first: chunk[0] is the window's extent, and axis i cuts
 /// chunk[i] into parts[i] of chunk[i + 1], the last of which is the tile's. Returns the number of axes.
 enum { MAX_AXES = 3 + MIRAGE_MAX_LOOPS };
 uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t dim, int64_t *parts, int64_t *chunk);

@@ -111,8 +111,9 @@ static const char *tensor_layout_reason(const MirageType *tile) {
 static void find_ends(const Plan *plan, MirageNode load, uint32_t dim, bool *tensor_end, bool *chunk_end) {
   int64_t parts[MAX_AXES], chunk[MAX_AXES + 1];
   uint32_t axes = mirage__block_chunks(&plan->block, load, dim, parts, chunk);
+  bool window = mirage_ugraph_node(plan->graph, load).attrs->access.end[dim] != 0; // its end is not the tensor's
   for (uint32_t i = 0; i < axes; ++i)
-    *(i ? chunk_end : tensor_end) |= chunk[i + 1] * parts[i] != chunk[i];
+    *(i || window ? chunk_end : tensor_end) |= chunk[i + 1] * parts[i] != chunk[i];
 }
 
 static const char *tensor_reason(const Plan *plan, MirageNode load, const MirageType *tensor, const MirageType *tile) {
@@ -144,6 +145,8 @@ static const char *bulk_reason(const Plan *plan, MirageNode load, const MirageTy
   for (uint32_t i = 0; i <= axes; ++i) // rows begin at sums of chunks
     if (chunk[i] * bytes % 16)
       return "its rows are no multiples of 16 bytes";
+  if (tensor->shape[last] * bytes % 16 || mirage_ugraph_node(plan->graph, load).attrs->access.begin[last] * bytes % 16)
+    return "rows of the tensor or of its window do not begin at multiples of 16 bytes";
   if (!is_by_hand(tile))
     return NULL;
   bool rows = !tile->layout.swizzle && !tile->layout.panel && tile->layout.strides[last] == 1;

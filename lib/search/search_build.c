@@ -51,10 +51,9 @@ static bool has_loop(const Builder *builder) {
 }
 
 MirageAccessAttrs mirage__build_access(const Builder *builder, const SearchNode *node) {
-  MirageAccessAttrs access;
+  MirageAccessAttrs access = {.fill = MIRAGE_FILL_ZERO};
   memset(access.grid, -1, sizeof access.grid);
   memset(access.loop, -1, sizeof access.loop);
-  access.fill = MIRAGE_FILL_ZERO;
   for (uint32_t d = 0; d < node->rank; d++) {
     uint8_t dim = node->dims[SEARCH_RANK - node->rank + d];
     for (uint32_t g = 0; g < 3; g++)

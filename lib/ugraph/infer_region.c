@@ -24,6 +24,21 @@ static MirageStatus check_entry(const InferCall *call, const char *map, uint32_t
 
 static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
+int64_t mirage_access_extent(const MirageAccessAttrs *access, const MirageType *tensor, uint32_t dim) {
+  return access->end[dim] ? access->end[dim] - access->begin[dim] : tensor->shape[dim];
+}
+
+static MirageStatus check_window(const InferCall *call, const MirageType *tensor, const MirageAccessAttrs *access) {
+  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++) {
+    int64_t begin = access->begin[d], end = access->end[d], extent = d < tensor->rank ? tensor->shape[d] : 0;
+    if (begin < 0 || end < 0 || end > extent || (end ? begin >= end : begin > 0))
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT,
+                        "window [%" PRId64 ", %" PRId64 ") of dimension %u does not lie in its %" PRId64 " elements",
+                        begin, end, d, extent);
+  }
+  return MIRAGE_OK;
+}
+
 static MirageStatus access_tile(const InferCall *call, const MirageType *tensor, const MirageAccessAttrs *access,
                                 MirageType *out_tile) {
   const MirageScope *scope = call->scope;
@@ -31,7 +46,10 @@ static MirageStatus access_tile(const InferCall *call, const MirageType *tensor,
     return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s", "accesses a tensor in device memory, a tile is given");
   if ((uint32_t)access->fill > MIRAGE_FILL_BOTTOM)
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "fill %d does not exist", (int)access->fill);
+  MIRAGE_TRY(check_window(call, tensor, access));
   MirageType tile = *tensor;
+  for (uint32_t d = 0; d < tensor->rank; d++)
+    tile.shape[d] = mirage_access_extent(access, tensor, d);
   for (uint32_t axis = 0; axis < 3; axis++) {
     int8_t dim = access->grid[axis];
     MIRAGE_TRY(check_entry(call, "grid", axis, dim, tensor->rank));

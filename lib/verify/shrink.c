@@ -311,12 +311,16 @@ static void measure_node(Shrink *shrink, int g, MirageNode id) {
   MirageValue tensor = node.op == MIRAGE_OP_LOAD ? node.operands[0] : node.operands[1];
   MirageValue tile = node.op == MIRAGE_OP_LOAD ? node.first_result : node.operands[0];
   for (uint32_t d = 0; d < rank_of(shrink, g, tensor); d++) {
+    const MirageAccessAttrs *access = &node.attrs->access;
     uint32_t dim = dim_of(shrink, g, tensor, d);
-    int64_t n = extent_of(shrink, dim), t = extent_of(shrink, dim_of(shrink, g, tile, d));
-    int64_t parts = parts_of(shrink->graphs[g], id, &node.attrs->access, d);
+    int64_t n = mirage_access_extent(access, mirage_ugraph_type(shrink->graphs[g], tensor), d);
+    int64_t t = extent_of(shrink, dim_of(shrink, g, tile, d)), parts = parts_of(shrink->graphs[g], id, access, d);
+    AxisClass *class = &shrink->classes[find(shrink, dim)];
+    if (access->end[d])
+      class->divisor = gcd(class->divisor, gcd(access->begin[d], access->end[d]));
     if (parts * t == n)
       continue;
-    AxisClass *class = &shrink->classes[find(shrink, dim)];
+    class->frozen |= access->end[d] != 0; // no rule for a ragged part
     class->several |= class->tensor && (class->tensor != n || class->tile != t || class->parts != parts);
     class->tensor = n;
     class->tile = t;
@@ -496,6 +500,17 @@ static MirageValue copy_mean(Copy *copy, const MirageNodeView *node, MirageValue
   return mirage_ugraph_apply(copy->to, MIRAGE_OP_DIV, 2, (MirageValue[]){sum, count}, NULL);
 }
 
+static void copy_window(Copy *copy, MirageValue tensor, MirageAccessAttrs *access) {
+  for (uint32_t d = 0; d < rank_of(copy->shrink, copy->g, tensor); d++) {
+    uint32_t dim = dim_of(copy->shrink, copy->g, tensor, d);
+    if (!access->end[d])
+      continue;
+    copy->mismatch |= copy->shrink->classes[find(copy->shrink, dim)].new_tensor != 0; // as for a slice
+    access->begin[d] = new_extent(copy->shrink, dim, access->begin[d]);
+    access->end[d] = new_extent(copy->shrink, dim, access->end[d]);
+  }
+}
+
 static void copy_plain(Copy *copy, const MirageNodeView *node, const MirageValue *operands) {
   MirageAttrs attrs = node->attrs ? *node->attrs : (MirageAttrs){0};
   MirageAttrsKind kind = mirage_op_info(node->op)->attrs;
@@ -514,6 +529,8 @@ static void copy_plain(Copy *copy, const MirageNodeView *node, const MirageValue
     attrs.slice.begin = new_extent(shrink, dim, attrs.slice.begin);
     attrs.slice.end = new_extent(shrink, dim, attrs.slice.end);
   }
+  if (kind == MIRAGE_ATTRS_ACCESS)
+    copy_window(copy, node->op == MIRAGE_OP_LOAD ? node->operands[0] : node->operands[1], &attrs.access);
   MirageValue result;
   if (node->op == MIRAGE_OP_REDUCE_MEAN)
     result = copy_mean(copy, node, operands[0], &attrs);

@@ -1341,3 +1341,27 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
   }
   return %y : tensor<8x64xf16>
 }
+
+// -----
+
+// a window beyond the tensor
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  %y = custom (%xk = %x) outs(%yk) grid [1] : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    // expected-error @+1 {{load: window [32, 65) of dimension 1 does not lie in its 64 elements}}
+    %t = load %xk {begin = [0, 32], end = [0, 65]} : tensor<8x64xf16> -> !mirage_block.tile<8x33xf16>
+    store %t, %yk : !mirage_block.tile<8x33xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// a tile that is not the window's
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  %y = custom (%xk = %x) outs(%yk) grid [1] : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk : tensor<8x64xf16> -> !mirage_block.tile<8x64xf16>
+    // expected-error @+1 {{store: tile does not fit the tensor's part: 8x64xf16 vs 8x32xf16}}
+    store %t, %yk {begin = [0, 32], end = [0, 64]} : !mirage_block.tile<8x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}

@@ -123,14 +123,14 @@ mirage_kernel.graph @candidate(%x: tensor<8x64xf16>) -> tensor<8x64xf16> attribu
   // CHECK: custom (%[[X:.*]] = %{{.*}}) outs(%[[Y:.*]]) grid [2, 4, 1] cluster [2, 1, 1]
   // CHECK-SAME: schedule <warps = 8, split = reduction, swap = true, permute_k = true, tile_order = grouped, side_blocks = 4, dependent_launch = true,
   // CHECK-SAME: roles = [producer(1, 40), consumer(4, 232), helper(3)],
-  // CHECK-SAME: loads = [tensor(stages = 4, multicast = true), register(cache = no_allocate, prefetch = 128), async(stages = 3), bulk, auto(cache = evict_last)]>
+  // CHECK-SAME: loads = [tensor(stages = 4, multicast = true), register(cache = no_allocate, prefetch = 128), async(stages = 3), bulk, auto(cache = evict_last), auto]>
   // CHECK-SAME: launch <kernel = "candidate_0", threads = 256, shared_bytes = 1024, workspace_bytes = 4096, maps = [<pointer = 0, type = f16, extents = [64, 8], strides = [2, 128], box = [64, 8], swizzle = 3>]> attributes {test.note = 1 : i64}
   // CHECK-SAME: : (tensor<8x64xf16>) -> tensor<8x64xf16> {
   %y = custom (%xk = %x) outs(%yk) grid [2, 4, 1] cluster [2, 1, 1]
       schedule <roles = [producer(1, 40), consumer(4, 232), helper(3)], warps = 8, split = reduction, swap = true,
                 permute_k = true, tile_order = grouped, side_blocks = 4, dependent_launch = true,
                 loads = [tensor(stages = 4, multicast = true), register(prefetch = 128, cache = no_allocate), async(stages = 3), bulk,
-                         auto(cache = evict_last)]>
+                         auto(cache = evict_last), auto]>
       launch <kernel = "candidate_0", threads = 256, shared_bytes = 1024, workspace_bytes = 4096,
               maps = [<pointer = 0, type = f16, extents = [64, 8], strides = [2, 128], box = [64, 8], swizzle = 3>]>
       attributes {test.note = 1} : (tensor<8x64xf16>) -> tensor<8x64xf16> {
@@ -141,6 +141,8 @@ mirage_kernel.graph @candidate(%x: tensor<8x64xf16>) -> tensor<8x64xf16> attribu
     %b = load %xk {fill = bottom, grid = [0, 1]} : tensor<8x64xf16> -> !mirage_block.tile<4x16xf16, register>
     // CHECK: load %[[X]] {grid = [0, 1, -1], fill = one} : tensor<8x64xf16> -> !mirage_block.tile<4x16xf16, shared, <>>
     %c = load %xk {grid = [0, 1, -1], fill = one} : tensor<8x64xf16> -> !mirage_block.tile<4x16xf16, shared, <>>
+    // CHECK: load %[[X]] {grid = [0, 1], begin = [0, 16], end = [0, 48], fill = one} : tensor<8x64xf16> -> !mirage_block.tile<4x8xf16>
+    %w = load %xk {end = [0, 48], begin = [0, 16], fill = one, grid = [0, 1]} : tensor<8x64xf16> -> !mirage_block.tile<4x8xf16>
     // CHECK: load %[[X]] {grid = [0, 1]} :
     %d = load %xk {grid = [0, 1], fill = zero} : tensor<8x64xf16> -> !mirage_block.tile<4x16xf16>
     // CHECK: add %{{.*}}, %{{.*}} : !mirage_block.tile<4x16xf16, shared, {{.*}}>, !mirage_block.tile<4x16xf16, register>{{$}}

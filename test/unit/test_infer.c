@@ -430,15 +430,45 @@ static void test_access(void **state) {
       {MIRAGE_OP_LOAD,
        B,
        {"64xf16"},
-       {.access = {{-1, -1, -1}, {-1, -1, 0, -1}, 0}},
+       {.access = {.grid = {-1, -1, -1}, .loop = {-1, -1, 0, -1}}},
        "load: loop map names loop 2, but 2 loops enclose it",
        MIRAGE_BAD_ARGUMENT},
       {MIRAGE_OP_LOAD,
        B,
        {"64xf16"},
-       {.access = {{-1, -1, -1}, {-1, -1, -1, -1}, (MirageFill)3}},
+       {.access = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}, .fill = (MirageFill)3}},
        "load: fill 3 does not exist",
-       MIRAGE_BAD_ARGUMENT});
+       MIRAGE_BAD_ARGUMENT},
+      {MIRAGE_OP_LOAD,
+       B,
+       {"64xf16"},
+       {.access = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}, .begin = {8}, .end = {65}}},
+       "load: window [8, 65) of dimension 0 does not lie in its 64 elements",
+       MIRAGE_BAD_ARGUMENT},
+      {MIRAGE_OP_LOAD,
+       B,
+       {"64xf16"},
+       {.access = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}, .begin = {8}}},
+       "load: window [8, 0) of dimension 0 does not lie in its 64 elements",
+       MIRAGE_BAD_ARGUMENT},
+      {MIRAGE_OP_LOAD,
+       B,
+       {"64xf16"},
+       {.access = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}, .begin = {8}, .end = {8}}},
+       "load: window [8, 8) of dimension 0 does not lie in its 64 elements",
+       MIRAGE_BAD_ARGUMENT},
+      {MIRAGE_OP_LOAD,
+       B,
+       {"64xf16"},
+       {.access = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}, .begin = {0, 0}, .end = {8, 1}}},
+       "load: window [0, 1) of dimension 1 does not lie in its 0 elements",
+       MIRAGE_BAD_ARGUMENT},
+      {MIRAGE_OP_LOAD,
+       B,
+       {"64xf16"},
+       {.access = {.grid = {-1, -1, -1}, .loop = {0, -1, -1, -1}, .begin = {8}, .end = {40}}},
+       "1xf16",
+       0});
   RUN(NULL, //
       {MIRAGE_OP_LOAD,
        B,
@@ -448,7 +478,7 @@ static void test_access(void **state) {
        MIRAGE_BAD_ARGUMENT},
       {MIRAGE_OP_STORE, B, {"1xf32", "4096xf16"}, MAP(0, -1, -1, -1, -1), "", 0}); // checked where the scope is known
   MirageType tile = {.rank = 77}, tensor = parse_type("64xf16", MIRAGE_SPACE_TILE);
-  const MirageAccessAttrs all = {{-1, -1, -1}, {-1, -1, -1, -1}, MIRAGE_FILL_ZERO};
+  const MirageAccessAttrs all = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}};
   assert_int_equal(mirage_access_tile(&tensor, &all, &scope, NULL, NULL, &tile), MIRAGE_BAD_TYPE);
   assert_int_equal(tile.rank, 77);
 }

@@ -209,3 +209,87 @@ mirage_kernel.graph @tgt_bias_columns(%x: tensor<4x4xf16>, %b: tensor<4xf16>) ->
   %y = add %x, %c : tensor<4x4xf16>, tensor<4x1xf16>
   return %y : tensor<4x4xf16>
 }
+
+mirage_kernel.graph @src_windows(%x: tensor<2x12xf16>, %c: tensor<2x6xf16>) -> tensor<2x12xf16> {
+  %a = slice %x {dim = 1, begin = 0, end = 6} : tensor<2x12xf16>
+  %b = slice %x {dim = 1, begin = 6, end = 12} : tensor<2x12xf16>
+  %u = mul %a, %c : tensor<2x6xf16>, tensor<2x6xf16>
+  %v = sub %b, %c : tensor<2x6xf16>, tensor<2x6xf16>
+  %y = concat %u, %v {dim = 1} : tensor<2x6xf16>, tensor<2x6xf16>
+  return %y : tensor<2x12xf16>
+}
+
+// Both halves where they lie.
+// CHECK: @tgt_windows_halves: equivalent to @src_windows;
+mirage_kernel.graph @tgt_windows_halves(%x: tensor<2x12xf16>, %c: tensor<2x6xf16>) -> tensor<2x12xf16> attributes {source = @src_windows} {
+  %y = custom (%xk = %x, %ck = %c) outs(%yk) grid [2] : (tensor<2x12xf16>, tensor<2x6xf16>) -> tensor<2x12xf16> {
+    %a = load %xk {grid = [1], begin = [0, 0], end = [0, 6]} : tensor<2x12xf16> -> !mirage_block.tile<2x3xf16>
+    %b = load %xk {grid = [1], begin = [0, 6], end = [0, 12]} : tensor<2x12xf16> -> !mirage_block.tile<2x3xf16>
+    %ct = load %ck {grid = [1]} : tensor<2x6xf16> -> !mirage_block.tile<2x3xf16>
+    %u = mul %a, %ct : !mirage_block.tile<2x3xf16>, !mirage_block.tile<2x3xf16>
+    %v = sub %b, %ct : !mirage_block.tile<2x3xf16>, !mirage_block.tile<2x3xf16>
+    store %u, %yk {grid = [1], begin = [0, 0], end = [0, 6]} : !mirage_block.tile<2x3xf32>, tensor<2x12xf16>
+    store %v, %yk {grid = [1], begin = [0, 6], end = [0, 12]} : !mirage_block.tile<2x3xf32>, tensor<2x12xf16>
+  }
+  return %y : tensor<2x12xf16>
+}
+
+// The second half is multiplied.
+// CHECK: @tgt_windows_loads_swapped: different at output
+mirage_kernel.graph @tgt_windows_loads_swapped(%x: tensor<2x12xf16>, %c: tensor<2x6xf16>) -> tensor<2x12xf16> attributes {source = @src_windows} {
+  %y = custom (%xk = %x, %ck = %c) outs(%yk) grid [2] : (tensor<2x12xf16>, tensor<2x6xf16>) -> tensor<2x12xf16> {
+    %a = load %xk {grid = [1], begin = [0, 6], end = [0, 12]} : tensor<2x12xf16> -> !mirage_block.tile<2x3xf16>
+    %b = load %xk {grid = [1], begin = [0, 0], end = [0, 6]} : tensor<2x12xf16> -> !mirage_block.tile<2x3xf16>
+    %ct = load %ck {grid = [1]} : tensor<2x6xf16> -> !mirage_block.tile<2x3xf16>
+    %u = mul %a, %ct : !mirage_block.tile<2x3xf16>, !mirage_block.tile<2x3xf16>
+    %v = sub %b, %ct : !mirage_block.tile<2x3xf16>, !mirage_block.tile<2x3xf16>
+    store %u, %yk {grid = [1], begin = [0, 0], end = [0, 6]} : !mirage_block.tile<2x3xf32>, tensor<2x12xf16>
+    store %v, %yk {grid = [1], begin = [0, 6], end = [0, 12]} : !mirage_block.tile<2x3xf32>, tensor<2x12xf16>
+  }
+  return %y : tensor<2x12xf16>
+}
+
+// The halves of the result change places.
+// CHECK: @tgt_windows_stores_swapped: different at output
+mirage_kernel.graph @tgt_windows_stores_swapped(%x: tensor<2x12xf16>, %c: tensor<2x6xf16>) -> tensor<2x12xf16> attributes {source = @src_windows} {
+  %y = custom (%xk = %x, %ck = %c) outs(%yk) grid [2] : (tensor<2x12xf16>, tensor<2x6xf16>) -> tensor<2x12xf16> {
+    %a = load %xk {grid = [1], begin = [0, 0], end = [0, 6]} : tensor<2x12xf16> -> !mirage_block.tile<2x3xf16>
+    %b = load %xk {grid = [1], begin = [0, 6], end = [0, 12]} : tensor<2x12xf16> -> !mirage_block.tile<2x3xf16>
+    %ct = load %ck {grid = [1]} : tensor<2x6xf16> -> !mirage_block.tile<2x3xf16>
+    %u = mul %a, %ct : !mirage_block.tile<2x3xf16>, !mirage_block.tile<2x3xf16>
+    %v = sub %b, %ct : !mirage_block.tile<2x3xf16>, !mirage_block.tile<2x3xf16>
+    store %u, %yk {grid = [1], begin = [0, 6], end = [0, 12]} : !mirage_block.tile<2x3xf32>, tensor<2x12xf16>
+    store %v, %yk {grid = [1], begin = [0, 0], end = [0, 6]} : !mirage_block.tile<2x3xf32>, tensor<2x12xf16>
+  }
+  return %y : tensor<2x12xf16>
+}
+
+// The second half begins one too early.
+// CHECK: @tgt_windows_off_by_one: different at output
+mirage_kernel.graph @tgt_windows_off_by_one(%x: tensor<2x12xf16>, %c: tensor<2x6xf16>) -> tensor<2x12xf16> attributes {source = @src_windows} {
+  %y = custom (%xk = %x, %ck = %c) outs(%yk) grid [2] : (tensor<2x12xf16>, tensor<2x6xf16>) -> tensor<2x12xf16> {
+    %a = load %xk {grid = [1], begin = [0, 0], end = [0, 6]} : tensor<2x12xf16> -> !mirage_block.tile<2x3xf16>
+    %b = load %xk {grid = [1], begin = [0, 5], end = [0, 11]} : tensor<2x12xf16> -> !mirage_block.tile<2x3xf16>
+    %ct = load %ck {grid = [1]} : tensor<2x6xf16> -> !mirage_block.tile<2x3xf16>
+    %u = mul %a, %ct : !mirage_block.tile<2x3xf16>, !mirage_block.tile<2x3xf16>
+    %v = sub %b, %ct : !mirage_block.tile<2x3xf16>, !mirage_block.tile<2x3xf16>
+    store %u, %yk {grid = [1], begin = [0, 0], end = [0, 6]} : !mirage_block.tile<2x3xf32>, tensor<2x12xf16>
+    store %v, %yk {grid = [1], begin = [0, 6], end = [0, 12]} : !mirage_block.tile<2x3xf32>, tensor<2x12xf16>
+  }
+  return %y : tensor<2x12xf16>
+}
+
+// Two blocks write what differs, and some of it nobody writes.
+// CHECK: @tgt_windows_overlap: unsupported:
+mirage_kernel.graph @tgt_windows_overlap(%x: tensor<2x12xf16>, %c: tensor<2x6xf16>) -> tensor<2x12xf16> attributes {source = @src_windows} {
+  %y = custom (%xk = %x, %ck = %c) outs(%yk) grid [2] : (tensor<2x12xf16>, tensor<2x6xf16>) -> tensor<2x12xf16> {
+    %a = load %xk {grid = [1], begin = [0, 0], end = [0, 6]} : tensor<2x12xf16> -> !mirage_block.tile<2x3xf16>
+    %b = load %xk {grid = [1], begin = [0, 6], end = [0, 12]} : tensor<2x12xf16> -> !mirage_block.tile<2x3xf16>
+    %ct = load %ck {grid = [1]} : tensor<2x6xf16> -> !mirage_block.tile<2x3xf16>
+    %u = mul %a, %ct : !mirage_block.tile<2x3xf16>, !mirage_block.tile<2x3xf16>
+    %v = sub %b, %ct : !mirage_block.tile<2x3xf16>, !mirage_block.tile<2x3xf16>
+    store %u, %yk {grid = [1], begin = [0, 0], end = [0, 6]} : !mirage_block.tile<2x3xf32>, tensor<2x12xf16>
+    store %v, %yk {grid = [1], begin = [0, 5], end = [0, 11]} : !mirage_block.tile<2x3xf32>, tensor<2x12xf16>
+  }
+  return %y : tensor<2x12xf16>
+}
