@@ -495,4 +495,15 @@ void mirage__cost_tile(CostKernel *kernel, const MirageType *tile, double copies
 /// Microseconds without the launch; infinity when the kernel does not fit the target.
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target);
 
+// search_views.c
+typedef struct SearchViews SearchViews;
+/// The program without slices of its inputs and concatenations of its outputs; the program itself, and no views, where
+/// it has none.
+MirageStatus mirage__search_peel(const MirageUGraph *program, const MirageDiag *diag, SearchViews **out_views,
+                                 const MirageUGraph **out_core);
+/// A µGraph for the core as one for the program.
+MirageStatus mirage__search_wrap(const SearchViews *views, const MirageUGraph *found, const MirageDiag *diag,
+                                 MirageUGraph **out_graph);
+void mirage__search_views_destroy(SearchViews *views);
+
 #endif

@@ -213,14 +213,15 @@ static void test_optimal_says_when_it_is_cut(void **state) {
   mirage_search_result_deinit(&result);
   mirage_ugraph_destroy(program);
 
-  MirageUGraph *g = begin("sliced"); // pieces of it can be searched, the whole cannot
+  MirageUGraph *g = begin("reshaped"); // pieces of it can be searched, the whole cannot
   Value x = matrix(g, 16, 64), w = matrix(g, 64, 128), y = unary(g, MIRAGE_OP_EXP, matmul(g, x, w));
-  program = end(g, mirage_ugraph_apply(g, MIRAGE_OP_SLICE, 1, &y, &(MirageAttrs){.slice = {1, 0, 64}}));
+  MirageAttrs wide = {.shape = {mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){32, 64})}};
+  program = end(g, mirage_ugraph_apply(g, MIRAGE_OP_RESHAPE, 1, &y, &wide));
   options.control = NULL;
   result = search(program, &options);
   assert_true(result.num_candidates > 0);
   assert_false(result.funnel.exhausted || result.funnel.whole_exhausted);
-  assert_memory_equal(result.reason, "slice: ", 7);
+  assert_memory_equal(result.reason, "reshape: ", 9);
   mirage_search_result_deinit(&result);
   mirage_ugraph_destroy(program);
 }
