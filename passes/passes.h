@@ -101,7 +101,8 @@ typedef struct MirageEnumerateOptions {
   double time_budget;
   const char *progress, *checkpoint, *resume;
   MiragePassTextList griddims, blockdims, imaps, omaps, fmaps, franges;
-  bool prune, prune_expr, prune_axis, keep_products, merge, optimal, stats, json;
+  bool prune, prune_expr, prune_axis, keep_products, merge, bound_needs, prune_memory, share_pieces, optimal, stats,
+      json;
   const char *replay; // "no", "yes" or "add"
 } MirageEnumerateOptions;
 

@@ -297,6 +297,9 @@ MirageStatus mirage__search_options(const MirageEnumerateOptions *options, Mirag
       .no_keep_products = !prune || !options->keep_products,
       .optimal = options->optimal,
       .no_merge = !prune || !options->merge,
+      .no_bound_needs = !options->bound_needs,
+      .no_prune_memory = !options->prune_memory,
+      .no_share_pieces = !options->share_pieces,
       .target = mirage_target_find(options->target),
   };
   MIRAGE_TRY(numbers_of(&reader, &lists[GRIDDIMS], &out->griddims));

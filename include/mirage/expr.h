@@ -69,9 +69,9 @@ const char *mirage_axiom_name(MirageAxiom axiom);
 /// Threads: one table, one thread. NULL when memory is out.
 MirageExprTable *mirage_expr_table_create(const MirageAllocator *allocator);
 void mirage_expr_table_destroy(MirageExprTable *table);
-/// From here on a product of two sums is an atom, not the sum of all products: (a + b)(c + d) is reached by a + b and by
-/// c + d, not by a c. What is divided by stays expanded. A square of a long sum has few parts then, where the expanded
-/// one has as many as it has sub-multisets.
+/// From here on a product of two sums is an atom, not the sum of all products: (a + b)(c + d) is reached by a + b and
+/// by c + d, not by a c. What is divided by stays expanded. A square of a long sum has few parts then, where the
+/// expanded one has as many as it has sub-multisets.
 void mirage_expr_keep_products(MirageExprTable *table);
 /// NO_MEMORY once any operation on the table failed for memory; results are then {0}.
 MirageStatus mirage_expr_status(const MirageExprTable *table);
@@ -97,6 +97,23 @@ MirageExpr mirage_expr_apply(MirageExprTable *table, MirageOp op, MirageExpr a, 
 /// Cost:   remembered for each pair; below a microsecond when asked before.
 /// Source: [Mirage 4.3], decided there by an SMT solver
 bool mirage_expr_reaches(MirageExprTable *table, MirageExpr e, MirageExpr goal);
+
+/// Degrees of an expression in what the goals are made of, for a quick answer about a sum, product or quotient.
+typedef struct MirageExprSketch {
+  uint64_t degrees[4];  // of its first monomial: 16 numbers of 8 bits above the line, 16 below
+  uint64_t inverses[4]; // of one divided by it
+  uint32_t index, num_monomials, num_inverse;
+  bool unknown; // no answer: it holds a maximum that may go, is zero, or has no bounded degrees
+} MirageExprSketch;
+
+/// Names the goals of later sketches, all of them; at most once for a table.
+MirageStatus mirage_expr_sketch_goals(MirageExprTable *table, uint32_t num_goals, const MirageExpr *goals);
+/// After the goals were named.
+void mirage_expr_sketch(const MirageExprTable *table, MirageExpr e, MirageExprSketch *out_sketch);
+/// False when a op b reaches none of these goals; true when it may. Builds nothing: some ten nanoseconds, where
+/// mirage_expr_apply and mirage_expr_reaches take microseconds and keep what they made.
+bool mirage_expr_may_reach(const MirageExprTable *table, MirageOp op, const MirageExprSketch *a,
+                           const MirageExprSketch *b);
 
 /// The inputs 0..63 that occur in `e`, at any depth, as a bit set.
 uint64_t mirage_expr_inputs(const MirageExprTable *table, MirageExpr e);

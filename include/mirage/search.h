@@ -59,6 +59,9 @@ typedef struct MirageSearchOptions {
   bool no_prune_axis;
   bool no_merge;
   bool no_keep_products; // expressions expand products of sums
+  bool no_bound_needs;   // block graphs: only the longest path bounds what is missing
+  bool no_prune_memory;  // keep tensors whose smallest tile fits no block
+  bool no_share_pieces;  // search equal pieces of the program again
   bool optimal; // nothing is left out by judgement: every block graph within max_block_ops is met and scheduled
   const MirageTarget *target;
   const MirageSearchControl *control; // who watches, and who may stop it; NULL = nobody

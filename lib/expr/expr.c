@@ -250,8 +250,7 @@ static uint32_t negate(MirageExprTable *table, uint32_t a) {
   return minus_one ? mul(table, a, minus_one) : 0;
 }
 
-// The denominator that all monomials of `a` share (0 = none); false when they differ.
-static bool common_denominator(const MirageExprTable *table, uint32_t a, uint32_t *out_denominator) {
+bool mirage__expr_common_denominator(const MirageExprTable *table, uint32_t a, uint32_t *out_denominator) {
   const ExprRecord *record = &table->exprs.records[a];
   uint32_t first = record->count ? mirage__expr_monomial(table, record->words[0]).denominator : 0;
   for (uint32_t i = 1; i < record->count; i++)
@@ -277,7 +276,7 @@ static uint32_t without_denominators(MirageExprTable *table, uint32_t a) {
 // result: div(d, n), with the sign of a single-monomial n in front
 static uint32_t reciprocal(MirageExprTable *table, uint32_t a) {
   uint32_t denominator = 0, numerator = a;
-  if (common_denominator(table, a, &denominator) && denominator) {
+  if (mirage__expr_common_denominator(table, a, &denominator) && denominator) {
     count_axiom(table, MIRAGE_AXIOM_DIV_INVERSE);
     numerator = without_denominators(table, a);
   }
@@ -326,8 +325,7 @@ static uint32_t sum(MirageExprTable *table, uint32_t a, MirageAxisPart part) {
 
 // -------------------------------------------------------------------------------- non-linear operators
 
-// Whether a monomial is exactly +/- one maximum.
-static bool is_maximum(const MirageExprTable *table, uint32_t monomial) {
+bool mirage__expr_is_maximum(const MirageExprTable *table, uint32_t monomial) {
   Monomial m = mirage__expr_monomial(table, monomial);
   if (m.denominator || m.num_parts || m.num_atoms != 1)
     return false;
@@ -341,7 +339,7 @@ static uint32_t exponential(MirageExprTable *table, uint32_t a) {
   ExprRecord record = table->exprs.records[a];
   uint32_t monomials[EXPR_MAX_WORDS], count = 0;
   for (uint32_t i = 0; i < record.count; i++)
-    if (!is_maximum(table, record.words[i]))
+    if (!mirage__expr_is_maximum(table, record.words[i]))
       monomials[count++] = record.words[i];
   if (count < record.count) {
     count_axiom(table, MIRAGE_AXIOM_EXP_GAUGE);
@@ -356,7 +354,7 @@ static uint32_t exponential(MirageExprTable *table, uint32_t a) {
 // result: max(a)
 static uint32_t maximum(MirageExprTable *table, uint32_t a) {
   const ExprRecord *record = &table->exprs.records[a];
-  if (record->count == 1 && is_maximum(table, record->words[0]) &&
+  if (record->count == 1 && mirage__expr_is_maximum(table, record->words[0]) &&
       !mirage__expr_monomial(table, record->words[0]).negative) {
     count_axiom(table, MIRAGE_AXIOM_MAX_MAX);
     return a;

@@ -48,16 +48,28 @@ static bool rehash(MirageExprTable *table, ExprPool *pool) {
   return true;
 }
 
-uint32_t mirage__expr_intern(MirageExprTable *table, ExprPool *pool, const uint32_t *words, uint32_t count) {
-  if (2 * (pool->num + 1) > pool->num_slots && !rehash(table, pool))
-    return 0;
-  uint32_t hash = hash_words(words, count);
+// The slot of a record, or the free one where it belongs.
+static uint32_t find_slot(const ExprPool *pool, const uint32_t *words, uint32_t count, uint32_t hash) {
   uint32_t at = hash & (pool->num_slots - 1);
   for (; pool->slots[at]; at = (at + 1) & (pool->num_slots - 1)) {
     const ExprRecord *record = &pool->records[pool->slots[at]];
     if (record->hash == hash && record->count == count && memcmp(record->words, words, count * sizeof *words) == 0)
-      return pool->slots[at];
+      break;
   }
+  return at;
+}
+
+uint32_t mirage__expr_find(const ExprPool *pool, const uint32_t *words, uint32_t count) {
+  return pool->num_slots ? pool->slots[find_slot(pool, words, count, hash_words(words, count))] : 0;
+}
+
+uint32_t mirage__expr_intern(MirageExprTable *table, ExprPool *pool, const uint32_t *words, uint32_t count) {
+  if (2 * (pool->num + 1) > pool->num_slots && !rehash(table, pool))
+    return 0;
+  uint32_t hash = hash_words(words, count);
+  uint32_t at = find_slot(pool, words, count, hash);
+  if (pool->slots[at])
+    return pool->slots[at];
   ExprRecord *records = mirage__expr_grow(table, pool->records, pool->num + 1, &pool->capacity, sizeof *records);
   const uint32_t *kept = mirage_arena_copy(&table->arena, words, count * sizeof *words);
   if (!records || !kept) {

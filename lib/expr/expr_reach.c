@@ -173,7 +173,7 @@ static uint32_t collect_parts(const MirageExprTable *table, uint32_t goal, uint3
   return count;
 }
 
-static const ExprGoal *find_goal(MirageExprTable *table, uint32_t goal) {
+const ExprGoal *mirage__expr_goal(MirageExprTable *table, uint32_t goal) {
   for (uint32_t i = 0; i < table->num_goals; i++)
     if (table->goals[i].goal == goal)
       return &table->goals[i];
@@ -231,7 +231,7 @@ static uint32_t without_gauge(MirageExprTable *table, const ExprGoal *goal, uint
 }
 
 static bool reaches(MirageExprTable *table, uint32_t e, uint32_t goal_id) {
-  const ExprGoal *found = find_goal(table, goal_id);
+  const ExprGoal *found = mirage__expr_goal(table, goal_id);
   if (!found)
     return false;
   ExprGoal goal = *found;

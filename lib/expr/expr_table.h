@@ -1,4 +1,4 @@
-// expr_table.h - how normal forms are stored; shared by expr.c, expr_pool.c and expr_reach.c only.
+// expr_table.h - how normal forms are stored; shared by the files of this folder only.
 #ifndef MIRAGE_LIB_EXPR_TABLE_H
 #define MIRAGE_LIB_EXPR_TABLE_H
 
@@ -43,6 +43,8 @@ typedef struct ExprGoal {
   const uint32_t *parts; // the goal, its denominators and atoms' arguments, at any depth, each once
 } ExprGoal;
 
+typedef struct ExprSketches ExprSketches; // expr_sketch.c
+
 struct MirageExprTable {
   MirageArena arena;
   ExprPool atoms, monomials, exprs;
@@ -51,7 +53,8 @@ struct MirageExprTable {
   uint32_t num_goals, capacity_goals;
   uint32_t zero, one; // expr ids
   bool out_of_memory;
-  bool keeps_products; // of two sums, as atoms
+  bool keeps_products;    // of two sums, as atoms
+  ExprSketches *sketches; // once mirage_expr_sketch_goals was called
   MirageExprStats stats;
 };
 
@@ -70,7 +73,18 @@ void mirage__expr_cache_put(MirageExprTable *table, ExprCache *cache, uint32_t t
                             uint32_t value);
 void *mirage__expr_grow(MirageExprTable *table, void *array, uint32_t used, uint32_t *capacity, size_t size);
 
+/// The id of a record; 0 when there is none, which it does not add.
+uint32_t mirage__expr_find(const ExprPool *pool, const uint32_t *words, uint32_t count);
+
+// expr_reach.c
+/// The goal and its parts, found once; NULL when memory is out.
+const ExprGoal *mirage__expr_goal(MirageExprTable *table, uint32_t goal);
+
 // expr.c
+/// Whether a monomial is exactly +/- one maximum.
+bool mirage__expr_is_maximum(const MirageExprTable *table, uint32_t monomial);
+/// The denominator that all monomials share (0 = none); false when they differ.
+bool mirage__expr_common_denominator(const MirageExprTable *table, uint32_t a, uint32_t *out_denominator);
 Monomial mirage__expr_monomial(const MirageExprTable *table, uint32_t id);
 uint32_t mirage__expr_make_monomial(MirageExprTable *table, const Monomial *monomial);   // lists need not be sorted
 uint32_t mirage__expr_make(MirageExprTable *table, uint32_t *monomials, uint32_t count); // sorts in place

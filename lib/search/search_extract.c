@@ -145,7 +145,7 @@ static Needs find_needs(const Walk *walk, const Level *level) {
     depth.counted = larger(depth.counted, tensor->counted_depth);
     depth.elementwise = larger(depth.elementwise, tensor->elementwise_depth);
   }
-  for (uint32_t w = 1; w < paths->num_words; w++)
+  for (uint32_t w = 1; w < paths->num_words && !paths->space->options->no_bound_needs; w++)
     *(w < paths->first_elementwise ? &needs.counted : &needs.elementwise) +=
         (uint32_t)__builtin_popcountll(all[w] & ~walk->done[w]);
   needs.counted = larger(needs.counted, depth.counted) + (uint32_t)__builtin_popcountll(all[0] & ~level->used.loaded);
@@ -158,7 +158,8 @@ static bool within_bounds(Walk *walk, const Level *level) {
   uint32_t counted = level->used.counted + needs.counted, chained = level->used.elementwise;
   if (counted > walk->bounds.counted)
     return false;
-  if (counted + chained > walk->bounds.counted && counted + count_closed_chains(walk, chained) > walk->bounds.counted)
+  if (counted + chained > walk->bounds.counted && !walk->paths->space->options->no_bound_needs &&
+      counted + count_closed_chains(walk, chained) > walk->bounds.counted)
     return false;
   bool fits = chained + needs.elementwise <= walk->bounds.elementwise;
   walk->cut_elementwise |= !fits;

@@ -184,7 +184,7 @@ typedef struct SearchTensor {
   // are.
   uint32_t depth, counted_depth, elementwise_depth;
   uint32_t derivations; // first
-  uint32_t next_hashed, next_grouped;
+  uint32_t next_hashed, next_grouped, group;
   uint64_t hash;
   SearchArray values;
 } SearchTensor;
@@ -223,12 +223,34 @@ typedef struct SearchSlot {
   uint32_t piece, plan;
 } SearchSlot;
 
-/// Where the derivation stands: each tensor in turn, with each group of tensors that were processed before.
+/// Where the derivation stands: each tensor in turn, with each group that goes together with its own.
 typedef struct SearchPosition {
-  uint32_t depth, index, group;
-  bool inside; // of `index`: what takes one operand is done, groups are not
-  bool again;  // this round over the tensors found one to process
+  uint32_t depth, index, partner; // 0 = past the last one
+  bool inside;                    // of `index`: what takes one operand is done, groups are not
+  bool again;                     // this round over the tensors found one to process
 } SearchPosition;
+
+/// A binary operator, and whether the operands change places.
+typedef struct SearchForm {
+  uint8_t op;
+  bool swap;
+} SearchForm;
+enum { SEARCH_NUM_FORMS = 7 };
+extern const SearchForm mirage__search_forms[SEARCH_NUM_FORMS];
+
+/// Another group, and what of it and this one reaches a goal.
+typedef struct SearchPartner {
+  uint32_t group, next; // 0 = last
+  uint8_t forms;        // bit set over mirage__search_forms; this group's tensor is the left operand unless they swap
+} SearchPartner;
+
+/// Processed tensors of one expression: what may be done with two of them is the same for all.
+typedef struct SearchGroup {
+  MirageExpr expr;
+  MirageExprSketch sketch;
+  uint32_t first, size;                 // tensors
+  uint32_t first_partner, last_partner; // in order of group; 0 = none
+} SearchGroup;
 
 /// All tensors that can lie on a path to a goal for one choice of the loop's axis.
 typedef struct SearchSpace {
@@ -246,9 +268,10 @@ typedef struct SearchSpace {
   SearchDerivation *derivations; // from 1
   uint32_t num_derivations, capacity_derivations;
   uint32_t *buckets, num_buckets; // tensors by hash
-  uint32_t *groups, *group_sizes; // first processed tensor and their number, by group
-  MirageExpr *group_exprs;
-  uint32_t num_groups, capacity_groups;
+  SearchGroup *groups;
+  uint32_t num_groups, capacity_groups, num_grouped; // tensors in all of them
+  SearchPartner *partners;                           // from 1
+  uint32_t num_partners, capacity_partners;
   SearchGoal goals[SEARCH_MAX_GOALS];
   uint32_t num_goals;
   uint64_t goal_inputs; // every block graph loads these
@@ -273,7 +296,7 @@ typedef struct SearchAttempt {
   SearchDerivation how;
   uint8_t stage, rank;
   uint8_t dims[SEARCH_RANK];
-  MirageExpr expr;
+  MirageExpr expr; // {0}: of a binary operator or matmul, when expressions cut nothing; found when it fits the limits
 } SearchAttempt;
 
 // search_instance.c
@@ -297,7 +320,8 @@ void *mirage__search_grow(SearchSpace *space, void *array, uint32_t *capacity, s
 /// Whether a derivation counts for max_block_ops whatever it stands next to; element-wise ones may join a chain.
 bool mirage__search_counts(const SearchSpace *space, const SearchDerivation *how);
 bool mirage__search_keeps_reach(SearchSpace *space, MirageExpr expr);
-/// Evaluates and adds a tensor whose expression reaches, unless it fits neither the target nor the limits.
+/// Evaluates and adds a tensor whose expression reaches (or is not asked), unless it fits neither the target nor the
+/// limits.
 MirageStatus mirage__search_try_tensor(SearchSpace *space, const SearchAttempt *attempt);
 /// The same, after the test of the expression.
 MirageStatus mirage__search_try_unless_cut(SearchSpace *space, const SearchAttempt *attempt);
@@ -305,6 +329,16 @@ MirageStatus mirage__search_try_unless_cut(SearchSpace *space, const SearchAttem
 MirageStatus mirage__search_restore_tensor(SearchSpace *space, const SearchTensor *tensor, const SearchDerivation *how);
 /// Adds a load or a constant whose values are known.
 MirageStatus mirage__search_add_leaf(SearchSpace *space, SearchTensor *tensor, const SearchDerivation *how);
+
+// search_groups.c
+/// Adds a tensor to the group of its expression; a new group finds its partners, unless expressions cut nothing.
+MirageStatus mirage__search_add_to_group(SearchSpace *space, uint32_t tensor);
+/// By which a tensor is grouped.
+MirageExpr mirage__search_group_expr(const SearchSpace *space, uint32_t tensor);
+/// A group without tensors, which has found its partners.
+MirageStatus mirage__search_add_group(SearchSpace *space, MirageExpr expr);
+/// The forms that the program's operators allow, as a bit set.
+uint8_t mirage__search_allowed_forms(const SearchSpace *space);
 
 /// `share`: how many spaces divide the limits on states and memory among them.
 MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *program,
@@ -320,8 +354,6 @@ MirageStatus mirage__search_try(SearchSpace *space, const SearchDerivation *how)
 MirageStatus mirage__search_saturate(SearchSpace *space);
 /// The abstract expression of what a derivation computes.
 MirageExpr mirage__search_expr_of(SearchSpace *space, const SearchDerivation *how);
-/// Adds an empty group of tensors with this expression.
-MirageStatus mirage__search_add_group(SearchSpace *space, MirageExpr expr);
 /// Whether a tensor's values are those of one of the program's results.
 bool mirage__search_is_goal(const SearchSpace *space, const SearchGoal *goal, const SearchTensor *tensor);
 /// Enumerates the block graphs that compute all goals from the derivations and keeps the best by reference schedule.

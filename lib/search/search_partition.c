@@ -189,7 +189,7 @@ static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted
   if (!find_ends(cutter, piece))
     return MIRAGE_OK;
   MIRAGE_TRY(make_program(cutter, piece));
-  piece->same = find_same(cutter, piece);
+  piece->same = cutter->options->no_share_pieces ? NULL : find_same(cutter, piece);
   if (piece->same)
     return MIRAGE_OK;
   MirageCost cost;
@@ -257,9 +257,8 @@ static MirageStatus search_round(Cutter *cutter, Round *round) {
   return status;
 }
 
-// Pieces of one length: prepared in order, searched a round at a time; then equal ones take what the first found.
-static MirageStatus solve_length(Cutter *cutter, uint32_t count) {
-  Round round = {.cutter = cutter};
+// Pieces of one length, in order; those that a search may better are searched as soon as a round is full.
+static MirageStatus add_length(Cutter *cutter, Round *round, uint32_t count) {
   for (uint32_t first = 0; first + count <= cutter->num_nodes; first++) {
     Piece *piece = piece_at(cutter, first, count);
     bool wanted;
@@ -267,15 +266,19 @@ static MirageStatus solve_length(Cutter *cutter, uint32_t count) {
     piece->count = count;
     MIRAGE_TRY(prepare_piece(cutter, piece, &wanted));
     if (wanted)
-      round.pieces[round.num++] = piece;
+      round->pieces[round->num++] = piece;
     else
       mirage__search_step(cutter->monitor);
-    if (round.num == AT_ONCE)
-      MIRAGE_TRY(search_round(cutter, &round));
+    if (round->num == AT_ONCE)
+      MIRAGE_TRY(search_round(cutter, round));
   }
-  MIRAGE_TRY(search_round(cutter, &round));
-  for (uint32_t first = 0; first + count <= cutter->num_nodes; first++) {
-    Piece *piece = piece_at(cutter, first, count);
+  return MIRAGE_OK;
+}
+
+// Equal pieces take what the first of them found.
+static MirageStatus share_pieces(Cutter *cutter) {
+  for (uint32_t i = 0; i < cutter->num_nodes * MAX_PIECE; i++) {
+    Piece *piece = &cutter->pieces[i];
     if (!piece->same)
       continue;
     piece->time_us = piece->same->time_us;
@@ -287,13 +290,15 @@ static MirageStatus solve_length(Cutter *cutter, uint32_t count) {
 
 // Short pieces first: they are quick, and every cut needs them.
 static MirageStatus solve_pieces(Cutter *cutter) {
+  Round round = {.cutter = cutter};
   uint32_t total = 0;
   for (uint32_t count = 1; count <= MAX_PIECE && count < cutter->num_nodes; count++)
     total += cutter->num_nodes + 1 - count;
   mirage__search_phase(cutter->monitor, MIRAGE_PHASE_PIECES, total);
   for (uint32_t count = 1; count <= MAX_PIECE && count < cutter->num_nodes; count++)
-    MIRAGE_TRY(solve_length(cutter, count));
-  return MIRAGE_OK;
+    MIRAGE_TRY(add_length(cutter, &round, count));
+  MIRAGE_TRY(search_round(cutter, &round));
+  return share_pieces(cutter);
 }
 
 // ------------------------------------------------------------------------------------------------- cuts

@@ -92,6 +92,7 @@ static void pass_tensor(SearchBytes *bytes, SearchTensor *tensor) {
   SEARCH_PASS(bytes, tensor->elementwise_depth);
   SEARCH_PASS(bytes, tensor->derivations);
   SEARCH_PASS(bytes, tensor->next_grouped);
+  SEARCH_PASS(bytes, tensor->group);
 }
 
 static void pass_derivation(SearchBytes *bytes, SearchDerivation *how) {
@@ -106,7 +107,7 @@ static void pass_derivation(SearchBytes *bytes, SearchDerivation *how) {
 static void pass_position(SearchBytes *bytes, SearchPosition *at) {
   SEARCH_PASS(bytes, at->depth);
   SEARCH_PASS(bytes, at->index);
-  SEARCH_PASS(bytes, at->group);
+  SEARCH_PASS(bytes, at->partner);
   SEARCH_PASS(bytes, at->inside);
   SEARCH_PASS(bytes, at->again);
 }
@@ -127,8 +128,8 @@ MirageStatus mirage__save_space(const SearchSpace *space) {
   for (uint32_t i = 1; i <= copy.num_derivations; i++)
     pass_derivation(&bytes, &copy.derivations[i]);
   for (uint32_t i = 0; i < copy.num_groups; i++) {
-    SEARCH_PASS(&bytes, copy.groups[i]);
-    SEARCH_PASS(&bytes, copy.group_sizes[i]);
+    SEARCH_PASS(&bytes, copy.groups[i].first);
+    SEARCH_PASS(&bytes, copy.groups[i].size);
   }
   return mirage__checkpoint_put(&space->slot, SEARCH_RECORD_SPACE, &bytes);
 }
@@ -211,11 +212,14 @@ static MirageStatus restore_groups(SearchSpace *space, SearchBytes *bytes, uint3
     SEARCH_PASS(bytes, first);
     SEARCH_PASS(bytes, size);
     MIRAGE_TRY(senseless(bytes, first > 0 && first <= space->num_tensors));
-    MIRAGE_TRY(mirage__search_add_group(space, space->tensors[first].expr));
-    space->groups[i] = first;
-    space->group_sizes[i] = size;
+    MIRAGE_TRY(mirage__search_add_group(space, mirage__search_group_expr(space, first)));
+    space->groups[i].first = first;
+    space->groups[i].size = size;
+    space->num_grouped += size;
   }
-  return MIRAGE_OK;
+  for (uint32_t i = 1; i <= space->num_tensors; i++)
+    MIRAGE_TRY(senseless(bytes, !space->tensors[i].grouped || space->tensors[i].group < num));
+  return senseless(bytes, space->at.partner <= space->num_partners);
 }
 
 static MirageStatus read_space(SearchSpace *space, SearchBytes *bytes, Reading *reading) {

@@ -129,6 +129,7 @@ static bool is_idle(const SearchSpace *space, MirageOp op, uint32_t a, uint32_t 
   }
 }
 
+// `expr`: the result's, which reaches a goal; {0} where it is not asked.
 static MirageStatus try_binary(SearchSpace *space, MirageOp op, uint32_t a, uint32_t b, MirageExpr expr) {
   const SearchTensor *x = &space->tensors[a], *y = &space->tensors[b];
   if (is_idle(space, op, a, b)) {
@@ -147,6 +148,7 @@ static MirageStatus try_binary(SearchSpace *space, MirageOp op, uint32_t a, uint
   return mirage__search_try_tensor(space, &attempt);
 }
 
+// `product`: of the operands' expressions; {0} where it is not asked.
 static MirageStatus try_matmul(SearchSpace *space, uint32_t a, uint32_t b, uint8_t flags, MirageExpr product) {
   const SearchTensor *x = &space->tensors[a], *y = &space->tensors[b];
   if (x->rank < 2 || y->rank < 2)
@@ -165,6 +167,8 @@ static MirageStatus try_matmul(SearchSpace *space, uint32_t a, uint32_t b, uint8
   }
   attempt.dims[ROWS] = x->dims[ta ? COLUMNS : ROWS];
   attempt.dims[COLUMNS] = y->dims[tb ? ROWS : COLUMNS];
+  if (!product.index)
+    return mirage__search_try_tensor(space, &attempt);
   attempt.expr = mirage__search_sum_over(space, product, inner);
   return mirage__search_try_unless_cut(space, &attempt);
 }
@@ -191,39 +195,34 @@ static bool may_use_counted(const SearchSpace *space, uint32_t index) {
   return num_loads + tensor->counted_depth < space->options->max_block_ops;
 }
 
-// All binary operators on (index, each processed tensor of one group). The expression decides for the whole group.
-static MirageStatus try_group(SearchSpace *space, uint32_t index, uint32_t group) {
-  static const MirageOp ops[] = {MIRAGE_OP_MUL, MIRAGE_OP_ADD, MIRAGE_OP_MAX, MIRAGE_OP_DIV, MIRAGE_OP_SUB};
-  // At the limit on element-wise operators only a matmul can follow, and nothing when there is no room for that either.
-  bool full = space->tensors[index].elementwise_depth == mirage__search_elementwise_limit(space->program);
-  if (full && (space->tensors[index].rank < 2 || !may_use_counted(space, index)))
+static MirageStatus try_form(SearchSpace *space, uint32_t index, uint32_t other, SearchForm form, MirageExpr expr) {
+  uint32_t larger = index > other ? index : other, smaller = index > other ? other : index;
+  switch (form.op) {
+  case MIRAGE_OP_MUL:
+    return try_products(space, smaller, larger, expr);
+  case MIRAGE_OP_DIV:
+  case MIRAGE_OP_SUB:
+    return try_binary(space, (MirageOp)form.op, form.swap ? other : index, form.swap ? index : other, expr);
+  default:
+    MIRAGE_TRY(try_binary(space, (MirageOp)form.op, smaller, larger, expr));
+    space->funnel.cut_order += larger != smaller;
     return MIRAGE_OK;
-  for (uint32_t i = 0; i < (full ? 1 : sizeof ops / sizeof *ops); i++) {
-    MirageOp op = ops[i];
-    bool ordered = op == MIRAGE_OP_DIV || op == MIRAGE_OP_SUB;
-    if ((op == MIRAGE_OP_MAX || op == MIRAGE_OP_SUB) && !space->program->uses[op])
+  }
+}
+
+// Some forms on (index, each processed tensor of one group).
+static MirageStatus try_group(SearchSpace *space, uint32_t index, uint32_t group, uint8_t forms) {
+  for (uint32_t i = 0; i < SEARCH_NUM_FORMS; i++) {
+    SearchForm form = mirage__search_forms[i];
+    if (!(forms >> i & 1))
       continue;
-    for (uint32_t swap = 0; swap <= ordered; swap++) {
-      MirageExpr mine = space->tensors[index].expr, theirs = space->group_exprs[group];
-      MirageExpr expr = mirage_expr_apply(space->exprs, op, swap ? theirs : mine, swap ? mine : theirs);
-      bool reached = mirage__search_keeps_reach(space, expr);
-      if (!reached) {
-        space->funnel.cut_expr += space->group_sizes[group];
-        continue;
-      }
-      for (uint32_t other = space->groups[group]; other && !space->stopped;
-           other = space->tensors[other].next_grouped) {
-        if (space->tensors[index].constant && space->tensors[other].constant)
-          continue;
-        if (op == MIRAGE_OP_MUL)
-          MIRAGE_TRY(try_products(space, index > other ? other : index, index > other ? index : other, expr));
-        else if (ordered)
-          MIRAGE_TRY(try_binary(space, op, swap ? other : index, swap ? index : other, expr));
-        else
-          MIRAGE_TRY(try_binary(space, op, index > other ? other : index, index > other ? index : other, expr));
-        space->funnel.cut_order += op != MIRAGE_OP_MUL && !ordered && index != other;
-      }
-    }
+    MirageExpr mine = space->tensors[index].expr, theirs = space->groups[group].expr;
+    MirageExpr expr =
+        mirage_expr_apply(space->exprs, (MirageOp)form.op, form.swap ? theirs : mine, form.swap ? mine : theirs);
+    for (uint32_t other = space->groups[group].first; other && !space->stopped;
+         other = space->tensors[other].next_grouped)
+      if (!space->tensors[index].constant || !space->tensors[other].constant)
+        MIRAGE_TRY(try_form(space, index, other, form, expr));
   }
   return MIRAGE_OK;
 }
@@ -283,42 +282,20 @@ MirageStatus mirage__search_try(SearchSpace *space, const SearchDerivation *how)
   }
 }
 
-MirageStatus mirage__search_add_group(SearchSpace *space, MirageExpr expr) {
-  uint32_t group = space->num_groups;
-  if (group == space->capacity_groups) {
-    uint32_t capacity = space->capacity_groups, again = capacity;
-    space->groups = mirage__search_grow(space, space->groups, &capacity, sizeof *space->groups);
-    space->group_sizes = mirage__search_grow(space, space->group_sizes, &again, sizeof *space->group_sizes);
-    space->group_exprs =
-        mirage__search_grow(space, space->group_exprs, &space->capacity_groups, sizeof *space->group_exprs);
-    if (!space->groups || !space->group_sizes || !space->group_exprs)
-      return MIRAGE_NO_MEMORY;
-  }
-  space->groups[group] = space->group_sizes[group] = 0;
-  space->group_exprs[group] = expr;
-  space->num_groups++;
-  return MIRAGE_OK;
-}
-
-static MirageStatus add_to_group(SearchSpace *space, uint32_t index) {
-  SearchTensor *tensor = &space->tensors[index];
-  tensor->grouped = true;
-  uint32_t group = 0;
-  while (group < space->num_groups && space->group_exprs[group].index != tensor->expr.index)
-    group++;
-  if (group == space->num_groups)
-    MIRAGE_TRY(mirage__search_add_group(space, tensor->expr));
-  tensor->next_grouped = space->groups[group];
-  space->groups[group] = index;
-  space->group_sizes[group]++;
-  return MIRAGE_OK;
+// The binary operators that one more operator on a tensor may be. At the limit on element-wise ones only a matmul can
+// follow, and nothing when there is no room for that either.
+static uint8_t allowed_forms(const SearchSpace *space, uint32_t index) {
+  const SearchTensor *tensor = &space->tensors[index];
+  if (tensor->elementwise_depth < mirage__search_elementwise_limit(space->program))
+    return mirage__search_allowed_forms(space);
+  return tensor->rank >= 2 && may_use_counted(space, index); // the first form is MUL
 }
 
 // All operators on one operand.
 static MirageStatus try_alone(SearchSpace *space, uint32_t index) {
   space->tensors[index].processed = true;
   if (!space->tensors[index].grouped)
-    MIRAGE_TRY(add_to_group(space, index));
+    MIRAGE_TRY(mirage__search_add_to_group(space, index));
   if (!space->tensors[index].constant) {
     MIRAGE_TRY(try_every_unary(space, index));
     MIRAGE_TRY(try_every_reduce(space, index, MIRAGE_OP_REDUCE_SUM));
@@ -341,19 +318,34 @@ static MirageStatus save_now_and_then(SearchSpace *space) {
   return mirage__save_space(space);
 }
 
+// Where operators on two operands begin. What expressions cut is counted here: all tensors processed so far but those
+// of partners.
+static MirageStatus begin(SearchSpace *space, uint32_t index) {
+  MIRAGE_TRY(try_alone(space, index));
+  uint8_t allowed = allowed_forms(space, index);
+  space->at.inside = true;
+  space->at.partner = allowed ? space->groups[space->tensors[index].group].first_partner : 0;
+  if (allowed)
+    space->funnel.cut_expr += (uint64_t)__builtin_popcount(allowed) * space->num_grouped;
+  for (uint32_t i = space->at.partner; i; i = space->partners[i].next)
+    space->funnel.cut_expr -=
+        (uint64_t)__builtin_popcount(space->partners[i].forms & allowed) * space->groups[space->partners[i].group].size;
+  return MIRAGE_OK;
+}
+
 // From where an earlier call stopped.
 static MirageStatus process(SearchSpace *space, uint32_t index) {
   if (!space->at.inside)
-    MIRAGE_TRY(try_alone(space, index));
-  space->at.inside = true;
-  while (space->at.group < space->num_groups && !space->stopped) {
+    MIRAGE_TRY(begin(space, index));
+  while (space->at.partner && !space->stopped) {
     space->stop = mirage__search_ask(&space->watch, &space->funnel);
     space->stopped = space->stop != MIRAGE_STOP_NONE;
     MIRAGE_TRY(save_now_and_then(space));
     if (space->stopped)
       break;
-    MIRAGE_TRY(try_group(space, index, space->at.group));
-    space->at.group++;
+    SearchPartner partner = space->partners[space->at.partner];
+    MIRAGE_TRY(try_group(space, index, partner.group, partner.forms & allowed_forms(space, index)));
+    space->at.partner = partner.next;
   }
   return mirage_expr_status(space->exprs);
 }
@@ -459,9 +451,13 @@ MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *
     mirage_expr_keep_products(space->exprs);
   mirage__search_shrink(space);
   MIRAGE_TRY(mirage__search_evaluate_program(space, field));
-  for (uint32_t i = 0; i < space->num_goals; i++)
-    if (!space->goals[i].expr.index)
+  MirageExpr goals[SEARCH_MAX_GOALS];
+  for (uint32_t i = 0; i < space->num_goals; i++) {
+    goals[i] = space->goals[i].expr;
+    if (!goals[i].index)
       return MIRAGE_LIMIT;
+  }
+  MIRAGE_TRY(mirage_expr_sketch_goals(space->exprs, space->num_goals, goals));
   MIRAGE_TRY(add_loads(space, field));
   return add_constants(space);
 }

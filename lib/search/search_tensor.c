@@ -143,6 +143,11 @@ static double smallest_bytes(const SearchSpace *space, const SearchAttempt *atte
   return bytes;
 }
 
+static bool is_too_large(const SearchSpace *space, const SearchAttempt *attempt) {
+  return !space->options->no_prune_memory &&
+         smallest_bytes(space, attempt) > space->options->target->shared_bytes_per_block;
+}
+
 // A chain of element-wise operators counts as one, so their number needs a bound of its own: what the program has, and
 // one more, because a value may be needed both inside the loop and outside.
 uint32_t mirage__search_elementwise_limit(const SearchProgram *program) {
@@ -235,7 +240,7 @@ static MirageStatus merge_or_add(SearchSpace *space, SearchTensor *tensor, const
 
 // The expression was already found to reach the goal, or that test is off.
 MirageStatus mirage__search_try_tensor(SearchSpace *space, const SearchAttempt *attempt) {
-  if (smallest_bytes(space, attempt) > space->options->target->shared_bytes_per_block) {
+  if (is_too_large(space, attempt)) {
     space->funnel.cut_memory++;
     return MIRAGE_OK;
   }
@@ -243,6 +248,12 @@ MirageStatus mirage__search_try_tensor(SearchSpace *space, const SearchAttempt *
   memcpy(tensor.dims, attempt->dims, sizeof tensor.dims);
   if (!within_limits(space, attempt, &tensor))
     return MIRAGE_OK;
+  if (!tensor.expr.index)
+    tensor.expr = mirage__search_expr_of(space, &attempt->how);
+  if (!tensor.expr.index) { // too large to hold
+    space->funnel.cut_expr++;
+    return MIRAGE_OK;
+  }
   space->watch.ticks++;
   bool full = space->bytes > space->max_bytes;
   if (++space->funnel.states > space->max_states || full) {
@@ -294,7 +305,7 @@ MirageStatus mirage__search_try_unless_cut(SearchSpace *space, const SearchAttem
 MirageStatus mirage__search_add_leaf(SearchSpace *space, SearchTensor *tensor, const SearchDerivation *how) {
   SearchAttempt attempt = {.how = *how};
   memcpy(attempt.dims, tensor->dims, sizeof attempt.dims);
-  if (smallest_bytes(space, &attempt) > space->options->target->shared_bytes_per_block) {
+  if (is_too_large(space, &attempt)) {
     space->funnel.cut_memory++;
     return MIRAGE_OK;
   }

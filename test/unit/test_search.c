@@ -366,6 +366,30 @@ static void test_merging_loses_nothing(void **state) {
   check_switch(linear(4, 16, 12), options, without);
 }
 
+static void test_bounds_lose_nothing(void **state) {
+  MirageSearchOptions options = narrow(8), without = options;
+  without.no_bound_needs = true;
+  check_switch(lora(4, 16, 8, 16), options, without);
+  check_switch(gated_mlp(4, 16, 12), options, without);
+  check_switch(rmsnorm_linear(4, 16, 12), options, without);
+}
+
+static void test_capacity_loses_nothing(void **state) {
+  MirageSearchOptions options = narrow(8), without = options;
+  without.no_prune_memory = true;
+  check_switch(lora(4, 16, 8, 16), options, without);
+}
+
+static void test_shared_pieces_are_the_same(void **state) {
+  MirageSearchOptions options = defaults(), without = options;
+  without.no_share_pieces = true;
+  MirageUGraph *g = begin("layers");
+  Value x = matrix(g, 8, 64), w[] = {matrix(g, 64, 64), matrix(g, 64, 64), matrix(g, 64, 64)};
+  for (uint32_t i = 0; i < 3; i++)
+    x = matmul(g, unary(g, MIRAGE_OP_EXP, x), w[i]);
+  check_switch(end(g, x), options, without);
+}
+
 static void test_funnel_counts_what_is_cut(void **state) {
   MirageUGraph *program = rmsnorm_linear(2, 4096, 6144);
   MirageSearchOptions options = defaults();
@@ -400,6 +424,9 @@ int main(void) {
       cmocka_unit_test(test_axis_pruning_loses_nothing),
       cmocka_unit_test(test_keeping_products_loses_nothing),
       cmocka_unit_test(test_merging_loses_nothing),
+      cmocka_unit_test(test_bounds_lose_nothing),
+      cmocka_unit_test(test_capacity_loses_nothing),
+      cmocka_unit_test(test_shared_pieces_are_the_same),
       cmocka_unit_test(test_funnel_counts_what_is_cut),
   };
   return cmocka_run_group_tests_name("search", tests, NULL, NULL);

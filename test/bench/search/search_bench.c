@@ -1,11 +1,9 @@
 // search_bench.c - one search, timed: mirage_search on a program, again and again in one process.
 //
 //   search_bench FILE.mlir [ops=11] [threads=1] [runs=5] [states=0] [off=expr,axis,...]
-//   search_bench reach [ops=8]
 //
 // Prints one line of CSV; `search_bench` alone prints the header. `off` names the ideas to do without. Times are wall
-// clock of mirage_search alone: parsing and the start of the process are not in them. The second form times the prefix
-// test by itself (bench_reach.c).
+// clock of mirage_search alone: parsing and the start of the process are not in them.
 #define _POSIX_C_SOURCE 200809L // clock_gettime
 
 #include "mirage-c/Dialects.h"
@@ -47,10 +45,10 @@ static bool turn_off(MirageSearchOptions *options, const char *name, size_t leng
     const char *name;
     bool *off;
   } ideas[] = {
-      {"expr", &options->no_prune_expr},
-      {"axis", &options->no_prune_axis},
-      {"merge", &options->no_merge},
-      {"products", &options->no_keep_products},
+      {"expr", &options->no_prune_expr},    {"axis", &options->no_prune_axis},
+      {"merge", &options->no_merge},        {"products", &options->no_keep_products},
+      {"needs", &options->no_bound_needs},  {"memory", &options->no_prune_memory},
+      {"share", &options->no_share_pieces},
   };
   for (size_t i = 0; i < sizeof ideas / sizeof *ideas; i++)
     if (strlen(ideas[i].name) == length && !memcmp(ideas[i].name, name, length))
@@ -167,7 +165,9 @@ int main(int argc, char **argv) {
       .options = {.max_block_ops = 11, .seed = 1, .num_threads = 1, .target = mirage_target_find("h200")}};
   for (int i = 2; i < argc; i++)
     if (!read_argument(&request, argv[i])) {
-      fprintf(stderr, "search_bench: %s: wanted ops=, threads=, runs=1..%d, states= or off=expr,axis,merge,products\n",
+      fprintf(stderr,
+              "search_bench: %s: wanted ops=, threads=, runs=1..%d, states= or "
+              "off=expr,axis,merge,products,needs,memory,share\n",
               argv[i], MAX_RUNS);
       return 2;
     }
