@@ -40,7 +40,7 @@ drawn = re.findall(r"\r([^\r\n]*?)\x1b\[K", text)
 lines = [line for line in drawn if line]
 rest = re.sub(r"\x1b\[[0-9;]*m", "", re.sub(r"\r[^\r\n]*?\x1b\[K", "", text))
 print("status", os.waitstatus_to_exitcode(status))
-print("drawn", "many" if len(lines) > 3 else len(lines))
+print("drawn", "many" if len(lines) > 1 else len(lines))
 if lines:
     print("longest", "fits" if max(map(len, lines)) < width else max(map(len, lines)))
     print("last:", lines[-1])
