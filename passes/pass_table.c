@@ -53,6 +53,7 @@ static const MiragePassOption ENUMERATE_OPTIONS[] = {
     TARGET(MirageEnumerateOptions),
     INT(MirageEnumerateOptions, max_block_ops, "max-block-ops", "11", 1, 64,
         "operators of a block graph: loads count, stores do not, an element-wise chain is one"),
+    INT(MirageEnumerateOptions, max_loops, "max-loops", "3", 1, 3, "loops of a block graph, one after the other"),
     INT(MirageEnumerateOptions, max_candidates, "max-candidates", "16", 1, 65536,
         "candidates kept for each program, best predicted first"),
     INT(MirageEnumerateOptions, max_states, "max-states", "0", 0, 1e15,
@@ -93,9 +94,10 @@ static const MiragePassOption ENUMERATE_OPTIONS[] = {
     BOOL(MirageEnumerateOptions, share_pieces, "share-pieces", "true", "search equal pieces of the program once"),
     BOOL(MirageEnumerateOptions, stats, "stats", "false", "print the funnel, a number a line, to standard error"),
     BOOL(MirageEnumerateOptions, json, "json", "false", "print the funnel as a line of JSON to standard error"),
-    CHOICE(MirageEnumerateOptions, replay, "replay", "no", "no,yes,add",
-           "yes: search nothing new, but say of each candidate that is there whether the search meets it, or which test "
-           "cuts which operator; add: and add the search's own graph that stands for it"),
+    CHOICE(
+        MirageEnumerateOptions, replay, "replay", "no", "no,yes,add",
+        "yes: search nothing new, but say of each candidate that is there whether the search meets it, or which test "
+        "cuts which operator; add: and add the search's own graph that stands for it"),
 };
 
 static const MiragePassOption PRUNE_OPTIONS[] = {

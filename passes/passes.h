@@ -97,7 +97,7 @@ typedef struct MirageEnumerateOptions {
   const char *target;
   uint64_t given;
   const char *search_space; // path, or ""
-  int64_t max_block_ops, max_candidates, max_states, seed, num_threads;
+  int64_t max_block_ops, max_loops, max_candidates, max_states, seed, num_threads;
   double time_budget;
   const char *progress, *checkpoint, *resume;
   MiragePassTextList griddims, blockdims, imaps, omaps, fmaps, franges;

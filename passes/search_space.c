@@ -288,6 +288,7 @@ MirageStatus mirage__search_options(const MirageEnumerateOptions *options, Mirag
   bool prune = options->prune;
   *out = (MirageSearchOptions){
       .max_block_ops = (uint32_t)merged.max_block_ops,
+      .max_loops = (uint32_t)options->max_loops,
       .max_candidates = (uint32_t)merged.max_candidates,
       .max_states = (uint64_t)merged.max_states,
       .seed = (uint64_t)options->seed,

@@ -44,6 +44,7 @@ typedef struct MirageTripleList {
 /// is searched, the program or a piece of it; how parts of a split reduction lie between two kernels is the search's.
 typedef struct MirageSearchOptions {
   uint32_t max_block_ops;    // 0 = 11; loads count, stores do not, an element-wise chain is one
+  uint32_t max_loops;        // of a block graph, one after the other; 0 = 3
   uint32_t max_candidates;   // kept, best predicted first; 0 = 16
   uint64_t max_states;       // stop after this many prefixes; 0 = 200000, or no limit where `optimal` is set
   MirageInt64List griddims;  // allowed numbers of blocks along one grid axis

@@ -38,8 +38,8 @@ static MirageStatus saturate(MirageReplay *replay, ReplayPlan *plan) {
   plan->ready = plan->field != NULL;
   MirageStatus status = MIRAGE_NO_MEMORY;
   if (plan->ready)
-    status = mirage__search_space_init(space, &replay->program, &replay->options, plan->loop_axis, replay->num_plans,
-                                       mirage_field_domain(plan->field), plan->field);
+    status = mirage__search_space_init(space, &replay->program, &replay->options, plan->loop_axis, plan->loop_axis != 0,
+                                       replay->num_plans, mirage_field_domain(plan->field), plan->field);
   if (status == MIRAGE_OK)
     status = mirage__search_saturate(space);
   plan->num_derivations = space->num_derivations;
@@ -69,7 +69,7 @@ static MirageStatus fill_whole(MirageReplay *replay) {
   plan->ready = plan->field != NULL;
   if (!plan->ready)
     return MIRAGE_NO_MEMORY;
-  MirageStatus status = mirage__search_space_init(&plan->space, &replay->plain, &replay->whole_options, 0, 1,
+  MirageStatus status = mirage__search_space_init(&plan->space, &replay->plain, &replay->whole_options, 0, 0, 1,
                                                   mirage_field_domain(plan->field), plan->field);
   plan->space.any_depth = true;
   plan->space.max_states = UINT64_MAX;
@@ -245,7 +245,7 @@ static bool ends_at_goals(ReplayWalk *walk) {
     if (value->kind != REPLAY_TENSOR || value->apart || value->summed)
       return mirage__replay_cut(walk, at, MIRAGE_REPLAY_AXIS, "result %u is not a whole sum", i);
     const SearchTensor *tensor = &space->tensors[value->tensor];
-    if (!mirage__search_is_goal(space, &space->goals[i], tensor))
+    if (!mirage__search_is_goal(&space->goals[i], tensor))
       return mirage__replay_cut(walk, at, MIRAGE_REPLAY_VALUE, "the values of result %u are not the program's", i);
     looped |= tensor->stage == SEARCH_AFTER;
   }

@@ -28,9 +28,9 @@ enum {
 static const uint64_t unlimited_states = (uint64_t)1 << 56, last_states = 100000;
 static const double whole_share = 2. / 3; // of the time budget, where pieces are searched as well
 
-/// One choice of the loop's axis.
+/// One choice of the loops' axis, and how many follow each other.
 typedef struct Plan {
-  uint32_t loop_axis;
+  uint32_t loop_axis, num_loops;
   SearchKept kept;
   MirageFunnel funnel;
   uint32_t too_large_input; // number + 1
@@ -41,8 +41,9 @@ typedef struct Search {
   SearchProgram program;
   MirageSearchOptions options; // defaults filled in
   SearchPart part;
-  Plan plans[SEARCH_MAX_AXES];
+  Plan plans[(1 + SEARCH_MAX_LOOPS) * SEARCH_MAX_AXES];
   uint32_t num_plans;
+  uint32_t share; // of the limits on states and memory: plans of a program of one loop
 } Search;
 
 // ------------------------------------------------------------------------------------------ structures
@@ -63,9 +64,8 @@ static MirageStatus search_space(Search *search, SearchSpace *space, SearchKept 
   space->watch.deaf = stop >= MIRAGE_STOP_TIME_BUDGET;
   space->stopped = false;
   space->stop = MIRAGE_STOP_NONE;
-  space->max_states =
-      space->funnel.states +
-      (space->watch.deaf ? last_states : EXTRACTION_SHARE * search->options.max_states / search->num_plans);
+  space->max_states = space->funnel.states +
+                      (space->watch.deaf ? last_states : EXTRACTION_SHARE * search->options.max_states / search->share);
   MirageStatus status = mirage__search_extract(space, search->part.pool, kept);
   space->stop = stop > space->stop ? stop : space->stop;
   if (space->stop == MIRAGE_STOP_NONE && space->lost)
@@ -103,10 +103,17 @@ static MirageStatus resume_plan(Search *search, Plan *plan, SearchBytes *bytes) 
   return MIRAGE_OK;
 }
 
+/// Plans that are run at once: from `first` on.
+typedef struct PlanRange {
+  Search *search;
+  uint32_t first;
+} PlanRange;
+
 static MirageStatus run_plan(void *user, uint32_t index) {
-  Search *search = user;
-  Plan *plan = &search->plans[index];
-  SearchSlot slot = {search->part.checkpoint, search->part.piece, index};
+  const PlanRange *range = user;
+  Search *search = range->search;
+  Plan *plan = &search->plans[range->first + index];
+  SearchSlot slot = {search->part.checkpoint, search->part.piece, range->first + index};
   SearchBytes bytes;
   if (mirage__checkpoint_find(&slot, SEARCH_RECORD_PLAN, &bytes))
     return plan->status = resume_plan(search, plan, &bytes);
@@ -119,7 +126,7 @@ static MirageStatus run_plan(void *user, uint32_t index) {
     return plan->status = MIRAGE_NO_MEMORY;
   SearchSpace space;
   MirageStatus status = mirage__search_space_init(&space, &search->program, &search->options, plan->loop_axis,
-                                                  search->num_plans, mirage_field_domain(field), field);
+                                                  plan->num_loops, search->share, mirage_field_domain(field), field);
   space.watch = mirage__search_watch(&search->part);
   space.slot = slot;
   if (status == MIRAGE_OK)
@@ -364,6 +371,8 @@ MirageStatus mirage__search_fill_options(const MirageSearchOptions *given, const
   *out = given ? *given : (MirageSearchOptions){0};
   if (!out->target)
     out->target = mirage_target_get(0);
+  if (!out->max_loops)
+    out->max_loops = SEARCH_MAX_LOOPS;
   if (!out->max_block_ops)
     out->max_block_ops = DEFAULT_BLOCK_OPS;
   if (!out->max_candidates)
@@ -414,16 +423,16 @@ static void explain(const Search *search, MirageSearchResult *result) {
     snprintf(text, size, "no block graph of at most %u operators computes it", search->options.max_block_ops);
 }
 
-static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageSearchResult *result) {
-  search->plans[search->num_plans++] = (Plan){.loop_axis = 0};
-  for (uint32_t axis = 1; axis < search->program.num_axes; axis++)
-    if (search_axis_is_loop(&search->program.axes[axis]))
-      search->plans[search->num_plans++] = (Plan){.loop_axis = axis};
-  if (!search->part.piece)
-    mirage__search_phase(search->part.monitor, MIRAGE_PHASE_PLANS, search->num_plans);
-  mirage__search_run_tasks(search->part.pool, search->num_plans, run_plan, search); // each plan keeps its status
-  result->funnel.exhausted = true;
-  for (uint32_t i = 0; i < search->num_plans; i++) {
+static void add_plan(Search *search, uint32_t loop_axis, uint32_t num_loops) {
+  search->plans[search->num_plans++] = (Plan){.loop_axis = loop_axis, .num_loops = num_loops};
+}
+
+// Runs the plans from `first` on and adds up what they met.
+static MirageStatus run_plans(Search *search, uint32_t first, const MirageDiag *diag, MirageFunnel *funnel) {
+  PlanRange range = {search, first};
+  mirage__search_run_tasks(search->part.pool, search->num_plans - first, run_plan,
+                           &range); // each plan keeps its status
+  for (uint32_t i = first; i < search->num_plans; i++) {
     if (search->plans[i].status == MIRAGE_LIMIT)
       return mirage_diag_fail(diag, NULL, MIRAGE_UNSUPPORTED,
                               "search: the program's abstract expression has too many terms");
@@ -432,11 +441,47 @@ static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageS
                               search->plans[i].status == MIRAGE_REDRAW ? "it divides by zero"
                                                                        : "an operator has no rule");
     MIRAGE_TRY(search->plans[i].status);
-    mirage__search_add_to_funnel(&result->funnel, &search->plans[i].funnel);
+    mirage__search_add_to_funnel(funnel, &search->plans[i].funnel);
   }
+  return MIRAGE_OK;
+}
+
+// Where no block holds what one loop asks for: one loop more.
+static MirageStatus search_longer(Search *search, const MirageDiag *diag, MirageSearchResult *result) {
+  const SearchProgram *program = &search->program;
+  uint32_t first = search->num_plans;
+  for (uint32_t axis = 1; axis < program->num_axes; axis++) {
+    bool row = search_axis_is_row(&program->axes[axis]);
+    uint32_t loops = row ? 3 : 2;
+    if ((row || search_axis_is_loop(&program->axes[axis])) && loops <= search->options.max_loops)
+      add_plan(search, axis, loops);
+  }
+  MIRAGE_TRY(run_plans(search, first, diag, &result->funnel));
+  free(result->candidates);
+  result->candidates = NULL;
+  return choose_candidates(search, diag, result);
+}
+
+// Rows are held whole, or walked twice.
+static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageSearchResult *result) {
+  const SearchProgram *program = &search->program;
+  add_plan(search, 0, 0);
+  for (uint32_t axis = 1; axis < program->num_axes; axis++)
+    if (search_axis_is_loop(&program->axes[axis]))
+      add_plan(search, axis, 1);
+  search->share = search->num_plans;
+  for (uint32_t axis = 1; axis < program->num_axes; axis++)
+    if (search_axis_is_row(&program->axes[axis]) && search->options.max_loops > 1)
+      add_plan(search, axis, 2);
+  if (!search->part.piece)
+    mirage__search_phase(search->part.monitor, MIRAGE_PHASE_PLANS, search->num_plans);
+  result->funnel.exhausted = true;
+  MIRAGE_TRY(run_plans(search, 0, diag, &result->funnel));
   if (!search->part.piece)
     mirage__search_phase(search->part.monitor, MIRAGE_PHASE_SCHEDULES, 0);
   MIRAGE_TRY(choose_candidates(search, diag, result));
+  if (result->num_candidates == 0)
+    MIRAGE_TRY(search_longer(search, diag, result));
   if (result->num_candidates == 0)
     explain(search, result);
   else if (!search->part.piece)

@@ -1,9 +1,10 @@
 // search_build.c - the µGraph of a structure and a schedule, at the program's real shapes.
 //
 // One custom kernel: what stands before the loop, accumulators started by constants, the loop with its loads, what
-// stands after it, a store for each result. Reductions that are split over blocks: search_combine.c. Casts appear here
-// and nowhere else in the search: matmul operands meet in the program's 16-bit type, and a stored tile takes its
-// output's. A constant becomes a tile of extent 1 in every dimension of its neighbour.
+// stands after it, maybe another loop, a store for each result. Reductions that are split over blocks:
+// search_combine.c. Casts appear here and nowhere else in the search: matmul operands meet in the program's 16-bit
+// type, and a stored tile takes its output's. A constant becomes a tile of extent 1 in every dimension of its
+// neighbour.
 #include "search_builder.h"
 #include <inttypes.h>
 #include <math.h>
@@ -59,7 +60,7 @@ MirageAccessAttrs mirage__build_access(const Builder *builder, const SearchNode 
     for (uint32_t g = 0; g < 3; g++)
       if (dim && builder->grid_axes[g] == builder->program->axes[mirage__search_axis_of(dim)].tied)
         access.grid[g] = (int8_t)d;
-    if (!dim || dim != builder->structure->loop_axis || node->stage != SEARCH_INSIDE)
+    if (!dim || dim != builder->structure->loop_axis || !mirage__search_is_inside(node->stage))
       continue;
     if (builder->split_axis >= 0)
       access.grid[builder->split_axis] = (int8_t)d;
@@ -237,11 +238,24 @@ static MirageValue build_masked(Builder *builder, uint32_t index) {
   return mirage_ugraph_apply(graph, MIRAGE_OP_ADD, 2, (MirageValue[]){builder->values[index], mask}, NULL);
 }
 
-static void build_stage(Builder *builder, SearchStage stage) {
+// Where blocks take their part at once, what a later loop would compute again is there already.
+static MirageValue known_value(const Builder *builder, uint32_t node) {
+  const SearchStructure *structure = builder->structure;
+  for (uint32_t i = 0; i < node && structure->nodes[node].stage > SEARCH_AFTER; i++)
+    if (builder->values[i].index && !builder->masked[i] && structure->nodes[i].op != MIRAGE_OP_CONSTANT &&
+        mirage__search_same_value(structure, i, node))
+      return builder->values[i];
+  return (MirageValue){0};
+}
+
+static void build_stage(Builder *builder, uint32_t stage) {
   for (uint32_t i = 0; i < builder->structure->num_nodes; i++) {
     const SearchNode *node = &builder->structure->nodes[i];
     if (node->stage != stage || node->op == MIRAGE_OP_CONSTANT || node->op == MIRAGE_OP_LOOP ||
         (builder->wanted && !builder->wanted[i]) || builder->unread[i])
+      continue;
+    builder->values[i] = has_loop(builder) ? (MirageValue){0} : known_value(builder, i);
+    if (builder->values[i].index)
       continue;
     if (!mirage__search_is_looped(node) || has_loop(builder))
       builder->values[i] = build_node(builder, node);
@@ -252,13 +266,6 @@ static void build_stage(Builder *builder, SearchStage stage) {
     if (builder->inverted[i])
       build_inverse(builder, i);
   }
-}
-
-// Casts made inside the loop must not be used after it; those made before it may be.
-static void forget_casts(Builder *builder) {
-  for (uint32_t i = 0; i < builder->structure->num_nodes; i++)
-    if (builder->structure->nodes[i].stage == SEARCH_INSIDE || builder->structure->nodes[i].stage == SEARCH_BEFORE)
-      builder->casts[i] = (MirageValue){0};
 }
 
 // What an accumulator starts from.
@@ -278,8 +285,21 @@ static MirageValue as_f32(Builder *builder, MirageValue value) {
   return narrow ? mirage_ugraph_cast(builder->graph, value, MIRAGE_F32) : value;
 }
 
+static void store(Builder *builder, uint32_t output) {
+  uint32_t stored = builder->structure->outputs[output];
+  MirageAccessAttrs access = mirage__build_access(builder, &builder->structure->nodes[stored]);
+  mirage_ugraph_store(builder->graph, builder->values[stored], mirage__build_output(builder, output), &access);
+}
+
+// Results of which the loop of this stage stores a tile in each iteration.
+static void store_tiles(Builder *builder, uint32_t stage) {
+  for (uint32_t i = 0; i < builder->structure->num_outputs; i++)
+    if (builder->structure->nodes[builder->structure->outputs[i]].stage == stage)
+      store(builder, i);
+}
+
 // Inside the loop an accumulator's node is what earlier iterations left, afterwards the result.
-static void build_loop(Builder *builder) {
+static void build_loop(Builder *builder, uint32_t stage) {
   static const MirageCombine combines[] = {[SEARCH_SUM] = MIRAGE_COMBINE_SUM,
                                            [SEARCH_MAXIMUM] = MIRAGE_COMBINE_MAX,
                                            [SEARCH_RESCALE] = MIRAGE_COMBINE_RESCALE};
@@ -289,7 +309,7 @@ static void build_loop(Builder *builder) {
   MirageValue values[2 * SEARCH_MAX_NODES]; // initial ones; then contributions, then factors
   uint32_t sources[SEARCH_MAX_NODES], count = 0;
   for (uint32_t i = 0; i < structure->num_nodes; i++) {
-    if (structure->nodes[i].op != MIRAGE_OP_LOOP)
+    if (structure->nodes[i].op != MIRAGE_OP_LOOP || structure->nodes[i].stage != stage + 1)
       continue;
     values[count] = initial_value(builder, &structure->nodes[i]);
     carries[count] = (MirageCarry){.combine = combines[structure->nodes[i].flags]};
@@ -302,7 +322,8 @@ static void build_loop(Builder *builder) {
     return;
   for (uint32_t i = 0; i < count; i++)
     builder->values[sources[i]] = mirage_ugraph_argument(graph, loop, i);
-  build_stage(builder, SEARCH_INSIDE);
+  build_stage(builder, stage);
+  store_tiles(builder, stage);
   uint32_t num_values = count;
   for (uint32_t i = 0; i < count; i++) {
     const SearchNode *node = &structure->nodes[sources[i]];
@@ -313,34 +334,34 @@ static void build_loop(Builder *builder) {
   mirage_ugraph_close(graph, num_values, values);
   for (uint32_t i = 0; i < count; i++)
     builder->values[sources[i]] = mirage_ugraph_result(graph, loop, i);
-  forget_casts(builder);
+  memset(builder->casts, 0, sizeof builder->casts); // those made inside the loop must not be used after it
 }
 
 // The block's part at once: each accumulator takes what the one step contributes.
-static void build_step(Builder *builder) {
-  build_stage(builder, SEARCH_INSIDE);
+static void build_step(Builder *builder, uint32_t stage) {
+  build_stage(builder, stage);
+  store_tiles(builder, stage);
   for (uint32_t i = 0; i < builder->structure->num_nodes; i++)
-    if (builder->structure->nodes[i].op == MIRAGE_OP_LOOP)
+    if (builder->structure->nodes[i].op == MIRAGE_OP_LOOP && builder->structure->nodes[i].stage == stage + 1)
       builder->values[i] = as_f32(builder, builder->values[builder->structure->nodes[i].a]);
 }
 
 void mirage__build_before(Builder *builder) { build_stage(builder, SEARCH_BEFORE); }
 
-void mirage__build_main(Builder *builder) {
-  mirage__build_before(builder);
+void mirage__build_walk(Builder *builder, uint32_t stage) {
+  build_stage(builder, stage - 1);
   if (has_loop(builder))
-    build_loop(builder);
-  else if (builder->structure->loop_axis)
-    build_step(builder);
+    build_loop(builder, stage);
+  else
+    build_step(builder, stage);
 }
 
 void mirage__build_rest(Builder *builder) {
-  build_stage(builder, SEARCH_AFTER);
-  for (uint32_t i = 0; i < builder->structure->num_outputs; i++) {
-    uint32_t stored = builder->structure->outputs[i];
-    MirageAccessAttrs access = mirage__build_access(builder, &builder->structure->nodes[stored]);
-    mirage_ugraph_store(builder->graph, builder->values[stored], mirage__build_output(builder, i), &access);
-  }
+  if (builder->structure->loop_axis)
+    build_stage(builder, 2 * builder->structure->num_loops);
+  for (uint32_t i = 0; i < builder->structure->num_outputs; i++)
+    if (!mirage__search_is_inside(builder->structure->nodes[builder->structure->outputs[i]].stage))
+      store(builder, i);
 }
 
 // ---------------------------------------------------------------------------------------------- kernels
@@ -389,9 +410,13 @@ static void build_one_kernel(Builder *builder, uint32_t num_outputs, const Mirag
   mirage__build_grid(builder, &attrs);
   if (!mirage__build_open(builder, 0, NULL, num_outputs, outputs, &attrs))
     return;
-  mirage__build_main(builder);
-  if (builder->schedule->split > 1)
-    mirage__build_collectives(builder);
+  if (!builder->structure->loop_axis)
+    mirage__build_before(builder);
+  for (uint32_t loop = 0; loop < builder->structure->num_loops; loop++) {
+    mirage__build_walk(builder, SEARCH_INSIDE + 2 * loop);
+    if (builder->schedule->split > 1)
+      mirage__build_collectives(builder, SEARCH_AFTER + 2 * loop);
+  }
   mirage__build_rest(builder);
   mirage_ugraph_close(builder->graph, 0, NULL);
 }

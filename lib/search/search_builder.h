@@ -34,9 +34,9 @@ MirageValue mirage__build_output(const Builder *builder, uint32_t index);
 /// Grid dimensions for the parallel axes that the schedule splits, and for the loop's axis where that is split.
 void mirage__build_grid(Builder *builder, MirageCustomAttrs *attrs);
 void mirage__build_before(Builder *builder);
-/// What stands before the loop and inside it; accumulators hold the block's own results afterwards.
-void mirage__build_main(Builder *builder);
-/// What stands after the accumulators, and the stores.
+/// What stands before the loop of this stage and inside it; its accumulators hold the block's own results afterwards.
+void mirage__build_walk(Builder *builder, uint32_t stage);
+/// What stands after the last accumulators, and the stores outside loops.
 void mirage__build_rest(Builder *builder);
 /// How a tile of this node lies in a tensor of the node's shape.
 MirageAccessAttrs mirage__build_access(const Builder *builder, const SearchNode *node);
@@ -44,8 +44,8 @@ MirageAccessAttrs mirage__build_access(const Builder *builder, const SearchNode 
 MirageType mirage__build_tensor(const Builder *builder, const SearchNode *node, MirageDType dtype);
 
 // search_combine.c
-/// Combines accumulators that hold one block's part, among the blocks.
-void mirage__build_collectives(Builder *builder);
+/// Combines accumulators of this stage that hold one block's part, among the blocks.
+void mirage__build_collectives(Builder *builder, uint32_t stage);
 /// Two kernels: parts, and what combines them.
 void mirage__build_two_kernels(Builder *builder, uint32_t num_outputs, const MirageType *outputs);
 

@@ -18,7 +18,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { VERSION = 1 }; // goes up with every change of the search or of what is stored
+enum { VERSION = 2 }; // goes up with every change of the search or of what is stored
 static const char magic[] = "mirage search\n";
 static const double default_interval = 10; // seconds between two files
 
@@ -142,6 +142,7 @@ static void put_list(SearchBytes *bytes, const void *data, size_t count, size_t 
 static void put_options(SearchBytes *bytes, const MirageSearchOptions *given) {
   MirageSearchOptions options = *given;
   SEARCH_PASS(bytes, options.max_block_ops);
+  SEARCH_PASS(bytes, options.max_loops);
   SEARCH_PASS(bytes, options.max_candidates);
   SEARCH_PASS(bytes, options.max_states);
   SEARCH_PASS(bytes, options.seed);
@@ -160,7 +161,7 @@ static void put_options(SearchBytes *bytes, const MirageSearchOptions *given) {
   put_list(bytes, options.target->chip, strlen(options.target->chip), 1);
   put_list(bytes, options.target->name, strlen(options.target->name), 1);
 }
-_Static_assert(sizeof(void *) != 8 || sizeof(MirageSearchOptions) == 168, "add the new option to put_options");
+_Static_assert(sizeof(void *) != 8 || sizeof(MirageSearchOptions) == 176, "add the new option to put_options");
 
 static bool find_key(const MirageUGraph *program, const MirageSearchOptions *options, uint64_t *out_key) {
   SearchBytes bytes = {0};

@@ -33,7 +33,7 @@ static bool is_gauge(const Builder *builder, uint32_t node) {
 
 // ------------------------------------------------------------------------------------------ collectives
 
-void mirage__build_collectives(Builder *builder) {
+void mirage__build_collectives(Builder *builder, uint32_t stage) {
   bool cluster = builder->schedule->combine == SEARCH_BY_CLUSTER;
   MirageOp maximum = cluster ? MIRAGE_OP_CLUSTER_MAX : MIRAGE_OP_GRID_MAX;
   MirageOp sum = cluster ? MIRAGE_OP_CLUSTER_SUM : MIRAGE_OP_GRID_SUM;
@@ -42,7 +42,7 @@ void mirage__build_collectives(Builder *builder) {
   MirageValue factors[SEARCH_MAX_NODES] = {{0}};
   for (uint32_t i = 0; i < builder->structure->num_nodes; i++) { // a gauge comes before what it is the gauge of
     const SearchNode *node = &builder->structure->nodes[i];
-    if (node->op != MIRAGE_OP_LOOP)
+    if (node->op != MIRAGE_OP_LOOP || node->stage != stage)
       continue;
     MirageValue part = builder->values[i];
     if (node->flags == SEARCH_RESCALE)
@@ -103,7 +103,7 @@ static uint32_t build_parts(Builder *builder, MirageValue *out_parts) {
   MirageCustomAttrs attrs = {0};
   mirage__build_grid(builder, &attrs);
   if (mirage__build_open(builder, 0, NULL, count, types, &attrs)) {
-    mirage__build_main(builder);
+    mirage__build_walk(builder, SEARCH_INSIDE);
     store_parts(builder);
     mirage_ugraph_close(builder->graph, 0, NULL);
     for (uint32_t i = 0; i < count; i++)

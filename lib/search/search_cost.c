@@ -32,7 +32,7 @@ static MirageType tile_type(const ScheduleWalk *walk, const SearchNode *node) {
 static bool comes_of_product(const SearchStructure *structure, uint32_t index) {
   const SearchNode *node = &structure->nodes[index];
   if (node->op == MIRAGE_OP_MATMUL)
-    return node->stage == SEARCH_INSIDE;
+    return mirage__search_is_inside(node->stage);
   if (node->op == MIRAGE_OP_LOAD || node->op == MIRAGE_OP_CONSTANT || node->op == MIRAGE_OP_LOOP)
     return false;
   return comes_of_product(structure, node->a) ||
@@ -54,7 +54,7 @@ static void add_cast(ScheduleWalk *walk, uint32_t node, bool looped, double time
 }
 
 static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile, double times) {
-  bool looped = node->stage == SEARCH_INSIDE && walk->iterations > 1;
+  bool looped = mirage__search_is_inside(node->stage) && walk->iterations > 1;
   mirage__cost_access(&walk->kernel, tile, times);
   mirage__cost_tile(&walk->kernel, tile, looped ? 2 : 1);
   walk->kernel.iteration_bytes += looped ? (double)mirage_type_bytes(tile) : 0;
@@ -83,7 +83,8 @@ static void add_accumulator(ScheduleWalk *walk, const SearchNode *node, const Mi
   MirageAttrs attrs = {.matmul = {(from->flags & SEARCH_TRANSPOSE_A) != 0, (from->flags & SEARCH_TRANSPOSE_B) != 0}};
   bool plain = node->flags != SEARCH_RESCALE, product = from->op == MIRAGE_OP_MATMUL;
   mirage__cost_carry(&walk->kernel, plain ? (MirageOp)from->op : MIRAGE_OP_NONE, product ? &attrs : NULL,
-                     &walk->types[from->a], &walk->types[from->b], b->op == MIRAGE_OP_LOAD && b->stage == SEARCH_INSIDE,
+                     &walk->types[from->a], &walk->types[from->b],
+                     b->op == MIRAGE_OP_LOAD && mirage__search_is_inside(b->stage),
                      product && !varies(walk, &walk->structure->nodes[from->a]) && !varies(walk, b));
   walk->kernel.accumulator_bytes += (double)mirage_type_bytes(tile);
   if (walk->structure->nodes[node->a].op != MIRAGE_OP_MATMUL)
@@ -96,7 +97,7 @@ static void add_operator(ScheduleWalk *walk, const SearchNode *node, const Mirag
   const MirageType *a = &walk->types[node->a], *b = &walk->types[node->b];
   MirageAttrs attrs = {.matmul = {.transpose_a = (node->flags & SEARCH_TRANSPOSE_A) != 0}};
   if (node->op == MIRAGE_OP_MATMUL) {
-    bool looped = node->stage == SEARCH_INSIDE && walk->iterations > 1;
+    bool looped = mirage__search_is_inside(node->stage) && walk->iterations > 1;
     add_cast(walk, node->a, looped, times);
     add_cast(walk, node->b, looped, times);
   }
@@ -111,7 +112,7 @@ static void add_operator(ScheduleWalk *walk, const SearchNode *node, const Mirag
     }
     return;
   }
-  mirage__cost_step(&walk->kernel, (MirageOp)node->op, node->stage == SEARCH_INSIDE && walk->iterations > 1);
+  mirage__cost_step(&walk->kernel, (MirageOp)node->op, mirage__search_is_inside(node->stage) && walk->iterations > 1);
   mirage__cost_operator(&walk->kernel, (MirageOp)node->op, &attrs, tile, a, b, times);
 }
 
@@ -124,14 +125,26 @@ static void add_mask(ScheduleWalk *walk, uint32_t node, double times) {
   mirage__cost_operator(&walk->kernel, MIRAGE_OP_ADD, NULL, &walk->types[node], tile, tile, times);
 }
 
-static void add_stage(ScheduleWalk *walk, SearchStage stage) {
+// Where blocks take their part at once, a later loop finds what an earlier one computed.
+static bool is_known(const ScheduleWalk *walk, uint32_t node) {
+  if (walk->iterations > 1 || walk->structure->nodes[node].stage <= SEARCH_AFTER)
+    return false;
+  for (uint32_t i = 0; i < node; i++)
+    if (!walk->masked[i] && mirage__search_same_value(walk->structure, i, node))
+      return true;
+  return false;
+}
+
+static void add_stage(ScheduleWalk *walk, uint32_t stage) {
   for (uint32_t i = 0; i < walk->structure->num_nodes; i++) {
     const SearchNode *node = &walk->structure->nodes[i];
     bool looped_only = mirage__search_is_looped(node) && walk->iterations == 1;
     if (node->stage != stage || (walk->wanted && !walk->wanted[i]))
       continue;
-    double times = walk->kernel.blocks * (stage == SEARCH_INSIDE ? walk->iterations : 1);
+    double times = walk->kernel.blocks * (mirage__search_is_inside(stage) ? walk->iterations : 1);
     walk->types[i] = tile_type(walk, node);
+    if (is_known(walk, i))
+      continue;
     if (node->op == MIRAGE_OP_LOAD)
       add_load(walk, node, &walk->types[i], times);
     else if (node->op == MIRAGE_OP_LOOP)
@@ -144,13 +157,15 @@ static void add_stage(ScheduleWalk *walk, SearchStage stage) {
 }
 
 static void add_stores(ScheduleWalk *walk) {
+  const SearchNode *nodes = walk->structure->nodes;
   const MirageUGraph *graph = walk->program->graph;
   for (uint32_t i = 0; i < walk->structure->num_outputs; i++) {
     const MirageType *output = mirage_ugraph_type(graph, mirage_ugraph_get_output(graph, i));
     MirageType stored = walk->types[walk->structure->outputs[i]];
     stored.dtype = output->dtype;
     walk->kernel.dram_bytes += (double)mirage_type_bytes(output);
-    mirage__cost_access(&walk->kernel, &stored, walk->kernel.blocks);
+    bool inside = mirage__search_is_inside(nodes[walk->structure->outputs[i]].stage);
+    mirage__cost_access(&walk->kernel, &stored, walk->kernel.blocks * (inside ? walk->iterations : 1));
   }
 }
 
@@ -166,16 +181,20 @@ static void begin(ScheduleWalk *walk) {
     if (i != loop_axis && walk->program->axes[i].tied == i)
       walk->kernel.blocks *= (double)schedule->parts[i];
   walk->iterations = loop_axis ? (double)schedule->parts[loop_axis] : 1;
-  walk->kernel.iterations = walk->iterations > 1 ? walk->iterations : 0;
+  walk->kernel.iterations = walk->iterations > 1 ? walk->iterations * walk->structure->num_loops : 0;
 }
 
-// Every accumulator of a block meets those of the others.
+// Every accumulator of a block meets those of the others, after each loop.
 static void add_collectives(ScheduleWalk *walk) {
   const SearchSchedule *schedule = walk->schedule;
   bool cluster = schedule->combine == SEARCH_BY_CLUSTER;
+  uint32_t last = 0;
   for (uint32_t i = 0; i < walk->structure->num_nodes; i++)
-    if (walk->structure->nodes[i].op == MIRAGE_OP_LOOP)
+    if (walk->structure->nodes[i].op == MIRAGE_OP_LOOP) {
       mirage__cost_collective(&walk->kernel, &walk->types[i], (double)schedule->split, cluster);
+      last = walk->structure->nodes[i].stage > last ? walk->structure->nodes[i].stage : last;
+    }
+  walk->kernel.collective_us *= last / 2;
 }
 
 // Parts are written by the first kernel and read by the second, f32.
@@ -220,9 +239,8 @@ double mirage__search_schedule_cost(const SearchProgram *program, const SearchSt
     mirage__search_wanted(structure, SEARCH_INSIDE, wanted);
     walk.wanted = wanted;
   }
-  add_stage(&walk, SEARCH_BEFORE);
-  add_stage(&walk, SEARCH_INSIDE);
-  add_stage(&walk, SEARCH_AFTER);
+  for (uint32_t stage = SEARCH_BEFORE; stage <= 2 * structure->num_loops; stage++)
+    add_stage(&walk, stage);
   if (schedule->combine == SEARCH_BY_KERNEL) {
     walk.kernel.l2_bytes += partial_bytes(&walk);
   } else {

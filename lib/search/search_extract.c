@@ -254,6 +254,8 @@ static MirageStatus complete(Walk *walk, const Used *used) {
   SearchStructure structure;
   if (!mirage__structure_order(walk->paths, walk->chosen, walk->nodes, &structure))
     return MIRAGE_OK;
+  if (structure.num_loops < space->num_loops && search_axis_is_loop(&space->program->axes[space->loop_axis]))
+    return MIRAGE_OK; // met by the plan with fewer loops
   structure.num_ops = mirage__structure_count(&structure);
   if (structure.num_ops > walk->bounds.counted || !mirage__search_stabilise(&structure))
     return MIRAGE_OK;
@@ -497,6 +499,12 @@ static MirageStatus begin_round(Standing *at) {
   return root ? MIRAGE_OK : MIRAGE_NO_MEMORY;
 }
 
+// Each loop may need the same values.
+static uint32_t elementwise_limit(const SearchSpace *space) {
+  uint32_t again = space->num_loops > 1 ? (space->num_loops - 1) * space->program->num_elementwise : 0;
+  return mirage__search_elementwise_limit(space->program) + again;
+}
+
 // Deepens the bound on element-wise operators until graphs are found, and a little further: a safe softmax has one
 // operator more than an unsafe one, and only the numeric guard can tell which is needed.
 static MirageStatus deepen(Extraction *extraction) {
@@ -505,7 +513,7 @@ static MirageStatus deepen(Extraction *extraction) {
   if (!extraction->resuming) {
     at->choice = extraction->choice;
     at->round = 0;
-    at->last = mirage__search_elementwise_limit(space->program);
+    at->last = elementwise_limit(space);
     at->before = space->funnel.structures;
     at->cut_elementwise = true;
     for (uint32_t i = 0; i < space->num_goals; i++)
@@ -519,7 +527,7 @@ static MirageStatus deepen(Extraction *extraction) {
     if (!space->options->optimal && space->funnel.structures > at->before && at->round + SPARE_ELEMENTWISE < at->last)
       at->last = at->round + SPARE_ELEMENTWISE;
   }
-  uint32_t most = at->cut_elementwise ? at->last : mirage__search_elementwise_limit(space->program);
+  uint32_t most = at->cut_elementwise ? at->last : elementwise_limit(space);
   space->most_elementwise = larger(space->most_elementwise, most);
   return MIRAGE_OK;
 }
@@ -539,7 +547,7 @@ static MirageStatus choose_goals(Extraction *extraction, uint32_t goal, bool loo
     return status;
   }
   for (uint32_t i = 1; i <= space->num_tensors && !space->stopped; i++) {
-    if (!mirage__search_is_goal(space, &space->goals[goal], &space->tensors[i]))
+    if (!mirage__search_is_goal(&space->goals[goal], &space->tensors[i]))
       continue;
     goals[goal] = i;
     MIRAGE_TRY(choose_goals(extraction, goal + 1, looped || space->tensors[i].stage != SEARCH_BEFORE, goals));

@@ -73,7 +73,7 @@ static MirageStatus evaluate(const SearchProgram *program, const MirageSearchOpt
   *out_field = mirage_field_create(options->seed, 0);
   if (!*out_field)
     return MIRAGE_NO_MEMORY;
-  return mirage__search_space_init(space, program, options, 0, 1, mirage_field_domain(*out_field), *out_field);
+  return mirage__search_space_init(space, program, options, 0, 0, 1, mirage_field_domain(*out_field), *out_field);
 }
 
 static bool same_array(const SearchArray *a, const SearchArray *b) {

@@ -4,6 +4,7 @@
 // along the loop's. Constants keep the values they have in the program, those that come from an extent too: source and
 // candidate hold the same, which is enough to recognise the goal (the verifier looks at real extents).
 #include "search_internal.h"
+#include <string.h>
 
 enum { DIMS = 1 + SEARCH_RANK };
 
@@ -123,6 +124,20 @@ static MirageStatus evaluate_node(SearchSpace *space, const MirageNodeView *node
   }
 }
 
+// The goal as a loop's iterations store it.
+static MirageStatus split_goal(SearchSpace *space, SearchGoal *goal) {
+  uint32_t split = 0, count = 0;
+  memcpy(goal->tile_dims, goal->dims, sizeof goal->dims);
+  for (uint32_t d = 0; d < SEARCH_RANK; d++)
+    if (goal->dims[d] & SEARCH_WHOLE) {
+      goal->tile_dims[d] &= (uint8_t)~SEARCH_WHOLE;
+      split = d + 1;
+      count++;
+    }
+  goal->walked = count == 1;
+  return goal->walked ? mirage__search_split(&space->eval, &goal->values, split, &goal->tiles) : MIRAGE_OK;
+}
+
 MirageStatus mirage__search_evaluate_program(SearchSpace *space, const MirageField *field) {
   const MirageUGraph *graph = space->program->graph;
   ProgramValue *values =
@@ -155,6 +170,7 @@ MirageStatus mirage__search_evaluate_program(SearchSpace *space, const MirageFie
     for (uint32_t d = 0; d < goal->rank; d++)
       goal->dims[SEARCH_RANK - goal->rank + d] = mirage__search_program_dim(space, output, d);
     space->goal_inputs |= mirage_expr_inputs(space->exprs, goal->expr);
+    MIRAGE_TRY(split_goal(space, goal));
   }
   return mirage_expr_status(space->exprs);
 }

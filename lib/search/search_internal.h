@@ -15,6 +15,7 @@ enum {
   SEARCH_MAX_STABLE = 16, // exponentials
   SEARCH_MAX_NODES = 192, // operators, loads and constants of one block graph
   SEARCH_MAX_GOALS = 8,   // results of a program
+  SEARCH_MAX_LOOPS = 3,   // of a block graph, one after the other
   SEARCH_LOOPS = 2,       // iterations of the loop on the shrunken instance
   SEARCH_TICKS = 256,     // steps between two looks at the clock
 };
@@ -35,9 +36,13 @@ typedef struct SearchAxis {
 static inline bool search_axis_is_parallel(const SearchAxis *axis) {
   return axis->output && !axis->reduced && !axis->repeated;
 }
-/// An axis that the loop may walk: it ends in sums or maxima and is gone in the output.
+/// An axis that a loop may walk: it ends in sums or maxima and is gone in the output.
 static inline bool search_axis_is_loop(const SearchAxis *axis) {
   return axis->reduced && !axis->output && !axis->repeated;
+}
+/// The axis of rows that are normalised: a loop takes its statistics, and a later one walks it again and stores.
+static inline bool search_axis_is_row(const SearchAxis *axis) {
+  return axis->reduced && axis->output && !axis->repeated;
 }
 
 typedef struct SearchProgram {
@@ -93,8 +98,11 @@ MirageStatus mirage__search_split(SearchEval *eval, const SearchArray *a, uint32
 
 // ------------------------------------------------------------------------------------ block structures
 
-/// When a tensor of a block graph is computed.
-typedef enum { SEARCH_BEFORE, SEARCH_INSIDE, SEARCH_AFTER } SearchStage; // relative to the loop
+/// When a tensor of a block graph is computed: before the loop, inside, after it. With several loops, which all walk
+/// the same axis, what comes after one comes before the next: odd stages are inside a loop, and a stage may use what
+/// even stages before it hold.
+typedef enum { SEARCH_BEFORE, SEARCH_INSIDE, SEARCH_AFTER } SearchStage;
+static inline bool mirage__search_is_inside(uint32_t stage) { return stage & SEARCH_INSIDE; }
 
 enum { SEARCH_WHOLE = 0x80 }; // flag on a dimension that walks the loop's axis: all of it, not one iteration's tile
 enum { SEARCH_TRANSPOSE_A = 1, SEARCH_TRANSPOSE_B = 2 };
@@ -143,6 +151,7 @@ typedef struct SearchStructure {
   uint32_t num_nodes;                              // in execution order
   uint32_t num_outputs, outputs[SEARCH_MAX_GOALS]; // nodes that are stored
   uint32_t loop_axis;                              // 0 = no loop
+  uint32_t num_loops;                              // one after the other; 0 without a loop
   uint32_t num_ops;                                // as counted for max_block_ops
   uint32_t order;                                  // of plan and discovery, breaks ties
   double score_us;                                 // at the reference schedule
@@ -178,6 +187,7 @@ typedef struct SearchTensor {
   bool constant, processed, grouped;
   // Some derivation is a reduction: accumulating it costs no operator. Or an exponential: summing it costs none.
   bool reduction, exponential;
+  bool follows; // every derivation uses something that came out of the loop before
   MirageExpr expr;
   uint64_t inputs; // that it needs, as a bit set: a lower bound of its loads
   // Operators between its loads and it, on the longest path, at least: all, those that are not element-wise, those that
@@ -194,6 +204,9 @@ typedef struct SearchGoal {
   MirageExpr expr;
   SearchArray values;
   uint8_t dims[SEARCH_RANK], rank;
+  bool walked; // it has the loop's axis, once: it may be stored tile by tile
+  SearchArray tiles;
+  uint8_t tile_dims[SEARCH_RANK];
 } SearchGoal;
 
 /// Which part of a search this is.
@@ -252,11 +265,11 @@ typedef struct SearchGroup {
   uint32_t first_partner, last_partner; // in order of group; 0 = none
 } SearchGroup;
 
-/// All tensors that can lie on a path to a goal for one choice of the loop's axis.
+/// All tensors that can lie on a path to a goal for one choice of the loops' axis.
 typedef struct SearchSpace {
   const SearchProgram *program;
   const MirageSearchOptions *options; // with defaults filled in
-  uint32_t loop_axis;
+  uint32_t loop_axis, num_loops;
   uint64_t max_states;
   size_t max_bytes;                 // of tensors and derivations
   int32_t extents[SEARCH_MAX_AXES]; // shrunken
@@ -340,10 +353,11 @@ MirageStatus mirage__search_add_group(SearchSpace *space, MirageExpr expr);
 /// The forms that the program's operators allow, as a bit set.
 uint8_t mirage__search_allowed_forms(const SearchSpace *space);
 
-/// `share`: how many spaces divide the limits on states and memory among them.
+/// `num_loops` walk `loop_axis` one after the other; 0, 0: no loop. `share`: how many spaces divide the limits on
+/// states and memory among them.
 MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *program,
-                                       const MirageSearchOptions *options, uint32_t loop_axis, uint32_t share,
-                                       const MirageDomain *domain, const MirageField *field);
+                                       const MirageSearchOptions *options, uint32_t loop_axis, uint32_t num_loops,
+                                       uint32_t share, const MirageDomain *domain, const MirageField *field);
 void mirage__search_space_deinit(SearchSpace *space);
 /// Whether saturation tries such an operator on these tensors at all.
 bool mirage__search_tries(const SearchSpace *space, const SearchDerivation *how);
@@ -355,19 +369,21 @@ MirageStatus mirage__search_saturate(SearchSpace *space);
 /// The abstract expression of what a derivation computes.
 MirageExpr mirage__search_expr_of(SearchSpace *space, const SearchDerivation *how);
 /// Whether a tensor's values are those of one of the program's results.
-bool mirage__search_is_goal(const SearchSpace *space, const SearchGoal *goal, const SearchTensor *tensor);
+bool mirage__search_is_goal(const SearchGoal *goal, const SearchTensor *tensor);
 /// Enumerates the block graphs that compute all goals from the derivations and keeps the best by reference schedule.
 MirageStatus mirage__search_extract(SearchSpace *space, SearchPool *pool, SearchKept *kept);
 void mirage__structure_release(SearchKept *kept);
 /// Keeps the program's own operators as one block graph where all are element-wise. search_pointwise.c
 MirageStatus mirage__search_pointwise(const SearchProgram *program, const MirageSearchOptions *options,
                                       SearchKept *kept);
-/// How many element-wise operators a block graph may hold.
+/// How many element-wise operators a block graph of one loop may hold.
 uint32_t mirage__search_elementwise_limit(const SearchProgram *program);
 
 /// Subtracts maxima where the program did, running ones inside the loop, and rescales what depends on them. False when
 /// some operator does not carry the factor through, or the result would hold one.
 bool mirage__search_stabilise(SearchStructure *structure);
+/// Whether two nodes have equal values, tile by tile, though they may be computed in different loops.
+bool mirage__search_same_value(const SearchStructure *structure, uint32_t a, uint32_t b);
 
 // ------------------------------------------------------------------------------------------- schedules
 

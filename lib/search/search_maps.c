@@ -48,6 +48,9 @@ MirageStatus mirage_search_check_options(const MirageSearchOptions *options, con
     if (options->blockdims.data[i] % 32)
       return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "search: blockdims must be multiples of 32, got %lld",
                               (long long)options->blockdims.data[i]);
+  if (options->max_loops > SEARCH_MAX_LOOPS)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "search: at most %d loops follow each other, got %u",
+                            SEARCH_MAX_LOOPS, options->max_loops);
   if (options->max_block_ops > 24 || options->max_candidates > 4096)
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
                             "search: at most 24 block operators and 4096 candidates, got %u and %u",

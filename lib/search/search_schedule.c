@@ -15,6 +15,9 @@ enum {
   MAX_PARTS = 64,
   REFERENCE_COLUMNS = 64,
   REFERENCE_TILE = 64,
+  REFERENCE_ROW = 1024,
+  LONGEST_TILE = 1024,
+  LONGEST_ROW = 8192,
   MIN_PIECE = 64,
   MAX_CLUSTER = 8,
   MAX_DIVISOR = 512
@@ -173,10 +176,11 @@ static Choices loop_choices(const SearchProgram *program, const SearchStructure 
                             const MirageSearchOptions *options, int64_t split) {
   Choices choices = {.axis = structure->loop_axis}, kept = {.axis = structure->loop_axis};
   int64_t extent = ceil_div(program->axes[structure->loop_axis].extent, split);
+  int64_t longest = structure->num_loops > 1 ? LONGEST_ROW : LONGEST_TILE;
   if (options->franges.size)
     add_listed(&choices, options->franges, extent);
   else
-    for (int64_t tile = 16; tile <= 1024; tile += tile < 64 ? 16 : tile < 128 ? 32 : tile)
+    for (int64_t tile = 16; tile <= longest; tile += tile < 64 ? 16 : tile < 128 ? 32 : tile)
       add_tile(&choices, extent, tile);
   if (!options->franges.size)
     for (int64_t tile = extent / 2; tile >= 1 && tile < 16; tile /= 2)
@@ -212,7 +216,8 @@ void mirage__search_reference_schedule(const SearchProgram *program, const Searc
     }
   }
   if (structure->loop_axis)
-    out_schedule->parts[structure->loop_axis] = ceil_div(program->axes[structure->loop_axis].extent, REFERENCE_TILE);
+    out_schedule->parts[structure->loop_axis] =
+        ceil_div(program->axes[structure->loop_axis].extent, structure->num_loops > 1 ? REFERENCE_ROW : REFERENCE_TILE);
 }
 
 // ------------------------------------------------------------------------------------------ the search
@@ -312,8 +317,13 @@ static void choose(Scheduler *scheduler, uint32_t index, uint32_t num_split, int
 }
 
 // Parts of an accumulator are a tensor with one dimension more; one that keeps a piece of the loop's axis has no shape
-// that a second kernel knows.
+// that a second kernel knows. Nor does that kernel go through what was loaded again.
 static bool may_combine_by_kernel(const SearchStructure *structure) {
+  if (structure->num_loops > 1)
+    return false;
+  for (uint32_t i = 0; i < structure->num_outputs; i++)
+    if (mirage__search_is_inside(structure->nodes[structure->outputs[i]].stage))
+      return false;
   for (uint32_t i = 0; i < structure->num_nodes; i++) {
     const SearchNode *node = &structure->nodes[i];
     if (node->op == MIRAGE_OP_LOOP && (node->rank == SEARCH_RANK || mirage__search_walks(node, structure->loop_axis)))

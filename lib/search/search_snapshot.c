@@ -47,15 +47,17 @@ static MirageStatus pass_structure(SearchBytes *bytes, SearchStructure *structur
   SEARCH_PASS(bytes, structure->num_outputs);
   SEARCH_PASS(bytes, structure->outputs);
   SEARCH_PASS(bytes, structure->loop_axis);
+  SEARCH_PASS(bytes, structure->num_loops);
   SEARCH_PASS(bytes, structure->num_ops);
   SEARCH_PASS(bytes, structure->order);
   SEARCH_PASS(bytes, structure->score_us);
   MIRAGE_TRY(senseless(bytes, structure->num_nodes <= SEARCH_MAX_NODES && structure->num_outputs <= SEARCH_MAX_GOALS &&
-                                  structure->loop_axis < SEARCH_MAX_AXES));
+                                  structure->loop_axis < SEARCH_MAX_AXES && structure->num_loops <= SEARCH_MAX_LOOPS));
   for (uint32_t i = 0; i < structure->num_nodes; i++) {
     SearchNode *node = &structure->nodes[i];
     pass_node(bytes, node);
-    MIRAGE_TRY(senseless(bytes, node->op < MIRAGE_NUM_OPS && node->rank <= SEARCH_RANK));
+    MIRAGE_TRY(senseless(bytes, node->op < MIRAGE_NUM_OPS && node->rank <= SEARCH_RANK &&
+                                    node->stage <= 2 * structure->num_loops));
   }
   return MIRAGE_OK;
 }
@@ -86,6 +88,7 @@ static void pass_tensor(SearchBytes *bytes, SearchTensor *tensor) {
   SEARCH_PASS(bytes, tensor->grouped);
   SEARCH_PASS(bytes, tensor->reduction);
   SEARCH_PASS(bytes, tensor->exponential);
+  SEARCH_PASS(bytes, tensor->follows);
   SEARCH_PASS(bytes, tensor->inputs);
   SEARCH_PASS(bytes, tensor->depth);
   SEARCH_PASS(bytes, tensor->counted_depth);
@@ -165,7 +168,7 @@ static bool makes_sense(const SearchSpace *space, const Reading *reading) {
   for (uint32_t i = 1; i <= reading->num_tensors; i++) {
     const SearchTensor *tensor = &reading->tensors[i];
     if (tensor->derivations > reading->num_derivations || tensor->next_grouped > reading->num_tensors ||
-        tensor->stage > SEARCH_AFTER || tensor->rank > SEARCH_RANK)
+        tensor->stage > 2 * space->num_loops || tensor->rank > SEARCH_RANK)
       return false;
     const SearchDerivation *how = first_of(reading, i);
     if (!how || is_leaf(how) != (i <= space->num_tensors) || (!is_leaf(how) && (how->a >= i || how->b >= i)))

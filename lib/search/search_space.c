@@ -5,7 +5,7 @@
 // tensors and their derivations are exhausted, so nothing is lost against an enumeration of prefixes; what is gained is
 // that independent halves of a graph (the two products of a gated MLP) add up instead of multiplying.
 //
-// A tensor is  stage (before, inside or after the loop)  x  axes of its dimensions  x  values on a shrunken instance.
+// A tensor is  stage (before, inside or after a loop)  x  axes of its dimensions  x  values on a shrunken instance.
 // The axes of the output that nothing reduces ("parallel") are not part of this: blocks may split them in any way
 // afterwards, since every element along them is computed on its own. So one search serves all grids, and only the
 // loop's axis must be chosen first. The shrunken instance has 2 or 3 elements along each axis, 2 x 2 along the loop's.
@@ -70,7 +70,7 @@ static MirageStatus try_every_reduce(SearchSpace *space, uint32_t index, MirageO
 static MirageStatus try_accumulate(SearchSpace *space, uint32_t index, bool maximum) {
   SearchAttempt attempt = attempt_like(&space->tensors[index], index, MIRAGE_OP_LOOP);
   attempt.how.flags = maximum;
-  attempt.stage = SEARCH_AFTER;
+  attempt.stage++;
   attempt.expr =
       maximum ? mirage_expr_max(space->exprs, attempt.expr)
               : mirage_expr_sum(space->exprs, attempt.expr, mirage_axis_part(space->loop_axis, MIRAGE_PART_LOOP));
@@ -87,13 +87,11 @@ static MirageStatus try_transpose(SearchSpace *space, uint32_t index) {
   return mirage__search_try_unless_cut(space, &attempt);
 }
 
-// The stage of an operator on two tensors; false when one lives inside the loop and the other after it.
+// The stage of an operator on two tensors; false when one lives inside a loop and the other after it.
 static bool joint_stage(const SearchTensor *a, const SearchTensor *b, uint8_t *out_stage) {
-  if ((a->stage == SEARCH_INSIDE && b->stage == SEARCH_AFTER) ||
-      (a->stage == SEARCH_AFTER && b->stage == SEARCH_INSIDE))
-    return false;
   *out_stage = a->stage > b->stage ? a->stage : b->stage;
-  return true;
+  uint8_t first = a->stage < b->stage ? a->stage : b->stage;
+  return first == *out_stage || !mirage__search_is_inside(first);
 }
 
 // Dimensions unify when they hold the same part of the same axis, or one of them has extent 1.
@@ -303,7 +301,9 @@ static MirageStatus try_alone(SearchSpace *space, uint32_t index) {
       MIRAGE_TRY(try_every_reduce(space, index, MIRAGE_OP_REDUCE_MAX));
     if (space->program->transposes)
       MIRAGE_TRY(try_transpose(space, index));
-    if (space->tensors[index].stage == SEARCH_INSIDE)
+    // What a later loop would sum without need of an earlier one, the earlier one sums.
+    uint8_t stage = space->tensors[index].stage;
+    if (mirage__search_is_inside(stage) && (stage == SEARCH_INSIDE || space->tensors[index].follows))
       for (uint32_t maximum = 0; maximum <= space->program->uses[MIRAGE_OP_REDUCE_MAX]; maximum++)
         MIRAGE_TRY(try_accumulate(space, index, maximum));
   }
@@ -376,6 +376,7 @@ MirageExpr mirage__search_expr_of(SearchSpace *space, const SearchDerivation *ho
 // ---------------------------------------------------------------------------------------------- leaves
 
 // An input is loaded whole before the loop, or in tiles inside it when one of its dimensions walks the loop's axis.
+// Where loops follow each other, for rows that no block holds, it is not loaded whole.
 static MirageStatus add_loads(SearchSpace *space, const MirageField *field) {
   const MirageUGraph *graph = space->program->graph;
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++) {
@@ -401,14 +402,20 @@ static MirageStatus add_loads(SearchSpace *space, const MirageField *field) {
     tensor.values = drawn;
     uint64_t cut = space->funnel.cut_memory;
     SearchDerivation how = {.op = MIRAGE_OP_LOAD, .a = i};
-    MIRAGE_TRY(mirage__search_add_leaf(space, &tensor, &how));
+    uint32_t leaves = 0;
+    if (!split || space->num_loops < 2) {
+      MIRAGE_TRY(mirage__search_add_leaf(space, &tensor, &how));
+      leaves++;
+    }
     if (split) {
-      tensor.stage = SEARCH_INSIDE;
       tensor.dims[split - 1] &= (uint8_t)~SEARCH_WHOLE;
       MIRAGE_TRY(mirage__search_split(&space->eval, &drawn, split, &tensor.values));
+    }
+    for (uint32_t loop = 0; split && loop < space->num_loops; loop++, leaves++) {
+      tensor.stage = (uint8_t)(SEARCH_INSIDE + 2 * loop);
       MIRAGE_TRY(mirage__search_add_leaf(space, &tensor, &how));
     }
-    if (space->funnel.cut_memory == cut + 1 + (split != 0))
+    if (space->funnel.cut_memory == cut + leaves)
       space->too_large_input = i + 1;
   }
   return MIRAGE_OK;
@@ -432,9 +439,10 @@ static size_t half_of_memory(void) {
 }
 
 MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *program,
-                                       const MirageSearchOptions *options, uint32_t loop_axis, uint32_t share,
-                                       const MirageDomain *domain, const MirageField *field) {
-  *space = (SearchSpace){.program = program, .options = options, .loop_axis = loop_axis, .at = {.index = 1}};
+                                       const MirageSearchOptions *options, uint32_t loop_axis, uint32_t num_loops,
+                                       uint32_t share, const MirageDomain *domain, const MirageField *field) {
+  *space = (SearchSpace){
+      .program = program, .options = options, .loop_axis = loop_axis, .num_loops = num_loops, .at = {.index = 1}};
   space->max_states = options->max_states / share;
   space->max_bytes = (options->optimal ? half_of_memory() : MAX_BYTES) / share;
   mirage_arena_init(&space->arena, NULL);

@@ -8,6 +8,8 @@
 //   r = max(x) of the tile,  m' = max(m, r) with m the accumulator's value so far,  p = exp(x - m'),  f = exp(m - m'),
 //   sum' = sum * f + contribution of p                         (Milakov and Gimelshein, online softmax, 2018)
 //
+// A later loop that exponentiates the same values subtracts the maximum that the earlier one ended with.
+//
 // A graph in which some operator would need the factor itself - a root, a product of two such values, a result - is
 // refused; the search has other graphs.
 #include "search_internal.h"
@@ -53,13 +55,40 @@ static SearchNode make_looped(const SearchNode *like, MirageOp op, uint32_t a, u
 static uint32_t add_running(Stabiliser *stabiliser, uint32_t top) {
   SearchNode like = *node_of(stabiliser, top), after = make(&like, MIRAGE_OP_LOOP, top, 0);
   after.flags = SEARCH_MAXIMUM;
-  after.stage = SEARCH_AFTER;
+  after.stage = like.stage + 1;
   uint32_t final = append(stabiliser, after);
   uint32_t running = append(stabiliser, make_looped(&like, MIRAGE_OP_MAX, final, top));
   uint32_t gap = append(stabiliser, make_looped(&like, MIRAGE_OP_SUB, final, running));
   stabiliser->factor[running] = append(stabiliser, make_looped(&like, MIRAGE_OP_EXP, gap, 0));
   stabiliser->final[running] = final;
   return running;
+}
+
+bool mirage__search_same_value(const SearchStructure *structure, uint32_t a, uint32_t b) {
+  if (a == b)
+    return true;
+  const SearchNode *x = &structure->nodes[a], *y = &structure->nodes[b];
+  if (x->op != y->op || x->flags != y->flags || x->dim != y->dim || x->rank != y->rank || x->op == MIRAGE_OP_LOOP ||
+      memcmp(x->dims, y->dims, sizeof x->dims) != 0)
+    return false;
+  if (x->op == MIRAGE_OP_LOAD || x->op == MIRAGE_OP_CONSTANT)
+    return x->a == y->a;
+  return mirage__search_same_value(structure, x->a, y->a) &&
+         (!mirage__search_is_binary(x->op) || mirage__search_same_value(structure, x->b, y->b));
+}
+
+// The maximum of the whole row, where an earlier loop took it for an exponential of its own.
+static bool find_finished(const Stabiliser *stabiliser, uint32_t argument, const SearchNode *top, uint32_t *out_gauge) {
+  for (uint32_t i = 0; i < stabiliser->out.num_nodes; i++) {
+    const SearchNode *final = node_of(stabiliser, i), *maximum = node_of(stabiliser, final->a);
+    if (final->op != MIRAGE_OP_LOOP || final->flags != SEARCH_MAXIMUM || final->stage > top->stage ||
+        maximum->op != MIRAGE_OP_REDUCE_MAX || maximum->dim != top->dim ||
+        !mirage__search_same_value(&stabiliser->out, maximum->a, argument))
+      continue;
+    *out_gauge = i;
+    return true;
+  }
+  return false;
 }
 
 // exp(x) becomes exp(x - m), with gauge m.
@@ -74,10 +103,13 @@ static bool add_exponential(Stabiliser *stabiliser, const SearchNode *node, uint
   if (found != 1)
     return false;
   top.dims[top.dim] = 0;
-  bool walks = x.stage == SEARCH_INSIDE && x.dims[top.dim] == stabiliser->out.loop_axis;
-  uint32_t gauge = append(stabiliser, top);
-  if (walks)
-    gauge = add_running(stabiliser, gauge);
+  bool walks = mirage__search_is_inside(x.stage) && x.dims[top.dim] == stabiliser->out.loop_axis;
+  uint32_t gauge = 0;
+  if (!walks || !find_finished(stabiliser, argument, &top, &gauge)) {
+    gauge = append(stabiliser, top);
+    if (walks)
+      gauge = add_running(stabiliser, gauge);
+  }
   uint32_t difference = append(stabiliser, make(&x, MIRAGE_OP_SUB, argument, gauge));
   SearchNode result = make(node, MIRAGE_OP_EXP, difference, 0);
   result.gauge = gauge + 1;
@@ -90,7 +122,7 @@ static bool add_accumulator(Stabiliser *stabiliser, SearchNode node) {
   uint32_t gauge = node_of(stabiliser, node.a)->gauge;
   if (gauge) {
     uint32_t running = gauge - 1;
-    bool moves = node_of(stabiliser, running)->stage == SEARCH_INSIDE;
+    bool moves = mirage__search_is_inside(node_of(stabiliser, running)->stage);
     if (node.flags != SEARCH_SUM || (moves && !stabiliser->factor[running]))
       return false; // a maximum of each iteration alone
     node.gauge = gauge;

@@ -32,6 +32,8 @@ static bool append(const Paths *paths, const uint32_t *chosen, uint32_t place, u
     node.a = nodes[step->a] - 1;
     node.b = step->b ? nodes[step->b] - 1 : 0;
   }
+  uint32_t loops = (node.stage + 1u) / 2;
+  structure->num_loops = loops > structure->num_loops ? loops : structure->num_loops;
   structure->nodes[structure->num_nodes++] = node;
   nodes[place] = structure->num_nodes;
   return true;
@@ -48,9 +50,30 @@ static void forget(const Paths *paths, const uint32_t *chosen, uint32_t place, u
     forget(paths, chosen, step->b, nodes);
 }
 
+// Brings what a later loop computes behind what the earlier ones do; the order within a stage stays.
+static void sort_by_stage(SearchStructure *structure) {
+  SearchNode nodes[SEARCH_MAX_NODES];
+  uint32_t place[SEARCH_MAX_NODES], count = 0;
+  for (uint32_t stage = SEARCH_BEFORE; stage <= 2 * structure->num_loops; stage++)
+    for (uint32_t i = 0; i < structure->num_nodes; i++)
+      if (structure->nodes[i].stage == stage) {
+        place[i] = count;
+        nodes[count++] = structure->nodes[i];
+      }
+  for (uint32_t i = 0; i < count; i++) {
+    if (nodes[i].op == MIRAGE_OP_LOAD || nodes[i].op == MIRAGE_OP_CONSTANT)
+      continue;
+    nodes[i].a = place[nodes[i].a];
+    nodes[i].b = mirage__search_is_binary(nodes[i].op) ? place[nodes[i].b] : 0;
+  }
+  memcpy(structure->nodes, nodes, count * sizeof *nodes);
+  for (uint32_t i = 0; i < structure->num_outputs; i++)
+    structure->outputs[i] = place[structure->outputs[i]];
+}
+
 bool mirage__structure_order(const Paths *paths, const uint32_t *chosen, uint32_t *nodes,
                              SearchStructure *out_structure) {
-  out_structure->num_nodes = 0;
+  out_structure->num_nodes = out_structure->num_loops = 0;
   out_structure->num_outputs = paths->space->num_goals;
   out_structure->loop_axis = paths->space->loop_axis;
   bool acyclic = true;
@@ -60,6 +83,8 @@ bool mirage__structure_order(const Paths *paths, const uint32_t *chosen, uint32_
   }
   for (uint32_t i = 0; i < out_structure->num_outputs; i++)
     forget(paths, chosen, paths->goals[i], nodes);
+  if (acyclic && out_structure->num_loops > 1)
+    sort_by_stage(out_structure);
   return acyclic;
 }
 

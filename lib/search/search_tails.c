@@ -122,7 +122,7 @@ uint32_t mirage__search_mask_load(const SearchStructure *structure, uint32_t nod
   uint32_t wanted = loop_dimension(structure, &structure->nodes[node]);
   for (uint32_t i = 0; i < node; i++) {
     const SearchNode *load = &structure->nodes[i];
-    if (load->op != MIRAGE_OP_LOAD || load->stage != SEARCH_INSIDE)
+    if (load->op != MIRAGE_OP_LOAD || load->stage != structure->nodes[node].stage)
       continue;
     uint32_t at = loop_dimension(structure, load);
     if (at == wanted || (at != SEARCH_RANK && at + 2 >= SEARCH_RANK && wanted + 2 >= SEARCH_RANK))

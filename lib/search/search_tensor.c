@@ -51,13 +51,17 @@ static bool is_trivial(const SearchArray *array) {
   return true;
 }
 
-bool mirage__search_is_goal(const SearchSpace *space, const SearchGoal *goal, const SearchTensor *tensor) {
-  if (tensor->stage == SEARCH_INSIDE || tensor->rank != goal->rank || tensor->constant ||
-      memcmp(tensor->dims, goal->dims, sizeof tensor->dims) != 0)
+bool mirage__search_is_goal(const SearchGoal *goal, const SearchTensor *tensor) {
+  bool inside = mirage__search_is_inside(tensor->stage);
+  if (tensor->rank != goal->rank || tensor->constant || (inside && !goal->walked) ||
+      memcmp(tensor->dims, inside ? goal->tile_dims : goal->dims, sizeof tensor->dims) != 0)
     return false;
-  size_t size = mirage__search_array_size(&goal->values);
+  if (inside && tensor->stage > SEARCH_INSIDE && !tensor->follows)
+    return false; // stored by an earlier loop
+  const SearchArray *values = inside ? &goal->tiles : &goal->values;
+  size_t size = mirage__search_array_size(values);
   for (size_t i = 0; i < size; i++) {
-    const MirageResidue *a = &tensor->values.data[i], *b = &goal->values.data[i];
+    const MirageResidue *a = &tensor->values.data[i], *b = &values->data[i];
     if (a->bottom != b->bottom || (!a->bottom && a->p != b->p))
       return false;
   }
@@ -185,7 +189,8 @@ static uint32_t operators_to_goal(const SearchSpace *space, const SearchAttempt 
   bool reduces = false;
   for (uint32_t d = 0; d < SEARCH_RANK; d++)
     reduces |= attempt->dims[d] && !space->program->axes[mirage__search_axis_of(attempt->dims[d])].output;
-  return attempt->how.op != MIRAGE_OP_EXP && (attempt->stage == SEARCH_INSIDE || reduces);
+  bool leaves = mirage__search_is_inside(attempt->stage) && !space->program->axes[space->loop_axis].output;
+  return attempt->how.op != MIRAGE_OP_EXP && (leaves || reduces);
 }
 
 bool mirage__search_counts(const SearchSpace *space, const SearchDerivation *how) {
@@ -194,6 +199,15 @@ bool mirage__search_counts(const SearchSpace *space, const SearchDerivation *how
   if (how->op == MIRAGE_OP_REDUCE_SUM)
     return !space->tensors[how->a].exponential;
   return how->op != MIRAGE_OP_CONSTANT && !mirage__search_is_elementwise(how->op);
+}
+
+// Whether an operator inside a loop uses, itself or through its operands, what came out of the loop before.
+static bool follows(const SearchSpace *space, const SearchAttempt *attempt) {
+  const SearchTensor *a = &space->tensors[attempt->how.a], *b = &space->tensors[attempt->how.b];
+  bool of_a = a->stage == attempt->stage ? a->follows : a->stage + 1 == attempt->stage;
+  if (!mirage__search_is_binary(attempt->how.op))
+    return of_a;
+  return of_a || (b->stage == attempt->stage ? b->follows : b->stage + 1 == attempt->stage);
 }
 
 // Depths of the result; false when no graph within the limits can hold it.
@@ -231,6 +245,7 @@ static MirageStatus merge_or_add(SearchSpace *space, SearchTensor *tensor, const
       (tensor->reduction && !known->reduction) || (tensor->exponential && !known->exponential))
     known->processed = false; // its consumers may fit the limits now
   known->reduction |= tensor->reduction;
+  known->follows &= tensor->follows;
   known->exponential |= tensor->exponential;
   known->depth = smaller(tensor->depth, known->depth);
   known->counted_depth = smaller(tensor->counted_depth, known->counted_depth);
@@ -254,6 +269,7 @@ MirageStatus mirage__search_try_tensor(SearchSpace *space, const SearchAttempt *
     space->funnel.cut_expr++;
     return MIRAGE_OK;
   }
+  tensor.follows = follows(space, attempt);
   space->watch.ticks++;
   bool full = space->bytes > space->max_bytes;
   if (++space->funnel.states > space->max_states || full) {

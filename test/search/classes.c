@@ -92,9 +92,9 @@ static bool list_plan(const SearchProgram *program, const MirageSearchOptions *o
   MirageField *field = mirage_field_create(options->seed, 0);
   SearchSpace space;
   SearchKept kept = {.capacity = MOST_STRUCTURES};
-  bool fits =
-      mirage__search_space_init(&space, program, options, axis, 1, mirage_field_domain(field), field) == MIRAGE_OK &&
-      mirage__search_saturate(&space) == MIRAGE_OK && !space.stopped;
+  bool fits = mirage__search_space_init(&space, program, options, axis, axis != 0, 1, mirage_field_domain(field),
+                                        field) == MIRAGE_OK &&
+              mirage__search_saturate(&space) == MIRAGE_OK && !space.stopped;
   fits = fits && mirage__search_extract(&space, NULL, &kept) == MIRAGE_OK && !space.stopped && kept.num < kept.capacity;
   for (uint32_t i = 0; fits && i < kept.num; i++) {
     Class found = {0};

@@ -190,8 +190,8 @@ static bool ask_plan(const SearchProgram *program, uint32_t loop_axis, const Opt
                                   .no_prune_expr = !cut};
     MirageField *field = mirage_field_create(options->seed, 0);
     SearchSpace space;
-    fits = mirage__search_space_init(&space, program, &search, loop_axis, 1, mirage_field_domain(field), field) ==
-               MIRAGE_OK &&
+    fits = mirage__search_space_init(&space, program, &search, loop_axis, loop_axis != 0, 1, mirage_field_domain(field),
+                                     field) == MIRAGE_OK &&
            mirage__search_saturate(&space) == MIRAGE_OK &&
            ask_space(&space, most / 2, (uint32_t)options->rlimit, counts);
     mirage__search_space_deinit(&space);

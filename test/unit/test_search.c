@@ -201,8 +201,11 @@ static void test_state_limit_stops(void **state) {
 }
 
 static void test_too_large_for_one_block(void **state) {
-  // Softmax over 4 million columns: no tile holds a row, and a loop cannot walk an axis of the output.
-  MirageUGraph *program = softmax(2, 1 << 22);
+  // x @ x^T: rows and columns are one axis, which is never split, and no block holds a row of either.
+  MirageUGraph *program = begin("squared");
+  Value x = matrix(program, 1 << 18, 8);
+  MirageAttrs attrs = {.matmul = {.transpose_b = true}};
+  end(program, mirage_ugraph_apply(program, MIRAGE_OP_MATMUL, 2, (Value[]){x, x}, &attrs));
   MirageSearchOptions options = defaults();
   MirageSearchResult result = search(program, &options);
   assert_int_equal(result.num_candidates, 0);
@@ -251,6 +254,9 @@ static void test_bad_options(void **state) {
   MirageSearchResult result;
   MirageSearchOptions options = defaults();
   options.griddims = (MirageInt64List){(const int64_t[]){0}, 1};
+  assert_int_equal(mirage_search(program, &options, &diag, &result), MIRAGE_BAD_ARGUMENT);
+  options = defaults();
+  options.max_loops = 4;
   assert_int_equal(mirage_search(program, &options, &diag, &result), MIRAGE_BAD_ARGUMENT);
   options = defaults();
   options.franges = (MirageInt64List){(const int64_t[]){-3}, 1};

@@ -130,6 +130,7 @@ static void test_reasons_are_told(void **state) {
 
   program = softmax(2, 1 << 22);
   options = defaults();
+  options.max_loops = 1;
   result = search(program, &options);
   assert_int_equal(result.funnel.stop, MIRAGE_STOP_NONE);
   if (!strstr(result.reason, "no block can hold a row of input 0 (2x4194304xf16)"))

@@ -109,6 +109,15 @@ static void test_values_are_right(void **state) {
   check_all(softmax(4, 37), &options, 1);
 }
 
+static uint32_t count_maxima(const MirageUGraph *graph, MirageRegion region) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  uint32_t count = count_in(graph, region, MIRAGE_OP_REDUCE_MAX);
+  for (uint32_t i = 0; i < view.num_nodes; i++)
+    if (mirage_ugraph_node(graph, view.nodes[i]).op == MIRAGE_OP_LOOP)
+      count += count_maxima(graph, mirage_ugraph_node(graph, view.nodes[i]).region);
+  return count;
+}
+
 // A maximum on which the value depends stays what it is.
 static void test_maxima_that_matter_are_kept(void **state) {
   MirageSearchOptions options = defaults();
@@ -117,7 +126,7 @@ static void test_maxima_that_matter_are_kept(void **state) {
   MirageUGraph *program = stable_exp(4, 10);
   MirageSearchResult result = search(program, &options);
   for (uint32_t i = 0; i < result.num_candidates; i++)
-    assert_int_equal(count_in(result.candidates[i], only_custom(result.candidates[i]).region, MIRAGE_OP_REDUCE_MAX), 1);
+    assert_int_equal(count_maxima(result.candidates[i], only_custom(result.candidates[i]).region), 1);
   mirage_search_result_deinit(&result);
   mirage_ugraph_destroy(program);
 }
