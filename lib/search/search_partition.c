@@ -1,327 +1,134 @@
-// search_partition.c - µGraphs of several kernels: the program in pieces, each searched on its own.
+// search_partition.c - µGraphs of several kernels: the program in pieces (search_pieces.c), each searched on its own.
 //
-// A piece is a run of the program's operators, in the order in which they are written, with few results. Each is
-// searched as a program; where nothing is found, or the search cannot treat it, its own operators stay, a kernel each.
-// The cheapest way to cut the program into a given number of pieces follows by dynamic programming over prefixes: the
-// cost of a µGraph is the sum of its kernels'. Equal pieces are searched once.
-//
-// Pieces are searched a few at a time, by all threads: as many whatever the number of threads, since how many states
-// were spent so far is asked between them.
+// A cut puts pieces one after the other, none of which needs what comes later; its cost is the sum of theirs. The
+// cheapest cuts into different numbers of pieces follow by dynamic programming over the sets of operators that are
+// done. What is done after some pieces of a text is often a prefix of it: those sets are all kept; of others, which
+// are as many as the branches of the program can be interleaved, the cheapest of each size.
 //
 // Example: act(x a) b has no block that holds a row of x a:  { act(x a) } { h b }  are two kernels.
-#include "search_control.h"
+#include "search_partition.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-  MAX_OPERATORS = 128, // of a program that is cut
-  MAX_PIECE = 8,       // operators of a piece
-  MAX_RESULTS = 4,     // of a piece that is searched
-  MAX_PIECES = 64,     // of a µGraph
-  MAX_VALUES = 64,     // inputs or outputs of a piece
-  KEPT = 4,            // µGraphs, of different numbers of pieces
-  STATES_SHARE = 10,   // each piece gets this part of max_states
-  AT_ONCE = 8,         // pieces searched before their states are added up
+  KEPT = 4,          // µGraphs, of different numbers of pieces
+  STATES_SHARE = 10, // each piece gets this part of max_states
+  MAX_SCATTERED = 96 // cuts of one size whose operators are no prefix of the text
 };
 
 static const double near_best = 1.5; // times the best µGraph of the whole: what a GPU may still find faster
 
-typedef struct Piece {
-  uint32_t first, count;
-  MirageUGraph *program;                               // the operators by themselves; owned
-  MirageUGraph *graph;                                 // how they are computed; owned
-  MirageValue inputs[MAX_VALUES], outputs[MAX_VALUES]; // of the program that is cut
-  uint32_t num_inputs, num_outputs;
-  double time_us; // infinite: no such piece
-  bool searched;
-  const struct Piece *same; // an earlier piece that is the same program
-  MirageSearchResult found;
-  MirageStatus status;
-} Piece;
+// -------------------------------------------------------------------------------------------------- cuts
 
-typedef struct Cutter {
-  const MirageUGraph *program;
-  const MirageSearchOptions *options; // of a piece
-  SearchPool *pool;
-  SearchMonitor *monitor;
-  struct SearchCheckpoint *checkpoint;
-  uint64_t max_states;             // for all pieces together
-  MirageNode nodes[MAX_OPERATORS]; // operators; constants belong to whoever uses them
-  uint32_t num_nodes;
-  Piece *pieces;      // [num_nodes][MAX_PIECE]
-  uint32_t *producer; // by value: number of the operator, from 1
-  MirageFunnel funnel;
-} Cutter;
-
-static Piece *piece_at(const Cutter *cutter, uint32_t first, uint32_t count) {
-  return &cutter->pieces[first * MAX_PIECE + count - 1];
-}
-
-// ----------------------------------------------------------------------------------------------- pieces
-
-static bool is_inside(const Cutter *cutter, const Piece *piece, MirageValue value) {
-  uint32_t by = cutter->producer[value.index];
-  return by > piece->first && by <= piece->first + piece->count;
-}
-
-static bool is_constant(const Cutter *cutter, MirageValue value) {
-  MirageNode def = mirage_ugraph_def(cutter->program, value);
-  return def.index && mirage_op_info(mirage_ugraph_node(cutter->program, def).op)->kind == MIRAGE_KIND_CONSTANT;
-}
-
-static bool add_value(MirageValue *list, uint32_t *count, MirageValue value) {
-  for (uint32_t i = 0; i < *count; i++)
-    if (list[i].index == value.index)
-      return true;
-  if (*count == MAX_VALUES)
-    return false;
-  list[(*count)++] = value;
-  return true;
-}
-
-// What a piece takes and what others take from it; false when that is too much.
-static bool find_ends(const Cutter *cutter, Piece *piece) {
-  MirageRegionView body = mirage_ugraph_region(cutter->program, mirage_ugraph_body(cutter->program));
-  bool fits = true;
-  for (uint32_t n = 0; n < body.num_nodes; n++) {
-    MirageNodeView node = mirage_ugraph_node(cutter->program, body.nodes[n]);
-    bool inside = node.num_results && is_inside(cutter, piece, node.first_result);
-    for (uint32_t k = 0; k < node.num_operands && fits; k++) {
-      MirageValue value = node.operands[k];
-      bool made_here = is_inside(cutter, piece, value);
-      if (inside && !made_here && !is_constant(cutter, value))
-        fits = add_value(piece->inputs, &piece->num_inputs, value);
-      else if (!inside && made_here)
-        fits = add_value(piece->outputs, &piece->num_outputs, value);
-    }
-  }
-  return fits && piece->num_outputs > 0;
-}
-
-static MirageStatus copy_constants(const Cutter *cutter, const Piece *piece, MirageUGraph *graph, MirageValue *map) {
-  for (uint32_t n = piece->first; n < piece->first + piece->count; n++) {
-    MirageNodeView node = mirage_ugraph_node(cutter->program, cutter->nodes[n]);
-    for (uint32_t k = 0; k < node.num_operands; k++) {
-      MirageNode def = mirage_ugraph_def(cutter->program, node.operands[k]);
-      if (is_constant(cutter, node.operands[k]) && !map[node.operands[k].index].index)
-        MIRAGE_TRY(mirage_ugraph_copy_nodes(graph, cutter->program, 1, &def, map));
-    }
-  }
-  return MIRAGE_OK;
-}
-
-static MirageStatus fill_program(const Cutter *cutter, Piece *piece, MirageValue *map) {
-  MirageUGraph *graph = piece->program;
-  MirageValue results[MAX_VALUES];
-  for (uint32_t i = 0; i < piece->num_inputs; i++)
-    map[piece->inputs[i].index] = mirage_ugraph_input(graph, *mirage_ugraph_type(cutter->program, piece->inputs[i]));
-  MIRAGE_TRY(copy_constants(cutter, piece, graph, map));
-  MIRAGE_TRY(mirage_ugraph_copy_nodes(graph, cutter->program, piece->count, &cutter->nodes[piece->first], map));
-  for (uint32_t i = 0; i < piece->num_outputs; i++)
-    results[i] = map[piece->outputs[i].index];
-  mirage_ugraph_return(graph, piece->num_outputs, results);
-  return mirage_ugraph_finish(graph);
-}
-
-// The piece as a program of its own.
-static MirageStatus make_program(const Cutter *cutter, Piece *piece) {
-  MirageValue *map = calloc((size_t)mirage_ugraph_num_values(cutter->program) + 1, sizeof *map);
-  piece->program = mirage_ugraph_create(NULL, "piece", NULL);
-  MirageStatus status = map && piece->program ? fill_program(cutter, piece, map) : MIRAGE_NO_MEMORY;
-  free(map);
-  return status;
-}
-
-// --------------------------------------------------------------------------------------- their µGraphs
-
-static bool same_type(const MirageType *a, const MirageType *b) {
-  return a->dtype == b->dtype && mirage_type_same_shape(a, b);
-}
-
-// Whether two pieces are the same program.
-static bool same_program(const MirageUGraph *a, const MirageUGraph *b) {
-  MirageRegionView x = mirage_ugraph_region(a, mirage_ugraph_body(a)),
-                   y = mirage_ugraph_region(b, mirage_ugraph_body(b));
-  if (x.num_nodes != y.num_nodes || mirage_ugraph_num_values(a) != mirage_ugraph_num_values(b))
-    return false;
-  for (uint32_t v = 1; v <= mirage_ugraph_num_values(a); v++)
-    if (!same_type(mirage_ugraph_type(a, (MirageValue){v}), mirage_ugraph_type(b, (MirageValue){v})))
-      return false;
-  for (uint32_t i = 0; i < x.num_nodes; i++) {
-    MirageNodeView n = mirage_ugraph_node(a, x.nodes[i]), m = mirage_ugraph_node(b, y.nodes[i]);
-    if (n.op != m.op || n.op == MIRAGE_OP_CUSTOM || n.num_operands != m.num_operands || !n.attrs != !m.attrs ||
-        memcmp(n.operands, m.operands, n.num_operands * sizeof *n.operands) != 0 ||
-        (n.attrs && memcmp(n.attrs, m.attrs, sizeof *n.attrs) != 0))
-      return false;
-  }
-  return true;
-}
-
-static const Piece *find_same(const Cutter *cutter, const Piece *piece) {
-  for (uint32_t first = 0; first < piece->first; first++) {
-    const Piece *other = piece_at(cutter, first, piece->count);
-    if (other->program && !other->same && same_program(other->program, piece->program))
-      return other;
-  }
-  return NULL;
-}
-
-static uint32_t count_kernels(const MirageUGraph *graph) {
-  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < body.num_nodes; i++) {
-    MirageOpKind kind = mirage_op_info(mirage_ugraph_node(graph, body.nodes[i]).op)->kind;
-    count += kind != MIRAGE_KIND_CONSTANT && kind != MIRAGE_KIND_TERMINATOR;
-  }
-  return count;
-}
-
-static bool is_product(const Cutter *cutter, uint32_t node) {
-  return mirage_ugraph_node(cutter->program, cutter->nodes[node]).op == MIRAGE_OP_MATMUL;
-}
-
-// Prepares a piece: as a program, and as its own operators, a kernel each. `out_wanted`: a search may find better.
-static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted) {
-  *out_wanted = false;
-  piece->time_us = INFINITY;
-  if (!find_ends(cutter, piece))
-    return MIRAGE_OK;
-  MIRAGE_TRY(make_program(cutter, piece));
-  piece->same = cutter->options->no_share_pieces ? NULL : find_same(cutter, piece);
-  if (piece->same)
-    return MIRAGE_OK;
-  MirageCost cost;
-  MIRAGE_TRY(mirage_ugraph_expand(piece->program, NULL, &piece->graph));
-  MIRAGE_TRY(mirage_cost(piece->graph, cutter->options->target, NULL, &cost));
-  piece->time_us = cost.time_us;
-  *out_wanted =
-      piece->num_outputs <= MAX_RESULTS && (count_kernels(piece->graph) > 1 || is_product(cutter, piece->first));
-  return MIRAGE_OK;
-}
-
-/// Pieces that are searched at once.
-typedef struct Round {
-  const Cutter *cutter;
-  Piece *pieces[AT_ONCE];
-  uint32_t num;
-} Round;
-
-static MirageStatus search_piece(void *user, uint32_t index) {
-  const Round *round = user;
-  Piece *piece = round->pieces[index];
-  const Cutter *cutter = round->cutter;
-  const SearchPart part = {.pool = cutter->pool,
-                           .monitor = cutter->monitor,
-                           .checkpoint = cutter->checkpoint,
-                           .deadline = cutter->monitor->end,
-                           .piece = 1 + (uint32_t)(piece - cutter->pieces)};
-  piece->status = mirage__search_whole(piece->program, cutter->options, &part, NULL, &piece->found);
-  return piece->status == MIRAGE_NO_MEMORY ? piece->status : MIRAGE_OK; // else its own operators stay
-}
-
-// The cheapest known µGraph of a piece: its own operators, or what the search found.
-static MirageStatus take_found(Cutter *cutter, Piece *piece) {
-  MirageStatus status = MIRAGE_OK;
-  if (piece->status != MIRAGE_OK)
-    return MIRAGE_OK;
-  MirageSearchResult *found = &piece->found;
-  mirage__search_add_to_funnel(&cutter->funnel, &found->funnel);
-  if (found->num_candidates && mirage_ugraph_get_meta(found->candidates[0])->cost.time_us < piece->time_us) {
-    mirage_ugraph_destroy(piece->graph);
-    piece->graph = NULL;
-    status = mirage_ugraph_clone(found->candidates[0], NULL, &piece->graph);
-    piece->time_us = mirage_ugraph_get_meta(found->candidates[0])->cost.time_us;
-    piece->searched = true;
-  }
-  mirage_search_result_deinit(found);
-  return status;
-}
-
-static MirageStatus search_round(Cutter *cutter, Round *round) {
-  MirageStop stop = mirage__search_wanted_stop(cutter->monitor, cutter->monitor->end);
-  if (stop == MIRAGE_STOP_NONE && cutter->funnel.states >= cutter->max_states)
-    stop = MIRAGE_STOP_MAX_STATES;
-  if (round->num && stop != MIRAGE_STOP_NONE) {
-    mirage__search_add_to_funnel(&cutter->funnel, &(MirageFunnel){.stop = stop});
-    round->num = 0;
-  }
-  MirageStatus status = mirage__search_run_tasks(cutter->pool, round->num, search_piece, round);
-  for (uint32_t i = 0; i < round->num; i++) {
-    MirageStatus taken = take_found(cutter, round->pieces[i]);
-    mirage__search_step(cutter->monitor);
-    status = status == MIRAGE_OK ? taken : status;
-  }
-  round->num = 0;
-  return status;
-}
-
-// Pieces of one length, in order; those that a search may better are searched as soon as a round is full.
-static MirageStatus add_length(Cutter *cutter, Round *round, uint32_t count) {
-  for (uint32_t first = 0; first + count <= cutter->num_nodes; first++) {
-    Piece *piece = piece_at(cutter, first, count);
-    bool wanted;
-    piece->first = first;
-    piece->count = count;
-    MIRAGE_TRY(prepare_piece(cutter, piece, &wanted));
-    if (wanted)
-      round->pieces[round->num++] = piece;
-    else
-      mirage__search_step(cutter->monitor);
-    if (round->num == AT_ONCE)
-      MIRAGE_TRY(search_round(cutter, round));
-  }
-  return MIRAGE_OK;
-}
-
-// Equal pieces take what the first of them found.
-static MirageStatus share_pieces(Cutter *cutter) {
-  for (uint32_t i = 0; i < cutter->num_nodes * MAX_PIECE; i++) {
-    Piece *piece = &cutter->pieces[i];
-    if (!piece->same)
-      continue;
-    piece->time_us = piece->same->time_us;
-    piece->searched = piece->same->searched;
-    MIRAGE_TRY(mirage_ugraph_clone(piece->same->graph, NULL, &piece->graph));
-  }
-  return MIRAGE_OK;
-}
-
-// Short pieces first: they are quick, and every cut needs them.
-static MirageStatus solve_pieces(Cutter *cutter) {
-  Round round = {.cutter = cutter};
-  uint32_t total = 0;
-  for (uint32_t count = 1; count <= MAX_PIECE && count < cutter->num_nodes; count++)
-    total += cutter->num_nodes + 1 - count;
-  mirage__search_phase(cutter->monitor, MIRAGE_PHASE_PIECES, total);
-  for (uint32_t count = 1; count <= MAX_PIECE && count < cutter->num_nodes; count++)
-    MIRAGE_TRY(add_length(cutter, &round, count));
-  MIRAGE_TRY(search_round(cutter, &round));
-  return share_pieces(cutter);
-}
-
-// ------------------------------------------------------------------------------------------------- cuts
-
-/// The cheapest way to compute the operators before some place in some number of pieces.
+/// A way to compute some of the operators.
 typedef struct Cut {
+  Operators done;
+  uint32_t pieces;
   double time_us;
-  uint32_t last; // operators of the last piece
+  bool searched; // some piece is what a search found
+  const Piece *last;
+  const struct Cut *before;
 } Cut;
 
-static void find_cuts(const Cutter *cutter, Cut (*cuts)[MAX_PIECES + 1]) {
-  for (uint32_t end = 0; end <= cutter->num_nodes; end++)
-    for (uint32_t pieces = 0; pieces <= MAX_PIECES; pieces++) {
-      Cut *cut = &cuts[end][pieces];
-      *cut = (Cut){.time_us = end == 0 && pieces == 0 ? 0 : INFINITY};
-      for (uint32_t count = 1; pieces && count <= MAX_PIECE && count <= end; count++) {
-        const Piece *piece = piece_at(cutter, end - count, count);
-        bool usable = piece->graph && (piece->searched || count == 1); // else it is what its operators are
-        double time = cuts[end - count][pieces - 1].time_us + (usable ? piece->time_us : INFINITY);
-        if (time < cut->time_us)
-          *cut = (Cut){time, count};
+/// Cuts that have done equally many operators.
+typedef struct Layer {
+  Cut *cuts;
+  uint32_t num, capacity;
+} Layer;
+
+static MirageStatus add_cut(Layer *layer, const Cut *cut) {
+  if (layer->num == layer->capacity) {
+    uint32_t capacity = layer->capacity ? 2 * layer->capacity : 64;
+    Cut *grown = realloc(layer->cuts, capacity * sizeof *grown);
+    if (!grown)
+      return MIRAGE_NO_MEMORY;
+    layer->cuts = grown;
+    layer->capacity = capacity;
+  }
+  layer->cuts[layer->num++] = *cut;
+  return MIRAGE_OK;
+}
+
+static int compare_done(const Cut *a, const Cut *b) {
+  for (uint32_t w = 0; w < CUT_WORDS; w++)
+    if (a->done.words[w] != b->done.words[w])
+      return a->done.words[w] < b->done.words[w] ? -1 : 1;
+  return (a->pieces > b->pieces) - (a->pieces < b->pieces);
+}
+
+static int compare_times(const Cut *a, const Cut *b) { return (a->time_us > b->time_us) - (a->time_us < b->time_us); }
+
+// Which piece came last depends on nothing but their order in the list.
+static int compare_by_done(const void *a, const void *b) {
+  const Cut *x = a, *y = b;
+  int order = compare_done(x, y);
+  order = order ? order : compare_times(x, y);
+  return order ? order : (x->last > y->last) - (x->last < y->last);
+}
+
+static int compare_by_time(const void *a, const void *b) {
+  int order = compare_times(a, b);
+  return order ? order : compare_done(a, b);
+}
+
+static bool is_prefix(const Cut *cut) {
+  uint32_t count = operators_count(&cut->done), number = 0;
+  while (number < CUT_OPERATORS && operators_has(&cut->done, number))
+    number++;
+  return number == count;
+}
+
+// The cheapest of those that have done the same in as many pieces; of scattered ones, the cheapest at all.
+static void prune_layer(Layer *layer) {
+  uint32_t kept = 0, scattered = 0;
+  qsort(layer->cuts, layer->num, sizeof *layer->cuts, compare_by_done);
+  for (uint32_t i = 0; i < layer->num; i++)
+    if (!kept || compare_done(&layer->cuts[kept - 1], &layer->cuts[i]) != 0)
+      layer->cuts[kept++] = layer->cuts[i];
+  layer->num = kept;
+  kept = 0;
+  qsort(layer->cuts, layer->num, sizeof *layer->cuts, compare_by_time);
+  for (uint32_t i = 0; i < layer->num; i++)
+    if (is_prefix(&layer->cuts[i]) || scattered++ < MAX_SCATTERED)
+      layer->cuts[kept++] = layer->cuts[i];
+  layer->num = kept;
+}
+
+// Whether the piece may come next; several operators that nobody found a way to join are pieces of their own.
+static bool may_follow(const Cut *cut, const Piece *piece) {
+  if (!piece->graph || (!piece->searched && piece->count > 1) || cut->pieces == CUT_PIECES)
+    return false;
+  for (uint32_t w = 0; w < CUT_WORDS; w++)
+    if (piece->operators.words[w] & cut->done.words[w] || piece->needs.words[w] & ~cut->done.words[w])
+      return false;
+  return true;
+}
+
+// Fills layers[0 .. num_nodes]; a layer stays where it is once it is pruned, so cuts may point to those before.
+static MirageStatus find_cuts(const Cutter *cutter, Layer *layers) {
+  MIRAGE_TRY(add_cut(&layers[0], &(Cut){0}));
+  for (uint32_t done = 0; done <= cutter->num_nodes; done++) {
+    if (layers[done].num)
+      prune_layer(&layers[done]);
+    for (uint32_t i = 0; i < layers[done].num; i++) {
+      const Cut *cut = &layers[done].cuts[i];
+      for (uint32_t p = 0; p < cutter->num_pieces; p++) {
+        const Piece *piece = &cutter->pieces[p];
+        if (!may_follow(cut, piece))
+          continue;
+        Cut next = {.done = operators_union(&cut->done, &piece->operators),
+                    .pieces = cut->pieces + 1,
+                    .time_us = cut->time_us + piece->time_us,
+                    .searched = cut->searched || piece->searched,
+                    .last = piece,
+                    .before = cut};
+        MIRAGE_TRY(add_cut(&layers[done + piece->count], &next));
       }
     }
+  }
+  return MIRAGE_OK;
 }
 
 // ------------------------------------------------------------------------------------------------ build
@@ -340,34 +147,31 @@ static MirageStatus append_piece(const Piece *piece, MirageUGraph *graph, Mirage
   return status;
 }
 
-static MirageStatus fill_graph(const Cutter *cutter, Cut (*cuts)[MAX_PIECES + 1], uint32_t pieces, MirageUGraph *graph,
-                               MirageValue *values) {
+static MirageStatus fill_graph(const Cutter *cutter, const Cut *cut, MirageUGraph *graph, MirageValue *values) {
   const MirageUGraph *program = cutter->program;
-  const Piece *chosen[MAX_PIECES];
-  uint32_t end = cutter->num_nodes;
-  for (uint32_t i = pieces; i-- > 0; end -= chosen[i]->count)
-    chosen[i] = piece_at(cutter, end - cuts[end][i + 1].last, cuts[end][i + 1].last);
+  const Piece *chosen[CUT_PIECES];
+  for (const Cut *c = cut; c->last; c = c->before)
+    chosen[c->pieces - 1] = c->last;
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(program); i++) {
     MirageValue input = mirage_ugraph_get_input(program, i);
     values[input.index] = mirage_ugraph_input(graph, *mirage_ugraph_type(program, input));
   }
-  for (uint32_t i = 0; i < pieces; i++)
+  for (uint32_t i = 0; i < cut->pieces; i++)
     MIRAGE_TRY(append_piece(chosen[i], graph, values));
-  MirageValue results[MAX_VALUES];
+  MirageValue results[CUT_VALUES];
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(program); i++)
     results[i] = values[mirage_ugraph_get_output(program, i).index];
   mirage_ugraph_return(graph, mirage_ugraph_num_outputs(program), results);
   return mirage_ugraph_finish(graph);
 }
 
-static MirageStatus build(const Cutter *cutter, Cut (*cuts)[MAX_PIECES + 1], uint32_t pieces,
-                          MirageUGraph **out_graph) {
+static MirageStatus build(const Cutter *cutter, const Cut *cut, MirageUGraph **out_graph) {
   const char *source = mirage_ugraph_get_meta(cutter->program)->name;
   char name[256];
-  snprintf(name, sizeof name, "%s_pieces_%u", source ? source : "program", pieces);
+  snprintf(name, sizeof name, "%s_pieces_%u", source ? source : "program", cut->pieces);
   MirageUGraph *graph = mirage_ugraph_create(NULL, name, NULL);
   MirageValue *values = calloc((size_t)mirage_ugraph_num_values(cutter->program) + 1, sizeof *values);
-  MirageStatus status = graph && values ? fill_graph(cutter, cuts, pieces, graph, values) : MIRAGE_NO_MEMORY;
+  MirageStatus status = graph && values ? fill_graph(cutter, cut, graph, values) : MIRAGE_NO_MEMORY;
   if (status == MIRAGE_OK && source)
     mirage_ugraph_meta(graph)->source = mirage_ugraph_intern_string(graph, source);
   if (status == MIRAGE_OK)
@@ -378,16 +182,6 @@ static MirageStatus build(const Cutter *cutter, Cut (*cuts)[MAX_PIECES + 1], uin
   else
     *out_graph = graph;
   return status;
-}
-
-static bool uses_search(const Cutter *cutter, Cut (*cuts)[MAX_PIECES + 1], uint32_t pieces) {
-  uint32_t end = cutter->num_nodes;
-  bool searched = false;
-  for (uint32_t i = pieces; i > 0; i--) {
-    searched |= piece_at(cutter, end - cuts[end][i].last, cuts[end][i].last)->searched;
-    end -= cuts[end][i].last;
-  }
-  return searched;
 }
 
 // Puts a µGraph where its predicted time belongs; the last one goes when there are too many.
@@ -410,31 +204,25 @@ static MirageStatus insert(MirageSearchResult *result, uint32_t wanted, MirageUG
 
 // The cheapest cuts, each with its own number of pieces, unless a µGraph of the whole is far better.
 static MirageStatus keep_cuts(const Cutter *cutter, uint32_t wanted, MirageSearchResult *result) {
-  Cut(*cuts)[MAX_PIECES + 1] = calloc(cutter->num_nodes + 1, sizeof *cuts);
-  if (!cuts)
-    return MIRAGE_NO_MEMORY;
-  find_cuts(cutter, cuts);
-  MirageStatus status = MIRAGE_OK;
-  const Cut *all = cuts[cutter->num_nodes];
-  bool taken[MAX_PIECES + 1] = {false};
+  Layer *layers = calloc(cutter->num_nodes + 1, sizeof *layers);
+  MirageStatus status = layers ? find_cuts(cutter, layers) : MIRAGE_NO_MEMORY;
+  const Layer *all = layers ? &layers[cutter->num_nodes] : NULL; // cheapest first, and one of each number of pieces
   double limit = INFINITY;
   if (result->num_candidates)
     limit = near_best * mirage_ugraph_get_meta(result->candidates[0])->cost.time_us;
-  for (uint32_t kept = 0; kept < KEPT && status == MIRAGE_OK; kept++) {
-    uint32_t best = 0;
-    for (uint32_t pieces = 1; pieces <= MAX_PIECES; pieces++)
-      if (!taken[pieces] && isfinite(all[pieces].time_us) && all[pieces].time_us <= limit &&
-          uses_search(cutter, cuts, pieces) && (!best || all[pieces].time_us < all[best].time_us))
-        best = pieces;
-    if (!best)
-      break;
-    taken[best] = true;
+  for (uint32_t i = 0, kept = 0; status == MIRAGE_OK && i < all->num && kept < KEPT; i++) {
+    const Cut *cut = &all->cuts[i];
+    if (!isfinite(cut->time_us) || cut->time_us > limit || !cut->searched)
+      continue;
     MirageUGraph *graph = NULL;
-    status = build(cutter, cuts, best, &graph);
+    status = build(cutter, cut, &graph);
     if (status == MIRAGE_OK)
       status = insert(result, wanted, graph);
+    kept++;
   }
-  free(cuts);
+  for (uint32_t i = 0; layers && i <= cutter->num_nodes; i++)
+    free(layers[i].cuts);
+  free(layers);
   return status;
 }
 
@@ -447,13 +235,13 @@ static bool list_operators(Cutter *cutter) {
     MirageOpKind kind = mirage_op_info(node.op)->kind;
     if (kind == MIRAGE_KIND_CONSTANT || kind == MIRAGE_KIND_TERMINATOR)
       continue;
-    if (cutter->num_nodes == MAX_OPERATORS)
+    if (cutter->num_nodes == CUT_OPERATORS)
       return false;
     cutter->nodes[cutter->num_nodes++] = body.nodes[i];
     for (uint32_t k = 0; k < node.num_results; k++)
       cutter->producer[node.first_result.index + k] = cutter->num_nodes;
   }
-  return cutter->num_nodes > 1 && mirage_ugraph_num_outputs(cutter->program) <= MAX_VALUES;
+  return cutter->num_nodes > 1 && mirage_ugraph_num_outputs(cutter->program) <= CUT_VALUES;
 }
 
 bool mirage__search_has_pieces(const MirageUGraph *program) {
@@ -461,20 +249,24 @@ bool mirage__search_has_pieces(const MirageUGraph *program) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < body.num_nodes; i++)
     count += mirage_op_info(mirage_ugraph_node(program, body.nodes[i]).op)->kind != MIRAGE_KIND_CONSTANT;
-  return count > 2 && count <= MAX_OPERATORS; // the terminator counts here
+  return count > 2 && count <= CUT_OPERATORS; // the terminator counts here
 }
 
 bool mirage__search_is_piece(const MirageUGraph *program, uint32_t num_nodes, const MirageNode *nodes) {
-  MirageRegionView body = mirage_ugraph_region(program, mirage_ugraph_body(program));
-  uint32_t count = 0, met = 0, gaps = 0;
-  for (uint32_t i = 0; i < body.num_nodes && count < num_nodes; i++) {
-    bool constant = mirage_op_info(mirage_ugraph_node(program, body.nodes[i]).op)->kind == MIRAGE_KIND_CONSTANT;
-    bool inside = body.nodes[i].index == nodes[count].index;
-    count += inside;
-    met += inside && !constant;
-    gaps += !inside && !constant && met > 0;
+  Cutter cutter = {.program = program};
+  Operators set = {{0}};
+  cutter.producer = calloc((size_t)mirage_ugraph_num_values(program) + 1, sizeof *cutter.producer);
+  bool found = cutter.producer && list_operators(&cutter) && mirage__pieces_list(&cutter) == MIRAGE_OK;
+  for (uint32_t i = 0; i < num_nodes && found; i++) {
+    uint32_t by = cutter.producer[mirage_ugraph_node(program, nodes[i]).first_result.index];
+    if (by) // else a constant
+      operators_add(&set, by - 1);
   }
-  return met <= MAX_PIECE && gaps == 0;
+  bool whole = operators_count(&set) == cutter.num_nodes && cutter.num_nodes <= CUT_LENGTH;
+  found = found && (whole || mirage__pieces_has(&cutter, &set));
+  mirage__pieces_deinit(&cutter);
+  free(cutter.producer);
+  return found;
 }
 
 MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options,
@@ -494,18 +286,15 @@ MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageS
     return MIRAGE_NO_MEMORY;
   MirageStatus status = MIRAGE_OK;
   if (list_operators(&cutter)) {
-    cutter.pieces = calloc((size_t)cutter.num_nodes * MAX_PIECE, sizeof *cutter.pieces);
-    status = cutter.pieces ? solve_pieces(&cutter) : MIRAGE_NO_MEMORY;
+    status = mirage__pieces_list(&cutter);
+    if (status == MIRAGE_OK)
+      status = mirage__pieces_solve(&cutter);
     if (status == MIRAGE_OK)
       status = keep_cuts(&cutter, options->max_candidates, in_out_result);
-    for (uint32_t i = 0; cutter.pieces && i < cutter.num_nodes * MAX_PIECE; i++) {
-      mirage_ugraph_destroy(cutter.pieces[i].program);
-      mirage_ugraph_destroy(cutter.pieces[i].graph);
-    }
+    mirage__pieces_deinit(&cutter);
     mirage__search_add_to_funnel(&in_out_result->funnel, &cutter.funnel);
     in_out_result->funnel.candidates = in_out_result->num_candidates;
   }
-  free(cutter.pieces);
   free(cutter.producer);
   return status;
 }

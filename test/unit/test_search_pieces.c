@@ -20,6 +20,28 @@ static MirageUGraph *joined_softmax(int64_t rows, int64_t depth, int64_t columns
   return end(g, mirage_ugraph_apply(g, MIRAGE_OP_SOFTMAX, 1, &twice, &(MirageAttrs){.dim = {1}}));
 }
 
+// Two branches, their operators written in turn; one has an operator that the search does not treat.
+static MirageUGraph *interleaved(int64_t rows, int64_t columns) {
+  MirageUGraph *g = begin("interleaved");
+  Value x = matrix(g, rows, columns), y = matrix(g, rows, columns), z = matrix(g, rows, columns);
+  Value a = mirage_ugraph_apply(g, MIRAGE_OP_SOFTMAX, 1, &x, &(MirageAttrs){.dim = {1}});
+  Value b = mirage_ugraph_apply(g, MIRAGE_OP_CONCAT, 2, (Value[]){y, z}, &(MirageAttrs){.dim = {0}});
+  Value c = binary(g, MIRAGE_OP_MUL, a, z), d = unary(g, MIRAGE_OP_TANH, b);
+  Value e = mirage_ugraph_apply(g, MIRAGE_OP_RMS_NORM, 1, &c, &(MirageAttrs){.eps = {0.0}});
+  return end_with(g, 2, (Value[]){e, unary(g, MIRAGE_OP_EXP, d)});
+}
+
+// The same operator twice on one path: what it joins cannot be one piece without it.
+static MirageUGraph *joined_and_scaled(int64_t rows, int64_t columns) {
+  MirageUGraph *g = begin("joined_and_scaled");
+  Value x = matrix(g, rows, columns), y = matrix(g, 2 * rows, columns);
+  Value a = mirage_ugraph_apply(g, MIRAGE_OP_SOFTMAX, 1, &x, &(MirageAttrs){.dim = {1}}),
+        b = unary(g, MIRAGE_OP_EXP, a);
+  Value c = mirage_ugraph_apply(g, MIRAGE_OP_CONCAT, 2, (Value[]){a, b}, &(MirageAttrs){.dim = {0}});
+  Value d = binary(g, MIRAGE_OP_MUL, c, y), e = binary(g, MIRAGE_OP_ADD, a, b);
+  return end_with(g, 2, (Value[]){mirage_ugraph_apply(g, MIRAGE_OP_SOFTMAX, 1, &d, &(MirageAttrs){.dim = {1}}), e});
+}
+
 static MirageUGraph *chain(uint32_t length) {
   MirageUGraph *g = begin("chain");
   Value x = matrix(g, 6, 10), y = matrix(g, 6, 10);
@@ -95,6 +117,22 @@ static void test_an_untreated_operator_stays(void **state) {
   check_all(program, &options, 1);
 }
 
+// The operators of a branch become one kernel, whatever the text has in between.
+static void test_pieces_are_no_matter_of_the_text(void **state) {
+  MirageUGraph *program = interleaved(64, 256);
+  MirageSearchOptions options = defaults();
+  MirageSearchResult result = search(program, &options);
+  assert_true(result.num_candidates > 0);
+  MirageRegion body = mirage_ugraph_body(result.candidates[0]);
+  assert_int_equal(count_in(result.candidates[0], body, MIRAGE_OP_CONCAT), 1);
+  assert_int_equal(count_in(result.candidates[0], body, MIRAGE_OP_CUSTOM), 2); // softmax to norm, tanh to exp
+  assert_int_equal(count_kernels(result.candidates[0]), 3);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+  check_all(interleaved(3, 10), &options, 1);
+  check_all(joined_and_scaled(3, 10), &options, 1);
+}
+
 static void test_odd_programs_end(void **state) {
   check_ends(chain(60), 1);
   check_ends(many_inputs(20), 1);
@@ -143,6 +181,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_experts_are_two_kernels),
       cmocka_unit_test(test_an_untreated_operator_stays),
+      cmocka_unit_test(test_pieces_are_no_matter_of_the_text),
       cmocka_unit_test(test_odd_programs_end),
       cmocka_unit_test(test_several_results),
       cmocka_unit_test(test_pieces_do_not_displace_a_better_whole),
