@@ -38,15 +38,15 @@ static MirageStatus saturate(MirageReplay *replay, ReplayPlan *plan) {
   plan->ready = plan->field != NULL;
   MirageStatus status = MIRAGE_NO_MEMORY;
   if (plan->ready)
-    status = mirage__search_space_init(space, &replay->program, &replay->options, plan->loop_axis, plan->loop_axis != 0,
-                                       replay->num_plans, mirage_field_domain(plan->field), plan->field);
+    status = mirage__search_space_init(space, &replay->program, &replay->options, plan->loop_axis, plan->num_loops,
+                                       replay->share, mirage_field_domain(plan->field), plan->field);
   if (status == MIRAGE_OK)
     status = mirage__search_saturate(space);
   plan->num_derivations = space->num_derivations;
   plan->saturated = !space->stopped;
   if (status == MIRAGE_OK) {
     space->stopped = false;
-    space->max_states = space->funnel.states + extraction_share * replay->options.max_states / replay->num_plans;
+    space->max_states = space->funnel.states + extraction_share * replay->options.max_states / replay->share;
     status = mirage__search_extract(space, NULL, &kept);
   }
   space->stopped = false; // the candidate's own tensors are few
@@ -247,7 +247,7 @@ static bool ends_at_goals(ReplayWalk *walk) {
     const SearchTensor *tensor = &space->tensors[value->tensor];
     if (!mirage__search_is_goal(&space->goals[i], tensor))
       return mirage__replay_cut(walk, at, MIRAGE_REPLAY_VALUE, "the values of result %u are not the program's", i);
-    looped |= tensor->stage == SEARCH_AFTER;
+    looped |= tensor->stage != SEARCH_BEFORE;
   }
   return looped || mirage__replay_cut(walk, (MirageNode){1}, MIRAGE_REPLAY_AXIS, "no result comes out of the loop");
 }
@@ -312,17 +312,37 @@ static void take_verdict(const ReplayWalk *walk, MirageReplayResult *result) {
   snprintf(result->why, sizeof result->why, "%s", walk->why);
 }
 
+// How many loops follow one another in some kernel, at most; where blocks meet, what is before and after may be two.
+static uint32_t longest_sequence(const MirageUGraph *graph) {
+  uint32_t longest = 0;
+  for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(graph); n++) {
+    MirageNodeView custom = mirage_ugraph_node(graph, (MirageNode){n});
+    if (custom.op != MIRAGE_OP_CUSTOM)
+      continue;
+    MirageRegionView body = mirage_ugraph_region(graph, custom.region);
+    uint32_t count = 0;
+    for (uint32_t i = 0; i < body.num_nodes; i++)
+      count += mirage_ugraph_node(graph, body.nodes[i]).op == MIRAGE_OP_LOOP;
+    for (uint32_t i = 0; i < body.num_nodes; i++)
+      if (mirage_op_info(mirage_ugraph_node(graph, body.nodes[i]).op)->kind == MIRAGE_KIND_COLLECTIVE)
+        count = SEARCH_MAX_LOOPS;
+    longest = count > longest ? count : longest;
+  }
+  return longest;
+}
+
 // All readings; the one that gets furthest, the first of equals.
 MirageStatus mirage__replay_whole(MirageReplay *replay, const MirageUGraph *candidate, MirageReplayResult *out_result) {
   *out_result = (MirageReplayResult){0};
   uint32_t best = 0, readings = (count_kernels(candidate) > 1 ? NUM_READINGS : FUSED) * replay->num_plans;
+  uint32_t sequence = longest_sequence(candidate);
   ReplayWalk *walk = malloc(sizeof *walk);
   MirageStatus status = walk ? MIRAGE_OK : MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; i < readings && status == MIRAGE_OK && !out_result->in_space; i++) {
     ReplayPlan *plan = &replay->plans[i % replay->num_plans];
     Reading reading = (Reading)(i / replay->num_plans);
     MirageReplayResult result = {0};
-    if (reading != LITERAL && !plan->loop_axis)
+    if ((reading != LITERAL && !plan->loop_axis) || (plan->num_loops > 1 && plan->num_loops > sequence))
       continue;
     *walk = (ReplayWalk){.graph = candidate};
     status = read_once(replay, plan, reading, walk, &result);
@@ -419,6 +439,24 @@ static MirageStatus check_ends(const MirageUGraph *program, const MirageUGraph *
   return MIRAGE_OK;
 }
 
+static void add_plan(MirageReplay *replay, uint32_t loop_axis, uint32_t num_loops) {
+  replay->plans[replay->num_plans++] = (ReplayPlan){.loop_axis = loop_axis, .num_loops = num_loops};
+}
+
+// The search's plans, also those that it takes only when the others find nothing.
+static void add_plans(MirageReplay *replay) {
+  const SearchProgram *program = &replay->program;
+  add_plan(replay, 0, 0);
+  for (uint32_t axis = 1; axis < program->num_axes; axis++)
+    if (search_axis_is_loop(&program->axes[axis]))
+      add_plan(replay, axis, 1);
+  replay->share = replay->num_plans;
+  for (uint32_t loops = 2; loops <= replay->options.max_loops; loops++)
+    for (uint32_t axis = 1; axis < program->num_axes; axis++)
+      if (search_axis_is_row(&program->axes[axis]) || (search_axis_is_loop(&program->axes[axis]) && loops == 2))
+        add_plan(replay, axis, loops);
+}
+
 MirageStatus mirage_replay_create(const MirageUGraph *program, const MirageSearchOptions *options,
                                   const MirageDiag *diag, MirageReplay **out_replay) {
   MirageReplay *replay = calloc(1, sizeof *replay);
@@ -430,10 +468,7 @@ MirageStatus mirage_replay_create(const MirageUGraph *program, const MirageSearc
     status = mirage__search_program_init(&replay->program, program, diag);
   if (status == MIRAGE_OK)
     status = mirage__search_drop_stabilisers(&replay->program, &replay->options);
-  replay->plans[replay->num_plans++] = (ReplayPlan){.loop_axis = 0};
-  for (uint32_t axis = 1; axis < replay->program.num_axes; axis++)
-    if (search_axis_is_loop(&replay->program.axes[axis]))
-      replay->plans[replay->num_plans++] = (ReplayPlan){.loop_axis = axis};
+  add_plans(replay);
   if (status == MIRAGE_OK)
     *out_replay = replay;
   else

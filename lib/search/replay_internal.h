@@ -41,6 +41,7 @@ typedef struct ReplayKernel {
   uint8_t axis[REPLAY_COORDINATES];   // that the coordinate splits; 0 = none yet
   int64_t extent[REPLAY_COORDINATES]; // blocks or iterations
   uint32_t num_loops;                 // around the node at hand
+  uint32_t num_walked;                // loops before it that walk the loop's axis
   int64_t parts[SEARCH_MAX_AXES];     // blocks along each parallel axis
   int64_t split, range;               // of the loop's axis: blocks, iterations
   bool by_grid, by_cluster;           // meets other blocks
@@ -73,7 +74,7 @@ typedef struct ReplayWalk {
 
 /// The search's tensors for one choice of the loop's axis.
 typedef struct ReplayPlan {
-  uint32_t loop_axis;
+  uint32_t loop_axis, num_loops;
   bool ready, saturated;
   uint32_t num_derivations; // that the search has met
   MirageField *field;
@@ -83,10 +84,10 @@ typedef struct ReplayPlan {
 struct MirageReplay {
   MirageSearchOptions options; // defaults filled in
   SearchProgram program;
-  ReplayPlan plans[SEARCH_MAX_AXES];
-  uint32_t num_plans;
-  SearchProgram plain; // with all its maxima, for
-  ReplayPlan whole;    // finding out what kernels compute
+  ReplayPlan plans[3 * SEARCH_MAX_AXES];
+  uint32_t num_plans, share; // share: as the search divides its limits
+  SearchProgram plain;       // with all its maxima, for
+  ReplayPlan whole;          // finding out what kernels compute
   MirageSearchOptions whole_options;
   MirageTarget whole_target;
 };
@@ -130,6 +131,7 @@ bool mirage__replay_gather(ReplayWalk *walk, MirageNode at, uint8_t coordinates,
                            uint32_t rank, ReplayValue *value);
 
 // replay_load.c
+/// The tensor of an input, in tiles of the loop at hand or whole.
 bool mirage__replay_input(ReplayWalk *walk, MirageNode at, uint32_t input, bool split, uint32_t *out_tensor);
 /// An input as a kernel-level operator takes it.
 bool mirage__replay_load_whole(ReplayWalk *walk, MirageNode at, ReplayValue *in_out_value);

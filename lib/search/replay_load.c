@@ -21,9 +21,10 @@ static bool is_loop_axis(const ReplayWalk *walk, uint32_t axis) {
 // The tensor of an input: in tiles of the loop's axis, or whole.
 bool mirage__replay_input(ReplayWalk *walk, MirageNode at, uint32_t input, bool split, uint32_t *out_tensor) {
   SearchSpace *space = walk->space;
+  uint32_t walked = walk->num_kernels ? kernel_of(walk)->num_walked : 0, stage = SEARCH_INSIDE + 2 * walked;
   for (uint32_t i = 1; i <= space->num_tensors; i++) {
     const SearchTensor *tensor = &space->tensors[i];
-    bool right_stage = (tensor->stage == SEARCH_INSIDE) == split;
+    bool right_stage = tensor->stage == (split ? stage : SEARCH_BEFORE);
     for (uint32_t d = tensor->derivations; d && right_stage; d = space->derivations[d].next)
       if (space->derivations[d].op == MIRAGE_OP_LOAD && space->derivations[d].a == input) {
         *out_tensor = i;
@@ -31,6 +32,8 @@ bool mirage__replay_input(ReplayWalk *walk, MirageNode at, uint32_t input, bool 
         return true;
       }
   }
+  if (split && walked >= space->num_loops)
+    return mirage__replay_cut(walk, at, MIRAGE_REPLAY_AXIS, "%u loops walk one axis after the other", walked + 1);
   if (split && !walk->fused)
     return mirage__replay_cut(walk, at, MIRAGE_REPLAY_AXIS, "input %u does not walk the loop's axis", input);
   return mirage__replay_cut(walk, at, MIRAGE_REPLAY_MEMORY,
@@ -184,14 +187,16 @@ bool mirage__replay_load(ReplayWalk *walk, MirageNode at, const MirageNodeView *
 
 // -------------------------------------------------------------------------------------------- stores
 
-// One axis of the grid at a store: it names the dimension of the axis that it splits, or puts parts side by side.
-static bool store_coordinate(ReplayWalk *walk, MirageNode at, uint32_t rank, int32_t dim, uint32_t grid,
+// One coordinate at a store: it names the dimension of the axis that it splits, or puts parts side by side.
+static bool store_coordinate(ReplayWalk *walk, MirageNode at, uint32_t rank, int32_t dim, uint32_t coordinate,
                              ReplayValue *value) {
   ReplayKernel *kernel = kernel_of(walk);
-  uint32_t axis = kernel->axis[grid];
-  bool apart = value->apart >> grid & 1;
+  uint32_t axis = kernel->axis[coordinate];
+  bool apart = value->apart >> coordinate & 1, loop = coordinate >= REPLAY_LOOPS;
   char name[48];
   if (dim < 0 && !apart) {
+    if (loop)
+      return mirage__replay_cut(walk, at, MIRAGE_REPLAY_AXIS, "each iteration stores the same");
     for (uint32_t d = 0; d < rank; d++)
       if (axis && name_of(walk, mirage__search_axis_of(mirage__replay_dim(walk, value, rank, d))) == axis &&
           search_axis_is_parallel(&walk->space->program->axes[axis]))
@@ -200,15 +205,17 @@ static bool store_coordinate(ReplayWalk *walk, MirageNode at, uint32_t rank, int
     return true;
   }
   if (dim < 0)
-    return mirage__replay_cut(walk, at, MIRAGE_REPLAY_AXIS, "blocks that hold parts of a sum store to the same place");
+    return mirage__replay_cut(walk, at, MIRAGE_REPLAY_AXIS, "%s that hold parts of a sum store to the same place",
+                              loop ? "iterations" : "blocks");
   uint32_t held = name_of(walk, mirage__search_axis_of(mirage__replay_dim(walk, value, rank, (uint32_t)dim)));
-  value->apart &= (uint8_t)~(1u << grid);
+  value->apart &= (uint8_t)~(1u << coordinate);
   if (axis && held == axis && !(apart && value->summed))
     return true; // the tiles make up the axis again
   if (!apart)
-    return mirage__replay_cut(walk, at, MIRAGE_REPLAY_AXIS, "blocks that split %s are stored along %s",
-                              mirage__replay_axis_name(walk, axis, name, sizeof name), held ? "another axis" : "none");
-  value->parts[dim] = (value->parts[dim] > 1 ? value->parts[dim] : 1) * kernel->extent[grid];
+    return mirage__replay_cut(walk, at, MIRAGE_REPLAY_AXIS, "%s that split %s are stored along %s",
+                              loop ? "iterations" : "blocks", mirage__replay_axis_name(walk, axis, name, sizeof name),
+                              held ? "another axis" : "none");
+  value->parts[dim] = (value->parts[dim] > 1 ? value->parts[dim] : 1) * kernel->extent[coordinate];
   return true;
 }
 
@@ -219,12 +226,11 @@ bool mirage__replay_store(ReplayWalk *walk, MirageNode at, const MirageNodeView 
   ReplayKernel *kernel = kernel_of(walk);
   if (!mirage__replay_settle(walk, at, &value))
     return false;
-  for (uint32_t l = 0; l < kernel->num_loops; l++)
-    if (access->loop[l] >= 0)
-      return mirage__replay_cut(walk, at, MIRAGE_REPLAY_OPERATOR, "a store in a loop");
-  for (uint32_t g = 0; g < 3 && value.kind == REPLAY_TENSOR; g++)
-    if (kernel->extent[g] > 1 && !store_coordinate(walk, at, rank, access->grid[g], g, &value))
+  for (uint32_t c = 0; c < REPLAY_LOOPS + kernel->num_loops && value.kind == REPLAY_TENSOR; c++) {
+    int32_t dim = c < REPLAY_LOOPS ? access->grid[c] : access->loop[c - REPLAY_LOOPS];
+    if (kernel->extent[c] > 1 && !store_coordinate(walk, at, rank, dim, c, &value))
       return false;
+  }
   if (walk->values[result.index].kind != REPLAY_UNKNOWN)
     return mirage__replay_cut(walk, at, MIRAGE_REPLAY_OPERATOR, "a second store to the same result");
   walk->values[result.index] = value;

@@ -242,7 +242,7 @@ static MirageStatus replay_section(const Matcher *matcher, const Section *sectio
 // Takes the verdict on the pieces when it says more than that on the whole.
 static void take_pieces(Matcher *matcher, const MirageReplayResult *pieces) {
   MirageReplayResult *result = matcher->result;
-  if (!pieces->in_space && (result->graph || !pieces->op))
+  if (!pieces->in_space && (result->graph || pieces->cut == MIRAGE_REPLAY_KERNELS))
     return;
   mirage_ugraph_destroy(result->graph);
   *result = *pieces;

@@ -134,7 +134,7 @@ bool mirage__replay_step(ReplayWalk *walk, MirageNode at, SearchDerivation how, 
 
 bool mirage__replay_complete(ReplayWalk *walk, MirageNode at, uint32_t rank, ReplayValue *value) {
   const SearchTensor *tensor = &walk->space->tensors[value->tensor];
-  if (walk->whole || tensor->stage != SEARCH_INSIDE || value->apart)
+  if (walk->whole || !mirage__search_is_inside(tensor->stage) || value->apart)
     return true;
   for (uint32_t d = 0; d < rank; d++)
     if (value->parts[d] > 1)
@@ -214,6 +214,43 @@ bool mirage__replay_operand(ReplayWalk *walk, MirageNode at, MirageValue from, b
   return mirage__replay_step(walk, at, how, &out->tensor);
 }
 
+// A block that keeps its part of a row computes with it before and after blocks meet: to the search these are two loops
+// of one iteration. Gives what `tensor` is in the loop that `stage` is inside of, by the operators that made it.
+static bool lift(ReplayWalk *walk, MirageNode at, uint32_t stage, uint32_t *in_out_tensor) {
+  SearchSpace *space = walk->space;
+  const SearchTensor *tensor = &space->tensors[*in_out_tensor];
+  uint32_t chosen = 0;
+  if (!mirage__search_is_inside(tensor->stage) || tensor->stage >= stage)
+    return true;
+  while (chosen < walk->num_chosen && walk->chosen_tensor[chosen] != *in_out_tensor)
+    chosen++;
+  if (chosen == walk->num_chosen)
+    return mirage__replay_cut(walk, at, MIRAGE_REPLAY_AXIS, "it needs a value of an earlier loop");
+  SearchDerivation how = space->derivations[walk->chosen[chosen]];
+  if (how.op == MIRAGE_OP_LOAD) {
+    uint32_t *walked = &walk->kernels[walk->num_kernels - 1].num_walked, before = *walked;
+    *walked = (stage - SEARCH_INSIDE) / 2;
+    bool loaded = mirage__replay_input(walk, at, how.a, true, in_out_tensor);
+    *walked = before;
+    return loaded;
+  }
+  return lift(walk, at, stage, &how.a) && (!mirage__search_is_binary(how.op) || lift(walk, at, stage, &how.b)) &&
+         mirage__replay_step(walk, at, how, in_out_tensor);
+}
+
+// Brings both operands into the loop of the later one.
+static bool lift_both(ReplayWalk *walk, MirageNode at, SearchDerivation *how) {
+  const SearchTensor *a = &walk->space->tensors[how->a], *b = &walk->space->tensors[how->b];
+  uint32_t stage = a->stage > b->stage ? a->stage : b->stage;
+  if (walk->whole || !(mirage__search_is_inside(a->stage) || mirage__search_is_inside(b->stage)))
+    return true;
+  stage += !mirage__search_is_inside(stage);
+  uint32_t merged = walk->num_merged; // values that are lifted twice are no values of the candidate
+  bool lifted = lift(walk, at, stage, &how->a) && lift(walk, at, stage, &how->b);
+  walk->num_merged = merged;
+  return lifted;
+}
+
 // Parts of the loop's axis that the result of an operator on both holds.
 static bool join(ReplayWalk *walk, MirageNode at, const ReplayValue *a, const ReplayValue *b, ReplayValue *out) {
   if (a->apart && b->apart && a->apart != b->apart && !walk->whole)
@@ -244,7 +281,7 @@ static bool apply(ReplayWalk *walk, MirageNode at, MirageOp op, const ReplayValu
   SearchDerivation how = {.op = (uint8_t)op, .a = a->tensor, .b = b ? b->tensor : 0};
   if (a->kind != REPLAY_TENSOR || (b && b->kind != REPLAY_TENSOR))
     return mirage__replay_cut(walk, at, MIRAGE_REPLAY_OPERATOR, "its operand is no tensor of the search");
-  if (b && !join(walk, at, a, b, out))
+  if (b && (!join(walk, at, a, b, out) || !lift_both(walk, at, &how)))
     return false;
   if (!b)
     *out = (ReplayValue){.kind = REPLAY_TENSOR, .apart = a->apart};
@@ -426,7 +463,7 @@ bool mirage__replay_matmul(ReplayWalk *walk, MirageNode at, const MirageNodeView
     how.flags |= SEARCH_TRANSPOSE_A;
   if (node->attrs && node->attrs->matmul.transpose_b)
     how.flags |= SEARCH_TRANSPOSE_B;
-  return join(walk, at, &a, &b, out) && mirage__replay_step(walk, at, how, &out->tensor) &&
+  return join(walk, at, &a, &b, out) && lift_both(walk, at, &how) && mirage__replay_step(walk, at, how, &out->tensor) &&
          mirage__replay_complete(walk, at, mirage_ugraph_type(walk->graph, node->first_result)->rank, out);
 }
 

@@ -120,6 +120,8 @@ static bool walk_loop(ReplayWalk *walk, MirageNode at, const MirageNodeView *nod
   if (!walk_region(walk, node->region))
     return false;
   kernel->num_loops--;
+  kernel->num_walked += kernel->axis[REPLAY_LOOPS + kernel->num_loops] == walk->space->loop_axis &&
+                        walk->space->loop_axis && loop->range > 1;
   MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
   MirageNodeView yield = mirage_ugraph_node(walk->graph, body.nodes[body.num_nodes - 1]);
   uint32_t factor = loop->num_carries;
@@ -163,6 +165,7 @@ static bool walk_custom(ReplayWalk *walk, MirageNode at, const MirageNodeView *n
   for (uint32_t i = 0; i < node->num_results; i++)
     walk->values[mirage_ugraph_result(walk->graph, at, i).index] =
         walk->values[mirage_ugraph_argument(walk->graph, at, node->num_operands + i).index];
+  kernel->num_walked = 0;
   return true;
 }
 

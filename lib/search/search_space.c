@@ -67,6 +67,11 @@ static MirageStatus try_every_reduce(SearchSpace *space, uint32_t index, MirageO
   return MIRAGE_OK;
 }
 
+// What a later loop would sum without need of an earlier one, the earlier one sums.
+static bool may_accumulate(const SearchTensor *tensor) {
+  return mirage__search_is_inside(tensor->stage) && (tensor->stage == SEARCH_INSIDE || tensor->follows);
+}
+
 static MirageStatus try_accumulate(SearchSpace *space, uint32_t index, bool maximum) {
   SearchAttempt attempt = attempt_like(&space->tensors[index], index, MIRAGE_OP_LOOP);
   attempt.how.flags = maximum;
@@ -249,7 +254,7 @@ bool mirage__search_tries(const SearchSpace *space, const SearchDerivation *how)
   case MIRAGE_OP_DIV:
     return !constants;
   case MIRAGE_OP_LOOP:
-    return !constants && space->tensors[how->a].stage == SEARCH_INSIDE &&
+    return !constants && may_accumulate(&space->tensors[how->a]) &&
            (!how->flags || program->uses[MIRAGE_OP_REDUCE_MAX]);
   case MIRAGE_OP_REDUCE_SUM:
     return !constants;
@@ -301,9 +306,7 @@ static MirageStatus try_alone(SearchSpace *space, uint32_t index) {
       MIRAGE_TRY(try_every_reduce(space, index, MIRAGE_OP_REDUCE_MAX));
     if (space->program->transposes)
       MIRAGE_TRY(try_transpose(space, index));
-    // What a later loop would sum without need of an earlier one, the earlier one sums.
-    uint8_t stage = space->tensors[index].stage;
-    if (mirage__search_is_inside(stage) && (stage == SEARCH_INSIDE || space->tensors[index].follows))
+    if (may_accumulate(&space->tensors[index]))
       for (uint32_t maximum = 0; maximum <= space->program->uses[MIRAGE_OP_REDUCE_MAX]; maximum++)
         MIRAGE_TRY(try_accumulate(space, index, maximum));
   }
