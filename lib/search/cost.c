@@ -217,11 +217,13 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   double registers = tile_registers; // of a thread, for accumulators
   if (kernel->threads > 0)
     registers = fmin(255, target->registers_per_sm / threads) - other_registers;
-  if (kernel->shared_bytes > target->shared_bytes_per_block || kernel->accumulator_bytes > threads * registers * 4)
+  if (kernel->accumulator_bytes > threads * registers * 4 || (kernel->resident && kernel->blocks > target->num_sms))
     return INFINITY;
-  if (kernel->resident && kernel->blocks > target->num_sms)
-    return INFINITY;
-  if (is_direct(kernel, target))
+  bool direct = is_direct(kernel, target);
+  double streamed = direct ? 2 * 2.0 * (double)(kernel->stream.depth * kernel->stream.columns) : 0; // f16, two copies
+  if (kernel->shared_bytes - streamed > target->shared_bytes_per_block)
+    return INFINITY; // weights that stream are not in shared memory
+  if (direct)
     return direct_us(kernel, target) + kernel->collective_us;
   double by_registers = floor(target->registers_per_sm / (threads * tile_registers));
   double by_shared =

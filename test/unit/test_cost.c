@@ -182,6 +182,19 @@ static void test_too_much_shared_memory_is_infinite(void **state) {
   mirage_ugraph_destroy(graph);
 }
 
+// Two copies of a 512 x 128 tile are more than a block's shared memory, but with few rows they go straight to
+// registers.
+static void test_streamed_weights_need_no_shared_memory(void **state) {
+  for (int64_t rows = 8; rows <= 64; rows += 56) {
+    MirageUGraph *graph = linear_kernel(rows, 4096, 4096, 32, 8);
+    MirageCost cost;
+    assert_int_equal(mirage_ugraph_finish(graph), MIRAGE_OK);
+    assert_int_equal(mirage_cost(graph, mirage_target_find("h200"), &diag, &cost), MIRAGE_OK);
+    assert_int_equal(isfinite(cost.time_us), rows == 8);
+    mirage_ugraph_destroy(graph);
+  }
+}
+
 static void test_slower_target_costs_more(void **state) {
   MirageUGraph *graph = linear_kernel(2, 4096, 6144, 128, 16);
   MirageCost fast, slow;
@@ -213,6 +226,7 @@ int main(void) {
       cmocka_unit_test(test_never_below_the_limits_of_memory_and_launch),
       cmocka_unit_test(test_one_full_wave_is_best),
       cmocka_unit_test(test_streaming_beats_staging),
+      cmocka_unit_test(test_streamed_weights_need_no_shared_memory),
       cmocka_unit_test(test_bytes_in_flight_matter),
       cmocka_unit_test(test_small_tiles_waste_the_matrix_unit),
       cmocka_unit_test(test_short_chains_go_through_shared_memory),
