@@ -21,7 +21,7 @@
 /// As it is; sums that end after the loop as sums in it; and whole dimensions of the loop's axis as walked by the loop.
 typedef enum { LITERAL, TILES_FIRST, FUSED, NUM_READINGS } Reading;
 
-static const uint64_t extraction_share = 50; // of max_states, as the search has it
+static const uint64_t extraction_share = 250; // of max_states, as the search has it
 
 const char *mirage_replay_cut_name(MirageReplayCut cut) {
   static const char *const names[] = {"nothing", "operator", "axis",  "expression", "memory",  "order",

@@ -22,7 +22,7 @@ enum {
   DEFAULT_CANDIDATES = 16,
   SCHEDULES_PER_STRUCTURE = 3,
   FIELD_TRIAL = 0,
-  EXTRACTION_SHARE = 50
+  EXTRACTION_SHARE = 250
 };
 // What is derived when the caller stops the search is still read, for this many states: a fraction of a second.
 static const uint64_t unlimited_states = (uint64_t)1 << 56, last_states = 100000;

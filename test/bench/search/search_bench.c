@@ -20,9 +20,9 @@
 
 enum { MAX_RUNS = 1001 };
 
-static double bench_now(void) {
+static double seconds_of(clockid_t clock) {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
@@ -113,14 +113,16 @@ static int compare(const void *a, const void *b) {
 }
 
 static void print_row(const Request *request, const char *name, const MirageFunnel *funnel, double best_us,
-                      double *seconds, long before_kb) {
+                      double *seconds, double *processor, long before_kb) {
   qsort(seconds, request->runs, sizeof *seconds, compare);
+  qsort(processor, request->runs, sizeof *processor, compare);
   printf("%s,%u,%u,%s,%u,%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64 ",%" PRIu64
-         ",%" PRIu64 ",%d,%.2f,%.6f,%.6f,%.6f,%ld,%ld\n",
+         ",%" PRIu64 ",%d,%.2f,%.6f,%.6f,%.6f,%.6f,%ld,%ld\n",
          name, request->options.max_block_ops, request->options.num_threads, request->off, request->runs,
          funnel->states, funnel->cut_expr, funnel->cut_axis, funnel->cut_order, funnel->cut_merge, funnel->cut_memory,
          funnel->structures, funnel->scheduled, funnel->candidates, funnel->exhausted, best_us,
-         seconds[request->runs / 2], seconds[0], seconds[request->runs - 1], before_kb, peak_kb());
+         seconds[request->runs / 2], seconds[0], seconds[request->runs - 1], processor[request->runs / 2], before_kb,
+         peak_kb());
 }
 
 static void print_diagnostic(void *user, MirageSeverity severity, const void *loc, const char *message) {
@@ -131,22 +133,23 @@ static int measure(Request *request) {
   MirageUGraph *program = read_program(request->path);
   if (!program)
     return 1;
-  double seconds[MAX_RUNS], best_us = 0;
+  double seconds[MAX_RUNS], processor[MAX_RUNS], best_us = 0;
   MirageFunnel funnel = {0};
   MirageDiag diag = {print_diagnostic, (void *)request->path};
   long before_kb = peak_kb();
   for (uint32_t i = 0; i < request->runs; i++) {
     MirageSearchResult result;
-    double start = bench_now();
+    double start = seconds_of(CLOCK_MONOTONIC), used = seconds_of(CLOCK_PROCESS_CPUTIME_ID);
     if (mirage_search(program, &request->options, &diag, &result) != MIRAGE_OK)
       return 1;
-    seconds[i] = bench_now() - start;
+    seconds[i] = seconds_of(CLOCK_MONOTONIC) - start;
+    processor[i] = seconds_of(CLOCK_PROCESS_CPUTIME_ID) - used;
     funnel = result.funnel;
     if (result.num_candidates)
       best_us = mirage_ugraph_get_meta(result.candidates[0])->cost.time_us;
     mirage_search_result_deinit(&result);
   }
-  print_row(request, mirage_ugraph_get_meta(program)->name, &funnel, best_us, seconds, before_kb);
+  print_row(request, mirage_ugraph_get_meta(program)->name, &funnel, best_us, seconds, processor, before_kb);
   mirage_ugraph_destroy(program);
   return 0;
 }
@@ -154,7 +157,8 @@ static int measure(Request *request) {
 int main(int argc, char **argv) {
   if (argc == 1) {
     puts("program,max_block_ops,threads,off,runs,states,cut_expr,cut_axis,cut_order,cut_merge,cut_memory,structures,"
-         "scheduled,candidates,exhausted,best_predicted_us,seconds_median,seconds_min,seconds_max,rss_before_kb,"
+         "scheduled,candidates,exhausted,best_predicted_us,seconds_median,seconds_min,seconds_max,processor_seconds_"
+         "median,rss_before_kb,"
          "rss_peak_kb");
     return 0;
   }
