@@ -15,7 +15,7 @@ typedef struct ScheduleWalk {
   double iterations;
   uint64_t loaded; // inputs, as a bit set
   CostKernel kernel;
-  MirageType types[SEARCH_MAX_NODES];
+  MirageType *types; // [num_nodes] of the structure
 } ScheduleWalk;
 
 static MirageType tile_type(const ScheduleWalk *walk, const SearchNode *node) {
@@ -175,6 +175,7 @@ static void begin(ScheduleWalk *walk) {
   if (!mirage__search_is_ragged(walk->program, walk->structure, schedule) ||
       !mirage__search_masks(walk->structure, walk->masked))
     memset(walk->masked, 0, sizeof walk->masked);
+  memset(walk->types, 0, walk->structure->num_nodes * sizeof *walk->types);
   walk->kernel.blocks = (double)schedule->split;
   walk->kernel.threads = schedule->threads;
   for (uint32_t i = 1; i < walk->program->num_axes; i++)
@@ -210,7 +211,9 @@ double mirage__search_combine_cost(const SearchProgram *program, const SearchStr
                                    const SearchSchedule *schedule, const MirageTarget *target) {
   bool wanted[SEARCH_MAX_NODES];
   mirage__search_wanted(structure, SEARCH_AFTER, wanted);
-  ScheduleWalk walk = {.program = program, .structure = structure, .schedule = schedule, .wanted = wanted};
+  MirageType types[SEARCH_MAX_NODES]; // begin() clears what is used of it: this runs for every schedule
+  ScheduleWalk walk = {
+      .program = program, .structure = structure, .schedule = schedule, .wanted = wanted, .types = types};
   begin(&walk);
   walk.kernel.blocks /= (double)schedule->split; // the parts of one tile are one block's
   walk.iterations = 1;
@@ -233,7 +236,8 @@ double mirage__search_combine_cost(const SearchProgram *program, const SearchStr
 double mirage__search_schedule_cost(const SearchProgram *program, const SearchStructure *structure,
                                     const SearchSchedule *schedule, const MirageTarget *target) {
   bool wanted[SEARCH_MAX_NODES];
-  ScheduleWalk walk = {.program = program, .structure = structure, .schedule = schedule};
+  MirageType types[SEARCH_MAX_NODES];
+  ScheduleWalk walk = {.program = program, .structure = structure, .schedule = schedule, .types = types};
   begin(&walk);
   if (schedule->combine == SEARCH_BY_KERNEL) {
     mirage__search_wanted(structure, SEARCH_INSIDE, wanted);
