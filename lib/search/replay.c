@@ -145,16 +145,6 @@ static MirageStatus find_structure(ReplayWalk *walk, SearchStructure *out) {
 
 // ------------------------------------------------------------------------------------------- schedule
 
-static uint32_t count_kernels(const MirageUGraph *graph) {
-  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < body.num_nodes; i++) {
-    MirageOpKind kind = mirage_op_info(mirage_ugraph_node(graph, body.nodes[i]).op)->kind;
-    count += kind != MIRAGE_KIND_CONSTANT && kind != MIRAGE_KIND_TERMINATOR;
-  }
-  return count;
-}
-
 // The kernel that walks the loop's axis, or else the first.
 static const ReplayKernel *main_kernel(const ReplayWalk *walk) {
   for (uint32_t i = 0; i < walk->num_kernels; i++)
@@ -216,7 +206,8 @@ static MirageStatus build(const SearchSpace *space, const SearchCandidate *candi
 static MirageStatus judge_schedule(ReplayWalk *walk, const SearchStructure *structure, MirageReplayResult *result) {
   const SearchSpace *space = walk->space;
   SearchCandidate candidate = {.structure = structure};
-  uint32_t kernels = read_schedule(walk, structure, &candidate.schedule), num_kernels = count_kernels(walk->graph);
+  uint32_t kernels = read_schedule(walk, structure, &candidate.schedule),
+           num_kernels = mirage__search_count_kernels(walk->graph);
   char why[160];
   bool tried =
       mirage__search_schedule_is_tried(space->program, structure, space->options, &candidate.schedule, why, sizeof why);
@@ -334,7 +325,8 @@ static uint32_t longest_sequence(const MirageUGraph *graph) {
 // All readings; the one that gets furthest, the first of equals.
 MirageStatus mirage__replay_whole(MirageReplay *replay, const MirageUGraph *candidate, MirageReplayResult *out_result) {
   *out_result = (MirageReplayResult){0};
-  uint32_t best = 0, readings = (count_kernels(candidate) > 1 ? NUM_READINGS : FUSED) * replay->num_plans;
+  uint32_t best = 0,
+           readings = (mirage__search_count_kernels(candidate) > 1 ? NUM_READINGS : FUSED) * replay->num_plans;
   uint32_t sequence = longest_sequence(candidate);
   ReplayWalk *walk = malloc(sizeof *walk);
   MirageStatus status = walk ? MIRAGE_OK : MIRAGE_NO_MEMORY;

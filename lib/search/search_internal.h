@@ -481,6 +481,8 @@ void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part)
 bool mirage__search_has_pieces(const MirageUGraph *program);
 /// Whether these operators and constants of a program, in its order, make a piece that would be searched.
 bool mirage__search_is_piece(const MirageUGraph *program, uint32_t num_nodes, const MirageNode *nodes);
+/// Kernel-level operators that become kernels: all but constants. search_pieces.c
+uint32_t mirage__search_count_kernels(const MirageUGraph *graph);
 /// Adds candidates that compute the program in pieces, each searched on its own. search_partition.c
 MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options,
                                       const SearchPart *whole, MirageSearchResult *in_out_result);

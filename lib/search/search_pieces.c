@@ -135,7 +135,7 @@ static const Piece *find_same(const Cutter *cutter, const Piece *piece) {
   return NULL;
 }
 
-static uint32_t count_kernels(const MirageUGraph *graph) {
+uint32_t mirage__search_count_kernels(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   uint32_t count = 0;
   for (uint32_t i = 0; i < body.num_nodes; i++) {
@@ -166,7 +166,7 @@ static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted
   MIRAGE_TRY(mirage_ugraph_expand(piece->program, NULL, &piece->graph));
   MIRAGE_TRY(mirage_cost(piece->graph, cutter->options->target, NULL, &cost));
   piece->time_us = cost.time_us;
-  *out_wanted = piece->num_outputs <= MAX_RESULTS && (count_kernels(piece->graph) > 1 || is_product(cutter, piece));
+  *out_wanted = piece->num_outputs <= MAX_RESULTS && (mirage__search_count_kernels(piece->graph) > 1 || is_product(cutter, piece));
   return MIRAGE_OK;
 }
 
