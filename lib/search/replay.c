@@ -184,15 +184,17 @@ static uint32_t read_schedule(const ReplayWalk *walk, const SearchStructure *str
 static MirageStatus best_schedule(const SearchSpace *space, const SearchStructure *structure, SearchCandidate *out) {
   SearchCandidate *best = calloc(SEARCH_NUM_COMBINES, sizeof *best);
   uint64_t scheduled = 0;
+  uint32_t count;
   if (!best)
     return MIRAGE_NO_MEMORY;
-  uint32_t count = mirage__search_schedules(space->program, structure, space->options, 1, best, &scheduled);
+  MirageStatus status =
+      mirage__search_schedules(space->program, structure, space->options, NULL, 1, best, &count, &scheduled);
   out->time_us = INFINITY;
   for (uint32_t i = 0; i < count; i++)
     if (best[i].time_us < out->time_us)
       *out = best[i];
   free(best);
-  return MIRAGE_OK;
+  return status;
 }
 
 static MirageStatus build(const SearchSpace *space, const SearchCandidate *candidate, MirageUGraph **out_graph) {

@@ -291,10 +291,10 @@ typedef struct Scheduling {
 static MirageStatus schedule_structure(void *user, uint32_t index) {
   Scheduling *scheduling = user;
   Scheduled *scheduled = &scheduling->scheduled[index];
-  scheduled->num = mirage__search_schedules(&scheduling->search->program, scheduling->structures[index],
-                                            &scheduling->search->options, SCHEDULES_PER_STRUCTURE,
-                                            &scheduling->candidates[(size_t)index * SCHEDULES], &scheduled->tried);
-  return MIRAGE_OK;
+  return mirage__search_schedules(&scheduling->search->program, scheduling->structures[index],
+                                  &scheduling->search->options, scheduling->search->part.pool, SCHEDULES_PER_STRUCTURE,
+                                  &scheduling->candidates[(size_t)index * SCHEDULES], &scheduled->num,
+                                  &scheduled->tried);
 }
 
 // Leaves the best `wanted` of each way to combine.
@@ -306,17 +306,17 @@ static uint32_t thin(SearchCandidate *candidates, uint32_t count, uint32_t wante
   return left;
 }
 
-// Chooses schedules for `num` structures, a round of them at a time, and ranks them; returns how many `candidates`
-// holds. Between two rounds the caller may end it.
-static uint32_t rank_candidates(Scheduling *scheduling, uint32_t num, uint32_t at_once, SearchCandidate *candidates,
-                                MirageFunnel *funnel) {
+// Chooses schedules for `num` structures, a round of them at a time, and ranks them. Between two rounds the caller may
+// end it.
+static MirageStatus rank_candidates(Scheduling *scheduling, uint32_t num, uint32_t at_once, SearchCandidate *candidates,
+                                    uint32_t *out_count, MirageFunnel *funnel) {
   const SearchPart *part = &scheduling->search->part;
   uint32_t count = 0, order = 0, wanted = scheduling->search->options.max_candidates;
   while (num > 0) {
     uint32_t round = num < at_once ? num : at_once;
     scheduling->candidates = &candidates[count];
     memset(scheduling->scheduled, 0, round * sizeof *scheduling->scheduled);
-    mirage__search_run_tasks(part->pool, round, schedule_structure, scheduling);
+    MIRAGE_TRY(mirage__search_run_tasks(part->pool, round, schedule_structure, scheduling));
     for (uint32_t i = 0; i < round; i++) {
       const Scheduled *found = &scheduling->scheduled[i];
       memmove(&candidates[count], &scheduling->candidates[(size_t)i * SCHEDULES], found->num * sizeof *candidates);
@@ -337,7 +337,8 @@ static uint32_t rank_candidates(Scheduling *scheduling, uint32_t num, uint32_t a
     break;
   }
   vary(candidates, count, wanted);
-  return count;
+  *out_count = count;
+  return MIRAGE_OK;
 }
 
 // From the structures of all plans to the candidates that are kept: those of the best structures, or of all of them.
@@ -355,8 +356,10 @@ static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, Mi
     qsort(structures, num, sizeof *structures, compare_structures);
     if (num > at_once && !search->options.optimal)
       num = at_once;
-    uint32_t count = rank_candidates(&scheduling, num, at_once, candidates, &result->funnel);
-    status = build_candidates(search, candidates, count, diag, result);
+    uint32_t count;
+    status = rank_candidates(&scheduling, num, at_once, candidates, &count, &result->funnel);
+    if (status == MIRAGE_OK)
+      status = build_candidates(search, candidates, count, diag, result);
   }
   free(structures);
   free(candidates);

@@ -426,9 +426,9 @@ void mirage__search_reference_schedule(const SearchProgram *program, const Searc
                                        const MirageSearchOptions *options, SearchSchedule *out_schedule);
 /// The best `max` schedules of a structure for each way to combine, best first; out_best[max * SEARCH_NUM_COMBINES].
 /// Counts every one tried into *in_out_scheduled.
-uint32_t mirage__search_schedules(const SearchProgram *program, const SearchStructure *structure,
-                                  const MirageSearchOptions *options, uint32_t max, SearchCandidate *out_best,
-                                  uint64_t *in_out_scheduled);
+MirageStatus mirage__search_schedules(const SearchProgram *program, const SearchStructure *structure,
+                                      const MirageSearchOptions *options, SearchPool *pool, uint32_t max,
+                                      SearchCandidate *out_best, uint32_t *out_num, uint64_t *in_out_scheduled);
 /// The extent of a dimension in a tile of the given schedule.
 int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchStructure *structure,
                                    const SearchSchedule *schedule, uint8_t dim);

@@ -5,10 +5,11 @@
 // themselves (a cluster, or the grid when all of it is resident) or by a second kernel.
 // Tile extents follow as ceil(extent / parts) and need not be powers of two or divisors: 6144 columns in 128 blocks are
 // tiles of 48; tails are masked where that is neutral (search_tails.c), and only exact divisions are tried elsewhere.
-// All are scored by the cost model without building a graph.
+// All are scored by the cost model without building a graph. Each split of the loop's axis is a task.
 #include "search_internal.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -224,43 +225,54 @@ void mirage__search_reference_schedule(const SearchProgram *program, const Searc
 
 /// The second kernel of a split reduction, for one number of parts.
 typedef struct Combiner {
-  int64_t split, parts[SEARCH_MAX_AXES];
+  int64_t parts[SEARCH_MAX_AXES];
   uint8_t order[3];
   double time_us; // infinite: there is none
 } Combiner;
 
+/// How the parallel axes may be split, in both kernels.
+typedef struct Grids {
+  Choices first[SEARCH_MAX_AXES], second[SEARCH_MAX_AXES];
+  uint32_t num;
+} Grids;
+
+/// Tries all schedules that divide the loop's axis among `split` blocks.
 typedef struct Scheduler {
   const SearchProgram *program;
   const SearchStructure *structure;
   const MirageSearchOptions *options;
-  Choices choices[SEARCH_MAX_AXES], second[SEARCH_MAX_AXES]; // of the parallel axes, in both kernels
-  uint32_t num_choices;
-  Combiner combiner;     // of the split at hand
+  const Grids *grids;
+  int64_t split;
+  Combiner combiner;
   SearchCandidate *best; // [SEARCH_NUM_COMBINES][max_best]
   uint32_t num_best[SEARCH_NUM_COMBINES], max_best;
-  uint64_t *scheduled;
+  uint64_t scheduled;
 } Scheduler;
+
+static void keep_candidate(Scheduler *scheduler, const SearchCandidate *candidate) {
+  SearchCandidate *best = &scheduler->best[candidate->schedule.combine * scheduler->max_best];
+  uint32_t *num_best = &scheduler->num_best[candidate->schedule.combine];
+  uint32_t at = *num_best;
+  if (at == scheduler->max_best && best[at - 1].time_us <= candidate->time_us)
+    return;
+  if (at == scheduler->max_best)
+    at--;
+  else
+    ++*num_best;
+  for (; at > 0 && best[at - 1].time_us > candidate->time_us; at--)
+    best[at] = best[at - 1];
+  best[at] = *candidate;
+}
 
 static void keep_timed(Scheduler *scheduler, const SearchSchedule *schedule) {
   double time =
       mirage__search_schedule_cost(scheduler->program, scheduler->structure, schedule, scheduler->options->target);
   if (schedule->combine == SEARCH_BY_KERNEL)
     time += scheduler->combiner.time_us;
-  ++*scheduler->scheduled;
-  if (!isfinite(time))
-    return;
-  SearchCandidate *best = &scheduler->best[schedule->combine * scheduler->max_best];
-  uint32_t *num_best = &scheduler->num_best[schedule->combine];
-  uint32_t at = *num_best;
-  if (at == scheduler->max_best && best[at - 1].time_us <= time)
-    return;
-  if (at == scheduler->max_best)
-    at--;
-  else
-    ++*num_best;
-  for (; at > 0 && best[at - 1].time_us > time; at--)
-    best[at] = best[at - 1];
-  best[at] = (SearchCandidate){.structure = scheduler->structure, .schedule = *schedule, .time_us = time};
+  scheduler->scheduled++;
+  if (isfinite(time))
+    keep_candidate(scheduler,
+                   &(SearchCandidate){.structure = scheduler->structure, .schedule = *schedule, .time_us = time});
 }
 
 static void keep_schedule(Scheduler *scheduler, SearchSchedule *schedule) {
@@ -295,15 +307,15 @@ static void keep_combined(Scheduler *scheduler, SearchSchedule *schedule, int64_
 }
 
 static void choose(Scheduler *scheduler, uint32_t index, uint32_t num_split, int64_t blocks, SearchSchedule *schedule) {
-  if (index == scheduler->num_choices && schedule->split == 1) {
+  if (index == scheduler->grids->num && schedule->split == 1) {
     keep_schedule(scheduler, schedule);
     return;
   }
-  if (index == scheduler->num_choices) {
+  if (index == scheduler->grids->num) {
     keep_combined(scheduler, schedule, blocks);
     return;
   }
-  const Choices *choices = &scheduler->choices[index];
+  const Choices *choices = &scheduler->grids->first[index];
   for (uint32_t i = 0; i < choices->num; i++) {
     uint32_t split = num_split + (choices->parts[i] > 1);
     int64_t all = blocks * choices->parts[i];
@@ -343,14 +355,14 @@ static void keep_combiner(Scheduler *scheduler, const SearchSchedule *schedule, 
 }
 
 static void choose_combiner(Scheduler *scheduler, uint32_t index, uint32_t num_split, SearchSchedule *schedule) {
-  if (index == scheduler->num_choices) {
+  if (index == scheduler->grids->num) {
     double time =
         mirage__search_combine_cost(scheduler->program, scheduler->structure, schedule, scheduler->options->target);
     if (time < scheduler->combiner.time_us)
       keep_combiner(scheduler, schedule, time);
     return;
   }
-  const Choices *choices = &scheduler->second[index];
+  const Choices *choices = &scheduler->grids->second[index];
   for (uint32_t i = 0; i < choices->num; i++) {
     uint32_t split = num_split + (choices->parts[i] > 1);
     if (split > 3)
@@ -361,45 +373,73 @@ static void choose_combiner(Scheduler *scheduler, uint32_t index, uint32_t num_s
   set_parts(scheduler->program, schedule->parts, choices->axis, 1);
 }
 
-static void choose_split(Scheduler *scheduler, int64_t split) {
+static MirageStatus choose_split(void *user, uint32_t index) {
+  Scheduler *scheduler = (Scheduler *)user + index;
   SearchSchedule schedule;
   nothing_split(scheduler->program, &schedule);
-  schedule.split = split;
-  scheduler->combiner = (Combiner){.split = split, .time_us = INFINITY};
-  if (split > 1 && may_combine_by_kernel(scheduler->structure))
+  schedule.split = scheduler->split;
+  scheduler->combiner.time_us = INFINITY;
+  if (scheduler->split > 1 && may_combine_by_kernel(scheduler->structure))
     choose_combiner(scheduler, 0, 0, &schedule);
   uint32_t axis = scheduler->structure->loop_axis;
   Choices loops = {.num = 1, .parts = {1}};
   if (axis)
-    loops = loop_choices(scheduler->program, scheduler->structure, scheduler->options, split);
+    loops = loop_choices(scheduler->program, scheduler->structure, scheduler->options, scheduler->split);
   for (uint32_t i = 0; i < loops.num; i++) {
     schedule.parts[axis] = loops.parts[i];
     choose(scheduler, 0, 0, 1, &schedule);
   }
+  return MIRAGE_OK;
 }
 
-uint32_t mirage__search_schedules(const SearchProgram *program, const SearchStructure *structure,
-                                  const MirageSearchOptions *options, uint32_t max, SearchCandidate *out_best,
-                                  uint64_t *in_out_scheduled) {
-  Scheduler scheduler = {.program = program,
-                         .structure = structure,
-                         .options = options,
-                         .best = out_best,
-                         .max_best = max,
-                         .scheduled = in_out_scheduled};
+static void list_grids(const SearchProgram *program, const SearchStructure *structure,
+                       const MirageSearchOptions *options, Grids *out) {
+  out->num = 0;
   for (uint32_t i = 1; i < program->num_axes; i++)
     if (search_axis_is_parallel(&program->axes[i]) && program->axes[i].tied == i) {
-      scheduler.choices[scheduler.num_choices] = grid_choices(program, structure, i, false, options);
-      scheduler.second[scheduler.num_choices++] = grid_choices(program, structure, i, true, options);
+      out->first[out->num] = grid_choices(program, structure, i, false, options);
+      out->second[out->num++] = grid_choices(program, structure, i, true, options);
     }
+}
+
+// In the order of the splits, as if one had tried them all.
+static void merge(Scheduler *whole, const Scheduler *parts, uint32_t num) {
+  for (uint32_t i = 0; i < num; i++) {
+    whole->scheduled += parts[i].scheduled;
+    for (uint32_t kind = 0; kind < SEARCH_NUM_COMBINES; kind++)
+      for (uint32_t k = 0; k < parts[i].num_best[kind]; k++)
+        keep_candidate(whole, &parts[i].best[kind * whole->max_best + k]);
+  }
+}
+
+MirageStatus mirage__search_schedules(const SearchProgram *program, const SearchStructure *structure,
+                                      const MirageSearchOptions *options, SearchPool *pool, uint32_t max,
+                                      SearchCandidate *out_best, uint32_t *out_num, uint64_t *in_out_scheduled) {
+  Grids grids;
+  list_grids(program, structure, options, &grids);
   Choices splits = split_choices(program, structure, options);
+  size_t kept = (size_t)max * SEARCH_NUM_COMBINES;
+  SearchCandidate *best = malloc(splits.num * kept * sizeof *best);
+  Scheduler parts[MAX_PARTS], whole = {.best = out_best, .max_best = max};
+  *out_num = 0;
+  if (!best)
+    return MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; i < splits.num; i++)
-    choose_split(&scheduler, splits.parts[i]);
-  uint32_t count = 0;
+    parts[i] = (Scheduler){.program = program,
+                           .structure = structure,
+                           .options = options,
+                           .grids = &grids,
+                           .split = splits.parts[i],
+                           .best = &best[i * kept],
+                           .max_best = max};
+  mirage__search_run_tasks(pool, splits.num, choose_split, parts);
+  merge(&whole, parts, splits.num);
+  free(best);
+  *in_out_scheduled += whole.scheduled;
   for (uint32_t kind = 0; kind < SEARCH_NUM_COMBINES; kind++)
-    for (uint32_t i = 0; i < scheduler.num_best[kind]; i++)
-      out_best[count++] = out_best[kind * max + i];
-  return count;
+    for (uint32_t i = 0; i < whole.num_best[kind]; i++)
+      out_best[(*out_num)++] = out_best[kind * max + i];
+  return MIRAGE_OK;
 }
 
 // --------------------------------------------------------------------------------------- a given schedule
