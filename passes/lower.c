@@ -86,7 +86,7 @@ static bool has_plain_operators(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   for (uint32_t i = 0; i < body.num_nodes; ++i) {
     MirageOp op = mirage_ugraph_node(graph, body.nodes[i]).op;
-    if (op != MIRAGE_OP_CUSTOM && op != MIRAGE_OP_RETURN)
+    if (op != MIRAGE_OP_CUSTOM && op != MIRAGE_OP_RETURN && op != MIRAGE_OP_RESHAPE)
       return true;
   }
   return false;

@@ -41,7 +41,11 @@ MirageCost run_own_cost(const RunModule *module) {
 }
 
 uint32_t run_count_kernels(const MirageUGraph *graph) {
-  return mirage_ugraph_region(graph, mirage_ugraph_body(graph)).num_nodes - 1; // all but the return
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < body.num_nodes; ++i)
+    count += mirage_ugraph_node(graph, body.nodes[i]).op == MIRAGE_OP_CUSTOM;
+  return count;
 }
 
 // -------------------------------------------------------------------------------------------------------------- people

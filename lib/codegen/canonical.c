@@ -201,7 +201,9 @@ static MirageStatus rewrite_by_kind(Rewrite *rewrite, const CanonicalOp *op, con
   case MIRAGE_KIND_CAST:
   case MIRAGE_KIND_CONSTANT:
   case MIRAGE_KIND_SHAPE:
-    *out_result = op->op == MIRAGE_OP_RESHAPE ? mirage__canonical_reshape(op) : mirage__canonical_pointwise(op);
+    *out_result = op->op == MIRAGE_OP_RESHAPE // the same memory
+                      ? mirage_ugraph_apply(op->graph, op->op, 1, op->operands, op->attrs)
+                      : mirage__canonical_pointwise(op);
     return MIRAGE_OK;
   case MIRAGE_KIND_SUGAR:
     if (op->op == MIRAGE_OP_SDPA)

@@ -49,7 +49,6 @@ MirageValue mirage__close_canonical(const CanonicalOp *op, MirageNode custom, Mi
 /// Appends the custom node that computes the operator and returns its result; {0} after a builder's failure.
 MirageValue mirage__canonical_matmul(const CanonicalOp *op);
 MirageValue mirage__canonical_reduce(const CanonicalOp *op);
-MirageValue mirage__canonical_reshape(const CanonicalOp *op);
 /// Softmax (of op->scale times its operand), norms. canonical_rows.c
 MirageValue mirage__canonical_rows(const CanonicalOp *op);
 /// Element-wise operators, casts, constants, and the remaining shape operators.

@@ -149,38 +149,6 @@ MirageValue mirage__canonical_pointwise(const CanonicalOp *op) {
   return mirage_ugraph_result(op->graph, custom, 0);
 }
 
-// Dimensions of operand and result fall into groups of equal size; the outermost dimensions of a group may be cut
-// alike.
-static int64_t gcd(int64_t a, int64_t b) { return b ? gcd(b, a % b) : a; }
-
-MirageValue mirage__canonical_reshape(const CanonicalOp *op) {
-  const MirageType *from = &op->operand_types[0], *to = &op->result;
-  Cut in = {.attrs = {.grid = {1, 1, 1}, .cluster = {1, 1, 1}}}, out = in;
-  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; ++d)
-    in.parts[d] = out.parts[d] = 1, in.axis[d] = out.axis[d] = -1;
-  int64_t left = mirage_type_elements(to);
-  uint32_t i = 0, o = 0;
-  for (int axis = 0; i < from->rank && o < to->rank && axis < 3;) {
-    int64_t parts = gcd(from->shape[i], to->shape[o]);
-    if (parts > 1 && left > 1024) {
-      parts = axis > 0 && parts > 65535 ? 1 : parts;
-      in.parts[i] = out.parts[o] = in.attrs.grid[axis] = parts;
-      in.axis[i] = out.axis[o] = parts > 1 ? axis++ : -1;
-      left /= parts;
-    }
-    int64_t a = from->shape[i++], b = to->shape[o++]; // to the end of the group
-    while (a != b && (a < b ? i < from->rank : o < to->rank))
-      *(a < b ? &a : &b) *= a < b ? from->shape[i++] : to->shape[o++];
-  }
-  MirageNode custom = mirage__open_canonical(op, &in.attrs);
-  MirageAccessAttrs access = mirage__cut_access(&in, from->rank);
-  MirageValue tile = mirage_ugraph_load(op->graph, mirage_ugraph_argument(op->graph, custom, 0), &access);
-  MirageAttrs attrs = {.shape = {mirage__cut_tile(to, &out, to->dtype)}};
-  MirageValue result = mirage_ugraph_apply(op->graph, MIRAGE_OP_RESHAPE, 1, &tile, &attrs);
-  access = mirage__cut_access(&out, to->rank);
-  return mirage__close_canonical(op, custom, result, &access);
-}
-
 MirageValue mirage__canonical_reduce(const CanonicalOp *op) {
   const MirageType *from = &op->operand_types[0];
   int dim = op->attrs->reduce.dim;

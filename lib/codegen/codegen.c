@@ -376,7 +376,7 @@ static MirageStatus emit_kernels(MirageUGraph *graph, const MirageGpu *gpu, cons
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   for (uint32_t i = 0; i < body.num_nodes; ++i) {
     MirageNodeView view = mirage_ugraph_node(graph, body.nodes[i]);
-    if (view.op == MIRAGE_OP_RETURN)
+    if (view.op == MIRAGE_OP_RETURN || view.op == MIRAGE_OP_RESHAPE)
       continue;
     if (view.op != MIRAGE_OP_CUSTOM)
       return mirage_diag_fail(diag, view.loc, MIRAGE_UNSUPPORTED,

@@ -166,7 +166,7 @@ static MirageStatus add_result(Run *run, uint32_t value, Buffer *buffer) {
 static MirageStatus fill_buffers(Run *run, const MirageNodeView *node, Launch *launch, bool dependent) {
   Buffer *buffer = launch->buffers;
   for (uint32_t i = 0; i < node->num_operands; ++i) {
-    uint32_t value = node->operands[i].index;
+    uint32_t value = mirage_ugraph_storage(run->emulation->graph, node->operands[i]).index;
     *buffer++ = (Buffer){.data = run->values[value],
                          .bytes = value_bytes(run, value),
                          .kind = "operand",
@@ -256,7 +256,7 @@ static MirageStatus run_kernels(Run *run, const void *const *inputs, void *const
   for (uint32_t k = 0; k < run->emulation->num_kernels; ++k)
     MIRAGE_TRY(run_kernel(run, k));
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(graph); ++i) {
-    uint32_t value = mirage_ugraph_get_output(graph, i).index;
+    uint32_t value = mirage_ugraph_storage(graph, mirage_ugraph_get_output(graph, i)).index;
     memcpy(outputs[i], run->values[value], value_bytes(run, value));
   }
   return MIRAGE_OK;

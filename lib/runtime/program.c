@@ -5,7 +5,8 @@
 //
 // Memory:   a value that the graph returns is written straight to the output; the other results live in one workspace,
 //           planned by live ranges (plan.c). The kernels' own workspaces share one zeroed region behind them: each
-//           kernel leaves it zero, and kernels of one call run one after the other.
+//           kernel leaves it zero, and kernels of one call run one after the other. A reshape is no kernel: its result
+//           lies where its operand does.
 // Overlap:  a kernel scheduled with dependent_launch may start before the one before it ends. The first never does:
 // what
 //           runs before it on the stream is not ours, and may still be writing our inputs.
@@ -53,6 +54,12 @@ static MirageStatus check_node(const Builder *builder, const MirageNodeView *nod
   return MIRAGE_OK;
 }
 
+static bool is_kernel(MirageOp op) { return op != MIRAGE_OP_RETURN && op != MIRAGE_OP_RESHAPE; }
+
+static Place *place_of(const Builder *builder, MirageValue value) {
+  return &builder->places[mirage_ugraph_storage(builder->graph, value).index];
+}
+
 // Counts the kernels and gives inputs and outputs their places.
 static void place_arguments(Builder *builder) {
   MirageProgram *program = builder->program;
@@ -60,12 +67,14 @@ static void place_arguments(Builder *builder) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   program->num_inputs = mirage_ugraph_num_inputs(graph);
   program->num_outputs = mirage_ugraph_num_outputs(graph);
-  program->num_kernels = body.num_nodes ? body.num_nodes - 1 : 0; // all but the return
+  program->num_kernels = 0;
+  for (uint32_t i = 0; i < body.num_nodes; ++i)
+    program->num_kernels += is_kernel(mirage_ugraph_node(graph, body.nodes[i]).op);
   for (uint32_t i = 0; i < program->num_inputs; ++i)
     builder->places[mirage_ugraph_get_input(graph, i).index] = (Place){INPUT, i};
   for (uint32_t i = 0; i < program->num_outputs; ++i) {
     MirageValue value = mirage_ugraph_get_output(graph, i);
-    Place *place = &builder->places[value.index];
+    Place *place = place_of(builder, value);
     if (place->kind == NOWHERE) {
       *place = (Place){OUTPUT, i};
       continue;
@@ -105,7 +114,7 @@ static void collect_kernel(Builder *builder, uint32_t index, const MirageNodeVie
   int64_t zeroed_bytes = node->attrs->custom.launch->workspace_bytes;
   kernel->first_source = builder->program->num_sources;
   for (uint32_t i = 0; i < node->num_operands; ++i) {
-    Place *place = &builder->places[node->operands[i].index];
+    Place *place = place_of(builder, node->operands[i]);
     if (place->kind == BUFFER)
       builder->buffers[place->index].last = index;
     add_source(builder, place);
@@ -154,13 +163,15 @@ static MirageStatus collect_kernels(Builder *builder) {
   MirageRegionView body = mirage_ugraph_region(builder->graph, mirage_ugraph_body(builder->graph));
   MIRAGE_TRY(mirage__device_enter(builder->program->device, builder->diag));
   MirageStatus status = MIRAGE_OK;
-  for (uint32_t i = 0; i < builder->program->num_kernels && status == MIRAGE_OK; ++i) {
+  for (uint32_t i = 0, index = 0; i < body.num_nodes && status == MIRAGE_OK; ++i) {
     MirageNodeView node = mirage_ugraph_node(builder->graph, body.nodes[i]);
+    if (!is_kernel(node.op))
+      continue;
     status = check_node(builder, &node);
     if (status != MIRAGE_OK)
       break;
-    collect_kernel(builder, i, &node);
-    status = prepare_kernel(builder, i, &node);
+    collect_kernel(builder, index, &node);
+    status = prepare_kernel(builder, index++, &node);
   }
   mirage__device_leave(builder->program->device);
   return status;

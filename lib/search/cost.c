@@ -497,7 +497,7 @@ MirageStatus mirage_cost(const MirageUGraph *graph, const MirageTarget *target, 
     if (kind == MIRAGE_KIND_SUGAR)
       return mirage_diag_fail(diag, node.loc, MIRAGE_UNSUPPORTED, "%s: expand the graph before asking for its cost",
                               mirage_op_info(node.op)->mnemonic);
-    if (kind == MIRAGE_KIND_TERMINATOR || kind == MIRAGE_KIND_CONSTANT)
+    if (kind == MIRAGE_KIND_TERMINATOR || kind == MIRAGE_KIND_CONSTANT || node.op == MIRAGE_OP_RESHAPE)
       continue;
     CostKernel kernel = node.op == MIRAGE_OP_CUSTOM ? custom_kernel(graph, &node) : lone_kernel(graph, &node, target);
     cost.kernels++;

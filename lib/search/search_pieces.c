@@ -139,8 +139,9 @@ uint32_t mirage__search_count_kernels(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   uint32_t count = 0;
   for (uint32_t i = 0; i < body.num_nodes; i++) {
-    MirageOpKind kind = mirage_op_info(mirage_ugraph_node(graph, body.nodes[i]).op)->kind;
-    count += kind != MIRAGE_KIND_CONSTANT && kind != MIRAGE_KIND_TERMINATOR;
+    MirageOp op = mirage_ugraph_node(graph, body.nodes[i]).op;
+    MirageOpKind kind = mirage_op_info(op)->kind;
+    count += kind != MIRAGE_KIND_CONSTANT && kind != MIRAGE_KIND_TERMINATOR && op != MIRAGE_OP_RESHAPE;
   }
   return count;
 }
@@ -166,7 +167,8 @@ static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted
   MIRAGE_TRY(mirage_ugraph_expand(piece->program, NULL, &piece->graph));
   MIRAGE_TRY(mirage_cost(piece->graph, cutter->options->target, NULL, &cost));
   piece->time_us = cost.time_us;
-  *out_wanted = piece->num_outputs <= MAX_RESULTS && (mirage__search_count_kernels(piece->graph) > 1 || is_product(cutter, piece));
+  *out_wanted = piece->num_outputs <= MAX_RESULTS &&
+                (mirage__search_count_kernels(piece->graph) > 1 || is_product(cutter, piece));
   return MIRAGE_OK;
 }
 

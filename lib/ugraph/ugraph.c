@@ -79,6 +79,15 @@ MirageValue mirage_ugraph_result(const MirageUGraph *graph, MirageNode node, uin
   return (MirageValue){graph->nodes[node.index].first_result + index};
 }
 
+MirageValue mirage_ugraph_storage(const MirageUGraph *graph, MirageValue value) {
+  MirageNode def = mirage_ugraph_def(graph, value);
+  while (def.index && mirage_ugraph_node(graph, def).op == MIRAGE_OP_RESHAPE) {
+    value = mirage_ugraph_node(graph, def).operands[0];
+    def = mirage_ugraph_def(graph, value);
+  }
+  return value;
+}
+
 MirageValue mirage_ugraph_argument(const MirageUGraph *graph, MirageNode node, uint32_t index) {
   if (!node_exists(graph, node) || graph->nodes[node.index].region == 0)
     return (MirageValue){0};

@@ -57,17 +57,26 @@ static MirageValue add_kernel(MirageUGraph *graph, uint32_t num_operands, const 
   return mirage_ugraph_result(graph, custom, 0);
 }
 
-// t = 2x; u = t + y; v = 2u; w = count(v); return w, x, w, u
+static MirageValue reshape(MirageUGraph *graph, MirageValue value, uint32_t rank, const int64_t *shape) {
+  MirageAttrs attrs = {.shape = {.type = mirage_type_tensor(MIRAGE_F32, rank, shape)}};
+  return mirage_ugraph_apply(graph, MIRAGE_OP_RESHAPE, 1, &value, &attrs);
+}
+
+// t = 2x; u = t + y; v = 2u; w = count(v); return w, x, w, u. t, x and w are reshaped in between, which launches
+// nothing.
 static MirageUGraph *chain_graph(void) {
   MirageType type = mirage_type_tensor(MIRAGE_F32, 1, (int64_t[]){8});
   MirageUGraph *graph = mirage_ugraph_create(NULL, "chain", NULL);
   MirageValue x = mirage_ugraph_input(graph, type);
   MirageValue y = mirage_ugraph_input(graph, type);
   MirageValue t = add_kernel(graph, 1, &x, "twice", 0);
+  t = reshape(graph, t, 2, (int64_t[]){2, 4});
+  t = reshape(graph, t, 1, (int64_t[]){8});
   MirageValue u = add_kernel(graph, 2, (MirageValue[]){t, y}, "add", 0);
   MirageValue v = add_kernel(graph, 1, &u, "twice", 0);
   MirageValue w = add_kernel(graph, 1, &v, "count", 64);
-  mirage_ugraph_return(graph, 4, (MirageValue[]){w, x, w, u});
+  MirageValue square = reshape(graph, w, 2, (int64_t[]){2, 4}), flat = reshape(graph, x, 2, (int64_t[]){1, 8});
+  mirage_ugraph_return(graph, 4, (MirageValue[]){square, flat, w, u});
   assert_int_equal(mirage_ugraph_finish(graph), MIRAGE_OK);
   return graph;
 }
