@@ -93,22 +93,23 @@ def Block_LoadOp : Mirage_Operator<BlockLevel, "load", "the block's tile of an i
     `%t = load %tensor {grid = [..], loop = [..], fill = zero} : tensor<..> -> tile`. grid[a] is the tensor dimension that
     grid axis a splits, loop[l] the one that the l-th enclosing loop splits; -1 or left out: none. Elements outside the tensor
     hold `fill`. `begin = [..], end = [..]`: of dimension d only the window [begin[d], end[d]) is seen, as if it were the tensor; 0, 0
-    or left out: all of it. A load reads only, and may be removed or merged, unless the kernel's schedule lists loads by position.
+    or left out: all of it. `order = [..]`: dimension d of all this is the tensor's dimension order[d]; the last one stays the last.
+    A load reads only, and may be removed or merged, unless the kernel's schedule lists loads by position.
   }];
   let arguments = (ins AnyRankedTensor:$tensor, OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<DenseI64ArrayAttr>:$loop,
-                       OptionalAttr<DenseI64ArrayAttr>:$begin, OptionalAttr<DenseI64ArrayAttr>:$end,
+                       OptionalAttr<DenseI64ArrayAttr>:$order, OptionalAttr<DenseI64ArrayAttr>:$begin, OptionalAttr<DenseI64ArrayAttr>:$end,
                        DefaultValuedAttr<Block_FillAttr, "::mirage::block::Fill::k_zero">:$fill);
   let results = (outs Block_TileType:$result);
 }
 
 def Block_StoreOp : Mirage_Operator<BlockLevel, "store", "writes the block's tile of an output tensor"> {
   let description = [{
-    `store %tile, %tensor {grid = [..], loop = [..], begin = [..], end = [..]} : tile, tensor<..>`. Elements outside the tensor,
+    `store %tile, %tensor {grid = [..], loop = [..], order = [..], begin = [..], end = [..]} : tile, tensor<..>`. Elements outside the tensor,
     or its window, are dropped.
   }];
   let arguments = (ins Block_TileType:$tile, Arg<AnyRankedTensor, "an output", [MemWrite]>:$tensor,
                        OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<DenseI64ArrayAttr>:$loop,
-                       OptionalAttr<DenseI64ArrayAttr>:$begin, OptionalAttr<DenseI64ArrayAttr>:$end);
+                       OptionalAttr<DenseI64ArrayAttr>:$order, OptionalAttr<DenseI64ArrayAttr>:$begin, OptionalAttr<DenseI64ArrayAttr>:$end);
 }
 
 def Block_LoopOp : Mirage_RegionOp<MirageBlock_Dialect, "loop", "block",

@@ -192,7 +192,10 @@ static bool has_window(const MirageAccessAttrs *access) {
 /// The tile holds what grid and loops have not cut off; what they cut off becomes part of the axis's universe.
 static void load(Abstractor *a, const MirageNodeView *view, Info *out) {
   const MirageAccessAttrs *access = &view->attrs->access;
-  *out = *info_of(a, view->operands[0]);
+  const Info *tensor = info_of(a, view->operands[0]);
+  *out = *tensor;
+  for (uint32_t i = 0; i < mirage_ugraph_type(a->graph, view->operands[0])->rank; ++i)
+    out->dims[i] = tensor->dims[mirage_access_dim(access, i)];
   for (uint32_t slot = 0; slot < SLOT_TILE; ++slot) {
     int8_t dim = slot < SLOT_LOOP ? access->grid[slot] : access->loop[slot - SLOT_LOOP];
     if (dim < 0 || out->dims[dim].axis < 0)
@@ -213,7 +216,7 @@ static void store(Abstractor *a, const MirageNodeView *view) {
   bool again = tensor->dims[0].axis != NO_AXIS || tensor->expr.index != 0;
   *tensor = *tile;
   for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
-    tensor->dims[i] = whole(a, tile->dims[i].axis);
+    tensor->dims[mirage_access_dim(&view->attrs->access, i)] = whole(a, tile->dims[i].axis);
   if (again || has_window(&view->attrs->access))
     tensor->expr = NO_TERM;
 }

@@ -74,6 +74,7 @@ static void put_access(Words *words, const MirageAccessAttrs *access) {
   for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i) {
     put(words, (uint64_t)access->begin[i]);
     put(words, (uint64_t)access->end[i]);
+    put(words, (uint64_t)(int64_t)access->order[i]);
   }
 }
 

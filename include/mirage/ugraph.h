@@ -189,14 +189,20 @@ typedef enum { MIRAGE_FILL_ZERO, MIRAGE_FILL_ONE, MIRAGE_FILL_BOTTOM } MirageFil
 /// drops them.
 /// Of dimension d only the window [begin[d], end[d]) is accessed, as if it were the tensor; end[d] = 0: all of it. So a
 /// slice of a tensor is loaded, and a part of a concatenation stored, where it lies.
+/// A transposed tensor is accessed where it lies, too: dimension d of what is accessed - of the tile, the maps, and the
+/// window - is the tensor's dimension order[d]. All zero: as it is. The last dimension stays the last, so that rows stay
+/// rows.
 typedef struct MirageAccessAttrs {
   int8_t grid[3];
   int8_t loop[MIRAGE_MAX_LOOPS];
+  int8_t order[MIRAGE_MAX_RANK];
   MirageFill fill;
   int64_t begin[MIRAGE_MAX_RANK], end[MIRAGE_MAX_RANK];
 } MirageAccessAttrs;
 
-/// Extent of the window that an access sees of dimension `dim` of a tensor.
+/// The tensor's dimension that dimension `dim` of an access is.
+uint32_t mirage_access_dim(const MirageAccessAttrs *access, uint32_t dim);
+/// Extent of the window that an access sees along its dimension `dim`.
 int64_t mirage_access_extent(const MirageAccessAttrs *access, const MirageType *tensor, uint32_t dim);
 
 /// How a loop-carried value `acc` takes the iteration's contribution `c`. SUM and RESCALE carry f32 and take
@@ -500,6 +506,9 @@ const MirageType *mirage_ugraph_type(const MirageUGraph *graph, MirageValue valu
 /// The node that defines a value, or {0} for a region argument.
 MirageNode mirage_ugraph_def(const MirageUGraph *graph, MirageValue value);
 MirageValue mirage_ugraph_result(const MirageUGraph *graph, MirageNode node, uint32_t index);
+/// The value in whose memory a kernel-level value lies: itself, or what was reshaped to it. A tensor is contiguous, so
+/// that a reshape is no kernel.
+MirageValue mirage_ugraph_storage(const MirageUGraph *graph, MirageValue value);
 /// Argument `index` of a node's region.
 MirageValue mirage_ugraph_argument(const MirageUGraph *graph, MirageNode node, uint32_t index);
 uint32_t mirage_ugraph_num_nodes(const MirageUGraph *graph);  // ids run 1 .. num_nodes

@@ -81,9 +81,21 @@ static void add_window(AttributeList *list, const MirageAccessAttrs *access) {
   }
 }
 
+/// As many entries as the tensor has dimensions, the last of which stays the last.
+static void add_order(AttributeList *list, const MirageAccessAttrs *access) {
+  int64_t values[MIRAGE_MAX_RANK], rank = 0;
+  for (int64_t i = 0; i < MIRAGE_MAX_RANK; ++i) {
+    values[i] = access->order[i];
+    rank = values[i] >= rank ? values[i] + 1 : rank;
+  }
+  if (rank > 1)
+    add_ints(list, "order", rank, values);
+}
+
 static void add_access(AttributeList *list, MirageOp op, const MirageAccessAttrs *access) {
   add_dims(list, "grid", 3, access->grid);
   add_dims(list, "loop", MIRAGE_MAX_LOOPS, access->loop);
+  add_order(list, access);
   add_window(list, access);
   if (op == MIRAGE_OP_LOAD && access->fill != MIRAGE_FILL_ZERO)
     add(list, "fill", mirageBlockFillAttrGet(list->context, access->fill));

@@ -224,10 +224,25 @@ static MirageStatus read_map(const Import *from, const char *key, int64_t length
   return MIRAGE_OK;
 }
 
+// Left out: as it is, which all zeros stand for.
+static MirageStatus read_order(const Import *from, int8_t *order) {
+  int64_t values[MIRAGE_MAX_RANK] = {0}, count;
+  MIRAGE_TRY(read_ints(from, "order", false, MIRAGE_MAX_RANK, values, &count));
+  for (int64_t i = 0; i < MIRAGE_MAX_RANK; i++) {
+    if (values[i] < 0 || values[i] >= MIRAGE_MAX_RANK)
+      return mirage_diag_fail(from->diag, from->loc, MIRAGE_BAD_ARGUMENT,
+                              "%s: order entry %" PRId64 " is %" PRId64 ", dimensions are 0 to %d", from->name, i,
+                              values[i], MIRAGE_MAX_RANK - 1);
+    order[i] = (int8_t)values[i];
+  }
+  return MIRAGE_OK;
+}
+
 static MirageStatus read_access(const Import *from, MirageAttrs *out_attrs) {
   MirageAccessAttrs *access = &out_attrs->access;
   MIRAGE_TRY(read_map(from, "grid", 3, access->grid));
   MIRAGE_TRY(read_map(from, "loop", MIRAGE_MAX_LOOPS, access->loop));
+  MIRAGE_TRY(read_order(from, access->order));
   int64_t count;
   memset(access->begin, 0, sizeof access->begin);
   memset(access->end, 0, sizeof access->end);

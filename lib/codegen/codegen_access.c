@@ -85,6 +85,14 @@ const MirageLoadSchedule *mirage__load_schedule_of(const Emit *e, MirageNode nod
   return NULL;
 }
 
+void mirage__access_pitches(const MirageType *tensor, const MirageAccessAttrs *access, int64_t *out_pitch) {
+  int64_t pitches[MIRAGE_MAX_RANK], pitch = mirage_dtype_bytes(tensor->dtype);
+  for (uint32_t d = tensor->rank; d-- > 0; pitch *= tensor->shape[d])
+    pitches[d] = pitch;
+  for (uint32_t d = 0; d < tensor->rank; ++d)
+    out_pitch[d] = pitches[mirage_access_dim(access, d)];
+}
+
 Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const MirageType *tile, LLVMValueRef iteration) {
   const MirageAccessAttrs *attrs = &mirage_ugraph_node(e->block.graph, node).attrs->access;
   tensor = mirage__block_resolve(&e->block, tensor);
@@ -92,6 +100,7 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
   const MirageLoadSchedule *load = mirage__load_schedule_of(e, node);
   access.stream = load && load->cache == MIRAGE_CACHE_NO_ALLOCATE && !e->schedule.dependent_launch;
   uint32_t rank = access.tensor->rank;
+  mirage__access_pitches(access.tensor, attrs, access.pitch);
   access.width = 16 / mirage_dtype_bytes(access.tensor->dtype);
   for (uint32_t d = 0; d < rank; ++d) {
     Axis axes[3 + MIRAGE_MAX_LOOPS];
@@ -109,15 +118,14 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
 
 LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMValueRef *index) {
   const MirageType *tensor = access->tensor;
-  int64_t bytes = mirage_dtype_bytes(tensor->dtype), pitch = bytes;
-  bool wide = mirage_type_elements(tensor) * bytes > INT32_MAX;
+  bool wide = mirage_type_bytes(tensor) > INT32_MAX;
   LLVMValueRef offset = wide ? gpu_i64(&e->gpu, 0) : gpu_i32(&e->gpu, 0);
   LLVMValueRef terms[MIRAGE_MAX_RANK];
-  for (uint32_t d = tensor->rank; d-- > 0; pitch *= tensor->shape[d]) {
+  for (uint32_t d = tensor->rank; d-- > 0;) {
     LLVMValueRef position = mirage__add(e, access->start[d], index[d]);
     if (wide)
       position = LLVMBuildSExt(e->gpu.builder, position, e->gpu.i64, "");
-    terms[d] = mirage__mul(e, position, pitch);
+    terms[d] = mirage__mul(e, position, access->pitch[d]);
   }
   for (uint32_t d = 0; d < tensor->rank; ++d)
     offset = mirage__add(e, offset, terms[d]);

@@ -110,8 +110,8 @@ static Source source_of(Emit *e, const DirectProduct *product, LLVMValueRef colu
 // `at` columns on in row `r` of the lane: its address, and whether it is valid (NULL = yes).
 static LLVMValueRef address_in(Emit *e, const Source *source, int r, int32_t at) {
   const MirageType *tensor = source->access.tensor;
-  int64_t elements = r * tensor->shape[tensor->rank - 1] + at;
-  LLVMValueRef offset = gpu_i64(&e->gpu, elements * mirage_dtype_bytes(tensor->dtype));
+  int64_t bytes = r * source->access.pitch[tensor->rank - 2] + at * mirage_dtype_bytes(tensor->dtype);
+  LLVMValueRef offset = gpu_i64(&e->gpu, bytes);
   return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, source->address, &offset, 1, "");
 }
 

@@ -47,13 +47,13 @@ static MirageTensorMap describe(const Emit *e, MirageNode load) {
                          .dtype = type->dtype,
                          .rank = type->rank,
                          .swizzle = tile->layout.swizzle};
-  int64_t pitch = mirage_dtype_bytes(type->dtype);
+  int64_t pitches[MIRAGE_MAX_RANK];
+  mirage__access_pitches(type, &view.attrs->access, pitches);
   for (uint32_t d = 0; d < type->rank; ++d) { // innermost first
     uint32_t dim = type->rank - 1 - d;
-    map.extents[d] = type->shape[dim];
-    map.strides[d] = pitch;
+    map.extents[d] = type->shape[mirage_access_dim(&view.attrs->access, dim)];
+    map.strides[d] = pitches[dim];
     map.box[d] = (int32_t)(d == 0 ? mirage__panel_width(tile) : tile->shape[dim]);
-    pitch *= type->shape[dim];
   }
   return map;
 }
@@ -138,12 +138,12 @@ static void tensor_copies(Emit *e, MirageNode load, const Access *access, LLVMVa
 }
 
 // Trailing dimensions of a tile that lie in one piece in both memories.
-static uint32_t contiguous_dims(const MirageType *tile, const MirageType *tensor) {
+static uint32_t contiguous_dims(const MirageType *tile, const Access *access) {
   uint32_t dims = 1;
-  int64_t elements = tile->shape[tile->rank - 1];
+  int64_t elements = tile->shape[tile->rank - 1], bytes = mirage_dtype_bytes(access->tensor->dtype);
   while (dims < tile->rank) {
     uint32_t d = tile->rank - 1 - dims; // joins when all below is whole
-    if (tile->shape[d + 1] != tensor->shape[d + 1] || tile->layout.strides[d] != elements)
+    if (access->pitch[d] != elements * bytes || tile->layout.strides[d] != elements)
       break;
     elements *= tile->shape[d];
     ++dims;
@@ -153,7 +153,7 @@ static uint32_t contiguous_dims(const MirageType *tile, const MirageType *tensor
 
 static void bulk_copies(Emit *e, const Access *access, LLVMValueRef copy, LLVMValueRef mbarrier) {
   const MirageType *tile = access->tile;
-  uint32_t outer = tile->rank - contiguous_dims(tile, access->tensor);
+  uint32_t outer = tile->rank - contiguous_dims(tile, access);
   int64_t pieces = 1;
   for (uint32_t d = 0; d < outer; ++d)
     pieces *= tile->shape[d];

@@ -184,6 +184,7 @@ const MirageLoadSchedule *mirage__load_schedule_of(const Emit *e, MirageNode loa
 typedef struct Access {
   const MirageType *tensor, *tile;
   LLVMValueRef base;
+  int64_t pitch[MIRAGE_MAX_RANK];      // from one element to the next along a dimension of the tile, in bytes
   LLVMValueRef start[MIRAGE_MAX_RANK]; // of the tile, in elements
   LLVMValueRef limit[MIRAGE_MAX_RANK]; // valid elements of the tile from its start; NULL = all
   uint32_t width;                      // neighbouring elements that are aligned and all valid or all not; <= 16 bytes
@@ -193,6 +194,8 @@ typedef struct Access {
 } Access;
 /// `iteration` replaces that of the innermost loop around `node` (prefetching); NULL = the current one.
 Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const MirageType *tile, LLVMValueRef iteration);
+/// Bytes from one element to the next along each dimension that an access sees.
+void mirage__access_pitches(const MirageType *tensor, const MirageAccessAttrs *access, int64_t *out_pitch);
 LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMValueRef *index);
 LLVMValueRef mirage__access_valid(Emit *e, const Access *access, const LLVMValueRef *index); // NULL = always
 LLVMValueRef mirage__fill_value(Emit *e, MirageFill fill);

@@ -84,6 +84,14 @@ static void locate(const Custom *custom, const MirageType *tensor, const MirageA
   }
 }
 
+// Strides of what an access sees of a tensor.
+static void access_strides(const MirageType *tensor, const MirageAccessAttrs *access, int64_t *out) {
+  int64_t strides[MIRAGE_MAX_RANK];
+  mirage__eval_strides(tensor->rank, tensor->shape, strides);
+  for (uint32_t d = 0; d < tensor->rank; d++)
+    out[d] = strides[mirage_access_dim(access, d)];
+}
+
 static int64_t dot(uint32_t rank, const int64_t *a, const int64_t *b) {
   int64_t sum = 0;
   for (uint32_t d = 0; d < rank; d++)
@@ -107,7 +115,7 @@ static MirageStatus run_load(Custom *custom, const MirageNodeView *node) {
     return mirage_diag_fail(eval->diag, node->loc, MIRAGE_BAD_GRAPH,
                             "load: output %u of the custom kernel cannot be read", output);
   int64_t from[MIRAGE_MAX_RANK], to[MIRAGE_MAX_RANK], start[MIRAGE_MAX_RANK], valid[MIRAGE_MAX_RANK], block[3];
-  mirage__eval_strides(tensor->rank, tensor->shape, from);
+  access_strides(tensor, &node->attrs->access, from);
   mirage__eval_strides(tile->rank, tile->shape, to);
   for (int64_t i = 0; i < custom->num_blocks; i++) {
     bool whole = true, empty = false;
@@ -167,7 +175,7 @@ static MirageStatus run_store(Custom *custom, const MirageNodeView *node) {
                             "store: the target is not an output of the custom kernel");
   int64_t from[MIRAGE_MAX_RANK], to[MIRAGE_MAX_RANK], start[MIRAGE_MAX_RANK], valid[MIRAGE_MAX_RANK], block[3];
   mirage__eval_strides(tile->rank, tile->shape, from);
-  mirage__eval_strides(tensor->rank, tensor->shape, to);
+  access_strides(tensor, &node->attrs->access, to);
   for (int64_t i = 0; i < custom->num_blocks; i++) {
     block_coordinates(custom, i, block);
     locate(custom, tensor, &node->attrs->access, block, start, valid);

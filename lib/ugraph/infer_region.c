@@ -24,13 +24,37 @@ static MirageStatus check_entry(const InferCall *call, const char *map, uint32_t
 
 static int64_t ceil_div(int64_t a, int64_t b) { return a / b + (a % b != 0); }
 
+uint32_t mirage_access_dim(const MirageAccessAttrs *access, uint32_t dim) {
+  return access->order[0] == access->order[1] ? dim : (uint32_t)access->order[dim];
+}
+
 int64_t mirage_access_extent(const MirageAccessAttrs *access, const MirageType *tensor, uint32_t dim) {
-  return access->end[dim] ? access->end[dim] - access->begin[dim] : tensor->shape[dim];
+  return access->end[dim] ? access->end[dim] - access->begin[dim] : tensor->shape[mirage_access_dim(access, dim)];
+}
+
+static MirageStatus check_order(const InferCall *call, const MirageType *tensor, const MirageAccessAttrs *access) {
+  bool given = false;
+  uint32_t seen = 0;
+  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++)
+    given |= access->order[d] != 0;
+  for (uint32_t d = 0; d < MIRAGE_MAX_RANK && given; d++) {
+    int8_t dim = access->order[d];
+    if (d >= tensor->rank ? dim != 0 : dim < 0 || dim >= (int)tensor->rank || seen >> dim & 1)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT,
+                        "order entry %u is %d, which makes it no permutation of %u dimensions", d, dim, tensor->rank);
+    seen |= 1u << dim;
+  }
+  if (given && access->order[tensor->rank - 1] != (int)tensor->rank - 1)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "order puts dimension %d last, the last one of %u must stay there",
+                      access->order[tensor->rank - 1], tensor->rank);
+  return MIRAGE_OK;
 }
 
 static MirageStatus check_window(const InferCall *call, const MirageType *tensor, const MirageAccessAttrs *access) {
   for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++) {
-    int64_t begin = access->begin[d], end = access->end[d], extent = d < tensor->rank ? tensor->shape[d] : 0;
+    int64_t begin = access->begin[d], end = access->end[d], extent = 0;
+    if (d < tensor->rank)
+      extent = tensor->shape[mirage_access_dim(access, d)];
     if (begin < 0 || end < 0 || end > extent || (end ? begin >= end : begin > 0))
       return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT,
                         "window [%" PRId64 ", %" PRId64 ") of dimension %u does not lie in its %" PRId64 " elements",
@@ -46,6 +70,7 @@ static MirageStatus access_tile(const InferCall *call, const MirageType *tensor,
     return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s", "accesses a tensor in device memory, a tile is given");
   if ((uint32_t)access->fill > MIRAGE_FILL_BOTTOM)
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "fill %d does not exist", (int)access->fill);
+  MIRAGE_TRY(check_order(call, tensor, access));
   MIRAGE_TRY(check_window(call, tensor, access));
   MirageType tile = *tensor;
   for (uint32_t d = 0; d < tensor->rank; d++)

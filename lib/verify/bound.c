@@ -368,24 +368,28 @@ static uint32_t splits_of(const MirageAccessAttrs *access, uint32_t d) {
 // A tile of a tensor: what varies along a split dimension varies with the loops and grid axes that split it.
 static Abstract load(const Walk *walk, const MirageNodeView *node) {
   const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[0]);
+  const MirageAccessAttrs *access = &node->attrs->access;
   Abstract tile = walk->values[node->operands[0].index];
+  uint32_t varies = tile.den_axes;
+  tile.den_axes &= ~DIM_AXES;
   for (uint32_t d = 0; d < type->rank; d++) {
-    uint32_t splits = splits_of(&node->attrs->access, d);
+    uint32_t splits = splits_of(access, d);
     tile.axes |= splits;
-    tile.den_axes |= tile.den_axes & dim_axis(type, d) ? splits : 0;
+    tile.den_axes |= varies & dim_axis(type, mirage_access_dim(access, d)) ? splits | dim_axis(type, d) : 0;
   }
   tile.mixed = tile.exp; // a masked element has no exponential
   // A fill of 0 or bottom stays below every bound.
-  return node->attrs->access.fill == MIRAGE_FILL_ONE ? mirage__abstract_join(tile, mirage__abstract_constant(1.0))
-                                                     : tile;
+  return access->fill == MIRAGE_FILL_ONE ? mirage__abstract_join(tile, mirage__abstract_constant(1.0)) : tile;
 }
 
 static void store(Walk *walk, const MirageNodeView *node) {
   const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[1]);
   uint32_t output = node->operands[1].index, axes = 0;
   Abstract tile = walk->values[node->operands[0].index];
+  const MirageAccessAttrs *access = &node->attrs->access;
   for (uint32_t d = 0; d < type->rank; d++)
-    axes |= tile.den_axes & (splits_of(&node->attrs->access, d) | dim_axis(type, d)) ? dim_axis(type, d) : 0;
+    if (tile.den_axes & (splits_of(access, d) | dim_axis(type, d)))
+      axes |= dim_axis(type, mirage_access_dim(access, d));
   tile.den_axes = axes;
   tile.axes = ALL_AXES;
   walk->values[output] = walk->stored[output] ? mirage__abstract_join(walk->values[output], tile) : tile;

@@ -188,9 +188,16 @@ static void tie_reduce(Shrink *shrink, int g, const MirageNodeView *node) {
     same(shrink, dim_of(shrink, g, a, d), dim_of(shrink, g, y, d)); // an extent of 1 left over ties nothing
 }
 
-static void tie_access(Shrink *shrink, int g, MirageValue tensor, MirageValue tile) {
+// The tensor's dimension that an access sees as its d-th.
+static uint32_t seen_dim(const Shrink *shrink, int g, MirageValue tensor, const MirageAccessAttrs *access, uint32_t d) {
+  return dim_of(shrink, g, tensor, mirage_access_dim(access, d));
+}
+
+static void tie_access(Shrink *shrink, int g, const MirageNodeView *node) {
+  MirageValue tensor = node->op == MIRAGE_OP_LOAD ? node->operands[0] : node->operands[1];
+  MirageValue tile = node->op == MIRAGE_OP_LOAD ? node->first_result : node->operands[0];
   for (uint32_t d = 0; d < rank_of(shrink, g, tensor); d++)
-    multiple(shrink, dim_of(shrink, g, tensor, d), dim_of(shrink, g, tile, d));
+    multiple(shrink, seen_dim(shrink, g, tensor, &node->attrs->access, d), dim_of(shrink, g, tile, d));
 }
 
 static void tie_region(Shrink *shrink, int g, MirageRegion region);
@@ -239,8 +246,7 @@ static void tie_node(Shrink *shrink, int g, const MirageNodeView *node) {
     tie_shape(shrink, g, node);
     break;
   case MIRAGE_KIND_ACCESS:
-    tie_access(shrink, g, node->op == MIRAGE_OP_LOAD ? node->operands[0] : node->operands[1],
-               node->op == MIRAGE_OP_LOAD ? node->first_result : node->operands[0]);
+    tie_access(shrink, g, node);
     break;
   default:
     for (uint32_t i = 0; node->num_results && i < node->num_operands; i++)
@@ -312,7 +318,7 @@ static void measure_node(Shrink *shrink, int g, MirageNode id) {
   MirageValue tile = node.op == MIRAGE_OP_LOAD ? node.first_result : node.operands[0];
   for (uint32_t d = 0; d < rank_of(shrink, g, tensor); d++) {
     const MirageAccessAttrs *access = &node.attrs->access;
-    uint32_t dim = dim_of(shrink, g, tensor, d);
+    uint32_t dim = seen_dim(shrink, g, tensor, access, d);
     int64_t n = mirage_access_extent(access, mirage_ugraph_type(shrink->graphs[g], tensor), d);
     int64_t t = extent_of(shrink, dim_of(shrink, g, tile, d)), parts = parts_of(shrink->graphs[g], id, access, d);
     AxisClass *class = &shrink->classes[find(shrink, dim)];
@@ -502,7 +508,7 @@ static MirageValue copy_mean(Copy *copy, const MirageNodeView *node, MirageValue
 
 static void copy_window(Copy *copy, MirageValue tensor, MirageAccessAttrs *access) {
   for (uint32_t d = 0; d < rank_of(copy->shrink, copy->g, tensor); d++) {
-    uint32_t dim = dim_of(copy->shrink, copy->g, tensor, d);
+    uint32_t dim = seen_dim(copy->shrink, copy->g, tensor, access, d);
     if (!access->end[d])
       continue;
     copy->mismatch |= copy->shrink->classes[find(copy->shrink, dim)].new_tensor != 0; // as for a slice

@@ -1365,3 +1365,39 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
   }
   return %y : tensor<8x64xf16>
 }
+
+// -----
+
+// rows that are no rows
+mirage_kernel.graph @g(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
+  %y = custom (%xk = %x) outs(%yk) grid [1] : (tensor<8x8xf16>) -> tensor<8x8xf16> {
+    // expected-error @+1 {{load: order puts dimension 0 last, the last one of 2 must stay there}}
+    %t = load %xk {order = [1, 0]} : tensor<8x8xf16> -> !mirage_block.tile<8x8xf16>
+    store %t, %yk : !mirage_block.tile<8x8xf16>, tensor<8x8xf16>
+  }
+  return %y : tensor<8x8xf16>
+}
+
+// -----
+
+// an order with a dimension twice
+mirage_kernel.graph @g(%x: tensor<8x4x8xf16>) -> tensor<8x4x8xf16> {
+  %y = custom (%xk = %x) outs(%yk) grid [1] : (tensor<8x4x8xf16>) -> tensor<8x4x8xf16> {
+    %t = load %xk : tensor<8x4x8xf16> -> !mirage_block.tile<8x4x8xf16>
+    // expected-error @+1 {{store: order entry 2 is 0, which makes it no permutation of 3 dimensions}}
+    store %t, %yk {order = [1, 0, 0]} : !mirage_block.tile<8x4x8xf16>, tensor<8x4x8xf16>
+  }
+  return %y : tensor<8x4x8xf16>
+}
+
+// -----
+
+// an order that names no dimension
+mirage_kernel.graph @g(%x: tensor<8x8xf16>) -> tensor<8x8xf16> {
+  %y = custom (%xk = %x) outs(%yk) grid [1] : (tensor<8x8xf16>) -> tensor<8x8xf16> {
+    // expected-error @+1 {{load: order entry 1 is 7, dimensions are 0 to 5}}
+    %t = load %xk {order = [0, 7]} : tensor<8x8xf16> -> !mirage_block.tile<8x8xf16>
+    store %t, %yk : !mirage_block.tile<8x8xf16>, tensor<8x8xf16>
+  }
+  return %y : tensor<8x8xf16>
+}

@@ -235,3 +235,17 @@ mirage_kernel.graph @loops(%x: tensor<8x64xf16>) -> (tensor<8x64xf16>, tensor<8x
   // CHECK: return %[[R]]#0, %[[R]]#1
   return %y#0, %y#1 : tensor<8x64xf16>, tensor<8x1xf32>
 }
+
+// A transposed tensor where it lies.
+// CHECK: graph @order
+mirage_kernel.graph @order(%x: tensor<4x2x8xf16>) -> tensor<4x2x8xf16> {
+  %y = custom (%xk = %x) outs(%yk) grid [2] : (tensor<4x2x8xf16>) -> tensor<4x2x8xf16> {
+    // CHECK: load %{{.*}} {grid = [0], order = [1, 0, 2]} : tensor<4x2x8xf16> -> !mirage_block.tile<1x4x8xf16>
+    %a = load %xk {order = [1, 0, 2], grid = [0]} : tensor<4x2x8xf16> -> !mirage_block.tile<1x4x8xf16>
+    // CHECK: load %{{.*}} {grid = [1]} : tensor<4x2x8xf16> -> !mirage_block.tile<4x1x8xf16>
+    %b = load %xk {grid = [1]} : tensor<4x2x8xf16> -> !mirage_block.tile<4x1x8xf16>
+    // CHECK: store %{{.*}} {grid = [0], order = [1, 0, 2]} : !mirage_block.tile<1x4x8xf16>, tensor<4x2x8xf16>
+    store %a, %yk {grid = [0], order = [1, 0, 2]} : !mirage_block.tile<1x4x8xf16>, tensor<4x2x8xf16>
+  }
+  return %y : tensor<4x2x8xf16>
+}

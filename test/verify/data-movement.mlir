@@ -293,3 +293,49 @@ mirage_kernel.graph @tgt_windows_overlap(%x: tensor<2x12xf16>, %c: tensor<2x6xf1
   }
   return %y : tensor<2x12xf16>
 }
+
+// Heads between rows and columns, proven on a shrunken instance.
+mirage_kernel.graph @src_order(%x: tensor<512x4x256xf16>) -> tensor<512x4x256xf16> {
+  %t = transpose %x {perm = [1, 0, 2]} : tensor<512x4x256xf16>
+  %s = reduce_sum %t {dim = 1} : tensor<4x512x256xf16>
+  %u = mul %t, %s : tensor<4x512x256xf16>, tensor<4x1x256xf16>
+  %y = transpose %u {perm = [1, 0, 2]} : tensor<4x512x256xf16>
+  return %y : tensor<512x4x256xf16>
+}
+
+// CHECK: @tgt_order: equivalent to @src_order;
+mirage_kernel.graph @tgt_order(%x: tensor<512x4x256xf16>) -> tensor<512x4x256xf16> attributes {source = @src_order} {
+  %y = custom (%xk = %x) outs(%yk) grid [4, 8] : (tensor<512x4x256xf16>) -> tensor<512x4x256xf16> {
+    %t = load %xk {grid = [0, 2], order = [1, 0, 2]} : tensor<512x4x256xf16> -> !mirage_block.tile<1x512x32xf16>
+    %s = reduce_sum %t {dim = 1} : !mirage_block.tile<1x512x32xf16>
+    %u = mul %t, %s : !mirage_block.tile<1x512x32xf16>, !mirage_block.tile<1x1x32xf32>
+    store %u, %yk {grid = [0, 2], order = [1, 0, 2]} : !mirage_block.tile<1x512x32xf32>, tensor<512x4x256xf16>
+  }
+  return %y : tensor<512x4x256xf16>
+}
+
+mirage_kernel.graph @src_square(%x: tensor<4x4x6xf16>) -> tensor<4x4x6xf16> {
+  %y = square %x : tensor<4x4x6xf16>
+  return %y : tensor<4x4x6xf16>
+}
+
+// Read in one order, written in another.
+// CHECK: @tgt_order_load_only: different at output
+mirage_kernel.graph @tgt_order_load_only(%x: tensor<4x4x6xf16>) -> tensor<4x4x6xf16> attributes {source = @src_square} {
+  %y = custom (%xk = %x) outs(%yk) grid [2] : (tensor<4x4x6xf16>) -> tensor<4x4x6xf16> {
+    %t = load %xk {grid = [0], order = [1, 0, 2]} : tensor<4x4x6xf16> -> !mirage_block.tile<2x4x6xf16>
+    %s = square %t : !mirage_block.tile<2x4x6xf16>
+    store %s, %yk {grid = [0]} : !mirage_block.tile<2x4x6xf32>, tensor<4x4x6xf16>
+  }
+  return %y : tensor<4x4x6xf16>
+}
+
+// CHECK: @tgt_order_store_only: different at output
+mirage_kernel.graph @tgt_order_store_only(%x: tensor<4x4x6xf16>) -> tensor<4x4x6xf16> attributes {source = @src_square} {
+  %y = custom (%xk = %x) outs(%yk) grid [2] : (tensor<4x4x6xf16>) -> tensor<4x4x6xf16> {
+    %t = load %xk {grid = [0]} : tensor<4x4x6xf16> -> !mirage_block.tile<2x4x6xf16>
+    %s = square %t : !mirage_block.tile<2x4x6xf16>
+    store %s, %yk {grid = [0], order = [1, 0, 2]} : !mirage_block.tile<2x4x6xf32>, tensor<4x4x6xf16>
+  }
+  return %y : tensor<4x4x6xf16>
+}
