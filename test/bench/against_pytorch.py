@@ -4,8 +4,8 @@
     against_pytorch.py --bin build/bin [--output results.csv] [--superoptimize OPTIONS] FILE.mlir|FOLDER ...
 
 All are timed in the same way: many calls captured in one CUDA graph, cold - every call reads other copies of the inputs, together
-four times as large as the L2 cache - and the median of replays. `compile` is torch.compile(mode="max-autotune-no-cudagraphs"). A program
-that fails has a line with the reason. Wants PyTorch with CUDA."""
+four times as large as the L2 cache - and the median of replays. `compile` is torch.compile(mode="max-autotune-no-cudagraphs"). Errors
+are against float64, by PyTorch on the GPU. A program that fails has a line with the reason. Wants PyTorch with CUDA."""
 import argparse
 import csv
 import pathlib
@@ -16,7 +16,7 @@ import tempfile
 
 import torch
 
-from torch_program import Program
+from torch_program import Program, relative_error, run_arguments
 
 REPLAYS = 30
 
@@ -45,27 +45,26 @@ def cold_us(function, sets):
     return statistics.median(times[3:])
 
 
-def pytorch(program):
-    inputs = program.draw(1, "cuda")
+def pytorch(program, inputs, references):
     size = sum(t.numel() * t.element_size() for t in inputs)
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
     sets = [inputs] + [[t.clone() for t in inputs] for _ in range(min(256, 4 * l2 // size))]
     with torch.no_grad():
-        eager = cold_us(program, sets)
+        eager, eager_error = cold_us(program, sets), relative_error(program(*inputs), references)
         torch._dynamo.reset()
         try:
             compiled = cold_us(torch.compile(program, mode="max-autotune-no-cudagraphs"), sets)
         except Exception as failure:  # any of the compiler's
             print(f"{program.name}: torch.compile: {str(failure).splitlines()[0]}", file=sys.stderr)
             compiled = float("nan")
-    return {"eager_us": eager, "compile_us": compiled}
+    return {"eager_us": eager, "compile_us": compiled, "eager_error": f"{eager_error:.2e}"}
 
 
-def ours(options, path, folder):
-    """The columns of mirage-run --csv that matter here; raises with the reason."""
+def ours(options, path, folder, tensors):
+    """The row of mirage-run --csv; raises with the reason."""
     compiled = folder / path.name
     commands = [[options.bin / "mirage-mlir-opt", f"--mirage-superoptimize={options.superoptimize}", path, "-o", compiled],
-                [options.bin / "mirage-run", "--benchmark", "--csv", compiled]]
+                [options.bin / "mirage-run", "--benchmark", "--csv", *tensors, compiled]]
     for command in commands:
         done = subprocess.run(command, capture_output=True, text=True, timeout=options.timeout)
         if done.returncode and not done.stdout.startswith("program,"):
@@ -91,7 +90,11 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         for path in sources(options.paths):
             try:
-                row = ours(options, path, pathlib.Path(folder)) | pytorch(Program.read(path))
+                program = Program.read(path)
+                inputs = program.draw(1, "cuda")
+                references = program.reference(inputs)
+                row = ours(options, path, pathlib.Path(folder), run_arguments(folder, inputs, references))
+                row |= pytorch(program, inputs, references)
             except (RuntimeError, ValueError, subprocess.TimeoutExpired) as failure:
                 print(f"{path.stem}: {failure}", file=options.output, flush=True)
                 continue

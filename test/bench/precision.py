@@ -18,7 +18,7 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from torch_program import Program
+from torch_program import Program, relative_error, run_arguments
 
 HERE = Path(__file__).resolve().parent
 LIMIT = 1.5
@@ -36,20 +36,11 @@ def shrink(name, text):
 
 def ours(args, scratch, inputs, references):
     command = [args.bin / "mirage-run", f"--target={'gpu' if args.gpu else 'emulator'}", "--tolerance=1", scratch / "lowered.mlir",
-               f"--save-output={scratch}"]
-    for option, tensors in ("input", inputs), ("reference", references):
-        for i, tensor in enumerate(tensors):
-            np.save(scratch / f"{option}{i}.npy", tensor.to(torch.float32).cpu().numpy())
-            command += [f"--{option}", f"{i}={scratch}/{option}{i}.npy"]
+               f"--save-output={scratch}", *run_arguments(scratch, inputs, references)]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode:
         sys.exit(f"precision.py: mirage-run: {done.stderr}{done.stdout}")
     return [torch.from_numpy(np.load(scratch / f"output{i}.npy")).to(r.device) for i, r in enumerate(references)]
-
-
-def error(got, references):
-    """Of the worst output."""
-    return max(float((g.double() - r).norm() / r.norm()) for g, r in zip(got, references))
 
 
 def compare(args, path, scratch):
@@ -66,8 +57,9 @@ def compare(args, path, scratch):
     errors = []
     for seed in range(args.seeds):
         inputs = program.draw(seed, "cuda" if args.gpu else "cpu")
-        references = program(*[tensor.double() for tensor in inputs])
-        errors.append((error(ours(args, scratch, inputs, references), references), error(program(*inputs), references)))
+        references = program.reference(inputs)
+        found = ours(args, scratch, inputs, references)
+        errors.append((relative_error(found, references), relative_error(program(*inputs), references)))
     return np.mean(errors, axis=0)
 
 

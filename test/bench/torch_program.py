@@ -9,6 +9,7 @@ where there is one (rms_norm, softmax, ...). Inputs are normal(0, 1) times the p
 import re
 from pathlib import Path
 
+import numpy as np
 import torch
 import torch.nn.functional as F
 
@@ -66,11 +67,31 @@ class Program:
         return [(torch.randn(shape, generator=rng, device=device) * scale).to(dtype)
                 for (_, shape, dtype), scale in zip(self.inputs, self.scales)]
 
+    def reference(self, inputs):
+        """The outputs in float64."""
+        return self(*[tensor.double() for tensor in inputs])
+
     def __call__(self, *inputs):
         values = dict(zip([label for label, _, _ in self.inputs], inputs))
         for result, op, operands, attributes, types, constant in self.steps:
             values[result] = apply(op, [values[o] for o in operands], attributes, types, constant)
         return [values[r] for r in self.results]
+
+
+def run_arguments(folder, inputs, references):
+    """Saves the tensors for mirage-run, and returns the options that name them."""
+    arguments = []
+    for option, tensors in ("input", inputs), ("reference", references):
+        for i, tensor in enumerate(tensors):
+            path = Path(folder) / f"{option}{i}.npy"
+            np.save(path, tensor.to(torch.float32).cpu().numpy())
+            arguments += [f"--{option}", f"{i}={path}"]
+    return arguments
+
+
+def relative_error(got, references):
+    """Of the worst output: Frobenius norms of the error and of the reference."""
+    return max(float((g.double() - r).norm() / r.norm()) for g, r in zip(got, references))
 
 
 def apply(op, x, attributes, types, constant):
