@@ -90,7 +90,7 @@ typedef struct MirageFunnel {
 typedef enum MirageSearchPhase {
   MIRAGE_PHASE_PLANS,     // block graphs for the whole program; a plan for each axis that a loop may walk
   MIRAGE_PHASE_SCHEDULES, // grids and loop ranges for the best of them
-  MIRAGE_PHASE_PIECES,    // the program in pieces
+  MIRAGE_PHASE_PIECES,    // the program in pieces; told once the whole is finished, though threads begin them earlier
 } MirageSearchPhase;
 
 typedef struct MirageSearchProgress {
@@ -117,10 +117,11 @@ typedef struct MirageSearchProgress {
 struct MirageSearchControl {
   void (*progress)(void *user, const MirageSearchProgress *progress); // or NULL
   void *user;
-  double interval;        // seconds; 0 = 0.1
-  const int *interrupt;   // or NULL
-  double time_budget;     // seconds; 0 = none. The whole program gets two thirds of it where there are pieces to search
-  const char *checkpoint; // path, or NULL
+  double interval;      // seconds; 0 = 0.1
+  const int *interrupt; // or NULL
+  double time_budget;   // seconds; 0 = none. Where there are pieces to search, the whole program gets two thirds of it,
+                        // and all of it once they are finished
+  const char *checkpoint;     // path, or NULL
   double checkpoint_interval; // seconds between two writes; 0 = 10
   bool must_resume;           // the checkpoint must exist
 };

@@ -1,9 +1,10 @@
 // search.c - the search for one-kernel µGraphs, from options to candidates.
 //
 // For each choice of the loop's axis (one of the reduced axes, or no loop) a task derives all tensors, reads the block
-// graphs off them and keeps the best; then schedules are chosen for the best over all of these, the winners are built
-// at real shapes, and ranked by the cost of what was built. Tasks share nothing and their results are merged in order
-// of the axis, structure or candidate, so the answer does not depend on the number of threads (search_pool.h).
+// graphs off them and keeps the best; candidates are made of the best over all of these (search_candidates.c). Tasks
+// share nothing and their results are merged in order of the axis, structure or candidate, so the answer does not
+// depend on the number of threads (search_pool.h). Beside all this the program is searched in pieces
+// (search_partition.c), which knows nothing of the whole until both are done.
 //
 // Source: [Mirage 4]
 #define _POSIX_C_SOURCE 200809L // sysconf
@@ -20,9 +21,9 @@
 enum {
   DEFAULT_BLOCK_OPS = 11,
   DEFAULT_CANDIDATES = 16,
-  SCHEDULES_PER_STRUCTURE = 3,
   FIELD_TRIAL = 0,
-  EXTRACTION_SHARE = 250
+  EXTRACTION_SHARE = 250,
+  PIECES_IN_MEMORY = 16, // `optimal`: pieces that together may use as much memory as the whole program beside them
 };
 // What is derived when the caller stops the search is still read, for this many states: a fraction of a second.
 static const uint64_t unlimited_states = (uint64_t)1 << 56, last_states = 100000;
@@ -99,7 +100,7 @@ static MirageStatus resume_plan(Search *search, Plan *plan, SearchBytes *bytes) 
   MIRAGE_TRY(pass_plan(bytes, plan));
   mirage__search_publish(&watch, &plan->funnel);
   if (!search->part.piece)
-    mirage__search_step(search->part.monitor);
+    mirage__search_step_plan(search->part.monitor);
   return MIRAGE_OK;
 }
 
@@ -129,6 +130,8 @@ static MirageStatus run_plan(void *user, uint32_t index) {
                                                   plan->num_loops, search->share, mirage_field_domain(field), field);
   space.watch = mirage__search_watch(&search->part);
   space.slot = slot;
+  if (search->options.optimal && search->part.piece)
+    space.max_bytes /= PIECES_IN_MEMORY;
   if (status == MIRAGE_OK)
     status = search_space(search, &space, &plan->kept);
   if (status == MIRAGE_OK && !plan->loop_axis)
@@ -143,7 +146,7 @@ static MirageStatus run_plan(void *user, uint32_t index) {
   if (status == MIRAGE_OK && slot.checkpoint && plan->funnel.stop < MIRAGE_STOP_TIME_BUDGET)
     status = save_plan(&slot, plan);
   if (!search->part.piece)
-    mirage__search_step(search->part.monitor);
+    mirage__search_step_plan(search->part.monitor);
   return plan->status = status;
 }
 
@@ -162,212 +165,26 @@ void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part)
   total->stop = part->stop > total->stop ? part->stop : total->stop;
 }
 
-// ------------------------------------------------------------------------------------------ candidates
+// ----------------------------------------------------------------------------------------------- plans
 
-static int compare_structures(const void *a, const void *b) {
-  const SearchStructure *x = *(const SearchStructure *const *)a, *y = *(const SearchStructure *const *)b;
-  if (x->score_us != y->score_us)
-    return x->score_us < y->score_us ? -1 : 1;
-  if (x->num_nodes != y->num_nodes)
-    return x->num_nodes < y->num_nodes ? -1 : 1;
-  return (x->order > y->order) - (x->order < y->order);
-}
-
-static int compare_candidates(const void *a, const void *b) {
-  const SearchCandidate *x = a, *y = b;
-  if (x->time_us != y->time_us)
-    return x->time_us < y->time_us ? -1 : 1;
-  return (x->order > y->order) - (x->order < y->order);
-}
-
-static void collect_structures(Search *search, const SearchStructure **out) {
-  uint32_t count = 0;
-  for (uint32_t p = 0; p < search->num_plans; p++)
-    for (uint32_t i = 0; i < search->plans[p].kept.num; i++) {
-      search->plans[p].kept.items[i]->order = count;
-      out[count++] = search->plans[p].kept.items[i];
-    }
-}
-
-static double built_us(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
-
-// By the cost of what was built, which knows more than the estimate of a schedule; then numbers them.
-static void sort_built(MirageSearchResult *result, const MirageUGraph *program) {
-  const char *source = mirage_ugraph_get_meta(program)->name;
-  for (uint32_t i = 1; i < result->num_candidates; i++)
-    for (uint32_t j = i; j > 0 && built_us(result->candidates[j]) < built_us(result->candidates[j - 1]); j--) {
-      MirageUGraph *swap = result->candidates[j];
-      result->candidates[j] = result->candidates[j - 1];
-      result->candidates[j - 1] = swap;
-    }
-  for (uint32_t i = 0; i < result->num_candidates; i++) {
-    char name[256];
-    snprintf(name, sizeof name, "%s_%u", source ? source : "program", i);
-    mirage_ugraph_meta(result->candidates[i])->name = mirage_ugraph_intern_string(result->candidates[i], name);
-  }
-}
-
-/// Candidates that are built at once.
-typedef struct Building {
-  Search *search;
-  const SearchCandidate *candidates;
-  MirageUGraph **graphs; // in the same order; NULL: without the axis test, a structure may have no real shape
-} Building;
-
-static MirageStatus build_candidate(void *user, uint32_t index) {
-  Building *building = user;
-  MirageStatus status = mirage__search_build(&building->search->program, &building->candidates[index], index, NULL,
-                                             &building->graphs[index]);
-  return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
-}
-
-// Builds the next `count` candidates and appends those that can be built.
-static MirageStatus build_next(Building *building, uint32_t count, const MirageDiag *diag, MirageSearchResult *result) {
-  memset(building->graphs, 0, count * sizeof(MirageUGraph *));
-  MirageStatus status = mirage__search_run_tasks(building->search->part.pool, count, build_candidate, building);
-  for (uint32_t i = 0; i < count; i++) {
-    MirageUGraph *graph = building->graphs[i];
-    if (!graph)
-      continue;
-    result->candidates[result->num_candidates++] = graph;
-    if (status == MIRAGE_OK)
-      status = mirage_cost(graph, building->search->options.target, diag, &mirage_ugraph_meta(graph)->cost);
-  }
-  return status;
-}
-
-static MirageStatus build_candidates(Search *search, const SearchCandidate *candidates, uint32_t count,
-                                     const MirageDiag *diag, MirageSearchResult *result) {
-  uint32_t wanted = search->options.max_candidates;
-  result->candidates = calloc(wanted, sizeof(MirageUGraph *));
-  Building building = {search, candidates, calloc(wanted, sizeof(MirageUGraph *))};
-  MirageStatus status = result->candidates && building.graphs ? MIRAGE_OK : MIRAGE_NO_MEMORY;
-  while (status == MIRAGE_OK && count && result->num_candidates < wanted) {
-    uint32_t missing = wanted - result->num_candidates, next = missing < count ? missing : count;
-    status = build_next(&building, next, diag, result);
-    building.candidates += next;
-    count -= next;
-  }
-  free(building.graphs);
-  MIRAGE_TRY(status);
-  sort_built(result, search->program.source);
-  result->funnel.candidates = result->num_candidates;
-  return MIRAGE_OK;
-}
-
-// Brings the best `wanted` to the front, in order, among them some of each way to combine split reductions: which of
-// these is the fastest, a GPU knows better than the cost model.
-static void vary(SearchCandidate *candidates, uint32_t count, uint32_t wanted) {
-  uint32_t reserved = wanted / 8, left = wanted, of_kind[SEARCH_NUM_COMBINES] = {0}, front = 0;
-  for (uint32_t i = 0; i < count; i++) {
-    candidates[i].chosen = of_kind[candidates[i].schedule.combine]++ < reserved;
-    left -= candidates[i].chosen;
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    if (!candidates[i].chosen && left == 0)
-      continue;
-    left -= !candidates[i].chosen;
-    SearchCandidate next = candidates[i];
-    memmove(&candidates[front + 1], &candidates[front], (i - front) * sizeof *candidates);
-    candidates[front++] = next;
-  }
-}
-
-enum { SCHEDULES = SCHEDULES_PER_STRUCTURE * SEARCH_NUM_COMBINES };
-
-/// The best schedules of one structure.
-typedef struct Scheduled {
-  uint32_t num;
-  uint64_t tried;
-} Scheduled;
-
-typedef struct Scheduling {
-  Search *search;
-  const SearchStructure **structures; // of a round; best first
-  SearchCandidate *candidates;        // of a round: [structure][SCHEDULES]
-  Scheduled *scheduled;               // by structure of a round
-} Scheduling;
-
-static MirageStatus schedule_structure(void *user, uint32_t index) {
-  Scheduling *scheduling = user;
-  Scheduled *scheduled = &scheduling->scheduled[index];
-  return mirage__search_schedules(&scheduling->search->program, scheduling->structures[index],
-                                  &scheduling->search->options, scheduling->search->part.pool, SCHEDULES_PER_STRUCTURE,
-                                  &scheduling->candidates[(size_t)index * SCHEDULES], &scheduled->num,
-                                  &scheduled->tried);
-}
-
-// Leaves the best `wanted` of each way to combine.
-static uint32_t thin(SearchCandidate *candidates, uint32_t count, uint32_t wanted) {
-  uint32_t of_kind[SEARCH_NUM_COMBINES] = {0}, left = 0;
-  for (uint32_t i = 0; i < count; i++)
-    if (of_kind[candidates[i].schedule.combine]++ < wanted)
-      candidates[left++] = candidates[i];
-  return left;
-}
-
-// Chooses schedules for `num` structures, a round of them at a time, and ranks them. Between two rounds the caller may
-// end it.
-static MirageStatus rank_candidates(Scheduling *scheduling, uint32_t num, uint32_t at_once, SearchCandidate *candidates,
-                                    uint32_t *out_count, MirageFunnel *funnel) {
-  const SearchPart *part = &scheduling->search->part;
-  uint32_t count = 0, order = 0, wanted = scheduling->search->options.max_candidates;
-  while (num > 0) {
-    uint32_t round = num < at_once ? num : at_once;
-    scheduling->candidates = &candidates[count];
-    memset(scheduling->scheduled, 0, round * sizeof *scheduling->scheduled);
-    MIRAGE_TRY(mirage__search_run_tasks(part->pool, round, schedule_structure, scheduling));
-    for (uint32_t i = 0; i < round; i++) {
-      const Scheduled *found = &scheduling->scheduled[i];
-      memmove(&candidates[count], &scheduling->candidates[(size_t)i * SCHEDULES], found->num * sizeof *candidates);
-      for (uint32_t k = 0; k < found->num; k++)
-        candidates[count++].order = order++;
-      funnel->scheduled += found->tried;
-    }
-    qsort(candidates, count, sizeof *candidates, compare_candidates);
-    num -= round;
-    scheduling->structures += round;
-    if (num == 0)
-      break;
-    count = thin(candidates, count, wanted);
-    MirageStop stop = mirage__search_wanted_stop(part->monitor, part->deadline);
-    if (stop == MIRAGE_STOP_NONE)
-      continue;
-    mirage__search_add_to_funnel(funnel, &(MirageFunnel){.stop = stop});
-    break;
-  }
-  vary(candidates, count, wanted);
-  *out_count = count;
-  return MIRAGE_OK;
-}
-
-// From the structures of all plans to the candidates that are kept: those of the best structures, or of all of them.
+// From the structures of all plans to the candidates that are kept.
 static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, MirageSearchResult *result) {
-  uint32_t at_once = 4 * search->options.max_candidates, num = 0;
+  uint32_t num = 0, count = 0;
   for (uint32_t p = 0; p < search->num_plans; p++)
     num += search->plans[p].kept.num;
   const SearchStructure **structures = calloc((size_t)num + 1, sizeof *structures);
-  SearchCandidate *candidates = calloc((size_t)at_once * (SCHEDULES + SEARCH_NUM_COMBINES), sizeof *candidates);
-  Scheduling scheduling = {
-      .search = search, .structures = structures, .scheduled = calloc(at_once, sizeof *scheduling.scheduled)};
-  MirageStatus status = MIRAGE_NO_MEMORY;
-  if (structures && candidates && scheduling.scheduled) {
-    collect_structures(search, structures);
-    qsort(structures, num, sizeof *structures, compare_structures);
-    if (num > at_once && !search->options.optimal)
-      num = at_once;
-    uint32_t count;
-    status = rank_candidates(&scheduling, num, at_once, candidates, &count, &result->funnel);
-    if (status == MIRAGE_OK)
-      status = build_candidates(search, candidates, count, diag, result);
-  }
+  if (!structures)
+    return MIRAGE_NO_MEMORY;
+  for (uint32_t p = 0; p < search->num_plans; p++)
+    for (uint32_t i = 0; i < search->plans[p].kept.num; i++) {
+      search->plans[p].kept.items[i]->order = count;
+      structures[count++] = search->plans[p].kept.items[i];
+    }
+  const SearchPlans plans = {&search->program, &search->options, &search->part};
+  MirageStatus status = mirage__search_candidates(&plans, num, structures, diag, result);
   free(structures);
-  free(candidates);
-  free(scheduling.scheduled);
   return status;
 }
-
-// ---------------------------------------------------------------------------------------------- public
 
 MirageStatus mirage__search_fill_options(const MirageSearchOptions *given, const MirageDiag *diag,
                                          MirageSearchOptions *out) {
@@ -488,7 +305,7 @@ static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageS
   if (result->num_candidates == 0)
     explain(search, result);
   else if (!search->part.piece)
-    mirage__search_show_best(search->part.monitor, built_us(result->candidates[0]));
+    mirage__search_show_best(search->part.monitor, mirage_ugraph_get_meta(result->candidates[0])->cost.time_us);
   return MIRAGE_OK;
 }
 
@@ -515,6 +332,8 @@ MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearc
   return status;
 }
 
+// ---------------------------------------------------------------------------------------------- public
+
 /// The last message of a search that may fail without consequence.
 typedef struct Held {
   char text[256];
@@ -528,23 +347,53 @@ static void hold(void *user, MirageSeverity severity, const void *loc, const cha
   strncpy(held->text, message, sizeof held->text - 1);
 }
 
+/// The whole program and its pieces, searched side by side.
+typedef struct Halves {
+  const MirageUGraph *program;
+  const MirageSearchOptions *options;
+  SearchPart whole;
+  MirageSearchResult *result; // of the whole
+  SearchPieces *pieces;
+  Held held; // what the whole says
+  MirageStatus of_whole, of_pieces;
+} Halves;
+
+static MirageStatus search_half(void *user, uint32_t index) {
+  Halves *halves = user;
+  MirageDiag holding = {hold, &halves->held};
+  MirageStatus *status = index == 0 ? &halves->of_whole : &halves->of_pieces;
+  if (index == 0) {
+    *status = mirage__search_whole(halves->program, halves->options, &halves->whole, &holding, halves->result);
+    mirage__search_whole_done(halves->whole.monitor);
+  } else {
+    *status = mirage__search_pieces(halves->program, halves->options, &halves->whole, &halves->pieces);
+    mirage__search_leave_rest(halves->whole.monitor);
+  }
+  if (*status != MIRAGE_OK && *status != MIRAGE_UNSUPPORTED)
+    mirage__search_give_up(halves->whole.monitor);
+  return MIRAGE_OK;
+}
+
 static MirageStatus search_all(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
                                SearchMonitor *monitor, SearchCheckpoint *checkpoint, const MirageDiag *diag,
                                MirageSearchResult *out_result) {
-  Held held = {0};
-  MirageDiag holding = {hold, &held};
-  SearchPart whole = {.pool = pool, .monitor = monitor, .checkpoint = checkpoint, .deadline = monitor->end};
+  Halves halves = {.program = program,
+                   .options = options,
+                   .whole = {.pool = pool, .monitor = monitor, .checkpoint = checkpoint, .deadline = monitor->end},
+                   .result = out_result};
   if (monitor->control->time_budget > 0 && mirage__search_has_pieces(program))
-    whole.deadline = monitor->start + whole_share * monitor->control->time_budget;
-  MirageStatus status = mirage__search_whole(program, options, &whole, &holding, out_result), pieces = MIRAGE_OK;
+    halves.whole.deadline = monitor->start + whole_share * monitor->control->time_budget;
+  mirage__search_run_beside(pool, search_half, &halves);
+  MirageStatus status = halves.of_whole, pieces = halves.of_pieces;
   out_result->funnel.whole_exhausted = out_result->funnel.exhausted;
-  if (status == MIRAGE_OK || status == MIRAGE_UNSUPPORTED)
-    pieces = mirage__search_partition(program, options, &whole, out_result);
+  if (pieces == MIRAGE_OK && (status == MIRAGE_OK || status == MIRAGE_UNSUPPORTED))
+    pieces = mirage__search_join(halves.pieces, options->max_candidates, out_result);
+  mirage__search_pieces_destroy(halves.pieces);
   if (status == MIRAGE_UNSUPPORTED && out_result->num_candidates > 0) {
     status = MIRAGE_OK; // pieces of it can be treated
-    snprintf(out_result->reason, sizeof out_result->reason, "%s", held.text);
-  } else if (status != MIRAGE_OK && held.text[0])
-    mirage_diag_emit(diag, MIRAGE_SEVERITY_ERROR, held.loc, "%s", held.text);
+    snprintf(out_result->reason, sizeof out_result->reason, "%s", halves.held.text);
+  } else if (status != MIRAGE_OK && halves.held.text[0])
+    mirage_diag_emit(diag, MIRAGE_SEVERITY_ERROR, halves.held.loc, "%s", halves.held.text);
   return pieces != MIRAGE_OK ? pieces : status;
 }
 

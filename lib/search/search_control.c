@@ -36,9 +36,17 @@ void mirage__search_monitor_deinit(SearchMonitor *monitor) { pthread_mutex_destr
 
 MirageStop mirage__search_wanted_stop(const SearchMonitor *monitor, double deadline) {
   const int *interrupt = monitor->control->interrupt;
-  if (interrupt && __atomic_load_n(interrupt, __ATOMIC_RELAXED))
+  if ((interrupt && __atomic_load_n(interrupt, __ATOMIC_RELAXED)) ||
+      __atomic_load_n(&monitor->failed, __ATOMIC_RELAXED))
     return MIRAGE_STOP_INTERRUPT;
+  if (__atomic_load_n(&monitor->pieces_ended, __ATOMIC_RELAXED))
+    deadline = monitor->end;
   return isfinite(deadline) && mirage__search_clock() >= deadline ? MIRAGE_STOP_TIME_BUDGET : MIRAGE_STOP_NONE;
+}
+
+void mirage__search_give_up(SearchMonitor *monitor) { __atomic_store_n(&monitor->failed, 1, __ATOMIC_RELAXED); }
+void mirage__search_leave_rest(SearchMonitor *monitor) {
+  __atomic_store_n(&monitor->pieces_ended, 1, __ATOMIC_RELAXED);
 }
 
 // Under the lock.
@@ -53,19 +61,48 @@ static void report(SearchMonitor *monitor, bool always) {
   control->progress(control->user, &monitor->shown);
 }
 
+// Under the lock.
+static void show_pieces(SearchMonitor *monitor, bool always) {
+  if (!monitor->whole_done || !monitor->num_pieces)
+    return;
+  monitor->shown.phase = MIRAGE_PHASE_PIECES;
+  monitor->shown.done = monitor->pieces_done;
+  monitor->shown.total = monitor->num_pieces;
+  report(monitor, always);
+}
+
 void mirage__search_phase(SearchMonitor *monitor, MirageSearchPhase phase, uint32_t total) {
   pthread_mutex_lock(&monitor->lock);
-  monitor->shown.phase = phase;
-  monitor->shown.done = 0;
-  monitor->shown.total = total;
-  report(monitor, true);
+  if (phase == MIRAGE_PHASE_PIECES) {
+    monitor->num_pieces = total;
+    show_pieces(monitor, true);
+  } else {
+    monitor->shown.phase = phase;
+    monitor->shown.done = 0;
+    monitor->shown.total = total;
+    report(monitor, true);
+  }
   pthread_mutex_unlock(&monitor->lock);
 }
 
-void mirage__search_step(SearchMonitor *monitor) {
+void mirage__search_whole_done(SearchMonitor *monitor) {
+  pthread_mutex_lock(&monitor->lock);
+  monitor->whole_done = true;
+  show_pieces(monitor, true);
+  pthread_mutex_unlock(&monitor->lock);
+}
+
+void mirage__search_step_plan(SearchMonitor *monitor) {
   pthread_mutex_lock(&monitor->lock);
   monitor->shown.done++;
   report(monitor, false);
+  pthread_mutex_unlock(&monitor->lock);
+}
+
+void mirage__search_step_piece(SearchMonitor *monitor) {
+  pthread_mutex_lock(&monitor->lock);
+  monitor->pieces_done++;
+  show_pieces(monitor, false);
   pthread_mutex_unlock(&monitor->lock);
 }
 
@@ -87,7 +124,8 @@ static void add_counts(MirageFunnel *to, const MirageFunnel *from, const MirageF
 }
 
 SearchWatch mirage__search_watch(const SearchPart *part) {
-  return (SearchWatch){.monitor = part->monitor, .deadline = part->deadline, .best_us = INFINITY};
+  return (SearchWatch){
+      .monitor = part->monitor, .deadline = part->deadline, .piece = part->piece > 0, .best_us = INFINITY};
 }
 
 // Under the lock.
@@ -95,7 +133,7 @@ static void show(SearchWatch *watch, const MirageFunnel *funnel) {
   MirageSearchProgress *shown = &watch->monitor->shown;
   add_counts(&shown->funnel, funnel, &watch->published);
   watch->published = *funnel;
-  if (watch->best_us < shown->best_us && shown->phase == MIRAGE_PHASE_PLANS)
+  if (watch->best_us < shown->best_us && !watch->piece && shown->phase == MIRAGE_PHASE_PLANS)
     shown->best_us = watch->best_us;
   report(watch->monitor, false);
 }

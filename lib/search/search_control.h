@@ -12,8 +12,12 @@
 typedef struct SearchMonitor {
   const MirageSearchControl *control; // the caller's, or one that says nothing
   double start, end;                  // seconds of mirage__search_clock; end: of the budget, or infinite
+  int failed;                         // atomic: the search has failed, what it finds is of no use
+  int pieces_ended;                   // atomic: the whole may have what is left of the budget
   pthread_mutex_t lock;               // of what follows
-  MirageSearchProgress shown;
+  MirageSearchProgress shown;         // of the whole program until that is finished
+  uint32_t pieces_done, num_pieces;
+  bool whole_done;
   double next_report;
 } SearchMonitor;
 
@@ -24,10 +28,16 @@ MirageStatus mirage__search_monitor_init(SearchMonitor *monitor, const MirageSea
 void mirage__search_monitor_deinit(SearchMonitor *monitor);
 /// What the caller wants, at this moment, of a part of the search that may last until `deadline`.
 MirageStop mirage__search_wanted_stop(const SearchMonitor *monitor, double deadline);
-/// Tells where the search is.
+/// Ends all parts of the search soon, as an interrupt does.
+void mirage__search_give_up(SearchMonitor *monitor);
+/// The pieces are finished.
+void mirage__search_leave_rest(SearchMonitor *monitor);
+/// Tells where the search is. Pieces are shown once the whole is finished, which may be later.
 void mirage__search_phase(SearchMonitor *monitor, MirageSearchPhase phase, uint32_t total);
-/// One more plan or piece is finished.
-void mirage__search_step(SearchMonitor *monitor);
+void mirage__search_whole_done(SearchMonitor *monitor);
+/// One more plan of the whole, or piece, is finished.
+void mirage__search_step_plan(SearchMonitor *monitor);
+void mirage__search_step_piece(SearchMonitor *monitor);
 /// The predicted time of the best candidate of the whole.
 void mirage__search_show_best(SearchMonitor *monitor, double time_us);
 /// A worker of this part of the search.

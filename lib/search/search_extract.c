@@ -392,7 +392,8 @@ static MirageStatus run_walk(void *user, uint32_t index) {
 }
 
 static SearchWatch fresh_watch(const SearchWatch *of) {
-  return (SearchWatch){.monitor = of->monitor, .deadline = of->deadline, .deaf = of->deaf, .best_us = INFINITY};
+  return (SearchWatch){
+      .monitor = of->monitor, .deadline = of->deadline, .piece = of->piece, .deaf = of->deaf, .best_us = INFINITY};
 }
 
 // Adds what a walk found; its branches take its place in the list of those that are left.

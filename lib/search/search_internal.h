@@ -222,7 +222,8 @@ typedef struct SearchPart {
 typedef struct SearchWatch {
   struct SearchMonitor *monitor;
   double deadline;
-  bool deaf; // the caller was heard already
+  bool piece; // of the program
+  bool deaf;  // the caller was heard already
   uint32_t ticks;
   double looked; // at the clock, when
   double next_publish;
@@ -429,6 +430,16 @@ void mirage__search_reference_schedule(const SearchProgram *program, const Searc
 MirageStatus mirage__search_schedules(const SearchProgram *program, const SearchStructure *structure,
                                       const MirageSearchOptions *options, SearchPool *pool, uint32_t max,
                                       SearchCandidate *out_best, uint32_t *out_num, uint64_t *in_out_scheduled);
+/// What block graphs were found for.
+typedef struct SearchPlans {
+  const SearchProgram *program;
+  const MirageSearchOptions *options;
+  const SearchPart *part;
+} SearchPlans;
+/// Schedules, builds and ranks candidates of the best of `num` structures, which it sorts; of all with `optimal`.
+/// search_candidates.c
+MirageStatus mirage__search_candidates(const SearchPlans *plans, uint32_t num, const SearchStructure **structures,
+                                       const MirageDiag *diag, MirageSearchResult *result);
 /// The extent of a dimension in a tile of the given schedule.
 int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchStructure *structure,
                                    const SearchSchedule *schedule, uint8_t dim);
@@ -483,9 +494,17 @@ bool mirage__search_has_pieces(const MirageUGraph *program);
 bool mirage__search_is_piece(const MirageUGraph *program, uint32_t num_nodes, const MirageNode *nodes);
 /// Kernel-level operators that become kernels: all but constants. search_pieces.c
 uint32_t mirage__search_count_kernels(const MirageUGraph *graph);
-/// Adds candidates that compute the program in pieces, each searched on its own. search_partition.c
-MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options,
-                                      const SearchPart *whole, MirageSearchResult *in_out_result);
+// search_partition.c
+/// A program in pieces, each searched on its own.
+typedef struct SearchPieces SearchPieces;
+/// Searches the pieces; *out is NULL where there are none. `whole`: the search of the whole program, which may still
+/// run.
+MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSearchOptions *options,
+                                   const SearchPart *whole, SearchPieces **out);
+/// Adds candidates that compute the program in pieces, where there are some, to those for the whole.
+MirageStatus mirage__search_join(const SearchPieces *pieces, uint32_t max_candidates,
+                                 MirageSearchResult *in_out_result);
+void mirage__search_pieces_destroy(SearchPieces *pieces);
 
 // ------------------------------------------------------------------------------------------------ cost
 

@@ -269,32 +269,56 @@ bool mirage__search_is_piece(const MirageUGraph *program, uint32_t num_nodes, co
   return found;
 }
 
-MirageStatus mirage__search_partition(const MirageUGraph *program, const MirageSearchOptions *options,
-                                      const SearchPart *whole, MirageSearchResult *in_out_result) {
-  MirageSearchOptions pieces = *options;
-  pieces.max_candidates = 1;
-  pieces.max_states = options->max_states / STATES_SHARE + 1;
-  Cutter cutter = {.program = program,
-                   .options = &pieces,
-                   .pool = whole->pool,
-                   .monitor = whole->monitor,
-                   .checkpoint = whole->checkpoint,
-                   .max_states = options->max_states};
-  cutter.funnel.exhausted = true;
-  cutter.producer = calloc((size_t)mirage_ugraph_num_values(program) + 1, sizeof *cutter.producer);
-  if (!cutter.producer)
+struct SearchPieces {
+  MirageSearchOptions options; // of a piece
+  Cutter cutter;
+};
+
+MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSearchOptions *options,
+                                   const SearchPart *whole, SearchPieces **out) {
+  *out = NULL;
+  SearchPieces *pieces = calloc(1, sizeof *pieces);
+  if (!pieces)
     return MIRAGE_NO_MEMORY;
-  MirageStatus status = MIRAGE_OK;
-  if (list_operators(&cutter)) {
-    status = mirage__pieces_list(&cutter);
+  pieces->options = *options;
+  pieces->options.max_candidates = 1;
+  pieces->options.max_states = options->max_states / STATES_SHARE + 1;
+  Cutter *cutter = &pieces->cutter;
+  *cutter = (Cutter){.program = program,
+                     .options = &pieces->options,
+                     .pool = whole->pool,
+                     .monitor = whole->monitor,
+                     .checkpoint = whole->checkpoint,
+                     .max_states = options->max_states,
+                     .producer = calloc((size_t)mirage_ugraph_num_values(program) + 1, sizeof *cutter->producer)};
+  cutter->funnel.exhausted = true;
+  MirageStatus status = cutter->producer ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  if (status == MIRAGE_OK && list_operators(cutter)) {
+    status = mirage__pieces_list(cutter);
     if (status == MIRAGE_OK)
-      status = mirage__pieces_solve(&cutter);
-    if (status == MIRAGE_OK)
-      status = keep_cuts(&cutter, options->max_candidates, in_out_result);
-    mirage__pieces_deinit(&cutter);
-    mirage__search_add_to_funnel(&in_out_result->funnel, &cutter.funnel);
-    in_out_result->funnel.candidates = in_out_result->num_candidates;
+      status = mirage__pieces_solve(cutter);
   }
-  free(cutter.producer);
+  if (status == MIRAGE_OK && cutter->num_pieces)
+    *out = pieces;
+  else
+    mirage__search_pieces_destroy(pieces);
   return status;
+}
+
+MirageStatus mirage__search_join(const SearchPieces *pieces, uint32_t max_candidates,
+                                 MirageSearchResult *in_out_result) {
+  if (!pieces)
+    return MIRAGE_OK;
+  MIRAGE_TRY(keep_cuts(&pieces->cutter, max_candidates, in_out_result));
+  mirage__search_add_to_funnel(&in_out_result->funnel, &pieces->cutter.funnel);
+  in_out_result->funnel.candidates = in_out_result->num_candidates;
+  return MIRAGE_OK;
+}
+
+void mirage__search_pieces_destroy(SearchPieces *pieces) {
+  if (!pieces)
+    return;
+  mirage__pieces_deinit(&pieces->cutter);
+  free(pieces->cutter.producer);
+  free(pieces);
 }

@@ -221,7 +221,7 @@ static MirageStatus search_round(Cutter *cutter, Round *round) {
   MirageStatus status = mirage__search_run_tasks(cutter->pool, round->num, search_piece, round);
   for (uint32_t i = 0; i < round->num; i++) {
     MirageStatus taken = take_found(cutter, round->pieces[i]);
-    mirage__search_step(cutter->monitor);
+    mirage__search_step_piece(cutter->monitor);
     status = status == MIRAGE_OK ? taken : status;
   }
   round->num = 0;
@@ -246,7 +246,7 @@ MirageStatus mirage__pieces_solve(Cutter *cutter) {
     if (wanted)
       round.pieces[round.num++] = &cutter->pieces[i];
     else
-      mirage__search_step(cutter->monitor);
+      mirage__search_step_piece(cutter->monitor);
     if (round.num == AT_ONCE)
       MIRAGE_TRY(search_round(cutter, &round));
   }

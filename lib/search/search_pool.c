@@ -5,6 +5,10 @@
 // those tasks wait for; never with older ones, whose tasks may be long. So a thread waits only for younger batches than
 // its own, and no circle of waiting can close.
 //
+// What a second task of two that run side by side starts comes after all that the first one starts: every thread takes
+// work of the first where there is some. In the list such batches stand before those of the first, as if older, so a
+// thread that waits within the first never takes up work of the second, which may be long.
+//
 // A lock and a counter, no queues to steal from: tasks take tens of microseconds and more, the lock a tenth of one.
 #define _POSIX_C_SOURCE 200809L
 #include "search_pool.h"
@@ -19,8 +23,12 @@ typedef struct Batch {
   uint32_t count, begun, ended;
   uint32_t failed; // the first task that did
   MirageStatus status;
+  bool beside; // its second task, and what that starts, comes after all else
+  bool later;  // it was started there
   struct Batch *older, *younger;
 } Batch;
+
+static _Thread_local bool runs_later; // what this thread runs comes after all else
 
 struct SearchPool {
   pthread_mutex_t lock;
@@ -31,18 +39,30 @@ struct SearchPool {
   pthread_t threads[];
 };
 
-// The oldest batch from `batch` on that has a task left; NULL when there is none.
+static bool is_later(const Batch *batch, uint32_t task) { return batch->beside ? task > 0 : batch->later; }
+
+// The oldest batch from `batch` on that has a task left, one that does not come later if there is one; NULL when there
+// is none.
 static Batch *find_open(Batch *batch) {
-  while (batch && batch->begun == batch->count)
-    batch = batch->younger;
-  return batch;
+  Batch *found = NULL;
+  for (; batch; batch = batch->younger) {
+    if (batch->begun == batch->count)
+      continue;
+    if (!is_later(batch, batch->begun))
+      return batch;
+    found = found ? found : batch;
+  }
+  return found;
 }
 
 // Runs the next task of a batch. The lock is held on entry and on return, not in between.
 static void run_next(SearchPool *pool, Batch *batch) {
   uint32_t task = batch->begun++;
+  bool before = runs_later;
   pthread_mutex_unlock(&pool->lock);
+  runs_later = is_later(batch, task);
   MirageStatus status = batch->run(batch->user, task);
+  runs_later = before;
   pthread_mutex_lock(&pool->lock);
   if (status != MIRAGE_OK && (batch->status == MIRAGE_OK || task < batch->failed)) {
     batch->status = status;
@@ -98,10 +118,16 @@ void mirage__search_pool_destroy(SearchPool *pool) {
   free(pool);
 }
 
+// Among those that come later or not, the youngest.
 static void open_batch(SearchPool *pool, Batch *batch) {
+  batch->later = runs_later;
   batch->older = pool->youngest;
-  *(pool->youngest ? &pool->youngest->younger : &pool->oldest) = batch;
-  pool->youngest = batch;
+  while (batch->later && batch->older && !batch->older->later && !batch->older->beside) {
+    batch->younger = batch->older;
+    batch->older = batch->older->older;
+  }
+  *(batch->older ? &batch->older->younger : &pool->oldest) = batch;
+  *(batch->younger ? &batch->younger->older : &pool->youngest) = batch;
   pthread_cond_broadcast(&pool->changed);
 }
 
@@ -119,20 +145,27 @@ static MirageStatus run_in_order(const Batch *batch) {
   return first;
 }
 
-MirageStatus mirage__search_run_tasks(SearchPool *pool, uint32_t count, SearchTask run, void *user) {
-  Batch batch = {.run = run, .user = user, .count = count};
-  if (!pool || !pool->num_threads || count < 2)
-    return run_in_order(&batch);
+static MirageStatus run_batch(SearchPool *pool, Batch *batch) {
+  if (!pool || !pool->num_threads || batch->count < 2)
+    return run_in_order(batch);
   pthread_mutex_lock(&pool->lock);
-  open_batch(pool, &batch);
-  while (batch.ended < count) {
-    Batch *open = find_open(&batch);
+  open_batch(pool, batch);
+  while (batch->ended < batch->count) {
+    Batch *open = find_open(batch);
     if (open)
       run_next(pool, open);
     else
       pthread_cond_wait(&pool->changed, &pool->lock);
   }
-  close_batch(pool, &batch);
+  close_batch(pool, batch);
   pthread_mutex_unlock(&pool->lock);
-  return batch.status;
+  return batch->status;
+}
+
+MirageStatus mirage__search_run_tasks(SearchPool *pool, uint32_t count, SearchTask run, void *user) {
+  return run_batch(pool, &(Batch){.run = run, .user = user, .count = count});
+}
+
+MirageStatus mirage__search_run_beside(SearchPool *pool, SearchTask run, void *user) {
+  return run_batch(pool, &(Batch){.run = run, .user = user, .count = 2, .beside = true});
 }

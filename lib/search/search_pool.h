@@ -22,4 +22,8 @@ typedef MirageStatus (*SearchTask)(void *user, uint32_t task);
 /// Errors: all tasks run, whatever others return; the status is that of the first one that failed, by number.
 MirageStatus mirage__search_run_tasks(SearchPool *pool, uint32_t count, SearchTask run, void *user);
 
+/// Runs run(user, 0) and run(user, 1) side by side. What the first starts in turn has the threads before what the
+/// second starts. Without a second thread: one after the other. Errors: as mirage__search_run_tasks.
+MirageStatus mirage__search_run_beside(SearchPool *pool, SearchTask run, void *user);
+
 #endif

@@ -2,6 +2,8 @@
 #include "search/search_pool.h"
 #include "search_helpers.h"
 
+#include <sched.h>
+
 // ------------------------------------------------------------------------------------------------ pool
 
 enum { TASKS = 200, NESTED = 7 };
@@ -68,6 +70,103 @@ static void test_the_first_failure_counts_and_all_run(void **state) {
   }
 }
 
+// Two trees of tasks side by side. Leaves of the first take longer the higher their number, so threads wait for others.
+typedef struct Beside {
+  SearchPool *pool;
+  uint32_t leaves[2];    // run, of each half
+  uint32_t inside_first; // leaves of the second that ran while their thread was busy with the first
+} Beside;
+
+static _Thread_local uint32_t first_depth; // tasks of the first that this thread is in
+
+static MirageStatus first_leaf(void *user, uint32_t task) {
+  Beside *beside = user;
+  volatile uint64_t sum = 0;
+  for (uint64_t i = 0; i <= 2000 * task; i++)
+    sum += i;
+  __atomic_add_fetch(&beside->leaves[0], 1, __ATOMIC_RELAXED);
+  return MIRAGE_OK;
+}
+
+static MirageStatus second_leaf(void *user, uint32_t task) {
+  Beside *beside = user;
+  __atomic_add_fetch(&beside->leaves[1], 1, __ATOMIC_RELAXED);
+  __atomic_add_fetch(&beside->inside_first, first_depth > 0, __ATOMIC_RELAXED);
+  return MIRAGE_OK;
+}
+
+static MirageStatus first_branch(void *user, uint32_t task) {
+  first_depth++;
+  MirageStatus status = mirage__search_run_tasks(((Beside *)user)->pool, NESTED, first_leaf, user);
+  first_depth--;
+  return status;
+}
+
+static MirageStatus second_branch(void *user, uint32_t task) {
+  return mirage__search_run_tasks(((Beside *)user)->pool, NESTED, second_leaf, user);
+}
+
+static MirageStatus run_half(void *user, uint32_t half) {
+  Beside *beside = user;
+  if (half == 1) {
+    mirage__search_run_tasks(beside->pool, TASKS, second_branch, beside);
+    return MIRAGE_LIMIT;
+  }
+  first_depth++;
+  MirageStatus status = mirage__search_run_tasks(beside->pool, TASKS, first_branch, beside);
+  first_depth--;
+  return status;
+}
+
+// What waits within the first half never takes up work of the second.
+static void test_two_halves(void **state) {
+  for (uint32_t threads = 0; threads <= 8; threads = threads ? 2 * threads : 1) {
+    Beside beside = {.pool = threads ? mirage__search_pool_create(threads) : NULL};
+    assert_int_equal(mirage__search_run_beside(beside.pool, run_half, &beside), MIRAGE_LIMIT);
+    assert_int_equal(beside.leaves[0], TASKS * NESTED);
+    assert_int_equal(beside.leaves[1], TASKS * NESTED);
+    assert_int_equal(beside.inside_first, 0);
+    mirage__search_pool_destroy(beside.pool);
+  }
+}
+
+/// Two halves of two tasks: the thread in the second has just done one and finds one of each half.
+typedef struct Choice {
+  SearchPool *pool;
+  uint32_t begun;  // atomic: tasks of the first
+  uint32_t missed; // tasks of the first that had not begun when the second's last one did
+} Choice;
+
+static MirageStatus run_first(void *user, uint32_t task) {
+  Choice *choice = user;
+  __atomic_add_fetch(&choice->begun, 1, __ATOMIC_SEQ_CST);
+  while (__atomic_load_n(&choice->begun, __ATOMIC_SEQ_CST) < 2)
+    sched_yield();
+  return MIRAGE_OK;
+}
+
+static MirageStatus run_second(void *user, uint32_t task) {
+  Choice *choice = user;
+  while (task == 0 && __atomic_load_n(&choice->begun, __ATOMIC_SEQ_CST) == 0)
+    sched_yield();
+  if (task == 1)
+    choice->missed = 2 - __atomic_load_n(&choice->begun, __ATOMIC_SEQ_CST);
+  return MIRAGE_OK;
+}
+
+static MirageStatus choose_half(void *user, uint32_t half) {
+  return mirage__search_run_tasks(((Choice *)user)->pool, 2, half == 0 ? run_first : run_second, user);
+}
+
+static void test_the_first_half_comes_first(void **state) {
+  for (uint32_t i = 0; i < 100; i++) {
+    Choice choice = {.pool = mirage__search_pool_create(2)};
+    assert_int_equal(mirage__search_run_beside(choice.pool, choose_half, &choice), MIRAGE_OK);
+    assert_int_equal(choice.missed, 0);
+    mirage__search_pool_destroy(choice.pool);
+  }
+}
+
 // -------------------------------------------------------------------------------------------- searches
 
 // Takes the program.
@@ -120,6 +219,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_each_task_runs_once),
       cmocka_unit_test(test_the_first_failure_counts_and_all_run),
+      cmocka_unit_test(test_two_halves),
+      cmocka_unit_test(test_the_first_half_comes_first),
       cmocka_unit_test(test_lora),
       cmocka_unit_test(test_gated_mlp),
       cmocka_unit_test(test_long_walks),

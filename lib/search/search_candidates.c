@@ -1,0 +1,197 @@
+// search_candidates.c - from the block graphs of all plans to candidates: schedules for the best, then µGraphs.
+//
+// Structures are ranked at a middling schedule; the best get schedules of their own, the best of these are built at
+// real shapes and ranked by the cost of what was built. Structures and candidates are tasks, merged in order.
+#include "search_control.h"
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SCHEDULES_PER_STRUCTURE = 3, SCHEDULES = SCHEDULES_PER_STRUCTURE * SEARCH_NUM_COMBINES };
+
+static int compare_structures(const void *a, const void *b) {
+  const SearchStructure *x = *(const SearchStructure *const *)a, *y = *(const SearchStructure *const *)b;
+  if (x->score_us != y->score_us)
+    return x->score_us < y->score_us ? -1 : 1;
+  if (x->num_nodes != y->num_nodes)
+    return x->num_nodes < y->num_nodes ? -1 : 1;
+  return (x->order > y->order) - (x->order < y->order);
+}
+
+static int compare_candidates(const void *a, const void *b) {
+  const SearchCandidate *x = a, *y = b;
+  if (x->time_us != y->time_us)
+    return x->time_us < y->time_us ? -1 : 1;
+  return (x->order > y->order) - (x->order < y->order);
+}
+
+static double built_us(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
+
+// By the cost of what was built, which knows more than the estimate of a schedule; then numbers them.
+static void sort_built(MirageSearchResult *result, const MirageUGraph *program) {
+  const char *source = mirage_ugraph_get_meta(program)->name;
+  for (uint32_t i = 1; i < result->num_candidates; i++)
+    for (uint32_t j = i; j > 0 && built_us(result->candidates[j]) < built_us(result->candidates[j - 1]); j--) {
+      MirageUGraph *swap = result->candidates[j];
+      result->candidates[j] = result->candidates[j - 1];
+      result->candidates[j - 1] = swap;
+    }
+  for (uint32_t i = 0; i < result->num_candidates; i++) {
+    char name[256];
+    snprintf(name, sizeof name, "%s_%u", source ? source : "program", i);
+    mirage_ugraph_meta(result->candidates[i])->name = mirage_ugraph_intern_string(result->candidates[i], name);
+  }
+}
+
+/// Candidates that are built at once.
+typedef struct Building {
+  const SearchPlans *plans;
+  const SearchCandidate *candidates;
+  MirageUGraph **graphs; // in the same order; NULL: without the axis test, a structure may have no real shape
+} Building;
+
+static MirageStatus build_candidate(void *user, uint32_t index) {
+  Building *building = user;
+  MirageStatus status = mirage__search_build(building->plans->program, &building->candidates[index], index, NULL,
+                                             &building->graphs[index]);
+  return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
+}
+
+// Builds the next `count` candidates and appends those that can be built.
+static MirageStatus build_next(Building *building, uint32_t count, const MirageDiag *diag, MirageSearchResult *result) {
+  memset(building->graphs, 0, count * sizeof(MirageUGraph *));
+  MirageStatus status = mirage__search_run_tasks(building->plans->part->pool, count, build_candidate, building);
+  for (uint32_t i = 0; i < count; i++) {
+    MirageUGraph *graph = building->graphs[i];
+    if (!graph)
+      continue;
+    result->candidates[result->num_candidates++] = graph;
+    if (status == MIRAGE_OK)
+      status = mirage_cost(graph, building->plans->options->target, diag, &mirage_ugraph_meta(graph)->cost);
+  }
+  return status;
+}
+
+static MirageStatus build_candidates(const SearchPlans *plans, const SearchCandidate *candidates, uint32_t count,
+                                     const MirageDiag *diag, MirageSearchResult *result) {
+  uint32_t wanted = plans->options->max_candidates;
+  result->candidates = calloc(wanted, sizeof(MirageUGraph *));
+  Building building = {plans, candidates, calloc(wanted, sizeof(MirageUGraph *))};
+  MirageStatus status = result->candidates && building.graphs ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  while (status == MIRAGE_OK && count && result->num_candidates < wanted) {
+    uint32_t missing = wanted - result->num_candidates, next = missing < count ? missing : count;
+    status = build_next(&building, next, diag, result);
+    building.candidates += next;
+    count -= next;
+  }
+  free(building.graphs);
+  MIRAGE_TRY(status);
+  sort_built(result, plans->program->source);
+  result->funnel.candidates = result->num_candidates;
+  return MIRAGE_OK;
+}
+
+// Brings the best `wanted` to the front, in order, among them some of each way to combine split reductions: which of
+// these is the fastest, a GPU knows better than the cost model.
+static void vary(SearchCandidate *candidates, uint32_t count, uint32_t wanted) {
+  uint32_t reserved = wanted / 8, left = wanted, of_kind[SEARCH_NUM_COMBINES] = {0}, front = 0;
+  for (uint32_t i = 0; i < count; i++) {
+    candidates[i].chosen = of_kind[candidates[i].schedule.combine]++ < reserved;
+    left -= candidates[i].chosen;
+  }
+  for (uint32_t i = 0; i < count; i++) {
+    if (!candidates[i].chosen && left == 0)
+      continue;
+    left -= !candidates[i].chosen;
+    SearchCandidate next = candidates[i];
+    memmove(&candidates[front + 1], &candidates[front], (i - front) * sizeof *candidates);
+    candidates[front++] = next;
+  }
+}
+
+/// The best schedules of one structure.
+typedef struct Scheduled {
+  uint32_t num;
+  uint64_t tried;
+} Scheduled;
+
+typedef struct Scheduling {
+  const SearchPlans *plans;
+  const SearchStructure **structures; // of a round; best first
+  SearchCandidate *candidates;        // of a round: [structure][SCHEDULES]
+  Scheduled *scheduled;               // by structure of a round
+} Scheduling;
+
+static MirageStatus schedule_structure(void *user, uint32_t index) {
+  Scheduling *scheduling = user;
+  Scheduled *scheduled = &scheduling->scheduled[index];
+  return mirage__search_schedules(scheduling->plans->program, scheduling->structures[index], scheduling->plans->options,
+                                  scheduling->plans->part->pool, SCHEDULES_PER_STRUCTURE,
+                                  &scheduling->candidates[(size_t)index * SCHEDULES], &scheduled->num,
+                                  &scheduled->tried);
+}
+
+// Leaves the best `wanted` of each way to combine.
+static uint32_t thin(SearchCandidate *candidates, uint32_t count, uint32_t wanted) {
+  uint32_t of_kind[SEARCH_NUM_COMBINES] = {0}, left = 0;
+  for (uint32_t i = 0; i < count; i++)
+    if (of_kind[candidates[i].schedule.combine]++ < wanted)
+      candidates[left++] = candidates[i];
+  return left;
+}
+
+// Chooses schedules for `num` structures, a round of them at a time, and ranks them. Between two rounds the caller may
+// end it.
+static MirageStatus rank_candidates(Scheduling *scheduling, uint32_t num, uint32_t at_once, SearchCandidate *candidates,
+                                    uint32_t *out_count, MirageFunnel *funnel) {
+  const SearchPart *part = scheduling->plans->part;
+  uint32_t count = 0, order = 0, wanted = scheduling->plans->options->max_candidates;
+  while (num > 0) {
+    uint32_t round = num < at_once ? num : at_once;
+    scheduling->candidates = &candidates[count];
+    memset(scheduling->scheduled, 0, round * sizeof *scheduling->scheduled);
+    MIRAGE_TRY(mirage__search_run_tasks(part->pool, round, schedule_structure, scheduling));
+    for (uint32_t i = 0; i < round; i++) {
+      const Scheduled *found = &scheduling->scheduled[i];
+      memmove(&candidates[count], &scheduling->candidates[(size_t)i * SCHEDULES], found->num * sizeof *candidates);
+      for (uint32_t k = 0; k < found->num; k++)
+        candidates[count++].order = order++;
+      funnel->scheduled += found->tried;
+    }
+    qsort(candidates, count, sizeof *candidates, compare_candidates);
+    num -= round;
+    scheduling->structures += round;
+    if (num == 0)
+      break;
+    count = thin(candidates, count, wanted);
+    MirageStop stop = mirage__search_wanted_stop(part->monitor, part->deadline);
+    if (stop == MIRAGE_STOP_NONE)
+      continue;
+    mirage__search_add_to_funnel(funnel, &(MirageFunnel){.stop = stop});
+    break;
+  }
+  vary(candidates, count, wanted);
+  *out_count = count;
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage__search_candidates(const SearchPlans *plans, uint32_t num, const SearchStructure **structures,
+                                       const MirageDiag *diag, MirageSearchResult *result) {
+  uint32_t at_once = 4 * plans->options->max_candidates;
+  SearchCandidate *candidates = calloc((size_t)at_once * (SCHEDULES + SEARCH_NUM_COMBINES), sizeof *candidates);
+  Scheduling scheduling = {
+      .plans = plans, .structures = structures, .scheduled = calloc(at_once, sizeof *scheduling.scheduled)};
+  MirageStatus status = MIRAGE_NO_MEMORY;
+  if (candidates && scheduling.scheduled) {
+    qsort(structures, num, sizeof *structures, compare_structures);
+    if (num > at_once && !plans->options->optimal)
+      num = at_once;
+    uint32_t count;
+    status = rank_candidates(&scheduling, num, at_once, candidates, &count, &result->funnel);
+    if (status == MIRAGE_OK)
+      status = build_candidates(plans, candidates, count, diag, result);
+  }
+  free(candidates);
+  free(scheduling.scheduled);
+  return status;
+}
