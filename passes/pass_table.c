@@ -57,7 +57,9 @@ static const MiragePassOption ENUMERATE_OPTIONS[] = {
     INT(MirageEnumerateOptions, max_candidates, "max-candidates", "16", 1, 65536,
         "candidates kept for each program, best predicted first"),
     INT(MirageEnumerateOptions, max_states, "max-states", "0", 0, 1e15,
-        "stop after visiting this many prefixes; 0 = 200000, or no limit where `optimal` is set"),
+        "stop after visiting this many prefixes; 0 = 200000 up to 11 block operators, twice as many for each of the "
+        "next "
+        "two, or no limit where `optimal` is set"),
     BOOL(
         MirageEnumerateOptions, optimal, "optimal", "false",
         "leave out nothing by judgement, and say so at the program when every block graph up to max-block-ops was met"),

@@ -28,7 +28,8 @@ const char *mirage_stop_name(MirageStop stop);
 
 typedef struct MirageSearchControl MirageSearchControl;
 
-enum { MIRAGE_SEARCH_STATES = 200000 }; // visited unless the options say otherwise
+/// The limit on states where the options give none: 200000 up to 11 block operators, 400000 at 12, 800000 from 13 on.
+uint64_t mirage_search_states(uint32_t max_block_ops);
 
 /// One number for each of the grid axes x, y and z.
 typedef struct MirageTriple {
@@ -46,7 +47,7 @@ typedef struct MirageSearchOptions {
   uint32_t max_block_ops;    // 0 = 11; loads count, stores do not, an element-wise chain is one
   uint32_t max_loops;        // of a block graph, one after the other; 0 = 3
   uint32_t max_candidates;   // kept, best predicted first; 0 = 16
-  uint64_t max_states;       // stop after this many prefixes; 0 = 200000, or no limit where `optimal` is set
+  uint64_t max_states;       // stop after this many prefixes; 0 = mirage_search_states, no limit where `optimal` is set
   MirageInt64List griddims;  // allowed numbers of blocks along one grid axis
   MirageTripleList grids;    // allowed grids as a whole, beside those
   MirageInt64List blockdims; // allowed threads of a block, multiples of 32

@@ -4,7 +4,7 @@
 
 #include "search_checkpoint.h"
 
-enum { PATHS_MAX_WORDS = 26 };
+enum { PATHS_MAX_WORDS = 26, PATHS_MAX_LOADS = 256, PATHS_MAX_KINDS = 64 };
 
 // ------------------------------------------------------------------------------------- the goals' tensors
 
@@ -14,7 +14,8 @@ typedef struct PathStep {
   uint32_t a, b;       // 0 = none
   uint8_t op;
   bool elementwise, reduction;
-  bool counts; // for max_block_ops, unless it turns out to be one with its operand
+  bool counts;  // for max_block_ops, unless it turns out to be one with its operand
+  uint8_t kind; // its bit among kinds of operators; 0 = none
 } PathStep;
 
 /// A tensor that some derivation of a goal uses, directly or not.
@@ -25,7 +26,13 @@ typedef struct PathTensor {
   uint32_t event;                            // its bit in `needs`; 0 = none
   uint8_t stage;
   bool may_chain; // some derivation is element-wise or a reduction: a chain of its stage may go on here, or begin at it
+  bool joins_later; // something of its stage with a smaller place, in a cycle of derivations, may take it into a chain
 } PathTensor;
+
+/// Kinds of operators, as bits from 1 on.
+typedef struct PathKinds {
+  uint64_t counted, elementwise;
+} PathKinds;
 
 /// The tensors below one choice of goals in topological order: operands have smaller places. A cycle of derivations
 /// (a = -b, b = -a) has no such order; the edge that closes it goes to a larger place.
@@ -36,9 +43,14 @@ typedef struct Paths {
   uint32_t num, num_steps;
   uint32_t goals[SEARCH_MAX_GOALS]; // places
   // What every block graph that computes a tensor holds at least, itself included, as bits: word 0 has inputs, then
-  // come tensors all of whose derivations count, and from word first_elementwise those that are always element-wise.
+  // come loads, from word first_counted tensors all of whose derivations count, and from word first_elementwise those
+  // that are always element-wise.
   uint64_t *needs; // [num + 1][num_words]
-  uint32_t num_words, first_elementwise;
+  uint32_t num_words, first_counted, first_elementwise;
+  uint8_t load_inputs[PATHS_MAX_LOADS]; // by bit from word 1 on
+  // The same of kinds: steps with one operator, one stage, and results of the same inputs. Where no tensor is needed in
+  // whatever way, some product of x and w is.
+  PathKinds *kinds; // [num + 1]
 } Paths;
 
 /// `goals`: a tensor of the space for each of its goals.

@@ -13,9 +13,10 @@
 #include <string.h>
 
 enum {
-  KEPT = 4,          // µGraphs, of different numbers of pieces
-  STATES_SHARE = 10, // each piece gets this part of max_states
-  MAX_SCATTERED = 96 // cuts of one size whose operators are no prefix of the text
+  KEPT = 4,           // µGraphs, of different numbers of pieces
+  STATES_SHARE = 4,   // each piece gets this part of max_states
+  PIECES_STATES = 50, // partial block graphs of all pieces, for each state of max_states
+  MAX_SCATTERED = 96  // cuts of one size whose operators are no prefix of the text
 };
 
 static const double near_best = 1.5; // times the best µGraph of the whole: what a GPU may still find faster
@@ -289,7 +290,7 @@ MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSear
                      .pool = whole->pool,
                      .monitor = whole->monitor,
                      .checkpoint = whole->checkpoint,
-                     .max_states = options->max_states,
+                     .max_states = PIECES_STATES * options->max_states,
                      .producer = calloc((size_t)mirage_ugraph_num_values(program) + 1, sizeof *cutter->producer)};
   cutter->funnel.exhausted = true;
   MirageStatus status = cutter->producer ? MIRAGE_OK : MIRAGE_NO_MEMORY;
