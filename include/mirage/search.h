@@ -96,7 +96,7 @@ typedef enum MirageSearchPhase {
 
 typedef struct MirageSearchProgress {
   MirageSearchPhase phase;
-  uint32_t done, total; // plans or pieces that are finished, and all of them
+  uint32_t done, total; // plans, block graphs that have schedules, or pieces: finished, and all
   MirageFunnel funnel;  // until now; `seconds` since the search began; `scheduled` and later fields not yet counted
   double best_us;       // predicted time of the best µGraph of one kernel, in the first phase at a middling schedule;
                         // infinite: none

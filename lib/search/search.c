@@ -100,7 +100,7 @@ static MirageStatus resume_plan(Search *search, Plan *plan, SearchBytes *bytes) 
   MIRAGE_TRY(pass_plan(bytes, plan));
   mirage__search_publish(&watch, &plan->funnel);
   if (!search->part.piece)
-    mirage__search_step_plan(search->part.monitor);
+    mirage__search_step(search->part.monitor, 1);
   return MIRAGE_OK;
 }
 
@@ -146,7 +146,7 @@ static MirageStatus run_plan(void *user, uint32_t index) {
   if (status == MIRAGE_OK && slot.checkpoint && plan->funnel.stop < MIRAGE_STOP_TIME_BUDGET)
     status = save_plan(&slot, plan);
   if (!search->part.piece)
-    mirage__search_step_plan(search->part.monitor);
+    mirage__search_step(search->part.monitor, 1);
   return plan->status = status;
 }
 
@@ -180,7 +180,10 @@ static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, Mi
       search->plans[p].kept.items[i]->order = count;
       structures[count++] = search->plans[p].kept.items[i];
     }
-  const SearchPlans plans = {&search->program, &search->options, &search->part};
+  SearchPlans plans = {
+      &search->program, &search->options, &search->part, {NULL, search->part.piece, search->num_plans}};
+  if (result->funnel.stop < MIRAGE_STOP_TIME_BUDGET) // another run has the same block graphs
+    plans.slot.checkpoint = search->part.checkpoint;
   MirageStatus status = mirage__search_candidates(&plans, num, structures, diag, result);
   free(structures);
   return status;
@@ -303,8 +306,6 @@ static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageS
     mirage__search_phase(search->part.monitor, MIRAGE_PHASE_PLANS, search->num_plans);
   result->funnel.exhausted = true;
   MIRAGE_TRY(run_plans(search, 0, diag, &result->funnel));
-  if (!search->part.piece)
-    mirage__search_phase(search->part.monitor, MIRAGE_PHASE_SCHEDULES, 0);
   MIRAGE_TRY(choose_candidates(search, diag, result));
   if (result->num_candidates == 0)
     MIRAGE_TRY(search_longer(search, diag, result));
@@ -439,7 +440,7 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
     mirage__search_pool_destroy(pool);
     mirage__search_monitor_deinit(&monitor);
   }
-  mirage__checkpoint_close(checkpoint, diag);
+  mirage__checkpoint_close(checkpoint, status, diag);
   if (status != MIRAGE_OK)
     mirage_search_result_deinit(out_result);
   else

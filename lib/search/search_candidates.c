@@ -2,12 +2,14 @@
 //
 // Structures are ranked at a middling schedule; the best get schedules of their own, the best of these are built at
 // real shapes and ranked by the cost of what was built. Structures and candidates are tasks, merged in order.
+#include "search_checkpoint.h"
 #include "search_control.h"
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { SCHEDULES_PER_STRUCTURE = 3, SCHEDULES = SCHEDULES_PER_STRUCTURE * SEARCH_NUM_COMBINES };
+static const double save_interval = 1; // seconds
 
 static int compare_structures(const void *a, const void *b) {
   const SearchStructure *x = *(const SearchStructure *const *)a, *y = *(const SearchStructure *const *)b;
@@ -140,58 +142,75 @@ static uint32_t thin(SearchCandidate *candidates, uint32_t count, uint32_t wante
   return left;
 }
 
-// Chooses schedules for `num` structures, a round of them at a time, and ranks them. Between two rounds the caller may
-// end it.
-static MirageStatus rank_candidates(Scheduling *scheduling, uint32_t num, uint32_t at_once, SearchCandidate *candidates,
-                                    uint32_t *out_count, MirageFunnel *funnel) {
+// Chooses schedules for a round of structures, those after the ones that are done.
+static MirageStatus rank_round(Scheduling *scheduling, SearchRanking *ranking, uint32_t round) {
+  SearchCandidate *candidates = ranking->candidates;
+  scheduling->structures = ranking->structures + ranking->done;
+  scheduling->candidates = &candidates[ranking->count];
+  memset(scheduling->scheduled, 0, round * sizeof *scheduling->scheduled);
+  MIRAGE_TRY(mirage__search_run_tasks(scheduling->plans->part->pool, round, schedule_structure, scheduling));
+  for (uint32_t i = 0; i < round; i++) {
+    const Scheduled *found = &scheduling->scheduled[i];
+    memmove(&candidates[ranking->count], &scheduling->candidates[(size_t)i * SCHEDULES],
+            found->num * sizeof *candidates);
+    for (uint32_t k = 0; k < found->num; k++)
+      candidates[ranking->count++].order = ranking->order++;
+    ranking->scheduled += found->tried;
+  }
+  qsort(candidates, ranking->count, sizeof *candidates, compare_candidates);
+  ranking->done += round;
+  return MIRAGE_OK;
+}
+
+// Chooses schedules for all structures, a round of them at a time. Between two rounds the caller may end it, and
+// another run can go on.
+static MirageStatus rank_candidates(Scheduling *scheduling, SearchRanking *ranking, uint32_t at_once,
+                                    MirageFunnel *funnel) {
   const SearchPart *part = scheduling->plans->part;
-  uint32_t count = 0, order = 0, wanted = scheduling->plans->options->max_candidates;
-  while (num > 0) {
-    uint32_t round = num < at_once ? num : at_once;
-    scheduling->candidates = &candidates[count];
-    memset(scheduling->scheduled, 0, round * sizeof *scheduling->scheduled);
-    MIRAGE_TRY(mirage__search_run_tasks(part->pool, round, schedule_structure, scheduling));
-    for (uint32_t i = 0; i < round; i++) {
-      const Scheduled *found = &scheduling->scheduled[i];
-      memmove(&candidates[count], &scheduling->candidates[(size_t)i * SCHEDULES], found->num * sizeof *candidates);
-      for (uint32_t k = 0; k < found->num; k++)
-        candidates[count++].order = order++;
-      funnel->scheduled += found->tried;
-    }
-    qsort(candidates, count, sizeof *candidates, compare_candidates);
-    num -= round;
-    scheduling->structures += round;
-    if (num == 0)
+  double next_save = mirage__search_clock() + save_interval;
+  while (ranking->done < ranking->num) {
+    uint32_t left = ranking->num - ranking->done, round = left < at_once ? left : at_once;
+    MIRAGE_TRY(rank_round(scheduling, ranking, round));
+    mirage__search_step(part->monitor, part->piece ? 0 : round);
+    if (round == left)
       break;
-    count = thin(candidates, count, wanted);
+    ranking->count = thin(ranking->candidates, ranking->count, scheduling->plans->options->max_candidates);
     MirageStop stop = mirage__search_wanted_stop(part->monitor, part->deadline);
+    if (scheduling->plans->slot.checkpoint && (stop != MIRAGE_STOP_NONE || mirage__search_clock() >= next_save)) {
+      MIRAGE_TRY(mirage__save_ranking(&scheduling->plans->slot, ranking));
+      next_save = mirage__search_clock() + save_interval;
+    }
     if (stop == MIRAGE_STOP_NONE)
       continue;
     mirage__search_add_to_funnel(funnel, &(MirageFunnel){.stop = stop});
     break;
   }
-  vary(candidates, count, wanted);
-  *out_count = count;
+  funnel->scheduled += ranking->scheduled;
   return MIRAGE_OK;
 }
 
 MirageStatus mirage__search_candidates(const SearchPlans *plans, uint32_t num, const SearchStructure **structures,
                                        const MirageDiag *diag, MirageSearchResult *result) {
-  uint32_t at_once = 4 * plans->options->max_candidates;
-  SearchCandidate *candidates = calloc((size_t)at_once * (SCHEDULES + SEARCH_NUM_COMBINES), sizeof *candidates);
-  Scheduling scheduling = {
-      .plans = plans, .structures = structures, .scheduled = calloc(at_once, sizeof *scheduling.scheduled)};
-  MirageStatus status = MIRAGE_NO_MEMORY;
-  if (candidates && scheduling.scheduled) {
-    qsort(structures, num, sizeof *structures, compare_structures);
-    if (num > at_once && !plans->options->optimal)
-      num = at_once;
-    uint32_t count;
-    status = rank_candidates(&scheduling, num, at_once, candidates, &count, &result->funnel);
-    if (status == MIRAGE_OK)
-      status = build_candidates(plans, candidates, count, diag, result);
+  uint32_t wanted = plans->options->max_candidates, at_once = 4 * wanted;
+  SearchRanking ranking = {.structures = structures, .num = num, .room = wanted * SEARCH_NUM_COMBINES};
+  ranking.candidates = calloc(ranking.room + (size_t)at_once * SCHEDULES, sizeof *ranking.candidates);
+  Scheduling scheduling = {.plans = plans, .scheduled = calloc(at_once, sizeof *scheduling.scheduled)};
+  MirageStatus status = ranking.candidates && scheduling.scheduled ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  qsort(structures, num, sizeof *structures, compare_structures);
+  if (num > at_once && !plans->options->optimal)
+    ranking.num = at_once;
+  if (!plans->part->piece)
+    mirage__search_phase(plans->part->monitor, MIRAGE_PHASE_SCHEDULES, ranking.num);
+  if (status == MIRAGE_OK)
+    status = mirage__restore_ranking(&plans->slot, &ranking);
+  mirage__search_step(plans->part->monitor, plans->part->piece ? 0 : ranking.done);
+  if (status == MIRAGE_OK)
+    status = rank_candidates(&scheduling, &ranking, at_once, &result->funnel);
+  if (status == MIRAGE_OK) {
+    vary(ranking.candidates, ranking.count, wanted);
+    status = build_candidates(plans, ranking.candidates, ranking.count, diag, result);
   }
-  free(candidates);
+  free(ranking.candidates);
   free(scheduling.scheduled);
   return status;
 }

@@ -150,6 +150,9 @@ static void put_options(SearchBytes *bytes, const MirageSearchOptions *given) {
   SEARCH_PASS(bytes, options.no_prune_axis);
   SEARCH_PASS(bytes, options.no_merge);
   SEARCH_PASS(bytes, options.no_keep_products);
+  SEARCH_PASS(bytes, options.no_bound_needs);
+  SEARCH_PASS(bytes, options.no_prune_memory);
+  SEARCH_PASS(bytes, options.no_share_pieces);
   SEARCH_PASS(bytes, options.optimal);
   put_list(bytes, options.griddims.data, options.griddims.size, sizeof(int64_t));
   put_list(bytes, options.grids.data, options.grids.size, sizeof(MirageTriple));
@@ -405,10 +408,13 @@ MirageStatus mirage__checkpoint_open(const MirageUGraph *program, const MirageSe
   return status;
 }
 
-void mirage__checkpoint_close(SearchCheckpoint *checkpoint, const MirageDiag *diag) {
+void mirage__checkpoint_close(SearchCheckpoint *checkpoint, MirageStatus status, const MirageDiag *diag) {
   if (!checkpoint)
     return;
-  write_file(checkpoint);
+  if (status == MIRAGE_BAD_ARGUMENT)
+    refuse(checkpoint, "holds what this search cannot have written", diag);
+  else
+    write_file(checkpoint);
   if (checkpoint->failed)
     mirage_diag_emit(diag, MIRAGE_SEVERITY_WARNING, NULL, "search: checkpoint '%s' could not be written: %s",
                      checkpoint->path, strerror(checkpoint->failed));

@@ -2,14 +2,15 @@
 //
 // A record belongs to one plan of one part of the search. A plan that is finished is stored whole; of one that is not,
 // the tensors derived so far (a tensor's values are evaluated again, not stored) and, once block graphs are read off
-// them, the branches that are left and the best graphs. Records are taken where the search stands between two steps, so
-// that a run that goes on meets the same tensors and graphs in the same order as one that was never stopped.
+// them, the branches that are left and the best graphs. Once all plans are finished, the best candidates so far.
+// Records are taken where the search stands between two steps, so that a run that goes on meets the same tensors and
+// graphs in the same order as one that was never stopped.
 #ifndef MIRAGE_LIB_SEARCH_CHECKPOINT_H
 #define MIRAGE_LIB_SEARCH_CHECKPOINT_H
 
 #include "search_internal.h"
 
-typedef enum { SEARCH_RECORD_PLAN, SEARCH_RECORD_SPACE, SEARCH_RECORD_WALK } SearchRecordKind;
+typedef enum { SEARCH_RECORD_PLAN, SEARCH_RECORD_SPACE, SEARCH_RECORD_WALK, SEARCH_RECORD_RANKING } SearchRecordKind;
 
 /// Bytes that are being written or read. A failure - memory is out, the end is met - sticks.
 typedef struct SearchBytes {
@@ -30,8 +31,9 @@ typedef struct SearchCheckpoint SearchCheckpoint;
 ///          version: it stays as it is.
 MirageStatus mirage__checkpoint_open(const MirageUGraph *program, const MirageSearchOptions *options,
                                      const MirageDiag *diag, SearchCheckpoint **out);
-/// Writes the file a last time, with a warning where that fails, and frees the rest.
-void mirage__checkpoint_close(SearchCheckpoint *checkpoint, const MirageDiag *diag);
+/// Ends a search with this status. Writes the file a last time, with a warning where that fails, unless a record made no
+/// sense: then the file stays as it is, and the error is told.
+void mirage__checkpoint_close(SearchCheckpoint *checkpoint, MirageStatus status, const MirageDiag *diag);
 
 /// The record, for reading; false where there is none. The bytes are borrowed until it is put again or dropped.
 bool mirage__checkpoint_find(const SearchSlot *slot, SearchRecordKind kind, SearchBytes *out);
@@ -43,6 +45,17 @@ void mirage__checkpoint_drop(const SearchSlot *slot, SearchRecordKind kind);
 void mirage__pass_funnel(SearchBytes *bytes, MirageFunnel *funnel);
 MirageStatus mirage__pass_kept(SearchBytes *bytes, SearchKept *kept);
 MirageStatus mirage__save_space(const SearchSpace *space);
+/// The schedules that are chosen so far, for the block graphs of all plans.
+typedef struct SearchRanking {
+  const SearchStructure **structures; // in the order in which they are taken
+  uint32_t num, done;                 // of them
+  SearchCandidate *candidates;
+  uint32_t count, room, order; // room: between two rounds; order: of the next one
+  uint64_t scheduled;
+} SearchRanking;
+MirageStatus mirage__save_ranking(const SearchSlot *slot, const SearchRanking *ranking);
+/// Brings a ranking that was not begun to where the record was taken, if there is one.
+MirageStatus mirage__restore_ranking(const SearchSlot *slot, SearchRanking *ranking);
 /// Brings a space that was just begun to where the record was taken, if there is one.
 MirageStatus mirage__restore_space(SearchSpace *space);
 

@@ -92,9 +92,9 @@ void mirage__search_whole_done(SearchMonitor *monitor) {
   pthread_mutex_unlock(&monitor->lock);
 }
 
-void mirage__search_step_plan(SearchMonitor *monitor) {
+void mirage__search_step(SearchMonitor *monitor, uint32_t count) {
   pthread_mutex_lock(&monitor->lock);
-  monitor->shown.done++;
+  monitor->shown.done += count;
   report(monitor, false);
   pthread_mutex_unlock(&monitor->lock);
 }

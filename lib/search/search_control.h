@@ -35,8 +35,9 @@ void mirage__search_leave_rest(SearchMonitor *monitor);
 /// Tells where the search is. Pieces are shown once the whole is finished, which may be later.
 void mirage__search_phase(SearchMonitor *monitor, MirageSearchPhase phase, uint32_t total);
 void mirage__search_whole_done(SearchMonitor *monitor);
-/// One more plan of the whole, or piece, is finished.
-void mirage__search_step_plan(SearchMonitor *monitor);
+/// So many more plans or block graphs of the whole are finished; 0: time goes by.
+void mirage__search_step(SearchMonitor *monitor, uint32_t count);
+/// One more piece is finished.
 void mirage__search_step_piece(SearchMonitor *monitor);
 /// The predicted time of the best candidate of the whole.
 void mirage__search_show_best(SearchMonitor *monitor, double time_us);

@@ -435,6 +435,7 @@ typedef struct SearchPlans {
   const SearchProgram *program;
   const MirageSearchOptions *options;
   const SearchPart *part;
+  SearchSlot slot; // of the ranking
 } SearchPlans;
 /// Schedules, builds and ranks candidates of the best of `num` structures, which it sorts; of all with `optimal`.
 /// search_candidates.c

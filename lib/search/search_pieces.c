@@ -189,7 +189,8 @@ static MirageStatus search_piece(void *user, uint32_t index) {
                            .deadline = cutter->monitor->end,
                            .piece = 1 + (uint32_t)(piece - cutter->pieces)};
   piece->status = mirage__search_whole(piece->program, cutter->options, &part, NULL, &piece->found);
-  return piece->status == MIRAGE_NO_MEMORY ? piece->status : MIRAGE_OK; // else its own operators stay
+  bool fatal = piece->status == MIRAGE_NO_MEMORY || piece->status == MIRAGE_BAD_ARGUMENT;
+  return fatal ? piece->status : MIRAGE_OK; // else its own operators stay
 }
 
 // The cheapest known µGraph of a piece: its own operators, or what the search found.

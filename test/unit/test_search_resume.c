@@ -2,6 +2,9 @@
 // stopped; and a checkpoint that is damaged, or somebody else's, is refused and stays as it is.
 #define _POSIX_C_SOURCE 200809L // mkdtemp
 #include "search_helpers.h"
+#define XXH_INLINE_ALL
+#include <xxhash.h>
+
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -121,6 +124,85 @@ static void test_pieces_in_parts(void **state) {
   check_parts(end(g, x), options, 10, 3);
 }
 
+static Value slice(MirageUGraph *g, Value a, uint32_t dim, int64_t begin, int64_t end) {
+  MirageAttrs attrs = {.slice = {.dim = (int32_t)dim, .begin = begin, .end = end}};
+  return mirage_ugraph_apply(g, MIRAGE_OP_SLICE, 1, &a, &attrs);
+}
+
+// Halves of one product, and two results that are one tensor: what is searched has windows for inputs and outputs.
+static void test_views_in_parts(void **state) {
+  MirageUGraph *g = begin("views");
+  Value x = matrix(g, 1, 64), w = matrix(g, 64, 64), h = matmul(g, x, w);
+  Value y = binary(g, MIRAGE_OP_MUL, unary(g, MIRAGE_OP_SILU, slice(g, h, 1, 0, 32)), slice(g, h, 1, 32, 64));
+  Value both[2] = {y, unary(g, MIRAGE_OP_EXP, y)};
+  Value z = mirage_ugraph_apply(g, MIRAGE_OP_CONCAT, 2, both, &(MirageAttrs){.dim = {1}});
+  check_parts(end(g, z), quick(), 10, 3);
+}
+
+// Several results, of the whole and of pieces, with nothing left out.
+static void test_results_in_parts(void **state) {
+  MirageUGraph *g = begin("results");
+  Value x = matrix(g, 4, 16), w = matrix(g, 16, 8), y = matmul(g, x, w), z = unary(g, MIRAGE_OP_EXP, y);
+  MirageSearchOptions options = quick();
+  options.optimal = true;
+  options.max_block_ops = 6;
+  check_parts(end_with(g, 3, (Value[]){y, z, unary(g, MIRAGE_OP_TANH, y)}), options, 4, 2);
+}
+
+/// Interrupts while schedules are chosen, once that has got further than it was; counts block graphs.
+typedef struct Scheduler {
+  int interrupt;
+  uint32_t first, last, total; // that had schedules
+  uint32_t calls;
+} Scheduler;
+
+static void stop_in_schedules(void *user, const MirageSearchProgress *progress) {
+  Scheduler *scheduler = user;
+  if (progress->phase != MIRAGE_PHASE_SCHEDULES)
+    return;
+  scheduler->calls++;
+  if (scheduler->calls == 2) // the first says that the phase has begun
+    scheduler->first = progress->done;
+  scheduler->last = progress->done;
+  scheduler->total = progress->total;
+  if (scheduler->last > scheduler->first && scheduler->last < scheduler->total)
+    __atomic_store_n(&scheduler->interrupt, 1, __ATOMIC_RELAXED);
+}
+
+// Each run goes on with the block graph after the last one that had schedules.
+static void test_schedules_in_parts(void **state) {
+  MirageUGraph *program = attention(2, 8, 8, 24);
+  MirageSearchOptions options = quick();
+  options.optimal = true;
+  options.max_candidates = 1; // four block graphs between two looks at the flag
+  MirageSearchResult whole = search(program, &options), part;
+  uint32_t runs = 0, done = 0;
+  for (bool complete = false; !complete; runs++) {
+    Scheduler scheduler = {0};
+    MirageSearchControl control = {.progress = stop_in_schedules,
+                                   .user = &scheduler,
+                                   .interval = 1e-9,
+                                   .interrupt = &scheduler.interrupt,
+                                   .checkpoint = path};
+    options.control = &control;
+    options.num_threads = 1 + runs % 3;
+    part = search(program, &options);
+    complete = part.funnel.stop == MIRAGE_STOP_NONE;
+    assert_int_equal(scheduler.first, done);
+    if (scheduler.last <= done || scheduler.total <= 12)
+      fail_msg("%u of %u block graphs have schedules, before %u", scheduler.last, scheduler.total, done);
+    done = scheduler.last;
+    if (!complete)
+      mirage_search_result_deinit(&part);
+  }
+  assert_true(runs > 3);
+  assert_same_result(&whole, &part);
+  mirage_search_result_deinit(&part);
+  mirage_search_result_deinit(&whole);
+  mirage_ugraph_destroy(program);
+  remove(path);
+}
+
 // --------------------------------------------------------------------------------------- refused files
 
 static uint8_t *read_all(size_t *out_size) {
@@ -185,6 +267,34 @@ static void test_refuses_damage(void **state) {
   mirage_ugraph_destroy(program);
 }
 
+// A file that is whole, and whose records are not what this search writes: another version forgot to say so.
+static void test_refuses_what_makes_no_sense(void **state) {
+  for (uint32_t i = 0; i < 9; i++) {
+    MirageUGraph *program = gated_mlp(2, 64, 64);
+    MirageSearchControl control = {.checkpoint = path};
+    MirageSearchOptions options = defaults();
+    options.control = &control;
+    int interrupt = 1;
+    control.interrupt = &interrupt; // nothing but the header
+    MirageSearchResult result = search(program, &options);
+    mirage_search_result_deinit(&result);
+    control.interrupt = NULL;
+    size_t size;
+    uint8_t *data = read_all(&size);
+    // Of the whole and two pieces, of each kind for their first plan; 8 bytes, the size takes two.
+    uint32_t record[] = {i / 3, 0, i % 3, 8, 0, 0xffffffff, 0xffffffff};
+    size -= 8;
+    memcpy(data + size, record, sizeof record);
+    uint64_t hash = XXH3_64bits(data, size + sizeof record);
+    memcpy(data + size + sizeof record, &hash, sizeof hash);
+    write_all(data, size + sizeof record + sizeof hash);
+    expect_refused(program, &options, "holds what this search cannot have written");
+    free(data);
+    remove(path);
+    mirage_ugraph_destroy(program);
+  }
+}
+
 static void test_refuses_what_belongs_to_others(void **state) {
   MirageUGraph *program = gated_mlp(2, 64, 64), *other = gated_mlp(2, 64, 32);
   MirageSearchControl control = {.checkpoint = path};
@@ -200,6 +310,14 @@ static void test_refuses_what_belongs_to_others(void **state) {
   changed = options;
   changed.seed = 5;
   expect_refused(program, &changed, why);
+  bool *switches[] = {&changed.no_prune_expr,    &changed.no_prune_axis,  &changed.no_merge,
+                      &changed.no_keep_products, &changed.no_bound_needs, &changed.no_prune_memory,
+                      &changed.no_share_pieces,  &changed.optimal};
+  for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
+    changed = options;
+    *switches[i] = true;
+    expect_refused(program, &changed, why);
+  }
   changed = options;
   changed.target = mirage_target_find("a100");
   expect_refused(program, &changed, why);
@@ -235,6 +353,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_derivation_in_parts),      cmocka_unit_test(test_reading_in_parts),
       cmocka_unit_test(test_limits_in_parts),          cmocka_unit_test(test_pieces_in_parts),
+      cmocka_unit_test(test_views_in_parts),           cmocka_unit_test(test_results_in_parts),
+      cmocka_unit_test(test_schedules_in_parts),       cmocka_unit_test(test_refuses_what_makes_no_sense),
       cmocka_unit_test(test_refuses_damage),           cmocka_unit_test(test_refuses_what_belongs_to_others),
       cmocka_unit_test(test_files_that_are_not_there),
   };
