@@ -149,8 +149,8 @@ static const MiragePassOption SELECT_OPTIONS[] = {
     CHOICE(MirageSelectOptions, keep, "keep", "best", "best,all",
            "best: remove the candidates that were not chosen; all: keep them"),
     LOG2_BOUND(MirageSelectOptions),
-    DOUBLE(MirageSelectOptions, full_size_work, "full-size-work", "2e8", 0, 1e15,
-           "prove the chosen one at full size as well if a trial costs at most this many multiplications"),
+    DOUBLE(MirageSelectOptions, full_size_work, "full-size-work", "1e9", 0, 1e15,
+           "prove the chosen one at full size as well if that takes at most this many multiplications of 2.5 ns"),
     SEED(MirageSelectOptions),
 };
 

@@ -5,8 +5,8 @@
 // A candidate without a proof is refused, and so is one whose proof does not hold what it says: `pair` must be the hash
 // of these two graphs, and the bound is computed again (no trial is run) and must reach `log2-bound`.
 // mirage-verify proves on shrunken instances, which is quick. The one chosen here is proven once more at full size,
-// when a trial costs at most `full-size-work`, and compiled for the target; should that find a difference, or the
-// candidate be beyond the code generator, the next best one is taken.
+// when all trials cost at most `full-size-work` (where only one does, it is evaluated there once), and compiled for the
+// target; should that find a difference, or the candidate be beyond the code generator, the next best one is taken.
 //
 // When the program's own lowering is predicted to be at least as fast as the best candidate, none is selected, and
 // mirage-lower compiles the program itself. A candidate's cost attribute counts as it stands, so that a measured time
@@ -99,7 +99,8 @@ static MirageStatus confirm(const Selector *selector, MirageModuleGraph *entry) 
   return MIRAGE_OK;
 }
 
-/// Compiles a copy of the choice, as mirage-lower would. Takes its proof away if the candidate is beyond the code generator.
+/// Compiles a copy of the choice, as mirage-lower would. Takes its proof away if the candidate is beyond the code
+/// generator.
 static MirageStatus try_out(const Selector *selector, MirageModuleGraph *entry) {
   const MirageCodegenOptions options = {.opt_level = 1}; // what can fail does not depend on it
   MirageUGraph *copy = NULL;

@@ -14,9 +14,10 @@ typedef struct MirageVerifyOptions {
   uint32_t trials;      // 0 = as many as the bound asks for
   uint32_t first_trial; // number of the first; each number has a random point of its own
   double log2_bound;    // stop when the proven bound is at most 2^this; 0 = -60
-  uint64_t max_work;    // multiplications that full-size evaluation may cost in one trial; larger programs are shrunk
-                        // (lib/verify/shrink.c); 0 = 2e8
-  bool full_size;       // never shrink: a pair that costs more than max_work is UNSUPPORTED, at once
+  uint64_t max_work;    // multiplications (2.5 ns; lib/verify/work.c) that full-size evaluation may cost in one trial;
+                        // larger programs are shrunk (lib/verify/shrink.c); 0 = 2e8
+  bool full_size;       // never shrink: a pair whose trials together cost more than max_work is UNSUPPORTED, unless one
+                        // trial, where that is within max_work, shows a difference
   bool free_exp;        // by the theorem of free exponentials only, for tests; else by whichever gives a bound
 } MirageVerifyOptions;
 
@@ -46,8 +47,8 @@ MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *targe
                            const MirageDiag *diag, MirageVerdict *out_verdict);
 
 /// The bound that the trials of `proof` give on this pair, at full size or shrunken as the proof says, without running
-/// any (unless it is one of pieces, which are proven again): log2, at most 0; 0 when they show nothing or there is no shrunken instance. So that a proof read from text can
-/// be held to what it claims.
+/// any (unless it is one of pieces, which are proven again): log2, at most 0; 0 when they show nothing or there is no
+/// shrunken instance. So that a proof read from text can be held to what it claims.
 ///
 /// Errors:  as mirage_verify.
 MirageStatus mirage_verify_claim(const MirageUGraph *source, const MirageUGraph *target, const MirageProof *proof,
@@ -58,13 +59,13 @@ MirageStatus mirage_verify_claim(const MirageUGraph *source, const MirageUGraph 
 /// functions, a maximum is a seeded random function of the set of its arguments. lib/field/README.md.
 /// Threads: one evaluation at a time per field (it remembers its maxima).
 typedef struct MirageResidue {
-  uint64_t p;          // value mod p, < p
-  uint32_t q;          // value mod q, < q; meaningful unless `after_exp`
-  uint8_t after_exp;   // 1: no residue mod q exists (an exponential lies on the path)
-  uint8_t bottom;      // 1: below every number
-  uint8_t undefined;   // MirageUndefined: no value at all, in partial fields
-  uint8_t role;        // what free exponentials ask for: lib/field/domain_field.c; 0 otherwise
-} MirageResidue;       // no padding: equal values have equal bytes
+  uint64_t p;        // value mod p, < p
+  uint32_t q;        // value mod q, < q; meaningful unless `after_exp`
+  uint8_t after_exp; // 1: no residue mod q exists (an exponential lies on the path)
+  uint8_t bottom;    // 1: below every number
+  uint8_t undefined; // MirageUndefined: no value at all, in partial fields
+  uint8_t role;      // what free exponentials ask for: lib/field/domain_field.c; 0 otherwise
+} MirageResidue;     // no padding: equal values have equal bytes
 typedef enum {
   MIRAGE_DEFINED,
   MIRAGE_UNDEFINED_QUOTIENT, // by zero: another draw may define it

@@ -18,6 +18,7 @@
 enum {
   DEFAULT_MAX_WORK = 200000000,
   MOST_WORK = 1000000000, // of a trial, some seconds: a pair that cannot be shrunk below max_work may go up to this
+  TRIALS_BY_PIECES = 4,   // what a proof by pieces costs, in evaluations of the whole
 };
 
 typedef struct Verify {
@@ -345,23 +346,52 @@ static MirageStatus decide_at_two_sizes(Verify *verify, bool follow, double allo
   return MIRAGE_OK;
 }
 
+// What all trials of a proof of this pair cost.
+static MirageStatus work_of_proof(const Verify *verify, double *out_work) {
+  uint32_t trials = 0;
+  for (int free_exp = verify->options->free_exp; free_exp <= 1 && !trials; free_exp++) {
+    VerifyBound bound;
+    MIRAGE_TRY(mirage__verify_bound(verify->source, verify->target, free_exp, &bound));
+    trials = trials_needed(&bound, verify->options);
+  }
+  double work = mirage__verify_work(verify->source) + mirage__verify_work(verify->target);
+  *out_work = work * (trials ? trials : TRIALS_BY_PIECES);
+  return MIRAGE_OK;
+}
+
+// Never on a shrunken instance. Where a proof costs too much and one trial does not, that one is run for a difference.
+static MirageStatus verify_at_full_size(Verify *verify, double allowed) {
+  double trial = mirage__verify_work(verify->source) + mirage__verify_work(verify->target), work;
+  bool decided = false;
+  MIRAGE_TRY(work_of_proof(verify, &work));
+  if (work <= allowed) {
+    MIRAGE_TRY(decide_by_any(verify, false, &decided));
+    return decided ? MIRAGE_OK : look_for_difference(verify, false);
+  }
+  MirageVerifyOptions once = *verify->options;
+  once.trials = 1;
+  verify->options = &once;
+  if (trial <= allowed)
+    MIRAGE_TRY(look_for_difference(verify, false));
+  if (verify->verdict->kind != MIRAGE_VERDICT_DIFFERENT) {
+    verify->verdict->kind = MIRAGE_VERDICT_UNSUPPORTED;
+    snprintf(verify->verdict->reason, sizeof verify->verdict->reason, "%.3g operations at full size, %.3g allowed",
+             work, allowed);
+  }
+  return MIRAGE_OK;
+}
+
 static MirageStatus verify_expanded(const MirageUGraph *source, const MirageUGraph *target,
                                     const MirageVerifyOptions *options, MirageVerdict *verdict) {
   Verify verify = {.source = source, .target = target, .options = options, .verdict = verdict};
   bool decided = false;
   double allowed = options->max_work ? (double)options->max_work : DEFAULT_MAX_WORK;
-  double work = mirage__verify_work(source) + mirage__verify_work(target);
-  if (work <= allowed)
+  if (options->full_size)
+    return verify_at_full_size(&verify, allowed);
+  if (mirage__verify_work(source) + mirage__verify_work(target) <= allowed)
     MIRAGE_TRY(decide_by_any(&verify, false, &decided));
   if (decided)
     return MIRAGE_OK;
-  if (options->full_size && work <= allowed)
-    return look_for_difference(&verify, false);
-  if (options->full_size) {
-    snprintf(verdict->reason, sizeof verdict->reason, "%.3g operations a trial at full size, %.3g allowed", work,
-             allowed);
-    return MIRAGE_OK;
-  }
   MIRAGE_TRY(decide_at_two_sizes(&verify, false, allowed));
   if (verdict->kind != MIRAGE_VERDICT_DIFFERENT)
     return MIRAGE_OK;

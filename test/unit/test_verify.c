@@ -674,6 +674,25 @@ static void full_size_means_full_size(void **state) {
   mirage_ugraph_destroy(b);
 }
 
+// A budget that pays for one trial and not for the proof: the trial is run, and shows what it can, a difference.
+static void a_trial_at_full_size_shows_differences_only(void **state) {
+  MirageUGraph *a = rms_program(MEDIUM, &DIAG);
+  MirageUGraph *right = rms_fused(MEDIUM, RMS_RIGHT, &DIAG), *wrong = rms_fused(MEDIUM, RMS_SWAPPED_DIV, &DIAG);
+  MirageVerifyOptions options = {.seed = 7, .trials = 1000, .max_work = FULL, .full_size = true};
+  MirageVerdict verdict;
+  assert_int_equal(mirage_verify(a, right, &options, &DIAG, &verdict), MIRAGE_OK);
+  assert_int_equal(verdict.kind, MIRAGE_VERDICT_UNSUPPORTED);
+  assert_non_null(strstr(verdict.reason, "at full size"));
+  assert_int_equal(mirage_verify(a, wrong, &options, &DIAG, &verdict), MIRAGE_OK);
+  assert_int_equal(verdict.kind, MIRAGE_VERDICT_DIFFERENT);
+  options.max_work = SMALL_WORK; // not even one
+  assert_int_equal(mirage_verify(a, wrong, &options, &DIAG, &verdict), MIRAGE_OK);
+  assert_int_equal(verdict.kind, MIRAGE_VERDICT_UNSUPPORTED);
+  mirage_ugraph_destroy(a);
+  mirage_ugraph_destroy(right);
+  mirage_ugraph_destroy(wrong);
+}
+
 // A witness names a trial; that trial alone gives the same witness, and another one another.
 static void witnesses_can_be_seen_again(void **state) {
   MirageUGraph *a = mlp_program(SMALL, &DIAG), *b = mlp_fused(SMALL, MLP_SIGMOID, &DIAG);
@@ -783,6 +802,7 @@ int main(void) {
       cmocka_unit_test(counts_follow_their_extents_when_they_must),
       cmocka_unit_test(claims_are_held_to_their_trials),
       cmocka_unit_test(full_size_means_full_size),
+      cmocka_unit_test(a_trial_at_full_size_shows_differences_only),
       cmocka_unit_test(witnesses_can_be_seen_again),
       cmocka_unit_test(rejects_signatures_that_do_not_pair),
       cmocka_unit_test(divides_by_zero_everywhere),
