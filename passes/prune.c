@@ -2,7 +2,9 @@
 //
 // requires: candidates; provides: fewer of them; breaks: nothing. Reasons, in this order:
 //   expression  its abstract expression is not the program's: it computes something else (abstract.c). `engine` says
-//               who decides: normal forms, or Z3, which is independent, slow, and removes what it cannot show
+//               who decides: normal forms, or Z3, which is independent, slow, and removes what it cannot show. Where no
+//               candidate has the program's - the search cancels factors, which expressions do not - all of them stay,
+//               and the verifier decides
 //   duplicate   it is built like an earlier candidate (canonical.c)
 //   dominated   `beaten-by` others are as good in predicted time, bytes and kernels, and better in one; two of them
 //   combine
@@ -22,7 +24,8 @@ typedef struct Pruner {
   const MiragePruneOptions *options;
   const MirageTarget *target;
   MirageModuleGraph **alive; // candidates of the program at hand, in textual order
-  MirageGraphHash *hashes;
+  MirageGraphHash *hashes;   // of each
+  bool *differs;             // of each: its expression from the program's
   uint32_t num_alive;
 } Pruner;
 
@@ -48,15 +51,21 @@ static void compact(Pruner *pruner) {
 
 static MirageStatus prune_expressions(Pruner *pruner, const MirageModuleGraph *program, PruneCounts *counts) {
   bool ask_z3 = strcmp(pruner->options->engine, "z3") == 0;
+  uint32_t num_different = 0;
   for (uint32_t i = 0; i < pruner->num_alive; ++i) {
-    bool differs = false;
-    MIRAGE_TRY(
-        mirage__expression_differs(program->graph, pruner->alive[i]->graph, ask_z3, pruner->graphs->diag, &differs));
-    if (!differs)
-      continue;
-    remove_candidate(pruner, pruner->alive[i], "its abstract expression is not that of @", program->name);
-    ++counts->expression;
+    MIRAGE_TRY(mirage__expression_differs(program->graph, pruner->alive[i]->graph, ask_z3, pruner->graphs->diag,
+                                          &pruner->differs[i]));
+    num_different += pruner->differs[i];
   }
+  if (num_different == pruner->num_alive) {
+    mirage_diag_emit(pruner->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(program),
+                     "@%s: no candidate has its abstract expression; the verifier decides", program->name);
+    return MIRAGE_OK;
+  }
+  for (uint32_t i = 0; i < pruner->num_alive; ++i)
+    if (pruner->differs[i])
+      remove_candidate(pruner, pruner->alive[i], "its abstract expression is not that of @", program->name);
+  counts->expression = num_different;
   compact(pruner);
   return MIRAGE_OK;
 }
@@ -172,7 +181,8 @@ MirageStatus mirage_pass_prune(MlirOperation module, const void *opaque, const M
   if (status == MIRAGE_OK) {
     pruner.alive = mirage_arena_alloc_array(&graphs.arena, graphs.num_graphs, sizeof *pruner.alive);
     pruner.hashes = mirage_arena_alloc_array(&graphs.arena, graphs.num_graphs, sizeof *pruner.hashes);
-    if (!pruner.alive || !pruner.hashes)
+    pruner.differs = mirage_arena_alloc_array(&graphs.arena, graphs.num_graphs, sizeof *pruner.differs);
+    if (!pruner.alive || !pruner.hashes || !pruner.differs)
       status = MIRAGE_NO_MEMORY;
   }
   for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i)
