@@ -128,6 +128,7 @@ MirageField *mirage__field_create_sized(uint64_t seed, uint32_t trial, uint32_t 
   mirage_random_init(&random, seed, (uint64_t)trial << 32);
   field->seed = seed;
   field->trial = trial;
+  field->maxima.most_leaves = (size_t)1 << 26; // 512 MB
   field->q = draw_q(&random, q_bits);
   field->p = draw_p(&random, field->q, p_bits);
   if (!field->p) {

@@ -30,7 +30,7 @@ typedef struct MaxTable {
   MaxEntry *slots; // open addressing, capacity a power of two
   size_t capacity, used;
   uint64_t *leaves;
-  size_t num_leaves, leaves_capacity;
+  size_t num_leaves, leaves_capacity, most_leaves;
   MaxPart parts[2]; // of the set being built, as long as there are at most two
   size_t num_parts;
   uint64_t *work; // its members, not sorted, once there are more

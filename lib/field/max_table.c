@@ -11,7 +11,8 @@
 //
 // A set is known by the sum of its members' hashes, 128 bits, which does not depend on their order. So the union of two
 // sets, all that a running maximum ever needs, is one merge of sorted arrays: a hash is computed for members that are
-// new, and taken off again for those that both have.
+// new, and taken off again for those that both have. All sets are kept, and a running maximum of n steps makes n of
+// them: past `most_leaves` members in all evaluation ends with LIMIT, which is no verdict.
 #include "field_internal.h"
 
 #include <stdlib.h>
@@ -166,6 +167,8 @@ static MirageStatus remember(MaxTable *table, uint64_t residue, const MaxSet *se
   MaxEntry *entry = find(table, residue);
   if (entry->residue)
     return MIRAGE_OK;
+  if (table->num_leaves + set->count > table->most_leaves)
+    return MIRAGE_LIMIT;
   *entry = (MaxEntry){residue, *set};
   table->num_leaves += set->count;
   table->used++;

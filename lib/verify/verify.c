@@ -184,8 +184,9 @@ static MirageStatus run_trials(Verify *verify, uint32_t trials) {
     if (status != MIRAGE_OK) {
       if (!verify->verdict->reason[0])
         snprintf(verify->verdict->reason, sizeof verify->verdict->reason, "%s",
-                 status == MIRAGE_REDRAW ? "evaluation divides by zero at every random point"
-                                         : mirage_status_string(status));
+                 status == MIRAGE_REDRAW  ? "evaluation divides by zero at every random point"
+                 : status == MIRAGE_LIMIT ? "its running maxima have too many members to be told apart in 512 MB"
+                                          : mirage_status_string(status));
       verify->verdict->kind = MIRAGE_VERDICT_UNSUPPORTED;
       return MIRAGE_OK;
     }

@@ -189,6 +189,24 @@ static void bottom_is_below_every_number(void **state) {
   mirage_field_destroy(f);
 }
 
+// A running maximum keeps the set of each step; there is an end to that, with a status and not with the memory.
+static void maxima_have_a_limit(void **state) {
+  enum { STEPS = 100 };
+  MirageField *field = mirage_field_create(5, 0);
+  const MirageDomain *d = mirage_field_domain(field);
+  MirageResidue x[STEPS], running;
+  mirage_field_draw(field, 0, STEPS, x);
+  running = x[0];
+  field->maxima.most_leaves = 2 + 3 + 4 + 5;
+  uint32_t steps = 1;
+  MirageStatus status = MIRAGE_OK;
+  for (; steps < STEPS && status == MIRAGE_OK; steps++)
+    status = d->binary(d, MIRAGE_OP_MAX, &F32_TYPE, 1, &running, &x[steps], &running);
+  assert_int_equal(status, MIRAGE_LIMIT);
+  assert_int_equal(steps, 6);
+  mirage_field_destroy(field);
+}
+
 // In a partial field evaluation goes on, and everything behind a missing value is missing, a maximum and 0 times it
 // too.
 static void undefined_values_spread(void **state) {
@@ -329,6 +347,7 @@ int main(void) {
       cmocka_unit_test(undefined_values_spread),
       cmocka_unit_test(free_exponentials_know_maxima),
       cmocka_unit_test(maximum_is_a_function_of_the_set),
+      cmocka_unit_test(maxima_have_a_limit),
       cmocka_unit_test(matmul_agrees_with_the_schoolbook),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
