@@ -97,9 +97,11 @@ static MirageStatus watch_search(const MirageModuleGraph *program, const MirageE
 static MirageStatus tell(const MirageModuleGraphs *graphs, const MirageModuleGraph *program,
                          const MirageEnumerateOptions *pass, const MirageSearchOptions *search,
                          const MirageSearchResult *result) {
-  MirageSearchReport report = {
-      .name = program->name, .options = search, .result = result, .checkpoint = pass->checkpoint[0] || pass->resume[0]};
-  report.checkpoint = pass->checkpoint[0] || pass->resume[0];
+  MirageSearchReport report = {.name = program->name,
+                               .program = program->graph,
+                               .options = search,
+                               .result = result,
+                               .checkpoint = pass->checkpoint[0] || pass->resume[0]};
   MIRAGE_TRY(own_time(program, search->target, &report.own_us));
   mirage__report_search(&report, mirage__graph_loc(program), graphs->diag);
   if (pass->stats)

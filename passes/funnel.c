@@ -40,6 +40,21 @@ static void extent_text(const MirageSearchReport *report, char text[MAX_TEXT]) {
     snprintf(text, MAX_TEXT, "the space was not exhausted: stopped by %s", mirage_stop_name(funnel->stop));
 }
 
+/// Whether a block graph may lack room for the program as it is written: inputs and operators, an upper bound of what
+/// counts. If not, room for more operators finds nothing better.
+static bool may_lack_operators(const MirageSearchReport *report) {
+  MirageUGraph *plain = NULL;
+  if (mirage_ugraph_expand(report->program, NULL, &plain) != MIRAGE_OK)
+    return true;
+  uint32_t count = mirage_ugraph_num_inputs(plain);
+  for (uint32_t i = 1; i <= mirage_ugraph_num_nodes(plain); ++i) {
+    MirageOp op = mirage_ugraph_node(plain, (MirageNode){i}).op;
+    count += op != MIRAGE_OP_CONSTANT && op != MIRAGE_OP_RETURN;
+  }
+  mirage_ugraph_destroy(plain);
+  return count > report->options->max_block_ops;
+}
+
 /// What a user can do about it; empty where there is nothing.
 static void hint_text(const MirageSearchReport *report, char text[MAX_TEXT]) {
   const MirageSearchResult *result = report->result;
@@ -65,7 +80,7 @@ static void hint_text(const MirageSearchReport *report, char text[MAX_TEXT]) {
   case MIRAGE_STOP_NONE:
     break;
   }
-  if (!better && result->funnel.exhausted && limit < MAX_BLOCK_OPS)
+  if (!better && result->funnel.exhausted && limit < MAX_BLOCK_OPS && may_lack_operators(report))
     snprintf(text, MAX_TEXT, "max-block-ops=%u searches more", limit + 1);
 }
 

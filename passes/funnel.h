@@ -6,6 +6,7 @@
 
 typedef struct MirageSearchReport {
   const char *name; // symbol of the program
+  const MirageUGraph *program;
   const MirageSearchOptions *options;
   const MirageSearchResult *result;
   bool checkpoint; // there is one to go on from

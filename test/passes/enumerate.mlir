@@ -4,6 +4,7 @@
 // RUN: mirage-mlir-opt %s --mirage-enumerate='max-candidates=3 num-threads=1' 2>/dev/null | diff %t.all -
 // RUN: mirage-mlir-opt %s --mirage-enumerate='griddims=8 franges=4' 2>/dev/null | FileCheck %s --check-prefix=GRID
 // RUN: mirage-mlir-opt %s --mirage-enumerate='max-block-ops=1' -o /dev/null 2>&1 | FileCheck %s --check-prefix=NONE
+// RUN: mirage-mlir-opt %s --mirage-enumerate -o /dev/null 2>&1 | FileCheck %s --check-prefix=ROOM
 // RUN: mirage-mlir-opt %t.all --mirage-enumerate='max-candidates=1' 2>/dev/null | FileCheck %s --check-prefix=AGAIN
 // Candidates follow their program, best predicted first, with source and cost, under free names.
 
@@ -20,6 +21,9 @@
 // GRID-NOT: loop {{[1-35-9]|[1-9][0-9]}} (
 // NONE: @p: no candidate found: no block graph of at most 1 operators computes it; the space was exhausted up to 1 block operators
 // NONE: hint max-block-ops=2 searches more
+// More operators than the program has inputs and operators cannot be what is missing.
+// ROOM: @other: {{.*}} none cheaper than its own lowering
+// ROOM-NOT: hint
 // AGAIN: graph @p(
 // AGAIN: graph @p_0(
 // AGAIN: graph @p_1(
