@@ -327,6 +327,8 @@ static bool apply_gauge(ReplayWalk *walk, MirageNode at, MirageOp op, const Repl
     *out = (ReplayValue){.kind = REPLAY_GAUGE};
   else if (op == MIRAGE_OP_SUB && b->kind == REPLAY_GAUGE)
     *out = *a;
+  else if (op == MIRAGE_OP_ADD && gauges && !both && !factors) // after a logarithm
+    *out = a->kind == REPLAY_GAUGE ? *b : *a;
   else if (op == MIRAGE_OP_EXP && gauges)
     *out = (ReplayValue){.kind = REPLAY_FACTOR};
   else if (op == MIRAGE_OP_MUL && factors && !gauges)
@@ -335,7 +337,7 @@ static bool apply_gauge(ReplayWalk *walk, MirageNode at, MirageOp op, const Repl
     *out = (ReplayValue){.kind = REPLAY_GAUGE};
   else
     return mirage__replay_cut(walk, at, MIRAGE_REPLAY_OPERATOR,
-                              "the search uses a maximum that stabilises only in differences");
+                              "the search uses a maximum that stabilises only in sums and differences");
   return true;
 }
 

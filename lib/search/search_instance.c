@@ -84,8 +84,8 @@ static MirageStatus evaluate_node(SearchSpace *space, const MirageNodeView *node
     out->expr = mirage_expr_apply(exprs, node->op, a->expr, a->expr);
     return mirage__search_unary(eval, node->op, &a->array, &out->array);
   case MIRAGE_KIND_BINARY:
-    if (space->program->dropped[node->operands[1].index]) { // a - 0
-      *out = *a;
+    if (space->program->dropped[node->operands[0].index] || space->program->dropped[node->operands[1].index]) {
+      *out = space->program->dropped[node->operands[1].index] ? *a : *b; // a - 0, a + 0, 0 + b
       return MIRAGE_OK;
     }
     out->expr = mirage_expr_apply(exprs, node->op, a->expr, b->expr);

@@ -14,7 +14,7 @@
 
 enum {
   KEPT = 4,           // µGraphs, of different numbers of pieces
-  STATES_SHARE = 4,   // each piece gets this part of max_states
+  STATES_SHARE = 3,   // each piece gets this part of max_states
   PIECES_STATES = 50, // partial block graphs of all pieces, for each state of max_states
   MAX_SCATTERED = 96  // cuts of one size whose operators are no prefix of the text
 };

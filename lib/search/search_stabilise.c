@@ -181,6 +181,19 @@ static bool find_gauge(const Stabiliser *stabiliser, SearchNode *node) {
   }
 }
 
+// The logarithm of a value that is known up to exp(m) is off by m.
+static bool add_logarithm(Stabiliser *stabiliser, SearchNode node) {
+  uint32_t gauge = node_of(stabiliser, node.a)->gauge;
+  node.gauge = 0;
+  uint32_t result = append(stabiliser, node);
+  for (uint32_t d = 0; gauge && d < SEARCH_RANK; d++)
+    if (!is_constant_along(stabiliser, gauge, d) && node_of(stabiliser, gauge - 1)->dims[d] != node.dims[d])
+      return false;
+  if (gauge)
+    append(stabiliser, make(&node, MIRAGE_OP_ADD, result, gauge - 1));
+  return true;
+}
+
 static bool add_node(Stabiliser *stabiliser, SearchNode node) {
   if (node.op == MIRAGE_OP_LOAD || node.op == MIRAGE_OP_CONSTANT) {
     append(stabiliser, node);
@@ -190,6 +203,8 @@ static bool add_node(Stabiliser *stabiliser, SearchNode node) {
   node.b = mirage__search_is_binary(node.op) ? stabiliser->place[node.b] : 0;
   if (node.op == MIRAGE_OP_LOOP)
     return add_accumulator(stabiliser, node);
+  if (node.op == MIRAGE_OP_LOG)
+    return add_logarithm(stabiliser, node);
   if (!find_gauge(stabiliser, &node))
     return false;
   if (node.op == MIRAGE_OP_EXP && node.flags)

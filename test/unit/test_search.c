@@ -224,7 +224,7 @@ static void test_state_limit_stops(void **state) {
   options.max_states = 100;
   MirageSearchResult result = search(program, &options);
   assert_false(result.funnel.exhausted);
-  assert_in_range(result.funnel.states, 1, 1000); // of the whole, and of all pieces, a quarter of the limit each
+  assert_in_range(result.funnel.states, 1, 1000); // of the whole, and of all pieces, a third of the limit each
   mirage_search_result_deinit(&result);
   mirage_ugraph_destroy(program);
 }

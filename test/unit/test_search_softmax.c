@@ -43,6 +43,24 @@ static MirageUGraph *log_softmax(int64_t rows, int64_t columns) {
   return end(g, binary(g, MIRAGE_OP_SUB, d, unary(g, MIRAGE_OP_LOG, sum)));
 }
 
+// max + log(sum(exp(x - max))); with `left`, what is only off by the maximum.
+static MirageUGraph *logsumexp(int64_t rows, int64_t columns, bool left) {
+  MirageUGraph *g = begin("logsumexp");
+  Value x = matrix(g, rows, columns), top = reduce_last(g, MIRAGE_OP_REDUCE_MAX, x);
+  Value power = unary(g, MIRAGE_OP_EXP, binary(g, MIRAGE_OP_SUB, x, top));
+  Value log = unary(g, MIRAGE_OP_LOG, reduce_last(g, MIRAGE_OP_REDUCE_SUM, power));
+  return end(g, left ? log : binary(g, MIRAGE_OP_ADD, top, log));
+}
+
+// sum(t (x - log(sum(exp x)))), safely: log-likelihoods of soft labels.
+static MirageUGraph *cross_entropy(int64_t rows, int64_t columns) {
+  MirageUGraph *g = begin("cross_entropy");
+  Value x = matrix(g, rows, columns), t = matrix(g, rows, columns);
+  Value d = binary(g, MIRAGE_OP_SUB, x, reduce_last(g, MIRAGE_OP_REDUCE_MAX, x));
+  Value log = unary(g, MIRAGE_OP_LOG, reduce_last(g, MIRAGE_OP_REDUCE_SUM, unary(g, MIRAGE_OP_EXP, d)));
+  return end(g, reduce_last(g, MIRAGE_OP_REDUCE_SUM, binary(g, MIRAGE_OP_MUL, t, binary(g, MIRAGE_OP_SUB, d, log))));
+}
+
 // ---------------------------------------------------------------------------------------------- checks
 
 /// What stabilises a candidate: maxima, and how its loop carries values.
@@ -118,11 +136,40 @@ static uint32_t count_maxima(const MirageUGraph *graph, MirageRegion region) {
   return count;
 }
 
+// A logarithm turns the factor exp(max) into a summand: the space of the whole has some ten tensors, every candidate is
+// proven, and some walk the row once with a running maximum.
+static void check_logarithm(MirageUGraph *program) {
+  MirageSearchOptions options = defaults();
+  MirageSearchResult result = search(program, &options);
+  assert_true(result.num_candidates > 0 && result.funnel.whole_exhausted);
+  bool online = false;
+  for (uint32_t i = 0; i < result.num_candidates; i++) {
+    Carried carried = carried_by(result.candidates[i]);
+    online |= carried.maxima == 1 && carried.rescaled == 1;
+    assert_equivalent(program, result.candidates[i]);
+  }
+  if (!online)
+    fail_msg("%s: no running maximum", mirage_ugraph_get_meta(program)->name);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+static void test_logarithms_carry_the_maximum(void **state) {
+  check_logarithm(log_softmax(64, 4096));
+  check_logarithm(logsumexp(64, 4096, false));
+  check_logarithm(cross_entropy(64, 4096));
+  MirageSearchOptions options = defaults();
+  options.max_states = 20000;
+  check_all(logsumexp(3, 26, false), &options, 2);
+  check_all(cross_entropy(3, 26), &options, 4);
+}
+
 // A maximum on which the value depends stays what it is.
 static void test_maxima_that_matter_are_kept(void **state) {
   MirageSearchOptions options = defaults();
   check_all(stable_exp(4, 10), &options, 1);
   check_all(log_softmax(4, 10), &options, 1);
+  check_all(logsumexp(4, 10, true), &options, 1);
   MirageUGraph *program = stable_exp(4, 10);
   MirageSearchResult result = search(program, &options);
   for (uint32_t i = 0; i < result.num_candidates; i++)
@@ -217,6 +264,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_online_softmax_is_found_and_proven),
       cmocka_unit_test(test_values_are_right),
+      cmocka_unit_test(test_logarithms_carry_the_maximum),
       cmocka_unit_test(test_maxima_that_matter_are_kept),
       cmocka_unit_test(test_no_maximum_is_invented),
       cmocka_unit_test(test_ragged_keys_are_masked),
