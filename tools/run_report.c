@@ -52,12 +52,12 @@ uint32_t run_count_kernels(const MirageUGraph *graph) {
 
 static void print_kernels(const RunModule *module) {
   MirageRegionView body = mirage_ugraph_region(module->chosen, mirage_ugraph_body(module->chosen));
-  for (uint32_t i = 0; i + 1 < body.num_nodes; ++i) {
+  for (uint32_t i = 0, number = 0; i + 1 < body.num_nodes; ++i) {
     MirageNodeView node = mirage_ugraph_node(module->chosen, body.nodes[i]);
     if (node.op != MIRAGE_OP_CUSTOM || !node.attrs->custom.launch)
       continue;
     const MirageCustomAttrs *custom = &node.attrs->custom;
-    printf("  kernel %-4u %s: grid %lldx%lldx%lld, %d threads, %d bytes of shared memory", i, custom->launch->kernel,
+    printf("  kernel %-4u %s: grid %lldx%lldx%lld, %d threads, %d bytes of shared memory", number++, custom->launch->kernel,
            (long long)custom->grid[0], (long long)custom->grid[1], (long long)custom->grid[2], custom->launch->threads,
            custom->launch->shared_bytes);
     if (custom->cluster[0] * custom->cluster[1] * custom->cluster[2] > 1)

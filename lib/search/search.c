@@ -370,7 +370,7 @@ static MirageStatus search_half(void *user, uint32_t index) {
   MirageDiag holding = {hold, &halves->held};
   MirageStatus *status = index == 0 ? &halves->of_whole : &halves->of_pieces;
   if (index == 0) {
-    *status = mirage__search_whole(halves->program, halves->options, &halves->whole, &holding, halves->result);
+    *status = mirage__search_viewed(halves->program, halves->options, &halves->whole, &holding, halves->result);
     mirage__search_whole_done(halves->whole.monitor);
   } else {
     *status = mirage__search_pieces(halves->program, halves->options, &halves->whole, &halves->pieces);
@@ -404,26 +404,6 @@ static MirageStatus search_all(const MirageUGraph *program, const MirageSearchOp
   return pieces != MIRAGE_OK ? pieces : status;
 }
 
-// The program without views is searched; every candidate for it becomes one for the program.
-static MirageStatus search_behind_views(const MirageUGraph *program, const MirageSearchOptions *options,
-                                        SearchPool *pool, SearchMonitor *monitor, SearchCheckpoint *checkpoint,
-                                        const MirageDiag *diag, MirageSearchResult *out_result) {
-  SearchViews *views;
-  const MirageUGraph *core;
-  MIRAGE_TRY(mirage__search_peel(program, diag, &views, &core));
-  MirageStatus status = search_all(core, options, pool, monitor, checkpoint, diag, out_result);
-  for (uint32_t i = 0; views && status == MIRAGE_OK && i < out_result->num_candidates; i++) {
-    MirageUGraph *wrapped;
-    status = mirage__search_wrap(views, out_result->candidates[i], diag, &wrapped);
-    if (status != MIRAGE_OK)
-      break;
-    mirage_ugraph_destroy(out_result->candidates[i]);
-    out_result->candidates[i] = wrapped;
-  }
-  mirage__search_views_destroy(views);
-  return status;
-}
-
 MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOptions *options, const MirageDiag *diag,
                            MirageSearchResult *out_result) {
   *out_result = (MirageSearchResult){0};
@@ -436,7 +416,7 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
   if (status == MIRAGE_OK) {
     SearchPool *pool = mirage__search_pool_create(filled.num_threads);
     status =
-        pool ? search_behind_views(program, &filled, pool, &monitor, checkpoint, diag, out_result) : MIRAGE_NO_MEMORY;
+        pool ? search_all(program, &filled, pool, &monitor, checkpoint, diag, out_result) : MIRAGE_NO_MEMORY;
     mirage__search_pool_destroy(pool);
     mirage__search_monitor_deinit(&monitor);
   }

@@ -485,7 +485,10 @@ bool mirage__search_schedule_is_tried(const SearchProgram *program, const Search
 /// Defaults filled in; BAD_ARGUMENT where a number lies outside what the search can do. search.c
 MirageStatus mirage__search_fill_options(const MirageSearchOptions *given, const MirageDiag *diag,
                                          MirageSearchOptions *out);
-/// The search for µGraphs that treat the whole program as one. search.c
+/// The search for µGraphs that treat the whole program as one: of a program that has no views (search.c), and of any
+/// (search_wrap.c).
+MirageStatus mirage__search_viewed(const MirageUGraph *program, const MirageSearchOptions *options,
+                                   const SearchPart *part, const MirageDiag *diag, MirageSearchResult *out_result);
 MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearchOptions *options,
                                   const SearchPart *part, const MirageDiag *diag, MirageSearchResult *out_result);
 void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part);
@@ -565,10 +568,10 @@ void mirage__cost_tile(CostKernel *kernel, const MirageType *tile, double copies
 /// Microseconds without the launch; infinity when the kernel does not fit the target.
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target);
 
-// search_views.c
+// search_peel.c, search_wrap.c
 typedef struct SearchViews SearchViews;
-/// The program without slices of its inputs and concatenations of its outputs; the program itself, and no views, where
-/// it has none.
+/// The program without what can be a view of an input or an output; the program itself, and no views, where it has
+/// none.
 MirageStatus mirage__search_peel(const MirageUGraph *program, const MirageDiag *diag, SearchViews **out_views,
                                  const MirageUGraph **out_core);
 /// A µGraph for the core as one for the program.

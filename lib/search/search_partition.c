@@ -7,6 +7,7 @@
 //
 // Example: act(x a) b has no block that holds a row of x a:  { act(x a) } { h b }  are two kernels.
 #include "search_partition.h"
+#include "search_view.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -160,8 +161,11 @@ static MirageStatus fill_graph(const Cutter *cutter, const Cut *cut, MirageUGrap
   for (uint32_t i = 0; i < cut->pieces; i++)
     MIRAGE_TRY(append_piece(chosen[i], graph, values));
   MirageValue results[CUT_VALUES];
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(program); i++)
-    results[i] = values[mirage_ugraph_get_output(program, i).index];
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(program); i++) {
+    MirageValue output = mirage_ugraph_get_output(program, i);
+    MIRAGE_TRY(mirage__pieces_copy_view(cutter, output, graph, values));
+    results[i] = values[output.index];
+  }
   mirage_ugraph_return(graph, mirage_ugraph_num_outputs(program), results);
   return mirage_ugraph_finish(graph);
 }
@@ -229,44 +233,72 @@ static MirageStatus keep_cuts(const Cutter *cutter, uint32_t wanted, MirageSearc
 
 // ----------------------------------------------------------------------------------------------- public
 
-static bool list_operators(Cutter *cutter) {
+static MirageStatus list_operators(Cutter *cutter, const MirageUGraph *program) {
+  size_t values = (size_t)mirage_ugraph_num_values(program) + 1;
+  cutter->program = program;
+  cutter->producer = calloc(values, sizeof *cutter->producer);
+  cutter->root = calloc(values, sizeof *cutter->root);
+  cutter->home = calloc(values, sizeof *cutter->home);
+  if (!cutter->producer || !cutter->root || !cutter->home)
+    return MIRAGE_NO_MEMORY;
+  MIRAGE_TRY(mirage__homes_find(program, cutter->root, cutter->home));
   MirageRegionView body = mirage_ugraph_region(cutter->program, mirage_ugraph_body(cutter->program));
   for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(cutter->program, body.nodes[i]);
     MirageOpKind kind = mirage_op_info(node.op)->kind;
-    if (kind == MIRAGE_KIND_CONSTANT || kind == MIRAGE_KIND_TERMINATOR)
+    if (mirage__view_is_step(node.op)) {
+      cutter->producer[node.first_result.index] = cutter->producer[node.operands[0].index];
+      cutter->has_views = true;
+    }
+    if (kind == MIRAGE_KIND_CONSTANT || kind == MIRAGE_KIND_TERMINATOR || mirage__view_is_step(node.op))
       continue;
-    if (cutter->num_nodes == CUT_OPERATORS)
-      return false;
+    if (cutter->num_nodes == CUT_OPERATORS) {
+      cutter->num_nodes = 0; // too many: it is not cut
+      return MIRAGE_OK;
+    }
     cutter->nodes[cutter->num_nodes++] = body.nodes[i];
     for (uint32_t k = 0; k < node.num_results; k++)
       cutter->producer[node.first_result.index + k] = cutter->num_nodes;
   }
-  return cutter->num_nodes > 1 && mirage_ugraph_num_outputs(cutter->program) <= CUT_VALUES;
+  return MIRAGE_OK;
+}
+
+// All operators are a piece, too, where there are views that it leaves to others.
+static bool is_cut(const Cutter *cutter) {
+  return cutter->num_nodes > !cutter->has_views && mirage_ugraph_num_outputs(cutter->program) <= CUT_VALUES;
+}
+
+static void deinit(Cutter *cutter) {
+  mirage__pieces_deinit(cutter);
+  free(cutter->producer);
+  free(cutter->root);
+  free(cutter->home);
 }
 
 bool mirage__search_has_pieces(const MirageUGraph *program) {
   MirageRegionView body = mirage_ugraph_region(program, mirage_ugraph_body(program));
   uint32_t count = 0;
-  for (uint32_t i = 0; i < body.num_nodes; i++)
-    count += mirage_op_info(mirage_ugraph_node(program, body.nodes[i]).op)->kind != MIRAGE_KIND_CONSTANT;
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageOp op = mirage_ugraph_node(program, body.nodes[i]).op;
+    count += mirage_op_info(op)->kind != MIRAGE_KIND_CONSTANT && !mirage__view_is_step(op);
+  }
   return count > 2 && count <= CUT_OPERATORS; // the terminator counts here
 }
 
 bool mirage__search_is_piece(const MirageUGraph *program, uint32_t num_nodes, const MirageNode *nodes) {
-  Cutter cutter = {.program = program};
+  Cutter cutter = {0};
   Operators set = {{0}};
-  cutter.producer = calloc((size_t)mirage_ugraph_num_values(program) + 1, sizeof *cutter.producer);
-  bool found = cutter.producer && list_operators(&cutter) && mirage__pieces_list(&cutter) == MIRAGE_OK;
+  bool found =
+      list_operators(&cutter, program) == MIRAGE_OK && is_cut(&cutter) && mirage__pieces_list(&cutter) == MIRAGE_OK;
   for (uint32_t i = 0; i < num_nodes && found; i++) {
-    uint32_t by = cutter.producer[mirage_ugraph_node(program, nodes[i]).first_result.index];
-    if (by) // else a constant
+    MirageNodeView node = mirage_ugraph_node(program, nodes[i]);
+    uint32_t by = cutter.producer[node.first_result.index];
+    if (by && !mirage__view_is_step(node.op)) // else a constant, or a view
       operators_add(&set, by - 1);
   }
   bool whole = operators_count(&set) == cutter.num_nodes && cutter.num_nodes <= CUT_LENGTH;
   found = found && (whole || mirage__pieces_has(&cutter, &set));
-  mirage__pieces_deinit(&cutter);
-  free(cutter.producer);
+  deinit(&cutter);
   return found;
 }
 
@@ -285,16 +317,14 @@ MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSear
   pieces->options.max_candidates = 1;
   pieces->options.max_states = options->max_states / STATES_SHARE + 1;
   Cutter *cutter = &pieces->cutter;
-  *cutter = (Cutter){.program = program,
-                     .options = &pieces->options,
+  *cutter = (Cutter){.options = &pieces->options,
                      .pool = whole->pool,
                      .monitor = whole->monitor,
                      .checkpoint = whole->checkpoint,
-                     .max_states = PIECES_STATES * options->max_states,
-                     .producer = calloc((size_t)mirage_ugraph_num_values(program) + 1, sizeof *cutter->producer)};
+                     .max_states = PIECES_STATES * options->max_states};
   cutter->funnel.exhausted = true;
-  MirageStatus status = cutter->producer ? MIRAGE_OK : MIRAGE_NO_MEMORY;
-  if (status == MIRAGE_OK && list_operators(cutter)) {
+  MirageStatus status = list_operators(cutter, program);
+  if (status == MIRAGE_OK && is_cut(cutter)) {
     status = mirage__pieces_list(cutter);
     if (status == MIRAGE_OK)
       status = mirage__pieces_solve(cutter);
@@ -319,7 +349,6 @@ MirageStatus mirage__search_join(const SearchPieces *pieces, uint32_t max_candid
 void mirage__search_pieces_destroy(SearchPieces *pieces) {
   if (!pieces)
     return;
-  mirage__pieces_deinit(&pieces->cutter);
-  free(pieces->cutter.producer);
+  deinit(&pieces->cutter);
   free(pieces);
 }

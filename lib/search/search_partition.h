@@ -72,18 +72,28 @@ typedef struct Cutter {
   SearchMonitor *monitor;
   struct SearchCheckpoint *checkpoint;
   uint64_t max_states;             // for all pieces together
-  MirageNode nodes[CUT_OPERATORS]; // operators; constants belong to whoever uses them
+  MirageNode nodes[CUT_OPERATORS]; // operators; constants and views belong to whoever uses them
   uint32_t num_nodes;
-  uint32_t *producer; // by value: number of the operator and 1
+  bool has_views;
+  uint32_t *producer; // by value: number of the operator that computes it, or what it is a view of, and 1
+  MirageValue *root;  // by value: what it is a view of, or itself
+  MirageValue *home;  // by value that is computed: the view of it that pieces hand on
   Piece *pieces;
   uint32_t num_pieces;
   MirageFunnel funnel;
 } Cutter;
 
+// search_homes.c
+/// By value: what it is a view of (an input, a constant or what an operator computes; itself if it is one), and of what
+/// is computed, the view as which pieces hand it on.
+MirageStatus mirage__homes_find(const MirageUGraph *program, MirageValue *root, MirageValue *home);
+
 // search_pieces.c
 /// Lists the pieces of a program whose operators are listed, by themselves.
 MirageStatus mirage__pieces_list(Cutter *cutter);
 bool mirage__pieces_has(const Cutter *cutter, const Operators *set);
+/// Copies what makes a view, or a constant, out of what `map` has already.
+MirageStatus mirage__pieces_copy_view(const Cutter *cutter, MirageValue value, MirageUGraph *graph, MirageValue *map);
 /// Finds how each is best computed.
 MirageStatus mirage__pieces_solve(Cutter *cutter);
 void mirage__pieces_deinit(Cutter *cutter);

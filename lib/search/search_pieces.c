@@ -11,6 +11,7 @@
 //
 // Example: a = f(x), b = g(y), c = h(a), d = k(b):  { f h } and { g k } are no runs.
 #include "search_partition.h"
+#include "search_view.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +30,7 @@ static bool is_inside(const Cutter *cutter, const Piece *piece, MirageValue valu
 }
 
 static bool is_constant(const Cutter *cutter, MirageValue value) {
-  MirageNode def = mirage_ugraph_def(cutter->program, value);
+  MirageNode def = mirage_ugraph_def(cutter->program, cutter->root[value.index]);
   return def.index && mirage_op_info(mirage_ugraph_node(cutter->program, def).op)->kind == MIRAGE_KIND_CONSTANT;
 }
 
@@ -49,34 +50,33 @@ static bool find_ends(const Cutter *cutter, Piece *piece) {
   bool fits = true;
   for (uint32_t n = 0; n < body.num_nodes; n++) {
     MirageNodeView node = mirage_ugraph_node(cutter->program, body.nodes[n]);
+    if (mirage__view_is_step(node.op))
+      continue;
     bool inside = node.num_results && is_inside(cutter, piece, node.first_result);
     for (uint32_t k = 0; k < node.num_operands && fits; k++) {
       MirageValue value = node.operands[k];
+      MirageValue home = cutter->home[cutter->root[value.index].index];
       bool made_here = is_inside(cutter, piece, value);
       if (inside && !made_here && !is_constant(cutter, value)) {
-        fits = add_value(piece->inputs, &piece->num_inputs, value);
+        fits = add_value(piece->inputs, &piece->num_inputs, home);
         if (cutter->producer[value.index])
           operators_add(&piece->needs, cutter->producer[value.index] - 1);
       } else if (!inside && made_here) {
-        fits = add_value(piece->outputs, &piece->num_outputs, value);
+        fits = add_value(piece->outputs, &piece->num_outputs, home);
       }
     }
   }
   return fits && piece->num_outputs > 0;
 }
 
-static MirageStatus copy_constants(const Cutter *cutter, const Piece *piece, MirageUGraph *graph, MirageValue *map) {
-  for (uint32_t n = 0; n < cutter->num_nodes; n++) {
-    if (!operators_has(&piece->operators, n))
-      continue;
-    MirageNodeView node = mirage_ugraph_node(cutter->program, cutter->nodes[n]);
-    for (uint32_t k = 0; k < node.num_operands; k++) {
-      MirageNode def = mirage_ugraph_def(cutter->program, node.operands[k]);
-      if (is_constant(cutter, node.operands[k]) && !map[node.operands[k].index].index)
-        MIRAGE_TRY(mirage_ugraph_copy_nodes(graph, cutter->program, 1, &def, map));
-    }
-  }
-  return MIRAGE_OK;
+MirageStatus mirage__pieces_copy_view(const Cutter *cutter, MirageValue value, MirageUGraph *graph, MirageValue *map) {
+  MirageNode def = mirage_ugraph_def(cutter->program, value);
+  if (map[value.index].index || !def.index)
+    return MIRAGE_OK;
+  MirageNodeView node = mirage_ugraph_node(cutter->program, def);
+  if (node.num_operands)
+    MIRAGE_TRY(mirage__pieces_copy_view(cutter, node.operands[0], graph, map));
+  return mirage_ugraph_copy_nodes(graph, cutter->program, 1, &def, map);
 }
 
 static MirageStatus fill_program(const Cutter *cutter, Piece *piece, MirageValue *map) {
@@ -84,12 +84,18 @@ static MirageStatus fill_program(const Cutter *cutter, Piece *piece, MirageValue
   MirageValue results[CUT_VALUES];
   for (uint32_t i = 0; i < piece->num_inputs; i++)
     map[piece->inputs[i].index] = mirage_ugraph_input(graph, *mirage_ugraph_type(cutter->program, piece->inputs[i]));
-  MIRAGE_TRY(copy_constants(cutter, piece, graph, map));
-  for (uint32_t n = 0; n < cutter->num_nodes; n++)
-    if (operators_has(&piece->operators, n))
-      MIRAGE_TRY(mirage_ugraph_copy_nodes(graph, cutter->program, 1, &cutter->nodes[n], map));
-  for (uint32_t i = 0; i < piece->num_outputs; i++)
+  for (uint32_t n = 0; n < cutter->num_nodes; n++) {
+    if (!operators_has(&piece->operators, n))
+      continue;
+    MirageNodeView node = mirage_ugraph_node(cutter->program, cutter->nodes[n]);
+    for (uint32_t k = 0; k < node.num_operands; k++)
+      MIRAGE_TRY(mirage__pieces_copy_view(cutter, node.operands[k], graph, map));
+    MIRAGE_TRY(mirage_ugraph_copy_nodes(graph, cutter->program, 1, &cutter->nodes[n], map));
+  }
+  for (uint32_t i = 0; i < piece->num_outputs; i++) {
+    MIRAGE_TRY(mirage__pieces_copy_view(cutter, piece->outputs[i], graph, map));
     results[i] = map[piece->outputs[i].index];
+  }
   mirage_ugraph_return(graph, piece->num_outputs, results);
   return mirage_ugraph_finish(graph);
 }
@@ -153,6 +159,21 @@ static bool is_product(const Cutter *cutter, const Piece *piece) {
   return false;
 }
 
+// Whether it holds neither a product nor a reduction: it costs next to no states.
+static bool is_pointwise(const Cutter *cutter, const Piece *piece) {
+  for (uint32_t n = 0; n < cutter->num_nodes; n++) {
+    MirageOpKind kind = mirage_op_info(mirage_ugraph_node(cutter->program, cutter->nodes[n]).op)->kind;
+    if (operators_has(&piece->operators, n) && kind != MIRAGE_KIND_UNARY && kind != MIRAGE_KIND_BINARY &&
+        kind != MIRAGE_KIND_CAST && kind != MIRAGE_KIND_SHAPE)
+      return false;
+  }
+  return true;
+}
+
+static uint32_t num_nodes_of(const MirageUGraph *graph) {
+  return mirage_ugraph_region(graph, mirage_ugraph_body(graph)).num_nodes;
+}
+
 // Prepares a piece: as a program, and as its own operators, a kernel each. `out_wanted`: a search may find better.
 static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted) {
   *out_wanted = false;
@@ -160,6 +181,8 @@ static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted
   if (!find_ends(cutter, piece))
     return MIRAGE_OK;
   MIRAGE_TRY(make_program(cutter, piece));
+  if (piece->count == cutter->num_nodes && num_nodes_of(piece->program) == num_nodes_of(cutter->program))
+    return MIRAGE_OK; // the whole, which is searched as such
   piece->same = cutter->options->no_share_pieces ? NULL : find_same(cutter, piece);
   if (piece->same)
     return MIRAGE_OK;
@@ -188,7 +211,7 @@ static MirageStatus search_piece(void *user, uint32_t index) {
                            .checkpoint = cutter->checkpoint,
                            .deadline = cutter->monitor->end,
                            .piece = 1 + (uint32_t)(piece - cutter->pieces)};
-  piece->status = mirage__search_whole(piece->program, cutter->options, &part, NULL, &piece->found);
+  piece->status = mirage__search_viewed(piece->program, cutter->options, &part, NULL, &piece->found);
   bool fatal = piece->status == MIRAGE_NO_MEMORY || piece->status == MIRAGE_BAD_ARGUMENT;
   return fatal ? piece->status : MIRAGE_OK; // else its own operators stay
 }
@@ -237,12 +260,16 @@ static MirageStatus copy_same(Piece *piece) {
   return mirage_ugraph_clone(piece->same->graph, NULL, &piece->graph);
 }
 
-// Prepared in order, searched a round at a time; then equal ones take what the first found.
+// Prepared in order, element-wise ones before the others, lest these leave no states for them; searched a round at a
+// time. Then equal ones take what the first found.
 MirageStatus mirage__pieces_solve(Cutter *cutter) {
   Round round = {.cutter = cutter};
   mirage__search_phase(cutter->monitor, MIRAGE_PHASE_PIECES, cutter->num_pieces);
-  for (uint32_t i = 0; i < cutter->num_pieces; i++) {
+  for (uint32_t k = 0; k < 2 * cutter->num_pieces; k++) {
+    uint32_t i = k % cutter->num_pieces;
     bool wanted;
+    if (is_pointwise(cutter, &cutter->pieces[i]) != (k < cutter->num_pieces))
+      continue;
     MIRAGE_TRY(prepare_piece(cutter, &cutter->pieces[i], &wanted));
     if (wanted)
       round.pieces[round.num++] = &cutter->pieces[i];
@@ -284,10 +311,10 @@ static void link_operators(const Cutter *cutter, Web *web) {
         operators_add(&web->after[m], n);
 }
 
-static bool share_operand(const MirageNodeView *a, const MirageNodeView *b) {
+static bool share_operand(const Cutter *cutter, const MirageNodeView *a, const MirageNodeView *b) {
   for (uint32_t i = 0; i < a->num_operands; i++)
     for (uint32_t k = 0; k < b->num_operands; k++)
-      if (a->operands[i].index == b->operands[k].index)
+      if (cutter->root[a->operands[i].index].index == cutter->root[b->operands[k].index].index)
         return true;
   return false;
 }
@@ -297,7 +324,7 @@ static void link_sharers(const Cutter *cutter, Web *web) {
     for (uint32_t m = 0; m < n; m++) {
       MirageNodeView a = mirage_ugraph_node(cutter->program, cutter->nodes[n]),
                      b = mirage_ugraph_node(cutter->program, cutter->nodes[m]);
-      if (!share_operand(&a, &b))
+      if (!share_operand(cutter, &a, &b))
         continue;
       operators_add(&web->beside[n], m);
       operators_add(&web->beside[m], n);
@@ -337,7 +364,7 @@ static void list_piece(Cutter *cutter, const Operators *set) {
 }
 
 static void list_runs(Cutter *cutter) {
-  for (uint32_t count = 1; count <= CUT_LENGTH && count < cutter->num_nodes; count++)
+  for (uint32_t count = 1; count <= CUT_LENGTH && count < cutter->num_nodes + cutter->has_views; count++)
     for (uint32_t first = 0; first + count <= cutter->num_nodes; first++) {
       Operators set = {{0}};
       for (uint32_t n = first; n < first + count; n++)

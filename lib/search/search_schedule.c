@@ -207,14 +207,21 @@ static void nothing_split(const SearchProgram *program, SearchSchedule *schedule
 void mirage__search_reference_schedule(const SearchProgram *program, const SearchStructure *structure,
                                        const MirageSearchOptions *options, SearchSchedule *out_schedule) {
   nothing_split(program, out_schedule);
-  uint32_t split = 0;
-  for (uint32_t i = program->num_axes; i-- > 1;) {
-    const SearchAxis *axis = &program->axes[i];
-    if (search_axis_is_parallel(axis) && axis->tied == i && axis->extent > 1 && split < 3) {
-      set_parts(program, out_schedule->parts, i,
-                axis->batch ? axis->extent : ceil_div(axis->extent, REFERENCE_COLUMNS));
-      split++;
+  for (uint32_t split = 0; split < 3; split++) { // those that make most blocks, single elements of a batch first
+    uint32_t best = 0;
+    int64_t most = 1;
+    for (uint32_t i = program->num_axes; i-- > 1;) {
+      const SearchAxis *axis = &program->axes[i];
+      int64_t parts = axis->batch ? axis->extent : ceil_div(axis->extent, REFERENCE_COLUMNS);
+      bool open = search_axis_is_parallel(axis) && axis->tied == i && out_schedule->parts[i] == 1;
+      bool first = best && axis->batch != program->axes[best].batch ? axis->batch : parts > most;
+      if (open && parts > 1 && (!best || first)) {
+        best = i;
+        most = parts;
+      }
     }
+    if (best)
+      set_parts(program, out_schedule->parts, best, most);
   }
   if (structure->loop_axis)
     out_schedule->parts[structure->loop_axis] =

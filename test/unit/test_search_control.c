@@ -217,7 +217,8 @@ static void test_optimal_says_when_it_is_cut(void **state) {
   MirageUGraph *g = begin("reshaped"); // pieces of it can be searched, the whole cannot
   Value x = matrix(g, 16, 64), w = matrix(g, 64, 128), y = unary(g, MIRAGE_OP_EXP, matmul(g, x, w));
   MirageAttrs wide = {.shape = {mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){32, 64})}};
-  program = end(g, mirage_ugraph_apply(g, MIRAGE_OP_RESHAPE, 1, &y, &wide));
+  y = mirage_ugraph_apply(g, MIRAGE_OP_RESHAPE, 1, &y, &wide);
+  program = end(g, unary(g, MIRAGE_OP_EXP, y));
   options.control = NULL;
   result = search(program, &options);
   assert_true(result.num_candidates > 0);
