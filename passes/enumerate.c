@@ -101,7 +101,7 @@ static MirageStatus tell(const MirageModuleGraphs *graphs, const MirageModuleGra
                                .program = program->graph,
                                .options = search,
                                .result = result,
-                               .checkpoint = pass->checkpoint[0] || pass->resume[0]};
+                               .checkpoint = result->saved};
   MIRAGE_TRY(own_time(program, search->target, &report.own_us));
   mirage__report_search(&report, mirage__graph_loc(program), graphs->diag);
   if (pass->stats)

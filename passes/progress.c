@@ -165,10 +165,13 @@ static void print_search(MirageProgress *progress, const MirageSearchProgress *s
   add(&line, " %s", phase_text(search->phase));
   if (search->total)
     add(&line, " %u/%u", search->done, search->total);
-  add(&line, ", %s states", count_text((double)funnel->states, states));
-  add_time(&line, funnel->seconds, search->seconds_left);
+  add(&line, ", %s states, %.1f s", count_text((double)funnel->states, states), funnel->seconds);
+  if (isfinite(search->seconds_left))
+    add(&line, ", %.1f s left", search->seconds_left);
   if (isfinite(search->best_us))
     add(&line, ", best <= %.2f us", search->best_us);
+  if (!isfinite(search->seconds_left))
+    add(&line, ", time left unknown");
   add(&line, ", %s graphs", count_text((double)funnel->structures, graphs));
   add(&line, ", %s states/s", count_text(progress->rate, rate));
   add_cuts(&line, funnel);

@@ -1,4 +1,4 @@
-// interrupt.h - Ctrl-C in a tool that runs our passes.
+// interrupt.h - Ctrl-C and SIGTERM in a tool that runs our passes.
 #ifndef MIRAGE_TOOLS_INTERRUPT_H
 #define MIRAGE_TOOLS_INTERRUPT_H
 
@@ -6,8 +6,8 @@
 extern "C" {
 #endif
 
-/// The first Ctrl-C lets a running pass of ours end with the best it has found; a second one, or one while none is
-/// running, is left to the handler that is there now. Where SIGINT is ignored, it stays so.
+/// The first of these signals lets a running pass of ours end with the best it has found; a second one, of either kind,
+/// or one while none is running, is left to the handler that is there now. One that is ignored stays so.
 void tool_handle_interrupts(void);
 
 #ifdef __cplusplus

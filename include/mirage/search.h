@@ -98,8 +98,8 @@ typedef struct MirageSearchProgress {
   MirageSearchPhase phase;
   uint32_t done, total; // plans, block graphs that have schedules, or pieces: finished, and all
   MirageFunnel funnel;  // until now; `seconds` since the search began; `scheduled` and later fields not yet counted
-  double best_us;       // predicted time of the best µGraph of one kernel, in the first phase at a middling schedule;
-                        // infinite: none
+  double best_us;       // predicted time of the best µGraph of one kernel, in the first phase at a middling schedule,
+                        // in the second as estimated before it is built; infinite: none
   double seconds_left;  // of the budget; infinite without one
 } MirageSearchProgress;
 
@@ -132,6 +132,7 @@ typedef struct MirageSearchResult {
   MirageUGraph **candidates; // best predicted first; each has meta.source and meta.cost
   MirageFunnel funnel;
   char reason[256]; // why there is no µGraph of one kernel; empty where there is one
+  bool saved;       // what was done is in the checkpoint
 } MirageSearchResult;
 
 /// BAD_ARGUMENT, with a sentence, where a number lies outside what the search and the target can do.

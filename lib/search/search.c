@@ -420,12 +420,14 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
     mirage__search_pool_destroy(pool);
     mirage__search_monitor_deinit(&monitor);
   }
-  mirage__checkpoint_close(checkpoint, status, diag);
-  if (status != MIRAGE_OK)
+  bool saved = mirage__checkpoint_close(checkpoint, status, diag);
+  if (status != MIRAGE_OK) {
     mirage_search_result_deinit(out_result);
-  else
-    out_result->funnel.seconds = mirage__search_clock() - monitor.start;
-  return status;
+    return status;
+  }
+  out_result->saved = saved;
+  out_result->funnel.seconds = mirage__search_clock() - monitor.start;
+  return MIRAGE_OK;
 }
 
 void mirage_search_result_deinit(MirageSearchResult *result) {

@@ -171,6 +171,8 @@ static MirageStatus rank_candidates(Scheduling *scheduling, SearchRanking *ranki
   while (ranking->done < ranking->num) {
     uint32_t left = ranking->num - ranking->done, round = left < at_once ? left : at_once;
     MIRAGE_TRY(rank_round(scheduling, ranking, round));
+    if (!part->piece && ranking->count)
+      mirage__search_show_best(part->monitor, ranking->candidates[0].time_us);
     mirage__search_step(part->monitor, part->piece ? 0 : round);
     if (round == left)
       break;

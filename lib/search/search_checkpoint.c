@@ -16,6 +16,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 enum { VERSION = 4 }; // goes up with every change of the search or of what is stored
@@ -350,6 +351,9 @@ static MirageStatus take_file(SearchCheckpoint *checkpoint, SearchBytes *file, c
 }
 
 static MirageStatus read_file(SearchCheckpoint *checkpoint, bool must_exist, const MirageDiag *diag) {
+  struct stat found;
+  if (stat(checkpoint->path, &found) == 0 && !S_ISREG(found.st_mode)) // a device may have no end, a pipe no beginning
+    return mirage_diag_fail(diag, NULL, MIRAGE_IO, "search: checkpoint '%s' is not a regular file", checkpoint->path);
   FILE *file = fopen(checkpoint->path, "rb");
   if (!file && errno == ENOENT && !must_exist) {
     write_file(checkpoint); // a place where nothing can be written is better known now
@@ -408,9 +412,9 @@ MirageStatus mirage__checkpoint_open(const MirageUGraph *program, const MirageSe
   return status;
 }
 
-void mirage__checkpoint_close(SearchCheckpoint *checkpoint, MirageStatus status, const MirageDiag *diag) {
+bool mirage__checkpoint_close(SearchCheckpoint *checkpoint, MirageStatus status, const MirageDiag *diag) {
   if (!checkpoint)
-    return;
+    return false;
   if (status == MIRAGE_BAD_ARGUMENT)
     refuse(checkpoint, "holds what this search cannot have written", diag);
   else
@@ -418,5 +422,7 @@ void mirage__checkpoint_close(SearchCheckpoint *checkpoint, MirageStatus status,
   if (checkpoint->failed)
     mirage_diag_emit(diag, MIRAGE_SEVERITY_WARNING, NULL, "search: checkpoint '%s' could not be written: %s",
                      checkpoint->path, strerror(checkpoint->failed));
+  bool written = status != MIRAGE_BAD_ARGUMENT && !checkpoint->failed;
   destroy(checkpoint);
+  return written;
 }

@@ -31,9 +31,9 @@ typedef struct SearchCheckpoint SearchCheckpoint;
 ///          version: it stays as it is.
 MirageStatus mirage__checkpoint_open(const MirageUGraph *program, const MirageSearchOptions *options,
                                      const MirageDiag *diag, SearchCheckpoint **out);
-/// Ends a search with this status. Writes the file a last time, with a warning where that fails, unless a record made no
-/// sense: then the file stays as it is, and the error is told.
-void mirage__checkpoint_close(SearchCheckpoint *checkpoint, MirageStatus status, const MirageDiag *diag);
+/// Ends a search with this status. Writes the file a last time, with a warning where that fails, unless a record made
+/// no sense: then the file stays as it is, and the error is told. Whether it was written.
+bool mirage__checkpoint_close(SearchCheckpoint *checkpoint, MirageStatus status, const MirageDiag *diag);
 
 /// The record, for reading; false where there is none. The bytes are borrowed until it is put again or dropped.
 bool mirage__checkpoint_find(const SearchSlot *slot, SearchRecordKind kind, SearchBytes *out);

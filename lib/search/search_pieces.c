@@ -212,6 +212,7 @@ static MirageStatus search_piece(void *user, uint32_t index) {
                            .deadline = cutter->monitor->end,
                            .piece = 1 + (uint32_t)(piece - cutter->pieces)};
   piece->status = mirage__search_viewed(piece->program, cutter->options, &part, NULL, &piece->found);
+  mirage__search_step_piece(cutter->monitor);
   bool fatal = piece->status == MIRAGE_NO_MEMORY || piece->status == MIRAGE_BAD_ARGUMENT;
   return fatal ? piece->status : MIRAGE_OK; // else its own operators stay
 }
@@ -245,7 +246,6 @@ static MirageStatus search_round(Cutter *cutter, Round *round) {
   MirageStatus status = mirage__search_run_tasks(cutter->pool, round->num, search_piece, round);
   for (uint32_t i = 0; i < round->num; i++) {
     MirageStatus taken = take_found(cutter, round->pieces[i]);
-    mirage__search_step_piece(cutter->monitor);
     status = status == MIRAGE_OK ? taken : status;
   }
   round->num = 0;

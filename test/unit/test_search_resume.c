@@ -346,7 +346,39 @@ static void test_files_that_are_not_there(void **state) {
   assert_non_null(strstr(last_message, "/nowhere/at/all"));
   control = (MirageSearchControl){.checkpoint = folder};
   assert_int_equal(mirage_search(program, &options, &diag, &result), MIRAGE_IO);
+  assert_non_null(strstr(last_message, "is not a regular file"));
+  control = (MirageSearchControl){.checkpoint = "/dev/zero"}; // reading it would not end
+  assert_int_equal(mirage_search(program, &options, &diag, &result), MIRAGE_IO);
+  assert_non_null(strstr(last_message, "is not a regular file"));
+  assert_int_equal(mkfifo(path, 0600), 0);
+  control = (MirageSearchControl){.checkpoint = path};
+  assert_int_equal(mirage_search(program, &options, &diag, &result), MIRAGE_IO);
+  remove(path);
   mirage_ugraph_destroy(program);
+}
+
+static void move_folder(void *user, const MirageSearchProgress *progress) { rename(folder, user); }
+
+// The file's place is gone when it is written last: the search has its answer, and a warning says that it is not saved.
+static void test_place_that_goes_away(void **state) {
+  MirageUGraph *program = linear(4, 16, 16);
+  char elsewhere[80];
+  snprintf(elsewhere, sizeof elsewhere, "%s-moved", folder);
+  MirageSearchControl control = {.checkpoint = path, .progress = move_folder, .user = elsewhere};
+  MirageSearchOptions options = defaults();
+  options.control = &control;
+  MirageSearchResult result = search(program, &options);
+  assert_true(result.num_candidates > 0);
+  assert_false(result.saved);
+  assert_non_null(strstr(last_message, "could not be written: No such file"));
+  mirage_search_result_deinit(&result);
+  assert_int_equal(rename(elsewhere, folder), 0);
+  control.progress = NULL;
+  result = search(program, &options);
+  assert_true(result.saved);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+  remove(path);
 }
 
 int main(void) {
@@ -356,7 +388,7 @@ int main(void) {
       cmocka_unit_test(test_views_in_parts),           cmocka_unit_test(test_results_in_parts),
       cmocka_unit_test(test_schedules_in_parts),       cmocka_unit_test(test_refuses_what_makes_no_sense),
       cmocka_unit_test(test_refuses_damage),           cmocka_unit_test(test_refuses_what_belongs_to_others),
-      cmocka_unit_test(test_files_that_are_not_there),
+      cmocka_unit_test(test_files_that_are_not_there), cmocka_unit_test(test_place_that_goes_away),
   };
   return cmocka_run_group_tests_name("resumed search", tests, make_folder, remove_folder);
 }
