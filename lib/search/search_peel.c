@@ -5,6 +5,7 @@
 //           pushed through other operators to their operands. Repeated heads are broadcast.
 // outputs:  transpositions, reshapes and concatenations that nothing but an output reads are taken off.
 // between:  axes are split and merged as reshapes of what was computed ask for (search_factors.c).
+// names:    an input that is read along several axes becomes an input for each of them: x x^T has two.
 // What is left, the core, has views of inputs as inputs of their own, and views of outputs as outputs; search_wrap.c
 // turns µGraphs for it into ones for the program.
 //
@@ -42,17 +43,23 @@ static void find_input_views(SearchViews *views) {
   }
 }
 
+static bool is_same(const Part *a, const Part *b) {
+  return a->input.index == b->input.index && a->swapped == b->swapped && !memcmp(&a->view, &b->view, sizeof a->view);
+}
+
 // The core's value for a view of an input.
 static MirageValue take_part(SearchViews *views, MirageValue input, const View *seen) {
-  Part part = {.input = input, .view = *seen};
+  uint32_t read = views->num_reads++;
+  Part part = {.input = input, .view = *seen, .name = read};
+  if (!views->apart)
+    part.name = read < MAX_PARTS ? views->names[read] : 0;
   if (!mirage__view_is_loadable(&part.view, &part.swapped))
     views->failed = true;
   if (part.swapped)
     mirage__view_swap(&part.view);
   for (uint32_t i = 0; i < views->num_parts; i++) {
     Part *other = &views->parts[i];
-    if (other->input.index != input.index || memcmp(&other->view, &part.view, sizeof part.view) != 0 ||
-        other->swapped != part.swapped)
+    if (!is_same(other, &part) || other->name != part.name)
       continue;
     if (part.swapped && views->building && !other->value.index) {
       MirageAttrs attrs = {.perm = {{0}}};
@@ -401,6 +408,7 @@ static void find_factors(SearchViews *views) {
 
 static void visit_results(SearchViews *views, MirageValue *out_results) {
   memset(views->whole, 0, (mirage_ugraph_num_values(views->program) + 1) * sizeof *views->whole);
+  views->num_reads = 0;
   for (uint32_t i = 0; i < views->num_results && !views->failed; i++) {
     const Result *result = &views->results[i];
     Window window = {0};
@@ -423,7 +431,7 @@ static bool has_views(const SearchViews *views) {
   bool found = false;
   for (uint32_t i = 0; i < views->num_parts; i++) {
     const Part *part = &views->parts[i];
-    found |= is_changed(mirage_ugraph_type(program, part->input), &part->view);
+    found |= part->swapped || is_changed(mirage_ugraph_type(program, part->input), &part->view);
   }
   for (uint32_t i = 0; i < views->num_results; i++) {
     MirageValue output = mirage_ugraph_get_output(program, views->results[i].output);
@@ -432,9 +440,17 @@ static bool has_views(const SearchViews *views) {
   return found;
 }
 
-// Builds it, but for results that are inputs: then there is nothing to search, and it is not finished.
+// Lists the parts, then builds the core; but for results that are inputs: then there is nothing to search, and it is
+// not finished.
 static MirageStatus build_core(SearchViews *views) {
   MirageValue results[MAX_PARTS];
+  mirage_ugraph_destroy(views->core);
+  views->core = NULL;
+  views->num_parts = 0;
+  views->building = false;
+  visit_results(views, results);
+  if (views->failed)
+    return MIRAGE_OK;
   views->core = mirage_ugraph_create(NULL, mirage_ugraph_get_meta(views->program)->name, NULL);
   if (!views->core)
     return MIRAGE_NO_MEMORY;
@@ -453,8 +469,61 @@ static MirageStatus build_core(SearchViews *views) {
   return mirage_ugraph_finish(views->core);
 }
 
+// -------------------------------------------------------------------------------------------------------------- names
+
+static bool has_repeated(const SearchProgram *program) {
+  bool found = false;
+  for (uint32_t i = 1; i < program->num_axes; i++)
+    found |= program->axes[i].repeated;
+  return found;
+}
+
+// Gives reads along the same axes one name. Returns whether some input has several.
+static bool name_reads(SearchViews *views, const SearchProgram *program) {
+  bool several = false;
+  for (uint32_t i = 0; i < views->num_parts; i++) { // a part for each read
+    const Part *part = &views->parts[i];
+    uint32_t first = i;
+    for (uint32_t j = i; j-- > 0;) {
+      if (!is_same(&views->parts[j], part))
+        continue;
+      bool equal = !memcmp(program->dims[mirage_ugraph_get_input(program->graph, j).index],
+                           program->dims[mirage_ugraph_get_input(program->graph, i).index], sizeof *program->dims);
+      first = equal ? j : first;
+      several |= !equal;
+    }
+    views->names[i] = first == i ? i : views->names[first];
+  }
+  return several;
+}
+
+// An input that is read along several axes ties them: x x^T has its rows twice, which no block may split. Where that
+// happens, every read gets a name of its own for a moment, and those that walk the same axes nevertheless share one.
+static MirageStatus untie(SearchViews *views, bool *out_named) {
+  SearchProgram program;
+  *out_named = false;
+  MirageStatus status = mirage__search_program_init(&program, views->core, NULL);
+  if (status != MIRAGE_OK)
+    return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
+  bool tied = has_repeated(&program);
+  mirage__search_program_deinit(&program);
+  if (!tied)
+    return MIRAGE_OK;
+  views->apart = true;
+  MIRAGE_TRY(build_core(views));
+  views->apart = false;
+  if (!views->failed && mirage__search_program_init(&program, views->core, NULL) == MIRAGE_OK) {
+    *out_named = name_reads(views, &program);
+    mirage__search_program_deinit(&program);
+  }
+  if (!*out_named)
+    memset(views->names, 0, sizeof views->names);
+  views->failed = false; // too many reads
+  return build_core(views);
+}
+
 static MirageStatus peel(SearchViews *views) {
-  MirageValue results[MAX_PARTS];
+  bool named = false;
   if (!init(views))
     return MIRAGE_NO_MEMORY;
   find_input_views(views);
@@ -463,10 +532,11 @@ static MirageStatus peel(SearchViews *views) {
   if (!views->failed)
     find_factors(views);
   if (!views->failed)
-    visit_results(views, results);
-  if (views->failed || !has_views(views))
-    return MIRAGE_OK;
-  return build_core(views);
+    MIRAGE_TRY(build_core(views));
+  if (!views->failed)
+    MIRAGE_TRY(untie(views, &named));
+  views->failed |= !named && !has_views(views);
+  return MIRAGE_OK;
 }
 
 MirageStatus mirage__search_peel(const MirageUGraph *program, const MirageDiag *diag, SearchViews **out_views,

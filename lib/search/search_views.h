@@ -8,9 +8,11 @@
 
 enum { MAX_PARTS = 32 };
 
-/// An input of the core: what of which input of the program, with its last two dimensions swapped or not.
+/// An input of the core: what of which input of the program, with its last two dimensions swapped or not. What is read
+/// along different axes has a name for each.
 typedef struct Part {
   MirageValue input;
+  uint32_t name;
   View view;
   bool swapped;
   MirageValue core, value; // the core's input, and what it is in the core's operators
@@ -43,6 +45,9 @@ struct SearchViews {
   bool failed;
   Part parts[MAX_PARTS]; // the core's inputs, in order
   uint32_t num_parts;
+  uint32_t names[MAX_PARTS]; // of the reads of inputs, in order
+  uint32_t num_reads;
+  bool apart; // every read has its own name
   Result results[MAX_PARTS]; // the core's outputs, in order
   uint32_t num_results;
 };

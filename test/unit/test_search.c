@@ -230,12 +230,12 @@ static void test_state_limit_stops(void **state) {
 }
 
 static void test_too_large_for_one_block(void **state) {
-  // x @ x^T: rows and columns are one axis, which is never split, and no block holds a row of either.
-  MirageUGraph *program = begin("squared");
-  Value x = matrix(program, 1 << 18, 8);
-  MirageAttrs attrs = {.matmul = {.transpose_b = true}};
-  end(program, mirage_ugraph_apply(program, MIRAGE_OP_MATMUL, 2, (Value[]){x, x}, &attrs));
+  // A row of a softmax that no block holds; one loop takes its statistics, and the second is forbidden.
+  MirageUGraph *program = begin("wide");
+  Value x = matrix(program, 8, 1 << 20);
+  end(program, mirage_ugraph_apply(program, MIRAGE_OP_SOFTMAX, 1, &x, &(MirageAttrs){.dim = {1}}));
   MirageSearchOptions options = defaults();
+  options.max_loops = 1;
   MirageSearchResult result = search(program, &options);
   assert_int_equal(result.num_candidates, 0);
   assert_true(result.funnel.cut_memory > 0);
