@@ -61,7 +61,8 @@ static void hint_text(const MirageSearchReport *report, char text[MAX_TEXT]) {
   uint32_t limit = report->options->max_block_ops;
   double left = best_us(result);
   bool better = left < report->own_us;
-  uint64_t states = report->options->max_states ? report->options->max_states : mirage_search_states(limit);
+  uint64_t states =
+      report->options->max_states ? report->options->max_states : mirage_search_states(limit, report->options->optimal);
   text[0] = '\0';
   switch (result->funnel.stop) {
   case MIRAGE_STOP_MAX_STATES:

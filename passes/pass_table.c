@@ -59,7 +59,7 @@ static const MiragePassOption ENUMERATE_OPTIONS[] = {
     INT(MirageEnumerateOptions, max_states, "max-states", "0", 0, 1e15,
         "stop after visiting this many prefixes; 0 = 200000 up to 11 block operators, twice as many for each of the "
         "next "
-        "two, or no limit where `optimal` is set"),
+        "two; five times as many where `optimal` is set"),
     BOOL(
         MirageEnumerateOptions, optimal, "optimal", "false",
         "leave out nothing by judgement, and say so at the program when every block graph up to max-block-ops was met"),

@@ -118,6 +118,9 @@ bool mirage_expr_may_reach(const MirageExprTable *table, MirageOp op, const Mira
 /// The inputs 0..63 that occur in `e`, at any depth, as a bit set.
 uint64_t mirage_expr_inputs(const MirageExprTable *table, MirageExpr e);
 
+/// Monomials of `e`, which add up in sums; and atoms of one of them, which add up in products.
+void mirage_expr_size(const MirageExprTable *table, MirageExpr e, uint32_t *out_monomials, uint32_t *out_atoms);
+
 /// Writes `sum{0.loop,0.tile} in0 in1 / (sqrt(in0))` into `buffer`, cut to its size, and returns it.
 const char *mirage_expr_format(const MirageExprTable *table, MirageExpr e, char *buffer, size_t size);
 

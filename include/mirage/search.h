@@ -28,8 +28,9 @@ const char *mirage_stop_name(MirageStop stop);
 
 typedef struct MirageSearchControl MirageSearchControl;
 
-/// The limit on states where the options give none: 200000 up to 11 block operators, 400000 at 12, 800000 from 13 on.
-uint64_t mirage_search_states(uint32_t max_block_ops);
+/// The limit on states where the options give none: 200000 up to 11 block operators, 400000 at 12, 800000 from 13 on;
+/// five times as many where `optimal` is set.
+uint64_t mirage_search_states(uint32_t max_block_ops, bool optimal);
 
 /// One number for each of the grid axes x, y and z.
 typedef struct MirageTriple {
@@ -47,7 +48,7 @@ typedef struct MirageSearchOptions {
   uint32_t max_block_ops;    // 0 = 11; loads count, stores do not, an element-wise chain is one
   uint32_t max_loops;        // of a block graph, one after the other; 0 = 3
   uint32_t max_candidates;   // kept, best predicted first; 0 = 16
-  uint64_t max_states;       // stop after this many prefixes; 0 = mirage_search_states, no limit where `optimal` is set
+  uint64_t max_states;       // stop after this many prefixes; 0 = mirage_search_states
   MirageInt64List griddims;  // allowed numbers of blocks along one grid axis
   MirageTripleList grids;    // allowed grids as a whole, beside those
   MirageInt64List blockdims; // allowed threads of a block, multiples of 32

@@ -460,6 +460,12 @@ MirageExpr mirage_expr_max(MirageExprTable *table, MirageExpr a) {
   return mirage_expr_apply(table, MIRAGE_OP_REDUCE_MAX, a, (MirageExpr){0});
 }
 
+void mirage_expr_size(const MirageExprTable *table, MirageExpr e, uint32_t *out_monomials, uint32_t *out_atoms) {
+  const ExprRecord *record = &table->exprs.records[e.index];
+  *out_monomials = record->count;
+  *out_atoms = record->count ? mirage__expr_monomial(table, record->words[0]).num_atoms : 0;
+}
+
 MirageExpr mirage_expr_sum(MirageExprTable *table, MirageExpr a, MirageAxisPart part) {
   return (MirageExpr){a.index ? sum(table, a.index, part) : 0};
 }

@@ -26,7 +26,7 @@ enum {
   PIECES_IN_MEMORY = 16,  // `optimal`: pieces that together may use as much memory as the whole program beside them
 };
 // What is derived when the caller stops the search is still read, for this many states: a fraction of a second.
-static const uint64_t unlimited_states = (uint64_t)1 << 56, last_states = 100000;
+static const uint64_t last_states = 100000;
 static const double whole_share = 2. / 3; // of the time budget, where pieces are searched as well
 
 /// One choice of the loops' axis, and how many follow each other.
@@ -189,10 +189,10 @@ static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, Mi
   return status;
 }
 
-uint64_t mirage_search_states(uint32_t max_block_ops) {
-  enum { STATES = 200000, DOUBLED = 2 };
+uint64_t mirage_search_states(uint32_t max_block_ops, bool optimal) {
+  enum { STATES = 200000, OPTIMAL_STATES = 1000000, DOUBLED = 2 };
   uint32_t more = max_block_ops > DEFAULT_BLOCK_OPS ? max_block_ops - DEFAULT_BLOCK_OPS : 0;
-  return (uint64_t)STATES << (more < DOUBLED ? more : DOUBLED);
+  return (uint64_t)(optimal ? OPTIMAL_STATES : STATES) << (more < DOUBLED ? more : DOUBLED);
 }
 
 MirageStatus mirage__search_fill_options(const MirageSearchOptions *given, const MirageDiag *diag,
@@ -207,7 +207,7 @@ MirageStatus mirage__search_fill_options(const MirageSearchOptions *given, const
   if (!out->max_candidates)
     out->max_candidates = DEFAULT_CANDIDATES;
   if (!out->max_states)
-    out->max_states = out->optimal ? unlimited_states : mirage_search_states(out->max_block_ops);
+    out->max_states = mirage_search_states(out->max_block_ops, out->optimal);
   if (!out->num_threads) {
     long cores = sysconf(_SC_NPROCESSORS_ONLN);
     out->num_threads = cores > 0 ? (uint32_t)cores : 1;

@@ -54,6 +54,7 @@ static SearchWatch fresh_watch(const SearchWatch *of) {
 static MirageStatus collect(SearchSpace *space, const Walk *walk, SearchKept *kept, Branches *left) {
   space->funnel.states += walk->funnel.states;
   space->funnel.structures += walk->funnel.structures;
+  space->funnel.cut_order += walk->funnel.cut_order;
   space->lost |= walk->lost;
   mirage__search_adopt(&space->watch, &walk->watch);
   if (walk->stop != MIRAGE_STOP_NONE) {

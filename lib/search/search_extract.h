@@ -23,9 +23,11 @@ typedef struct PathTensor {
   uint32_t tensor; // of the space
   uint32_t first_step, num_steps;
   uint32_t counted_depth, elementwise_depth; // as in SearchTensor
+  uint32_t monomials, atoms;                 // mirage_expr_size
   uint32_t event;                            // its bit in `needs`; 0 = none
   uint8_t stage;
   bool may_chain; // some derivation is element-wise or a reduction: a chain of its stage may go on here, or begin at it
+  bool taken_later; // by something with a smaller place, in a cycle of derivations
   bool joins_later; // something of its stage with a smaller place, in a cycle of derivations, may take it into a chain
 } PathTensor;
 

@@ -60,6 +60,7 @@ static void fill_tensor(Paths *paths, const Order *order, uint32_t place) {
                          .counted_depth = source->counted_depth,
                          .elementwise_depth = source->elementwise_depth,
                          .stage = source->stage};
+  mirage_expr_size(paths->space->exprs, source->expr, &tensor->monomials, &tensor->atoms);
   for (uint32_t d = source->derivations; d; d = paths->space->derivations[d].next) {
     PathStep step = make_step(order, d);
     tensor->may_chain |= step.elementwise || step.reduction;
@@ -74,6 +75,8 @@ static void mark_later_joins(Paths *paths) {
     for (uint32_t k = 0; k < paths->tensors[i].num_steps; k++) {
       const PathStep *step = &paths->steps[paths->tensors[i].first_step + k];
       PathTensor *a = &paths->tensors[step->a], *b = &paths->tensors[step->b];
+      a->taken_later |= step->a > i;
+      b->taken_later |= step->b > i;
       a->joins_later |= step->elementwise && step->a > i && a->stage == paths->tensors[i].stage;
       b->joins_later |= step->elementwise && step->b > i && b->stage == paths->tensors[i].stage;
     }

@@ -44,15 +44,20 @@ static uint32_t count_step(const Walk *walk, uint32_t place, const PathStep *ste
          (step->op == MIRAGE_OP_EXP ? 0u : walk->sums[place]);
 }
 
-static void count_users(Walk *walk, const PathStep *step, int change) {
+static void count_user(Walk *walk, uint32_t place, uint32_t user, bool reduction, int change) {
+  walk->users[place] = (uint8_t)(walk->users[place] + change);
+  walk->user[place] ^= user;
+  if (!reduction)
+    walk->others[place] = (uint8_t)(walk->others[place] + change);
+}
+
+static void count_users(Walk *walk, uint32_t place, const PathStep *step, int change) {
   if (step->op == MIRAGE_OP_LOOP && !step->counts)
     walk->loops[step->a] = (uint8_t)(walk->loops[step->a] + change);
   if (step->op == MIRAGE_OP_REDUCE_SUM && !step->counts)
     walk->sums[step->a] = (uint8_t)(walk->sums[step->a] + change);
-  if (!step->reduction) {
-    walk->others[step->a] = (uint8_t)(walk->others[step->a] + change);
-    walk->others[step->b] = (uint8_t)(walk->others[step->b] + change);
-  }
+  count_user(walk, step->a, place, step->reduction, change);
+  count_user(walk, step->b, place, step->reduction, change);
 }
 
 static void count_kind(Walk *walk, const PathStep *step, int change) {
@@ -86,9 +91,13 @@ static bool choose(Walk *walk, Level *level, Level *below) {
   below->num_pending = level->num_pending;
   memcpy(below->pending, level->pending, level->num_pending * sizeof *level->pending);
   walk->chosen[level->place] = number + 1;
-  count_users(walk, step, 1);
+  count_users(walk, level->place, step, 1);
   count_kind(walk, step, 1);
   mark_done(walk, level->place);
+  if (mirage__walk_is_regrouped(walk, level->place)) {
+    walk->funnel.cut_order++;
+    return false;
+  }
   // s = (s c) / c, s c = s * c goes in a circle.
   return !depends(walk, step->a, level->place) && !depends(walk, step->b, level->place) && need(walk, below, step->a) &&
          need(walk, below, step->b) && mirage__walk_within_bounds(walk, below);
@@ -98,7 +107,7 @@ static void forget(Walk *walk, const Level *level) {
   const PathStep *step = mirage__walk_step(walk, level->place);
   if (!step)
     return;
-  count_users(walk, step, -1);
+  count_users(walk, level->place, step, -1);
   count_kind(walk, step, -1);
   mark_done(walk, level->place);
   walk->chosen[level->place] = 0;
@@ -202,6 +211,7 @@ void mirage__walk_destroy(Walk *walk) {
   free(walk->chosen);
   free(walk->nodes);
   free(walk->loops);
+  free(walk->user);
   free(walk->done);
   free(walk);
 }
@@ -214,11 +224,13 @@ Walk *mirage__walk_create(const Paths *paths) {
   walk->paths = paths;
   walk->chosen = calloc(count, sizeof *walk->chosen);
   walk->nodes = calloc(count, sizeof *walk->nodes);
-  walk->loops = calloc(3 * count, sizeof *walk->loops);
+  walk->loops = calloc(4 * count, sizeof *walk->loops);
+  walk->user = calloc(count, sizeof *walk->user);
   walk->done = calloc(paths->num_words, sizeof *walk->done);
-  if (walk->chosen && walk->nodes && walk->loops && walk->done) {
+  if (walk->chosen && walk->nodes && walk->loops && walk->user && walk->done) {
     walk->sums = walk->loops + count;
     walk->others = walk->sums + count;
+    walk->users = walk->others + count;
     return walk;
   }
   mirage__walk_destroy(walk);

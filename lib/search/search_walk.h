@@ -44,6 +44,8 @@ typedef struct Walk {
   uint32_t chained[SEARCH_MAX_NODES]; // places of element-wise tensors
   uint32_t *chosen;                   // by place: the number of the step and 1; 0 = none
   uint8_t *loops, *sums;              // by place: accumulations and sums over it that count with what they take
+  uint8_t *users;                     // by place: what takes it
+  uint32_t *user;                     // by place: exclusive or of these, so that one alone is known
   uint8_t *others;                    // by place: what takes it and is no reduction
   uint64_t *done;                     // what is chosen, as in Paths.needs
   PathKinds done_kinds;
@@ -55,6 +57,10 @@ typedef struct Walk {
 static inline const PathStep *mirage__walk_step(const Walk *walk, uint32_t place) {
   return walk->chosen[place] ? &walk->paths->steps[walk->chosen[place] - 1] : NULL;
 }
+
+/// Whether the step just chosen for a place makes a sum or product of three that another order stands for.
+/// search_orders.c
+bool mirage__walk_is_regrouped(const Walk *walk, uint32_t place);
 
 /// Whether a block graph that goes on from this level can stay within the bounds. search_bounds.c
 bool mirage__walk_within_bounds(Walk *walk, const Level *level);

@@ -31,19 +31,34 @@ static uint64_t mix(uint64_t h, uint64_t value) {
   return h ^ h >> 32;
 }
 
-uint64_t brute_key_load(uint32_t input, int32_t loop_dim) { return mix(mix(1, input), (uint64_t)(loop_dim + 1)); }
+// The lowest two bits say what a key is: of a sum, of a product, or of anything else. The rest of a sum's key is the
+// sum of its terms' keys, so that every grouping has the same; and so for products.
+enum { KEY_OTHER, KEY_SUM, KEY_PRODUCT, KEY_KINDS = 4 };
+
+static uint64_t key_of_terms(uint64_t key, uint64_t kind) {
+  return key % KEY_KINDS == kind ? key / KEY_KINDS : mix(4, key) / KEY_KINDS;
+}
+
+static uint64_t other_key(uint64_t hash) { return hash / KEY_KINDS * KEY_KINDS; }
+
+uint64_t brute_key_load(uint32_t input, int32_t loop_dim) {
+  return other_key(mix(mix(1, input), (uint64_t)(loop_dim + 1)));
+}
 
 uint64_t brute_key_constant(double value) {
   uint64_t bits;
   memcpy(&bits, &value, sizeof bits);
-  return mix(2, bits);
+  return other_key(mix(2, bits));
 }
 
 uint64_t brute_key_operator(uint32_t op, uint32_t variant, uint64_t a, uint64_t b) {
-  bool commutes = op == MIRAGE_OP_ADD || op == MIRAGE_OP_MUL || op == MIRAGE_OP_MAX;
-  if (commutes && a > b)
+  if (op == MIRAGE_OP_ADD || op == MIRAGE_OP_MUL) {
+    uint64_t kind = op == MIRAGE_OP_ADD ? KEY_SUM : KEY_PRODUCT;
+    return (key_of_terms(a, kind) + key_of_terms(b, kind)) * KEY_KINDS + kind;
+  }
+  if (op == MIRAGE_OP_MAX && a > b)
     return brute_key_operator(op, variant, b, a);
-  return mix(mix(mix(mix(3, op), variant), a), b);
+  return other_key(mix(mix(mix(mix(3, op), variant), a), b));
 }
 
 // ------------------------------------------------------------------------------------------ evaluation

@@ -25,7 +25,7 @@ typedef struct BruteNode {
   uint32_t users;       // operators that take it
   double constant;      // MIRAGE_OP_CONSTANT
   const double *values; // [blocks][iterations, or 1][rows][columns]
-  uint64_t key;         // of the dataflow above: equal for commuted operands and for every grid
+  uint64_t key; // of the dataflow above: equal for commuted operands, regrouped sums and products, and every grid
 } BruteNode;
 
 typedef struct BruteGraph {

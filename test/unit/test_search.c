@@ -204,16 +204,61 @@ static MirageUGraph *cosines(int64_t rows, int64_t columns, int64_t depth) {
 }
 
 static void test_default_limits_follow_operators(void **state) {
-  assert_int_equal(mirage_search_states(1), 200000);
-  assert_int_equal(mirage_search_states(11), 200000);
-  assert_int_equal(mirage_search_states(12), 400000);
-  assert_int_equal(mirage_search_states(13), 800000);
-  assert_int_equal(mirage_search_states(64), 800000);
+  assert_int_equal(mirage_search_states(1, false), 200000);
+  assert_int_equal(mirage_search_states(11, false), 200000);
+  assert_int_equal(mirage_search_states(12, false), 400000);
+  assert_int_equal(mirage_search_states(13, false), 800000);
+  assert_int_equal(mirage_search_states(64, false), 800000);
+  assert_int_equal(mirage_search_states(12, true), 2000000);
   MirageUGraph *program = cosines(128, 256, 1024);
   MirageSearchOptions options = defaults();
   MirageSearchResult result = search(program, &options);
   assert_true(result.num_candidates > 0 && result.funnel.exhausted); // and its pieces, of which some are as large
   assert_true(result.funnel.states < 1000000);                       // bounded by paths alone it were 1.8 million
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+// x0 op x1 op ... in the order of the text.
+static MirageUGraph *many(MirageOp op, uint32_t operators, uint32_t inputs) {
+  MirageUGraph *g = begin("many");
+  Value values[64];
+  for (uint32_t i = 0; i < inputs; i++)
+    values[i] = matrix(g, 32, 1024);
+  Value all = values[0];
+  for (uint32_t i = 0; i < operators; i++)
+    all = binary(g, op, all, values[(i + 1) % inputs]);
+  return end(g, all);
+}
+
+// Nine values can be added in two million orders, of which one stands for all, and 60 in more than any search can walk.
+static void test_orders_of_a_sum_are_one(void **state) {
+  static const MirageOp ops[] = {MIRAGE_OP_ADD, MIRAGE_OP_MUL};
+  for (int i = 0; i < 2; i++)
+    for (uint32_t operators = 8; operators < 64; operators += 51) {
+      MirageUGraph *program = many(ops[i], operators, operators + 1);
+      MirageSearchOptions options = defaults();
+      options.optimal = true;
+      MirageSearchResult result = search(program, &options);
+      assert_true(result.num_candidates > 0 && result.funnel.exhausted);
+      assert_in_range(result.funnel.structures, 1, 200); // those of pieces, too
+      mirage_search_result_deinit(&result);
+      mirage_ugraph_destroy(program);
+    }
+  MirageSearchOptions options = defaults();
+  check_all(many(MIRAGE_OP_ADD, 5, 6), &options, 1);
+}
+
+// 22 x + 22 y + 22 z has more ways through 2 x, 3 x, 5 x ... than can be walked: the search says so, and soon.
+static void test_optimal_ends_by_itself(void **state) {
+  MirageUGraph *program = many(MIRAGE_OP_ADD, 65, 3);
+  MirageSearchOptions options = defaults();
+  options.optimal = true;
+  MirageSearchResult result = search(program, &options);
+  assert_true(result.num_candidates > 0);
+  assert_in_range(result.funnel.states, 1, 50000000); // 3 s
+  assert_false(result.funnel.exhausted);
+  assert_int_equal(result.funnel.stop, MIRAGE_STOP_MAX_STATES);
   mirage_search_result_deinit(&result);
   mirage_ugraph_destroy(program);
 }
@@ -450,6 +495,8 @@ int main(void) {
       cmocka_unit_test(test_small_limit_finds_nothing),
       cmocka_unit_test(test_lone_matmul_gains_wide_tiles),
       cmocka_unit_test(test_default_limits_follow_operators),
+      cmocka_unit_test(test_orders_of_a_sum_are_one),
+      cmocka_unit_test(test_optimal_ends_by_itself),
       cmocka_unit_test(test_state_limit_stops),
       cmocka_unit_test(test_too_large_for_one_block),
       cmocka_unit_test(test_unsupported_operators_are_named),
