@@ -62,6 +62,7 @@ typedef struct Piece {
   const struct Piece *same; // an earlier piece that is the same program
   MirageSearchResult found;
   MirageStatus status;
+  MirageStop skipped; // why it was not searched
 } Piece;
 
 /// A program that is cut into pieces.

@@ -6,8 +6,9 @@
 // each size, whatever the order in which the program was written.
 //
 // Each piece is searched as a program of its own; where nothing is found, or the search cannot treat it, its own
-// operators stay, a kernel each. Equal pieces are searched once. Pieces are searched a few at a time, by all threads:
-// as many whatever the number of threads, since how many states were spent so far is asked between them.
+// operators stay, a kernel each. Equal pieces are searched once. All threads search pieces, without waiting for each
+// other; where together they may spend no more states is settled afterwards, a few pieces at a time and in order, so
+// that it does not depend on who was faster.
 //
 // Example: a = f(x), b = g(y), c = h(a), d = k(b):  { f h } and { g k } are no runs.
 #include "search_partition.h"
@@ -19,7 +20,7 @@
 enum {
   MAX_RESULTS = 4, // of a piece that is searched
   MAX_GROWN = 96,  // pieces of one size that are no runs
-  AT_ONCE = 8,     // pieces searched before their states are added up
+  AT_ONCE = 8,     // pieces whose states are added up together
 };
 
 // ------------------------------------------------------------------------------------------------- ends
@@ -195,23 +196,36 @@ static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted
   return MIRAGE_OK;
 }
 
-/// Pieces that are searched at once.
-typedef struct Round {
-  const Cutter *cutter;
-  Piece *pieces[AT_ONCE];
+/// Pieces that are searched, in the order in which their states count.
+typedef struct Searches {
+  Cutter *cutter;
+  Piece **pieces;
   uint32_t num;
-} Round;
+  uint64_t *spent; // atomic; states of the pieces that are finished, AT_ONCE of them together
+} Searches;
+
+// Whether the pieces before those that are counted with this one have spent all states, as far as they are finished.
+static bool are_states_spent(const Searches *searches, uint32_t index) {
+  uint64_t states = 0;
+  for (uint32_t i = 0; i < index / AT_ONCE; i++)
+    states += __atomic_load_n(&searches->spent[i], __ATOMIC_RELAXED);
+  return states >= searches->cutter->max_states;
+}
 
 static MirageStatus search_piece(void *user, uint32_t index) {
-  const Round *round = user;
-  Piece *piece = round->pieces[index];
-  const Cutter *cutter = round->cutter;
+  const Searches *searches = user;
+  Piece *piece = searches->pieces[index];
+  const Cutter *cutter = searches->cutter;
   const SearchPart part = {.pool = cutter->pool,
                            .monitor = cutter->monitor,
                            .checkpoint = cutter->checkpoint,
                            .deadline = cutter->monitor->end,
                            .piece = 1 + (uint32_t)(piece - cutter->pieces)};
+  piece->skipped = mirage__search_wanted_stop(cutter->monitor, cutter->monitor->end);
+  if (piece->skipped != MIRAGE_STOP_NONE || are_states_spent(searches, index))
+    return MIRAGE_OK;
   piece->status = mirage__search_viewed(piece->program, cutter->options, &part, NULL, &piece->found);
+  __atomic_add_fetch(&searches->spent[index / AT_ONCE], piece->found.funnel.states, __ATOMIC_RELAXED);
   mirage__search_step_piece(cutter->monitor);
   bool fatal = piece->status == MIRAGE_NO_MEMORY || piece->status == MIRAGE_BAD_ARGUMENT;
   return fatal ? piece->status : MIRAGE_OK; // else its own operators stay
@@ -235,21 +249,29 @@ static MirageStatus take_found(Cutter *cutter, Piece *piece) {
   return status;
 }
 
-static MirageStatus search_round(Cutter *cutter, Round *round) {
-  MirageStop stop = mirage__search_wanted_stop(cutter->monitor, cutter->monitor->end);
-  if (stop == MIRAGE_STOP_NONE && cutter->funnel.states >= cutter->max_states)
-    stop = MIRAGE_STOP_MAX_STATES;
-  if (round->num && stop != MIRAGE_STOP_NONE) {
-    mirage__search_add_to_funnel(&cutter->funnel, &(MirageFunnel){.stop = stop});
-    round->num = 0;
-  }
-  MirageStatus status = mirage__search_run_tasks(cutter->pool, round->num, search_piece, round);
-  for (uint32_t i = 0; i < round->num; i++) {
-    MirageStatus taken = take_found(cutter, round->pieces[i]);
+// Takes what was found, up to the pieces before which all states are spent: what some thread found beyond, another
+// number of threads would not have looked for.
+static MirageStatus take_all(Searches *searches) {
+  Cutter *cutter = searches->cutter;
+  MirageStatus status = MIRAGE_OK;
+  for (uint32_t i = 0; i < searches->num; i++) {
+    Piece *piece = searches->pieces[i];
+    MirageStop stop = are_states_spent(searches, i) ? MIRAGE_STOP_MAX_STATES : piece->skipped;
+    if (stop != MIRAGE_STOP_NONE) {
+      mirage__search_add_to_funnel(&cutter->funnel, &(MirageFunnel){.stop = stop});
+      mirage_search_result_deinit(&piece->found);
+      continue;
+    }
+    MirageStatus taken = take_found(cutter, piece);
     status = status == MIRAGE_OK ? taken : status;
   }
-  round->num = 0;
   return status;
+}
+
+static MirageStatus search_pieces(Searches *searches) {
+  MirageStatus status = mirage__search_run_tasks(searches->cutter->pool, searches->num, search_piece, searches);
+  MirageStatus taken = take_all(searches);
+  return status != MIRAGE_OK ? status : taken;
 }
 
 static MirageStatus copy_same(Piece *piece) {
@@ -260,28 +282,37 @@ static MirageStatus copy_same(Piece *piece) {
   return mirage_ugraph_clone(piece->same->graph, NULL, &piece->graph);
 }
 
-// Prepared in order, element-wise ones before the others, lest these leave no states for them; searched a round at a
-// time. Then equal ones take what the first found.
-MirageStatus mirage__pieces_solve(Cutter *cutter) {
-  Round round = {.cutter = cutter};
-  mirage__search_phase(cutter->monitor, MIRAGE_PHASE_PIECES, cutter->num_pieces);
+// Element-wise ones before the others, lest these leave no states for them.
+static MirageStatus prepare_pieces(Searches *searches) {
+  Cutter *cutter = searches->cutter;
   for (uint32_t k = 0; k < 2 * cutter->num_pieces; k++) {
-    uint32_t i = k % cutter->num_pieces;
+    Piece *piece = &cutter->pieces[k % cutter->num_pieces];
     bool wanted;
-    if (is_pointwise(cutter, &cutter->pieces[i]) != (k < cutter->num_pieces))
+    if (is_pointwise(cutter, piece) != (k < cutter->num_pieces))
       continue;
-    MIRAGE_TRY(prepare_piece(cutter, &cutter->pieces[i], &wanted));
+    MIRAGE_TRY(prepare_piece(cutter, piece, &wanted));
     if (wanted)
-      round.pieces[round.num++] = &cutter->pieces[i];
+      searches->pieces[searches->num++] = piece;
     else
       mirage__search_step_piece(cutter->monitor);
-    if (round.num == AT_ONCE)
-      MIRAGE_TRY(search_round(cutter, &round));
   }
-  MIRAGE_TRY(search_round(cutter, &round));
-  for (uint32_t i = 0; i < cutter->num_pieces; i++)
-    MIRAGE_TRY(copy_same(&cutter->pieces[i]));
   return MIRAGE_OK;
+}
+
+// Prepared in order, and searched; then equal ones take what the first found.
+MirageStatus mirage__pieces_solve(Cutter *cutter) {
+  Searches searches = {.cutter = cutter,
+                       .pieces = calloc(cutter->num_pieces + 1, sizeof(Piece *)),
+                       .spent = calloc(cutter->num_pieces / AT_ONCE + 1, sizeof *searches.spent)};
+  mirage__search_phase(cutter->monitor, MIRAGE_PHASE_PIECES, cutter->num_pieces);
+  MirageStatus status = searches.pieces && searches.spent ? prepare_pieces(&searches) : MIRAGE_NO_MEMORY;
+  if (status == MIRAGE_OK)
+    status = search_pieces(&searches);
+  for (uint32_t i = 0; i < cutter->num_pieces && status == MIRAGE_OK; i++)
+    status = copy_same(&cutter->pieces[i]);
+  free(searches.pieces);
+  free(searches.spent);
+  return status;
 }
 
 // ------------------------------------------------------------------------------------------------- sets
