@@ -415,8 +415,7 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
   MirageStatus status = mirage__search_monitor_init(&monitor, filled.control);
   if (status == MIRAGE_OK) {
     SearchPool *pool = mirage__search_pool_create(filled.num_threads);
-    status =
-        pool ? search_all(program, &filled, pool, &monitor, checkpoint, diag, out_result) : MIRAGE_NO_MEMORY;
+    status = pool ? search_all(program, &filled, pool, &monitor, checkpoint, diag, out_result) : MIRAGE_NO_MEMORY;
     mirage__search_pool_destroy(pool);
     mirage__search_monitor_deinit(&monitor);
   }
