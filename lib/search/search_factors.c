@@ -117,6 +117,19 @@ static void visit_reshape(Finder *finder, MirageValue a, MirageValue y) {
   }
 }
 
+// Copies of a dimension side by side: as many as there are, and what one of them is.
+static void visit_copies(Finder *finder, MirageValue a, MirageValue y, uint32_t dim) {
+  int64_t extent = extent_of(finder, slot_of(a, dim));
+  const Factors *list = &finder->factors[slot_of(y, dim)];
+  add_cut(finder, slot_of(y, dim), extent);
+  copy_cuts(finder, slot_of(a, dim), slot_of(y, dim));
+  for (uint32_t i = 0; i < list->num_cuts; i++) {
+    finder->failed |= list->cuts[i] > extent; // copies in groups
+    if (list->cuts[i] < extent)
+      add_cut(finder, slot_of(a, dim), list->cuts[i]);
+  }
+}
+
 static void visit_shape(Finder *finder, const MirageNodeView *node) {
   MirageValue a = node->operands[0], y = node->first_result;
   switch (node->op) {
@@ -136,6 +149,8 @@ static void visit_shape(Finder *finder, const MirageNodeView *node) {
         if (extent_of(finder, slot_of(node->operands[k], d)) == extent_of(finder, slot_of(y, d)) ||
             extent_of(finder, slot_of(node->operands[k], d)) == 1)
           same(finder, node->operands[k], d, y, d);
+        else if (node->op == MIRAGE_OP_REPEAT)
+          visit_copies(finder, a, y, d);
   }
 }
 

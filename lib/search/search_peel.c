@@ -190,6 +190,30 @@ static MirageValue build_node(SearchViews *views, const MirageNodeView *node, co
   return result;
 }
 
+// Copies of an input side by side: a dimension of extent 1 in front of the one that is repeated, broadcast.
+static MirageValue core_copies(SearchViews *views, const MirageNodeView *node) {
+  MirageValue operand = node->operands[0];
+  View view = views->view_of[operand.index];
+  MirageType all;
+  uint32_t first[MIRAGE_MAX_RANK + 1];
+  bool fits = mirage__factors_shape(views->program, views->factors, node->first_result, &all, first);
+  MirageType apart = all;
+  if (fits)
+    apart.shape[first[node->attrs->repeat.dim]] = 1;
+  if (!fits || !mirage__view_reshape(&view, apart.rank, apart.shape)) {
+    views->failed = true;
+    return (MirageValue){0};
+  }
+  MirageValue part = take_part(views, views->input_of[operand.index], &view);
+  MirageAttrs attrs = {.shape = {.type = all}};
+  return views->building ? mirage_ugraph_apply(views->core, MIRAGE_OP_BROADCAST, 1, &part, &attrs) : part;
+}
+
+static bool is_copies(const SearchViews *views, const MirageNodeView *node) {
+  return node->op == MIRAGE_OP_REPEAT && views->input_of[node->operands[0].index].index &&
+         mirage_ugraph_type(views->program, node->operands[0])->shape[node->attrs->repeat.dim] > 1;
+}
+
 static MirageValue core_value(SearchViews *views, MirageValue value, const Window *window);
 
 static MirageValue core_node(SearchViews *views, const MirageNodeView *node, const Window *window) {
@@ -227,6 +251,8 @@ static MirageValue core_value(SearchViews *views, MirageValue value, const Windo
     result = core_value(views, node.operands[0], &all);
   else if (node.op == MIRAGE_OP_CONCAT && mirage__window_of_part(views, &node, window, &part, &shown))
     result = core_value(views, node.operands[part], &shown);
+  else if (is_copies(views, &node) && whole)
+    result = core_copies(views, &node);
   else
     result = core_node(views, &node, window);
   if (whole)

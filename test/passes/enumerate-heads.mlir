@@ -6,6 +6,7 @@
 // PROVEN: @between: 1 candidate, 1 equivalent
 // PROVEN: @projected: 1 candidate, 1 equivalent
 // PROVEN: @groups: 1 candidate, 1 equivalent
+// PROVEN: @turns: 1 candidate, 1 equivalent
 // PROVEN: @rotated: 1 candidate, 1 equivalent
 // PROVEN: @group_norm: 1 candidate, 1 equivalent
 // PROVEN: @two_orders: 1 candidate, 1 equivalent
@@ -74,6 +75,19 @@ mirage_kernel.graph @groups(%q: tensor<6x32x32xf16>, %k: tensor<2x32x32xf16>, %v
   %v2 = repeat %v1 {dim = 1, times = 3} : tensor<2x1x32x32xf16>
   %v3 = reshape %v2 : tensor<2x3x32x32xf16> -> tensor<6x32x32xf16>
   %o = scaled_dot_product_attention %q, %k3, %v3 {scale = 0.125} : tensor<6x32x32xf16>, tensor<6x32x32xf16>, tensor<6x32x32xf16>
+  return %o : tensor<6x32x32xf16>
+}
+
+// The same of heads that take turns: h reads group h modulo 2.
+// CHECK: graph @turns_0
+// CHECK-NOT: repeat
+// CHECK: custom
+// CHECK-NOT: custom
+// CHECK: graph @rotated(
+mirage_kernel.graph @turns(%q: tensor<6x32x32xf16>, %k: tensor<2x32x32xf16>, %v: tensor<2x32x32xf16>) -> tensor<6x32x32xf16> {
+  %k1 = repeat %k {dim = 0, times = 3} : tensor<2x32x32xf16>
+  %v1 = repeat %v {dim = 0, times = 3} : tensor<2x32x32xf16>
+  %o = scaled_dot_product_attention %q, %k1, %v1 {scale = 0.125} : tensor<6x32x32xf16>, tensor<6x32x32xf16>, tensor<6x32x32xf16>
   return %o : tensor<6x32x32xf16>
 }
 

@@ -309,8 +309,8 @@ static void test_unsupported_operators_are_named(void **state) {
   x = matrix(g, 8, 16);
   expect_unsupported(end(g, mirage_ugraph_apply(g, MIRAGE_OP_CONCAT, 2, (Value[]){x, x}, &(MirageAttrs){.dim = {0}})),
                      "concat: ");
-  g = begin("repeated");
-  x = matrix(g, 8, 16);
+  g = begin("repeated"); // what is computed; an input may be
+  x = unary(g, MIRAGE_OP_EXP, matrix(g, 8, 16));
   expect_unsupported(end(g, mirage_ugraph_apply(g, MIRAGE_OP_REPEAT, 1, &x, &(MirageAttrs){.repeat = {0, 2}})),
                      "repeat: ");
   g = begin("partly");

@@ -183,3 +183,10 @@ mirage_kernel.graph @rope_odd(%q: tensor<3x13x24xf16>, %k: tensor<3x13x24xf16>, 
   %o = scaled_dot_product_attention %qz, %kz, %v {scale = 0.125} : tensor<3x13x24xf16>, tensor<3x13x24xf16>, tensor<3x13x24xf16>
   return %o : tensor<3x13x24xf16>
 }
+
+mirage_kernel.graph @rep_odd(%x0: tensor<6x9x24xf16>, %x1: tensor<2x21x24xf16>, %x2: tensor<2x21x24xf16>) -> tensor<6x9x24xf16> {
+  %v1 = repeat %x1 {dim = 0, times = 3} : tensor<2x21x24xf16>
+  %v2 = repeat %x2 {dim = 0, times = 3} : tensor<2x21x24xf16>
+  %v3 = scaled_dot_product_attention %x0, %v1, %v2 {scale = 0.125} : tensor<6x9x24xf16>, tensor<6x21x24xf16>, tensor<6x21x24xf16>
+  return %v3 : tensor<6x9x24xf16>
+}
