@@ -35,14 +35,27 @@ uint32_t missing_without(const MirageUGraph *graph, const MirageSearchOptions *o
                          const Classes *with);
 
 /// Why only one side has a class. reasons.c
-typedef enum { BOTH, UNPROVEN, AXIOMS, MERGED, CHAIN, LOOP, REWRITTEN, DIVISOR, PRODUCTS, LOSS, NUM_REASONS } Reason;
+typedef enum {
+  BOTH,
+  UNPROVEN,
+  AXIOMS,
+  MERGED,
+  CHAIN,
+  DETOUR,
+  LOOP,
+  REWRITTEN,
+  DIVISOR,
+  PRODUCTS,
+  LOSS,
+  NUM_REASONS
+} Reason;
 extern const char *const REASONS[];
 
 typedef struct Comparison {
   const MirageUGraph *program;
   const BruteProgram *brute;
   SearchProgram axes;
-  Classes search, expanded; // the latter without keep_products
+  Classes search, expanded, optimal; // without keep_products, with `optimal`
   MirageSearchOptions options;
 } Comparison;
 

@@ -1,7 +1,9 @@
 // compare.c - brute force against the search: both must find the same block graphs.
 //
-//   search_brute_force [--operators N] [--program NAME] [--grids] [--switches] [--csv FILE] [--list FILE]
+//   search_brute_force [--operators N] [--program NAME] [--grids] [--switches] [--optimal] [--csv FILE]
+//                      [--list FILE]
 //
+// `optimal`: the search leaves out no links of chains; then brute force may not find more of them.
 // `switches`: the search with each of its cuts off must list all that it lists with it.
 //
 // For small programs at small shapes, every block graph up to a number of operators (brute.c) that gives the program's
@@ -107,7 +109,7 @@ static void print_graph(FILE *file, const BruteGraph *graph) {
 typedef struct Options {
   uint32_t operators; // 0 = what a short run affords; more than a long run affords: that
   const char *program, *csv, *list;
-  bool grids, switches;
+  bool grids, switches, optimal;
   uint64_t random, seed; // random programs instead
 } Options;
 
@@ -146,6 +148,12 @@ typedef struct Totals {
   uint32_t block_ops; // the most of a class that both have
   uint32_t beyond;    // classes of the search with few block operators, but too many operators
 } Totals;
+
+/// What a run has compared.
+static struct {
+  uint32_t programs, classes;
+  uint64_t visited;
+} covered;
 
 static void give_reasons(Comparison *c, const char *name, const Classes *found, FILE *list, Totals *totals) {
   for (uint32_t i = 0; i < found->num; i++) {
@@ -200,7 +208,8 @@ static bool compare(const MirageUGraph *source, const char *name, uint32_t opera
   c.options = (MirageSearchOptions){.seed = 1,
                                     .target = mirage_target_find("h200"),
                                     .max_block_ops = operators + mirage_ugraph_num_inputs(expanded) + EXTRA_LOADS,
-                                    .max_states = MOST_STATES};
+                                    .max_states = MOST_STATES,
+                                    .optimal = options->optimal};
   bool fits = mirage__search_program_init(&c.axes, source, NULL) == MIRAGE_OK;
   fits = fits && list_search(source, &c.options, &c.search) && sample(&program);
   if (fits) {
@@ -212,14 +221,20 @@ static bool compare(const MirageUGraph *source, const char *name, uint32_t opera
     give_reasons(&c, name, &found, list, &totals);
     look_up(&c, &found, operators, &totals);
     print_row(csv, name, operators, options, &found, &totals);
+    covered.programs++;
+    covered.classes += found.num;
+    covered.visited += totals.visited;
     *in_out_errors +=
         totals.reasons[LOSS] + totals.search_only + (!options->operators && !options->random && !totals.reasons[BOTH]);
+    if (options->optimal)
+      *in_out_errors += totals.reasons[CHAIN];
     if (options->switches)
       *in_out_errors += missing_without(source, &c.options, MOST_STATES_WITHOUT, &c.search);
   }
   release_classes(&found);
   release_classes(&c.search);
   release_classes(&c.expanded);
+  release_classes(&c.optimal);
   mirage__search_program_deinit(&c.axes);
   program_deinit(&program);
   mirage_ugraph_destroy(expanded);
@@ -256,6 +271,8 @@ static bool read_options(int argc, char **argv, Options *options) {
       options->grids = true;
     else if (strcmp(argv[i], "--switches") == 0)
       options->switches = true;
+    else if (strcmp(argv[i], "--optimal") == 0)
+      options->optimal = true;
     else if (i + 1 == argc)
       return false;
     else if (strcmp(argv[i], "--operators") == 0)
@@ -279,8 +296,8 @@ static bool read_options(int argc, char **argv, Options *options) {
 int main(int argc, char **argv) {
   Options options;
   if (!read_options(argc, argv, &options)) {
-    fprintf(stderr, "usage: search_brute_force [--operators N] [--program NAME] [--grids] [--switches] [--random N] "
-                    "[--seed N] [--csv FILE] [--list FILE]\n");
+    fprintf(stderr, "usage: search_brute_force [--operators N] [--program NAME] [--grids] [--switches] [--optimal] "
+                    "[--random N] [--seed N] [--csv FILE] [--list FILE]\n");
     return 2;
   }
   FILE *csv = options.csv ? fopen(options.csv, "w") : stdout, *list = options.list ? fopen(options.list, "w") : NULL;
@@ -295,6 +312,8 @@ int main(int argc, char **argv) {
   for (uint32_t i = 0; !options.random && i < NUM_SMALL_PROGRAMS; i++)
     if (!options.program || strcmp(options.program, SMALL_PROGRAMS[i].name) == 0)
       errors += compare_small(&SMALL_PROGRAMS[i], &options, csv, list);
+  fprintf(stderr, "search_brute_force: compared %u programs, %" PRIu64 " prefixes, %u classes in all\n",
+          covered.programs, covered.visited, covered.classes);
   if (errors)
     fprintf(stderr, "search_brute_force: %u differences without a reason\n", errors);
   return errors != 0;

@@ -4,7 +4,8 @@
 //   axioms     its abstract expression is not the program's under A_eq (cancellation, exp(a)exp(b), ..), which the
 //              search leaves out by design [Mirage 4.3]
 //   merged     it computes one value twice, or 0, 1 or an operand again; the class without is there
-//   chain      it has two element-wise operators more than the least, which only rearrange the same arithmetic
+//   chain      it has two element-wise operators more than the least, and the search with `optimal` finds it
+//   detour     as many more, and `optimal` leaves it out too: a sign that is undone, a factor that cancels
 //   loop       its loop walks an axis of the output, or two axes
 //   rewritten  x / -1 is there as x * -1, and a / (n / d) as one of (a d) / n, (a / n) d, a (d / n)
 //   divisor    it divides by what holds a quotient (lib/expr/README.md), and the search has no longer graph without
@@ -15,7 +16,7 @@
 #include "passes/passes.h"
 #include <math.h>
 
-const char *const REASONS[] = {"both", "unproven",  "axioms",  "merged",   "chain",
+const char *const REASONS[] = {"both", "unproven",  "axioms",  "merged",   "chain", "detour",
                                "loop", "rewritten", "divisor", "products", "LOSS"};
 
 // Whether two nodes of one kind hold the same values, or one holds 0 or 1 everywhere.
@@ -157,6 +158,15 @@ static bool is_expanded(Comparison *c, uint64_t key) {
   return find_class(&c->expanded, key) != NULL;
 }
 
+// Whether the search finds the class when it deepens to the last link.
+static bool is_deep(Comparison *c, uint64_t key) {
+  MirageSearchOptions options = c->options;
+  options.optimal = true;
+  if (!c->optimal.num)
+    list_search(c->program, &options, &c->optimal);
+  return find_class(&c->optimal, key) != NULL;
+}
+
 Reason reason_of(Comparison *c, const Class *class) {
   bool differs, proven = is_proven(c, &class->graph, &differs);
   if (!proven)
@@ -168,7 +178,7 @@ Reason reason_of(Comparison *c, const Class *class) {
   if (class->merged)
     return MERGED;
   if (class->elementwise > fewest_elementwise(&c->search, class->loop) + 1)
-    return CHAIN;
+    return is_deep(c, class->key) ? CHAIN : DETOUR;
   if (has_other_loop(c, &class->graph))
     return LOOP;
   if (is_rewritten(c, &class->graph))

@@ -146,6 +146,14 @@ static MirageUGraph *gate(const char *name) { // x y / (1 + exp(x))
   return end(g, binary(g, MIRAGE_OP_DIV, binary(g, MIRAGE_OP_MUL, x, y), below));
 }
 
+static MirageUGraph *three_terms(const char *name) { // x x + x y + 2 x, or (x + y + 2) x
+  MirageUGraph *g = begin(name);
+  Value x = matrix(g), y = matrix(g);
+  Value two = mirage_ugraph_constant(g, mirage_type_tensor(MIRAGE_F16, 0, NULL), 2.0);
+  Value sum = binary(g, MIRAGE_OP_ADD, binary(g, MIRAGE_OP_MUL, x, x), binary(g, MIRAGE_OP_MUL, x, y));
+  return end(g, binary(g, MIRAGE_OP_ADD, sum, binary(g, MIRAGE_OP_MUL, x, two)));
+}
+
 static MirageUGraph *negated(const char *name) { // exp(-x) y
   MirageUGraph *g = begin(name);
   Value x = matrix(g), y = matrix(g);
@@ -171,6 +179,7 @@ const SmallProgram SMALL_PROGRAMS[] = {
     {"sums", sums, 4, 5},
     {"two_sums_below", two_sums_below, 4, 5},
     {"gate", gate, 4, 5},
+    {"three_terms", three_terms, 4, 5},
     {"negated", negated, 4, 5},
 };
 const uint32_t NUM_SMALL_PROGRAMS = sizeof SMALL_PROGRAMS / sizeof *SMALL_PROGRAMS;
