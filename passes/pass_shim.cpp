@@ -88,6 +88,12 @@ template <class Parent> std::unique_ptr<Slot> makeSlot(Parent &parent, const Mir
   return std::make_unique<ListSlot>(row, std::make_unique<Option>(parent, row.name, llvm::cl::desc(row.help)));
 }
 
+/// What is said of options that do not parse: `text`, or, where a value has gone to standard error instead, its kind.
+LogicalResult optionError(function_ref<LogicalResult(const Twine &)> error, const char *argument, StringRef text) {
+  StringRef reason = text.trim();
+  return error(Twine(argument) + ": " + (reason.empty() ? "an option has a value of the wrong kind" : reason));
+}
+
 class TablePass final : public Pass {
 public:
   explicit TablePass(const MiragePassInfo *info)
@@ -105,6 +111,10 @@ public:
   // The base class's clone() copies the options' values.
   std::unique_ptr<Pass> clonePass() const override { return std::make_unique<TablePass>(info); }
   bool canScheduleOn(RegisteredOperationName name) const override { return name.getStringRef() == info->anchor; }
+  LogicalResult initializeOptions(StringRef text, function_ref<LogicalResult(const Twine &)> error) override {
+    return Pass::initializeOptions(
+        text, [&](const Twine &message) { return optionError(error, info->argument, message.str()); });
+  }
   // Called for every pass of a pipeline before the first one runs.
   LogicalResult initialize(MLIRContext *context) override {
     return unwrap(mirage__pass_check(info, wrap(context), storeOptions().data()));
@@ -158,10 +168,8 @@ LogicalResult buildPipeline(const MiragePipelineInfo *info, OpPassManager &manag
   PipelineOptions options(info);
   std::string message;
   llvm::raw_string_ostream stream(message);
-  if (failed(options.parseFromString(text, stream))) { // a value that does not parse goes to standard error instead
-    StringRef reason = StringRef(message).trim();
-    return error(Twine(info->argument) + ": " + (reason.empty() ? "an option has a value of the wrong kind" : reason));
-  }
+  if (failed(options.parseFromString(text, stream)))
+    return optionError(error, info->argument, message);
   for (size_t i = 0; i < info->num_passes; ++i) {
     auto pass = std::make_unique<TablePass>(findPass(info->passes[i]));
     for (const auto &slot : pass->slots)
