@@ -106,11 +106,12 @@ static MirageStatus try_out(const Selector *selector, MirageModuleGraph *entry) 
   MirageUGraph *copy = NULL;
   MirageCode code = {0};
   MirageHeld held;
-  MIRAGE_TRY(mirage_codegen_canonicalize(entry->graph, selector->target, selector->graphs->diag, &copy));
   mirage__hold_init(&held);
   held.loc = mirage__graph_loc(entry);
-  MirageStatus status = mirage_codegen(copy, selector->target, &options, &held.diag, &code);
-  bool beyond = mirage__is_beyond(status) || status == MIRAGE_CODEGEN;
+  MirageStatus status = mirage_codegen_canonicalize(entry->graph, selector->target, &held.diag, &copy);
+  if (status == MIRAGE_OK)
+    status = mirage_codegen(copy, selector->target, &options, &held.diag, &code);
+  bool beyond = status != MIRAGE_OK && status != MIRAGE_NO_MEMORY; // whatever is wrong with it, there are others
   mirage__hold_release(&held, selector->graphs->diag, beyond);
   mirage_code_deinit(&code);
   mirage_ugraph_destroy(copy);
@@ -212,11 +213,13 @@ static MirageStatus select_program(Selector *selector) {
                      own_us, selector->target->name);
   } else if (time_of(best) < own_us) {
     const MirageProof *proof = &mirage_ugraph_get_meta(best->graph)->proof;
-    mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
-                     "@%s: selected @%s of %u proven: %.2f us predicted on %s, its own lowering %.2f us; proof %s, a "
-                     "wrong graph passes with probability below 2^%.1f",
-                     program->name, best->name, proven, time_of(best), selector->target->name, own_us,
-                     proof->shrunken ? "on a shrunken instance" : "at full size", proof->log2_bound);
+    mirage_diag_emit(
+        diag, MIRAGE_SEVERITY_REMARK, loc,
+        "@%s: selected @%s of %u proven: %.2f us predicted on %s, its own lowering %.2f us; proof %s%s%s, a "
+        "wrong graph passes with probability below 2^%.1f",
+        program->name, best->name, proven, time_of(best), selector->target->name, own_us,
+        proof->shrunken ? "on a shrunken instance" : "at full size", proof->pieces ? ", in pieces" : "",
+        proof->free_exp ? ", with free exponentials" : "", proof->log2_bound);
   } else {
     mirage_diag_emit(
         diag, MIRAGE_SEVERITY_REMARK, loc,
