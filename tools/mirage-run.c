@@ -245,14 +245,13 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
        "right operand)",
        "INDEX=FACTOR,..."},
       {"target", 't', POPT_ARG_STRING, NULL, OPTION_TARGET,
-       "where to run: gpu; emulator: its kernels, checked, on the CPU; cpu: the µGraph evaluated; auto (default): the "
+       "where to run: gpu; emulator: its kernels, checked, on the CPU; cpu: the graph evaluated; auto (default): the "
        "first of these that there is and that is quick",
        "PLACE"},
       {"device", '\0', POPT_ARG_INT, &options->device, 0, "number of the GPU (default 0)", "N"},
       {"benchmark", 'b', POPT_ARG_NONE, &benchmark, 0,
        "on the GPU, time it with a cold L2 cache too, over many copies of the inputs, beside the program's own "
-       "lowering "
-       "and what the bytes and flops allow",
+       "lowering and what the bytes and flops allow",
        NULL},
       {"graph", 'g', POPT_ARG_STRING, &options->graph, 0,
        "run this graph in place of the selected one; it is compiled here", "NAME"},
@@ -276,7 +275,7 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
       {"save-output", 'o', POPT_ARG_STRING, &options->save_output, 0, "write output<i>.npy and reference<i>.npy there",
        "DIR"},
       {"emit-ptx", '\0', POPT_ARG_STRING, &options->emit_ptx, 0, "write the PTX", "FILE"},
-      {"print-graph", '\0', POPT_ARG_NONE, &print_graph, 0, "print the chosen µGraph as MLIR first", NULL},
+      {"print-graph", '\0', POPT_ARG_NONE, &print_graph, 0, "print the chosen graph as MLIR first", NULL},
       {"json", 'j', POPT_ARG_NONE, &json, 0, "report as one JSON object", NULL},
       {"csv", '\0', POPT_ARG_NONE, &csv, 0, "report as a line of names and one of figures", NULL},
       {"verbose", 'v', POPT_ARG_NONE, &verbose, 0, "show remarks", NULL},

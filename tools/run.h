@@ -73,6 +73,7 @@ typedef struct RunModule {
   const char *ptx;              // of `chosen`
   char chip[32];                // that the PTX is for
   const MirageTarget *target;   // its row, or NULL for a chip without one
+  uint32_t exhausted_ops;       // the search met every block graph of up to so many operators; 0 = nobody says so
   MirageBridgeDiag bridge_diag; // its location is the program's
 } RunModule;
 

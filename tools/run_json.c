@@ -25,9 +25,10 @@ static json_t *json_cost(const MirageCost *cost) {
 static json_t *json_proof(const MirageProof *proof) {
   if (!proof->present)
     return json_null();
-  return json_pack("{s:f, s:I, s:I, s:I, s:I, s:b}", "log2_bound", proof->log2_bound, "trials",
+  return json_pack("{s:f, s:I, s:I, s:I, s:I, s:b, s:I, s:b}", "log2_bound", proof->log2_bound, "trials",
                    (json_int_t)proof->trials, "p_bits", (json_int_t)proof->p_bits, "q", (json_int_t)proof->q, "seed",
-                   (json_int_t)proof->seed, "shrunken", (int)proof->shrunken);
+                   (json_int_t)proof->seed, "shrunken", (int)proof->shrunken, "pieces", (json_int_t)proof->pieces,
+                   "free_exp", (int)proof->free_exp);
 }
 
 static json_t *json_inputs(const RunModule *module, const RunInputs *inputs) {
@@ -130,6 +131,7 @@ MirageStatus run_report_json(const RunModule *module, const RunOptions *options,
   json_object_set_new(root, "graph", json_string(meta->name));
   json_object_set_new(root, "kernels", json_integer(run_count_kernels(module->chosen)));
   json_object_set_new(root, "proof", json_proof(&meta->proof));
+  json_object_set_new(root, "exhausted_block_ops", json_integer(module->exhausted_ops));
   json_object_set_new(root, "predicted", json_cost(&meta->cost));
   json_object_set_new(root, "predicted_own_lowering", json_cost(&own));
   json_object_set_new(root, "chip", json_string(module->chip));

@@ -276,6 +276,19 @@ static MirageStatus load_chosen(RunModule *module, const RunOptions *options, co
   return options->compile ? run_compile_chosen(module, options->compile, diag) : MIRAGE_OK;
 }
 
+// mirage_kernel.search = {exhausted, max_block_ops = N}, as mirage-enumerate=optimal leaves it at the program.
+static uint32_t exhausted_ops(MlirOperation program) {
+  MlirAttribute search = mlirOperationGetAttributeByName(program, str("mirage_kernel.search"));
+  if (mlirAttributeIsNull(search) || !mlirAttributeIsADictionary(search))
+    return 0;
+  MlirAttribute exhausted = mlirDictionaryAttrGetElementByName(search, str("exhausted"));
+  MlirAttribute most = mlirDictionaryAttrGetElementByName(search, str("max_block_ops"));
+  if (mlirAttributeIsNull(exhausted) || mlirAttributeIsNull(most) || !mlirAttributeIsAInteger(most))
+    return 0;
+  int64_t value = mlirIntegerAttrGetValueInt(most);
+  return value > 0 && value <= UINT32_MAX ? (uint32_t)value : 0;
+}
+
 MirageStatus run_module_load(const RunOptions *options, const MirageDiag *diag, RunModule *module) {
   *module = (RunModule){0};
   MlirOperation program = {NULL};
@@ -284,6 +297,7 @@ MirageStatus run_module_load(const RunOptions *options, const MirageDiag *diag, 
   MIRAGE_TRY(parse(module, options, diag));
   MIRAGE_TRY(find_program(module, options, diag, &program));
   module->program_op = program;
+  module->exhausted_ops = exhausted_ops(program);
   mirage_bridge_diag_init(&module->bridge_diag, mlirOperationGetLocation(program));
   MIRAGE_TRY(mirage_bridge_import(program, &module->bridge_diag.diag, &module->program));
   return options->tune ? MIRAGE_OK : load_chosen(module, options, diag);

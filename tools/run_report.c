@@ -81,6 +81,17 @@ static void print_proof(const MirageProof *proof) {
   if (proof->q)
     printf(" and Z_q, q = %llu, for exponents", (unsigned long long)proof->q);
   printf("%s\n", proof->shrunken ? ", on a shrunken instance" : ", at full size");
+  if (proof->pieces)
+    printf("              in %u piece%s, one after the other; the figures are the worst one's\n", proof->pieces,
+           proof->pieces == 1 ? "" : "s");
+  if (proof->free_exp)
+    printf("              with free exponentials: of exp only exp(x - m) = exp(x) / exp(m) is used, m a maximum\n");
+}
+
+// Nothing where the module does not say: a search that leaves things out by judgement has no such attribute.
+static void print_search(const RunModule *module) {
+  if (module->exhausted_ops)
+    printf("search        exhausted: every block graph of up to %u operators was met\n", module->exhausted_ops);
 }
 
 static void print_one_cost(const char *title, const MirageCost *cost) {
@@ -195,6 +206,7 @@ void run_report_text(const RunModule *module, const RunOptions *options, const R
   printf("µGraph        @%s: %u kernel%s\n", run_graph_name(module->chosen), kernels, kernels == 1 ? "" : "s");
   print_kernels(module);
   print_proof(&mirage_ugraph_get_meta(module->chosen)->proof);
+  print_search(module);
   print_cost(module);
   printf("ptx           %zu bytes for %s%s%s\n", strlen(module->ptx), module->chip, options->emit_ptx ? " in " : "",
          options->emit_ptx ? options->emit_ptx : "");

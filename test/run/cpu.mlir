@@ -4,13 +4,16 @@
 // RUN: FileCheck %s --check-prefix=PTX --input-file %t.ptx
 // RUN: mirage-run --target=cpu --json --baseline --scale 0=0.5,1=2 --seed 7 %s > %t.json
 // RUN: %python -c "import json; r = json.load(open(r'%t.json')); print(r['program'], r['graph'], r['backend'], r['no_gpu'], r['seed'])" | FileCheck %s --check-prefix=JSON
-// RUN: %python -c "import json; r = json.load(open(r'%t.json')); assert r['passed'] is True and r['result']['passed'] is True and r['own_lowering']['passed'] is True; assert [i['scale'] for i in r['inputs']] == [0.5, 2.0]; assert 0 < r['result']['outputs'][0]['relative_error'] < 1e-3; assert r['proof']['log2_bound'] == -61.5 and r['predicted']['time_us'] == 2.5 and r['device'] is None and r['chip'] == 'sm_90a'"
+// RUN: %python -c "import json; r = json.load(open(r'%t.json')); assert r['passed'] is True and r['result']['passed'] is True and r['own_lowering']['passed'] is True; assert [i['scale'] for i in r['inputs']] == [0.5, 2.0]; assert 0 < r['result']['outputs'][0]['relative_error'] < 1e-3; assert r['proof']['log2_bound'] == -61.5 and r['proof']['pieces'] == 3 and r['proof']['free_exp'] is True and r['exhausted_block_ops'] == 11 and r['predicted']['time_us'] == 2.5 and r['device'] is None and r['chip'] == 'sm_90a'"
 
 // CHECK:      program       @linear of {{.*}}cpu.mlir
 // CHECK-NEXT: µGraph        @linear_0: 1 kernel
 // CHECK-NEXT:   kernel 0    linear_0_k0: grid 4x1x1, 128 threads, 2048 bytes of shared memory
 // CHECK-NEXT: proof         equivalent to the program; a wrong µGraph would pass with probability <= 2^-61.5
 // CHECK-NEXT:               2 trials, seed 3, in Z_p with a fresh random prime p of 62 bits a trial, at full size
+// CHECK-NEXT:               in 3 pieces, one after the other
+// CHECK-NEXT:               with free exponentials
+// CHECK-NEXT: search        exhausted: every block graph of up to 11 operators was met
 // CHECK-NEXT: predicted     2.50 us
 // CHECK-NEXT: own lowering  {{[0-9.]+}} us
 // CHECK-NEXT: ptx           {{[0-9]+}} bytes for sm_90a
@@ -27,14 +30,15 @@
 
 // JSON:       linear linear_0 cpu --target=cpu 7
 
-mirage_kernel.graph @linear(%x: tensor<16x64xf16>, %w: tensor<64x32xf16>) -> tensor<16x32xf16> {
+mirage_kernel.graph @linear(%x: tensor<16x64xf16>, %w: tensor<64x32xf16>) -> tensor<16x32xf16>
+    attributes {mirage_kernel.search = {exhausted, max_block_ops = 11}} {
   %y = matmul %x, %w : tensor<16x64xf16>, tensor<64x32xf16>
   return %y : tensor<16x32xf16>
 }
 
 mirage_kernel.graph @linear_0(%x: tensor<16x64xf16>, %w: tensor<64x32xf16>) -> tensor<16x32xf16>
     attributes {source = @linear, selected,
-                proof = #mirage_kernel.proof<trials = 2, p_bits = 62, seed = 3, log2_bound = -61.5>,
+                proof = #mirage_kernel.proof<trials = 2, p_bits = 62, seed = 3, log2_bound = -61.5, free_exp = true, pieces = 3>,
                 cost = #mirage_kernel.cost<time_us = 2.5, bytes = 7168.0, flops = 65536.0, kernels = 1>} {
   %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [4] launch <kernel = "linear_0_k0", threads = 128, shared_bytes = 2048>
       : (tensor<16x64xf16>, tensor<64x32xf16>) -> tensor<16x32xf16> {
