@@ -3,7 +3,7 @@
 #   tools         ours (mirage-mlir-opt, mirage-run, ...) and LLVM's (mlir-opt, mlir-tblgen, FileCheck, not, split-file)
 #   %plugin       our plugin, for %stock-mlir-opt         %source   root of the source tree
 #   %python       the interpreter that runs lit          %t, %s    as always
-#   %candidates   test/emulator/candidates.py, which takes fewer under sanitizers
+#   %candidates   test/emulator/candidates.py, which takes fewer under sanitizers; so does %varied, varied.py beside it
 #   features      nvidia-gpu, ptxas, plugin, z3
 import os
 import shutil
@@ -32,6 +32,8 @@ config.substitutions.append(("%stock-mlir-opt", preload + "mlir-opt"))
 few = " --most 3" if config.mirage_sanitizer_runtime else ""
 candidates = os.path.join(config.test_source_root, "emulator", "candidates.py")
 config.substitutions.append(("%candidates", f"{config.mirage_python} {candidates}{few}"))
+varied = os.path.join(config.test_source_root, "emulator", "varied.py")
+config.substitutions.append(("%varied", f"{config.mirage_python} {varied}{few}"))
 config.substitutions.append(("%source", config.mirage_source_root))
 config.substitutions.append(("%python", config.mirage_python))
 

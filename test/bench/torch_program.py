@@ -15,7 +15,7 @@ import torch.nn.functional as F
 
 DTYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
 UNARY = {"exp": torch.exp, "log": torch.log, "sqrt": torch.sqrt, "rsqrt": torch.rsqrt, "square": torch.square, "neg": torch.neg,
-         "sigmoid": torch.sigmoid, "tanh": torch.tanh, "relu": torch.relu, "silu": F.silu, "gelu": F.gelu,
+         "erf": torch.erf, "sigmoid": torch.sigmoid, "tanh": torch.tanh, "relu": torch.relu, "silu": F.silu, "gelu": F.gelu,
          "gelu_tanh": lambda x: F.gelu(x, approximate="tanh")}
 BINARY = {"add": torch.add, "sub": torch.sub, "mul": torch.mul, "div": torch.div, "max": torch.maximum, "min": torch.minimum}
 REDUCE = {"reduce_sum": lambda x, d: x.sum(d, keepdim=True), "reduce_max": lambda x, d: x.amax(d, keepdim=True),
@@ -113,6 +113,8 @@ def apply(op, x, attributes, types, constant):
         return F.rms_norm(x[0], x[0].shape[-1:], *x[1:], eps=attributes["eps"])
     if op == "layer_norm":
         return F.layer_norm(x[0], x[0].shape[-1:], *x[1:], eps=attributes["eps"])
+    if op == "scaled_dot_product_attention":
+        return F.scaled_dot_product_attention(*x, scale=attributes["scale"])
     if op == "transpose":
         return x[0].permute(attributes["perm"])
     if op == "slice":

@@ -1,0 +1,82 @@
+"""Programs of test/bench/varied through the whole pipeline: at their size, and small on the emulator.
+
+usage: varied.py [--most N] MIRAGE-MLIR-OPT MIRAGE-RUN TARGET PROGRAM.mlir...
+
+With --most N of them, spread over the list, where time is dear (sanitizers).
+
+At its size a program must get a proven candidate, or say that its own lowering is better; what is found must be proven, and nothing warned
+of but that a candidate does not fit. The small one has every extent above 16, or 32, divided by 16 (so that slices,
+concatenations and most reshapes still fit), and must run right. The search is a short one. A line for each; the exit status is 1 when one is wrong.
+"""
+import argparse
+import math
+import re
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+
+
+def shrink_above(text, least):
+    """Extents of types, and ends of slices, divided by 16 where they are above `least`."""
+    small = lambda number: str(-(-int(number) // 16)) if int(number) > least else number
+    shape = lambda match: re.sub(r"\d+(?=x)", lambda extent: small(extent[0]), match[0])
+    text = re.sub(r"tensor<(\d+x)+", shape, text)
+    return re.sub(r"(?<=begin = )\d+|(?<=end = )\d+", lambda bound: small(bound[0]), text)
+
+
+def elements(kind):
+    return math.prod(int(extent) for extent in re.findall(r"\d+(?=x)", kind))
+
+
+def shrink(text):
+    """The smallest copy in which every reshape still fits; None when there is none."""
+    for least in 16, 32:
+        small = shrink_above(text, least)
+        if all(elements(a) == elements(b) for a, b in re.findall(r"reshape .*: (\S+) -> (\S+)", small)):
+            return small
+    return None
+
+
+def run(*command):
+    return subprocess.run([str(part) for part in command], capture_output=True, text=True)
+
+
+def compiled(opt, target, source, output):
+    """What is wrong with compiling it, or None."""
+    done = run(opt, f"--mirage-superoptimize=target={target} max-states=4000 full-size-work=0", source, "-o", output)
+    complaint = re.search(r"error: .*|warning: (?!layout: the tiles need).*|[1-9]\d* (different|unsupported)", done.stderr)
+    if done.returncode or complaint:
+        return complaint[0] if complaint else f"status {done.returncode}"
+    if not re.search(r"selected @\w+ of \d+ proven|own lowering is better|no candidate found", done.stderr):
+        return "nothing selected"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--most", type=int, default=10**6)
+    for name in ("opt", "runner", "target"):
+        parser.add_argument(name)
+    parser.add_argument("programs", type=Path, nargs="+")
+    arguments = parser.parse_args()
+    opt, runner, target = arguments.opt, arguments.runner, arguments.target
+    programs = arguments.programs[:: -(-len(arguments.programs) // arguments.most)]
+    wrong = 0
+    for program in programs:
+        with tempfile.TemporaryDirectory() as folder:
+            source, output = Path(folder) / "small.mlir", Path(folder) / "compiled.mlir"
+            small = shrink(program.read_text())
+            source.write_text(small or "")
+            complaint = compiled(opt, target, program, output) or (small and compiled(opt, target, source, output))
+            if small and not complaint:
+                done = run(runner, "--target=emulator", output)
+                complaint = None if done.returncode == 0 else f"small: {done.stderr}{done.stdout}"
+        wrong += bool(complaint)
+        print(f"{program.stem}: {complaint or 'ok'}")
+    print(f"{len(programs) - wrong} of {len(programs)} ok")
+    return wrong > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
