@@ -57,7 +57,7 @@ static void state_exhausted(MlirOperation op, const MirageSearchOptions *options
 /// Predicted time of the program's own lowering; infinite when it has none.
 static MirageStatus own_time(const MirageModuleGraph *program, const MirageTarget *target, double *out_us) {
   MirageCost cost = {0};
-  MirageStatus status = mirage__program_cost(program->graph, target, NULL, &cost);
+  MirageStatus status = mirage__lowered_cost(program->graph, target, NULL, &cost);
   *out_us = status == MIRAGE_OK ? cost.time_us : INFINITY;
   return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
 }

@@ -172,12 +172,14 @@ void mirage__graphs_erase(MirageModuleGraphs *graphs, MirageModuleGraph *entry) 
   entry->erased = true;
 }
 
-MirageStatus mirage__program_cost(const MirageUGraph *program, const MirageTarget *target, const MirageDiag *diag,
+MirageStatus mirage__lowered_cost(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
                                   MirageCost *out_cost) {
-  MirageUGraph *own = NULL;
-  MIRAGE_TRY(mirage_codegen_canonicalize(program, target, diag, &own));
-  MirageStatus status = mirage_cost(own, target, diag, out_cost);
-  mirage_ugraph_destroy(own);
+  MirageUGraph *lowered = NULL;
+  MIRAGE_TRY(mirage_codegen_canonicalize(graph, target, diag, &lowered));
+  MirageStatus status = mirage_layout_plan(lowered, target, diag);
+  if (status == MIRAGE_OK)
+    status = mirage_cost(lowered, target, diag, out_cost);
+  mirage_ugraph_destroy(lowered);
   return status;
 }
 

@@ -42,7 +42,7 @@ static MirageStatus plan_candidate(MirageModuleGraphs *graphs, MirageModuleGraph
   held.loc = mirage__graph_loc(entry);
   MirageStatus status = mirage_layout_plan(entry->graph, target, &held.diag);
   if (status == MIRAGE_OK)
-    status = mirage_cost(entry->graph, target, &held.diag, &mirage_ugraph_meta(entry->graph)->cost);
+    status = mirage__lowered_cost(entry->graph, target, &held.diag, &mirage_ugraph_meta(entry->graph)->cost);
   mirage__hold_release(&held, graphs->diag, mirage__is_beyond(status));
   if (status == MIRAGE_OK)
     return mirage__graphs_rewrite(graphs, entry);
@@ -144,7 +144,7 @@ static MirageStatus vary(Varier *varier, uint32_t index, uint32_t *out_count) {
     MirageCost *cost = &mirage_ugraph_meta(graph)->cost;
     status = is_new(&met, graph, diag, &fresh);
     if (status == MIRAGE_OK && fresh)
-      status = mirage_cost(graph, varier->target, diag, cost);
+      status = mirage__lowered_cost(graph, varier->target, diag, cost);
     fresh &= cost->time_us <= most_slower * planned_us(varier, index);
     if (status == MIRAGE_OK && fresh)
       status = add_variant(varier, index, variant, graph, &last);

@@ -204,8 +204,9 @@ static inline const void *mirage__graph_loc(const MirageModuleGraph *entry) {
   return mlirOperationGetLocation(entry->op).ptr;
 }
 
-/// Predicted cost of a program's own lowering: canonicalised, one kernel an operator.
-MirageStatus mirage__program_cost(const MirageUGraph *program, const MirageTarget *target, const MirageDiag *diag,
+/// Predicted cost of a program's own lowering, or of a candidate: as it will be compiled, operators outside kernels
+/// canonicalised, all kernels planned.
+MirageStatus mirage__lowered_cost(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
                                   MirageCost *out_cost);
 /// The program's own lowering: canonicalised, planned, with source and cost set, named "<program>_own" or what is free.
 MirageStatus mirage__own_lowering(MirageModuleGraphs *graphs, const MirageUGraph *program, const MirageTarget *target,

@@ -138,7 +138,7 @@ static MirageStatus prepare(const Selector *selector) {
     MIRAGE_TRY(check_proof(selector, entry));
     MirageGraphMeta *meta = mirage_ugraph_meta(entry->graph);
     if (meta->proof.present && !meta->cost.present)
-      MIRAGE_TRY(mirage_cost(entry->graph, selector->target, graphs->diag, &meta->cost));
+      MIRAGE_TRY(mirage__lowered_cost(entry->graph, selector->target, graphs->diag, &meta->cost));
   }
   return MIRAGE_OK;
 }
@@ -163,7 +163,7 @@ static MirageStatus own_time(const Selector *selector, double *out_time_us) {
   MirageCost cost = {0};
   MirageHeld held;
   mirage__hold_init(&held);
-  MirageStatus status = mirage__program_cost(selector->program->graph, selector->target, &held.diag, &cost);
+  MirageStatus status = mirage__lowered_cost(selector->program->graph, selector->target, &held.diag, &cost);
   mirage__hold_release(&held, selector->graphs->diag, mirage__is_beyond(status));
   *out_time_us = status == MIRAGE_OK ? cost.time_us : INFINITY;
   return mirage__is_beyond(status) ? MIRAGE_OK : status;
