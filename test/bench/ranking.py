@@ -1,42 +1,36 @@
 #!/usr/bin/env python3
-"""Compares the cost model with measured candidates: Spearman's rank correlation, for each program and over all.
+"""Compares the cost model with measured candidates: Spearman's rank correlation and regret, for each program.
 
     python3 ranking.py --bin ../../build/bin results/2026-11-20-h200-candidates.csv [--table]
 
-Rows of the CSV name a program, the grids, clusters, warps, loop ranges, side blocks and number of operators of a
-candidate, and its measured time (mirage-run --tune). The candidates are searched and planned anew, and found again by
-these; of several that are alike, the ones predicted fastest are taken, in the order of the rows. Needs no GPU.
+Each row of the CSV is a planned candidate that was timed (date, run, program, candidate, cold_us and its spread ...). The
+candidates themselves are in the archive beside it, a module a program and run, so that the model of today is asked
+about exactly what ran. Regret is the time of the one that is predicted to be the fastest, divided by that of the
+fastest; only what was timed in one run is compared. Needs no GPU.
 """
 import argparse
 import collections
 import csv
+import math
 import pathlib
 import re
 import subprocess
+import tarfile
+import tempfile
 
 HERE = pathlib.Path(__file__).resolve().parent
 
 
-def candidates(tool, program, target):
-    """(key, predicted us) of every candidate, best predicted first; key = what the rows name."""
-    command = [str(tool), str(HERE / "workloads" / f"{program}.mlir"), "--mirage-enumerate=max-candidates=512 target=" + target,
-               "--mirage-layout=target=" + target]
+def predictions(tool, module, target):
+    """What the model says of each candidate, by name."""
+    command = [str(tool), str(module), f"--mirage-layout=target={target}"]
     text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
-    found = []
+    found = {}
     for graph in re.split(r"(?=mirage_kernel\.graph @)", text)[1:]:
         cost = re.search(r"time_us = ([0-9.e+-]+)", graph)
-        if f"source = @{program}" not in graph.split("\n", 1)[0] or not cost:
-            continue
-        kernels = re.findall(r" grid (\[[^\]]*\])(?: cluster (\[[^\]]*\]))?(?: schedule <(.*?)>)?", graph)
-        warps = [re.search(r"warps = (\d+)", schedule) for _, _, schedule in kernels]
-        side = re.search(r"side_blocks = (\d+)", graph)
-        key = {"grid": " ".join(grid for grid, _, _ in kernels),
-               "cluster": " ".join(filter(None, (cluster for _, cluster, _ in kernels))),
-               "warps": " ".join(w.group(1) if w else "" for w in warps),
-               "loop": " ".join(re.findall(r"= loop (\d+)", graph)), "side": side.group(1) if side else "",
-               "operators": str(len(re.findall(r"^ *%\S+ = |^ *store ", graph, re.M)))}
-        found.append((key, float(cost.group(1))))
-    return sorted(found, key=lambda item: item[1])
+        if "source = @" in graph.split("\n", 1)[0] and cost:
+            found[re.match(r"mirage_kernel\.graph @(\w+)", graph).group(1)] = float(cost.group(1))
+    return found
 
 
 def ranks(values):
@@ -58,6 +52,21 @@ def spearman(pairs):
     return top / bottom if bottom else float("nan")
 
 
+def geomean(values):
+    return math.exp(sum(map(math.log, values)) / len(values))
+
+
+def mean(values):
+    known = [value for value in values if not math.isnan(value)]
+    return sum(known) / len(known) if known else float("nan")
+
+
+def show_table(rows, predicted):
+    for row in sorted(rows, key=lambda row: float(row["cold_us"])):
+        print(f"    {row['candidate']:42} predicted {predicted[row['candidate']]:8.2f} measured {float(row['cold_us']):8.2f}"
+              f" spread {float(row['cold_spread']):.3f}")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("measured", type=pathlib.Path)
@@ -65,25 +74,25 @@ def main():
     parser.add_argument("--target", default="h200")
     parser.add_argument("--table", action="store_true", help="print every candidate")
     options = parser.parse_args()
-    rows = collections.defaultdict(list)
+    groups = collections.defaultdict(list)
     for row in csv.DictReader(options.measured.open()):
-        rows[row["program"]].append(row)
-    everything = []
-    for program, measured in rows.items():
-        left, pairs = candidates(options.bin / "mirage-mlir-opt", program, options.target), []
-        for row in measured:
-            at = next((i for i, (key, _) in enumerate(left) if all(row[name] == key[name] for name in key)), None)
-            predicted = left.pop(at)[1] if at is not None else None
-            if predicted is not None:
-                pairs.append((predicted, float(row["cold_us"])))
+        groups[row["program"], row["run"]].append(row)
+    everything, within, regrets = [], [], []
+    with tempfile.TemporaryDirectory() as folder:
+        with tarfile.open(options.measured.with_suffix(".tar.xz")) as archive:
+            archive.extractall(folder, filter="data")
+        for (program, run), rows in groups.items():
+            predicted = predictions(options.bin / "mirage-mlir-opt", pathlib.Path(folder) / f"{program}-{run}.mlir", options.target)
+            rows = [row for row in rows if row["candidate"] in predicted]  # the others do not fit any more
+            pairs = [(predicted[row["candidate"]], float(row["cold_us"])) for row in rows]
+            everything += pairs
+            within.append(spearman(pairs))
+            regrets.append(min(pairs)[1] / min(cold for _, cold in pairs))
+            print(f"{program:24} run {run} {len(pairs):3} candidates, rank correlation {within[-1]:5.2f}, regret {regrets[-1]:.2f}")
             if options.table:
-                print(f"  {row['candidate']:14} {row['grid']:22} {row['cluster']:10} warps {row['warps']:6} loop {row['loop']:4}"
-                      f" predicted {predicted if predicted is None else round(predicted, 2)!s:>7} measured {row['cold_us']:>7}")
-        everything += pairs
-        best = min(pairs)[1] / min(cold for _, cold in pairs) if pairs else float("nan")
-        print(f"{program:12} {len(pairs):3} of {len(measured):3} candidates found, rank correlation {spearman(pairs):5.2f}, "
-              f"the first is {best:.2f} times the fastest")
-    print(f"{'all':12} {len(everything):3} candidates, rank correlation {spearman(everything):5.2f}")
+                show_table(rows, predicted)
+    print(f"{'all':24}       {len(everything):3} candidates, rank correlation {spearman(everything):5.2f}, within a program "
+          f"{mean(within):.2f}, regret {geomean(regrets):.3f}, the worst {max(regrets):.2f}")
 
 
 if __name__ == "__main__":
