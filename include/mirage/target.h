@@ -32,7 +32,7 @@ typedef struct MirageTarget {
   bool has_cluster, has_tensor_copy, has_wgmma;
 } MirageTarget;
 
-/// By name ("h200", "h100", "a100", "rtx4090", "rtx3090", "b200", "rtx5090") or chip ("sm_90a": the first row with it); NULL when unknown.
+/// By name ("h200", "h100", "a100", "rtx4090", "l4", "rtx3090", "b200", "rtx5090") or chip ("sm_90a": the first row with it); NULL when unknown.
 const MirageTarget *mirage_target_find(const char *name);
 /// Row `index`, or NULL past the end.
 const MirageTarget *mirage_target_get(size_t index);

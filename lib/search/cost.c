@@ -1,41 +1,55 @@
-// cost.c - predicted time of a kernel graph: bytes, flops, special functions, waves, launches.
+// cost.c - predicted time of a kernel: bytes, flops, special functions, waves, meetings.
 //
-// Each kernel is summed up as a CostKernel (what it moves and computes), and one formula turns that into microseconds;
-// the search fills a CostKernel without building a graph and uses the same formula. The model and where its constants
-// were measured: lib/search/README.md. It ranks schedules; it does not promise times.
-#include "mirage/cost.h"
+// A kernel is summed up as a CostKernel (what it moves and computes), of a graph by cost_graph.c and of a structure
+// under a schedule by search_cost.c; one formula turns that into microseconds. The model and where its constants were
+// measured: lib/search/README.md. It ranks schedules; it does not promise times.
 #include "layout/block.h"
 #include "search_internal.h"
 #include <math.h>
 #include <string.h>
 
-enum { SECTOR_BYTES = 32, INSTRUCTION_M = 16, INSTRUCTION_N = 8, INSTRUCTION_K = 16, MAX_STAGES = 4, OWN_TILE = 128 };
+enum {
+  SECTOR_BYTES = 32,
+  INSTRUCTION_M = 16,
+  INSTRUCTION_N = 8,
+  INSTRUCTION_K = 16,
+  MAX_STAGES = 4,
+  OWN_TILE = 128,
+  NARROW_BYTES = 4
+};
 
+// Fitted to measured candidates of many programs on an H200 (test/bench/README.md), starting from what each stands for.
 static const double saturating_share = 0.45; // of the multiprocessors, busy, saturate device memory
 static const double most_bytes = 64 * 1024;  // in flight on a multiprocessor: more gain nothing
-static const double latency_us = 2.0;        // of a load under load: bytes in flight = rate * latency
-static const double block_us = 0.5;          // prologue and epilogue that nothing hides, for each block of an SM
-static const double iteration_us = 0.12;     // a barrier: for the loads of an iteration, for each result used in it
-static const double outside_us = 0.5;        // a product or reduction outside loops: it waits for all warps
-static const double pipelined_us = 0.02;     // an iteration whose loads a producer of its own issues
-static const double warp_share = 0.45;       // of the matrix rate that warps reach where warpgroups have an instruction
-static const double overlap_loss = 0.1;      // share of the units that are not the bottleneck
-static const double pipelined_loss = 0.03;   // the same with such a producer
-static const double direct_latency_us = 0.4; // of a step where every warp has one in flight, before its bytes arrive
+static const double latency_us = 1.7;        // of a load under load: bytes in flight = rate * latency
+static const double block_us =
+    0.5; // prologue and epilogue that nothing hides, of each wave beyond the first (launch_us)
+static const double iteration_us = 0.2;       // a barrier: for the loads of an iteration, for each result used in it
+static const double outside_us = 0.25;        // a product or reduction outside loops: it waits for all warps
+static const double outside_product_us = 0.6; // and a product in few rows: its loads and it do not overlap
+static const double pipelined_us = 0.02;      // an iteration whose loads a producer of its own issues
+static const double reduced_us = 0.02;     // an element that a thread reads from shared memory to reduce it, in a loop
+static const double narrow_per_us = 8600;  // elements that a multiprocessor loads one by one
+static const double warp_share = 0.45;     // of the matrix rate that warps reach where warpgroups have an instruction
+static const double overlap_loss = 0.1;    // share of the units that are not the bottleneck
+static const double pipelined_loss = 0.03; // the same with such a producer
+static const double direct_latency_us = 0.5;    // of a step where every warp has one in flight, before its bytes arrive
 static const double direct_bytes_per_us = 74e3; // of a step, on one multiprocessor
 static const double direct_share = 0.73;        // of the multiprocessors saturate device memory
 static const double direct_loss = 0.6;          // what each that is missing costs, of its own share
-static const double staged_share = 0.7; // of device memory that such a loop uses where it passes through shared memory
+static const double staged_share = 0.8; // of device memory that such a loop uses where it passes through shared memory
 static const double side_us = 0.3;      // to see that side blocks are done and read what they left
 static const double direct_step_us = 0.6;     // for each further step of an iteration
-static const double grid_meeting_us = 3.5;    // release, poll and read back: blocks that wait for each other
-static const double cluster_meeting_us = 3.0; // two barriers of a cluster, reads of its other blocks' memory
+static const double grid_meeting_us = 1.6;    // release, poll and read back: blocks that wait for each other
+static const double cluster_meeting_us = 1.2; // two barriers of a cluster, reads of its other blocks' memory
+static const double pair_meeting_us = 1.0;    // the same in a cluster of two
+static const double grid_exchange = 60e3;     // bytes a block writes and reads in a microsecond where the grid meets
+static const double cluster_exchange = 35e3;  // and where a cluster does
 static const double multicast_us = 0.35;      // an iteration that blocks of a cluster begin together
-static const double pair_meeting_us = 1.4;    // the same in a cluster of two
 static const double cluster_share = 0.9;      // of the multiprocessors, that clusters of four and more can occupy
 static const double shared_rate = 4;          // shared memory moves this many times the bytes of L2
-static const double chain_bytes = 96;  // of shared memory an element of a chain of products moves outside registers
-static const double stored_bytes = 64; // the same for each value of such a chain that a plan puts there
+static const double chain_bytes = 48;  // of shared memory an element of a chain of products moves outside registers
+static const double stored_bytes = 34; // the same for each value of such a chain that a plan puts there
 static const double shared_bytes_per_us = 253e3; // of a multiprocessor: 128 bytes a cycle
 static const double register_rows = 64;          // of a tile that four warps keep in registers from product to product
 static const double chain_registers = 66; // of a thread, beside products: vectors of the rows, operands, addresses
@@ -94,24 +108,46 @@ void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *a
   }
 }
 
-void mirage__cost_access(CostKernel *kernel, const MirageType *tile, double times) {
-  double row = tile->rank ? (double)tile->shape[tile->rank - 1] : 1;
-  double row_bytes = row * mirage_dtype_bytes(tile->dtype);
-  double rows = (double)mirage_type_elements(tile) / row;
-  double bytes = round_up(row_bytes, SECTOR_BYTES);
-  if (row_bytes > SECTOR_BYTES && bytes > row_bytes)
-    bytes += SECTOR_BYTES; // rows begin in the middle of sectors
-  kernel->l2_bytes += rows * bytes * times;
+// Elements that lie one after the other: rows that are as wide as the tensor's follow each other.
+static double run_of(const MirageType *tensor, const MirageType *tile) {
+  double run = 1;
+  for (uint32_t i = 1; i <= tile->rank; i++) {
+    run *= (double)tile->shape[tile->rank - i];
+    if (!tensor || i > tensor->rank || tile->shape[tile->rank - i] != tensor->shape[tensor->rank - i])
+      break;
+  }
+  return run;
+}
+
+void mirage__cost_access(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times) {
+  double run = run_of(tensor, tile), run_bytes = run * mirage_dtype_bytes(tile->dtype);
+  double runs = (double)mirage_type_elements(tile) / run;
+  double bytes = round_up(run_bytes, SECTOR_BYTES);
+  if (run_bytes > SECTOR_BYTES && bytes > run_bytes)
+    bytes += SECTOR_BYTES; // they begin in the middle of sectors
+  kernel->l2_bytes += runs * bytes * times;
+}
+
+void mirage__cost_load(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times) {
+  double run_bytes = run_of(tensor, tile) * mirage_dtype_bytes(tile->dtype);
+  double row = tensor->rank ? (double)tensor->shape[tensor->rank - 1] : 1;
+  bool aligned = fmod(run_bytes, NARROW_BYTES) == 0 &&
+                 (row == 1 || fmod(row * mirage_dtype_bytes(tensor->dtype), NARROW_BYTES) == 0);
+  if (!aligned && mirage_type_elements(tile) > 1)
+    kernel->narrow_elements += (double)mirage_type_elements(tile) * times;
+  mirage__cost_access(kernel, tensor, tile, times);
 }
 
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster) {
-  // One meeting serves all tiles; each is written once and read by every member.
+  // One meeting serves all tiles. Each member writes its part and finishes a share of the result, for which it reads
+  // that share of every part.
   double meeting_us = !cluster ? grid_meeting_us : members > 2 ? cluster_meeting_us : pair_meeting_us;
   kernel->collective_us = fmax(kernel->collective_us, meeting_us);
+  kernel->exchange_us += 2 * (double)mirage_type_bytes(tile) / (cluster ? cluster_exchange : grid_exchange);
   kernel->resident |= !cluster;
   kernel->cluster = cluster ? members : kernel->cluster;
-  kernel->l2_bytes += (double)mirage_type_elements(tile) * 4 * (1 + members) * kernel->blocks;
-  kernel->fma_flops += (double)mirage_type_elements(tile) * members * kernel->blocks;
+  kernel->l2_bytes += 2 * (double)mirage_type_bytes(tile) * kernel->blocks;
+  kernel->fma_flops += (double)mirage_type_elements(tile) * kernel->blocks;
 }
 
 void mirage__cost_tile(CostKernel *kernel, const MirageType *tile, double copies) {
@@ -124,8 +160,33 @@ void mirage__cost_step(CostKernel *kernel, MirageOp op, bool inside_loop) {
   MirageOpKind kind = mirage_op_info(op)->kind;
   bool product = kind == MIRAGE_KIND_MATMUL, other = kind == MIRAGE_KIND_REDUCE || kind == MIRAGE_KIND_COLLECTIVE;
   kernel->outside += !inside_loop && (product || other);
+  kernel->outside_products += !inside_loop && product;
   kernel->stream.products += inside_loop && product;
   kernel->stream.others += inside_loop && other;
+}
+
+bool mirage__cost_is_long(const MirageType *tile) {
+  uint32_t long_dims = 0;
+  for (uint32_t d = 0; d < tile->rank; d++)
+    long_dims += tile->shape[d] > 1;
+  return long_dims > 1;
+}
+
+void mirage__cost_passage(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
+                          bool a_of_product, bool b_of_product, bool inside_loop, double times) {
+  double elements = (double)mirage_type_elements(a) * times;
+  if (mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE && !a_of_product) {
+    kernel->reduced_elements += elements;
+    kernel->reduced_outside += inside_loop ? 0 : elements;
+  }
+  if (!inside_loop)
+    return;
+  if (op == MIRAGE_OP_MATMUL)
+    kernel->crossed |= b_of_product || (a_of_product && attrs && attrs->matmul.transpose_a);
+  if (op != MIRAGE_OP_TRANSPOSE || !mirage__cost_is_long(a))
+    return;
+  kernel->crossed |= a_of_product;
+  kernel->stored_elements += kernel->planned ? 0 : elements;
 }
 
 void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
@@ -152,7 +213,8 @@ void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attr
 static bool is_direct(const CostKernel *kernel, const MirageTarget *target) {
   const CostStream *s = &kernel->stream;
   if ((kernel->threads > 0 && kernel->threads != 32 * DIRECT_WARPS) || !s->columns || s->uneven ||
-      s->carried != s->carries || s->products + s->others != s->carries)
+      (kernel->planned && kernel->stored_elements > 0) || s->carried != s->carries ||
+      s->products + s->others != s->carries)
     return false;
   int32_t registers = mirage__direct_registers(s->rows, s->columns);
   double weights = 2.0 * (double)(s->depth * s->columns);
@@ -180,7 +242,7 @@ static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
   double arithmetic = kernel->matmul_flops / target->matmul_flops_per_us +
                       kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
   double steps = (double)s->depth / (32 * DIRECT_WARPS);
-  return reading + overlap_loss * arithmetic * target->num_sms / busy + block_us * waves +
+  return reading + overlap_loss * arithmetic * target->num_sms / busy + block_us * (waves - 1) +
          outside_us * kernel->outside * waves + direct_step_us * (steps - 1) + side;
 }
 
@@ -189,10 +251,11 @@ static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
 // Whether products feed each other in a loop.
 static bool is_chain(const CostKernel *kernel) { return kernel->stream.products > kernel->stream.product_carries; }
 
-// Whether their results do not fit registers. Warps of 16 rows hold a row's columns, four cells for eight of them.
+// Whether their results do not stay in registers: in the cells of one product's result another finds its first operand,
+// as it stands, where there is room. Warps of 16 rows hold a row's columns, four cells for eight of them.
 static bool spills(const CostKernel *kernel, const MirageTarget *target) {
   double registers = fmin(255, target->registers_per_sm / (2 * kernel->least_rows)) - chain_registers;
-  return kernel->least_rows < register_rows || kernel->product_columns / 2 > registers;
+  return kernel->crossed || kernel->least_rows < register_rows || kernel->product_columns / 2 > registers;
 }
 
 // Whether warpgroups multiply: tall tiles, straight out of what was loaded or out of registers.
@@ -212,6 +275,16 @@ static double chain_us(const CostKernel *kernel, const MirageTarget *target, dou
   return stored + (spills(kernel, target) ? chain_bytes * kernel->product_elements / rate : 0);
 }
 
+// What reductions of loaded tiles cost beside arithmetic: tiles that lie in shared memory are read one by one. A loop
+// that streams has its operands in registers; so has a kernel without products what it does not walk in a loop.
+static double reducing_us(const CostKernel *kernel, const MirageTarget *target, bool direct) {
+  double threads = kernel->threads > 0 ? kernel->threads : usual_threads;
+  double elements = direct ? 0 : kernel->reduced_elements - kernel->reduced_outside;
+  if (kernel->stream.products + kernel->outside_products > 0)
+    elements += kernel->reduced_outside;
+  return reduced_us * elements / kernel->blocks / threads * ceil(kernel->blocks / target->num_sms);
+}
+
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {
   double threads = kernel->threads > 0 ? kernel->threads : usual_threads;
   double registers = tile_registers; // of a thread, for accumulators
@@ -223,8 +296,10 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   double streamed = direct ? 2 * 2.0 * (double)(kernel->stream.depth * kernel->stream.columns) : 0; // f16, two copies
   if (kernel->shared_bytes - streamed > target->shared_bytes_per_block)
     return INFINITY; // weights that stream are not in shared memory
+  double meeting = kernel->collective_us + kernel->exchange_us;
+  double narrow = kernel->narrow_elements / (narrow_per_us * fmin(kernel->blocks, target->num_sms));
   if (direct)
-    return direct_us(kernel, target) + kernel->collective_us;
+    return direct_us(kernel, target) + narrow + meeting + reducing_us(kernel, target, true);
   double by_registers = floor(target->registers_per_sm / (threads * tile_registers));
   double by_shared =
       kernel->shared_bytes > 0 ? floor(target->shared_bytes_per_sm / kernel->shared_bytes) : by_registers;
@@ -273,238 +348,58 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   }
   // Nothing loads while the last iteration computes.
   double last = kernel->ideal ? 0 : (sum - units[0] - units[1]) / fmax(1, kernel->iterations);
-  double fixed = block_us * ceil(kernel->blocks / target->num_sms) +
+  double late = kernel->least_rows < register_rows ? outside_product_us : 0;
+  double fixed = block_us * (waves - 1) +
                  (pipelined ? pipelined_us : iteration_us) * kernel->iterations * waves * (1 + chained) +
-                 outside_us * kernel->outside * waves;
+                 (outside_us * kernel->outside + late * kernel->outside_products) * waves;
   if (kernel->multicast)
     fixed += multicast_us * kernel->iterations * waves;
   return longest + (pipelined ? pipelined_loss : overlap_loss) * (sum - longest) + last +
-         chain_us(kernel, target, spread) + fixed + kernel->collective_us;
+         chain_us(kernel, target, spread) + fixed + narrow + meeting + reducing_us(kernel, target, false);
 }
 
-// -------------------------------------------------------------------------------------- custom kernels
-
-typedef struct CostWalk {
-  const MirageUGraph *graph;
-  const MirageCustomAttrs *custom; // the kernel
-  CostKernel kernel;
-  uint32_t depth; // of loops around
-  uint32_t loads; // seen
-} CostWalk;
-
-static const MirageType *operand_type(const CostWalk *walk, const MirageNodeView *node, uint32_t index) {
-  return index < node->num_operands ? mirage_ugraph_type(walk->graph, node->operands[index]) : NULL;
-}
-
-static void walk_region(CostWalk *walk, MirageRegion region, double times);
-
-// Whether blocks of the grid see different values.
-static bool varies(const CostWalk *walk, MirageValue value) {
-  MirageNode def = mirage_ugraph_def(walk->graph, value);
-  if (!def.index)
-    return true;
-  MirageNodeView node = mirage_ugraph_node(walk->graph, def);
-  const int8_t *axes = node.op == MIRAGE_OP_LOAD ? node.attrs->access.grid : NULL;
-  if (axes)
-    return axes[0] >= 0 || axes[1] >= 0 || axes[2] >= 0;
-  for (uint32_t i = 0; i < node.num_operands; i++)
-    if (varies(walk, node.operands[i]))
-      return true;
-  return false;
-}
-
-// Whether a product of the same region is behind the value.
-static bool comes_of_product(const CostWalk *walk, MirageValue value, MirageRegion region) {
-  MirageNode def = mirage_ugraph_def(walk->graph, value);
-  if (!def.index)
-    return false;
-  MirageNodeView node = mirage_ugraph_node(walk->graph, def);
-  bool found = node.op == MIRAGE_OP_MATMUL && node.parent.index == region.index;
-  for (uint32_t i = 0; !found && i < node.num_operands && node.parent.index == region.index; i++)
-    found = comes_of_product(walk, node.operands[i], region);
-  return found;
-}
-
-// What passes through shared memory in a loop, but for loads and vectors: as planned, or else what is computed for a
-// product from no other product's result.
-static void note_stored(CostWalk *walk, const MirageNodeView *node, const MirageType *result, double times) {
-  bool planned = result->space == MIRAGE_SPACE_SHARED || result->space == MIRAGE_SPACE_REGISTER;
-  bool stored = planned ? result->space == MIRAGE_SPACE_SHARED
-                        : node->op == MIRAGE_OP_CAST && !comes_of_product(walk, node->operands[0], node->parent);
-  walk->kernel.planned |= planned;
-  if (result->space == MIRAGE_SPACE_FRAGMENT)
-    return; // its place is that of the tile it is yielded as
-  uint32_t long_dims = 0;
-  for (uint32_t d = 0; d < result->rank; d++)
-    long_dims += result->shape[d] > 1;
-  if (walk->depth && stored && long_dims > 1)
-    walk->kernel.stored_elements += (double)mirage_type_elements(result) * times;
-}
-
-static void note_carry(CostWalk *walk, const MirageNodeView *node, uint32_t index) {
-  MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
-  MirageNodeView yield = mirage_ugraph_node(walk->graph, body.nodes[body.num_nodes - 1]), source = {0};
-  MirageNode def = mirage_ugraph_def(walk->graph, yield.operands[index]);
-  bool plain = node->attrs->loop.carries[index].combine <= MIRAGE_COMBINE_MAX, loaded = false;
-  if (def.index && plain)
-    source = mirage_ugraph_node(walk->graph, def);
-  if (source.op == MIRAGE_OP_MATMUL) {
-    MirageNode weight = mirage_ugraph_def(walk->graph, source.operands[1]);
-    loaded = weight.index && mirage_ugraph_node(walk->graph, weight).op == MIRAGE_OP_LOAD &&
-             mirage_ugraph_node(walk->graph, weight).parent.index == node->region.index;
+uint64_t mirage__cost_amounts(const CostKernel *k) {
+  const CostStream *s = &k->stream;
+  const double amounts[] = {k->blocks,
+                            k->threads,
+                            k->dram_bytes,
+                            k->l2_bytes,
+                            k->matmul_flops,
+                            k->fma_flops,
+                            k->special,
+                            k->product_elements,
+                            k->product_columns,
+                            k->crossed,
+                            k->reduced_elements,
+                            k->reduced_outside,
+                            k->narrow_elements,
+                            k->stored_elements,
+                            k->least_rows,
+                            k->iterations,
+                            k->iteration_bytes,
+                            k->shared_bytes,
+                            k->accumulator_bytes,
+                            k->outside,
+                            k->outside_products,
+                            k->exchange_us,
+                            k->collective_us,
+                            k->cluster,
+                            s->products,
+                            s->others,
+                            s->carries,
+                            s->carried,
+                            s->product_carries,
+                            (double)s->rows,
+                            (double)s->depth,
+                            (double)s->columns,
+                            (double)s->side_columns,
+                            s->uneven};
+  uint64_t hash = 0xcbf29ce484222325; // FNV-1a, eight bytes at a time
+  for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+    uint64_t bits;
+    memcpy(&bits, &amounts[i], sizeof bits);
+    hash = (hash ^ bits) * 0x100000001b3;
+    hash ^= hash >> 32;
   }
-  bool same = loaded && !varies(walk, source.operands[0]) && !varies(walk, source.operands[1]);
-  mirage__cost_carry(&walk->kernel, source.op, source.attrs, operand_type(walk, &source, 0),
-                     operand_type(walk, &source, 1), loaded, same);
-}
-
-static void walk_loop(CostWalk *walk, const MirageNodeView *node, double times) {
-  double range = (double)node->attrs->loop.range;
-  if (walk->depth == 0)
-    walk->kernel.iterations += range;
-  for (uint32_t i = 0; i < node->attrs->loop.num_carries; i++) {
-    note_carry(walk, node, i);
-    const MirageType *carry = operand_type(walk, node, i);
-    double elements = (double)mirage_type_elements(carry);
-    walk->kernel.accumulator_bytes += 4 * elements;
-    MirageNode yield = {0};
-    MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
-    if (body.num_nodes)
-      yield = body.nodes[body.num_nodes - 1];
-    // A sum of products is accumulated by the matrix instruction itself.
-    MirageNode source = {0};
-    if (yield.index && mirage_ugraph_node(walk->graph, yield).num_operands > i)
-      source = mirage_ugraph_def(walk->graph, mirage_ugraph_node(walk->graph, yield).operands[i]);
-    if (!source.index || mirage_ugraph_node(walk->graph, source).op != MIRAGE_OP_MATMUL)
-      walk->kernel.fma_flops += 2 * elements * range * times;
-  }
-  walk->depth++;
-  walk_region(walk, node->region, times * range);
-  walk->depth--;
-}
-
-// What the schedule says of the next load; NULL = nothing.
-static const MirageLoadSchedule *next_load(CostWalk *walk) {
-  const MirageSchedule *schedule = walk->custom->schedule;
-  uint32_t index = walk->loads++;
-  return schedule && index < schedule->num_loads ? &schedule->loads[index] : NULL;
-}
-
-static void walk_access(CostWalk *walk, const MirageNodeView *node, double times) {
-  const MirageType *tile =
-      node->op == MIRAGE_OP_LOAD ? mirage_ugraph_type(walk->graph, node->first_result) : operand_type(walk, node, 0);
-  const MirageLoadSchedule *load = node->op == MIRAGE_OP_LOAD ? next_load(walk) : NULL;
-  const int64_t *cluster = walk->custom->cluster;
-  if (load && load->multicast) { // one copy for all
-    times /= (double)(cluster[0] * cluster[1] * cluster[2]);
-    walk->kernel.multicast = true;
-  }
-  mirage__cost_access(&walk->kernel, tile, times);
-  if (load && walk->depth && load->landing != MIRAGE_LANDING_REGISTER && load->stages)
-    walk->kernel.stages = fmax(walk->kernel.stages, load->stages);
-  if (node->op != MIRAGE_OP_LOAD)
-    return;
-  mirage__cost_tile(&walk->kernel, tile, walk->depth ? 2 : 1);
-  if (walk->depth)
-    walk->kernel.iteration_bytes += (double)mirage_type_bytes(tile);
-}
-
-static void walk_collective(CostWalk *walk, const MirageNodeView *node) {
-  double members = 1;
-  for (int axis = 0; axis < 3; axis++)
-    members *= node->attrs->axes.axis[axis] ? (double)walk->custom->grid[axis] : 1;
-  bool cluster = node->op == MIRAGE_OP_CLUSTER_SUM || node->op == MIRAGE_OP_CLUSTER_MAX;
-  mirage__cost_collective(&walk->kernel, operand_type(walk, node, 0), members, cluster);
-}
-
-static void walk_region(CostWalk *walk, MirageRegion region, double times) {
-  MirageRegionView view = mirage_ugraph_region(walk->graph, region);
-  for (uint32_t i = 0; i < view.num_nodes; i++) {
-    MirageNodeView node = mirage_ugraph_node(walk->graph, view.nodes[i]);
-    if (node.op == MIRAGE_OP_LOOP) {
-      walk_loop(walk, &node, times);
-    } else if (node.op == MIRAGE_OP_THREAD) {
-      walk_region(walk, node.region, times);
-      for (uint32_t r = 0; r < node.num_results; r++)
-        note_stored(walk, &node, mirage_ugraph_type(walk->graph, (MirageValue){node.first_result.index + r}), times);
-    } else if (mirage_op_info(node.op)->kind == MIRAGE_KIND_ACCESS) {
-      walk_access(walk, &node, times);
-    } else if (mirage_op_info(node.op)->kind == MIRAGE_KIND_COLLECTIVE) {
-      walk_collective(walk, &node);
-    } else if (mirage_op_info(node.op)->kind != MIRAGE_KIND_TERMINATOR && node.num_results == 1) {
-      const MirageType *result = mirage_ugraph_type(walk->graph, node.first_result);
-      note_stored(walk, &node, result, times);
-      mirage__cost_step(&walk->kernel, node.op, walk->depth > 0);
-      mirage__cost_operator(&walk->kernel, node.op, node.attrs, result, operand_type(walk, &node, 0),
-                            operand_type(walk, &node, 1), times);
-      if (node.op == MIRAGE_OP_CAST) // what feeds a matrix instruction passes through shared memory
-        mirage__cost_tile(&walk->kernel, result, 1);
-    }
-  }
-}
-
-static double tensor_bytes(const MirageUGraph *graph, const MirageNodeView *node) {
-  double bytes = 0;
-  for (uint32_t i = 0; i < node->num_operands; i++) {
-    bool repeated = false;
-    for (uint32_t j = 0; j < i; j++)
-      repeated |= node->operands[j].index == node->operands[i].index;
-    if (!repeated)
-      bytes += (double)mirage_type_bytes(mirage_ugraph_type(graph, node->operands[i]));
-  }
-  for (uint32_t i = 0; i < node->num_results; i++)
-    bytes += (double)mirage_type_bytes(mirage_ugraph_type(graph, (MirageValue){node->first_result.index + i}));
-  return bytes;
-}
-
-static CostKernel custom_kernel(const MirageUGraph *graph, const MirageNodeView *node) {
-  CostWalk walk = {.graph = graph, .custom = &node->attrs->custom};
-  const int64_t *grid = node->attrs->custom.grid;
-  walk.kernel.blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
-  if (node->attrs->custom.schedule)
-    walk.kernel.threads = 32.0 * node->attrs->custom.schedule->warps;
-  walk.kernel.produced = node->attrs->custom.schedule && node->attrs->custom.schedule->num_roles > 0;
-  walk.kernel.side_blocks = node->attrs->custom.schedule && node->attrs->custom.schedule->side_blocks > 0;
-  walk.kernel.dram_bytes = tensor_bytes(graph, node);
-  walk_region(&walk, node->region, walk.kernel.blocks);
-  return walk.kernel;
-}
-
-// A kernel-level operator on its own: every multiprocessor busy, each byte moved once from device memory; out of L2,
-// what the tiles of a product need that lib/codegen lowers by itself.
-static CostKernel lone_kernel(const MirageUGraph *graph, const MirageNodeView *node, const MirageTarget *target) {
-  CostKernel kernel = {.ideal = true, .blocks = target->num_sms, .dram_bytes = tensor_bytes(graph, node)};
-  kernel.l2_bytes = kernel.dram_bytes;
-  const MirageType *a = node->num_operands > 0 ? mirage_ugraph_type(graph, node->operands[0]) : NULL;
-  const MirageType *b = node->num_operands > 1 ? mirage_ugraph_type(graph, node->operands[1]) : NULL;
-  const MirageType *result = mirage_ugraph_type(graph, node->first_result);
-  mirage__cost_operator(&kernel, node->op, node->attrs, result, a, b, 1);
-  if (node->op == MIRAGE_OP_MATMUL) {
-    double m = (double)result->shape[result->rank - 2], n = (double)result->shape[result->rank - 1];
-    double down = ceil(m / OWN_TILE), across = ceil(n / OWN_TILE);
-    kernel.l2_bytes += (across - 1) * (double)mirage_type_bytes(a) + (down - 1) * (double)mirage_type_bytes(b);
-  }
-  return kernel;
-}
-
-MirageStatus mirage_cost(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
-                         MirageCost *out_cost) {
-  MirageCost cost = {.present = true};
-  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  for (uint32_t i = 0; i < body.num_nodes; i++) {
-    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
-    MirageOpKind kind = mirage_op_info(node.op)->kind;
-    if (kind == MIRAGE_KIND_SUGAR)
-      return mirage_diag_fail(diag, node.loc, MIRAGE_UNSUPPORTED, "%s: expand the graph before asking for its cost",
-                              mirage_op_info(node.op)->mnemonic);
-    if (kind == MIRAGE_KIND_TERMINATOR || kind == MIRAGE_KIND_CONSTANT || node.op == MIRAGE_OP_RESHAPE)
-      continue;
-    CostKernel kernel = node.op == MIRAGE_OP_CUSTOM ? custom_kernel(graph, &node) : lone_kernel(graph, &node, target);
-    cost.kernels++;
-    cost.bytes += kernel.dram_bytes;
-    cost.flops += kernel.flops;
-    cost.time_us += target->launch_us + mirage__cost_kernel_us(&kernel, target);
-  }
-  *out_cost = cost;
-  return MIRAGE_OK;
+  return hash;
 }

@@ -157,7 +157,7 @@ static const ReplayKernel *main_kernel(const ReplayWalk *walk) {
 static uint32_t read_schedule(const ReplayWalk *walk, const SearchStructure *structure, SearchSchedule *out) {
   const SearchProgram *program = walk->space->program;
   const ReplayKernel *first = main_kernel(walk), *last = first;
-  mirage__search_reference_schedule(program, structure, walk->space->options, out);
+  mirage__search_reference_schedule(program, structure, 1, out);
   for (uint32_t i = 0; i < program->num_axes; i++)
     out->parts[i] = first ? first->parts[i] : 1;
   out->split = 1;

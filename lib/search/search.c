@@ -49,9 +49,8 @@ typedef struct Search {
 
 // ------------------------------------------------------------------------------------------ structures
 
-// Half the candidates could be schedules of one structure; four times as many structures leaves room for misjudgement.
 static uint32_t kept_capacity(const Search *search) {
-  return search->options.optimal ? UINT32_MAX : 4 * search->options.max_candidates;
+  return search->options.optimal ? UINT32_MAX : mirage__search_scheduled_at_once(&search->options);
 }
 
 // Derives all tensors, then reads block graphs off them: also off what was derived when a limit or the caller stopped

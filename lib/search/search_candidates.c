@@ -8,7 +8,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SCHEDULES_PER_STRUCTURE = 3, SCHEDULES = SCHEDULES_PER_STRUCTURE * SEARCH_NUM_COMBINES };
+enum {
+  LEAST_CANDIDATES = 16,
+  SCHEDULES_PER_STRUCTURE = 6,
+  SCHEDULES = SCHEDULES_PER_STRUCTURE * SEARCH_NUM_COMBINES,
+  OF_EACH_WAY = 8,    // at least an eighth of the candidates is of each way to combine parts
+  OF_ONE_SCHEDULE = 4 // at most a quarter and one has one schedule, while there are others
+};
 static const double save_interval = 1; // seconds
 
 static int compare_structures(const void *a, const void *b) {
@@ -93,18 +99,43 @@ static MirageStatus build_candidates(const SearchPlans *plans, const SearchCandi
   return MIRAGE_OK;
 }
 
-// Brings the best `wanted` to the front, in order, among them some of each way to combine split reductions: which of
-// these is the fastest, a GPU knows better than the cost model.
+// Whether blocks and iterations have the same parts of every axis, and parts are combined in the same way.
+static bool same_schedule(const SearchCandidate *a, const SearchCandidate *b) {
+  const SearchSchedule *x = &a->schedule, *y = &b->schedule;
+  return a->structure->loop_axis == b->structure->loop_axis && a->structure->num_loops == b->structure->num_loops &&
+         x->split == y->split && x->combine == y->combine && x->threads == y->threads &&
+         memcmp(x->parts, y->parts, sizeof x->parts) == 0 &&
+         memcmp(x->combine_parts, y->combine_parts, sizeof x->combine_parts) == 0;
+}
+
+// How many of those chosen before it have its schedule.
+static uint32_t count_alike(const SearchCandidate *candidates, uint32_t index) {
+  uint32_t alike = 0;
+  for (uint32_t i = 0; i < index; i++)
+    alike += candidates[i].chosen && same_schedule(&candidates[i], &candidates[index]);
+  return alike;
+}
+
+// Brings the best `wanted` to the front, in order, among them some of each way to combine split reductions, and not too
+// many of one schedule, whose algebra differs: a GPU knows better than the cost model which of these is the fastest.
 static void vary(SearchCandidate *candidates, uint32_t count, uint32_t wanted) {
-  uint32_t reserved = wanted / 8, left = wanted, of_kind[SEARCH_NUM_COMBINES] = {0}, front = 0;
+  enum { WAYS, SCHEDULES_APART, ANY, NUM_PASSES };
+  uint32_t left = wanted, of_kind[SEARCH_NUM_COMBINES] = {0}, front = 0;
+  for (uint32_t i = 0; i < count; i++)
+    candidates[i].chosen = false;
+  for (uint32_t pass = 0; pass < NUM_PASSES; pass++)
+    for (uint32_t i = 0; i < count && left > 0; i++) {
+      bool takes = pass == WAYS              ? of_kind[candidates[i].schedule.combine]++ < wanted / OF_EACH_WAY
+                   : pass == SCHEDULES_APART ? count_alike(candidates, i) < 1 + wanted / OF_ONE_SCHEDULE
+                                             : true;
+      if (candidates[i].chosen || !takes)
+        continue;
+      candidates[i].chosen = true;
+      left--;
+    }
   for (uint32_t i = 0; i < count; i++) {
-    candidates[i].chosen = of_kind[candidates[i].schedule.combine]++ < reserved;
-    left -= candidates[i].chosen;
-  }
-  for (uint32_t i = 0; i < count; i++) {
-    if (!candidates[i].chosen && left == 0)
+    if (!candidates[i].chosen)
       continue;
-    left -= !candidates[i].chosen;
     SearchCandidate next = candidates[i];
     memmove(&candidates[front + 1], &candidates[front], (i - front) * sizeof *candidates);
     candidates[front++] = next;
@@ -191,16 +222,51 @@ static MirageStatus rank_candidates(Scheduling *scheduling, SearchRanking *ranki
   return MIRAGE_OK;
 }
 
+// Half the candidates could be schedules of one structure; four times as many structures leaves room for misjudgement,
+// also where few candidates are wanted.
+uint32_t mirage__search_scheduled_at_once(const MirageSearchOptions *options) {
+  bool few = options->max_candidates < LEAST_CANDIDATES && !options->optimal;
+  return 4 * (few ? LEAST_CANDIDATES : options->max_candidates);
+}
+
+static uint32_t plan_of(const SearchStructure *structure) {
+  return structure->loop_axis * (SEARCH_MAX_LOOPS + 1) + structure->num_loops;
+}
+
+// Brings `wanted` structures to the front, in order: half of them shared evenly among the plans, since the middling
+// schedule compares structures of one plan better than those that loop with those that do not; and the best of the
+// rest.
+static void take_of_each_plan(const SearchStructure **structures, uint32_t num, uint32_t wanted) {
+  uint32_t of_plan[SEARCH_MAX_AXES * (SEARCH_MAX_LOOPS + 1)] = {0}, plans = 0, reserved = 0, front = 0;
+  for (uint32_t i = 0; i < num; i++)
+    plans += of_plan[plan_of(structures[i])]++ == 0;
+  uint32_t share = wanted / (2 * plans);
+  memset(of_plan, 0, sizeof of_plan);
+  for (uint32_t i = 0; i < num; i++)
+    reserved += of_plan[plan_of(structures[i])]++ < share;
+  uint32_t free_places = wanted - reserved;
+  memset(of_plan, 0, sizeof of_plan);
+  for (uint32_t i = 0; i < num && front < wanted; i++) {
+    bool of_share = of_plan[plan_of(structures[i])]++ < share;
+    if (!of_share && free_places == 0)
+      continue;
+    free_places -= !of_share;
+    structures[front++] = structures[i];
+  }
+}
+
 MirageStatus mirage__search_candidates(const SearchPlans *plans, uint32_t num, const SearchStructure **structures,
                                        const MirageDiag *diag, MirageSearchResult *result) {
-  uint32_t wanted = plans->options->max_candidates, at_once = 4 * wanted;
+  uint32_t wanted = plans->options->max_candidates, at_once = mirage__search_scheduled_at_once(plans->options);
   SearchRanking ranking = {.structures = structures, .num = num, .room = wanted * SEARCH_NUM_COMBINES};
   ranking.candidates = calloc(ranking.room + (size_t)at_once * SCHEDULES, sizeof *ranking.candidates);
   Scheduling scheduling = {.plans = plans, .scheduled = calloc(at_once, sizeof *scheduling.scheduled)};
   MirageStatus status = ranking.candidates && scheduling.scheduled ? MIRAGE_OK : MIRAGE_NO_MEMORY;
   qsort(structures, num, sizeof *structures, compare_structures);
-  if (num > at_once && !plans->options->optimal)
+  if (num > at_once && !plans->options->optimal) {
+    take_of_each_plan(structures, num, at_once);
     ranking.num = at_once;
+  }
   if (!plans->part->piece)
     mirage__search_phase(plans->part->monitor, MIRAGE_PHASE_SCHEDULES, ranking.num);
   if (status == MIRAGE_OK)

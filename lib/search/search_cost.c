@@ -55,12 +55,13 @@ static void add_cast(ScheduleWalk *walk, uint32_t node, bool looped, double time
 
 static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile, double times) {
   bool looped = mirage__search_is_inside(node->stage) && walk->iterations > 1;
-  mirage__cost_access(&walk->kernel, tile, times);
+  const MirageType *tensor =
+      mirage_ugraph_type(walk->program->graph, mirage_ugraph_get_input(walk->program->graph, node->a));
+  mirage__cost_load(&walk->kernel, tensor, tile, times);
   mirage__cost_tile(&walk->kernel, tile, looped ? 2 : 1);
   walk->kernel.iteration_bytes += looped ? (double)mirage_type_bytes(tile) : 0;
   if (!(walk->loaded >> node->a & 1))
-    walk->kernel.dram_bytes += (double)mirage_type_bytes(
-        mirage_ugraph_type(walk->program->graph, mirage_ugraph_get_input(walk->program->graph, node->a)));
+    walk->kernel.dram_bytes += (double)mirage_type_bytes(tensor);
   walk->loaded |= (uint64_t)1 << node->a;
 }
 
@@ -87,8 +88,10 @@ static void add_accumulator(ScheduleWalk *walk, const SearchNode *node, const Mi
                      b->op == MIRAGE_OP_LOAD && mirage__search_is_inside(b->stage),
                      product && !varies(walk, &walk->structure->nodes[from->a]) && !varies(walk, b));
   walk->kernel.accumulator_bytes += (double)mirage_type_bytes(tile);
-  if (walk->structure->nodes[node->a].op != MIRAGE_OP_MATMUL)
+  if (!product)
     walk->kernel.fma_flops += 2 * elements;
+  if (!product && mirage__cost_is_long(tile))
+    walk->kernel.reduced_elements += elements;
   if (node->flags == SEARCH_RESCALE)
     walk->kernel.fma_flops += 2 * elements;
 }
@@ -96,11 +99,13 @@ static void add_accumulator(ScheduleWalk *walk, const SearchNode *node, const Mi
 static void add_operator(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile, double times) {
   const MirageType *a = &walk->types[node->a], *b = &walk->types[node->b];
   MirageAttrs attrs = {.matmul = {.transpose_a = (node->flags & SEARCH_TRANSPOSE_A) != 0}};
+  bool looped = mirage__search_is_inside(node->stage) && walk->iterations > 1;
   if (node->op == MIRAGE_OP_MATMUL) {
-    bool looped = mirage__search_is_inside(node->stage) && walk->iterations > 1;
     add_cast(walk, node->a, looped, times);
     add_cast(walk, node->b, looped, times);
   }
+  mirage__cost_passage(&walk->kernel, (MirageOp)node->op, &attrs, a, comes_of_product(walk->structure, node->a),
+                       mirage__search_is_binary(node->op) && comes_of_product(walk->structure, node->b), looped, times);
   SearchReciprocals by;
   if (mirage__search_reciprocals(walk->structure, node, &by)) {
     for (uint32_t f = 0; f < 2 && by.factors[f] != SEARCH_NO_FACTOR; f++) {
@@ -112,14 +117,14 @@ static void add_operator(ScheduleWalk *walk, const SearchNode *node, const Mirag
     }
     return;
   }
-  mirage__cost_step(&walk->kernel, (MirageOp)node->op, mirage__search_is_inside(node->stage) && walk->iterations > 1);
+  mirage__cost_step(&walk->kernel, (MirageOp)node->op, looped);
   mirage__cost_operator(&walk->kernel, (MirageOp)node->op, &attrs, tile, a, b, times);
 }
 
 // What tells the tail from the rest is loaded once more, filled with bottom, and reduced to a row.
 static void add_mask(ScheduleWalk *walk, uint32_t node, double times) {
   const MirageType *tile = &walk->types[mirage__search_mask_load(walk->structure, node)];
-  mirage__cost_access(&walk->kernel, tile, times);
+  mirage__cost_access(&walk->kernel, NULL, tile, times);
   mirage__cost_tile(&walk->kernel, tile, 2);
   mirage__cost_operator(&walk->kernel, MIRAGE_OP_REDUCE_MAX, NULL, tile, tile, NULL, times);
   mirage__cost_operator(&walk->kernel, MIRAGE_OP_ADD, NULL, &walk->types[node], tile, tile, times);
@@ -165,7 +170,7 @@ static void add_stores(ScheduleWalk *walk) {
     stored.dtype = output->dtype;
     walk->kernel.dram_bytes += (double)mirage_type_bytes(output);
     bool inside = mirage__search_is_inside(nodes[walk->structure->outputs[i]].stage);
-    mirage__cost_access(&walk->kernel, &stored, walk->kernel.blocks * (inside ? walk->iterations : 1));
+    mirage__cost_access(&walk->kernel, output, &stored, walk->kernel.blocks * (inside ? walk->iterations : 1));
   }
 }
 
@@ -225,7 +230,7 @@ double mirage__search_combine_cost(const SearchProgram *program, const SearchStr
       continue;
     MirageType parts = walk.types[i];
     parts.shape[parts.rank++] = schedule->split;
-    mirage__cost_access(&walk.kernel, &parts, walk.kernel.blocks);
+    mirage__cost_access(&walk.kernel, NULL, &parts, walk.kernel.blocks);
     mirage__cost_tile(&walk.kernel, &parts, 1);
     walk.kernel.fma_flops += 4 * (double)mirage_type_elements(&parts) * walk.kernel.blocks;
   }
@@ -234,7 +239,7 @@ double mirage__search_combine_cost(const SearchProgram *program, const SearchStr
 }
 
 double mirage__search_schedule_cost(const SearchProgram *program, const SearchStructure *structure,
-                                    const SearchSchedule *schedule, const MirageTarget *target) {
+                                    const SearchSchedule *schedule, const MirageTarget *target, uint64_t *out_amounts) {
   bool wanted[SEARCH_MAX_NODES];
   MirageType types[SEARCH_MAX_NODES];
   ScheduleWalk walk = {.program = program, .structure = structure, .schedule = schedule, .types = types};
@@ -252,5 +257,7 @@ double mirage__search_schedule_cost(const SearchProgram *program, const SearchSt
       add_collectives(&walk);
     add_stores(&walk);
   }
+  if (out_amounts)
+    *out_amounts = mirage__cost_amounts(&walk.kernel);
   return target->launch_us + mirage__cost_kernel_us(&walk.kernel, target);
 }

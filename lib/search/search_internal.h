@@ -155,6 +155,7 @@ typedef struct SearchStructure {
   uint32_t num_ops;                                // as counted for max_block_ops
   uint32_t order;                                  // of plan and discovery, breaks ties
   double score_us;                                 // at the reference schedule
+  uint64_t amounts;                                // what it moves and computes there, hashed: alike ones cost the same
   SearchNode nodes[SEARCH_MAX_NODES];
 } SearchStructure;
 
@@ -417,14 +418,19 @@ typedef struct SearchCandidate {
 } SearchCandidate;
 
 /// Predicted time, or infinity when it does not fit the target; without the second kernel, where there is one.
+/// `out_amounts`, unless NULL: a hash of what the time was computed from.
 double mirage__search_schedule_cost(const SearchProgram *program, const SearchStructure *structure,
-                                    const SearchSchedule *schedule, const MirageTarget *target);
+                                    const SearchSchedule *schedule, const MirageTarget *target, uint64_t *out_amounts);
 /// Predicted time of the second kernel of a split reduction; `schedule->parts` are its own.
 double mirage__search_combine_cost(const SearchProgram *program, const SearchStructure *structure,
                                    const SearchSchedule *schedule, const MirageTarget *target);
 /// A middling schedule by which structures are ranked before their own is chosen.
-void mirage__search_reference_schedule(const SearchProgram *program, const SearchStructure *structure,
-                                       const MirageSearchOptions *options, SearchSchedule *out_schedule);
+/// A parallel axis has tiles of `columns`.
+void mirage__search_reference_schedule(const SearchProgram *program, const SearchStructure *structure, int64_t columns,
+                                       SearchSchedule *out_schedule);
+/// Sets the structure's score_us and amounts.
+void mirage__search_score(const SearchProgram *program, const MirageSearchOptions *options,
+                          SearchStructure *structure);
 /// The best `max` schedules of a structure for each way to combine, best first; out_best[max * SEARCH_NUM_COMBINES].
 /// Counts every one tried into *in_out_scheduled.
 MirageStatus mirage__search_schedules(const SearchProgram *program, const SearchStructure *structure,
@@ -437,6 +443,8 @@ typedef struct SearchPlans {
   const SearchPart *part;
   SearchSlot slot; // of the ranking
 } SearchPlans;
+/// How many structures get schedules of their own: all at once, or, where all of them do, in a round.
+uint32_t mirage__search_scheduled_at_once(const MirageSearchOptions *options);
 /// Schedules, builds and ranks candidates of the best of `num` structures, which it sorts; of all with `optimal`.
 /// search_candidates.c
 MirageStatus mirage__search_candidates(const SearchPlans *plans, uint32_t num, const SearchStructure **structures,
@@ -536,16 +544,23 @@ typedef struct CostKernel {
   double flops;             // as the program counts them
   double product_elements;  // results of products
   double product_columns;   // of their tiles, summed
+  bool crossed;             // a product takes another's result as its second operand, or transposed
   bool planned;             // lib/layout said which values pass through shared memory
   bool produced;            // and gave the loads a producer
   bool side_blocks;         // and products that are the same in all blocks to side blocks
   double stored_elements;   // such values of loops, but for loads and vectors
+  double reduced_elements;  // operands of reductions that come of no product, in loops and outside, and tiles summed
+                            // over a loop that come of none
+  double reduced_outside;   // of these, outside
+  double narrow_elements;   // loaded one by one, since their rows are not aligned
   double least_rows;        // of a product's tile
   double iterations;        // of the loops of one block
   double iteration_bytes;   // loaded by one block in one iteration
   double shared_bytes;      // per block, two stages of each load inside a loop
   double accumulator_bytes; // per block, in registers
   double outside;           // products, reductions and collectives of a block outside loops
+  double outside_products;  // of these, products
+  double exchange_us;       // writing and reading the parts where blocks meet
   CostStream stream;
   bool multicast;       // copies of a cluster's blocks are shared
   double collective_us; // waiting for other blocks
@@ -560,11 +575,22 @@ void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *a
 void mirage__cost_step(CostKernel *kernel, MirageOp op, bool inside_loop);
 void mirage__cost_carry(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
                         const MirageType *b, bool b_is_loaded, bool same_in_all_blocks);
-void mirage__cost_access(CostKernel *kernel, const MirageType *tile, double times);
+/// Whether the tile is more than a vector.
+bool mirage__cost_is_long(const MirageType *tile);
+/// What an operator takes through shared memory, given the type of its first operand and whether operands come of
+/// products: such are left in cells, which a reduction along rows and a product's first operand read as they stand.
+void mirage__cost_passage(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
+                          bool a_of_product, bool b_of_product, bool inside_loop, double times);
+/// A tile of a tensor (NULL: not known) that is read or written.
+void mirage__cost_access(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
+/// The same of a load: rows that are not aligned are read element by element.
+void mirage__cost_load(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
 /// A sum or maximum of one tile over `members` blocks.
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster);
 /// Shared memory that a value needs: what a load or an intermediate tile of a block takes.
 void mirage__cost_tile(CostKernel *kernel, const MirageType *tile, double copies);
+/// Equal for kernels that the model cannot tell apart.
+uint64_t mirage__cost_amounts(const CostKernel *kernel);
 /// Microseconds without the launch; infinity when the kernel does not fit the target.
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target);
 

@@ -99,10 +99,8 @@ MirageStatus mirage__search_pointwise(const SearchProgram *program, const Mirage
     return MIRAGE_NO_MEMORY;
   MirageStatus status = MIRAGE_OK;
   if (fill(&pointwise)) {
-    SearchSchedule schedule;
     structure.num_ops = mirage__structure_count(&structure);
-    mirage__search_reference_schedule(program, &structure, options, &schedule);
-    structure.score_us = mirage__search_schedule_cost(program, &structure, &schedule, options->target);
+    mirage__search_score(program, options, &structure);
     status = mirage__structure_keep(kept, &structure);
   }
   free(pointwise.node);

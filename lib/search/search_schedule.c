@@ -18,6 +18,7 @@ enum {
   REFERENCE_TILE = 64,
   REFERENCE_ROW = 1024,
   LONGEST_TILE = 1024,
+  LONGEST_TILE_ALONE = 16384,
   LONGEST_ROW = 8192,
   MIN_PIECE = 64,
   MAX_CLUSTER = 8,
@@ -148,6 +149,9 @@ static Choices grid_choices(const SearchProgram *program, const SearchStructure 
     add_tile(&choices, extent, tile);
   for (int64_t tile = 160; tile <= 512; tile += tile < 256 ? 32 : 128)
     add_tile(&choices, extent, tile);
+  for (int64_t tile = 1024; tile <= LONGEST_TILE_ALONE && ceil_div(extent, tile / 2) > options->target->num_sms;
+       tile *= 2)
+    add_tile(&choices, extent, tile); // of an axis that has more than its share of the elements
   keep_tied(program, structure, parts, &choices);
   return choices;
 }
@@ -204,15 +208,15 @@ static void nothing_split(const SearchProgram *program, SearchSchedule *schedule
     schedule->parts[i] = schedule->combine_parts[i] = 1;
 }
 
-void mirage__search_reference_schedule(const SearchProgram *program, const SearchStructure *structure,
-                                       const MirageSearchOptions *options, SearchSchedule *out_schedule) {
+void mirage__search_reference_schedule(const SearchProgram *program, const SearchStructure *structure, int64_t columns,
+                                       SearchSchedule *out_schedule) {
   nothing_split(program, out_schedule);
   for (uint32_t split = 0; split < 3; split++) { // those that make most blocks, single elements of a batch first
     uint32_t best = 0;
     int64_t most = 1;
     for (uint32_t i = program->num_axes; i-- > 1;) {
       const SearchAxis *axis = &program->axes[i];
-      int64_t parts = axis->batch ? axis->extent : ceil_div(axis->extent, REFERENCE_COLUMNS);
+      int64_t parts = axis->batch ? axis->extent : ceil_div(axis->extent, columns);
       bool open = search_axis_is_parallel(axis) && axis->tied == i && out_schedule->parts[i] == 1;
       bool first = best && axis->batch != program->axes[best].batch ? axis->batch : parts > most;
       if (open && parts > 1 && (!best || first)) {
@@ -226,6 +230,18 @@ void mirage__search_reference_schedule(const SearchProgram *program, const Searc
   if (structure->loop_axis)
     out_schedule->parts[structure->loop_axis] =
         ceil_div(program->axes[structure->loop_axis].extent, structure->num_loops > 1 ? REFERENCE_ROW : REFERENCE_TILE);
+}
+
+// In smaller tiles where the usual ones do not fit.
+void mirage__search_score(const SearchProgram *program, const MirageSearchOptions *options,
+                          SearchStructure *structure) {
+  SearchSchedule schedule;
+  structure->score_us = INFINITY;
+  for (int64_t columns = REFERENCE_COLUMNS; columns > 0 && !isfinite(structure->score_us); columns /= 4) {
+    mirage__search_reference_schedule(program, structure, columns, &schedule);
+    structure->score_us =
+        mirage__search_schedule_cost(program, structure, &schedule, options->target, &structure->amounts);
+  }
 }
 
 // ------------------------------------------------------------------------------------------ the search
@@ -272,8 +288,8 @@ static void keep_candidate(Scheduler *scheduler, const SearchCandidate *candidat
 }
 
 static void keep_timed(Scheduler *scheduler, const SearchSchedule *schedule) {
-  double time =
-      mirage__search_schedule_cost(scheduler->program, scheduler->structure, schedule, scheduler->options->target);
+  double time = mirage__search_schedule_cost(scheduler->program, scheduler->structure, schedule,
+                                             scheduler->options->target, NULL);
   if (schedule->combine == SEARCH_BY_KERNEL)
     time += scheduler->combiner.time_us;
   scheduler->scheduled++;
@@ -294,6 +310,22 @@ static void keep_schedule(Scheduler *scheduler, SearchSchedule *schedule) {
   }
 }
 
+// Whether all blocks of a kernel that leaves parts differ: along an axis that no accumulator walks, as the columns of a
+// product that comes after the statistics, they would do the same work.
+static bool parts_differ(const SearchProgram *program, const SearchStructure *structure,
+                         const SearchSchedule *schedule) {
+  for (uint32_t axis = 1; axis < program->num_axes; axis++) {
+    bool walked = !search_axis_is_parallel(&program->axes[axis]) || schedule->parts[axis] == 1;
+    for (uint32_t i = 0; i < structure->num_nodes && !walked; i++)
+      for (uint32_t other = 1; other < program->num_axes && structure->nodes[i].op == MIRAGE_OP_LOOP; other++)
+        walked |=
+            program->axes[other].tied == program->axes[axis].tied && mirage__search_walks(&structure->nodes[i], other);
+    if (!walked)
+      return false;
+  }
+  return true;
+}
+
 // The ways in which the parts of a split reduction may be combined.
 static void keep_combined(Scheduler *scheduler, SearchSchedule *schedule, int64_t blocks) {
   const MirageTarget *target = scheduler->options->target;
@@ -305,7 +337,7 @@ static void keep_combined(Scheduler *scheduler, SearchSchedule *schedule, int64_
     schedule->combine = SEARCH_BY_CLUSTER;
     keep_schedule(scheduler, schedule);
   }
-  if (isfinite(scheduler->combiner.time_us)) {
+  if (isfinite(scheduler->combiner.time_us) && parts_differ(scheduler->program, scheduler->structure, schedule)) {
     schedule->combine = SEARCH_BY_KERNEL;
     memcpy(schedule->combine_parts, scheduler->combiner.parts, sizeof schedule->combine_parts);
     memcpy(schedule->combine_order, scheduler->combiner.order, sizeof schedule->combine_order);
@@ -473,7 +505,7 @@ static bool is_combine_tried(const SearchProgram *program, const SearchStructure
       if (!has_choice(&second, schedule->combine_parts[i]))
         return false;
     }
-    return may_combine_by_kernel(structure);
+    return may_combine_by_kernel(structure) && parts_differ(program, structure, schedule);
   default:
     return schedule->split == 1;
   }
@@ -525,7 +557,7 @@ bool mirage__search_schedule_is_tried(const SearchProgram *program, const Search
              (long long)blocks);
   else if (!(tried = is_placed(program, structure, options, schedule)))
     snprintf(out_why, size, "griddims, blockdims, imaps, omaps or fmaps do not allow it");
-  else if (!(tried = isfinite(mirage__search_schedule_cost(program, structure, schedule, options->target))))
+  else if (!(tried = isfinite(mirage__search_schedule_cost(program, structure, schedule, options->target, NULL))))
     snprintf(out_why, size, "its tiles do not fit shared memory and registers");
   return tried;
 }

@@ -51,6 +51,7 @@ static MirageStatus pass_structure(SearchBytes *bytes, SearchStructure *structur
   SEARCH_PASS(bytes, structure->num_ops);
   SEARCH_PASS(bytes, structure->order);
   SEARCH_PASS(bytes, structure->score_us);
+  SEARCH_PASS(bytes, structure->amounts);
   MIRAGE_TRY(senseless(bytes, structure->num_nodes <= SEARCH_MAX_NODES && structure->num_outputs <= SEARCH_MAX_GOALS &&
                                   structure->loop_axis < SEARCH_MAX_AXES && structure->num_loops <= SEARCH_MAX_LOOPS));
   for (uint32_t i = 0; i < structure->num_nodes; i++) {

@@ -7,7 +7,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { OPEN = UINT32_MAX }; // a node whose operands are being ordered
+enum {
+  OPEN = UINT32_MAX, // a node whose operands are being ordered
+  MOST_ALIKE = 2
+};
 
 // ------------------------------------------------------------------------------------------------- order
 
@@ -183,8 +186,19 @@ static MirageStatus make_room(SearchKept *kept) {
   return MIRAGE_OK;
 }
 
+// Whether there is no room for more of its kind: block graphs that the cost model cannot tell apart are mostly one
+// graph in other algebra. Such have one score, so that it does not matter which of several lists dropped them.
+static bool is_crowded(const SearchKept *kept, const SearchStructure *structure) {
+  uint32_t alike = 0;
+  for (uint32_t i = kept->num; i-- > 0 && kept->items[i]->score_us >= structure->score_us;)
+    alike += kept->items[i]->amounts == structure->amounts;
+  return alike >= MOST_ALIKE && kept->capacity != UINT32_MAX;
+}
+
 MirageStatus mirage__structure_keep(SearchKept *kept, const SearchStructure *structure) {
   if (kept->num == kept->capacity && kept->items[kept->num - 1]->score_us <= structure->score_us)
+    return MIRAGE_OK;
+  if (is_crowded(kept, structure))
     return MIRAGE_OK;
   SearchStructure *copy;
   if (kept->num == kept->capacity) {

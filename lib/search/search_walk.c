@@ -124,9 +124,7 @@ static MirageStatus complete(Walk *walk, const Used *used) {
   if (structure.num_ops > walk->bounds.counted || !mirage__search_stabilise(&structure))
     return MIRAGE_OK;
   walk->funnel.structures++;
-  SearchSchedule schedule;
-  mirage__search_reference_schedule(space->program, &structure, space->options, &schedule);
-  structure.score_us = mirage__search_schedule_cost(space->program, &structure, &schedule, space->options->target);
+  mirage__search_score(space->program, space->options, &structure);
   if (structure.score_us < walk->watch.best_us)
     walk->watch.best_us = structure.score_us;
   return mirage__structure_keep(&walk->kept, &structure);

@@ -2,12 +2,12 @@
 //
 // Limits (threads, registers, shared memory) are the architecture's, from the CUDA programming guide. Rates are what a
 // good kernel reaches, not the data sheet's peak: device memory, L2, matmul and launch of the h200 row are measured (a
-// read-only stream, our large products, which L2 feeds, cuBLAS on a large f16 matmul, empty kernels in a graph), its
-// multiply-add and exponential rates estimated from the data sheet; the other rows scale the data sheet's peaks (for the GeForce cards and the B200, the
-// architecture white papers of GA102, AD102, GB202 and Blackwell) by what that row reaches. Blackwell's rows go the way
-// of sm_80: their products are mma.sync's, and their clusters and tensor copies are left out, because nobody has run
-// ours there. The cost model (lib/search) compares schedules by these numbers, so their ratios matter more than their
-// size.
+// read-only stream, our large products, which L2 feeds, cuBLAS on a large f16 matmul, kernels of a graph), its
+// multiply-add and exponential rates estimated from the data sheet; the other rows, on which nothing was measured,
+// scale the data sheet's peaks (for the GeForce cards and the B200, the architecture white papers of GA102, AD102,
+// GB202 and Blackwell) by what that row reaches. Blackwell's rows go the way of sm_80: their products are mma.sync's,
+// and their clusters and tensor copies are left out, because nobody has run ours there. The cost model (lib/search)
+// compares schedules by these numbers, so their ratios matter more than their size.
 #include "mirage/target.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static const MirageTarget TARGETS[] = {
         .matmul_flops_per_us = 761e6,
         .fma_flops_per_us = 60e6,
         .exp_per_us = 3.8e6,
-        .launch_us = 1.2,
+        .launch_us = 1.05,
         .has_cluster = true,
         .has_tensor_copy = true,
         .has_wgmma = true,
@@ -56,7 +56,7 @@ static const MirageTarget TARGETS[] = {
         .matmul_flops_per_us = 720e6,
         .fma_flops_per_us = 60e6,
         .exp_per_us = 3.8e6,
-        .launch_us = 1.2,
+        .launch_us = 1.05,
         .has_cluster = true,
         .has_tensor_copy = true,
         .has_wgmma = true,
@@ -78,7 +78,7 @@ static const MirageTarget TARGETS[] = {
         .matmul_flops_per_us = 260e6,
         .fma_flops_per_us = 17.5e6,
         .exp_per_us = 2.4e6,
-        .launch_us = 1.5,
+        .launch_us = 1.2,
     },
     {
         .name = "rtx4090",
@@ -97,7 +97,26 @@ static const MirageTarget TARGETS[] = {
         .matmul_flops_per_us = 150e6,
         .fma_flops_per_us = 74e6,
         .exp_per_us = 5.0e6,
-        .launch_us = 1.5,
+        .launch_us = 1.2,
+    },
+    {
+        .name = "l4",
+        .chip = "sm_89",
+        .ptx = "+ptx80",
+        .compute_major = 8,
+        .compute_minor = 9,
+        .num_sms = 58,
+        .shared_bytes_per_block = 101376,
+        .shared_bytes_per_sm = 102400,
+        .registers_per_sm = 65536,
+        .max_threads_per_block = 1024,
+        .max_threads_per_sm = 1536,
+        .dram_bytes_per_us = 0.27e6,
+        .l2_bytes_per_us = 1.6e6,
+        .matmul_flops_per_us = 110e6,
+        .fma_flops_per_us = 27e6,
+        .exp_per_us = 1.8e6,
+        .launch_us = 1.2,
     },
     {
         .name = "rtx3090",
@@ -116,7 +135,7 @@ static const MirageTarget TARGETS[] = {
         .matmul_flops_per_us = 62e6,
         .fma_flops_per_us = 31e6,
         .exp_per_us = 2.2e6,
-        .launch_us = 1.5,
+        .launch_us = 1.2,
     },
     {
         .name = "b200",
@@ -135,7 +154,7 @@ static const MirageTarget TARGETS[] = {
         .matmul_flops_per_us = 700e6,
         .fma_flops_per_us = 67e6,
         .exp_per_us = 4.4e6,
-        .launch_us = 1.5,
+        .launch_us = 1.2,
     },
     {
         .name = "rtx5090",
@@ -154,7 +173,7 @@ static const MirageTarget TARGETS[] = {
         .matmul_flops_per_us = 190e6,
         .fma_flops_per_us = 94e6,
         .exp_per_us = 6.5e6,
-        .launch_us = 1.5,
+        .launch_us = 1.2,
     },
 };
 

@@ -30,7 +30,7 @@ mirage_kernel.graph @softmax(%x: tensor<256x65536xf32>) -> tensor<256x65536xf32>
 // CHECK: cluster_sum
 // CHECK: loop {{[0-9]+}} {
 // CHECK: store {{.*}} {grid = [0, 1], loop = [1]}
-mirage_kernel.graph @norm(%x: tensor<4x131072xf16>) -> tensor<4x131072xf16> {
-  %y = rms_norm %x {eps = 1.0e-06} : tensor<4x131072xf16>
-  return %y : tensor<4x131072xf16>
+mirage_kernel.graph @norm(%x: tensor<4x1048576xf16>) -> tensor<4x1048576xf16> {
+  %y = rms_norm %x {eps = 1.0e-06} : tensor<4x1048576xf16>
+  return %y : tensor<4x1048576xf16>
 }

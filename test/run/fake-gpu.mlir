@@ -24,12 +24,12 @@
 // CHECK: time          10.00 us warm (spread 0.0 %)
 // COLD:  time          10.00 us cold (spread 0.0 %), 10.00 us warm (spread 0.0 %), median of
 // COLD:  benchmark          cold us     spread   warm us     spread  cold / limit
-// COLD-NEXT: twice_0              10.00      0.0 %     10.00      0.0 %        8.33
-// COLD-NEXT: own lowering         10.00      0.0 %     10.00      0.0 %        8.33
-// COLD-NEXT: limit: bytes          1.20 (reading 3.2e-05 MB; estimated from the target's row)
+// COLD-NEXT: twice_0              10.00      0.0 %     10.00      0.0 %        9.52
+// COLD-NEXT: own lowering         10.00      0.0 %     10.00      0.0 %        9.52
+// COLD-NEXT: limit: bytes          1.05 (reading 3.2e-05 MB; estimated from the target's row)
 // COLD-NEXT: launch        {{[0-9.]+}} us of CPU a call, {{[0-9.]+}} us of them in the driver's 1 bare launch: {{-?[0-9.]+}} us ours
 // CSV:      program,graph,kernels,backend,device,passed,error,cold_us,cold_spread,warm_us,warm_spread,own_cold_us,
-// CSV-NEXT: twice,twice_0,1,gpu,Fake GPU 0,0,,10.000,0.0000,10.000,0.0000,10.000,10.000,,1.200,32,0,
+// CSV-NEXT: twice,twice_0,1,gpu,Fake GPU 0,0,,10.000,0.0000,10.000,0.0000,10.000,10.000,,1.050,32,0,
 // SAME:  repeat        50 runs gave the same bits
 // DIFFERENT: repeat        run 7 differs from the first, first at element 0 of output 0: FAILED
 // HANGS: mirage-run: error: device: kernel twice_0_k0 did not finish within 0.05 s on Fake GPU 0

@@ -91,11 +91,11 @@ static bool list_plan(const SearchProgram *program, const MirageSearchOptions *o
                       Classes *classes) {
   MirageField *field = mirage_field_create(options->seed, 0);
   SearchSpace space;
-  SearchKept kept = {.capacity = MOST_STRUCTURES};
+  SearchKept kept = {.capacity = UINT32_MAX}; // all, alike or not
   bool fits = mirage__search_space_init(&space, program, options, axis, axis != 0, 1, mirage_field_domain(field),
                                         field) == MIRAGE_OK &&
               mirage__search_saturate(&space) == MIRAGE_OK && !space.stopped;
-  fits = fits && mirage__search_extract(&space, NULL, &kept) == MIRAGE_OK && !space.stopped && kept.num < kept.capacity;
+  fits = fits && mirage__search_extract(&space, NULL, &kept) == MIRAGE_OK && !space.stopped && kept.num < MOST_STRUCTURES;
   for (uint32_t i = 0; fits && i < kept.num; i++) {
     Class found = {0};
     found.key = key_of(program, kept.items[i], &found);

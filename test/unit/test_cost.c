@@ -1,5 +1,6 @@
 // test_cost.c - the cost model: what it counts exactly, and the orderings that schedules measured on an H200 must keep.
 #include "mirage/cost.h"
+#include "search/search_internal.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -103,6 +104,32 @@ static void test_one_full_wave_is_best(void **state) {
               cost_of(linear_kernel(2, 4096, 6144, 48, 16)).time_us);
   assert_true(full < cost_of(linear_kernel(2, 4096, 6144, 768, 16)).time_us);
   assert_true(full < cost_of(linear_kernel(2, 4096, 6144, 256, 16)).time_us);
+}
+
+// H200, primes.mlir: rows of 1009 elements are loaded one by one, 6.3 us where aligned ones take less than 4.
+static void test_rows_that_are_not_aligned_are_slow(void **state) {
+  double aligned = cost_of(linear_kernel(8, 1008, 2016, 126, 2)).time_us;
+  assert_true(cost_of(linear_kernel(7, 1009, 2003, 126, 2)).time_us > aligned + 1);
+}
+
+// What a loop reduces, it reads from shared memory; what a product leaves in registers and the next one finds there
+// does not pass it, unless it is crossed.
+static void test_what_passes_through_shared_memory_counts(void **state) {
+  const MirageTarget *target = mirage_target_find("h200");
+  CostKernel chain = {.blocks = 128, .iterations = 8, .least_rows = 64, .product_columns = 128, .dram_bytes = 1e6};
+  chain.iteration_bytes = 32768, chain.l2_bytes = 4e6, chain.matmul_flops = 1e9,
+  chain.product_elements = 128 * 64 * 128 * 8;
+  chain.stream = (CostStream){.products = 2, .product_carries = 1};
+  double resident = mirage__cost_kernel_us(&chain, target);
+  CostKernel crossed = chain, reducing = chain;
+  crossed.crossed = true;
+  reducing.reduced_elements = 128 * 8 * 128 * 64;
+  assert_true(mirage__cost_kernel_us(&crossed, target) > resident);
+  assert_true(mirage__cost_kernel_us(&reducing, target) > resident + 1); // H200, qknorm_b8: the norms of the keys
+  reducing.reduced_outside = reducing.reduced_elements;
+  reducing.stream = chain.stream = (CostStream){0};
+  assert_true(mirage__cost_kernel_us(&reducing, target) == mirage__cost_kernel_us(&chain, target)); // from registers
+  assert_true(mirage__cost_amounts(&crossed) != mirage__cost_amounts(&chain));
 }
 
 // test/bench/README.md: k tiles of 512 let 16 warps stream the weight; smaller ones are staged in shared memory.
@@ -225,6 +252,8 @@ int main(void) {
       cmocka_unit_test(test_counts_of_a_kernel),
       cmocka_unit_test(test_never_below_the_limits_of_memory_and_launch),
       cmocka_unit_test(test_one_full_wave_is_best),
+      cmocka_unit_test(test_rows_that_are_not_aligned_are_slow),
+      cmocka_unit_test(test_what_passes_through_shared_memory_counts),
       cmocka_unit_test(test_streaming_beats_staging),
       cmocka_unit_test(test_streamed_weights_need_no_shared_memory),
       cmocka_unit_test(test_bytes_in_flight_matter),

@@ -122,13 +122,72 @@ static void test_values_are_right(void **state) {
   check_all(rmsnorm_linear(2, 512, 16), &options, 8);
 }
 
-// A prime number of keys cannot be divided: no split, no loop, and no wrong answer.
-static void test_prime_extents_are_not_split(void **state) {
-  MirageUGraph *program = sdpa(2, 16, 16, 509);
+// A prime number of keys is not divided evenly: the last part ends in a tail of bottom.
+static void test_parts_of_prime_extents_are_right(void **state) {
+  MirageSearchOptions options = defaults();
+  uint32_t first[NUM_KINDS];
+  MirageUGraph *program = sdpa(1, 4, 8, 509);
+  MirageSearchResult result = search_kinds(program, &options, first);
+  assert_true(first[CLUSTER] < result.num_candidates || first[GRID] < result.num_candidates ||
+              first[TWO_KERNELS] < result.num_candidates);
+  mirage_search_result_deinit(&result);
+  check_all(program, &options, 8);
+}
+
+// What is stored along each axis of the grid.
+static bool walks(const MirageUGraph *graph, MirageRegion region, uint32_t axis) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
+    bool meets = mirage_op_info(node.op)->kind == MIRAGE_KIND_COLLECTIVE && node.attrs->axes.axis[axis];
+    if (meets || (node.op == MIRAGE_OP_STORE && node.attrs->access.grid[axis] >= 0) ||
+        (node.region.index && walks(graph, node.region, axis)))
+      return true;
+  }
+  return false;
+}
+
+// The columns of y come after the sum over those of x: blocks that leave parts of the sum are not multiplied by them.
+static void test_no_two_blocks_do_the_same(void **state) {
+  MirageUGraph *g = begin("scaled");
+  Value x = matrix(g, 33, 4097), y = matrix(g, 33, 512);
+  Value square = binary(g, MIRAGE_OP_MUL, x, x);
+  Value sum =
+      mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &square, &(MirageAttrs){.reduce = {.dim = 1, .extent = 1}});
+  MirageUGraph *program = end(g, binary(g, MIRAGE_OP_MUL, y, sum));
+  MirageSearchOptions options = defaults();
+  options.max_candidates = 128;
+  uint32_t first[NUM_KINDS], kernels = 0;
+  MirageSearchResult result = search_kinds(program, &options, first);
+  assert_true(first[TWO_KERNELS] < result.num_candidates);
+  for (uint32_t i = 0; i < result.num_candidates; i++) {
+    MirageRegionView body = mirage_ugraph_region(result.candidates[i], mirage_ugraph_body(result.candidates[i]));
+    for (uint32_t n = 0; n < body.num_nodes; n++) {
+      MirageNodeView node = mirage_ugraph_node(result.candidates[i], body.nodes[n]);
+      for (uint32_t axis = 0; node.op == MIRAGE_OP_CUSTOM && axis < 3; axis++, kernels++)
+        assert_true(node.attrs->custom.grid[axis] == 1 || walks(result.candidates[i], node.region, axis));
+    }
+  }
+  assert_true(kernels > 0);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+// Forms of the same arithmetic under one schedule do not crowd out other grids and loops.
+static void test_candidates_have_many_schedules(void **state) {
+  MirageUGraph *program = rmsnorm_linear(2, 4096, 6144);
   MirageSearchOptions options = defaults();
   MirageSearchResult result = search(program, &options);
-  for (uint32_t i = 0; i < result.num_candidates; i++)
-    assert_int_equal(kind_of(result.candidates[i]), WHOLE);
+  uint32_t alike = 0;
+  for (uint32_t i = 0; i < result.num_candidates; i++) {
+    uint32_t same = 0;
+    for (uint32_t j = 0; j < result.num_candidates; j++)
+      same += kind_of(result.candidates[j]) == kind_of(result.candidates[i]) &&
+              blocks_of(result.candidates[j]) == blocks_of(result.candidates[i]);
+    alike = same > alike ? same : alike;
+  }
+  assert_int_equal(result.num_candidates, 16);
+  assert_true(alike <= 8);
   mirage_search_result_deinit(&result);
   mirage_ugraph_destroy(program);
 }
@@ -162,7 +221,9 @@ int main(void) {
       cmocka_unit_test(test_grids_that_meet_are_resident),
       cmocka_unit_test(test_no_clusters_without_hardware),
       cmocka_unit_test(test_values_are_right),
-      cmocka_unit_test(test_prime_extents_are_not_split),
+      cmocka_unit_test(test_parts_of_prime_extents_are_right),
+      cmocka_unit_test(test_no_two_blocks_do_the_same),
+      cmocka_unit_test(test_candidates_have_many_schedules),
       cmocka_unit_test(test_same_answer_at_any_thread_count),
   };
   return cmocka_run_group_tests_name("split", tests, NULL, NULL);

@@ -202,6 +202,7 @@ static void test_targets(void **state) {
   assert_string_equal(mirage_target_find("sm_90a")->name, "h200"); // the first row with it
   assert_string_equal(mirage_target_find("sm_89")->name, "rtx4090");
   assert_string_equal(mirage_target_find("sm_86")->name, "rtx3090");
+  assert_int_equal(mirage_target_find("l4")->num_sms, 58);
   assert_string_equal(mirage_target_find("sm_100")->name, "b200");
   assert_string_equal(mirage_target_find("sm_120")->name, "rtx5090");
   assert_null(mirage_target_find("h20"));
@@ -217,7 +218,7 @@ static void test_targets(void **state) {
     assert_true(target->num_sms > 0 && target->registers_per_sm > 0 && target->exp_per_us > 0 && target->launch_us > 0);
     assert_int_equal(target->has_wgmma, strcmp(target->chip, "sm_90a") == 0);
   }
-  assert_int_equal(count, 7);
+  assert_int_equal(count, 8);
   assert_null(mirage_target_get(SIZE_MAX));
 }
 
