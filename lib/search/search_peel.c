@@ -288,9 +288,9 @@ static void add_result(SearchViews *views, const Result *result) {
 // The concatenation, if any, from which a value follows element by element.
 static MirageNodeView concat_behind(const SearchViews *views, MirageValue value) {
   MirageNodeView node = mirage__views_def(views, value), found = {0};
-  MirageOpKind kind = mirage_op_info(node.op)->kind;
-  if (node.op == MIRAGE_OP_CONCAT)
+  if (node.op == MIRAGE_OP_CONCAT || node.op == MIRAGE_OP_NONE)
     return node;
+  MirageOpKind kind = mirage_op_info(node.op)->kind;
   if (kind != MIRAGE_KIND_UNARY && kind != MIRAGE_KIND_BINARY && kind != MIRAGE_KIND_CAST)
     return found;
   for (uint32_t i = 0; i < node.num_operands && !found.op; i++)
