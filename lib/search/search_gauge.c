@@ -212,7 +212,7 @@ static GaugeVerdict follow(Gauges *gauges) {
   return verdict;
 }
 
-// Notes whose exponentials are relative to this maximum; false where another axis is noted.
+// Notes whose exponentials are relative to this maximum, and whether logarithms are; false where another axis is noted.
 static bool note_shifts(SearchProgram *program, const Gauges *gauges) {
   uint8_t axis = axis_of_maximum(program, gauges->maximum);
   uint32_t num = mirage_ugraph_num_values(program->graph);
@@ -222,6 +222,11 @@ static bool note_shifts(SearchProgram *program, const Gauges *gauges) {
   for (uint32_t i = 1; i <= num; i++)
     if (gauges->values[i].kind == GAUGE_SHIFT)
       program->shift[i] = axis;
+  MirageRegionView body = mirage_ugraph_region(program->graph, mirage_ugraph_body(program->graph));
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(program->graph, body.nodes[i]);
+    program->stabilised_logs |= node.op == MIRAGE_OP_LOG && gauges->values[node.operands[0].index].kind == GAUGE_POWER;
+  }
   return true;
 }
 

@@ -58,8 +58,9 @@ typedef struct SearchProgram {
   uint32_t num_elementwise;
   MirageDType dtype; // of matmul operands
   // Maxima that the program subtracts before it exponentiates and whose choice does not matter (search_gauge.c).
-  bool *dropped;  // by value: such a maximum; it is read as 0. Owned
-  uint8_t *shift; // by value: the axis of the dropped maximum that was subtracted from it; 0 = none. Owned
+  bool *dropped;        // by value: such a maximum; it is read as 0. Owned
+  uint8_t *shift;       // by value: the axis of the dropped maximum that was subtracted from it; 0 = none. Owned
+  bool stabilised_logs; // it takes logarithms of values that are relative to one
 } SearchProgram;
 
 MirageStatus mirage__search_program_init(SearchProgram *program, const MirageUGraph *source, const MirageDiag *diag);
@@ -383,7 +384,7 @@ uint32_t mirage__search_elementwise_limit(const SearchProgram *program);
 
 /// Subtracts maxima where the program did, running ones inside the loop, and rescales what depends on them. False when
 /// some operator does not carry the factor through, or the result would hold one.
-bool mirage__search_stabilise(SearchStructure *structure);
+bool mirage__search_stabilise(const SearchProgram *program, SearchStructure *structure);
 /// Whether two nodes have equal values, tile by tile, though they may be computed in different loops.
 bool mirage__search_same_value(const SearchStructure *structure, uint32_t a, uint32_t b);
 
@@ -429,8 +430,7 @@ double mirage__search_combine_cost(const SearchProgram *program, const SearchStr
 void mirage__search_reference_schedule(const SearchProgram *program, const SearchStructure *structure, int64_t columns,
                                        SearchSchedule *out_schedule);
 /// Sets the structure's score_us and amounts.
-void mirage__search_score(const SearchProgram *program, const MirageSearchOptions *options,
-                          SearchStructure *structure);
+void mirage__search_score(const SearchProgram *program, const MirageSearchOptions *options, SearchStructure *structure);
 /// The best `max` schedules of a structure for each way to combine, best first; out_best[max * SEARCH_NUM_COMBINES].
 /// Counts every one tried into *in_out_scheduled.
 MirageStatus mirage__search_schedules(const SearchProgram *program, const SearchStructure *structure,

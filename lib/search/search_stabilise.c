@@ -20,6 +20,7 @@ typedef struct Stabiliser {
   uint32_t place[SEARCH_MAX_NODES];  // node of `out` by node of the structure
   uint32_t factor[SEARCH_MAX_NODES]; // by running maximum: the node exp(m - m')
   uint32_t final[SEARCH_MAX_NODES];  // by running maximum: its accumulator
+  bool logarithms;                   // the program takes logarithms of stabilised values
   bool full;
 } Stabiliser;
 
@@ -181,9 +182,12 @@ static bool find_gauge(const Stabiliser *stabiliser, SearchNode *node) {
   }
 }
 
-// The logarithm of a value that is known up to exp(m) is off by m.
+// The logarithm of a value that is known up to exp(m) is off by m. Where the program takes none of such a value, that
+// is refused: log(s) = m + log(s / exp(m)) is a law of logarithms, which no proof knows.
 static bool add_logarithm(Stabiliser *stabiliser, SearchNode node) {
   uint32_t gauge = node_of(stabiliser, node.a)->gauge;
+  if (gauge && !stabiliser->logarithms)
+    return false;
   node.gauge = 0;
   uint32_t result = append(stabiliser, node);
   for (uint32_t d = 0; gauge && d < SEARCH_RANK; d++)
@@ -213,13 +217,13 @@ static bool add_node(Stabiliser *stabiliser, SearchNode node) {
   return true;
 }
 
-bool mirage__search_stabilise(SearchStructure *structure) {
+bool mirage__search_stabilise(const SearchProgram *program, SearchStructure *structure) {
   bool wanted = false;
   for (uint32_t i = 0; i < structure->num_nodes; i++)
     wanted |= structure->nodes[i].op == MIRAGE_OP_EXP && structure->nodes[i].flags;
   if (!wanted)
     return true;
-  Stabiliser stabiliser = {.out = *structure};
+  Stabiliser stabiliser = {.out = *structure, .logarithms = program->stabilised_logs};
   stabiliser.out.num_nodes = 0;
   for (uint32_t i = 0; i < structure->num_nodes; i++) {
     if (!add_node(&stabiliser, structure->nodes[i]) || stabiliser.full)

@@ -121,7 +121,7 @@ static MirageStatus complete(Walk *walk, const Used *used) {
   if (!mirage__structure_order(walk->paths, walk->chosen, walk->nodes, &structure))
     return MIRAGE_OK;
   structure.num_ops = mirage__structure_count(&structure);
-  if (structure.num_ops > walk->bounds.counted || !mirage__search_stabilise(&structure))
+  if (structure.num_ops > walk->bounds.counted || !mirage__search_stabilise(space->program, &structure))
     return MIRAGE_OK;
   walk->funnel.structures++;
   mirage__search_score(space->program, space->options, &structure);
