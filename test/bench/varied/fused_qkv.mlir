@@ -1,4 +1,5 @@
-mirage_kernel.graph @fused_qkv(%x: tensor<1024x1024xf16>, %w: tensor<1024x3072xf16>) -> tensor<1024x1024xf16> {
+mirage_kernel.graph @fused_qkv(%x: tensor<1024x1024xf16>, %w: tensor<1024x3072xf16>) -> tensor<1024x1024xf16>
+    attributes {mirage_kernel.input_scales = array<f64: 1.0, 0.031>} {
   %p = matmul %x, %w : tensor<1024x1024xf16>, tensor<1024x3072xf16>
   %q0 = slice %p {dim = 1, begin = 0, end = 1024} : tensor<1024x3072xf16>
   %q1 = reshape %q0 : tensor<1024x1024xf16> -> tensor<1024x16x64xf16>

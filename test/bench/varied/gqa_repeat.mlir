@@ -1,4 +1,5 @@
-mirage_kernel.graph @gqa_repeat(%x: tensor<512x2048xf16>, %wq: tensor<2048x2048xf16>, %wk: tensor<2048x512xf16>, %wv: tensor<2048x512xf16>, %wo: tensor<2048x2048xf16>) -> tensor<512x2048xf16> {
+mirage_kernel.graph @gqa_repeat(%x: tensor<512x2048xf16>, %wq: tensor<2048x2048xf16>, %wk: tensor<2048x512xf16>, %wv: tensor<2048x512xf16>, %wo: tensor<2048x2048xf16>) -> tensor<512x2048xf16>
+    attributes {mirage_kernel.input_scales = array<f64: 1.0, 0.022, 0.022, 0.022, 0.022>} {
   %q0 = matmul %x, %wq : tensor<512x2048xf16>, tensor<2048x2048xf16>
   %q1 = reshape %q0 : tensor<512x2048xf16> -> tensor<512x32x64xf16>
   %q2 = transpose %q1 {perm = [1, 0, 2]} : tensor<512x32x64xf16>

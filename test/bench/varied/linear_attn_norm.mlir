@@ -1,5 +1,6 @@
 // Linear attention with its normaliser: two products and a sum share exp(k).
-mirage_kernel.graph @linear_attn_norm(%q: tensor<8x512x64xf16>, %k: tensor<8x2048x64xf16>, %v: tensor<8x2048x64xf16>) -> tensor<8x512x64xf16> {
+mirage_kernel.graph @linear_attn_norm(%q: tensor<8x512x64xf16>, %k: tensor<8x2048x64xf16>, %v: tensor<8x2048x64xf16>) -> tensor<8x512x64xf16>
+    attributes {mirage_kernel.input_scales = array<f64: 0.5, 0.5, 1.0>} {
   %v1 = exp %q : tensor<8x512x64xf16>
   %v2 = exp %k : tensor<8x2048x64xf16>
   %v3 = matmul %v2, %v {transpose_a} : tensor<8x2048x64xf16>, tensor<8x2048x64xf16>

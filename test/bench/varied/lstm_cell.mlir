@@ -1,5 +1,6 @@
 // An LSTM's step: eight products, two results.
-mirage_kernel.graph @lstm_cell(%x: tensor<16x512xf16>, %h: tensor<16x512xf16>, %c: tensor<16x512xf16>, %wi: tensor<512x512xf16>, %ui: tensor<512x512xf16>, %wf: tensor<512x512xf16>, %uf: tensor<512x512xf16>, %wo: tensor<512x512xf16>, %uo: tensor<512x512xf16>, %wc: tensor<512x512xf16>, %uc: tensor<512x512xf16>) -> (tensor<16x512xf16>, tensor<16x512xf16>) {
+mirage_kernel.graph @lstm_cell(%x: tensor<16x512xf16>, %h: tensor<16x512xf16>, %c: tensor<16x512xf16>, %wi: tensor<512x512xf16>, %ui: tensor<512x512xf16>, %wf: tensor<512x512xf16>, %uf: tensor<512x512xf16>, %wo: tensor<512x512xf16>, %uo: tensor<512x512xf16>, %wc: tensor<512x512xf16>, %uc: tensor<512x512xf16>) -> (tensor<16x512xf16>, tensor<16x512xf16>)
+    attributes {mirage_kernel.input_scales = array<f64: 1.0, 1.0, 1.0, 0.044, 0.044, 0.044, 0.044, 0.044, 0.044, 0.044, 0.044>} {
   %v1 = matmul %x, %wi : tensor<16x512xf16>, tensor<512x512xf16>
   %v2 = matmul %h, %ui : tensor<16x512xf16>, tensor<512x512xf16>
   %v3 = add %v1, %v2 : tensor<16x512xf16>, tensor<16x512xf16>

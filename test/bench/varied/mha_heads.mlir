@@ -1,4 +1,5 @@
-mirage_kernel.graph @mha_heads(%x: tensor<512x1024xf16>, %wq: tensor<1024x1024xf16>, %wk: tensor<1024x1024xf16>, %wv: tensor<1024x1024xf16>, %wo: tensor<1024x1024xf16>) -> tensor<512x1024xf16> {
+mirage_kernel.graph @mha_heads(%x: tensor<512x1024xf16>, %wq: tensor<1024x1024xf16>, %wk: tensor<1024x1024xf16>, %wv: tensor<1024x1024xf16>, %wo: tensor<1024x1024xf16>) -> tensor<512x1024xf16>
+    attributes {mirage_kernel.input_scales = array<f64: 1.0, 0.031, 0.031, 0.031, 0.031>} {
   %q0 = matmul %x, %wq : tensor<512x1024xf16>, tensor<1024x1024xf16>
   %q1 = reshape %q0 : tensor<512x1024xf16> -> tensor<512x16x64xf16>
   %q2 = transpose %q1 {perm = [1, 0, 2]} : tensor<512x16x64xf16>

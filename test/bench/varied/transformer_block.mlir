@@ -1,5 +1,6 @@
 // A transformer block of one head: two norms, attention, a gated MLP, both residuals.
-mirage_kernel.graph @transformer_block(%x: tensor<64x512xf16>, %wq: tensor<512x512xf16>, %wk: tensor<512x512xf16>, %wv: tensor<512x512xf16>, %wo: tensor<512x512xf16>, %w1: tensor<512x2048xf16>, %w2: tensor<2048x512xf16>, %g1: tensor<512xf16>, %g2: tensor<512xf16>) -> tensor<64x512xf16> {
+mirage_kernel.graph @transformer_block(%x: tensor<64x512xf16>, %wq: tensor<512x512xf16>, %wk: tensor<512x512xf16>, %wv: tensor<512x512xf16>, %wo: tensor<512x512xf16>, %w1: tensor<512x2048xf16>, %w2: tensor<2048x512xf16>, %g1: tensor<512xf16>, %g2: tensor<512xf16>) -> tensor<64x512xf16>
+    attributes {mirage_kernel.input_scales = array<f64: 1.0, 0.044, 0.044, 0.044, 0.044, 0.044, 0.022, 1.0, 1.0>} {
   %v1 = rms_norm %x, %g1 {eps = 1.0e-05} : tensor<64x512xf16>, tensor<512xf16>
   %v2 = matmul %v1, %wq : tensor<64x512xf16>, tensor<512x512xf16>
   %v3 = matmul %v1, %wk : tensor<64x512xf16>, tensor<512x512xf16>
