@@ -21,6 +21,9 @@ typedef struct MirageRandom {
 } MirageRandom;
 
 void mirage_random_init(MirageRandom *random, uint64_t seed, uint64_t stream);
+/// The seed that `purpose` ("verify", "search", "guard", ...) draws from when the user gives `seed`: different purposes
+/// share no draws, whatever their streams. `purpose` is text of the program, not of a user.
+uint64_t mirage_random_purpose(uint64_t seed, const char *purpose);
 uint64_t mirage_random_next(MirageRandom *random);
 /// Uniform in [0, bound), without bias. bound >= 1.
 uint64_t mirage_random_below(MirageRandom *random, uint64_t bound);

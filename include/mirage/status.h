@@ -24,7 +24,8 @@ extern "C" {
   MIRAGE_STATUS(DRIVER, 10, "the CUDA driver reported an error")                                                       \
   MIRAGE_STATUS(CODEGEN, 11, "LLVM refused the generated code")                                                        \
   MIRAGE_STATUS(REDRAW, 12, "a random evaluation divided by zero and has to be drawn again")                           \
-  MIRAGE_STATUS(FAULT, 13, "an emulated kernel broke a rule of its machine")
+  MIRAGE_STATUS(FAULT, 13, "an emulated kernel broke a rule of its machine")                                           \
+  MIRAGE_STATUS(CANCELLED, 14, "ended before it was done, as asked for")
 
 typedef enum {
 #define MIRAGE_STATUS_ENUM(name, number, meaning) MIRAGE_##name = number,

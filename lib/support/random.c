@@ -33,6 +33,15 @@ void mirage_random_init(MirageRandom *random, uint64_t seed, uint64_t stream) {
   *random = (MirageRandom){.key = {(uint32_t)seed, (uint32_t)(seed >> 32)}, .stream = stream, .used = WORDS};
 }
 
+uint64_t mirage_random_purpose(uint64_t seed, const char *purpose) {
+  MirageRandom random;
+  uint64_t name = UINT64_C(0xcbf29ce484222325); // FNV-1a
+  for (const char *c = purpose; *c; c++)
+    name = (name ^ (unsigned char)*c) * UINT64_C(0x100000001b3);
+  mirage_random_init(&random, seed, name);
+  return mirage_random_next(&random);
+}
+
 uint64_t mirage_random_next(MirageRandom *random) {
   if (random->used + 2 > WORDS)
     refill(random);

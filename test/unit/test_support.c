@@ -1,4 +1,5 @@
 // test_support.c - arena, random numbers, messages, statuses, targets.
+#include "mirage/cancel.h"
 #include "mirage/random.h"
 #include "mirage/target.h"
 
@@ -132,6 +133,29 @@ static void test_random_streams(void **state) {
   }
 }
 
+static void test_random_purposes(void **state) {
+  (void)state;
+  assert_int_equal(mirage_random_purpose(1, "verify"), mirage_random_purpose(1, "verify"));
+  assert_int_not_equal(mirage_random_purpose(1, "verify"), mirage_random_purpose(1, "search"));
+  assert_int_not_equal(mirage_random_purpose(1, "verify"), mirage_random_purpose(2, "verify"));
+  assert_int_not_equal(mirage_random_purpose(1, "verify"), 1);
+}
+
+static void test_cancel(void **state) {
+  (void)state;
+  int flag = 0;
+  MirageCancel cancel = {.interrupt = &flag};
+  assert_false(mirage_cancelled(NULL));
+  assert_false(mirage_cancelled(&(MirageCancel){0}));
+  assert_false(mirage_cancelled(&cancel));
+  flag = 1;
+  assert_true(mirage_cancelled(&cancel));
+  cancel = (MirageCancel){.deadline = mirage_clock()};
+  assert_true(mirage_cancelled(&cancel)); // reached, not only passed
+  cancel.deadline += 1e6;
+  assert_false(mirage_cancelled(&cancel));
+}
+
 static void test_random_below(void **state) {
   MirageRandom random;
   mirage_random_init(&random, 42, 0);
@@ -230,6 +254,8 @@ int main(void) {
       cmocka_unit_test(test_arena_dry),
       cmocka_unit_test(test_philox_known_answers),
       cmocka_unit_test(test_random_streams),
+      cmocka_unit_test(test_random_purposes),
+      cmocka_unit_test(test_cancel),
       cmocka_unit_test(test_random_below),
       cmocka_unit_test(test_random_normal),
       cmocka_unit_test(test_diag),
