@@ -103,8 +103,8 @@ LogicalResult LaunchAttr::verify(Emit emit, StringRef kernel, int32_t, int32_t, 
   return kernel.empty() ? emit() << "launch: names no kernel" : success();
 }
 
-LogicalResult ProofAttr::verify(Emit emit, uint32_t trials, uint64_t, uint32_t, uint64_t, APFloat bound, bool, bool,
-                                uint32_t, uint64_t, uint64_t, uint64_t, uint32_t) {
+LogicalResult ProofAttr::verify(Emit emit, uint32_t trials, uint64_t, uint32_t, uint64_t, APFloat bound, bool,
+                                uint32_t, uint32_t, bool, uint32_t, uint64_t, uint64_t, uint64_t, uint32_t) {
   if (trials == 0)
     return emit() << "proof: has 0 trials, at least 1 is needed";
   if (!bound.isFinite() || bound.convertToDouble() > 0)
@@ -216,8 +216,8 @@ bool mirageKernelAttributeIsAProof(MlirAttribute attribute) { return isa<ProofAt
 
 MlirAttribute mirageKernelProofAttrGet(MlirContext context, const MirageProof *proof) {
   return wrap(ProofAttr::get(unwrap(context), proof->trials, proof->q, proof->p_bits, proof->seed,
-                             APFloat(proof->log2_bound), proof->shrunken, proof->free_exp, proof->pieces, proof->pair,
-                             proof->degree, proof->calls, proof->log2_terms));
+                             APFloat(proof->log2_bound), proof->shrunken, proof->axes, proof->points, proof->free_exp,
+                             proof->pieces, proof->pair, proof->degree, proof->calls, proof->log2_terms));
 }
 
 void mirageKernelProofAttrGetValue(MlirAttribute attribute, MirageProof *out) {
@@ -229,6 +229,8 @@ void mirageKernelProofAttrGetValue(MlirAttribute attribute, MirageProof *out) {
           proof.getSeed(),
           proof.getLog2Bound().convertToDouble(),
           proof.getShrunken(),
+          proof.getAxes(),
+          proof.getPoints(),
           proof.getFreeExp(),
           proof.getPieces(),
           proof.getPair(),

@@ -115,7 +115,9 @@ def Kernel_ProofAttr : Kernel_Attr<"Proof", "proof"> {
   }];
   let parameters = (ins "uint32_t":$trials, DefaultValuedParameter<"uint64_t", "0", "prime of exponents">:$q,
                         "uint32_t":$p_bits, "uint64_t":$seed, Double<"log2 of the error probability">:$log2_bound,
-                        Flag<"proven on a shrunken instance">:$shrunken,
+                        Flag<"proven on a smaller instance, by the theorem of transfer">:$shrunken,
+                        DefaultValuedParameter<"uint32_t", "0", "that are smaller in this instance">:$axes,
+                        DefaultValuedParameter<"uint32_t", "0", "of an axis that the theorem of transfer asks for, at most">:$points,
                         Flag<"exp is any function, but for exp(x - m) = exp(x) / exp(m) with a maximum m">:$free_exp,
                         DefaultValuedParameter<"uint32_t", "0", "proven one after the other; 0 = as a whole">:$pieces,
                         DefaultValuedParameter<"uint64_t", "0", "hash of source and candidate">:$pair,

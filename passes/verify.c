@@ -91,7 +91,7 @@ static MirageStatus judge(const Verifier *verifier, Pair *pair, Outcome *out_out
   *out_outcome = outcomes[pair->verdict.kind];
   if (*out_outcome != PROVEN || !verifier->pass->guard)
     return MIRAGE_OK;
-  const MirageGuardOptions options = {.seed = verifier->options.seed, .followed = pair->verdict.followed};
+  const MirageGuardOptions options = {.seed = verifier->options.seed, .followed = true};
   MIRAGE_TRY(mirage_guard(source, target, &options, &pair->held.diag, &pair->guard));
   if (!pair->guard.passed)
     *out_outcome = INACCURATE;
@@ -192,13 +192,20 @@ static void report_different(const Verifier *verifier, const Pair *pair) {
   const MirageVerdict *verdict = &pair->verdict;
   const MirageVerifyPassOptions *pass = verifier->pass;
   const void *loc = mirage__graph_loc(pair->target);
+  const char *where = verdict->proof.shrunken ? " of a smaller instance" : "";
   char file[400], against[200] = "";
-  mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
-                   "@%s: different at output %u, element %" PRIu64 "%s: @%s gives %" PRIu64 ", this graph %" PRIu64
-                   " (residues; seed %" PRIu64 ", trial %u)",
-                   pair->target->name, verdict->output, verdict->index,
-                   verdict->proof.shrunken ? " of a shrunken instance" : "", pair->source->name, verdict->source_value,
-                   verdict->target_value, verdict->seed, verdict->trial);
+  if (verdict->undefined)
+    mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
+                     "@%s: different: divides by zero at every point for output %u, element %" PRIu64
+                     "%s, where @%s has a value (seed %" PRIu64 ", trial %u)",
+                     pair->target->name, verdict->output, verdict->index, where, pair->source->name, verdict->seed,
+                     verdict->trial);
+  else
+    mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
+                     "@%s: different at output %u, element %" PRIu64 "%s: @%s gives %" PRIu64 ", this graph %" PRIu64
+                     " (residues; seed %" PRIu64 ", trial %u)",
+                     pair->target->name, verdict->output, verdict->index, where, pair->source->name,
+                     verdict->source_value, verdict->target_value, verdict->seed, verdict->trial);
   if (*pass->against)
     snprintf(against, sizeof against, " against=%s", pass->against);
   mirage_diag_emit(diag, MIRAGE_SEVERITY_NOTE, loc,
@@ -210,7 +217,10 @@ static void report_different(const Verifier *verifier, const Pair *pair) {
 static void report_proven(const Verifier *verifier, const Pair *pair) {
   const MirageProof *proof = &pair->verdict.proof;
   const MirageGuard *guard = &pair->guard.guard;
-  char accuracy[200] = "", pieces[60] = "";
+  char accuracy[200] = "", pieces[60] = "", transfer[120] = "";
+  if (proof->shrunken)
+    snprintf(transfer, sizeof transfer, ", by transfer from a smaller instance: %u ax%s, %u point%s", proof->axes,
+             proof->axes == 1 ? "is" : "es", proof->points, proof->points == 1 ? "" : "s");
   if (proof->pieces)
     snprintf(pieces, sizeof pieces, ", in %u pieces", proof->pieces);
   if (guard->present)
@@ -222,8 +232,7 @@ static void report_proven(const Verifier *verifier, const Pair *pair) {
                    "@%s: equivalent to @%s; a wrong graph passes with probability below 2^%.1f (%u trial%s, %u-bit "
                    "p%s%s; theorem %s, degree %" PRIu64 ", 2^%u monomials, %" PRIu64 " calls)%s",
                    pair->target->name, pair->source->name, proof->log2_bound, proof->trials,
-                   proof->trials == 1 ? "" : "s", proof->p_bits, proof->shrunken ? ", on a shrunken instance" : "",
-                   pieces,
+                   proof->trials == 1 ? "" : "s", proof->p_bits, transfer, pieces,
                    proof->free_exp ? "of free exponentials"
                    : proof->q      ? "with exponentials"
                                    : "without exponentials",

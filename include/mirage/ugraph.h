@@ -408,7 +408,8 @@ typedef struct MirageProof {
   uint32_t p_bits; // size of the fresh primes p
   uint64_t seed;
   double log2_bound; // log2 of the probability that a wrong graph passes
-  bool shrunken;     // proven on a shrunken instance
+  bool shrunken;     // proven on a smaller instance, to which the theorem of transfer applies,
+  uint32_t axes, points; // in which so many axes are smaller, and that needed so many points of one at most
   bool free_exp;     // by the theorem of free exponentials
   uint32_t pieces;   // proven one after the other, the figures below of the worst; 0 = as a whole
   uint64_t pair;     // hash of both graphs (passes/canonical.c): the proof of an edited graph is noticed; 0 = none

@@ -8,7 +8,7 @@
 
 // --------------------------------------------------------------------------------------------------------- polynomials
 
-static const Poly ONE = {0, 0, 0, 0};
+static const Poly ONE = {0};
 
 double mirage__log2_sum(double a, double b) {
   double high = a > b ? a : b, low = a > b ? b : a;
@@ -16,17 +16,38 @@ double mirage__log2_sum(double a, double b) {
 }
 
 static Poly poly_mul(Poly a, Poly b) {
-  return (Poly){a.degree + b.degree, a.terms + b.terms, a.size + b.size, a.scale + b.scale};
+  Poly result = {a.degree + b.degree, a.terms + b.terms, a.size + b.size, a.scale + b.scale, {0}};
+  for (uint32_t i = 0; i < ABSTRACT_MAX_WEIGHTS; i++)
+    result.width[i] = a.width[i] + b.width[i];
+  return result;
 }
-static Poly poly_power(Poly a, double n) { return (Poly){a.degree * n, a.terms * n, a.size * n, a.scale * n}; }
+
+static Poly poly_power(Poly a, double n) {
+  Poly result = {a.degree * n, a.terms * n, a.size * n, a.scale * n, {0}};
+  for (uint32_t i = 0; i < ABSTRACT_MAX_WEIGHTS; i++)
+    result.width[i] = a.width[i] > 0 ? a.width[i] * (float)n : 0;
+  return result;
+}
+
+static Poly widest(Poly result, const Poly *a, const Poly *b) {
+  for (uint32_t i = 0; i < ABSTRACT_MAX_WEIGHTS; i++)
+    result.width[i] = fmaxf(a->width[i], b->width[i]);
+  return result;
+}
 
 // `exp`: the summands hold different exponential monomials; without any, all terms share the one monomial e^0.
 static Poly poly_add(Poly a, Poly b, bool exp) {
-  return (Poly){fmax(a.degree, b.degree), exp ? mirage__log2_sum(a.terms, b.terms) : 0,
-                mirage__log2_sum(a.size, b.size), fmax(a.scale, b.scale)};
+  Poly result = {fmax(a.degree, b.degree),
+                 exp ? mirage__log2_sum(a.terms, b.terms) : 0,
+                 mirage__log2_sum(a.size, b.size),
+                 fmax(a.scale, b.scale),
+                 {0}};
+  return widest(result, &a, &b);
 }
+
 static Poly poly_join(Poly a, Poly b) {
-  return (Poly){fmax(a.degree, b.degree), fmax(a.terms, b.terms), fmax(a.size, b.size), fmax(a.scale, b.scale)};
+  Poly result = {fmax(a.degree, b.degree), fmax(a.terms, b.terms), fmax(a.size, b.size), fmax(a.scale, b.scale), {0}};
+  return widest(result, &a, &b);
 }
 
 static bool is_one(Poly a) { return a.degree == 0 && a.terms == 0 && a.size == 0 && a.scale == 0; }
@@ -39,12 +60,21 @@ static Ratio ratio_join(Ratio a, Ratio b) { return (Ratio){poly_join(a.num, b.nu
 // ----------------------------------------------------------------------------------------------------- abstract values
 
 Abstract mirage__abstract_polynomial(double degree, double size, double scale) {
-  return (Abstract){.num = {degree, 0, size, scale}, .den = ONE, .unit = NAN};
+  return (Abstract){.num = {.degree = degree, .size = size, .scale = scale}, .den = ONE, .unit = NAN};
 }
 
 Abstract mirage__abstract_input(void) {
   Abstract result = mirage__abstract_polynomial(1, 0, 0);
   result.axes = DIM_AXES;
+  return result;
+}
+
+// The last weight is the total minus the others.
+Abstract mirage__abstract_weight(uint32_t weight, double total) {
+  Abstract result = mirage__abstract_polynomial(1, log2(2 * total), 0);
+  result.axes = DIM_AXES;
+  result.num.width[weight] = 1;
+  result.weight = (uint8_t)(weight + 1);
   return result;
 }
 

@@ -10,11 +10,14 @@ enum { AXIS_LOOP = MIRAGE_MAX_RANK, AXIS_GRID = AXIS_LOOP + MIRAGE_MAX_LOOPS, NU
 #define DIM_AXES ((1u << AXIS_LOOP) - 1)
 static inline uint32_t dim_axis(const MirageType *type, uint32_t d) { return 1u << (type->rank - 1 - d); }
 
+enum { ABSTRACT_MAX_WEIGHTS = 16 }; // axes whose sums are weighted (shrink.h)
+
 typedef struct Poly { // an exponential polynomial
   double degree;
-  double terms; // log2 of the number of exponential monomials; 0 without exponentials
-  double size;  // log2 of the sum of absolute coefficients
-  double scale; // 2^scale times the polynomial has integer coefficients
+  double terms;                      // log2 of the number of exponential monomials; 0 without exponentials
+  double size;                       // log2 of the sum of absolute coefficients
+  double scale;                      // 2^scale times the polynomial has integer coefficients
+  float width[ABSTRACT_MAX_WEIGHTS]; // degree in the weights of each axis
 } Poly;
 
 typedef struct Ratio { // a quotient of plain polynomials
@@ -33,6 +36,7 @@ typedef struct Abstract {
   bool mixed;        // ... but perhaps not in every element
   bool maximum;      // free exponentials: it may be a maximum,
   bool difference;   // or something minus one
+  uint8_t weight;    // 1 + the axis whose weights it is, or by which it is multiplied to be summed; 0 = none
 } Abstract;
 
 /// log2(2^a + 2^b).
@@ -42,6 +46,8 @@ Ratio mirage__ratio_add(Ratio a, Ratio b);
 /// A polynomial: log2 of its coefficient sum, and of the power of two that makes the coefficients integers.
 Abstract mirage__abstract_polynomial(double degree, double size, double scale);
 Abstract mirage__abstract_input(void);
+/// A weight of axis `weight`, one of those that add up to `total`.
+Abstract mirage__abstract_weight(uint32_t weight, double total);
 /// An exact double; what is not finite counts as zero (bottom).
 Abstract mirage__abstract_constant(double value);
 Abstract mirage__abstract_mul(Abstract a, Abstract b);

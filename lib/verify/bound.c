@@ -18,7 +18,7 @@
 // Everything is monotone and saturates to infinity, so an overcount is safe and "too big" is an answer: nothing shown.
 // A loop whose contribution does not read its carries is a sum of `range` like terms; any other loop is iterated.
 #include "abstract.h"
-#include "verify_internal.h"
+#include "shrink.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -45,6 +45,8 @@ typedef struct Walk {
   Abstract argument; // join of all arguments of random functions
   bool has_argument;
   bool free_exp; // exponentials are random functions, but for exp(x - m) = exp(x) / exp(m) with a maximum m
+  bool has_maximum;
+  uint32_t before[ABSTRACT_MAX_WEIGHTS]; // bit c: the transfer along this axis has to come before that along axis c
   VerifyBound *bound;
 } Walk;
 
@@ -82,6 +84,7 @@ static Abstract exponential(Walk *walk, Abstract a, double elements) {
     return free_exponential(walk, a, elements);
   if (a.exp) {
     Abstract result = atom(walk, a, 1, elements);
+    walk->bound->nested = true;
     if (a.mixed) // some elements take an exponential after all: no bound for both at once
       result.num.degree = INFINITY;
     return result;
@@ -91,6 +94,7 @@ static Abstract exponential(Walk *walk, Abstract a, double elements) {
 
 // The maximum of n values like a: one of them, or an atom for the set.
 static Abstract maximum(Walk *walk, Abstract a, double n, double elements) {
+  walk->has_maximum = true;
   Abstract set = atom(walk, a, n, elements);
   Abstract result = mirage__abstract_join(a, set);
   result.calls = set.calls;
@@ -111,6 +115,22 @@ static Abstract subtraction(Walk *walk, Abstract a, Abstract b) {
 
 // ----------------------------------------------------------------------------------------------------------- operators
 
+// The sum of n values like a, over `axes`, perhaps weighted. Where the denominator varies along the sum, a weighted one
+// may not depend on weights of the same axis; where it depends on those of another axis, that one has more points as
+// long as this axis is whole, so this one is transferred first. (README.md, "The theorem of transfer")
+static Abstract sum(Walk *walk, Abstract a, double n, uint32_t axes) {
+  Abstract result = mirage__abstract_sum(a, n, axes);
+  for (uint32_t c = 0; c < ABSTRACT_MAX_WEIGHTS && a.weight && a.den_axes & axes; c++) {
+    bool depends = a.den.width[c] > 0 || (a.exp && (a.exponent.num.width[c] > 0 || a.exponent.den.width[c] > 0));
+    if (depends && c + 1 == a.weight)
+      result.num.width[c] = INFINITY;
+    else if (depends)
+      walk->before[a.weight - 1] |= 1u << c;
+  }
+  result.weight = 0;
+  return result;
+}
+
 static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, double elements, Abstract *out) {
   switch (op) {
   case MIRAGE_OP_ADD:
@@ -121,6 +141,7 @@ static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, double 
     return true;
   case MIRAGE_OP_MUL:
     *out = mirage__abstract_mul(a, b);
+    out->weight = b.weight;
     return true;
   case MIRAGE_OP_DIV:
     *out = mirage__abstract_div(a, b);
@@ -159,7 +180,7 @@ static bool reduce(Walk *walk, const MirageNodeView *node, Abstract a, double el
   const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[0]);
   uint32_t dim = (uint32_t)node->attrs->reduce.dim, axis = dim_axis(type, dim);
   double n = (double)(type->shape[dim] / node->attrs->reduce.extent);
-  *out = node->op == MIRAGE_OP_REDUCE_MAX ? maximum(walk, a, n, elements) : mirage__abstract_sum(a, n, axis);
+  *out = node->op == MIRAGE_OP_REDUCE_MAX ? maximum(walk, a, n, elements) : sum(walk, a, n, axis);
   if (node->attrs->reduce.extent == 1)
     out->den_axes &= ~axis;
   if (node->op == MIRAGE_OP_REDUCE_MEAN)
@@ -184,7 +205,8 @@ static bool matmul(Walk *walk, const MirageNodeView *node, const Abstract *opera
   Abstract product = mirage__abstract_mul(a, b);
   uint32_t den_axes = product.den_axes;
   product.den_axes = contracted;
-  *out = mirage__abstract_sum(product, (double)type->shape[type->rank - (flip_a ? 2 : 1)], 3);
+  product.weight = operands[0].weight;
+  *out = sum(walk, product, (double)type->shape[type->rank - (flip_a ? 2 : 1)], 3);
   out->den_axes = den_axes;
   if (node->num_operands == 3)
     *out = mirage__abstract_add(*out, operands[2]);
@@ -469,7 +491,33 @@ static double log2_vanish(const VerifyFields *fields, Abstract a, Abstract b, Ve
   return total;
 }
 
-static double log2_trial(const VerifyFields *fields, Walk walks[2], VerifyBound *bound) {
+// How many points of each axis tell a from b, when each holds `free` indices of it that are not summed.
+static void need_points(const VerifyWeights *weights, Abstract a, Abstract b, uint32_t free, VerifyBound *bound) {
+  Abstract difference = mirage__abstract_add(a, b);
+  for (uint32_t c = 0; weights && c < weights->num_axes; c++) {
+    double points = difference.num.width[c] + free * weights->axes[c].labels;
+    if (difference.exp) { // the exponents of two terms are compared
+      Ratio gap = mirage__ratio_add(difference.exponent, difference.exponent);
+      points = 2 * points + gap.num.width[c];
+    }
+    bound->points[c] = isnan(points) ? INFINITY : fmax(bound->points[c], points);
+  }
+}
+
+// Axes that would each have to be transferred before the other cannot be.
+static void refuse_circles(const VerifyWeights *weights, const Walk walks[2], VerifyBound *bound) {
+  uint32_t before[ABSTRACT_MAX_WEIGHTS];
+  for (uint32_t c = 0; c < ABSTRACT_MAX_WEIGHTS; c++)
+    before[c] = walks[0].before[c] | walks[1].before[c];
+  for (uint32_t via = 0; via < ABSTRACT_MAX_WEIGHTS; via++)
+    for (uint32_t c = 0; c < ABSTRACT_MAX_WEIGHTS; c++)
+      before[c] |= before[c] >> via & 1 ? before[via] : 0;
+  for (uint32_t c = 0; c < weights->num_axes; c++)
+    if (before[c] >> c & 1)
+      bound->points[c] = INFINITY;
+}
+
+static double log2_trial(const VerifyFields *fields, const VerifyWeights *weights, Walk walks[2], VerifyBound *bound) {
   double worst = -1000, arguments = -1000, total_calls = walks[0].calls + walks[1].calls;
   if (walks[0].has_argument || walks[1].has_argument) {
     const Walk *first = walks[0].has_argument ? &walks[0] : &walks[1];
@@ -477,20 +525,32 @@ static double log2_trial(const VerifyFields *fields, Walk walks[2], VerifyBound 
     if (walks[0].has_argument && walks[1].has_argument)
       any = mirage__abstract_join(walks[0].argument, walks[1].argument);
     arguments = log2_vanish(fields, any, any, bound);
+    need_points(weights, any, any, 2, bound);
   }
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(walks[0].graph); i++) {
     Abstract a = walks[0].values[mirage_ugraph_get_output(walks[0].graph, i).index];
     Abstract b = walks[1].values[mirage_ugraph_get_output(walks[1].graph, i).index];
     double calls = fmin(a.calls + b.calls, total_calls), chance = log2_vanish(fields, a, b, bound);
     bound->calls = fmax(bound->calls, calls);
+    need_points(weights, a, b, 1, bound);
     if (calls > 1) // two different arguments that meet: the value of one call stands in for the other's
       chance = mirage__log2_sum(chance, 2 * log2(calls) - 1 + mirage__log2_sum(arguments, -fields->log2_p_min));
     worst = isnan(chance) ? INFINITY : fmax(worst, chance);
   }
+  for (uint32_t c = 0; weights && c < weights->num_axes; c++)
+    if (walks[0].has_maximum || walks[1].has_maximum) // sets of three are permuted by nothing that keeps each member
+      bound->points[c] = fmax(bound->points[c], 3);
+  if (weights)
+    refuse_circles(weights, walks, bound);
   return worst + log2(VERIFY_ATTEMPTS);
 }
 
-static MirageStatus walk_init(Walk *walk, const MirageUGraph *graph, VerifyBound *bound) {
+static Abstract weight_input(const VerifyWeights *weights, uint32_t pattern) {
+  const VerifyAxis *axis = &weights->axes[weights->patterns[pattern].axis];
+  return mirage__abstract_weight(weights->patterns[pattern].axis, (double)(axis->sizes[0] + axis->sizes[1]));
+}
+
+static MirageStatus walk_init(Walk *walk, const MirageUGraph *graph, const VerifyWeights *weights, VerifyBound *bound) {
   size_t n = mirage_ugraph_num_values(graph) + 1;
   *walk = (Walk){.graph = graph, .executions = 1, .counting = true, .bound = bound};
   walk->values = calloc(n, sizeof *walk->values);
@@ -498,26 +558,28 @@ static MirageStatus walk_init(Walk *walk, const MirageUGraph *graph, VerifyBound
   if (!walk->values || !walk->stored)
     return MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++)
-    walk->values[mirage_ugraph_get_input(graph, i).index] = mirage__abstract_input();
+    walk->values[mirage_ugraph_get_input(graph, i).index] = weights && i >= weights->first_input
+                                                                ? weight_input(weights, i - weights->first_input)
+                                                                : mirage__abstract_input();
   return MIRAGE_OK;
 }
 
-MirageStatus mirage__verify_bound(const MirageUGraph *source, const MirageUGraph *target, bool free_exp,
-                                  VerifyBound *out_bound) {
-  return mirage__verify_bound_in(&FULL_SIZE, source, target, free_exp, out_bound);
+MirageStatus mirage__verify_bound(const MirageUGraph *source, const MirageUGraph *target, const VerifyWeights *weights,
+                                  bool free_exp, VerifyBound *out_bound) {
+  return mirage__verify_bound_in(&FULL_SIZE, source, target, weights, free_exp, out_bound);
 }
 
 MirageStatus mirage__verify_bound_in(const VerifyFields *fields, const MirageUGraph *source, const MirageUGraph *target,
-                                     bool free_exp, VerifyBound *out_bound) {
+                                     const VerifyWeights *weights, bool free_exp, VerifyBound *out_bound) {
   VerifyBound bound = {.log2_trial = INFINITY, .free_exp = free_exp};
   Walk walks[2] = {{0}};
-  MirageStatus status = walk_init(&walks[0], source, &bound);
+  MirageStatus status = walk_init(&walks[0], source, weights, &bound);
   if (status == MIRAGE_OK)
-    status = walk_init(&walks[1], target, &bound);
+    status = walk_init(&walks[1], target, weights, &bound);
   walks[0].free_exp = walks[1].free_exp = free_exp;
   if (status == MIRAGE_OK) {
     if (walk_region(&walks[0], mirage_ugraph_body(source)) && walk_region(&walks[1], mirage_ugraph_body(target)))
-      bound.log2_trial = log2_trial(fields, walks, &bound);
+      bound.log2_trial = log2_trial(fields, weights, walks, &bound);
     *out_bound = bound;
   }
   for (int i = 0; i < 2; i++) {

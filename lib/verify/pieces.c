@@ -1,9 +1,10 @@
 // pieces.c - proves a pair piece by piece, where the whole has no useful bound.
 //
-// Cuts:      both graphs are evaluated once at a random point. A tensor at the kernel level of the target whose
-// residues
-//            are those of one of the source is a cut: presumably the same function of the inputs, a presumption that
-//            is proven like anything else.
+// Cuts:      both graphs are evaluated at a random point under each theorem, on a small instance where full size costs
+// too
+//            much. A tensor at the kernel level of the target whose residues are those of one of the source, under
+//            either, is a cut: presumably the same function of the inputs, a presumption that is proven like anything
+//            else, whatever the order of the operators.
 // A piece:   shows that one cut, or one output, is the same function in both graphs of the inputs and of cuts that have
 //            been shown before - its frontier, which stands for them as fresh random inputs of both. Where the graphs
 //            reach different cuts, those in only one of them are walked through.
@@ -12,8 +13,9 @@
 //
 // Example:   v4 = x + silu(norm(x) w); v8 = v4 + silu(norm(v4) w); ...: fifteen such layers have useless degrees, each
 //            for itself, with v4 and v8 as inputs, has 2.
-#include "verify_internal.h"
+#include "shrink.h"
 
+#include "mirage/random.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,9 +23,9 @@
 typedef struct Pieces {
   const MirageUGraph *graphs[2]; // source, target
   const MirageVerifyOptions *options;
-  uint64_t *digests[2]; // [num_values + 1], of kernel-level tensors; 0 = none
-  uint32_t *cuts[2];    // [num_values + 1]: the source's tensor that a value equals, 0 = none
-  bool *proven;         // [num_values + 1] of the target
+  uint64_t *digests[2][2]; // of each graph under each theorem: [num_values + 1], of kernel-level tensors; 0 = none
+  uint32_t *cuts[2];       // [num_values + 1]: the source's tensor that a value equals, 0 = none
+  bool *proven;            // [num_values + 1] of the target
   // of one piece
   bool *allowed;         // [num_values + 1] of the source: may be a frontier
   bool *reached[2];      // [num_values + 1]: values that the goal is computed from, the frontier among them
@@ -88,35 +90,38 @@ static uint64_t digest_of(const MirageResidue *values, size_t n) {
 }
 
 // Evaluates the exposed graph at one point; its tensors' digests go to the values that they are of.
-static MirageStatus evaluate(Pieces *pieces, int g, const MirageUGraph *exposed, const MirageValue *values,
-                             MirageResidue **inputs, MirageResidue **outputs) {
-  const MirageFieldModes modes = {.partial = true};
-  MirageField *field = mirage_field_create_with(pieces->options->seed, UINT32_MAX, modes); // no trial has this number
+static MirageStatus evaluate(const Pieces *pieces, const VerifyInstance *instance, const MirageUGraph *exposed,
+                             const MirageValue *values, bool free_exp, MirageResidue **inputs, MirageResidue **outputs,
+                             uint64_t *digests) {
+  const MirageFieldModes modes = {.partial = true, .free_exp = free_exp};
+  uint64_t seed = mirage_random_purpose(pieces->options->seed, "verify");
+  MirageField *field = mirage_field_create_with(seed, UINT32_MAX, modes); // no trial has this number
   if (!field)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(exposed); i++) {
-    const MirageType *type = mirage_ugraph_type(exposed, mirage_ugraph_get_input(exposed, i));
-    mirage_field_draw(field, i, (size_t)mirage_type_elements(type), inputs[i]);
-  }
-  MirageStatus status =
-      mirage_eval(exposed, mirage_field_domain(field), (const void *const *)inputs, (void *const *)outputs, NULL, NULL);
+  MirageStatus status = mirage__verify_draw(field, instance, inputs);
+  if (status == MIRAGE_OK)
+    status = mirage_eval(exposed, mirage_field_domain(field), (const void *const *)inputs, (void *const *)outputs, NULL,
+                         NULL);
   for (uint32_t i = 0; status == MIRAGE_OK && i < mirage_ugraph_num_outputs(exposed); i++) {
     const MirageType *type = mirage_ugraph_type(exposed, mirage_ugraph_get_output(exposed, i));
-    pieces->digests[g][values[i].index] = digest_of(outputs[i], (size_t)mirage_type_elements(type));
+    digests[values[i].index] = digest_of(outputs[i], (size_t)mirage_type_elements(type));
   }
   mirage_field_destroy(field);
   return status;
 }
 
-static MirageStatus find_digests(Pieces *pieces, int g) {
-  const MirageUGraph *graph = pieces->graphs[g];
+// The digests of the values of one graph of an instance, under both theorems.
+static MirageStatus digest_graph(const Pieces *pieces, const VerifyInstance *instance, const MirageUGraph *graph,
+                                 uint64_t *const digests[2]) {
   MirageValue *values = calloc(mirage_ugraph_num_values(graph) + 1, sizeof *values);
   uint32_t count = 0;
   MirageUGraph *exposed = values ? expose(graph, values, &count) : NULL;
   MirageStatus status = exposed ? MIRAGE_OK : MIRAGE_NO_MEMORY;
   if (exposed) {
     MirageResidue **inputs = mirage__verify_alloc_inputs(exposed), **outputs = mirage__verify_alloc_outputs(exposed);
-    status = inputs && outputs ? evaluate(pieces, g, exposed, values, inputs, outputs) : MIRAGE_NO_MEMORY;
+    status = inputs && outputs ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+    for (int free_exp = 0; free_exp <= 1 && status == MIRAGE_OK; free_exp++)
+      status = evaluate(pieces, instance, exposed, values, free_exp, inputs, outputs, digests[free_exp]);
     mirage__verify_free_arrays(inputs, mirage_ugraph_num_inputs(exposed));
     mirage__verify_free_arrays(outputs, count);
   }
@@ -125,13 +130,64 @@ static MirageStatus find_digests(Pieces *pieces, int g) {
   return status;
 }
 
+// On a smaller instance, whose values are those of the graph by `map`.
+static MirageStatus digest_mapped(Pieces *pieces, const VerifyInstance *instance, int g, const MirageUGraph *small,
+                                  const MirageValue *map) {
+  size_t n = mirage_ugraph_num_values(small) + 1;
+  uint64_t *digests[2] = {calloc(n, sizeof **digests), calloc(n, sizeof **digests)};
+  MirageStatus status = digests[0] && digests[1] ? digest_graph(pieces, instance, small, digests) : MIRAGE_NO_MEMORY;
+  for (uint32_t v = 1; status == MIRAGE_OK && v <= mirage_ugraph_num_values(pieces->graphs[g]); v++)
+    for (int free_exp = 0; free_exp <= 1; free_exp++)
+      pieces->digests[g][free_exp][v] = digests[free_exp][map[v].index];
+  free(digests[0]);
+  free(digests[1]);
+  return status;
+}
+
+static MirageStatus digest_small(Pieces *pieces, VerifyTransfer *small, MirageValue *const maps[2]) {
+  MIRAGE_TRY(mirage__verify_smallest(small, pieces->graphs[0], pieces->graphs[1], maps));
+  MirageStatus status = MIRAGE_OK;
+  for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
+    status = small->graphs[0] ? digest_mapped(pieces, &small->instance, g, small->graphs[g], maps[g]) : MIRAGE_LIMIT;
+  mirage__verify_transfer_deinit(small);
+  return status;
+}
+
+static MirageStatus find_digests(Pieces *pieces) {
+  const VerifyInstance full = {pieces->graphs[0], pieces->graphs[1], NULL};
+  const MirageVerifyOptions *options = pieces->options;
+  double work = mirage__verify_work(full.source) + mirage__verify_work(full.target);
+  MirageStatus status = MIRAGE_OK;
+  if (options->full_size || work <= mirage__verify_allowed(options)) {
+    for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
+      status = digest_graph(pieces, &full, pieces->graphs[g], pieces->digests[g]);
+    return status;
+  }
+  MirageValue *maps[2];
+  VerifyTransfer small;
+  for (int g = 0; g < 2; g++)
+    maps[g] = calloc(mirage_ugraph_num_values(pieces->graphs[g]) + 1, sizeof *maps[g]);
+  status = maps[0] && maps[1] ? digest_small(pieces, &small, maps) : MIRAGE_NO_MEMORY;
+  free(maps[0]);
+  free(maps[1]);
+  return status;
+}
+
+static bool agree(const Pieces *pieces, uint32_t source, uint32_t target) {
+  for (int free_exp = 0; free_exp <= 1; free_exp++)
+    if (pieces->digests[1][free_exp][target] &&
+        pieces->digests[1][free_exp][target] == pieces->digests[0][free_exp][source])
+      return true;
+  return false;
+}
+
 // Each tensor of the target is a cut with the first of the source that has its digest and shape.
 static uint32_t match(Pieces *pieces) {
   uint32_t count = 0;
   for (uint32_t t = 1; t <= mirage_ugraph_num_values(pieces->graphs[1]); t++) {
     const MirageType *type = mirage_ugraph_type(pieces->graphs[1], (MirageValue){t});
-    for (uint32_t s = 1; pieces->digests[1][t] && s <= mirage_ugraph_num_values(pieces->graphs[0]); s++) {
-      if (pieces->digests[0][s] != pieces->digests[1][t] ||
+    for (uint32_t s = 1; s <= mirage_ugraph_num_values(pieces->graphs[0]); s++) {
+      if (!agree(pieces, s, t) ||
           !mirage_type_same_shape(type, mirage_ugraph_type(pieces->graphs[0], (MirageValue){s})))
         continue;
       pieces->cuts[0][s] = pieces->cuts[1][t] = s;
@@ -259,6 +315,9 @@ static void add_proof(MirageProof *sum, const MirageProof *piece) {
   worst.trials = piece->trials > worst.trials ? piece->trials : worst.trials;
   worst.q = piece->q ? piece->q : worst.q;
   worst.free_exp |= piece->free_exp;
+  worst.shrunken |= piece->shrunken;
+  worst.axes = piece->axes > worst.axes ? piece->axes : worst.axes;
+  worst.points = piece->points > worst.points ? piece->points : worst.points;
   worst.degree = piece->degree > worst.degree ? piece->degree : worst.degree;
   worst.calls = piece->calls > worst.calls ? piece->calls : worst.calls;
   worst.log2_terms = piece->log2_terms > worst.log2_terms ? piece->log2_terms : worst.log2_terms;
@@ -289,9 +348,8 @@ static MirageStatus prove(Pieces *pieces, MirageValue source, MirageValue target
 static MirageStatus prove_all(Pieces *pieces, bool *out_proven) {
   const MirageUGraph *source = pieces->graphs[0], *target = pieces->graphs[1];
   uint32_t outputs = mirage_ugraph_num_outputs(source), count = match(pieces);
-  double asked = pieces->options->log2_bound < 0 ? pieces->options->log2_bound : VERIFY_LOG2_BOUND;
   *out_proven = count > 0;
-  pieces->wanted = asked - log2((double)count + outputs);
+  pieces->wanted = mirage__verify_asked(pieces->options) - log2((double)count + outputs);
   for (uint32_t t = 1; t <= mirage_ugraph_num_values(target); t++)
     if (pieces->cuts[1][t])
       MIRAGE_TRY(prove(pieces, (MirageValue){pieces->cuts[1][t]}, (MirageValue){t}, &pieces->proven[t]));
@@ -310,7 +368,8 @@ static bool alloc(Pieces *pieces) {
     most = values[g] > most ? values[g] : most;
   }
   for (int g = 0; g < 2; g++) {
-    pieces->digests[g] = calloc(values[g], sizeof *pieces->digests[g]);
+    for (int free_exp = 0; free_exp <= 1; free_exp++)
+      pieces->digests[g][free_exp] = calloc(values[g], sizeof *pieces->digests[g][free_exp]);
     pieces->cuts[g] = calloc(values[g], sizeof *pieces->cuts[g]);
     pieces->reached[g] = calloc(values[g], sizeof(bool));
     pieces->frontier[g] = calloc(values[0], sizeof(bool));
@@ -320,13 +379,15 @@ static bool alloc(Pieces *pieces) {
   pieces->stack = calloc(most, sizeof *pieces->stack);
   bool ok = pieces->proven && pieces->allowed && pieces->stack;
   for (int g = 0; g < 2; g++)
-    ok = ok && pieces->digests[g] && pieces->cuts[g] && pieces->reached[g] && pieces->frontier[g];
+    ok = ok && pieces->digests[g][0] && pieces->digests[g][1] && pieces->cuts[g] && pieces->reached[g] &&
+         pieces->frontier[g];
   return ok;
 }
 
 static void release(Pieces *pieces) {
   for (int g = 0; g < 2; g++) {
-    free(pieces->digests[g]);
+    free(pieces->digests[g][0]);
+    free(pieces->digests[g][1]);
     free(pieces->cuts[g]);
     free(pieces->reached[g]);
     free(pieces->frontier[g]);
@@ -341,8 +402,8 @@ MirageStatus mirage__verify_pieces(const MirageUGraph *source, const MirageUGrap
   Pieces pieces = {.graphs = {source, target}, .options = options};
   bool proven = false;
   MirageStatus status = alloc(&pieces) ? MIRAGE_OK : MIRAGE_NO_MEMORY;
-  for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
-    status = find_digests(&pieces, g);
+  if (status == MIRAGE_OK)
+    status = find_digests(&pieces);
   if (status == MIRAGE_OK)
     status = prove_all(&pieces, &proven);
   release(&pieces);
@@ -350,5 +411,7 @@ MirageStatus mirage__verify_pieces(const MirageUGraph *source, const MirageUGrap
     verdict->kind = MIRAGE_VERDICT_EQUIVALENT;
     verdict->proof = pieces.proof;
   }
-  return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK; // what cannot be evaluated is somebody else's verdict
+  return status == MIRAGE_NO_MEMORY || status == MIRAGE_CANCELLED
+             ? status
+             : MIRAGE_OK; // what cannot be evaluated is somebody else's verdict
 }

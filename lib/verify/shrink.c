@@ -1,465 +1,91 @@
 // shrink.c - smaller copies of a pair of graphs in which every split survives.
 //
-// Axes:     dimensions of all values of both graphs that must keep in step - operands of one operator, a tile and the
-//           tensor it is loaded from, the inputs of both graphs - are one class (union-find).
-// Factors:  the extents that occur in a class are products of the splits: tensor = grid x loop x tile. Their greatest
-//           common divisor g is the innermost factor of the common refinement of all splits in both graphs. It alone
-//           shrinks, to 2, 3, 5 or 7, the smallest for the axes with the most parts and unequal for the first four:
-//           every extent e becomes e / g * m. Grids and loop ranges stay as they are. SHRINK_OTHER makes a second
-//           instance with 3, 5, 7, 11, ...: a number that fits the extents of one by chance does not fit the other's.
-// Ragged:   when ceil(n / parts) does not divide n, the last tile is masked. Such a class, of one tensor extent n and
-//           one tile extent t, gets n' = floor(n / t) t' + r' with 0 < r' < t': as many whole tiles, and a tail.
-// Fixed:    extents of 1 stay 1; an axis split down to tiles of 1 keeps its extent, and so do the inner dimensions
-//           that a reshape merges, and axes that neither an input nor an output has.
-// Constants keep their value at first. A mean over n elements divides by the original n in both graphs, so the shrunken
-//           pair is (sum / n) with n an unrelated number, which is enough for most identities. Some need n to be the
-//           extent: E[x^2] - E[x]^2 is a variance only then. On request constants `follow`: those that equal the number
-//           of elements which the source sums somewhere, or its inverse, become the shrunken number in both graphs.
+// Only the innermost digit of an axis shrinks (axes.c): an extent e = parts x digit becomes parts x m. Grids, loop
+// ranges and the number of whole tiles stay.
 //
-// Example:  x[2, 4096] @ w[4096, 6144], grid 128 over columns, loop 32 over the contraction (tiles 2x128, 128x48):
-//           x[2, 96] @ w[96, 256], tiles 2x3, 3x2: columns have the most parts and get 2, the contraction 3.
-#include "verify_internal.h"
+// Weighted: each sum over a digit that has become m points weighs them: point j stands for w_j of the digit's indices,
+//           where the w_j are inputs of both copies that add up to the digit. README.md proves what equality of such
+//           copies says of the originals. Constants stay what they are: a mean divides by the number of elements that
+//           the original sums, and so many there are by weight.
+// Plain:    for tests of generated code and the numeric guard: no weights. Constants keep their value at first. On
+//           request they `follow`: those that equal the number of elements which the source sums somewhere, or its
+//           inverse, become the shrunken number in both graphs.
+//
+// Example:  x[2, 4096] @ w[4096, 6144], grid 128 over columns, loop 32 over the contraction (tiles 2x128, 128x48), 2
+// and 3
+//           points: x[2, 96] @ w[96, 256], tiles 2x3, 3x2, and w_0 + w_1 + w_2 = 128.
+#include "shrink.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct AxisClass {
-  int64_t divisor;      // gcd of all extents
-  int64_t largest;      // extent
-  int64_t tensor, tile; // of a ragged split; 0 = none
-  int64_t parts;        // of the ragged split
-  int64_t numerator;    // extent e becomes e / divisor * numerator
-  int64_t new_tensor, new_tile;
-  bool frozen, several; // several: more extents than one ragged split explains
-  bool shared;          // an input or an output has it
-} AxisClass;
+typedef struct Copy {
+  Axes *axes;
+  int g;
+  bool follow, followed; // plain: whether constants follow, and whether some did
+  const VerifyWeights *weights;
+  MirageUGraph *to;
+  MirageValue *map;
+  MirageValue *sums; // of each pattern, its value in the region at hand
+  bool mismatch;     // an inferred shape is not the planned one, or memory is out
+} Copy;
 
-typedef struct Shrink {
-  const MirageUGraph *graphs[2];
-  uint32_t base[2];   // dimension d of value v of graph g has number base[g] + v * MIRAGE_MAX_RANK + d
-  uint32_t *parent;   // union-find
-  AxisClass *classes; // at the roots
-  uint32_t num_dims;
-  bool follow;       // constants that stem from extents shrink with them
-  bool followed;     // some did
-  ShrinkSizes sizes; // SHRINK_OTHER: no axis has the extent of the first instance unless it is the original one
-  char *reason;
-} Shrink;
+static const MirageUGraph *from_of(const Copy *copy) { return copy->axes->graphs[copy->g]; }
 
-// ---------------------------------------------------------------------------------------------------------- union-find
-
-static uint32_t find(Shrink *shrink, uint32_t dim) {
-  while (shrink->parent[dim] != dim)
-    dim = shrink->parent[dim] = shrink->parent[shrink->parent[dim]];
-  return dim;
+static int64_t new_extent(const Copy *copy, MirageValue v, uint32_t d, int64_t old) {
+  return mirage__axis_extent(mirage__axes_of(copy->axes, copy->g, v, d), old);
 }
 
-static uint32_t dim_of(const Shrink *shrink, int g, MirageValue v, uint32_t d) {
-  return shrink->base[g] + v.index * MIRAGE_MAX_RANK + d;
-}
-
-static int64_t extent_of(const Shrink *shrink, uint32_t dim) {
-  int g = dim >= shrink->base[1];
-  uint32_t local = dim - shrink->base[g];
-  return mirage_ugraph_type(shrink->graphs[g], (MirageValue){local / MIRAGE_MAX_RANK})->shape[local % MIRAGE_MAX_RANK];
-}
-
-static void freeze(Shrink *shrink, uint32_t dim) { shrink->classes[find(shrink, dim)].frozen = true; }
-
-static void unite(Shrink *shrink, uint32_t a, uint32_t b) {
-  a = find(shrink, a);
-  b = find(shrink, b);
-  if (a == b)
-    return;
-  uint32_t low = a < b ? a : b, high = a < b ? b : a;
-  shrink->classes[low].frozen |= shrink->classes[high].frozen;
-  shrink->parent[high] = low;
-}
-
-// The same axis; an extent of 1 that broadcasts is none.
-static void same(Shrink *shrink, uint32_t a, uint32_t b) {
-  if (extent_of(shrink, a) != 1 && extent_of(shrink, b) != 1)
-    unite(shrink, a, b);
-}
-
-// One is a multiple of the other; where the smaller is 1 the larger is a number of parts, and stays.
-static void multiple(Shrink *shrink, uint32_t a, uint32_t b) {
-  int64_t x = extent_of(shrink, a), y = extent_of(shrink, b);
-  if (x != 1 && y != 1)
-    unite(shrink, a, b);
-  else if (x != y)
-    freeze(shrink, x == 1 ? b : a);
-}
-
-static uint32_t rank_of(const Shrink *shrink, int g, MirageValue v) {
-  return mirage_ugraph_type(shrink->graphs[g], v)->rank;
-}
-
-// Equal shapes, or right-aligned broadcasting.
-static void same_value(Shrink *shrink, int g, MirageValue a, int h, MirageValue b) {
-  uint32_t ra = rank_of(shrink, g, a), rb = rank_of(shrink, h, b);
-  for (uint32_t i = 1; i <= ra && i <= rb; i++)
-    same(shrink, dim_of(shrink, g, a, ra - i), dim_of(shrink, h, b, rb - i));
-}
-
-// --------------------------------------------------------------------------------------------- what each operator ties
-
-static void tie_matmul(Shrink *shrink, int g, const MirageNodeView *node) {
-  MirageValue a = node->operands[0], b = node->operands[1], y = node->first_result;
-  uint32_t ra = rank_of(shrink, g, a), rb = rank_of(shrink, g, b), ry = rank_of(shrink, g, y);
-  uint32_t flip_a = node->attrs && node->attrs->matmul.transpose_a,
-           flip_b = node->attrs && node->attrs->matmul.transpose_b;
-  same(shrink, dim_of(shrink, g, a, ra - 2 + flip_a), dim_of(shrink, g, y, ry - 2));
-  same(shrink, dim_of(shrink, g, b, rb - 1 - flip_b), dim_of(shrink, g, y, ry - 1));
-  same(shrink, dim_of(shrink, g, a, ra - 1 - flip_a), dim_of(shrink, g, b, rb - 2 + flip_b));
-  for (uint32_t i = 3; i <= ry; i++) {
-    if (i <= ra)
-      same(shrink, dim_of(shrink, g, a, ra - i), dim_of(shrink, g, y, ry - i));
-    if (i <= rb)
-      same(shrink, dim_of(shrink, g, b, rb - i), dim_of(shrink, g, y, ry - i));
-  }
-  if (node->num_operands == 3)
-    same_value(shrink, g, node->operands[2], g, y);
-}
-
-// Splits both shapes into the finest groups of equal product. The first dimensions of a group scale together, the
-// others keep their extents.
-static void tie_reshape(Shrink *shrink, int g, MirageValue a, MirageValue y) {
-  const MirageType *from = mirage_ugraph_type(shrink->graphs[g], a), *to = mirage_ugraph_type(shrink->graphs[g], y);
-  uint32_t i = 0, j = 0;
-  while (i < from->rank && j < to->rank) {
-    if (from->shape[i] == 1 || to->shape[j] == 1) {
-      from->shape[i] == 1 ? i++ : j++;
-      continue;
-    }
-    multiple(shrink, dim_of(shrink, g, a, i), dim_of(shrink, g, y, j));
-    int64_t left = from->shape[i++], right = to->shape[j++];
-    while (left != right) {
-      if (left < right) {
-        freeze(shrink, dim_of(shrink, g, a, i));
-        left *= from->shape[i++];
-      } else {
-        freeze(shrink, dim_of(shrink, g, y, j));
-        right *= to->shape[j++];
-      }
-    }
-  }
-}
-
-static void tie_shape(Shrink *shrink, int g, const MirageNodeView *node) {
-  MirageValue a = node->operands[0], y = node->first_result;
-  int32_t dim = -1; // along which only multiples agree
-  switch (node->op) {
-  case MIRAGE_OP_TRANSPOSE:
-    for (uint32_t d = 0; d < rank_of(shrink, g, y); d++)
-      same(shrink, dim_of(shrink, g, a, (uint32_t)node->attrs->perm.perm[d]), dim_of(shrink, g, y, d));
-    return;
-  case MIRAGE_OP_RESHAPE:
-    tie_reshape(shrink, g, a, y);
-    return;
-  case MIRAGE_OP_BROADCAST:
-    same_value(shrink, g, a, g, y);
-    return;
-  case MIRAGE_OP_REPEAT:
-    dim = node->attrs->repeat.dim;
-    break;
-  case MIRAGE_OP_SLICE:
-    dim = node->attrs->slice.dim;
-    break;
-  default: // concat
-    dim = node->attrs->dim.dim;
-    break;
-  }
-  for (uint32_t i = 0; i < node->num_operands; i++)
-    for (uint32_t d = 0; d < rank_of(shrink, g, y); d++) {
-      uint32_t from = dim_of(shrink, g, node->operands[i], d), to = dim_of(shrink, g, y, d);
-      if ((int32_t)d == dim)
-        multiple(shrink, from, to);
-      else
-        same(shrink, from, to);
-    }
-}
-
-static void tie_reduce(Shrink *shrink, int g, const MirageNodeView *node) {
-  MirageValue a = node->operands[0], y = node->first_result;
-  for (uint32_t d = 0; d < rank_of(shrink, g, y); d++)
-    same(shrink, dim_of(shrink, g, a, d), dim_of(shrink, g, y, d)); // an extent of 1 left over ties nothing
-}
-
-// The tensor's dimension that an access sees as its d-th.
-static uint32_t seen_dim(const Shrink *shrink, int g, MirageValue tensor, const MirageAccessAttrs *access, uint32_t d) {
-  return dim_of(shrink, g, tensor, mirage_access_dim(access, d));
-}
-
-static void tie_access(Shrink *shrink, int g, const MirageNodeView *node) {
-  MirageValue tensor = node->op == MIRAGE_OP_LOAD ? node->operands[0] : node->operands[1];
-  MirageValue tile = node->op == MIRAGE_OP_LOAD ? node->first_result : node->operands[0];
-  for (uint32_t d = 0; d < rank_of(shrink, g, tensor); d++)
-    multiple(shrink, seen_dim(shrink, g, tensor, &node->attrs->access, d), dim_of(shrink, g, tile, d));
-}
-
-static void tie_region(Shrink *shrink, int g, MirageRegion region);
-
-static void tie_structure(Shrink *shrink, int g, const MirageNodeView *node) {
-  MirageRegionView body = mirage_ugraph_region(shrink->graphs[g], node->region);
-  MirageNodeView last = mirage_ugraph_node(shrink->graphs[g], body.nodes[body.num_nodes - 1]);
-  for (uint32_t i = 0; i < node->num_operands; i++)
-    same_value(shrink, g, node->operands[i], g, (MirageValue){body.first_argument.index + i});
-  tie_region(shrink, g, node->region);
-  for (uint32_t i = 0; i < node->num_results; i++) {
-    MirageValue y = {node->first_result.index + i};
-    if (node->op == MIRAGE_OP_CUSTOM) {
-      same_value(shrink, g, (MirageValue){body.first_argument.index + node->num_operands + i}, g, y);
-      continue;
-    }
-    MirageValue from = last.operands[i];
-    bool concat = node->op == MIRAGE_OP_LOOP && node->attrs->loop.carries[i].combine == MIRAGE_COMBINE_CONCAT;
-    if (node->op == MIRAGE_OP_LOOP)
-      same_value(shrink, g, (MirageValue){body.first_argument.index + i}, g, y);
-    for (uint32_t d = 0; d < rank_of(shrink, g, y); d++) {
-      if (concat && (int32_t)d == node->attrs->loop.carries[i].dim)
-        multiple(shrink, dim_of(shrink, g, from, d), dim_of(shrink, g, y, d));
-      else
-        same(shrink, dim_of(shrink, g, from, d), dim_of(shrink, g, y, d));
-    }
-  }
-  if (node->op == MIRAGE_OP_LOOP) // factors broadcast against their carry
-    for (uint32_t i = 0, factor = node->attrs->loop.num_carries; i < node->attrs->loop.num_carries; i++)
-      if (node->attrs->loop.carries[i].combine == MIRAGE_COMBINE_RESCALE)
-        same_value(shrink, g, last.operands[factor++], g, (MirageValue){node->first_result.index + i});
-}
-
-static void tie_node(Shrink *shrink, int g, const MirageNodeView *node) {
-  switch (mirage_op_info(node->op)->kind) {
-  case MIRAGE_KIND_REGION:
-    tie_structure(shrink, g, node);
-    break;
-  case MIRAGE_KIND_MATMUL:
-    tie_matmul(shrink, g, node);
-    break;
-  case MIRAGE_KIND_REDUCE:
-    tie_reduce(shrink, g, node);
-    break;
-  case MIRAGE_KIND_SHAPE:
-    tie_shape(shrink, g, node);
-    break;
-  case MIRAGE_KIND_ACCESS:
-    tie_access(shrink, g, node);
-    break;
-  default:
-    for (uint32_t i = 0; node->num_results && i < node->num_operands; i++)
-      same_value(shrink, g, node->operands[i], g, node->first_result);
-    break;
-  }
-}
-
-static void tie_region(Shrink *shrink, int g, MirageRegion region) {
-  MirageRegionView view = mirage_ugraph_region(shrink->graphs[g], region);
-  for (uint32_t i = 0; i < view.num_nodes; i++) {
-    MirageNodeView node = mirage_ugraph_node(shrink->graphs[g], view.nodes[i]);
-    tie_node(shrink, g, &node);
-  }
-}
-
-static void note_shared(Shrink *shrink, int g, MirageValue v) {
-  for (uint32_t d = 0; d < rank_of(shrink, g, v); d++)
-    shrink->classes[find(shrink, dim_of(shrink, g, v, d))].shared = true;
-}
-
-// An axis that no input and no output has, as of a constant that is summed, is one graph's own: nothing keeps it in
-// step with the other graph, so it stays as it is.
-static void freeze_private(Shrink *shrink) {
-  for (int g = 0; g < 2; g++) {
-    for (uint32_t i = 0; i < mirage_ugraph_num_inputs(shrink->graphs[g]); i++)
-      note_shared(shrink, g, mirage_ugraph_get_input(shrink->graphs[g], i));
-    for (uint32_t i = 0; i < mirage_ugraph_num_outputs(shrink->graphs[g]); i++)
-      note_shared(shrink, g, mirage_ugraph_get_output(shrink->graphs[g], i));
-  }
-  for (uint32_t i = 0; i < shrink->num_dims; i++)
-    if (shrink->parent[i] == i && !shrink->classes[i].shared)
-      shrink->classes[i].frozen = true;
-}
-
-// --------------------------------------------------------------------------------------------------------- new extents
-
-static int64_t gcd(int64_t a, int64_t b) {
-  while (b) {
-    int64_t rest = a % b;
-    a = b;
-    b = rest;
-  }
-  return a;
-}
-
-// Parts into which an access splits dimension d in all.
-static int64_t parts_of(const MirageUGraph *graph, MirageNode id, const MirageAccessAttrs *access, uint32_t d) {
-  MirageScope scope = mirage_ugraph_scope(graph, id);
-  int64_t parts = 1;
-  for (uint32_t a = 0; a < 3; a++)
-    parts *= access->grid[a] == (int8_t)d ? scope.grid[a] : 1;
-  for (uint32_t l = 0; l < scope.num_loops; l++)
-    parts *= access->loop[l] == (int8_t)d ? scope.ranges[l] : 1;
-  return parts;
-}
-
-// Notes what the splits and slices of one node mean for their classes.
-static void measure_node(Shrink *shrink, int g, MirageNode id) {
-  MirageNodeView node = mirage_ugraph_node(shrink->graphs[g], id);
-  if (node.op == MIRAGE_OP_SLICE) {
-    AxisClass *class =
-        &shrink->classes[find(shrink, dim_of(shrink, g, node.operands[0], (uint32_t)node.attrs->slice.dim))];
-    class->divisor = gcd(class->divisor, gcd(node.attrs->slice.begin, node.attrs->slice.end));
-  }
-  if (mirage_op_info(node.op)->kind != MIRAGE_KIND_ACCESS)
-    return;
-  MirageValue tensor = node.op == MIRAGE_OP_LOAD ? node.operands[0] : node.operands[1];
-  MirageValue tile = node.op == MIRAGE_OP_LOAD ? node.first_result : node.operands[0];
-  for (uint32_t d = 0; d < rank_of(shrink, g, tensor); d++) {
-    const MirageAccessAttrs *access = &node.attrs->access;
-    uint32_t dim = seen_dim(shrink, g, tensor, access, d);
-    int64_t n = mirage_access_extent(access, mirage_ugraph_type(shrink->graphs[g], tensor), d);
-    int64_t t = extent_of(shrink, dim_of(shrink, g, tile, d)), parts = parts_of(shrink->graphs[g], id, access, d);
-    AxisClass *class = &shrink->classes[find(shrink, dim)];
-    if (access->end[d])
-      class->divisor = gcd(class->divisor, gcd(access->begin[d], access->end[d]));
-    if (parts * t == n)
-      continue;
-    class->frozen |= access->end[d] != 0; // no rule for a ragged part
-    class->several |= class->tensor && (class->tensor != n || class->tile != t || class->parts != parts);
-    class->tensor = n;
-    class->tile = t;
-    class->parts = parts;
-  }
-}
-
-static void measure(Shrink *shrink) {
-  for (int g = 0; g < 2; g++)
-    for (uint32_t v = 1; v <= mirage_ugraph_num_values(shrink->graphs[g]); v++)
-      for (uint32_t d = 0; d < rank_of(shrink, g, (MirageValue){v}); d++) {
-        uint32_t dim = dim_of(shrink, g, (MirageValue){v}, d);
-        AxisClass *class = &shrink->classes[find(shrink, dim)];
-        int64_t extent = extent_of(shrink, dim);
-        class->divisor = gcd(class->divisor, extent);
-        class->largest = extent > class->largest ? extent : class->largest;
-      }
-  for (int g = 0; g < 2; g++)
-    for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(shrink->graphs[g]); n++)
-      measure_node(shrink, g, (MirageNode){n});
-  for (int g = 0; g < 2; g++) // a ragged class with a third extent is more than its one split
-    for (uint32_t v = 1; v <= mirage_ugraph_num_values(shrink->graphs[g]); v++)
-      for (uint32_t d = 0; d < rank_of(shrink, g, (MirageValue){v}); d++) {
-        uint32_t dim = dim_of(shrink, g, (MirageValue){v}, d);
-        AxisClass *class = &shrink->classes[find(shrink, dim)];
-        int64_t extent = extent_of(shrink, dim);
-        class->several |= class->tensor && extent != class->tensor && extent != class->tile;
-      }
-}
-
-// The smallest tile t' >= `least` and tail r' for which ceil((whole t' + r') / parts) is t' again; or the next such
-// tile.
-static bool choose_ragged(AxisClass *class, int64_t least, bool next) {
-  int64_t whole = class->tensor / class->tile;
-  for (int64_t t = least; t < class->tile; t++)
-    for (int64_t r = 1; r < t; r++)
-      if ((whole * t + r + class->parts - 1) / class->parts == t) {
-        if (next) {
-          next = false;
-          break;
-        }
-        class->new_tensor = whole * t + r;
-        class->new_tile = t;
-        return true;
-      }
-  return false;
-}
-
-static int by_parts(const void *a, const void *b) {
-  const AxisClass *x = *(AxisClass *const *)a, *y = *(AxisClass *const *)b;
-  int64_t px = x->largest / x->divisor, py = y->largest / y->divisor;
-  return px != py ? (px < py) - (px > py) : (x > y) - (x < y);
-}
-
-// Returns whether any class got smaller.
-static MirageStatus choose(Shrink *shrink, bool *out_smaller) {
-  static const int64_t sizes[][8] = {
-      [SHRINK_SMALLEST] = {2, 3, 5, 7, 2, 3, 5, 7},
-      [SHRINK_OTHER] = {3, 5, 7, 11, 13, 17, 19, 23},
-      [SHRINK_TILES] = {16, 32, 24, 16, 32, 24, 16, 32},
-  };
-  const int64_t *ragged = sizes[shrink->sizes == SHRINK_OTHER ? SHRINK_SMALLEST : shrink->sizes];
-  bool next = shrink->sizes == SHRINK_OTHER;
-  AxisClass **order = malloc((shrink->num_dims + 1) * sizeof(AxisClass *));
-  uint32_t count = 0;
-  if (!order)
-    return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < shrink->num_dims; i++)
-    if (shrink->parent[i] == i && shrink->classes[i].divisor > 1)
-      order[count++] = &shrink->classes[i];
-  qsort(order, count, sizeof *order, by_parts);
-  *out_smaller = false;
-  for (uint32_t i = 0; i < count; i++) {
-    AxisClass *class = order[i];
-    int64_t size = sizes[shrink->sizes][i % 8];
-    class->numerator = class->frozen || class->tensor || size >= class->divisor ? class->divisor : size;
-    if (class->tensor && !class->frozen && !class->several)
-      *out_smaller |= choose_ragged(class, ragged[i % 8], next);
-    *out_smaller |= class->numerator < class->divisor;
-  }
-  for (uint32_t i = 0; i < shrink->num_dims; i++) // ragged classes with coprime extents are not in `order`
-    if (shrink->parent[i] == i && shrink->classes[i].divisor == 1 && shrink->classes[i].tensor &&
-        !shrink->classes[i].frozen && !shrink->classes[i].several)
-      *out_smaller |= choose_ragged(&shrink->classes[i], ragged[0], next);
-  free(order);
-  return MIRAGE_OK;
-}
-
-static int64_t new_extent(Shrink *shrink, uint32_t dim, int64_t old) {
-  const AxisClass *class = &shrink->classes[find(shrink, dim)];
-  if (class->new_tensor)
-    return old == class->tensor ? class->new_tensor : class->new_tile;
-  return class->divisor > 1 ? old / class->divisor * class->numerator : old;
-}
-
-static MirageType new_type(Shrink *shrink, int g, MirageValue v) {
-  MirageType type = *mirage_ugraph_type(shrink->graphs[g], v);
+static MirageType new_type(const Copy *copy, MirageValue v) {
+  MirageType type = *mirage_ugraph_type(from_of(copy), v);
   for (uint32_t d = 0; d < type.rank; d++)
-    type.shape[d] = new_extent(shrink, dim_of(shrink, g, v, d), type.shape[d]);
+    type.shape[d] = new_extent(copy, v, d, type.shape[d]);
   type.layout = (MirageLayout){0};
   if (type.space == MIRAGE_SPACE_SHARED || type.space == MIRAGE_SPACE_REGISTER)
     type.space = MIRAGE_SPACE_TILE;
   return type;
 }
 
-// --------------------------------------------------------------------------------------------- constants from extents
+// -------------------------------------------------------------------------------------- constants that stem from
+// extents
+
+// The dimension of its first operand that a node sums, or -1. What a reduction leaves of it holds whole digits.
+static int32_t summed_dim(const MirageUGraph *graph, const MirageNodeView *node) {
+  const MirageOpInfo *info = mirage_op_info(node->op);
+  if (info->kind == MIRAGE_KIND_REDUCE)
+    return node->op == MIRAGE_OP_REDUCE_MAX ? -1 : node->attrs->reduce.dim;
+  if (info->kind != MIRAGE_KIND_MATMUL)
+    return -1;
+  bool flip = node->attrs && node->attrs->matmul.transpose_a;
+  return (int32_t)mirage_ugraph_type(graph, node->operands[0])->rank - 1 - flip;
+}
 
 // How many elements a node of the source sums, before and after shrinking; 0 when it sums none.
-static int64_t summed_by(Shrink *shrink, const MirageNodeView *node, int64_t *out_new) {
-  const MirageUGraph *graph = shrink->graphs[0];
-  MirageOpKind kind = mirage_op_info(node->op)->kind;
+static int64_t summed_by(const Copy *copy, const MirageNodeView *node, int64_t *out_new) {
+  int32_t d = summed_dim(copy->axes->graphs[0], node);
   *out_new = 0;
-  if (kind != MIRAGE_KIND_REDUCE && kind != MIRAGE_KIND_MATMUL)
+  if (d < 0)
     return 0;
-  MirageValue a = node->operands[0];
-  const MirageType *type = mirage_ugraph_type(graph, a);
-  bool flip = kind == MIRAGE_KIND_MATMUL && node->attrs && node->attrs->matmul.transpose_a;
-  uint32_t d = kind == MIRAGE_KIND_REDUCE ? (uint32_t)node->attrs->reduce.dim : type->rank - 1 - flip;
-  int64_t old = type->shape[d], left = kind == MIRAGE_KIND_REDUCE ? node->attrs->reduce.extent : 1;
-  *out_new = new_extent(shrink, dim_of(shrink, 0, a, d), old) /
-             (left > 1 ? new_extent(shrink, dim_of(shrink, 0, node->first_result, d), left) : 1);
+  const Copy source = {.axes = copy->axes, .g = 0};
+  int64_t old = mirage_ugraph_type(copy->axes->graphs[0], node->operands[0])->shape[d];
+  int64_t left = mirage_op_info(node->op)->kind == MIRAGE_KIND_REDUCE ? node->attrs->reduce.extent : 1;
+  *out_new = new_extent(&source, node->operands[0], (uint32_t)d, old) /
+             (left > 1 ? new_extent(&source, node->first_result, (uint32_t)d, left) : 1);
   return old / left;
 }
 
 // The value that a constant of either graph takes.
-static double constant_value(Shrink *shrink, double value) {
+static double constant_value(Copy *copy, double value) {
+  const MirageUGraph *source = copy->axes->graphs[0];
   double count = value > 0 && value < 1 ? 1 / value : value;
   int64_t found = 0;
-  if (!shrink->follow || count < 2 || count != floor(count))
+  if (!copy->follow || count < 2 || count != floor(count))
     return value;
-  for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(shrink->graphs[0]); n++) {
-    MirageNodeView node = mirage_ugraph_node(shrink->graphs[0], (MirageNode){n});
-    int64_t new, old = summed_by(shrink, &node, &new);
+  for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(source); n++) {
+    MirageNodeView node = mirage_ugraph_node(source, (MirageNode){n});
+    int64_t new, old = summed_by(copy, &node, &new);
     if ((double)old != count)
       continue;
     if (found && found != new) // two axes of this extent: it cannot be told which is meant
@@ -468,25 +94,100 @@ static double constant_value(Shrink *shrink, double value) {
   }
   if (!found || (double)found == count)
     return value;
-  shrink->followed = true;
+  copy->followed = true;
   return value < 1 ? 1.0 / (double)found : (double)found;
 }
 
-// ------------------------------------------------------------------------------------------------------------- copying
+// ---------------------------------------------------------------------------------------------------------------
+// weights
 
-typedef struct Copy {
-  Shrink *shrink;
-  int g;
-  MirageUGraph *to;
-  MirageValue *map;
-  bool mismatch; // an inferred shape is not the planned one
-} Copy;
+// The pattern of weights that a node's first operand is multiplied by; false when it sums no digit that has shrunk.
+static bool pattern_of(const Copy *copy, const MirageNodeView *node, VerifyPattern *out_pattern) {
+  int32_t d = summed_dim(from_of(copy), node);
+  if (d < 0 || (mirage_op_info(node->op)->kind == MIRAGE_KIND_REDUCE && node->attrs->reduce.extent > 1))
+    return false; // the digit stays
+  MirageValue a = node->operands[0];
+  const MirageType *type = mirage_ugraph_type(from_of(copy), a);
+  const Axis *axis = mirage__axes_of(copy->axes, copy->g, a, (uint32_t)d);
+  if (type->shape[d] == 1 || !axis->weight)
+    return false;
+  *out_pattern = (VerifyPattern){.axis = axis->weight - 1,
+                                 .extent = new_extent(copy, a, (uint32_t)d, type->shape[d]),
+                                 .inner = mirage__axes_inner(copy->axes, copy->g, a, (uint32_t)d),
+                                 .rank = type->rank - (uint32_t)d,
+                                 .dtype = type->dtype};
+  return true;
+}
+
+static bool same_pattern(const VerifyPattern *a, const VerifyPattern *b) {
+  return a->axis == b->axis && a->extent == b->extent && a->inner == b->inner && a->rank == b->rank &&
+         a->dtype == b->dtype;
+}
+
+static uint32_t find_pattern(const VerifyWeights *weights, const VerifyPattern *pattern) {
+  uint32_t i = 0;
+  while (i < weights->num_patterns && !same_pattern(&weights->patterns[i], pattern))
+    i++;
+  return i;
+}
+
+// The patterns that sums inside a region need.
+static void mark_patterns(const Copy *copy, MirageRegion region, bool *needed) {
+  MirageRegionView view = mirage_ugraph_region(from_of(copy), region);
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(from_of(copy), view.nodes[i]);
+    VerifyPattern pattern;
+    if (pattern_of(copy, &node, &pattern))
+      needed[find_pattern(copy->weights, &pattern)] = true;
+    if (node.region.index)
+      mark_patterns(copy, node.region, needed);
+  }
+}
+
+static MirageStatus collect_patterns(Axes *axes, VerifyWeights *weights) {
+  for (int g = 0; g < 2; g++) {
+    const Copy copy = {.axes = axes, .g = g};
+    for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(axes->graphs[g]); n++) {
+      MirageNodeView node = mirage_ugraph_node(axes->graphs[g], (MirageNode){n});
+      VerifyPattern pattern;
+      if (!pattern_of(&copy, &node, &pattern) || find_pattern(weights, &pattern) < weights->num_patterns)
+        continue;
+      VerifyPattern *patterns = realloc(weights->patterns, (weights->num_patterns + 1) * sizeof *patterns);
+      if (!patterns)
+        return MIRAGE_NO_MEMORY;
+      weights->patterns = patterns;
+      weights->patterns[weights->num_patterns++] = pattern;
+    }
+  }
+  return MIRAGE_OK;
+}
+
+// [extent, 1, .., 1] of as many dimensions as follow the summed one, so that it broadcasts along them.
+static MirageType pattern_type(const VerifyPattern *pattern,
+                               MirageType (*make)(MirageDType, uint32_t, const int64_t *)) {
+  int64_t shape[MIRAGE_MAX_RANK] = {pattern->extent, 1, 1, 1, 1, 1};
+  return make(pattern->dtype, pattern->rank, shape);
+}
+
+// The first operand of a sum, weighted.
+static MirageValue weighted(Copy *copy, const MirageNodeView *node, MirageValue a) {
+  VerifyPattern pattern;
+  if (!copy->weights || !pattern_of(copy, node, &pattern))
+    return a;
+  MirageValue w = copy->sums[find_pattern(copy->weights, &pattern)];
+  MirageValue product = mirage_ugraph_apply(copy->to, MIRAGE_OP_MUL, 2, (MirageValue[]){a, w}, NULL);
+  bool widened = product.index && mirage_ugraph_type(copy->to, product)->dtype != pattern.dtype; // tiles compute in f32
+  return widened ? mirage_ugraph_cast(copy->to, product, pattern.dtype) : product;
+}
+
+// ---------------------------------------------------------------------------------------------------------------
+// copying
 
 static void copy_region(Copy *copy, MirageRegion region);
 
 // Pairs a value with its copy, whose shape must be the planned one.
 static void pair(Copy *copy, MirageValue old, MirageValue new) {
-  MirageType planned = new_type(copy->shrink, copy->g, old);
+  MirageType planned = new_type(copy, old);
   copy->map[old.index] = new;
   if (new.index && !mirage_type_same_shape(&planned, mirage_ugraph_type(copy->to, new)))
     copy->mismatch = true;
@@ -494,7 +195,7 @@ static void pair(Copy *copy, MirageValue old, MirageValue new) {
 
 // A mean divides by the number of elements that the original sums.
 static MirageValue copy_mean(Copy *copy, const MirageNodeView *node, MirageValue a, const MirageAttrs *attrs) {
-  const MirageType *type = mirage_ugraph_type(copy->shrink->graphs[copy->g], node->operands[0]);
+  const MirageType *type = mirage_ugraph_type(from_of(copy), node->operands[0]);
   double summed = (double)(type->shape[node->attrs->reduce.dim] / node->attrs->reduce.extent);
   MirageValue sum = mirage_ugraph_apply(copy->to, MIRAGE_OP_REDUCE_SUM, 1, &a, attrs);
   if (!sum.index)
@@ -502,41 +203,50 @@ static MirageValue copy_mean(Copy *copy, const MirageNodeView *node, MirageValue
   MirageType one = *mirage_ugraph_type(copy->to, sum);
   for (uint32_t d = 0; d < one.rank; d++)
     one.shape[d] = 1;
-  MirageValue count = mirage_ugraph_constant(copy->to, one, constant_value(copy->shrink, summed));
+  MirageValue count = mirage_ugraph_constant(copy->to, one, constant_value(copy, summed));
   return mirage_ugraph_apply(copy->to, MIRAGE_OP_DIV, 2, (MirageValue[]){sum, count}, NULL);
 }
 
 static void copy_window(Copy *copy, MirageValue tensor, MirageAccessAttrs *access) {
-  for (uint32_t d = 0; d < rank_of(copy->shrink, copy->g, tensor); d++) {
-    uint32_t dim = seen_dim(copy->shrink, copy->g, tensor, access, d);
+  for (uint32_t d = 0; d < mirage_ugraph_type(from_of(copy), tensor)->rank; d++) {
+    uint32_t dim = mirage_access_dim(access, d);
     if (!access->end[d])
       continue;
-    copy->mismatch |= copy->shrink->classes[find(copy->shrink, dim)].new_tensor != 0; // as for a slice
-    access->begin[d] = new_extent(copy->shrink, dim, access->begin[d]);
-    access->end[d] = new_extent(copy->shrink, dim, access->end[d]);
+    access->begin[d] = new_extent(copy, tensor, dim, access->begin[d]);
+    access->end[d] = new_extent(copy, tensor, dim, access->end[d]);
   }
 }
 
-static void copy_plain(Copy *copy, const MirageNodeView *node, const MirageValue *operands) {
+static void scale_attrs(Copy *copy, const MirageNodeView *node, MirageAttrsKind kind, MirageAttrs *attrs) {
+  switch (kind) {
+  case MIRAGE_ATTRS_SHAPE:
+    attrs->shape.type = new_type(copy, node->first_result);
+    break;
+  case MIRAGE_ATTRS_CONSTANT:
+    attrs->constant.type = new_type(copy, node->first_result);
+    attrs->constant.value = constant_value(copy, attrs->constant.value);
+    break;
+  case MIRAGE_ATTRS_REDUCE:
+    attrs->reduce.extent = new_extent(copy, node->first_result, (uint32_t)attrs->reduce.dim, attrs->reduce.extent);
+    break;
+  case MIRAGE_ATTRS_SLICE:
+    attrs->slice.begin = new_extent(copy, node->operands[0], (uint32_t)attrs->slice.dim, attrs->slice.begin);
+    attrs->slice.end = new_extent(copy, node->operands[0], (uint32_t)attrs->slice.dim, attrs->slice.end);
+    break;
+  case MIRAGE_ATTRS_ACCESS:
+    copy_window(copy, node->op == MIRAGE_OP_LOAD ? node->operands[0] : node->operands[1], &attrs->access);
+    break;
+  default:
+    break;
+  }
+}
+
+static void copy_plain(Copy *copy, const MirageNodeView *node, MirageValue *operands) {
   MirageAttrs attrs = node->attrs ? *node->attrs : (MirageAttrs){0};
   MirageAttrsKind kind = mirage_op_info(node->op)->attrs;
-  Shrink *shrink = copy->shrink;
-  if (kind == MIRAGE_ATTRS_SHAPE) {
-    attrs.shape.type = new_type(shrink, copy->g, node->first_result);
-  } else if (kind == MIRAGE_ATTRS_CONSTANT) {
-    attrs.constant.type = new_type(shrink, copy->g, node->first_result);
-    attrs.constant.value = constant_value(shrink, attrs.constant.value);
-  } else if (kind == MIRAGE_ATTRS_REDUCE) {
-    uint32_t dim = dim_of(shrink, copy->g, node->first_result, (uint32_t)attrs.reduce.dim);
-    attrs.reduce.extent = new_extent(shrink, dim, attrs.reduce.extent);
-  } else if (kind == MIRAGE_ATTRS_SLICE) {
-    uint32_t dim = dim_of(shrink, copy->g, node->operands[0], (uint32_t)attrs.slice.dim);
-    copy->mismatch |= shrink->classes[find(shrink, dim)].new_tensor != 0; // no rule for a slice of a ragged axis
-    attrs.slice.begin = new_extent(shrink, dim, attrs.slice.begin);
-    attrs.slice.end = new_extent(shrink, dim, attrs.slice.end);
-  }
-  if (kind == MIRAGE_ATTRS_ACCESS)
-    copy_window(copy, node->op == MIRAGE_OP_LOAD ? node->operands[0] : node->operands[1], &attrs.access);
+  scale_attrs(copy, node, kind, &attrs);
+  if (node->num_operands)
+    operands[0] = weighted(copy, node, operands[0]);
   MirageValue result;
   if (node->op == MIRAGE_OP_REDUCE_MEAN)
     result = copy_mean(copy, node, operands[0], &attrs);
@@ -547,35 +257,87 @@ static void copy_plain(Copy *copy, const MirageNodeView *node, const MirageValue
     pair(copy, node->first_result, result);
 }
 
-static void copy_structure(Copy *copy, const MirageNodeView *node, const MirageValue *operands) {
-  const MirageUGraph *from = copy->shrink->graphs[copy->g];
-  MirageRegionView body = mirage_ugraph_region(from, node->region);
-  MirageNode opened;
-  if (node->op == MIRAGE_OP_LOOP) {
-    opened = mirage_ugraph_open_loop(copy->to, node->num_operands, operands, &node->attrs->loop);
-  } else if (node->op == MIRAGE_OP_THREAD) {
-    opened = mirage_ugraph_open_thread(copy->to, node->num_operands, operands);
-  } else {
-    MirageCustomAttrs attrs = node->attrs->custom;
-    MirageType *results = malloc((node->num_results + 1) * sizeof *results);
-    if (!results) {
-      copy->mismatch = true;
-      return;
-    }
-    for (uint32_t i = 0; i < node->num_results; i++)
-      results[i] = new_type(copy->shrink, copy->g, (MirageValue){node->first_result.index + i});
-    attrs.schedule = NULL; // neither changes a result
-    attrs.launch = NULL;
-    opened = mirage_ugraph_open_custom(copy->to, node->num_operands, operands, node->num_results, results, &attrs);
-    free(results);
+static MirageNode open_custom(Copy *copy, const MirageNodeView *node, uint32_t num_operands,
+                              const MirageValue *operands) {
+  MirageCustomAttrs attrs = node->attrs->custom;
+  MirageType *results = malloc((node->num_results + 1) * sizeof *results);
+  MirageNode opened = {0};
+  if (!results) {
+    copy->mismatch = true;
+    return opened;
   }
-  if (!opened.index)
-    return;
+  for (uint32_t i = 0; i < node->num_results; i++)
+    results[i] = new_type(copy, (MirageValue){node->first_result.index + i});
+  attrs.schedule = NULL; // neither changes a result
+  attrs.launch = NULL;
+  opened = mirage_ugraph_open_custom(copy->to, num_operands, operands, node->num_results, results, &attrs);
+  free(results);
+  return opened;
+}
+
+static MirageNode open_copy(Copy *copy, const MirageNodeView *node, uint32_t num_operands,
+                            const MirageValue *operands) {
+  switch (node->op) {
+  case MIRAGE_OP_LOOP:
+    return mirage_ugraph_open_loop(copy->to, num_operands, operands, &node->attrs->loop);
+  case MIRAGE_OP_THREAD:
+    return mirage_ugraph_open_thread(copy->to, num_operands, operands);
+  default:
+    return open_custom(copy, node, num_operands, operands);
+  }
+}
+
+// Inside a kernel or a thread graph the weights are operands of its own: tiles that every block loads whole, or
+// fragments. The value of each needed pattern there.
+static void bring_weights(Copy *copy, const MirageNodeView *node, MirageNode opened, const bool *needed) {
+  const MirageAccessAttrs whole = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}};
+  uint32_t argument = node->num_operands;
+  for (uint32_t i = 0; i < copy->weights->num_patterns; i++) {
+    if (!needed[i])
+      continue;
+    MirageValue value = mirage_ugraph_argument(copy->to, opened, argument++);
+    copy->sums[i] = node->op == MIRAGE_OP_CUSTOM ? mirage_ugraph_load(copy->to, value, &whole) : value;
+  }
+}
+
+// Pairs the region's arguments; those of a kernel's results come after its operands and weights.
+static void pair_arguments(Copy *copy, const MirageNodeView *node, MirageNode opened, uint32_t num_weights) {
+  MirageRegionView body = mirage_ugraph_region(from_of(copy), node->region);
   for (uint32_t i = 0; i < body.num_arguments; i++)
-    pair(copy, (MirageValue){body.first_argument.index + i}, mirage_ugraph_argument(copy->to, opened, i));
-  copy_region(copy, node->region);
-  for (uint32_t i = 0; i < node->num_results && mirage_ugraph_status(copy->to) == MIRAGE_OK; i++)
-    pair(copy, (MirageValue){node->first_result.index + i}, mirage_ugraph_result(copy->to, opened, i));
+    pair(copy, (MirageValue){body.first_argument.index + i},
+         mirage_ugraph_argument(copy->to, opened, i < node->num_operands ? i : i + num_weights));
+}
+
+static void copy_structure(Copy *copy, const MirageNodeView *node, const MirageValue *operands) {
+  uint32_t num_patterns = copy->weights ? copy->weights->num_patterns : 0, num_operands = node->num_operands;
+  MirageValue *all = malloc((num_operands + num_patterns + 1) * sizeof *all);
+  MirageValue *outside = malloc((num_patterns + 1) * sizeof *outside);
+  bool *needed = calloc(num_patterns + 1, sizeof *needed);
+  copy->mismatch |= !all || !outside || !needed;
+  if (!copy->mismatch) {
+    memcpy(all, operands, num_operands * sizeof *all);
+    if (num_patterns)
+      memcpy(outside, copy->sums, num_patterns * sizeof *outside);
+    if (num_patterns && node->op != MIRAGE_OP_LOOP) // a loop sees what is around it
+      mark_patterns(copy, node->region, needed);
+    for (uint32_t i = 0; i < num_patterns; i++)
+      if (needed[i])
+        all[num_operands++] = copy->sums[i];
+    MirageNode opened = open_copy(copy, node, num_operands, all);
+    if (opened.index) {
+      pair_arguments(copy, node, opened, num_operands - node->num_operands);
+      if (num_operands > node->num_operands)
+        bring_weights(copy, node, opened, needed);
+      copy_region(copy, node->region);
+      for (uint32_t i = 0; i < node->num_results && mirage_ugraph_status(copy->to) == MIRAGE_OK; i++)
+        pair(copy, (MirageValue){node->first_result.index + i}, mirage_ugraph_result(copy->to, opened, i));
+    }
+    if (num_patterns)
+      memcpy(copy->sums, outside, num_patterns * sizeof *outside);
+  }
+  free(all);
+  free(outside);
+  free(needed);
 }
 
 static void copy_node(Copy *copy, const MirageNodeView *node) {
@@ -599,77 +361,167 @@ static void copy_node(Copy *copy, const MirageNodeView *node) {
 }
 
 static void copy_region(Copy *copy, MirageRegion region) {
-  const MirageUGraph *from = copy->shrink->graphs[copy->g];
-  MirageRegionView view = mirage_ugraph_region(from, region);
-  for (uint32_t i = 0; i < view.num_nodes && mirage_ugraph_status(copy->to) == MIRAGE_OK; i++) {
-    MirageNodeView node = mirage_ugraph_node(from, view.nodes[i]);
+  MirageRegionView view = mirage_ugraph_region(from_of(copy), region);
+  for (uint32_t i = 0; i < view.num_nodes && !copy->mismatch && mirage_ugraph_status(copy->to) == MIRAGE_OK; i++) {
+    MirageNodeView node = mirage_ugraph_node(from_of(copy), view.nodes[i]);
     copy_node(copy, &node);
   }
-  if (view.owner.index && mirage_ugraph_node(from, view.owner).op == MIRAGE_OP_CUSTOM)
+  if (view.owner.index && mirage_ugraph_node(from_of(copy), view.owner).op == MIRAGE_OP_CUSTOM)
     mirage_ugraph_close(copy->to, 0, NULL);
 }
 
-static bool copy_graph(Shrink *shrink, int g, MirageUGraph **out_graph) {
-  const MirageUGraph *from = shrink->graphs[g];
-  Copy copy = {.shrink = shrink, .g = g, .to = mirage_ugraph_create(NULL, mirage_ugraph_get_meta(from)->name, NULL)};
-  copy.map = calloc(mirage_ugraph_num_values(from) + 1, sizeof *copy.map);
-  bool ok = copy.to && copy.map;
+static void copy_inputs(Copy *copy) {
+  const MirageUGraph *from = from_of(copy);
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(from); i++) {
+    MirageValue input = mirage_ugraph_get_input(from, i);
+    copy->map[input.index] = mirage_ugraph_input(copy->to, new_type(copy, input));
+  }
+  for (uint32_t i = 0; copy->weights && i < copy->weights->num_patterns; i++)
+    copy->sums[i] = mirage_ugraph_input(copy->to, pattern_type(&copy->weights->patterns[i], mirage_type_tensor));
+}
+
+// The copy of graph g, and where its values went (num_values + 1 of them, the caller's) unless that is NULL. NULL when
+// there is none. follow: NULL, or in: whether constants follow; out: whether some did.
+static MirageUGraph *copy_graph(Axes *axes, int g, bool *follow, const VerifyWeights *weights, MirageValue *out_map) {
+  const MirageUGraph *from = axes->graphs[g];
+  size_t num_values = mirage_ugraph_num_values(from) + 1;
+  Copy copy = {.axes = axes, .g = g, .follow = follow && *follow, .weights = weights};
+  copy.to = mirage_ugraph_create(NULL, mirage_ugraph_get_meta(from)->name, NULL);
+  copy.map = calloc(num_values, sizeof *copy.map);
+  copy.sums = calloc((weights ? weights->num_patterns : 0) + 1, sizeof *copy.sums);
+  bool ok = copy.to && copy.map && copy.sums;
   if (ok) {
-    for (uint32_t i = 0; i < mirage_ugraph_num_inputs(from); i++) {
-      MirageValue input = mirage_ugraph_get_input(from, i);
-      copy.map[input.index] = mirage_ugraph_input(copy.to, new_type(shrink, g, input));
-    }
+    copy_inputs(&copy);
     copy_region(&copy, mirage_ugraph_body(from));
     ok = mirage_ugraph_finish(copy.to) == MIRAGE_OK && !copy.mismatch;
   }
+  if (follow)
+    *follow = copy.followed;
+  if (ok && out_map)
+    memcpy(out_map, copy.map, num_values * sizeof *out_map);
   free(copy.map);
+  free(copy.sums);
   if (!ok) {
     mirage_ugraph_destroy(copy.to);
     copy.to = NULL;
   }
-  *out_graph = copy.to;
-  return ok;
+  return copy.to;
 }
 
-static MirageStatus shrink_pair(Shrink *shrink, MirageUGraph **out_source, MirageUGraph **out_target) {
-  for (uint32_t i = 0; i < shrink->num_dims; i++)
-    shrink->parent[i] = i;
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(shrink->graphs[0]); i++)
-    same_value(shrink, 0, mirage_ugraph_get_input(shrink->graphs[0], i), 1,
-               mirage_ugraph_get_input(shrink->graphs[1], i));
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(shrink->graphs[0]); i++)
-    same_value(shrink, 0, mirage_ugraph_get_output(shrink->graphs[0], i), 1,
-               mirage_ugraph_get_output(shrink->graphs[1], i));
+// --------------------------------------------------------------------------------------------------------------
+// weighted
+
+// Numbers the axes that shrink; a ragged axis has two sorts, each with a total of its own.
+static MirageStatus number_axes(Axes *axes, VerifyWeights *weights) {
+  for (uint32_t i = 0; i < axes->num_dims; i++)
+    axes->axes[i].weight = 0;
+  for (uint32_t i = mirage__axes_next(axes, 0); i < axes->num_dims; i = mirage__axes_next(axes, i + 1)) {
+    Axis *axis = &axes->axes[i];
+    if (!mirage__axis_shrinks(axis))
+      continue;
+    VerifyAxis *grown = realloc(weights->axes, (weights->num_axes + 1) * sizeof *grown);
+    if (!grown)
+      return MIRAGE_NO_MEMORY;
+    weights->axes = grown;
+    weights->axes[weights->num_axes++] = (VerifyAxis){.sizes = {axis->tail, axis->digit - axis->tail},
+                                                      .points = {axis->new_tail, axis->new_digit - axis->new_tail},
+                                                      .root = i};
+    axis->weight = weights->num_axes;
+  }
+  return MIRAGE_OK;
+}
+
+static void count_labels(const Axes *axes, VerifyWeights *weights) {
   for (int g = 0; g < 2; g++)
-    tie_region(shrink, g, mirage_ugraph_body(shrink->graphs[g]));
-  freeze_private(shrink);
-  measure(shrink);
-  bool smaller;
-  MIRAGE_TRY(choose(shrink, &smaller));
-  if (!smaller) {
-    snprintf(shrink->reason, 160, "no axis can be shrunk");
-    return MIRAGE_OK;
+    for (uint32_t v = 1; v <= mirage_ugraph_num_values(axes->graphs[g]); v++) {
+      const MirageType *type = mirage_ugraph_type(axes->graphs[g], (MirageValue){v});
+      for (uint32_t d = 0; d < type->rank; d++) {
+        const Axis *axis = mirage__axes_of(axes, g, (MirageValue){v}, d);
+        uint32_t labels = 0;
+        for (uint32_t e = 0; axis->weight && type->shape[d] > 1 && e < type->rank; e++)
+          labels += mirage__axes_of(axes, g, (MirageValue){v}, e) == axis && type->shape[e] > 1;
+        if (labels > 0 && weights->axes[axis->weight - 1].labels < labels)
+          weights->axes[axis->weight - 1].labels = labels;
+      }
+    }
+}
+
+void mirage__verify_weights_deinit(VerifyWeights *weights) {
+  free(weights->patterns);
+  free(weights->axes);
+  *weights = (VerifyWeights){0};
+}
+
+MirageStatus mirage__verify_weighted(Axes *axes, VerifyWeights *weights, MirageUGraph *out_graphs[2],
+                                     MirageValue *const maps[2]) {
+  *weights = (VerifyWeights){.first_input = mirage_ugraph_num_inputs(axes->graphs[0])};
+  out_graphs[0] = out_graphs[1] = NULL;
+  MirageStatus status = number_axes(axes, weights);
+  if (status == MIRAGE_OK)
+    status = collect_patterns(axes, weights);
+  count_labels(axes, weights);
+  if (status == MIRAGE_OK && weights->num_axes) {
+    for (int g = 0; g < 2; g++)
+      out_graphs[g] = copy_graph(axes, g, NULL, weights, maps ? maps[g] : NULL);
+    if (!out_graphs[0] || !out_graphs[1]) {
+      mirage_ugraph_destroy(out_graphs[0]);
+      mirage_ugraph_destroy(out_graphs[1]);
+      out_graphs[0] = out_graphs[1] = NULL;
+    }
   }
-  if (!copy_graph(shrink, 0, out_source) || !copy_graph(shrink, 1, out_target)) {
-    snprintf(shrink->reason, 160, "the axes have no common shrunken instance");
-    mirage_ugraph_destroy(*out_source);
-    *out_source = NULL;
+  if (!out_graphs[0])
+    mirage__verify_weights_deinit(weights);
+  return status;
+}
+
+// -----------------------------------------------------------------------------------------------------------------
+// plain
+
+static int by_parts(const void *a, const void *b) {
+  const Axis *x = *(Axis *const *)a, *y = *(Axis *const *)b;
+  int64_t px = x->largest / x->digit, py = y->largest / y->digit;
+  return px != py ? (px < py) - (px > py) : (x > y) - (x < y);
+}
+
+// The smallest extents for the axes with the most parts, unequal for the first four. Whether any axis got smaller.
+static MirageStatus choose_plain(Axes *axes, ShrinkSizes sizes, bool *out_smaller) {
+  static const int64_t extents[][4] = {[SHRINK_SMALLEST] = {2, 3, 5, 7}, [SHRINK_TILES] = {16, 32, 24, 16}};
+  Axis **order = malloc((axes->num_dims + 1) * sizeof(Axis *));
+  uint32_t count = 0;
+  if (!order)
+    return MIRAGE_NO_MEMORY;
+  for (uint32_t i = mirage__axes_next(axes, 0); i < axes->num_dims; i = mirage__axes_next(axes, i + 1))
+    order[count++] = &axes->axes[i];
+  qsort(order, count, sizeof *order, by_parts);
+  *out_smaller = false;
+  for (uint32_t i = 0; i < count; i++) {
+    mirage__axes_choose(axes, order[i], 1, extents[sizes][i % 4]);
+    *out_smaller |= mirage__axis_shrinks(order[i]);
   }
+  free(order);
   return MIRAGE_OK;
 }
 
 MirageStatus mirage__verify_shrink(const MirageUGraph *source, const MirageUGraph *target, ShrinkSizes sizes,
                                    bool *follow, MirageUGraph **out_source, MirageUGraph **out_target, char *reason) {
-  Shrink shrink = {.graphs = {source, target}, .follow = *follow, .sizes = sizes, .reason = reason};
-  shrink.base[1] = (mirage_ugraph_num_values(source) + 1) * MIRAGE_MAX_RANK;
-  shrink.num_dims = shrink.base[1] + (mirage_ugraph_num_values(target) + 1) * MIRAGE_MAX_RANK;
-  shrink.parent = malloc(shrink.num_dims * sizeof *shrink.parent);
-  shrink.classes = calloc(shrink.num_dims, sizeof *shrink.classes);
+  Axes axes;
+  bool smaller = false;
   *out_source = *out_target = NULL;
-  MirageStatus status =
-      shrink.parent && shrink.classes ? shrink_pair(&shrink, out_source, out_target) : MIRAGE_NO_MEMORY;
-  *follow = shrink.followed;
-  free(shrink.parent);
-  free(shrink.classes);
+  MIRAGE_TRY(mirage__axes_init(&axes, source, target));
+  MirageStatus status = choose_plain(&axes, sizes, &smaller);
+  if (status == MIRAGE_OK && smaller) {
+    bool both[2] = {*follow, *follow};
+    *out_source = copy_graph(&axes, 0, &both[0], NULL, NULL);
+    *out_target = *out_source ? copy_graph(&axes, 1, &both[1], NULL, NULL) : NULL;
+    *follow = both[0] || both[1];
+    if (!*out_target) {
+      mirage_ugraph_destroy(*out_source);
+      *out_source = NULL;
+      snprintf(reason, 160, "the axes have no common smaller instance");
+    }
+  } else if (status == MIRAGE_OK) {
+    snprintf(reason, 160, "no axis can be shrunk");
+  }
+  mirage__axes_deinit(&axes);
   return status;
 }

@@ -177,9 +177,9 @@ static void the_bound_follows_the_fields(void **state) {
   for (int with_exp = 0; with_exp < 2; with_exp++) {
     MirageUGraph *a = product(with_exp), *b = product(with_exp);
     VerifyBound in_small, in_larger, full;
-    assert_int_equal(mirage__verify_bound_in(&small, a, b, false, &in_small), MIRAGE_OK);
-    assert_int_equal(mirage__verify_bound_in(&larger, a, b, false, &in_larger), MIRAGE_OK);
-    assert_int_equal(mirage__verify_bound(a, b, false, &full), MIRAGE_OK);
+    assert_int_equal(mirage__verify_bound_in(&small, a, b, NULL, false, &in_small), MIRAGE_OK);
+    assert_int_equal(mirage__verify_bound_in(&larger, a, b, NULL, false, &in_larger), MIRAGE_OK);
+    assert_int_equal(mirage__verify_bound(a, b, NULL, false, &full), MIRAGE_OK);
     assert_true(in_small.log2_trial > in_larger.log2_trial && in_larger.log2_trial > full.log2_trial);
     if (!with_exp) // degree 2 over 2^9, eight draws a trial
       assert_true(in_small.log2_trial >= 1 - 9 + 3);

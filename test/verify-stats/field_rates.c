@@ -154,7 +154,7 @@ static bool measure(const Run *run, const char *name, const char *kind, const Mi
   for (uint32_t bits = MIN_BITS; bits <= run->max_bits; bits++) {
     VerifyBound bound;
     uint32_t passed = 0;
-    if (mirage__verify_bound_in(&fields[bits], left, right, false, &bound) != MIRAGE_OK)
+    if (mirage__verify_bound_in(&fields[bits], left, right, NULL, false, &bound) != MIRAGE_OK)
       return false;
     double allowed = fmin(1, exp2(bound.log2_trial) / VERIFY_ATTEMPTS), n = run->trials;
     for (uint32_t i = 0; i < run->trials; i++) {

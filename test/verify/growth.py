@@ -74,7 +74,7 @@ def run(opt, build, size):
     if not found:
         why = re.search(r"unsupported: ([^,:\n]*)", done.stderr)
         return why[1] if why else done.stderr.strip()[:60]
-    if "on a shrunken instance" in done.stderr:
+    if "by transfer from a smaller instance" in done.stderr:
         return "no useful bound: shrunken"
     bound, trials, degree, terms, calls = found.groups()
     return f"2^{float(bound) / int(trials):.1f} ({degree}, 2^{terms}, {calls}), {trials} trials"

@@ -30,7 +30,7 @@ mirage_kernel.graph @rare(%x: tensor<6xf16>) -> tensor<6xf16> attributes {source
   return %y : tensor<6xf16>
 }
 
-// CHECK: @wide: different at output 0, element 0 of a shrunken instance: @q gives
+// CHECK: @wide: different at output 0, element 0 of a smaller instance: @q gives
 mirage_kernel.graph @q(%x: tensor<64x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor<64x4096xf16> {
   %y = matmul %x, %w : tensor<64x4096xf16>, tensor<4096x4096xf16>
   return %y : tensor<64x4096xf16>
