@@ -38,6 +38,7 @@ void mirage__verify_weights_deinit(VerifyWeights *weights);
 
 /// A weighted instance for one of the theorems, and what a trial on it is worth. transfer.c
 typedef struct VerifyTransfer {
+  MirageUGraph *unsplit[2]; // NULL: the graph itself
   Axes axes;
   VerifyWeights weights;
   MirageUGraph *graphs[2]; // NULL: nothing shrinks

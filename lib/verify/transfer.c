@@ -3,12 +3,15 @@
 //
 // The theorem asks for so many points of each axis as the pair can tell apart; bound.c counts them on an instance, and
 // which instance it is depends on the points. So we begin with few and give each axis what it needs until all have it.
-// An axis that needs more points than it has indices keeps them all, and needs no theorem.
+// An axis that needs more points than it has indices keeps them all, and needs no theorem. Before all that, grids that
+// only share independent work are taken away (unsplit.c), so that fewer blocks are evaluated.
 //
 // Example:     RMSNorm and a linear layer, 2x4096 @ 4096x6144: the contraction needs 3 points (two arguments of a
 // square
 //              root and a weight), the columns 2.
 #include "shrink.h"
+
+#include "unsplit.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,6 +65,23 @@ static void instance_deinit(VerifyTransfer *transfer) {
 void mirage__verify_transfer_deinit(VerifyTransfer *transfer) {
   instance_deinit(transfer);
   mirage__axes_deinit(&transfer->axes);
+  for (int g = 0; g < 2; g++)
+    mirage_ugraph_destroy(transfer->unsplit[g]);
+}
+
+// The axes of both graphs, without the grids that share independent work. maps: NULL, or where their values went.
+static MirageStatus begin(VerifyTransfer *transfer, const MirageUGraph *source, const MirageUGraph *target,
+                          MirageValue *const maps[2]) {
+  const MirageUGraph *graphs[2] = {source, target};
+  *transfer = (VerifyTransfer){.work = INFINITY, .bound = {.log2_trial = INFINITY}};
+  for (int g = 0; g < 2; g++) {
+    transfer->unsplit[g] = mirage__verify_unsplit(graphs[g], maps ? maps[g] : NULL);
+    graphs[g] = transfer->unsplit[g] ? transfer->unsplit[g] : graphs[g];
+  }
+  MirageStatus status = mirage__axes_init(&transfer->axes, graphs[0], graphs[1]);
+  if (status != MIRAGE_OK)
+    mirage__verify_transfer_deinit(transfer);
+  return status;
 }
 
 static MirageStatus make_instance(VerifyTransfer *transfer, bool free_exp) {
@@ -76,8 +96,7 @@ static MirageStatus make_instance(VerifyTransfer *transfer, bool free_exp) {
 
 MirageStatus mirage__verify_transfer_init(VerifyTransfer *transfer, const MirageUGraph *source,
                                           const MirageUGraph *target, bool free_exp) {
-  *transfer = (VerifyTransfer){.work = INFINITY, .bound = {.log2_trial = INFINITY}};
-  MIRAGE_TRY(mirage__axes_init(&transfer->axes, source, target));
+  MIRAGE_TRY(begin(transfer, source, target, NULL));
   MirageStatus status = choose_first(&transfer->axes, VERIFY_MAX_AXES); // as many as bound.c can tell apart
   for (uint32_t round = 0; round < MAX_ROUNDS && status == MIRAGE_OK && !transfer->holds; round++) {
     status = make_instance(transfer, free_exp);
@@ -92,12 +111,22 @@ MirageStatus mirage__verify_transfer_init(VerifyTransfer *transfer, const Mirage
 
 MirageStatus mirage__verify_smallest(VerifyTransfer *transfer, const MirageUGraph *source, const MirageUGraph *target,
                                      MirageValue *const maps[2]) {
-  *transfer = (VerifyTransfer){.work = INFINITY, .bound = {.log2_trial = INFINITY}};
-  MIRAGE_TRY(mirage__axes_init(&transfer->axes, source, target));
+  MIRAGE_TRY(begin(transfer, source, target, maps));
+  const MirageUGraph *graphs[2] = {source, target};
+  MirageValue *small[2];
   MirageStatus status = choose_first(&transfer->axes, UINT32_MAX);
+  for (int g = 0; g < 2; g++)
+    small[g] = calloc((size_t)mirage_ugraph_num_values(transfer->axes.graphs[g]) + 1, sizeof *small[g]);
+  if (!small[0] || !small[1])
+    status = MIRAGE_NO_MEMORY;
   if (status == MIRAGE_OK)
-    status = mirage__verify_weighted(&transfer->axes, &transfer->weights, transfer->graphs, maps);
+    status = mirage__verify_weighted(&transfer->axes, &transfer->weights, transfer->graphs, small);
   transfer->instance = (VerifyInstance){transfer->graphs[0], transfer->graphs[1], &transfer->weights};
+  for (int g = 0; g < 2; g++) {
+    for (uint32_t v = 1; status == MIRAGE_OK && v <= mirage_ugraph_num_values(graphs[g]); v++)
+      maps[g][v] = small[g][transfer->unsplit[g] ? maps[g][v].index : v];
+    free(small[g]);
+  }
   if (status != MIRAGE_OK)
     mirage__verify_transfer_deinit(transfer);
   return status;
