@@ -11,7 +11,8 @@
 //   mirage-mlir-opt --mirage-verify='against=src explain' pair.mlir
 // Threads:  pairs are independent, so `num-threads` workers take them in turn; what they have to say is held back and
 //           written in textual order, so that the output does not depend on their number.
-// After an interrupt the pairs at hand are finished, and others only as far as a program has no proven candidate yet.
+// An interrupt ends the proofs at hand; programs that have no proven candidate then get a last moment.
+// Bound:    of all pairs together, so that each is proven to log2-bound less the logarithm of their number.
 #define _POSIX_C_SOURCE 200809L // sysconf
 #include "mirage/verify.h"
 #include "mirage/guard.h"
@@ -29,6 +30,7 @@
 static const char VERDICT[] = "mirage_kernel.verdict"; // "different", "inaccurate" or "unsupported"
 
 enum { MAX_THREADS = 256 };
+static const double LAST_MOMENT = 0.5; // seconds for all proofs after an interrupt
 
 typedef enum Outcome { PROVEN, DIFFERENT, UNSUPPORTED, INACCURATE, SKIPPED, NUM_OUTCOMES } Outcome;
 
@@ -50,8 +52,9 @@ typedef struct Verifier {
   uint32_t num_pairs;
   uint32_t next; // pair that no worker has taken yet
   uint32_t done;
+  double deadline; // of proofs after an interrupt; 0 = there was none
   MirageProgress progress;
-  pthread_mutex_t mutex; // of these three, and of outcomes
+  pthread_mutex_t mutex; // of these four, and of outcomes
 } Verifier;
 
 // -----------------------------------------------------------------------------------------------------------------
@@ -82,19 +85,46 @@ static MirageStatus gather(Verifier *verifier, const char *against) {
   return MIRAGE_OK;
 }
 
-static MirageStatus judge(const Verifier *verifier, Pair *pair, Outcome *out_outcome) {
+static void show_progress(void *user) {
+  Verifier *verifier = user;
+  pthread_mutex_lock(&verifier->mutex);
+  mirage__progress_count(&verifier->progress, "verify", verifier->done, verifier->num_pairs);
+  pthread_mutex_unlock(&verifier->mutex);
+}
+
+static MirageStatus judge_until(Verifier *verifier, Pair *pair, const MirageCancel *cancel, Outcome *out_outcome) {
   static const Outcome outcomes[] = {[MIRAGE_VERDICT_EQUIVALENT] = PROVEN,
                                      [MIRAGE_VERDICT_DIFFERENT] = DIFFERENT,
                                      [MIRAGE_VERDICT_UNSUPPORTED] = UNSUPPORTED};
   const MirageUGraph *source = pair->source->graph, *target = pair->target->graph;
-  MIRAGE_TRY(mirage_verify(source, target, &verifier->options, &pair->held.diag, &pair->verdict));
+  MirageVerifyOptions options = verifier->options;
+  options.cancel = cancel;
+  options.progress = show_progress;
+  options.user = verifier;
+  MIRAGE_TRY(mirage_verify(source, target, &options, &pair->held.diag, &pair->verdict));
   *out_outcome = outcomes[pair->verdict.kind];
   if (*out_outcome != PROVEN || !verifier->pass->guard)
     return MIRAGE_OK;
-  const MirageGuardOptions options = {.seed = verifier->options.seed, .followed = true};
-  MIRAGE_TRY(mirage_guard(source, target, &options, &pair->held.diag, &pair->guard));
+  const MirageGuardOptions guard = {.seed = verifier->options.seed, .followed = true};
+  MIRAGE_TRY(mirage_guard(source, target, &guard, &pair->held.diag, &pair->guard));
   if (!pair->guard.passed)
     *out_outcome = INACCURATE;
+  return MIRAGE_OK;
+}
+
+/// To the end; after an interrupt, until the last moment is over.
+static MirageStatus judge(Verifier *verifier, Pair *pair, Outcome *out_outcome) {
+  MirageCancel cancel = {.interrupt = mirage__interrupt_flag()};
+  if (mirage__is_interrupted()) {
+    pthread_mutex_lock(&verifier->mutex);
+    verifier->deadline = verifier->deadline > 0 ? verifier->deadline : mirage_clock() + LAST_MOMENT;
+    cancel = (MirageCancel){.deadline = verifier->deadline};
+    pthread_mutex_unlock(&verifier->mutex);
+  }
+  MirageStatus status = judge_until(verifier, pair, &cancel, out_outcome);
+  if (status != MIRAGE_CANCELLED)
+    return status;
+  *out_outcome = SKIPPED;
   return MIRAGE_OK;
 }
 
@@ -276,14 +306,15 @@ static void summarize(const Verifier *verifier, const MirageModuleGraph *source)
       continue;
     ++total;
     ++counts[pair->outcome];
-    if (pair->outcome == PROVEN && pair->verdict.proof.log2_bound > worst)
-      worst = pair->verdict.proof.log2_bound;
+    if (pair->outcome == PROVEN) // any of them: the sum
+      worst =
+          worst > -INFINITY ? log2(exp2(worst) + exp2(pair->verdict.proof.log2_bound)) : pair->verdict.proof.log2_bound;
   }
   if (total == 0)
     return;
   char bound[80] = "", inaccurate[40] = "", skipped[80] = "";
   if (counts[PROVEN])
-    snprintf(bound, sizeof bound, " (a wrong one passes with probability below 2^%.1f)", worst);
+    snprintf(bound, sizeof bound, " (any wrong one passes with probability below 2^%.1f)", worst);
   if (counts[INACCURATE])
     snprintf(inaccurate, sizeof inaccurate, ", %u inaccurate", counts[INACCURATE]);
   if (counts[SKIPPED])
@@ -327,6 +358,8 @@ MirageStatus mirage_pass_verify(MlirOperation module, const void *opaque, const 
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
   if (status == MIRAGE_OK)
     status = gather(&verifier, pass->against);
+  if (verifier.num_pairs > 1)
+    verifier.options.log2_bound -= log2(verifier.num_pairs);
   if (status == MIRAGE_OK) {
     mirage__progress_begin(&verifier.progress, pass->progress,
                            verifier.num_pairs ? verifier.pairs[0].source->name : "");

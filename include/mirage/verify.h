@@ -17,10 +17,12 @@ typedef struct MirageVerifyOptions {
   double log2_bound;    // stop when the proven bound is at most 2^this; 0 = -60
   uint64_t max_work;    // multiplications (2.5 ns; lib/verify/work.c) that full-size evaluation may cost in one trial;
                         // larger pairs are proven by transfer from a smaller instance; 0 = 2e8
-  bool full_size;       // at full size only: a pair whose trials together cost more than max_work is UNSUPPORTED, unless
-                        // one trial, where that is within max_work, shows a difference
-  bool free_exp;        // by the theorem of free exponentials only, for tests; else by whichever gives a bound
-  const MirageCancel *cancel; // asked in evaluations, many times a second; NULL = nobody
+  bool full_size; // at full size only: a pair whose trials together cost more than max_work is UNSUPPORTED, unless
+                  // one trial, where that is within max_work, shows a difference
+  bool free_exp;  // by the theorem of free exponentials only, for tests; else by whichever gives a bound
+  const MirageCancel *cancel;   // asked in evaluations, many times a second; NULL = nobody
+  void (*progress)(void *user); // called between evaluations; NULL = nobody looks
+  void *user;
 } MirageVerifyOptions;
 
 typedef enum { MIRAGE_VERDICT_EQUIVALENT, MIRAGE_VERDICT_DIFFERENT, MIRAGE_VERDICT_UNSUPPORTED } MirageVerdictKind;

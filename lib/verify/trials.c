@@ -231,6 +231,8 @@ static MirageStatus run(Trials *trials, uint32_t count) {
   verdict->kind = MIRAGE_VERDICT_UNSUPPORTED;
   for (uint32_t trial = 0; trial < count; trial++) {
     uint32_t draw;
+    if (trials->options->progress)
+      trials->options->progress(trials->options->user);
     MirageStatus status = find_point(trials, (trials->options->first_trial + trial) * VERIFY_ATTEMPTS, &draw);
     if (status == MIRAGE_NO_MEMORY || status == MIRAGE_CANCELLED)
       return status;

@@ -53,4 +53,4 @@ mirage_kernel.graph @ragged(%x: tensor<4x8xf16>, %w: tensor<8x6xf16>) -> tensor<
   %c = concat %a, %b {dim = 1} : tensor<4x5xf16>, tensor<4x1xf16>
   return %c : tensor<4x6xf16>
 }
-// WHY: @p: 3 candidates, 1 equivalent (a wrong one passes with probability below 2^-{{[0-9.]+}}), 2 different, 0 unsupported
+// WHY: @p: 3 candidates, 1 equivalent (any wrong one passes with probability below 2^-{{[0-9.]+}}), 2 different, 0 unsupported
