@@ -104,24 +104,27 @@ static void visit_matmul(Unsplit *u, const MirageNodeView *node) {
     spread(u, node->operands[2], y);
 }
 
-// Dimensions that a reshape leaves alone: equal, in order, with only extents of 1 between them.
+// Dimensions that a reshape leaves alone: equal, in order, with only extents of 1 between them. One that grows from 1 is
+// the next of 1 in the result; a store that expects another refuses it.
 static void visit_reshape(Unsplit *u, const MirageNodeView *node) {
   MirageValue a = node->operands[0], y = node->first_result;
   const MirageType *from = type_of(u, a), *to = type_of(u, y);
   bool kept[MIRAGE_MAX_RANK] = {false};
   uint32_t i = 0, j = 0;
   while (i < from->rank && j < to->rank) {
-    if (from->shape[i] == 1 || to->shape[j] == 1) {
-      from->shape[i] == 1 ? i++ : j++;
-      continue;
-    }
-    if (from->shape[i] != to->shape[j])
+    if (from->shape[i] == 1 && !marked(u, a, i)) {
+      i++;
+    } else if (to->shape[j] == 1 && from->shape[i] != 1) {
+      j++;
+    } else if (from->shape[i] != to->shape[j]) {
       break;
-    kept[i] = true;
-    if (marked(u, a, i))
-      mark(u, y, j);
-    i++;
-    j++;
+    } else {
+      kept[i] = true;
+      if (marked(u, a, i))
+        mark(u, y, j);
+      i++;
+      j++;
+    }
   }
   for (uint32_t d = 0; d < from->rank; d++)
     u->refused |= marked(u, a, d) && !kept[d];
