@@ -12,6 +12,11 @@
 extern "C" {
 #endif
 
+/// Neighbouring rows and columns of a matrix.
+typedef struct MirageBox {
+  size_t row, rows, column, columns;
+} MirageBox;
+
 /// Arithmetic on arrays of elements. `self` is the domain. Operand arrays are dense; every function may be called with
 /// `out` equal to an operand array. Returns OK, UNSUPPORTED (no rule for the operator), or REDRAW (division by zero).
 typedef struct MirageDomain MirageDomain;
@@ -25,6 +30,9 @@ struct MirageDomain {
   /// out[m,n] = a[m,k] @ b[k,n] (+ c[m,n] when c is not NULL), all dense row-major.
   MirageStatus (*matmul)(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k, const void *a,
                          const void *b, const void *c, void *out);
+  /// The same, but only the box of `out` is computed and written, so that threads may share a product. NULL: only whole.
+  MirageStatus (*matmul_box)(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
+                             const void *a, const void *b, const void *c, void *out, const MirageBox *box);
   /// REDUCE_SUM or REDUCE_MAX over the middle axis: a[outer, n, inner] -> out[outer, inner].
   MirageStatus (*reduce)(const MirageDomain *self, MirageOp op, const MirageType *result, size_t outer, size_t n,
                          size_t inner, const void *a, void *out);

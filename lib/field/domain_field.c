@@ -41,14 +41,14 @@ static Residue undefined_like(Residue a, Residue b) {
 }
 
 // What an operator without a rule for its operands gives, or REDRAW for a quotient without a value.
-static MirageStatus without_value(const MirageField *f, MirageUndefined why, Residue *out) {
+MirageStatus mirage__field_without_value(const MirageField *f, MirageUndefined why, Residue *out) {
   *out = undefined(why);
   if (f->modes.partial)
     return MIRAGE_OK;
   return why == MIRAGE_UNDEFINED_RULE ? MIRAGE_UNSUPPORTED : MIRAGE_REDRAW;
 }
 
-static Residue add(const MirageField *f, Residue a, Residue b) {
+Residue mirage__field_add(const MirageField *f, Residue a, Residue b) {
   if (a.undefined | b.undefined)
     return undefined_like(a, b);
   if (a.bottom | b.bottom)
@@ -71,7 +71,7 @@ static MirageStatus binary_sub(MirageField *f, size_t n, const Residue *a, const
     } else if (x.bottom | y.bottom) {
       out[i] = BOTTOM;
       if (!x.bottom)
-        MIRAGE_TRY(without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
+        MIRAGE_TRY(mirage__field_without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
     } else {
       uint64_t q = x.q >= y.q ? x.q - y.q : x.q + f->q - y.q;
       out[i] = make(field_sub(f, x.p, y.p), q, x.after_exp | y.after_exp);
@@ -89,7 +89,7 @@ static MirageStatus binary_mul(const MirageField *f, size_t n, const Residue *a,
     if (a[i].undefined | b[i].undefined)
       out[i] = undefined_like(a[i], b[i]);
     else if (a[i].bottom | b[i].bottom)
-      MIRAGE_TRY(without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
+      MIRAGE_TRY(mirage__field_without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
     else
       out[i] = mul(f, a[i], b[i]);
   }
@@ -134,7 +134,7 @@ static MirageStatus binary_div(const MirageField *f, size_t n, const Residue *a,
       lacks[j] = quotient_lacks(a[i + j], b[i + j], needs_q[j]);
       divisors[j] = lacks[j] ? (Residue){.p = 1, .q = 1} : b[i + j];
       if (lacks[j])
-        MIRAGE_TRY(without_value(f, lacks[j], &lacking));
+        MIRAGE_TRY(mirage__field_without_value(f, lacks[j], &lacking));
     }
     invert_batch(f, count, divisors, needs_q, inverse);
     for (size_t j = 0; j < count; j++) {
@@ -180,7 +180,7 @@ static MirageStatus field_binary(const MirageDomain *self, MirageOp op, const Mi
   switch (op) {
   case MIRAGE_OP_ADD:
     for (size_t i = 0; i < n; i++)
-      to[i] = add(f, ((const Residue *)a)[i], ((const Residue *)b)[i]);
+      to[i] = mirage__field_add(f, ((const Residue *)a)[i], ((const Residue *)b)[i]);
     return MIRAGE_OK;
   case MIRAGE_OP_SUB:
     return binary_sub(mutable_field_of(self), n, a, b, to);
@@ -225,7 +225,7 @@ static MirageStatus random_functions(const MirageField *f, MirageOp op, size_t n
     if (a[i].undefined)
       out[i] = undefined(a[i].undefined);
     else if (a[i].bottom)
-      MIRAGE_TRY(without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
+      MIRAGE_TRY(mirage__field_without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
     else
       out[i] = mirage__field_random_function(f, op, a[i].p);
   }
@@ -293,119 +293,15 @@ static MirageStatus apply_expansion(const MirageDomain *self, MirageOp op, const
 
 // -------------------------------------------------------------------------------------------------------------- matmul
 
-// A panel of the result is summed in chunks of LAZY terms. Within a chunk a cell's sum stays in registers, a few
-// neighbouring cells at a time, and nothing is reduced: products mod p fit 128 bits, and of those mod q four fit 64.
-// Where a factor has an exponential behind it the sum mod q means nothing, and is skipped.
-enum { ROWS = 16, COLUMNS = 16, LAZY = 12, GROUP = 4 };
-
-typedef struct Cell {
-  FieldU128 p;            // high half below p, so below 2^126; plus LAZY products below 2^124: within 2^128
-  uint64_t q_low, q_high; // the sum is q_high * 2^32 + q_low
-} Cell;
-
-// Brings the high half below p again; it is below 2^64 <= 8 p, or p is so small that it has hardly grown.
-static FieldU128 settle(const MirageField *f, FieldU128 t) {
-  uint64_t high = (uint64_t)(t >> 64);
-  for (int shift = 2; shift >= 0; shift--)
-    high -= high >= f->p << shift ? f->p << shift : 0;
-  return (FieldU128)high << 64 | (uint64_t)t;
-}
-
-// cells[c] += a[0 .. count) . b[0 .. count) of column c, for `columns` neighbouring columns of a matrix with n.
-static inline void accumulate(const MirageField *f, size_t columns, size_t n, size_t count, bool with_q,
-                              const Residue *a, const Residue *b, Cell *cells) {
-  FieldU128 p[GROUP];
-  for (size_t c = 0; c < columns; c++)
-    p[c] = cells[c].p;
-  for (size_t l = 0; l < count; l++)
-    for (size_t c = 0; c < columns; c++)
-      p[c] += (FieldU128)a[l].p * b[l * n + c].p;
-  for (size_t c = 0; c < columns; c++)
-    cells[c].p = settle(f, p[c]);
-  for (size_t l = 0; with_q && l < count; l += 4) {
-    size_t end = count - l < 4 ? count : l + 4;
-    uint64_t q[GROUP] = {0};
-    for (size_t i = l; i < end; i++)
-      for (size_t c = 0; c < columns; c++)
-        q[c] += (uint64_t)a[i].q * b[i * n + c].q;
-    for (size_t c = 0; c < columns; c++) {
-      cells[c].q_low += (uint32_t)q[c];
-      cells[c].q_high += q[c] >> 32;
-    }
-  }
-}
-
-// What some of the elements have: bottom, an exponential behind them, no value.
-typedef struct Flags {
-  uint8_t after_exp, bottom, undefined;
-} Flags;
-
-static void flag(Flags *flags, const Residue *a, size_t count, size_t stride) {
-  for (size_t l = 0; l < count; l++) {
-    flags->after_exp |= a[l * stride].after_exp;
-    flags->bottom |= a[l * stride].bottom;
-    flags->undefined |= a[l * stride].undefined;
-  }
-}
-
-typedef struct Panel {
-  size_t rows, columns;
-  Cell cells[ROWS][COLUMNS];
-  Flags row[ROWS], column[COLUMNS];
-} Panel;
-
-static void panel_add_chunk(const MirageField *f, size_t n, size_t k, size_t count, const Residue *a, const Residue *b,
-                            Panel *panel) {
-  for (size_t c = 0; c < panel->columns; c++)
-    flag(&panel->column[c], b + c, count, n);
-  for (size_t r = 0; r < panel->rows; r++) {
-    const Residue *left = a + r * k;
-    flag(&panel->row[r], left, count, 1);
-    for (size_t c = 0; c < panel->columns; c += GROUP) {
-      size_t columns = panel->columns - c < GROUP ? panel->columns - c : GROUP;
-      bool with_q = false;
-      for (size_t i = 0; i < columns; i++)
-        with_q |= !(panel->row[r].after_exp | panel->column[c + i].after_exp);
-      if (columns == GROUP && count == LAZY) // constants let the compiler unroll
-        accumulate(f, GROUP, n, LAZY, with_q, left, b + c, &panel->cells[r][c]);
-      else
-        accumulate(f, columns, n, count, with_q, left, b + c, &panel->cells[r][c]);
-    }
-  }
-}
-
-static Residue cell_value(const MirageField *f, const Cell *cell, uint8_t after_exp) {
-  uint64_t p = field_redc(f, (FieldU128)field_redc(f, cell->p) * f->p_r2);
-  return make(p, after_exp ? 0 : ((cell->q_high % f->q << 32) + cell->q_low % f->q) % f->q, after_exp);
+static MirageStatus field_matmul_box(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
+                                     const void *a, const void *b, const void *c, void *out, const MirageBox *box) {
+  return mirage__field_product(mutable_field_of(self), n, k, box, a, b, c, out);
 }
 
 static MirageStatus field_matmul(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
                                  const void *a, const void *b, const void *c, void *out) {
-  const MirageField *f = field_of(self);
-  const Residue *left = a, *right = b, *plus = c;
-  Residue *y = out;
-  for (size_t j = 0; j < n; j += COLUMNS)
-    for (size_t i = 0; i < m; i += ROWS) {
-      Panel panel = {.rows = m - i < ROWS ? m - i : ROWS, .columns = n - j < COLUMNS ? n - j : COLUMNS};
-      for (size_t l = 0; l < k; l += LAZY)
-        panel_add_chunk(f, n, k, k - l < LAZY ? k - l : LAZY, left + i * k + l, right + l * n + j, &panel);
-      for (size_t r = 0; r < panel.rows; r++)
-        for (size_t s = 0; s < panel.columns; s++) {
-          const Flags *row = &panel.row[r], *column = &panel.column[s];
-          size_t at = (i + r) * n + j + s;
-          Residue product;
-          if (row->undefined | column->undefined)
-            product =
-                undefined((row->undefined | column->undefined) & MIRAGE_UNDEFINED_RULE ? MIRAGE_UNDEFINED_RULE
-                                                                                       : MIRAGE_UNDEFINED_QUOTIENT);
-          else if (row->bottom | column->bottom)
-            MIRAGE_TRY(without_value(f, MIRAGE_UNDEFINED_RULE, &product));
-          else
-            product = cell_value(f, &panel.cells[r][s], row->after_exp | column->after_exp);
-          y[at] = plus ? add(f, product, plus[at]) : product;
-        }
-    }
-  return MIRAGE_OK;
+  const MirageBox all = {.rows = m, .columns = n};
+  return field_matmul_box(self, result, m, n, k, a, b, c, out, &all);
 }
 
 // ------------------------------------------------------------------------------------------------------------ the rest
@@ -440,7 +336,7 @@ static MirageStatus field_reduce(const MirageDomain *self, MirageOp op, const Mi
     memmove(to + o * inner, from + o * n * inner, inner * sizeof *to);
     for (size_t j = 1; j < n; j++)
       for (size_t i = 0; i < inner; i++)
-        to[o * inner + i] = add(f, to[o * inner + i], from[(o * n + j) * inner + i]);
+        to[o * inner + i] = mirage__field_add(f, to[o * inner + i], from[(o * n + j) * inner + i]);
   }
   return MIRAGE_OK;
 }
@@ -475,6 +371,7 @@ void mirage__field_domain_init(MirageDomain *domain) {
                            .unary = field_unary,
                            .binary = field_binary,
                            .matmul = field_matmul,
+                           .matmul_box = field_matmul_box,
                            .reduce = field_reduce,
                            .constant = field_constant,
                            .bottom = field_bottom,

@@ -109,6 +109,14 @@ static void fill_powers(MirageField *field) {
   }
 }
 
+static LimbModulus limbs_of(uint64_t prime, uint64_t scale) {
+  const uint64_t limb = (UINT64_C(1) << 31) - 1;
+  uint64_t inverse = prime, power = mirage__field_power(2, scale, prime);
+  for (int i = 0; i < 5; i++) // as below
+    inverse *= 2 - prime * inverse;
+  return (LimbModulus){prime, prime & limb, prime >> 31, -inverse & limb, power & limb, power >> 31};
+}
+
 MirageField *mirage_field_create(uint64_t seed, uint32_t trial) {
   return mirage__field_create_sized(seed, trial, FIELD_Q_BITS, FIELD_P_BITS);
 }
@@ -144,6 +152,9 @@ MirageField *mirage__field_create_sized(uint64_t seed, uint32_t trial, uint32_t 
   field->p_negated_inverse = -inverse;
   uint64_t r = (uint64_t)(((FieldU128)1 << 64) % field->p);
   field->p_r2 = mul_mod(r, r, field->p);
+  field->limbs.p = limbs_of(field->p, 155);
+  field->limbs.q = limbs_of(field->q, 93);
+  field->product_variant = mirage__product_variants() - 1;
   field->q_ceiling = (UINT64_C(1) << 63) / field->q * field->q;
   fill_powers(field);
   mirage__field_domain_init(&field->domain);
@@ -155,6 +166,7 @@ void mirage_field_destroy(MirageField *field) {
     return;
   mirage__max_deinit(&field->maxima);
   mirage__shift_deinit(&field->shifts);
+  free(field->product);
   free(field);
 }
 

@@ -44,6 +44,18 @@ typedef struct ShiftTable {
   size_t count, capacity;
 } ShiftTable;
 
+typedef struct FieldProduct FieldProduct;
+
+/// A prime in limbs of 31 bits, as the vectors of product.c reduce by it.
+typedef struct LimbModulus {
+  uint64_t value, low, high;      // value = low + 2^31 high; q has one limb
+  uint64_t negated_inverse;       // -1/value mod 2^31
+  uint64_t scale_low, scale_high; // 2^155 mod p, 2^93 mod q
+} LimbModulus;
+typedef struct FieldLimbs {
+  LimbModulus p, q;
+} FieldLimbs;
+
 struct MirageField {
   MirageDomain domain; // first: a pointer to it is a pointer to the field
   uint64_t p, q, omega;
@@ -54,6 +66,9 @@ struct MirageField {
   uint32_t trial;
   uint64_t key[4];                                           // of the random functions
   uint64_t power[FIELD_POWER_TABLES][1 << FIELD_POWER_BITS]; // omega^(i << 11 t) * 2^64 mod p
+  FieldLimbs limbs;
+  uint32_t product_variant; // of the inner loops
+  FieldProduct *product;    // NULL before the first
   MirageFieldModes modes;
   MaxTable maxima;
   ShiftTable shifts;
@@ -120,6 +135,17 @@ void mirage__max_deinit(MaxTable *table);
 /// The number of a maximum, by its residue.
 MirageStatus mirage__shift_number(MirageField *field, uint64_t residue, uint32_t *out_number);
 void mirage__shift_deinit(ShiftTable *table);
+
+/// What an operator without a rule for its operands gives, or REDRAW for a quotient without a value. domain_field.c
+MirageStatus mirage__field_without_value(const MirageField *field, MirageUndefined why, MirageResidue *out);
+MirageResidue mirage__field_add(const MirageField *field, MirageResidue a, MirageResidue b);
+
+/// The box `box` of a @ b (+ plus), a [m, k], b [k, n], plus and out [m, n]. k < 2^30. product.c
+MirageStatus mirage__field_product(MirageField *field, size_t n, size_t k, const MirageBox *box, const MirageResidue *a,
+                                   const MirageResidue *b, const MirageResidue *plus, MirageResidue *out);
+/// How many variants of the inner loops this processor runs; the last is the fastest, and what fields use.
+uint32_t mirage__product_variants(void);
+const char *mirage__product_variant_name(uint32_t variant);
 
 /// The domain's functions (domain_field.c).
 void mirage__field_domain_init(MirageDomain *domain);
