@@ -64,6 +64,7 @@ static Residue mul(const MirageField *f, Residue a, Residue b) {
 // -------------------------------------------------------------------------------------------------------- element-wise
 
 static MirageStatus binary_sub(MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
+  Residue last = {0}; // a maximum and its tag: neighbours mostly have the same
   for (size_t i = 0; i < n; i++) {
     Residue x = a[i], y = b[i];
     if (x.undefined | y.undefined) {
@@ -75,9 +76,12 @@ static MirageStatus binary_sub(MirageField *f, size_t n, const Residue *a, const
     } else {
       uint64_t q = x.q >= y.q ? x.q - y.q : x.q + f->q - y.q;
       out[i] = make(field_sub(f, x.p, y.p), q, x.after_exp | y.after_exp);
-      if (y.role == ROLE_MAXIMUM) {
-        out[i].role = ROLE_DIFFERENCE;
-        MIRAGE_TRY(mirage__shift_number(f, y.p, &out[i].q));
+      if (y.role == ROLE_MAXIMUM && last.role && y.p == last.p) {
+        out[i].role = last.role;
+        out[i].q = last.q;
+      } else if (y.role == ROLE_MAXIMUM) {
+        MIRAGE_TRY(mirage__shift_mark(f, y.p, &out[i]));
+        last = (Residue){.p = y.p, .q = out[i].q, .role = out[i].role};
       }
     }
   }
@@ -203,8 +207,8 @@ static void free_exponentials(const MirageField *f, size_t n, const Residue *a, 
     size_t count = n - i < BATCH ? n - i : BATCH;
     for (size_t j = 0; j < count; j++) {
       Residue x = a[i + j];
-      bool difference = x.role == ROLE_DIFFERENCE;
-      uint64_t m = difference ? f->shifts.residues[x.q] : 0;
+      bool difference = x.role & ROLE_DIFFERENCE;
+      uint64_t m = difference ? mirage__shift_maximum(f, &x) : 0;
       divisors[j] = difference ? mirage__field_random_function(f, MIRAGE_OP_EXP, m) : (Residue){.p = 1};
       values[j] = mirage__field_random_function(f, MIRAGE_OP_EXP, difference ? field_add(f, x.p, m) : x.p);
       if (x.bottom)
@@ -361,7 +365,8 @@ static MirageStatus field_bottom(const MirageDomain *self, size_t n, void *out) 
 }
 
 static MirageStatus field_cast(const MirageDomain *self, const MirageType *result, size_t n, const void *a, void *out) {
-  memmove(out, a, n * sizeof(Residue));
+  if (out != a)
+    memmove(out, a, n * sizeof(Residue));
   return MIRAGE_OK;
 }
 
@@ -375,5 +380,9 @@ void mirage__field_domain_init(MirageDomain *domain) {
                            .reduce = field_reduce,
                            .constant = field_constant,
                            .bottom = field_bottom,
-                           .cast = field_cast};
+                           .cast = field_cast,
+                           .fork = mirage__field_fork,
+                           .keep = mirage__field_keep,
+                           .end = mirage__field_end,
+                           .join = mirage__field_join};
 }

@@ -130,16 +130,22 @@ MirageField *mirage_field_create_with(uint64_t seed, uint32_t trial, MirageField
 
 MirageField *mirage__field_create_sized(uint64_t seed, uint32_t trial, uint32_t q_bits, uint32_t p_bits) {
   MirageField *field = calloc(1, sizeof *field);
-  if (!field)
+  uint64_t (*power)[1 << FIELD_POWER_BITS] = calloc(FIELD_POWER_TABLES, sizeof *power);
+  if (!field || !power) {
+    free(power);
+    free(field);
     return NULL;
+  }
+  field->power = power;
   MirageRandom random;
   mirage_random_init(&random, seed, (uint64_t)trial << 32);
   field->seed = seed;
   field->trial = trial;
-  field->maxima.most_leaves = (size_t)1 << 26; // 512 MB
+  field->maxima.most_members = (size_t)1 << 26; // 512 MB
   field->q = draw_q(&random, q_bits);
   field->p = draw_p(&random, field->q, p_bits);
   if (!field->p) {
+    free(power);
     free(field);
     return NULL;
   }
@@ -166,7 +172,9 @@ void mirage_field_destroy(MirageField *field) {
     return;
   mirage__max_deinit(&field->maxima);
   mirage__shift_deinit(&field->shifts);
+  mirage__max_building_deinit(&field->building);
   free(field->product);
+  free(field->power);
   free(field);
 }
 

@@ -130,7 +130,7 @@ static MirageStatus evaluate(const Request *request, const Pair *pair, const Sto
     mirage_field_draw(field, i, (size_t)mirage_type_elements(type), storage->inputs[i]);
   }
   const MirageDiag diag = {print_diagnostic, (void *)request->path};
-  const MirageEvalOptions options = {0};
+  const MirageEvalOptions options = {.num_threads = request->threads};
   MirageStatus status = MIRAGE_OK;
   for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
     status = mirage_eval(pair->graphs[g], mirage_field_domain(field), (const void *const *)storage->inputs,
