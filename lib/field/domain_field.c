@@ -102,19 +102,37 @@ static MirageStatus binary_mul(const MirageField *f, size_t n, const Residue *a,
 
 enum { BATCH = 64 };
 
-// Inverts up to BATCH divisors, none of them zero, with one inversion per field: prefix products, then backwards. A
-// divisor behind an exponential has no component mod q; 1 stands in for it.
-static void invert_batch(const MirageField *f, size_t n, const Residue *b, const bool *needs_q, Residue *out) {
-  uint64_t prefix_p[BATCH + 1] = {1}, prefix_q[BATCH + 1] = {1};
-  for (size_t i = 0; i < n; i++) {
-    prefix_p[i + 1] = field_mul(f, prefix_p[i], b[i].p);
-    prefix_q[i + 1] = prefix_q[i] * (needs_q[i] ? b[i].q : 1) % f->q;
+// Up to BATCH divisors, none of them zero, each for a run of neighbouring elements: what a row is divided by is often
+// one number. A divisor behind an exponential has no component mod q; 1 stands in for it.
+typedef struct Runs {
+  size_t count, end[BATCH]; // end: of the run's elements
+  uint64_t p[BATCH], q[BATCH];
+} Runs;
+
+static void add_to_runs(Runs *runs, size_t end, uint64_t p, uint64_t q) {
+  if (!runs->count || runs->p[runs->count - 1] != p || runs->q[runs->count - 1] != q) {
+    runs->p[runs->count] = p;
+    runs->q[runs->count++] = q;
   }
-  uint64_t inverse_p = mirage__field_inverse(prefix_p[n], f->p), inverse_q = mirage__field_inverse(prefix_q[n], f->q);
-  for (size_t i = n; i-- > 0;) {
-    out[i] = (Residue){.p = field_mul(f, inverse_p, prefix_p[i]), .q = (uint32_t)(inverse_q * prefix_q[i] % f->q)};
-    inverse_p = field_mul(f, inverse_p, b[i].p);
-    inverse_q = inverse_q * (needs_q[i] ? b[i].q : 1) % f->q;
+  runs->end[runs->count - 1] = end;
+}
+
+// Inverts all with one inversion per field: prefix products, then backwards. Those mod p come out times 2^64.
+static void invert_runs(const MirageField *f, bool with_q, Runs *runs) {
+  uint64_t prefix_p[BATCH + 1] = {1}, prefix_q[BATCH + 1] = {1}, inverse_q = 1;
+  for (size_t i = 0; i < runs->count; i++) {
+    prefix_p[i + 1] = field_mul(f, prefix_p[i], runs->p[i]);
+    prefix_q[i + 1] = with_q ? prefix_q[i] * runs->q[i] % f->q : 1;
+  }
+  uint64_t inverse_p = mirage__field_inverse(prefix_p[runs->count], f->p);
+  if (with_q)
+    inverse_q = mirage__field_inverse(prefix_q[runs->count], f->q);
+  for (size_t i = runs->count; i-- > 0;) {
+    uint64_t p = field_mul(f, inverse_p, prefix_p[i]), q = inverse_q * prefix_q[i] % f->q;
+    inverse_p = field_mul(f, inverse_p, runs->p[i]);
+    inverse_q = with_q ? inverse_q * runs->q[i] % f->q : 1;
+    runs->p[i] = field_montgomery(f, p);
+    runs->q[i] = q;
   }
 }
 
@@ -127,25 +145,37 @@ static MirageUndefined quotient_lacks(Residue a, Residue b, bool needs_q) {
   return b.p == 0 || (needs_q && b.q == 0) ? MIRAGE_UNDEFINED_QUOTIENT : MIRAGE_DEFINED;
 }
 
-static MirageStatus binary_div(const MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
-  for (size_t i = 0; i < n; i += BATCH) {
-    Residue divisors[BATCH], inverse[BATCH], lacking;
-    MirageUndefined lacks[BATCH];
-    bool needs_q[BATCH];
-    size_t count = n - i < BATCH ? n - i : BATCH;
-    for (size_t j = 0; j < count; j++) {
-      needs_q[j] = !(a[i + j].after_exp | b[i + j].after_exp);
-      lacks[j] = quotient_lacks(a[i + j], b[i + j], needs_q[j]);
-      divisors[j] = lacks[j] ? (Residue){.p = 1, .q = 1} : b[i + j];
-      if (lacks[j])
-        MIRAGE_TRY(mirage__field_without_value(f, lacks[j], &lacking));
-    }
-    invert_batch(f, count, divisors, needs_q, inverse);
-    for (size_t j = 0; j < count; j++) {
-      inverse[j].after_exp = b[i + j].after_exp;
-      out[i + j] = lacks[j] ? undefined(lacks[j]) : mul(f, a[i + j], inverse[j]);
-    }
+// Elements [begin, *out_end): as many as BATCH different divisors reach.
+static MirageStatus divide_runs(const MirageField *f, size_t begin, size_t n, const Residue *a, const Residue *b,
+                                Residue *out, size_t *out_end) {
+  Runs runs = {.count = 0};
+  Residue lacking;
+  bool with_q = false;
+  size_t end = begin;
+  for (; end < n && runs.count < BATCH; end++) {
+    bool needs_q = !(a[end].after_exp | b[end].after_exp);
+    MirageUndefined lacks = quotient_lacks(a[end], b[end], needs_q);
+    if (lacks)
+      MIRAGE_TRY(mirage__field_without_value(f, lacks, &lacking));
+    with_q = with_q || needs_q;
+    add_to_runs(&runs, end + 1, lacks ? 1 : b[end].p, lacks || !needs_q ? 1 : b[end].q);
   }
+  invert_runs(f, with_q, &runs);
+  for (size_t i = begin, r = 0; i < end; i++) {
+    r += i >= runs.end[r];
+    uint8_t after_exp = a[i].after_exp | b[i].after_exp;
+    MirageUndefined lacks = quotient_lacks(a[i], b[i], !after_exp);
+    out[i] = lacks ? undefined(lacks)
+                   : make(field_redc(f, (FieldU128)a[i].p * runs.p[r]),
+                          after_exp ? 0 : (uint64_t)a[i].q * runs.q[r] % f->q, after_exp);
+  }
+  *out_end = end;
+  return MIRAGE_OK;
+}
+
+static MirageStatus binary_div(const MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
+  for (size_t i = 0; i < n;)
+    MIRAGE_TRY(divide_runs(f, i, n, a, b, out, &i));
   return MIRAGE_OK;
 }
 
@@ -199,28 +229,42 @@ static MirageStatus field_binary(const MirageDomain *self, MirageOp op, const Mi
   }
 }
 
-// exp of n values, where exp is the random function F: F(x) / F(m) for a difference x - m from a maximum.
-static void free_exponentials(const MirageField *f, size_t n, const Residue *a, Residue *out) {
-  static const bool NO_Q[BATCH] = {0};
-  for (size_t i = 0; i < n; i += BATCH) {
-    Residue divisors[BATCH], inverse[BATCH], values[BATCH];
-    size_t count = n - i < BATCH ? n - i : BATCH;
-    for (size_t j = 0; j < count; j++) {
-      Residue x = a[i + j];
-      bool difference = x.role & ROLE_DIFFERENCE;
-      uint64_t m = difference ? mirage__shift_maximum(f, &x) : 0;
-      divisors[j] = difference ? mirage__field_random_function(f, MIRAGE_OP_EXP, m) : (Residue){.p = 1};
-      values[j] = mirage__field_random_function(f, MIRAGE_OP_EXP, difference ? field_add(f, x.p, m) : x.p);
-      if (x.bottom)
-        values[j].p = 0;
-      if (x.undefined | !divisors[j].p)
-        values[j] = undefined(x.undefined ? x.undefined : MIRAGE_UNDEFINED_QUOTIENT);
-      divisors[j].p = divisors[j].p ? divisors[j].p : 1;
+// exp of values from `begin` on, where exp is the random function F: F(x) / F(m) for a difference x - m from a maximum.
+// As many as BATCH different maxima reach; returns where that is.
+static size_t free_runs(const MirageField *f, size_t begin, size_t n, const Residue *a, Residue *out) {
+  Runs runs = {.count = 0};
+  Residue last = {0}; // a difference, of whose maximum the following are known:
+  uint64_t m = 0, divisor = 1;
+  size_t end = begin;
+  for (; end < n && runs.count < BATCH; end++) {
+    Residue x = a[end];
+    bool difference = x.role & ROLE_DIFFERENCE;
+    if (difference && (x.role != last.role || x.q != last.q)) {
+      m = mirage__shift_maximum(f, &x);
+      divisor = mirage__field_random_function(f, MIRAGE_OP_EXP, m).p;
+      last = x;
     }
-    invert_batch(f, count, divisors, NO_Q, inverse);
-    for (size_t j = 0; j < count; j++)
-      out[i + j] = values[j].undefined ? values[j] : mul(f, values[j], inverse[j]);
+    out[end] = mirage__field_random_function(f, MIRAGE_OP_EXP, difference ? field_add(f, x.p, m) : x.p);
+    if (x.bottom)
+      out[end].p = 0;
+    if (x.undefined | (difference && !divisor))
+      out[end] = undefined(x.undefined ? x.undefined : MIRAGE_UNDEFINED_QUOTIENT);
+    add_to_runs(&runs, end + 1, difference && divisor ? divisor : 1, 1);
   }
+  if (runs.count == 1 && runs.p[0] == 1)
+    return end;
+  invert_runs(f, false, &runs);
+  for (size_t i = begin, r = 0; i < end; i++) {
+    r += i >= runs.end[r];
+    if (!out[i].undefined)
+      out[i].p = field_redc(f, (FieldU128)out[i].p * runs.p[r]);
+  }
+  return end;
+}
+
+static void free_exponentials(const MirageField *f, size_t n, const Residue *a, Residue *out) {
+  for (size_t i = 0; i < n;)
+    i = free_runs(f, i, n, a, out);
 }
 
 // sqrt, log, erf, tanh: random functions of x mod p.

@@ -233,17 +233,20 @@ static uint64_t mix(uint64_t x, uint64_t key) {
   return folded ^ folded >> 29 ^ rotate(key, 23);
 }
 
+// Two rounds that both words share, and one of its own for each.
 void mirage__field_hash(const MirageField *field, uint64_t tag, uint64_t x, uint64_t out[2]) {
-  out[0] = mix(mix(mix(x, field->key[0] + tag), field->key[1]), field->key[2]);
-  out[1] = mix(mix(mix(x, field->key[1] ^ tag), field->key[3]), field->key[0]);
+  uint64_t state = mix(mix(x, field->key[0] + tag), field->key[1] ^ tag);
+  out[0] = mix(state, field->key[2]);
+  out[1] = mix(state, field->key[3]);
 }
 
 MirageResidue mirage__field_random_function(const MirageField *field, uint64_t tag, uint64_t x) {
   uint64_t hash[2];
   mirage__field_hash(field, tag, x, hash);
-  uint64_t a = hash[0], b = hash[1];
-  uint64_t c = mix(mix(a ^ rotate(b, 17), field->key[3]), field->key[2] + tag);
-  return with_exponent(field, scale_to(field->p, a, b), c);
+  uint64_t a = hash[0], b = hash[1], p = scale_to(field->p, a, b);
+  if (field->modes.free_exp)
+    return (MirageResidue){.p = p, .after_exp = 1};
+  return with_exponent(field, p, mix(mix(a ^ rotate(b, 17), field->key[3]), field->key[2] + tag));
 }
 
 // 2^exponent; negative exponents by the inverse of 2, which is (modulus + 1) / 2.

@@ -37,15 +37,17 @@ typedef struct MaxTable {
   size_t num_members, most_members; // of all chains
 } MaxTable;
 
-typedef struct MaxPart { // of a set being built: an earlier maximum's set, or one residue
+typedef struct MaxPart { // of a set being built: an earlier maximum's set
   const MaxTable *table;
-  MaxSet set; // count = 0 for one residue
-  uint64_t residue;
+  MaxSet set;
 } MaxPart;
 typedef struct MaxBuilding {
   MaxPart *parts;
-  size_t num_parts, parts_capacity, num_members;
-  uint64_t *fresh; // members, each once
+  size_t num_parts, parts_capacity;
+  uint64_t *singles; // residues that are no maxima
+  size_t num_singles, singles_capacity;
+  size_t num_members; // of parts and singles, repetitions counted
+  uint64_t *fresh;    // members, each once
   size_t num_fresh, fresh_capacity;
   uint32_t *slots; // their places by hash
   size_t slots_used, slots_capacity;
@@ -103,6 +105,10 @@ static inline uint64_t field_redc(const MirageField *f, FieldU128 t) {
 }
 static inline uint64_t field_mul(const MirageField *f, uint64_t a, uint64_t b) {
   return field_redc(f, (FieldU128)field_redc(f, (FieldU128)a * b) * f->p_r2);
+}
+/// a * 2^64, so that one reduction multiplies by a.
+static inline uint64_t field_montgomery(const MirageField *f, uint64_t a) {
+  return field_redc(f, (FieldU128)a * f->p_r2);
 }
 static inline uint64_t field_add(const MirageField *f, uint64_t a, uint64_t b) {
   uint64_t sum = a + b;

@@ -153,20 +153,25 @@ enum { MEMBER = 0x6d }; // tag of the members' hashes
 
 void mirage__max_begin(MirageField *field) {
   field->building.num_parts = 0;
-  field->building.num_members = 0;
+  field->building.num_members = field->building.num_singles = 0;
 }
 
 MirageStatus mirage__max_add(MirageField *field, const MirageResidue *value) {
   MaxBuilding *building = &field->building;
   if (value->bottom)
     return MIRAGE_OK;
-  MaxPart part = {.residue = value->p};
+  MaxPart part;
   const MaxEntry *entry = value->p ? find_known(field, value->p, &part.table) : NULL;
-  if (entry)
-    part.set = entry->set;
+  if (!entry) {
+    MIRAGE_TRY(reserve(&building->singles, &building->singles_capacity, building->num_singles + 1, sizeof value->p));
+    building->singles[building->num_singles++] = value->p;
+    building->num_members++;
+    return MIRAGE_OK;
+  }
+  part.set = entry->set;
   MIRAGE_TRY(reserve(&building->parts, &building->parts_capacity, building->num_parts + 1, sizeof part));
   building->parts[building->num_parts++] = part;
-  building->num_members += entry ? entry->set.count : 1;
+  building->num_members += entry->set.count;
   return MIRAGE_OK;
 }
 
@@ -176,27 +181,26 @@ static const MaxPart *choose_base(const MirageField *field) {
   const MaxPart *base = NULL;
   for (size_t i = 0; i < building->num_parts; i++) {
     const MaxPart *part = &building->parts[i];
-    if (part->set.count && part->table == &field->maxima && (!base || part->set.count > base->set.count))
+    if (part->table == &field->maxima && (!base || part->set.count > base->set.count))
       base = part;
   }
   return base;
 }
 
 // Adds a member to building->fresh unless it is there. The table of slots is as long as all members need.
-static bool add_fresh(MaxBuilding *building, uint64_t member) {
+static void add_fresh(MaxBuilding *building, uint64_t member) {
   if (building->num_members <= FEW) {
     for (size_t i = 0; i < building->num_fresh; i++)
       if (building->fresh[i] == member)
-        return false;
+        return;
   } else {
     size_t at = slot_of(member, building->slots_used);
     for (; building->slots[at]; at = (at + 1) & (building->slots_used - 1))
       if (building->fresh[building->slots[at] - 1] == member)
-        return false;
+        return;
     building->slots[at] = (uint32_t)building->num_fresh + 1;
   }
   building->fresh[building->num_fresh++] = member;
-  return true;
 }
 
 static MirageStatus begin_fresh(MaxBuilding *building) {
@@ -213,26 +217,31 @@ static MirageStatus begin_fresh(MaxBuilding *building) {
 
 // ----------------------------------------------------------------------------------------------------------- finishing
 
+// Those of `members` that `base` lacks go to building->fresh.
+static void unite_members(MirageField *field, const MaxPart *base, size_t n, const uint64_t *members) {
+  const MaxChain *chain = base ? &field->maxima.chains[base->set.chain] : NULL;
+  for (size_t j = 0; j < n; j++)
+    if (!chain || !chain_holds(chain, base->set.count, members[j]))
+      add_fresh(&field->building, members[j]);
+}
+
 // All members that `base` lacks go to building->fresh; digest: of all.
 static MirageStatus unite(MirageField *field, const MaxPart *base, uint64_t digest[2]) {
   MaxBuilding *building = &field->building;
-  MaxChain *chain = base ? &field->maxima.chains[base->set.chain] : NULL;
   MIRAGE_TRY(begin_fresh(building));
-  if (chain)
-    MIRAGE_TRY(index_chain(chain, chain->count));
+  if (base)
+    MIRAGE_TRY(index_chain(&field->maxima.chains[base->set.chain], base->set.count));
   for (size_t i = 0; i < building->num_parts; i++) {
     const MaxPart *part = &building->parts[i];
-    if (part == base)
-      continue;
-    const uint64_t *members = part->set.count ? part->table->chains[part->set.chain].members : &part->residue;
-    for (size_t j = 0, n = part->set.count ? part->set.count : 1; j < n; j++) {
-      uint64_t hash[2];
-      if ((chain && chain_holds(chain, base->set.count, members[j])) || !add_fresh(building, members[j]))
-        continue;
-      mirage__field_hash(field, MEMBER, members[j], hash);
-      digest[0] += hash[0];
-      digest[1] += hash[1];
-    }
+    if (part != base)
+      unite_members(field, base, part->set.count, part->table->chains[part->set.chain].members);
+  }
+  unite_members(field, base, building->num_singles, building->singles);
+  for (size_t i = 0; i < building->num_fresh; i++) {
+    uint64_t hash[2];
+    mirage__field_hash(field, MEMBER, building->fresh[i], hash);
+    digest[0] += hash[0];
+    digest[1] += hash[1];
   }
   return MIRAGE_OK;
 }
@@ -257,11 +266,11 @@ static MirageStatus remember(MirageField *field, uint64_t residue, const MaxPart
 // `single` is any of the values added: the result when the set has one element, or is one that is known already.
 MirageStatus mirage__max_finish(MirageField *field, const MirageResidue *single, MirageResidue *out) {
   const MaxBuilding *building = &field->building;
-  if (building->num_parts == 0) {
+  if (building->num_parts + building->num_singles == 0) {
     *out = (MirageResidue){.bottom = 1};
     return MIRAGE_OK;
   }
-  if (building->num_parts == 1) {
+  if (building->num_parts + building->num_singles == 1) {
     *out = *single;
     return MIRAGE_OK;
   }
@@ -323,6 +332,7 @@ void mirage__max_deinit(MaxTable *table) {
 
 void mirage__max_building_deinit(MaxBuilding *building) {
   free(building->parts);
+  free(building->singles);
   free(building->fresh);
   free(building->slots);
 }
