@@ -225,7 +225,17 @@ static void unite_members(MirageField *field, const MaxPart *base, size_t n, con
       add_fresh(&field->building, members[j]);
 }
 
-// All members that `base` lacks go to building->fresh; digest: of all.
+// digest += the hashes of the fresh members from number `begin` on.
+static void add_digest(const MirageField *field, size_t begin, uint64_t digest[2]) {
+  for (size_t i = begin; i < field->building.num_fresh; i++) {
+    uint64_t hash[2];
+    mirage__field_hash(field, MEMBER, field->building.fresh[i], hash);
+    digest[0] += hash[0];
+    digest[1] += hash[1];
+  }
+}
+
+// All members that `base` lacks go to building->fresh; digest: of all. A part that is new as a whole brings its own.
 static MirageStatus unite(MirageField *field, const MaxPart *base, uint64_t digest[2]) {
   MaxBuilding *building = &field->building;
   MIRAGE_TRY(begin_fresh(building));
@@ -233,16 +243,20 @@ static MirageStatus unite(MirageField *field, const MaxPart *base, uint64_t dige
     MIRAGE_TRY(index_chain(&field->maxima.chains[base->set.chain], base->set.count));
   for (size_t i = 0; i < building->num_parts; i++) {
     const MaxPart *part = &building->parts[i];
-    if (part != base)
-      unite_members(field, base, part->set.count, part->table->chains[part->set.chain].members);
+    size_t begin = building->num_fresh;
+    if (part == base)
+      continue;
+    unite_members(field, base, part->set.count, part->table->chains[part->set.chain].members);
+    if (building->num_fresh - begin != part->set.count) {
+      add_digest(field, begin, digest);
+      continue;
+    }
+    digest[0] += part->set.digest[0];
+    digest[1] += part->set.digest[1];
   }
+  size_t begin = building->num_fresh;
   unite_members(field, base, building->num_singles, building->singles);
-  for (size_t i = 0; i < building->num_fresh; i++) {
-    uint64_t hash[2];
-    mirage__field_hash(field, MEMBER, building->fresh[i], hash);
-    digest[0] += hash[0];
-    digest[1] += hash[1];
-  }
+  add_digest(field, begin, digest);
   return MIRAGE_OK;
 }
 
