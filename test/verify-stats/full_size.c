@@ -190,7 +190,8 @@ static int measure(const Request *request) {
 
 int main(int argc, char **argv) {
   if (argc == 1) {
-    puts("program,candidate,operations of a trial,theorem,log2 bound of a trial,trials needed,trials run,threads,verdict,"
+    puts("program,candidate,operations of a trial,theorem,log2 bound of a trial,trials needed,trials "
+         "run,threads,verdict,"
          "seconds,processor seconds,MB before,MB peak");
     return 0;
   }
