@@ -6,11 +6,17 @@
 #ifndef MIRAGE_EVAL_H
 #define MIRAGE_EVAL_H
 
+#include "mirage/cancel.h"
 #include "mirage/ugraph.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
+
+/// Neighbouring rows and columns of a matrix.
+typedef struct MirageBox {
+  size_t row, rows, column, columns;
+} MirageBox;
 
 /// Arithmetic on arrays of elements. `self` is the domain. Operand arrays are dense; every function may be called with
 /// `out` equal to an operand array. Returns OK, UNSUPPORTED (no rule for the operator), or REDRAW (division by zero).
@@ -25,6 +31,9 @@ struct MirageDomain {
   /// out[m,n] = a[m,k] @ b[k,n] (+ c[m,n] when c is not NULL), all dense row-major.
   MirageStatus (*matmul)(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k, const void *a,
                          const void *b, const void *c, void *out);
+  /// The same, but only the box of `out` is computed and written, so that threads may share a product. NULL: only whole.
+  MirageStatus (*matmul_box)(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
+                             const void *a, const void *b, const void *c, void *out, const MirageBox *box);
   /// REDUCE_SUM or REDUCE_MAX over the middle axis: a[outer, n, inner] -> out[outer, inner].
   MirageStatus (*reduce)(const MirageDomain *self, MirageOp op, const MirageType *result, size_t outer, size_t n,
                          size_t inner, const void *a, void *out);
@@ -33,6 +42,16 @@ struct MirageDomain {
   MirageStatus (*bottom)(const MirageDomain *self, size_t n, void *out);
   /// Conversion to `result`'s element type (identity where that has no meaning).
   MirageStatus (*cast)(const MirageDomain *self, const MirageType *result, size_t n, const void *a, void *out);
+
+  /// For a domain that remembers what it has met (lib/field/field_work.c); all NULL: several threads may use the domain
+  /// itself. A child is for one thread, and reads its parent, which must rest meanwhile.
+  MirageStatus (*fork)(const MirageDomain *self, const MirageDomain **out_child);
+  /// Others will read these elements: what the child knows of them stays known. `maxima`: some will take a maximum.
+  MirageStatus (*keep)(const MirageDomain *child, size_t n, const void *elements, bool maxima);
+  /// A piece of work has ended: all that is not kept is forgotten.
+  void (*end)(const MirageDomain *child);
+  /// Destroys a child; `take`: `self` takes over what it kept. The children's order makes no difference.
+  MirageStatus (*join)(const MirageDomain *self, const MirageDomain *child, bool take);
 };
 
 /// Elements are doubles; casts and element types are ignored: the meaning of the program in the reals.
@@ -41,7 +60,10 @@ const MirageDomain *mirage_domain_f64(void);
 const MirageDomain *mirage_domain_real(void);
 
 typedef struct MirageEvalOptions {
-  size_t max_bytes; // refuse (LIMIT) before memory in use exceeds this; 0 = 8 GiB
+  size_t max_bytes;           // refuse (LIMIT) before memory in use exceeds this; 0 = 8 GiB
+  uint32_t num_threads;       // 0 = 1; the result does not depend on it, bit by bit
+  const MirageCancel *cancel; // asked at least ten times a second; NULL = nobody
+  bool keep_maxima;           // outputs will be arguments of maxima in further evaluations of the same field
 } MirageEvalOptions;
 
 /// Evaluates the graph.

@@ -12,6 +12,8 @@ typedef struct EvalScratch {
   size_t bytes;
 } EvalScratch;
 
+typedef struct EvalPool EvalPool;
+
 /// One evaluation. `data[v]` is the array of value v: one dense tensor at the kernel level; inside a custom kernel
 /// [blocks in the group, tile], dense, so that block i's tile starts at i * elements.
 typedef struct Eval {
@@ -24,7 +26,41 @@ typedef struct Eval {
   uint32_t *uses_left; // [num_values + 1], kernel level: readers still to come
   bool *owned;         // [num_values + 1], kernel level: freed after the last reader
   EvalScratch scratch[EVAL_NUM_SCRATCH];
+  const MirageCancel *cancel;
+  EvalPool *pool;        // NULL in a worker, which does what it has to do alone
+  bool is_worker;        // a thread's copy, with a child of the domain
+  bool in_group;         // a worker's copy for a group of blocks: the group's end is the end of the piece of work
+  bool maxima_ahead;     // the results of the running kernel-level node may become arguments of a maximum
+  bool *leads_to_maxima; // [num_values + 1], kernel level: the same of each value
 } Eval;
+
+/// A piece of work, by the worker of thread `number`. eval_tasks.c
+typedef MirageStatus (*EvalTask)(void *user, Eval *worker, uint32_t number, size_t task);
+MirageStatus mirage__eval_pool_create(uint32_t num_threads, EvalPool **out_pool);
+void mirage__eval_pool_destroy(EvalPool *pool);
+uint32_t mirage__eval_pool_threads(const EvalPool *pool);
+/// Runs tasks 0 .. count on at most `most_threads` threads. The status is that of the first that fails, by number.
+MirageStatus mirage__eval_tasks(Eval *eval, uint32_t most_threads, size_t count, EvalTask run, void *user);
+/// Elements that others will read: what a worker's domain knows of them stays known, all else is forgotten.
+MirageStatus mirage__eval_keep(Eval *worker, size_t n, const void *elements, bool maxima);
+
+/// An element-wise operator, CAST, CONSTANT or BOTTOM; operands that broadcast are stretched. eval_split.c
+typedef struct EvalElements {
+  MirageOp op;
+  const MirageType *result, *a_type, *b_type;
+  const void *a, *b; // NULL where there is none
+  double value;      // of CONSTANT
+  void *out;
+} EvalElements;
+MirageStatus mirage__eval_elements(Eval *eval, const EvalElements *call);
+/// REDUCE_SUM or REDUCE_MAX, a[outer, n, inner] -> out[outer, inner].
+MirageStatus mirage__eval_rows(Eval *eval, MirageOp op, const MirageType *result, size_t outer, size_t n, size_t inner,
+                               const void *a, void *out);
+/// out[m, n] = a[m, k] @ b[k, n] (+ c).
+MirageStatus mirage__eval_product(Eval *eval, const MirageType *result, size_t m, size_t n, size_t k, const void *a,
+                                  const void *b, const void *c, void *out);
+/// Source strides that stretch `type` to a rank by right-aligned broadcasting: extents of 1 get stride 0.
+void mirage__eval_broadcast_strides(const MirageType *type, uint32_t rank, int64_t *out_strides);
 
 /// Storage for `count` elements, charged against max_bytes: LIMIT or NO_MEMORY.
 MirageStatus mirage__eval_alloc(Eval *eval, size_t count, void **out_data);

@@ -69,8 +69,7 @@ void mirage__eval_copy(size_t element_bytes, uint32_t rank, const int64_t *shape
                       (char *)dst + i * dst_strides[0] * (int64_t)element_bytes, dst_strides + 1);
 }
 
-// Source strides that stretch `type` to `shape` by right-aligned broadcasting: extents of 1 get stride 0.
-static void broadcast_strides(const MirageType *type, uint32_t rank, int64_t *out_strides) {
+void mirage__eval_broadcast_strides(const MirageType *type, uint32_t rank, int64_t *out_strides) {
   int64_t own[MIRAGE_MAX_RANK];
   mirage__eval_strides(type->rank, type->shape, own);
   for (uint32_t d = 0; d < rank; d++) {
@@ -81,7 +80,7 @@ static void broadcast_strides(const MirageType *type, uint32_t rank, int64_t *ou
 
 static void stretch(Eval *eval, const MirageType *type, const void *a, const MirageType *result, void *out) {
   int64_t from[MIRAGE_MAX_RANK], to[MIRAGE_MAX_RANK];
-  broadcast_strides(type, result->rank, from);
+  mirage__eval_broadcast_strides(type, result->rank, from);
   mirage__eval_strides(result->rank, result->shape, to);
   mirage__eval_copy(eval->size, result->rank, result->shape, a, from, out, to);
 }
@@ -90,19 +89,8 @@ static void stretch(Eval *eval, const MirageType *type, const void *a, const Mir
 
 MirageStatus mirage__eval_binary(Eval *eval, MirageOp op, const MirageType *a_type, const void *a,
                                  const MirageType *b_type, const void *b, const MirageType *result, void *out) {
-  size_t n = (size_t)mirage_type_elements(result);
-  void *wide;
-  if (!mirage_type_same_shape(a_type, result)) {
-    MIRAGE_TRY(mirage__eval_scratch(eval, 0, n, &wide));
-    stretch(eval, a_type, a, result, wide);
-    a = wide;
-  }
-  if (!mirage_type_same_shape(b_type, result)) {
-    MIRAGE_TRY(mirage__eval_scratch(eval, 1, n, &wide));
-    stretch(eval, b_type, b, result, wide);
-    b = wide;
-  }
-  return eval->domain->binary(eval->domain, op, result, n, a, b, out);
+  const EvalElements call = {op, result, a_type, b_type, a, b, 0, out};
+  return mirage__eval_elements(eval, &call);
 }
 
 MirageStatus mirage__eval_reduce(Eval *eval, MirageOp op, const MirageType *type, const void *a, int32_t dim,
@@ -112,22 +100,21 @@ MirageStatus mirage__eval_reduce(Eval *eval, MirageOp op, const MirageType *type
     outer *= (size_t)type->shape[d];
   for (uint32_t d = (uint32_t)dim + 1; d < type->rank; d++)
     inner *= (size_t)type->shape[d];
-  return eval->domain->reduce(eval->domain, op, result, outer, (size_t)(type->shape[dim] / extent), inner, a, out);
+  return mirage__eval_rows(eval, op, result, outer, (size_t)(type->shape[dim] / extent), inner, a, out);
 }
 
 // Mean = sum in f32, then one division by the number of summands.
 static MirageStatus eval_mean(Eval *eval, const MirageNodeView *node, const MirageType *type, const void *a,
                               const MirageType *result, void *out) {
   int32_t dim = node->attrs->reduce.dim;
-  size_t n = (size_t)mirage_type_elements(result);
-  MirageType wide = *result;
+  MirageType wide = *result, scalar = mirage_type_tensor(MIRAGE_F32, 0, NULL);
   void *count;
   wide.dtype = MIRAGE_F32;
   MIRAGE_TRY(mirage__eval_reduce(eval, MIRAGE_OP_REDUCE_SUM, type, a, dim, node->attrs->reduce.extent, &wide, out));
-  MIRAGE_TRY(mirage__eval_scratch(eval, 2, n, &count));
+  MIRAGE_TRY(mirage__eval_scratch(eval, 2, 1, &count));
   double summands = (double)(type->shape[dim] / node->attrs->reduce.extent);
-  MIRAGE_TRY(eval->domain->constant(eval->domain, &wide, n, summands, count));
-  return eval->domain->binary(eval->domain, MIRAGE_OP_DIV, result, n, out, count, out);
+  MIRAGE_TRY(eval->domain->constant(eval->domain, &scalar, 1, summands, count));
+  return mirage__eval_binary(eval, MIRAGE_OP_DIV, &wide, out, &scalar, count, result, out);
 }
 
 // Transposes the last two dimensions of one matrix [rows, columns] into scratch `slot`.
@@ -143,7 +130,7 @@ static MirageStatus transposed(Eval *eval, uint32_t slot, int64_t rows, int64_t 
 // Offset of batch `index` (row-major over the result's leading dimensions) in an operand that broadcasts against it.
 static int64_t batch_offset(const MirageType *type, const MirageType *result, int64_t index) {
   int64_t strides[MIRAGE_MAX_RANK], offset = 0;
-  broadcast_strides(type, result->rank, strides);
+  mirage__eval_broadcast_strides(type, result->rank, strides);
   for (uint32_t d = result->rank - 2; d-- > 0; index /= result->shape[d])
     offset += index % result->shape[d] * strides[d];
   return offset;
@@ -165,7 +152,7 @@ static MirageStatus eval_matmul(Eval *eval, const MirageNodeView *node, const Mi
       MIRAGE_TRY(transposed(eval, 0, k, m, &a));
     if (flip_b)
       MIRAGE_TRY(transposed(eval, 1, n, k, &b));
-    MIRAGE_TRY(eval->domain->matmul(eval->domain, result, (size_t)m, (size_t)n, (size_t)k, a, b, c, (char *)out + at));
+    MIRAGE_TRY(mirage__eval_product(eval, result, (size_t)m, (size_t)n, (size_t)k, a, b, c, (char *)out + at));
   }
   return MIRAGE_OK;
 }
@@ -222,11 +209,15 @@ static void eval_shape_op(Eval *eval, const MirageNodeView *node, const MirageTy
 
 MirageStatus mirage__eval_operator(Eval *eval, const MirageNodeView *node, const MirageType *const *types,
                                    const void *const *operands, const MirageType *result, void *out) {
-  const MirageDomain *domain = eval->domain;
-  size_t n = (size_t)mirage_type_elements(result);
+  EvalElements call = {.op = node->op, .result = result, .out = out};
   switch (mirage_op_info(node->op)->kind) {
   case MIRAGE_KIND_UNARY:
-    return domain->unary(domain, node->op, result, n, operands[0], out);
+  case MIRAGE_KIND_CAST:
+    call.a_type = result; // of the same shape
+    call.a = operands[0];
+    if (mirage_op_info(node->op)->kind == MIRAGE_KIND_CAST)
+      call.op = MIRAGE_OP_CAST;
+    return mirage__eval_elements(eval, &call);
   case MIRAGE_KIND_BINARY:
     return mirage__eval_binary(eval, node->op, types[0], operands[0], types[1], operands[1], result, out);
   case MIRAGE_KIND_MATMUL:
@@ -239,12 +230,11 @@ MirageStatus mirage__eval_operator(Eval *eval, const MirageNodeView *node, const
   case MIRAGE_KIND_SHAPE:
     eval_shape_op(eval, node, types, operands, result, out);
     return MIRAGE_OK;
-  case MIRAGE_KIND_CAST:
-    return domain->cast(domain, result, n, operands[0], out);
   case MIRAGE_KIND_CONSTANT:
-    if (node->op == MIRAGE_OP_BOTTOM)
-      return domain->bottom(domain, n, out);
-    return domain->constant(domain, result, n, node->attrs->constant.value, out);
+    if (node->op != MIRAGE_OP_BOTTOM)
+      call.op = MIRAGE_OP_CONSTANT;
+    call.value = node->op == MIRAGE_OP_BOTTOM ? 0 : node->attrs->constant.value;
+    return mirage__eval_elements(eval, &call);
   default:
     return MIRAGE_UNSUPPORTED;
   }

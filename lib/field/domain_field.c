@@ -41,14 +41,14 @@ static Residue undefined_like(Residue a, Residue b) {
 }
 
 // What an operator without a rule for its operands gives, or REDRAW for a quotient without a value.
-static MirageStatus without_value(const MirageField *f, MirageUndefined why, Residue *out) {
+MirageStatus mirage__field_without_value(const MirageField *f, MirageUndefined why, Residue *out) {
   *out = undefined(why);
   if (f->modes.partial)
     return MIRAGE_OK;
   return why == MIRAGE_UNDEFINED_RULE ? MIRAGE_UNSUPPORTED : MIRAGE_REDRAW;
 }
 
-static Residue add(const MirageField *f, Residue a, Residue b) {
+Residue mirage__field_add(const MirageField *f, Residue a, Residue b) {
   if (a.undefined | b.undefined)
     return undefined_like(a, b);
   if (a.bottom | b.bottom)
@@ -64,6 +64,7 @@ static Residue mul(const MirageField *f, Residue a, Residue b) {
 // -------------------------------------------------------------------------------------------------------- element-wise
 
 static MirageStatus binary_sub(MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
+  Residue last = {0}; // a maximum and its tag: neighbours mostly have the same
   for (size_t i = 0; i < n; i++) {
     Residue x = a[i], y = b[i];
     if (x.undefined | y.undefined) {
@@ -71,13 +72,16 @@ static MirageStatus binary_sub(MirageField *f, size_t n, const Residue *a, const
     } else if (x.bottom | y.bottom) {
       out[i] = BOTTOM;
       if (!x.bottom)
-        MIRAGE_TRY(without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
+        MIRAGE_TRY(mirage__field_without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
     } else {
       uint64_t q = x.q >= y.q ? x.q - y.q : x.q + f->q - y.q;
       out[i] = make(field_sub(f, x.p, y.p), q, x.after_exp | y.after_exp);
-      if (y.role == ROLE_MAXIMUM) {
-        out[i].role = ROLE_DIFFERENCE;
-        MIRAGE_TRY(mirage__shift_number(f, y.p, &out[i].q));
+      if (y.role == ROLE_MAXIMUM && last.role && y.p == last.p) {
+        out[i].role = last.role;
+        out[i].q = last.q;
+      } else if (y.role == ROLE_MAXIMUM) {
+        MIRAGE_TRY(mirage__shift_mark(f, y.p, &out[i]));
+        last = (Residue){.p = y.p, .q = out[i].q, .role = out[i].role};
       }
     }
   }
@@ -89,7 +93,7 @@ static MirageStatus binary_mul(const MirageField *f, size_t n, const Residue *a,
     if (a[i].undefined | b[i].undefined)
       out[i] = undefined_like(a[i], b[i]);
     else if (a[i].bottom | b[i].bottom)
-      MIRAGE_TRY(without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
+      MIRAGE_TRY(mirage__field_without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
     else
       out[i] = mul(f, a[i], b[i]);
   }
@@ -98,19 +102,37 @@ static MirageStatus binary_mul(const MirageField *f, size_t n, const Residue *a,
 
 enum { BATCH = 64 };
 
-// Inverts up to BATCH divisors, none of them zero, with one inversion per field: prefix products, then backwards. A
-// divisor behind an exponential has no component mod q; 1 stands in for it.
-static void invert_batch(const MirageField *f, size_t n, const Residue *b, const bool *needs_q, Residue *out) {
-  uint64_t prefix_p[BATCH + 1] = {1}, prefix_q[BATCH + 1] = {1};
-  for (size_t i = 0; i < n; i++) {
-    prefix_p[i + 1] = field_mul(f, prefix_p[i], b[i].p);
-    prefix_q[i + 1] = prefix_q[i] * (needs_q[i] ? b[i].q : 1) % f->q;
+// Up to BATCH divisors, none of them zero, each for a run of neighbouring elements: what a row is divided by is often
+// one number. A divisor behind an exponential has no component mod q; 1 stands in for it.
+typedef struct Runs {
+  size_t count, end[BATCH]; // end: of the run's elements
+  uint64_t p[BATCH], q[BATCH];
+} Runs;
+
+static void add_to_runs(Runs *runs, size_t end, uint64_t p, uint64_t q) {
+  if (!runs->count || runs->p[runs->count - 1] != p || runs->q[runs->count - 1] != q) {
+    runs->p[runs->count] = p;
+    runs->q[runs->count++] = q;
   }
-  uint64_t inverse_p = mirage__field_inverse(prefix_p[n], f->p), inverse_q = mirage__field_inverse(prefix_q[n], f->q);
-  for (size_t i = n; i-- > 0;) {
-    out[i] = (Residue){.p = field_mul(f, inverse_p, prefix_p[i]), .q = (uint32_t)(inverse_q * prefix_q[i] % f->q)};
-    inverse_p = field_mul(f, inverse_p, b[i].p);
-    inverse_q = inverse_q * (needs_q[i] ? b[i].q : 1) % f->q;
+  runs->end[runs->count - 1] = end;
+}
+
+// Inverts all with one inversion per field: prefix products, then backwards. Those mod p come out times 2^64.
+static void invert_runs(const MirageField *f, bool with_q, Runs *runs) {
+  uint64_t prefix_p[BATCH + 1] = {1}, prefix_q[BATCH + 1] = {1}, inverse_q = 1;
+  for (size_t i = 0; i < runs->count; i++) {
+    prefix_p[i + 1] = field_mul(f, prefix_p[i], runs->p[i]);
+    prefix_q[i + 1] = with_q ? prefix_q[i] * runs->q[i] % f->q : 1;
+  }
+  uint64_t inverse_p = mirage__field_inverse(prefix_p[runs->count], f->p);
+  if (with_q)
+    inverse_q = mirage__field_inverse(prefix_q[runs->count], f->q);
+  for (size_t i = runs->count; i-- > 0;) {
+    uint64_t p = field_mul(f, inverse_p, prefix_p[i]), q = inverse_q * prefix_q[i] % f->q;
+    inverse_p = field_mul(f, inverse_p, runs->p[i]);
+    inverse_q = with_q ? inverse_q * runs->q[i] % f->q : 1;
+    runs->p[i] = field_montgomery(f, p);
+    runs->q[i] = q;
   }
 }
 
@@ -123,25 +145,37 @@ static MirageUndefined quotient_lacks(Residue a, Residue b, bool needs_q) {
   return b.p == 0 || (needs_q && b.q == 0) ? MIRAGE_UNDEFINED_QUOTIENT : MIRAGE_DEFINED;
 }
 
-static MirageStatus binary_div(const MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
-  for (size_t i = 0; i < n; i += BATCH) {
-    Residue divisors[BATCH], inverse[BATCH], lacking;
-    MirageUndefined lacks[BATCH];
-    bool needs_q[BATCH];
-    size_t count = n - i < BATCH ? n - i : BATCH;
-    for (size_t j = 0; j < count; j++) {
-      needs_q[j] = !(a[i + j].after_exp | b[i + j].after_exp);
-      lacks[j] = quotient_lacks(a[i + j], b[i + j], needs_q[j]);
-      divisors[j] = lacks[j] ? (Residue){.p = 1, .q = 1} : b[i + j];
-      if (lacks[j])
-        MIRAGE_TRY(without_value(f, lacks[j], &lacking));
-    }
-    invert_batch(f, count, divisors, needs_q, inverse);
-    for (size_t j = 0; j < count; j++) {
-      inverse[j].after_exp = b[i + j].after_exp;
-      out[i + j] = lacks[j] ? undefined(lacks[j]) : mul(f, a[i + j], inverse[j]);
-    }
+// Elements [begin, *out_end): as many as BATCH different divisors reach.
+static MirageStatus divide_runs(const MirageField *f, size_t begin, size_t n, const Residue *a, const Residue *b,
+                                Residue *out, size_t *out_end) {
+  Runs runs = {.count = 0};
+  Residue lacking;
+  bool with_q = false;
+  size_t end = begin;
+  for (; end < n && runs.count < BATCH; end++) {
+    bool needs_q = !(a[end].after_exp | b[end].after_exp);
+    MirageUndefined lacks = quotient_lacks(a[end], b[end], needs_q);
+    if (lacks)
+      MIRAGE_TRY(mirage__field_without_value(f, lacks, &lacking));
+    with_q = with_q || needs_q;
+    add_to_runs(&runs, end + 1, lacks ? 1 : b[end].p, lacks || !needs_q ? 1 : b[end].q);
   }
+  invert_runs(f, with_q, &runs);
+  for (size_t i = begin, r = 0; i < end; i++) {
+    r += i >= runs.end[r];
+    uint8_t after_exp = a[i].after_exp | b[i].after_exp;
+    MirageUndefined lacks = quotient_lacks(a[i], b[i], !after_exp);
+    out[i] = lacks ? undefined(lacks)
+                   : make(field_redc(f, (FieldU128)a[i].p * runs.p[r]),
+                          after_exp ? 0 : (uint64_t)a[i].q * runs.q[r] % f->q, after_exp);
+  }
+  *out_end = end;
+  return MIRAGE_OK;
+}
+
+static MirageStatus binary_div(const MirageField *f, size_t n, const Residue *a, const Residue *b, Residue *out) {
+  for (size_t i = 0; i < n;)
+    MIRAGE_TRY(divide_runs(f, i, n, a, b, out, &i));
   return MIRAGE_OK;
 }
 
@@ -180,7 +214,7 @@ static MirageStatus field_binary(const MirageDomain *self, MirageOp op, const Mi
   switch (op) {
   case MIRAGE_OP_ADD:
     for (size_t i = 0; i < n; i++)
-      to[i] = add(f, ((const Residue *)a)[i], ((const Residue *)b)[i]);
+      to[i] = mirage__field_add(f, ((const Residue *)a)[i], ((const Residue *)b)[i]);
     return MIRAGE_OK;
   case MIRAGE_OP_SUB:
     return binary_sub(mutable_field_of(self), n, a, b, to);
@@ -195,28 +229,42 @@ static MirageStatus field_binary(const MirageDomain *self, MirageOp op, const Mi
   }
 }
 
-// exp of n values, where exp is the random function F: F(x) / F(m) for a difference x - m from a maximum.
-static void free_exponentials(const MirageField *f, size_t n, const Residue *a, Residue *out) {
-  static const bool NO_Q[BATCH] = {0};
-  for (size_t i = 0; i < n; i += BATCH) {
-    Residue divisors[BATCH], inverse[BATCH], values[BATCH];
-    size_t count = n - i < BATCH ? n - i : BATCH;
-    for (size_t j = 0; j < count; j++) {
-      Residue x = a[i + j];
-      bool difference = x.role == ROLE_DIFFERENCE;
-      uint64_t m = difference ? f->shifts.residues[x.q] : 0;
-      divisors[j] = difference ? mirage__field_random_function(f, MIRAGE_OP_EXP, m) : (Residue){.p = 1};
-      values[j] = mirage__field_random_function(f, MIRAGE_OP_EXP, difference ? field_add(f, x.p, m) : x.p);
-      if (x.bottom)
-        values[j].p = 0;
-      if (x.undefined | !divisors[j].p)
-        values[j] = undefined(x.undefined ? x.undefined : MIRAGE_UNDEFINED_QUOTIENT);
-      divisors[j].p = divisors[j].p ? divisors[j].p : 1;
+// exp of values from `begin` on, where exp is the random function F: F(x) / F(m) for a difference x - m from a maximum.
+// As many as BATCH different maxima reach; returns where that is.
+static size_t free_runs(const MirageField *f, size_t begin, size_t n, const Residue *a, Residue *out) {
+  Runs runs = {.count = 0};
+  Residue last = {0}; // a difference, of whose maximum the following are known:
+  uint64_t m = 0, divisor = 1;
+  size_t end = begin;
+  for (; end < n && runs.count < BATCH; end++) {
+    Residue x = a[end];
+    bool difference = x.role & ROLE_DIFFERENCE;
+    if (difference && (x.role != last.role || x.q != last.q)) {
+      m = mirage__shift_maximum(f, &x);
+      divisor = mirage__field_random_function(f, MIRAGE_OP_EXP, m).p;
+      last = x;
     }
-    invert_batch(f, count, divisors, NO_Q, inverse);
-    for (size_t j = 0; j < count; j++)
-      out[i + j] = values[j].undefined ? values[j] : mul(f, values[j], inverse[j]);
+    out[end] = mirage__field_random_function(f, MIRAGE_OP_EXP, difference ? field_add(f, x.p, m) : x.p);
+    if (x.bottom)
+      out[end].p = 0;
+    if (x.undefined | (difference && !divisor))
+      out[end] = undefined(x.undefined ? x.undefined : MIRAGE_UNDEFINED_QUOTIENT);
+    add_to_runs(&runs, end + 1, difference && divisor ? divisor : 1, 1);
   }
+  if (runs.count == 1 && runs.p[0] == 1)
+    return end;
+  invert_runs(f, false, &runs);
+  for (size_t i = begin, r = 0; i < end; i++) {
+    r += i >= runs.end[r];
+    if (!out[i].undefined)
+      out[i].p = field_redc(f, (FieldU128)out[i].p * runs.p[r]);
+  }
+  return end;
+}
+
+static void free_exponentials(const MirageField *f, size_t n, const Residue *a, Residue *out) {
+  for (size_t i = 0; i < n;)
+    i = free_runs(f, i, n, a, out);
 }
 
 // sqrt, log, erf, tanh: random functions of x mod p.
@@ -225,7 +273,7 @@ static MirageStatus random_functions(const MirageField *f, MirageOp op, size_t n
     if (a[i].undefined)
       out[i] = undefined(a[i].undefined);
     else if (a[i].bottom)
-      MIRAGE_TRY(without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
+      MIRAGE_TRY(mirage__field_without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
     else
       out[i] = mirage__field_random_function(f, op, a[i].p);
   }
@@ -293,119 +341,15 @@ static MirageStatus apply_expansion(const MirageDomain *self, MirageOp op, const
 
 // -------------------------------------------------------------------------------------------------------------- matmul
 
-// A panel of the result is summed in chunks of LAZY terms. Within a chunk a cell's sum stays in registers, a few
-// neighbouring cells at a time, and nothing is reduced: products mod p fit 128 bits, and of those mod q four fit 64.
-// Where a factor has an exponential behind it the sum mod q means nothing, and is skipped.
-enum { ROWS = 16, COLUMNS = 16, LAZY = 12, GROUP = 4 };
-
-typedef struct Cell {
-  FieldU128 p;            // high half below p, so below 2^126; plus LAZY products below 2^124: within 2^128
-  uint64_t q_low, q_high; // the sum is q_high * 2^32 + q_low
-} Cell;
-
-// Brings the high half below p again; it is below 2^64 <= 8 p, or p is so small that it has hardly grown.
-static FieldU128 settle(const MirageField *f, FieldU128 t) {
-  uint64_t high = (uint64_t)(t >> 64);
-  for (int shift = 2; shift >= 0; shift--)
-    high -= high >= f->p << shift ? f->p << shift : 0;
-  return (FieldU128)high << 64 | (uint64_t)t;
-}
-
-// cells[c] += a[0 .. count) . b[0 .. count) of column c, for `columns` neighbouring columns of a matrix with n.
-static inline void accumulate(const MirageField *f, size_t columns, size_t n, size_t count, bool with_q,
-                              const Residue *a, const Residue *b, Cell *cells) {
-  FieldU128 p[GROUP];
-  for (size_t c = 0; c < columns; c++)
-    p[c] = cells[c].p;
-  for (size_t l = 0; l < count; l++)
-    for (size_t c = 0; c < columns; c++)
-      p[c] += (FieldU128)a[l].p * b[l * n + c].p;
-  for (size_t c = 0; c < columns; c++)
-    cells[c].p = settle(f, p[c]);
-  for (size_t l = 0; with_q && l < count; l += 4) {
-    size_t end = count - l < 4 ? count : l + 4;
-    uint64_t q[GROUP] = {0};
-    for (size_t i = l; i < end; i++)
-      for (size_t c = 0; c < columns; c++)
-        q[c] += (uint64_t)a[i].q * b[i * n + c].q;
-    for (size_t c = 0; c < columns; c++) {
-      cells[c].q_low += (uint32_t)q[c];
-      cells[c].q_high += q[c] >> 32;
-    }
-  }
-}
-
-// What some of the elements have: bottom, an exponential behind them, no value.
-typedef struct Flags {
-  uint8_t after_exp, bottom, undefined;
-} Flags;
-
-static void flag(Flags *flags, const Residue *a, size_t count, size_t stride) {
-  for (size_t l = 0; l < count; l++) {
-    flags->after_exp |= a[l * stride].after_exp;
-    flags->bottom |= a[l * stride].bottom;
-    flags->undefined |= a[l * stride].undefined;
-  }
-}
-
-typedef struct Panel {
-  size_t rows, columns;
-  Cell cells[ROWS][COLUMNS];
-  Flags row[ROWS], column[COLUMNS];
-} Panel;
-
-static void panel_add_chunk(const MirageField *f, size_t n, size_t k, size_t count, const Residue *a, const Residue *b,
-                            Panel *panel) {
-  for (size_t c = 0; c < panel->columns; c++)
-    flag(&panel->column[c], b + c, count, n);
-  for (size_t r = 0; r < panel->rows; r++) {
-    const Residue *left = a + r * k;
-    flag(&panel->row[r], left, count, 1);
-    for (size_t c = 0; c < panel->columns; c += GROUP) {
-      size_t columns = panel->columns - c < GROUP ? panel->columns - c : GROUP;
-      bool with_q = false;
-      for (size_t i = 0; i < columns; i++)
-        with_q |= !(panel->row[r].after_exp | panel->column[c + i].after_exp);
-      if (columns == GROUP && count == LAZY) // constants let the compiler unroll
-        accumulate(f, GROUP, n, LAZY, with_q, left, b + c, &panel->cells[r][c]);
-      else
-        accumulate(f, columns, n, count, with_q, left, b + c, &panel->cells[r][c]);
-    }
-  }
-}
-
-static Residue cell_value(const MirageField *f, const Cell *cell, uint8_t after_exp) {
-  uint64_t p = field_redc(f, (FieldU128)field_redc(f, cell->p) * f->p_r2);
-  return make(p, after_exp ? 0 : ((cell->q_high % f->q << 32) + cell->q_low % f->q) % f->q, after_exp);
+static MirageStatus field_matmul_box(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
+                                     const void *a, const void *b, const void *c, void *out, const MirageBox *box) {
+  return mirage__field_product(mutable_field_of(self), n, k, box, a, b, c, out);
 }
 
 static MirageStatus field_matmul(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
                                  const void *a, const void *b, const void *c, void *out) {
-  const MirageField *f = field_of(self);
-  const Residue *left = a, *right = b, *plus = c;
-  Residue *y = out;
-  for (size_t j = 0; j < n; j += COLUMNS)
-    for (size_t i = 0; i < m; i += ROWS) {
-      Panel panel = {.rows = m - i < ROWS ? m - i : ROWS, .columns = n - j < COLUMNS ? n - j : COLUMNS};
-      for (size_t l = 0; l < k; l += LAZY)
-        panel_add_chunk(f, n, k, k - l < LAZY ? k - l : LAZY, left + i * k + l, right + l * n + j, &panel);
-      for (size_t r = 0; r < panel.rows; r++)
-        for (size_t s = 0; s < panel.columns; s++) {
-          const Flags *row = &panel.row[r], *column = &panel.column[s];
-          size_t at = (i + r) * n + j + s;
-          Residue product;
-          if (row->undefined | column->undefined)
-            product =
-                undefined((row->undefined | column->undefined) & MIRAGE_UNDEFINED_RULE ? MIRAGE_UNDEFINED_RULE
-                                                                                       : MIRAGE_UNDEFINED_QUOTIENT);
-          else if (row->bottom | column->bottom)
-            MIRAGE_TRY(without_value(f, MIRAGE_UNDEFINED_RULE, &product));
-          else
-            product = cell_value(f, &panel.cells[r][s], row->after_exp | column->after_exp);
-          y[at] = plus ? add(f, product, plus[at]) : product;
-        }
-    }
-  return MIRAGE_OK;
+  const MirageBox all = {.rows = m, .columns = n};
+  return field_matmul_box(self, result, m, n, k, a, b, c, out, &all);
 }
 
 // ------------------------------------------------------------------------------------------------------------ the rest
@@ -440,7 +384,7 @@ static MirageStatus field_reduce(const MirageDomain *self, MirageOp op, const Mi
     memmove(to + o * inner, from + o * n * inner, inner * sizeof *to);
     for (size_t j = 1; j < n; j++)
       for (size_t i = 0; i < inner; i++)
-        to[o * inner + i] = add(f, to[o * inner + i], from[(o * n + j) * inner + i]);
+        to[o * inner + i] = mirage__field_add(f, to[o * inner + i], from[(o * n + j) * inner + i]);
   }
   return MIRAGE_OK;
 }
@@ -465,7 +409,8 @@ static MirageStatus field_bottom(const MirageDomain *self, size_t n, void *out) 
 }
 
 static MirageStatus field_cast(const MirageDomain *self, const MirageType *result, size_t n, const void *a, void *out) {
-  memmove(out, a, n * sizeof(Residue));
+  if (out != a)
+    memmove(out, a, n * sizeof(Residue));
   return MIRAGE_OK;
 }
 
@@ -475,8 +420,13 @@ void mirage__field_domain_init(MirageDomain *domain) {
                            .unary = field_unary,
                            .binary = field_binary,
                            .matmul = field_matmul,
+                           .matmul_box = field_matmul_box,
                            .reduce = field_reduce,
                            .constant = field_constant,
                            .bottom = field_bottom,
-                           .cast = field_cast};
+                           .cast = field_cast,
+                           .fork = mirage__field_fork,
+                           .keep = mirage__field_keep,
+                           .end = mirage__field_end,
+                           .join = mirage__field_join};
 }

@@ -109,6 +109,14 @@ static void fill_powers(MirageField *field) {
   }
 }
 
+static LimbModulus limbs_of(uint64_t prime, uint64_t scale) {
+  const uint64_t limb = (UINT64_C(1) << 31) - 1;
+  uint64_t inverse = prime, power = mirage__field_power(2, scale, prime);
+  for (int i = 0; i < 5; i++) // as below
+    inverse *= 2 - prime * inverse;
+  return (LimbModulus){prime, prime & limb, prime >> 31, -inverse & limb, power & limb, power >> 31};
+}
+
 MirageField *mirage_field_create(uint64_t seed, uint32_t trial) {
   return mirage__field_create_sized(seed, trial, FIELD_Q_BITS, FIELD_P_BITS);
 }
@@ -122,16 +130,22 @@ MirageField *mirage_field_create_with(uint64_t seed, uint32_t trial, MirageField
 
 MirageField *mirage__field_create_sized(uint64_t seed, uint32_t trial, uint32_t q_bits, uint32_t p_bits) {
   MirageField *field = calloc(1, sizeof *field);
-  if (!field)
+  uint64_t (*power)[1 << FIELD_POWER_BITS] = calloc(FIELD_POWER_TABLES, sizeof *power);
+  if (!field || !power) {
+    free(power);
+    free(field);
     return NULL;
+  }
+  field->power = power;
   MirageRandom random;
   mirage_random_init(&random, seed, (uint64_t)trial << 32);
   field->seed = seed;
   field->trial = trial;
-  field->maxima.most_leaves = (size_t)1 << 26; // 512 MB
+  field->maxima.most_members = (size_t)1 << 26; // 512 MB
   field->q = draw_q(&random, q_bits);
   field->p = draw_p(&random, field->q, p_bits);
   if (!field->p) {
+    free(power);
     free(field);
     return NULL;
   }
@@ -144,6 +158,9 @@ MirageField *mirage__field_create_sized(uint64_t seed, uint32_t trial, uint32_t 
   field->p_negated_inverse = -inverse;
   uint64_t r = (uint64_t)(((FieldU128)1 << 64) % field->p);
   field->p_r2 = mul_mod(r, r, field->p);
+  field->limbs.p = limbs_of(field->p, 155);
+  field->limbs.q = limbs_of(field->q, 93);
+  field->product_variant = mirage__product_variants() - 1;
   field->q_ceiling = (UINT64_C(1) << 63) / field->q * field->q;
   fill_powers(field);
   mirage__field_domain_init(&field->domain);
@@ -155,6 +172,9 @@ void mirage_field_destroy(MirageField *field) {
     return;
   mirage__max_deinit(&field->maxima);
   mirage__shift_deinit(&field->shifts);
+  mirage__max_building_deinit(&field->building);
+  free(field->product);
+  free(field->power);
   free(field);
 }
 
@@ -213,17 +233,20 @@ static uint64_t mix(uint64_t x, uint64_t key) {
   return folded ^ folded >> 29 ^ rotate(key, 23);
 }
 
+// Two rounds that both words share, and one of its own for each.
 void mirage__field_hash(const MirageField *field, uint64_t tag, uint64_t x, uint64_t out[2]) {
-  out[0] = mix(mix(mix(x, field->key[0] + tag), field->key[1]), field->key[2]);
-  out[1] = mix(mix(mix(x, field->key[1] ^ tag), field->key[3]), field->key[0]);
+  uint64_t state = mix(mix(x, field->key[0] + tag), field->key[1] ^ tag);
+  out[0] = mix(state, field->key[2]);
+  out[1] = mix(state, field->key[3]);
 }
 
 MirageResidue mirage__field_random_function(const MirageField *field, uint64_t tag, uint64_t x) {
   uint64_t hash[2];
   mirage__field_hash(field, tag, x, hash);
-  uint64_t a = hash[0], b = hash[1];
-  uint64_t c = mix(mix(a ^ rotate(b, 17), field->key[3]), field->key[2] + tag);
-  return with_exponent(field, scale_to(field->p, a, b), c);
+  uint64_t a = hash[0], b = hash[1], p = scale_to(field->p, a, b);
+  if (field->modes.free_exp)
+    return (MirageResidue){.p = p, .after_exp = 1};
+  return with_exponent(field, p, mix(mix(a ^ rotate(b, 17), field->key[3]), field->key[2] + tag));
 }
 
 // 2^exponent; negative exponents by the inverse of 2, which is (modulus + 1) / 2.

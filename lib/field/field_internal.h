@@ -14,35 +14,66 @@ enum {
 };
 
 /// The sets of arguments that the maxima of this trial stand for, found by the residue of the maximum. max_table.c
+typedef struct MaxChain { // members; a set is the first of them
+  uint64_t *members;
+  size_t count, capacity;
+  uint32_t *index; // open addressing by member: position + 1, 0 = free; NULL = not extended yet
+  size_t index_capacity;
+} MaxChain;
 typedef struct MaxSet {
-  size_t begin, count; // the arguments' residues, sorted: leaves[begin ..)
-  uint64_t digest[2];  // sum of the arguments' hashes
+  uint32_t chain;
+  size_t count;
+  uint64_t digest[2]; // sum of the members' hashes
 } MaxSet;
 typedef struct MaxEntry {
   uint64_t residue; // of the maximum; 0 = free slot
   MaxSet set;
 } MaxEntry;
-typedef struct MaxPart { // of a set being built: an earlier maximum's set, or one residue
-  MaxSet set;            // count = 0 for one residue
-  uint64_t residue;
-} MaxPart;
 typedef struct MaxTable {
   MaxEntry *slots; // open addressing, capacity a power of two
   size_t capacity, used;
-  uint64_t *leaves;
-  size_t num_leaves, leaves_capacity, most_leaves;
-  MaxPart parts[2]; // of the set being built, as long as there are at most two
-  size_t num_parts;
-  uint64_t *work; // its members, not sorted, once there are more
-  size_t num_work, work_capacity;
+  MaxChain *chains;
+  size_t num_chains, chains_capacity;
+  size_t num_members, most_members; // of all chains
 } MaxTable;
 
-/// The maxima that something was subtracted from, numbered: free exponentials ask for them. shift_table.c
+typedef struct MaxPart { // of a set being built: an earlier maximum's set
+  const MaxTable *table;
+  MaxSet set;
+} MaxPart;
+typedef struct MaxBuilding {
+  MaxPart *parts;
+  size_t num_parts, parts_capacity;
+  uint64_t *singles; // residues that are no maxima
+  size_t num_singles, singles_capacity;
+  size_t num_members; // of parts and singles, repetitions counted
+  uint64_t *fresh;    // members, each once
+  size_t num_fresh, fresh_capacity;
+  uint32_t *slots; // their places by hash
+  size_t slots_used, slots_capacity;
+} MaxBuilding;
+
+/// The maxima that something was subtracted from, by tag: free exponentials ask for them. shift_table.c
+typedef struct ShiftEntry {
+  uint64_t tag, residue;
+  bool used;
+} ShiftEntry;
 typedef struct ShiftTable {
-  uint64_t *residues; // [count], by number
-  uint32_t *slots;    // open addressing by residue: number + 1, 0 = free; capacity a power of two
+  ShiftEntry *slots; // open addressing; capacity a power of two
   size_t count, capacity;
 } ShiftTable;
+
+typedef struct FieldProduct FieldProduct;
+
+/// A prime in limbs of 31 bits, as the vectors of product.c reduce by it.
+typedef struct LimbModulus {
+  uint64_t value, low, high;      // value = low + 2^31 high; q has one limb
+  uint64_t negated_inverse;       // -1/value mod 2^31
+  uint64_t scale_low, scale_high; // 2^155 mod p, 2^93 mod q
+} LimbModulus;
+typedef struct FieldLimbs {
+  LimbModulus p, q;
+} FieldLimbs;
 
 struct MirageField {
   MirageDomain domain; // first: a pointer to it is a pointer to the field
@@ -52,11 +83,18 @@ struct MirageField {
   uint64_t q_ceiling;         // largest multiple of q up to 2^63
   uint64_t seed;
   uint32_t trial;
-  uint64_t key[4];                                           // of the random functions
-  uint64_t power[FIELD_POWER_TABLES][1 << FIELD_POWER_BITS]; // omega^(i << 11 t) * 2^64 mod p
+  uint64_t key[4];                          // of the random functions
+  uint64_t (*power)[1 << FIELD_POWER_BITS]; // [FIELD_POWER_TABLES]: omega^(i << 11 t) * 2^64 mod p; the parent's
+  FieldLimbs limbs;
+  uint32_t product_variant; // of the inner loops
+  FieldProduct *product;    // NULL before the first
   MirageFieldModes modes;
   MaxTable maxima;
   ShiftTable shifts;
+  MaxBuilding building;
+  const MirageField *parent; // of work beside other work; NULL = the field itself
+  MaxTable kept_maxima;      // what the parent takes over at the end
+  ShiftTable kept_shifts;
 };
 
 /// Montgomery reduction: t / 2^64 mod p, for t < p * 2^64.
@@ -67,6 +105,10 @@ static inline uint64_t field_redc(const MirageField *f, FieldU128 t) {
 }
 static inline uint64_t field_mul(const MirageField *f, uint64_t a, uint64_t b) {
   return field_redc(f, (FieldU128)field_redc(f, (FieldU128)a * b) * f->p_r2);
+}
+/// a * 2^64, so that one reduction multiplies by a.
+static inline uint64_t field_montgomery(const MirageField *f, uint64_t a) {
+  return field_redc(f, (FieldU128)a * f->p_r2);
 }
 static inline uint64_t field_add(const MirageField *f, uint64_t a, uint64_t b) {
   uint64_t sum = a + b;
@@ -105,7 +147,7 @@ MirageResidue mirage__field_random_function(const MirageField *field, uint64_t t
 enum {
   ROLE_NONE,
   ROLE_MAXIMUM,
-  ROLE_DIFFERENCE, // something minus the maximum number q (in place of the residue mod q)
+  ROLE_DIFFERENCE = 0x80, // something minus a maximum, whose tag is in q and the other bits
 };
 
 /// 128 bits of the seeded hash `tag` at x.
@@ -115,11 +157,37 @@ void mirage__field_hash(const MirageField *field, uint64_t tag, uint64_t x, uint
 void mirage__max_begin(MirageField *field);
 MirageStatus mirage__max_add(MirageField *field, const MirageResidue *value);
 MirageStatus mirage__max_finish(MirageField *field, const MirageResidue *single, MirageResidue *out);
+void mirage__max_building_deinit(MaxBuilding *building);
+/// A child's entry for a residue, if it has one, goes to what is kept; and all entries of one table to another.
+MirageStatus mirage__max_keep(MirageField *child, uint64_t residue);
+MirageStatus mirage__max_take_all(MaxTable *to, const MaxTable *from);
+void mirage__max_clear(MaxTable *table);
 void mirage__max_deinit(MaxTable *table);
 
-/// The number of a maximum, by its residue.
-MirageStatus mirage__shift_number(MirageField *field, uint64_t residue, uint32_t *out_number);
+/// Marks a difference from the maximum `residue`, and finds that again. REDRAW where two maxima have one tag.
+MirageStatus mirage__shift_mark(MirageField *field, uint64_t residue, MirageResidue *difference);
+uint64_t mirage__shift_maximum(const MirageField *field, const MirageResidue *difference);
+MirageStatus mirage__shift_keep(MirageField *child, const MirageResidue *difference);
+MirageStatus mirage__shift_take_all(ShiftTable *to, const ShiftTable *from);
+void mirage__shift_clear(ShiftTable *table);
 void mirage__shift_deinit(ShiftTable *table);
+
+/// Work beside other work: the domain's fork, keep, end and join. field_work.c
+MirageStatus mirage__field_fork(const MirageDomain *self, const MirageDomain **out_child);
+MirageStatus mirage__field_keep(const MirageDomain *child, size_t n, const void *elements, bool maxima);
+void mirage__field_end(const MirageDomain *child);
+MirageStatus mirage__field_join(const MirageDomain *self, const MirageDomain *child, bool take);
+
+/// What an operator without a rule for its operands gives, or REDRAW for a quotient without a value. domain_field.c
+MirageStatus mirage__field_without_value(const MirageField *field, MirageUndefined why, MirageResidue *out);
+MirageResidue mirage__field_add(const MirageField *field, MirageResidue a, MirageResidue b);
+
+/// The box `box` of a @ b (+ plus), a [m, k], b [k, n], plus and out [m, n]. k < 2^30. product.c
+MirageStatus mirage__field_product(MirageField *field, size_t n, size_t k, const MirageBox *box, const MirageResidue *a,
+                                   const MirageResidue *b, const MirageResidue *plus, MirageResidue *out);
+/// How many variants of the inner loops this processor runs; the last is the fastest, and what fields use.
+uint32_t mirage__product_variants(void);
+const char *mirage__product_variant_name(uint32_t variant);
 
 /// The domain's functions (domain_field.c).
 void mirage__field_domain_init(MirageDomain *domain);

@@ -7,6 +7,7 @@
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -189,7 +190,7 @@ static void bottom_is_below_every_number(void **state) {
   mirage_field_destroy(f);
 }
 
-// A running maximum keeps the set of each step; there is an end to that, with a status and not with the memory.
+// A running maximum keeps all members; there is an end to that, with a status and not with the memory.
 static void maxima_have_a_limit(void **state) {
   enum { STEPS = 100 };
   MirageField *field = mirage_field_create(5, 0);
@@ -197,7 +198,7 @@ static void maxima_have_a_limit(void **state) {
   MirageResidue x[STEPS], running;
   mirage_field_draw(field, 0, STEPS, x);
   running = x[0];
-  field->maxima.most_leaves = 2 + 3 + 4 + 5;
+  field->maxima.most_members = 5;
   uint32_t steps = 1;
   MirageStatus status = MIRAGE_OK;
   for (; steps < STEPS && status == MIRAGE_OK; steps++)
@@ -334,6 +335,133 @@ static void matmul_agrees_with_the_schoolbook(void **state) {
   mirage_field_destroy(f);
 }
 
+// Values at random, at their largest, zero; behind exponentials, bottom and undefined now and then.
+static void draw_extremes(const MirageField *f, uint64_t seed, size_t n, MirageResidue *out) {
+  MirageRandom random;
+  mirage_random_init(&random, seed, 0);
+  for (size_t i = 0; i < n; i++) {
+    uint64_t kind = mirage_random_below(&random, 16 + n / 4);
+    out[i] =
+        (MirageResidue){.p = mirage_random_below(&random, f->p), .q = (uint32_t)mirage_random_below(&random, f->q)};
+    if (kind < 6)
+      out[i] = (MirageResidue){.p = f->p - 1, .q = (uint32_t)f->q - 1};
+    else if (kind < 9)
+      out[i] = (MirageResidue){0};
+    else if (kind == 9)
+      out[i] = (MirageResidue){.p = out[i].p, .after_exp = 1};
+    else if (kind == 10 && n > 400)
+      out[i] = (MirageResidue){.undefined = seed % 2 ? MIRAGE_UNDEFINED_QUOTIENT : MIRAGE_UNDEFINED_RULE};
+    else if (kind == 11 && n > 400)
+      out[i] = (MirageResidue){.bottom = 1};
+  }
+}
+
+// Every variant of the inner loops that this processor has gives the bits of the plainest, as a whole and in boxes, at
+// sizes that no panel divides, in full-size and in tiny fields.
+static void products_have_the_same_bits_in_all_variants(void **state) {
+  MirageRandom random;
+  mirage_random_init(&random, 33, 0);
+  print_message("%u variants, the fastest is %s\n", mirage__product_variants(),
+                mirage__product_variant_name(mirage__product_variants() - 1));
+  for (uint32_t round = 0; round < 60; round++) {
+    MirageField *f = round % 3 ? mirage_field_create_with(round, 0, (MirageFieldModes){.partial = true})
+                               : mirage__field_create_sized(round, 0, 5 + round % 20, 10 + round % 50);
+    if (!f)
+      continue;
+    f->modes.partial = true;
+    size_t m = 1 + mirage_random_below(&random, 70), n = 1 + mirage_random_below(&random, 150);
+    size_t k = round % 7 ? 1 + mirage_random_below(&random, 40) : 1 + mirage_random_below(&random, 400);
+    MirageResidue *a = malloc(m * k * sizeof *a), *b = malloc(k * n * sizeof *b), *c = malloc(m * n * sizeof *c);
+    MirageResidue *out[2] = {malloc(m * n * sizeof *a), malloc(m * n * sizeof *a)};
+    draw_extremes(f, 3 * round, m * k, a);
+    draw_extremes(f, 3 * round + 1, k * n, b);
+    draw_extremes(f, 3 * round + 2, m * n, c);
+    const MirageDomain *d = mirage_field_domain(f);
+    for (uint32_t variant = 0; variant < mirage__product_variants(); variant++) {
+      MirageResidue *to = out[variant > 0];
+      f->product_variant = variant;
+      memset(to, 0xee, m * n * sizeof *to);
+      assert_int_equal(d->matmul(d, &F32_TYPE, m, n, k, a, b, round % 2 ? c : NULL, to), MIRAGE_OK);
+      assert_memory_equal(out[0], to, m * n * sizeof *to);
+      memset(to, 0xee, m * n * sizeof *to);
+      size_t row = mirage_random_below(&random, m), column = mirage_random_below(&random, n);
+      for (int part = 0; part < 4; part++) { // four boxes that meet somewhere
+        MirageBox box = {part & 1 ? row : 0, part & 1 ? m - row : row, part & 2 ? column : 0,
+                         part & 2 ? n - column : column};
+        assert_int_equal(d->matmul_box(d, &F32_TYPE, m, n, k, a, b, round % 2 ? c : NULL, to, &box), MIRAGE_OK);
+      }
+      f->product_variant = 0;
+      assert_int_equal(d->matmul(d, &F32_TYPE, m, n, k, a, b, round % 2 ? c : NULL, out[0]), MIRAGE_OK);
+      assert_memory_equal(out[0], to, m * n * sizeof *to);
+    }
+    free(a);
+    free(b);
+    free(c);
+    free(out[0]);
+    free(out[1]);
+    mirage_field_destroy(f);
+  }
+}
+
+// The longest sums of the largest residues, whose exact values are known: k (p - 1)^2 = k mod p.
+static void long_sums_do_not_overflow(void **state) {
+  enum { K = 1 << 20, COLUMNS = 9 };
+  MirageField *f = mirage_field_create(35, 0);
+  const MirageDomain *d = mirage_field_domain(f);
+  MirageResidue *a = malloc(K * sizeof *a), *b = malloc((size_t)K * COLUMNS * sizeof *b), out[COLUMNS];
+  for (size_t i = 0; i < (size_t)K * COLUMNS; i++)
+    b[i] = (MirageResidue){.p = f->p - 1, .q = (uint32_t)f->q - 1};
+  memcpy(a, b, K * sizeof *a);
+  for (uint32_t variant = 0; variant < mirage__product_variants(); variant++) {
+    f->product_variant = variant;
+    assert_int_equal(d->matmul(d, &F32_TYPE, 1, COLUMNS, K, a, b, NULL, out), MIRAGE_OK);
+    for (size_t c = 0; c < COLUMNS; c++) {
+      assert_int_equal(out[c].p, K);
+      assert_int_equal(out[c].q, K);
+    }
+  }
+  free(a);
+  free(b);
+  mirage_field_destroy(f);
+}
+
+// Elements that share a divisor, or a maximum, in runs: the same values as one by one.
+static void runs_agree_with_single_elements(void **state) {
+  enum { N = 500 };
+  for (int free_exp = 0; free_exp < 2; free_exp++) {
+    MirageField *f = mirage_field_create_with(36, 0, (MirageFieldModes){.partial = true, .free_exp = free_exp});
+    const MirageDomain *d = mirage_field_domain(f);
+    MirageResidue a[N], b[N], m[N], whole[N], one;
+    mirage_field_draw(f, 0, N, a);
+    mirage_field_draw(f, 1, N, b);
+    assert_int_equal(d->reduce(d, MIRAGE_OP_REDUCE_MAX, &F32_TYPE, N / 2, 2, 1, a, m), MIRAGE_OK);
+    for (size_t i = N; i-- > 0;) { // runs of 1, 2, 3, ...
+      size_t run = 0;
+      for (size_t end = 1; i >= end; end += ++run + 1)
+        ;
+      b[i] = b[run];
+      m[i] = m[run];
+    }
+    b[7] = (MirageResidue){0};
+    b[8] = (MirageResidue){.undefined = MIRAGE_UNDEFINED_RULE};
+    assert_int_equal(d->binary(d, MIRAGE_OP_DIV, &F32_TYPE, N, a, b, whole), MIRAGE_OK);
+    for (size_t i = 0; i < N; i++) {
+      assert_int_equal(d->binary(d, MIRAGE_OP_DIV, &F32_TYPE, 1, &a[i], &b[i], &one), MIRAGE_OK);
+      assert_memory_equal(&one, &whole[i], sizeof one);
+    }
+    MirageResidue difference[N];
+    assert_int_equal(d->binary(d, MIRAGE_OP_SUB, &F32_TYPE, N, a, m, difference), MIRAGE_OK);
+    difference[11] = a[11];
+    difference[12] = (MirageResidue){.bottom = 1};
+    assert_int_equal(d->unary(d, MIRAGE_OP_EXP, &F32_TYPE, N, difference, whole), MIRAGE_OK);
+    for (size_t i = 0; i < N; i++) {
+      assert_int_equal(d->unary(d, MIRAGE_OP_EXP, &F32_TYPE, 1, &difference[i], &one), MIRAGE_OK);
+      assert_memory_equal(&one, &whole[i], sizeof one);
+    }
+    mirage_field_destroy(f);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(primes_are_told_from_others),
@@ -349,6 +477,9 @@ int main(void) {
       cmocka_unit_test(maximum_is_a_function_of_the_set),
       cmocka_unit_test(maxima_have_a_limit),
       cmocka_unit_test(matmul_agrees_with_the_schoolbook),
+      cmocka_unit_test(products_have_the_same_bits_in_all_variants),
+      cmocka_unit_test(long_sums_do_not_overflow),
+      cmocka_unit_test(runs_agree_with_single_elements),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
