@@ -98,10 +98,11 @@ static MirageStatus evaluate(const Pieces *pieces, const VerifyInstance *instanc
   MirageField *field = mirage_field_create_with(seed, UINT32_MAX, modes); // no trial has this number
   if (!field)
     return MIRAGE_NO_MEMORY;
+  const MirageEvalOptions options = {.num_threads = pieces->options->num_threads, .cancel = pieces->options->cancel};
   MirageStatus status = mirage__verify_draw(field, instance, inputs);
   if (status == MIRAGE_OK)
-    status = mirage_eval(exposed, mirage_field_domain(field), (const void *const *)inputs, (void *const *)outputs, NULL,
-                         NULL);
+    status = mirage_eval(exposed, mirage_field_domain(field), (const void *const *)inputs, (void *const *)outputs,
+                         &options, NULL);
   for (uint32_t i = 0; status == MIRAGE_OK && i < mirage_ugraph_num_outputs(exposed); i++) {
     const MirageType *type = mirage_ugraph_type(exposed, mirage_ugraph_get_output(exposed, i));
     digests[values[i].index] = digest_of(outputs[i], (size_t)mirage_type_elements(type));

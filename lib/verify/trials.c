@@ -135,11 +135,10 @@ static MirageStatus evaluate_in(Trials *trials, uint32_t draw, bool partial) {
   const MirageDiag reason = {take_reason, trials->verdict};
   const MirageUGraph *graphs[2] = {trials->instance->source, trials->instance->target};
   MirageStatus status = mirage__verify_draw(field, trials->instance, trials->inputs);
+  const MirageEvalOptions options = {.num_threads = trials->options->num_threads, .cancel = trials->options->cancel};
   for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
-    status = mirage_cancelled(trials->options->cancel)
-                 ? MIRAGE_CANCELLED
-                 : mirage_eval(graphs[g], mirage_field_domain(field), (const void *const *)trials->inputs,
-                               (void *const *)trials->outputs[g], NULL, &reason);
+    status = mirage_eval(graphs[g], mirage_field_domain(field), (const void *const *)trials->inputs,
+                         (void *const *)trials->outputs[g], &options, &reason);
   mirage_field_destroy(field);
   return status;
 }

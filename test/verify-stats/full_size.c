@@ -80,7 +80,7 @@ static uint32_t trials_of(const VerifyBound *bound) {
 static bool find_bound(Pair *pair) {
   for (int free_exp = 0; free_exp <= 1; free_exp++) {
     VerifyBound bound;
-    if (mirage__verify_bound(pair->graphs[0], pair->graphs[1], free_exp, &bound) != MIRAGE_OK)
+    if (mirage__verify_bound(pair->graphs[0], pair->graphs[1], NULL, free_exp, &bound) != MIRAGE_OK)
       return false;
     uint32_t trials = trials_of(&bound);
     if (trials && (!pair->trials || trials < pair->trials)) {
