@@ -115,7 +115,7 @@ static MirageStatus check_proof(const Lowering *lowering, MirageModuleGraph *pro
   if (proof->present) {
     uint64_t pair;
     MIRAGE_TRY(mirage__graphs_import(graphs, program));
-    MIRAGE_TRY(mirage__pair_hash(program->graph, entry->graph, graphs->diag, &pair));
+    MIRAGE_TRY(mirage_ugraph_pair_hash(program->graph, entry->graph, graphs->diag, &pair));
     if (proof->pair == pair)
       return MIRAGE_OK;
     mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_WARNING, loc,
