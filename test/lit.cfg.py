@@ -35,6 +35,7 @@ config.substitutions.append(("%candidates", f"{config.mirage_python} {candidates
 varied = os.path.join(config.test_source_root, "emulator", "varied.py")
 config.substitutions.append(("%varied", f"{config.mirage_python} {varied}{few}"))
 config.substitutions.append(("%source", config.mirage_source_root))
+config.substitutions.append(("%mirage-check", os.path.join(tools[0], "mirage-check")))
 config.substitutions.append(("%python", config.mirage_python))
 
 if os.path.exists("/dev/nvidia0"):
