@@ -30,6 +30,7 @@ preload = f"env LD_PRELOAD={config.mirage_sanitizer_runtime} " if config.mirage_
 config.substitutions.append(("%stock-mlir-opt", preload + "mlir-opt"))
 # Every candidate, or a few of them where each is ten times as slow.
 few = " --most 3" if config.mirage_sanitizer_runtime else ""
+few += f" --keep {os.path.join(config.test_exec_root, 'proven')}"  # what ctest -R proofs looks at
 candidates = os.path.join(config.test_source_root, "emulator", "candidates.py")
 config.substitutions.append(("%candidates", f"{config.mirage_python} {candidates}{few}"))
 varied = os.path.join(config.test_source_root, "emulator", "varied.py")
