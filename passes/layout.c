@@ -117,7 +117,7 @@ typedef struct Met {
 
 static MirageStatus is_new(Met *met, const MirageUGraph *graph, const MirageDiag *diag, bool *out_new) {
   MirageGraphHash hash;
-  MIRAGE_TRY(mirage__graph_hash(graph, diag, &hash));
+  MIRAGE_TRY(mirage_ugraph_hash(graph, diag, &hash));
   *out_new = met->count < MOST_VARIANTS;
   for (uint32_t i = 0; i < met->count; ++i)
     *out_new &= met->hashes[i].low != hash.low || met->hashes[i].high != hash.high;

@@ -2,11 +2,13 @@
 //
 // requires: nothing; provides: for every program one graph with `selected` and launch attributes on its custom kernels,
 // and beside it gpu.binary @<graph>_bin [#gpu.object<#nvvm.target<chip = ..>, assembly = "PTX">]; breaks: nothing, but
-// a proof that does not belong to the pair is removed, with a warning. A program without a selected candidate gets its
+// a proof that does not belong to the pair is removed, with a warning. Where operators outside `custom` become kernels,
+// the graph is another one: it is proven again. A program without a selected candidate gets its
 // own lowering as the selected graph @<program>_own, and so does one whose candidate turns out to be beyond the target
 // or the code generator, with a warning. Layouts that are missing are planned here; a kernel operator outside `custom`
 // becomes its canonical one-operator kernel. Programs are compiled in parallel.
 #include "mirage/codegen.h"
+#include "mirage/verify.h"
 #include "passes.h"
 
 #include "mlir-c/BuiltinAttributes.h"
@@ -15,7 +17,11 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { GPU_FORMAT_ASSEMBLY = 2 }; // gpu::CompilationTarget
+enum {
+  GPU_FORMAT_ASSEMBLY = 2,     // gpu::CompilationTarget
+  SHRINK_ABOVE = 2000000,      // multiplications: mirage-verify's own max-work,
+  FULL_SIZE_WORK = 2000000000, // and twice what mirage-select spends on a proof at full size
+};
 
 typedef struct Lowering {
   MirageModuleGraphs *graphs;
@@ -115,7 +121,7 @@ static MirageStatus check_proof(const Lowering *lowering, MirageModuleGraph *pro
   if (proof->present) {
     uint64_t pair;
     MIRAGE_TRY(mirage__graphs_import(graphs, program));
-    MIRAGE_TRY(mirage__pair_hash(program->graph, entry->graph, graphs->diag, &pair));
+    MIRAGE_TRY(mirage_ugraph_pair_hash(program->graph, entry->graph, graphs->diag, &pair));
     if (proof->pair == pair)
       return MIRAGE_OK;
     mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_WARNING, loc,
@@ -124,6 +130,31 @@ static MirageStatus check_proof(const Lowering *lowering, MirageModuleGraph *pro
   }
   mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_WARNING, loc,
                    "@%s: lowered without a proof that it computes what @%s computes", entry->name, entry->source);
+  return MIRAGE_OK;
+}
+
+/// The proof of a graph whose operators outside `custom` have become kernels since: made again for what it is now, as
+/// strong and on the same kind of instance, or taken away.
+static MirageStatus renew_proof(const Lowering *lowering, const MirageModuleGraph *program, MirageModuleGraph *entry) {
+  const MirageDiag *diag = lowering->graphs->diag;
+  MirageProof *proof = &mirage_ugraph_meta(entry->graph)->proof;
+  const MirageVerifyOptions options = {.seed = proof->seed,
+                                       .log2_bound = proof->log2_bound * (1 - 1e-9), // as many trials
+                                       .max_work = proof->shrunken ? SHRINK_ABOVE : FULL_SIZE_WORK,
+                                       .full_size = !proof->shrunken};
+  MirageVerdict verdict;
+  if (!proof->present)
+    return MIRAGE_OK;
+  MIRAGE_TRY(mirage_verify(program->graph, entry->graph, &options, diag, &verdict));
+  *proof = (MirageProof){0};
+  if (verdict.kind == MIRAGE_VERDICT_EQUIVALENT) {
+    *proof = verdict.proof;
+    return mirage_ugraph_pair_hash(program->graph, entry->graph, diag, &proof->pair);
+  }
+  mirage_ugraph_meta(entry->graph)->guard = (MirageGuard){0};
+  mirage_diag_emit(diag, MIRAGE_SEVERITY_WARNING, mirage__graph_loc(entry),
+                   "@%s: its proof is taken away: with kernels for all operators it could not be proven again: %s",
+                   entry->name, verdict.kind == MIRAGE_VERDICT_DIFFERENT ? "it differs" : verdict.reason);
   return MIRAGE_OK;
 }
 
@@ -179,8 +210,10 @@ static MirageStatus prepare(const Lowering *lowering, Unit *unit, MirageCodegenJ
     MIRAGE_TRY(add_own(lowering, unit));
   }
   MirageModuleGraph *entry = entry_of(unit);
-  if (has_plain_operators(entry->graph))
+  if (has_plain_operators(entry->graph)) {
     MIRAGE_TRY(canonicalize(lowering, &entry->graph));
+    MIRAGE_TRY(renew_proof(lowering, unit->program, entry));
+  }
   unit->held.loc = mirage__graph_loc(entry);
   *job = (MirageCodegenJob){.graph = entry->graph, .diag = &unit->held.diag};
   return MIRAGE_OK;

@@ -5,7 +5,7 @@
 //               who decides: normal forms, or Z3, which is independent, slow, and removes what it cannot show. Where no
 //               candidate has the program's - the search cancels factors, which expressions do not - all of them stay,
 //               and the verifier decides
-//   duplicate   it is built like an earlier candidate (canonical.c)
+//   duplicate   it is built like an earlier candidate (mirage_ugraph_hash)
 //   dominated   `beaten-by` others are as good in predicted time, bytes and kernels, and better in one; two of them
 //   combine
 //               the parts of split reductions in the same way - which way is the fastest a GPU knows better than the
@@ -72,7 +72,7 @@ static MirageStatus prune_expressions(Pruner *pruner, const MirageModuleGraph *p
 
 static MirageStatus prune_duplicates(Pruner *pruner, PruneCounts *counts) {
   for (uint32_t i = 0; i < pruner->num_alive; ++i) {
-    MIRAGE_TRY(mirage__graph_hash(pruner->alive[i]->graph, pruner->graphs->diag, &pruner->hashes[i]));
+    MIRAGE_TRY(mirage_ugraph_hash(pruner->alive[i]->graph, pruner->graphs->diag, &pruner->hashes[i]));
     for (uint32_t j = 0; j < i; ++j) {
       bool same = pruner->hashes[i].low == pruner->hashes[j].low && pruner->hashes[i].high == pruner->hashes[j].high;
       if (!same || pruner->alive[j]->erased)

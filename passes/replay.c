@@ -24,7 +24,7 @@ typedef struct Replayer {
 
 static bool same_graph(const MirageUGraph *a, const MirageUGraph *b, const MirageDiag *diag) {
   MirageGraphHash x, y;
-  return mirage__graph_hash(a, diag, &x) == MIRAGE_OK && mirage__graph_hash(b, diag, &y) == MIRAGE_OK &&
+  return mirage_ugraph_hash(a, diag, &x) == MIRAGE_OK && mirage_ugraph_hash(b, diag, &y) == MIRAGE_OK &&
          x.low == y.low && x.high == y.high;
 }
 

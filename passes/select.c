@@ -52,7 +52,7 @@ static MirageStatus check_proof(const Selector *selector, MirageModuleGraph *ent
     remark(selector, entry, "refused: it has no proof");
     return MIRAGE_OK;
   }
-  MIRAGE_TRY(mirage__pair_hash(program, entry->graph, diag, &pair));
+  MIRAGE_TRY(mirage_ugraph_pair_hash(program, entry->graph, diag, &pair));
   if (proof.pair != pair) {
     refuse(selector, entry,
            proof.pair ? "refused: its proof was made for other graphs; one of the two has been changed since"

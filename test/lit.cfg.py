@@ -30,11 +30,13 @@ preload = f"env LD_PRELOAD={config.mirage_sanitizer_runtime} " if config.mirage_
 config.substitutions.append(("%stock-mlir-opt", preload + "mlir-opt"))
 # Every candidate, or a few of them where each is ten times as slow.
 few = " --most 3" if config.mirage_sanitizer_runtime else ""
+few += f" --keep {os.path.join(config.test_exec_root, 'proven')}"  # what ctest -R proofs looks at
 candidates = os.path.join(config.test_source_root, "emulator", "candidates.py")
 config.substitutions.append(("%candidates", f"{config.mirage_python} {candidates}{few}"))
 varied = os.path.join(config.test_source_root, "emulator", "varied.py")
 config.substitutions.append(("%varied", f"{config.mirage_python} {varied}{few}"))
 config.substitutions.append(("%source", config.mirage_source_root))
+config.substitutions.append(("%mirage-check", os.path.join(tools[0], "mirage-check")))
 config.substitutions.append(("%python", config.mirage_python))
 
 if os.path.exists("/dev/nvidia0"):

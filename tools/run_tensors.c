@@ -1,12 +1,12 @@
 // run_tensors.c - the inputs of a run, and tensors as device bytes.
 //
 // A random input is normal(0, 1) times a scale, drawn from stream i of the seed (Philox), so that one input does not
-// change with another's size. The scale keeps values moderate, as a user's would be: an input that a matmul takes as
-// its right operand ("the weights") gets 1 / sqrt(K), K being the contracted extent, so that the product of it and a
-// standard normal operand is again of size 1. Not so when the left operand comes out of an exponential: softmax weights
-// sum to 1 whatever K is. Everything else has scale 1. The program's attribute `mirage_kernel.input_scales` goes before
-// that, and
-// --scale before both; names are not to be had, because MLIR forgets them.
+// change with another's size; of the seed's purpose "run", so that nobody has tried these numbers before. The scale
+// keeps values moderate, as a user's would be: an input that a matmul takes as its right operand ("the weights") gets 1
+// / sqrt(K), K being the contracted extent, so that the product of it and a standard normal operand is again of size 1.
+// Not so when the left operand comes out of an exponential: softmax weights sum to 1 whatever K is. Everything else has
+// scale 1. The program's attribute `mirage_kernel.input_scales` goes before that, and --scale before both; names are
+// not to be had, because MLIR forgets them.
 #include "npy.h"
 #include "run.h"
 
@@ -148,7 +148,8 @@ static MirageStatus fill(const RunModule *module, const RunOptions *options, con
     if (inputs->paths[i])
       MIRAGE_TRY(npy_read(inputs->paths[i], type, diag, &inputs->values[i]));
     else
-      MIRAGE_TRY(draw(type, options->seed, i, inputs->scales[i], diag, &inputs->values[i]));
+      MIRAGE_TRY(
+          draw(type, mirage_random_purpose(options->seed, "run"), i, inputs->scales[i], diag, &inputs->values[i]));
     size_t count = (size_t)mirage_type_elements(type);
     for (size_t j = 0; j < count; ++j)
       inputs->values[i][j] = mirage_round_to(type->dtype, inputs->values[i][j]);

@@ -10,9 +10,11 @@
 #define _POSIX_C_SOURCE 200809L
 #include "run.h"
 
+#include "mirage/random.h"
 #include "mlir-c/BuiltinAttributes.h"
 
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <math.h>
 #include <stdio.h>
@@ -32,9 +34,11 @@ typedef struct Measured {
 
 // ----------------------------------------------------------------------------------------------------------- processes
 
-// The arguments of the process for one graph: those given, but for --tune and --write.
+// The arguments of the process for one graph: those given, but for --tune and --write. The inputs that it is timed on
+// are drawn from the seed's purpose "tuning". --graph is the last one, and to be freed.
 static char **make_arguments(const RunOptions *options, const char *graph) {
-  char **arguments = calloc((size_t)options->argc + 4, sizeof *arguments);
+  static char seed[40];
+  char **arguments = calloc((size_t)options->argc + 5, sizeof *arguments);
   size_t bytes = strlen(graph) + sizeof "--graph=";
   char *choice = malloc(bytes);
   int count = 0;
@@ -51,6 +55,8 @@ static char **make_arguments(const RunOptions *options, const char *graph) {
     else if (strcmp(text, "--tune") != 0 && strncmp(text, "--write=", 8) != 0)
       arguments[count++] = (char *)text;
   }
+  snprintf(seed, sizeof seed, "--seed=%" PRIu64, mirage_random_purpose(options->seed, "tuning"));
+  arguments[count++] = seed; // the last one counts
   arguments[count++] = "--benchmark";
   arguments[count++] = "--json";
   arguments[count] = choice;

@@ -412,7 +412,7 @@ typedef struct MirageProof {
   uint32_t axes, points; // in which so many axes are smaller, and that needed so many points of one at most
   bool free_exp;     // by the theorem of free exponentials
   uint32_t pieces;   // proven one after the other, the figures below of the worst; 0 = as a whole
-  uint64_t pair;     // hash of both graphs (passes/canonical.c): the proof of an edited graph is noticed; 0 = none
+  uint64_t pair;     // hash of both graphs (mirage_ugraph_pair_hash): the proof of an edited graph is noticed; 0 = none
   // What the bound of a trial is made of, the worst output: degree, exponential monomials (their number rounded up to a
   // power of two), calls of functions of which nothing is known. The theorem with exponentials applies when q is not 0.
   uint64_t degree, calls;
@@ -566,6 +566,23 @@ MirageStatus mirage_ugraph_copy_nodes(MirageUGraph *to, const MirageUGraph *from
 MirageStatus mirage_ugraph_fuse_threads(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
 /// Copies a graph.
 MirageStatus mirage_ugraph_clone(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
+
+// -------------------------------------------------------------------------------------------------------------- hashes
+
+/// 128-bit hash of what a graph computes and how, the same for graphs that differ only in names, node order, operand
+/// order of commutative operators, unused nodes, layouts and launches. Not proof against somebody who looks for a
+/// collision.
+///
+/// Errors:  NO_MEMORY.
+typedef struct MirageGraphHash {
+  uint64_t low, high;
+} MirageGraphHash;
+MirageStatus mirage_ugraph_hash(const MirageUGraph *graph, const MirageDiag *diag, MirageGraphHash *out_hash);
+/// What ties a proof to its two graphs: a hash of both without schedules, which never change a result. Never 0.
+///
+/// Errors:  NO_MEMORY.
+MirageStatus mirage_ugraph_pair_hash(const MirageUGraph *source, const MirageUGraph *candidate, const MirageDiag *diag,
+                                     uint64_t *out_hash);
 
 #ifdef __cplusplus
 }

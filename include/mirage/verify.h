@@ -20,6 +20,7 @@ typedef struct MirageVerifyOptions {
   bool full_size; // at full size only: a pair whose trials together cost more than max_work is UNSUPPORTED, unless
                   // one trial, where that is within max_work, shows a difference
   bool free_exp;  // by the theorem of free exponentials only, for tests; else by whichever gives a bound
+  uint32_t num_threads;         // of evaluations; 0 = 1; the verdict does not depend on it
   const MirageCancel *cancel;   // asked in evaluations, many times a second; NULL = nobody
   void (*progress)(void *user); // called between evaluations; NULL = nobody looks
   void *user;

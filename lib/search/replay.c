@@ -34,7 +34,7 @@ const char *mirage_replay_cut_name(MirageReplayCut cut) {
 static MirageStatus saturate(MirageReplay *replay, ReplayPlan *plan) {
   SearchSpace *space = &plan->space;
   SearchKept kept = {.capacity = 1};
-  plan->field = mirage_field_create(replay->options.seed, 0);
+  plan->field = mirage__search_field(&replay->options);
   plan->ready = plan->field != NULL;
   MirageStatus status = MIRAGE_NO_MEMORY;
   if (plan->ready)
@@ -65,7 +65,7 @@ static MirageStatus fill_whole(MirageReplay *replay) {
   replay->whole_options.target = &replay->whole_target;
   replay->whole_options.no_prune_expr = true;
   MIRAGE_TRY(mirage__search_program_init(&replay->plain, replay->program.source, NULL));
-  plan->field = mirage_field_create(replay->options.seed, 0);
+  plan->field = mirage__search_field(&replay->options);
   plan->ready = plan->field != NULL;
   if (!plan->ready)
     return MIRAGE_NO_MEMORY;

@@ -21,7 +21,6 @@
 enum {
   DEFAULT_BLOCK_OPS = 11,
   DEFAULT_CANDIDATES = 16,
-  FIELD_TRIAL = 0,
   EXTRACTION_SHARE = 125, // partial block graphs for each state of max_states
   PIECES_IN_MEMORY = 16,  // `optimal`: pieces that together may use as much memory as the whole program beside them
 };
@@ -121,7 +120,7 @@ static MirageStatus run_plan(void *user, uint32_t index) {
   if (plan->funnel.stop != MIRAGE_STOP_NONE)
     return MIRAGE_OK;
   plan->kept.capacity = kept_capacity(search);
-  MirageField *field = mirage_field_create(search->options.seed, FIELD_TRIAL);
+  MirageField *field = mirage__search_field(&search->options);
   if (!field)
     return plan->status = MIRAGE_NO_MEMORY;
   SearchSpace space;

@@ -235,7 +235,7 @@ static bool note_shifts(SearchProgram *program, const Gauges *gauges) {
 // The program's results on the shrunken instance, with what is marked dropped read as 0.
 static MirageStatus evaluate(const SearchProgram *program, const MirageSearchOptions *options, SearchSpace *space,
                              MirageField **out_field) {
-  *out_field = mirage_field_create(options->seed, 0);
+  *out_field = mirage__search_field(options);
   if (!*out_field)
     return MIRAGE_NO_MEMORY;
   return mirage__search_space_init(space, program, options, 0, 0, 1, mirage_field_domain(*out_field), *out_field);

@@ -4,9 +4,16 @@
 // along the loop's. Constants keep the values they have in the program, those that come from an extent too: source and
 // candidate hold the same, which is enough to recognise the goal (the verifier looks at real extents).
 #include "search_internal.h"
+
+#include "mirage/random.h"
+
 #include <string.h>
 
 enum { DIMS = 1 + SEARCH_RANK };
+
+MirageField *mirage__search_field(const MirageSearchOptions *options) {
+  return mirage_field_create(mirage_random_purpose(options->seed, "search"), 0);
+}
 
 // --------------------------------------------------------------------------------------- shrunken axes
 

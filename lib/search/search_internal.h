@@ -316,6 +316,9 @@ typedef struct SearchAttempt {
 } SearchAttempt;
 
 // search_instance.c
+/// The random point that tensors are told apart at: of the seed's purpose "search", so that no trial of the verifier is
+/// one that a candidate was found by. NULL without memory.
+MirageField *mirage__search_field(const MirageSearchOptions *options);
 void mirage__search_shrink(SearchSpace *space);
 int32_t mirage__search_shrunken_extent(const SearchSpace *space, uint8_t dim);
 /// Axis code of a dimension of a program value: the loop's axis counts in full.

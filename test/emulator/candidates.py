@@ -1,9 +1,10 @@
 """Runs every proven candidate of a module on the emulator, not only the selected one.
 
-usage: candidates.py [--most N] MIRAGE-MLIR-OPT MIRAGE-RUN TARGET MODULE.mlir [arguments of mirage-run]
+usage: candidates.py [--most N] [--keep FOLDER] MIRAGE-MLIR-OPT MIRAGE-RUN TARGET MODULE.mlir [arguments of mirage-run]
 
 The module holds programs; the pipeline's candidates for each are selected one after the other, lowered and run; with
---most N of them, spread over the list from the best to the worst, where time is dear (sanitizers).
+--most N of them, spread over the list from the best to the worst, where time is dear (sanitizers). --keep leaves the
+module with all proven candidates in a folder, for ctest -R proofs.
 Prints one line for each and exits with 1 when one is wrong.
 """
 import argparse
@@ -11,6 +12,7 @@ import re
 import subprocess
 import sys
 import tempfile
+from pathlib import Path
 
 
 def run(*command):
@@ -26,12 +28,16 @@ def spread(items, most):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--most", type=int)
+    parser.add_argument("--keep", type=Path)
     for name in ("opt", "runner", "target", "module"):
         parser.add_argument(name)
     arguments, more = parser.parse_known_args()
     opt, runner, target, module = arguments.opt, arguments.runner, arguments.target, arguments.module
     pipeline = f"builtin.module(mirage-enumerate{{target={target}}},mirage-verify,mirage-layout{{target={target}}})"
     text = run(opt, f"--pass-pipeline={pipeline}", module).stdout
+    if arguments.keep:
+        arguments.keep.mkdir(parents=True, exist_ok=True)
+        (arguments.keep / f"{Path(module).stem}.{target}.mlir").write_text(text)
     header = re.compile(r"(mirage_kernel\.graph @(\w+)\(.*attributes \{)(?=.*source = @(\w+))")
     candidates = spread([(m.group(2), m.group(3)) for m in header.finditer(text)], arguments.most)
     wrong = 0

@@ -1,8 +1,9 @@
 """Programs of test/bench/varied through the whole pipeline: at their size, and small on the emulator.
 
-usage: varied.py [--most N] MIRAGE-MLIR-OPT MIRAGE-RUN TARGET PROGRAM.mlir...
+usage: varied.py [--most N] [--keep FOLDER] MIRAGE-MLIR-OPT MIRAGE-RUN TARGET PROGRAM.mlir...
 
-With --most N of them, spread over the list, where time is dear (sanitizers).
+With --most N of them, spread over the list, where time is dear (sanitizers). --keep leaves the compiled modules in a
+folder, for ctest -R proofs.
 
 At its size a program must get a proven candidate, or say that its own lowering is better; what is found must be proven, and nothing warned
 of but that a candidate does not fit. The small one has every extent above 16, or 32, divided by 16 (so that slices,
@@ -56,6 +57,7 @@ def compiled(opt, target, source, output):
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--most", type=int, default=10**6)
+    parser.add_argument("--keep", type=Path)
     for name in ("opt", "runner", "target"):
         parser.add_argument(name)
     parser.add_argument("programs", type=Path, nargs="+")
@@ -65,10 +67,13 @@ def main():
     wrong = 0
     for program in programs:
         with tempfile.TemporaryDirectory() as folder:
-            source, output = Path(folder) / "small.mlir", Path(folder) / "compiled.mlir"
+            kept = arguments.keep or Path(folder)
+            kept.mkdir(parents=True, exist_ok=True)
+            source, output = Path(folder) / "small.mlir", kept / f"{program.stem}.{target}.small.mlir"
+            whole = kept / f"{program.stem}.{target}.mlir"
             small = shrink(program.read_text())
             source.write_text(small or "")
-            complaint = compiled(opt, target, program, output) or (small and compiled(opt, target, source, output))
+            complaint = compiled(opt, target, program, whole) or (small and compiled(opt, target, source, output))
             if small and not complaint:
                 done = run(runner, "--target=emulator", output)
                 complaint = None if done.returncode == 0 else f"small: {done.stderr}{done.stdout}"

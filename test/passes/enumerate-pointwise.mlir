@@ -1,10 +1,14 @@
 // A program of element-wise operators only is one kernel, whatever max-block-ops says: a chain counts as one operator.
 // RUN: mirage-mlir-opt %s --mirage-enumerate='max-candidates=2 max-block-ops=4' 2>/dev/null | FileCheck %s
 // RUN: mirage-mlir-opt %s --mirage-superoptimize='max-block-ops=4' -o %t.mlir 2>/dev/null
+// RUN: mirage-check %t.mlir | FileCheck %s --check-prefix=PROVEN
 // RUN: mirage-run --target=emulator --program=sum20 %t.mlir | FileCheck %s --check-prefix=OUT
 // RUN: mirage-run --target=emulator --program=rows %t.mlir | FileCheck %s --check-prefix=OUT
 // OUT: 1 kernel
 // OUT: : ok
+// @product_0 has a matrix product outside of kernels: its proof is of the graph that was compiled, with a kernel for it.
+// PROVEN: ok            @product_0 = @product
+// PROVEN: 3 proofs: 3 ok, 0 refused
 
 // Twenty inputs.
 // CHECK: graph @sum20(

@@ -6,7 +6,8 @@
 // RUN: mirage-mlir-opt %t.mlir --mlir-print-op-generic | mirage-mlir-opt | diff %t.mlir -
 // RUN: mirage-mlir-opt %t.mlir --emit-bytecode | mirage-mlir-opt | diff %t.mlir -
 // RUN: mirage-mlir-opt %t.mlir --cse --canonicalize | mirage-mlir-opt | diff %t.mlir -
-// RUN: mirage-mlir-opt %s --mirage-verify 2>/dev/null | FileCheck %s --check-prefix=PROVED
+// RUN: mirage-mlir-opt %s --mirage-verify -o %t.proved.mlir 2>/dev/null
+// RUN: FileCheck %s --check-prefix=PROVED < %t.proved.mlir
 // RUN: sed 's/%zero sum/%zero assign/' %s | mirage-mlir-opt --mirage-verify 2>/dev/null | FileCheck %s --check-prefix=WRONG
 // RUN: mirage-module-test %s
 // RUN: sed 's/source = @program}/source = @program, selected}/' %s | mirage-mlir-opt --mirage-lower=tensor-maps=true 2>/dev/null | sed 's/\\0A/\n/g; s/\\09/ /g' | FileCheck %s --check-prefix=PTX

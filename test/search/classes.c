@@ -89,7 +89,7 @@ static uint64_t key_of(const SearchProgram *program, const SearchStructure *stru
 
 static bool list_plan(const SearchProgram *program, const MirageSearchOptions *options, uint32_t axis,
                       Classes *classes) {
-  MirageField *field = mirage_field_create(options->seed, 0);
+  MirageField *field = mirage__search_field(options);
   SearchSpace space;
   SearchKept kept = {.capacity = UINT32_MAX}; // all, alike or not
   bool fits = mirage__search_space_init(&space, program, options, axis, axis != 0, 1, mirage_field_domain(field),

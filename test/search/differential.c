@@ -188,7 +188,7 @@ static bool ask_plan(const SearchProgram *program, uint32_t loop_axis, const Opt
                                   .max_block_ops = 11,
                                   .max_states = cut ? MOST_KEPT_STATES : MOST_CUT_STATES,
                                   .no_prune_expr = !cut};
-    MirageField *field = mirage_field_create(options->seed, 0);
+    MirageField *field = mirage__search_field(&search);
     SearchSpace space;
     fits = mirage__search_space_init(&space, program, &search, loop_axis, loop_axis != 0, 1, mirage_field_domain(field),
                                      field) == MIRAGE_OK &&

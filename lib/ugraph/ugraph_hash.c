@@ -1,13 +1,15 @@
-// canonical.c - a 128-bit hash of what a graph computes and how, for finding duplicates.
+// ugraph_hash.c - a 128-bit hash of what a graph computes and how: for finding duplicates, and to tie a proof to its
+// two graphs.
 //
 // Algorithm:  bottom-up over values (a Merkle hash), so that names, the order of nodes and unused nodes do not enter;
-// the
-//             operands of commutative operators are sorted by hash. A custom kernel's arguments hash as the tensors
-//             they stand for, and a result as the set of stores to it, so that the order of operands does not enter
-//             either. A loop whose carried values are read inside hashes as a whole; otherwise each carry stands alone.
+//             the operands of commutative operators are sorted by hash. A custom kernel's arguments hash as the
+//             tensors they stand for, and a result as the set of stores to it, so that the order of operands does not
+//             enter either. A loop whose carried values are read inside hashes as a whole; otherwise each carry stands
+//             alone.
 // Left out:   layouts, placements and launches, which follow from the rest. Grid, loop ranges, accesses and schedule
-// count. Example:    add(exp(x), y) and add(y, exp(x)) have one hash; x/y and y/x have two.
-#include "passes.h"
+//             count; the hash of a pair leaves schedules out as well, which never change a result.
+// Example:    add(exp(x), y) and add(y, exp(x)) have one hash; x/y and y/x have two.
+#include "mirage/ugraph.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -351,12 +353,12 @@ static MirageStatus run(const MirageUGraph *graph, bool meaning, const MirageDia
   return ready ? MIRAGE_OK : mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "graph: out of memory");
 }
 
-MirageStatus mirage__graph_hash(const MirageUGraph *graph, const MirageDiag *diag, MirageGraphHash *out_hash) {
+MirageStatus mirage_ugraph_hash(const MirageUGraph *graph, const MirageDiag *diag, MirageGraphHash *out_hash) {
   return run(graph, false, diag, out_hash);
 }
 
-MirageStatus mirage__pair_hash(const MirageUGraph *source, const MirageUGraph *candidate, const MirageDiag *diag,
-                               uint64_t *out_hash) {
+MirageStatus mirage_ugraph_pair_hash(const MirageUGraph *source, const MirageUGraph *candidate, const MirageDiag *diag,
+                                     uint64_t *out_hash) {
   Hash hashes[2];
   Words words = {0};
   MIRAGE_TRY(run(source, true, diag, &hashes[0]));

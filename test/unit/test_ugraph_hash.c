@@ -1,0 +1,110 @@
+// test_ugraph_hash.c - the hash of a graph: what leaves it alone, what changes it, and the hash of a pair.
+#include "mirage/ugraph.h"
+
+#include "block_graphs.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static const Sizes SMALL = {.m = 4, .k = 32, .n = 24, .grid = 3, .loop = 4};
+
+static MirageGraphHash hash_of(const MirageUGraph *graph) {
+  MirageGraphHash hash = {0};
+  assert_int_equal(mirage_ugraph_hash(graph, NULL, &hash), MIRAGE_OK);
+  return hash;
+}
+
+static bool equal(MirageGraphHash a, MirageGraphHash b) { return a.low == b.low && a.high == b.high; }
+
+/// z = op(exp(x), y), or with the operands exchanged; `unused` adds a node that nothing reads.
+static MirageUGraph *two_operands(const char *name, MirageOp op, bool exchanged, bool unused) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, name, NULL);
+  MirageValue x = mirage_ugraph_input(g, tensor_type(MIRAGE_F32, 2, 4, 8));
+  MirageValue y = mirage_ugraph_input(g, tensor_type(MIRAGE_F32, 2, 4, 8));
+  if (unused)
+    op1(g, MIRAGE_OP_SQRT, y);
+  MirageValue e = op1(g, MIRAGE_OP_EXP, x);
+  return finish_with(g, exchanged ? op2(g, op, y, e) : op2(g, op, e, y));
+}
+
+static bool same_hash(MirageOp op, bool exchanged, bool unused) {
+  MirageUGraph *a = two_operands("a", op, false, false), *b = two_operands("b", op, exchanged, unused);
+  bool same = equal(hash_of(a), hash_of(b));
+  mirage_ugraph_destroy(a);
+  mirage_ugraph_destroy(b);
+  return same;
+}
+
+static void test_names_and_unused_nodes_do_not_enter(void **state) {
+  assert_true(same_hash(MIRAGE_OP_DIV, false, false));
+  assert_true(same_hash(MIRAGE_OP_DIV, false, true));
+}
+
+static void test_operand_order_enters_where_it_matters(void **state) {
+  assert_true(same_hash(MIRAGE_OP_ADD, true, false));
+  assert_true(same_hash(MIRAGE_OP_MUL, true, false));
+  assert_false(same_hash(MIRAGE_OP_DIV, true, false));
+  assert_false(same_hash(MIRAGE_OP_SUB, true, false));
+}
+
+// Each of these kernels computes something else, or in another way.
+static void test_kernels_differ(void **state) {
+  MirageGraphHash seen[RMS_NUM_BUGS];
+  for (int bug = 0; bug < RMS_NUM_BUGS; bug++) {
+    if (bug == RMS_W_WRONG_MAP)
+      continue; // needs other sizes
+    MirageUGraph *g = rms_fused(SMALL, (RmsBug)bug, NULL);
+    assert_non_null(g);
+    seen[bug] = hash_of(g);
+    for (int other = 0; other < bug; other++)
+      assert_false(other != RMS_W_WRONG_MAP && equal(seen[bug], seen[other]));
+    mirage_ugraph_destroy(g);
+  }
+}
+
+static uint64_t pair_of(const MirageUGraph *a, const MirageUGraph *b) {
+  uint64_t pair = 0;
+  assert_int_equal(mirage_ugraph_pair_hash(a, b, NULL, &pair), MIRAGE_OK);
+  assert_int_not_equal(pair, 0);
+  return pair;
+}
+
+static void test_pairs_leave_schedules_out(void **state) {
+  MirageUGraph *program = rms_program(SMALL, NULL), *kernel = rms_fused(SMALL, RMS_RIGHT, NULL);
+  const MirageSchedule schedule = {.warps = 8, .swap = true};
+  MirageGraphHash hash = hash_of(kernel);
+  uint64_t pair = pair_of(program, kernel);
+  MirageRegionView body = mirage_ugraph_region(kernel, mirage_ugraph_body(kernel));
+  assert_int_equal(mirage_ugraph_node(kernel, body.nodes[0]).op, MIRAGE_OP_CUSTOM);
+  mirage_ugraph_set_schedule(kernel, body.nodes[0], &schedule);
+  assert_false(equal(hash, hash_of(kernel)));
+  assert_true(pair == pair_of(program, kernel));
+  mirage_ugraph_destroy(program);
+  mirage_ugraph_destroy(kernel);
+}
+
+static void test_a_pair_has_an_order_and_two_members(void **state) {
+  MirageUGraph *program = rms_program(SMALL, NULL), *kernel = rms_fused(SMALL, RMS_RIGHT, NULL);
+  MirageUGraph *wrong = rms_fused(SMALL, RMS_NO_GAIN, NULL);
+  uint64_t pair = pair_of(program, kernel);
+  assert_false(pair == pair_of(kernel, program));
+  assert_false(pair == pair_of(program, wrong));
+  assert_false(pair == pair_of(wrong, kernel));
+  mirage_ugraph_destroy(program);
+  mirage_ugraph_destroy(kernel);
+  mirage_ugraph_destroy(wrong);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_names_and_unused_nodes_do_not_enter),
+      cmocka_unit_test(test_operand_order_enters_where_it_matters),
+      cmocka_unit_test(test_kernels_differ),
+      cmocka_unit_test(test_pairs_leave_schedules_out),
+      cmocka_unit_test(test_a_pair_has_an_order_and_two_members),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
