@@ -10,8 +10,9 @@
 enum {
   FIELD_DRAWS = 2,
   REAL_DRAWS = 4,
-  SMALL_DRAWS = 21, // of small programs, whose few elements may all lie on one side of a maximum
-  FAR_OUT = 100,    // numbers of the draws far out
+  MAXIMUM_DRAWS = 6, // where a maximum chooses
+  SMALL_DRAWS = 27,  // of small programs, whose few elements may all lie on one side of a maximum
+  FAR_OUT = 100,     // numbers of the draws far out
   FAR_DRAWS = 2,
 };
 
@@ -24,7 +25,7 @@ static double draw_real(Draw *from, int draw, double offset) {
   double normal = draw_normal(from);
   if (draw >= FAR_OUT)
     return normal * (draw_chance(from, 10) ? 3000 : 1);
-  switch (draw % 7) {
+  switch (draw % 9) {
   case 0:
     return normal;
   case 1:
@@ -33,9 +34,13 @@ static double draw_real(Draw *from, int draw, double offset) {
     return -0.5 - draw_unit(from);
   case 3:
     return 0.4 * normal + 1.5 * offset;
-  case 4:
+  case 4: // all far from zero
+    return copysign(2 + 2 * draw_unit(from), normal);
+  case 5: // all close to it
+    return 0.05 * normal;
+  case 6:
     return 1.5 * normal + 1;
-  case 5:
+  case 7:
     return 2.5 * normal;
   default:
     return normal - 1.5;
@@ -265,16 +270,24 @@ static Finding judge_reals(const Program *source, const Program *target, uint64_
   return found;
 }
 
+static bool has_maximum(const Program *p) {
+  for (int i = 0; i < p->num; i++) {
+    Op op = p->instr[i].op;
+    if (op == OP_MAX || op == OP_MIN || op == OP_TOP || op == OP_RELU)
+      return true;
+  }
+  return false;
+}
+
 // A maximum may choose the same at all inputs of moderate size, beside a constant of 500 say. Not with exponentials,
 // which would leave the range of numbers.
 static bool goes_far_out(const Program *p) {
-  bool maximum = false, exponential = false;
+  bool exponential = false;
   for (int i = 0; i < p->num; i++) {
     Op op = p->instr[i].op;
-    maximum |= op == OP_MAX || op == OP_MIN || op == OP_TOP || op == OP_RELU;
     exponential |= op == OP_EXP || op == OP_SIGMOID || op == OP_SILU || op == OP_SOFTMAX;
   }
-  return maximum && !exponential;
+  return has_maximum(p) && !exponential;
 }
 
 static bool merge(Finding *result, Finding found) {
@@ -285,10 +298,18 @@ static bool merge(Finding *result, Finding found) {
 
 static Finding judge_in_reals(const Program *source, const Program *target, uint64_t seed, int no_laws) {
   Finding result = finding(JUDGED_NO_SOURCE, "undefined");
-  int draws = work_of(source) + work_of(target) < 1e5 ? SMALL_DRAWS : REAL_DRAWS;
-  for (int draw = 0; draw < draws; draw++)
-    if (merge(&result, judge_reals(source, target, seed, draw, no_laws ? no_laws | draw << NO_LAW_BITS : 0)))
+  bool chooses = has_maximum(source) || has_maximum(target), small = work_of(source) + work_of(target) < 1e5;
+  int draws = small ? SMALL_DRAWS : chooses ? MAXIMUM_DRAWS : REAL_DRAWS;
+  int same = 0, undecided = 0; // what is zero but for rounding may leave few digits to compare, now and then
+  for (int draw = 0; draw < draws; draw++) {
+    Finding found = judge_reals(source, target, seed, draw, no_laws ? no_laws | draw << NO_LAW_BITS : 0);
+    if (merge(&result, found))
       return result;
+    same += found.kind == JUDGED_SAME;
+    undecided += found.kind == JUDGED_UNDECIDED;
+  }
+  if (result.kind == JUDGED_UNDECIDED && same > 2 * undecided)
+    result.kind = JUDGED_SAME;
   bool far = goes_far_out(source) && goes_far_out(target) && !no_laws;
   for (int draw = FAR_OUT; far && draw < FAR_OUT + FAR_DRAWS; draw++) {
     Finding found = judge_reals(source, target, seed, draw, 0);

@@ -18,10 +18,11 @@ typedef struct Finding {
 
 /// Judges a pair whose inputs and outputs pair up.
 ///
-/// Rational programs: two random points of the field with 2^61 - 1 elements. Others: four draws of real inputs in
-/// doubles, more where they are small, and two far out where a maximum chooses; a difference above 1e-9 is looked at
-/// again in long doubles and is one when it does not shrink. no_laws:  see evaluate.h; not 0 only for others than
-/// rational ones.
+/// Rational programs: two random points of the field with 2^61 - 1 elements.
+/// Others:  four draws of real inputs in doubles, more where they are small or a maximum chooses, some of these far
+/// out.
+///          A difference above 1e-9 is looked at again in long doubles, and is one when it does not shrink.
+/// no_laws: see evaluate.h; not 0 only for others than rational ones.
 Finding judge_pair(const Program *source, const Program *target, uint64_t seed, int no_laws);
 
 /// Inputs of a draw as the judge makes them, in order; the caller frees each. NULL when memory is out.
