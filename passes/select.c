@@ -9,8 +9,8 @@
 // target; should that find a difference, or the candidate be beyond the code generator, the next best one is taken.
 //
 // When the program's own lowering is predicted to be at least as fast as the best candidate, none is selected, and
-// mirage-lower compiles the program itself. A candidate's cost attribute counts as it stands, so that a measured time
-// can be put there by hand; without one the cost model is asked.
+// mirage-lower compiles the program itself. A cost that was predicted is taken anew, for the code that would be compiled;
+// one without a target counts as it stands, so that a measured time can be put there by hand.
 #include "mirage/codegen.h"
 #include "mirage/cost.h"
 #include "mirage/verify.h"
@@ -137,7 +137,8 @@ static MirageStatus prepare(const Selector *selector) {
     MIRAGE_TRY(mirage__graphs_import(graphs, entry));
     MIRAGE_TRY(check_proof(selector, entry));
     MirageGraphMeta *meta = mirage_ugraph_meta(entry->graph);
-    if (meta->proof.present && !meta->cost.present)
+    bool stands = meta->cost.present && !meta->cost.target[0];
+    if (meta->proof.present && !stands)
       MIRAGE_TRY(mirage__lowered_cost(entry->graph, selector->target, graphs->diag, &meta->cost));
   }
   return MIRAGE_OK;
@@ -233,7 +234,8 @@ static MirageStatus select_program(Selector *selector) {
 MirageStatus mirage_pass_select(MlirOperation module, const void *opaque, const MirageDiag *diag) {
   const MirageSelectOptions *options = opaque;
   MirageModuleGraphs graphs;
-  Selector selector = {.graphs = &graphs, .options = options, .target = mirage_target_find(options->target)};
+  const MirageTarget target = mirage__pass_target(options->target, options->tensor_maps);
+  Selector selector = {.graphs = &graphs, .options = options, .target = &target};
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
   for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i) {
     selector.program = &graphs.graphs[i];
