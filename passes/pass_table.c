@@ -160,6 +160,14 @@ static const MiragePassOption SELECT_OPTIONS[] = {
     DOUBLE(MirageSelectOptions, full_size_work, "full-size-work", "1e9", 0, 1e15,
            "prove the chosen one at full size as well if that takes at most this many multiplications of 2.5 ns"),
     SEED(MirageSelectOptions),
+    CHOICE(MirageSelectOptions, measure, "measure", "auto", "auto,yes,no",
+           "time candidates on the GPU, and remember what was fastest; auto: where there is one for the target, and by "
+           "what is remembered where there is none (the environment's MIRAGE_MEASURE=no or yes means that instead); "
+           "no: by the model alone"),
+    INT(MirageSelectOptions, measure_candidates, "measure-candidates", "8", 1, 256,
+        "candidates of a program that are timed: the one predicted best, and those that differ most"),
+    DOUBLE(MirageSelectOptions, measure_timeout, "measure-timeout", "10", 0.01, 3600,
+           "seconds after which a kernel that is timed counts as hanging"),
 };
 
 static const MiragePassOption LOWER_OPTIONS[] = {

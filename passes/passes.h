@@ -130,7 +130,9 @@ typedef struct MirageSelectOptions {
   const char *target;
   const char *keep; // "best" or "all"
   int64_t seed;
-  double log2_bound, full_size_work;
+  const char *measure; // "auto", "yes" or "no"
+  int64_t measure_candidates;
+  double log2_bound, full_size_work, measure_timeout;
   bool tensor_maps;
 } MirageSelectOptions;
 
