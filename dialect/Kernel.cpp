@@ -124,7 +124,14 @@ LogicalResult GuardAttr::verify(Emit emit, APFloat program, APFloat candidate, A
   return success();
 }
 
-LogicalResult CostAttr::verify(Emit emit, APFloat time, APFloat bytes, APFloat flops, uint32_t) {
+LogicalResult CostAttr::verify(Emit emit, APFloat time, APFloat bytes, APFloat flops, uint32_t, StringAttr target,
+                               FloatAttr measured, FloatAttr spread) {
+  const size_t most = sizeof MirageCost::target - 1;
+  if (target && target.size() > most)
+    return emit() << "cost: target has " << target.size() << " characters, at most " << most << " are possible";
+  for (auto [name, value] : {std::pair{"measured_us", measured}, {"measured_spread", spread}})
+    if (value && (!value.getType().isF64() || !value.getValue().isFinite() || value.getValue().isNegative()))
+      return emit() << "cost: " << name << " is " << value << ", a finite f64 of at least 0 is needed";
   for (auto [name, value] : {std::pair{"time_us", time}, {"bytes", bytes}, {"flops", flops}})
     if (!value.isFinite() || value.isNegative())
       return emit() << "cost: " << name << " is " << value.convertToDouble()
@@ -259,12 +266,22 @@ void mirageKernelGuardAttrGetValue(MlirAttribute attribute, MirageGuard *out) {
 bool mirageKernelAttributeIsACost(MlirAttribute attribute) { return isa<CostAttr>(unwrap(attribute)); }
 
 MlirAttribute mirageKernelCostAttrGet(MlirContext context, const MirageCost *cost) {
+  Builder builder(unwrap(context));
+  bool measured = cost->measured_us > 0;
   return wrap(CostAttr::get(unwrap(context), APFloat(cost->time_us), APFloat(cost->bytes), APFloat(cost->flops),
-                            cost->kernels));
+                            cost->kernels, cost->target[0] ? builder.getStringAttr(cost->target) : StringAttr(),
+                            measured ? builder.getF64FloatAttr(cost->measured_us) : FloatAttr(),
+                            measured ? builder.getF64FloatAttr(cost->measured_spread) : FloatAttr()));
 }
 
 void mirageKernelCostAttrGetValue(MlirAttribute attribute, MirageCost *out) {
   auto cost = cast<CostAttr>(unwrap(attribute));
   *out = {true, cost.getTimeUs().convertToDouble(), cost.getBytes().convertToDouble(),
           cost.getFlops().convertToDouble(), cost.getKernels()};
+  if (StringAttr target = cost.getTarget())
+    snprintf(out->target, sizeof out->target, "%s", target.str().c_str());
+  if (FloatAttr us = cost.getMeasuredUs())
+    out->measured_us = us.getValueAsDouble();
+  if (FloatAttr spread = cost.getMeasuredSpread())
+    out->measured_spread = spread.getValueAsDouble();
 }

@@ -144,9 +144,12 @@ def Kernel_GuardAttr : Kernel_Attr<"Guard", "guard"> {
 }
 
 def Kernel_CostAttr : Kernel_Attr<"Cost", "cost"> {
-  let summary = "predicted cost on a target";
+  let summary = "predicted cost on a target, and the measured time where there is one";
   let parameters = (ins Double<"predicted time">:$time_us, Double<"device memory traffic">:$bytes,
-                        Double<"floating-point operations">:$flops, "uint32_t":$kernels);
+                        Double<"floating-point operations">:$flops, "uint32_t":$kernels,
+                        OptionalParameter<"::mlir::StringAttr", "what it is predicted for">:$target,
+                        OptionalParameter<"::mlir::FloatAttr", "measured time, cold">:$measured_us,
+                        OptionalParameter<"::mlir::FloatAttr", "(p90 - p10) / median of it">:$measured_spread);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -235,6 +235,13 @@ void mirage__hold_init(MirageHeld *held) {
   mirage_arena_init(&held->arena, NULL);
 }
 
+const char *mirage__held_error(const MirageHeld *held) {
+  const MirageHeldMessage *message = held->first;
+  while (message && message->severity != MIRAGE_SEVERITY_ERROR)
+    message = message->next;
+  return message ? message->text : NULL;
+}
+
 void mirage__hold_release(MirageHeld *held, const MirageDiag *next, bool demote) {
   for (const MirageHeldMessage *message = held->first; message; message = message->next) {
     bool soften = demote && message->severity == MIRAGE_SEVERITY_ERROR;

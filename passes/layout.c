@@ -205,7 +205,8 @@ static MirageStatus layout_module(Varier *varier, const MirageLayoutOptions *opt
 MirageStatus mirage_pass_layout(MlirOperation module, const void *opaque, const MirageDiag *diag) {
   const MirageLayoutOptions *options = opaque;
   MirageModuleGraphs graphs;
-  Varier varier = {.graphs = &graphs, .target = mirage_target_find(options->target)};
+  const MirageTarget target = mirage__pass_target(options->target, options->tensor_maps);
+  Varier varier = {.graphs = &graphs, .target = &target};
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
   if (status == MIRAGE_OK) {
     varier.open = mirage_arena_alloc_array(&graphs.arena, graphs.num_graphs, sizeof *varier.open);

@@ -8,6 +8,7 @@
 // or the code generator, with a warning. Layouts that are missing are planned here; a kernel operator outside `custom`
 // becomes its canonical one-operator kernel. Programs are compiled in parallel.
 #include "mirage/codegen.h"
+#include "mirage/cost.h"
 #include "mirage/verify.h"
 #include "passes.h"
 
@@ -219,8 +220,21 @@ static MirageStatus prepare(const Lowering *lowering, Unit *unit, MirageCodegenJ
   return MIRAGE_OK;
 }
 
+/// The cost of the code beside it: it may have been taken before the graph was planned, or for another target.
+static MirageStatus take_cost(const Lowering *lowering, MirageModuleGraph *entry) {
+  MirageCost *cost = &mirage_ugraph_meta(entry->graph)->cost, fresh = {0};
+  MIRAGE_TRY(mirage_cost(entry->graph, lowering->target, lowering->graphs->diag, &fresh));
+  if (strcmp(cost->target, fresh.target) == 0) { // measured there
+    fresh.measured_us = cost->measured_us;
+    fresh.measured_spread = cost->measured_spread;
+  }
+  *cost = fresh;
+  return MIRAGE_OK;
+}
+
 static MirageStatus write_code(const Lowering *lowering, MirageModuleGraph *entry, const MirageCode *code) {
   MirageModuleGraphs *graphs = lowering->graphs;
+  MIRAGE_TRY(take_cost(lowering, entry));
   if (code->llvm_ir)
     fprintf(stderr, "; ----- LLVM IR of @%s\n%s\n", entry->name, code->llvm_ir);
   mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(entry),
@@ -291,8 +305,7 @@ static MirageStatus lower_module(const Lowering *lowering, uint32_t num_threads)
 MirageStatus mirage_pass_lower(MlirOperation module, const void *opaque, const MirageDiag *diag) {
   const MirageLowerOptions *options = opaque;
   MirageModuleGraphs graphs;
-  MirageTarget target = *mirage_target_find(options->target);
-  target.has_tensor_copy &= options->tensor_maps; // others can launch kernels of plain pointers only
+  const MirageTarget target = mirage__pass_target(options->target, options->tensor_maps);
   const Lowering lowering = {&graphs, &target, {(int32_t)options->opt_level, options->dump_llvm}};
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
   if (status == MIRAGE_OK)

@@ -98,6 +98,11 @@ MlirLogicalResult mirage__pass_check(const MiragePassInfo *pass, MlirContext con
   return mlirLogicalResultSuccess();
 }
 
+MirageTarget mirage__pass_target(const char *name, bool tensor_maps) {
+  const MirageTarget *target = mirage_target_find(name); // checked before any pass runs
+  return tensor_maps ? *target : mirage_target_without_maps(target);
+}
+
 // ------------------------------------------------------------------------------------------------------------------
 // run
 

@@ -36,6 +36,10 @@
    NULL,                                                                                                               \
    0,                                                                                                                  \
    0}
+#define TENSOR_MAPS(type)                                                                                              \
+  BOOL(type, tensor_maps, "tensor-maps", "true",                                                                       \
+       "kernels may use tensor and bulk copies: whoever launches them passes the tensor maps of `launch` (mirage-run " \
+       "does); false: plain pointers only")
 #define SEED(type) INT(type, seed, "seed", "1", 0, 9.2e18, "seed of everything random; same seed, same result")
 
 #define NUM_THREADS(type)                                                                                              \
@@ -51,6 +55,7 @@
 
 static const MiragePassOption ENUMERATE_OPTIONS[] = {
     TARGET(MirageEnumerateOptions),
+    TENSOR_MAPS(MirageEnumerateOptions),
     INT(MirageEnumerateOptions, max_block_ops, "max-block-ops", "11", 1, 64,
         "operators of a block graph: loads count, stores do not, an element-wise chain is one"),
     INT(MirageEnumerateOptions, max_loops, "max-loops", "3", 1, 3, "loops of a block graph, one after the other"),
@@ -104,6 +109,7 @@ static const MiragePassOption ENUMERATE_OPTIONS[] = {
 
 static const MiragePassOption PRUNE_OPTIONS[] = {
     TARGET(MiragePruneOptions),
+    TENSOR_MAPS(MiragePruneOptions),
     INT(MiragePruneOptions, beaten_by, "beaten-by", "4", 1, 65536,
         "a candidate is dominated when this many others are as good in predicted time, bytes and kernels, and better "
         "in one, two of them with the same way to combine split reductions"),
@@ -136,6 +142,7 @@ static const MiragePassOption VERIFY_OPTIONS[] = {
 
 static const MiragePassOption LAYOUT_OPTIONS[] = {
     TARGET(MirageLayoutOptions),
+    TENSOR_MAPS(MirageLayoutOptions),
     INT(MirageLayoutOptions, variants, "variants", "0", 0, 4096,
         "of so many of each program's best candidates, add other schedules as candidates, for mirage-run --tune to "
         "time"),
@@ -146,22 +153,29 @@ static const MiragePassOption LAYOUT_OPTIONS[] = {
 
 static const MiragePassOption SELECT_OPTIONS[] = {
     TARGET(MirageSelectOptions),
+    TENSOR_MAPS(MirageSelectOptions),
     CHOICE(MirageSelectOptions, keep, "keep", "best", "best,all",
            "best: remove the candidates that were not chosen; all: keep them"),
     LOG2_BOUND(MirageSelectOptions),
     DOUBLE(MirageSelectOptions, full_size_work, "full-size-work", "1e9", 0, 1e15,
            "prove the chosen one at full size as well if that takes at most this many multiplications of 2.5 ns"),
     SEED(MirageSelectOptions),
+    CHOICE(MirageSelectOptions, measure, "measure", "auto", "auto,yes,no",
+           "time candidates on the GPU, and remember what was fastest; auto: where there is one for the target, and by "
+           "what is remembered where there is none (the environment's MIRAGE_MEASURE=no or yes means that instead); "
+           "no: by the model alone"),
+    INT(MirageSelectOptions, measure_candidates, "measure-candidates", "8", 1, 256,
+        "candidates of a program that are timed: the one predicted best, and those that differ most"),
+    DOUBLE(MirageSelectOptions, measure_timeout, "measure-timeout", "10", 0.01, 3600,
+           "seconds after which a kernel that is timed counts as hanging"),
 };
 
 static const MiragePassOption LOWER_OPTIONS[] = {
     TARGET(MirageLowerOptions),
+    TENSOR_MAPS(MirageLowerOptions),
     INT(MirageLowerOptions, opt_level, "opt-level", "3", 0, 3, "LLVM optimisation level"),
     NUM_THREADS(MirageLowerOptions),
     BOOL(MirageLowerOptions, dump_llvm, "dump-llvm", "false", "print the optimised LLVM IR to standard error"),
-    BOOL(MirageLowerOptions, tensor_maps, "tensor-maps", "false",
-         "kernels may use tensor and bulk copies: whoever launches them passes the tensor maps of `launch` (mirage-run "
-         "does)"),
 };
 
 static MlirDialectHandle (*const OWN_DIALECTS[])(void) = {

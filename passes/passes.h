@@ -101,8 +101,8 @@ typedef struct MirageEnumerateOptions {
   double time_budget;
   const char *progress, *checkpoint, *resume;
   MiragePassTextList griddims, blockdims, imaps, omaps, fmaps, franges;
-  bool prune, prune_expr, prune_axis, keep_products, merge, bound_needs, prune_memory, share_pieces, optimal, stats,
-      json;
+  bool tensor_maps, prune, prune_expr, prune_axis, keep_products, merge, bound_needs, prune_memory, share_pieces,
+      optimal, stats, json;
   const char *replay; // "no", "yes" or "add"
 } MirageEnumerateOptions;
 
@@ -110,7 +110,7 @@ typedef struct MiragePruneOptions {
   const char *target;
   int64_t beaten_by;
   const char *engine; // of expressions
-  bool expr, duplicates, dominated, explain, stats;
+  bool tensor_maps, expr, duplicates, dominated, explain, stats;
 } MiragePruneOptions;
 
 typedef struct MirageVerifyPassOptions {
@@ -123,14 +123,17 @@ typedef struct MirageVerifyPassOptions {
 typedef struct MirageLayoutOptions {
   const char *target;
   int64_t variants;
-  bool own, threads;
+  bool tensor_maps, own, threads;
 } MirageLayoutOptions;
 
 typedef struct MirageSelectOptions {
   const char *target;
   const char *keep; // "best" or "all"
   int64_t seed;
-  double log2_bound, full_size_work;
+  const char *measure; // "auto", "yes" or "no"
+  int64_t measure_candidates;
+  double log2_bound, full_size_work, measure_timeout;
+  bool tensor_maps;
 } MirageSelectOptions;
 
 typedef struct MirageLowerOptions {
@@ -138,6 +141,9 @@ typedef struct MirageLowerOptions {
   int64_t opt_level, num_threads;
   bool dump_llvm, tensor_maps;
 } MirageLowerOptions;
+
+/// The GPU that a pass compiles for, or judges by: the row of that name, without tensor copies unless `tensor_maps`.
+MirageTarget mirage__pass_target(const char *name, bool tensor_maps);
 
 /// What the search is asked for: the options, and the search-space file's where they were not given. Lists live in
 /// `arena`. search_space.c
@@ -224,6 +230,8 @@ typedef struct MirageHeld {
 void mirage__hold_init(MirageHeld *held);
 /// Passes the messages on, errors as warnings if `demote`, and frees them.
 void mirage__hold_release(MirageHeld *held, const MirageDiag *next, bool demote);
+/// The text of the first error held, or NULL.
+const char *mirage__held_error(const MirageHeld *held);
 /// What such a stage may fail with: the candidate is beyond it, and nothing else is wrong.
 static inline bool mirage__is_beyond(MirageStatus status) {
   return status == MIRAGE_UNSUPPORTED || status == MIRAGE_LIMIT;

@@ -176,7 +176,8 @@ static MirageStatus prune_program(Pruner *pruner, MirageModuleGraph *program) {
 MirageStatus mirage_pass_prune(MlirOperation module, const void *opaque, const MirageDiag *diag) {
   const MiragePruneOptions *options = opaque;
   MirageModuleGraphs graphs;
-  Pruner pruner = {.graphs = &graphs, .options = options, .target = mirage_target_find(options->target)};
+  const MirageTarget target = mirage__pass_target(options->target, options->tensor_maps);
+  Pruner pruner = {.graphs = &graphs, .options = options, .target = &target};
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
   if (status == MIRAGE_OK) {
     pruner.alive = mirage_arena_alloc_array(&graphs.arena, graphs.num_graphs, sizeof *pruner.alive);

@@ -286,6 +286,10 @@ MirageStatus mirage__search_options(const MirageEnumerateOptions *options, Mirag
   if (options->search_space[0])
     MIRAGE_TRY(read_file(&reader, lists, &merged));
   bool prune = options->prune;
+  MirageTarget *target = mirage_arena_alloc(arena, sizeof *target);
+  if (!target)
+    return MIRAGE_NO_MEMORY;
+  *target = mirage__pass_target(options->target, options->tensor_maps);
   *out = (MirageSearchOptions){
       .max_block_ops = (uint32_t)merged.max_block_ops,
       .max_loops = (uint32_t)options->max_loops,
@@ -301,7 +305,7 @@ MirageStatus mirage__search_options(const MirageEnumerateOptions *options, Mirag
       .no_bound_needs = !options->bound_needs,
       .no_prune_memory = !options->prune_memory,
       .no_share_pieces = !options->share_pieces,
-      .target = mirage_target_find(options->target),
+      .target = target,
   };
   MIRAGE_TRY(numbers_of(&reader, &lists[GRIDDIMS], &out->griddims));
   MIRAGE_TRY(triples_of(&reader, &lists[GRIDDIMS], &out->grids));

@@ -1,4 +1,4 @@
-// select.c - mirage-select: chooses for every program the proven candidate of least predicted cost.
+// select.c - mirage-select: chooses for every program the proven candidate that is fastest.
 //
 // requires: candidates; provides: `selected` on at most one candidate of each program, and (keep=best) nothing else
 //           left of the others; breaks: nothing.
@@ -8,25 +8,21 @@
 // when all trials cost at most `full-size-work` (where only one does, it is evaluated there once), and compiled for the
 // target; should that find a difference, or the candidate be beyond the code generator, the next best one is taken.
 //
-// When the program's own lowering is predicted to be at least as fast as the best candidate, none is selected, and
-// mirage-lower compiles the program itself. A candidate's cost attribute counts as it stands, so that a measured time
-// can be put there by hand; without one the cost model is asked.
+// Fastest by measuring (option `measure`): what the tuning database holds for the program, or the candidates that
+// differ most, timed on the GPU beside the program's own lowering (measure.c); select_measured.c. Else by the cost
+// model. Whichever it is, where nothing beats the program's own lowering none is selected, and mirage-lower compiles
+// the program itself. A cost that was predicted for this target is taken anew, for the code that would be compiled; one
+// without a target, or with a measured time, counts as it stands, so that a time can be put there by hand.
+#include "select.h"
+
 #include "mirage/codegen.h"
 #include "mirage/cost.h"
 #include "mirage/verify.h"
-#include "passes.h"
 
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-
-typedef struct Selector {
-  MirageModuleGraphs *graphs;
-  const MirageSelectOptions *options;
-  const MirageTarget *target;
-  MirageModuleGraph *program; // the one at hand
-} Selector;
 
 static void remark(const Selector *selector, const MirageModuleGraph *entry, const char *text) {
   mirage_diag_emit(selector->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(entry), "@%s: %s", entry->name,
@@ -36,7 +32,7 @@ static void remark(const Selector *selector, const MirageModuleGraph *entry, con
 // ------------------------------------------------------------------------------------------------------------- proofs
 
 /// Takes the proof away: the candidate is out of the running.
-static void refuse(const Selector *selector, MirageModuleGraph *entry, const char *text) {
+void mirage__refuse(const Selector *selector, MirageModuleGraph *entry, const char *text) {
   MirageGraphMeta *meta = mirage_ugraph_meta(entry->graph);
   remark(selector, entry, text);
   meta->proof = (MirageProof){0};
@@ -54,9 +50,9 @@ static MirageStatus check_proof(const Selector *selector, MirageModuleGraph *ent
   }
   MIRAGE_TRY(mirage_ugraph_pair_hash(program, entry->graph, diag, &pair));
   if (proof.pair != pair) {
-    refuse(selector, entry,
-           proof.pair ? "refused: its proof was made for other graphs; one of the two has been changed since"
-                      : "refused: its proof does not say which graphs it was made for");
+    mirage__refuse(selector, entry,
+                   proof.pair ? "refused: its proof was made for other graphs; one of the two has been changed since"
+                              : "refused: its proof does not say which graphs it was made for");
     return MIRAGE_OK;
   }
   double holds;
@@ -65,11 +61,11 @@ static MirageStatus check_proof(const Selector *selector, MirageModuleGraph *ent
   if (holds > proof.log2_bound + 1e-6 * fabs(proof.log2_bound)) {
     snprintf(text, sizeof text, "refused: its proof claims 2^%.1f, its %u trial%s show 2^%.1f", proof.log2_bound,
              proof.trials, proof.trials == 1 ? "" : "s", holds);
-    refuse(selector, entry, text);
+    mirage__refuse(selector, entry, text);
   } else if (proof.log2_bound > selector->options->log2_bound) {
     snprintf(text, sizeof text, "refused: a wrong graph passes its proof with probability 2^%.1f, 2^%.1f is asked for",
              proof.log2_bound, selector->options->log2_bound);
-    refuse(selector, entry, text);
+    mirage__refuse(selector, entry, text);
   }
   return MIRAGE_OK;
 }
@@ -94,7 +90,7 @@ static MirageStatus confirm(const Selector *selector, MirageModuleGraph *entry) 
     snprintf(text, sizeof text,
              "refused: at full size it differs at output %u, element %" PRIu64 " (seed %" PRIu64 ", trial %u)",
              verdict.output, verdict.index, verdict.seed, verdict.trial);
-    refuse(selector, entry, text);
+    mirage__refuse(selector, entry, text);
   }
   return MIRAGE_OK;
 }
@@ -117,45 +113,57 @@ static MirageStatus try_out(const Selector *selector, MirageModuleGraph *entry) 
   mirage_ugraph_destroy(copy);
   if (!beyond)
     return status;
-  refuse(selector, entry, "refused: it cannot be compiled");
+  mirage__refuse(selector, entry, "refused: it cannot be compiled");
   return MIRAGE_OK;
 }
 
-// ----------------------------------------------------------------------------------------------------------- choosing
-
-static double time_of(const MirageModuleGraph *entry) {
-  return entry ? mirage_ugraph_get_meta(entry->graph)->cost.time_us : INFINITY;
-}
-
-/// Imports the candidates of the program, checks their proofs and asks for the costs that are missing.
-static MirageStatus prepare(const Selector *selector) {
-  MirageModuleGraphs *graphs = selector->graphs;
-  for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
-    MirageModuleGraph *entry = &graphs->graphs[i];
-    if (!mirage__graphs_is_candidate(entry, selector->program))
-      continue;
-    MIRAGE_TRY(mirage__graphs_import(graphs, entry));
-    MIRAGE_TRY(check_proof(selector, entry));
-    MirageGraphMeta *meta = mirage_ugraph_meta(entry->graph);
-    if (meta->proof.present && !meta->cost.present)
-      MIRAGE_TRY(mirage__lowered_cost(entry->graph, selector->target, graphs->diag, &meta->cost));
-  }
+MirageStatus mirage__confirm(const Selector *selector, MirageModuleGraph *entry, bool *out_stands) {
+  const MirageProof *proof = &mirage_ugraph_get_meta(entry->graph)->proof;
+  if (proof->present)
+    MIRAGE_TRY(confirm(selector, entry));
+  if (proof->present)
+    MIRAGE_TRY(try_out(selector, entry));
+  *out_stands = proof->present;
   return MIRAGE_OK;
 }
 
-/// The proven candidate of least cost, the first of equals; NULL when there is none.
-static MirageModuleGraph *find_best(const Selector *selector, uint32_t *out_proven) {
-  MirageModuleGraph *best = NULL;
-  *out_proven = 0;
-  for (uint32_t i = 0; i < selector->graphs->num_graphs; ++i) {
-    MirageModuleGraph *entry = &selector->graphs->graphs[i];
-    if (!mirage__graphs_is_candidate(entry, selector->program) || !mirage_ugraph_get_meta(entry->graph)->proof.present)
-      continue;
-    ++*out_proven;
-    if (!best || time_of(entry) < time_of(best))
-      best = entry;
-  }
-  return best;
+// ----------------------------------------------------------------------------------------------------------------
+// costs
+
+double mirage__time_of(const MirageModuleGraph *entry) {
+  const MirageCost *cost = &mirage_ugraph_get_meta(entry->graph)->cost;
+  return cost->measured_us > 0 ? cost->measured_us : cost->time_us;
+}
+
+/// Whether the cost speaks of what would be compiled here: measured for the target, or put there by hand.
+static bool cost_stands(const Selector *selector, const MirageCost *cost) {
+  bool ours = strcmp(cost->target, selector->target->name) == 0;
+  return cost->present && (!cost->target[0] || (ours && cost->measured_us > 0));
+}
+
+/// Asks for the cost. A candidate without a layout on the target is out of the running.
+static MirageStatus judge(const Selector *selector, MirageModuleGraph *entry) {
+  MirageGraphMeta *meta = mirage_ugraph_meta(entry->graph);
+  MirageHeld held;
+  if (!meta->proof.present || cost_stands(selector, &meta->cost))
+    return MIRAGE_OK;
+  mirage__hold_init(&held);
+  held.loc = mirage__graph_loc(entry);
+  MirageCost cost = {0};
+  MirageStatus status = mirage__lowered_cost(entry->graph, selector->target, &held.diag, &cost);
+  bool beyond = mirage__is_beyond(status);
+  mirage__hold_release(&held, selector->graphs->diag, beyond);
+  if (status == MIRAGE_OK)
+    meta->cost = cost;
+  else if (beyond)
+    mirage__refuse(selector, entry, "refused: it has no layout on the target");
+  return beyond ? MIRAGE_OK : status;
+}
+
+MirageStatus mirage__prepare_candidate(const Selector *selector, MirageModuleGraph *entry) {
+  MIRAGE_TRY(mirage__graphs_import(selector->graphs, entry));
+  MIRAGE_TRY(check_proof(selector, entry));
+  return judge(selector, entry);
 }
 
 /// Predicted time of the program's own lowering; infinite when it has none.
@@ -169,13 +177,101 @@ static MirageStatus own_time(const Selector *selector, double *out_time_us) {
   return mirage__is_beyond(status) ? MIRAGE_OK : status;
 }
 
-static MirageStatus mark(const Selector *selector, const MirageModuleGraph *chosen) {
+// ----------------------------------------------------------------------------------------------------------- choosing
+
+static MirageStatus prepare(Selector *selector) {
   MirageModuleGraphs *graphs = selector->graphs;
-  bool keep_all = strcmp(selector->options->keep, "all") == 0;
+  MIRAGE_TRY(mirage__graphs_import(graphs, selector->program));
+  selector->candidates = mirage_arena_alloc_array(&graphs->arena, graphs->num_graphs + 1, sizeof *selector->candidates);
+  selector->num_candidates = 0;
+  if (!selector->candidates)
+    return MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
     MirageModuleGraph *entry = &graphs->graphs[i];
     if (!mirage__graphs_is_candidate(entry, selector->program))
       continue;
+    MIRAGE_TRY(mirage__prepare_candidate(selector, entry));
+    selector->candidates[selector->num_candidates++] = entry;
+  }
+  return own_time(selector, &selector->own_us);
+}
+
+bool mirage__is_proven(const MirageModuleGraph *entry) { return mirage_ugraph_get_meta(entry->graph)->proof.present; }
+
+/// The proven candidate of least cost, the first of equals; NULL when there is none.
+static MirageModuleGraph *find_best(const Selector *selector, uint32_t *out_proven) {
+  MirageModuleGraph *best = NULL;
+  *out_proven = 0;
+  for (uint32_t i = 0; i < selector->num_candidates; ++i) {
+    MirageModuleGraph *entry = selector->candidates[i];
+    if (!mirage__is_proven(entry))
+      continue;
+    ++*out_proven;
+    if (!best || mirage__time_of(entry) < mirage__time_of(best))
+      best = entry;
+  }
+  return best;
+}
+
+void mirage__proof_text(const MirageModuleGraph *entry, char *text, size_t size) {
+  const MirageProof *proof = &mirage_ugraph_get_meta(entry->graph)->proof;
+  snprintf(text, size, "proof %s%s%s, a wrong graph passes with probability below 2^%.1f",
+           proof->shrunken ? "on a shrunken instance" : "at full size", proof->pieces ? ", in pieces" : "",
+           proof->free_exp ? ", with free exponentials" : "", proof->log2_bound);
+}
+
+static const char *how(const MirageModuleGraph *entry) {
+  return mirage_ugraph_get_meta(entry->graph)->cost.measured_us > 0 ? "measured" : "predicted";
+}
+
+static void report(const Selector *selector, const MirageModuleGraph *best, uint32_t proven) {
+  const MirageDiag *diag = selector->graphs->diag;
+  const MirageModuleGraph *program = selector->program;
+  const void *loc = mirage__graph_loc(program);
+  const char *target = selector->target->name;
+  char proof[200];
+  if (!best) {
+    mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
+                     "@%s: no proven candidate; its own lowering stands (%.2f us predicted on %s)", program->name,
+                     selector->own_us, target);
+  } else if (mirage__time_of(best) < selector->own_us) {
+    mirage__proof_text(best, proof, sizeof proof);
+    mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
+                     "@%s: selected @%s of %u proven: %.2f us %s on %s, its own lowering %.2f us; %s", program->name,
+                     best->name, proven, mirage__time_of(best), how(best), target, selector->own_us, proof);
+  } else {
+    mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
+                     "@%s: its own lowering is better: %.2f us predicted on %s, the best of %u proven is @%s with %.2f "
+                     "us",
+                     program->name, selector->own_us, target, proven, best->name, mirage__time_of(best));
+  }
+}
+
+static MirageStatus choose_by_model(const Selector *selector, MirageModuleGraph **out_chosen) {
+  uint32_t proven;
+  bool stands = false;
+  *out_chosen = NULL;
+  for (MirageModuleGraph *best; !stands;) {
+    best = find_best(selector, &proven);
+    stands = !best || mirage__time_of(best) >= selector->own_us;
+    if (stands) {
+      report(selector, best, proven);
+      return MIRAGE_OK;
+    }
+    MIRAGE_TRY(mirage__confirm(selector, best, &stands));
+    if (stands) {
+      report(selector, best, proven);
+      *out_chosen = best;
+    }
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus mark(const Selector *selector, const MirageModuleGraph *chosen) {
+  MirageModuleGraphs *graphs = selector->graphs;
+  bool keep_all = strcmp(selector->options->keep, "all") == 0;
+  for (uint32_t i = 0; i < selector->num_candidates; ++i) {
+    MirageModuleGraph *entry = selector->candidates[i];
     if (entry != chosen && !keep_all) {
       mirage__graphs_erase(graphs, entry);
       continue;
@@ -188,57 +284,29 @@ static MirageStatus mark(const Selector *selector, const MirageModuleGraph *chos
 }
 
 static MirageStatus select_program(Selector *selector) {
-  const MirageModuleGraph *program = selector->program;
-  const MirageDiag *diag = selector->graphs->diag;
-  const void *loc = mirage__graph_loc(program);
-  MIRAGE_TRY(mirage__graphs_import(selector->graphs, selector->program));
-  double own_us = INFINITY;
+  MirageModuleGraph *chosen = NULL;
+  bool decided = false;
   MIRAGE_TRY(prepare(selector));
-  MIRAGE_TRY(own_time(selector, &own_us));
-  uint32_t proven;
-  MirageModuleGraph *best;
-  for (;;) {
-    best = find_best(selector, &proven);
-    if (!best || time_of(best) >= own_us)
-      break;
-    MIRAGE_TRY(confirm(selector, best));
-    if (mirage_ugraph_get_meta(best->graph)->proof.present)
-      MIRAGE_TRY(try_out(selector, best));
-    if (mirage_ugraph_get_meta(best->graph)->proof.present)
-      break;
-  }
-  if (!best) {
-    mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
-                     "@%s: no proven candidate; its own lowering stands (%.2f us predicted on %s)", program->name,
-                     own_us, selector->target->name);
-  } else if (time_of(best) < own_us) {
-    const MirageProof *proof = &mirage_ugraph_get_meta(best->graph)->proof;
-    mirage_diag_emit(
-        diag, MIRAGE_SEVERITY_REMARK, loc,
-        "@%s: selected @%s of %u proven: %.2f us predicted on %s, its own lowering %.2f us; proof %s%s%s, a "
-        "wrong graph passes with probability below 2^%.1f",
-        program->name, best->name, proven, time_of(best), selector->target->name, own_us,
-        proof->shrunken ? "on a shrunken instance" : "at full size", proof->pieces ? ", in pieces" : "",
-        proof->free_exp ? ", with free exponentials" : "", proof->log2_bound);
-  } else {
-    mirage_diag_emit(
-        diag, MIRAGE_SEVERITY_REMARK, loc,
-        "@%s: its own lowering is better: %.2f us predicted on %s, the best of %u proven is @%s with %.2f us",
-        program->name, own_us, selector->target->name, proven, best->name, time_of(best));
-    best = NULL;
-  }
-  return mark(selector, best);
+  MIRAGE_TRY(mirage__choose_by_measuring(selector, &decided, &chosen));
+  if (!decided)
+    MIRAGE_TRY(choose_by_model(selector, &chosen));
+  return mark(selector, chosen);
 }
 
 MirageStatus mirage_pass_select(MlirOperation module, const void *opaque, const MirageDiag *diag) {
   const MirageSelectOptions *options = opaque;
   MirageModuleGraphs graphs;
-  Selector selector = {.graphs = &graphs, .options = options, .target = mirage_target_find(options->target)};
+  const MirageTarget target = mirage__pass_target(options->target, options->tensor_maps);
+  Selector selector = {.graphs = &graphs, .options = options, .target = &target};
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
+  if (status == MIRAGE_OK)
+    status = mirage__measuring_init(&selector);
   for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i) {
     selector.program = &graphs.graphs[i];
     if (!selector.program->source)
       status = select_program(&selector);
+    mirage_ugraph_destroy(selector.inserted);
+    selector.inserted = NULL;
   }
   mirage__graphs_deinit(&graphs);
   return status;

@@ -10,7 +10,7 @@ cd "$(dirname "$0")/.."
 
 build=build-bundle
 name=mirage-gpu-bundle
-tools=(mirage-mlir-opt mirage-run mirage-kernel-test)
+tools=(mirage-mlir-opt mirage-run mirage-tune mirage-kernel-test)
 limit_mib=40
 
 cmake --preset bundle --log-level=WARNING >/dev/null
@@ -28,7 +28,7 @@ for tool in "${wanted[@]}"; do
   strip -o "dist/$name/bin/$tool" "$build/bin/$tool"
 done
 cp examples/*.mlir "dist/$name/examples/"
-cp -r test/bench/workloads.py test/bench/workloads test/bench/odd "dist/$name/"
+cp -r test/bench/workloads.py test/bench/measured_selection.py test/bench/workloads test/bench/odd test/bench/varied "dist/$name/"
 cp LICENSE "dist/$name/"
 
 # Shared libraries beyond the C library travel along: the tools look for them in lib/ beside bin/.
@@ -50,7 +50,7 @@ program=${1:-$here/examples/rmsnorm_linear.mlir}
 [ $# -eq 0 ] || shift
 compiled=$(mktemp)
 trap 'rm -f "$compiled"' EXIT
-"$here/bin/mirage-mlir-opt" --mirage-superoptimize=tensor-maps=true "$program" -o "$compiled"
+"$here/bin/mirage-mlir-opt" --mirage-superoptimize "$program" -o "$compiled"
 "$here/bin/mirage-run" "$compiled" --benchmark "$@"
 RUN
 chmod +x "dist/$name/run.sh"
@@ -61,7 +61,9 @@ Mirage-MLIR, static tools: $(cat version.txt 2>/dev/null || sed -n 's/^project(.
   run.sh                                      compiles examples/rmsnorm_linear.mlir, runs it, times it
   run.sh program.mlir --json                  the same for a program of yours
   python3 workloads.py --bin bin              the benchmark programs, one table (needs no package)
+  python3 measured_selection.py --bin bin     the same programs and varied/, the fastest candidate chosen by measuring
   bin/mirage-mlir-opt --mirage-superoptimize program.mlir -o compiled.mlir
+                                              measures too, where the GPU is the target's; mirage-tune list shows what it found
   bin/mirage-run compiled.mlir --benchmark    --help lists the options
 
 Needs: x86-64 Linux with glibc 2.36 or newer, and an NVIDIA driver 525 or newer for the GPU. Nothing has to be installed;

@@ -10,6 +10,7 @@ packages=(
   libz3-dev                                            # layouts of shared memory
   libcmocka-dev                                        # C unit tests
   libpopt-dev libjansson-dev libxxhash-dev             # command lines, JSON, hashing
+  libsqlite3-dev                                       # the tuning database
 )
 
 missing=()

@@ -2,6 +2,7 @@
 #
 #   tools         ours (mirage-mlir-opt, mirage-run, ...) and LLVM's (mlir-opt, mlir-tblgen, FileCheck, not, split-file)
 #   %plugin       our plugin, for %stock-mlir-opt         %source   root of the source tree
+#   %fake-cuda    a CUDA driver without a GPU (unit/fake_cuda.c), for MIRAGE_CUDA_LIBRARY
 #   %python       the interpreter that runs lit          %t, %s    as always
 #   %candidates   test/emulator/candidates.py, which takes fewer under sanitizers; so does %varied, varied.py beside it
 #   features      nvidia-gpu, ptxas, plugin, z3
@@ -20,6 +21,8 @@ tools = [os.path.join(config.mirage_binary_root, "bin"), config.mirage_llvm_tool
 config.environment["PATH"] = os.pathsep.join(tools + [os.environ.get("PATH", "/usr/bin:/bin")])
 # The tuning database of a test run is the test run's own.
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
+# What a test selects must not depend on the GPU of the machine: tests of measuring ask for it.
+config.environment["MIRAGE_MEASURE"] = "no"
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LD_LIBRARY_PATH", "MIRAGE_CUDA_LIBRARY"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
@@ -35,6 +38,7 @@ candidates = os.path.join(config.test_source_root, "emulator", "candidates.py")
 config.substitutions.append(("%candidates", f"{config.mirage_python} {candidates}{few}"))
 varied = os.path.join(config.test_source_root, "emulator", "varied.py")
 config.substitutions.append(("%varied", f"{config.mirage_python} {varied}{few}"))
+config.substitutions.append(("%fake-cuda", os.path.join(config.mirage_binary_root, "lib", "libmirage_fake_cuda.so")))
 config.substitutions.append(("%source", config.mirage_source_root))
 config.substitutions.append(("%mirage-check", os.path.join(tools[0], "mirage-check")))
 config.substitutions.append(("%python", config.mirage_python))

@@ -28,7 +28,7 @@ typedef struct Measured {
   const char *name; // in `meta`
   MirageUGraph *graph;
   bool ok; // ran, right and repeatable
-  double cold_us, warm_us, own_cold_us, error;
+  double cold_us, cold_spread, warm_us, own_cold_us, error;
   char reason[256]; // where not
 } Measured;
 
@@ -124,6 +124,8 @@ static void read_answer(const json_t *answer, Measured *measured) {
     measured->error = isnan(error) ? INFINITY : fmax(measured->error, error);
   }
   measured->cold_us = get_number(time, "cold_us");
+  double spread = get_number(time, "cold_spread");
+  measured->cold_spread = isfinite(spread) ? spread : 0;
   measured->warm_us = get_number(time, "warm_us");
   measured->own_cold_us = get_number(json_object_get(json_object_get(answer, "own_lowering"), "time"), "cold_us");
   measured->ok = json_is_true(json_object_get(answer, "passed")) && measured->cold_us > 0;
@@ -163,9 +165,11 @@ static MirageStatus record(const RunOptions *options, const MirageDiag *diag, co
   MirageGraphMeta *meta = mirage_ugraph_meta(measured->graph);
   meta->selected = false;
   if (measured->ok) {
-    if (!meta->cost.present)
-      MIRAGE_TRY(mirage_cost(measured->graph, mirage_target_find(options->compile), diag, &meta->cost));
-    meta->cost.time_us = measured->cold_us;
+    const MirageTarget *target = mirage_target_find(options->compile);
+    if (!meta->cost.present || strcmp(meta->cost.target, target->name) != 0)
+      MIRAGE_TRY(mirage_cost(measured->graph, target, diag, &meta->cost));
+    meta->cost.measured_us = measured->cold_us;
+    meta->cost.measured_spread = measured->cold_spread;
   } else {
     meta->proof = (MirageProof){0};
     meta->guard = (MirageGuard){0};

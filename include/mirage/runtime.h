@@ -43,6 +43,8 @@ MirageStatus mirage_device_create(int32_t ordinal, const MirageDiag *diag, Mirag
 /// Errors: BAD_ARGUMENT when none is.
 MirageStatus mirage_device_create_current(const MirageDiag *diag, MirageDevice **out_device);
 void mirage_device_destroy(MirageDevice *device);
+/// What device `ordinal` is, without making a context on it. Errors: as mirage_device_create.
+MirageStatus mirage_device_probe(int32_t ordinal, const MirageDiag *diag, MirageDeviceInfo *out_info);
 const MirageDeviceInfo *mirage_device_info(const MirageDevice *device);
 
 /// How long copies, mirage_program_run and mirage_program_time wait for the device before they give up with DRIVER and
@@ -137,6 +139,15 @@ typedef struct MirageTiming {
 /// input_sets[s * num_inputs + i]; outputs are shared.
 MirageStatus mirage_program_time(MirageProgram *program, uint32_t num_sets, const uint64_t *input_sets,
                                  const uint64_t *outputs, const MirageDiag *diag, MirageTiming *out_timing);
+
+/// Times programs that compute the same, side by side: their replays take turns, so that what slows the GPU slows all.
+/// Cold alone, over `num_sets` input sets; about `budget_us` for all. out_timings[i] is of programs[i]; one that takes over
+/// five times as long as the first has been replayed once, and has no spread.
+///
+/// Errors: those of mirage_program_time.
+MirageStatus mirage_programs_race(uint32_t num_programs, MirageProgram *const *programs, uint32_t num_sets,
+                                  const uint64_t *input_sets, const uint64_t *outputs, double budget_us,
+                                  const MirageDiag *diag, MirageTiming *out_timings);
 
 typedef struct MirageLaunchOverhead {
   double bare_us, launch_us; // CPU time of one call, medians: as driver calls alone, and by mirage_program_launch

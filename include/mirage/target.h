@@ -12,6 +12,7 @@ extern "C" {
 
 typedef struct MirageTarget {
   const char *name; // "h200"
+  const char *name_without_maps; // where has_tensor_copy: the name as mirage_target_without_maps gives it
   const char *chip; // LLVM / ptxas name: "sm_90a"
   const char *ptx;  // LLVM feature: "+ptx80"
   int32_t compute_major, compute_minor;
@@ -34,6 +35,8 @@ typedef struct MirageTarget {
 
 /// By name ("h200", "h100", "a100", "rtx4090", "l4", "rtx3090", "b200", "rtx5090") or chip ("sm_90a": the first row with it); NULL when unknown.
 const MirageTarget *mirage_target_find(const char *name);
+/// The same GPU for a launcher that can pass plain pointers only: kernels use no tensor copies, and `name` says so.
+MirageTarget mirage_target_without_maps(const MirageTarget *target);
 /// Row `index`, or NULL past the end.
 const MirageTarget *mirage_target_get(size_t index);
 

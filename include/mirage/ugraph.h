@@ -428,13 +428,15 @@ typedef struct MirageGuard {
   bool shrunken;                     // measured on a shrunken instance
 } MirageGuard;
 
-/// Predicted cost on a target.
+/// Predicted cost on a target, and the measured time where somebody measured it.
 typedef struct MirageCost {
   bool present;
   double time_us;
   double bytes; // device memory traffic
   double flops;
   uint32_t kernels;
+  char target[32];                      // name of what it is predicted for; "" where nobody says
+  double measured_us, measured_spread;  // with a cold L2 cache: median, and (p90 - p10) of it; 0 = not measured
 } MirageCost;
 
 typedef struct MirageGraphMeta {

@@ -186,6 +186,15 @@ MirageStatus mirage_device_create_current(const MirageDiag *diag, MirageDevice *
   return create(0, true, diag, out_device);
 }
 
+MirageStatus mirage_device_probe(int32_t ordinal, const MirageDiag *diag, MirageDeviceInfo *out_info) {
+  MirageDevice device = {0};
+  MIRAGE_TRY(start_driver(&device, diag));
+  MIRAGE_TRY(find_device(&device, ordinal, diag));
+  MIRAGE_TRY(read_info(&device, diag));
+  *out_info = device.info;
+  return MIRAGE_OK;
+}
+
 // Also for one that is half made. Errors are dropped: after a lost context every one of these calls fails, and there is
 // nothing left to save.
 void mirage_device_destroy(MirageDevice *device) {

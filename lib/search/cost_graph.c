@@ -6,6 +6,7 @@
 #include "mirage/cost.h"
 #include "search_internal.h"
 #include <math.h>
+#include <stdio.h>
 
 enum { OWN_TILE = 128 };
 
@@ -230,6 +231,7 @@ static CostKernel lone_kernel(const MirageUGraph *graph, const MirageNodeView *n
 MirageStatus mirage_cost(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
                          MirageCost *out_cost) {
   MirageCost cost = {.present = true};
+  snprintf(cost.target, sizeof cost.target, "%s", target->name);
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);

@@ -15,6 +15,7 @@
 static const MirageTarget TARGETS[] = {
     {
         .name = "h200",
+        .name_without_maps = "h200 without tensor maps",
         .chip = "sm_90a",
         .ptx = "+ptx80",
         .compute_major = 9,
@@ -39,6 +40,7 @@ static const MirageTarget TARGETS[] = {
     },
     {
         .name = "h100",
+        .name_without_maps = "h100 without tensor maps",
         .chip = "sm_90a",
         .ptx = "+ptx80",
         .compute_major = 9,
@@ -191,4 +193,12 @@ const MirageTarget *mirage_target_find(const char *name) {
     if (strcmp(TARGETS[i].chip, name) == 0)
       return &TARGETS[i];
   return NULL;
+}
+
+MirageTarget mirage_target_without_maps(const MirageTarget *target) {
+  MirageTarget plain = *target;
+  if (plain.has_tensor_copy)
+    plain.name = plain.name_without_maps;
+  plain.has_tensor_copy = false;
+  return plain;
 }

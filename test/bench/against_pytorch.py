@@ -84,7 +84,7 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="folder of mirage-mlir-opt and mirage-run")
     parser.add_argument("--output", type=argparse.FileType("w"), default=sys.stdout)
     parser.add_argument("--timeout", type=float, default=120, help="seconds for compiling, and for running, one program")
-    parser.add_argument("--superoptimize", default="target=h200 tensor-maps=true", metavar="OPTIONS", help="of --mirage-superoptimize")
+    parser.add_argument("--superoptimize", default="target=h200", metavar="OPTIONS", help="of --mirage-superoptimize")
     parser.add_argument("paths", nargs="+", type=pathlib.Path)
     options = parser.parse_args()
     writer = None

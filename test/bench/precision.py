@@ -49,7 +49,7 @@ def compare(args, path, scratch):
     text = path.read_text() if args.gpu else shrink(name, path.read_text())
     program = Program(text)
     (scratch / "program.mlir").write_text(text)
-    passes = [f"--mirage-{'superoptimize' if args.superoptimize else 'lower'}={'target=h200 tensor-maps=true' if args.gpu else ''}"]
+    passes = [f"--mirage-{'superoptimize' if args.superoptimize else 'lower'}={'target=h200' if args.gpu else ''}"]
     command = [args.bin / "mirage-mlir-opt", scratch / "program.mlir", *passes, "-o", scratch / "lowered.mlir"]
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode:

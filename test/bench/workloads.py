@@ -38,7 +38,7 @@ def main():
     parser.add_argument("--bin", type=pathlib.Path, required=True, help="folder of mirage-mlir-opt and mirage-run")
     parser.add_argument("--output", type=argparse.FileType("w"), default=sys.stdout)
     parser.add_argument("--timeout", type=float, default=600, help="seconds for compiling, and for running, one program")
-    parser.add_argument("--superoptimize", default="target=h200 tensor-maps=true", metavar="OPTIONS",
+    parser.add_argument("--superoptimize", default="target=h200", metavar="OPTIONS",
                         help="of --mirage-superoptimize")
     parser.add_argument("--run", default="--benchmark --csv", type=str.split, metavar="OPTIONS", help="of mirage-run")
     parser.add_argument("paths", nargs="*", type=pathlib.Path, default=[pathlib.Path(__file__).parent / "workloads"])

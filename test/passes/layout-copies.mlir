@@ -5,8 +5,8 @@
 // RUN: mirage-mlir-opt %s --mirage-layout 2>/dev/null | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s
 // RUN: mirage-mlir-opt %s --mirage-layout 2>&1 >/dev/null | FileCheck %s --check-prefix=HINTS
 // RUN: mirage-mlir-opt %s --mirage-layout 2>/dev/null | mirage-mlir-opt --mirage-layout 2>&1 >/dev/null | FileCheck %s --check-prefix=ONCE --allow-empty
-// RUN: sed '/@candidate(/s/source = @program}/source = @program, selected}/' %s | mirage-mlir-opt --mirage-lower=tensor-maps=true 2>/dev/null | FileCheck %s --check-prefix=MAPS
-// RUN: sed '/@candidate(/s/source = @program}/source = @program, selected}/' %s | mirage-mlir-opt --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=PLAIN
+// RUN: sed '/@candidate(/s/source = @program}/source = @program, selected}/' %s | mirage-mlir-opt --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=MAPS
+// RUN: sed '/@candidate(/s/source = @program}/source = @program, selected}/' %s | mirage-mlir-opt --mirage-lower=tensor-maps=false 2>/dev/null | FileCheck %s --check-prefix=PLAIN
 //
 // MAPS: launch <kernel = "candidate_k0", threads = 384, {{.*}}maps = [<pointer = 0,
 // PLAIN: launch <kernel = "candidate_k0", threads = 512, shared_bytes = {{[0-9]+}}>

@@ -22,8 +22,8 @@
 // CHECK-NEXT: big layout: the tiles need {{[0-9]+}} bytes of shared memory
 // CHECK-NEXT: fastest       @fast with 10.00 us; the program's own lowering 10.00 us
 
-// WRITTEN: graph @slow({{.*}}time_us = {{19.99|2[0.]*}}{{[0-9]*}}, bytes = {{[1-9]}}
-// WRITTEN: graph @fast({{.*}}time_us = {{9.99|1[0.]*}}{{[0-9]*}}, bytes = 1.0
+// WRITTEN: graph @slow({{.*}}target = "h200", measured_us = {{19.99|2[0.]*}}
+// WRITTEN: graph @fast({{.*}}time_us = 1.{{.*}}target = "h200", measured_us = {{9.99|1[0.]*}}
 // WRITTEN-NOT: selected
 // WRITTEN: graph @big(
 // WRONG: slow wrong

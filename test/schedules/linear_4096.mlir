@@ -1,10 +1,10 @@
 // linear_tiles.mlir at full size: 4096 x 4096 x 4096 in tiles of 128 x 256, 64 steps of k in each of four stages. On a GPU:
-//   mirage-mlir-opt linear_4096.mlir --mirage-lower=tensor-maps=true -o l.mlir && mirage-run --benchmark l.mlir
+//   mirage-mlir-opt linear_4096.mlir --mirage-lower -o l.mlir && mirage-run --benchmark l.mlir
 // (with `selected` among the candidate's attributes).
 //
 // RUN: sed 's/source = @program}/source = @program, selected}/' %s > %t.selected.mlir
-// RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower=tensor-maps=true 2>/dev/null | sed 's/\\0A/\n/g; s/\\09/ /g' | FileCheck %s --check-prefix=PTX
-// RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=PLAIN
+// RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower 2>/dev/null | sed 's/\\0A/\n/g; s/\\09/ /g' | FileCheck %s --check-prefix=PTX
+// RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower=tensor-maps=false 2>/dev/null | FileCheck %s --check-prefix=PLAIN
 // RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower=target=a100 2>/dev/null | FileCheck %s --check-prefix=A100
 //
 // PLAIN: launch <kernel = "candidate_k0", threads = 256, shared_bytes = {{[0-9]+}}>

@@ -1,8 +1,8 @@
 // linear_4096.mlir with clusters of two blocks, which share the tiles of x.
 //
 // RUN: sed 's/source = @program}/source = @program, selected}/' %s > %t.selected.mlir
-// RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower=tensor-maps=true 2>/dev/null | sed 's/\\0A/\n/g; s/\\09/ /g' | FileCheck %s --check-prefix=PTX
-// RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=PLAIN
+// RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower 2>/dev/null | sed 's/\\0A/\n/g; s/\\09/ /g' | FileCheck %s --check-prefix=PTX
+// RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower=tensor-maps=false 2>/dev/null | FileCheck %s --check-prefix=PLAIN
 //
 // PLAIN: launch <kernel = "candidate_k0", threads = 256, shared_bytes = {{[0-9]+}}>
 //

@@ -1,8 +1,8 @@
 // linear_persistent.mlir at full size, without clusters: 128 blocks take four tiles of rows each.
 //
 // RUN: sed 's/source = @program}/source = @program, selected}/' %s > %t.selected.mlir
-// RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower=tensor-maps=true 2>/dev/null | sed 's/\\0A/\n/g; s/\\09/ /g' | FileCheck %s --check-prefix=PTX
-// RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=PLAIN
+// RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower 2>/dev/null | sed 's/\\0A/\n/g; s/\\09/ /g' | FileCheck %s --check-prefix=PTX
+// RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower=tensor-maps=false 2>/dev/null | FileCheck %s --check-prefix=PLAIN
 // RUN: mirage-mlir-opt %t.selected.mlir --mirage-lower=target=a100 2>/dev/null | FileCheck %s --check-prefix=A100
 //
 // PLAIN: launch <kernel = "candidate_k0", threads = 256, shared_bytes = {{[0-9]+}}>

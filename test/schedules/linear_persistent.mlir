@@ -10,7 +10,7 @@
 // RUN: FileCheck %s --check-prefix=PROVED < %t.proved.mlir
 // RUN: sed 's/%zero sum/%zero assign/' %s | mirage-mlir-opt --mirage-verify 2>/dev/null | FileCheck %s --check-prefix=WRONG
 // RUN: mirage-module-test %s
-// RUN: sed 's/source = @program}/source = @program, selected}/' %s | mirage-mlir-opt --mirage-lower=tensor-maps=true 2>/dev/null | sed 's/\\0A/\n/g; s/\\09/ /g' | FileCheck %s --check-prefix=PTX
+// RUN: sed 's/source = @program}/source = @program, selected}/' %s | mirage-mlir-opt --mirage-lower 2>/dev/null | sed 's/\\0A/\n/g; s/\\09/ /g' | FileCheck %s --check-prefix=PTX
 //
 // PROVED: @candidate{{.*}}proof = #mirage_kernel.proof<
 // Tempting: the last step of k instead of the sum.

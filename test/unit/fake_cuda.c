@@ -10,6 +10,7 @@
 #include "fake_cuda.h"
 
 #include <pthread.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -79,9 +80,11 @@ static _Thread_local int depth;
 
 // For a tool, which cannot set the state: FAKE_CUDA_HANGING and FAKE_CUDA_FAILING name a kernel (a failing one comes to
 // CUDA_ERROR_ILLEGAL_ADDRESS); launch number FAKE_CUDA_ZERO, counted from 1, writes a zero to its last tensor, and with
-// FAKE_CUDA_ZEROS every launch fills it with them.
+// FAKE_CUDA_ZEROS every launch fills it with them. Of the kernels that these name, FAKE_CUDA_WRONG fills it with other
+// numbers, FAKE_CUDA_NAN with NaN, and FAKE_CUDA_CRASHING brings the process down.
 static unsigned zero_at;
 static bool zeros;
+static const char *wrong, *not_a_number, *crashing;
 
 __attribute__((constructor)) static void read_environment(void) {
   const char *zero = getenv("FAKE_CUDA_ZERO");
@@ -90,6 +93,9 @@ __attribute__((constructor)) static void read_environment(void) {
   state.kernel_result = state.failing ? 700 : CU_SUCCESS;
   zero_at = zero ? (unsigned)atoi(zero) : 0;
   zeros = getenv("FAKE_CUDA_ZEROS") != NULL;
+  wrong = getenv("FAKE_CUDA_WRONG");
+  not_a_number = getenv("FAKE_CUDA_NAN");
+  crashing = getenv("FAKE_CUDA_CRASHING");
 }
 
 FakeCuda *fake_cuda_state(void) { return &state; }
@@ -527,7 +533,19 @@ CuResult cuTensorMapEncodeTiled(CuTensorMap *map, int dtype, uint32_t rank, void
   return CU_SUCCESS;
 }
 
+static bool is_named(const char *name, const FakeLaunch *launch) { return name && strcmp(name, launch->kernel) == 0; }
+
+// Of the block that begins there; 0 where none does: a tensor in a program's workspace.
+static size_t bytes_at(uint64_t pointer) {
+  for (const Object *block = blocks.next; block != &blocks; block = block->next)
+    if ((uint64_t)(uintptr_t)block + 256 == pointer)
+      return block->bytes;
+  return 0;
+}
+
 static void execute(const FakeLaunch *launch) {
+  if (is_named(crashing, launch))
+    raise(SIGSEGV);
   if (state.num_launches < FAKE_MAX_LAUNCHES)
     state.launches[state.num_launches] = *launch;
   ++state.num_launches;
@@ -537,8 +555,9 @@ static void execute(const FakeLaunch *launch) {
   if (state.run)
     state.run(launch);
   uint64_t last = launch->num_pointers > 0 ? launch->pointers[launch->num_pointers - 1] : 0;
+  int filling = is_named(not_a_number, launch) ? 0xFF : is_named(wrong, launch) ? 0x33 : 0;
   if (last && zeros)
-    memset((void *)(uintptr_t)last, 0, ((const Object *)(uintptr_t)(last - 256))->bytes);
+    memset((void *)(uintptr_t)last, filling, bytes_at(last));
   else if (last && state.num_launches == zero_at)
     memset((void *)(uintptr_t)last, 0, 2);
 }

@@ -1,0 +1,24 @@
+// tuning_internal.h - what the parts of the database share.
+#ifndef MIRAGE_TUNING_INTERNAL_H
+#define MIRAGE_TUNING_INTERNAL_H
+
+#include "mirage/tuning.h"
+
+#include <sqlite3.h>
+
+struct MirageTuning {
+  sqlite3 *db;
+  char *path;
+};
+
+/// The record as its own allocation with all its texts; NULL without memory.
+MirageTuningRecord *mirage__tuning_copy(const MirageTuningRecord *record);
+/// All changes until commit are one: there afterwards, or not.
+MirageStatus mirage__tuning_begin(MirageTuning *tuning, const MirageDiag *diag);
+MirageStatus mirage__tuning_commit(MirageTuning *tuning, const MirageDiag *diag);
+void mirage__tuning_rollback(MirageTuning *tuning);
+/// Adds or replaces it; with `newer_only`, leaves what is there already and not older.
+MirageStatus mirage__tuning_put(MirageTuning *tuning, const MirageTuningRecord *record, bool newer_only,
+                                const MirageDiag *diag);
+
+#endif

@@ -1,0 +1,369 @@
+// tune_worker.c - measures one candidate beside the program's own lowering, in a process of its own.
+//
+// Order:  all that needs no GPU time first (inputs, loading the code), so that many such processes do it at once; then
+//         this process waits for its turn, by a lock on a file, and has the GPU to itself: both graphs run on the same
+//         inputs into outputs full of NaN, the candidate twice, and then they race (mirage_programs_race). What came
+//         out is compared after the turn is given up.
+// Ends:   whatever happens, by _Exit: a driver whose kernel hangs would wait for it in its exit handler. A reply that
+// is
+//         missing is told apart by how the process ended, by who started it.
+// Right:  the candidate's outputs differ from the own lowering's by rounding alone: 5e-3 relative, 2e-2 in bf16. Both
+//         round, in other orders; what is looked for here is wrong code, the algebra is the proof's business.
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE // flock, prctl
+#endif
+#include "run.h"
+#include "tune.h"
+
+#include "mirage/eval.h"
+
+#include "mirage-c/Dialects.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <jansson.h>
+#include <math.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { OWN, CANDIDATE, AGAIN, NUM_RUNS };
+enum { MAX_SETS = 4096, ALIGNMENT = 256 };
+static const double BUDGET_US = 120e3; // of a race
+
+typedef struct Worker {
+  double timeout_s;
+  RunModule module;        // its program and the operation, for the inputs
+  MirageUGraph *graphs[2]; // OWN, CANDIDATE
+  char *ptx[2];
+  RunInputs inputs;
+  MirageDevice *device;
+  MirageModule *modules[2];
+  MirageProgram *programs[2];
+  uint32_t num_inputs, num_outputs, num_sets;
+  uint64_t *input_pointers; // [set * num_inputs + i]
+  uint64_t *buffers;        // of inputs, then of outputs
+  void **outputs[NUM_RUNS]; // bytes, by run and output
+  MirageTiming timings[2];
+  bool own_ran;
+  double error; // the largest of the outputs
+  char reason[512];
+} Worker;
+
+static Worker worker; // one a process
+
+// ----------------------------------------------------------------------------------------------------------------
+// reply
+
+// A sign of life: whoever watches kills what is silent for long.
+static void say(const char *what) {
+  printf("%s\n", what);
+  fflush(stdout);
+}
+
+static void keep_reason(void *user, MirageSeverity severity, const void *loc, const char *message) {
+  if (severity == MIRAGE_SEVERITY_ERROR)
+    snprintf(worker.reason, sizeof worker.reason, "%s", message);
+}
+static const MirageDiag diag = {keep_reason, NULL};
+
+static MirageStatus no_memory(void) {
+  return mirage_diag_fail(&diag, NULL, MIRAGE_NO_MEMORY, "measure: out of memory");
+}
+
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+_Noreturn static void reply(bool ok) {
+  const MirageTiming *own = &worker.timings[OWN], *candidate = &worker.timings[CANDIDATE];
+  json_t *root =
+      json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:s}", "ok", ok, "own_ran", worker.own_ran, "us",
+                number(candidate->cold_us), "spread", number(candidate->cold_spread), "own_us", number(own->cold_us),
+                "own_spread", number(own->cold_spread), "error", number(worker.error), "reason", worker.reason);
+  if (root)
+    json_dumpf(root, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
+  putchar('\n');
+  fflush(NULL);
+  _Exit(root ? 0 : 1);
+}
+
+// --------------------------------------------------------------------------------------------------------------
+// reading
+
+static MlirStringRef str(const char *text) { return mlirStringRefCreateFromCString(text); }
+
+static MirageStatus read_module(const char *path) {
+  MlirDialectHandle handles[] = {mlirGetDialectHandle__mirage_kernel__(), mlirGetDialectHandle__mirage_block__(),
+                                 mlirGetDialectHandle__mirage_thread__()};
+  RunModule *module = &worker.module;
+  module->context = mlirContextCreateWithThreading(false);
+  mlirContextSetAllowUnregisteredDialects(module->context, true);
+  for (size_t i = 0; i < sizeof handles / sizeof *handles; ++i) {
+    mlirDialectHandleRegisterDialect(handles[i], module->context);
+    mlirDialectHandleLoadDialect(handles[i], module->context);
+  }
+  module->module = mlirModuleCreateParseFromFile(module->context, str(path));
+  if (mlirModuleIsNull(module->module))
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_GRAPH, "%s: no module", path);
+  MirageUGraph **graphs[] = {&module->program, &worker.graphs[OWN], &worker.graphs[CANDIDATE]};
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module->module));
+  module->program_op = op;
+  for (int i = 0; i < 3; ++i, op = mlirOperationGetNextInBlock(op)) {
+    if (mlirOperationIsNull(op))
+      return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_GRAPH, "%s: holds %d graphs, 3 are wanted", path, i);
+    MIRAGE_TRY(mirage_bridge_import(op, &diag, graphs[i]));
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus read_text(const char *module_path, int index) {
+  char path[4096];
+  snprintf(path, sizeof path, "%s.%d.ptx", module_path, index);
+  FILE *file = fopen(path, "rb");
+  size_t bytes = 0, room = 1 << 16, got = 1;
+  char *text = malloc(room);
+  while (file && text && (got = fread(text + bytes, 1, room - bytes - 1, file)) > 0) {
+    bytes += got;
+    char *grown = room - bytes < 2 ? realloc(text, room *= 2) : text;
+    if (!grown)
+      free(text);
+    text = grown;
+  }
+  if (file)
+    fclose(file);
+  if (!file)
+    return mirage_diag_fail(&diag, NULL, MIRAGE_IO, "%s: %s", path, strerror(errno));
+  if (!text)
+    return no_memory();
+  text[bytes] = '\0';
+  worker.ptx[index] = text;
+  return MIRAGE_OK;
+}
+
+static MirageStatus load(void) {
+  MIRAGE_TRY(mirage_device_create(0, &diag, &worker.device));
+  mirage_device_set_timeout(worker.device, worker.timeout_s);
+  for (int i = 0; i < 2; ++i) {
+    MIRAGE_TRY(mirage_module_load(worker.device, worker.ptx[i], &diag, &worker.modules[i]));
+    MIRAGE_TRY(mirage_program_create(worker.modules[i], worker.graphs[i], &diag, &worker.programs[i]));
+    say("loaded");
+  }
+  return MIRAGE_OK;
+}
+
+// --------------------------------------------------------------------------------------------------------------- turns
+
+// One process at a time has the GPU. Where no lock can be had, nobody waits.
+static int take_turn(void) {
+  char path[4096];
+  const char *folder = getenv("TMPDIR");
+  snprintf(path, sizeof path, "%s/mirage-gpu.lock", folder && *folder ? folder : "/tmp");
+  int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
+  if (file < 0)
+    file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW); // another user's
+  for (int waits = 0; file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0; ++waits) {
+    if (errno != EWOULDBLOCK && errno != EINTR)
+      break;
+    nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
+    if (waits % 250 == 0)
+      say("waiting");
+  }
+  return file;
+}
+
+// ------------------------------------------------------------------------------------------------------------- tensors
+
+static const MirageType *input_type(uint32_t i) {
+  return mirage_ugraph_type(worker.module.program, mirage_ugraph_get_input(worker.module.program, i));
+}
+static const MirageType *output_type(uint32_t i) {
+  return mirage_ugraph_type(worker.module.program, mirage_ugraph_get_output(worker.module.program, i));
+}
+static size_t output_bytes(uint32_t i) { return (size_t)mirage_type_bytes(output_type(i)); }
+static size_t stride_of(uint32_t i) {
+  return ((size_t)mirage_type_bytes(input_type(i)) + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+// So many sets of inputs that a set has left the L2 cache when its turn comes again.
+static uint32_t count_sets(void) {
+  const MirageDeviceInfo *info = mirage_device_info(worker.device);
+  double bytes = 0;
+  for (uint32_t i = 0; i < worker.num_inputs; ++i)
+    bytes += (double)stride_of(i);
+  double wanted = ceil(2.0 * info->l2_bytes / bytes) + 1, most = floor((double)info->total_bytes / 4 / bytes);
+  wanted = wanted < most ? wanted : most;
+  return wanted < 1 ? 1 : wanted > MAX_SETS ? MAX_SETS : (uint32_t)wanted;
+}
+
+// All copies of an input in one buffer.
+static MirageStatus upload(uint32_t index, const char *packed) {
+  size_t bytes = (size_t)mirage_type_bytes(input_type(index)), stride = stride_of(index);
+  size_t total = stride * worker.num_sets;
+  char *copies = calloc(1, total);
+  if (!copies)
+    return no_memory();
+  for (uint32_t set = 0; set < worker.num_sets; ++set)
+    memcpy(copies + set * stride, packed, bytes);
+  MirageStatus status = mirage_device_alloc(worker.device, total, &diag, &worker.buffers[index]);
+  if (status == MIRAGE_OK)
+    status = mirage_device_upload(worker.device, worker.buffers[index], copies, total, &diag);
+  for (uint32_t set = 0; set < worker.num_sets; ++set)
+    worker.input_pointers[set * worker.num_inputs + index] = worker.buffers[index] + set * stride;
+  free(copies);
+  return status;
+}
+
+static MirageStatus create_tensors(char *const *packed) {
+  for (uint32_t i = 0; i < worker.num_inputs; ++i)
+    MIRAGE_TRY(upload(i, packed[i]));
+  for (uint32_t i = 0; i < worker.num_outputs; ++i)
+    MIRAGE_TRY(mirage_device_alloc(worker.device, output_bytes(i), &diag, &worker.buffers[worker.num_inputs + i]));
+  return MIRAGE_OK;
+}
+
+// Inputs as bytes, and memory for all that comes back.
+static MirageStatus prepare_memory(char ***out_packed) {
+  worker.num_inputs = worker.inputs.count;
+  worker.num_outputs = mirage_ugraph_num_outputs(worker.module.program);
+  worker.num_sets = count_sets();
+  worker.input_pointers = calloc((size_t)worker.num_sets * worker.num_inputs + 1, sizeof *worker.input_pointers);
+  worker.buffers = calloc((size_t)worker.num_inputs + worker.num_outputs + 1, sizeof *worker.buffers);
+  char **packed = calloc((size_t)worker.num_inputs + 1, sizeof *packed);
+  if (!worker.input_pointers || !worker.buffers || !packed)
+    return no_memory();
+  for (uint32_t i = 0; i < worker.num_inputs; ++i) {
+    packed[i] = malloc((size_t)mirage_type_bytes(input_type(i)));
+    if (!packed[i])
+      return no_memory();
+    run_tensor_pack(input_type(i), worker.inputs.values[i], packed[i]);
+  }
+  run_inputs_deinit(&worker.inputs);
+  for (int run = 0; run < NUM_RUNS; ++run) {
+    worker.outputs[run] = calloc((size_t)worker.num_outputs + 1, sizeof **worker.outputs);
+    for (uint32_t i = 0; worker.outputs[run] && i < worker.num_outputs; ++i)
+      if (!(worker.outputs[run][i] = malloc(output_bytes(i))))
+        return no_memory();
+    if (!worker.outputs[run])
+      return no_memory();
+  }
+  *out_packed = packed;
+  return MIRAGE_OK;
+}
+
+// ------------------------------------------------------------------------------------------------------------- running
+
+static MirageStatus run_once(int run) {
+  MirageProgram *program = worker.programs[run == OWN ? OWN : CANDIDATE];
+  uint64_t *outputs = worker.buffers + worker.num_inputs;
+  for (uint32_t i = 0; i < worker.num_outputs; ++i)
+    MIRAGE_TRY(mirage_device_fill(worker.device, outputs[i], 0xFF, output_bytes(i), &diag));
+  MIRAGE_TRY(mirage_program_run(program, worker.input_pointers, outputs, &diag));
+  for (uint32_t i = 0; i < worker.num_outputs; ++i)
+    MIRAGE_TRY(mirage_device_download(worker.device, worker.outputs[run][i], outputs[i], output_bytes(i), &diag));
+  return MIRAGE_OK;
+}
+
+static MirageStatus race(void) {
+  return mirage_programs_race(2, worker.programs, worker.num_sets, worker.input_pointers,
+                              worker.buffers + worker.num_inputs, BUDGET_US, &diag, worker.timings);
+}
+
+static MirageStatus run_all(char *const *packed) {
+  MIRAGE_TRY(create_tensors(packed));
+  MIRAGE_TRY(run_once(OWN));
+  worker.own_ran = true;
+  say("running");
+  MIRAGE_TRY(run_once(CANDIDATE));
+  MIRAGE_TRY(run_once(AGAIN));
+  MIRAGE_TRY(race());
+  for (uint32_t i = 0; i < worker.num_inputs + worker.num_outputs; ++i)
+    mirage_device_free(worker.device, worker.buffers[i]);
+  return MIRAGE_OK;
+}
+
+// -----------------------------------------------------------------------------------------------------------
+// comparison
+
+static double tolerance_of(const MirageType *type) { return type->dtype == MIRAGE_BF16 ? 2e-2 : 5e-3; }
+
+// Over the elements at which the own lowering is finite; where there are none, nothing was shown.
+static MirageStatus compare_output(uint32_t index, bool *out_right) {
+  const MirageType *type = output_type(index);
+  size_t count = (size_t)mirage_type_elements(type), kept = 0;
+  double *values = malloc((count + 1) * sizeof *values), *reference = malloc((count + 1) * sizeof *reference);
+  double relative = INFINITY, largest;
+  if (!values || !reference) {
+    free(values);
+    free(reference);
+    return no_memory();
+  }
+  run_tensor_unpack(type, worker.outputs[CANDIDATE][index], values);
+  run_tensor_unpack(type, worker.outputs[OWN][index], reference);
+  for (size_t i = 0; i < count; ++i)
+    if (isfinite(reference[i])) {
+      values[kept] = values[i];
+      reference[kept++] = reference[i];
+    }
+  if (kept)
+    mirage_compare(values, reference, kept, &relative, &largest);
+  else
+    snprintf(worker.reason, sizeof worker.reason,
+             "nothing to compare with: output %u of the program's own lowering is not finite anywhere", index);
+  free(values);
+  free(reference);
+  worker.error = fmax(worker.error, isnan(relative) ? INFINITY : relative);
+  *out_right = kept && relative <= tolerance_of(type);
+  if (kept && !*out_right)
+    snprintf(worker.reason, sizeof worker.reason,
+             "wrong: output %u differs from the own lowering's by %.2g, at most %.2g is rounding", index, relative,
+             tolerance_of(type));
+  return MIRAGE_OK;
+}
+
+static MirageStatus compare_all(bool *out_right) {
+  *out_right = true;
+  for (uint32_t i = 0; i < worker.num_outputs && *out_right; ++i) {
+    if (memcmp(worker.outputs[CANDIDATE][i], worker.outputs[AGAIN][i], output_bytes(i)) != 0) {
+      *out_right = false;
+      worker.error = INFINITY;
+      snprintf(worker.reason, sizeof worker.reason, "wrong: two runs differ in output %u", i);
+    } else {
+      MIRAGE_TRY(compare_output(i, out_right));
+      say("compared");
+    }
+  }
+  return MIRAGE_OK;
+}
+
+// ----------------------------------------------------------------------------------------------------------------
+// order
+
+static MirageStatus measure(const char *module_path, bool *out_right) {
+  const RunOptions options = {.seed = 1};
+  char **packed = NULL;
+  MIRAGE_TRY(read_module(module_path));
+  MIRAGE_TRY(read_text(module_path, OWN));
+  MIRAGE_TRY(read_text(module_path, CANDIDATE));
+  MIRAGE_TRY(run_inputs_create(&worker.module, &options, &diag, &worker.inputs));
+  say("inputs");
+  MIRAGE_TRY(load());
+  MIRAGE_TRY(prepare_memory(&packed));
+  int turn = take_turn();
+  MIRAGE_TRY(run_all(packed));
+  if (turn >= 0)
+    close(turn);
+  return compare_all(out_right);
+}
+
+void tune_measure(const char *module_path, double timeout_s) {
+  bool right = false;
+  prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody would take the answer
+  worker.timeout_s = timeout_s;
+  MirageStatus status = measure(module_path, &right);
+  if (status != MIRAGE_OK && !worker.reason[0])
+    snprintf(worker.reason, sizeof worker.reason, "%s", mirage_status_string(status));
+  reply(status == MIRAGE_OK && right);
+}
