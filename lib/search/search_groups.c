@@ -3,7 +3,7 @@
 // Whether a product, sum or quotient of two tensors can lie on a path to a goal is decided by their expressions, of
 // which there are few hundred where there are many thousand tensors. So it is decided once for two groups: first by
 // degrees (mirage_expr_may_reach), which refuse nearly all pairs and build nothing, then by the expression itself.
-#include "search_internal.h"
+#include "search_control.h"
 
 enum { UNASKED_SIZE = 8 }; // tensors of a group when expressions are not asked for
 
@@ -55,8 +55,10 @@ static MirageStatus add_partner(SearchSpace *space, SearchGroup *group, uint32_t
 static MirageStatus find_partners(SearchSpace *space, uint32_t number) {
   SearchGroup *group = &space->groups[number];
   uint8_t allowed = mirage__search_allowed_forms(space);
-  for (uint32_t i = 0; i <= number; i++) {
+  for (uint32_t i = 0; i <= number && !space->stopped; i++) {
     uint8_t forms = 0;
+    space->stop = mirage__search_ask(&space->watch, &space->funnel);
+    space->stopped = space->stop != MIRAGE_STOP_NONE; // what is stopped here goes on from an earlier snapshot
     for (uint32_t f = 0; f < SEARCH_NUM_FORMS; f++)
       if (allowed >> f & 1 && form_reaches(space, group, &space->groups[i], mirage__search_forms[f]))
         forms |= (uint8_t)(1u << f);
@@ -79,6 +81,10 @@ MirageStatus mirage__search_add_group(SearchSpace *space, MirageExpr expr) {
   uint32_t number = space->num_groups++;
   space->groups[number] = (SearchGroup){.expr = expr};
   mirage_expr_sketch(space->exprs, expr, &space->groups[number].sketch);
+  uint32_t monomials, atoms;
+  mirage_expr_size(space->exprs, expr, &monomials, &atoms);
+  space->grouped_monomials += monomials;
+  space->pair_work += (monomials * space->num_groups + space->grouped_monomials) * space->goal_size;
   return find_partners(space, number);
 }
 

@@ -189,8 +189,7 @@ static MirageStatus build(const Cutter *cutter, const Cut *cut, MirageUGraph **o
   return status;
 }
 
-// Puts a µGraph where its predicted time belongs; the last one goes when there are too many.
-static MirageStatus insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph) {
+MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph) {
   MirageUGraph **grown = realloc(result->candidates, (result->num_candidates + 1) * sizeof(MirageUGraph *));
   if (!grown) {
     mirage_ugraph_destroy(graph);
@@ -222,7 +221,7 @@ static MirageStatus keep_cuts(const Cutter *cutter, uint32_t wanted, MirageSearc
     MirageUGraph *graph = NULL;
     status = build(cutter, cut, &graph);
     if (status == MIRAGE_OK)
-      status = insert(result, wanted, graph);
+      status = mirage__search_insert(result, wanted, graph);
     kept++;
   }
   for (uint32_t i = 0; layers && i <= cutter->num_nodes; i++)
@@ -321,6 +320,7 @@ MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSear
                      .pool = whole->pool,
                      .monitor = whole->monitor,
                      .checkpoint = whole->checkpoint,
+                     .first_record = whole->first_record,
                      .max_states = PIECES_STATES * options->max_states};
   cutter->funnel.exhausted = true;
   MirageStatus status = list_operators(cutter, program);

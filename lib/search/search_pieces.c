@@ -116,8 +116,7 @@ static bool same_type(const MirageType *a, const MirageType *b) {
   return a->dtype == b->dtype && mirage_type_same_shape(a, b);
 }
 
-// Whether two pieces are the same program.
-static bool same_program(const MirageUGraph *a, const MirageUGraph *b) {
+bool mirage__pieces_same(const MirageUGraph *a, const MirageUGraph *b) {
   MirageRegionView x = mirage_ugraph_region(a, mirage_ugraph_body(a)),
                    y = mirage_ugraph_region(b, mirage_ugraph_body(b));
   if (x.num_nodes != y.num_nodes || mirage_ugraph_num_values(a) != mirage_ugraph_num_values(b))
@@ -137,7 +136,7 @@ static bool same_program(const MirageUGraph *a, const MirageUGraph *b) {
 
 static const Piece *find_same(const Cutter *cutter, const Piece *piece) {
   for (const Piece *other = cutter->pieces; other < piece; other++)
-    if (other->count == piece->count && other->program && !other->same && same_program(other->program, piece->program))
+    if (other->count == piece->count && other->program && !other->same && mirage__pieces_same(other->program, piece->program))
       return other;
   return NULL;
 }
@@ -219,6 +218,7 @@ static MirageStatus search_piece(void *user, uint32_t index) {
   const SearchPart part = {.pool = cutter->pool,
                            .monitor = cutter->monitor,
                            .checkpoint = cutter->checkpoint,
+                           .first_record = cutter->first_record,
                            .deadline = cutter->monitor->end,
                            .piece = 1 + (uint32_t)(piece - cutter->pieces)};
   piece->skipped = mirage__search_wanted_stop(cutter->monitor, cutter->monitor->end);
