@@ -530,8 +530,7 @@ typedef struct SearchPieces SearchPieces;
 MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSearchOptions *options,
                                    const SearchPart *whole, SearchPieces **out);
 /// Adds candidates that compute the program in pieces, where there are some, to those for the whole.
-MirageStatus mirage__search_join(const SearchPieces *pieces, uint32_t max_candidates,
-                                 MirageSearchResult *in_out_result);
+MirageStatus mirage__search_join(SearchPieces *pieces, uint32_t max_candidates, MirageSearchResult *in_out_result);
 void mirage__search_pieces_destroy(SearchPieces *pieces);
 /// Puts a µGraph, which it takes, where its predicted time belongs; the last one goes when there are more than wanted.
 MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph);

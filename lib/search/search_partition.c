@@ -336,11 +336,17 @@ MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSear
   return status;
 }
 
-MirageStatus mirage__search_join(const SearchPieces *pieces, uint32_t max_candidates,
-                                 MirageSearchResult *in_out_result) {
+// An operator by itself is taken to run as fast as the chip can, since nobody has planned it. Where that leaves nothing
+// - products that share no value, of which each alone seems as fast as two in one kernel - what was found is kept all
+// the same, and whoever selects compares it with the operators as they are compiled.
+MirageStatus mirage__search_join(SearchPieces *pieces, uint32_t max_candidates, MirageSearchResult *in_out_result) {
   if (!pieces)
     return MIRAGE_OK;
   MIRAGE_TRY(keep_cuts(&pieces->cutter, max_candidates, in_out_result));
+  if (in_out_result->num_candidates == 0) {
+    MIRAGE_TRY(mirage__pieces_take_slower(&pieces->cutter));
+    MIRAGE_TRY(keep_cuts(&pieces->cutter, max_candidates, in_out_result));
+  }
   mirage__search_add_to_funnel(&in_out_result->funnel, &pieces->cutter.funnel);
   in_out_result->funnel.candidates = in_out_result->num_candidates;
   return MIRAGE_OK;

@@ -59,6 +59,7 @@ typedef struct Piece {
   uint32_t num_inputs, num_outputs;
   double time_us;           // infinite: no such piece
   bool searched;            // the graph is what a search found, not the operators themselves
+  MirageUGraph *slower;     // what a search found where the operators themselves are predicted to be faster; owned
   const struct Piece *same; // an earlier piece that is the same program
   MirageSearchResult found;
   MirageStatus status;
@@ -100,6 +101,8 @@ bool mirage__pieces_same(const MirageUGraph *a, const MirageUGraph *b);
 MirageStatus mirage__pieces_copy_view(const Cutter *cutter, MirageValue value, MirageUGraph *graph, MirageValue *map);
 /// Finds how each is best computed.
 MirageStatus mirage__pieces_solve(Cutter *cutter);
+/// Takes what was found wherever something was, though a piece's operators are predicted to be faster by themselves.
+MirageStatus mirage__pieces_take_slower(Cutter *cutter);
 void mirage__pieces_deinit(Cutter *cutter);
 
 #endif
