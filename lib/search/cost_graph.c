@@ -16,8 +16,8 @@ typedef struct CostWalk {
   const MirageUGraph *graph;
   const MirageCustomAttrs *custom; // the kernel
   CostKernel kernel;
-  uint32_t depth; // of loops around
-  uint32_t loads; // seen
+  uint32_t depth;               // of loops around
+  uint32_t loads;               // seen
   const bool *varies, *product; // by value: find_varying, find_products
 } CostWalk;
 
@@ -250,8 +250,8 @@ static MirageStatus add_up(const MirageUGraph *graph, const MirageTarget *target
                               mirage_op_info(node.op)->mnemonic);
     if (kind == MIRAGE_KIND_TERMINATOR || kind == MIRAGE_KIND_CONSTANT || node.op == MIRAGE_OP_RESHAPE)
       continue;
-    CostKernel kernel = node.op == MIRAGE_OP_CUSTOM ? custom_kernel(graph, &node, varies, product)
-                                                    : lone_kernel(graph, &node, target);
+    CostKernel kernel =
+        node.op == MIRAGE_OP_CUSTOM ? custom_kernel(graph, &node, varies, product) : lone_kernel(graph, &node, target);
     cost.kernels++;
     cost.bytes += kernel.dram_bytes;
     cost.flops += kernel.flops;

@@ -10,7 +10,7 @@ typedef struct ScheduleWalk {
   const SearchProgram *program;
   const SearchStructure *structure;
   const SearchSchedule *schedule;
-  const bool *wanted; // by node; NULL = all
+  const bool *wanted;                                       // by node; NULL = all
   bool masked[SEARCH_MAX_NODES], product[SEARCH_MAX_NODES]; // product: it comes of one
   double iterations;
   uint64_t loaded; // inputs, as a bit set

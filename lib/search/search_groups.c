@@ -3,7 +3,7 @@
 // Whether a product, sum or quotient of two tensors can lie on a path to a goal is decided by their expressions, of
 // which there are few hundred where there are many thousand tensors. So it is decided once for two groups: first by
 // degrees (mirage_expr_may_reach), which refuse nearly all pairs and build nothing, then by the expression itself.
-#include "search_control.h"
+#include "search_internal.h"
 
 enum { UNASKED_SIZE = 8 }; // tensors of a group when expressions are not asked for
 
@@ -55,10 +55,8 @@ static MirageStatus add_partner(SearchSpace *space, SearchGroup *group, uint32_t
 static MirageStatus find_partners(SearchSpace *space, uint32_t number) {
   SearchGroup *group = &space->groups[number];
   uint8_t allowed = mirage__search_allowed_forms(space);
-  for (uint32_t i = 0; i <= number && !space->stopped; i++) {
+  for (uint32_t i = 0; i <= number; i++) {
     uint8_t forms = 0;
-    space->stop = mirage__search_ask(&space->watch, &space->funnel);
-    space->stopped = space->stop != MIRAGE_STOP_NONE; // what is stopped here goes on from an earlier snapshot
     for (uint32_t f = 0; f < SEARCH_NUM_FORMS; f++)
       if (allowed >> f & 1 && form_reaches(space, group, &space->groups[i], mirage__search_forms[f]))
         forms |= (uint8_t)(1u << f);
