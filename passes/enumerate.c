@@ -54,9 +54,12 @@ static void state_exhausted(MlirOperation op, const MirageSearchOptions *options
   mlirOperationSetDiscardableAttributeByName(op, key, mlirDictionaryAttrGet(context, 2, entries));
 }
 
-/// Predicted time of the program's own lowering; infinite when it has none.
+/// Predicted time of the program's own lowering; infinite when it has none, or there is no time to ask.
 static MirageStatus own_time(const MirageModuleGraph *program, const MirageTarget *target, double *out_us) {
   MirageCost cost = {0};
+  *out_us = INFINITY;
+  if (mirage__is_late())
+    return MIRAGE_OK;
   MirageStatus status = mirage__lowered_cost(program->graph, target, NULL, &cost);
   *out_us = status == MIRAGE_OK ? cost.time_us : INFINITY;
   return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
@@ -118,6 +121,12 @@ static MirageStatus enumerate_program(MirageModuleGraphs *graphs, MirageModuleGr
   MirageSearchResult result = {0};
   MirageHeld held;
   const char *checkpoint;
+  if (mirage__is_late()) {
+    mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(program),
+                     "@%s: not searched: interrupted before its turn", program->name);
+    *in_out_complete = false;
+    return MIRAGE_OK;
+  }
   MIRAGE_TRY(mirage__graphs_import(graphs, program));
   MIRAGE_TRY(checkpoint_path(graphs, pass, number, &checkpoint));
   mirage__hold_init(&held);

@@ -107,30 +107,17 @@ static MirageStatus export_after(MirageModuleGraphs *graphs, const MirageUGraph 
   MlirOperation next = mlirOperationGetNextInBlock(after);
   if (!mlirOperationEqual(next, *out_op))
     mlirOperationMoveAfter(*out_op, after);
-  return MIRAGE_OK;
+  return mirage__symbols_add(graphs, *out_op);
 }
 
 MirageStatus mirage__graphs_rewrite(MirageModuleGraphs *graphs, MirageModuleGraph *entry) {
   MlirOperation op = {NULL};
   MIRAGE_TRY(export_after(graphs, entry->graph, entry->op, &op));
   copy_attributes(entry->op, op);
+  mirage__symbols_remove(graphs, entry->op);
   mlirOperationDestroy(entry->op);
   entry->op = op;
   return MIRAGE_OK;
-}
-
-/// Whether an operation beside the graphs has that name; a gpu.binary, which mirage-lower replaces, is passed over if
-/// told.
-static bool symbol_taken(const MirageModuleGraphs *graphs, const char *name, bool except_binaries) {
-  for (MlirOperation op = mlirBlockGetFirstOperation(graphs->body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
-    MlirAttribute symbol = mlirOperationGetAttributeByName(op, str("sym_name"));
-    if (!mlirAttributeIsNull(symbol) && mlirAttributeIsAString(symbol) &&
-        mlirStringRefEqual(mlirStringAttrGetValue(symbol), str(name)) &&
-        !(except_binaries && mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), str("gpu.binary"))))
-      return true;
-  }
-  return false;
 }
 
 /// A symbol for a new graph, such that mirage-lower can name its binary after it. NULL without memory.
@@ -145,7 +132,11 @@ static const char *unique_symbol(MirageModuleGraphs *graphs, const char *base, b
     if (numbered || i > 0)
       snprintf(name, size, "%s_%u", base, numbered ? i : i - 1);
     snprintf(binary, size + sizeof "_bin", "%s_bin", name);
-    if (!symbol_taken(graphs, name, false) && !symbol_taken(graphs, binary, true))
+    MirageSymbolUse own, its_binary;
+    if (mirage__symbols_taken(graphs, name, &own) != MIRAGE_OK ||
+        mirage__symbols_taken(graphs, binary, &its_binary) != MIRAGE_OK)
+      return NULL;
+    if (!own.binary && !own.other && !its_binary.other)
       return name;
   }
 }
@@ -166,7 +157,7 @@ MirageStatus mirage__graphs_append(MirageModuleGraphs *graphs, const MirageUGrap
 }
 
 void mirage__graphs_erase(MirageModuleGraphs *graphs, MirageModuleGraph *entry) {
-  (void)graphs;
+  mirage__symbols_remove(graphs, entry->op);
   mlirOperationDestroy(entry->op);
   entry->op = (MlirOperation){NULL};
   entry->erased = true;

@@ -64,16 +64,20 @@ static MirageStatus add_own(MirageModuleGraphs *graphs, MirageModuleGraph *progr
   return status;
 }
 
-/// After an interrupt only what is proven can still be chosen.
+/// After an interrupt only what is proven can still be chosen, and after some time nothing is planned: whoever compiles
+/// a candidate plans what it lacks.
 static MirageStatus is_wanted(MirageModuleGraphs *graphs, MirageModuleGraph *entry, bool *out_wanted) {
-  *out_wanted = true;
+  bool late = mirage__is_late();
+  *out_wanted = !late;
   if (!mirage__is_interrupted())
     return MIRAGE_OK;
-  MIRAGE_TRY(mirage__graphs_import(graphs, entry));
-  *out_wanted = mirage_ugraph_get_meta(entry->graph)->proof.present;
+  if (!late) {
+    MIRAGE_TRY(mirage__graphs_import(graphs, entry));
+    *out_wanted = mirage_ugraph_get_meta(entry->graph)->proof.present;
+  }
   if (!*out_wanted)
-    mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(entry),
-                     "@%s: not planned: interrupted, and it has no proof", entry->name);
+    mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(entry), "@%s: not planned: interrupted%s",
+                     entry->name, late ? "" : ", and it has no proof");
   return MIRAGE_OK;
 }
 
@@ -133,7 +137,7 @@ static MirageStatus vary(Varier *varier, uint32_t index, uint32_t *out_count) {
   Met met = {0};
   bool fresh;
   MIRAGE_TRY(is_new(&met, entry->graph, diag, &fresh));
-  for (uint32_t variant = 0; mirage_layout_variant_name(variant); ++variant) {
+  for (uint32_t variant = 0; mirage_layout_variant_name(variant) && !mirage__is_interrupted(); ++variant) {
     MirageUGraph *graph;
     MirageStatus status =
         mirage_layout_variant(varier->open[index], entry->graph, varier->target, variant, NULL, &graph);
@@ -193,7 +197,7 @@ static MirageStatus layout_module(Varier *varier, const MirageLayoutOptions *opt
       MIRAGE_TRY(remember(varier, i));
     if (wanted)
       MIRAGE_TRY(plan_candidate(graphs, entry, varier->target));
-    else if (!entry->source && options->own)
+    else if (!entry->source && options->own && !mirage__is_late())
       MIRAGE_TRY(add_own(graphs, entry, varier->target));
   }
   for (uint32_t i = 0; i < graphs->num_graphs && options->variants; ++i)

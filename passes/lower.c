@@ -59,15 +59,20 @@ static MlirOperation binary_create(const Lowering *lowering, MlirLocation loc, c
 }
 
 /// Removes a gpu.binary of that symbol, left by an earlier run.
-static void remove_stale(const MirageModuleGraphs *graphs, const char *symbol) {
+static void remove_stale(MirageModuleGraphs *graphs, const char *symbol) {
   MlirOperation next = {NULL};
+  MirageSymbolUse use;
+  if (mirage__symbols_taken(graphs, symbol, &use) == MIRAGE_OK && !use.binary)
+    return; // as it is but where a module is lowered again
   for (MlirOperation op = mlirBlockGetFirstOperation(graphs->body); !mlirOperationIsNull(op); op = next) {
     next = mlirOperationGetNextInBlock(op);
     if (!mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), str("gpu.binary")))
       continue;
     MlirAttribute name = mlirOperationGetAttributeByName(op, str("sym_name"));
-    if (mlirStringRefEqual(mlirStringAttrGetValue(name), str(symbol)))
-      mlirOperationDestroy(op);
+    if (!mlirStringRefEqual(mlirStringAttrGetValue(name), str(symbol)))
+      continue;
+    mirage__symbols_remove(graphs, op);
+    mlirOperationDestroy(op);
   }
 }
 
@@ -85,7 +90,7 @@ static MirageStatus insert_binary(const Lowering *lowering, const MirageCode *co
                             "mirage-lower: MLIR refused a gpu.binary for %s", lowering->target->chip);
   remove_stale(lowering->graphs, symbol);
   mlirBlockInsertOwnedOperationAfter(lowering->graphs->body, after, binary);
-  return MIRAGE_OK;
+  return mirage__symbols_add(lowering->graphs, binary);
 }
 
 /// Whether the kernel region holds anything that code generation does not take as it is.
@@ -270,14 +275,33 @@ static MirageStatus finish(const Lowering *lowering, Unit *unit, const MirageCod
   return job->status == MIRAGE_OK ? write_code(lowering, entry_of(unit), &job->code) : job->status;
 }
 
+enum { AT_ONCE = 16 }; // programs that are compiled together: the same at any number of threads
+
 /// Imports and names in the order of the module, compiles in parallel, and writes in that order again.
-static MirageStatus lower_all(const Lowering *lowering, uint32_t num_units, Unit *units, MirageCodegenJob *jobs,
-                              uint32_t num_threads) {
+static MirageStatus lower_some(const Lowering *lowering, uint32_t num_units, Unit *units, MirageCodegenJob *jobs,
+                               uint32_t num_threads) {
   for (uint32_t i = 0; i < num_units; ++i)
     MIRAGE_TRY(prepare(lowering, &units[i], &jobs[i]));
   mirage_codegen_all(num_units, jobs, lowering->target, &lowering->codegen, num_threads);
   for (uint32_t i = 0; i < num_units; ++i)
     MIRAGE_TRY(finish(lowering, &units[i], &jobs[i]));
+  return MIRAGE_OK;
+}
+
+/// Some at a time, so that an interrupt is heard; what is left then stays as it is.
+static MirageStatus lower_all(const Lowering *lowering, uint32_t num_units, Unit *units, MirageCodegenJob *jobs,
+                              uint32_t num_threads) {
+  for (uint32_t i = 0; i < num_units;) {
+    uint32_t left = num_units - i, count = mirage__is_interrupted() ? 1 : left < AT_ONCE ? left : AT_ONCE;
+    if (mirage__is_late()) {
+      mirage_diag_emit(lowering->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(units[i].program),
+                       "@%s: not lowered: interrupted; nor are %u programs behind it", units[i].program->name,
+                       left - 1);
+      return MIRAGE_OK;
+    }
+    MIRAGE_TRY(lower_some(lowering, count, &units[i], &jobs[i], num_threads));
+    i += count;
+  }
   return MIRAGE_OK;
 }
 

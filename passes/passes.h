@@ -176,6 +176,8 @@ typedef struct MirageModuleGraph {
   bool erased;
 } MirageModuleGraph;
 
+typedef struct MirageSymbols MirageSymbols;
+
 typedef struct MirageModuleGraphs {
   MlirOperation module;
   MlirBlock body;
@@ -183,6 +185,7 @@ typedef struct MirageModuleGraphs {
   MirageArena arena;
   uint32_t num_graphs;
   MirageModuleGraph *graphs; // in textual order
+  MirageSymbols *symbols;    // of the module, once asked for: symbols.c
 } MirageModuleGraphs;
 
 /// Lists the graphs that stand directly in `module`. Pair with deinit, also after a failure.
@@ -200,6 +203,14 @@ MirageStatus mirage__graphs_name(MirageModuleGraphs *graphs, MirageUGraph *graph
 /// Adds `graph` as a new operation right after `after`.
 MirageStatus mirage__graphs_append(MirageModuleGraphs *graphs, const MirageUGraph *graph, MlirOperation after,
                                    MlirOperation *out_op);
+/// Which operations of the module have a symbol. Whoever adds or removes one beside graphs.c says so; `remove` before
+/// it is destroyed. symbols.c
+typedef struct MirageSymbolUse {
+  bool binary, other; // a gpu.binary, which mirage-lower replaces; anything else
+} MirageSymbolUse;
+MirageStatus mirage__symbols_taken(MirageModuleGraphs *graphs, const char *name, MirageSymbolUse *out_use);
+MirageStatus mirage__symbols_add(MirageModuleGraphs *graphs, MlirOperation op);
+void mirage__symbols_remove(MirageModuleGraphs *graphs, MlirOperation op);
 /// Removes the operation from the module.
 void mirage__graphs_erase(MirageModuleGraphs *graphs, MirageModuleGraph *entry);
 /// True for a live candidate of `program`.
@@ -239,6 +250,8 @@ static inline bool mirage__is_beyond(MirageStatus status) {
 
 /// Whether somebody has asked the running passes to end early (interrupt.c), and the flag that says so, for the search.
 bool mirage__is_interrupted(void);
+/// Whether that is so long ago that nothing more shall be begun, however good the result would be.
+bool mirage__is_late(void);
 const int *mirage__interrupt_flag(void);
 /// Around each pass's body.
 void mirage__pass_begins(void);

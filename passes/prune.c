@@ -53,6 +53,8 @@ static MirageStatus prune_expressions(Pruner *pruner, const MirageModuleGraph *p
   bool ask_z3 = strcmp(pruner->options->engine, "z3") == 0;
   uint32_t num_different = 0;
   for (uint32_t i = 0; i < pruner->num_alive; ++i) {
+    if (mirage__is_late())
+      return MIRAGE_OK;
     MIRAGE_TRY(mirage__expression_differs(program->graph, pruner->alive[i]->graph, ask_z3, pruner->graphs->diag,
                                           &pruner->differs[i]));
     num_different += pruner->differs[i];
@@ -150,15 +152,17 @@ static MirageStatus gather(Pruner *pruner, MirageModuleGraph *program) {
 
 static MirageStatus prune_program(Pruner *pruner, MirageModuleGraph *program) {
   PruneCounts counts = {0};
+  if (mirage__is_late())
+    return MIRAGE_OK; // whoever proves and chooses does without
   MIRAGE_TRY(gather(pruner, program));
   uint32_t before = pruner->num_alive;
   if (before == 0)
     return MIRAGE_OK;
   if (pruner->options->expr)
     MIRAGE_TRY(prune_expressions(pruner, program, &counts));
-  if (pruner->options->duplicates)
+  if (pruner->options->duplicates && !mirage__is_late())
     MIRAGE_TRY(prune_duplicates(pruner, &counts));
-  if (pruner->options->dominated)
+  if (pruner->options->dominated && !mirage__is_late())
     MIRAGE_TRY(prune_dominated(pruner, &counts));
   mirage_diag_emit(pruner->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(program),
                    "@%s: %u candidate%s, pruned %u by expression, %u as duplicates, %u as dominated; %u left",

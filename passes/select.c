@@ -74,7 +74,7 @@ static MirageStatus check_proof(const Selector *selector, MirageModuleGraph *ent
 static MirageStatus confirm(const Selector *selector, MirageModuleGraph *entry) {
   MirageProof *proof = &mirage_ugraph_meta(entry->graph)->proof;
   const MirageSelectOptions *pass = selector->options;
-  if (!proof->shrunken || pass->full_size_work < 1)
+  if (!proof->shrunken || pass->full_size_work < 1 || mirage__is_interrupted())
     return MIRAGE_OK;
   const MirageVerifyOptions options = {.seed = (uint64_t)pass->seed,
                                        .log2_bound = pass->log2_bound,
@@ -303,7 +303,7 @@ MirageStatus mirage_pass_select(MlirOperation module, const void *opaque, const 
     status = mirage__measuring_init(&selector);
   for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i) {
     selector.program = &graphs.graphs[i];
-    if (!selector.program->source)
+    if (!selector.program->source && !mirage__is_late()) // else it keeps all it has, and none is chosen
       status = select_program(&selector);
     mirage_ugraph_destroy(selector.inserted);
     selector.inserted = NULL;

@@ -1,7 +1,8 @@
 // mirage-mlir-opt.cpp - mlir-opt with the dialects and passes of Mirage.
 //
-// Every flag of mlir-opt works. Ctrl-C lets a search end with the best it has found (interrupt.c). The ordinary build registers all of upstream; the static bundle (MIRAGE_STATIC), made
-// to be carried to machines without LLVM, only what a Mirage module can hold.
+// Every flag of mlir-opt works. Ctrl-C lets the passes end with the best they have found (interrupt.c), and the exit
+// status says so. The ordinary build registers all of upstream; the static bundle (MIRAGE_STATIC), made to be carried
+// to machines without LLVM, only what a Mirage module can hold.
 #include "interrupt.h"
 #include "mirage-c/Dialects.h"
 #include "mirage-c/Passes.h"
@@ -40,6 +41,9 @@ static void registerUpstream(mlir::DialectRegistry &registry) {
 #endif
 }
 
+// As a shell says of what Ctrl-C ended: the output is written and valid, but it is not all that was asked for.
+static const int exitInterrupted = 130;
+
 int main(int argc, char **argv) {
   mlir::DialectRegistry registry;
   registerUpstream(registry);
@@ -47,10 +51,17 @@ int main(int argc, char **argv) {
   mirageRegisterAllPasses();
   llvm::sys::SetInterruptFunction(nullptr); // registers LLVM's handlers, behind ours
   tool_handle_interrupts();
-  auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Mirage superoptimizer driver\n", registry);
+  auto [input, output] = mlir::registerAndParseCLIOptions(
+      argc, argv,
+      "Mirage superoptimizer driver\n\n"
+      "Exit status: 0 finished; 1 failed, and nothing is written; 130 interrupted by Ctrl-C or SIGTERM: what is "
+      "written is\n"
+      "valid, and the best that was found until then. A second signal ends the process by that signal.\n",
+      registry);
   if (llvm::sys::fs::equivalent(input, output)) { // the input stays mapped while the output is opened, which empties it
     llvm::errs() << "mirage-mlir-opt: " << output << " is the input and the output: write to another file\n";
     return EXIT_FAILURE;
   }
-  return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  int code = mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  return code == EXIT_SUCCESS && mirageWasInterrupted() ? exitInterrupted : code;
 }

@@ -27,6 +27,8 @@ MlirPass mirageCreatePass(MlirStringRef argument, MlirStringRef options);
 /// one of our passes is running, that is, whether anybody will heed it. It holds until mirageClearInterrupt.
 bool mirageInterrupt(void);
 void mirageClearInterrupt(void);
+/// Whether passes were asked to end early, and not since mirageClearInterrupt: what they left is valid, and not all.
+bool mirageWasInterrupted(void);
 
 #ifdef __cplusplus
 }

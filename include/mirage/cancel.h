@@ -6,6 +6,7 @@
 #define MIRAGE_CANCEL_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -22,6 +23,15 @@ double mirage_clock(void);
 ///
 /// Threads: safe.
 bool mirage_cancelled(const MirageCancel *cancel);
+/// The question by itself: whether the flag is set. NULL asks nobody.
+///
+/// Threads: safe.
+bool mirage_interrupted(const int *interrupt);
+/// For tests: the `polls`-th question from now on, of all threads, and every one after it is answered with yes, whatever
+/// the flags say; 0 = no such thing. So a test can end work at each place where it can be ended.
+void mirage_interrupt_after(uint64_t polls);
+/// How many questions were asked since mirage_interrupt_after; 0 where none was set.
+uint64_t mirage_interrupt_polls(void);
 
 #ifdef __cplusplus
 }

@@ -121,6 +121,10 @@ uint64_t mirage_expr_inputs(const MirageExprTable *table, MirageExpr e);
 /// Monomials of `e`, which add up in sums; and atoms of one of them, which add up in products.
 void mirage_expr_size(const MirageExprTable *table, MirageExpr e, uint32_t *out_monomials, uint32_t *out_atoms);
 
+/// Monomials of `goal`, its denominators and its atoms' arguments, at any depth: what a question whether something
+/// reaches it looks through. 0 without memory.
+uint32_t mirage_expr_goal_size(MirageExprTable *table, MirageExpr goal);
+
 /// Writes `sum{0.loop,0.tile} in0 in1 / (sqrt(in0))` into `buffer`, cut to its size, and returns it.
 const char *mirage_expr_format(const MirageExprTable *table, MirageExpr e, char *buffer, size_t size);
 

@@ -191,6 +191,14 @@ const ExprGoal *mirage__expr_goal(MirageExprTable *table, uint32_t goal) {
   return &goals[table->num_goals++];
 }
 
+uint32_t mirage_expr_goal_size(MirageExprTable *table, MirageExpr goal) {
+  const ExprGoal *found = goal.index ? mirage__expr_goal(table, goal.index) : NULL;
+  uint32_t size = 0;
+  for (uint32_t i = 0; found && i < found->num; i++)
+    size += table->exprs.records[found->parts[i]].count;
+  return size;
+}
+
 // Whether `monomial` is +/- max(a) with exp(a) an atom of some part of the goal.
 static bool is_gauge(const MirageExprTable *table, const ExprGoal *goal, uint32_t monomial) {
   Monomial m = mirage__expr_monomial(table, monomial);

@@ -7,6 +7,7 @@
 #include "search_internal.h"
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 
 enum { OWN_TILE = 128 };
 
@@ -16,8 +17,9 @@ typedef struct CostWalk {
   const MirageUGraph *graph;
   const MirageCustomAttrs *custom; // the kernel
   CostKernel kernel;
-  uint32_t depth; // of loops around
-  uint32_t loads; // seen
+  uint32_t depth;               // of loops around
+  uint32_t loads;               // seen
+  const bool *varies, *product; // by value: find_varying, find_products
 } CostWalk;
 
 static const MirageType *operand_type(const CostWalk *walk, const MirageNodeView *node, uint32_t index) {
@@ -26,31 +28,39 @@ static const MirageType *operand_type(const CostWalk *walk, const MirageNodeView
 
 static void walk_region(CostWalk *walk, MirageRegion region, double times);
 
-// Whether blocks of the grid see different values.
-static bool varies(const CostWalk *walk, MirageValue value) {
-  MirageNode def = mirage_ugraph_def(walk->graph, value);
-  if (!def.index)
-    return true;
-  MirageNodeView node = mirage_ugraph_node(walk->graph, def);
-  const int8_t *axes = node.op == MIRAGE_OP_LOAD ? node.attrs->access.grid : NULL;
-  if (axes)
-    return axes[0] >= 0 || axes[1] >= 0 || axes[2] >= 0;
-  for (uint32_t i = 0; i < node.num_operands; i++)
-    if (varies(walk, node.operands[i]))
-      return true;
-  return false;
+// Whether blocks of the grid see different values, for all values of the graph: operands come before what is made of
+// them. Told once, since a value that is used twice would be asked twice, and so would each of its operands.
+static void find_varying(const MirageUGraph *graph, bool *out_varies) {
+  for (uint32_t v = 1; v <= mirage_ugraph_num_values(graph); v++) {
+    MirageNode def = mirage_ugraph_def(graph, (MirageValue){v});
+    MirageNodeView node = def.index ? mirage_ugraph_node(graph, def) : (MirageNodeView){0};
+    const int8_t *axes = node.op == MIRAGE_OP_LOAD ? node.attrs->access.grid : NULL;
+    out_varies[v] = !def.index || (axes && (axes[0] >= 0 || axes[1] >= 0 || axes[2] >= 0));
+    for (uint32_t i = 0; i < node.num_operands && !axes; i++)
+      out_varies[v] |= out_varies[node.operands[i].index];
+  }
+}
+
+// Whether the value is computed in this region.
+static bool is_of(const MirageUGraph *graph, MirageValue value, MirageRegion region) {
+  MirageNode def = mirage_ugraph_def(graph, value);
+  return def.index && mirage_ugraph_node(graph, def).parent.index == region.index;
+}
+
+// Whether a product of a value's own region is behind it, or is it, for all values of the graph.
+static void find_products(const MirageUGraph *graph, bool *out_product) {
+  for (uint32_t v = 1; v <= mirage_ugraph_num_values(graph); v++) {
+    MirageNode def = mirage_ugraph_def(graph, (MirageValue){v});
+    MirageNodeView node = def.index ? mirage_ugraph_node(graph, def) : (MirageNodeView){0};
+    out_product[v] = node.op == MIRAGE_OP_MATMUL;
+    for (uint32_t i = 0; i < node.num_operands; i++)
+      out_product[v] |= out_product[node.operands[i].index] && is_of(graph, node.operands[i], node.parent);
+  }
 }
 
 // Whether a product of the same region is behind the value.
 static bool comes_of_product(const CostWalk *walk, MirageValue value, MirageRegion region) {
-  MirageNode def = mirage_ugraph_def(walk->graph, value);
-  if (!def.index)
-    return false;
-  MirageNodeView node = mirage_ugraph_node(walk->graph, def);
-  bool found = node.op == MIRAGE_OP_MATMUL && node.parent.index == region.index;
-  for (uint32_t i = 0; !found && i < node.num_operands && node.parent.index == region.index; i++)
-    found = comes_of_product(walk, node.operands[i], region);
-  return found;
+  return walk->product[value.index] && is_of(walk->graph, value, region);
 }
 
 // What passes through shared memory in a loop, but for loads and vectors: as planned, or else what is computed for a
@@ -86,7 +96,7 @@ static void note_carry(CostWalk *walk, const MirageNodeView *node, uint32_t inde
     loaded = weight.index && mirage_ugraph_node(walk->graph, weight).op == MIRAGE_OP_LOAD &&
              mirage_ugraph_node(walk->graph, weight).parent.index == node->region.index;
   }
-  bool same = loaded && !varies(walk, source.operands[0]) && !varies(walk, source.operands[1]);
+  bool same = loaded && !walk->varies[source.operands[0].index] && !walk->varies[source.operands[1].index];
   mirage__cost_carry(&walk->kernel, source.op, source.attrs, operand_type(walk, &source, 0),
                      operand_type(walk, &source, 1), loaded, same);
 }
@@ -198,8 +208,9 @@ static double tensor_bytes(const MirageUGraph *graph, const MirageNodeView *node
   return bytes;
 }
 
-static CostKernel custom_kernel(const MirageUGraph *graph, const MirageNodeView *node) {
-  CostWalk walk = {.graph = graph, .custom = &node->attrs->custom};
+static CostKernel custom_kernel(const MirageUGraph *graph, const MirageNodeView *node, const bool *varies,
+                                const bool *product) {
+  CostWalk walk = {.graph = graph, .custom = &node->attrs->custom, .varies = varies, .product = product};
   const int64_t *grid = node->attrs->custom.grid;
   walk.kernel.blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
   if (node->attrs->custom.schedule)
@@ -228,8 +239,8 @@ static CostKernel lone_kernel(const MirageUGraph *graph, const MirageNodeView *n
   return kernel;
 }
 
-MirageStatus mirage_cost(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
-                         MirageCost *out_cost) {
+static MirageStatus add_up(const MirageUGraph *graph, const MirageTarget *target, const bool *varies,
+                           const bool *product, const MirageDiag *diag, MirageCost *out_cost) {
   MirageCost cost = {.present = true};
   snprintf(cost.target, sizeof cost.target, "%s", target->name);
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
@@ -241,7 +252,8 @@ MirageStatus mirage_cost(const MirageUGraph *graph, const MirageTarget *target, 
                               mirage_op_info(node.op)->mnemonic);
     if (kind == MIRAGE_KIND_TERMINATOR || kind == MIRAGE_KIND_CONSTANT || node.op == MIRAGE_OP_RESHAPE)
       continue;
-    CostKernel kernel = node.op == MIRAGE_OP_CUSTOM ? custom_kernel(graph, &node) : lone_kernel(graph, &node, target);
+    CostKernel kernel =
+        node.op == MIRAGE_OP_CUSTOM ? custom_kernel(graph, &node, varies, product) : lone_kernel(graph, &node, target);
     cost.kernels++;
     cost.bytes += kernel.dram_bytes;
     cost.flops += kernel.flops;
@@ -249,4 +261,17 @@ MirageStatus mirage_cost(const MirageUGraph *graph, const MirageTarget *target, 
   }
   *out_cost = cost;
   return MIRAGE_OK;
+}
+
+MirageStatus mirage_cost(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
+                         MirageCost *out_cost) {
+  size_t values = (size_t)mirage_ugraph_num_values(graph) + 1;
+  bool *varies = calloc(2 * values, sizeof *varies), *product = varies + values;
+  if (!varies)
+    return MIRAGE_NO_MEMORY;
+  find_varying(graph, varies);
+  find_products(graph, product);
+  MirageStatus status = add_up(graph, target, varies, product, diag, out_cost);
+  free(varies);
+  return status;
 }

@@ -112,7 +112,7 @@ static MirageStatus run_plan(void *user, uint32_t index) {
   const PlanRange *range = user;
   Search *search = range->search;
   Plan *plan = &search->plans[range->first + index];
-  SearchSlot slot = {search->part.checkpoint, search->part.piece, range->first + index};
+  SearchSlot slot = {search->part.checkpoint, search->part.first_record + search->part.piece, range->first + index};
   SearchBytes bytes;
   if (mirage__checkpoint_find(&slot, SEARCH_RECORD_PLAN, &bytes))
     return plan->status = resume_plan(search, plan, &bytes);
@@ -178,8 +178,10 @@ static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, Mi
       search->plans[p].kept.items[i]->order = count;
       structures[count++] = search->plans[p].kept.items[i];
     }
-  SearchPlans plans = {
-      &search->program, &search->options, &search->part, {NULL, search->part.piece, search->num_plans}};
+  SearchPlans plans = {&search->program,
+                       &search->options,
+                       &search->part,
+                       {NULL, search->part.first_record + search->part.piece, search->num_plans}};
   if (result->funnel.stop < MIRAGE_STOP_TIME_BUDGET) // another run has the same block graphs
     plans.slot.checkpoint = search->part.checkpoint;
   MirageStatus status = mirage__search_candidates(&plans, num, structures, diag, result);
@@ -379,16 +381,16 @@ static MirageStatus search_half(void *user, uint32_t index) {
   return MIRAGE_OK;
 }
 
-static MirageStatus search_all(const MirageUGraph *program, const MirageSearchOptions *options, SearchPool *pool,
-                               SearchMonitor *monitor, SearchCheckpoint *checkpoint, const MirageDiag *diag,
-                               MirageSearchResult *out_result) {
-  Halves halves = {.program = program,
-                   .options = options,
-                   .whole = {.pool = pool, .monitor = monitor, .checkpoint = checkpoint, .deadline = monitor->end},
-                   .result = out_result};
-  if (monitor->control->time_budget > 0 && mirage__search_has_pieces(program))
-    halves.whole.deadline = monitor->start + whole_share * monitor->control->time_budget;
-  mirage__search_run_beside(pool, search_half, &halves);
+MirageStatus mirage__search_all(const MirageUGraph *program, const SearchRun *run, const MirageDiag *diag,
+                                MirageSearchResult *out_result) {
+  const MirageSearchOptions *options = run->options;
+  SearchMonitor *monitor = run->part.monitor;
+  Halves halves = {.program = program, .options = options, .whole = run->part, .result = out_result};
+  double now = mirage__search_clock();
+  halves.whole.deadline = monitor->end;
+  if (isfinite(monitor->end) && mirage__search_has_pieces(program))
+    halves.whole.deadline = now + whole_share * (monitor->end - now);
+  mirage__search_run_beside(run->part.pool, search_half, &halves);
   MirageStatus status = halves.of_whole, pieces = halves.of_pieces;
   out_result->funnel.whole_exhausted = out_result->funnel.exhausted;
   if (pieces == MIRAGE_OK && (status == MIRAGE_OK || status == MIRAGE_UNSUPPORTED))
@@ -413,7 +415,13 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
   MirageStatus status = mirage__search_monitor_init(&monitor, filled.control);
   if (status == MIRAGE_OK) {
     SearchPool *pool = mirage__search_pool_create(filled.num_threads);
-    status = pool ? search_all(program, &filled, pool, &monitor, checkpoint, diag, out_result) : MIRAGE_NO_MEMORY;
+    SearchRun run = {.options = &filled, .part = {.pool = pool, .monitor = &monitor, .checkpoint = checkpoint}};
+    if (!pool)
+      status = MIRAGE_NO_MEMORY;
+    else if (mirage__search_is_large(program))
+      status = mirage__search_sections(program, &run, out_result);
+    else
+      status = mirage__search_all(program, &run, diag, out_result);
     mirage__search_pool_destroy(pool);
     mirage__search_monitor_deinit(&monitor);
   }

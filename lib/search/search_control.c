@@ -4,6 +4,7 @@
 // lock taken goes on counting: what it has will be shown next time.
 #define _POSIX_C_SOURCE 200809L // clock_gettime
 #include "search_control.h"
+#include "mirage/cancel.h"
 #include <math.h>
 #include <time.h>
 
@@ -34,10 +35,19 @@ MirageStatus mirage__search_monitor_init(SearchMonitor *monitor, const MirageSea
 
 void mirage__search_monitor_deinit(SearchMonitor *monitor) { pthread_mutex_destroy(&monitor->lock); }
 
+void mirage__search_monitor_restart(SearchMonitor *monitor, double end) {
+  pthread_mutex_lock(&monitor->lock);
+  monitor->end = end;
+  monitor->pieces_ended = 0;
+  monitor->pieces_done = monitor->num_pieces = 0;
+  monitor->whole_done = false;
+  monitor->shown.best_us = INFINITY;
+  pthread_mutex_unlock(&monitor->lock);
+}
+
 MirageStop mirage__search_wanted_stop(const SearchMonitor *monitor, double deadline) {
   const int *interrupt = monitor->control->interrupt;
-  if ((interrupt && __atomic_load_n(interrupt, __ATOMIC_RELAXED)) ||
-      __atomic_load_n(&monitor->failed, __ATOMIC_RELAXED))
+  if (mirage_interrupted(interrupt) || __atomic_load_n(&monitor->failed, __ATOMIC_RELAXED))
     return MIRAGE_STOP_INTERRUPT;
   if (__atomic_load_n(&monitor->pieces_ended, __ATOMIC_RELAXED))
     deadline = monitor->end;

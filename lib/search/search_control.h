@@ -26,6 +26,8 @@ double mirage__search_clock(void);
 
 MirageStatus mirage__search_monitor_init(SearchMonitor *monitor, const MirageSearchControl *control);
 void mirage__search_monitor_deinit(SearchMonitor *monitor);
+/// One more program - a section of the one that is searched - is searched until `end`; what was counted goes on.
+void mirage__search_monitor_restart(SearchMonitor *monitor, double end);
 /// What the caller wants, at this moment, of a part of the search that may last until `deadline`.
 MirageStop mirage__search_wanted_stop(const SearchMonitor *monitor, double deadline);
 /// Ends all parts of the search soon, as an interrupt does.

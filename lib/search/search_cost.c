@@ -10,8 +10,8 @@ typedef struct ScheduleWalk {
   const SearchProgram *program;
   const SearchStructure *structure;
   const SearchSchedule *schedule;
-  const bool *wanted; // by node; NULL = all
-  bool masked[SEARCH_MAX_NODES];
+  const bool *wanted;                                       // by node; NULL = all
+  bool masked[SEARCH_MAX_NODES], product[SEARCH_MAX_NODES]; // product: it comes of one
   double iterations;
   uint64_t loaded; // inputs, as a bit set
   CostKernel kernel;
@@ -29,14 +29,17 @@ static MirageType tile_type(const ScheduleWalk *walk, const SearchNode *node) {
   return type;
 }
 
-static bool comes_of_product(const SearchStructure *structure, uint32_t index) {
-  const SearchNode *node = &structure->nodes[index];
-  if (node->op == MIRAGE_OP_MATMUL)
-    return mirage__search_is_inside(node->stage);
-  if (node->op == MIRAGE_OP_LOAD || node->op == MIRAGE_OP_CONSTANT || node->op == MIRAGE_OP_LOOP)
-    return false;
-  return comes_of_product(structure, node->a) ||
-         (mirage__search_is_binary(node->op) && comes_of_product(structure, node->b));
+// Which nodes come of a product in the loop, through no accumulator: operands come before what is made of them.
+static void find_products(const SearchStructure *structure, bool *out_product) {
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    const SearchNode *node = &structure->nodes[i];
+    if (node->op == MIRAGE_OP_MATMUL)
+      out_product[i] = mirage__search_is_inside(node->stage);
+    else if (node->op == MIRAGE_OP_LOAD || node->op == MIRAGE_OP_CONSTANT || node->op == MIRAGE_OP_LOOP)
+      out_product[i] = false;
+    else
+      out_product[i] = out_product[node->a] || (mirage__search_is_binary(node->op) && out_product[node->b]);
+  }
 }
 
 // A computed tile enters a matmul through a cast, which costs its elements and a place in shared memory. What comes of
@@ -46,7 +49,7 @@ static void add_cast(ScheduleWalk *walk, uint32_t node, bool looped, double time
   if (operand->dtype == walk->program->dtype)
     return;
   MirageType cast = *operand;
-  if (looped && !comes_of_product(walk->structure, node))
+  if (looped && !walk->product[node])
     walk->kernel.stored_elements += (double)mirage_type_elements(&cast) * times;
   cast.dtype = walk->program->dtype;
   mirage__cost_operator(&walk->kernel, MIRAGE_OP_CAST, NULL, &cast, operand, NULL, times);
@@ -104,8 +107,8 @@ static void add_operator(ScheduleWalk *walk, const SearchNode *node, const Mirag
     add_cast(walk, node->a, looped, times);
     add_cast(walk, node->b, looped, times);
   }
-  mirage__cost_passage(&walk->kernel, (MirageOp)node->op, &attrs, a, comes_of_product(walk->structure, node->a),
-                       mirage__search_is_binary(node->op) && comes_of_product(walk->structure, node->b), looped, times);
+  mirage__cost_passage(&walk->kernel, (MirageOp)node->op, &attrs, a, walk->product[node->a],
+                       mirage__search_is_binary(node->op) && walk->product[node->b], looped, times);
   SearchReciprocals by;
   if (mirage__search_reciprocals(walk->structure, node, &by)) {
     for (uint32_t f = 0; f < 2 && by.factors[f] != SEARCH_NO_FACTOR; f++) {
@@ -181,6 +184,7 @@ static void begin(ScheduleWalk *walk) {
       !mirage__search_masks(walk->structure, walk->masked))
     memset(walk->masked, 0, sizeof walk->masked);
   memset(walk->types, 0, walk->structure->num_nodes * sizeof *walk->types);
+  find_products(walk->structure, walk->product);
   walk->kernel.blocks = (double)schedule->split;
   walk->kernel.threads = schedule->threads;
   for (uint32_t i = 1; i < walk->program->num_axes; i++)

@@ -79,6 +79,10 @@ MirageStatus mirage__search_add_group(SearchSpace *space, MirageExpr expr) {
   uint32_t number = space->num_groups++;
   space->groups[number] = (SearchGroup){.expr = expr};
   mirage_expr_sketch(space->exprs, expr, &space->groups[number].sketch);
+  uint32_t monomials, atoms;
+  mirage_expr_size(space->exprs, expr, &monomials, &atoms);
+  space->grouped_monomials += monomials;
+  space->pair_work += (monomials * space->num_groups + space->grouped_monomials) * space->goal_size;
   return find_partners(space, number);
 }
 

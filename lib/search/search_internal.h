@@ -17,7 +17,7 @@ enum {
   SEARCH_MAX_GOALS = 8,   // results of a program
   SEARCH_MAX_LOOPS = 3,   // of a block graph, one after the other
   SEARCH_LOOPS = 2,       // iterations of the loop on the shrunken instance
-  SEARCH_TICKS = 256,     // steps between two looks at the clock
+  SEARCH_TICKS = 16,      // steps between two looks at the clock: large expressions make steps of a millisecond
 };
 
 // --------------------------------------------------------------------------------------------- program
@@ -218,7 +218,14 @@ typedef struct SearchPart {
   struct SearchCheckpoint *checkpoint; // or NULL
   double deadline;                     // of mirage__search_clock
   uint32_t piece;                      // 0 = the whole program
+  uint32_t first_record;               // what its records in the checkpoint, by piece, count from
 } SearchPart;
+
+/// A search for one program, or for one section of it.
+typedef struct SearchRun {
+  const MirageSearchOptions *options; // with defaults filled in
+  SearchPart part;                    // of the whole
+} SearchRun;
 
 /// How one worker is stopped, and how much of what it counts is shown to whoever watches (search_control.h).
 typedef struct SearchWatch {
@@ -274,6 +281,7 @@ typedef struct SearchSpace {
   const MirageSearchOptions *options; // with defaults filled in
   uint32_t loop_axis, num_loops;
   uint64_t max_states;
+  uint64_t max_pair_work;           // of a formula (search_space.c); 0 = any
   size_t max_bytes;                 // of tensors and derivations
   int32_t extents[SEARCH_MAX_AXES]; // shrunken
   MirageExprTable *exprs;
@@ -286,6 +294,8 @@ typedef struct SearchSpace {
   uint32_t *buckets, num_buckets; // tensors by hash
   SearchGroup *groups;
   uint32_t num_groups, capacity_groups, num_grouped; // tensors in all of them
+  uint64_t grouped_monomials, goal_size;             // monomials of the groups' expressions, of the goals
+  uint64_t pair_work;                                // that questions about any two groups look through
   SearchPartner *partners;                           // from 1
   uint32_t num_partners, capacity_partners;
   SearchGoal goals[SEARCH_MAX_GOALS];
@@ -502,6 +512,12 @@ MirageStatus mirage__search_viewed(const MirageUGraph *program, const MirageSear
                                    const SearchPart *part, const MirageDiag *diag, MirageSearchResult *out_result);
 MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearchOptions *options,
                                   const SearchPart *part, const MirageDiag *diag, MirageSearchResult *out_result);
+/// The program as one and in pieces, side by side, within the monitor's time. search.c
+MirageStatus mirage__search_all(const MirageUGraph *program, const SearchRun *run, const MirageDiag *diag,
+                                MirageSearchResult *out_result);
+/// Whether a program has so many operators that it is searched in sections; and that search. search_sections.c
+bool mirage__search_is_large(const MirageUGraph *program);
+MirageStatus mirage__search_sections(const MirageUGraph *program, const SearchRun *run, MirageSearchResult *out_result);
 void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part);
 /// Whether there are pieces to search. search_partition.c
 bool mirage__search_has_pieces(const MirageUGraph *program);
@@ -517,9 +533,10 @@ typedef struct SearchPieces SearchPieces;
 MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSearchOptions *options,
                                    const SearchPart *whole, SearchPieces **out);
 /// Adds candidates that compute the program in pieces, where there are some, to those for the whole.
-MirageStatus mirage__search_join(const SearchPieces *pieces, uint32_t max_candidates,
-                                 MirageSearchResult *in_out_result);
+MirageStatus mirage__search_join(SearchPieces *pieces, uint32_t max_candidates, MirageSearchResult *in_out_result);
 void mirage__search_pieces_destroy(SearchPieces *pieces);
+/// Puts a µGraph, which it takes, where its predicted time belongs; the last one goes when there are more than wanted.
+MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph);
 
 // ------------------------------------------------------------------------------------------------ cost
 

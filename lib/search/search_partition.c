@@ -189,8 +189,7 @@ static MirageStatus build(const Cutter *cutter, const Cut *cut, MirageUGraph **o
   return status;
 }
 
-// Puts a µGraph where its predicted time belongs; the last one goes when there are too many.
-static MirageStatus insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph) {
+MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph) {
   MirageUGraph **grown = realloc(result->candidates, (result->num_candidates + 1) * sizeof(MirageUGraph *));
   if (!grown) {
     mirage_ugraph_destroy(graph);
@@ -222,7 +221,7 @@ static MirageStatus keep_cuts(const Cutter *cutter, uint32_t wanted, MirageSearc
     MirageUGraph *graph = NULL;
     status = build(cutter, cut, &graph);
     if (status == MIRAGE_OK)
-      status = insert(result, wanted, graph);
+      status = mirage__search_insert(result, wanted, graph);
     kept++;
   }
   for (uint32_t i = 0; layers && i <= cutter->num_nodes; i++)
@@ -321,6 +320,7 @@ MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSear
                      .pool = whole->pool,
                      .monitor = whole->monitor,
                      .checkpoint = whole->checkpoint,
+                     .first_record = whole->first_record,
                      .max_states = PIECES_STATES * options->max_states};
   cutter->funnel.exhausted = true;
   MirageStatus status = list_operators(cutter, program);
@@ -336,11 +336,17 @@ MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSear
   return status;
 }
 
-MirageStatus mirage__search_join(const SearchPieces *pieces, uint32_t max_candidates,
-                                 MirageSearchResult *in_out_result) {
+// An operator by itself is taken to run as fast as the chip can, since nobody has planned it. Where that leaves nothing
+// - products that share no value, of which each alone seems as fast as two in one kernel - what was found is kept all
+// the same, and whoever selects compares it with the operators as they are compiled.
+MirageStatus mirage__search_join(SearchPieces *pieces, uint32_t max_candidates, MirageSearchResult *in_out_result) {
   if (!pieces)
     return MIRAGE_OK;
   MIRAGE_TRY(keep_cuts(&pieces->cutter, max_candidates, in_out_result));
+  if (in_out_result->num_candidates == 0) {
+    MIRAGE_TRY(mirage__pieces_take_slower(&pieces->cutter));
+    MIRAGE_TRY(keep_cuts(&pieces->cutter, max_candidates, in_out_result));
+  }
   mirage__search_add_to_funnel(&in_out_result->funnel, &pieces->cutter.funnel);
   in_out_result->funnel.candidates = in_out_result->num_candidates;
   return MIRAGE_OK;

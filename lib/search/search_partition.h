@@ -59,6 +59,7 @@ typedef struct Piece {
   uint32_t num_inputs, num_outputs;
   double time_us;           // infinite: no such piece
   bool searched;            // the graph is what a search found, not the operators themselves
+  MirageUGraph *slower;     // what a search found where the operators themselves are predicted to be faster; owned
   const struct Piece *same; // an earlier piece that is the same program
   MirageSearchResult found;
   MirageStatus status;
@@ -72,6 +73,7 @@ typedef struct Cutter {
   SearchPool *pool;
   SearchMonitor *monitor;
   struct SearchCheckpoint *checkpoint;
+  uint32_t first_record;
   uint64_t max_states;             // for all pieces together
   MirageNode nodes[CUT_OPERATORS]; // operators; constants and views belong to whoever uses them
   uint32_t num_nodes;
@@ -93,10 +95,14 @@ MirageStatus mirage__homes_find(const MirageUGraph *program, MirageValue *root, 
 /// Lists the pieces of a program whose operators are listed, by themselves.
 MirageStatus mirage__pieces_list(Cutter *cutter);
 bool mirage__pieces_has(const Cutter *cutter, const Operators *set);
+/// Whether two programs are the same but for their names.
+bool mirage__pieces_same(const MirageUGraph *a, const MirageUGraph *b);
 /// Copies what makes a view, or a constant, out of what `map` has already.
 MirageStatus mirage__pieces_copy_view(const Cutter *cutter, MirageValue value, MirageUGraph *graph, MirageValue *map);
 /// Finds how each is best computed.
 MirageStatus mirage__pieces_solve(Cutter *cutter);
+/// Takes what was found wherever something was, though a piece's operators are predicted to be faster by themselves.
+MirageStatus mirage__pieces_take_slower(Cutter *cutter);
 void mirage__pieces_deinit(Cutter *cutter);
 
 #endif

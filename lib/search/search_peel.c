@@ -285,19 +285,45 @@ static void add_result(SearchViews *views, const Result *result) {
     views->results[views->num_results++] = *result;
 }
 
-// The concatenation, if any, from which a value follows element by element.
-static MirageNodeView concat_behind(const SearchViews *views, MirageValue value) {
-  MirageNodeView node = mirage__views_def(views, value), found = {0};
-  if (node.op == MIRAGE_OP_CONCAT || node.op == MIRAGE_OP_NONE)
-    return node;
-  MirageOpKind kind = mirage_op_info(node.op)->kind;
-  if (kind != MIRAGE_KIND_UNARY && kind != MIRAGE_KIND_BINARY && kind != MIRAGE_KIND_CAST)
-    return found;
-  for (uint32_t i = 0; i < node.num_operands && !found.op; i++)
-    if (mirage_type_same_shape(mirage_ugraph_type(views->program, node.operands[i]),
+// What concat_behind has found out about a value: nothing yet, or the node of the concatenation behind it.
+enum { NOT_ASKED, NO_CONCAT = UINT32_MAX };
+
+static uint32_t ask_behind(SearchViews *views, MirageValue value);
+
+// The first of its operands, of its own shape, that has one.
+static uint32_t concat_of_operands(SearchViews *views, const MirageNodeView *node, MirageValue value) {
+  uint32_t found = NO_CONCAT;
+  for (uint32_t i = 0; i < node->num_operands && found == NO_CONCAT; i++)
+    if (mirage_type_same_shape(mirage_ugraph_type(views->program, node->operands[i]),
                                mirage_ugraph_type(views->program, value)))
-      found = concat_behind(views, node.operands[i]);
+      found = ask_behind(views, node->operands[i]);
   return found;
+}
+
+// Every value is asked about once: two operators that use a value twice would ask four times, and so on.
+static uint32_t ask_behind(SearchViews *views, MirageValue value) {
+  uint32_t *known = &views->concat[value.index];
+  if (*known != NOT_ASKED)
+    return *known;
+  MirageNodeView node = mirage__views_def(views, value);
+  MirageOpKind kind = mirage_op_info(node.op)->kind;
+  if (node.op == MIRAGE_OP_CONCAT)
+    *known = mirage_ugraph_def(views->program, value).index;
+  else if (node.op == MIRAGE_OP_NONE ||
+           (kind != MIRAGE_KIND_UNARY && kind != MIRAGE_KIND_BINARY && kind != MIRAGE_KIND_CAST))
+    *known = NO_CONCAT;
+  else
+    *known = concat_of_operands(views, &node, value);
+  return *known;
+}
+
+// The concatenation, if any, from which a value follows element by element. Operands have smaller numbers: those below
+// are asked first, so that no question goes deep.
+static MirageNodeView concat_behind(SearchViews *views, MirageValue value) {
+  for (uint32_t v = 1; v <= value.index; v++)
+    ask_behind(views, (MirageValue){v});
+  uint32_t node = ask_behind(views, value);
+  return node == NO_CONCAT ? (MirageNodeView){0} : mirage_ugraph_node(views->program, (MirageNode){node});
 }
 
 // What follows from a concatenation is computed part by part: each part of the value becomes a result.
@@ -372,6 +398,8 @@ static void peel_output(SearchViews *views, MirageValue value, uint32_t output, 
 
 // Marks what lies between outputs and the values that stand for them.
 static void mark_peeled(SearchViews *views, MirageValue value) {
+  if (views->peeled[value.index])
+    return;
   for (uint32_t i = 0; i < views->num_results; i++)
     if (views->results[i].root.index == value.index)
       return;
@@ -399,9 +427,11 @@ static bool init(SearchViews *views) {
   views->input_of = calloc(values, sizeof *views->input_of);
   views->view_of = calloc(values, sizeof *views->view_of);
   views->peeled = calloc(values, sizeof *views->peeled);
+  views->concat = calloc(values, sizeof *views->concat);
   views->factors = calloc(values * MIRAGE_MAX_RANK, sizeof *views->factors);
   views->whole = calloc(values, sizeof *views->whole);
-  if (!views->uses || !views->input_of || !views->view_of || !views->peeled || !views->factors || !views->whole)
+  if (!views->uses || !views->input_of || !views->view_of || !views->peeled || !views->concat || !views->factors ||
+      !views->whole)
     return false;
   MirageRegionView body = mirage_ugraph_region(program, mirage_ugraph_body(program));
   for (uint32_t i = 0; i < body.num_nodes; i++) {
@@ -591,6 +621,7 @@ void mirage__search_views_destroy(SearchViews *views) {
   free(views->input_of);
   free(views->view_of);
   free(views->peeled);
+  free(views->concat);
   free(views->factors);
   free(views->whole);
   free(views);

@@ -116,8 +116,7 @@ static bool same_type(const MirageType *a, const MirageType *b) {
   return a->dtype == b->dtype && mirage_type_same_shape(a, b);
 }
 
-// Whether two pieces are the same program.
-static bool same_program(const MirageUGraph *a, const MirageUGraph *b) {
+bool mirage__pieces_same(const MirageUGraph *a, const MirageUGraph *b) {
   MirageRegionView x = mirage_ugraph_region(a, mirage_ugraph_body(a)),
                    y = mirage_ugraph_region(b, mirage_ugraph_body(b));
   if (x.num_nodes != y.num_nodes || mirage_ugraph_num_values(a) != mirage_ugraph_num_values(b))
@@ -137,7 +136,8 @@ static bool same_program(const MirageUGraph *a, const MirageUGraph *b) {
 
 static const Piece *find_same(const Cutter *cutter, const Piece *piece) {
   for (const Piece *other = cutter->pieces; other < piece; other++)
-    if (other->count == piece->count && other->program && !other->same && same_program(other->program, piece->program))
+    if (other->count == piece->count && other->program && !other->same &&
+        mirage__pieces_same(other->program, piece->program))
       return other;
   return NULL;
 }
@@ -219,6 +219,7 @@ static MirageStatus search_piece(void *user, uint32_t index) {
   const SearchPart part = {.pool = cutter->pool,
                            .monitor = cutter->monitor,
                            .checkpoint = cutter->checkpoint,
+                           .first_record = cutter->first_record,
                            .deadline = cutter->monitor->end,
                            .piece = 1 + (uint32_t)(piece - cutter->pieces)};
   piece->skipped = mirage__search_wanted_stop(cutter->monitor, cutter->monitor->end);
@@ -244,6 +245,8 @@ static MirageStatus take_found(Cutter *cutter, Piece *piece) {
     status = mirage_ugraph_clone(found->candidates[0], NULL, &piece->graph);
     piece->time_us = mirage_ugraph_get_meta(found->candidates[0])->cost.time_us;
     piece->searched = true;
+  } else if (found->num_candidates) {
+    status = mirage_ugraph_clone(found->candidates[0], NULL, &piece->slower);
   }
   mirage_search_result_deinit(found);
   return status;
@@ -280,6 +283,22 @@ static MirageStatus copy_same(Piece *piece) {
   piece->time_us = piece->same->time_us;
   piece->searched = piece->same->searched;
   return mirage_ugraph_clone(piece->same->graph, NULL, &piece->graph);
+}
+
+MirageStatus mirage__pieces_take_slower(Cutter *cutter) {
+  for (uint32_t i = 0; i < cutter->num_pieces; i++) {
+    Piece *piece = &cutter->pieces[i];
+    const MirageUGraph *slower = piece->same ? piece->same->slower : piece->slower;
+    MirageUGraph *graph;
+    if (!slower)
+      continue;
+    MIRAGE_TRY(mirage_ugraph_clone(slower, NULL, &graph));
+    mirage_ugraph_destroy(piece->graph);
+    piece->graph = graph;
+    piece->time_us = mirage_ugraph_get_meta(slower)->cost.time_us;
+    piece->searched = true;
+  }
+  return MIRAGE_OK;
 }
 
 // Element-wise ones before the others, lest these leave no states for them.
@@ -449,6 +468,7 @@ void mirage__pieces_deinit(Cutter *cutter) {
   for (uint32_t i = 0; i < cutter->num_pieces; i++) {
     mirage_ugraph_destroy(cutter->pieces[i].program);
     mirage_ugraph_destroy(cutter->pieces[i].graph);
+    mirage_ugraph_destroy(cutter->pieces[i].slower);
   }
   free(cutter->pieces);
 }

@@ -21,6 +21,7 @@
 #include <unistd.h>
 
 enum { ROWS = SEARCH_RANK - 2, COLUMNS = SEARCH_RANK - 1, MAX_BYTES = 1 << 30 };
+enum { PAIR_SHARE = 200 }; // monomials that questions about a formula look through, for each state of max_states
 
 static const double snapshot_interval = 1; // seconds
 
@@ -342,6 +343,8 @@ static MirageStatus process(SearchSpace *space, uint32_t index) {
     MIRAGE_TRY(begin(space, index));
   while (space->at.partner && !space->stopped) {
     space->stop = mirage__search_ask(&space->watch, &space->funnel);
+    if (space->stop == MIRAGE_STOP_NONE && space->max_pair_work && space->pair_work > space->max_pair_work)
+      space->stop = MIRAGE_STOP_MAX_STATES;
     space->stopped = space->stop != MIRAGE_STOP_NONE;
     MIRAGE_TRY(save_now_and_then(space));
     if (space->stopped)
@@ -441,12 +444,22 @@ static size_t half_of_memory(void) {
   return pages > 0 && bytes > 0 ? (size_t)pages / 2 * (size_t)bytes : MAX_BYTES;
 }
 
+// Whether it holds neither a product nor a reduction: one kernel by rule computes it (search_pointwise.c). What else
+// there is are other forms of the same formula, whose expressions grow large.
+static bool is_formula(const SearchProgram *program) {
+  bool meets = program->uses[MIRAGE_OP_MATMUL];
+  for (uint32_t i = 1; i < program->num_axes; i++)
+    meets |= program->axes[i].reduced;
+  return !meets;
+}
+
 MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *program,
                                        const MirageSearchOptions *options, uint32_t loop_axis, uint32_t num_loops,
                                        uint32_t share, const MirageDomain *domain, const MirageField *field) {
   *space = (SearchSpace){
       .program = program, .options = options, .loop_axis = loop_axis, .num_loops = num_loops, .at = {.index = 1}};
   space->max_states = options->max_states / share;
+  space->max_pair_work = is_formula(program) && !options->optimal ? PAIR_SHARE * options->max_states : 0;
   space->max_bytes = (options->optimal ? half_of_memory() : MAX_BYTES) / share;
   mirage_arena_init(&space->arena, NULL);
   mirage_arena_init(&space->eval.scratch, NULL);
@@ -467,6 +480,7 @@ MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *
     goals[i] = space->goals[i].expr;
     if (!goals[i].index)
       return MIRAGE_LIMIT;
+    space->goal_size += mirage_expr_goal_size(space->exprs, goals[i]);
   }
   MIRAGE_TRY(mirage_expr_sketch_goals(space->exprs, space->num_goals, goals));
   MIRAGE_TRY(add_loads(space, field));

@@ -65,7 +65,26 @@ static uint32_t add_running(Stabiliser *stabiliser, uint32_t top) {
   return running;
 }
 
-bool mirage__search_same_value(const SearchStructure *structure, uint32_t a, uint32_t b) {
+// By pairs of nodes, as bits: those found to be equal, so that no pair is looked into twice.
+typedef struct SamePairs {
+  uint64_t bits[SEARCH_MAX_NODES * SEARCH_MAX_NODES / 64];
+} SamePairs;
+
+static bool same_value(const SearchStructure *structure, uint32_t a, uint32_t b, SamePairs *known);
+
+static bool same_operands(const SearchStructure *structure, uint32_t a, uint32_t b, SamePairs *known) {
+  const SearchNode *x = &structure->nodes[a], *y = &structure->nodes[b];
+  uint64_t *word = &known->bits[(a * SEARCH_MAX_NODES + b) / 64], bit = (uint64_t)1 << (a * SEARCH_MAX_NODES + b) % 64;
+  if (*word & bit)
+    return true;
+  if (!same_value(structure, x->a, y->a, known) ||
+      (mirage__search_is_binary(x->op) && !same_value(structure, x->b, y->b, known)))
+    return false; // and so is all that asked
+  *word |= bit;
+  return true;
+}
+
+static bool same_value(const SearchStructure *structure, uint32_t a, uint32_t b, SamePairs *known) {
   if (a == b)
     return true;
   const SearchNode *x = &structure->nodes[a], *y = &structure->nodes[b];
@@ -74,8 +93,14 @@ bool mirage__search_same_value(const SearchStructure *structure, uint32_t a, uin
     return false;
   if (x->op == MIRAGE_OP_LOAD || x->op == MIRAGE_OP_CONSTANT)
     return x->a == y->a;
-  return mirage__search_same_value(structure, x->a, y->a) &&
-         (!mirage__search_is_binary(x->op) || mirage__search_same_value(structure, x->b, y->b));
+  return same_operands(structure, a, b, known);
+}
+
+bool mirage__search_same_value(const SearchStructure *structure, uint32_t a, uint32_t b) {
+  if (a == b || structure->nodes[a].op != structure->nodes[b].op)
+    return a == b;
+  SamePairs known = {{0}};
+  return same_value(structure, a, b, &known);
 }
 
 // The maximum of the whole row, where an earlier loop took it for an exponential of its own.

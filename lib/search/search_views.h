@@ -39,6 +39,7 @@ struct SearchViews {
   MirageValue *input_of; // by value: the input of which it is a view, or none
   View *view_of;         // by value
   bool *peeled;          // by value: a view of an input, or what only an output is made of, out of its results
+  uint32_t *concat;      // by value: the concatenation behind it, once asked for (search_peel.c)
   Factors *factors;      // by value and dimension
   MirageValue *whole;    // by value: what it is in the core, once built
   bool building;         // the first walk only lists the parts, since inputs come before operators

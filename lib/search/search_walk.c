@@ -29,12 +29,20 @@ static bool need(Walk *walk, Level *level, uint32_t place) {
   return true;
 }
 
-// Whether `place` is needed for `above`, among what is derived so far.
-static bool depends(const Walk *walk, uint32_t above, uint32_t place) {
+// Whether `place` is needed for `above`, among what is derived so far. Asked of each tensor once in a question.
+static bool leads_to(Walk *walk, uint32_t above, uint32_t place) {
   if (above == place)
     return true;
   const PathStep *step = above ? mirage__walk_step(walk, above) : NULL;
-  return step && (depends(walk, step->a, place) || depends(walk, step->b, place));
+  if (!step || walk->asked[above] == walk->question)
+    return false;
+  walk->asked[above] = walk->question;
+  return leads_to(walk, step->a, place) || leads_to(walk, step->b, place);
+}
+
+static bool depends(Walk *walk, uint32_t above, uint32_t place) {
+  walk->question++;
+  return leads_to(walk, above, place);
 }
 
 // An accumulation of a reduction counts with it, and a sum of exponentials with them: `counts` says that it may, and
@@ -208,6 +216,7 @@ void mirage__walk_destroy(Walk *walk) {
   free(walk->left.items);
   free(walk->chosen);
   free(walk->nodes);
+  free(walk->asked);
   free(walk->loops);
   free(walk->user);
   free(walk->done);
@@ -222,10 +231,11 @@ Walk *mirage__walk_create(const Paths *paths) {
   walk->paths = paths;
   walk->chosen = calloc(count, sizeof *walk->chosen);
   walk->nodes = calloc(count, sizeof *walk->nodes);
+  walk->asked = calloc(count, sizeof *walk->asked);
   walk->loops = calloc(4 * count, sizeof *walk->loops);
   walk->user = calloc(count, sizeof *walk->user);
   walk->done = calloc(paths->num_words, sizeof *walk->done);
-  if (walk->chosen && walk->nodes && walk->loops && walk->user && walk->done) {
+  if (walk->chosen && walk->nodes && walk->asked && walk->loops && walk->user && walk->done) {
     walk->sums = walk->loops + count;
     walk->others = walk->sums + count;
     walk->users = walk->others + count;

@@ -51,6 +51,7 @@ typedef struct Walk {
   PathKinds done_kinds;
   uint8_t times[2][PATHS_MAX_KINDS]; // chosen, by kind: counted and element-wise ones
   uint32_t *nodes;                   // as mirage__structure_order wants
+  uint64_t *asked, question;         // by place: the last question in which it was asked (search_walk.c)
 } Walk;
 
 /// Somewhere below a level: a tensor that is derived has a step. NULL: it has none yet.
