@@ -91,7 +91,7 @@ static MirageStatus judge(const Verifier *verifier, Pair *pair, Outcome *out_out
   *out_outcome = outcomes[pair->verdict.kind];
   if (*out_outcome != PROVEN || !verifier->pass->guard)
     return MIRAGE_OK;
-  const MirageGuardOptions options = {.seed = verifier->options.seed, .followed = pair->verdict.followed};
+  const MirageGuardOptions options = {.seed = verifier->options.seed};
   MIRAGE_TRY(mirage_guard(source, target, &options, &pair->held.diag, &pair->guard));
   if (!pair->guard.passed)
     *out_outcome = INACCURATE;
