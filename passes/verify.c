@@ -210,13 +210,14 @@ static void report_different(const Verifier *verifier, const Pair *pair) {
 static void report_proven(const Verifier *verifier, const Pair *pair) {
   const MirageProof *proof = &pair->verdict.proof;
   const MirageGuard *guard = &pair->guard.guard;
-  char accuracy[200] = "", pieces[60] = "";
+  char accuracy[500] = "", pieces[60] = "";
   if (proof->pieces)
     snprintf(pieces, sizeof pieces, ", in %u pieces", proof->pieces);
   if (guard->present)
-    snprintf(accuracy, sizeof accuracy, "; relative error %.2e (at most %.2e), the program's own %.2e (%.2e)",
-             guard->candidate_relative, guard->candidate_max, guard->program_relative, guard->program_max);
-  else if (pair->guard.reason[0])
+    snprintf(accuracy, sizeof accuracy, "; relative error %.2e (at most %.2e), the program's own %.2e (%.2e), %s%s%s",
+             guard->candidate_relative, guard->candidate_max, guard->program_relative, guard->program_max,
+             mirage_guard_instance_name(pair->guard.instance), *pair->guard.reason ? "; " : "", pair->guard.reason);
+  else if (*pair->guard.reason)
     snprintf(accuracy, sizeof accuracy, "; %s", pair->guard.reason);
   mirage_diag_emit(verifier->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(pair->target),
                    "@%s: equivalent to @%s; a wrong graph passes with probability below 2^%.1f (%u trial%s, %u-bit "
