@@ -47,7 +47,7 @@ def main():
     parser.add_argument("programs", nargs="*", type=pathlib.Path)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--keep", type=pathlib.Path)
-    options = parser.parse_args()
+    options = parser.parse_intermixed_args()
     programs = options.programs or sorted(
         file for folder in ("workloads", "odd", "varied") for file in (ROOT / "bench" / folder).glob("*.mlir"))
     keep = options.keep or pathlib.Path(tempfile.mkdtemp())
