@@ -105,7 +105,7 @@ static MirageStatus judge_until(Verifier *verifier, Pair *pair, const MirageCanc
   *out_outcome = outcomes[pair->verdict.kind];
   if (*out_outcome != PROVEN || !verifier->pass->guard)
     return MIRAGE_OK;
-  const MirageGuardOptions guard = {.seed = verifier->options.seed, .followed = true};
+  const MirageGuardOptions guard = {.seed = verifier->options.seed, .cancel = cancel};
   MIRAGE_TRY(mirage_guard(source, target, &guard, &pair->held.diag, &pair->guard));
   if (!pair->guard.passed)
     *out_outcome = INACCURATE;
@@ -247,16 +247,17 @@ static void report_different(const Verifier *verifier, const Pair *pair) {
 static void report_proven(const Verifier *verifier, const Pair *pair) {
   const MirageProof *proof = &pair->verdict.proof;
   const MirageGuard *guard = &pair->guard.guard;
-  char accuracy[200] = "", pieces[60] = "", transfer[120] = "";
+  char accuracy[500] = "", pieces[60] = "", transfer[120] = "";
   if (proof->shrunken)
     snprintf(transfer, sizeof transfer, ", by transfer from a smaller instance: %u ax%s, %u point%s", proof->axes,
              proof->axes == 1 ? "is" : "es", proof->points, proof->points == 1 ? "" : "s");
   if (proof->pieces)
     snprintf(pieces, sizeof pieces, ", in %u pieces", proof->pieces);
   if (guard->present)
-    snprintf(accuracy, sizeof accuracy, "; relative error %.2e (at most %.2e), the program's own %.2e (%.2e)",
-             guard->candidate_relative, guard->candidate_max, guard->program_relative, guard->program_max);
-  else if (pair->guard.reason[0])
+    snprintf(accuracy, sizeof accuracy, "; relative error %.2e (at most %.2e), the program's own %.2e (%.2e), %s%s%s",
+             guard->candidate_relative, guard->candidate_max, guard->program_relative, guard->program_max,
+             mirage_guard_instance_name(pair->guard.instance), *pair->guard.reason ? "; " : "", pair->guard.reason);
+  else if (*pair->guard.reason)
     snprintf(accuracy, sizeof accuracy, "; %s", pair->guard.reason);
   mirage_diag_emit(verifier->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(pair->target),
                    "@%s: equivalent to @%s; a wrong graph passes with probability below 2^%.1f (%u trial%s, %u-bit "

@@ -5,6 +5,7 @@
 #ifndef MIRAGE_GUARD_H
 #define MIRAGE_GUARD_H
 
+#include "mirage/cancel.h"
 #include "mirage/ugraph.h"
 
 #ifdef __cplusplus
@@ -13,48 +14,74 @@ extern "C" {
 
 typedef struct MirageGuardOptions {
   uint64_t seed;
-  double factor;     // a candidate may be worse by this; 0 = 2
-  uint64_t max_work; // operations that one evaluation of both may cost; larger pairs are shrunk; 0 = 2e5
-  bool followed;     // MirageVerdict's: on which kind of shrunken instance the pair was shown equivalent
+  double factor;              // a candidate may be worse by this; 0 = 2
+  uint64_t max_work;          // operations that one evaluation of both may cost; larger pairs are sampled; 0 = 2e6
+  const MirageCancel *cancel; // asked between evaluations, of some 10 ms by default; NULL = nobody
 } MirageGuardOptions;
 
 /// How inputs are drawn. All are rounded to their element type, so that they are the same numbers for everybody.
+///
+/// The last four go as far as the program stands: where its own values, in its own types, are finite and have about the
+/// accuracy that they have at the unit scale.
 typedef enum MirageGuardScale {
-  MIRAGE_GUARD_UNIT,     // normal(0, 1), halved until no intermediate value exceeds 2^14
-  MIRAGE_GUARD_SMALL,    // 2^-6 of that, or less far down where the outputs would be below 2^-6
-  MIRAGE_GUARD_LOGITS,   // scaled until the arguments of exponentials reach about 60; only where there are any
-  MIRAGE_GUARD_CONSTANT, // rows of a constant in [1, 2), give or take a few units in its last place: norms
+  MIRAGE_GUARD_UNIT,      // normal(0, 1), halved until no intermediate value of the program exceeds 2^14
+  MIRAGE_GUARD_SMALL,     // 2^-6 of that, or less far down where the outputs would be below 2^-6
+  MIRAGE_GUARD_LOGITS,    // scaled until the program's exponents reach about 60; only where there are any
+  MIRAGE_GUARD_CONSTANT,  // rows of a constant in [1, 2), give or take a few units in its last place: norms
+  MIRAGE_GUARD_SAME_SIGN, // as unit, but none negative: sums grow like their lengths
+  MIRAGE_GUARD_EXPONENTS, // scaled until exponents of the candidate reach about 150: beyond the end of f32, of either
+                          // sign
+  MIRAGE_GUARD_LARGE,     // all inputs as large as the program stands, less one bit; of both signs, and of one
+  MIRAGE_GUARD_ONE_LARGE, // one input after the other, the others as unit
+  MIRAGE_GUARD_ONE_SMALL, // one input after the other at 2^-8 of unit
   MIRAGE_GUARD_NUM_SCALES
 } MirageGuardScale;
 
-/// "unit", "small", "logits", "near-constant rows".
+/// "unit", "small", "logits", "near-constant rows", ...
 const char *mirage_guard_scale_name(MirageGuardScale scale);
 
-/// Errors at one scale: of one draw, or the median of three where the first leaves doubt; of the output that is worst
-/// for the candidate. Frobenius norm over that of the reference, and largest absolute error, over the elements where
-/// reference and program are finite.
+/// What the pair was measured on. Sums have the size that they have in the pair itself on each of them.
+typedef enum MirageGuardInstance {
+  MIRAGE_GUARD_FULL,     // the pair itself
+  MIRAGE_GUARD_SAMPLED,  // fewer rows, columns, heads - nothing that is summed: a sample of the outputs
+  MIRAGE_GUARD_REPEATED, // and inputs that repeat along axes that are summed
+} MirageGuardInstance;
+
+/// "in full", "on a sample of the outputs", "on a sample of the outputs, for inputs that repeat".
+const char *mirage_guard_instance_name(MirageGuardInstance instance);
+
+/// Errors at one scale: of one draw, or the median of several where the first leaves doubt; of the output (and the
+/// input that is large or small) worst for the candidate. Frobenius norm over that of the reference, and largest
+/// absolute error.
 typedef struct MirageGuardErrors {
-  bool measured; // some such element exists
+  bool measured; // the program stands there
   double program_relative, candidate_relative;
   double program_max, candidate_max;
   uint32_t output;
-  bool not_finite; // the candidate has inf or NaN at one of these elements
+  uint32_t input;   // ONE_LARGE, ONE_SMALL: which
+  int32_t exponent; // LARGE, ONE_LARGE, ONE_SMALL: inputs, or that one, at 2^exponent times the unit scale
+  bool same_sign;   // LARGE, ONE_LARGE: inputs, or that one, are not negative
+  bool not_finite;  // the candidate has inf or NaN
 } MirageGuardErrors;
 
 typedef struct MirageGuardReport {
   bool passed;
   MirageGuard guard;      // for the candidate's graph meta: the errors at `worst`; present if any scale was measured
   MirageGuardScale worst; // scale at which the candidate does worst
+  MirageGuardInstance instance;
   MirageGuardErrors errors[MIRAGE_GUARD_NUM_SCALES];
-  char reason[200]; // why it did not pass; or why nothing was measured
+  char reason[200]; // why it did not pass; or, if it passed, what could not be measured since the program has no value
 } MirageGuardReport;
 
 /// Measures. A candidate passes unless it is worse than the program at some scale: by more than `factor` plus half a
 /// unit roundoff of the output's type in relative error, or by an inf or NaN where the program has none.
 ///
 /// Shapes:  inputs and outputs pair up (as mirage_verify has checked).
-/// Passed:  also when nothing could be measured (guard.present is false): the pair is too large even when shrunken.
-/// Errors:  NO_MEMORY; UNSUPPORTED and the like from evaluation are a reason not to pass.
+/// Passed:  an output that the program itself gives as inf or NaN at every scale is not measured, and `reason` says so:
+///          the program's own lowering has the same gap. A pair that is too large even when sampled does not pass.
+/// Errors:  NO_MEMORY; CANCELLED, with nothing decided; UNSUPPORTED and the like from evaluation are a reason not to
+///          pass.
+/// Draws:   mirage_random_purpose(seed, "guard").
 /// Threads: safe on graphs that nobody is building.
 MirageStatus mirage_guard(const MirageUGraph *program, const MirageUGraph *candidate, const MirageGuardOptions *options,
                           const MirageDiag *diag, MirageGuardReport *out_report);

@@ -1,376 +1,234 @@
 // guard.c - runs program and candidate in their own types against float64, at several scales of inputs.
 //
-// Call order:  mirage_guard makes the instance (full size, or shrunken by shrink.c: guards are to be quick), then for
-//              each scale: find the factor of the inputs, draw, evaluate the program in float64 (the reference) and
-//              both graphs in their types, measure; last, compare.
-// Instance:    what expands (a norm, a softmax, silu) is expanded in f32 with one rounding at its end, which is what a
-//              framework's operator does. That is the standard for the program, on any instance.
-// Factor:      a probe - the float64 domain that also remembers the largest argument of an exponential and the largest
-//              value - says what a factor of the inputs does; it is found by secant steps on a log-log scale.
-// Median:      of three draws, where the first leaves doubt: it may hold a division by nearly zero, whose error is
-//              noise in both graphs.
-#include "mirage/guard.h"
+// Calls:     mirage_guard makes the instance (full size, or smaller with sums of full size: guard_axes.c), then for
+//            each scale: find the factor of the inputs (guard_scale.c), draw, evaluate the program in float64 (the
+//            reference) and both graphs in their types, measure; last, compare.
+// Program:   what expands (a norm, a softmax, silu) is expanded in f32 with one rounding at its end, which is what a
+//            framework's operator does. That is the standard for the program, on any instance.
+// Faithful:  an instance on which both graphs do not compute the same in float64 is none, and the next larger one is
+//            taken. Where none is left the pair cannot be measured, and does not pass.
+// Median:    of several draws, where the first leaves doubt: it may hold a division by nearly zero, whose error is
+//            noise in both graphs, or an output of few elements that are right by chance.
+#include "guard_internal.h"
 
-#include "mirage/eval.h"
 #include "mirage/random.h"
-#include "verify_internal.h"
 
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 
 enum {
-  DRAWS = 3,
-  DEFAULT_MAX_WORK = 200000,
-  OVERDRAFT = 20, // how far above max_work a shrunken instance may go
-  SEARCH_STEPS = 10,
+  DEFAULT_MAX_WORK = 2000000,
+  DEAR = 5,          // times max_work: fewer points
+  OVERDRAFT = 30,    // how far above max_work an evaluation may go where the pair gets no smaller
+  FEW_ELEMENTS = 64, // of an output: more draws
+  FEW_DRAWS = 3,
 };
 
 #define DEFAULT_FACTOR 2.0
-#define DOUBT 0.75           // of what the candidate may lose: above, three draws are made instead of one
-#define SMALL 0x1p-6         // of the unit scale
-#define SMALL_OUTPUT 0x1p-6  // outputs stay above, or a program of degree 4 has nothing left in f16
-#define LOGITS 60.0          // wanted
-#define LARGEST_VALUE 0x1p14 // at the unit scale; f16 ends at 2^16
-
-enum { REFERENCE, PROGRAM, CANDIDATE, NUM_RUNS };
-
-typedef struct Guard {
-  const MirageUGraph *graphs[2]; // of this instance: program, candidate
-  MirageGuardOptions options;
-  MirageGuardReport *report;
-  uint32_t num_inputs, num_outputs;
-  double **inputs, **normals[DRAWS], **outputs[NUM_RUNS];
-} Guard;
+#define DOUBT 0.75       // of what the candidate may lose: above, several draws are made instead of one
+#define FAITHFUL 1e-6    // difference of two graphs that compute the same, in float64
+#define LEAST_STAND 0.06 // relative error with which a program stands in any case
+#define STANDS 8.0       // times that of the unit scale
+#define ONE_SMALL_EXPONENT (-8)
 
 const char *mirage_guard_scale_name(MirageGuardScale scale) {
-  static const char *const names[] = {"unit", "small", "logits", "near-constant rows"};
+  static const char *const names[] = {
+      "unit",  "small",     "logits",   "near-constant rows", "same sign", "the candidate's exponents at 150",
+      "large", "one large", "one small"};
   return names[scale];
 }
 
-// ------------------------------------------------------------------------------------------------------------ storage
-
-static size_t elements(const MirageUGraph *graph, MirageValue value) {
-  return (size_t)mirage_type_elements(mirage_ugraph_type(graph, value));
-}
-
-static void free_arrays(double **arrays, uint32_t count) {
-  for (uint32_t i = 0; arrays && i < count; i++)
-    free(arrays[i]);
-  free(arrays);
-}
-
-static double **alloc_arrays(const MirageUGraph *graph, uint32_t count,
-                             MirageValue (*get)(const MirageUGraph *, uint32_t)) {
-  double **arrays = calloc(count + 1, sizeof *arrays);
-  for (uint32_t i = 0; arrays && i < count; i++) {
-    arrays[i] = malloc(elements(graph, get(graph, i)) * sizeof **arrays);
-    if (!arrays[i]) {
-      free_arrays(arrays, i);
-      return NULL;
-    }
-  }
-  return arrays;
-}
-
-static MirageStatus storage_init(Guard *guard) {
-  const MirageUGraph *program = guard->graphs[0];
-  guard->inputs = alloc_arrays(program, guard->num_inputs, mirage_ugraph_get_input);
-  bool ok = guard->inputs != NULL;
-  for (int draw = 0; draw < DRAWS; draw++) {
-    guard->normals[draw] = alloc_arrays(program, guard->num_inputs, mirage_ugraph_get_input);
-    ok = ok && guard->normals[draw];
-  }
-  for (int run = 0; run < NUM_RUNS; run++) {
-    guard->outputs[run] = alloc_arrays(program, guard->num_outputs, mirage_ugraph_get_output);
-    ok = ok && guard->outputs[run];
-  }
-  return ok ? MIRAGE_OK : MIRAGE_NO_MEMORY;
-}
-
-static void storage_deinit(Guard *guard) {
-  free_arrays(guard->inputs, guard->num_inputs);
-  for (int draw = 0; draw < DRAWS; draw++)
-    free_arrays(guard->normals[draw], guard->num_inputs);
-  for (int run = 0; run < NUM_RUNS; run++)
-    free_arrays(guard->outputs[run], guard->num_outputs);
-}
-
-// ------------------------------------------------------------------------------------------------------------- inputs
-
-// Distance of 1 from the next larger number.
-static double spacing(MirageDType dtype) {
-  return dtype == MIRAGE_F32 ? 0x1p-23 : dtype == MIRAGE_F16 ? 0x1p-10 : 0x1p-7;
-}
-
-// Normals of one draw, the same for every scale: they cost more than what is done with them.
-static void draw_normals(Guard *guard, uint32_t draw) {
-  for (uint32_t i = 0; i < guard->num_inputs; i++) {
-    MirageRandom random;
-    size_t n = elements(guard->graphs[0], mirage_ugraph_get_input(guard->graphs[0], i));
-    mirage_random_init(&random, guard->options.seed, (uint64_t)draw << 32 | i);
-    for (size_t j = 0; j < n; j++)
-      guard->normals[draw][i][j] = mirage_random_normal(&random);
-  }
-}
-
-static void draw_input(const Guard *guard, uint32_t index, MirageGuardScale scale, double factor, uint32_t draw) {
-  const MirageType *type = mirage_ugraph_type(guard->graphs[0], mirage_ugraph_get_input(guard->graphs[0], index));
-  size_t n = (size_t)mirage_type_elements(type), row = type->rank ? (size_t)type->shape[type->rank - 1] : 1;
-  const double *normals = guard->normals[draw][index];
-  double *out = guard->inputs[index], constant = 0, noise = 1;
-  for (size_t i = 0; i < n; i++) {
-    if (scale == MIRAGE_GUARD_CONSTANT && i % row == 0) { // the first normal of the row says where in [1, 2)
-      constant = 1.0 + fabs(normals[i]) - floor(fabs(normals[i]));
-      noise = 4 * spacing(type->dtype);
-    }
-    out[i] = mirage_round_to(type->dtype, factor * (constant + noise * normals[i]));
-  }
-}
-
-static void draw_inputs(const Guard *guard, MirageGuardScale scale, double factor, uint32_t draw) {
-  for (uint32_t i = 0; i < guard->num_inputs; i++)
-    draw_input(guard, i, scale, factor, draw);
-}
-
-// -------------------------------------------------------------------------------------------------------------- probe
-
-// float64 that remembers what it saw.
-typedef struct Probe {
-  MirageDomain domain;
-  double exponent; // largest magnitude of an argument of an exponential
-  double value;    // largest magnitude of a result
-} Probe;
-
-static double largest(size_t n, const double *a) {
-  double top = 0;
-  for (size_t i = 0; i < n; i++)
-    if (fabs(a[i]) > top && isfinite(a[i]))
-      top = fabs(a[i]);
-  return top;
-}
-
-static MirageStatus noted(const MirageDomain *self, MirageStatus status, size_t n, const double *out) {
-  Probe *probe = (Probe *)self; // made here, and not const
-  probe->value = fmax(probe->value, largest(n, out));
-  return status;
-}
-
-static bool holds_exponential(MirageOp op) {
-  return op == MIRAGE_OP_EXP || op == MIRAGE_OP_SIGMOID || op == MIRAGE_OP_SILU;
-}
-
-static MirageStatus probe_unary(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n,
-                                const void *a, void *out) {
-  Probe *probe = (Probe *)self;
-  if (holds_exponential(op))
-    probe->exponent = fmax(probe->exponent, largest(n, a));
-  const MirageDomain *f64 = mirage_domain_f64();
-  return noted(self, f64->unary(f64, op, result, n, a, out), n, out);
-}
-
-static MirageStatus probe_binary(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n,
-                                 const void *a, const void *b, void *out) {
-  const MirageDomain *f64 = mirage_domain_f64();
-  return noted(self, f64->binary(f64, op, result, n, a, b, out), n, out);
-}
-
-static MirageStatus probe_matmul(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
-                                 const void *a, const void *b, const void *c, void *out) {
-  const MirageDomain *f64 = mirage_domain_f64();
-  return noted(self, f64->matmul(f64, result, m, n, k, a, b, c, out), m * n, out);
-}
-
-static MirageStatus probe_reduce(const MirageDomain *self, MirageOp op, const MirageType *result, size_t outer,
-                                 size_t n, size_t inner, const void *a, void *out) {
-  const MirageDomain *f64 = mirage_domain_f64();
-  return noted(self, f64->reduce(f64, op, result, outer, n, inner, a, out), outer * inner, out);
-}
-
-// Evaluation's sentences become the reason.
-static void take_reason(void *user, MirageSeverity severity, const void *loc, const char *message) {
-  MirageGuardReport *report = user;
-  if (severity == MIRAGE_SEVERITY_ERROR && !report->reason[0])
-    snprintf(report->reason, sizeof report->reason, "%s", message);
-}
-
-static MirageStatus run(Guard *guard, int graph, const MirageDomain *domain, int into) {
-  const MirageDiag diag = {take_reason, guard->report};
-  return mirage_eval(guard->graphs[graph], domain, (const void *const *)guard->inputs,
-                     (void *const *)guard->outputs[into], NULL, &diag);
-}
-
-static MirageStatus probe(Guard *guard, MirageGuardScale scale, double factor, Probe *out_probe) {
-  *out_probe = (Probe){.domain = *mirage_domain_f64()};
-  out_probe->domain.unary = probe_unary;
-  out_probe->domain.binary = probe_binary;
-  out_probe->domain.matmul = probe_matmul;
-  out_probe->domain.reduce = probe_reduce;
-  draw_inputs(guard, scale, factor, 0);
-  return run(guard, 0, &out_probe->domain, REFERENCE);
-}
-
-// --------------------------------------------------------------------------------------------------- factor of inputs
-
-// Halves until no value of the program is too large for f16, where that helps.
-static MirageStatus tame(Guard *guard, MirageGuardScale scale, double *out_factor) {
-  *out_factor = 1;
-  for (int step = 0; step < SEARCH_STEPS; step++) {
-    Probe seen;
-    MIRAGE_TRY(probe(guard, scale, *out_factor, &seen));
-    if (seen.value <= LARGEST_VALUE)
-      break;
-    *out_factor /= 2;
-  }
-  return MIRAGE_OK;
-}
-
-// The factor at which exponents reach LOGITS, or come as close as they do; 0 without exponentials. Exponents grow like
-// factor^degree, with the degree taken from the last two steps; 2, a product of two inputs, is the first guess.
-static MirageStatus reach_logits(Guard *guard, double *out_factor) {
-  double factor = 1, degree = 2, last_factor = 0, last_exponent = 0, best = INFINITY;
-  *out_factor = 0;
-  for (int step = 0; step < SEARCH_STEPS; step++) {
-    Probe seen;
-    MIRAGE_TRY(probe(guard, MIRAGE_GUARD_LOGITS, factor, &seen));
-    if (seen.exponent == 0)
-      return MIRAGE_OK;
-    double miss = fabs(log2(LOGITS / seen.exponent));
-    if (miss < best) {
-      best = miss;
-      *out_factor = factor;
-    }
-    if (miss < 0.2)
-      return MIRAGE_OK;
-    if (last_factor > 0)
-      degree = log2(seen.exponent / last_exponent) / log2(factor / last_factor);
-    if (!(degree > 0.1)) // a norm before the exponential: no factor changes anything
-      return MIRAGE_OK;
-    last_factor = factor;
-    last_exponent = seen.exponent;
-    double step_bits = log2(LOGITS / seen.exponent) / degree;
-    factor *= exp2(fmin(fmax(step_bits, -8), 8));
-  }
-  return MIRAGE_OK;
-}
-
-// From the unit scale down to SMALL of it, or to where the outputs are small.
-static MirageStatus go_small(Guard *guard, double *out_factor) {
-  MIRAGE_TRY(tame(guard, MIRAGE_GUARD_SMALL, out_factor));
-  for (double smallest = *out_factor * SMALL; *out_factor > smallest; *out_factor /= 2) {
-    Probe seen;
-    double output = 0;
-    MIRAGE_TRY(probe(guard, MIRAGE_GUARD_SMALL, *out_factor / 2, &seen));
-    for (uint32_t o = 0; o < guard->num_outputs; o++)
-      output = fmax(output, largest(elements(guard->graphs[0], mirage_ugraph_get_output(guard->graphs[0], o)),
-                                    guard->outputs[REFERENCE][o]));
-    if (output < SMALL_OUTPUT)
-      break;
-  }
-  return MIRAGE_OK;
-}
-
-static MirageStatus find_factor(Guard *guard, MirageGuardScale scale, double *out_factor) {
-  switch (scale) {
-  case MIRAGE_GUARD_SMALL:
-    return go_small(guard, out_factor);
-  case MIRAGE_GUARD_LOGITS:
-    return reach_logits(guard, out_factor);
-  default:
-    return tame(guard, scale, out_factor);
-  }
+const char *mirage_guard_instance_name(MirageGuardInstance instance) {
+  static const char *const names[] = {"in full", "on a sample of the outputs",
+                                      "on a sample of the outputs, for inputs that repeat"};
+  return names[instance];
 }
 
 // ---------------------------------------------------------------------------------------------------------- measuring
 
 typedef struct Errors {
-  double relative[NUM_RUNS], max[NUM_RUNS]; // REFERENCE unused
+  double relative[GUARD_NUM_RUNS], max[GUARD_NUM_RUNS]; // REFERENCE unused
   bool measured, not_finite;
 } Errors;
 
-static Errors measure(const Guard *guard, uint32_t output) {
-  const double *reference = guard->outputs[REFERENCE][output], *program = guard->outputs[PROGRAM][output],
-               *candidate = guard->outputs[CANDIDATE][output];
-  size_t n = elements(guard->graphs[0], mirage_ugraph_get_output(guard->graphs[0], output));
-  Errors errors = {.measured = true};
-  double norm = 0, squares[NUM_RUNS] = {0};
+// Scales that go as far as the program stands, and no farther.
+static bool goes_far(MirageGuardScale scale) { return scale >= MIRAGE_GUARD_EXPONENTS; }
+
+static Errors measure(const Guard *guard, MirageGuardScale scale, uint32_t output) {
+  const double *reference = guard->outputs[GUARD_REFERENCE][output];
+  size_t n = mirage__guard_elements(guard->graphs[0], mirage_ugraph_get_output(guard->graphs[0], output));
+  Errors errors = {.relative = {[GUARD_PROGRAM] = mirage__guard_error(guard, GUARD_PROGRAM, output),
+                                [GUARD_CANDIDATE] = mirage__guard_error(guard, GUARD_CANDIDATE, output)}};
   // Where the program itself overflows, inputs lie outside its range, and nothing is asked of the candidate either: an
   // exponential without its maximum would else be held to the rows that happen to stay inside.
-  for (size_t i = 0; i < n && errors.measured; i++)
-    errors.measured = isfinite(reference[i]) && isfinite(program[i]);
-  for (size_t i = 0; i < n && errors.measured; i++) {
-    if (!isfinite(candidate[i])) {
-      errors.not_finite = true;
-      continue;
-    }
-    norm += reference[i] * reference[i];
-    for (int r = PROGRAM; r <= CANDIDATE; r++) {
-      double error = fabs((r == PROGRAM ? program : candidate)[i] - reference[i]);
-      squares[r] += error * error;
-      errors.max[r] = fmax(errors.max[r], error);
-    }
-  }
-  for (int r = PROGRAM; r <= CANDIDATE; r++) // of a vanishing reference the error itself is taken
-    errors.relative[r] = norm > 0 ? sqrt(squares[r] / norm) : sqrt(squares[r]);
+  errors.measured = isfinite(errors.relative[GUARD_PROGRAM]);
+  if (goes_far(scale))
+    errors.measured = errors.measured && mirage__guard_stands(guard, output);
+  errors.not_finite = !isfinite(errors.relative[GUARD_CANDIDATE]);
+  for (int r = GUARD_PROGRAM; r <= GUARD_CANDIDATE; r++)
+    for (size_t i = 0; i < n; i++)
+      errors.max[r] = fmax(errors.max[r], fabs(guard->outputs[r][output][i] - reference[i]));
   return errors;
 }
-
-static double median(double a, double b, double c) { return fmax(fmin(a, b), fmin(fmax(a, b), c)); }
 
 // How much of what it may lose the candidate loses: above 1 is too much.
 static double used(const Guard *guard, const MirageGuardErrors *errors) {
   const MirageType *type =
       mirage_ugraph_type(guard->graphs[0], mirage_ugraph_get_output(guard->graphs[0], errors->output));
-  double allowed = guard->options.factor * errors->program_relative + spacing(type->dtype) / 4; // half a unit roundoff
+  double allowed =
+      guard->options.factor * errors->program_relative + mirage__guard_spacing(type->dtype) / 4; // half a unit roundoff
   return !errors->measured ? 0 : errors->not_finite ? INFINITY : errors->candidate_relative / allowed;
 }
 
-// The median of all draws, of one output.
-static MirageGuardErrors summarize(uint32_t output, const Errors d[DRAWS]) {
-  return (MirageGuardErrors){
-      .measured = d[0].measured || d[1].measured || d[2].measured,
-      .program_relative = median(d[0].relative[PROGRAM], d[1].relative[PROGRAM], d[2].relative[PROGRAM]),
-      .candidate_relative = median(d[0].relative[CANDIDATE], d[1].relative[CANDIDATE], d[2].relative[CANDIDATE]),
-      .program_max = median(d[0].max[PROGRAM], d[1].max[PROGRAM], d[2].max[PROGRAM]),
-      .candidate_max = median(d[0].max[CANDIDATE], d[1].max[CANDIDATE], d[2].max[CANDIDATE]),
-      .output = output,
-      .not_finite = d[0].not_finite || d[1].not_finite || d[2].not_finite};
+static int ascending(const void *a, const void *b) {
+  double x = *(const double *)a, y = *(const double *)b;
+  return (x > y) - (x < y);
 }
 
-static MirageStatus run_draw(Guard *guard, MirageGuardScale scale, double factor, uint32_t draw) {
-  draw_inputs(guard, scale, factor, draw);
-  MIRAGE_TRY(run(guard, 0, mirage_domain_f64(), REFERENCE));
-  MIRAGE_TRY(run(guard, 0, mirage_domain_real(), PROGRAM));
-  return run(guard, 1, mirage_domain_real(), CANDIDATE);
+static double median(uint32_t count, double *values) {
+  qsort(values, count, sizeof *values, ascending);
+  return values[(count - 1) / 2];
 }
 
-// One draw, and the others where the first leaves doubt. Keeps the output that is worst for the candidate.
-static MirageStatus run_scale(Guard *guard, MirageGuardScale scale, Errors (*draws)[DRAWS]) {
-  MirageGuardErrors *kept = &guard->report->errors[scale];
-  double factor = 0;
-  MIRAGE_TRY(find_factor(guard, scale, &factor));
-  for (uint32_t draw = 0; factor > 0 && draw < DRAWS; draw++) {
-    if (draw == 1 && used(guard, kept) <= DOUBT)
-      break;
-    MIRAGE_TRY(run_draw(guard, scale, factor, draw));
-    for (uint32_t o = 0; o < guard->num_outputs; o++) {
-      for (uint32_t d = draw; d < (draw == 0 ? DRAWS : draw + 1); d++) // the first stands for those to come
-        draws[o][d] = measure(guard, o);
-      MirageGuardErrors errors = summarize(o, draws[o]);
-      if (o == 0 || used(guard, &errors) > used(guard, kept))
-        *kept = errors;
+// The medians of the draws at which the program stands, of one output.
+static MirageGuardErrors summarize(uint32_t output, const GuardPoint *point, uint32_t count, const Errors *draws) {
+  MirageGuardErrors errors = {
+      .output = output, .input = point->input, .exponent = point->exponent, .same_sign = point->same_sign};
+  double relative[GUARD_NUM_RUNS][GUARD_DRAWS], max[GUARD_NUM_RUNS][GUARD_DRAWS];
+  uint32_t num = 0;
+  for (uint32_t d = 0; d < count; d++) {
+    if (!draws[d].measured)
+      continue;
+    errors.not_finite |= draws[d].not_finite;
+    for (int r = GUARD_PROGRAM; r <= GUARD_CANDIDATE; r++) {
+      relative[r][num] = draws[d].relative[r];
+      max[r][num] = draws[d].max[r];
     }
+    num++;
+  }
+  if (!num)
+    return errors;
+  errors.measured = true;
+  errors.program_relative = median(num, relative[GUARD_PROGRAM]);
+  errors.candidate_relative = median(num, relative[GUARD_CANDIDATE]);
+  errors.program_max = median(num, max[GUARD_PROGRAM]);
+  errors.candidate_max = median(num, max[GUARD_CANDIDATE]);
+  return errors;
+}
+
+static MirageStatus run_draw(Guard *guard, const GuardPoint *point, uint32_t draw) {
+  MIRAGE_TRY(mirage__guard_draw(guard, point, draw));
+  MIRAGE_TRY(mirage__guard_run(guard, 0, mirage_domain_f64(), GUARD_REFERENCE));
+  MIRAGE_TRY(mirage__guard_run(guard, 0, mirage_domain_real(), GUARD_PROGRAM));
+  return mirage__guard_run(guard, 1, mirage_domain_real(), GUARD_CANDIDATE);
+}
+
+// One draw, and others where the first leaves doubt. `draws`: [num_outputs * GUARD_DRAWS]. Keeps the output that is
+// worst for the candidate, here and at other points of this scale.
+static MirageStatus run_point(Guard *guard, const GuardPoint *point, Errors *draws) {
+  MirageGuardErrors *kept = &guard->report->errors[point->scale], here = {0};
+  uint32_t count = 1;
+  for (uint32_t draw = 0; draw < count; draw++) {
+    MIRAGE_TRY(run_draw(guard, point, draw));
+    here = (MirageGuardErrors){0};
+    for (uint32_t o = 0; o < guard->num_outputs; o++) {
+      draws[o * GUARD_DRAWS + draw] = measure(guard, point->scale, o);
+      MirageGuardErrors errors = summarize(o, point, draw + 1, draws + o * GUARD_DRAWS);
+      guard->measured[o] |= errors.measured;
+      if (!here.measured || used(guard, &errors) > used(guard, &here))
+        here = errors;
+    }
+    if (draw == 0 && used(guard, &here) > DOUBT && !here.not_finite) {
+      MirageValue output = mirage_ugraph_get_output(guard->graphs[0], here.output);
+      count = mirage__guard_elements(guard->graphs[0], output) < FEW_ELEMENTS ? GUARD_DRAWS : FEW_DRAWS;
+    }
+  }
+  if (!kept->measured || used(guard, &here) > used(guard, kept))
+    *kept = here;
+  return MIRAGE_OK;
+}
+
+// ------------------------------------------------------------------------------------------------------------- scales
+
+// A point away from the unit scale, with either sign and with one.
+static MirageStatus run_far(Guard *guard, MirageGuardScale scale, uint32_t input, Errors *draws) {
+  for (int same_sign = 0; same_sign < 2; same_sign++) {
+    GuardPoint point = {.scale = scale, .factor = guard->unit, .input = input, .same_sign = same_sign};
+    if (scale == MIRAGE_GUARD_ONE_SMALL)
+      point.exponent = ONE_SMALL_EXPONENT;
+    else
+      MIRAGE_TRY(mirage__guard_reach(guard, &point));
+    if (point.exponent)
+      MIRAGE_TRY(run_point(guard, &point, draws));
+    if (scale == MIRAGE_GUARD_ONE_SMALL || (scale == MIRAGE_GUARD_ONE_LARGE && guard->dear)) // signs matter least here
+      break;
   }
   return MIRAGE_OK;
 }
 
+// What the unit scale tells: how large its inputs are, and with which errors the program stands.
+static void learn_unit(Guard *guard, double factor, const Errors *draws) {
+  guard->unit = factor;
+  for (uint32_t o = 0; o < guard->num_outputs; o++) {
+    const Errors *first = &draws[o * GUARD_DRAWS];
+    guard->stands[o] = first->measured ? fmax(STANDS * first->relative[GUARD_PROGRAM], LEAST_STAND) : LEAST_STAND;
+  }
+}
+
+static MirageStatus run_scale(Guard *guard, MirageGuardScale scale, Errors *draws) {
+  GuardPoint point = {.scale = scale, .input = GUARD_ALL, .same_sign = scale == MIRAGE_GUARD_SAME_SIGN};
+  if (scale == MIRAGE_GUARD_LARGE)
+    return run_far(guard, scale, GUARD_ALL, draws);
+  if (scale == MIRAGE_GUARD_ONE_LARGE || scale == MIRAGE_GUARD_ONE_SMALL) {
+    for (uint32_t i = 0; guard->num_inputs > 1 && i < guard->num_inputs; i++)
+      MIRAGE_TRY(run_far(guard, scale, i, draws));
+    return MIRAGE_OK;
+  }
+  MIRAGE_TRY(mirage__guard_factor(guard, scale, &point.factor));
+  if (point.factor == 0) // without exponentials
+    return MIRAGE_OK;
+  MIRAGE_TRY(run_point(guard, &point, draws));
+  if (scale == MIRAGE_GUARD_UNIT)
+    learn_unit(guard, point.factor, draws);
+  return MIRAGE_OK;
+}
+
+static MirageStatus run_scales(Guard *guard) {
+  Errors *draws = calloc((size_t)guard->num_outputs * GUARD_DRAWS + 1, sizeof *draws);
+  MirageStatus status = draws ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  for (int scale = 0; status == MIRAGE_OK && scale < MIRAGE_GUARD_NUM_SCALES; scale++)
+    status = run_scale(guard, scale, draws);
+  free(draws);
+  return status;
+}
+
 // ------------------------------------------------------------------------------------------------------------ verdict
 
-static void judge(Guard *guard, bool shrunken) {
+static void explain_refusal(Guard *guard) {
+  MirageGuardReport *report = guard->report;
+  const MirageGuardErrors *errors = &report->errors[report->worst];
+  char inputs[80];
+  const char *scale = mirage_guard_scale_name(report->worst);
+  if (report->worst == MIRAGE_GUARD_LARGE)
+    snprintf(inputs, sizeof inputs, "all at 2^%d%s", errors->exponent, errors->same_sign ? ", of one sign" : "");
+  else if (report->worst == MIRAGE_GUARD_ONE_LARGE || report->worst == MIRAGE_GUARD_ONE_SMALL)
+    snprintf(inputs, sizeof inputs, "number %u at 2^%d%s", errors->input, errors->exponent,
+             errors->same_sign ? ", of one sign" : "");
+  else
+    snprintf(inputs, sizeof inputs, "%s", scale);
+  if (errors->not_finite)
+    snprintf(report->reason, sizeof report->reason, "output %u has inf or NaN where the program has none (inputs: %s)",
+             errors->output, inputs);
+  else
+    snprintf(report->reason, sizeof report->reason,
+             "output %u has a relative error of %.2e, the program's own is %.2e (inputs: %s)", errors->output,
+             errors->candidate_relative, errors->program_relative, inputs);
+}
+
+static void judge(Guard *guard) {
   MirageGuardReport *report = guard->report;
   double most = -1;
-  report->passed = true;
   for (int scale = 0; scale < MIRAGE_GUARD_NUM_SCALES; scale++) {
     const MirageGuardErrors *errors = &report->errors[scale];
     double share = used(guard, errors);
@@ -383,69 +241,118 @@ static void judge(Guard *guard, bool shrunken) {
                                   .candidate_relative = errors->candidate_relative,
                                   .program_max = errors->program_max,
                                   .candidate_max = errors->candidate_max,
-                                  .shrunken = shrunken};
+                                  .shrunken = report->instance != MIRAGE_GUARD_FULL};
   }
-  if (most <= 1)
-    return;
-  const MirageGuardErrors *errors = &report->errors[report->worst];
-  const char *scale = mirage_guard_scale_name(report->worst);
-  report->passed = false;
-  if (errors->not_finite)
-    snprintf(report->reason, sizeof report->reason, "output %u has inf or NaN where the program has none (inputs: %s)",
-             errors->output, scale);
-  else
-    snprintf(report->reason, sizeof report->reason,
-             "output %u has a relative error of %.2e, the program's own is %.2e (inputs: %s)", errors->output,
-             errors->candidate_relative, errors->program_relative, scale);
+  report->passed = most <= 1;
+  if (!report->passed)
+    explain_refusal(guard);
+  for (uint32_t o = 0; report->passed && o < guard->num_outputs; o++)
+    if (!guard->measured[o])
+      snprintf(report->reason, sizeof report->reason,
+               "accuracy of output %u not measured: the program itself has inf or NaN there at every scale of inputs",
+               o);
 }
 
-static MirageStatus measure_instance(Guard *guard, bool shrunken) {
-  guard->num_inputs = mirage_ugraph_num_inputs(guard->graphs[0]);
-  guard->num_outputs = mirage_ugraph_num_outputs(guard->graphs[0]);
-  MirageStatus status = storage_init(guard);
-  for (uint32_t draw = 0; status == MIRAGE_OK && draw < DRAWS; draw++)
-    draw_normals(guard, draw);
-  Errors(*draws)[DRAWS] = calloc((size_t)guard->num_outputs + 1, sizeof *draws);
-  if (!draws)
-    status = MIRAGE_NO_MEMORY;
-  for (int scale = 0; status == MIRAGE_OK && scale < MIRAGE_GUARD_NUM_SCALES; scale++)
-    status = run_scale(guard, scale, draws);
-  free(draws);
-  storage_deinit(guard);
-  if (status == MIRAGE_OK)
-    judge(guard, shrunken);
-  else if (status != MIRAGE_NO_MEMORY && !guard->report->reason[0])
-    snprintf(guard->report->reason, sizeof guard->report->reason, "%s", mirage_status_string(status));
-  return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
+// ----------------------------------------------------------------------------------------------------------- instance
+
+// Difference of both graphs in float64 at a factor of the inputs, over the elements where both have a value; NaN:
+// nowhere.
+static MirageStatus compare(Guard *guard, double factor, double *out_difference) {
+  MIRAGE_TRY(mirage__guard_draw(guard, &(GuardPoint){MIRAGE_GUARD_UNIT, factor, 0, GUARD_ALL, false}, 0));
+  MIRAGE_TRY(mirage__guard_run(guard, 0, mirage_domain_f64(), GUARD_REFERENCE));
+  MIRAGE_TRY(mirage__guard_run(guard, 1, mirage_domain_f64(), GUARD_CANDIDATE));
+  *out_difference = NAN;
+  for (uint32_t o = 0; o < guard->num_outputs; o++) {
+    const double *x = guard->outputs[GUARD_REFERENCE][o], *y = guard->outputs[GUARD_CANDIDATE][o];
+    double norm = 0, squares = 0;
+    bool any = false;
+    for (size_t i = 0; i < mirage__guard_elements(guard->graphs[0], mirage_ugraph_get_output(guard->graphs[0], o)); i++)
+      if (isfinite(x[i]) && isfinite(y[i])) {
+        any = true;
+        norm += x[i] * x[i];
+        squares += (x[i] - y[i]) * (x[i] - y[i]);
+      }
+    if (any)
+      *out_difference =
+          fmax(*out_difference, norm > 0 ? sqrt(squares / norm) : sqrt(squares)); // not NaN, if one is not
+  }
+  return MIRAGE_OK;
 }
 
-// At the size given, or shrunken when that costs too much.
-static MirageStatus measure_pair(Guard *guard) {
-  MirageUGraph *small[2] = {NULL, NULL};
-  double allowed = (double)guard->options.max_work;
-  double work = mirage__verify_work(guard->graphs[0]) + mirage__verify_work(guard->graphs[1]);
-  if (work > allowed) {
-    char reason[160];
-    bool follow = guard->options.followed;
-    MIRAGE_TRY(mirage__verify_shrink(guard->graphs[0], guard->graphs[1], SHRINK_SMALLEST, &follow, &small[0], &small[1],
-                                     reason));
+// Whether both compute the same, as far as doubles can tell: where one has no value, smaller inputs may help.
+static MirageStatus is_faithful(Guard *guard, bool *out_faithful) {
+  *out_faithful = true;
+  for (int step = 0; step < 3; step++) {
+    double difference;
+    MIRAGE_TRY(compare(guard, ldexp(1, -4 * step), &difference));
+    if (isnan(difference))
+      continue;
+    *out_faithful = difference <= FAITHFUL;
+    return MIRAGE_OK;
   }
-  if (small[0]) {
-    guard->graphs[0] = small[0];
-    guard->graphs[1] = small[1];
-    work = mirage__verify_work(small[0]) + mirage__verify_work(small[1]);
-  }
-  MirageStatus status = MIRAGE_OK;
-  if (work <= allowed * OVERDRAFT) {
-    status = measure_instance(guard, small[0] != NULL);
-  } else {
-    guard->report->passed = true;
-    snprintf(guard->report->reason, sizeof guard->report->reason,
-             "accuracy not measured: %.3g operations an evaluation, %.3g allowed", work, allowed);
-  }
-  mirage_ugraph_destroy(small[0]);
-  mirage_ugraph_destroy(small[1]);
+  return MIRAGE_OK;
+}
+
+// Measures on the instance in guard->graphs.
+static MirageStatus measure_instance(Guard *guard, bool *out_faithful) {
+  *out_faithful = true;
+  guard->unit = 1;
+  MirageStatus status = mirage__guard_storage_init(guard);
+  if (status == MIRAGE_OK && guard->report->instance != MIRAGE_GUARD_FULL)
+    status = is_faithful(guard, out_faithful);
+  if (status == MIRAGE_OK && *out_faithful)
+    status = run_scales(guard);
+  if (status == MIRAGE_OK && *out_faithful)
+    judge(guard);
+  mirage__guard_storage_deinit(guard);
   return status;
+}
+
+// Measures on the instance that `axes` describes. `out_measured`: it was one.
+static MirageStatus try_instance(Guard *guard, GuardAxes *axes, bool *out_measured) {
+  const MirageUGraph *pair[2] = {guard->graphs[0], guard->graphs[1]};
+  MirageUGraph *built[2] = {NULL, NULL};
+  *out_measured = false;
+  *guard->report = (MirageGuardReport){.instance = guard->report->instance};
+  if (guard->report->instance != MIRAGE_GUARD_FULL) {
+    if (!mirage__guard_build(axes, built))
+      return MIRAGE_OK;
+    guard->graphs[0] = built[0];
+    guard->graphs[1] = built[1];
+  }
+  MirageStatus status = measure_instance(guard, out_measured);
+  for (int g = 0; g < 2; g++) {
+    guard->graphs[g] = pair[g];
+    mirage_ugraph_destroy(built[g]);
+  }
+  if (status == MIRAGE_OK || status == MIRAGE_NO_MEMORY || status == MIRAGE_CANCELLED)
+    return status;
+  *out_measured = guard->report->instance == MIRAGE_GUARD_FULL; // what fails on a smaller instance may be its fault
+  guard->report->passed = false;
+  if (!guard->report->reason[0])
+    snprintf(guard->report->reason, sizeof guard->report->reason, "%s", mirage_status_string(status));
+  return MIRAGE_OK;
+}
+
+// The smallest instance that is worth its work first; the next larger ones where it is none.
+static MirageStatus measure_pair(Guard *guard) {
+  double max_work = (double)guard->options.max_work, allowed = max_work * OVERDRAFT, work = 0;
+  const double limits[] = {max_work, allowed, INFINITY};
+  bool measured = false;
+  for (int i = 0; !measured && i < 3 && work <= allowed; i++) {
+    GuardAxes axes;
+    MIRAGE_TRY(mirage__guard_axes_init(&axes, guard->graphs[0], guard->graphs[1]));
+    guard->report->instance = mirage__guard_choose(&axes, limits[i]);
+    work = mirage__guard_work(&axes, 0) + mirage__guard_work(&axes, 1);
+    guard->dear = work > DEAR * max_work;
+    MirageStatus status = work <= allowed ? try_instance(guard, &axes, &measured) : MIRAGE_OK;
+    mirage__guard_axes_deinit(&axes);
+    MIRAGE_TRY(status);
+  }
+  if (!measured)
+    snprintf(guard->report->reason, sizeof guard->report->reason,
+             "its accuracy cannot be measured: an evaluation takes %.3g operations, %.3g are allowed", work, allowed);
+  return MIRAGE_OK;
 }
 
 MirageStatus mirage_guard(const MirageUGraph *program, const MirageUGraph *candidate, const MirageGuardOptions *options,
@@ -456,6 +363,7 @@ MirageStatus mirage_guard(const MirageUGraph *program, const MirageUGraph *candi
     guard.options.factor = DEFAULT_FACTOR;
   if (!guard.options.max_work)
     guard.options.max_work = DEFAULT_MAX_WORK;
+  guard.seed = mirage_random_purpose(guard.options.seed, "guard");
   *out_report = (MirageGuardReport){.passed = false};
   MirageStatus status = mirage_ugraph_expand_wide(program, diag, &plain[0]);
   if (status == MIRAGE_OK)

@@ -27,13 +27,14 @@ static MirageGuardReport measure(MirageUGraph *program, MirageUGraph *candidate,
   return report;
 }
 
-static void expect_pass(MirageUGraph *program, MirageUGraph *candidate, bool shrunken) {
+static void expect_pass(MirageUGraph *program, MirageUGraph *candidate, MirageGuardInstance instance) {
   MirageGuardReport report = measure(program, candidate, (MirageGuardOptions){.seed = 3});
   if (!report.passed)
     print_message("%s\n", report.reason);
   assert_true(report.passed);
   assert_true(report.guard.present);
-  assert_int_equal(report.guard.shrunken, shrunken);
+  assert_string_equal(mirage_guard_instance_name(report.instance), mirage_guard_instance_name(instance));
+  assert_int_equal(report.guard.shrunken, instance != MIRAGE_GUARD_FULL);
   assert_true(report.guard.candidate_relative < 1e-2);
 }
 
@@ -93,21 +94,21 @@ static MirageUGraph *product(MirageDType dtype, MirageDType via, int k) {
 static void fused_kernels_pass(void **state) {
   const Sizes small = {.m = 2, .k = 16, .n = 12, .grid = 3, .loop = 4, .rank = 4};
   const Sizes decode = {.m = 2, .k = 4096, .n = 6144, .grid = 128, .loop = 32, .rank = 16};
-  expect_pass(rms_program(small, &DIAG), rms_fused(small, RMS_RIGHT, &DIAG), false);
-  expect_pass(rms_program(decode, &DIAG), rms_fused(decode, RMS_RIGHT, &DIAG), true);
-  expect_pass(mlp_program(decode, &DIAG), mlp_fused(decode, MLP_RIGHT, &DIAG), true);
-  expect_pass(lora_program(decode, &DIAG), lora_fused(decode, false, &DIAG), true);
+  expect_pass(rms_program(small, &DIAG), rms_fused(small, RMS_RIGHT, &DIAG), MIRAGE_GUARD_FULL);
+  expect_pass(rms_program(decode, &DIAG), rms_fused(decode, RMS_RIGHT, &DIAG), MIRAGE_GUARD_SAMPLED);
+  expect_pass(mlp_program(decode, &DIAG), mlp_fused(decode, MLP_RIGHT, &DIAG), MIRAGE_GUARD_SAMPLED);
+  expect_pass(lora_program(decode, &DIAG), lora_fused(decode, false, &DIAG), MIRAGE_GUARD_SAMPLED);
 }
 
 static void online_softmax_passes(void **state) {
   const Sizes heads = {.m = 4, .n = 6, .rank = 3, .grid = 2, .loop = 3};
-  expect_pass(attention_program(heads, true, &DIAG), attention_flash(heads, FLASH_RIGHT, &DIAG), false);
+  expect_pass(attention_program(heads, true, &DIAG), attention_flash(heads, FLASH_RIGHT, &DIAG), MIRAGE_GUARD_FULL);
 }
 
 static void a_graph_passes_against_itself(void **state) {
   const MirageDType types[] = {MIRAGE_F16, MIRAGE_BF16, MIRAGE_F32};
   for (size_t i = 0; i < 3; i++) {
-    expect_pass(product(types[i], types[i], 64), product(types[i], types[i], 64), false);
+    expect_pass(product(types[i], types[i], 64), product(types[i], types[i], 64), MIRAGE_GUARD_FULL);
     MirageUGraph *a = softmax(types[i], SAFE), *b = softmax(types[i], SAFE);
     assert_true(measure(a, b, (MirageGuardOptions){.seed = 1}).passed);
     a = normalized(types[i], true), b = normalized(types[i], true); // bad, but no worse than itself
@@ -120,8 +121,10 @@ static void a_missing_maximum_overflows(void **state) {
                  "inf or NaN where the program has none");
   expect_refusal(softmax(MIRAGE_F16, SUGAR), softmax(MIRAGE_F16, UNSAFE), MIRAGE_GUARD_LOGITS,
                  "inf or NaN where the program has none");
-  // exp(60) is a number in f32, and a maximum where the program has none can only help.
-  expect_pass(softmax(MIRAGE_F32, SAFE), softmax(MIRAGE_F32, UNSAFE), false);
+  // exp(60) is a number in f32, exp(100) is not; and a maximum where the program has none can only help.
+  expect_refusal(softmax(MIRAGE_F32, SAFE), softmax(MIRAGE_F32, UNSAFE), MIRAGE_GUARD_EXPONENTS,
+                 "inf or NaN where the program has none");
+  assert_true(measure(softmax(MIRAGE_F32, UNSAFE), softmax(MIRAGE_F32, SAFE), (MirageGuardOptions){.seed = 3}).passed);
   assert_true(measure(softmax(MIRAGE_F16, UNSAFE), softmax(MIRAGE_F16, SAFE), (MirageGuardOptions){.seed = 3}).passed);
 }
 
@@ -132,13 +135,13 @@ static void one_pass_variances_cancel(void **state) {
   assert_int_equal(report.worst, MIRAGE_GUARD_CONSTANT);
   assert_true(report.errors[MIRAGE_GUARD_UNIT].measured);
   assert_true(report.errors[MIRAGE_GUARD_UNIT].candidate_relative < 1e-5); // nothing to see at the usual scale
-  expect_pass(normalized(MIRAGE_F32, true), normalized(MIRAGE_F32, false), false);
+  expect_pass(normalized(MIRAGE_F32, true), normalized(MIRAGE_F32, false), MIRAGE_GUARD_FULL);
 }
 
 static void a_narrow_type_loses_digits(void **state) {
-  expect_refusal(product(MIRAGE_F32, MIRAGE_F32, 64), product(MIRAGE_F32, MIRAGE_F16, 64), MIRAGE_GUARD_CONSTANT,
-                 "the program's own is");
-  expect_pass(product(MIRAGE_F16, MIRAGE_F16, 64), product(MIRAGE_F16, MIRAGE_F32, 64), false);
+  expect_refusal(product(MIRAGE_F32, MIRAGE_F32, 64), product(MIRAGE_F32, MIRAGE_F16, 64), MIRAGE_GUARD_LARGE,
+                 "inf or NaN where the program has none (inputs: all at 2^");
+  expect_pass(product(MIRAGE_F16, MIRAGE_F16, 64), product(MIRAGE_F16, MIRAGE_F32, 64), MIRAGE_GUARD_FULL);
   MirageGuardReport report = measure(product(MIRAGE_F16, MIRAGE_F16, 64), product(MIRAGE_F16, MIRAGE_BF16, 64),
                                      (MirageGuardOptions){.seed = 3});
   assert_false(report.passed);
@@ -156,23 +159,104 @@ static void a_wrong_graph_is_inaccurate(void **state) {
   assert_true(report.errors[report.worst].candidate_relative > 0.01);
 }
 
+// Twice the sum of 65,536 squares and as many times `more`, in f16: with 4 it is inf whatever the inputs.
+static MirageUGraph *sum_of_squares(double more, bool twice) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "sum_of_squares", &DIAG);
+  MirageValue x = mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 2, 1, 65536));
+  MirageType scalar = mirage_type_tensor(MIRAGE_F16, 0, NULL);
+  MirageValue q = op2(g, MIRAGE_OP_ADD, op1(g, MIRAGE_OP_SQUARE, x), mirage_ugraph_constant(g, scalar, more));
+  MirageValue y = reduce_over(g, MIRAGE_OP_REDUCE_SUM, q, 1, 1);
+  return finish_with(g, twice ? op2(g, MIRAGE_OP_ADD, y, y)
+                              : op2(g, MIRAGE_OP_MUL, y, mirage_ugraph_constant(g, scalar, 2)));
+}
+
+static void a_gap_of_the_program_is_said(void **state) {
+  MirageGuardReport report =
+      measure(sum_of_squares(4, false), sum_of_squares(4, true), (MirageGuardOptions){.seed = 3});
+  assert_true(report.passed);
+  assert_false(report.guard.present);
+  assert_non_null(strstr(report.reason, "accuracy of output 0 not measured: the program itself has inf or NaN"));
+  report =
+      measure(sum_of_squares(0, false), sum_of_squares(0, true), (MirageGuardOptions){.seed = 3}); // not at all scales
+  assert_true(report.passed);
+  assert_true(report.guard.present);
+  assert_string_equal(report.reason, "");
+}
+
+// Half of all logarithms of normals are NaN, but inputs of one sign are measured.
 static void what_is_undefined_is_not_counted(void **state) {
   MirageUGraph *graphs[2];
-  for (int i = 0; i < 2; i++) { // half of all logarithms are NaN
+  for (int i = 0; i < 2; i++) {
     MirageUGraph *g = graphs[i] = mirage_ugraph_create(NULL, "log", &DIAG);
     MirageValue x = mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 1, 64));
     assert_non_null(finish_with(g, op1(g, MIRAGE_OP_LOG, x)));
   }
-  expect_pass(graphs[0], graphs[1], false);
+  MirageGuardReport report = measure(graphs[0], graphs[1], (MirageGuardOptions){.seed = 3});
+  assert_true(report.passed);
+  assert_false(report.errors[MIRAGE_GUARD_UNIT].measured);
+  assert_true(report.errors[MIRAGE_GUARD_SAME_SIGN].measured);
 }
 
-static void too_large_is_said(void **state) {
+static void too_large_is_refused(void **state) {
   const Sizes decode = {.m = 2, .k = 4096, .n = 6144, .grid = 128, .loop = 32};
   MirageGuardReport report = measure(rms_program(decode, &DIAG), rms_fused(decode, RMS_RIGHT, &DIAG),
                                      (MirageGuardOptions){.seed = 3, .max_work = 10});
-  assert_true(report.passed);
+  assert_false(report.passed);
   assert_false(report.guard.present);
-  assert_non_null(strstr(report.reason, "accuracy not measured"));
+  assert_non_null(strstr(report.reason, "its accuracy cannot be measured"));
+}
+
+// The same verdict on instances of all kinds: the largest work takes the pair as it is.
+static void instances_agree(void **state) {
+  const Sizes sizes = {.m = 2, .k = 512, .n = 96, .grid = 8, .loop = 8, .rank = 16};
+  const uint64_t works[] = {30000, 400000, 1000000000};
+  for (int i = 0; i < 3; i++) {
+    const MirageGuardOptions options = {.seed = 3, .max_work = works[i]};
+    MirageGuardReport report = measure(rms_program(sizes, &DIAG), rms_fused(sizes, RMS_RIGHT, &DIAG), options);
+    assert_int_equal(report.instance, i == 0   ? MIRAGE_GUARD_REPEATED
+                                      : i == 1 ? MIRAGE_GUARD_SAMPLED
+                                               : MIRAGE_GUARD_FULL);
+    assert_true(report.passed);
+    assert_true(report.guard.candidate_relative > 1e-5 && report.guard.candidate_relative < 1e-3);
+    report = measure(product(MIRAGE_F16, MIRAGE_F16, 8192), product(MIRAGE_F16, MIRAGE_BF16, 8192), options);
+    assert_false(report.passed);
+    report = measure(product(MIRAGE_F16, MIRAGE_F16, 8192), product(MIRAGE_F16, MIRAGE_F32, 8192), options);
+    assert_true(report.passed);
+  }
+}
+
+// On an instance where both graphs differ in float64, nothing is measured: the pair itself decides.
+static void a_wrong_graph_is_not_excused_by_its_instance(void **state) {
+  const Sizes sizes = {.m = 2, .k = 512, .n = 96, .grid = 8, .loop = 8};
+  for (int bug = RMS_RIGHT + 1; bug < RMS_NUM_BUGS; bug++) {
+    if (bug == RMS_W_WRONG_MAP)
+      continue; // no graph at these sizes
+    MirageGuardReport report = measure(rms_program(sizes, &DIAG), rms_fused(sizes, bug, &DIAG),
+                                       (MirageGuardOptions){.seed = 3, .max_work = 30000});
+    if (report.passed || report.instance != MIRAGE_GUARD_FULL)
+      fail_msg("bug %d: %s %s", bug, report.passed ? "passed" : "refused", mirage_guard_instance_name(report.instance));
+  }
+}
+
+static void an_interrupt_ends_it(void **state) {
+  const Sizes small = {.m = 2, .k = 16, .n = 12, .grid = 3, .loop = 4};
+  int interrupt = 1;
+  const MirageCancel asked = {.interrupt = &interrupt}, late = {.deadline = 1e-9};
+  for (int i = 0; i < 2; i++) {
+    MirageGuardReport report;
+    MirageUGraph *program = rms_program(small, &DIAG), *candidate = rms_fused(small, RMS_RIGHT, &DIAG);
+    const MirageGuardOptions options = {.seed = 3, .cancel = i ? &late : &asked};
+    assert_int_equal(mirage_guard(program, candidate, &options, &DIAG, &report), MIRAGE_CANCELLED);
+    assert_false(report.passed);
+    interrupt = 0;
+    assert_int_equal(
+        mirage_guard(program, candidate, &(MirageGuardOptions){.seed = 3, .cancel = &asked}, &DIAG, &report),
+        MIRAGE_OK);
+    assert_true(report.passed);
+    interrupt = 1;
+    mirage_ugraph_destroy(program);
+    mirage_ugraph_destroy(candidate);
+  }
 }
 
 static void reports_repeat(void **state) {
@@ -193,7 +277,11 @@ int main(void) {
       cmocka_unit_test(a_narrow_type_loses_digits),
       cmocka_unit_test(a_wrong_graph_is_inaccurate),
       cmocka_unit_test(what_is_undefined_is_not_counted),
-      cmocka_unit_test(too_large_is_said),
+      cmocka_unit_test(a_gap_of_the_program_is_said),
+      cmocka_unit_test(too_large_is_refused),
+      cmocka_unit_test(instances_agree),
+      cmocka_unit_test(a_wrong_graph_is_not_excused_by_its_instance),
+      cmocka_unit_test(an_interrupt_ends_it),
       cmocka_unit_test(reports_repeat),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
