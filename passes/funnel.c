@@ -66,7 +66,8 @@ static void hint_text(const MirageSearchReport *report, char text[MAX_TEXT]) {
   text[0] = '\0';
   switch (result->funnel.stop) {
   case MIRAGE_STOP_MAX_STATES:
-    snprintf(text, MAX_TEXT, "max-states=%" PRIu64 " searches more", 10 * states);
+    snprintf(text, MAX_TEXT, "max-states=%" PRIu64 " searches more%s", 10 * states,
+             report->checkpoint ? ", from the beginning: with another checkpoint" : "");
     return;
   case MIRAGE_STOP_MEMORY:
     snprintf(text, MAX_TEXT, "a smaller max-block-ops, or the program in parts, needs less memory");
