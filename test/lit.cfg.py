@@ -2,6 +2,7 @@
 #
 #   tools         ours (mirage-mlir-opt, mirage-run, ...) and LLVM's (mlir-opt, mlir-tblgen, FileCheck, not, split-file)
 #   %plugin       our plugin, for %stock-mlir-opt         %source   root of the source tree
+#   %bin          folder of our tools
 #   %python       the interpreter that runs lit          %t, %s    as always
 #   %candidates   test/emulator/candidates.py, which takes fewer under sanitizers; so does %varied, varied.py beside it
 #   features      nvidia-gpu, ptxas, plugin, z3
@@ -35,6 +36,7 @@ config.substitutions.append(("%candidates", f"{config.mirage_python} {candidates
 varied = os.path.join(config.test_source_root, "emulator", "varied.py")
 config.substitutions.append(("%varied", f"{config.mirage_python} {varied}{few}"))
 config.substitutions.append(("%source", config.mirage_source_root))
+config.substitutions.append(("%bin", os.path.join(config.mirage_binary_root, "bin")))
 config.substitutions.append(("%python", config.mirage_python))
 
 if os.path.exists("/dev/nvidia0"):
