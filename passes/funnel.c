@@ -74,10 +74,11 @@ static void hint_text(const MirageSearchReport *report, char text[MAX_TEXT]) {
     return;
   case MIRAGE_STOP_TIME_BUDGET:
   case MIRAGE_STOP_INTERRUPT:
-    snprintf(text, MAX_TEXT, "%s",
-             report->checkpoint
-                 ? "run again, the same checkpoint goes on from here"
-                 : "a larger time-budget searches more; with checkpoint=FILE, another run goes on from there");
+    if (report->checkpoint)
+      snprintf(text, MAX_TEXT, "run again, the same checkpoint goes on from here");
+    else
+      snprintf(text, MAX_TEXT, "%swith checkpoint=FILE, another run goes on from there",
+               result->funnel.stop == MIRAGE_STOP_TIME_BUDGET ? "a larger time-budget searches more; " : "");
     return;
   case MIRAGE_STOP_NONE:
     break;
