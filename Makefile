@@ -1,7 +1,7 @@
 # The two commands:  make demo   make test
 # Both install what is missing (scripts/setup.sh), build, and run. Everything else is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test search-bench sanitize gpu-bundle docs format clean
+.PHONY: setup build demo test check-all check-format search-bench sanitize gpu-bundle docs format clean
 
 setup:
 	@scripts/setup.sh
@@ -17,6 +17,13 @@ demo: build
 
 test: build
 	@ctest --preset release
+
+# Tests, sanitizers, fuzzers, format, check-*: scripts/check-all.sh names the steps, CONTRIBUTING.md says how long they take.
+check-all: build
+	@scripts/check-all.sh
+
+check-format:
+	@scripts/check-format.sh
 
 # Times of searches, and Table 5 of the paper: some twenty minutes, on an idle machine (test/bench/README.md).
 search-bench: build

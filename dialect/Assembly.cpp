@@ -10,6 +10,8 @@
 #include "mlir/Interfaces/FunctionImplementation.h"
 #include "rules.h"
 
+#include "llvm/ADT/StringExtras.h"
+
 #include <charconv>
 
 using namespace mlir;
@@ -208,6 +210,33 @@ ParseResult inferOrReport(OperationState &state, ArrayRef<Type> operands, Type &
   return result = unwrap(inferred), success();
 }
 
+/// The value of a constant: a number, or, as in MLIR's own types, the bits of one of the element type in hexadecimal.
+/// The type comes after it: bits wait for that.
+ParseResult parseConstant(OpAsmParser &parser, OperationState &state, llvm::APInt &bits, bool &isBits) {
+  const char *text = parser.getCurrentLocation().getPointer();
+  isBits = text[0] == '0' && (text[1] == 'x' || text[1] == 'X');
+  if (isBits)
+    return parser.parseInteger(bits);
+  FloatAttr value;
+  return parser.parseAttribute(value, parser.getBuilder().getF64Type(), "value", state.attributes);
+}
+
+ParseResult addConstantBits(OpAsmParser &parser, OperationState &state, SMLoc loc, const llvm::APInt &bits, Type type) {
+  FloatType element;
+  bool exact;
+  type.walk([&](FloatType found) { element = element ? element : found; });
+  if (!element)
+    return success(); // the verifier says what is wrong with the type
+  unsigned width = element.getWidth();
+  if (bits.getActiveBits() > width)
+    return parser.emitError(loc) << "constant: 0x" << llvm::toString(bits, 16, false) << " has more bits than the "
+                                 << width << " of " << element;
+  llvm::APFloat value(element.getFloatSemantics(), bits.zextOrTrunc(width));
+  value.convert(llvm::APFloat::IEEEdouble(), llvm::APFloat::rmNearestTiesToEven, &exact);
+  state.addAttribute("value", FloatAttr::get(parser.getBuilder().getF64Type(), value));
+  return success();
+}
+
 } // namespace
 
 ParseResult mirage::parseOperator(OpAsmParser &parser, OperationState &state) {
@@ -215,15 +244,17 @@ ParseResult mirage::parseOperator(OpAsmParser &parser, OperationState &state) {
   llvm::SmallVector<OpAsmParser::UnresolvedOperand> operands;
   llvm::SmallVector<Type> types;
   Type result;
-  FloatAttr value;
-  if (info.attrs == MIRAGE_ATTRS_CONSTANT &&
-      parser.parseAttribute(value, parser.getBuilder().getF64Type(), "value", state.attributes))
+  llvm::APInt bits;
+  bool isBits = false;
+  SMLoc valueLoc = parser.getCurrentLocation();
+  if (info.attrs == MIRAGE_ATTRS_CONSTANT && parseConstant(parser, state, bits, isBits))
     return failure();
   if (parser.parseOperandList(operands) || parseBraces(parser, keysOf(info), state.attributes) ||
       checkAttributes(parser, state) || parser.parseColon())
     return failure();
   if (info.max_operands == 0)
-    return failure(parser.parseType(result) || parser.addTypeToList(result, state.types));
+    return failure(parser.parseType(result) || parser.addTypeToList(result, state.types) ||
+                   (isBits && failed(addConstantBits(parser, state, valueLoc, bits, result))));
   if (parser.parseTypeList(types) || parser.resolveOperands(operands, types, parser.getNameLoc(), state.operands))
     return failure();
   if (isStore(info))

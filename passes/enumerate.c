@@ -139,7 +139,7 @@ static MirageStatus enumerate_program(MirageModuleGraphs *graphs, MirageModuleGr
     return MIRAGE_OK;
   }
   MIRAGE_TRY(status);
-  *in_out_complete &= result.funnel.stop < MIRAGE_STOP_TIME_BUDGET;
+  *in_out_complete &= result.funnel.stop == MIRAGE_STOP_NONE;
   status = tell(graphs, program, pass, search, &result);
   if (status == MIRAGE_OK)
     status = add_candidates(graphs, program, &result);

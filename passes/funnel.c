@@ -66,17 +66,19 @@ static void hint_text(const MirageSearchReport *report, char text[MAX_TEXT]) {
   text[0] = '\0';
   switch (result->funnel.stop) {
   case MIRAGE_STOP_MAX_STATES:
-    snprintf(text, MAX_TEXT, "max-states=%" PRIu64 " searches more", 10 * states);
+    snprintf(text, MAX_TEXT, "max-states=%" PRIu64 " searches more%s", 10 * states,
+             report->checkpoint ? ", from the beginning: with another checkpoint" : "");
     return;
   case MIRAGE_STOP_MEMORY:
     snprintf(text, MAX_TEXT, "a smaller max-block-ops, or the program in parts, needs less memory");
     return;
   case MIRAGE_STOP_TIME_BUDGET:
   case MIRAGE_STOP_INTERRUPT:
-    snprintf(text, MAX_TEXT, "%s",
-             report->checkpoint
-                 ? "run again, the same checkpoint goes on from here"
-                 : "a larger time-budget searches more; with checkpoint=FILE, another run goes on from there");
+    if (report->checkpoint)
+      snprintf(text, MAX_TEXT, "run again, the same checkpoint goes on from here");
+    else
+      snprintf(text, MAX_TEXT, "%swith checkpoint=FILE, another run goes on from there",
+               result->funnel.stop == MIRAGE_STOP_TIME_BUDGET ? "a larger time-budget searches more; " : "");
     return;
   case MIRAGE_STOP_NONE:
     break;

@@ -38,12 +38,8 @@ static MirageStatus check_number(const MiragePassInfo *pass, const MiragePassOpt
 static MirageStatus check_target(const MiragePassInfo *pass, const char *name, const MirageDiag *diag) {
   if (mirage_target_find(name))
     return MIRAGE_OK;
-  char known[512] = "";
-  for (size_t i = 0; mirage_target_get(i); ++i) {
-    const MirageTarget *target = mirage_target_get(i);
-    size_t used = strlen(known);
-    snprintf(known + used, sizeof known - used, "%s%s (%s)", i ? ", " : "", target->name, target->chip);
-  }
+  char known[512];
+  mirage_target_list(name, known, sizeof known);
   return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: target '%s' is not known; known are %s", pass->argument,
                           name, known);
 }

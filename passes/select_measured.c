@@ -70,7 +70,7 @@ static MirageStatus prove(const Selector *selector, MirageModuleGraph *entry) {
                        : "refused: the tuning database holds it for this program, and it cannot be proven");
     return MIRAGE_OK;
   }
-  const MirageGuardOptions guard_options = {.seed = options.seed, .followed = verdict.followed};
+  const MirageGuardOptions guard_options = {.seed = options.seed};
   MIRAGE_TRY(mirage_guard(program, entry->graph, &guard_options, diag, &guard));
   if (!guard.passed) {
     mirage__refuse(selector, entry, "refused: the tuning database holds it for this program, and it is inaccurate");

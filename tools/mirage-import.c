@@ -8,6 +8,7 @@
 //
 // Exit status: 0 all graphs are there; 1 something is wrong, which is said, and nothing is written.
 #define _POSIX_C_SOURCE 200809L
+#include "file.h"
 #include "mirage/bridge.h"
 #include "mirage/import.h"
 
@@ -92,14 +93,16 @@ static MirageStatus read_file(const char *path, char **out_text, size_t *out_siz
 }
 
 static MirageStatus write_module(MlirModule module, const char *path) {
-  bool to_stdout = strcmp(path, "-") == 0;
-  FILE *file = to_stdout ? stdout : fopen(path, "wb");
-  if (!file)
-    return mirage_diag_fail(&diag, NULL, MIRAGE_IO, "%s: %s", path, strerror(errno));
-  mlirOperationPrint(mlirModuleGetOperation(module), print_string, file);
-  bool ok = !ferror(file);
-  ok = (to_stdout ? fflush(file) : fclose(file)) == 0 && ok;
-  return ok ? MIRAGE_OK : mirage_diag_fail(&diag, NULL, MIRAGE_IO, "%s: cannot write: %s", path, strerror(errno));
+  ToolFile file;
+  if (strcmp(path, "-") == 0) {
+    mlirOperationPrint(mlirModuleGetOperation(module), print_string, stdout);
+    return fflush(stdout) == 0 && !ferror(stdout)
+               ? MIRAGE_OK
+               : mirage_diag_fail(&diag, NULL, MIRAGE_IO, "cannot write to standard output: %s", strerror(errno));
+  }
+  MIRAGE_TRY(tool_file_begin(path, &diag, &file));
+  mlirOperationPrint(mlirModuleGetOperation(module), print_string, file.stream);
+  return tool_file_end(&file, true, &diag);
 }
 
 // ------------------------------------------------------------------------------------------------------------- module
@@ -230,6 +233,7 @@ static void free_options(ImportOptions *options) {
 
 int main(int argc, char **argv) {
   ImportOptions options = {0};
+  tool_file_no_signal();
   MirageStatus status = parse_options(argc, (const char **)argv, &options);
   if (status == MIRAGE_OK) {
     MlirContext context = create_context();

@@ -1,8 +1,10 @@
 // mirage-mlir-opt.cpp - mlir-opt with the dialects and passes of Mirage.
 //
-// Every flag of mlir-opt works. Ctrl-C lets the passes end with the best they have found (interrupt.c), and the exit
-// status says so. The ordinary build registers all of upstream; the static bundle (MIRAGE_STATIC), made to be carried
-// to machines without LLVM, only what a Mirage module can hold.
+// Every flag of mlir-opt works, but that --help shows ours first. Ctrl-C lets the passes end with the best they have found
+// (interrupt.c), and the exit status says so. What -o names is replaced when the new file is whole (file.c). The
+// ordinary build registers all of upstream; the static bundle (MIRAGE_STATIC), made to be carried to machines without
+// LLVM, only what a Mirage module can hold.
+#include "file.h"
 #include "interrupt.h"
 #include "mirage-c/Dialects.h"
 #include "mirage-c/Passes.h"
@@ -11,6 +13,10 @@
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/Signals.h"
 #include "llvm/Support/raw_ostream.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <string>
 #ifdef MIRAGE_STATIC
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -44,24 +50,49 @@ static void registerUpstream(mlir::DialectRegistry &registry) {
 // As a shell says of what Ctrl-C ended: the output is written and valid, but it is not all that was asked for.
 static const int exitInterrupted = 130;
 
+/// The file that is being written, which goes when the tool ends by an error: LLVM's streams end the process themselves.
+static char *unfinished;
+
+static void removeUnfinished() {
+  if (unfinished)
+    remove(unfinished);
+}
+
+/// Runs mlir-opt into a file beside the output, which takes its place if all went well.
+static int runInto(llvm::StringRef input, const std::string &output, int argc, char **argv,
+                   mlir::DialectRegistry &registry) {
+  char *place;
+  char *beside = tool_file_beside(output.c_str(), &place);
+  if (!beside)
+    return mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  unfinished = beside;
+  atexit(removeUnfinished);
+  bool done = mlir::succeeded(mlir::MlirOptMain(argc, argv, input, beside, registry));
+  int reason = done ? tool_file_replace(beside, place) : 0;
+  if (reason)
+    llvm::errs() << "mirage-mlir-opt: " << output << ": " << strerror(reason) << "\n";
+  else if (done)
+    unfinished = nullptr;
+  return done && !reason ? EXIT_SUCCESS : EXIT_FAILURE;
+}
+
 int main(int argc, char **argv) {
+  if (argc == 2 && (!strcmp(argv[1], "--help") || !strcmp(argv[1], "-help") || !strcmp(argv[1], "-h"))) {
+    mirageHelpPrint(stdout);
+    return EXIT_SUCCESS;
+  }
   mlir::DialectRegistry registry;
   registerUpstream(registry);
   mirageRegisterDialects(wrap(&registry));
   mirageRegisterAllPasses();
   llvm::sys::SetInterruptFunction(nullptr); // registers LLVM's handlers, behind ours
   tool_handle_interrupts();
-  auto [input, output] = mlir::registerAndParseCLIOptions(
-      argc, argv,
-      "Mirage superoptimizer driver\n\n"
-      "Exit status: 0 finished; 1 failed, and nothing is written; 130 interrupted by Ctrl-C or SIGTERM: what is "
-      "written is\n"
-      "valid, and the best that was found until then. A second signal ends the process by that signal.\n",
-      registry);
-  if (llvm::sys::fs::equivalent(input, output)) { // the input stays mapped while the output is opened, which empties it
+  tool_file_no_signal();
+  auto [input, output] = mlir::registerAndParseCLIOptions(argc, argv, "Mirage superoptimizer driver\n", registry);
+  if (llvm::sys::fs::equivalent(input, output)) { // the input stays mapped while it is read
     llvm::errs() << "mirage-mlir-opt: " << output << " is the input and the output: write to another file\n";
     return EXIT_FAILURE;
   }
-  int code = mlir::asMainReturnCode(mlir::MlirOptMain(argc, argv, input, output, registry));
+  int code = runInto(input, output, argc, argv, registry);
   return code == EXIT_SUCCESS && mirageWasInterrupted() ? exitInterrupted : code;
 }

@@ -7,21 +7,31 @@
 // where that would take long, the µGraph is evaluated on the CPU, which is said. Each is compared with the program
 // evaluated in float64 on the same inputs.
 //
-// Exit status: 0 every output is within its tolerance; 1 one is not (or two runs differ, or an emulated kernel broke a
-// rule); 2 the command line, a file or the module is wrong; 3 the GPU, its driver, or memory failed.
+// Exit status: EXIT_TEXT, which --help shows.
 #define _POSIX_C_SOURCE 200809L
+#include "file.h"
 #include "npy.h"
 #include "run.h"
 
 #include <errno.h>
 #include <inttypes.h>
+#include <math.h>
 #include <popt.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
-enum { EXIT_TOLERANCE = 1, EXIT_BAD_INPUT = 2, EXIT_DEVICE = 3 };
+enum { EXIT_TOLERANCE = 1, EXIT_BAD_INPUT = 2, EXIT_DEVICE = 3, EXIT_NO_GPU = 4 };
+
+static const char EXIT_TEXT[] = "\nExit status:\n"
+                                "  0  every output was compared, in some element, and is within its tolerance\n"
+                                "  1  one is not, or could not be compared (the reference is inf or NaN), or two runs "
+                                "differ, or an emulated kernel\n"
+                                "     broke a rule\n"
+                                "  2  the command line, a file or the module is wrong\n"
+                                "  3  the GPU or its driver failed, or memory is out\n"
+                                "  4  a GPU was asked for (--target=gpu, --tune), and there is none\n";
 
 static void print_message(void *user, MirageSeverity severity, const void *loc, const char *message) {
   static const char *const names[] = {"note", "remark", "warning", "error"}; // by MirageSeverity
@@ -39,6 +49,8 @@ enum {
   OPTION_SEED,
   OPTION_TARGET,
   OPTION_TOLERANCE,
+  OPTION_MEMORY,
+  OPTION_HELP,
   OPTION_TIMEOUT,
   OPTION_REPEAT
 };
@@ -111,9 +123,18 @@ static MirageStatus set_seed(RunOptions *options, const char *text) {
 static MirageStatus set_tolerance(RunOptions *options, const char *text) {
   char *end = NULL;
   options->tolerance = strtod(text, &end);
-  if (end == text || *end || !(options->tolerance > 0))
-    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT, "--tolerance: a number above 0 is wanted, got '%s'",
-                            text);
+  if (end == text || *end || !(options->tolerance > 0 && isfinite(options->tolerance)))
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT,
+                            "--tolerance: a finite number above 0 is wanted, got '%s'", text);
+  return MIRAGE_OK;
+}
+
+static MirageStatus set_memory(RunOptions *options, const char *text) {
+  char *end = NULL;
+  double mib = strtod(text, &end);
+  if (end == text || *end || !(mib > 0 && mib < 1e9))
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT, "--memory: MiB above 0 are wanted, got '%s'", text);
+  options->memory = mib * 1048576;
   return MIRAGE_OK;
 }
 
@@ -165,6 +186,8 @@ static MirageStatus take_option(RunOptions *options, int option, char *text) {
     return set_timeout(options, text);
   case OPTION_REPEAT:
     return set_repeats(options, text);
+  case OPTION_MEMORY:
+    return set_memory(options, text);
   default:
     return set_tolerance(options, text);
   }
@@ -187,11 +210,19 @@ static void options_deinit(RunOptions *options) {
   free((char *)options->write);
 }
 
+static void print_help(poptContext popt) {
+  poptPrintHelp(popt, stdout, 0);
+  fputs(EXIT_TEXT, stdout);
+  exit(EXIT_SUCCESS);
+}
+
 static MirageStatus take_arguments(RunOptions *options, poptContext popt) {
   for (int option = poptGetNextOpt(popt); option != -1; option = poptGetNextOpt(popt)) {
     if (option < -1)
       return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: %s (--help lists the options)",
                               poptBadOption(popt, POPT_BADOPTION_NOALIAS), poptStrerror(option));
+    if (option == OPTION_HELP)
+      print_help(popt);
     MIRAGE_TRY(take_option(options, option, poptGetOptArg(popt)));
   }
   const char *path = poptGetArg(popt);
@@ -230,7 +261,7 @@ static MirageStatus check_options(const RunOptions *options) {
 
 static MirageStatus parse_options(int argc, const char **argv, RunOptions *options) {
   *options = (RunOptions){.seed = 1, .timeout = 10, .argc = argc, .argv = argv};
-  int tune = 0, benchmark = 0, baseline = 0, json = 0, csv = 0, print_graph = 0, verbose = 0;
+  int tune = 0, benchmark = 0, baseline = 0, json = 0, csv = 0, print_graph = 0, verbose = 0, skip = 0;
   const struct poptOption table[] = {
       {"program", 'p', POPT_ARG_STRING, &options->program, 0, "the program to run, where the module holds several",
        "NAME"},
@@ -241,8 +272,8 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
        "INDEX=FILE.npy"},
       {"seed", 's', POPT_ARG_STRING, NULL, OPTION_SEED, "of the random inputs (default 1)", "N"},
       {"scale", '\0', POPT_ARG_STRING, NULL, OPTION_SCALE,
-       "standard deviation of random inputs (default: the program's input_scales; else 1, and 1/sqrt(K) for a matmul's "
-       "right operand)",
+       "standard deviation of random inputs (default: the program's input_scales; else what keeps products of size 1 "
+       "all through the program: 1/sqrt(K) for weights, 1 for what no product takes)",
        "INDEX=FACTOR,..."},
       {"target", 't', POPT_ARG_STRING, NULL, OPTION_TARGET,
        "where to run: gpu; emulator: its kernels, checked, on the CPU; cpu: the graph evaluated; auto (default): the "
@@ -272,6 +303,12 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
       {"tolerance", '\0', POPT_ARG_STRING, NULL, OPTION_TOLERANCE,
        "largest relative error (default 1e-3, bf16 outputs 8e-3, or 1.5 times what the program's own roundings make)",
        "X"},
+      {"skip-non-finite", '\0', POPT_ARG_NONE, &skip, 0,
+       "leave elements out at which the reference is inf or NaN; without it they fail", NULL},
+      {"memory", '\0', POPT_ARG_STRING, NULL, OPTION_MEMORY,
+       "that evaluating the program for reference may take; more is done in parts (default: half of what is free, at "
+       "most 8192)",
+       "MIB"},
       {"save-output", 'o', POPT_ARG_STRING, &options->save_output, 0, "write output<i>.npy and reference<i>.npy there",
        "DIR"},
       {"emit-ptx", '\0', POPT_ARG_STRING, &options->emit_ptx, 0, "write the PTX", "FILE"},
@@ -279,7 +316,8 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
       {"json", 'j', POPT_ARG_NONE, &json, 0, "report as one JSON object", NULL},
       {"csv", '\0', POPT_ARG_NONE, &csv, 0, "report as a line of names and one of figures", NULL},
       {"verbose", 'v', POPT_ARG_NONE, &verbose, 0, "show remarks", NULL},
-      POPT_AUTOHELP POPT_TABLEEND,
+      {"help", '?', POPT_ARG_NONE, NULL, OPTION_HELP, "show this, and what the exit status means", NULL},
+      POPT_TABLEEND,
   };
   poptContext popt = poptGetContext("mirage-run", argc, argv, table, 0);
   poptSetOtherOptionHelp(popt, "[OPTION...] compiled.mlir");
@@ -291,6 +329,7 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
   options->csv = csv;
   options->print_graph = print_graph;
   options->verbose = verbose;
+  options->skip_non_finite = skip;
   poptFreeContext(popt);
   if (status == MIRAGE_OK)
     status = check_options(options);
@@ -308,13 +347,10 @@ static MirageStatus parse_options(int argc, const char **argv, RunOptions *optio
 static MirageStatus write_ptx(const RunModule *module, const RunOptions *options) {
   if (!options->emit_ptx)
     return MIRAGE_OK;
-  FILE *file = fopen(options->emit_ptx, "wb");
-  if (!file)
-    return mirage_diag_fail(&diag, NULL, MIRAGE_IO, "%s: %s", options->emit_ptx, strerror(errno));
-  bool ok = fputs(module->ptx, file) >= 0;
-  ok = fclose(file) == 0 && ok;
-  return ok ? MIRAGE_OK
-            : mirage_diag_fail(&diag, NULL, MIRAGE_IO, "%s: cannot write: %s", options->emit_ptx, strerror(errno));
+  ToolFile file;
+  MIRAGE_TRY(tool_file_begin(options->emit_ptx, &diag, &file));
+  fputs(module->ptx, file.stream);
+  return tool_file_end(&file, true, &diag);
 }
 
 static MirageStatus save_outputs(const RunModule *module, const RunOptions *options, const RunExecution *execution) {
@@ -375,9 +411,22 @@ static MirageStatus run_one(RunModule *module, const RunOptions *options, bool *
   return status;
 }
 
+// Each candidate has the GPU in a process of its own; where there is none, it is better said once.
+static MirageStatus check_gpu(const RunOptions *options) {
+  MirageDevice *device = NULL;
+  MirageStatus status = mirage_device_create(options->device, &diag, &device);
+  mirage_device_destroy(device);
+  if (status == MIRAGE_NO_DEVICE)
+    mirage_diag_emit(&diag, MIRAGE_SEVERITY_NOTE, NULL,
+                     "--tune measures candidates on a GPU: run it on a machine that has one");
+  return status;
+}
+
 static MirageStatus run(const RunOptions *options, bool *out_passed) {
   RunModule module;
   MirageStatus status = run_module_load(options, &diag, &module);
+  if (status == MIRAGE_OK && options->tune)
+    status = check_gpu(options);
   if (status == MIRAGE_OK)
     status = options->tune ? run_tune(&module, options, &diag, out_passed) : run_one(&module, options, out_passed);
   run_module_deinit(&module);
@@ -389,13 +438,16 @@ static int exit_status(MirageStatus status, bool passed) {
     return passed ? EXIT_SUCCESS : EXIT_TOLERANCE;
   if (status == MIRAGE_FAULT)
     return EXIT_TOLERANCE;
-  bool device = status == MIRAGE_NO_DEVICE || status == MIRAGE_DRIVER || status == MIRAGE_NO_MEMORY;
+  if (status == MIRAGE_NO_DEVICE)
+    return EXIT_NO_GPU;
+  bool device = status == MIRAGE_DRIVER || status == MIRAGE_NO_MEMORY;
   return device ? EXIT_DEVICE : EXIT_BAD_INPUT;
 }
 
 int main(int argc, const char **argv) {
   RunOptions options;
   bool passed = false;
+  tool_file_no_signal();
   MirageStatus status = parse_options(argc, argv, &options);
   if (status == MIRAGE_OK)
     status = run(&options, &passed);

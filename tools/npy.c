@@ -6,6 +6,7 @@
 // padded with blanks and a line break - and the elements. All supported hosts are little endian, as is every type we
 // read.
 #include "npy.h"
+#include "file.h"
 
 #include "mirage/eval.h"
 
@@ -261,18 +262,12 @@ static bool write_element(FILE *file, size_t element_bytes, double value) {
 
 MirageStatus npy_write(const char *path, const MirageType *type, const double *values, bool exact,
                        const MirageDiag *diag) {
-  FILE *file = fopen(path, "wb");
-  if (!file)
-    return mirage_diag_fail(diag, NULL, MIRAGE_IO, "%s: %s", path, strerror(errno));
+  ToolFile file;
+  MIRAGE_TRY(tool_file_begin(path, diag, &file));
   size_t element_bytes = exact ? 8 : type->dtype == MIRAGE_F16 ? 2 : 4;
-  bool ok = write_header(file, element_bytes == 8 ? "<f8" : element_bytes == 4 ? "<f4" : "<f2", type);
+  bool ok = write_header(file.stream, element_bytes == 8 ? "<f8" : element_bytes == 4 ? "<f4" : "<f2", type);
   size_t count = (size_t)mirage_type_elements(type);
   for (size_t i = 0; i < count && ok; ++i)
-    ok = write_element(file, element_bytes, values[i]);
-  int reason = errno;
-  if (fclose(file) != 0 && ok) {
-    ok = false;
-    reason = errno;
-  }
-  return ok ? MIRAGE_OK : mirage_diag_fail(diag, NULL, MIRAGE_IO, "%s: cannot write: %s", path, strerror(reason));
+    ok = write_element(file.stream, element_bytes, values[i]);
+  return tool_file_end(&file, true, diag);
 }

@@ -5,6 +5,8 @@
 //   run_compile.c  compiles a graph of the module here
 //   run_tune.c     every candidate on the GPU, each in a process of its own
 //   run_tensors.c  inputs (random or .npy), conversion to and from device bytes
+//   run_scales.c   how large random inputs are
+//   run_parts.c    evaluates a program in parts, where the whole takes too much memory
 //   run_limits.c   how fast any kernel could be
 //   run_execute.c  the float64 reference, the run on the GPU or in place of it, comparison
 //   run_gpu.c      the run on the GPU, and the program's own lowering there
@@ -17,6 +19,7 @@
 #include "mirage/bridge.h"
 #include "mirage/codegen.h"
 #include "mirage/cost.h"
+#include "mirage/eval.h"
 #include "mirage/runtime.h"
 #include "mirage/target.h"
 #include "mlir-c/IR.h"
@@ -47,9 +50,10 @@ typedef struct RunOptions {
   int device;
   uint64_t seed;
   double tolerance; // 0 = by element type
+  double memory;    // bytes that evaluating the program may take; 0 = half of what is free, at most 8 GiB
   double timeout;   // seconds to wait for the GPU; 0 = for ever
   uint32_t repeats; // runs on the GPU whose outputs are compared
-  bool benchmark, baseline, json, csv, print_graph, verbose;
+  bool benchmark, baseline, json, csv, print_graph, verbose, skip_non_finite;
   const char *save_output, *emit_ptx, *limits;
   const char *graph, *compile; // symbol to run in place of the selected one; GPU to compile it for, or NULL for the PTX
   bool tune;
@@ -112,6 +116,8 @@ typedef struct RunInputs {
 MirageStatus run_inputs_create(const RunModule *module, const RunOptions *options, const MirageDiag *diag,
                                RunInputs *inputs);
 void run_inputs_deinit(RunInputs *inputs);
+/// A scale for each input, such that products are of size 1 all through the program.
+MirageStatus run_default_scales(const MirageUGraph *program, const MirageDiag *diag, double *scales);
 /// The file of each of `count` inputs or outputs into out_paths, which holds NULLs. `option` and `what` name them.
 /// Errors:  BAD_ARGUMENT (no such number, or two files for one)
 MirageStatus run_files_by_index(const RunFiles *files, uint32_t count, const char *option, const char *what,
@@ -150,7 +156,9 @@ typedef struct RunResult {
 typedef struct RunExecution {
   uint32_t num_outputs;
   double **reference; // float64, or what --reference gives
-  size_t *non_finite; // elements of each output at which the reference is NaN or infinite: left out of the comparison
+  uint32_t parts;     // in which the float64 reference was evaluated; 0 for a given one
+  size_t *non_finite; // elements of each output at which the reference is NaN or infinite: never compared
+  size_t *compared;   // the others
   double *rounding;   // by output: relative error of the program evaluated operator by operator in its own element
                       // types, against float64; NULL where that was not needed
   RunLimits limits;
@@ -160,6 +168,11 @@ typedef struct RunExecution {
   char reason[512]; // why there is no device, when the emulator or the CPU stands in
 } RunExecution;
 
+/// Evaluates a program in so many parts that each takes no more than `max_bytes` (0 = half of what is free, at most
+/// 8 GiB), along axes of its outputs that nothing contracts or reduces. The values do not depend on the parts.
+/// Errors:  LIMIT where no such axis is left; what evaluation says.
+MirageStatus run_eval(const MirageUGraph *program, const MirageDomain *domain, double max_bytes, double *const *inputs,
+                      double *const *outputs, const MirageDiag *diag, uint32_t *out_parts);
 MirageStatus run_execute(RunModule *module, const RunOptions *options, const RunInputs *inputs, const MirageDiag *diag,
                          RunExecution *execution);
 void run_execution_deinit(RunExecution *execution);
@@ -183,9 +196,9 @@ MirageStatus run_emulated(const RunModule *module, const MirageUGraph *graph, co
 
 /// The largest error that an output of this type may have: what the user said; else 1e-3, or 8e-3 for bf16, whose own
 /// rounding is 8 times coarser than f16's - or 1.5 times what the program itself makes by its roundings, where that is
-/// known and more.
+/// known, finite and more.
 double run_tolerance(const RunOptions *options, const RunExecution *execution, const MirageType *type, uint32_t output);
-/// Whether every output of `result` is within its tolerance, and the same on a second run.
+/// Whether every output of `result` was compared, is within its tolerance, and the same on a second run.
 bool run_passed(const RunModule *module, const RunOptions *options, const RunExecution *execution,
                 const RunResult *result);
 
@@ -199,6 +212,8 @@ void run_report_csv(const RunModule *module, const RunOptions *options, const Ru
 /// What both reports say of the module.
 const char *run_graph_name(const MirageUGraph *graph);
 uint32_t run_count_kernels(const MirageUGraph *graph);
+/// Whether an output was compared at all: some element of it, and none left out without leave.
+bool run_compared(const RunOptions *options, const RunExecution *execution, uint32_t output);
 /// The program's predicted cost by its own lowering, one kernel an operator, as mirage-select has it. Nothing where
 /// there is no target, or no such lowering.
 MirageCost run_own_cost(const RunModule *module);

@@ -8,8 +8,8 @@
 // The program evaluated operator by operator in its own types says how much error its roundings alone make, which the
 // default tolerance allows for. That takes as long as the reference, so where it is long only when it matters.
 //
-// Where the reference itself is NaN or infinite, that is a property of the inputs: those elements are counted and left
-// out of the comparison.
+// Where the reference itself is NaN or infinite there is nothing to compare with: that fails, unless the user says that
+// such elements are to be left out (--skip-non-finite); they are counted, and so are those that were compared.
 #define _POSIX_C_SOURCE 200809L // clock_gettime
 #include "npy.h"
 #include "run.h"
@@ -100,6 +100,7 @@ static MirageStatus compare(const RunModule *module, RunExecution *execution, co
   for (uint32_t i = 0; i < execution->num_outputs; ++i) {
     size_t count = (size_t)mirage_type_elements(output_type(module, i));
     execution->non_finite[i] = count_non_finite(execution->reference[i], count);
+    execution->compared[i] = count - execution->non_finite[i];
     MIRAGE_TRY(compare_finite(result->outputs[i], execution->reference[i], count, diag, &result->relative[i],
                               &result->max_abs[i]));
   }
@@ -219,8 +220,9 @@ static MirageStatus read_reference(const RunModule *module, const char **paths, 
 static MirageStatus run_reference(RunModule *module, const RunOptions *options, const RunInputs *inputs,
                                   const MirageDiag *diag, RunExecution *execution) {
   execution->non_finite = calloc((size_t)execution->num_outputs + 1, sizeof *execution->non_finite);
+  execution->compared = calloc((size_t)execution->num_outputs + 1, sizeof *execution->compared);
   const char **paths = calloc((size_t)execution->num_outputs + 1, sizeof *paths);
-  MirageStatus status = execution->non_finite && paths ? MIRAGE_OK : no_memory(diag);
+  MirageStatus status = execution->non_finite && execution->compared && paths ? MIRAGE_OK : no_memory(diag);
   if (status == MIRAGE_OK && options->references.num) {
     execution->reference = calloc((size_t)execution->num_outputs + 1, sizeof *execution->reference);
     status = execution->reference ? MIRAGE_OK : no_memory(diag);
@@ -231,11 +233,12 @@ static MirageStatus run_reference(RunModule *module, const RunOptions *options, 
   } else if (status == MIRAGE_OK) {
     status = outputs_create(module, diag, &execution->reference);
     if (status == MIRAGE_OK)
-      status = mirage_eval(module->program, mirage_domain_f64(), (const void *const *)inputs->values,
-                           (void *const *)execution->reference, NULL, &module->bridge_diag.diag);
+      status = run_eval(module->program, mirage_domain_f64(), options->memory, inputs->values, execution->reference,
+                        &module->bridge_diag.diag, &execution->parts);
     if (status == MIRAGE_LIMIT)
       mirage_diag_emit(diag, MIRAGE_SEVERITY_NOTE, NULL,
-                       "compute the reference elsewhere, and give it by --reference=INDEX=FILE.npy");
+                       "allow more by --memory=MIB, or compute the reference elsewhere, and give it by "
+                       "--reference=INDEX=FILE.npy");
   }
   free(paths);
   return status;
@@ -274,10 +277,11 @@ static MirageStatus measure_rounding(RunModule *module, const RunOptions *option
        within_default(module, execution, &execution->baseline)))
     return MIRAGE_OK;
   RunResult own = {0};
+  uint32_t parts = 0;
   MirageStatus status = result_create(module, diag, &own);
   if (status == MIRAGE_OK)
-    status = mirage_eval(module->program, mirage_domain_real(), (const void *const *)inputs->values,
-                         (void *const *)own.outputs, NULL, NULL);
+    status =
+        run_eval(module->program, mirage_domain_real(), options->memory, inputs->values, own.outputs, NULL, &parts);
   bool evaluated = status == MIRAGE_OK;
   if (status == MIRAGE_LIMIT || status == MIRAGE_UNSUPPORTED)
     status = MIRAGE_OK;
@@ -314,6 +318,7 @@ MirageStatus run_execute(RunModule *module, const RunOptions *options, const Run
 void run_execution_deinit(RunExecution *execution) {
   outputs_free(execution->num_outputs, execution->reference);
   free(execution->non_finite);
+  free(execution->compared);
   free(execution->rounding);
   result_free(execution->num_outputs, &execution->chosen);
   result_free(execution->num_outputs, &execution->baseline);

@@ -85,12 +85,14 @@ static json_t *json_result(const RunModule *module, const RunOptions *options, c
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); ++i) {
     const MirageType *type = output_type(module, i);
     json_array_append_new(
-        outputs, json_pack("{s:s, s:o, s:o, s:f, s:o, s:s, s:I}", "type", mirage_type_format(type, text, sizeof text),
-                           "relative_error", number(result->relative[i]), "max_abs_error", number(result->max_abs[i]),
-                           "tolerance", run_tolerance(options, execution, type, i), "program_rounding",
-                           execution->rounding ? number(execution->rounding[i]) : json_null(), "reference",
-                           options->references.num ? "given" : "float64", "reference_not_finite",
-                           (json_int_t)execution->non_finite[i]));
+        outputs,
+        json_pack("{s:s, s:o, s:o, s:f, s:o, s:s, s:I, s:I, s:b}", "type", mirage_type_format(type, text, sizeof text),
+                  "relative_error", number(result->relative[i]), "max_abs_error", number(result->max_abs[i]),
+                  "tolerance", run_tolerance(options, execution, type, i), "program_rounding",
+                  execution->rounding ? number(execution->rounding[i]) : json_null(), "reference",
+                  options->references.num ? "given" : "float64", "reference_not_finite",
+                  (json_int_t)execution->non_finite[i], "elements_compared", (json_int_t)execution->compared[i],
+                  "compared", (int)run_compared(options, execution, i)));
   }
   json_object_set_new(object, "passed", json_boolean(run_passed(module, options, execution, result)));
   json_object_set_new(object, "repeatable", json_boolean(result->repeatable));
@@ -142,6 +144,7 @@ MirageStatus run_report_json(const RunModule *module, const RunOptions *options,
   json_object_set_new(root, "device", json_device(execution));
   if (!execution->has_device)
     json_object_set_new(root, "no_gpu", json_string(execution->reason));
+  json_object_set_new(root, "reference_parts", json_integer(execution->parts));
   json_object_set_new(root, "result", json_result(module, options, execution, &execution->chosen));
   json_object_set_new(root, "own_lowering", json_result(module, options, execution, &execution->baseline));
   json_object_set_new(root, "limit", json_limits(&execution->limits));

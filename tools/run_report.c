@@ -16,7 +16,13 @@ double run_tolerance(const RunOptions *options, const RunExecution *execution, c
   if (options->tolerance > 0)
     return options->tolerance;
   double least = type->dtype == MIRAGE_BF16 ? 8e-3 : 1e-3;
-  return execution->rounding ? fmax(least, 1.5 * execution->rounding[output]) : least; // fmax: a NaN gives `least`
+  double rounding = execution->rounding ? execution->rounding[output] : 0;
+  return isfinite(rounding) ? fmax(least, 1.5 * rounding)
+                            : least; // a program that overflows in its own types allows nothing
+}
+
+bool run_compared(const RunOptions *options, const RunExecution *execution, uint32_t output) {
+  return execution->compared[output] > 0 && (execution->non_finite[output] == 0 || options->skip_non_finite);
 }
 
 bool run_passed(const RunModule *module, const RunOptions *options, const RunExecution *execution,
@@ -24,9 +30,10 @@ bool run_passed(const RunModule *module, const RunOptions *options, const RunExe
   if (!result->done || !result->repeatable)
     return false;
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); ++i)
-    if (!(result->relative[i] <= run_tolerance(options, execution, output_type(module, i), i))) // not <=: a NaN fails
+    if (!run_compared(options, execution, i) ||
+        !(result->relative[i] <= run_tolerance(options, execution, output_type(module, i), i))) // not <=: a NaN fails
       return false;
-  return true;
+  return execution->num_outputs > 0;
 }
 
 MirageCost run_own_cost(const RunModule *module) {
@@ -57,9 +64,9 @@ static void print_kernels(const RunModule *module) {
     if (node.op != MIRAGE_OP_CUSTOM || !node.attrs->custom.launch)
       continue;
     const MirageCustomAttrs *custom = &node.attrs->custom;
-    printf("  kernel %-4u %s: grid %lldx%lldx%lld, %d threads, %d bytes of shared memory", number++, custom->launch->kernel,
-           (long long)custom->grid[0], (long long)custom->grid[1], (long long)custom->grid[2], custom->launch->threads,
-           custom->launch->shared_bytes);
+    printf("  kernel %-4u %s: grid %lldx%lldx%lld, %d threads, %d bytes of shared memory", number++,
+           custom->launch->kernel, (long long)custom->grid[0], (long long)custom->grid[1], (long long)custom->grid[2],
+           custom->launch->threads, custom->launch->shared_bytes);
     if (custom->cluster[0] * custom->cluster[1] * custom->cluster[2] > 1)
       printf(", cluster %lldx%lldx%lld", (long long)custom->cluster[0], (long long)custom->cluster[1],
              (long long)custom->cluster[2]);
@@ -139,11 +146,15 @@ static void print_result(const char *title, const RunModule *module, const RunOp
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); ++i) {
     const MirageType *type = output_type(module, i);
     double tolerance = run_tolerance(options, execution, type, i);
-    printf("output %-4u   tensor<%s>%s: error %.3g (Frobenius-relative, %s reference), largest %.3g; tolerance "
-           "%.3g: %s\n",
-           i, mirage_type_format(type, text, sizeof text), title, result->relative[i],
-           options->references.num ? "given" : "float64", result->max_abs[i], tolerance,
-           result->relative[i] <= tolerance ? "ok" : "EXCEEDED");
+    const char *verdict = !run_compared(options, execution, i) ? "NOT COMPARED"
+                          : result->relative[i] <= tolerance   ? "ok"
+                                                               : "EXCEEDED";
+    printf(
+        "output %-4u   tensor<%s>%s: error %.3g (Frobenius-relative, %s reference), largest %.3g, %zu of %lld elements "
+        "compared; tolerance %.3g: %s\n",
+        i, mirage_type_format(type, text, sizeof text), title, result->relative[i],
+        options->references.num ? "given" : "float64", result->max_abs[i], execution->compared[i],
+        (long long)mirage_type_elements(type), tolerance, verdict);
   }
   if (!result->repeatable && result->place == RUN_ON_GPU)
     printf("repeat       %s run %u differs from the first, first at element %zu of output %u: FAILED\n", title,
@@ -189,14 +200,19 @@ static void print_benchmark(const RunModule *module, const RunExecution *executi
            overhead->launch_us - overhead->bare_us);
 }
 
-// Where the inputs are to blame.
-static void print_non_finite(const RunModule *module, const RunExecution *execution) {
+// How the reference was made, and where the inputs are to blame.
+static void print_reference(const RunModule *module, const RunOptions *options, const RunExecution *execution) {
+  if (execution->parts > 1)
+    printf("reference     float64, evaluated in %u parts, so that it fits into memory; the values are the same\n",
+           execution->parts);
   for (uint32_t i = 0; i < execution->num_outputs; ++i)
     if (execution->non_finite[i])
-      printf("reference     output %u is NaN or infinite in float64 itself at %zu of %lld elements: a property "
-             "of these "
-             "inputs (--scale, --input), left out of the comparison\n",
-             i, execution->non_finite[i], (long long)mirage_type_elements(output_type(module, i)));
+      printf("reference     output %u is NaN or infinite in %s at %zu of %lld elements: %s\n", i,
+             options->references.num ? "the file given" : "float64 itself", execution->non_finite[i],
+             (long long)mirage_type_elements(output_type(module, i)),
+             options->skip_non_finite
+                 ? "left out of the comparison (--skip-non-finite)"
+                 : "other inputs are wanted (--scale, --input), or --skip-non-finite, which leaves these out");
 }
 
 void run_report_text(const RunModule *module, const RunOptions *options, const RunInputs *inputs,
@@ -220,7 +236,7 @@ void run_report_text(const RunModule *module, const RunOptions *options, const R
            execution->reason);
   else
     printf("ran on        CPU; no GPU: evaluated the chosen µGraph on the CPU (%s)\n", execution->reason);
-  print_non_finite(module, execution);
+  print_reference(module, options, execution);
   print_result("", module, options, execution, &execution->chosen);
   if (execution->baseline.done)
     print_result(" by the program's own lowering", module, options, execution, &execution->baseline);

@@ -1,12 +1,9 @@
 // run_tensors.c - the inputs of a run, and tensors as device bytes.
 //
 // A random input is normal(0, 1) times a scale, drawn from stream i of the seed (Philox), so that one input does not
-// change with another's size; of the seed's purpose "run", so that nobody has tried these numbers before. The scale
-// keeps values moderate, as a user's would be: an input that a matmul takes as its right operand ("the weights") gets 1
-// / sqrt(K), K being the contracted extent, so that the product of it and a standard normal operand is again of size 1.
-// Not so when the left operand comes out of an exponential: softmax weights sum to 1 whatever K is. Everything else has
-// scale 1. The program's attribute `mirage_kernel.input_scales` goes before that, and --scale before both; names are
-// not to be had, because MLIR forgets them.
+// change with another's size; of the seed's purpose "run", so that nobody has tried these numbers before. The scale keeps values moderate (run_scales.c). The program's attribute
+// `mirage_kernel.input_scales` goes before that, and --scale before both; names are not to be had, because MLIR forgets
+// them.
 #include "npy.h"
 #include "run.h"
 
@@ -15,68 +12,10 @@
 
 #include "mlir-c/BuiltinAttributes.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 // -------------------------------------------------------------------------------------------------------------- scales
-
-static bool is_exponential(MirageOp op) {
-  return op == MIRAGE_OP_EXP || op == MIRAGE_OP_SOFTMAX || op == MIRAGE_OP_SDPA;
-}
-
-// Marks in `tainted`, by value id, what an exponential flows into. Nodes stand in order, so one pass is enough.
-static void mark_exponentials(const MirageUGraph *program, bool *tainted) {
-  MirageRegionView body = mirage_ugraph_region(program, mirage_ugraph_body(program));
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
-    MirageNodeView node = mirage_ugraph_node(program, body.nodes[i]);
-    bool taint = is_exponential(node.op);
-    for (uint32_t j = 0; j < node.num_operands; ++j)
-      taint = taint || tainted[node.operands[j].index];
-    for (uint32_t j = 0; j < node.num_results; ++j)
-      tainted[node.first_result.index + j] = taint;
-  }
-}
-
-static int64_t contracted_extent(const MirageUGraph *program, const MirageNodeView *matmul) {
-  const MirageType *b = mirage_ugraph_type(program, matmul->operands[1]);
-  return b->shape[matmul->attrs->matmul.transpose_b ? b->rank - 1 : b->rank - 2];
-}
-
-// The input behind a right operand, through operators that only move elements; -1 when it is computed.
-static int64_t moved_input(const MirageUGraph *program, MirageValue value) {
-  for (MirageNode def = mirage_ugraph_def(program, value); def.index; def = mirage_ugraph_def(program, value)) {
-    MirageNodeView node = mirage_ugraph_node(program, def);
-    MirageOpKind kind = mirage_op_info(node.op)->kind;
-    if ((kind != MIRAGE_KIND_SHAPE && kind != MIRAGE_KIND_CAST) || node.num_operands != 1)
-      return -1;
-    value = node.operands[0];
-  }
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(program); ++i)
-    if (mirage_ugraph_get_input(program, i).index == value.index)
-      return i;
-  return -1;
-}
-
-static MirageStatus default_scales(const MirageUGraph *program, const MirageDiag *diag, double *scales) {
-  bool *tainted = calloc(mirage_ugraph_num_values(program) + 1, sizeof *tainted);
-  if (!tainted)
-    return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "inputs: out of memory");
-  mark_exponentials(program, tainted);
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(program); ++i)
-    scales[i] = 1;
-  MirageRegionView body = mirage_ugraph_region(program, mirage_ugraph_body(program));
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
-    MirageNodeView node = mirage_ugraph_node(program, body.nodes[i]);
-    if (node.op != MIRAGE_OP_MATMUL || tainted[node.operands[0].index])
-      continue;
-    int64_t input = moved_input(program, node.operands[1]);
-    if (input >= 0)
-      scales[input] = 1 / sqrt((double)contracted_extent(program, &node));
-  }
-  free(tainted);
-  return MIRAGE_OK;
-}
 
 // The program's own word: `mirage_kernel.input_scales = array<f64: ..>`, one for each input.
 static MirageStatus attribute_scales(const RunModule *module, uint32_t count, const MirageDiag *diag, double *scales) {
@@ -140,7 +79,7 @@ static MirageStatus draw(const MirageType *type, uint64_t seed, uint64_t stream,
 static MirageStatus fill(const RunModule *module, const RunOptions *options, const MirageDiag *diag,
                          RunInputs *inputs) {
   const MirageUGraph *program = module->program;
-  MIRAGE_TRY(default_scales(program, diag, inputs->scales));
+  MIRAGE_TRY(run_default_scales(program, diag, inputs->scales));
   MIRAGE_TRY(attribute_scales(module, inputs->count, diag, inputs->scales));
   MIRAGE_TRY(apply_options(options, diag, inputs));
   for (uint32_t i = 0; i < inputs->count; ++i) {

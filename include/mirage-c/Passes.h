@@ -10,12 +10,17 @@
 #include "mlir-c/IR.h"
 #include "mlir-c/Pass.h"
 
+#include <stdio.h>
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
 /// Registers every pass and pipeline (mirage-expand ... mirage-lower, mirage-superoptimize). Call it once a process.
 void mirageRegisterAllPasses(void);
+
+/// Prints our pipelines and passes with their options, and the GPUs that are known.
+void mirageHelpPrint(FILE *stream);
 
 /// A pass by its argument ("mirage-enumerate") with its options as text (may be empty), for
 /// mlirPassManagerAddOwnedPass. A null pass when there is no such pass or an option is wrong; the reason goes to

@@ -33,10 +33,14 @@ typedef struct MirageTarget {
   bool has_cluster, has_tensor_copy, has_wgmma;
 } MirageTarget;
 
-/// By name ("h200", "h100", "a100", "rtx4090", "l4", "rtx3090", "b200", "rtx5090") or chip ("sm_90a": the first row with it); NULL when unknown.
+/// By name ("h200", "h100", "a100", "rtx4090", "l4", "rtx3090", "b200", "rtx5090"), chip ("sm_90a", "sm_90": the first row
+/// with it) or generation ("hopper"); in any case, and with or without '-', '_', blanks and "nvidia": "RTX 4090". NULL when
+/// unknown.
 const MirageTarget *mirage_target_find(const char *name);
 /// The same GPU for a launcher that can pass plain pointers only: kernels use no tensor copies, and `name` says so.
 MirageTarget mirage_target_without_maps(const MirageTarget *target);
+/// Writes the targets that there are, and the nearest name where one is near: "h200 (sm_90a), ...; is h200 meant?".
+void mirage_target_list(const char *wanted, char *text, size_t size);
 /// Row `index`, or NULL past the end.
 const MirageTarget *mirage_target_get(size_t index);
 

@@ -1,6 +1,6 @@
 // search_checkpoint.c - the file of a checkpoint: records, the key that binds it to one search, and a hash over it all.
 //
-//   "mirage search\n" version u32 | key u64 | records: piece, plan, kind u32, size u64, bytes | hash u64 of all before
+//   "mirage search\n" version u32 | keys of program, options, target u64 | records: piece, plan, kind u32, size u64, bytes | hash u64 of all before
 //
 // It is written beside its place and renamed, so that there is always a whole file. Numbers are in the machine's order:
 // on another kind of machine the version does not match.
@@ -28,9 +28,12 @@ typedef struct Record {
   SearchBytes bytes; // size 0: dropped
 } Record;
 
+// What a search is of, so that a file of another one can say what differs.
+enum { KEY_PROGRAM, KEY_OPTIONS, KEY_TARGET, NUM_KEYS };
+
 struct SearchCheckpoint {
   const char *path;
-  uint64_t key;
+  uint64_t keys[NUM_KEYS];
   double interval, next_write;
   pthread_mutex_t lock; // of what follows
   Record *records;
@@ -162,18 +165,28 @@ static void put_options(SearchBytes *bytes, const MirageSearchOptions *given) {
   put_list(bytes, options.omaps.data, options.omaps.size, sizeof(MirageTriple));
   put_list(bytes, options.fmaps.data, options.fmaps.size, sizeof(int64_t));
   put_list(bytes, options.franges.data, options.franges.size, sizeof(int64_t));
-  put_list(bytes, options.target->chip, strlen(options.target->chip), 1);
-  put_list(bytes, options.target->name, strlen(options.target->name), 1);
 }
 _Static_assert(sizeof(void *) != 8 || sizeof(MirageSearchOptions) == 176, "add the new option to put_options");
 
-static bool find_key(const MirageUGraph *program, const MirageSearchOptions *options, uint64_t *out_key) {
-  SearchBytes bytes = {0};
-  put_program(&bytes, program);
-  put_options(&bytes, options);
-  bool found = !bytes.failed;
-  *out_key = found ? XXH3_64bits(bytes.data, bytes.size) : 0;
-  free(bytes.data);
+static void put_target(SearchBytes *bytes, const MirageTarget *target) {
+  put_list(bytes, target->chip, strlen(target->chip), 1);
+  put_list(bytes, target->name, strlen(target->name), 1);
+}
+
+static bool find_keys(const MirageUGraph *program, const MirageSearchOptions *options, uint64_t out_keys[NUM_KEYS]) {
+  bool found = true;
+  for (int i = 0; i < NUM_KEYS; i++) {
+    SearchBytes bytes = {0};
+    if (i == KEY_PROGRAM)
+      put_program(&bytes, program);
+    else if (i == KEY_OPTIONS)
+      put_options(&bytes, options);
+    else
+      put_target(&bytes, options->target);
+    found = found && !bytes.failed;
+    out_keys[i] = bytes.failed ? 0 : XXH3_64bits(bytes.data, bytes.size);
+    free(bytes.data);
+  }
   return found;
 }
 
@@ -223,8 +236,9 @@ static MirageStatus put_file(const SearchCheckpoint *checkpoint, SearchBytes *by
   uint32_t version = VERSION;
   mirage__bytes_pass(bytes, (void *)magic, sizeof magic - 1);
   SEARCH_PASS(bytes, version);
-  uint64_t key = checkpoint->key;
-  SEARCH_PASS(bytes, key);
+  uint64_t keys[NUM_KEYS];
+  memcpy(keys, checkpoint->keys, sizeof keys);
+  SEARCH_PASS(bytes, keys);
   for (uint32_t i = 0; i < checkpoint->num; i++) {
     Record record = checkpoint->records[i];
     uint64_t size = record.bytes.size;
@@ -308,6 +322,18 @@ static MirageStatus refuse(const SearchCheckpoint *checkpoint, const char *why, 
                           "search: checkpoint '%s' %s; remove it, or name another file", checkpoint->path, why);
 }
 
+static MirageStatus refuse_keys(const SearchCheckpoint *checkpoint, const uint64_t keys[NUM_KEYS],
+                                const MirageDiag *diag) {
+  static const char *const names[NUM_KEYS] = {"another program", "other options", "another target"};
+  char why[96] = "is of ";
+  for (int i = 0, count = 0; i < NUM_KEYS; i++)
+    if (keys[i] != checkpoint->keys[i]) {
+      size_t used = strlen(why);
+      snprintf(why + used, sizeof why - used, "%s%s", count++ ? " and " : "", names[i]);
+    }
+  return refuse(checkpoint, why, diag);
+}
+
 static MirageStatus take_records(SearchCheckpoint *checkpoint, SearchBytes *file, size_t end, const MirageDiag *diag) {
   while (file->at < end) {
     Record *record = add(checkpoint);
@@ -331,12 +357,12 @@ static MirageStatus take_records(SearchCheckpoint *checkpoint, SearchBytes *file
 static MirageStatus take_file(SearchCheckpoint *checkpoint, SearchBytes *file, const MirageDiag *diag) {
   char start[sizeof magic - 1];
   uint32_t version;
-  uint64_t key, hash;
+  uint64_t keys[NUM_KEYS], hash;
   SEARCH_PASS(file, start);
   if (file->failed || memcmp(start, magic, sizeof start) != 0)
     return refuse(checkpoint, "is no checkpoint of a search", diag);
   SEARCH_PASS(file, version);
-  SEARCH_PASS(file, key);
+  SEARCH_PASS(file, keys);
   if (file->failed || file->size - file->at < sizeof hash)
     return refuse(checkpoint, "is cut short", diag);
   size_t end = file->size - sizeof hash;
@@ -345,8 +371,8 @@ static MirageStatus take_file(SearchCheckpoint *checkpoint, SearchBytes *file, c
     return refuse(checkpoint, "was written by another version", diag);
   if (hash != XXH3_64bits(file->data, end))
     return refuse(checkpoint, "is damaged or cut short", diag);
-  if (key != checkpoint->key)
-    return refuse(checkpoint, "belongs to another program, other options or another target", diag);
+  if (memcmp(keys, checkpoint->keys, sizeof keys) != 0)
+    return refuse_keys(checkpoint, keys, diag);
   return take_records(checkpoint, file, end, diag);
 }
 
@@ -403,8 +429,9 @@ MirageStatus mirage__checkpoint_open(const MirageUGraph *program, const MirageSe
   checkpoint->path = control->checkpoint;
   checkpoint->interval = control->checkpoint_interval > 0 ? control->checkpoint_interval : default_interval;
   checkpoint->next_write = mirage__search_clock() + checkpoint->interval;
-  MirageStatus status = find_key(program, options, &checkpoint->key) ? read_file(checkpoint, control->must_resume, diag)
-                                                                     : MIRAGE_NO_MEMORY;
+  MirageStatus status = find_keys(program, options, checkpoint->keys)
+                            ? read_file(checkpoint, control->must_resume, diag)
+                            : MIRAGE_NO_MEMORY;
   if (status == MIRAGE_OK)
     *out = checkpoint;
   else

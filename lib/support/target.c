@@ -10,6 +10,7 @@
 // compares schedules by these numbers, so their ratios matter more than their size.
 #include "mirage/target.h"
 
+#include <stdio.h>
 #include <string.h>
 
 static const MirageTarget TARGETS[] = {
@@ -183,14 +184,43 @@ enum { NUM_TARGETS = sizeof TARGETS / sizeof *TARGETS };
 
 const MirageTarget *mirage_target_get(size_t index) { return index < NUM_TARGETS ? &TARGETS[index] : NULL; }
 
-const MirageTarget *mirage_target_find(const char *name) {
-  if (!name)
-    return NULL;
+// What else people type. Chips without the letter for their architecture's own features mean the one with it here.
+static const struct {
+  const char *alias, *name;
+} ALIASES[] = {
+    {"sm90", "h200"},    {"hopper", "h200"},      {"gh200", "h200"},     {"sm90a", "h200"},  {"ampere", "a100"},
+    {"ada", "rtx4090"},  {"lovelace", "rtx4090"}, {"blackwell", "b200"}, {"sm100a", "b200"}, {"sm120a", "rtx5090"},
+    {"4090", "rtx4090"}, {"3090", "rtx3090"},     {"5090", "rtx5090"},
+};
+
+enum { MAX_NAME = 32 };
+
+// Small letters and digits alone, without a maker's name before them. False when it is too long for any of ours.
+static bool plain(const char *name, char out[MAX_NAME]) {
+  size_t length = 0;
+  for (; *name; name++) {
+    char c = *name >= 'A' && *name <= 'Z' ? (char)(*name - 'A' + 'a') : *name;
+    if (c == '-' || c == '_' || c == ' ')
+      continue;
+    if (length + 1 == MAX_NAME)
+      return false;
+    out[length++] = c;
+  }
+  out[length] = '\0';
+  static const char *const makers[] = {"nvidia", "geforce"};
+  for (int i = 0; i < 2; i++)
+    if (strncmp(out, makers[i], strlen(makers[i])) == 0)
+      memmove(out, out + strlen(makers[i]), strlen(out + strlen(makers[i])) + 1);
+  return out[0] != '\0';
+}
+
+static const MirageTarget *find_plain(const char *name) {
+  char text[MAX_NAME];
   for (size_t i = 0; i < NUM_TARGETS; i++)
-    if (strcmp(TARGETS[i].name, name) == 0)
+    if (plain(TARGETS[i].name, text) && strcmp(text, name) == 0)
       return &TARGETS[i];
   for (size_t i = 0; i < NUM_TARGETS; i++)
-    if (strcmp(TARGETS[i].chip, name) == 0)
+    if (plain(TARGETS[i].chip, text) && strcmp(text, name) == 0)
       return &TARGETS[i];
   return NULL;
 }
@@ -201,4 +231,48 @@ MirageTarget mirage_target_without_maps(const MirageTarget *target) {
     plain.name = plain.name_without_maps;
   plain.has_tensor_copy = false;
   return plain;
+}
+
+const MirageTarget *mirage_target_find(const char *name) {
+  char text[MAX_NAME];
+  if (!name || !plain(name, text))
+    return NULL;
+  for (size_t i = 0; i < sizeof ALIASES / sizeof *ALIASES; i++)
+    if (strcmp(ALIASES[i].alias, text) == 0)
+      return find_plain(ALIASES[i].name);
+  return find_plain(text);
+}
+
+// Insertions, deletions and exchanges from one to the other [Levenshtein].
+static size_t distance(const char *a, const char *b) {
+  size_t row[MAX_NAME + 1], length = strlen(b);
+  for (size_t j = 0; j <= length; j++)
+    row[j] = j;
+  for (size_t i = 1; a[i - 1]; i++) {
+    size_t diagonal = row[0];
+    row[0] = i;
+    for (size_t j = 1; j <= length; j++) {
+      size_t change = diagonal + (a[i - 1] != b[j - 1]), least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
+      diagonal = row[j];
+      row[j] = change < least ? change : least;
+    }
+  }
+  return row[length];
+}
+
+void mirage_target_list(const char *wanted, char *text, size_t size) {
+  char given[MAX_NAME], name[MAX_NAME];
+  size_t used = 0, nearest = 3; // further is not near
+  const char *near = NULL;
+  text[0] = '\0';
+  for (size_t i = 0; i < NUM_TARGETS && used < size; i++) {
+    used += (size_t)snprintf(text + used, size - used, "%s%s (%s)", i ? ", " : "", TARGETS[i].name, TARGETS[i].chip);
+    size_t far = wanted && plain(wanted, given) && plain(TARGETS[i].name, name) ? distance(given, name) : nearest;
+    if (far < nearest) {
+      nearest = far;
+      near = TARGETS[i].name;
+    }
+  }
+  if (near && used < size)
+    snprintf(text + used, size - used, "; is %s meant?", near);
 }

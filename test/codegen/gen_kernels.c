@@ -2,7 +2,8 @@
 //
 // With a GPU each case runs as code for every target that the device can run, on seeded random inputs, and its outputs
 // are compared with the float64 evaluation of the same graph (Frobenius-relative error). Without one the PTX is only
-// assembled by ptxas, where that is installed, and registers and spills are shown.
+// assembled by ptxas, where that is installed, and registers and spills are shown. With --gpu nothing is done without a
+// GPU, and the exit status says so.
 //
 // With --emulate each case runs on the emulator instead, with asynchronous copies as late and as early as allowed;
 // cases of more work than --max-work are left out and counted.
@@ -13,9 +14,9 @@
 // With --compile they are only compiled. --ptx keeps what was, and a table of the kernels (kernels.csv).
 //
 //   mirage-kernel-test [--emulate [--max-work elements] | --primitives | --defects | --compile]
-//                      [--target h200|a100|...] [--filter text] [--ptx folder] [--verbose]
+//                      [--target h200|a100|...] [--filter text] [--ptx folder] [--gpu] [--verbose]
 //
-// Exit status: 0 when every case is ok, 1 otherwise.
+// Exit status: 0 when every case is ok, 1 otherwise; 77 (skipped) with --gpu where there is none.
 #define _POSIX_C_SOURCE 200809L
 #include "kernel_graphs.h"
 #include "primitive_kernels.h"
@@ -34,9 +35,11 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { EXIT_SKIPPED = 77 };
+
 typedef struct Options {
   const char *target, *filter, *ptx_folder;
-  bool verbose, emulate, primitives, defects, compile;
+  bool verbose, emulate, primitives, defects, compile, gpu;
   double max_work; // --emulate
 } Options;
 
@@ -128,7 +131,10 @@ static bool add_rows(const char *folder, const char *file_name, const KernelCase
     fprintf(file, "source,target,chip,kernel,threads,shared_bytes,compile_ms,ptx\n");
   MirageRegionView body = mirage_ugraph_region(lowered, mirage_ugraph_body(lowered));
   for (uint32_t i = 0; i + 1 < body.num_nodes; ++i) {
-    const MirageLaunch *launched = mirage_ugraph_node(lowered, body.nodes[i]).attrs->custom.launch;
+    MirageNodeView node = mirage_ugraph_node(lowered, body.nodes[i]);
+    if (node.op != MIRAGE_OP_CUSTOM) // a view, which is no kernel
+      continue;
+    const MirageLaunch *launched = node.attrs->custom.launch;
     fprintf(file, "\"%s\",%s,%s,%s,%d,%d,%.1f,%s\n", c->name, target->name, target->chip, launched->kernel,
             launched->threads, launched->shared_bytes, cpu_ms, file_name);
   }
@@ -330,6 +336,13 @@ static bool emulate_case(const KernelCase *c, const MirageTarget *target, const 
 
 // --------------------------------------------------------------------------------------------------------------- main
 
+// The table is of this run alone.
+static void forget_rows(const char *folder) {
+  char path[512];
+  snprintf(path, sizeof path, "%s/kernels.csv", folder);
+  unlink(path);
+}
+
 static bool run_case(const KernelCase *c, const MirageTarget *target, MirageDevice *device, const Options *options) {
   char note[128] = "", assembled[128] = "";
   MirageUGraph *source = build(c), *lowered = NULL;
@@ -367,7 +380,7 @@ static bool device_runs(const MirageDevice *device, const MirageTarget *target) 
 static int usage(const char *program) {
   fprintf(stderr,
           "usage: %s [--emulate [--max-work elements] | --primitives | --defects | --compile] [--target name] "
-          "[--filter text] [--ptx folder] [--verbose]\n",
+          "[--filter text] [--ptx folder] [--gpu] [--verbose]\n",
           program);
   return 2;
 }
@@ -387,6 +400,8 @@ int main(int argc, char **argv) {
       options.emulate = true;
     else if (!strcmp(argv[i], "--primitives"))
       options.primitives = true;
+    else if (!strcmp(argv[i], "--gpu"))
+      options.gpu = true;
     else if (!strcmp(argv[i], "--compile"))
       options.compile = true;
     else if (!strcmp(argv[i], "--defects"))
@@ -396,6 +411,8 @@ int main(int argc, char **argv) {
     else
       return usage(argv[0]);
   }
+  if (options.ptx_folder)
+    forget_rows(options.ptx_folder);
   static const char *const TARGETS[] = {"h200", "a100"};
   MirageDevice *device = NULL;
   if (options.emulate || options.compile) {
@@ -404,6 +421,10 @@ int main(int argc, char **argv) {
     mirage_device_create(0, &SILENT, &device);
     printf("%s; ptxas %s\n", device ? mirage_device_info(device)->name : "no GPU: assembling only",
            have_ptxas() ? "found" : "not found");
+  }
+  if (options.gpu && !device) {
+    printf("skipped: there is no GPU\n");
+    return EXIT_SKIPPED;
   }
   if (options.defects)
     return primitives_defects(mirage_target_find("h200")) != 0;

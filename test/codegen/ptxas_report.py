@@ -1,12 +1,14 @@
 """Assembles every generated kernel for every architecture and reports what ptxas says of it, as CSV.
 
     ptxas_report.py --bin build/bin --source . [--targets h200,a100] [--filter text] [--quick] [--output report.csv]
+    ptxas_report.py --assemble FOLDER                 what mirage-kernel-test --ptx left there, and nothing else
 
 Kernels: mirage-kernel-test's, test/schedules, the examples and the benchmark programs in their own lowering, where there are tensor
 copies once more with the planner's own ("maps"), and what the
 search chooses for the examples and the programs of batch 1 ("chosen"; for h200 and a100 only, since it takes seconds). A row: source, target, chip, kernel, threads, registers,
 spilled bytes, stack, shared memory (static and dynamic), CPU time of compiling the source's µGraph to PTX.
-Exit status: 1 when ptxas refuses a kernel, a chosen kernel spills, or one takes more than --limit-ms to compile.
+Exit status: 1 when ptxas refuses a kernel, or a chosen kernel spills; 77 (skipped) where there is no ptxas. With --limit-ms,
+also 1 when one takes longer to compile: that is for a benchmark on a machine one knows, and no test asks it.
 """
 import argparse
 import concurrent.futures
@@ -15,6 +17,7 @@ import os
 import pathlib
 import re
 import resource
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -22,6 +25,7 @@ import tempfile
 TARGETS = {"a100": "sm_80", "rtx3090": "sm_86", "rtx4090": "sm_89", "h200": "sm_90a", "b200": "sm_100", "rtx5090": "sm_120"}
 SEARCHED = ("h200", "a100")
 WITH_MAPS = ("h200", "b200", "rtx5090")
+SKIPPED = 77
 COLUMNS = ["source", "target", "chip", "kernel", "threads", "registers", "spill_bytes", "stack_bytes", "shared_bytes",
            "compile_ms", "chosen"]
 
@@ -133,17 +137,34 @@ def complete(rows, jobs):
     return [f"{path.name} for {chip}:\n{message}" for (path, chip), (found, message) in answers.items() if found is None]
 
 
+def assemble_folder(folder, jobs):
+    """The kernels that a run of mirage-kernel-test --ptx left behind."""
+    with open(folder / "kernels.csv", newline="") as table:
+        rows = [dict(row, ptx=folder / row["ptx"], chosen=0) for row in csv.DictReader(table)]
+    errors = complete(rows, jobs)
+    print(f"ptxas_report: {len(rows)} kernels assembled, {len(errors)} errors", *errors, sep="\n", file=sys.stderr)
+    return 1 if errors or not rows else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    parser.add_argument("--bin", type=pathlib.Path, required=True)
-    parser.add_argument("--source", type=pathlib.Path, required=True)
+    parser.add_argument("--bin", type=pathlib.Path)
+    parser.add_argument("--source", type=pathlib.Path)
+    parser.add_argument("--assemble", type=pathlib.Path, metavar="FOLDER", help="only assemble what is there")
     parser.add_argument("--targets", default=",".join(TARGETS))
     parser.add_argument("--filter", help="cases and files whose name holds this text")
     parser.add_argument("--quick", action="store_true", help="no search")
-    parser.add_argument("--limit-ms", type=float, default=300)
+    parser.add_argument("--limit-ms", type=float, default=float("inf"), help="of CPU to compile one source")
     parser.add_argument("--jobs", type=int, default=os.cpu_count())
     parser.add_argument("--output", type=argparse.FileType("w"), default=sys.stdout)
     options = parser.parse_args()
+    if not options.assemble and not (options.bin and options.source):
+        parser.error("--bin and --source are wanted, or --assemble")
+    if not shutil.which("ptxas"):
+        print("ptxas_report: skipped: there is no ptxas in PATH", file=sys.stderr)
+        return SKIPPED
+    if options.assemble:
+        return assemble_folder(options.assemble, options.jobs)
     rows = []
     with tempfile.TemporaryDirectory() as scratch:
         for target in options.targets.split(","):

@@ -415,6 +415,26 @@ mirage_kernel.graph @g(%a: tensor<2x4xf16>) -> tensor<1xf16> {
 // constant that is no number
 mirage_kernel.graph @g(%a: tensor<2x4xf16>) -> tensor<1xf16> {
   // expected-error @+1 {{constant: nan is not a finite f16}}
+  %0 = constant 0x7E00 : tensor<2x4xf16>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}
+
+// -----
+
+// bits of a constant are those of its element type: this is -inf, which no constant may be
+mirage_kernel.graph @g(%a: tensor<2x4xf32>) -> tensor<1xf32> {
+  // expected-error @+1 {{constant: -inf is not a finite f32}}
+  %0 = constant 0xFF800000 : tensor<2x4xf32>
+  %z = constant 0.0 : tensor<1xf32>
+  return %z : tensor<1xf32>
+}
+
+// -----
+
+// constant of more bits than its type has
+mirage_kernel.graph @g(%a: tensor<2x4xf16>) -> tensor<1xf16> {
+  // expected-error @+1 {{constant: 0x7FF8000000000000 has more bits than the 16 of 'f16'}}
   %0 = constant 0x7FF8000000000000 : tensor<2x4xf16>
   %z = constant 0.0 : tensor<1xf16>
   return %z : tensor<1xf16>

@@ -1,11 +1,24 @@
-// A program that is NaN and infinite at some of its inputs in float64 too: that is said of the inputs, and the rest compared.
-// RUN: mirage-run --target=cpu %s | FileCheck %s
-// RUN: mirage-run --target=cpu --json %s | FileCheck %s --check-prefix=JSON
+// A program that is NaN and infinite at some of its inputs in float64 too: that is said of the inputs, and fails, unless such
+// elements are to be left out. One that is so everywhere fails in any case.
+// RUN: not mirage-run --target=cpu %s | FileCheck %s --check-prefix=STRICT
+// RUN: not mirage-run --target=cpu --json %s | FileCheck %s --check-prefix=STRICT-JSON
+// RUN: mirage-run --target=cpu --skip-non-finite %s | FileCheck %s
+// RUN: mirage-run --target=cpu --skip-non-finite --json %s | FileCheck %s --check-prefix=JSON
+// RUN: %python %S/inputs/npy.py %t.npy 64 -1
+// RUN: not mirage-run --target=cpu --skip-non-finite --input 0=%t.npy %s | FileCheck %s --check-prefix=NONE
+// RUN: not mirage-run --target=cpu --skip-non-finite --input 0=%t.npy --json %s | FileCheck %s --check-prefix=NONE-JSON
 // RUN: sed 's/add %l, %zt :.*/square %l : !mirage_block.tile<64xf32>/' %s > %t.mlir
-// RUN: not mirage-run --target=cpu %t.mlir | FileCheck %s --check-prefix=WRONG
+// RUN: not mirage-run --target=cpu --skip-non-finite %t.mlir | FileCheck %s --check-prefix=WRONG
 
-// CHECK: reference     output 0 is NaN or infinite in float64 itself at {{[1-9][0-9]*}} of 64 elements: a property of these inputs (--scale, --input), left out of the comparison
-// CHECK: output 0      {{.*}}; tolerance 0.001: ok
+// STRICT: reference     output 0 is NaN or infinite in float64 itself at {{[1-9][0-9]*}} of 64 elements: other inputs are wanted (--scale, --input), or --skip-non-finite
+// STRICT: output 0      {{.*}}; tolerance 0.001: NOT COMPARED
+// STRICT-JSON: "compared": false
+// STRICT-JSON: "passed": false
+// CHECK: reference     output 0 is NaN or infinite in float64 itself at {{[1-9][0-9]*}} of 64 elements: left out of the comparison (--skip-non-finite)
+// CHECK: output 0      {{.*}}, {{[1-9][0-9]*}} of 64 elements compared; tolerance 0.001: ok
+// NONE: reference     output 0 is NaN or infinite in float64 itself at 64 of 64 elements
+// NONE: output 0      {{.*}}, 0 of 64 elements compared; tolerance 0.001: NOT COMPARED
+// NONE-JSON: "elements_compared": 0
 // JSON:  "reference_not_finite": {{[1-9]}}
 // JSON:  "passed": true
 // WRONG: output 0      {{.*}}: EXCEEDED

@@ -32,7 +32,7 @@
 // GRAPH: output 0 {{.*}}: ok
 // A100: ptx           {{[0-9]+}} bytes for sm_80
 // ABSENT: no graph @absent whose source is @nothing
-// UNKNOWN: --compile: no GPU h20 is known
+// UNKNOWN: --compile: no GPU 'h20' is known; known are {{.*}}; is h200 meant?
 // JSON: --tune runs every candidate on the GPU and prints a table: it does not go with --json
 // TARGET: it does not go with another --target
 // WRITE: --write takes what --tune measured: it needs that

@@ -105,7 +105,7 @@ static void test_budget_ends_the_search(void **state) {
   MirageSearchResult result = search(program, &options);
   assert_int_equal(result.funnel.stop, MIRAGE_STOP_TIME_BUDGET);
   assert_false(result.funnel.exhausted);
-  assert_true(result.funnel.seconds >= 0.3 * 2 / 3 && result.funnel.seconds < 10); // other programs run beside it
+  assert_true(result.funnel.seconds >= 0.3 * 2 / 3); // how long after it depends on what else the machine does
   mirage_search_result_deinit(&result);
   mirage_ugraph_destroy(program);
 }

@@ -302,8 +302,8 @@ static void test_refuses_what_belongs_to_others(void **state) {
   options.control = &control;
   MirageSearchResult result = search(program, &options);
   mirage_search_result_deinit(&result);
-  static const char why[] = "belongs to another program, other options or another target";
-  expect_refused(other, &options, why);
+  static const char why[] = "is of other options; remove it";
+  expect_refused(other, &options, "is of another program; remove it");
   MirageSearchOptions changed = options;
   changed.max_block_ops = 9;
   expect_refused(program, &changed, why);
@@ -320,7 +320,9 @@ static void test_refuses_what_belongs_to_others(void **state) {
   }
   changed = options;
   changed.target = mirage_target_find("a100");
-  expect_refused(program, &changed, why);
+  expect_refused(program, &changed, "is of another target; remove it");
+  changed.seed = 5;
+  expect_refused(other, &changed, "is of another program and other options and another target");
   changed = options;
   changed.franges = (MirageInt64List){(const int64_t[]){4}, 1};
   expect_refused(program, &changed, why);

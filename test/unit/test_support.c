@@ -229,6 +229,25 @@ static void test_targets(void **state) {
   assert_int_equal(mirage_target_find("l4")->num_sms, 58);
   assert_string_equal(mirage_target_find("sm_100")->name, "b200");
   assert_string_equal(mirage_target_find("sm_120")->name, "rtx5090");
+  static const struct {
+    const char *typed, *name;
+  } typed[] = {{"H200", "h200"},        {"sm_90", "h200"},       {"SM_90A", "h200"},
+               {"hopper", "h200"},      {"Hopper", "h200"},      {"NVIDIA H100", "h100"},
+               {"RTX 4090", "rtx4090"}, {"rtx-4090", "rtx4090"}, {"GeForce RTX 3090", "rtx3090"},
+               {"ampere", "a100"},      {"blackwell", "b200"},   {"SM_80", "a100"},
+               {"4090", "rtx4090"}};
+  for (size_t i = 0; i < sizeof typed / sizeof *typed; i++)
+    assert_string_equal(mirage_target_find(typed[i].typed)->name, typed[i].name);
+  char text[512];
+  mirage_target_list("h20", text, sizeof text);
+  assert_non_null(strstr(text, "h200 (sm_90a), h100 (sm_90a), a100 (sm_80)"));
+  assert_non_null(strstr(text, "; is h200 meant?"));
+  mirage_target_list("gtx1080", text, sizeof text);
+  assert_null(strstr(text, "meant"));
+  mirage_target_list("h20", text, 12); // what fits
+  assert_string_equal(text, "h200 (sm_90");
+  assert_null(mirage_target_find("nvidia"));
+  assert_null(mirage_target_find("a name that is longer than any that we know of"));
   assert_null(mirage_target_find("h20"));
   assert_null(mirage_target_find(""));
   assert_null(mirage_target_find(NULL));

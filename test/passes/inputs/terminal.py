@@ -1,19 +1,25 @@
 """Runs a command on a terminal of its own and says what stood there.
 
-terminal.py WIDTH TERM COMMAND...
+terminal.py [--interrupt-after N] WIDTH TERM COMMAND...
 
-Prints how many times a live line was drawn, the longest one, the last, whether it was taken away again, and what else
+With --interrupt-after it is interrupted once the live line was drawn so many times. Prints how many times a live line was drawn, the longest one, the last, whether it was taken away again, and what else
 was printed.
 """
 import fcntl
 import os
 import pty
 import re
+import signal
 import struct
 import sys
 import termios
 
-width, term, command = int(sys.argv[1]), sys.argv[2], sys.argv[3:]
+arguments = sys.argv[1:]
+interrupt_after = None
+if arguments[0] == "--interrupt-after":
+    interrupt_after = int(arguments[1])
+    del arguments[:2]
+width, term, command = int(arguments[0]), arguments[1], arguments[2:]
 read, write = os.pipe() # the child starts when the terminal has its size
 pid, terminal = pty.fork()
 if pid == 0:
@@ -32,6 +38,9 @@ while True:
     if not data:
         break
     output += data
+    if interrupt_after and len(re.findall(rb"\r[^\r\n]+?\x1b\[K", output)) >= interrupt_after:
+        interrupt_after = None
+        os.kill(pid, signal.SIGINT)
 _, status = os.waitpid(pid, 0)
 text = output.decode().replace("\r\n", "\n")
 
