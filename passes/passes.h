@@ -257,12 +257,6 @@ const int *mirage__interrupt_flag(void);
 void mirage__pass_begins(void);
 void mirage__pass_ends(void);
 
-/// mirage_ugraph_pair_hash under the name that verify.c calls.
-static inline MirageStatus mirage__pair_hash(const MirageUGraph *source, const MirageUGraph *candidate,
-                                             const MirageDiag *diag, uint64_t *out_hash) {
-  return mirage_ugraph_pair_hash(source, candidate, diag, out_hash);
-}
-
 /// Replays the program's candidates through the search, and says of each whether it is met (replay.c).
 struct MirageSearchOptions;
 MirageStatus mirage__replay_candidates(MirageModuleGraphs *graphs, MirageModuleGraph *program,

@@ -79,7 +79,7 @@ static MirageStatus prove(const Selector *selector, MirageModuleGraph *entry) {
   MirageGraphMeta *meta = mirage_ugraph_meta(entry->graph);
   meta->proof = verdict.proof;
   meta->guard = guard.guard;
-  return mirage__pair_hash(program, entry->graph, diag, &meta->proof.pair);
+  return mirage_ugraph_pair_hash(program, entry->graph, diag, &meta->proof.pair);
 }
 
 /// The stored graph as a candidate of its own, proven; NULL where it did not come to that.

@@ -49,7 +49,7 @@ static MirageTuning *open_database(MirageTuned *tuned, bool writes) {
 
 MirageStatus mirage__hash_text(const MirageUGraph *graph, const MirageDiag *diag, char out_text[33]) {
   MirageGraphHash hash;
-  MIRAGE_TRY(mirage__graph_hash(graph, diag, &hash));
+  MIRAGE_TRY(mirage_ugraph_hash(graph, diag, &hash));
   snprintf(out_text, 33, "%016" PRIx64 "%016" PRIx64, hash.high, hash.low);
   return MIRAGE_OK;
 }

@@ -190,7 +190,7 @@ static MirageStatus record(const Pair *pair, const MirageDiag *diag) {
   meta->proof = proven ? pair->verdict.proof : (MirageProof){0};
   meta->guard = proven ? pair->guard.guard : (MirageGuard){0};
   if (proven)
-    MIRAGE_TRY(mirage__pair_hash(pair->source->graph, entry->graph, diag, &meta->proof.pair));
+    MIRAGE_TRY(mirage_ugraph_pair_hash(pair->source->graph, entry->graph, diag, &meta->proof.pair));
   else
     meta->selected = false;
   MIRAGE_TRY(mirage_bridge_export_meta(meta, entry->op, diag));

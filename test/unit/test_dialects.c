@@ -187,7 +187,12 @@ static void test_guard(void **state) {
 static void test_cost(void **state) {
   static const double numbers[] = {0.0, 1.0, 0.1, 1e22, 1.5e-300, 123456789.0, 5e-324, 1.7976931348623157e308};
   for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-    MirageCost cost = {true, numbers[i], numbers[(i + 1) % 8], numbers[(i + 2) % 8], 3}, back;
+    MirageCost cost = {.present = true,
+                       .time_us = numbers[i],
+                       .bytes = numbers[(i + 1) % 8],
+                       .flops = numbers[(i + 2) % 8],
+                       .kernels = 3},
+               back;
     MlirAttribute attribute = through_text(mirageKernelCostAttrGet(context, &cost));
     assert_true(mirageKernelAttributeIsACost(attribute));
     mirageKernelCostAttrGetValue(attribute, &back);
