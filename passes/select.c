@@ -4,15 +4,17 @@
 //           left of the others; breaks: nothing.
 // A candidate without a proof is refused, and so is one whose proof does not hold what it says: `pair` must be the hash
 // of these two graphs, and the bound is computed again (no trial is run) and must reach `log2-bound`.
-// mirage-verify proves on shrunken instances, which is quick. The one chosen here is proven once more at full size,
-// when all trials cost at most `full-size-work` (where only one does, it is evaluated there once), and compiled for the
-// target; should that find a difference, or the candidate be beyond the code generator, the next best one is taken.
+// mirage-verify proves by transfer from a small instance, which is quick. The one chosen here is proven once more at full
+// size, when all trials cost at most `full-size-work` (where only one does, it is evaluated there once), and compiled for
+// the target; should that find a difference or no value, or the candidate be beyond the code generator, the next best one
+// is taken. An interrupt ends that; the proof that the candidate has stands.
 //
 // Fastest by measuring (option `measure`): what the tuning database holds for the program, or the candidates that
 // differ most, timed on the GPU beside the program's own lowering (measure.c); select_measured.c. Else by the cost
 // model. Whichever it is, where nothing beats the program's own lowering none is selected, and mirage-lower compiles
 // the program itself. A cost that was predicted for this target is taken anew, for the code that would be compiled; one
 // without a target, or with a measured time, counts as it stands, so that a time can be put there by hand.
+#define _POSIX_C_SOURCE 200809L // sysconf
 #include "select.h"
 
 #include "mirage/codegen.h"
@@ -23,6 +25,7 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 static void remark(const Selector *selector, const MirageModuleGraph *entry, const char *text) {
   mirage_diag_emit(selector->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(entry), "@%s: %s", entry->name,
@@ -76,20 +79,31 @@ static MirageStatus confirm(const Selector *selector, MirageModuleGraph *entry) 
   const MirageSelectOptions *pass = selector->options;
   if (!proof->shrunken || pass->full_size_work < 1 || mirage__is_interrupted())
     return MIRAGE_OK;
+  const MirageCancel cancel = {.interrupt = mirage__interrupt_flag()};
+  long cores = sysconf(_SC_NPROCESSORS_ONLN);
   const MirageVerifyOptions options = {.seed = (uint64_t)pass->seed,
                                        .log2_bound = pass->log2_bound,
                                        .max_work = (uint64_t)pass->full_size_work,
-                                       .full_size = true};
+                                       .full_size = true,
+                                       .num_threads = cores > 0 ? (uint32_t)cores : 1,
+                                       .cancel = &cancel};
   MirageVerdict verdict;
-  MIRAGE_TRY(mirage_verify(selector->program->graph, entry->graph, &options, selector->graphs->diag, &verdict));
+  MirageStatus status =
+      mirage_verify(selector->program->graph, entry->graph, &options, selector->graphs->diag, &verdict);
+  if (status != MIRAGE_OK)
+    return status == MIRAGE_CANCELLED ? MIRAGE_OK : status; // the proof that it has stands
+  char text[240];
   if (verdict.kind == MIRAGE_VERDICT_EQUIVALENT) {
     verdict.proof.pair = proof->pair;
     *proof = verdict.proof;
   } else if (verdict.kind == MIRAGE_VERDICT_DIFFERENT) {
-    char text[200];
     snprintf(text, sizeof text,
-             "refused: at full size it differs at output %u, element %" PRIu64 " (seed %" PRIu64 ", trial %u)",
-             verdict.output, verdict.index, verdict.seed, verdict.trial);
+             "refused: at full size it %s at output %u, element %" PRIu64 " (seed %" PRIu64 ", trial %u)",
+             verdict.undefined ? "divides by zero, where the program does not," : "differs", verdict.output,
+             verdict.index, verdict.seed, verdict.trial);
+    mirage__refuse(selector, entry, text);
+  } else if (!verdict.agreed) {
+    snprintf(text, sizeof text, "refused: at full size it cannot be judged: %s", verdict.reason);
     mirage__refuse(selector, entry, text);
   }
   return MIRAGE_OK;
