@@ -22,6 +22,7 @@ typedef struct Run {
   const Num *const *inputs;
   int next_input;
   Outcome outcome;
+  bool needed[MAX_INSTRS];
 } Run;
 
 static const Shape *shape_at(const Run *run, int i) { return &run->p->instr[i].shape; }
@@ -512,6 +513,10 @@ static void run_range(Run *run, int from, int to) {
     const Instr *at = &run->p->instr[i];
     switch (at->op) {
     case OP_KERNEL:
+      if (!run->needed[i]) {
+        i = bracket_end(run->p, i);
+        break;
+      }
       run->kernel = i;
       run->blocks = at->grid[0] * at->grid[1] * at->grid[2];
       break;
@@ -533,6 +538,11 @@ static void run_range(Run *run, int from, int to) {
     }
     case OP_KERNEL_RESULT: {
       size_t n = (size_t)elements(&at->shape);
+      if (!run->stored[at->args[0]]) { // its kernel is not needed, nor is what reads it
+        if (storage(run, i))
+          memset(run->values[i], 0, n * sizeof(Num));
+        break;
+      }
       for (size_t k = 0; k < n; k++)
         if (!run->stored[at->args[0]][k])
           run->outcome = NOT_STORED;
@@ -556,6 +566,7 @@ Outcome EVALUATE(const Program *p, int no_laws, const Num *const *inputs, Num *c
   run->kernel = -1;
   run->blocks = 1;
   run->inputs = inputs;
+  find_needed(p, run->needed);
   run_range(run, 0, p->num);
   for (int o = 0; o < p->num_outputs && run->outcome == EVALUATED; o++)
     memcpy(outputs[o], run->values[p->outputs[o]], (size_t)elements(shape_at(run, p->outputs[o])) * sizeof(Num));

@@ -112,6 +112,30 @@ int bracket_end(const Program *p, int at) {
   return -1;
 }
 
+static void need_kernel(const Program *p, int kernel, int end, bool *needed) {
+  bool any = false;
+  for (int i = kernel; i < end; i++)
+    any |= p->instr[i].op == OP_OUTPUT && needed[i];
+  needed[kernel] = any;
+  for (int i = kernel; i < end && any; i++)
+    for (int a = 0; a < p->instr[i].num_args; a++)
+      needed[p->instr[i].args[a]] = true;
+}
+
+void find_needed(const Program *p, bool needed[MAX_INSTRS]) {
+  memset(needed, 0, MAX_INSTRS * sizeof *needed);
+  for (int o = 0; o < p->num_outputs; o++)
+    needed[p->outputs[o]] = true;
+  for (int i = p->num - 1, end = 0; i >= 0; i--) {
+    const Instr *at = &p->instr[i];
+    end = at->op == OP_END_KERNEL ? i : end;
+    if (at->op == OP_KERNEL)
+      need_kernel(p, i, end, needed);
+    for (int a = 0; a < at->num_args && needed[i]; a++)
+      needed[at->args[a]] = true;
+  }
+}
+
 int enclosing(const Program *p, int at, int loops[MAX_DEPTH], int *out_kernel) {
   int depth = 0;
   *out_kernel = -1;

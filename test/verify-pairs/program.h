@@ -138,6 +138,9 @@ Access whole(void);
 
 /// Where the bracket that `at` opens ends (END_LOOP or END_KERNEL).
 int bracket_end(const Program *p, int at);
+/// Which instructions an output is computed from; a kernel is one of them with its results. What no output needs is
+/// never run, whatever is wrong with it.
+void find_needed(const Program *p, bool needed[MAX_INSTRS]);
 /// How many loops enclose `at`, their instructions outermost first; *out_kernel is the kernel around it or -1.
 int enclosing(const Program *p, int at, int loops[MAX_DEPTH], int *out_kernel);
 
