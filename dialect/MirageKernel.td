@@ -138,7 +138,7 @@ def Kernel_GuardAttr : Kernel_Attr<"Guard", "guard"> {
                         Double<"Frobenius-relative error of the candidate">:$candidate_relative,
                         Double<"largest absolute error of the program">:$program_max,
                         Double<"largest absolute error of the candidate">:$candidate_max,
-                        Flag<"measured on a shrunken instance">:$shrunken);
+                        Flag<"measured on a smaller instance">:$shrunken);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }
