@@ -110,8 +110,10 @@ def Kernel_LaunchAttr : Kernel_Attr<"Launch", "launch"> {
 def Kernel_ProofAttr : Kernel_Attr<"Proof", "proof"> {
   let summary = "how sure we are that a candidate equals its source";
   let description = [{
-    `log2_bound` bounds the probability that a wrong candidate passes: see lib/verify/README.md. `q` is 0 when neither graph
-    has an exponential, or `free_exp` says that only functions were needed; `degree`, `calls` and `log2_terms` are what the bound is computed from. Of a proof by `pieces` they are the worst. `pair` is a hash of both graphs: mirage-select refuses a proof that was made for others.
+    `log2_bound` bounds the probability that a wrong candidate passes: see lib/verify/README.md. `shrunken`, `axes` and
+    `points` tell of a proof by transfer. `q` is 0 when neither graph has an exponential, or `free_exp` says that only
+    functions were needed; `degree`, `calls` and `log2_terms` are what the bound is computed from. Of a proof by `pieces`
+    they are the worst. `pair` is a hash of both graphs: mirage-select refuses a proof that was made for others.
   }];
   let parameters = (ins "uint32_t":$trials, DefaultValuedParameter<"uint64_t", "0", "prime of exponents">:$q,
                         "uint32_t":$p_bits, "uint64_t":$seed, Double<"log2 of the error probability">:$log2_bound,
@@ -138,7 +140,7 @@ def Kernel_GuardAttr : Kernel_Attr<"Guard", "guard"> {
                         Double<"Frobenius-relative error of the candidate">:$candidate_relative,
                         Double<"largest absolute error of the program">:$program_max,
                         Double<"largest absolute error of the candidate">:$candidate_max,
-                        Flag<"measured on a shrunken instance">:$shrunken);
+                        Flag<"measured on a smaller instance">:$shrunken);
   let assemblyFormat = "`<` struct(params) `>`";
   let genVerifyDecl = 1;
 }

@@ -130,7 +130,7 @@ static const MiragePassOption VERIFY_OPTIONS[] = {
         "number of the first trial; with trials=1, the one that a witness names"),
     LOG2_BOUND(MirageVerifyPassOptions),
     DOUBLE(MirageVerifyPassOptions, max_work, "max-work", "2e6", 1, 1e15,
-           "multiplications a trial may cost before the pair is shrunk"),
+           "multiplications a trial may cost at full size; above, by transfer from a smaller instance"),
     BOOL(MirageVerifyPassOptions, guard, "guard", "true",
          "refuse what is equal in exact arithmetic but loses over twice the program's accuracy in its own types"),
     STRING(MirageVerifyPassOptions, against, "against", "",

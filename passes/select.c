@@ -230,7 +230,7 @@ static MirageModuleGraph *find_best(const Selector *selector, uint32_t *out_prov
 void mirage__proof_text(const MirageModuleGraph *entry, char *text, size_t size) {
   const MirageProof *proof = &mirage_ugraph_get_meta(entry->graph)->proof;
   snprintf(text, size, "proof %s%s%s, a wrong graph passes with probability below 2^%.1f",
-           proof->shrunken ? "on a shrunken instance" : "at full size", proof->pieces ? ", in pieces" : "",
+           proof->shrunken ? "by transfer from a smaller instance" : "at full size", proof->pieces ? ", in pieces" : "",
            proof->free_exp ? ", with free exponentials" : "", proof->log2_bound);
 }
 

@@ -1,6 +1,6 @@
 // tuned.c - what select asks of the tuning database, and gives to it.
 //
-// Key:    the hash of the program's structure (canonical.c), so that names and locations do not matter; the target; the
+// Key:    the hash of the program's structure (lib/ugraph/ugraph_hash.c), so that names and locations do not matter; the target; the
 //         options that change code; our version; the GPU and its driver, where there is a GPU: another driver compiles
 //         the same PTX to other code. Without a GPU the newest record for the target is taken, whichever GPU it is
 //         from.

@@ -425,7 +425,7 @@ typedef struct MirageGuard {
   bool present;
   double program_relative, candidate_relative;
   double program_max, candidate_max; // largest absolute errors
-  bool shrunken;                     // measured on a shrunken instance
+  bool shrunken;                     // measured on a smaller instance
 } MirageGuard;
 
 /// Predicted cost on a target, and the measured time where somebody measured it.

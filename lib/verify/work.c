@@ -1,4 +1,4 @@
-// work.c - what one evaluation costs: decides between the full size and a shrunken instance.
+// work.c - what one evaluation costs: decides between full size and transfer from a smaller instance.
 //
 // The unit is a multiplication and addition of a product of matrices, 2.5 ns; what else an operator takes for an
 // element is measured, on a million of them: a maximum looks its arguments up in a table and enters its result, some

@@ -113,11 +113,11 @@ mirage_kernel.graph @sugar(%x: tensor<2x8x16xf16>, %g: tensor<16xf16>) -> tensor
 // CHECK-LABEL: mirage_kernel.graph @candidate
 // CHECK-SAME: attributes {cost = #mirage_kernel.cost<time_us = 12.5, bytes = 1048576.0, flops = 0.0, kernels = 2>,
 // CHECK-SAME: guard = #mirage_kernel.guard<program_relative = 0.00025, candidate_relative = 0.0, program_max = 0.125, candidate_max = 1.0, shrunken = true>,
-// CHECK-SAME: proof = #mirage_kernel.proof<trials = 3, q = 2147483629, p_bits = 62, seed = 18446744073709551615, log2_bound = -61.25, shrunken = true, pair = 18446744073709551614>,
+// CHECK-SAME: proof = #mirage_kernel.proof<trials = 3, q = 2147483629, p_bits = 62, seed = 18446744073709551615, log2_bound = -61.25, shrunken = true, axes = 2, points = 3, pair = 18446744073709551614>,
 // CHECK-SAME: selected, source = @program}
 mirage_kernel.graph @candidate(%x: tensor<8x64xf16>) -> tensor<8x64xf16> attributes {
     source = @program, selected,
-    proof = #mirage_kernel.proof<trials = 3, seed = 18446744073709551615, pair = 18446744073709551614, p_bits = 62, q = 2147483629, log2_bound = -61.25, shrunken = true>,
+    proof = #mirage_kernel.proof<trials = 3, seed = 18446744073709551615, pair = 18446744073709551614, p_bits = 62, q = 2147483629, log2_bound = -61.25, points = 3, axes = 2, shrunken = true>,
     guard = #mirage_kernel.guard<candidate_relative = 0.0, program_relative = 2.5e-04, candidate_max = 1.0, program_max = 0.125, shrunken = true>,
     cost = #mirage_kernel.cost<time_us = 12.5, bytes = 1048576.0, flops = 0.0, kernels = 2>} {
   // CHECK: custom (%[[X:.*]] = %{{.*}}) outs(%[[Y:.*]]) grid [2, 4, 1] cluster [2, 1, 1]

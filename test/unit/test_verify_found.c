@@ -1,5 +1,5 @@
 // test_verify_found.c - pairs that the mutation test (test/verify-stats) and the fuzzer (test/fuzz) once found judged
-// wrongly, made small. All of them are about shrunken instances, so each is tried with no room for the full size.
+// wrongly, made small. All of them are about smaller instances, so each is tried with no room for the full size.
 #include "block_graphs.h"
 #include "mirage/verify.h"
 

@@ -86,7 +86,7 @@ static void note_cause(const Pair *pair, uint64_t seed, const MirageVerdict *ver
   snprintf(cause, size, "%s: %s%s%s", law_needed(pair, seed),
            verdict->kind == MIRAGE_VERDICT_DIFFERENT ? "different" : "unsupported, ",
            verdict->kind != MIRAGE_VERDICT_DIFFERENT ? reason
-           : verdict->proof.shrunken                 ? " on a shrunken instance"
+           : verdict->proof.shrunken                 ? " on a smaller instance"
                                                      : " at full size",
            "");
 }

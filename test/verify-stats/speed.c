@@ -1,4 +1,4 @@
-// speed.c - how long the verifier takes on the benchmark set at decode size: shrunken with the default bound, and one
+// speed.c - how long the verifier takes on the benchmark set at decode size: by transfer with the default bound, and one
 // trial at full size.
 //
 //   speed [--runs N] [--csv FILE --machine TEXT]

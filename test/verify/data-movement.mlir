@@ -294,7 +294,7 @@ mirage_kernel.graph @tgt_windows_overlap(%x: tensor<2x12xf16>, %c: tensor<2x6xf1
   return %y : tensor<2x12xf16>
 }
 
-// Heads between rows and columns, proven on a shrunken instance.
+// Heads between rows and columns, proven by transfer from a smaller instance.
 mirage_kernel.graph @src_order(%x: tensor<512x4x256xf16>) -> tensor<512x4x256xf16> {
   %t = transpose %x {perm = [1, 0, 2]} : tensor<512x4x256xf16>
   %s = reduce_sum %t {dim = 1} : tensor<4x512x256xf16>

@@ -75,7 +75,7 @@ def run(opt, build, size):
         why = re.search(r"unsupported: ([^,:\n]*)", done.stderr)
         return why[1] if why else done.stderr.strip()[:60]
     if "by transfer from a smaller instance" in done.stderr:
-        return "no useful bound: shrunken"
+        return "no useful bound: by transfer"
     bound, trials, degree, terms, calls = found.groups()
     return f"2^{float(bound) / int(trials):.1f} ({degree}, 2^{terms}, {calls}), {trials} trials"
 

@@ -1,4 +1,4 @@
-// A difference comes with the command that shows it again: at full size, on a shrunken instance, and with `against`.
+// A difference comes with the command that shows it again: at full size, on a smaller instance, and with `against`.
 // RUN: mirage-mlir-opt %s --mirage-verify='seed=11 trials=4' -o /dev/null 2>%t.log
 // RUN: FileCheck %s < %t.log
 // RUN: grep -o 'mirage-mlir-opt .*' %t.log | head -1 > %t.sh

@@ -16,6 +16,7 @@ scratch.mkdir(parents=True, exist_ok=True)
 for name, target in (("examples", source / "examples"), ("test", source / "test"), ("build", binaries.parent)):
     if not (scratch / name).is_symlink():
         os.symlink(target, scratch / name)
+environment = dict(os.environ, MIRAGE_TUNING_DB=str((scratch / "tuning.db").resolve()))  # not the user's
 count = 0
 for block in re.findall(r"^```(?:sh|console)\n(.*?)^```", readme.read_text(), re.M | re.S):
     for line in block.replace("\\\n", " ").splitlines():
@@ -23,7 +24,7 @@ for block in re.findall(r"^```(?:sh|console)\n(.*?)^```", readme.read_text(), re
         if not command.startswith("build/bin/"):
             continue
         command, _, comment = command.partition(" #")
-        done = subprocess.run(command, shell=True, cwd=scratch, capture_output=True, text=True)
+        done = subprocess.run(command, shell=True, cwd=scratch, env=environment, capture_output=True, text=True)
         optional = "GPU" in comment or "H200" in comment
         print(f"{'ok' if done.returncode == 0 else 'wants a GPU' if optional else 'FAILED'}: {command.strip()}")
         if done.returncode and not optional:
