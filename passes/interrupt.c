@@ -6,11 +6,13 @@
 // were finished, and the others as they came.
 //
 // For tests, MIRAGE_INTERRUPT_AFTER=N[,M] interrupts at the N-th question whether there was an interrupt, and ends the
-// grace M questions of the passes later, whatever the clock says (M = 0: at once).
+// grace M questions of the passes later, whatever the clock says (M = 0: at once). MIRAGE_INTERRUPT_STATS=1 says of each
+// pass how much CPU time passed at most between two questions, and how much from the interrupt to the end of its last.
 #include "mirage-c/Passes.h"
 #include "mirage/cancel.h"
 #include "passes.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
 
@@ -20,15 +22,20 @@ static int interrupted, running, prepared; // atomic
 static int64_t interrupted_at;             // atomic: nanoseconds of the clock; 0 = not yet
 static int64_t questions_left = -1;        // atomic: until the grace is over, in tests; -1: time says
 
-static int64_t now(void) {
+static int64_t cpu_at; // atomic: CPU time of the process at mirageInterrupt
+
+static int64_t clock_now(clockid_t clock) {
   struct timespec time;
-  clock_gettime(CLOCK_MONOTONIC, &time);
+  clock_gettime(clock, &time);
   return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
+static int64_t now(void) { return clock_now(CLOCK_MONOTONIC); }
+
 static void note_time(void) {
   int64_t never = 0;
-  __atomic_compare_exchange_n(&interrupted_at, &never, now(), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED);
+  if (__atomic_compare_exchange_n(&interrupted_at, &never, now(), false, __ATOMIC_RELAXED, __ATOMIC_RELAXED))
+    __atomic_store_n(&cpu_at, clock_now(CLOCK_PROCESS_CPUTIME_ID), __ATOMIC_RELAXED);
 }
 
 bool mirageInterrupt(void) {
@@ -73,12 +80,24 @@ static void read_environment(void) {
     __atomic_store_n(&questions_left, strtoll(end + 1, NULL, 10), __ATOMIC_RELAXED);
 }
 
+static bool is_measured(void) { return getenv("MIRAGE_INTERRUPT_STATS") != NULL; }
+
 void mirage__pass_begins(void) {
   read_environment();
+  if (is_measured())
+    mirage_interrupt_measure();
   __atomic_add_fetch(&running, 1, __ATOMIC_RELAXED);
 }
 
-void mirage__pass_ends(void) {
-  (void)mirage__is_interrupted(); // so that whoever asks afterwards knows
+void mirage__pass_ends(const char *pass) {
+  bool is = mirage__is_interrupted(); // so that whoever asks afterwards knows
   __atomic_sub_fetch(&running, 1, __ATOMIC_RELAXED);
+  if (!is_measured())
+    return;
+  fprintf(stderr, "interrupts: %s: %.3f s of CPU at most between two questions", pass, mirage_interrupt_longest());
+  double counted = mirage_interrupt_counted(), at = 1e-9 * (double)__atomic_load_n(&cpu_at, __ATOMIC_RELAXED);
+  if (is)
+    fprintf(stderr, "; %.3f s since the interrupt",
+            1e-9 * (double)clock_now(CLOCK_PROCESS_CPUTIME_ID) - (counted > 0 ? counted : at));
+  fputc('\n', stderr);
 }

@@ -147,7 +147,7 @@ MlirLogicalResult mirage__pass_run(const MiragePassInfo *pass, MlirOperation mod
   const MirageDiag diag = {sink_emit, &sink};
   mirage__pass_begins();
   MirageStatus status = pass->run(module, options, &diag);
-  mirage__pass_ends();
+  mirage__pass_ends(pass->argument);
   if (status != MIRAGE_OK) {
     if (sink.num_errors == 0)
       mirage_diag_emit(&diag, MIRAGE_SEVERITY_ERROR, NULL, "%s: %s", pass->argument, mirage_status_string(status));

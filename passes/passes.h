@@ -255,7 +255,7 @@ bool mirage__is_late(void);
 const int *mirage__interrupt_flag(void);
 /// Around each pass's body.
 void mirage__pass_begins(void);
-void mirage__pass_ends(void);
+void mirage__pass_ends(const char *pass);
 
 /// Replays the program's candidates through the search, and says of each whether it is met (replay.c).
 struct MirageSearchOptions;

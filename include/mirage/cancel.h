@@ -32,6 +32,13 @@ bool mirage_interrupted(const int *interrupt);
 void mirage_interrupt_after(uint64_t polls);
 /// How many questions were asked since mirage_interrupt_after; 0 where none was set.
 uint64_t mirage_interrupt_polls(void);
+/// For measuring: notes from now on how long the work goes on between two questions.
+void mirage_interrupt_measure(void);
+/// The longest since mirage_interrupt_measure: seconds of CPU time, of all threads together; so with one thread, the time
+/// in which an interrupt may stay unnoticed. 0 where nothing was measured.
+double mirage_interrupt_longest(void);
+/// CPU time of the process, in seconds, at the question that mirage_interrupt_after named; 0 = it was not asked yet.
+double mirage_interrupt_counted(void);
 
 #ifdef __cplusplus
 }
