@@ -103,8 +103,8 @@ LogicalResult LaunchAttr::verify(Emit emit, StringRef kernel, int32_t, int32_t, 
   return kernel.empty() ? emit() << "launch: names no kernel" : success();
 }
 
-LogicalResult ProofAttr::verify(Emit emit, uint32_t trials, uint64_t, uint32_t, uint64_t, APFloat bound, bool,
-                                uint32_t, uint32_t, bool, uint32_t, uint64_t, uint64_t, uint64_t, uint32_t) {
+LogicalResult ProofAttr::verify(Emit emit, uint32_t trials, uint64_t, uint32_t, uint64_t, APFloat bound, bool, uint32_t,
+                                uint32_t, bool, uint32_t, uint64_t, uint64_t, uint64_t, uint32_t) {
   if (trials == 0)
     return emit() << "proof: has 0 trials, at least 1 is needed";
   if (!bound.isFinite() || bound.convertToDouble() > 0)

@@ -10,8 +10,7 @@
 // Example:    x: [i, K], w: [K, j].  program  sum{K.loop, K.tile} x w;  candidate: matmul in a loop over K: the same.
 //             A candidate that forgets to accumulate has  sum{K.tile} x w  and differs.
 // Unknown:    reshape, slice, concat, repeat, partial reductions, loops that walk two axes, a carry read inside its
-// loop:
-//             such values have no expression, and no difference is claimed.
+//             loop: such values have no expression, and no difference is claimed.
 #include "mirage/oracle.h"
 #include "passes.h"
 

@@ -4,8 +4,7 @@
 //          candidate's code goes with the own lowering's to files, and `mirage-tune --measure` runs them (tools/
 //          tune_worker.c). The processes prepare side by side and take turns on the GPU.
 // Safety:  this process never touches the GPU beyond asking what it is. A process that crashes, is silent for too long
-// or
-//          answers nonsense is a reason at its candidate.
+//          or answers nonsense is a reason at its candidate.
 // The tool is MIRAGE_TUNE_TOOL, or mirage-tune beside this program, beside this library, or in PATH.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // dladdr, mkdtemp

@@ -2,9 +2,8 @@
 //
 // Check:  values out of range, unknown targets and words are refused before any pass of the pipeline runs.
 // Run:    the body is called with a sink that emits MLIR diagnostics at the location of the node in question; a failure
-// that
-//         brought no sentence of its own gets the status's meaning. MIRAGE_TRACE=prune,verify (or "all") prints the
-//         module to standard error after each of the named stages.
+//         that brought no sentence of its own gets the status's meaning. MIRAGE_TRACE=prune,verify (or "all") prints
+//         the module to standard error after each of the named stages.
 #include "mirage-c/Dialects.h"
 #include "mirage-c/Passes.h"
 #include "passes.h"

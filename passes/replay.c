@@ -1,8 +1,7 @@
 // replay.c - mirage-enumerate{replay=yes}: says of given candidates whether the search meets them.
 //
 // requires: programs, candidates; provides: remarks; with replay=add, the search's µGraph that stands for a candidate
-// as
-//           a candidate more, after it; breaks: nothing.
+//           as a candidate more, after it; breaks: nothing.
 // A candidate that the search does not meet is compared with what the search keeps, and with its own operators as the
 // search would put them: what is predicted to take no more time, device memory and kernels, and less of one, dominates.
 #include "mirage/cost.h"

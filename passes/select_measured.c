@@ -2,8 +2,7 @@
 //
 // Order:    the database; else the GPU, whose answer goes there; else nobody knows, and the cost model decides.
 // Margin:   a candidate must be faster than the program's own lowering by 1 %, beside which it was timed: less is
-// noise,
-//           and the own lowering needs no proof.
+//           noise, and the own lowering needs no proof.
 // A graph from the database that is not among the candidates is proven here, as mirage-verify would, and held to the
 // numeric guard, before anything looks at it.
 #include "mirage/guard.h"

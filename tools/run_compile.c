@@ -28,8 +28,8 @@ MirageStatus run_compile_chosen(RunModule *module, const char *target_name, cons
   if (!target) {
     char known[512];
     mirage_target_list(target_name, known, sizeof known);
-    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "--compile: no GPU '%s' is known; known are %s", target_name,
-                            known);
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "--compile: no GPU '%s' is known; known are %s",
+                            target_name, known);
   }
   MirageStatus status = run_compile(module->chosen, target, &module->bridge_diag.diag, &compiled, &code);
   if (status == MIRAGE_OK) {

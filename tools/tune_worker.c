@@ -5,8 +5,7 @@
 //         inputs into outputs full of NaN, the candidate twice, and then they race (mirage_programs_race). What came
 //         out is compared after the turn is given up.
 // Ends:   whatever happens, by _Exit: a driver whose kernel hangs would wait for it in its exit handler. A reply that
-// is
-//         missing is told apart by how the process ended, by who started it.
+//         is missing is told apart by how the process ended, by who started it.
 // Right:  the candidate's outputs differ from the own lowering's by rounding alone: 5e-3 relative, 2e-2 in bf16. Both
 //         round, in other orders; what is looked for here is wrong code, the algebra is the proof's business.
 #ifndef _GNU_SOURCE

@@ -34,8 +34,8 @@ MirageStatus mirage_bridge_type_import(MlirType type, const MirageDiag *diag, co
 MlirType mirage_bridge_type_export(MlirContext context, const MirageType *type);
 /// Attributes of an operation from its attribute dictionary (inherent ones). Pointers in `out_attrs` live in `arena`.
 /// The type in `shape` and `constant` is the operation's result type, no attribute: the caller fills it in.
-MirageStatus mirage_bridge_attrs_import(MirageOp op, MlirAttribute dictionary, MirageArena *arena, const MirageDiag *diag,
-                                        const void *loc, MirageAttrs *out_attrs);
+MirageStatus mirage_bridge_attrs_import(MirageOp op, MlirAttribute dictionary, MirageArena *arena,
+                                        const MirageDiag *diag, const void *loc, MirageAttrs *out_attrs);
 
 #ifdef __cplusplus
 }

@@ -15,7 +15,7 @@ typedef struct MirageCodegenOptions {
 } MirageCodegenOptions;
 
 typedef struct MirageCode {
-  char *ptx;     // NUL-terminated, all kernels of the graph in one module
+  char *ptx; // NUL-terminated, all kernels of the graph in one module
   size_t ptx_bytes;
   char *llvm_ir; // or NULL
 } MirageCode;

@@ -11,7 +11,8 @@ extern "C" {
 
 /// Cost of the whole graph; kernel-level operators outside custom count as one kernel each (their own lowering).
 /// Errors: UNSUPPORTED for sugar that was not expanded.
-MirageStatus mirage_cost(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag, MirageCost *out_cost);
+MirageStatus mirage_cost(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
+                         MirageCost *out_cost);
 
 #ifdef __cplusplus
 }

@@ -25,12 +25,13 @@ struct MirageDomain {
   const char *name;
   size_t element_bytes;
   /// Element-wise; `result` is the operator's result type (for rounding).
-  MirageStatus (*unary)(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n, const void *a, void *out);
+  MirageStatus (*unary)(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n, const void *a,
+                        void *out);
   MirageStatus (*binary)(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n, const void *a,
                          const void *b, void *out);
   /// out[m,n] = a[m,k] @ b[k,n] (+ c[m,n] when c is not NULL), all dense row-major.
-  MirageStatus (*matmul)(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k, const void *a,
-                         const void *b, const void *c, void *out);
+  MirageStatus (*matmul)(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
+                         const void *a, const void *b, const void *c, void *out);
   /// The same, but only the box of `out` is computed and written, so that threads may share a product. NULL: only whole.
   MirageStatus (*matmul_box)(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
                              const void *a, const void *b, const void *c, void *out, const MirageBox *box);

@@ -54,8 +54,10 @@ void mirage_device_set_timeout(MirageDevice *device, double seconds);
 
 MirageStatus mirage_device_alloc(MirageDevice *device, size_t bytes, const MirageDiag *diag, uint64_t *out_pointer);
 void mirage_device_free(MirageDevice *device, uint64_t pointer);
-MirageStatus mirage_device_upload(MirageDevice *device, uint64_t to, const void *from, size_t bytes, const MirageDiag *diag);
-MirageStatus mirage_device_download(MirageDevice *device, void *to, uint64_t from, size_t bytes, const MirageDiag *diag);
+MirageStatus mirage_device_upload(MirageDevice *device, uint64_t to, const void *from, size_t bytes,
+                                  const MirageDiag *diag);
+MirageStatus mirage_device_download(MirageDevice *device, void *to, uint64_t from, size_t bytes,
+                                    const MirageDiag *diag);
 MirageStatus mirage_device_fill(MirageDevice *device, uint64_t to, uint8_t byte, size_t bytes, const MirageDiag *diag);
 /// Waits, however long, for everything that was enqueued in the context.
 MirageStatus mirage_device_synchronize(MirageDevice *device, const MirageDiag *diag);
@@ -64,7 +66,8 @@ MirageStatus mirage_device_synchronize(MirageDevice *device, const MirageDiag *d
 
 /// Loads PTX by the driver's JIT (its log goes into the sentence on failure), or a cubin. PTX that the device has loaded
 /// already is shared.
-MirageStatus mirage_module_load(MirageDevice *device, const void *image, const MirageDiag *diag, MirageModule **out_module);
+MirageStatus mirage_module_load(MirageDevice *device, const void *image, const MirageDiag *diag,
+                                MirageModule **out_module);
 /// As often as it was loaded.
 void mirage_module_unload(MirageModule *module);
 
@@ -119,8 +122,8 @@ void mirage_program_forget(MirageProgram *program, void *stream);
 ///           for nothing and touches no other stream. Replays use the workspace of that stream, and must not overlap
 ///           other launches in it.
 /// Errors:   BAD_ARGUMENT naming the tensor; DRIVER naming the kernel. Errors of kernels themselves show at a later wait.
-MirageStatus mirage_program_launch(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs, void *stream,
-                                   const MirageDiag *diag);
+MirageStatus mirage_program_launch(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
+                                   void *stream, const MirageDiag *diag);
 /// The same in a workspace of the caller's: all zero before its first launch, and used by one launch at a time.
 MirageStatus mirage_program_launch_in(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
                                       uint64_t workspace, void *stream, const MirageDiag *diag);
@@ -131,8 +134,8 @@ MirageStatus mirage_program_run(MirageProgram *program, const uint64_t *inputs, 
 // -------------------------------------------------------------------------------------------------------------- timing
 
 typedef struct MirageTiming {
-  double cold_us, warm_us;           // medians per call
-  double cold_spread, warm_spread;   // (p90 - p10) / median
+  double cold_us, warm_us;         // medians per call
+  double cold_spread, warm_spread; // (p90 - p10) / median
   uint32_t replays, calls_per_replay;
 } MirageTiming;
 /// Times the program as CUDA-graph replays: cold rotates over `num_sets` input sets, warm replays the first.

@@ -11,10 +11,10 @@ extern "C" {
 #endif
 
 typedef struct MirageTarget {
-  const char *name; // "h200"
+  const char *name;              // "h200"
   const char *name_without_maps; // where has_tensor_copy: the name as mirage_target_without_maps gives it
-  const char *chip; // LLVM / ptxas name: "sm_90a"
-  const char *ptx;  // LLVM feature: "+ptx80"
+  const char *chip;              // LLVM / ptxas name: "sm_90a"
+  const char *ptx;               // LLVM feature: "+ptx80"
   int32_t compute_major, compute_minor;
   int32_t num_sms;
   int32_t num_sm_groups;          // groups of multiprocessors of unknown sizes, within one of which a cluster lies

@@ -279,12 +279,13 @@ enum { MIRAGE_MAP_RANK = 5, MIRAGE_TENSOR_MAP_BYTES = 128 }; // the driver's for
 typedef struct MirageTensorMap {
   uint32_t pointer; // which of the kernel's pointers it begins at: operands, results, workspace
   MirageDType dtype;
-  uint32_t rank;                     // 1 .. 5
-  int64_t extents[MIRAGE_MAP_RANK];  // elements
-  int64_t strides[MIRAGE_MAP_RANK];  // bytes; [0] is the element's size, the others multiples of 16
-  int32_t box[MIRAGE_MAP_RANK];      // elements, 1 .. 256; box[0] times the element's size is a multiple of 16
-  int32_t swizzle; // of the shared memory, exchanges 16-byte pieces within 2^swizzle of them: 0 none, 1 = 32 bytes, 2 = 64,
-                   // 3 = 128; box[0] times the element's size is at most that
+  uint32_t rank;                    // 1 .. 5
+  int64_t extents[MIRAGE_MAP_RANK]; // elements
+  int64_t strides[MIRAGE_MAP_RANK]; // bytes; [0] is the element's size, the others multiples of 16
+  int32_t box[MIRAGE_MAP_RANK];     // elements, 1 .. 256; box[0] times the element's size is a multiple of 16
+  // Of the shared memory, exchanges 16-byte pieces within 2^swizzle of them: 0 none, 1 = 32 bytes, 2 = 64, 3 = 128;
+  // box[0] times the element's size is at most that.
+  int32_t swizzle;
 } MirageTensorMap;
 
 /// The first bytes of a kernel's workspace, if it has one, count blocks: zero before the first launch, zero again after
@@ -407,12 +408,12 @@ typedef struct MirageProof {
   uint64_t q;      // prime of exponents, 0 when the pair has no exponential
   uint32_t p_bits; // size of the fresh primes p
   uint64_t seed;
-  double log2_bound; // log2 of the probability that a wrong graph passes
-  bool shrunken;     // proven on a smaller instance, to which the theorem of transfer applies,
+  double log2_bound;     // log2 of the probability that a wrong graph passes
+  bool shrunken;         // proven on a smaller instance, to which the theorem of transfer applies,
   uint32_t axes, points; // in which so many axes are smaller, and that needed so many points of one at most
-  bool free_exp;     // by the theorem of free exponentials
-  uint32_t pieces;   // proven one after the other, the figures below of the worst; 0 = as a whole
-  uint64_t pair;     // hash of both graphs (mirage_ugraph_pair_hash): the proof of an edited graph is noticed; 0 = none
+  bool free_exp;         // by the theorem of free exponentials
+  uint32_t pieces;       // proven one after the other, the figures below of the worst; 0 = as a whole
+  uint64_t pair; // hash of both graphs (mirage_ugraph_pair_hash): the proof of an edited graph is noticed; 0 = none
   // What the bound of a trial is made of, the worst output: degree, exponential monomials (their number rounded up to a
   // power of two), calls of functions of which nothing is known. The theorem with exponentials applies when q is not 0.
   uint64_t degree, calls;
@@ -435,8 +436,8 @@ typedef struct MirageCost {
   double bytes; // device memory traffic
   double flops;
   uint32_t kernels;
-  char target[32];                      // name of what it is predicted for; "" where nobody says
-  double measured_us, measured_spread;  // with a cold L2 cache: median, and (p90 - p10) of it; 0 = not measured
+  char target[32];                     // name of what it is predicted for; "" where nobody says
+  double measured_us, measured_spread; // with a cold L2 cache: median, and (p90 - p10) of it; 0 = not measured
 } MirageCost;
 
 typedef struct MirageGraphMeta {

@@ -1,9 +1,9 @@
 // export.c - writes an in-memory µGraph as one mirage_kernel.graph.
 //
 // Algorithm:  one walk over regions and nodes; each node becomes the operation of its mnemonic and level, with the
-// types of
-//             our values (place and layout included), the attributes of its row in ops.def, and its region filled in.
-//             Attributes that say the default (no axis, fill with zero, extent 1) are left out, as a writer would.
+//             types of our values (place and layout included), the attributes of its row in ops.def, and its region
+//             filled in. Attributes that say the default (no axis, fill with zero, extent 1) are left out, as a writer
+//             would.
 // Round trip: import of the result gives an equal graph, which test/unit/test_bridge.c checks field by field.
 #include "mirage/bridge.h"
 

@@ -1,9 +1,8 @@
 // import.c - reads one mirage_kernel.graph into an in-memory µGraph.
 //
 // Algorithm:  one walk in textual order; each operation becomes the builder call of its row in ops.def, region
-// operations
-//             open a region, walk it, and close it with the operands of its yield. Cookies are the operations'
-//             locations.
+//             operations open a region, walk it, and close it with the operands of its yield. Cookies are the
+//             operations' locations.
 // Example:    %p = mirage_block.matmul %xt, %wt  ->  mirage_ugraph_apply(graph, MIRAGE_OP_MATMUL, 2, {xt, wt}, &attrs)
 // Checks:     the dialects' verifiers and the builder share one set of shape rules, so a verified graph imports unless
 //             it holds an operation of another dialect. A written result type that differs from the inferred one in

@@ -1,13 +1,12 @@
 // codegen_matmul.c - products: who computes which cell, and the life of their accumulators.
 //
 // Call order:  begin (accumulators get their initial value)  ->  step (operands of one iteration)*  ->  end
-// (accumulators go
-//              to the result's buffer; with the contraction split over workers, one copy each, then summed in order).
-//              A product outside a loop's accumulator is one step. step is codegen_mma.c or codegen_fma.c.
+//              (accumulators go to the result's buffer; with the contraction split over workers, one copy each, then
+//              summed in order). A product outside a loop's accumulator is one step. step is codegen_mma.c or
+//              codegen_fma.c.
 // Cells:       matrix instruction: accumulator 4 * (i * cols_each + j) + c of a lane is element (g + 8 (c / 2), 2 t + c
-// % 2)
-//              of the 16 x 8 unit (i, j), g = lane / 4, t = lane % 4. Plain: accumulator i * cols_each + j is element
-//              (row + i * by_row, col + j * by_col), so that neighbouring threads meet different banks.
+//              % 2) of the 16 x 8 unit (i, j), g = lane / 4, t = lane % 4. Plain: accumulator i * cols_each + j is
+//              element (row + i * by_row, col + j * by_col), so that neighbouring threads meet different banks.
 #include "emit.h"
 
 #include <string.h>

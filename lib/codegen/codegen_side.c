@@ -5,9 +5,8 @@
 // the grid run the loop without them and wait only when they need the sums, after it.
 //
 // Workspace: a counter among those of the meetings (codegen_grid.c), then one slot for each side block. The counter
-// goes
-//            up once for each side block that has written its slot and once for each block that has seen all of them;
-//            the last of these steps takes it back to zero (an increment that wraps).
+//            goes up once for each side block that has written its slot and once for each block that has seen all of
+//            them; the last of these steps takes it back to zero (an increment that wraps).
 // Residence: side blocks wait for nobody, and all blocks are resident at once (the planner sees to both), so nobody
 //            waits in vain.
 #include "emit.h"

@@ -10,9 +10,8 @@
 // Memory:     mirage_emu_ld_global, _st_global, _ld_shared, _st_shared (op, address, bytes, values low, high as u64);
 //             loads return a pair of u64.
 // Warpgroups: mirage_emu_wgmma (op, element type, n, majors: 1 = a, 2 = b, descriptor of a as u64, registers of a or
-// NULL,
-//             descriptor of b, cells in and out) and mirage_emu_wgmma_results (op, count, cells in and out), which
-//             comes after WGMMA_WAIT. Cells that a product leaves are marks, which the latter turns into values.
+//             NULL, descriptor of b, cells in and out) and mirage_emu_wgmma_results (op, count, cells in and out),
+//             which comes after WGMMA_WAIT. Cells that a product leaves are marks, which the latter turns into values.
 // Addresses:  shared memory of the own block starts at MIRAGE_HOST_SHARED_BASE; device memory is wherever the kernel's
 //             pointers say. No address is one of the host, but that of a tensor map.
 // Entry:      void kernel(const uint64_t *pointers): operands, results, workspace, addresses of the tensor maps

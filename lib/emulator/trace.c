@@ -4,8 +4,7 @@
 // reads since. Each must come before it by the clocks (clock.c), or it is a race.
 //
 // Readers:  a granule names a set: a list of (actor, count), newest first, that granules share. Adding the same reader
-// to
-//           the same set gives the same list, by a cache; a reader to whom all others are known replaces them. A set
+//           to the same set gives the same list, by a cache; a reader to whom all others are known replaces them. A set
 //           that a clock was found to know is marked with the clock's serial, so that a tile is checked at the price of
 //           one granule. Lists that no granule names any more are swept when room is short.
 #include "machine.h"

@@ -1,13 +1,11 @@
 // product.c - products of matrices of residues, in vector registers.
 //
 // Limbs:     a residue mod p is low + 2^31 high with two limbs of 31 bits, so that a product of limbs fills 62 bits of
-// a
-//            64-bit lane: the multiplier of 32-bit numbers that every vector unit has. A cell is three sums,
+//            a 64-bit lane: the multiplier of 32-bit numbers that every vector unit has. A cell is three sums,
 //              low low + 2^31 (low high + high low) + 2^62 high high,
 //            and a fourth for the residue mod q. None is reduced before its end (product_lanes.h).
 // Panels:    COLUMNS columns of DEPTH rows of the right factor are packed, WIDTH neighbouring columns together, and
-// stay
-//            in the second-level cache while ROWS rows of the left factor pass over them.
+//            stay in the second-level cache while ROWS rows of the left factor pass over them.
 // Skipped:   sums mod q where an exponential lies behind a row, or behind all columns of a group.
 // Variants:  the same source for 8 lanes (AVX-512), 4 lanes (AVX2) and 2 lanes (SSE2, NEON), chosen when a field is
 //            made. Sums are exact integers, so all variants give equal bits.

@@ -5,8 +5,7 @@
 // read back, which costs its elements plus a barrier.
 //
 // Forced:  products, reductions and collectives are buffers (unless a loop carries them in registers); so is a load
-// that
-//          feeds the matrix instruction, and a value that a loop yields while it still reads that loop's carries,
+//          that feeds the matrix instruction, and a value that a loop yields while it still reads that loop's carries,
 //          because carries change all at once.
 //
 // Example: sqrt(mean) of shape [2, 1] divides an accumulator of shape [2, 48] on 512 threads: under one evaluation per

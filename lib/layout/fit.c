@@ -6,7 +6,14 @@
 // Layout: which variant each tile takes, and its offset, is solve.c's choice.
 #include "plan.h"
 
-enum { LEAST_STAGES = 3, PRODUCED_STAGES = 4, MOST_STAGES = 8, MOST_LEVELS = 3 * MOST_STAGES, BYTES_IN_FLIGHT = 64 * 1024, RLIMIT = 200000 };
+enum {
+  LEAST_STAGES = 3,
+  PRODUCED_STAGES = 4,
+  MOST_STAGES = 8,
+  MOST_LEVELS = 3 * MOST_STAGES,
+  BYTES_IN_FLIGHT = 64 * 1024,
+  RLIMIT = 200000
+};
 
 typedef struct Levels {
   uint32_t count;

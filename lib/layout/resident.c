@@ -11,8 +11,7 @@
 //            is computed once and read often, and count the registers that live at once. The partition that keeps most
 //            elements out of shared memory wins.
 // Partition: rows only, so that a row belongs to one quad and softmax needs no shared memory. `split = rows` asks for
-// it
-//            and is an error where it is not possible.
+//            it and is an error where it is not possible.
 // Source:    Dao et al., FlashAttention, arXiv 2205.14135; the layout of mma.m16n8k16 in the PTX manual.
 #include "plan.h"
 

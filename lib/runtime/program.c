@@ -8,8 +8,7 @@
 //           kernel leaves it zero, and kernels of one call run one after the other. A reshape is no kernel: its result
 //           lies where its operand does.
 // Overlap:  a kernel scheduled with dependent_launch may start before the one before it ends. The first never does:
-// what
-//           runs before it on the stream is not ours, and may still be writing our inputs.
+//           what runs before it on the stream is not ours, and may still be writing our inputs.
 // Example:  t = k0(x); y = k1(t, w); return y   ->   k0(input 0, workspace+0); k1(workspace+0, input 1, output 0)
 #include "runtime_impl.h"
 

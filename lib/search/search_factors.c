@@ -6,8 +6,7 @@
 // other operand have. A stretched dimension of extent 1 has as many factors as the one beside it, all of extent 1.
 //
 // Example:  keys of groups, k[K, T, D], repeated for the R heads of each group: [K, 1, T, D], [K, R, T, D], [K R, T,
-// D].
-//           The last reshape cuts the heads at R; so do the queries' [H, S, D] and the result: K and R are axes.
+//           D]. The last reshape cuts the heads at R; so do the queries' [H, S, D] and the result: K and R are axes.
 #include "search_factors.h"
 
 typedef struct Finder {

@@ -6,9 +6,8 @@
 // be stored; behind the last piece it is the program's output.
 //
 // Example:  heads of q = x @ w, [S, H D], are [S, H, D], then [H, S, D]: q is stored as it is, attention sees its
-// heads.
-//           What attention computes, [H, S, D], must be [S, H D] for the next product, which no view of it is: so it is
-//           stored like that.
+//           heads. What attention computes, [H, S, D], must be [S, H D] for the next product, which no view of it is:
+//           so it is stored like that.
 #include "search_partition.h"
 #include "search_view.h"
 #include <stdlib.h>

@@ -1,8 +1,7 @@
 // search_peel.c - slices, transpositions, reshapes, repeats and concatenations as views: they cost nothing.
 //
 // inputs:   what only slices, transposes and reshapes an input is a view of it (search_view.c), and so is a slice that
-// is
-//           pushed through other operators to their operands. Repeated heads are broadcast.
+//           is pushed through other operators to their operands. Repeated heads are broadcast.
 // outputs:  transpositions, reshapes and concatenations that nothing but an output reads are taken off.
 // between:  axes are split and merged as reshapes of what was computed ask for (search_factors.c).
 // names:    an input that is read along several axes becomes an input for each of them: x x^T has two.

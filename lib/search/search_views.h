@@ -48,7 +48,7 @@ struct SearchViews {
   uint32_t num_parts;
   uint32_t names[MAX_PARTS]; // of the reads of inputs, in order
   uint32_t num_reads;
-  bool apart; // every read has its own name
+  bool apart;                // every read has its own name
   Result results[MAX_PARTS]; // the core's outputs, in order
   uint32_t num_results;
 };

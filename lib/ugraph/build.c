@@ -4,8 +4,7 @@
 // Failures:    the first one is remembered and its sentence sent to the sink; every later call does nothing and returns
 //              {0}. So the caller needs one check, at finish, and no sequence of calls can break the graph.
 // Visibility:  an operand must be defined in the open region or in one around it; custom and thread regions are
-// isolated
-//              and see only their arguments and what they define.
+//              isolated and see only their arguments and what they define.
 // Results:     a node's results exist from the moment its region is closed.
 #include "ugraph_internal.h"
 

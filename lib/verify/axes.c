@@ -8,15 +8,13 @@
 // Reshapes: [8, 64] as [512] makes the digit of the 8 one of the 512 with stride 64. Dimensions have an `inner`
 //           stride, and where the strides of an axis contradict each other, it stays as it is.
 // Ragged:   when ceil(n / parts) does not divide n, the last tile is masked. Such an axis, of one tensor extent n and
-// one
-//           tile extent t, has n = whole t + tail: the digit is the tile, and indices below the tail are one sort,
+//           one tile extent t, has n = whole t + tail: the digit is the tile, and indices below the tail are one sort,
 //           those above another. Parts that are wholly empty stay empty, since the number of whole tiles stays.
 // Frozen:   an axis split down to tiles of 1, axes that neither an input nor an output has, the inner dimensions that a
 //           reshape merges, and what is ragged in more than one way keep their extents.
 //
 // Example:  x[2, 4096] @ w[4096, 6144], grid 128 over columns, loop 32 over the contraction (tiles 2x128, 128x48):
-// digits
-//           2, 128 and 48.
+//           digits 2, 128 and 48.
 #include "axes.h"
 
 #include <math.h>

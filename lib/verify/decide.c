@@ -4,9 +4,8 @@
 // Instances: full size where a trial costs at most what is allowed; else, or where full size has no useful bound, a
 //            weighted instance by the theorem of transfer.
 // Verdict:   EQUIVALENT by either. DIFFERENT only when the pair differs under both: the first takes exp(x) for an
-// unknown
-//            function where x holds an exponential, the second does not know that exp(a + b) = exp(a) exp(b). What
-//            differs under one alone may need both, and is UNSUPPORTED.
+//            unknown function where x holds an exponential, the second does not know that exp(a + b) = exp(a) exp(b).
+//            What differs under one alone may need both, and is UNSUPPORTED.
 #include "shrink.h"
 
 #include <math.h>

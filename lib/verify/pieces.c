@@ -1,8 +1,7 @@
 // pieces.c - proves a pair piece by piece, where the whole has no useful bound.
 //
 // Cuts:      both graphs are evaluated at a random point under each theorem, on a small instance where full size costs
-// too
-//            much. A tensor at the kernel level of the target whose residues are those of one of the source, under
+//            too much. A tensor at the kernel level of the target whose residues are those of one of the source, under
 //            either, is a cut: presumably the same function of the inputs, a presumption that is proven like anything
 //            else, whatever the order of the operators.
 // A piece:   shows that one cut, or one output, is the same function in both graphs of the inputs and of cuts that have

@@ -12,8 +12,7 @@
 //           inverse, become the shrunken number in both graphs.
 //
 // Example:  x[2, 4096] @ w[4096, 6144], grid 128 over columns, loop 32 over the contraction (tiles 2x128, 128x48), 2
-// and 3
-//           points: x[2, 96] @ w[96, 256], tiles 2x3, 3x2, and w_0 + w_1 + w_2 = 128.
+//           and 3 points: x[2, 96] @ w[96, 256], tiles 2x3, 3x2, and w_0 + w_1 + w_2 = 128.
 #include "shrink.h"
 
 #include "copy.h"

@@ -7,8 +7,7 @@
 // only share independent work are taken away (unsplit.c), so that fewer blocks are evaluated.
 //
 // Example:     RMSNorm and a linear layer, 2x4096 @ 4096x6144: the contraction needs 3 points (two arguments of a
-// square
-//              root and a weight), the columns 2.
+//              square root and a weight), the columns 2.
 #include "shrink.h"
 
 #include "unsplit.h"

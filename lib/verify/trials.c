@@ -4,11 +4,9 @@
 //              mod p. Where an output has no value, since something is divided by zero, the point is drawn again, at
 //              most VERIFY_ATTEMPTS times, which the bound accounts for.
 // Undefined:   a graph that divides by zero at all these points where the program has a value is DIFFERENT: a
-// denominator
-//              that is not zero formally is so at a random point with a probability of some 2^-50.
+//              denominator that is not zero formally is so at a random point with a probability of some 2^-50.
 // Weights:     of a weighted instance (shrink.c) are drawn like inputs, but for the last of each sort, which makes
-// their
-//              sum the number of indices that the points stand for.
+//              their sum the number of indices that the points stand for.
 #include "shrink.h"
 
 #include "mirage/random.h"

@@ -1,9 +1,8 @@
 // verify.c - decides whether two graphs compute the same outputs, with a computed error bound.
 //
 // Call order:  both graphs are expanded (sugar to operators); decide.c tries the pair as a whole, pieces.c piece by
-// piece
-//              where that shows nothing; bound.c says what a trial is worth, trials.c runs them, transfer.c makes the
-//              smaller instance on which they may run.
+//              piece where that shows nothing; bound.c says what a trial is worth, trials.c runs them, transfer.c makes
+//              the smaller instance on which they may run.
 // Verdicts:    a graph that cannot be proven is not an error: UNSUPPORTED with the operator or the reason. A difference
 //              is reported even where no bound is known: one witness suffices.
 // Source:      [Mirage 5]; README.md has the theorems.

@@ -3,8 +3,7 @@
 // Call order:  allocate -> draw inputs -> evaluate in float64 (the reference) and in the graph's own types (what
 //              rounding alone does) -> emulate late and early -> judge each output.
 // Rounding:    a lucky rounding must not make the measure too tight where terms cancel, so the graph is evaluated in
-// its
-//              own types three times, twice with every input moved by a rounding; the worst error counts.
+//              its own types three times, twice with every input moved by a rounding; the worst error counts.
 #include "check_graph.h"
 
 #include "mirage/codegen.h"

@@ -95,7 +95,8 @@ static bool list_plan(const SearchProgram *program, const MirageSearchOptions *o
   bool fits = mirage__search_space_init(&space, program, options, axis, axis != 0, 1, mirage_field_domain(field),
                                         field) == MIRAGE_OK &&
               mirage__search_saturate(&space) == MIRAGE_OK && !space.stopped;
-  fits = fits && mirage__search_extract(&space, NULL, &kept) == MIRAGE_OK && !space.stopped && kept.num < MOST_STRUCTURES;
+  fits =
+      fits && mirage__search_extract(&space, NULL, &kept) == MIRAGE_OK && !space.stopped && kept.num < MOST_STRUCTURES;
   for (uint32_t i = 0; fits && i < kept.num; i++) {
     Class found = {0};
     found.key = key_of(program, kept.items[i], &found);

@@ -2,9 +2,8 @@
 // evaluating both in full at inputs that this file says.
 //
 // Evidence: at inputs of the stated size the program, in its own types, is within a few per cent of float64; the
-// candidate
-//           there is, for a wrong one, inf or NaN or worse than the guard allows; for a right one it is within that.
-//           The draws, the measure and the bound are this file's own.
+//           candidate there is, for a wrong one, inf or NaN or worse than the guard allows; for a right one it is
+//           within that. The draws, the measure and the bound are this file's own.
 #include "block_graphs.h"
 #include "mirage/eval.h"
 #include "mirage/guard.h"

@@ -2,10 +2,9 @@
 //
 // Source:   element-wise operators on [R|1, K|1], reductions over K, products [R, K] @ [K, N], and what follows them.
 // Target:   one kernel with a pass over K for each level of reductions (what a later level needs is computed again), K
-// split
-//           over grid axis y and one or two loops, R over x, N over z; the parts of y meet in a cluster, in the grid,
-//           or in what follows the kernel. Splits need not divide; fills of masked tails are searched so that they add
-//           nothing, and where none does the split is made even - mostly.
+//           split over grid axis y and one or two loops, R over x, N over z; the parts of y meet in a cluster, in the
+//           grid, or in what follows the kernel. Splits need not divide; fills of masked tails are searched so that
+//           they add nothing, and where none does the split is made even - mostly.
 // Example:  sum(exp(x) v) with x's tail filled by bottom: exp(bottom) v = 0.
 #include "generate.h"
 

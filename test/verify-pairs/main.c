@@ -183,8 +183,8 @@ static void print_costs(const Work *work) {
     undefined += record->undefined;
   }
   double n = (double)(work->settings->count ? work->settings->count : 1);
-  printf("verdicts on smaller instances: %.1f %% by default, %.1f %% small\n",
-         100 * (double)shrunken[MODE_DEFAULT] / n, 100 * (double)shrunken[MODE_SMALL] / n);
+  printf("verdicts on smaller instances: %.1f %% by default, %.1f %% small\n", 100 * (double)shrunken[MODE_DEFAULT] / n,
+         100 * (double)shrunken[MODE_SMALL] / n);
   printf("judged different: %.1f %%; thrown away before: %ld refused by the builder, %ld with an undefined source\n",
          100 * (double)different / n, refused, undefined);
   printf("processor time a pair: judge %.2f ms (%.2f %% over 20 ms, the slowest %.0f ms), verifier %.2f ms + %.2f ms\n",
