@@ -81,7 +81,7 @@ def times(options, output):
         process = start(options, output)
         time.sleep(random.uniform(0, whole))
         sent, before = time.monotonic(), cpu_of(process)
-        process.send_signal(signal.SIGINT if i % 2 else signal.SIGTERM)
+        os.kill(process.pid, signal.SIGINT if i % 2 else signal.SIGTERM)  # send_signal would reap one that has ended
         _, status, usage = os.wait4(process.pid, 0)
         process.returncode = status = os.waitstatus_to_exitcode(status)
         waits.append(time.monotonic() - sent)
