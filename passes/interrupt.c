@@ -70,6 +70,15 @@ bool mirage__is_late(void) {
   return 1e-9 * (double)(now() - __atomic_load_n(&interrupted_at, __ATOMIC_RELAXED)) > grace;
 }
 
+MirageCancel mirage__until_late(void) {
+  if (!mirage__is_interrupted())
+    return (MirageCancel){.interrupt = &interrupted};
+  int64_t left = __atomic_load_n(&questions_left, __ATOMIC_RELAXED);
+  if (left >= 0)
+    return (MirageCancel){.deadline = left ? 0 : 1e-9}; // in tests: never, or long ago
+  return (MirageCancel){.deadline = 1e-9 * (double)__atomic_load_n(&interrupted_at, __ATOMIC_RELAXED) + grace};
+}
+
 static void read_environment(void) {
   const char *text = getenv("MIRAGE_INTERRUPT_AFTER");
   if (!text || __atomic_exchange_n(&prepared, 1, __ATOMIC_RELAXED))

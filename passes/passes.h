@@ -7,6 +7,7 @@
 #define MIRAGE_PASSES_H
 
 #include "mirage/bridge.h"
+#include "mirage/cancel.h"
 #include "mirage/search.h"
 #include "mirage/target.h"
 #include "mlir-c/IR.h"
@@ -253,6 +254,9 @@ bool mirage__is_interrupted(void);
 /// Whether that is so long ago that nothing more shall be begun, however good the result would be.
 bool mirage__is_late(void);
 const int *mirage__interrupt_flag(void);
+/// For work that a result needs: ends at an interrupt, or, where one has come before, when it is late. So work that ends
+/// with `interrupt` set may be tried once more.
+MirageCancel mirage__until_late(void);
 /// Around each pass's body.
 void mirage__pass_begins(void);
 void mirage__pass_ends(const char *pass);

@@ -7,7 +7,8 @@
 // mirage-verify proves by transfer from a small instance, which is quick. The one chosen here is proven once more at full
 // size, when all trials cost at most `full-size-work` (where only one does, it is evaluated there once), and compiled for
 // the target; should that find a difference or no value, or the candidate be beyond the code generator, the next best one
-// is taken. An interrupt ends that; the proof that the candidate has stands.
+// is taken. An interrupt ends that; the proof that the candidate has stands. A proof in pieces is proven again; where an
+// interrupt ends that, nothing is selected.
 //
 // Fastest by measuring (option `measure`): what the tuning database holds for the program, or the candidates that
 // differ most, timed on the GPU beside the program's own lowering (measure.c); select_measured.c. Else by the cost
@@ -59,7 +60,13 @@ static MirageStatus check_proof(const Selector *selector, MirageModuleGraph *ent
     return MIRAGE_OK;
   }
   double holds;
-  MIRAGE_TRY(mirage_verify_claim(program, entry->graph, &proof, diag, &holds));
+  MirageCancel cancel;
+  MirageStatus status;
+  do {
+    cancel = mirage__until_late();
+    status = mirage_verify_claim_until(program, entry->graph, &proof, &cancel, diag, &holds);
+  } while (status == MIRAGE_CANCELLED && cancel.interrupt); // the interrupt came meanwhile
+  MIRAGE_TRY(status);
   char text[160];
   if (holds > proof.log2_bound + 1e-6 * fabs(proof.log2_bound)) {
     snprintf(text, sizeof text, "refused: its proof claims 2^%.1f, its %u trial%s show 2^%.1f", proof.log2_bound,
@@ -319,6 +326,10 @@ MirageStatus mirage_pass_select(MlirOperation module, const void *opaque, const 
     selector.program = &graphs.graphs[i];
     if (!selector.program->source && !mirage__is_late()) // else it keeps all it has, and none is chosen
       status = select_program(&selector);
+    if (status == MIRAGE_CANCELLED) {
+      remark(&selector, selector.program, "not selected: interrupted; it keeps its candidates");
+      status = MIRAGE_OK;
+    }
     mirage_ugraph_destroy(selector.inserted);
     selector.inserted = NULL;
   }

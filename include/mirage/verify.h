@@ -59,6 +59,9 @@ MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *targe
 /// Errors:  as mirage_verify.
 MirageStatus mirage_verify_claim(const MirageUGraph *source, const MirageUGraph *target, const MirageProof *proof,
                                  const MirageDiag *diag, double *out_log2_bound);
+/// The same, ended by `cancel`: a claim in pieces is proven again. Errors: CANCELLED.
+MirageStatus mirage_verify_claim_until(const MirageUGraph *source, const MirageUGraph *target, const MirageProof *proof,
+                                       const MirageCancel *cancel, const MirageDiag *diag, double *out_log2_bound);
 
 /// One random evaluation point: fresh primes and root of unity for (seed, trial), and a domain on their residues.
 /// Element: MirageResidue. The domain implements every operator by its field rule; sqrt, erf, ... are seeded random
@@ -94,6 +97,9 @@ const MirageDomain *mirage_field_domain(const MirageField *field);
 uint64_t mirage_field_exponent_prime(const MirageField *field);
 /// Fills an input tensor with uniform residues; `input` is its position, so that both graphs of a pair see the same.
 void mirage_field_draw(const MirageField *field, uint32_t input, size_t n, MirageResidue *out);
+/// The same, ended by `cancel`, since a matrix of 8192 x 8192 takes a second. Errors: CANCELLED; `out` is filled in part.
+MirageStatus mirage_field_draw_until(const MirageField *field, uint32_t input, size_t n, const MirageCancel *cancel,
+                                     MirageResidue *out);
 
 #ifdef __cplusplus
 }

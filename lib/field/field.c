@@ -212,7 +212,9 @@ static MirageResidue with_exponent(const MirageField *field, uint64_t p, uint64_
   return (MirageResidue){.p = p, .q = (uint32_t)(((FieldU128)random * field->q) >> 64)};
 }
 
-void mirage_field_draw(const MirageField *field, uint32_t input, size_t n, MirageResidue *out) {
+MirageStatus mirage_field_draw_until(const MirageField *field, uint32_t input, size_t n, const MirageCancel *cancel,
+                                     MirageResidue *out) {
+  enum { AT_ONCE = 1 << 16 }; // elements, a millisecond
   MirageRandom random;
   Xoshiro x;
   mirage_random_init(&random, field->seed, (uint64_t)field->trial << 32 | (1 + (uint64_t)input));
@@ -220,9 +222,16 @@ void mirage_field_draw(const MirageField *field, uint32_t input, size_t n, Mirag
     x.s[i] = mirage_random_next(&random);
   x.s[0] |= 1; // the one forbidden state is all zero
   for (size_t i = 0; i < n; i++) {
+    if (i % AT_ONCE == 0 && mirage_cancelled(cancel))
+      return MIRAGE_CANCELLED;
     uint64_t high = xoshiro_next(&x), low = xoshiro_next(&x), exponent = xoshiro_next(&x);
     out[i] = with_exponent(field, scale_to(field->p, high, low), exponent);
   }
+  return MIRAGE_OK;
+}
+
+void mirage_field_draw(const MirageField *field, uint32_t input, size_t n, MirageResidue *out) {
+  (void)mirage_field_draw_until(field, input, n, NULL, out);
 }
 
 // Multiply, fold, add a key: three rounds leave no structure of x that arithmetic in the field could see.

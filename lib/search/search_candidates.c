@@ -12,8 +12,9 @@ enum {
   LEAST_CANDIDATES = 16,
   SCHEDULES_PER_STRUCTURE = 6,
   SCHEDULES = SCHEDULES_PER_STRUCTURE * SEARCH_NUM_COMBINES,
-  OF_EACH_WAY = 8,    // at least an eighth of the candidates is of each way to combine parts
-  OF_ONE_SCHEDULE = 4 // at most a quarter and one has one schedule, while there are others
+  OF_EACH_WAY = 8,     // at least an eighth of the candidates is of each way to combine parts
+  OF_ONE_SCHEDULE = 4, // at most a quarter and one has one schedule, while there are others
+  AFTER_INTERRUPT = 4, // block graphs that get schedules all the same
 };
 static const double save_interval = 1; // seconds
 
@@ -153,11 +154,16 @@ typedef struct Scheduling {
   const SearchStructure **structures; // of a round; best first
   SearchCandidate *candidates;        // of a round: [structure][SCHEDULES]
   Scheduled *scheduled;               // by structure of a round
+  int skipped;                        // atomic: an interrupt came, and some of the round have no schedules
 } Scheduling;
 
 static MirageStatus schedule_structure(void *user, uint32_t index) {
   Scheduling *scheduling = user;
   Scheduled *scheduled = &scheduling->scheduled[index];
+  if (index >= AFTER_INTERRUPT && mirage__search_is_interrupted(scheduling->plans->part->monitor)) {
+    __atomic_store_n(&scheduling->skipped, 1, __ATOMIC_RELAXED);
+    return MIRAGE_OK;
+  }
   return mirage__search_schedules(scheduling->plans->program, scheduling->structures[index], scheduling->plans->options,
                                   scheduling->plans->part->pool, SCHEDULES_PER_STRUCTURE,
                                   &scheduling->candidates[(size_t)index * SCHEDULES], &scheduled->num,
@@ -194,7 +200,7 @@ static MirageStatus rank_round(Scheduling *scheduling, SearchRanking *ranking, u
 }
 
 // Chooses schedules for all structures, a round of them at a time. Between two rounds the caller may end it, and
-// another run can go on.
+// another run can go on. An interrupt ends a round as well: what it has is used, but the checkpoint stays at its begin.
 static MirageStatus rank_candidates(Scheduling *scheduling, SearchRanking *ranking, uint32_t at_once,
                                     MirageFunnel *funnel) {
   const SearchPart *part = scheduling->plans->part;
@@ -205,6 +211,10 @@ static MirageStatus rank_candidates(Scheduling *scheduling, SearchRanking *ranki
     if (!part->piece && ranking->count)
       mirage__search_show_best(part->monitor, ranking->candidates[0].time_us);
     mirage__search_step(part->monitor, part->piece ? 0 : round);
+    if (__atomic_load_n(&scheduling->skipped, __ATOMIC_RELAXED)) {
+      mirage__search_add_to_funnel(funnel, &(MirageFunnel){.stop = MIRAGE_STOP_INTERRUPT});
+      break;
+    }
     if (round == left)
       break;
     ranking->count = thin(ranking->candidates, ranking->count, scheduling->plans->options->max_candidates);

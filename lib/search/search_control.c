@@ -54,6 +54,10 @@ MirageStop mirage__search_wanted_stop(const SearchMonitor *monitor, double deadl
   return isfinite(deadline) && mirage__search_clock() >= deadline ? MIRAGE_STOP_TIME_BUDGET : MIRAGE_STOP_NONE;
 }
 
+bool mirage__search_is_interrupted(const SearchMonitor *monitor) {
+  return mirage_interrupted(monitor->control->interrupt);
+}
+
 void mirage__search_give_up(SearchMonitor *monitor) { __atomic_store_n(&monitor->failed, 1, __ATOMIC_RELAXED); }
 void mirage__search_leave_rest(SearchMonitor *monitor) {
   __atomic_store_n(&monitor->pieces_ended, 1, __ATOMIC_RELAXED);

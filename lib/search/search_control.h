@@ -30,6 +30,8 @@ void mirage__search_monitor_deinit(SearchMonitor *monitor);
 void mirage__search_monitor_restart(SearchMonitor *monitor, double end);
 /// What the caller wants, at this moment, of a part of the search that may last until `deadline`.
 MirageStop mirage__search_wanted_stop(const SearchMonitor *monitor, double deadline);
+/// Whether it was interrupted: what is not begun then is left, where a time budget that is over would let it end.
+bool mirage__search_is_interrupted(const SearchMonitor *monitor);
 /// Ends all parts of the search soon, as an interrupt does.
 void mirage__search_give_up(SearchMonitor *monitor);
 /// The pieces are finished.

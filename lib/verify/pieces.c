@@ -98,7 +98,7 @@ static MirageStatus evaluate(const Pieces *pieces, const VerifyInstance *instanc
   if (!field)
     return MIRAGE_NO_MEMORY;
   const MirageEvalOptions options = {.num_threads = pieces->options->num_threads, .cancel = pieces->options->cancel};
-  MirageStatus status = mirage__verify_draw(field, instance, inputs);
+  MirageStatus status = mirage__verify_draw(field, instance, pieces->options->cancel, inputs);
   if (status == MIRAGE_OK)
     status = mirage_eval(exposed, mirage_field_domain(field), (const void *const *)inputs, (void *const *)outputs,
                          &options, NULL);

@@ -112,11 +112,12 @@ static MirageStatus draw_weights(const MirageField *field, const VerifyWeights *
   return MIRAGE_OK;
 }
 
-MirageStatus mirage__verify_draw(const MirageField *field, const VerifyInstance *instance, MirageResidue **inputs) {
+MirageStatus mirage__verify_draw(const MirageField *field, const VerifyInstance *instance, const MirageCancel *cancel,
+                                 MirageResidue **inputs) {
   uint32_t own = instance->weights ? instance->weights->first_input : mirage_ugraph_num_inputs(instance->source);
   for (uint32_t i = 0; i < own; i++) {
     const MirageType *type = mirage_ugraph_type(instance->source, mirage_ugraph_get_input(instance->source, i));
-    mirage_field_draw(field, i, (size_t)mirage_type_elements(type), inputs[i]);
+    MIRAGE_TRY(mirage_field_draw_until(field, i, (size_t)mirage_type_elements(type), cancel, inputs[i]));
   }
   return instance->weights ? draw_weights(field, instance->weights, inputs) : MIRAGE_OK;
 }
@@ -132,7 +133,7 @@ static MirageStatus evaluate_in(Trials *trials, uint32_t draw, bool partial) {
     return MIRAGE_NO_MEMORY;
   const MirageDiag reason = {take_reason, trials->verdict};
   const MirageUGraph *graphs[2] = {trials->instance->source, trials->instance->target};
-  MirageStatus status = mirage__verify_draw(field, trials->instance, trials->inputs);
+  MirageStatus status = mirage__verify_draw(field, trials->instance, trials->options->cancel, trials->inputs);
   const MirageEvalOptions options = {.num_threads = trials->options->num_threads, .cancel = trials->options->cancel};
   for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
     status = mirage_eval(graphs[g], mirage_field_domain(field), (const void *const *)trials->inputs,

@@ -125,27 +125,33 @@ MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *targe
 
 // What all pieces show together, by proving them again; infinite when they do not.
 static MirageStatus claim_of_pieces(const MirageUGraph *source, const MirageUGraph *target, const MirageProof *proof,
-                                    double *out_log2) {
+                                    const MirageCancel *cancel, double *out_log2) {
   const MirageVerifyOptions options = {.seed = proof->seed,
                                        .log2_bound = proof->log2_bound,
                                        .max_work = proof->shrunken ? 1 : 0,
-                                       .full_size = !proof->shrunken};
+                                       .full_size = !proof->shrunken,
+                                       .cancel = cancel};
   MirageVerdict verdict = {.kind = MIRAGE_VERDICT_UNSUPPORTED};
   MIRAGE_TRY(mirage__verify_pieces(source, target, &options, &verdict));
   *out_log2 = verdict.kind == MIRAGE_VERDICT_EQUIVALENT ? verdict.proof.log2_bound : INFINITY;
   return MIRAGE_OK;
 }
 
-MirageStatus mirage_verify_claim(const MirageUGraph *source, const MirageUGraph *target, const MirageProof *proof,
-                                 const MirageDiag *diag, double *out_log2_bound) {
+MirageStatus mirage_verify_claim_until(const MirageUGraph *source, const MirageUGraph *target, const MirageProof *proof,
+                                       const MirageCancel *cancel, const MirageDiag *diag, double *out_log2_bound) {
   MirageUGraph *plain[2];
   double claim = INFINITY;
   MIRAGE_TRY(expand_pair(source, target, diag, &plain[0], &plain[1]));
-  MirageStatus status = proof->pieces ? claim_of_pieces(plain[0], plain[1], proof, &claim)
+  MirageStatus status = proof->pieces ? claim_of_pieces(plain[0], plain[1], proof, cancel, &claim)
                                       : mirage__verify_claim_whole(plain[0], plain[1], proof, &claim);
   mirage_ugraph_destroy(plain[0]);
   mirage_ugraph_destroy(plain[1]);
   if (status == MIRAGE_OK)
     *out_log2_bound = claim < 0 ? claim : 0;
   return status;
+}
+
+MirageStatus mirage_verify_claim(const MirageUGraph *source, const MirageUGraph *target, const MirageProof *proof,
+                                 const MirageDiag *diag, double *out_log2_bound) {
+  return mirage_verify_claim_until(source, target, proof, NULL, diag, out_log2_bound);
 }

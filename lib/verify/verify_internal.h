@@ -49,7 +49,8 @@ MirageStatus mirage__verify_bound_in(const VerifyFields *fields, const MirageUGr
 MirageStatus mirage__verify_trials(const VerifyInstance *instance, const MirageVerifyOptions *options, bool free_exp,
                                    uint32_t count, MirageVerdict *verdict);
 /// Fills the inputs of an instance at a random point, weights among them.
-MirageStatus mirage__verify_draw(const MirageField *field, const VerifyInstance *instance, MirageResidue **inputs);
+MirageStatus mirage__verify_draw(const MirageField *field, const VerifyInstance *instance, const MirageCancel *cancel,
+                                 MirageResidue **inputs);
 /// Dense arrays of residues for all inputs or outputs; NULL without memory.
 MirageResidue **mirage__verify_alloc_inputs(const MirageUGraph *graph);
 MirageResidue **mirage__verify_alloc_outputs(const MirageUGraph *graph);

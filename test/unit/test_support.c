@@ -156,6 +156,25 @@ static void test_cancel(void **state) {
   assert_false(mirage_cancelled(&cancel));
 }
 
+static void test_interrupt_measured(void **state) {
+  (void)state;
+  int flag = 0;
+  assert_true(mirage_interrupt_longest() == 0);
+  assert_true(mirage_interrupt_counted() == 0);
+  mirage_interrupt_measure();
+  mirage_interrupt_after(2);
+  assert_false(mirage_interrupted(NULL)); // asks nobody: counts for nothing
+  assert_false(mirage_interrupted(&flag));
+  assert_true(mirage_interrupt_counted() == 0);
+  for (volatile uint32_t i = 0; i < 10000; i++) // some CPU time
+    ;
+  assert_true(mirage_interrupted(&flag));
+  assert_true(mirage_interrupt_counted() > 0);
+  assert_true(mirage_interrupt_longest() > 0);
+  mirage_interrupt_after(0);
+  assert_false(mirage_interrupted(&flag));
+}
+
 static void test_random_below(void **state) {
   MirageRandom random;
   mirage_random_init(&random, 42, 0);
@@ -275,6 +294,7 @@ int main(void) {
       cmocka_unit_test(test_random_streams),
       cmocka_unit_test(test_random_purposes),
       cmocka_unit_test(test_cancel),
+      cmocka_unit_test(test_interrupt_measured),
       cmocka_unit_test(test_random_below),
       cmocka_unit_test(test_random_normal),
       cmocka_unit_test(test_diag),

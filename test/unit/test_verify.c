@@ -580,6 +580,15 @@ static void long_chains_go_by_pieces(void **state) {
   double bound = 1;
   assert_int_equal(mirage_verify_claim(graphs[0], graphs[1], &verdict.proof, &DIAG, &bound), MIRAGE_OK);
   assert_true(bound <= verdict.proof.log2_bound);
+  const int interrupt = 1;
+  const MirageCancel cancel = {.interrupt = &interrupt};
+  assert_int_equal(mirage_verify_claim_until(graphs[0], graphs[1], &verdict.proof, &cancel, &DIAG, &bound),
+                   MIRAGE_CANCELLED);
+  MirageField *field = mirage_field_create(1, 0);
+  MirageResidue drawn[3];
+  assert_int_equal(mirage_field_draw_until(field, 0, 3, &cancel, drawn), MIRAGE_CANCELLED);
+  assert_int_equal(mirage_field_draw_until(field, 0, 3, NULL, drawn), MIRAGE_OK);
+  mirage_field_destroy(field);
   verdict.proof.pieces = 0;
   assert_int_equal(mirage_verify_claim(graphs[0], graphs[1], &verdict.proof, &DIAG, &bound), MIRAGE_OK);
   assert_true(bound == 0);

@@ -2,7 +2,8 @@
 
 interrupts.py counts TOOL FILE PASSES         at the 1st, 3rd, 9th, 27th ... question whether there was an interrupt,
                                               until a run is over before; with a grace after it, and without. No clock.
-interrupts.py times [-n N] TOOL FILE PASSES   at N random times; each shall end within two seconds
+interrupts.py times [-n N] TOOL FILE PASSES   at N random times; each shall end within two seconds of processor time, which
+                                              is what it takes on a machine that is not busy, or less
 interrupts.py kills [-n N] TOOL FILE PASSES   kill -9 at N random times after the first checkpoint; the run that goes on
                                               shall give the bytes of one that was never killed
 
@@ -62,30 +63,40 @@ def start(options, output):
                             preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
 
 
+def cpu_of(process):
+    """Seconds of processor time until now, of all its threads."""
+    with open(f"/proc/{process.pid}/stat") as file:
+        fields = file.read().rpartition(")")[2].split()
+    return (int(fields[11]) + int(fields[12])) / os.sysconf("SC_CLK_TCK")
+
+
 def times(options, output):
     begun = time.monotonic()
     start(options, output).wait()
     whole = time.monotonic() - begun
-    waits, wrong, early = [], 0, 0
+    waits, work, wrong, early = [], [], 0, 0
     for i in range(options.n):
         if os.path.exists(output):
             os.remove(output)
         process = start(options, output)
         time.sleep(random.uniform(0, whole))
-        sent = time.monotonic()
-        process.send_signal(signal.SIGINT if i % 2 else signal.SIGTERM)
-        status = process.wait()
+        sent, before = time.monotonic(), cpu_of(process)
+        os.kill(process.pid, signal.SIGINT if i % 2 else signal.SIGTERM)  # send_signal would reap one that has ended
+        _, status, usage = os.wait4(process.pid, 0)
+        process.returncode = status = os.waitstatus_to_exitcode(status)
         waits.append(time.monotonic() - sent)
+        work.append(max(0, usage.ru_utime + usage.ru_stime - before))
         if status < 0 and not os.path.exists(output):
             early += 1  # no pass ran
             continue
         complaint = check(options.tool, options.file, output, status)
-        if complaint or waits[-1] > 2:
-            print(f"interrupted after {sent - begun:.2f} s: {complaint or ''} ended {waits[-1]:.2f} s later")
+        if complaint or work[-1] > 2:
+            print(f"interrupt {i}: {complaint or ''} ended {waits[-1]:.2f} s later, {work[-1]:.2f} s of processor time")
             wrong += 1
     waits.sort()
+    work.sort()
     print(f"{options.n} interrupts in {whole:.1f} s of work, {early} before or after the passes: ended after {waits[len(waits) // 2]:.2f} s (median), "
-          f"{waits[-1]:.2f} s (longest); {wrong} wrong")
+          f"{waits[-1]:.2f} s (longest), of processor time {work[len(work) // 2]:.2f} s, {work[-1]:.2f} s; {wrong} wrong")
     return wrong
 
 
