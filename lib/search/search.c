@@ -418,7 +418,7 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
     SearchRun run = {.options = &filled, .part = {.pool = pool, .monitor = &monitor, .checkpoint = checkpoint}};
     if (!pool)
       status = MIRAGE_NO_MEMORY;
-    else if (mirage__search_is_large(program))
+    else if (!filled.optimal && mirage__search_is_large(program)) // to exhaust sections of 32 operators takes hours
       status = mirage__search_sections(program, &run, out_result);
     else
       status = mirage__search_all(program, &run, diag, out_result);

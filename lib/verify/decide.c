@@ -8,6 +8,8 @@
 //            What differs under one alone may need both, and is UNSUPPORTED.
 #include "shrink.h"
 
+#include "mirage/random.h"
+
 #include <math.h>
 #include <stdio.h>
 
@@ -33,7 +35,8 @@ static uint64_t saturated(double count) { return count < 0x1p63 ? (uint64_t)coun
 
 static MirageStatus write_proof(const MirageVerifyOptions *options, const VerifyBound *bound, uint32_t trials,
                                 MirageProof *out_proof) {
-  MirageField *first = mirage_field_create(options->seed, 0);
+  MirageField *first =
+      mirage_field_create(mirage_random_purpose(options->seed, "verify"), options->first_trial * VERIFY_ATTEMPTS);
   if (!first)
     return MIRAGE_NO_MEMORY;
   uint64_t q = mirage_field_exponent_prime(first);
