@@ -32,3 +32,35 @@ function(mirage_add_library name)
   target_include_directories(${name} PRIVATE ${CMAKE_SOURCE_DIR}/lib ${CMAKE_CURRENT_SOURCE_DIR})
   target_link_libraries(${name} PUBLIC mirage_options ${arg_LINK})
 endfunction()
+
+# LLVM and the small libraries are linked as Debian's shared ones, but as archives into a target whose property
+# MIRAGE_LINK_STATIC is set, and into all where MIRAGE_STATIC is.
+set(MIRAGE_IS_STATIC "$<OR:$<BOOL:${MIRAGE_STATIC}>,$<BOOL:$<TARGET_PROPERTY:MIRAGE_LINK_STATIC>>>")
+
+# mirage_link_either(interface_library STATIC ... SHARED ...)
+function(mirage_link_either name)
+  cmake_parse_arguments(arg "" "" "STATIC;SHARED" ${ARGN})
+  foreach(item ${arg_STATIC})
+    target_link_libraries(${name} INTERFACE "$<${MIRAGE_IS_STATIC}:${item}>")
+  endforeach()
+  foreach(item ${arg_SHARED})
+    target_link_libraries(${name} INTERFACE "$<$<NOT:${MIRAGE_IS_STATIC}>:${item}>")
+  endforeach()
+endfunction()
+
+# mirage_find_library(VARIABLE name header package [PIC]): what to link in VARIABLE, the header's folder in VARIABLE_INCLUDE.
+# Debian's archives are made for programs; one that is PIC can go into a shared library as well.
+function(mirage_find_library variable name header package)
+  find_path(${variable}_INCLUDE ${header})
+  find_library(${variable}_SHARED ${name})
+  find_library(${variable}_ARCHIVE lib${name}.a)
+  if(NOT ${variable}_INCLUDE OR NOT ${variable}_SHARED OR NOT ${variable}_ARCHIVE)
+    message(FATAL_ERROR "Mirage-MLIR needs ${name}, and its header, library or archive was not found. On Debian 12 run "
+                        "scripts/setup.sh (package ${package}).")
+  endif()
+  set(static "$<BOOL:${MIRAGE_STATIC}>")
+  if("PIC" IN_LIST ARGN)
+    set(static "${MIRAGE_IS_STATIC}")
+  endif()
+  set(${variable} "$<IF:${static},${${variable}_ARCHIVE},${${variable}_SHARED}>" PARENT_SCOPE)
+endfunction()

@@ -148,22 +148,25 @@ void mirage__print_stats(const MirageSearchReport *report) {
 
 void mirage__print_json(const MirageSearchReport *report) {
   const MirageFunnel *funnel = &report->result->funnel;
-  fputs("{\"event\":\"search\",\"program\":", stderr);
-  mirage__json_string(stderr, report->name);
-  fputc(',', stderr);
-  mirage__json_funnel(stderr, funnel);
-  fprintf(stderr, ",\"schedules\":%" PRIu64 ",\"candidates\":%" PRIu64 ",\"best_us\":", funnel->scheduled,
+  MirageEvent event;
+  FILE *file = mirage__event_begin(&event, mirage__listener());
+  fputs("{\"event\":\"search\",\"program\":", file);
+  mirage__json_string(file, report->name);
+  fputc(',', file);
+  mirage__json_funnel(file, funnel);
+  fprintf(file, ",\"schedules\":%" PRIu64 ",\"candidates\":%" PRIu64 ",\"best_us\":", funnel->scheduled,
           funnel->candidates);
-  mirage__json_number(stderr, best_us(report->result));
-  fputs(",\"own_us\":", stderr);
-  mirage__json_number(stderr, report->own_us);
-  fprintf(stderr, ",\"max_block_ops\":%u,\"exhausted\":%s,\"optimal\":%s,\"stopped\":", report->options->max_block_ops,
+  mirage__json_number(file, best_us(report->result));
+  fputs(",\"own_us\":", file);
+  mirage__json_number(file, report->own_us);
+  fprintf(file, ",\"max_block_ops\":%u,\"exhausted\":%s,\"optimal\":%s,\"stopped\":", report->options->max_block_ops,
           funnel->exhausted ? "true" : "false", funnel->exhausted && report->options->optimal ? "true" : "false");
   if (funnel->stop == MIRAGE_STOP_NONE)
-    fputs("null", stderr);
+    fputs("null", file);
   else
-    mirage__json_string(stderr, mirage_stop_name(funnel->stop));
-  fputs(",\"reason\":", stderr);
-  mirage__json_string(stderr, report->result->reason);
-  fputs("}\n", stderr);
+    mirage__json_string(file, mirage_stop_name(funnel->stop));
+  fputs(",\"reason\":", file);
+  mirage__json_string(file, report->result->reason);
+  fputc('}', file);
+  mirage__event_end(&event);
 }

@@ -5,12 +5,14 @@
 //          tune_worker.c). The processes prepare side by side and take turns on the GPU.
 // Safety:  this process never touches the GPU beyond asking what it is. A process that crashes, is silent for too long
 //          or answers nonsense is a reason at its candidate.
-// The tool is MIRAGE_TUNE_TOOL, or mirage-tune beside this program, beside this library, or in PATH.
+// The tool is MIRAGE_TUNE_TOOL, else what mirageSetMeasureCommand was told, else mirage-tune beside this program, beside
+// this library, or in PATH.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // dladdr, mkdtemp
 #endif
 #include "measure.h"
 
+#include "mirage-c/Passes.h"
 #include "mirage/codegen.h"
 #include "mirage/layout.h"
 
@@ -88,6 +90,27 @@ static bool try_path(char *out, size_t size) {
   return false;
 }
 
+static char **command; // of mirageSetMeasureCommand, NULL at its end
+static size_t command_length;
+
+bool mirageSetMeasureCommand(intptr_t count, const char *const *arguments) {
+  char **copy = count > 0 ? calloc((size_t)count, sizeof *copy) : NULL;
+  bool all = copy != NULL;
+  for (intptr_t i = 0; copy && i < count; i++) {
+    copy[i] = strdup(arguments[i]);
+    all = all && copy[i];
+  }
+  char **old = all ? command : copy;
+  for (size_t i = 0, n = all ? command_length : (size_t)count; old && i < n; i++)
+    free(old[i]);
+  free(old);
+  if (all) {
+    command = copy;
+    command_length = (size_t)count;
+  }
+  return all;
+}
+
 static MirageStatus find_tool(Measurer *measurer) {
   const size_t size = sizeof measurer->tool;
   const char *given = getenv("MIRAGE_TUNE_TOOL");
@@ -100,6 +123,8 @@ static MirageStatus find_tool(Measurer *measurer) {
     return mirage_diag_fail(measurer->graphs->diag, NULL, MIRAGE_IO, "measure: MIRAGE_TUNE_TOOL=%s: %s", given,
                             strerror(errno));
   }
+  if (command)
+    return MIRAGE_OK;
   if (readlink("/proc/self/exe", self, sizeof self - 1) > 0 && try_beside(self, "/mirage-tune", measurer->tool, size))
     return MIRAGE_OK;
   if (dladdr(&MIRAGE_NUM_PASSES, &library) && library.dli_fname &&
@@ -332,16 +357,18 @@ static void take_end(MirageJob *job, MirageMeasurement *measurement) {
 /// The arguments of the process for candidate `index`, in the arena.
 static const char *const *make_arguments(Measurer *measurer, uint32_t index) {
   MirageArena *arena = &measurer->graphs->arena;
-  const char **argv = mirage_arena_alloc_array(arena, 4, sizeof *argv);
+  size_t first = measurer->tool[0] ? 1 : command_length;
+  const char **argv = mirage_arena_alloc_array(arena, (uint32_t)first + 3, sizeof *argv); // zeroed: NULL at the end
   char text[PATH_MAX + 64];
   if (!argv)
     return NULL;
-  argv[0] = measurer->tool;
+  for (size_t i = 0; i < first; i++)
+    argv[i] = measurer->tool[0] ? measurer->tool : command[i];
   snprintf(text, sizeof text, "--measure=%s", path_of(measurer, index, "").text);
-  argv[1] = mirage_arena_strdup(arena, text);
+  argv[first] = mirage_arena_strdup(arena, text);
   snprintf(text, sizeof text, "--timeout=%g", measurer->options->timeout_s);
-  argv[2] = mirage_arena_strdup(arena, text);
-  return argv[1] && argv[2] ? argv : NULL;
+  argv[first + 1] = mirage_arena_strdup(arena, text);
+  return argv[first] && argv[first + 1] ? argv : NULL;
 }
 
 static const double SILENCE_S = 30; // a driver may take long to start, and to compile

@@ -4,6 +4,7 @@
 // narrow. What is not known - the time left without a budget - is not guessed. Each line is one write, so that lines of
 // several programs do not run into each other.
 #define _DEFAULT_SOURCE // struct winsize
+#define _POSIX_C_SOURCE 200809L // open_memstream
 #include "progress.h"
 #include <inttypes.h>
 #include <math.h>
@@ -143,19 +144,48 @@ static void add_cuts(Line *line, const MirageFunnel *funnel) {
     add(line, "%s %s by %s", i ? "," : ", cut", count_text((double)cuts[i].count, text), cuts[i].label);
 }
 
+// --------------------------------------------------------------------------------------------------------------- events
+
+static _Thread_local MirageListener listener; // to the passes that this thread runs
+
+void mirageSetEventCallback(MirageEventCallback callback, void *user) { listener = (MirageListener){callback, user}; }
+
+MirageListener mirage__listener(void) { return listener; }
+
+FILE *mirage__event_begin(MirageEvent *event, MirageListener to) {
+  *event = (MirageEvent){.file = stderr, .listener = to};
+  FILE *memory = to.callback ? open_memstream(&event->text, &event->size) : NULL;
+  if (memory)
+    event->file = memory;
+  return event->file;
+}
+
+void mirage__event_end(MirageEvent *event) {
+  if (event->file == stderr) {
+    fputc('\n', stderr);
+    return;
+  }
+  if (fclose(event->file) == 0)
+    event->listener.callback(mlirStringRefCreate(event->text, event->size), event->listener.user);
+  free(event->text);
+}
+
 static void print_search_json(const MirageProgress *progress, const MirageSearchProgress *search) {
-  fputs("{\"event\":\"progress\",\"program\":", stderr);
-  mirage__json_string(stderr, progress->name);
-  fprintf(stderr, ",\"phase\":\"%s\",\"done\":%u,\"total\":%u,", phase_text(search->phase), search->done,
+  MirageEvent event;
+  FILE *file = mirage__event_begin(&event, progress->listener);
+  fputs("{\"event\":\"progress\",\"program\":", file);
+  mirage__json_string(file, progress->name);
+  fprintf(file, ",\"phase\":\"%s\",\"done\":%u,\"total\":%u,", phase_text(search->phase), search->done,
           search->total);
-  mirage__json_funnel(stderr, &search->funnel);
-  fputs(",\"states_per_second\":", stderr);
-  mirage__json_number(stderr, progress->rate);
-  fputs(",\"best_us\":", stderr);
-  mirage__json_number(stderr, search->best_us);
-  fputs(",\"seconds_left\":", stderr);
-  mirage__json_number(stderr, search->seconds_left);
-  fputs("}\n", stderr);
+  mirage__json_funnel(file, &search->funnel);
+  fputs(",\"states_per_second\":", file);
+  mirage__json_number(file, progress->rate);
+  fputs(",\"best_us\":", file);
+  mirage__json_number(file, search->best_us);
+  fputs(",\"seconds_left\":", file);
+  mirage__json_number(file, search->seconds_left);
+  fputc('}', file);
+  mirage__event_end(&event);
 }
 
 static void print_search(MirageProgress *progress, const MirageSearchProgress *search) {
@@ -198,12 +228,15 @@ void mirage__progress_count(MirageProgress *progress, const char *phase, uint32_
     return;
   double seconds = now() - progress->start, left = done ? seconds / done * (total - done) : INFINITY;
   if (progress->mode == PROGRESS_JSON) {
-    fputs("{\"event\":\"progress\",\"program\":", stderr);
-    mirage__json_string(stderr, progress->name);
-    fprintf(stderr, ",\"phase\":\"%s\",\"done\":%u,\"total\":%u,\"seconds\":%.3f,\"seconds_left\":", phase, done, total,
+    MirageEvent event;
+    FILE *file = mirage__event_begin(&event, progress->listener);
+    fputs("{\"event\":\"progress\",\"program\":", file);
+    mirage__json_string(file, progress->name);
+    fprintf(file, ",\"phase\":\"%s\",\"done\":%u,\"total\":%u,\"seconds\":%.3f,\"seconds_left\":", phase, done, total,
             seconds);
-    mirage__json_number(stderr, left);
-    fputs("}\n", stderr);
+    mirage__json_number(file, left);
+    fputc('}', file);
+    mirage__event_end(&event);
     return;
   }
   Line line = begin_line(progress);
@@ -229,7 +262,7 @@ static MirageProgressMode find_mode(const char *mode) {
 
 void mirage__progress_begin(MirageProgress *progress, const char *mode, const char *name) {
   bool chosen = strcmp(mode, "auto") != 0;
-  *progress = (MirageProgress){.name = name, .mode = find_mode(mode), .start = now(), .phase = -1};
+  *progress = (MirageProgress){.name = name, .mode = find_mode(mode), .start = now(), .phase = -1, .listener = listener};
   switch (progress->mode) {
   case PROGRESS_LIVE:
     progress->next = progress->start + live_after;

@@ -10,12 +10,20 @@
 #ifndef MIRAGE_PASSES_PROGRESS_H
 #define MIRAGE_PASSES_PROGRESS_H
 
+#include "mirage-c/Passes.h"
 #include "mirage/search.h"
 #include <stdio.h>
 
 #define MIRAGE_PROGRESS_CHOICES "auto,live,plain,json,none"
 
 typedef enum MirageProgressMode { PROGRESS_NONE, PROGRESS_LIVE, PROGRESS_PLAIN, PROGRESS_JSON } MirageProgressMode;
+
+/// Whom a thread's passes tell (mirageSetEventCallback). The search's own threads speak for the thread that runs the pass.
+typedef struct MirageListener {
+  MirageEventCallback callback; // NULL = nobody
+  void *user;
+} MirageListener;
+MirageListener mirage__listener(void);
 
 typedef struct MirageProgress {
   const char *name; // symbol of the program
@@ -27,6 +35,7 @@ typedef struct MirageProgress {
   double rate; // states a second
   bool drawn;  // the live line is on the terminal
   int phase;   // last told, for JSON
+  MirageListener listener;
 } MirageProgress;
 
 /// `mode` is one of MIRAGE_PROGRESS_CHOICES. Borrows `name`.
@@ -37,6 +46,17 @@ void mirage__progress_end(MirageProgress *progress);
 void mirage__progress_search(void *user, const MirageSearchProgress *search);
 /// `done` of `total` candidates.
 void mirage__progress_count(MirageProgress *progress, const char *phase, uint32_t done, uint32_t total);
+
+/// An event, as a JSON object: between begin and end its text is written to the file. It goes to a listener, or as a line
+/// to standard error where there is none.
+typedef struct MirageEvent {
+  MirageListener listener;
+  FILE *file;
+  char *text;
+  size_t size;
+} MirageEvent;
+FILE *mirage__event_begin(MirageEvent *event, MirageListener to);
+void mirage__event_end(MirageEvent *event);
 
 /// Writes `text` between quotes, escaped.
 void mirage__json_string(FILE *file, const char *text);

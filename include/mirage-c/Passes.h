@@ -35,6 +35,17 @@ void mirageClearInterrupt(void);
 /// Whether passes were asked to end early, and not since mirageClearInterrupt: what they left is valid, and not all.
 bool mirageWasInterrupted(void);
 
+/// Events of the passes that the calling thread runs go to `callback`, as JSON objects, and no longer to standard error:
+/// how far a search has come (progress=json), what it found (json=true). NULL ends it. It is called by the thread that
+/// runs the passes or by one of theirs, one call at a time, and must not run passes.
+typedef void (*MirageEventCallback)(MlirStringRef json, void *user);
+void mirageSetEventCallback(MirageEventCallback callback, void *user);
+
+/// How to start what measures a candidate on the GPU in a process of its own: a program and its first arguments, which
+/// do what mirage-tune does. Copied; for programs that have no mirage-tune beside them. Call it before passes run.
+/// Returns false where there is no memory or `count` is 0.
+bool mirageSetMeasureCommand(intptr_t count, const char *const *arguments);
+
 #ifdef __cplusplus
 }
 #endif

@@ -1,0 +1,271 @@
+// describe.c - what a module's graphs are, and what they consist of, as JSON. json.loads makes it Python's.
+//
+//   {"graphs": [{"name", "source", "selected", "hash", "inputs": [{"dtype", "dims"}], "outputs": [..], "proof": {..} | null,
+//     "guard", "cost", "ptx", "chip", "nodes": [node]}]}
+//   node: {"op", "level", "operands": [id], "results": [{"id", "type"}], "attrs": {..}, "arguments": [..], "nodes": [..]}
+#include "python.h"
+
+#include "mirage/bridge.h"
+#include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/Diagnostics.h"
+
+#include <inttypes.h>
+#include <jansson.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+// --------------------------------------------------------------------------------------------------------------- values
+
+static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
+
+static json_t *ints(uint32_t count, const int64_t *values) {
+  json_t *array = json_array();
+  for (uint32_t i = 0; i < count; i++)
+    json_array_append_new(array, json_integer(values[i]));
+  return array;
+}
+
+static json_t *maps(uint32_t count, const int8_t *values) {
+  json_t *array = json_array();
+  for (uint32_t i = 0; i < count; i++)
+    json_array_append_new(array, json_integer(values[i]));
+  return array;
+}
+
+static const char *space_name(MirageSpace space) {
+  static const char *const names[] = {"device", "tile", "shared", "register", "fragment"};
+  return names[space];
+}
+
+static json_t *type_json(const MirageType *type) {
+  return json_pack("{s:s, s:o, s:s}", "dtype", dtype_name(type->dtype), "dims", ints(type->rank, type->shape), "space",
+                   space_name(type->space));
+}
+
+static json_t *value_json(const MirageUGraph *graph, MirageValue value) {
+  json_t *object = type_json(mirage_ugraph_type(graph, value));
+  json_object_set_new(object, "id", json_integer(value.index));
+  return object;
+}
+
+static json_t *values_json(const MirageUGraph *graph, uint32_t count, MirageValue first) {
+  json_t *array = json_array();
+  for (uint32_t i = 0; i < count; i++)
+    json_array_append_new(array, value_json(graph, (MirageValue){first.index + i}));
+  return array;
+}
+
+// ----------------------------------------------------------------------------------------------------------- attributes
+
+static json_t *schedule_json(const MirageSchedule *schedule) {
+  return schedule ? json_pack("{s:i, s:b, s:i}", "warps", (int)schedule->warps, "dependent_launch",
+                              schedule->dependent_launch, "side_blocks", (int)schedule->side_blocks)
+                  : json_null();
+}
+
+static json_t *custom_json(const MirageCustomAttrs *custom) {
+  json_t *object = json_pack("{s:o, s:o, s:o}", "grid", ints(3, custom->grid), "cluster", ints(3, custom->cluster),
+                             "schedule", schedule_json(custom->schedule));
+  if (custom->launch)
+    json_object_set_new(object, "launch",
+                        json_pack("{s:s, s:i, s:i, s:I}", "kernel", custom->launch->kernel, "threads",
+                                  (int)custom->launch->threads, "shared_bytes", (int)custom->launch->shared_bytes,
+                                  "workspace_bytes", (json_int_t)custom->launch->workspace_bytes));
+  return object;
+}
+
+static json_t *loop_json(const MirageLoopAttrs *loop) {
+  static const char *const names[] = {"sum", "max", "rescale", "concat", "assign"};
+  json_t *carries = json_array();
+  for (uint32_t i = 0; i < loop->num_carries; i++)
+    json_array_append_new(carries, json_string(names[loop->carries[i].combine]));
+  return json_pack("{s:I, s:o}", "range", (json_int_t)loop->range, "carries", carries);
+}
+
+static json_t *perm_json(const MirageUGraph *graph, const MirageNodeView *node) {
+  json_t *array = json_array();
+  uint32_t rank = mirage_ugraph_type(graph, node->first_result)->rank;
+  for (uint32_t i = 0; i < rank; i++)
+    json_array_append_new(array, json_integer(node->attrs->perm.perm[i]));
+  return json_pack("{s:o}", "perm", array);
+}
+
+static json_t *attrs_json(const MirageUGraph *graph, const MirageNodeView *node) {
+  const MirageAttrs *attrs = node->attrs;
+  if (!attrs)
+    return json_object();
+  switch (mirage_op_info(node->op)->attrs) {
+  case MIRAGE_ATTRS_MATMUL:
+    return json_pack("{s:b, s:b}", "transpose_a", attrs->matmul.transpose_a, "transpose_b", attrs->matmul.transpose_b);
+  case MIRAGE_ATTRS_REDUCE:
+    return json_pack("{s:i, s:I}", "dim", (int)attrs->reduce.dim, "extent", (json_int_t)attrs->reduce.extent);
+  case MIRAGE_ATTRS_REPEAT:
+    return json_pack("{s:i, s:I}", "dim", (int)attrs->repeat.dim, "times", (json_int_t)attrs->repeat.times);
+  case MIRAGE_ATTRS_PERM:
+    return perm_json(graph, node);
+  case MIRAGE_ATTRS_SLICE:
+    return json_pack("{s:i, s:I, s:I}", "dim", (int)attrs->slice.dim, "begin", (json_int_t)attrs->slice.begin, "end",
+                     (json_int_t)attrs->slice.end);
+  case MIRAGE_ATTRS_DIM:
+    return json_pack("{s:i}", "dim", (int)attrs->dim.dim);
+  case MIRAGE_ATTRS_CONSTANT:
+    return json_pack("{s:o}", "value", number(attrs->constant.value));
+  case MIRAGE_ATTRS_EPS:
+    return json_pack("{s:f}", "eps", attrs->eps.eps);
+  case MIRAGE_ATTRS_SDPA:
+    return json_pack("{s:f}", "scale", attrs->sdpa.scale);
+  case MIRAGE_ATTRS_CUSTOM:
+    return custom_json(&attrs->custom);
+  case MIRAGE_ATTRS_LOOP:
+    return loop_json(&attrs->loop);
+  case MIRAGE_ATTRS_ACCESS:
+    return json_pack("{s:o, s:o}", "grid", maps(3, attrs->access.grid), "loop", maps(MIRAGE_MAX_LOOPS, attrs->access.loop));
+  case MIRAGE_ATTRS_AXES:
+    return json_pack("{s:[b,b,b]}", "axes", attrs->axes.axis[0], attrs->axes.axis[1], attrs->axes.axis[2]);
+  default:
+    return json_object();
+  }
+}
+
+static const char *level_name(MirageLevel level) {
+  return level == MIRAGE_LEVEL_KERNEL ? "kernel" : level == MIRAGE_LEVEL_BLOCK ? "block" : "thread";
+}
+
+static void region_json(const MirageUGraph *graph, MirageRegion region, json_t *object) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  json_t *nodes = json_array();
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
+    json_t *operands = json_array(), *item;
+    for (uint32_t k = 0; k < node.num_operands; k++)
+      json_array_append_new(operands, json_integer(node.operands[k].index));
+    item = json_pack("{s:s, s:s, s:o, s:o, s:o}", "op", mirage_op_info(node.op)->mnemonic, "level", level_name(node.level),
+                     "operands", operands, "results", values_json(graph, node.num_results, node.first_result), "attrs",
+                     attrs_json(graph, &node));
+    if (node.region.index)
+      region_json(graph, node.region, item); // as deep as kernel, block, loops and thread graphs nest
+    json_array_append_new(nodes, item);
+  }
+  json_object_set_new(object, "arguments", values_json(graph, view.num_arguments, view.first_argument));
+  json_object_set_new(object, "nodes", nodes);
+}
+
+// --------------------------------------------------------------------------------------------------------------- graphs
+
+static json_t *proof_json(const MirageProof *proof) {
+  if (!proof->present)
+    return json_null();
+  char seed[24];
+  snprintf(seed, sizeof seed, "%" PRIu64, proof->seed);
+  return json_pack("{s:f, s:i, s:i, s:s, s:b, s:i, s:i, s:b, s:i}", "log2_bound", proof->log2_bound, "trials",
+                   (int)proof->trials, "prime_bits", (int)proof->p_bits, "seed", seed, "transferred", proof->shrunken,
+                   "axes", (int)proof->axes, "points", (int)proof->points, "free_exponentials", proof->free_exp, "pieces",
+                   (int)proof->pieces);
+}
+
+static json_t *guard_json(const MirageGuard *guard) {
+  return guard->present ? json_pack("{s:o, s:o, s:o, s:o}", "program_relative", number(guard->program_relative),
+                                    "candidate_relative", number(guard->candidate_relative), "program_max",
+                                    number(guard->program_max), "candidate_max", number(guard->candidate_max))
+                        : json_null();
+}
+
+static json_t *cost_json(const MirageCost *cost) {
+  if (!cost->present)
+    return json_null();
+  json_t *object = json_pack("{s:o, s:o, s:o, s:i, s:s}", "time_us", number(cost->time_us), "bytes", number(cost->bytes),
+                             "flops", number(cost->flops), "kernels", (int)cost->kernels, "target", cost->target);
+  if (cost->measured_us > 0) {
+    json_object_set_new(object, "measured_us", number(cost->measured_us));
+    json_object_set_new(object, "measured_spread", number(cost->measured_spread));
+  }
+  return object;
+}
+
+static json_t *signature(const MirageUGraph *graph, bool inputs) {
+  json_t *array = json_array();
+  uint32_t count = inputs ? mirage_ugraph_num_inputs(graph) : mirage_ugraph_num_outputs(graph);
+  for (uint32_t i = 0; i < count; i++)
+    json_array_append_new(
+        array, value_json(graph, inputs ? mirage_ugraph_get_input(graph, i) : mirage_ugraph_get_output(graph, i)));
+  return array;
+}
+
+static json_t *graph_json(const MirageUGraph *graph, const char *ptx, size_t ptx_bytes, const char *chip) {
+  const MirageGraphMeta *meta = mirage_ugraph_get_meta(graph);
+  MirageGraphHash hash = {0};
+  char text[40];
+  mirage_ugraph_hash(graph, NULL, &hash);
+  snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, hash.high, hash.low);
+  json_t *object = json_pack("{s:s, s:s?, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "name", meta->name, "source", meta->source,
+                             "selected", meta->selected, "hash", text, "inputs", signature(graph, true), "outputs",
+                             signature(graph, false), "proof", proof_json(&meta->proof), "guard", guard_json(&meta->guard),
+                             "cost", cost_json(&meta->cost));
+  json_object_set_new(object, "ptx", ptx ? json_stringn(ptx, ptx_bytes) : json_null());
+  json_object_set_new(object, "chip", ptx ? json_string(chip) : json_null());
+  region_json(graph, mirage_ugraph_body(graph), object);
+  return object;
+}
+
+static MirageStatus describe_all(MlirModule module, json_t *graphs, const MirageDiag *diag) {
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+    if (!op_is(op, "mirage_kernel.graph"))
+      continue;
+    MirageUGraph *graph = NULL;
+    MlirStringRef ptx = {NULL, 0};
+    char chip[32] = "";
+    MIRAGE_TRY(mirage_bridge_import(op, diag, &graph));
+    bool compiled = find_ptx(module, symbol_of(op), &ptx, chip);
+    json_array_append_new(graphs, graph_json(graph, compiled ? ptx.data : NULL, ptx.length, chip));
+    mirage_ugraph_destroy(graph);
+  }
+  return MIRAGE_OK;
+}
+
+static MlirLogicalResult keep_error(MlirDiagnostic diagnostic, void *user) {
+  Text text = {0};
+  MlirLocation loc = mlirDiagnosticGetLocation(diagnostic);
+  if (mlirDiagnosticGetSeverity(diagnostic) != MlirDiagnosticError)
+    return mlirLogicalResultSuccess();
+  if (mlirLocationIsAFileLineColRange(loc)) {
+    char place[64];
+    snprintf(place, sizeof place, "line %d, column %d: ", mlirLocationFileLineColRangeGetStartLine(loc),
+             mlirLocationFileLineColRangeGetStartColumn(loc));
+    text_append(string_ref(place), &text);
+  }
+  mlirDiagnosticPrint(diagnostic, text_append, &text);
+  const MirageDiag diag = messages_sink(user);
+  diag.emit(diag.user, MIRAGE_SEVERITY_ERROR, NULL, text.data ? text.data : "");
+  free(text.data);
+  return mlirLogicalResultSuccess();
+}
+
+PyObject *mirage_py_describe(PyObject *self, PyObject *args) {
+  const char *text;
+  Py_ssize_t length;
+  Messages messages = {0};
+  if (!PyArg_ParseTuple(args, "s#", &text, &length))
+    return NULL;
+  MlirContext context = context_create();
+  mlirContextAttachDiagnosticHandler(context, keep_error, &messages, NULL);
+  MlirModule module = module_parse(context, text, length);
+  MirageStatus status = mlirModuleIsNull(module) ? MIRAGE_BAD_GRAPH : MIRAGE_OK;
+  json_t *graphs = json_array(), *whole = json_pack("{s:o}", "graphs", graphs);
+  const MirageDiag diag = messages_sink(&messages);
+  if (status == MIRAGE_OK)
+    status = describe_all(module, graphs, &diag);
+  if (!mlirModuleIsNull(module))
+    mlirModuleDestroy(module);
+  mlirContextDestroy(context);
+  char *printed = status == MIRAGE_OK ? json_dumps(whole, JSON_COMPACT | JSON_ENCODE_ANY) : NULL;
+  json_decref(whole);
+  PyObject *result = status != MIRAGE_OK ? messages_raise(&messages, status)
+                     : printed           ? PyUnicode_FromString(printed)
+                                         : PyErr_NoMemory();
+  messages_free(&messages);
+  free(printed);
+  return result;
+}

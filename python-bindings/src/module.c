@@ -1,0 +1,125 @@
+// module.c - the extension module mirage_mlir._mirage: what C does for the Python around it.
+#include "python.h"
+
+#include "mirage-c/Passes.h"
+#include "mirage/runtime.h"
+#include "mirage/target.h"
+#include "mirage/tuning.h"
+#include "tune.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+PyObject *mirage_error;
+
+/// device(ordinal) -> {"name", "compute", "sms", "driver", "bytes"}; MirageError where there is none.
+PyObject *mirage_py_device(PyObject *module, PyObject *args) {
+  int ordinal;
+  MirageDeviceInfo info;
+  Messages messages = {0};
+  const MirageDiag diag = messages_sink(&messages);
+  if (!PyArg_ParseTuple(args, "i", &ordinal))
+    return NULL;
+  MirageStatus status = mirage_device_probe(ordinal, &diag, &info);
+  if (status != MIRAGE_OK)
+    return messages_raise(&messages, status);
+  messages_free(&messages);
+  return Py_BuildValue("{s:s,s:(ii),s:i,s:i,s:K}", "name", info.name, "compute", (int)info.compute_major,
+                       (int)info.compute_minor, "sms", (int)info.num_sms, "driver", (int)info.driver_version, "bytes",
+                       (unsigned long long)info.total_bytes);
+}
+
+/// targets() -> [(name, chip, (major, minor))]
+PyObject *mirage_py_targets(PyObject *module, PyObject *args) {
+  PyObject *list = PyList_New(0);
+  const MirageTarget *target;
+  for (size_t i = 0; list && (target = mirage_target_get(i)); i++) {
+    PyObject *item = Py_BuildValue("(ss(ii))", target->name, target->chip, (int)target->compute_major,
+                                   (int)target->compute_minor);
+    if (!item || PyList_Append(list, item) != 0)
+      Py_CLEAR(list);
+    Py_XDECREF(item);
+  }
+  return list;
+}
+
+/// tune_measure(path, timeout): what `mirage-tune --measure` does, in this process; prints its result and does not return.
+PyObject *mirage_py_tune_measure(PyObject *module, PyObject *args) {
+  const char *path;
+  double timeout;
+  if (!PyArg_ParseTuple(args, "sd", &path, &timeout))
+    return NULL;
+  tune_measure(path, timeout);
+  Py_RETURN_NONE;
+}
+
+/// set_measure_command([program, argument, ...])
+static PyObject *set_measure_command(PyObject *module, PyObject *args) {
+  enum { MOST = 16 };
+  PyObject *list, *bytes[MOST] = {NULL};
+  const char *texts[MOST];
+  if (!PyArg_ParseTuple(args, "O!", &PyList_Type, &list))
+    return NULL;
+  Py_ssize_t count = PyList_Size(list);
+  bool ok = count > 0 && count <= MOST;
+  for (Py_ssize_t i = 0; ok && i < count; i++) {
+    bytes[i] = PyUnicode_EncodeFSDefault(PyList_GetItem(list, i));
+    texts[i] = bytes[i] ? PyBytes_AsString(bytes[i]) : NULL;
+    ok = texts[i] != NULL;
+  }
+  ok = ok && mirageSetMeasureCommand(count, texts);
+  for (Py_ssize_t i = 0; i < MOST; i++)
+    Py_XDECREF(bytes[i]);
+  if (ok)
+    Py_RETURN_NONE;
+  if (!PyErr_Occurred())
+    PyErr_SetString(PyExc_ValueError, "set_measure_command: 1 to 16 strings");
+  return NULL;
+}
+
+static PyObject *interrupt(PyObject *module, PyObject *args) { return PyBool_FromLong(mirageInterrupt()); }
+
+static PyObject *tuning_path(PyObject *module, PyObject *args) {
+  char *path = mirage_tuning_path();
+  PyObject *result = path ? PyUnicode_DecodeFSDefault(path) : Py_NewRef(Py_None);
+  free(path);
+  return result;
+}
+
+static PyMethodDef METHODS[] = {
+    {"run", (PyCFunction)(void (*)(void))mirage_py_run, METH_VARARGS | METH_KEYWORDS,
+     "run(text, pipeline, progress=None) -> (ok, text, [(severity, line, column, message)], interrupted)"},
+    {"describe", mirage_py_describe, METH_VARARGS, "describe(text) -> JSON of the module's graphs"},
+    {"device", mirage_py_device, METH_VARARGS, "device(ordinal) -> what this GPU is"},
+    {"targets", mirage_py_targets, METH_NOARGS, "targets() -> [(name, chip, compute)]"},
+    {"interrupt", interrupt, METH_NOARGS, "interrupt() -> whether passes run, which will end early"},
+    {"tuning_path", tuning_path, METH_NOARGS, "tuning_path() -> where the tuning database is, or None"},
+    {"set_measure_command", set_measure_command, METH_VARARGS, "set_measure_command([program, argument, ...])"},
+    {"tune_measure", mirage_py_tune_measure, METH_VARARGS, "tune_measure(path, timeout): a measurement; does not return"},
+    {NULL, NULL, 0, NULL},
+};
+
+static bool add(PyObject *module, const char *name, PyObject *object) {
+  bool ok = object && PyModule_AddObjectRef(module, name, object) == 0;
+  Py_XDECREF(object);
+  return ok;
+}
+
+static int fill(PyObject *module) {
+  static bool registered; // a second import of the module, in a subinterpreter, must not register again
+  if (!registered)
+    mirageRegisterAllPasses();
+  registered = true;
+  mirage_error = PyErr_NewExceptionWithDoc("mirage_mlir.MirageError", "What Mirage-MLIR refused, and why.", PyExc_ValueError,
+                                           NULL);
+  return mirage_error && PyModule_AddObjectRef(module, "MirageError", mirage_error) == 0 &&
+                 add(module, "Builder", builder_type_create(module)) && add(module, "Program", program_type_create(module))
+             ? 0
+             : -1;
+}
+
+static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, (void *)fill}, {0, NULL}};
+static PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "_mirage", "Mirage-MLIR's C side.", 0, METHODS, SLOTS, NULL, NULL, NULL};
+
+PyMODINIT_FUNC PyInit__mirage(void);
+PyMODINIT_FUNC PyInit__mirage(void) { return PyModuleDef_Init(&MODULE); }
