@@ -1,0 +1,37 @@
+"""Mirage-MLIR: finds fast, proven GPU kernels for small tensor programs.
+
+    import mirage_mlir as mi
+
+    g = mi.new_graph()
+    x = g.new_input(dims=(16, 4096), dtype=mi.float16)
+    w = g.new_input(dims=(4096, 4096), dtype=mi.float16)
+    g.mark_output(g.matmul(g.rms_norm(x), w))
+    best = mi.superoptimize(g)          # verified µGraphs, best first
+    y = best(x_tensor, w_tensor)        # PyTorch, CuPy, JAX or NumPy; on the caller's current stream
+
+What it does, and the words it uses, are in the project's README. torch and jax are imported when they are needed.
+"""
+
+from ._mirage import MirageError
+from ._graph import Graph, Tensor, bfloat16, float16, float32, new_graph
+from ._options import SearchOptions
+from ._search import Result, from_mlir, load, superoptimize
+from ._ugraph import Cost, Guard, Proof, UGraph
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "Cost", "Graph", "Guard", "MirageError", "Proof", "Result", "SearchOptions", "Tensor", "UGraph",
+    "bfloat16", "float16", "float32", "from_jax", "from_mlir", "from_torch", "load", "new_graph", "superoptimize",
+    "superoptimize_many",
+]
+
+_LAZY = {"from_torch": "._torch_import", "from_jax": "._jax_import", "superoptimize_many": "._many"}
+
+
+def __getattr__(name: str):
+    """from_torch, from_jax and superoptimize_many import what they need when they are first used."""
+    if name not in _LAZY:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    import importlib
+    return getattr(importlib.import_module(_LAZY[name], __name__), name)

@@ -1,7 +1,8 @@
 // builder.c - _mirage.Builder: a program, operator by operator, and then its text.
 //
 //   b = Builder("attention"); q = b.input("float16", (64, 128)); p = b.apply("matmul", (q, k), {"transpose_b": True})
-//   b.type(p) -> ("float16", (64, 64));   b.finish((p,)) -> "mirage_kernel.graph @attention(...) ..."
+//   b.finish((p,)) -> "mirage_kernel.graph @attention(...) ..."
+//   infer("matmul", [("float16", (64, 128)), ("float16", (64, 128))], {"transpose_b": True}) -> ("float16", (64, 64))
 //
 // Values are ints. Every operator is checked by the core's shape rules before it is added, so that a mistake is an exception
 // and the program stays as it was.
@@ -233,6 +234,33 @@ static Py_ssize_t read_operands(const Builder *self, PyObject *object, MirageVal
   return count;
 }
 
+/// Finds the operator, reads its attributes, checks it: the one place where a mistake of the caller's shows.
+static bool check_apply(const char *name, Py_ssize_t count, const MirageType types[], PyObject *dict, MirageOp *out_op,
+                        MirageAttrs *out_attrs, MirageType *out_result) {
+  MirageOp op = mirage_op_find(MIRAGE_LEVEL_KERNEL, name, strlen(name));
+  if (op == MIRAGE_OP_NONE || op == MIRAGE_OP_CUSTOM || op == MIRAGE_OP_RETURN) {
+    PyErr_Format(mirage_error, "no operator is called '%s'", name);
+    return false;
+  }
+  if (!read_attrs(op, dict, out_attrs))
+    return false;
+  if (op == MIRAGE_OP_CAST && count) { // the shape is the operand's
+    MirageDType dtype = out_attrs->shape.type.dtype;
+    out_attrs->shape.type = mirage_type_tensor(dtype, types[0].rank, types[0].shape);
+  } else if (mirage_op_info(op)->attrs == MIRAGE_ATTRS_SHAPE && count) {
+    out_attrs->shape.type.dtype = types[0].dtype;
+  }
+  Messages messages = {0};
+  const MirageDiag diag = messages_sink(&messages);
+  MirageStatus status =
+      mirage_op_infer(op, MIRAGE_LEVEL_KERNEL, (uint32_t)count, types, out_attrs, NULL, &diag, NULL, out_result);
+  if (status != MIRAGE_OK)
+    messages_raise(&messages, status);
+  messages_free(&messages);
+  *out_op = op;
+  return status == MIRAGE_OK;
+}
+
 static PyObject *builder_apply(PyObject *object, PyObject *args) {
   Builder *self = (Builder *)object;
   const char *name;
@@ -240,24 +268,12 @@ static PyObject *builder_apply(PyObject *object, PyObject *args) {
   MirageValue values[MAX_OPERANDS];
   MirageType types[MAX_OPERANDS], result;
   MirageAttrs attrs;
+  MirageOp op;
   if (!PyArg_ParseTuple(args, "sOO!", &name, &operands, &PyDict_Type, &dict) || !is_open(self))
     return NULL;
-  MirageOp op = mirage_op_find(MIRAGE_LEVEL_KERNEL, name, strlen(name));
-  if (op == MIRAGE_OP_NONE || op == MIRAGE_OP_CUSTOM || op == MIRAGE_OP_RETURN)
-    return PyErr_Format(mirage_error, "no operator is called '%s'", name);
   Py_ssize_t count = read_operands(self, operands, values, types);
-  if (count < 0 || !read_attrs(op, dict, &attrs))
+  if (count < 0 || !check_apply(name, count, types, dict, &op, &attrs, &result))
     return NULL;
-  if (mirage_op_info(op)->attrs == MIRAGE_ATTRS_SHAPE && op != MIRAGE_OP_CAST && count)
-    attrs.shape.type.dtype = types[0].dtype;
-  if (op == MIRAGE_OP_CAST && count) { // the shape is the operand's
-    MirageDType dtype = attrs.shape.type.dtype;
-    attrs.shape.type = mirage_type_tensor(dtype, types[0].rank, types[0].shape);
-  }
-  MirageStatus status = mirage_op_infer(op, MIRAGE_LEVEL_KERNEL, (uint32_t)count, types, &attrs, NULL, &self->diag, NULL,
-                                        &result);
-  if (status != MIRAGE_OK)
-    return messages_raise(&self->messages, status);
   if (op == MIRAGE_OP_CONSTANT)
     return built(self, mirage_ugraph_constant(self->graph, attrs.constant.type, attrs.constant.value));
   if (op == MIRAGE_OP_CAST)
@@ -265,16 +281,30 @@ static PyObject *builder_apply(PyObject *object, PyObject *args) {
   return built(self, mirage_ugraph_apply(self->graph, op, (uint32_t)count, values, &attrs));
 }
 
-static PyObject *builder_type(PyObject *object, PyObject *args) {
-  const Builder *self = (const Builder *)object;
-  unsigned int index;
-  if (!PyArg_ParseTuple(args, "I", &index))
-    return NULL;
-  const MirageType *type = mirage_ugraph_type(self->graph, (MirageValue){index});
+static PyObject *type_tuple(const MirageType *type) {
   PyObject *dims = PyTuple_New(type->rank);
   for (uint32_t i = 0; dims && i < type->rank; i++)
     PyTuple_SetItem(dims, i, PyLong_FromLongLong(type->shape[i]));
   return dims ? Py_BuildValue("(sN)", dtype_name(type->dtype), dims) : NULL;
+}
+
+/// infer(operator, [(dtype, dims), ...], attributes) -> (dtype, dims)
+PyObject *mirage_py_infer(PyObject *module, PyObject *args) {
+  const char *name;
+  PyObject *list, *dict;
+  MirageType types[MAX_OPERANDS], result;
+  MirageAttrs attrs;
+  MirageOp op;
+  if (!PyArg_ParseTuple(args, "sO!O!", &name, &PyList_Type, &list, &PyDict_Type, &dict) ||
+      !is_sized(list, MAX_OPERANDS, "operands"))
+    return NULL;
+  Py_ssize_t count = PyList_Size(list);
+  for (Py_ssize_t i = 0; i < count; i++) {
+    PyObject *dtype, *dims;
+    if (!PyArg_ParseTuple(PyList_GetItem(list, i), "OO", &dtype, &dims) || !read_type(dtype, dims, &types[i]))
+      return NULL;
+  }
+  return check_apply(name, count, types, dict, &op, &attrs, &result) ? type_tuple(&result) : NULL;
 }
 
 static PyObject *graph_text(const MirageUGraph *graph) {
@@ -319,7 +349,6 @@ static PyObject *builder_finish(PyObject *object, PyObject *args) {
 static PyMethodDef METHODS[] = {
     {"input", builder_input, METH_VARARGS, "input(dtype, dims) -> value"},
     {"apply", builder_apply, METH_VARARGS, "apply(operator, values, attributes) -> value"},
-    {"type", builder_type, METH_VARARGS, "type(value) -> (dtype, dims)"},
     {"finish", builder_finish, METH_VARARGS, "finish(outputs) -> the module's text; nothing can be added afterwards"},
     {NULL, NULL, 0, NULL},
 };

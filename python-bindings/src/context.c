@@ -123,7 +123,7 @@ static void read_chip(MlirAttribute target, char out_chip[32]) {
   free(text.data);
 }
 
-bool find_ptx(MlirModule module, MlirStringRef graph, MlirStringRef *out_ptx, char out_chip[32]) {
+bool find_ptx(MlirModule module, MlirStringRef graph, MlirOperation *out_op, MlirStringRef *out_ptx, char out_chip[32]) {
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
   for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
     if (!op_is(op, "gpu.binary") || !is_binary_of(graph, symbol_of(op)))
@@ -133,6 +133,7 @@ bool find_ptx(MlirModule module, MlirStringRef graph, MlirStringRef *out_ptx, ch
       MlirAttribute object = mlirArrayAttrGetElement(objects, i);
       if (!mlirAttributeIsAGPUObjectAttr(object) || mlirGPUObjectAttrGetFormat(object) != GPU_OBJECT_ASSEMBLY)
         continue;
+      *out_op = op;
       *out_ptx = mlirGPUObjectAttrGetObject(object);
       read_chip(mlirGPUObjectAttrGetTarget(object), out_chip);
       return true;

@@ -1,7 +1,7 @@
 // describe.c - what a module's graphs are, and what they consist of, as JSON. json.loads makes it Python's.
 //
 //   {"graphs": [{"name", "source", "selected", "hash", "inputs": [{"dtype", "dims"}], "outputs": [..], "proof": {..} | null,
-//     "guard", "cost", "ptx", "chip", "nodes": [node]}]}
+//     "guard", "cost", "ptx", "chip", "text", "nodes": [node]}], "python": what Graph wrote at the module}
 //   node: {"op", "level", "operands": [id], "results": [{"id", "type"}], "attrs": {..}, "arguments": [..], "nodes": [..]}
 #include "python.h"
 
@@ -209,6 +209,27 @@ static json_t *graph_json(const MirageUGraph *graph, const char *ptx, size_t ptx
   return object;
 }
 
+/// The operation's own text, with nothing said elsewhere.
+static json_t *op_text(MlirOperation op) {
+  Text text = {0};
+  MlirOpPrintingFlags flags = mlirOpPrintingFlagsCreate();
+  mlirOpPrintingFlagsUseLocalScope(flags);
+  mlirOperationPrintWithFlags(op, flags, text_append, &text);
+  mlirOpPrintingFlagsDestroy(flags);
+  json_t *result = text.data ? json_stringn(text.data, text.length) : NULL;
+  free(text.data);
+  return result;
+}
+
+/// What the Python side wrote at the module, as it is.
+static void python_json(MlirModule module, json_t *whole) {
+  MlirAttribute note = mlirOperationGetAttributeByName(mlirModuleGetOperation(module), string_ref("mirage.python"));
+  if (mlirAttributeIsNull(note) || !mlirAttributeIsAString(note))
+    return;
+  MlirStringRef text = mlirStringAttrGetValue(note);
+  json_object_set_new(whole, "python", json_stringn(text.data, text.length));
+}
+
 static MirageStatus describe_all(MlirModule module, json_t *graphs, const MirageDiag *diag) {
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
   for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
@@ -217,9 +238,13 @@ static MirageStatus describe_all(MlirModule module, json_t *graphs, const Mirage
     MirageUGraph *graph = NULL;
     MlirStringRef ptx = {NULL, 0};
     char chip[32] = "";
+    MlirOperation binary;
     MIRAGE_TRY(mirage_bridge_import(op, diag, &graph));
-    bool compiled = find_ptx(module, symbol_of(op), &ptx, chip);
-    json_array_append_new(graphs, graph_json(graph, compiled ? ptx.data : NULL, ptx.length, chip));
+    bool compiled = find_ptx(module, symbol_of(op), &binary, &ptx, chip);
+    json_t *object = graph_json(graph, compiled ? ptx.data : NULL, ptx.length, chip);
+    json_object_set_new(object, "text", op_text(op));
+    json_object_set_new(object, "binary", compiled ? op_text(binary) : json_null());
+    json_array_append_new(graphs, object);
     mirage_ugraph_destroy(graph);
   }
   return MIRAGE_OK;
@@ -257,6 +282,8 @@ PyObject *mirage_py_describe(PyObject *self, PyObject *args) {
   const MirageDiag diag = messages_sink(&messages);
   if (status == MIRAGE_OK)
     status = describe_all(module, graphs, &diag);
+  if (status == MIRAGE_OK)
+    python_json(module, whole);
   if (!mlirModuleIsNull(module))
     mlirModuleDestroy(module);
   mlirContextDestroy(context);

@@ -90,6 +90,7 @@ static PyMethodDef METHODS[] = {
     {"run", (PyCFunction)(void (*)(void))mirage_py_run, METH_VARARGS | METH_KEYWORDS,
      "run(text, pipeline, progress=None) -> (ok, text, [(severity, line, column, message)], interrupted)"},
     {"describe", mirage_py_describe, METH_VARARGS, "describe(text) -> JSON of the module's graphs"},
+    {"infer", mirage_py_infer, METH_VARARGS, "infer(operator, [(dtype, dims), ...], attributes) -> (dtype, dims)"},
     {"device", mirage_py_device, METH_VARARGS, "device(ordinal) -> what this GPU is"},
     {"targets", mirage_py_targets, METH_NOARGS, "targets() -> [(name, chip, compute)]"},
     {"interrupt", interrupt, METH_NOARGS, "interrupt() -> whether passes run, which will end early"},

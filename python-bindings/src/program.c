@@ -35,6 +35,7 @@ typedef struct Program {
   char *ptx; // or NULL
   char chip[32];
   char **names; // of the inputs
+  int8_t (*perms)[MIRAGE_MAX_RANK]; // dimension i of input n, as it lies, is dimension perms[n][i] of what is passed
   uint32_t num_inputs, num_outputs;
   PyObject *helper;
   pthread_mutex_t lock; // of loading
@@ -117,6 +118,15 @@ static bool check_tensor(const char *what, const MirageType *type, const Tensor 
   return same ? check_strides(what, type, tensor) : refuse(what, type, tensor);
 }
 
+/// The tensor as it lies in memory, where the program was declared to take a transposed view of that.
+static void permute(const int8_t perm[MIRAGE_MAX_RANK], uint32_t rank, Tensor *tensor) {
+  Tensor as_passed = *tensor;
+  for (uint32_t d = 0; tensor->rank == (int32_t)rank && d < rank; d++) {
+    tensor->shape[d] = as_passed.shape[perm[d]];
+    tensor->strides[d] = as_passed.strides[perm[d]];
+  }
+}
+
 static bool on_gpu(const Tensor *tensor) {
   return tensor->device_type == DL_CUDA || tensor->device_type == DL_CUDA_MANAGED;
 }
@@ -189,6 +199,7 @@ static bool view_inputs(const Program *self, PyObject *tensors, PyObject *stream
       return false;
     call->num_inputs++;
     name_input(self, i, what);
+    permute(self->perms[i], input_type(self, i)->rank, tensor);
     if (!check_tensor(what, input_type(self, i), tensor) || !check_device(what, &call->inputs[0], tensor))
       return false;
     if (i == 0 && on_gpu(tensor) && !find_stream(self, stream, object, tensor, &call->stream))
@@ -499,19 +510,43 @@ static bool copy_names(Program *self, PyObject *names) {
   return self->names != NULL;
 }
 
+/// perms: None, or a list with None or the order of dimensions for each input.
+static bool copy_perms(Program *self, PyObject *perms) {
+  self->perms = calloc((size_t)self->num_inputs + 1, sizeof *self->perms);
+  for (uint32_t i = 0; self->perms && i < self->num_inputs; i++) {
+    PyObject *perm = perms == Py_None ? perms : PySequence_GetItem(perms, (Py_ssize_t)i);
+    uint32_t rank = input_type(self, i)->rank, seen = 0;
+    for (uint32_t d = 0; perm && d < rank; d++) {
+      PyObject *dim = perm == Py_None ? PyLong_FromLong((long)d) : PySequence_GetItem(perm, (Py_ssize_t)d);
+      long value = dim ? PyLong_AsLong(dim) : -1;
+      Py_XDECREF(dim);
+      self->perms[i][d] = (int8_t)(value >= 0 && value < (long)rank ? value : 0);
+      seen |= 1u << self->perms[i][d];
+    }
+    if (perm && perms != Py_None)
+      Py_DECREF(perm);
+    if (!PyErr_Occurred() && seen != (1u << rank) - 1)
+      PyErr_Format(PyExc_ValueError, "input %u: its order of dimensions is no permutation", i);
+    if (PyErr_Occurred())
+      return false;
+  }
+  return self->perms != NULL;
+}
+
 static MirageStatus find_graph(Program *self, MlirModule module, const char *name, const MirageDiag *diag) {
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
   for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
     if (!op_is(op, "mirage_kernel.graph") || !mlirStringRefEqual(symbol_of(op), string_ref(name)))
       continue;
     MlirStringRef ptx;
+    MlirOperation binary;
     MIRAGE_TRY(mirage_bridge_import(op, diag, &self->graph));
     self->num_inputs = mirage_ugraph_num_inputs(self->graph);
     self->num_outputs = mirage_ugraph_num_outputs(self->graph);
     if (self->num_inputs > MAX_TENSORS || self->num_outputs > MAX_TENSORS || !self->num_inputs || !self->num_outputs)
       return mirage_diag_fail(diag, NULL, MIRAGE_LIMIT, "@%s: %u inputs and %u outputs: 1 to %d of each can be called", name,
                               self->num_inputs, self->num_outputs, MAX_TENSORS);
-    if (!find_ptx(module, symbol_of(op), &ptx, self->chip))
+    if (!find_ptx(module, symbol_of(op), &binary, &ptx, self->chip))
       return MIRAGE_OK;
     self->ptx = calloc(1, ptx.length + 1);
     if (!self->ptx)
@@ -535,11 +570,12 @@ static MirageStatus read_text(Program *self, const char *text, Py_ssize_t length
 }
 
 static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwargs) {
-  static char *keywords[] = {"text", "name", "names", "helper", NULL};
+  static char *keywords[] = {"text", "name", "names", "helper", "perms", NULL};
   const char *text, *name;
   Py_ssize_t length;
-  PyObject *names, *helper;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s#sO!O", keywords, &text, &length, &name, &PyTuple_Type, &names, &helper))
+  PyObject *names, *helper, *perms = Py_None;
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s#sO!O|O", keywords, &text, &length, &name, &PyTuple_Type, &names, &helper,
+                                   &perms))
     return NULL;
   Program *self = (Program *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
   if (!self)
@@ -551,6 +587,10 @@ static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
   MirageStatus status = read_text(self, text, length, name, &diag);
   if (status == MIRAGE_OK && !copy_names(self, names))
     status = MIRAGE_NO_MEMORY;
+  if (status == MIRAGE_OK && !copy_perms(self, perms)) {
+    Py_DECREF(self);
+    return PyErr_Occurred() ? NULL : PyErr_NoMemory();
+  }
   if (status != MIRAGE_OK) {
     Py_DECREF(self);
     return messages_raise(&messages, status);
@@ -577,6 +617,7 @@ static void program_dealloc(PyObject *object) {
   for (uint32_t i = 0; self->names && i < self->num_inputs; i++)
     free(self->names[i]);
   free(self->names);
+  free(self->perms);
   free(self->ptx);
   mirage_ugraph_destroy(self->graph);
   pthread_mutex_destroy(&self->lock);

@@ -51,8 +51,8 @@ void text_append(MlirStringRef part, void *text);
 /// The symbol of an operation; empty where it has none.
 MlirStringRef symbol_of(MlirOperation op);
 bool op_is(MlirOperation op, const char *name);
-/// PTX (not NUL-terminated) and the chip it is for, of the gpu.binary @<graph>_bin; false where there is none.
-bool find_ptx(MlirModule module, MlirStringRef graph, MlirStringRef *out_ptx, char out_chip[32]);
+/// The gpu.binary @<graph>_bin, its PTX (not NUL-terminated) and the chip it is for; false where there is none.
+bool find_ptx(MlirModule module, MlirStringRef graph, MlirOperation *out_op, MlirStringRef *out_ptx, char out_chip[32]);
 
 // ------------------------------------------------------------------------------------------------------------- dtypes
 
@@ -89,6 +89,7 @@ PyObject *builder_type_create(PyObject *module);
 PyObject *program_type_create(PyObject *module);
 
 PyObject *mirage_py_run(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *mirage_py_infer(PyObject *module, PyObject *args);
 PyObject *mirage_py_describe(PyObject *module, PyObject *args);
 PyObject *mirage_py_device(PyObject *module, PyObject *args);
 PyObject *mirage_py_targets(PyObject *module, PyObject *args);

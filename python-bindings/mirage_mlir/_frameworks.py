@@ -1,0 +1,53 @@
+"""What _mirage.Program asks of tensor frameworks whose types have no table of C functions: streams and new tensors."""
+
+from __future__ import annotations
+
+import sys
+import warnings
+
+_said = False
+
+
+def _framework(tensor) -> str:
+    return type(tensor).__module__.partition(".")[0]
+
+
+def current_stream(tensor, device: int) -> int:
+    """The CUDA stream on which the caller works now, as an address."""
+    name = _framework(tensor)
+    if name == "torch":
+        return sys.modules["torch"].cuda.current_stream(device).cuda_stream
+    if name == "cupy":
+        return sys.modules["cupy"].cuda.get_current_stream().ptr
+    return 0  # the legacy default stream, which waits for all others
+
+
+def empty(tensor, dtype: str, dims: tuple[int, ...]):
+    """A new tensor of the framework that `tensor` is of, on its device."""
+    name = _framework(tensor)
+    if name == "torch":
+        torch = sys.modules["torch"]
+        return torch.empty(dims, dtype=getattr(torch, dtype), device=tensor.device)
+    if name == "cupy":
+        return sys.modules["cupy"].empty(dims, _numpy_dtype(dtype))
+    if name in ("jax", "jaxlib"):
+        raise TypeError("JAX's arrays cannot be written: call the graph under mirage_mlir.jax.jit, or pass NumPy arrays")
+    import numpy
+    return numpy.empty(dims, _numpy_dtype(dtype))
+
+
+def _numpy_dtype(name: str):
+    if name == "bfloat16":
+        import ml_dtypes
+        return ml_dtypes.bfloat16
+    import numpy
+    return numpy.dtype(name)
+
+
+def on_host() -> None:
+    """Says once that there is no GPU in this call."""
+    global _said
+    if not _said:
+        _said = True
+        warnings.warn("tensors in host memory: the graph is evaluated on the CPU, in its own element types, and slowly; "
+                      "pass tensors on a GPU to run its kernels", RuntimeWarning, stacklevel=4)

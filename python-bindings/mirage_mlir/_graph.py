@@ -1,0 +1,420 @@
+"""Programs, operator by operator: Graph and its tensors."""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+from typing import Any, Iterable, Sequence, Union
+
+from . import _mirage
+from ._mirage import MirageError
+
+float16 = "float16"
+bfloat16 = "bfloat16"
+float32 = "float32"
+
+_ALIASES = {"f16": float16, "bf16": bfloat16, "f32": float32, "half": float16, "float": float32}
+
+Number = Union[int, float]
+Operand = Union["Tensor", int, float]
+
+
+def dtype_name(dtype: Any) -> str:
+    """"float16", "bfloat16" or "float32" for what names it here, in NumPy, PyTorch or JAX.
+
+    >>> dtype_name("f16")
+    'float16'
+    """
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    name = name.rsplit(".", 1)[-1]
+    name = _ALIASES.get(name, name)
+    if name not in (float16, bfloat16, float32):
+        raise TypeError(f"dtype {dtype!r} is not supported: use float16, bfloat16 or float32")
+    return name
+
+
+class Tensor:
+    """A value of a Graph: an input, or what an operator gives. Made by the Graph's methods alone.
+
+    `shape` is a tuple of extents, `dtype` one of "float16", "bfloat16", "float32". The operators + - * / @ and unary -
+    work between tensors of one graph, and with numbers.
+    """
+
+    __slots__ = ("graph", "index", "dtype", "shape")
+
+    def __init__(self, graph: "Graph", index: int, dtype: str, shape: tuple[int, ...]):
+        self.graph, self.index, self.dtype, self.shape = graph, index, dtype, shape
+
+    @property
+    def dims(self) -> tuple[int, ...]:
+        return self.shape
+
+    @property
+    def ndim(self) -> int:
+        return len(self.shape)
+
+    def __repr__(self) -> str:
+        return f"<{self.dtype} {list(self.shape)} of {self.graph.name}>"
+
+    def __add__(self, other): return self.graph.add(self, other)
+    def __radd__(self, other): return self.graph.add(other, self)
+    def __sub__(self, other): return self.graph.sub(self, other)
+    def __rsub__(self, other): return self.graph.sub(other, self)
+    def __mul__(self, other): return self.graph.mul(self, other)
+    def __rmul__(self, other): return self.graph.mul(other, self)
+    def __truediv__(self, other): return self.graph.div(self, other)
+    def __rtruediv__(self, other): return self.graph.div(other, self)
+    def __matmul__(self, other): return self.graph.matmul(self, other)
+    def __neg__(self): return self.graph.neg(self)
+
+
+class Graph:
+    """A tensor program that is being written: inputs, operators, outputs.
+
+    Each operator is checked when it is added; a mistake is a MirageError that names the operator and both shapes, and the
+    graph stays as it was.
+
+    >>> g = Graph("linear")
+    >>> x = g.new_input((2, 64), "float16")
+    >>> w = g.new_input((64, 32), "float16", name="w")
+    >>> y = g.matmul(x, w)
+    >>> y.shape
+    (2, 32)
+    >>> g.mark_output(y)
+    >>> print(g.mlir)
+    module attributes {mirage.python = "{\\22names\\22: [\\22\\22, \\22w\\22]}"} {
+      mirage_kernel.graph @linear(%arg0: tensor<2x64xf16>, %arg1: tensor<64x32xf16>) -> tensor<2x32xf16> {
+        %0 = matmul %arg0, %arg1 : tensor<2x64xf16>, tensor<64x32xf16>
+        return %0 : tensor<2x32xf16>
+      }
+    }
+    <BLANKLINE>
+    >>> g.matmul(x, x)
+    Traceback (most recent call last):
+    mirage_mlir.MirageError: matmul: inner dimensions differ: 64 vs 2
+    """
+
+    def __init__(self, name: str = "program"):
+        if not name.isidentifier():
+            raise ValueError(f"graph name {name!r}: expected letters, digits and underscores")
+        self.name = name
+        self._nodes: list[tuple[str, tuple[int, ...], dict]] = []  # what made value i
+        self._inputs: list[int] = []
+        self._names: list[str] = []
+        self._perms: list[list[int] | None] = []
+        self._outputs: list[int] = []
+        self._tensors: list[Tensor] = []
+
+    # ------------------------------------------------------------------------------------------------- inputs, outputs
+
+    def new_input(self, dims: Sequence[int], dtype: Any = float16, strides: Sequence[int] | None = None,
+                  name: str = "") -> Tensor:
+        """Adds an input.
+
+        dims:    extents, outermost first, each at least 1; at most 6.
+        dtype:   float16, bfloat16, float32; also NumPy's and PyTorch's names of them.
+        strides: in elements, where the tensor that will be passed is a transposed view of a contiguous one; a permutation of
+                 the contiguous strides. Omitted: row-major.
+        name:    what error messages call it.
+
+        >>> Graph().new_input((4, 8), "float16", strides=(1, 4)).shape
+        (4, 8)
+        """
+        dims = tuple(operator.index(d) for d in dims)
+        dtype = dtype_name(dtype)
+        if any(d < 1 for d in dims) or not 1 <= len(dims) <= 6:
+            raise ValueError(f"new_input: dims {list(dims)}: expected 1 to 6 extents of at least 1")
+        order = _stride_order(dims, strides)
+        stored = dims if order is None else tuple(dims[d] for d in order)
+        value = self._value("input", (), {}, dtype, stored)
+        self._inputs.append(value.index)
+        self._names.append(name)
+        self._perms.append(order)
+        if order is None:
+            return value
+        back = [order.index(d) for d in range(len(dims))]
+        return self._apply("transpose", [value], {"perm": back})
+
+    def mark_output(self, *tensors: Tensor) -> None:
+        """Makes tensors outputs, in this order behind those that are."""
+        for tensor in tensors:
+            self._outputs.append(self._operand(tensor, "mark_output").index)
+
+    @property
+    def inputs(self) -> list[Tensor]:
+        return [self._tensors[i] for i in self._inputs]
+
+    @property
+    def outputs(self) -> list[Tensor]:
+        return [self._tensors[i] for i in self._outputs]
+
+    @property
+    def mlir(self) -> str:
+        """The program as MLIR. MirageError when it has no output."""
+        if not self._outputs:
+            raise MirageError(f"graph {self.name}: no output: call mark_output(tensor)")
+        return self._build(self.name)
+
+    # ------------------------------------------------------------------------------------------------------ element-wise
+
+    def add(self, a: Operand, b: Operand) -> Tensor:
+        """a + b. Shapes broadcast as in PyTorch (an extent of 1 stretches); one of the two may be a number."""
+        return self._binary("add", a, b)
+
+    def sub(self, a: Operand, b: Operand) -> Tensor:
+        """a - b, broadcasting as add."""
+        return self._binary("sub", a, b)
+
+    def mul(self, a: Operand, b: Operand) -> Tensor:
+        """a * b, broadcasting as add."""
+        return self._binary("mul", a, b)
+
+    def div(self, a: Operand, b: Operand) -> Tensor:
+        """a / b, broadcasting as add."""
+        return self._binary("div", a, b)
+
+    def maximum(self, a: Operand, b: Operand) -> Tensor:
+        """The larger of a and b, broadcasting as add."""
+        return self._binary("max", a, b)
+
+    def minimum(self, a: Operand, b: Operand) -> Tensor:
+        """The smaller of a and b, broadcasting as add."""
+        return self._binary("min", a, b)
+
+    def exp(self, x: Tensor) -> Tensor:
+        """e to the x, element by element."""
+        return self._apply("exp", [x])
+
+    def log(self, x: Tensor) -> Tensor:
+        """The natural logarithm."""
+        return self._apply("log", [x])
+
+    def sqrt(self, x: Tensor) -> Tensor:
+        """The square root."""
+        return self._apply("sqrt", [x])
+
+    def rsqrt(self, x: Tensor) -> Tensor:
+        """1 / sqrt(x)."""
+        return self._apply("rsqrt", [x])
+
+    def square(self, x: Tensor) -> Tensor:
+        """x * x."""
+        return self._apply("square", [x])
+
+    def neg(self, x: Tensor) -> Tensor:
+        """-x."""
+        return self._apply("neg", [x])
+
+    def sigmoid(self, x: Tensor) -> Tensor:
+        """1 / (1 + exp(-x))."""
+        return self._apply("sigmoid", [x])
+
+    def silu(self, x: Tensor) -> Tensor:
+        """x * sigmoid(x)."""
+        return self._apply("silu", [x])
+
+    def gelu(self, x: Tensor, approximate: str = "none") -> Tensor:
+        """GELU: exact ("none") or by tanh ("tanh"), as in PyTorch."""
+        if approximate not in ("none", "tanh"):
+            raise ValueError(f"gelu: approximate {approximate!r}: expected 'none' or 'tanh'")
+        return self._apply("gelu_tanh" if approximate == "tanh" else "gelu", [x])
+
+    def erf(self, x: Tensor) -> Tensor:
+        """The error function."""
+        return self._apply("erf", [x])
+
+    def tanh(self, x: Tensor) -> Tensor:
+        """The hyperbolic tangent."""
+        return self._apply("tanh", [x])
+
+    def relu(self, x: Tensor) -> Tensor:
+        """max(x, 0)."""
+        return self._apply("relu", [x])
+
+    # ------------------------------------------------------------------------------------------------------- contractions
+
+    def matmul(self, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
+        """a @ b over the last two dimensions; leading ones are batch and broadcast. Accumulates in float32.
+
+        Shapes: [.., m, k] @ [.., k, n] -> [.., m, n]; transpose_a: a is [.., k, m]; transpose_b: b is [.., n, k].
+        """
+        return self._apply("matmul", [a, b], {"transpose_a": bool(transpose_a), "transpose_b": bool(transpose_b)})
+
+    # --------------------------------------------------------------------------------------------------------- reductions
+
+    def reduce_sum(self, x: Tensor, dim: int) -> Tensor:
+        """The sum along `dim`, which stays with extent 1."""
+        return self._reduce("reduce_sum", x, dim)
+
+    def reduce_max(self, x: Tensor, dim: int) -> Tensor:
+        """The maximum along `dim`, which stays with extent 1."""
+        return self._reduce("reduce_max", x, dim)
+
+    def reduce_mean(self, x: Tensor, dim: int) -> Tensor:
+        """The mean along `dim`, which stays with extent 1."""
+        return self._reduce("reduce_mean", x, dim)
+
+    def reduction(self, x: Tensor, dim: int) -> Tensor:
+        """reduce_sum, by the name that Mirage's own interface has."""
+        return self.reduce_sum(x, dim)
+
+    # ------------------------------------------------------------------------------------------------------------- shapes
+
+    def broadcast(self, x: Tensor, shape: Sequence[int]) -> Tensor:
+        """x stretched to `shape`: extents of 1 repeat, missing leading ones are added."""
+        return self._apply("broadcast", [x], {"shape": list(shape)})
+
+    def repeat(self, x: Tensor, dim: int, times: int) -> Tensor:
+        """x, `times` times behind itself along `dim`."""
+        return self._apply("repeat", [x], {"dim": self._dim(x, dim, "repeat"), "times": times})
+
+    def transpose(self, x: Tensor, perm: Sequence[int]) -> Tensor:
+        """Dimension i of the result is dimension perm[i] of x."""
+        return self._apply("transpose", [x], {"perm": [self._dim(x, d, "transpose") for d in perm]})
+
+    def reshape(self, x: Tensor, shape: Sequence[int]) -> Tensor:
+        """x's elements in another shape; one extent may be -1."""
+        shape = list(shape)
+        if shape.count(-1) == 1:
+            known = math.prod(d for d in shape if d != -1)
+            size = math.prod(x.shape)
+            if known < 1 or size % known:
+                raise MirageError(f"reshape: {size} elements of {list(x.shape)} do not fit {shape}")
+            shape[shape.index(-1)] = size // known
+        return self._apply("reshape", [x], {"shape": shape})
+
+    def slice(self, x: Tensor, dim: int, begin: int, end: int) -> Tensor:
+        """Elements begin .. end - 1 along `dim`."""
+        return self._apply("slice", [x], {"dim": self._dim(x, dim, "slice"), "begin": begin, "end": end})
+
+    def concat(self, tensors: Iterable[Tensor], dim: int) -> Tensor:
+        """The tensors behind each other along `dim`."""
+        tensors = list(tensors)
+        if not tensors:
+            raise MirageError("concat: no tensors")
+        return self._apply("concat", tensors, {"dim": self._dim(tensors[0], dim, "concat")})
+
+    def cast(self, x: Tensor, dtype: Any) -> Tensor:
+        """x, rounded to another dtype."""
+        return self._apply("cast", [x], {"dtype": dtype_name(dtype)})
+
+    def constant(self, value: Number, dims: Sequence[int] = (1,), dtype: Any = float16) -> Tensor:
+        """A tensor of `dims` that holds `value`, rounded to `dtype`, everywhere."""
+        return self._apply("constant", [], {"dtype": dtype_name(dtype), "shape": list(dims), "value": float(value)})
+
+    # ---------------------------------------------------------------------------------------------------- whole functions
+
+    def softmax(self, x: Tensor, dim: int = -1) -> Tensor:
+        """Softmax along `dim`."""
+        return self._apply("softmax", [x], {"dim": self._dim(x, dim, "softmax")})
+
+    def rms_norm(self, x: Tensor, weight: Tensor | None = None, eps: float = 0.0) -> Tensor:
+        """x / sqrt(mean(x * x) + eps), times `weight` if there is one, along the last dimension."""
+        return self._apply("rms_norm", [x] if weight is None else [x, weight], {"eps": eps})
+
+    def layer_norm(self, x: Tensor, weight: Tensor | None = None, bias: Tensor | None = None, eps: float = 1e-5) -> Tensor:
+        """(x - mean) / sqrt(variance + eps), times `weight`, plus `bias`, along the last dimension."""
+        if weight is None and bias is not None:
+            raise ValueError("layer_norm: a bias needs a weight")
+        return self._apply("layer_norm", [t for t in (x, weight, bias) if t is not None], {"eps": eps})
+
+    def scaled_dot_product_attention(self, q: Tensor, k: Tensor, v: Tensor, scale: float | None = None) -> Tensor:
+        """softmax(scale * q @ k^T) @ v. Shapes: q [.., m, d], k [.., n, d], v [.., n, e] -> [.., m, e].
+
+        scale: 1 / sqrt(d) where it is omitted, as in PyTorch.
+        """
+        scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
+        return self._apply("scaled_dot_product_attention", [q, k, v], {"scale": scale})
+
+    # -------------------------------------------------------------------------------------------------------- underneath
+
+    def apply(self, op: str, *tensors: Tensor, **attributes: Any) -> Tensor:
+        """An operator by the dialect's name, with its attributes (dialect/README.md)."""
+        return self._apply(op, list(tensors), attributes)
+
+    def _value(self, op: str, operands: tuple[int, ...], attrs: dict, dtype: str, shape: tuple[int, ...]) -> Tensor:
+        tensor = Tensor(self, len(self._nodes), dtype, shape)
+        self._nodes.append((op, operands, attrs))
+        self._tensors.append(tensor)
+        return tensor
+
+    def _operand(self, tensor: Any, op: str) -> Tensor:
+        if not isinstance(tensor, Tensor):
+            raise TypeError(f"{op}: expected a tensor of this graph, got {type(tensor).__name__}")
+        if tensor.graph is not self:
+            raise MirageError(f"{op}: the operand belongs to graph {tensor.graph.name}, another one")
+        return tensor
+
+    def _apply(self, op: str, tensors: list, attrs: dict | None = None) -> Tensor:
+        attrs = attrs or {}
+        tensors = [self._operand(t, op) for t in tensors]
+        dtype, shape = _mirage.infer(op, [(t.dtype, t.shape) for t in tensors], attrs)
+        return self._value(op, tuple(t.index for t in tensors), attrs, dtype, shape)
+
+    def _binary(self, op: str, a: Operand, b: Operand) -> Tensor:
+        if not isinstance(a, Tensor) and not isinstance(b, Tensor):
+            raise TypeError(f"{op}: at least one operand has to be a tensor")
+        if not isinstance(a, Tensor):
+            a = self._number(a, b, op)
+        if not isinstance(b, Tensor):
+            b = self._number(b, a, op)
+        return self._apply(op, [a, b])
+
+    def _number(self, value: Any, like: Tensor, op: str) -> Tensor:
+        if isinstance(value, bool) or not isinstance(value, (int, float)):
+            raise TypeError(f"{op}: expected a tensor or a number, got {type(value).__name__}")
+        return self.constant(value, (1,) * like.ndim, like.dtype)
+
+    def _reduce(self, op: str, x: Tensor, dim: int) -> Tensor:
+        return self._apply(op, [x], {"dim": self._dim(x, dim, op)})
+
+    def _dim(self, x: Any, dim: int, op: str) -> int:
+        rank = self._operand(x, op).ndim
+        if not -rank <= dim < rank:
+            raise IndexError(f"{op}: dim {dim} of a tensor with {rank} dimensions: expected {-rank} to {rank - 1}")
+        return dim % rank
+
+    def _build(self, name: str) -> str:
+        builder = _mirage.Builder(name)
+        ids: dict[int, int] = {}
+        for index in self._inputs:
+            tensor = self._tensors[index]
+            ids[index] = builder.input(tensor.dtype, tensor.shape)
+        for index, (op, operands, attrs) in enumerate(self._nodes):
+            if op != "input":
+                ids[index] = builder.apply(op, [ids[i] for i in operands], attrs)
+        text = builder.finish([ids[i] for i in self._outputs])
+        note = {"names": self._names}
+        if any(self._perms):
+            note["perms"] = self._perms
+        if not any(self._names) and "perms" not in note:
+            return text
+        quoted = json.dumps(note).replace("\\", "\\\\").replace('"', "\\22")
+        return text.replace("module {", f'module attributes {{mirage.python = "{quoted}"}} {{', 1)
+
+    def __repr__(self) -> str:
+        return f"<Graph {self.name}: {len(self._inputs)} inputs, {len(self._nodes) - len(self._inputs)} operators>"
+
+
+def _stride_order(dims: tuple[int, ...], strides: Sequence[int] | None) -> list[int] | None:
+    """The order of dimensions in memory, outermost first, where it is not that of the tensor."""
+    if strides is None:
+        return None
+    strides = [operator.index(s) for s in strides]
+    order = sorted(range(len(dims)), key=lambda d: (-strides[d], d)) if len(strides) == len(dims) else []
+    dense = 1
+    for d in reversed(order):
+        if dims[d] != 1 and strides[d] != dense:
+            order = []
+            break
+        dense *= dims[d]
+    if not order:
+        raise ValueError(f"new_input: strides {strides} of dims {list(dims)}: expected a permutation of contiguous strides; "
+                         "copy the tensor to a contiguous one first")
+    return None if order == list(range(len(dims))) else order
+
+
+def new_graph(name: str = "program") -> Graph:
+    """An empty program. `name` is the symbol it gets in MLIR."""
+    return Graph(name)
