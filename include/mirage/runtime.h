@@ -104,9 +104,8 @@ void mirage_program_destroy(MirageProgram *program);
 /// 0 when it needs none.
 size_t mirage_program_workspace_bytes(const MirageProgram *program);
 /// Allocates and clears this program's own workspace for launches on `stream`, which stays until it is forgotten or the
-/// program destroyed. Launches do it when it was not done before; a capture may not allocate and so wants it done first.
-/// Errors: NO_MEMORY; BAD_ARGUMENT for a stream that is being captured, and for the per-thread default stream, which is
-///         another stream in every thread.
+/// program destroyed. Launches do it when it was not done before, also while the stream is captured.
+/// Errors: NO_MEMORY; BAD_ARGUMENT for the per-thread default stream, which is another stream in every thread.
 MirageStatus mirage_program_prepare(MirageProgram *program, void *stream, const MirageDiag *diag);
 /// Before a stream is destroyed that launches went to, and after they have finished.
 void mirage_program_forget(MirageProgram *program, void *stream);
@@ -118,8 +117,8 @@ void mirage_program_forget(MirageProgram *program, void *stream);
 ///           ones at a time.
 /// Pointers: inputs and outputs are device addresses, aligned to 16, in the graph's order. Only they may differ from one
 ///           launch to the next in a way that costs time (a new tensor map where the kernel has some).
-/// Capture:  may be called while the stream is being captured in a CUDA graph, once prepared: it allocates nothing, waits
-///           for nothing and touches no other stream. Replays use the workspace of that stream, and must not overlap
+/// Capture:  may be called while the stream is being captured in a CUDA graph; what it allocates for a stream that is new to
+///           it is no part of the graph. Replays use the workspace of that stream, and must not overlap
 ///           other launches in it.
 /// Errors:   BAD_ARGUMENT naming the tensor; DRIVER naming the kernel. Errors of kernels themselves show at a later wait.
 MirageStatus mirage_program_launch(MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,

@@ -45,7 +45,7 @@ enum {
 
   CU_STREAM_NON_BLOCKING_FLAG = 1,
   CU_CAPTURE_THREAD_LOCAL = 1,
-  CU_CAPTURE_NONE = 0, // of a stream's capture status
+  CU_CAPTURE_RELAXED = 2, // what the thread does beside the capture is its own affair
   CU_EVENT_NO_TIMING = 2,
 
   CU_LAUNCH_CLUSTER_DIMENSION = 4,
@@ -106,7 +106,7 @@ enum {
   F(stream_create, cuStreamCreate, (CuStream * stream, unsigned flags))                                                \
   F(stream_destroy, cuStreamDestroy_v2, (CuStream stream))                                                             \
   F(stream_synchronize, cuStreamSynchronize, (CuStream stream))                                                        \
-  F(stream_capturing, cuStreamIsCapturing, (CuStream stream, int *status))                                             \
+  F(capture_mode, cuThreadExchangeStreamCaptureMode, (int *mode))                                                      \
   F(memory_info, cuMemGetInfo_v2, (size_t *free_bytes, size_t *total_bytes))                                           \
   F(memory_alloc, cuMemAlloc_v2, (CuDevicePointer * pointer, size_t bytes))                                            \
   F(memory_free, cuMemFree_v2, (CuDevicePointer pointer))                                                              \

@@ -56,28 +56,8 @@ static MirageLane *lane_alloc(const MirageProgram *program) {
   return NULL;
 }
 
-static MirageStatus check_may_allocate(MirageProgram *program, CuStream stream, const MirageDiag *diag) {
-  MirageDevice *device = program->device;
-  if (stream == PER_THREAD_STREAM)
-    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
-                            "program: the per-thread default stream is another stream in every thread, so it has no "
-                            "workspace of its own: launch on a stream of yours, or with a workspace of yours");
-  int status = CU_CAPTURE_NONE;
-  MIRAGE_TRY(mirage__device_enter(device, diag));
-  CuResult result = device->cuda.stream_capturing(stream, &status);
-  mirage__device_leave(device);
-  MIRAGE_TRY(mirage__cuda_check(diag, result, "program: cannot ask whether the stream is being captured"));
-  if (status != CU_CAPTURE_NONE)
-    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
-                            "program: the stream is being captured and the program has no workspace for it: call "
-                            "mirage_program_prepare before the capture begins");
-  return MIRAGE_OK;
-}
-
-static MirageStatus allocate_workspace(MirageProgram *program, CuStream stream, const MirageDiag *diag,
-                                       uint64_t *out_workspace) {
+static MirageStatus allocate(MirageProgram *program, const MirageDiag *diag, uint64_t *out_workspace) {
   uint64_t workspace = 0;
-  MIRAGE_TRY(check_may_allocate(program, stream, diag));
   MIRAGE_TRY(mirage_device_alloc(program->device, program->workspace_bytes, diag, &workspace));
   size_t zeroed = program->zeroed_bytes;
   MirageStatus status = MIRAGE_OK;
@@ -87,6 +67,27 @@ static MirageStatus allocate_workspace(MirageProgram *program, CuStream stream, 
     *out_workspace = workspace;
   else
     mirage_device_free(program->device, workspace);
+  return status;
+}
+
+// Memory is allocated and cleared at once, on the device's own stream, also while the caller captures another one: both
+// are no part of the capture, which the driver believes when this thread says so.
+static MirageStatus allocate_workspace(MirageProgram *program, CuStream stream, const MirageDiag *diag,
+                                       uint64_t *out_workspace) {
+  if (stream == PER_THREAD_STREAM)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
+                            "program: the per-thread default stream is another stream in every thread, so it has no "
+                            "workspace of its own: launch on a stream of yours, or with a workspace of yours");
+  MirageDevice *device = program->device;
+  int mode = CU_CAPTURE_RELAXED;
+  MIRAGE_TRY(mirage__device_enter(device, diag));
+  MirageStatus status =
+      mirage__cuda_check(diag, device->cuda.capture_mode(&mode), "program: cannot set the thread's capture mode");
+  if (status == MIRAGE_OK) {
+    status = allocate(program, diag, out_workspace);
+    device->cuda.capture_mode(&mode); // as it was
+  }
+  mirage__device_leave(device);
   return status;
 }
 

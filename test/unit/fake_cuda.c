@@ -70,6 +70,7 @@ static FakeCuda state = HEALTHY; // as loaded, so that a tool can use it too (te
 static struct CuContextOpaque primary, other;
 static CuGraph capturing;
 static CuStream captured_stream;
+static _Thread_local int capture_mode; // the driver's own default is CU_STREAM_CAPTURE_MODE_GLOBAL, 0
 static double clock_us;
 static bool failed, hung;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
@@ -177,6 +178,12 @@ static void unlock(pthread_mutex_t **held) { pthread_mutex_unlock(*held); }
 
 static bool is_captured(CuStream stream) { return capturing && stream == captured_stream; }
 
+// Whether a capture is under way that what this thread does could spoil.
+static bool forbids(void) {
+  const int relaxed = 2;
+  return capturing && capture_mode != relaxed;
+}
+
 static CuResult would_block(void) {
   ++state.num_blocking;
   return WOULD_BLOCK;
@@ -186,7 +193,7 @@ static CuResult would_block(void) {
 static CuResult synchronize(void) {
   if (hung)
     return would_block();
-  return capturing ? CAPTURE_UNSUPPORTED : failed ? state.kernel_result : CU_SUCCESS;
+  return forbids() ? CAPTURE_UNSUPPORTED : failed ? state.kernel_result : CU_SUCCESS;
 }
 
 // ------------------------------------------------------------------------------------------------ devices and contexts
@@ -308,9 +315,11 @@ CuResult cuStreamDestroy_v2(CuStream stream) {
   return hung ? would_block() : delete_object(stream);
 }
 
-CuResult cuStreamIsCapturing(CuStream stream, int *status) {
+CuResult cuThreadExchangeStreamCaptureMode(int *mode) {
   ENTER_CONTEXT();
-  *status = is_captured(stream);
+  int old = capture_mode;
+  capture_mode = *mode;
+  *mode = old;
   return CU_SUCCESS;
 }
 
@@ -361,7 +370,7 @@ CuResult cuMemAlloc_v2(CuDevicePointer *pointer, size_t bytes) {
   ENTER_CONTEXT();
   if (bytes == 0)
     return INVALID_VALUE;
-  if (capturing)
+  if (forbids())
     return CAPTURE_UNSUPPORTED;
   if (bytes > state.total_bytes - state.used_bytes)
     return OUT_OF_MEMORY;
