@@ -1,7 +1,7 @@
 # The two commands:  make demo   make test
 # Both install what is missing (scripts/setup.sh), build, and run. Everything else is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test check-all check-format search-bench sanitize gpu-bundle docs format clean
+.PHONY: setup build demo test check-all check-format search-bench sanitize gpu-bundle wheel docs format clean
 
 setup:
 	@scripts/setup.sh
@@ -36,6 +36,10 @@ sanitize: setup
 
 gpu-bundle: setup
 	@scripts/gpu-bundle.sh
+
+# The Python package for machines without LLVM: dist/wheel.
+wheel: setup
+	@scripts/wheel.sh
 
 docs: build
 	@cmake --build --preset release --target mirage-docs
