@@ -16,6 +16,7 @@ demo: build
 	@scripts/demo.sh build
 
 test: build
+	@scripts/python-env.sh
 	@ctest --preset release
 
 # Tests, sanitizers, fuzzers, format, check-*: scripts/check-all.sh names the steps, CONTRIBUTING.md says how long they take.

@@ -11,6 +11,7 @@ packages=(
   libcmocka-dev                                        # C unit tests
   libpopt-dev libjansson-dev libxxhash-dev             # command lines, JSON, hashing
   libsqlite3-dev                                       # the tuning database
+  python3-dev python3-venv                             # the Python package and its tests
 )
 
 missing=()
