@@ -63,7 +63,8 @@ static bool read_type(PyObject *dtype, PyObject *dims, MirageType *out_type) {
     return false;
   for (Py_ssize_t i = 0; i < rank; i++)
     if (shape[i] < 1) {
-      PyErr_Format(PyExc_ValueError, "dims: extent %lld of dimension %zd: extents are at least 1", (long long)shape[i], i);
+      PyErr_Format(PyExc_ValueError, "dims: extent %lld of dimension %zd: extents are at least 1", (long long)shape[i],
+                   i);
       return false;
     }
   *out_type = mirage_type_tensor(found, (uint32_t)rank, shape);

@@ -123,7 +123,8 @@ static void read_chip(MlirAttribute target, char out_chip[32]) {
   free(text.data);
 }
 
-bool find_ptx(MlirModule module, MlirStringRef graph, MlirOperation *out_op, MlirStringRef *out_ptx, char out_chip[32]) {
+bool find_ptx(MlirModule module, MlirStringRef graph, MlirOperation *out_op, MlirStringRef *out_ptx,
+              char out_chip[32]) {
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
   for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
     if (!op_is(op, "gpu.binary") || !is_binary_of(graph, symbol_of(op)))

@@ -121,7 +121,8 @@ static json_t *attrs_json(const MirageUGraph *graph, const MirageNodeView *node)
   case MIRAGE_ATTRS_LOOP:
     return loop_json(&attrs->loop);
   case MIRAGE_ATTRS_ACCESS:
-    return json_pack("{s:o, s:o}", "grid", maps(3, attrs->access.grid), "loop", maps(MIRAGE_MAX_LOOPS, attrs->access.loop));
+    return json_pack("{s:o, s:o}", "grid", maps(3, attrs->access.grid), "loop",
+                     maps(MIRAGE_MAX_LOOPS, attrs->access.loop));
   case MIRAGE_ATTRS_AXES:
     return json_pack("{s:[b,b,b]}", "axes", attrs->axes.axis[0], attrs->axes.axis[1], attrs->axes.axis[2]);
   default:
@@ -141,9 +142,9 @@ static void region_json(const MirageUGraph *graph, MirageRegion region, json_t *
     json_t *operands = json_array(), *item;
     for (uint32_t k = 0; k < node.num_operands; k++)
       json_array_append_new(operands, json_integer(node.operands[k].index));
-    item = json_pack("{s:s, s:s, s:o, s:o, s:o}", "op", mirage_op_info(node.op)->mnemonic, "level", level_name(node.level),
-                     "operands", operands, "results", values_json(graph, node.num_results, node.first_result), "attrs",
-                     attrs_json(graph, &node));
+    item = json_pack("{s:s, s:s, s:o, s:o, s:o}", "op", mirage_op_info(node.op)->mnemonic, "level",
+                     level_name(node.level), "operands", operands, "results",
+                     values_json(graph, node.num_results, node.first_result), "attrs", attrs_json(graph, &node));
     if (node.region.index)
       region_json(graph, node.region, item); // as deep as kernel, block, loops and thread graphs nest
     json_array_append_new(nodes, item);
@@ -161,8 +162,8 @@ static json_t *proof_json(const MirageProof *proof) {
   snprintf(seed, sizeof seed, "%" PRIu64, proof->seed);
   return json_pack("{s:f, s:i, s:i, s:s, s:b, s:i, s:i, s:b, s:i}", "log2_bound", proof->log2_bound, "trials",
                    (int)proof->trials, "prime_bits", (int)proof->p_bits, "seed", seed, "transferred", proof->shrunken,
-                   "axes", (int)proof->axes, "points", (int)proof->points, "free_exponentials", proof->free_exp, "pieces",
-                   (int)proof->pieces);
+                   "axes", (int)proof->axes, "points", (int)proof->points, "free_exponentials", proof->free_exp,
+                   "pieces", (int)proof->pieces);
 }
 
 static json_t *guard_json(const MirageGuard *guard) {
@@ -175,8 +176,9 @@ static json_t *guard_json(const MirageGuard *guard) {
 static json_t *cost_json(const MirageCost *cost) {
   if (!cost->present)
     return json_null();
-  json_t *object = json_pack("{s:o, s:o, s:o, s:i, s:s}", "time_us", number(cost->time_us), "bytes", number(cost->bytes),
-                             "flops", number(cost->flops), "kernels", (int)cost->kernels, "target", cost->target);
+  json_t *object =
+      json_pack("{s:o, s:o, s:o, s:i, s:s}", "time_us", number(cost->time_us), "bytes", number(cost->bytes), "flops",
+                number(cost->flops), "kernels", (int)cost->kernels, "target", cost->target);
   if (cost->measured_us > 0) {
     json_object_set_new(object, "measured_us", number(cost->measured_us));
     json_object_set_new(object, "measured_spread", number(cost->measured_spread));
@@ -199,10 +201,10 @@ static json_t *graph_json(const MirageUGraph *graph, const char *ptx, size_t ptx
   char text[40];
   mirage_ugraph_hash(graph, NULL, &hash);
   snprintf(text, sizeof text, "%016" PRIx64 "%016" PRIx64, hash.high, hash.low);
-  json_t *object = json_pack("{s:s, s:s?, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "name", meta->name, "source", meta->source,
-                             "selected", meta->selected, "hash", text, "inputs", signature(graph, true), "outputs",
-                             signature(graph, false), "proof", proof_json(&meta->proof), "guard", guard_json(&meta->guard),
-                             "cost", cost_json(&meta->cost));
+  json_t *object = json_pack("{s:s, s:s?, s:b, s:s, s:o, s:o, s:o, s:o, s:o}", "name", meta->name, "source",
+                             meta->source, "selected", meta->selected, "hash", text, "inputs", signature(graph, true),
+                             "outputs", signature(graph, false), "proof", proof_json(&meta->proof), "guard",
+                             guard_json(&meta->guard), "cost", cost_json(&meta->cost));
   json_object_set_new(object, "ptx", ptx ? json_stringn(ptx, ptx_bytes) : json_null());
   json_object_set_new(object, "chip", ptx ? json_string(chip) : json_null());
   region_json(graph, mirage_ugraph_body(graph), object);

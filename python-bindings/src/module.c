@@ -34,8 +34,8 @@ PyObject *mirage_py_targets(PyObject *module, PyObject *args) {
   PyObject *list = PyList_New(0);
   const MirageTarget *target;
   for (size_t i = 0; list && (target = mirage_target_get(i)); i++) {
-    PyObject *item = Py_BuildValue("(ss(ii))", target->name, target->chip, (int)target->compute_major,
-                                   (int)target->compute_minor);
+    PyObject *item =
+        Py_BuildValue("(ss(ii))", target->name, target->chip, (int)target->compute_major, (int)target->compute_minor);
     if (!item || PyList_Append(list, item) != 0)
       Py_CLEAR(list);
     Py_XDECREF(item);
@@ -96,7 +96,8 @@ static PyMethodDef METHODS[] = {
     {"interrupt", interrupt, METH_NOARGS, "interrupt() -> whether passes run, which will end early"},
     {"tuning_path", tuning_path, METH_NOARGS, "tuning_path() -> where the tuning database is, or None"},
     {"set_measure_command", set_measure_command, METH_VARARGS, "set_measure_command([program, argument, ...])"},
-    {"tune_measure", mirage_py_tune_measure, METH_VARARGS, "tune_measure(path, timeout): a measurement; does not return"},
+    {"tune_measure", mirage_py_tune_measure, METH_VARARGS,
+     "tune_measure(path, timeout): a measurement; does not return"},
     {NULL, NULL, 0, NULL},
 };
 
@@ -111,16 +112,18 @@ static int fill(PyObject *module) {
   if (!registered)
     mirageRegisterAllPasses();
   registered = true;
-  mirage_error = PyErr_NewExceptionWithDoc("mirage_mlir.MirageError", "What Mirage-MLIR refused, and why.", PyExc_ValueError,
-                                           NULL);
+  mirage_error = PyErr_NewExceptionWithDoc("mirage_mlir.MirageError", "What Mirage-MLIR refused, and why.",
+                                           PyExc_ValueError, NULL);
   return mirage_error && PyModule_AddObjectRef(module, "MirageError", mirage_error) == 0 &&
-                 add(module, "Builder", builder_type_create(module)) && add(module, "Program", program_type_create(module))
+                 add(module, "Builder", builder_type_create(module)) &&
+                 add(module, "Program", program_type_create(module))
              ? 0
              : -1;
 }
 
 static PyModuleDef_Slot SLOTS[] = {{Py_mod_exec, (void *)fill}, {0, NULL}};
-static PyModuleDef MODULE = {PyModuleDef_HEAD_INIT, "_mirage", "Mirage-MLIR's C side.", 0, METHODS, SLOTS, NULL, NULL, NULL};
+static PyModuleDef MODULE = {
+    PyModuleDef_HEAD_INIT, "_mirage", "Mirage-MLIR's C side.", 0, METHODS, SLOTS, NULL, NULL, NULL};
 
 PyMODINIT_FUNC PyInit__mirage(void);
 PyMODINIT_FUNC PyInit__mirage(void) { return PyModuleDef_Init(&MODULE); }

@@ -34,8 +34,9 @@ typedef struct Program {
   PyObject_HEAD MirageUGraph *graph;
   char *ptx; // or NULL
   char chip[32];
-  char **names; // of the inputs
+  char **names;                     // of the inputs
   int8_t (*perms)[MIRAGE_MAX_RANK]; // dimension i of input n, as it lies, is dimension perms[n][i] of what is passed
+  bool transposes;                  // whether some of these are no identity
   uint32_t num_inputs, num_outputs;
   PyObject *helper;
   pthread_mutex_t lock; // of loading
@@ -84,38 +85,63 @@ static bool same_dtype(const Tensor *tensor, MirageDType dtype) {
   return tensor->code == (dtype == MIRAGE_BF16 ? DL_BFLOAT : DL_FLOAT) && tensor->bits == 8 * mirage_dtype_bytes(dtype);
 }
 
-static bool refuse(const char *what, const MirageType *type, const Tensor *got) {
-  char wanted[96], found[96], dtype[24];
-  format_dims(type->rank, type->shape, wanted, sizeof wanted);
-  format_dims((uint32_t)got->rank, got->shape, found, sizeof found);
-  PyErr_Format(same_dtype(got, type->dtype) ? PyExc_ValueError : PyExc_TypeError, "%s: expected %s %s, got %s %s", what,
-               dtype_name(type->dtype), wanted, tensor_dtype(got, dtype), found);
-  return false;
+static void name_tensor(const Program *self, uint32_t i, char what[MAX_WHAT]) {
+  if (i >= self->num_inputs)
+    snprintf(what, MAX_WHAT, "output %u", i - self->num_inputs);
+  else if (self->names[i][0])
+    snprintf(what, MAX_WHAT, "argument %u ('%s')", i, self->names[i]);
+  else
+    snprintf(what, MAX_WHAT, "argument %u", i);
 }
 
-static bool check_strides(const char *what, const MirageType *type, const Tensor *tensor) {
+static bool is_dense(const Tensor *tensor) {
   int64_t dense = 1;
   for (int32_t d = tensor->rank - 1; d >= 0; d--) {
-    if (tensor->shape[d] != 1 && tensor->strides[d] != dense) {
-      char strides[96], shape[96];
-      format_dims((uint32_t)tensor->rank, tensor->strides, strides, sizeof strides);
-      format_dims(type->rank, type->shape, shape, sizeof shape);
-      PyErr_Format(PyExc_ValueError,
-                   "%s: strides %s: expected a contiguous tensor of shape %s; pass x.contiguous(), or declare the strides: "
-                   "new_input(..., strides=%s)",
-                   what, strides, shape, strides);
+    if (tensor->shape[d] != 1 && tensor->strides[d] != dense)
       return false;
-    }
     dense *= tensor->shape[d];
   }
   return true;
 }
 
-static bool check_tensor(const char *what, const MirageType *type, const Tensor *tensor) {
+static bool is_of_type(const MirageType *type, const Tensor *tensor) {
   bool same = same_dtype(tensor, type->dtype) && tensor->rank == (int32_t)type->rank;
   for (uint32_t d = 0; same && d < type->rank; d++)
     same = tensor->shape[d] == type->shape[d];
-  return same ? check_strides(what, type, tensor) : refuse(what, type, tensor);
+  return same;
+}
+
+/// Dimensions as the caller sees them, of what lies in memory as `perm` says; NULL: as it is.
+static void format_passed(const int8_t *perm, uint32_t rank, const int64_t *dims, char *text, size_t size) {
+  int64_t passed[MIRAGE_MAX_RANK];
+  for (uint32_t d = 0; d < rank; d++)
+    passed[perm ? (uint32_t)perm[d] : d] = dims[d];
+  format_dims(rank, passed, text, size);
+}
+
+static bool refuse(const char *what, const int8_t *perm, const MirageType *type, const Tensor *got) {
+  char wanted[96], found[96], dtype[24];
+  bool same_rank = got->rank == (int32_t)type->rank;
+  format_passed(perm, type->rank, type->shape, wanted, sizeof wanted);
+  format_passed(same_rank ? perm : NULL, (uint32_t)got->rank, got->shape, found, sizeof found);
+  PyErr_Format(same_dtype(got, type->dtype) ? PyExc_ValueError : PyExc_TypeError, "%s: expected %s %s, got %s %s", what,
+               dtype_name(type->dtype), wanted, tensor_dtype(got, dtype), found);
+  return false;
+}
+
+static bool refuse_strides(const char *what, const int8_t *perm, const MirageType *type, const Tensor *tensor) {
+  char strides[96], wanted[96];
+  int64_t dense[MIRAGE_MAX_RANK];
+  for (uint32_t d = type->rank; d-- > 0;)
+    dense[d] = d + 1 < type->rank ? dense[d + 1] * type->shape[d + 1] : 1;
+  format_passed(perm, type->rank, tensor->strides, strides, sizeof strides);
+  format_passed(perm, type->rank, dense, wanted, sizeof wanted);
+  PyErr_Format(
+      PyExc_ValueError,
+      "%s: expected strides %s, got %s: pass a copy that has them, x.contiguous(), or declare those of the tensor: "
+      "new_input(..., strides=%s)",
+      what, wanted, strides, strides);
+  return false;
 }
 
 /// The tensor as it lies in memory, where the program was declared to take a transposed view of that.
@@ -139,9 +165,11 @@ static void format_device(const Tensor *tensor, char text[32]) {
              (int)tensor->device_type);
 }
 
-static bool check_device(const char *what, const Tensor *first, const Tensor *tensor) {
-  if (on_gpu(first) == on_gpu(tensor) && (!on_gpu(first) || first->device_id == tensor->device_id))
-    return true;
+static bool same_device(const Tensor *first, const Tensor *tensor) {
+  return on_gpu(first) == on_gpu(tensor) && (!on_gpu(first) || first->device_id == tensor->device_id);
+}
+
+static bool refuse_device(const char *what, const Tensor *first, const Tensor *tensor) {
   char wanted[32], got[32];
   format_device(first, wanted);
   format_device(tensor, got);
@@ -149,11 +177,17 @@ static bool check_device(const char *what, const Tensor *first, const Tensor *te
   return false;
 }
 
-static void name_input(const Program *self, uint32_t i, char what[MAX_WHAT]) {
-  if (self->names[i][0])
-    snprintf(what, MAX_WHAT, "argument %u ('%s')", i, self->names[i]);
-  else
-    snprintf(what, MAX_WHAT, "argument %u", i);
+/// `i` < num_inputs is an input, the others are outputs. Names cost more than checks, so they are made for a failure alone.
+static bool check_tensor(const Program *self, uint32_t i, const MirageType *type, const Tensor *first,
+                         const Tensor *tensor) {
+  char what[MAX_WHAT];
+  if (is_of_type(type, tensor) && is_dense(tensor) && same_device(first, tensor))
+    return true;
+  name_tensor(self, i, what);
+  const int8_t *perm = i < self->num_inputs && self->transposes ? self->perms[i] : NULL;
+  return !is_of_type(type, tensor) ? refuse(what, perm, type, tensor)
+         : !is_dense(tensor)       ? refuse_strides(what, perm, type, tensor)
+                                   : refuse_device(what, first, tensor);
 }
 
 // -------------------------------------------------------------------------------------------------------------- arguments
@@ -166,7 +200,8 @@ static void call_release(Call *call) {
 }
 
 /// The stream of a call: the one given, else the framework's current one for the device of `tensor`.
-static bool find_stream(const Program *self, PyObject *given, PyObject *object, const Tensor *tensor, void **out_stream) {
+static bool find_stream(const Program *self, PyObject *given, PyObject *object, const Tensor *tensor,
+                        void **out_stream) {
   void *stream = NULL;
   const DLExchange *table = tensor_exchange(object);
   if (given != Py_None) {
@@ -193,14 +228,14 @@ static bool view_inputs(const Program *self, PyObject *tensors, PyObject *stream
     char what[MAX_WHAT] = "";
     Tensor *tensor = &call->inputs[i];
     PyObject *object = PyTuple_GetItem(tensors, (Py_ssize_t)i);
-    if (!tensor_exchange(object))
-      name_input(self, i, what);
+    if (!tensor_exchange(object)) // whose views may fail
+      name_tensor(self, i, what);
     if (!tensor_view(object, what, i && on_gpu(&call->inputs[0]) ? call->stream : NULL, tensor))
       return false;
     call->num_inputs++;
-    name_input(self, i, what);
-    permute(self->perms[i], input_type(self, i)->rank, tensor);
-    if (!check_tensor(what, input_type(self, i), tensor) || !check_device(what, &call->inputs[0], tensor))
+    if (self->transposes)
+      permute(self->perms[i], input_type(self, i)->rank, tensor);
+    if (!check_tensor(self, i, input_type(self, i), &call->inputs[0], tensor))
       return false;
     if (i == 0 && on_gpu(tensor) && !find_stream(self, stream, object, tensor, &call->stream))
       return false;
@@ -225,11 +260,11 @@ static PyObject *allocate(const Program *self, PyObject *like, const Tensor *pla
   if (table && table->allocate && table->managed_to_object) {
     int64_t shape[MIRAGE_MAX_RANK];
     memcpy(shape, type->shape, sizeof shape);
-    DLTensor prototype = {.device = {place->device_type, place->device_id},
-                          .ndim = (int32_t)type->rank,
-                          .dtype = {type->dtype == MIRAGE_BF16 ? DL_BFLOAT : DL_FLOAT,
-                                    (uint8_t)(8 * mirage_dtype_bytes(type->dtype)), 1},
-                          .shape = shape};
+    DLTensor prototype = {
+        .device = {place->device_type, place->device_id},
+        .ndim = (int32_t)type->rank,
+        .dtype = {type->dtype == MIRAGE_BF16 ? DL_BFLOAT : DL_FLOAT, (uint8_t)(8 * mirage_dtype_bytes(type->dtype)), 1},
+        .shape = shape};
     DLManagedTensorVersioned *managed = NULL;
     void *object = NULL;
     if (table->allocate(&prototype, &managed, NULL, set_error) != 0 || table->managed_to_object(managed, &object) != 0)
@@ -241,17 +276,19 @@ static PyObject *allocate(const Program *self, PyObject *like, const Tensor *pla
 }
 
 static bool view_output(const Program *self, uint32_t i, PyObject *object, Call *call) {
-  char what[MAX_WHAT];
+  char what[MAX_WHAT] = "";
   Tensor *tensor = &call->outputs[i];
-  snprintf(what, sizeof what, "output %u", i);
+  if (!tensor_exchange(object))
+    name_tensor(self, self->num_inputs + i, what);
   if (!tensor_view(object, what, on_gpu(&call->inputs[0]) ? call->stream : NULL, tensor))
     return false;
   call->num_outputs++;
   if (tensor->read_only) {
+    name_tensor(self, self->num_inputs + i, what);
     PyErr_Format(PyExc_ValueError, "%s: the tensor is read-only", what);
     return false;
   }
-  return check_tensor(what, output_type(self, i), tensor) && check_device(what, &call->inputs[0], tensor);
+  return check_tensor(self, self->num_inputs + i, output_type(self, i), &call->inputs[0], tensor);
 }
 
 /// Views `out`, a tuple of tensors, or makes new ones, which the results own.
@@ -276,8 +313,9 @@ static bool view_outputs(const Program *self, PyObject *tensors, PyObject *out, 
 
 static MirageStatus load(Program *self, OnDevice *place, int32_t ordinal, const MirageDiag *diag) {
   if (!self->ptx)
-    return mirage_diag_fail(diag, NULL, MIRAGE_UNSUPPORTED,
-                            "the graph is not compiled: tensors on a GPU need one that is (superoptimize, or mirage-lower)");
+    return mirage_diag_fail(
+        diag, NULL, MIRAGE_UNSUPPORTED,
+        "the graph is not compiled: tensors on a GPU need one that is (superoptimize, or mirage-lower)");
   if (!place->device)
     MIRAGE_TRY(mirage_device_create(ordinal, diag, &place->device));
   if (!place->module)
@@ -348,8 +386,8 @@ static MirageStatus evaluate_into(const Program *self, const Call *call, double 
       return MIRAGE_NO_MEMORY;
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   const MirageEvalOptions options = {.num_threads = cores > 0 ? (uint32_t)cores : 1};
-  MIRAGE_TRY(mirage_eval(self->graph, mirage_domain_real(), (const void *const *)inputs, (void *const *)outputs, &options,
-                         diag));
+  MIRAGE_TRY(mirage_eval(self->graph, mirage_domain_real(), (const void *const *)inputs, (void *const *)outputs,
+                         &options, diag));
   for (uint32_t i = 0; i < self->num_outputs; i++)
     pack(output_type(self, i), outputs[i], call->outputs[i].data);
   return MIRAGE_OK;
@@ -371,7 +409,8 @@ static MirageStatus emulate(const Program *self, const Call *call, const MirageD
   const MirageTarget *target = self->chip[0] ? mirage_target_find(self->chip) : NULL;
   const MirageEmulationOptions options = {0};
   if (!target)
-    return mirage_diag_fail(diag, NULL, MIRAGE_UNSUPPORTED, "emulator: the graph is not compiled for a GPU that is known");
+    return mirage_diag_fail(diag, NULL, MIRAGE_UNSUPPORTED,
+                            "emulator: the graph is not compiled for a GPU that is known");
   for (uint32_t i = 0; i < self->num_inputs; i++)
     inputs[i] = call->inputs[i].data;
   for (uint32_t i = 0; i < self->num_outputs; i++)
@@ -495,6 +534,38 @@ static PyObject *program_time(PyObject *object, PyObject *args) {
   return result;
 }
 
+/// overhead(tensors) -> (bare_us, launch_us): what the driver's own launches of these kernels cost the CPU, and ours.
+static PyObject *program_overhead(PyObject *object, PyObject *args) {
+  Program *self = (Program *)object;
+  PyObject *tensors;
+  Call *call = calloc(1, sizeof *call);
+  if (!call)
+    return PyErr_NoMemory();
+  PyObject *result = NULL;
+  if (PyArg_ParseTuple(args, "O!", &PyTuple_Type, &tensors) && view_inputs(self, tensors, Py_None, call) &&
+      view_outputs(self, tensors, Py_None, call)) {
+    Messages messages = {0};
+    const MirageDiag diag = messages_sink(&messages);
+    MirageLaunchOverhead overhead;
+    MirageProgram *program = NULL;
+    uint64_t inputs[MAX_TENSORS], outputs[MAX_TENSORS];
+    addresses(self->num_inputs, call->inputs, inputs);
+    addresses(self->num_outputs, call->outputs, outputs);
+    MirageStatus status =
+        on_gpu(&call->inputs[0]) ? get_program(self, call->inputs[0].device_id, &diag, &program) : MIRAGE_NO_DEVICE;
+    if (status == MIRAGE_OK)
+      status = mirage_program_launch_overhead(program, inputs, outputs, &diag, &overhead);
+    result = status == MIRAGE_OK ? Py_BuildValue("(dd)", overhead.bare_us, overhead.launch_us)
+                                 : messages_raise(&messages, status);
+    messages_free(&messages);
+  }
+  call_release(call);
+  for (uint32_t i = 0; i < self->num_outputs; i++)
+    Py_XDECREF(call->results[i]);
+  free(call);
+  return result;
+}
+
 // ------------------------------------------------------------------------------------------------------------------ type
 
 static bool copy_names(Program *self, PyObject *names) {
@@ -522,6 +593,7 @@ static bool copy_perms(Program *self, PyObject *perms) {
       Py_XDECREF(dim);
       self->perms[i][d] = (int8_t)(value >= 0 && value < (long)rank ? value : 0);
       seen |= 1u << self->perms[i][d];
+      self->transposes |= self->perms[i][d] != (int8_t)d;
     }
     if (perm && perms != Py_None)
       Py_DECREF(perm);
@@ -544,8 +616,8 @@ static MirageStatus find_graph(Program *self, MlirModule module, const char *nam
     self->num_inputs = mirage_ugraph_num_inputs(self->graph);
     self->num_outputs = mirage_ugraph_num_outputs(self->graph);
     if (self->num_inputs > MAX_TENSORS || self->num_outputs > MAX_TENSORS || !self->num_inputs || !self->num_outputs)
-      return mirage_diag_fail(diag, NULL, MIRAGE_LIMIT, "@%s: %u inputs and %u outputs: 1 to %d of each can be called", name,
-                              self->num_inputs, self->num_outputs, MAX_TENSORS);
+      return mirage_diag_fail(diag, NULL, MIRAGE_LIMIT, "@%s: %u inputs and %u outputs: 1 to %d of each can be called",
+                              name, self->num_inputs, self->num_outputs, MAX_TENSORS);
     if (!find_ptx(module, symbol_of(op), &binary, &ptx, self->chip))
       return MIRAGE_OK;
     self->ptx = calloc(1, ptx.length + 1);
@@ -557,7 +629,8 @@ static MirageStatus find_graph(Program *self, MlirModule module, const char *nam
   return mirage_diag_fail(diag, NULL, MIRAGE_BAD_GRAPH, "no graph @%s in the module", name);
 }
 
-static MirageStatus read_text(Program *self, const char *text, Py_ssize_t length, const char *name, const MirageDiag *diag) {
+static MirageStatus read_text(Program *self, const char *text, Py_ssize_t length, const char *name,
+                              const MirageDiag *diag) {
   MlirContext context = context_create();
   MlirModule module = module_parse(context, text, length);
   MirageStatus status = mlirModuleIsNull(module)
@@ -574,8 +647,8 @@ static PyObject *program_new(PyTypeObject *type, PyObject *args, PyObject *kwarg
   const char *text, *name;
   Py_ssize_t length;
   PyObject *names, *helper, *perms = Py_None;
-  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s#sO!O|O", keywords, &text, &length, &name, &PyTuple_Type, &names, &helper,
-                                   &perms))
+  if (!PyArg_ParseTupleAndKeywords(args, kwargs, "s#sO!O|O", keywords, &text, &length, &name, &PyTuple_Type, &names,
+                                   &helper, &perms))
     return NULL;
   Program *self = (Program *)((allocfunc)PyType_GetSlot(type, Py_tp_alloc))(type, 0);
   if (!self)
@@ -628,6 +701,7 @@ static void program_dealloc(PyObject *object) {
 
 static PyMethodDef METHODS[] = {
     {"call", program_call, METH_VARARGS, "call(tensors, out, stream, emulate=False) -> a tensor, or a tuple"},
+    {"overhead", program_overhead, METH_VARARGS, "overhead(tensors) -> (bare_us, launch_us) of the CPU"},
     {"time", program_time, METH_VARARGS, "time([tensors, ...]) -> (cold_us, cold_spread, warm_us, warm_spread)"},
     {NULL, NULL, 0, NULL},
 };

@@ -203,8 +203,8 @@ static PyObject *notes_list(const Run *run) {
   static const char *const names[] = {"error", "warning", "note", "remark"}; // by MlirDiagnosticSeverity
   PyObject *list = PyList_New(0);
   for (const Note *note = run->first; list && note; note = note->next) {
-    PyObject *item = Py_BuildValue("(sLLs)", names[note->severity], (long long)note->line, (long long)note->column,
-                                   note->text);
+    PyObject *item =
+        Py_BuildValue("(sLLs)", names[note->severity], (long long)note->line, (long long)note->column, note->text);
     if (!item || PyList_Append(list, item) != 0)
       Py_CLEAR(list);
     Py_XDECREF(item);

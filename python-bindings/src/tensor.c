@@ -110,9 +110,9 @@ static bool take_capsule(PyObject *capsule, const char *what, Tensor *out) {
 /// object.__dlpack__(stream=.., max_version=(1, 1)); older producers know no max_version.
 static PyObject *ask_dlpack(PyObject *object, void *stream) {
   PyObject *method = PyObject_GetAttrString(object, "__dlpack__"), *empty = PyTuple_New(0), *capsule = NULL;
-  PyObject *kwargs = stream ? Py_BuildValue("{s:(ii),s:K}", "max_version", 1, 1, "stream",
-                                            (unsigned long long)(uintptr_t)stream)
-                            : Py_BuildValue("{s:(ii)}", "max_version", 1, 1);
+  PyObject *kwargs =
+      stream ? Py_BuildValue("{s:(ii),s:K}", "max_version", 1, 1, "stream", (unsigned long long)(uintptr_t)stream)
+             : Py_BuildValue("{s:(ii)}", "max_version", 1, 1);
   if (method && empty && kwargs)
     capsule = PyObject_Call(method, empty, kwargs);
   if (!capsule && kwargs && method && PyErr_ExceptionMatches(PyExc_TypeError)) {
@@ -137,8 +137,9 @@ bool tensor_view(PyObject *object, const char *what, void *stream, Tensor *out) 
   if (!capsule) {
     if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
       PyErr_Clear();
-      PyErr_Format(PyExc_TypeError, "%s: expected a tensor (PyTorch, CuPy, JAX, NumPy: anything with __dlpack__), got %R",
-                   what, (PyObject *)Py_TYPE(object));
+      PyErr_Format(PyExc_TypeError,
+                   "%s: expected a tensor (PyTorch, CuPy, JAX, NumPy: anything with __dlpack__), got %R", what,
+                   (PyObject *)Py_TYPE(object));
     }
     return false;
   }

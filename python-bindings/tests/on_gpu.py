@@ -146,6 +146,8 @@ def what_a_call_costs_the_host():
             times.append((time.perf_counter() - start) / (n // 20) * 1e6)
         return sorted(times)[10]
     graph = best[0]
+    bare, ours = graph._callable().overhead((x, w))
+    print(f"    launch: {bare:.2f} us by the driver alone, {ours:.2f} us by mirage_program_launch")
     print(f"    call {cost(lambda: graph(x, w)):.2f} us, with out= {cost(lambda: graph(x, w, out=out)):.2f} us, through the result "
           f"{cost(lambda: best(x, w)):.2f} us; torch.empty alone {cost(lambda: torch.empty(2, 256, dtype=torch.float16, device='cuda')):.2f} us, "
           f"an eager matmul {cost(lambda: x @ w):.2f} us")
