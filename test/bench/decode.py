@@ -1,0 +1,222 @@
+#!/usr/bin/env python3
+"""Decoding with a Llama-3-8B-shaped model of a few layers on one GPU: torch.compile max-autotune beside torch.compile(backend="mirage").
+
+    decode.py [--layers 4] [--batch 1 8] [--cache 2048] [--small] [--device cuda]
+
+Random weights, bf16, a static cache that is full but for the token at hand, greedy logits of one token. Each is one CUDA graph of the
+whole step, replayed in turns with the others; medians and (p90 - p10) / median of a step. `limit` is the weights' and the cache's bytes at the bandwidth
+of a copy, measured here. Logits are compared with float64 and with eager's. `ours` counts the microseconds of our kernels in a step by the
+profiler. Wants PyTorch with CUDA; --small --device cpu only checks that it runs."""
+import argparse
+import statistics
+import sys
+import time
+
+import torch
+import torch.nn.functional as F
+from torch import nn
+
+
+class Norm(nn.Module):
+    """As the model library writes it: in float32, rounded, times the weight."""
+
+    def __init__(self, width):
+        super().__init__()
+        self.weight = nn.Parameter(torch.ones(width))
+
+    def forward(self, x):
+        wide = x.float()
+        wide = wide * torch.rsqrt(wide.pow(2).mean(-1, keepdim=True) + 1e-5)
+        return self.weight * wide.to(x.dtype)
+
+
+def rotate(x, cos, sin):
+    half = x.shape[-1] // 2
+    return x * cos + torch.cat((-x[..., half:], x[..., :half]), -1) * sin
+
+
+class Attention(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.heads, self.groups, self.dim = c.heads, c.groups, c.dim
+        self.q = nn.Linear(c.width, c.heads * c.dim, bias=False)
+        self.k = nn.Linear(c.width, c.groups * c.dim, bias=False)
+        self.v = nn.Linear(c.width, c.groups * c.dim, bias=False)
+        self.o = nn.Linear(c.heads * c.dim, c.width, bias=False)
+
+    def forward(self, x, cos, sin, keys, values, position):
+        batch = x.shape[0]
+        q = rotate(self.q(x).view(batch, 1, self.heads, self.dim).transpose(1, 2), cos, sin)
+        k = rotate(self.k(x).view(batch, 1, self.groups, self.dim).transpose(1, 2), cos, sin)
+        v = self.v(x).view(batch, 1, self.groups, self.dim).transpose(1, 2)
+        keys.index_copy_(2, position, k)
+        values.index_copy_(2, position, v)
+        y = F.scaled_dot_product_attention(q, keys, values, enable_gqa=True)
+        return self.o(y.transpose(1, 2).reshape(batch, 1, self.heads * self.dim))
+
+
+class Layer(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.attention, self.before, self.behind = Attention(c), Norm(c.width), Norm(c.width)
+        self.gate, self.up = nn.Linear(c.width, c.inner, bias=False), nn.Linear(c.width, c.inner, bias=False)
+        self.down = nn.Linear(c.inner, c.width, bias=False)
+
+    def forward(self, x, *rest):
+        x = x + self.attention(self.before(x), *rest)
+        y = self.behind(x)
+        return x + self.down(F.silu(self.gate(y)) * self.up(y))
+
+
+class Model(nn.Module):
+    def __init__(self, c):
+        super().__init__()
+        self.layers = nn.ModuleList(Layer(c) for _ in range(c.layers))
+        self.norm, self.head = Norm(c.width), nn.Linear(c.width, c.words, bias=False)
+
+    def forward(self, x, cos, sin, position, *caches):
+        for i, layer in enumerate(self.layers):
+            x = layer(x, cos, sin, caches[2 * i], caches[2 * i + 1], position)
+        return self.head(self.norm(x))
+
+
+def step_inputs(c, batch, dtype):
+    generator = torch.Generator(c.device).manual_seed(batch)
+    def draw(*shape):
+        return torch.randn(*shape, generator=generator, device=c.device, dtype=torch.float32).to(dtype)
+    angles = (c.cache - 1) / 500000.0 ** (torch.arange(0, c.dim, 2, device=c.device) / c.dim)
+    angles = torch.cat((angles, angles))
+    caches = [draw(batch, c.groups, c.cache, c.dim) for _ in range(2 * c.layers)]
+    return [draw(batch, 1, c.width), angles.cos().to(dtype), angles.sin().to(dtype),
+            torch.tensor([c.cache - 1], device=c.device), *caches]
+
+
+def captured(function, inputs):
+    """A CUDA graph of one step, and its output."""
+    stream = torch.cuda.Stream()
+    stream.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(stream):
+        for _ in range(3):
+            function(*inputs)
+    torch.cuda.current_stream().wait_stream(stream)
+    torch.cuda.synchronize()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        out = function(*inputs)
+    return graph, out
+
+
+def race(graphs, replays=60):
+    """Microseconds of a replay of each, in turns: median, spread."""
+    times = {name: [] for name in graphs}
+    for i in range(replays + 5):
+        for name, graph in graphs.items():
+            begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+            begin.record()
+            graph.replay()
+            end.record()
+            torch.cuda.synchronize()
+            if i >= 5:
+                times[name].append(1e3 * begin.elapsed_time(end))
+    result = {}
+    for name, values in times.items():
+        cut = statistics.quantiles(values, n=10)
+        result[name] = statistics.median(values), (cut[-1] - cut[0]) / statistics.median(values)
+    return result
+
+
+def our_share(graph):
+    """Microseconds of a replay's kernels: ours (mirage_ in front of their names), and all."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
+        graph.replay()
+        torch.cuda.synchronize()
+    events = [e for e in profile.events() if e.device_type == torch.autograd.DeviceType.CUDA]
+    return sum(e.device_time for e in events if "mirage" in e.name), sum(e.device_time for e in events)
+
+
+def copy_bandwidth():
+    """Bytes a microsecond of reading and writing 2 GiB."""
+    a = torch.empty(1 << 30, dtype=torch.uint8, device="cuda")
+    b = torch.empty_like(a)
+    b.copy_(a)
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    for _ in range(10):
+        b.copy_(a)
+    end.record()
+    torch.cuda.synchronize()
+    return 10 * 2 * a.numel() / (1e3 * begin.elapsed_time(end))
+
+
+def relative(y, reference):
+    return float((y.double() - reference).norm() / reference.norm())
+
+
+def roads(c, model):
+    found = {"eager": model}
+    if c.device == "cuda":
+        found["max-autotune"] = torch.compile(model, mode="max-autotune-no-cudagraphs", dynamic=False)
+    found["mirage"] = torch.compile(model, backend="mirage", options=c.options, dynamic=False)
+    return found
+
+
+def one_batch(c, model, batch, bandwidth):
+    inputs = step_inputs(c, batch, c.dtype)
+    wide = Model(c).to(c.device).double()
+    wide.load_state_dict({k: v.double() for k, v in model.state_dict().items()})
+    reference = wide(*[t.double() if t.is_floating_point() else t for t in inputs])
+    del wide
+    graphs, errors, firsts = {}, {}, {}
+    for name, function in roads(c, model).items():
+        torch._dynamo.reset()
+        start = time.time()
+        y = function(*inputs)
+        firsts[name] = time.time() - start
+        if c.device == "cuda":
+            graphs[name], y = captured(function, inputs)
+            graphs[name].replay()
+            torch.cuda.synchronize()
+        errors[name] = relative(y, reference)
+    if c.device != "cuda":
+        print(f"batch {batch}: errors {errors}")
+        return
+    times = race(graphs)
+    size = sum(p.numel() * p.element_size() for p in model.parameters()) + sum(t.numel() * t.element_size() for t in inputs[4:])
+    ours, all_us = our_share(graphs["mirage"])
+    for name, (us, spread) in times.items():
+        print(f"batch {batch} {name:13s} {us:9.1f} us (spread {100 * spread:.1f} %), {us / times['max-autotune'][0]:.3f} of max-autotune, "
+              f"error {errors[name]:.2e}, first call {firsts[name]:.1f} s")
+    print(f"batch {batch} limit         {size / bandwidth:9.1f} us ({size / 1e9:.2f} GB at {bandwidth / 1e6:.2f} TB/s); kernels of ours "
+          f"{ours:.1f} of {all_us:.1f} us", flush=True)
+
+
+def main():
+    p = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    p.add_argument("--layers", type=int, default=4)
+    p.add_argument("--batch", type=int, nargs="+", default=[1, 8])
+    p.add_argument("--cache", type=int, default=2048)
+    p.add_argument("--device", default="cuda")
+    p.add_argument("--small", action="store_true", help="a model of toy size")
+    p.add_argument("--force", action="store_true", help="keep every part, also where it is slower")
+    c = p.parse_args()
+    c.width, c.inner, c.heads, c.groups, c.dim, c.words = (64, 128, 4, 2, 16, 100) if c.small else (4096, 14336, 32, 8, 128, 128256)
+    c.cache = 64 if c.small else c.cache
+    c.dtype, c.options = torch.bfloat16, {"force": True} if c.force else {}
+    torch.manual_seed(0)
+    with torch.no_grad():
+        model = Model(c).to(c.device).to(c.dtype)
+        for name, parameter in model.named_parameters():
+            if parameter.ndim == 2:
+                parameter.normal_(0, parameter.shape[1] ** -0.5)
+        bandwidth = copy_bandwidth() if c.device == "cuda" else 0
+        for batch in c.batch:
+            one_batch(c, model, batch, bandwidth)
+    try:
+        import mirage_mlir
+        print(mirage_mlir.replaced())
+    except AttributeError:
+        pass
+
+
+if __name__ == "__main__":
+    sys.exit(main())
