@@ -393,6 +393,11 @@ LogicalResult mirage::kernel::GraphOp::verifySymbolUses(SymbolTableCollection &t
       mirage_dialect_check_source(wrap(getOperation()), wrap(table.lookupNearestSymbolFrom(*this, getSourceAttr()))));
 }
 
+LogicalResult mirage::kernel::CallOp::verifySymbolUses(SymbolTableCollection &table) {
+  return unwrap(
+      mirage_dialect_check_callee(wrap(getOperation()), wrap(table.lookupNearestSymbolFrom(*this, getCalleeAttr()))));
+}
+
 ParseResult mirage::kernel::CustomOp::parse(OpAsmParser &parser, OperationState &state) {
   Arguments arguments, outs;
   Operands operands;

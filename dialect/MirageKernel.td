@@ -205,6 +205,18 @@ def Kernel_GraphOp : Mirage_RegionOp<MirageKernel_Dialect, "graph", "kernel",
   }];
 }
 
+def Kernel_CallOp : Op<MirageKernel_Dialect, "call", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+  let summary = "computes a graph, from a function";
+  let description = [{
+    ```
+    %y = mirage_kernel.call @program(%x, %w) : (tensor<2x64xf16>, tensor<64x32xf16>) -> tensor<2x32xf16>
+    ```
+    What `convert-linalg-to-mirage` leaves in place of the operations that it made a program of. It stands outside graphs.
+  }];
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyRankedTensor>:$inputs);
+  let results = (outs Variadic<AnyRankedTensor>:$outputs);
+  let assemblyFormat = "$callee `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)";
+}
 def Kernel_ReturnOp : Mirage_Op<MirageKernel_Dialect, "return", [Pure, Terminator, HasParent<"GraphOp">]> {
   let summary = "ends a graph with its outputs";
   let arguments = (ins Variadic<AnyRankedTensor>:$values);

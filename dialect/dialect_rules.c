@@ -458,6 +458,38 @@ MlirLogicalResult mirage_dialect_check_source(MlirOperation candidate, MlirOpera
   return status == MIRAGE_OK ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }
 
+static MirageStatus check_callee(MlirOperation call, MlirOperation graph, const MirageDiag *diag) {
+  MlirAttribute symbol = mlirOperationGetAttributeByName(call, mlirStringRefCreateFromCString("callee"));
+  MlirStringRef name = mlirFlatSymbolRefAttrGetValue(symbol);
+  if (mlirOperationIsNull(graph) ||
+      !mlirStringRefEqual(name_of(graph), mlirStringRefCreateFromCString("mirage_kernel.graph")))
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_GRAPH, "call: @%.*s is no graph of this module", (int)name.length,
+                            name.data);
+  MlirType signature = signature_of(graph);
+  intptr_t inputs = mlirFunctionTypeGetNumInputs(signature), outputs = mlirFunctionTypeGetNumResults(signature);
+  if (mlirOperationGetNumOperands(call) != inputs || mlirOperationGetNumResults(call) != outputs)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_SHAPE,
+                            "call: has %d operands and %d results, @%.*s has %d inputs and %d outputs",
+                            (int)mlirOperationGetNumOperands(call), (int)mlirOperationGetNumResults(call),
+                            (int)name.length, name.data, (int)inputs, (int)outputs);
+  for (intptr_t i = 0; i < inputs + outputs; i++) {
+    bool in = i < inputs;
+    MlirType wanted = in ? mlirFunctionTypeGetInput(signature, i) : mlirFunctionTypeGetResult(signature, i - inputs);
+    MlirType got = mlirValueGetType(in ? mlirOperationGetOperand(call, i) : mlirOperationGetResult(call, i - inputs));
+    if (!mlirTypeEqual(wanted, got))
+      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_TYPE, "call: %s %d is %s, @%.*s has %s", in ? "operand" : "result",
+                              (int)(in ? i : i - inputs), text_of(got).buffer, (int)name.length, name.data,
+                              text_of(wanted).buffer);
+  }
+  return MIRAGE_OK;
+}
+
+MlirLogicalResult mirage_dialect_check_callee(MlirOperation call, MlirOperation graph) {
+  MirageBridgeDiag sink;
+  mirage_bridge_diag_init(&sink, mlirOperationGetLocation(call));
+  return check_callee(call, graph, &sink.diag) == MIRAGE_OK ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
+}
+
 bool mirage_dialect_load_is_listed(MlirOperation load) {
   MlirOperation around = mlirOperationGetParentOperation(load);
   while (is_op(around, MIRAGE_OP_LOOP))

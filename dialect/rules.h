@@ -24,6 +24,9 @@ MlirLogicalResult mirage_dialect_infer(MlirStringRef name, intptr_t num_operands
 /// signature.
 MlirLogicalResult mirage_dialect_check_source(MlirOperation candidate, MlirOperation source);
 
+/// Checks that `graph`, which a call names (null: nothing of that name), is a graph of the call's operands and results.
+MlirLogicalResult mirage_dialect_check_callee(MlirOperation call, MlirOperation graph);
+
 /// Element type, rank and extents of a tile or fragment; `what` names it in sentences. NULL `diag` is silent.
 MirageStatus mirage_dialect_check_type(const char *what, intptr_t rank, const int64_t *shape, MlirType element,
                                        const MirageDiag *diag);

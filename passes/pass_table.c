@@ -53,6 +53,10 @@
          "how far it has come, on standard error: a live line, plain lines, JSON lines, nothing, or what fits")
 #define EXPLAIN(type) BOOL(type, explain, "explain", "false", "say of each candidate what became of it")
 
+static const MiragePassOption CONVERT_OPTIONS[] = {
+    BOOL(MirageConvertOptions, explain, "explain", "false", "say of each operation that stays outside why it does"),
+};
+
 static const MiragePassOption ENUMERATE_OPTIONS[] = {
     TARGET(MirageEnumerateOptions),
     TENSOR_MAPS(MirageEnumerateOptions),
@@ -193,6 +197,9 @@ static MlirDialectHandle (*const LOWER_DIALECTS[])(void) = {
    sizeof(type),    dialects, COUNT(dialects), mirage_pass_##name, 0,       NULL}
 
 const MiragePassInfo MIRAGE_PASSES[] = {
+    {"convert-linalg-to-mirage", "convert-linalg", "Cut programs out of functions on tensors, and call them",
+     "builtin.module", CONVERT_OPTIONS, COUNT(CONVERT_OPTIONS), sizeof(MirageConvertOptions), OWN_DIALECTS,
+     COUNT(OWN_DIALECTS), mirage_pass_convert_linalg, 0, NULL},
     {"mirage-expand", "expand", "Write sugar (norms, softmax, attention) as primitive operators", "builtin.module",
      NULL, 0, 0, OWN_DIALECTS, COUNT(OWN_DIALECTS), mirage_pass_expand, 0, NULL},
     {"mirage-enumerate", "enumerate", "Search candidates for every program and add them as sibling graphs",

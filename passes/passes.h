@@ -94,6 +94,10 @@ void mirage__shim_register_pipeline(const MiragePipelineInfo *pipeline);
 // ---------------------------------------------------------------------------------------------------------- the
 // options
 
+typedef struct MirageConvertOptions {
+  bool explain;
+} MirageConvertOptions;
+
 typedef struct MirageEnumerateOptions {
   const char *target;
   uint64_t given;
@@ -157,6 +161,7 @@ bool mirage__parse_tuple(const char *text, MiragePassTuple *out);
 MirageStatus mirage__check_tuple(const MiragePassOption *row, const char *where, const MiragePassTuple *tuple,
                                  const MirageDiag *diag);
 
+MirageStatus mirage_pass_convert_linalg(MlirOperation module, const void *options, const MirageDiag *diag);
 MirageStatus mirage_pass_expand(MlirOperation module, const void *options, const MirageDiag *diag);
 MirageStatus mirage_pass_enumerate(MlirOperation module, const void *options, const MirageDiag *diag);
 MirageStatus mirage_pass_prune(MlirOperation module, const void *options, const MirageDiag *diag);

@@ -27,6 +27,17 @@ MirageStatus mirage_bridge_export(const MirageUGraph *graph, MlirContext context
 /// symbol and the body stay.
 MirageStatus mirage_bridge_export_meta(const MirageGraphMeta *meta, MlirOperation graph_op, const MirageDiag *diag);
 
+typedef struct MiragePartitionOptions {
+  bool explain; // a remark at each operation that stays outside, with the reason
+} MiragePartitionOptions;
+
+/// Cuts what the kernel dialect can say out of every func.func of the module: linalg on tensors, and the tensor, arith and math
+/// operations between. Each part becomes a mirage_kernel.graph at the module's end, and a mirage_kernel.call where it stood.
+/// A remark at each function says how much was taken. What stays keeps its order and meaning.
+///
+/// Errors:  NO_MEMORY; what the export says.
+MirageStatus mirage_bridge_partition(MlirOperation module, const MiragePartitionOptions *options, const MirageDiag *diag);
+
 // Single types and attributes, shared with the verifiers and type inference of the dialects.
 /// BAD_TYPE for anything but a ranked static tensor / tile / fragment of f16, bf16, f32 with extents >= 1: the sentence
 /// names the type and the remedy.
