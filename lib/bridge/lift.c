@@ -65,6 +65,21 @@ bool mirage__lift_is_empty(MlirValue value) {
   return !mlirOperationIsNull(op) && mirage__lift_named(op, "tensor.empty");
 }
 
+bool mirage__lift_type(MlirType type, MirageType *out) {
+  if (mirage_bridge_type_import(type, NULL, NULL, out) == MIRAGE_OK)
+    return true;
+  if (!mlirTypeIsARankedTensor(type) || !mlirTypeIsAF64(mlirShapedTypeGetElementType(type)))
+    return false;
+  MlirAttribute encoding = mlirRankedTensorTypeGetEncoding(type);
+  int64_t shape[MIRAGE_MAX_RANK];
+  intptr_t rank = mlirShapedTypeGetRank(type);
+  for (intptr_t d = 0; d < rank && rank <= MIRAGE_MAX_RANK; d++)
+    shape[d] = mlirShapedTypeGetDimSize(type, d);
+  MlirType narrow = mlirRankedTensorTypeGet(rank <= MIRAGE_MAX_RANK ? rank : 0, shape,
+                                            mlirF32TypeGet(mlirTypeGetContext(type)), encoding);
+  return rank <= MIRAGE_MAX_RANK && mirage_bridge_type_import(narrow, NULL, NULL, out) == MIRAGE_OK;
+}
+
 bool mirage__lift_is_source(MlirOperation op) {
   double number;
   if (mlirOperationGetNumResults(op) != 1)
@@ -101,7 +116,7 @@ MirageValue mirage__lift_value(Lift *lift, MlirValue value) {
                                                          : "an operand is not known");
     return (MirageValue){0};
   }
-  if (mirage_bridge_type_import(mlirValueGetType(value), NULL, NULL, &type) != MIRAGE_OK) {
+  if (!mirage__lift_type(mlirValueGetType(value), &type)) {
     mirage__lift_fail(lift, "a constant's type is not f16, bf16 or f32");
     return (MirageValue){0};
   }
@@ -167,7 +182,7 @@ static bool bind_result(Lift *lift, MlirOperation op, MirageValue value) {
 }
 
 static bool result_type(Lift *lift, MlirOperation op, MirageType *out_type) {
-  if (mirage_bridge_type_import(mlirValueGetType(mlirOperationGetResult(op, 0)), NULL, NULL, out_type) == MIRAGE_OK)
+  if (mirage__lift_type(mlirValueGetType(mlirOperationGetResult(op, 0)), out_type))
     return true;
   return mirage__lift_fail(lift, "its result is no static tensor of f16, bf16 or f32");
 }

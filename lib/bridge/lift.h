@@ -88,8 +88,13 @@ MirageValue mirage__lift_tensor(LiftBody *body, MlirValue value);
 /// The operator on tensors behind "arith.addf" and its like, over a type's elements; MIRAGE_OP_NONE for others.
 MirageOp mirage__lift_operator(MlirStringRef name, uint32_t *out_operands);
 
-/// f16, bf16 or f32; false, and untouched, for other types.
+/// f16, bf16, f32, and f64 as f32: exporters compute statistics of f16 data in f64. False, and untouched, for other types.
 bool mirage__lift_dtype(MlirType type, MirageDType *out);
+/// The same of a static ranked tensor. One of f64 may be inside a part, and not at its border.
+bool mirage__lift_type(MlirType type, MirageType *out);
+/// Whether the operation tests for rows that are masked wholly (all of them -inf), for nothing but a select that would put
+/// zeros there: exp(-inf - -inf) in a softmax that is made safe. Without masks there are none, and the test is passed over.
+bool mirage__lift_is_safety(MlirOperation op);
 bool mirage__lift_named(MlirOperation op, const char *name);
 MlirStringRef mirage__lift_name(MlirOperation op);
 

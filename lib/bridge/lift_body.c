@@ -18,7 +18,7 @@ bool mirage__lift_dtype(MlirType type, MirageDType *out) {
     *out = MIRAGE_F16;
   else if (mlirTypeIsABF16(type))
     *out = MIRAGE_BF16;
-  else if (mlirTypeIsAF32(type))
+  else if (mlirTypeIsAF32(type) || mlirTypeIsAF64(type))
     *out = MIRAGE_F32;
   else
     return false;
@@ -131,12 +131,29 @@ static bool power(LiftBody *body, const LiftElement *x, double exponent, LiftEle
   return true;
 }
 
+/// select(all masked, 0, x) of a softmax that is made safe: x.
+static bool pass_safety(LiftBody *body, MlirOperation op, LiftElement *out) {
+  MlirValue condition = mlirOperationGetOperand(op, 0), chosen = mlirOperationGetOperand(op, 1);
+  double zero;
+  bool is_input = mlirValueIsABlockArgument(condition) && mlirBlockEqual(mlirBlockArgumentGetOwner(condition), body->block);
+  MlirOperation owner = mlirBlockGetParentOperation(body->block);
+  if (is_input && mlirValueIsABlockArgument(chosen))
+    chosen = mlirOperationGetOperand(owner, mlirBlockArgumentGetArgNumber(chosen));
+  MlirValue tensor = is_input ? mlirOperationGetOperand(owner, mlirBlockArgumentGetArgNumber(condition)) : condition;
+  if (!is_input || !mlirValueIsAOpResult(tensor) || !mirage__lift_is_safety(mlirOpResultGetOwner(tensor)) ||
+      !mirage__lift_splat(chosen, &zero) || zero != 0)
+    return mirage__lift_fail(body->lift, "its body has arith.select");
+  return mirage__lift_element(body, mlirOperationGetOperand(op, 2), out);
+}
+
 static bool apply(LiftBody *body, MlirOperation op, MlirValue value, LiftElement *out) {
   uint32_t operands;
   LiftElement elements[2] = {{0}};
   MirageDType dtype;
   MirageOp found = mirage__lift_operator(mirage__lift_name(op), &operands);
   bool is_power = mirage__lift_named(op, "math.powf") || mirage__lift_named(op, "math.fpowi");
+  if (mirage__lift_named(op, "arith.select"))
+    return pass_safety(body, op, out);
   if (found == MIRAGE_OP_NONE && !is_power && !mirage__lift_named(op, "math.absf")) {
     MlirStringRef name = mirage__lift_name(op);
     return mirage__lift_fail(body->lift, "its body has %.*s", (int)(name.length < 64 ? name.length : 64), name.data);

@@ -81,7 +81,7 @@ static bool read_operand(Structured *s, uint32_t i, MlirAffineMap map) {
     return mlirAffineMapGetNumResults(map) == 0 || mirage__lift_fail(s->lift, "an operand is no tensor");
   if (!read_map(s, map, operand))
     return false;
-  if (mirage_bridge_type_import(type, NULL, NULL, &operand->type) != MIRAGE_OK)
+  if (!mirage__lift_type(type, &operand->type))
     operand->type = (MirageType){.rank = UINT32_MAX}; // an output that nobody uses may be of any type
   for (intptr_t d = 0; d < mlirShapedTypeGetRank(type); d++) {
     if (mlirShapedTypeIsDynamicDim(type, d))
@@ -320,8 +320,7 @@ static bool rounds_again(const Structured *s, MirageDType narrow) {
   return mirage__lift_named(first, "arith.truncf") && mlirValueIsABlockArgument(mlirOperationGetOperand(first, 0)) &&
          mlirBlockArgumentGetArgNumber(mlirOperationGetOperand(first, 0)) == mlirOpOperandGetOperandNumber(use) &&
          mlirOperationEqual(mlirOperationGetNextInBlock(first), mlirBlockGetTerminator(block)) &&
-         mirage_bridge_type_import(mlirValueGetType(mlirOperationGetResult(user, 0)), NULL, NULL, &type) == MIRAGE_OK &&
-         type.dtype == narrow;
+         mirage__lift_type(mlirValueGetType(mlirOperationGetResult(user, 0)), &type) && type.dtype == narrow;
 }
 
 /// A product in the type that the body computes in. {0} where it is none; without a reason, since it may be something else.
@@ -463,6 +462,65 @@ bool mirage__lift_structured(Lift *lift, MlirOperation op) {
       return false;
   }
   return true;
+}
+
+// ---------------------------------------------------------------------------------------------------------------- safety
+
+/// The one operation of a body before its yield, beside a widening of its operand, if it is called so, else null.
+static MlirOperation only_operation(MlirOperation op, const char *name) {
+  MlirOperation none = {NULL};
+  if (!mirage__lift_is_structured(op) || mlirOperationGetNumResults(op) != 1)
+    return none;
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
+  MlirOperation first = mlirBlockGetFirstOperation(block);
+  if (mirage__lift_named(first, "arith.extf"))
+    first = mlirOperationGetNextInBlock(first);
+  bool only = mirage__lift_named(first, name) &&
+              mlirOperationEqual(mlirOperationGetNextInBlock(first), mlirBlockGetTerminator(block));
+  return only ? first : none;
+}
+
+/// x == -inf, element by element.
+static bool is_minus_inf_test(MlirOperation op) {
+  enum { ORDERED_EQUAL = 1 };
+  MlirOperation compare = only_operation(op, "arith.cmpf");
+  double predicate, number;
+  return !mlirOperationIsNull(compare) &&
+         mirage__lift_number(mlirOperationGetAttributeByName(compare, str("predicate")), &predicate) &&
+         predicate == ORDERED_EQUAL && mirage__lift_splat(mlirOperationGetOperand(compare, 1), &number) &&
+         number == -INFINITY;
+}
+
+/// Whether all who use the result choose by it, as the condition of their body's select.
+static bool only_chooses(MlirOperation op) {
+  MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(op, 0));
+  bool any = !mlirOpOperandIsNull(use);
+  for (; !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
+    MlirOperation select = only_operation(mlirOpOperandGetOwner(use), "arith.select");
+    if (mlirOperationIsNull(select))
+      return false;
+    MlirValue condition = mlirOperationGetOperand(select, 0);
+    if (!mlirValueIsABlockArgument(condition) ||
+        mlirBlockArgumentGetArgNumber(condition) != mlirOpOperandGetOperandNumber(use))
+      return false;
+  }
+  return any;
+}
+
+static bool is_conjunction(MlirOperation op) { return !mlirOperationIsNull(only_operation(op, "arith.andi")); }
+
+bool mirage__lift_is_safety(MlirOperation op) {
+  if (is_conjunction(op)) {
+    MlirValue tested = mlirOperationGetOperand(op, 0);
+    return mlirValueIsAOpResult(tested) && is_minus_inf_test(mlirOpResultGetOwner(tested)) && only_chooses(op);
+  }
+  if (!is_minus_inf_test(op))
+    return false;
+  MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(op, 0));
+  bool any = !mlirOpOperandIsNull(use);
+  for (; any && !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
+    any = is_conjunction(mlirOpOperandGetOwner(use)) && only_chooses(mlirOpOperandGetOwner(use));
+  return any;
 }
 
 // ---------------------------------------------------------------------------------------------------------------- weight

@@ -97,8 +97,8 @@ static void drop_message(void *user, MirageSeverity severity, const void *loc, c
     snprintf(lift->reason, sizeof lift->reason, "%s", message);
 }
 
-/// Binds an operand as an input of the graph, once. Numbers and sources need none.
-static bool bind_input(Lift *lift, MlirValue value) {
+/// Binds an operand as an input of the graph, once. Numbers and sources need none. f64 only where an operation is `tried`.
+static bool bind_input(Lift *lift, MlirValue value, bool tried) {
   MirageType type;
   double number;
   for (uint32_t i = 0; i < lift->count; i++)
@@ -106,7 +106,9 @@ static bool bind_input(Lift *lift, MlirValue value) {
       return true;
   if (!mlirTypeIsAShaped(mlirValueGetType(value)) || mirage__lift_splat(value, &number) || mirage__lift_is_empty(value))
     return true;
-  if (mirage_bridge_type_import(mlirValueGetType(value), NULL, NULL, &type) != MIRAGE_OK || type.rank == 0)
+  bool known = tried ? mirage__lift_type(mlirValueGetType(value), &type)
+                     : mirage_bridge_type_import(mlirValueGetType(value), NULL, NULL, &type) == MIRAGE_OK;
+  if (!known || type.rank == 0)
     return mirage__lift_fail(lift, "an operand is no static tensor of f16, bf16 or f32 with 1 to %d dimensions",
                              MIRAGE_MAX_RANK);
   return mirage__lift_bind(lift, value, mirage_ugraph_input(lift->graph, type));
@@ -122,7 +124,7 @@ static bool can_be_said(Partition *p, MlirOperation op, const char **out_reason)
     MlirType type = mlirValueGetType(mlirOperationGetOperand(op, i));
     if (!mlirTypeIsARankedTensor(type))
       continue;
-    bind_input(&lift, mlirOperationGetOperand(op, i)); // where it cannot be bound, and is asked for, the lift fails
+    bind_input(&lift, mlirOperationGetOperand(op, i), true); // where it cannot be bound, and is asked for, the lift fails
   }
   ok = ok && mirage__lift(&lift, op);
   mirage_ugraph_destroy(lift.graph);
@@ -195,7 +197,7 @@ static MirageStatus list_items(Partition *p, MlirBlock block) {
 static void find_parts(Partition *p) {
   for (uint32_t i = 0; i < p->num_items; i++) {
     Item *item = &p->items[i];
-    if (mirage__lift_is_source(item->op)) {
+    if (mirage__lift_is_source(item->op) || mirage__lift_is_safety(item->op)) {
       item->part = SOURCE;
     } else if (can_be_said(p, item->op, &item->reason)) {
       item->weight = mirage__lift_weight(item->op);
@@ -246,7 +248,7 @@ static bool add_inputs(Outline *outline, const Item *item) {
     uint32_t before = lift->count;
     if (!mlirTypeIsARankedTensor(mlirValueGetType(value)) || (from && is_mine(outline, from)))
       continue;
-    if (!bind_input(lift, value))
+    if (!bind_input(lift, value, false))
       lift->reason[0] = '\0'; // perhaps nobody reads it
     if (lift->count == before)
       continue;
@@ -262,6 +264,9 @@ static bool add_outputs(Outline *outline, const Item *item) {
     MlirValue value = mlirOperationGetResult(item->op, i);
     if (!is_wanted(outline, value))
       continue;
+    MirageType type;
+    if (mirage_bridge_type_import(mlirValueGetType(value), NULL, NULL, &type) != MIRAGE_OK)
+      return mirage__lift_fail(&outline->lift, "an f64 tensor would come out");
     if (outline->num_outputs == MOST_TENSORS)
       return mirage__lift_fail(&outline->lift, "more than %d tensors come out", MOST_TENSORS);
     outline->outputs[outline->num_outputs++] = value;
@@ -364,7 +369,7 @@ static MirageStatus outline_part(Partition *p, int32_t part, uint32_t number, bo
 
 // -------------------------------------------------------------------------------------------------------------- functions
 
-/// Constants, fills and empty tensors that nobody uses any more.
+/// Constants, fills, empty tensors and safety tests that nobody uses any more.
 static void remove_dead(Partition *p) {
   for (uint32_t i = p->num_items; i-- > 0;) {
     Item *item = &p->items[i];
