@@ -22,6 +22,7 @@ typedef struct Item {
   MlirOperation op;
   int32_t part;   // index of a part (its root by `find`), OUTSIDE or SOURCE
   uint32_t weight;
+  bool safety;        // a SOURCE that reads a part's value: mirage__lift_is_safety
   const char *reason; // of what stays outside
 } Item;
 
@@ -197,7 +198,8 @@ static MirageStatus list_items(Partition *p, MlirBlock block) {
 static void find_parts(Partition *p) {
   for (uint32_t i = 0; i < p->num_items; i++) {
     Item *item = &p->items[i];
-    if (mirage__lift_is_source(item->op) || mirage__lift_is_safety(item->op)) {
+    item->safety = mirage__lift_is_safety(item->op);
+    if (item->safety || mirage__lift_is_source(item->op)) {
       item->part = SOURCE;
     } else if (can_be_said(p, item->op, &item->reason)) {
       item->weight = mirage__lift_weight(item->op);
@@ -230,14 +232,23 @@ static bool is_mine(const Outline *outline, const Item *item) {
   return item->part >= 0 && root(outline->partition, item->part) == outline->part;
 }
 
-/// Whether somebody outside the part uses the value.
+/// Whether somebody outside the part uses the value. A safety test does not, where it serves the part alone: it goes with it.
 static bool is_wanted(const Outline *outline, MlirValue value) {
   for (MlirOpOperand use = mlirValueGetFirstUse(value); !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
     const Item *user = enclosing(outline->partition, mlirOpOperandGetOwner(use));
-    if (!user || !is_mine(outline, user))
+    bool mine = user && (is_mine(outline, user) || // two tests stand behind each other at most
+                         (user->safety && !is_wanted(outline, mlirOperationGetResult(user->op, 0))));
+    if (!mine)
       return true;
   }
   return false;
+}
+
+static bool is_unused(MlirOperation op) {
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++)
+    if (!mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(op, i))))
+      return false;
+  return true;
 }
 
 static bool add_inputs(Outline *outline, const Item *item) {
@@ -313,11 +324,13 @@ static void replace(Outline *outline, MlirStringRef callee) {
   mlirBlockInsertOwnedOperationAfter(mlirOperationGetBlock(outline->last), outline->last, call);
   for (uint32_t i = 0; i < outline->num_outputs; i++)
     mlirValueReplaceAllUsesOfWith(outline->outputs[i], mlirOperationGetResult(call, (intptr_t)i));
-  for (uint32_t i = p->num_items; i-- > 0;)
-    if (is_mine(outline, &p->items[i])) {
-      mlirOperationDestroy(p->items[i].op);
-      p->items[i].op = (MlirOperation){NULL};
-    }
+  for (uint32_t i = p->num_items; i-- > 0;) { // users before what they use
+    Item *item = &p->items[i];
+    if (mlirOperationIsNull(item->op) || !(is_mine(outline, item) || (item->safety && is_unused(item->op))))
+      continue;
+    mlirOperationDestroy(item->op);
+    item->op = (MlirOperation){NULL};
+  }
 }
 
 static bool symbol_is_taken(const Partition *p, const char *name) {
@@ -373,7 +386,7 @@ static MirageStatus outline_part(Partition *p, int32_t part, uint32_t number, bo
 static void remove_dead(Partition *p) {
   for (uint32_t i = p->num_items; i-- > 0;) {
     Item *item = &p->items[i];
-    if (item->part != SOURCE || !mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(item->op, 0))))
+    if (item->part != SOURCE || mlirOperationIsNull(item->op) || !is_unused(item->op))
       continue;
     mlirOperationDestroy(item->op);
     item->op = (MlirOperation){NULL};
