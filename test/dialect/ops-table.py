@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 DIALECTS = {"K": "Kernel", "B": "Block", "T": "Thread"}
-NO_OPERATOR = {("K", "graph")}  # the one operation that is no operator
+NO_OPERATOR = {("K", "graph"), ("K", "call")}  # what holds operators, and what calls it
 # What each row of MirageAttrsKind is made of. SHAPE is the result type; default-valued attributes count.
 ATTRIBUTES = {
     "NONE": set(), "SHAPE": set(), "CONSTANT": {"value"}, "MATMUL": {"transpose_a", "transpose_b"},
