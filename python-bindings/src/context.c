@@ -9,6 +9,7 @@
 #include "mlir-c/Dialect/GPU.h"
 #include "mlir-c/Dialect/LLVM.h"
 #include "mlir-c/Dialect/Linalg.h"
+#include "mlir-c/Dialect/Math.h"
 #include "mlir-c/Dialect/MemRef.h"
 #include "mlir-c/Dialect/NVVM.h"
 #include "mlir-c/Dialect/SCF.h"
@@ -80,7 +81,7 @@ MlirContext context_create(void) {
   MlirDialectHandle handles[] = {
       mlirGetDialectHandle__arith__(),  mlirGetDialectHandle__cf__(),     mlirGetDialectHandle__func__(),
       mlirGetDialectHandle__gpu__(),    mlirGetDialectHandle__linalg__(), mlirGetDialectHandle__llvm__(),
-      mlirGetDialectHandle__memref__(), mlirGetDialectHandle__nvvm__(),   mlirGetDialectHandle__scf__(),
+      mlirGetDialectHandle__math__(),   mlirGetDialectHandle__memref__(), mlirGetDialectHandle__nvvm__(),   mlirGetDialectHandle__scf__(),
       mlirGetDialectHandle__tensor__(),
   };
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
