@@ -140,7 +140,8 @@ static void fail_candidate(MirageMeasurement *measurement, const char *what, con
 }
 
 static MirageStatus compile_all(Measurer *measurer) {
-  const MirageCodegenOptions options = {.opt_level = 3};
+  const MirageCancel cancel = {.interrupt = mirage__interrupt_flag()};
+  const MirageCodegenOptions options = {.opt_level = 3, .cancel = &cancel};
   uint32_t ready[MIRAGE_MOST_MEASURED + 1], num = 0;
   MirageCodegenJob *jobs = measurer->code;
   MIRAGE_TRY(copy_own(measurer, &measurer->held[0].diag, &measurer->copies[0]));
