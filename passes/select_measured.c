@@ -3,6 +3,8 @@
 // Order:    the database; else the GPU, whose answer goes there; else nobody knows, and the cost model decides.
 // Margin:   a candidate must be faster than the program's own lowering by 1 %, beside which it was timed: less is
 //           noise, and the own lowering needs no proof.
+// A record holds for the code that was measured: where this build compiles the choice or the own lowering to something
+// else, it is passed over, with a remark.
 // A graph from the database that is not among the candidates is proven here, as mirage-verify would, and held to the
 // numeric guard, before anything looks at it.
 #include "mirage/guard.h"
@@ -10,6 +12,7 @@
 #include "select.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +126,44 @@ static void note_time(MirageModuleGraph *entry, double us, double spread) {
   cost->measured_spread = spread;
 }
 
+static void remark(const Selector *selector, const char *format, ...) {
+  char text[400];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  mirage_diag_emit(selector->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(selector->program), "@%s: %s",
+                   selector->program->name, text);
+}
+
+/// Whether the record speaks of the code that would be compiled here. One of an earlier version does not say of which it
+/// speaks: it is better than nothing, and worse than measuring.
+static MirageStatus check_code(const Selector *selector, const MirageTuningRecord *record, MirageModuleGraph *entry,
+                               bool *out_stands) {
+  char code[33];
+  const char *next = selector->measures ? "measured again" : "the cost model decides";
+  *out_stands = false;
+  if (!*record->code && selector->measures) {
+    remark(selector, "the tuning database does not say of which code its times are: %s", next);
+    return MIRAGE_OK;
+  }
+  if (!*record->code) {
+    remark(selector, "measured on %s by an earlier version, whose code may have been another", record->gpu);
+    *out_stands = true;
+    return MIRAGE_OK;
+  }
+  MirageStatus status = mirage__measured_code(selector->graphs, selector->program, entry, selector->target, code);
+  if (status == MIRAGE_NO_MEMORY || status == MIRAGE_CANCELLED)
+    return status;
+  *out_stands = status == MIRAGE_OK && strcmp(code, record->code) == 0;
+  if (!*out_stands)
+    remark(selector,
+           "what the tuning database holds was measured of other code (%s, %s), compiled before the code "
+           "generator or the planner changed: %s",
+           record->gpu, record->date, next);
+  return MIRAGE_OK;
+}
+
 static MirageStatus take_stored(Selector *selector, const MirageTuningRecord *record, bool *out_decided,
                                 MirageModuleGraph **out_chosen) {
   MirageModuleGraph *entry = NULL;
@@ -136,8 +177,12 @@ static MirageStatus take_stored(Selector *selector, const MirageTuningRecord *re
     MIRAGE_TRY(mirage__confirm(selector, entry, &stands));
     if (!stands)
       return MIRAGE_OK;
-    note_time(entry, record->time_us, record->spread);
   }
+  MIRAGE_TRY(check_code(selector, record, entry, &stands));
+  if (!stands)
+    return MIRAGE_OK;
+  if (entry)
+    note_time(entry, record->time_us, record->spread);
   report_stored(selector, record, entry);
   *out_decided = true;
   *out_chosen = entry;

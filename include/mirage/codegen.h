@@ -41,6 +41,8 @@ MirageStatus mirage_codegen_canonicalize(const MirageUGraph *graph, const Mirage
 MirageStatus mirage_codegen(MirageUGraph *graph, const MirageTarget *target, const MirageCodegenOptions *options,
                             const MirageDiag *diag, MirageCode *out_code);
 void mirage_code_deinit(MirageCode *code);
+/// A number for what a GPU is given: PTX and launches of the graph that was compiled to `code`, whatever its name. Never 0.
+uint64_t mirage_code_hash(const MirageUGraph *graph, const MirageCode *code);
 
 /// One graph of mirage_codegen_all.
 typedef struct MirageCodegenJob {
