@@ -300,6 +300,9 @@ static bool read_answer(const char *output, MirageMeasurement *measurement) {
   measurement->spread = finite_or_zero(get_number(answer, "spread"));
   measurement->own_spread = finite_or_zero(get_number(answer, "own_spread"));
   measurement->error = get_number(answer, "error");
+  measurement->own_wrong = measurement->ok && json_is_true(json_object_get(answer, "own_wrong"));
+  measurement->own_error = get_number(answer, "own_error");
+  measurement->sampled = json_is_true(json_object_get(answer, "sampled"));
   if (!measurement->ok)
     snprintf(measurement->reason, sizeof measurement->reason, "%s", *reason ? reason : "no time came out");
   json_decref(answer);

@@ -231,18 +231,25 @@ static MirageStatus find_fastest(const Selector *selector, uint32_t num, MirageM
   return MIRAGE_OK;
 }
 
+static double finite_or_infinite(double value) { return isfinite(value) ? value : INFINITY; } // JSON has no inf
+
 static void report_each(const Selector *selector, uint32_t num, const MirageMeasurement *measurements) {
   const MirageDiag *diag = selector->graphs->diag;
   for (uint32_t i = 0; i < num; ++i) {
     const MirageMeasurement *one = &measurements[i];
     const void *loc = mirage__graph_loc(one->entry);
+    char beside[160] = "";
+    if (one->own_wrong)
+      snprintf(beside, sizeof beside,
+               " against float64%s, the own lowering's %.1e: it is wrong, and is not compared with",
+               one->sampled ? ", of a sample" : "", finite_or_infinite(one->own_error));
     if (one->ok)
       mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
                        "@%s: %.2f us measured (spread %.1f %%), %.2f us predicted; beside it the own lowering of @%s "
-                       "%.2f us; error %.1e",
+                       "%.2f us; error %.1e%s",
                        one->entry->name, one->us, 100 * one->spread,
                        mirage_ugraph_get_meta(one->entry->graph)->cost.time_us, selector->program->name, one->own_us,
-                       one->error);
+                       one->error, beside);
     else
       mirage_diag_emit(diag, MIRAGE_SEVERITY_WARNING, loc, "@%s: not measured: %s", one->entry->name, one->reason);
   }

@@ -124,6 +124,8 @@ static json_t *json_of(const MirageMeasurement *one, const char *hash) {
     json_object_set_new(object, "own_us", json_real(one->own_us));
     json_object_set_new(object, "own_spread", json_real(one->own_spread));
     json_object_set_new(object, "error", isfinite(one->error) ? json_real(one->error) : json_null());
+    if (one->own_wrong)
+      json_object_set_new(object, "own_error", isfinite(one->own_error) ? json_real(one->own_error) : json_null());
   } else if (object) {
     json_object_set_new(object, "reason", json_string(one->reason));
   }
