@@ -7,6 +7,8 @@
 //     graphs  76 compute the program, 82464 schedules of them tried
 //     hint    ...                                     (where nothing better was found, or something stopped the search)
 //
+// A program that came before is not searched again: "@q: the same program as @p: 16 candidates kept, ...".
+//
 // The remark does not say how long it took, so that it is the same each time; the other two do.
 #include "funnel.h"
 #include "progress.h"
@@ -110,6 +112,11 @@ void mirage__report_search(const MirageSearchReport *report, const void *loc, co
   char found[MAX_TEXT], extent[MAX_TEXT], hint[MAX_TEXT];
   found_text(report, found);
   extent_text(report, extent);
+  if (report->same_as) {
+    mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc, "@%s: the same program as @%s: %s; %s", report->name,
+                     report->same_as, found, extent);
+    return;
+  }
   hint_text(report, hint);
   mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
                    "@%s: %s; %s\n"
@@ -136,6 +143,10 @@ void mirage__print_stats(const MirageSearchReport *report) {
       {"structures", funnel->structures}, {"schedules", funnel->scheduled}, {"candidates", funnel->candidates},
       {"exhausted", funnel->exhausted},
   };
+  if (report->same_as) {
+    fprintf(stderr, "enumerate @%s same-as @%s\n", report->name, report->same_as);
+    return;
+  }
   for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
     fprintf(stderr, "enumerate @%s %s %" PRIu64 "\n", report->name, rows[i].label, rows[i].value);
   if (funnel->stop != MIRAGE_STOP_NONE)
@@ -152,6 +163,10 @@ void mirage__print_json(const MirageSearchReport *report) {
   FILE *file = mirage__event_begin(&event, mirage__listener());
   fputs("{\"event\":\"search\",\"program\":", file);
   mirage__json_string(file, report->name);
+  if (report->same_as) {
+    fputs(",\"same_as\":", file);
+    mirage__json_string(file, report->same_as);
+  }
   fputc(',', file);
   mirage__json_funnel(file, funnel);
   fprintf(file, ",\"schedules\":%" PRIu64 ",\"candidates\":%" PRIu64 ",\"best_us\":", funnel->scheduled,

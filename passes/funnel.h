@@ -5,7 +5,8 @@
 #include "mirage/search.h"
 
 typedef struct MirageSearchReport {
-  const char *name; // symbol of the program
+  const char *name;    // symbol of the program
+  const char *same_as; // symbol of the program before it that is the same and was searched in its place, or NULL
   const MirageUGraph *program;
   const MirageSearchOptions *options;
   const MirageSearchResult *result;

@@ -163,11 +163,21 @@ void mirage__graphs_erase(MirageModuleGraphs *graphs, MirageModuleGraph *entry) 
   entry->erased = true;
 }
 
+MirageStatus mirage__plan_until_late(MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag) {
+  MirageCancel cancel;
+  MirageStatus status;
+  do {
+    cancel = mirage__until_late();
+    status = mirage_layout_plan_until(graph, target, &cancel, diag); // what is planned stays so
+  } while (status == MIRAGE_CANCELLED && cancel.interrupt); // the interrupt came meanwhile
+  return status;
+}
+
 MirageStatus mirage__lowered_cost(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
                                   MirageCost *out_cost) {
   MirageUGraph *lowered = NULL;
   MIRAGE_TRY(mirage_codegen_canonicalize(graph, target, diag, &lowered));
-  MirageStatus status = mirage_layout_plan(lowered, target, diag);
+  MirageStatus status = mirage__plan_until_late(lowered, target, diag);
   if (status == MIRAGE_OK)
     status = mirage_cost(lowered, target, diag, out_cost);
   mirage_ugraph_destroy(lowered);
@@ -183,7 +193,7 @@ static MirageStatus finish_own(MirageModuleGraphs *graphs, MirageUGraph *own, co
   snprintf(base, size, "%s_own", program);
   *mirage_ugraph_meta(own) = (MirageGraphMeta){.source = mirage_ugraph_intern_string(own, program)};
   MIRAGE_TRY(mirage__graphs_name(graphs, own, base, false));
-  MIRAGE_TRY(mirage_layout_plan(own, target, graphs->diag));
+  MIRAGE_TRY(mirage__plan_until_late(own, target, graphs->diag));
   return mirage_cost(own, target, graphs->diag, &mirage_ugraph_meta(own)->cost);
 }
 

@@ -35,17 +35,25 @@ static MirageStatus fuse_threads(const MirageModuleGraphs *graphs, MirageModuleG
   return MIRAGE_OK;
 }
 
+static MirageStatus say_not_planned(const MirageModuleGraphs *graphs, const MirageModuleGraph *entry, const char *why) {
+  mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(entry), "@%s: not planned: interrupted%s",
+                   entry->name, why);
+  return MIRAGE_OK;
+}
+
 static MirageStatus plan_candidate(MirageModuleGraphs *graphs, MirageModuleGraph *entry, const MirageTarget *target) {
   // The planner's sentence is an error only if the plan is wrong; that it does not fit is an answer.
   MirageHeld held;
   mirage__hold_init(&held);
   held.loc = mirage__graph_loc(entry);
-  MirageStatus status = mirage_layout_plan(entry->graph, target, &held.diag);
+  MirageStatus status = mirage__plan_until_late(entry->graph, target, &held.diag);
   if (status == MIRAGE_OK)
     status = mirage__lowered_cost(entry->graph, target, &held.diag, &mirage_ugraph_meta(entry->graph)->cost);
   mirage__hold_release(&held, graphs->diag, mirage__is_beyond(status));
   if (status == MIRAGE_OK)
     return mirage__graphs_rewrite(graphs, entry);
+  if (status == MIRAGE_CANCELLED)
+    return say_not_planned(graphs, entry, "");
   if (!mirage__is_beyond(status))
     return status;
   mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(entry), "@%s: removed: no layout on %s",
@@ -57,9 +65,12 @@ static MirageStatus plan_candidate(MirageModuleGraphs *graphs, MirageModuleGraph
 static MirageStatus add_own(MirageModuleGraphs *graphs, MirageModuleGraph *program, const MirageTarget *target) {
   MIRAGE_TRY(mirage__graphs_import(graphs, program));
   MirageUGraph *own = NULL;
-  MIRAGE_TRY(mirage__own_lowering(graphs, program->graph, target, &own));
+  MirageStatus status = mirage__own_lowering(graphs, program->graph, target, &own);
+  if (status == MIRAGE_CANCELLED)
+    return say_not_planned(graphs, program, ", as to its own lowering");
+  MIRAGE_TRY(status);
   MlirOperation op = {NULL};
-  MirageStatus status = mirage__graphs_append(graphs, own, program->op, &op);
+  status = mirage__graphs_append(graphs, own, program->op, &op);
   mirage_ugraph_destroy(own);
   return status;
 }
@@ -75,10 +86,7 @@ static MirageStatus is_wanted(MirageModuleGraphs *graphs, MirageModuleGraph *ent
     MIRAGE_TRY(mirage__graphs_import(graphs, entry));
     *out_wanted = mirage_ugraph_get_meta(entry->graph)->proof.present;
   }
-  if (!*out_wanted)
-    mirage_diag_emit(graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(entry), "@%s: not planned: interrupted%s",
-                     entry->name, late ? "" : ", and it has no proof");
-  return MIRAGE_OK;
+  return *out_wanted ? MIRAGE_OK : say_not_planned(graphs, entry, late ? "" : ", and it has no proof");
 }
 
 // ----------------------------------------------------------------------------------------------------------- variants
@@ -154,6 +162,8 @@ static MirageStatus vary(Varier *varier, uint32_t index, uint32_t *out_count) {
       status = add_variant(varier, index, variant, graph, &last);
     *out_count += status == MIRAGE_OK && fresh;
     mirage_ugraph_destroy(graph);
+    if (status == MIRAGE_CANCELLED) // the variants that are there are enough
+      return MIRAGE_OK;
     MIRAGE_TRY(status);
   }
   return MIRAGE_OK;

@@ -144,14 +144,21 @@ static MirageStatus check_proof(const Lowering *lowering, MirageModuleGraph *pro
 static MirageStatus renew_proof(const Lowering *lowering, const MirageModuleGraph *program, MirageModuleGraph *entry) {
   const MirageDiag *diag = lowering->graphs->diag;
   MirageProof *proof = &mirage_ugraph_meta(entry->graph)->proof;
+  MirageCancel cancel;
   const MirageVerifyOptions options = {.seed = proof->seed,
                                        .log2_bound = proof->log2_bound * (1 - 1e-9), // as many trials
                                        .max_work = proof->shrunken ? SHRINK_ABOVE : FULL_SIZE_WORK,
-                                       .full_size = !proof->shrunken};
+                                       .full_size = !proof->shrunken,
+                                       .cancel = &cancel};
   MirageVerdict verdict;
+  MirageStatus status;
   if (!proof->present)
     return MIRAGE_OK;
-  MIRAGE_TRY(mirage_verify(program->graph, entry->graph, &options, diag, &verdict));
+  do {
+    cancel = mirage__until_late();
+    status = mirage_verify(program->graph, entry->graph, &options, diag, &verdict);
+  } while (status == MIRAGE_CANCELLED && cancel.interrupt); // the interrupt came meanwhile
+  MIRAGE_TRY(status);
   *proof = (MirageProof){0};
   if (verdict.kind == MIRAGE_VERDICT_EQUIVALENT) {
     *proof = verdict.proof;
@@ -170,7 +177,7 @@ static MirageStatus renew_proof(const Lowering *lowering, const MirageModuleGrap
 /// What stands for one program: the candidate selected for it, or its own lowering.
 typedef struct Unit {
   MirageModuleGraph *program, *selected; // NULL: its own lowering
-  MirageModuleGraph own;                 // in the module already, so that its name is taken
+  MirageModuleGraph own;                 // in the module already, so that its name is taken; without op: not
   MirageHeld held;                       // what compiling says, in the order of the programs
 } Unit;
 
@@ -207,7 +214,8 @@ static MirageStatus add_own(const Lowering *lowering, Unit *unit) {
   return mirage__graphs_append(graphs, unit->own.graph, unit->program->op, &unit->own.op);
 }
 
-static MirageStatus prepare(const Lowering *lowering, Unit *unit, MirageCodegenJob *job) {
+/// As much as an interrupt leaves time for: else the job is CANCELLED.
+static MirageStatus prepare_graph(const Lowering *lowering, Unit *unit) {
   MIRAGE_TRY(find_selected(lowering, unit));
   if (unit->selected) {
     MIRAGE_TRY(mirage__graphs_import(lowering->graphs, unit->selected));
@@ -220,8 +228,19 @@ static MirageStatus prepare(const Lowering *lowering, Unit *unit, MirageCodegenJ
     MIRAGE_TRY(canonicalize(lowering, &entry->graph));
     MIRAGE_TRY(renew_proof(lowering, unit->program, entry));
   }
+  return MIRAGE_OK;
+}
+
+static MirageStatus prepare(const Lowering *lowering, Unit *unit, MirageCodegenJob *job) {
+  MirageStatus status = prepare_graph(lowering, unit);
+  if (status == MIRAGE_CANCELLED) {
+    *job = (MirageCodegenJob){.status = status};
+    return MIRAGE_OK;
+  }
+  MIRAGE_TRY(status);
+  MirageModuleGraph *entry = entry_of(unit);
   unit->held.loc = mirage__graph_loc(entry);
-  *job = (MirageCodegenJob){.graph = entry->graph, .diag = &unit->held.diag};
+  *job = (MirageCodegenJob){.graph = entry->graph, .diag = &unit->held.diag, .status = MIRAGE_CANCELLED};
   return MIRAGE_OK;
 }
 
@@ -248,6 +267,30 @@ static MirageStatus write_code(const Lowering *lowering, MirageModuleGraph *entr
   return insert_binary(lowering, code, entry->name, entry->op);
 }
 
+enum { AT_ONCE = 16 }; // programs that are compiled together: the same at any number of threads
+
+/// Compiles the jobs that are there, at most AT_ONCE, until it is late: what is not done by then stays CANCELLED.
+static void compile_until_late(const Lowering *lowering, uint32_t num_jobs, MirageCodegenJob *jobs,
+                               uint32_t num_threads) {
+  MirageCodegenJob left[AT_ONCE];
+  uint32_t owners[AT_ONCE], num_left;
+  MirageCodegenOptions options = lowering->codegen;
+  MirageCancel cancel;
+  options.cancel = &cancel;
+  do {
+    num_left = 0;
+    for (uint32_t i = 0; i < num_jobs; ++i)
+      if (jobs[i].graph && jobs[i].status == MIRAGE_CANCELLED) {
+        left[num_left] = jobs[i];
+        owners[num_left++] = i;
+      }
+    cancel = mirage__until_late();
+    mirage_codegen_all(num_left, left, lowering->target, &options, num_threads);
+    for (uint32_t i = 0; i < num_left; ++i)
+      jobs[owners[i]] = left[i];
+  } while (num_left && cancel.interrupt); // the interrupt came meanwhile, or nothing is left
+}
+
 /// The selected candidate is beyond the target or the code generator: the program's own lowering takes its place.
 static MirageStatus fall_back(const Lowering *lowering, Unit *unit) {
   MirageModuleGraphs *graphs = lowering->graphs;
@@ -258,31 +301,40 @@ static MirageStatus fall_back(const Lowering *lowering, Unit *unit) {
   mirage_ugraph_meta(refused->graph)->selected = false;
   MIRAGE_TRY(mirage_bridge_export_meta(mirage_ugraph_get_meta(refused->graph), refused->op, graphs->diag));
   MIRAGE_TRY(add_own(lowering, unit));
-  MirageCode code = {0};
-  MirageStatus status = mirage_codegen(unit->own.graph, lowering->target, &lowering->codegen, graphs->diag, &code);
-  if (status == MIRAGE_OK)
-    status = write_code(lowering, &unit->own, &code);
-  mirage_code_deinit(&code);
+  MirageCodegenJob job = {.graph = unit->own.graph, .diag = graphs->diag, .status = MIRAGE_CANCELLED};
+  compile_until_late(lowering, 1, &job, 1);
+  MirageStatus status = job.status == MIRAGE_OK ? write_code(lowering, &unit->own, &job.code) : job.status;
+  mirage_code_deinit(&job.code);
   return status;
+}
+
+/// An interrupt left no time for it: the program stays as it was.
+static void leave(const Lowering *lowering, Unit *unit) {
+  mirage_diag_emit(lowering->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(unit->program),
+                   "@%s: not lowered: interrupted", unit->program->name);
+  if (unit->own.op.ptr)
+    mirage__graphs_erase(lowering->graphs, &unit->own);
 }
 
 static MirageStatus finish(const Lowering *lowering, Unit *unit, const MirageCodegenJob *job) {
   bool falls_back = unit->selected && (mirage__is_beyond(job->status) || job->status == MIRAGE_CODEGEN);
   mirage__hold_release(&unit->held, lowering->graphs->diag, falls_back);
   mirage__hold_init(&unit->held);
-  if (falls_back)
-    return fall_back(lowering, unit);
-  return job->status == MIRAGE_OK ? write_code(lowering, entry_of(unit), &job->code) : job->status;
+  MirageStatus status = falls_back                 ? fall_back(lowering, unit)
+                        : job->status == MIRAGE_OK ? write_code(lowering, entry_of(unit), &job->code)
+                                                   : job->status;
+  if (status != MIRAGE_CANCELLED)
+    return status;
+  leave(lowering, unit);
+  return MIRAGE_OK;
 }
-
-enum { AT_ONCE = 16 }; // programs that are compiled together: the same at any number of threads
 
 /// Imports and names in the order of the module, compiles in parallel, and writes in that order again.
 static MirageStatus lower_some(const Lowering *lowering, uint32_t num_units, Unit *units, MirageCodegenJob *jobs,
                                uint32_t num_threads) {
   for (uint32_t i = 0; i < num_units; ++i)
     MIRAGE_TRY(prepare(lowering, &units[i], &jobs[i]));
-  mirage_codegen_all(num_units, jobs, lowering->target, &lowering->codegen, num_threads);
+  compile_until_late(lowering, num_units, jobs, num_threads);
   for (uint32_t i = 0; i < num_units; ++i)
     MIRAGE_TRY(finish(lowering, &units[i], &jobs[i]));
   return MIRAGE_OK;
@@ -330,7 +382,8 @@ MirageStatus mirage_pass_lower(MlirOperation module, const void *opaque, const M
   const MirageLowerOptions *options = opaque;
   MirageModuleGraphs graphs;
   const MirageTarget target = mirage__pass_target(options->target, options->tensor_maps);
-  const Lowering lowering = {&graphs, &target, {(int32_t)options->opt_level, options->dump_llvm}};
+  const Lowering lowering = {
+      &graphs, &target, {.opt_level = (int32_t)options->opt_level, .keep_llvm_ir = options->dump_llvm}};
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
   if (status == MIRAGE_OK)
     status = lower_module(&lowering, (uint32_t)options->num_threads);

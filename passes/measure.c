@@ -18,6 +18,7 @@
 
 #include <dlfcn.h>
 #include <errno.h>
+#include <inttypes.h>
 #include <jansson.h>
 #include <limits.h>
 #include <math.h>
@@ -164,8 +165,21 @@ static void fail_candidate(MirageMeasurement *measurement, const char *what, con
   snprintf(measurement->reason, sizeof measurement->reason, "%s%s%s", what, why ? ": " : "", why ? why : "");
 }
 
+static uint64_t code_hash(const Measurer *measurer, uint32_t index) {
+  const MirageCodegenJob *job = &measurer->code[index];
+  return job->code.ptx ? mirage_code_hash(measurer->copies[index], &job->code) : 0;
+}
+
+static void note_codes(Measurer *measurer) {
+  for (uint32_t i = 1; i <= measurer->num; ++i) {
+    measurer->measurements[i - 1].own_code = code_hash(measurer, 0);
+    measurer->measurements[i - 1].code = code_hash(measurer, i);
+  }
+}
+
 static MirageStatus compile_all(Measurer *measurer) {
-  const MirageCodegenOptions options = {.opt_level = 3};
+  const MirageCancel cancel = {.interrupt = mirage__interrupt_flag()};
+  const MirageCodegenOptions options = {.opt_level = 3, .cancel = &cancel};
   uint32_t ready[MIRAGE_MOST_MEASURED + 1], num = 0;
   MirageCodegenJob *jobs = measurer->code;
   MIRAGE_TRY(copy_own(measurer, &measurer->held[0].diag, &measurer->copies[0]));
@@ -191,6 +205,7 @@ static MirageStatus compile_all(Measurer *measurer) {
   for (uint32_t k = 1; k < num; ++k)
     if (dense[k].status != MIRAGE_OK)
       fail_candidate(&measurer->measurements[ready[k] - 1], "cannot be compiled", &measurer->held[ready[k]]);
+  note_codes(measurer);
   return dense[0].status;
 }
 
@@ -310,6 +325,9 @@ static bool read_answer(const char *output, MirageMeasurement *measurement) {
   measurement->spread = finite_or_zero(get_number(answer, "spread"));
   measurement->own_spread = finite_or_zero(get_number(answer, "own_spread"));
   measurement->error = get_number(answer, "error");
+  measurement->own_wrong = measurement->ok && json_is_true(json_object_get(answer, "own_wrong"));
+  measurement->own_error = get_number(answer, "own_error");
+  measurement->sampled = json_is_true(json_object_get(answer, "sampled"));
   if (!measurement->ok)
     snprintf(measurement->reason, sizeof measurement->reason, "%s", *reason ? reason : "no time came out");
   json_decref(answer);
@@ -413,29 +431,56 @@ static MirageStatus measure(Measurer *measurer) {
   return run_all(measurer);
 }
 
+static MirageStatus measurer_init(Measurer *measurer) {
+  MirageArena *arena = &measurer->graphs->arena;
+  size_t count = (size_t)measurer->num + 1;
+  measurer->copies = mirage_arena_alloc_array(arena, count, sizeof *measurer->copies);
+  measurer->code = mirage_arena_alloc_array(arena, count, sizeof *measurer->code);
+  measurer->held = mirage_arena_alloc_array(arena, count, sizeof *measurer->held);
+  if (!measurer->copies || !measurer->code || !measurer->held)
+    return MIRAGE_NO_MEMORY;
+  for (uint32_t i = 0; i <= measurer->num; ++i) {
+    mirage__hold_init(&measurer->held[i]);
+    measurer->held[i].loc = mirage__graph_loc(i ? measurer->measurements[i - 1].entry : measurer->program);
+  }
+  return MIRAGE_OK;
+}
+
+static void measurer_deinit(Measurer *measurer, const MirageDiag *diag) {
+  for (uint32_t i = 0; i <= measurer->num; ++i) {
+    mirage__hold_release(&measurer->held[i], i ? NULL : diag, true);
+    mirage_code_deinit(&measurer->code[i].code);
+    mirage_ugraph_destroy(measurer->copies[i]);
+  }
+}
+
 MirageStatus mirage__measure(MirageModuleGraphs *graphs, MirageModuleGraph *program,
                              const MirageMeasureOptions *options, uint32_t num, MirageMeasurement *measurements) {
-  MirageArena *arena = &graphs->arena;
   Measurer measurer = {.graphs = graphs,
                        .program = program,
                        .options = options,
                        .num = num < MIRAGE_MOST_MEASURED ? num : MIRAGE_MOST_MEASURED,
                        .measurements = measurements};
-  measurer.copies = mirage_arena_alloc_array(arena, num + 1, sizeof *measurer.copies);
-  measurer.code = mirage_arena_alloc_array(arena, num + 1, sizeof *measurer.code);
-  measurer.held = mirage_arena_alloc_array(arena, num + 1, sizeof *measurer.held);
-  if (!measurer.copies || !measurer.code || !measurer.held)
-    return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i <= measurer.num; ++i) {
-    mirage__hold_init(&measurer.held[i]);
-    measurer.held[i].loc = mirage__graph_loc(i ? measurements[i - 1].entry : program);
-  }
+  MIRAGE_TRY(measurer_init(&measurer));
   MirageStatus status = measure(&measurer);
   remove_files(&measurer);
-  for (uint32_t i = 0; i <= measurer.num; ++i) {
-    mirage__hold_release(&measurer.held[i], i ? NULL : graphs->diag, true);
-    mirage_code_deinit(&measurer.code[i].code);
-    mirage_ugraph_destroy(measurer.copies[i]);
-  }
+  measurer_deinit(&measurer, graphs->diag);
   return status;
+}
+
+void mirage__code_text(uint64_t own_code, uint64_t code, char out_text[33]) {
+  snprintf(out_text, 33, "%016" PRIx64 "%016" PRIx64, own_code, code);
+}
+
+MirageStatus mirage__measured_code(MirageModuleGraphs *graphs, MirageModuleGraph *program, MirageModuleGraph *entry,
+                                   const MirageTarget *target, char out_text[33]) {
+  const MirageMeasureOptions options = {.target = target};
+  MirageMeasurement measurement = {.entry = entry};
+  Measurer measurer = {
+      .graphs = graphs, .program = program, .options = &options, .num = entry != NULL, .measurements = &measurement};
+  MIRAGE_TRY(measurer_init(&measurer));
+  MirageStatus status = compile_all(&measurer);
+  mirage__code_text(code_hash(&measurer, 0), entry ? code_hash(&measurer, 1) : 0, out_text);
+  measurer_deinit(&measurer, NULL);
+  return status == MIRAGE_OK && entry && !measurement.code ? MIRAGE_CODEGEN : status;
 }

@@ -16,8 +16,12 @@ typedef struct MirageMeasurement {
   bool ok;      // ran, computes what the own lowering computes, and the same each time
   bool own_ran; // in its process
   double us, spread, own_us, own_spread;
-  double error;     // relative, against the own lowering
-  char reason[400]; // where not ok
+  double error;     // relative, against the own lowering; where that is wrong, against float64
+  bool own_wrong;   // it differs from the candidate, which float64 says is right: the own lowering overflows, say
+  double own_error; // then: against float64
+  bool sampled;     // then: part of the outputs was looked at
+  uint64_t code, own_code; // mirage_code_hash of what ran
+  char reason[400];        // where not ok
 } MirageMeasurement;
 
 typedef struct MirageMeasureOptions {
@@ -34,6 +38,13 @@ bool mirage__measure_possible(const MirageTarget *target, MirageDeviceInfo *out_
 /// Errors:  UNSUPPORTED, LIMIT: the own lowering cannot be compiled; IO: no processes or files can be had; CANCELLED.
 MirageStatus mirage__measure(MirageModuleGraphs *graphs, MirageModuleGraph *program,
                              const MirageMeasureOptions *options, uint32_t num, MirageMeasurement *measurements);
+
+/// What the own lowering and `entry` (NULL: that alone) would be compiled to for measuring, as a record's `code`.
+///
+/// Errors:  UNSUPPORTED, LIMIT, CODEGEN: one of them cannot be compiled; CANCELLED.
+MirageStatus mirage__measured_code(MirageModuleGraphs *graphs, MirageModuleGraph *program, MirageModuleGraph *entry,
+                                   const MirageTarget *target, char out_text[33]);
+void mirage__code_text(uint64_t own_code, uint64_t code, char out_text[33]);
 
 // -------------------------------------------------------------------------------------------------- which (differ.c)
 

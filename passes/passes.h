@@ -227,6 +227,8 @@ static inline const void *mirage__graph_loc(const MirageModuleGraph *entry) {
   return mlirOperationGetLocation(entry->op).ptr;
 }
 
+/// mirage_layout_plan, which an interrupt ends when it is late: CANCELLED. So do those that plan a graph below.
+MirageStatus mirage__plan_until_late(MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag);
 /// Predicted cost of a program's own lowering, or of a candidate: as it will be compiled, operators outside kernels
 /// canonicalised, all kernels planned.
 MirageStatus mirage__lowered_cost(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,

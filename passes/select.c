@@ -119,16 +119,21 @@ static MirageStatus confirm(const Selector *selector, MirageModuleGraph *entry) 
 /// Compiles a copy of the choice, as mirage-lower would. Takes its proof away if the candidate is beyond the code
 /// generator.
 static MirageStatus try_out(const Selector *selector, MirageModuleGraph *entry) {
-  const MirageCodegenOptions options = {.opt_level = 1}; // what can fail does not depend on it
+  MirageCodegenOptions options = {.opt_level = 1}; // what can fail does not depend on it
   MirageUGraph *copy = NULL;
   MirageCode code = {0};
+  MirageCancel cancel = {0};
   MirageHeld held;
   mirage__hold_init(&held);
   held.loc = mirage__graph_loc(entry);
   MirageStatus status = mirage_codegen_canonicalize(entry->graph, selector->target, &held.diag, &copy);
-  if (status == MIRAGE_OK)
-    status = mirage_codegen(copy, selector->target, &options, &held.diag, &code);
-  bool beyond = status != MIRAGE_OK && status != MIRAGE_NO_MEMORY; // whatever is wrong with it, there are others
+  options.cancel = &cancel;
+  do {
+    cancel = mirage__until_late();
+    if (status == MIRAGE_OK || status == MIRAGE_CANCELLED)
+      status = mirage_codegen(copy, selector->target, &options, &held.diag, &code);
+  } while (status == MIRAGE_CANCELLED && cancel.interrupt); // the interrupt came meanwhile
+  bool beyond = status != MIRAGE_OK && status != MIRAGE_NO_MEMORY && status != MIRAGE_CANCELLED; // there are others
   mirage__hold_release(&held, selector->graphs->diag, beyond);
   mirage_code_deinit(&code);
   mirage_ugraph_destroy(copy);

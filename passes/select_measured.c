@@ -3,6 +3,8 @@
 // Order:    the database; else the GPU, whose answer goes there; else nobody knows, and the cost model decides.
 // Margin:   a candidate must be faster than the program's own lowering by 1 %, beside which it was timed: less is
 //           noise, and the own lowering needs no proof.
+// A record holds for the code that was measured: where this build compiles the choice or the own lowering to something
+// else, it is passed over, with a remark.
 // A graph from the database that is not among the candidates is proven here, as mirage-verify would, and held to the
 // numeric guard, before anything looks at it.
 #include "mirage/guard.h"
@@ -10,6 +12,7 @@
 #include "select.h"
 
 #include <math.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -123,6 +126,44 @@ static void note_time(MirageModuleGraph *entry, double us, double spread) {
   cost->measured_spread = spread;
 }
 
+static void remark(const Selector *selector, const char *format, ...) {
+  char text[400];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(text, sizeof text, format, args);
+  va_end(args);
+  mirage_diag_emit(selector->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(selector->program), "@%s: %s",
+                   selector->program->name, text);
+}
+
+/// Whether the record speaks of the code that would be compiled here. One of an earlier version does not say of which it
+/// speaks: it is better than nothing, and worse than measuring.
+static MirageStatus check_code(const Selector *selector, const MirageTuningRecord *record, MirageModuleGraph *entry,
+                               bool *out_stands) {
+  char code[33];
+  const char *next = selector->measures ? "measured again" : "the cost model decides";
+  *out_stands = false;
+  if (!*record->code && selector->measures) {
+    remark(selector, "the tuning database does not say of which code its times are: %s", next);
+    return MIRAGE_OK;
+  }
+  if (!*record->code) {
+    remark(selector, "measured on %s by an earlier version, whose code may have been another", record->gpu);
+    *out_stands = true;
+    return MIRAGE_OK;
+  }
+  MirageStatus status = mirage__measured_code(selector->graphs, selector->program, entry, selector->target, code);
+  if (status == MIRAGE_NO_MEMORY || status == MIRAGE_CANCELLED)
+    return status;
+  *out_stands = status == MIRAGE_OK && strcmp(code, record->code) == 0;
+  if (!*out_stands)
+    remark(selector,
+           "what the tuning database holds was measured of other code (%s, %s), compiled before the code "
+           "generator or the planner changed: %s",
+           record->gpu, record->date, next);
+  return MIRAGE_OK;
+}
+
 static MirageStatus take_stored(Selector *selector, const MirageTuningRecord *record, bool *out_decided,
                                 MirageModuleGraph **out_chosen) {
   MirageModuleGraph *entry = NULL;
@@ -136,8 +177,12 @@ static MirageStatus take_stored(Selector *selector, const MirageTuningRecord *re
     MIRAGE_TRY(mirage__confirm(selector, entry, &stands));
     if (!stands)
       return MIRAGE_OK;
-    note_time(entry, record->time_us, record->spread);
   }
+  MIRAGE_TRY(check_code(selector, record, entry, &stands));
+  if (!stands)
+    return MIRAGE_OK;
+  if (entry)
+    note_time(entry, record->time_us, record->spread);
   report_stored(selector, record, entry);
   *out_decided = true;
   *out_chosen = entry;
@@ -186,18 +231,25 @@ static MirageStatus find_fastest(const Selector *selector, uint32_t num, MirageM
   return MIRAGE_OK;
 }
 
+static double finite_or_infinite(double value) { return isfinite(value) ? value : INFINITY; } // JSON has no inf
+
 static void report_each(const Selector *selector, uint32_t num, const MirageMeasurement *measurements) {
   const MirageDiag *diag = selector->graphs->diag;
   for (uint32_t i = 0; i < num; ++i) {
     const MirageMeasurement *one = &measurements[i];
     const void *loc = mirage__graph_loc(one->entry);
+    char beside[160] = "";
+    if (one->own_wrong)
+      snprintf(beside, sizeof beside,
+               " against float64%s, the own lowering's %.1e: it is wrong, and is not compared with",
+               one->sampled ? ", of a sample" : "", finite_or_infinite(one->own_error));
     if (one->ok)
       mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
                        "@%s: %.2f us measured (spread %.1f %%), %.2f us predicted; beside it the own lowering of @%s "
-                       "%.2f us; error %.1e",
+                       "%.2f us; error %.1e%s",
                        one->entry->name, one->us, 100 * one->spread,
                        mirage_ugraph_get_meta(one->entry->graph)->cost.time_us, selector->program->name, one->own_us,
-                       one->error);
+                       one->error, beside);
     else
       mirage_diag_emit(diag, MIRAGE_SEVERITY_WARNING, loc, "@%s: not measured: %s", one->entry->name, one->reason);
   }

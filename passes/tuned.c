@@ -5,6 +5,8 @@
 //         the same PTX to other code. Without a GPU the newest record for the target is taken, whichever GPU it is
 //         from.
 // Value:  the fastest graph as text, or the own lowering; and what was measured of all.
+// Code:   what was measured (mirage_code_hash): where it would be compiled to something else today, nobody has measured that,
+//         and the record is not used (select_measured.c). So no version number has to be changed with the code generator.
 // A stored graph is not trusted: it is proven again before it is used (select.c).
 #define _POSIX_C_SOURCE 200809L // gmtime_r
 #include "measure.h"
@@ -122,6 +124,8 @@ static json_t *json_of(const MirageMeasurement *one, const char *hash) {
     json_object_set_new(object, "own_us", json_real(one->own_us));
     json_object_set_new(object, "own_spread", json_real(one->own_spread));
     json_object_set_new(object, "error", isfinite(one->error) ? json_real(one->error) : json_null());
+    if (one->own_wrong)
+      json_object_set_new(object, "own_error", isfinite(one->own_error) ? json_real(one->own_error) : json_null());
   } else if (object) {
     json_object_set_new(object, "reason", json_string(one->reason));
   }
@@ -182,7 +186,7 @@ static void now_text(char *text, size_t size) {
 MirageStatus mirage__tuned_store(MirageTuned *tuned, MirageModuleGraphs *graphs, const MirageModuleGraph *program,
                                  double own_predicted_us, uint32_t num, const MirageMeasurement *measurements,
                                  const MirageMeasurement *chosen) {
-  char hash[33], choice[33] = "", date[32];
+  char hash[33], choice[33] = "", code[33], date[32];
   char *text = NULL, *measured = NULL;
   now_text(date, sizeof date);
   MIRAGE_TRY(mirage__hash_text(program->graph, graphs->diag, hash));
@@ -190,6 +194,8 @@ MirageStatus mirage__tuned_store(MirageTuned *tuned, MirageModuleGraphs *graphs,
   record.date = date;
   record.hash = choice;
   record.choice = chosen ? chosen->entry->name : "";
+  record.code = code;
+  mirage__code_text(measurements[0].own_code, chosen ? chosen->code : 0, code);
   record.own_us = median_own(num, measurements, &record.own_spread);
   if (chosen) { // what it was beside
     record.own_us = chosen->own_us;

@@ -28,7 +28,7 @@ for tool in "${wanted[@]}"; do
   strip -o "dist/$name/bin/$tool" "$build/bin/$tool"
 done
 cp examples/*.mlir "dist/$name/examples/"
-cp -r test/bench/workloads.py test/bench/measured_selection.py test/bench/workloads test/bench/odd test/bench/varied "dist/$name/"
+cp -r test/bench/workloads.py test/bench/measured_selection.py test/bench/round_trip.py test/bench/workloads test/bench/odd test/bench/varied "dist/$name/"
 cp LICENSE "dist/$name/"
 
 # Shared libraries beyond the C library travel along: the tools look for them in lib/ beside bin/.
@@ -62,6 +62,7 @@ Mirage-MLIR, static tools: $(cat version.txt 2>/dev/null || sed -n 's/^project(.
   run.sh program.mlir --json                  the same for a program of yours
   python3 workloads.py --bin bin              the benchmark programs, one table (needs no package)
   python3 measured_selection.py --bin bin     the same programs and varied/, the fastest candidate chosen by measuring
+  python3 round_trip.py export --bin bin --folder OUT     measures, for a machine without a GPU to use
   bin/mirage-mlir-opt --mirage-superoptimize program.mlir -o compiled.mlir
                                               measures too, where the GPU is the target's; mirage-tune list shows what it found
   bin/mirage-run compiled.mlir --benchmark    --help lists the options

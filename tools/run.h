@@ -173,6 +173,11 @@ typedef struct RunExecution {
 /// Errors:  LIMIT where no such axis is left; what evaluation says.
 MirageStatus run_eval(const MirageUGraph *program, const MirageDomain *domain, double max_bytes, double *const *inputs,
                       double *const *outputs, const MirageDiag *diag, uint32_t *out_parts);
+/// The same of so many leading rows, heads or columns as take `max_work` operations. Elements of `outputs` that are not
+/// evaluated stay as they are.
+/// Errors:  LIMIT where that cannot be; what evaluation says.
+MirageStatus run_eval_sample(const MirageUGraph *program, const MirageDomain *domain, double max_work,
+                             double *const *inputs, double *const *outputs, const MirageDiag *diag);
 MirageStatus run_execute(RunModule *module, const RunOptions *options, const RunInputs *inputs, const MirageDiag *diag,
                          RunExecution *execution);
 void run_execution_deinit(RunExecution *execution);

@@ -8,6 +8,9 @@
 // Example:  scores = matmul q, k; p = softmax scores; y = matmul p, v      q: [32, 4096, 64], y: [32, 4096, 64]
 //           parallel: the 32 heads, and the 4096 rows of q. 4 GiB of scores become 16 parts of two heads.
 //
+// The same serves to look at a program that is too large to be evaluated: of each axis in turn only the first half is, until
+// the rest is small enough (run_eval_sample).
+//
 // Every element is computed by the same operations in the same order as in one go, so the values are the same.
 #include "run.h"
 
@@ -78,6 +81,23 @@ static MirageStatus peak_bytes(const MirageUGraph *graph, double *out_bytes) {
   free(last);
   *out_bytes = peak * sizeof(double);
   return MIRAGE_OK;
+}
+
+// Multiplications and other operations on elements.
+static double work_of(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  double work = 0;
+  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    const MirageType *first = node.num_operands ? mirage_ugraph_type(graph, node.operands[0]) : NULL;
+    double each = 1;
+    if (node.op == MIRAGE_OP_MATMUL)
+      each = (double)first->shape[first->rank - (node.attrs->matmul.transpose_a ? 2 : 1)];
+    else if (node.op == MIRAGE_OP_SDPA) // both products, for each column of the result
+      each = 2 * (double)mirage_ugraph_type(graph, node.operands[1])->shape[first->rank - 2];
+    work += each * own_elements(graph, &node) + (first ? elements(graph, node.operands[0].index) : 0);
+  }
+  return work;
 }
 
 // ---------------------------------------------------------------------------------------------------------------- axes
@@ -360,7 +380,9 @@ static void move_part(const Part *part, MirageValue value, double *whole, double
 }
 
 // Arrays for the inputs or outputs of a part: those that the axis does not cross are the whole's.
-static MirageStatus part_arrays(const Part *part, uint32_t count, bool outputs, double *const *whole, double **own) {
+// `fill`: with what the whole holds.
+static MirageStatus part_arrays(const Part *part, uint32_t count, bool outputs, bool fill, double *const *whole,
+                                double **own) {
   for (uint32_t i = 0; i < count; ++i) {
     MirageValue value =
         outputs ? mirage_ugraph_get_output(part->axes->graph, i) : mirage_ugraph_get_input(part->axes->graph, i);
@@ -371,7 +393,7 @@ static MirageStatus part_arrays(const Part *part, uint32_t count, bool outputs, 
     own[i] = malloc((size_t)mirage_type_elements(&type) * sizeof **own);
     if (!own[i])
       return MIRAGE_NO_MEMORY;
-    if (!outputs)
+    if (fill)
       move_part(part, value, whole[i], own[i], false);
   }
   return MIRAGE_OK;
@@ -384,10 +406,15 @@ static void free_arrays(uint32_t count, double *const *whole, double **own) {
   free(own);
 }
 
-static MirageStatus eval_part(const Part *part, const MirageDomain *domain, double allowed, double *const *inputs,
+typedef struct Bounds {
+  double bytes; // that an evaluation may take
+  double work;  // 0, or: what is more work is evaluated in part
+} Bounds;
+
+static MirageStatus eval_part(const Part *part, const MirageDomain *domain, const Bounds *bounds, double *const *inputs,
                               double *const *outputs, const MirageDiag *diag, uint32_t *in_out_parts);
 
-static MirageStatus eval_within(const MirageUGraph *graph, const MirageDomain *domain, double allowed,
+static MirageStatus eval_within(const MirageUGraph *graph, const MirageDomain *domain, const Bounds *bounds,
                                 double *const *inputs, double *const *outputs, const MirageDiag *diag,
                                 uint32_t *in_out_parts) {
   double bytes = 0;
@@ -395,18 +422,22 @@ static MirageStatus eval_within(const MirageUGraph *graph, const MirageDomain *d
   Part part = {0};
   Axes axes = {0};
   MirageStatus status = peak_bytes(graph, &bytes);
-  if (status == MIRAGE_OK && bytes > allowed) {
+  bool sample = bounds->work > 0 && work_of(graph) > bounds->work;
+  if (status == MIRAGE_OK && (sample || bytes > bounds->bytes)) {
     status = axes_init(graph, &axes);
     part = (Part){&axes, status == MIRAGE_OK ? longest_axis(&axes, &extent) : 0, 0, extent / 2};
   }
   if (status == MIRAGE_OK && extent > 1) {
-    status = eval_part(&part, domain, allowed, inputs, outputs, diag, in_out_parts);
+    status = eval_part(&part, domain, bounds, inputs, outputs, diag, in_out_parts);
     part.begin = part.end;
     part.end = extent;
-    if (status == MIRAGE_OK)
-      status = eval_part(&part, domain, allowed, inputs, outputs, diag, in_out_parts);
+    if (status == MIRAGE_OK && !sample)
+      status = eval_part(&part, domain, bounds, inputs, outputs, diag, in_out_parts);
+  } else if (status == MIRAGE_OK && sample) {
+    status = mirage_diag_fail(diag, NULL, MIRAGE_LIMIT,
+                              "reference: a sample of the outputs takes more than %.2g operations", bounds->work);
   } else if (status == MIRAGE_OK) {
-    const MirageEvalOptions options = {.max_bytes = (size_t)(allowed * 1.25)};
+    const MirageEvalOptions options = {.max_bytes = (size_t)(bounds->bytes * 1.25)};
     ++*in_out_parts;
     status = mirage_eval(graph, domain, (const void *const *)inputs, (void *const *)outputs, &options, diag);
   }
@@ -414,7 +445,7 @@ static MirageStatus eval_within(const MirageUGraph *graph, const MirageDomain *d
   return status;
 }
 
-static MirageStatus eval_part(const Part *part, const MirageDomain *domain, double allowed, double *const *inputs,
+static MirageStatus eval_part(const Part *part, const MirageDomain *domain, const Bounds *bounds, double *const *inputs,
                               double *const *outputs, const MirageDiag *diag, uint32_t *in_out_parts) {
   uint32_t num_inputs = mirage_ugraph_num_inputs(part->axes->graph);
   uint32_t num_outputs = mirage_ugraph_num_outputs(part->axes->graph);
@@ -426,11 +457,11 @@ static MirageStatus eval_part(const Part *part, const MirageDomain *domain, doub
   for (uint32_t i = 0; out && i < num_outputs; ++i)
     out[i] = outputs[i];
   if (status == MIRAGE_OK)
-    status = part_arrays(part, num_inputs, false, inputs, in);
+    status = part_arrays(part, num_inputs, false, true, inputs, in);
   if (status == MIRAGE_OK)
-    status = part_arrays(part, num_outputs, true, outputs, out);
+    status = part_arrays(part, num_outputs, true, bounds->work > 0, outputs, out);
   if (status == MIRAGE_OK)
-    status = eval_within(graph, domain, allowed, in, out, diag, in_out_parts);
+    status = eval_within(graph, domain, bounds, in, out, diag, in_out_parts);
   for (uint32_t i = 0; status == MIRAGE_OK && i < num_outputs; ++i)
     if (out[i] != outputs[i])
       move_part(part, mirage_ugraph_get_output(part->axes->graph, i), outputs[i], out[i], true);
@@ -442,8 +473,15 @@ static MirageStatus eval_part(const Part *part, const MirageDomain *domain, doub
 
 MirageStatus run_eval(const MirageUGraph *program, const MirageDomain *domain, double max_bytes, double *const *inputs,
                       double *const *outputs, const MirageDiag *diag, uint32_t *out_parts) {
-  double allowed = max_bytes > 0 ? max_bytes : memory_allowed();
+  const Bounds bounds = {.bytes = max_bytes > 0 ? max_bytes : memory_allowed()};
   *out_parts = 0;
-  MirageStatus status = eval_within(program, domain, allowed, inputs, outputs, diag, out_parts);
+  MirageStatus status = eval_within(program, domain, &bounds, inputs, outputs, diag, out_parts);
   return status == MIRAGE_NO_MEMORY ? mirage_diag_fail(diag, NULL, status, "reference: out of memory") : status;
+}
+
+MirageStatus run_eval_sample(const MirageUGraph *program, const MirageDomain *domain, double max_work,
+                             double *const *inputs, double *const *outputs, const MirageDiag *diag) {
+  const Bounds bounds = {memory_allowed(), max_work};
+  uint32_t parts = 0;
+  return eval_within(program, domain, &bounds, inputs, outputs, diag, &parts);
 }

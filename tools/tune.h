@@ -2,6 +2,16 @@
 #ifndef MIRAGE_TOOLS_TUNE_H
 #define MIRAGE_TOOLS_TUNE_H
 
+#include "run.h"
+
+/// What a float64 evaluation of the program says of two runs.
+typedef struct TuneVerdict {
+  bool judged, sampled;    // sampled: part of the outputs only, since the program is large
+  double error, own_error; // of the candidate, of the own lowering: relative, the largest of the outputs
+} TuneVerdict;
+/// `own`, `candidate`: the bytes of each output. Errors: LIMIT where not even a sample can be evaluated.
+MirageStatus tune_judge(const RunModule *module, const RunOptions *options, void *const *own, void *const *candidate,
+                        const MirageDiag *diag, TuneVerdict *out_verdict);
 /// mirage-tune --measure=MODULE.mlir: what mirage-select starts, a process for each graph that it measures. The module
 /// holds the program, its own lowering and a candidate, in this order; MODULE.mlir.0.ptx and .1.ptx are the code of the
 /// latter two. Prints lines while it lives, and a JSON object last. Never returns: ends the process.

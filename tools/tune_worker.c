@@ -7,7 +7,8 @@
 // Ends:   whatever happens, by _Exit: a driver whose kernel hangs would wait for it in its exit handler. A reply that
 //         is missing is told apart by how the process ended, by who started it.
 // Right:  the candidate's outputs differ from the own lowering's by rounding alone: 5e-3 relative, 2e-2 in bf16. Both
-//         round, in other orders; what is looked for here is wrong code, the algebra is the proof's business.
+//         round, in other orders; what is looked for here is wrong code, the algebra is the proof's business. Where they
+//         differ by more, or the own lowering is finite nowhere, float64 says who is right (tune_judge.c).
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE // flock, prctl
 #endif
@@ -50,6 +51,7 @@ typedef struct Worker {
   MirageTiming timings[2];
   bool own_ran;
   double error; // the largest of the outputs
+  TuneVerdict verdict;
   char reason[512];
 } Worker;
 
@@ -82,6 +84,11 @@ _Noreturn static void reply(bool ok) {
       json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:s}", "ok", ok, "own_ran", worker.own_ran, "us",
                 number(candidate->cold_us), "spread", number(candidate->cold_spread), "own_us", number(own->cold_us),
                 "own_spread", number(own->cold_spread), "error", number(worker.error), "reason", worker.reason);
+  if (root && worker.verdict.judged) {
+    json_object_set_new(root, "own_wrong", json_boolean(ok));
+    json_object_set_new(root, "own_error", number(worker.verdict.own_error));
+    json_object_set_new(root, "sampled", json_boolean(worker.verdict.sampled));
+  }
   if (root)
     json_dumpf(root, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
   putchar('\n');
@@ -322,11 +329,11 @@ static MirageStatus compare_output(uint32_t index, bool *out_right) {
   return MIRAGE_OK;
 }
 
-static MirageStatus compare_all(bool *out_right) {
+static MirageStatus compare_all(bool *out_right, bool *out_same) {
   *out_right = true;
   for (uint32_t i = 0; i < worker.num_outputs && *out_right; ++i) {
     if (memcmp(worker.outputs[CANDIDATE][i], worker.outputs[AGAIN][i], output_bytes(i)) != 0) {
-      *out_right = false;
+      *out_right = *out_same = false;
       worker.error = INFINITY;
       snprintf(worker.reason, sizeof worker.reason, "wrong: two runs differ in output %u", i);
     } else {
@@ -335,6 +342,34 @@ static MirageStatus compare_all(bool *out_right) {
     }
   }
   return MIRAGE_OK;
+}
+
+static double widest_tolerance(void) {
+  double tolerance = 0;
+  for (uint32_t i = 0; i < worker.num_outputs; ++i)
+    tolerance = fmax(tolerance, tolerance_of(output_type(i)));
+  return tolerance;
+}
+
+// The two differ: by float64 the candidate may be right all the same, and the own lowering wrong.
+static void judge(const RunOptions *options, bool *out_right) {
+  char found[sizeof worker.reason];
+  snprintf(found, sizeof found, "%s", worker.reason);
+  say("judging");
+  MirageStatus status =
+      tune_judge(&worker.module, options, worker.outputs[OWN], worker.outputs[CANDIDATE], &diag, &worker.verdict);
+  const TuneVerdict *verdict = &worker.verdict;
+  const char *sample = verdict->sampled ? ", of a sample" : "";
+  *out_right = status == MIRAGE_OK && verdict->error <= widest_tolerance();
+  if (status != MIRAGE_OK)
+    snprintf(worker.reason, sizeof worker.reason, "%.200s; who is right cannot be said: %.200s", found,
+             mirage_status_string(status));
+  else if (*out_right)
+    worker.error = verdict->error;
+  else
+    snprintf(worker.reason, sizeof worker.reason,
+             "%.200s; its error against float64%s is %.2g, the own lowering's %.2g", found, sample, verdict->error,
+             verdict->own_error);
 }
 
 // ----------------------------------------------------------------------------------------------------------------
@@ -354,7 +389,11 @@ static MirageStatus measure(const char *module_path, bool *out_right) {
   MIRAGE_TRY(run_all(packed));
   if (turn >= 0)
     close(turn);
-  return compare_all(out_right);
+  bool same = true; // both runs of the candidate
+  MIRAGE_TRY(compare_all(out_right, &same));
+  if (!*out_right && same)
+    judge(&options, out_right);
+  return MIRAGE_OK;
 }
 
 void tune_measure(const char *module_path, double timeout_s) {

@@ -2,6 +2,7 @@
 #ifndef MIRAGE_CODEGEN_H
 #define MIRAGE_CODEGEN_H
 
+#include "mirage/cancel.h"
 #include "mirage/target.h"
 #include "mirage/ugraph.h"
 
@@ -10,14 +11,15 @@ extern "C" {
 #endif
 
 typedef struct MirageCodegenOptions {
-  int32_t opt_level; // LLVM pipeline, 0..3; default 3 when the struct is zero is NOT implied: set it
-  bool keep_llvm_ir; // also return the optimised module's text
+  int32_t opt_level;          // LLVM pipeline, 0..3; default 3 when the struct is zero is NOT implied: set it
+  bool keep_llvm_ir;          // also return the optimised modules' text
+  const MirageCancel *cancel; // asked before each kernel is planned and before each is compiled; NULL: nobody
 } MirageCodegenOptions;
 
 typedef struct MirageCode {
   char *ptx; // NUL-terminated, all kernels of the graph in one module
   size_t ptx_bytes;
-  char *llvm_ir; // or NULL
+  char *llvm_ir; // or NULL: a module for each kernel, one after the other
 } MirageCode;
 
 /// Rewrites kernel-level operators outside `custom` as custom nodes with their canonical one-operator block graph, so that
@@ -34,11 +36,13 @@ MirageStatus mirage_codegen_canonicalize(const MirageUGraph *graph, const Mirage
 ///             map, by value, 64-byte aligned. Grid by mirage_custom_launch_grid, cluster as in
 ///             MirageCustomAttrs, block = launch.threads x 1 x 1.
 /// Names:      kernel i of graph @g is "g_k<i>".
-/// Errors:     UNSUPPORTED (operator and location); LIMIT; CODEGEN with LLVM's message.
+/// Errors:     UNSUPPORTED (operator and location); LIMIT; CODEGEN with LLVM's message; CANCELLED.
 /// Threads:    one call at a time per graph; calls on different graphs may run in parallel.
 MirageStatus mirage_codegen(MirageUGraph *graph, const MirageTarget *target, const MirageCodegenOptions *options,
                             const MirageDiag *diag, MirageCode *out_code);
 void mirage_code_deinit(MirageCode *code);
+/// A number for what a GPU is given: PTX and launches of the graph that was compiled to `code`, whatever its name. Never 0.
+uint64_t mirage_code_hash(const MirageUGraph *graph, const MirageCode *code);
 
 /// One graph of mirage_codegen_all.
 typedef struct MirageCodegenJob {

@@ -2,6 +2,7 @@
 #ifndef MIRAGE_LAYOUT_H
 #define MIRAGE_LAYOUT_H
 
+#include "mirage/cancel.h"
 #include "mirage/target.h"
 #include "mirage/ugraph.h"
 
@@ -16,6 +17,9 @@ extern "C" {
 /// Errors:  LIMIT when the tiles do not fit the target's shared memory (both numbers are named); BAD_ARGUMENT when a hand
 ///          edit contradicts an operator or overlaps another live tile.
 MirageStatus mirage_layout_plan(MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag);
+/// The same, until `cancel` says otherwise, which is asked before each kernel: CANCELLED then, and some kernels are planned.
+MirageStatus mirage_layout_plan_until(MirageUGraph *graph, const MirageTarget *target, const MirageCancel *cancel,
+                                      const MirageDiag *diag);
 /// Name of variant `index`, "stages-4"; NULL past the last.
 const char *mirage_layout_variant_name(uint32_t index);
 /// Another schedule for the same µGraph: `planned` is a planned copy of `open`, whose schedules nobody set; variant `index`

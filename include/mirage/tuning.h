@@ -28,9 +28,11 @@ typedef struct MirageTuningRecord {
   const char *gpu;     // as the driver names it; in a search: NULL = any, the newest record
   int32_t driver;      // 13000 = 13.0; in a search: 0 = any, the newest record
   // The value.
-  const char *choice;     // name of the fastest when it was measured; "" = the program's own lowering
-  const char *hash;       // of the choice, 32 digits; "" for the own lowering
-  const char *text;       // the choice as a mirage_kernel.graph; "" for the own lowering
+  const char *choice; // name of the fastest when it was measured; "" = the program's own lowering
+  const char *hash;   // of the choice, 32 digits; "" for the own lowering
+  const char *text;   // the choice as a mirage_kernel.graph; "" for the own lowering
+  const char *code;   // of what was measured: mirage_code_hash of the own lowering and of the choice (0 for none), 32
+                      // digits; "" where nobody knows. Whose code is another now has measured nothing of it.
   double time_us, spread; // of the choice: median with a cold L2 cache, (p90 - p10) / median
   double own_us, own_spread;
   const char *measured; // JSON array: an object for each graph that was measured

@@ -560,6 +560,12 @@ MirageStatus mirage_ugraph_expand(const MirageUGraph *graph, const MirageDiag *d
 /// The same, but what expands computes in f32 and rounds once at its end, as evaluation in real types (lib/eval) and a
 /// framework's fused operator do.
 MirageStatus mirage_ugraph_expand_wide(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
+/// A graph of one custom kernel alone: its operands are the inputs, its results the outputs. Schedule and places are those
+/// of the kernel. `map` has an entry for each value of `graph` (mirage_ugraph_num_values + 1) and says of the kernel's
+/// operands and results, and of all values in it, what they are in the new graph; other entries stay as they are, so that
+/// one map serves all kernels of a graph.
+MirageStatus mirage_ugraph_extract_custom(const MirageUGraph *graph, MirageNode custom, MirageValue *map,
+                                          const MirageDiag *diag, MirageUGraph **out_graph, MirageNode *out_custom);
 /// Copies kernel-level nodes of `from`, with their regions, to the end of `to`, which is being built. `map` has an entry
 /// for each value of `from` (mirage_ugraph_num_values + 1): it gives the operands and receives the results.
 MirageStatus mirage_ugraph_copy_nodes(MirageUGraph *to, const MirageUGraph *from, uint32_t num_nodes,

@@ -1,7 +1,9 @@
-// codegen.c - one LLVM module for all kernels of a graph: entries, optimisation, PTX. [Mirage 6]
+// codegen.c - the kernels of a graph: entries, optimisation, PTX. [Mirage 6]
 //
 // Call order:  plan (whatever the layout pass left open)  ->  for each custom node: entry, block (codegen_block.c)
 //              ->  verify  ->  LLVM's pipeline  ->  NVPTX back end  ->  PTX text, or the module itself (host.h).
+// For PTX each kernel is an LLVM module of its own, and the texts are joined: LLVM cannot be interrupted, and one kernel
+// is what it is asked for at a time. For the host they are one module.
 #include "mirage/codegen.h"
 
 #include "emit.h"
@@ -324,38 +326,77 @@ static MirageStatus optimize(Backend *backend, int32_t opt_level, const MirageDi
   return status;
 }
 
-static MirageStatus write_ptx(Backend *backend, bool keep_ir, const MirageDiag *diag, MirageCode *out_code) {
-  MirageCode code = {0};
-  if (keep_ir) {
-    char *text = LLVMPrintModuleToString(backend->module);
-    code.llvm_ir = copy_text(text);
-    LLVMDisposeMessage(text);
+// PTX, or LLVM's text, of one kernel after the other.
+typedef struct Text {
+  char *text;
+  size_t used, size;
+} Text;
+
+static bool append(Text *text, const char *part, size_t bytes) {
+  if (text->used + bytes + 1 > text->size) {
+    size_t size = 2 * text->size + bytes + 1;
+    char *grown = realloc(text->text, size);
+    if (!grown)
+      return false;
+    text->text = grown;
+    text->size = size;
   }
+  memcpy(text->text + text->used, part, bytes);
+  text->used += bytes;
+  text->text[text->used] = 0;
+  return true;
+}
+
+static const char *skip_blank_lines(const char *text) { return text + strspn(text, "\n"); }
+
+// What a kernel adds to those before it: neither the head (version, target, size of addresses) nor the declaration of the
+// shared memory, which is the same in all and may stand once.
+static bool append_ptx(Text *ptx, const char *part, bool *declared) {
+  static const char HEAD_END[] = "\n.address_size 64\n", SHARED[] = "\n.extern .shared ";
+  const char *head = ptx->used ? strstr(part, HEAD_END) : NULL;
+  if (head)
+    part = skip_blank_lines(head + sizeof HEAD_END - 1);
+  const char *shared = strstr(part, SHARED), *end = shared ? strchr(shared + 1, '\n') : NULL;
+  if (end && *declared) {
+    if (!append(ptx, part, (size_t)(shared + 1 - part)))
+      return false;
+    part = skip_blank_lines(end);
+  }
+  *declared |= end != NULL;
+  return append(ptx, part, strlen(part));
+}
+
+typedef struct Texts {
+  Text ptx, ir;
+  bool declared; // the shared memory
+} Texts;
+
+static MirageStatus no_memory(const MirageDiag *diag) {
+  return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "codegen: out of memory");
+}
+
+static MirageStatus write_ir(const Backend *backend, Text *out_ir, const MirageDiag *diag) {
+  char *text = LLVMPrintModuleToString(backend->module);
+  bool ok = append(out_ir, text, strlen(text));
+  LLVMDisposeMessage(text);
+  return ok ? MIRAGE_OK : no_memory(diag);
+}
+
+static MirageStatus write_ptx(Backend *backend, Texts *texts, const MirageDiag *diag) {
   char *error = NULL;
   LLVMMemoryBufferRef buffer = NULL;
   bool failed =
       LLVMTargetMachineEmitToMemoryBuffer(backend->machine, backend->module, LLVMAssemblyFile, &error, &buffer);
+  MirageStatus status = MIRAGE_OK;
   if (failed || backend->error) {
-    MirageStatus status = mirage_diag_fail(diag, NULL, MIRAGE_CODEGEN, "codegen: %s", failed ? error : backend->error);
+    status = mirage_diag_fail(diag, NULL, MIRAGE_CODEGEN, "codegen: %s", failed ? error : backend->error);
     LLVMDisposeMessage(error);
-    if (buffer)
-      LLVMDisposeMemoryBuffer(buffer);
-    mirage_code_deinit(&code);
-    return status;
+  } else if (!append_ptx(&texts->ptx, LLVMGetBufferStart(buffer), &texts->declared)) {
+    status = no_memory(diag);
   }
-  code.ptx_bytes = LLVMGetBufferSize(buffer);
-  code.ptx = malloc(code.ptx_bytes + 1);
-  if (code.ptx) {
-    memcpy(code.ptx, LLVMGetBufferStart(buffer), code.ptx_bytes);
-    code.ptx[code.ptx_bytes] = 0;
-  }
-  LLVMDisposeMemoryBuffer(buffer);
-  if (!code.ptx || (keep_ir && !code.llvm_ir)) {
-    mirage_code_deinit(&code);
-    return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "codegen: out of memory");
-  }
-  *out_code = code;
-  return MIRAGE_OK;
+  if (buffer)
+    LLVMDisposeMemoryBuffer(buffer);
+  return status;
 }
 
 // PTX identifiers: letters, digits, _ and $.
@@ -370,10 +411,25 @@ static void kernel_name(const char *graph, uint32_t index, char *out, size_t siz
   snprintf(out + n, size - n, "_k%u", index);
 }
 
-static MirageStatus emit_kernels(MirageUGraph *graph, const MirageGpu *gpu, const MirageTarget *target,
+// The custom nodes of a graph, in order.
+typedef struct Kernels {
+  MirageUGraph *graph;
+  const MirageTarget *target;
+  const MirageDiag *diag;
+  MirageArena arena;
+  MirageNode *nodes;
+  uint32_t count;
+  MirageValue *map; // as mirage_ugraph_extract_custom wants it; NULL where there is one kernel
+} Kernels;
+
+static MirageStatus kernels_init(Kernels *kernels, MirageUGraph *graph, const MirageTarget *target,
                                  const MirageDiag *diag) {
-  uint32_t index = 0;
+  *kernels = (Kernels){.graph = graph, .target = target, .diag = diag};
+  mirage_arena_init(&kernels->arena, NULL);
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  kernels->nodes = mirage_arena_alloc_array(&kernels->arena, (size_t)body.num_nodes + 1, sizeof *kernels->nodes);
+  if (!kernels->nodes)
+    return no_memory(diag);
   for (uint32_t i = 0; i < body.num_nodes; ++i) {
     MirageNodeView view = mirage_ugraph_node(graph, body.nodes[i]);
     if (view.op == MIRAGE_OP_RETURN || view.op == MIRAGE_OP_RESHAPE)
@@ -382,29 +438,49 @@ static MirageStatus emit_kernels(MirageUGraph *graph, const MirageGpu *gpu, cons
       return mirage_diag_fail(diag, view.loc, MIRAGE_UNSUPPORTED,
                               "%s: stands outside a custom kernel; canonicalize the graph first",
                               mirage_op_info(view.op)->mnemonic);
-    char name[128];
-    kernel_name(mirage_ugraph_get_meta(graph)->name, index++, name, sizeof name);
-    MirageArena arena;
-    mirage_arena_init(&arena, NULL);
-    MirageStatus status = emit_kernel(graph, body.nodes[i], name, gpu, target, &arena, diag);
-    mirage_arena_deinit(&arena);
-    MIRAGE_TRY(status);
+    kernels->nodes[kernels->count++] = body.nodes[i];
   }
-  return MIRAGE_OK;
+  if (kernels->count < 2)
+    return MIRAGE_OK;
+  size_t values = (size_t)mirage_ugraph_num_values(graph) + 1;
+  kernels->map = mirage_arena_alloc_array(&kernels->arena, values, sizeof *kernels->map);
+  return kernels->map ? MIRAGE_OK : no_memory(diag);
 }
 
-// The module of all kernels, optimised. `host` and `fault` as in MirageGpu.
-static MirageStatus compile(MirageUGraph *graph, const MirageTarget *target, Machine machine, int32_t opt_level,
-                            bool host, MirageFault *fault, const MirageDiag *diag, Backend *backend) {
-  const char *name = mirage_ugraph_get_meta(graph)->name;
-  MIRAGE_TRY(mirage_layout_plan(graph, target, diag)); // completes what the layout pass or a person left open
-  MIRAGE_TRY(backend_init(backend, name ? name : "graph", machine, opt_level, diag));
+static void kernels_deinit(Kernels *kernels) { mirage_arena_deinit(&kernels->arena); }
+
+// Emits kernel `index` into the module of `gpu`, and notes its launch. Of several kernels each is emitted from a graph of
+// its own, since that takes time and memory for each value of the graph.
+static MirageStatus emit_one(Kernels *kernels, uint32_t index, const MirageGpu *gpu) {
+  MirageUGraph *graph = kernels->graph, *alone = NULL;
+  MirageNode node = kernels->nodes[index], copy;
+  char name[128];
+  kernel_name(mirage_ugraph_get_meta(graph)->name, index, name, sizeof name);
+  if (kernels->map)
+    MIRAGE_TRY(mirage_ugraph_extract_custom(graph, node, kernels->map, kernels->diag, &alone, &copy));
+  MirageArena arena;
+  mirage_arena_init(&arena, NULL);
+  MirageStatus status =
+      emit_kernel(alone ? alone : graph, alone ? copy : node, name, gpu, kernels->target, &arena, kernels->diag);
+  mirage_arena_deinit(&arena);
+  if (status == MIRAGE_OK && alone)
+    mirage_ugraph_set_launch(graph, node, mirage_ugraph_node(alone, copy).attrs->custom.launch);
+  mirage_ugraph_destroy(alone);
+  return status == MIRAGE_OK ? mirage_ugraph_status(graph) : status;
+}
+
+// The module of the kernels [first, end), optimised. `host` and `fault` as in MirageGpu.
+static MirageStatus compile(Kernels *kernels, uint32_t first, uint32_t end, Machine machine, int32_t opt_level,
+                            bool host, MirageFault *fault, Backend *backend) {
+  const char *name = mirage_ugraph_get_meta(kernels->graph)->name;
+  MIRAGE_TRY(backend_init(backend, name ? name : "graph", machine, opt_level, kernels->diag));
   MirageGpu gpu;
   mirage__gpu_init(&gpu, backend->context, backend->module, backend->builder);
   gpu.host = host;
   gpu.fault = fault;
-  MIRAGE_TRY(emit_kernels(graph, &gpu, target, diag));
-  return optimize(backend, opt_level, diag);
+  for (uint32_t i = first; i < end; ++i)
+    MIRAGE_TRY(emit_one(kernels, i, &gpu));
+  return optimize(backend, opt_level, kernels->diag);
 }
 
 static MirageStatus check_arguments(const MirageUGraph *graph, const MirageTarget *target, int32_t opt_level,
@@ -427,6 +503,19 @@ static void start_nvptx(void) {
   LLVMInitializeNVPTXAsmPrinter();
 }
 
+static MirageStatus compile_text(Kernels *kernels, uint32_t first, uint32_t end, const MirageCodegenOptions *options,
+                                 Texts *texts) {
+  Machine machine = {"nvptx64-nvidia-cuda", kernels->target->chip, kernels->target->ptx};
+  Backend backend = {0};
+  MirageStatus status = compile(kernels, first, end, machine, options->opt_level, false, NULL, &backend);
+  if (status == MIRAGE_OK && options->keep_llvm_ir)
+    status = write_ir(&backend, &texts->ir, kernels->diag);
+  if (status == MIRAGE_OK)
+    status = write_ptx(&backend, texts, kernels->diag);
+  backend_deinit(&backend);
+  return status;
+}
+
 MirageStatus mirage_codegen(MirageUGraph *graph, const MirageTarget *target, const MirageCodegenOptions *options,
                             const MirageDiag *diag, MirageCode *out_code) {
   if (!options || !out_code)
@@ -434,12 +523,24 @@ MirageStatus mirage_codegen(MirageUGraph *graph, const MirageTarget *target, con
   *out_code = (MirageCode){0};
   MIRAGE_TRY(check_arguments(graph, target, options->opt_level, diag));
   pthread_once(&nvptx_once, start_nvptx);
-  Machine machine = {"nvptx64-nvidia-cuda", target->chip, target->ptx};
-  Backend backend = {0};
-  MirageStatus status = compile(graph, target, machine, options->opt_level, false, NULL, diag, &backend);
-  if (status == MIRAGE_OK)
-    status = write_ptx(&backend, options->keep_llvm_ir, diag, out_code);
-  backend_deinit(&backend);
+  MIRAGE_TRY(mirage_layout_plan_until(graph, target, options->cancel, diag));
+  Kernels kernels;
+  Texts texts = {0};
+  MirageStatus status = kernels_init(&kernels, graph, target, diag);
+  uint32_t done = 0;
+  do { // a graph without kernels is a module, too
+    if (status == MIRAGE_OK && mirage_cancelled(options->cancel))
+      status = MIRAGE_CANCELLED;
+    if (status == MIRAGE_OK)
+      status = compile_text(&kernels, done, kernels.count ? done + 1 : 0, options, &texts);
+  } while (status == MIRAGE_OK && ++done < kernels.count);
+  kernels_deinit(&kernels);
+  if (status == MIRAGE_OK) {
+    *out_code = (MirageCode){texts.ptx.text, texts.ptx.used, texts.ir.text};
+    return MIRAGE_OK;
+  }
+  free(texts.ptx.text);
+  free(texts.ir.text);
   return status;
 }
 
@@ -447,12 +548,16 @@ MirageStatus mirage__codegen_host(MirageUGraph *graph, const MirageTarget *targe
                                   MirageFault *fault, const MirageDiag *diag, MirageHostModule *out_module) {
   *out_module = (MirageHostModule){0};
   MIRAGE_TRY(check_arguments(graph, target, opt_level, diag));
+  MIRAGE_TRY(mirage_layout_plan(graph, target, diag)); // completes what the layout pass or a person left open
   LLVMInitializeNativeTarget();
   LLVMInitializeNativeAsmPrinter();
   char *triple = LLVMGetDefaultTargetTriple(), *cpu = LLVMGetHostCPUName(), *features = LLVMGetHostCPUFeatures();
   Backend backend = {0};
-  MirageStatus status =
-      compile(graph, target, (Machine){triple, cpu, features}, opt_level, true, fault, diag, &backend);
+  Kernels kernels;
+  MirageStatus status = kernels_init(&kernels, graph, target, diag);
+  if (status == MIRAGE_OK)
+    status = compile(&kernels, 0, kernels.count, (Machine){triple, cpu, features}, opt_level, true, fault, &backend);
+  kernels_deinit(&kernels);
   LLVMDisposeMessage(triple);
   LLVMDisposeMessage(cpu);
   LLVMDisposeMessage(features);

@@ -3,6 +3,7 @@
 // Call order for one custom node:  schedule (what the hand left open)  ->  places (choose.c)  ->  memory (memory.c)  ->
 //                                  written back to the graph as the custom's schedule and the values' spaces and
 //                                  layouts.
+//                                  Each kernel of a graph of several is planned in a graph of its own.
 // Hand edits:  a planned tile keeps its strides, swizzle and offset; a load keeps landing and stages; each is checked.
 #include "mirage/layout.h"
 
@@ -168,22 +169,90 @@ static MirageStatus plan_custom(MirageUGraph *graph, MirageNode custom, const Mi
   return mirage_ugraph_status(graph);
 }
 
-MirageStatus mirage_layout_plan(MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag) {
-  if (!graph || !target)
-    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "layout: %s is missing",
-                            graph ? "the target" : "the graph");
-  MIRAGE_TRY(mirage_ugraph_status(graph));
+// Places that values of a kernel's copy were given, for those of the kernel itself.
+static void take_places(MirageUGraph *graph, MirageRegion region, const MirageUGraph *copy, const MirageValue *map) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  for (uint32_t i = 0; i < view.num_nodes; ++i) {
+    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
+    MirageRegionView body = mirage_ugraph_region(graph, node.region);
+    for (uint32_t k = 0; k < node.num_results + body.num_arguments; ++k) {
+      bool result = k < node.num_results;
+      MirageValue value = {result ? node.first_result.index + k : body.first_argument.index + k - node.num_results};
+      const MirageType *type = mirage_ugraph_type(copy, map[value.index]);
+      if (type->space == MIRAGE_SPACE_SHARED || type->space == MIRAGE_SPACE_REGISTER)
+        mirage_ugraph_set_placement(graph, value, type->space, &type->layout);
+    }
+    if (node.region.index)
+      take_places(graph, node.region, copy, map);
+  }
+}
+
+// One kernel of several, in a graph of its own: planning takes memory and time for each value of the graph.
+static MirageStatus plan_apart(MirageUGraph *graph, MirageNode custom, MirageValue *map, const MirageTarget *target,
+                               MirageArena *arena, const MirageDiag *diag) {
+  MirageUGraph *alone;
+  MirageNode copy;
+  MIRAGE_TRY(mirage_ugraph_extract_custom(graph, custom, map, diag, &alone, &copy));
+  MirageStatus status = plan_custom(alone, copy, target, arena, diag);
+  if (status == MIRAGE_OK) {
+    mirage_ugraph_set_schedule(graph, custom, mirage_ugraph_node(alone, copy).attrs->custom.schedule);
+    take_places(graph, mirage_ugraph_node(graph, custom).region, alone, map);
+    status = mirage_ugraph_status(graph);
+  }
+  mirage_ugraph_destroy(alone);
+  return status;
+}
+
+static uint32_t count_kernels(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < body.num_nodes; ++i)
+    count += mirage_ugraph_node(graph, body.nodes[i]).op == MIRAGE_OP_CUSTOM;
+  return count;
+}
+
+// `map`: NULL where the graph has one kernel.
+static MirageStatus plan_kernels(MirageUGraph *graph, MirageValue *map, const MirageTarget *target,
+                                 const MirageCancel *cancel, const MirageDiag *diag) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   MirageStatus status = MIRAGE_OK;
   for (uint32_t i = 0; i < body.num_nodes && status == MIRAGE_OK; ++i) {
     if (mirage_ugraph_node(graph, body.nodes[i]).op != MIRAGE_OP_CUSTOM)
       continue;
+    if (mirage_cancelled(cancel))
+      return MIRAGE_CANCELLED;
     MirageArena arena;
     mirage_arena_init(&arena, NULL);
-    status = plan_custom(graph, body.nodes[i], target, &arena, diag);
+    status = map ? plan_apart(graph, body.nodes[i], map, target, &arena, diag)
+                 : plan_custom(graph, body.nodes[i], target, &arena, diag);
     mirage_arena_deinit(&arena);
   }
   return status;
+}
+
+MirageStatus mirage_layout_plan_until(MirageUGraph *graph, const MirageTarget *target, const MirageCancel *cancel,
+                                      const MirageDiag *diag) {
+  if (!graph || !target)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "layout: %s is missing",
+                            graph ? "the target" : "the graph");
+  MIRAGE_TRY(mirage_ugraph_status(graph));
+  MirageArena arena;
+  MirageValue *map = NULL;
+  MirageStatus status = MIRAGE_OK;
+  mirage_arena_init(&arena, NULL);
+  if (count_kernels(graph) > 1) {
+    map = mirage_arena_alloc_array(&arena, (size_t)mirage_ugraph_num_values(graph) + 1, sizeof *map);
+    if (!map)
+      status = mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "layout: out of memory");
+  }
+  if (status == MIRAGE_OK)
+    status = plan_kernels(graph, map, target, cancel, diag);
+  mirage_arena_deinit(&arena);
+  return status;
+}
+
+MirageStatus mirage_layout_plan(MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag) {
+  return mirage_layout_plan_until(graph, target, NULL, diag);
 }
 
 // What walking a planned block graph finds.

@@ -422,6 +422,11 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
       status = mirage__search_sections(program, &run, out_result);
     else
       status = mirage__search_all(program, &run, diag, out_result);
+    if (status == MIRAGE_OK && !out_result->num_candidates && filled.optimal && mirage__search_is_large(program))
+      snprintf(
+          out_result->reason, sizeof out_result->reason,
+          "it is too long for one block graph, and with optimal it is not divided into sections: leave that out, or "
+          "write it as several programs");
     mirage__search_pool_destroy(pool);
     mirage__search_monitor_deinit(&monitor);
   }

@@ -14,18 +14,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { SCHEMA = 1, WAIT_MS = 10000 };
+enum { SCHEMA = 2, WAIT_MS = 10000 }; // 1: without `code`
 
 // The columns in the order of MirageTuningRecord.
-#define COLUMNS                                                                                                        \
+#define OLD_COLUMNS                                                                                                    \
   "graph, target, options, version, gpu, driver, choice, hash, text, time_us, spread, own_us, own_spread, measured, "  \
   "date"
+#define COLUMNS OLD_COLUMNS ", code"
 
 static const char CREATE[] =
     "CREATE TABLE IF NOT EXISTS tuning (graph TEXT NOT NULL, target TEXT NOT NULL, options TEXT NOT NULL, "
     "version TEXT NOT NULL, gpu TEXT NOT NULL, driver INTEGER NOT NULL, choice TEXT NOT NULL, hash TEXT NOT NULL, "
     "text TEXT NOT NULL, time_us REAL NOT NULL, spread REAL NOT NULL, own_us REAL NOT NULL, own_spread REAL NOT NULL, "
-    "measured TEXT NOT NULL, date TEXT NOT NULL, PRIMARY KEY (graph, target, options, version, gpu, driver))";
+    "measured TEXT NOT NULL, date TEXT NOT NULL, code TEXT NOT NULL DEFAULT '', PRIMARY KEY (graph, target, options, "
+    "version, gpu, driver))";
 
 // ---------------------------------------------------------------------------------------------------------------- path
 
@@ -105,7 +107,11 @@ static MirageStatus prepare_schema(MirageTuning *tuning, bool writes, const Mira
   MIRAGE_TRY(mirage__tuning_begin(tuning, diag));
   MirageStatus status = execute(tuning, CREATE, "cannot make its table", diag);
   if (status == MIRAGE_OK)
-    status = execute(tuning, "PRAGMA user_version = 1", "cannot set its schema", diag);
+    status = read_schema(tuning, diag, &schema); // another process may have done it meanwhile
+  if (status == MIRAGE_OK && schema == 1)
+    status = execute(tuning, "ALTER TABLE tuning ADD COLUMN code TEXT NOT NULL DEFAULT ''", "cannot be changed", diag);
+  if (status == MIRAGE_OK)
+    status = execute(tuning, "PRAGMA user_version = 2", "cannot set its schema", diag);
   if (status == MIRAGE_OK)
     return mirage__tuning_commit(tuning, diag);
   mirage__tuning_rollback(tuning);
@@ -168,11 +174,12 @@ void mirage__tuning_rollback(MirageTuning *tuning) { sqlite3_exec(tuning->db, "R
 
 // ------------------------------------------------------------------------------------------------------------- records
 
-enum { NUM_TEXTS = 10 };
+enum { NUM_TEXTS = 11 };
 
 static void list_texts(MirageTuningRecord *record, const char **texts[NUM_TEXTS]) {
-  const char **all[NUM_TEXTS] = {&record->graph,  &record->target, &record->options, &record->version,  &record->gpu,
-                                 &record->choice, &record->hash,   &record->text,    &record->measured, &record->date};
+  const char **all[NUM_TEXTS] = {&record->graph,    &record->target, &record->options, &record->version,
+                                 &record->gpu,      &record->choice, &record->hash,    &record->text,
+                                 &record->measured, &record->date,   &record->code};
   memcpy(texts, all, sizeof all);
 }
 
@@ -221,6 +228,7 @@ static MirageTuningRecord row_of(sqlite3_stmt *row) {
       .own_spread = sqlite3_column_double(row, 12),
       .measured = column_text(row, 13),
       .date = column_text(row, 14),
+      .code = column_text(row, 15),
   };
 }
 
@@ -244,6 +252,7 @@ static void bind_record(sqlite3_stmt *statement, const MirageTuningRecord *recor
   sqlite3_bind_double(statement, 13, record->own_spread);
   bind_text(statement, 14, record->measured);
   bind_text(statement, 15, record->date);
+  bind_text(statement, 16, record->code);
 }
 
 static MirageStatus prepare(MirageTuning *tuning, const char *sql, const MirageDiag *diag, sqlite3_stmt **out) {
@@ -251,22 +260,27 @@ static MirageStatus prepare(MirageTuning *tuning, const char *sql, const MirageD
   return code == SQLITE_OK ? MIRAGE_OK : fail(tuning, code, "cannot be read", diag);
 }
 
-// A file that was opened for reading before anything was ever stored has no table.
-static bool has_table(MirageTuning *tuning) {
+// The statement for a file of this schema, or of the one before, which knew no `code`. *out is NULL for one that was
+// opened for reading before anything was ever stored: it has no table.
+static MirageStatus prepare_query(MirageTuning *tuning, const char *sql, const char *old_sql, const MirageDiag *diag,
+                                  sqlite3_stmt **out) {
   int schema = 0;
-  return read_schema(tuning, NULL, &schema) == MIRAGE_OK && schema == SCHEMA;
+  *out = NULL;
+  if (read_schema(tuning, NULL, &schema) != MIRAGE_OK || schema == 0)
+    return MIRAGE_OK;
+  return prepare(tuning, schema == 1 ? old_sql : sql, diag, out);
 }
 
 MirageStatus mirage_tuning_find(MirageTuning *tuning, const MirageTuningRecord *key, const MirageDiag *diag,
                                 MirageTuningRecord **out_record) {
-  static const char sql[] = "SELECT " COLUMNS " FROM tuning WHERE graph = ?1 AND target = ?2 AND options = ?3 AND "
-                            "version = ?4 AND (?5 IS NULL OR gpu = ?5) AND (?6 = 0 OR driver = ?6) "
-                            "ORDER BY date DESC, gpu, driver DESC LIMIT 1";
-  *out_record = NULL;
-  if (!has_table(tuning))
-    return MIRAGE_OK;
+#define FIND                                                                                                           \
+  " FROM tuning WHERE graph = ?1 AND target = ?2 AND options = ?3 AND version = ?4 AND (?5 IS NULL OR gpu = ?5) AND "  \
+  "(?6 = 0 OR driver = ?6) ORDER BY date DESC, gpu, driver DESC LIMIT 1"
   sqlite3_stmt *statement;
-  MIRAGE_TRY(prepare(tuning, sql, diag, &statement));
+  *out_record = NULL;
+  MIRAGE_TRY(prepare_query(tuning, "SELECT " COLUMNS FIND, "SELECT " OLD_COLUMNS FIND, diag, &statement));
+  if (!statement)
+    return MIRAGE_OK;
   bind_text(statement, 1, key->graph);
   bind_text(statement, 2, key->target);
   bind_text(statement, 3, key->options);
@@ -290,10 +304,10 @@ MirageStatus mirage_tuning_find(MirageTuning *tuning, const MirageTuningRecord *
 MirageStatus mirage__tuning_put(MirageTuning *tuning, const MirageTuningRecord *record, bool newer_only,
                                 const MirageDiag *diag) {
   static const char replace[] = "INSERT OR REPLACE INTO tuning (" COLUMNS
-                                ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15)";
+                                ") VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16)";
   static const char newer[] =
       "INSERT OR REPLACE INTO tuning (" COLUMNS
-      ") SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15 WHERE NOT EXISTS (SELECT 1 FROM "
+      ") SELECT ?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16 WHERE NOT EXISTS (SELECT 1 FROM "
       "tuning WHERE graph = ?1 AND target = ?2 AND options = ?3 AND version = ?4 AND gpu = ?5 AND driver = ?6 AND "
       "date >= ?15)";
   sqlite3_stmt *statement;
@@ -316,12 +330,12 @@ MirageStatus mirage_tuning_store(MirageTuning *tuning, const MirageTuningRecord 
 
 MirageStatus mirage_tuning_each(MirageTuning *tuning, const char *prefix, const MirageDiag *diag,
                                 MirageTuningVisit visit, void *user) {
-  static const char sql[] = "SELECT " COLUMNS " FROM tuning WHERE substr(graph, 1, length(?1)) = ?1 "
-                            "ORDER BY date, graph, target, options, version, gpu, driver";
-  if (!has_table(tuning))
-    return MIRAGE_OK;
+#define EACH                                                                                                           \
+  " FROM tuning WHERE substr(graph, 1, length(?1)) = ?1 ORDER BY date, graph, target, options, version, gpu, driver"
   sqlite3_stmt *statement;
-  MIRAGE_TRY(prepare(tuning, sql, diag, &statement));
+  MIRAGE_TRY(prepare_query(tuning, "SELECT " COLUMNS EACH, "SELECT " OLD_COLUMNS EACH, diag, &statement));
+  if (!statement)
+    return MIRAGE_OK;
   bind_text(statement, 1, prefix);
   MirageStatus status = MIRAGE_OK;
   int code;

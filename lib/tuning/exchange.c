@@ -1,6 +1,8 @@
 // exchange.c - records as JSON, for other machines.
 //
-//   {"format": "mirage-tuning", "schema": 1, "records": [{"graph": "0123...", "target": "h200", ...}, ...]}
+//   {"format": "mirage-tuning", "schema": 2, "records": [{"graph": "0123...", "target": "h200", ...}, ...]}
+//
+// Schema 1 had no "code", which is read as unknown.
 //
 // A file from elsewhere is not trusted: every field is checked before anything is stored, all is stored or nothing.
 // What a record says of times can only be believed; what its graph computes is proven where it is used.
@@ -14,7 +16,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { SCHEMA = 1 };
+enum { SCHEMA = 2 };
 static const char FORMAT[] = "mirage-tuning";
 
 // -------------------------------------------------------------------------------------------------------------- export
@@ -22,12 +24,12 @@ static const char FORMAT[] = "mirage-tuning";
 static MirageStatus add_record(void *user, const MirageTuningRecord *record) {
   json_error_t error;
   json_t *measured = json_loads(record->measured, 0, &error);
-  json_t *object =
-      json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:o, s:s}", "graph", record->graph,
-                "target", record->target, "options", record->options, "version", record->version, "gpu", record->gpu,
-                "driver", record->driver, "choice", record->choice, "hash", record->hash, "text", record->text,
-                "time_us", record->time_us, "spread", record->spread, "own_us", record->own_us, "own_spread",
-                record->own_spread, "measured", measured ? measured : json_array(), "date", record->date);
+  json_t *object = json_pack("{s:s, s:s, s:s, s:s, s:s, s:i, s:s, s:s, s:s, s:f, s:f, s:f, s:f, s:o, s:s, s:s}",
+                             "graph", record->graph, "target", record->target, "options", record->options, "version",
+                             record->version, "gpu", record->gpu, "driver", record->driver, "choice", record->choice,
+                             "hash", record->hash, "text", record->text, "time_us", record->time_us, "spread",
+                             record->spread, "own_us", record->own_us, "own_spread", record->own_spread, "measured",
+                             measured ? measured : json_array(), "date", record->date, "code", record->code);
   return object && json_array_append_new(user, object) == 0 ? MIRAGE_OK : MIRAGE_NO_MEMORY;
 }
 
@@ -89,6 +91,7 @@ MirageStatus mirage_tuning_export(MirageTuning *tuning, const char *path, const 
 typedef struct Reader {
   const char *path;
   size_t index; // of the record
+  int schema;   // of the file
   const MirageDiag *diag;
 } Reader;
 
@@ -151,6 +154,9 @@ static MirageStatus read_record(const Reader *reader, const json_t *object, Mira
   MIRAGE_TRY(read_text(reader, object, "choice", true, &record->choice));
   MIRAGE_TRY(read_hash(reader, object, "hash", true, &record->hash));
   MIRAGE_TRY(read_text(reader, object, "text", true, &record->text));
+  record->code = "";
+  if (reader->schema > 1)
+    MIRAGE_TRY(read_hash(reader, object, "code", true, &record->code));
   if (!*record->choice != !*record->hash || !*record->hash != !*record->text)
     return refuse(reader, "choice, hash and text", "all three, or none for the own lowering,");
   MIRAGE_TRY(read_number(reader, object, "time_us", true, &record->time_us));
@@ -185,9 +191,10 @@ static MirageStatus import_all(MirageTuning *tuning, Reader *reader, const json_
                             "%s: it is no export of a tuning database: {\"format\": \"%s\", \"records\": [...]} is "
                             "wanted",
                             reader->path, FORMAT);
-  if (schema != SCHEMA)
-    return mirage_diag_fail(reader->diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: schema %lld, this version knows %d",
+  if (schema < 1 || schema > SCHEMA)
+    return mirage_diag_fail(reader->diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: schema %lld, this version knows 1 to %d",
                             reader->path, (long long)schema, SCHEMA);
+  reader->schema = (int)schema;
   json_array_foreach(records, reader->index, record) MIRAGE_TRY(import_record(tuning, reader, record));
   return MIRAGE_OK;
 }

@@ -1,5 +1,5 @@
-// clone.c - copies a graph by building it again, node by node; expand.c uses the same machinery and rewrites some
-// nodes.
+// clone.c - copies a graph, or one kernel of it, by building it again, node by node; expand.c uses the same machinery
+// and rewrites some nodes.
 //
 // Building again keeps the builder's checks in force, and gives the copy ids of its own; `map` leads from old to new.
 #include "ugraph_internal.h"
@@ -125,6 +125,41 @@ MirageStatus mirage_ugraph_copy_nodes(MirageUGraph *to, const MirageUGraph *from
     mirage__copier_node(&copier, nodes[i]);
   mirage_arena_deinit(&copier.scratch);
   return to->status;
+}
+
+static void extract(MirageUGraph *to, const MirageUGraph *from, MirageNode custom, MirageValue *map) {
+  MirageNodeView node = mirage_ugraph_node(from, custom);
+  for (uint32_t i = 0; i < node.num_operands; i++)
+    map[node.operands[i].index] = (MirageValue){0}; // what a kernel before has left
+  for (uint32_t i = 0; i < node.num_operands; i++) {
+    MirageValue *input = &map[node.operands[i].index];
+    if (!input->index) // an operand may come twice
+      *input = mirage_ugraph_input(to, *mirage_ugraph_type(from, node.operands[i]));
+  }
+  mirage_ugraph_copy_nodes(to, from, 1, &custom, map);
+  mirage_ugraph_return(to, node.num_results, &map[node.first_result.index]); // results are numbered in a row
+}
+
+MirageStatus mirage_ugraph_extract_custom(const MirageUGraph *graph, MirageNode custom, MirageValue *map,
+                                          const MirageDiag *diag, MirageUGraph **out_graph, MirageNode *out_custom) {
+  *out_graph = NULL;
+  if (graph->status != MIRAGE_OK)
+    return graph->status;
+  if (mirage_ugraph_node(graph, custom).op != MIRAGE_OP_CUSTOM)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "graph %s: node %u is no custom kernel", graph->meta.name,
+                            custom.index);
+  MirageUGraph *to = mirage_ugraph_create(graph->arena.allocator, graph->meta.name, diag);
+  if (!to)
+    return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "graph %s: out of memory", graph->meta.name);
+  extract(to, graph, custom, map);
+  MirageStatus status = mirage_ugraph_finish(to);
+  if (status == MIRAGE_OK) {
+    *out_graph = to;
+    *out_custom = mirage_ugraph_region(to, mirage_ugraph_body(to)).nodes[0];
+  } else {
+    mirage_ugraph_destroy(to);
+  }
+  return status;
 }
 
 MirageStatus mirage_ugraph_clone(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph) {

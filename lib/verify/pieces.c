@@ -247,13 +247,23 @@ static void find_frontier(Pieces *pieces, const MirageValue goals[2]) {
 
 // --------------------------------------------------------------------------------------------------------------- piece
 
-// The inputs of a piece: the graph's own, then the frontier in the source's order. Values of the target that equal one
-// cut may differ in element type.
+// Whether one of the two walks has met that input. Others get no random numbers: with a hundred products that share
+// nothing, each would be drawn a hundred times.
+static bool is_needed(const Pieces *pieces, uint32_t input) {
+  bool needed = false;
+  for (int g = 0; g < 2; g++)
+    needed |= pieces->reached[g][mirage_ugraph_get_input(pieces->graphs[g], input).index];
+  return needed;
+}
+
+// The inputs of a piece: the graph's own that it needs, then the frontier in the source's order. Values of the target
+// that equal one cut may differ in element type.
 static void add_inputs(const Pieces *pieces, int g, MirageUGraph *piece, MirageValue *map) {
   const MirageUGraph *graph = pieces->graphs[g];
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++) {
     MirageValue input = mirage_ugraph_get_input(graph, i);
-    map[input.index] = mirage_ugraph_input(piece, *mirage_ugraph_type(graph, input));
+    if (is_needed(pieces, i))
+      map[input.index] = mirage_ugraph_input(piece, *mirage_ugraph_type(graph, input));
   }
   for (uint32_t s = 1; s <= mirage_ugraph_num_values(pieces->graphs[0]); s++) {
     MirageValue input = {0};

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """How time and memory grow with the module: seconds, megabytes, predicted gain, at sizes that double.
 
-growth.py [--bin DIR] [--family NAME ...] [--most N] [--full] [--limit SECONDS] [--emit FAMILY N] [--markdown]
+growth.py [--bin DIR] [--family NAME ...] [--least N] [--most N] [--full] [--limit SECONDS] [--emit FAMILY N] [--markdown]
 
 Families:
   blocks    N Llama-style blocks in a row: norm, heads of grouped queries, attention, gated MLP, both residuals
@@ -12,7 +12,8 @@ Families:
 The time is the processor time of the process, user and system, all threads: so a busy machine changes it little. The
 last column is the time's step over the step in size: 1 is linear, and what is worse than 1.3 is marked. Steps from
 less than 0.25 s say more about the start of the process than about the program, and are not marked.
-Without --full only mirage-enumerate runs; with it, the whole pipeline in a second run.
+Without --full only mirage-enumerate runs; with it, the whole pipeline, and two columns more: the processor time of each
+pass, and the longest time between two questions whether there was an interrupt.
 """
 import argparse
 import os
@@ -136,10 +137,22 @@ FAMILIES = {
 }
 
 
+STAGE = re.compile(r"interrupts: mirage-(\w+): ([\d.]+) s of CPU, ([\d.]+) s at most")
+
+
+def stages_of(text):
+    """Columns for the passes that took at least 10 ms, and the longest wait in all."""
+    stages = STAGE.findall(text)
+    if not stages:
+        return ""
+    named = ", ".join(f"{name} {float(seconds):.2f}" for name, seconds, _ in stages if float(seconds) >= 0.01)
+    return f" {named} | {max(float(wait) for *_, wait in stages):.3f} |"
+
+
 def run(command, limit):
     """Processor seconds, megabytes, exit status (None: stopped at the limit) and what it said."""
     with tempfile.TemporaryFile() as log:
-        pid = os.posix_spawn(command[0], command, os.environ, file_actions=[(os.POSIX_SPAWN_DUP2, log.fileno(), 2)])
+        pid = os.posix_spawn(command[0], command, dict(os.environ, MIRAGE_INTERRUPT_STATS="1"), file_actions=[(os.POSIX_SPAWN_DUP2, log.fileno(), 2)])
         end = time.monotonic() + limit
         while True:
             done, status, usage = os.wait4(pid, os.WNOHANG)
@@ -179,17 +192,17 @@ def measure(tool, family, sizes, passes, limit):
             wrong += " steep"
         rows.append((size, seconds, megabytes, gain_of(said), step, wrong))
         last = (size, seconds)
-        print_row(family, rows[-1])
+        print_row(family, rows[-1], stages_of(said) if "superoptimize" in passes else "")
         if status is None:
             break
     return rows
 
 
-def print_row(family, row):
+def print_row(family, row, stages):
     size, seconds, megabytes, gain, step, wrong = row
     gain = f"{gain:.2f}" if gain else "-"
     step = f"{step:.2f}" if step else "-"
-    print(f"| {family} | {size} | {seconds:.2f} | {megabytes:.0f} | {gain} | {step} |{' ' + wrong if wrong else ''}", flush=True)
+    print(f"| {family} | {size} | {seconds:.2f} | {megabytes:.0f} | {gain} | {step} |{stages}{' ' + wrong if wrong else ''}", flush=True)
 
 
 def main():
@@ -197,6 +210,7 @@ def main():
     parser.add_argument("--bin", default="build/bin")
     parser.add_argument("--family", nargs="+", choices=list(FAMILIES), default=list(FAMILIES))
     parser.add_argument("--most", type=int, default=10**9, help="the largest size")
+    parser.add_argument("--least", type=int, default=1, help="the smallest size")
     parser.add_argument("--limit", type=float, default=600, help="seconds of wall clock for one run")
     parser.add_argument("--full", action="store_true", help="the whole pipeline instead of mirage-enumerate")
     parser.add_argument("--passes", help="these passes instead")
@@ -205,11 +219,12 @@ def main():
     if options.emit:
         sys.stdout.write(FAMILIES[options.emit[0]][0](int(options.emit[1])))
         return 0
-    passes = options.passes or ("--mirage-superoptimize" if options.full else "--mirage-enumerate")
-    print("| family | size | seconds | MB | gain | step |\n|---|---|---|---|---|---|")
+    passes = options.passes or ("--mirage-superoptimize=measure=no" if options.full else "--mirage-enumerate")
+    more = (" of that, by pass | longest wait |", "---|---|") if "superoptimize" in passes else ("", "")
+    print(f"| family | size | seconds | MB | gain | step |{more[0]}\n|---|---|---|---|---|---|{more[1]}")
     steep = 0
     for family in options.family:
-        sizes = [size for size in FAMILIES[family][1] if size <= options.most]
+        sizes = [size for size in FAMILIES[family][1] if size <= options.most and size >= options.least]
         steep += sum(bool(row[5]) for row in measure(os.path.join(options.bin, "mirage-mlir-opt"), family, sizes, passes, options.limit))
     return 1 if steep else 0
 

@@ -13,6 +13,10 @@
 // The whole pipeline takes it, and its code runs.
 // RUN: env MIRAGE_TUNING_DB=%t.other.db MIRAGE_CUDA_LIBRARY=/nowhere mirage-mlir-opt %s '--mirage-superoptimize=max-candidates=1 measure=yes' -o %t.compiled.mlir 2>&1 | FileCheck %s --check-prefix=WHOLE
 // RUN: mirage-run --target=emulator %t.compiled.mlir
+// What was compiled can be read and selected again: the operators that became kernels have a proof as kernels.
+// RUN: mirage-mlir-opt %t.compiled.mlir --mirage-select=measure=no -o /dev/null 2>&1 | FileCheck %s --check-prefix=REREAD
+// REREAD-NOT: refused
+// REREAD: the best of 1 proven is @renamed_{{[a-z0-9]+}} with 10.00 us
 // WHOLE: @renamed: selected @renamed_{{[a-z0-9]+}}: 10.00 us measured on Fake GPU 0
 //
 // RUN: sed 's/ = sub %arg0, %arg0/ = add %arg0, %arg0/' %t.json > %t.forged.json && not diff -q %t.json %t.forged.json

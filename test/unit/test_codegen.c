@@ -236,8 +236,60 @@ static void test_program_lowers(void **state) {
   assert_string_equal(mirage_ugraph_get_meta(lowered)->name, "rmsnorm_linear");
   MirageCode code = generate(lowered, "h200");
   assert_int_equal(count(code.ptx, ".visible .entry"), body.num_nodes - 1);
+  assert_int_equal(count(code.ptx, ".version"), 1); // each kernel is compiled by itself, and the texts are joined
+  assert_int_equal(count(code.ptx, ".address_size"), 1);
+  assert_int_equal(count(code.ptx, ".extern .shared"), 1);
   assemble(code.ptx, "sm_90a");
   mirage_code_deinit(&code);
+  mirage_ugraph_destroy(lowered);
+  mirage_ugraph_destroy(program);
+}
+
+static uint64_t code_of(Sizes sizes, const char *name, int32_t opt_level) {
+  const MirageCodegenOptions options = {.opt_level = opt_level};
+  MirageUGraph *program = rms_program(sizes, &DIAG), *lowered = NULL;
+  MirageCode code = {0};
+  mirage_ugraph_meta(program)->name = name;
+  assert_int_equal(mirage_codegen_canonicalize(program, mirage_target_find("h200"), &DIAG, &lowered), MIRAGE_OK);
+  assert_int_equal(mirage_codegen(lowered, mirage_target_find("h200"), &options, &DIAG, &code), MIRAGE_OK);
+  uint64_t hash = mirage_code_hash(lowered, &code);
+  mirage_code_deinit(&code);
+  mirage_ugraph_destroy(lowered);
+  mirage_ugraph_destroy(program);
+  return hash;
+}
+
+// What a time was measured of: names do not enter, instructions and sizes do.
+static void test_code_hash(void **state) {
+  Sizes wider = SMALL;
+  wider.n *= 2;
+  uint64_t hash = code_of(SMALL, "one", 3);
+  assert_int_not_equal(hash, 0);
+  assert_true(hash == code_of(SMALL, "one", 3));
+  assert_true(hash == code_of(SMALL, "a_much_longer_name_k1_k", 3));
+  assert_true(hash != code_of(SMALL, "one", 0));
+  assert_true(hash != code_of(wider, "one", 3));
+}
+
+// Somebody is asked before each kernel is planned and before each is compiled; a yes leaves nothing behind.
+static void test_cancelled(void **state) {
+  MirageUGraph *program = rms_program(SMALL, &DIAG), *lowered = NULL;
+  assert_int_equal(mirage_codegen_canonicalize(program, mirage_target_find("h200"), &DIAG, &lowered), MIRAGE_OK);
+  uint64_t kernels = mirage_ugraph_region(lowered, mirage_ugraph_body(lowered)).num_nodes - 1, polls = 2 * kernels;
+  assert_true(kernels > 1);
+  int interrupt = 0;
+  const MirageCancel cancel = {.interrupt = &interrupt};
+  const MirageCodegenOptions options = {.opt_level = 1, .cancel = &cancel};
+  for (uint64_t at = 1; at <= polls + 1; ++at) { // at each of the questions, and at none
+    MirageCode code = {0};
+    mirage_interrupt_after(at);
+    MirageStatus status = mirage_codegen(lowered, mirage_target_find("h200"), &options, &DIAG, &code);
+    assert_int_equal(status, at <= polls ? MIRAGE_CANCELLED : MIRAGE_OK);
+    assert_int_equal(mirage_interrupt_polls(), at <= polls ? at : polls);
+    assert_true((code.ptx != NULL) == (status == MIRAGE_OK));
+    mirage_code_deinit(&code);
+  }
+  mirage_interrupt_after(0);
   mirage_ugraph_destroy(lowered);
   mirage_ugraph_destroy(program);
 }
@@ -429,6 +481,8 @@ int main(void) {
       cmocka_unit_test(test_collectives),
       cmocka_unit_test(test_refused_collectives),
       cmocka_unit_test(test_exchanging_carries),
+      cmocka_unit_test(test_code_hash),
+      cmocka_unit_test(test_cancelled),
       cmocka_unit_test(test_refused_graphs),
       cmocka_unit_test(test_refused_arguments),
       cmocka_unit_test(test_compiled_in_parallel),

@@ -8,6 +8,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -240,6 +241,77 @@ static void test_too_large(void **state) {
   assert_int_equal(mirage_layout_plan(NULL, mirage_target_find("h200"), NULL), MIRAGE_BAD_ARGUMENT);
 }
 
+// The fixture's kernel, twice in one graph.
+static MirageUGraph *twice(const Fixture *f, MirageNode out_kernels[2]) {
+  MirageUGraph *graph = mirage_ugraph_create(NULL, "twice", &f->diag);
+  MirageValue *map = calloc(mirage_ugraph_num_values(f->graph) + 1, sizeof *map), results[2];
+  assert_non_null(map);
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(f->graph); ++i) {
+    MirageValue input = mirage_ugraph_get_input(f->graph, i);
+    map[input.index] = mirage_ugraph_input(graph, *mirage_ugraph_type(f->graph, input));
+  }
+  for (int k = 0; k < 2; ++k) {
+    mirage_ugraph_copy_nodes(graph, f->graph, 1, &f->custom, map);
+    results[k] = map[mirage_ugraph_result(f->graph, f->custom, 0).index];
+    out_kernels[k] = mirage_ugraph_def(graph, results[k]);
+  }
+  free(map);
+  mirage_ugraph_return(graph, 2, results);
+  assert_int_equal(mirage_ugraph_finish(graph), MIRAGE_OK);
+  return graph;
+}
+
+static void assert_same_places(const MirageUGraph *a, MirageRegion in_a, const MirageUGraph *b, MirageRegion in_b) {
+  MirageRegionView left = mirage_ugraph_region(a, in_a), right = mirage_ugraph_region(b, in_b);
+  assert_int_equal(left.num_nodes, right.num_nodes);
+  for (uint32_t i = 0; i < left.num_nodes; ++i) {
+    MirageNodeView x = mirage_ugraph_node(a, left.nodes[i]), y = mirage_ugraph_node(b, right.nodes[i]);
+    for (uint32_t r = 0; r < x.num_results; ++r) {
+      const MirageType *s = mirage_ugraph_type(a, (MirageValue){x.first_result.index + r});
+      const MirageType *t = mirage_ugraph_type(b, (MirageValue){y.first_result.index + r});
+      assert_int_equal(s->space, t->space);
+      assert_memory_equal(&s->layout, &t->layout, sizeof s->layout);
+    }
+    if (x.region.index)
+      assert_same_places(a, x.region, b, y.region);
+  }
+}
+
+// Each kernel of several is planned in a graph of its own: the plan is that of the kernel alone.
+static void test_kernels_are_planned_apart(void **state) {
+  Fixture f;
+  MirageNode kernels[2];
+  begin(&f, SMALL);
+  MirageUGraph *graph = twice(&f, kernels);
+  assert_int_equal(plan(&f, "h200"), MIRAGE_OK);
+  assert_int_equal(mirage_layout_plan(graph, mirage_target_find("h200"), &f.diag), MIRAGE_OK);
+  for (int k = 0; k < 2; ++k) {
+    assert_same_places(f.graph, mirage_ugraph_node(f.graph, f.custom).region, graph,
+                       mirage_ugraph_node(graph, kernels[k]).region);
+    assert_int_equal(mirage_ugraph_node(graph, kernels[k]).attrs->custom.schedule->warps, schedule_of(&f)->warps);
+  }
+  mirage_ugraph_destroy(graph);
+  end(&f);
+}
+
+// Asked before each kernel: the second is left open.
+static void test_planning_is_cancelled(void **state) {
+  Fixture f;
+  MirageNode kernels[2];
+  int interrupt = 0;
+  const MirageCancel cancel = {.interrupt = &interrupt};
+  begin(&f, SMALL);
+  MirageUGraph *graph = twice(&f, kernels);
+  mirage_interrupt_after(2);
+  assert_int_equal(mirage_layout_plan_until(graph, mirage_target_find("h200"), &cancel, &f.diag), MIRAGE_CANCELLED);
+  mirage_interrupt_after(0);
+  assert_non_null(mirage_ugraph_node(graph, kernels[0]).attrs->custom.schedule);
+  assert_null(mirage_ugraph_node(graph, kernels[1]).attrs->custom.schedule);
+  assert_int_equal(mirage_layout_plan_until(graph, mirage_target_find("h200"), &cancel, &f.diag), MIRAGE_OK);
+  mirage_ugraph_destroy(graph);
+  end(&f);
+}
+
 // 1664 rows of 128 bytes fit as they are, not with 16 bytes of padding each.
 static void test_padding_given_up_for_room(void **state) {
   Fixture f;
@@ -295,6 +367,8 @@ int main(void) {
       cmocka_unit_test(test_overlapping_tiles),
       cmocka_unit_test(test_tile_outside),
       cmocka_unit_test(test_too_large),
+      cmocka_unit_test(test_kernels_are_planned_apart),
+      cmocka_unit_test(test_planning_is_cancelled),
       cmocka_unit_test(test_padding_given_up_for_room),
       cmocka_unit_test(test_reduce_split),
       cmocka_unit_test(test_matmul_split),
