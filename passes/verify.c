@@ -85,10 +85,10 @@ static MirageStatus gather(Verifier *verifier, const char *against) {
   return MIRAGE_OK;
 }
 
-static void show_progress(void *user) {
+static void show_progress(void *user, const MirageVerifyProgress *at) {
   Verifier *verifier = user;
   pthread_mutex_lock(&verifier->mutex);
-  mirage__progress_count(&verifier->progress, "verify", verifier->done, verifier->num_pairs);
+  mirage__progress_verify(&verifier->progress, verifier->done, verifier->num_pairs, at);
   pthread_mutex_unlock(&verifier->mutex);
 }
 
@@ -160,7 +160,7 @@ static void *work(void *user) {
     pthread_mutex_lock(&verifier->mutex);
     pair->status = status;
     pair->outcome = outcome;
-    mirage__progress_count(&verifier->progress, "verify", ++verifier->done, verifier->num_pairs);
+    mirage__progress_verify(&verifier->progress, ++verifier->done, verifier->num_pairs, NULL);
     pthread_mutex_unlock(&verifier->mutex);
   }
   return NULL;

@@ -25,13 +25,13 @@ typedef struct Pieces {
   uint32_t *cuts[2];       // [num_values + 1]: the source's tensor that a value equals, 0 = none
   bool *proven;            // [num_values + 1] of the target
   // of one piece
-  bool *allowed;         // [num_values + 1] of the source: may be a frontier
-  bool *reached[2];      // [num_values + 1]: values that the goal is computed from, the frontier among them
-  bool *frontier[2];     // [num_values + 1] of the source: cuts where the walk has stopped
-  MirageValue *stack;    // [num_values + 1] of the larger graph
-  uint32_t num_attempts; // pieces tried so far
-  double wanted;         // log2 bound of each
-  MirageProof proof;     // of those that went into the result
+  bool *allowed;      // [num_values + 1] of the source: may be a frontier
+  bool *reached[2];   // [num_values + 1]: values that the goal is computed from, the frontier among them
+  bool *frontier[2];  // [num_values + 1] of the source: cuts where the walk has stopped
+  MirageValue *stack; // [num_values + 1] of the larger graph
+  uint32_t num_attempts, most_attempts; // pieces tried so far, and that may be tried
+  double wanted;                        // log2 bound of each
+  MirageProof proof;                    // of those that went into the result
 } Pieces;
 
 // -------------------------------------------------------------------------------------------------------------- cuts
@@ -197,6 +197,15 @@ static void add_proof(MirageProof *sum, const MirageProof *piece) {
   *sum = worst;
 }
 
+// What a trial says of itself, and of which piece.
+static void say_piece(void *user, const MirageVerifyProgress *at) {
+  const Pieces *pieces = user;
+  MirageVerifyProgress here = *at;
+  here.piece = pieces->num_attempts;
+  here.pieces = pieces->most_attempts;
+  pieces->options->progress(pieces->options->user, &here);
+}
+
 // Each attempt has trials of its own: what came out of earlier ones says nothing about its points.
 static MirageStatus prove(Pieces *pieces, MirageValue source, MirageValue target, bool *out_proven) {
   const MirageValue goals[2] = {source, target};
@@ -207,6 +216,10 @@ static MirageStatus prove(Pieces *pieces, MirageValue source, MirageValue target
   MirageUGraph *left = build_piece(pieces, 0, source), *right = build_piece(pieces, 1, target);
   options.first_trial += stride * ++pieces->num_attempts;
   options.log2_bound = pieces->wanted;
+  if (options.progress) {
+    options.progress = say_piece;
+    options.user = pieces;
+  }
   MirageStatus status = left && right ? mirage__verify_whole(left, right, &options, &verdict) : MIRAGE_OK;
   mirage_ugraph_destroy(left);
   mirage_ugraph_destroy(right);
@@ -220,6 +233,7 @@ static MirageStatus prove_all(Pieces *pieces, bool *out_proven) {
   const MirageUGraph *source = pieces->graphs[0], *target = pieces->graphs[1];
   uint32_t outputs = mirage_ugraph_num_outputs(source), count = match(pieces);
   *out_proven = count > 0;
+  pieces->most_attempts = count + outputs;
   pieces->wanted = mirage__verify_asked(pieces->options) - log2((double)count + outputs);
   for (uint32_t t = 1; t <= mirage_ugraph_num_values(target); t++)
     if (pieces->cuts[1][t])

@@ -231,7 +231,7 @@ static MirageStatus run(Trials *trials, uint32_t count) {
   for (uint32_t trial = 0; trial < count; trial++) {
     uint32_t draw;
     if (trials->options->progress)
-      trials->options->progress(trials->options->user);
+      trials->options->progress(trials->options->user, &(MirageVerifyProgress){.trial = trial + 1, .trials = count});
     MirageStatus status = find_point(trials, (trials->options->first_trial + trial) * VERIFY_ATTEMPTS, &draw);
     if (status == MIRAGE_NO_MEMORY || status == MIRAGE_CANCELLED)
       return status;

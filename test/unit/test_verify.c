@@ -619,6 +619,20 @@ static MirageUGraph *layers(Layers form) {
   return finish_with(g, x);
 }
 
+typedef struct Seen {
+  uint32_t reports, last_piece, pieces;
+} Seen;
+
+static void see(void *user, const MirageVerifyProgress *at) {
+  Seen *seen = user;
+  assert_in_range(at->trial, 1, at->trials);
+  assert_true(at->pieces ? at->piece >= 1 && at->piece <= at->pieces : at->piece == 0);
+  assert_true(at->piece >= seen->last_piece);
+  seen->last_piece = at->piece;
+  seen->pieces = at->pieces;
+  seen->reports++;
+}
+
 // So large that only small instances can be evaluated. A piece has the inputs that it reads: of all 48 weights, which
 // nothing ties to one another, none would be left with one of the axes that an instance may shrink.
 static void large_pieces_are_transferred(void **state) {
@@ -632,6 +646,11 @@ static void large_pieces_are_transferred(void **state) {
   double bound = 1;
   assert_int_equal(mirage_verify_claim(program, right, &verdict.proof, &DIAG, &bound), MIRAGE_OK);
   assert_true(bound <= verdict.proof.log2_bound);
+  Seen seen = {0};
+  const MirageVerifyOptions options = {.seed = 7, .max_work = 2000000, .progress = see, .user = &seen};
+  assert_int_equal(mirage_verify(program, right, &options, &DIAG, &verdict), MIRAGE_OK);
+  assert_true(seen.reports >= verdict.proof.pieces && seen.last_piece >= verdict.proof.pieces);
+  assert_true(seen.pieces >= seen.last_piece);
   verdict = verify(program, wrong, 2000000);
   assert_int_not_equal(verdict.kind, MIRAGE_VERDICT_EQUIVALENT);
   mirage_ugraph_destroy(program);
