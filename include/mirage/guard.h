@@ -56,8 +56,7 @@ const char *mirage_guard_instance_name(MirageGuardInstance instance);
 typedef struct MirageGuardErrors {
   bool measured; // the program stands there
   double program_relative, candidate_relative;
-  double
-      program_enlarged; // of the program with roundings `factor` times as large, the worst of some; 0 = not asked for
+  double program_enlarged; // the program's with roundings `factor` times as large, the worst; 0 = not asked for
   double program_max, candidate_max;
   uint32_t output;
   uint32_t input;   // ONE_LARGE, ONE_SMALL: which
