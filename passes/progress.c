@@ -193,21 +193,28 @@ void mirage__progress_search(void *user, const MirageSearchProgress *search) {
 
 // ---------------------------------------------------------------------------------------------------------- candidates
 
-void mirage__progress_count(MirageProgress *progress, const char *phase, uint32_t done, uint32_t total) {
+void mirage__progress_verify(MirageProgress *progress, uint32_t done, uint32_t total, const MirageVerifyProgress *at) {
   if (!is_due(progress) || progress->mode == PROGRESS_NONE)
     return;
   double seconds = now() - progress->start, left = done ? seconds / done * (total - done) : INFINITY;
   if (progress->mode == PROGRESS_JSON) {
     fputs("{\"event\":\"progress\",\"program\":", stderr);
     mirage__json_string(stderr, progress->name);
-    fprintf(stderr, ",\"phase\":\"%s\",\"done\":%u,\"total\":%u,\"seconds\":%.3f,\"seconds_left\":", phase, done, total,
-            seconds);
+    fprintf(stderr, ",\"phase\":\"verify\",\"done\":%u,\"total\":%u", done, total);
+    if (at)
+      fprintf(stderr, ",\"piece\":%u,\"pieces\":%u,\"trial\":%u,\"trials\":%u", at->piece, at->pieces, at->trial,
+              at->trials);
+    fprintf(stderr, ",\"seconds\":%.3f,\"seconds_left\":", seconds);
     mirage__json_number(stderr, left);
     fputs("}\n", stderr);
     return;
   }
   Line line = begin_line(progress);
-  add(&line, " %s, %u of %u candidates", phase, done, total);
+  add(&line, " verify, %u of %u candidates", done, total);
+  if (at && at->pieces)
+    add(&line, ", piece %u of %u", at->piece, at->pieces);
+  if (at)
+    add(&line, ", trial %u of %u", at->trial, at->trials);
   add_time(&line, seconds, left);
   write_line(progress, &line);
 }
