@@ -223,7 +223,7 @@ void mirage__progress_search(void *user, const MirageSearchProgress *search) {
 
 // ---------------------------------------------------------------------------------------------------------- candidates
 
-void mirage__progress_count(MirageProgress *progress, const char *phase, uint32_t done, uint32_t total) {
+void mirage__progress_verify(MirageProgress *progress, uint32_t done, uint32_t total, const MirageVerifyProgress *at) {
   if (!is_due(progress) || progress->mode == PROGRESS_NONE)
     return;
   double seconds = now() - progress->start, left = done ? seconds / done * (total - done) : INFINITY;
@@ -232,15 +232,22 @@ void mirage__progress_count(MirageProgress *progress, const char *phase, uint32_
     FILE *file = mirage__event_begin(&event, progress->listener);
     fputs("{\"event\":\"progress\",\"program\":", file);
     mirage__json_string(file, progress->name);
-    fprintf(file, ",\"phase\":\"%s\",\"done\":%u,\"total\":%u,\"seconds\":%.3f,\"seconds_left\":", phase, done, total,
-            seconds);
+    fprintf(file, ",\"phase\":\"verify\",\"done\":%u,\"total\":%u", done, total);
+    if (at)
+      fprintf(file, ",\"piece\":%u,\"pieces\":%u,\"trial\":%u,\"trials\":%u", at->piece, at->pieces, at->trial,
+              at->trials);
+    fprintf(file, ",\"seconds\":%.3f,\"seconds_left\":", seconds);
     mirage__json_number(file, left);
     fputc('}', file);
     mirage__event_end(&event);
     return;
   }
   Line line = begin_line(progress);
-  add(&line, " %s, %u of %u candidates", phase, done, total);
+  add(&line, " verify, %u of %u candidates", done, total);
+  if (at && at->pieces)
+    add(&line, ", piece %u of %u", at->piece, at->pieces);
+  if (at)
+    add(&line, ", trial %u of %u", at->trial, at->trials);
   add_time(&line, seconds, left);
   write_line(progress, &line);
 }

@@ -12,6 +12,7 @@
 
 #include "mirage-c/Passes.h"
 #include "mirage/search.h"
+#include "mirage/verify.h"
 #include <stdio.h>
 
 #define MIRAGE_PROGRESS_CHOICES "auto,live,plain,json,none"
@@ -44,8 +45,8 @@ void mirage__progress_begin(MirageProgress *progress, const char *mode, const ch
 void mirage__progress_end(MirageProgress *progress);
 /// A MirageSearchControl's callback; `user` is the MirageProgress.
 void mirage__progress_search(void *user, const MirageSearchProgress *search);
-/// `done` of `total` candidates.
-void mirage__progress_count(MirageProgress *progress, const char *phase, uint32_t done, uint32_t total);
+/// `done` of `total` candidates; `at`: where the proof of one of them is, or NULL.
+void mirage__progress_verify(MirageProgress *progress, uint32_t done, uint32_t total, const MirageVerifyProgress *at);
 
 /// An event, as a JSON object: between begin and end its text is written to the file. It goes to a listener, or as a line
 /// to standard error where there is none.

@@ -85,10 +85,10 @@ static MirageStatus gather(Verifier *verifier, const char *against) {
   return MIRAGE_OK;
 }
 
-static void show_progress(void *user) {
+static void show_progress(void *user, const MirageVerifyProgress *at) {
   Verifier *verifier = user;
   pthread_mutex_lock(&verifier->mutex);
-  mirage__progress_count(&verifier->progress, "verify", verifier->done, verifier->num_pairs);
+  mirage__progress_verify(&verifier->progress, verifier->done, verifier->num_pairs, at);
   pthread_mutex_unlock(&verifier->mutex);
 }
 
@@ -160,7 +160,7 @@ static void *work(void *user) {
     pthread_mutex_lock(&verifier->mutex);
     pair->status = status;
     pair->outcome = outcome;
-    mirage__progress_count(&verifier->progress, "verify", ++verifier->done, verifier->num_pairs);
+    mirage__progress_verify(&verifier->progress, ++verifier->done, verifier->num_pairs, NULL);
     pthread_mutex_unlock(&verifier->mutex);
   }
   return NULL;
@@ -247,15 +247,18 @@ static void report_different(const Verifier *verifier, const Pair *pair) {
 static void report_proven(const Verifier *verifier, const Pair *pair) {
   const MirageProof *proof = &pair->verdict.proof;
   const MirageGuard *guard = &pair->guard.guard;
-  char accuracy[500] = "", pieces[60] = "", transfer[120] = "";
+  double enlarged = pair->guard.errors[pair->guard.worst].program_enlarged;
+  char accuracy[500] = "", pieces[60] = "", transfer[120] = "", roundings[60] = "";
   if (proof->shrunken)
     snprintf(transfer, sizeof transfer, ", by transfer from a smaller instance: %u ax%s, %u point%s", proof->axes,
              proof->axes == 1 ? "is" : "es", proof->points, proof->points == 1 ? "" : "s");
   if (proof->pieces)
     snprintf(pieces, sizeof pieces, ", in %u pieces", proof->pieces);
+  if (enlarged > guard->program_relative)
+    snprintf(roundings, sizeof roundings, " and %.2e with roundings twice as large", enlarged);
   if (guard->present)
-    snprintf(accuracy, sizeof accuracy, "; relative error %.2e (at most %.2e), the program's own %.2e (%.2e), %s%s%s",
-             guard->candidate_relative, guard->candidate_max, guard->program_relative, guard->program_max,
+    snprintf(accuracy, sizeof accuracy, "; relative error %.2e (at most %.2e), the program's own %.2e (%.2e)%s, %s%s%s",
+             guard->candidate_relative, guard->candidate_max, guard->program_relative, guard->program_max, roundings,
              mirage_guard_instance_name(pair->guard.instance), *pair->guard.reason ? "; " : "", pair->guard.reason);
   else if (*pair->guard.reason)
     snprintf(accuracy, sizeof accuracy, "; %s", pair->guard.reason);

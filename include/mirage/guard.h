@@ -14,8 +14,8 @@ extern "C" {
 
 typedef struct MirageGuardOptions {
   uint64_t seed;
-  double factor;              // a candidate may be worse by this; 0 = 2
-  uint64_t max_work;          // operations that one evaluation of both may cost; larger pairs are sampled; 0 = 2e6
+  double factor;     // a candidate may be worse by this: as if the program's roundings were so much larger; 0 = 2
+  uint64_t max_work; // operations that one evaluation of both may cost; larger pairs are sampled; 0 = 2e6
   const MirageCancel *cancel; // asked between evaluations, of some 10 ms by default; NULL = nobody
 } MirageGuardOptions;
 
@@ -50,12 +50,13 @@ typedef enum MirageGuardInstance {
 /// "in full", "on a sample of the outputs", "on a sample of the outputs, for inputs that repeat".
 const char *mirage_guard_instance_name(MirageGuardInstance instance);
 
-/// Errors at one scale: of one draw, or the median of several where the first leaves doubt; of the output (and the
+/// Errors at one scale: of one draw, or the middle one of several where the first leaves doubt; of the output (and the
 /// input that is large or small) worst for the candidate. Frobenius norm over that of the reference, and largest
 /// absolute error.
 typedef struct MirageGuardErrors {
   bool measured; // the program stands there
   double program_relative, candidate_relative;
+  double program_enlarged; // the program's with roundings `factor` times as large, the worst; 0 = not asked for
   double program_max, candidate_max;
   uint32_t output;
   uint32_t input;   // ONE_LARGE, ONE_SMALL: which
@@ -73,8 +74,9 @@ typedef struct MirageGuardReport {
   char reason[200]; // why it did not pass; or, if it passed, what could not be measured since the program has no value
 } MirageGuardReport;
 
-/// Measures. A candidate passes unless it is worse than the program at some scale: by more than `factor` plus half a
-/// unit roundoff of the output's type in relative error, or by an inf or NaN where the program has none.
+/// Measures. A candidate passes unless it is worse than the program at some scale: by an inf or NaN where the program
+/// has none, or, in most of up to 11 draws, by more than half a unit roundoff of the output's type beside `factor` times
+/// the program's relative error, or its error with roundings `factor` times as large.
 ///
 /// Shapes:  inputs and outputs pair up (as mirage_verify has checked).
 /// Passed:  an output that the program itself gives as inf or NaN at every scale is not measured, and `reason` says so:

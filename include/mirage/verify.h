@@ -10,6 +10,12 @@
 extern "C" {
 #endif
 
+/// Where a proof is: in trial `trial` of `trials`, of piece `piece` of at most `pieces`; both count from 1, and pieces = 0
+/// while the pair is proven as a whole.
+typedef struct MirageVerifyProgress {
+  uint32_t piece, pieces, trial, trials;
+} MirageVerifyProgress;
+
 typedef struct MirageVerifyOptions {
   uint64_t seed;
   uint32_t trials;      // 0 = as many as the bound asks for
@@ -20,9 +26,9 @@ typedef struct MirageVerifyOptions {
   bool full_size; // at full size only: a pair whose trials together cost more than max_work is UNSUPPORTED, unless
                   // one trial, where that is within max_work, shows a difference
   bool free_exp;  // by the theorem of free exponentials only, for tests; else by whichever gives a bound
-  uint32_t num_threads;         // of evaluations; 0 = 1; the verdict does not depend on it
-  const MirageCancel *cancel;   // asked in evaluations, many times a second; NULL = nobody
-  void (*progress)(void *user); // called between evaluations; NULL = nobody looks
+  uint32_t num_threads;       // of evaluations; 0 = 1; the verdict does not depend on it
+  const MirageCancel *cancel; // asked in evaluations, many times a second; NULL = nobody
+  void (*progress)(void *user, const MirageVerifyProgress *at); // called before each trial; NULL = nobody looks
   void *user;
 } MirageVerifyOptions;
 

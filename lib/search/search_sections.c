@@ -7,6 +7,8 @@
 // once. The µGraphs of the program are those of its sections, one after the other: the best of each, the second best,
 // and so on. So time and memory grow with the number of different sections, and otherwise with the text.
 //
+// Where the text repeats itself (search_period.c) sections end with the periods, as many as fit, so that they are equal.
+//
 // Programs of at most WHOLE_OPERATORS are searched as one, too; beyond that a block graph does not hold them.
 //
 // Example: twelve layers of 14 operators, which hand on one value: six sections of two layers, of which one is
@@ -14,6 +16,7 @@
 #include "search_checkpoint.h"
 #include "search_control.h"
 #include "search_partition.h"
+#include "search_period.h"
 #include "search_view.h"
 #include <math.h>
 #include <stdio.h>
@@ -50,6 +53,7 @@ typedef struct Sections {
                                     // or a view of it (number of operators and 1: it is returned)
   MirageValue *root, *home;         // by value, as in search_partition.h
   MirageValue *map;                 // by value: for whatever is being built
+  SearchPeriod period;              // at its first operator sections begin
   Section *sections;
   uint32_t num_sections;
 } Sections;
@@ -123,6 +127,49 @@ static bool is_constant(const Sections *all, MirageValue root) {
 // -------------------------------------------------------------------------------------------------------------
 // sections
 
+// The signature of an operator: what it is, and the types of its operands and results.
+static uint64_t signature_of(const Sections *all, uint32_t number) {
+  MirageNodeView node = operator_at(all, number);
+  uint64_t hash = node.op;
+  for (uint32_t k = 0; k < node.num_operands + node.num_results; k++) {
+    uint32_t value = k < node.num_operands ? node.operands[k].index : node.first_result.index + k - node.num_operands;
+    const MirageType *type = mirage_ugraph_type(all->program, (MirageValue){value});
+    hash = (hash ^ type->dtype) * UINT64_C(0x9e3779b97f4a7c15);
+    for (uint32_t d = 0; d < type->rank; d++)
+      hash = (hash ^ hash >> 29 ^ (uint64_t)type->shape[d]) * UINT64_C(0xbf58476d1ce4e5b9);
+  }
+  return hash;
+}
+
+// Its first boundary is where the fewest values pass from one period to the next.
+static MirageStatus find_period(Sections *all, const uint32_t *passing) {
+  uint64_t *signatures = mirage_arena_alloc_array(&all->arena, (size_t)all->num_nodes + 1, sizeof *signatures);
+  if (!signatures)
+    return MIRAGE_NO_MEMORY;
+  for (uint32_t n = 0; n < all->num_nodes; n++)
+    signatures[n] = signature_of(all, n);
+  SearchPeriod found = mirage__search_find_period(signatures, all->num_nodes);
+  uint32_t first = found.first;
+  for (uint32_t at = found.first; at < found.first + found.period; at++)
+    if (passing[at + found.period] < passing[first + found.period])
+      first = at;
+  all->period = (SearchPeriod){found.period, first, found.end};
+  return MIRAGE_OK;
+}
+
+// The last boundary of periods in first + 1 .. last, as far as they begin at `first`, else the next one; 0 = none.
+static uint32_t find_boundary(const SearchPeriod *period, uint32_t first, uint32_t last) {
+  uint32_t next = period->first;
+  if (!period->period)
+    return 0;
+  if (first >= next)
+    next += ((first - next) / period->period + 1) * period->period;
+  bool begins = first + period->period == next;
+  while (begins && next + period->period <= last && next + period->period <= period->end)
+    next += period->period;
+  return next > first && next <= last && next <= period->end ? next : 0;
+}
+
 // Where the section that begins here ends. passing[e]: values that are computed before operator e and read by it or
 // after it.
 static uint32_t find_end(const Sections *all, const uint32_t *passing, uint32_t first) {
@@ -133,6 +180,9 @@ static uint32_t find_end(const Sections *all, const uint32_t *passing, uint32_t 
       break;
     last++;
   }
+  uint32_t boundary = find_boundary(&all->period, first, last);
+  if (boundary)
+    return boundary;
   if (last == all->num_nodes)
     return last;
   for (uint32_t end = first + (last - first + 1) / 2; end <= last; end++)
@@ -153,6 +203,7 @@ static MirageStatus divide(Sections *all) {
     }
   for (uint32_t e = 1; e <= all->num_nodes; e++)
     passing[e] = (uint32_t)((int32_t)passing[e - 1] + change[e]);
+  MIRAGE_TRY(find_period(all, passing));
   for (uint32_t first = 0; first < all->num_nodes;) {
     Section *section = &all->sections[all->num_sections];
     *section = (Section){.first = first, .end = find_end(all, passing, first), .same = all->num_sections};
@@ -250,7 +301,7 @@ static MirageStatus make_programs(Sections *all) {
         section->same = k;
     }
     if (section->same == i && section->program)
-      MIRAGE_TRY(mirage_ugraph_expand(section->program, NULL, &section->own));
+      MIRAGE_TRY(mirage_ugraph_expand_wide(section->program, NULL, &section->own)); // as accurate as the program
     else
       mirage_ugraph_destroy(section->program);
     section->program = section->same == i ? section->program : NULL;

@@ -4,6 +4,7 @@
 
 #include "mirage/eval.h"
 #include "mirage/guard.h"
+#include "mirage/random.h"
 
 /// Dimensions of both graphs that must keep in step, as one axis.
 typedef struct GuardAxis {
@@ -68,10 +69,24 @@ bool mirage__guard_build(GuardAxes *axes, MirageUGraph *out_graphs[2]);
 
 // ----------------------------------------------------------------------------------------------------- runs and scales
 
-enum { GUARD_DRAWS = 7 };
+enum { GUARD_DRAWS = 11 };
 
-/// Whose output a run gives.
-enum { GUARD_REFERENCE, GUARD_PROGRAM, GUARD_CANDIDATE, GUARD_NUM_RUNS };
+/// Whose output a run gives; the last is the program with larger roundings.
+enum { GUARD_REFERENCE, GUARD_PROGRAM, GUARD_CANDIDATE, GUARD_OTHER_ROUNDINGS, GUARD_NUM_RUNS };
+
+/// Real types whose roundings are `factor` times as large and to a random side. For one thread. guard_noise.c
+typedef struct GuardNoise {
+  MirageDomain domain;
+  MirageRandom random;
+  double factor;
+  double *exact; // [capacity]
+  size_t capacity;
+  uint64_t bits; // num_bits of them are left
+  uint32_t num_bits;
+} GuardNoise;
+
+void mirage__guard_noise_init(GuardNoise *noise, uint64_t seed, uint64_t stream, double factor);
+void mirage__guard_noise_deinit(GuardNoise *noise);
 
 /// A guard at work on one instance.
 typedef struct Guard {
@@ -81,10 +96,12 @@ typedef struct Guard {
   uint64_t seed;
   uint32_t num_inputs, num_outputs;
   double **inputs, **normals[GUARD_DRAWS], **outputs[GUARD_NUM_RUNS];
-  double *stands; // [num_outputs]: relative error up to which the program stands; 0 = unknown
-  bool *measured; // [num_outputs]: at some scale
-  double unit;    // factor of the unit scale
-  bool dear;      // an evaluation takes long
+  double *stands;  // [num_outputs]: relative error up to which the program stands; 0 = unknown
+  bool *measured;  // [num_outputs]: at some scale
+  uint32_t *alone; // [num_alone]: inputs that grow and shrink alone
+  uint32_t num_alone;
+  double unit; // factor of the unit scale
+  bool dear;   // an evaluation takes long
 } Guard;
 
 /// Inputs to draw: all are `factor` times what the scale says, and one of them (or all) also 2^exponent times that.
@@ -109,6 +126,8 @@ MirageStatus mirage__guard_draw(Guard *guard, const GuardPoint *point, uint32_t 
 MirageStatus mirage__guard_run(Guard *guard, int graph, const MirageDomain *domain, int into);
 /// The factor of a scale that has one; 0: the scale does not apply. Draws and evaluates.
 MirageStatus mirage__guard_factor(Guard *guard, MirageGuardScale scale, double *out_factor);
+/// The least exponent of one input at which exponents of the candidate pass the end of f32; 0: none.
+MirageStatus mirage__guard_exponents_alone(Guard *guard, GuardPoint *point);
 /// The largest exponent up to which the program stands, less one; 0: none above.
 MirageStatus mirage__guard_reach(Guard *guard, GuardPoint *point);
 /// Relative error of an output of a run; infinity if it or the reference is not finite.

@@ -19,6 +19,7 @@ enum {
   MOST_EXPONENT = 30,     // nobody has inputs beyond 2^30
   MOST_EXPONENT_F16 = 10, // with normals below 2^3, to within a factor of 2^3 of its end: a product of two inputs that
                           // a candidate rounds before it divides by one of them is still within the range
+  MOST_ALONE = 24,        // inputs that grow and shrink alone: each takes some thirty evaluations
 };
 
 #define SMALL 0x1p-6         // of the unit scale
@@ -52,6 +53,47 @@ static double **alloc_arrays(const MirageUGraph *graph, uint32_t count,
   return arrays;
 }
 
+static const MirageType *input_type(const Guard *guard, uint32_t index) {
+  return mirage_ugraph_type(guard->graphs[0], mirage_ugraph_get_input(guard->graphs[0], index));
+}
+
+typedef struct Drawn {
+  uint32_t input, before; // inputs of the same type that were drawn before
+  uint64_t key;
+} Drawn;
+
+static int by_key(const void *a, const void *b) {
+  const Drawn *x = a, *y = b;
+  if (x->before != y->before)
+    return x->before < y->before ? -1 : 1;
+  return (x->key > y->key) - (x->key < y->key);
+}
+
+// Which inputs grow and shrink alone: all, or, of the many that layers have, MOST_ALONE drawn ones, of each type as
+// many as of the others.
+static MirageStatus choose_alone(Guard *guard) {
+  uint32_t n = guard->num_inputs;
+  Drawn *drawn = calloc((size_t)n + 1, sizeof *drawn);
+  guard->alone = calloc((size_t)n + 1, sizeof *guard->alone);
+  MirageStatus status = drawn && guard->alone ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  MirageRandom random;
+  mirage_random_init(&random, mirage_random_purpose(guard->seed, "alone"), 0);
+  for (uint32_t i = 0; status == MIRAGE_OK && i < n; i++)
+    drawn[i] = (Drawn){.input = i, .key = mirage_random_next(&random)};
+  if (status == MIRAGE_OK)
+    qsort(drawn, n, sizeof *drawn, by_key);
+  for (uint32_t i = 0; status == MIRAGE_OK && n > MOST_ALONE && i < n; i++)
+    for (uint32_t k = 0; k < i; k++)
+      drawn[i].before += mirage_type_same_meaning(input_type(guard, drawn[i].input), input_type(guard, drawn[k].input));
+  if (status == MIRAGE_OK)
+    qsort(drawn, n, sizeof *drawn, by_key);
+  guard->num_alone = n < MOST_ALONE ? n : MOST_ALONE;
+  for (uint32_t i = 0; status == MIRAGE_OK && i < guard->num_alone; i++)
+    guard->alone[i] = n <= MOST_ALONE ? i : drawn[i].input;
+  free(drawn);
+  return status;
+}
+
 MirageStatus mirage__guard_storage_init(Guard *guard) {
   const MirageUGraph *program = guard->graphs[0];
   guard->num_inputs = mirage_ugraph_num_inputs(program);
@@ -68,7 +110,7 @@ MirageStatus mirage__guard_storage_init(Guard *guard) {
     guard->normals[draw] = calloc(guard->num_inputs + 1, sizeof(double *)); // filled when needed
     ok = ok && guard->normals[draw];
   }
-  return ok ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  return ok ? choose_alone(guard) : MIRAGE_NO_MEMORY;
 }
 
 void mirage__guard_storage_deinit(Guard *guard) {
@@ -79,6 +121,7 @@ void mirage__guard_storage_deinit(Guard *guard) {
     free_arrays(guard->normals[draw], guard->num_inputs);
   free(guard->stands);
   free(guard->measured);
+  free(guard->alone);
 }
 
 // ------------------------------------------------------------------------------------------------------------- inputs
@@ -86,10 +129,6 @@ void mirage__guard_storage_deinit(Guard *guard) {
 // Distance of 1 from the next larger number.
 double mirage__guard_spacing(MirageDType dtype) {
   return dtype == MIRAGE_F32 ? 0x1p-23 : dtype == MIRAGE_F16 ? 0x1p-10 : 0x1p-7;
-}
-
-static const MirageType *input_type(const Guard *guard, uint32_t index) {
-  return mirage_ugraph_type(guard->graphs[0], mirage_ugraph_get_input(guard->graphs[0], index));
 }
 
 // Normals of one draw, the same for every scale: they cost more than what is done with them.
@@ -109,16 +148,16 @@ static MirageStatus draw_normals(Guard *guard, uint32_t draw) {
   return MIRAGE_OK;
 }
 
-// Powers of two by which an input may grow.
-static int32_t most_exponent(const Guard *guard, uint32_t index) {
+// Powers of two by which an input may grow that is `factor` times a normal.
+static int32_t most_exponent(const Guard *guard, uint32_t index, double factor) {
   int32_t most = input_type(guard, index)->dtype == MIRAGE_F16 ? MOST_EXPONENT_F16 : MOST_EXPONENT;
-  return most - (int32_t)ceil(log2(guard->unit));
+  return most - (int32_t)ceil(log2(factor));
 }
 
 static double factor_of(const Guard *guard, const GuardPoint *point, uint32_t index) {
   if (point->input != GUARD_ALL && point->input != index)
     return point->factor;
-  int32_t most = most_exponent(guard, index);
+  int32_t most = most_exponent(guard, index, point->factor);
   return ldexp(point->factor, point->exponent < most ? point->exponent : most);
 }
 
@@ -214,14 +253,19 @@ static MirageStatus probe_reduce(const MirageDomain *self, MirageOp op, const Mi
   return noted(self, f64->reduce(f64, op, result, outer, n, inner, a, out), outer * inner, out);
 }
 
-static MirageStatus probe(Guard *guard, int graph, MirageGuardScale scale, double factor, Probe *out_probe) {
+static MirageStatus probe_at(Guard *guard, int graph, const GuardPoint *point, Probe *out_probe) {
   *out_probe = (Probe){.domain = *mirage_domain_f64()};
   out_probe->domain.unary = probe_unary;
   out_probe->domain.binary = probe_binary;
   out_probe->domain.matmul = probe_matmul;
   out_probe->domain.reduce = probe_reduce;
-  MIRAGE_TRY(mirage__guard_draw(guard, &(GuardPoint){scale, factor, 0, GUARD_ALL, scale == MIRAGE_GUARD_SAME_SIGN}, 0));
+  MIRAGE_TRY(mirage__guard_draw(guard, point, 0));
   return mirage__guard_run(guard, graph, &out_probe->domain, GUARD_REFERENCE);
+}
+
+static MirageStatus probe(Guard *guard, int graph, MirageGuardScale scale, double factor, Probe *out_probe) {
+  const GuardPoint point = {scale, factor, 0, GUARD_ALL, scale == MIRAGE_GUARD_SAME_SIGN};
+  return probe_at(guard, graph, &point, out_probe);
 }
 
 // ---------------------------------------------------------------------------------------------------- factors of
@@ -268,6 +312,25 @@ static MirageStatus reach_exponents(Guard *guard, int graph, MirageGuardScale sc
     double step_bits = log2(wanted / seen.exponent) / degree;
     factor *= exp2(fmin(fmax(step_bits, -8), 8));
   }
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage__guard_exponents_alone(Guard *guard, GuardPoint *point) {
+  int32_t low = 0, high = most_exponent(guard, point->input, point->factor); // exponents reach far at high, if at all
+  Probe seen;
+  point->exponent = high;
+  MIRAGE_TRY(probe_at(guard, 1, point, &seen));
+  if (!(seen.exponent >= EXPONENTS))
+    low = high = 0;
+  while (low + 1 < high) {
+    point->exponent = (low + high) / 2;
+    MIRAGE_TRY(probe_at(guard, 1, point, &seen));
+    if (seen.exponent >= EXPONENTS)
+      high = point->exponent;
+    else
+      low = point->exponent;
+  }
+  point->exponent = high;
   return MIRAGE_OK;
 }
 
@@ -321,8 +384,8 @@ bool mirage__guard_stands(const Guard *guard, uint32_t output) {
   return mirage__guard_error(guard, GUARD_PROGRAM, output) <= guard->stands[output];
 }
 
-static MirageStatus all_stand(Guard *guard, const GuardPoint *point, bool *out_stand) {
-  MIRAGE_TRY(mirage__guard_draw(guard, point, 0));
+static MirageStatus all_stand(Guard *guard, const GuardPoint *point, uint32_t draw, bool *out_stand) {
+  MIRAGE_TRY(mirage__guard_draw(guard, point, draw));
   MIRAGE_TRY(mirage__guard_run(guard, 0, mirage_domain_real(), GUARD_PROGRAM));
   *out_stand = false;
   for (uint32_t o = 0; o < guard->num_outputs; o++)
@@ -336,15 +399,22 @@ static MirageStatus all_stand(Guard *guard, const GuardPoint *point, bool *out_s
   return MIRAGE_OK;
 }
 
+// Whether the program stands for one of two draws: an output that is small by cancellation has a large relative error
+// by chance.
+static MirageStatus stands_at(Guard *guard, const GuardPoint *point, bool *out_stand) {
+  MIRAGE_TRY(all_stand(guard, point, 0, out_stand));
+  return *out_stand || guard->dear ? MIRAGE_OK : all_stand(guard, point, 1, out_stand);
+}
+
 MirageStatus mirage__guard_reach(Guard *guard, GuardPoint *point) {
   int32_t low = 0, high = 0; // it stands at low, and not above high
   for (uint32_t i = 0; i < guard->num_inputs; i++)
-    if ((point->input == GUARD_ALL || point->input == i) && most_exponent(guard, i) > high)
-      high = most_exponent(guard, i);
+    if ((point->input == GUARD_ALL || point->input == i) && most_exponent(guard, i, point->factor) > high)
+      high = most_exponent(guard, i, point->factor);
   point->exponent = high;
   while (low < high) {
     bool stand;
-    MIRAGE_TRY(all_stand(guard, point, &stand));
+    MIRAGE_TRY(stands_at(guard, point, &stand));
     if (stand)
       low = point->exponent;
     else

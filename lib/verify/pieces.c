@@ -1,9 +1,9 @@
 // pieces.c - proves a pair piece by piece, where the whole has no useful bound.
 //
-// Cuts:      both graphs are evaluated at a random point under each theorem, on a small instance where full size costs
-//            too much. A tensor at the kernel level of the target whose residues are those of one of the source, under
-//            either, is a cut: presumably the same function of the inputs, a presumption that is proven like anything
-//            else, whatever the order of the operators.
+// Cuts:      both graphs are evaluated at a random point under each theorem (pieces_digest.c). A tensor at the kernel
+//            level of the target whose residues are those of one of the source, under either, is a cut: presumably the
+//            same function of the inputs, a presumption that is proven like anything else, whatever the order of the
+//            operators.
 // A piece:   shows that one cut, or one output, is the same function in both graphs of the inputs and of cuts that have
 //            been shown before - its frontier, which stands for them as fresh random inputs of both. Where the graphs
 //            reach different cuts, those in only one of them are walked through.
@@ -12,9 +12,8 @@
 //
 // Example:   v4 = x + silu(norm(x) w); v8 = v4 + silu(norm(v4) w); ...: fifteen such layers have useless degrees, each
 //            for itself, with v4 and v8 as inputs, has 2.
-#include "shrink.h"
+#include "pieces_digest.h"
 
-#include "mirage/random.h"
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,151 +25,19 @@ typedef struct Pieces {
   uint32_t *cuts[2];       // [num_values + 1]: the source's tensor that a value equals, 0 = none
   bool *proven;            // [num_values + 1] of the target
   // of one piece
-  bool *allowed;         // [num_values + 1] of the source: may be a frontier
-  bool *reached[2];      // [num_values + 1]: values that the goal is computed from, the frontier among them
-  bool *frontier[2];     // [num_values + 1] of the source: cuts where the walk has stopped
-  MirageValue *stack;    // [num_values + 1] of the larger graph
-  uint32_t num_attempts; // pieces tried so far
-  double wanted;         // log2 bound of each
-  MirageProof proof;     // of those that went into the result
+  bool *allowed;      // [num_values + 1] of the source: may be a frontier
+  bool *reached[2];   // [num_values + 1]: values that the goal is computed from, the frontier among them
+  bool *frontier[2];  // [num_values + 1] of the source: cuts where the walk has stopped
+  MirageValue *stack; // [num_values + 1] of the larger graph
+  uint32_t num_attempts, most_attempts; // pieces tried so far, and that may be tried
+  double wanted;                        // log2 bound of each
+  MirageProof proof;                    // of those that went into the result
 } Pieces;
 
-// ------------------------------------------------------------------------------------------------------------- digests
+// -------------------------------------------------------------------------------------------------------------- cuts
 
 static MirageRegionView body_of(const MirageUGraph *graph) {
   return mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-}
-
-// A copy that returns every kernel-level tensor; values[i] is its output i.
-static MirageUGraph *expose(const MirageUGraph *graph, MirageValue *values, uint32_t *out_count) {
-  MirageUGraph *copy = mirage_ugraph_create(NULL, "exposed", NULL);
-  MirageValue *map = calloc(mirage_ugraph_num_values(graph) + 1, sizeof *map);
-  MirageValue *outputs = calloc(mirage_ugraph_num_values(graph) + 1, sizeof *outputs);
-  MirageRegionView body = body_of(graph);
-  uint32_t count = 0;
-  bool ok = copy && map && outputs;
-  for (uint32_t i = 0; ok && i < mirage_ugraph_num_inputs(graph); i++) {
-    MirageValue input = mirage_ugraph_get_input(graph, i);
-    map[input.index] = mirage_ugraph_input(copy, *mirage_ugraph_type(graph, input));
-  }
-  ok = ok && mirage_ugraph_copy_nodes(copy, graph, body.num_nodes - 1, body.nodes, map) == MIRAGE_OK;
-  for (uint32_t i = 0; ok && i + 1 < body.num_nodes; i++) {
-    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
-    for (uint32_t r = 0; r < node.num_results; r++) {
-      values[count] = (MirageValue){node.first_result.index + r};
-      outputs[count] = map[values[count].index];
-      count++;
-    }
-  }
-  if (ok) {
-    mirage_ugraph_return(copy, count, outputs);
-    ok = mirage_ugraph_finish(copy) == MIRAGE_OK;
-  }
-  free(map);
-  free(outputs);
-  if (!ok) {
-    mirage_ugraph_destroy(copy);
-    return NULL;
-  }
-  *out_count = count;
-  return copy;
-}
-
-// 0 where some element has no value.
-static uint64_t digest_of(const MirageResidue *values, size_t n) {
-  uint64_t digest = UINT64_C(0xcbf29ce484222325);
-  for (size_t i = 0; i < n; i++) {
-    if (values[i].undefined)
-      return 0;
-    digest = (digest ^ values[i].p ^ (uint64_t)values[i].bottom << 63) * UINT64_C(0x9e3779b97f4a7c15);
-    digest ^= digest >> 29;
-  }
-  return digest | 1;
-}
-
-// Evaluates the exposed graph at one point; its tensors' digests go to the values that they are of.
-static MirageStatus evaluate(const Pieces *pieces, const VerifyInstance *instance, const MirageUGraph *exposed,
-                             const MirageValue *values, bool free_exp, MirageResidue **inputs, MirageResidue **outputs,
-                             uint64_t *digests) {
-  const MirageFieldModes modes = {.partial = true, .free_exp = free_exp};
-  uint64_t seed = mirage_random_purpose(pieces->options->seed, "verify");
-  MirageField *field = mirage_field_create_with(seed, UINT32_MAX, modes); // no trial has this number
-  if (!field)
-    return MIRAGE_NO_MEMORY;
-  const MirageEvalOptions options = {.num_threads = pieces->options->num_threads, .cancel = pieces->options->cancel};
-  MirageStatus status = mirage__verify_draw(field, instance, pieces->options->cancel, inputs);
-  if (status == MIRAGE_OK)
-    status = mirage_eval(exposed, mirage_field_domain(field), (const void *const *)inputs, (void *const *)outputs,
-                         &options, NULL);
-  for (uint32_t i = 0; status == MIRAGE_OK && i < mirage_ugraph_num_outputs(exposed); i++) {
-    const MirageType *type = mirage_ugraph_type(exposed, mirage_ugraph_get_output(exposed, i));
-    digests[values[i].index] = digest_of(outputs[i], (size_t)mirage_type_elements(type));
-  }
-  mirage_field_destroy(field);
-  return status;
-}
-
-// The digests of the values of one graph of an instance, under both theorems.
-static MirageStatus digest_graph(const Pieces *pieces, const VerifyInstance *instance, const MirageUGraph *graph,
-                                 uint64_t *const digests[2]) {
-  MirageValue *values = calloc(mirage_ugraph_num_values(graph) + 1, sizeof *values);
-  uint32_t count = 0;
-  MirageUGraph *exposed = values ? expose(graph, values, &count) : NULL;
-  MirageStatus status = exposed ? MIRAGE_OK : MIRAGE_NO_MEMORY;
-  if (exposed) {
-    MirageResidue **inputs = mirage__verify_alloc_inputs(exposed), **outputs = mirage__verify_alloc_outputs(exposed);
-    status = inputs && outputs ? MIRAGE_OK : MIRAGE_NO_MEMORY;
-    for (int free_exp = 0; free_exp <= 1 && status == MIRAGE_OK; free_exp++)
-      status = evaluate(pieces, instance, exposed, values, free_exp, inputs, outputs, digests[free_exp]);
-    mirage__verify_free_arrays(inputs, mirage_ugraph_num_inputs(exposed));
-    mirage__verify_free_arrays(outputs, count);
-  }
-  mirage_ugraph_destroy(exposed);
-  free(values);
-  return status;
-}
-
-// On a smaller instance, whose values are those of the graph by `map`.
-static MirageStatus digest_mapped(Pieces *pieces, const VerifyInstance *instance, int g, const MirageUGraph *small,
-                                  const MirageValue *map) {
-  size_t n = mirage_ugraph_num_values(small) + 1;
-  uint64_t *digests[2] = {calloc(n, sizeof **digests), calloc(n, sizeof **digests)};
-  MirageStatus status = digests[0] && digests[1] ? digest_graph(pieces, instance, small, digests) : MIRAGE_NO_MEMORY;
-  for (uint32_t v = 1; status == MIRAGE_OK && v <= mirage_ugraph_num_values(pieces->graphs[g]); v++)
-    for (int free_exp = 0; free_exp <= 1; free_exp++)
-      pieces->digests[g][free_exp][v] = digests[free_exp][map[v].index];
-  free(digests[0]);
-  free(digests[1]);
-  return status;
-}
-
-static MirageStatus digest_small(Pieces *pieces, VerifyTransfer *small, MirageValue *const maps[2]) {
-  MIRAGE_TRY(mirage__verify_smallest(small, pieces->graphs[0], pieces->graphs[1], maps));
-  MirageStatus status = MIRAGE_OK;
-  for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
-    status = small->graphs[0] ? digest_mapped(pieces, &small->instance, g, small->graphs[g], maps[g]) : MIRAGE_LIMIT;
-  mirage__verify_transfer_deinit(small);
-  return status;
-}
-
-static MirageStatus find_digests(Pieces *pieces) {
-  const VerifyInstance full = {pieces->graphs[0], pieces->graphs[1], NULL};
-  const MirageVerifyOptions *options = pieces->options;
-  double work = mirage__verify_work(full.source) + mirage__verify_work(full.target);
-  MirageStatus status = MIRAGE_OK;
-  if (options->full_size || work <= mirage__verify_allowed(options)) {
-    for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
-      status = digest_graph(pieces, &full, pieces->graphs[g], pieces->digests[g]);
-    return status;
-  }
-  MirageValue *maps[2];
-  VerifyTransfer small;
-  for (int g = 0; g < 2; g++)
-    maps[g] = calloc(mirage_ugraph_num_values(pieces->graphs[g]) + 1, sizeof *maps[g]);
-  status = maps[0] && maps[1] ? digest_small(pieces, &small, maps) : MIRAGE_NO_MEMORY;
-  free(maps[0]);
-  free(maps[1]);
-  return status;
 }
 
 static bool agree(const Pieces *pieces, uint32_t source, uint32_t target) {
@@ -256,7 +123,7 @@ static bool is_needed(const Pieces *pieces, uint32_t input) {
   return needed;
 }
 
-// The inputs of a piece: the graph's own that it needs, then the frontier in the source's order. Values of the target
+// The inputs of a piece: the graph's own that one of the two reads, then the frontier in the source's order. Values of the target
 // that equal one cut may differ in element type.
 static void add_inputs(const Pieces *pieces, int g, MirageUGraph *piece, MirageValue *map) {
   const MirageUGraph *graph = pieces->graphs[g];
@@ -336,6 +203,15 @@ static void add_proof(MirageProof *sum, const MirageProof *piece) {
   *sum = worst;
 }
 
+// What a trial says of itself, and of which piece.
+static void say_piece(void *user, const MirageVerifyProgress *at) {
+  const Pieces *pieces = user;
+  MirageVerifyProgress here = *at;
+  here.piece = pieces->num_attempts;
+  here.pieces = pieces->most_attempts;
+  pieces->options->progress(pieces->options->user, &here);
+}
+
 // Each attempt has trials of its own: what came out of earlier ones says nothing about its points.
 static MirageStatus prove(Pieces *pieces, MirageValue source, MirageValue target, bool *out_proven) {
   const MirageValue goals[2] = {source, target};
@@ -346,6 +222,10 @@ static MirageStatus prove(Pieces *pieces, MirageValue source, MirageValue target
   MirageUGraph *left = build_piece(pieces, 0, source), *right = build_piece(pieces, 1, target);
   options.first_trial += stride * ++pieces->num_attempts;
   options.log2_bound = pieces->wanted;
+  if (options.progress) {
+    options.progress = say_piece;
+    options.user = pieces;
+  }
   MirageStatus status = left && right ? mirage__verify_whole(left, right, &options, &verdict) : MIRAGE_OK;
   mirage_ugraph_destroy(left);
   mirage_ugraph_destroy(right);
@@ -359,6 +239,7 @@ static MirageStatus prove_all(Pieces *pieces, bool *out_proven) {
   const MirageUGraph *source = pieces->graphs[0], *target = pieces->graphs[1];
   uint32_t outputs = mirage_ugraph_num_outputs(source), count = match(pieces);
   *out_proven = count > 0;
+  pieces->most_attempts = count + outputs;
   pieces->wanted = mirage__verify_asked(pieces->options) - log2((double)count + outputs);
   for (uint32_t t = 1; t <= mirage_ugraph_num_values(target); t++)
     if (pieces->cuts[1][t])
@@ -413,7 +294,7 @@ MirageStatus mirage__verify_pieces(const MirageUGraph *source, const MirageUGrap
   bool proven = false;
   MirageStatus status = alloc(&pieces) ? MIRAGE_OK : MIRAGE_NO_MEMORY;
   if (status == MIRAGE_OK)
-    status = find_digests(&pieces);
+    status = mirage__verify_digests(pieces.graphs, options, pieces.digests);
   if (status == MIRAGE_OK)
     status = prove_all(&pieces, &proven);
   release(&pieces);

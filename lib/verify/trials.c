@@ -89,7 +89,8 @@ static MirageStatus draw_sort(const MirageDomain *domain, int64_t size, int64_t 
   return MIRAGE_OK;
 }
 
-static MirageStatus draw_weights(const MirageField *field, const VerifyWeights *weights, MirageResidue **inputs) {
+MirageStatus mirage__verify_draw_weights(const MirageField *field, const VerifyWeights *weights,
+                                         MirageResidue **inputs) {
   for (uint32_t a = 0; a < weights->num_axes; a++) {
     const VerifyAxis *axis = &weights->axes[a];
     const MirageDomain *domain = mirage_field_domain(field);
@@ -119,7 +120,7 @@ MirageStatus mirage__verify_draw(const MirageField *field, const VerifyInstance 
     const MirageType *type = mirage_ugraph_type(instance->source, mirage_ugraph_get_input(instance->source, i));
     MIRAGE_TRY(mirage_field_draw_until(field, i, (size_t)mirage_type_elements(type), cancel, inputs[i]));
   }
-  return instance->weights ? draw_weights(field, instance->weights, inputs) : MIRAGE_OK;
+  return instance->weights ? mirage__verify_draw_weights(field, instance->weights, inputs) : MIRAGE_OK;
 }
 
 // -------------------------------------------------------------------------------------------------------------- trials
@@ -230,7 +231,7 @@ static MirageStatus run(Trials *trials, uint32_t count) {
   for (uint32_t trial = 0; trial < count; trial++) {
     uint32_t draw;
     if (trials->options->progress)
-      trials->options->progress(trials->options->user);
+      trials->options->progress(trials->options->user, &(MirageVerifyProgress){.trial = trial + 1, .trials = count});
     MirageStatus status = find_point(trials, (trials->options->first_trial + trial) * VERIFY_ATTEMPTS, &draw);
     if (status == MIRAGE_NO_MEMORY || status == MIRAGE_CANCELLED)
       return status;

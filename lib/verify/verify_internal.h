@@ -51,6 +51,9 @@ MirageStatus mirage__verify_trials(const VerifyInstance *instance, const MirageV
 /// Fills the inputs of an instance at a random point, weights among them.
 MirageStatus mirage__verify_draw(const MirageField *field, const VerifyInstance *instance, const MirageCancel *cancel,
                                  MirageResidue **inputs);
+/// Only its weights, inputs first_input and on.
+MirageStatus mirage__verify_draw_weights(const MirageField *field, const VerifyWeights *weights,
+                                         MirageResidue **inputs);
 /// Dense arrays of residues for all inputs or outputs; NULL without memory.
 MirageResidue **mirage__verify_alloc_inputs(const MirageUGraph *graph);
 MirageResidue **mirage__verify_alloc_outputs(const MirageUGraph *graph);

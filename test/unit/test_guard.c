@@ -267,6 +267,79 @@ static void reports_repeat(void **state) {
   assert_true(a.guard.candidate_relative != c.guard.candidate_relative);
 }
 
+// log sum exp(x) - sum x t of each row, with the maximum m subtracted, or exp(m) divided by.
+static MirageUGraph *cross_entropy(bool safe) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "cross_entropy", &DIAG);
+  MirageValue x = mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 2, 4, 8192));
+  MirageValue t = mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 2, 4, 8192));
+  MirageValue wide = mirage_ugraph_cast(g, x, MIRAGE_F32), m = reduce_over(g, MIRAGE_OP_REDUCE_MAX, wide, 1, 1);
+  MirageValue e = op1(g, MIRAGE_OP_EXP, safe ? op2(g, MIRAGE_OP_SUB, wide, m) : wide);
+  MirageValue sum = reduce_over(g, MIRAGE_OP_REDUCE_SUM, e, 1, 1);
+  if (!safe)
+    sum = op2(g, MIRAGE_OP_DIV, sum, op1(g, MIRAGE_OP_EXP, m));
+  MirageValue logarithm = op2(g, MIRAGE_OP_ADD, m, op1(g, MIRAGE_OP_LOG, sum));
+  MirageValue picked = reduce_over(g, MIRAGE_OP_REDUCE_SUM, op2(g, MIRAGE_OP_MUL, x, t), 1, 1);
+  picked = mirage_ugraph_cast(g, picked, MIRAGE_F32); // a sum that was stored in f16
+  return finish_with(g, mirage_ugraph_cast(g, op2(g, MIRAGE_OP_SUB, logarithm, picked), MIRAGE_F16));
+}
+
+// The sum of x t leaves f16 long before exp(x) leaves f32, unless t is small: where inputs repeat, at every seed.
+static void exponents_grow_by_one_input(void **state) {
+  for (uint64_t seed = 0; seed < 20; seed++) {
+    const MirageGuardOptions options = {.seed = seed, .max_work = 20000};
+    MirageGuardReport report = measure(cross_entropy(true), cross_entropy(false), options);
+    assert_int_equal(report.instance, MIRAGE_GUARD_REPEATED);
+    if (report.passed)
+      fail_msg("seed %u: passed", (unsigned)seed);
+    report = measure(cross_entropy(true), cross_entropy(true), options);
+    if (!report.passed)
+      fail_msg("seed %u: %s", (unsigned)seed, report.reason);
+  }
+}
+
+typedef enum { WHOLE, HALVES, NARROW } Scores;
+
+// softmax(x a (x b)^T) (x c): at the unit scale a saturated softmax, whose ties any rounding decides. Scores as one
+// product, as the sum of two, or by way of bf16.
+static MirageUGraph *saturated(Scores form) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "saturated", &DIAG);
+  MirageValue x = mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 2, 48, 32)), w[3], y[3];
+  for (int i = 0; i < 3; i++)
+    w[i] = mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 2, 32, 32));
+  for (int i = 0; i < 3; i++)
+    y[i] = op2(g, MIRAGE_OP_MATMUL, x, w[i]);
+  const MirageAttrs transposed = {.matmul = {.transpose_b = true}};
+  MirageValue scores = {0}, parts[2][2];
+  for (int h = 0; h < 2 && form == HALVES; h++)
+    for (int i = 0; i < 2; i++)
+      parts[h][i] = mirage_ugraph_apply(g, MIRAGE_OP_SLICE, 1, &y[i],
+                                        &(MirageAttrs){.slice = {.dim = 1, .begin = 16 * h, .end = 16 * h + 16}});
+  if (form == HALVES)
+    scores = op2(g, MIRAGE_OP_ADD, mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, parts[0], &transposed),
+                 mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, parts[1], &transposed));
+  else
+    scores = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, y, &transposed);
+  if (form == NARROW)
+    scores = mirage_ugraph_cast(g, mirage_ugraph_cast(g, scores, MIRAGE_BF16), MIRAGE_F16);
+  MirageValue p = mirage_ugraph_apply(g, MIRAGE_OP_SOFTMAX, 1, &scores, &(MirageAttrs){.dim = {1}});
+  return finish_with(g, op2(g, MIRAGE_OP_MATMUL, p, y[2]));
+}
+
+// One verdict at every seed. Single draws have, one in five, a tie that the program wins and the candidate loses.
+static void ties_do_not_decide(void **state) {
+  for (uint64_t seed = 0; seed < 40; seed++) {
+    MirageGuardReport right = measure(saturated(WHOLE), saturated(HALVES), (MirageGuardOptions){.seed = seed});
+    if (!right.passed)
+      fail_msg("seed %u: %s", (unsigned)seed, right.reason);
+    if (seed % 4)
+      continue;
+    MirageGuardReport wrong = measure(saturated(WHOLE), saturated(NARROW), (MirageGuardOptions){.seed = seed});
+    if (wrong.passed)
+      fail_msg("seed %u: scores in bf16 pass: error %g, the program's own %g", (unsigned)seed,
+               wrong.guard.candidate_relative, wrong.guard.program_relative);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(fused_kernels_pass),
@@ -282,6 +355,8 @@ int main(void) {
       cmocka_unit_test(instances_agree),
       cmocka_unit_test(a_wrong_graph_is_not_excused_by_its_instance),
       cmocka_unit_test(an_interrupt_ends_it),
+      cmocka_unit_test(exponents_grow_by_one_input),
+      cmocka_unit_test(ties_do_not_decide),
       cmocka_unit_test(reports_repeat),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,5 +1,6 @@
 // test_search_sections.c - programs of many operators: searched in sections, equal ones once; what that finds is right,
 // and the work, counted in states, does not grow with the number of equal layers. And many products at once.
+#include "mirage/guard.h"
 #include "search_helpers.h"
 
 enum { MOST = 512 };
@@ -55,6 +56,35 @@ static MirageUGraph *knotted(uint32_t count) {
   return end_with(g, 3, (Value[]){last, middle, binary(g, MIRAGE_OP_ADD, seen, y)});
 }
 
+// After `lead` operators, blocks of 17 whose residual passes between attention-like and gated half, too.
+static MirageUGraph *blocks(uint32_t lead, uint32_t count) {
+  MirageUGraph *g = begin("blocks");
+  Value x = matrix(g, 4, 8), w = matrix(g, 8, 8);
+  for (uint32_t i = 0; i < lead; i++)
+    x = unary(g, MIRAGE_OP_TANH, x);
+  for (uint32_t i = 0; i < count; i++) {
+    Value half = x;
+    for (int k = 0; k < 9; k++)
+      half = k % 3 == 2 ? matmul(g, half, w) : unary(g, MIRAGE_OP_RELU, half);
+    x = half = binary(g, MIRAGE_OP_ADD, half, x);
+    for (int k = 0; k < 6; k++)
+      half = k % 3 == 2 ? matmul(g, half, w) : unary(g, MIRAGE_OP_EXP, half);
+    x = binary(g, MIRAGE_OP_ADD, half, x);
+  }
+  return end(g, x);
+}
+
+// Element-wise operators, which are found by rule, then norms, for which a search without states finds nothing.
+static MirageUGraph *norms_behind(uint32_t lead, uint32_t count) {
+  MirageUGraph *g = begin("norms_behind");
+  Value x = matrix(g, 4, 64);
+  for (uint32_t i = 0; i < lead; i++)
+    x = unary(g, MIRAGE_OP_RELU, x);
+  for (uint32_t i = 0; i < count; i++)
+    x = mirage_ugraph_apply(g, MIRAGE_OP_RMS_NORM, 1, &x, &(MirageAttrs){.eps = {0.0}});
+  return end(g, x);
+}
+
 static MirageUGraph *products(uint32_t count, int64_t rows, int64_t width) {
   MirageUGraph *g = begin("products");
   Value a[MOST], b[MOST], results[MOST];
@@ -84,6 +114,49 @@ static void test_equal_sections_are_searched_once(void **state) {
   uint64_t few = states_of(layers(30, 64, 256)), many = states_of(layers(300, 64, 256));
   print_message("states: %llu and %llu\n", (unsigned long long)few, (unsigned long long)many);
   assert_true(many <= 2 * few);
+}
+
+// "it has 204 operators, and is searched in 12 sections, 1 of them different": the last two numbers.
+static void count_sections(MirageUGraph *program, int *out_sections, int *out_different) {
+  MirageSearchOptions options = defaults();
+  options.max_states = 1000;
+  MirageSearchResult result = search(program, &options);
+  if (sscanf(result.reason, "it has %*d operators, and is searched in %d sections, %d of them different", out_sections,
+             out_different) != 2)
+    fail_msg("%s", result.reason);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
+}
+
+// Of sections of 32 operators each would begin elsewhere in a block of 17, and none would be another's equal.
+static void test_sections_end_with_the_period(void **state) {
+  static const struct {
+    uint32_t lead, blocks;
+    int sections, different;
+  } cases[] = {{0, 12, 12, 1}, {0, 16, 16, 1}, {7, 12, 13, 2}, {40, 14, 16, 3}};
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+    int sections, different;
+    count_sections(blocks(cases[i].lead, cases[i].blocks), &sections, &different);
+    print_message("%u operators, then %u blocks: %d sections, %d different\n", cases[i].lead, cases[i].blocks, sections,
+                  different);
+    assert_int_equal(sections, cases[i].sections);
+    assert_int_equal(different, cases[i].different);
+  }
+}
+
+// What is not found keeps its own operators, as accurate as the program's: a norm is computed in f32 and rounded once.
+static void test_own_operators_are_as_accurate(void **state) {
+  MirageUGraph *program = norms_behind(45, 25);
+  MirageSearchOptions options = defaults();
+  options.max_states = 1;
+  MirageSearchResult result = search(program, &options);
+  assert_true(result.num_candidates > 0);
+  MirageGuardReport report;
+  assert_int_equal(mirage_guard(program, result.candidates[0], NULL, &diag, &report), MIRAGE_OK);
+  if (!report.passed)
+    fail_msg("%s", report.reason);
+  mirage_search_result_deinit(&result);
+  mirage_ugraph_destroy(program);
 }
 
 static void test_values_used_twice(void **state) {
@@ -164,6 +237,8 @@ static void test_an_interrupt_is_heard(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_equal_sections_are_searched_once),
+      cmocka_unit_test(test_sections_end_with_the_period),
+      cmocka_unit_test(test_own_operators_are_as_accurate),
       cmocka_unit_test(test_values_used_twice),
       cmocka_unit_test(test_what_sections_find_is_right),
       cmocka_unit_test(test_sections_are_joined),

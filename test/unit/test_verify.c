@@ -596,6 +596,68 @@ static void long_chains_go_by_pieces(void **state) {
   mirage_ugraph_destroy(graphs[1]);
 }
 
+typedef enum { LAYERS_SILU, LAYERS_SIGMOID, LAYERS_SWAPPED } Layers;
+enum { NUM_LAYERS = 24 };
+
+// x + silu(norm(x) a) b, NUM_LAYERS times, each with weights of its own; silu as an operator or by its sigmoid, or that
+// with the weights b of two layers exchanged.
+static MirageUGraph *layers(Layers form) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "layers", &DIAG);
+  MirageValue x = mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 2, 64, 1024)), a[NUM_LAYERS], b[NUM_LAYERS];
+  for (int i = 0; i < NUM_LAYERS; i++) {
+    a[i] = mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 2, 1024, 4096));
+    b[i] = mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 2, 4096, 1024));
+  }
+  for (int i = 0; i < NUM_LAYERS; i++) {
+    MirageValue norm = mirage_ugraph_apply(g, MIRAGE_OP_RMS_NORM, 1, &x, &(MirageAttrs){.eps = {0.5}});
+    MirageValue h = op2(g, MIRAGE_OP_MATMUL, norm, a[i]);
+    MirageValue s =
+        form == LAYERS_SILU ? op1(g, MIRAGE_OP_SILU, h) : op2(g, MIRAGE_OP_MUL, op1(g, MIRAGE_OP_SIGMOID, h), h);
+    int taken = form == LAYERS_SWAPPED && i >= NUM_LAYERS - 2 ? 2 * NUM_LAYERS - 3 - i : i;
+    x = op2(g, MIRAGE_OP_ADD, x, op2(g, MIRAGE_OP_MATMUL, s, b[taken]));
+  }
+  return finish_with(g, x);
+}
+
+typedef struct Seen {
+  uint32_t reports, last_piece, pieces;
+} Seen;
+
+static void see(void *user, const MirageVerifyProgress *at) {
+  Seen *seen = user;
+  assert_in_range(at->trial, 1, at->trials);
+  assert_true(at->pieces ? at->piece >= 1 && at->piece <= at->pieces : at->piece == 0);
+  assert_true(at->piece >= seen->last_piece);
+  seen->last_piece = at->piece;
+  seen->pieces = at->pieces;
+  seen->reports++;
+}
+
+// So large that only small instances can be evaluated. A piece has the inputs that it reads: of all 48 weights, which
+// nothing ties to one another, none would be left with one of the axes that an instance may shrink.
+static void large_pieces_are_transferred(void **state) {
+  MirageUGraph *program = layers(LAYERS_SILU), *right = layers(LAYERS_SIGMOID), *wrong = layers(LAYERS_SWAPPED);
+  MirageVerdict verdict = verify(program, right, 2000000);
+  if (verdict.kind != MIRAGE_VERDICT_EQUIVALENT)
+    fail_msg("%s", verdict.reason);
+  assert_true(verdict.proof.shrunken);
+  assert_true(verdict.proof.pieces >= NUM_LAYERS);
+  assert_true(verdict.proof.log2_bound <= -60);
+  double bound = 1;
+  assert_int_equal(mirage_verify_claim(program, right, &verdict.proof, &DIAG, &bound), MIRAGE_OK);
+  assert_true(bound <= verdict.proof.log2_bound);
+  Seen seen = {0};
+  const MirageVerifyOptions options = {.seed = 7, .max_work = 2000000, .progress = see, .user = &seen};
+  assert_int_equal(mirage_verify(program, right, &options, &DIAG, &verdict), MIRAGE_OK);
+  assert_true(seen.reports >= verdict.proof.pieces && seen.last_piece >= verdict.proof.pieces);
+  assert_true(seen.pieces >= seen.last_piece);
+  verdict = verify(program, wrong, 2000000);
+  assert_int_not_equal(verdict.kind, MIRAGE_VERDICT_EQUIVALENT);
+  mirage_ugraph_destroy(program);
+  mirage_ugraph_destroy(right);
+  mirage_ugraph_destroy(wrong);
+}
+
 // A sum of 42 sigmoids has 2^42 exponential monomials over its common denominator, and degree 43 in the values of exp.
 // The claim is checked by the same theorem.
 static void counts_no_monomials_of_free_exponentials(void **state) {
@@ -806,6 +868,7 @@ int main(void) {
       cmocka_unit_test(bounds_are_those_of_the_theorem),
       cmocka_unit_test(says_when_no_bound_is_useful),
       cmocka_unit_test(long_chains_go_by_pieces),
+      cmocka_unit_test(large_pieces_are_transferred),
       cmocka_unit_test(counts_no_monomials_of_free_exponentials),
       cmocka_unit_test(free_exponentials_are_no_homomorphisms),
       cmocka_unit_test(counts_follow_their_extents_when_they_must),

@@ -13,10 +13,12 @@ What the search builds is right but for a fault of the search, so "different" is
 The exit status is 1 when a right candidate is different or a wrong one is proven. A candidate that is unsupported is
 counted, with the reason; a program that is not searched, or not verified in time, is a line that says so, and no failure.
 
-The table goes to standard output, as Markdown; --keep FOLDER keeps the modules.
+Seconds are of the processor, all candidates together, and megabytes the most that was resident; "predicted" is the time
+of the program's own lowering and of the best candidate. The table goes to standard output, as Markdown; --keep FOLDER keeps the modules.
 """
 import argparse
 import collections
+import os
 import re
 import subprocess
 import sys
@@ -158,15 +160,23 @@ def composed(size, blocks, found, swap_last):
 
 
 def run(command, limit):
-    """Standard error, seconds, and what went wrong or None."""
-    begin = time.time()
-    try:
-        done = subprocess.run([str(part) for part in command], capture_output=True, text=True, timeout=limit)
-    except subprocess.TimeoutExpired:
-        return "", time.time() - begin, f"not done after {limit:g} s"
-    error = re.search(r"error: (.*)", done.stderr)
-    wrong = None if done.returncode == 0 else error[1] if error else f"status {done.returncode}"
-    return done.stderr, time.time() - begin, wrong
+    """Standard error, processor seconds, megabytes, and what went wrong or None."""
+    with tempfile.TemporaryFile("w+") as log:
+        child = subprocess.Popen([str(part) for part in command], stdout=subprocess.DEVNULL, stderr=log)
+        end, pid = time.time() + limit, 0
+        while not pid and time.time() < end:
+            pid, status, usage = os.wait4(child.pid, os.WNOHANG)
+            time.sleep(0.01)
+        if not pid:
+            child.kill()
+            _, status, usage = os.wait4(child.pid, 0)
+        child.returncode = os.waitstatus_to_exitcode(status)
+        log.seek(0)
+        text = log.read()
+    error = re.search(r"error: (.*)", text)
+    wrong = None if child.returncode == 0 else error[1] if error else f"status {child.returncode}"
+    wrong = wrong if pid else f"not done after {limit:g} s"
+    return text, usage.ru_utime + usage.ru_stime, usage.ru_maxrss / 1024, wrong
 
 
 def search(options, source, candidates):
@@ -177,7 +187,7 @@ def search(options, source, candidates):
 
 def verify(options, candidates, row):
     command = [options.bin / "mirage-mlir-opt", candidates, "--mirage-verify=explain", "-o", row["proven_module"]]
-    log, row["verify_s"], row["wrong"] = run(command, options.verify_limit)
+    log, row["verify_s"], row["verify_mb"], row["wrong"] = run(command, options.verify_limit)
     counts = re.search(r"remark: @\w+: (\d+) candidates?, (\d+) equivalent.*, (\d+) different, (\d+) unsupported"
                        r"(?:, (\d+) inaccurate)?", log)
     if counts:
@@ -193,8 +203,9 @@ def why_not_searched(log):
 
 
 def new_row(name, folder):
-    return dict.fromkeys(COLUMNS, 0) | {"name": name, "reasons": [], "wrong": None, "search_s": 0.0, "verify_s": 0.0,
-                                        "must": "equal", "proven_module": folder / f"{name}.proven.mlir"}
+    return dict.fromkeys(COLUMNS, 0) | {"name": name, "reasons": [], "wrong": None, "search_s": 0.0, "search_mb": 0.0,
+                                        "verify_s": 0.0, "verify_mb": 0.0, "gain": "", "must": "equal",
+                                        "proven_module": folder / f"{name}.proven.mlir"}
 
 
 def measure(options, name, text, folder):
@@ -202,7 +213,9 @@ def measure(options, name, text, folder):
     row = new_row(name, folder)
     source, candidates = folder / f"{name}.mlir", folder / f"{name}.candidates.mlir"
     source.write_text(text)
-    log, row["search_s"], row["wrong"] = search(options, source, candidates)
+    log, row["search_s"], row["search_mb"], row["wrong"] = search(options, source, candidates)
+    if times := re.search(r"predicted to take ([\d.]+) us on \S+, its own lowering ([\d.]+) us", log):
+        row["gain"] = f"{float(times[2]):.1f} -> {float(times[1]):.1f} us"
     if row["wrong"]:
         row["wrong"] = f"search: {row['wrong']}"
     elif "source = @" not in candidates.read_text():
@@ -251,8 +264,8 @@ def note(row):
 
 def print_row(row):
     figures = [row["name"]] + [row[column] for column in COLUMNS]
-    print("| " + " | ".join(map(str, figures)) + f" | {row['search_s']:.1f} | {row['verify_s']:.1f} | {note(row)} |",
-          flush=True)
+    print("| " + " | ".join(map(str, figures)) + f" | {row['gain']} | {row['search_s']:.1f} | {row['search_mb']:.0f} | "
+          f"{row['verify_s']:.1f} | {row['verify_mb']:.0f} | {note(row)} |", flush=True)
 
 
 def print_sum(rows, must):
@@ -292,7 +305,8 @@ def parse_arguments():
 def main():
     options = parse_arguments()
     rows = []
-    print("| program | " + " | ".join(COLUMNS) + " | search s | verify s | |\n|" + "---|" * (len(COLUMNS) + 4))
+    print("| program | " + " | ".join(COLUMNS) + " | predicted | search s | MB | verify s | MB | |\n|"
+          + "---|" * (len(COLUMNS) + 7))
     with tempfile.TemporaryDirectory() as temporary:
         folder = options.keep or Path(temporary)
         folder.mkdir(parents=True, exist_ok=True)
