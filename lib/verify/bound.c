@@ -533,8 +533,9 @@ static double log2_trial(const VerifyFields *fields, const VerifyWeights *weight
     double calls = fmin(a.calls + b.calls, total_calls), chance = log2_vanish(fields, a, b, bound);
     bound->calls = fmax(bound->calls, calls);
     need_points(weights, a, b, 1, bound);
-    if (calls > 1) // two different arguments that meet: the value of one call stands in for the other's
-      chance = mirage__log2_sum(chance, 2 * log2(calls) - 1 + mirage__log2_sum(arguments, -fields->log2_p_min));
+    double meetings = calls * (calls + 3) / 2; // of two arguments, or of one with 0 or 1: a wrong value stands in
+    if (calls > 0)
+      chance = mirage__log2_sum(chance, log2(meetings) + mirage__log2_sum(arguments, -fields->log2_p_min));
     worst = isnan(chance) ? INFINITY : fmax(worst, chance);
   }
   for (uint32_t c = 0; weights && c < weights->num_axes; c++)
