@@ -9,7 +9,9 @@
 //          that makes the coefficients integers - the last three as log2
 //   Ratio  of the exponents h that occur in either
 //   axes   along which dimensions, loops and grid axes the denominator may vary
-//   calls  how many values of random functions an element depends on (an overcount)
+//
+// and, for each value, how many calls of random functions its operator makes for an element. How many of them an output's
+// element depends on is cone.c's question.
 //
 // e.g.  x @ w, contraction 4096:        degree 2, 1 monomial, coefficients 2^12
 //       silu(z) = z / (1 + e^-z):       N = z, D = 1 + e^-z: 2 monomials
@@ -18,6 +20,7 @@
 // Everything is monotone and saturates to infinity, so an overcount is safe and "too big" is an answer: nothing shown.
 // A loop whose contribution does not read its carries is a sum of `range` like terms; any other loop is iterated.
 #include "abstract.h"
+#include "cone.h"
 #include "shrink.h"
 
 #include <math.h>
@@ -37,10 +40,9 @@ enum { MAX_LOOP_STEPS = 4096 }; // iterations of one abstract loop before it sat
 typedef struct Walk {
   const MirageUGraph *graph;
   Abstract *values;  // [num_values + 1]
+  Calls *sites;      // [num_values + 1]: calls for each element
+  Calls visit;       // of the node being visited
   bool *stored;      // custom outputs: some store has been seen
-  double executions; // of the node being visited: blocks times iterations
-  double calls;      // random-function calls of the whole graph
-  bool counting;     // off after a loop's first iteration
   uint32_t depth;    // enclosing loops
   Abstract argument; // join of all arguments of random functions
   bool has_argument;
@@ -57,33 +59,42 @@ static void note_argument(Walk *walk, Abstract a) {
   walk->has_argument = true;
 }
 
-// The value of a random function whose call reads `count` values like a.
-static Abstract atom(Walk *walk, Abstract a, double count, double elements) {
+static CallKind kind_of(MirageOp op) {
+  switch (op) {
+  case MIRAGE_OP_SQRT:
+    return CALL_SQRT;
+  case MIRAGE_OP_LOG:
+    return CALL_LOG;
+  case MIRAGE_OP_ERF:
+    return CALL_ERF;
+  case MIRAGE_OP_TANH:
+    return CALL_TANH;
+  default:
+    return CALL_EXP;
+  }
+}
+
+// The value of a random function at a.
+static Abstract atom(Walk *walk, Abstract a, CallKind kind) {
   Abstract result = mirage__abstract_polynomial(1, 0, 0);
   result.axes = a.axes;
-  result.calls = count * (a.calls + 1) + 1;
   result.reads = a.reads;
   note_argument(walk, a);
-  if (walk->counting)
-    walk->calls += elements * count * walk->executions;
+  walk->visit.of[kind]++;
   return result;
 }
 
-// F(a), or F(x) / F(m) where a may be a difference x - m; the subtraction has noted x and m.
-static Abstract free_exponential(Walk *walk, Abstract a, double elements) {
-  Abstract result = atom(walk, a, 1, elements);
-  if (!a.difference)
-    return result;
-  Abstract quotient = mirage__abstract_div(result, atom(walk, a, 1, elements));
-  quotient.calls = result.calls + 1; // both depend on the same calls
-  return quotient;
+// F(a), or F(x) / F(m) where a may be a difference x - m; the subtraction has noted x and m, and counted F(m).
+static Abstract free_exponential(Walk *walk, Abstract a) {
+  Abstract result = atom(walk, a, CALL_EXP);
+  return a.difference ? mirage__abstract_div(result, result) : result;
 }
 
-static Abstract exponential(Walk *walk, Abstract a, double elements) {
+static Abstract exponential(Walk *walk, Abstract a) {
   if (walk->free_exp)
-    return free_exponential(walk, a, elements);
+    return free_exponential(walk, a);
   if (a.exp) {
-    Abstract result = atom(walk, a, 1, elements);
+    Abstract result = atom(walk, a, CALL_EXP);
     walk->bound->nested = true;
     if (a.mixed) // some elements take an exponential after all: no bound for both at once
       result.num.degree = INFINITY;
@@ -93,11 +104,10 @@ static Abstract exponential(Walk *walk, Abstract a, double elements) {
 }
 
 // The maximum of n values like a: one of them, or an atom for the set.
-static Abstract maximum(Walk *walk, Abstract a, double n, double elements) {
+static Abstract maximum(Walk *walk, Abstract a, double n) {
   walk->has_maximum = true;
-  Abstract set = atom(walk, a, n, elements);
-  Abstract result = mirage__abstract_join(a, set);
-  result.calls = set.calls;
+  Abstract result = mirage__abstract_join(a, atom(walk, a, CALL_MAXIMUM));
+  walk->visit.of[CALL_MEMBER] += n;
   result.maximum = walk->free_exp;
   result.difference = false;
   return result;
@@ -107,6 +117,7 @@ static Abstract subtraction(Walk *walk, Abstract a, Abstract b) {
   Abstract result = mirage__abstract_add(a, b);
   if (b.maximum) {
     result.difference = true;
+    walk->visit.of[CALL_EXP]++;
     note_argument(walk, a);
     note_argument(walk, b);
   }
@@ -131,7 +142,7 @@ static Abstract sum(Walk *walk, Abstract a, double n, uint32_t axes) {
   return result;
 }
 
-static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, double elements, Abstract *out) {
+static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, Abstract *out) {
   switch (op) {
   case MIRAGE_OP_ADD:
     *out = mirage__abstract_add(a, b);
@@ -147,16 +158,16 @@ static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, double 
     *out = mirage__abstract_div(a, b);
     return true;
   case MIRAGE_OP_MAX:
-    *out = maximum(walk, mirage__abstract_join(a, b), 2, elements);
+    *out = maximum(walk, mirage__abstract_join(a, b), 2);
     return true;
   case MIRAGE_OP_EXP:
-    *out = exponential(walk, a, elements);
+    *out = exponential(walk, a);
     return true;
   case MIRAGE_OP_SQRT:
   case MIRAGE_OP_LOG:
   case MIRAGE_OP_ERF:
   case MIRAGE_OP_TANH:
-    *out = atom(walk, a, 1, elements);
+    *out = atom(walk, a, kind_of(op));
     return true;
   default:
     break;
@@ -169,18 +180,18 @@ static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, double 
     const MirageExpansionStep *step = &expansion->steps[i];
     if (step->op == MIRAGE_OP_CONSTANT)
       values[2 + i] = mirage__abstract_constant(step->value);
-    else if (!elementwise(walk, step->op, values[step->a], values[step->b], elements, &values[2 + i]))
+    else if (!elementwise(walk, step->op, values[step->a], values[step->b], &values[2 + i]))
       return false;
   }
   *out = values[1 + expansion->num_steps];
   return true;
 }
 
-static bool reduce(Walk *walk, const MirageNodeView *node, Abstract a, double elements, Abstract *out) {
+static bool reduce(Walk *walk, const MirageNodeView *node, Abstract a, Abstract *out) {
   const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[0]);
   uint32_t dim = (uint32_t)node->attrs->reduce.dim, axis = dim_axis(type, dim);
   double n = (double)(type->shape[dim] / node->attrs->reduce.extent);
-  *out = node->op == MIRAGE_OP_REDUCE_MAX ? maximum(walk, a, n, elements) : sum(walk, a, n, axis);
+  *out = node->op == MIRAGE_OP_REDUCE_MAX ? maximum(walk, a, n) : sum(walk, a, n, axis);
   if (node->attrs->reduce.extent == 1)
     out->den_axes &= ~axis;
   if (node->op == MIRAGE_OP_REDUCE_MEAN)
@@ -213,7 +224,7 @@ static bool matmul(Walk *walk, const MirageNodeView *node, const Abstract *opera
   return true;
 }
 
-static bool collective(Walk *walk, const MirageNodeView *node, Abstract a, double elements, Abstract *out) {
+static bool collective(Walk *walk, const MirageNodeView *node, Abstract a, Abstract *out) {
   MirageRegionView region = mirage_ugraph_region(walk->graph, node->parent);
   MirageScope scope = mirage_ugraph_scope(walk->graph, region.nodes[0]);
   bool grid = node->op == MIRAGE_OP_GRID_SUM || node->op == MIRAGE_OP_GRID_MAX;
@@ -224,7 +235,7 @@ static bool collective(Walk *walk, const MirageNodeView *node, Abstract a, doubl
     axes |= node->attrs->axes.axis[axis] ? 1u << (AXIS_GRID + axis) : 0;
   }
   bool sum = node->op == MIRAGE_OP_GRID_SUM || node->op == MIRAGE_OP_CLUSTER_SUM;
-  *out = sum ? mirage__abstract_sum(a, blocks, axes) : maximum(walk, a, blocks, elements);
+  *out = sum ? mirage__abstract_sum(a, blocks, axes) : maximum(walk, a, blocks);
   return true;
 }
 
@@ -245,22 +256,31 @@ static bool shape_op(Walk *walk, const MirageNodeView *node, Abstract a, Abstrac
   return true;
 }
 
+// F(m) of a difference x - m: once for each m, of which there may be fewer than differences.
+static void count_shift(Walk *walk, MirageValue m) {
+  walk->visit.of[CALL_EXP]--;
+  walk->sites[m.index].of[CALL_EXP] = fmax(walk->sites[m.index].of[CALL_EXP], 1);
+}
+
 static bool plain(Walk *walk, const MirageNodeView *node, Abstract *out) {
   enum { FEW = 3 };
   Abstract operands[FEW] = {{.unit = NAN}};
   for (uint32_t i = 0; i < node->num_operands && i < FEW; i++)
     operands[i] = walk->values[node->operands[i].index];
-  double elements = (double)mirage_type_elements(mirage_ugraph_type(walk->graph, node->first_result));
   switch (mirage_op_info(node->op)->kind) {
   case MIRAGE_KIND_UNARY:
   case MIRAGE_KIND_BINARY:
-    return elementwise(walk, node->op, operands[0], operands[1], elements, out);
+    if (!elementwise(walk, node->op, operands[0], operands[1], out))
+      return false;
+    if (node->op == MIRAGE_OP_SUB && operands[1].maximum)
+      count_shift(walk, node->operands[1]);
+    return true;
   case MIRAGE_KIND_MATMUL:
     return matmul(walk, node, operands, out);
   case MIRAGE_KIND_REDUCE:
-    return reduce(walk, node, operands[0], elements, out);
+    return reduce(walk, node, operands[0], out);
   case MIRAGE_KIND_COLLECTIVE:
-    return collective(walk, node, operands[0], elements, out);
+    return collective(walk, node, operands[0], out);
   case MIRAGE_KIND_SHAPE:
     return shape_op(walk, node, operands[0], out);
   case MIRAGE_KIND_CAST:
@@ -278,13 +298,12 @@ static bool plain(Walk *walk, const MirageNodeView *node, Abstract *out) {
 
 static bool walk_region(Walk *walk, MirageRegion region);
 
-static Abstract combine_carry(Walk *walk, MirageCombine combine_by, Abstract acc, Abstract c, Abstract factor,
-                              double elements) {
+static Abstract combine_carry(Walk *walk, MirageCombine combine_by, Abstract acc, Abstract c, Abstract factor) {
   switch (combine_by) {
   case MIRAGE_COMBINE_SUM:
     return mirage__abstract_add(acc, c);
   case MIRAGE_COMBINE_MAX:
-    return maximum(walk, mirage__abstract_join(acc, c), 2, elements);
+    return maximum(walk, mirage__abstract_join(acc, c), 2);
   case MIRAGE_COMBINE_RESCALE:
     return mirage__abstract_add(mirage__abstract_mul(acc, factor), c);
   case MIRAGE_COMBINE_CONCAT:
@@ -292,6 +311,12 @@ static Abstract combine_carry(Walk *walk, MirageCombine combine_by, Abstract acc
   default:
     return c;
   }
+}
+
+static void end_visit(Walk *walk, uint32_t value) {
+  for (int c = 0; c < NUM_CALLS; c++)
+    walk->sites[value].of[c] = fmax(walk->sites[value].of[c], walk->visit.of[c]);
+  walk->visit = (Calls){{0}};
 }
 
 // All carries sum contributions that read no carry: the closed form.
@@ -312,13 +337,11 @@ static bool walk_loop(Walk *walk, const MirageNodeView *node) {
   if (!next)
     return false;
   uint32_t mine = 1u << walk->depth;
-  double executions = walk->executions;
-  bool counting = walk->counting, sums = false;
+  bool sums = false;
   for (uint32_t i = 0; i < attrs->num_carries; i++) {
     carries[i] = walk->values[node->operands[i].index];
     carries[i].reads |= mine;
   }
-  walk->executions *= (double)attrs->range;
   for (int64_t iteration = 0; iteration < attrs->range && !sums; iteration++) {
     walk->depth++;
     bool ok = walk_region(walk, node->region);
@@ -331,24 +354,21 @@ static bool walk_loop(Walk *walk, const MirageNodeView *node) {
     uint32_t factor = attrs->num_carries;
     for (uint32_t i = 0; i < attrs->num_carries; i++) {
       Abstract c = walk->values[yield.operands[i].index], f = {.unit = NAN};
-      double elements = (double)mirage_type_elements(mirage_ugraph_type(walk->graph, yield.operands[i]));
       if (attrs->carries[i].combine == MIRAGE_COMBINE_RESCALE)
         f = walk->values[yield.operands[factor++].index];
       if (sums)
         c = mirage__abstract_sum(c, (double)attrs->range, 1u << (AXIS_LOOP + walk->depth));
-      next[i] = combine_carry(walk, attrs->carries[i].combine, carries[i], c, f, elements);
+      next[i] = combine_carry(walk, attrs->carries[i].combine, carries[i], c, f);
+      end_visit(walk, body.first_argument.index + i);
       next[i].reads |= mine;
       if (iteration >= MAX_LOOP_STEPS)
         next[i].num.degree = INFINITY;
     }
     memcpy(carries, next, attrs->num_carries * sizeof *carries); // together: a carry may yield another
-    walk->counting = false;
     if (iteration >= MAX_LOOP_STEPS)
       break;
   }
   free(next);
-  walk->counting = counting;
-  walk->executions = executions;
   for (uint32_t i = 0; i < attrs->num_carries; i++) {
     walk->values[node->first_result.index + i] = carries[i];
     walk->values[node->first_result.index + i].reads &= ~mine;
@@ -359,15 +379,10 @@ static bool walk_loop(Walk *walk, const MirageNodeView *node) {
 
 static bool walk_inner(Walk *walk, const MirageNodeView *node) {
   MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
-  double executions = walk->executions;
   bool custom = node->op == MIRAGE_OP_CUSTOM;
   for (uint32_t i = 0; i < node->num_operands; i++)
     walk->values[body.first_argument.index + i] = walk->values[node->operands[i].index];
-  for (uint32_t axis = 0; custom && axis < 3; axis++)
-    walk->executions *= (double)node->attrs->custom.grid[axis];
-  bool ok = walk_region(walk, node->region);
-  walk->executions = executions;
-  if (!ok)
+  if (!walk_region(walk, node->region))
     return false;
   for (uint32_t i = 0; i < node->num_results; i++) {
     uint32_t from = custom ? body.first_argument.index + node->num_operands + i
@@ -440,6 +455,7 @@ static bool walk_node(Walk *walk, const MirageNodeView *node) {
   Abstract *out = &walk->values[node->first_result.index];
   if (!plain(walk, node, out))
     return false;
+  end_visit(walk, node->first_result.index);
   // What varies at all may vary along every dimension of the result that has several elements, and along no other.
   const MirageType *type = mirage_ugraph_type(walk->graph, node->first_result);
   uint32_t dims = 0;
@@ -517,8 +533,31 @@ static void refuse_circles(const VerifyWeights *weights, const Walk walks[2], Ve
       bound->points[c] = INFINITY;
 }
 
-static double log2_trial(const VerifyFields *fields, const VerifyWeights *weights, Walk walks[2], VerifyBound *bound) {
-  double worst = -1000, arguments = -1000, total_calls = walks[0].calls + walks[1].calls;
+// What an output's element depends on, in both graphs together.
+static MirageStatus count_calls(Walk walks[2], uint32_t output, Calls *out_calls) {
+  Calls calls = {{0}}, cone;
+  for (int g = 0; g < 2; g++) {
+    MIRAGE_TRY(mirage__verify_cone(walks[g].graph, walks[g].sites, output, &cone));
+    for (int c = 0; c < NUM_CALLS; c++)
+      calls.of[c] += cone.of[c];
+  }
+  *out_calls = calls;
+  return MIRAGE_OK;
+}
+
+// log2 of the probability that among these calls some value stands in for another: two arguments of one function meet,
+// or one meets 0 or 1; or a member, or a maximum, has the residue of one of `maxima` that it is not.
+static double log2_meetings(const VerifyFields *fields, const Calls *calls, double maxima, double log2_argument) {
+  double pairs = 0, n = calls->of[CALL_MEMBER] + calls->of[CALL_MAXIMUM];
+  for (int c = 0; c <= CALL_MEMBER; c++)
+    pairs += calls->of[c] * (calls->of[c] + 3) / 2;
+  double meet = pairs > 0 ? log2(pairs) + mirage__log2_sum(log2_argument, -fields->log2_p_min) : -1000;
+  return n > 0 ? mirage__log2_sum(meet, log2(n) + log2(maxima) - fields->log2_p_min) : meet;
+}
+
+static MirageStatus log2_trial(const VerifyFields *fields, const VerifyWeights *weights, Walk walks[2],
+                               VerifyBound *bound) {
+  double worst = -1000, arguments = -1000, maxima = 0;
   if (walks[0].has_argument || walks[1].has_argument) {
     const Walk *first = walks[0].has_argument ? &walks[0] : &walks[1];
     Abstract any = first->argument;
@@ -527,15 +566,23 @@ static double log2_trial(const VerifyFields *fields, const VerifyWeights *weight
     arguments = log2_vanish(fields, any, any, bound);
     need_points(weights, any, any, 2, bound);
   }
+  for (int g = 0; g < 2; g++) {
+    Calls all;
+    MIRAGE_TRY(mirage__verify_all_calls(walks[g].graph, walks[g].sites, &all));
+    maxima += all.of[CALL_MAXIMUM];
+  }
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(walks[0].graph); i++) {
     Abstract a = walks[0].values[mirage_ugraph_get_output(walks[0].graph, i).index];
     Abstract b = walks[1].values[mirage_ugraph_get_output(walks[1].graph, i).index];
-    double calls = fmin(a.calls + b.calls, total_calls), chance = log2_vanish(fields, a, b, bound);
-    bound->calls = fmax(bound->calls, calls);
+    Calls calls;
+    MIRAGE_TRY(count_calls(walks, i, &calls));
+    double chance =
+               mirage__log2_sum(log2_vanish(fields, a, b, bound), log2_meetings(fields, &calls, maxima, arguments)),
+           count = 0;
+    for (int c = 0; c <= CALL_MEMBER; c++)
+      count += calls.of[c];
+    bound->calls = fmax(bound->calls, count);
     need_points(weights, a, b, 1, bound);
-    double meetings = calls * (calls + 3) / 2; // of two arguments, or of one with 0 or 1: a wrong value stands in
-    if (calls > 0)
-      chance = mirage__log2_sum(chance, log2(meetings) + mirage__log2_sum(arguments, -fields->log2_p_min));
     worst = isnan(chance) ? INFINITY : fmax(worst, chance);
   }
   for (uint32_t c = 0; weights && c < weights->num_axes; c++)
@@ -543,7 +590,8 @@ static double log2_trial(const VerifyFields *fields, const VerifyWeights *weight
       bound->points[c] = fmax(bound->points[c], 3);
   if (weights)
     refuse_circles(weights, walks, bound);
-  return worst + log2(VERIFY_ATTEMPTS);
+  bound->log2_trial = worst + log2(VERIFY_ATTEMPTS);
+  return MIRAGE_OK;
 }
 
 static Abstract weight_input(const VerifyWeights *weights, uint32_t pattern) {
@@ -553,10 +601,11 @@ static Abstract weight_input(const VerifyWeights *weights, uint32_t pattern) {
 
 static MirageStatus walk_init(Walk *walk, const MirageUGraph *graph, const VerifyWeights *weights, VerifyBound *bound) {
   size_t n = mirage_ugraph_num_values(graph) + 1;
-  *walk = (Walk){.graph = graph, .executions = 1, .counting = true, .bound = bound};
+  *walk = (Walk){.graph = graph, .bound = bound};
   walk->values = calloc(n, sizeof *walk->values);
+  walk->sites = calloc(n, sizeof *walk->sites);
   walk->stored = calloc(n, sizeof *walk->stored);
-  if (!walk->values || !walk->stored)
+  if (!walk->values || !walk->sites || !walk->stored)
     return MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++)
     walk->values[mirage_ugraph_get_input(graph, i).index] = weights && i >= weights->first_input
@@ -580,11 +629,12 @@ MirageStatus mirage__verify_bound_in(const VerifyFields *fields, const MirageUGr
   walks[0].free_exp = walks[1].free_exp = free_exp;
   if (status == MIRAGE_OK) {
     if (walk_region(&walks[0], mirage_ugraph_body(source)) && walk_region(&walks[1], mirage_ugraph_body(target)))
-      bound.log2_trial = log2_trial(fields, weights, walks, &bound);
+      status = log2_trial(fields, weights, walks, &bound);
     *out_bound = bound;
   }
   for (int i = 0; i < 2; i++) {
     free(walks[i].values);
+    free(walks[i].sites);
     free(walks[i].stored);
   }
   return status;
