@@ -19,52 +19,31 @@
 //
 // Everything is monotone and saturates to infinity, so an overcount is safe and "too big" is an answer: nothing shown.
 // A loop whose contribution does not read its carries is a sum of `range` like terms; any other loop is iterated.
-#include "abstract.h"
-#include "cone.h"
-#include "shrink.h"
+#include "bound.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// The constants of the theorem (README.md, "The draw").
-static const VerifyFields FULL_SIZE = {
-    .log2_p_min = 61.0,
-    .log2_q_min = 30.0,
-    .log2_num_q = 25.59, // primes in [2^30, 2^31): 50,697,537
-    .log2_num_p = 23.5,  // primes = 1 mod q in [2^61, 2^62): about 2^24.6; half of that is assumed
-};
-
 enum { MAX_LOOP_STEPS = 4096 }; // iterations of one abstract loop before it saturates
-
-typedef struct Walk {
-  const MirageUGraph *graph;
-  Abstract *values;  // [num_values + 1]
-  Calls *sites;      // [num_values + 1]: calls for each element
-  Calls visit;       // of the node being visited
-  bool *stored;      // custom outputs: some store has been seen
-  uint32_t depth;    // enclosing loops
-  Abstract argument; // join of all arguments of random functions
-  bool has_argument;
-  bool free_exp; // exponentials are random functions, but for exp(x - m) = exp(x) / exp(m) with a maximum m
-  bool has_maximum;
-  uint32_t before[ABSTRACT_MAX_WEIGHTS]; // bit c: the transfer along this axis has to come before that along axis c
-  VerifyBound *bound;
-} Walk;
 
 // ------------------------------------------------------------------------------------------------- atoms, exponentials
 
-static void note_argument(Walk *walk, Abstract a) {
+static void note_argument(BoundWalk *walk, Abstract a) {
   walk->argument = walk->has_argument ? mirage__abstract_join(walk->argument, a) : a;
   walk->has_argument = true;
+}
+
+static void note_divisor(BoundWalk *walk, Abstract a) {
+  walk->divisor = walk->has_divisor ? mirage__abstract_join(walk->divisor, a) : a;
+  walk->has_divisor = true;
+  walk->visit.of[CALL_DIVISION]++;
 }
 
 static CallKind kind_of(MirageOp op) {
   switch (op) {
   case MIRAGE_OP_SQRT:
     return CALL_SQRT;
-  case MIRAGE_OP_LOG:
-    return CALL_LOG;
   case MIRAGE_OP_ERF:
     return CALL_ERF;
   case MIRAGE_OP_TANH:
@@ -75,7 +54,7 @@ static CallKind kind_of(MirageOp op) {
 }
 
 // The value of a random function at a.
-static Abstract atom(Walk *walk, Abstract a, CallKind kind) {
+static Abstract atom(BoundWalk *walk, Abstract a, CallKind kind) {
   Abstract result = mirage__abstract_polynomial(1, 0, 0);
   result.axes = a.axes;
   result.reads = a.reads;
@@ -85,12 +64,12 @@ static Abstract atom(Walk *walk, Abstract a, CallKind kind) {
 }
 
 // F(a), or F(x) / F(m) where a may be a difference x - m; the subtraction has noted x and m, and counted F(m).
-static Abstract free_exponential(Walk *walk, Abstract a) {
+static Abstract free_exponential(BoundWalk *walk, Abstract a) {
   Abstract result = atom(walk, a, CALL_EXP);
   return a.difference ? mirage__abstract_div(result, result) : result;
 }
 
-static Abstract exponential(Walk *walk, Abstract a) {
+static Abstract exponential(BoundWalk *walk, Abstract a) {
   if (walk->free_exp)
     return free_exponential(walk, a);
   if (a.exp) {
@@ -104,7 +83,7 @@ static Abstract exponential(Walk *walk, Abstract a) {
 }
 
 // The maximum of n values like a: one of them, or an atom for the set.
-static Abstract maximum(Walk *walk, Abstract a, double n) {
+static Abstract maximum(BoundWalk *walk, Abstract a, double n) {
   walk->has_maximum = true;
   Abstract result = mirage__abstract_join(a, atom(walk, a, CALL_MAXIMUM));
   walk->visit.of[CALL_MEMBER] += n;
@@ -113,7 +92,7 @@ static Abstract maximum(Walk *walk, Abstract a, double n) {
   return result;
 }
 
-static Abstract subtraction(Walk *walk, Abstract a, Abstract b) {
+static Abstract subtraction(BoundWalk *walk, Abstract a, Abstract b) {
   Abstract result = mirage__abstract_add(a, b);
   if (b.maximum) {
     result.difference = true;
@@ -129,7 +108,7 @@ static Abstract subtraction(Walk *walk, Abstract a, Abstract b) {
 // The sum of n values like a, over `axes`, perhaps weighted. Where the denominator varies along the sum, a weighted one
 // may not depend on weights of the same axis; where it depends on those of another axis, that one has more points as
 // long as this axis is whole, so this one is transferred first. (README.md, "The theorem of transfer")
-static Abstract sum(Walk *walk, Abstract a, double n, uint32_t axes) {
+static Abstract sum(BoundWalk *walk, Abstract a, double n, uint32_t axes) {
   Abstract result = mirage__abstract_sum(a, n, axes);
   for (uint32_t c = 0; c < ABSTRACT_MAX_WEIGHTS && a.weight && a.den_axes & axes; c++) {
     bool depends = a.den.width[c] > 0 || (a.exp && (a.exponent.num.width[c] > 0 || a.exponent.den.width[c] > 0));
@@ -142,7 +121,7 @@ static Abstract sum(Walk *walk, Abstract a, double n, uint32_t axes) {
   return result;
 }
 
-static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, Abstract *out) {
+static bool elementwise(BoundWalk *walk, MirageOp op, Abstract a, Abstract b, Abstract *out) {
   switch (op) {
   case MIRAGE_OP_ADD:
     *out = mirage__abstract_add(a, b);
@@ -155,6 +134,7 @@ static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, Abstrac
     out->weight = b.weight;
     return true;
   case MIRAGE_OP_DIV:
+    note_divisor(walk, b);
     *out = mirage__abstract_div(a, b);
     return true;
   case MIRAGE_OP_MAX:
@@ -163,8 +143,11 @@ static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, Abstrac
   case MIRAGE_OP_EXP:
     *out = exponential(walk, a);
     return true;
-  case MIRAGE_OP_SQRT:
   case MIRAGE_OP_LOG:
+    note_divisor(walk, a);
+    *out = atom(walk, a, CALL_LOG);
+    return true;
+  case MIRAGE_OP_SQRT:
   case MIRAGE_OP_ERF:
   case MIRAGE_OP_TANH:
     *out = atom(walk, a, kind_of(op));
@@ -187,7 +170,7 @@ static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, Abstrac
   return true;
 }
 
-static bool reduce(Walk *walk, const MirageNodeView *node, Abstract a, Abstract *out) {
+static bool reduce(BoundWalk *walk, const MirageNodeView *node, Abstract a, Abstract *out) {
   const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[0]);
   uint32_t dim = (uint32_t)node->attrs->reduce.dim, axis = dim_axis(type, dim);
   double n = (double)(type->shape[dim] / node->attrs->reduce.extent);
@@ -202,7 +185,7 @@ static bool reduce(Walk *walk, const MirageNodeView *node, Abstract a, Abstract 
 // Swaps the last two dimensions of a set of axes.
 static uint32_t swap_last(uint32_t axes) { return (axes & ~3u) | (axes & 1) << 1 | (axes >> 1 & 1); }
 
-static bool matmul(Walk *walk, const MirageNodeView *node, const Abstract *operands, Abstract *out) {
+static bool matmul(BoundWalk *walk, const MirageNodeView *node, const Abstract *operands, Abstract *out) {
   const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[0]);
   bool flip_a = node->attrs && node->attrs->matmul.transpose_a, flip_b = node->attrs && node->attrs->matmul.transpose_b;
   Abstract a = operands[0], b = operands[1];
@@ -224,7 +207,7 @@ static bool matmul(Walk *walk, const MirageNodeView *node, const Abstract *opera
   return true;
 }
 
-static bool collective(Walk *walk, const MirageNodeView *node, Abstract a, Abstract *out) {
+static bool collective(BoundWalk *walk, const MirageNodeView *node, Abstract a, Abstract *out) {
   MirageRegionView region = mirage_ugraph_region(walk->graph, node->parent);
   MirageScope scope = mirage_ugraph_scope(walk->graph, region.nodes[0]);
   bool grid = node->op == MIRAGE_OP_GRID_SUM || node->op == MIRAGE_OP_GRID_MAX;
@@ -240,7 +223,7 @@ static bool collective(Walk *walk, const MirageNodeView *node, Abstract a, Abstr
 }
 
 // Data movement. A denominator that varies along some dimension may do so along any after a reshape.
-static bool shape_op(Walk *walk, const MirageNodeView *node, Abstract a, Abstract *out) {
+static bool shape_op(BoundWalk *walk, const MirageNodeView *node, Abstract a, Abstract *out) {
   const MirageType *type = mirage_ugraph_type(walk->graph, node->first_result);
   *out = a;
   for (uint32_t i = 1; i < node->num_operands; i++) // concat
@@ -257,12 +240,12 @@ static bool shape_op(Walk *walk, const MirageNodeView *node, Abstract a, Abstrac
 }
 
 // F(m) of a difference x - m: once for each m, of which there may be fewer than differences.
-static void count_shift(Walk *walk, MirageValue m) {
+static void count_shift(BoundWalk *walk, MirageValue m) {
   walk->visit.of[CALL_EXP]--;
   walk->sites[m.index].of[CALL_EXP] = fmax(walk->sites[m.index].of[CALL_EXP], 1);
 }
 
-static bool plain(Walk *walk, const MirageNodeView *node, Abstract *out) {
+static bool plain(BoundWalk *walk, const MirageNodeView *node, Abstract *out) {
   enum { FEW = 3 };
   Abstract operands[FEW] = {{.unit = NAN}};
   for (uint32_t i = 0; i < node->num_operands && i < FEW; i++)
@@ -296,9 +279,9 @@ static bool plain(Walk *walk, const MirageNodeView *node, Abstract *out) {
 
 // ----------------------------------------------------------------------------------------------------------- structure
 
-static bool walk_region(Walk *walk, MirageRegion region);
+static bool walk_region(BoundWalk *walk, MirageRegion region);
 
-static Abstract combine_carry(Walk *walk, MirageCombine combine_by, Abstract acc, Abstract c, Abstract factor) {
+static Abstract combine_carry(BoundWalk *walk, MirageCombine combine_by, Abstract acc, Abstract c, Abstract factor) {
   switch (combine_by) {
   case MIRAGE_COMBINE_SUM:
     return mirage__abstract_add(acc, c);
@@ -313,14 +296,14 @@ static Abstract combine_carry(Walk *walk, MirageCombine combine_by, Abstract acc
   }
 }
 
-static void end_visit(Walk *walk, uint32_t value) {
+static void end_visit(BoundWalk *walk, uint32_t value) {
   for (int c = 0; c < NUM_CALLS; c++)
     walk->sites[value].of[c] = fmax(walk->sites[value].of[c], walk->visit.of[c]);
   walk->visit = (Calls){{0}};
 }
 
 // All carries sum contributions that read no carry: the closed form.
-static bool is_plain_sum(const Walk *walk, const MirageLoopAttrs *attrs, const MirageNodeView *yield) {
+static bool is_plain_sum(const BoundWalk *walk, const MirageLoopAttrs *attrs, const MirageNodeView *yield) {
   for (uint32_t i = 0; i < attrs->num_carries; i++)
     if (attrs->carries[i].combine != MIRAGE_COMBINE_SUM ||
         (walk->values[yield->operands[i].index].reads >> walk->depth & 1))
@@ -328,7 +311,7 @@ static bool is_plain_sum(const Walk *walk, const MirageLoopAttrs *attrs, const M
   return true;
 }
 
-static bool walk_loop(Walk *walk, const MirageNodeView *node) {
+static bool walk_loop(BoundWalk *walk, const MirageNodeView *node) {
   const MirageLoopAttrs *attrs = &node->attrs->loop;
   MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
   MirageNodeView yield = mirage_ugraph_node(walk->graph, body.nodes[body.num_nodes - 1]);
@@ -377,7 +360,7 @@ static bool walk_loop(Walk *walk, const MirageNodeView *node) {
   return true;
 }
 
-static bool walk_inner(Walk *walk, const MirageNodeView *node) {
+static bool walk_inner(BoundWalk *walk, const MirageNodeView *node) {
   MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
   bool custom = node->op == MIRAGE_OP_CUSTOM;
   for (uint32_t i = 0; i < node->num_operands; i++)
@@ -403,7 +386,7 @@ static uint32_t splits_of(const MirageAccessAttrs *access, uint32_t d) {
 }
 
 // A tile of a tensor: what varies along a split dimension varies with the loops and grid axes that split it.
-static Abstract load(const Walk *walk, const MirageNodeView *node) {
+static Abstract load(const BoundWalk *walk, const MirageNodeView *node) {
   const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[0]);
   const MirageAccessAttrs *access = &node->attrs->access;
   Abstract tile = walk->values[node->operands[0].index];
@@ -419,7 +402,7 @@ static Abstract load(const Walk *walk, const MirageNodeView *node) {
   return access->fill == MIRAGE_FILL_ONE ? mirage__abstract_join(tile, mirage__abstract_constant(1.0)) : tile;
 }
 
-static void store(Walk *walk, const MirageNodeView *node) {
+static void store(BoundWalk *walk, const MirageNodeView *node) {
   const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[1]);
   uint32_t output = node->operands[1].index, axes = 0;
   Abstract tile = walk->values[node->operands[0].index];
@@ -433,7 +416,7 @@ static void store(Walk *walk, const MirageNodeView *node) {
   walk->stored[output] = true;
 }
 
-static bool walk_node(Walk *walk, const MirageNodeView *node) {
+static bool walk_node(BoundWalk *walk, const MirageNodeView *node) {
   switch (node->op) {
   case MIRAGE_OP_CUSTOM:
   case MIRAGE_OP_THREAD:
@@ -466,7 +449,7 @@ static bool walk_node(Walk *walk, const MirageNodeView *node) {
   return true;
 }
 
-static bool walk_region(Walk *walk, MirageRegion region) {
+static bool walk_region(BoundWalk *walk, MirageRegion region) {
   MirageRegionView view = mirage_ugraph_region(walk->graph, region);
   for (uint32_t i = 0; i < view.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(walk->graph, view.nodes[i]);
@@ -481,127 +464,17 @@ static bool walk_region(Walk *walk, MirageRegion region) {
   return true;
 }
 
-// --------------------------------------------------------------------------------------------------------- the theorem
-
-// log2 of the probability that one draw makes the difference a - b vanish although it does not formally.
-static double log2_vanish(const VerifyFields *fields, Abstract a, Abstract b, VerifyBound *report) {
-  Abstract difference = mirage__abstract_add(a, b);
-  double coefficient_bits = difference.num.size + difference.num.scale;
-  double schwartz_zippel = log2(difference.num.degree) - fields->log2_p_min;
-  double total = fmax(schwartz_zippel, -1000);
-  report->has_exp = report->has_exp || difference.exp;
-  report->degree = fmax(report->degree, difference.num.degree);
-  report->log2_terms = fmax(report->log2_terms, difference.num.terms);
-  if (difference.exp) {
-    Ratio gap = mirage__ratio_add(difference.exponent, difference.exponent);
-    double terms = difference.num.terms, gap_primes = floor(fmax(gap.num.size + gap.num.scale, 0) / fields->log2_q_min);
-    if (!(terms < fields->log2_q_min)) // the theorem needs k < q
-      return INFINITY;
-    total = mirage__log2_sum(total, terms + log2(fmax(gap.num.degree, 0.5)) - fields->log2_q_min);
-    total = mirage__log2_sum(total, gap_primes > 0 ? terms + log2(gap_primes) - fields->log2_num_q : -1000);
-    total = mirage__log2_sum(total, log2(fmax(coefficient_bits, 1) / fields->log2_p_min) - fields->log2_num_p);
-  } else {
-    double primes = floor(fmax(coefficient_bits, 0) / fields->log2_p_min);
-    total = mirage__log2_sum(total, primes > 0 ? log2(primes) + 1 - fields->log2_num_q - fields->log2_num_p : -1000);
-  }
-  return total;
-}
-
-// How many points of each axis tell a from b, when each holds `free` indices of it that are not summed.
-static void need_points(const VerifyWeights *weights, Abstract a, Abstract b, uint32_t free, VerifyBound *bound) {
-  Abstract difference = mirage__abstract_add(a, b);
-  for (uint32_t c = 0; weights && c < weights->num_axes; c++) {
-    double points = difference.num.width[c] + free * weights->axes[c].labels;
-    if (difference.exp) { // the exponents of two terms are compared
-      Ratio gap = mirage__ratio_add(difference.exponent, difference.exponent);
-      points = 2 * points + gap.num.width[c];
-    }
-    bound->points[c] = isnan(points) ? INFINITY : fmax(bound->points[c], points);
-  }
-}
-
-// Axes that would each have to be transferred before the other cannot be.
-static void refuse_circles(const VerifyWeights *weights, const Walk walks[2], VerifyBound *bound) {
-  uint32_t before[ABSTRACT_MAX_WEIGHTS];
-  for (uint32_t c = 0; c < ABSTRACT_MAX_WEIGHTS; c++)
-    before[c] = walks[0].before[c] | walks[1].before[c];
-  for (uint32_t via = 0; via < ABSTRACT_MAX_WEIGHTS; via++)
-    for (uint32_t c = 0; c < ABSTRACT_MAX_WEIGHTS; c++)
-      before[c] |= before[c] >> via & 1 ? before[via] : 0;
-  for (uint32_t c = 0; c < weights->num_axes; c++)
-    if (before[c] >> c & 1)
-      bound->points[c] = INFINITY;
-}
-
-// What an output's element depends on, in both graphs together.
-static MirageStatus count_calls(Walk walks[2], uint32_t output, Calls *out_calls) {
-  Calls calls = {{0}}, cone;
-  for (int g = 0; g < 2; g++) {
-    MIRAGE_TRY(mirage__verify_cone(walks[g].graph, walks[g].sites, output, &cone));
-    for (int c = 0; c < NUM_CALLS; c++)
-      calls.of[c] += cone.of[c];
-  }
-  *out_calls = calls;
-  return MIRAGE_OK;
-}
-
-// log2 of the probability that among these calls some value stands in for another: two arguments of one function meet,
-// or one meets 0 or 1; or a member, or a maximum, has the residue of one of `maxima` that it is not.
-static double log2_meetings(const VerifyFields *fields, const Calls *calls, double maxima, double log2_argument) {
-  double pairs = 0, n = calls->of[CALL_MEMBER] + calls->of[CALL_MAXIMUM];
-  for (int c = 0; c <= CALL_MEMBER; c++)
-    pairs += calls->of[c] * (calls->of[c] + 3) / 2;
-  double meet = pairs > 0 ? log2(pairs) + mirage__log2_sum(log2_argument, -fields->log2_p_min) : -1000;
-  return n > 0 ? mirage__log2_sum(meet, log2(n) + log2(maxima) - fields->log2_p_min) : meet;
-}
-
-static MirageStatus log2_trial(const VerifyFields *fields, const VerifyWeights *weights, Walk walks[2],
-                               VerifyBound *bound) {
-  double worst = -1000, arguments = -1000, maxima = 0;
-  if (walks[0].has_argument || walks[1].has_argument) {
-    const Walk *first = walks[0].has_argument ? &walks[0] : &walks[1];
-    Abstract any = first->argument;
-    if (walks[0].has_argument && walks[1].has_argument)
-      any = mirage__abstract_join(walks[0].argument, walks[1].argument);
-    arguments = log2_vanish(fields, any, any, bound);
-    need_points(weights, any, any, 2, bound);
-  }
-  for (int g = 0; g < 2; g++) {
-    Calls all;
-    MIRAGE_TRY(mirage__verify_all_calls(walks[g].graph, walks[g].sites, &all));
-    maxima += all.of[CALL_MAXIMUM];
-  }
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(walks[0].graph); i++) {
-    Abstract a = walks[0].values[mirage_ugraph_get_output(walks[0].graph, i).index];
-    Abstract b = walks[1].values[mirage_ugraph_get_output(walks[1].graph, i).index];
-    Calls calls;
-    MIRAGE_TRY(count_calls(walks, i, &calls));
-    double chance =
-               mirage__log2_sum(log2_vanish(fields, a, b, bound), log2_meetings(fields, &calls, maxima, arguments)),
-           count = 0;
-    for (int c = 0; c <= CALL_MEMBER; c++)
-      count += calls.of[c];
-    bound->calls = fmax(bound->calls, count);
-    need_points(weights, a, b, 1, bound);
-    worst = isnan(chance) ? INFINITY : fmax(worst, chance);
-  }
-  for (uint32_t c = 0; weights && c < weights->num_axes; c++)
-    if (walks[0].has_maximum || walks[1].has_maximum) // sets of three are permuted by nothing that keeps each member
-      bound->points[c] = fmax(bound->points[c], 3);
-  if (weights)
-    refuse_circles(weights, walks, bound);
-  bound->log2_trial = worst + log2(VERIFY_ATTEMPTS);
-  return MIRAGE_OK;
-}
+// ------------------------------------------------------------------------------------------------------------- a pair
 
 static Abstract weight_input(const VerifyWeights *weights, uint32_t pattern) {
   const VerifyAxis *axis = &weights->axes[weights->patterns[pattern].axis];
   return mirage__abstract_weight(weights->patterns[pattern].axis, (double)(axis->sizes[0] + axis->sizes[1]));
 }
 
-static MirageStatus walk_init(Walk *walk, const MirageUGraph *graph, const VerifyWeights *weights, VerifyBound *bound) {
+static MirageStatus walk_init(BoundWalk *walk, const MirageUGraph *graph, const VerifyWeights *weights,
+                              VerifyBound *bound) {
   size_t n = mirage_ugraph_num_values(graph) + 1;
-  *walk = (Walk){.graph = graph, .bound = bound};
+  *walk = (BoundWalk){.graph = graph, .bound = bound};
   walk->values = calloc(n, sizeof *walk->values);
   walk->sites = calloc(n, sizeof *walk->sites);
   walk->stored = calloc(n, sizeof *walk->stored);
@@ -616,20 +489,20 @@ static MirageStatus walk_init(Walk *walk, const MirageUGraph *graph, const Verif
 
 MirageStatus mirage__verify_bound(const MirageUGraph *source, const MirageUGraph *target, const VerifyWeights *weights,
                                   bool free_exp, VerifyBound *out_bound) {
-  return mirage__verify_bound_in(&FULL_SIZE, source, target, weights, free_exp, out_bound);
+  return mirage__verify_bound_in(&MIRAGE_VERIFY_FULL_SIZE, source, target, weights, free_exp, out_bound);
 }
 
 MirageStatus mirage__verify_bound_in(const VerifyFields *fields, const MirageUGraph *source, const MirageUGraph *target,
                                      const VerifyWeights *weights, bool free_exp, VerifyBound *out_bound) {
   VerifyBound bound = {.log2_trial = INFINITY, .free_exp = free_exp};
-  Walk walks[2] = {{0}};
+  BoundWalk walks[2] = {{0}};
   MirageStatus status = walk_init(&walks[0], source, weights, &bound);
   if (status == MIRAGE_OK)
     status = walk_init(&walks[1], target, weights, &bound);
   walks[0].free_exp = walks[1].free_exp = free_exp;
   if (status == MIRAGE_OK) {
     if (walk_region(&walks[0], mirage_ugraph_body(source)) && walk_region(&walks[1], mirage_ugraph_body(target)))
-      status = log2_trial(fields, weights, walks, &bound);
+      status = mirage__verify_chance(fields, weights, walks, &bound);
     *out_bound = bound;
   }
   for (int i = 0; i < 2; i++) {

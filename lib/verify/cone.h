@@ -11,8 +11,9 @@ typedef enum {
   CALL_LOG,
   CALL_ERF,
   CALL_TANH,
-  CALL_MEMBER,  // of a set under max
-  CALL_MAXIMUM, // a set under max
+  CALL_MEMBER,   // of a set under max
+  CALL_MAXIMUM,  // a set under max
+  CALL_DIVISION, // or a logarithm: what must not be zero
   NUM_CALLS,
 } CallKind;
 
