@@ -77,7 +77,7 @@ def run(opt, build, size):
     bound, trials, degree, terms, calls = found.groups()
     instance = ", by transfer" if "by transfer from a smaller instance" in done.stderr else ""
     instance += ", in pieces" if re.search(r"in \d+ pieces?", done.stderr) else ""
-    return f"2^{float(bound) / int(trials):.1f} ({degree}, 2^{terms}, {calls}), {trials} trials{instance}"
+    return f"2^{float(bound) / int(trials):.1f} ({degree}, 2^{terms}, {calls}), {trials} trial{'s' * (trials != '1')}{instance}"
 
 
 def table(opt, head, rows, sizes):
