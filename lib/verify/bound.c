@@ -1,4 +1,4 @@
-// bound.c - how likely a wrong pair passes one trial: the theorem of README.md with its quantities computed.
+// bound.c - the quantities of the theorem of README.md, for every value of a graph; chance.c puts them in.
 //
 // An output element is, formally, a quotient N / D of exponential polynomials: sums of terms c(x) e^h(x), c a
 // polynomial with coefficients integer / power of two, h a rational function. Values of sqrt, erf, max, ... are
