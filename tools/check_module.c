@@ -3,96 +3,13 @@
 // Graphs may stand anywhere, in nested modules too; a graph's `source` is a symbol of the module it stands in, as the
 // passes have it. MLIR's verifiers have accepted the module before anything here runs.
 #include "check.h"
+#include "read_module.h"
 
-#include "mirage-c/Dialects.h"
 #include "mirage/bridge.h"
 #include "mlir-c/BuiltinAttributes.h"
-#include "mlir-c/Diagnostics.h"
-#include "mlir-c/Dialect/Arith.h"
-#include "mlir-c/Dialect/ControlFlow.h"
-#include "mlir-c/Dialect/Func.h"
-#include "mlir-c/Dialect/GPU.h"
-#include "mlir-c/Dialect/LLVM.h"
-#include "mlir-c/Dialect/Linalg.h"
-#include "mlir-c/Dialect/MemRef.h"
-#include "mlir-c/Dialect/NVVM.h"
-#include "mlir-c/Dialect/SCF.h"
-#include "mlir-c/Dialect/Tensor.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
-
-static MlirStringRef str(const char *text) { return mlirStringRefCreateFromCString(text); }
-
-static bool is_named(MlirOperation op, const char *name) {
-  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), str(name));
-}
-
-// --------------------------------------------------------------------------------------------------------- diagnostics
-
-static void print_string(MlirStringRef part, void *stream) { fwrite(part.data, 1, part.length, stream); }
-
-// "file:line:column: error: message", and the notes below it.
-static MlirLogicalResult print_diagnostic(MlirDiagnostic diagnostic, void *user) {
-  static const char *const names[] = {"error", "warning", "note", "remark"}; // by MlirDiagnosticSeverity
-  MlirLocation location = mlirDiagnosticGetLocation(diagnostic);
-  if (mlirLocationIsAFileLineColRange(location)) {
-    MlirStringRef file = mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(location));
-    fprintf(stderr, "%.*s:%d:%d: ", (int)file.length, file.data, mlirLocationFileLineColRangeGetStartLine(location),
-            mlirLocationFileLineColRangeGetStartColumn(location));
-  } else {
-    fputs("mirage-check: ", stderr);
-  }
-  fprintf(stderr, "%s: ", names[mlirDiagnosticGetSeverity(diagnostic)]);
-  mlirDiagnosticPrint(diagnostic, print_string, stderr);
-  fputc('\n', stderr);
-  for (intptr_t i = 0; i < mlirDiagnosticGetNumNotes(diagnostic); ++i)
-    print_diagnostic(mlirDiagnosticGetNote(diagnostic, i), user);
-  return mlirLogicalResultSuccess();
-}
-
-// ------------------------------------------------------------------------------------------------------------- reading
-
-// Our dialects, those of the code beside a graph, and those of functions that may call it. Operations of any other are
-// read where they stand in the generic form.
-static MlirContext create_context(void) {
-  MlirDialectHandle handles[] = {
-      mlirGetDialectHandle__mirage_kernel__(),
-      mlirGetDialectHandle__mirage_block__(),
-      mlirGetDialectHandle__mirage_thread__(),
-      mlirGetDialectHandle__gpu__(),
-      mlirGetDialectHandle__nvvm__(),
-      mlirGetDialectHandle__llvm__(),
-      mlirGetDialectHandle__func__(),
-      mlirGetDialectHandle__arith__(),
-      mlirGetDialectHandle__cf__(),
-      mlirGetDialectHandle__scf__(),
-      mlirGetDialectHandle__memref__(),
-      mlirGetDialectHandle__tensor__(),
-      mlirGetDialectHandle__linalg__(),
-  };
-  MlirContext context = mlirContextCreateWithThreading(false);
-  mlirContextSetAllowUnregisteredDialects(context, true);
-  for (size_t i = 0; i < sizeof handles / sizeof *handles; ++i) {
-    mlirDialectHandleRegisterDialect(handles[i], context);
-    mlirDialectHandleLoadDialect(handles[i], context);
-  }
-  mlirContextAttachDiagnosticHandler(context, print_diagnostic, NULL, NULL);
-  return context;
-}
-
-// Tried before MLIR does, so that a missing file or a folder gives the system's reason.
-static MirageStatus check_readable(const char *path, const MirageDiag *diag) {
-  if (strcmp(path, "-") == 0)
-    return MIRAGE_OK;
-  FILE *file = fopen(path, "rb");
-  bool readable = file && (fgetc(file) != EOF || !ferror(file));
-  int reason = errno;
-  if (file)
-    fclose(file);
-  return readable ? MIRAGE_OK : mirage_diag_fail(diag, NULL, MIRAGE_IO, "%s: %s", path, strerror(reason));
-}
 
 // ------------------------------------------------------------------------------------------------------------- finding
 
@@ -104,27 +21,27 @@ static const char *copy_string(MirageArena *arena, MlirStringRef text) {
 }
 
 static bool has_attribute(MlirOperation op, const char *name) {
-  return !mlirAttributeIsNull(mlirOperationGetAttributeByName(op, str(name)));
+  return !mlirAttributeIsNull(mlirOperationGetAttributeByName(op, read_module_string(name)));
 }
 
 static bool is_entry(MlirOperation op) {
-  return is_named(op, "mirage_kernel.graph") && (has_attribute(op, "source") || has_attribute(op, "proof"));
+  return read_module_is(op, "mirage_kernel.graph") && (has_attribute(op, "source") || has_attribute(op, "proof"));
 }
 
 static MlirWalkResult count(MlirOperation op, void *user) {
   CheckModule *module = user;
-  module->num_graphs += is_named(op, "mirage_kernel.graph");
+  module->num_graphs += read_module_is(op, "mirage_kernel.graph");
   module->num_entries += is_entry(op);
-  module->num_codes += is_named(op, "gpu.binary");
+  module->num_codes += read_module_is(op, "gpu.binary");
   return MlirWalkResultAdvance;
 }
 
 static MlirStringRef symbol_of(MlirOperation op) {
-  return mlirStringAttrGetValue(mlirOperationGetAttributeByName(op, str("sym_name")));
+  return mlirStringAttrGetValue(mlirOperationGetAttributeByName(op, read_module_string("sym_name")));
 }
 
 static bool entry_init(CheckModule *module, MlirOperation op, CheckEntry *entry) {
-  MlirAttribute source = mlirOperationGetAttributeByName(op, str("source"));
+  MlirAttribute source = mlirOperationGetAttributeByName(op, read_module_string("source"));
   *entry = (CheckEntry){.op = op, .has_proof = has_attribute(op, "proof"), .selected = has_attribute(op, "selected")};
   entry->name = copy_string(&module->arena, symbol_of(op));
   if (!mlirAttributeIsNull(source))
@@ -138,7 +55,7 @@ static MlirWalkResult gather(MlirOperation op, void *user) {
   bool ok = true;
   if (is_entry(op))
     ok = entry_init(module, op, &module->entries[module->num_entries++]);
-  if (is_named(op, "gpu.binary"))
+  if (read_module_is(op, "gpu.binary"))
     ok = (module->codes[module->num_codes++] = copy_string(&module->arena, symbol_of(op)));
   return ok ? MlirWalkResultAdvance : MlirWalkResultInterrupt;
 }
@@ -160,13 +77,13 @@ static MirageStatus find_entries(CheckModule *module, const MirageDiag *diag) {
 MirageStatus check_module_load(const char *path, const MirageDiag *diag, CheckModule *out_module) {
   *out_module = (CheckModule){.path = path};
   mirage_arena_init(&out_module->arena, NULL);
-  MIRAGE_TRY(check_readable(path, diag));
-  out_module->context = create_context();
-  out_module->module = mlirModuleCreateParseFromFile(out_module->context, str(path));
-  if (mlirModuleIsNull(out_module->module))
+  static const ModuleReader reader = {.tool = "mirage-check", .remarks = true};
+  out_module->context = read_module_context(&reader);
+  MirageStatus status = read_module_file(out_module->context, path, diag, &out_module->module);
+  if (status == MIRAGE_BAD_GRAPH)
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_GRAPH, "%s: no module that MLIR accepts; nothing in it was checked",
                             path);
-  return find_entries(out_module, diag);
+  return status == MIRAGE_OK ? find_entries(out_module, diag) : status;
 }
 
 void check_module_deinit(CheckModule *module) {
@@ -182,8 +99,8 @@ void check_module_deinit(CheckModule *module) {
 /// The graph that stands beside `op` and has the symbol `name`, or null.
 static MlirOperation find_beside(MlirOperation op, const char *name) {
   MlirOperation found = mlirBlockGetFirstOperation(mlirOperationGetBlock(op));
-  while (!mlirOperationIsNull(found) &&
-         !(is_named(found, "mirage_kernel.graph") && mlirStringRefEqual(symbol_of(found), str(name))))
+  while (!mlirOperationIsNull(found) && !(read_module_is(found, "mirage_kernel.graph") &&
+                                          mlirStringRefEqual(symbol_of(found), read_module_string(name))))
     found = mlirOperationGetNextInBlock(found);
   return found;
 }

@@ -1,7 +1,7 @@
 // run.h - the parts of mirage-run, in the order in which they work:
 //
 //   mirage-run.c   options, and the order of everything
-//   run_module.c   reads the module; finds the program, the selected µGraph and its PTX
+//   run_module.c   reads the module (read_module.c); finds the program, the selected µGraph and its PTX
 //   run_compile.c  compiles a graph of the module here
 //   run_tune.c     every candidate on the GPU, each in a process of its own
 //   run_tensors.c  inputs (random or .npy), conversion to and from device bytes
@@ -23,6 +23,7 @@
 #include "mirage/runtime.h"
 #include "mirage/target.h"
 #include "mlir-c/IR.h"
+#include "read_module.h"
 
 #include <stdio.h>
 
@@ -69,6 +70,7 @@ typedef struct RunOptions {
 // -------------------------------------------------------------------------------------------------------------- module
 
 typedef struct RunModule {
+  ModuleReader reader; // of the context
   MlirContext context;
   MlirModule module;
   MirageUGraph *program; // the graph without a source

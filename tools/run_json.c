@@ -25,10 +25,10 @@ static json_t *json_cost(const MirageCost *cost) {
 static json_t *json_proof(const MirageProof *proof) {
   if (!proof->present)
     return json_null();
-  return json_pack("{s:f, s:I, s:I, s:I, s:I, s:b, s:I, s:b}", "log2_bound", proof->log2_bound, "trials",
+  return json_pack("{s:f, s:I, s:I, s:I, s:I, s:b, s:I, s:I, s:I, s:b}", "log2_bound", proof->log2_bound, "trials",
                    (json_int_t)proof->trials, "p_bits", (json_int_t)proof->p_bits, "q", (json_int_t)proof->q, "seed",
-                   (json_int_t)proof->seed, "shrunken", (int)proof->shrunken, "pieces", (json_int_t)proof->pieces,
-                   "free_exp", (int)proof->free_exp);
+                   (json_int_t)proof->seed, "shrunken", (int)proof->shrunken, "axes", (json_int_t)proof->axes, "points",
+                   (json_int_t)proof->points, "pieces", (json_int_t)proof->pieces, "free_exp", (int)proof->free_exp);
 }
 
 static json_t *json_inputs(const RunModule *module, const RunInputs *inputs) {

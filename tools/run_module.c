@@ -6,117 +6,19 @@
 //   gpu.binary @p_0_bin [#gpu.object<#nvvm.target<chip = "sm_90a">, assembly = "PTX">]
 #include "run.h"
 
-#include "mirage-c/Dialects.h"
 #include "mlir-c/BuiltinAttributes.h"
-#include "mlir-c/Diagnostics.h"
-#include "mlir-c/Dialect/Arith.h"
-#include "mlir-c/Dialect/ControlFlow.h"
-#include "mlir-c/Dialect/Func.h"
 #include "mlir-c/Dialect/GPU.h"
-#include "mlir-c/Dialect/LLVM.h"
-#include "mlir-c/Dialect/Linalg.h"
-#include "mlir-c/Dialect/MemRef.h"
-#include "mlir-c/Dialect/NVVM.h"
-#include "mlir-c/Dialect/SCF.h"
-#include "mlir-c/Dialect/Tensor.h"
 
-#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum { GPU_OBJECT_ASSEMBLY = 2 }; // gpu::CompilationTarget::Assembly: PTX text
 
-static MlirStringRef str(const char *text) { return mlirStringRefCreateFromCString(text); }
-
-// --------------------------------------------------------------------------------------------------------- diagnostics
-
-static void print_string(MlirStringRef part, void *stream) { fwrite(part.data, 1, part.length, stream); }
-
-static void print_location(MlirLocation location) {
-  if (mlirLocationIsAFileLineColRange(location)) {
-    MlirStringRef file = mlirIdentifierStr(mlirLocationFileLineColRangeGetFilename(location));
-    fprintf(stderr, "%.*s:%d:%d: ", (int)file.length, file.data, mlirLocationFileLineColRangeGetStartLine(location),
-            mlirLocationFileLineColRangeGetStartColumn(location));
-  } else if (mlirLocationEqual(location, mlirLocationUnknownGet(mlirLocationGetContext(location)))) {
-    fputs("mirage-run: ", stderr);
-  } else {
-    mlirLocationPrint(location, print_string, stderr);
-    fputs(": ", stderr);
-  }
-}
-
-// Prints "file:line:column: error: message" and the notes below it. `user` points to whether remarks are wanted.
-static MlirLogicalResult print_diagnostic(MlirDiagnostic diagnostic, void *user) {
-  static const char *const names[] = {"error", "warning", "note", "remark"}; // by MlirDiagnosticSeverity
-  MlirDiagnosticSeverity severity = mlirDiagnosticGetSeverity(diagnostic);
-  if (severity == MlirDiagnosticRemark && !*(const bool *)user)
-    return mlirLogicalResultSuccess();
-  print_location(mlirDiagnosticGetLocation(diagnostic));
-  fprintf(stderr, "%s: ", names[severity]);
-  mlirDiagnosticPrint(diagnostic, print_string, stderr);
-  fputc('\n', stderr);
-  for (intptr_t i = 0; i < mlirDiagnosticGetNumNotes(diagnostic); ++i)
-    print_diagnostic(mlirDiagnosticGetNote(diagnostic, i), user);
-  return mlirLogicalResultSuccess();
-}
-
-// ------------------------------------------------------------------------------------------------------------- parsing
-
-// Ours, those of the code beside a graph, and those of the functions that may call it, which are passed over.
-// Operations of any other dialect are read where they stand in the generic form.
-static MlirContext create_context(void) {
-  MlirDialectHandle handles[] = {
-      mlirGetDialectHandle__mirage_kernel__(),
-      mlirGetDialectHandle__mirage_block__(),
-      mlirGetDialectHandle__mirage_thread__(),
-      mlirGetDialectHandle__gpu__(),
-      mlirGetDialectHandle__nvvm__(),
-      mlirGetDialectHandle__llvm__(),
-      mlirGetDialectHandle__func__(),
-      mlirGetDialectHandle__arith__(),
-      mlirGetDialectHandle__cf__(),
-      mlirGetDialectHandle__scf__(),
-      mlirGetDialectHandle__memref__(),
-      mlirGetDialectHandle__tensor__(),
-      mlirGetDialectHandle__linalg__(),
-  };
-  MlirContext context = mlirContextCreateWithThreading(false);
-  mlirContextSetAllowUnregisteredDialects(context, true);
-  for (size_t i = 0; i < sizeof handles / sizeof *handles; ++i) {
-    mlirDialectHandleRegisterDialect(handles[i], context);
-    mlirDialectHandleLoadDialect(handles[i], context);
-  }
-  return context;
-}
-
-// Tried here first, so that a missing file or a folder gives the system's reason.
-static MirageStatus check_readable(const char *path, const MirageDiag *diag) {
-  if (strcmp(path, "-") == 0)
-    return MIRAGE_OK; // standard input
-  FILE *file = fopen(path, "rb");
-  bool readable = file && (fgetc(file) != EOF || !ferror(file));
-  int reason = errno;
-  if (file)
-    fclose(file);
-  return readable ? MIRAGE_OK : mirage_diag_fail(diag, NULL, MIRAGE_IO, "%s: %s", path, strerror(reason));
-}
-
-static MirageStatus parse(RunModule *module, const RunOptions *options, const MirageDiag *diag) {
-  const char *path = options->module_path;
-  MIRAGE_TRY(check_readable(path, diag));
-  module->module = mlirModuleCreateParseFromFile(module->context, str(path)); // prints its own errors
-  return mlirModuleIsNull(module->module) ? MIRAGE_BAD_GRAPH : MIRAGE_OK;
-}
-
 // ------------------------------------------------------------------------------------------------------------- finding
 
-static bool is_named(MlirOperation op, const char *name) {
-  return mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), str(name));
-}
-
 static MlirStringRef symbol_of(MlirOperation op) {
-  return mlirStringAttrGetValue(mlirOperationGetAttributeByName(op, str("sym_name")));
+  return mlirStringAttrGetValue(mlirOperationGetAttributeByName(op, read_module_string("sym_name")));
 }
 
 static MlirOperation first_op(const RunModule *module) {
@@ -124,20 +26,21 @@ static MlirOperation first_op(const RunModule *module) {
 }
 
 static bool has_source(MlirOperation graph) {
-  return !mlirAttributeIsNull(mlirOperationGetAttributeByName(graph, str("source")));
+  return !mlirAttributeIsNull(mlirOperationGetAttributeByName(graph, read_module_string("source")));
 }
 
-static bool is_program(MlirOperation op) { return is_named(op, "mirage_kernel.graph") && !has_source(op); }
+static bool is_program(MlirOperation op) { return read_module_is(op, "mirage_kernel.graph") && !has_source(op); }
 
 static bool is_candidate_of(MlirOperation op, MlirStringRef program) {
-  if (!is_named(op, "mirage_kernel.graph") || !has_source(op))
+  if (!read_module_is(op, "mirage_kernel.graph") || !has_source(op))
     return false;
-  MlirAttribute source = mlirOperationGetAttributeByName(op, str("source"));
+  MlirAttribute source = mlirOperationGetAttributeByName(op, read_module_string("source"));
   return mlirStringRefEqual(mlirFlatSymbolRefAttrGetValue(source), program);
 }
 
 static bool is_selected_for(MlirOperation op, MlirStringRef program) {
-  return is_candidate_of(op, program) && !mlirAttributeIsNull(mlirOperationGetAttributeByName(op, str("selected")));
+  return is_candidate_of(op, program) &&
+         !mlirAttributeIsNull(mlirOperationGetAttributeByName(op, read_module_string("selected")));
 }
 
 MlirOperation run_next_candidate(const RunModule *module, MlirOperation after) {
@@ -150,7 +53,7 @@ MlirOperation run_next_candidate(const RunModule *module, MlirOperation after) {
 static MirageStatus find_graph(RunModule *module, const RunOptions *options, const MirageDiag *diag) {
   for (MlirOperation op = run_next_candidate(module, (MlirOperation){NULL}); !mlirOperationIsNull(op);
        op = run_next_candidate(module, op))
-    if (mlirStringRefEqual(symbol_of(op), str(options->graph))) {
+    if (mlirStringRefEqual(symbol_of(op), read_module_string(options->graph))) {
       module->chosen_op = op;
       return MIRAGE_OK;
     }
@@ -184,7 +87,8 @@ static MirageStatus find_program(const RunModule *module, const RunOptions *opti
                                  MlirOperation *out_op) {
   uint32_t found = 0;
   for (MlirOperation op = first_op(module); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
-    if (!is_program(op) || (options->program && !mlirStringRefEqual(symbol_of(op), str(options->program))))
+    if (!is_program(op) ||
+        (options->program && !mlirStringRefEqual(symbol_of(op), read_module_string(options->program))))
       continue;
     *out_op = op;
     ++found;
@@ -225,7 +129,7 @@ static void read_chip(RunModule *module, MlirAttribute target) {
 }
 
 static MlirAttribute find_ptx(MlirOperation binary) {
-  MlirAttribute objects = mlirOperationGetAttributeByName(binary, str("objects"));
+  MlirAttribute objects = mlirOperationGetAttributeByName(binary, read_module_string("objects"));
   for (intptr_t i = 0; i < mlirArrayAttrGetNumElements(objects); ++i) {
     MlirAttribute object = mlirArrayAttrGetElement(objects, i);
     if (mlirAttributeIsAGPUObjectAttr(object) && mlirGPUObjectAttrGetFormat(object) == GPU_OBJECT_ASSEMBLY)
@@ -243,7 +147,7 @@ static bool is_binary_of(MlirStringRef graph, MlirStringRef symbol) {
 static MirageStatus find_binary(RunModule *module, const RunOptions *options, const MirageDiag *diag) {
   MlirStringRef graph = symbol_of(module->chosen_op);
   for (MlirOperation op = first_op(module); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
-    if (!is_named(op, "gpu.binary") || !is_binary_of(graph, symbol_of(op)))
+    if (!read_module_is(op, "gpu.binary") || !is_binary_of(graph, symbol_of(op)))
       continue;
     MlirAttribute object = find_ptx(op);
     if (mlirAttributeIsNull(object))
@@ -278,11 +182,11 @@ static MirageStatus load_chosen(RunModule *module, const RunOptions *options, co
 
 // mirage_kernel.search = {exhausted, max_block_ops = N}, as mirage-enumerate=optimal leaves it at the program.
 static uint32_t exhausted_ops(MlirOperation program) {
-  MlirAttribute search = mlirOperationGetAttributeByName(program, str("mirage_kernel.search"));
+  MlirAttribute search = mlirOperationGetAttributeByName(program, read_module_string("mirage_kernel.search"));
   if (mlirAttributeIsNull(search) || !mlirAttributeIsADictionary(search))
     return 0;
-  MlirAttribute exhausted = mlirDictionaryAttrGetElementByName(search, str("exhausted"));
-  MlirAttribute most = mlirDictionaryAttrGetElementByName(search, str("max_block_ops"));
+  MlirAttribute exhausted = mlirDictionaryAttrGetElementByName(search, read_module_string("exhausted"));
+  MlirAttribute most = mlirDictionaryAttrGetElementByName(search, read_module_string("max_block_ops"));
   if (mlirAttributeIsNull(exhausted) || mlirAttributeIsNull(most) || !mlirAttributeIsAInteger(most))
     return 0;
   int64_t value = mlirIntegerAttrGetValueInt(most);
@@ -292,9 +196,9 @@ static uint32_t exhausted_ops(MlirOperation program) {
 MirageStatus run_module_load(const RunOptions *options, const MirageDiag *diag, RunModule *module) {
   *module = (RunModule){0};
   MlirOperation program = {NULL};
-  module->context = create_context();
-  mlirContextAttachDiagnosticHandler(module->context, print_diagnostic, (void *)&options->verbose, NULL);
-  MIRAGE_TRY(parse(module, options, diag));
+  module->reader = (ModuleReader){.tool = "mirage-run", .remarks = options->verbose};
+  module->context = read_module_context(&module->reader);
+  MIRAGE_TRY(read_module_file(module->context, options->module_path, diag, &module->module));
   MIRAGE_TRY(find_program(module, options, diag, &program));
   module->program_op = program;
   module->exhausted_ops = exhausted_ops(program);
@@ -312,6 +216,8 @@ void run_module_deinit(RunModule *module) {
   if (module->context.ptr)
     mlirContextDestroy(module->context);
 }
+
+static void print_string(MlirStringRef part, void *stream) { fwrite(part.data, 1, part.length, stream); }
 
 void run_module_print(const RunModule *module, FILE *file) {
   mlirOperationPrint(mlirModuleGetOperation(module->module), print_string, file);

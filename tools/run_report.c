@@ -87,7 +87,11 @@ static void print_proof(const MirageProof *proof) {
          proof->trials == 1 ? "" : "s", (unsigned long long)proof->seed, proof->p_bits);
   if (proof->q)
     printf(" and Z_q, q = %llu, for exponents", (unsigned long long)proof->q);
-  printf("%s\n", proof->shrunken ? ", by transfer from a smaller instance" : ", at full size");
+  if (proof->shrunken)
+    printf(", by transfer from a smaller instance: %u ax%s, %u point%s\n", proof->axes, proof->axes == 1 ? "is" : "es",
+           proof->points, proof->points == 1 ? "" : "s");
+  else
+    printf(", at full size\n");
   if (proof->pieces)
     printf("              in %u piece%s, one after the other; the figures are the worst one's\n", proof->pieces,
            proof->pieces == 1 ? "" : "s");

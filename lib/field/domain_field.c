@@ -2,13 +2,15 @@
 //
 //   add, sub, mul, div, matmul, sums   in both components; after an exponential only mod p
 //   exp(x)                             omega^(x mod q), after which no residue mod q exists
-//   sqrt, log, erf, tanh               seeded random functions of x mod p that return both components; so is exp when
-//                                      its argument already lies behind an exponential
+//   sqrt, log, erf, tanh               seeded random functions of x mod p that return both components, with the values
+//                                      that they have at 0 and 1; so is exp when its argument already lies behind an
+//                                      exponential
 //   max                                a seeded random function of the set of arguments (max_table.c)
 //   derived operators                  their expansion (mirage_op_expansion), step by step
 //   constants                          exact: a double is an integer times a power of two
 //
-// Division by zero is REDRAW, never a value; mod q it counts only where the quotient has a component mod q.
+// Division by zero and the logarithm of zero are REDRAW, never a value; mod q it counts only where the quotient has a
+// component mod q.
 // Bottom: max passes over it; exp(bottom) = 0; bottom + x = bottom; bottom - x = bottom, also for x = bottom (see
 // lib/eval/domain_f64.c); every other operator on it is UNSUPPORTED.
 //
@@ -229,6 +231,16 @@ static MirageStatus field_binary(const MirageDomain *self, MirageOp op, const Mi
   }
 }
 
+// What is known of the functions: sqrt(0) = 0, sqrt(1) = 1, log(1) = 0, erf(0) = 0, tanh(0) = 0, exp(0) = 1. Without
+// these, 0 / erf(0) would have a value. Elsewhere a random function.
+static Residue numeric_function(const MirageField *f, MirageOp op, uint64_t x) {
+  bool at_zero = x == 0 && op != MIRAGE_OP_LOG, at_one = x == 1 && (op == MIRAGE_OP_SQRT || op == MIRAGE_OP_LOG);
+  if (!at_zero && !at_one)
+    return mirage__field_random_function(f, op, x);
+  uint64_t value = at_zero ? op == MIRAGE_OP_EXP : op == MIRAGE_OP_SQRT;
+  return make(value, value, f->modes.free_exp);
+}
+
 // exp of values from `begin` on, where exp is the random function F: F(x) / F(m) for a difference x - m from a maximum.
 // As many as BATCH different maxima reach; returns where that is.
 static size_t free_runs(const MirageField *f, size_t begin, size_t n, const Residue *a, Residue *out) {
@@ -241,10 +253,10 @@ static size_t free_runs(const MirageField *f, size_t begin, size_t n, const Resi
     bool difference = x.role & ROLE_DIFFERENCE;
     if (difference && (x.role != last.role || x.q != last.q)) {
       m = mirage__shift_maximum(f, &x);
-      divisor = mirage__field_random_function(f, MIRAGE_OP_EXP, m).p;
+      divisor = numeric_function(f, MIRAGE_OP_EXP, m).p;
       last = x;
     }
-    out[end] = mirage__field_random_function(f, MIRAGE_OP_EXP, difference ? field_add(f, x.p, m) : x.p);
+    out[end] = numeric_function(f, MIRAGE_OP_EXP, difference ? field_add(f, x.p, m) : x.p);
     if (x.bottom)
       out[end].p = 0;
     if (x.undefined | (difference && !divisor))
@@ -267,15 +279,17 @@ static void free_exponentials(const MirageField *f, size_t n, const Residue *a, 
     i = free_runs(f, i, n, a, out);
 }
 
-// sqrt, log, erf, tanh: random functions of x mod p.
+// sqrt, log, erf, tanh: functions of x mod p.
 static MirageStatus random_functions(const MirageField *f, MirageOp op, size_t n, const Residue *a, Residue *out) {
   for (size_t i = 0; i < n; i++) {
     if (a[i].undefined)
       out[i] = undefined(a[i].undefined);
     else if (a[i].bottom)
       MIRAGE_TRY(mirage__field_without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
+    else if (op == MIRAGE_OP_LOG && a[i].p == 0)
+      MIRAGE_TRY(mirage__field_without_value(f, MIRAGE_UNDEFINED_QUOTIENT, &out[i]));
     else
-      out[i] = mirage__field_random_function(f, op, a[i].p);
+      out[i] = numeric_function(f, op, a[i].p);
   }
   return MIRAGE_OK;
 }
@@ -297,7 +311,7 @@ static MirageStatus field_unary(const MirageDomain *self, MirageOp op, const Mir
       else if (from[i].bottom)
         to[i] = (Residue){.after_exp = 1};
       else if (from[i].after_exp)
-        to[i] = mirage__field_random_function(f, MIRAGE_OP_EXP, from[i].p);
+        to[i] = numeric_function(f, MIRAGE_OP_EXP, from[i].p);
       else
         to[i] = (Residue){.p = field_exp(f, from[i].q), .after_exp = 1};
     }

@@ -97,8 +97,7 @@ static Ratio both_exponents(const Abstract *a, const Abstract *b) {
 }
 
 static Abstract combine(const Abstract *a, const Abstract *b) { // what every operator on two values has in common
-  return (Abstract){.calls = a->calls + b->calls,
-                    .unit = NAN,
+  return (Abstract){.unit = NAN,
                     .reads = a->reads | b->reads,
                     .exp = a->exp || b->exp,
                     .mixed = a->mixed || b->mixed,
@@ -142,7 +141,6 @@ Abstract mirage__abstract_add(Abstract a, Abstract b) {
 
 Abstract mirage__abstract_join(Abstract a, Abstract b) {
   Abstract result = combine(&a, &b);
-  result.calls = fmax(a.calls, b.calls);
   result.num = poly_join(a.num, b.num);
   result.den = poly_join(a.den, b.den);
   result.mixed = result.mixed || a.exp != b.exp;
@@ -167,18 +165,11 @@ Abstract mirage__abstract_sum(Abstract a, double n, uint32_t axes) {
   }
   a.num.size += log2(n);
   a.num.terms += a.exp ? log2(n) : 0;
-  a.calls *= n;
   a.unit = NAN;
   return a;
 }
 
 Abstract mirage__abstract_exp(Abstract a) {
-  return (Abstract){.num = ONE,
-                    .den = ONE,
-                    .exponent = {a.num, a.den},
-                    .calls = a.calls,
-                    .unit = NAN,
-                    .axes = a.axes,
-                    .reads = a.reads,
-                    .exp = true};
+  return (Abstract){
+      .num = ONE, .den = ONE, .exponent = {a.num, a.den}, .unit = NAN, .axes = a.axes, .reads = a.reads, .exp = true};
 }

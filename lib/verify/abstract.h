@@ -26,8 +26,7 @@ typedef struct Ratio { // a quotient of plain polynomials
 
 typedef struct Abstract {
   Poly num, den;
-  Ratio exponent; // of every exponential monomial in num and den, when `exp`
-  double calls;
+  Ratio exponent;    // of every exponential monomial in num and den, when `exp`
   double unit;       // log2 of a constant that is a power of two; NAN otherwise
   uint32_t axes;     // the value may vary along these (bits below)
   uint32_t den_axes; // its denominator may vary along these

@@ -1,4 +1,4 @@
-// bound.c - how likely a wrong pair passes one trial: the theorem of README.md with its quantities computed.
+// bound.c - the quantities of the theorem of README.md, for every value of a graph; chance.c puts them in.
 //
 // An output element is, formally, a quotient N / D of exponential polynomials: sums of terms c(x) e^h(x), c a
 // polynomial with coefficients integer / power of two, h a rational function. Values of sqrt, erf, max, ... are
@@ -9,7 +9,9 @@
 //          that makes the coefficients integers - the last three as log2
 //   Ratio  of the exponents h that occur in either
 //   axes   along which dimensions, loops and grid axes the denominator may vary
-//   calls  how many values of random functions an element depends on (an overcount)
+//
+// and, for each value, how many calls of random functions its operator makes for an element. How many of them an output's
+// element depends on is cone.c's question.
 //
 // e.g.  x @ w, contraction 4096:        degree 2, 1 monomial, coefficients 2^12
 //       silu(z) = z / (1 + e^-z):       N = z, D = 1 + e^-z: 2 monomials
@@ -17,73 +19,61 @@
 //
 // Everything is monotone and saturates to infinity, so an overcount is safe and "too big" is an answer: nothing shown.
 // A loop whose contribution does not read its carries is a sum of `range` like terms; any other loop is iterated.
-#include "abstract.h"
-#include "shrink.h"
+#include "bound.h"
 
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-// The constants of the theorem (README.md, "The draw").
-static const VerifyFields FULL_SIZE = {
-    .log2_p_min = 61.0,
-    .log2_q_min = 30.0,
-    .log2_num_q = 25.59, // primes in [2^30, 2^31): 50,697,537
-    .log2_num_p = 23.5,  // primes = 1 mod q in [2^61, 2^62): about 2^24.6; half of that is assumed
-};
-
 enum { MAX_LOOP_STEPS = 4096 }; // iterations of one abstract loop before it saturates
-
-typedef struct Walk {
-  const MirageUGraph *graph;
-  Abstract *values;  // [num_values + 1]
-  bool *stored;      // custom outputs: some store has been seen
-  double executions; // of the node being visited: blocks times iterations
-  double calls;      // random-function calls of the whole graph
-  bool counting;     // off after a loop's first iteration
-  uint32_t depth;    // enclosing loops
-  Abstract argument; // join of all arguments of random functions
-  bool has_argument;
-  bool free_exp; // exponentials are random functions, but for exp(x - m) = exp(x) / exp(m) with a maximum m
-  bool has_maximum;
-  uint32_t before[ABSTRACT_MAX_WEIGHTS]; // bit c: the transfer along this axis has to come before that along axis c
-  VerifyBound *bound;
-} Walk;
 
 // ------------------------------------------------------------------------------------------------- atoms, exponentials
 
-static void note_argument(Walk *walk, Abstract a) {
+static void note_argument(BoundWalk *walk, Abstract a) {
   walk->argument = walk->has_argument ? mirage__abstract_join(walk->argument, a) : a;
   walk->has_argument = true;
 }
 
-// The value of a random function whose call reads `count` values like a.
-static Abstract atom(Walk *walk, Abstract a, double count, double elements) {
+static void note_divisor(BoundWalk *walk, Abstract a) {
+  walk->divisor = walk->has_divisor ? mirage__abstract_join(walk->divisor, a) : a;
+  walk->has_divisor = true;
+  walk->visit.of[CALL_DIVISION]++;
+}
+
+static CallKind kind_of(MirageOp op) {
+  switch (op) {
+  case MIRAGE_OP_SQRT:
+    return CALL_SQRT;
+  case MIRAGE_OP_ERF:
+    return CALL_ERF;
+  case MIRAGE_OP_TANH:
+    return CALL_TANH;
+  default:
+    return CALL_EXP;
+  }
+}
+
+// The value of a random function at a.
+static Abstract atom(BoundWalk *walk, Abstract a, CallKind kind) {
   Abstract result = mirage__abstract_polynomial(1, 0, 0);
   result.axes = a.axes;
-  result.calls = count * (a.calls + 1) + 1;
   result.reads = a.reads;
   note_argument(walk, a);
-  if (walk->counting)
-    walk->calls += elements * count * walk->executions;
+  walk->visit.of[kind]++;
   return result;
 }
 
-// F(a), or F(x) / F(m) where a may be a difference x - m; the subtraction has noted x and m.
-static Abstract free_exponential(Walk *walk, Abstract a, double elements) {
-  Abstract result = atom(walk, a, 1, elements);
-  if (!a.difference)
-    return result;
-  Abstract quotient = mirage__abstract_div(result, atom(walk, a, 1, elements));
-  quotient.calls = result.calls + 1; // both depend on the same calls
-  return quotient;
+// F(a), or F(x) / F(m) where a may be a difference x - m; the subtraction has noted x and m, and counted F(m).
+static Abstract free_exponential(BoundWalk *walk, Abstract a) {
+  Abstract result = atom(walk, a, CALL_EXP);
+  return a.difference ? mirage__abstract_div(result, result) : result;
 }
 
-static Abstract exponential(Walk *walk, Abstract a, double elements) {
+static Abstract exponential(BoundWalk *walk, Abstract a) {
   if (walk->free_exp)
-    return free_exponential(walk, a, elements);
+    return free_exponential(walk, a);
   if (a.exp) {
-    Abstract result = atom(walk, a, 1, elements);
+    Abstract result = atom(walk, a, CALL_EXP);
     walk->bound->nested = true;
     if (a.mixed) // some elements take an exponential after all: no bound for both at once
       result.num.degree = INFINITY;
@@ -93,20 +83,20 @@ static Abstract exponential(Walk *walk, Abstract a, double elements) {
 }
 
 // The maximum of n values like a: one of them, or an atom for the set.
-static Abstract maximum(Walk *walk, Abstract a, double n, double elements) {
+static Abstract maximum(BoundWalk *walk, Abstract a, double n) {
   walk->has_maximum = true;
-  Abstract set = atom(walk, a, n, elements);
-  Abstract result = mirage__abstract_join(a, set);
-  result.calls = set.calls;
+  Abstract result = mirage__abstract_join(a, atom(walk, a, CALL_MAXIMUM));
+  walk->visit.of[CALL_MEMBER] += n;
   result.maximum = walk->free_exp;
   result.difference = false;
   return result;
 }
 
-static Abstract subtraction(Walk *walk, Abstract a, Abstract b) {
+static Abstract subtraction(BoundWalk *walk, Abstract a, Abstract b) {
   Abstract result = mirage__abstract_add(a, b);
   if (b.maximum) {
     result.difference = true;
+    walk->visit.of[CALL_EXP]++;
     note_argument(walk, a);
     note_argument(walk, b);
   }
@@ -118,7 +108,7 @@ static Abstract subtraction(Walk *walk, Abstract a, Abstract b) {
 // The sum of n values like a, over `axes`, perhaps weighted. Where the denominator varies along the sum, a weighted one
 // may not depend on weights of the same axis; where it depends on those of another axis, that one has more points as
 // long as this axis is whole, so this one is transferred first. (README.md, "The theorem of transfer")
-static Abstract sum(Walk *walk, Abstract a, double n, uint32_t axes) {
+static Abstract sum(BoundWalk *walk, Abstract a, double n, uint32_t axes) {
   Abstract result = mirage__abstract_sum(a, n, axes);
   for (uint32_t c = 0; c < ABSTRACT_MAX_WEIGHTS && a.weight && a.den_axes & axes; c++) {
     bool depends = a.den.width[c] > 0 || (a.exp && (a.exponent.num.width[c] > 0 || a.exponent.den.width[c] > 0));
@@ -131,7 +121,7 @@ static Abstract sum(Walk *walk, Abstract a, double n, uint32_t axes) {
   return result;
 }
 
-static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, double elements, Abstract *out) {
+static bool elementwise(BoundWalk *walk, MirageOp op, Abstract a, Abstract b, Abstract *out) {
   switch (op) {
   case MIRAGE_OP_ADD:
     *out = mirage__abstract_add(a, b);
@@ -144,19 +134,23 @@ static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, double 
     out->weight = b.weight;
     return true;
   case MIRAGE_OP_DIV:
+    note_divisor(walk, b);
     *out = mirage__abstract_div(a, b);
     return true;
   case MIRAGE_OP_MAX:
-    *out = maximum(walk, mirage__abstract_join(a, b), 2, elements);
+    *out = maximum(walk, mirage__abstract_join(a, b), 2);
     return true;
   case MIRAGE_OP_EXP:
-    *out = exponential(walk, a, elements);
+    *out = exponential(walk, a);
+    return true;
+  case MIRAGE_OP_LOG:
+    note_divisor(walk, a);
+    *out = atom(walk, a, CALL_LOG);
     return true;
   case MIRAGE_OP_SQRT:
-  case MIRAGE_OP_LOG:
   case MIRAGE_OP_ERF:
   case MIRAGE_OP_TANH:
-    *out = atom(walk, a, 1, elements);
+    *out = atom(walk, a, kind_of(op));
     return true;
   default:
     break;
@@ -169,18 +163,18 @@ static bool elementwise(Walk *walk, MirageOp op, Abstract a, Abstract b, double 
     const MirageExpansionStep *step = &expansion->steps[i];
     if (step->op == MIRAGE_OP_CONSTANT)
       values[2 + i] = mirage__abstract_constant(step->value);
-    else if (!elementwise(walk, step->op, values[step->a], values[step->b], elements, &values[2 + i]))
+    else if (!elementwise(walk, step->op, values[step->a], values[step->b], &values[2 + i]))
       return false;
   }
   *out = values[1 + expansion->num_steps];
   return true;
 }
 
-static bool reduce(Walk *walk, const MirageNodeView *node, Abstract a, double elements, Abstract *out) {
+static bool reduce(BoundWalk *walk, const MirageNodeView *node, Abstract a, Abstract *out) {
   const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[0]);
   uint32_t dim = (uint32_t)node->attrs->reduce.dim, axis = dim_axis(type, dim);
   double n = (double)(type->shape[dim] / node->attrs->reduce.extent);
-  *out = node->op == MIRAGE_OP_REDUCE_MAX ? maximum(walk, a, n, elements) : sum(walk, a, n, axis);
+  *out = node->op == MIRAGE_OP_REDUCE_MAX ? maximum(walk, a, n) : sum(walk, a, n, axis);
   if (node->attrs->reduce.extent == 1)
     out->den_axes &= ~axis;
   if (node->op == MIRAGE_OP_REDUCE_MEAN)
@@ -191,7 +185,7 @@ static bool reduce(Walk *walk, const MirageNodeView *node, Abstract a, double el
 // Swaps the last two dimensions of a set of axes.
 static uint32_t swap_last(uint32_t axes) { return (axes & ~3u) | (axes & 1) << 1 | (axes >> 1 & 1); }
 
-static bool matmul(Walk *walk, const MirageNodeView *node, const Abstract *operands, Abstract *out) {
+static bool matmul(BoundWalk *walk, const MirageNodeView *node, const Abstract *operands, Abstract *out) {
   const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[0]);
   bool flip_a = node->attrs && node->attrs->matmul.transpose_a, flip_b = node->attrs && node->attrs->matmul.transpose_b;
   Abstract a = operands[0], b = operands[1];
@@ -213,7 +207,7 @@ static bool matmul(Walk *walk, const MirageNodeView *node, const Abstract *opera
   return true;
 }
 
-static bool collective(Walk *walk, const MirageNodeView *node, Abstract a, double elements, Abstract *out) {
+static bool collective(BoundWalk *walk, const MirageNodeView *node, Abstract a, Abstract *out) {
   MirageRegionView region = mirage_ugraph_region(walk->graph, node->parent);
   MirageScope scope = mirage_ugraph_scope(walk->graph, region.nodes[0]);
   bool grid = node->op == MIRAGE_OP_GRID_SUM || node->op == MIRAGE_OP_GRID_MAX;
@@ -224,12 +218,12 @@ static bool collective(Walk *walk, const MirageNodeView *node, Abstract a, doubl
     axes |= node->attrs->axes.axis[axis] ? 1u << (AXIS_GRID + axis) : 0;
   }
   bool sum = node->op == MIRAGE_OP_GRID_SUM || node->op == MIRAGE_OP_CLUSTER_SUM;
-  *out = sum ? mirage__abstract_sum(a, blocks, axes) : maximum(walk, a, blocks, elements);
+  *out = sum ? mirage__abstract_sum(a, blocks, axes) : maximum(walk, a, blocks);
   return true;
 }
 
 // Data movement. A denominator that varies along some dimension may do so along any after a reshape.
-static bool shape_op(Walk *walk, const MirageNodeView *node, Abstract a, Abstract *out) {
+static bool shape_op(BoundWalk *walk, const MirageNodeView *node, Abstract a, Abstract *out) {
   const MirageType *type = mirage_ugraph_type(walk->graph, node->first_result);
   *out = a;
   for (uint32_t i = 1; i < node->num_operands; i++) // concat
@@ -245,22 +239,31 @@ static bool shape_op(Walk *walk, const MirageNodeView *node, Abstract a, Abstrac
   return true;
 }
 
-static bool plain(Walk *walk, const MirageNodeView *node, Abstract *out) {
+// F(m) of a difference x - m: once for each m, of which there may be fewer than differences.
+static void count_shift(BoundWalk *walk, MirageValue m) {
+  walk->visit.of[CALL_EXP]--;
+  walk->sites[m.index].of[CALL_EXP] = fmax(walk->sites[m.index].of[CALL_EXP], 1);
+}
+
+static bool plain(BoundWalk *walk, const MirageNodeView *node, Abstract *out) {
   enum { FEW = 3 };
   Abstract operands[FEW] = {{.unit = NAN}};
   for (uint32_t i = 0; i < node->num_operands && i < FEW; i++)
     operands[i] = walk->values[node->operands[i].index];
-  double elements = (double)mirage_type_elements(mirage_ugraph_type(walk->graph, node->first_result));
   switch (mirage_op_info(node->op)->kind) {
   case MIRAGE_KIND_UNARY:
   case MIRAGE_KIND_BINARY:
-    return elementwise(walk, node->op, operands[0], operands[1], elements, out);
+    if (!elementwise(walk, node->op, operands[0], operands[1], out))
+      return false;
+    if (node->op == MIRAGE_OP_SUB && operands[1].maximum)
+      count_shift(walk, node->operands[1]);
+    return true;
   case MIRAGE_KIND_MATMUL:
     return matmul(walk, node, operands, out);
   case MIRAGE_KIND_REDUCE:
-    return reduce(walk, node, operands[0], elements, out);
+    return reduce(walk, node, operands[0], out);
   case MIRAGE_KIND_COLLECTIVE:
-    return collective(walk, node, operands[0], elements, out);
+    return collective(walk, node, operands[0], out);
   case MIRAGE_KIND_SHAPE:
     return shape_op(walk, node, operands[0], out);
   case MIRAGE_KIND_CAST:
@@ -276,15 +279,14 @@ static bool plain(Walk *walk, const MirageNodeView *node, Abstract *out) {
 
 // ----------------------------------------------------------------------------------------------------------- structure
 
-static bool walk_region(Walk *walk, MirageRegion region);
+static bool walk_region(BoundWalk *walk, MirageRegion region);
 
-static Abstract combine_carry(Walk *walk, MirageCombine combine_by, Abstract acc, Abstract c, Abstract factor,
-                              double elements) {
+static Abstract combine_carry(BoundWalk *walk, MirageCombine combine_by, Abstract acc, Abstract c, Abstract factor) {
   switch (combine_by) {
   case MIRAGE_COMBINE_SUM:
     return mirage__abstract_add(acc, c);
   case MIRAGE_COMBINE_MAX:
-    return maximum(walk, mirage__abstract_join(acc, c), 2, elements);
+    return maximum(walk, mirage__abstract_join(acc, c), 2);
   case MIRAGE_COMBINE_RESCALE:
     return mirage__abstract_add(mirage__abstract_mul(acc, factor), c);
   case MIRAGE_COMBINE_CONCAT:
@@ -294,8 +296,14 @@ static Abstract combine_carry(Walk *walk, MirageCombine combine_by, Abstract acc
   }
 }
 
+static void end_visit(BoundWalk *walk, uint32_t value) {
+  for (int c = 0; c < NUM_CALLS; c++)
+    walk->sites[value].of[c] = fmax(walk->sites[value].of[c], walk->visit.of[c]);
+  walk->visit = (Calls){{0}};
+}
+
 // All carries sum contributions that read no carry: the closed form.
-static bool is_plain_sum(const Walk *walk, const MirageLoopAttrs *attrs, const MirageNodeView *yield) {
+static bool is_plain_sum(const BoundWalk *walk, const MirageLoopAttrs *attrs, const MirageNodeView *yield) {
   for (uint32_t i = 0; i < attrs->num_carries; i++)
     if (attrs->carries[i].combine != MIRAGE_COMBINE_SUM ||
         (walk->values[yield->operands[i].index].reads >> walk->depth & 1))
@@ -303,7 +311,7 @@ static bool is_plain_sum(const Walk *walk, const MirageLoopAttrs *attrs, const M
   return true;
 }
 
-static bool walk_loop(Walk *walk, const MirageNodeView *node) {
+static bool walk_loop(BoundWalk *walk, const MirageNodeView *node) {
   const MirageLoopAttrs *attrs = &node->attrs->loop;
   MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
   MirageNodeView yield = mirage_ugraph_node(walk->graph, body.nodes[body.num_nodes - 1]);
@@ -312,13 +320,11 @@ static bool walk_loop(Walk *walk, const MirageNodeView *node) {
   if (!next)
     return false;
   uint32_t mine = 1u << walk->depth;
-  double executions = walk->executions;
-  bool counting = walk->counting, sums = false;
+  bool sums = false;
   for (uint32_t i = 0; i < attrs->num_carries; i++) {
     carries[i] = walk->values[node->operands[i].index];
     carries[i].reads |= mine;
   }
-  walk->executions *= (double)attrs->range;
   for (int64_t iteration = 0; iteration < attrs->range && !sums; iteration++) {
     walk->depth++;
     bool ok = walk_region(walk, node->region);
@@ -331,24 +337,21 @@ static bool walk_loop(Walk *walk, const MirageNodeView *node) {
     uint32_t factor = attrs->num_carries;
     for (uint32_t i = 0; i < attrs->num_carries; i++) {
       Abstract c = walk->values[yield.operands[i].index], f = {.unit = NAN};
-      double elements = (double)mirage_type_elements(mirage_ugraph_type(walk->graph, yield.operands[i]));
       if (attrs->carries[i].combine == MIRAGE_COMBINE_RESCALE)
         f = walk->values[yield.operands[factor++].index];
       if (sums)
         c = mirage__abstract_sum(c, (double)attrs->range, 1u << (AXIS_LOOP + walk->depth));
-      next[i] = combine_carry(walk, attrs->carries[i].combine, carries[i], c, f, elements);
+      next[i] = combine_carry(walk, attrs->carries[i].combine, carries[i], c, f);
+      end_visit(walk, body.first_argument.index + i);
       next[i].reads |= mine;
       if (iteration >= MAX_LOOP_STEPS)
         next[i].num.degree = INFINITY;
     }
     memcpy(carries, next, attrs->num_carries * sizeof *carries); // together: a carry may yield another
-    walk->counting = false;
     if (iteration >= MAX_LOOP_STEPS)
       break;
   }
   free(next);
-  walk->counting = counting;
-  walk->executions = executions;
   for (uint32_t i = 0; i < attrs->num_carries; i++) {
     walk->values[node->first_result.index + i] = carries[i];
     walk->values[node->first_result.index + i].reads &= ~mine;
@@ -357,17 +360,12 @@ static bool walk_loop(Walk *walk, const MirageNodeView *node) {
   return true;
 }
 
-static bool walk_inner(Walk *walk, const MirageNodeView *node) {
+static bool walk_inner(BoundWalk *walk, const MirageNodeView *node) {
   MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
-  double executions = walk->executions;
   bool custom = node->op == MIRAGE_OP_CUSTOM;
   for (uint32_t i = 0; i < node->num_operands; i++)
     walk->values[body.first_argument.index + i] = walk->values[node->operands[i].index];
-  for (uint32_t axis = 0; custom && axis < 3; axis++)
-    walk->executions *= (double)node->attrs->custom.grid[axis];
-  bool ok = walk_region(walk, node->region);
-  walk->executions = executions;
-  if (!ok)
+  if (!walk_region(walk, node->region))
     return false;
   for (uint32_t i = 0; i < node->num_results; i++) {
     uint32_t from = custom ? body.first_argument.index + node->num_operands + i
@@ -388,7 +386,7 @@ static uint32_t splits_of(const MirageAccessAttrs *access, uint32_t d) {
 }
 
 // A tile of a tensor: what varies along a split dimension varies with the loops and grid axes that split it.
-static Abstract load(const Walk *walk, const MirageNodeView *node) {
+static Abstract load(const BoundWalk *walk, const MirageNodeView *node) {
   const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[0]);
   const MirageAccessAttrs *access = &node->attrs->access;
   Abstract tile = walk->values[node->operands[0].index];
@@ -404,7 +402,7 @@ static Abstract load(const Walk *walk, const MirageNodeView *node) {
   return access->fill == MIRAGE_FILL_ONE ? mirage__abstract_join(tile, mirage__abstract_constant(1.0)) : tile;
 }
 
-static void store(Walk *walk, const MirageNodeView *node) {
+static void store(BoundWalk *walk, const MirageNodeView *node) {
   const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[1]);
   uint32_t output = node->operands[1].index, axes = 0;
   Abstract tile = walk->values[node->operands[0].index];
@@ -418,7 +416,7 @@ static void store(Walk *walk, const MirageNodeView *node) {
   walk->stored[output] = true;
 }
 
-static bool walk_node(Walk *walk, const MirageNodeView *node) {
+static bool walk_node(BoundWalk *walk, const MirageNodeView *node) {
   switch (node->op) {
   case MIRAGE_OP_CUSTOM:
   case MIRAGE_OP_THREAD:
@@ -440,6 +438,7 @@ static bool walk_node(Walk *walk, const MirageNodeView *node) {
   Abstract *out = &walk->values[node->first_result.index];
   if (!plain(walk, node, out))
     return false;
+  end_visit(walk, node->first_result.index);
   // What varies at all may vary along every dimension of the result that has several elements, and along no other.
   const MirageType *type = mirage_ugraph_type(walk->graph, node->first_result);
   uint32_t dims = 0;
@@ -450,7 +449,7 @@ static bool walk_node(Walk *walk, const MirageNodeView *node) {
   return true;
 }
 
-static bool walk_region(Walk *walk, MirageRegion region) {
+static bool walk_region(BoundWalk *walk, MirageRegion region) {
   MirageRegionView view = mirage_ugraph_region(walk->graph, region);
   for (uint32_t i = 0; i < view.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(walk->graph, view.nodes[i]);
@@ -465,97 +464,21 @@ static bool walk_region(Walk *walk, MirageRegion region) {
   return true;
 }
 
-// --------------------------------------------------------------------------------------------------------- the theorem
-
-// log2 of the probability that one draw makes the difference a - b vanish although it does not formally.
-static double log2_vanish(const VerifyFields *fields, Abstract a, Abstract b, VerifyBound *report) {
-  Abstract difference = mirage__abstract_add(a, b);
-  double coefficient_bits = difference.num.size + difference.num.scale;
-  double schwartz_zippel = log2(difference.num.degree) - fields->log2_p_min;
-  double total = fmax(schwartz_zippel, -1000);
-  report->has_exp = report->has_exp || difference.exp;
-  report->degree = fmax(report->degree, difference.num.degree);
-  report->log2_terms = fmax(report->log2_terms, difference.num.terms);
-  if (difference.exp) {
-    Ratio gap = mirage__ratio_add(difference.exponent, difference.exponent);
-    double terms = difference.num.terms, gap_primes = floor(fmax(gap.num.size + gap.num.scale, 0) / fields->log2_q_min);
-    if (!(terms < fields->log2_q_min)) // the theorem needs k < q
-      return INFINITY;
-    total = mirage__log2_sum(total, terms + log2(fmax(gap.num.degree, 0.5)) - fields->log2_q_min);
-    total = mirage__log2_sum(total, gap_primes > 0 ? terms + log2(gap_primes) - fields->log2_num_q : -1000);
-    total = mirage__log2_sum(total, log2(fmax(coefficient_bits, 1) / fields->log2_p_min) - fields->log2_num_p);
-  } else {
-    double primes = floor(fmax(coefficient_bits, 0) / fields->log2_p_min);
-    total = mirage__log2_sum(total, primes > 0 ? log2(primes) + 1 - fields->log2_num_q - fields->log2_num_p : -1000);
-  }
-  return total;
-}
-
-// How many points of each axis tell a from b, when each holds `free` indices of it that are not summed.
-static void need_points(const VerifyWeights *weights, Abstract a, Abstract b, uint32_t free, VerifyBound *bound) {
-  Abstract difference = mirage__abstract_add(a, b);
-  for (uint32_t c = 0; weights && c < weights->num_axes; c++) {
-    double points = difference.num.width[c] + free * weights->axes[c].labels;
-    if (difference.exp) { // the exponents of two terms are compared
-      Ratio gap = mirage__ratio_add(difference.exponent, difference.exponent);
-      points = 2 * points + gap.num.width[c];
-    }
-    bound->points[c] = isnan(points) ? INFINITY : fmax(bound->points[c], points);
-  }
-}
-
-// Axes that would each have to be transferred before the other cannot be.
-static void refuse_circles(const VerifyWeights *weights, const Walk walks[2], VerifyBound *bound) {
-  uint32_t before[ABSTRACT_MAX_WEIGHTS];
-  for (uint32_t c = 0; c < ABSTRACT_MAX_WEIGHTS; c++)
-    before[c] = walks[0].before[c] | walks[1].before[c];
-  for (uint32_t via = 0; via < ABSTRACT_MAX_WEIGHTS; via++)
-    for (uint32_t c = 0; c < ABSTRACT_MAX_WEIGHTS; c++)
-      before[c] |= before[c] >> via & 1 ? before[via] : 0;
-  for (uint32_t c = 0; c < weights->num_axes; c++)
-    if (before[c] >> c & 1)
-      bound->points[c] = INFINITY;
-}
-
-static double log2_trial(const VerifyFields *fields, const VerifyWeights *weights, Walk walks[2], VerifyBound *bound) {
-  double worst = -1000, arguments = -1000, total_calls = walks[0].calls + walks[1].calls;
-  if (walks[0].has_argument || walks[1].has_argument) {
-    const Walk *first = walks[0].has_argument ? &walks[0] : &walks[1];
-    Abstract any = first->argument;
-    if (walks[0].has_argument && walks[1].has_argument)
-      any = mirage__abstract_join(walks[0].argument, walks[1].argument);
-    arguments = log2_vanish(fields, any, any, bound);
-    need_points(weights, any, any, 2, bound);
-  }
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(walks[0].graph); i++) {
-    Abstract a = walks[0].values[mirage_ugraph_get_output(walks[0].graph, i).index];
-    Abstract b = walks[1].values[mirage_ugraph_get_output(walks[1].graph, i).index];
-    double calls = fmin(a.calls + b.calls, total_calls), chance = log2_vanish(fields, a, b, bound);
-    bound->calls = fmax(bound->calls, calls);
-    need_points(weights, a, b, 1, bound);
-    if (calls > 1) // two different arguments that meet: the value of one call stands in for the other's
-      chance = mirage__log2_sum(chance, 2 * log2(calls) - 1 + mirage__log2_sum(arguments, -fields->log2_p_min));
-    worst = isnan(chance) ? INFINITY : fmax(worst, chance);
-  }
-  for (uint32_t c = 0; weights && c < weights->num_axes; c++)
-    if (walks[0].has_maximum || walks[1].has_maximum) // sets of three are permuted by nothing that keeps each member
-      bound->points[c] = fmax(bound->points[c], 3);
-  if (weights)
-    refuse_circles(weights, walks, bound);
-  return worst + log2(VERIFY_ATTEMPTS);
-}
+// ------------------------------------------------------------------------------------------------------------- a pair
 
 static Abstract weight_input(const VerifyWeights *weights, uint32_t pattern) {
   const VerifyAxis *axis = &weights->axes[weights->patterns[pattern].axis];
   return mirage__abstract_weight(weights->patterns[pattern].axis, (double)(axis->sizes[0] + axis->sizes[1]));
 }
 
-static MirageStatus walk_init(Walk *walk, const MirageUGraph *graph, const VerifyWeights *weights, VerifyBound *bound) {
+static MirageStatus walk_init(BoundWalk *walk, const MirageUGraph *graph, const VerifyWeights *weights,
+                              VerifyBound *bound) {
   size_t n = mirage_ugraph_num_values(graph) + 1;
-  *walk = (Walk){.graph = graph, .executions = 1, .counting = true, .bound = bound};
+  *walk = (BoundWalk){.graph = graph, .bound = bound};
   walk->values = calloc(n, sizeof *walk->values);
+  walk->sites = calloc(n, sizeof *walk->sites);
   walk->stored = calloc(n, sizeof *walk->stored);
-  if (!walk->values || !walk->stored)
+  if (!walk->values || !walk->sites || !walk->stored)
     return MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++)
     walk->values[mirage_ugraph_get_input(graph, i).index] = weights && i >= weights->first_input
@@ -566,24 +489,25 @@ static MirageStatus walk_init(Walk *walk, const MirageUGraph *graph, const Verif
 
 MirageStatus mirage__verify_bound(const MirageUGraph *source, const MirageUGraph *target, const VerifyWeights *weights,
                                   bool free_exp, VerifyBound *out_bound) {
-  return mirage__verify_bound_in(&FULL_SIZE, source, target, weights, free_exp, out_bound);
+  return mirage__verify_bound_in(&MIRAGE_VERIFY_FULL_SIZE, source, target, weights, free_exp, out_bound);
 }
 
 MirageStatus mirage__verify_bound_in(const VerifyFields *fields, const MirageUGraph *source, const MirageUGraph *target,
                                      const VerifyWeights *weights, bool free_exp, VerifyBound *out_bound) {
   VerifyBound bound = {.log2_trial = INFINITY, .free_exp = free_exp};
-  Walk walks[2] = {{0}};
+  BoundWalk walks[2] = {{0}};
   MirageStatus status = walk_init(&walks[0], source, weights, &bound);
   if (status == MIRAGE_OK)
     status = walk_init(&walks[1], target, weights, &bound);
   walks[0].free_exp = walks[1].free_exp = free_exp;
   if (status == MIRAGE_OK) {
     if (walk_region(&walks[0], mirage_ugraph_body(source)) && walk_region(&walks[1], mirage_ugraph_body(target)))
-      bound.log2_trial = log2_trial(fields, weights, walks, &bound);
+      status = mirage__verify_chance(fields, weights, walks, &bound);
     *out_bound = bound;
   }
   for (int i = 0; i < 2; i++) {
     free(walks[i].values);
+    free(walks[i].sites);
     free(walks[i].stored);
   }
   return status;

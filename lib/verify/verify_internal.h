@@ -27,6 +27,7 @@ typedef struct VerifyBound {
   double degree;                  // of the numerator of source - target
   double log2_terms;              // its number k of exponential monomials
   double calls;                   // of random functions that an output element depends on
+  double log2_draw;               // a wrong pair passes one draw with at most this
   double log2_trial;              // a wrong pair passes one trial with at most this; >= -1 means nothing is shown
   double points[VERIFY_MAX_AXES]; // that the theorem of transfer asks for, of each weighted axis
   MirageOp unsupported;           // an operator without a rule, or MIRAGE_OP_NONE

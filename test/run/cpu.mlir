@@ -5,6 +5,10 @@
 // RUN: mirage-run --target=cpu --json --baseline --scale 0=0.5,1=2 --seed 7 %s > %t.json
 // RUN: %python -c "import json; r = json.load(open(r'%t.json')); print(r['program'], r['graph'], r['backend'], r['no_gpu'], r['seed'])" | FileCheck %s --check-prefix=JSON
 // RUN: %python -c "import json; r = json.load(open(r'%t.json')); assert r['passed'] is True and r['result']['passed'] is True and r['own_lowering']['passed'] is True; assert [i['scale'] for i in r['inputs']] == [0.5, 2.0]; assert 0 < r['result']['outputs'][0]['relative_error'] < 1e-3; assert r['proof']['log2_bound'] == -61.5 and r['proof']['pieces'] == 3 and r['proof']['free_exp'] is True and r['exhausted_block_ops'] == 11 and r['predicted']['time_us'] == 2.5 and r['device'] is None and r['chip'] == 'sm_90a'"
+// RUN: sed 's/pieces = 3/shrunken = true, axes = 1, points = 3/' %s > %t.small.mlir
+// RUN: mirage-run --target=cpu %t.small.mlir | FileCheck %s --check-prefix=SMALL
+// RUN: mirage-run --target=cpu --json %t.small.mlir | %python -c "import json, sys; r = json.load(sys.stdin)['proof']; assert r['shrunken'] is True and r['axes'] == 1 and r['points'] == 3"
+// SMALL: 2 trials, {{.*}}, by transfer from a smaller instance: 1 axis, 3 points
 
 // CHECK:      program       @linear of {{.*}}cpu.mlir
 // CHECK-NEXT: µGraph        @linear_0: 1 kernel

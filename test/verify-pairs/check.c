@@ -190,7 +190,7 @@ static void rounding_of(const Program *p, double **inputs, int count, double **o
   }
   for (int o = 0; o < p->num_outputs; o++)
     values[o] = calloc((size_t)elements(&p->instr[p->outputs[o]].shape), sizeof(long double));
-  evaluate_long(p, 0, (const long double *const *)wide, values);
+  evaluate_long(p, 0, (const long double *const *)wide, values, NULL);
   for (int o = 0; o < p->num_outputs; o++) {
     for (int64_t i = 0, n = elements(&p->instr[p->outputs[o]].shape); i < n; i++)
       out[o][i] = (double)values[o][i];
@@ -228,7 +228,7 @@ static bool cross_check_one(const Program *p, const MirageUGraph *graph, uint64_
   int count;
   double **inputs = draw_inputs(p, seed, 0, &count);
   Values ours = alloc_values(p), theirs = alloc_values(p);
-  Outcome outcome = evaluate_double(p, 0, (const double *const *)inputs, ours.outputs);
+  Outcome outcome = evaluate_double(p, 0, (const double *const *)inputs, ours.outputs, NULL);
   MirageStatus status =
       mirage_eval(graph, mirage_domain_f64(), (const void *const *)inputs, (void *const *)theirs.outputs, NULL, NULL);
   bool same = (outcome == EVALUATED) == (status == MIRAGE_OK);

@@ -1,6 +1,6 @@
 // evaluate_body.h - evaluation of a program over one kind of number; included by evaluate_*.c, which define
 //
-//   Num, EVALUATE, num_constant, num_bottom, num_unary, num_binary, num_fold (sum and maximum), num_fma, num_differs
+//   Num, EVALUATE, num_constant, num_bottom, num_unary, num_binary, num_fold (sum and maximum), num_fma, num_gap
 //
 // All blocks of a kernel run at once: a tile value is [blocks][elements], so that a collective is a reduction over the
 // first axis and every block is at the same statement. A tensor is the same with one block.
@@ -21,6 +21,7 @@ typedef struct Run {
   int64_t blocks;
   const Num *const *inputs;
   int next_input;
+  double race; // the largest difference of what two blocks stored in one place
   Outcome outcome;
   bool needed[MAX_INSTRS];
 } Run;
@@ -322,8 +323,8 @@ static void run_store(Run *run, const Instr *at) {
       if (where[i] < 0)
         continue;
       Num *slot = &run->values[to][where[i]];
-      if (run->stored[to][where[i]] && run->writer[to][where[i]] != block && num_differs(*slot, value))
-        run->outcome = RACE;
+      if (run->stored[to][where[i]] && run->writer[to][where[i]] != block)
+        run->race = fmax(run->race, num_gap(*slot, value));
       run->stored[to][where[i]] = true;
       run->writer[to][where[i]] = (int32_t)block;
       *slot = value;
@@ -557,7 +558,7 @@ static void run_range(Run *run, int from, int to) {
   }
 }
 
-Outcome EVALUATE(const Program *p, int no_laws, const Num *const *inputs, Num *const *outputs) {
+Outcome EVALUATE(const Program *p, int no_laws, const Num *const *inputs, Num *const *outputs, double *race) {
   Run *run = calloc(1, sizeof *run);
   if (!run)
     return OUT_OF_MEMORY;
@@ -570,7 +571,9 @@ Outcome EVALUATE(const Program *p, int no_laws, const Num *const *inputs, Num *c
   run_range(run, 0, p->num);
   for (int o = 0; o < p->num_outputs && run->outcome == EVALUATED; o++)
     memcpy(outputs[o], run->values[p->outputs[o]], (size_t)elements(shape_at(run, p->outputs[o])) * sizeof(Num));
-  Outcome outcome = run->outcome;
+  Outcome outcome = run->outcome == EVALUATED && run->race > 0 ? RACE : run->outcome;
+  if (race)
+    *race = run->race;
   for (int i = 0; i < p->num; i++) {
     free(run->values[i]);
     free(run->stored[i]);

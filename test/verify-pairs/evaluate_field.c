@@ -42,7 +42,7 @@ static uint64_t checked(uint64_t a, uint64_t b, uint64_t result) {
 
 static inline Num num_constant(double value) { return field_constant(value); }
 static inline Num num_bottom(void) { return FIELD_UNDEFINED; }
-static inline bool num_differs(Num a, Num b) { return a != b; }
+static inline double num_gap(Num a, Num b) { return a == b ? 0 : (double)INFINITY; }
 static inline Num num_fma(Num sum, Num a, Num b) { return checked(a, b, checked(sum, sum, add(sum, mul(a, b)))); }
 static inline Num num_quotient(Num a, Num b) {
   return b == 0 ? FIELD_UNDEFINED : checked(a, b, mul(a, power(b, FIELD_PRIME - 2)));

@@ -14,8 +14,12 @@ static inline Num num_bottom(void) { return -(Num)INFINITY; }
 static inline Num num_quotient(Num a, Num b) { return b == 0 ? (Num)NAN : a / b; }
 static inline Num num_fma(Num sum, Num a, Num b) { return sum + a * b; }
 
-// Blocks that compute the same do so with the same roundings, so that there is no tolerance but for NaN.
-static inline bool num_differs(Num a, Num b) { return a != b && !(a != a && b != b); }
+// How far what two blocks store in one place is apart; what is no number in both is the same.
+static inline double num_gap(Num a, Num b) {
+  if (a == b || (a != a && b != b))
+    return 0;
+  return a != a || b != b ? (double)INFINITY : (double)MATH(fabs)(a - b);
+}
 
 // Another order of the numbers: that of a rolling wave, so that the greatest is one of them and nothing else is known.
 // Each draw has its own.

@@ -121,8 +121,8 @@ static Finding judge_residues(const Program *source, const Program *target, uint
   for (int g = 0; g < 2; g++)
     for (int o = 0; o < source->num_outputs; o++)
       outputs[g][o] = alloc_output(source, o, sizeof(uint64_t));
-  Outcome s = evaluate_field(source, 0, (const uint64_t *const *)inputs, outputs[0]);
-  Outcome t = s == EVALUATED ? evaluate_field(target, 0, (const uint64_t *const *)inputs, outputs[1]) : EVALUATED;
+  Outcome s = evaluate_field(source, 0, (const uint64_t *const *)inputs, outputs[0], NULL);
+  Outcome t = s == EVALUATED ? evaluate_field(target, 0, (const uint64_t *const *)inputs, outputs[1], NULL) : EVALUATED;
   Finding found =
       s == EVALUATED && t == EVALUATED ? compare_residues(source, outputs[0], outputs[1]) : of_outcome(s, t);
   for (int g = 0; g < 2; g++)
@@ -135,8 +135,11 @@ static Finding judge_residues(const Program *source, const Program *target, uint
 
 // -------------------------------------------------------------------------------------------------------------- reals
 
+typedef enum Digits { DOUBLES, LONG_DOUBLES, QUADS } Digits;
+
 typedef struct Reals { // both graphs' outputs at one draw
   Outcome outcome[2];
+  double race[2];
   long double *values[2][MAX_OUTPUTS];
 } Reals;
 
@@ -146,20 +149,21 @@ static void free_reals(const Program *p, Reals *reals) {
       free(reals->values[g][o]);
 }
 
-static Outcome evaluate_in_doubles(const Program *p, int no_laws, double **inputs, long double **values) {
+static Outcome evaluate_in_doubles(const Program *p, int no_laws, double **inputs, long double **values, double *race) {
   double *outputs[MAX_OUTPUTS];
   for (int o = 0; o < p->num_outputs; o++)
     outputs[o] = alloc_output(p, o, sizeof(double));
-  Outcome outcome = evaluate_double(p, no_laws, (const double *const *)inputs, outputs);
+  Outcome outcome = evaluate_double(p, no_laws, (const double *const *)inputs, outputs, race);
   for (int o = 0; o < p->num_outputs; o++) {
-    for (int64_t i = 0, n = elements(&p->instr[p->outputs[o]].shape); outcome == EVALUATED && i < n; i++)
+    for (int64_t i = 0, n = elements(&p->instr[p->outputs[o]].shape); has_values(outcome) && i < n; i++)
       values[o][i] = outputs[o][i];
     free(outputs[o]);
   }
   return outcome;
 }
 
-static Outcome evaluate_in_long(const Program *p, int no_laws, double **inputs, int count, long double **values) {
+static Outcome evaluate_widened(const Program *p, Digits digits, int no_laws, double **inputs, int count,
+                                long double **values, double *race) {
   long double *wide[MAX_INSTRS];
   for (int i = 0, k = 0; i < p->num; i++) {
     if (p->instr[i].op != OP_INPUT)
@@ -170,23 +174,26 @@ static Outcome evaluate_in_long(const Program *p, int no_laws, double **inputs, 
       wide[k][e] = inputs[k][e];
     k++;
   }
-  Outcome outcome = evaluate_long(p, no_laws, (const long double *const *)wide, values);
+  Outcome outcome =
+      (digits == QUADS ? evaluate_quad : evaluate_long)(p, no_laws, (const long double *const *)wide, values, race);
   for (int k = 0; k < count; k++)
     free(wide[k]);
   return outcome;
 }
 
 static Reals evaluate_both(const Program *source, const Program *target, int no_laws, double **inputs, int count,
-                           bool wide) {
+                           Digits digits) {
   const Program *graphs[2] = {source, target};
-  Reals reals = {.outcome = {EVALUATED, EVALUATED}};
+  Reals reals = {.outcome = {EVALUATED, EVALUATED}, .race = {0, 0}};
   for (int g = 0; g < 2; g++) {
     for (int o = 0; o < source->num_outputs; o++)
       reals.values[g][o] = alloc_output(source, o, sizeof(long double));
-    if (g == 1 && reals.outcome[0] != EVALUATED)
+    if (g == 1 && !has_values(reals.outcome[0]))
       break;
-    reals.outcome[g] = wide ? evaluate_in_long(graphs[g], no_laws, inputs, count, reals.values[g])
-                            : evaluate_in_doubles(graphs[g], no_laws, inputs, reals.values[g]);
+    reals.outcome[g] =
+        digits == DOUBLES
+            ? evaluate_in_doubles(graphs[g], no_laws, inputs, reals.values[g], &reals.race[g])
+            : evaluate_widened(graphs[g], digits, no_laws, inputs, count, reals.values[g], &reals.race[g]);
   }
   return reals;
 }
@@ -234,14 +241,11 @@ static double gap_of(const Program *p, const Reals *reals, int output) {
   return gap;
 }
 
-// A difference in doubles, once more in long doubles: rounding shrinks by a factor of 2^11, a true difference stays.
-// Absolute ones are compared: of values that are zero but for rounding, all digits are rounding.
-static Finding confirm(const Program *source, const Program *target, int no_laws, double **inputs, int count,
-                       Finding found, const Reals *narrow) {
-  Reals wide = evaluate_both(source, target, no_laws, inputs, count, true);
-  Finding again = compare_reals(source, &wide);
-  double before = gap_of(source, narrow, found.output), after = gap_of(source, &wide, found.output);
-  free_reals(source, &wide);
+// A difference `found` in `narrow`, once more in numbers with more digits: rounding shrinks by a factor of 2^11, a true
+// difference stays. Absolute ones are compared: of values that are zero but for rounding, all digits are rounding.
+static Finding compare_again(const Program *source, Finding found, const Reals *narrow, const Reals *wide) {
+  Finding again = compare_reals(source, wide);
+  double before = gap_of(source, narrow, found.output), after = gap_of(source, wide, found.output);
   if (again.kind != JUDGED_DIFFERENT || again.distance == INFINITY)
     return again;
   if (isfinite(before) && again.output == found.output && after < before / 64)
@@ -251,14 +255,63 @@ static Finding confirm(const Program *source, const Program *target, int no_laws
   return again;
 }
 
+// Whether a value where they differ moves with the number of digits. Then rounding has replaced it, and the difference
+// need not shrink: log(x + r), with an error r above x; or x / (y + r).
+static bool loses_digits(const Finding *found, const Reals *narrow, const Reals *wide) {
+  for (int g = 0; g < 2; g++) {
+    long double a = narrow->values[g][found->output][found->index], b = wide->values[g][found->output][found->index];
+    if (!(fabsl(a - b) <= 1e-6L * fabsl(b)))
+      return true;
+  }
+  return false;
+}
+
+// In long doubles; where these tell nothing, with still more digits.
+static Finding confirm(const Program *source, const Program *target, int no_laws, double **inputs, int count,
+                       Finding found, const Reals *narrow) {
+  Reals wide = evaluate_both(source, target, no_laws, inputs, count, LONG_DOUBLES);
+  Finding again = compare_again(source, found, narrow, &wide);
+  if (again.kind == JUDGED_DIFFERENT && again.distance != INFINITY && can_evaluate_quad() &&
+      loses_digits(&again, narrow, &wide)) {
+    Reals widest = evaluate_both(source, target, no_laws, inputs, count, QUADS);
+    again = compare_again(source, again, &wide, &widest);
+    free_reals(source, &widest);
+  }
+  free_reals(source, &wide);
+  return again;
+}
+
+// Blocks that store the same number, with different roundings, do not race: their difference shrinks, too. False where
+// it shrinks too little to tell.
+static bool settle_races(const Program *source, const Program *target, int no_laws, double **inputs, int count,
+                         Reals *reals) {
+  bool settled = true;
+  if (reals->outcome[0] != RACE && reals->outcome[1] != RACE)
+    return settled;
+  Reals wide = evaluate_both(source, target, no_laws, inputs, count, LONG_DOUBLES);
+  for (int g = 0; g < 2; g++) {
+    if (reals->outcome[g] != RACE || !has_values(wide.outcome[g]) || !isfinite(reals->race[g]))
+      continue;
+    if (wide.race[g] < reals->race[g] / 64)
+      reals->outcome[g] = EVALUATED;
+    else if (wide.race[g] <= reals->race[g] / 4)
+      settled = false;
+  }
+  free_reals(source, &wide);
+  return settled;
+}
+
 static Finding judge_reals(const Program *source, const Program *target, uint64_t seed, int draw, int no_laws) {
   int count;
   double **inputs = draw_inputs(source, seed, draw, &count);
   Finding found = finding(JUDGED_UNDECIDED, "memory");
   if (!inputs)
     return found;
-  Reals reals = evaluate_both(source, target, no_laws, inputs, count, false);
-  if (reals.outcome[0] != EVALUATED || reals.outcome[1] != EVALUATED)
+  Reals reals = evaluate_both(source, target, no_laws, inputs, count, DOUBLES);
+  bool settled = settle_races(source, target, no_laws, inputs, count, &reals);
+  if (!settled)
+    found = finding(JUDGED_UNDECIDED, "precision");
+  else if (reals.outcome[0] != EVALUATED || reals.outcome[1] != EVALUATED)
     found = of_outcome(reals.outcome[0], reals.outcome[1]);
   else
     found = compare_reals(source, &reals);

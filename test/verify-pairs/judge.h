@@ -21,7 +21,8 @@ typedef struct Finding {
 /// Rational programs: two random points of the field with 2^61 - 1 elements.
 /// Others:  four draws of real inputs in doubles, more where they are small or a maximum chooses, some of these far
 /// out.
-///          A difference above 1e-9 is looked at again in long doubles, and is one when it does not shrink.
+///          A difference above 1e-9 is looked at again in long doubles, and is one when it does not shrink; where a
+///          value has no digits left in these, in quads.
 /// no_laws: see evaluate.h; not 0 only for others than rational ones.
 Finding judge_pair(const Program *source, const Program *target, uint64_t seed, int no_laws);
 

@@ -156,7 +156,7 @@ static bool measure(const Run *run, const char *name, const char *kind, const Mi
     uint32_t passed = 0;
     if (mirage__verify_bound_in(&fields[bits], left, right, NULL, false, &bound) != MIRAGE_OK)
       return false;
-    double allowed = fmin(1, exp2(bound.log2_trial) / VERIFY_ATTEMPTS), n = run->trials;
+    double allowed = fmin(1, exp2(bound.log2_draw)), n = run->trials;
     for (uint32_t i = 0; i < run->trials; i++) {
       int one = passes(left, right, bits, run->seed, i);
       if (one < 0) {

@@ -412,3 +412,100 @@ mirage_kernel.graph @tgt_relu_one(%a: tensor<4x6xf16>, %b: tensor<4x6xf16>) -> t
   %y = max %s, %z : tensor<4x6xf16>, tensor<f16>
   return %y : tensor<4x6xf16>
 }
+
+// What a function is at 0 and at 1 is known: sqrt(0) = 0, sqrt(1) = 1, log(1) = 0, erf(0) = 0, tanh(0) = 0; log(0) has no value.
+mirage_kernel.graph @src_zero(%a: tensor<4x6xf16>) -> tensor<4x6xf16> {
+  %z = sub %a, %a : tensor<4x6xf16>, tensor<4x6xf16>
+  %e = erf %z : tensor<4x6xf16>
+  %y = mul %z, %e : tensor<4x6xf16>, tensor<4x6xf16>
+  return %y : tensor<4x6xf16>
+}
+
+// 0 / erf(0).
+// CHECK: @tgt_zero_by_erf: different: divides by zero at every point for output
+mirage_kernel.graph @tgt_zero_by_erf(%a: tensor<4x6xf16>) -> tensor<4x6xf16> attributes {source = @src_zero} {
+  %z = sub %a, %a : tensor<4x6xf16>, tensor<4x6xf16>
+  %e = erf %z : tensor<4x6xf16>
+  %y = div %z, %e : tensor<4x6xf16>, tensor<4x6xf16>
+  return %y : tensor<4x6xf16>
+}
+
+// 0 / tanh(0).
+// CHECK: @tgt_zero_by_tanh: different: divides by zero at every point for output
+mirage_kernel.graph @tgt_zero_by_tanh(%a: tensor<4x6xf16>) -> tensor<4x6xf16> attributes {source = @src_zero} {
+  %z = sub %a, %a : tensor<4x6xf16>, tensor<4x6xf16>
+  %e = tanh %z : tensor<4x6xf16>
+  %y = div %z, %e : tensor<4x6xf16>, tensor<4x6xf16>
+  return %y : tensor<4x6xf16>
+}
+
+// 0 rsqrt(0).
+// CHECK: @tgt_zero_by_root: different: divides by zero at every point for output
+mirage_kernel.graph @tgt_zero_by_root(%a: tensor<4x6xf16>) -> tensor<4x6xf16> attributes {source = @src_zero} {
+  %z = sub %a, %a : tensor<4x6xf16>, tensor<4x6xf16>
+  %e = rsqrt %z : tensor<4x6xf16>
+  %y = mul %z, %e : tensor<4x6xf16>, tensor<4x6xf16>
+  return %y : tensor<4x6xf16>
+}
+
+// 0 / log(1).
+// CHECK: @tgt_zero_by_log: different: divides by zero at every point for output
+mirage_kernel.graph @tgt_zero_by_log(%a: tensor<4x6xf16>) -> tensor<4x6xf16> attributes {source = @src_zero} {
+  %one = constant 1.0 : tensor<f16>
+  %z = sub %a, %a : tensor<4x6xf16>, tensor<4x6xf16>
+  %s = add %z, %one : tensor<4x6xf16>, tensor<f16>
+  %e = log %s : tensor<4x6xf16>
+  %y = div %z, %e : tensor<4x6xf16>, tensor<4x6xf16>
+  return %y : tensor<4x6xf16>
+}
+
+// 0 log(0).
+// CHECK: @tgt_zero_times_log: different: divides by zero at every point for output
+mirage_kernel.graph @tgt_zero_times_log(%a: tensor<4x6xf16>) -> tensor<4x6xf16> attributes {source = @src_zero} {
+  %z = sub %a, %a : tensor<4x6xf16>, tensor<4x6xf16>
+  %e = log %z : tensor<4x6xf16>
+  %y = mul %z, %e : tensor<4x6xf16>, tensor<4x6xf16>
+  return %y : tensor<4x6xf16>
+}
+
+// 0 / (1 - exp(exp(a) - exp(a))): an exponential of exponentials.
+// CHECK: @tgt_zero_by_exponentials: different: divides by zero at every point for output
+mirage_kernel.graph @tgt_zero_by_exponentials(%a: tensor<4x6xf16>) -> tensor<4x6xf16> attributes {source = @src_zero} {
+  %one = constant 1.0 : tensor<f16>
+  %z = sub %a, %a : tensor<4x6xf16>, tensor<4x6xf16>
+  %e = exp %a : tensor<4x6xf16>
+  %n = sub %e, %e : tensor<4x6xf16>, tensor<4x6xf16>
+  %f = exp %n : tensor<4x6xf16>
+  %d = sub %f, %one : tensor<4x6xf16>, tensor<f16>
+  %y = div %z, %d : tensor<4x6xf16>, tensor<4x6xf16>
+  return %y : tensor<4x6xf16>
+}
+
+// erf(0) tanh(0) + sqrt(0) + log(1) + (sqrt(1) - 1).
+// CHECK: @tgt_zero_sum: equivalent to @src_zero;
+mirage_kernel.graph @tgt_zero_sum(%a: tensor<4x6xf16>) -> tensor<4x6xf16> attributes {source = @src_zero} {
+  %one = constant 1.0 : tensor<f16>
+  %z = sub %a, %a : tensor<4x6xf16>, tensor<4x6xf16>
+  %i = add %z, %one : tensor<4x6xf16>, tensor<f16>
+  %e = erf %z : tensor<4x6xf16>
+  %t = tanh %z : tensor<4x6xf16>
+  %et = mul %e, %t : tensor<4x6xf16>, tensor<4x6xf16>
+  %r = sqrt %z : tensor<4x6xf16>
+  %l = log %i : tensor<4x6xf16>
+  %q = sqrt %i : tensor<4x6xf16>
+  %s = add %et, %r : tensor<4x6xf16>, tensor<4x6xf16>
+  %u = add %s, %l : tensor<4x6xf16>, tensor<4x6xf16>
+  %v = sub %q, %one : tensor<4x6xf16>, tensor<f16>
+  %y = add %u, %v : tensor<4x6xf16>, tensor<4x6xf16>
+  return %y : tensor<4x6xf16>
+}
+
+// erf(1): a number, but not one that is known.
+// CHECK: @tgt_zero_erf_of_one: different at output
+mirage_kernel.graph @tgt_zero_erf_of_one(%a: tensor<4x6xf16>) -> tensor<4x6xf16> attributes {source = @src_zero} {
+  %one = constant 1.0 : tensor<f16>
+  %z = sub %a, %a : tensor<4x6xf16>, tensor<4x6xf16>
+  %i = add %z, %one : tensor<4x6xf16>, tensor<f16>
+  %y = erf %i : tensor<4x6xf16>
+  return %y : tensor<4x6xf16>
+}

@@ -2,8 +2,8 @@
 #
 #   growth.py path/to/mirage-mlir-opt      prints the Markdown tables of lib/verify/README.md
 #
-# Each row is a real run: a program verified against its own copy, at full size. Rows of a tensor are few, since the bound
-# is that of the worst element, not of their number; what counts is how many elements are summed into one.
+# Each row is a real run: a program verified against its own copy, at full size unless the cell says otherwise. Rows of a
+# tensor are few, since the bound is that of the worst element, not of their number; what counts is how many elements are summed into one.
 import re
 import subprocess
 import sys
@@ -74,10 +74,10 @@ def run(opt, build, size):
     if not found:
         why = re.search(r"unsupported: ([^,:\n]*)", done.stderr)
         return why[1] if why else done.stderr.strip()[:60]
-    if "by transfer from a smaller instance" in done.stderr:
-        return "no useful bound: by transfer"
     bound, trials, degree, terms, calls = found.groups()
-    return f"2^{float(bound) / int(trials):.1f} ({degree}, 2^{terms}, {calls}), {trials} trials"
+    instance = ", by transfer" if "by transfer from a smaller instance" in done.stderr else ""
+    instance += ", in pieces" if re.search(r"in \d+ pieces?", done.stderr) else ""
+    return f"2^{float(bound) / int(trials):.1f} ({degree}, 2^{terms}, {calls}), {trials} trial{'s' * (trials != '1')}{instance}"
 
 
 def table(opt, head, rows, sizes):
