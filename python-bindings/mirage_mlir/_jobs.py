@@ -107,6 +107,11 @@ def run(text: str, pipeline: str, reporter: Callable[[str], Any] | None = None) 
     return Outcome(ok, compiled, messages, next(iter(found.values()), {}), interrupted)
 
 
+def attempt(text: str, pipeline: str, number: int) -> Outcome:
+    """run, as workers are sent it. `number` tells one attempt from the next for executors that remember pure functions."""
+    return run(text, pipeline)
+
+
 def joined(first: Outcome, second: Outcome) -> Outcome:
     """Of a pipeline in two halves."""
     return Outcome(second.ok, second.text, first.messages + second.messages, first.funnel,
@@ -139,6 +144,8 @@ def graphs_of(job: Job, outcome: Outcome) -> list[UGraph]:
     MirageError where a proof was made for other graphs than these.
     """
     graphs = json.loads(_mirage.describe(outcome.text))["graphs"]
+    if not graphs:
+        raise MirageError("the module holds no graph")
     if job.key and (graphs[0]["nodes"], graphs[0]["arguments"]) != (job.program["nodes"], job.program["arguments"]):
         graphs = _moved(job, graphs[1:])
     if any(g["holds"] is False for g in graphs):
@@ -209,7 +216,7 @@ def find(job: Job) -> Outcome | None:
         outcome = Outcome(True, kept["text"], [tuple(m) for m in kept["messages"]], kept["funnel"], False)
         if graphs_of(job, outcome):
             return outcome
-    except (ValueError, KeyError, TypeError) as error:  # MirageError is a ValueError
+    except (ValueError, LookupError, TypeError) as error:  # MirageError is a ValueError
         _warn_once(f"tuning database: the result that is kept for {job.name} cannot be used: {error}")
     return None
 

@@ -106,6 +106,7 @@ MirageStatus program_launch(PyObject *program, int32_t ordinal, void *stream, vo
 PyObject *mirage_py_jax_targets(PyObject *module, PyObject *args);
 PyObject *mirage_py_jax_register(PyObject *module, PyObject *args);
 PyObject *mirage_py_run(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *mirage_py_interrupt(PyObject *module, PyObject *args);
 PyObject *mirage_py_infer(PyObject *module, PyObject *args);
 PyObject *mirage_py_describe(PyObject *module, PyObject *args);
 PyObject *mirage_py_cache_find(PyObject *module, PyObject *args);
