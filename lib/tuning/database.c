@@ -59,7 +59,7 @@ static void make_folders(const char *path) {
 
 // ------------------------------------------------------------------------------------------------------------- opening
 
-MirageStatus mirage__tuning_fail(const MirageTuning *tuning, int code, const char *what, const MirageDiag *diag) {
+static MirageStatus fail(const MirageTuning *tuning, int code, const char *what, const MirageDiag *diag) {
   const char *remedy = "";
   int kind = code & 0xff;
   if (kind == SQLITE_NOTADB || kind == SQLITE_CORRUPT)
@@ -74,9 +74,13 @@ MirageStatus mirage__tuning_fail(const MirageTuning *tuning, int code, const cha
                           tuning->db ? sqlite3_errmsg(tuning->db) : sqlite3_errstr(code), remedy);
 }
 
-MirageStatus mirage__tuning_execute(MirageTuning *tuning, const char *sql, const char *what, const MirageDiag *diag) {
+MirageStatus mirage__tuning_fail(const MirageTuning *tuning, int code, const char *what, const MirageDiag *diag) {
+  return fail(tuning, code, what, diag);
+}
+
+static MirageStatus execute(MirageTuning *tuning, const char *sql, const char *what, const MirageDiag *diag) {
   int code = sqlite3_exec(tuning->db, sql, NULL, NULL, NULL);
-  return code == SQLITE_OK ? MIRAGE_OK : mirage__tuning_fail(tuning, code, what, diag);
+  return code == SQLITE_OK ? MIRAGE_OK : fail(tuning, code, what, diag);
 }
 
 static MirageStatus read_schema(MirageTuning *tuning, const MirageDiag *diag, int *out_schema) {
@@ -87,7 +91,7 @@ static MirageStatus read_schema(MirageTuning *tuning, const MirageDiag *diag, in
   if (code == SQLITE_ROW)
     *out_schema = sqlite3_column_int(statement, 0);
   sqlite3_finalize(statement);
-  return code == SQLITE_ROW ? MIRAGE_OK : mirage__tuning_fail(tuning, code, "cannot be read", diag);
+  return code == SQLITE_ROW ? MIRAGE_OK : fail(tuning, code, "cannot be read", diag);
 }
 
 static MirageStatus prepare_schema(MirageTuning *tuning, bool writes, const MirageDiag *diag) {
@@ -103,9 +107,9 @@ static MirageStatus prepare_schema(MirageTuning *tuning, bool writes, const Mira
   // Where the log cannot be had, the journal is as safe and lets one in at a time.
   sqlite3_exec(tuning->db, "PRAGMA journal_mode = WAL", NULL, NULL, NULL);
   MIRAGE_TRY(mirage__tuning_begin(tuning, diag));
-  MirageStatus status = mirage__tuning_execute(tuning, CREATE, "cannot make its table", diag);
+  MirageStatus status = execute(tuning, CREATE, "cannot make its table", diag);
   if (status == MIRAGE_OK)
-    status = mirage__tuning_execute(tuning, "PRAGMA user_version = 1", "cannot set its schema", diag);
+    status = execute(tuning, "PRAGMA user_version = 1", "cannot set its schema", diag);
   if (status == MIRAGE_OK)
     return mirage__tuning_commit(tuning, diag);
   mirage__tuning_rollback(tuning);
@@ -123,7 +127,7 @@ static MirageStatus open_file(MirageTuning *tuning, bool writes, const MirageDia
     code = sqlite3_open_v2(tuning->path, &tuning->db, SQLITE_OPEN_READONLY | SQLITE_OPEN_FULLMUTEX, NULL);
   }
   if (code != SQLITE_OK)
-    return mirage__tuning_fail(tuning, code, "cannot be opened", diag);
+    return fail(tuning, code, "cannot be opened", diag);
   sqlite3_busy_timeout(tuning->db, WAIT_MS);
   return prepare_schema(tuning, writes, diag);
 }
@@ -154,11 +158,11 @@ void mirage_tuning_close(MirageTuning *tuning) {
 }
 
 MirageStatus mirage__tuning_begin(MirageTuning *tuning, const MirageDiag *diag) {
-  return mirage__tuning_execute(tuning, "BEGIN IMMEDIATE", "cannot be changed", diag);
+  return execute(tuning, "BEGIN IMMEDIATE", "cannot be changed", diag);
 }
 
 MirageStatus mirage__tuning_commit(MirageTuning *tuning, const MirageDiag *diag) {
-  MirageStatus status = mirage__tuning_execute(tuning, "COMMIT", "cannot be written", diag);
+  MirageStatus status = execute(tuning, "COMMIT", "cannot be written", diag);
   if (status != MIRAGE_OK)
     mirage__tuning_rollback(tuning);
   return status;
@@ -246,9 +250,9 @@ static void bind_record(sqlite3_stmt *statement, const MirageTuningRecord *recor
   bind_text(statement, 15, record->date);
 }
 
-MirageStatus mirage__tuning_prepare(MirageTuning *tuning, const char *sql, const MirageDiag *diag, sqlite3_stmt **out) {
+static MirageStatus prepare(MirageTuning *tuning, const char *sql, const MirageDiag *diag, sqlite3_stmt **out) {
   int code = sqlite3_prepare_v2(tuning->db, sql, -1, out, NULL);
-  return code == SQLITE_OK ? MIRAGE_OK : mirage__tuning_fail(tuning, code, "cannot be read", diag);
+  return code == SQLITE_OK ? MIRAGE_OK : fail(tuning, code, "cannot be read", diag);
 }
 
 // A file that was opened for reading before anything was ever stored has no table.
@@ -266,7 +270,7 @@ MirageStatus mirage_tuning_find(MirageTuning *tuning, const MirageTuningRecord *
   if (!has_table(tuning))
     return MIRAGE_OK;
   sqlite3_stmt *statement;
-  MIRAGE_TRY(mirage__tuning_prepare(tuning, sql, diag, &statement));
+  MIRAGE_TRY(prepare(tuning, sql, diag, &statement));
   bind_text(statement, 1, key->graph);
   bind_text(statement, 2, key->target);
   bind_text(statement, 3, key->options);
@@ -281,7 +285,7 @@ MirageStatus mirage_tuning_find(MirageTuning *tuning, const MirageTuningRecord *
     *out_record = mirage__tuning_copy(&row);
     status = *out_record ? MIRAGE_OK : MIRAGE_NO_MEMORY;
   } else if (code != SQLITE_DONE) {
-    status = mirage__tuning_fail(tuning, code, "cannot be read", diag);
+    status = fail(tuning, code, "cannot be read", diag);
   }
   sqlite3_finalize(statement);
   return status;
@@ -297,10 +301,10 @@ MirageStatus mirage__tuning_put(MirageTuning *tuning, const MirageTuningRecord *
       "tuning WHERE graph = ?1 AND target = ?2 AND options = ?3 AND version = ?4 AND gpu = ?5 AND driver = ?6 AND "
       "date >= ?15)";
   sqlite3_stmt *statement;
-  MIRAGE_TRY(mirage__tuning_prepare(tuning, newer_only ? newer : replace, diag, &statement));
+  MIRAGE_TRY(prepare(tuning, newer_only ? newer : replace, diag, &statement));
   bind_record(statement, record);
   int code = sqlite3_step(statement);
-  MirageStatus status = code == SQLITE_DONE ? MIRAGE_OK : mirage__tuning_fail(tuning, code, "cannot be written", diag);
+  MirageStatus status = code == SQLITE_DONE ? MIRAGE_OK : fail(tuning, code, "cannot be written", diag);
   sqlite3_finalize(statement);
   return status;
 }
@@ -321,7 +325,7 @@ MirageStatus mirage_tuning_each(MirageTuning *tuning, const char *prefix, const 
   if (!has_table(tuning))
     return MIRAGE_OK;
   sqlite3_stmt *statement;
-  MIRAGE_TRY(mirage__tuning_prepare(tuning, sql, diag, &statement));
+  MIRAGE_TRY(prepare(tuning, sql, diag, &statement));
   bind_text(statement, 1, prefix);
   MirageStatus status = MIRAGE_OK;
   int code;
@@ -330,7 +334,7 @@ MirageStatus mirage_tuning_each(MirageTuning *tuning, const char *prefix, const 
     status = visit(user, &row);
   }
   if (status == MIRAGE_OK && code != SQLITE_DONE)
-    status = mirage__tuning_fail(tuning, code, "cannot be read", diag);
+    status = fail(tuning, code, "cannot be read", diag);
   sqlite3_finalize(statement);
   return status;
 }
@@ -339,12 +343,11 @@ MirageStatus mirage_tuning_clear(MirageTuning *tuning, const char *prefix, const
                                  uint32_t *out_removed) {
   sqlite3_stmt *statement;
   MIRAGE_TRY(mirage__tuning_begin(tuning, diag));
-  MirageStatus status =
-      mirage__tuning_prepare(tuning, "DELETE FROM tuning WHERE substr(graph, 1, length(?1)) = ?1", diag, &statement);
+  MirageStatus status = prepare(tuning, "DELETE FROM tuning WHERE substr(graph, 1, length(?1)) = ?1", diag, &statement);
   if (status == MIRAGE_OK) {
     bind_text(statement, 1, prefix);
     int code = sqlite3_step(statement);
-    status = code == SQLITE_DONE ? MIRAGE_OK : mirage__tuning_fail(tuning, code, "cannot be written", diag);
+    status = code == SQLITE_DONE ? MIRAGE_OK : fail(tuning, code, "cannot be written", diag);
     sqlite3_finalize(statement);
   }
   if (status == MIRAGE_OK)

@@ -28,6 +28,16 @@ static const char CREATE[] =
   "(SELECT coalesce(group_concat(options || version || gpu || driver || date), '') FROM (SELECT * FROM tuning "        \
   "WHERE graph = ?1 AND target = ?2 ORDER BY options, version, gpu, driver))"
 
+static MirageStatus prepare(const MirageTuning *tuning, const char *sql, const MirageDiag *diag, sqlite3_stmt **out) {
+  int code = sqlite3_prepare_v2(tuning->db, sql, -1, out, NULL);
+  return code == SQLITE_OK ? MIRAGE_OK : mirage__tuning_fail(tuning, code, "cannot be read", diag);
+}
+
+static MirageStatus execute(const MirageTuning *tuning, const char *sql, const char *what, const MirageDiag *diag) {
+  int code = sqlite3_exec(tuning->db, sql, NULL, NULL, NULL);
+  return code == SQLITE_OK ? MIRAGE_OK : mirage__tuning_fail(tuning, code, what, diag);
+}
+
 static bool has_results(MirageTuning *tuning) {
   sqlite3_stmt *statement = NULL;
   static const char sql[] = "SELECT 1 FROM sqlite_master WHERE type = 'table' AND name = 'results'";
@@ -79,7 +89,7 @@ MirageStatus mirage_result_find(MirageTuning *tuning, const MirageResultKey *key
   *out_text = NULL;
   if (!has_results(tuning))
     return MIRAGE_OK;
-  MIRAGE_TRY(mirage__tuning_prepare(tuning, sql, diag, &statement));
+  MIRAGE_TRY(prepare(tuning, sql, diag, &statement));
   bind_key(statement, key);
   int code = sqlite3_step(statement);
   MirageStatus status = MIRAGE_OK;
@@ -100,7 +110,7 @@ static MirageStatus put(MirageTuning *tuning, const MirageResultKey *key, const 
       "measured) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10, " MEASURED ")";
   sqlite3_stmt *statement;
   size_t length = strlen(text);
-  MIRAGE_TRY(mirage__tuning_prepare(tuning, sql, diag, &statement));
+  MIRAGE_TRY(prepare(tuning, sql, diag, &statement));
   bind_key(statement, key);
   sqlite3_bind_text(statement, 7, text, (int)length, SQLITE_STATIC);
   sqlite3_bind_int64(statement, 8, (sqlite3_int64)length);
@@ -122,11 +132,11 @@ MirageStatus mirage_result_store(MirageTuning *tuning, const MirageResultKey *ke
   if (strlen(text) > MOST_BYTES)
     return MIRAGE_OK;
   MIRAGE_TRY(mirage__tuning_begin(tuning, diag));
-  MirageStatus status = mirage__tuning_execute(tuning, CREATE, "cannot make its table of results", diag);
+  MirageStatus status = execute(tuning, CREATE, "cannot make its table of results", diag);
   if (status == MIRAGE_OK)
     status = put(tuning, key, text, date, diag);
   if (status == MIRAGE_OK)
-    status = mirage__tuning_execute(tuning, TRIM, "cannot be written", diag);
+    status = execute(tuning, TRIM, "cannot be written", diag);
   if (status == MIRAGE_OK)
     return mirage__tuning_commit(tuning, diag);
   mirage__tuning_rollback(tuning);
@@ -148,7 +158,7 @@ MirageStatus mirage_result_each(MirageTuning *tuning, const char *prefix, const 
   sqlite3_stmt *row;
   if (!has_results(tuning))
     return MIRAGE_OK;
-  MIRAGE_TRY(mirage__tuning_prepare(tuning, sql, diag, &row));
+  MIRAGE_TRY(prepare(tuning, sql, diag, &row));
   sqlite3_bind_text(row, 1, prefix, -1, SQLITE_TRANSIENT);
   MirageStatus status = MIRAGE_OK;
   int code;
@@ -175,7 +185,7 @@ MirageStatus mirage__results_clear(MirageTuning *tuning, const char *prefix, con
   sqlite3_stmt *statement;
   if (!has_results(tuning))
     return MIRAGE_OK;
-  MIRAGE_TRY(mirage__tuning_prepare(tuning, sql, diag, &statement));
+  MIRAGE_TRY(prepare(tuning, sql, diag, &statement));
   sqlite3_bind_text(statement, 1, prefix, -1, SQLITE_TRANSIENT);
   int code = sqlite3_step(statement);
   sqlite3_finalize(statement);

@@ -13,8 +13,6 @@ struct MirageTuning {
 
 /// The error `code` of SQLite's as a sentence with a remedy.
 MirageStatus mirage__tuning_fail(const MirageTuning *tuning, int code, const char *what, const MirageDiag *diag);
-MirageStatus mirage__tuning_execute(MirageTuning *tuning, const char *sql, const char *what, const MirageDiag *diag);
-MirageStatus mirage__tuning_prepare(MirageTuning *tuning, const char *sql, const MirageDiag *diag, sqlite3_stmt **out);
 /// The record as its own allocation with all its texts; NULL without memory.
 MirageTuningRecord *mirage__tuning_copy(const MirageTuningRecord *record);
 /// All changes until commit are one: there afterwards, or not.

@@ -13,10 +13,10 @@ def from_jax(f: Callable, *args: Any, **kwargs: Any) -> Graph:
     """The program that `f` computes on arguments of these shapes and dtypes.
 
     f:       a function that jax.jit takes. It is traced, not run; its control flow must not depend on values.
-    args:    arrays, jax.ShapeDtypeStructs, or trees of them. The Graph's inputs are their leaves, in jax.tree's order, and are
+    args:    arrays, jax.ShapeDtypeStructs, or trees of them. The Graph's inputs are their leaves, in jax.tree's order,
              called after their places in it; outputs the same. Scalars, of rank 0, become tensors [1].
-    Errors:  MirageError with what the dialect cannot say: masks and other comparisons, gather and scatter, loops, convolution,
-             sorting, random numbers, types other than float16, bfloat16 and float32.
+    Errors:  MirageError with what the dialect cannot say: masks and other comparisons, gather and scatter, loops,
+             convolution, sorting, random numbers, types other than float16, bfloat16 and float32.
 
     >>> import jax, jax.numpy as jnp
     >>> x, w = jax.ShapeDtypeStruct((8, 64), jnp.float16), jax.ShapeDtypeStruct((64, 32), jnp.float16)

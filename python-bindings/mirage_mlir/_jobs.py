@@ -1,8 +1,8 @@
 """Searches as values: what is to be done, what came of it, and results that were kept from another time.
 
-A Job is a program under a stand-in for its name. What a search of it gives, an Outcome, so holds for every program of the same
-structure: it is kept in the tuning database, is computed by other processes, and gets the names of whoever asks.
-Both are plain values that can be pickled.
+A Job is a program under a stand-in for its name. What a search of it gives, an Outcome, so holds for every program of
+the same structure: it is kept in the tuning database, is computed by other processes, and gets the names of whoever
+asks. Both are plain values that can be pickled.
 """
 
 from __future__ import annotations
@@ -88,7 +88,7 @@ def _look_at(text: str, renamed: str) -> tuple[str, str | None, dict]:
     return (whole["graphs"][0]["name"] if whole["graphs"] else ""), None, whole
 
 
-# ------------------------------------------------------------------------------------------------------------ being done
+# --------------------------------------------------------------------------------------------------------- being done
 
 
 def run(text: str, pipeline: str, reporter: Callable[[str], Any] | None = None) -> Outcome:
@@ -108,7 +108,7 @@ def run(text: str, pipeline: str, reporter: Callable[[str], Any] | None = None) 
 
 
 def attempt(text: str, pipeline: str, number: int) -> Outcome:
-    """run, as workers are sent it. `number` tells one attempt from the next for executors that remember pure functions."""
+    """run, as workers are sent it. `number` tells attempts apart for executors that remember pure functions."""
     return run(text, pipeline)
 
 
@@ -135,7 +135,7 @@ def error_of(outcome: Outcome) -> MirageError:
     return MirageError("\n".join(parts) or "the pipeline failed without a message")
 
 
-# -------------------------------------------------------------------------------------------------------- the µGraphs of it
+# -------------------------------------------------------------------------------------------------- the µGraphs of it
 
 
 def graphs_of(job: Job, outcome: Outcome) -> list[UGraph]:
@@ -151,15 +151,17 @@ def graphs_of(job: Job, outcome: Outcome) -> list[UGraph]:
     if any(g["holds"] is False for g in graphs):
         raise MirageError("a proof was made for other graphs than those beside it")
     named = json.loads(job.own_text(json.dumps(graphs)))
-    return [g for g in ugraphs_from(named, job.note) if g.source is not None]
+    found = ugraphs_from(named, job.note)
+    # An interrupt may leave candidates behind that nobody has proven; what is selected without a proof is the own lowering.
+    return [g for g in found if g.source is not None and (g.proof is not None or g.description["selected"])]
 
 
 def _moved(job: Job, found: list[dict]) -> list[dict]:
-    """Candidates beside the job's program, which is written in another way than the one for which they were searched."""
+    """Candidates beside the job's program, which is written in another way than the one they were searched for."""
     return json.loads(_mirage.describe(module_text({}, job.program, *found)))["graphs"]
 
 
-# ---------------------------------------------------------------------------------------------------------- kept results
+# ------------------------------------------------------------------------------------------------------- kept results
 
 
 def measuring(options: SearchOptions) -> str:
@@ -222,8 +224,8 @@ def find(job: Job) -> Outcome | None:
 
 
 def keep(job: Job, outcome: Outcome) -> None:
-    """Keeps an outcome that the next one would be like: a search that came to its end, measured where that was meant."""
-    by_the_way = any(severity == "warning" and "the cost model decides" in text for severity, _, _, text in outcome.messages)
+    """Keeps an outcome that the next would be like: of a search that came to its end, measured where that was meant."""
+    by_the_way = any(kind == "warning" and "the cost model decides" in text for kind, _, _, text in outcome.messages)
     cut_short = outcome.funnel.get("stopped") in ("time-budget", "interrupt", "memory")
     if not may_keep(job) or not outcome.ok or outcome.interrupted or by_the_way or cut_short:
         return

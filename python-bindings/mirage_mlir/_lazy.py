@@ -1,8 +1,9 @@
 """Programs while they are read from elsewhere: values that are known, and operators that are tidied as they are made.
 
-Exporters write what a person would not: reshapes of reshapes, transposes of extents of 1, arithmetic on shapes and masks, a
-stretched operand for each broadcast. Here a value is either a Const, whose arithmetic NumPy does at once, or a Node; equal nodes
-are one object, and the functions that make them leave out what says nothing. Only what outputs need reaches the Graph (`emit`).
+Exporters write what a person would not: reshapes of reshapes, transposes of extents of 1, arithmetic on shapes and
+masks, a stretched operand for each broadcast. Here a value is either a Const, whose arithmetic NumPy does at once, or a
+Node; equal nodes are one object, and the functions that make them leave out what says nothing. Only what outputs need
+reaches the Graph (`emit`).
 
     x = program.input("float16", (8, 16));  y = transpose(reshape(x, (1, 8, 16)), (0, 2, 1));  emit(program, [y])
 """
@@ -66,8 +67,8 @@ class Builder:
 
     def input(self, dtype: str, shape: Shape) -> Node:
         if dtype not in FLOATS or len(shape) > 6 or 0 in shape:
-            raise Unsupported(f"input {len(self.inputs)} is {dtype} {list(shape)}: expected float16, bfloat16 or float32, at "
-                              "most 6 extents of at least 1")
+            raise Unsupported(f"input {len(self.inputs)} is {dtype} {list(shape)}: expected float16, bfloat16 or "
+                              "float32, at most 6 extents of at least 1")
         self.inputs.append(Node("input", (), (len(self.inputs),), dtype, shape))
         return self.inputs[-1]
 
@@ -81,7 +82,7 @@ class Builder:
             self._known[key] = Node(op, tuple(operands), attrs, dtype, shape)
         return self._known[key]
 
-    # ---------------------------------------------------------------------------------------------------------- shapes
+    # --------------------------------------------------------------------------------------------------------- shapes
 
     def reshape(self, x: Value, shape: Shape) -> Value:
         if isinstance(x, Const):
@@ -135,7 +136,7 @@ class Builder:
             return Const(numpy.concatenate([numpy.broadcast_to(v.array, v.shape) for v in values], dim), dtype, shape)
         return self.make("concat", [self.known(v) for v in values], (dim,), dtype, shape)
 
-    # ------------------------------------------------------------------------------------------------------ element-wise
+    # --------------------------------------------------------------------------------------------------- element-wise
 
     def known(self, x: Value) -> Node:
         """A Const as a node."""
@@ -199,25 +200,12 @@ class Builder:
             if inner.op == "mul" and _is(inner.operands[1], math.sqrt(0.5)) and _op(inner.operands[0]) == "neg" and \
                     inner.operands[0].operands[0] is x:
                 return self.make("gelu", [x], (), x.dtype, x.shape)
-        if op == "mul" and isinstance(a, Node) and _op(b) == "mul" and _is(b.operands[0], 0.5) and self._is_tanh_of(b.operands[1], a):
+        if op == "mul" and isinstance(a, Node) and _op(b) == "mul" and _is(b.operands[0], 0.5) and \
+                _is_one_and_tanh_of(b.operands[1], a):
             return self.make("gelu_tanh", [a], (), a.dtype, a.shape)
         return None
 
-    def _is_tanh_of(self, node: Value, x: Node) -> bool:
-        """Whether node is 1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3))."""
-        if not (_op(node) == "add" and _is(node.operands[0], 1) and _op(node.operands[1]) == "tanh"):
-            return False
-        inner = node.operands[1].operands[0]
-        if not (inner.op == "mul" and _is(inner.operands[0], math.sqrt(2 / math.pi)) and _op(inner.operands[1]) == "add"):
-            return False
-        first, cubic = inner.operands[1].operands
-        if first is not x or _op(cubic) != "mul" or not _is(cubic.operands[0], 0.044715) or _op(cubic.operands[1]) != "mul":
-            return False
-        square, last = cubic.operands[1].operands
-        return last is x and (_op(square) == "square" and square.operands[0] is x or
-                              _op(square) == "mul" and square.operands[0] is x and square.operands[1] is x)
-
-    # ------------------------------------------------------------------------------------------------------ reductions
+    # ----------------------------------------------------------------------------------------------------- reductions
 
     def reduce(self, op: str, x: Value, dims: Sequence[int]) -> Value:
         """reduce_sum or reduce_max over `dims`, which go."""
@@ -239,7 +227,8 @@ class Builder:
         a, b = self.known(a), self.known(b)
         if a.dtype != b.dtype or dtype not in (a.dtype, "float32"):
             raise Unsupported(f"a product of {a.dtype} and {b.dtype} as {dtype}")
-        free = [[d for d in range(len(v.shape)) if d not in batch[i] and d not in contract[i]] for i, v in enumerate((a, b))]
+        free = [[d for d in range(len(v.shape)) if d not in batch[i] and d not in contract[i]]
+                for i, v in enumerate((a, b))]
         outer = tuple(a.shape[d] for d in batch[0])
         m, n = (math.prod(v.shape[d] for d in f) for v, f in zip((a, b), free))
         k = math.prod(a.shape[d] for d in contract[0])
@@ -319,6 +308,25 @@ def _is_moved(x: Node) -> bool:
     return x.op == "transpose" or x.op == "reshape" and x.operands[0].op == "transpose"
 
 
+def _is_one_and_tanh_of(node: Value, x: Node) -> bool:
+    """Whether node is 1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)), as JAX writes it."""
+    if not (_op(node) == "add" and _is(node.operands[0], 1) and _op(node.operands[1]) == "tanh"):
+        return False
+    inner = node.operands[1].operands[0]
+    if inner.op != "mul" or not _is(inner.operands[0], math.sqrt(2 / math.pi)) or _op(inner.operands[1]) != "add":
+        return False
+    first, last = inner.operands[1].operands
+    return first is x and _op(last) == "mul" and _is(last.operands[0], 0.044715) and _is_cube(last.operands[1], x)
+
+
+def _is_cube(node: Value, x: Node) -> bool:
+    if _op(node) != "mul" or node.operands[1] is not x:
+        return False
+    square = node.operands[0]
+    return _op(square) == "square" and square.operands[0] is x or \
+        _op(square) == "mul" and square.operands[0] is x and square.operands[1] is x
+
+
 def _runs(dims: Sequence[int]) -> list[tuple[int, int]]:
     """(first, last) of neighbours."""
     runs: list[tuple[int, int]] = []
@@ -361,7 +369,7 @@ def numpy_dtype(name: str) -> Any:
     return numpy.dtype(name)
 
 
-# --------------------------------------------------------------------------------------------------------------- emission
+# ----------------------------------------------------------------------------------------------------------- emission
 
 
 def emit(builder: Builder, outputs: Sequence[Value], name: str, names: Sequence[str]) -> Graph:

@@ -1,7 +1,8 @@
 """superoptimize_many: many programs, on any executor.
 
-What a worker is sent is two texts, a module and a pipeline; what it sends back is text, messages and counts (_jobs.attempt). Nothing
-that it has on disk enters. So the results are those of one machine, whichever worker did what and however often.
+What a worker is sent is two texts, a module and a pipeline; what it sends back is text, messages and counts
+(_jobs.attempt). Nothing that it has on disk enters. So the results are those of one machine, whichever worker did what
+and however often.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ ATTEMPTS = 3  # at a task whose worker was lost
 
 
 class SearchErrors(ExceptionGroup):
-    """Some of many programs failed: `exceptions` says why, each with a note which. `results` has a Result, or None where there
-    is none, for every program, in order."""
+    """Some of many programs failed: `exceptions` says why, each with a note which.
+
+    `results` has a Result, or None where there is none, for every program, in order."""
 
     results: Sequence[Result | None]
 
@@ -48,19 +50,20 @@ def superoptimize_many(graphs: Iterable[Program], options: SearchOptions | None 
     """superoptimize for each of many programs. Programs of the same structure are searched once.
 
     graphs:           Graphs, or MLIR texts with one program each.
-    options:          SearchOptions for all; `overrides` are fields of it. On an executor, num_threads = 0 is one a worker.
-    executor:         where to search: any concurrent.futures.Executor, of threads or processes, or a Dask client. It stays the
-                      caller's. None: here, one after the other, on all cores.
-    measure_executor: where to measure, if `measure` asks for it: an executor whose workers have a GPU, one worker a GPU.
-                      None: in this process, one after the other, while the search goes on elsewhere.
+    options:          SearchOptions for all; `overrides` are fields of it. On an executor, num_threads=0 means one.
+    executor:         where to search: any concurrent.futures.Executor, of threads or processes, or a Dask client. It
+                      stays the caller's. None: here, one after the other, on all cores.
+    measure_executor: where to measure, if `measure` asks for it: an executor whose workers have a GPU, one worker a
+                      GPU. None: in this process, one after the other, while the search goes on elsewhere.
     progress:         None: a bar on terminals and in notebooks; True, False; or a function of
                       {"event": "many", "done", "total", "program", "error"}, called as each program is done.
     cache:            as of superoptimize. Only this process looks into the tuning database and writes to it.
     return_exceptions: gives an exception in its program's place, as asyncio.gather does.
     Returns:          a Result for each program, in order: those of one machine, whichever worker did what.
     Errors:           SearchErrors, an ExceptionGroup, when all the others are done; it has their results.
-    Lost workers:     a task whose worker died is done again, up to three times in all. A process pool is broken by that: its
-                      tasks go on in processes of this call's own, each alone, so that one that kills its worker fails alone.
+    Lost workers:     a task whose worker died is done again, up to three times in all. A process pool then is broken:
+                      its tasks go on in processes of this call's own, each alone, so that one that kills its worker
+                      fails alone.
     Ctrl-C:           cancels what waits, ends what runs here, and raises KeyboardInterrupt.
 
     >>> from mirage_mlir import new_graph
@@ -103,7 +106,7 @@ def _handed_over(work: "_Work", return_exceptions: bool) -> list[Any]:
                        [None if isinstance(value, Exception) else value for value in work.results])
 
 
-# ---------------------------------------------------------------------------------------------------------------- the work
+# ----------------------------------------------------------------------------------------------------------- the work
 
 
 @dataclass
@@ -231,7 +234,7 @@ def _has_gpu() -> bool:
         return False
 
 
-# -------------------------------------------------------------------------------------------------------------- executors
+# ---------------------------------------------------------------------------------------------------------- executors
 
 # Exceptions by which executors say that a worker is gone: names, as Dask need not be here.
 _LOSSES = ("KilledWorker", "WorkerDied", "FutureCancelledError", "FuturesCancelledError", "CommClosedError")
@@ -308,7 +311,7 @@ class _OneEach(Executor):
         self._threads.shutdown(wait, cancel_futures=cancel_futures)
 
 
-# --------------------------------------------------------------------------------------------------------------- progress
+# ----------------------------------------------------------------------------------------------------------- progress
 
 
 class _Show:

@@ -93,9 +93,9 @@ class SearchOptions:
         'builtin.module(mirage-select{keep=all target=a100 measure=yes},mirage-lower{target=a100 opt-level=2})'
         """
         pairs = self._pairs(keep)
-        first, second = ([f"mirage-{name}{_braces({k: v for k, v in pairs.items() if k in _PASSES[name]})}" for name in names]
-                         for names in (("enumerate", "prune", "verify", "layout"), ("select", "lower")))
-        return f"builtin.module({','.join(first)})", f"builtin.module({','.join(second)})"
+        passes = [f"mirage-{name}{_braces({k: v for k, v in pairs.items() if k in options})}"
+                  for name, options in _PASSES.items()]
+        return f"builtin.module({','.join(passes[:4])})", f"builtin.module({','.join(passes[4:])})"
 
     def _pairs(self, keep: str) -> dict[str, str]:
         pairs = {"keep": keep, "json": "true", "progress": "json"}
@@ -109,9 +109,10 @@ class SearchOptions:
         return pairs
 
 
-# Which options each pass takes, of those above (passes/pass_table.c).
-_SPACE = ("max-block-ops", "max-loops", "max-candidates", "max-states", "optimal", "time-budget", "checkpoint", "griddims",
-          "blockdims", "imaps", "omaps", "fmaps", "franges")
+# Which options each pass takes, of those above (passes/pass_table.c). The passes are in their order; the GPU is needed
+# from the fifth on.
+_SPACE = ("max-block-ops", "max-loops", "max-candidates", "max-states", "optimal", "time-budget", "checkpoint",
+          "griddims", "blockdims", "imaps", "omaps", "fmaps", "franges")
 _PASSES = {
     "enumerate": ("target", "tensor-maps", "seed", "num-threads", "json", "progress") + _SPACE,
     "prune": ("target", "tensor-maps"),

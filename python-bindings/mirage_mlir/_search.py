@@ -80,9 +80,9 @@ def superoptimize(program: Program, options: SearchOptions | None = None, *, pro
     program:   a Graph, or MLIR text with one mirage_kernel.graph.
     options:   SearchOptions; `overrides` are fields of it: superoptimize(g, target="a100", max_block_ops=9).
     progress:  None: a bar on terminals and in notebooks; True, False; or a function of a dictionary.
-    cache:     takes the result from the tuning database where a program of the same structure was searched before, for the
-               same target, with the same options, by the same compiler; and keeps it there. False, or MIRAGE_CACHE=no in
-               the environment: searches.
+    cache:     takes the result from the tuning database where a program of the same structure was searched before, for
+               the same target, with the same options, by the same compiler; and keeps it there. False, or
+               MIRAGE_CACHE=no in the environment: searches.
     Returns:   a Result: µGraphs, best first. Where nothing beats it, the program's own lowering is the first.
     Errors:    MirageError with the compiler's messages. KeyboardInterrupt when Ctrl-C came before anything was found;
                afterwards it ends the search with what there is.
@@ -119,7 +119,8 @@ def check_one_program(job: Job) -> None:
     if count == 0:
         raise MirageError("the module holds no mirage_kernel.graph to search for")
     if count > 1:
-        raise MirageError(f"the module holds {count} programs: superoptimize takes one; superoptimize_many takes a list")
+        raise MirageError(f"the module holds {count} programs: superoptimize takes one; superoptimize_many takes a "
+                          "list")
 
 
 def result_of(job: Job, outcome: Outcome, cached: bool = False) -> Result:

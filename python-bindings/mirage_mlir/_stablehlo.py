@@ -1,7 +1,7 @@
-"""StableHLO, read by jaxlib's own bindings of MLIR, as a Graph. What cannot be said is an Unsupported, naming the operator.
+"""StableHLO, read by jaxlib's own bindings of MLIR. What cannot be said is an Unsupported that names the operator.
 
-Each operator is a function of (reader, operation, operands) in OPERATORS. Calls are followed. Arithmetic on what is known, which
-JAX does on shapes, masks and flags, is done here and leaves no trace.
+Each operator is a function of (reader, operation, operands) in OPERATORS. Calls are followed. Arithmetic on what is
+known, which JAX does on shapes, masks and flags, is done here and leaves no trace.
 """
 
 from __future__ import annotations
@@ -14,7 +14,8 @@ import numpy
 from ._lazy import Builder, Const, Node, Unsupported, Value, numpy_dtype
 
 _DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i1": "bool", "i8": "int8",
-           "i16": "int16", "i32": "int32", "i64": "int64", "ui8": "uint8", "ui16": "uint16", "ui32": "uint32", "ui64": "uint64"}
+           "i16": "int16", "i32": "int32", "i64": "int64", "ui8": "uint8", "ui16": "uint16", "ui32": "uint32",
+           "ui64": "uint64"}
 
 
 class Reader:
@@ -61,7 +62,7 @@ class Reader:
         return _DTYPES[element], tuple(kind.shape)
 
 
-# -------------------------------------------------------------------------------------------------------------- operators
+# ---------------------------------------------------------------------------------------------------------- operators
 
 
 def _full(x: Const) -> numpy.ndarray:
@@ -105,8 +106,8 @@ def _constant(reader: Reader, op: Any, operands: list[Value]) -> Value:
     dtype, shape = reader.type_of(op.results[0])
     attribute = op.attributes["value"]
     if attribute.is_splat:
-        return Const(numpy.asarray(attribute.get_splat_value().value).astype(numpy_dtype(dtype)).reshape((1,) * len(shape)),
-                     dtype, shape)
+        value = numpy.asarray(attribute.get_splat_value().value).astype(numpy_dtype(dtype))
+        return Const(value.reshape((1,) * len(shape)), dtype, shape)
     if dtype == "bfloat16":
         raise Unsupported(f"a constant bfloat16 tensor {list(shape)} whose elements differ: pass it as an argument")
     return Const(numpy.array(attribute).astype(dtype).reshape(shape), dtype, shape)
@@ -127,8 +128,8 @@ def _compare(reader: Reader, op: Any, operands: list[Value]) -> Value:
     if not all(isinstance(x, Const) for x in operands):
         raise Unsupported("stablehlo.compare of tensors that are computed cannot be said")
     direction = str(op.attributes["comparison_direction"]).split()[-1].rstrip(">")
-    functions = {"EQ": numpy.equal, "NE": numpy.not_equal, "LT": numpy.less, "LE": numpy.less_equal, "GT": numpy.greater,
-                 "GE": numpy.greater_equal}
+    functions = {"EQ": numpy.equal, "NE": numpy.not_equal, "LT": numpy.less, "LE": numpy.less_equal,
+                 "GT": numpy.greater, "GE": numpy.greater_equal}
     return _folded(reader, op, functions[direction], operands)
 
 
@@ -214,7 +215,8 @@ def _dot_general(reader: Reader, op: Any, operands: list[Value]) -> Value:
     return reader.builder.dot(*operands, batch, contract, reader.type_of(op.results[0])[0])
 
 
-_REDUCTIONS = {"stablehlo.add": ("reduce_sum", 0.0, numpy.sum), "stablehlo.maximum": ("reduce_max", -math.inf, numpy.max),
+_REDUCTIONS = {"stablehlo.add": ("reduce_sum", 0.0, numpy.sum),
+               "stablehlo.maximum": ("reduce_max", -math.inf, numpy.max),
                "stablehlo.minimum": ("reduce_min", math.inf, numpy.min)}
 
 

@@ -5,8 +5,8 @@
     @mirage_mlir.jax.jit
     def block(x, w): ...
 
-What is compiled is called by XLA as a foreign function: on a GPU it launches kernels on XLA's stream, on a CPU the graph is
-evaluated, slowly.
+What is compiled is called by XLA as a foreign function: on a GPU it launches kernels on XLA's stream, on a CPU the
+graph is evaluated, slowly.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ __all__ = ["jit"]
 logger = logging.getLogger("mirage_mlir")
 
 
-def jit(f: Callable | None = None, *, options: SearchOptions | None = None, progress: Progress = None, cache: bool = True,
-        static_argnums: int | Sequence[int] | None = None, static_argnames: str | Sequence[str] | None = None,
-        **overrides: Any) -> Callable:
+def jit(f: Callable | None = None, *, options: SearchOptions | None = None, progress: Progress = None,
+        cache: bool = True, static_argnums: int | Sequence[int] | None = None,
+        static_argnames: str | Sequence[str] | None = None, **overrides: Any) -> Callable:
     """jax.jit with our kernels: searches when it is traced, once for each combination of shapes and dtypes.
 
     f:         a function that jax.jit takes. Omitted: gives a decorator.
     options:   SearchOptions; `overrides` are fields of it; progress and cache as of superoptimize.
     static_argnums, static_argnames: as of jax.jit.
     Returns:   a function like jax.jit's: callable, also within other jitted functions; has lower, trace and so on.
-    Falls back: where the dialect cannot say what f does (from_jax lists that), or no candidate is faster than the program's own
-               lowering, f is compiled by JAX alone, and the logger `mirage_mlir` says once why. Derivatives and vmap of the
-               result are those of plain f.
+    Falls back: where the dialect cannot say what f does (from_jax lists that), or no candidate is faster than the
+               program's own lowering, f is compiled by JAX alone, and the logger `mirage_mlir` says once why.
+               Derivatives and vmap of the result are those of plain f.
     Errors:    those of f. TypeError for an option that does not exist.
 
     >>> import jax.numpy as jnp
@@ -139,7 +139,7 @@ def _differentiable(flat: Callable, call: Callable) -> Callable:
     return whole
 
 
-# --------------------------------------------------------------------------------------------------------- foreign functions
+# -------------------------------------------------------------------------------------------------- foreign functions
 
 
 def _foreign(graph: UGraph, results: Sequence[Any]) -> Callable:
@@ -175,4 +175,5 @@ def _register_targets() -> None:
     handlers = _mirage.jax_targets()
     for name, gpu in (("mirage_mlir", "gpu"), ("mirage_mlir_captured", "captured")):
         jax.ffi.register_ffi_target(name, handlers["host"], platform="cpu")
-        jax.ffi.register_ffi_target(name, {"initialize": handlers["initialize"], "execute": handlers[gpu]}, platform="CUDA")
+        stages = {"initialize": handlers["initialize"], "execute": handlers[gpu]}
+        jax.ffi.register_ffi_target(name, stages, platform="CUDA")

@@ -38,7 +38,7 @@ def texts(result):
     return [g.mlir for g in result]
 
 
-# ---------------------------------------------------------------------------------------------------------- what is found
+# ------------------------------------------------------------------------------------------------------ what is found
 
 
 def test_the_same_again():
@@ -52,8 +52,8 @@ def test_in_another_process():
     first = search(program())
     code = ("import sys, mirage_mlir as mi; r = mi.superoptimize(sys.stdin.read(), progress=False, target='h200');"
             "print(r.cached); print(*[g.mlir for g in r], sep='\\n---\\n')")
-    out = subprocess.run([sys.executable, "-c", code], input=program().mlir, capture_output=True, text=True, check=True).stdout
-    assert out == "True\n" + "\n---\n".join(texts(first)) + "\n"
+    done = subprocess.run([sys.executable, "-c", code], input=program().mlir, stdout=subprocess.PIPE, text=True, check=True)
+    assert done.stdout == "True\n" + "\n---\n".join(texts(first)) + "\n"
 
 
 def test_under_another_name():
@@ -90,7 +90,7 @@ class _nothing:
     def __exit__(self, *_): return False
 
 
-# ------------------------------------------------------------------------------------------------------ what is not found
+# -------------------------------------------------------------------------------------------------- what is not found
 
 
 @pytest.mark.parametrize("change", [{"target": "a100"}, {"seed": 2}, {"max_block_ops": 5}, {"opt_level": 2},
@@ -153,7 +153,7 @@ def test_a_checkpoint_is_gone_on_from(tmp_path):
     assert not search(program(), checkpoint=tmp_path / "search.ckpt").cached
 
 
-# -------------------------------------------------------------------------------------------------------- what is refused
+# ---------------------------------------------------------------------------------------------------- what is refused
 
 
 def keep_forged(forge):
@@ -206,14 +206,15 @@ def test_forgotten_with_its_measurements(database):
     result = search(program())
     key = result[0].program_description["hash"]
     with sqlite3.connect(database) as db:
-        db.execute("INSERT INTO tuning VALUES (?, 'h200', 'opt-level=3', '1', 'GPU', 13000, '', '', '', 1, 0, 1, 0, '[]', "
-                   "'2020-01-01T00:00:00Z')", (key,))
+        db.execute("INSERT INTO tuning (graph, target, options, version, gpu, driver, choice, hash, text, time_us, spread, "
+                   "own_us, own_spread, measured, date) VALUES (?, 'h200', 'opt-level=3', '1', 'GPU', 13000, '', '', '', "
+                   "1, 0, 1, 0, '[]', '2020-01-01T00:00:00Z')", (key,))
     assert _mirage.measured(key, "h200") and not _mirage.measured(key, "a100")
     assert not search(program()).cached
     assert search(program()).cached
 
 
-# --------------------------------------------------------------------------------------------------------------- names
+# -------------------------------------------------------------------------------------------------------------- names
 
 
 def test_names_that_cannot_be_replaced():

@@ -54,7 +54,7 @@ def check(f, args, **options):
         assert error(mine, true) <= 1.5 * error(theirs, true) + 1e-6
 
 
-# -------------------------------------------------------------------------------------------------------------- programs
+# ----------------------------------------------------------------------------------------------------------- programs
 
 
 def rms_norm(x, weight):
@@ -105,7 +105,7 @@ def test_dtypes(dtype):
     check(lambda x, w: jax.nn.silu(x @ w), tensors((8, 32), (32, 16), dtype=dtype))
 
 
-# ----------------------------------------------------------------------------------------------------- what is made of it
+# ------------------------------------------------------------------------------------------------- what is made of it
 
 
 def test_what_exporters_write_out_is_one_operator():
@@ -114,7 +114,8 @@ def test_what_exporters_write_out_is_one_operator():
     assert ops(jax.nn.sigmoid, x) == ["sigmoid"]
     assert ops(jax.nn.gelu, x) == ["gelu_tanh"]
     assert ops(lambda x: jax.nn.gelu(x, approximate=False), x) == ["gelu"]
-    assert ops(attention, *tensors((2, 3, 8, 16), (2, 3, 16, 16), (2, 3, 16, 16))).count("scaled_dot_product_attention") == 1
+    q, k, v = tensors((2, 3, 8, 16), (2, 3, 16, 16), (2, 3, 16, 16))
+    assert ops(attention, q, k, v).count("scaled_dot_product_attention") == 1
 
 
 def test_what_is_nearly_that_stays_as_it_is():
@@ -138,8 +139,7 @@ def test_shapes_leave_no_trace():
 
 def test_known_values_are_computed():
     (x,) = tensors((8, 32))
-    assert ops(lambda x: jnp.where(jnp.arange(4).sum() > 5, x * 2, jnp.sort(x)) if False else
-               jnp.where(jnp.arange(4).sum() > 5, x * 2, x - 1), x) == ["mul"]
+    assert ops(lambda x: jnp.where(jnp.arange(4).sum() > 5, x * 2, x - 1), x) == ["mul"]
     assert ops(lambda x: jnp.clip(x, -1, 1), x) == ["max", "min"]
     assert ops(lambda x: x ** 2 + abs(x), x)[-1] == "add"
 
@@ -165,13 +165,14 @@ def test_names_are_places():
     assert g.outputs[0].shape == (8, 2)
 
 
-# ----------------------------------------------------------------------------------------------------------- what is not
+# -------------------------------------------------------------------------------------------------------- what is not
 
 
 UNSUPPORTED = {
     "sort": (jnp.sort, "stablehlo.sort cannot be said"),
     "mask": (lambda x: jnp.where(x > 0, x, 0), "stablehlo.compare of tensors that are computed cannot be said"),
-    "causal": (lambda x: jnp.where(jnp.tril(jnp.ones((8, 32), bool)), x, 0), "stablehlo.select by a mask cannot be said"),
+    "causal": (lambda x: jnp.where(jnp.tril(jnp.ones((8, 32), bool)), x, 0),
+               "stablehlo.select by a mask cannot be said"),
     "gather": (lambda x: x[jnp.array([0, 3, 1])], "gather"),
     "step": (lambda x: x[::2], "stablehlo.slice with steps [2, 1] cannot be said"),
     "loop": (lambda x: jax.lax.fori_loop(0, 3, lambda i, y: y * 2, x), "stablehlo.while cannot be said"),
@@ -179,7 +180,8 @@ UNSUPPORTED = {
     "erfc": (jax.lax.erfc, "erfc other than in GELU"),
     "integers": (lambda x: jnp.argmax(x, -1), "stablehlo.reduce"),
     "prod": (lambda x: jnp.prod(x, -1), "stablehlo.reduce by stablehlo.multiply cannot be said"),
-    "constant": (lambda x: x * np.arange(256.0, dtype="float32").reshape(8, 32), "whose elements differ: pass it as an argument"),
+    "constant": (lambda x: x * np.arange(256.0, dtype="float32").reshape(8, 32),
+                 "whose elements differ: pass it as an argument"),
     "input": (lambda x: (x, x * 2), "an output that is an input"),
 }
 
@@ -201,7 +203,8 @@ def test_unsupported(name, caplog):
 
 
 @pytest.mark.parametrize("dtype, reason", [("int32", "input 0 is int32 [4]"), ("bool", "input 0 is bool [4]"),
-                                           ("uint8", "input 0 is uint8 [4]"), ("complex64", "a tensor tensor<4xcomplex<f32>>")])
+                                           ("uint8", "input 0 is uint8 [4]"),
+                                           ("complex64", "a tensor tensor<4xcomplex<f32>>")])
 def test_wrong_dtypes(dtype, reason):
     with pytest.raises(mi.MirageError, match="from_jax: ") as caught:
         mi.from_jax(lambda x: x, jnp.zeros(4, dtype))
@@ -217,7 +220,7 @@ def test_wrong_arguments_are_the_functions_own_errors():
         jit(lambda x: x, max_block_opps=3)
 
 
-# ------------------------------------------------------------------------------------------------- with the rest of JAX
+# ----------------------------------------------------------------------------------------------- with the rest of JAX
 
 
 def exp2(x):
@@ -319,16 +322,18 @@ def test_the_abi_is_xlas(tmp_path):
         pytest.skip("no C compiler, or no sources")
     ours = ["XlaExtension", "XlaVersion", "XlaMetadata", "XlaErrorCreate", "XlaStreamGet", "XlaOrdinalGet", "XlaBuffer",
             "XlaSpan", "XlaScalar", "XlaBuffers", "XlaAttributes", "XlaCall", "XlaApi"]
-    theirs = ["Extension_Base", "Api_Version", "Metadata", "Error_Create_Args", "Stream_Get_Args", "DeviceOrdinal_Get_Args",
-              "Buffer", "ByteSpan", "Scalar", "Args", "Attrs", "CallFrame", "Api"]
+    theirs = ["Extension_Base", "Api_Version", "Metadata", "Error_Create_Args", "Stream_Get_Args",
+              "DeviceOrdinal_Get_Args", "Buffer", "ByteSpan", "Scalar", "Args", "Attrs", "CallFrame", "Api"]
     lines = [f"_Static_assert(sizeof({a}) == sizeof(XLA_FFI_{b}), \"{a}\");" for a, b in zip(ours, theirs)]
-    fields = {"XlaCall.stage": "CallFrame.stage", "XlaCall.arguments": "CallFrame.args", "XlaCall.results": "CallFrame.rets",
-              "XlaCall.attributes": "CallFrame.attrs", "XlaApi.error_create": "Api.XLA_FFI_Error_Create",
+    fields = {"XlaCall.stage": "CallFrame.stage", "XlaCall.arguments": "CallFrame.args",
+              "XlaCall.results": "CallFrame.rets", "XlaCall.attributes": "CallFrame.attrs",
+              "XlaApi.error_create": "Api.XLA_FFI_Error_Create",
               "XlaApi.stream_get": "Api.XLA_FFI_Stream_Get", "XlaApi.ordinal_get": "Api.XLA_FFI_DeviceOrdinal_Get",
               "XlaBuffer.dims": "Buffer.dims", "XlaMetadata.traits": "Metadata.traits"}
     for a, b in fields.items():
         (struct, field), (struct_b, field_b) = a.split("."), b.split(".")
-        lines.append(f"_Static_assert(offsetof({struct}, {field}) == offsetof(XLA_FFI_{struct_b}, {field_b}), \"{a}\");")
+        places = f"offsetof({struct}, {field}) == offsetof(XLA_FFI_{struct_b}, {field_b})"
+        lines.append(f"_Static_assert({places}, \"{a}\");")
     for name, value in {"F16": "XLA_F16", "BF16": "XLA_BF16", "F32": "XLA_F32", "S64": "XLA_S64"}.items():
         lines.append(f"_Static_assert({value} == (int)XLA_FFI_DataType_{name}, \"{name}\");")
     source = tmp_path / "abi.c"
