@@ -12,7 +12,7 @@ import logging
 import os
 import re
 import sys
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any, Callable
 
 from . import _mirage
@@ -30,13 +30,18 @@ Message = tuple[str, int, int, str]
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a pipeline gave, under the job's names. `funnel`: what the search said at its end; empty without one."""
+    """What a pipeline gave, under the job's names.
+
+    funnel: what the search said at its end; empty without one.
+    gpu:    name and driver of the one by which a worker chose; None where nobody looked.
+    """
 
     ok: bool
     text: str
     messages: list[Message]
     funnel: dict
     interrupted: bool
+    gpu: tuple[str, int] | None = None
 
 
 @dataclass(frozen=True)
@@ -109,13 +114,14 @@ def run(text: str, pipeline: str, reporter: Callable[[str], Any] | None = None) 
 
 def attempt(text: str, pipeline: str, number: int) -> Outcome:
     """run, as workers are sent it. `number` tells attempts apart for executors that remember pure functions."""
-    return run(text, pipeline)
+    outcome = run(text, pipeline)
+    return replace(outcome, gpu=_device()) if "mirage-select" in pipeline else outcome
 
 
 def joined(first: Outcome, second: Outcome) -> Outcome:
     """Of a pipeline in two halves."""
     return Outcome(second.ok, second.text, first.messages + second.messages, first.funnel,
-                   first.interrupted or second.interrupted)
+                   first.interrupted or second.interrupted, second.gpu)
 
 
 _worker_is_set = False
@@ -170,10 +176,8 @@ def measuring(options: SearchOptions) -> str:
     return said if options.measure == "auto" and said in ("yes", "no") else options.measure
 
 
-def _device(options: SearchOptions) -> tuple[str, int]:
-    """The GPU by which the search chooses, and its driver; ("", 0) where the model alone does."""
-    if measuring(options) == "no":
-        return "", 0
+def _device() -> tuple[str, int]:
+    """The GPU that is here, and its driver; ("", 0) without one."""
     try:
         device = _mirage.device(0)
     except MirageError:
@@ -187,8 +191,13 @@ _IRRELEVANT = ("num_threads", "checkpoint", "target")  # the result is the same
 def _key(job: Job) -> tuple[str, str, str, str, int]:
     values = {k: v for k, v in vars(job.options).items() if k not in _IRRELEVANT}
     values["measure"] = measuring(job.options)
-    gpu, driver = _device(job.options)
+    gpu, driver = _chosen_on(job)
     return job.key or "", job.options.target or "", json.dumps(values, sort_keys=True, default=list), gpu, driver
+
+
+def _chosen_on(job: Job) -> tuple[str, int]:
+    """The GPU by which a search here chooses, and its driver; ("", 0) where the model alone does."""
+    return ("", 0) if measuring(job.options) == "no" else _device()
 
 
 def may_keep(job: Job) -> bool:
@@ -227,7 +236,8 @@ def keep(job: Job, outcome: Outcome) -> None:
     """Keeps an outcome that the next would be like: of a search that came to its end, measured where that was meant."""
     by_the_way = any(kind == "warning" and "the cost model decides" in text for kind, _, _, text in outcome.messages)
     cut_short = outcome.funnel.get("stopped") in ("time-budget", "interrupt", "memory")
-    if not may_keep(job) or not outcome.ok or outcome.interrupted or by_the_way or cut_short:
+    elsewhere = outcome.gpu is not None and outcome.gpu != _chosen_on(job)  # its tuning database knows
+    if not may_keep(job) or not outcome.ok or outcome.interrupted or by_the_way or cut_short or elsewhere:
         return
     text = json.dumps({"text": outcome.text, "messages": outcome.messages, "funnel": outcome.funnel})
     _warn_once(_mirage.cache_store(*_key(job), text))

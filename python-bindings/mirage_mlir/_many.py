@@ -57,7 +57,8 @@ def superoptimize_many(graphs: Iterable[Program], options: SearchOptions | None 
                       GPU. None: in this process, one after the other, while the search goes on elsewhere.
     progress:         None: a bar on terminals and in notebooks; True, False; or a function of
                       {"event": "many", "done", "total", "program", "error"}, called as each program is done.
-    cache:            as of superoptimize. Only this process looks into the tuning database and writes to it.
+    cache:            as of superoptimize, in this process's tuning database. What was chosen on another kind of GPU than
+                      the one here is not kept in it.
     return_exceptions: gives an exception in its program's place, as asyncio.gather does.
     Returns:          a Result for each program, in order: those of one machine, whichever worker did what.
     Errors:           SearchErrors, an ExceptionGroup, when all the others are done; it has their results.

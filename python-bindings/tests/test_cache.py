@@ -128,11 +128,28 @@ def test_a_search_that_was_cut_short_is_not_kept():
     stopped = {**outcome.funnel, "stopped": "time-budget"}
     fallen_back = outcome.messages + [("warning", 0, 0, "@p: not measured: no driver; the cost model decides")]
     for not_whole in (dataclasses.replace(outcome, interrupted=True), dataclasses.replace(outcome, ok=False),
+                      dataclasses.replace(outcome, gpu=("GPU of another machine", 13000)),
                       dataclasses.replace(outcome, funnel=stopped), dataclasses.replace(outcome, messages=fallen_back)):
         _jobs.keep(job, not_whole)
         assert _jobs.find(job) is None
     _jobs.keep(job, outcome)
     assert _jobs.find(job) == outcome
+
+
+def test_an_interrupted_search_is_not_kept():
+    """Ctrl-C while it searches, here from its first event on: what was found until then is the result, once."""
+    def stop(event):
+        raise KeyboardInterrupt
+
+    g = mi.new_graph("long")
+    x, w, v = g.new_input((64, 1024)), g.new_input((1024, 1024)), g.new_input((1024, 512))
+    g.mark_output(g.matmul(g.gelu(g.matmul(g.rms_norm(x), w)), v))
+    try:
+        assert search(g, progress=stop).interrupted
+    except KeyboardInterrupt:
+        pass  # nothing was found until then
+    job = _jobs.Job.of(g.mlir, mi.SearchOptions(target="h200"))
+    assert _jobs.find(job) is None
 
 
 def test_a_failure_is_not_kept():

@@ -1,10 +1,14 @@
 """superoptimize_many: the same results on every executor, and with workers killed on the way."""
 
 import concurrent.futures
+import json
 import multiprocessing
 import os
+import pathlib
 import pickle
 import signal
+import subprocess
+import sys
 
 import mirage_mlir as mi
 import pytest
@@ -102,6 +106,42 @@ def test_measuring_is_a_stage_of_its_own(monkeypatch, alone):
     assert len(search.pipelines) == len(measure.pipelines) == 3
     assert all("mirage-enumerate" in p and "select" not in p for p in search.pipelines)
     assert all("mirage-select" in p and "mirage-lower" in p and "enumerate" not in p for p in measure.pipelines)
+
+
+MEASURED = """
+import concurrent.futures, json
+import mirage_mlir as mi
+
+def zero(name):
+    g = mi.new_graph(name)
+    x, y = g.new_input((16, 64)), g.new_input((16, 64))
+    g.mark_output(g.mul(g.sub(x, x), y))
+    return g
+
+with concurrent.futures.ThreadPoolExecutor(2) as pool:
+    found = mi.superoptimize_many([zero("a"), zero("b")], executor=pool, target="h200", progress=False)
+print(json.dumps([[r.cached, r.program, r[0].cost.measured_us, len(r[0].ptx) > 0] for r in found]))
+"""
+
+
+def test_measured_on_a_driver_without_a_gpu(tmp_path, monkeypatch):
+    """Searched by threads, measured here on the fake driver, where a launch takes 10 us; and found again, by GPU."""
+    driver = pathlib.Path(mi._mirage.__file__).parents[2] / "lib" / "libmirage_fake_cuda.so"
+    if not driver.exists():
+        pytest.skip("no libmirage_fake_cuda.so beside the package: it is built with the unit tests")
+    monkeypatch.setenv("MIRAGE_MEASURE", "auto")
+    monkeypatch.setenv("FAKE_CUDA_ZEROS", "1")  # what a launch writes, which is what the programs compute
+
+    def run(library):
+        monkeypatch.setenv("MIRAGE_CUDA_LIBRARY", str(library))
+        out = subprocess.run([sys.executable, "-c", MEASURED], stdout=subprocess.PIPE, text=True, check=True).stdout
+        return json.loads(out)
+
+    measured = pytest.approx(10, abs=1e-3)
+    assert run(driver) == [[False, "a", measured, True], [False, "b", measured, True]]
+    assert run(driver) == [[True, "a", measured, True], [True, "b", measured, True]]
+    # Without the GPU another key; the tuning database's measurements choose.
+    assert run("/nowhere") == [[False, "a", measured, True], [False, "b", measured, True]]
 
 
 class Recording(concurrent.futures.ThreadPoolExecutor):
