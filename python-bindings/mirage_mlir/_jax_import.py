@@ -31,7 +31,7 @@ def from_jax(f: Callable, *args: Any, **kwargs: Any) -> Graph:
 
     from ._stablehlo import Reader
     paths, _ = jax.tree_util.tree_flatten_with_path((args, kwargs))
-    module = jax.jit(f, keep_unused=True).lower(*args, **kwargs).compiler_ir("stablehlo")
+    module: Any = jax.jit(f, keep_unused=True).lower(*args, **kwargs).compiler_ir("stablehlo")
     try:
         with module.context:
             reader = Reader(module)

@@ -39,7 +39,7 @@ class Outcome:
     ok: bool
     text: str
     messages: list[Message]
-    funnel: dict
+    funnel: dict[str, Any]
     interrupted: bool
     gpu: tuple[str, int] | None = None
 
@@ -58,8 +58,8 @@ class Job:
     name: str
     key: str | None
     options: SearchOptions
-    program: dict = field(repr=False)
-    note: dict = field(repr=False)
+    program: dict[str, Any] = field(repr=False)
+    note: dict[str, Any] = field(repr=False)
 
     @staticmethod
     def of(text: str, options: SearchOptions) -> "Job":
@@ -80,7 +80,7 @@ class Job:
         return text.replace(STAND_IN, self.name) if self.key else text
 
 
-def _look_at(text: str, renamed: str) -> tuple[str, str | None, dict]:
+def _look_at(text: str, renamed: str) -> tuple[str, str | None, dict[str, Any]]:
     """(the program's name, its hash or None, the description of `renamed`, or of `text` where it cannot be renamed)."""
     try:
         whole = json.loads(_mirage.describe(renamed))
@@ -99,7 +99,7 @@ def _look_at(text: str, renamed: str) -> tuple[str, str | None, dict]:
 def run(text: str, pipeline: str, reporter: Callable[[str], Any] | None = None) -> Outcome:
     """Runs a pipeline. A pure function of its two texts, unless the pipeline measures: what workers are sent."""
     use_own_worker()
-    found: dict[str, dict] = {}
+    found: dict[str, dict[str, Any]] = {}
 
     def listen(event: str) -> None:
         if '"event":"search"' in event.replace(" ", ""):
@@ -162,7 +162,7 @@ def graphs_of(job: Job, outcome: Outcome) -> list[UGraph]:
     return [g for g in found if g.source is not None and (g.proof is not None or g.description["selected"])]
 
 
-def _moved(job: Job, found: list[dict]) -> list[dict]:
+def _moved(job: Job, found: list[dict[str, Any]]) -> list[dict[str, Any]]:
     """Candidates beside the job's program, which is written in another way than the one they were searched for."""
     return json.loads(_mirage.describe(module_text({}, job.program, *found)))["graphs"]
 

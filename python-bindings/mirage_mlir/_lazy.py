@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, Sequence, Union
+from typing import Any, Sequence, TypeGuard, Union
 
 import numpy
 
@@ -39,7 +39,8 @@ class Const:
     def splat(self) -> float | int | bool | None:
         """The value of all elements; None where they differ."""
         if self.array.size and (self.array == self.array.flat[0]).all() or self.array.size == 1:
-            return self.array.flat[0].item()
+            value: float | int | bool = self.array.flat[0].item()
+            return value
         return None
 
 
@@ -48,7 +49,7 @@ class Node:
 
     __slots__ = ("op", "operands", "attrs", "dtype", "shape")
 
-    def __init__(self, op: str, operands: tuple, attrs: tuple, dtype: str, shape: Shape):
+    def __init__(self, op: str, operands: tuple[Any, ...], attrs: tuple[Any, ...], dtype: str, shape: Shape):
         self.op, self.operands, self.attrs, self.dtype, self.shape = op, operands, attrs, dtype, shape
 
     def __repr__(self) -> str:
@@ -58,12 +59,16 @@ class Node:
 Value = Union[Const, Node]
 
 
+def are_known(values: Sequence[Value]) -> TypeGuard[Sequence[Const]]:
+    return all(isinstance(x, Const) for x in values)
+
+
 class Builder:
     """The nodes of one program."""
 
     def __init__(self) -> None:
         self.inputs: list[Node] = []
-        self._known: dict[tuple, Node] = {}
+        self._known: dict[tuple[Any, ...], Node] = {}
 
     def input(self, dtype: str, shape: Shape) -> Node:
         if dtype not in FLOATS or len(shape) > 6 or 0 in shape:
@@ -72,7 +77,7 @@ class Builder:
         self.inputs.append(Node("input", (), (len(self.inputs),), dtype, shape))
         return self.inputs[-1]
 
-    def make(self, op: str, operands: Sequence[Value], attrs: tuple, dtype: str, shape: Shape) -> Node:
+    def make(self, op: str, operands: Sequence[Value], attrs: tuple[Any, ...], dtype: str, shape: Shape) -> Node:
         if dtype not in FLOATS:
             raise Unsupported(f"{op} in {dtype}: only float16, bfloat16 and float32 are computed")
         if 0 in shape:
@@ -102,7 +107,7 @@ class Builder:
                          numpy.broadcast_to(x.array, x.shape).transpose(perm), x.dtype, shape)
         kept = [d for d in range(len(x.shape)) if x.shape[d] != 1]
         order = [kept.index(d) for d in perm if x.shape[d] != 1]
-        dense = self.reshape(x, tuple(x.shape[d] for d in kept))
+        dense = self.known(self.reshape(x, tuple(x.shape[d] for d in kept)))
         return self.reshape(self._transpose_dense(dense, tuple(order)), shape)
 
     def _transpose_dense(self, x: Node, perm: tuple[int, ...]) -> Node:
@@ -132,7 +137,7 @@ class Builder:
         return self.make("slice", [x], (dim, begin, end), x.dtype, shape)
 
     def concat(self, values: Sequence[Value], dim: int, dtype: str, shape: Shape) -> Value:
-        if all(isinstance(v, Const) for v in values):
+        if are_known(values):
             return Const(numpy.concatenate([numpy.broadcast_to(v.array, v.shape) for v in values], dim), dtype, shape)
         return self.make("concat", [self.known(v) for v in values], (dim,), dtype, shape)
 
@@ -158,7 +163,7 @@ class Builder:
         if x.op in ("reshape", "broadcast"):
             return getattr(self, x.op)(self.cast(x.operands[0], dtype), x.shape)
         if x.op == "transpose":
-            return self._transpose_dense(self.cast(x.operands[0], dtype), x.attrs)
+            return self._transpose_dense(self.known(self.cast(x.operands[0], dtype)), x.attrs)
         if x.op == "cast" and x.dtype == "float32" and x.operands[0].dtype == dtype:
             return x.operands[0]  # there and back: every float16 and bfloat16 is a float32
         if x.op == "wide_matmul" and x.operands[0].dtype == dtype:
@@ -189,18 +194,18 @@ class Builder:
 
     def _named(self, op: str, a: Value, b: Value) -> Node | None:
         """sigmoid, silu and GELU, which exporters write out: as one operator they are rounded once."""
-        if op == "div" and _is(a, 1) and _op(b) == "add" and _is(b.operands[0], 1) and _op(b.operands[1]) == "exp":
+        if op == "div" and _is(a, 1) and _made_by(b, "add") and _is(b.operands[0], 1) and _made_by(b.operands[1], "exp"):
             inner = b.operands[1].operands[0]
             if inner.op == "neg":
                 return self.make("sigmoid", inner.operands, (), inner.dtype, inner.shape)
-        if op == "mul" and _op(b) == "sigmoid" and b.operands[0] is a:
+        if op == "mul" and _made_by(b, "sigmoid") and b.operands[0] is a:
             return self.make("silu", [a], (), a.dtype, a.shape)
-        if op == "mul" and _op(b) == "erfc" and _op(a) == "mul" and _is(a.operands[0], 0.5):
+        if op == "mul" and _made_by(b, "erfc") and _made_by(a, "mul") and _is(a.operands[0], 0.5):
             x, inner = a.operands[1], b.operands[0]
-            if inner.op == "mul" and _is(inner.operands[1], math.sqrt(0.5)) and _op(inner.operands[0]) == "neg" and \
+            if inner.op == "mul" and _is(inner.operands[1], math.sqrt(0.5)) and _made_by(inner.operands[0], "neg") and \
                     inner.operands[0].operands[0] is x:
                 return self.make("gelu", [x], (), x.dtype, x.shape)
-        if op == "mul" and isinstance(a, Node) and _op(b) == "mul" and _is(b.operands[0], 0.5) and \
+        if op == "mul" and isinstance(a, Node) and _made_by(b, "mul") and _is(b.operands[0], 0.5) and \
                 _is_one_and_tanh_of(b.operands[1], a):
             return self.make("gelu_tanh", [a], (), a.dtype, a.shape)
         return None
@@ -259,13 +264,13 @@ class Builder:
 
     def _turned(self, x: Node) -> Node:
         last = len(x.shape) - 1
-        return self.transpose(x, [*range(last - 1), last, last - 1])
+        return self.known(self.transpose(x, [*range(last - 1), last, last - 1]))
 
     def _side(self, x: Node, batch: Sequence[int], rows: Sequence[int], columns: Sequence[int], wide: Shape, m: int,
               n: int) -> tuple[Node, bool]:
         """x as [wide.., m, n], or turned as [wide.., n, m] where that spares a transpose."""
-        plain = self.reshape(self.transpose(x, [*batch, *rows, *columns]), wide + (m, n))
-        turned = self.reshape(self.transpose(x, [*batch, *columns, *rows]), wide + (n, m))
+        plain = self.known(self.reshape(self.transpose(x, [*batch, *rows, *columns]), wide + (m, n)))
+        turned = self.known(self.reshape(self.transpose(x, [*batch, *columns, *rows]), wide + (n, m)))
         return (turned, True) if _is_moved(plain) and not _is_moved(turned) else (plain, False)
 
 
@@ -274,7 +279,7 @@ def _softmax_of_scores(x: Node) -> tuple[Node, float] | None:
     shape = x.shape
     x = _dense(x)
     x = x.operands[0] if x.op == "cast" else x
-    if x.op != "div" or _op(x.operands[0]) != "exp" or not _is_last(x.operands[1], "reduce_sum", x.operands[0]):
+    if x.op != "div" or not _made_by(x.operands[0], "exp") or not _is_last(x.operands[1], "reduce_sum", x.operands[0]):
         return None
     shifted = x.operands[0].operands[0]
     if shifted.op != "sub" or not _is_last(shifted.operands[1], "reduce_max", shifted.operands[0]):
@@ -301,7 +306,7 @@ def _dense(x: Node) -> Node:
 
 def _is_last(x: Value, op: str, of: Value) -> bool:
     """Whether x is the reduction `op` of `of` along its last dimension."""
-    return _op(x) == op and x.operands[0] is of and x.attrs == (len(of.shape) - 1,)
+    return _made_by(x, op) and x.operands[0] is of and x.attrs == (len(of.shape) - 1,)
 
 
 def _is_moved(x: Node) -> bool:
@@ -310,21 +315,21 @@ def _is_moved(x: Node) -> bool:
 
 def _is_one_and_tanh_of(node: Value, x: Node) -> bool:
     """Whether node is 1 + tanh(sqrt(2 / pi) (x + 0.044715 x^3)), as JAX writes it."""
-    if not (_op(node) == "add" and _is(node.operands[0], 1) and _op(node.operands[1]) == "tanh"):
+    if not (_made_by(node, "add") and _is(node.operands[0], 1) and _made_by(node.operands[1], "tanh")):
         return False
     inner = node.operands[1].operands[0]
-    if inner.op != "mul" or not _is(inner.operands[0], math.sqrt(2 / math.pi)) or _op(inner.operands[1]) != "add":
+    if inner.op != "mul" or not _is(inner.operands[0], math.sqrt(2 / math.pi)) or not _made_by(inner.operands[1], "add"):
         return False
     first, last = inner.operands[1].operands
-    return first is x and _op(last) == "mul" and _is(last.operands[0], 0.044715) and _is_cube(last.operands[1], x)
+    return first is x and _made_by(last, "mul") and _is(last.operands[0], 0.044715) and _is_cube(last.operands[1], x)
 
 
 def _is_cube(node: Value, x: Node) -> bool:
-    if _op(node) != "mul" or node.operands[1] is not x:
+    if not _made_by(node, "mul") or node.operands[1] is not x:
         return False
     square = node.operands[0]
-    return _op(square) == "square" and square.operands[0] is x or \
-        _op(square) == "mul" and square.operands[0] is x and square.operands[1] is x
+    return _made_by(square, "square") and square.operands[0] is x or \
+        _made_by(square, "mul") and square.operands[0] is x and square.operands[1] is x
 
 
 def _runs(dims: Sequence[int]) -> list[tuple[int, int]]:
@@ -338,8 +343,8 @@ def _runs(dims: Sequence[int]) -> list[tuple[int, int]]:
     return runs
 
 
-def _op(x: Value) -> str:
-    return x.op if isinstance(x, Node) else ""
+def _made_by(x: Value, op: str) -> TypeGuard[Node]:
+    return isinstance(x, Node) and x.op == op
 
 
 def _is(x: Value, value: float) -> bool:
@@ -397,8 +402,8 @@ def emit(builder: Builder, outputs: Sequence[Value], name: str, names: Sequence[
 _BINARY = {"add": "add", "sub": "sub", "mul": "mul", "div": "div", "max": "maximum", "min": "minimum"}
 
 
-def _emit_one(graph: Graph, node: Node, done: dict[int, Tensor]) -> Tensor:
-    operands = [done[id(v)] if isinstance(v, Node) else _finite(v) for v in node.operands]
+def _emit_one(graph: Graph, node: Node, done: dict[int, Tensor]) -> Any:
+    operands: list[Any] = [done[id(v)] if isinstance(v, Node) else _finite(v) for v in node.operands]
     shape = node.shape or (1,)
     if node.op in _BINARY:
         return getattr(graph, _BINARY[node.op])(*operands)

@@ -35,12 +35,13 @@ class SearchErrors(ExceptionGroup):
 
     results: Sequence[Result | None]
 
-    def __new__(cls, message: str, errors: Sequence[Exception], results: Sequence[Result | None] = ()):
+    def __new__(cls, message: str, errors: Sequence[Exception],
+                results: Sequence[Result | None] = ()) -> "SearchErrors":
         self = super().__new__(cls, message, errors)
         self.results = results
         return self
 
-    def derive(self, errors: Sequence[Exception]) -> "SearchErrors":
+    def derive(self, errors: Sequence[Any]) -> Any:
         return SearchErrors(self.message, errors, self.results)
 
 
@@ -131,7 +132,7 @@ class _Work:
         self.measures_elsewhere = measure_executor is not None
         self.search = _Place(executor) if executor else None
         self.measure = _Place(measure_executor) if measure_executor else None
-        self.running: dict[Future, tuple[_Task, _Place]] = {}
+        self.running: dict[Future[Outcome], tuple[_Task, _Place]] = {}
 
     def run(self) -> None:
         groups: dict[Any, list[int]] = {}
@@ -155,9 +156,9 @@ class _Work:
             _mirage.interrupt()
             raise
         finally:
-            for place in (self.search, self.measure):
-                if place:
-                    place.close()
+            for used in (self.search, self.measure):
+                if used:
+                    used.close()
 
     def _begin(self, job: Job, indices: list[int]) -> None:
         outcome = _jobs.find(job) if self.cache else None
@@ -183,7 +184,7 @@ class _Work:
         task.attempts += 1
         self.running[place.submit(_jobs.attempt, text, pipeline, task.attempts)] = task, place
 
-    def _harvest(self, task: _Task, place: "_Place", future: Future) -> None:
+    def _harvest(self, task: _Task, place: "_Place", future: "Future[Outcome]") -> None:
         error = CancelledError() if future.cancelled() else future.exception()
         if error is None:
             self._advance(task, future.result())
@@ -259,7 +260,7 @@ class _Place:
     def __init__(self, executor: Executor):
         self._given = self._executor = executor
 
-    def submit(self, function: Callable, *args: Any) -> Future:
+    def submit(self, function: Callable[..., Any], *args: Any) -> "Future[Any]":
         try:
             return self._executor.submit(function, *args)
         except BrokenExecutor as error:
@@ -290,10 +291,10 @@ class _OneEach(Executor):
         self._pools: list[ProcessPoolExecutor] = []
         self._lock = threading.Lock()
 
-    def submit(self, function: Callable, /, *args: Any, **kwargs: Any) -> Future:
+    def submit(self, function: Callable[..., Any], /, *args: Any, **kwargs: Any) -> "Future[Any]":
         return self._threads.submit(self._do, function, args, kwargs)
 
-    def _do(self, function: Callable, args: tuple, kwargs: dict) -> Any:
+    def _do(self, function: Callable[..., Any], args: tuple[Any, ...], kwargs: dict[str, Any]) -> Any:
         pool = getattr(self._local, "pool", None)
         if pool is None:
             pool = self._local.pool = ProcessPoolExecutor(1, self._context)

@@ -11,7 +11,7 @@ from typing import Any, Callable, Sequence
 
 import numpy
 
-from ._lazy import Builder, Const, Node, Unsupported, Value, numpy_dtype
+from ._lazy import Builder, Const, Unsupported, Value, are_known, numpy_dtype
 
 _DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i1": "bool", "i8": "int8",
            "i16": "int16", "i32": "int32", "i64": "int64", "ui8": "uint8", "ui16": "uint16", "ui32": "uint32",
@@ -79,7 +79,7 @@ def _folded(reader: Reader, op: Any, function: Callable, operands: Sequence[Cons
 
 def _binary(name: str, function: Callable) -> Callable:
     def read(reader: Reader, op: Any, operands: list[Value]) -> Value:
-        if all(isinstance(x, Const) for x in operands):
+        if are_known(operands):
             return _folded(reader, op, function, operands)
         return reader.builder.binary(name, *operands)
     return read
@@ -87,7 +87,7 @@ def _binary(name: str, function: Callable) -> Callable:
 
 def _unary(name: str, function: Callable | None) -> Callable:
     def read(reader: Reader, op: Any, operands: list[Value]) -> Value:
-        if function and isinstance(operands[0], Const):
+        if function and are_known(operands):
             return _folded(reader, op, function, operands)
         return reader.builder.unary(name, operands[0])
     return read
@@ -96,7 +96,7 @@ def _unary(name: str, function: Callable | None) -> Callable:
 def _known_only(function: Callable) -> Callable:
     """For operators whose operands have to be known: NumPy computes them."""
     def read(reader: Reader, op: Any, operands: list[Value]) -> Value:
-        if not all(isinstance(x, Const) for x in operands):
+        if not are_known(operands):
             raise Unsupported(f"{op.operation.name} of tensors that are computed cannot be said")
         return _folded(reader, op, function, operands)
     return read
@@ -125,7 +125,7 @@ def _convert(reader: Reader, op: Any, operands: list[Value]) -> Value:
 
 
 def _compare(reader: Reader, op: Any, operands: list[Value]) -> Value:
-    if not all(isinstance(x, Const) for x in operands):
+    if not are_known(operands):
         raise Unsupported("stablehlo.compare of tensors that are computed cannot be said")
     direction = str(op.attributes["comparison_direction"]).split()[-1].rstrip(">")
     functions = {"EQ": numpy.equal, "NE": numpy.not_equal, "LT": numpy.less, "LE": numpy.less_equal,
@@ -137,14 +137,14 @@ def _select(reader: Reader, op: Any, operands: list[Value]) -> Value:
     which, a, b = operands
     if isinstance(which, Const) and which.splat is not None:
         return a if which.splat else b
-    if all(isinstance(x, Const) for x in operands):
+    if are_known(operands):
         return _folded(reader, op, numpy.where, operands)
     raise Unsupported("stablehlo.select by a mask cannot be said")
 
 
 def _power(reader: Reader, op: Any, operands: list[Value]) -> Value:
     x, exponent = operands
-    if isinstance(x, Const) and isinstance(exponent, Const):
+    if are_known(operands):
         return _folded(reader, op, numpy.power, operands)
     value = exponent.splat if isinstance(exponent, Const) else None
     builder = reader.builder
@@ -157,7 +157,7 @@ def _power(reader: Reader, op: Any, operands: list[Value]) -> Value:
 
 
 def _abs(reader: Reader, op: Any, operands: list[Value]) -> Value:
-    if isinstance(operands[0], Const):
+    if are_known(operands):
         return _folded(reader, op, numpy.abs, operands)
     return reader.builder.binary("max", operands[0], reader.builder.unary("neg", operands[0]))
 
@@ -165,8 +165,9 @@ def _abs(reader: Reader, op: Any, operands: list[Value]) -> Value:
 def _clamp(reader: Reader, op: Any, operands: list[Value]) -> Value:
     shape = reader.type_of(op.results[0])[1]
     low, x, high = (_stretched(reader, v, shape) for v in operands)
-    if all(isinstance(v, Const) for v in (low, x, high)):
-        return _folded(reader, op, lambda l, v, h: numpy.clip(v, l, h), [low, x, high])
+    bounds = [low, x, high]
+    if are_known(bounds):
+        return _folded(reader, op, lambda l, v, h: numpy.clip(v, l, h), bounds)
     return reader.builder.binary("min", reader.builder.binary("max", x, low), high)
 
 
@@ -212,12 +213,14 @@ def _dot_general(reader: Reader, op: Any, operands: list[Value]) -> Value:
     numbers = stablehlo.DotDimensionNumbers(op.attributes["dot_dimension_numbers"])
     batch = numbers.lhs_batching_dimensions, numbers.rhs_batching_dimensions
     contract = numbers.lhs_contracting_dimensions, numbers.rhs_contracting_dimensions
-    return reader.builder.dot(*operands, batch, contract, reader.type_of(op.results[0])[0])
+    return reader.builder.dot(operands[0], operands[1], batch, contract, reader.type_of(op.results[0])[0])
 
 
-_REDUCTIONS = {"stablehlo.add": ("reduce_sum", 0.0, numpy.sum),
-               "stablehlo.maximum": ("reduce_max", -math.inf, numpy.max),
-               "stablehlo.minimum": ("reduce_min", math.inf, numpy.min)}
+_REDUCTIONS: dict[str, tuple[str, float, Callable[..., Any]]] = {
+    "stablehlo.add": ("reduce_sum", 0.0, numpy.sum),
+    "stablehlo.maximum": ("reduce_max", -math.inf, numpy.max),
+    "stablehlo.minimum": ("reduce_min", math.inf, numpy.min),
+}
 
 
 def _reduce(reader: Reader, op: Any, operands: list[Value]) -> Value:

@@ -19,6 +19,7 @@ from typing import Any, Callable, Sequence
 import jax
 
 from . import _mirage
+from ._graph import Graph
 from ._jax_import import from_jax
 from ._mirage import MirageError
 from ._options import SearchOptions
@@ -58,18 +59,18 @@ def jit(f: Callable | None = None, *, options: SearchOptions | None = None, prog
     settings = (options or SearchOptions()).replace(**overrides)
     compiled: dict[str, UGraph] = {}
 
-    def search(graph) -> UGraph:
+    def search(graph: Graph) -> UGraph:
         text = graph.mlir
         if text not in compiled:
             compiled[text] = superoptimize(graph, settings, progress=progress, cache=cache).best
         return compiled[text]
 
     @functools.wraps(f)
-    def traced(*args, **kwargs):
+    def traced(*args: Any, **kwargs: Any) -> Any:
         leaves, tree = jax.tree_util.tree_flatten((args, kwargs))
         places = [i for i, leaf in enumerate(leaves) if isinstance(leaf, jax.Array)]
 
-        def flat(*arrays):
+        def flat(*arrays: Any) -> Any:
             filled = list(leaves)
             for i, array in zip(places, arrays):
                 filled[i] = array
@@ -124,13 +125,13 @@ def _replaced(flat: Callable, arrays: list, search: Callable) -> Any:
 
 def _differentiable(flat: Callable, call: Callable) -> Callable:
     """`call`, whose derivatives and batches are those of `flat`."""
-    def plain(*arrays):
+    def plain(*arrays: Any) -> Any:
         return jax.tree_util.tree_leaves(flat(*arrays))
 
     batched = jax.custom_batching.custom_vmap(call)
 
     @batched.def_vmap
-    def rule(axis_size, in_batched, *arrays):
+    def rule(axis_size: int, in_batched: Any, *arrays: Any) -> Any:
         outputs = jax.vmap(plain, [0 if b else None for b in in_batched], axis_size=axis_size)(*arrays)
         return outputs, [True] * len(outputs)
 
@@ -151,7 +152,7 @@ def _foreign(graph: UGraph, results: Sequence[Any]) -> Callable:
     outputs = [jax.ShapeDtypeStruct(r.shape or (1,), r.dtype) for r in results]
     call = jax.ffi.ffi_call(name, outputs)
 
-    def function(*arrays):
+    def function(*arrays: Any) -> Any:
         found = call(*(a.reshape(a.shape or (1,)) for a in arrays), program=_int64(key))
         return [o.reshape(r.shape) for o, r in zip(found, results)]
 
