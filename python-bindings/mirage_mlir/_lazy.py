@@ -194,7 +194,8 @@ class Builder:
 
     def _named(self, op: str, a: Value, b: Value) -> Node | None:
         """sigmoid, silu and GELU, which exporters write out: as one operator they are rounded once."""
-        if op == "div" and _is(a, 1) and _made_by(b, "add") and _is(b.operands[0], 1) and _made_by(b.operands[1], "exp"):
+        if op == "div" and _is(a, 1) and _made_by(b, "add") and _is(b.operands[0], 1) and \
+                _made_by(b.operands[1], "exp"):
             inner = b.operands[1].operands[0]
             if inner.op == "neg":
                 return self.make("sigmoid", inner.operands, (), inner.dtype, inner.shape)
@@ -318,7 +319,9 @@ def _is_one_and_tanh_of(node: Value, x: Node) -> bool:
     if not (_made_by(node, "add") and _is(node.operands[0], 1) and _made_by(node.operands[1], "tanh")):
         return False
     inner = node.operands[1].operands[0]
-    if inner.op != "mul" or not _is(inner.operands[0], math.sqrt(2 / math.pi)) or not _made_by(inner.operands[1], "add"):
+    if inner.op != "mul" or not _is(inner.operands[0], math.sqrt(2 / math.pi)):
+        return False
+    if not _made_by(inner.operands[1], "add"):
         return False
     first, last = inner.operands[1].operands
     return first is x and _made_by(last, "mul") and _is(last.operands[0], 0.044715) and _is_cube(last.operands[1], x)

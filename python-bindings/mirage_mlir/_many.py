@@ -58,8 +58,8 @@ def superoptimize_many(graphs: Iterable[Program], options: SearchOptions | None 
                       GPU. None: in this process, one after the other, while the search goes on elsewhere.
     progress:         None: a bar on terminals and in notebooks; True, False; or a function of
                       {"event": "many", "done", "total", "program", "error"}, called as each program is done.
-    cache:            as of superoptimize, in this process's tuning database. What was chosen on another kind of GPU than
-                      the one here is not kept in it.
+    cache:            as of superoptimize, in this process's tuning database. What was chosen on another kind of GPU
+                      than the one here is not kept in it.
     return_exceptions: gives an exception in its program's place, as asyncio.gather does.
     Returns:          a Result for each program, in order: those of one machine, whichever worker did what.
     Errors:           SearchErrors, an ExceptionGroup, when all the others are done; it has their results.
@@ -150,10 +150,11 @@ class _Work:
                 for future in wait(self.running, return_when=FIRST_COMPLETED).done:
                     task, place = self.running.pop(future)
                     self._harvest(task, place, future)
-        except BaseException:
+        except BaseException as error:
             for future in self.running:
                 future.cancel()
-            _mirage.interrupt()
+            if isinstance(error, KeyboardInterrupt):  # ends what threads of this process search
+                _mirage.interrupt()
             raise
         finally:
             for used in (self.search, self.measure):
@@ -212,6 +213,8 @@ class _Work:
                 self._finish(task, _jobs.joined(outcome, _jobs.run(outcome.text, task.pipelines[1])))
 
     def _finish(self, task: _Task, outcome: Outcome, cached: bool = False) -> None:
+        if outcome.interrupted:
+            raise KeyboardInterrupt
         if self.cache and not cached:
             _jobs.keep(task.job, outcome)
         for i in task.indices:

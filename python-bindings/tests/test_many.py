@@ -1,6 +1,7 @@
 """superoptimize_many: the same results on every executor, and with workers killed on the way."""
 
 import concurrent.futures
+import dataclasses
 import json
 import multiprocessing
 import os
@@ -285,6 +286,22 @@ def test_other_errors_are_not_tried_again():
 def test_an_interrupt_without_a_search_does_nothing():
     assert _mirage.interrupt() is False
     assert not mi.superoptimize(program("a"), measure="no", progress=False).interrupted
+
+
+@pytest.mark.parametrize("threads", [0, 2])
+def test_ctrl_c_in_a_search(monkeypatch, threads):
+    """The search that it ended gave what it had, as it does; no other begins, and nothing is kept."""
+    attempts, run = [], _jobs.run
+
+    def interrupted(*args):
+        attempts.append(args)
+        return dataclasses.replace(run(*args), interrupted=True)
+
+    monkeypatch.setattr(_jobs, "run", interrupted)
+    with concurrent.futures.ThreadPoolExecutor(max(threads, 1)) as pool, pytest.raises(KeyboardInterrupt):
+        many(programs(), executor=pool if threads else None)
+    assert 1 <= len(attempts) <= 1 + threads
+    assert _jobs.find(_jobs.Job.of(program("a").mlir, mi.SearchOptions(target="h200", measure="no"))) is None
 
 
 def test_ctrl_c():
