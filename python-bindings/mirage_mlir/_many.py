@@ -62,7 +62,8 @@ def superoptimize_many(graphs: Iterable[Program], options: SearchOptions | None 
                       than the one here is not kept in it.
     return_exceptions: gives an exception in its program's place, as asyncio.gather does.
     Returns:          a Result for each program, in order: those of one machine, whichever worker did what.
-    Errors:           SearchErrors, an ExceptionGroup, when all the others are done; it has their results.
+    Errors:           SearchErrors, an ExceptionGroup, when all the others are done; it has their results. ValueError for
+                      a checkpoint, which is of one program.
     Lost workers:     a task whose worker died is done again, up to three times in all. A process pool then is broken:
                       its tasks go on in processes of this call's own, each alone, so that one that kills its worker
                       fails alone.
@@ -77,6 +78,8 @@ def superoptimize_many(graphs: Iterable[Program], options: SearchOptions | None 
     ['rows_8', 'rows_16']
     """
     options = (options or SearchOptions()).replace(**overrides).resolved()
+    if options.checkpoint:
+        raise ValueError("checkpoint: one file cannot hold the searches of many programs: superoptimize takes it")
     show = _Show(progress)
     entries: list[Any] = [_entry(program, options) for program in graphs]
     work = _Work(entries, _executor_of(executor), _executor_of(measure_executor), cache, show)
@@ -129,7 +132,6 @@ class _Work:
                  show: "_Show"):
         self.entries, self.cache, self.show = entries, cache, show
         self.results: list[Any] = [None if isinstance(e, Job) else e for e in entries]
-        self.measures_elsewhere = measure_executor is not None
         self.search = _Place(executor) if executor else None
         self.measure = _Place(measure_executor) if measure_executor else None
         self.running: dict[Future[Outcome], tuple[_Task, _Place]] = {}
@@ -166,17 +168,22 @@ class _Work:
         if outcome is not None:
             self._finish(_Task(job, indices, []), outcome, cached=True)
         elif self.search is None:
-            self._finish(_Task(job, indices, []), _jobs.run(job.text, job.options.pipeline()))
+            whole = [job.options.pipeline()]
+            task = _Task(job, indices, list(job.options.halves()) if self._measures_elsewhere(job) else whole)
+            self._advance(task, _jobs.run(job.text, task.pipelines[0]))
         else:
             self._submit(_Task(job, indices, self._pipelines(job)), self.search)
+
+    def _measures_elsewhere(self, job: Job) -> bool:
+        return self.measure is not None and _jobs.measuring(job.options) != "no"
 
     def _pipelines(self, job: Job) -> list[str]:
         options = job.options
         if options.num_threads == 0:
             options = options.replace(num_threads=1)
         mode = _jobs.measuring(options)
-        asks = mode == "yes" or (mode == "auto" and (self.measures_elsewhere or _has_gpu() or _mirage.measured(
-            job.key or "-", options.target or "")))
+        asks = mode == "yes" or self._measures_elsewhere(job) or (
+            mode == "auto" and (_has_gpu() or _mirage.measured(job.key or "-", options.target or "")))
         return list(options.halves()) if asks else [options.replace(measure="no").pipeline()]
 
     def _submit(self, task: _Task, place: "_Place") -> None:

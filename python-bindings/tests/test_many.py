@@ -109,6 +109,13 @@ def test_measuring_is_a_stage_of_its_own(monkeypatch, alone):
     assert all("mirage-select" in p and "mirage-lower" in p and "enumerate" not in p for p in measure.pipelines)
 
 
+def test_measured_elsewhere_and_searched_here(monkeypatch, alone):
+    monkeypatch.setenv("MIRAGE_MEASURE", "auto")
+    with Recording() as measure:
+        check(many(programs(), measure="auto", measure_executor=measure), alone)
+    assert len(measure.pipelines) == 3 and all("mirage-enumerate" not in p for p in measure.pipelines)
+
+
 MEASURED = """
 import concurrent.futures, json
 import mirage_mlir as mi
@@ -199,6 +206,11 @@ def test_two_programs_in_one_module():
     with pytest.raises(mi.SearchErrors, match="1 of 1") as caught:
         many([two])
     assert "2 programs" in str(caught.value.exceptions[0])
+
+
+def test_a_checkpoint_is_of_one_program(tmp_path):
+    with pytest.raises(ValueError, match="checkpoint: one file cannot hold"):
+        many([program("a")], checkpoint=tmp_path / "search.ckpt")
 
 
 def test_wrong_executor():
