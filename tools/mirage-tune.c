@@ -1,6 +1,6 @@
 // mirage-tune.c - the tuning database: what it holds, to and from other machines, and away with it.
 //
-//   mirage-tune list                 a line for each program that was measured
+//   mirage-tune list                 a line for each program that was measured, and for each compiled result that is kept
 //   mirage-tune show [HASH]          all that was measured, and the graph that was chosen
 //   mirage-tune export FILE.json     for another machine ("-": standard output)
 //   mirage-tune import FILE.json     from another machine; what is there already stays where it is newer
@@ -49,6 +49,21 @@ static MirageStatus print_row(void *user, const MirageTuningRecord *record) {
   printf("%-32s  %-8s %-28s %-24s %9.2f %6.1f %% %9.2f  %s\n", record->graph, record->target, record->gpu,
          choice_of(record), record->time_us, 100 * record->spread, record->own_us, record->date);
   return MIRAGE_OK;
+}
+
+static MirageStatus print_result(void *user, const MirageResult *result) {
+  if (!*(uint32_t *)user)
+    printf("%-32s  %-8s %-28s %9s  %s\n", "compiled", "target", "chosen on", "bytes", "when");
+  ++*(uint32_t *)user;
+  printf("%-32s  %-8s %-28s %9llu  %s\n", result->key.graph, result->key.target,
+         *result->key.gpu ? result->key.gpu : "(by the model)", (unsigned long long)result->bytes, result->date);
+  return MIRAGE_OK;
+}
+
+static MirageStatus print_rows(MirageTuning *tuning, uint32_t *out_count) {
+  uint32_t num_results = 0;
+  MIRAGE_TRY(mirage_tuning_each(tuning, "", &diag, print_row, out_count));
+  return mirage_result_each(tuning, "", &diag, print_result, &num_results);
 }
 
 static double number_of(const json_t *object, const char *key) {
@@ -146,7 +161,7 @@ static MirageStatus run_command(const Options *options, Command command, MirageT
     return MIRAGE_OK;
   switch (command) {
   case LIST:
-    return mirage_tuning_each(tuning, "", &diag, print_row, out_count);
+    return print_rows(tuning, out_count);
   case SHOW:
     return mirage_tuning_each(tuning, argument, &diag, print_record, out_count);
   case EXPORT:

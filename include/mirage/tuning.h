@@ -1,7 +1,8 @@
 // tuning.h - what measuring found, kept for the next compilation; and programs run beside this one, watched.
 //
 // The database is one SQLite file. A record answers: for this program, on this GPU by this driver, with this version and
-// these options, which graph was the fastest, and what did all that were measured take? lib/tuning/README.md.
+// these options, which graph was the fastest, and what did all that were measured take? A result is the compiled module of a
+// program, so that nobody searches twice. lib/tuning/README.md.
 #ifndef MIRAGE_TUNING_H
 #define MIRAGE_TUNING_H
 
@@ -64,7 +65,7 @@ MirageStatus mirage_tuning_store(MirageTuning *tuning, const MirageTuningRecord 
 typedef MirageStatus (*MirageTuningVisit)(void *user, const MirageTuningRecord *record);
 MirageStatus mirage_tuning_each(MirageTuning *tuning, const char *prefix, const MirageDiag *diag,
                                 MirageTuningVisit visit, void *user);
-/// Removes these records.
+/// Removes these records, and the results of these programs.
 MirageStatus mirage_tuning_clear(MirageTuning *tuning, const char *prefix, const MirageDiag *diag,
                                  uint32_t *out_removed);
 
@@ -75,6 +76,39 @@ MirageStatus mirage_tuning_export(MirageTuning *tuning, const char *path, const 
 /// where it is newer.
 MirageStatus mirage_tuning_import(MirageTuning *tuning, const char *path, const MirageDiag *diag,
                                   uint32_t *out_records);
+
+// ------------------------------------------------------------------------------------------------------------- results
+
+/// What a compiled module answers: all that it depends on but the seed's and the like, which `options` says.
+typedef struct MirageResultKey {
+  const char *graph;   // 32 hexadecimal digits: hash of the program's structure, whatever its names
+  const char *target;  // name of the row
+  const char *options; // of the search, as text
+  const char *version; // of this compiler, down to its code
+  const char *gpu;     // on which it was measured; "" = by the model alone
+  int32_t driver;      // of that GPU; 0 without
+} MirageResultKey;
+
+/// A result as it is listed; texts live until the visit ends.
+typedef struct MirageResult {
+  MirageResultKey key;
+  uint64_t bytes;
+  const char *date;
+} MirageResult;
+
+/// The text that was stored for this key; NULL where there is none, where it is damaged (a warning), or where the program was
+/// measured for the target since, here or by an import. The caller frees it. What the text says is for the caller to check.
+MirageStatus mirage_result_find(MirageTuning *tuning, const MirageResultKey *key, const MirageDiag *diag,
+                                char **out_text);
+/// Adds the text, or replaces the one of its key. The oldest go where all would be more than 512 MiB; one of more than
+/// 32 MiB is not taken, which is no error.
+/// Errors: as mirage_tuning_store.
+MirageStatus mirage_result_store(MirageTuning *tuning, const MirageResultKey *key, const char *text, const char *date,
+                                 const MirageDiag *diag);
+/// Calls `visit` for each result whose program's hash begins with `prefix`, oldest first, until it does not return OK.
+typedef MirageStatus (*MirageResultVisit)(void *user, const MirageResult *result);
+MirageStatus mirage_result_each(MirageTuning *tuning, const char *prefix, const MirageDiag *diag,
+                                MirageResultVisit visit, void *user);
 
 // ----------------------------------------------------------------------------------------------------------- processes
 

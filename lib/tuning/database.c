@@ -1,4 +1,4 @@
-// database.c - the tuning database: one table in one SQLite file.
+// database.c - the tuning database, one SQLite file: how it is opened, and its table of measurements.
 //
 // Many compilers may write at a time: SQLite locks the file, readers go on beside a writer (write-ahead log, where the
 // file system has shared memory), and who finds it locked waits up to ten seconds. A change is a transaction, so that a
@@ -74,6 +74,10 @@ static MirageStatus fail(const MirageTuning *tuning, int code, const char *what,
     remedy = "; name a file in a folder that can be written to in MIRAGE_TUNING_DB";
   return mirage_diag_fail(diag, NULL, MIRAGE_IO, "tuning database: %s: %s: %s%s", tuning->path, what,
                           tuning->db ? sqlite3_errmsg(tuning->db) : sqlite3_errstr(code), remedy);
+}
+
+MirageStatus mirage__tuning_fail(const MirageTuning *tuning, int code, const char *what, const MirageDiag *diag) {
+  return fail(tuning, code, what, diag);
 }
 
 static MirageStatus execute(MirageTuning *tuning, const char *sql, const char *what, const MirageDiag *diag) {
@@ -360,10 +364,12 @@ MirageStatus mirage_tuning_clear(MirageTuning *tuning, const char *prefix, const
     status = code == SQLITE_DONE ? MIRAGE_OK : fail(tuning, code, "cannot be written", diag);
     sqlite3_finalize(statement);
   }
-  if (status == MIRAGE_OK) {
+  if (status == MIRAGE_OK)
     *out_removed = (uint32_t)sqlite3_changes(tuning->db);
+  if (status == MIRAGE_OK) // what was compiled by what was measured goes with it
+    status = mirage__results_clear(tuning, prefix, diag, out_removed);
+  if (status == MIRAGE_OK)
     return mirage__tuning_commit(tuning, diag);
-  }
   mirage__tuning_rollback(tuning);
   return status;
 }

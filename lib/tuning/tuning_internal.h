@@ -11,6 +11,8 @@ struct MirageTuning {
   char *path;
 };
 
+/// The error `code` of SQLite's as a sentence with a remedy.
+MirageStatus mirage__tuning_fail(const MirageTuning *tuning, int code, const char *what, const MirageDiag *diag);
 /// The record as its own allocation with all its texts; NULL without memory.
 MirageTuningRecord *mirage__tuning_copy(const MirageTuningRecord *record);
 /// All changes until commit are one: there afterwards, or not.
@@ -20,5 +22,8 @@ void mirage__tuning_rollback(MirageTuning *tuning);
 /// Adds or replaces it; with `newer_only`, leaves what is there already and not older.
 MirageStatus mirage__tuning_put(MirageTuning *tuning, const MirageTuningRecord *record, bool newer_only,
                                 const MirageDiag *diag);
+/// Within a transaction: removes the results of these programs, and adds to `*out_removed` how many they were.
+MirageStatus mirage__results_clear(MirageTuning *tuning, const char *prefix, const MirageDiag *diag,
+                                   uint32_t *out_removed);
 
 #endif

@@ -21,16 +21,17 @@ from ._ugraph import Cost, Guard, Proof, UGraph
 __version__ = "0.1.0"
 
 __all__ = [
-    "Cost", "Graph", "Guard", "MirageError", "Proof", "Result", "SearchOptions", "Tensor", "UGraph",
+    "Cost", "Graph", "Guard", "MirageError", "Proof", "Result", "SearchErrors", "SearchOptions", "Tensor", "UGraph",
     "bfloat16", "float16", "float32", "from_jax", "from_mlir", "from_torch", "load", "new_graph", "superoptimize",
     "superoptimize_many",
 ]
 
-_LAZY = {"from_torch": "._torch_import", "from_jax": "._jax_import", "superoptimize_many": "._many"}
+_LAZY = {"from_torch": "._torch_import", "from_jax": "._jax_import", "superoptimize_many": "._many",
+         "SearchErrors": "._many"}
 
 
 def __getattr__(name: str):
-    """from_torch, from_jax and superoptimize_many import what they need when they are first used."""
+    """from_torch, from_jax, superoptimize_many and its errors import what they need when they are first used."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib

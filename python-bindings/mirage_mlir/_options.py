@@ -84,6 +84,20 @@ class SearchOptions:
 
     def pipeline(self, keep: str = "all") -> str:
         """The pass pipeline, as mirage-mlir-opt takes it."""
+        return f"builtin.module(mirage-superoptimize{_braces(self._pairs(keep))})"
+
+    def halves(self, keep: str = "all") -> tuple[str, str]:
+        """The same in two: what needs no GPU and is the same everywhere, and what chooses, by measuring, and compiles.
+
+        >>> SearchOptions(target="a100", measure="yes", opt_level=2).halves()[1]
+        'builtin.module(mirage-select{keep=all target=a100 measure=yes},mirage-lower{target=a100 opt-level=2})'
+        """
+        pairs = self._pairs(keep)
+        passes = [f"mirage-{name}{_braces({k: v for k, v in pairs.items() if k in options})}"
+                  for name, options in _PASSES.items()]
+        return f"builtin.module({','.join(passes[:4])})", f"builtin.module({','.join(passes[4:])})"
+
+    def _pairs(self, keep: str) -> dict[str, str]:
         pairs = {"keep": keep, "json": "true", "progress": "json"}
         for item in dataclasses.fields(self):
             value = getattr(self, item.name)
@@ -92,7 +106,25 @@ class SearchOptions:
             text = _text(item.name, value)
             if text:
                 pairs[item.name.replace("_", "-")] = text
-        return "builtin.module(mirage-superoptimize{" + " ".join(f"{k}={v}" for k, v in pairs.items()) + "})"
+        return pairs
+
+
+# Which options each pass takes, of those above (passes/pass_table.c). The passes are in their order; the GPU is needed
+# from the fifth on.
+_SPACE = ("max-block-ops", "max-loops", "max-candidates", "max-states", "optimal", "time-budget", "checkpoint",
+          "griddims", "blockdims", "imaps", "omaps", "fmaps", "franges")
+_PASSES = {
+    "enumerate": ("target", "tensor-maps", "seed", "num-threads", "json", "progress") + _SPACE,
+    "prune": ("target", "tensor-maps"),
+    "verify": ("seed", "log2-bound", "num-threads", "progress"),
+    "layout": ("target", "tensor-maps"),
+    "select": ("target", "keep", "log2-bound", "seed", "measure", "measure-candidates", "measure-timeout"),
+    "lower": ("target", "tensor-maps", "opt-level", "num-threads"),
+}
+
+
+def _braces(pairs: dict[str, str]) -> str:
+    return "{" + " ".join(f"{k}={v}" for k, v in pairs.items()) + "}" if pairs else ""
 
 
 _MAPS = ("imaps", "omaps")

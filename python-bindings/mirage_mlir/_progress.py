@@ -16,16 +16,18 @@ class Reporter:
     """Takes the passes' events (JSON), keeps what the searches found, and shows the rest.
 
     show: a function that is called with each event as a dictionary; True: a bar always; None: a bar where standard error is
-    a terminal, or in a notebook; False: silence. Events also go to the logger `mirage_mlir` at level DEBUG.
+    a terminal, or in a notebook; False: silence. rename: gives the events' text the program's own name. Events also go to the logger `mirage_mlir` at level DEBUG.
     """
 
-    def __init__(self, show: Progress = None):
+    def __init__(self, show: Progress = None, rename: Callable[[str], str] = str):
         self.found: dict[str, dict] = {}  # what the search said at its end, by program
+        self._rename = rename
         self._call = show if callable(show) else None
         self._wants_bar = show is True or (show is None and _is_interactive())
         self._bar: Any = None
 
     def __call__(self, text: str) -> None:
+        text = self._rename(text)
         event = json.loads(text)
         if event.get("event") == "search":
             self.found[event["program"]] = event

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import os
-import sys
 from collections.abc import Sequence
 from typing import Any, Iterator, Union
 
-from . import _mirage
 from ._graph import Graph
+from ._jobs import Job, Outcome, error_of, find, graphs_of, keep, run
 from ._mirage import MirageError
 from ._options import SearchOptions
 from ._progress import Progress, Reporter
@@ -24,12 +25,13 @@ class Result(Sequence[UGraph]):
     funnel:      the search's counts (states, cuts by reason, schedules, candidates, whether the space was exhausted).
     interrupted: whether Ctrl-C ended it; then these are the best until then.
     options:     what was asked for.
+    cached:      whether it was found in the tuning database; then messages and funnel are those of that search.
     """
 
     def __init__(self, graphs: list[UGraph], program: str, messages: list, funnel: dict, interrupted: bool,
-                 options: SearchOptions):
+                 options: SearchOptions, cached: bool = False):
         self._graphs, self.program, self.messages, self.funnel = graphs, program, messages, funnel
-        self.interrupted, self.options = interrupted, options
+        self.interrupted, self.options, self.cached = interrupted, options, cached
 
     @property
     def best(self) -> UGraph:
@@ -72,12 +74,15 @@ def program_text(program: Program) -> str:
 
 
 def superoptimize(program: Program, options: SearchOptions | None = None, *, progress: Progress = None,
-                  **overrides: Any) -> Result:
+                  cache: bool = True, **overrides: Any) -> Result:
     """Searches, proves, plans and compiles kernels for a program. [Mirage 3 to 6]
 
     program:   a Graph, or MLIR text with one mirage_kernel.graph.
     options:   SearchOptions; `overrides` are fields of it: superoptimize(g, target="a100", max_block_ops=9).
     progress:  None: a bar on terminals and in notebooks; True, False; or a function of a dictionary.
+    cache:     takes the result from the tuning database where a program of the same structure was searched before, for
+               the same target, with the same options, by the same compiler; and keeps it there. False, or
+               MIRAGE_CACHE=no in the environment: searches.
     Returns:   a Result: µGraphs, best first. Where nothing beats it, the program's own lowering is the first.
     Errors:    MirageError with the compiler's messages. KeyboardInterrupt when Ctrl-C came before anything was found;
                afterwards it ends the search with what there is.
@@ -87,51 +92,54 @@ def superoptimize(program: Program, options: SearchOptions | None = None, *, pro
     >>> best = superoptimize(g, measure="no", progress=False)
     >>> best[0].outputs
     [('float16', (8, 64))]
+    >>> superoptimize(g, measure="no", progress=False).cached
+    True
     """
     options = (options or SearchOptions()).replace(**overrides).resolved()
-    text = program_text(program)
-    _use_own_worker()
-    reporter = Reporter(progress)
+    job = Job.of(program_text(program), options)
+    check_one_program(job)
+    outcome = find(job) if cache else None
+    if outcome is not None:
+        return result_of(job, outcome, cached=True)
+    reporter = Reporter(progress, job.own_text)
     try:
-        ok, compiled, messages, interrupted = _mirage.run(text, options.pipeline(), reporter)
+        outcome = run(job.text, options.pipeline(), reporter)
     finally:
         reporter.close()
-    reporter.log([m for m in messages if ok or m[0] != "error"])
-    if not ok:
-        raise MirageError(_error_text(messages))
-    graphs = [g for g in ugraphs_of(compiled) if g.source is not None]
-    if not graphs:
-        if interrupted:
-            raise KeyboardInterrupt
+    reporter.log([(s, l, c, job.own_text(text)) for s, l, c, text in outcome.messages if outcome.ok or s != "error"])
+    result = result_of(job, outcome)
+    if cache:
+        keep(job, outcome)
+    return result
+
+
+def check_one_program(job: Job) -> None:
+    """MirageError where the module holds none, or several."""
+    count = job.num_programs
+    if count == 0:
         raise MirageError("the module holds no mirage_kernel.graph to search for")
-    programs = {g.source for g in graphs}
-    if len(programs) > 1:
-        raise MirageError(f"the module holds {len(programs)} programs: superoptimize takes one; superoptimize_many takes a list")
+    if count > 1:
+        raise MirageError(f"the module holds {count} programs: superoptimize takes one; superoptimize_many takes a "
+                          "list")
+
+
+def result_of(job: Job, outcome: Outcome, cached: bool = False) -> Result:
+    """An outcome, or the exception that it is."""
+    messages = [(severity, line, column, job.own_text(text)) for severity, line, column, text in outcome.messages]
+    if not outcome.ok:
+        raise error_of(dataclasses.replace(outcome, messages=messages))
+    graphs = graphs_of(job, outcome)
+    if not graphs:
+        raise KeyboardInterrupt if outcome.interrupted else MirageError(f"@{job.name}: nothing was compiled")
     graphs.sort(key=_rank)
-    return Result(graphs, graphs[0].source or "", messages, reporter.found.get(graphs[0].source or "", {}), interrupted, options)
+    funnel = json.loads(job.own_text(json.dumps(outcome.funnel)))
+    return Result(graphs, job.name, messages, funnel, outcome.interrupted, job.options, cached)
 
 
 def _rank(graph: UGraph) -> tuple:
     cost = graph.cost
     time = (cost.measured_us or cost.time_us) if cost else float("inf")
     return (not graph.description["selected"], graph.proof is None, time)
-
-
-def _error_text(messages: list) -> str:
-    parts = [f"line {line}, column {column}: {text}" if line else text
-             for severity, line, column, text in messages if severity == "error"]
-    return "\n".join(parts) or "the pipeline failed without a message"
-
-
-_worker_is_set = False
-
-
-def _use_own_worker() -> None:
-    """Measurements run in processes of this interpreter."""
-    global _worker_is_set
-    if not _worker_is_set:
-        _worker_is_set = True
-        _mirage.set_measure_command([sys.executable, "-m", "mirage_mlir._tune"])
 
 
 def from_mlir(text: str) -> UGraph:

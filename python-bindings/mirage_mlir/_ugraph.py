@@ -251,8 +251,11 @@ def module_text(note: dict, *graphs: dict) -> str:
 def ugraphs_of(text: str) -> list[UGraph]:
     """Every µGraph of a module: those with a source, in textual order; a module without any gives its programs."""
     whole = json.loads(_mirage.describe(text))
-    note = json.loads(whole.get("python", "{}"))
-    graphs = whole["graphs"]
+    return ugraphs_from(whole["graphs"], json.loads(whole.get("python", "{}")))
+
+
+def ugraphs_from(graphs: list[dict], note: dict) -> list[UGraph]:
+    """The same of a description, with what Graph wrote at the module."""
     programs = {g["name"]: g for g in graphs if g["source"] is None}
     found = []
     for graph in graphs:

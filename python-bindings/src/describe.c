@@ -1,7 +1,8 @@
 // describe.c - what a module's graphs are, and what they consist of, as JSON. json.loads makes it Python's.
 //
-//   {"graphs": [{"name", "source", "selected", "hash", "inputs": [{"dtype", "dims"}], "outputs": [..], "proof": {..} | null,
+//   {"graphs": [{"name", "source", "selected", "hash", "holds", "inputs": [{"dtype", "dims"}], "outputs": [..], "proof": {..} | null,
 //     "guard", "cost", "ptx", "chip", "text", "nodes": [node]}], "python": what Graph wrote at the module}
+//   holds: whether the proof was made for this graph and its program in the module; null without the one or the other
 //   node: {"op", "level", "operands": [id], "results": [{"id", "type"}], "attrs": {..}, "arguments": [..], "nodes": [..]}
 #include "python.h"
 
@@ -232,24 +233,61 @@ static void python_json(MlirModule module, json_t *whole) {
   json_object_set_new(whole, "python", json_stringn(text.data, text.length));
 }
 
-static MirageStatus describe_all(MlirModule module, json_t *graphs, const MirageDiag *diag) {
+/// The program that a graph computes, among those before it in the module; NULL where it is not there.
+static const MirageUGraph *find_source(uint32_t num, MirageUGraph *const graphs[], const char *source) {
+  for (uint32_t i = 0; source && i < num; i++)
+    if (strcmp(mirage_ugraph_get_meta(graphs[i])->name, source) == 0)
+      return graphs[i];
+  return NULL;
+}
+
+static json_t *holds_json(const MirageUGraph *program, const MirageUGraph *graph) {
+  const MirageProof *proof = &mirage_ugraph_get_meta(graph)->proof;
+  uint64_t pair;
+  if (!program || !proof->present || mirage_ugraph_pair_hash(program, graph, NULL, &pair) != MIRAGE_OK)
+    return json_null();
+  return json_boolean(proof->pair == pair);
+}
+
+static MirageStatus describe_one(MlirModule module, MlirOperation op, uint32_t num, MirageUGraph **seen, json_t *graphs,
+                                 const MirageDiag *diag) {
+  MlirStringRef ptx = {NULL, 0};
+  char chip[32] = "";
+  MlirOperation binary;
+  MIRAGE_TRY(mirage_bridge_import(op, diag, &seen[num]));
+  bool compiled = find_ptx(module, symbol_of(op), &binary, &ptx, chip);
+  json_t *object = graph_json(seen[num], compiled ? ptx.data : NULL, ptx.length, chip);
+  const MirageUGraph *program = find_source(num, seen, mirage_ugraph_get_meta(seen[num])->source);
+  json_object_set_new(object, "holds", holds_json(program, seen[num]));
+  json_object_set_new(object, "text", op_text(op));
+  json_object_set_new(object, "binary", compiled ? op_text(binary) : json_null());
+  json_array_append_new(graphs, object);
+  return MIRAGE_OK;
+}
+
+static uint32_t count_operations(MlirModule module) {
+  uint32_t count = 0;
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
-  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+  for (; !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+    count++;
+  return count;
+}
+
+static MirageStatus describe_all(MlirModule module, json_t *graphs, const MirageDiag *diag) {
+  MirageUGraph **seen = calloc(count_operations(module) + 1, sizeof *seen);
+  MirageStatus status = seen ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  uint32_t num = 0;
+  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
+  for (; status == MIRAGE_OK && !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
     if (!op_is(op, "mirage_kernel.graph"))
       continue;
-    MirageUGraph *graph = NULL;
-    MlirStringRef ptx = {NULL, 0};
-    char chip[32] = "";
-    MlirOperation binary;
-    MIRAGE_TRY(mirage_bridge_import(op, diag, &graph));
-    bool compiled = find_ptx(module, symbol_of(op), &binary, &ptx, chip);
-    json_t *object = graph_json(graph, compiled ? ptx.data : NULL, ptx.length, chip);
-    json_object_set_new(object, "text", op_text(op));
-    json_object_set_new(object, "binary", compiled ? op_text(binary) : json_null());
-    json_array_append_new(graphs, object);
-    mirage_ugraph_destroy(graph);
+    status = describe_one(module, op, num, seen, graphs, diag);
+    num++;
   }
-  return MIRAGE_OK;
+  for (uint32_t i = 0; i < num; i++)
+    mirage_ugraph_destroy(seen[i]);
+  free(seen);
+  return status;
 }
 
 static MlirLogicalResult keep_error(MlirDiagnostic diagnostic, void *user) {

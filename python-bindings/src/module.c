@@ -77,8 +77,6 @@ static PyObject *set_measure_command(PyObject *module, PyObject *args) {
   return NULL;
 }
 
-static PyObject *interrupt(PyObject *module, PyObject *args) { return PyBool_FromLong(mirageInterrupt()); }
-
 static PyObject *tuning_path(PyObject *module, PyObject *args) {
   char *path = mirage_tuning_path();
   PyObject *result = path ? PyUnicode_DecodeFSDefault(path) : Py_NewRef(Py_None);
@@ -93,7 +91,14 @@ static PyMethodDef METHODS[] = {
     {"infer", mirage_py_infer, METH_VARARGS, "infer(operator, [(dtype, dims), ...], attributes) -> (dtype, dims)"},
     {"device", mirage_py_device, METH_VARARGS, "device(ordinal) -> what this GPU is"},
     {"targets", mirage_py_targets, METH_NOARGS, "targets() -> [(name, chip, compute)]"},
-    {"interrupt", interrupt, METH_NOARGS, "interrupt() -> whether passes run, which will end early"},
+    {"cache_find", mirage_py_cache_find, METH_VARARGS,
+     "cache_find(graph, target, options, gpu, driver) -> (text or None, what was wrong or None)"},
+    {"cache_store", mirage_py_cache_store, METH_VARARGS,
+     "cache_store(graph, target, options, gpu, driver, text) -> what was wrong, or None"},
+    {"measured", mirage_py_measured, METH_VARARGS, "measured(graph, target) -> whether measurements of it are known"},
+    {"jax_targets", mirage_py_jax_targets, METH_NOARGS, "jax_targets() -> {name: capsule with a handler}"},
+    {"jax_register", mirage_py_jax_register, METH_VARARGS, "jax_register(key, program): what calls with this key mean"},
+    {"interrupt", mirage_py_interrupt, METH_NOARGS, "interrupt() -> whether passes run, which will end early"},
     {"tuning_path", tuning_path, METH_NOARGS, "tuning_path() -> where the tuning database is, or None"},
     {"set_measure_command", set_measure_command, METH_VARARGS, "set_measure_command([program, argument, ...])"},
     {"tune_measure", mirage_py_tune_measure, METH_VARARGS,

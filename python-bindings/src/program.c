@@ -418,6 +418,52 @@ static MirageStatus emulate(const Program *self, const Call *call, const MirageD
   return mirage_emulate(self->graph, target, inputs, outputs, &options, diag);
 }
 
+// ---------------------------------------------------------------------------------------------------- calls without Python
+
+static void program_dealloc(PyObject *object);
+
+bool is_program(PyObject *object) {
+  destructor dealloc = (destructor)PyType_GetSlot(Py_TYPE(object), Py_tp_dealloc);
+  return dealloc == program_dealloc;
+}
+
+uint32_t program_num_inputs(PyObject *program) { return ((Program *)program)->num_inputs; }
+uint32_t program_num_outputs(PyObject *program) { return ((Program *)program)->num_outputs; }
+const MirageType *program_input_type(PyObject *program, uint32_t i) { return input_type((Program *)program, i); }
+const MirageType *program_output_type(PyObject *program, uint32_t i) { return output_type((Program *)program, i); }
+
+MirageStatus program_evaluate(PyObject *program, void *const inputs[], void *const outputs[], const MirageDiag *diag) {
+  Program *self = (Program *)program;
+  Call *call = calloc(1, sizeof *call);
+  if (!call)
+    return MIRAGE_NO_MEMORY;
+  for (uint32_t i = 0; i < self->num_inputs; i++)
+    call->inputs[i].data = inputs[i];
+  for (uint32_t i = 0; i < self->num_outputs; i++)
+    call->outputs[i].data = outputs[i];
+  MirageStatus status = evaluate(self, call, diag);
+  free(call);
+  return status;
+}
+
+MirageStatus program_load(PyObject *program, int32_t ordinal, const MirageDiag *diag) {
+  MirageProgram *loaded;
+  return get_program((Program *)program, ordinal, diag, &loaded);
+}
+
+MirageStatus program_launch(PyObject *program, int32_t ordinal, void *stream, void *const inputs[], void *const outputs[],
+                            const MirageDiag *diag) {
+  Program *self = (Program *)program;
+  MirageProgram *loaded = NULL;
+  uint64_t in[MAX_TENSORS], out[MAX_TENSORS];
+  MIRAGE_TRY(get_program(self, ordinal, diag, &loaded));
+  for (uint32_t i = 0; i < self->num_inputs; i++)
+    in[i] = (uint64_t)(uintptr_t)inputs[i];
+  for (uint32_t i = 0; i < self->num_outputs; i++)
+    out[i] = (uint64_t)(uintptr_t)outputs[i];
+  return mirage_program_launch(loaded, in, out, stream ? stream : MIRAGE_STREAM_LEGACY, diag);
+}
+
 // --------------------------------------------------------------------------------------------------------------- calling
 
 static bool execute(Program *self, Call *call, bool emulates) {

@@ -4,9 +4,11 @@
 //   run.c       a pipeline of passes over a module's text, interruptible, in a thread of its own
 //   builder.c   a program, operator by operator
 //   describe.c  a module as JSON: what its graphs are, and what they consist of
+//   cache.c     compiled modules kept in the tuning database
 //   context.c   what all of these need of MLIR: a context, a parsed module, an error as an exception
 //   tensor.c    tensors of any framework, by DLPack
 //   program.c   a compiled graph, called on tensors
+//   jax_ffi.c   a compiled graph, called by XLA
 #ifndef MIRAGE_PYTHON_H
 #define MIRAGE_PYTHON_H
 
@@ -88,9 +90,28 @@ void tensor_release(Tensor *tensor);
 PyObject *builder_type_create(PyObject *module);
 PyObject *program_type_create(PyObject *module);
 
+/// Of a _mirage.Program; all but the first may be called without the GIL as long as somebody holds the object. At most 256 tensors of each.
+bool is_program(PyObject *object);
+uint32_t program_num_inputs(PyObject *program);
+uint32_t program_num_outputs(PyObject *program);
+const MirageType *program_input_type(PyObject *program, uint32_t i);
+const MirageType *program_output_type(PyObject *program, uint32_t i);
+/// In host memory.
+MirageStatus program_evaluate(PyObject *program, void *const inputs[], void *const outputs[], const MirageDiag *diag);
+/// Loads the code on a GPU, so that a launch there may be captured.
+MirageStatus program_load(PyObject *program, int32_t ordinal, const MirageDiag *diag);
+MirageStatus program_launch(PyObject *program, int32_t ordinal, void *stream, void *const inputs[], void *const outputs[],
+                            const MirageDiag *diag);
+
+PyObject *mirage_py_jax_targets(PyObject *module, PyObject *args);
+PyObject *mirage_py_jax_register(PyObject *module, PyObject *args);
 PyObject *mirage_py_run(PyObject *module, PyObject *args, PyObject *kwargs);
+PyObject *mirage_py_interrupt(PyObject *module, PyObject *args);
 PyObject *mirage_py_infer(PyObject *module, PyObject *args);
 PyObject *mirage_py_describe(PyObject *module, PyObject *args);
+PyObject *mirage_py_cache_find(PyObject *module, PyObject *args);
+PyObject *mirage_py_cache_store(PyObject *module, PyObject *args);
+PyObject *mirage_py_measured(PyObject *module, PyObject *args);
 PyObject *mirage_py_device(PyObject *module, PyObject *args);
 PyObject *mirage_py_targets(PyObject *module, PyObject *args);
 PyObject *mirage_py_tune_measure(PyObject *module, PyObject *args);

@@ -60,6 +60,15 @@ static void runs_end(void) {
   pthread_mutex_unlock(&runs_lock);
 }
 
+PyObject *mirage_py_interrupt(PyObject *module, PyObject *args) {
+  pthread_mutex_lock(&runs_lock);
+  bool heeded = num_runs > 0;
+  if (heeded) // else it would end the next run before it began
+    mirageInterrupt();
+  pthread_mutex_unlock(&runs_lock);
+  return PyBool_FromLong(heeded);
+}
+
 // ---------------------------------------------------------------------------------------------------- the passes' thread
 
 static MlirLogicalResult keep_note(MlirDiagnostic diagnostic, void *user) {
@@ -246,6 +255,7 @@ PyObject *mirage_py_run(PyObject *module, PyObject *args, PyObject *kwargs) {
   if (failure == 0) {
     bool calm = wait_for(&run, progress, error);
     pthread_join(thread, NULL);
+    calm = calm && !mirageWasInterrupted(); // by another thread's Ctrl-C
     result = error[0] ? NULL : run_result(&run, calm);
     if (error[0])
       PyErr_Restore(error[0], error[1], error[2]);

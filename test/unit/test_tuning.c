@@ -13,6 +13,7 @@
 #include <unistd.h>
 
 #include <cmocka.h>
+#include <sqlite3.h>
 
 static char last_message[1024];
 static void remember(void *user, MirageSeverity severity, const void *loc, const char *message) {
@@ -158,6 +159,119 @@ static void test_many_writers(void **state) {
   mirage_tuning_close(tuning);
 }
 
+// ------------------------------------------------------------------------------------------------------------- results
+
+static const MirageResultKey result_key = {.graph = "0123456789abcdef0123456789abcdef",
+                                           .target = "h200",
+                                           .options = "seed=1",
+                                           .version = "1 code",
+                                           .gpu = "",
+                                           .driver = 0};
+static const char now[] = "2026-03-01T00:00:00Z";
+
+/// Whether `text` is what is found; NULL = nothing.
+static void assert_result(MirageTuning *tuning, const MirageResultKey *key, const char *text) {
+  char *found = (char *)&diag;
+  assert_int_equal(mirage_result_find(tuning, key, &diag, &found), MIRAGE_OK);
+  if (text && found)
+    assert_string_equal(found, text);
+  else
+    assert_ptr_equal(found, text);
+  free(found);
+}
+
+static void test_result_key(void **state) {
+  MirageTuning *tuning = open_for_writing();
+  MirageResultKey key = result_key;
+  assert_result(tuning, &key, NULL); // there is no table yet
+  assert_int_equal(mirage_result_store(tuning, &key, "module {}", now, &diag), MIRAGE_OK);
+  assert_result(tuning, &key, "module {}");
+  const char **fields[] = {&key.graph, &key.target, &key.options, &key.version, &key.gpu};
+  for (size_t i = 0; i < sizeof fields / sizeof *fields; i++) {
+    const char *kept = *fields[i];
+    *fields[i] = "other";
+    assert_result(tuning, &key, NULL);
+    *fields[i] = kept;
+  }
+  key.driver = 13000;
+  assert_result(tuning, &key, NULL);
+  key.driver = 0;
+  assert_int_equal(mirage_result_store(tuning, &key, "module { }", now, &diag), MIRAGE_OK); // replaces it
+  assert_result(tuning, &key, "module { }");
+  mirage_tuning_close(tuning);
+}
+
+// What was measured or forgotten since may choose another graph, whatever its date: an import brings old ones.
+static void test_result_and_measurements(void **state) {
+  MirageTuning *tuning = open_for_writing();
+  MirageTuningRecord other = record;
+  uint32_t removed = 0;
+  assert_int_equal(mirage_result_store(tuning, &result_key, "before", now, &diag), MIRAGE_OK);
+  other.target = "a100"; // tells nothing of an H200
+  assert_int_equal(mirage_tuning_store(tuning, &other, &diag), MIRAGE_OK);
+  assert_result(tuning, &result_key, "before");
+  assert_int_equal(mirage_tuning_store(tuning, &record, &diag), MIRAGE_OK);
+  assert_result(tuning, &result_key, NULL);
+  assert_int_equal(mirage_result_store(tuning, &result_key, "after", now, &diag), MIRAGE_OK);
+  assert_result(tuning, &result_key, "after");
+  assert_int_equal(mirage_tuning_clear(tuning, "0123", &diag, &removed), MIRAGE_OK);
+  assert_int_equal(removed, 3); // two records and a result
+  assert_result(tuning, &result_key, NULL);
+  mirage_tuning_close(tuning);
+}
+
+static MirageStatus count_bytes(void *user, const MirageResult *result) {
+  *(uint64_t *)user += result->bytes;
+  return MIRAGE_OK;
+}
+
+static void change_file(const char *sql) {
+  sqlite3 *db;
+  assert_int_equal(sqlite3_open(path, &db), SQLITE_OK);
+  assert_int_equal(sqlite3_exec(db, sql, NULL, NULL, NULL), SQLITE_OK);
+  sqlite3_close(db);
+}
+
+static void test_result_damaged(void **state) {
+  MirageTuning *tuning = open_for_writing();
+  assert_int_equal(mirage_result_store(tuning, &result_key, "module {}", now, &diag), MIRAGE_OK);
+  change_file("UPDATE results SET text = 'module { }'");
+  last_message[0] = '\0';
+  assert_result(tuning, &result_key, NULL);
+  assert_non_null(strstr(last_message, "is damaged; it is left out"));
+  mirage_tuning_close(tuning);
+}
+
+// Rows say what they take: three that claim 200 MiB each are one too many, and the oldest goes.
+static void test_result_room(void **state) {
+  static const char *const dates[] = {"2026-03-02T00:00:00Z", "2026-03-01T00:00:00Z", "2026-03-03T00:00:00Z"};
+  static const char *const graphs[] = {"a", "b", "c"};
+  MirageTuning *tuning = open_for_writing();
+  MirageResultKey key = result_key;
+  uint64_t bytes = 0;
+  for (int i = 0; i < 3; i++) {
+    key.graph = graphs[i];
+    assert_int_equal(mirage_result_store(tuning, &key, "x", dates[i], &diag), MIRAGE_OK);
+  }
+  change_file("UPDATE results SET bytes = 209715200");
+  assert_int_equal(mirage_result_store(tuning, &result_key, "y", "2026-03-04T00:00:00Z", &diag), MIRAGE_OK);
+  assert_int_equal(mirage_result_each(tuning, "", &diag, count_bytes, &bytes), MIRAGE_OK);
+  assert_int_equal(bytes, 2 * 209715200 + 1);
+  key.graph = "b";
+  assert_result(tuning, &key, NULL);
+  key.graph = "a";
+  assert_result(tuning, &key, "x");
+  char *large = malloc((33u << 20) + 1);
+  assert_non_null(large);
+  memset(large, 'x', 33u << 20);
+  large[33u << 20] = '\0';
+  key.graph = "large";
+  assert_int_equal(mirage_result_store(tuning, &key, large, now, &diag), MIRAGE_OK);
+  assert_result(tuning, &key, NULL);
+  free(large);
+  mirage_tuning_close(tuning);
+}
+
 // ----------------------------------------------------------------------------------------------------------- processes
 
 static MirageJob shell(const char *const argv[static 4]) { return (MirageJob){.argv = argv}; }
@@ -207,6 +321,10 @@ int main(void) {
       cmocka_unit_test_setup_teardown(test_no_place, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_damaged, set_up, tear_down),
       cmocka_unit_test_setup_teardown(test_many_writers, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_result_key, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_result_and_measurements, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_result_damaged, set_up, tear_down),
+      cmocka_unit_test_setup_teardown(test_result_room, set_up, tear_down),
       cmocka_unit_test(test_ends),
       cmocka_unit_test(test_signs_of_life),
       cmocka_unit_test(test_cancelled),
