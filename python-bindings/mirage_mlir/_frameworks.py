@@ -50,4 +50,12 @@ def on_host() -> None:
     if not _said:
         _said = True
         warnings.warn("tensors in host memory: the graph is evaluated on the CPU, in its own element types, and slowly; "
-                      "pass tensors on a GPU to run its kernels", RuntimeWarning, stacklevel=4)
+                      "pass tensors on a GPU to run its kernels", RuntimeWarning, stacklevel=_callers_level())
+
+
+def _callers_level() -> int:
+    """How far above on_host the first frame is that is not this package's."""
+    frame, level = sys._getframe(2), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "mirage_mlir":
+        frame, level = frame.f_back, level + 1
+    return level

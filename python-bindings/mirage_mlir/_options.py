@@ -63,6 +63,16 @@ class SearchOptions:
     tensor_maps: bool = True
     checkpoint: str | os.PathLike | None = None
 
+    def __post_init__(self):
+        for item in dataclasses.fields(self):
+            value, default = getattr(self, item.name), item.default
+            fits = (isinstance(value, bool) if isinstance(default, bool) else
+                    isinstance(value, int) and not isinstance(value, bool) if isinstance(default, int) else
+                    isinstance(value, (int, float)) and not isinstance(value, bool) if isinstance(default, float) else True)
+            if not fits:
+                wanted = {bool: "True or False", int: "an integer", float: "a number"}[type(default)]
+                raise TypeError(f"search option {item.name}: expected {wanted}, got {value!r}")
+
     def replace(self, **changes) -> "SearchOptions":
         """These options with some changed. TypeError, with the nearest name, for an option that does not exist.
 

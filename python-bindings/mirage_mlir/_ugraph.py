@@ -174,9 +174,11 @@ class UGraph:
             with open(beside, "w", encoding="utf-8") as file:
                 file.write(self._text)
             os.replace(beside, path)
-        except BaseException:
+        except BaseException as error:
             if os.path.exists(beside):
                 os.unlink(beside)
+            if isinstance(error, OSError):
+                raise type(error)(error.errno, error.strerror, path) from None
             raise
 
     def visualize(self):
@@ -199,6 +201,8 @@ class UGraph:
         return self._described
 
     def _compile(self) -> None:
+        if self._described["source"] is None:
+            raise MirageError(f"@{self.name}: a program has no code: superoptimize compiles it")
         target = (self._described["cost"] or {}).get("target") or "h200"
         # mirage-lower compiles what is selected, and nothing else.
         text = self._text if self._described["selected"] else self._text.replace("source = @", "selected, source = @", 1)

@@ -195,8 +195,13 @@ static bool view_inputs(const Program *self, PyObject *tensors, PyObject *stream
     PyObject *object = PyTuple_GetItem(tensors, (Py_ssize_t)i);
     if (!tensor_exchange(object))
       name_input(self, i, what);
-    if (!tensor_view(object, what, i && on_gpu(&call->inputs[0]) ? call->stream : NULL, tensor))
+    if (!tensor_view(object, what, i && on_gpu(&call->inputs[0]) ? call->stream : NULL, tensor)) {
+      if (tensor_exchange(object)) {
+        name_input(self, i, what);
+        tensor_refuse(what);
+      }
       return false;
+    }
     call->num_inputs++;
     name_input(self, i, what);
     permute(self->perms[i], input_type(self, i)->rank, tensor);
