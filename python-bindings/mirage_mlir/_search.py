@@ -99,7 +99,8 @@ def superoptimize(program: Program, options: SearchOptions | None = None, *, pro
     reporter.log([m for m in messages if ok or m[0] != "error"])
     if not ok:
         raise MirageError(_error_text(messages))
-    graphs = [g for g in ugraphs_of(compiled) if g.source is not None]
+    # Ctrl-C may leave candidates behind that nobody has proven.
+    graphs = [g for g in ugraphs_of(compiled) if g.proof is not None or g.is_own_lowering]
     if not graphs:
         if interrupted:
             raise KeyboardInterrupt

@@ -88,7 +88,8 @@ class UGraph:
     @property
     def is_own_lowering(self) -> bool:
         """Whether it is the program as written, one kernel an operator: what every candidate has to beat."""
-        return self._described["proof"] is None and self._described["source"] is not None
+        # mirage-select chooses nothing unproven, so that what is chosen without a proof is what mirage-lower made.
+        return self._described["proof"] is None and self._described["source"] is not None and self._described["selected"]
 
     @property
     def proof(self) -> Proof | None:
@@ -234,7 +235,7 @@ class UGraph:
                 f"{cost.time_us:.2f} us predicted" if cost else "no cost")
         kernels = f", {cost.kernels} kernel{'s' * (cost.kernels != 1)}" if cost else ""
         proof = self.proof
-        how = f", proven to 2^{proof.log2_bound:.1f}" if proof else ", own lowering" if self.is_own_lowering else ""
+        how = f", proven to 2^{proof.log2_bound:.1f}" if proof else ", own lowering" if self.is_own_lowering else ", unproven" if self.source else ""
         return f"<UGraph {self.name}: {took}{kernels}{how}>"
 
 
