@@ -12,6 +12,8 @@
 What it does, and the words it uses, are in the project's README. torch and jax are imported when they are needed.
 """
 
+from typing import Any
+
 from ._mirage import MirageError
 from ._graph import Graph, Tensor, bfloat16, float16, float32, new_graph
 from ._options import SearchOptions
@@ -29,7 +31,7 @@ __all__ = [
 _LAZY = {"from_torch": "._torch_import", "from_jax": "._jax_import", "superoptimize_many": "._many"}
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     """from_torch, from_jax and superoptimize_many import what they need when they are first used."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -167,7 +167,7 @@ def _ranks(box: Box) -> dict[Box, int]:
 def _layers(box: Box) -> tuple[list[list[_Item]], list[tuple[Edge, list[_Item]]]]:
     ranks = _ranks(box)
     layers: list[list[_Item]] = [[] for _ in range(max(ranks.values()) + 1)]
-    items = {}
+    items: dict[Box, _Item] = {}
     for inner in (*box.tops, *box.children, *box.bottoms):
         items[inner] = _Item(inner, ranks[inner], len(items))
         layers[ranks[inner]].append(items[inner])

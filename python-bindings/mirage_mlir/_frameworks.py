@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import Any
 
 _said = False
 
 
-def _framework(tensor) -> str:
+def _framework(tensor: Any) -> str:
     return type(tensor).__module__.partition(".")[0]
 
 
-def current_stream(tensor, device: int) -> int:
+def current_stream(tensor: Any, device: int) -> int:
     """The CUDA stream on which the caller works now, as an address."""
     name = _framework(tensor)
     if name == "torch":
@@ -22,7 +23,7 @@ def current_stream(tensor, device: int) -> int:
     return 0  # the legacy default stream, which waits for all others
 
 
-def empty(tensor, dtype: str, dims: tuple[int, ...]):
+def empty(tensor: Any, dtype: str, dims: tuple[int, ...]) -> Any:
     """A new tensor of the framework that `tensor` is of, on its device."""
     name = _framework(tensor)
     if name == "torch":
@@ -36,7 +37,7 @@ def empty(tensor, dtype: str, dims: tuple[int, ...]):
     return numpy.empty(dims, _numpy_dtype(dtype))
 
 
-def _numpy_dtype(name: str):
+def _numpy_dtype(name: str) -> Any:
     if name == "bfloat16":
         import ml_dtypes
         return ml_dtypes.bfloat16

@@ -66,16 +66,16 @@ class Tensor:
     def __repr__(self) -> str:
         return f"<{self.dtype} {list(self.shape)} of {self.graph.name}>"
 
-    def __add__(self, other): return self.graph.add(self, other)
-    def __radd__(self, other): return self.graph.add(other, self)
-    def __sub__(self, other): return self.graph.sub(self, other)
-    def __rsub__(self, other): return self.graph.sub(other, self)
-    def __mul__(self, other): return self.graph.mul(self, other)
-    def __rmul__(self, other): return self.graph.mul(other, self)
-    def __truediv__(self, other): return self.graph.div(self, other)
-    def __rtruediv__(self, other): return self.graph.div(other, self)
-    def __matmul__(self, other): return self.graph.matmul(self, other)
-    def __neg__(self): return self.graph.neg(self)
+    def __add__(self, other: Operand) -> Tensor: return self.graph.add(self, other)
+    def __radd__(self, other: Operand) -> Tensor: return self.graph.add(other, self)
+    def __sub__(self, other: Operand) -> Tensor: return self.graph.sub(self, other)
+    def __rsub__(self, other: Operand) -> Tensor: return self.graph.sub(other, self)
+    def __mul__(self, other: Operand) -> Tensor: return self.graph.mul(self, other)
+    def __rmul__(self, other: Operand) -> Tensor: return self.graph.mul(other, self)
+    def __truediv__(self, other: Operand) -> Tensor: return self.graph.div(self, other)
+    def __rtruediv__(self, other: Operand) -> Tensor: return self.graph.div(other, self)
+    def __matmul__(self, other: Tensor) -> Tensor: return self.graph.matmul(self, other)
+    def __neg__(self) -> Tensor: return self.graph.neg(self)
 
 
 class Graph:
@@ -383,13 +383,11 @@ class Graph:
         return self._value(op, tuple(t.index for t in tensors), attrs, dtype, shape)
 
     def _binary(self, op: str, a: Operand, b: Operand) -> Tensor:
-        if not isinstance(a, Tensor) and not isinstance(b, Tensor):
-            raise TypeError(f"{op}: at least one operand has to be a tensor")
-        if not isinstance(a, Tensor):
-            a = self._number(a, b, op)
-        if not isinstance(b, Tensor):
-            b = self._number(b, a, op)
-        return self._apply(op, [a, b])
+        if isinstance(a, Tensor):
+            return self._apply(op, [a, b if isinstance(b, Tensor) else self._number(b, a, op)])
+        if isinstance(b, Tensor):
+            return self._apply(op, [self._number(a, b, op), b])
+        raise TypeError(f"{op}: at least one operand has to be a tensor")
 
     def _number(self, value: Any, like: Tensor, op: str) -> Tensor:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -418,7 +416,7 @@ class Graph:
             if op != "input":
                 ids[index] = builder.apply(op, [ids[i] for i in operands], attrs)
         text = builder.finish([ids[i] for i in self._outputs])
-        note = {"names": self._names}
+        note: dict[str, list] = {"names": self._names}
         if any(self._perms):
             note["perms"] = self._perms
         if not any(self._names) and "perms" not in note:

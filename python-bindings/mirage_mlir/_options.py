@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 import os
 from dataclasses import dataclass, field
-from typing import Literal, Sequence
+from typing import Any, Literal, Sequence
 
 from . import _mirage
 
@@ -63,7 +63,7 @@ class SearchOptions:
     tensor_maps: bool = True
     checkpoint: str | os.PathLike | None = None
 
-    def __post_init__(self):
+    def __post_init__(self) -> None:
         for item in dataclasses.fields(self):
             value, default = getattr(self, item.name), item.default
             fits = (isinstance(value, bool) if isinstance(default, bool) else
@@ -73,7 +73,7 @@ class SearchOptions:
                 wanted = {bool: "True or False", int: "an integer", float: "a number"}[type(default)]
                 raise TypeError(f"search option {item.name}: expected {wanted}, got {value!r}")
 
-    def replace(self, **changes) -> "SearchOptions":
+    def replace(self, **changes: Any) -> "SearchOptions":
         """These options with some changed. TypeError, with the nearest name, for an option that does not exist.
 
         >>> SearchOptions().replace(max_block_opps=9)
@@ -108,7 +108,7 @@ class SearchOptions:
 _MAPS = ("imaps", "omaps")
 
 
-def _text(name: str, value) -> str:
+def _text(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (str, os.PathLike)):

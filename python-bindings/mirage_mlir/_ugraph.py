@@ -6,10 +6,13 @@ import json
 import os
 import threading
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _frameworks, _mirage
 from ._mirage import MirageError
+
+if TYPE_CHECKING:
+    from ._draw import Drawing
 
 
 @dataclass(frozen=True)
@@ -182,7 +185,7 @@ class UGraph:
                 raise type(error)(error.errno, error.strerror, path) from None
             raise
 
-    def visualize(self):
+    def visualize(self) -> Drawing:
         """The µGraph as a drawing of nested kernels, blocks, loops: shown in notebooks; `.svg` is its text."""
         from ._draw import Drawing
         return Drawing.of(self)

@@ -30,8 +30,10 @@ QUICK = dict(measure="no", target="h200", progress=False)
 def no_cache(monkeypatch):
     monkeypatch.setenv("MIRAGE_CACHE", "no")
 
+
 def found_something(event):
     return event.get("event") == "progress" and event.get("best_us") is not None
+
 
 def check_interrupted(result):
     assert result.interrupted
@@ -40,12 +42,14 @@ def check_interrupted(result):
     assert all(graph.proof is not None or graph.is_own_lowering for graph in result)
     assert result.best.ptx.startswith("//")
 
+
 @pytest.fixture
 def keyboard():
     """Python's own handler, whatever the runner of the tests has set."""
     before = signal.signal(signal.SIGINT, signal.default_int_handler)
     yield
     signal.signal(signal.SIGINT, before)
+
 
 def test_ctrl_c_gives_the_best_so_far(keyboard):
     """The signal comes while the main thread waits for the passes."""
@@ -68,6 +72,7 @@ def test_ctrl_c_gives_the_best_so_far(keyboard):
         thread.join()
     check_interrupted(result)
 
+
 def test_ctrl_c_within_the_callback(keyboard):
     def progress(event):
         if found_something(event):
@@ -75,10 +80,12 @@ def test_ctrl_c_within_the_callback(keyboard):
 
     check_interrupted(mi.superoptimize(LONG, progress=progress, **ENDLESS))
 
+
 def test_a_search_after_ctrl_c_is_whole(keyboard):
     test_ctrl_c_within_the_callback(keyboard)
     result = mi.superoptimize(SMALL, **QUICK)
     assert not result.interrupted and result.funnel["exhausted"]
+
 
 def test_every_event_raises(keyboard):
     """One exception ends the search; those of later events, two at a time at its end, are taken as well."""
@@ -87,6 +94,7 @@ def test_every_event_raises(keyboard):
 
     result = mi.superoptimize(SMALL, measure="no", target="h200", progress=progress, max_candidates=2)
     assert result.interrupted and len(result) >= 1
+
 
 @pytest.mark.parametrize("after", ["20,0", "50,0", "500,4", "5000,0"])
 def test_nothing_unproven_is_returned(after):
@@ -100,11 +108,13 @@ def test_nothing_unproven_is_returned(after):
                           env=os.environ | {"MIRAGE_INTERRUPT_AFTER": after})
     assert done.returncode == 0 or done.stderr == "nothing yet\n", done.stderr
 
+
 def test_unproven_candidates_in_a_file_are_called_so():
     ok, text, _, _ = _mirage.run(SMALL, "builtin.module(mirage-enumerate{target=h200 max-candidates=1})")
     found = mi.from_mlir(text)
     assert ok and found.source == "lora" and found.proof is None and not found.is_own_lowering
     assert repr(found).endswith(", unproven>")
+
 
 def test_an_exception_of_the_callback_is_the_callers():
     def progress(event):
@@ -113,6 +123,7 @@ def test_an_exception_of_the_callback_is_the_callers():
     with pytest.raises(RuntimeError, match="^the screen is gone$"):
         mi.superoptimize(LONG, progress=progress, **ENDLESS)
     assert not mi.superoptimize(SMALL, **QUICK).interrupted
+
 
 def test_another_thread_works_while_one_searches():
     """The search ends because this thread, which needs the GIL, says so; else by its budget, which is no interrupt."""
@@ -127,6 +138,7 @@ def test_another_thread_works_while_one_searches():
         assert _mirage.interrupt()
         check_interrupted(future.result())
 
+
 def test_two_threads_search_at_a_time():
     def search(text):
         return [g.mlir for g in mi.superoptimize(text, max_candidates=4, **QUICK)]
@@ -137,11 +149,13 @@ def test_two_threads_search_at_a_time():
         together = list(pool.map(search, texts))
     assert together == alone
 
+
 def test_the_same_at_any_number_of_threads():
     one, two = (mi.superoptimize(SMALL, num_threads=n, max_candidates=4, **QUICK) for n in (1, 2))
     assert [g.mlir for g in one] == [g.mlir for g in two]
     counts = [{k: v for k, v in r.funnel.items() if k != "seconds"} for r in (one, two)]
     assert counts[0] == counts[1]
+
 
 def test_progress_events():
     events = []
@@ -154,6 +168,7 @@ def test_progress_events():
             assert event["program"] == "lora" and event["phase"] and 0 <= event["done"] <= (event["total"] or event["done"])
     assert set(result.funnel["cut"]) == {"expression", "axis", "order", "merging", "memory"}
 
+
 def test_messages_are_logged(caplog):
     with caplog.at_level(logging.DEBUG, "mirage_mlir"):
         result = mi.superoptimize(SMALL, **QUICK)
@@ -162,11 +177,13 @@ def test_messages_are_logged(caplog):
     assert any("selected @lora_0" in line for line in info)
     assert any(json.loads(r.message)["event"] == "search" for r in caplog.records if r.levelno == logging.DEBUG)
 
+
 def test_a_bar_where_one_is_asked_for(capsys):
     mi.superoptimize(SMALL, measure="no", target="h200", progress=True, max_candidates=1)
     assert "lora" in capsys.readouterr().err
     mi.superoptimize(SMALL, max_candidates=1, **QUICK)
     assert capsys.readouterr().err == ""
+
 
 def test_results_are_sequences_best_first():
     result = mi.superoptimize(SMALL, **QUICK)
@@ -175,6 +192,7 @@ def test_results_are_sequences_best_first():
     assert len(result) == len(times) > 1 and all(isinstance(g, mi.UGraph) for g in result)
     assert repr(result).startswith(f"<Result of {len(result)} µGraphs:\n  <UGraph lora_0: ")
     assert result.best.proof.log2_bound <= -60 and result.best.guard.candidate_relative is not None
+
 
 def test_options_reach_the_search():
     grids = mi.superoptimize(SMALL, griddims=[(64, 1, 1)], **QUICK)
@@ -186,6 +204,7 @@ def test_options_reach_the_search():
     options = mi.SearchOptions(target="h200", measure="no", max_candidates=2)
     assert [g.mlir for g in mi.superoptimize(SMALL, options, progress=False)] == [g.mlir for g in few]
 
+
 def test_saved_loaded_pickled(tmp_path):
     best = mi.superoptimize(SMALL, **QUICK).best
     best.save(tmp_path / "lora.mlir")
@@ -193,6 +212,7 @@ def test_saved_loaded_pickled(tmp_path):
     for other in (mi.load(tmp_path / "lora.mlir"), pickle.loads(pickle.dumps(best))):
         assert (other.name, other.ptx, other.proof, other.cost) == (best.name, best.ptx, best.proof, best.cost)
         assert other.mlir == best.mlir
+
 
 def test_what_is_found_computes_the_program():
     g = mi.new_graph("norm_linear")
@@ -210,6 +230,7 @@ def test_what_is_found_computes_the_program():
         for y in (called, graph.emulate(*values)):
             assert np.linalg.norm(y - expected) <= 2e-3 * np.linalg.norm(expected)
 
+
 def test_a_checkpoint_goes_on_where_it_was_stopped(keyboard, tmp_path):
     path = tmp_path / "search.checkpoint"
 
@@ -224,10 +245,12 @@ def test_a_checkpoint_goes_on_where_it_was_stopped(keyboard, tmp_path):
 
 # ---------------------------------------------------------------------------------------------------------------- memory
 
+
 def resident():
     """Bytes of this process that are in memory."""
     with open("/proc/self/statm", encoding="ascii") as file:
         return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
 
 def grows(call, warm, times):
     for _ in range(warm):
@@ -237,6 +260,7 @@ def grows(call, warm, times):
         call()
     return resident() - before
 
+
 @pytest.mark.parametrize("framework", ["numpy", "torch"])
 def test_memory_is_flat_over_calls(framework):
     module = pytest.importorskip(framework)
@@ -244,6 +268,7 @@ def test_memory_is_flat_over_calls(framework):
     g.mark_output(g.exp(g.new_input((32, 32), "float32")))
     f, x = mi.from_mlir(g.mlir), module.zeros((32, 32), dtype=module.float32)  # 4 KiB: 10,000 results would be 40 MiB
     assert grows(lambda: f(x), 1000, 10_000) < 4 << 20
+
 
 def test_memory_is_flat_over_mistakes():
     g = mi.new_graph()
@@ -257,6 +282,7 @@ def test_memory_is_flat_over_mistakes():
             g.reshape(g.inputs[0], (7,))
 
     assert grows(mistake, 1000, 10_000) < 4 << 20
+
 
 def test_memory_is_flat_over_graphs():
     def build():
