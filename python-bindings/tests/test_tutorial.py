@@ -1,0 +1,46 @@
+"""TUTORIAL.md: its blocks of Python run one after the other in one namespace, and print what stands below them.
+
+A line <!-- needs: a, b --> above a block names what it cannot run without; then it is skipped. "..." in an output is any text.
+"""
+
+import contextlib
+import doctest
+import importlib.util
+import io
+import re
+from pathlib import Path
+
+import pytest
+
+PAGE = Path(__file__).resolve().parents[1] / "TUTORIAL.md"
+BLOCK = re.compile(r"^(?:<!-- needs: (.*?) -->\n)?```python\n(.*?)^```\n(?:\n```output\n(.*?)^```\n)?", re.M | re.S)
+NEEDS = {"torch": "torch", "backend": "mirage_mlir._torch_backend"}
+NAMESPACE = {"__name__": "tutorial"}
+
+
+def blocks():
+    text = PAGE.read_text(encoding="utf-8")
+    for match in BLOCK.finditer(text):
+        line = text[:match.start()].count("\n") + 1
+        heading = re.findall(r"^##? (.*)$", text[:match.start()], re.M)[-1]
+        yield pytest.param(line, match, id=f"{heading}, line {line}")
+
+
+@pytest.mark.parametrize("line, match", list(blocks()))
+def test_block(line, match, tmp_path_factory, monkeypatch):
+    needs, code, expected = match.groups()
+    for name in (needs or "").split(", ") if needs else []:
+        if importlib.util.find_spec(NEEDS[name]) is None:
+            pytest.skip(f"no {NEEDS[name]}")
+    monkeypatch.chdir(tmp_path_factory.getbasetemp())
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        exec(compile("\n" * line + code, str(PAGE), "exec"), NAMESPACE)
+    assert doctest.OutputChecker().check_output((expected or "").rstrip() + "\n", said.getvalue().rstrip() + "\n", doctest.ELLIPSIS), \
+        said.getvalue()
+
+
+def test_every_block_is_found():
+    text = PAGE.read_text(encoding="utf-8")
+    assert len(list(blocks())) == text.count("```python") > 10
+    assert text.count("```output") == sum(match.values[1].group(3) is not None for match in blocks())
