@@ -13,13 +13,12 @@ from mirage_mlir import _mirage
 
 PACKAGE = Path(__file__).resolve().parents[1] / "mirage_mlir"
 STUB = ast.parse((PACKAGE / "_mirage.pyi").read_text(encoding="utf-8"))
-CHECKS = ["--python-version", "3.11", "--check-untyped-defs", "--disallow-incomplete-defs", "--strict-equality", "--warn-redundant-casts",
-          "--warn-unreachable", "--extra-checks", "--ignore-missing-imports", "--follow-imports", "silent"]
+CHECKS = ["--config-file", PACKAGE.parent / "mypy.ini"]
 
 
 def mypy(cache, *arguments, **more):
     pytest.importorskip("mypy")
-    return subprocess.run([sys.executable, "-m", "mypy", *CHECKS, "--cache-dir", str(cache), *map(str, arguments)],
+    return subprocess.run([sys.executable, "-m", "mypy", *map(str, [*CHECKS, "--cache-dir", cache, *arguments])],
                           capture_output=True, text=True, **more)
 
 
