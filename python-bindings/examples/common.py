@@ -21,7 +21,8 @@ def arguments(description):
 def search(graph, options):
     """Searches, and prints what was found."""
     best = mi.superoptimize(graph, target=options.target)
-    print(f"{graph}: {sum(found.proof is not None for found in best)} µGraphs proven; the own lowering would take {best.funnel['own_us']:.2f} us")
+    proven = sum(found.proof is not None for found in best)
+    print(f"{graph}: {proven} µGraphs proven; the own lowering would take {best.funnel['own_us']:.2f} us")
     for found in best[:3]:
         print(f"  {found}")
     if options.report:

@@ -1,4 +1,5 @@
-"""Grouped-query attention while decoding: few queries, many keys. The keys are split over blocks, and the parts combined."""
+"""Grouped-query attention while decoding: few queries, many keys. The keys are split over blocks, and the parts
+combined."""
 
 import math
 

@@ -1,4 +1,5 @@
-"""A layer of a Llama-style model while decoding: one token, a cache of keys and values, attention, gated MLP, both residuals.
+"""A layer of a Llama-style model while decoding: one token, a cache of keys and values, attention, gated MLP, both
+residuals.
 
 The cache is read as it is: the key and the value of the token itself are in it, written by whoever calls. A mask is not
 needed, since every position of the cache is in the past. What is too large to be searched as one is searched in pieces.
@@ -44,8 +45,8 @@ def reference(x, k, v, cos, sin, gain1, gain2, wq, wo, gate, up, down):
 
 def main():
     options = common.arguments(__doc__)
-    hidden, heads, groups, width, inner, length = (4096, 32, 8, 128, 14336, 2048) if options.full else (128, 4, 2, 32, 256, 64)
-    graph = program(hidden, heads, groups, width, inner, length)
+    # hidden, heads of queries, heads of keys and values, width of a head, inner, positions in the cache
+    graph = program(*((4096, 32, 8, 128, 14336, 2048) if options.full else (128, 4, 2, 32, 256, 64)))
     best = common.search(graph, options)
     values = common.draw(*(tensor.shape for tensor in graph.inputs))
     for i in range(7, len(values)):

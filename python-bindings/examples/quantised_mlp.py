@@ -1,7 +1,8 @@
 """A gated MLP whose weights are integers of 8 bits times a scale a column.
 
-The dialect has no stored integers yet: the integers are held in float16, which has all of -127 to 127. So this shows the
-algebra - the scales move behind the products, where they cost a multiplication a result instead of one a weight - and saves no memory.
+The dialect has no stored integers yet: the integers are held in float16, which has all of -127 to 127. So this shows
+the algebra - the scales move behind the products, where they cost a multiplication a result instead of one a weight -
+and saves no memory.
 """
 
 import common

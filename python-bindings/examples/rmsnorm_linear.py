@@ -1,4 +1,5 @@
-"""RMSNorm, then a linear layer: the norm's division moves behind the product, so that one kernel reads everything once."""
+"""RMSNorm, then a linear layer: the norm's division moves behind the product, so that one kernel reads everything
+once."""
 
 import common
 

@@ -3,9 +3,9 @@
 A Box holds others in layers: a line always leads from a layer to a later one. `place(box)` gives every box absolute
 coordinates, and every edge a route through the gaps. Same boxes, same picture.
 
-Algorithm: [Sugiyama, Tagawa, Toda 1981]. Layers by longest path; a line over several layers becomes a chain of points; the
-order in a layer by barycentres, the best of some sweeps; positions in a layer as near to the neighbours as the order allows
-(pool adjacent violators). Inner boxes come first, so that a line meets its port in the box that it enters.
+Algorithm: [Sugiyama, Tagawa, Toda 1981]. Layers by longest path; a line over several layers becomes a chain of points;
+the order in a layer by barycentres, the best of some sweeps; positions in a layer as near to the neighbours as the
+order allows (pool adjacent violators). Inner boxes come first, so that a line meets its port in the box that it enters.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ class Box:
     """A rectangle with lines of text; what is in it stands below them. Pixels; x, y are of the upper left corner.
 
     kind:     "graph", "kernel", "loop", "thread", "op", "port".
-    tops:     ports along the upper side, where lines from outside end and lines inside begin; bottoms: the other way round.
-    children: what is between them. edges: lines between tops, children and bottoms.
+    tops:     ports along the upper side, where lines from outside end and lines inside begin; bottoms: the other way
+    round. children: what is between them. edges: lines between tops, children and bottoms.
     """
 
     kind: str
@@ -131,7 +131,8 @@ def _pass(edge: Edge, chain: list[_Item], rank: int, top: float, bottom: float) 
         if item.rank == rank:
             first, last = item is chain[0], item is chain[-1]
             x = item.x + (edge.leaves() if first else edge.arrives() if last else LANE / 2)
-            edge.points.append((x, item.box.y + item.box.height if first and item.box else top, top if last else bottom))
+            arrives = item.box.y + item.box.height if first and item.box else top
+            edge.points.append((x, arrives, top if last else bottom))
 
 
 def _shift(box: Box, x: float, y: float) -> None:
@@ -142,7 +143,7 @@ def _shift(box: Box, x: float, y: float) -> None:
         _shift(inner, box.x, box.y)
 
 
-# ---------------------------------------------------------------------------------------------------------------- layers
+# --------------------------------------------------------------------------------------------------------------- layers
 
 
 def _ranks(box: Box) -> dict[Box, int]:
@@ -185,7 +186,7 @@ def _layers(box: Box) -> tuple[list[list[_Item]], list[tuple[Edge, list[_Item]]]
     return layers, chains
 
 
-# ----------------------------------------------------------------------------------------------------------------- order
+# ---------------------------------------------------------------------------------------------------------------- order
 
 
 def _order(layers: list[list[_Item]]) -> None:
@@ -222,7 +223,7 @@ def _crossings(layers: list[list[_Item]]) -> int:
     return count
 
 
-# ------------------------------------------------------------------------------------------------------------- positions
+# ------------------------------------------------------------------------------------------------------------ positions
 
 
 def _positions(layers: list[list[_Item]]) -> None:

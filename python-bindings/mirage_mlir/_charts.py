@@ -20,7 +20,8 @@ class Row:
     note: str = ""
 
 
-def bars(rows: Sequence[Row], title: str, log: bool = False, unit: str = "", limit: tuple[float, str] | None = None) -> str:
+def bars(rows: Sequence[Row], title: str, log: bool = False, unit: str = "",
+         limit: tuple[float, str] | None = None) -> str:
     """Horizontal bars. log: lengths are logarithms (of 1 + value). limit: a line across all rows, with what it says.
 
     >>> "expression" in bars([Row("by expression", [(110925, "cut")])], "cut", log=True)
@@ -31,10 +32,12 @@ def bars(rows: Sequence[Row], title: str, log: bool = False, unit: str = "", lim
     scale = (WIDTH - LABEL - VALUE) / (max(values, default=0.0) or 1.0)
     parts, y = [], 22.0 if limit else 4.0
     for row in rows:
-        parts.append(f'<text class="name" x="{LABEL - 10}" y="{y + ROW / 2 + 4:.1f}" text-anchor="end">{escape(row.name)}</text>')
+        parts.append(f'<text class="name" x="{LABEL - 10}" y="{y + ROW / 2 + 4:.1f}" text-anchor="end">'
+                     f"{escape(row.name)}</text>")
         for value, style in row.bars:
             wide = max(length(value) * scale, 1.0)
-            parts.append(f'<rect class="{style}" x="{LABEL}" y="{y + (ROW - BAR) / 2:.1f}" width="{wide:.1f}" height="{BAR}" rx="2"/>'
+            parts.append(f'<rect class="{style}" x="{LABEL}" y="{y + (ROW - BAR) / 2:.1f}" width="{wide:.1f}" '
+                         f'height="{BAR}" rx="2"/>'
                          f'<text class="value" x="{LABEL + wide + 6:.1f}" y="{y + ROW / 2 + 4:.1f}">'
                          f"{escape(number(value) + unit + (' ' + row.note if row.note else ''))}</text>")
             y += ROW if len(row.bars) == 1 else BAR + 4
@@ -77,19 +80,22 @@ def roofline(points: Sequence[tuple[str, float, float, str]], bandwidth: float, 
     parts = []
     for power in range(low_x, high_x + 1):
         x, _ = at(10.0 ** power, 10.0 ** low_y)
-        parts.append(f'<path class="grid" d="M{x:.1f} {top}V{bottom}"/><text class="value" x="{x:.1f}" y="{bottom + 16}" '
-                     f'text-anchor="middle">{10.0 ** power:g}</text>')
+        parts.append(f'<path class="grid" d="M{x:.1f} {top}V{bottom}"/>'
+                     f'<text class="value" x="{x:.1f}" y="{bottom + 16}" text-anchor="middle">{10.0 ** power:g}</text>')
     for power in range(low_y, high_y + 1):
         _, y = at(1.0, 10.0 ** power)
-        parts.append(f'<path class="grid" d="M{left} {y:.1f}H{right}"/><text class="value" x="{left - 8}" y="{y + 4:.1f}" '
-                     f'text-anchor="end">{10.0 ** power / 1e6:g}</text>')
+        parts.append(f'<path class="grid" d="M{left} {y:.1f}H{right}"/>'
+                     f'<text class="value" x="{left - 8}" y="{y + 4:.1f}" text-anchor="end">'
+                     f"{10.0 ** power / 1e6:g}</text>")
     start, corner, end = at(10.0 ** low_x, bandwidth * 10.0 ** low_x), at(ridge, peak), at(10.0 ** high_x, peak)
-    parts.append(f'<path class="roof" d="M{start[0]:.1f} {start[1]:.1f}L{corner[0]:.1f} {corner[1]:.1f}H{end[0]:.1f}"/>')
-    parts.append(f'<text class="value" x="{(left + right) / 2}" y="{bottom + 34}" text-anchor="middle">flops a byte of device '
-                 f'memory; upwards: TFLOP/s</text>')
+    parts.append(f'<path class="roof" d="M{start[0]:.1f} {start[1]:.1f}L{corner[0]:.1f} {corner[1]:.1f}'
+                 f'H{end[0]:.1f}"/>')
+    parts.append(f'<text class="value" x="{(left + right) / 2}" y="{bottom + 34}" text-anchor="middle">flops a byte of '
+                 f'device memory; upwards: TFLOP/s</text>')
     for name, x, y, style in points:
         px, py = at(x, y)
-        parts.append(f'<circle class="{style}" cx="{px:.1f}" cy="{py:.1f}" r="5"><title>{escape(name)}</title></circle>')
+        parts.append(f'<circle class="{style}" cx="{px:.1f}" cy="{py:.1f}" r="5"><title>{escape(name)}</title>'
+                     "</circle>")
     return _svg(bottom + 44, title, parts)
 
 

@@ -2,9 +2,9 @@
 
     drawing = best[0].visualize();  drawing.save("attention.svg");  drawing.svg
 
-What is drawn is UGraph.description (python-bindings/src/describe.c). A box has ports: along its upper side what it takes,
-along its lower side what it gives. A constant that is only an operand stands in the operator's text: div(·, 4096). Colours follow
-the reader's choice of light or dark.
+What is drawn is UGraph.description (python-bindings/src/describe.c). A box has ports: along its upper side what it
+takes, along its lower side what it gives. A constant that is only an operand stands in the operator's text: div(·,
+4096). Colours follow the reader's choice of light or dark.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Drawing:
         """The drawing of a graph as UGraph.description has it; `names` of its inputs, "" where one has none."""
         root = _Builder(description, tuple(names)).root
         place(root)
-        return cls(root, f"µGraph {description['name']}" if description["source"] else f"program {description['name']}")
+        return cls(root, f"{'µGraph' if description['source'] else 'program'} {description['name']}")
 
     def save(self, path: str | os.PathLike) -> None:
         """Writes the SVG."""
@@ -51,7 +51,8 @@ class Drawing:
         return self.svg
 
     def __repr__(self) -> str:
-        return f"<Drawing of {self.title}: {self.boxes.width + 2 * MARGIN:.0f} x {self.boxes.height + 2 * MARGIN:.0f} pixels>"
+        width, height = self.boxes.width + 2 * MARGIN, self.boxes.height + 2 * MARGIN
+        return f"<Drawing of {self.title}: {width:.0f} x {height:.0f} pixels>"
 
     def _repr_svg_(self) -> str:
         return self.svg
@@ -60,7 +61,7 @@ class Drawing:
         return f'<div style="overflow-x:auto">{self.svg}</div>'
 
 
-# ------------------------------------------------------------------------------------------------------------------ words
+# ---------------------------------------------------------------------------------------------------------------- words
 
 
 def type_text(value: dict) -> str:
@@ -161,7 +162,7 @@ def _landing_text(load: dict) -> str:
     return ", ".join(p for p in parts if p)
 
 
-# ------------------------------------------------------------------------------------------------------------------ boxes
+# ---------------------------------------------------------------------------------------------------------------- boxes
 
 
 class _Builder:
@@ -193,7 +194,8 @@ class _Builder:
         ports.append(Box("port", [text], style=style))
         return ports[-1]
 
-    def _region(self, box: Box, nodes: list[dict], env: dict, outs: dict[int, Box], carries: list[str] | None = None) -> None:
+    def _region(self, box: Box, nodes: list[dict], env: dict, outs: dict[int, Box],
+                carries: list[str] | None = None) -> None:
         """Fills a box. env: where a value comes from; outs: the port of a tensor that stores write."""
         for node in nodes:
             for value in node["results"]:
@@ -235,7 +237,8 @@ class _Builder:
         if op == "load" and self.loads:
             landing = _landing_text(self.loads.pop(0))
             lines += [landing] if landing else []
-        child = Box("op", lines, style="memory" if op in ("load", "store") else "matrix" if op in ("matmul", "mma") else "")
+        style = "memory" if op in ("load", "store") else "matrix" if op in ("matmul", "mma") else ""
+        child = Box("op", lines, style=style)
         box.children.append(child)
         drawn = [i for i in operands if i not in self.inlined]
         for slot, operand in enumerate(drawn):
@@ -322,7 +325,8 @@ def _stored(nodes: list[dict]) -> set[int]:
 
 def _inlined(nodes: list[dict]) -> dict[int, str]:
     """Constants that are drawn as text in what uses them."""
-    found = {node["results"][0]["id"]: f"{node['attrs']['value']:g}" for node in _walk(nodes) if node["op"] == "constant"}
+    found = {node["results"][0]["id"]: f"{node['attrs']['value']:g}" for node in _walk(nodes)
+             if node["op"] == "constant"}
     for node in _walk(nodes):
         if node["op"] in ("store", "custom", "return"):
             for operand in node["operands"]:
@@ -330,15 +334,17 @@ def _inlined(nodes: list[dict]) -> dict[int, str]:
     return found
 
 
-# -------------------------------------------------------------------------------------------------------------------- SVG
+# ------------------------------------------------------------------------------------------------------------------ SVG
 
-_LIGHT = {"paper": "#ffffff", "ink": "#1c2330", "soft": "#5b6577", "edge": "#8792a5", "kernel": "#f1f5fd", "kernel-line": "#5e86d6",
-          "loop": "#fdf6e8", "loop-line": "#cf9a3c", "thread": "#eef8f0", "thread-line": "#4a9d6a", "op": "#ffffff",
-          "op-line": "#c2cad8", "memory": "#e9f4f4", "memory-line": "#6fb1b3", "matrix": "#f6edfa", "matrix-line": "#ae7ccb",
+_LIGHT = {"paper": "#ffffff", "ink": "#1c2330", "soft": "#5b6577", "edge": "#8792a5",
+          "kernel": "#f1f5fd", "kernel-line": "#5e86d6", "loop": "#fdf6e8", "loop-line": "#cf9a3c",
+          "thread": "#eef8f0", "thread-line": "#4a9d6a", "op": "#ffffff", "op-line": "#c2cad8",
+          "memory": "#e9f4f4", "memory-line": "#6fb1b3", "matrix": "#f6edfa", "matrix-line": "#ae7ccb",
           "port": "#e6eaf2", "port-line": "#e6eaf2", "input": "#e2eefc", "input-line": "#9cc0ee"}
-_DARK = {"paper": "#12161d", "ink": "#e6e9ef", "soft": "#a3adbd", "edge": "#77839a", "kernel": "#18202e", "kernel-line": "#5e86d6",
-         "loop": "#262116", "loop-line": "#b98a36", "thread": "#16251c", "thread-line": "#4a9d6a", "op": "#1f2632",
-         "op-line": "#465064", "memory": "#16292c", "memory-line": "#41858a", "matrix": "#2a2033", "matrix-line": "#8a5fa6",
+_DARK = {"paper": "#12161d", "ink": "#e6e9ef", "soft": "#a3adbd", "edge": "#77839a",
+         "kernel": "#18202e", "kernel-line": "#5e86d6", "loop": "#262116", "loop-line": "#b98a36",
+         "thread": "#16251c", "thread-line": "#4a9d6a", "op": "#1f2632", "op-line": "#465064",
+         "memory": "#16292c", "memory-line": "#41858a", "matrix": "#2a2033", "matrix-line": "#8a5fa6",
          "port": "#2a3140", "port-line": "#2a3140", "input": "#1b2c43", "input-line": "#3f6796"}
 _BOXES = ("kernel", "loop", "thread", "op", "memory", "matrix", "port", "input")
 
@@ -352,7 +358,8 @@ def _rules(colours: dict[str, str]) -> str:
     return "".join(rules)
 
 
-_STYLE = ("svg.mirage-ugraph text{font:10.5px ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}"
+_STYLE = ("svg.mirage-ugraph text{font:10.5px "
+          "ui-monospace,SFMono-Regular,Menlo,Consolas,'DejaVu Sans Mono',monospace}"
           "svg.mirage-ugraph text.title{font-size:12px;font-weight:600}"
           "svg.mirage-ugraph .port+text,svg.mirage-ugraph .input+text{font-weight:400;font-size:10.5px}"
           "svg.mirage-ugraph .edge{fill:none;stroke-width:1.2}svg.mirage-ugraph .factor{stroke-dasharray:4 3}"
@@ -361,8 +368,8 @@ _STYLE = ("svg.mirage-ugraph text{font:10.5px ui-monospace,SFMono-Regular,Menlo,
 
 def _svg(root: Box, title: str) -> str:
     width, height = root.width + 2 * MARGIN, root.height + 2 * MARGIN
-    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" class="mirage-ugraph" role="img" width="{width:.0f}" height="{height:.0f}" '
-             f'viewBox="{-MARGIN:g} {-MARGIN:g} {width:.1f} {height:.1f}">',
+    parts = [f'<svg xmlns="http://www.w3.org/2000/svg" class="mirage-ugraph" role="img" width="{width:.0f}" '
+             f'height="{height:.0f}" viewBox="{-MARGIN:g} {-MARGIN:g} {width:.1f} {height:.1f}">',
              f"<title>{escape(title)}</title><style>{_STYLE}</style>",
              f'<rect class="paper" x="{-MARGIN:g}" y="{-MARGIN:g}" width="{width:.1f}" height="{height:.1f}"/>']
     _draw(root, parts, [0])
@@ -381,7 +388,8 @@ def _draw(box: Box, parts: list[str], count: list[int]) -> None:
         parts.append(f'<g class="node" data-kind="{inner.kind}" data-id="{count[0]}" data-in="{number}">'
                      f"<title>{escape(' | '.join(inner.lines))}</title>"
                      f'<rect class="{"input" if style == "output" else style}" x="{inner.x:.1f}" y="{inner.y:.1f}" '
-                     f'width="{inner.width:.1f}" height="{inner.height:.1f}" rx="{9 if inner.kind in ("port", "kernel") else 5}"/>')
+                     f'width="{inner.width:.1f}" height="{inner.height:.1f}" '
+                     f'rx="{9 if inner.kind in ("port", "kernel") else 5}"/>')
         parts.append(_text(inner) + "</g>")
         _draw(inner, parts, count)
 
@@ -391,8 +399,8 @@ def _text(box: Box) -> str:
     nested = box.is_nested
     x = box.x + PAD if nested else box.x + box.width / 2
     anchor = "" if nested else ' text-anchor="middle"'
-    small = box.kind == "port"
-    return "".join(f'<text{"" if i or small else " class=" + chr(34) + "title" + chr(34)} x="{x:.1f}" '
+    title = "" if box.kind == "port" else ' class="title"'
+    return "".join(f'<text{"" if i else title} x="{x:.1f}" '
                    f'y="{box.y + PAD / 2 + LINE * (i + 0.72):.1f}"{anchor} xml:space="preserve">{escape(line)}</text>'
                    for i, line in enumerate(box.lines))
 

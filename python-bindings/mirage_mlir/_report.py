@@ -49,21 +49,25 @@ class Report:
         return f"<Report of {self.title}: {len(self.html)} characters of HTML>"
 
 
-# ------------------------------------------------------------------------------------------------------------------ words
+# ---------------------------------------------------------------------------------------------------------------- words
 
 
 def proof_words(proof: Any) -> str:
     """A Proof in sentences."""
     if proof is None:
-        return ("This is the program's own lowering, one kernel an operator: it is the program as written, so that there is nothing "
-                "to prove.")
+        return ("This is the program's own lowering, one kernel an operator: it is the program as written, so that "
+                "there is nothing to prove.")
     where = ("at the full size of the program" if not proof.transferred else
-             f"on a smaller instance ({proof.axes} axes are smaller, {proof.points} points), from which a theorem leads to full size")
+             f"on a smaller instance ({proof.axes} axes are smaller, {proof.points} points), from which a theorem "
+             "leads to full size")
     how = f", in {proof.pieces} pieces, one after the other" if proof.pieces else ""
-    theorem = (" An exponential counts as any function with exp(a + b) = exp(a) exp(b)." if proof.free_exponentials else "")
-    return (f"The program and the µGraph were evaluated at {proof.trials} random point{'s' * (proof.trials != 1)} of finite fields "
-            f"of {proof.prime_bits}-bit primes, {where}{how}, and agreed in every element. A µGraph that computes something else "
-            f"would have agreed with a probability of at most 2^{proof.log2_bound:.1f} (seed {proof.seed}).{theorem}")
+    theorem = ""
+    if proof.free_exponentials:
+        theorem = " An exponential counts as any function with exp(a + b) = exp(a) exp(b)."
+    return (f"The program and the µGraph were evaluated at {proof.trials} random point{'s' * (proof.trials != 1)} of "
+            f"finite fields of {proof.prime_bits}-bit primes, {where}{how}, and agreed in every element. A µGraph that "
+            f"computes something else would have agreed with a probability of at most 2^{proof.log2_bound:.1f} "
+            f"(seed {proof.seed}).{theorem}")
 
 
 def limit_us(cost: Any, target: dict) -> float:
@@ -87,12 +91,14 @@ def _error(value: float | None) -> str:
 
 def _table(heads: Iterable[str], rows: Iterable[tuple[str, list[str]]]) -> str:
     """A table; each row is (attributes of its tr, cells), whose texts are escaped here."""
-    body = "".join(f"<tr{attrs}>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>" for attrs, cells in rows)
-    return (f'<div class="scroll"><table><thead><tr>{"".join(f"<th>{escape(h)}</th>" for h in heads)}</tr></thead>'
+    body = "".join(f"<tr{attrs}>" + "".join(f"<td>{escape(cell)}</td>" for cell in cells) + "</tr>"
+                   for attrs, cells in rows)
+    top = "".join(f"<th>{escape(head)}</th>" for head in heads)
+    return (f'<div class="scroll"><table><thead><tr>{top}</tr></thead>'
             f"<tbody>{body}</tbody></table></div>")
 
 
-# --------------------------------------------------------------------------------------------------------------- sections
+# ------------------------------------------------------------------------------------------------------------- sections
 
 
 def _summary(result: Any) -> str:
@@ -103,15 +109,17 @@ def _summary(result: Any) -> str:
         measured = cost.measured_us is not None
         tiles.append((f"{_time(best):.2f} µs", f"{'measured' if measured else 'predicted'} on {cost.target}"))
         if own and not best.is_own_lowering:
-            tiles.append((f"{own / cost.time_us:.2f}×", f"as fast as its own lowering ({own:.2f} µs), both predicted"))
+            times = f"{own / cost.time_us:.2f}×"
+            tiles.append((times, f"as fast as its own lowering ({own:.2f} µs), both predicted"))
         tiles.append((str(cost.kernels), "kernel" + "s" * (cost.kernels != 1)))
     if best.proof:
-        tiles.append((f"2^{best.proof.log2_bound:.1f}", "is the most that a wrong µGraph has as its chance to pass the proof"))
+        tiles.append((f"2^{best.proof.log2_bound:.1f}", "bounds a wrong µGraph's chance to pass the proof"))
     tiles.append((str(sum(g.proof is not None for g in result)), "proven µGraphs"))
-    words = "".join(f'<div class="tile"><b>{escape(big)}</b><span>{escape(small)}</span></div>' for big, small in tiles)
-    stopped = ('<p class="warn">The search was interrupted: these are the best until then.</p>' if result.interrupted else
-               f'<p class="warn">{escape(result.funnel["reason"])}</p>' if result.funnel.get("reason") else "")
-    return f'<div class="tiles">{words}</div>{stopped}'
+    words = "".join(f'<div class="tile"><b>{escape(large)}</b><span>{escape(small)}</span></div>'
+                    for large, small in tiles)
+    stopped = ("The search was interrupted: these are the best until then." if result.interrupted else
+               result.funnel.get("reason"))
+    return f'<div class="tiles">{words}</div>' + (f'<p class="warn">{escape(stopped)}</p>' if stopped else "")
 
 
 def _program(result: Any) -> str:
@@ -123,8 +131,8 @@ def _program(result: Any) -> str:
 
 def _graph(result: Any) -> str:
     best = result.best
-    return (f'<p>@{escape(best.name)}: boxes are kernels, the loops within them, and operators on tiles. A load says which dimensions '
-            f"of the tensor the grid and the loops split.</p>"
+    return (f"<p>@{escape(best.name)}: boxes are kernels, the loops within them, and operators on tiles. A load says "
+            f"which dimensions of the tensor the grid and the loops split.</p>"
             f'<div class="scroll">{Drawing.of(best).svg}</div>'
             f'<details><summary>The µGraph as MLIR</summary><pre>{escape(best.description["text"])}</pre></details>')
 
@@ -134,9 +142,10 @@ def _funnel(result: Any) -> str:
     if not funnel:
         return "<p>The search left no counts: the program was compiled as it is written.</p>"
     proven = sum(g.proof is not None for g in result)
-    steps = [Row("states", [(funnel["states"], "seen")]), Row("graphs of the program", [(funnel["structures"], "seen")],
-                                                              "or of a piece of it"),
-             Row("schedules tried", [(funnel["schedules"], "seen")]), Row("candidates", [(funnel["candidates"], "seen")]),
+    steps = [Row("states", [(funnel["states"], "seen")]),
+             Row("graphs of the program", [(funnel["structures"], "seen")], "or of a piece of it"),
+             Row("schedules tried", [(funnel["schedules"], "seen")]),
+             Row("candidates", [(funnel["candidates"], "seen")]),
              Row("proven and kept", [(proven, "kept")])]
     cuts = [Row(f"by {name}", [(count, "cut")]) for name, count in funnel["cut"].items()]
     space = (f"Every graph up to {funnel['max_block_ops']} block operators was met or cut." if funnel["exhausted"] else
@@ -164,9 +173,9 @@ def _candidates(result: Any, target: dict | None) -> str:
             f"2^{proof.log2_bound:.1f}{', by transfer' if proof.transferred else ''}" if proof else "own lowering",
             _error(guard.candidate_relative if guard else None), _error(guard.program_relative if guard else None)]
         rows.append((f' data-graph="{escape(graph.name)}"' + (' class="best"' if i == 0 else ""), cells))
-    note = ("<p class=\"soft\">limit: the longer of bytes by the memory's bandwidth and flops by the matrix units' rate; × limit: "
-            "predicted by it. by transfer: proven on a smaller instance, at full size by a theorem. error: Frobenius-relative, in the "
-            "real element types against float64, at the numeric guard's inputs.</p>")
+    note = ("<p class=\"soft\">limit: the longer of bytes by the memory's bandwidth and flops by the matrix units' "
+            "rate; × limit: predicted by it. by transfer: proven on a smaller instance, at full size by a theorem. error: "
+            "Frobenius-relative, in the real element types against float64, at the numeric guard's inputs.</p>")
     return _table(heads, rows) + note
 
 
@@ -190,15 +199,17 @@ def _times(result: Any, target: dict | None) -> str:
     for graph in reversed(graphs[:_MOST_BARS]):
         cost = graph.cost
         if cost.flops > 0 and cost.bytes > 0:
-            points.append((f"{graph.name}, predicted", cost.flops / cost.bytes, cost.flops / cost.time_us, "predicted"))
+            intensity = cost.flops / cost.bytes
+            points.append((f"{graph.name}, predicted", intensity, cost.flops / cost.time_us, "predicted"))
             if cost.measured_us:
-                points.append((f"{graph.name}, measured", cost.flops / cost.bytes, cost.flops / cost.measured_us, "measured"))
-    roof = roofline(points, target["dram_bytes_per_us"], target["matmul_flops_per_us"], "roofline") if points else ""
+                points.append((f"{graph.name}, measured", intensity, cost.flops / cost.measured_us, "measured"))
+    bandwidth, peak = target["dram_bytes_per_us"], target["matmul_flops_per_us"]
+    roof = roofline(points, bandwidth, peak, "roofline") if points else ""
     legend = ('<p class="legend"><i class="predicted"></i>predicted <i class="measured"></i>measured '
               '<i class="own"></i>the program\'s own lowering, predicted</p>')
     return (f"{legend}{chart}<h3>Roofline of the {escape(target['name'])}</h3>{roof}"
-            f"<p class=\"soft\">{target['dram_bytes_per_us'] / 1e6:.2f} TB/s of device memory that a kernel attains, "
-            f"{target['matmul_flops_per_us'] / 1e6:.0f} TFLOP/s of matrix products with float32 accumulation, "
+            f"<p class=\"soft\">{bandwidth / 1e6:.2f} TB/s of device memory that a kernel attains, "
+            f"{peak / 1e6:.0f} TFLOP/s of matrix products with float32 accumulation, "
             f"{target['launch_us']:.1f} µs a launch, {target['sms']} multiprocessors.</p>")
 
 
@@ -214,12 +225,13 @@ def _settings(result: Any) -> str:
         value = getattr(result.options, item.name)
         rows.append((' class="changed"' if value != item.default else "", [item.name, repr(value)]))
     from . import __version__
-    versions = f"Mirage-MLIR {__version__}, Python {platform.python_version()}, {platform.machine()} {platform.system()}"
+    versions = (f"Mirage-MLIR {__version__}, Python {platform.python_version()}, {platform.machine()} "
+                f"{platform.system()}")
     return (f"<p>{escape(versions)}</p><details><summary>Options (in bold: not the defaults)</summary>"
             f"{_table(['option', 'value'], rows)}</details>")
 
 
-# ------------------------------------------------------------------------------------------------------------------- page
+# ----------------------------------------------------------------------------------------------------------------- page
 
 _STYLE = """
 :root{color-scheme:light dark;--paper:#fff;--card:#f6f8fb;--ink:#1c2330;--soft:#5b6577;--line:#dfe4ec;--seen:#5e86d6;
@@ -227,18 +239,21 @@ _STYLE = """
 @media (prefers-color-scheme:dark){:root{--paper:#12161d;--card:#1a202a;--ink:#e6e9ef;--soft:#a3adbd;--line:#303846;
 --seen:#6f97e6;--kept:#4fb37c;--cut:#b3934f;--measured:#e0924f;--own:#6d7788;--warn:#e0a050}}
 body{margin:0;background:var(--paper);color:var(--ink);font:15px/1.5 system-ui,sans-serif}
-main{max-width:1080px;margin:0 auto;padding:28px 20px 60px}
+main{max-width:1140px;margin:0 auto;padding:28px 20px 60px}
 h1{font-size:26px;margin:0 0 4px}h2{font-size:19px;margin:36px 0 10px;padding-top:12px;border-top:1px solid var(--line)}
-h3{font-size:15px;margin:16px 0 6px}.soft,.legend{color:var(--soft);font-size:13px}.warn{color:var(--warn);font-weight:600}
+h3{font-size:15px;margin:16px 0 6px}.soft,.legend{color:var(--soft);font-size:13px}
+.warn{color:var(--warn);font-weight:600}
 .tiles{display:flex;flex-wrap:wrap;gap:12px;margin:18px 0}
-.tile{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:10px 16px;min-width:110px;max-width:230px}
+.tile{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:10px 16px;min-width:110px;
+max-width:230px}
 .tile b{display:block;font-size:22px}.tile span{color:var(--soft);font-size:13px}
 pre{background:var(--card);border:1px solid var(--line);border-radius:8px;padding:12px;overflow-x:auto;font-size:12.5px}
 .scroll{overflow-x:auto}table{border-collapse:collapse;font-size:13px;width:100%}
 th,td{text-align:left;padding:5px 8px;border-bottom:1px solid var(--line);white-space:nowrap;vertical-align:top}
 td:last-child{white-space:pre-wrap}th{color:var(--soft);font-weight:600}tr.best td,tr.changed td{font-weight:600}
 summary{cursor:pointer;color:var(--soft);margin:10px 0}
-.chart{max-width:100%;height:auto}.chart text{font:12px system-ui,sans-serif;fill:var(--ink)}.chart .value{fill:var(--soft)}
+.chart{max-width:100%;height:auto}.chart text{font:12px system-ui,sans-serif;fill:var(--ink)}
+.chart .value{fill:var(--soft)}
 .seen,.predicted{fill:var(--seen);background:var(--seen)}.kept{fill:var(--kept)}.cut{fill:var(--cut)}
 .measured{fill:var(--measured);background:var(--measured)}.own{fill:var(--own);background:var(--own)}
 .limit,.roof{stroke:var(--kept);fill:none;stroke-width:2}.limit{stroke-dasharray:5 4}.grid{stroke:var(--line)}
@@ -252,7 +267,8 @@ def _page(result: Any) -> str:
     target = _mirage.target(name) if name else None
     title = f"{result.program}: a search by Mirage-MLIR"
     sections = [("The program", "program", _program(result)), ("The best µGraph", "graph", _graph(result)),
-                ("Candidates", "candidates", _candidates(result, target)), ("Times beside the limits", "times", _times(result, target)),
+                ("Candidates", "candidates", _candidates(result, target)),
+                ("Times beside the limits", "times", _times(result, target)),
                 ("Why it is right", "proof", f"<p>{escape(proof_words(best.proof))}</p>"),
                 ("How it was found", "funnel", _funnel(result)), ("Messages", "messages", _messages(result)),
                 ("Options and versions", "settings", _settings(result))]

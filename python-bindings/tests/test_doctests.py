@@ -22,6 +22,5 @@ def test_examples(name, monkeypatch):
 def test_there_are_examples():
     """The finder sees those that the modules have: an empty run would pass, too."""
     finder = doctest.DocTestFinder(exclude_empty=True)
-    found = {name: sum(len(t.examples) for t in finder.find(importlib.import_module(f"mirage_mlir.{name}"))) for name in MODULES}
     for name in ("_graph", "_options", "_search"):
-        assert found[name] > 0
+        assert any(test.examples for test in finder.find(importlib.import_module(f"mirage_mlir.{name}")))

@@ -1,6 +1,7 @@
 """Drawings: valid XML, everything in it, no two boxes on each other, lines in the gaps, the same each time."""
 
 import json
+import os
 import re
 import xml.etree.ElementTree as ET
 from pathlib import Path
@@ -14,9 +15,11 @@ from mirage_mlir._draw import Drawing
 ROOT = Path(__file__).resolve().parents[2]
 SVG = "{http://www.w3.org/2000/svg}"
 # Of one kernel, of several; with loops, side by side and in each other; wide, long.
-WORKLOADS = ["workloads/gqa_b1", "workloads/lora_b1", "workloads/gated_mlp_m8", "workloads/moe_8x8", "workloads/qknorm_b1",
-             "varied/group_norm", "varied/primes", "varied/lone_add", "varied/chain60", "varied/rope_like", "varied/fused_qkv",
-             "varied/softmax_wide", "varied/lstm_cell"]
+WORKLOADS = ["workloads/gqa_b1", "workloads/lora_b1", "workloads/gated_mlp_m8", "workloads/moe_8x8",
+             "workloads/qknorm_b1", "varied/group_norm", "varied/primes", "varied/lone_add", "varied/chain60",
+             "varied/rope_like", "varied/fused_qkv", "varied/softmax_wide", "varied/lstm_cell"]
+OTHERS = sorted(set(f"{p.parent.name}/{p.stem}" for kind in ("workloads", "varied", "odd")
+                    for p in (ROOT / "test/bench" / kind).glob("*.mlir")) - set(WORKLOADS))
 
 
 def nodes_of(svg):
@@ -76,8 +79,19 @@ def count(nodes, kinds):
     return sum((n["op"] in kinds) + count(n.get("nodes", []), kinds) for n in nodes)
 
 
+@pytest.fixture(autouse=True)
+def no_cache(monkeypatch):
+    monkeypatch.setenv("MIRAGE_CACHE", "no")
+
+
+@pytest.mark.skipif(not os.environ.get("MIRAGE_TEST_ALL"), reason="minutes: set MIRAGE_TEST_ALL=1")
+@pytest.mark.parametrize("name", OTHERS)
+def test_every_other_workload_is_drawn(name):
+    test_workload_is_drawn(name)
+
+
 @pytest.mark.parametrize("name", WORKLOADS)
-def test_every_workload_is_drawn(name):
+def test_workload_is_drawn(name):
     text = (ROOT / "test/bench" / f"{name}.mlir").read_text()
     best = mi.superoptimize(text, measure="no", target="h200", progress=False, max_candidates=2)[0]
     svg = best.visualize().svg
@@ -164,7 +178,8 @@ def test_hand_written_graphs():
 def test_description_of_loads_and_roles():
     text = (ROOT / "test/bench/workloads/rmsnorm_linear_prefill.mlir").read_text()
     best = mi.superoptimize(text, measure="no", target="h200", progress=False, max_candidates=1)[0]
-    loads = [load for n in walk(best.description["nodes"]) if n["op"] == "custom" for load in n["attrs"]["schedule"]["loads"]]
+    kernels = [n for n in walk(best.description["nodes"]) if n["op"] == "custom"]
+    loads = [load for kernel in kernels for load in kernel["attrs"]["schedule"]["loads"]]
     assert loads and all(load["landing"] in ("auto", "register", "async", "bulk", "tensor") for load in loads)
     assert len(loads) == count(best.description["nodes"], {"load"})
 

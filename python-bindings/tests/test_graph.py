@@ -42,7 +42,8 @@ def attention(q, k, v, scale):
 
 
 M, V = (3, 4), (4,)
-# By the dialect's name: shapes of the inputs, what the Graph does, what NumPy does. Values are positive, so that log fits.
+# By the dialect's name: shapes of the inputs, what the Graph does, what NumPy does. Values are positive, so that log
+# fits.
 CASES = {
     "exp": [([M], lambda g, x: g.exp(x), np.exp)],
     "log": [([M], lambda g, x: g.log(x), np.log)],
@@ -66,10 +67,13 @@ CASES = {
             ([M], lambda g, x: 3 * x, lambda x: x * 3)],
     "div": [([M, V], lambda g, a, b: g.div(a, b), np.divide), ([M], lambda g, x: 2 / x, lambda x: 2 / x),
             ([M, M], lambda g, a, b: a / b, np.divide)],
-    "max": [([M, M], lambda g, a, b: g.maximum(a, b), np.maximum), ([M], lambda g, x: g.maximum(x, 1), lambda x: np.maximum(x, 1))],
+    "max": [([M, M], lambda g, a, b: g.maximum(a, b), np.maximum),
+            ([M], lambda g, x: g.maximum(x, 1), lambda x: np.maximum(x, 1))],
     "min": [([M, M], lambda g, a, b: g.minimum(a, b), np.minimum)],
-    "matmul": [([M, (4, 5)], lambda g, a, b: g.matmul(a, b), np.matmul), ([M, (4, 5)], lambda g, a, b: a @ b, np.matmul),
-               ([(4, 3), (5, 4)], lambda g, a, b: g.matmul(a, b, transpose_a=True, transpose_b=True), lambda a, b: a.T @ b.T),
+    "matmul": [([M, (4, 5)], lambda g, a, b: g.matmul(a, b), np.matmul),
+               ([M, (4, 5)], lambda g, a, b: a @ b, np.matmul),
+               ([(4, 3), (5, 4)], lambda g, a, b: g.matmul(a, b, transpose_a=True, transpose_b=True),
+                lambda a, b: a.T @ b.T),
                ([(2, 1, 3, 4), (3, 4, 5)], lambda g, a, b: g.matmul(a, b), np.matmul)],
     "reduce_sum": [([M], lambda g, x: g.reduce_sum(x, 1), lambda x: x.sum(1, keepdims=True)),
                    ([M], lambda g, x: g.reduction(x, -2), lambda x: x.sum(0, keepdims=True)),
@@ -83,11 +87,15 @@ CASES = {
                 ([M], lambda g, x: g.reshape(x, (2, -1, 2)), lambda x: x.reshape(2, 3, 2))],
     "slice": [([M], lambda g, x: g.slice(x, -1, 1, 3), lambda x: x[:, 1:3])],
     "concat": [([M, (3, 2), (3, 1)], lambda g, *t: g.concat(t, 1), lambda *t: np.concatenate(t, 1))],
-    "cast": [([M], lambda g, x: g.cast(g.cast(x, "float16"), "float32"), lambda x: x.astype("float16").astype("float64"))],
+    "cast": [([M], lambda g, x: g.cast(g.cast(x, "float16"), "float32"),
+              lambda x: x.astype("float16").astype("float64"))],
     "constant": [([M], lambda g, x: g.mul(x, g.constant(0.25, (3, 1), "float32")), lambda x: x / 4)],
-    "softmax": [([M], lambda g, x: g.softmax(x, 0), lambda x: softmax(x, 0)), ([M], lambda g, x: g.softmax(x), lambda x: softmax(x, 1))],
-    "rms_norm": [([M], lambda g, x: g.rms_norm(x), rms_norm), ([M, V], lambda g, x, w: g.rms_norm(x, w, 0.5), lambda x, w: rms_norm(x, w, 0.5))],
-    "layer_norm": [([M], lambda g, x: g.layer_norm(x), layer_norm), ([M, V], lambda g, x, w: g.layer_norm(x, w), layer_norm),
+    "softmax": [([M], lambda g, x: g.softmax(x, 0), lambda x: softmax(x, 0)),
+                ([M], lambda g, x: g.softmax(x), lambda x: softmax(x, 1))],
+    "rms_norm": [([M], lambda g, x: g.rms_norm(x), rms_norm),
+                 ([M, V], lambda g, x, w: g.rms_norm(x, w, 0.5), lambda x, w: rms_norm(x, w, 0.5))],
+    "layer_norm": [([M], lambda g, x: g.layer_norm(x), layer_norm),
+                   ([M, V], lambda g, x, w: g.layer_norm(x, w), layer_norm),
                    ([M, V, V], lambda g, x, w, b: g.layer_norm(x, w, b, 0.1), lambda x, w, b: layer_norm(x, w, b, 0.1))],
     "scaled_dot_product_attention": [
         ([(2, 3, 4), (2, 5, 4), (2, 5, 6)], lambda g, q, k, v: g.scaled_dot_product_attention(q, k, v),

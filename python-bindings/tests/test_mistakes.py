@@ -1,4 +1,5 @@
-"""Typical mistakes, and the exact sentence that each gives: what was wrong, what was expected, what came, what helps."""
+"""Typical mistakes, and the exact sentence that each gives: what was wrong, what was expected, what came, what
+helps."""
 
 import errno
 import os
@@ -40,7 +41,7 @@ def says(kind, text, call):
     assert str(caught.value) == text
 
 
-# ------------------------------------------------------------------------------------------------------- calls on tensors
+# ----------------------------------------------------------------------------------------------------- calls on tensors
 
 
 def test_shape(f):
@@ -114,7 +115,7 @@ def test_nothing_is_lost_by_a_mistake(f):
     assert y.shape == (4, 16) and (y == 16).all()
 
 
-# ---------------------------------------------------------------------------------------------------------------- graphs
+# --------------------------------------------------------------------------------------------------------------- graphs
 
 
 def test_operand_of_another_graph(g):
@@ -181,7 +182,7 @@ def test_operators_by_name(g):
     says(TypeError, "slice: no attribute 'step'; it has dim, begin, end", lambda: g.apply("slice", x, step=2))
 
 
-# -------------------------------------------------------------------------------------------------------- searches, files
+# ------------------------------------------------------------------------------------------------------ searches, files
 
 
 def test_unknown_option(g):

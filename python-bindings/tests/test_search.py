@@ -98,7 +98,8 @@ def test_every_event_raises(keyboard):
 
 @pytest.mark.parametrize("after", ["20,0", "50,0", "500,4", "5000,0"])
 def test_nothing_unproven_is_returned(after):
-    """An interrupt at a counted question, after which nothing more is proven (passes/interrupt.c): the proven or an interrupt."""
+    """An interrupt at a counted question, after which nothing more is proven (passes/interrupt.c): the proven or an
+    interrupt."""
     code = ("import sys, mirage_mlir as mi\n"
             "try: found = mi.superoptimize(open(sys.argv[1]).read(), measure='no', target='h200', progress=False)\n"
             "except KeyboardInterrupt: sys.exit('nothing yet')\n"
@@ -243,7 +244,7 @@ def test_a_checkpoint_goes_on_where_it_was_stopped(keyboard, tmp_path):
     assert [g.mlir for g in rest] == [g.mlir for g in mi.superoptimize(LONG, max_candidates=2, **QUICK)]
     assert not path.exists()
 
-# ---------------------------------------------------------------------------------------------------------------- memory
+# --------------------------------------------------------------------------------------------------------------- memory
 
 
 def resident():

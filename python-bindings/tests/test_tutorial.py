@@ -1,6 +1,7 @@
 """TUTORIAL.md: its blocks of Python run one after the other in one namespace, and print what stands below them.
 
-A line <!-- needs: a, b --> above a block names what it cannot run without; then it is skipped. "..." in an output is any text.
+A line <!-- needs: a, b --> above a block names what it cannot run without; then it is skipped. "..." in an output is
+any text.
 """
 
 import contextlib
@@ -41,8 +42,8 @@ def test_block(line, match, tmp_path_factory, monkeypatch):
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         exec(compile("\n" * line + code, str(PAGE), "exec"), NAMESPACE)
-    assert doctest.OutputChecker().check_output((expected or "").rstrip() + "\n", said.getvalue().rstrip() + "\n", doctest.ELLIPSIS), \
-        said.getvalue()
+    wanted, got = ((text or "").rstrip() + "\n" for text in (expected, said.getvalue()))
+    assert doctest.OutputChecker().check_output(wanted, got, doctest.ELLIPSIS), got
 
 
 def test_every_block_is_found():

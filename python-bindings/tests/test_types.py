@@ -1,4 +1,5 @@
-"""The package's types: mypy finds nothing, the extension's stub has its names, and what users call says what it takes and gives."""
+"""The package's types: mypy finds nothing, the extension's stub has its names, and what users call says what it takes
+and gives."""
 
 import ast
 import inspect
