@@ -12,6 +12,8 @@
 What it does, and the words it uses, are in the project's README. torch and jax are imported when they are needed.
 """
 
+from typing import Any
+
 from ._mirage import MirageError
 from ._graph import Graph, Tensor, bfloat16, float16, float32, new_graph
 from ._options import SearchOptions
@@ -30,7 +32,7 @@ _LAZY = {"from_torch": "._torch_import", "from_jax": "._jax_import", "superoptim
          "SearchErrors": "._many"}
 
 
-def __getattr__(name: str):
+def __getattr__(name: str) -> Any:
     """from_torch, from_jax, superoptimize_many and its errors import what they need when they are first used."""
     if name not in _LAZY:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 import sys
 import warnings
+from typing import Any
 
 _said = False
 
 
-def _framework(tensor) -> str:
+def _framework(tensor: Any) -> str:
     return type(tensor).__module__.partition(".")[0]
 
 
-def current_stream(tensor, device: int) -> int:
+def current_stream(tensor: Any, device: int) -> int:
     """The CUDA stream on which the caller works now, as an address."""
     name = _framework(tensor)
     if name == "torch":
@@ -22,7 +23,7 @@ def current_stream(tensor, device: int) -> int:
     return 0  # the legacy default stream, which waits for all others
 
 
-def empty(tensor, dtype: str, dims: tuple[int, ...]):
+def empty(tensor: Any, dtype: str, dims: tuple[int, ...]) -> Any:
     """A new tensor of the framework that `tensor` is of, on its device."""
     name = _framework(tensor)
     if name == "torch":
@@ -36,7 +37,7 @@ def empty(tensor, dtype: str, dims: tuple[int, ...]):
     return numpy.empty(dims, _numpy_dtype(dtype))
 
 
-def _numpy_dtype(name: str):
+def _numpy_dtype(name: str) -> Any:
     if name == "bfloat16":
         import ml_dtypes
         return ml_dtypes.bfloat16
@@ -50,4 +51,12 @@ def on_host() -> None:
     if not _said:
         _said = True
         warnings.warn("tensors in host memory: the graph is evaluated on the CPU, in its own element types, and slowly; "
-                      "pass tensors on a GPU to run its kernels", RuntimeWarning, stacklevel=4)
+                      "pass tensors on a GPU to run its kernels", RuntimeWarning, stacklevel=_callers_level())
+
+
+def _callers_level() -> int:
+    """How far above on_host the first frame is that is not this package's."""
+    frame, level = sys._getframe(2), 2
+    while frame.f_back is not None and frame.f_globals.get("__name__", "").partition(".")[0] == "mirage_mlir":
+        frame, level = frame.f_back, level + 1
+    return level

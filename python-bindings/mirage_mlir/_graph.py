@@ -16,6 +16,15 @@ float32 = "float32"
 
 _ALIASES = {"f16": float16, "bf16": bfloat16, "f32": float32, "half": float16, "float": float32}
 
+# Attributes of operators, by the dialect's names: those that are needed, those that may be left out.
+ATTRIBUTES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
+    "matmul": ((), ("transpose_a", "transpose_b")), "reduce_sum": (("dim",), ("extent",)), "reduce_max": (("dim",), ("extent",)),
+    "reduce_mean": (("dim",), ("extent",)), "broadcast": (("shape",), ()), "repeat": (("dim", "times"), ()),
+    "transpose": (("perm",), ()), "reshape": (("shape",), ()), "slice": (("dim", "begin", "end"), ()), "concat": (("dim",), ()),
+    "cast": (("dtype",), ()), "constant": (("dtype", "value"), ("shape",)), "softmax": (("dim",), ()), "rms_norm": ((), ("eps",)),
+    "layer_norm": ((), ("eps",)), "scaled_dot_product_attention": ((), ("scale",)),
+}
+
 Number = Union[int, float]
 Operand = Union["Tensor", int, float]
 
@@ -57,16 +66,16 @@ class Tensor:
     def __repr__(self) -> str:
         return f"<{self.dtype} {list(self.shape)} of {self.graph.name}>"
 
-    def __add__(self, other): return self.graph.add(self, other)
-    def __radd__(self, other): return self.graph.add(other, self)
-    def __sub__(self, other): return self.graph.sub(self, other)
-    def __rsub__(self, other): return self.graph.sub(other, self)
-    def __mul__(self, other): return self.graph.mul(self, other)
-    def __rmul__(self, other): return self.graph.mul(other, self)
-    def __truediv__(self, other): return self.graph.div(self, other)
-    def __rtruediv__(self, other): return self.graph.div(other, self)
-    def __matmul__(self, other): return self.graph.matmul(self, other)
-    def __neg__(self): return self.graph.neg(self)
+    def __add__(self, other: Operand) -> Tensor: return self.graph.add(self, other)
+    def __radd__(self, other: Operand) -> Tensor: return self.graph.add(other, self)
+    def __sub__(self, other: Operand) -> Tensor: return self.graph.sub(self, other)
+    def __rsub__(self, other: Operand) -> Tensor: return self.graph.sub(other, self)
+    def __mul__(self, other: Operand) -> Tensor: return self.graph.mul(self, other)
+    def __rmul__(self, other: Operand) -> Tensor: return self.graph.mul(other, self)
+    def __truediv__(self, other: Operand) -> Tensor: return self.graph.div(self, other)
+    def __rtruediv__(self, other: Operand) -> Tensor: return self.graph.div(other, self)
+    def __matmul__(self, other: Tensor) -> Tensor: return self.graph.matmul(self, other)
+    def __neg__(self) -> Tensor: return self.graph.neg(self)
 
 
 class Graph:
@@ -121,7 +130,7 @@ class Graph:
         >>> Graph().new_input((4, 8), "float16", strides=(1, 4)).shape
         (4, 8)
         """
-        dims = tuple(operator.index(d) for d in dims)
+        dims = _integers(dims, "new_input: dims")
         dtype = dtype_name(dtype)
         if any(d < 1 for d in dims) or not 1 <= len(dims) <= 6:
             raise ValueError(f"new_input: dims {list(dims)}: expected 1 to 6 extents of at least 1")
@@ -263,7 +272,7 @@ class Graph:
 
     def broadcast(self, x: Tensor, shape: Sequence[int]) -> Tensor:
         """x stretched to `shape`: extents of 1 repeat, missing leading ones are added."""
-        return self._apply("broadcast", [x], {"shape": list(shape)})
+        return self._apply("broadcast", [x], {"shape": list(_integers(shape, "broadcast: shape"))})
 
     def repeat(self, x: Tensor, dim: int, times: int) -> Tensor:
         """x, `times` times behind itself along `dim`."""
@@ -271,11 +280,15 @@ class Graph:
 
     def transpose(self, x: Tensor, perm: Sequence[int]) -> Tensor:
         """Dimension i of the result is dimension perm[i] of x."""
-        return self._apply("transpose", [x], {"perm": [self._dim(x, d, "transpose") for d in perm]})
+        dims = [self._dim(x, d, "transpose") for d in _integers(perm, "transpose: perm")]
+        if sorted(dims) != list(range(x.ndim)):
+            raise MirageError(f"transpose: perm {list(perm)} of a tensor with {x.ndim} dimensions: expected each dimension once")
+        return self._apply("transpose", [x], {"perm": dims})
 
     def reshape(self, x: Tensor, shape: Sequence[int]) -> Tensor:
         """x's elements in another shape; one extent may be -1."""
-        shape = list(shape)
+        x = self._operand(x, "reshape")
+        shape = list(_integers(shape, "reshape: shape"))
         if shape.count(-1) == 1:
             known = math.prod(d for d in shape if d != -1)
             size = math.prod(x.shape)
@@ -290,6 +303,8 @@ class Graph:
 
     def concat(self, tensors: Iterable[Tensor], dim: int) -> Tensor:
         """The tensors behind each other along `dim`."""
+        if isinstance(tensors, Tensor):
+            raise TypeError("concat: expected a list of tensors, got one tensor")
         tensors = list(tensors)
         if not tensors:
             raise MirageError("concat: no tensors")
@@ -330,7 +345,22 @@ class Graph:
     # -------------------------------------------------------------------------------------------------------- underneath
 
     def apply(self, op: str, *tensors: Tensor, **attributes: Any) -> Tensor:
-        """An operator by the dialect's name, with its attributes (dialect/README.md)."""
+        """An operator by the dialect's name, with its attributes (dialect/README.md).
+
+        >>> g = Graph(); x = g.new_input((2, 8))
+        >>> g.apply("reduce_sum", x, dim=1).shape
+        (2, 1)
+        >>> g.apply("exp", x, dim=1)
+        Traceback (most recent call last):
+        TypeError: exp: no attribute 'dim'; it has none
+        """
+        needed, possible = ATTRIBUTES.get(op, ((), ()))
+        for name in attributes:
+            if name not in needed + possible:
+                raise TypeError(f"{op}: no attribute '{name}'; it has {', '.join(needed + possible) or 'none'}")
+        for name in needed:
+            if name not in attributes:
+                raise TypeError(f"{op}: the attribute '{name}' is missing")
         return self._apply(op, list(tensors), attributes)
 
     def _value(self, op: str, operands: tuple[int, ...], attrs: dict, dtype: str, shape: tuple[int, ...]) -> Tensor:
@@ -353,13 +383,11 @@ class Graph:
         return self._value(op, tuple(t.index for t in tensors), attrs, dtype, shape)
 
     def _binary(self, op: str, a: Operand, b: Operand) -> Tensor:
-        if not isinstance(a, Tensor) and not isinstance(b, Tensor):
-            raise TypeError(f"{op}: at least one operand has to be a tensor")
-        if not isinstance(a, Tensor):
-            a = self._number(a, b, op)
-        if not isinstance(b, Tensor):
-            b = self._number(b, a, op)
-        return self._apply(op, [a, b])
+        if isinstance(a, Tensor):
+            return self._apply(op, [a, b if isinstance(b, Tensor) else self._number(b, a, op)])
+        if isinstance(b, Tensor):
+            return self._apply(op, [self._number(a, b, op), b])
+        raise TypeError(f"{op}: at least one operand has to be a tensor")
 
     def _number(self, value: Any, like: Tensor, op: str) -> Tensor:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
@@ -371,6 +399,9 @@ class Graph:
 
     def _dim(self, x: Any, dim: int, op: str) -> int:
         rank = self._operand(x, op).ndim
+        if not hasattr(type(dim), "__index__"):
+            raise TypeError(f"{op}: dim {dim!r}: expected an integer")
+        dim = operator.index(dim)
         if not -rank <= dim < rank:
             raise IndexError(f"{op}: dim {dim} of a tensor with {rank} dimensions: expected {-rank} to {rank - 1}")
         return dim % rank
@@ -385,7 +416,7 @@ class Graph:
             if op != "input":
                 ids[index] = builder.apply(op, [ids[i] for i in operands], attrs)
         text = builder.finish([ids[i] for i in self._outputs])
-        note = {"names": self._names}
+        note: dict[str, list] = {"names": self._names}
         if any(self._perms):
             note["perms"] = self._perms
         if not any(self._names) and "perms" not in note:
@@ -395,6 +426,19 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<Graph {self.name}: {len(self._inputs)} inputs, {len(self._nodes) - len(self._inputs)} operators>"
+
+
+def _integers(values: Any, what: str) -> tuple[int, ...]:
+    """A sequence of integers. TypeError for anything else.
+
+    >>> _integers(8, "reshape: shape")
+    Traceback (most recent call last):
+    TypeError: reshape: shape 8: expected a sequence of integers
+    """
+    try:
+        return tuple(operator.index(v) for v in values)
+    except TypeError:
+        raise TypeError(f"{what} {values!r}: expected a sequence of integers") from None
 
 
 def _stride_order(dims: tuple[int, ...], strides: Sequence[int] | None) -> list[int] | None:

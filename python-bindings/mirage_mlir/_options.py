@@ -6,7 +6,7 @@ import dataclasses
 import difflib
 import os
 from dataclasses import dataclass, field
-from typing import Literal, Sequence
+from typing import Any, Literal, Sequence
 
 from . import _mirage
 
@@ -63,7 +63,17 @@ class SearchOptions:
     tensor_maps: bool = True
     checkpoint: str | os.PathLike | None = None
 
-    def replace(self, **changes) -> "SearchOptions":
+    def __post_init__(self) -> None:
+        for item in dataclasses.fields(self):
+            value, default = getattr(self, item.name), item.default
+            fits = (isinstance(value, bool) if isinstance(default, bool) else
+                    isinstance(value, int) and not isinstance(value, bool) if isinstance(default, int) else
+                    isinstance(value, (int, float)) and not isinstance(value, bool) if isinstance(default, float) else True)
+            if not fits:
+                wanted = {bool: "True or False", int: "an integer", float: "a number"}[type(default)]
+                raise TypeError(f"search option {item.name}: expected {wanted}, got {value!r}")
+
+    def replace(self, **changes: Any) -> "SearchOptions":
         """These options with some changed. TypeError, with the nearest name, for an option that does not exist.
 
         >>> SearchOptions().replace(max_block_opps=9)
@@ -130,7 +140,7 @@ def _braces(pairs: dict[str, str]) -> str:
 _MAPS = ("imaps", "omaps")
 
 
-def _text(name: str, value) -> str:
+def _text(name: str, value: Any) -> str:
     if isinstance(value, bool):
         return "true" if value else "false"
     if isinstance(value, (str, os.PathLike)):

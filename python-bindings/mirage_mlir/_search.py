@@ -6,7 +6,7 @@ import dataclasses
 import json
 import os
 from collections.abc import Sequence
-from typing import Any, Iterator, Union
+from typing import TYPE_CHECKING, Any, Iterator, Union, overload
 
 from ._graph import Graph
 from ._jobs import Job, Outcome, error_of, find, graphs_of, keep, run
@@ -14,6 +14,10 @@ from ._mirage import MirageError
 from ._options import SearchOptions
 from ._progress import Progress, Reporter
 from ._ugraph import UGraph, ugraphs_of
+
+if TYPE_CHECKING:  # imported where they are used: a search needs neither
+    from ._draw import Drawing
+    from ._report import Report
 
 Program = Union[Graph, str, UGraph]
 
@@ -37,7 +41,12 @@ class Result(Sequence[UGraph]):
     def best(self) -> UGraph:
         return self._graphs[0]
 
-    def __getitem__(self, index):
+    @overload
+    def __getitem__(self, index: int) -> UGraph: ...
+    @overload
+    def __getitem__(self, index: slice) -> list[UGraph]: ...
+
+    def __getitem__(self, index: int | slice) -> UGraph | list[UGraph]:
         return self._graphs[index]
 
     def __len__(self) -> int:
@@ -49,12 +58,13 @@ class Result(Sequence[UGraph]):
     def __call__(self, *tensors: Any, out: Any = None, stream: int | None = None) -> Any:
         return self.best(*tensors, out=out, stream=stream)
 
-    def report(self, path: str | os.PathLike | None = None):
+    def report(self, path: str | os.PathLike | None = None) -> Report:
         """The search as one HTML page without any reference to a network; written to `path` where one is given."""
         from ._report import Report
         return Report.of(self, path)
 
-    def visualize(self):
+    def visualize(self) -> Drawing:
+        """The best one as a drawing (UGraph.visualize)."""
         return self.best.visualize()
 
     def __repr__(self) -> str:

@@ -6,10 +6,13 @@ import json
 import os
 import threading
 from dataclasses import dataclass
-from typing import Any, Sequence
+from typing import TYPE_CHECKING, Any, Sequence
 
 from . import _frameworks, _mirage
 from ._mirage import MirageError
+
+if TYPE_CHECKING:
+    from ._draw import Drawing
 
 
 @dataclass(frozen=True)
@@ -88,7 +91,8 @@ class UGraph:
     @property
     def is_own_lowering(self) -> bool:
         """Whether it is the program as written, one kernel an operator: what every candidate has to beat."""
-        return self._described["proof"] is None and self._described["source"] is not None
+        # mirage-select chooses nothing unproven, so that what is chosen without a proof is what mirage-lower made.
+        return self._described["proof"] is None and self._described["source"] is not None and self._described["selected"]
 
     @property
     def proof(self) -> Proof | None:
@@ -174,12 +178,14 @@ class UGraph:
             with open(beside, "w", encoding="utf-8") as file:
                 file.write(self._text)
             os.replace(beside, path)
-        except BaseException:
+        except BaseException as error:
             if os.path.exists(beside):
                 os.unlink(beside)
+            if isinstance(error, OSError):
+                raise type(error)(error.errno, error.strerror, path) from None
             raise
 
-    def visualize(self):
+    def visualize(self) -> Drawing:
         """The µGraph as a drawing of nested kernels, blocks, loops: shown in notebooks; `.svg` is its text."""
         from ._draw import Drawing
         return Drawing.of(self)
@@ -199,6 +205,8 @@ class UGraph:
         return self._described
 
     def _compile(self) -> None:
+        if self._described["source"] is None:
+            raise MirageError(f"@{self.name}: a program has no code: superoptimize compiles it")
         target = (self._described["cost"] or {}).get("target") or "h200"
         # mirage-lower compiles what is selected, and nothing else.
         text = self._text if self._described["selected"] else self._text.replace("source = @", "selected, source = @", 1)
@@ -230,7 +238,7 @@ class UGraph:
                 f"{cost.time_us:.2f} us predicted" if cost else "no cost")
         kernels = f", {cost.kernels} kernel{'s' * (cost.kernels != 1)}" if cost else ""
         proof = self.proof
-        how = f", proven to 2^{proof.log2_bound:.1f}" if proof else ", own lowering" if self.is_own_lowering else ""
+        how = f", proven to 2^{proof.log2_bound:.1f}" if proof else ", own lowering" if self.is_own_lowering else ", unproven" if self.source else ""
         return f"<UGraph {self.name}: {took}{kernels}{how}>"
 
 

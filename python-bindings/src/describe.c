@@ -60,9 +60,35 @@ static json_t *values_json(const MirageUGraph *graph, uint32_t count, MirageValu
 
 // ----------------------------------------------------------------------------------------------------------- attributes
 
+// Names as the dialect's text has them.
+static json_t *roles_json(const MirageSchedule *schedule) {
+  static const char *const names[] = {"producer", "consumer", "helper"};
+  json_t *array = json_array();
+  for (uint32_t i = 0; i < schedule->num_roles; i++)
+    json_array_append_new(array,
+                          json_pack("{s:s, s:i, s:i}", "role", names[schedule->roles[i].kind], "warps",
+                                    (int)schedule->roles[i].warps, "registers", (int)schedule->roles[i].registers));
+  return array;
+}
+
+/// One entry a load of the block graph, in textual order; none where the planner has not said.
+static json_t *loads_json(const MirageSchedule *schedule) {
+  static const char *const landings[] = {"auto", "register", "async", "bulk", "tensor"};
+  static const char *const caches[] = {"default", "no_allocate", "evict_first", "evict_last"};
+  json_t *array = json_array();
+  for (uint32_t i = 0; i < schedule->num_loads; i++) {
+    const MirageLoadSchedule *load = &schedule->loads[i];
+    json_array_append_new(array,
+                          json_pack("{s:s, s:i, s:s, s:b}", "landing", landings[load->landing], "stages",
+                                    (int)load->stages, "cache", caches[load->cache], "multicast", load->multicast));
+  }
+  return array;
+}
+
 static json_t *schedule_json(const MirageSchedule *schedule) {
-  return schedule ? json_pack("{s:i, s:b, s:i}", "warps", (int)schedule->warps, "dependent_launch",
-                              schedule->dependent_launch, "side_blocks", (int)schedule->side_blocks)
+  return schedule ? json_pack("{s:i, s:b, s:i, s:o, s:o}", "warps", (int)schedule->warps, "dependent_launch",
+                              schedule->dependent_launch, "side_blocks", (int)schedule->side_blocks, "roles",
+                              roles_json(schedule), "loads", loads_json(schedule))
                   : json_null();
 }
 
@@ -83,6 +109,23 @@ static json_t *loop_json(const MirageLoopAttrs *loop) {
   for (uint32_t i = 0; i < loop->num_carries; i++)
     json_array_append_new(carries, json_string(names[loop->carries[i].combine]));
   return json_pack("{s:I, s:o}", "range", (json_int_t)loop->range, "carries", carries);
+}
+
+/// Maps, and where they are not the whole tensor as it lies: the window ([begin, end) a dimension, end 0: all of it) and
+/// the order of dimensions.
+static json_t *access_json(const MirageUGraph *graph, const MirageNodeView *node) {
+  const MirageAccessAttrs *access = &node->attrs->access;
+  uint32_t rank = mirage_ugraph_type(graph, node->operands[node->num_operands - 1])->rank, ordered = 0, cut = 0;
+  json_t *object = json_pack("{s:o, s:o}", "grid", maps(3, access->grid), "loop", maps(MIRAGE_MAX_LOOPS, access->loop));
+  for (uint32_t d = 0; d < rank; d++) {
+    ordered |= (uint32_t)access->order[d];
+    cut |= access->end[d] != 0;
+  }
+  if (ordered)
+    json_object_set_new(object, "order", maps(rank, access->order));
+  if (cut)
+    json_object_set_new(object, "window", json_pack("[o, o]", ints(rank, access->begin), ints(rank, access->end)));
+  return object;
 }
 
 static json_t *perm_json(const MirageUGraph *graph, const MirageNodeView *node) {
@@ -122,8 +165,7 @@ static json_t *attrs_json(const MirageUGraph *graph, const MirageNodeView *node)
   case MIRAGE_ATTRS_LOOP:
     return loop_json(&attrs->loop);
   case MIRAGE_ATTRS_ACCESS:
-    return json_pack("{s:o, s:o}", "grid", maps(3, attrs->access.grid), "loop",
-                     maps(MIRAGE_MAX_LOOPS, attrs->access.loop));
+    return access_json(graph, node);
   case MIRAGE_ATTRS_AXES:
     return json_pack("{s:[b,b,b]}", "axes", attrs->axes.axis[0], attrs->axes.axis[1], attrs->axes.axis[2]);
   default:

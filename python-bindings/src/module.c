@@ -43,6 +43,23 @@ PyObject *mirage_py_targets(PyObject *module, PyObject *args) {
   return list;
 }
 
+/// target(name) -> what mirage/target.h knows of it; None for a name that it does not know.
+static PyObject *find_target(PyObject *module, PyObject *args) {
+  const char *name;
+  if (!PyArg_ParseTuple(args, "s", &name))
+    return NULL;
+  const MirageTarget *t = mirage_target_find(name);
+  if (!t)
+    Py_RETURN_NONE;
+  return Py_BuildValue(
+      "{s:s,s:s,s:(ii),s:i,s:i,s:i,s:i,s:i,s:d,s:d,s:d,s:d,s:d,s:d}", "name", t->name, "chip", t->chip, "compute",
+      (int)t->compute_major, (int)t->compute_minor, "sms", (int)t->num_sms, "max_cluster_blocks",
+      (int)t->max_cluster_blocks, "shared_bytes_per_block", (int)t->shared_bytes_per_block, "registers_per_sm",
+      (int)t->registers_per_sm, "max_threads_per_block", (int)t->max_threads_per_block, "dram_bytes_per_us",
+      t->dram_bytes_per_us, "l2_bytes_per_us", t->l2_bytes_per_us, "matmul_flops_per_us", t->matmul_flops_per_us,
+      "fma_flops_per_us", t->fma_flops_per_us, "exp_per_us", t->exp_per_us, "launch_us", t->launch_us);
+}
+
 /// tune_measure(path, timeout): what `mirage-tune --measure` does, in this process; prints its result and does not return.
 PyObject *mirage_py_tune_measure(PyObject *module, PyObject *args) {
   const char *path;
@@ -91,6 +108,7 @@ static PyMethodDef METHODS[] = {
     {"infer", mirage_py_infer, METH_VARARGS, "infer(operator, [(dtype, dims), ...], attributes) -> (dtype, dims)"},
     {"device", mirage_py_device, METH_VARARGS, "device(ordinal) -> what this GPU is"},
     {"targets", mirage_py_targets, METH_NOARGS, "targets() -> [(name, chip, compute)]"},
+    {"target", find_target, METH_VARARGS, "target(name) -> numbers of a GPU that is compiled for, or None"},
     {"cache_find", mirage_py_cache_find, METH_VARARGS,
      "cache_find(graph, target, options, gpu, driver) -> (text or None, what was wrong or None)"},
     {"cache_store", mirage_py_cache_store, METH_VARARGS,

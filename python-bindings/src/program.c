@@ -230,8 +230,13 @@ static bool view_inputs(const Program *self, PyObject *tensors, PyObject *stream
     PyObject *object = PyTuple_GetItem(tensors, (Py_ssize_t)i);
     if (!tensor_exchange(object)) // whose views may fail
       name_tensor(self, i, what);
-    if (!tensor_view(object, what, i && on_gpu(&call->inputs[0]) ? call->stream : NULL, tensor))
+    if (!tensor_view(object, what, i && on_gpu(&call->inputs[0]) ? call->stream : NULL, tensor)) {
+      if (tensor_exchange(object)) {
+        name_tensor(self, i, what);
+        tensor_refuse(what);
+      }
       return false;
+    }
     call->num_inputs++;
     if (self->transposes)
       permute(self->perms[i], input_type(self, i)->rank, tensor);

@@ -84,6 +84,8 @@ const struct DLExchange *tensor_exchange(PyObject *object);
 /// False with a TypeError or the framework's own error set; `what` names the argument in it.
 bool tensor_view(PyObject *object, const char *what, void *stream, Tensor *out_tensor);
 void tensor_release(Tensor *tensor);
+/// Makes a TypeError that names the argument of the exception that a framework raised instead of a view.
+void tensor_refuse(const char *what);
 
 // --------------------------------------------------------------------------------------------------------------- types
 

@@ -188,22 +188,28 @@ static bool tell(PyObject *progress, char *event) {
   return ok;
 }
 
-/// True where nothing interrupted it. An exception that did is kept in `out_error` unless it is Ctrl-C's.
+/// True where `fine`. Else takes the exception that is set, before anything else is called: it ends the passes, and is kept in
+/// `out_error` unless it is Ctrl-C's or a second one.
+static bool heed(bool fine, PyObject *out_error[3]) {
+  if (fine)
+    return true;
+  mirageInterrupt();
+  if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) || out_error[0])
+    PyErr_Clear();
+  else
+    PyErr_Fetch(&out_error[0], &out_error[1], &out_error[2]);
+  return false;
+}
+
+/// True where nothing interrupted it.
 static bool wait_for(Run *run, PyObject *progress, PyObject *out_error[3]) {
   bool done = false, calm = true;
   while (!done) {
     char *event, *found;
     done = wait_a_little(run, &event, &found);
-    bool fine = tell(progress, event);
-    fine = tell(progress, found) && fine;
-    if (fine && PyErr_CheckSignals() == 0)
-      continue;
-    calm = false;
-    mirageInterrupt();
-    if (PyErr_ExceptionMatches(PyExc_KeyboardInterrupt) || out_error[0])
-      PyErr_Clear();
-    else
-      PyErr_Fetch(&out_error[0], &out_error[1], &out_error[2]);
+    calm = heed(tell(progress, event), out_error) && calm;
+    calm = heed(tell(progress, found), out_error) && calm;
+    calm = heed(PyErr_CheckSignals() == 0, out_error) && calm;
   }
   return calm;
 }
@@ -253,7 +259,7 @@ PyObject *mirage_py_run(PyObject *module, PyObject *args, PyObject *kwargs) {
   runs_begin();
   int failure = start_thread(&run, &thread);
   if (failure == 0) {
-    bool calm = wait_for(&run, progress, error);
+    bool calm = wait_for(&run, progress, error) && !mirageWasInterrupted(); // by this thread's Ctrl-C, or by another's
     pthread_join(thread, NULL);
     calm = calm && !mirageWasInterrupted(); // by another thread's Ctrl-C
     result = error[0] ? NULL : run_result(&run, calm);

@@ -5,6 +5,7 @@
 #include "dlpack_abi.h"
 #include "python.h"
 
+#include <stdio.h>
 #include <string.h>
 
 // --------------------------------------------------------------------------------------------------------- exchange table
@@ -107,6 +108,21 @@ static bool take_capsule(PyObject *capsule, const char *what, Tensor *out) {
   return false;
 }
 
+void tensor_refuse(const char *what) {
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject *text = value ? PyObject_Str(value) : NULL, *bytes = text ? PyUnicode_AsUTF8String(text) : NULL;
+  const char *line = bytes ? PyBytes_AsString(bytes) : "";
+  char first[256] = "";
+  snprintf(first, sizeof first, "%.*s", (int)strcspn(line, "\n"), line); // PyTorch's has a C++ backtrace behind it
+  PyErr_Format(PyExc_TypeError, "%s: the tensor's memory cannot be used: %s", what, first);
+  Py_XDECREF(bytes);
+  Py_XDECREF(text);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+}
+
 /// object.__dlpack__(stream=.., max_version=(1, 1)); older producers know no max_version.
 static PyObject *ask_dlpack(PyObject *object, void *stream) {
   PyObject *method = PyObject_GetAttrString(object, "__dlpack__"), *empty = PyTuple_New(0), *capsule = NULL;
@@ -140,6 +156,8 @@ bool tensor_view(PyObject *object, const char *what, void *stream, Tensor *out) 
       PyErr_Format(PyExc_TypeError,
                    "%s: expected a tensor (PyTorch, CuPy, JAX, NumPy: anything with __dlpack__), got %R", what,
                    (PyObject *)Py_TYPE(object));
+    } else {
+      tensor_refuse(what);
     }
     return false;
   }
