@@ -232,7 +232,10 @@ def _search_all(programs: Sequence[_Program], settings: Settings) -> None:
         return
     futures = {key: settings.executor.submit(_search, text, settings.search) for key, text in missing.items()}
     for key, future in futures.items():
-        _searched[key] = future.result()
+        try:
+            _searched[key] = future.result()
+        except Exception as error:  # a worker that died: the part stays PyTorch's, and the next call may ask again
+            _searched[key] = f"search: {type(error).__name__}: {error}"
 
 
 # -------------------------------------------------------------------------------------------------------- the first call
@@ -261,7 +264,7 @@ class _FirstCall(fx.Interpreter):
         if target in self.programs:
             try:
                 self._decide(target, args, theirs)
-            except (MirageError, RuntimeError) as error:  # of a GPU, of a compiler: the part stays PyTorch's
+            except Exception as error:  # of a GPU, of a compiler: the part stays PyTorch's
                 self.rows[target].reason = str(error).splitlines()[0]
         return theirs
 

@@ -165,7 +165,7 @@ def classify(node: fx.Node) -> str:
         if not isinstance(x, torch.Tensor):
             return x
         devices.add(x.device)
-        if x.dtype not in FROM_TORCH and node.target is operator.getitem:
+        if x.dtype not in FROM_TORCH and name_of(node) == "getitem" and isinstance(value_of(node.args[0]), tuple):
             return None  # the indices beside the values of a maximum
         return graph.new_input(*check_type(x))
 

@@ -130,7 +130,9 @@ def specialise(gm: fx.GraphModule, args: list) -> Whole:
 
 
 def _is_check(node: fx.Node) -> bool:
-    return value_of(node) is None and name_of(node).lstrip("_").startswith(("check", "assert_scalar", "sym_constrain"))
+    """Whether a node only looks at sizes, which are literals now, or counts uses of PyTorch."""
+    names = ("check", "assert_scalar", "sym_constrain", "log_api_usage")
+    return value_of(node) is None and name_of(node).lstrip("_").startswith(names)
 
 
 def _fold(traced: fx.GraphModule) -> Whole:
@@ -275,6 +277,7 @@ class _Cutter:
         for node in members:
             self.nodes[node].group = self.nodes[sets.find_first(node, self.nodes)].index
         self._merge_stages(members)
+        members = self._without_shared(members)
         result: dict[int, list[fx.Node]] = {}
         for node in members:
             result.setdefault(self.nodes[node].group, []).append(node)
@@ -307,6 +310,28 @@ class _Cutter:
                     merged = True
                     break
 
+    def _without_shared(self, members: list[fx.Node]) -> list[fx.Node]:
+        """Leaves outside what is element-wise, computed from outside values alone and read by three parts or more: a rotary
+        embedding's table belongs to no layer, and the layer that came first would be unlike the others with it."""
+        outside: set[fx.Node] = set()
+        for node in members:
+            own = all(a in outside or not self.is_member(a) for a in node.all_input_nodes)
+            if own and self.nodes[node].kind != "strong" and len(self._readers(node)) > 2:
+                outside.add(node)
+        for node in outside:
+            self.nodes[node].kind = None
+        return [n for n in members if n not in outside]
+
+    def _readers(self, node: fx.Node) -> set[int]:
+        """The parts that read a value, also through element-wise operators of the table itself."""
+        found: set[int] = set()
+        for user in node.users:
+            if self.is_member(user) and self.nodes[user].kind in ("view", "cast"):
+                found |= self._readers(user)
+            if self.is_member(user):
+                found.add(self.nodes[user].group)
+        return found
+
     def _weight(self, node: fx.Node) -> int:
         return self.nodes[node].kind in ("arith", "strong")
 
@@ -329,8 +354,9 @@ class _Cutter:
         return pieces + [group]
 
     def _crossing(self, group: list[fx.Node], at: int) -> int:
-        later = set(group[at:])
-        return sum(any(user in later for user in node.users) for node in group[:at])
+        """How many values a piece that ends here gives to others."""
+        piece = set(group[:at])
+        return sum(any(user not in piece for user in node.users) for node in group[:at])
 
     # ------------------------------------------------------------------------------------------------------------- parts
 
