@@ -50,7 +50,7 @@ def numbers_differ(module: fx.GraphModule, inputs: Sequence[torch.Tensor], ours:
         references = [t.double() for t in theirs]
     floor = max([_FLOORS.get(t.dtype, 1e-5) for t in (*inputs, *theirs)])
     for i, (mine, other, reference) in enumerate(zip(ours, theirs, references)):
-        if not torch.equal(mine.isfinite(), other.isfinite()):
+        if any(not torch.equal(test(mine), test(other)) for test in (torch.isnan, torch.isposinf, torch.isneginf)):
             return f"output {i}: infinities or NaN elsewhere than in PyTorch's result"
         finite = mine.isfinite() & reference.isfinite()
         mine_error, other_error = _error(mine, reference, finite), _error(other, reference, finite)

@@ -210,8 +210,18 @@ def reciprocal(g, x):
     return g.div(1.0, _tensor(x))
 
 
-@op("clamp", "clip", "hardtanh")
-def clamp(g, x, min=None, max=None, inplace=False):
+@op("hardtanh")
+def hardtanh(g, x, min_val=-1.0, max_val=1.0, inplace=False):
+    return clamp(g, x, min_val, max_val)
+
+
+@op("relu6")
+def relu6(g, x, inplace=False):
+    return clamp(g, x, 0.0, 6.0)
+
+
+@op("clamp", "clip")
+def clamp(g, x, min=None, max=None):
     for name, bound in (("maximum", min), ("minimum", max)):
         if bound is not None:
             x = _binary(g, name, x, bound)
@@ -469,6 +479,16 @@ def to_half(g, x, **_):
 @op("bfloat16")
 def to_bfloat16(g, x, **_):
     return _cast(g, _tensor(x), "bfloat16")
+
+
+def _other_dtype(name: str, dtype: str) -> None:
+    def refuse(g, x, **_):
+        raise Unsupported(dtype)
+    op(name)(refuse)
+
+
+for _name, _dtype in (("double", "float64"), ("long", "int64"), ("int", "int32"), ("bool", "bool")):
+    _other_dtype(_name, _dtype)
 
 
 @op("contiguous", "clone", "detach", "alias", "lift_fresh_copy", "positive", "pos")

@@ -119,8 +119,9 @@ class Whole:
 
 def specialise(gm: fx.GraphModule, args: list) -> Whole:
     """A copy of `gm` for the shapes of these arguments: whatever depends on shapes alone becomes a literal."""
-    traced = fx.GraphModule(gm, fx.Graph())
-    traced.graph.output(traced.graph.graph_copy(gm.graph, {}))
+    graph, env = fx.Graph(), {}
+    graph.output(graph.graph_copy(gm.graph, env))
+    traced = fx.GraphModule(gm, graph)
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     fakes = [mode.from_tensor(a, static_shapes=True) if isinstance(a, torch.Tensor) else a for a in args]
     with torch.set_grad_enabled(torch.is_grad_enabled()), mode:
