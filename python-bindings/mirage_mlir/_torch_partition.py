@@ -314,23 +314,22 @@ class _Cutter:
     def _without_shared(self, members: list[fx.Node]) -> list[fx.Node]:
         """Leaves outside what is element-wise, computed from outside values alone and read by three parts or more: a rotary
         embedding's table belongs to no layer, and the layer that came first would be unlike the others with it."""
-        outside: set[fx.Node] = set()
         for node in members:
-            own = all(a in outside or not self.is_member(a) for a in node.all_input_nodes)
-            if own and self.nodes[node].kind != "strong" and len(self._readers(node)) > 2:
-                outside.add(node)
-        for node in outside:
-            self.nodes[node].kind = None
-        return [n for n in members if n not in outside]
+            info = self.nodes[node]
+            if any(self.is_member(a) for a in node.all_input_nodes):
+                continue
+            if info.kind == "view":
+                info.is_free = True
+            elif info.kind != "strong" and len(self._readers(node)) > 2:
+                info.kind = None
+        return [n for n in members if self.is_member(n)]
 
     def _readers(self, node: fx.Node) -> set[int]:
-        """The parts that read a value, also through element-wise operators of the table itself."""
+        """The parts that read a value, also through views and casts."""
         found: set[int] = set()
-        for user in node.users:
-            if self.is_member(user) and self.nodes[user].kind in ("view", "cast"):
-                found |= self._readers(user)
-            if self.is_member(user):
-                found.add(self.nodes[user].group)
+        for user in filter(self.is_member, node.users):
+            kind = self.nodes[user].kind
+            found |= self._readers(user) if kind in ("view", "cast") else {self.nodes[user].group}
         return found
 
     def _weight(self, node: fx.Node) -> int:
