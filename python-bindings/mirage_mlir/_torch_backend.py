@@ -40,6 +40,7 @@ from ._options import SearchOptions
 from ._torch_import import apply_node, check_type, memory_order, value_of
 from ._torch_ops import Unsupported, name_of
 from ._torch_partition import Limits, Outside, Split, partition, specialise
+from ._torch_rows import rows
 from ._ugraph import UGraph
 
 # ---------------------------------------------------------------------------------------------------------------- options
@@ -176,7 +177,8 @@ def _program_of(module: fx.GraphModule) -> _Program:
                 graph.mark_output(_turned(program, value_of(result), values[result]))
         else:
             values[node] = apply_node(graph, node, values.__getitem__)
-    described = json.loads(_mirage.describe(graph.mlir))["graphs"][0]
+    program.graph = rows(graph)
+    described = json.loads(_mirage.describe(program.graph.mlir))["graphs"][0]
     program.key = (described["hash"], str(described["inputs"]), str(described["outputs"]), str(program.orders))
     return program
 
