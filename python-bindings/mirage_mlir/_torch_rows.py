@@ -105,7 +105,10 @@ class _Rows:
 
     def _flat(self, i: int) -> Tensor:
         if i not in self.flat:
-            self.flat[i] = self.new.reshape(self.whole[i], self._flat_shape(i))
+            op, _, attributes = self.nodes[i]
+            shape = self._flat_shape(i)
+            self.flat[i] = (self.new.constant(attributes["value"], shape, attributes["dtype"]) if op == "constant" else
+                            self.new.reshape(self.whole[i], shape))
         return self.flat[i]
 
     def _rewrite(self, i: int) -> None:
@@ -131,10 +134,4 @@ class _Rows:
 
     def _repeated(self, i: int) -> Tensor:
         """A parameter or a constant, of rank 2 at most."""
-        op, _, attributes = self.nodes[i]
-        shape = self.shapes[i]
-        if len(shape) <= 2:
-            return self._whole(i)
-        if op == "constant":
-            return self.new.constant(attributes["value"], (1, shape[-1]), attributes["dtype"])
-        return self.new.reshape(self._whole(i), (1, shape[-1]))
+        return self._whole(i) if len(self.shapes[i]) <= 2 else self._flat(i)
