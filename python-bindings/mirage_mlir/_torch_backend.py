@@ -10,7 +10,7 @@ Options, beside the fields of SearchOptions (time_budget is 15 seconds a part he
     shapes      at most so many shapes of one graph are compiled; then the fallback computes.
     min_nodes   element-wise operators that make a part worth replacing, where it has no contraction and no reduction.
     max_nodes   arithmetic operators of a part, at most.
-    executor    a concurrent.futures.Executor that searches.
+    executor    where to search: any concurrent.futures.Executor (superoptimize_many).
 
 The way of a graph: dynamo's, before decomposition -> _torch_partition cuts it, for the shapes of the call -> equal parts are
 searched once -> each part runs both ways on its own tensors (_torch_measure) -> what is kept becomes mirage_mlir::call
@@ -25,18 +25,19 @@ import difflib
 import json
 import operator
 import threading
-import time
 import warnings
 from dataclasses import dataclass, field
 from typing import Any, Callable, Sequence
 
 import torch
 from torch import fx
+from torch.fx.node import map_arg
 
 from . import _mirage, _torch_measure, _torch_runtime
 from ._graph import Graph
 from ._mirage import MirageError
 from ._options import SearchOptions
+from ._search import superoptimize
 from ._torch_import import apply_node, check_type, memory_order, value_of
 from ._torch_ops import Unsupported, name_of
 from ._torch_partition import Limits, Outside, Split, partition, specialise
@@ -205,19 +206,20 @@ _timed: dict[tuple, tuple[float, float]] = {}
 _lock = threading.RLock()
 
 
-def _search(text: str, options: SearchOptions) -> UGraph | str:
-    """The best µGraph, or why there is none. Picklable both ways."""
+def _search(texts: list[str], settings: Settings) -> list[Any]:
+    """A Result for each program, or an exception in its place."""
     try:
-        from ._many import cached_superoptimize as find
+        from ._many import superoptimize_many
     except ImportError:
-        from ._search import superoptimize
+        return [_search_one(text, settings.search) for text in texts]
+    return superoptimize_many(texts, settings.search, executor=settings.executor, progress=False, return_exceptions=True)
 
-        def find(program, chosen):
-            return superoptimize(program, chosen, progress=False)
+
+def _search_one(text: str, options: SearchOptions) -> Any:
     try:
-        return find(text, options)[0]
+        return superoptimize(text, options, progress=False)
     except MirageError as error:
-        return f"search: {str(error).splitlines()[0]}"
+        return error
 
 
 def _search_all(programs: Sequence[_Program], settings: Settings) -> None:
@@ -228,16 +230,9 @@ def _search_all(programs: Sequence[_Program], settings: Settings) -> None:
         if key not in _searched:
             missing[key] = program.graph.mlir
     _table.searches += len(missing)
-    if settings.executor is None:
-        for key, text in missing.items():
-            _searched[key] = _search(text, settings.search)
-        return
-    futures = {key: settings.executor.submit(_search, text, settings.search) for key, text in missing.items()}
-    for key, future in futures.items():
-        try:
-            _searched[key] = future.result()
-        except Exception as error:  # a worker that died: the part stays PyTorch's, and the next call may ask again
-            _searched[key] = f"search: {type(error).__name__}: {error}"
+    for key, found in zip(missing, _search(list(missing.values()), settings) if missing else ()):
+        failed = isinstance(found, Exception)
+        _searched[key] = f"search: {(str(found) or type(found).__name__).splitlines()[0]}" if failed else found[0]
 
 
 # -------------------------------------------------------------------------------------------------------- the first call
@@ -293,7 +288,9 @@ class _FirstCall(fx.Interpreter):
     def _times(self, program: _Program, kept: _torch_runtime.Kept, module: fx.GraphModule, inputs: tuple) -> tuple:
         key = (program.key, self.settings.search, self.settings.fallback)
         if key not in _timed:
-            theirs = _compiled_by_fallback(module, list(inputs), self.settings)
+            # A copy: Inductor rewrites the graph that it is given.
+            copy = fx.GraphModule(module, _copied(module.graph))
+            theirs = _compiled_by_fallback(copy, list(inputs), self.settings, captured=True)
             _timed[key] = tuple(_torch_measure.times([lambda *x: kept(x), theirs], inputs))
         return _timed[key]
 
@@ -315,7 +312,7 @@ def _rewritten(first: _FirstCall, through_dispatcher: bool) -> fx.GraphModule:
     function = torch.ops.mirage_mlir.call.default if through_dispatcher else _torch_runtime.call
     for node in first.split.module.graph.nodes:
         if node.op == "output":
-            graph.output(fx.map_arg(node.args[0], env.__getitem__))
+            graph.output(map_arg(node.args[0], env.__getitem__))
         elif node.op == "call_module" and node.target in first.kept:
             env[node] = _write_call(graph, function, first, node, env)
         elif node.op == "call_module" and node.target in first.split.parts:
@@ -368,14 +365,22 @@ def _direct(module: fx.GraphModule) -> Callable | None:
     return run
 
 
-def _compiled_by_fallback(gm: fx.GraphModule, inputs: list, settings: Settings) -> Callable:
-    """gm by Inductor or eager; `inputs` are tensors, fake or not, and ints."""
+def _copied(graph: fx.Graph) -> fx.Graph:
+    copy = fx.Graph()
+    copy.output(copy.graph_copy(graph, {}))
+    return copy
+
+
+def _compiled_by_fallback(gm: fx.GraphModule, inputs: list, settings: Settings, captured: bool = False) -> Callable:
+    """gm by Inductor or eager; `inputs` are tensors, fake or not, and ints. captured: it will be part of a CUDA graph."""
     if settings.fallback == "eager":
         return gm.forward
     from torch._inductor import list_mode_options
     from torch._inductor.compile_fx import compile_fx
-    patches = list_mode_options(settings.mode) if settings.mode else None
-    return compile_fx(gm, inputs, config_patches=patches)
+    patches = dict(list_mode_options(settings.mode)) if settings.mode else {}
+    if captured:
+        patches.pop("triton.cudagraphs", None)
+    return compile_fx(gm, inputs, config_patches=patches or None)
 
 
 class _Compiled:

@@ -14,6 +14,7 @@ from typing import Any, Callable
 import torch
 import torch.utils._pytree as pytree
 from torch import fx
+from torch.fx.node import map_arg
 
 from ._graph import Graph, Tensor
 from ._mirage import MirageError
@@ -92,7 +93,7 @@ def apply_node(graph: Graph, node: fx.Node, values: Callable[[fx.Node], Any]) ->
     The result has the shape and the dtype that PyTorch gives it, or else it is Unsupported: that is how a cast to another
     device or an ambient autocast is noticed.
     """
-    args, kwargs = fx.map_arg((node.args, node.kwargs), values)
+    args, kwargs = map_arg((node.args, node.kwargs), values)
     args, kwargs = _plain(args), dict(kwargs)
     function = find(node)
     for name in ("input", "self", "x"):

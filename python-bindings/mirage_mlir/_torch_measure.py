@@ -23,11 +23,10 @@ class _Double(fx.Interpreter):
     """Runs a part in float64: casts do not round, and no operator is asked for a narrower result."""
 
     def run_node(self, node: fx.Node):
-        if node.op == "placeholder":
-            return super().run_node(node).double()
         if node.meta.get("kind") == "cast":
             return self.fetch_args_kwargs_from_env(node)[0][0]
-        return super().run_node(node)
+        return pytree.tree_map(lambda x: x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x,
+                               super().run_node(node))
 
     def fetch_args_kwargs_from_env(self, node: fx.Node):
         return pytree.tree_map(lambda x: torch.float64 if isinstance(x, torch.dtype) else x,

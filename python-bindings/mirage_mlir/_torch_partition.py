@@ -25,6 +25,7 @@ import torch
 import torch.utils._pytree as pytree
 from torch import fx
 from torch._subclasses.fake_tensor import FakeTensorMode
+from torch.fx.node import map_arg
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from ._torch_import import classify, place_of, value_of
@@ -142,7 +143,7 @@ def _fold(traced: fx.GraphModule) -> Whole:
         if node.op == "placeholder":
             position += 1
         if node.op == "output":
-            graph.output(fx.map_arg(node.args[0], env.__getitem__))
+            graph.output(map_arg(node.args[0], env.__getitem__))
             continue
         value = value_of(node)
         if node.op == "placeholder" and (_is_literal(value) or value is None):
@@ -488,7 +489,7 @@ class _Writer:
             self._write_segment(segments[segment])
         source = self.cutter.module
         output = next(n for n in source.graph.nodes if n.op == "output")
-        self.graph.output(fx.map_arg(output.args[0], self.env.__getitem__))
+        self.graph.output(map_arg(output.args[0], self.env.__getitem__))
         holder = torch.nn.Module()
         for name, module in self.modules.items():
             holder.add_module(name, module)

@@ -1,6 +1,7 @@
 """torch.compile(f, backend="mirage") on the CPU: parts run by the evaluator, everything else by PyTorch, meaning unchanged."""
 
-import concurrent.futures
+import sys
+import types
 import warnings
 
 import pytest
@@ -129,9 +130,18 @@ def test_equal_parts_of_another_function_are_known():
     assert searches == 1 and mi.replaced().searches == 1
 
 
-def test_an_executor_searches():
-    with concurrent.futures.ThreadPoolExecutor(2) as executor:
-        same(lambda x: torch.tanh(x @ x) * 7, torch.randn(7, 7), executor=executor, parts=["matmul tanh mul"])
+def test_superoptimize_many_searches_on_the_executor(monkeypatch):
+    """All programs of a graph in one call, with the executor; what fails comes back as an exception in its place."""
+    calls = []
+
+    def superoptimize_many(texts, options, **arguments):
+        calls.append((len(texts), arguments))
+        return [mi.superoptimize(text, options, progress=False) for text in texts]
+
+    monkeypatch.setitem(sys.modules, "mirage_mlir._many", types.SimpleNamespace(superoptimize_many=superoptimize_many))
+    executor = object()
+    same(lambda x: torch.cumsum(torch.tanh(x @ x) * 7, 0) @ x, torch.randn(7, 7), executor=executor, parts=["matmul tanh mul", "matmul"])
+    assert calls == [(2, {"executor": executor, "progress": False, "return_exceptions": True})]
 
 
 # ----------------------------------------------------------------------------------------- what may not change: memory
@@ -260,6 +270,11 @@ def test_a_float_mask_of_infinities():
     same(lambda x: torch.softmax(x @ x.t() + mask, -1) @ x, torch.randn(5, 5))
 
 
+def test_casts_that_cast_nothing():
+    w = torch.randn(6, 6)
+    same(lambda x: torch.tanh(x.float().to(torch.float32).type_as(x) @ w.float()), torch.randn(6, 6), parts=["matmul tanh"])
+
+
 def test_not_a_number_and_infinity_come_out():
     x = torch.tensor([[1.0, float("inf")], [float("nan"), 2.0]])
     same(lambda x: (x * 2 + 1).square(), x)
@@ -307,14 +322,14 @@ def test_a_wrong_program_is_not_kept(monkeypatch):
       %z = sigmoid %y : tensor<9x9xf32>
       return %z : tensor<9x9xf32>
     }""")
-    monkeypatch.setattr(_torch_backend, "_search", lambda text, options: wrong)
+    monkeypatch.setattr(_torch_backend, "_search", lambda texts, settings: [[wrong] for _ in texts])
     same(lambda x: torch.tanh(x @ x), torch.randn(9, 9), parts=[], max_states=51)
     (part,) = mi.replaced().parts
     assert not part.kept and part.reason.startswith("output 0: error")
 
 
 def test_a_search_that_fails_changes_nothing(monkeypatch):
-    monkeypatch.setattr(_torch_backend, "_search", lambda text, options: "search: no space for it")
+    monkeypatch.setattr(_torch_backend, "_search", lambda texts, settings: [mi.MirageError("no space for it") for _ in texts])
     same(lambda x: torch.tanh(x @ x) + 3, torch.randn(3, 3), parts=[], max_states=52)
     assert mi.replaced().parts[0].reason == "search: no space for it"
 
