@@ -276,7 +276,7 @@ class _FirstCall(fx.Interpreter):
         row.ugraph = found
         ours = _restored(kept(inputs), program.turned)
         reason = _torch_measure.numbers_differ(module, inputs, ours, theirs)
-        if reason is None and inputs[0].is_cuda:
+        if reason is None and _can_measure(inputs):
             row.ours_us, row.theirs_us = self._times(program, kept, module, inputs)
             if row.ours_us >= row.theirs_us and not self.settings.force:
                 reason = "slower"
@@ -293,6 +293,10 @@ class _FirstCall(fx.Interpreter):
             theirs = _compiled_by_fallback(copy, list(inputs), self.settings, captured=True)
             _timed[key] = tuple(_torch_measure.times([lambda *x: kept(x), theirs], inputs))
         return _timed[key]
+
+
+def _can_measure(tensors: Sequence[torch.Tensor]) -> bool:
+    return any(x.is_cuda for x in tensors)
 
 
 def _restored(outputs: Sequence[torch.Tensor], turned: Sequence[list[int] | None]) -> list[torch.Tensor]:
@@ -470,7 +474,7 @@ def mirage(gm: fx.GraphModule, example_inputs: list, *, options: dict | None = N
         _say_once("backend mirage: autograd is on and an input requires a gradient: the graph is left to "
                   f"{settings.fallback}; use torch.no_grad() for inference")
         return _compiled_by_fallback(gm, example_inputs, settings)
-    if not settings.force and not any(x.is_cuda for x in tensors):
+    if not settings.force and not _can_measure(tensors):
         _say_once("backend mirage: no tensor is on a GPU, so nothing is replaced; options={'force': True} replaces all the same, "
                   "and evaluates it on the CPU, slowly")
         return _compiled_by_fallback(gm, example_inputs, settings)

@@ -11,6 +11,7 @@ import torch.nn.functional as F
 import mirage_mlir as mi
 from mirage_mlir import _torch_backend, _torch_runtime
 from mirage_mlir._torch_backend import Settings
+from test_torch_partition import random_program, run
 
 # A search of few states: what is found is the program's own lowering, and the same every time.
 QUICK = {"force": True, "fallback": "eager", "max_states": 50, "time_budget": 0.0, "num_threads": 1, "measure": "no"}
@@ -144,6 +145,60 @@ def test_superoptimize_many_searches_on_the_executor(monkeypatch):
     assert calls == [(2, {"executor": executor, "progress": False, "return_exceptions": True})]
 
 
+# ---------------------------------------------------------------------------------------------- kept only if faster
+
+
+@pytest.fixture
+def stopwatch(monkeypatch):
+    """Stands in for the GPU's timing: both ways compute the same, and take what a test says."""
+    class Stopwatch:
+        took, calls = [2.0, 3.0], 0
+
+        def times(self, functions, inputs):
+            self.calls += 1
+            ours, theirs = ([t for t in f(*inputs)] for f in functions)
+            torch.testing.assert_close(ours, theirs, rtol=1e-5, atol=1e-5)
+            return list(self.took)
+
+    watch = Stopwatch()
+    monkeypatch.setattr(_torch_backend, "_can_measure", lambda tensors: True)
+    monkeypatch.setattr(_torch_backend._torch_measure, "times", watch.times)
+    return watch
+
+
+def layers(x, w):
+    for _ in range(3):
+        x = torch.cumsum(torch.tanh(x @ w), 0)
+    return x
+
+
+@pytest.mark.parametrize("fallback", ["eager", "inductor"])
+def test_what_is_faster_is_kept(stopwatch, fallback):
+    same(layers, torch.randn(4, 4), torch.randn(4, 4), force=False, fallback=fallback, max_states=53, parts=["matmul tanh"] * 3)
+    assert {(p.ours_us, p.theirs_us) for p in mi.replaced().parts} == {(2.0, 3.0)}
+    assert stopwatch.calls == 1  # equal parts are timed once, too
+    assert "2.00 us, was 3.00 us" in str(mi.replaced())
+
+
+@pytest.mark.parametrize("fallback", ["eager", "inductor"])
+def test_what_is_slower_is_left(stopwatch, fallback):
+    stopwatch.took = [3.0, 2.5]
+    same(layers, torch.randn(5, 5), torch.randn(5, 5), force=False, fallback=fallback, max_states=54, parts=[])
+    assert [(p.kept, p.reason) for p in mi.replaced().parts] == [(False, "slower")] * 3
+
+
+def test_force_keeps_what_is_slower(stopwatch):
+    stopwatch.took = [3.0, 2.5]
+    same(layers, torch.randn(6, 6), torch.randn(6, 6), max_states=55, parts=["matmul tanh"] * 3)
+
+
+def test_timing_that_fails_leaves_the_part(stopwatch):
+    stopwatch.times = None
+    _torch_backend._torch_measure.times = lambda functions, inputs: 1 / 0
+    same(layers, torch.randn(7, 7), torch.randn(7, 7), force=False, max_states=56, parts=[])
+    assert "division by zero" in mi.replaced().parts[0].reason
+
+
 # ----------------------------------------------------------------------------------------- what may not change: memory
 
 
@@ -250,6 +305,19 @@ def test_strides_of_results():
         assert [t.stride() for t in g(x, y)] == [t.stride() for t in f(x, y)]
         torch.testing.assert_close(g(x, y), f(x, y))
     assert mi.replaced().parts[0].kept
+
+
+def test_random_graphs():
+    """What the cutting's own test runs with PyTorch's operators, with programs of ours."""
+    for seed in range(40):
+        module = random_program(seed)
+        f = _torch_backend.mirage(module, [torch.ones(4, 4)] * 2, options={**QUICK, "min_nodes": 1, "max_nodes": 6})
+        for _ in range(2):
+            (got, ours, _), (expected, theirs, _) = run(f, seed), run(module, seed)
+            torch.testing.assert_close(got, expected, rtol=1e-3, atol=1e-4, equal_nan=True, msg=f"seed {seed}")
+            assert ours == theirs, f"seed {seed}"
+    kept = sum(p.kept for p in mi.replaced().parts)
+    assert kept > 40 and kept == len(mi.replaced().parts), str(mi.replaced())
 
 
 # ----------------------------------------------------------------------------------------- what may not change: numbers
