@@ -44,7 +44,7 @@ from ._torch_partition import Limits, Outside, Split, partition, specialise
 from ._torch_rows import rows
 from ._ugraph import UGraph
 
-# ---------------------------------------------------------------------------------------------------------------- options
+# -------------------------------------------------------------------------------------------------------------- options
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ def _say_once(text: str) -> None:
         warnings.warn(text, RuntimeWarning, stacklevel=3)
 
 
-# ------------------------------------------------------------------------------------------------------------- the table
+# ------------------------------------------------------------------------------------------------------------ the table
 
 
 @dataclass
@@ -199,7 +199,7 @@ def _operators(module: fx.GraphModule) -> str:
     return " ".join(names[:8]) + (f" ... {len(names)} in all" if len(names) > 8 else "")
 
 
-# --------------------------------------------------------------------------------------------------------------- searches
+# ------------------------------------------------------------------------------------------------------------- searches
 
 _searched: dict[tuple, Any] = {}  # by program and options: a UGraph, or the reason why there is none
 _timed: dict[tuple, tuple[float, float]] = {}
@@ -235,7 +235,7 @@ def _search_all(programs: Sequence[_Program], settings: Settings) -> None:
         _searched[key] = f"search: {(str(found) or type(found).__name__).splitlines()[0]}" if failed else found[0]
 
 
-# -------------------------------------------------------------------------------------------------------- the first call
+# ------------------------------------------------------------------------------------------------------- the first call
 
 
 class _FirstCall(fx.Interpreter):
@@ -307,7 +307,7 @@ def _inverse(order: list[int]) -> list[int]:
     return [order.index(d) for d in range(len(order))]
 
 
-# ------------------------------------------------------------------------------------------------------- what is compiled
+# ----------------------------------------------------------------------------------------------------- what is compiled
 
 
 def _rewritten(first: _FirstCall, through_dispatcher: bool) -> fx.GraphModule:
@@ -463,7 +463,7 @@ def _is_symbolic(x: Any) -> bool:
     return True  # a number: as the next call has it
 
 
-# ------------------------------------------------------------------------------------------------------------ the backend
+# ---------------------------------------------------------------------------------------------------------- the backend
 
 
 def mirage(gm: fx.GraphModule, example_inputs: list, *, options: dict | None = None, mode: str | None = None) -> Callable:

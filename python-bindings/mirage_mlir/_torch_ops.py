@@ -66,7 +66,7 @@ def find(node: torch.fx.Node) -> Callable:
     return known
 
 
-# ---------------------------------------------------------------------------------------------------------------- helpers
+# -------------------------------------------------------------------------------------------------------------- helpers
 
 
 def _tensor(x: Any, what: str = "operand") -> Tensor:
@@ -144,7 +144,7 @@ def _reshape(g: Graph, x: Tensor, shape: Any) -> Tensor:
     return x if tuple(shape) == x.shape else g.reshape(x, shape)
 
 
-# ----------------------------------------------------------------------------------------------------------- element-wise
+# --------------------------------------------------------------------------------------------------------- element-wise
 
 
 @op("add")
@@ -263,7 +263,7 @@ def glu(g, x, dim=-1):
     return g.mul(g.slice(x, d, 0, half), g.sigmoid(g.slice(x, d, half, 2 * half)))
 
 
-# ----------------------------------------------------------------------------------------------------------- contractions
+# --------------------------------------------------------------------------------------------------------- contractions
 
 
 def _matmul(g: Graph, a: Tensor, b: Tensor, transpose_b: bool = False) -> Tensor:
@@ -347,7 +347,7 @@ def attention(g, q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=
     return _reshape(g, y, (*shape[:-1], v.shape[-1])) if q.shape != shape else y
 
 
-# ------------------------------------------------------------------------------------------------ reductions, normalising
+# ---------------------------------------------------------------------------------------------- reductions, normalising
 
 
 def _as_dtype(g: Graph, x: Tensor, dtype: Any) -> Tensor:
@@ -448,7 +448,7 @@ def rms_norm(g, x, normalized_shape, weight=None, eps=None):
     return _normalised(g, _tensor(x), normalized_shape, (weight,), lambda t, w: g.rms_norm(t, w, eps))
 
 
-# ------------------------------------------------------------------------------------------------------- dtypes, identity
+# ----------------------------------------------------------------------------------------------------- dtypes, identity
 
 
 @op("to", "type", "_to_copy")
@@ -503,7 +503,7 @@ def dropout(g, x, p=0.5, training=True, train=True, inplace=False):
     return _tensor(x)
 
 
-# ----------------------------------------------------------------------------------------------------------------- shapes
+# --------------------------------------------------------------------------------------------------------------- shapes
 
 
 def _permute(g: Graph, x: Tensor, perm: list[int]) -> Tensor:

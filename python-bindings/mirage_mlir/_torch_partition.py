@@ -35,7 +35,7 @@ _LITERALS = (int, float, bool, str, torch.Size, torch.dtype, torch.device, torch
 _STATEFUL = ("batch_norm", "instance_norm")  # write to running statistics, which their schemas do not say
 
 
-# ------------------------------------------------------------------------------------------------------------- specialise
+# ----------------------------------------------------------------------------------------------------------- specialise
 
 
 class _Watch(TorchDispatchMode):
@@ -158,7 +158,7 @@ def _fold(traced: fx.GraphModule) -> Whole:
     return Whole(module, arguments)
 
 
-# -------------------------------------------------------------------------------------------------------------- partition
+# ------------------------------------------------------------------------------------------------------------ partition
 
 
 @dataclass
@@ -461,7 +461,7 @@ def _reaches(after: dict[int, set[int]], start: Iterable[int], goal: int) -> boo
     return False
 
 
-# ---------------------------------------------------------------------------------------------------------------- writing
+# -------------------------------------------------------------------------------------------------------------- writing
 
 
 def partition(whole: Whole, limits: Limits = Limits()) -> Split:

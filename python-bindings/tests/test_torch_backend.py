@@ -63,7 +63,7 @@ class Block(torch.nn.Module):
         return x + self.down(F.gelu(self.up(self.norm2(x))))
 
 
-# -------------------------------------------------------------------------------------------------------------- it works
+# ------------------------------------------------------------------------------------------------------------- it works
 
 
 def test_transformer_block_is_one_part():
@@ -145,7 +145,7 @@ def test_superoptimize_many_searches_on_the_executor(monkeypatch):
     assert calls == [(2, {"executor": executor, "progress": False, "return_exceptions": True})]
 
 
-# ---------------------------------------------------------------------------------------------- kept only if faster
+# -------------------------------------------------------------------------------------------------- kept only if faster
 
 
 @pytest.fixture
@@ -199,7 +199,7 @@ def test_timing_that_fails_leaves_the_part(stopwatch):
     assert "division by zero" in mi.replaced().parts[0].reason
 
 
-# ----------------------------------------------------------------------------------------- what may not change: memory
+# ------------------------------------------------------------------------------------------ what may not change: memory
 
 
 def test_several_outputs_and_their_aliases():
@@ -313,7 +313,7 @@ def test_random_graphs():
         module = random_program(seed)
         f = _torch_backend.mirage(module, [torch.ones(4, 4)] * 2, options={**QUICK, "min_nodes": 1, "max_nodes": 6})
         for _ in range(2):
-            (got, ours, _), (expected, theirs, _) = run(f, seed), run(module, seed)
+            (got, *ours), (expected, *theirs) = run(f, seed), run(module, seed)
             torch.testing.assert_close(got, expected, rtol=1e-3, atol=1e-4, equal_nan=True, msg=f"seed {seed}")
             assert ours == theirs, f"seed {seed}"
     kept = sum(p.kept for p in mi.replaced().parts)
@@ -402,7 +402,7 @@ def test_a_search_that_fails_changes_nothing(monkeypatch):
     assert mi.replaced().parts[0].reason == "search: no space for it"
 
 
-# ----------------------------------------------------------------------------------------------------------------- shapes
+# --------------------------------------------------------------------------------------------------------------- shapes
 
 
 def test_shapes_are_compiled_one_by_one():
@@ -444,7 +444,7 @@ def test_sizes_that_depend_on_data():
     same(f, x)  # with a break of the graph
 
 
-# ------------------------------------------------------------------------------------------------------ autograd, options
+# ---------------------------------------------------------------------------------------------------- autograd, options
 
 
 def test_autograd_is_left_to_the_fallback():
@@ -495,7 +495,7 @@ def test_the_backend_is_known_by_its_name():
     assert "mirage" in torch._dynamo.list_backends()
 
 
-# ---------------------------------------------------------------------------------------------------------- the operator
+# --------------------------------------------------------------------------------------------------------- the operator
 
 
 def kept_program(orders=((0, 1), (0, 1))):
@@ -537,7 +537,7 @@ def test_the_operator_refuses(arguments, error):
         torch.ops.mirage_mlir.call(kept_program() if key == "program" else key, inputs)
 
 
-# -------------------------------------------------------------------------------------------------------------------- GPU
+# ------------------------------------------------------------------------------------------------------------------ GPU
 
 needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
 ON_GPU = {"time_budget": 5.0}

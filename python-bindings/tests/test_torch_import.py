@@ -130,7 +130,7 @@ def test_cases_reach_every_operator():
     assert all(callable(f) for f in OPS.values())
 
 
-# ---------------------------------------------------------------------------------------------------------------- dtypes
+# --------------------------------------------------------------------------------------------------------------- dtypes
 
 
 @pytest.mark.parametrize("dtype", [torch.float16, torch.bfloat16])
@@ -154,7 +154,7 @@ def test_reductions_of_two_dimensions_round_once():
     check(lambda x: x.mean((0, 1)), x, tolerance=1e-2)
 
 
-# ------------------------------------------------------------------------------------------------------- what cannot be said
+# -------------------------------------------------------------------------------------------------- what cannot be said
 
 
 UNSUPPORTED = {
@@ -198,7 +198,7 @@ def test_a_function_of_a_known_name_is_not_pytorchs():
         apply_node(Graph("one"), node, lambda n: None)
 
 
-# ------------------------------------------------------------------------------------------------------------- from_torch
+# ----------------------------------------------------------------------------------------------------------- from_torch
 
 
 def test_from_torch_of_a_function():
