@@ -24,12 +24,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "Cost", "Graph", "Guard", "MirageError", "Proof", "Result", "SearchErrors", "SearchOptions", "Tensor", "UGraph",
-    "bfloat16", "float16", "float32", "from_jax", "from_mlir", "from_torch", "load", "new_graph", "superoptimize",
+    "bfloat16", "float16", "float32", "from_jax", "from_mlir", "from_torch", "load", "new_graph", "replaced", "superoptimize",
     "superoptimize_many",
 ]
 
 _LAZY = {"from_torch": "._torch_import", "from_jax": "._jax_import", "superoptimize_many": "._many",
-         "SearchErrors": "._many"}
+         "SearchErrors": "._many", "replaced": "._torch_backend"}
 
 
 def __getattr__(name: str) -> Any:
@@ -38,3 +38,18 @@ def __getattr__(name: str) -> Any:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     import importlib
     return getattr(importlib.import_module(_LAZY[name], __name__), name)
+
+
+def _register_backend() -> None:
+    """Makes torch.compile know "mirage" where no installed package says so: in a build tree, after torch is imported."""
+    import sys
+    if "torch" not in sys.modules:
+        return
+    from importlib.metadata import EntryPoint, entry_points
+    group = "torch_dynamo_backends"
+    if "mirage" not in entry_points(group=group).names:
+        from torch._dynamo.backends import registry
+        registry._BACKENDS.setdefault("mirage", EntryPoint("mirage", "mirage_mlir._torch_backend:mirage", group))
+
+
+_register_backend()

@@ -1,0 +1,205 @@
+"""How graphs are cut: by hand, and at random graphs with views, writes and aliases, where nothing may change."""
+
+import operator
+import random
+
+import pytest
+import torch
+import torch.nn.functional as F
+
+from mirage_mlir._torch_partition import Limits, partition, specialise
+
+
+def cut(f, *args, **limits):
+    return partition(specialise(torch.fx.symbolic_trace(f), list(args)), Limits(**limits))
+
+
+def names(module):
+    return [n.name.rstrip("_0123456789") for n in module.graph.nodes if n.op.startswith("call")]
+
+
+def contents(split):
+    return [names(part) for part in split.parts.values()]
+
+
+X, W = torch.randn(4, 4), torch.randn(4, 4)
+
+
+def test_a_graph_that_is_one_part():
+    split = cut(lambda x, w: F.silu(x @ w.t()) * x, X, W)
+    assert contents(split) == [["t", "matmul", "silu", "mul"]]
+    assert names(split.module) == ["part", "getitem"] and not split.outside
+
+
+def test_what_stays_outside_cuts():
+    split = cut(lambda x, w: torch.cumsum(x @ w, 0) @ w, X, W)
+    assert contents(split) == [["matmul"], ["matmul"]]
+    assert [(o.op, o.reason) for o in split.outside] == [("cumsum", "no such operator")]
+
+
+def test_no_part_waits_for_itself():
+    # a -> cumsum -> b and a -> b: one part {a, b} would need its own result.
+    def f(x, w):
+        a = x @ w
+        return torch.cumsum(a, 0) + a @ w
+
+    split = cut(f, X, W)
+    assert contents(split) == [["matmul", "matmul"]]
+    assert names(split.module) == ["part", "getitem", "getitem", "cumsum", "add"]
+    torch.testing.assert_close(split.module(X, W), f(X, W))
+
+
+def test_parts_that_meet_only_directly_become_one():
+    # The sum is of a later stage than the product, but nothing outside lies between them.
+    split = cut(lambda x, y, w: (x @ w) + torch.cumsum(y, 0), X, X, W)
+    assert contents(split) == [["matmul", "add"]]
+
+
+@pytest.mark.parametrize("f", [
+    lambda x, w: x.t(), lambda x, w: x.half(), lambda x, w: x + w, lambda x, w: torch.cat((x, w)),
+    lambda x, w: x.view(2, 8).transpose(0, 1).contiguous(), lambda x, w: x,
+])
+def test_what_is_not_worth_it(f):
+    assert cut(f, X, W).parts == {}
+
+
+def test_how_much_is_worth_it_is_an_option():
+    assert contents(cut(lambda x, w: x + w, X, W, min_nodes=1)) == [["add"]]
+    assert cut(lambda x, w: F.silu(x) + w, X, W, min_nodes=3).parts == {}
+
+
+def test_a_view_that_leaves_stays_a_view():
+    split = cut(lambda x, w: ((x @ w).t(), (x @ w).view(16) * 2), X, W)
+    assert [n for n in names(split.module) if n == "t"] == ["t"]
+    assert all("t" not in part for part in contents(split))
+
+
+def test_a_view_of_an_input_is_the_parts_own():
+    split = cut(lambda x, w: (x.t() @ w, x.t()), X, W)
+    assert contents(split) == [["t", "matmul"]]
+    assert "t" in names(split.module)
+
+
+def test_writes_are_barriers():
+    def f(x, w):
+        a = x @ w
+        x.add_(1)
+        return a, x @ w
+
+    split = cut(f, X, W)
+    assert contents(split) == [["matmul"], ["matmul"]]
+    assert names(split.module) == ["part", "getitem", "add", "part", "getitem"]
+    assert [(o.op, o.reason) for o in split.outside] == [("add_", "writes to its operand")]
+
+
+def test_a_copy_from_before_a_write_is_not_taken_after_it():
+    def f(x, w):
+        old = x.t().reshape(16)  # a copy: it keeps what was
+        x.add_(1)
+        return old.view(4, 4) @ w
+
+    split = cut(f, X, W)
+    x, w = torch.randn(4, 4), torch.randn(4, 4)
+    expected = x.t().clone() @ w
+    torch.testing.assert_close(split.module(x, w), expected)
+
+
+def test_random_numbers_and_states_are_barriers():
+    split = cut(lambda x, w: F.dropout(x @ w, 0.5, True) @ w, X, W)
+    assert [(o.op, o.reason) for o in split.outside] == [("dropout", "random")]
+    assert len(split.parts) == 2
+
+
+def test_large_parts_are_cut_where_few_values_cross():
+    def f(x, w):
+        for _ in range(6):
+            x = x + F.silu(x @ w) * torch.tanh(x)
+        return x
+
+    split = cut(f, X, W, max_nodes=10)
+    assert contents(split) == [["matmul", "silu", "tanh", "mul", "add"] * 2] * 3
+    assert all(len([n for n in p.graph.nodes if n.op == "output"][0].args[0]) == 1 for p in split.parts.values())
+
+
+def test_a_table_that_all_layers_read_belongs_to_none():
+    def f(x, w, angles):
+        table = (angles * 2).half()
+        for _ in range(3):
+            x = torch.cumsum((x @ w) * table.t(), 0)
+        return x
+
+    split = cut(f, X, W, X)
+    assert contents(split) == [["matmul", "t", "mul"]] * 3
+    assert "mul" in names(split.module)
+
+
+def test_two_devices():
+    split = cut(lambda x, w: (x @ w).to("meta") * 2, X, W)
+    assert ("to", "tensors on two devices") in [(o.op, o.reason) for o in split.outside]
+
+
+def test_autocast_shows_in_the_dtype():
+    graph = torch.fx.symbolic_trace(lambda x, w: x @ w)
+    with torch.autocast("cpu", torch.bfloat16):
+        split = partition(specialise(graph, [X, W]))
+    assert split.parts == {}
+    assert "PyTorch gives bfloat16" in split.outside[0].reason
+
+
+# ------------------------------------------------------------------------------------------------------------ at random
+
+
+def random_program(seed):
+    """A graph on two 4x4 tensors, of operators that read, view, write and alias."""
+    rng = random.Random(seed)
+    graph = torch.fx.Graph()
+    values = [graph.placeholder("x"), graph.placeholder("y")]
+    for _ in range(rng.randint(4, 24)):
+        a, b = rng.choice(values[-6:]), rng.choice(values)
+        kind = rng.randrange(13)
+        if kind < 3:
+            values.append(graph.call_function(torch.add, (a, b)))
+        elif kind < 5:
+            values.append(graph.call_function(torch.tanh, (a,)))
+        elif kind == 5:
+            values.append(graph.call_function(torch.matmul, (graph.call_function(torch.tanh, (a,)), b)))
+        elif kind == 6:
+            values.append(graph.call_method("t", (a,)))
+        elif kind == 7:
+            values.append(graph.call_method("reshape", (graph.call_method("reshape", (a, 2, 8)), 4, 4)))
+        elif kind == 8:
+            values.append(graph.call_function(torch.cumsum, (a, 0)))
+        elif kind == 9:
+            values.append(graph.call_method(rng.choice(["sin_", "tanh_"]), (a,)))
+        elif kind == 10:
+            halves = graph.call_method("chunk", (a, 2, 0))
+            first, second = (graph.call_function(operator.getitem, (halves, i)) for i in (0, 1))
+            values.append(graph.call_function(torch.cat, ([second, first], 0)))
+        elif kind == 11:
+            values.append(graph.call_method("clone", (a,)))
+        else:
+            graph.call_method("mul_", (graph.call_method("narrow", (a, 0, 1, 2)), 0.5))
+    graph.output(tuple(rng.sample(values, min(3, len(values)))))
+    return torch.fx.GraphModule(torch.nn.Module(), graph)
+
+
+def run(module, seed):
+    generator = torch.Generator().manual_seed(seed)
+    x, y = torch.randn(4, 4, generator=generator), torch.randn(4, 4, generator=generator)
+    results = module(x, y)
+    aliases = [[a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr() for b in (*results, x, y)] for a in results]
+    return [*results, x, y], aliases, [(r.shape, r.stride()) for r in results]
+
+
+def test_random_graphs_mean_what_they_meant():
+    """Results, what is written to arguments, which results share memory, and strides stay as they were."""
+    cut_parts = 0
+    for seed in range(300):
+        module = random_program(seed)
+        split = partition(specialise(module, [X, W]), Limits(min_nodes=1, max_nodes=1 + seed % 7))
+        cut_parts += len(split.parts)
+        (expected, aliases, strides), (got, ours, our_strides) = run(module, seed), run(split.module, seed)
+        for a, b in zip(got, expected):
+            torch.testing.assert_close(a, b, rtol=0, atol=0, equal_nan=True, msg=f"seed {seed}")
+        assert (ours, our_strides) == (aliases, strides), f"seed {seed}"
+    assert cut_parts > 300
