@@ -39,6 +39,11 @@ def shrink(text):
     return None
 
 
+# Programs whose candidates the guard refuses, all of them, as it should: their own lowering stands. One that gets better is
+# to be taken out here.
+REFUSED = {"mixed60": "the exponentials of all candidates overflow where the program's do not"}
+
+
 def run(*command):
     return subprocess.run([str(part) for part in command], capture_output=True, text=True)
 
@@ -49,6 +54,8 @@ def compiled(opt, target, source, output):
     complaint = re.search(r"error: .*|warning: (?!layout: the tiles need).*|[1-9]\d* (different|unsupported)", done.stderr)
     if done.returncode or complaint:
         return complaint[0] if complaint else f"status {done.returncode}"
+    if source.stem in REFUSED:
+        return None if "no proven candidate; its own lowering stands" in done.stderr else "not refused any more"
     if not re.search(r"selected @\w+ of \d+ proven|own lowering is better|no candidate found", done.stderr):
         return "nothing selected"
     return None

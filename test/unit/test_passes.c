@@ -47,8 +47,10 @@ static void rows_are_complete(void **state) {
   for (size_t i = 0; i < MIRAGE_NUM_PASSES; ++i) {
     const MiragePassInfo *pass = &MIRAGE_PASSES[i];
     assert_ptr_equal(mirage__pass_find(pass->argument, strlen(pass->argument)), pass); // no argument occurs twice
-    assert_int_equal(strncmp(pass->argument, "mirage-", 7), 0);
-    assert_string_equal(pass->argument + 7, pass->stage);
+    if (strncmp(pass->argument, "convert-", 8) != 0) { // conversions are called as MLIR's are
+      assert_int_equal(strncmp(pass->argument, "mirage-", 7), 0);
+      assert_string_equal(pass->argument + 7, pass->stage);
+    }
     assert_true(strlen(pass->summary) > 10);
     assert_string_equal(pass->anchor, "builtin.module");
     assert_non_null(pass->run);
