@@ -12,10 +12,10 @@ Options, beside the fields of SearchOptions (time_budget is 15 seconds a part he
     max_nodes   arithmetic operators of a part, at most.
     executor    where to search: any concurrent.futures.Executor (superoptimize_many).
 
-The way of a graph: dynamo's, before decomposition -> _torch_partition cuts it, for the shapes of the call -> equal parts are
-searched once -> each part runs both ways on its own tensors (_torch_measure) -> what is kept becomes mirage_mlir::call
-(_torch_runtime), the rest goes to Inductor. A graph is never refused: what cannot be had is left to the fallback. Under
-autograd all is.
+The way of a graph: dynamo's, before decomposition -> _torch_partition cuts it, for the shapes of the call -> equal
+parts are searched once -> each part runs both ways on its own tensors (_torch_measure) -> what is kept becomes
+mirage_mlir::call (_torch_runtime), the rest goes to Inductor. A graph is never refused: what cannot be had is left to
+the fallback. Under autograd all is.
 """
 
 from __future__ import annotations
@@ -70,7 +70,9 @@ class Settings:
         for name in options:
             if name not in theirs:
                 near = difflib.get_close_matches(name, own + theirs, 1)
-                raise TypeError(f"backend mirage: no option '{name}'" + (f": did you mean '{near[0]}'?" if near else ""))
+                raise TypeError(
+                    f"backend mirage: no option '{name}'" + (f": did you mean '{near[0]}'?" if near else "")
+                )
         settings = Settings(**mine, mode=mode, search=Settings.search.replace(**options))
         if settings.fallback not in ("inductor", "eager"):
             raise ValueError(f"backend mirage: fallback {settings.fallback!r}: expected 'inductor' or 'eager'")
@@ -129,12 +131,21 @@ class Replaced:
     def __str__(self) -> str:
         lines = [f"{sum(p.kept for p in self.parts)} of {len(self.parts)} parts replaced, {self.searches} searched"]
         for part in self.parts:
-            took = f"{part.ours_us:.2f} us, was {part.theirs_us:.2f} us" if part.ours_us and part.theirs_us else "not measured"
-            lines.append(f"  {'replaced' if part.kept else 'left':8}  {took:26}  {part.operators}"
-                         + (f"  ({part.reason})" if part.reason else ""))
+            took = (
+                f"{part.ours_us:.2f} us, was {part.theirs_us:.2f} us"
+                if part.ours_us and part.theirs_us
+                else "not measured"
+            )
+            lines.append(
+                f"  {'replaced' if part.kept else 'left':8}  {took:26}  {part.operators}"
+                + (f"  ({part.reason})" if part.reason else "")
+            )
         if self.outside:
             lines.append("outside:")
-        lines += [f"  {count:4} x {op}: {reason}" for (op, reason), count in sorted(self.reasons().items(), key=lambda i: -i[1])]
+        lines += [
+            f"  {count:4} x {op}: {reason}"
+            for (op, reason), count in sorted(self.reasons().items(), key=lambda i: -i[1])
+        ]
         return "\n".join(lines)
 
 
@@ -161,7 +172,8 @@ class _Program:
 
 
 def _program_of(module: fx.GraphModule) -> _Program:
-    """A part as a Graph. Inputs that are a permutation of a contiguous tensor are taken as they are, others as copies."""
+    """A part as a Graph. Inputs that are a permutation of a contiguous tensor are taken as they are, others as
+    copies."""
     graph, values = Graph("part"), {}
     program = _Program(graph, [], [], [])
     for node in module.graph.nodes:
@@ -212,7 +224,9 @@ def _search(texts: list[str], settings: Settings) -> list[Any]:
         from ._many import superoptimize_many
     except ImportError:
         return [_search_one(text, settings.search) for text in texts]
-    return superoptimize_many(texts, settings.search, executor=settings.executor, progress=False, return_exceptions=True)
+    return superoptimize_many(
+        texts, settings.search, executor=settings.executor, progress=False, return_exceptions=True
+    )
 
 
 def _search_one(text: str, options: SearchOptions) -> Any:
@@ -256,7 +270,7 @@ class _FirstCall(fx.Interpreter):
                 self.rows[name].reason = str(reason)
         _search_all(list(self.programs.values()), self.settings)
 
-    def call_module(self, target: str, args: tuple, kwargs: dict) -> Any:
+    def call_module(self, target: Any, args: tuple, kwargs: dict) -> Any:
         theirs = super().call_module(target, args, kwargs)
         if target in self.programs:
             try:
@@ -291,7 +305,8 @@ class _FirstCall(fx.Interpreter):
             # A copy: Inductor rewrites the graph that it is given.
             copy = fx.GraphModule(module, _copied(module.graph))
             theirs = _compiled_by_fallback(copy, list(inputs), self.settings, captured=True)
-            _timed[key] = tuple(_torch_measure.times([lambda *x: kept(x), theirs], inputs))
+            ours_us, theirs_us = _torch_measure.times([lambda *x: kept(x), theirs], inputs)
+            _timed[key] = (ours_us, theirs_us)
         return _timed[key]
 
 
@@ -312,18 +327,27 @@ def _inverse(order: list[int]) -> list[int]:
 
 def _rewritten(first: _FirstCall, through_dispatcher: bool) -> fx.GraphModule:
     """The cut graph with calls of what was kept, and the operators of what was not."""
-    graph, env = fx.Graph(), {}
+    graph, env = fx.Graph(), dict[fx.Node, Any]()
     function = torch.ops.mirage_mlir.call.default if through_dispatcher else _torch_runtime.call
+    node: Any
     for node in first.split.module.graph.nodes:
         if node.op == "output":
             graph.output(map_arg(node.args[0], env.__getitem__))
         elif node.op == "call_module" and node.target in first.kept:
             env[node] = _write_call(graph, function, first, node, env)
         elif node.op == "call_module" and node.target in first.split.parts:
-            inner = dict(zip((n for n in first.split.parts[node.target].graph.nodes if n.op == "placeholder"),
-                             (env[a] for a in node.args)))
+            inner = dict(
+                zip(
+                    (n for n in first.split.parts[node.target].graph.nodes if n.op == "placeholder"),
+                    (env[a] for a in node.args),
+                )
+            )
             env[node] = graph.graph_copy(first.split.parts[node.target].graph, inner)
-        elif node.op == "call_function" and node.target is operator.getitem and isinstance(env[node.args[0]], (tuple, list)):
+        elif (
+            node.op == "call_function"
+            and node.target is operator.getitem
+            and isinstance(env[node.args[0]], (tuple, list))
+        ):
             env[node] = env[node.args[0]][node.args[1]]
         else:
             env[node] = graph.node_copy(node, env.__getitem__)
@@ -332,11 +356,12 @@ def _rewritten(first: _FirstCall, through_dispatcher: bool) -> fx.GraphModule:
     return fx.GraphModule(first.split.module, graph)
 
 
-def _write_call(graph: fx.Graph, function: Callable, first: _FirstCall, node: fx.Node, env: dict) -> list[fx.Node]:
+def _write_call(graph: fx.Graph, function: Callable, first: _FirstCall, node: Any, env: dict) -> list[fx.Node]:
     program = first.programs[node.target]
     key = _torch_runtime.keep(first.kept[node.target])
-    inputs = [graph.call_method("contiguous", (env[a],)) if copied else env[a]
-              for a, copied in zip(node.args, program.copied)]
+    inputs = [
+        graph.call_method("contiguous", (env[a],)) if copied else env[a] for a, copied in zip(node.args, program.copied)
+    ]
     called = graph.call_function(function, (key, inputs))
     results = []
     for i, order in enumerate(program.turned):
@@ -376,11 +401,14 @@ def _copied(graph: fx.Graph) -> fx.Graph:
 
 
 def _compiled_by_fallback(gm: fx.GraphModule, inputs: list, settings: Settings, captured: bool = False) -> Callable:
-    """gm by Inductor or eager; `inputs` are tensors, fake or not, and ints. captured: it will be part of a CUDA graph."""
+    """gm by Inductor or eager; `inputs` are tensors, fake or not, and ints. captured: it will be part of a CUDA
+    graph."""
     if settings.fallback == "eager":
-        return gm.forward
+        forward: Any = gm.forward
+        return forward
     from torch._inductor import list_mode_options
     from torch._inductor.compile_fx import compile_fx
+
     patches = dict(list_mode_options(settings.mode)) if settings.mode else {}
     if captured:
         patches.pop("triton.cudagraphs", None)
@@ -398,14 +426,19 @@ class _Compiled:
         self.lock = threading.RLock()
 
     def __call__(self, *args: Any) -> Any:
-        key = None if self.is_static else tuple(
-            (tuple(a.shape), a.stride()) if isinstance(a, torch.Tensor) else a for a in args)
+        key = (
+            None
+            if self.is_static
+            else tuple((tuple(a.shape), a.stride()) if isinstance(a, torch.Tensor) else a for a in args)
+        )
         run = self.ready.get(key)
         return self._first(key, args) if run is None else run(args)
 
     def _first(self, key: Any, args: tuple) -> Any:
         if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
-            _say_once("backend mirage: a first call inside of a CUDA graph is left to PyTorch: call once before capturing")
+            _say_once(
+                "backend mirage: a first call inside of a CUDA graph is left to PyTorch: call once before capturing"
+            )
             return self.gm(*args)
         with self.lock:
             if key in self.ready:
@@ -419,8 +452,10 @@ class _Compiled:
     def _beyond(self) -> Callable:
         """What computes shapes beyond the limit."""
         if self.rest is None:
-            _say_once(f"backend mirage: more than {self.settings.shapes} shapes of one graph: the others are left to "
-                      f"{self.settings.fallback}; option 'shapes' is the limit")
+            _say_once(
+                f"backend mirage: more than {self.settings.shapes} shapes of one graph: the others are left to "
+                f"{self.settings.fallback}; option 'shapes' is the limit"
+            )
             self.rest = self.gm if self.settings.fallback == "eager" else torch.compile(self.gm, dynamic=True)
         return self.rest
 
@@ -430,8 +465,9 @@ class _Compiled:
             whole = specialise(self.gm, list(args))
             split = partition(whole, Limits(self.settings.min_nodes, self.settings.max_nodes))
         except Exception as error:  # whatever a graph may hold: PyTorch can run it, and says what is wrong if it is
-            _table.outside.append(Outside("graph", f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}",
-                                          ""))
+            _table.outside.append(
+                Outside("graph", f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}", "")
+            )
             rest = self.gm if self.settings.fallback == "eager" else torch.compile(self.gm, dynamic=False)
             return rest(*args), lambda given: rest(*given)
         tensors = [args[i] for i in whole.arguments]
@@ -466,17 +502,24 @@ def _is_symbolic(x: Any) -> bool:
 # ---------------------------------------------------------------------------------------------------------- the backend
 
 
-def mirage(gm: fx.GraphModule, example_inputs: list, *, options: dict | None = None, mode: str | None = None) -> Callable:
-    """The backend (torch.compile(f, backend="mirage")): what computes `gm` from tensors and numbers as in example_inputs."""
+def mirage(
+    gm: fx.GraphModule, example_inputs: list, *, options: dict | None = None, mode: str | None = None
+) -> Callable:
+    """The backend (torch.compile(f, backend="mirage")): what computes `gm` from tensors and numbers as in
+    example_inputs."""
     settings = Settings.of(options, mode)
     tensors = [x for x in example_inputs if isinstance(x, torch.Tensor)]
     if _wants_gradients(gm, tensors):
-        _say_once("backend mirage: autograd is on and an input requires a gradient: the graph is left to "
-                  f"{settings.fallback}; use torch.no_grad() for inference")
+        _say_once(
+            "backend mirage: autograd is on and an input requires a gradient: the graph is left to "
+            f"{settings.fallback}; use torch.no_grad() for inference"
+        )
         return _compiled_by_fallback(gm, example_inputs, settings)
     if not settings.force and not _can_measure(tensors):
-        _say_once("backend mirage: no tensor is on a GPU, so nothing is replaced; options={'force': True} replaces all the same, "
-                  "and evaluates it on the CPU, slowly")
+        _say_once(
+            "backend mirage: no tensor is on a GPU, so nothing is replaced; options={'force': True} replaces all the "
+            "same, and evaluates it on the CPU, slowly"
+        )
         return _compiled_by_fallback(gm, example_inputs, settings)
     return _Compiled(gm, example_inputs, settings)
 

@@ -1,4 +1,5 @@
-"""torch.compile(f, backend="mirage") on the CPU: parts run by the evaluator, everything else by PyTorch, meaning unchanged."""
+"""torch.compile(f, backend="mirage") on the CPU: parts run by the evaluator, everything else by PyTorch, meaning
+unchanged."""
 
 import sys
 import types
@@ -68,14 +69,17 @@ class Block(torch.nn.Module):
 
 def test_transformer_block_is_one_part():
     block, x = Block(), torch.randn(2, 5, 16)
-    same(block, x, parts=["rms_norm linear scaled_dot_product_attention linear add layer_norm linear gelu ... 10 in all"])
+    same(
+        block, x, parts=["rms_norm linear scaled_dot_product_attention linear add layer_norm linear gelu ... 10 in all"]
+    )
     assert mi.replaced().outside == []
     assert "1 of 1 parts replaced" in str(mi.replaced())
 
 
 def test_a_graph_that_is_one_part_is_called_without_a_graph_around_it():
-    g = _torch_backend.mirage(torch.fx.symbolic_trace(lambda x, w: (torch.tanh(x @ w),)), [torch.ones(2, 3), torch.ones(3, 4)],
-                              options=QUICK)
+    g = _torch_backend.mirage(
+        torch.fx.symbolic_trace(lambda x, w: (torch.tanh(x @ w),)), [torch.ones(2, 3), torch.ones(3, 4)], options=QUICK
+    )
     x, w = torch.randn(2, 3), torch.randn(3, 4)
     g(x, w)
     assert isinstance(g.ready[None], _torch_runtime.Kept)
@@ -84,8 +88,12 @@ def test_a_graph_that_is_one_part_is_called_without_a_graph_around_it():
 
 def test_half_precision():
     w = torch.randn(32, 16, dtype=torch.bfloat16)
-    same(lambda x: F.silu((x.float() * 0.3).to(torch.bfloat16) @ w), torch.randn(4, 32, dtype=torch.bfloat16),
-         parts=["mul matmul silu"], tolerance=2e-2)
+    same(
+        lambda x: F.silu((x.float() * 0.3).to(torch.bfloat16) @ w),
+        torch.randn(4, 32, dtype=torch.bfloat16),
+        parts=["mul matmul silu"],
+        tolerance=2e-2,
+    )
 
 
 def test_inductor_computes_the_rest():
@@ -141,7 +149,12 @@ def test_superoptimize_many_searches_on_the_executor(monkeypatch):
 
     monkeypatch.setitem(sys.modules, "mirage_mlir._many", types.SimpleNamespace(superoptimize_many=superoptimize_many))
     executor = object()
-    same(lambda x: torch.cumsum(torch.tanh(x @ x) * 7, 0) @ x, torch.randn(7, 7), executor=executor, parts=["matmul tanh mul", "matmul"])
+    same(
+        lambda x: torch.cumsum(torch.tanh(x @ x) * 7, 0) @ x,
+        torch.randn(7, 7),
+        executor=executor,
+        parts=["matmul tanh mul", "matmul"],
+    )
     assert calls == [(2, {"executor": executor, "progress": False, "return_exceptions": True})]
 
 
@@ -151,6 +164,7 @@ def test_superoptimize_many_searches_on_the_executor(monkeypatch):
 @pytest.fixture
 def stopwatch(monkeypatch):
     """Stands in for the GPU's timing: both ways compute the same, and take what a test says."""
+
     class Stopwatch:
         took, calls = [2.0, 3.0], 0
 
@@ -174,7 +188,15 @@ def layers(x, w):
 
 @pytest.mark.parametrize("fallback", ["eager", "inductor"])
 def test_what_is_faster_is_kept(stopwatch, fallback):
-    same(layers, torch.randn(4, 4), torch.randn(4, 4), force=False, fallback=fallback, max_states=53, parts=["matmul tanh"] * 3)
+    same(
+        layers,
+        torch.randn(4, 4),
+        torch.randn(4, 4),
+        force=False,
+        fallback=fallback,
+        max_states=53,
+        parts=["matmul tanh"] * 3,
+    )
     assert {(p.ours_us, p.theirs_us) for p in mi.replaced().parts} == {(2.0, 3.0)}
     assert stopwatch.calls == 1  # equal parts are timed once, too
     assert "2.00 us, was 3.00 us" in str(mi.replaced())
@@ -340,7 +362,11 @@ def test_a_float_mask_of_infinities():
 
 def test_casts_that_cast_nothing():
     w = torch.randn(6, 6)
-    same(lambda x: torch.tanh(x.float().to(torch.float32).type_as(x) @ w.float()), torch.randn(6, 6), parts=["matmul tanh"])
+    same(
+        lambda x: torch.tanh(x.float().to(torch.float32).type_as(x) @ w.float()),
+        torch.randn(6, 6),
+        parts=["matmul tanh"],
+    )
 
 
 def test_not_a_number_and_infinity_come_out():
@@ -397,7 +423,9 @@ def test_a_wrong_program_is_not_kept(monkeypatch):
 
 
 def test_a_search_that_fails_changes_nothing(monkeypatch):
-    monkeypatch.setattr(_torch_backend, "_search", lambda texts, settings: [mi.MirageError("no space for it") for _ in texts])
+    monkeypatch.setattr(
+        _torch_backend, "_search", lambda texts, settings: [mi.MirageError("no space for it") for _ in texts]
+    )
     same(lambda x: torch.tanh(x @ x) + 3, torch.randn(3, 3), parts=[], max_states=52)
     assert mi.replaced().parts[0].reason == "search: no space for it"
 
@@ -425,7 +453,9 @@ def test_more_shapes_than_the_limit():
             x = torch.randn(rows, 3)
             torch.testing.assert_close(g(x), f(x))
     said = [str(w.message) for w in caught if "shapes of one graph" in str(w.message)]
-    assert said == ["backend mirage: more than 2 shapes of one graph: the others are left to eager; option 'shapes' is the limit"]
+    assert said == [
+        "backend mirage: more than 2 shapes of one graph: the others are left to eager; option 'shapes' is the limit"
+    ]
 
 
 def test_numbers_that_change():
@@ -473,13 +503,16 @@ def test_on_the_cpu_nothing_is_replaced_without_force():
     assert sum("no tensor is on a GPU" in str(c.message) for c in caught) == 1
 
 
-@pytest.mark.parametrize("options, error, text", [
-    ({"forse": True}, TypeError, "backend mirage: no option 'forse': did you mean 'force'?"),
-    ({"max_block_opps": 3}, TypeError, "no option 'max_block_opps': did you mean 'max_block_ops'?"),
-    ({"fallback": "none"}, ValueError, "backend mirage: fallback 'none': expected 'inductor' or 'eager'"),
-    ({"shapes": 0}, ValueError, "backend mirage: shapes 0: expected a number of at least 1"),
-    ({"max_nodes": "many"}, ValueError, "backend mirage: max_nodes 'many': expected a number of at least 1"),
-])
+@pytest.mark.parametrize(
+    "options, error, text",
+    [
+        ({"forse": True}, TypeError, "backend mirage: no option 'forse': did you mean 'force'?"),
+        ({"max_block_opps": 3}, TypeError, "no option 'max_block_opps': did you mean 'max_block_ops'?"),
+        ({"fallback": "none"}, ValueError, "backend mirage: fallback 'none': expected 'inductor' or 'eager'"),
+        ({"shapes": 0}, ValueError, "backend mirage: shapes 0: expected a number of at least 1"),
+        ({"max_nodes": "many"}, ValueError, "backend mirage: max_nodes 'many': expected a number of at least 1"),
+    ],
+)
 def test_options_that_are_none(options, error, text):
     with pytest.raises(error) as raised:
         Settings.of(options)
@@ -499,7 +532,8 @@ def test_the_backend_is_known_by_its_name():
 
 
 def kept_program(orders=((0, 1), (0, 1))):
-    ugraph = mi.from_mlir("""mirage_kernel.graph @two(%x: tensor<3x4xf32>, %w: tensor<4x5xf32>) -> (tensor<3x5xf32>, tensor<3x4xf32>) {
+    ugraph = mi.from_mlir("""mirage_kernel.graph @two(%x: tensor<3x4xf32>, %w: tensor<4x5xf32>)
+        -> (tensor<3x5xf32>, tensor<3x4xf32>) {
       %y = matmul %x, %w : tensor<3x4xf32>, tensor<4x5xf32>
       %z = tanh %x : tensor<3x4xf32>
       return %y, %z : tensor<3x5xf32>, tensor<3x4xf32>
@@ -527,10 +561,15 @@ def test_a_key_means_the_same_program_everywhere():
     assert kept_program() != kept_program(((1, 0), (0, 1)))
 
 
-@pytest.mark.parametrize("arguments, error", [
-    ((1, [torch.ones(3, 4)]), KeyError), (("program", [torch.ones(3, 4), torch.ones(4, 6)]), ValueError),
-    (("program", [torch.ones(3, 4)]), TypeError), (("program", [torch.ones(3, 4).half(), torch.ones(4, 5)]), TypeError),
-])
+@pytest.mark.parametrize(
+    "arguments, error",
+    [
+        ((1, [torch.ones(3, 4)]), KeyError),
+        (("program", [torch.ones(3, 4), torch.ones(4, 6)]), ValueError),
+        (("program", [torch.ones(3, 4)]), TypeError),
+        (("program", [torch.ones(3, 4).half(), torch.ones(4, 5)]), TypeError),
+    ],
+)
 def test_the_operator_refuses(arguments, error):
     key, inputs = arguments
     with pytest.raises(error):
