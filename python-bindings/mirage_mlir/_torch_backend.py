@@ -5,7 +5,7 @@
     print(mi.replaced())       what was replaced, by how much, and what stayed outside and why
 
 Options, beside the fields of SearchOptions (time_budget is 15 seconds a part here):
-    force       replace all that can be, also where it is slower, and on the CPU.
+    force       replace all that can be, also where it is slower, and on the CPU; never what is less exact.
     fallback    who computes the rest: "inductor" or "eager".
     shapes      at most so many shapes of one graph are compiled; then the fallback computes.
     min_nodes   element-wise operators that make a part worth replacing, where it has no contraction and no reduction.
@@ -22,6 +22,7 @@ from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import json
 import operator
 import threading
@@ -60,6 +61,11 @@ class Settings:
     mode: str | None = None
     search: SearchOptions = SearchOptions(time_budget=15.0)
 
+    @functools.cached_property
+    def search_key(self) -> str:
+        """The same for the same search. ValueError for values that no search can have."""
+        return self.search.pipeline()
+
     @staticmethod
     def of(options: dict | None, mode: str | None = None) -> "Settings":
         """TypeError for an option that does not exist, ValueError for a value that is not possible."""
@@ -76,6 +82,7 @@ class Settings:
         settings = Settings(**mine, mode=mode, search=Settings.search.replace(**options))
         if settings.fallback not in ("inductor", "eager"):
             raise ValueError(f"backend mirage: fallback {settings.fallback!r}: expected 'inductor' or 'eager'")
+        settings.search_key  # noqa: B018
         for name in ("shapes", "min_nodes", "max_nodes"):
             if not isinstance(getattr(settings, name), int) or getattr(settings, name) < 1:
                 raise ValueError(f"backend mirage: {name} {getattr(settings, name)!r}: expected a number of at least 1")
@@ -240,7 +247,7 @@ def _search_all(programs: Sequence[_Program], settings: Settings) -> None:
     """Fills _searched for these programs, each once."""
     missing = {}
     for program in programs:
-        key = (program.key, settings.search)
+        key = (program.key, settings.search_key)
         if key not in _searched:
             missing[key] = program.graph.mlir
     _table.searches += len(missing)
@@ -281,7 +288,7 @@ class _FirstCall(fx.Interpreter):
 
     def _decide(self, name: str, inputs: tuple, theirs: tuple) -> None:
         program, row, module = self.programs[name], self.rows[name], self.split.parts[name]
-        found = _searched[program.key, self.settings.search]
+        found = _searched[program.key, self.settings.search_key]
         if isinstance(found, str):
             row.reason = found
             return
@@ -300,7 +307,7 @@ class _FirstCall(fx.Interpreter):
             self.kept[name] = kept
 
     def _times(self, program: _Program, kept: _torch_runtime.Kept, module: fx.GraphModule, inputs: tuple) -> tuple:
-        key = (program.key, self.settings.search, self.settings.fallback)
+        key = (program.key, self.settings.search_key, self.settings.fallback)
         if key not in _timed:
             # A copy: Inductor rewrites the graph that it is given.
             copy = fx.GraphModule(module, _copied(module.graph))
@@ -412,7 +419,8 @@ def _compiled_by_fallback(gm: fx.GraphModule, inputs: list, settings: Settings, 
     patches = dict(list_mode_options(settings.mode)) if settings.mode else {}
     if captured:
         patches.pop("triton.cudagraphs", None)
-    return compile_fx(gm, inputs, config_patches=patches or None)
+    compiled: Any = compile_fx(gm, inputs, config_patches=patches or None)
+    return compiled
 
 
 class _Compiled:
@@ -420,17 +428,13 @@ class _Compiled:
 
     def __init__(self, gm: fx.GraphModule, example_inputs: list, settings: Settings):
         self.gm, self.settings = gm, settings
-        self.is_static = not any(_is_symbolic(x) for x in example_inputs)
+        self.varying = [i for i, x in enumerate(example_inputs) if _is_symbolic(x)]  # the others stay as they are
         self.ready: dict[Any, Callable] = {}
         self.rest: Callable | None = None
         self.lock = threading.RLock()
 
     def __call__(self, *args: Any) -> Any:
-        key = (
-            None
-            if self.is_static
-            else tuple((tuple(a.shape), a.stride()) if isinstance(a, torch.Tensor) else a for a in args)
-        )
+        key = tuple([_layout(args[i]) for i in self.varying]) if self.varying else None
         run = self.ready.get(key)
         return self._first(key, args) if run is None else run(args)
 
@@ -491,6 +495,10 @@ class _Compiled:
         if arguments == list(range(count)):
             return run
         return lambda given: run(tuple(given[i] for i in arguments))
+
+
+def _layout(x: Any) -> Any:
+    return (tuple(x.shape), x.stride()) if isinstance(x, torch.Tensor) else x
 
 
 def _is_symbolic(x: Any) -> bool:

@@ -19,6 +19,7 @@ from torch.fx.node import map_arg
 from ._graph import Graph, Tensor
 from ._mirage import MirageError
 from ._torch_ops import FROM_TORCH, Unsupported, find, name_of
+from ._torch_rows import rows
 
 _RESHAPES = {"reshape", "transpose", "slice", "broadcast"}
 _MOVES = _RESHAPES | {"concat", "repeat", "constant"}
@@ -208,7 +209,7 @@ def from_torch(f: Callable, *args: Any) -> Graph:
             values[node] = _apply(graph, node, values)
         elif node.op == "output":
             _mark_outputs(graph, exported, node, values)
-    return graph
+    return rows(graph)
 
 
 class _Function(torch.nn.Module):

@@ -509,6 +509,7 @@ def test_on_the_cpu_nothing_is_replaced_without_force():
         ({"forse": True}, TypeError, "backend mirage: no option 'forse': did you mean 'force'?"),
         ({"max_block_opps": 3}, TypeError, "no option 'max_block_opps': did you mean 'max_block_ops'?"),
         ({"fallback": "none"}, ValueError, "backend mirage: fallback 'none': expected 'inductor' or 'eager'"),
+        ({"target": "h 200"}, ValueError, "target: 'h 200': blanks"),
         ({"shapes": 0}, ValueError, "backend mirage: shapes 0: expected a number of at least 1"),
         ({"max_nodes": "many"}, ValueError, "backend mirage: max_nodes 'many': expected a number of at least 1"),
     ],
@@ -522,6 +523,10 @@ def test_options_that_are_none(options, error, text):
 def test_options_reach_the_search():
     settings = Settings.of({"seed": 7, "target": "a100", "force": True})
     assert (settings.search.seed, settings.search.target, settings.search.time_budget) == (7, "a100", 15.0)
+
+
+def test_lists_are_options_too():
+    same(lambda x: torch.tanh(x @ x), torch.randn(8, 8), griddims=[8, 1], fmaps=[0, 1, -1], parts=["matmul tanh"])
 
 
 def test_the_backend_is_known_by_its_name():

@@ -317,6 +317,22 @@ def test_from_torch_of_a_module_takes_parameters_behind_arguments():
     torch.testing.assert_close(mi.from_mlir(graph.mlir)(x, *module.state_dict().values()), module(x))
 
 
+def test_from_torch_of_batches_works_on_rows():
+    layers = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.SiLU(), torch.nn.Linear(8, 6))
+    (x,) = tensors((2, 3, 6))
+    graph = mi.from_torch(layers, x)
+    assert [op for op, _, _ in graph._nodes if op != "input"] == [
+        "reshape",
+        "matmul",
+        "add",
+        "silu",
+        "matmul",
+        "add",
+        "reshape",
+    ]
+    torch.testing.assert_close(mi.from_mlir(graph.mlir)(x, *layers.state_dict().values()), layers(x))
+
+
 def test_from_torch_keeps_strides_and_names():
     x, w = tensors((6, 4), (6, 3))
     graph = mi.from_torch(lambda left, right: left @ right, x.t(), w)
