@@ -253,7 +253,11 @@ def _search_all(programs: Sequence[_Program], settings: Settings) -> None:
     _table.searches += len(missing)
     for key, found in zip(missing, _search(list(missing.values()), settings) if missing else ()):
         failed = isinstance(found, Exception)
-        _searched[key] = f"search: {(str(found) or type(found).__name__).splitlines()[0]}" if failed else found[0]
+        _searched[key] = f"search: {_first_line(found)}" if failed else found[0]
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0] or type(error).__name__
 
 
 # ------------------------------------------------------------------------------------------------------- the first call
@@ -283,7 +287,7 @@ class _FirstCall(fx.Interpreter):
             try:
                 self._decide(target, args, theirs)
             except Exception as error:  # of a GPU, of a compiler: the part stays PyTorch's
-                self.rows[target].reason = str(error).splitlines()[0]
+                self.rows[target].reason = _first_line(error)
         return theirs
 
     def _decide(self, name: str, inputs: tuple, theirs: tuple) -> None:
@@ -469,9 +473,7 @@ class _Compiled:
             whole = specialise(self.gm, list(args))
             split = partition(whole, Limits(self.settings.min_nodes, self.settings.max_nodes))
         except Exception as error:  # whatever a graph may hold: PyTorch can run it, and says what is wrong if it is
-            _table.outside.append(
-                Outside("graph", f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}", "")
-            )
+            _table.outside.append(Outside("graph", f"{type(error).__name__}: {_first_line(error)}", ""))
             rest = self.gm if self.settings.fallback == "eager" else torch.compile(self.gm, dynamic=False)
             return rest(*args), lambda given: rest(*given)
         tensors = [args[i] for i in whole.arguments]

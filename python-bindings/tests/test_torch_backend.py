@@ -48,6 +48,9 @@ def same(f, *args, parts=None, calls=3, tolerance=1e-5, **options):
     return g
 
 
+both = pytest.mark.parametrize("fallback", ["eager", "inductor"])
+
+
 class Block(torch.nn.Module):
     def __init__(self, width=16, heads=2, hidden=24):
         super().__init__()
@@ -186,7 +189,7 @@ def layers(x, w):
     return x
 
 
-@pytest.mark.parametrize("fallback", ["eager", "inductor"])
+@both
 def test_what_is_faster_is_kept(stopwatch, fallback):
     same(
         layers,
@@ -202,7 +205,7 @@ def test_what_is_faster_is_kept(stopwatch, fallback):
     assert "2.00 us, was 3.00 us" in str(mi.replaced())
 
 
-@pytest.mark.parametrize("fallback", ["eager", "inductor"])
+@both
 def test_what_is_slower_is_left(stopwatch, fallback):
     stopwatch.took = [3.0, 2.5]
     same(layers, torch.randn(5, 5), torch.randn(5, 5), force=False, fallback=fallback, max_states=54, parts=[])
@@ -224,14 +227,15 @@ def test_timing_that_fails_leaves_the_part(stopwatch):
 # ------------------------------------------------------------------------------------------ what may not change: memory
 
 
-def test_several_outputs_and_their_aliases():
+@both
+def test_several_outputs_and_their_aliases(fallback):
     w = torch.randn(4, 4)
 
     def f(x):
         y = x @ w
         return y, y.t(), y.view(16), x.view(-1), torch.tanh(y)
 
-    g = same(f, torch.randn(4, 4), parts=["matmul tanh"])
+    g = same(f, torch.randn(4, 4), parts=["matmul tanh"], fallback=fallback)
     x = torch.randn(4, 4)
     y, turned, flat, of_x, other = g(x)
     assert y.data_ptr() == turned.data_ptr() == flat.data_ptr() and of_x.data_ptr() == x.data_ptr()
@@ -253,7 +257,8 @@ def test_results_of_two_calls_are_two_tensors():
     assert g(x).data_ptr() != g(x).data_ptr()
 
 
-def test_writes_to_arguments():
+@both
+def test_writes_to_arguments(fallback):
     w = torch.randn(4, 4)
 
     def f(x):
@@ -262,11 +267,12 @@ def test_writes_to_arguments():
         x += y
         return x @ w, y
 
-    same(f, torch.randn(4, 4), parts=["matmul", "matmul"])
+    same(f, torch.randn(4, 4), parts=["matmul", "matmul"], fallback=fallback)
     assert {o.reason for o in mi.replaced().outside} == {"writes to its operand"}
 
 
-def test_a_view_sees_a_later_write_and_a_copy_does_not():
+@both
+def test_a_view_sees_a_later_write_and_a_copy_does_not(fallback):
     w = torch.randn(4, 4)
 
     def f(x):
@@ -274,7 +280,7 @@ def test_a_view_sees_a_later_write_and_a_copy_does_not():
         x.add_(1)
         return view @ w, copy.view(4, 4) @ w
 
-    same(f, torch.randn(4, 4), parts=["matmul matmul"])
+    same(f, torch.randn(4, 4), parts=["matmul matmul"], fallback=fallback)
 
 
 def test_writes_through_a_view_and_out():
@@ -289,7 +295,8 @@ def test_writes_through_a_view_and_out():
     same(f, torch.randn(4, 4), torch.zeros(4, 4))
 
 
-def test_key_value_cache():
+@both
+def test_key_value_cache(fallback):
     wk, wq = torch.randn(8, 8), torch.randn(8, 8)
 
     def f(x, cache, position):
@@ -297,7 +304,7 @@ def test_key_value_cache():
         cache.index_copy_(1, position, k)
         return torch.softmax((x @ wq).view(1, 1, 8) @ cache.transpose(1, 2), -1) @ cache
 
-    g = compiled(f)
+    g = compiled(f, fallback=fallback)
     ours, theirs = torch.zeros(1, 6, 8), torch.zeros(1, 6, 8)
     for i in range(6):
         x, position = torch.randn(1, 8), torch.tensor([i])
