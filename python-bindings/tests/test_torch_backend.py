@@ -12,6 +12,7 @@ import torch.nn.functional as F
 import mirage_mlir as mi
 from mirage_mlir import _torch_backend, _torch_runtime
 from mirage_mlir._torch_backend import Settings
+import torch_gpu_cases
 from test_torch_partition import random_program, run
 
 # A search of few states: what is found is the program's own lowering, and the same every time.
@@ -590,45 +591,8 @@ def test_the_operator_refuses(arguments, error):
 
 # ------------------------------------------------------------------------------------------------------------------ GPU
 
-needs_gpu = pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-ON_GPU = {"time_budget": 5.0}
 
-
-@needs_gpu
-def test_gpu_whole_graph_and_a_captured_one():
-    w = torch.randn(1024, 1024, device="cuda", dtype=torch.float16) / 32
-    f = lambda x: F.silu(F.rms_norm(x, (1024,)) @ w)  # noqa: E731
-    g = torch.compile(f, backend="mirage", options={**ON_GPU, "force": True})
-    x = torch.randn(8, 1024, device="cuda", dtype=torch.float16)
-    for _ in range(3):
-        torch.testing.assert_close(g(x), f(x), rtol=1e-2, atol=1e-2)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        y = g(x)
-    x.copy_(torch.randn_like(x))
-    graph.replay()
-    torch.testing.assert_close(y, f(x), rtol=1e-2, atol=1e-2)
-
-
-@needs_gpu
-def test_gpu_what_is_kept_was_faster():
-    w = torch.randn(2048, 2048, device="cuda", dtype=torch.float16) / 32
-    g = torch.compile(lambda x: torch.cumsum(F.silu(x @ w), 0) @ w, backend="mirage", options=ON_GPU)
-    g(torch.randn(4, 2048, device="cuda", dtype=torch.float16))
-    for part in mi.replaced().parts:
-        if part.ours_us is not None and not part.reason.startswith("output"):
-            assert part.kept == (part.ours_us < part.theirs_us)
-
-
-@needs_gpu
-def test_gpu_a_first_call_inside_a_capture_is_pytorchs():
-    w = torch.randn(64, 64, device="cuda", dtype=torch.float16)
-    x = torch.randn(64, 64, device="cuda", dtype=torch.float16)
-    f = lambda x: torch.relu(x + w)  # noqa: E731
-    g = torch.compile(f, backend="mirage", options={**ON_GPU, "fallback": "eager"})
-    f(x)
-    graph = torch.cuda.CUDAGraph()
-    with torch.cuda.graph(graph):
-        y = g(x)
-    graph.replay()
-    torch.testing.assert_close(y, f(x))
+@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
+@pytest.mark.parametrize("case", torch_gpu_cases.CASES)
+def test_on_a_gpu(case):
+    torch_gpu_cases.CASES[case]()
