@@ -2,17 +2,18 @@
 unchanged."""
 
 import sys
+import threading
 import types
 import warnings
 
 import pytest
 import torch
 import torch.nn.functional as F
+import torch_gpu_cases
 
 import mirage_mlir as mi
 from mirage_mlir import _torch_backend, _torch_runtime
 from mirage_mlir._torch_backend import Settings
-import torch_gpu_cases
 from test_torch_partition import random_program, run
 
 # A search of few states: what is found is the program's own lowering, and the same every time.
@@ -132,6 +133,26 @@ def test_equal_layers_are_searched_once():
     kinds = [p.operators for p in table.parts]
     assert len(kinds) == 4 and kinds[1] == kinds[2] == kinds[3]
     assert table.searches == 2  # the first layer, which divides nothing, and the others
+
+
+def test_threads():
+    f = lambda x: torch.tanh(x @ x) * 5  # noqa: E731
+    g = compiled(f)
+    failed = []
+
+    def work(seed):
+        x = torch.randn(6, 6, generator=torch.Generator().manual_seed(seed))
+        with torch.no_grad():
+            for _ in range(10):
+                if not torch.allclose(g(x), f(x), rtol=1e-4, atol=1e-5):
+                    failed.append(seed)
+
+    threads = [threading.Thread(target=work, args=(seed,)) for seed in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert failed == [] and mi.replaced().parts[0].kept
 
 
 def test_equal_parts_of_another_function_are_known():
@@ -452,9 +473,10 @@ def test_shapes_are_compiled_one_by_one():
     assert len(table.parts) == 5 and table.searches == 4 and all(p.kept for p in table.parts)
 
 
-def test_more_shapes_than_the_limit():
+@both
+def test_more_shapes_than_the_limit(fallback):
     f = lambda x: torch.tanh(x @ x.t()) * x.shape[0]  # noqa: E731
-    g = compiled(f, shapes=2)
+    g = compiled(f, shapes=2, fallback=fallback)
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         for rows in (2, 3, 4, 5, 6, 4):
@@ -462,7 +484,8 @@ def test_more_shapes_than_the_limit():
             torch.testing.assert_close(g(x), f(x))
     said = [str(w.message) for w in caught if "shapes of one graph" in str(w.message)]
     assert said == [
-        "backend mirage: more than 2 shapes of one graph: the others are left to eager; option 'shapes' is the limit"
+        "backend mirage: more than 2 shapes of one graph: the others are left to "
+        f"{fallback}; option 'shapes' is the limit"
     ]
 
 
@@ -485,9 +508,10 @@ def test_sizes_that_depend_on_data():
 # ---------------------------------------------------------------------------------------------------- autograd, options
 
 
-def test_autograd_is_left_to_the_fallback():
+@both
+def test_autograd_is_left_to_the_fallback(fallback):
     w = torch.randn(4, 4, requires_grad=True)
-    g = compiled(lambda x: torch.tanh(x @ w).sum())
+    g = compiled(lambda x: torch.tanh(x @ w).sum(), fallback=fallback)
     x = torch.randn(4, 4)
     with torch.enable_grad(), warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
@@ -495,7 +519,7 @@ def test_autograd_is_left_to_the_fallback():
             w.grad = None
             g(x).backward()
         torch._dynamo.reset()
-        compiled(lambda x: (x @ w).sum())(x)
+        compiled(lambda x: (x @ w).sum(), fallback=fallback)(x)
     assert sum("autograd is on" in str(c.message) for c in caught) == 1
     y = w.detach().clone().requires_grad_()
     with torch.enable_grad():
