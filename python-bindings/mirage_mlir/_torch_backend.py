@@ -5,23 +5,24 @@
     print(mi.replaced())       what was replaced, by how much, and what stayed outside and why
 
 Options, beside the fields of SearchOptions (time_budget is 15 seconds a part here):
-    force       replace all that can be, also where it is slower, and on the CPU.
+    force       replace all that can be, also where it is slower, and on the CPU; never what is less exact.
     fallback    who computes the rest: "inductor" or "eager".
     shapes      at most so many shapes of one graph are compiled; then the fallback computes.
     min_nodes   element-wise operators that make a part worth replacing, where it has no contraction and no reduction.
     max_nodes   arithmetic operators of a part, at most.
     executor    where to search: any concurrent.futures.Executor (superoptimize_many).
 
-The way of a graph: dynamo's, before decomposition -> _torch_partition cuts it, for the shapes of the call -> equal parts are
-searched once -> each part runs both ways on its own tensors (_torch_measure) -> what is kept becomes mirage_mlir::call
-(_torch_runtime), the rest goes to Inductor. A graph is never refused: what cannot be had is left to the fallback. Under
-autograd all is.
+The way of a graph: dynamo's, before decomposition -> _torch_partition cuts it, for the shapes of the call -> equal
+parts are searched once -> each part runs both ways on its own tensors (_torch_measure) -> what is kept becomes
+mirage_mlir::call (_torch_runtime), the rest goes to Inductor. A graph is never refused: what cannot be had is left to
+the fallback. Under autograd all is.
 """
 
 from __future__ import annotations
 
 import dataclasses
 import difflib
+import functools
 import json
 import operator
 import threading
@@ -60,6 +61,11 @@ class Settings:
     mode: str | None = None
     search: SearchOptions = SearchOptions(time_budget=15.0)
 
+    @functools.cached_property
+    def search_key(self) -> str:
+        """The same for the same search. ValueError for values that no search can have."""
+        return self.search.pipeline()
+
     @staticmethod
     def of(options: dict | None, mode: str | None = None) -> "Settings":
         """TypeError for an option that does not exist, ValueError for a value that is not possible."""
@@ -70,10 +76,13 @@ class Settings:
         for name in options:
             if name not in theirs:
                 near = difflib.get_close_matches(name, own + theirs, 1)
-                raise TypeError(f"backend mirage: no option '{name}'" + (f": did you mean '{near[0]}'?" if near else ""))
+                raise TypeError(
+                    f"backend mirage: no option '{name}'" + (f": did you mean '{near[0]}'?" if near else "")
+                )
         settings = Settings(**mine, mode=mode, search=Settings.search.replace(**options))
         if settings.fallback not in ("inductor", "eager"):
             raise ValueError(f"backend mirage: fallback {settings.fallback!r}: expected 'inductor' or 'eager'")
+        settings.search_key  # noqa: B018
         for name in ("shapes", "min_nodes", "max_nodes"):
             if not isinstance(getattr(settings, name), int) or getattr(settings, name) < 1:
                 raise ValueError(f"backend mirage: {name} {getattr(settings, name)!r}: expected a number of at least 1")
@@ -129,12 +138,21 @@ class Replaced:
     def __str__(self) -> str:
         lines = [f"{sum(p.kept for p in self.parts)} of {len(self.parts)} parts replaced, {self.searches} searched"]
         for part in self.parts:
-            took = f"{part.ours_us:.2f} us, was {part.theirs_us:.2f} us" if part.ours_us and part.theirs_us else "not measured"
-            lines.append(f"  {'replaced' if part.kept else 'left':8}  {took:26}  {part.operators}"
-                         + (f"  ({part.reason})" if part.reason else ""))
+            took = (
+                f"{part.ours_us:.2f} us, was {part.theirs_us:.2f} us"
+                if part.ours_us and part.theirs_us
+                else "not measured"
+            )
+            lines.append(
+                f"  {'replaced' if part.kept else 'left':8}  {took:26}  {part.operators}"
+                + (f"  ({part.reason})" if part.reason else "")
+            )
         if self.outside:
             lines.append("outside:")
-        lines += [f"  {count:4} x {op}: {reason}" for (op, reason), count in sorted(self.reasons().items(), key=lambda i: -i[1])]
+        lines += [
+            f"  {count:4} x {op}: {reason}"
+            for (op, reason), count in sorted(self.reasons().items(), key=lambda i: -i[1])
+        ]
         return "\n".join(lines)
 
 
@@ -161,7 +179,8 @@ class _Program:
 
 
 def _program_of(module: fx.GraphModule) -> _Program:
-    """A part as a Graph. Inputs that are a permutation of a contiguous tensor are taken as they are, others as copies."""
+    """A part as a Graph. Inputs that are a permutation of a contiguous tensor are taken as they are, others as
+    copies."""
     graph, values = Graph("part"), {}
     program = _Program(graph, [], [], [])
     for node in module.graph.nodes:
@@ -212,7 +231,9 @@ def _search(texts: list[str], settings: Settings) -> list[Any]:
         from ._many import superoptimize_many
     except ImportError:
         return [_search_one(text, settings.search) for text in texts]
-    return superoptimize_many(texts, settings.search, executor=settings.executor, progress=False, return_exceptions=True)
+    return superoptimize_many(
+        texts, settings.search, executor=settings.executor, progress=False, return_exceptions=True
+    )
 
 
 def _search_one(text: str, options: SearchOptions) -> Any:
@@ -226,13 +247,17 @@ def _search_all(programs: Sequence[_Program], settings: Settings) -> None:
     """Fills _searched for these programs, each once."""
     missing = {}
     for program in programs:
-        key = (program.key, settings.search)
+        key = (program.key, settings.search_key)
         if key not in _searched:
             missing[key] = program.graph.mlir
     _table.searches += len(missing)
     for key, found in zip(missing, _search(list(missing.values()), settings) if missing else ()):
         failed = isinstance(found, Exception)
-        _searched[key] = f"search: {(str(found) or type(found).__name__).splitlines()[0]}" if failed else found[0]
+        _searched[key] = f"search: {_first_line(found)}" if failed else found[0]
+
+
+def _first_line(error: Exception) -> str:
+    return str(error).strip().split("\n")[0] or type(error).__name__
 
 
 # ------------------------------------------------------------------------------------------------------- the first call
@@ -256,18 +281,18 @@ class _FirstCall(fx.Interpreter):
                 self.rows[name].reason = str(reason)
         _search_all(list(self.programs.values()), self.settings)
 
-    def call_module(self, target: str, args: tuple, kwargs: dict) -> Any:
+    def call_module(self, target: Any, args: tuple, kwargs: dict) -> Any:
         theirs = super().call_module(target, args, kwargs)
         if target in self.programs:
             try:
                 self._decide(target, args, theirs)
             except Exception as error:  # of a GPU, of a compiler: the part stays PyTorch's
-                self.rows[target].reason = str(error).splitlines()[0]
+                self.rows[target].reason = _first_line(error)
         return theirs
 
     def _decide(self, name: str, inputs: tuple, theirs: tuple) -> None:
         program, row, module = self.programs[name], self.rows[name], self.split.parts[name]
-        found = _searched[program.key, self.settings.search]
+        found = _searched[program.key, self.settings.search_key]
         if isinstance(found, str):
             row.reason = found
             return
@@ -286,12 +311,13 @@ class _FirstCall(fx.Interpreter):
             self.kept[name] = kept
 
     def _times(self, program: _Program, kept: _torch_runtime.Kept, module: fx.GraphModule, inputs: tuple) -> tuple:
-        key = (program.key, self.settings.search, self.settings.fallback)
+        key = (program.key, self.settings.search_key, self.settings.fallback)
         if key not in _timed:
             # A copy: Inductor rewrites the graph that it is given.
             copy = fx.GraphModule(module, _copied(module.graph))
             theirs = _compiled_by_fallback(copy, list(inputs), self.settings, captured=True)
-            _timed[key] = tuple(_torch_measure.times([lambda *x: kept(x), theirs], inputs))
+            ours_us, theirs_us = _torch_measure.times([lambda *x: kept(x), theirs], inputs)
+            _timed[key] = (ours_us, theirs_us)
         return _timed[key]
 
 
@@ -312,18 +338,27 @@ def _inverse(order: list[int]) -> list[int]:
 
 def _rewritten(first: _FirstCall, through_dispatcher: bool) -> fx.GraphModule:
     """The cut graph with calls of what was kept, and the operators of what was not."""
-    graph, env = fx.Graph(), {}
+    graph, env = fx.Graph(), dict[fx.Node, Any]()
     function = torch.ops.mirage_mlir.call.default if through_dispatcher else _torch_runtime.call
+    node: Any
     for node in first.split.module.graph.nodes:
         if node.op == "output":
             graph.output(map_arg(node.args[0], env.__getitem__))
         elif node.op == "call_module" and node.target in first.kept:
             env[node] = _write_call(graph, function, first, node, env)
         elif node.op == "call_module" and node.target in first.split.parts:
-            inner = dict(zip((n for n in first.split.parts[node.target].graph.nodes if n.op == "placeholder"),
-                             (env[a] for a in node.args)))
+            inner = dict(
+                zip(
+                    (n for n in first.split.parts[node.target].graph.nodes if n.op == "placeholder"),
+                    (env[a] for a in node.args),
+                )
+            )
             env[node] = graph.graph_copy(first.split.parts[node.target].graph, inner)
-        elif node.op == "call_function" and node.target is operator.getitem and isinstance(env[node.args[0]], (tuple, list)):
+        elif (
+            node.op == "call_function"
+            and node.target is operator.getitem
+            and isinstance(env[node.args[0]], (tuple, list))
+        ):
             env[node] = env[node.args[0]][node.args[1]]
         else:
             env[node] = graph.node_copy(node, env.__getitem__)
@@ -332,11 +367,12 @@ def _rewritten(first: _FirstCall, through_dispatcher: bool) -> fx.GraphModule:
     return fx.GraphModule(first.split.module, graph)
 
 
-def _write_call(graph: fx.Graph, function: Callable, first: _FirstCall, node: fx.Node, env: dict) -> list[fx.Node]:
+def _write_call(graph: fx.Graph, function: Callable, first: _FirstCall, node: Any, env: dict) -> list[fx.Node]:
     program = first.programs[node.target]
     key = _torch_runtime.keep(first.kept[node.target])
-    inputs = [graph.call_method("contiguous", (env[a],)) if copied else env[a]
-              for a, copied in zip(node.args, program.copied)]
+    inputs = [
+        graph.call_method("contiguous", (env[a],)) if copied else env[a] for a, copied in zip(node.args, program.copied)
+    ]
     called = graph.call_function(function, (key, inputs))
     results = []
     for i, order in enumerate(program.turned):
@@ -376,15 +412,19 @@ def _copied(graph: fx.Graph) -> fx.Graph:
 
 
 def _compiled_by_fallback(gm: fx.GraphModule, inputs: list, settings: Settings, captured: bool = False) -> Callable:
-    """gm by Inductor or eager; `inputs` are tensors, fake or not, and ints. captured: it will be part of a CUDA graph."""
+    """gm by Inductor or eager; `inputs` are tensors, fake or not, and ints. captured: it will be part of a CUDA
+    graph."""
     if settings.fallback == "eager":
-        return gm.forward
+        forward: Any = gm.forward
+        return forward
     from torch._inductor import list_mode_options
     from torch._inductor.compile_fx import compile_fx
+
     patches = dict(list_mode_options(settings.mode)) if settings.mode else {}
     if captured:
         patches.pop("triton.cudagraphs", None)
-    return compile_fx(gm, inputs, config_patches=patches or None)
+    compiled: Any = compile_fx(gm, inputs, config_patches=patches or None)
+    return compiled
 
 
 class _Compiled:
@@ -392,20 +432,21 @@ class _Compiled:
 
     def __init__(self, gm: fx.GraphModule, example_inputs: list, settings: Settings):
         self.gm, self.settings = gm, settings
-        self.is_static = not any(_is_symbolic(x) for x in example_inputs)
+        self.varying = [i for i, x in enumerate(example_inputs) if _is_symbolic(x)]  # the others stay as they are
         self.ready: dict[Any, Callable] = {}
         self.rest: Callable | None = None
         self.lock = threading.RLock()
 
     def __call__(self, *args: Any) -> Any:
-        key = None if self.is_static else tuple(
-            (tuple(a.shape), a.stride()) if isinstance(a, torch.Tensor) else a for a in args)
+        key = tuple([_layout(args[i]) for i in self.varying]) if self.varying else None
         run = self.ready.get(key)
         return self._first(key, args) if run is None else run(args)
 
     def _first(self, key: Any, args: tuple) -> Any:
         if torch.cuda.is_available() and torch.cuda.is_current_stream_capturing():
-            _say_once("backend mirage: a first call inside of a CUDA graph is left to PyTorch: call once before capturing")
+            _say_once(
+                "backend mirage: a first call inside of a CUDA graph is left to PyTorch: call once before capturing"
+            )
             return self.gm(*args)
         with self.lock:
             if key in self.ready:
@@ -419,8 +460,10 @@ class _Compiled:
     def _beyond(self) -> Callable:
         """What computes shapes beyond the limit."""
         if self.rest is None:
-            _say_once(f"backend mirage: more than {self.settings.shapes} shapes of one graph: the others are left to "
-                      f"{self.settings.fallback}; option 'shapes' is the limit")
+            _say_once(
+                f"backend mirage: more than {self.settings.shapes} shapes of one graph: the others are left to "
+                f"{self.settings.fallback}; option 'shapes' is the limit"
+            )
             self.rest = self.gm if self.settings.fallback == "eager" else torch.compile(self.gm, dynamic=True)
         return self.rest
 
@@ -430,8 +473,7 @@ class _Compiled:
             whole = specialise(self.gm, list(args))
             split = partition(whole, Limits(self.settings.min_nodes, self.settings.max_nodes))
         except Exception as error:  # whatever a graph may hold: PyTorch can run it, and says what is wrong if it is
-            _table.outside.append(Outside("graph", f"{type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}",
-                                          ""))
+            _table.outside.append(Outside("graph", f"{type(error).__name__}: {_first_line(error)}", ""))
             rest = self.gm if self.settings.fallback == "eager" else torch.compile(self.gm, dynamic=False)
             return rest(*args), lambda given: rest(*given)
         tensors = [args[i] for i in whole.arguments]
@@ -457,6 +499,10 @@ class _Compiled:
         return lambda given: run(tuple(given[i] for i in arguments))
 
 
+def _layout(x: Any) -> Any:
+    return (tuple(x.shape), x.stride()) if isinstance(x, torch.Tensor) else x
+
+
 def _is_symbolic(x: Any) -> bool:
     if isinstance(x, torch.Tensor):
         return any(isinstance(s, torch.SymInt) for s in (*x.shape, *x.stride()))
@@ -466,17 +512,24 @@ def _is_symbolic(x: Any) -> bool:
 # ---------------------------------------------------------------------------------------------------------- the backend
 
 
-def mirage(gm: fx.GraphModule, example_inputs: list, *, options: dict | None = None, mode: str | None = None) -> Callable:
-    """The backend (torch.compile(f, backend="mirage")): what computes `gm` from tensors and numbers as in example_inputs."""
+def mirage(
+    gm: fx.GraphModule, example_inputs: list, *, options: dict | None = None, mode: str | None = None
+) -> Callable:
+    """The backend (torch.compile(f, backend="mirage")): what computes `gm` from tensors and numbers as in
+    example_inputs."""
     settings = Settings.of(options, mode)
     tensors = [x for x in example_inputs if isinstance(x, torch.Tensor)]
     if _wants_gradients(gm, tensors):
-        _say_once("backend mirage: autograd is on and an input requires a gradient: the graph is left to "
-                  f"{settings.fallback}; use torch.no_grad() for inference")
+        _say_once(
+            "backend mirage: autograd is on and an input requires a gradient: the graph is left to "
+            f"{settings.fallback}; use torch.no_grad() for inference"
+        )
         return _compiled_by_fallback(gm, example_inputs, settings)
     if not settings.force and not _can_measure(tensors):
-        _say_once("backend mirage: no tensor is on a GPU, so nothing is replaced; options={'force': True} replaces all the same, "
-                  "and evaluates it on the CPU, slowly")
+        _say_once(
+            "backend mirage: no tensor is on a GPU, so nothing is replaced; options={'force': True} replaces all the "
+            "same, and evaluates it on the CPU, slowly"
+        )
         return _compiled_by_fallback(gm, example_inputs, settings)
     return _Compiled(gm, example_inputs, settings)
 

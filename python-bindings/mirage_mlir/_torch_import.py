@@ -1,13 +1,13 @@
 """PyTorch programs as Graphs: from_torch, and the importer of FX nodes that the torch.compile backend shares with it.
 
-FX graphs are taken before decomposition, so that a softmax is a softmax and attention is attention. What an operator is in
-our dialect is in _torch_ops; here are values, checks against PyTorch's own shapes and dtypes, and places in user code.
+FX graphs are taken before decomposition, so that a softmax is a softmax and attention is attention. What an operator
+is in our dialect is in _torch_ops; here are values, checks against PyTorch's own shapes and dtypes, and places in user
+code.
 """
 
 from __future__ import annotations
 
 import inspect
-import operator
 import re
 from typing import Any, Callable
 
@@ -19,11 +19,20 @@ from torch.fx.node import map_arg
 from ._graph import Graph, Tensor
 from ._mirage import MirageError
 from ._torch_ops import FROM_TORCH, Unsupported, find, name_of
+from ._torch_rows import rows
 
 _RESHAPES = {"reshape", "transpose", "slice", "broadcast"}
 _MOVES = _RESHAPES | {"concat", "repeat", "constant"}
-_STRONG = {"matmul", "reduce_sum", "reduce_max", "reduce_mean", "softmax", "rms_norm", "layer_norm",
-           "scaled_dot_product_attention"}
+_STRONG = {
+    "matmul",
+    "reduce_sum",
+    "reduce_max",
+    "reduce_mean",
+    "softmax",
+    "rms_norm",
+    "layer_norm",
+    "scaled_dot_product_attention",
+}
 
 
 def value_of(node: fx.Node) -> Any:
@@ -63,19 +72,6 @@ def memory_order(x: torch.Tensor) -> list[int] | None:
     return order
 
 
-def permuted_strides(shape: tuple[int, ...], order: list[int]) -> list[int]:
-    """Strides of a dense tensor whose dimensions lie in this order.
-
-    >>> permuted_strides((2, 3, 4), [0, 2, 1])
-    [12, 1, 3]
-    """
-    strides, dense = [0] * len(shape), 1
-    for d in reversed(order):
-        strides[d] = dense
-        dense *= shape[d]
-    return strides
-
-
 def place_of(node: fx.Node) -> str:
     """Where the user wrote it: 'file.py:12: y = x.cumsum(0)', a module of PyTorch's that holds it, or ''."""
     frames = re.findall(r'File "([^"]+)", line (\d+)[^\n]*\n\s*([^\n]*)', node.meta.get("stack_trace") or "")
@@ -90,8 +86,8 @@ def place_of(node: fx.Node) -> str:
 def apply_node(graph: Graph, node: fx.Node, values: Callable[[fx.Node], Any]) -> Any:
     """Adds what `node` computes to `graph`; values(node) gives its operands. Unsupported where that cannot be.
 
-    The result has the shape and the dtype that PyTorch gives it, or else it is Unsupported: that is how a cast to another
-    device or an ambient autocast is noticed.
+    The result has the shape and the dtype that PyTorch gives it, or else it is Unsupported: that is how a cast to
+    another device or an ambient autocast is noticed.
     """
     args, kwargs = map_arg((node.args, node.kwargs), values)
     args, kwargs = _plain(args), dict(kwargs)
@@ -153,7 +149,7 @@ def kind_of(graph: Graph, result: Any) -> str:
     return "arith"
 
 
-def classify(node: fx.Node) -> str:
+def classify(node: Any) -> str:
     """kind_of a node by itself. Unsupported, with the reason, where the dialect cannot say it."""
     graph, tensors, devices = Graph("one"), {}, set()
 
@@ -183,8 +179,8 @@ def classify(node: fx.Node) -> str:
 def from_torch(f: Callable, *args: Any) -> Graph:
     """A PyTorch function or module as a Graph.
 
-    f:    computes tensors from tensors; float16, bfloat16, float32. A module's parameters become inputs that stand behind
-          the arguments' and have their names.
+    f:    computes tensors from tensors; float16, bfloat16, float32. A module's parameters become inputs that stand
+          behind the arguments' and have their names.
     args: tensors (their values do not matter; strides do) and Python values, which become constants. On any device.
 
     MirageError with the operator, the reason and the line of user code for what the dialect cannot say.
@@ -213,7 +209,7 @@ def from_torch(f: Callable, *args: Any) -> Graph:
             values[node] = _apply(graph, node, values)
         elif node.op == "output":
             _mark_outputs(graph, exported, node, values)
-    return graph
+    return rows(graph)
 
 
 class _Function(torch.nn.Module):
@@ -253,7 +249,9 @@ def _input(graph: Graph, node: fx.Node, name: str) -> Tensor:
     try:
         shape, dtype = check_type(x)
     except Unsupported as reason:
-        raise MirageError(f"from_torch: input '{name}': {reason}: expected float16, bfloat16 or float32, rank 1 to 6") from None
+        raise MirageError(
+            f"from_torch: input '{name}': {reason}: expected float16, bfloat16 or float32, rank 1 to 6"
+        ) from None
     return graph.new_input(shape, dtype, strides=x.stride(), name=name)
 
 
@@ -265,7 +263,7 @@ def _apply(graph: Graph, node: fx.Node, values: dict) -> Any:
         raise MirageError(f"from_torch: {name_of(node)}: {reason}" + (f", at {place}" if place else "")) from None
 
 
-def _mark_outputs(graph: Graph, exported, node: fx.Node, values: dict) -> None:
+def _mark_outputs(graph: Graph, exported, node: Any, values: dict) -> None:
     kinds = torch.export.graph_signature.OutputKind
     for result, spec in zip(node.args[0], exported.graph_signature.output_specs):
         if spec.kind != kinds.USER_OUTPUT:

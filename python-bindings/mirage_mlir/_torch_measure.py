@@ -1,7 +1,8 @@
 """Whether a program may stand in for a part of a graph: are its numbers as good, is it faster?
 
-Both are asked on the part's own tensors, at the first call. Numbers: errors against float64, beside PyTorch's own. Times: on
-a GPU, replays of CUDA graphs that rotate over copies of the inputs, several times the L2 cache, ours and theirs in turn.
+Both are asked on the part's own tensors, at the first call. Numbers: errors against float64, beside PyTorch's own.
+Times: on a GPU, replays of CUDA graphs that rotate over copies of the inputs, several times the L2 cache, ours and
+theirs in turn.
 """
 
 from __future__ import annotations
@@ -25,12 +26,14 @@ class _Double(fx.Interpreter):
     def run_node(self, node: fx.Node):
         if node.meta.get("kind") == "cast":
             return self.fetch_args_kwargs_from_env(node)[0][0]
-        return pytree.tree_map(lambda x: x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x,
-                               super().run_node(node))
+        return pytree.tree_map(
+            lambda x: x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x, super().run_node(node)
+        )
 
     def fetch_args_kwargs_from_env(self, node: fx.Node):
-        return pytree.tree_map(lambda x: torch.float64 if isinstance(x, torch.dtype) else x,
-                               super().fetch_args_kwargs_from_env(node))
+        return pytree.tree_map(
+            lambda x: torch.float64 if isinstance(x, torch.dtype) else x, super().fetch_args_kwargs_from_env(node)
+        )
 
 
 def _error(x: torch.Tensor, reference: torch.Tensor, finite: torch.Tensor) -> float:
@@ -40,8 +43,9 @@ def _error(x: torch.Tensor, reference: torch.Tensor, finite: torch.Tensor) -> fl
     return float((x - reference).norm()) / norm if norm else float((x - reference).norm())
 
 
-def numbers_differ(module: fx.GraphModule, inputs: Sequence[torch.Tensor], ours: Sequence[torch.Tensor],
-                   theirs: Sequence[torch.Tensor]) -> str | None:
+def numbers_differ(
+    module: fx.GraphModule, inputs: Sequence[torch.Tensor], ours: Sequence[torch.Tensor], theirs: Sequence[torch.Tensor]
+) -> str | None:
     """None where ours is as near to float64 as PyTorch's own result is, half as much again; else how far it is."""
     try:
         references = _Double(module).run(*inputs)

@@ -1,11 +1,12 @@
 """What PyTorch's operators are in the kernel dialect: one small function an operator, found by its name.
 
-The same name serves a function (torch.softmax), a method (x.softmax), an operator of ATen (aten.softmax.int): the order of
-arguments is the same. Each function takes the Graph, tensors of it, and Python values, and gives a tensor or a tuple.
-What cannot be said raises Unsupported with the reason; whoever calls compares shape and dtype of the result with PyTorch's.
+The same name serves a function (torch.softmax), a method (x.softmax), an operator of ATen (aten.softmax.int): the
+order of arguments is the same. Each function takes the Graph, tensors of it, and Python values, and gives a tensor or
+a tuple. What cannot be said raises Unsupported with the reason; whoever calls compares shape and dtype of the result
+with PyTorch's.
 
-Rounding is PyTorch's: operands of two dtypes are cast to the common one; a Python number that the tensor's dtype cannot hold
-works in float32; reductions of several dimensions stay in float32 between them.
+Rounding is PyTorch's: operands of two dtypes are cast to the common one; a Python number that the tensor's dtype
+cannot hold works in float32; reductions of several dimensions stay in float32 between them.
 """
 
 from __future__ import annotations
@@ -33,10 +34,12 @@ OPS: dict[str, Callable] = {}
 
 def op(*names: str):
     """Enters a function under these names."""
+
     def enter(function: Callable) -> Callable:
         for name in names:
             OPS[name] = function
         return function
+
     return enter
 
 
@@ -54,13 +57,18 @@ def name_of(node: torch.fx.Node) -> str:
 
 
 def find(node: torch.fx.Node) -> Callable:
-    """The function for an FX node. Unsupported where there is none, also for another function of a name that we know."""
+    """The function for an FX node. Unsupported where there is none, also for another function of a name that we
+    know."""
     name, target = name_of(node), node.target
     known = OPS.get(name)
     if known is None:
         raise Unsupported("no such operator")
-    ours = (node.op == "call_method" or isinstance(target, torch._ops.OpOverload) or target is getattr
-            or any(getattr(home, name, None) is target for home in _HOMES))
+    ours = (
+        node.op == "call_method"
+        or isinstance(target, torch._ops.OpOverload)
+        or target is getattr
+        or any(getattr(home, name, None) is target for home in _HOMES)
+    )
     if not ours:
         raise Unsupported(f"a function of {getattr(target, '__module__', None)}, not PyTorch's")
     return known
@@ -187,11 +195,23 @@ def minimum(g, a, b):
 def _unary(name: str, *names: str) -> None:
     def apply(g, x, inplace=False):
         return getattr(g, name)(_tensor(x))
+
     op(name, *names)(apply)
 
 
-for _names in (("exp",), ("log",), ("sqrt",), ("rsqrt",), ("square",), ("neg", "negative"), ("sigmoid", "special_expit"),
-               ("silu",), ("erf", "special_erf"), ("tanh",), ("relu",)):
+for _names in (
+    ("exp",),
+    ("log",),
+    ("sqrt",),
+    ("rsqrt",),
+    ("square",),
+    ("neg", "negative"),
+    ("sigmoid", "special_expit"),
+    ("silu",),
+    ("erf", "special_erf"),
+    ("tanh",),
+    ("relu",),
+):
     _unary(*_names)
 
 
@@ -239,17 +259,24 @@ def clamp_max(g, x, max):
 
 
 _POWERS = {
-    2: lambda g, x: g.square(x), 3: lambda g, x: g.mul(g.square(x), x), 4: lambda g, x: g.square(g.square(x)),
-    0.5: lambda g, x: g.sqrt(x), -0.5: lambda g, x: g.rsqrt(x), -1: lambda g, x: g.div(1.0, x),
-    -2: lambda g, x: g.div(1.0, g.square(x)), 1: lambda g, x: x,
+    2: lambda g, x: g.square(x),
+    3: lambda g, x: g.mul(g.square(x), x),
+    4: lambda g, x: g.square(g.square(x)),
+    0.5: lambda g, x: g.sqrt(x),
+    -0.5: lambda g, x: g.rsqrt(x),
+    -1: lambda g, x: g.div(1.0, x),
+    -2: lambda g, x: g.div(1.0, g.square(x)),
+    1: lambda g, x: x,
 }
 
 
 @op("pow")
 def power(g, x, exponent):
     if not isinstance(x, Tensor) or not _is_number(exponent) or exponent not in _POWERS:
-        raise Unsupported(f"exponent {exponent if _is_number(exponent) else type(exponent).__name__}: "
-                          f"only {', '.join(str(e) for e in sorted(_POWERS))} are possible")
+        raise Unsupported(
+            f"exponent {exponent if _is_number(exponent) else type(exponent).__name__}: "
+            f"only {', '.join(str(e) for e in sorted(_POWERS))} are possible"
+        )
     body = _POWERS[exponent]
     return body(g, x) if exponent in (1, 2, 0.5, -0.5) else _in_float32(g, x, lambda t: body(g, t))
 
@@ -309,8 +336,13 @@ def einsum(g, equation, *operands):
     terms, arrow, result = equation.replace(" ", "").partition("->")
     terms = terms.split(",")
     letters = "".join(terms) + result
-    if len(terms) != 2 or len(operands) != 2 or not arrow or not letters.isalpha() or any(
-            len(set(t)) != len(t) for t in (*terms, result)):
+    if (
+        len(terms) != 2
+        or len(operands) != 2
+        or not arrow
+        or not letters.isalpha()
+        or any(len(set(t)) != len(t) for t in (*terms, result))
+    ):
         raise Unsupported(f"{equation!r}: only two operands, each index once in each, and a result are possible")
     (a, b), (ia, ib) = (_tensor(o) for o in operands), terms
     extent = {**dict(zip(ia, a.shape)), **dict(zip(ib, b.shape))}
@@ -425,12 +457,12 @@ def _normalised(g: Graph, x: Tensor, shape: Any, parameters: tuple, apply: Calla
     """A norm over the last dimensions, which become one for it."""
     shape = [shape] if isinstance(shape, int) else list(shape)
     width = math.prod(shape)
-    if list(x.shape[x.ndim - len(shape):]) != shape:
+    if list(x.shape[x.ndim - len(shape) :]) != shape:
         raise Unsupported(f"normalized_shape {shape} of {list(x.shape)}")
-    parameters = [None if p is None else _reshape(g, p, (width,)) for p in parameters]
+    parameters = tuple(None if p is None else _reshape(g, p, (width,)) for p in parameters)
     if any(p is not None and p.dtype != x.dtype for p in parameters):
         raise Unsupported("parameters of another dtype")
-    y = apply(_reshape(g, x, (*x.shape[:x.ndim - len(shape)], width)), *parameters)
+    y = apply(_reshape(g, x, (*x.shape[: x.ndim - len(shape)], width)), *parameters)
     return _reshape(g, y, x.shape)
 
 
@@ -484,6 +516,7 @@ def to_bfloat16(g, x, **_):
 def _other_dtype(name: str, dtype: str) -> None:
     def refuse(g, x, **_):
         raise Unsupported(dtype)
+
     op(name)(refuse)
 
 
@@ -527,7 +560,7 @@ def reshape_as(g, x, other):
 @op("flatten")
 def flatten(g, x, start_dim=0, end_dim=-1):
     a, b = _dim(start_dim, _tensor(x).ndim), _dim(end_dim, x.ndim)
-    return _reshape(g, x, (*x.shape[:a], math.prod(x.shape[a:b + 1]), *x.shape[b + 1:]))
+    return _reshape(g, x, (*x.shape[:a], math.prod(x.shape[a : b + 1]), *x.shape[b + 1 :]))
 
 
 @op("unflatten")
@@ -535,7 +568,7 @@ def unflatten(g, x, dim, sizes):
     d, sizes = _dim(dim, _tensor(x).ndim), list(sizes)
     if -1 in sizes:
         sizes[sizes.index(-1)] = x.shape[d] // math.prod(s for s in sizes if s != -1)
-    return _reshape(g, x, (*x.shape[:d], *sizes, *x.shape[d + 1:]))
+    return _reshape(g, x, (*x.shape[:d], *sizes, *x.shape[d + 1 :]))
 
 
 @op("unsqueeze")
@@ -606,8 +639,8 @@ def repeat_interleave(g, x, repeats, dim=None, *, output_size=None):
         raise Unsupported("repeats that are a tensor, or no dimension")
     d = _dim(dim, _tensor(x).ndim)
     shape = list(x.shape)
-    y = g.broadcast(_reshape(g, x, shape[:d + 1] + [1] + shape[d + 1:]), shape[:d + 1] + [repeats] + shape[d + 1:])
-    return _reshape(g, y, shape[:d] + [shape[d] * repeats] + shape[d + 1:])
+    y = g.broadcast(_reshape(g, x, shape[: d + 1] + [1] + shape[d + 1 :]), shape[: d + 1] + [repeats] + shape[d + 1 :])
+    return _reshape(g, y, shape[:d] + [shape[d] * repeats] + shape[d + 1 :])
 
 
 def _slice(g: Graph, x: Tensor, d: int, begin: int, end: int) -> Tensor:
@@ -638,7 +671,7 @@ def split(g, x, sizes, dim=0, **kwargs):
     d = _dim(dim, _tensor(x).ndim)
     extent = x.shape[d]
     sizes = [min(sizes, extent - at) for at in range(0, extent, sizes)] if isinstance(sizes, int) else list(sizes)
-    ends = [sum(sizes[:i + 1]) for i in range(len(sizes))]
+    ends = [sum(sizes[: i + 1]) for i in range(len(sizes))]
     return tuple(_slice(g, x, d, end - size, end) for size, end in zip(sizes, ends))
 
 
@@ -686,7 +719,7 @@ def getitem(g, x, index):
     given = sum(i is not None and i is not Ellipsis for i in index)
     if Ellipsis in [i for i in index if not isinstance(i, Tensor)]:
         at = next(n for n, i in enumerate(index) if i is Ellipsis)
-        index = index[:at] + (slice(None),) * (x.ndim - given) + index[at + 1:]
+        index = index[:at] + (slice(None),) * (x.ndim - given) + index[at + 1 :]
     shape: list[int] = []
     d = 0
     for i in index:

@@ -4,14 +4,17 @@
     split = partition(whole, limits)     split.module calls part_0, part_1, ... and everything else as it was
 
 Order:    a node that writes to a tensor that was there before it, that draws random numbers or changes a state of the
-          interpreter is a barrier. Nothing moves across one, so what is read between two of them may be read in any order.
-Members:  nodes that the dialect has words for (_torch_import.classify). Views of values from outside belong to nobody: a part
-          computes those that it needs itself; a view of a part's value that leaves is taken outside, so that it stays a view.
+          interpreter is a barrier. Nothing moves across one, so what is read between two of them may be read in any
+          order.
+Members:  nodes that the dialect has words for (_torch_import.classify). Views of values from outside belong to nobody:
+          a part computes those that it needs itself; a view of a part's value that leaves is taken outside, so that it
+          stays a view.
 Parts:    stage(n) = how often a path to n has left members and come back. Members of one stage that share a value are
-          one part; no path leaves it and returns, so the parts and the rest can be ordered. Parts of two stages become one
-          where the only way from the one to the other is direct. Those with more than a limit's arithmetic are cut where
-          fewest values cross.
-Example:  y = rms_norm(x); z = y @ w; cache.index_copy_(0, i, z); s = cache @ q -> {rms_norm, matmul}, index_copy_, {matmul}
+          one part; no path leaves it and returns, so the parts and the rest can be ordered. Parts of two stages become
+          one where the only way from the one to the other is direct. Those with more than a limit's arithmetic are cut
+          where fewest values cross.
+Example:  y = rms_norm(x); z = y @ w; cache.index_copy_(0, i, z); s = cache @ q -> {rms_norm, matmul}, index_copy_,
+          {matmul}
 """
 
 from __future__ import annotations
@@ -69,7 +72,7 @@ class _Propagate(fx.Interpreter):
 
     def __init__(self, gm: fx.GraphModule, mode: FakeTensorMode):
         super().__init__(gm, garbage_collect_values=False)
-        self.mode, self.known = mode, set()
+        self.mode, self.known = mode, set[int]()
 
     def get_attr(self, target, args, kwargs):
         value = super().get_attr(target, args, kwargs)
@@ -101,7 +104,7 @@ class _Propagate(fx.Interpreter):
 def _is_attention_without_dropout(node: fx.Node) -> bool:
     """Attention calls itself random, because it may drop out."""
     dropout = node.args[4] if len(node.args) > 4 else node.kwargs.get("dropout_p", 0.0)
-    return name_of(node) == "scaled_dot_product_attention" and dropout == 0.0
+    return name_of(node) == "scaled_dot_product_attention" and dropout in (0, None)
 
 
 def _is_literal(value: Any) -> bool:
@@ -120,8 +123,8 @@ class Whole:
 
 def specialise(gm: fx.GraphModule, args: list) -> Whole:
     """A copy of `gm` for the shapes of these arguments: whatever depends on shapes alone becomes a literal."""
-    graph, env = fx.Graph(), {}
-    graph.output(graph.graph_copy(gm.graph, env))
+    graph = fx.Graph()
+    graph.output(graph.graph_copy(gm.graph, {}))
     traced = fx.GraphModule(gm, graph)
     mode = FakeTensorMode(allow_non_fake_inputs=True)
     fakes = [mode.from_tensor(a, static_shapes=True) if isinstance(a, torch.Tensor) else a for a in args]
@@ -138,7 +141,8 @@ def _is_check(node: fx.Node) -> bool:
 
 
 def _fold(traced: fx.GraphModule) -> Whole:
-    graph, env, arguments, position = fx.Graph(), {}, [], 0
+    graph, env = fx.Graph(), dict[fx.Node, Any]()
+    arguments, position = [], 0
     for node in traced.graph.nodes:
         if node.op == "placeholder":
             position += 1
@@ -163,7 +167,8 @@ def _fold(traced: fx.GraphModule) -> Whole:
 
 @dataclass
 class Limits:
-    """min_nodes: arithmetic nodes that make a part worth it, where it has no contraction or reduction. max_nodes: at most."""
+    """min_nodes: arithmetic nodes that make a part worth it, where it has no contraction or reduction. max_nodes: at
+    most."""
 
     min_nodes: int = 2
     max_nodes: int = 24
@@ -212,7 +217,7 @@ class _Cutter:
         self.outside: list[Outside] = []
         self.part_of: dict[fx.Node, _Part] = {}
 
-    # ------------------------------------------------------------------------------------------------------ what is what
+    # ----------------------------------------------------------------------------------------------------- what is what
 
     def classify_all(self) -> None:
         segment = 0
@@ -224,7 +229,9 @@ class _Cutter:
             if reason is None:
                 try:
                     info.kind = self._kind(node)
-                    info.device = next(x.device for x in pytree.tree_leaves(value_of(node)) if isinstance(x, torch.Tensor))
+                    info.device = next(
+                        x.device for x in pytree.tree_leaves(value_of(node)) if isinstance(x, torch.Tensor)
+                    )
                 except Unsupported as unsupported:
                     reason = str(unsupported)
             if reason is not None:
@@ -234,8 +241,9 @@ class _Cutter:
         self._mark_free_and_stages()
 
     def _kind(self, node: fx.Node) -> str:
-        if name_of(node) in ("max", "min") and any(user.args[1:] != (0,) for user in node.users
-                                                   if isinstance(value_of(node), tuple)):
+        if name_of(node) in ("max", "min") and any(
+            user.args[1:] != (0,) for user in node.users if isinstance(value_of(node), tuple)
+        ):
             raise Unsupported("indices of a maximum")
         return classify(node)
 
@@ -251,7 +259,7 @@ class _Cutter:
                     left = self.is_member(operand) and not self.is_member(node)
                     info.stage = max(info.stage, at.stage + left)
 
-    # ------------------------------------------------------------------------------------------------------------ groups
+    # ----------------------------------------------------------------------------------------------------------- groups
 
     def roots(self, node: fx.Node) -> Iterable[fx.Node]:
         """The values from outside that a free view looks at; the node itself where it is none."""
@@ -313,8 +321,9 @@ class _Cutter:
                     break
 
     def _without_shared(self, members: list[fx.Node]) -> list[fx.Node]:
-        """Leaves outside what is element-wise, computed from outside values alone and read by three parts or more: a rotary
-        embedding's table belongs to no layer, and the layer that came first would be unlike the others with it."""
+        """Leaves outside what is element-wise, computed from outside values alone and read by three parts or more: a
+        rotary embedding's table belongs to no layer, and the layer that came first would be unlike the others with
+        it."""
         for node in members:
             info = self.nodes[node]
             if any(self.is_member(a) for a in node.all_input_nodes):
@@ -359,7 +368,7 @@ class _Cutter:
         piece = set(group[:at])
         return sum(any(user not in piece for user in node.users) for node in group[:at])
 
-    # ------------------------------------------------------------------------------------------------------------- parts
+    # ------------------------------------------------------------------------------------------------------------ parts
 
     def make_parts(self) -> list[_Part]:
         parts = []
@@ -378,7 +387,7 @@ class _Cutter:
         """What of a group is needed for the values that leave it. Views do not leave: what they look at does."""
         inside, outputs = set(group), set()
 
-        def leave(node: fx.Node) -> None:
+        def leave(node: Any) -> None:
             if node not in inside or node in outputs:
                 return
             value = value_of(node)
@@ -403,7 +412,7 @@ class _Cutter:
 
     def _find_inputs(self, part: _Part) -> None:
         """Adds the views that the part takes itself, and finds what they and the members read."""
-        inside, taken, inputs = set(part.members), set(), {}
+        inside, taken, inputs = set(part.members), set[fx.Node](), dict[fx.Node, None]()
         segment = self.nodes[part.members[0]].segment
 
         def visit(node: fx.Node) -> None:
@@ -411,7 +420,9 @@ class _Cutter:
                 if operand in inside or operand in taken:
                     continue
                 info = self.nodes[operand]
-                whole = all(isinstance(value_of(a), torch.Tensor) or self.nodes[a].is_free for a in operand.all_input_nodes)
+                whole = all(
+                    isinstance(value_of(a), torch.Tensor) or self.nodes[a].is_free for a in operand.all_input_nodes
+                )
                 if info.is_free and info.segment == segment and whole:
                     visit(operand)
                     taken.add(operand)
@@ -473,17 +484,19 @@ def partition(whole: Whole, limits: Limits = Limits()) -> Split:
 
 
 class _Writer:
-    """Writes the graph that calls the parts: segment by segment, in the order of the graph where dependencies allow it."""
+    """Writes the graph that calls the parts: segment by segment, in the order of the graph where dependencies allow
+    it."""
 
     def __init__(self, cutter: _Cutter, parts: list[_Part]):
         self.cutter, self.parts = cutter, parts
         self.made_by = {output: part for part in parts for output in part.outputs}
-        self.graph, self.env = fx.Graph(), {}
+        self.graph, self.env = fx.Graph(), dict[fx.Node, Any]()
         self.modules: dict[str, fx.GraphModule] = {}
 
     def write(self) -> Split:
         segments: dict[int, list] = {}
-        for unit in [*self._outside_nodes(), *self.parts]:
+        units: list[Any] = [*self._outside_nodes(), *self.parts]
+        for unit in units:
             segments.setdefault(self._key(unit)[0], []).append(unit)
         for segment in sorted(segments):
             self._write_segment(segments[segment])
@@ -520,7 +533,7 @@ class _Writer:
         return [n for n in nodes if n in needed and n.op != "output"]
 
     def _write_segment(self, units: list) -> None:
-        waits, after = {}, {}
+        waits, after = dict[int, int](), dict[int, list]()
         own = {id(u) for u in units}
         for unit in units:
             on = {id(self.made_by.get(o, o)) for o in self._operands(unit)} & own
@@ -579,5 +592,3 @@ def _part_module(cutter: _Cutter, part: _Part) -> fx.GraphModule:
         env[node].meta["kind"] = cutter.nodes[node].kind
     graph.output(tuple(env[n] for n in part.outputs))
     return fx.GraphModule(torch.nn.Module(), graph)
-
-

@@ -1,9 +1,9 @@
 """Programs on [batch, sequence, features] as programs on [rows, features].
 
-PyTorch's models carry leading dimensions through operators that look at one row at a time, and a matrix of weights meets the
-rows of all. A reshape between a norm and a product keeps the search from seeing them as neighbours; so where a product asks
-for rows, whatever is element-wise, a norm or a reduction over the last dimension around it works on rows too, and the
-reshapes move to the borders.
+PyTorch's models carry leading dimensions through operators that look at one row at a time, and a matrix of weights
+meets the rows of all. A reshape between a norm and a product keeps the search from seeing them as neighbours; so where
+a product asks for rows, whatever is element-wise, a norm or a reduction over the last dimension around it works on
+rows too, and the reshapes move to the borders.
 
     x[2, 8, 64] -> rms_norm -> reshape [16, 64] -> matmul -> reshape [2, 8, 32] -> silu
     reshape x [16, 64] -> rms_norm -> matmul -> silu -> reshape [2, 8, 32]
@@ -15,7 +15,22 @@ import math
 
 from ._graph import Graph, Tensor
 
-_UNARY = {"exp", "log", "sqrt", "rsqrt", "square", "neg", "sigmoid", "silu", "gelu", "gelu_tanh", "erf", "tanh", "relu", "cast"}
+_UNARY = {
+    "exp",
+    "log",
+    "sqrt",
+    "rsqrt",
+    "square",
+    "neg",
+    "sigmoid",
+    "silu",
+    "gelu",
+    "gelu_tanh",
+    "erf",
+    "tanh",
+    "relu",
+    "cast",
+}
 _BINARY = {"add", "sub", "mul", "div", "max", "min"}
 _NORMS = {"rms_norm", "layer_norm"}
 _LAST = {"softmax", "reduce_sum", "reduce_max", "reduce_mean", "slice", "concat"}
@@ -32,7 +47,7 @@ class _Rows:
         self.graph, self.nodes, self.shapes = graph, graph._nodes, [t.shape for t in graph._tensors]
         self.parent = list(range(len(self.nodes)))
         self.row_wise = [self._is_row_wise(i) for i in range(len(self.nodes))]
-        for i, (_, operands, _) in enumerate(self.nodes):
+        for i in range(len(self.nodes)):
             if self.row_wise[i]:
                 for o in self._full(i):
                     self.parent[self._find(o)] = self._find(i)
@@ -48,7 +63,7 @@ class _Rows:
             i = self.parent[i]
         return i
 
-    # ------------------------------------------------------------------------------------------------------ what is what
+    # ----------------------------------------------------------------------------------------------------- what is what
 
     def _flat_shape(self, i: int) -> tuple[int, int]:
         return math.prod(self.shapes[i][:-1]), self.shapes[i][-1]
@@ -99,16 +114,20 @@ class _Rows:
     def _whole(self, i: int) -> Tensor:
         if i not in self.whole:
             op, _, attributes = self.nodes[i]
-            self.whole[i] = (self.new.apply(op, **attributes) if op == "constant" else
-                             self.new.reshape(self.flat[i], self.shapes[i]))
+            self.whole[i] = (
+                self.new.apply(op, **attributes) if op == "constant" else self.new.reshape(self.flat[i], self.shapes[i])
+            )
         return self.whole[i]
 
     def _flat(self, i: int) -> Tensor:
         if i not in self.flat:
             op, _, attributes = self.nodes[i]
             shape = self._flat_shape(i)
-            self.flat[i] = (self.new.constant(attributes["value"], shape, attributes["dtype"]) if op == "constant" else
-                            self.new.reshape(self.whole[i], shape))
+            self.flat[i] = (
+                self.new.constant(attributes["value"], shape, attributes["dtype"])
+                if op == "constant"
+                else self.new.reshape(self.whole[i], shape)
+            )
         return self.flat[i]
 
     def _rewrite(self, i: int) -> None:

@@ -1,10 +1,11 @@
 """Kept programs, and the operator mirage_mlir::call by which an FX graph calls them.
 
     key = keep(program)                                   from then on, in this process
-    torch.ops.mirage_mlir.call(key, [x, w]) -> [y]        in graphs that Inductor compiles; on fake tensors: shapes alone
-    call(key, [x, w]) -> [y]                              the same without PyTorch's dispatcher
+    torch.ops.mirage_mlir.call(key, [x, w]) -> [y]        in graphs that Inductor compiles; on fake tensors: shapes
+    alone call(key, [x, w]) -> [y]                              the same without PyTorch's dispatcher
 
-A key is made from what the program computes, so that code which Inductor keeps on disk means the same in another process.
+A key is made from what the program computes, so that code which Inductor keeps on disk means the same in another
+process.
 """
 
 from __future__ import annotations

@@ -46,20 +46,43 @@ def check(f, *args, tolerance=1e-5):
 
 
 ELEMENTWISE = {
-    "add": lambda x, y: x + y, "add alpha": lambda x, y: torch.add(x, y, alpha=2), "sub": lambda x, y: x - y,
-    "rsub": lambda x, y: torch.rsub(x, y), "mul": lambda x, y: x * y, "div": lambda x, y: x / (y.abs() + 1),
-    "number first": lambda x, y: 2 - x / 3 + 1 / (1 + y * y), "maximum": lambda x, y: torch.maximum(x, y),
-    "max of two": lambda x, y: torch.max(x, y), "minimum": lambda x, y: torch.minimum(x, y), "exp": lambda x, y: x.exp() + y,
-    "log": lambda x, y: torch.log(x.abs() + 1) * y, "sqrt": lambda x, y: torch.sqrt(x * x), "neg": lambda x, y: -x,
-    "rsqrt": lambda x, y: torch.rsqrt(x * x + 1), "square": lambda x, y: x.square(), "sigmoid": lambda x, y: x.sigmoid(),
-    "silu": lambda x, y: F.silu(x), "gelu": lambda x, y: F.gelu(x), "gelu tanh": lambda x, y: F.gelu(x, approximate="tanh"),
-    "erf": lambda x, y: torch.erf(x), "tanh": lambda x, y: torch.tanh(x), "relu": lambda x, y: F.relu(x),
-    "abs": lambda x, y: abs(x) + y.abs(), "reciprocal": lambda x, y: torch.reciprocal(x.abs() + 1),
-    "clamp": lambda x, y: torch.clamp(x, -0.5, max=0.25), "hardtanh": lambda x, y: F.hardtanh(2 * x) + F.relu6(y),
-    "clamp_min": lambda x, y: x.clamp_min(0.1), "glu": lambda x, y: F.glu(x), "pow 2": lambda x, y: x ** 2,
-    "pow 3": lambda x, y: torch.pow(x, 3), "pow 4": lambda x, y: x.pow(4), "pow -1": lambda x, y: (x.abs() + 1) ** -1,
-    "pow 0.5": lambda x, y: (x * x) ** 0.5, "pow -0.5": lambda x, y: (x * x + 1).pow(-0.5),
-    "pow -2": lambda x, y: (x.abs() + 1) ** -2, "broadcast": lambda x, y: x + y[:1] * y[:, :1],
+    "add": lambda x, y: x + y,
+    "add alpha": lambda x, y: torch.add(x, y, alpha=2),
+    "sub": lambda x, y: x - y,
+    "rsub": lambda x, y: torch.rsub(x, y),
+    "mul": lambda x, y: x * y,
+    "div": lambda x, y: x / (y.abs() + 1),
+    "number first": lambda x, y: 2 - x / 3 + 1 / (1 + y * y),
+    "maximum": lambda x, y: torch.maximum(x, y),
+    "max of two": lambda x, y: torch.max(x, y),
+    "minimum": lambda x, y: torch.minimum(x, y),
+    "exp": lambda x, y: x.exp() + y,
+    "log": lambda x, y: torch.log(x.abs() + 1) * y,
+    "sqrt": lambda x, y: torch.sqrt(x * x),
+    "neg": lambda x, y: -x,
+    "rsqrt": lambda x, y: torch.rsqrt(x * x + 1),
+    "square": lambda x, y: x.square(),
+    "sigmoid": lambda x, y: x.sigmoid(),
+    "silu": lambda x, y: F.silu(x),
+    "gelu": lambda x, y: F.gelu(x),
+    "gelu tanh": lambda x, y: F.gelu(x, approximate="tanh"),
+    "erf": lambda x, y: torch.erf(x),
+    "tanh": lambda x, y: torch.tanh(x),
+    "relu": lambda x, y: F.relu(x),
+    "abs": lambda x, y: abs(x) + y.abs(),
+    "reciprocal": lambda x, y: torch.reciprocal(x.abs() + 1),
+    "clamp": lambda x, y: torch.clamp(x, -0.5, max=0.25),
+    "hardtanh": lambda x, y: F.hardtanh(2 * x) + F.relu6(y),
+    "clamp_min": lambda x, y: x.clamp_min(0.1),
+    "glu": lambda x, y: F.glu(x),
+    "pow 2": lambda x, y: x**2,
+    "pow 3": lambda x, y: torch.pow(x, 3),
+    "pow 4": lambda x, y: x.pow(4),
+    "pow -1": lambda x, y: (x.abs() + 1) ** -1,
+    "pow 0.5": lambda x, y: (x * x) ** 0.5,
+    "pow -0.5": lambda x, y: (x * x + 1).pow(-0.5),
+    "pow -2": lambda x, y: (x.abs() + 1) ** -2,
+    "broadcast": lambda x, y: x + y[:1] * y[:, :1],
 }
 
 
@@ -69,9 +92,12 @@ def test_elementwise(name):
 
 
 OTHERS = {
-    "matmul": (lambda a, b: a @ b, (4, 6), (6, 3)), "mm": (lambda a, b: torch.mm(a, b), (4, 6), (6, 3)),
-    "bmm": (lambda a, b: torch.bmm(a, b), (2, 4, 6), (2, 6, 3)), "vector left": (lambda a, b: a @ b, (6,), (6, 3)),
-    "vector right": (lambda a, b: torch.mv(a, b), (4, 6), (6,)), "rows": (lambda a, b: a @ b, (2, 3, 6), (6, 5)),
+    "matmul": (lambda a, b: a @ b, (4, 6), (6, 3)),
+    "mm": (lambda a, b: torch.mm(a, b), (4, 6), (6, 3)),
+    "bmm": (lambda a, b: torch.bmm(a, b), (2, 4, 6), (2, 6, 3)),
+    "vector left": (lambda a, b: a @ b, (6,), (6, 3)),
+    "vector right": (lambda a, b: torch.mv(a, b), (4, 6), (6,)),
+    "rows": (lambda a, b: a @ b, (2, 3, 6), (6, 5)),
     "batch": (lambda a, b: torch.matmul(a, b), (2, 1, 4, 6), (3, 6, 5)),
     "linear": (lambda x, w, b: F.linear(x, w, b), (2, 3, 6), (5, 6), (5,)),
     "linear vector": (lambda x, w: F.linear(x, w), (6,), (5, 6)),
@@ -79,31 +105,59 @@ OTHERS = {
     "einsum": (lambda a, b: torch.einsum("bhid,bhjd->bhij", a, b), (2, 3, 4, 6), (2, 3, 5, 6)),
     "einsum turned": (lambda a, b: torch.einsum("ikj,kl->jli", a, b), (2, 6, 3), (6, 5)),
     "attention": (lambda q, k, v: F.scaled_dot_product_attention(q, k, v), (2, 3, 4, 8), (2, 3, 5, 8), (2, 3, 5, 7)),
-    "attention scale": (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, scale=0.5), (3, 4, 8), (3, 5, 8), (3, 5, 8)),
-    "attention groups": (lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True),
-                         (2, 6, 4, 8), (2, 2, 5, 8), (2, 2, 5, 8)),
-    "sum": (lambda x: x.sum(-1), X), "sum dims": (lambda x: torch.sum(x, (0, 2), keepdim=True), (2, 3, 4)),
-    "mean": (lambda x: x.mean(0, keepdim=True), X), "mean dims": (lambda x: x.mean((-1, -2)), (2, 3, 4)),
-    "amax": (lambda x: x.amax(1), X), "amin": (lambda x: torch.amin(x, 0), X), "max": (lambda x: x.max(-1)[0] * 2, X),
+    "attention scale": (
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, scale=0.5),
+        (3, 4, 8),
+        (3, 5, 8),
+        (3, 5, 8),
+    ),
+    "attention groups": (
+        lambda q, k, v: F.scaled_dot_product_attention(q, k, v, enable_gqa=True),
+        (2, 6, 4, 8),
+        (2, 2, 5, 8),
+        (2, 2, 5, 8),
+    ),
+    "sum": (lambda x: x.sum(-1), X),
+    "sum dims": (lambda x: torch.sum(x, (0, 2), keepdim=True), (2, 3, 4)),
+    "mean": (lambda x: x.mean(0, keepdim=True), X),
+    "mean dims": (lambda x: x.mean((-1, -2)), (2, 3, 4)),
+    "amax": (lambda x: x.amax(1), X),
+    "amin": (lambda x: torch.amin(x, 0), X),
+    "max": (lambda x: x.max(-1)[0] * 2, X),
     "min values": (lambda x: torch.min(x, 1, keepdim=True)[0], X),
-    "softmax": (lambda x: torch.softmax(x, 0), X), "F.softmax": (lambda x: F.softmax(x, dim=-1, dtype=torch.float32), X),
+    "softmax": (lambda x: torch.softmax(x, 0), X),
+    "F.softmax": (lambda x: F.softmax(x, dim=-1, dtype=torch.float32), X),
     "log_softmax": (lambda x: F.log_softmax(x, -1), X),
     "layer_norm": (lambda x, w, b: F.layer_norm(x, (6,), w, b, 1e-3), X, (6,), (6,)),
     "layer_norm 2": (lambda x: F.layer_norm(x, (3, 6)), (2, 3, 6)),
-    "rms_norm": (lambda x, w: F.rms_norm(x, (6,), w, 1e-3), X, (6,)), "rms_norm eps": (lambda x: F.rms_norm(x * 1e-3, [6]), X),
-    "view": (lambda x: x.view(2, -1, 3) * 2, X), "reshape": (lambda x: torch.reshape(x.t(), (8, 3)) * 2, X),
-    "flatten": (lambda x: x.flatten(1) * 2, (2, 3, 4)), "unflatten": (lambda x: x.unflatten(1, (2, -1)) * 2, X),
-    "unsqueeze": (lambda x: x.unsqueeze(-1).unsqueeze(0) * 2, X), "squeeze": (lambda x: x.squeeze(1).squeeze() * 2, (1, 1, 3)),
-    "permute": (lambda x: x.permute(2, 0, 1) * 2, (2, 3, 4)), "transpose": (lambda x: x.transpose(-1, 0) * 2, (2, 3, 4)),
-    "T": (lambda x: x.t() * 2 + x.T, (4, 4)), "mT": (lambda x: x.mT * 2, (2, 3, 4)),
-    "movedim": (lambda x: x.movedim(0, -1) * 2, (2, 3, 4)), "expand": (lambda x: x.expand(4, -1) * 2, (1, 6)),
-    "expand_as": (lambda x, y: x.expand_as(y) * y, (6,), X), "repeat": (lambda x: x.repeat(2, 3, 1) * 2, X),
-    "tile": (lambda x: x.tile(2) * 2, X), "repeat_interleave": (lambda x: x.repeat_interleave(3, dim=1) * 2, X),
-    "narrow": (lambda x: x.narrow(1, 2, 3) * 2, X), "select": (lambda x: x.select(1, -1) * 2, X),
-    "split": (lambda x: x.split(4, 1)[1] * x.split([2, 4], -1)[0], X), "chunk": (lambda x: x.chunk(3, 0)[1] * 2, X),
-    "unbind": (lambda x: x.unbind(1)[2] * 2, X), "cat": (lambda x, y: torch.cat((x, y), dim=-1), X, (4, 2)),
-    "stack": (lambda x, y: torch.stack([x, y], 1), X, X), "getitem": (lambda x: x[..., None, 1:3, 2] * x[0, -2:, :1], (2, 4, 6)),
-    "dropout": (lambda x: F.dropout(x, 0.5, False) * 2, X), "clone": (lambda x: x.clone().contiguous().detach() * 2, X),
+    "rms_norm": (lambda x, w: F.rms_norm(x, (6,), w, 1e-3), X, (6,)),
+    "rms_norm eps": (lambda x: F.rms_norm(x * 1e-3, [6]), X),
+    "view": (lambda x: x.view(2, -1, 3) * 2, X),
+    "reshape": (lambda x: torch.reshape(x.t(), (8, 3)) * 2, X),
+    "flatten": (lambda x: x.flatten(1) * 2, (2, 3, 4)),
+    "unflatten": (lambda x: x.unflatten(1, (2, -1)) * 2, X),
+    "unsqueeze": (lambda x: x.unsqueeze(-1).unsqueeze(0) * 2, X),
+    "squeeze": (lambda x: x.squeeze(1).squeeze() * 2, (1, 1, 3)),
+    "permute": (lambda x: x.permute(2, 0, 1) * 2, (2, 3, 4)),
+    "transpose": (lambda x: x.transpose(-1, 0) * 2, (2, 3, 4)),
+    "T": (lambda x: x.t() * 2 + x.T, (4, 4)),
+    "mT": (lambda x: x.mT * 2, (2, 3, 4)),
+    "movedim": (lambda x: x.movedim(0, -1) * 2, (2, 3, 4)),
+    "expand": (lambda x: x.expand(4, -1) * 2, (1, 6)),
+    "expand_as": (lambda x, y: x.expand_as(y) * y, (6,), X),
+    "repeat": (lambda x: x.repeat(2, 3, 1) * 2, X),
+    "tile": (lambda x: x.tile(2) * 2, X),
+    "repeat_interleave": (lambda x: x.repeat_interleave(3, dim=1) * 2, X),
+    "narrow": (lambda x: x.narrow(1, 2, 3) * 2, X),
+    "select": (lambda x: x.select(1, -1) * 2, X),
+    "split": (lambda x: x.split(4, 1)[1] * x.split([2, 4], -1)[0], X),
+    "chunk": (lambda x: x.chunk(3, 0)[1] * 2, X),
+    "unbind": (lambda x: x.unbind(1)[2] * 2, X),
+    "cat": (lambda x, y: torch.cat((x, y), dim=-1), X, (4, 2)),
+    "stack": (lambda x, y: torch.stack([x, y], 1), X, X),
+    "getitem": (lambda x: x[..., None, 1:3, 2] * x[0, -2:, :1], (2, 4, 6)),
+    "dropout": (lambda x: F.dropout(x, 0.5, False) * 2, X),
+    "clone": (lambda x: x.clone().contiguous().detach() * 2, X),
     "several outputs": (lambda x, y: (x + y, (x * y).t()), X, X),
 }
 
@@ -122,10 +176,43 @@ def test_cases_reach_every_operator():
     for f, *shapes in OTHERS.values():
         reached |= {op for op, _, _ in imported(f, *tensors(*shapes))._nodes}
     reached |= {op for op, _, _ in imported(lambda x: x.half(), *tensors(X))._nodes}
-    written = {"exp", "log", "sqrt", "rsqrt", "square", "neg", "sigmoid", "silu", "gelu", "gelu_tanh", "erf", "tanh", "relu",
-               "add", "sub", "mul", "div", "max", "min", "matmul", "reduce_sum", "reduce_max", "reduce_mean", "broadcast",
-               "repeat", "transpose", "reshape", "slice", "concat", "cast", "constant", "softmax", "rms_norm", "layer_norm",
-               "scaled_dot_product_attention"}
+    written = {
+        "exp",
+        "log",
+        "sqrt",
+        "rsqrt",
+        "square",
+        "neg",
+        "sigmoid",
+        "silu",
+        "gelu",
+        "gelu_tanh",
+        "erf",
+        "tanh",
+        "relu",
+        "add",
+        "sub",
+        "mul",
+        "div",
+        "max",
+        "min",
+        "matmul",
+        "reduce_sum",
+        "reduce_max",
+        "reduce_mean",
+        "broadcast",
+        "repeat",
+        "transpose",
+        "reshape",
+        "slice",
+        "concat",
+        "cast",
+        "constant",
+        "softmax",
+        "rms_norm",
+        "layer_norm",
+        "scaled_dot_product_attention",
+    }
     assert reached - {"input"} == written
     assert all(callable(f) for f in OPS.values())
 
@@ -158,21 +245,30 @@ def test_reductions_of_two_dimensions_round_once():
 
 
 UNSUPPORTED = {
-    "cumsum": (lambda x: x.cumsum(0), "no such operator"), "cos": (lambda x: torch.cos(x), "no such operator"),
-    "where": (lambda x: torch.where(x > 0, x, x), "no such operator"), "exponent": (lambda x: x ** 2.5, "exponent 2.5: only"),
-    "tensor exponent": (lambda x: x ** x, "exponent Tensor"), "integers": (lambda x: x.long() + 1, "int64"),
-    "float64": (lambda x: x.double(), "float64"), "rank 0": (lambda x: x.sum(), "rank 0"),
-    "scalar operand": (lambda x: x * x.sum(), "rank 0"), "step": (lambda x: x[::2], "a step of 2"),
+    "cumsum": (lambda x: x.cumsum(0), "no such operator"),
+    "cos": (lambda x: torch.cos(x), "no such operator"),
+    "where": (lambda x: torch.where(x > 0, x, x), "no such operator"),
+    "exponent": (lambda x: x**2.5, "exponent 2.5: only"),
+    "tensor exponent": (lambda x: x**x, "exponent Tensor"),
+    "integers": (lambda x: x.long() + 1, "int64"),
+    "float64": (lambda x: x.double(), "float64"),
+    "rank 0": (lambda x: x.sum(), "rank 0"),
+    "scalar operand": (lambda x: x * x.sum(), "rank 0"),
+    "step": (lambda x: x[::2], "a step of 2"),
     "mask": (lambda x: F.scaled_dot_product_attention(x, x, x, attn_mask=x @ x.t()), "a mask"),
     "causal": (lambda x: F.scaled_dot_product_attention(x, x, x, is_causal=True), "is_causal: a mask"),
-    "infinity": (lambda x: x + float("inf"), "the number inf"), "rounding": (lambda x: torch.div(x, 2, rounding_mode="floor"),
-                                                                            "rounding_mode='floor'"),
-    "indices": (lambda x: x[torch.tensor([0])] * 2.0, ""), "maximum's indices": (lambda x: x.max(1)[1] + 1, "indices"),
-    "diagonal": (lambda x: torch.einsum("ii->i", x @ x.t()), "only two operands"), "view of bits": (
-        lambda x: x.view(torch.int32), ""), "dropout": (lambda x: F.dropout(x, 0.5, True), "random"),
-    "no elements": (lambda x: x[:0] * 2, ""), "leaky": (lambda x: F.leaky_relu(x), "no such operator"),
+    "infinity": (lambda x: x + float("inf"), "the number inf"),
+    "rounding": (lambda x: torch.div(x, 2, rounding_mode="floor"), "rounding_mode='floor'"),
+    "indices": (lambda x: x[torch.tensor([0])] * 2.0, ""),
+    "maximum's indices": (lambda x: x.max(1)[1] + 1, "indices"),
+    "diagonal": (lambda x: torch.einsum("ii->i", x @ x.t()), "only two operands"),
+    "view of bits": (lambda x: x.view(torch.int32), ""),
+    "dropout": (lambda x: F.dropout(x, 0.5, True), "random"),
+    "no elements": (lambda x: x[:0] * 2, ""),
+    "leaky": (lambda x: F.leaky_relu(x), "no such operator"),
     "bias alone": (lambda x: F.layer_norm(x, (6,), None, x[0]), "a bias without a weight"),
-    "std": (lambda x: x.std(1), "no such operator"), "sort": (lambda x: x.sort(0)[0], "no such operator"),
+    "std": (lambda x: x.std(1), "no such operator"),
+    "sort": (lambda x: x.sort(0)[0], "no such operator"),
 }
 
 
@@ -221,6 +317,22 @@ def test_from_torch_of_a_module_takes_parameters_behind_arguments():
     torch.testing.assert_close(mi.from_mlir(graph.mlir)(x, *module.state_dict().values()), module(x))
 
 
+def test_from_torch_of_batches_works_on_rows():
+    layers = torch.nn.Sequential(torch.nn.Linear(6, 8), torch.nn.SiLU(), torch.nn.Linear(8, 6))
+    (x,) = tensors((2, 3, 6))
+    graph = mi.from_torch(layers, x)
+    assert [op for op, _, _ in graph._nodes if op != "input"] == [
+        "reshape",
+        "matmul",
+        "add",
+        "silu",
+        "matmul",
+        "add",
+        "reshape",
+    ]
+    torch.testing.assert_close(mi.from_mlir(graph.mlir)(x, *layers.state_dict().values()), layers(x))
+
+
 def test_from_torch_keeps_strides_and_names():
     x, w = tensors((6, 4), (6, 3))
     graph = mi.from_torch(lambda left, right: left @ right, x.t(), w)
@@ -235,14 +347,17 @@ def bad_cumsum(x):
     return y.cumsum(0)
 
 
-@pytest.mark.parametrize("f, args, text", [
-    (bad_cumsum, (torch.ones(4),), "from_torch: cumsum: no such operator, at test_torch_import.py"),
-    (lambda x: x.add_(1), (torch.ones(4),), "from_torch: add_: no such operator"),
-    (lambda x: x + 1, (torch.ones(4, dtype=torch.int64),), "from_torch: input 'x': int64: expected float16"),
-    (lambda x: x * 2, (torch.ones(()),), "input 'x': a tensor of rank 0"),
-    (torch.nn.Softplus(), (torch.ones(4),), "from_torch: softplus: no such operator"),
-    (lambda x: (x + 1).double(), (torch.ones(4),), "float64"),
-])
+@pytest.mark.parametrize(
+    "f, args, text",
+    [
+        (bad_cumsum, (torch.ones(4),), "from_torch: cumsum: no such operator, at test_torch_import.py"),
+        (lambda x: x.add_(1), (torch.ones(4),), "from_torch: add_: no such operator"),
+        (lambda x: x + 1, (torch.ones(4, dtype=torch.int64),), "from_torch: input 'x': int64: expected float16"),
+        (lambda x: x * 2, (torch.ones(()),), "input 'x': a tensor of rank 0"),
+        (torch.nn.Softplus(), (torch.ones(4),), "from_torch: softplus: no such operator"),
+        (lambda x: (x + 1).double(), (torch.ones(4),), "float64"),
+    ],
+)
 def test_from_torch_says_what_and_where(f, args, text):
     with pytest.raises(mi.MirageError) as raised:
         mi.from_torch(f, *args)

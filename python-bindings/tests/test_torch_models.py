@@ -11,12 +11,21 @@ from mirage_mlir import _torch_backend
 
 transformers = pytest.importorskip("transformers")
 
-pytestmark = [pytest.mark.filterwarnings("ignore"), pytest.mark.skipif(not hasattr(transformers, "Qwen3Config"),
-                                                                       reason="transformers is too old for Qwen3")]
+pytestmark = [
+    pytest.mark.filterwarnings("ignore"),
+    pytest.mark.skipif(not hasattr(transformers, "Qwen3Config"), reason="transformers is too old for Qwen3"),
+]
 
 QUICK = {"force": True, "fallback": "eager", "max_states": 50, "time_budget": 0.0, "num_threads": 1, "measure": "no"}
-COMMON = dict(vocab_size=64, hidden_size=32, intermediate_size=48, num_hidden_layers=2, num_attention_heads=4,
-              num_key_value_heads=2, max_position_embeddings=64)
+COMMON = dict(
+    vocab_size=64,
+    hidden_size=32,
+    intermediate_size=48,
+    num_hidden_layers=2,
+    num_attention_heads=4,
+    num_key_value_heads=2,
+    max_position_embeddings=64,
+)
 
 
 def llama():
@@ -28,19 +37,39 @@ def qwen3():
 
 
 def gpt2():
-    return transformers.GPT2LMHeadModel(transformers.GPT2Config(vocab_size=64, n_positions=64, n_embd=32, n_layer=2, n_head=4))
+    return transformers.GPT2LMHeadModel(
+        transformers.GPT2Config(vocab_size=64, n_positions=64, n_embd=32, n_layer=2, n_head=4)
+    )
 
 
 def t5():
-    return transformers.T5ForConditionalGeneration(transformers.T5Config(
-        vocab_size=64, d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, decoder_start_token_id=0))
+    return transformers.T5ForConditionalGeneration(
+        transformers.T5Config(
+            vocab_size=64, d_model=32, d_kv=8, d_ff=48, num_layers=2, num_heads=4, decoder_start_token_id=0
+        )
+    )
 
 
 def whisper():
-    return transformers.WhisperForConditionalGeneration(transformers.WhisperConfig(
-        vocab_size=64, d_model=32, encoder_layers=2, decoder_layers=2, encoder_attention_heads=4, decoder_attention_heads=4,
-        encoder_ffn_dim=48, decoder_ffn_dim=48, num_mel_bins=8, max_source_positions=16, max_target_positions=32,
-        pad_token_id=0, bos_token_id=1, eos_token_id=2, decoder_start_token_id=1))
+    return transformers.WhisperForConditionalGeneration(
+        transformers.WhisperConfig(
+            vocab_size=64,
+            d_model=32,
+            encoder_layers=2,
+            decoder_layers=2,
+            encoder_attention_heads=4,
+            decoder_attention_heads=4,
+            encoder_ffn_dim=48,
+            decoder_ffn_dim=48,
+            num_mel_bins=8,
+            max_source_positions=16,
+            max_target_positions=32,
+            pad_token_id=0,
+            bos_token_id=1,
+            eos_token_id=2,
+            decoder_start_token_id=1,
+        )
+    )
 
 
 def tokens(count):
@@ -49,20 +78,82 @@ def tokens(count):
 
 # Operators that the dialect has no words for: integers and masks, positions, tables, convolutions, empty caches.
 OUTSIDE = {
-    llama: {"embedding", "arange", "add", "unsqueeze", "getitem", "float", "cos", "sin", "tensor", "cat",
-            "scaled_dot_product_attention"},
-    qwen3: {"embedding", "arange", "add", "unsqueeze", "getitem", "float", "cos", "sin", "tensor", "cat",
-            "scaled_dot_product_attention"},
+    llama: {
+        "embedding",
+        "arange",
+        "add",
+        "unsqueeze",
+        "getitem",
+        "float",
+        "cos",
+        "sin",
+        "tensor",
+        "cat",
+        "scaled_dot_product_attention",
+    },
+    qwen3: {
+        "embedding",
+        "arange",
+        "add",
+        "unsqueeze",
+        "getitem",
+        "float",
+        "cos",
+        "sin",
+        "tensor",
+        "cat",
+        "scaled_dot_product_attention",
+    },
     gpt2: {"embedding", "arange", "add", "unsqueeze", "view", "tensor", "cat", "scaled_dot_product_attention"},
-    t5: {"embedding", "arange", "add", "sub", "getitem", "tensor", "cat", "where", "min", "lt", "gt", "ge", "float", "to",
-         "full_like", "view", "mul", "abs", "iadd", "zeros_like", "neg", "zeros", "scaled_dot_product_attention"},
-    whisper: {"embedding", "arange", "add", "unsqueeze", "getitem", "repeat", "tensor", "cat", "conv1d",
-              "scaled_dot_product_attention"},
+    t5: {
+        "embedding",
+        "arange",
+        "add",
+        "sub",
+        "getitem",
+        "tensor",
+        "cat",
+        "where",
+        "min",
+        "lt",
+        "gt",
+        "ge",
+        "float",
+        "to",
+        "full_like",
+        "view",
+        "mul",
+        "abs",
+        "iadd",
+        "zeros_like",
+        "neg",
+        "zeros",
+        "scaled_dot_product_attention",
+    },
+    whisper: {
+        "embedding",
+        "arange",
+        "add",
+        "unsqueeze",
+        "getitem",
+        "repeat",
+        "tensor",
+        "cat",
+        "conv1d",
+        "scaled_dot_product_attention",
+    },
 }
 PARTS = {llama: 4, qwen3: 6, gpt2: 3, t5: 10, whisper: 5}
 # In bfloat16 and without empty caches: only what an operand's dtype, a mask or a missing operator explains.
-REASONS = ("no such operator", "int64", "bool", "a mask", "is_causal: a mask", "writes to its operand",
-           "a tensor without elements")
+REASONS = (
+    "no such operator",
+    "int64",
+    "bool",
+    "a mask",
+    "is_causal: a mask",
+    "writes to its operand",
+    "a tensor without elements",
+)
 
 
 @pytest.fixture(autouse=True)

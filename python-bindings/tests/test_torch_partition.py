@@ -55,10 +55,17 @@ def test_parts_that_meet_only_directly_become_one():
     assert contents(split) == [["matmul", "add"]]
 
 
-@pytest.mark.parametrize("f", [
-    lambda x, w: x.t(), lambda x, w: x.half(), lambda x, w: x + w, lambda x, w: torch.cat((x, w)),
-    lambda x, w: x.view(2, 8).transpose(0, 1).contiguous(), lambda x, w: x,
-])
+@pytest.mark.parametrize(
+    "f",
+    [
+        lambda x, w: x.t(),
+        lambda x, w: x.half(),
+        lambda x, w: x + w,
+        lambda x, w: torch.cat((x, w)),
+        lambda x, w: x.view(2, 8).transpose(0, 1).contiguous(),
+        lambda x, w: x,
+    ],
+)
 def test_what_is_not_worth_it(f):
     assert cut(f, X, W).parts == {}
 
@@ -187,7 +194,9 @@ def run(module, seed):
     generator = torch.Generator().manual_seed(seed)
     x, y = torch.randn(4, 4, generator=generator), torch.randn(4, 4, generator=generator)
     results = module(x, y)
-    aliases = [[a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr() for b in (*results, x, y)] for a in results]
+    aliases = [
+        [a.untyped_storage().data_ptr() == b.untyped_storage().data_ptr() for b in (*results, x, y)] for a in results
+    ]
     return [*results, x, y], aliases, [(r.shape, r.stride()) for r in results]
 
 

@@ -1,4 +1,4 @@
-"""Programs on [batch, sequence, features] as programs on rows: the same function, with reshapes at the borders alone."""
+"""Programs on [batch, sequence, features] as programs on rows: the same function, reshapes at the borders alone."""
 
 import random
 
@@ -35,8 +35,18 @@ def test_reshapes_move_to_the_borders():
     x, w, gain, bias = (g.new_input(s, "float32") for s in ((2, 3, 8), (8, 4), (8,), (1, 1, 4)))
     y = g.silu(linear(g, g.rms_norm(g.mul(x, 0.5), gain, 1e-5), w) + bias)
     g.mark_output(y, g.reduce_sum(y, 2))
-    assert operators(check(g)) == ["reshape", "mul", "rms_norm", "matmul", "reshape", "add", "silu", "reduce_sum", "reshape",
-                                   "reshape"]
+    assert operators(check(g)) == [
+        "reshape",
+        "mul",
+        "rms_norm",
+        "matmul",
+        "reshape",
+        "add",
+        "silu",
+        "reduce_sum",
+        "reshape",
+        "reshape",
+    ]
 
 
 def test_two_products_and_a_residual_are_one_program_on_rows():
@@ -54,10 +64,15 @@ def test_heads_keep_their_shape():
     assert operators(check(g)) == ["reshape", "matmul", "reshape", "transpose", "exp"]
 
 
-@pytest.mark.parametrize("build", [
-    lambda g, x, w: g.exp(x), lambda g, x, w: g.matmul(g.reshape(x, (4, 12)), g.reshape(x, (12, 4))),
-    lambda g, x, w: g.reshape(g.softmax(x, 1), (3, 16)), lambda g, x, w: g.matmul(x, w),
-])
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda g, x, w: g.exp(x),
+        lambda g, x, w: g.matmul(g.reshape(x, (4, 12)), g.reshape(x, (12, 4))),
+        lambda g, x, w: g.reshape(g.softmax(x, 1), (3, 16)),
+        lambda g, x, w: g.matmul(x, w),
+    ],
+)
 def test_where_nothing_is_gained_nothing_changes(build):
     g = mi.new_graph()
     x, w = g.new_input((2, 3, 8), "float32"), g.new_input((8, 4), "float32")
@@ -71,7 +86,7 @@ def test_what_looks_beside_its_row_stays():
     y = linear(g, g.softmax(x, 1), w)
     g.mark_output(y * scale, g.reduce_max(y, 1))
     changed = check(g)
-    softmax, = [attributes for op, _, attributes in changed._nodes if op == "softmax"]
+    (softmax,) = [attributes for op, _, attributes in changed._nodes if op == "softmax"]
     assert softmax["dim"] == 1 and changed.outputs[1].shape == (2, 1, 8)
 
 
@@ -102,13 +117,25 @@ def test_random_programs():
         w, gain, row = (g.new_input(s, "float32") for s in ((4, 4), (4,), (1, 1, 4)))
         for _ in range(rng.randint(2, 9)):
             x, y = rng.choice(values), rng.choice(values)
-            values.append(rng.choice([
-                lambda: linear(g, x, w), lambda: g.tanh(x), lambda: x + y, lambda: g.mul(x, row), lambda: g.mul(gain, x),
-                lambda: g.rms_norm(x, gain, 1e-2), lambda: g.softmax(x, 2), lambda: g.softmax(x, 1), lambda: g.sub(x, 0.5),
-                lambda: g.mul(x, g.reduce_mean(x, 2)), lambda: g.add(x, g.reduce_max(y, 1)),
-                lambda: g.concat([g.slice(x, 2, 2, 4), g.slice(y, 2, 0, 2)], 2),
-                lambda: g.reshape(g.transpose(g.reshape(x, (*lead, 2, 2)), (0, 1, 3, 2)), (*lead, 4)),
-            ])())
+            values.append(
+                rng.choice(
+                    [
+                        lambda: linear(g, x, w),
+                        lambda: g.tanh(x),
+                        lambda: x + y,
+                        lambda: g.mul(x, row),
+                        lambda: g.mul(gain, x),
+                        lambda: g.rms_norm(x, gain, 1e-2),
+                        lambda: g.softmax(x, 2),
+                        lambda: g.softmax(x, 1),
+                        lambda: g.sub(x, 0.5),
+                        lambda: g.mul(x, g.reduce_mean(x, 2)),
+                        lambda: g.add(x, g.reduce_max(y, 1)),
+                        lambda: g.concat([g.slice(x, 2, 2, 4), g.slice(y, 2, 0, 2)], 2),
+                        lambda: g.reshape(g.transpose(g.reshape(x, (*lead, 2, 2)), (0, 1, 3, 2)), (*lead, 4)),
+                    ]
+                )()
+            )
         g.mark_output(*values[-2:], g.reshape(values[-1], (-1, 4)))
         changed += check(g) is not g
     assert changed > 100
