@@ -181,6 +181,14 @@ def a_saved_graph_is_timed():
     print("   ", graph, {k: round(v, 3) for k, v in graph.time(sets=sets).items()})
 
 
+@check
+def the_torch_backend_keeps_its_promises():
+    import os
+    import subprocess
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "torch_gpu_cases.py")
+    subprocess.run([sys.executable, script], check=True)
+
+
 def main() -> int:
     warnings.simplefilter("error", RuntimeWarning)  # a call that ran on the host would warn
     failed = 0
