@@ -3,7 +3,7 @@
 // A line is put together from parts, the most telling first; on a terminal the last ones are left out when it is
 // narrow. What is not known - the time left without a budget - is not guessed. Each line is one write, so that lines of
 // several programs do not run into each other.
-#define _DEFAULT_SOURCE // struct winsize
+#define _DEFAULT_SOURCE         // struct winsize
 #define _POSIX_C_SOURCE 200809L // open_memstream
 #include "progress.h"
 #include <inttypes.h>
@@ -175,8 +175,7 @@ static void print_search_json(const MirageProgress *progress, const MirageSearch
   FILE *file = mirage__event_begin(&event, progress->listener);
   fputs("{\"event\":\"progress\",\"program\":", file);
   mirage__json_string(file, progress->name);
-  fprintf(file, ",\"phase\":\"%s\",\"done\":%u,\"total\":%u,", phase_text(search->phase), search->done,
-          search->total);
+  fprintf(file, ",\"phase\":\"%s\",\"done\":%u,\"total\":%u,", phase_text(search->phase), search->done, search->total);
   mirage__json_funnel(file, &search->funnel);
   fputs(",\"states_per_second\":", file);
   mirage__json_number(file, progress->rate);
@@ -269,7 +268,8 @@ static MirageProgressMode find_mode(const char *mode) {
 
 void mirage__progress_begin(MirageProgress *progress, const char *mode, const char *name) {
   bool chosen = strcmp(mode, "auto") != 0;
-  *progress = (MirageProgress){.name = name, .mode = find_mode(mode), .start = now(), .phase = -1, .listener = listener};
+  *progress =
+      (MirageProgress){.name = name, .mode = find_mode(mode), .start = now(), .phase = -1, .listener = listener};
   switch (progress->mode) {
   case PROGRESS_LIVE:
     progress->next = progress->start + live_after;

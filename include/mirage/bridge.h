@@ -36,7 +36,8 @@ typedef struct MiragePartitionOptions {
 /// A remark at each function says how much was taken. What stays keeps its order and meaning.
 ///
 /// Errors:  NO_MEMORY; what the export says.
-MirageStatus mirage_bridge_partition(MlirOperation module, const MiragePartitionOptions *options, const MirageDiag *diag);
+MirageStatus mirage_bridge_partition(MlirOperation module, const MiragePartitionOptions *options,
+                                     const MirageDiag *diag);
 
 // Single types and attributes, shared with the verifiers and type inference of the dialects.
 /// BAD_TYPE for anything but a ranked static tensor / tile / fragment of f16, bf16, f32 with extents >= 1: the sentence

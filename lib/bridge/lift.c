@@ -85,7 +85,8 @@ bool mirage__lift_is_source(MlirOperation op) {
   if (mlirOperationGetNumResults(op) != 1)
     return false;
   MlirValue result = mlirOperationGetResult(op, 0);
-  return mirage__lift_is_empty(result) || mirage__lift_splat(result, &number) || mirage__lift_named(op, "arith.constant");
+  return mirage__lift_is_empty(result) || mirage__lift_splat(result, &number) ||
+         mirage__lift_named(op, "arith.constant");
 }
 
 // --------------------------------------------------------------------------------------------------------------- values
@@ -218,7 +219,8 @@ static bool read_slice(Lift *lift, MlirOperation op, const MirageType *whole, Sl
   int64_t strides[MIRAGE_MAX_RANK];
   out->rank = whole->rank;
   if (!read_static(op, "static_offsets", whole->rank, out->offsets) ||
-      !read_static(op, "static_sizes", whole->rank, out->sizes) || !read_static(op, "static_strides", whole->rank, strides))
+      !read_static(op, "static_sizes", whole->rank, out->sizes) ||
+      !read_static(op, "static_strides", whole->rank, strides))
     return mirage__lift_fail(lift, "its offsets or sizes are known at run time alone");
   for (uint32_t i = 0; i < whole->rank; i++)
     if (strides[i] != 1)

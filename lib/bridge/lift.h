@@ -67,10 +67,10 @@ MirageValue mirage__lift_constant(Lift *lift, MirageDType dtype, uint32_t rank, 
 typedef struct LiftBody {
   Lift *lift;
   MlirBlock block;
-  uint32_t rank;                    // of the iteration space
-  uint32_t num_inputs;              // the block's first arguments; the others are outputs
-  const MirageValue *inputs;        // lifted to the iteration space: extents of it, or 1
-  uint32_t count;                   // of values below
+  uint32_t rank;             // of the iteration space
+  uint32_t num_inputs;       // the block's first arguments; the others are outputs
+  const MirageValue *inputs; // lifted to the iteration space: extents of it, or 1
+  uint32_t count;            // of values below
   struct LiftElement {
     const void *value;
     bool is_number;

@@ -33,12 +33,12 @@ MirageOp mirage__lift_operator(MlirStringRef name, uint32_t *out_operands) {
     uint32_t operands;
     MirageOp op;
   } rows[] = {
-      {"arith.addf", 2, MIRAGE_OP_ADD},      {"arith.subf", 2, MIRAGE_OP_SUB},     {"arith.mulf", 2, MIRAGE_OP_MUL},
-      {"arith.divf", 2, MIRAGE_OP_DIV},      {"arith.negf", 1, MIRAGE_OP_NEG},     {"arith.maximumf", 2, MIRAGE_OP_MAX},
-      {"arith.maxnumf", 2, MIRAGE_OP_MAX},   {"arith.minimumf", 2, MIRAGE_OP_MIN}, {"arith.minnumf", 2, MIRAGE_OP_MIN},
-      {"arith.extf", 1, MIRAGE_OP_CAST},     {"arith.truncf", 1, MIRAGE_OP_CAST},  {"math.exp", 1, MIRAGE_OP_EXP},
-      {"math.log", 1, MIRAGE_OP_LOG},        {"math.sqrt", 1, MIRAGE_OP_SQRT},     {"math.rsqrt", 1, MIRAGE_OP_RSQRT},
-      {"math.tanh", 1, MIRAGE_OP_TANH},      {"math.erf", 1, MIRAGE_OP_ERF},
+      {"arith.addf", 2, MIRAGE_OP_ADD},    {"arith.subf", 2, MIRAGE_OP_SUB},     {"arith.mulf", 2, MIRAGE_OP_MUL},
+      {"arith.divf", 2, MIRAGE_OP_DIV},    {"arith.negf", 1, MIRAGE_OP_NEG},     {"arith.maximumf", 2, MIRAGE_OP_MAX},
+      {"arith.maxnumf", 2, MIRAGE_OP_MAX}, {"arith.minimumf", 2, MIRAGE_OP_MIN}, {"arith.minnumf", 2, MIRAGE_OP_MIN},
+      {"arith.extf", 1, MIRAGE_OP_CAST},   {"arith.truncf", 1, MIRAGE_OP_CAST},  {"math.exp", 1, MIRAGE_OP_EXP},
+      {"math.log", 1, MIRAGE_OP_LOG},      {"math.sqrt", 1, MIRAGE_OP_SQRT},     {"math.rsqrt", 1, MIRAGE_OP_RSQRT},
+      {"math.tanh", 1, MIRAGE_OP_TANH},    {"math.erf", 1, MIRAGE_OP_ERF},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (mlirStringRefEqual(name, str(rows[i].name))) {
@@ -117,15 +117,16 @@ static bool power(LiftBody *body, const LiftElement *x, double exponent, LiftEle
   else if (exponent == 2)
     out->tensor = mirage__lift_binary(lift, MIRAGE_OP_MUL, value, value);
   else if (exponent == 3)
-    out->tensor = mirage__lift_binary(lift, MIRAGE_OP_MUL, mirage__lift_binary(lift, MIRAGE_OP_MUL, value, value), value);
+    out->tensor =
+        mirage__lift_binary(lift, MIRAGE_OP_MUL, mirage__lift_binary(lift, MIRAGE_OP_MUL, value, value), value);
   else if (exponent == 0.5)
     out->tensor = mirage__lift_unary(lift, MIRAGE_OP_SQRT, value);
   else if (exponent == -0.5)
     out->tensor = mirage__lift_unary(lift, MIRAGE_OP_RSQRT, value);
   else if (exponent == -1)
     out->tensor = mirage__lift_binary(
-        lift, MIRAGE_OP_DIV,
-        mirage__lift_constant(lift, mirage_ugraph_type(lift->graph, value)->dtype, body->rank, 1), value);
+        lift, MIRAGE_OP_DIV, mirage__lift_constant(lift, mirage_ugraph_type(lift->graph, value)->dtype, body->rank, 1),
+        value);
   else
     return mirage__lift_fail(lift, "a power of %g", exponent);
   return true;
@@ -135,7 +136,8 @@ static bool power(LiftBody *body, const LiftElement *x, double exponent, LiftEle
 static bool pass_safety(LiftBody *body, MlirOperation op, LiftElement *out) {
   MlirValue condition = mlirOperationGetOperand(op, 0), chosen = mlirOperationGetOperand(op, 1);
   double zero;
-  bool is_input = mlirValueIsABlockArgument(condition) && mlirBlockEqual(mlirBlockArgumentGetOwner(condition), body->block);
+  bool is_input =
+      mlirValueIsABlockArgument(condition) && mlirBlockEqual(mlirBlockArgumentGetOwner(condition), body->block);
   MlirOperation owner = mlirBlockGetParentOperation(body->block);
   if (is_input && mlirValueIsABlockArgument(chosen))
     chosen = mlirOperationGetOperand(owner, mlirBlockArgumentGetArgNumber(chosen));

@@ -106,8 +106,8 @@ static bool read_counts(Structured *s) {
     s->num_outputs = (uint32_t)mlirOperationGetNumResults(s->op);
     s->num_inputs = (uint32_t)operands - s->num_outputs;
   }
-  return operands <= MAX_OPERANDS || mirage__lift_fail(s->lift, "it has %d operands, at most %d are supported",
-                                                       (int)operands, MAX_OPERANDS);
+  return operands <= MAX_OPERANDS ||
+         mirage__lift_fail(s->lift, "it has %d operands, at most %d are supported", (int)operands, MAX_OPERANDS);
 }
 
 static bool read_structured(Structured *s) {
@@ -264,8 +264,8 @@ static int64_t size_of(const Structured *s, const Dims *dims) {
 
 /// Sorts the space's dimensions into those of the batch, of each operand alone, and of both; false where one is of one operand
 /// and summed, or of neither.
-static bool product_dims(const Structured *s, const Operand *a, const Operand *b, const Operand *y, Dims *batch, Dims *m,
-                         Dims *n, Dims *k) {
+static bool product_dims(const Structured *s, const Operand *a, const Operand *b, const Operand *y, Dims *batch,
+                         Dims *m, Dims *n, Dims *k) {
   // In the order in which the operand has them, so that little is moved.
   for (uint32_t i = 0; i < a->rank; i++) {
     if (a->dims[i] == NO_DIM)
@@ -287,8 +287,8 @@ static bool product_dims(const Structured *s, const Operand *a, const Operand *b
 }
 
 /// An operand as [batch, rows, columns] or, where it lies like that, [batch, columns, rows]; no batch: without it.
-static MirageValue as_matrix(Structured *s, const Operand *operand, MirageValue value, const Dims *batch, const Dims *rows,
-                             const Dims *columns, bool *out_turned) {
+static MirageValue as_matrix(Structured *s, const Operand *operand, MirageValue value, const Dims *batch,
+                             const Dims *rows, const Dims *columns, bool *out_turned) {
   Dims turned = *batch, straight = *batch;
   add_dims(&turned, columns);
   add_dims(&turned, rows);
@@ -301,8 +301,10 @@ static MirageValue as_matrix(Structured *s, const Operand *operand, MirageValue 
       *out_turned = *out_turned && operand->dims[i] == (int32_t)turned.dims[used++];
   const Dims *order = *out_turned ? &turned : &straight;
   value = arranged(s, operand, value, order->count, order->dims);
-  int64_t shape[3] = {size_of(s, batch), size_of(s, *out_turned ? columns : rows), size_of(s, *out_turned ? rows : columns)};
-  return batch->count ? mirage__lift_reshape(s->lift, value, 3, shape) : mirage__lift_reshape(s->lift, value, 2, shape + 1);
+  int64_t shape[3] = {size_of(s, batch), size_of(s, *out_turned ? columns : rows),
+                      size_of(s, *out_turned ? rows : columns)};
+  return batch->count ? mirage__lift_reshape(s->lift, value, 3, shape)
+                      : mirage__lift_reshape(s->lift, value, 2, shape + 1);
 }
 
 /// Where the product is of narrow operands, wide, and only rounded to their type again, in the same graph: that type.
@@ -329,7 +331,8 @@ static MirageValue product(Structured *s, const Operand *y, MlirValue summed) {
   if (!mlirValueIsAOpResult(summed) || !mirage__lift_named(mlirOpResultGetOwner(summed), "arith.mulf"))
     return none;
   MlirOperation multiply = mlirOpResultGetOwner(summed);
-  int32_t first = input_of(s, mlirOperationGetOperand(multiply, 0)), second = input_of(s, mlirOperationGetOperand(multiply, 1));
+  int32_t first = input_of(s, mlirOperationGetOperand(multiply, 0)),
+          second = input_of(s, mlirOperationGetOperand(multiply, 1));
   if (first == NO_DIM || second == NO_DIM)
     return none;
   const Operand *a = &s->operands[first], *b = &s->operands[second];
@@ -368,7 +371,8 @@ static bool prepare_body(Structured *s, LiftBody *body, MirageValue inputs[MAX_O
   if (s->rank > MIRAGE_MAX_RANK)
     return mirage__lift_fail(s->lift, "its iteration space has %u dimensions, at most %d are supported", s->rank,
                              MIRAGE_MAX_RANK);
-  *body = (LiftBody){.lift = s->lift, .block = s->block, .rank = s->rank, .num_inputs = s->num_inputs, .inputs = inputs};
+  *body =
+      (LiftBody){.lift = s->lift, .block = s->block, .rank = s->rank, .num_inputs = s->num_inputs, .inputs = inputs};
   for (uint32_t i = 0; i < s->num_inputs; i++) {
     double number;
     inputs[i] = (MirageValue){0};
@@ -405,7 +409,8 @@ static MirageValue with_start(Structured *s, const Operand *y, MirageOp reduce, 
     if (reduce == MIRAGE_OP_REDUCE_SUM ? start == 0 : start == -INFINITY)
       return value;
     MirageValue constant = mirage__lift_constant(s->lift, y->type.dtype, y->type.rank, start);
-    return mirage__lift_binary(s->lift, reduce == MIRAGE_OP_REDUCE_SUM ? MIRAGE_OP_ADD : MIRAGE_OP_MAX, value, constant);
+    return mirage__lift_binary(s->lift, reduce == MIRAGE_OP_REDUCE_SUM ? MIRAGE_OP_ADD : MIRAGE_OP_MAX, value,
+                               constant);
   }
   MirageValue held = mirage__lift_value(s->lift, y->value);
   if (!held.index)
@@ -454,7 +459,8 @@ bool mirage__lift_structured(Lift *lift, MlirOperation op) {
     if (mlirOpOperandIsNull(mlirValueGetFirstUse(result)))
       continue; // an argmax that nobody wants
     if (s.operands[s.num_inputs + i].type.rank > MIRAGE_MAX_RANK || s.operands[s.num_inputs + i].type.rank == 0)
-      return mirage__lift_fail(lift, "its result is no tensor of f16, bf16 or f32 with 1 to %d dimensions", MIRAGE_MAX_RANK);
+      return mirage__lift_fail(lift, "its result is no tensor of f16, bf16 or f32 with 1 to %d dimensions",
+                               MIRAGE_MAX_RANK);
     MirageValue value = lift_output(&s, i, mlirOperationGetOperand(yield, (intptr_t)i));
     if (!value.index)
       return lift->reason[0] ? false : mirage__lift_fail(lift, "shapes or types that no operator takes");
@@ -543,7 +549,8 @@ uint32_t mirage__lift_weight(MlirOperation op) {
   if (has_reduction(op))
     return 2;
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
-  for (MlirOperation at = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(at); at = mlirOperationGetNextInBlock(at)) {
+  for (MlirOperation at = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(at);
+       at = mlirOperationGetNextInBlock(at)) {
     MirageOp found = mirage__lift_operator(mirage__lift_name(at), &operands);
     if ((found != MIRAGE_OP_NONE && found != MIRAGE_OP_CAST) || mirage__lift_named(at, "math.powf"))
       return 1;

@@ -20,7 +20,7 @@ enum { OUTSIDE = -1, SOURCE = -2, MOST_TENSORS = 64 };
 
 typedef struct Item {
   MlirOperation op;
-  int32_t part;   // index of a part (its root by `find`), OUTSIDE or SOURCE
+  int32_t part; // index of a part (its root by `find`), OUTSIDE or SOURCE
   uint32_t weight;
   bool safety;        // a SOURCE that reads a part's value: mirage__lift_is_safety
   const char *reason; // of what stays outside
@@ -125,7 +125,8 @@ static bool can_be_said(Partition *p, MlirOperation op, const char **out_reason)
     MlirType type = mlirValueGetType(mlirOperationGetOperand(op, i));
     if (!mlirTypeIsARankedTensor(type))
       continue;
-    bind_input(&lift, mlirOperationGetOperand(op, i), true); // where it cannot be bound, and is asked for, the lift fails
+    bind_input(&lift, mlirOperationGetOperand(op, i),
+               true); // where it cannot be bound, and is asked for, the lift fails
   }
   ok = ok && mirage__lift(&lift, op);
   mirage_ugraph_destroy(lift.graph);
@@ -178,7 +179,8 @@ static MlirWalkResult close_used(MlirOperation op, void *user) {
 
 static MirageStatus list_items(Partition *p, MlirBlock block) {
   uint32_t count = 0;
-  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
     count++;
   p->items = mirage_arena_alloc_array(p->arena, count + 1, sizeof *p->items);
   p->parts = mirage_arena_alloc_array(p->arena, count + 1, sizeof *p->parts);
@@ -186,7 +188,8 @@ static MirageStatus list_items(Partition *p, MlirBlock block) {
   if (!p->items || !p->parts || !p->places)
     return MIRAGE_NO_MEMORY;
   p->num_items = p->num_parts = 0;
-  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op)) {
+  for (MlirOperation op = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op)) {
     p->items[p->num_items] = (Item){.op = op, .part = OUTSIDE};
     p->places[p->num_items] = (Place){op.ptr, p->num_items};
     p->num_items++;
@@ -451,9 +454,11 @@ static MirageStatus partition_function(MlirOperation function, MlirBlock module_
   return status;
 }
 
-MirageStatus mirage_bridge_partition(MlirOperation module, const MiragePartitionOptions *options, const MirageDiag *diag) {
+MirageStatus mirage_bridge_partition(MlirOperation module, const MiragePartitionOptions *options,
+                                     const MirageDiag *diag) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0));
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op); op = mlirOperationGetNextInBlock(op))
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+       op = mlirOperationGetNextInBlock(op))
     if (mirage__lift_named(op, "func.func"))
       MIRAGE_TRY(partition_function(op, body, options, diag));
   return MIRAGE_OK;

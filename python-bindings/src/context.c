@@ -79,10 +79,10 @@ void text_append(MlirStringRef part, void *user) {
 
 MlirContext context_create(void) {
   MlirDialectHandle handles[] = {
-      mlirGetDialectHandle__arith__(),  mlirGetDialectHandle__cf__(),     mlirGetDialectHandle__func__(),
-      mlirGetDialectHandle__gpu__(),    mlirGetDialectHandle__linalg__(), mlirGetDialectHandle__llvm__(),
-      mlirGetDialectHandle__math__(),   mlirGetDialectHandle__memref__(), mlirGetDialectHandle__nvvm__(),   mlirGetDialectHandle__scf__(),
-      mlirGetDialectHandle__tensor__(),
+      mlirGetDialectHandle__arith__(), mlirGetDialectHandle__cf__(),     mlirGetDialectHandle__func__(),
+      mlirGetDialectHandle__gpu__(),   mlirGetDialectHandle__linalg__(), mlirGetDialectHandle__llvm__(),
+      mlirGetDialectHandle__math__(),  mlirGetDialectHandle__memref__(), mlirGetDialectHandle__nvvm__(),
+      mlirGetDialectHandle__scf__(),   mlirGetDialectHandle__tensor__(),
   };
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
   mirageRegisterDialects(registry);

@@ -456,8 +456,8 @@ MirageStatus program_load(PyObject *program, int32_t ordinal, const MirageDiag *
   return get_program((Program *)program, ordinal, diag, &loaded);
 }
 
-MirageStatus program_launch(PyObject *program, int32_t ordinal, void *stream, void *const inputs[], void *const outputs[],
-                            const MirageDiag *diag) {
+MirageStatus program_launch(PyObject *program, int32_t ordinal, void *stream, void *const inputs[],
+                            void *const outputs[], const MirageDiag *diag) {
   Program *self = (Program *)program;
   MirageProgram *loaded = NULL;
   uint64_t in[MAX_TENSORS], out[MAX_TENSORS];

@@ -102,8 +102,8 @@ const MirageType *program_output_type(PyObject *program, uint32_t i);
 MirageStatus program_evaluate(PyObject *program, void *const inputs[], void *const outputs[], const MirageDiag *diag);
 /// Loads the code on a GPU, so that a launch there may be captured.
 MirageStatus program_load(PyObject *program, int32_t ordinal, const MirageDiag *diag);
-MirageStatus program_launch(PyObject *program, int32_t ordinal, void *stream, void *const inputs[], void *const outputs[],
-                            const MirageDiag *diag);
+MirageStatus program_launch(PyObject *program, int32_t ordinal, void *stream, void *const inputs[],
+                            void *const outputs[], const MirageDiag *diag);
 
 PyObject *mirage_py_jax_targets(PyObject *module, PyObject *args);
 PyObject *mirage_py_jax_register(PyObject *module, PyObject *args);
