@@ -16,6 +16,8 @@ import torch
 import torch.nn.functional as F
 from torch import nn
 
+import mirage_mlir  # and with it the backend
+
 
 class Norm(nn.Module):
     """As the model library writes it: in float32, rounded, times the weight."""
@@ -213,11 +215,7 @@ def main():
         bandwidth = copy_bandwidth() if c.device == "cuda" else 0
         for batch in c.batch:
             one_batch(c, model, batch, bandwidth)
-    try:
-        import mirage_mlir
-        print(mirage_mlir.replaced())
-    except AttributeError:
-        pass
+    print(mirage_mlir.replaced())
 
 
 if __name__ == "__main__":
