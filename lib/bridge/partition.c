@@ -204,6 +204,8 @@ static void find_parts(Partition *p) {
     item->safety = mirage__lift_is_safety(item->op);
     if (item->safety || mirage__lift_is_source(item->op)) {
       item->part = SOURCE;
+      if (!item->safety) // a fill may stand on what a part gives
+        mlirOperationWalk(item->op, close_used, p, MlirWalkPreOrder);
     } else if (can_be_said(p, item->op, &item->reason)) {
       item->weight = mirage__lift_weight(item->op);
       join(p, item);

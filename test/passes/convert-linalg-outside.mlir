@@ -131,3 +131,66 @@ func.func @loop(%x: tensor<4x4xf32>, %n: index) -> tensor<4x4xf32> {
   }
   return %y : tensor<4x4xf32>
 }
+
+// -----
+
+// What is filled may be what a part gave, and somebody may want it filled: the part is called before.
+// CHECK-LABEL: func.func @filled
+// CHECK: %[[A:.*]] = mirage_kernel.call @filled_0
+// CHECK-NEXT: %[[F:.*]] = linalg.fill {{.*}} outs(%[[A]]
+// CHECK: mirage_kernel.call @filled_1(%[[A]], %arg0)
+// CHECK: return %{{.*}}, %[[F]]
+// expected-remark @below {{@filled: 2 of 2 operations in 2 graphs}}
+func.func @filled(%x: tensor<4x4xf32>) -> (tensor<4x4xf32>, tensor<4x4xf32>) {
+  %z = arith.constant 0.0 : f32
+  %a = linalg.matmul ins(%x, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %f = linalg.fill ins(%z : f32) outs(%a : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %b = linalg.matmul ins(%a, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%f : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return %b, %f : tensor<4x4xf32>, tensor<4x4xf32>
+}
+
+// -----
+
+// Blocks of a function one by one; a module inside a module; no elements; a window; a sum of rank 0; nobody's result.
+// expected-remark @below {{@blocks: 1 of 1 operations in 1 graph}}
+// expected-remark @below {{@blocks: 2 of 2 operations in 1 graph}}
+// expected-remark @below {{@blocks: 0 of 1 operations in 0 graphs}}
+func.func @blocks(%x: tensor<4x4xf32>, %c: i1) -> tensor<4x4xf32> {
+  %a = linalg.matmul ins(%x, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
+  cf.cond_br %c, ^bb1, ^bb2(%a : tensor<4x4xf32>)
+^bb1:
+  %b = linalg.matmul ins(%a, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%a : tensor<4x4xf32>) -> tensor<4x4xf32>
+  %d = arith.addf %b, %b : tensor<4x4xf32>
+  cf.br ^bb2(%d : tensor<4x4xf32>)
+^bb2(%r: tensor<4x4xf32>):
+  // expected-remark @below {{math.sin stays outside: no operator computes it}}
+  %s = math.sin %r : tensor<4x4xf32>
+  return %s : tensor<4x4xf32>
+}
+module @inner {
+  func.func @nested(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
+    %a = linalg.matmul ins(%x, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
+    return %a : tensor<4x4xf32>
+  }
+}
+// expected-remark @below {{@empty: 0 of 1 operations in 0 graphs}}
+func.func @empty(%x: tensor<0x4xf32>, %y: tensor<4x4xf32>) -> tensor<0x4xf32> {
+  %z = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<0x4xf32>
+  %f = linalg.fill ins(%z : f32) outs(%e : tensor<0x4xf32>) -> tensor<0x4xf32>
+  // expected-remark @below {{linalg.matmul stays outside: dimension 0 of its iteration space has no elements}}
+  %a = linalg.matmul ins(%x, %y : tensor<0x4xf32>, tensor<4x4xf32>) outs(%f : tensor<0x4xf32>) -> tensor<0x4xf32>
+  return %a : tensor<0x4xf32>
+}
+// expected-remark @below {{@dot: 0 of 1 operations in 0 graphs}}
+func.func @dot(%x: tensor<4xf32>, %y: tensor<4xf32>, %z: tensor<f32>) -> tensor<f32> {
+  // expected-remark @below {{linalg.dot stays outside: its result is no tensor of f16, bf16 or f32}}
+  %a = linalg.dot ins(%x, %y : tensor<4xf32>, tensor<4xf32>) outs(%z : tensor<f32>) -> tensor<f32>
+  return %a : tensor<f32>
+}
+// expected-remark @below {{@unused: 0 of 1 operations in 0 graphs}}
+func.func @unused(%x: tensor<4x4xf32>) {
+  // expected-remark @below {{linalg.matmul stays outside: nothing goes in, or nobody uses it}}
+  %a = linalg.matmul ins(%x, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
+  return
+}
