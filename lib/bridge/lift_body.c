@@ -148,6 +148,43 @@ static bool pass_safety(LiftBody *body, MlirOperation op, LiftElement *out) {
   return mirage__lift_element(body, mlirOperationGetOperand(op, 2), out);
 }
 
+/// select(a > b, a, b) and its like, as exporters print relu and clamps: MAX or MIN of a and b; NONE for other choices.
+static MirageOp choice_by_order(MlirOperation select) {
+  enum { GREATER = 2, GREATER_EQUAL, LESS, LESS_EQUAL, UNORDERED = 7 }; // of arith.cmpf; the unordered ones 7 behind
+  MlirValue condition = mlirOperationGetOperand(select, 0);
+  double predicate;
+  if (!mlirValueIsAOpResult(condition) || !mirage__lift_named(mlirOpResultGetOwner(condition), "arith.cmpf"))
+    return MIRAGE_OP_NONE;
+  MlirOperation compare = mlirOpResultGetOwner(condition);
+  MlirValue a = mlirOperationGetOperand(compare, 0), b = mlirOperationGetOperand(compare, 1);
+  bool straight =
+      mlirValueEqual(a, mlirOperationGetOperand(select, 1)) && mlirValueEqual(b, mlirOperationGetOperand(select, 2));
+  bool turned =
+      mlirValueEqual(a, mlirOperationGetOperand(select, 2)) && mlirValueEqual(b, mlirOperationGetOperand(select, 1));
+  if ((!straight && !turned) ||
+      !mirage__lift_number(mlirOperationGetAttributeByName(compare, str("predicate")), &predicate))
+    return MIRAGE_OP_NONE;
+  int order = (int)predicate > UNORDERED ? (int)predicate - UNORDERED : (int)predicate;
+  if (order < GREATER || order > LESS_EQUAL)
+    return MIRAGE_OP_NONE;
+  return (order <= GREATER_EQUAL) == straight ? MIRAGE_OP_MAX : MIRAGE_OP_MIN;
+}
+
+static bool choose(LiftBody *body, MlirOperation op, LiftElement *out) {
+  MirageOp found = choice_by_order(op);
+  LiftElement a, b;
+  MirageDType dtype;
+  if (found == MIRAGE_OP_NONE)
+    return pass_safety(body, op, out);
+  if (!mirage__lift_dtype(mlirValueGetType(mlirOperationGetResult(op, 0)), &dtype))
+    return mirage__lift_fail(body->lift, "its body computes what is not f16, bf16 or f32");
+  if (!mirage__lift_element(body, mlirOperationGetOperand(op, 1), &a) ||
+      !mirage__lift_element(body, mlirOperationGetOperand(op, 2), &b))
+    return false;
+  out->tensor = mirage__lift_binary(body->lift, found, as_tensor(body, &a), as_tensor(body, &b));
+  return true;
+}
+
 static bool apply(LiftBody *body, MlirOperation op, MlirValue value, LiftElement *out) {
   uint32_t operands;
   LiftElement elements[2] = {{0}};
@@ -155,7 +192,7 @@ static bool apply(LiftBody *body, MlirOperation op, MlirValue value, LiftElement
   MirageOp found = mirage__lift_operator(mirage__lift_name(op), &operands);
   bool is_power = mirage__lift_named(op, "math.powf") || mirage__lift_named(op, "math.fpowi");
   if (mirage__lift_named(op, "arith.select"))
-    return pass_safety(body, op, out);
+    return choose(body, op, out);
   if (found == MIRAGE_OP_NONE && !is_power && !mirage__lift_named(op, "math.absf")) {
     MlirStringRef name = mirage__lift_name(op);
     return mirage__lift_fail(body->lift, "its body has %.*s", (int)(name.length < 64 ? name.length : 64), name.data);

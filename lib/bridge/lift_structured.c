@@ -552,7 +552,8 @@ uint32_t mirage__lift_weight(MlirOperation op) {
   for (MlirOperation at = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(at);
        at = mlirOperationGetNextInBlock(at)) {
     MirageOp found = mirage__lift_operator(mirage__lift_name(at), &operands);
-    if ((found != MIRAGE_OP_NONE && found != MIRAGE_OP_CAST) || mirage__lift_named(at, "math.powf"))
+    if ((found != MIRAGE_OP_NONE && found != MIRAGE_OP_CAST) || mirage__lift_named(at, "math.powf") ||
+        mirage__lift_named(at, "arith.select"))
       return 1;
   }
   return 0;

@@ -194,3 +194,27 @@ func.func @unused(%x: tensor<4x4xf32>) {
   %a = linalg.matmul ins(%x, %x : tensor<4x4xf32>, tensor<4x4xf32>) outs(%x : tensor<4x4xf32>) -> tensor<4x4xf32>
   return
 }
+
+// -----
+
+// A choice by anything else than the order of what is chosen is none of ours.
+#i6 = affine_map<(d0) -> (d0)>
+// expected-remark @below {{@choices: 0 of 2 operations in 0 graphs}}
+func.func @choices(%x: tensor<8xf32>, %y: tensor<8xf32>) -> (tensor<8xf32>, tensor<8xf32>) {
+  %e = tensor.empty() : tensor<8xf32>
+  // expected-remark @below {{linalg.generic stays outside: its body has arith.select}}
+  %a = linalg.generic {indexing_maps = [#i6, #i6, #i6], iterator_types = ["parallel"]} ins(%x, %y : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%p: f32, %q: f32, %r: f32):
+    %0 = arith.cmpf one, %p, %q : f32
+    %1 = arith.select %0, %p, %q : f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  // expected-remark @below {{linalg.generic stays outside: its body has arith.select}}
+  %b = linalg.generic {indexing_maps = [#i6, #i6, #i6], iterator_types = ["parallel"]} ins(%x, %y : tensor<8xf32>, tensor<8xf32>) outs(%e : tensor<8xf32>) {
+  ^bb0(%p: f32, %q: f32, %r: f32):
+    %0 = arith.cmpf ogt, %p, %q : f32
+    %1 = arith.select %0, %p, %p : f32
+    linalg.yield %1 : f32
+  } -> tensor<8xf32>
+  return %a, %b : tensor<8xf32>, tensor<8xf32>
+}

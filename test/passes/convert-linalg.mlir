@@ -233,3 +233,30 @@ func.func @safe(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   } -> tensor<4x8xf32>
   return %y : tensor<4x8xf32>
 }
+
+// -----
+
+// A choice by order is a maximum or a minimum: relu, and a clamp written the other way round.
+#i5 = affine_map<(d0, d1) -> (d0, d1)>
+// CHECK-LABEL: mirage_kernel.graph @clamp_0
+// CHECK-NEXT: constant 0.0
+// CHECK-NEXT: max %arg0
+// CHECK-NEXT: constant 6.0
+// CHECK-NEXT: min
+// CHECK-NEXT: mul
+// CHECK-NEXT: return
+func.func @clamp(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
+  %zero = arith.constant 0.0 : f16
+  %six = arith.constant 6.0 : f16
+  %e = tensor.empty() : tensor<4x8xf16>
+  %y = linalg.generic {indexing_maps = [#i5, #i5], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xf16>) outs(%e : tensor<4x8xf16>) {
+  ^bb0(%a: f16, %b: f16):
+    %0 = arith.cmpf ugt, %a, %zero : f16
+    %1 = arith.select %0, %a, %zero : f16
+    %2 = arith.cmpf oge, %1, %six : f16
+    %3 = arith.select %2, %six, %1 : f16
+    linalg.yield %3 : f16
+  } -> tensor<4x8xf16>
+  %z = arith.mulf %y, %y : tensor<4x8xf16>
+  return %z : tensor<4x8xf16>
+}
