@@ -7,7 +7,7 @@
 //   cache.c     compiled modules kept in the tuning database
 //   context.c   what all of these need of MLIR: a context, a parsed module, an error as an exception
 //   tensor.c    tensors of any framework, by DLPack
-//   program.c   a compiled graph, called on tensors
+//   program.h   a compiled graph, called on tensors: program.c, program_call.c, program_check.c, program_host.c, program_time.c
 //   jax_ffi.c   a compiled graph, called by XLA
 #ifndef MIRAGE_PYTHON_H
 #define MIRAGE_PYTHON_H
