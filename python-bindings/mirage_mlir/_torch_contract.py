@@ -1,0 +1,202 @@
+"""PyTorch's contractions, reductions and norms in the kernel dialect (_torch_ops has the rules)."""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Callable
+
+import torch
+
+from ._graph import Graph, Tensor
+from ._torch_arith import maximum, minimum
+from ._torch_table import (
+    Unsupported,
+    as_dtype,
+    as_tensor,
+    binary,
+    dim_of,
+    dims_of,
+    in_float32,
+    op,
+    permute_to,
+    reshape_to,
+)
+
+
+def _matmul(g: Graph, a: Tensor, b: Tensor, transpose_b: bool = False) -> Tensor:
+    """a @ b for any ranks. A matrix b meets all of a's leading dimensions as rows of one matrix."""
+    left, right = a.ndim == 1, b.ndim == 1
+    if left:
+        a = reshape_to(g, a, (1, a.shape[0]))
+    if right:
+        b = reshape_to(g, b, (1, b.shape[0]) if transpose_b else (b.shape[0], 1))
+    lead = a.shape[:-1]
+    flat = b.ndim == 2 and a.ndim > 2
+    if flat:
+        a = reshape_to(g, a, (math.prod(lead), a.shape[-1]))
+    y = g.matmul(a, b, transpose_b=transpose_b)
+    if flat:
+        y = reshape_to(g, y, (*lead, y.shape[-1]))
+    shape = [e for d, e in enumerate(y.shape) if not (left and d == y.ndim - 2) and not (right and d == y.ndim - 1)]
+    return reshape_to(g, y, shape)
+
+
+@op("matmul", "mm", "bmm", "mv")
+def matmul(g, a, b):
+    return _matmul(g, as_tensor(a), as_tensor(b))
+
+
+@op("linear")
+def linear(g, x, weight, bias=None):
+    y = _matmul(g, as_tensor(x), as_tensor(weight), transpose_b=True)
+    return y if bias is None else g.add(y, bias)
+
+
+@op("addmm", "baddbmm")
+def addmm(g, x, a, b, *, beta=1, alpha=1):
+    y = _matmul(g, as_tensor(a), as_tensor(b))
+    y = y if alpha == 1 else binary(g, "mul", y, alpha)
+    return y if beta == 0 else g.add(x if beta == 1 else binary(g, "mul", x, beta), y)
+
+
+@op("einsum")
+def einsum(g, equation, *operands):
+    """Two operands whose indices occur once each: permutations around one product of matrices."""
+    operands = tuple(operands[0]) if len(operands) == 1 and isinstance(operands[0], (tuple, list)) else operands
+    terms, arrow, result = equation.replace(" ", "").partition("->")
+    terms = terms.split(",")
+    letters = "".join(terms) + result
+    if (
+        len(terms) != 2
+        or len(operands) != 2
+        or not arrow
+        or not letters.isalpha()
+        or any(len(set(t)) != len(t) for t in (*terms, result))
+    ):
+        raise Unsupported(f"{equation!r}: only two operands, each index once in each, and a result are possible")
+    (a, b), (ia, ib) = (as_tensor(o) for o in operands), terms
+    extent = {**dict(zip(ia, a.shape)), **dict(zip(ib, b.shape))}
+    batch = [i for i in ia if i in ib and i in result]
+    summed = [i for i in ia if i in ib and i not in result]
+    rows, columns = [i for i in ia if i not in ib], [i for i in ib if i not in ia]
+    if not summed or set(rows + columns) - set(result) or set(result) - set(ia + ib):
+        raise Unsupported(f"{equation!r}: no product of matrices")
+
+    def matrix(x, order, *groups):
+        x = permute_to(g, x, [order.index(i) for group in groups for i in group])
+        return reshape_to(g, x, [math.prod(extent[i] for i in group) for group in groups if group is not batch or batch])
+
+    y = g.matmul(matrix(a, ia, batch, rows, summed), matrix(b, ib, batch, summed, columns))
+    order = batch + rows + columns
+    y = reshape_to(g, y, [extent[i] for i in order])
+    return permute_to(g, y, [order.index(i) for i in result])
+
+
+@op("scaled_dot_product_attention")
+def attention(g, q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
+    if attn_mask is not None:
+        raise Unsupported("a mask")
+    if is_causal:
+        raise Unsupported("is_causal: a mask")
+    if dropout_p:
+        raise Unsupported(f"dropout_p={dropout_p}")
+    shape = q.shape
+    if enable_gqa and q.shape[-3] != k.shape[-3]:
+        # Heads that share keys are more rows of one: without a mask, rows do not depend on each other.
+        group = q.shape[-3] // k.shape[-3]
+        q = reshape_to(g, q, (*shape[:-3], k.shape[-3], group * shape[-2], shape[-1]))
+    y = g.scaled_dot_product_attention(q, k, v, scale)
+    return reshape_to(g, y, (*shape[:-1], v.shape[-1])) if q.shape != shape else y
+
+
+# ---------------------------------------------------------------------------------------------- reductions, normalising
+
+
+def _reduce(g: Graph, name: str, x: Tensor, dim: Any, keepdim: bool) -> Tensor:
+    dims = dims_of(dim, as_tensor(x).ndim)
+
+    def body(t: Tensor) -> Tensor:
+        for d in dims:
+            t = getattr(g, name)(t, d)
+        return t
+
+    y = in_float32(g, x, body) if len(dims) > 1 and name != "reduce_max" else body(x)
+    return y if keepdim else reshape_to(g, y, [e for d, e in enumerate(y.shape) if d not in dims])
+
+
+@op("sum")
+def reduce_sum(g, x, dim=None, keepdim=False, *, dtype=None):
+    return _reduce(g, "reduce_sum", as_dtype(g, as_tensor(x), dtype), dim, keepdim)
+
+
+@op("mean")
+def reduce_mean(g, x, dim=None, keepdim=False, *, dtype=None):
+    return _reduce(g, "reduce_mean", as_dtype(g, as_tensor(x), dtype), dim, keepdim)
+
+
+@op("amax")
+def amax(g, x, dim=(), keepdim=False):
+    return _reduce(g, "reduce_max", x, dim, keepdim)
+
+
+@op("amin")
+def amin(g, x, dim=(), keepdim=False):
+    return g.neg(_reduce(g, "reduce_max", g.neg(as_tensor(x)), dim, keepdim))
+
+
+@op("max")
+def maximum_or_amax(g, x, dim=None, keepdim=False):
+    """Of max(x, dim) the values; the indices are None, and whoever asks for them cannot have them."""
+    return maximum(g, x, dim) if isinstance(dim, Tensor) else (amax(g, x, dim, keepdim), None)
+
+
+@op("min")
+def minimum_or_amin(g, x, dim=None, keepdim=False):
+    return minimum(g, x, dim) if isinstance(dim, Tensor) else (amin(g, x, dim, keepdim), None)
+
+
+@op("softmax", "_softmax")
+def softmax(g, x, dim=None, *rest, dtype=None, _stacklevel=3):
+    dtype = next((r for r in rest if isinstance(r, torch.dtype)), dtype)
+    x = as_dtype(g, as_tensor(x), dtype)
+    return g.softmax(x, dim_of(dim, x.ndim))
+
+
+@op("log_softmax")
+def log_softmax(g, x, dim=None, *rest, dtype=None, _stacklevel=3):
+    dtype = next((r for r in rest if isinstance(r, torch.dtype)), dtype)
+    x = as_dtype(g, as_tensor(x), dtype)
+    d = dim_of(dim, x.ndim)
+
+    def body(t: Tensor) -> Tensor:
+        t = g.sub(t, g.reduce_max(t, d))
+        return g.sub(t, g.log(g.reduce_sum(g.exp(t), d)))
+
+    return in_float32(g, x, body)
+
+
+def _normalised(g: Graph, x: Tensor, shape: Any, parameters: tuple, apply: Callable) -> Tensor:
+    """A norm over the last dimensions, which become one for it."""
+    shape = [shape] if isinstance(shape, int) else list(shape)
+    width = math.prod(shape)
+    if list(x.shape[x.ndim - len(shape) :]) != shape:
+        raise Unsupported(f"normalized_shape {shape} of {list(x.shape)}")
+    parameters = tuple(None if p is None else reshape_to(g, p, (width,)) for p in parameters)
+    if any(p is not None and p.dtype != x.dtype for p in parameters):
+        raise Unsupported("parameters of another dtype")
+    y = apply(reshape_to(g, x, (*x.shape[: x.ndim - len(shape)], width)), *parameters)
+    return reshape_to(g, y, x.shape)
+
+
+@op("layer_norm")
+def layer_norm(g, x, normalized_shape, weight=None, bias=None, eps=1e-5, cudnn_enable=True):
+    if weight is None and bias is not None:
+        raise Unsupported("a bias without a weight")
+    return _normalised(g, as_tensor(x), normalized_shape, (weight, bias), lambda t, w, b: g.layer_norm(t, w, b, eps))
+
+
+@op("rms_norm")
+def rms_norm(g, x, normalized_shape, weight=None, eps=None):
+    # Without eps PyTorch takes that of the dtype it computes in.
+    eps = torch.finfo(torch.float32).eps if eps is None else eps
+    return _normalised(g, as_tensor(x), normalized_shape, (weight,), lambda t, w: g.rms_norm(t, w, eps))
