@@ -525,6 +525,9 @@ def mirage(
             f"{settings.fallback}; use torch.no_grad() for inference"
         )
         return _compiled_by_fallback(gm, example_inputs, settings)
+    if _transforms_functions(gm):
+        _table.outside.append(Outside("graph", "transforms functions (torch.func: grad, jvp, vmap)", ""))
+        return _compiled_by_fallback(gm, example_inputs, settings)
     if not settings.force and not _can_measure(tensors):
         _say_once(
             "backend mirage: no tensor is on a GPU, so nothing is replaced; options={'force': True} replaces all the "
@@ -532,6 +535,14 @@ def mirage(
         )
         return _compiled_by_fallback(gm, example_inputs, settings)
     return _Compiled(gm, example_inputs, settings)
+
+
+def _transforms_functions(gm: fx.GraphModule) -> bool:
+    """Whether values between two nodes may be more than tensors: batches, duals, what a gradient is taken of. An
+    operator of ours would drop what such a value carries, and a part its levels."""
+    homes = ("torch._functorch", "torch._C._functorch", "torch.autograd.forward_ad")
+    modules = (getattr(n.target, "__module__", None) or "" for n in gm.graph.nodes if n.op == "call_function")
+    return any(module.startswith(homes) for module in modules)
 
 
 def _wants_gradients(gm: fx.GraphModule, tensors: list[torch.Tensor]) -> bool:

@@ -528,6 +528,24 @@ def test_autograd_is_left_to_the_fallback(fallback):
     assert mi.replaced().parts == []
 
 
+FUNCTIONS = {
+    "grad": lambda x: torch.func.grad(lambda y: torch.tanh(y @ y).sum())(x) * 2,
+    "jvp": lambda x: torch.func.jvp(lambda y: torch.tanh(y @ y), (x,), (x * 2,)),
+    "jacrev": lambda x: torch.func.jacrev(lambda y: torch.tanh(y * 2).sum(0))(x),
+    "vmap": lambda x: torch.vmap(lambda row: torch.softmax(row * 2 + 1, -1))(x) @ x,
+}
+
+
+@both
+@pytest.mark.parametrize("name", FUNCTIONS)
+def test_transformed_functions_are_left_to_the_fallback(name, fallback):
+    """In no_grad too: torch.func takes gradients all the same."""
+    g, x = compiled(FUNCTIONS[name], fallback=fallback), torch.randn(4, 4)
+    torch.testing.assert_close(g(x), FUNCTIONS[name](x))
+    assert mi.replaced().parts == []
+    assert {r for _, r in mi.replaced().reasons()} == {"transforms functions (torch.func: grad, jvp, vmap)"}
+
+
 def test_on_the_cpu_nothing_is_replaced_without_force():
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
