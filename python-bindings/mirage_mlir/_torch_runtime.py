@@ -45,6 +45,7 @@ class Kept:
 
     def _repaired(self, x: torch.Tensor, order: list[int]) -> torch.Tensor:
         """A copy of x that lies as the program wants it."""
+        x = x.resolve_neg()
         if memory_order(x) == order and x.data_ptr() % 16 == 0:
             return x
         back = [order.index(d) for d in range(len(order))]

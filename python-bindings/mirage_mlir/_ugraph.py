@@ -63,12 +63,16 @@ class Cost:
     measured_spread: float | None = None
 
 
-class UGraph:
+class UGraph(_mirage.Caller):
     """A µGraph that was proven equal to its program, or the program's own lowering. Called on tensors, it computes it.
 
-    A call takes one tensor an input, on one device: PyTorch, CuPy, NumPy, anything with DLPack. On a GPU it launches on the
-    caller's current stream and returns at once; it may be captured in a CUDA graph (after one call outside of it). In host
-    memory the graph is evaluated. Wrong shapes, dtypes, devices and strides are exceptions that name the argument.
+    graph(*tensors, out=None, stream=None) takes one tensor an input, on one device: PyTorch, CuPy, NumPy, anything with
+    DLPack. It gives a tensor, or a tuple where there are several outputs; no gradient passes through it. On a GPU it launches
+    on the caller's current stream and returns at once; it may be captured in a CUDA graph (after one call outside of it). In
+    host memory the graph is evaluated. Wrong shapes, dtypes, devices and strides are exceptions that name the argument.
+
+    out:    tensor(s) to write to, which share no memory with the inputs. Omitted: new ones.
+    stream: address of a CUDA stream. Omitted: the framework's current one.
     """
 
     def __init__(self, text: str, described: dict, program: dict, note: dict):
@@ -145,16 +149,6 @@ class UGraph:
 
     # --------------------------------------------------------------------------------------------------------- what it does
 
-    def __call__(self, *tensors: Any, out: Any = None, stream: int | None = None) -> Any:
-        """Computes the program on `tensors`. Gives a tensor, or a tuple where there are several outputs.
-
-        out:    tensor(s) to write to. Omitted: new ones.
-        stream: address of a CUDA stream. Omitted: the framework's current one.
-        """
-        if out is not None and not isinstance(out, tuple):
-            out = tuple(out) if isinstance(out, list) else (out,)
-        return (self._program or self._callable()).call(tensors, out, stream)
-
     def emulate(self, *tensors: Any) -> Any:
         """Runs the generated kernels on the emulator (host tensors), checking every access. Slow: some 1e7 elements a second."""
         self._compiled()
@@ -227,6 +221,7 @@ class UGraph:
             with self._lock:
                 if self._program is None:
                     self._program = _mirage.Program(self._text, self.name, self._names(), _frameworks, self._perms())
+                    self._bind(self._program)
         return self._program
 
     def __reduce__(self):

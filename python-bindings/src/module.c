@@ -139,7 +139,8 @@ static int fill(PyObject *module) {
                                            PyExc_ValueError, NULL);
   return mirage_error && PyModule_AddObjectRef(module, "MirageError", mirage_error) == 0 &&
                  add(module, "Builder", builder_type_create(module)) &&
-                 add(module, "Program", program_type_create(module))
+                 add(module, "Program", program_type_create(module)) &&
+                 add(module, "Caller", caller_type_create(module))
              ? 0
              : -1;
 }

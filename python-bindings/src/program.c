@@ -192,6 +192,8 @@ static void program_dealloc(PyObject *object) {
   mirage_ugraph_destroy(self->graph);
   pthread_mutex_destroy(&self->lock);
   Py_XDECREF(self->helper);
+  Py_XDECREF(self->maker);
+  Py_XDECREF((PyObject *)self->maker_type);
   ((freefunc)PyType_GetSlot(type, Py_tp_free))(object);
   Py_DECREF(type);
 }
@@ -207,7 +209,8 @@ const MirageType *program_input_type(PyObject *program, uint32_t i) { return inp
 const MirageType *program_output_type(PyObject *program, uint32_t i) { return output_type((Program *)program, i); }
 
 static PyMethodDef METHODS[] = {
-    {"call", program_call, METH_VARARGS, "call(tensors, out, stream, emulate=False) -> a tensor, or a tuple"},
+    {"call", (PyCFunction)(void (*)(void))program_call, METH_FASTCALL,
+     "call(tensors, out, stream, emulate=False) -> a tensor, or a tuple"},
     {"overhead", program_overhead, METH_VARARGS, "overhead(tensors) -> (bare_us, launch_us) of the CPU"},
     {"time", program_time, METH_VARARGS, "time([tensors, ...]) -> (cold_us, cold_spread, warm_us, warm_spread)"},
     {NULL, NULL, 0, NULL},

@@ -32,6 +32,10 @@ typedef struct Program {
   bool transposes;                  // whether some of these are no identity
   uint32_t num_inputs, num_outputs;
   PyObject *helper;
+  PyObject
+      *maker; // of results (program_call.c), for tensors of `maker_type` on this kind of device; None: there is none
+  PyTypeObject *maker_type;
+  int32_t maker_device;
   pthread_mutex_t lock; // of loading
   OnDevice devices[MAX_DEVICES];
 } Program;
@@ -64,13 +68,14 @@ void program_name_tensor(const Program *self, uint32_t i, char what[MAX_WHAT]);
 /// False, with an exception that names tensor `i`, where it is not of this type, not dense, or not where `first` is.
 bool program_check_tensor(const Program *self, uint32_t i, const MirageType *type, const Tensor *first,
                           const Tensor *tensor);
+bool program_same_device(const Tensor *first, const Tensor *tensor);
 /// The tensor as it lies in memory, where the program was declared to take a transposed view of that.
 void program_permute(const int8_t perm[MIRAGE_MAX_RANK], uint32_t rank, Tensor *tensor);
 
 /// Views a call's tensors and finds its stream; checked. What is viewed is released by program_release, also on failure.
 bool program_view_inputs(const Program *self, PyObject *tensors, PyObject *stream, Call *call);
 /// Views `out`, a tuple of tensors, or makes new ones, which the results own.
-bool program_view_outputs(const Program *self, PyObject *tensors, PyObject *out, Call *call);
+bool program_view_outputs(Program *self, PyObject *tensors, PyObject *out, Call *call);
 void program_release(Call *call);
 /// Device addresses of `tensors`.
 void program_addresses(uint32_t count, const Tensor tensors[], uint64_t out[]);
@@ -78,8 +83,11 @@ void program_addresses(uint32_t count, const Tensor tensors[], uint64_t out[]);
 MirageStatus program_evaluate_call(const Program *self, const Call *call, const MirageDiag *diag);
 MirageStatus program_emulate_call(const Program *self, const Call *call, const MirageDiag *diag);
 
+/// One call: a tensor, or a tuple of several. `out` and `stream` may be None.
+PyObject *program_call_with(Program *self, PyObject *tensors, PyObject *out, PyObject *stream, bool emulates);
+
 /// Methods.
-PyObject *program_call(PyObject *object, PyObject *args);
+PyObject *program_call(PyObject *object, PyObject *const args[], Py_ssize_t count);
 PyObject *program_time(PyObject *object, PyObject *args);
 PyObject *program_overhead(PyObject *object, PyObject *args);
 

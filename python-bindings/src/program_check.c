@@ -14,13 +14,15 @@ static void format_dims(uint32_t rank, const int64_t *dims, char *text, size_t s
     snprintf(text + used, size - used, "]");
 }
 
+/// As NumPy and PyTorch call it.
 static const char *tensor_dtype(const Tensor *tensor, char text[24]) {
-  if (tensor->code == DL_FLOAT)
-    snprintf(text, 24, "float%u", tensor->bits);
-  else if (tensor->code == DL_BFLOAT)
-    snprintf(text, 24, "bfloat%u", tensor->bits);
-  else if (tensor->code == DL_INT || tensor->code == DL_UINT)
-    snprintf(text, 24, "%sint%u", tensor->code == DL_UINT ? "u" : "", tensor->bits);
+  static const char *const kinds[] = {
+      [DL_INT] = "int", [DL_UINT] = "uint", [DL_FLOAT] = "float", [DL_BFLOAT] = "bfloat", [DL_COMPLEX] = "complex"};
+  const char *kind = tensor->code < sizeof kinds / sizeof *kinds ? kinds[tensor->code] : NULL;
+  if (kind)
+    snprintf(text, 24, "%s%u", kind, tensor->bits);
+  else if (tensor->code >= DL_FLOAT8_FIRST && tensor->code <= DL_FLOAT8_LAST)
+    snprintf(text, 24, "float8");
   else
     snprintf(text, 24, "%s", tensor->code == DL_BOOL ? "bool" : "another dtype");
   return text;
@@ -106,7 +108,7 @@ static void format_device(const Tensor *tensor, char text[32]) {
              (int)tensor->device_type);
 }
 
-static bool same_device(const Tensor *first, const Tensor *tensor) {
+bool program_same_device(const Tensor *first, const Tensor *tensor) {
   return on_gpu(first) == on_gpu(tensor) && (!on_gpu(first) || first->device_id == tensor->device_id);
 }
 
@@ -122,7 +124,7 @@ static bool refuse_device(const char *what, const Tensor *first, const Tensor *t
 bool program_check_tensor(const Program *self, uint32_t i, const MirageType *type, const Tensor *first,
                           const Tensor *tensor) {
   char what[MAX_WHAT];
-  if (is_of_type(type, tensor) && is_dense(tensor) && same_device(first, tensor))
+  if (is_of_type(type, tensor) && is_dense(tensor) && program_same_device(first, tensor))
     return true;
   program_name_tensor(self, i, what);
   const int8_t *perm = i < self->num_inputs && self->transposes ? self->perms[i] : NULL;

@@ -7,7 +7,7 @@
 //   cache.c     compiled modules kept in the tuning database
 //   context.c   what all of these need of MLIR: a context, a parsed module, an error as an exception
 //   tensor.c    tensors of any framework, by DLPack
-//   program.h   a compiled graph, called on tensors: program.c, program_call.c, program_check.c, program_host.c, program_time.c
+//   program.h   a compiled graph, called on tensors: program*.c; caller.c, what UGraph inherits
 //   jax_ffi.c   a compiled graph, called by XLA
 #ifndef MIRAGE_PYTHON_H
 #define MIRAGE_PYTHON_H
@@ -81,7 +81,8 @@ struct DLExchange;
 /// The table of this object's type, or NULL. Never fails.
 const struct DLExchange *tensor_exchange(PyObject *object);
 /// Views an object's memory; the object must outlive the view. `stream` is the CUDA stream that the data must be ready on.
-/// False with a TypeError or the framework's own error set; `what` names the argument in it.
+/// False with an exception set; `what` names the argument in it. It may be NULL where there is a table (tensor_exchange):
+/// then an exception that is set is none that a caller should see.
 bool tensor_view(PyObject *object, const char *what, void *stream, Tensor *out_tensor);
 void tensor_release(Tensor *tensor);
 /// Makes a TypeError that names the argument of the exception that a framework raised instead of a view.
@@ -91,6 +92,7 @@ void tensor_refuse(const char *what);
 
 PyObject *builder_type_create(PyObject *module);
 PyObject *program_type_create(PyObject *module);
+PyObject *caller_type_create(PyObject *module);
 
 /// Of a _mirage.Program; all but the first may be called without the GIL as long as somebody holds the object. At most 256 tensors of each.
 bool is_program(PyObject *object);

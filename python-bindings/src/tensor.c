@@ -27,36 +27,49 @@ static const DLExchange *table_of(PyTypeObject *type) {
   return table && table->header.version.major == DL_MAJOR ? table : NULL;
 }
 
-const DLExchange *tensor_exchange(PyObject *object) {
-  enum { KEPT = 8 };
-  static struct {
-    PyTypeObject *type; // owned, so that no other type gets its address
-    const DLExchange *table;
-  } kept[KEPT];
-  PyTypeObject *type = Py_TYPE(object);
-  for (int i = 0; i < KEPT && kept[i].type; i++)
-    if (kept[i].type == type)
-      return kept[i].table;
-  const DLExchange *table = table_of(type);
-  for (int i = 0; i < KEPT; i++)
-    if (!kept[i].type) {
-      kept[i].table = table;
-      kept[i].type = (PyTypeObject *)Py_NewRef((PyObject *)type);
-      break;
-    }
-  return table;
+typedef struct TensorKind {
+  PyTypeObject *type; // owned, so that no other type gets its address
+  const DLExchange *table;
+  bool may_negate; // PyTorch's: its elements may be the negatives of what is in memory
+} TensorKind;
+
+static bool has(PyObject *object, const char *name) {
+  PyObject *value = PyObject_GetAttrString(object, name);
+  PyErr_Clear();
+  Py_XDECREF(value);
+  return value != NULL;
 }
+
+/// The last types that were met are kept. No exception may stand.
+static const TensorKind *kind_of(PyTypeObject *type) {
+  enum { KEPT = 8 };
+  static TensorKind kept[KEPT];
+  static unsigned next;
+  for (int i = 0; i < KEPT; i++)
+    if (kept[i].type == type)
+      return &kept[i];
+  TensorKind *kind = &kept[next++ % KEPT];
+  PyTypeObject *old = kind->type;
+  kind->table = table_of(type);
+  kind->may_negate = has((PyObject *)type, "is_neg");
+  kind->type = (PyTypeObject *)Py_NewRef((PyObject *)type);
+  Py_XDECREF((PyObject *)old);
+  return kind;
+}
+
+const DLExchange *tensor_exchange(PyObject *object) { return kind_of(Py_TYPE(object))->table; }
 
 // ----------------------------------------------------------------------------------------------------------------- views
 
-/// Copies what is known of a tensor; false where it has too many dimensions.
+/// Copies what is known of a tensor; false where it has too many dimensions, or elements without an address.
 static bool take(const DLTensor *from, const char *what, Tensor *out) {
   if (from->ndim > MIRAGE_MAX_RANK || from->dtype.lanes != 1) {
-    PyErr_Format(PyExc_TypeError, "%s: %d dimensions of %u lanes: at most %d dimensions of 1 are supported", what,
-                 (int)from->ndim, (unsigned)from->dtype.lanes, MIRAGE_MAX_RANK);
+    if (what)
+      PyErr_Format(PyExc_TypeError, "%s: expected at most %d dimensions of scalars, got %d of %u lanes", what,
+                   MIRAGE_MAX_RANK, (int)from->ndim, (unsigned)from->dtype.lanes);
     return false;
   }
-  out->data = (char *)from->data + from->byte_offset;
+  out->data = from->data ? (char *)from->data + from->byte_offset : NULL;
   out->device_type = from->device.type;
   out->device_id = from->device.id;
   out->code = from->dtype.code;
@@ -67,6 +80,11 @@ static bool take(const DLTensor *from, const char *what, Tensor *out) {
     out->shape[d] = from->shape[d];
     out->strides[d] = from->strides ? from->strides[d] : dense;
     dense *= from->shape[d];
+  }
+  if (!out->data && dense != 0) { // a FakeTensor, a subclass that wraps other tensors
+    if (what)
+      PyErr_Format(PyExc_TypeError, "%s: expected a tensor with memory of its own, got one that has none", what);
+    return false;
   }
   return true;
 }
@@ -142,30 +160,133 @@ static PyObject *ask_dlpack(PyObject *object, void *stream) {
   return capsule;
 }
 
-bool tensor_view(PyObject *object, const char *what, void *stream, Tensor *out) {
-  *out = (Tensor){0};
-  const DLExchange *table = tensor_exchange(object);
-  if (table && table->tensor_from_object) {
-    DLTensor tensor;
-    return table->tensor_from_object(object, &tensor) == 0 && take(&tensor, what, out);
+/// object.dtype.name, as NumPy's arrays have it; NULL where there is none.
+static PyObject *dtype_of(PyObject *object) {
+  PyObject *dtype = PyObject_GetAttrString(object, "dtype");
+  PyObject *name = dtype ? PyObject_GetAttrString(dtype, "name") : NULL;
+  PyObject *bytes = name && PyUnicode_Check(name) ? PyUnicode_AsUTF8String(name) : NULL;
+  PyErr_Clear();
+  Py_XDECREF(dtype);
+  Py_XDECREF(name);
+  return bytes;
+}
+
+static bool is_among(const char *name, const char *const names[], size_t count) {
+  for (size_t i = 0; i < count; i++)
+    if (strcmp(name, names[i]) == 0)
+      return true;
+  return false;
+}
+
+/// The exception that stands says why there is no view of `object`; makes of it one that names the argument.
+static void refuse_object(PyObject *object, const char *what) {
+  static const char *const ours[] = {"float16", "bfloat16", "float32"};
+  if (!PyErr_ExceptionMatches(PyExc_Exception) || PyErr_ExceptionMatches(PyExc_MemoryError))
+    return; // nothing that is wrong with the tensor
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject *owner = dtype_of(object);
+  const char *dtype = owner ? PyBytes_AsString(owner) : "";
+  if (!has(object, "__dlpack__")) {
+    bool is_cuda = has(object, "__cuda_array_interface__");
+    PyErr_Format(PyExc_TypeError,
+                 "%s: expected a tensor (PyTorch, CuPy, JAX, NumPy: anything with __dlpack__), got %R%s", what,
+                 (PyObject *)Py_TYPE(object), is_cuda ? ": pass cupy.asarray(x) or torch.as_tensor(x)" : "");
+  } else if (dtype[0] && !is_among(dtype, ours, 3)) {
+    PyErr_Format(PyExc_TypeError, "%s: expected float16, bfloat16 or float32, got %s", what, dtype);
+  } else {
+    PyErr_Restore(type, value, trace);
+    type = value = trace = NULL;
+    tensor_refuse(what);
   }
+  Py_XDECREF(owner);
+  Py_XDECREF(type);
+  Py_XDECREF(value);
+  Py_XDECREF(trace);
+}
+
+/// Whether the exception that stands is NumPy's, who gives no view of the bfloat16 of the package ml_dtypes.
+static bool is_refused_bfloat(PyObject *object) {
+  if (!PyErr_ExceptionMatches(PyExc_BufferError))
+    return false;
+  PyObject *type, *value, *trace;
+  PyErr_Fetch(&type, &value, &trace);
+  PyObject *dtype = dtype_of(object);
+  bool is_bfloat = dtype && strcmp(PyBytes_AsString(dtype), "bfloat16") == 0;
+  Py_XDECREF(dtype);
+  PyErr_Restore(type, value, trace);
+  return is_bfloat;
+}
+
+/// The capsule of integers that lie where the elements do; it holds them.
+static PyObject *ask_as_integers(PyObject *object, void *stream) {
+  PyErr_Clear();
+  PyObject *integers = PyObject_CallMethod(object, "view", "s", "uint16");
+  PyObject *capsule = integers ? ask_dlpack(integers, stream) : NULL;
+  Py_XDECREF(integers);
+  return capsule;
+}
+
+static bool view_by_capsule(PyObject *object, const char *what, void *stream, Tensor *out) {
   PyObject *capsule = ask_dlpack(object, stream);
+  bool as_integers = !capsule && is_refused_bfloat(object);
+  if (as_integers)
+    capsule = ask_as_integers(object, stream);
   if (!capsule) {
-    if (PyErr_ExceptionMatches(PyExc_AttributeError)) {
-      PyErr_Clear();
-      PyErr_Format(PyExc_TypeError,
-                   "%s: expected a tensor (PyTorch, CuPy, JAX, NumPy: anything with __dlpack__), got %R", what,
-                   (PyObject *)Py_TYPE(object));
-    } else {
-      tensor_refuse(what);
-    }
+    refuse_object(object, what);
     return false;
   }
   bool ok = take_capsule(capsule, what, out);
   Py_DECREF(capsule);
+  if (as_integers)
+    out->code = DL_BFLOAT;
   if (!ok)
     tensor_release(out);
   return ok;
+}
+
+/// Whether `object` has to be asked: on a GPU that would cost as much as all else, and the only such views which lie densely,
+/// and so are not refused anyway, are those of one element: the imaginary part of a conjugate has strides of 2.
+static bool may_be_negative(const TensorKind *kind, const DLTensor *tensor) {
+  int64_t elements = 1;
+  for (int32_t d = 0; kind->may_negate && d < tensor->ndim; d++)
+    elements *= tensor->shape[d];
+  return kind->may_negate && (tensor->device.type == DL_CPU || elements == 1);
+}
+
+/// Whether what is in memory are the negatives of the elements.
+static bool is_negative(PyObject *object) {
+  static PyObject *name;
+  if (!name)
+    name = PyUnicode_InternFromString("is_neg");
+  PyObject *answer = name ? PyObject_CallMethodObjArgs(object, name, NULL) : NULL;
+  Py_XDECREF(answer);
+  return answer != Py_False;
+}
+
+static bool view_by_table(const TensorKind *kind, PyObject *object, const char *what, Tensor *out) {
+  DLTensor tensor;
+  if (kind->table->tensor_from_object(object, &tensor) != 0) {
+    if (what)
+      tensor_refuse(what);
+    return false;
+  }
+  if (may_be_negative(kind, &tensor) && is_negative(object)) {
+    if (what && !PyErr_Occurred())
+      PyErr_Format(PyExc_ValueError,
+                   "%s: expected elements as they are in memory, got a view of their negatives: pass x.resolve_neg()",
+                   what);
+    return false;
+  }
+  return take(&tensor, what, out);
+}
+
+bool tensor_view(PyObject *object, const char *what, void *stream, Tensor *out) {
+  const TensorKind *kind = kind_of(Py_TYPE(object));
+  *out = (Tensor){0};
+  if (kind->table && kind->table->tensor_from_object)
+    return view_by_table(kind, object, what, out);
+  return view_by_capsule(object, what, stream, out);
 }
 
 void tensor_release(Tensor *tensor) {
