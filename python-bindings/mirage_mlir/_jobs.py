@@ -13,7 +13,7 @@ import os
 import re
 import sys
 from dataclasses import dataclass, field, replace
-from typing import Any, Callable
+from typing import Any, Callable, Literal, Union
 
 from . import _mirage
 from ._mirage import MirageError
@@ -115,7 +115,7 @@ def run(text: str, pipeline: str, reporter: Callable[[str], Any] | None = None) 
 def attempt(text: str, pipeline: str, number: int) -> Outcome:
     """run, as workers are sent it. `number` tells attempts apart for executors that remember pure functions."""
     outcome = run(text, pipeline)
-    return replace(outcome, gpu=_device()) if "mirage-select" in pipeline else outcome
+    return replace(outcome, gpu=device()) if "mirage-select" in pipeline else outcome
 
 
 def joined(first: Outcome, second: Outcome) -> Outcome:
@@ -176,7 +176,7 @@ def measuring(options: SearchOptions) -> str:
     return said if options.measure == "auto" and said in ("yes", "no") else options.measure
 
 
-def _device() -> tuple[str, int]:
+def device() -> tuple[str, int]:
     """The GPU that is here, and its driver; ("", 0) without one."""
     try:
         device = _mirage.device(0)
@@ -188,8 +188,11 @@ def _device() -> tuple[str, int]:
 _IRRELEVANT = ("num_threads", "checkpoint", "target")  # the result is the same
 
 
-def _key(job: Job) -> tuple[str, str, str, str, int]:
+def _key(job: Job, cut: bool = False) -> tuple[str, str, str, str, int]:
+    """cut: of what a search had found when its time was over, which is no complete one's result."""
     values = {k: v for k, v in vars(job.options).items() if k not in _IRRELEVANT}
+    if cut:
+        values["cut"] = True
     values["measure"] = measuring(job.options)
     gpu, driver = _chosen_on(job)
     return job.key or "", job.options.target or "", json.dumps(values, sort_keys=True, default=list), gpu, driver
@@ -197,7 +200,7 @@ def _key(job: Job) -> tuple[str, str, str, str, int]:
 
 def _chosen_on(job: Job) -> tuple[str, int]:
     """The GPU by which a search here chooses, and its driver; ("", 0) where the model alone does."""
-    return ("", 0) if measuring(job.options) == "no" else _device()
+    return ("", 0) if measuring(job.options) == "no" else device()
 
 
 def may_keep(job: Job) -> bool:
@@ -214,11 +217,18 @@ def _warn_once(trouble: str | None) -> None:
         logger.warning("%s; going on without it", trouble)
 
 
-def find(job: Job) -> Outcome | None:
+Cache = Union[bool, Literal["always"]]
+
+
+def find(job: Job, cache: Cache = True) -> Outcome | None:
     """What was kept of an equal job: checked, or nothing."""
-    if not may_keep(job) or job.options.checkpoint:
+    if not cache or not may_keep(job) or job.options.checkpoint:
         return None
-    text, trouble = _mirage.cache_find(*_key(job))
+    return _find(job, _key(job)) or (_find(job, _key(job, cut=True)) if cache == "always" else None)
+
+
+def _find(job: Job, key: tuple[str, str, str, str, int]) -> Outcome | None:
+    text, trouble = _mirage.cache_find(*key)
     _warn_once(trouble)
     if text is None:
         return None
@@ -232,12 +242,15 @@ def find(job: Job) -> Outcome | None:
     return None
 
 
-def keep(job: Job, outcome: Outcome) -> None:
-    """Keeps an outcome that the next would be like: of a search that came to its end, measured where that was meant."""
+def keep(job: Job, outcome: Outcome, cache: Cache = True) -> None:
+    """Keeps an outcome that the next would be like: of a search that came to its end, measured where that was meant. With
+    "always" also of one that its time budget ended."""
     by_the_way = any(kind == "warning" and "the cost model decides" in text for kind, _, _, text in outcome.messages)
-    cut_short = outcome.funnel.get("stopped") in ("time-budget", "interrupt", "memory")
+    stopped = outcome.funnel.get("stopped")
+    out_of_time = stopped == "time-budget" and cache == "always"
+    cut_short = stopped in ("time-budget", "interrupt", "memory") and not out_of_time
     elsewhere = outcome.gpu is not None and outcome.gpu != _chosen_on(job)  # its tuning database knows
-    if not may_keep(job) or not outcome.ok or outcome.interrupted or by_the_way or cut_short or elsewhere:
+    if not cache or not may_keep(job) or not outcome.ok or outcome.interrupted or by_the_way or cut_short or elsewhere:
         return
     text = json.dumps({"text": outcome.text, "messages": outcome.messages, "funnel": outcome.funnel})
-    _warn_once(_mirage.cache_store(*_key(job), text))
+    _warn_once(_mirage.cache_store(*_key(job, out_of_time), text))

@@ -18,7 +18,7 @@ from dataclasses import dataclass
 from typing import Any, Callable, Iterable, Sequence
 
 from . import _jobs, _mirage
-from ._jobs import Job, Outcome
+from ._jobs import Cache, Job, Outcome
 from ._options import SearchOptions
 from ._progress import Progress, _is_interactive
 from ._search import Program, Result, check_one_program, program_text, result_of
@@ -46,7 +46,7 @@ class SearchErrors(ExceptionGroup):
 
 
 def superoptimize_many(graphs: Iterable[Program], options: SearchOptions | None = None, *, executor: Any = None,
-                       measure_executor: Any = None, progress: Progress = None, cache: bool = True,
+                       measure_executor: Any = None, progress: Progress = None, cache: Cache = True,
                        return_exceptions: bool = False, **overrides: Any) -> list[Any]:
     """superoptimize for each of many programs. Programs of the same structure are searched once.
 
@@ -128,7 +128,7 @@ class _Task:
 class _Work:
     """Entries on their way to results."""
 
-    def __init__(self, entries: list[Any], executor: Executor | None, measure_executor: Executor | None, cache: bool,
+    def __init__(self, entries: list[Any], executor: Executor | None, measure_executor: Executor | None, cache: Cache,
                  show: "_Show"):
         self.entries, self.cache, self.show = entries, cache, show
         self.results: list[Any] = [None if isinstance(e, Job) else e for e in entries]
@@ -164,7 +164,7 @@ class _Work:
                     used.close()
 
     def _begin(self, job: Job, indices: list[int]) -> None:
-        outcome = _jobs.find(job) if self.cache else None
+        outcome = _jobs.find(job, self.cache)
         if outcome is not None:
             self._finish(_Task(job, indices, []), outcome, cached=True)
         elif self.search is None:
@@ -222,8 +222,8 @@ class _Work:
     def _finish(self, task: _Task, outcome: Outcome, cached: bool = False) -> None:
         if outcome.interrupted:
             raise KeyboardInterrupt
-        if self.cache and not cached:
-            _jobs.keep(task.job, outcome)
+        if not cached:
+            _jobs.keep(task.job, outcome, self.cache)
         for i in task.indices:
             job = self.entries[i]
             try:

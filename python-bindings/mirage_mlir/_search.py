@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Iterator, Union, overload
 
 from ._graph import Graph
-from ._jobs import Job, Outcome, error_of, find, graphs_of, keep, run
+from ._jobs import Cache, Job, Outcome, error_of, find, graphs_of, keep, run
 from ._mirage import MirageError
 from ._options import SearchOptions
 from ._progress import Progress, Reporter
@@ -86,15 +86,16 @@ def program_text(program: Program) -> str:
 
 
 def superoptimize(program: Program, options: SearchOptions | None = None, *, progress: Progress = None,
-                  cache: bool = True, **overrides: Any) -> Result:
+                  cache: Cache = True, **overrides: Any) -> Result:
     """Searches, proves, plans and compiles kernels for a program. [Mirage 3 to 6]
 
     program:   a Graph, or MLIR text with one mirage_kernel.graph.
     options:   SearchOptions; `overrides` are fields of it: superoptimize(g, target="a100", max_block_ops=9).
     progress:  None: a bar on terminals and in notebooks; True, False; or a function of a dictionary.
     cache:     takes the result from the tuning database where a program of the same structure was searched before, for
-               the same target, with the same options, by the same compiler; and keeps it there. False, or
-               MIRAGE_CACHE=no in the environment: searches.
+               the same target, with the same options, by the same compiler; and keeps it there, if the search came to
+               its end. "always": also what was found when the time budget was over. False, or MIRAGE_CACHE=no in the
+               environment: searches.
     Returns:   a Result: µGraphs, best first. Where nothing beats it, the program's own lowering is the first.
     Errors:    MirageError with the compiler's messages. KeyboardInterrupt when Ctrl-C came before anything was found;
                afterwards it ends the search with what there is.
@@ -110,7 +111,9 @@ def superoptimize(program: Program, options: SearchOptions | None = None, *, pro
     options = (options or SearchOptions()).replace(**overrides).resolved()
     job = Job.of(program_text(program), options)
     check_one_program(job)
-    outcome = find(job) if cache else None
+    if cache not in (True, False, "always"):
+        raise ValueError(f"cache {cache!r}: expected True, False or 'always'")
+    outcome = find(job, cache)
     if outcome is not None:
         return result_of(job, outcome, cached=True)
     reporter = Reporter(progress, job.own_text)
@@ -120,8 +123,7 @@ def superoptimize(program: Program, options: SearchOptions | None = None, *, pro
         reporter.close()
     reporter.log([(s, l, c, job.own_text(text)) for s, l, c, text in outcome.messages if outcome.ok or s != "error"])
     result = result_of(job, outcome)
-    if cache:
-        keep(job, outcome)
+    keep(job, outcome, cache)
     return result
 
 

@@ -136,6 +136,26 @@ def test_a_search_that_was_cut_short_is_not_kept():
     assert _jobs.find(job) == outcome
 
 
+def test_what_a_time_budget_ended_is_kept_for_those_who_ask():
+    """And is no complete search's result."""
+    job = _jobs.Job.of(program().mlir, mi.SearchOptions(target="h200"))
+    outcome = _jobs.run(job.text, job.options.pipeline())
+    stopped = dataclasses.replace(outcome, funnel={**outcome.funnel, "stopped": "time-budget"})
+    for reason in ("interrupt", "memory"):
+        _jobs.keep(job, dataclasses.replace(outcome, funnel={**outcome.funnel, "stopped": reason}), "always")
+        assert _jobs.find(job, "always") is None
+    _jobs.keep(job, stopped, "always")
+    assert _jobs.find(job) is None and _jobs.find(job, False) is None
+    assert _jobs.find(job, "always") == stopped
+    _jobs.keep(job, outcome, "always")
+    assert _jobs.find(job) == _jobs.find(job, "always") == outcome
+
+
+def test_a_cache_that_is_none():
+    with pytest.raises(ValueError, match="^cache 'never': expected True, False or 'always'$"):
+        mi.superoptimize(program(), cache="never", progress=False)
+
+
 def test_an_interrupted_search_is_not_kept():
     """Ctrl-C while it searches, here from its first event on: what was found until then is the result, once."""
     def stop(event):
