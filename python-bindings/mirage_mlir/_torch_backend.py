@@ -10,84 +10,47 @@ Options, beside the fields of SearchOptions (time_budget is 15 seconds a part he
     shapes      at most so many shapes of one graph are compiled; then the fallback computes.
     min_nodes   element-wise operators that make a part worth replacing, where it has no contraction and no reduction.
     max_nodes   arithmetic operators of a part, at most.
-    executor    where to search: any concurrent.futures.Executor (superoptimize_many).
+    executor    where to search: any concurrent.futures.Executor (superoptimize_many). Without one several parts are
+                searched at a time, in threads that share the cores.
+    mode        torch.compile's, for what is left to Inductor; so may each of Inductor's own options be given.
 
 The way of a graph: dynamo's, before decomposition -> _torch_partition cuts it, for the shapes of the call -> equal
 parts are searched once -> each part runs both ways on its own tensors (_torch_measure) -> what is kept becomes
 mirage_mlir::call (_torch_runtime), the rest goes to Inductor. A graph is never refused: what cannot be had is left to
-the fallback. Under autograd all is.
+the fallback. Under autograd all is, and where torch.func transforms functions.
+
+What was searched and timed is kept in the tuning database, also where the time budget ended the search.
 """
 
 from __future__ import annotations
 
-import dataclasses
-import difflib
-import functools
+import hashlib
 import json
 import operator
+import os
 import threading
+import time
 import warnings
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import Any, Callable, Sequence
+from typing import Any, Callable, Iterator, Sequence
 
 import torch
 from torch import fx
 from torch.fx.node import map_arg
 
-from . import _mirage, _torch_measure, _torch_runtime
+from . import _jobs, _mirage, _torch_measure, _torch_runtime
 from ._graph import Graph
 from ._mirage import MirageError
-from ._options import SearchOptions
-from ._search import superoptimize
 from ._torch_import import apply_node, check_type, memory_order, value_of
 from ._torch_ops import Unsupported, name_of
 from ._torch_partition import Limits, Outside, Split, partition, specialise
 from ._torch_rows import rows
+from ._torch_settings import Settings
 from ._ugraph import UGraph
 
-# -------------------------------------------------------------------------------------------------------------- options
-
-
-@dataclass(frozen=True)
-class Settings:
-    """The backend's options, checked."""
-
-    force: bool = False
-    fallback: str = "inductor"
-    shapes: int = 16
-    min_nodes: int = 2
-    max_nodes: int = 24
-    executor: Any = None
-    mode: str | None = None
-    search: SearchOptions = SearchOptions(time_budget=15.0)
-
-    @functools.cached_property
-    def search_key(self) -> str:
-        """The same for the same search. ValueError for values that no search can have."""
-        return self.search.pipeline()
-
-    @staticmethod
-    def of(options: dict | None, mode: str | None = None) -> "Settings":
-        """TypeError for an option that does not exist, ValueError for a value that is not possible."""
-        options = dict(options or {})
-        own = [f.name for f in dataclasses.fields(Settings) if f.name not in ("search", "mode")]
-        mine = {name: options.pop(name) for name in own if name in options}
-        theirs = [f.name for f in dataclasses.fields(SearchOptions)]
-        for name in options:
-            if name not in theirs:
-                near = difflib.get_close_matches(name, own + theirs, 1)
-                raise TypeError(
-                    f"backend mirage: no option '{name}'" + (f": did you mean '{near[0]}'?" if near else "")
-                )
-        settings = Settings(**mine, mode=mode, search=Settings.search.replace(**options))
-        if settings.fallback not in ("inductor", "eager"):
-            raise ValueError(f"backend mirage: fallback {settings.fallback!r}: expected 'inductor' or 'eager'")
-        settings.search_key  # noqa: B018
-        for name in ("shapes", "min_nodes", "max_nodes"):
-            if not isinstance(getattr(settings, name), int) or getattr(settings, name) < 1:
-                raise ValueError(f"backend mirage: {name} {getattr(settings, name)!r}: expected a number of at least 1")
-        return settings
-
+# ------------------------------------------------------------------------------------------------------------- warnings
 
 _said: set[str] = set()
 
@@ -118,11 +81,14 @@ class Replaced:
     """What the backend did in this process. parts: one row each; outside: operators that no part can hold.
 
     searches: how many programs were searched for; equal parts share one.
+    seconds: of first calls: cutting, searching, checking numbers, timing (and compiling what ours is timed against),
+        compiling what is left; the whole is "first calls".
     """
 
     parts: list[Part] = field(default_factory=list)
     outside: list[Outside] = field(default_factory=list)
     searches: int = 0
+    seconds: dict[str, float] = field(default_factory=dict)
 
     def reasons(self) -> dict[tuple[str, str], int]:
         """How often an operator stayed outside for a reason."""
@@ -133,7 +99,16 @@ class Replaced:
 
     def clear(self) -> None:
         """Forgets the rows; what is compiled stays."""
-        self.parts, self.outside, self.searches = [], [], 0
+        self.parts, self.outside, self.searches, self.seconds = [], [], 0, {}
+
+    @contextmanager
+    def timing(self, what: str) -> Iterator[None]:
+        """Adds what passes to seconds[what]."""
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[what] = self.seconds.get(what, 0.0) + time.perf_counter() - start
 
     def __str__(self) -> str:
         lines = [f"{sum(p.kept for p in self.parts)} of {len(self.parts)} parts replaced, {self.searches} searched"]
@@ -147,6 +122,8 @@ class Replaced:
                 f"  {'replaced' if part.kept else 'left':8}  {took:26}  {part.operators}"
                 + (f"  ({part.reason})" if part.reason else "")
             )
+        if self.seconds:
+            lines.append("seconds: " + ", ".join(f"{what} {took:.1f}" for what, took in self.seconds.items()))
         if self.outside:
             lines.append("outside:")
         lines += [
@@ -225,22 +202,27 @@ _timed: dict[tuple, tuple[float, float]] = {}
 _lock = threading.RLock()
 
 
+_AT_A_TIME = 4  # searches, each of which may hold gigabytes
+
+
 def _search(texts: list[str], settings: Settings) -> list[Any]:
     """A Result for each program, or an exception in its place."""
-    try:
-        from ._many import superoptimize_many
-    except ImportError:
-        return [_search_one(text, settings.search) for text in texts]
-    return superoptimize_many(
-        texts, settings.search, executor=settings.executor, progress=False, return_exceptions=True
-    )
+    from ._many import superoptimize_many
 
-
-def _search_one(text: str, options: SearchOptions) -> Any:
+    options, executor = settings.search, settings.executor
+    shared = executor is None and len(texts) > 1 and options.num_threads == 0
+    if shared:
+        cores = len(os.sched_getaffinity(0))
+        workers = min(len(texts), cores, _AT_A_TIME)
+        options = options.replace(num_threads=cores // workers)
+        executor = ThreadPoolExecutor(workers, "mirage-mlir-search")
     try:
-        return superoptimize(text, options, progress=False)
-    except MirageError as error:
-        return error
+        return superoptimize_many(
+            texts, options, executor=executor, progress=False, cache="always", return_exceptions=True
+        )
+    finally:
+        if shared:
+            executor.shutdown()
 
 
 def _search_all(programs: Sequence[_Program], settings: Settings) -> None:
@@ -251,7 +233,9 @@ def _search_all(programs: Sequence[_Program], settings: Settings) -> None:
         if key not in _searched:
             missing[key] = program.graph.mlir
     _table.searches += len(missing)
-    for key, found in zip(missing, _search(list(missing.values()), settings) if missing else ()):
+    with _table.timing("search"):
+        results = _search(list(missing.values()), settings) if missing else []
+    for key, found in zip(missing, results):
         failed = isinstance(found, Exception)
         _searched[key] = f"search: {_first_line(found)}" if failed else found[0]
 
@@ -299,10 +283,12 @@ class _FirstCall(fx.Interpreter):
         kept = _torch_runtime.Kept(found, program.orders)
         inputs = tuple(x.contiguous() if copied else x for x, copied in zip(inputs, program.copied))
         row.ugraph = found
-        ours = _restored(kept(inputs), program.turned)
-        reason = _torch_measure.numbers_differ(module, inputs, ours, theirs)
+        with _table.timing("numbers"):
+            ours = _restored(kept(inputs), program.turned)
+            reason = _torch_measure.numbers_differ(module, inputs, ours, theirs)
         if reason is None and _can_measure(inputs):
-            row.ours_us, row.theirs_us = self._times(program, kept, module, inputs)
+            with _table.timing("timing"):
+                row.ours_us, row.theirs_us = self._times(program, kept, module, inputs)
             if row.ours_us >= row.theirs_us and not self.settings.force:
                 reason = "slower"
         row.reason = reason or ""
@@ -311,14 +297,44 @@ class _FirstCall(fx.Interpreter):
             self.kept[name] = kept
 
     def _times(self, program: _Program, kept: _torch_runtime.Kept, module: fx.GraphModule, inputs: tuple) -> tuple:
-        key = (program.key, self.settings.search_key, self.settings.fallback)
+        key = (program.key, self.settings.search_key, self.settings.rest_key)
         if key not in _timed:
-            # A copy: Inductor rewrites the graph that it is given.
-            copy = fx.GraphModule(module, _copied(module.graph))
-            theirs = _compiled_by_fallback(copy, list(inputs), self.settings, captured=True)
-            ours_us, theirs_us = _torch_measure.times([lambda *x: kept(x), theirs], inputs)
-            _timed[key] = (ours_us, theirs_us)
+            place = _place_of_times(program, kept, self.settings)
+            found = _find_times(place)
+            if found is None:
+                # A copy: Inductor rewrites the graph that it is given.
+                copy = fx.GraphModule(module, _copied(module.graph))
+                theirs = _compiled_by_fallback(copy, list(inputs), self.settings, captured=True)
+                ours_us, theirs_us = _torch_measure.times([lambda *x: kept(x), theirs], inputs)
+                found = ours_us, theirs_us
+                _keep_times(place, found)
+            _timed[key] = found
         return _timed[key]
+
+
+def _place_of_times(program: _Program, kept: _torch_runtime.Kept, settings: Settings) -> tuple[str, str, str, str, int]:
+    """Where the tuning database has what this part took, ours and PyTorch's."""
+    ours = hashlib.sha256(kept.ugraph.mlir.encode()).hexdigest()
+    options = json.dumps([program.key, ours, settings.rest_key, torch.__version__, "torch times"])
+    return program.key[0], settings.search.target or "", options, *_jobs.device()
+
+
+def _may_keep_times() -> bool:
+    return os.environ.get("MIRAGE_CACHE") != "no"
+
+
+def _find_times(place: tuple[str, str, str, str, int]) -> tuple[float, float] | None:
+    text = _mirage.cache_find(*place)[0] if _may_keep_times() else None
+    try:
+        ours_us, theirs_us = json.loads(text or "null")
+        return float(ours_us), float(theirs_us)
+    except (ValueError, TypeError):
+        return None
+
+
+def _keep_times(place: tuple[str, str, str, str, int], times: tuple[float, float]) -> None:
+    if _may_keep_times():
+        _mirage.cache_store(*place, json.dumps(times))  # what is wrong with the database, the search says
 
 
 def _can_measure(tensors: Sequence[torch.Tensor]) -> bool:
@@ -417,10 +433,9 @@ def _compiled_by_fallback(gm: fx.GraphModule, inputs: list, settings: Settings, 
     if settings.fallback == "eager":
         forward: Any = gm.forward
         return forward
-    from torch._inductor import list_mode_options
     from torch._inductor.compile_fx import compile_fx
 
-    patches = dict(list_mode_options(settings.mode)) if settings.mode else {}
+    patches = settings.patches()
     if captured:
         patches.pop("triton.cudagraphs", None)
     compiled: Any = compile_fx(gm, inputs, config_patches=patches or None)
@@ -453,7 +468,8 @@ class _Compiled:
                 return self.ready[key](args)
             if len(self.ready) >= self.settings.shapes:
                 return self._beyond()(*args)
-            result, run = self._compile(args)
+            with _table.timing("first calls"):
+                result, run = self._compile(args)
             self.ready[key] = run
             return result
 
@@ -464,17 +480,24 @@ class _Compiled:
                 f"backend mirage: more than {self.settings.shapes} shapes of one graph: the others are left to "
                 f"{self.settings.fallback}; option 'shapes' is the limit"
             )
-            self.rest = self.gm if self.settings.fallback == "eager" else torch.compile(self.gm, dynamic=True)
+            self.rest = self._fallback(dynamic=True)
         return self.rest
+
+    def _fallback(self, dynamic: bool) -> Callable:
+        """The whole graph, without us."""
+        if self.settings.fallback == "eager":
+            return self.gm
+        return torch.compile(self.gm, dynamic=dynamic, options=self.settings.patches() or None)
 
     def _compile(self, args: tuple) -> tuple[Any, Callable]:
         """The result of this call, and what computes the next ones."""
         try:
-            whole = specialise(self.gm, list(args))
-            split = partition(whole, Limits(self.settings.min_nodes, self.settings.max_nodes))
+            with _table.timing("cutting"):
+                whole = specialise(self.gm, list(args))
+                split = partition(whole, Limits(self.settings.min_nodes, self.settings.max_nodes))
         except Exception as error:  # whatever a graph may hold: PyTorch can run it, and says what is wrong if it is
             _table.outside.append(Outside("graph", f"{type(error).__name__}: {_first_line(error)}", ""))
-            rest = self.gm if self.settings.fallback == "eager" else torch.compile(self.gm, dynamic=False)
+            rest = self._fallback(dynamic=False)
             return rest(*args), lambda given: rest(*given)
         tensors = [args[i] for i in whole.arguments]
         first = _FirstCall(split, self.settings)
@@ -483,7 +506,8 @@ class _Compiled:
             result = first.run(*tensors)
             _table.parts += first.rows.values()
             _table.outside += split.outside
-        return result, self._assembled(first, whole.arguments, tensors, len(args))
+        with _table.timing("rest"):
+            return result, self._assembled(first, whole.arguments, tensors, len(args))
 
     def _assembled(self, first: _FirstCall, arguments: list[int], tensors: list, count: int) -> Callable:
         module = _rewritten(first, through_dispatcher=False)

@@ -180,14 +180,54 @@ def test_superoptimize_many_searches_on_the_executor(monkeypatch):
         executor=executor,
         parts=["matmul tanh mul", "matmul"],
     )
-    assert calls == [(2, {"executor": executor, "progress": False, "return_exceptions": True})]
+    assert calls == [(2, {"executor": executor, "progress": False, "cache": "always", "return_exceptions": True})]
+
+
+def test_several_programs_are_searched_at_a_time(monkeypatch):
+    """In threads that share the cores; each of these searches waits until all have begun."""
+    from mirage_mlir import _many
+
+    meet, seen = threading.Barrier(3), []
+
+    def superoptimize_many(texts, options, *, executor, **_):
+        seen.append(options.num_threads)
+        assert len(texts) == 3
+        return list(executor.map(begin, texts, [options] * 3))
+
+    def begin(text, options):
+        meet.wait(60)
+        return mi.superoptimize(text, options, progress=False)
+
+    monkeypatch.setattr(_many, "superoptimize_many", superoptimize_many)
+    monkeypatch.setattr(_torch_backend.os, "sched_getaffinity", lambda pid: set(range(12)))
+    f = lambda x: torch.cumsum(torch.cumsum(torch.tanh(x @ x) * 3, 0) @ x * 2, 0) @ x * 7  # noqa: E731
+    same(f, torch.randn(7, 7), num_threads=0, max_states=57)
+    assert seen == [4] and mi.replaced().searches == 3
+
+
+def test_a_search_that_fails_among_others(monkeypatch):
+    """Its part stays PyTorch's; the others do not."""
+    from mirage_mlir import _jobs
+
+    real = _jobs.attempt
+
+    def attempt(text, pipeline, number):
+        if "softmax" in text:
+            raise RuntimeError("lost")
+        return real(text, pipeline, number)
+
+    monkeypatch.setattr(_jobs, "attempt", attempt)
+    monkeypatch.setenv("MIRAGE_CACHE", "no")
+    f = lambda x: torch.softmax(torch.cumsum(torch.tanh(x @ x) * 3, 0) @ x, -1)  # noqa: E731
+    same(f, torch.randn(5, 7, 7), num_threads=0, max_states=58)
+    assert [(p.kept, p.reason) for p in mi.replaced().parts] == [(True, ""), (False, "search: lost")]
 
 
 # -------------------------------------------------------------------------------------------------- kept only if faster
 
 
 @pytest.fixture
-def stopwatch(monkeypatch):
+def stopwatch(monkeypatch, tmp_path):
     """Stands in for the GPU's timing: both ways compute the same, and take what a test says."""
 
     class Stopwatch:
@@ -202,6 +242,8 @@ def stopwatch(monkeypatch):
     watch = Stopwatch()
     monkeypatch.setattr(_torch_backend, "_can_measure", lambda tensors: True)
     monkeypatch.setattr(_torch_backend._torch_measure, "times", watch.times)
+    monkeypatch.setattr(_torch_backend, "_timed", {})
+    monkeypatch.setenv("MIRAGE_TUNING_DB", str(tmp_path / "tuning.db"))
     return watch
 
 
@@ -568,6 +610,103 @@ def test_options_that_are_none(options, error, text):
     with pytest.raises(error) as raised:
         Settings.of(options)
     assert text in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    "options, mode, error, text",
+    [
+        ({"max_autotun": True}, None, TypeError, "backend mirage: no option 'max_autotun'"),
+        ({"mode": "fast"}, None, ValueError, "backend mirage: mode 'fast': expected one of 'default', "),
+        ({}, "fast", ValueError, "backend mirage: mode 'fast': expected one of 'default', "),
+    ],
+)
+def test_modes_that_are_none(options, mode, error, text):
+    with pytest.raises(error) as raised:
+        Settings.of(options, mode)
+    assert text in str(raised.value)
+
+
+@pytest.fixture
+def configurations(monkeypatch):
+    """What Inductor's configuration is at each of its compilations."""
+    import torch._inductor.compile_fx as module
+    from torch._inductor import config
+
+    seen, real = [], module._compile_fx_inner
+
+    def compile_fx_inner(*args, **more):
+        seen.append({name: getattr(config, name) for name in ("max_autotune", "coordinate_descent_tuning", "epilogue_fusion")})
+        return real(*args, **more)
+
+    monkeypatch.setattr(module, "_compile_fx_inner", compile_fx_inner)
+    with config.patch(force_disable_caches=True):
+        yield seen
+
+
+def rest_and_part(x):
+    return torch.cumsum(torch.tanh(x @ x) * 3, 0).sin()
+
+
+MODE = "max-autotune-no-cudagraphs"
+
+
+@pytest.mark.parametrize("options, expected", [
+    ({}, (False, False, True)),
+    ({"mode": MODE}, (True, True, True)),
+    ({"max_autotune": True}, (True, False, True)),
+    ({"epilogue_fusion": False, "mode": MODE}, (True, True, False)),
+])
+def test_the_rest_is_compiled_as_asked(configurations, options, expected):
+    same(rest_and_part, torch.randn(5, 5), fallback="inductor", parts=["matmul tanh mul"], **options)
+    assert [tuple(c.values()) for c in configurations] == [expected]
+
+
+def test_torch_compiles_own_mode(configurations):
+    """On the CPU, without force, all is the rest."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        torch.compile(rest_and_part, backend="mirage", mode=MODE)(torch.randn(6, 6))
+    assert [c["max_autotune"] for c in configurations] == [True]
+
+
+@pytest.mark.parametrize("options", [{}, {"mode": MODE}])
+def test_what_ours_is_timed_against_is_compiled_as_asked(configurations, stopwatch, options):
+    same(layers, torch.randn(3, 3), torch.randn(3, 3), fallback="inductor", max_states=59, **options)
+    assert len(configurations) == 2  # a part of three, and the rest
+    assert {c["max_autotune"] for c in configurations} == {bool(options)}
+
+
+def test_shapes_beyond_the_limit_are_compiled_as_asked(configurations):
+    g = compiled(rest_and_part, fallback="inductor", shapes=1, max_autotune=True)
+    for rows in (3, 4):
+        x = torch.randn(rows, rows)
+        torch.testing.assert_close(g(x), rest_and_part(x), rtol=1e-4, atol=1e-5)
+    assert configurations and all(c["max_autotune"] for c in configurations)
+
+
+def test_times_are_kept(stopwatch, monkeypatch):
+    x, w = torch.randn(4, 4), torch.randn(4, 4)
+    for mode, calls in ((None, 1), (None, 1), (MODE, 2)):
+        _torch_backend._timed.clear()
+        torch._dynamo.reset()
+        mi.replaced().clear()
+        same(layers, x, w, force=False, fallback="inductor", max_states=60, mode=mode, parts=["matmul tanh"] * 3)
+        assert stopwatch.calls == calls and {(p.ours_us, p.theirs_us) for p in mi.replaced().parts} == {(2.0, 3.0)}
+    _torch_backend._timed.clear()
+    torch._dynamo.reset()
+    monkeypatch.setenv("MIRAGE_CACHE", "no")
+    same(layers, x, w, force=False, max_states=60)
+    assert stopwatch.calls == 3
+
+
+def test_where_first_calls_go(stopwatch):
+    same(layers, torch.randn(4, 4), torch.randn(4, 4), force=False, max_states=61)
+    seconds = mi.replaced().seconds
+    assert list(seconds) == ["cutting", "search", "numbers", "timing", "rest", "first calls"]
+    assert sum(list(seconds.values())[:-1]) <= seconds["first calls"]
+    assert "\nseconds: cutting " in str(mi.replaced())
+    mi.replaced().clear()
+    assert mi.replaced().seconds == {} and "seconds" not in str(mi.replaced())
 
 
 def test_options_reach_the_search():
