@@ -1,13 +1,17 @@
 #!/usr/bin/env python3
 """Decoding with a Llama-3-8B-shaped model of a few layers on one GPU: torch.compile max-autotune beside torch.compile(backend="mirage").
 
-    decode.py [--layers 4] [--batch 1 8] [--cache 2048] [--mode MODE] [--small] [--device cuda]
+    decode.py [--layers 4] [--batch 1 8] [--cache 2048] [--mode MODE] [--json FILE] [--small] [--device cuda]
 
 Random weights, bf16, a static cache that is full but for the token at hand, greedy logits of one token. Each is one CUDA graph of the
 whole step, replayed in turns with the others; medians and (p90 - p10) / median of a step. `limit` is the weights' and the cache's bytes at the bandwidth
-of a copy, measured here. Logits are compared with float64 and with eager's. `ours` counts the microseconds of our kernels in a step by the
-profiler. Wants PyTorch with CUDA; --small --device cpu only checks that it runs."""
+of a copy, measured here. Logits are compared with float64. One line a batch and road; --json writes the same as one object a line, with
+where the time goes, by the profiler over one step: `ours_us` and `other_us` of kernels, `between_us` when none runs, and the kernels that
+take longest; `operators`, calls of PyTorch's operators that the CPU makes in a step outside of a CUDA graph. The last object is what the
+backend replaced, and where its first calls went. Wants PyTorch with CUDA; --small --device cpu checks that it runs, and counts operators."""
 import argparse
+import collections
+import json
 import statistics
 import sys
 import time
@@ -127,13 +131,37 @@ def race(graphs, replays=60):
     return result
 
 
-def our_share(graph):
-    """Microseconds of a replay's kernels: ours (called GRAPH_kN), and all."""
+def is_ours(kernel):
+    """GRAPH_k0, GRAPH_k1, ..."""
+    return "_k" in kernel[-4:]
+
+
+def kernels_of(graph):
+    """Microseconds of each kernel in one replay, by name."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA]) as profile:
         graph.replay()
         torch.cuda.synchronize()
-    events = [e for e in profile.events() if e.device_type == torch.autograd.DeviceType.CUDA]
-    return sum(e.device_time for e in events if "_k" in e.name[-4:]), sum(e.device_time for e in events)
+    taken = collections.Counter()
+    for e in profile.events():
+        if e.device_type == torch.autograd.DeviceType.CUDA:
+            taken[e.name] += e.device_time
+    return taken
+
+
+def operators_of(function, inputs):
+    """How often one step calls each of PyTorch's operators."""
+    with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU]) as profile:
+        function(*inputs)
+    return collections.Counter(e.name for e in profile.events() if "::" in e.name)
+
+
+def where(record, graph):
+    """Adds where the time of a replay goes."""
+    kernels = kernels_of(graph)
+    ours = sum(us for name, us in kernels.items() if is_ours(name))
+    record["ours_us"], record["other_us"] = ours, sum(kernels.values()) - ours
+    record["between_us"] = record["us"] - sum(kernels.values())
+    record["kernels"] = dict(kernels.most_common(12))
 
 
 def copy_bandwidth():
@@ -155,42 +183,67 @@ def relative(y, reference):
 
 
 def roads(c, model):
-    found = {"eager": model}
-    if c.device == "cuda":
-        found["max-autotune"] = torch.compile(model, mode="max-autotune-no-cudagraphs", dynamic=False)
     ways = {"mode": c.mode} if c.mode else {"options": c.options}  # PyTorch takes one of the two
-    found["mirage"] = torch.compile(model, backend="mirage", dynamic=False, **ways)
-    return found
+    peer = "max-autotune-no-cudagraphs" if c.device == "cuda" else "default"
+    return {
+        "eager": model,
+        PEER if c.device == "cuda" else "inductor": torch.compile(model, mode=peer, dynamic=False),
+        "mirage": torch.compile(model, backend="mirage", dynamic=False, **ways),
+    }
+
+
+PEER = "max-autotune"
+
+
+def reference_of(c, model, inputs):
+    wide = Model(c).to(c.device).double()
+    wide.load_state_dict({k: v.double() for k, v in model.state_dict().items()})
+    return wide(*[t.double() if t.is_floating_point() else t.clone() for t in inputs])
+
+
+def text_of(r):
+    line = f"batch {r['batch']} {r['road']:13s}"
+    if "us" in r:
+        line += (f" {r['us']:9.1f} us (spread {100 * r['spread']:.1f} %), {r['of_peer']:.3f} of {PEER}, limit {r['limit_us']:.1f} us; ours "
+                 f"{r['ours_us']:.1f}, other kernels {r['other_us']:.1f}, between {r['between_us']:.1f};")
+    return line + f" {sum(r['operators'].values())} operators, error {r['error']:.2e}, first call {r['first_call_s']:.1f} s"
 
 
 def one_batch(c, model, batch, bandwidth):
     inputs = step_inputs(c, batch, c.dtype)
-    wide = Model(c).to(c.device).double()
-    wide.load_state_dict({k: v.double() for k, v in model.state_dict().items()})
-    reference = wide(*[t.double() if t.is_floating_point() else t for t in inputs])
-    del wide
-    graphs, errors, firsts = {}, {}, {}
+    reference = reference_of(c, model, inputs)
+    graphs, records = {}, []
     for name, function in roads(c, model).items():
         torch._dynamo.reset()
         start = time.time()
         y = function(*inputs)
-        firsts[name] = time.time() - start
+        record = {"batch": batch, "road": name, "layers": c.layers, "cache": c.cache, "mode": c.mode, "first_call_s": time.time() - start}
+        record["operators"] = dict(operators_of(function, inputs))
         if c.device == "cuda":
             graphs[name], y = captured(function, inputs)
             graphs[name].replay()
             torch.cuda.synchronize()
-        errors[name] = relative(y, reference)
-    if c.device != "cuda":
-        print(f"batch {batch}: errors {errors}")
-        return
-    times = race(graphs)
-    size = sum(p.numel() * p.element_size() for p in model.parameters()) + sum(t.numel() * t.element_size() for t in inputs[4:])
-    ours, all_us = our_share(graphs["mirage"])
-    for name, (us, spread) in times.items():
-        print(f"batch {batch} {name:13s} {us:9.1f} us (spread {100 * spread:.1f} %), {us / times['max-autotune'][0]:.3f} of max-autotune, "
-              f"error {errors[name]:.2e}, first call {firsts[name]:.1f} s")
-    print(f"batch {batch} limit         {size / bandwidth:9.1f} us ({size / 1e9:.2f} GB at {bandwidth / 1e6:.2f} TB/s); kernels of ours "
-          f"{ours:.1f} of {all_us:.1f} us", flush=True)
+        record["error"] = relative(y, reference)
+        records.append(record)
+    if graphs:
+        size = sum(t.numel() * t.element_size() for t in (*model.parameters(), *inputs[4:]))
+        times = race(graphs)
+        for record in records:
+            record["us"], record["spread"] = times[record["road"]]
+            record["of_peer"], record["limit_us"] = record["us"] / times[PEER][0], size / bandwidth
+            where(record, graphs[record["road"]])
+    for record in records:
+        print(text_of(record), flush=True)
+    return records
+
+
+def written(path, records):
+    """One object a line; the last is what the backend did."""
+    table = mirage_mlir.replaced()
+    parts = [{"operators": p.operators, "kept": p.kept, "reason": p.reason, "ours_us": p.ours_us, "theirs_us": p.theirs_us} for p in table.parts]
+    with open(path, "w", encoding="utf-8") as file:
+        for record in [*records, {"parts": parts, "searches": table.searches, "seconds": table.seconds}]:
+            print(json.dumps(record), file=file)
 
 
 def main():
@@ -202,6 +255,7 @@ def main():
     p.add_argument("--small", action="store_true", help="a model of toy size")
     p.add_argument("--mode", help="of our torch.compile, for what is left to Inductor: max-autotune-no-cudagraphs, as the peer")
     p.add_argument("--force", action="store_true", help="keep every part, also where it is slower")
+    p.add_argument("--json", metavar="FILE", help="the same, and where the time goes, as one object a line")
     c = p.parse_args()
     c.width, c.inner, c.heads, c.groups, c.dim, c.words = (64, 128, 4, 2, 16, 100) if c.small else (4096, 14336, 32, 8, 128, 128256)
     c.cache = 64 if c.small else c.cache
@@ -213,8 +267,9 @@ def main():
             if parameter.ndim == 2:
                 parameter.normal_(0, parameter.shape[1] ** -0.5)
         bandwidth = copy_bandwidth() if c.device == "cuda" else 0
-        for batch in c.batch:
-            one_batch(c, model, batch, bandwidth)
+        records = [record for batch in c.batch for record in one_batch(c, model, batch, bandwidth)]
+    if c.json:
+        written(c.json, records)
     print(mirage_mlir.replaced())
 
 
