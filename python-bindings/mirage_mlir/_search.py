@@ -156,8 +156,9 @@ def _rank(graph: UGraph) -> tuple:
     return (not graph.description["selected"], graph.proof is None, time)
 
 
-def from_mlir(text: str) -> UGraph:
-    """A module as something to call: its selected µGraph, or else its program. MirageError with the place of a mistake.
+def from_mlir(text: Program) -> UGraph:
+    """A module, as text or a Graph, as something to call: its selected µGraph, or else its program. MirageError with the
+    place of a mistake.
 
     >>> f = from_mlir('''mirage_kernel.graph @twice(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
     ...   %y = add %x, %x : tensor<4x4xf32>, tensor<4x4xf32>
@@ -166,7 +167,7 @@ def from_mlir(text: str) -> UGraph:
     >>> f.name
     'twice'
     """
-    graphs = ugraphs_of(text)
+    graphs = ugraphs_of(program_text(text))
     if not graphs:
         raise MirageError("the module holds no mirage_kernel.graph")
     return min(graphs, key=_rank)
@@ -175,4 +176,8 @@ def from_mlir(text: str) -> UGraph:
 def load(path: str | os.PathLike) -> UGraph:
     """What UGraph.save or mirage-mlir-opt wrote."""
     with open(path, encoding="utf-8") as file:
-        return from_mlir(file.read())
+        try:
+            text = file.read()
+        except UnicodeDecodeError as error:
+            raise MirageError(f"{os.fspath(path)!r}: expected MLIR as text, got bytes that are none: {error}") from None
+    return from_mlir(text)

@@ -183,7 +183,8 @@ def from_torch(f: Callable, *args: Any) -> Graph:
           behind the arguments' and have their names.
     args: tensors (their values do not matter; strides do) and Python values, which become constants. On any device.
 
-    MirageError with the operator, the reason and the line of user code for what the dialect cannot say.
+    MirageError with the operator, the reason and the line of user code for what the dialect cannot say, or with PyTorch's
+    reason for what it cannot trace. TypeError for arguments that f does not take.
 
     >>> g = from_torch(lambda x, w: torch.softmax(x @ w, -1), torch.ones(4, 8), torch.ones(8, 2))
     >>> print(g.mlir)
@@ -199,6 +200,7 @@ def from_torch(f: Callable, *args: Any) -> Graph:
     Traceback (most recent call last):
     mirage_mlir.MirageError: from_torch: cumsum: no such operator...
     """
+    _check_arguments(f, args)
     exported = _export(f, args)
     graph, values = Graph("program"), {}
     names = _argument_names(f, args)
@@ -221,10 +223,36 @@ class _Function(torch.nn.Module):
         return self.f(*args)
 
 
+def _check_arguments(f: Callable, args: tuple) -> None:
+    if not callable(f):
+        raise TypeError(f"from_torch: expected a function or a module, got {type(f).__name__}")
+    for i, x in enumerate(args):
+        if not isinstance(x, torch.Tensor) and hasattr(x, "__dlpack__"):
+            raise TypeError(f"from_torch: argument {i}: expected a tensor of PyTorch's, got {type(x).__name__}: "
+                            "pass torch.as_tensor(x)")
+    try:
+        signature = inspect.signature(f.forward if isinstance(f, torch.nn.Module) else f)
+    except (TypeError, ValueError):  # no signature
+        return
+    try:
+        signature.bind(*args)
+    except TypeError as error:
+        raise TypeError(f"from_torch: {error}, for {getattr(f, '__name__', type(f).__name__)}{signature}") from None
+
+
 def _export(f: Callable, args: tuple) -> torch.export.ExportedProgram:
     module = f if isinstance(f, torch.nn.Module) else _Function(f)
-    with torch.no_grad():
-        return torch.export.export(module, args, strict=True)
+    try:
+        with torch.no_grad():
+            return torch.export.export(module, args, strict=True)
+    except torch._dynamo.exc.TorchDynamoException as error:
+        raise MirageError(f"from_torch: PyTorch cannot trace it: {_reason(str(error))}") from error
+
+
+def _reason(text: str) -> str:
+    """The first sentence of dynamo's; or of the exception that it reports, where user code raises one."""
+    inner = re.search(r"got (\w+)\(['\"](.*?)['\"]\)", text)
+    return f"{inner[1]}: {inner[2]}" if inner else text.strip().split("\n")[0]
 
 
 def _inputs_in_order(exported) -> list[tuple[fx.Node, Any]]:
@@ -252,7 +280,10 @@ def _input(graph: Graph, node: fx.Node, name: str) -> Tensor:
         raise MirageError(
             f"from_torch: input '{name}': {reason}: expected float16, bfloat16 or float32, rank 1 to 6"
         ) from None
-    return graph.new_input(shape, dtype, strides=x.stride(), name=name)
+    try:
+        return graph.new_input(shape, dtype, strides=x.stride(), name=name)
+    except ValueError as reason:
+        raise MirageError(f"from_torch: input '{name}': {str(reason).removeprefix('new_input: ')}") from None
 
 
 def _apply(graph: Graph, node: fx.Node, values: dict) -> Any:

@@ -238,6 +238,16 @@ def test_files(f, g, tmp_path):
          lambda: mi.load(tmp_path / "words.mlir"))
 
 
+def test_what_is_no_text(g, tmp_path):
+    for value, name in ((None, "NoneType"), (b"module {}", "bytes")):
+        says(TypeError, f"expected a Graph or MLIR text, got {name}", lambda: mi.from_mlir(value))
+    assert mi.from_mlir(g).name == "linear"
+    path = tmp_path / "bytes.mlir"
+    path.write_bytes(b"\xff\xfe")
+    says(mi.MirageError, f"'{path}': expected MLIR as text, got bytes that are none: 'utf-8' codec can't decode byte 0xff in "
+         "position 0: invalid start byte", lambda: mi.load(path))
+
+
 def test_what_a_program_has_not(f):
     says(mi.MirageError, "@linear: a program has no code: superoptimize compiles it", lambda: f.ptx)
     says(ValueError, "time: expected tuples of tensors on a GPU", lambda: f.time(X, W))

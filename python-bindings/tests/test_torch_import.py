@@ -367,3 +367,31 @@ def test_from_torch_says_what_and_where(f, args, text):
 def test_from_torch_wants_dense_strides():
     with pytest.raises(ValueError, match="permutation of contiguous strides"):
         mi.from_torch(lambda x: x * 2, torch.ones(4, 8)[:, :4])
+
+
+# ------------------------------------------------------------------------------------------------------------- mistakes
+
+ONES = torch.ones(4, 4)
+
+
+@pytest.mark.parametrize(
+    "f, args, error, text",
+    [
+        (3, (ONES,), TypeError, r"^from_torch: expected a function or a module, got int$"),
+        (lambda x, w: x @ w, (ONES,), TypeError, r"^from_torch: missing a required argument: 'w', for <lambda>\(x, w\)$"),
+        (lambda x: x @ x, (ONES, ONES), TypeError, r"^from_torch: too many positional arguments, for <lambda>\(x\)$"),
+        (torch.nn.Linear(4, 4), (), TypeError, r"^from_torch: missing a required argument: 'input', for Linear\("),
+        (lambda x: x @ x, (ONES.numpy(),), TypeError,
+         r"^from_torch: argument 0: expected a tensor of PyTorch's, got ndarray: pass torch.as_tensor\(x\)$"),
+        (lambda x, w: x @ w, (ONES, torch.ones(3, 3)), mi.MirageError,
+         r"^from_torch: PyTorch cannot trace it: RuntimeError: a and b must have same reduction dim, but got \[4, 4\] X \[3, 3\]"),
+        (lambda x: x @ x if x.sum() > 0 else x, (ONES,), mi.MirageError,
+         r"^from_torch: PyTorch cannot trace it: Data-dependent branching$"),
+        (lambda x: x * 2, (torch.ones(1, 4).expand(4, 4),), mi.MirageError,
+         r"^from_torch: input 'x': strides \[0, 1\] of dims \[4, 4\]: expected a permutation"),
+    ],
+)
+def test_mistakes(f, args, error, text):
+    with pytest.raises(error, match=text) as raised:
+        mi.from_torch(f, *args)
+    assert raised.type is error
