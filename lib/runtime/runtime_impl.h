@@ -3,6 +3,7 @@
 #define MIRAGE_RUNTIME_IMPL_H
 
 #include "cuda_api.h"
+#include "mirage/launch_plan.h"
 #include "mirage/runtime.h"
 #include <pthread.h>
 #include <stdatomic.h>
@@ -71,14 +72,6 @@ CuResult mirage__tensor_map_encode(const MirageDevice *device, const MirageTenso
 
 // ------------------------------------------------------------------------------------------------------------ programs
 
-/// Where the address of one pointer parameter comes from at each launch.
-typedef enum { MIRAGE_FROM_INPUT, MIRAGE_FROM_OUTPUT, MIRAGE_FROM_WORKSPACE } MirageSourceKind;
-typedef struct MirageSource {
-  MirageSourceKind kind;
-  uint32_t index; // of the input or output
-  int64_t offset; // workspace: in bytes
-} MirageSource;
-
 typedef struct MirageProgramKernel {
   MirageLaunchReady ready;
   const char *name;
@@ -92,21 +85,13 @@ typedef struct MirageProgramMap {
   uint32_t parameter; // of a lane
 } MirageProgramMap;
 
-/// An output that no kernel writes: the graph returns an input, or one value twice.
-typedef struct MirageOutputCopy {
-  MirageSource from;
-  uint32_t output;
-  size_t bytes;
-} MirageOutputCopy;
-
 struct MirageLane;
-enum { MIRAGE_WORKSPACE_ALIGNMENT = 256 };
 
 /// Everything but `lanes` stays as creation made it.
 struct MirageProgram {
   MirageModule *module;
   MirageDevice *device;
-  MirageArena arena; // the arrays below
+  MirageLaunchPlan plan; // owns what `sources` and `copies` point to, and the two arrays between
   uint32_t num_inputs, num_outputs, num_kernels, num_copies, num_sources, num_maps;
   MirageProgramKernel *kernels;
   MirageSource *sources;  // of the pointers of all kernels, one after the other
