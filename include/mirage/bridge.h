@@ -27,6 +27,14 @@ MirageStatus mirage_bridge_export(const MirageUGraph *graph, MlirContext context
 /// symbol and the body stay.
 MirageStatus mirage_bridge_export_meta(const MirageGraphMeta *meta, MlirOperation graph_op, const MirageDiag *diag);
 
+/// The PTX of a graph that was lowered, and the chip that it is for ("sm_90a"; empty where the module does not say).
+typedef struct MirageBridgeCode {
+  MlirStringRef ptx; // the module's own memory; no NUL at its end
+  char chip[32];
+} MirageBridgeCode;
+/// Looks for gpu.binary @<graph>_bin beside the graph. False where there is none, or none with PTX.
+bool mirage_bridge_find_code(MlirOperation graph_op, MirageBridgeCode *out_code);
+
 typedef struct MiragePartitionOptions {
   bool explain; // a remark at each operation that stays outside, with the reason
 } MiragePartitionOptions;

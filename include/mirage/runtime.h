@@ -46,6 +46,8 @@ void mirage_device_destroy(MirageDevice *device);
 /// What device `ordinal` is, without making a context on it. Errors: as mirage_device_create.
 MirageStatus mirage_device_probe(int32_t ordinal, const MirageDiag *diag, MirageDeviceInfo *out_info);
 const MirageDeviceInfo *mirage_device_info(const MirageDevice *device);
+/// Whether the device's context is the one that is current for the calling thread.
+bool mirage_device_is_current(const MirageDevice *device);
 
 /// How long copies, mirage_program_run and mirage_program_time wait for the device before they give up with DRIVER and
 /// the name of what hangs; 0, the default, is for ever. After that the device refuses every call: a kernel that hangs

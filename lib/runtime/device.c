@@ -29,7 +29,7 @@ void mirage__device_leave(MirageDevice *device) {
   device->cuda.context_pop(&popped);
 }
 
-bool mirage__device_is_current(const MirageDevice *device) {
+bool mirage_device_is_current(const MirageDevice *device) {
   CuContext current = NULL;
   return device->cuda.context_current(&current) == CU_SUCCESS && current == device->context;
 }

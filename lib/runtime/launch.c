@@ -94,7 +94,7 @@ static MirageStatus enqueue(MirageProgram *program, MirageLane *lane, const uint
 static MirageStatus launch(MirageProgram *program, MirageLane *lane, const uint64_t *inputs, const uint64_t *outputs,
                            const uint64_t *workspace, CuStream stream, bool watched, const MirageDiag *diag) {
   MirageDevice *device = program->device;
-  bool entered = atomic_load_explicit(&device->hanging, memory_order_relaxed) || !mirage__device_is_current(device);
+  bool entered = atomic_load_explicit(&device->hanging, memory_order_relaxed) || !mirage_device_is_current(device);
   if (entered)
     MIRAGE_TRY(mirage__device_enter(device, diag));
   pthread_mutex_lock(&lane->lock);

@@ -27,8 +27,6 @@ struct MirageDevice {
 /// Errors: DRIVER, also for a device that hangs.
 MirageStatus mirage__device_enter(MirageDevice *device, const MirageDiag *diag);
 void mirage__device_leave(MirageDevice *device);
-/// Whether it is current already, so that a launch need not enter.
-bool mirage__device_is_current(const MirageDevice *device);
 /// Waits until what is on the stream so far is done, but no longer than the device's time-out. The device must be
 /// entered. `what` and `name` say what for: "kernel ", "k0".
 MirageStatus mirage__device_wait(MirageDevice *device, CuStream stream, const char *what, const char *name,

@@ -156,6 +156,47 @@ static void test_program(void **unused) {
   chain_destroy(&chain);
 }
 
+static void assert_source(const MirageLaunchPlan *plan, uint32_t kernel, uint32_t i, MirageSourceKind kind,
+                          uint32_t index, int64_t offset) {
+  const MirageSource *source = &plan->sources[plan->kernels[kernel].first_source + i];
+  assert_int_equal(source->kind, kind);
+  assert_int_equal(kind == MIRAGE_FROM_WORKSPACE ? source->offset : source->index,
+                   kind == MIRAGE_FROM_WORKSPACE ? offset : index);
+}
+
+// The same program with no device: what test_program sees on the driver.
+static void test_plan(void **unused) {
+  MirageUGraph *graph = chain_graph();
+  MirageLaunchPlan plan;
+  assert_int_equal(mirage_launch_plan_init(&plan, graph, NULL), MIRAGE_OK);
+  mirage_ugraph_destroy(graph); // the plan does not need it
+  assert_int_equal(plan.num_inputs, 2);
+  assert_int_equal(plan.num_outputs, 4);
+  assert_int_equal(plan.num_kernels, 4);
+  assert_string_equal(plan.kernels[0].name, "twice");
+  assert_int_equal(plan.kernels[0].threads, 32);
+  assert_int_equal(plan.kernels[0].grid[0], 1);
+  assert_false(plan.kernels[0].dependent_launch); // the first never is
+  assert_true(plan.kernels[1].dependent_launch);
+  assert_source(&plan, 0, 0, MIRAGE_FROM_INPUT, 0, 0);
+  assert_source(&plan, 0, 1, MIRAGE_FROM_WORKSPACE, 0, 0); // t
+  assert_source(&plan, 1, 0, MIRAGE_FROM_WORKSPACE, 0, 0);
+  assert_source(&plan, 1, 1, MIRAGE_FROM_INPUT, 1, 0);
+  assert_source(&plan, 1, 2, MIRAGE_FROM_OUTPUT, 3, 0);
+  assert_source(&plan, 3, 1, MIRAGE_FROM_OUTPUT, 0, 0);
+  assert_int_equal(plan.kernels[3].num_pointers, 3);
+  assert_true(plan.kernels[3].blocks_meet);
+  assert_source(&plan, 3, 2, MIRAGE_FROM_WORKSPACE, 0, (int64_t)(plan.workspace_bytes - plan.zeroed_bytes));
+  assert_int_equal(plan.zeroed_bytes, 64);
+  assert_int_equal(plan.num_copies, 2); // x, and w again
+  assert_int_equal(plan.copies[0].output, 1);
+  assert_int_equal(plan.copies[0].from.kind, MIRAGE_FROM_INPUT);
+  assert_int_equal(plan.copies[1].output, 2);
+  assert_int_equal(plan.copies[1].from.kind, MIRAGE_FROM_OUTPUT);
+  assert_int_equal(plan.copies[1].bytes, 32);
+  mirage_launch_plan_deinit(&plan);
+}
+
 static void test_program_refused(void **unused) {
   Messages messages;
   MirageDevice *device = open_device();
@@ -686,6 +727,7 @@ int main(void) {
   find_fake_library();
   const struct CMUnitTest tests[] = {
       ON_FAKE(test_program),
+      cmocka_unit_test(test_plan),
       ON_FAKE(test_program_refused),
       ON_FAKE(test_program_no_room),
       ON_FAKE(test_program_bad_pointers),
