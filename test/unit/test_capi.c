@@ -212,6 +212,15 @@ static void test_refused_texts(void **unused) {
          MIRAGE_BAD_GRAPH, "net.mlir:1:");
 }
 
+static void test_refused_program(void **unused) {
+  refuse("mirage_kernel.graph @g(%x: tensor<9999999999x9xf32>) -> tensor<9999999999x9xf32> {\n"
+         "  %y = exp %x : tensor<9999999999x9xf32>\n"
+         "  return %y : tensor<9999999999x9xf32>\n"
+         "}\n",
+         NULL, "measure=no", MIRAGE_UNSUPPORTED,
+         "net.mlir:2:8: custom: an extent of 9999999999 is beyond 32-bit indices");
+}
+
 static void test_refused_options(void **unused) {
   refuse(PROGRAM, "h9000", NULL, MIRAGE_BAD_ARGUMENT, "target 'h9000' is not known; known are");
   refuse(PROGRAM, NULL, "target=h9000", MIRAGE_BAD_ARGUMENT, "target 'h9000' is not known; known are");
@@ -417,6 +426,7 @@ int main(void) {
       cmocka_unit_test(test_beside_plugin),
       cmocka_unit_test(test_threads),
       cmocka_unit_test(test_refused_texts),
+      cmocka_unit_test(test_refused_program),
       cmocka_unit_test(test_refused_options),
       cmocka_unit_test(test_emulate),
       cmocka_unit_test(test_launch_without_driver),

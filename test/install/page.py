@@ -1,0 +1,2 @@
+def step_page(place, run, check):
+    raise SystemExit("not yet")
