@@ -1,7 +1,7 @@
 # The two commands:  make demo   make test
 # Both install what is missing (scripts/setup.sh), build, and run. Everything else is CMake: see CMakePresets.json.
 .DEFAULT_GOAL := build
-.PHONY: setup build demo test check-all check-format search-bench sanitize gpu-bundle wheel docs format clean
+.PHONY: setup build demo test check-all check-format search-bench sanitize gpu-bundle wheel package install docs format clean
 
 setup:
 	@scripts/setup.sh
@@ -41,6 +41,14 @@ gpu-bundle: setup
 # The Python package for machines without LLVM: dist/wheel.
 wheel: setup
 	@scripts/wheel.sh
+
+# A .deb and a .tar.gz of tools, library and headers: build/packages.
+package: docs
+	@cmake --build --preset release --target package
+
+# make install PREFIX=/where
+install: build
+	@cmake --install build --prefix $(or $(PREFIX),/usr/local)
 
 docs: build
 	@cmake --build --preset release --target mirage-docs

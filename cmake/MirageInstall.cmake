@@ -62,6 +62,7 @@ endforeach()
 
 # ---- documents, and programs to begin with
 install(FILES README.md LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR})
+install(FILES LICENSE DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME copyright) # where Debian looks for it
 install(FILES dialect/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME dialects.md)
 install(FILES passes/README.md DESTINATION ${CMAKE_INSTALL_DOCDIR} RENAME passes.md)
 install(FILES examples/COMPILER.md DESTINATION ${CMAKE_INSTALL_DOCDIR})
@@ -79,11 +80,14 @@ set(CPACK_PACKAGE_DESCRIPTION_SUMMARY "superoptimizer for tensor programs, as an
 set(CPACK_PACKAGE_DIRECTORY ${CMAKE_BINARY_DIR}/packages)
 set(CPACK_PACKAGE_CHECKSUM SHA256)
 set(CPACK_PACKAGING_INSTALL_PREFIX /usr)
+set(CPACK_PROJECT_CONFIG_FILE ${CMAKE_SOURCE_DIR}/cmake/MirageCPack.cmake)
 set(CPACK_RESOURCE_FILE_LICENSE ${CMAKE_SOURCE_DIR}/LICENSE)
 set(CPACK_STRIP_FILES ON)
 set(CPACK_DEBIAN_FILE_NAME DEB-DEFAULT)
 set(CPACK_DEBIAN_PACKAGE_SECTION devel)
-set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON)     # libmlir-22, libllvm22, libz3-4 ...
+set(CPACK_DEBIAN_PACKAGE_SHLIBDEPS ON) # libmlir-22, libz3-4 ...
+# dpkg-shlibdeps meets libLLVM by a link of llvm-22-dev's, of which it knows no package.
+set(CPACK_DEBIAN_PACKAGE_DEPENDS "libllvm${LLVM_VERSION_MAJOR} (>= 1:${MIRAGE_LLVM_VERSION})")
 set(CPACK_DEBIAN_PACKAGE_GENERATE_SHLIBS ON)
 set(CPACK_DEBIAN_PACKAGE_SUGGESTS "libmlir-22-dev (>= 1:${MIRAGE_LLVM_VERSION}), llvm-22-dev (>= 1:${MIRAGE_LLVM_VERSION}), mlir-22-tools")
 include(CPack)

@@ -12,6 +12,7 @@ packages=(
   libpopt-dev libjansson-dev libxxhash-dev             # command lines, JSON, hashing
   libsqlite3-dev                                       # the tuning database
   python3-dev python3-venv                             # the Python package and its tests
+  file                                                 # what cpack asks about the files of a Debian package
   chromium                                             # reports of searches are looked at in a browser
 )
 
