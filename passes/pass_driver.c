@@ -162,3 +162,10 @@ void mirageRegisterAllPasses(void) {
   for (size_t i = 0; i < MIRAGE_NUM_PIPELINES; ++i)
     mirage__shim_register_pipeline(&MIRAGE_PIPELINES[i]);
 }
+
+void mirageForEachPass(MiragePassVisitor visit, void *user) {
+  for (size_t i = 0; i < MIRAGE_NUM_PASSES; ++i)
+    visit(MIRAGE_PASSES[i].argument, MIRAGE_PASSES[i].summary, user);
+  for (size_t i = 0; i < MIRAGE_NUM_PIPELINES; ++i)
+    visit(MIRAGE_PIPELINES[i].argument, MIRAGE_PIPELINES[i].summary, user);
+}

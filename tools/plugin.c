@@ -1,8 +1,9 @@
 // plugin.c - mirage-mlir.so: the dialects and passes of Mirage for a stock mlir-opt.
 //
 //   mlir-opt-22 --load-dialect-plugin=lib/mirage-mlir.so --load-pass-plugin=lib/mirage-mlir.so
-//       --pass-pipeline='builtin.module(mirage-superoptimize{target=h200})' examples/rmsnorm_linear.mlir
+//       --mirage-superoptimize=target=h200 examples/rmsnorm_linear.mlir
 //
+// or --pass-pipeline='builtin.module(mirage-superoptimize{target=h200})', which may name other passes too (plugin_host.cpp).
 // The entry points are plain C; the structs repeat mlir/Tools/Plugins/{Dialect,Pass}Plugin.h (API version 1), which are
 // C++. That API carries no LLVM version, and a plugin in a process of another version crashes in ways that explain
 // nothing. So each entry point first asks the process which LLVM it runs; if it is not ours, it says so and reports API
@@ -12,6 +13,7 @@
 #endif
 #include "mirage-c/Dialects.h"
 #include "mirage-c/Passes.h"
+#include "plugin_host.h"
 #include "llvm/Config/llvm-config.h"
 
 #include <dlfcn.h>
@@ -63,7 +65,18 @@ static bool version_fits(void) {
   return false;
 }
 
-static void register_dialects(void *registry) { mirageRegisterDialects((MlirDialectRegistry){registry}); }
+// A tool that has what it is given (mirage-mlir-opt, or the plugin named twice) keeps its own.
+static void register_dialects(void *registry) {
+  if (!plugin_host_has_dialects(registry))
+    mirageRegisterDialects((MlirDialectRegistry){registry});
+}
+
+static void register_passes(void) {
+  if (plugin_host_has_passes())
+    return;
+  mirageRegisterAllPasses();
+  plugin_host_add_flags();
+}
 
 struct DialectPluginLibraryInfo mlirGetDialectPluginInfo(void) {
   uint32_t api_version = version_fits() ? API_VERSION : API_REFUSED;
@@ -72,5 +85,5 @@ struct DialectPluginLibraryInfo mlirGetDialectPluginInfo(void) {
 
 struct PassPluginLibraryInfo mlirGetPassPluginInfo(void) {
   uint32_t api_version = version_fits() ? API_VERSION : API_REFUSED;
-  return (struct PassPluginLibraryInfo){api_version, "mirage", LLVM_VERSION_STRING, mirageRegisterAllPasses};
+  return (struct PassPluginLibraryInfo){api_version, "mirage", LLVM_VERSION_STRING, register_passes};
 }

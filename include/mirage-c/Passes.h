@@ -19,6 +19,10 @@ extern "C" {
 /// Registers every pass and pipeline (mirage-expand ... mirage-lower, mirage-superoptimize). Call it once a process.
 void mirageRegisterAllPasses(void);
 
+/// Calls `visit` for every pass, then for every pipeline.
+typedef void (*MiragePassVisitor)(const char *argument, const char *summary, void *user);
+void mirageForEachPass(MiragePassVisitor visit, void *user);
+
 /// Prints our pipelines and passes with their options, and the GPUs that are known.
 void mirageHelpPrint(FILE *stream);
 
