@@ -5,8 +5,19 @@
 // applies them by itself, so this pass is for reading, and for those who want to start from the primitives.
 #include "passes.h"
 
+static bool has_sugar(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  for (uint32_t i = 0; i < body.num_nodes; ++i)
+    if (mirage_op_expands(mirage_ugraph_node(graph, body.nodes[i]).op))
+      return true;
+  return false;
+}
+
+// A graph without sugar stays the operation that it is, so that MLIR sees that nothing was done.
 static MirageStatus expand_graph(MirageModuleGraphs *graphs, MirageModuleGraph *entry) {
   MIRAGE_TRY(mirage__graphs_import(graphs, entry));
+  if (!has_sugar(entry->graph))
+    return MIRAGE_OK;
   MirageUGraph *expanded = NULL;
   MIRAGE_TRY(mirage_ugraph_expand(entry->graph, graphs->diag, &expanded));
   mirage_ugraph_destroy(entry->graph);

@@ -120,6 +120,8 @@ typedef struct MirageExpansion {
 /// min), or NULL for every other operator. The one definition of their meaning: expansion, expressions and fields
 /// follow it.
 const MirageExpansion *mirage_op_expansion(MirageOp op);
+/// Whether mirage_ugraph_expand writes the operator as others: those, the mean and sugar.
+bool mirage_op_expands(MirageOp op);
 
 // -------------------------------------------------------------------------------------------------------------- types
 

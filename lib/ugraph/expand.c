@@ -152,7 +152,7 @@ static MirageValue expand_attention(MirageUGraph *g, double scale, const MirageV
 
 // ---------------------------------------------------------------------------------------- the pass
 
-static bool expands(MirageOp op) {
+bool mirage_op_expands(MirageOp op) {
   return mirage_op_expansion(op) || op == MIRAGE_OP_REDUCE_MEAN || mirage_op_info(op)->kind == MIRAGE_KIND_SUGAR;
 }
 
@@ -184,7 +184,7 @@ static MirageStatus expand_graph(const MirageUGraph *graph, bool wide, const Mir
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   for (uint32_t i = 0; i < body.num_nodes && mirage_ugraph_status(copier.to) == MIRAGE_OK; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
-    if (!expands(node.op)) {
+    if (!mirage_op_expands(node.op)) {
       mirage__copier_node(&copier, body.nodes[i]);
       continue;
     }
