@@ -50,6 +50,7 @@ package: docs
 install: build
 	@cmake --install build --prefix $(or $(PREFIX),/usr/local)
 
+# Reference pages of dialects and passes: build/docs.
 docs: build
 	@cmake --build --preset release --target mirage-docs
 

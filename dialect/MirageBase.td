@@ -27,9 +27,10 @@ class Mirage_Dialect<string level> : Dialect {
   let cppNamespace = "::mirage::" # level;
 }
 
-class Mirage_Level<Dialect itsDialect, Type itsValue, Trait itsParents> {
+class Mirage_Level<Dialect itsDialect, Type itsValue, string typePrefix, Trait itsParents> {
   Dialect dialect = itsDialect;
-  Type value = itsValue; // tensor, tile or fragment
+  Type value = itsValue;    // tensor, tile or fragment
+  string open = typePrefix; // how its type begins in text
   Trait parents = itsParents;      // the operations whose regions hold this level's operators
 }
 
@@ -55,10 +56,19 @@ class Mirage_RegionOp<Dialect dialect, string mnemonic, string inner, list<Trait
   }];
 }
 
+// The reference pages (mirage-docs) say of each operation, attribute and type what it means, and show an example, which
+// test/reference runs: whole modules as they are, lines of operators inside a graph of their level.
+class Mirage_Description<string detail, string example> {
+  string text = !if(!empty(detail), "", detail # "\n\n") # "Example:\n\n```mlir\n" # example # "\n```\n";
+}
+
 // An operator: an operation of ops.def without a region. `text` says what it computes.
 class Mirage_Operator<Mirage_Level level, string mnemonic, string text, list<Trait> traits = []>
     : Mirage_Op<level.dialect, mnemonic, !listconcat(traits, [level.parents])> {
   let summary = text;
+  string detail = "";  // beyond the summary
+  string example = ""; // lines of a graph; what they take and do not define are its inputs
+  let description = Mirage_Description<detail, example>.text;
   let hasCustomAssemblyFormat = 1;
   code assembly = [{
     ::mlir::ParseResult $cppClass::parse(::mlir::OpAsmParser &parser, ::mlir::OperationState &state) {

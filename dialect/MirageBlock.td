@@ -11,6 +11,23 @@ def MirageBlock_Dialect : Mirage_Dialect<"block"> {
   let description = [{
     Operators load tiles of the kernel's tensors, compute on them and store them. Loops are operators with a region, and
     accumulators are their loop-carried values. Arithmetic gives f32 tiles whatever the operands' types.
+
+    Example:
+
+    ```mlir
+    mirage_kernel.graph @sums(%x: tensor<8x64xf32>) -> tensor<8x1xf32> {
+      %y = custom (%a = %x) outs(%b) grid [8] : (tensor<8x64xf32>) -> tensor<8x1xf32> {
+        %zero = constant 0.0 : !mirage_block.tile<1x1xf32>
+        %sum = loop 4 (%acc = %zero sum) : !mirage_block.tile<1x1xf32> {
+          %t = load %a {grid = [0], loop = [1]} : tensor<8x64xf32> -> !mirage_block.tile<1x16xf32>
+          %s = reduce_sum %t {dim = 1} : !mirage_block.tile<1x16xf32>
+          yield %s : !mirage_block.tile<1x1xf32>
+        }
+        store %sum, %b {grid = [0]} : !mirage_block.tile<1x1xf32>, tensor<8x1xf32>
+      }
+      return %y : tensor<8x1xf32>
+    }
+    ```
   }];
   let useDefaultAttributePrinterParser = 1;
   let useDefaultTypePrinterParser = 1;
@@ -29,13 +46,32 @@ def Block_Fill : Block_Enum<"Fill", "what a masked element of a load holds", ["z
 def Block_Combine : Block_Enum<"Combine", "how a loop-carried value takes an iteration's contribution",
                                ["sum", "max", "rescale", "concat", "assign"]>;
 
-def Block_FillAttr : EnumAttr<MirageBlock_Dialect, Block_Fill, "fill"> { let assemblyFormat = "`<` $value `>`"; }
+def Block_FillAttr : EnumAttr<MirageBlock_Dialect, Block_Fill, "fill"> {
+  let summary = "what a masked element of a load holds: `zero`, `one`, `bottom`";
+  let description = [{
+    A mean or a product over a tile that reaches beyond the tensor takes what lies there as this.
+
+    Example:
+
+    ```mlir
+    #mirage_block.fill<bottom>
+    ```
+  }];
+  let assemblyFormat = "`<` $value `>`";
+}
 
 def Block_CarryAttr : Block_Attr<"Carry", "carry"> {
   let summary = "the combine of one loop-carried value: `sum`, `max`, `rescale`, `concat(dim)`, `assign`";
   let description = [{
     With acc the carried value, c the iteration's contribution and f its factor: acc + c; max(acc, c); acc * f + c; c put at
     its place along `dim`; c.
+
+    Example:
+
+    ```mlir
+    #mirage_block<carry sum>
+    #mirage_block<carry concat(1)>
+    ```
   }];
   let parameters = (ins "::mirage::block::Combine":$combine, DefaultValuedParameter<"int32_t", "-1", "concat only">:$dim);
   let assemblyFormat = "$combine (`(` $dim^ `)`)?";
@@ -44,6 +80,15 @@ def Block_CarryAttr : Block_Attr<"Carry", "carry"> {
 
 def Block_LayoutAttr : Block_Attr<"Layout", "layout"> {
   let summary = "where the elements of a tile lie; removing it never changes a result";
+  let description = [{
+    A swizzle moves 16-byte chunks so that rows do not meet in one bank; a panel cuts long rows into blocks that lie one after the other.
+
+    Example:
+
+    ```mlir
+    #mirage_block.layout<offset = 1024, stages = 2, swizzle = 3, panel = 64, strides = [64, 1]>
+    ```
+  }];
   let parameters = (ins
       DefaultValuedParameter<"int32_t", "-1", "byte offset in the block's shared memory">:$offset,
       DefaultValuedParameter<"int32_t", "1", "buffers that the loop's iterations use in turn">:$stages,
@@ -60,6 +105,14 @@ def Block_TileType : TypeDef<MirageBlock_Dialect, "Tile"> {
   let description = [{
     `!mirage_block.tile<2x48xf16>`, and once planned `!mirage_block.tile<2x48xf16, shared, <offset = 1024, stages = 2>>` or
     `!mirage_block.tile<2x48xf32, register>`. Place and layout say how, not what.
+
+    Example:
+
+    ```mlir
+    !mirage_block.tile<2x48xf16>
+    !mirage_block.tile<2x48xf16, shared, <offset = 1024, stages = 2>>
+    !mirage_block.tile<2x48xf32, register>
+    ```
   }];
   let parameters = (ins ArrayRefParameter<"int64_t">:$shape, "::mlir::Type":$elementType, "::mirage::block::Place":$place,
                         OptionalParameter<"::mirage::block::LayoutAttr">:$layout);
@@ -72,14 +125,15 @@ def Block_TileType : TypeDef<MirageBlock_Dialect, "Tile"> {
 //===----------------------------------------------------------------------------===//
 
 def BlockParents : ParentOneOf<["::mirage::kernel::CustomOp", "LoopOp"]>;
-def BlockLevel : Mirage_Level<MirageBlock_Dialect, Block_TileType, BlockParents>;
+def BlockLevel : Mirage_Level<MirageBlock_Dialect, Block_TileType, "!mirage_block.tile<", BlockParents>;
 
 defm Block : Mirage_CommonOperators<BlockLevel>;
 defm Block : Mirage_TensorOperators<BlockLevel>;
 defm Block : Mirage_BottomOperator<BlockLevel>;
 
 class Block_Collective<string mnemonic, string text> : Mirage_InferredOperator<BlockLevel, mnemonic, text> {
-  let description = "All blocks that differ only in the grid axes named by `axes` get the same result.";
+  let detail = "All blocks that differ only in the grid axes named by `axes` get the same result.";
+  let example = "%y = " # mnemonic # " %x {axes = [0]} : !mirage_block.tile<2x4xf32>";
   let arguments = (ins Block_TileType:$input, DenseI64ArrayAttr:$axes);
 }
 def Block_ClusterSumOp : Block_Collective<"cluster_sum", "sum over the blocks of a cluster, through distributed shared memory">;
@@ -95,6 +149,19 @@ def Block_LoadOp : Mirage_Operator<BlockLevel, "load", "the block's tile of an i
     hold `fill`. `begin = [..], end = [..]`: of dimension d only the window [begin[d], end[d]) is seen, as if it were the tensor; 0, 0
     or left out: all of it. `order = [..]`: dimension d of all this is the tensor's dimension order[d]; the last one stays the last.
     A load reads only, and may be removed or merged, unless the kernel's schedule lists loads by position.
+
+    Example:
+    
+    ```mlir
+    mirage_kernel.graph @padded(%x: tensor<8x50xf32>) -> tensor<8x50xf32> {
+      %y = custom (%a = %x) outs(%b) grid [8, 4] : (tensor<8x50xf32>) -> tensor<8x50xf32> {
+        %t = load %a {grid = [0, 1], fill = one} : tensor<8x50xf32> -> !mirage_block.tile<1x13xf32>
+        %s = log %t : !mirage_block.tile<1x13xf32>
+        store %s, %b {grid = [0, 1]} : !mirage_block.tile<1x13xf32>, tensor<8x50xf32>
+      }
+      return %y : tensor<8x50xf32>
+    }
+    ```
   }];
   let arguments = (ins AnyRankedTensor:$tensor, OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<DenseI64ArrayAttr>:$loop,
                        OptionalAttr<DenseI64ArrayAttr>:$order, OptionalAttr<DenseI64ArrayAttr>:$begin, OptionalAttr<DenseI64ArrayAttr>:$end,
@@ -106,6 +173,19 @@ def Block_StoreOp : Mirage_Operator<BlockLevel, "store", "writes the block's til
   let description = [{
     `store %tile, %tensor {grid = [..], loop = [..], order = [..], begin = [..], end = [..]} : tile, tensor<..>`. Elements outside the tensor,
     or its window, are dropped.
+
+    Example:
+    
+    ```mlir
+    mirage_kernel.graph @padded(%x: tensor<8x50xf32>) -> tensor<8x50xf32> {
+      %y = custom (%a = %x) outs(%b) grid [8, 4] : (tensor<8x50xf32>) -> tensor<8x50xf32> {
+        %t = load %a {grid = [0, 1], fill = one} : tensor<8x50xf32> -> !mirage_block.tile<1x13xf32>
+        %s = log %t : !mirage_block.tile<1x13xf32>
+        store %s, %b {grid = [0, 1]} : !mirage_block.tile<1x13xf32>, tensor<8x50xf32>
+      }
+      return %y : tensor<8x50xf32>
+    }
+    ```
   }];
   let arguments = (ins Block_TileType:$tile, Arg<AnyRankedTensor, "an output", [MemWrite]>:$tensor,
                        OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<DenseI64ArrayAttr>:$loop,
@@ -121,6 +201,23 @@ def Block_LoopOp : Mirage_RegionOp<MirageBlock_Dialect, "loop", "block",
     ```
     Each carry starts at its initial value and takes every iteration's contribution by its combine; the region sees its
     current value. A carry with `rescale` also takes a factor, yielded behind the contributions.
+
+    Example:
+    
+    ```mlir
+    mirage_kernel.graph @sums(%x: tensor<8x64xf32>) -> tensor<8x1xf32> {
+      %y = custom (%a = %x) outs(%b) grid [8] : (tensor<8x64xf32>) -> tensor<8x1xf32> {
+        %zero = constant 0.0 : !mirage_block.tile<1x1xf32>
+        %sum = loop 4 (%acc = %zero sum) : !mirage_block.tile<1x1xf32> {
+          %t = load %a {grid = [0], loop = [1]} : tensor<8x64xf32> -> !mirage_block.tile<1x16xf32>
+          %s = reduce_sum %t {dim = 1} : !mirage_block.tile<1x16xf32>
+          yield %s : !mirage_block.tile<1x1xf32>
+        }
+        store %sum, %b {grid = [0]} : !mirage_block.tile<1x1xf32>, tensor<8x1xf32>
+      }
+      return %y : tensor<8x1xf32>
+    }
+    ```
   }];
   let arguments = (ins Variadic<Block_TileType>:$inits, I64Attr:$range, TypedArrayAttrBase<Block_CarryAttr, "carries">:$carries);
   let results = (outs Variadic<Block_TileType>:$results);
@@ -133,6 +230,25 @@ def Block_ThreadOp : Mirage_RegionOp<MirageBlock_Dialect, "thread", "thread",
     ```
     %r, ... = thread (%f = %tile, ...) : T, ... { ... yield %f, ... : T, ... }
     ```
+
+    It sees its operands only; its results are tiles again.
+
+    Example:
+
+    ```mlir
+    mirage_kernel.graph @chain(%x: tensor<8x16xf16>) -> tensor<8x16xf16> {
+      %y = custom (%a = %x) outs(%b) grid [8] : (tensor<8x16xf16>) -> tensor<8x16xf16> {
+        %t = load %a {grid = [0]} : tensor<8x16xf16> -> !mirage_block.tile<1x16xf16>
+        %r = thread (%f = %t) : !mirage_block.tile<1x16xf16> {
+          %e = exp %f : !mirage_thread.fragment<1x16xf16>
+          %s = sqrt %e : !mirage_thread.fragment<1x16xf32>
+          yield %s : !mirage_thread.fragment<1x16xf32>
+        }
+        store %r, %b {grid = [0]} : !mirage_block.tile<1x16xf32>, tensor<8x16xf16>
+      }
+      return %y : tensor<8x16xf16>
+    }
+    ```
   }];
   let arguments = (ins Variadic<Block_TileType>:$inputs);
   let results = (outs Variadic<Block_TileType>:$results);
@@ -140,6 +256,26 @@ def Block_ThreadOp : Mirage_RegionOp<MirageBlock_Dialect, "thread", "thread",
 
 def Block_YieldOp : Mirage_Op<MirageBlock_Dialect, "yield", [Pure, Terminator, HasParent<"LoopOp">]> {
   let summary = "ends an iteration: one contribution per carry, then one factor per `rescale` carry";
+  let description = [{
+    Contributions have the shapes of the carries. `yield %c, ... rescale %f, ... : T, ...` where carries rescale.
+
+    Example:
+
+    ```mlir
+    mirage_kernel.graph @sums(%x: tensor<8x64xf32>) -> tensor<8x1xf32> {
+      %y = custom (%a = %x) outs(%b) grid [8] : (tensor<8x64xf32>) -> tensor<8x1xf32> {
+        %zero = constant 0.0 : !mirage_block.tile<1x1xf32>
+        %sum = loop 4 (%acc = %zero sum) : !mirage_block.tile<1x1xf32> {
+          %t = load %a {grid = [0], loop = [1]} : tensor<8x64xf32> -> !mirage_block.tile<1x16xf32>
+          %s = reduce_sum %t {dim = 1} : !mirage_block.tile<1x16xf32>
+          yield %s : !mirage_block.tile<1x1xf32>
+        }
+        store %sum, %b {grid = [0]} : !mirage_block.tile<1x1xf32>, tensor<8x1xf32>
+      }
+      return %y : tensor<8x1xf32>
+    }
+    ```
+  }];
   let arguments = (ins Variadic<Block_TileType>:$values);
   let hasCustomAssemblyFormat = 1;
   let builders = [OpBuilder<(ins), [{ /* no values */ }]>];

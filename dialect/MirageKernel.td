@@ -12,6 +12,19 @@ def MirageKernel_Dialect : Mirage_Dialect<"kernel"> {
     A `mirage_kernel.graph` is a program or, with a `source`, a candidate for one. Its values are ranked, static tensors of
     f16, bf16 or f32. Each operator is one kernel launch; a `custom` operator is a kernel that we generate, and holds a block
     graph of the `mirage_block` dialect. Sugar (softmax, norms, attention) is expanded before the search.
+
+    Values are tensors of at most 6 dimensions; the operands and the result of an operator have one element type, but for `cast`, and
+    sums are taken in f32. An attribute that is not the operation's own must have the prefix of its dialect.
+
+    Example:
+
+    ```mlir
+    mirage_kernel.graph @linear(%x: tensor<2x64xf16>, %w: tensor<64x32xf16>) -> tensor<2x32xf16> {
+      %n = rms_norm %x {eps = 0.0} : tensor<2x64xf16>
+      %y = matmul %n, %w : tensor<2x64xf16>, tensor<64x32xf16>
+      return %y : tensor<2x32xf16>
+    }
+    ```
   }];
   let useDefaultAttributePrinterParser = 1;
   let dependentDialects = ["::mirage::block::MirageBlockDialect"]; // what a custom operator holds
@@ -51,6 +64,15 @@ def Kernel_TileOrder : Kernel_Enum<"TileOrder", "order in which blocks take tile
 
 def Kernel_RoleAttr : Kernel_Attr<"Role", "role"> {
   let summary = "a group of warps with one task: `consumer(4, 232)`";
+  let description = [{
+    Kinds are `producer`, `consumer`, `helper`; the second number, registers of a thread, may be left out.
+
+    Example:
+
+    ```mlir
+    #mirage_kernel<role consumer(4, 232)>
+    ```
+  }];
   let parameters = (ins "::mirage::kernel::RoleKind":$kind, "int32_t":$warps,
                         I32Member<0, "per thread (setmaxnreg); 0: the assembler's choice">:$registers);
   let assemblyFormat = "$kind `(` $warps (`,` $registers^)? `)`";
@@ -58,6 +80,15 @@ def Kernel_RoleAttr : Kernel_Attr<"Role", "role"> {
 
 def Kernel_LoadAttr : Kernel_Attr<"Load", "load"> {
   let summary = "how one load of the block graph is done: `tensor(stages = 4, multicast = true)`";
+  let description = [{
+    Where the load lands, then hints, each of which may be left out.
+
+    Example:
+
+    ```mlir
+    #mirage_kernel<load tensor(stages = 4, cache = evict_first, prefetch = 128, multicast = true)>
+    ```
+  }];
   let parameters = (ins "::mirage::kernel::Landing":$landing,
                         I32Member<0, "buffers; 0: the planner's choice">:$stages,
                         EnumMember<"Cache", "default", "cache policy">:$cache,
@@ -71,6 +102,12 @@ def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
   let description = [{
     Every key may be left out, which leaves the choice to the planner. `loads` has one entry per `load` of the block graph,
     in textual order.
+
+    Example:
+
+    ```mlir
+    #mirage_kernel.schedule<warps = 16, split = reduction, roles = [producer(1, 40), consumer(4, 232)], loads = [tensor(stages = 4), register]>
+    ```
   }];
   let parameters = (ins
       I32Member<0, "warps of the whole block">:$warps,
@@ -88,6 +125,16 @@ def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
 
 def Kernel_TensorMapAttr : Kernel_Attr<"TensorMap", "tensor_map"> {
   let summary = "what one tensor copy of a kernel takes: a box of a tensor, dimensions innermost first";
+  let description = [{
+    The kernel takes it by value behind its pointers; `pointer` says of which of them. Extents, strides in bytes (but for the innermost) and box as the
+    CUDA driver's tensor maps have them.
+
+    Example:
+
+    ```mlir
+    #mirage_kernel.tensor_map<pointer = 0, type = f16, extents = [4096, 64], strides = [2, 8192], box = [64, 64], swizzle = 3>
+    ```
+  }];
   let parameters = (ins "uint32_t":$pointer, "::mlir::Type":$type,
                         "::mlir::DenseI64ArrayAttr":$extents,
                         "::mlir::DenseI64ArrayAttr":$strides,
@@ -99,6 +146,15 @@ def Kernel_TensorMapAttr : Kernel_Attr<"TensorMap", "tensor_map"> {
 
 def Kernel_LaunchAttr : Kernel_Attr<"Launch", "launch"> {
   let summary = "how to launch the kernel that a custom operator was lowered to";
+  let description = [{
+    `mirage-lower` leaves it beside the `gpu.binary` that holds the kernel. The grid is that of the operator.
+
+    Example:
+
+    ```mlir
+    #mirage_kernel.launch<kernel = "p_k0", threads = 256, shared_bytes = 1024, workspace_bytes = 16>
+    ```
+  }];
   let parameters = (ins StringRefParameter<"entry name in the PTX">:$kernel, "int32_t":$threads,
                         I32Member<0, "dynamic shared memory">:$shared_bytes,
                         DefaultValuedParameter<"int64_t", "0", "device memory, zero before the first launch and after each">:$workspace_bytes,
@@ -114,6 +170,12 @@ def Kernel_ProofAttr : Kernel_Attr<"Proof", "proof"> {
     `points` tell of a proof by transfer. `q` is 0 when neither graph has an exponential, or `free_exp` says that only
     functions were needed; `degree`, `calls` and `log2_terms` are what the bound is computed from. Of a proof by `pieces`
     they are the worst. `pair` is a hash of both graphs: mirage-select refuses a proof that was made for others.
+
+    Example:
+
+    ```mlir
+    #mirage_kernel.proof<trials = 3, p_bits = 62, seed = 1, log2_bound = -61.2, shrunken = true, axes = 2, points = 3, pair = 17>
+    ```
   }];
   let parameters = (ins "uint32_t":$trials, DefaultValuedParameter<"uint64_t", "0", "prime of exponents">:$q,
                         "uint32_t":$p_bits, "uint64_t":$seed, Double<"log2 of the error probability">:$log2_bound,
@@ -135,6 +197,12 @@ def Kernel_GuardAttr : Kernel_Attr<"Guard", "guard"> {
   let description = [{
     Both in their own types against float64, at the scale of inputs that is worst for the candidate: Frobenius-relative, and
     the largest absolute error. mirage-verify refuses a candidate that loses more than a factor of 2.
+
+    Example:
+
+    ```mlir
+    #mirage_kernel.guard<program_relative = 3.0e-04, candidate_relative = 2.0e-04, program_max = 0.01, candidate_max = 0.01>
+    ```
   }];
   let parameters = (ins Double<"Frobenius-relative error of the program">:$program_relative,
                         Double<"Frobenius-relative error of the candidate">:$candidate_relative,
@@ -147,6 +215,15 @@ def Kernel_GuardAttr : Kernel_Attr<"Guard", "guard"> {
 
 def Kernel_CostAttr : Kernel_Attr<"Cost", "cost"> {
   let summary = "predicted cost on a target, and the measured time where there is one";
+  let description = [{
+    Times are in microseconds, traffic in bytes. `target` names the GPU; the measured members are there where somebody measured.
+
+    Example:
+
+    ```mlir
+    #mirage_kernel.cost<time_us = 12.5, bytes = 1048576.0, flops = 2.0, kernels = 1, target = "h200", measured_us = 12.1 : f64, measured_spread = 0.01 : f64>
+    ```
+  }];
   let parameters = (ins Double<"predicted time">:$time_us, Double<"device memory traffic">:$bytes,
                         Double<"floating-point operations">:$flops, "uint32_t":$kernels,
                         OptionalParameter<"::mlir::StringAttr", "what it is predicted for">:$target,
@@ -160,24 +237,35 @@ def Kernel_CostAttr : Kernel_Attr<"Cost", "cost"> {
 // Operations
 //===----------------------------------------------------------------------------===//
 
-def KernelLevel : Mirage_Level<MirageKernel_Dialect, AnyRankedTensor, HasParent<"GraphOp">>;
+def KernelLevel : Mirage_Level<MirageKernel_Dialect, AnyRankedTensor, "tensor<", HasParent<"GraphOp">>;
 
 defm Kernel : Mirage_CommonOperators<KernelLevel>;
 defm Kernel : Mirage_TensorOperators<KernelLevel>;
 
-def Kernel_SoftmaxOp : Mirage_InferredOperator<KernelLevel, "softmax", "exp(x - max) over its sum, along `dim`"> {
+def Kernel_SoftmaxOp : Mirage_InferredOperator<KernelLevel, "softmax", "the share of exp(x - max) in its sum along `dim`"> {
+  let detail = "Expanded before the search: `e / reduce_sum(e)` with `e = exp(x - reduce_max(x))`.";
+  let example = "%y = softmax %x {dim = 1} : tensor<8x16xf16>";
   let arguments = (ins AnyRankedTensor:$input, I64Attr:$dim);
 }
 def Kernel_RmsNormOp : Mirage_InferredOperator<KernelLevel, "rms_norm",
-    "x / sqrt(mean(x^2) + eps) over the last dimension, times the gain"> {
+    "the quotient x / sqrt(mean(x^2) + eps) over the last dimension, times the gain"> {
+  let detail = "The gain may be left out; it has the extent of the last dimension.";
+  let example = "%y = rms_norm %x, %gain {eps = 1.0e-05} : tensor<8x16xf16>, tensor<16xf16>\n"
+                "%z = rms_norm %x {eps = 0.0} : tensor<8x16xf16>";
   let arguments = (ins AnyRankedTensor:$input, Optional<AnyRankedTensor>:$gain, F64Attr:$eps);
 }
 def Kernel_LayerNormOp : Mirage_InferredOperator<KernelLevel, "layer_norm",
     "(x - mean) / sqrt(variance + eps) over the last dimension, times the gain, plus the bias"> {
+  let detail = "Gain and bias may be left out, the bias alone as well.";
+  let example = "%y = layer_norm %x, %gain, %bias {eps = 1.0e-05} : tensor<8x16xf16>, tensor<16xf16>, tensor<16xf16>\n"
+                "%z = layer_norm %x {eps = 1.0e-05} : tensor<8x16xf16>";
   let arguments = (ins AnyRankedTensor:$input, Variadic<AnyRankedTensor>:$gain_and_bias, F64Attr:$eps);
 }
 def Kernel_SdpaOp : Mirage_InferredOperator<KernelLevel, "scaled_dot_product_attention",
-    "softmax(scale * q @ transpose(k)) @ v"> {
+    "attention: softmax(scale * q @ transpose(k)) @ v"> {
+  let detail = "Leading dimensions are batch and heads. Query [.., m, d], key [.., n, d], value [.., n, e] give [.., m, e].";
+  let example = "%y = scaled_dot_product_attention %q, %k, %v {scale = 0.125} : "
+                "tensor<4x16x64xf16>, tensor<4x32x64xf16>, tensor<4x32x64xf16>";
   let arguments = (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value, F64Attr:$scale);
 }
 
@@ -191,6 +279,23 @@ def Kernel_GraphOp : Mirage_RegionOp<MirageKernel_Dialect, "graph", "kernel",
     ```
     A graph with a `source` is a candidate: it promises to compute what that graph computes. `proof` says how that was shown,
     `guard` what it loses to rounding, `cost` what it is predicted to take, `selected` that it was chosen.
+
+    Example:
+
+    ```mlir
+    mirage_kernel.graph @program(%x: tensor<8x16xf16>) -> tensor<8x16xf16> {
+      %y = exp %x : tensor<8x16xf16>
+      return %y : tensor<8x16xf16>
+    }
+    mirage_kernel.graph @candidate(%x: tensor<8x16xf16>) -> tensor<8x16xf16> attributes {source = @program} {
+      %y = custom (%a = %x) outs(%b) grid [8] : (tensor<8x16xf16>) -> tensor<8x16xf16> {
+        %t = load %a {grid = [0]} : tensor<8x16xf16> -> !mirage_block.tile<1x16xf16>
+        %e = exp %t : !mirage_block.tile<1x16xf16>
+        store %e, %b {grid = [0]} : !mirage_block.tile<1x16xf32>, tensor<8x16xf16>
+      }
+      return %y : tensor<8x16xf16>
+    }
+    ```
   }];
   let arguments = (ins SymbolNameAttr:$sym_name, TypeAttrOf<FunctionType>:$function_type,
                        OptionalAttr<StrAttr>:$sym_visibility, OptionalAttr<DictArrayAttr>:$arg_attrs,
@@ -212,6 +317,19 @@ def Kernel_CallOp : Op<MirageKernel_Dialect, "call", [Pure, DeclareOpInterfaceMe
     %y = mirage_kernel.call @program(%x, %w) : (tensor<2x64xf16>, tensor<64x32xf16>) -> tensor<2x32xf16>
     ```
     What `convert-linalg-to-mirage` leaves in place of the operations that it made a program of. It stands outside graphs.
+
+    Example:
+
+    ```mlir
+    mirage_kernel.graph @program(%x: tensor<8x16xf16>) -> tensor<8x16xf16> {
+      %y = exp %x : tensor<8x16xf16>
+      return %y : tensor<8x16xf16>
+    }
+    func.func @caller(%x: tensor<8x16xf16>) -> tensor<8x16xf16> {
+      %y = mirage_kernel.call @program(%x) : (tensor<8x16xf16>) -> tensor<8x16xf16>
+      return %y : tensor<8x16xf16>
+    }
+    ```
   }];
   let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyRankedTensor>:$inputs);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
@@ -219,6 +337,18 @@ def Kernel_CallOp : Op<MirageKernel_Dialect, "call", [Pure, DeclareOpInterfaceMe
 }
 def Kernel_ReturnOp : Mirage_Op<MirageKernel_Dialect, "return", [Pure, Terminator, HasParent<"GraphOp">]> {
   let summary = "ends a graph with its outputs";
+  let description = [{
+    One value per result of the graph, of its type.
+
+    Example:
+
+    ```mlir
+    mirage_kernel.graph @program(%x: tensor<8x16xf16>) -> tensor<8x16xf16> {
+      %y = exp %x : tensor<8x16xf16>
+      return %y : tensor<8x16xf16>
+    }
+    ```
+  }];
   let arguments = (ins Variadic<AnyRankedTensor>:$values);
   let assemblyFormat = "($values^ `:` type($values))? attr-dict";
 }
@@ -232,6 +362,21 @@ def Kernel_CustomOp : Mirage_RegionOp<MirageKernel_Dialect, "custom", "block",
         : (T, ...) -> (T, ...) { ... }
     ```
     The region's arguments are the operands' tensors, to load from, then one tensor per result, to store to.
+
+    What the region computes must fill every element of every result. `schedule` and `launch` say how; without them the planner chooses.
+
+    Example:
+
+    ```mlir
+    mirage_kernel.graph @twice(%x: tensor<64x64xf16>) -> tensor<64x64xf16> {
+      %y = custom (%a = %x) outs(%b) grid [4, 2] : (tensor<64x64xf16>) -> tensor<64x64xf16> {
+        %t = load %a {grid = [0, 1]} : tensor<64x64xf16> -> !mirage_block.tile<16x32xf16>
+        %s = add %t, %t : !mirage_block.tile<16x32xf16>, !mirage_block.tile<16x32xf16>
+        store %s, %b {grid = [0, 1]} : !mirage_block.tile<16x32xf32>, tensor<64x64xf16>
+      }
+      return %y : tensor<64x64xf16>
+    }
+    ```
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, DenseI64ArrayAttr:$grid, OptionalAttr<DenseI64ArrayAttr>:$cluster,
                        OptionalAttr<Kernel_ScheduleAttr>:$schedule, OptionalAttr<Kernel_LaunchAttr>:$launch);

@@ -24,34 +24,37 @@ defvar Unary = [
   Row<"Log", "log", "natural logarithm">,
   Row<"Sqrt", "sqrt", "square root">,
   Row<"Rsqrt", "rsqrt", "1 / sqrt(x)">,
-  Row<"Square", "square", "x * x">,
+  Row<"Square", "square", "the square x * x">,
   Row<"Neg", "neg", "-x">,
   Row<"Sigmoid", "sigmoid", "1 / (1 + exp(-x))">,
-  Row<"Silu", "silu", "x * sigmoid(x)">,
-  Row<"Gelu", "gelu", "x * (1 + erf(x / sqrt 2)) / 2">,
+  Row<"Silu", "silu", "the product x * sigmoid(x)">,
+  Row<"Gelu", "gelu", "half of x * (1 + erf(x / sqrt 2))">,
   Row<"GeluTanh", "gelu_tanh", "the approximation of gelu by tanh">,
   Row<"Erf", "erf", "the error function">,
   Row<"Tanh", "tanh", "hyperbolic tangent">,
-  Row<"Relu", "relu", "max(x, 0)">,
+  Row<"Relu", "relu", "the larger of x and 0">,
 ];
 
 defvar Binary = [
-  Row<"Add", "add", "a + b, with right-aligned broadcasting">,
-  Row<"Sub", "sub", "a - b, with right-aligned broadcasting">,
-  Row<"Mul", "mul", "a * b, with right-aligned broadcasting">,
-  Row<"Div", "div", "a / b, with right-aligned broadcasting">,
+  Row<"Add", "add", "the sum a + b, with right-aligned broadcasting">,
+  Row<"Sub", "sub", "the difference a - b, with right-aligned broadcasting">,
+  Row<"Mul", "mul", "the product a * b, with right-aligned broadcasting">,
+  Row<"Div", "div", "the quotient a / b, with right-aligned broadcasting">,
   Row<"Max", "max", "the larger of a and b, with right-aligned broadcasting">,
   Row<"Min", "min", "the smaller of a and b, with right-aligned broadcasting">,
 ];
 
 defvar Reduction = [
-  Row<"ReduceSum", "reduce_sum", "out[j] = sum over i of in[i * extent + j] along `dim`, which is kept with `extent` left">,
-  Row<"ReduceMax", "reduce_max", "the same with the maximum">,
-  Row<"ReduceMean", "reduce_mean", "the same with the mean">,
+  Row<"ReduceSum", "reduce_sum", "sums along `dim`, of which `extent` is left: out[j] = sum over i of in[i * extent + j]">,
+  Row<"ReduceMax", "reduce_max", "maxima along `dim`, of which `extent` is left: out[j] = max over i of in[i * extent + j]">,
+  Row<"ReduceMean", "reduce_mean", "means along `dim`, of which `extent` is left: out[j] = mean over i of in[i * extent + j]">,
 ];
 
 class Mirage_Matmul<Mirage_Level level> : Mirage_InferredOperator<level, "matmul",
     "contraction of the last two dimensions; leading ones are batch and broadcast"> {
+  let detail = "`transpose_a`, `transpose_b`: the operand's last two dimensions change places first. Sums are taken in f32.";
+  let example = "%y = matmul %a, %b : " # level.open # "4x16x8xf16>, " # level.open # "8x32xf16>\n" #
+                "%z = matmul %a, %c {transpose_b} : " # level.open # "4x16x8xf16>, " # level.open # "32x8xf16>";
   let arguments = (ins level.value:$lhs, level.value:$rhs, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
 }
 
@@ -59,23 +62,36 @@ class Mirage_Matmul<Mirage_Level level> : Mirage_InferredOperator<level, "matmul
 multiclass Mirage_CommonOperators<Mirage_Level level> {
   foreach row = Unary in
     def NAME # "_" # row.name # "Op" : Mirage_InferredOperator<level, row.mnemonic, row.text> {
+      let detail = "Element by element.";
+      let example = "%y = " # row.mnemonic # " %x : " # level.open # "2x4xf16>";
       let arguments = (ins level.value:$input);
     }
   foreach row = Binary in
     def NAME # "_" # row.name # "Op" : Mirage_InferredOperator<level, row.mnemonic, row.text> {
+      let detail = "Element by element; an extent of 1, or one that is not there, stretches.";
+      let example = "%y = " # row.mnemonic # " %a, %b : " # level.open # "2x4xf16>, " # level.open # "4xf16>";
       let arguments = (ins level.value:$lhs, level.value:$rhs);
     }
   foreach row = Reduction in
     def NAME # "_" # row.name # "Op" : Mirage_InferredOperator<level, row.mnemonic, row.text> {
+      let detail = "With extent 1, the default, the whole dimension becomes one element. The dimension is not dropped.";
+      let example = "%y = " # row.mnemonic # " %x {dim = 1} : " # level.open # "2x8xf16>\n" #
+                    "%z = " # row.mnemonic # " %x {dim = 1, extent = 4} : " # level.open # "2x8xf16>";
       let arguments = (ins level.value:$input, I64Attr:$dim, DefaultValuedAttr<I64Attr, "1">:$extent);
     }
   def NAME # "_BroadcastOp" : Mirage_TypedOperator<level, "broadcast", "stretches extents of 1, right-aligned"> {
+    let detail = "Missing leading dimensions count as extents of 1.";
+    let example = "%y = broadcast %x : " # level.open # "1x4xf16> -> " # level.open # "2x4xf16>";
     let arguments = (ins level.value:$input);
   }
   def NAME # "_CastOp" : Mirage_TypedOperator<level, "cast", "the same values in another element type"> {
+    let detail = "f16, bf16 and f32 to each other; to a narrower type it rounds to nearest even.";
+    let example = "%y = cast %x : " # level.open # "2x4xf32> -> " # level.open # "2x4xf16>";
     let arguments = (ins level.value:$input);
   }
   def NAME # "_ConstantOp" : Mirage_TypedOperator<level, "constant", "every element is `value`"> {
+    let detail = "The value is kept as a double and rounded to the element type.";
+    let example = "%y = constant 2.0 : " # level.open # "2x4xf16>";
     let arguments = (ins F64Attr:$value);
   }
 }
@@ -84,25 +100,38 @@ multiclass Mirage_CommonOperators<Mirage_Level level> {
 multiclass Mirage_TensorOperators<Mirage_Level level> {
   def NAME # "_MatmulOp" : Mirage_Matmul<level>;
   def NAME # "_RepeatOp" : Mirage_InferredOperator<level, "repeat", "`times` copies one after the other along `dim`"> {
+    let detail = "The extent along `dim` grows by `times`.";
+    let example = "%y = repeat %x {dim = 0, times = 2} : " # level.open # "2x4xf16>";
     let arguments = (ins level.value:$input, I64Attr:$dim, I64Attr:$times);
   }
   def NAME # "_TransposeOp" : Mirage_InferredOperator<level, "transpose", "result dimension i is operand dimension perm[i]"> {
+    let detail = "`perm` names every dimension once.";
+    let example = "%y = transpose %x {perm = [1, 0]} : " # level.open # "2x4xf16>";
     let arguments = (ins level.value:$input, DenseI64ArrayAttr:$perm);
   }
   def NAME # "_ReshapeOp" : Mirage_TypedOperator<level, "reshape", "the same elements in row-major order"> {
+    let detail = "The number of elements stays.";
+    let example = "%y = reshape %x : " # level.open # "2x4xf16> -> " # level.open # "8xf16>";
     let arguments = (ins level.value:$input);
   }
   def NAME # "_SliceOp" : Mirage_InferredOperator<level, "slice", "elements begin .. end - 1 along `dim`"> {
+    let detail = "The other dimensions stay whole.";
+    let example = "%y = slice %x {dim = 1, begin = 1, end = 3} : " # level.open # "2x4xf16>";
     let arguments = (ins level.value:$input, I64Attr:$dim, I64Attr:$begin, I64Attr:$end);
   }
   def NAME # "_ConcatOp" : Mirage_InferredOperator<level, "concat", "the operands one after the other along `dim`"> {
+    let detail = "At least one operand; all but `dim` must agree.";
+    let example = "%y = concat %a, %b {dim = 0} : " # level.open # "2x4xf16>, " # level.open # "3x4xf16>";
     let arguments = (ins Variadic<level.value>:$inputs, I64Attr:$dim);
   }
 }
 
 // Block and thread level.
 multiclass Mirage_BottomOperator<Mirage_Level level> {
-  def NAME # "_BottomOp" : Mirage_TypedOperator<level, "bottom", "the value below every number: a maximum's start">;
+  def NAME # "_BottomOp" : Mirage_TypedOperator<level, "bottom", "the value below every number: a maximum's start"> {
+    let detail = "exp of it is 0. A `load` may fill what lies outside the tensor with it.";
+    let example = "%y = bottom : " # level.open # "2x4xf32>";
+  }
 }
 
 #endif // MIRAGE_OPERATORS_TD

@@ -80,6 +80,14 @@ extern const size_t MIRAGE_NUM_PASSES;
 extern const MiragePipelineInfo MIRAGE_PIPELINES[];
 extern const size_t MIRAGE_NUM_PIPELINES;
 
+/// What the reference page says of a pass or pipeline beyond its row: what it is about, and an example with the command that
+/// runs it and FileCheck's lines for what comes of it. reference.c
+typedef struct MiragePassReference {
+  const char *argument, *description, *example;
+} MiragePassReference;
+/// NULL where there is none; test/reference fails then.
+const MiragePassReference *mirage__pass_reference(const char *argument);
+
 /// The row with this argument, or NULL.
 const MiragePassInfo *mirage__pass_find(const char *argument, size_t length);
 /// Checks the options' values, and says what is wrong with them. The shim asks before any pass of a pipeline runs.

@@ -3,7 +3,7 @@
 #   tools         ours (mirage-mlir-opt, mirage-run, ...) and LLVM's (mlir-opt, mlir-tblgen, FileCheck, not, split-file)
 #   %plugin       our plugin, for %stock-mlir-opt         %source   root of the source tree
 #   %fake-cuda    a CUDA driver without a GPU (unit/fake_cuda.c), for MIRAGE_CUDA_LIBRARY
-#   %bin          folder of our tools
+#   %bin          folder of our tools                    %docs      the reference pages
 #   %python       the interpreter that runs lit          %t, %s    as always
 #   %candidates   test/emulator/candidates.py, which takes fewer under sanitizers; so does %varied, varied.py beside it
 #   features      nvidia-gpu, ptxas, plugin, z3
@@ -42,6 +42,7 @@ config.substitutions.append(("%varied", f"{config.mirage_python} {varied}{few}")
 config.substitutions.append(("%fake-cuda", os.path.join(config.mirage_binary_root, "lib", "libmirage_fake_cuda.so")))
 config.substitutions.append(("%source", config.mirage_source_root))
 config.substitutions.append(("%mirage-check", os.path.join(tools[0], "mirage-check")))
+config.substitutions.append(("%docs", os.path.join(config.mirage_binary_root, "docs")))
 config.substitutions.append(("%bin", os.path.join(config.mirage_binary_root, "bin")))
 config.substitutions.append(("%python", config.mirage_python))
 

@@ -81,6 +81,10 @@ int main(int argc, char **argv) {
     mirageHelpPrint(stdout);
     return EXIT_SUCCESS;
   }
+  if (argc == 2 && !strcmp(argv[1], "--mirage-help=markdown")) {
+    mirageHelpPrintMarkdown(stdout);
+    return EXIT_SUCCESS;
+  }
   mlir::DialectRegistry registry;
   registerUpstream(registry);
   mirageRegisterDialects(wrap(&registry));

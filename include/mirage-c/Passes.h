@@ -25,6 +25,8 @@ void mirageForEachPass(MiragePassVisitor visit, void *user);
 
 /// Prints our pipelines and passes with their options, and the GPUs that are known.
 void mirageHelpPrint(FILE *stream);
+/// The same as a page of Markdown, with types, ranges and examples.
+void mirageHelpPrintMarkdown(FILE *stream);
 
 /// A pass by its argument ("mirage-enumerate") with its options as text (may be empty), for
 /// mlirPassManagerAddOwnedPass. A null pass when there is no such pass or an option is wrong; the reason goes to
