@@ -3,7 +3,7 @@
 #define MIRAGE_TEST_CLASSES_H
 
 #include "brute.h"
-#include "search/search_internal.h"
+#include "search/walk/search_extract.h"
 
 typedef struct Class {
   uint64_t key;

@@ -3,7 +3,8 @@
 #define MIRAGE_TEST_PREFIX_TERMS_H
 
 #include "mirage/oracle.h"
-#include "search/search_internal.h"
+#include "search/block/search_structure.h"
+#include "search/space/search_space.h"
 
 /// The term of each tensor of a space, by its first derivation, which is the one that gave it its expression; and of
 /// the program's output. out_terms[1 .. space->num_tensors]. False when something has no term.

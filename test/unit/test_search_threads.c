@@ -1,5 +1,5 @@
 // The pool of threads, and searches on it: the same answer and the same funnel whatever their number.
-#include "search/search_pool.h"
+#include "search/run/search_pool.h"
 #include "search_helpers.h"
 
 #include <sched.h>

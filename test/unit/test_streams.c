@@ -2,7 +2,7 @@
 // the points that the verifier tries, nor measured on the numbers that it is run with.
 #include "mirage/random.h"
 #include "mirage/verify.h"
-#include "search/search_internal.h"
+#include "search/space/search_space.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,6 +1,6 @@
 // test_views.c - what loads and stores see of a tensor: slices, transpositions and reshapes composed, against numbers
 // of elements that are moved by hand; and what no view can say.
-#include "search/search_view.h"
+#include "search/views/search_view.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,0 +1,11 @@
+// search_options.h - the options of a search, complete.
+#ifndef MIRAGE_LIB_SEARCH_OPTIONS_H
+#define MIRAGE_LIB_SEARCH_OPTIONS_H
+
+#include "mirage/search.h"
+
+/// Defaults filled in; BAD_ARGUMENT where a number lies outside what the search can do.
+MirageStatus mirage__search_fill_options(const MirageSearchOptions *given, const MirageDiag *diag,
+                                         MirageSearchOptions *out);
+
+#endif

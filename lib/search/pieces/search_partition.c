@@ -1,0 +1,358 @@
+// search_partition.c - µGraphs of several kernels: the program in pieces (search_pieces.c), each searched on its own.
+//
+// A cut puts pieces one after the other, none of which needs what comes later; its cost is the sum of theirs. The
+// cheapest cuts into different numbers of pieces follow by dynamic programming over the sets of operators that are
+// done. What is done after some pieces of a text is often a prefix of it: those sets are all kept; of others, which
+// are as many as the branches of the program can be interleaved, the cheapest of each size.
+//
+// Example: act(x a) b has no block that holds a row of x a:  { act(x a) } { h b }  are two kernels.
+#include "search/pieces/search_partition.h"
+#include "mirage/cost.h"
+#include "search/pieces/search_pieces.h"
+#include "search/run/search_funnel.h"
+#include "search/views/search_view.h"
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+  KEPT = 4,           // µGraphs, of different numbers of pieces
+  STATES_SHARE = 3,   // each piece gets this part of max_states
+  PIECES_STATES = 50, // partial block graphs of all pieces, for each state of max_states
+  MAX_SCATTERED = 96  // cuts of one size whose operators are no prefix of the text
+};
+
+static const double near_best = 1.5; // times the best µGraph of the whole: what a GPU may still find faster
+
+// -------------------------------------------------------------------------------------------------- cuts
+
+/// A way to compute some of the operators.
+typedef struct Cut {
+  Operators done;
+  uint32_t pieces;
+  double time_us;
+  bool searched; // some piece is what a search found
+  const Piece *last;
+  const struct Cut *before;
+} Cut;
+
+/// Cuts that have done equally many operators.
+typedef struct Layer {
+  Cut *cuts;
+  uint32_t num, capacity;
+} Layer;
+
+static MirageStatus add_cut(Layer *layer, const Cut *cut) {
+  if (layer->num == layer->capacity) {
+    uint32_t capacity = layer->capacity ? 2 * layer->capacity : 64;
+    Cut *grown = realloc(layer->cuts, capacity * sizeof *grown);
+    if (!grown)
+      return MIRAGE_NO_MEMORY;
+    layer->cuts = grown;
+    layer->capacity = capacity;
+  }
+  layer->cuts[layer->num++] = *cut;
+  return MIRAGE_OK;
+}
+
+static int compare_done(const Cut *a, const Cut *b) {
+  for (uint32_t w = 0; w < CUT_WORDS; w++)
+    if (a->done.words[w] != b->done.words[w])
+      return a->done.words[w] < b->done.words[w] ? -1 : 1;
+  return (a->pieces > b->pieces) - (a->pieces < b->pieces);
+}
+
+static int compare_times(const Cut *a, const Cut *b) { return (a->time_us > b->time_us) - (a->time_us < b->time_us); }
+
+// Which piece came last depends on nothing but their order in the list.
+static int compare_by_done(const void *a, const void *b) {
+  const Cut *x = a, *y = b;
+  int order = compare_done(x, y);
+  order = order ? order : compare_times(x, y);
+  return order ? order : (x->last > y->last) - (x->last < y->last);
+}
+
+static int compare_by_time(const void *a, const void *b) {
+  int order = compare_times(a, b);
+  return order ? order : compare_done(a, b);
+}
+
+static bool is_prefix(const Cut *cut) {
+  uint32_t count = operators_count(&cut->done), number = 0;
+  while (number < CUT_OPERATORS && operators_has(&cut->done, number))
+    number++;
+  return number == count;
+}
+
+// The cheapest of those that have done the same in as many pieces; of scattered ones, the cheapest at all.
+static void prune_layer(Layer *layer) {
+  uint32_t kept = 0, scattered = 0;
+  qsort(layer->cuts, layer->num, sizeof *layer->cuts, compare_by_done);
+  for (uint32_t i = 0; i < layer->num; i++)
+    if (!kept || compare_done(&layer->cuts[kept - 1], &layer->cuts[i]) != 0)
+      layer->cuts[kept++] = layer->cuts[i];
+  layer->num = kept;
+  kept = 0;
+  qsort(layer->cuts, layer->num, sizeof *layer->cuts, compare_by_time);
+  for (uint32_t i = 0; i < layer->num; i++)
+    if (is_prefix(&layer->cuts[i]) || scattered++ < MAX_SCATTERED)
+      layer->cuts[kept++] = layer->cuts[i];
+  layer->num = kept;
+}
+
+// Whether the piece may come next; several operators that nobody found a way to join are pieces of their own.
+static bool may_follow(const Cut *cut, const Piece *piece) {
+  if (!piece->graph || (!piece->searched && piece->count > 1) || cut->pieces == CUT_PIECES)
+    return false;
+  for (uint32_t w = 0; w < CUT_WORDS; w++)
+    if (piece->operators.words[w] & cut->done.words[w] || piece->needs.words[w] & ~cut->done.words[w])
+      return false;
+  return true;
+}
+
+// Fills layers[0 .. num_nodes]; a layer stays where it is once it is pruned, so cuts may point to those before.
+static MirageStatus find_cuts(const Cutter *cutter, Layer *layers) {
+  MIRAGE_TRY(add_cut(&layers[0], &(Cut){0}));
+  for (uint32_t done = 0; done <= cutter->num_nodes; done++) {
+    if (layers[done].num)
+      prune_layer(&layers[done]);
+    for (uint32_t i = 0; i < layers[done].num; i++) {
+      const Cut *cut = &layers[done].cuts[i];
+      for (uint32_t p = 0; p < cutter->num_pieces; p++) {
+        const Piece *piece = &cutter->pieces[p];
+        if (!may_follow(cut, piece))
+          continue;
+        Cut next = {.done = operators_union(&cut->done, &piece->operators),
+                    .pieces = cut->pieces + 1,
+                    .time_us = cut->time_us + piece->time_us,
+                    .searched = cut->searched || piece->searched,
+                    .last = piece,
+                    .before = cut};
+        MIRAGE_TRY(add_cut(&layers[done + piece->count], &next));
+      }
+    }
+  }
+  return MIRAGE_OK;
+}
+
+// ------------------------------------------------------------------------------------------------ build
+
+static MirageStatus append_piece(const Piece *piece, MirageUGraph *graph, MirageValue *values) {
+  MirageValue *map = calloc((size_t)mirage_ugraph_num_values(piece->graph) + 1, sizeof *map);
+  if (!map)
+    return MIRAGE_NO_MEMORY;
+  for (uint32_t i = 0; i < piece->num_inputs; i++)
+    map[mirage_ugraph_get_input(piece->graph, i).index] = values[piece->inputs[i].index];
+  MirageRegionView body = mirage_ugraph_region(piece->graph, mirage_ugraph_body(piece->graph));
+  MirageStatus status = mirage_ugraph_copy_nodes(graph, piece->graph, body.num_nodes - 1, body.nodes, map);
+  for (uint32_t i = 0; i < piece->num_outputs; i++)
+    values[piece->outputs[i].index] = map[mirage_ugraph_get_output(piece->graph, i).index];
+  free(map);
+  return status;
+}
+
+static MirageStatus fill_graph(const Cutter *cutter, const Cut *cut, MirageUGraph *graph, MirageValue *values) {
+  const MirageUGraph *program = cutter->program;
+  const Piece *chosen[CUT_PIECES];
+  for (const Cut *c = cut; c->last; c = c->before)
+    chosen[c->pieces - 1] = c->last;
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(program); i++) {
+    MirageValue input = mirage_ugraph_get_input(program, i);
+    values[input.index] = mirage_ugraph_input(graph, *mirage_ugraph_type(program, input));
+  }
+  for (uint32_t i = 0; i < cut->pieces; i++)
+    MIRAGE_TRY(append_piece(chosen[i], graph, values));
+  MirageValue results[CUT_VALUES];
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(program); i++) {
+    MirageValue output = mirage_ugraph_get_output(program, i);
+    MIRAGE_TRY(mirage__pieces_copy_view(cutter, output, graph, values));
+    results[i] = values[output.index];
+  }
+  mirage_ugraph_return(graph, mirage_ugraph_num_outputs(program), results);
+  return mirage_ugraph_finish(graph);
+}
+
+static MirageStatus build(const Cutter *cutter, const Cut *cut, MirageUGraph **out_graph) {
+  const char *source = mirage_ugraph_get_meta(cutter->program)->name;
+  char name[256];
+  snprintf(name, sizeof name, "%s_pieces_%u", source ? source : "program", cut->pieces);
+  MirageUGraph *graph = mirage_ugraph_create(NULL, name, NULL);
+  MirageValue *values = calloc((size_t)mirage_ugraph_num_values(cutter->program) + 1, sizeof *values);
+  MirageStatus status = graph && values ? fill_graph(cutter, cut, graph, values) : MIRAGE_NO_MEMORY;
+  if (status == MIRAGE_OK && source)
+    mirage_ugraph_meta(graph)->source = mirage_ugraph_intern_string(graph, source);
+  if (status == MIRAGE_OK)
+    status = mirage_cost(graph, cutter->options->target, NULL, &mirage_ugraph_meta(graph)->cost);
+  free(values);
+  if (status != MIRAGE_OK)
+    mirage_ugraph_destroy(graph);
+  else
+    *out_graph = graph;
+  return status;
+}
+
+MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph) {
+  MirageUGraph **grown = realloc(result->candidates, (result->num_candidates + 1) * sizeof(MirageUGraph *));
+  if (!grown) {
+    mirage_ugraph_destroy(graph);
+    return MIRAGE_NO_MEMORY;
+  }
+  result->candidates = grown;
+  double time = mirage_ugraph_get_meta(graph)->cost.time_us;
+  uint32_t at = result->num_candidates++;
+  for (; at > 0 && mirage_ugraph_get_meta(grown[at - 1])->cost.time_us > time; at--)
+    grown[at] = grown[at - 1];
+  grown[at] = graph;
+  if (result->num_candidates > wanted)
+    mirage_ugraph_destroy(grown[--result->num_candidates]);
+  return MIRAGE_OK;
+}
+
+// The cheapest cuts, each with its own number of pieces, unless a µGraph of the whole is far better.
+static MirageStatus keep_cuts(const Cutter *cutter, uint32_t wanted, MirageSearchResult *result) {
+  Layer *layers = calloc(cutter->num_nodes + 1, sizeof *layers);
+  MirageStatus status = layers ? find_cuts(cutter, layers) : MIRAGE_NO_MEMORY;
+  const Layer *all = layers ? &layers[cutter->num_nodes] : NULL; // cheapest first, and one of each number of pieces
+  double limit = INFINITY;
+  if (result->num_candidates)
+    limit = near_best * mirage_ugraph_get_meta(result->candidates[0])->cost.time_us;
+  for (uint32_t i = 0, kept = 0; status == MIRAGE_OK && i < all->num && kept < KEPT; i++) {
+    const Cut *cut = &all->cuts[i];
+    if (!isfinite(cut->time_us) || cut->time_us > limit || !cut->searched)
+      continue;
+    MirageUGraph *graph = NULL;
+    status = build(cutter, cut, &graph);
+    if (status == MIRAGE_OK)
+      status = mirage__search_insert(result, wanted, graph);
+    kept++;
+  }
+  for (uint32_t i = 0; layers && i <= cutter->num_nodes; i++)
+    free(layers[i].cuts);
+  free(layers);
+  return status;
+}
+
+// ----------------------------------------------------------------------------------------------- public
+
+static MirageStatus list_operators(Cutter *cutter, const MirageUGraph *program) {
+  size_t values = (size_t)mirage_ugraph_num_values(program) + 1;
+  cutter->program = program;
+  cutter->producer = calloc(values, sizeof *cutter->producer);
+  cutter->root = calloc(values, sizeof *cutter->root);
+  cutter->home = calloc(values, sizeof *cutter->home);
+  if (!cutter->producer || !cutter->root || !cutter->home)
+    return MIRAGE_NO_MEMORY;
+  MIRAGE_TRY(mirage__homes_find(program, cutter->root, cutter->home));
+  MirageRegionView body = mirage_ugraph_region(cutter->program, mirage_ugraph_body(cutter->program));
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(cutter->program, body.nodes[i]);
+    MirageOpKind kind = mirage_op_info(node.op)->kind;
+    if (mirage__view_is_step(node.op)) {
+      cutter->producer[node.first_result.index] = cutter->producer[node.operands[0].index];
+      cutter->has_views = true;
+    }
+    if (kind == MIRAGE_KIND_CONSTANT || kind == MIRAGE_KIND_TERMINATOR || mirage__view_is_step(node.op))
+      continue;
+    if (cutter->num_nodes == CUT_OPERATORS) {
+      cutter->num_nodes = 0; // too many: it is not cut
+      return MIRAGE_OK;
+    }
+    cutter->nodes[cutter->num_nodes++] = body.nodes[i];
+    for (uint32_t k = 0; k < node.num_results; k++)
+      cutter->producer[node.first_result.index + k] = cutter->num_nodes;
+  }
+  return MIRAGE_OK;
+}
+
+// All operators are a piece, too, where there are views that it leaves to others.
+static bool is_cut(const Cutter *cutter) {
+  return cutter->num_nodes > !cutter->has_views && mirage_ugraph_num_outputs(cutter->program) <= CUT_VALUES;
+}
+
+static void deinit(Cutter *cutter) {
+  mirage__pieces_deinit(cutter);
+  free(cutter->producer);
+  free(cutter->root);
+  free(cutter->home);
+}
+
+bool mirage__search_has_pieces(const MirageUGraph *program) {
+  MirageRegionView body = mirage_ugraph_region(program, mirage_ugraph_body(program));
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageOp op = mirage_ugraph_node(program, body.nodes[i]).op;
+    count += mirage_op_info(op)->kind != MIRAGE_KIND_CONSTANT && !mirage__view_is_step(op);
+  }
+  return count > 2 && count <= CUT_OPERATORS; // the terminator counts here
+}
+
+bool mirage__search_is_piece(const MirageUGraph *program, uint32_t num_nodes, const MirageNode *nodes) {
+  Cutter cutter = {0};
+  Operators set = {{0}};
+  bool found =
+      list_operators(&cutter, program) == MIRAGE_OK && is_cut(&cutter) && mirage__pieces_list(&cutter) == MIRAGE_OK;
+  for (uint32_t i = 0; i < num_nodes && found; i++) {
+    MirageNodeView node = mirage_ugraph_node(program, nodes[i]);
+    uint32_t by = cutter.producer[node.first_result.index];
+    if (by && !mirage__view_is_step(node.op)) // else a constant, or a view
+      operators_add(&set, by - 1);
+  }
+  bool whole = operators_count(&set) == cutter.num_nodes && cutter.num_nodes <= CUT_LENGTH;
+  found = found && (whole || mirage__pieces_has(&cutter, &set));
+  deinit(&cutter);
+  return found;
+}
+
+struct SearchPieces {
+  MirageSearchOptions options; // of a piece
+  Cutter cutter;
+};
+
+MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSearchOptions *options,
+                                   const SearchPart *whole, SearchPieces **out) {
+  *out = NULL;
+  SearchPieces *pieces = calloc(1, sizeof *pieces);
+  if (!pieces)
+    return MIRAGE_NO_MEMORY;
+  pieces->options = *options;
+  pieces->options.max_candidates = 1;
+  pieces->options.max_states = options->max_states / STATES_SHARE + 1;
+  Cutter *cutter = &pieces->cutter;
+  *cutter = (Cutter){.options = &pieces->options, .part = *whole, .max_states = PIECES_STATES * options->max_states};
+  cutter->funnel.exhausted = true;
+  MirageStatus status = list_operators(cutter, program);
+  if (status == MIRAGE_OK && is_cut(cutter)) {
+    status = mirage__pieces_list(cutter);
+    if (status == MIRAGE_OK)
+      status = mirage__pieces_solve(cutter);
+  }
+  if (status == MIRAGE_OK && cutter->num_pieces)
+    *out = pieces;
+  else
+    mirage__search_pieces_destroy(pieces);
+  return status;
+}
+
+// An operator by itself is taken to run as fast as the chip can, since nobody has planned it. Where that leaves nothing
+// - products that share no value, of which each alone seems as fast as two in one kernel - what was found is kept all
+// the same, and whoever selects compares it with the operators as they are compiled.
+MirageStatus mirage__search_join(SearchPieces *pieces, uint32_t max_candidates, MirageSearchResult *in_out_result) {
+  if (!pieces)
+    return MIRAGE_OK;
+  MIRAGE_TRY(keep_cuts(&pieces->cutter, max_candidates, in_out_result));
+  if (in_out_result->num_candidates == 0) {
+    MIRAGE_TRY(mirage__pieces_take_slower(&pieces->cutter));
+    MIRAGE_TRY(keep_cuts(&pieces->cutter, max_candidates, in_out_result));
+  }
+  mirage__search_add_to_funnel(&in_out_result->funnel, &pieces->cutter.funnel);
+  in_out_result->funnel.candidates = in_out_result->num_candidates;
+  return MIRAGE_OK;
+}
+
+void mirage__search_pieces_destroy(SearchPieces *pieces) {
+  if (!pieces)
+    return;
+  deinit(&pieces->cutter);
+  free(pieces);
+}

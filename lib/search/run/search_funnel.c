@@ -1,0 +1,33 @@
+// search_funnel.c - what parts of a search have counted, added up and stored.
+#include "search/run/search_funnel.h"
+
+void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part) {
+  total->states += part->states;
+  total->cut_expr += part->cut_expr;
+  total->cut_axis += part->cut_axis;
+  total->cut_order += part->cut_order;
+  total->cut_merge += part->cut_merge;
+  total->cut_memory += part->cut_memory;
+  total->structures += part->structures;
+  total->scheduled += part->scheduled;
+  for (uint32_t i = 0; i < MIRAGE_NUM_AXIOMS; i++)
+    total->axioms[i] += part->axioms[i];
+  total->exhausted = total->exhausted && part->exhausted;
+  total->stop = part->stop > total->stop ? part->stop : total->stop;
+}
+
+void mirage__search_pass_funnel(SearchBytes *bytes, MirageFunnel *funnel) {
+  uint32_t stop = funnel->stop;
+  SEARCH_PASS(bytes, funnel->states);
+  SEARCH_PASS(bytes, funnel->cut_expr);
+  SEARCH_PASS(bytes, funnel->cut_axis);
+  SEARCH_PASS(bytes, funnel->cut_order);
+  SEARCH_PASS(bytes, funnel->cut_merge);
+  SEARCH_PASS(bytes, funnel->cut_memory);
+  SEARCH_PASS(bytes, funnel->structures);
+  SEARCH_PASS(bytes, funnel->scheduled);
+  SEARCH_PASS(bytes, funnel->exhausted);
+  SEARCH_PASS(bytes, funnel->axioms);
+  SEARCH_PASS(bytes, stop);
+  funnel->stop = (MirageStop)stop;
+}

@@ -1,0 +1,163 @@
+// search_tails.c - what stands past the end of an axis that no number of tiles divides.
+//
+// Loads fill it with zero. Where the loop walks the axis that may change a result: exp(0) = 1 would be summed. Below a
+// maximum along the axis, as every safe softmax has one, bottom is added to the tail, so that the maximum passes over
+// it and its exponential is zero. What is neither summed as zero nor maximised as bottom is computed on exact divisions
+// only. Where blocks walk the axis, the store drops what is past the end; but what divides by zero there has no value,
+// and no proof holds for it.
+//
+// Example: 4095 keys in 32 tiles of 128: s = q k is 0 in the last column, r = max(s + bottom there), exp(s + bottom -
+// r) = 0
+#include "search/schedule/search_tails.h"
+
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+// What a node's elements past the end of the loop's axis are when those of its loads are zero. `walks`: it has such a
+// dimension at all.
+typedef struct Tail {
+  bool walks, zero, bottom;
+} Tail;
+
+bool mirage__search_walks(const SearchNode *node, uint32_t axis) {
+  for (uint32_t d = 0; d < SEARCH_RANK; d++)
+    if (node->dims[d] == axis) // a whole dimension has no tail
+      return true;
+  return false;
+}
+
+static bool stays_zero(MirageOp op, Tail a, Tail b) {
+  switch (op) {
+  case MIRAGE_OP_MUL:
+    return (a.walks && a.zero) || (b.walks && b.zero);
+  case MIRAGE_OP_DIV:
+    return a.walks && a.zero && !b.walks;
+  case MIRAGE_OP_ADD:
+  case MIRAGE_OP_SUB:
+  case MIRAGE_OP_MAX:
+  case MIRAGE_OP_MIN:
+    return a.walks && a.zero && b.walks && b.zero;
+  case MIRAGE_OP_SQRT:
+  case MIRAGE_OP_ERF:
+  case MIRAGE_OP_TANH:
+  case MIRAGE_OP_TRANSPOSE:
+    return a.zero;
+  default:
+    return false; // exp(0) = 1, log(0) = -inf
+  }
+}
+
+// Whether a maximum is taken of the node along the loop's axis.
+static bool is_maximised(const SearchStructure *structure, uint32_t index) {
+  const SearchNode *node = &structure->nodes[index];
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    const SearchNode *reader = &structure->nodes[i];
+    if (reader->op == MIRAGE_OP_REDUCE_MAX && reader->a == index && node->dims[reader->dim] == structure->loop_axis)
+      return true;
+  }
+  return false;
+}
+
+static Tail tail_of(const SearchNode *node, Tail a, Tail b) {
+  MirageOpKind kind = mirage_op_info((MirageOp)node->op)->kind;
+  Tail tail = {.walks = true, .zero = true};
+  if (kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY || node->op == MIRAGE_OP_TRANSPOSE)
+    tail.zero = stays_zero((MirageOp)node->op, a, b) || (node->op == MIRAGE_OP_EXP && a.bottom);
+  else if (kind == MIRAGE_KIND_REDUCE || node->op == MIRAGE_OP_LOOP)
+    tail.zero = a.zero;
+  else if (node->op == MIRAGE_OP_MATMUL)
+    tail.zero = (!a.walks || a.zero) && (!b.walks || b.zero);
+  if (node->op == MIRAGE_OP_SUB && a.bottom && !b.walks)
+    tail = (Tail){.walks = true, .bottom = true};
+  return tail;
+}
+
+// Bottom may be subtracted from, exponentiated and maximised; zeros may be summed. Quotients by something that itself
+// has a tail are refused: 0/0 would poison the sums.
+static bool tail_is_neutral(const SearchNode *node, Tail a, Tail b, Tail result) {
+  MirageOpKind kind = mirage_op_info((MirageOp)node->op)->kind;
+  if (node->op == MIRAGE_OP_DIV && b.walks)
+    return false;
+  if (node->op == MIRAGE_OP_LOOP)
+    return !a.walks || (a.zero && node->flags != SEARCH_MAXIMUM);
+  if (node->op == MIRAGE_OP_REDUCE_MAX && a.walks && !result.walks)
+    return a.bottom;
+  if (kind == MIRAGE_KIND_REDUCE && a.walks && !result.walks)
+    return a.zero;
+  if (node->op == MIRAGE_OP_MATMUL && a.walks && b.walks && !a.zero && !b.zero)
+    return false;
+  return (!a.bottom && !b.bottom) || node->op == MIRAGE_OP_EXP || (node->op == MIRAGE_OP_SUB && !b.walks);
+}
+
+bool mirage__search_masks(const SearchStructure *structure, bool *out_masked) {
+  Tail tails[SEARCH_MAX_NODES];
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    const SearchNode *node = &structure->nodes[i];
+    bool leaf = node->op == MIRAGE_OP_LOAD || node->op == MIRAGE_OP_CONSTANT;
+    Tail a = leaf ? (Tail){0} : tails[node->a],
+         b = leaf || !mirage__search_is_binary(node->op) ? (Tail){0} : tails[node->b];
+    Tail result = mirage__search_walks(node, structure->loop_axis)
+                      ? leaf ? (Tail){true, true, false} : tail_of(node, a, b)
+                      : (Tail){0};
+    if (!tail_is_neutral(node, a, b, result))
+      return false;
+    out_masked[i] = result.walks && is_maximised(structure, i);
+    if (out_masked[i] && mirage__search_mask_load(structure, i) == SEARCH_MAX_NODES)
+      return false;
+    if (out_masked[i])
+      result = (Tail){.walks = true, .bottom = true};
+    tails[i] = result;
+  }
+  return true;
+}
+
+// Dimension of the loop's axis; SEARCH_RANK = none.
+static uint32_t loop_dimension(const SearchStructure *structure, const SearchNode *node) {
+  for (uint32_t d = 0; d < SEARCH_RANK; d++)
+    if (node->dims[d] == structure->loop_axis)
+      return d;
+  return SEARCH_RANK;
+}
+
+uint32_t mirage__search_mask_load(const SearchStructure *structure, uint32_t node) {
+  uint32_t wanted = loop_dimension(structure, &structure->nodes[node]);
+  for (uint32_t i = 0; i < node; i++) {
+    const SearchNode *load = &structure->nodes[i];
+    if (load->op != MIRAGE_OP_LOAD || load->stage != structure->nodes[node].stage)
+      continue;
+    uint32_t at = loop_dimension(structure, load);
+    if (at == wanted || (at != SEARCH_RANK && at + 2 >= SEARCH_RANK && wanted + 2 >= SEARCH_RANK))
+      return i;
+  }
+  return SEARCH_MAX_NODES;
+}
+
+bool mirage__search_is_ragged(const SearchProgram *program, const SearchStructure *structure,
+                              const SearchSchedule *schedule) {
+  if (!structure->loop_axis)
+    return false;
+  int64_t extent = program->axes[structure->loop_axis].extent, parts = schedule->parts[structure->loop_axis];
+  int64_t chunk = ceil_div(extent, schedule->split);
+  return chunk * schedule->split != extent || ceil_div(chunk, parts) * parts != chunk;
+}
+
+bool mirage__search_tails_divide(const SearchStructure *structure, uint32_t axis, bool parts) {
+  Tail tails[SEARCH_MAX_NODES];
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    const SearchNode *node = &structure->nodes[i];
+    bool loaded = node->op == MIRAGE_OP_LOAD || (parts && node->op == MIRAGE_OP_LOOP);
+    bool leaf = loaded || node->op == MIRAGE_OP_CONSTANT;
+    Tail a = leaf ? (Tail){0} : tails[node->a];
+    Tail b = mirage__search_is_binary(node->op) ? tails[node->b] : (Tail){0};
+    tails[i] = (Tail){.walks = mirage__search_walks(node, axis), .zero = true};
+    if (node->op == MIRAGE_OP_DIV && b.walks && b.zero && (!parts || node->stage == SEARCH_AFTER))
+      return true;
+    MirageOpKind kind = mirage_op_info((MirageOp)node->op)->kind;
+    if (kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY)
+      tails[i].zero = stays_zero((MirageOp)node->op, a, b);
+    else if (node->op == MIRAGE_OP_MATMUL)
+      tails[i].zero = (a.walks && a.zero) || (b.walks && b.zero);
+    else if (!leaf)
+      tails[i].zero = a.zero;
+  }
+  return false;
+}

@@ -1,0 +1,38 @@
+// search_tails.h - what a schedule does to the tiles of a block graph, and which schedules may be.
+#ifndef MIRAGE_LIB_SEARCH_TAILS_H
+#define MIRAGE_LIB_SEARCH_TAILS_H
+
+#include "search/schedule/search_schedule.h"
+
+/// The extent of a dimension in a tile of the given schedule.
+int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchStructure *structure,
+                                   const SearchSchedule *schedule, uint8_t dim);
+// search_tails.c
+/// Whether a dimension of the node is a part of the axis.
+bool mirage__search_walks(const SearchNode *node, uint32_t axis);
+/// Whether a tail tile of a parallel axis divides by zero in the elements that its store drops: a norm of masked rows,
+/// say. `parts`: the second kernel of a split reduction, whose loads are accumulators.
+bool mirage__search_tails_divide(const SearchStructure *structure, uint32_t axis, bool parts);
+/// Whether the loop's axis may end in a tail tile of zeros; out_masked[num_nodes]: nodes to which bottom is added
+/// there.
+bool mirage__search_masks(const SearchStructure *structure, bool *out_masked);
+/// The load that says what the tail of a masked node is; SEARCH_MAX_NODES = none.
+uint32_t mirage__search_mask_load(const SearchStructure *structure, uint32_t node);
+/// Whether there is a tail.
+bool mirage__search_is_ragged(const SearchProgram *program, const SearchStructure *structure,
+                              const SearchSchedule *schedule);
+// search_maps.c
+/// Whether griddims and whole grids allow this number of blocks along some axis.
+bool mirage__search_allows_parts(const MirageSearchOptions *options, int64_t parts);
+/// Orders the grid of a kernel so that the options allow it; false when no order does. `second`: the kernel that
+/// combines parts, whose schedule this is.
+bool mirage__search_place(const SearchProgram *program, const SearchStructure *structure,
+                          const MirageSearchOptions *options, bool second, SearchSchedule *schedule);
+/// Marks what a kernel computes that ends before (SEARCH_INSIDE) or starts at (SEARCH_AFTER) the accumulators, which
+/// are marked in both.
+void mirage__search_wanted(const SearchStructure *structure, SearchStage stage, bool *out_wanted);
+
+/// Whether the quotient `node` is computed by reciprocals, and of what. search_build.c
+bool mirage__search_reciprocals(const SearchStructure *structure, const SearchNode *node, SearchReciprocals *out);
+
+#endif
