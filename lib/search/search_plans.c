@@ -16,12 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-  EXTRACTION_SHARE = 125, // partial block graphs for each state of max_states
-  PIECES_IN_MEMORY = 16,  // `optimal`: pieces that together may use as much memory as the whole program beside them
-};
-// What is derived when the caller stops the search is still read, for this many states: a fraction of a second.
-static const uint64_t last_states = 100000;
+enum { PIECES_IN_MEMORY = 16 }; // `optimal`: pieces that together may use as much memory as the whole beside them
 
 /// One choice of the loops' axis, and how many follow each other.
 typedef struct Plan {
@@ -56,10 +51,7 @@ static MirageStatus search_space(Search *search, SearchSpace *space, SearchKept 
   if (space->slot.checkpoint && stop < MIRAGE_STOP_TIME_BUDGET)
     MIRAGE_TRY(mirage__search_save_space(space));
   space->watch.deaf = stop >= MIRAGE_STOP_TIME_BUDGET;
-  space->stopped = false;
-  space->stop = MIRAGE_STOP_NONE;
-  space->max_states = space->funnel.states +
-                      (space->watch.deaf ? last_states : EXTRACTION_SHARE * search->options.max_states / search->share);
+  mirage__search_begin_extract(space, search->share);
   MirageStatus status = mirage__search_extract(space, search->part.pool, kept);
   space->stop = stop > space->stop ? stop : space->stop;
   if (space->stop == MIRAGE_STOP_NONE && space->lost)

@@ -25,8 +25,6 @@
 /// As it is; sums that end after the loop as sums in it; and whole dimensions of the loop's axis as walked by the loop.
 typedef enum { LITERAL, TILES_FIRST, FUSED, NUM_READINGS } Reading;
 
-static const uint64_t extraction_share = 250; // of max_states, as the search has it
-
 const char *mirage_replay_cut_name(MirageReplayCut cut) {
   static const char *const names[] = {"nothing", "operator", "axis",  "expression", "memory",  "order",
                                       "merge",   "value",    "limit", "schedule",   "kernels", "loss"};
@@ -49,13 +47,10 @@ static MirageStatus saturate(MirageReplay *replay, ReplayPlan *plan) {
   plan->num_derivations = space->num_derivations;
   plan->saturated = !space->stopped;
   if (status == MIRAGE_OK) {
-    space->stopped = false;
-    space->max_states = space->funnel.states + extraction_share * replay->options.max_states / replay->share;
+    mirage__search_begin_extract(space, replay->share);
     status = mirage__search_extract(space, NULL, &kept);
   }
-  space->stopped = false; // the candidate's own tensors are few
-  space->max_states = UINT64_MAX;
-  space->max_bytes = SIZE_MAX;
+  mirage__search_lift_limits(space, false); // the candidate's own tensors are few
   mirage__structure_release(&kept);
   return status;
 }
@@ -75,8 +70,7 @@ static MirageStatus fill_whole(MirageReplay *replay) {
     return MIRAGE_NO_MEMORY;
   MirageStatus status = mirage__search_space_init(&plan->space, &replay->plain, &replay->whole_options, 0, 0, 1,
                                                   mirage_field_domain(plan->field), plan->field);
-  plan->space.any_depth = true;
-  plan->space.max_states = UINT64_MAX;
+  mirage__search_lift_limits(&plan->space, true);
   return status;
 }
 
@@ -94,36 +88,13 @@ static uint32_t count_elementwise(const ReplayWalk *walk, uint32_t *out_operator
   return count;
 }
 
-// Lets extraction see the derivations of the walk alone; num_nodes is 0 when it finds no structure.
-static MirageStatus extract_walked(ReplayWalk *walk, SearchStructure *out) {
-  SearchSpace *space = walk->space;
-  SearchKept kept = {.capacity = 1};
-  uint32_t heads[REPLAY_MAX_STEPS], nexts[REPLAY_MAX_STEPS], most = space->most_elementwise;
-  for (uint32_t i = 0; i < walk->num_chosen; i++) {
-    heads[i] = space->tensors[walk->chosen_tensor[i]].derivations;
-    nexts[i] = space->derivations[walk->chosen[i]].next;
-    space->tensors[walk->chosen_tensor[i]].derivations = walk->chosen[i];
-    space->derivations[walk->chosen[i]].next = 0;
-  }
-  MirageStatus status = mirage__search_extract(space, NULL, &kept);
-  for (uint32_t i = walk->num_chosen; i-- > 0;) {
-    space->tensors[walk->chosen_tensor[i]].derivations = heads[i];
-    space->derivations[walk->chosen[i]].next = nexts[i];
-  }
-  space->most_elementwise = most;
-  out->num_nodes = 0;
-  if (kept.num)
-    *out = *kept.items[0];
-  mirage__structure_release(&kept);
-  return status;
-}
-
 // The structure that was walked; num_nodes is 0 when the walk is cut by a limit.
 static MirageStatus find_structure(ReplayWalk *walk, SearchStructure *out) {
   SearchSpace *space = walk->space;
   const MirageSearchOptions *options = space->options;
+  const SearchChoice choice = {walk->num_chosen, walk->chosen_tensor, walk->chosen};
   uint32_t operators, elementwise = count_elementwise(walk, &operators);
-  MIRAGE_TRY(extract_walked(walk, out));
+  MIRAGE_TRY(mirage__search_extract_choice(space, &choice, options->max_block_ops, out));
   if (out->num_nodes && elementwise > space->most_elementwise && space->most_elementwise)
     mirage__replay_cut(walk, (MirageNode){0}, MIRAGE_REPLAY_LIMIT,
                        "it has %u element-wise operators, the search keeps graphs of up to %u: the fewest that any "
@@ -131,11 +102,7 @@ static MirageStatus find_structure(ReplayWalk *walk, SearchStructure *out) {
                        elementwise, space->most_elementwise);
   if (out->num_nodes)
     return MIRAGE_OK;
-  MirageSearchOptions relaxed = *options;
-  relaxed.max_block_ops = SEARCH_MAX_NODES;
-  space->options = &relaxed;
-  MirageStatus status = extract_walked(walk, out);
-  space->options = options;
+  MirageStatus status = mirage__search_extract_choice(space, &choice, SEARCH_MAX_NODES, out);
   if (out->num_nodes)
     mirage__replay_cut(walk, (MirageNode){0}, MIRAGE_REPLAY_LIMIT, "it counts %u operators, max-block-ops = %u",
                        out->num_ops, options->max_block_ops);

@@ -487,6 +487,13 @@ MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *
   return add_constants(space);
 }
 
+void mirage__search_lift_limits(SearchSpace *space, bool any_depth) {
+  space->stopped = false;
+  space->max_states = UINT64_MAX;
+  space->max_bytes = SIZE_MAX;
+  space->any_depth = any_depth;
+}
+
 void mirage__search_space_deinit(SearchSpace *space) {
   mirage_expr_table_destroy(space->exprs);
   mirage_arena_deinit(&space->eval.scratch);

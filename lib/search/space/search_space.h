@@ -138,6 +138,8 @@ MirageStatus mirage__search_space_init(SearchSpace *space, const SearchProgram *
                                        const MirageSearchOptions *options, uint32_t loop_axis, uint32_t num_loops,
                                        uint32_t share, const MirageDomain *domain, const MirageField *field);
 void mirage__search_space_deinit(SearchSpace *space);
+/// Lets more tensors be tried than a search would; `any_depth`: of any number of operators.
+void mirage__search_lift_limits(SearchSpace *space, bool any_depth);
 /// Whether saturation tries such an operator on these tensors at all.
 bool mirage__search_tries(const SearchSpace *space, const SearchDerivation *how);
 /// Tries one operator as saturation does. Operands of commutative ones come in order of their numbers. The funnel says

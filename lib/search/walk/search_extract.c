@@ -16,7 +16,10 @@ enum {
   AT_ONCE = 64,       // walks of a round
   FIRST_SHARE = 4096, // states of the first walk, which most searches end in
   SHARE = 65536,      // of every other
+  STATES_SHARE = 125, // partial block graphs for each state of max_states
 };
+// What is derived when the caller stops the search is still read, for this many states: a fraction of a second.
+static const uint64_t last_states = 100000;
 
 static uint32_t larger(uint32_t a, uint32_t b) { return a > b ? a : b; }
 
@@ -217,6 +220,13 @@ static MirageStatus choose_goals(Extraction *extraction, uint32_t goal, uint32_t
   return MIRAGE_OK;
 }
 
+void mirage__search_begin_extract(SearchSpace *space, uint32_t share) {
+  uint64_t states = STATES_SHARE * space->options->max_states / share;
+  space->stopped = false;
+  space->stop = MIRAGE_STOP_NONE;
+  space->max_states = space->funnel.states + (space->watch.deaf ? last_states : states);
+}
+
 MirageStatus mirage__search_extract(SearchSpace *space, SearchPool *pool, SearchKept *kept) {
   Extraction extraction = {.space = space, .pool = pool, .kept = kept};
   SearchBytes bytes;
@@ -228,5 +238,54 @@ MirageStatus mirage__search_extract(SearchSpace *space, SearchPool *pool, Search
   if (status == MIRAGE_OK)
     status = choose_goals(&extraction, 0, 0, goals);
   free(extraction.at.branches.items);
+  return status;
+}
+
+// ---------------------------------------------------------------------------------------------- one choice
+
+// A tensor's derivations before one was chosen for it.
+typedef struct Before {
+  uint32_t first, next;
+} Before;
+
+static Before *hide_others(SearchSpace *space, const SearchChoice *choice) {
+  Before *before = calloc(choice->num + 1, sizeof *before);
+  for (uint32_t i = 0; before && i < choice->num; i++) {
+    uint32_t *first = &space->tensors[choice->tensors[i]].derivations;
+    uint32_t *next = &space->derivations[choice->derivations[i]].next;
+    before[i] = (Before){*first, *next};
+    *first = choice->derivations[i];
+    *next = 0;
+  }
+  return before;
+}
+
+static void show_others(SearchSpace *space, const SearchChoice *choice, const Before *before) {
+  for (uint32_t i = choice->num; i-- > 0;) {
+    space->tensors[choice->tensors[i]].derivations = before[i].first;
+    space->derivations[choice->derivations[i]].next = before[i].next;
+  }
+}
+
+MirageStatus mirage__search_extract_choice(SearchSpace *space, const SearchChoice *choice, uint32_t max_block_ops,
+                                           SearchStructure *out) {
+  const MirageSearchOptions *options = space->options;
+  MirageSearchOptions relaxed = *options;
+  SearchKept kept = {.capacity = 1};
+  uint32_t most = space->most_elementwise;
+  Before *before = hide_others(space, choice);
+  if (!before)
+    return MIRAGE_NO_MEMORY;
+  relaxed.max_block_ops = max_block_ops;
+  space->options = &relaxed;
+  MirageStatus status = mirage__search_extract(space, NULL, &kept);
+  space->options = options;
+  show_others(space, choice, before);
+  space->most_elementwise = most;
+  out->num_nodes = 0;
+  if (kept.num)
+    *out = *kept.items[0];
+  mirage__structure_release(&kept);
+  free(before);
   return status;
 }
