@@ -3,7 +3,7 @@
 #include "mirage-c/Thread.h"
 #include "Dialects.h"
 #include "mirage-c/Dialects.h"
-#include "mirage/bridge.h"
+#include "mirage-c/Values.h"
 #include "mlir/CAPI/Registration.h"
 #include "rules.h"
 #include "llvm/ADT/TypeSwitch.h"

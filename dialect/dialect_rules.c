@@ -10,7 +10,7 @@
 
 #include "mirage-c/Dialects.h"
 #include "mirage-c/Kernel.h"
-#include "mirage/bridge.h"
+#include "mirage-c/Values.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 

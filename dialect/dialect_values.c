@@ -1,14 +1,13 @@
-// types.c - single types, attributes and diagnostics across the border between MLIR and the core.
+// dialect_values.c - single types, attributes and diagnostics across the border between MLIR and the core.
 //
 // Import takes whatever text or another tool may have put there and says what is wrong with it; export takes what the
 // core has checked. The verifiers of the dialects, their type inference and the bridge all go through here, so that
 // they agree.
-#include "mirage/bridge.h"
-
 #include "mirage-c/Block.h"
 #include "mirage-c/Dialects.h"
 #include "mirage-c/Kernel.h"
 #include "mirage-c/Thread.h"
+#include "mirage-c/Values.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/BuiltinTypes.h"
 
