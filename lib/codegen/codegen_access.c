@@ -2,9 +2,8 @@
 //
 // A dimension that several axes split is cut into chunks of chunks (MirageAccessAttrs): the tile starts at the sum of
 // index * chunk, and an element is valid when it lies inside every enclosing chunk. Only chunks that do not divide
-// evenly
-// ("ragged") can cut a tile short; each gives one bound on the tile-local index, and the limit is the least of them.
-// Of a window of the tensor the same holds, shifted by where it begins.
+// evenly ("ragged") can cut a tile short; each gives one bound on the tile-local index, and the limit is the least of
+// them. Of a window of the tensor the same holds, shifted by where it begins.
 // Example:     n = 100 over 3 blocks: chunk 34, block 2 starts at 68, and its tile of 34 has 100 - 68 = 32 valid
 // elements.
 #include "emit.h"

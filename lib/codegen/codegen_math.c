@@ -1,9 +1,8 @@
 // codegen_math.c - the arithmetic operators on f32, by fast hardware functions where those are good to f32.
 //
 // Errors against the exact value, relative unless said: exp 2^-22 (times |x| log2 e for large arguments; of exp(x - y)
-// in a row that shares y, times |y| log2 e), division and
-// square roots within 2 ulp, log and tanh within 4 ulp, erf 2e-7 absolute. Each stays far below half an ulp of f16 and
-// bf16.
+// in a row that shares y, times |y| log2 e), division and square roots within 2 ulp, log and tanh within 4 ulp, erf
+// 2e-7 absolute. Each stays far below half an ulp of f16 and bf16.
 #include "emit.h"
 
 #include <math.h>

@@ -8,8 +8,8 @@
 //
 // A candidate is read in several ways: for each axis as the loop's, as it is; with what is added element by element and
 // summed after the loop as summed in it; and, which puts several kernels into one, with whole dimensions of the loop's
-// axis as walked by the loop. The reading that gets furthest counts. Where none
-// is in the space, the kernels are replayed as pieces of the program (replay_pieces.c).
+// axis as walked by the loop. The reading that gets furthest counts. Where none is in the space, the kernels are
+// replayed as pieces of the program (replay_pieces.c).
 #include "mirage/cost.h"
 #include "search/block/search_options.h"
 #include "search/pieces/search_pieces.h"
