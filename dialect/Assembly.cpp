@@ -6,7 +6,7 @@
 //
 //===----------------------------------------------------------------------------===//
 
-#include "Dialects.h"
+#include "DialectClasses.h"
 #include "mlir/Interfaces/FunctionImplementation.h"
 #include "rules.h"
 

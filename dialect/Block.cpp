@@ -1,7 +1,7 @@
 //===- Block.cpp - the mirage_block dialect and its C API ----------------------===//
 
 #include "mirage-c/Block.h"
-#include "Dialects.h"
+#include "DialectClasses.h"
 #include "mirage-c/Dialects.h"
 #include "mlir/CAPI/Registration.h"
 #include "rules.h"

@@ -1,7 +1,7 @@
 //===- Kernel.cpp - the mirage_kernel dialect and its C API --------------------===//
 
 #include "mirage-c/Kernel.h"
-#include "Dialects.h"
+#include "DialectClasses.h"
 #include "mirage-c/Dialects.h"
 #include "mlir/CAPI/Registration.h"
 #include "llvm/ADT/StringExtras.h"

@@ -1,7 +1,7 @@
 //===- Thread.cpp - the mirage_thread dialect, its C API, and the glue that all three share -----===//
 
 #include "mirage-c/Thread.h"
-#include "Dialects.h"
+#include "DialectClasses.h"
 #include "mirage-c/Dialects.h"
 #include "mirage-c/Values.h"
 #include "mlir/CAPI/Registration.h"

@@ -7,7 +7,8 @@
 // says what came out (funnel.c). An interrupt or the time budget ends it early, with what it has found.
 // A program that stands in the module twice is searched once; the second takes the candidates of the first.
 // With `optimal`, a program whose space was exhausted says so: mirage_kernel.search = {exhausted, max_block_ops}.
-// With `replay` nothing is added; the candidates that are there are replayed through the search instead (replay.c).
+// With `replay` nothing is added; the candidates that are there are replayed through the search instead
+// (pass_replay.c).
 #include "funnel.h"
 #include "passes.h"
 #include "progress.h"

@@ -159,7 +159,7 @@ typedef struct MirageLowerOptions {
 MirageTarget mirage__pass_target(const char *name, bool tensor_maps);
 
 /// What the search is asked for: the options, and the search-space file's where they were not given. Lists live in
-/// `arena`. search_space.c
+/// `arena`. pass_search_space.c
 MirageStatus mirage__search_options(const MirageEnumerateOptions *options, MirageArena *arena, const MirageDiag *diag,
                                     MirageSearchOptions *out);
 MirageStatus mirage__check_search_options(const void *options, const MirageDiag *diag);
@@ -264,25 +264,26 @@ static inline bool mirage__is_beyond(MirageStatus status) {
   return status == MIRAGE_UNSUPPORTED || status == MIRAGE_LIMIT;
 }
 
-/// Whether somebody has asked the running passes to end early (interrupt.c), and the flag that says so, for the search.
+/// Whether somebody has asked the running passes to end early (pass_interrupt.c), and the flag that says so, for the
+/// search.
 bool mirage__is_interrupted(void);
 /// Whether that is so long ago that nothing more shall be begun, however good the result would be.
 bool mirage__is_late(void);
 const int *mirage__interrupt_flag(void);
-/// For work that a result needs: ends at an interrupt, or, where one has come before, when it is late. So work that ends
-/// with `interrupt` set may be tried once more.
+/// For work that a result needs: ends at an interrupt, or, where one has come before, when it is late. So work that
+/// ends with `interrupt` set may be tried once more.
 MirageCancel mirage__until_late(void);
 /// Around each pass's body.
 void mirage__pass_begins(void);
 void mirage__pass_ends(const char *pass);
 
-/// Replays the program's candidates through the search, and says of each whether it is met (replay.c).
+/// Replays the program's candidates through the search, and says of each whether it is met (pass_replay.c).
 struct MirageSearchOptions;
 MirageStatus mirage__replay_candidates(MirageModuleGraphs *graphs, MirageModuleGraph *program,
                                        const struct MirageSearchOptions *options, bool add);
 
 /// Whether the abstract expressions of two graphs over the same inputs are both known and differ in some output
-/// (abstract.c). False means nothing: the verifier decides.
+/// (pass_abstract.c). False means nothing: the verifier decides.
 MirageStatus mirage__expression_differs(const MirageUGraph *program, const MirageUGraph *candidate, bool ask_z3,
                                         const MirageDiag *diag, bool *out_differs);
 

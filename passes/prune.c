@@ -1,7 +1,8 @@
 // prune.c - mirage-prune: removes candidates that cannot win. [Mirage 4.3]
 //
 // requires: candidates; provides: fewer of them; breaks: nothing. Reasons, in this order:
-//   expression  its abstract expression is not the program's: it computes something else (abstract.c). `engine` says
+//   expression  its abstract expression is not the program's: it computes something else (pass_abstract.c). `engine`
+// says
 //               who decides: normal forms, or Z3, which is independent, slow, and removes what it cannot show. Where no
 //               candidate has the program's - the search cancels factors, which expressions do not - all of them stay,
 //               and the verifier decides

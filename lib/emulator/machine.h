@@ -1,9 +1,9 @@
 // machine.h - the emulated GPU while one kernel runs on it: threads, blocks, clusters, memory.
 //
-// Reading order: machine.c (threads take turns, fail) -> meeting.c (barriers) -> clock.c (who may count on what) ->
-// trace.c (what is known of each byte) -> memory.c (device and shared memory, cp.async) -> order.c (blocks that
-// exchange data) -> mbarrier.c, copy.c (bulk and tensor copies) -> warp.c, warpgroup.c (what lanes and warps do
-// together) -> calls.c (the instructions, one function a row of primitives.def).
+// Reading order: machine.c (threads take turns, fail) -> emulator_meeting.c (barriers) -> clock.c (who may count on
+// what) -> trace.c (what is known of each byte) -> emulator_memory.c (device and shared memory, cp.async) -> order.c
+// (blocks that exchange data) -> mbarrier.c, emulator_copy.c (bulk and tensor copies) -> warp.c, emulator_warpgroup.c
+// (what lanes and warps do together) -> calls.c (the instructions, one function a row of primitives.def).
 //
 // One operating-system thread runs one machine; the machine in force is a thread-local, so instructions find it. A
 // thread runs until it has to wait; then the next ready one continues, in the order in which they became ready.
@@ -59,8 +59,8 @@ typedef struct Block Block;
 typedef struct Cluster Cluster;
 typedef struct Order Order;
 typedef struct Clock Clock;       // clock.c
-typedef struct Flight Flight;     // copy.c
-typedef struct Products Products; // warpgroup.c
+typedef struct Flight Flight;     // emulator_copy.c
+typedef struct Products Products; // emulator_warpgroup.c
 
 /// Whoever reads and writes: a thread, a warp (reads of ldmatrix), a warpgroup (reads of its products), an mbarrier
 /// (copies that it announces). Number of the block in the batch << 16 | number in the block: threads, warps,
@@ -213,7 +213,7 @@ void mirage__machine_suspend(Machine *m, const char *where, uint32_t op);
 /// Waits until device memory changes.
 void mirage__machine_poll(Machine *m);
 
-// -------------------------------------------------------------------------------------------------- meeting.c offers
+// ------------------------------------------------------------------------------------------- emulator_meeting.c offers
 
 /// The running thread comes to a meeting of `expected` threads. True for the last, which goes on at once, having to
 /// call mirage__meeting_release; the others return false when it has.
@@ -296,7 +296,7 @@ void mirage__trace_write(Machine *m, const Access *access, const Ground *ground,
 void mirage__trace_copy(Machine *m, const Access *access, const Ground *ground, uint32_t first, uint32_t count);
 void mirage__trace_land(const Access *access, const Ground *ground, uint32_t first, uint32_t count);
 
-// --------------------------------------------------------------------------------------------------- memory.c offers
+// -------------------------------------------------------------------------------------------- emulator_memory.c offers
 
 /// Checked memory: the bytes at a device or shared address. Fails the run where the access breaks a rule.
 void *mirage__memory_global(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, uint32_t alignment, bool write);
@@ -342,7 +342,7 @@ Mbarrier *mirage__mbarrier_find(Machine *m, uint32_t op, uint64_t address, bool 
 void mirage__mbarrier_bytes(Machine *m, Mbarrier *mbarrier, uint32_t op, uint32_t bytes);
 void mirage__mbarrier_copied(Machine *m, Mbarrier *mbarrier, uint32_t op);
 
-// ---------------------------------------------------------------------------------------------------- copy.c offers
+// ---------------------------------------------------------------------------------------------- emulator_copy.c offers
 
 void mirage__bulk_copy(Machine *m, uint32_t op, uint64_t to, uint64_t from, uint32_t bytes, uint64_t mbarrier);
 /// blocks: ranks of the cluster by bits, or 0: the own block.
@@ -386,7 +386,7 @@ void mirage__warp_mma(Machine *m, uint32_t op, MmaType type, const uint32_t *ope
 /// Two elements of a register.
 void mirage__warp_unpack(MmaType type, uint32_t word, float *low, float *high);
 
-// ------------------------------------------------------------------------------------------------ warpgroup.c offers
+// ----------------------------------------------------------------------------------------- emulator_warpgroup.c offers
 
 typedef struct GroupProduct {
   MmaType type;

@@ -94,7 +94,7 @@ MirageStatus mirage__import_tensor_type(ImportReader *reader, const json_t *tens
 MirageStatus mirage__import_op(ImportReader *reader, const json_t *list, int level, size_t index, const json_t **out_op,
                                const ImportRule **out_rule);
 
-// import.c: tensors by guid.
+// import_graphs.c: tensors by guid.
 /// What the file states of a tensor has to agree with what follows from the operators, unless the caller wants only the
 /// latter.
 MirageStatus mirage__import_check(ImportReader *reader, const json_t *stated, const MirageType *type);
@@ -108,7 +108,7 @@ MirageStatus mirage__import_only_output(ImportReader *reader, const json_t *op, 
 MirageStatus mirage__import_inputs(ImportReader *reader, const json_t *op, const ImportRule *rule,
                                    ImportTensor *tensors, ImportTensor **out_inputs);
 
-// block.c: one kn_customized_op.
+// import_block.c: one kn_customized_op.
 MirageStatus mirage__import_custom(ImportReader *reader, const json_t *op);
 
 #endif

@@ -98,7 +98,7 @@ def test_every_event_raises(keyboard):
 
 @pytest.mark.parametrize("after", ["20,0", "50,0", "500,4", "5000,0"])
 def test_nothing_unproven_is_returned(after):
-    """An interrupt at a counted question, after which nothing more is proven (passes/interrupt.c): the proven or an
+    """An interrupt at a counted question, after which nothing more is proven (passes/pass_interrupt.c): the proven or an
     interrupt."""
     code = ("import sys, mirage_mlir as mi\n"
             "try: found = mi.superoptimize(open(sys.argv[1]).read(), measure='no', target='h200', progress=False)\n"

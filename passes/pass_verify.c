@@ -1,4 +1,4 @@
-// verify.c - mirage-verify: proves every candidate equivalent to its program. [Mirage 5]
+// pass_verify.c - mirage-verify: proves every candidate equivalent to its program. [Mirage 5]
 //
 // requires: candidates whose `source` names a graph of the module (or the option `against`); provides: `proof` and
 //           `guard` on those shown equivalent and accurate, `mirage_kernel.verdict` on the others; breaks: nothing,

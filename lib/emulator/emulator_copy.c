@@ -1,4 +1,4 @@
-// copy.c - bulk and tensor copies: what one thread asks for, and an mbarrier announces.
+// emulator_copy.c - bulk and tensor copies: what one thread asks for, and an mbarrier announces.
 //
 // Everything about a copy is checked when it is issued: addresses, alignment, and that all who used its destination are
 // done. From then on the destination is taboo. The copy arrives at once, or when no thread can go on without it; its

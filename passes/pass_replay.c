@@ -1,4 +1,4 @@
-// replay.c - mirage-enumerate{replay=yes}: says of given candidates whether the search meets them.
+// pass_replay.c - mirage-enumerate{replay=yes}: says of given candidates whether the search meets them.
 //
 // requires: programs, candidates; provides: remarks; with replay=add, the search's µGraph that stands for a candidate
 //           as a candidate more, after it; breaks: nothing.

@@ -1,4 +1,4 @@
-// memory.c - device and shared memory with every access checked, and copies by cp.async.
+// emulator_memory.c - device and shared memory with every access checked, and copies by cp.async.
 //
 // Device:  addresses are of our own making (machine.h), so whatever is not inside a buffer of the kernel is caught.
 // Shared:  every access goes through the trace of its granules (trace.c).

@@ -1,4 +1,4 @@
-// search_space.c - what mirage-enumerate hands to the search: its options, and those of a search-space file.
+// pass_search_space.c - what mirage-enumerate hands to the search: its options, and those of a search-space file.
 //
 // A search-space file is a JSON object whose keys are names of options with underscores; an option given on the
 // command line wins. Its lists hold numbers, or lists of numbers where an entry is one for each of x, y and z:

@@ -1,4 +1,4 @@
-//===- Dialects.h - the C++ classes of the three dialects ------------*- C++ -*-===//
+//===- DialectClasses.h - the C++ classes of the three dialects ------------*- C++ -*-===//
 //
 // Generated classes, and the few functions that they share. Internal to dialect/: others use include/mirage-c.
 //

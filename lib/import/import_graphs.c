@@ -1,5 +1,5 @@
-// import.c - the JSON of the original system's µGraphs -> graphs. This file: the text, kernel level, and pairing with
-// the program; block.c: custom kernels; json.c: fields and operator names.
+// import_graphs.c - the JSON of the original system's µGraphs -> graphs. This file: the text, kernel level, and
+// pairing with the program; import_block.c: custom kernels; json.c: fields and operator names.
 //
 // Call order:  read_text -> for each graph: read_graph = (kn_* operators in order)* then return.
 // Algorithm:   one pass. Tensors are known by their guid, and an operator may only use what an earlier one defined.

@@ -1,4 +1,4 @@
-// block.c - one kn_customized_op: the operators of its thread block graph -> a custom kernel with a loop.
+// import_block.c - one kn_customized_op: the operators of its thread block graph -> a custom kernel with a loop.
 //
 // The file lists a block graph's operators in one row and marks tensors that live after the loop; we have the loop as a
 // region. So an operator is read first (plan) and built later (build), in three parts:

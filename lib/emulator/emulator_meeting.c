@@ -1,5 +1,5 @@
-// meeting.c - barriers: of a warp, of some or all warps of a block, of a cluster; and registers handed from warp to
-// warp.
+// emulator_meeting.c - barriers: of a warp, of some or all warps of a block, of a cluster; and registers handed from
+// warp to warp.
 //
 // A thread that waits stands in a Meeting's list; the last to come makes all of them ready. A barrier is also where
 // threads learn what the others did before (clock.c).

@@ -1,4 +1,4 @@
-// abstract.c - compares two graphs by abstract expression. [Mirage 4.2]
+// pass_abstract.c - compares two graphs by abstract expression. [Mirage 4.2]
 //
 // Every value gets an abstract expression (mirage/expr.h), and every dimension the program axis it walks with the parts
 // of that axis that it holds: what each grid axis and each enclosing loop cut off, and the tile that is left. A sum

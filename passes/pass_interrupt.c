@@ -1,4 +1,4 @@
-// interrupt.c - asks the passes that run to end with what they have found until then.
+// pass_interrupt.c - asks the passes that run to end with what they have found until then.
 //
 // A tool's signal handler calls mirageInterrupt; nothing here installs one. The search looks at the flag while it runs,
 // the passes after it between two candidates: what is needed for one good result of each program is still done, for
@@ -6,9 +6,9 @@
 // were finished, and the others as they came.
 //
 // For tests, MIRAGE_INTERRUPT_AFTER=N[,M] interrupts at the N-th question whether there was an interrupt, and ends the
-// grace M questions of the passes later, whatever the clock says (M = 0: at once). MIRAGE_INTERRUPT_STATS=1 says of each
-// pass how much CPU time it took, how much passed at most between two questions, and how much from the interrupt to the
-// end of its last.
+// grace M questions of the passes later, whatever the clock says (M = 0: at once). MIRAGE_INTERRUPT_STATS=1 says of
+// each pass how much CPU time it took, how much passed at most between two questions, and how much from the interrupt
+// to the end of its last.
 #include "mirage-c/Passes.h"
 #include "mirage/cancel.h"
 #include "passes.h"

@@ -1,4 +1,4 @@
-// expand.c - mirage-expand: writes sugar as primitive operators.
+// pass_expand.c - mirage-expand: writes sugar as primitive operators.
 //
 // requires: nothing; provides: programs without softmax, norms, attention and other derived operators; breaks: nothing.
 // Candidates are left alone: their custom kernels hold no sugar. The rules are lib/ugraph/expand.c's; the search

@@ -1,5 +1,5 @@
-// warpgroup.c - the matrix instructions of four warps: operands from shared memory by descriptors, and results that
-// must be waited for.
+// emulator_warpgroup.c - the matrix instructions of four warps: operands from shared memory by descriptors, and
+// results that must be waited for.
 //
 // Operands: a descriptor says where element (row, k) of a 16-bit matrix [rows, 16] begins [PTX ISA, wgmma: matrix
 //           descriptor, strides, canonical layouts]. With W the bytes of the swizzle, L and S the leading and stride

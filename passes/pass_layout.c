@@ -1,4 +1,4 @@
-// layout.c - mirage-layout: plans every candidate's schedule and tiles. [Mirage 6]
+// pass_layout.c - mirage-layout: plans every candidate's schedule and tiles. [Mirage 6]
 //
 // requires: nothing; provides: complete schedules, and a place and layout on every tile; breaks: nothing.
 // What is set by hand is checked and kept. The predicted cost is taken anew, since it depends on the schedule. A
