@@ -2,7 +2,7 @@
 #ifndef MIRAGE_FIELD_INTERNAL_H
 #define MIRAGE_FIELD_INTERNAL_H
 
-#include "mirage/verify.h"
+#include "mirage/field.h"
 
 __extension__ typedef unsigned __int128 FieldU128;
 

@@ -2,7 +2,7 @@
 #ifndef MIRAGE_LIB_SEARCH_VALUES_H
 #define MIRAGE_LIB_SEARCH_VALUES_H
 
-#include "mirage/verify.h"
+#include "mirage/field.h"
 #include "search/program/search_program.h"
 
 enum { SEARCH_LOOPS = 2 }; // iterations of the loop on the shrunken instance
