@@ -156,7 +156,8 @@ MirageStatus mirage__confirm(const Selector *selector, MirageModuleGraph *entry,
 // ----------------------------------------------------------------------------------------------------------------
 // costs
 
-double mirage__time_of(const MirageModuleGraph *entry) {
+// Measured where it was, else predicted.
+static double time_of(const MirageModuleGraph *entry) {
   const MirageCost *cost = &mirage_ugraph_get_meta(entry->graph)->cost;
   return cost->measured_us > 0 ? cost->measured_us : cost->time_us;
 }
@@ -233,7 +234,7 @@ static MirageModuleGraph *find_best(const Selector *selector, uint32_t *out_prov
     if (!mirage__is_proven(entry))
       continue;
     ++*out_proven;
-    if (!best || mirage__time_of(entry) < mirage__time_of(best))
+    if (!best || time_of(entry) < time_of(best))
       best = entry;
   }
   return best;
@@ -260,16 +261,16 @@ static void report(const Selector *selector, const MirageModuleGraph *best, uint
     mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
                      "@%s: no proven candidate; its own lowering stands (%.2f us predicted on %s)", program->name,
                      selector->own_us, target);
-  } else if (mirage__time_of(best) < selector->own_us) {
+  } else if (time_of(best) < selector->own_us) {
     mirage__proof_text(best, proof, sizeof proof);
     mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
                      "@%s: selected @%s of %u proven: %.2f us %s on %s, its own lowering %.2f us; %s", program->name,
-                     best->name, proven, mirage__time_of(best), how(best), target, selector->own_us, proof);
+                     best->name, proven, time_of(best), how(best), target, selector->own_us, proof);
   } else {
     mirage_diag_emit(diag, MIRAGE_SEVERITY_REMARK, loc,
                      "@%s: its own lowering is better: %.2f us predicted on %s, the best of %u proven is @%s with %.2f "
                      "us",
-                     program->name, selector->own_us, target, proven, best->name, mirage__time_of(best));
+                     program->name, selector->own_us, target, proven, best->name, time_of(best));
   }
 }
 
@@ -279,7 +280,7 @@ static MirageStatus choose_by_model(const Selector *selector, MirageModuleGraph 
   *out_chosen = NULL;
   for (MirageModuleGraph *best; !stands;) {
     best = find_best(selector, &proven);
-    stands = !best || mirage__time_of(best) >= selector->own_us;
+    stands = !best || time_of(best) >= selector->own_us;
     if (stands) {
       report(selector, best, proven);
       return MIRAGE_OK;

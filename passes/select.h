@@ -25,8 +25,6 @@ MirageStatus mirage__prepare_candidate(const Selector *selector, MirageModuleGra
 /// Proves it at full size where that is affordable, and compiles it. One that does not stand has lost its proof.
 MirageStatus mirage__confirm(const Selector *selector, MirageModuleGraph *entry, bool *out_stands);
 bool mirage__is_proven(const MirageModuleGraph *entry);
-/// Measured where it was, else predicted.
-double mirage__time_of(const MirageModuleGraph *entry);
 /// "proof at full size, a wrong graph passes with probability below 2^-61.0"
 void mirage__proof_text(const MirageModuleGraph *entry, char *text, size_t size);
 

@@ -81,9 +81,6 @@ MirageStatus mirage__eval_operator(Eval *eval, const MirageNodeView *node, const
 /// Element-wise binary with right-aligned broadcasting.
 MirageStatus mirage__eval_binary(Eval *eval, MirageOp op, const MirageType *a_type, const void *a,
                                  const MirageType *b_type, const void *b, const MirageType *result, void *out);
-/// A sum or maximum over one dimension, as the operator table defines it (attribute `extent`).
-MirageStatus mirage__eval_reduce(Eval *eval, MirageOp op, const MirageType *type, const void *a, int32_t dim,
-                                 int64_t extent, const MirageType *result, void *out);
 /// Turns a domain's failure into a sentence; passes REDRAW through in silence.
 MirageStatus mirage__eval_report(Eval *eval, MirageOp op, const void *loc, MirageStatus status);
 

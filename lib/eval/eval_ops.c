@@ -93,8 +93,9 @@ MirageStatus mirage__eval_binary(Eval *eval, MirageOp op, const MirageType *a_ty
   return mirage__eval_elements(eval, &call);
 }
 
-MirageStatus mirage__eval_reduce(Eval *eval, MirageOp op, const MirageType *type, const void *a, int32_t dim,
-                                 int64_t extent, const MirageType *result, void *out) {
+// A sum or maximum over one dimension, as the operator table defines it (attribute `extent`).
+static MirageStatus reduce_over(Eval *eval, MirageOp op, const MirageType *type, const void *a, int32_t dim,
+                                int64_t extent, const MirageType *result, void *out) {
   size_t outer = 1, inner = (size_t)extent;
   for (int32_t d = 0; d < dim; d++)
     outer *= (size_t)type->shape[d];
@@ -110,7 +111,7 @@ static MirageStatus eval_mean(Eval *eval, const MirageNodeView *node, const Mira
   MirageType wide = *result, scalar = mirage_type_tensor(MIRAGE_F32, 0, NULL);
   void *count;
   wide.dtype = MIRAGE_F32;
-  MIRAGE_TRY(mirage__eval_reduce(eval, MIRAGE_OP_REDUCE_SUM, type, a, dim, node->attrs->reduce.extent, &wide, out));
+  MIRAGE_TRY(reduce_over(eval, MIRAGE_OP_REDUCE_SUM, type, a, dim, node->attrs->reduce.extent, &wide, out));
   MIRAGE_TRY(mirage__eval_scratch(eval, 2, 1, &count));
   double summands = (double)(type->shape[dim] / node->attrs->reduce.extent);
   MIRAGE_TRY(eval->domain->constant(eval->domain, &scalar, 1, summands, count));
@@ -225,8 +226,8 @@ MirageStatus mirage__eval_operator(Eval *eval, const MirageNodeView *node, const
   case MIRAGE_KIND_REDUCE:
     if (node->op == MIRAGE_OP_REDUCE_MEAN)
       return eval_mean(eval, node, types[0], operands[0], result, out);
-    return mirage__eval_reduce(eval, node->op, types[0], operands[0], node->attrs->reduce.dim,
-                               node->attrs->reduce.extent, result, out);
+    return reduce_over(eval, node->op, types[0], operands[0], node->attrs->reduce.dim, node->attrs->reduce.extent,
+                       result, out);
   case MIRAGE_KIND_SHAPE:
     eval_shape_op(eval, node, types, operands, result, out);
     return MIRAGE_OK;

@@ -187,7 +187,8 @@ static void list_texts(MirageTuningRecord *record, const char **texts[NUM_TEXTS]
   memcpy(texts, all, sizeof all);
 }
 
-MirageTuningRecord *mirage__tuning_copy(const MirageTuningRecord *record) {
+// The record as its own allocation with all its texts; NULL without memory.
+static MirageTuningRecord *copy_record(const MirageTuningRecord *record) {
   MirageTuningRecord from = *record;
   const char **texts[NUM_TEXTS];
   list_texts(&from, texts);
@@ -296,7 +297,7 @@ MirageStatus mirage_tuning_find(MirageTuning *tuning, const MirageTuningRecord *
   int code = sqlite3_step(statement);
   if (code == SQLITE_ROW) {
     MirageTuningRecord row = row_of(statement);
-    *out_record = mirage__tuning_copy(&row);
+    *out_record = copy_record(&row);
     status = *out_record ? MIRAGE_OK : MIRAGE_NO_MEMORY;
   } else if (code != SQLITE_DONE) {
     status = fail(tuning, code, "cannot be read", diag);

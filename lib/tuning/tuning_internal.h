@@ -13,8 +13,6 @@ struct MirageTuning {
 
 /// The error `code` of SQLite's as a sentence with a remedy.
 MirageStatus mirage__tuning_fail(const MirageTuning *tuning, int code, const char *what, const MirageDiag *diag);
-/// The record as its own allocation with all its texts; NULL without memory.
-MirageTuningRecord *mirage__tuning_copy(const MirageTuningRecord *record);
 /// All changes until commit are one: there afterwards, or not.
 MirageStatus mirage__tuning_begin(MirageTuning *tuning, const MirageDiag *diag);
 MirageStatus mirage__tuning_commit(MirageTuning *tuning, const MirageDiag *diag);

@@ -183,7 +183,8 @@ static void tie_reduce(Axes *axes, int g, const MirageNodeView *node) {
     same(axes, dim_of(axes, g, a, d), dim_of(axes, g, y, d)); // an extent of 1 left over ties nothing
 }
 
-uint32_t mirage__axes_seen(const Axes *axes, int g, MirageValue tensor, const MirageAccessAttrs *access, uint32_t d) {
+// The tensor's dimension that an access sees as its d-th.
+static uint32_t axis_seen(const Axes *axes, int g, MirageValue tensor, const MirageAccessAttrs *access, uint32_t d) {
   return dim_of(axes, g, tensor, mirage_access_dim(access, d));
 }
 
@@ -197,7 +198,7 @@ static MirageValue accessed_tile(const MirageNodeView *node) {
 static void tie_access(Axes *axes, int g, const MirageNodeView *node) {
   MirageValue tensor = accessed_tensor(node), tile = accessed_tile(node);
   for (uint32_t d = 0; d < rank_of(axes, g, tensor); d++)
-    multiple(axes, mirage__axes_seen(axes, g, tensor, &node->attrs->access, d), dim_of(axes, g, tile, d));
+    multiple(axes, axis_seen(axes, g, tensor, &node->attrs->access, d), dim_of(axes, g, tile, d));
 }
 
 static void tie_region(Axes *axes, int g, MirageRegion region);
@@ -367,7 +368,7 @@ static Split split_of(const Axes *axes, int g, MirageNode id, uint32_t d) {
   MirageNodeView node = mirage_ugraph_node(axes->graphs[g], id);
   const MirageAccessAttrs *access = &node.attrs->access;
   MirageValue tensor = accessed_tensor(&node);
-  Split split = {.dim = mirage__axes_seen(axes, g, tensor, access, d), .window = access->end[d] != 0};
+  Split split = {.dim = axis_seen(axes, g, tensor, access, d), .window = access->end[d] != 0};
   split.extent = mirage_access_extent(access, mirage_ugraph_type(axes->graphs[g], tensor), d);
   split.tile = extent_of(axes, dim_of(axes, g, accessed_tile(&node), d));
   split.levels = parts_of(axes->graphs[g], id, access, d, split.parts);

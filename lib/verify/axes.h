@@ -53,8 +53,6 @@ static inline bool mirage__axis_shrinks(const Axis *axis) { return axis->new_dig
 /// Sets new_digit to the least number, at least `extent`, that keeps every split and at least `points` indices of each
 /// sort (all of them where there are fewer); to the digit itself where no smaller one does.
 void mirage__axes_choose(Axes *axes, Axis *axis, int64_t points, int64_t extent);
-/// The tensor's dimension that an access sees as its d-th.
-uint32_t mirage__axes_seen(const Axes *axes, int g, MirageValue tensor, const MirageAccessAttrs *access, uint32_t d);
 /// All axes, each once: the next root after `at`, or num_dims.
 uint32_t mirage__axes_next(const Axes *axes, uint32_t at);
 

@@ -113,8 +113,9 @@ MirageStatus mirage__verify_draw_weights(const MirageField *field, const VerifyW
   return MIRAGE_OK;
 }
 
-MirageStatus mirage__verify_draw(const MirageField *field, const VerifyInstance *instance, const MirageCancel *cancel,
-                                 MirageResidue **inputs) {
+// Fills the inputs of an instance at a random point, weights among them.
+static MirageStatus draw_inputs(const MirageField *field, const VerifyInstance *instance, const MirageCancel *cancel,
+                                MirageResidue **inputs) {
   uint32_t own = instance->weights ? instance->weights->first_input : mirage_ugraph_num_inputs(instance->source);
   for (uint32_t i = 0; i < own; i++) {
     const MirageType *type = mirage_ugraph_type(instance->source, mirage_ugraph_get_input(instance->source, i));
@@ -134,7 +135,7 @@ static MirageStatus evaluate_in(Trials *trials, uint32_t draw, bool partial) {
     return MIRAGE_NO_MEMORY;
   const MirageDiag reason = {take_reason, trials->verdict};
   const MirageUGraph *graphs[2] = {trials->instance->source, trials->instance->target};
-  MirageStatus status = mirage__verify_draw(field, trials->instance, trials->options->cancel, trials->inputs);
+  MirageStatus status = draw_inputs(field, trials->instance, trials->options->cancel, trials->inputs);
   const MirageEvalOptions options = {.num_threads = trials->options->num_threads, .cancel = trials->options->cancel};
   for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
     status = mirage_eval(graphs[g], mirage_field_domain(field), (const void *const *)trials->inputs,

@@ -49,9 +49,6 @@ MirageStatus mirage__verify_bound_in(const VerifyFields *fields, const MirageUGr
 /// Runs trials: EQUIVALENT when all agree, DIFFERENT with the witness, UNSUPPORTED with the reason; CANCELLED. trials.c
 MirageStatus mirage__verify_trials(const VerifyInstance *instance, const MirageVerifyOptions *options, bool free_exp,
                                    uint32_t count, MirageVerdict *verdict);
-/// Fills the inputs of an instance at a random point, weights among them.
-MirageStatus mirage__verify_draw(const MirageField *field, const VerifyInstance *instance, const MirageCancel *cancel,
-                                 MirageResidue **inputs);
 /// Only its weights, inputs first_input and on.
 MirageStatus mirage__verify_draw_weights(const MirageField *field, const VerifyWeights *weights,
                                          MirageResidue **inputs);

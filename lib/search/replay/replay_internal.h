@@ -111,8 +111,6 @@ bool mirage__replay_cut(ReplayWalk *walk, MirageNode at, MirageReplayCut cut, co
 bool mirage__replay_step(ReplayWalk *walk, MirageNode at, SearchDerivation how, uint32_t *out_tensor);
 /// Notes a load or constant, which may be met often.
 void mirage__replay_choose_leaf(ReplayWalk *walk, uint32_t derivation, uint32_t tensor);
-/// Where all parts of a sum are added, the value becomes the accumulator's tensor.
-bool mirage__replay_complete(ReplayWalk *walk, MirageNode at, uint32_t rank, ReplayValue *value);
 /// The axis that dimension `dim` of a value of this rank walks, as the tensor has it.
 uint8_t mirage__replay_dim(const ReplayWalk *walk, const ReplayValue *value, uint32_t rank, uint32_t dim);
 /// Names an axis by an input's dimension.

@@ -133,7 +133,8 @@ bool mirage__replay_step(ReplayWalk *walk, MirageNode at, SearchDerivation how, 
   return true;
 }
 
-bool mirage__replay_complete(ReplayWalk *walk, MirageNode at, uint32_t rank, ReplayValue *value) {
+// Where all parts of a sum are added, the value becomes the accumulator's tensor.
+static bool complete(ReplayWalk *walk, MirageNode at, uint32_t rank, ReplayValue *value) {
   const SearchTensor *tensor = &walk->space->tensors[value->tensor];
   if (walk->whole || !mirage__search_is_inside(tensor->stage) || value->apart)
     return true;
@@ -467,7 +468,7 @@ bool mirage__replay_matmul(ReplayWalk *walk, MirageNode at, const MirageNodeView
   if (node->attrs && node->attrs->matmul.transpose_b)
     how.flags |= SEARCH_TRANSPOSE_B;
   return join(walk, at, &a, &b, out) && lift_both(walk, at, &how) && mirage__replay_step(walk, at, how, &out->tensor) &&
-         mirage__replay_complete(walk, at, mirage_ugraph_type(walk->graph, node->first_result)->rank, out);
+         complete(walk, at, mirage_ugraph_type(walk->graph, node->first_result)->rank, out);
 }
 
 // ----------------------------------------------------------------------------------------- reductions
@@ -530,7 +531,7 @@ bool mirage__replay_reduce(ReplayWalk *walk, MirageNode at, const MirageNodeView
   if (count > 1 &&
       !reduce_tile(walk, at, maximum ? MIRAGE_OP_REDUCE_MAX : MIRAGE_OP_REDUCE_SUM, type->rank, dim, left, &value))
     return false;
-  if (!mirage__replay_complete(walk, at, type->rank, &value))
+  if (!complete(walk, at, type->rank, &value))
     return false;
   *out = value;
   if (!mean)
@@ -561,5 +562,5 @@ bool mirage__replay_gather(ReplayWalk *walk, MirageNode at, uint8_t coordinates,
   value->apart &= (uint8_t)~coordinates;
   value->summed = !walk->whole;
   value->maximum = maximum && !walk->whole;
-  return mirage__replay_complete(walk, at, rank, value);
+  return complete(walk, at, rank, value);
 }

@@ -18,15 +18,6 @@ static bool has_number(MirageInt64List list, int64_t number) {
   return list.size == 0;
 }
 
-bool mirage__search_allows_parts(const MirageSearchOptions *options, int64_t parts) {
-  if (options->griddims.size && has_number(options->griddims, parts))
-    return true;
-  for (size_t i = 0; i < options->grids.size; i++)
-    if (has_number((MirageInt64List){options->grids.data[i].xyz, 3}, parts))
-      return true;
-  return !options->griddims.size && !options->grids.size;
-}
-
 // ---------------------------------------------------------------------------------------------- one kernel
 
 static bool allows_grid(const MirageSearchOptions *options, const int64_t grid[3]) {

@@ -18,14 +18,15 @@ View mirage__view_whole(const MirageType *tensor) {
   return view;
 }
 
-int64_t mirage__view_extent(const View *view, uint32_t dim) {
+// Extent of dimension `dim` as it is seen.
+static int64_t extent_of(const View *view, uint32_t dim) {
   return view->end[dim] ? view->end[dim] - view->begin[dim] : view->extent[dim];
 }
 
 MirageType mirage__view_type(const View *view, MirageDType dtype) {
   int64_t shape[MIRAGE_MAX_RANK];
   for (uint32_t d = 0; d < view->rank; d++)
-    shape[d] = mirage__view_extent(view, d);
+    shape[d] = extent_of(view, d);
   return mirage_type_tensor(dtype, view->rank, shape);
 }
 
@@ -82,7 +83,7 @@ static bool long_dims(const View *view, Dim *out, uint32_t *out_count) {
       place += view->extent[e] != 1 && view->place[e] < view->place[d];
     if (view->extent[d] == 1)
       continue;
-    if (mirage__view_extent(view, d) == 1)
+    if (extent_of(view, d) == 1)
       return false;
     out[(*out_count)++] = (Dim){view->extent[d], view->begin[d], view->end[d], place * STEP};
   }

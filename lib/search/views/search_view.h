@@ -15,8 +15,6 @@ typedef struct View {
 
 /// All of a tensor, as it is.
 View mirage__view_whole(const MirageType *tensor);
-/// Extent of dimension `dim` as it is seen.
-int64_t mirage__view_extent(const View *view, uint32_t dim);
 /// The type of what is seen, and of the reshaped tensor.
 MirageType mirage__view_type(const View *view, MirageDType dtype);
 MirageType mirage__view_tensor(const View *view, MirageDType dtype);
