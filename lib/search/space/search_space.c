@@ -13,7 +13,7 @@
 // Order of the tests for a new tensor, cheapest first:  axes unify -> abstract expression reaches the goal -> fits the
 // target -> fingerprint not met before.
 //
-// Source: [Mirage 4]; what differs from it: lib/search/README.md
+// Source: [Mirage 4]; what differs from it: README.md
 #define _DEFAULT_SOURCE // _SC_PHYS_PAGES
 #include "search/block/search_structure.h"
 #include "search/space/search_tensor.h"
