@@ -25,6 +25,18 @@ bool mirage__search_walks(const SearchNode *node, uint32_t axis) {
   return false;
 }
 
+bool mirage__search_keeps_zero(MirageOp op) {
+  switch (op) {
+  case MIRAGE_OP_SQRT:
+  case MIRAGE_OP_ERF:
+  case MIRAGE_OP_TANH:
+  case MIRAGE_OP_TRANSPOSE:
+    return true;
+  default:
+    return false; // exp(0) = 1, log(0) = -inf
+  }
+}
+
 static bool stays_zero(MirageOp op, Tail a, Tail b) {
   switch (op) {
   case MIRAGE_OP_MUL:
@@ -36,13 +48,8 @@ static bool stays_zero(MirageOp op, Tail a, Tail b) {
   case MIRAGE_OP_MAX:
   case MIRAGE_OP_MIN:
     return a.walks && a.zero && b.walks && b.zero;
-  case MIRAGE_OP_SQRT:
-  case MIRAGE_OP_ERF:
-  case MIRAGE_OP_TANH:
-  case MIRAGE_OP_TRANSPOSE:
-    return a.zero;
   default:
-    return false; // exp(0) = 1, log(0) = -inf
+    return mirage__search_keeps_zero(op) && a.zero;
   }
 }
 

@@ -10,6 +10,8 @@ int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchStr
 // search_tails.c
 /// Whether a dimension of the node is a part of the axis.
 bool mirage__search_walks(const SearchNode *node, uint32_t axis);
+/// Whether the function of one operand is zero where that is.
+bool mirage__search_keeps_zero(MirageOp op);
 /// Whether a tail tile of a parallel axis divides by zero in the elements that its store drops: a norm of masked rows,
 /// say. `parts`: the second kernel of a split reduction, whose loads are accumulators.
 bool mirage__search_tails_divide(const SearchStructure *structure, uint32_t axis, bool parts);
@@ -22,8 +24,6 @@ uint32_t mirage__search_mask_load(const SearchStructure *structure, uint32_t nod
 bool mirage__search_is_ragged(const SearchProgram *program, const SearchStructure *structure,
                               const SearchSchedule *schedule);
 // search_maps.c
-/// Whether griddims and whole grids allow this number of blocks along some axis.
-bool mirage__search_allows_parts(const MirageSearchOptions *options, int64_t parts);
 /// Orders the grid of a kernel so that the options allow it; false when no order does. `second`: the kernel that
 /// combines parts, whose schedule this is.
 bool mirage__search_place(const SearchProgram *program, const SearchStructure *structure,
