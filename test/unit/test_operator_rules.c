@@ -364,7 +364,8 @@ static void test_every_operator_has_every_rule(void **state) {
   }
   assert_true(tried > MIRAGE_NUM_OPS);
   if (gaps)
-    fail_msg("%d gaps:%s", gaps, report);
+    fprintf(stderr, "%s\n", report); // longer than cmocka's own messages may be
+  assert_int_equal(gaps, 0);
 }
 
 int main(void) {
