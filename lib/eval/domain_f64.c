@@ -26,7 +26,7 @@ static double gelu_tanh(double x) {
   }                                                                                                                    \
   return MIRAGE_OK
 
-MirageStatus mirage__real_unary(MirageOp op, size_t n, const double *a, double *out) {
+MirageStatus mirage__eval_real_unary(MirageOp op, size_t n, const double *a, double *out) {
   switch (op) {
   case MIRAGE_OP_EXP:
     MAP(exp(x));
@@ -67,7 +67,7 @@ MirageStatus mirage__real_unary(MirageOp op, size_t n, const double *a, double *
   }                                                                                                                    \
   return MIRAGE_OK
 
-MirageStatus mirage__real_binary(MirageOp op, size_t n, const double *a, const double *b, double *out) {
+MirageStatus mirage__eval_real_binary(MirageOp op, size_t n, const double *a, const double *b, double *out) {
   switch (op) {
   case MIRAGE_OP_ADD:
     ZIP(x + y);
@@ -87,16 +87,16 @@ MirageStatus mirage__real_binary(MirageOp op, size_t n, const double *a, const d
 }
 #undef ZIP
 
-MirageStatus mirage__real_reduce_max(size_t outer, size_t n, size_t inner, const double *a, double *out) {
+MirageStatus mirage__eval_real_reduce_max(size_t outer, size_t n, size_t inner, const double *a, double *out) {
   for (size_t o = 0; o < outer; o++) {
     memmove(out + o * inner, a + o * n * inner, inner * sizeof *out);
     for (size_t j = 1; j < n; j++)
-      mirage__real_binary(MIRAGE_OP_MAX, inner, out + o * inner, a + (o * n + j) * inner, out + o * inner);
+      mirage__eval_real_binary(MIRAGE_OP_MAX, inner, out + o * inner, a + (o * n + j) * inner, out + o * inner);
   }
   return MIRAGE_OK;
 }
 
-void mirage__real_fill(size_t n, double value, double *out) {
+void mirage__eval_real_fill(size_t n, double value, double *out) {
   for (size_t i = 0; i < n; i++)
     out[i] = value;
 }
@@ -105,12 +105,12 @@ void mirage__real_fill(size_t n, double value, double *out) {
 
 static MirageStatus f64_unary(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n, const void *a,
                               void *out) {
-  return mirage__real_unary(op, n, a, out);
+  return mirage__eval_real_unary(op, n, a, out);
 }
 
 static MirageStatus f64_binary(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n, const void *a,
                                const void *b, void *out) {
-  return mirage__real_binary(op, n, a, b, out);
+  return mirage__eval_real_binary(op, n, a, b, out);
 }
 
 enum { ROWS = 4, COLUMNS = 256 }; // of the accumulator that stays in the first-level cache
@@ -190,7 +190,7 @@ static MirageStatus f64_matmul(const MirageDomain *self, const MirageType *resul
 static MirageStatus f64_reduce(const MirageDomain *self, MirageOp op, const MirageType *result, size_t outer, size_t n,
                                size_t inner, const void *a, void *out) {
   if (op == MIRAGE_OP_REDUCE_MAX)
-    return mirage__real_reduce_max(outer, n, inner, a, out);
+    return mirage__eval_real_reduce_max(outer, n, inner, a, out);
   if (op != MIRAGE_OP_REDUCE_SUM)
     return MIRAGE_UNSUPPORTED;
   const double *in = a;
@@ -206,12 +206,12 @@ static MirageStatus f64_reduce(const MirageDomain *self, MirageOp op, const Mira
 
 static MirageStatus f64_constant(const MirageDomain *self, const MirageType *result, size_t n, double value,
                                  void *out) {
-  mirage__real_fill(n, value, out);
+  mirage__eval_real_fill(n, value, out);
   return MIRAGE_OK;
 }
 
 static MirageStatus f64_bottom(const MirageDomain *self, size_t n, void *out) {
-  mirage__real_fill(n, -INFINITY, out);
+  mirage__eval_real_fill(n, -INFINITY, out);
   return MIRAGE_OK;
 }
 

@@ -5,11 +5,11 @@
 #include "mirage/eval.h"
 
 // Exact-as-doubles-go versions of the domain functions, without rounding to an element type.
-MirageStatus mirage__real_unary(MirageOp op, size_t n, const double *a, double *out);
-MirageStatus mirage__real_binary(MirageOp op, size_t n, const double *a, const double *b, double *out);
-MirageStatus mirage__real_reduce_max(size_t outer, size_t n, size_t inner, const double *a, double *out);
-void mirage__real_fill(size_t n, double value, double *out);
+MirageStatus mirage__eval_real_unary(MirageOp op, size_t n, const double *a, double *out);
+MirageStatus mirage__eval_real_binary(MirageOp op, size_t n, const double *a, const double *b, double *out);
+MirageStatus mirage__eval_real_reduce_max(size_t outer, size_t n, size_t inner, const double *a, double *out);
+void mirage__eval_real_fill(size_t n, double value, double *out);
 /// Rounds an array in place.
-void mirage__round_array(MirageDType dtype, size_t n, double *values);
+void mirage__eval_round_array(MirageDType dtype, size_t n, double *values);
 
 #endif

@@ -10,15 +10,15 @@
 
 static MirageStatus real_unary(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n, const void *a,
                                void *out) {
-  MIRAGE_TRY(mirage__real_unary(op, n, a, out));
-  mirage__round_array(result->dtype, n, out);
+  MIRAGE_TRY(mirage__eval_real_unary(op, n, a, out));
+  mirage__eval_round_array(result->dtype, n, out);
   return MIRAGE_OK;
 }
 
 static MirageStatus real_binary(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n,
                                 const void *a, const void *b, void *out) {
-  MIRAGE_TRY(mirage__real_binary(op, n, a, b, out));
-  mirage__round_array(result->dtype, n, out);
+  MIRAGE_TRY(mirage__eval_real_binary(op, n, a, b, out));
+  mirage__eval_round_array(result->dtype, n, out);
   return MIRAGE_OK;
 }
 
@@ -56,14 +56,14 @@ static MirageStatus real_matmul(const MirageDomain *self, const MirageType *resu
           y[at] = plus ? acc[r][s] + (float)plus[at] : acc[r][s];
         }
     }
-  mirage__round_array(result->dtype, m * n, y);
+  mirage__eval_round_array(result->dtype, m * n, y);
   return MIRAGE_OK;
 }
 
 static MirageStatus real_reduce(const MirageDomain *self, MirageOp op, const MirageType *result, size_t outer, size_t n,
                                 size_t inner, const void *a, void *out) {
   if (op == MIRAGE_OP_REDUCE_MAX)
-    return mirage__real_reduce_max(outer, n, inner, a, out);
+    return mirage__eval_real_reduce_max(outer, n, inner, a, out);
   if (op != MIRAGE_OP_REDUCE_SUM)
     return MIRAGE_UNSUPPORTED;
   const double *in = a;
@@ -74,24 +74,24 @@ static MirageStatus real_reduce(const MirageDomain *self, MirageOp op, const Mir
       for (size_t i = 0; i < inner; i++)
         sums[o * inner + i] = (float)sums[o * inner + i] + (float)in[(o * n + j) * inner + i];
   }
-  mirage__round_array(result->dtype, outer * inner, sums);
+  mirage__eval_round_array(result->dtype, outer * inner, sums);
   return MIRAGE_OK;
 }
 
 static MirageStatus real_constant(const MirageDomain *self, const MirageType *result, size_t n, double value,
                                   void *out) {
-  mirage__real_fill(n, mirage_round_to(result->dtype, value), out);
+  mirage__eval_real_fill(n, mirage_round_to(result->dtype, value), out);
   return MIRAGE_OK;
 }
 
 static MirageStatus real_bottom(const MirageDomain *self, size_t n, void *out) {
-  mirage__real_fill(n, -INFINITY, out);
+  mirage__eval_real_fill(n, -INFINITY, out);
   return MIRAGE_OK;
 }
 
 static MirageStatus real_cast(const MirageDomain *self, const MirageType *result, size_t n, const void *a, void *out) {
   memmove(out, a, n * sizeof(double));
-  mirage__round_array(result->dtype, n, out);
+  mirage__eval_round_array(result->dtype, n, out);
   return MIRAGE_OK;
 }
 

@@ -45,7 +45,7 @@ double mirage_round_to(MirageDType dtype, double value) {
   }
 }
 
-void mirage__round_array(MirageDType dtype, size_t n, double *values) {
+void mirage__eval_round_array(MirageDType dtype, size_t n, double *values) {
   for (size_t i = 0; i < n; i++)
     values[i] = mirage_round_to(dtype, values[i]);
 }

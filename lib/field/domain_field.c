@@ -82,7 +82,7 @@ static MirageStatus binary_sub(MirageField *f, size_t n, const Residue *a, const
         out[i].role = last.role;
         out[i].q = last.q;
       } else if (y.role == ROLE_MAXIMUM) {
-        MIRAGE_TRY(mirage__shift_mark(f, y.p, &out[i]));
+        MIRAGE_TRY(mirage__field_shift_mark(f, y.p, &out[i]));
         last = (Residue){.p = y.p, .q = out[i].q, .role = out[i].role};
       }
     }
@@ -188,7 +188,7 @@ static MirageStatus finish_maximum(MirageField *f, Residue single, MirageUndefin
     *out = undefined(lacks);
     return MIRAGE_OK;
   }
-  MIRAGE_TRY(mirage__max_finish(f, &single, out));
+  MIRAGE_TRY(mirage__field_max_finish(f, &single, out));
   if (f->modes.free_exp && !out->bottom)
     *out = (Residue){.p = out->p, .after_exp = 1, .role = ROLE_MAXIMUM};
   return MIRAGE_OK;
@@ -198,9 +198,9 @@ static MirageStatus binary_max(MirageField *f, size_t n, const Residue *a, const
   for (size_t i = 0; i < n; i++) {
     Residue single = a[i].bottom ? b[i] : a[i];
     MirageUndefined lacks = undefined_like(a[i], b[i]).undefined;
-    mirage__max_begin(f);
-    MIRAGE_TRY(mirage__max_add(f, &a[i]));
-    MIRAGE_TRY(mirage__max_add(f, &b[i]));
+    mirage__field_max_begin(f);
+    MIRAGE_TRY(mirage__field_max_add(f, &a[i]));
+    MIRAGE_TRY(mirage__field_max_add(f, &b[i]));
     MIRAGE_TRY(finish_maximum(f, single, lacks, &out[i]));
   }
   return MIRAGE_OK;
@@ -252,7 +252,7 @@ static size_t free_runs(const MirageField *f, size_t begin, size_t n, const Resi
     Residue x = a[end];
     bool difference = x.role & ROLE_DIFFERENCE;
     if (difference && (x.role != last.role || x.q != last.q)) {
-      m = mirage__shift_maximum(f, &x);
+      m = mirage__field_shift_maximum(f, &x);
       divisor = numeric_function(f, MIRAGE_OP_EXP, m).p;
       last = x;
     }
@@ -373,10 +373,10 @@ static MirageStatus reduce_max(MirageField *f, size_t outer, size_t n, size_t in
     for (size_t i = 0; i < inner; i++) {
       const Residue *column = a + o * n * inner + i, *single = column;
       MirageUndefined lacks = MIRAGE_DEFINED;
-      mirage__max_begin(f);
+      mirage__field_max_begin(f);
       for (size_t j = 0; j < n; j++) {
         const Residue *value = &column[j * inner];
-        MIRAGE_TRY(mirage__max_add(f, value));
+        MIRAGE_TRY(mirage__field_max_add(f, value));
         single = single->bottom ? value : single;
         lacks = value->undefined > lacks ? value->undefined : lacks;
       }

@@ -40,7 +40,7 @@ static bool is_witness(uint64_t a, uint64_t n) {
 }
 
 // Miller-Rabin; these twelve bases decide every n below 3.3e24 (Sorenson, Webster, 2017).
-bool mirage__is_prime(uint64_t n) {
+bool mirage__field_is_prime(uint64_t n) {
   static const uint64_t bases[] = {2, 3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37};
   if (n < 2)
     return false;
@@ -69,7 +69,7 @@ uint64_t mirage__field_inverse(uint64_t a, uint64_t prime) {
 static uint64_t draw_q(MirageRandom *random, uint32_t bits) {
   for (;;) {
     uint64_t q = (UINT64_C(1) << (bits - 1)) + mirage_random_below(random, UINT64_C(1) << (bits - 1));
-    if (mirage__is_prime(q))
+    if (mirage__field_is_prime(q))
       return q;
   }
 }
@@ -80,7 +80,7 @@ static uint64_t draw_p(MirageRandom *random, uint64_t q, uint32_t bits) {
   uint64_t low = ((UINT64_C(1) << (bits - 1)) + q - 2) / q, high = ((UINT64_C(1) << bits) - 2) / q;
   for (int tries = 0; tries < 1 << 16 && low <= high; tries++) {
     uint64_t p = (low + mirage_random_below(random, high - low + 1)) * q + 1;
-    if (mirage__is_prime(p))
+    if (mirage__field_is_prime(p))
       return p;
   }
   return 0;
@@ -160,7 +160,7 @@ MirageField *mirage__field_create_sized(uint64_t seed, uint32_t trial, uint32_t 
   field->p_r2 = mul_mod(r, r, field->p);
   field->limbs.p = limbs_of(field->p, 155);
   field->limbs.q = limbs_of(field->q, 93);
-  field->product_variant = mirage__product_variants() - 1;
+  field->product_variant = mirage__field_product_variants() - 1;
   field->q_ceiling = (UINT64_C(1) << 63) / field->q * field->q;
   fill_powers(field);
   mirage__field_domain_init(&field->domain);
@@ -170,9 +170,9 @@ MirageField *mirage__field_create_sized(uint64_t seed, uint32_t trial, uint32_t 
 void mirage_field_destroy(MirageField *field) {
   if (!field)
     return;
-  mirage__max_deinit(&field->maxima);
-  mirage__shift_deinit(&field->shifts);
-  mirage__max_building_deinit(&field->building);
+  mirage__field_max_deinit(&field->maxima);
+  mirage__field_shift_deinit(&field->shifts);
+  mirage__field_max_building_deinit(&field->building);
   free(field->product);
   free(field->power);
   free(field);

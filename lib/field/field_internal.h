@@ -137,7 +137,7 @@ MirageField *mirage__field_create_sized(uint64_t seed, uint32_t trial, uint32_t 
 uint64_t mirage__field_inverse(uint64_t a, uint64_t prime);
 uint64_t mirage__field_power(uint64_t base, uint64_t exponent, uint64_t modulus);
 /// Deterministic for every 64-bit number.
-bool mirage__is_prime(uint64_t n);
+bool mirage__field_is_prime(uint64_t n);
 /// A finite double as residues: mantissa times a power of two.
 MirageResidue mirage__field_constant(const MirageField *field, double value);
 /// The seeded random function `tag` at x mod p: both residues of its value.
@@ -154,23 +154,23 @@ enum {
 void mirage__field_hash(const MirageField *field, uint64_t tag, uint64_t x, uint64_t out[2]);
 
 /// Builds the maximum of a set of values: begin, add each, finish. Bottoms are passed over.
-void mirage__max_begin(MirageField *field);
-MirageStatus mirage__max_add(MirageField *field, const MirageResidue *value);
-MirageStatus mirage__max_finish(MirageField *field, const MirageResidue *single, MirageResidue *out);
-void mirage__max_building_deinit(MaxBuilding *building);
+void mirage__field_max_begin(MirageField *field);
+MirageStatus mirage__field_max_add(MirageField *field, const MirageResidue *value);
+MirageStatus mirage__field_max_finish(MirageField *field, const MirageResidue *single, MirageResidue *out);
+void mirage__field_max_building_deinit(MaxBuilding *building);
 /// A child's entry for a residue, if it has one, goes to what is kept; and all entries of one table to another.
-MirageStatus mirage__max_keep(MirageField *child, uint64_t residue);
-MirageStatus mirage__max_take_all(MaxTable *to, const MaxTable *from);
-void mirage__max_clear(MaxTable *table);
-void mirage__max_deinit(MaxTable *table);
+MirageStatus mirage__field_max_keep(MirageField *child, uint64_t residue);
+MirageStatus mirage__field_max_take_all(MaxTable *to, const MaxTable *from);
+void mirage__field_max_clear(MaxTable *table);
+void mirage__field_max_deinit(MaxTable *table);
 
 /// Marks a difference from the maximum `residue`, and finds that again. REDRAW where two maxima have one tag.
-MirageStatus mirage__shift_mark(MirageField *field, uint64_t residue, MirageResidue *difference);
-uint64_t mirage__shift_maximum(const MirageField *field, const MirageResidue *difference);
-MirageStatus mirage__shift_keep(MirageField *child, const MirageResidue *difference);
-MirageStatus mirage__shift_take_all(ShiftTable *to, const ShiftTable *from);
-void mirage__shift_clear(ShiftTable *table);
-void mirage__shift_deinit(ShiftTable *table);
+MirageStatus mirage__field_shift_mark(MirageField *field, uint64_t residue, MirageResidue *difference);
+uint64_t mirage__field_shift_maximum(const MirageField *field, const MirageResidue *difference);
+MirageStatus mirage__field_shift_keep(MirageField *child, const MirageResidue *difference);
+MirageStatus mirage__field_shift_take_all(ShiftTable *to, const ShiftTable *from);
+void mirage__field_shift_clear(ShiftTable *table);
+void mirage__field_shift_deinit(ShiftTable *table);
 
 /// Work beside other work: the domain's fork, keep, end and join. field_work.c
 MirageStatus mirage__field_fork(const MirageDomain *self, const MirageDomain **out_child);
@@ -186,8 +186,8 @@ MirageResidue mirage__field_add(const MirageField *field, MirageResidue a, Mirag
 MirageStatus mirage__field_product(MirageField *field, size_t n, size_t k, const MirageBox *box, const MirageResidue *a,
                                    const MirageResidue *b, const MirageResidue *plus, MirageResidue *out);
 /// How many variants of the inner loops this processor runs; the last is the fastest, and what fields use.
-uint32_t mirage__product_variants(void);
-const char *mirage__product_variant_name(uint32_t variant);
+uint32_t mirage__field_product_variants(void);
+const char *mirage__field_product_variant_name(uint32_t variant);
 
 /// The domain's functions (domain_field.c).
 void mirage__field_domain_init(MirageDomain *domain);

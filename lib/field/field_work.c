@@ -31,32 +31,32 @@ MirageStatus mirage__field_keep(const MirageDomain *self, size_t n, const void *
     return MIRAGE_OK;
   for (size_t i = 0; i < n; i++) {
     if (maxima)
-      MIRAGE_TRY(mirage__max_keep(child, values[i].p));
+      MIRAGE_TRY(mirage__field_max_keep(child, values[i].p));
     if (values[i].role & ROLE_DIFFERENCE &&
         (!i || values[i].q != values[i - 1].q || values[i].role != values[i - 1].role))
-      MIRAGE_TRY(mirage__shift_keep(child, &values[i]));
+      MIRAGE_TRY(mirage__field_shift_keep(child, &values[i]));
   }
   return MIRAGE_OK;
 }
 
 void mirage__field_end(const MirageDomain *self) {
   MirageField *child = (MirageField *)self;
-  mirage__max_clear(&child->maxima);
-  mirage__shift_clear(&child->shifts);
+  mirage__field_max_clear(&child->maxima);
+  mirage__field_shift_clear(&child->shifts);
 }
 
 MirageStatus mirage__field_join(const MirageDomain *self, const MirageDomain *other, bool take) {
   MirageField *parent = (MirageField *)self, *child = (MirageField *)other;
   MirageStatus status = MIRAGE_OK;
   if (take)
-    status = mirage__max_take_all(&parent->maxima, &child->kept_maxima);
+    status = mirage__field_max_take_all(&parent->maxima, &child->kept_maxima);
   if (take && status == MIRAGE_OK)
-    status = mirage__shift_take_all(&parent->shifts, &child->kept_shifts);
-  mirage__max_deinit(&child->maxima);
-  mirage__max_deinit(&child->kept_maxima);
-  mirage__shift_deinit(&child->shifts);
-  mirage__shift_deinit(&child->kept_shifts);
-  mirage__max_building_deinit(&child->building);
+    status = mirage__field_shift_take_all(&parent->shifts, &child->kept_shifts);
+  mirage__field_max_deinit(&child->maxima);
+  mirage__field_max_deinit(&child->kept_maxima);
+  mirage__field_shift_deinit(&child->shifts);
+  mirage__field_shift_deinit(&child->kept_shifts);
+  mirage__field_max_building_deinit(&child->building);
   free(child->product);
   free(child);
   return status;

@@ -151,12 +151,12 @@ static MirageStatus add_chain(MaxTable *table, uint32_t *out_chain) {
 
 enum { MEMBER = 0x6d }; // tag of the members' hashes
 
-void mirage__max_begin(MirageField *field) {
+void mirage__field_max_begin(MirageField *field) {
   field->building.num_parts = 0;
   field->building.num_members = field->building.num_singles = 0;
 }
 
-MirageStatus mirage__max_add(MirageField *field, const MirageResidue *value) {
+MirageStatus mirage__field_max_add(MirageField *field, const MirageResidue *value) {
   MaxBuilding *building = &field->building;
   if (value->bottom)
     return MIRAGE_OK;
@@ -278,7 +278,7 @@ static MirageStatus remember(MirageField *field, uint64_t residue, const MaxPart
 }
 
 // `single` is any of the values added: the result when the set has one element, or is one that is known already.
-MirageStatus mirage__max_finish(MirageField *field, const MirageResidue *single, MirageResidue *out) {
+MirageStatus mirage__field_max_finish(MirageField *field, const MirageResidue *single, MirageResidue *out) {
   const MaxBuilding *building = &field->building;
   if (building->num_parts + building->num_singles == 0) {
     *out = (MirageResidue){.bottom = 1};
@@ -314,21 +314,21 @@ static MirageStatus take_entry(MaxTable *to, const MaxTable *from, const MaxEntr
   return add_entry(to, entry->residue, set);
 }
 
-MirageStatus mirage__max_keep(MirageField *child, uint64_t residue) {
+MirageStatus mirage__field_max_keep(MirageField *child, uint64_t residue) {
   if (!child->maxima.used)
     return MIRAGE_OK;
   const MaxEntry *entry = find(&child->maxima, residue);
   return entry && entry->residue ? take_entry(&child->kept_maxima, &child->maxima, entry) : MIRAGE_OK;
 }
 
-MirageStatus mirage__max_take_all(MaxTable *to, const MaxTable *from) {
+MirageStatus mirage__field_max_take_all(MaxTable *to, const MaxTable *from) {
   for (size_t i = 0; i < from->capacity; i++)
     if (from->slots[i].residue)
       MIRAGE_TRY(take_entry(to, from, &from->slots[i]));
   return MIRAGE_OK;
 }
 
-void mirage__max_clear(MaxTable *table) {
+void mirage__field_max_clear(MaxTable *table) {
   for (size_t i = 0; i < table->num_chains; i++) {
     free(table->chains[i].members);
     free(table->chains[i].index);
@@ -338,13 +338,13 @@ void mirage__max_clear(MaxTable *table) {
   table->num_chains = table->used = table->num_members = 0;
 }
 
-void mirage__max_deinit(MaxTable *table) {
-  mirage__max_clear(table);
+void mirage__field_max_deinit(MaxTable *table) {
+  mirage__field_max_clear(table);
   free(table->slots);
   free(table->chains);
 }
 
-void mirage__max_building_deinit(MaxBuilding *building) {
+void mirage__field_max_building_deinit(MaxBuilding *building) {
   free(building->parts);
   free(building->singles);
   free(building->fresh);

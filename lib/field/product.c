@@ -81,7 +81,7 @@ static const Variant VARIANTS[] = {
 #endif
 };
 
-uint32_t mirage__product_variants(void) {
+uint32_t mirage__field_product_variants(void) {
   uint32_t count = 1;
 #if defined(__x86_64__)
   if (__builtin_cpu_supports("avx2"))
@@ -92,7 +92,7 @@ uint32_t mirage__product_variants(void) {
   return count;
 }
 
-const char *mirage__product_variant_name(uint32_t variant) { return VARIANTS[variant].name; }
+const char *mirage__field_product_variant_name(uint32_t variant) { return VARIANTS[variant].name; }
 
 // What one product works in; kept by the field from product to product.
 struct FieldProduct {

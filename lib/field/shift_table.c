@@ -57,7 +57,7 @@ static uint64_t tag_of(const MirageResidue *difference) {
   return (uint64_t)(difference->role & ~ROLE_DIFFERENCE) << 32 | difference->q;
 }
 
-MirageStatus mirage__shift_mark(MirageField *field, uint64_t residue, MirageResidue *difference) {
+MirageStatus mirage__field_shift_mark(MirageField *field, uint64_t residue, MirageResidue *difference) {
   uint64_t hash[2];
   mirage__field_hash(field, SHIFT, residue, hash);
   uint64_t tag = hash[0] & ((UINT64_C(1) << TAG_BITS) - 1);
@@ -69,26 +69,26 @@ MirageStatus mirage__shift_mark(MirageField *field, uint64_t residue, MirageResi
   return enter(&field->shifts, tag, residue);
 }
 
-uint64_t mirage__shift_maximum(const MirageField *field, const MirageResidue *difference) {
+uint64_t mirage__field_shift_maximum(const MirageField *field, const MirageResidue *difference) {
   return find_known(field, tag_of(difference))->residue;
 }
 
-MirageStatus mirage__shift_keep(MirageField *child, const MirageResidue *difference) {
+MirageStatus mirage__field_shift_keep(MirageField *child, const MirageResidue *difference) {
   const ShiftEntry *entry = child->shifts.count ? find(&child->shifts, tag_of(difference)) : NULL;
   return entry && entry->used ? enter(&child->kept_shifts, entry->tag, entry->residue) : MIRAGE_OK;
 }
 
-MirageStatus mirage__shift_take_all(ShiftTable *to, const ShiftTable *from) {
+MirageStatus mirage__field_shift_take_all(ShiftTable *to, const ShiftTable *from) {
   for (size_t i = 0; i < from->capacity; i++)
     if (from->slots[i].used)
       MIRAGE_TRY(enter(to, from->slots[i].tag, from->slots[i].residue));
   return MIRAGE_OK;
 }
 
-void mirage__shift_clear(ShiftTable *table) {
+void mirage__field_shift_clear(ShiftTable *table) {
   if (table->count)
     memset(table->slots, 0, table->capacity * sizeof *table->slots);
   table->count = 0;
 }
 
-void mirage__shift_deinit(ShiftTable *table) { free(table->slots); }
+void mirage__field_shift_deinit(ShiftTable *table) { free(table->slots); }

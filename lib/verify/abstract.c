@@ -10,7 +10,7 @@
 
 static const Poly ONE = {0};
 
-double mirage__log2_sum(double a, double b) {
+double mirage__verify_log2_sum(double a, double b) {
   double high = a > b ? a : b, low = a > b ? b : a;
   return isinf(high) ? high : high + log2(1.0 + exp2(low - high));
 }
@@ -38,8 +38,8 @@ static Poly widest(Poly result, const Poly *a, const Poly *b) {
 // `exp`: the summands hold different exponential monomials; without any, all terms share the one monomial e^0.
 static Poly poly_add(Poly a, Poly b, bool exp) {
   Poly result = {fmax(a.degree, b.degree),
-                 exp ? mirage__log2_sum(a.terms, b.terms) : 0,
-                 mirage__log2_sum(a.size, b.size),
+                 exp ? mirage__verify_log2_sum(a.terms, b.terms) : 0,
+                 mirage__verify_log2_sum(a.size, b.size),
                  fmax(a.scale, b.scale),
                  {0}};
   return widest(result, &a, &b);
@@ -52,7 +52,7 @@ static Poly poly_join(Poly a, Poly b) {
 
 static bool is_one(Poly a) { return a.degree == 0 && a.terms == 0 && a.size == 0 && a.scale == 0; }
 
-Ratio mirage__ratio_add(Ratio a, Ratio b) {
+Ratio mirage__verify_ratio_add(Ratio a, Ratio b) {
   return (Ratio){poly_add(poly_mul(a.num, b.den), poly_mul(b.num, a.den), false), poly_mul(a.den, b.den)};
 }
 static Ratio ratio_join(Ratio a, Ratio b) { return (Ratio){poly_join(a.num, b.num), poly_join(a.den, b.den)}; }
@@ -93,7 +93,7 @@ Abstract mirage__abstract_constant(double value) {
 
 // Exponents of a product of monomials of both.
 static Ratio both_exponents(const Abstract *a, const Abstract *b) {
-  return a->exp && b->exp ? mirage__ratio_add(a->exponent, b->exponent) : a->exp ? a->exponent : b->exponent;
+  return a->exp && b->exp ? mirage__verify_ratio_add(a->exponent, b->exponent) : a->exp ? a->exponent : b->exponent;
 }
 
 static Abstract combine(const Abstract *a, const Abstract *b) { // what every operator on two values has in common

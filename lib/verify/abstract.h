@@ -39,8 +39,8 @@ typedef struct Abstract {
 } Abstract;
 
 /// log2(2^a + 2^b).
-double mirage__log2_sum(double a, double b);
-Ratio mirage__ratio_add(Ratio a, Ratio b);
+double mirage__verify_log2_sum(double a, double b);
+Ratio mirage__verify_ratio_add(Ratio a, Ratio b);
 
 /// A polynomial: log2 of its coefficient sum, and of the power of two that makes the coefficients integers.
 Abstract mirage__abstract_polynomial(double degree, double size, double scale);

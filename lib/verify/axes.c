@@ -481,7 +481,7 @@ static void measure(Axes *axes) {
 
 // --------------------------------------------------------------------------------------------------------- new extents
 
-int64_t mirage__axis_extent(const Axis *axis, int64_t old) {
+int64_t mirage__verify_axis_extent(const Axis *axis, int64_t old) {
   if (!mirage__axis_shrinks(axis))
     return old;
   if (axis->tensor)
@@ -498,7 +498,7 @@ static bool keeps_splits(const Axes *axes, const Axis *axis) {
         Split split = split_of(axes, g, (MirageNode){n}, d);
         if (axis_of(axes, split.dim) != axis || split.levels == 0)
           continue;
-        int64_t old = split.extent, new = mirage__axis_extent(axis, old);
+        int64_t old = split.extent, new = mirage__verify_axis_extent(axis, old);
         for (uint32_t i = 0; i < split.levels; i++) {
           old = (old + split.parts[i] - 1) / split.parts[i];
           new = (new + split.parts[i] - 1) / split.parts[i];

@@ -47,7 +47,7 @@ Axis *mirage__axes_of(const Axes *axes, int g, MirageValue v, uint32_t d);
 /// The stride of its digit in that dimension.
 int64_t mirage__axes_inner(const Axes *axes, int g, MirageValue v, uint32_t d);
 /// What an extent of the axis becomes.
-int64_t mirage__axis_extent(const Axis *axis, int64_t old);
+int64_t mirage__verify_axis_extent(const Axis *axis, int64_t old);
 /// Whether the digit becomes smaller.
 static inline bool mirage__axis_shrinks(const Axis *axis) { return axis->new_digit < axis->digit; }
 /// Sets new_digit to the least number, at least `extent`, that keeps every split and at least `points` indices of each

@@ -26,16 +26,17 @@ static double log2_vanish(const VerifyFields *fields, Abstract a, Abstract b, Ve
   report->degree = fmax(report->degree, difference.num.degree);
   report->log2_terms = fmax(report->log2_terms, difference.num.terms);
   if (difference.exp) {
-    Ratio gap = mirage__ratio_add(difference.exponent, difference.exponent);
+    Ratio gap = mirage__verify_ratio_add(difference.exponent, difference.exponent);
     double terms = difference.num.terms, gap_primes = floor(fmax(gap.num.size + gap.num.scale, 0) / fields->log2_q_min);
     if (!(terms < fields->log2_q_min)) // the theorem needs k < q
       return INFINITY;
-    total = mirage__log2_sum(total, terms + log2(fmax(gap.num.degree, 0.5)) - fields->log2_q_min);
-    total = mirage__log2_sum(total, gap_primes > 0 ? terms + log2(gap_primes) - fields->log2_num_q : -1000);
-    total = mirage__log2_sum(total, log2(fmax(coefficient_bits, 1) / fields->log2_p_min) - fields->log2_num_p);
+    total = mirage__verify_log2_sum(total, terms + log2(fmax(gap.num.degree, 0.5)) - fields->log2_q_min);
+    total = mirage__verify_log2_sum(total, gap_primes > 0 ? terms + log2(gap_primes) - fields->log2_num_q : -1000);
+    total = mirage__verify_log2_sum(total, log2(fmax(coefficient_bits, 1) / fields->log2_p_min) - fields->log2_num_p);
   } else {
     double primes = floor(fmax(coefficient_bits, 0) / fields->log2_p_min);
-    total = mirage__log2_sum(total, primes > 0 ? log2(primes) + 1 - fields->log2_num_q - fields->log2_num_p : -1000);
+    total =
+        mirage__verify_log2_sum(total, primes > 0 ? log2(primes) + 1 - fields->log2_num_q - fields->log2_num_p : -1000);
   }
   return total;
 }
@@ -46,7 +47,7 @@ static void need_points(const VerifyWeights *weights, Abstract a, Abstract b, ui
   for (uint32_t c = 0; weights && c < weights->num_axes; c++) {
     double points = difference.num.width[c] + free * weights->axes[c].labels;
     if (difference.exp) { // the exponents of two terms are compared
-      Ratio gap = mirage__ratio_add(difference.exponent, difference.exponent);
+      Ratio gap = mirage__verify_ratio_add(difference.exponent, difference.exponent);
       points = 2 * points + gap.num.width[c];
     }
     bound->points[c] = isnan(points) ? INFINITY : fmax(bound->points[c], points);
@@ -78,8 +79,8 @@ static double log2_meetings(const VerifyFields *fields, const Calls calls[2], co
   }
   for (int g = 0; g < 2; g++)
     known += (calls[g].of[CALL_MEMBER] + calls[g].of[CALL_MAXIMUM]) * (g ? maxima[0] + maxima[1] : maxima[0]);
-  double meet = pairs > 0 ? log2(pairs) + mirage__log2_sum(log2_argument, -fields->log2_p_min) : -1000;
-  return known > 0 ? mirage__log2_sum(meet, log2(known) - fields->log2_p_min) : meet;
+  double meet = pairs > 0 ? log2(pairs) + mirage__verify_log2_sum(log2_argument, -fields->log2_p_min) : -1000;
+  return known > 0 ? mirage__verify_log2_sum(meet, log2(known) - fields->log2_p_min) : meet;
 }
 
 // log2 of what attempts cost. A draw that is undefined, though the outputs have formal values, is drawn again: with
@@ -87,8 +88,8 @@ static double log2_meetings(const VerifyFields *fields, const Calls calls[2], co
 static double log2_attempts(const VerifyFields *fields, const BoundWalk walks[2], const Calls all[2],
                             double log2_any_meeting) {
   double divisions = all[0].of[CALL_DIVISION] + all[1].of[CALL_DIVISION];
-  double log2_u = mirage__log2_sum(log2_any_meeting, log2(fmax(all[0].of[CALL_EXP] + all[1].of[CALL_EXP], 1)) -
-                                                         fields->log2_p_min); // F(m)
+  double log2_u = mirage__verify_log2_sum(log2_any_meeting, log2(fmax(all[0].of[CALL_EXP] + all[1].of[CALL_EXP], 1)) -
+                                                                fields->log2_p_min); // F(m)
   for (int g = 0; g < 2; g++) {
     if (!walks[g].has_divisor)
       continue;
@@ -97,10 +98,10 @@ static double log2_attempts(const VerifyFields *fields, const BoundWalk walks[2]
     double zero = log2_vanish(fields, d, mirage__abstract_constant(0), &ignored);
     if (!walks[g].free_exp) { // mod q, where it has a residue
       double primes = floor(fmax(d.num.size + d.num.scale, 0) / fields->log2_q_min);
-      zero = mirage__log2_sum(zero, log2(fmax(d.num.degree, 0.5)) - fields->log2_q_min);
-      zero = mirage__log2_sum(zero, primes > 0 ? log2(primes) - fields->log2_num_q : -1000);
+      zero = mirage__verify_log2_sum(zero, log2(fmax(d.num.degree, 0.5)) - fields->log2_q_min);
+      zero = mirage__verify_log2_sum(zero, primes > 0 ? log2(primes) - fields->log2_num_q : -1000);
     }
-    log2_u = mirage__log2_sum(log2_u, log2(fmax(divisions, 1)) + zero);
+    log2_u = mirage__verify_log2_sum(log2_u, log2(fmax(divisions, 1)) + zero);
   }
   return log2_u < -1 ? -log2(1 - exp2(log2_u)) : log2(VERIFY_ATTEMPTS);
 }
@@ -134,7 +135,8 @@ MirageStatus mirage__verify_chance(const VerifyFields *fields, const VerifyWeigh
       for (int c = 0; c <= CALL_MEMBER; c++)
         count += calls[g].of[c];
     }
-    double chance = mirage__log2_sum(log2_vanish(fields, a, b, bound), log2_meetings(fields, calls, maxima, arguments));
+    double chance =
+        mirage__verify_log2_sum(log2_vanish(fields, a, b, bound), log2_meetings(fields, calls, maxima, arguments));
     bound->calls = fmax(bound->calls, count);
     need_points(weights, a, b, 1, bound);
     worst = isnan(chance) ? INFINITY : fmax(worst, chance);

@@ -43,11 +43,11 @@ static void unite_demands(ConeWalk *walk, Demand *to, const Demand *from) {
     return;
   }
   for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++)
-    to->dim[d] = mirage__sets_unite(&walk->sets, to->dim[d], from->dim[d]);
+    to->dim[d] = mirage__verify_sets_unite(&walk->sets, to->dim[d], from->dim[d]);
   for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++)
-    to->loop[l] = mirage__sets_unite(&walk->sets, to->loop[l], from->loop[l]);
+    to->loop[l] = mirage__verify_sets_unite(&walk->sets, to->loop[l], from->loop[l]);
   for (uint32_t a = 0; a < 3; a++)
-    to->grid[a] = mirage__sets_unite(&walk->sets, to->grid[a], from->grid[a]);
+    to->grid[a] = mirage__verify_sets_unite(&walk->sets, to->grid[a], from->grid[a]);
 }
 
 // `demand` of a value, less what it does not have: iterations of loops that it does not stand in; sets of one index.
@@ -91,7 +91,7 @@ static double count_elements(const ConeWalk *walk, MirageValue value, const Dema
       together *= j != i && sets[j] == sets[i] ? extents[j] : 1;
     }
     if (sets[i] != INDEX_NONE && first)
-      count *= mirage__sets_size(&walk->sets, sets[i], together);
+      count *= mirage__verify_sets_size(&walk->sets, sets[i], together);
   }
   return count;
 }
@@ -117,21 +117,22 @@ static IndexSet spread(ConeWalk *walk, IndexSet set, int64_t extent, int64_t tim
   if (set <= INDEX_ALL)
     return set;
   const SetKey key = {.word = {SET_SPREAD, set, extent, times}};
-  return mirage__sets_find(&walk->sets, &key, mirage__sets_size(&walk->sets, set, (double)extent) * (double)times);
+  return mirage__verify_sets_find(&walk->sets, &key,
+                                  mirage__verify_sets_size(&walk->sets, set, (double)extent) * (double)times);
 }
 
 static IndexSet modulo(ConeWalk *walk, IndexSet set, int64_t extent) {
   if (set <= INDEX_ALL)
     return set;
   const SetKey key = {.word = {SET_MODULO, set, extent}};
-  return mirage__sets_find(&walk->sets, &key, mirage__sets_size(&walk->sets, set, (double)extent));
+  return mirage__verify_sets_find(&walk->sets, &key, mirage__verify_sets_size(&walk->sets, set, (double)extent));
 }
 
 static IndexSet sliced(ConeWalk *walk, IndexSet set, int64_t begin, int64_t end, int64_t extent) {
   if (set != INDEX_ALL || end - begin == extent)
-    return mirage__sets_shift(&walk->sets, set, begin);
+    return mirage__verify_sets_shift(&walk->sets, set, begin);
   const SetKey key = {.word = {SET_RANGE, begin, end}};
-  return mirage__sets_find(&walk->sets, &key, (double)(end - begin));
+  return mirage__verify_sets_find(&walk->sets, &key, (double)(end - begin));
 }
 
 // The operand's dimensions [from, to) hold the result's [first, last): the digits of the elements' numbers.
@@ -148,12 +149,13 @@ static void regroup(ConeWalk *walk, const MirageType *result, const MirageType *
     for (uint32_t e = first; e < d; e++)
       repeated = repeated || (of->dim[e] == of->dim[d] && of->dim[d] != INDEX_ALL);
     if (!repeated) // of a set that several dimensions hold together, all of it
-      size *= mirage__sets_size(&walk->sets, of->dim[d], of->dim[d] == INDEX_ALL ? (double)result->shape[d] : INFINITY);
+      size *= mirage__verify_sets_size(&walk->sets, of->dim[d],
+                                       of->dim[d] == INDEX_ALL ? (double)result->shape[d] : INFINITY);
   }
   for (uint32_t d = from; d < to; d++)
     key.word[3 + 2 * MIRAGE_MAX_RANK + d - from] = operand->shape[d];
   bool same = last - first == 1 && to - from == 1;
-  IndexSet set = whole ? INDEX_ALL : same ? of->dim[first] : mirage__sets_find(&walk->sets, &key, size);
+  IndexSet set = whole ? INDEX_ALL : same ? of->dim[first] : mirage__verify_sets_find(&walk->sets, &key, size);
   for (uint32_t d = from; d < to; d++)
     demand->dim[d] = set;
 }
@@ -202,7 +204,7 @@ static Demand shape_demand(ConeWalk *walk, const MirageNodeView *node, uint32_t 
     return demand;
   case MIRAGE_OP_CONCAT:
     dim = (uint32_t)node->attrs->dim.dim;
-    demand.dim[dim] = mirage__sets_shift(&walk->sets, of->dim[dim], -*offset);
+    demand.dim[dim] = mirage__verify_sets_shift(&walk->sets, of->dim[dim], -*offset);
     *offset += operand->shape[dim];
     return demand;
   default:
@@ -268,7 +270,7 @@ static IndexSet digits(ConeWalk *walk, IndexSet set, const int64_t *split) {
     return set;
   SetKey key = {.word = {SET_DIGITS, set}};
   memcpy(&key.word[2], split, SPLIT_WORDS * sizeof *split);
-  return mirage__sets_find(&walk->sets, &key, mirage__sets_size(&walk->sets, set, INFINITY));
+  return mirage__verify_sets_find(&walk->sets, &key, mirage__verify_sets_size(&walk->sets, set, INFINITY));
 }
 
 // The tile, and the blocks and iterations that store it, of elements of an output.
@@ -287,7 +289,7 @@ static void ask_store(ConeWalk *walk, const MirageNodeView *node) {
     int64_t words[SPLIT_WORDS];
     IndexSet set = of->dim[mirage_access_dim(access, d)];
     if (!split_of(walk, access, tile, d, words)) {
-      demand.dim[d] = mirage__sets_shift(&walk->sets, set, -words[SPLIT_WORDS - 1]);
+      demand.dim[d] = mirage__verify_sets_shift(&walk->sets, set, -words[SPLIT_WORDS - 1]);
       continue;
     }
     demand.dim[d] = digits(walk, set, words);
@@ -315,15 +317,15 @@ static IndexSet join(ConeWalk *walk, const Demand *of, uint32_t d, const int64_t
     for (uint32_t j = 0; j < i; j++)
       repeated = repeated || (sets[j] == sets[i] && sets[i] != INDEX_ALL);
     if (sets[i] != INDEX_NONE && !repeated) // a set that several of them hold together counts once
-      size *= mirage__sets_size(&walk->sets, sets[i],
-                                sets[i] != INDEX_ALL ? INFINITY : (double)split[i ? i - 1 : 3 + MIRAGE_MAX_LOOPS]);
+      size *= mirage__verify_sets_size(
+          &walk->sets, sets[i], sets[i] != INDEX_ALL ? INFINITY : (double)split[i ? i - 1 : 3 + MIRAGE_MAX_LOOPS]);
   }
   if (only == INDEX_ALL && split[SPLIT_WORDS - 1] == 0)
     return INDEX_ALL;
-  const SetKey *made = only > INDEX_ALL ? mirage__sets_key(&walk->sets, only) : NULL;
+  const SetKey *made = only > INDEX_ALL ? mirage__verify_sets_key(&walk->sets, only) : NULL;
   if (made && made->word[0] == SET_DIGITS && memcmp(&made->word[2], split, SPLIT_WORDS * sizeof *split) == 0)
     return (IndexSet)made->word[1];
-  return mirage__sets_find(&walk->sets, &key, size);
+  return mirage__verify_sets_find(&walk->sets, &key, size);
 }
 
 static void ask_load(ConeWalk *walk, const MirageNodeView *node, const Demand *of) {
@@ -564,7 +566,7 @@ static MirageStatus cone_init(ConeWalk *walk, const MirageUGraph *graph) {
 }
 
 static void cone_deinit(ConeWalk *walk) {
-  mirage__sets_deinit(&walk->sets);
+  mirage__verify_sets_deinit(&walk->sets);
   free(walk->demands);
   free(walk->depths);
 }
@@ -577,7 +579,7 @@ MirageStatus mirage__verify_cone(const MirageUGraph *graph, const Calls *sites, 
     Demand element = {.any = true};
     for (uint32_t d = 0; d < mirage_ugraph_type(graph, value)->rank; d++) {
       const SetKey label = {.word = {SET_LABEL, d}};
-      element.dim[d] = mirage__sets_find(&walk.sets, &label, 1);
+      element.dim[d] = mirage__verify_sets_find(&walk.sets, &label, 1);
     }
     Calls calls = {{0}};
     ask(&walk, value, element);

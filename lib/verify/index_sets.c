@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-void mirage__sets_deinit(IndexSets *sets) {
+void mirage__verify_sets_deinit(IndexSets *sets) {
   free(sets->keys);
   free(sets->sizes);
   free(sets->slots);
@@ -21,7 +21,7 @@ static uint32_t slot_of(const IndexSets *sets, const SetKey *key) {
 
 static uint32_t *find_slot(const IndexSets *sets, const SetKey *key) {
   uint32_t at = slot_of(sets, key);
-  while (sets->slots[at] && memcmp(mirage__sets_key(sets, sets->slots[at]), key, sizeof *key) != 0)
+  while (sets->slots[at] && memcmp(mirage__verify_sets_key(sets, sets->slots[at]), key, sizeof *key) != 0)
     at = (at + 1) & (2 * sets->capacity - 1);
   return &sets->slots[at];
 }
@@ -35,7 +35,7 @@ static int grow(IndexSets *sets) {
   larger.sizes = malloc(larger.capacity * sizeof *larger.sizes);
   larger.slots = calloc(2 * (size_t)larger.capacity, sizeof *larger.slots);
   if (!larger.keys || !larger.sizes || !larger.slots) {
-    mirage__sets_deinit(&larger);
+    mirage__verify_sets_deinit(&larger);
     return 0;
   }
   for (uint32_t i = 0; i < sets->count; i++) {
@@ -43,12 +43,12 @@ static int grow(IndexSets *sets) {
     larger.sizes[i] = sets->sizes[i];
     *find_slot(&larger, &larger.keys[i]) = i + INDEX_ALL + 1;
   }
-  mirage__sets_deinit(sets);
+  mirage__verify_sets_deinit(sets);
   *sets = larger;
   return 1;
 }
 
-IndexSet mirage__sets_find(IndexSets *sets, const SetKey *key, double size) {
+IndexSet mirage__verify_sets_find(IndexSets *sets, const SetKey *key, double size) {
   if (!grow(sets))
     return INDEX_ALL;
   uint32_t *slot = find_slot(sets, key);
@@ -60,9 +60,9 @@ IndexSet mirage__sets_find(IndexSets *sets, const SetKey *key, double size) {
   return *slot;
 }
 
-const SetKey *mirage__sets_key(const IndexSets *sets, IndexSet set) { return &sets->keys[set - INDEX_ALL - 1]; }
+const SetKey *mirage__verify_sets_key(const IndexSets *sets, IndexSet set) { return &sets->keys[set - INDEX_ALL - 1]; }
 
-double mirage__sets_size(const IndexSets *sets, IndexSet set, double extent) {
+double mirage__verify_sets_size(const IndexSets *sets, IndexSet set, double extent) {
   if (set == INDEX_NONE)
     return 0;
   return set == INDEX_ALL ? extent : fmin(extent, sets->sizes[set - INDEX_ALL - 1]);
@@ -70,7 +70,7 @@ double mirage__sets_size(const IndexSets *sets, IndexSet set, double extent) {
 
 // Two dimensions that hold one set each hold it jointly: index x of the one goes with index x of the other (cone.c).
 // So {a, b} and {b, a} are different unions, and a union does not swallow its own parts.
-IndexSet mirage__sets_unite(IndexSets *sets, IndexSet a, IndexSet b) {
+IndexSet mirage__verify_sets_unite(IndexSets *sets, IndexSet a, IndexSet b) {
   if (a == b || b == INDEX_NONE)
     return a;
   if (a == INDEX_NONE)
@@ -78,15 +78,16 @@ IndexSet mirage__sets_unite(IndexSets *sets, IndexSet a, IndexSet b) {
   if (a == INDEX_ALL || b == INDEX_ALL)
     return INDEX_ALL;
   const SetKey key = {.word = {SET_UNION, a, b}};
-  return mirage__sets_find(sets, &key, mirage__sets_size(sets, a, INFINITY) + mirage__sets_size(sets, b, INFINITY));
+  return mirage__verify_sets_find(
+      sets, &key, mirage__verify_sets_size(sets, a, INFINITY) + mirage__verify_sets_size(sets, b, INFINITY));
 }
 
-IndexSet mirage__sets_shift(IndexSets *sets, IndexSet set, int64_t offset) {
+IndexSet mirage__verify_sets_shift(IndexSets *sets, IndexSet set, int64_t offset) {
   if (set <= INDEX_ALL || offset == 0)
     return set;
-  const SetKey *from = mirage__sets_key(sets, set);
+  const SetKey *from = mirage__verify_sets_key(sets, set);
   if (from->word[0] == SET_SHIFT)
-    return mirage__sets_shift(sets, (IndexSet)from->word[1], offset + from->word[2]);
+    return mirage__verify_sets_shift(sets, (IndexSet)from->word[1], offset + from->word[2]);
   const SetKey key = {.word = {SET_SHIFT, set, offset}};
-  return mirage__sets_find(sets, &key, mirage__sets_size(sets, set, INFINITY));
+  return mirage__verify_sets_find(sets, &key, mirage__verify_sets_size(sets, set, INFINITY));
 }

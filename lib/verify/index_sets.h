@@ -35,14 +35,14 @@ typedef struct IndexSets {
   uint32_t count, capacity;
 } IndexSets;
 
-void mirage__sets_deinit(IndexSets *sets);
+void mirage__verify_sets_deinit(IndexSets *sets);
 /// The set that `key` describes, of at most `size` indices.
-IndexSet mirage__sets_find(IndexSets *sets, const SetKey *key, double size);
+IndexSet mirage__verify_sets_find(IndexSets *sets, const SetKey *key, double size);
 /// The description of a set that is neither NONE nor ALL.
-const SetKey *mirage__sets_key(const IndexSets *sets, IndexSet set);
+const SetKey *mirage__verify_sets_key(const IndexSets *sets, IndexSet set);
 /// How many indices a set has in a dimension of `extent`, at most.
-double mirage__sets_size(const IndexSets *sets, IndexSet set, double extent);
-IndexSet mirage__sets_unite(IndexSets *sets, IndexSet a, IndexSet b);
-IndexSet mirage__sets_shift(IndexSets *sets, IndexSet set, int64_t offset);
+double mirage__verify_sets_size(const IndexSets *sets, IndexSet set, double extent);
+IndexSet mirage__verify_sets_unite(IndexSets *sets, IndexSet a, IndexSet b);
+IndexSet mirage__verify_sets_shift(IndexSets *sets, IndexSet set, int64_t offset);
 
 #endif

@@ -31,7 +31,7 @@ typedef struct Shrink {
 
 static int64_t new_extent(const void *user, MirageValue v, uint32_t d, int64_t old) {
   const Shrink *shrink = user;
-  return mirage__axis_extent(mirage__axes_of(shrink->axes, shrink->g, v, d), old);
+  return mirage__verify_axis_extent(mirage__axes_of(shrink->axes, shrink->g, v, d), old);
 }
 
 // -------------------------------------------------------------------------------------- constants that stem from

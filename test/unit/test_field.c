@@ -28,9 +28,9 @@ static void primes_are_told_from_others(void **state) {
                              UINT64_C(4611686014132420609),
                              UINT64_C(18446744073709551615)};
   for (size_t i = 0; i < sizeof primes / sizeof *primes; i++)
-    assert_true(mirage__is_prime(primes[i]));
+    assert_true(mirage__field_is_prime(primes[i]));
   for (size_t i = 0; i < sizeof others / sizeof *others; i++)
-    assert_false(mirage__is_prime(others[i])); // Carmichael numbers, strong pseudoprimes, (2^31 - 1)^2
+    assert_false(mirage__field_is_prime(others[i])); // Carmichael numbers, strong pseudoprimes, (2^31 - 1)^2
 }
 
 static void each_trial_draws_its_own_field(void **state) {
@@ -38,8 +38,8 @@ static void each_trial_draws_its_own_field(void **state) {
   for (uint32_t trial = 0; trial < 20; trial++) {
     MirageField *f = mirage_field_create(5, trial);
     assert_non_null(f);
-    assert_true(f->q >> 30 == 1 && mirage__is_prime(f->q));
-    assert_true(f->p >> 61 == 1 && mirage__is_prime(f->p));
+    assert_true(f->q >> 30 == 1 && mirage__field_is_prime(f->q));
+    assert_true(f->p >> 61 == 1 && mirage__field_is_prime(f->p));
     assert_int_equal(f->p % f->q, 1);
     assert_true(f->omega != 1);
     assert_int_equal(mirage__field_power(f->omega, f->q, f->p), 1);
@@ -361,8 +361,8 @@ static void draw_extremes(const MirageField *f, uint64_t seed, size_t n, MirageR
 static void products_have_the_same_bits_in_all_variants(void **state) {
   MirageRandom random;
   mirage_random_init(&random, 33, 0);
-  print_message("%u variants, the fastest is %s\n", mirage__product_variants(),
-                mirage__product_variant_name(mirage__product_variants() - 1));
+  print_message("%u variants, the fastest is %s\n", mirage__field_product_variants(),
+                mirage__field_product_variant_name(mirage__field_product_variants() - 1));
   for (uint32_t round = 0; round < 60; round++) {
     MirageField *f = round % 3 ? mirage_field_create_with(round, 0, (MirageFieldModes){.partial = true})
                                : mirage__field_create_sized(round, 0, 5 + round % 20, 10 + round % 50);
@@ -377,7 +377,7 @@ static void products_have_the_same_bits_in_all_variants(void **state) {
     draw_extremes(f, 3 * round + 1, k * n, b);
     draw_extremes(f, 3 * round + 2, m * n, c);
     const MirageDomain *d = mirage_field_domain(f);
-    for (uint32_t variant = 0; variant < mirage__product_variants(); variant++) {
+    for (uint32_t variant = 0; variant < mirage__field_product_variants(); variant++) {
       MirageResidue *to = out[variant > 0];
       f->product_variant = variant;
       memset(to, 0xee, m * n * sizeof *to);
@@ -412,7 +412,7 @@ static void long_sums_do_not_overflow(void **state) {
   for (size_t i = 0; i < (size_t)K * COLUMNS; i++)
     b[i] = (MirageResidue){.p = f->p - 1, .q = (uint32_t)f->q - 1};
   memcpy(a, b, K * sizeof *a);
-  for (uint32_t variant = 0; variant < mirage__product_variants(); variant++) {
+  for (uint32_t variant = 0; variant < mirage__field_product_variants(); variant++) {
     f->product_variant = variant;
     assert_int_equal(d->matmul(d, &F32_TYPE, 1, COLUMNS, K, a, b, NULL, out), MIRAGE_OK);
     for (size_t c = 0; c < COLUMNS; c++) {
