@@ -8,8 +8,8 @@
 // beside @p_0: no schedule changes a result, so each has the proof of what it varies. What was set by hand is not
 // varied. With `threads`, chains of element-wise operators are written as the thread graphs that code generation makes
 // of them in any case.
-#include "mirage/layout.h"
 #include "mirage/cost.h"
+#include "mirage/layout.h"
 #include "passes.h"
 
 #include <stdio.h>

@@ -14,8 +14,8 @@
 // An interrupt ends the proofs at hand; programs that have no proven candidate then get a last moment.
 // Bound:    of all pairs together, so that each is proven to log2-bound less the logarithm of their number.
 #define _POSIX_C_SOURCE 200809L // sysconf
-#include "mirage/verify.h"
 #include "mirage/guard.h"
+#include "mirage/verify.h"
 #include "passes.h"
 #include "progress.h"
 
