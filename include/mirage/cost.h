@@ -1,4 +1,4 @@
-// cost.h - predicted time of a kernel graph on a target: bytes, flops, launches, waves. lib/search/README.md says how.
+// cost.h - predicted time of a kernel graph on a target: bytes, flops, launches, waves. lib/search/cost/README.md says how.
 #ifndef MIRAGE_COST_H
 #define MIRAGE_COST_H
 

@@ -1,6 +1,6 @@
 // test_cost.c - the cost model: what it counts exactly, and the orderings that schedules measured on an H200 must keep.
 #include "mirage/cost.h"
-#include "search/search_internal.h"
+#include "search/cost/cost_kernel.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>

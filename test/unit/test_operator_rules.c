@@ -296,7 +296,7 @@ static const Rule rules[] = {
     {"expression", "lib/expr/expr.c", has_expression, K},
     {"search class", "lib/search/program and lib/search/space", has_search, K},
     {"zero preservation", "lib/search/schedule/search_tails.c", knows_zero, K},
-    {"cost", "lib/search/cost.c", has_cost, K | B | T},
+    {"cost", "lib/search/cost", has_cost, K | B | T},
     {"code", "lib/codegen", has_code, K | B | T},
 };
 enum { NUM_RULES = sizeof rules / sizeof *rules };

@@ -6,7 +6,8 @@
 // Tile extents follow as ceil(extent / parts) and need not be powers of two or divisors: 6144 columns in 128 blocks are
 // tiles of 48; tails are masked where that is neutral (search_tails.c), and only exact divisions are tried elsewhere.
 // All are scored by the cost model without building a graph. Each split of the loop's axis is a task.
-#include "search_internal.h"
+#include "search/cost/cost_kernel.h"
+#include "search/schedule/search_tails.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,8 @@
 //
 // Fills one CostKernel for each kernel that search_build.c would make and uses the formula of cost.c. A reduction that
 // is split over blocks adds either a meeting of blocks (a collective) or a second kernel that combines the parts.
-#include "search_internal.h"
+#include "search/cost/cost_kernel.h"
+#include "search/schedule/search_tails.h"
 #include <math.h>
 #include <string.h>
 

@@ -4,7 +4,7 @@
 // guessed from its operators, as search_cost.c guesses it of a structure that has no graph yet.
 #include "layout/block.h"
 #include "mirage/cost.h"
-#include "search_internal.h"
+#include "search/cost/cost_kernel.h"
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>

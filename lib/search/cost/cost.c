@@ -2,9 +2,9 @@
 //
 // A kernel is summed up as a CostKernel (what it moves and computes), of a graph by cost_graph.c and of a structure
 // under a schedule by search_cost.c; one formula turns that into microseconds. The model and where its constants were
-// measured: lib/search/README.md. It ranks schedules; it does not promise times.
+// measured: README.md. It ranks schedules; it does not promise times.
 #include "layout/block.h"
-#include "search_internal.h"
+#include "search/cost/cost_kernel.h"
 #include <math.h>
 #include <string.h>
 

@@ -1,9 +1,8 @@
-// search_internal.h - what a kernel moves and computes, summed, and the time that takes.
-#ifndef MIRAGE_LIB_SEARCH_INTERNAL_H
-#define MIRAGE_LIB_SEARCH_INTERNAL_H
+// cost_kernel.h - what a kernel moves and computes, summed, and the time that takes.
+#ifndef MIRAGE_LIB_SEARCH_COST_KERNEL_H
+#define MIRAGE_LIB_SEARCH_COST_KERNEL_H
 
 #include "mirage/cost.h"
-#include "search/schedule/search_tails.h"
 
 /// What lib/layout/direct.c asks of a loop that streams its weights straight to the matrix instruction.
 typedef struct CostStream {
