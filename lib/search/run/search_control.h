@@ -1,6 +1,6 @@
 // search_control.h - what a running search tells whoever watches it, and how it learns that it shall end.
 //
-// Workers count on their own; now and then (mirage__search_should_stop) one looks at the clock and at the caller's
+// Workers count on their own; now and then (mirage__search_look) one looks at the clock and at the caller's
 // flag, and adds what it has counted since to the numbers that are shown. Nothing here changes what a search finds
 // unless it is stopped.
 #ifndef MIRAGE_LIB_SEARCH_CONTROL_H
