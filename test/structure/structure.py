@@ -23,6 +23,8 @@ HEADERS = {
     "expr": "oracle",
     "verify": "guard",
     "search": "cost",
+    "runtime": "launch_plan",
+    "capi": "Compile Register",
     "passes": "Passes",
     "dialect": "Block Dialects Kernel Thread Values",
 }
