@@ -1,4 +1,4 @@
-// lift.c - values that are lifted, and the operations that only move them: reshapes, slices, concatenations.
+// lift.c - values that are lifted, and the operations that only move them: reshapes, slices.
 #include "lift.h"
 
 #include "mlir-c/BuiltinAttributes.h"
@@ -49,15 +49,41 @@ static MlirOperation definition(MlirValue value) {
   return mlirValueIsAOpResult(value) ? mlirOpResultGetOwner(value) : (MlirOperation){NULL};
 }
 
+/// Whether the operation gives what its operand holds, or some of it, in another shape.
+static bool only_moves(MlirOperation op) {
+  static const char *const names[] = {"tensor.expand_shape", "tensor.collapse_shape", "tensor.extract_slice",
+                                      "linalg.transpose", "linalg.broadcast"};
+  for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+    if (mirage__lift_named(op, names[i]))
+      return true;
+  return false;
+}
+
+/// The operand, or constant, that a structured operation does nothing but copy, over any maps; null: it does something.
+static MlirValue copied(MlirOperation op) {
+  MlirValue none = {NULL};
+  if (!mirage__lift_named(op, "linalg.generic") || mlirOperationGetNumResults(op) != 1)
+    return none;
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
+  MlirOperation yield = mlirBlockGetTerminator(block);
+  MlirValue yielded = mlirOperationGetOperand(yield, 0);
+  if (mlirValueIsAOpResult(yielded))
+    return mirage__lift_named(mlirOpResultGetOwner(yielded), "arith.constant") ? yielded : none;
+  if (!mlirBlockEqual(mlirBlockArgumentGetOwner(yielded), block))
+    return none;
+  intptr_t index = mlirBlockArgumentGetArgNumber(yielded);
+  return index + 1 < mlirOperationGetNumOperands(op) ? mlirOperationGetOperand(op, index) : none;
+}
+
 bool mirage__lift_splat(MlirValue value, double *out_value) {
   MlirOperation op = definition(value);
   if (mlirOperationIsNull(op))
     return false;
   if (mirage__lift_named(op, "arith.constant"))
     return mirage__lift_number(mlirOperationGetAttributeByName(op, str("value")), out_value);
-  if (mirage__lift_named(op, "linalg.fill"))
-    return mirage__lift_splat(mlirOperationGetOperand(op, 0), out_value);
-  return mirage__lift_named(op, "tensor.splat") && mirage__lift_splat(mlirOperationGetOperand(op, 0), out_value);
+  bool fills = mirage__lift_named(op, "linalg.fill") || mirage__lift_named(op, "tensor.splat");
+  MlirValue source = fills || only_moves(op) ? mlirOperationGetOperand(op, 0) : copied(op);
+  return !mlirValueIsNull(source) && mirage__lift_splat(source, out_value);
 }
 
 bool mirage__lift_is_empty(MlirValue value) {
@@ -65,19 +91,55 @@ bool mirage__lift_is_empty(MlirValue value) {
   return !mlirOperationIsNull(op) && mirage__lift_named(op, "tensor.empty");
 }
 
-bool mirage__lift_type(MlirType type, MirageType *out) {
-  if (mirage_bridge_type_import(type, NULL, NULL, out) == MIRAGE_OK)
-    return true;
-  if (!mlirTypeIsARankedTensor(type) || !mlirTypeIsAF64(mlirShapedTypeGetElementType(type)))
+/// The shape of a static tensor as a graph holds it.
+static bool lifted_shape(MlirType type, MirageType *out) {
+  if (!mlirTypeIsARankedTensor(type) || !mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(type)))
     return false;
-  MlirAttribute encoding = mlirRankedTensorTypeGetEncoding(type);
-  int64_t shape[MIRAGE_MAX_RANK];
   intptr_t rank = mlirShapedTypeGetRank(type);
-  for (intptr_t d = 0; d < rank && rank <= MIRAGE_MAX_RANK; d++)
-    shape[d] = mlirShapedTypeGetDimSize(type, d);
-  MlirType narrow = mlirRankedTensorTypeGet(rank <= MIRAGE_MAX_RANK ? rank : 0, shape,
-                                            mlirF32TypeGet(mlirTypeGetContext(type)), encoding);
-  return rank <= MIRAGE_MAX_RANK && mirage_bridge_type_import(narrow, NULL, NULL, out) == MIRAGE_OK;
+  *out = (MirageType){.dtype = MIRAGE_F32, .rank = 0};
+  for (intptr_t d = 0; d < rank; d++) {
+    int64_t extent = mlirShapedTypeGetDimSize(type, d);
+    if (mlirShapedTypeIsDynamicDim(type, d) || extent < 1)
+      return false;
+    if (rank > MIRAGE_MAX_RANK && extent == 1)
+      continue;
+    if (out->rank == MIRAGE_MAX_RANK)
+      return false;
+    out->shape[out->rank++] = extent;
+  }
+  if (out->rank == 0)
+    out->shape[out->rank++] = 1;
+  return true;
+}
+
+bool mirage__lift_type(MlirType type, MirageType *out) {
+  MirageType shape;
+  MirageDType dtype;
+  if (!lifted_shape(type, &shape) || !mirage__lift_dtype(mlirShapedTypeGetElementType(type), &dtype))
+    return false;
+  *out = mirage_type_tensor(dtype, shape.rank, shape.shape);
+  return true;
+}
+
+static bool is_truth(MlirType type) {
+  if (!mlirTypeIsARankedTensor(type))
+    return false;
+  MlirType element = mlirShapedTypeGetElementType(type);
+  return mlirTypeIsAInteger(element) && mlirIntegerTypeGetWidth(element) == 1;
+}
+
+bool mirage__lift_truth_type(MlirType type, MirageType *out) {
+  MirageType shape;
+  if (!is_truth(type) || !lifted_shape(type, &shape))
+    return false;
+  *out = mirage_type_tensor(MIRAGE_F32, shape.rank, shape.shape);
+  return true;
+}
+
+bool mirage__lift_is_virtual(MlirValue value) {
+  MlirOperation op = definition(value);
+  return !mlirOperationIsNull(op) &&
+         (is_truth(mlirValueGetType(value)) || mirage__lift_named(op, "tensor.insert_slice"));
 }
 
 bool mirage__lift_is_source(MlirOperation op) {
@@ -91,7 +153,7 @@ bool mirage__lift_is_source(MlirOperation op) {
 
 // --------------------------------------------------------------------------------------------------------------- values
 
-bool mirage__lift_bind(Lift *lift, MlirValue value, MirageValue lifted) {
+static bool bind(Lift *lift, LiftValue bound) {
   if (lift->count == lift->room) {
     uint32_t room = lift->room ? 2 * lift->room : 64;
     LiftValue *values = mirage_arena_alloc_array(lift->arena, room, sizeof *values);
@@ -102,14 +164,35 @@ bool mirage__lift_bind(Lift *lift, MlirValue value, MirageValue lifted) {
     lift->values = values;
     lift->room = room;
   }
-  lift->values[lift->count++] = (LiftValue){value.ptr, lifted};
+  lift->values[lift->count++] = bound;
   return true;
 }
 
-MirageValue mirage__lift_value(Lift *lift, MlirValue value) {
+bool mirage__lift_bind(Lift *lift, MlirValue value, MirageValue lifted) {
+  return bind(lift, (LiftValue){.value = value.ptr, .lifted = lifted});
+}
+
+bool mirage__lift_bind_test(Lift *lift, MlirValue value, const LiftTest *test) {
+  return bind(lift, (LiftValue){.value = value.ptr, .test = test});
+}
+
+bool mirage__lift_bind_pieces(Lift *lift, MlirValue value, const LiftPieces *pieces) {
+  return bind(lift, (LiftValue){.value = value.ptr, .pieces = pieces});
+}
+
+const LiftValue *mirage__lift_find(const Lift *lift, MlirValue value) {
   for (uint32_t i = lift->count; i-- > 0;)
     if (lift->values[i].value == value.ptr)
-      return lift->values[i].lifted;
+      return &lift->values[i];
+  return NULL;
+}
+
+MirageValue mirage__lift_value(Lift *lift, MlirValue value) {
+  const LiftValue *bound = mirage__lift_find(lift, value);
+  if (bound && !bound->lifted.index)
+    mirage__lift_fail(lift, bound->test ? "it reads truth values" : "it reads a tensor of which a part is not written");
+  if (bound)
+    return bound->lifted;
   MirageType type;
   double number;
   if (!mirage__lift_splat(value, &number)) {
@@ -142,7 +225,19 @@ static bool has_shape(const MirageType *type, uint32_t rank, const int64_t *shap
   return type->rank == rank && memcmp(type->shape, shape, rank * sizeof *shape) == 0;
 }
 
+/// What a value was before it was reshaped.
+static MirageValue before_reshape(const Lift *lift, MirageValue a) {
+  MirageNode node = mirage_ugraph_def(lift->graph, a);
+  if (node.index == 0)
+    return a;
+  MirageNodeView view = mirage_ugraph_node(lift->graph, node);
+  return view.op == MIRAGE_OP_RESHAPE ? view.operands[0] : a;
+}
+
 MirageValue mirage__lift_reshape(Lift *lift, MirageValue a, uint32_t rank, const int64_t *shape) {
+  if (has_shape(mirage_ugraph_type(lift->graph, a), rank, shape))
+    return a;
+  a = before_reshape(lift, a);
   const MirageType *type = mirage_ugraph_type(lift->graph, a);
   if (has_shape(type, rank, shape))
     return a;
@@ -160,13 +255,28 @@ MirageValue mirage__lift_broadcast(Lift *lift, MirageValue a, uint32_t rank, con
 
 MirageValue mirage__lift_transpose(Lift *lift, MirageValue a, const int32_t *perm) {
   MirageAttrs attrs = {0};
+  int64_t shape[MIRAGE_MAX_RANK];
   bool moves = false;
-  uint32_t rank = mirage_ugraph_type(lift->graph, a)->rank;
+  int32_t last = -1; // of those that are not of extent 1
+  const MirageType *type = mirage_ugraph_type(lift->graph, a);
+  uint32_t rank = type->rank;
   for (uint32_t i = 0; i < rank; i++) {
     attrs.perm.perm[i] = perm[i];
-    moves |= perm[i] != (int32_t)i;
+    shape[i] = type->shape[perm[i]];
+    if (shape[i] == 1)
+      continue;
+    moves |= perm[i] < last;
+    last = perm[i];
   }
-  return moves ? mirage_ugraph_apply(lift->graph, MIRAGE_OP_TRANSPOSE, 1, &a, &attrs) : a;
+  return moves ? mirage_ugraph_apply(lift->graph, MIRAGE_OP_TRANSPOSE, 1, &a, &attrs)
+               : mirage__lift_reshape(lift, a, rank, shape);
+}
+
+MirageValue mirage__lift_slice(Lift *lift, MirageValue a, uint32_t dim, int64_t begin, int64_t end) {
+  MirageAttrs attrs = {.slice = {(int32_t)dim, begin, end}};
+  if (begin == 0 && end == mirage_ugraph_type(lift->graph, a)->shape[dim])
+    return a;
+  return mirage_ugraph_apply(lift->graph, MIRAGE_OP_SLICE, 1, &a, &attrs);
 }
 
 MirageValue mirage__lift_constant(Lift *lift, MirageDType dtype, uint32_t rank, double value) {
@@ -182,24 +292,42 @@ static bool bind_result(Lift *lift, MlirOperation op, MirageValue value) {
   return mirage__lift_bind(lift, mlirOperationGetResult(op, 0), value);
 }
 
-static bool result_type(Lift *lift, MlirOperation op, MirageType *out_type) {
+bool mirage__lift_result_type(Lift *lift, MlirOperation op, MirageType *out_type) {
   if (mirage__lift_type(mlirValueGetType(mlirOperationGetResult(op, 0)), out_type))
     return true;
   return mirage__lift_fail(lift, "its result is no static tensor of f16, bf16 or f32");
 }
 
-static bool lift_reshape(Lift *lift, MlirOperation op) {
+/// A test of another shape: its tensors, which have the whole shape.
+static bool reshape_test(Lift *lift, MlirOperation op, const LiftTest *test) {
   MirageType type;
-  if (!result_type(lift, op, &type))
-    return false;
-  MirageValue value = mirage__lift_value(lift, mlirOperationGetOperand(op, 0));
-  return value.index && bind_result(lift, op, mirage__lift_reshape(lift, value, type.rank, type.shape));
+  LiftTest *copy = mirage_arena_copy(lift->arena, test, sizeof *test);
+  if (!copy)
+    return mirage__lift_fail(lift, "out of memory");
+  if (!mirage__lift_truth_type(mlirValueGetType(mlirOperationGetResult(op, 0)), &type))
+    return mirage__lift_fail(lift, "its result is no static tensor");
+  LiftElement *sides[] = {&copy->a, &copy->b};
+  for (int i = 0; i < 2; i++)
+    if (sides[i]->tensor.index)
+      sides[i]->tensor = mirage__lift_reshape(lift, sides[i]->tensor, type.rank, type.shape);
+  return mirage__lift_bind_test(lift, mlirOperationGetResult(op, 0), copy);
 }
 
-typedef struct Slice {
-  uint32_t rank;
-  int64_t offsets[MIRAGE_MAX_RANK], sizes[MIRAGE_MAX_RANK];
-} Slice;
+static bool lift_reshape(Lift *lift, MlirOperation op) {
+  MirageType type;
+  MlirValue operand = mlirOperationGetOperand(op, 0);
+  const LiftValue *bound = mirage__lift_find(lift, operand);
+  if (bound && bound->test)
+    return reshape_test(lift, op, bound->test);
+  if (!mirage__lift_result_type(lift, op, &type))
+    return false;
+  MirageValue value = mirage__lift_value(lift, operand);
+  if (!value.index)
+    return false;
+  if (mirage_type_elements(mirage_ugraph_type(lift->graph, value)) != mirage_type_elements(&type))
+    return mirage__lift_fail(lift, "its shape is known at run time alone");
+  return bind_result(lift, op, mirage__lift_reshape(lift, value, type.rank, type.shape));
+}
 
 static bool read_static(MlirOperation op, const char *name, uint32_t rank, int64_t *out) {
   MlirAttribute attribute = mlirOperationGetAttributeByName(op, str(name));
@@ -214,10 +342,17 @@ static bool read_static(MlirOperation op, const char *name, uint32_t rank, int64
   return true;
 }
 
-/// The box that a slice operation names in `whole`; only steps of 1.
-static bool read_slice(Lift *lift, MlirOperation op, const MirageType *whole, Slice *out) {
+/// A tensor that has other dimensions in the graph has no such box.
+static bool keeps_rank(MlirOperation op, const MirageType *whole) {
+  MlirAttribute offsets = mlirOperationGetAttributeByName(op, str("static_offsets"));
+  return !mlirAttributeIsNull(offsets) && mlirDenseArrayGetNumElements(offsets) == (intptr_t)whole->rank;
+}
+
+bool mirage__lift_read_slice(Lift *lift, MlirOperation op, const MirageType *whole, LiftSlice *out) {
   int64_t strides[MIRAGE_MAX_RANK];
   out->rank = whole->rank;
+  if (!keeps_rank(op, whole))
+    return mirage__lift_fail(lift, "a slice of a tensor of more than %d dimensions, or none", MIRAGE_MAX_RANK);
   if (!read_static(op, "static_offsets", whole->rank, out->offsets) ||
       !read_static(op, "static_sizes", whole->rank, out->sizes) ||
       !read_static(op, "static_strides", whole->rank, strides))
@@ -230,69 +365,50 @@ static bool read_slice(Lift *lift, MlirOperation op, const MirageType *whole, Sl
 
 static bool lift_extract(Lift *lift, MlirOperation op) {
   MirageType type;
-  Slice slice;
+  LiftSlice slice;
   MirageValue value = mirage__lift_value(lift, mlirOperationGetOperand(op, 0));
-  if (!value.index || !result_type(lift, op, &type))
+  if (!value.index || !mirage__lift_result_type(lift, op, &type))
     return false;
   const MirageType whole = *mirage_ugraph_type(lift->graph, value);
-  if (!read_slice(lift, op, &whole, &slice))
+  if (!mirage__lift_read_slice(lift, op, &whole, &slice))
     return false;
-  for (uint32_t d = 0; d < whole.rank; d++) {
-    if (slice.offsets[d] == 0 && slice.sizes[d] == whole.shape[d])
-      continue;
-    MirageAttrs attrs = {.slice = {(int32_t)d, slice.offsets[d], slice.offsets[d] + slice.sizes[d]}};
-    value = mirage_ugraph_apply(lift->graph, MIRAGE_OP_SLICE, 1, &value, &attrs);
-  }
+  for (uint32_t d = 0; d < whole.rank; d++)
+    value = mirage__lift_slice(lift, value, d, slice.offsets[d], slice.offsets[d] + slice.sizes[d]);
   return bind_result(lift, op, mirage__lift_reshape(lift, value, type.rank, type.shape));
-}
-
-static bool lift_concat(Lift *lift, MlirOperation op) {
-  enum { MOST = 64 };
-  MirageValue parts[MOST];
-  double dim;
-  intptr_t count = mlirOperationGetNumOperands(op);
-  if (count > MOST)
-    return mirage__lift_fail(lift, "it puts %d tensors together, %d are possible", (int)count, MOST);
-  if (!mirage__lift_number(mlirOperationGetAttributeByName(op, str("dim")), &dim))
-    return mirage__lift_fail(lift, "its dimension is not known");
-  for (intptr_t i = 0; i < count; i++) {
-    parts[i] = mirage__lift_value(lift, mlirOperationGetOperand(op, i));
-    if (!parts[i].index)
-      return false;
-  }
-  MirageAttrs attrs = {.dim = {(int32_t)dim}};
-  return bind_result(lift, op, mirage_ugraph_apply(lift->graph, MIRAGE_OP_CONCAT, (uint32_t)count, parts, &attrs));
 }
 
 // -------------------------------------------------------------------------------------------------- element-wise tensors
 
 static bool lift_element_wise(Lift *lift, MlirOperation op) {
-  uint32_t operands;
-  MirageOp found = mirage__lift_operator(mirage__lift_name(op), &operands);
   MirageType type;
-  MirageValue values[2] = {{0}};
-  if (found == MIRAGE_OP_NONE || !result_type(lift, op, &type))
-    return found == MIRAGE_OP_NONE ? mirage__lift_fail(lift, "no operator computes it") : false;
-  for (uint32_t i = 0; i < operands; i++) {
-    values[i] = mirage__lift_value(lift, mlirOperationGetOperand(op, (intptr_t)i));
-    if (!values[i].index)
-      return false;
-  }
-  MirageValue result = found == MIRAGE_OP_CAST ? mirage__lift_cast(lift, values[0], type.dtype)
-                                               : mirage_ugraph_apply(lift->graph, found, operands, values, NULL);
-  return bind_result(lift, op, result);
+  LiftElement result;
+  if (!mirage__lift_is_scalar(op))
+    return mirage__lift_fail(lift, "no operator computes it");
+  bool truth = mirage__lift_truth_type(mlirValueGetType(mlirOperationGetResult(op, 0)), &type);
+  if (!truth && !mirage__lift_result_type(lift, op, &type))
+    return false;
+  if (!mirage__lift_whole(lift, op, type.rank, &result))
+    return false;
+  if (result.test)
+    return mirage__lift_bind_test(lift, mlirOperationGetResult(op, 0), result.test);
+  if (result.is_number)
+    result.tensor = mirage_ugraph_constant(lift->graph, type, result.number);
+  return bind_result(lift, op, mirage__lift_broadcast(lift, result.tensor, type.rank, type.shape));
 }
 
 static bool try_lift(Lift *lift, MlirOperation op) {
   if (mirage__lift_is_structured(op))
-    return mirage__lift_structured(lift, op);
+    return mirage__lift_is_indexed_concat(op) ? mirage__lift_indexed_concat(lift, op)
+                                              : mirage__lift_structured(lift, op);
   if (mirage__lift_named(op, "tensor.expand_shape") || mirage__lift_named(op, "tensor.collapse_shape") ||
       mirage__lift_named(op, "tensor.reshape"))
     return lift_reshape(lift, op);
   if (mirage__lift_named(op, "tensor.extract_slice"))
     return lift_extract(lift, op);
   if (mirage__lift_named(op, "tensor.concat"))
-    return lift_concat(lift, op);
+    return mirage__lift_concat(lift, op);
+  if (mirage__lift_named(op, "tensor.insert_slice"))
+    return mirage__lift_insert(lift, op);
   if (mlirOperationGetNumResults(op) == 1 && mlirTypeIsARankedTensor(mlirValueGetType(mlirOperationGetResult(op, 0))))
     return lift_element_wise(lift, op);
   return mirage__lift_fail(lift, "no operator computes it");

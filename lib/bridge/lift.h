@@ -1,11 +1,16 @@
 // lift.h - operations of linalg, tensor, arith and math as operators of a program. Private to lib/bridge.
 //
-//   lift.c             values; constants; reshapes, slices, concatenations
-//   lift_structured.c  structured operations (linalg.generic and the named ones): products, reductions, element-wise
+//   lift.c             values; constants; reshapes, slices
+//   lift_concat.c      concatenations, and what exporters write in place of them
+//   lift_structured.c  structured operations (linalg.generic and the named ones): reductions, element-wise
+//   lift_product.c     those that are products
 //   lift_body.c        what a structured operation computes for an element, operator by operator
+//   lift_choice.c      comparisons, and selects that choose by one
 //   partition.c        which operations of a function become which program
 //
-// A lift is made twice: once for each operation alone, to see whether it can be said, and once for all operations of a part.
+// A lift is made several times: for each operation alone, to see whether it can be said, and for all operations of a part.
+// A tensor of rank 0 has one dimension of extent 1 in a graph; one of more dimensions than a graph allows lacks those of
+// extent 1 there.
 #ifndef MIRAGE_BRIDGE_LIFT_H
 #define MIRAGE_BRIDGE_LIFT_H
 
@@ -14,9 +19,38 @@
 
 enum { LIFT_MAX_DIMS = 12, LIFT_REASON = 160 };
 
+// One element of a structured operation, as a tensor over the iteration space: what its body says of it.
+typedef struct LiftElement {
+  const void *value;
+  bool is_number;
+  double number;
+  MirageDType dtype; // of a number
+  MirageValue tensor;
+  const struct LiftTest *test; // of a truth value
+} LiftElement;
+
+// A tensor of truth values: never part of a graph, but what chooses by it may be.
+typedef struct LiftTest {
+  bool whole_row;    // a row of a softmax is -inf throughout; otherwise
+  int32_t predicate; // of arith.cmpf
+  LiftElement a, b;
+} LiftTest;
+
+// A tensor that is written piece by piece along one dimension, and not yet whole.
+typedef struct LiftPieces {
+  uint32_t dim, count;
+  struct LiftPiece {
+    int64_t begin, end;
+    MirageValue value;
+  } pieces[64];
+} LiftPieces;
+
+// What a value of the function is in the graph: a tensor, or a test, or pieces.
 typedef struct LiftValue {
   const void *value; // MlirValue's pointer
   MirageValue lifted;
+  const LiftTest *test;
+  const LiftPieces *pieces;
 } LiftValue;
 
 typedef struct Lift {
@@ -34,11 +68,21 @@ typedef struct Lift {
 bool mirage__lift(Lift *lift, MlirOperation op);
 /// Binds `value` to `lifted`; false when memory is out.
 bool mirage__lift_bind(Lift *lift, MlirValue value, MirageValue lifted);
-/// What `value` was bound to, or is by its definition (a constant, a filled tensor); {0} with a reason otherwise.
+bool mirage__lift_bind_test(Lift *lift, MlirValue value, const LiftTest *test);
+bool mirage__lift_bind_pieces(Lift *lift, MlirValue value, const LiftPieces *pieces);
+/// What `value` was bound to, or NULL.
+const LiftValue *mirage__lift_find(const Lift *lift, MlirValue value);
+/// The tensor that `value` was bound to, or is by its definition (a constant, a filled tensor); {0} with a reason otherwise.
 MirageValue mirage__lift_value(Lift *lift, MlirValue value);
+/// Whether no graph can hold the value, so that who uses it has to know what made it: truth values, and what is written
+/// piece by piece.
+bool mirage__lift_is_virtual(MlirValue value);
 
 /// Formats the reason and returns false.
 __attribute__((format(printf, 2, 3))) bool mirage__lift_fail(Lift *lift, const char *format, ...);
+
+/// A diagnostic sink whose user is a Lift: an error of the builder is its reason.
+void mirage__lift_keep_message(void *lift, MirageSeverity severity, const void *loc, const char *message);
 
 /// A value whose elements are all the same number, by its definition: constants, linalg.fill of one.
 bool mirage__lift_splat(MlirValue value, double *out_value);
@@ -50,9 +94,25 @@ bool mirage__lift_is_source(MlirOperation op);
 bool mirage__lift_number(MlirAttribute attribute, double *out_value);
 
 bool mirage__lift_structured(Lift *lift, MlirOperation op);
+bool mirage__lift_concat(Lift *lift, MlirOperation op);
+bool mirage__lift_insert(Lift *lift, MlirOperation op);
+/// A structured operation whose body reads the pieces of a concatenation by index.
+bool mirage__lift_is_indexed_concat(MlirOperation op);
+bool mirage__lift_indexed_concat(Lift *lift, MlirOperation op);
 bool mirage__lift_is_structured(MlirOperation op);
+/// Whether a structured operation's body has a select.
+bool mirage__lift_has_choice(MlirOperation op);
 /// 2 for products and reductions, 1 for arithmetic, 0 for what moves data.
 uint32_t mirage__lift_weight(MlirOperation op);
+
+// The box that a slice operation names; steps of 1 only.
+typedef struct LiftSlice {
+  uint32_t rank;
+  int64_t offsets[MIRAGE_MAX_RANK], sizes[MIRAGE_MAX_RANK];
+} LiftSlice;
+bool mirage__lift_read_slice(Lift *lift, MlirOperation op, const MirageType *whole, LiftSlice *out);
+/// The type of a result; false with a reason.
+bool mirage__lift_result_type(Lift *lift, MlirOperation op, MirageType *out_type);
 
 // Short forms over the builder; types by inference.
 MirageValue mirage__lift_unary(Lift *lift, MirageOp op, MirageValue a);
@@ -61,40 +121,49 @@ MirageValue mirage__lift_cast(Lift *lift, MirageValue a, MirageDType dtype);
 MirageValue mirage__lift_reshape(Lift *lift, MirageValue a, uint32_t rank, const int64_t *shape);
 MirageValue mirage__lift_transpose(Lift *lift, MirageValue a, const int32_t *perm);
 MirageValue mirage__lift_broadcast(Lift *lift, MirageValue a, uint32_t rank, const int64_t *shape);
+MirageValue mirage__lift_slice(Lift *lift, MirageValue a, uint32_t dim, int64_t begin, int64_t end);
 MirageValue mirage__lift_constant(Lift *lift, MirageDType dtype, uint32_t rank, double value);
 
-// One element of a structured operation: what its body says of it, over the iteration space.
+// The body of a structured operation.
 typedef struct LiftBody {
   Lift *lift;
   MlirBlock block;
   uint32_t rank;             // of the iteration space
   uint32_t num_inputs;       // the block's first arguments; the others are outputs
   const MirageValue *inputs; // lifted to the iteration space: extents of it, or 1
-  uint32_t count;            // of values below
-  struct LiftElement {
-    const void *value;
-    bool is_number;
-    double number;
-    MirageDType dtype; // of a number
-    MirageValue tensor;
-  } values[64];
+  uint32_t depth;            // of operators that ask for their operands
+  uint32_t count;            // of elements below
+  LiftElement values[96];
 } LiftBody;
-typedef struct LiftElement LiftElement;
 
-/// The element `value` as a tensor over the iteration space, or a number.
+/// The element `value` as a tensor over the iteration space, a number or a test.
 bool mirage__lift_element(LiftBody *body, MlirValue value, LiftElement *out);
 /// The same as a tensor, whatever it is.
 MirageValue mirage__lift_tensor(LiftBody *body, MlirValue value);
+/// Whether a body may have the operation: it computes with scalars, or with whole tensors element by element.
+bool mirage__lift_is_scalar(MlirOperation op);
+/// Such an operation on whole tensors of `rank` dimensions.
+bool mirage__lift_whole(Lift *lift, MlirOperation op, uint32_t rank, LiftElement *out);
+/// A tensor, or a number, as a tensor.
+MirageValue mirage__lift_as_tensor(LiftBody *body, const LiftElement *element);
+/// arith.cmpf, and the negation of a test: a test.
+bool mirage__lift_compare(LiftBody *body, MlirOperation op, LiftElement *out);
+bool mirage__lift_negate_test(LiftBody *body, MlirOperation op, LiftElement *out);
+/// arith.select, where the choice is a maximum, a minimum or something else that operators say.
+bool mirage__lift_choose(LiftBody *body, MlirOperation op, LiftElement *out);
+/// Whether the test asks for -inf.
+bool mirage__lift_asks_for_bottom(const LiftTest *test);
 /// The operator on tensors behind "arith.addf" and its like, over a type's elements; MIRAGE_OP_NONE for others.
 MirageOp mirage__lift_operator(MlirStringRef name, uint32_t *out_operands);
 
+bool mirage__lift_is_math(MlirOperation op);
+
 /// f16, bf16, f32, and f64 as f32: exporters compute statistics of f16 data in f64. False, and untouched, for other types.
 bool mirage__lift_dtype(MlirType type, MirageDType *out);
-/// The same of a static ranked tensor. One of f64 may be inside a part, and not at its border.
+/// The same of a static ranked tensor, as a graph holds it. One of f64 may be inside a part, and not at its border.
 bool mirage__lift_type(MlirType type, MirageType *out);
-/// Whether the operation tests for rows that are masked wholly (all of them -inf), for nothing but a select that would put
-/// zeros there: exp(-inf - -inf) in a softmax that is made safe. Without masks there are none, and the test is passed over.
-bool mirage__lift_is_safety(MlirOperation op);
+/// The shape of a tensor of truth values, as a type of f32.
+bool mirage__lift_truth_type(MlirType type, MirageType *out);
 bool mirage__lift_named(MlirOperation op, const char *name);
 MlirStringRef mirage__lift_name(MlirOperation op);
 

@@ -48,6 +48,11 @@ MirageOp mirage__lift_operator(MlirStringRef name, uint32_t *out_operands) {
   return MIRAGE_OP_NONE;
 }
 
+bool mirage__lift_is_math(MlirOperation op) {
+  MlirStringRef name = mirage__lift_name(op);
+  return name.length > 5 && memcmp(name.data, "math.", 5) == 0;
+}
+
 /// Both are numbers: computed here, in double; what is then rounded is the result.
 static bool fold(MirageOp op, double a, double b, double *out) {
   switch (op) {
@@ -76,7 +81,7 @@ static bool fold(MirageOp op, double a, double b, double *out) {
 
 // --------------------------------------------------------------------------------------------------------------- elements
 
-static MirageValue as_tensor(LiftBody *body, const LiftElement *element) {
+MirageValue mirage__lift_as_tensor(LiftBody *body, const LiftElement *element) {
   return element->is_number ? mirage__lift_constant(body->lift, element->dtype, body->rank, element->number)
                             : element->tensor;
 }
@@ -105,127 +110,208 @@ static bool argument(LiftBody *body, MlirValue value, LiftElement *out) {
   if (index >= (intptr_t)body->num_inputs)
     return mirage__lift_fail(body->lift, "its body reads what its output held");
   *out = (LiftElement){.tensor = body->inputs[index]};
-  return out->tensor.index || mirage__lift_fail(body->lift, "its body reads a tensor that is not known");
+  if (out->tensor.index)
+    return true;
+  return mirage__lift_fail(body->lift, mlirTypeIsAFloat(mlirValueGetType(value))
+                                           ? "its body reads a tensor that is not known"
+                                           : "its body reads integers or truth values that nothing here computes");
+}
+
+/// x^n, by squares of squares: x^6 = (x^2)^2 * x^2.
+static MirageValue whole_power(Lift *lift, MirageValue x, int exponent) {
+  MirageValue result = {0};
+  for (; exponent > 0; exponent /= 2) {
+    if (exponent % 2)
+      result = result.index ? mirage__lift_binary(lift, MIRAGE_OP_MUL, result, x) : x;
+    if (exponent > 1)
+      x = mirage__lift_binary(lift, MIRAGE_OP_MUL, x, x);
+  }
+  return result;
 }
 
 /// x to the power of a number, as far as other operators say it.
 static bool power(LiftBody *body, const LiftElement *x, double exponent, LiftElement *out) {
-  MirageValue value = as_tensor(body, x);
+  enum { MOST = 8 };
   Lift *lift = body->lift;
-  if (exponent == 1)
-    out->tensor = value;
-  else if (exponent == 2)
-    out->tensor = mirage__lift_binary(lift, MIRAGE_OP_MUL, value, value);
-  else if (exponent == 3)
-    out->tensor =
-        mirage__lift_binary(lift, MIRAGE_OP_MUL, mirage__lift_binary(lift, MIRAGE_OP_MUL, value, value), value);
-  else if (exponent == 0.5)
-    out->tensor = mirage__lift_unary(lift, MIRAGE_OP_SQRT, value);
-  else if (exponent == -0.5)
-    out->tensor = mirage__lift_unary(lift, MIRAGE_OP_RSQRT, value);
-  else if (exponent == -1)
-    out->tensor = mirage__lift_binary(
-        lift, MIRAGE_OP_DIV, mirage__lift_constant(lift, mirage_ugraph_type(lift->graph, value)->dtype, body->rank, 1),
-        value);
+  MirageValue value = mirage__lift_as_tensor(body, x);
+  double size = fabs(exponent);
+  if (size == 0.5)
+    out->tensor = mirage__lift_unary(lift, exponent > 0 ? MIRAGE_OP_SQRT : MIRAGE_OP_RSQRT, value);
+  else if (size >= 1 && size <= MOST && size == floor(size))
+    out->tensor = whole_power(lift, value, (int)size);
   else
     return mirage__lift_fail(lift, "a power of %g", exponent);
+  if (exponent <= -1)
+    out->tensor = mirage__lift_binary(
+        lift, MIRAGE_OP_DIV, mirage__lift_constant(lift, mirage_ugraph_type(lift->graph, value)->dtype, body->rank, 1),
+        out->tensor);
   return true;
 }
 
-/// select(all masked, 0, x) of a softmax that is made safe: x.
-static bool pass_safety(LiftBody *body, MlirOperation op, LiftElement *out) {
-  MlirValue condition = mlirOperationGetOperand(op, 0), chosen = mlirOperationGetOperand(op, 1);
-  double zero;
-  bool is_input =
-      mlirValueIsABlockArgument(condition) && mlirBlockEqual(mlirBlockArgumentGetOwner(condition), body->block);
-  MlirOperation owner = mlirBlockGetParentOperation(body->block);
-  if (is_input && mlirValueIsABlockArgument(chosen))
-    chosen = mlirOperationGetOperand(owner, mlirBlockArgumentGetArgNumber(chosen));
-  MlirValue tensor = is_input ? mlirOperationGetOperand(owner, mlirBlockArgumentGetArgNumber(condition)) : condition;
-  if (!is_input || !mlirValueIsAOpResult(tensor) || !mirage__lift_is_safety(mlirOpResultGetOwner(tensor)) ||
-      !mirage__lift_splat(chosen, &zero) || zero != 0)
-    return mirage__lift_fail(body->lift, "its body has arith.select");
-  return mirage__lift_element(body, mlirOperationGetOperand(op, 2), out);
-}
-
-/// select(a > b, a, b) and its like, as exporters print relu and clamps: MAX or MIN of a and b; NONE for other choices.
-static MirageOp choice_by_order(MlirOperation select) {
-  enum { GREATER = 2, GREATER_EQUAL, LESS, LESS_EQUAL, UNORDERED = 7 }; // of arith.cmpf; the unordered ones 7 behind
-  MlirValue condition = mlirOperationGetOperand(select, 0);
-  double predicate;
-  if (!mlirValueIsAOpResult(condition) || !mirage__lift_named(mlirOpResultGetOwner(condition), "arith.cmpf"))
-    return MIRAGE_OP_NONE;
-  MlirOperation compare = mlirOpResultGetOwner(condition);
-  MlirValue a = mlirOperationGetOperand(compare, 0), b = mlirOperationGetOperand(compare, 1);
-  bool straight =
-      mlirValueEqual(a, mlirOperationGetOperand(select, 1)) && mlirValueEqual(b, mlirOperationGetOperand(select, 2));
-  bool turned =
-      mlirValueEqual(a, mlirOperationGetOperand(select, 2)) && mlirValueEqual(b, mlirOperationGetOperand(select, 1));
-  if ((!straight && !turned) ||
-      !mirage__lift_number(mlirOperationGetAttributeByName(compare, str("predicate")), &predicate))
-    return MIRAGE_OP_NONE;
-  int order = (int)predicate > UNORDERED ? (int)predicate - UNORDERED : (int)predicate;
-  if (order < GREATER || order > LESS_EQUAL)
-    return MIRAGE_OP_NONE;
-  return (order <= GREATER_EQUAL) == straight ? MIRAGE_OP_MAX : MIRAGE_OP_MIN;
-}
-
-static bool choose(LiftBody *body, MlirOperation op, LiftElement *out) {
-  MirageOp found = choice_by_order(op);
-  LiftElement a, b;
-  MirageDType dtype;
-  if (found == MIRAGE_OP_NONE)
-    return pass_safety(body, op, out);
-  if (!mirage__lift_dtype(mlirValueGetType(mlirOperationGetResult(op, 0)), &dtype))
-    return mirage__lift_fail(body->lift, "its body computes what is not f16, bf16 or f32");
-  if (!mirage__lift_element(body, mlirOperationGetOperand(op, 1), &a) ||
-      !mirage__lift_element(body, mlirOperationGetOperand(op, 2), &b))
-    return false;
-  out->tensor = mirage__lift_binary(body->lift, found, as_tensor(body, &a), as_tensor(body, &b));
-  return true;
-}
-
-static bool apply(LiftBody *body, MlirOperation op, MlirValue value, LiftElement *out) {
+// What other operators say: the operator's name, its operands, how it is written.
+typedef struct Written {
+  const char *name;
   uint32_t operands;
-  LiftElement elements[2] = {{0}};
-  MirageDType dtype;
-  MirageOp found = mirage__lift_operator(mirage__lift_name(op), &operands);
-  bool is_power = mirage__lift_named(op, "math.powf") || mirage__lift_named(op, "math.fpowi");
-  if (mirage__lift_named(op, "arith.select"))
-    return choose(body, op, out);
-  if (found == MIRAGE_OP_NONE && !is_power && !mirage__lift_named(op, "math.absf")) {
-    MlirStringRef name = mirage__lift_name(op);
-    return mirage__lift_fail(body->lift, "its body has %.*s", (int)(name.length < 64 ? name.length : 64), name.data);
+  MirageValue (*write)(Lift *lift, const MirageValue *x, MirageValue one);
+} Written;
+
+static MirageValue write_abs(Lift *lift, const MirageValue *x, MirageValue one) {
+  return mirage__lift_binary(lift, MIRAGE_OP_MAX, x[0], mirage__lift_unary(lift, MIRAGE_OP_NEG, x[0]));
+}
+
+static MirageValue write_expm1(Lift *lift, const MirageValue *x, MirageValue one) {
+  return mirage__lift_binary(lift, MIRAGE_OP_SUB, mirage__lift_unary(lift, MIRAGE_OP_EXP, x[0]), one);
+}
+
+static MirageValue write_log1p(Lift *lift, const MirageValue *x, MirageValue one) {
+  return mirage__lift_unary(lift, MIRAGE_OP_LOG, mirage__lift_binary(lift, MIRAGE_OP_ADD, x[0], one));
+}
+
+static MirageValue write_erfc(Lift *lift, const MirageValue *x, MirageValue one) {
+  return mirage__lift_binary(lift, MIRAGE_OP_SUB, one, mirage__lift_unary(lift, MIRAGE_OP_ERF, x[0]));
+}
+
+static MirageValue write_fma(Lift *lift, const MirageValue *x, MirageValue one) {
+  return mirage__lift_binary(lift, MIRAGE_OP_ADD, mirage__lift_binary(lift, MIRAGE_OP_MUL, x[0], x[1]), x[2]);
+}
+
+static MirageValue write_clamp(Lift *lift, const MirageValue *x, MirageValue one) {
+  return mirage__lift_binary(lift, MIRAGE_OP_MIN, mirage__lift_binary(lift, MIRAGE_OP_MAX, x[0], x[1]), x[2]);
+}
+
+static const Written *written(MlirOperation op) {
+  static const Written rows[] = {
+      {"math.absf", 1, write_abs},  {"math.expm1", 1, write_expm1}, {"math.log1p", 1, write_log1p},
+      {"math.erfc", 1, write_erfc}, {"math.fma", 3, write_fma},     {"math.clampf", 3, write_clamp},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (mirage__lift_named(op, rows[i].name))
+      return &rows[i];
+  return NULL;
+}
+
+static bool apply_written(LiftBody *body, MlirOperation op, const Written *row, MirageDType dtype, LiftElement *out) {
+  MirageValue values[3];
+  for (uint32_t i = 0; i < row->operands; i++) {
+    LiftElement element;
+    if (!mirage__lift_element(body, mlirOperationGetOperand(op, (intptr_t)i), &element))
+      return false;
+    values[i] = mirage__lift_as_tensor(body, &element);
   }
-  if (!mirage__lift_dtype(mlirValueGetType(value), &dtype))
-    return mirage__lift_fail(body->lift, "its body computes what is not f16, bf16 or f32");
-  operands = is_power ? 2 : found == MIRAGE_OP_NONE ? 1 : operands;
+  out->tensor = row->write(body->lift, values, mirage__lift_constant(body->lift, dtype, body->rank, 1));
+  return true;
+}
+
+/// A number that was written as an integer.
+static bool is_number_cast(MlirOperation op) {
+  return mirage__lift_named(op, "arith.sitofp") || mirage__lift_named(op, "arith.uitofp");
+}
+
+static bool apply_number_cast(LiftBody *body, MlirOperation op, MirageDType dtype, LiftElement *out) {
+  if (!mirage__lift_element(body, mlirOperationGetOperand(op, 0), out))
+    return false;
+  out->dtype = dtype;
+  return out->is_number || mirage__lift_fail(body->lift, "its body computes with integers");
+}
+
+static bool apply_power(LiftBody *body, MlirOperation op, LiftElement *out) {
+  LiftElement x, exponent;
+  if (!mirage__lift_element(body, mlirOperationGetOperand(op, 0), &x) ||
+      !mirage__lift_element(body, mlirOperationGetOperand(op, 1), &exponent))
+    return false;
+  return exponent.is_number ? power(body, &x, exponent.number, out)
+                            : mirage__lift_fail(body->lift, "a power that is no constant");
+}
+
+/// The operand that an operator gives as it is, since the other is a number that changes nothing; NULL otherwise.
+static const LiftElement *unchanged(MirageOp op, const LiftElement elements[2]) {
+  for (int i = 0; i < 2; i++) {
+    const LiftElement *x = &elements[i], *by = &elements[1 - i];
+    bool changes_nothing =
+        (op == MIRAGE_OP_MAX && by->number == -INFINITY) || (op == MIRAGE_OP_MIN && by->number == INFINITY) ||
+        (op == MIRAGE_OP_MUL && by->number == 1) || (op == MIRAGE_OP_DIV && i == 0 && by->number == 1);
+    if (by->is_number && !x->is_number && changes_nothing)
+      return x;
+  }
+  return NULL;
+}
+
+static bool apply_operator(LiftBody *body, MlirOperation op, MirageOp found, uint32_t operands, MirageDType dtype,
+                           LiftElement *out) {
+  LiftElement elements[2] = {{0}};
   for (uint32_t i = 0; i < operands; i++)
     if (!mirage__lift_element(body, mlirOperationGetOperand(op, (intptr_t)i), &elements[i]))
       return false;
-  if (is_power)
-    return elements[1].is_number ? power(body, &elements[0], elements[1].number, out)
-                                 : mirage__lift_fail(body->lift, "a power that is no constant");
   if (elements[0].is_number && (operands == 1 || elements[1].is_number) &&
       fold(found, elements[0].number, elements[1].number, &out->number)) {
     out->is_number = true;
     out->dtype = dtype;
     return true;
   }
-  MirageValue a = as_tensor(body, &elements[0]);
-  if (found == MIRAGE_OP_NONE) // |a|
-    out->tensor = mirage__lift_binary(body->lift, MIRAGE_OP_MAX, a, mirage__lift_unary(body->lift, MIRAGE_OP_NEG, a));
-  else if (found == MIRAGE_OP_CAST)
+  const LiftElement *x = operands == 2 ? unchanged(found, elements) : NULL;
+  if (x) {
+    *out = *x;
+    return true;
+  }
+  MirageValue a = mirage__lift_as_tensor(body, &elements[0]);
+  if (found == MIRAGE_OP_CAST)
     out->tensor = mirage__lift_cast(body->lift, a, dtype);
   else
     out->tensor = operands == 1 ? mirage__lift_unary(body->lift, found, a)
-                                : mirage__lift_binary(body->lift, found, a, as_tensor(body, &elements[1]));
+                                : mirage__lift_binary(body->lift, found, a, mirage__lift_as_tensor(body, &elements[1]));
   return true;
 }
 
-bool mirage__lift_element(LiftBody *body, MlirValue value, LiftElement *out) {
-  if (known(body, value, out))
-    return true;
+static MlirType element_type(MlirValue value) {
+  MlirType type = mlirValueGetType(value);
+  return mlirTypeIsAShaped(type) ? mlirShapedTypeGetElementType(type) : type;
+}
+
+/// The exclusive or of truth values.
+static bool is_negation(MlirOperation op) {
+  if (!mirage__lift_named(op, "arith.xori"))
+    return false;
+  MlirType type = element_type(mlirOperationGetResult(op, 0));
+  return mlirTypeIsAInteger(type) && mlirIntegerTypeGetWidth(type) == 1;
+}
+
+static bool is_power(MlirOperation op) {
+  return mirage__lift_named(op, "math.powf") || mirage__lift_named(op, "math.fpowi");
+}
+
+bool mirage__lift_is_scalar(MlirOperation op) {
+  uint32_t operands;
+  return mlirOperationGetNumResults(op) == 1 &&
+         (mirage__lift_operator(mirage__lift_name(op), &operands) != MIRAGE_OP_NONE || written(op) || is_power(op) ||
+          is_negation(op) || is_number_cast(op) || mirage__lift_named(op, "arith.select") ||
+          mirage__lift_named(op, "arith.cmpf"));
+}
+
+static bool apply(LiftBody *body, MlirOperation op, MlirValue value, LiftElement *out) {
+  uint32_t operands = 0;
+  MirageDType dtype;
+  MirageOp found = mirage__lift_operator(mirage__lift_name(op), &operands);
+  const Written *row = written(op);
+  if (!mirage__lift_is_scalar(op)) {
+    MlirStringRef name = mirage__lift_name(op);
+    return mirage__lift_fail(body->lift, "its body has %.*s", (int)(name.length < 64 ? name.length : 64), name.data);
+  }
+  if (mirage__lift_named(op, "arith.select"))
+    return mirage__lift_choose(body, op, out);
+  if (mirage__lift_named(op, "arith.cmpf"))
+    return mirage__lift_compare(body, op, out);
+  if (is_negation(op))
+    return mirage__lift_negate_test(body, op, out);
+  if (!mirage__lift_dtype(element_type(value), &dtype))
+    return mirage__lift_fail(body->lift, "its body computes what is not f16, bf16 or f32");
+  if (is_power(op))
+    return apply_power(body, op, out);
+  if (is_number_cast(op))
+    return apply_number_cast(body, op, dtype, out);
+  return row ? apply_written(body, op, row, dtype, out) : apply_operator(body, op, found, operands, dtype, out);
+}
+
+static bool find_element(LiftBody *body, MlirValue value, LiftElement *out) {
   *out = (LiftElement){0};
   if (mlirValueIsABlockArgument(value))
     return argument(body, value, out) && keep(body, value, out);
@@ -239,7 +325,45 @@ bool mirage__lift_element(LiftBody *body, MlirValue value, LiftElement *out) {
   return apply(body, op, value, out) && keep(body, value, out);
 }
 
+bool mirage__lift_element(LiftBody *body, MlirValue value, LiftElement *out) {
+  enum { MOST_DEPTH = sizeof body->values / sizeof *body->values };
+  if (known(body, value, out))
+    return true;
+  if (body->depth == MOST_DEPTH)
+    return mirage__lift_fail(body->lift, "its body has too many operators");
+  body->depth++;
+  bool found = find_element(body, value, out);
+  body->depth--;
+  return found;
+}
+
 MirageValue mirage__lift_tensor(LiftBody *body, MlirValue value) {
   LiftElement element;
-  return mirage__lift_element(body, value, &element) ? as_tensor(body, &element) : (MirageValue){0};
+  MirageValue none = {0};
+  if (!mirage__lift_element(body, value, &element))
+    return none;
+  if (element.test)
+    return mirage__lift_fail(body->lift, "its body gives truth values"), none;
+  return mirage__lift_as_tensor(body, &element);
+}
+
+bool mirage__lift_whole(Lift *lift, MlirOperation op, uint32_t rank, LiftElement *out) {
+  LiftBody body = {.lift = lift, .rank = rank};
+  for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++) {
+    MlirValue value = mlirOperationGetOperand(op, i);
+    const LiftValue *bound = mirage__lift_find(lift, value);
+    LiftElement element = {.value = value.ptr};
+    element.is_number = mirage__lift_splat(value, &element.number);
+    if (!mirage__lift_dtype(element_type(value), &element.dtype))
+      element.dtype = MIRAGE_F32;
+    element.test = bound && !element.is_number ? bound->test : NULL;
+    if (!element.is_number && !element.test)
+      element.tensor = mirage__lift_value(lift, value);
+    if (!element.is_number && !element.test && !element.tensor.index)
+      return false;
+    if (!keep(&body, value, &element))
+      return false;
+  }
+  *out = (LiftElement){0};
+  return apply(&body, op, mlirOperationGetResult(op, 0), out);
 }

@@ -1,12 +1,12 @@
-// lift_structured.c - structured operations: products, reductions and element-wise bodies over an iteration space.
+// lift_structured.c - structured operations: reductions and element-wise bodies over an iteration space, and products.
 //
 // Every operand is a projection of the iteration space: each of its dimensions walks one of the space's, or stays at 0. It is
 // lifted to the space by moving its dimensions into the space's order and giving those that it lacks an extent of 1.
-//   product       the body adds up a product of two operands: matmul on [batch, m, k] and [batch, k, n], whatever the maps
-//   reduction     the body adds up, or keeps the maximum of, what it computes: that as element-wise, then a reduction a dimension
+//   product       the body adds up a product of two operands (lift_product.c)
+//   reduction     the body adds up, or keeps the maximum or minimum of, what it computes: that as element-wise, then a
+//                 reduction a dimension. A minimum is the negated maximum of the negated
 //   element-wise  everything else
-// Example: (d0, d1, d2) -> x (d0, d2), w (d2, d1), y (d0, d1), y + x * w   is a product with m = d0, n = d1, k = d2.
-#include "lift.h"
+#include "lift_structured.h"
 
 #include "mlir-c/AffineExpr.h"
 #include "mlir-c/AffineMap.h"
@@ -14,28 +14,14 @@
 #include "mlir-c/BuiltinTypes.h"
 #include "mlir-c/Dialect/Linalg.h"
 
+#include <float.h>
 #include <math.h>
 #include <string.h>
 
-enum { MAX_OPERANDS = 16, NO_DIM = -1 };
+enum { MAX_OPERANDS = LIFT_MAX_OPERANDS, NO_DIM = LIFT_NO_DIM };
 
-typedef struct Operand {
-  MlirValue value;
-  bool is_tensor;
-  MirageType type; // of a tensor
-  uint32_t rank;
-  int32_t dims[MIRAGE_MAX_RANK]; // of the space, or NO_DIM: always 0
-} Operand;
-
-typedef struct Structured {
-  Lift *lift;
-  MlirOperation op;
-  MlirBlock block;
-  uint32_t rank; // of the space
-  int64_t extents[LIFT_MAX_DIMS];
-  uint32_t num_inputs, num_outputs;
-  Operand operands[MAX_OPERANDS]; // inputs, then outputs
-} Structured;
+typedef LiftOperand Operand;
+typedef LiftStructured Structured;
 
 static MlirStringRef str(const char *text) { return mlirStringRefCreateFromCString(text); }
 
@@ -52,10 +38,10 @@ bool mirage__lift_is_structured(MlirOperation op) {
 
 static bool read_map(Structured *s, MlirAffineMap map, Operand *operand) {
   uint32_t seen = 0;
+  if (mlirAffineMapGetNumResults(map) > LIFT_MAX_DIMS)
+    return mirage__lift_fail(s->lift, "an operand of %d dimensions, at most %d are supported",
+                             (int)mlirAffineMapGetNumResults(map), LIFT_MAX_DIMS);
   operand->rank = (uint32_t)mlirAffineMapGetNumResults(map);
-  if (operand->rank > MIRAGE_MAX_RANK)
-    return mirage__lift_fail(s->lift, "an operand of %u dimensions, at most %d are supported", operand->rank,
-                             MIRAGE_MAX_RANK);
   for (uint32_t i = 0; i < operand->rank; i++) {
     MlirAffineExpr expr = mlirAffineMapGetResult(map, (intptr_t)i);
     if (mlirAffineExprIsAConstant(expr) && mlirAffineConstantExprGetValue(expr) == 0) {
@@ -72,6 +58,21 @@ static bool read_map(Structured *s, MlirAffineMap map, Operand *operand) {
   return true;
 }
 
+/// The operand's dimensions as its lifted type has them: none of extent 1 where there are too many, one where there is none.
+static void fit_to_type(Operand *operand, MlirType type) {
+  uint32_t kept = 0;
+  operand->is_truth = mirage__lift_truth_type(type, &operand->type);
+  operand->is_known = operand->is_truth || mirage__lift_type(type, &operand->type);
+  if (operand->rank > MIRAGE_MAX_RANK) {
+    for (uint32_t i = 0; i < operand->rank; i++)
+      if (mlirShapedTypeGetDimSize(type, (intptr_t)i) != 1)
+        operand->dims[kept++] = operand->dims[i];
+    operand->rank = kept;
+  }
+  if (operand->rank == 0)
+    operand->dims[operand->rank++] = NO_DIM;
+}
+
 static bool read_operand(Structured *s, uint32_t i, MlirAffineMap map) {
   Operand *operand = &s->operands[i];
   operand->value = mlirOperationGetOperand(s->op, (intptr_t)i);
@@ -81,8 +82,6 @@ static bool read_operand(Structured *s, uint32_t i, MlirAffineMap map) {
     return mlirAffineMapGetNumResults(map) == 0 || mirage__lift_fail(s->lift, "an operand is no tensor");
   if (!read_map(s, map, operand))
     return false;
-  if (!mirage__lift_type(type, &operand->type))
-    operand->type = (MirageType){.rank = UINT32_MAX}; // an output that nobody uses may be of any type
   for (intptr_t d = 0; d < mlirShapedTypeGetRank(type); d++) {
     if (mlirShapedTypeIsDynamicDim(type, d))
       return mirage__lift_fail(s->lift, "its shape is known at run time alone");
@@ -93,6 +92,7 @@ static bool read_operand(Structured *s, uint32_t i, MlirAffineMap map) {
     if (dim != NO_DIM)
       s->extents[dim] = extent;
   }
+  fit_to_type(operand, type); // an output that nobody uses may be of any type
   return true;
 }
 
@@ -108,6 +108,25 @@ static bool read_counts(Structured *s) {
   }
   return operands <= MAX_OPERANDS ||
          mirage__lift_fail(s->lift, "it has %d operands, at most %d are supported", (int)operands, MAX_OPERANDS);
+}
+
+/// A space of too many dimensions without those of extent 1; one of none with one.
+static void fit_space(Structured *s) {
+  int32_t now[LIFT_MAX_DIMS];
+  uint32_t kept = 0;
+  for (uint32_t d = 0; d < s->rank; d++) {
+    bool drops = s->rank > MIRAGE_MAX_RANK && s->extents[d] == 1;
+    now[d] = drops ? NO_DIM : (int32_t)kept;
+    if (!drops)
+      s->extents[kept++] = s->extents[d];
+  }
+  for (uint32_t i = 0; i < s->num_inputs + s->num_outputs; i++)
+    for (uint32_t k = 0; k < s->operands[i].rank; k++)
+      if (s->operands[i].dims[k] != NO_DIM)
+        s->operands[i].dims[k] = now[s->operands[i].dims[k]];
+  if (kept == 0)
+    s->extents[kept++] = 1;
+  s->rank = kept;
 }
 
 static bool read_structured(Structured *s) {
@@ -130,24 +149,23 @@ static bool read_structured(Structured *s) {
   for (uint32_t d = 0; d < s->rank; d++)
     if (s->extents[d] < 1)
       return mirage__lift_fail(s->lift, "dimension %u of its iteration space has no elements", d);
+  fit_space(s);
   return true;
 }
 
 // --------------------------------------------------------------------------------------------------------------- lifting
 
-static bool walks(const Operand *operand, uint32_t dim) {
+bool mirage__lift_walks(const LiftOperand *operand, uint32_t dim) {
   for (uint32_t i = 0; i < operand->rank; i++)
     if (operand->dims[i] == (int32_t)dim)
       return true;
   return false;
 }
 
-/// The operand's value with those of its dimensions that walk the space in the order `order`, each extent its own, without
-/// the others.
-static MirageValue arranged(Structured *s, const Operand *operand, MirageValue value, uint32_t count,
-                            const uint32_t *order) {
-  int32_t perm[MIRAGE_MAX_RANK];
-  int64_t shape[MIRAGE_MAX_RANK];
+MirageValue mirage__lift_arranged(LiftStructured *s, const LiftOperand *operand, MirageValue value, uint32_t count,
+                                  const uint32_t *order) {
+  int32_t perm[LIFT_MAX_DIMS];
+  int64_t shape[LIFT_MAX_DIMS];
   uint32_t used = 0;
   for (uint32_t k = 0; k < count; k++)
     for (uint32_t i = 0; i < operand->rank; i++)
@@ -159,26 +177,22 @@ static MirageValue arranged(Structured *s, const Operand *operand, MirageValue v
   for (uint32_t i = 0; i < operand->rank; i++)
     if (operand->dims[i] == NO_DIM)
       perm[used++] = (int32_t)i;
+  if (walked == 0)
+    shape[walked++] = 1;
   value = mirage__lift_transpose(s->lift, value, perm);
   return mirage__lift_reshape(s->lift, value, walked, shape);
 }
 
 /// The operand over the whole space: its extents, and 1 where it does not walk.
-static MirageValue over_space(Structured *s, const Operand *operand) {
-  uint32_t order[LIFT_MAX_DIMS];
+static MirageValue over_space(Structured *s, const Operand *operand, MirageValue value) {
   int64_t shape[MIRAGE_MAX_RANK];
-  MirageValue value = mirage__lift_value(s->lift, operand->value);
-  if (!value.index)
-    return value;
-  for (uint32_t d = 0; d < s->rank; d++) {
-    order[d] = d;
-    shape[d] = walks(operand, d) ? s->extents[d] : 1;
-  }
-  int32_t perm[MIRAGE_MAX_RANK];
+  int32_t perm[LIFT_MAX_DIMS];
   uint32_t used = 0;
   for (uint32_t d = 0; d < s->rank; d++)
+    shape[d] = mirage__lift_walks(operand, d) ? s->extents[d] : 1;
+  for (uint32_t d = 0; d < s->rank; d++)
     for (uint32_t i = 0; i < operand->rank; i++)
-      if (operand->dims[i] == (int32_t)order[d])
+      if (operand->dims[i] == (int32_t)d)
         perm[used++] = (int32_t)i;
   for (uint32_t i = 0; i < operand->rank; i++)
     if (operand->dims[i] == NO_DIM)
@@ -186,9 +200,8 @@ static MirageValue over_space(Structured *s, const Operand *operand) {
   return mirage__lift_reshape(s->lift, mirage__lift_transpose(s->lift, value, perm), s->rank, shape);
 }
 
-/// A value over the dimensions `order` of the space as the output wants it: reordered, stretched, reshaped, rounded.
-static MirageValue to_output(Structured *s, const Operand *output, MirageValue value, uint32_t count,
-                             const uint32_t *order) {
+MirageValue mirage__lift_to_output(LiftStructured *s, const LiftOperand *output, MirageValue value, uint32_t count,
+                                   const uint32_t *order) {
   int32_t perm[LIFT_MAX_DIMS];
   int64_t full[LIFT_MAX_DIMS];
   uint32_t used = 0;
@@ -199,7 +212,7 @@ static MirageValue to_output(Structured *s, const Operand *output, MirageValue v
         perm[used++] = (int32_t)k;
       }
   for (uint32_t k = 0; k < count; k++) // reduced: of extent 1
-    if (!walks(output, order[k])) {
+    if (!mirage__lift_walks(output, order[k])) {
       full[used] = 1;
       perm[used++] = (int32_t)k;
     }
@@ -208,164 +221,89 @@ static MirageValue to_output(Structured *s, const Operand *output, MirageValue v
   return mirage__lift_reshape(s->lift, value, output->type.rank, output->type.shape);
 }
 
-// -------------------------------------------------------------------------------------------------------------- products
+// ----------------------------------------------------------------------------------------------- reductions, element-wise
 
-/// The input that a body's value is, perhaps widened; NO_DIM otherwise.
-static int32_t input_of(const Structured *s, MlirValue value) {
-  while (mlirValueIsAOpResult(value) && mirage__lift_named(mlirOpResultGetOwner(value), "arith.extf"))
-    value = mlirOperationGetOperand(mlirOpResultGetOwner(value), 0);
-  if (!mlirValueIsABlockArgument(value))
-    return NO_DIM;
-  intptr_t index = mlirBlockArgumentGetArgNumber(value);
-  return index < (intptr_t)s->num_inputs && s->operands[index].is_tensor ? (int32_t)index : NO_DIM;
-}
-
-// What a body adds up, or keeps the maximum of.
+// What a body adds up, or keeps the maximum of: by REDUCE_SUM or REDUCE_MAX; NONE: element-wise.
 typedef struct Fold {
-  MirageOp reduce; // REDUCE_SUM or REDUCE_MAX; NONE: element-wise
+  MirageOp reduce;
+  bool is_minimum; // the negated maximum of the negated
+  bool is_and;     // of truth values; REDUCE_MAX otherwise
   MlirValue value;
 } Fold;
 
+/// What an operator folds by; its value is not set.
+static Fold fold_by(MlirOperation op) {
+  static const struct {
+    const char *name;
+    Fold fold;
+  } rows[] = {
+      {"arith.addf", {.reduce = MIRAGE_OP_REDUCE_SUM}},
+      {"arith.maximumf", {.reduce = MIRAGE_OP_REDUCE_MAX}},
+      {"arith.maxnumf", {.reduce = MIRAGE_OP_REDUCE_MAX}},
+      {"arith.minimumf", {.reduce = MIRAGE_OP_REDUCE_MAX, .is_minimum = true}},
+      {"arith.minnumf", {.reduce = MIRAGE_OP_REDUCE_MAX, .is_minimum = true}},
+      {"arith.andi", {.reduce = MIRAGE_OP_REDUCE_MAX, .is_and = true}},
+  };
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+    if (mirage__lift_named(op, rows[i].name))
+      return rows[i].fold;
+  return (Fold){.reduce = MIRAGE_OP_NONE};
+}
+
 static Fold fold_of(const Structured *s, uint32_t output, MlirValue yielded) {
-  Fold none = {MIRAGE_OP_NONE, yielded};
+  Fold none = {.reduce = MIRAGE_OP_NONE, .value = yielded};
   if (!mlirValueIsAOpResult(yielded))
     return none;
   MlirOperation op = mlirOpResultGetOwner(yielded);
-  MirageOp reduce = mirage__lift_named(op, "arith.addf") ? MIRAGE_OP_REDUCE_SUM
-                    : mirage__lift_named(op, "arith.maximumf") || mirage__lift_named(op, "arith.maxnumf")
-                        ? MIRAGE_OP_REDUCE_MAX
-                        : MIRAGE_OP_NONE;
-  if (reduce == MIRAGE_OP_NONE)
+  Fold fold = fold_by(op);
+  if (fold.reduce == MIRAGE_OP_NONE)
     return none;
   MlirValue held = mlirBlockGetArgument(s->block, (intptr_t)(s->num_inputs + output));
   for (intptr_t i = 0; i < 2; i++)
-    if (mlirValueEqual(mlirOperationGetOperand(op, i), held))
-      return (Fold){reduce, mlirOperationGetOperand(op, 1 - i)};
+    if (mlirValueEqual(mlirOperationGetOperand(op, i), held)) {
+      fold.value = mlirOperationGetOperand(op, 1 - i);
+      return fold;
+    }
   return none;
 }
 
-typedef struct Dims {
-  uint32_t count, dims[LIFT_MAX_DIMS];
-} Dims;
-
-static void add_dim(Dims *dims, uint32_t dim) { dims->dims[dims->count++] = dim; }
-
-static void add_dims(Dims *dims, const Dims *more) {
-  for (uint32_t i = 0; i < more->count; i++)
-    add_dim(dims, more->dims[i]);
+/// A test over the whole space: its tensors moved as the operand is.
+static bool test_over_space(Structured *s, const Operand *operand, LiftElement *out) {
+  const LiftValue *bound = mirage__lift_find(s->lift, operand->value);
+  if (!bound || !bound->test)
+    return true; // said where it is read
+  LiftTest *test = mirage_arena_copy(s->lift->arena, bound->test, sizeof *test);
+  if (!test)
+    return mirage__lift_fail(s->lift, "out of memory");
+  LiftElement *sides[] = {&test->a, &test->b};
+  for (int i = 0; i < 2; i++)
+    if (sides[i]->tensor.index)
+      sides[i]->tensor = over_space(s, operand, sides[i]->tensor);
+  out->test = test;
+  return true;
 }
 
-static int64_t size_of(const Structured *s, const Dims *dims) {
-  int64_t size = 1;
-  for (uint32_t i = 0; i < dims->count; i++)
-    size *= s->extents[dims->dims[i]];
-  return size;
-}
-
-/// Sorts the space's dimensions into those of the batch, of each operand alone, and of both; false where one is of one operand
-/// and summed, or of neither.
-static bool product_dims(const Structured *s, const Operand *a, const Operand *b, const Operand *y, Dims *batch,
-                         Dims *m, Dims *n, Dims *k) {
-  // In the order in which the operand has them, so that little is moved.
-  for (uint32_t i = 0; i < a->rank; i++) {
-    if (a->dims[i] == NO_DIM)
-      continue;
-    uint32_t dim = (uint32_t)a->dims[i];
-    bool other = walks(b, dim), kept = walks(y, dim);
-    if (!other && !kept)
-      return false;
-    add_dim(other && kept ? batch : other ? k : m, dim);
-  }
-  for (uint32_t i = 0; i < b->rank; i++) {
-    if (b->dims[i] == NO_DIM || walks(a, (uint32_t)b->dims[i]))
-      continue;
-    if (!walks(y, (uint32_t)b->dims[i]))
-      return false;
-    add_dim(n, (uint32_t)b->dims[i]);
-  }
-  return batch->count + m->count + n->count + k->count == s->rank && k->count > 0;
-}
-
-/// An operand as [batch, rows, columns] or, where it lies like that, [batch, columns, rows]; no batch: without it.
-static MirageValue as_matrix(Structured *s, const Operand *operand, MirageValue value, const Dims *batch,
-                             const Dims *rows, const Dims *columns, bool *out_turned) {
-  Dims turned = *batch, straight = *batch;
-  add_dims(&turned, columns);
-  add_dims(&turned, rows);
-  add_dims(&straight, rows);
-  add_dims(&straight, columns);
-  uint32_t used = 0;
-  *out_turned = rows->count > 0 && columns->count > 0;
-  for (uint32_t i = 0; i < operand->rank; i++)
-    if (operand->dims[i] != NO_DIM)
-      *out_turned = *out_turned && operand->dims[i] == (int32_t)turned.dims[used++];
-  const Dims *order = *out_turned ? &turned : &straight;
-  value = arranged(s, operand, value, order->count, order->dims);
-  int64_t shape[3] = {size_of(s, batch), size_of(s, *out_turned ? columns : rows),
-                      size_of(s, *out_turned ? rows : columns)};
-  return batch->count ? mirage__lift_reshape(s->lift, value, 3, shape)
-                      : mirage__lift_reshape(s->lift, value, 2, shape + 1);
-}
-
-/// Where the product is of narrow operands, wide, and only rounded to their type again, in the same graph: that type.
-static bool rounds_again(const Structured *s, MirageDType narrow) {
-  MlirValue result = mlirOperationGetResult(s->op, 0);
-  MlirOpOperand use = mlirValueGetFirstUse(result);
-  if (mlirOpOperandIsNull(use) || !mlirOpOperandIsNull(mlirOpOperandGetNextUse(use)) || !s->lift->together)
+/// What the body's i-th argument is: a number, a test, or a tensor in `inputs`.
+static bool prepare_input(Structured *s, LiftBody *body, uint32_t i, MirageValue *out_input) {
+  const Operand *operand = &s->operands[i];
+  LiftElement element = {.value = mlirBlockGetArgument(s->block, (intptr_t)i).ptr};
+  MlirType type = mlirValueGetType(operand->value);
+  *out_input = (MirageValue){0};
+  if (mirage__lift_splat(operand->value, &element.number)) {
+    element.is_number = true;
+    if (!mirage__lift_dtype(operand->is_tensor ? mlirShapedTypeGetElementType(type) : type, &element.dtype))
+      element.dtype = MIRAGE_F32;
+  } else if (operand->is_truth && !test_over_space(s, operand, &element)) {
     return false;
-  MlirOperation user = mlirOpOperandGetOwner(use);
-  if (!mirage__lift_is_structured(user) || !s->lift->together(s->lift->user, s->op, user))
-    return false;
-  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(user, 0));
-  MlirOperation first = mlirBlockGetFirstOperation(block);
-  MirageType type;
-  return mirage__lift_named(first, "arith.truncf") && mlirValueIsABlockArgument(mlirOperationGetOperand(first, 0)) &&
-         mlirBlockArgumentGetArgNumber(mlirOperationGetOperand(first, 0)) == mlirOpOperandGetOperandNumber(use) &&
-         mlirOperationEqual(mlirOperationGetNextInBlock(first), mlirBlockGetTerminator(block)) &&
-         mirage__lift_type(mlirValueGetType(mlirOperationGetResult(user, 0)), &type) && type.dtype == narrow;
-}
-
-/// A product in the type that the body computes in. {0} where it is none; without a reason, since it may be something else.
-static MirageValue product(Structured *s, const Operand *y, MlirValue summed) {
-  MirageValue none = {0};
-  if (!mlirValueIsAOpResult(summed) || !mirage__lift_named(mlirOpResultGetOwner(summed), "arith.mulf"))
-    return none;
-  MlirOperation multiply = mlirOpResultGetOwner(summed);
-  int32_t first = input_of(s, mlirOperationGetOperand(multiply, 0)),
-          second = input_of(s, mlirOperationGetOperand(multiply, 1));
-  if (first == NO_DIM || second == NO_DIM)
-    return none;
-  const Operand *a = &s->operands[first], *b = &s->operands[second];
-  Dims batch = {0}, m = {0}, n = {0}, k = {0};
-  bool turned_a, turned_b;
-  if (!product_dims(s, a, b, y, &batch, &m, &n, &k) || m.count + n.count == 0) // a sum of squares is no product
-    return none;
-  MirageValue left = mirage__lift_value(s->lift, a->value), right = mirage__lift_value(s->lift, b->value);
-  if (!left.index || !right.index)
-    return none;
-  MirageDType narrow = mirage_ugraph_type(s->lift->graph, left)->dtype;
-  bool mixed = narrow != y->type.dtype && narrow == mirage_ugraph_type(s->lift->graph, right)->dtype;
-  MirageDType dtype = mixed && rounds_again(s, narrow) ? narrow : y->type.dtype;
-  left = as_matrix(s, a, mirage__lift_cast(s->lift, left, dtype), &batch, &m, &k, &turned_a);
-  right = as_matrix(s, b, mirage__lift_cast(s->lift, right, dtype), &batch, &k, &n, &turned_b);
-  MirageAttrs attrs = {.matmul = {turned_a, turned_b}};
-  MirageValue value = mirage_ugraph_apply(s->lift->graph, MIRAGE_OP_MATMUL, 2, (MirageValue[]){left, right}, &attrs);
-  Dims order = batch;
-  add_dims(&order, &m);
-  add_dims(&order, &n);
-  int64_t shape[LIFT_MAX_DIMS];
-  for (uint32_t i = 0; i < order.count; i++)
-    shape[i] = s->extents[order.dims[i]];
-  if (order.count > MIRAGE_MAX_RANK)
-    return none;
-  if (order.count == 0) {
-    shape[0] = 1;
-    return mirage__lift_reshape(s->lift, value, 1, shape);
+  } else if (operand->is_tensor && !operand->is_truth) {
+    *out_input = mirage__lift_value(s->lift, operand->value);
+    if (out_input->index)
+      *out_input = over_space(s, operand, *out_input);
   }
-  return to_output(s, y, mirage__lift_reshape(s->lift, value, order.count, shape), order.count, order.dims);
+  if (element.is_number || element.test)
+    body->values[body->count++] = element;
+  return true;
 }
-
-// ----------------------------------------------------------------------------------------------- reductions, element-wise
 
 static bool prepare_body(Structured *s, LiftBody *body, MirageValue inputs[MAX_OPERANDS]) {
   if (s->rank > MIRAGE_MAX_RANK)
@@ -373,50 +311,63 @@ static bool prepare_body(Structured *s, LiftBody *body, MirageValue inputs[MAX_O
                              MIRAGE_MAX_RANK);
   *body =
       (LiftBody){.lift = s->lift, .block = s->block, .rank = s->rank, .num_inputs = s->num_inputs, .inputs = inputs};
-  for (uint32_t i = 0; i < s->num_inputs; i++) {
-    double number;
-    inputs[i] = (MirageValue){0};
-    if (s->operands[i].is_tensor) {
-      inputs[i] = over_space(s, &s->operands[i]);
-    } else if (mirage__lift_splat(s->operands[i].value, &number)) {
-      LiftElement element = {mlirBlockGetArgument(s->block, (intptr_t)i).ptr, true, number, MIRAGE_F32, {0}};
-      mirage__lift_dtype(mlirValueGetType(s->operands[i].value), &element.dtype);
-      body->values[body->count++] = element;
-    }
-  }
+  for (uint32_t i = 0; i < s->num_inputs; i++)
+    if (!prepare_input(s, body, i, &inputs[i]))
+      return false;
+  s->lift->reason[0] = '\0'; // what is not known may not be read
   return true;
 }
 
 /// The value, stretched over the dimensions that are reduced, and reduced over them.
-static MirageValue reduced(Structured *s, const Operand *y, MirageOp reduce, MirageValue value) {
+static MirageValue reduced(Structured *s, const Operand *y, const Fold *fold, MirageValue value) {
   int64_t shape[MIRAGE_MAX_RANK];
   const MirageType *type = mirage_ugraph_type(s->lift->graph, value);
   for (uint32_t d = 0; d < s->rank; d++)
-    shape[d] = walks(y, d) ? type->shape[d] : s->extents[d];
+    shape[d] = mirage__lift_walks(y, d) ? type->shape[d] : s->extents[d];
   value = mirage__lift_broadcast(s->lift, value, s->rank, shape);
+  if (fold->is_minimum)
+    value = mirage__lift_unary(s->lift, MIRAGE_OP_NEG, value);
   for (uint32_t d = 0; d < s->rank; d++) {
     MirageAttrs attrs = {.reduce = {(int32_t)d, 1}};
-    if (!walks(y, d))
-      value = mirage_ugraph_apply(s->lift->graph, reduce, 1, &value, &attrs);
+    if (!mirage__lift_walks(y, d) && s->extents[d] > 1)
+      value = mirage_ugraph_apply(s->lift->graph, fold->reduce, 1, &value, &attrs);
   }
-  return value;
+  return fold->is_minimum ? mirage__lift_unary(s->lift, MIRAGE_OP_NEG, value) : value;
+}
+
+/// Whether a fold that starts with it starts with nothing. TOSA's maxima start with the lowest number there is.
+static bool is_neutral(const Fold *fold, MirageDType dtype, double start) {
+  double largest = dtype == MIRAGE_F16 ? 65504 : dtype == MIRAGE_BF16 ? 0x1.FEp127 : FLT_MAX;
+  if (fold->reduce == MIRAGE_OP_REDUCE_SUM)
+    return start == 0;
+  return fold->is_minimum ? start >= largest : start <= -largest;
 }
 
 /// What the output held before, folded in: nothing where it is neutral.
-static MirageValue with_start(Structured *s, const Operand *y, MirageOp reduce, MirageValue value) {
+static MirageValue with_start(Structured *s, const Operand *y, const Fold *fold, MirageValue value) {
+  MirageOp op = fold->reduce == MIRAGE_OP_REDUCE_SUM ? MIRAGE_OP_ADD : fold->is_minimum ? MIRAGE_OP_MIN : MIRAGE_OP_MAX;
   double start;
   if (mirage__lift_splat(y->value, &start)) {
-    if (reduce == MIRAGE_OP_REDUCE_SUM ? start == 0 : start == -INFINITY)
+    if (is_neutral(fold, y->type.dtype, start))
       return value;
-    MirageValue constant = mirage__lift_constant(s->lift, y->type.dtype, y->type.rank, start);
-    return mirage__lift_binary(s->lift, reduce == MIRAGE_OP_REDUCE_SUM ? MIRAGE_OP_ADD : MIRAGE_OP_MAX, value,
-                               constant);
+    return mirage__lift_binary(s->lift, op, value, mirage__lift_constant(s->lift, y->type.dtype, y->type.rank, start));
   }
   MirageValue held = mirage__lift_value(s->lift, y->value);
   if (!held.index)
     return held;
   held = mirage__lift_cast(s->lift, held, mirage_ugraph_type(s->lift->graph, value)->dtype);
-  return mirage__lift_binary(s->lift, reduce == MIRAGE_OP_REDUCE_SUM ? MIRAGE_OP_ADD : MIRAGE_OP_MAX, value, held);
+  return mirage__lift_binary(s->lift, op, value, held);
+}
+
+/// Whether something is folded, in fact or in form.
+static bool folds(const Structured *s, const Operand *y, const Fold *fold, bool *out_must) {
+  bool any = false;
+  *out_must = false;
+  for (uint32_t d = 0; d < s->rank; d++) {
+    any |= !mirage__lift_walks(y, d);
+    *out_must |= !mirage__lift_walks(y, d) && s->extents[d] > 1;
+  }
+  return any && fold->reduce != MIRAGE_OP_NONE;
 }
 
 static MirageValue lift_output(Structured *s, uint32_t output, MlirValue yielded) {
@@ -425,28 +376,86 @@ static MirageValue lift_output(Structured *s, uint32_t output, MlirValue yielded
   MirageValue none = {0}, inputs[MAX_OPERANDS];
   uint32_t order[LIFT_MAX_DIMS];
   LiftBody body;
+  bool must_fold;
   s->lift->reason[0] = '\0';
   if (fold.reduce == MIRAGE_OP_REDUCE_SUM) {
-    MirageValue value = product(s, y, fold.value);
+    MirageValue value = mirage__lift_product(s, y, fold.value);
     if (value.index)
-      return with_start(s, y, fold.reduce, value);
+      return with_start(s, y, &fold, value);
   }
-  bool reduces = false;
-  for (uint32_t d = 0; d < s->rank; d++) {
+  for (uint32_t d = 0; d < s->rank; d++)
     order[d] = d;
-    reduces |= !walks(y, d);
-  }
-  if (reduces && fold.reduce == MIRAGE_OP_NONE)
-    return mirage__lift_fail(s->lift, "it reduces by what is no sum and no maximum"), none;
+  bool reduces = folds(s, y, &fold, &must_fold);
+  if (must_fold && !reduces)
+    return mirage__lift_fail(s->lift, "it reduces by what is no sum, no maximum and no minimum"), none;
   if (!prepare_body(s, &body, inputs))
     return none;
   MirageValue value = mirage__lift_tensor(&body, reduces ? fold.value : yielded);
   if (!value.index)
     return none;
   if (reduces)
-    value = reduced(s, y, fold.reduce, value);
-  value = to_output(s, y, value, s->rank, order);
-  return reduces ? with_start(s, y, fold.reduce, value) : value;
+    value = reduced(s, y, &fold, value);
+  value = mirage__lift_to_output(s, y, value, s->rank, order);
+  return reduces ? with_start(s, y, &fold, value) : value;
+}
+
+// ----------------------------------------------------------------------------------------------------------- truth values
+
+/// Truth values, element by element: the tensors that are compared, in the result's shape.
+static bool bind_test(Structured *s, const Operand *y, MlirValue result, const LiftTest *test) {
+  uint32_t order[LIFT_MAX_DIMS];
+  LiftTest *copy = mirage_arena_copy(s->lift->arena, test, sizeof *test);
+  if (!copy)
+    return mirage__lift_fail(s->lift, "out of memory");
+  for (uint32_t d = 0; d < s->rank; d++)
+    order[d] = d;
+  LiftElement *sides[] = {&copy->a, &copy->b};
+  for (int i = 0; i < 2; i++)
+    if (sides[i]->tensor.index)
+      sides[i]->tensor = mirage__lift_to_output(s, y, sides[i]->tensor, s->rank, order);
+  return mirage__lift_bind_test(s->lift, result, copy);
+}
+
+/// Whether all of a row is -inf: the row's own value is not kept.
+static bool bind_whole_row(Structured *s, const Operand *y, MlirValue result, const LiftTest *test) {
+  static const LiftTest whole_row = {.whole_row = true};
+  double start;
+  if (!mirage__lift_asks_for_bottom(test) || !mirage__lift_splat(y->value, &start) || start == 0)
+    return mirage__lift_fail(s->lift, "it reduces truth values");
+  return mirage__lift_bind_test(s->lift, result, &whole_row);
+}
+
+static bool lift_truth(Structured *s, uint32_t output, MlirValue yielded) {
+  const Operand *y = &s->operands[s->num_inputs + output];
+  MlirValue result = mlirOperationGetResult(s->op, (intptr_t)output);
+  Fold fold = fold_of(s, output, yielded);
+  MirageValue inputs[MAX_OPERANDS];
+  LiftElement element;
+  LiftBody body;
+  bool must_fold;
+  bool reduces = folds(s, y, &fold, &must_fold);
+  if (must_fold && !(reduces && fold.is_and))
+    return mirage__lift_fail(s->lift, "it reduces truth values");
+  if (!prepare_body(s, &body, inputs) || !mirage__lift_element(&body, reduces ? fold.value : yielded, &element))
+    return false;
+  if (!element.test)
+    return mirage__lift_fail(s->lift, "truth values that no comparison gives");
+  return reduces ? bind_whole_row(s, y, result, element.test) : bind_test(s, y, result, element.test);
+}
+
+// --------------------------------------------------------------------------------------------------------------- results
+
+static bool bind_output(Structured *s, uint32_t i, MlirValue yielded) {
+  const Operand *y = &s->operands[s->num_inputs + i];
+  if (!y->is_tensor || !y->is_known)
+    return mirage__lift_fail(s->lift, "its result is no tensor of f16, bf16 or f32 with at most %d dimensions",
+                             MIRAGE_MAX_RANK);
+  if (y->is_truth)
+    return lift_truth(s, i, yielded);
+  MirageValue value = lift_output(s, i, yielded);
+  if (!value.index)
+    return s->lift->reason[0] ? false : mirage__lift_fail(s->lift, "shapes or types that no operator takes");
+  return mirage__lift_bind(s->lift, mlirOperationGetResult(s->op, (intptr_t)i), value);
 }
 
 bool mirage__lift_structured(Lift *lift, MlirOperation op) {
@@ -455,105 +464,53 @@ bool mirage__lift_structured(Lift *lift, MlirOperation op) {
     return false;
   MlirOperation yield = mlirBlockGetTerminator(s.block);
   for (uint32_t i = 0; i < s.num_outputs; i++) {
-    MlirValue result = mlirOperationGetResult(op, (intptr_t)i);
-    if (mlirOpOperandIsNull(mlirValueGetFirstUse(result)))
+    if (mlirOpOperandIsNull(mlirValueGetFirstUse(mlirOperationGetResult(op, (intptr_t)i))))
       continue; // an argmax that nobody wants
-    if (s.operands[s.num_inputs + i].type.rank > MIRAGE_MAX_RANK || s.operands[s.num_inputs + i].type.rank == 0)
-      return mirage__lift_fail(lift, "its result is no tensor of f16, bf16 or f32 with 1 to %d dimensions",
-                               MIRAGE_MAX_RANK);
-    MirageValue value = lift_output(&s, i, mlirOperationGetOperand(yield, (intptr_t)i));
-    if (!value.index)
-      return lift->reason[0] ? false : mirage__lift_fail(lift, "shapes or types that no operator takes");
-    if (!mirage__lift_bind(lift, result, value))
+    if (!bind_output(&s, i, mlirOperationGetOperand(yield, (intptr_t)i)))
       return false;
   }
   return true;
 }
 
-// ---------------------------------------------------------------------------------------------------------------- safety
-
-/// The one operation of a body before its yield, beside a widening of its operand, if it is called so, else null.
-static MlirOperation only_operation(MlirOperation op, const char *name) {
-  MlirOperation none = {NULL};
-  if (!mirage__lift_is_structured(op) || mlirOperationGetNumResults(op) != 1)
-    return none;
-  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
-  MlirOperation first = mlirBlockGetFirstOperation(block);
-  if (mirage__lift_named(first, "arith.extf"))
-    first = mlirOperationGetNextInBlock(first);
-  bool only = mirage__lift_named(first, name) &&
-              mlirOperationEqual(mlirOperationGetNextInBlock(first), mlirBlockGetTerminator(block));
-  return only ? first : none;
-}
-
-/// x == -inf, element by element.
-static bool is_minus_inf_test(MlirOperation op) {
-  enum { ORDERED_EQUAL = 1 };
-  MlirOperation compare = only_operation(op, "arith.cmpf");
-  double predicate, number;
-  return !mlirOperationIsNull(compare) &&
-         mirage__lift_number(mlirOperationGetAttributeByName(compare, str("predicate")), &predicate) &&
-         predicate == ORDERED_EQUAL && mirage__lift_splat(mlirOperationGetOperand(compare, 1), &number) &&
-         number == -INFINITY;
-}
-
-/// Whether all who use the result choose by it, as the condition of their body's select.
-static bool only_chooses(MlirOperation op) {
-  MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(op, 0));
-  bool any = !mlirOpOperandIsNull(use);
-  for (; !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use)) {
-    MlirOperation select = only_operation(mlirOpOperandGetOwner(use), "arith.select");
-    if (mlirOperationIsNull(select))
-      return false;
-    MlirValue condition = mlirOperationGetOperand(select, 0);
-    if (!mlirValueIsABlockArgument(condition) ||
-        mlirBlockArgumentGetArgNumber(condition) != mlirOpOperandGetOperandNumber(use))
-      return false;
-  }
-  return any;
-}
-
-static bool is_conjunction(MlirOperation op) { return !mlirOperationIsNull(only_operation(op, "arith.andi")); }
-
-bool mirage__lift_is_safety(MlirOperation op) {
-  if (is_conjunction(op)) {
-    MlirValue tested = mlirOperationGetOperand(op, 0);
-    return mlirValueIsAOpResult(tested) && is_minus_inf_test(mlirOpResultGetOwner(tested)) && only_chooses(op);
-  }
-  if (!is_minus_inf_test(op))
-    return false;
-  MlirOpOperand use = mlirValueGetFirstUse(mlirOperationGetResult(op, 0));
-  bool any = !mlirOpOperandIsNull(use);
-  for (; any && !mlirOpOperandIsNull(use); use = mlirOpOperandGetNextUse(use))
-    any = is_conjunction(mlirOpOperandGetOwner(use)) && only_chooses(mlirOpOperandGetOwner(use));
-  return any;
-}
-
 // ---------------------------------------------------------------------------------------------------------------- weight
 
+/// Whether anything is folded, truth values aside.
 static bool has_reduction(MlirOperation op) {
   Lift lift = {.arena = NULL};
   Structured s = {.lift = &lift, .op = op};
-  if (!read_structured(&s))
+  if (!read_structured(&s) || s.operands[s.num_inputs].is_truth)
     return false;
   for (uint32_t d = 0; d < s.rank; d++)
-    if (!walks(&s.operands[s.num_inputs], d))
+    if (!mirage__lift_walks(&s.operands[s.num_inputs], d) && s.extents[d] > 1)
+      return true;
+  return false;
+}
+
+bool mirage__lift_has_choice(MlirOperation op) {
+  if (!mirage__lift_is_structured(op))
+    return mirage__lift_named(op, "arith.select");
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
+  for (MlirOperation at = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(at);
+       at = mlirOperationGetNextInBlock(at))
+    if (mirage__lift_named(at, "arith.select"))
       return true;
   return false;
 }
 
 uint32_t mirage__lift_weight(MlirOperation op) {
   uint32_t operands;
-  if (!mirage__lift_is_structured(op))
-    return mirage__lift_operator(mirage__lift_name(op), &operands) != MIRAGE_OP_NONE ? 1 : 0;
+  if (!mirage__lift_is_structured(op)) {
+    MirageOp found = mirage__lift_operator(mirage__lift_name(op), &operands);
+    return found != MIRAGE_OP_NONE || mirage__lift_is_math(op) || mirage__lift_named(op, "arith.select") ? 1 : 0;
+  }
   if (has_reduction(op))
     return 2;
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
   for (MlirOperation at = mlirBlockGetFirstOperation(block); !mlirOperationIsNull(at);
        at = mlirOperationGetNextInBlock(at)) {
     MirageOp found = mirage__lift_operator(mirage__lift_name(at), &operands);
-    if ((found != MIRAGE_OP_NONE && found != MIRAGE_OP_CAST) || mirage__lift_named(at, "math.powf") ||
-        mirage__lift_named(at, "arith.select"))
+    if ((found != MIRAGE_OP_NONE && found != MIRAGE_OP_CAST) || mirage__lift_named(at, "arith.select") ||
+        mirage__lift_is_math(at))
       return 1;
   }
   return 0;

@@ -192,7 +192,7 @@ func.func @between(%x: tensor<4x4xf32>) -> tensor<4x4xf32> {
 // CHECK-NEXT: return %[[Y]]
 // CHECK: mirage_kernel.graph @safe_0
 // CHECK-NOT: f64
-// REMARK: @safe: 3 of 3 operations in 1 graph
+// REMARK: @safe: 5 of 5 operations in 1 graph
 func.func @safe(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
   %zero = arith.constant 0.0 : f64
   %low = arith.constant 0xFFF0000000000000 : f64
