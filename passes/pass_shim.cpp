@@ -120,9 +120,13 @@ public:
     return unwrap(mirage__pass_check(info, wrap(context), storeOptions().data()));
   }
   void runOnOperation() override {
+    running = this;
     if (mlirLogicalResultIsFailure(mirage__pass_run(info, wrap(getOperation()), storeOptions().data())))
       signalPassFailure();
+    running = nullptr;
   }
+  LogicalResult runNested(OpPassManager &manager, Operation *op) { return runPipeline(manager, op); }
+  static thread_local TablePass *running;
   std::vector<std::unique_ptr<Slot>> slots;
 
 private:
@@ -141,6 +145,8 @@ private:
   }
   const MiragePassInfo *info;
 };
+
+thread_local TablePass *TablePass::running = nullptr;
 
 const MiragePassInfo *findPass(StringRef argument) { return mirage__pass_find(argument.data(), argument.size()); }
 
@@ -195,6 +201,14 @@ void mirage__shim_register_pipeline(const MiragePipelineInfo *info) {
         return buildPipeline(info, manager, options, error);
       },
       [info](function_ref<void(const detail::PassOptions &)> show) { show(PipelineOptions(info)); });
+}
+
+MlirLogicalResult mirage__shim_run_nested(MlirOperation op, const char *anchor, size_t numPasses,
+                                          const MlirPass *passes) {
+  OpPassManager manager(anchor);
+  for (size_t i = 0; i < numPasses; ++i)
+    manager.addPass(std::unique_ptr<Pass>(unwrap(passes[i])));
+  return wrap(TablePass::running->runNested(manager, unwrap(op)));
 }
 
 MlirPass mirageCreatePass(MlirStringRef argument, MlirStringRef options) {

@@ -4,8 +4,16 @@
 // dialects of the operations that the pass creates. To add a pass: its option struct in passes.h, its body in a file of
 // its own, a row here. Options of one name mean the same thing in every pass, so that a pipeline can forward them.
 #include "mirage-c/Dialects.h"
+#include "mlir-c/Dialect/Arith.h"
+#include "mlir-c/Dialect/Func.h"
 #include "mlir-c/Dialect/GPU.h"
+#include "mlir-c/Dialect/Index.h"
+#include "mlir-c/Dialect/Linalg.h"
+#include "mlir-c/Dialect/Math.h"
 #include "mlir-c/Dialect/NVVM.h"
+#include "mlir-c/Dialect/SCF.h"
+#include "mlir-c/Dialect/Tensor.h"
+#include "mlir-c/Dialect/Tosa.h"
 #include "passes.h"
 #include "progress.h"
 
@@ -192,6 +200,13 @@ static MlirDialectHandle (*const LOWER_DIALECTS[])(void) = {
     mlirGetDialectHandle__gpu__,           mlirGetDialectHandle__nvvm__,
 };
 
+static MlirDialectHandle (*const TOSA_DIALECTS[])(void) = {
+    mlirGetDialectHandle__mirage_kernel__, mlirGetDialectHandle__mirage_block__, mlirGetDialectHandle__mirage_thread__,
+    mlirGetDialectHandle__tosa__,          mlirGetDialectHandle__linalg__,       mlirGetDialectHandle__tensor__,
+    mlirGetDialectHandle__arith__,         mlirGetDialectHandle__math__,         mlirGetDialectHandle__scf__,
+    mlirGetDialectHandle__index__,         mlirGetDialectHandle__func__,
+};
+
 #define PASS(name, summary, options, type, dialects)                                                                   \
   {"mirage-" #name, #name,    summary,         "builtin.module",   options, COUNT(options),                            \
    sizeof(type),    dialects, COUNT(dialects), mirage_pass_##name, 0,       NULL}
@@ -200,6 +215,9 @@ const MiragePassInfo MIRAGE_PASSES[] = {
     {"convert-linalg-to-mirage", "convert-linalg", "Cut programs out of functions on tensors, and call them",
      "builtin.module", CONVERT_OPTIONS, COUNT(CONVERT_OPTIONS), sizeof(MirageConvertOptions), OWN_DIALECTS,
      COUNT(OWN_DIALECTS), mirage_pass_convert_linalg, 0, NULL},
+    {"convert-tosa-to-mirage", "convert-tosa", "The same of TOSA, which MLIR's own passes lower to linalg first",
+     "builtin.module", CONVERT_OPTIONS, COUNT(CONVERT_OPTIONS), sizeof(MirageConvertOptions), TOSA_DIALECTS,
+     COUNT(TOSA_DIALECTS), mirage_pass_convert_tosa, 0, NULL},
     {"mirage-expand", "expand", "Write sugar (norms, softmax, attention) as primitive operators", "builtin.module",
      NULL, 0, 0, OWN_DIALECTS, COUNT(OWN_DIALECTS), mirage_pass_expand, 0, NULL},
     {"mirage-enumerate", "enumerate", "Search candidates for every program and add them as sibling graphs",

@@ -11,6 +11,7 @@
 #include "mirage/search.h"
 #include "mirage/target.h"
 #include "mlir-c/IR.h"
+#include "mlir-c/Pass.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -98,6 +99,10 @@ MlirLogicalResult mirage__pass_run(const MiragePassInfo *pass, MlirOperation mod
 // The C++ side (pass_shim.cpp): from a row to what MLIR's registry knows.
 void mirage__shim_register_pass(const MiragePassInfo *pass);
 void mirage__shim_register_pipeline(const MiragePipelineInfo *pipeline);
+/// For a body that runs: runs passes, which it takes, on an operation of that name inside the body's own. The row has the
+/// dialects that they need.
+MlirLogicalResult mirage__shim_run_nested(MlirOperation op, const char *anchor, size_t num_passes,
+                                          const MlirPass *passes);
 
 // ---------------------------------------------------------------------------------------------------------- the
 // options
@@ -170,6 +175,7 @@ MirageStatus mirage__check_tuple(const MiragePassOption *row, const char *where,
                                  const MirageDiag *diag);
 
 MirageStatus mirage_pass_convert_linalg(MlirOperation module, const void *options, const MirageDiag *diag);
+MirageStatus mirage_pass_convert_tosa(MlirOperation module, const void *options, const MirageDiag *diag);
 MirageStatus mirage_pass_expand(MlirOperation module, const void *options, const MirageDiag *diag);
 MirageStatus mirage_pass_enumerate(MlirOperation module, const void *options, const MirageDiag *diag);
 MirageStatus mirage_pass_prune(MlirOperation module, const void *options, const MirageDiag *diag);

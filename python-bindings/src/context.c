@@ -14,6 +14,7 @@
 #include "mlir-c/Dialect/NVVM.h"
 #include "mlir-c/Dialect/SCF.h"
 #include "mlir-c/Dialect/Tensor.h"
+#include "mlir-c/Dialect/Tosa.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -82,7 +83,7 @@ MlirContext context_create(void) {
       mlirGetDialectHandle__arith__(), mlirGetDialectHandle__cf__(),     mlirGetDialectHandle__func__(),
       mlirGetDialectHandle__gpu__(),   mlirGetDialectHandle__linalg__(), mlirGetDialectHandle__llvm__(),
       mlirGetDialectHandle__math__(),  mlirGetDialectHandle__memref__(), mlirGetDialectHandle__nvvm__(),
-      mlirGetDialectHandle__scf__(),   mlirGetDialectHandle__tensor__(),
+      mlirGetDialectHandle__scf__(),   mlirGetDialectHandle__tensor__(), mlirGetDialectHandle__tosa__(),
   };
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
   mirageRegisterDialects(registry);
