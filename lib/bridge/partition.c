@@ -9,6 +9,7 @@
 // Sources: constants and filled tensors belong to no part: each lifts those that it needs.
 // Pure:    what is lifted has no side effects, so that moving it to the part's end changes nothing.
 #include "partition.h"
+#include "gelu.h"
 
 #include "mirage-c/Dialects.h"
 #include "mlir-c/BuiltinAttributes.h"
@@ -330,6 +331,7 @@ static MirageStatus settle_parts(Partition *p) {
 }
 
 static MirageStatus partition_block(Partition *p, MlirBlock block) {
+  MIRAGE_TRY(mirage__rewrite_gelu(block, p->arena));
   MIRAGE_TRY(list_items(p, block));
   MIRAGE_TRY(settle_parts(p));
   uint32_t graphs = 0, inside = 0;
