@@ -8,6 +8,7 @@ import pytest
 
 import mirage_mlir as mi
 from mirage_mlir import _mirage
+from mirage_mlir._ugraph import ugraphs_of
 
 LETTERS = "abcde"
 
@@ -113,6 +114,28 @@ def test_a_maximum_of_a_sum(seed):
     kept = [d for d in dims if d in output]
     np.testing.assert_allclose(f(*[xs[i] for i in order]), 2 * expected.transpose([kept.index(d) for d in output]), rtol=1e-5,
                                atol=1e-5)
+
+
+def test_more_tensors_than_a_program_takes_are_two_programs():
+    count, square = 80, "tensor<4x4xf32>"
+    lines = [f"%y0 = arith.mulf %x0, %x0 : {square}"]
+    lines += [f"%y{i} = linalg.matmul ins(%y{i - 1}, %x{i} : {square}, {square}) outs(%x{i} : {square}) -> {square}"
+              for i in range(1, count)]
+    text = (f"func.func @f({', '.join(f'%x{i}: {square}' for i in range(count))}) -> {square} {{\n" + "\n".join(lines) +
+            f"\nreturn %y{count - 1} : {square}\n}}")
+    ok, out, messages, _ = _mirage.run(text, "builtin.module(convert-linalg-to-mirage{explain=true})")
+    assert ok and [m[3] for m in messages] == [f"@f: {count} of {count} operations in 2 graphs"]
+    calls = re.findall(r"mirage_kernel.call @(\w+)\((.*?)\)", out)
+    assert [name for name, _ in calls] == ["f_0", "f_1"]
+    assert [len(operands.split(", ")) for _, operands in calls] == [64, 17]  # 64 inputs; 16, and what the first gave
+    graphs = {g.name: g for g in ugraphs_of(out)}
+    xs = [x.astype(np.float32) / 4 for x in np.random.default_rng(3).standard_normal((count, 4, 4))]
+    half = graphs["f_0"](*xs[:64])
+    y = graphs["f_1"](*[half if name.startswith("%0") else xs[int(name[4:])] for name in calls[1][1].split(", ")])
+    expected = xs[0].astype(float) ** 2
+    for x in xs[1:]:
+        expected = expected @ x + x
+    np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-5)
 
 
 def test_what_cannot_be_said_is_left_alone():

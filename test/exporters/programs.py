@@ -21,6 +21,7 @@ PROGRAMS = {p.name: p for p in (
     _program("layer_norm_linear", "float32", (8, 32), (32,), (32,), (48, 32)),
     _program("mlp_relu", "float16", (8, 32), (64, 32), (64,), (32, 64), (32,)),
     _program("mlp_gelu", "float32", (8, 32), (64, 32), (32, 64)),
+    _program("bert_mlp", "bfloat16", (8, 32), (64, 32), (64,), (32, 64), (32,), (32,), (32,)),
     _program("mlp_gelu_tanh", "float16", (8, 32), (64, 32), (32, 64)),
     _program("gated_mlp", "bfloat16", (8, 32), (32, 64), (32, 64), (64, 32)),
     _program("geglu", "float16", (8, 32), (32, 128), (64, 32)),

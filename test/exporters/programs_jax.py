@@ -51,6 +51,10 @@ def mlp_gelu(x, w1, w2):
     return jax.nn.gelu(x @ w1.T, approximate=False) @ w2.T
 
 
+def bert_mlp(x, w1, b1, w2, b2, g, b):
+    return layer_norm(x + jax.nn.gelu(x @ w1.T + b1, approximate=False) @ w2.T + b2, g, b)
+
+
 def mlp_gelu_tanh(x, w1, w2):
     return jax.nn.gelu(x @ w1.T) @ w2.T
 

@@ -53,6 +53,10 @@ def mlp_gelu(x, w1, w2):
     return F.linear(F.gelu(F.linear(x, w1)), w2)
 
 
+def bert_mlp(x, w1, b1, w2, b2, g, b):
+    return F.layer_norm(x + F.linear(F.gelu(F.linear(x, w1, b1)), w2, b2), x.shape[-1:], g, b)
+
+
 def mlp_gelu_tanh(x, w1, w2):
     return F.linear(F.gelu(F.linear(x, w1), approximate="tanh"), w2)
 
