@@ -414,11 +414,28 @@ static bool try_lift(Lift *lift, MlirOperation op) {
   return mirage__lift_fail(lift, "no operator computes it");
 }
 
+/// Whether each result that became a tensor of the graph has its own shape and type there; a wide product that is only rounded
+/// may be a narrow one.
+static bool results_fit(Lift *lift, MlirOperation op) {
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(op); i++) {
+    MlirValue result = mlirOperationGetResult(op, i);
+    const LiftValue *bound = mirage__lift_find(lift, result);
+    MirageType type;
+    if (!bound || !bound->lifted.index)
+      continue;
+    const MirageType *is = mirage_ugraph_type(lift->graph, bound->lifted);
+    if (!mirage__lift_type(mlirValueGetType(result), &type) || !mirage_type_same_shape(&type, is) ||
+        (type.dtype != is->dtype && type.dtype != MIRAGE_F32))
+      return mirage__lift_fail(lift, "its types do not fit together");
+  }
+  return true;
+}
+
 bool mirage__lift(Lift *lift, MlirOperation op) {
   if (!try_lift(lift, op))
     return false;
   MirageStatus status = mirage_ugraph_status(lift->graph);
   if (status == MIRAGE_OK)
-    return true;
+    return results_fit(lift, op);
   return mirage__lift_fail(lift, "%s", mirage_status_string(status));
 }

@@ -184,8 +184,9 @@ static bool choose_by_order(LiftBody *body, const LiftTest *test, const LiftElem
   if (test->whole_row || order < GREATER || order > LESS_EQUAL || straight == turned)
     return false;
   bool greater = order <= GREATER_EQUAL;
+  const LiftElement *first = yes->is_number ? no : yes, *second = first == yes ? no : yes;
   out->tensor = mirage__lift_binary(lift, greater == straight ? MIRAGE_OP_MAX : MIRAGE_OP_MIN,
-                                    mirage__lift_as_tensor(body, &test->a), mirage__lift_as_tensor(body, &test->b));
+                                    mirage__lift_as_tensor(body, first), mirage__lift_as_tensor(body, second));
   return true;
 }
 

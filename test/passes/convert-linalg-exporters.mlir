@@ -246,6 +246,29 @@ func.func @leaky(%x: tensor<8xf32>) -> tensor<8xf32> {
 
 // -----
 
+// What is compared in a wider type is chosen in its own: torch-mlir compares with f64 constants.
+#n = affine_map<(d0) -> (d0)>
+// CHECK-LABEL: mirage_kernel.graph @narrow_0(
+// CHECK: constant 0.0 : tensor<1xf16>
+// CHECK-NEXT: max {{.*}} : tensor<8xf16>, tensor<1xf16>
+// REMARK: @narrow: 2 of 2 operations in 1 graph
+func.func @narrow(%x: tensor<8xf16>) -> tensor<8xf16> {
+  %z = arith.constant 0.0 : f16
+  %z64 = arith.constant 0.0 : f64
+  %e = tensor.empty() : tensor<8xf16>
+  %y = linalg.generic {indexing_maps = [#n, #n], iterator_types = ["parallel"]} ins(%x : tensor<8xf16>) outs(%e : tensor<8xf16>) {
+  ^bb0(%a: f16, %b: f16):
+    %0 = arith.extf %a : f16 to f64
+    %1 = arith.cmpf ogt, %0, %z64 : f64
+    %2 = arith.select %1, %a, %z : f16
+    linalg.yield %2 : f16
+  } -> tensor<8xf16>
+  %w = arith.mulf %y, %y : tensor<8xf16>
+  return %w : tensor<8xf16>
+}
+
+// -----
+
 // logsumexp guards its maximum against infinity: the maximum. What is only compared leaves nothing behind.
 #lv = affine_map<(d0, d1) -> (d0, d1)>
 #lr = affine_map<(d0, d1) -> (d0)>
