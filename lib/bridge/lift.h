@@ -31,7 +31,7 @@ typedef struct LiftElement {
 
 // A tensor of truth values: never part of a graph, but what chooses by it may be.
 typedef struct LiftTest {
-  bool whole_row;    // a row of a softmax is -inf throughout; otherwise
+  bool whole_row;    // the rows of `a` are -inf throughout; otherwise element by element
   int32_t predicate; // of arith.cmpf
   LiftElement a, b;
 } LiftTest;

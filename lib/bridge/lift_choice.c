@@ -4,8 +4,9 @@
 //   select(a > b, a, b)              max(a, b), as relu and clamps are printed; the other orders likewise
 //   select(x > 0, x, f(min(x, 0)))   max(x, 0) + f(min(x, 0)), where f(0) = 0: elu and its like
 //   select(x > 0, x, c * x)          max(x, 0) + c * min(x, 0)
-//   select(|m| = inf, 0, m)          m: logsumexp's guard of a maximum. Without infinite inputs there is none to guard
-//   select(a row is -inf, 0, y)      y: a softmax that is made safe. Without wholly masked rows there is none to guard
+//   select(|m| = inf, 0, m)          m, of a row's maximum m: logsumexp's guard. Without infinite inputs there is none to guard
+//   select(a row is -inf, 0, y)      y, made of exponentials of that row: a softmax that is made safe. Without wholly masked rows
+//                                    there is none to guard
 // Source: the exporters' own text (test/exporters).
 #include "lift.h"
 
@@ -36,6 +37,45 @@ static MirageValue narrow(const Lift *lift, MirageValue value) {
       return value;
     value = node.operands[0];
   }
+}
+
+/// Without reshapes, too.
+static MirageValue bare(const Lift *lift, MirageValue value) {
+  for (;;) {
+    value = narrow(lift, value);
+    MirageNodeView node = node_of(lift, value);
+    if (node.op != MIRAGE_OP_RESHAPE)
+      return value;
+    value = node.operands[0];
+  }
+}
+
+/// Whether `value` is made of `of`; `steps` bounds what is looked at.
+static bool is_made_of(const Lift *lift, MirageValue value, MirageValue of, uint32_t *steps) {
+  value = bare(lift, value);
+  if (value.index == of.index)
+    return true;
+  MirageNodeView node = node_of(lift, value);
+  for (uint32_t i = 0; i < node.num_operands && *steps > 0; i++) {
+    --*steps;
+    if (is_made_of(lift, node.operands[i], of, steps))
+      return true;
+  }
+  return false;
+}
+
+/// Whether `value` is made of an exponential of what is made of `row`, as a softmax is.
+static bool is_made_of_exponential(const Lift *lift, MirageValue value, MirageValue row, uint32_t *steps) {
+  MirageNodeView node = node_of(lift, bare(lift, value));
+  uint32_t inside = 64;
+  if (node.op == MIRAGE_OP_EXP)
+    return is_made_of(lift, node.operands[0], row, &inside);
+  for (uint32_t i = 0; i < node.num_operands && *steps > 0; i++) {
+    --*steps;
+    if (is_made_of_exponential(lift, node.operands[i], row, steps))
+      return true;
+  }
+  return false;
 }
 
 static bool same(const Lift *lift, const LiftElement *a, const LiftElement *b) {
@@ -199,17 +239,34 @@ static bool choose_by_sign(LiftBody *body, const LiftTest *test, const LiftEleme
   return same(body->lift, &test->a, above) && choose_branch(body, above, below, dtype, out);
 }
 
-static bool pass_guard(const Lift *lift, const LiftTest *test, const LiftElement *yes, const LiftElement *no,
-                       LiftElement *out) {
+/// select(|m| = inf, 0, m) of a row's maximum.
+static bool pass_infinity(const Lift *lift, const LiftTest *test, const LiftElement *yes, const LiftElement *no,
+                          LiftElement *out) {
   LiftElement m;
-  bool infinite = true;
-  if (!test->whole_row && !asks_for_infinity(lift, test, &m, &infinite))
+  bool infinite;
+  if (!asks_for_infinity(lift, test, &m, &infinite))
     return false;
   const LiftElement *guarded = infinite ? yes : no, *kept = infinite ? no : yes;
-  if (!is_number(guarded, 0) || (!test->whole_row && !same(lift, &m, kept)))
+  if (!is_number(guarded, 0) || !same(lift, &m, kept) || node_of(lift, bare(lift, m.tensor)).op != MIRAGE_OP_REDUCE_MAX)
     return false;
   *out = *kept;
   return true;
+}
+
+/// select(a row is -inf, 0, softmax of the row).
+static bool pass_whole_row(const Lift *lift, const LiftTest *test, const LiftElement *yes, const LiftElement *no,
+                           LiftElement *out) {
+  uint32_t steps = 64;
+  if (!is_number(yes, 0) || no->is_number || !no->tensor.index ||
+      !is_made_of_exponential(lift, no->tensor, bare(lift, test->a.tensor), &steps))
+    return false;
+  *out = *no;
+  return true;
+}
+
+static bool pass_guard(const Lift *lift, const LiftTest *test, const LiftElement *yes, const LiftElement *no,
+                       LiftElement *out) {
+  return test->whole_row ? pass_whole_row(lift, test, yes, no, out) : pass_infinity(lift, test, yes, no, out);
 }
 
 bool mirage__lift_choose(LiftBody *body, MlirOperation op, LiftElement *out) {

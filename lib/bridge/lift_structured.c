@@ -277,7 +277,7 @@ static bool test_over_space(Structured *s, const Operand *operand, LiftElement *
     return mirage__lift_fail(s->lift, "out of memory");
   LiftElement *sides[] = {&test->a, &test->b};
   for (int i = 0; i < 2; i++)
-    if (sides[i]->tensor.index)
+    if (sides[i]->tensor.index && !test->whole_row)
       sides[i]->tensor = over_space(s, operand, sides[i]->tensor);
   out->test = test;
   return true;
@@ -411,18 +411,21 @@ static bool bind_test(Structured *s, const Operand *y, MlirValue result, const L
     order[d] = d;
   LiftElement *sides[] = {&copy->a, &copy->b};
   for (int i = 0; i < 2; i++)
-    if (sides[i]->tensor.index)
+    if (sides[i]->tensor.index && !copy->whole_row)
       sides[i]->tensor = mirage__lift_to_output(s, y, sides[i]->tensor, s->rank, order);
   return mirage__lift_bind_test(s->lift, result, copy);
 }
 
-/// Whether all of a row is -inf: the row's own value is not kept.
+/// Whether all of a row is -inf: the rows that were compared are kept, whatever shape the answer takes.
 static bool bind_whole_row(Structured *s, const Operand *y, MlirValue result, const LiftTest *test) {
-  static const LiftTest whole_row = {.whole_row = true};
   double start;
   if (!mirage__lift_asks_for_bottom(test) || !mirage__lift_splat(y->value, &start) || start == 0)
     return mirage__lift_fail(s->lift, "it reduces truth values");
-  return mirage__lift_bind_test(s->lift, result, &whole_row);
+  LiftTest *whole_row = mirage_arena_copy(s->lift->arena, test, sizeof *test);
+  if (!whole_row)
+    return mirage__lift_fail(s->lift, "out of memory");
+  whole_row->whole_row = true;
+  return mirage__lift_bind_test(s->lift, result, whole_row);
 }
 
 static bool lift_truth(Structured *s, uint32_t output, MlirValue yielded) {

@@ -265,3 +265,53 @@ func.func @truths(%x: tensor<8xf32>, %m: tensor<8xi1>) -> (tensor<8xf32>, tensor
   } -> tensor<8xf32>
   return %a, %b, %c : tensor<8xf32>, tensor<8xi1>, tensor<8xf32>
 }
+
+// -----
+
+// Guards of something else than a softmax and a row's maximum are choices that a program may mean: infinite elements of data, and
+// rows of a mask that another tensor is not made of.
+#g = affine_map<(d0, d1) -> (d0, d1)>
+#h = affine_map<(d0, d1) -> (d0, 0)>
+// CHECK-LABEL: func.func @guards
+// CHECK-NOT: mirage_kernel.call
+// CHECK: return
+// expected-remark @below {{@guards: 0 of 5 operations in 0 graphs}}
+func.func @guards(%x: tensor<4x8xf32>, %mask: tensor<4x8xf32>) -> (tensor<4x8xf32>, tensor<4x8xf32>) {
+  %low = arith.constant 0xFF800000 : f32
+  %high = arith.constant 0x7F800000 : f32
+  %true = arith.constant true
+  %zero = arith.constant 0.0 : f32
+  %e = tensor.empty() : tensor<4x8xf32>
+  %ei = tensor.empty() : tensor<4x8xi1>
+  %er = tensor.empty() : tensor<4x1xi1>
+  // expected-remark @below {{linalg.generic stays outside: its body has arith.select, and chooses by no order of its choices}}
+  %finite = linalg.generic {indexing_maps = [#g, #g], iterator_types = ["parallel", "parallel"]} ins(%x : tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: f32, %b: f32):
+    %0 = math.absf %a : f32
+    %1 = arith.cmpf oeq, %0, %high : f32
+    %2 = arith.select %1, %zero, %a : f32
+    linalg.yield %2 : f32
+  } -> tensor<4x8xf32>
+  // expected-remark @below {{math.exp stays outside: alone it is not worth a kernel}}
+  %p = math.exp %x : tensor<4x8xf32>
+  // expected-remark @below {{linalg.generic stays outside: alone it is not worth a kernel}}
+  %is = linalg.generic {indexing_maps = [#g, #g], iterator_types = ["parallel", "parallel"]} ins(%mask : tensor<4x8xf32>) outs(%ei : tensor<4x8xi1>) {
+  ^bb0(%a: f32, %b: i1):
+    %0 = arith.cmpf oeq, %a, %low : f32
+    linalg.yield %0 : i1
+  } -> tensor<4x8xi1>
+  %t = linalg.fill ins(%true : i1) outs(%er : tensor<4x1xi1>) -> tensor<4x1xi1>
+  // expected-remark @below {{linalg.generic stays outside: alone it is not worth a kernel}}
+  %all = linalg.generic {indexing_maps = [#g, #h], iterator_types = ["parallel", "reduction"]} ins(%is : tensor<4x8xi1>) outs(%t : tensor<4x1xi1>) {
+  ^bb0(%a: i1, %b: i1):
+    %0 = arith.andi %a, %b : i1
+    linalg.yield %0 : i1
+  } -> tensor<4x1xi1>
+  // expected-remark @below {{linalg.generic stays outside: its body has arith.select, and chooses by no order of its choices}}
+  %y = linalg.generic {indexing_maps = [#h, #g, #g], iterator_types = ["parallel", "parallel"]} ins(%all, %p : tensor<4x1xi1>, tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
+  ^bb0(%a: i1, %c: f32, %d: f32):
+    %0 = arith.select %a, %zero, %c : f32
+    linalg.yield %0 : f32
+  } -> tensor<4x8xf32>
+  return %finite, %y : tensor<4x8xf32>, tensor<4x8xf32>
+}
