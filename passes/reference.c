@@ -50,6 +50,18 @@ static const MiragePassReference REFERENCES[] = {
      "// CHECK-DAG: mirage_kernel.graph\n"
      "// CHECK-DAG: matmul %{{.*}} : tensor<8x16xf32>, tensor<16x4xf32>\n"
      "// CHECK-DAG: mirage_kernel.call\n"},
+    {"convert-tosa-to-mirage",
+     "The same for programs in TOSA. MLIR's own passes lower each function to linalg first; one that they cannot lower "
+     "stays as it is.",
+     "// RUN: mirage-mlir-opt --convert-tosa-to-mirage\n"
+     "func.func @f(%x: tensor<1x8x16xf32>, %w: tensor<1x16x4xf32>, %zp: tensor<1xf32>) -> tensor<1x8x4xf32> {\n"
+     "  %y = tosa.matmul %x, %w, %zp, %zp : (tensor<1x8x16xf32>, tensor<1x16x4xf32>, tensor<1xf32>, tensor<1xf32>) -> "
+     "tensor<1x8x4xf32>\n"
+     "  return %y : tensor<1x8x4xf32>\n"
+     "}\n"
+     "// CHECK-DAG: mirage_kernel.graph\n"
+     "// CHECK-DAG: matmul %{{.*}} : tensor<{{.*}}8x16xf32>, tensor<{{.*}}16x4xf32>\n"
+     "// CHECK-DAG: mirage_kernel.call\n"},
     {"mirage-expand",
      "For reading, and for whoever wants to start from primitives: norms, softmax, attention, means and derived "
      "element-wise "
