@@ -398,6 +398,19 @@ LogicalResult mirage::kernel::CallOp::verifySymbolUses(SymbolTableCollection &ta
       mirage_dialect_check_callee(wrap(getOperation()), wrap(table.lookupNearestSymbolFrom(*this, getCalleeAttr()))));
 }
 
+/// On memrefs: which of them are outputs only the graph says, so each is read and written.
+void mirage::kernel::CallOp::getEffects(SmallVectorImpl<MemoryEffects::EffectInstance> &effects) {
+  for (OpOperand &operand : getInputsMutable())
+    if (isa<MemRefType>(operand.get().getType())) {
+      effects.emplace_back(MemoryEffects::Read::get(), &operand, SideEffects::DefaultResource::get());
+      effects.emplace_back(MemoryEffects::Write::get(), &operand, SideEffects::DefaultResource::get());
+    }
+}
+
+Speculation::Speculatability mirage::kernel::CallOp::getSpeculatability() {
+  return getNumResults() ? Speculation::Speculatable : Speculation::NotSpeculatable;
+}
+
 ParseResult mirage::kernel::CustomOp::parse(OpAsmParser &parser, OperationState &state) {
   Arguments arguments, outs;
   Operands operands;

@@ -310,13 +310,17 @@ def Kernel_GraphOp : Mirage_RegionOp<MirageKernel_Dialect, "graph", "kernel",
   }];
 }
 
-def Kernel_CallOp : Op<MirageKernel_Dialect, "call", [Pure, DeclareOpInterfaceMethods<SymbolUserOpInterface>]> {
+def Kernel_CallOp : Op<MirageKernel_Dialect, "call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, DeclareOpInterfaceMethods<ConditionallySpeculatable>]> {
   let summary = "computes a graph, from a function";
   let description = [{
     ```
     %y = mirage_kernel.call @program(%x, %w) : (tensor<2x64xf16>, tensor<64x32xf16>) -> tensor<2x32xf16>
+    mirage_kernel.call @program(%a, %b, %c) : (memref<2x64xf16>, memref<64x32xf16>, memref<2x32xf16>) -> ()
     ```
-    What `convert-linalg-to-mirage` leaves in place of the operations that it made a program of. It stands outside graphs.
+    What `convert-linalg-to-mirage` leaves in place of the operations that it made a program of. It stands outside graphs. On
+    tensors it has no effect but its results. On memrefs, the outputs are operands behind the inputs, and there are no results;
+    an output must not overlap another operand. `convert-mirage-to-gpu` makes launches of both.
 
     Example:
 
@@ -331,7 +335,7 @@ def Kernel_CallOp : Op<MirageKernel_Dialect, "call", [Pure, DeclareOpInterfaceMe
     }
     ```
   }];
-  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyRankedTensor>:$inputs);
+  let arguments = (ins FlatSymbolRefAttr:$callee, Variadic<AnyTypeOf<[AnyRankedTensor, AnyMemRef]>>:$inputs);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
   let assemblyFormat = "$callee `(` $inputs `)` attr-dict `:` functional-type($inputs, $outputs)";
 }

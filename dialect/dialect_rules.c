@@ -458,30 +458,66 @@ MlirLogicalResult mirage_dialect_check_source(MlirOperation candidate, MlirOpera
   return status == MIRAGE_OK ? mlirLogicalResultSuccess() : mlirLogicalResultFailure();
 }
 
+/// Whether the call is on memrefs, with the outputs behind the inputs as operands.
+static MirageStatus check_call_form(MlirOperation call, const MirageDiag *diag, bool *out_memrefs) {
+  intptr_t operands = mlirOperationGetNumOperands(call), memrefs = 0;
+  for (intptr_t i = 0; i < operands; i++)
+    memrefs += mlirTypeIsAMemRef(mlirValueGetType(mlirOperationGetOperand(call, i)));
+  *out_memrefs = memrefs > 0;
+  if (memrefs == 0 || (memrefs == operands && mlirOperationGetNumResults(call) == 0))
+    return MIRAGE_OK;
+  return mirage_diag_fail(
+      diag, NULL, MIRAGE_BAD_TYPE,
+      "call: takes tensors and gives tensors, or takes memrefs alone, the outputs behind the inputs, and "
+      "has no result: got %d memrefs of %d operands, and %d results",
+      (int)memrefs, (int)operands, (int)mlirOperationGetNumResults(call));
+}
+
+static bool is_same_tensor(MlirType wanted, MlirType got) {
+  if (!mlirTypeIsAMemRef(got))
+    return mlirTypeEqual(wanted, got);
+  bool same = mlirShapedTypeGetRank(wanted) == mlirShapedTypeGetRank(got) &&
+              mlirTypeEqual(mlirShapedTypeGetElementType(wanted), mlirShapedTypeGetElementType(got));
+  for (intptr_t i = 0; same && i < mlirShapedTypeGetRank(wanted); i++)
+    same = mlirShapedTypeGetDimSize(wanted, i) == mlirShapedTypeGetDimSize(got, i);
+  return same;
+}
+
+static MirageStatus check_callee_types(MlirOperation call, MlirType signature, MlirStringRef name, bool memrefs,
+                                       const MirageDiag *diag) {
+  intptr_t inputs = mlirFunctionTypeGetNumInputs(signature), outputs = mlirFunctionTypeGetNumResults(signature);
+  for (intptr_t i = 0; i < inputs + outputs; i++) {
+    bool in = i < inputs, operand = in || memrefs;
+    MlirType wanted = in ? mlirFunctionTypeGetInput(signature, i) : mlirFunctionTypeGetResult(signature, i - inputs);
+    intptr_t number = operand ? i : i - inputs;
+    MlirType got =
+        mlirValueGetType(operand ? mlirOperationGetOperand(call, number) : mlirOperationGetResult(call, number));
+    if (!is_same_tensor(wanted, got))
+      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_TYPE, "call: %s %d is %s, @%.*s has %s",
+                              operand ? "operand" : "result", (int)number, text_of(got).buffer, (int)name.length,
+                              name.data, text_of(wanted).buffer);
+  }
+  return MIRAGE_OK;
+}
+
 static MirageStatus check_callee(MlirOperation call, MlirOperation graph, const MirageDiag *diag) {
   MlirAttribute symbol = mlirOperationGetAttributeByName(call, mlirStringRefCreateFromCString("callee"));
   MlirStringRef name = mlirFlatSymbolRefAttrGetValue(symbol);
+  bool memrefs;
   if (mlirOperationIsNull(graph) ||
       !mlirStringRefEqual(name_of(graph), mlirStringRefCreateFromCString("mirage_kernel.graph")))
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_GRAPH, "call: @%.*s is no graph of this module", (int)name.length,
                             name.data);
+  MIRAGE_TRY(check_call_form(call, diag, &memrefs));
   MlirType signature = signature_of(graph);
   intptr_t inputs = mlirFunctionTypeGetNumInputs(signature), outputs = mlirFunctionTypeGetNumResults(signature);
-  if (mlirOperationGetNumOperands(call) != inputs || mlirOperationGetNumResults(call) != outputs)
+  if (mlirOperationGetNumOperands(call) != inputs + (memrefs ? outputs : 0) ||
+      (!memrefs && mlirOperationGetNumResults(call) != outputs))
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_SHAPE,
                             "call: has %d operands and %d results, @%.*s has %d inputs and %d outputs",
                             (int)mlirOperationGetNumOperands(call), (int)mlirOperationGetNumResults(call),
                             (int)name.length, name.data, (int)inputs, (int)outputs);
-  for (intptr_t i = 0; i < inputs + outputs; i++) {
-    bool in = i < inputs;
-    MlirType wanted = in ? mlirFunctionTypeGetInput(signature, i) : mlirFunctionTypeGetResult(signature, i - inputs);
-    MlirType got = mlirValueGetType(in ? mlirOperationGetOperand(call, i) : mlirOperationGetResult(call, i - inputs));
-    if (!mlirTypeEqual(wanted, got))
-      return mirage_diag_fail(diag, NULL, MIRAGE_BAD_TYPE, "call: %s %d is %s, @%.*s has %s", in ? "operand" : "result",
-                              (int)(in ? i : i - inputs), text_of(got).buffer, (int)name.length, name.data,
-                              text_of(wanted).buffer);
-  }
-  return MIRAGE_OK;
+  return check_callee_types(call, signature, name, memrefs, diag);
 }
 
 MlirLogicalResult mirage_dialect_check_callee(MlirOperation call, MlirOperation graph) {
