@@ -58,6 +58,54 @@ MirageStatus mirage_emulation_run(MirageEmulation *emulation, MirageCopyTime cop
 MirageStatus mirage_emulate(const MirageUGraph *graph, const MirageTarget *target, const void *const *inputs,
                             void *const *outputs, const MirageEmulationOptions *options, const MirageDiag *diag);
 
+// ------------------------------------------------------------------------------------------------ images of compiled code
+//
+// What the emulated GPU needs of a lowered graph, as bytes that stand behind its PTX: the kernels as LLVM bitcode for
+// this kind of machine, and what is checked of each. Who runs an image knows neither the graph nor MLIR.
+
+/// The text of a location, for messages. NULL: messages have none.
+typedef void (*MirageDescribeLocation)(const void *loc, char *buffer, size_t size);
+
+/// Compiles a lowered graph for the emulator.
+///
+/// Owns:   *out_image is the caller's to free.
+/// Errors: as mirage_codegen; BAD_GRAPH when its launches are not those that this build makes of it.
+MirageStatus mirage_emulation_image(const MirageUGraph *graph, const MirageTarget *target,
+                                    MirageDescribeLocation describe, const MirageDiag *diag, void **out_image,
+                                    size_t *out_bytes);
+
+typedef struct MirageEmulatedModule MirageEmulatedModule;
+/// Errors: BAD_ARGUMENT when it is no image, or one for another kind of machine; CODEGEN.
+MirageStatus mirage_emulated_module_create(const void *image, size_t bytes, const MirageDiag *diag,
+                                           MirageEmulatedModule **out_module);
+void mirage_emulated_module_destroy(MirageEmulatedModule *module);
+
+/// What the emulator knows of memory beside the kernel: how many bytes there are from an address on. False: not known.
+typedef bool (*MirageMemoryRoom)(void *user, const void *address, uint64_t *out_bytes);
+
+typedef struct MirageEmulatedLaunch {
+  const char *kernel;
+  int64_t grid[3], cluster[3];
+  int64_t threads, shared_bytes;
+  void *const *parameters; // as a GPU's: addresses of the pointers, then of the tensor maps' 128 bytes
+  uint64_t num_parameters; // UINT64_MAX: not known
+  MirageCopyTime copies;
+  MirageMemoryRoom room; // or NULL
+  void *user;
+} MirageEmulatedLaunch;
+
+/// Runs one kernel on host memory, to its end.
+///
+/// Errors: FAULT as mirage_emulation_run, or where the launch does not fit the kernel; the sentence names the kernel, and the
+///         operator, where one breaks a rule, with its location.
+MirageStatus mirage_emulated_module_launch(MirageEmulatedModule *module, const MirageEmulatedLaunch *launch,
+                                           const MirageDiag *diag);
+/// Whether it has a kernel of that name.
+bool mirage_emulated_module_has(const MirageEmulatedModule *module, const char *kernel);
+
+/// In place of a tensor map's 128 bytes for a GPU: the map itself, and the address it was made for.
+void mirage_emulated_map_encode(const MirageTensorMap *map, const void *address, void *out_bytes);
+
 #ifdef __cplusplus
 }
 #endif

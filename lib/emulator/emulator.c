@@ -21,6 +21,7 @@ struct MirageEmulation {
   MirageUGraph *graph; // canonical, planned, with launches
   const MirageTarget *target;
   Jit *jit;
+  Operator *operators; // by node id
   uint32_t num_kernels;
   Kernel *kernels;
 };
@@ -92,6 +93,18 @@ static MirageStatus find_kernels(MirageEmulation *emulation, const MirageDiag *d
   return MIRAGE_OK;
 }
 
+static MirageStatus list_operators(MirageEmulation *emulation, const MirageDiag *diag) {
+  uint32_t count = mirage_ugraph_num_nodes(emulation->graph);
+  emulation->operators = calloc(count + 1, sizeof *emulation->operators);
+  if (!emulation->operators)
+    return no_memory(diag);
+  for (uint32_t i = 1; i <= count; ++i) {
+    MirageNodeView node = mirage_ugraph_node(emulation->graph, (MirageNode){i});
+    emulation->operators[i] = (Operator){mirage_op_info(node.op)->mnemonic, node.loc};
+  }
+  return MIRAGE_OK;
+}
+
 static MirageStatus build(MirageEmulation *emulation, const MirageUGraph *graph, const MirageEmulationOptions *options,
                           const MirageDiag *diag) {
   MIRAGE_TRY(mirage_codegen_canonicalize(graph, emulation->target, diag, &emulation->graph));
@@ -102,6 +115,7 @@ static MirageStatus build(MirageEmulation *emulation, const MirageUGraph *graph,
   MIRAGE_TRY(mirage_layout_plan(emulation->graph, emulation->target, diag));
   MIRAGE_TRY(
       mirage__jit_create(emulation->graph, emulation->target, options ? options->fault : NULL, diag, &emulation->jit));
+  MIRAGE_TRY(list_operators(emulation, diag));
   return find_kernels(emulation, diag);
 }
 
@@ -129,6 +143,7 @@ void mirage_emulation_destroy(MirageEmulation *emulation) {
     return;
   mirage__jit_destroy(emulation->jit);
   mirage_ugraph_destroy(emulation->graph);
+  free(emulation->operators);
   free(emulation->kernels);
   free(emulation);
 }
@@ -189,29 +204,13 @@ static MirageStatus fill_buffers(Run *run, const MirageNodeView *node, Launch *l
   return MIRAGE_OK;
 }
 
-static MirageStatus check_written(Run *run, const MirageNodeView *node, const Launch *launch) {
-  for (uint32_t b = 0; b < launch->num_buffers; ++b) {
-    const Buffer *buffer = &launch->buffers[b];
-    for (uint64_t i = 0; buffer->writer && i < buffer->bytes / GRANULE; ++i)
-      if (!buffer->writer[i])
-        return mirage_diag_fail(run->diag, node->loc, MIRAGE_FAULT,
-                                "custom: byte %llu of result %u is never written (%s)",
-                                (unsigned long long)(i * GRANULE), buffer->number, launch->name);
-  }
-  for (int64_t i = 0; i < run->workspace_bytes && i < MIRAGE_WORKSPACE_COUNTERS; ++i)
-    if (run->workspace[i])
-      return mirage_diag_fail(run->diag, node->loc, MIRAGE_FAULT,
-                              "custom: byte %lld of the workspace is not left zero (%s)", (long long)i, launch->name);
-  return MIRAGE_OK;
-}
-
 static MirageStatus run_kernel(Run *run, uint32_t index) {
   const MirageEmulation *emulation = run->emulation;
   MirageNodeView node = mirage_ugraph_node(emulation->graph, emulation->kernels[index].node);
   const MirageCustomAttrs *attrs = &node.attrs->custom;
   bool has_workspace = attrs->launch->workspace_bytes > 0;
-  Launch launch = {.graph = emulation->graph,
-                   .custom = emulation->kernels[index].node,
+  Launch launch = {.num_operators = mirage_ugraph_num_nodes(emulation->graph),
+                   .operators = emulation->operators,
                    .name = attrs->launch->kernel,
                    .entry = emulation->kernels[index].entry,
                    .num_buffers = node.num_operands + node.num_results + has_workspace,
@@ -231,7 +230,7 @@ static MirageStatus run_kernel(Run *run, uint32_t index) {
   if (status == MIRAGE_OK)
     status = mirage__machine_run(&launch);
   if (status == MIRAGE_OK)
-    status = check_written(run, &node, &launch);
+    status = mirage__check_written(&launch, node.loc);
   for (uint32_t i = 0; launch.buffers && i < launch.num_buffers; ++i)
     free(launch.buffers[i].writer);
   free(launch.buffers);

@@ -18,9 +18,8 @@ enum { MOST_FIBRES = 1 << 17 };
 // ----------------------------------------------------------------------------------------------------------- messages
 
 const char *mirage__machine_op_name(const Machine *m, uint32_t op) {
-  if (op == 0 || op > mirage_ugraph_num_nodes(m->launch->graph))
-    return "custom";
-  return mirage_op_info(mirage_ugraph_node(m->launch->graph, (MirageNode){op}).op)->mnemonic;
+  bool known = op > 0 && op <= m->launch->num_operators && m->launch->operators[op].mnemonic;
+  return known ? m->launch->operators[op].mnemonic : "custom";
 }
 
 static void set_message(Machine *m, uint32_t op, const char *format, va_list args) {
@@ -373,8 +372,8 @@ static MirageStatus run(Machine *m, Store *store, int64_t num_blocks, uint32_t b
   if (!m->failed)
     return MIRAGE_OK;
   const void *loc = NULL;
-  if (m->failed_op && m->failed_op <= mirage_ugraph_num_nodes(launch->graph))
-    loc = mirage_ugraph_node(launch->graph, (MirageNode){m->failed_op}).loc;
+  if (m->failed_op && m->failed_op <= launch->num_operators)
+    loc = launch->operators[m->failed_op].loc;
   return mirage_diag_fail(launch->diag, loc, MIRAGE_FAULT, "%s", m->message);
 }
 

@@ -34,9 +34,15 @@ enum { BUFFER_SHIFT = 40 };
 #define BUFFER_BIAS (UINT64_C(1) << 39)
 static inline uint64_t buffer_address(uint32_t index) { return ((uint64_t)(index + 1) << BUFFER_SHIFT) + BUFFER_BIAS; }
 
+/// An operator that code reports by its id.
+typedef struct Operator {
+  const char *mnemonic; // NULL: none that code belongs to
+  const void *loc;      // for diagnostics
+} Operator;
+
 typedef struct Launch {
-  const MirageUGraph *graph; // whose node ids the code reports
-  MirageNode custom;
+  uint32_t num_operators; // of `operators`, by id, from 1
+  const Operator *operators;
   const char *name;
   void (*entry)(const uint64_t *pointers);
   uint32_t num_buffers;
@@ -52,6 +58,8 @@ typedef struct Launch {
 
 /// Runs one kernel. Errors: FAULT, LIMIT (too many threads at once), NO_MEMORY.
 MirageStatus mirage__machine_run(const Launch *launch);
+/// After it: results are written entirely, the workspace's counters zero. Errors: FAULT. written.c
+MirageStatus mirage__check_written(const Launch *launch, const void *loc);
 
 // -------------------------------------------------------------------------------------------------------- its state
 

@@ -284,11 +284,9 @@ void case_draw(const Case *c, uint32_t *words) {
 static int32_t shared_bytes(const Case *c) { return c->shared_bytes ? c->shared_bytes : 16 * WARP; }
 
 MirageStatus case_emulate(Jit *jit, const Case *c, bool early, uint32_t *in, uint32_t *out, const MirageDiag *diag) {
-  MirageUGraph *graph = mirage_ugraph_create(NULL, "none", NULL); // asked for names of operators only
   Buffer buffers[2] = {{.data = (uint8_t *)in, .bytes = WORDS_IN * 4, .kind = "operand"},
                        {.data = (uint8_t *)out, .bytes = WORDS_OUT * 4, .kind = "result", .writable = true}};
-  Launch launch = {.graph = graph,
-                   .name = c->name,
+  Launch launch = {.name = c->name,
                    .num_buffers = 2,
                    .buffers = buffers,
                    .grid = {c->blocks, 1, 1},
@@ -299,11 +297,8 @@ MirageStatus case_emulate(Jit *jit, const Case *c, bool early, uint32_t *in, uin
                    .maps = &c->map,
                    .copies = early ? MIRAGE_COPIES_EARLY : MIRAGE_COPIES_LATE,
                    .diag = diag};
-  MirageStatus status = graph ? mirage__jit_find(jit, c->name, diag, &launch.entry) : MIRAGE_NO_MEMORY;
-  if (status == MIRAGE_OK)
-    status = mirage__machine_run(&launch);
-  mirage_ugraph_destroy(graph);
-  return status;
+  MirageStatus status = mirage__jit_find(jit, c->name, diag, &launch.entry);
+  return status == MIRAGE_OK ? mirage__machine_run(&launch) : status;
 }
 
 static MirageStatus run_on_gpu(MirageDevice *device, MirageModule *module, const Case *c, const uint32_t *in,

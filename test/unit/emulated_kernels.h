@@ -108,9 +108,6 @@ static const Setting TWO_WARPS = {.blocks = 1, .cluster = 1, .threads = 64};
 static uint32_t operand[WORDS], result[WORDS], workspace[WORDS];
 
 static inline MirageStatus run(Kernel kernel, Setting setting, MirageCopyTime copies) {
-  static MirageUGraph *graph; // only asked for names of operators
-  if (!graph)
-    graph = mirage_ugraph_create(NULL, "empty", NULL);
   static uint32_t writer[WORDS * 2];
   memset(writer, 0, sizeof writer);
   for (uint32_t i = 0; i < WORDS; ++i)
@@ -119,8 +116,7 @@ static inline MirageStatus run(Kernel kernel, Setting setting, MirageCopyTime co
       {.data = (uint8_t *)operand, .bytes = sizeof operand, .kind = "operand", .awaited = setting.awaited},
       {.data = (uint8_t *)result, .bytes = sizeof result, .kind = "result", .writable = true, .writer = writer},
       {.data = (uint8_t *)workspace, .bytes = sizeof workspace, .kind = "workspace", .writable = true}};
-  Launch launch = {.graph = graph,
-                   .name = "k",
+  Launch launch = {.name = "k",
                    .entry = kernel,
                    .num_buffers = 3,
                    .buffers = buffers,
