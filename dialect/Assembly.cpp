@@ -411,6 +411,41 @@ Speculation::Speculatability mirage::kernel::CallOp::getSpeculatability() {
   return getNumResults() ? Speculation::Speculatable : Speculation::NotSpeculatable;
 }
 
+bool mirage::kernel::CallOp::bufferizesToMemoryRead(OpOperand &, const bufferization::AnalysisState &) { return true; }
+bool mirage::kernel::CallOp::bufferizesToMemoryWrite(OpOperand &, const bufferization::AnalysisState &) {
+  return false;
+}
+bool mirage::kernel::CallOp::bufferizesToAllocation(Value) { return true; }
+bufferization::AliasingValueList mirage::kernel::CallOp::getAliasingValues(OpOperand &,
+                                                                           const bufferization::AnalysisState &) {
+  return {};
+}
+
+/// The call on memrefs: the operands' buffers, then new ones for the results.
+LogicalResult mirage::kernel::CallOp::bufferize(RewriterBase &rewriter,
+                                                const bufferization::BufferizationOptions &options,
+                                                bufferization::BufferizationState &state) {
+  SmallVector<Value> buffers, outputs;
+  for (Value input : getInputs()) {
+    FailureOr<Value> buffer = getBuffer(rewriter, input, options, state);
+    if (failed(buffer))
+      return failure();
+    buffers.push_back(*buffer);
+  }
+  for (Type type : getResultTypes()) {
+    auto tensor = cast<RankedTensorType>(type);
+    FailureOr<Value> buffer =
+        options.createAlloc(rewriter, getLoc(), MemRefType::get(tensor.getShape(), tensor.getElementType()), {});
+    if (failed(buffer))
+      return failure();
+    outputs.push_back(*buffer);
+  }
+  llvm::append_range(buffers, outputs);
+  CallOp::create(rewriter, getLoc(), TypeRange(), getCalleeAttr(), buffers);
+  bufferization::replaceOpWithBufferizedValues(rewriter, *this, outputs);
+  return success();
+}
+
 ParseResult mirage::kernel::CustomOp::parse(OpAsmParser &parser, OperationState &state) {
   Arguments arguments, outs;
   Operands operands;

@@ -5,6 +5,7 @@
 //===----------------------------------------------------------------------------===//
 
 include "MirageOperators.td"
+include "mlir/Dialect/Bufferization/IR/BufferizableOpInterface.td"
 
 def MirageKernel_Dialect : Mirage_Dialect<"kernel"> {
   let summary = "graphs over tensors in device memory: programs, and candidates that replace them";
@@ -311,7 +312,9 @@ def Kernel_GraphOp : Mirage_RegionOp<MirageKernel_Dialect, "graph", "kernel",
 }
 
 def Kernel_CallOp : Op<MirageKernel_Dialect, "call", [DeclareOpInterfaceMethods<SymbolUserOpInterface>,
-    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, DeclareOpInterfaceMethods<ConditionallySpeculatable>]> {
+    DeclareOpInterfaceMethods<MemoryEffectsOpInterface>, DeclareOpInterfaceMethods<ConditionallySpeculatable>,
+    DeclareOpInterfaceMethods<BufferizableOpInterface, ["bufferizesToMemoryRead", "bufferizesToMemoryWrite",
+        "bufferizesToAllocation", "getAliasingValues", "bufferize"]>]> {
   let summary = "computes a graph, from a function";
   let description = [{
     ```
@@ -320,7 +323,8 @@ def Kernel_CallOp : Op<MirageKernel_Dialect, "call", [DeclareOpInterfaceMethods<
     ```
     What `convert-linalg-to-mirage` leaves in place of the operations that it made a program of. It stands outside graphs. On
     tensors it has no effect but its results. On memrefs, the outputs are operands behind the inputs, and there are no results;
-    an output must not overlap another operand. `convert-mirage-to-gpu` makes launches of both.
+    an output must not overlap another operand. One-shot
+    bufferization makes the second of the first. `convert-mirage-to-gpu` makes launches of both.
 
     Example:
 
