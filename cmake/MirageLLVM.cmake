@@ -29,7 +29,7 @@ target_compile_options(mirage_llvm_headers INTERFACE ${MIRAGE_LLVM_DEFINITIONS})
 # are linked by path: naming the CMake targets would drag in a second, static MLIR.
 set(MIRAGE_LLVM_LIB_DIR ${LLVM_LIBRARY_DIR})
 set(MIRAGE_CAPI_ARCHIVES "")
-foreach(name IR Transforms GPU NVVM LLVM Func Arith ControlFlow SCF Math MemRef Tensor Linalg Tosa Index Conversion)
+foreach(name IR Transforms GPU NVVM LLVM Func Arith ControlFlow SCF Math MemRef Tensor Linalg Tosa Index Conversion Bufferization)
   list(APPEND MIRAGE_CAPI_ARCHIVES ${MIRAGE_LLVM_LIB_DIR}/libMLIRCAPI${name}.a)
 endforeach()
 add_library(mirage_llvm INTERFACE)

@@ -5,11 +5,14 @@
 // its own, a row here. Options of one name mean the same thing in every pass, so that a pipeline can forward them.
 #include "mirage-c/Dialects.h"
 #include "mlir-c/Dialect/Arith.h"
+#include "mlir-c/Dialect/Bufferization.h"
 #include "mlir-c/Dialect/Func.h"
 #include "mlir-c/Dialect/GPU.h"
 #include "mlir-c/Dialect/Index.h"
+#include "mlir-c/Dialect/LLVM.h"
 #include "mlir-c/Dialect/Linalg.h"
 #include "mlir-c/Dialect/Math.h"
+#include "mlir-c/Dialect/MemRef.h"
 #include "mlir-c/Dialect/NVVM.h"
 #include "mlir-c/Dialect/SCF.h"
 #include "mlir-c/Dialect/Tensor.h"
@@ -190,6 +193,17 @@ static const MiragePassOption LOWER_OPTIONS[] = {
     BOOL(MirageLowerOptions, dump_llvm, "dump-llvm", "false", "print the optimised LLVM IR to standard error"),
 };
 
+static const MiragePassOption CONVERT_GPU_OPTIONS[] = {
+    CHOICE(MirageConvertGpuOptions, memory, "memory", "device", "device,host",
+           "where tensors and memrefs of the calls live: device: the GPU can access them; host: they are copied to the "
+           "device and back at each call"),
+    BOOL(MirageConvertGpuOptions, async, "async", "false",
+         "calls that follow each other share one stream, and are waited for at its end (with memory=device)"),
+    BOOL(MirageConvertGpuOptions, emulation, "emulation", "false",
+         "put the kernels for this machine behind their PTX, for the runtime library's emulated GPU"),
+    BOOL(MirageConvertGpuOptions, keep, "keep", "false", "leave the programs and their graphs in the module"),
+};
+
 static MlirDialectHandle (*const OWN_DIALECTS[])(void) = {
     mlirGetDialectHandle__mirage_kernel__,
     mlirGetDialectHandle__mirage_block__,
@@ -205,6 +219,11 @@ static MlirDialectHandle (*const TOSA_DIALECTS[])(void) = {
     mlirGetDialectHandle__tosa__,          mlirGetDialectHandle__linalg__,       mlirGetDialectHandle__tensor__,
     mlirGetDialectHandle__arith__,         mlirGetDialectHandle__math__,         mlirGetDialectHandle__scf__,
     mlirGetDialectHandle__index__,         mlirGetDialectHandle__func__,
+};
+
+static MlirDialectHandle (*const GPU_DIALECTS[])(void) = {
+    mlirGetDialectHandle__gpu__,   mlirGetDialectHandle__nvvm__,   mlirGetDialectHandle__llvm__,
+    mlirGetDialectHandle__arith__, mlirGetDialectHandle__memref__, mlirGetDialectHandle__bufferization__,
 };
 
 #define PASS(name, summary, options, type, dialects)                                                                   \
@@ -232,6 +251,9 @@ const MiragePassInfo MIRAGE_PASSES[] = {
          MirageSelectOptions, OWN_DIALECTS),
     PASS(lower, "Compile what was selected, or the program itself, to PTX in a gpu.binary", LOWER_OPTIONS,
          MirageLowerOptions, LOWER_DIALECTS),
+    {"convert-mirage-to-gpu", "convert-gpu", "Launch the kernels of compiled programs where functions call them",
+     "builtin.module", CONVERT_GPU_OPTIONS, COUNT(CONVERT_GPU_OPTIONS), sizeof(MirageConvertGpuOptions), GPU_DIALECTS,
+     COUNT(GPU_DIALECTS), mirage_pass_convert_gpu, 0, NULL},
 };
 const size_t MIRAGE_NUM_PASSES = COUNT(MIRAGE_PASSES);
 

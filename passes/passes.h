@@ -160,6 +160,11 @@ typedef struct MirageLowerOptions {
   bool dump_llvm, tensor_maps;
 } MirageLowerOptions;
 
+typedef struct MirageConvertGpuOptions {
+  const char *memory; // "device" or "host": where what the caller has lies
+  bool async, emulation, keep;
+} MirageConvertGpuOptions;
+
 /// The GPU that a pass compiles for, or judges by: the row of that name, without tensor copies unless `tensor_maps`.
 MirageTarget mirage__pass_target(const char *name, bool tensor_maps);
 
@@ -183,6 +188,7 @@ MirageStatus mirage_pass_verify(MlirOperation module, const void *options, const
 MirageStatus mirage_pass_layout(MlirOperation module, const void *options, const MirageDiag *diag);
 MirageStatus mirage_pass_select(MlirOperation module, const void *options, const MirageDiag *diag);
 MirageStatus mirage_pass_lower(MlirOperation module, const void *options, const MirageDiag *diag);
+MirageStatus mirage_pass_convert_gpu(MlirOperation module, const void *options, const MirageDiag *diag);
 
 // ---------------------------------------------------------------------------------------- graphs of a module
 // (graphs.c)
