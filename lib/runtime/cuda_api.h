@@ -47,6 +47,8 @@ enum {
   CU_CAPTURE_THREAD_LOCAL = 1,
   CU_CAPTURE_RELAXED = 2, // what the thread does beside the capture is its own affair
   CU_EVENT_NO_TIMING = 2,
+  CU_MEMORY_ATTACH_GLOBAL = 1,
+  CU_POOL_RELEASE_THRESHOLD = 4,
 
   CU_LAUNCH_CLUSTER_DIMENSION = 4,
   CU_LAUNCH_PROGRAMMATIC_SERIALIZATION = 6,
@@ -143,7 +145,23 @@ enum {
   F(function_parameter, cuFuncGetParamInfo, (CuFunction function, size_t index, size_t *offset, size_t *bytes))        \
   F(tensor_map_encode, cuTensorMapEncodeTiled,                                                                         \
     (CuTensorMap * map, int dtype, uint32_t rank, void *address, const uint64_t *extents, const uint64_t *strides,     \
-     const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int l2_promotion, int fill))
+     const uint32_t *box, const uint32_t *steps, int interleave, int swizzle, int l2_promotion, int fill))             \
+  MIRAGE_CUDA_LAUNCH_FUNCTIONS(F)
+
+// What lib/launch offers to code that others compile, and nothing else here calls.
+#define MIRAGE_CUDA_LAUNCH_FUNCTIONS(F)                                                                                \
+  F(stream_wait_event, cuStreamWaitEvent, (CuStream stream, CuEvent event, unsigned flags))                            \
+  F(event_synchronize, cuEventSynchronize, (CuEvent event))                                                            \
+  F(memory_alloc_managed, cuMemAllocManaged, (CuDevicePointer * pointer, size_t bytes, unsigned flags))                \
+  F(memory_alloc_async, cuMemAllocAsync, (CuDevicePointer * pointer, size_t bytes, CuStream stream))                   \
+  F(memory_free_async, cuMemFreeAsync, (CuDevicePointer pointer, CuStream stream))                                     \
+  F(default_pool, cuDeviceGetDefaultMemPool, (void **pool, CuDevice device))                                           \
+  F(pool_set, cuMemPoolSetAttribute, (void *pool, int attribute, void *value))                                         \
+  F(copy_any, cuMemcpyAsync, (CuDevicePointer to, CuDevicePointer from, size_t bytes, CuStream stream))                \
+  F(memory_set16, cuMemsetD16Async, (CuDevicePointer to, unsigned short value, size_t count, CuStream stream))         \
+  F(memory_set32, cuMemsetD32Async, (CuDevicePointer to, unsigned value, size_t count, CuStream stream))               \
+  F(host_register, cuMemHostRegister_v2, (void *pointer, size_t bytes, unsigned flags))                                \
+  F(host_unregister, cuMemHostUnregister, (void *pointer))
 
 typedef struct MirageCuda {
   void *library;

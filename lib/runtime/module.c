@@ -266,6 +266,8 @@ static MirageStatus check_limits(const MirageDevice *device, const Kernel *kerne
                             "launch: %s: %d bytes of dynamic shared memory, and %s has room for %d", config->kernel,
                             config->shared_bytes, device->info.name, room);
   MIRAGE_TRY(mirage__tensor_maps_check(device, config->kernel, num_pointers, config->num_maps, config->maps, diag));
+  if (num_pointers == MIRAGE_UNKNOWN_PARAMETERS)
+    return MIRAGE_OK;
   uint64_t bytes = 8 * (uint64_t)num_pointers + MIRAGE_TENSOR_MAP_BYTES * (uint64_t)config->num_maps;
   if (bytes > PARAMETER_BYTES)
     return mirage_diag_fail(diag, NULL, MIRAGE_LIMIT,

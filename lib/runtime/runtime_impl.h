@@ -47,6 +47,7 @@ typedef struct MirageLaunchReady {
 } MirageLaunchReady;
 
 enum { MIRAGE_MAX_KERNEL_MAPS = MIRAGE_MAX_LOADS };
+#define MIRAGE_UNKNOWN_PARAMETERS UINT32_MAX // in place of the number of pointers: nobody says, so it is not compared
 
 /// Resolves the kernel, compares the configuration with what the device and the compiled kernel allow, and raises the
 /// kernel's limit of dynamic shared memory. The device must be entered.

@@ -422,6 +422,73 @@ CuResult cuMemsetD8Async(CuDevicePointer to, unsigned char byte, size_t bytes, C
   return CU_SUCCESS;
 }
 
+// --------------------------------------------------------------------------------------- what lib/launch alone calls
+
+CuResult cuMemcpyAsync(CuDevicePointer to, CuDevicePointer from, size_t bytes, CuStream stream) {
+  ENTER_CONTEXT();
+  memmove((void *)(uintptr_t)to, (const void *)(uintptr_t)from, bytes);
+  return CU_SUCCESS;
+}
+
+CuResult cuMemsetD16Async(CuDevicePointer to, unsigned short value, size_t count, CuStream stream) {
+  ENTER_CONTEXT();
+  for (size_t i = 0; i < count; ++i)
+    ((unsigned short *)(uintptr_t)to)[i] = value;
+  return CU_SUCCESS;
+}
+
+CuResult cuMemsetD32Async(CuDevicePointer to, unsigned value, size_t count, CuStream stream) {
+  ENTER_CONTEXT();
+  for (size_t i = 0; i < count; ++i)
+    ((unsigned *)(uintptr_t)to)[i] = value;
+  return CU_SUCCESS;
+}
+
+CuResult cuMemAllocManaged(CuDevicePointer *pointer, size_t bytes, unsigned flags) {
+  return flags == CU_MEMORY_ATTACH_GLOBAL ? cuMemAlloc_v2(pointer, bytes) : INVALID_VALUE;
+}
+
+CuResult cuMemAllocAsync(CuDevicePointer *pointer, size_t bytes, CuStream stream) {
+  return stream ? cuMemAlloc_v2(pointer, bytes) : INVALID_VALUE;
+}
+
+CuResult cuMemFreeAsync(CuDevicePointer pointer, CuStream stream) {
+  return stream ? cuMemFree_v2(pointer) : INVALID_VALUE;
+}
+
+CuResult cuDeviceGetDefaultMemPool(void **pool, CuDevice device) {
+  ENTER();
+  *pool = &state;
+  return device < state.num_devices ? CU_SUCCESS : INVALID_DEVICE;
+}
+
+CuResult cuMemPoolSetAttribute(void *pool, int attribute, void *value) {
+  ENTER();
+  state.pool_keeps = *(uint64_t *)value;
+  return pool == &state && attribute == CU_POOL_RELEASE_THRESHOLD ? CU_SUCCESS : INVALID_VALUE;
+}
+
+CuResult cuStreamWaitEvent(CuStream stream, CuEvent event, unsigned flags) {
+  ENTER_CONTEXT();
+  return event && flags == 0 ? CU_SUCCESS : INVALID_HANDLE;
+}
+
+CuResult cuEventSynchronize(CuEvent event) {
+  ENTER_CONTEXT();
+  return event ? state.kernel_result : INVALID_HANDLE;
+}
+
+CuResult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags) {
+  ENTER_CONTEXT();
+  state.registered_bytes = bytes;
+  return pointer && flags == 0 ? CU_SUCCESS : INVALID_VALUE;
+}
+
+CuResult cuMemHostUnregister(void *pointer) {
+  ENTER_CONTEXT();
+  return pointer ? CU_SUCCESS : INVALID_VALUE;
+}
+
 // --------------------------------------------------------------------------------------------------- modules, kernels
 
 // One kernel, or NULL at the end; what comes behind it.

@@ -46,11 +46,12 @@ typedef struct FakeCuda {
   unsigned num_launches; // executed, directly or by a graph; the first FAKE_MAX_LAUNCHES are kept
   FakeLaunch launches[FAKE_MAX_LAUNCHES];
   unsigned num_live_allocations, num_live_objects; // objects: streams, events, modules, graphs, retained contexts
-  size_t used_bytes;
-  int context_depth;                              // pushes less pops, of all threads
-  unsigned num_calls, num_loads, num_blocking;    // calls; modules loaded; calls that would never return
-  unsigned num_encodings;                         // of tensor maps
-  int dynamic_shared_limit, non_portable_cluster; // last value set on a function
+  size_t used_bytes, registered_bytes;             // of device memory; of host memory, last
+  uint64_t pool_keeps;                             // bytes that the default memory pool does not give back
+  int context_depth;                               // pushes less pops, of all threads
+  unsigned num_calls, num_loads, num_blocking;     // calls; modules loaded; calls that would never return
+  unsigned num_encodings;                          // of tensor maps
+  int dynamic_shared_limit, non_portable_cluster;  // last value set on a function
 } FakeCuda;
 
 /// A context other than the primary one, as another library in the process might have made.
