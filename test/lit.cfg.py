@@ -2,6 +2,7 @@
 #
 #   tools         ours (mirage-mlir-opt, mirage-run, ...) and LLVM's (mlir-opt, mlir-tblgen, FileCheck, not, split-file)
 #   %plugin       our plugin, for %stock-mlir-opt         %source   root of the source tree
+#   %compile, %launch-mlir-opt, %bufferize, %finish, %run-main, %launch-case      launch/README.md
 #   %fake-cuda    a CUDA driver without a GPU (unit/fake_cuda.c), for MIRAGE_CUDA_LIBRARY
 #   %bin          folder of our tools                    %docs      the reference pages
 #   %python       the interpreter that runs lit          %t, %s    as always
@@ -32,6 +33,20 @@ config.substitutions.append(("%plugin", config.mirage_plugin))
 # A stock mlir-opt is not instrumented: it can load a sanitized plugin when the sanitizer's runtime is there before it.
 preload = f"env LD_PRELOAD={config.mirage_sanitizer_runtime} " if config.mirage_sanitizer_runtime else ""
 config.substitutions.append(("%stock-mlir-opt", preload + "mlir-opt"))
+# What a compiled program is called and launched by: stock passes around ours, and the stock runner with our runtime library.
+config.substitutions.append(("%launch-case", f"{config.mirage_python} {os.path.join(config.test_source_root, 'launch', 'case.py')}"))
+config.substitutions.append(("%compile", "mirage-mlir-opt --convert-linalg-to-mirage --mirage-superoptimize"))
+plugins = f"--load-dialect-plugin={config.mirage_plugin} --load-pass-plugin={config.mirage_plugin}"
+config.substitutions.append(("%launch-mlir-opt", f"{preload}mlir-opt {plugins}"))
+config.substitutions.append(("%bufferize", "one-shot-bufferize{bufferize-function-boundaries allow-unknown-ops "
+                             "function-boundary-type-conversion=identity-layout-map},buffer-deallocation-pipeline,"
+                             "convert-linalg-to-loops"))
+config.substitutions.append(("%finish", "convert-scf-to-cf,convert-math-to-llvm,expand-strided-metadata,gpu-to-llvm,"
+                             "convert-to-llvm,reconcile-unrealized-casts"))
+runner_libraries = [os.path.join(config.mirage_binary_root, "lib", "libmirage_runtime.so")]
+runner_libraries += [os.path.join(config.mirage_llvm_tools, "..", "lib", f"libmlir_{name}runner_utils.so") for name in ("", "c_")]
+config.substitutions.append(("%run-main", f"{preload}mlir-runner -O2 -e main --entry-point-result=void "
+                             f"--shared-libs={','.join(runner_libraries)}"))
 # Every candidate, or a few of them where each is ten times as slow.
 few = " --most 3" if config.mirage_sanitizer_runtime else ""
 few += f" --keep {os.path.join(config.test_exec_root, 'proven')}"  # what ctest -R proofs looks at
