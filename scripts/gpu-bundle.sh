@@ -11,6 +11,7 @@ cd "$(dirname "$0")/.."
 build=build-bundle
 name=mirage-gpu-bundle
 tools=(mirage-mlir-opt mirage-run mirage-tune mirage-kernel-test)
+library=libmirage_runtime.so # for code that stock MLIR compiled; on a GPU it needs nothing but the driver
 limit_mib=40
 
 cmake --preset bundle --log-level=WARNING >/dev/null
@@ -20,13 +21,14 @@ wanted=()
 for tool in "${tools[@]}"; do
   if grep -q "^$tool: " <<<"$targets"; then wanted+=("$tool"); fi
 done
-cmake --build $build --target "${wanted[@]}" -- --quiet >/dev/null
+cmake --build $build --target "${wanted[@]}" mirage_launch -- --quiet >/dev/null
 
 rm -rf "dist/$name"
 mkdir -p "dist/$name/bin" "dist/$name/lib" "dist/$name/examples"
 for tool in "${wanted[@]}"; do
   strip -o "dist/$name/bin/$tool" "$build/bin/$tool"
 done
+strip -o "dist/$name/lib/$library" "$build/lib/$library"
 cp examples/*.mlir "dist/$name/examples/"
 cp -r test/bench/workloads.py test/bench/measured_selection.py test/bench/round_trip.py test/bench/workloads test/bench/odd test/bench/varied "dist/$name/"
 cp LICENSE "dist/$name/"
@@ -66,6 +68,8 @@ Mirage-MLIR, static tools: $(cat version.txt 2>/dev/null || sed -n 's/^project(.
   bin/mirage-mlir-opt --mirage-superoptimize program.mlir -o compiled.mlir
                                               measures too, where the GPU is the target's; mirage-tune list shows what it found
   bin/mirage-run compiled.mlir --benchmark    --help lists the options
+  lib/$library                    for code that stock gpu-to-llvm compiled (test/bench/launch/prepare.py in the
+                                              source tree makes a folder of its own of such code)
 
 Needs: x86-64 Linux with glibc 2.36 or newer, and an NVIDIA driver 525 or newer for the GPU. Nothing has to be installed;
 lib/ holds what the tools need beyond the C library. Where libcuda.so.1 is not found, name it in MIRAGE_CUDA_LIBRARY.
