@@ -68,7 +68,10 @@ static json_t *describe_operators(const MirageUGraph *graph, MirageDescribeLocat
     char text[256] = "";
     if (describe && node.loc)
       describe(node.loc, text, sizeof text);
-    json_array_append_new(array, json_pack("[s, s]", mirage_op_info(node.op)->mnemonic, text));
+    json_t *entry = json_pack("[s, s]", mirage_op_info(node.op)->mnemonic, text);
+    if (!entry) // no UTF-8
+      entry = json_pack("[s, s]", mirage_op_info(node.op)->mnemonic, "");
+    json_array_append_new(array, entry);
   }
   return array;
 }

@@ -5,7 +5,7 @@ MLIR makes of it.
   prepare.py program.mlir --bin build/bin --out FOLDER [--function NAME] [--reference FILE.py] [--options 'measure=no ...']
 
 program.mlir: linalg on tensors, or a module that mirage-superoptimize has compiled already (say, with measured selection on the GPU).
-The function's arguments and results are ranked tensors of f16, bf16 or f32 with static shapes; weights are arguments.
+The function's arguments and results are ranked tensors of static shape; weights are arguments: constants are the host's.
 --reference: defines inputs(torch) -> list of tensors and reference(torch, *inputs) -> list of tensors, for FOLDER/run.py.
 
 The folder holds bench (an executable), libmirage_runtime.so, run.py and tensors.json. On the other machine: python3 FOLDER/run.py.
@@ -20,7 +20,7 @@ import sys
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 LLVM = "/usr/lib/llvm-22/bin"
-BYTES = {"f16": 2, "bf16": 2, "f32": 4}
+BYTES = {"f16": 2, "bf16": 2, "f32": 4, "f64": 8, "i1": 1, "i8": 1, "i32": 4, "i64": 8}
 BUFFERIZE = ("one-shot-bufferize{bufferize-function-boundaries allow-unknown-ops "
              "function-boundary-type-conversion=identity-layout-map},"
              "buffer-results-to-out-params{hoist-static-allocs modify-public-functions},buffer-deallocation-pipeline,"
@@ -38,9 +38,9 @@ def run(command, text):
 
 def tensors_of(text, what):
     """[[type, extents]] of the tensor types in a text."""
-    found = re.findall(r"tensor<((?:\d+x)*)(f16|bf16|f32)>", text)
+    found = re.findall(rf"tensor<((?:\d+x)*)({'|'.join(BYTES)})>", text)
     if len(found) != text.count("tensor<"):
-        sys.exit(f"prepare.py: {what}: tensors of static shape and f16, bf16 or f32 are wanted, got {text}")
+        sys.exit(f"prepare.py: {what}: tensors of static shape and {', '.join(BYTES)} are wanted, got {text}")
     return [[element, [int(n) for n in shape.split("x")[:-1]]] for shape, element in found]
 
 
@@ -59,14 +59,14 @@ def works_on_host(text):
     return sorted(set(re.findall(r"\b(?:linalg|scf|memref\.(?:load|store|copy)|memref\.get_global)\b[.\w]*", text)))
 
 
-def call_source(name, inputs, results, shared):
+def call_source(inputs, results, shared):
     tensors = inputs + results
     rows = ",\n".join(f"  {{{BYTES[t]}, {len(s)}, {{{', '.join(map(str, s)) or '1'}}}}}" for t, s in tensors)
     arguments = ", ".join(["void *"] * len(tensors))
     values = ", ".join(f"memrefs[{i}]" for i in range(len(tensors)))
-    return (f'#include "bench.h"\nvoid _mlir_ciface_{name}({arguments});\nconst int bench_num_inputs = {len(inputs)}, '
+    return (f'#include "bench.h"\nvoid _mlir_ciface_bench_function({arguments});\nconst int bench_num_inputs = {len(inputs)}, '
             f"bench_num_tensors = {len(tensors)};\nconst bool bench_shared = {'true' if shared else 'false'};\nconst BenchTensor bench_tensors[] = {{\n{rows}}};\n"
-            f"void bench_call(void **memrefs) {{ _mlir_ciface_{name}({values}); }}\n")
+            f"void bench_call(void **memrefs) {{ _mlir_ciface_bench_function({values}); }}\n")
 
 
 def arguments():
@@ -96,13 +96,14 @@ def main():
     compiled = compile_module(args, tool)
     open(out("compiled.mlir"), "wb").write(compiled)
     name, inputs, results = signature(compiled.decode(), args.function)
-    alone = re.sub(rf"^( *func\.func )(?:public )?@(?!{re.escape(name)}\()", r"\1private @", compiled.decode(), flags=re.M).encode()
+    alone = compiled.decode().replace(f"@{name}(", "@bench_function(")  # whose name may be main
+    alone = re.sub(r"^( *func\.func )(?:public )?@(?!bench_function\()", r"\1private @", alone, flags=re.M).encode()
     launches = run([tool, f"--pass-pipeline=builtin.module(symbol-dce,{BUFFERIZE},convert-mirage-to-gpu{{{args.convert}}})"], alone)
     lowered = run([tool, f"--pass-pipeline=builtin.module({FINISH})"], launches)
     outside = works_on_host(launches.decode())
     code = run([f"{LLVM}/mlir-translate", "--mlir-to-llvmir"], lowered)
     run([f"{LLVM}/llc", "-O2", "-filetype=obj", "-relocation-model=pic", "-o", out("program.o")], code)
-    open(out("call.c"), "w").write(call_source(name, inputs, results, bool(outside)))
+    open(out("call.c"), "w").write(call_source(inputs, results, bool(outside)))
     for kind in ["libmirage_runtime.so"] + (["libmirage_emulator.so"] if "emulation" in args.convert else []):
         shutil.copy(os.path.join(os.path.dirname(library), kind), out(kind))
     run(["cc", "-O2", "-std=c11", "-I", HERE, out("call.c"), os.path.join(HERE, "bench.c"), out("program.o"), "-o", out("bench"),
@@ -113,6 +114,8 @@ def main():
         shutil.copy(args.reference, out("reference.py"))
     for scratch in ("call.c", "program.o"):
         os.remove(out(scratch))
+    if any(name.startswith("memref.get_global") for name in outside):
+        print("constants lie in the host's memory, where kernels may not reach them: make arguments of them")
     if outside:
         print(f"on the host, in memory that it shares with the GPU: {', '.join(outside)} (mirage-mlir-opt "
               "--convert-linalg-to-mirage=explain says why)")

@@ -17,8 +17,9 @@ import sys
 import torch
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32}
-TOLERANCE = {"f16": 5e-3, "bf16": 4e-2, "f32": 1e-4}
+TYPES = {"f16": torch.float16, "bf16": torch.bfloat16, "f32": torch.float32, "f64": torch.float64, "i1": torch.bool,
+         "i8": torch.int8, "i32": torch.int32, "i64": torch.int64}
+TOLERANCE = {"f16": 5e-3, "bf16": 4e-2, "f32": 1e-4, "f64": 1e-4}
 
 
 def load_reference():
@@ -56,7 +57,7 @@ def compare(results, expected, tolerance):
         got = load(f"output{i}.bin", element, shape).double()
         right = right.detach().double().cpu().reshape(shape)
         error = ((got - right).norm() / right.norm()).item()
-        most = tolerance or TOLERANCE[element]
+        most = tolerance or TOLERANCE.get(element, 0)
         good = error <= most  # false for NaN
         worst = worst and good
         print(f"output {i}: error {error:.2e} (Frobenius-relative, PyTorch in f32), tolerance {most:.0e}: {'ok' if good else 'WRONG'}")
@@ -95,7 +96,7 @@ def main():
         print("nothing compared: there is no reference.py")
         return
     place = "cuda" if torch.cuda.is_available() else "cpu"
-    wide = [t.to(place).float() for t in inputs]
+    wide = [t.to(place).float() if t.is_floating_point() else t.to(place) for t in inputs]
     with torch.no_grad():
         good = compare(tensors["results"], reference.reference(torch, *wide), args.tolerance)
     if place == "cuda" and args.calls:
