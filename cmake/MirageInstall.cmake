@@ -8,7 +8,7 @@ set(MIRAGE_PUBLIC_HEADERS arena.h bridge.h callable.h diag.h launch_plan.h ops.d
 set(MIRAGE_PUBLIC_C_HEADERS Block.h Compile.h Dialects.h Kernel.h Passes.h Register.h Thread.h Values.h)
 # Tools, and libraries beside libmirage-mlir-c.so that stand on it or on nothing of ours: a new one is one more name here.
 set(MIRAGE_INSTALLED_TOOLS mirage-check mirage-import mirage-lsp-server mirage-mlir-opt mirage-mlir-reduce mirage-run mirage-tune)
-set(MIRAGE_INSTALLED_LIBRARIES mirage_plugin)
+set(MIRAGE_INSTALLED_LIBRARIES mirage_plugin mirage_launch mirage_emulated)
 
 # Where the loader would not find libMLIR by itself, its folder is a run path as well.
 set(mlir_rpath "")

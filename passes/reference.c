@@ -62,6 +62,20 @@ static const MiragePassReference REFERENCES[] = {
      "// CHECK-DAG: mirage_kernel.graph\n"
      "// CHECK-DAG: matmul %{{.*}} : tensor<{{.*}}8x16xf32>, tensor<{{.*}}16x4xf32>\n"
      "// CHECK-DAG: mirage_kernel.call\n"},
+    {"convert-mirage-to-gpu",
+     "Runs last: calls of compiled programs become launches that stock gpu-to-llvm finishes, and nothing of ours is "
+     "left "
+     "in the module.\nlibmirage_runtime.so is what the result calls. Calls on memrefs, after bufferization, need no "
+     "copy.",
+     "// RUN: mirage-mlir-opt --mirage-lower --convert-mirage-to-gpu\n" EXP
+     "func.func @f(%x: memref<8x16xf16>, %y: memref<8x16xf16>) {\n"
+     "  mirage_kernel.call @p(%x, %y) : (memref<8x16xf16>, memref<8x16xf16>) -> ()\n"
+     "  return\n"
+     "}\n"
+     "// CHECK: gpu.binary @p_own_bin\n"
+     "// CHECK: func.func @f(\n"
+     "// CHECK: gpu.launch_func @p_own_bin::@p_own_k0\n"
+     "// CHECK-NOT: mirage_kernel\n"},
     {"mirage-expand",
      "For reading, and for whoever wants to start from primitives: norms, softmax, attention, means and derived "
      "element-wise "

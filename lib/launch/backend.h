@@ -46,12 +46,12 @@ MirageStatus mirage__driver_open(int32_t ordinal, const MirageDiag *diag, const 
 #define MIRAGE_EMULATOR_ENTRY "mirageEmulatorBackend"
 const MirageBackend *mirageEmulatorBackend(void);
 
-/// The backend in force, chosen at the first call: the process ends where there is none. choose.c
+/// The backend in force, chosen at the first call: the process ends where there is none. choose_device.c
 const MirageBackend *mirage__backend(void);
 /// GPU for the first call to open. MIRAGE_DEVICE in the environment wins.
 void mirage__backend_set_device(int32_t ordinal);
 
-/// What ends the process: a sentence on standard error, and exit status 1. Nothing is run on after an error. choose.c
+/// What ends the process: a sentence on standard error, and exit status 1. Nothing is run on after an error. choose_device.c
 void mirage__must(MirageStatus status);
 extern const MirageDiag mirage__report; // errors go to standard error
 

@@ -1,7 +1,7 @@
 // mgpu.c - the functions that code calls which stock gpu-to-llvm made (MLIR 22), and the one that ours adds.
 //
 // Names and parameters are MLIR's interface, a fact and not our choice. They return nothing that says whether they worked, so
-// what fails ends the process (choose.c). A stream is asynchronous on a GPU; the emulated one runs each call to its end.
+// what fails ends the process (choose_device.c). A stream is asynchronous on a GPU; the emulated one runs each call to its end.
 #include "backend.h"
 
 #include <stdlib.h>

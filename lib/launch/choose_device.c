@@ -1,4 +1,4 @@
-// choose.c - which backend is in force, and what becomes of errors.
+// choose_device.c - which backend is in force, and what becomes of errors.
 //
 //   MIRAGE_EMULATOR=1    the emulated GPU           MIRAGE_EMULATOR=0    a GPU or nothing
 //   MIRAGE_DEVICE=1      that GPU or nothing; the same where MIRAGE_CUDA_LIBRARY is set
