@@ -148,6 +148,8 @@ def Block_LoadOp : Mirage_Operator<BlockLevel, "load", "the block's tile of an i
     grid axis a splits, loop[l] the one that the l-th enclosing loop splits; -1 or left out: none. Elements outside the tensor
     hold `fill`. `begin = [..], end = [..]`: of dimension d only the window [begin[d], end[d]) is seen, as if it were the tensor; 0, 0
     or left out: all of it. `order = [..]`: dimension d of all this is the tensor's dimension order[d]; the last one stays the last.
+    `tiles = [..]`: of dimension d tiles have tiles[d] elements and the tensor's end cuts the last one short; 0 or left out: the extent is
+    divided evenly. `%w {grid = [1], tiles = [0, 128]} : tensor<64x3000xf16>` over 24 blocks gives tiles of 128 columns, by division 125.
     A load reads only, and may be removed or merged, unless the kernel's schedule lists loads by position.
 
     Example:
@@ -165,13 +167,14 @@ def Block_LoadOp : Mirage_Operator<BlockLevel, "load", "the block's tile of an i
   }];
   let arguments = (ins AnyRankedTensor:$tensor, OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<DenseI64ArrayAttr>:$loop,
                        OptionalAttr<DenseI64ArrayAttr>:$order, OptionalAttr<DenseI64ArrayAttr>:$begin, OptionalAttr<DenseI64ArrayAttr>:$end,
+                       OptionalAttr<DenseI64ArrayAttr>:$tiles,
                        DefaultValuedAttr<Block_FillAttr, "::mirage::block::Fill::k_zero">:$fill);
   let results = (outs Block_TileType:$result);
 }
 
 def Block_StoreOp : Mirage_Operator<BlockLevel, "store", "writes the block's tile of an output tensor"> {
   let description = [{
-    `store %tile, %tensor {grid = [..], loop = [..], order = [..], begin = [..], end = [..]} : tile, tensor<..>`. Elements outside the tensor,
+    `store %tile, %tensor {grid = [..], loop = [..], order = [..], begin = [..], end = [..], tiles = [..]} : tile, tensor<..>`. Elements outside the tensor,
     or its window, are dropped.
 
     Example:
@@ -189,7 +192,8 @@ def Block_StoreOp : Mirage_Operator<BlockLevel, "store", "writes the block's til
   }];
   let arguments = (ins Block_TileType:$tile, Arg<AnyRankedTensor, "an output", [MemWrite]>:$tensor,
                        OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<DenseI64ArrayAttr>:$loop,
-                       OptionalAttr<DenseI64ArrayAttr>:$order, OptionalAttr<DenseI64ArrayAttr>:$begin, OptionalAttr<DenseI64ArrayAttr>:$end);
+                       OptionalAttr<DenseI64ArrayAttr>:$order, OptionalAttr<DenseI64ArrayAttr>:$begin, OptionalAttr<DenseI64ArrayAttr>:$end,
+                       OptionalAttr<DenseI64ArrayAttr>:$tiles);
 }
 
 def Block_LoopOp : Mirage_RegionOp<MirageBlock_Dialect, "loop", "block",

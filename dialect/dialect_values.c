@@ -245,8 +245,10 @@ static MirageStatus read_access(const Import *from, MirageAttrs *out_attrs) {
   int64_t count;
   memset(access->begin, 0, sizeof access->begin);
   memset(access->end, 0, sizeof access->end);
+  memset(access->tiles, 0, sizeof access->tiles);
   MIRAGE_TRY(read_ints(from, "begin", false, MIRAGE_MAX_RANK, access->begin, &count));
   MIRAGE_TRY(read_ints(from, "end", false, MIRAGE_MAX_RANK, access->end, &count));
+  MIRAGE_TRY(read_ints(from, "tiles", false, MIRAGE_MAX_RANK, access->tiles, &count));
   MlirAttribute fill = lookup(from, "fill");
   access->fill = MIRAGE_FILL_ZERO;
   if (!mlirAttributeIsNull(fill) && !mirageBlockAttributeIsAFill(fill))

@@ -189,6 +189,10 @@ typedef enum { MIRAGE_FILL_ZERO, MIRAGE_FILL_ONE, MIRAGE_FILL_BOTTOM } MirageFil
 ///   chunk_0 = n, chunk_{i+1} = ceil(chunk_i / parts_i), start += index_i * chunk_{i+1};  tile extent = last chunk.
 /// Element j of the tile is valid when it lies inside every enclosing chunk; a load gives invalid ones `fill`, a store
 /// drops them.
+/// With tiles[d] > 0 the tiles of dimension d have that many elements instead, one after the other: chunks are whole tiles,
+/// and only the tensor's end cuts one short. 3000 rows over 24 blocks are tiles of 125, or with tiles = 128 of 128, the
+/// last of which holds 56: extents that an instruction wants, at sizes that they do not divide. A dimension that nothing
+/// splits may have a tile that is larger than the tensor.
 /// Of dimension d only the window [begin[d], end[d]) is accessed, as if it were the tensor; end[d] = 0: all of it. So a
 /// slice of a tensor is loaded, and a part of a concatenation stored, where it lies.
 /// A transposed tensor is accessed where it lies, too: dimension d of what is accessed - of the tile, the maps, and the
@@ -200,12 +204,17 @@ typedef struct MirageAccessAttrs {
   int8_t order[MIRAGE_MAX_RANK];
   MirageFill fill;
   int64_t begin[MIRAGE_MAX_RANK], end[MIRAGE_MAX_RANK];
+  int64_t tiles[MIRAGE_MAX_RANK]; // 0: by division
 } MirageAccessAttrs;
 
 /// The tensor's dimension that dimension `dim` of an access is.
 uint32_t mirage_access_dim(const MirageAccessAttrs *access, uint32_t dim);
 /// Extent of the window that an access sees along its dimension `dim`.
 int64_t mirage_access_extent(const MirageAccessAttrs *access, const MirageType *tensor, uint32_t dim);
+/// The chunks into which `count` axes of `parts` parts each, outermost first, cut `extent` elements of dimension `dim`:
+/// chunks[0] is all of them, chunks[count] a tile. Room for count + 1.
+void mirage_access_chunks(const MirageAccessAttrs *access, uint32_t dim, int64_t extent, uint32_t count,
+                          const int64_t *parts, int64_t *out_chunks);
 
 /// How a loop-carried value `acc` takes the iteration's contribution `c`. SUM and RESCALE carry f32 and take
 /// contributions of any element type; MAX carries f32 or the contribution's own type; CONCAT and ASSIGN keep the type.

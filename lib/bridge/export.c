@@ -92,11 +92,21 @@ static void add_order(AttributeList *list, const MirageAccessAttrs *access) {
     add_ints(list, "order", rank, values);
 }
 
+/// Up to the last dimension whose tiles are given.
+static void add_tile(AttributeList *list, const MirageAccessAttrs *access) {
+  intptr_t count = MIRAGE_MAX_RANK;
+  while (count > 0 && !access->tiles[count - 1])
+    --count;
+  if (count > 0)
+    add_ints(list, "tiles", count, access->tiles);
+}
+
 static void add_access(AttributeList *list, MirageOp op, const MirageAccessAttrs *access) {
   add_dims(list, "grid", 3, access->grid);
   add_dims(list, "loop", MIRAGE_MAX_LOOPS, access->loop);
   add_order(list, access);
   add_window(list, access);
+  add_tile(list, access);
   if (op == MIRAGE_OP_LOAD && access->fill != MIRAGE_FILL_ZERO)
     add(list, "fill", mirageBlockFillAttrGet(list->context, access->fill));
 }

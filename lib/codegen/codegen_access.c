@@ -45,12 +45,14 @@ static void narrow(Access *access, int64_t extent) {
 static void split_dim(Emit *e, Access *access, const MirageAccessAttrs *attrs, uint32_t dim, const Axis *axes,
                       uint32_t count) {
   bool innermost = dim + 1 == access->tensor->rank;
-  int64_t chunk[8];
-  chunk[0] = mirage_access_extent(attrs, access->tensor, dim);
+  int64_t chunk[MAX_AXES + 1], parts[MAX_AXES];
   for (uint32_t i = 0; i < count; ++i)
-    chunk[i + 1] = (chunk[i] + axes[i].parts - 1) / axes[i].parts;
+    parts[i] = axes[i].parts;
+  mirage_access_chunks(attrs, dim, mirage_access_extent(attrs, access->tensor, dim), count, parts, chunk);
   access->start[dim] = gpu_i32(&e->gpu, 0);
-  LLVMValueRef limit = NULL;
+  LLVMValueRef limit = count == 0 && attrs->tiles[dim] ? gpu_i32(&e->gpu, chunk[0]) : NULL;
+  if (innermost && limit)
+    narrow(access, chunk[0]);
   for (uint32_t i = count; i-- > 0;) { // start grows from the innermost axis outwards: position inside chunk[i]
     access->start[dim] = mirage__add(e, access->start[dim], mirage__mul(e, axes[i].index, chunk[i + 1]));
     if (innermost)
@@ -102,7 +104,7 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
   mirage__access_pitches(access.tensor, attrs, access.pitch);
   access.width = 16 / mirage_dtype_bytes(access.tensor->dtype);
   for (uint32_t d = 0; d < rank; ++d) {
-    Axis axes[3 + MIRAGE_MAX_LOOPS];
+    Axis axes[MAX_AXES];
     split_dim(e, &access, attrs, d, axes, axes_of(e, node, attrs, d, iteration, axes));
   }
   if (rank == 0) {

@@ -24,15 +24,20 @@ static void block_coordinates(const Custom *custom, int64_t index, int64_t *out)
 static void locate(const Custom *custom, const MirageType *tensor, const MirageAccessAttrs *access,
                    const int64_t *block, int64_t *out_start, int64_t *out_valid) {
   for (uint32_t d = 0; d < tensor->rank; d++) {
-    int64_t chunk = mirage_access_extent(access, tensor, d), start = 0, end = chunk;
+    int64_t parts[3 + MIRAGE_MAX_LOOPS], index[3 + MIRAGE_MAX_LOOPS], chunks[4 + MIRAGE_MAX_LOOPS];
+    int64_t start = 0, end = mirage_access_extent(access, tensor, d);
+    uint32_t count = 0;
     for (uint32_t i = 0; i < 3 + custom->num_loops; i++) {
       bool grid = i < 3;
       if ((grid ? access->grid[i] : access->loop[i - 3]) != (int8_t)d)
         continue;
-      int64_t parts = grid ? custom->attrs->grid[i] : custom->ranges[i - 3];
-      chunk = (chunk + parts - 1) / parts;
-      start += (grid ? block[i] : custom->loop[i - 3]) * chunk;
-      end = start + chunk < end ? start + chunk : end;
+      parts[count] = grid ? custom->attrs->grid[i] : custom->ranges[i - 3];
+      index[count++] = grid ? block[i] : custom->loop[i - 3];
+    }
+    mirage_access_chunks(access, d, end, count, parts, chunks);
+    for (uint32_t i = 0; i < count; i++) {
+      start += index[i] * chunks[i + 1];
+      end = start + chunks[i + 1] < end ? start + chunks[i + 1] : end;
     }
     out_start[d] = access->begin[d] + start;
     out_valid[d] = end > start ? end - start : 0;

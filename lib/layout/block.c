@@ -275,27 +275,22 @@ int64_t mirage__block_shared_bytes(const Block *block) {
   return mirage__block_mbarrier_offset(block) + ((int64_t)block->num_mbarriers * 8 + 15) / 16 * 16;
 }
 
-static void cut(int64_t parts_here, int64_t *parts, int64_t *chunk, uint32_t *count) {
-  parts[*count] = parts_here;
-  chunk[*count + 1] = (chunk[*count] + parts_here - 1) / parts_here;
-  ++*count;
-}
-
 uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t dim, int64_t *parts, int64_t *chunk) {
   MirageNodeView view = mirage_ugraph_node(block->graph, access);
   MirageValue tensor = mirage__block_resolve(block, view.operands[view.op == MIRAGE_OP_STORE ? 1 : 0]);
   const int64_t *grid = mirage_ugraph_node(block->graph, block->custom).attrs->custom.grid;
   int32_t chain[MIRAGE_MAX_LOOPS], depth = 0;
   uint32_t count = 0;
-  chunk[0] = mirage_access_extent(&view.attrs->access, &block->types[tensor.index], dim);
   for (int a = 0; a < 3; ++a)
     if (view.attrs->access.grid[a] == (int)dim)
-      cut(grid[a], parts, chunk, &count);
+      parts[count++] = grid[a];
   for (int32_t l = block->steps[block->step_of_node[access.index]].loop; l >= 0; l = block->loops[l].parent)
     chain[depth++] = l;
   for (int32_t i = 0; i < depth; ++i)
     if (view.attrs->access.loop[i] == (int)dim)
-      cut(block->loops[chain[depth - 1 - i]].range, parts, chunk, &count);
+      parts[count++] = block->loops[chain[depth - 1 - i]].range;
+  int64_t extent = mirage_access_extent(&view.attrs->access, &block->types[tensor.index], dim);
+  mirage_access_chunks(&view.attrs->access, dim, extent, count, parts, chunk);
   return count;
 }
 

@@ -111,6 +111,8 @@ static void find_ends(const Plan *plan, MirageNode load, uint32_t dim, bool *ten
   int64_t parts[MAX_AXES], chunk[MAX_AXES + 1];
   uint32_t axes = mirage__block_chunks(&plan->block, load, dim, parts, chunk);
   bool window = mirage_ugraph_node(plan->graph, load).attrs->access.end[dim] != 0; // its end is not the tensor's
+  *(window ? chunk_end : tensor_end) |=
+      axes == 0 && mirage_ugraph_node(plan->graph, load).attrs->access.tiles[dim] != 0;
   for (uint32_t i = 0; i < axes; ++i)
     *(i || window ? chunk_end : tensor_end) |= chunk[i + 1] * parts[i] != chunk[i];
 }

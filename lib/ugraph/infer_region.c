@@ -4,11 +4,14 @@
 // Example:     n = 6144 on grid axis x of 128 blocks: chunk = ceil(6144 / 128) = 48, tile extent 48.
 //              n = 4096 in a loop of 32: chunk 128. Both on one dimension of 4096, grid 3 outside a loop of 10:
 //              ceil(4096 / 3) = 1366, ceil(1366 / 10) = 137; the last tile of each chunk is ragged.
+//              n = 3000 over 24 blocks with tiles = 128: 23 tiles of 128, and one that holds 56.
 // Source:      [Mirage 2] for the maps; ragged tails and split reductions are ours.
 #include "ugraph_internal.h"
 
 #include <inttypes.h>
 #include <stddef.h>
+
+enum { MOST_BEYOND = 1 << 16 }; // elements of a tile past the end of a dimension that nothing splits
 
 static const InferCall LOOP = {.name = "loop", .level = MIRAGE_LEVEL_BLOCK};
 
@@ -30,6 +33,16 @@ uint32_t mirage_access_dim(const MirageAccessAttrs *access, uint32_t dim) {
 
 int64_t mirage_access_extent(const MirageAccessAttrs *access, const MirageType *tensor, uint32_t dim) {
   return access->end[dim] ? access->end[dim] - access->begin[dim] : tensor->shape[mirage_access_dim(access, dim)];
+}
+
+void mirage_access_chunks(const MirageAccessAttrs *access, uint32_t dim, int64_t extent, uint32_t count,
+                          const int64_t *parts, int64_t *out_chunks) {
+  int64_t tiles = 1;
+  out_chunks[0] = extent;
+  for (uint32_t i = 0; i < count && !access->tiles[dim]; i++)
+    out_chunks[i + 1] = ceil_div(out_chunks[i], parts[i]);
+  for (uint32_t i = count; i-- > 0 && access->tiles[dim]; tiles *= parts[i])
+    out_chunks[i + 1] = access->tiles[dim] * tiles;
 }
 
 static MirageStatus check_order(const InferCall *call, const MirageType *tensor, const MirageAccessAttrs *access) {
@@ -63,23 +76,19 @@ static MirageStatus check_window(const InferCall *call, const MirageType *tensor
   return MIRAGE_OK;
 }
 
-static MirageStatus access_tile(const InferCall *call, const MirageType *tensor, const MirageAccessAttrs *access,
-                                MirageType *out_tile) {
+typedef struct Cuts { // of one dimension, outermost first
+  uint32_t count;
+  int64_t parts[3 + MIRAGE_MAX_LOOPS];
+} Cuts;
+
+static MirageStatus read_maps(const InferCall *call, const MirageType *tensor, const MirageAccessAttrs *access,
+                              Cuts *out_cuts) {
   const MirageScope *scope = call->scope;
-  if (tensor->space != MIRAGE_SPACE_DEVICE)
-    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s", "accesses a tensor in device memory, a tile is given");
-  if ((uint32_t)access->fill > MIRAGE_FILL_BOTTOM)
-    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "fill %d does not exist", (int)access->fill);
-  MIRAGE_TRY(check_order(call, tensor, access));
-  MIRAGE_TRY(check_window(call, tensor, access));
-  MirageType tile = *tensor;
-  for (uint32_t d = 0; d < tensor->rank; d++)
-    tile.shape[d] = mirage_access_extent(access, tensor, d);
   for (uint32_t axis = 0; axis < 3; axis++) {
     int8_t dim = access->grid[axis];
     MIRAGE_TRY(check_entry(call, "grid", axis, dim, tensor->rank));
     if (dim >= 0)
-      tile.shape[dim] = ceil_div(tile.shape[dim], scope->grid[axis]);
+      out_cuts[dim].parts[out_cuts[dim].count++] = scope->grid[axis];
   }
   for (uint32_t level = 0; level < MIRAGE_MAX_LOOPS; level++) {
     int8_t dim = access->loop[level];
@@ -88,7 +97,46 @@ static MirageStatus access_tile(const InferCall *call, const MirageType *tensor,
       return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "loop map names loop %u, but %u loops enclose it", level,
                         scope->num_loops);
     if (dim >= 0)
-      tile.shape[dim] = ceil_div(tile.shape[dim], scope->ranges[level]);
+      out_cuts[dim].parts[out_cuts[dim].count++] = scope->ranges[level];
+  }
+  return MIRAGE_OK;
+}
+
+// Tiles of a given extent have to cover the dimension, and each outermost part some of it.
+static MirageStatus check_tile(const InferCall *call, const MirageAccessAttrs *access, uint32_t dim, int64_t extent,
+                               const Cuts *cuts) {
+  int64_t tile = access->tiles[dim], part = tile, all;
+  if (!tile)
+    return MIRAGE_OK;
+  bool fits = tile > 0 && tile <= extent + MOST_BEYOND;
+  for (uint32_t i = cuts->count; fits && i-- > 1;)
+    fits = !__builtin_mul_overflow(part, cuts->parts[i], &part);
+  fits = fits && !__builtin_mul_overflow(part, cuts->count ? cuts->parts[0] : 1, &all);
+  if (!fits || all < extent || all - part >= extent)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT,
+                      "tiles of %" PRId64 " along dimension %u do not cut its %" PRId64
+                      " elements into as many parts as the grid and the loops say, none of them empty",
+                      tile, dim, extent);
+  return MIRAGE_OK;
+}
+
+static MirageStatus access_tile(const InferCall *call, const MirageType *tensor, const MirageAccessAttrs *access,
+                                MirageType *out_tile) {
+  if (tensor->space != MIRAGE_SPACE_DEVICE)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s", "accesses a tensor in device memory, a tile is given");
+  if ((uint32_t)access->fill > MIRAGE_FILL_BOTTOM)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "fill %d does not exist", (int)access->fill);
+  MIRAGE_TRY(check_order(call, tensor, access));
+  MIRAGE_TRY(check_window(call, tensor, access));
+  Cuts cuts[MIRAGE_MAX_RANK] = {0};
+  MIRAGE_TRY(read_maps(call, tensor, access, cuts));
+  MirageType tile = *tensor;
+  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++) {
+    int64_t chunks[4 + MIRAGE_MAX_LOOPS], extent = d < tensor->rank ? mirage_access_extent(access, tensor, d) : 0;
+    MIRAGE_TRY(check_tile(call, access, d, extent, &cuts[d]));
+    mirage_access_chunks(access, d, extent, cuts[d].count, cuts[d].parts, chunks);
+    if (d < tensor->rank)
+      tile.shape[d] = access->tiles[d] ? access->tiles[d] : chunks[cuts[d].count];
   }
   return mirage__result(call, tile.dtype, tile.rank, tile.shape, out_tile);
 }

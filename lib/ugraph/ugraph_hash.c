@@ -78,6 +78,11 @@ static void put_access(Words *words, const MirageAccessAttrs *access) {
     put(words, (uint64_t)access->end[i]);
     put(words, (uint64_t)(int64_t)access->order[i]);
   }
+  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
+    if (access->tiles[i]) { // hashes of graphs without stay what they were
+      put(words, i + 1);
+      put(words, (uint64_t)access->tiles[i]);
+    }
 }
 
 static void put_schedule(Words *words, const MirageSchedule *schedule) {

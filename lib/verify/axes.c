@@ -360,7 +360,8 @@ typedef struct Split { // of one dimension by one access
   uint32_t dim;        // of the tensor
   int64_t extent, tile;
   bool window, exact;
-  uint32_t levels;
+  const MirageAccessAttrs *access;
+  uint32_t levels, seen; // seen: dimension of the access
   int64_t parts[3 + MIRAGE_MAX_LOOPS];
 } Split;
 
@@ -368,7 +369,8 @@ static Split split_of(const Axes *axes, int g, MirageNode id, uint32_t d) {
   MirageNodeView node = mirage_ugraph_node(axes->graphs[g], id);
   const MirageAccessAttrs *access = &node.attrs->access;
   MirageValue tensor = accessed_tensor(&node);
-  Split split = {.dim = axis_seen(axes, g, tensor, access, d), .window = access->end[d] != 0};
+  Split split = {
+      .dim = axis_seen(axes, g, tensor, access, d), .window = access->end[d] != 0, .access = access, .seen = d};
   split.extent = mirage_access_extent(access, mirage_ugraph_type(axes->graphs[g], tensor), d);
   split.tile = extent_of(axes, dim_of(axes, g, accessed_tile(&node), d));
   split.levels = parts_of(axes->graphs[g], id, access, d, split.parts);
@@ -377,6 +379,10 @@ static Split split_of(const Axes *axes, int g, MirageNode id, uint32_t d) {
     product *= split.parts[i];
   split.exact = product == split.extent;
   return split;
+}
+
+static void chunks_of(const Split *split, int64_t *out_chunks) {
+  mirage_access_chunks(split->access, split->seen, split->extent, split->levels, split->parts, out_chunks);
 }
 
 static bool is_access(const MirageNodeView *node) { return mirage_op_info(node->op)->kind == MIRAGE_KIND_ACCESS; }
@@ -415,11 +421,10 @@ static void check_ragged(Axes *axes, int g, MirageNode id) {
     Split split = split_of(axes, g, id, d);
     Axis *axis = axis_of(axes, split.dim);
     axis->frozen |= axis->tensor && split.window;
-    int64_t chunk = split.extent; // every boundary is one of tiles
-    for (uint32_t i = 0; i < split.levels && axis->tensor; i++) {
-      chunk = (chunk + split.parts[i] - 1) / split.parts[i];
-      axis->frozen |= chunk % axis->whole != 0;
-    }
+    int64_t chunks[4 + MIRAGE_MAX_LOOPS]; // every boundary is one of tiles
+    chunks_of(&split, chunks);
+    for (uint32_t i = 0; i < split.levels && axis->tensor; i++)
+      axis->frozen |= chunks[i + 1] % axis->whole != 0;
   }
 }
 
@@ -498,13 +503,15 @@ static bool keeps_splits(const Axes *axes, const Axis *axis) {
         Split split = split_of(axes, g, (MirageNode){n}, d);
         if (axis_of(axes, split.dim) != axis || split.levels == 0)
           continue;
-        int64_t old = split.extent, new = mirage__verify_axis_extent(axis, old);
-        for (uint32_t i = 0; i < split.levels; i++) {
-          old = (old + split.parts[i] - 1) / split.parts[i];
-          new = (new + split.parts[i] - 1) / split.parts[i];
-          if (old / axis->digit * axis->new_digit != new)
+        int64_t old[4 + MIRAGE_MAX_LOOPS], new[4 + MIRAGE_MAX_LOOPS];
+        MirageAccessAttrs access = *split.access; // as the copy's will be
+        chunks_of(&split, old);
+        access.tiles[d] = mirage__verify_axis_extent(axis, access.tiles[d]);
+        mirage_access_chunks(&access, d, mirage__verify_axis_extent(axis, split.extent), split.levels, split.parts,
+                             new);
+        for (uint32_t i = 0; i < split.levels; i++)
+          if (old[i + 1] / axis->digit * axis->new_digit != new[i + 1])
             return false;
-        }
       }
     }
   return true;

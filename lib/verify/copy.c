@@ -105,6 +105,18 @@ static void copy_window(Copy *copy, MirageValue tensor, MirageAccessAttrs *acces
   }
 }
 
+// Tiles of a grid axis that is taken away are the whole extent.
+static void copy_tile(Copy *copy, MirageValue tile, MirageAccessAttrs *access) {
+  for (uint32_t axis = 0; axis < 3; axis++)
+    if (copy->removed >> axis & 1 && access->grid[axis] >= 0) {
+      access->tiles[access->grid[axis]] = 0;
+      access->grid[axis] = -1;
+    }
+  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++)
+    if (access->tiles[d])
+      access->tiles[d] = new_extent(copy, tile, d, access->tiles[d]);
+}
+
 static void scale_attrs(Copy *copy, const MirageNodeView *node, MirageAttrsKind kind, MirageAttrs *attrs) {
   switch (kind) {
   case MIRAGE_ATTRS_SHAPE:
@@ -122,10 +134,8 @@ static void scale_attrs(Copy *copy, const MirageNodeView *node, MirageAttrsKind 
     attrs->slice.end = new_extent(copy, node->operands[0], (uint32_t)attrs->slice.dim, attrs->slice.end);
     break;
   case MIRAGE_ATTRS_ACCESS:
-    for (uint32_t axis = 0; axis < 3; axis++)
-      if (copy->removed >> axis & 1)
-        attrs->access.grid[axis] = -1;
     copy_window(copy, node->op == MIRAGE_OP_LOAD ? node->operands[0] : node->operands[1], &attrs->access);
+    copy_tile(copy, node->op == MIRAGE_OP_LOAD ? node->first_result : node->operands[0], &attrs->access);
     break;
   default:
     break;

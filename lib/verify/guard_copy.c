@@ -51,6 +51,17 @@ static void copy_window(Copy *copy, MirageValue tensor, MirageAccessAttrs *acces
   }
 }
 
+// Where the copy's blocks divide evenly what they have left, nothing need be said of tiles.
+static void copy_tile(Copy *copy, MirageValue tile, MirageAccessAttrs *access) {
+  uint32_t rank = mirage_ugraph_type(copy->axes->graphs[copy->g], tile)->rank;
+  for (uint32_t d = 0; d < rank; d++) {
+    if (!access->tiles[d])
+      continue;
+    bool sampled = mirage__guard_axis(copy->axes, copy->g, tile, d)->short_of != 0;
+    access->tiles[d] = sampled ? 0 : new_extent(copy, tile, d, access->tiles[d]);
+  }
+}
+
 static void copy_plain(Copy *copy, const MirageNodeView *node, const MirageValue *operands) {
   MirageAttrs attrs = node->attrs ? *node->attrs : (MirageAttrs){0};
   MirageAttrsKind kind = mirage_op_info(node->op)->attrs;
@@ -68,6 +79,7 @@ static void copy_plain(Copy *copy, const MirageNodeView *node, const MirageValue
     attrs.slice.end = new_extent(copy, a, dim, attrs.slice.end);
   } else if (kind == MIRAGE_ATTRS_ACCESS) {
     copy_window(copy, node->op == MIRAGE_OP_LOAD ? node->operands[0] : node->operands[1], &attrs.access);
+    copy_tile(copy, node->op == MIRAGE_OP_LOAD ? node->first_result : node->operands[0], &attrs.access);
   }
   MirageValue result =
       mirage_ugraph_apply(copy->to, node->op, node->num_operands, operands, kind == MIRAGE_ATTRS_NONE ? NULL : &attrs);

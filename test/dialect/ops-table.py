@@ -15,7 +15,7 @@ ATTRIBUTES = {
     "NONE": set(), "SHAPE": set(), "CONSTANT": {"value"}, "MATMUL": {"transpose_a", "transpose_b"},
     "REDUCE": {"dim", "extent"}, "REPEAT": {"dim", "times"}, "PERM": {"perm"}, "SLICE": {"dim", "begin", "end"},
     "DIM": {"dim"}, "EPS": {"eps"}, "SDPA": {"scale"}, "CUSTOM": {"grid", "cluster", "schedule", "launch"},
-    "LOOP": {"range", "carries"}, "ACCESS": {"grid", "loop", "order", "begin", "end", "fill"}, "AXES": {"axes"},
+    "LOOP": {"range", "carries"}, "ACCESS": {"grid", "loop", "order", "begin", "end", "tiles", "fill"}, "AXES": {"axes"},
 }
 
 
