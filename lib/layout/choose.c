@@ -74,6 +74,32 @@ static Sizes measure(const Plan *plan) {
   return sizes;
 }
 
+// How many products warpgroups would compute, if there were so many warps.
+static int32_t count_warpgroups(Plan *plan, int32_t warps) {
+  int32_t count = 0;
+  MatmulSplit split;
+  plan->schedule.warps = warps;
+  for (int32_t s = 0; s < plan->block.num_steps; ++s) {
+    if (!plan->block.steps[s].node.index)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(plan->graph, plan->block.steps[s].node);
+    count += (view.op == MIRAGE_OP_MATMUL || view.op == MIRAGE_OP_MMA) && mirage__warpgroups_may(plan, &view, &split);
+  }
+  plan->schedule.warps = 0;
+  return count;
+}
+
+// Sixteen warps cannot share a tile of 128 x 64 as warpgroups, eight can.
+static int32_t fit_warpgroups(Plan *plan, int32_t warps) {
+  int32_t best = warps, most = count_warpgroups(plan, warps);
+  for (int32_t fewer = warps / 2; fewer >= 4; fewer /= 2) {
+    int32_t count = count_warpgroups(plan, fewer);
+    best = count > most ? fewer : best;
+    most = count > most ? count : most;
+  }
+  return best;
+}
+
 void mirage__plan_warps(Plan *plan) {
   if (plan->schedule.warps > 0)
     return;
@@ -89,7 +115,7 @@ void mirage__plan_warps(Plan *plan) {
     warps *= 2;
   while (plan->schedule.split == MIRAGE_SPLIT_ROWS && warps > 1 && warps > sizes.slabs)
     warps /= 2; // the others would have no rows
-  plan->schedule.warps = warps;
+  plan->schedule.warps = fit_warpgroups(plan, warps);
   plan->warps_open = true;
 }
 
