@@ -165,6 +165,7 @@ static MirageStatus pass_structure(SearchBytes *bytes, SearchStructure *structur
   SEARCH_PASS(bytes, structure->order);
   SEARCH_PASS(bytes, structure->score_us);
   SEARCH_PASS(bytes, structure->amounts);
+  SEARCH_PASS(bytes, structure->rounded);
   MIRAGE_TRY(mirage__bytes_check(
       bytes, structure->num_nodes <= SEARCH_MAX_NODES && structure->num_outputs <= SEARCH_MAX_GOALS &&
                  structure->loop_axis < SEARCH_MAX_AXES && structure->num_loops <= SEARCH_MAX_LOOPS));

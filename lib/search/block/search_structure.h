@@ -67,6 +67,7 @@ typedef struct SearchStructure {
   uint32_t num_ops;                                // as counted for max_block_ops
   uint32_t order;                                  // of plan and discovery, breaks ties
   double score_us;                                 // at the reference schedule
+  uint64_t rounded;                                // axes whose tiles may be rounded up, a bit each
   uint64_t amounts;                                // what it moves and computes there, hashed: alike ones cost the same
   SearchNode nodes[SEARCH_MAX_NODES];
 } SearchStructure;

@@ -61,8 +61,17 @@ static double round_up(double value, double unit) { return ceil(value / unit) * 
 
 // ------------------------------------------------------------------------------------------ amounts
 
+// Whether a tile's rows lie as the matrix instruction of a warpgroup reads them: lib/layout/copies.c, mirage__swizzled_layout.
+static bool is_swizzled(int64_t width) { return width % 64 == 0 || width == 32 || width == 16; }
+
+// Whether no matrix instruction of a warpgroup fits the product's tile: lib/layout/warpgroup.c.
+static bool is_uneven(const MirageType *result, const MirageType *a, const MirageType *b) {
+  const int64_t *out = &result->shape[result->rank - 2];
+  return out[0] % 64 || out[1] % 8 || !is_swizzled(a->shape[a->rank - 1]) || !is_swizzled(b->shape[b->rank - 1]);
+}
+
 static void add_matmul(CostKernel *kernel, const MirageAttrs *attrs, const MirageType *result, const MirageType *a,
-                       double times) {
+                       const MirageType *b, double times) {
   bool transposed = attrs && attrs->matmul.transpose_a;
   double n = (double)result->shape[result->rank - 1], m = (double)result->shape[result->rank - 2];
   double k = (double)a->shape[a->rank - (transposed ? 2 : 1)];
@@ -72,6 +81,7 @@ static void add_matmul(CostKernel *kernel, const MirageAttrs *attrs, const Mirag
   double swapped = round_up(n, INSTRUCTION_M) * round_up(m, INSTRUCTION_N);
   kernel->product_elements += batch * m * n * times;
   kernel->product_columns += n;
+  kernel->uneven |= is_uneven(result, a, b);
   kernel->least_rows = kernel->least_rows > 0 ? fmin(kernel->least_rows, batch * m) : batch * m;
   kernel->matmul_flops += 2 * batch * fmin(plain, swapped) * round_up(k, INSTRUCTION_K) * times;
   kernel->flops += 2 * batch * m * n * k * times;
@@ -83,7 +93,7 @@ void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *a
   double operand_elements = a ? (double)mirage_type_elements(a) * times : 0;
   switch (mirage_op_info(op)->kind) {
   case MIRAGE_KIND_MATMUL:
-    add_matmul(kernel, attrs, result, a, times);
+    add_matmul(kernel, attrs, result, a, b, times);
     break;
   case MIRAGE_KIND_UNARY:
     kernel->special += elements;
@@ -261,7 +271,8 @@ static bool spills(const CostKernel *kernel, const MirageTarget *target) {
 // Whether warpgroups multiply: tall tiles, straight out of what was loaded or out of registers.
 static bool by_warpgroups(const CostKernel *kernel, const MirageTarget *target) {
   bool chained = is_chain(kernel) && !kernel->planned && spills(kernel, target);
-  return target->has_wgmma && kernel->least_rows >= register_rows && kernel->stored_elements == 0 && !chained;
+  return target->has_wgmma && kernel->least_rows >= register_rows && !kernel->uneven && kernel->stored_elements == 0 &&
+         !chained;
 }
 
 // How long the elements of a chain of products are on their way through shared memory.

@@ -38,6 +38,7 @@ typedef struct CostKernel {
   double reduced_outside;   // of these, outside
   double narrow_elements;   // loaded one by one, since their rows are not aligned
   double least_rows;        // of a product's tile
+  bool uneven;              // some product's tile is not of whole instructions of a warpgroup
   double iterations;        // of the loops of one block
   double iteration_bytes;   // loaded by one block in one iteration
   double shared_bytes;      // per block, two stages of each load inside a loop

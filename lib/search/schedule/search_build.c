@@ -61,7 +61,10 @@ MirageAccessAttrs mirage__build_access(const Builder *builder, const SearchNode 
     for (uint32_t g = 0; g < 3; g++)
       if (dim && builder->grid_axes[g] == builder->program->axes[mirage__search_axis_of(dim)].tied)
         access.grid[g] = (int8_t)d;
-    if (!dim || dim != builder->structure->loop_axis || !mirage__search_is_inside(node->stage))
+    bool looped = dim && dim == builder->structure->loop_axis;
+    if (!looped || mirage__search_is_inside(node->stage))
+      access.tiles[d] = mirage__search_rounded_tile(builder->program, builder->structure, builder->schedule, dim);
+    if (!looped || !mirage__search_is_inside(node->stage))
       continue;
     if (builder->split_axis >= 0)
       access.grid[builder->split_axis] = (int8_t)d;

@@ -69,6 +69,8 @@ static MirageType with_parts(const MirageType *type, int64_t parts) {
 static MirageAccessAttrs with_parts_access(MirageAccessAttrs access) {
   for (uint32_t g = 0; g < 3; g++)
     access.grid[g] = (int8_t)(access.grid[g] < 0 ? -1 : access.grid[g] + 1);
+  memmove(access.tiles + 1, access.tiles, sizeof access.tiles - sizeof *access.tiles);
+  access.tiles[0] = 0;
   return access;
 }
 

@@ -23,7 +23,9 @@ enum {
   LONGEST_ROW = 8192,
   MIN_PIECE = 64,
   MAX_CLUSTER = 8,
-  MAX_DIVISOR = 512
+  MAX_DIVISOR = 512,
+  WARPGROUP_ROWS = 64, // of the matrix instruction of a warpgroup
+  ALIGNED = 8,         // elements of 16 bytes
 };
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -33,12 +35,75 @@ static bool tails_are_neutral(const SearchStructure *structure) {
   return mirage__search_masks(structure, masked);
 }
 
+// Whether a product contracts the axis, or has it as rows or columns.
+static bool is_multiplied(const SearchStructure *structure, uint32_t axis) {
+  bool found = false;
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    if (structure->nodes[i].op != MIRAGE_OP_MATMUL)
+      continue;
+    const uint8_t *a = structure->nodes[structure->nodes[i].a].dims, *b = structure->nodes[structure->nodes[i].b].dims;
+    for (uint32_t d = SEARCH_RANK - 2; d < SEARCH_RANK; d++)
+      found |= a[d] == axis || b[d] == axis;
+  }
+  return found;
+}
+
+static bool is_tied(const SearchProgram *program, uint32_t axis) {
+  for (uint32_t i = 0; i < program->num_axes; i++)
+    if (i != axis && program->axes[i].tied == program->axes[axis].tied)
+      return true;
+  return false;
+}
+
+// Those that no tile of a whole instruction divides, and that may have a tail.
+static uint64_t find_rounded(const SearchProgram *program, const SearchStructure *structure) {
+  uint64_t rounded = 0;
+  for (uint32_t axis = 1; axis < program->num_axes; axis++) {
+    bool walked =
+        axis == structure->loop_axis || search_axis_is_parallel(&program->axes[axis]); // else it is summed whole
+    if (program->axes[axis].extent % WARPGROUP_ROWS == 0 || !walked || !is_multiplied(structure, axis) ||
+        is_tied(program, axis))
+      continue;
+    bool exact = axis == structure->loop_axis ? !tails_are_neutral(structure)
+                                              : mirage__search_tails_divide(structure, axis, false) ||
+                                                    mirage__search_tails_divide(structure, axis, true);
+    rounded |= (uint64_t)!exact << axis;
+  }
+  return rounded;
+}
+
+// The tile of `parts` parts of each of `outer`; 0: by division. Whole instructions are worth a third more elements, whole
+// accesses an eighth.
+static int64_t round_tile(int64_t extent, int64_t outer, int64_t parts) {
+  static const int64_t units[] = {WARPGROUP_ROWS, ALIGNED}, shares[] = {3, 8};
+  int64_t even = ceil_div(ceil_div(extent, outer), parts);
+  for (size_t i = 0; i < sizeof units / sizeof *units && even > ALIGNED; i++) {
+    int64_t tile = ceil_div(even, units[i]) * units[i], part = outer > 1 ? tile * parts : tile;
+    bool filled = part * ((outer > 1 ? outer : parts) - 1) < extent;
+    if (filled && shares[i] * (tile - even) <= even)
+      return tile * parts * outer == extent ? 0 : tile;
+  }
+  return 0;
+}
+
+int64_t mirage__search_rounded_tile(const SearchProgram *program, const SearchStructure *structure,
+                                    const SearchSchedule *schedule, uint8_t dim) {
+  uint32_t axis = mirage__search_axis_of(dim);
+  if (dim & SEARCH_WHOLE || !(structure->rounded >> axis & 1) ||
+      (axis == structure->loop_axis && schedule->split * schedule->parts[axis] == 1))
+    return 0;
+  return round_tile(program->axes[axis].extent, axis == structure->loop_axis ? schedule->split : 1,
+                    schedule->parts[axis]);
+}
+
 int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchStructure *structure,
                                    const SearchSchedule *schedule, uint8_t dim) {
   uint32_t axis = mirage__search_axis_of(dim);
-  int64_t extent = program->axes[axis].extent;
+  int64_t extent = program->axes[axis].extent, tile;
   if (dim & SEARCH_WHOLE)
     return extent;
+  if ((tile = mirage__search_rounded_tile(program, structure, schedule, dim)))
+    return tile;
   if (axis && axis == structure->loop_axis)
     extent = ceil_div(extent, schedule->split);
   return ceil_div(extent, schedule->parts[axis]);
@@ -71,7 +136,8 @@ void mirage__search_wanted(const SearchStructure *structure, SearchStage stage, 
 
 typedef struct Choices {
   uint32_t axis;
-  bool exact; // without a tail
+  bool exact;  // without a tail
+  bool rounds; // tiles may be rounded up
   uint32_t num;
   int64_t parts[MAX_PARTS];
 } Choices;
@@ -92,7 +158,8 @@ static void add_tile(Choices *choices, int64_t extent, int64_t tile) {
   if (tile < 1 || tile > extent)
     return;
   int64_t parts = ceil_div(extent, tile), real = ceil_div(extent, parts);
-  if (real <= 8 || extent % 8 != 0 || real % 8 == 0)
+  bool rounded = choices->rounds && round_tile(extent, 1, parts);
+  if (real <= ALIGNED || extent % ALIGNED != 0 || real % ALIGNED == 0 || rounded)
     add_parts(choices, extent, parts);
 }
 
@@ -138,6 +205,7 @@ static Choices grid_choices(const SearchProgram *program, const SearchStructure 
                             const MirageSearchOptions *options) {
   Choices choices = {.axis = axis, .num = 1, .parts = {1}}; // not a grid axis: always allowed
   choices.exact = mirage__search_tails_divide(structure, axis, parts);
+  choices.rounds = structure->rounded >> axis & 1;
   int64_t extent = program->axes[axis].extent;
   if (options->griddims.size || options->grids.size) {
     add_grids(&choices, options, extent);
@@ -180,7 +248,8 @@ static Choices split_choices(const SearchProgram *program, const SearchStructure
 // Iterations over the part of one block.
 static Choices loop_choices(const SearchProgram *program, const SearchStructure *structure,
                             const MirageSearchOptions *options, int64_t split) {
-  Choices choices = {.axis = structure->loop_axis}, kept = {.axis = structure->loop_axis};
+  Choices choices = {.axis = structure->loop_axis, .rounds = structure->rounded >> structure->loop_axis & 1},
+          kept = {.axis = structure->loop_axis};
   int64_t extent = ceil_div(program->axes[structure->loop_axis].extent, split);
   int64_t longest = structure->num_loops > 1 ? LONGEST_ROW : LONGEST_TILE;
   if (options->franges.size)
@@ -237,6 +306,7 @@ void mirage__search_reference_schedule(const SearchProgram *program, const Searc
 void mirage__search_score(const SearchProgram *program, const MirageSearchOptions *options,
                           SearchStructure *structure) {
   SearchSchedule schedule;
+  structure->rounded = find_rounded(program, structure);
   structure->score_us = INFINITY;
   for (int64_t columns = REFERENCE_COLUMNS; columns > 0 && !isfinite(structure->score_us); columns /= 4) {
     mirage__search_reference_schedule(program, structure, columns, &schedule);

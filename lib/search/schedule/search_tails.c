@@ -144,7 +144,8 @@ bool mirage__search_is_ragged(const SearchProgram *program, const SearchStructur
     return false;
   int64_t extent = program->axes[structure->loop_axis].extent, parts = schedule->parts[structure->loop_axis];
   int64_t chunk = ceil_div(extent, schedule->split);
-  return chunk * schedule->split != extent || ceil_div(chunk, parts) * parts != chunk;
+  return chunk * schedule->split != extent || ceil_div(chunk, parts) * parts != chunk ||
+         mirage__search_rounded_tile(program, structure, schedule, structure->loop_axis);
 }
 
 bool mirage__search_tails_divide(const SearchStructure *structure, uint32_t axis, bool parts) {

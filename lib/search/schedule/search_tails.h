@@ -4,6 +4,10 @@
 
 #include "search/schedule/search_schedule.h"
 
+/// Tiles are by division, but where products have rows, columns or contractions that are no multiple of 64 or 8 elements
+/// and nearly one: what the instructions want is worth a last tile that is cut short. 0: by division.
+int64_t mirage__search_rounded_tile(const SearchProgram *program, const SearchStructure *structure,
+                                    const SearchSchedule *schedule, uint8_t dim);
 /// The extent of a dimension in a tile of the given schedule.
 int64_t mirage__search_tile_extent(const SearchProgram *program, const SearchStructure *structure,
                                    const SearchSchedule *schedule, uint8_t dim);

@@ -86,7 +86,7 @@ static MirageAccessAttrs seen_access(const MirageAccessAttrs *access, const View
     moved |= view->place[d] != d;
   for (uint32_t d = 0; d < view->rank; d++) {
     result.order[d] = moved ? (int8_t)view->place[d] : 0;
-    result.begin[d] = view->begin[d];
+    result.begin[d] = view->begin[d]; // tiles stay: they are of what is seen
     result.end[d] = view->end[d];
   }
   return result;
