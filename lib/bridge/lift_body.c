@@ -202,15 +202,28 @@ static bool apply_written(LiftBody *body, MlirOperation op, const Written *row, 
   return true;
 }
 
+static MlirType element_type(MlirValue value) {
+  MlirType type = mlirValueGetType(value);
+  return mlirTypeIsAShaped(type) ? mlirShapedTypeGetElementType(type) : type;
+}
+
 /// A number that was written as an integer.
 static bool is_number_cast(MlirOperation op) {
   return mirage__lift_named(op, "arith.sitofp") || mirage__lift_named(op, "arith.uitofp");
 }
 
+/// A constant of integers is read with its sign, and a truth so is -1: what is meant without one is above.
+static double without_sign(double number, MlirType type) {
+  return number < 0 && mlirTypeIsAInteger(type) ? number + ldexp(1, (int)mlirIntegerTypeGetWidth(type)) : number;
+}
+
 static bool apply_number_cast(LiftBody *body, MlirOperation op, MirageDType dtype, LiftElement *out) {
-  if (!mirage__lift_element(body, mlirOperationGetOperand(op, 0), out))
+  MlirValue operand = mlirOperationGetOperand(op, 0);
+  if (!mirage__lift_element(body, operand, out))
     return false;
   out->dtype = dtype;
+  if (out->is_number && mirage__lift_named(op, "arith.uitofp"))
+    out->number = without_sign(out->number, element_type(operand));
   return out->is_number || mirage__lift_fail(body->lift, "its body computes with integers");
 }
 
@@ -260,11 +273,6 @@ static bool apply_operator(LiftBody *body, MlirOperation op, MirageOp found, uin
     out->tensor = operands == 1 ? mirage__lift_unary(body->lift, found, a)
                                 : mirage__lift_binary(body->lift, found, a, mirage__lift_as_tensor(body, &elements[1]));
   return true;
-}
-
-static MlirType element_type(MlirValue value) {
-  MlirType type = mlirValueGetType(value);
-  return mlirTypeIsAShaped(type) ? mlirShapedTypeGetElementType(type) : type;
 }
 
 /// The exclusive or of truth values.

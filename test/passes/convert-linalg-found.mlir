@@ -1,0 +1,45 @@
+// What random modules found (test/fuzz-linalg): each was lifted wrongly once.
+// RUN: mirage-mlir-opt --convert-linalg-to-mirage --split-input-file %s 2>/dev/null | FileCheck %s
+
+// A truth is 1 without a sign and -1 with one; a byte of ones is 255, and -1.
+#id = affine_map<(d0) -> (d0)>
+// CHECK-LABEL: mirage_kernel.graph @truths_0
+// CHECK-DAG: constant 1.0
+// CHECK-DAG: constant -1.0
+// CHECK: return
+// CHECK-LABEL: mirage_kernel.graph @bytes_0
+// CHECK-DAG: constant 255.0
+// CHECK-DAG: constant -1.0
+// CHECK: return
+func.func @truths(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %true = arith.constant dense<true> : tensor<4xi1>
+  %e = tensor.empty() : tensor<4xf32>
+  %y:2 = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel"]} ins(%x, %true : tensor<4xf32>, tensor<4xi1>) outs(%e, %e : tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%a: f32, %t: i1, %b: f32, %c: f32):
+    %0 = arith.uitofp %t : i1 to f32
+    %1 = arith.sitofp %t : i1 to f32
+    %2 = arith.addf %a, %0 : f32
+    %3 = arith.subf %a, %1 : f32
+    %4 = math.exp %2 : f32
+    %5 = math.exp %3 : f32
+    linalg.yield %4, %5 : f32, f32
+  } -> (tensor<4xf32>, tensor<4xf32>)
+  %z = arith.mulf %y#0, %y#1 : tensor<4xf32>
+  return %y#0, %z : tensor<4xf32>, tensor<4xf32>
+}
+func.func @bytes(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
+  %ones = arith.constant dense<-1> : tensor<4xi8>
+  %e = tensor.empty() : tensor<4xf32>
+  %y:2 = linalg.generic {indexing_maps = [#id, #id, #id, #id], iterator_types = ["parallel"]} ins(%x, %ones : tensor<4xf32>, tensor<4xi8>) outs(%e, %e : tensor<4xf32>, tensor<4xf32>) {
+  ^bb0(%a: f32, %t: i8, %b: f32, %c: f32):
+    %0 = arith.uitofp %t : i8 to f32
+    %1 = arith.sitofp %t : i8 to f32
+    %2 = arith.addf %a, %0 : f32
+    %3 = arith.subf %a, %1 : f32
+    %4 = math.exp %2 : f32
+    %5 = math.exp %3 : f32
+    linalg.yield %4, %5 : f32, f32
+  } -> (tensor<4xf32>, tensor<4xf32>)
+  %z = arith.mulf %y#0, %y#1 : tensor<4xf32>
+  return %y#0, %z : tensor<4xf32>, tensor<4xf32>
+}
