@@ -8,6 +8,7 @@
 #   sanitize    the same under AddressSanitizer and UndefinedBehaviorSanitizer
 #   threads     what starts threads, under ThreadSanitizer
 #   fuzz        each fuzzer for FUZZ_SECONDS (default 60), with sanitizers
+#   linalg      100,000 random modules of linalg, before and after convert-linalg-to-mirage
 #   ptxas       every kernel for every GPU, assembled
 #   search      the search against Z3 and against brute force, the long runs
 #   mutations   10,000 mutants of each known µGraph
@@ -63,6 +64,7 @@ step_ptxas() {
   fi
   targets check-ptxas
 }
+step_linalg() { targets check-linalg; }
 step_search() { targets check-differential check-brute-force; }
 step_mutations() { targets check-mutations; }
 step_upstream() {
@@ -73,7 +75,7 @@ step_upstream() {
   targets check-upstream check-upstream-emulated check-upstream-replay
 }
 
-all=(format tests sanitize threads fuzz ptxas search mutations upstream)
+all=(format tests sanitize threads fuzz linalg ptxas search mutations upstream)
 for name in "$@"; do
   if ! declare -F "step_$name" >/dev/null; then
     echo "check-all: no step '$name': ${all[*]}" >&2
