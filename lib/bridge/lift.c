@@ -189,8 +189,12 @@ const LiftValue *mirage__lift_find(const Lift *lift, MlirValue value) {
 
 MirageValue mirage__lift_value(Lift *lift, MlirValue value) {
   const LiftValue *bound = mirage__lift_find(lift, value);
-  if (bound && !bound->lifted.index)
-    mirage__lift_fail(lift, bound->test ? "it reads truth values" : "it reads a tensor of which a part is not written");
+  if (bound && bound->test)
+    mirage__lift_fail(lift, "it reads truth values");
+  else if (bound && bound->pieces)
+    mirage__lift_fail(lift, "it reads a tensor of which a part is not written");
+  else if (bound && !bound->lifted.index)
+    mirage__lift_fail(lift, "an operand has more elements than can be counted");
   if (bound)
     return bound->lifted;
   MirageType type;

@@ -1,5 +1,6 @@
-// What random modules found (test/fuzz-linalg): each was lifted wrongly once.
-// RUN: mirage-mlir-opt --convert-linalg-to-mirage --split-input-file %s 2>/dev/null | FileCheck %s
+// What random modules found (test/fuzz-linalg): each was lifted wrongly, or for a wrong reason left, once.
+// RUN: mirage-mlir-opt --convert-linalg-to-mirage=explain --split-input-file %s 2>%t.remarks | FileCheck %s
+// RUN: FileCheck --check-prefix=REMARK %s <%t.remarks
 
 // A truth is 1 without a sign and -1 with one; a byte of ones is 255, and -1.
 #id = affine_map<(d0) -> (d0)>
@@ -42,4 +43,17 @@ func.func @bytes(%x: tensor<4xf32>) -> (tensor<4xf32>, tensor<4xf32>) {
   } -> (tensor<4xf32>, tensor<4xf32>)
   %z = arith.mulf %y#0, %y#1 : tensor<4xf32>
   return %y#0, %z : tensor<4xf32>, tensor<4xf32>
+}
+
+// -----
+
+// More elements than 64 bits count.
+// CHECK-LABEL: func.func @large
+// CHECK-NEXT: arith.addf
+// REMARK: arith.addf stays outside: an operand has more elements than can be counted
+// REMARK: @large: 0 of 2 operations in 0 graphs
+func.func @large(%x: tensor<4294967296x4294967296xf32>) -> tensor<4294967296x4294967296xf32> {
+  %a = arith.addf %x, %x : tensor<4294967296x4294967296xf32>
+  %b = arith.mulf %a, %x : tensor<4294967296x4294967296xf32>
+  return %b : tensor<4294967296x4294967296xf32>
 }
