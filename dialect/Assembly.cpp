@@ -461,9 +461,13 @@ ParseResult mirage::kernel::CustomOp::parse(OpAsmParser &parser, OperationState 
   if (succeeded(parser.parseOptionalKeyword("cluster")) && ints(getClusterAttrName(state.name)))
     return failure();
   ScheduleAttr schedule;
+  PlanAttr plan;
   LaunchAttr launch;
   if (succeeded(parser.parseOptionalKeyword("schedule")) &&
       parser.parseCustomAttributeWithFallback(schedule, Type(), getScheduleAttrName(state.name), state.attributes))
+    return failure();
+  if (succeeded(parser.parseOptionalKeyword("plan")) &&
+      parser.parseCustomAttributeWithFallback(plan, Type(), getPlanAttrName(state.name), state.attributes))
     return failure();
   if (succeeded(parser.parseOptionalKeyword("launch")) &&
       parser.parseCustomAttributeWithFallback(launch, Type(), getLaunchAttrName(state.name), state.attributes))
@@ -495,6 +499,8 @@ void mirage::kernel::CustomOp::print(OpAsmPrinter &printer) {
     printer << " cluster ", cluster.print(printer);
   if (auto schedule = getScheduleAttr())
     printer << " schedule ", printer.printStrippedAttrOrType(schedule);
+  if (auto plan = getPlanAttr())
+    printer << " plan ", printer.printStrippedAttrOrType(plan);
   if (auto launch = getLaunchAttr())
     printer << " launch ", printer.printStrippedAttrOrType(launch);
   printer.printOptionalAttrDictWithKeyword((*this)->getDiscardableAttrDictionary().getValue());

@@ -92,7 +92,7 @@ LogicalResult CarryAttr::verify(Emit emit, Combine combine, int32_t dim) {
 }
 
 LogicalResult LayoutAttr::verify(Emit emit, int32_t offset, int32_t stages, uint32_t swizzle, int32_t panel,
-                                 ArrayRef<int64_t> strides) {
+                                 ArrayRef<int64_t> strides, Ask) {
   if (offset < -1)
     return emit() << "layout: offset is " << offset << ", at least 0 is needed";
   if (stages < 1)
@@ -162,8 +162,8 @@ MlirAttribute mirageBlockLayoutAttrGet(MlirContext context, uint32_t rank, const
   ArrayRef<int64_t> strides(layout->strides, rank);
   if (llvm::all_of(strides, [](int64_t stride) { return stride == 0; }))
     strides = {};
-  return wrap(
-      LayoutAttr::get(unwrap(context), layout->offset, layout->stages, layout->swizzle, layout->panel, strides));
+  return wrap(LayoutAttr::get(unwrap(context), layout->offset, layout->stages, layout->swizzle, layout->panel, strides,
+                              Ask(layout->asked)));
 }
 
 void mirageBlockLayoutAttrGetValue(MlirAttribute attribute, MirageLayout *out) {
@@ -174,6 +174,7 @@ void mirageBlockLayoutAttrGetValue(MlirAttribute attribute, MirageLayout *out) {
   out->panel = layout.getPanel();
   out->offset = layout.getOffset();
   out->stages = layout.getStages();
+  out->asked = MirageAsk(layout.getAsked());
   llvm::copy(layout.getStrides().take_front(MIRAGE_MAX_RANK), out->strides);
 }
 

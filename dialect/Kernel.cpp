@@ -44,6 +44,18 @@ static void printShort(AsmPrinter &printer, LoadAttr load) {
 static void printShort(AsmPrinter &printer, TensorMapAttr map) { map.print(printer); }
 } // namespace mirage::kernel
 
+// custom<Integers>: [4, 1, 1, 64]
+static ParseResult parseIntegers(AsmParser &parser, llvm::SmallVector<int64_t> &numbers) {
+  return parser.parseCommaSeparatedList(AsmParser::Delimiter::Square,
+                                        [&] { return parser.parseInteger(numbers.emplace_back()); });
+}
+
+static void printIntegers(AsmPrinter &printer, ArrayRef<int64_t> numbers) {
+  printer << '[';
+  llvm::interleaveComma(numbers, printer);
+  printer << ']';
+}
+
 #include "MirageKernelDialect.cpp.inc"
 
 #include "MirageKernelEnums.cpp.inc"
@@ -81,6 +93,16 @@ LogicalResult ScheduleAttr::verify(Emit emit, int32_t, WarpSplit, bool, bool, Ti
   if (loads.size() > MIRAGE_MAX_LOADS)
     return emit() << "schedule: has " << loads.size() << " loads, at most " << int(MIRAGE_MAX_LOADS)
                   << " are supported";
+  return success();
+}
+
+LogicalResult PlanAttr::verify(Emit emit, StringRef target, uint64_t, ArrayRef<int64_t> partition, bool,
+                               StringRef loops, StringRef places, ScheduleAttr) {
+  const size_t most = sizeof MiragePlan::target - 1, numbers = sizeof MiragePlan::partition / sizeof(int64_t);
+  if (target.empty() || target.size() > most)
+    return emit() << "plan: target has " << target.size() << " characters, 1 to " << most << " are possible";
+  if (!partition.empty() && partition.size() != numbers)
+    return emit() << "plan: partition has " << partition.size() << " numbers, " << numbers << " are needed";
   return success();
 }
 
@@ -174,6 +196,36 @@ void mirageKernelScheduleAttrGetValue(MlirAttribute attribute, MirageSchedule *o
   for (LoadAttr load : schedule.getLoads())
     out->loads[out->num_loads++] = {MirageLanding(load.getLanding()), load.getStages(), MirageCache(load.getCache()),
                                     load.getPrefetch(), load.getMulticast()};
+}
+
+bool mirageKernelAttributeIsAPlan(MlirAttribute attribute) { return isa<PlanAttr>(unwrap(attribute)); }
+
+MlirAttribute mirageKernelPlanAttrGet(MlirContext context, const MiragePlan *plan) {
+  ArrayRef<int64_t> partition(plan->partition);
+  ScheduleAttr asked;
+  if (plan->asked)
+    asked = cast<ScheduleAttr>(unwrap(mirageKernelScheduleAttrGet(context, plan->asked)));
+  return wrap(PlanAttr::get(unwrap(context), StringRef(plan->target), plan->of,
+                            partition[0] ? partition : ArrayRef<int64_t>(), plan->in_threads, StringRef(plan->loops),
+                            StringRef(plan->places), asked));
+}
+
+void mirageKernelPlanAttrGetValue(MlirAttribute attribute, MirageSchedule *asked, MiragePlan *out) {
+  auto plan = cast<PlanAttr>(unwrap(attribute));
+  *out = MiragePlan{};
+  llvm::copy(plan.getTarget().take_front(sizeof out->target - 1), out->target);
+  out->of = plan.getOf();
+  llvm::copy(plan.getPartition(), out->partition);
+  out->in_threads = plan.getInThreads();
+  auto text = [&](StringRef value) { // ends in a NUL
+    return value.empty() ? "" : StringAttr::get(plan.getContext(), value).data();
+  };
+  out->loops = text(plan.getLoops());
+  out->places = text(plan.getPlaces());
+  if (!plan.getAsked())
+    return;
+  mirageKernelScheduleAttrGetValue(wrap(plan.getAsked()), asked);
+  out->asked = asked;
 }
 
 bool mirageKernelAttributeIsALaunch(MlirAttribute attribute) { return isa<LaunchAttr>(unwrap(attribute)); }

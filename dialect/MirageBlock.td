@@ -42,6 +42,7 @@ class Block_Enum<string name, string text, list<string> words> : Mirage_Enum<"::
 class Block_Attr<string name, string itsMnemonic> : AttrDef<MirageBlock_Dialect, name> { let mnemonic = itsMnemonic; }
 
 def Block_Place : Block_Enum<"Place", "where a tile lives", ["undecided", "shared", "register"]>;
+def Block_Ask : Block_Enum<"Ask", "how much of a tile's place a person fixed", ["nothing", "place", "layout", "offset"]>;
 def Block_Fill : Block_Enum<"Fill", "what a masked element of a load holds", ["zero", "one", "bottom"]>;
 def Block_Combine : Block_Enum<"Combine", "how a loop-carried value takes an iteration's contribution",
                                ["sum", "max", "rescale", "concat", "assign"]>;
@@ -94,8 +95,10 @@ def Block_LayoutAttr : Block_Attr<"Layout", "layout"> {
       DefaultValuedParameter<"int32_t", "1", "buffers that the loop's iterations use in turn">:$stages,
       DefaultValuedParameter<"uint32_t", "0", "16-byte chunk index is XORed with the row index mod 2^swizzle">:$swizzle,
       DefaultValuedParameter<"int32_t", "0", "elements of the last dimension in a row; 0 = all">:$panel,
-      OptionalArrayRefParameter<"int64_t", "in elements, one per dimension">:$strides);
-  let assemblyFormat = "`<` struct($offset, $stages, $swizzle, $panel, custom<Strides>($strides)) `>`";
+      OptionalArrayRefParameter<"int64_t", "in elements, one per dimension">:$strides,
+      DefaultValuedParameter<"::mirage::block::Ask", "::mirage::block::Ask::k_nothing",
+                             "in a planned kernel: how much of this a person had fixed">:$asked);
+  let assemblyFormat = "`<` struct($offset, $stages, $swizzle, $panel, custom<Strides>($strides), $asked) `>`";
   let genVerifyDecl = 1;
 }
 

@@ -124,6 +124,31 @@ def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
   let genVerifyDecl = 1;
 }
 
+def Kernel_PlanAttr : Kernel_Attr<"Plan", "plan"> {
+  let summary = "that a custom kernel is planned: its schedule and the places of its tiles are the planner's";
+  let description = [{
+    Without a plan, schedule and places are asks: what a person wants, which a plan must honour. With one, they are what was
+    worked out for `target`, and planning again changes nothing; `asked` is the schedule that had been written, and a layout's
+    `asked` says how much of it had been. `partition`, `in_threads`, `loops` and `places` are decisions that nothing else
+    shows (lib/layout/stored.c). `of` is a hash of all that: where the kernel was edited since, what stands there counts as
+    asked for. For another target it is planned anew, from what had been asked.
+
+    Example: a kernel whose loop streams its weights; a person had asked for 16 warps.
+
+    ```mlir
+    #mirage_kernel.plan<target = "h200", of = 3591695810629732450, loops = "1", places = "00000100", asked = <warps = 16>>
+    ```
+  }];
+  let parameters = (ins StringRefParameter<"name of the GPU">:$target, "uint64_t":$of,
+                        OptionalArrayRefParameter<"int64_t", "warps by rows, warps by columns, batch, rows of resident tiles">:$partition,
+                        Flag<"tiles stay in the threads that load them">:$in_threads,
+                        StringRefParameter<"a digit for each loop", [{""}]>:$loops,
+                        StringRefParameter<"a digit for each value of the block graph", [{""}]>:$places,
+                        OptionalParameter<"::mirage::kernel::ScheduleAttr", "the schedule as it was written">:$asked);
+  let assemblyFormat = "`<` struct($target, $of, custom<Integers>($partition), $in_threads, $loops, $places, $asked) `>`";
+  let genVerifyDecl = 1;
+}
+
 def Kernel_TensorMapAttr : Kernel_Attr<"TensorMap", "tensor_map"> {
   let summary = "what one tensor copy of a kernel takes: a box of a tensor, dimensions innermost first";
   let description = [{
@@ -366,8 +391,8 @@ def Kernel_CustomOp : Mirage_RegionOp<MirageKernel_Dialect, "custom", "block",
   let summary = "a kernel of our own: a block graph that every block of a grid runs";
   let description = [{
     ```
-    %r = custom (%arg = %operand, ...) outs(%out, ...) grid [gx, gy, gz] cluster [cx, cy, cz] schedule <...> launch <...>
-        : (T, ...) -> (T, ...) { ... }
+    %r = custom (%arg = %operand, ...) outs(%out, ...) grid [gx, gy, gz] cluster [cx, cy, cz] schedule <...> plan <...>
+        launch <...> : (T, ...) -> (T, ...) { ... }
     ```
     The region's arguments are the operands' tensors, to load from, then one tensor per result, to store to.
 
@@ -387,6 +412,7 @@ def Kernel_CustomOp : Mirage_RegionOp<MirageKernel_Dialect, "custom", "block",
     ```
   }];
   let arguments = (ins Variadic<AnyRankedTensor>:$inputs, DenseI64ArrayAttr:$grid, OptionalAttr<DenseI64ArrayAttr>:$cluster,
-                       OptionalAttr<Kernel_ScheduleAttr>:$schedule, OptionalAttr<Kernel_LaunchAttr>:$launch);
+                       OptionalAttr<Kernel_ScheduleAttr>:$schedule, OptionalAttr<Kernel_PlanAttr>:$plan,
+                       OptionalAttr<Kernel_LaunchAttr>:$launch);
   let results = (outs Variadic<AnyRankedTensor>:$outputs);
 }

@@ -309,6 +309,7 @@ static MirageStatus read_blocks(const Import *from, const char *key, bool requir
 static MirageStatus read_custom(const Import *from, MirageAttrs *out_attrs) {
   MirageCustomAttrs *custom = &out_attrs->custom;
   custom->schedule = NULL;
+  custom->plan = NULL;
   custom->launch = NULL;
   MIRAGE_TRY(read_blocks(from, "grid", true, custom->grid));
   MIRAGE_TRY(read_blocks(from, "cluster", false, custom->cluster));
@@ -321,6 +322,17 @@ static MirageStatus read_custom(const Import *from, MirageAttrs *out_attrs) {
       return missing(from, "schedule", "a schedule");
     mirageKernelScheduleAttrGetValue(attribute, schedule);
     custom->schedule = schedule;
+  }
+  attribute = lookup(from, "plan");
+  if (!mlirAttributeIsNull(attribute)) {
+    MiragePlan *plan = mirage_arena_alloc(from->arena, sizeof *plan);
+    MirageSchedule *asked = mirage_arena_alloc(from->arena, sizeof *asked);
+    if (!plan || !asked)
+      return MIRAGE_NO_MEMORY;
+    if (!mirageKernelAttributeIsAPlan(attribute))
+      return missing(from, "plan", "a plan");
+    mirageKernelPlanAttrGetValue(attribute, asked, plan);
+    custom->plan = plan;
   }
   attribute = lookup(from, "launch");
   if (!mlirAttributeIsNull(attribute)) {

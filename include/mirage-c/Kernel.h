@@ -17,6 +17,13 @@ MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsASchedule(MlirAttribute attribute
 MLIR_CAPI_EXPORTED MlirAttribute mirageKernelScheduleAttrGet(MlirContext context, const MirageSchedule *schedule);
 MLIR_CAPI_EXPORTED void mirageKernelScheduleAttrGetValue(MlirAttribute attribute, MirageSchedule *out_schedule);
 
+// #mirage_kernel.plan<...>. The texts that GetValue gives are NUL-terminated and live as long as the context; `asked` is
+// where out_plan->asked points, if it points anywhere.
+MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsAPlan(MlirAttribute attribute);
+MLIR_CAPI_EXPORTED MlirAttribute mirageKernelPlanAttrGet(MlirContext context, const MiragePlan *plan);
+MLIR_CAPI_EXPORTED void mirageKernelPlanAttrGetValue(MlirAttribute attribute, MirageSchedule *asked,
+                                                     MiragePlan *out_plan);
+
 // #mirage_kernel.launch<...>. The attribute owns the kernel's name; `out_launch->kernel` is NUL-terminated and lives as
 // long as the context.
 MLIR_CAPI_EXPORTED bool mirageKernelAttributeIsALaunch(MlirAttribute attribute);

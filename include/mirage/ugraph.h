@@ -141,6 +141,9 @@ typedef enum {
   MIRAGE_SPACE_FRAGMENT, // fragment inside a thread region
 } MirageSpace;
 
+/// How much of a tile's place a person fixed: nothing, that it is a buffer in shared memory, how it lies there, and where.
+typedef enum { MIRAGE_ASK_NOTHING, MIRAGE_ASK_PLACE, MIRAGE_ASK_LAYOUT, MIRAGE_ASK_OFFSET } MirageAsk;
+
 /// Where the elements of a tile lie. The default (all zero) means "not planned". Dropping it never changes a result.
 ///
 /// Panels:  a tile whose last dimension is wider than `panel` lies as panels behind each other, all rows of the first,
@@ -152,6 +155,7 @@ typedef enum {
 ///          swizzle 1, 2, 3 this is what tensor copies and the matrix instructions of a GPU do.
 typedef struct MirageLayout {
   bool planned;
+  MirageAsk asked;                  // of a planned kernel's tile: what a person had fixed before it was planned
   uint8_t swizzle;                  // shared: 16-byte chunks of rows change places, see below; 0 = none
   int32_t panel;                    // shared: elements of the last dimension that a row holds, see below; 0 = all
   int32_t offset;                   // shared: byte offset from the start of the block's shared memory; -1 = none
@@ -313,10 +317,26 @@ typedef struct MirageLaunch {
   const MirageTensorMap *maps;
 } MirageLaunch;
 
+/// That a kernel is planned (lib/layout): its schedule and the places of its tiles were worked out for one target, and
+/// are not to be read as a person's wishes. Without a plan they are just that: an ask, which a plan must honour.
+///
+/// Places and loops are the decisions that nothing else in the graph shows, a digit for each value and each loop of the
+/// block graph; lib/layout/stored.c says what they mean. A plan is void when its kernel, schedule or tiles were changed
+/// since (mirage_ugraph_plan_holds).
+typedef struct MiragePlan {
+  char target[32];             // name of the target
+  uint64_t of;                 // hash of the kernel as it was planned
+  const MirageSchedule *asked; // the schedule that a person had written, or NULL
+  int64_t partition[4];        // of resident tiles: warps by rows, warps by columns, batch, rows; 0 = there are none
+  bool in_threads;             // tiles stay in the threads that load them
+  const char *loops, *places;  // "": not recorded, to be planned again
+} MiragePlan;
+
 typedef struct MirageCustomAttrs {
   int64_t grid[3];                // blocks per axis, >= 1
   int64_t cluster[3];             // blocks of a cluster per axis; divides grid; {1,1,1} = none
   const MirageSchedule *schedule; // or NULL; copied by the builder
+  const MiragePlan *plan;         // or NULL: the schedule is an ask; copied by the builder
   const MirageLaunch *launch;     // or NULL; copied by the builder
 } MirageCustomAttrs;
 
@@ -498,11 +518,18 @@ void mirage_ugraph_return(MirageUGraph *graph, uint32_t num_values, const Mirage
 MirageStatus mirage_ugraph_finish(MirageUGraph *graph);
 MirageStatus mirage_ugraph_status(const MirageUGraph *graph);
 
-/// Overrides the space and layout of a value (layout pass, bridge).
+/// The values of a custom node's block graph are numbered in a row, in the same order in every copy: the first, and how
+/// many there are.
+MirageValue mirage_ugraph_kernel_values(const MirageUGraph *graph, MirageNode custom, uint32_t *out_count);
+
+/// Overrides the space and layout of a value (layout pass, bridge). A fragment keeps its space: its layout is that of the
+/// buffer that holds it besides.
 void mirage_ugraph_set_placement(MirageUGraph *graph, MirageValue value, MirageSpace space, const MirageLayout *layout);
 /// Replaces the schedule / launch of a custom node (copied; NULL removes).
 void mirage_ugraph_set_schedule(MirageUGraph *graph, MirageNode custom, const MirageSchedule *schedule);
 void mirage_ugraph_set_launch(MirageUGraph *graph, MirageNode custom, const MirageLaunch *launch);
+/// Says that a custom node is planned, as it stands: `plan->of` is computed here. NULL: it is not.
+void mirage_ugraph_set_plan(MirageUGraph *graph, MirageNode custom, const MiragePlan *plan);
 /// Replaces the cluster of a custom node that holds no collective over one: then it only says which blocks are neighbours.
 void mirage_ugraph_set_cluster(MirageUGraph *graph, MirageNode custom, const int64_t cluster[3]);
 MirageGraphMeta *mirage_ugraph_meta(MirageUGraph *graph);
@@ -598,6 +625,8 @@ typedef struct MirageGraphHash {
   uint64_t low, high;
 } MirageGraphHash;
 MirageStatus mirage_ugraph_hash(const MirageUGraph *graph, const MirageDiag *diag, MirageGraphHash *out_hash);
+/// Whether a custom node has a plan and is still what was planned: its block graph, schedule, tiles and the plan itself.
+bool mirage_ugraph_plan_holds(const MirageUGraph *graph, MirageNode custom);
 /// What ties a proof to its two graphs: a hash of both without schedules, which never change a result. Never 0.
 ///
 /// Errors:  NO_MEMORY.

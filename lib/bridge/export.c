@@ -125,6 +125,8 @@ static void add_custom(AttributeList *list, const MirageCustomAttrs *custom) {
     add_ints(list, "cluster", num_axes(custom->cluster), custom->cluster);
   if (custom->schedule)
     add(list, "schedule", mirageKernelScheduleAttrGet(list->context, custom->schedule));
+  if (custom->plan)
+    add(list, "plan", mirageKernelPlanAttrGet(list->context, custom->plan));
   if (custom->launch)
     add(list, "launch", mirageKernelLaunchAttrGet(list->context, custom->launch));
 }

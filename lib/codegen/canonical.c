@@ -99,7 +99,7 @@ static void map_results(Rewrite *rewrite, const MirageNodeView *view, MirageNode
 static void copy_placement(Rewrite *rewrite, MirageValue old) {
   const MirageType *type = mirage_ugraph_type(rewrite->from, old);
   MirageValue copy = rewrite->map[old.index];
-  if (copy.index && (type->space == MIRAGE_SPACE_SHARED || type->space == MIRAGE_SPACE_REGISTER))
+  if (copy.index && type->space != MIRAGE_SPACE_DEVICE)
     mirage_ugraph_set_placement(rewrite->to, copy, type->space, &type->layout);
 }
 

@@ -371,6 +371,18 @@ static const MirageLaunch *copy_launch(MirageUGraph *graph, const MirageLaunch *
   return copy;
 }
 
+static const MiragePlan *copy_plan(MirageUGraph *graph, const MiragePlan *plan) {
+  MiragePlan *copy = plan ? mirage_arena_copy(&graph->arena, plan, sizeof *copy) : NULL;
+  if (plan && !copy)
+    fail_memory(graph, "plan");
+  if (!copy)
+    return NULL;
+  copy->asked = copy_schedule(graph, plan->asked);
+  copy->loops = mirage_ugraph_intern_string(graph, plan->loops);
+  copy->places = mirage_ugraph_intern_string(graph, plan->places);
+  return copy;
+}
+
 static bool check_custom(MirageUGraph *graph, uint32_t num_operands, const MirageValue *operands, uint32_t num_results,
                          const MirageType *results, const MirageCustomAttrs *attrs) {
   if (!check_place(graph, MIRAGE_OP_CUSTOM) || !check_operands(graph, "custom", num_operands, operands))
@@ -402,6 +414,7 @@ MirageNode mirage_ugraph_open_custom(MirageUGraph *graph, uint32_t num_operands,
   }
   copied->custom = *attrs;
   copied->custom.schedule = copy_schedule(graph, attrs->schedule);
+  copied->custom.plan = copy_plan(graph, attrs->plan);
   copied->custom.launch = copy_launch(graph, attrs->launch);
   if (failed(graph))
     return none;
@@ -579,7 +592,8 @@ void mirage_ugraph_set_placement(MirageUGraph *graph, MirageValue value, MirageS
   bool is_tile =
       type->space == MIRAGE_SPACE_TILE || type->space == MIRAGE_SPACE_SHARED || type->space == MIRAGE_SPACE_REGISTER;
   bool to_tile = space == MIRAGE_SPACE_TILE || space == MIRAGE_SPACE_SHARED || space == MIRAGE_SPACE_REGISTER;
-  if (!is_tile || !to_tile) {
+  bool is_fragment = type->space == MIRAGE_SPACE_FRAGMENT && space == MIRAGE_SPACE_FRAGMENT;
+  if ((!is_tile || !to_tile) && !is_fragment) {
     FAIL(graph, MIRAGE_BAD_TYPE, "placement: %s",
          is_tile ? "a tile lies in shared memory or registers" : "only tiles have one");
     return;
@@ -623,6 +637,18 @@ void mirage_ugraph_set_cluster(MirageUGraph *graph, MirageNode custom, const int
   memcpy(changed.cluster, cluster, sizeof changed.cluster);
   if (passed(graph, mirage_op_check_custom(&changed, graph->diag, graph->loc)))
     *attrs = changed;
+}
+
+void mirage_ugraph_set_plan(MirageUGraph *graph, MirageNode custom, const MiragePlan *plan) {
+  MirageCustomAttrs *attrs = find_custom(graph, "plan", custom);
+  if (!attrs)
+    return;
+  MiragePlan *copy = (MiragePlan *)copy_plan(graph, plan); // fresh memory of this graph's
+  if (failed(graph))
+    return;
+  attrs->plan = copy;
+  if (copy)
+    copy->of = mirage__kernel_hash(graph, custom);
 }
 
 void mirage_ugraph_set_launch(MirageUGraph *graph, MirageNode custom, const MirageLaunch *launch) {

@@ -18,7 +18,7 @@ static const MirageValue *mapped_operands(Copier *copier, const MirageNodeView *
 static void pair(Copier *copier, MirageValue old, MirageValue new) {
   const MirageType *type = mirage_ugraph_type(copier->from, old);
   copier->map[old.index] = new;
-  if (new.index && type->space != MIRAGE_SPACE_DEVICE && type->space != MIRAGE_SPACE_FRAGMENT)
+  if (new.index && type->space != MIRAGE_SPACE_DEVICE)
     mirage_ugraph_set_placement(copier->to, new, type->space, &type->layout);
 }
 

@@ -9,7 +9,7 @@
 // Left out:   layouts, placements and launches, which follow from the rest. Grid, loop ranges, accesses and schedule
 //             count; the hash of a pair leaves schedules out as well, which never change a result.
 // Example:    add(exp(x), y) and add(y, exp(x)) have one hash; x/y and y/x have two.
-#include "mirage/ugraph.h"
+#include "ugraph_internal.h"
 
 #define XXH_INLINE_ALL
 #include <xxhash.h>
@@ -168,6 +168,80 @@ static void put_attrs(Words *words, MirageAttrsKind kind, const MirageAttrs *att
     return;
   }
 }
+
+// ------------------------------------------------------------------------------------------- a kernel as it was planned
+
+// A tile's place; a fragment's is not written in text, and the registers of a tile have nothing to add.
+static void put_place(Words *words, const MirageType *type) {
+  const MirageLayout *layout = &type->layout;
+  put(words, type->space);
+  if (type->space != MIRAGE_SPACE_SHARED)
+    return;
+  put(words, layout->planned);
+  put(words, layout->asked);
+  put(words, layout->swizzle);
+  put(words, (uint64_t)layout->panel);
+  put(words, (uint64_t)layout->offset);
+  put(words, (uint64_t)layout->stages);
+  for (uint32_t i = 0; i < type->rank; ++i)
+    put(words, (uint64_t)layout->strides[i]);
+}
+
+static void put_region(Words *words, const MirageUGraph *graph, MirageRegion region, uint32_t first) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  for (uint32_t n = 0; n < view.num_nodes; ++n) {
+    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[n]);
+    put(words, node.op);
+    put_attrs(words, mirage_op_info(node.op)->attrs, node.attrs);
+    for (uint32_t i = 0; mirage_op_info(node.op)->attrs == MIRAGE_ATTRS_PERM && i < MIRAGE_MAX_RANK; ++i)
+      put(words, (uint64_t)node.attrs->perm.perm[i]);
+    for (uint32_t i = 0; node.op == MIRAGE_OP_LOOP && i < node.attrs->loop.num_carries; ++i) {
+      put(words, node.attrs->loop.carries[i].combine);
+      put(words, (uint64_t)node.attrs->loop.carries[i].dim);
+    }
+    for (uint32_t i = 0; i < node.num_operands; ++i)
+      put(words, node.operands[i].index - first);
+    if (node.region.index)
+      put_region(words, graph, node.region, first);
+  }
+}
+
+static void put_text(Words *words, const char *text) {
+  for (; text && *text; ++text)
+    put(words, (unsigned char)*text);
+}
+
+uint64_t mirage__kernel_hash(const MirageUGraph *graph, MirageNode custom) {
+  MirageNodeView view = mirage_ugraph_node(graph, custom);
+  const MiragePlan *plan = view.attrs->custom.plan;
+  Words words = {0};
+  uint32_t count;
+  MirageValue first = mirage_ugraph_kernel_values(graph, custom, &count);
+  put_attrs(&words, MIRAGE_ATTRS_CUSTOM, view.attrs);
+  put_schedule(&words, view.attrs->custom.schedule);
+  for (uint32_t i = 0; i < count; ++i) {
+    const MirageType *type = mirage_ugraph_type(graph, (MirageValue){first.index + i});
+    put_type(&words, type);
+    put_place(&words, type);
+  }
+  put_region(&words, graph, view.region, first.index);
+  for (uint32_t i = 0; plan && i < 4; ++i)
+    put(&words, (uint64_t)plan->partition[i]);
+  put(&words, plan && plan->in_threads);
+  put_schedule(&words, plan ? plan->asked : NULL);
+  put_text(&words, plan ? plan->target : NULL);
+  put_text(&words, plan ? plan->loops : NULL);
+  put_text(&words, plan ? plan->places : NULL);
+  uint64_t hash = words_finish(&words).low;
+  return hash ? hash : 1;
+}
+
+bool mirage_ugraph_plan_holds(const MirageUGraph *graph, MirageNode custom) {
+  const MiragePlan *plan = mirage_ugraph_node(graph, custom).attrs->custom.plan;
+  return plan && plan->of == mirage__kernel_hash(graph, custom);
+}
+
+// -------------------------------------------------------------------------------------------------------- whole graphs
 
 static bool commutes(MirageOp op) {
   return op == MIRAGE_OP_ADD || op == MIRAGE_OP_MUL || op == MIRAGE_OP_MAX || op == MIRAGE_OP_MIN;

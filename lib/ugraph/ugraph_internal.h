@@ -55,6 +55,10 @@ struct MirageUGraph {
 
 enum { KERNEL_REGION = 1 };
 
+// ugraph_hash.c
+/// What a plan is of: the block graph in its order, its schedule, the places of its tiles and the plan's own decisions.
+uint64_t mirage__kernel_hash(const MirageUGraph *graph, MirageNode custom);
+
 // ugraph.c
 /// Grid, cluster and loops around the nodes of a region.
 MirageScope mirage__scope_of_region(const MirageUGraph *graph, uint32_t region);

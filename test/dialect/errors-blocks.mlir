@@ -280,6 +280,55 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // -----
 
+// plan for nobody
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' plan: target has 0 characters, 1 to 31 are possible}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] plan <target = "", of = 1> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// plan with half a partition
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' plan: partition has 2 numbers, 4 are needed}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] plan <target = "h200", of = 1, partition = [4, 1]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// plan without a target
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{struct is missing required parameter: target}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] plan <of = 1> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// plan whose ask lists too many roles
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+2 {{schedule: has 9 roles, at most 8 are supported}}
+  // expected-error @+1 {{failed to parse Kernel_PlanAttr parameter 'asked'}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] plan <target = "h200", of = 1, asked = <roles = [consumer(1), consumer(1), consumer(1), consumer(1), consumer(1), consumer(1), consumer(1), consumer(1), consumer(1)]>> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
 // launch without a kernel
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
   // expected-error @+1 {{custom op 'mirage_kernel.custom' launch: names no kernel}}

@@ -124,6 +124,7 @@ mirage_kernel.graph @candidate(%x: tensor<8x64xf16>) -> tensor<8x64xf16> attribu
   // CHECK-SAME: schedule <warps = 8, split = reduction, swap = true, permute_k = true, tile_order = grouped, side_blocks = 4, dependent_launch = true,
   // CHECK-SAME: roles = [producer(1, 40), consumer(4, 232), helper(3)],
   // CHECK-SAME: loads = [tensor(stages = 4, multicast = true), register(cache = no_allocate, prefetch = 128), async(stages = 3), bulk, auto(cache = evict_last), auto]>
+  // CHECK-SAME: plan <target = "h200", of = 18446744073709551615, partition = [4, 1, 1, 8], in_threads = true, loops = "3", places = "01e", asked = <warps = 8>>
   // CHECK-SAME: launch <kernel = "candidate_0", threads = 256, shared_bytes = 1024, workspace_bytes = 4096, maps = [<pointer = 0, type = f16, extents = [64, 8], strides = [2, 128], box = [64, 8], swizzle = 3>]> attributes {test.note = 1 : i64}
   // CHECK-SAME: : (tensor<8x64xf16>) -> tensor<8x64xf16> {
   %y = custom (%xk = %x) outs(%yk) grid [2, 4, 1] cluster [2, 1, 1]
@@ -131,12 +132,14 @@ mirage_kernel.graph @candidate(%x: tensor<8x64xf16>) -> tensor<8x64xf16> attribu
                 permute_k = true, tile_order = grouped, side_blocks = 4, dependent_launch = true,
                 loads = [tensor(stages = 4, multicast = true), register(prefetch = 128, cache = no_allocate), async(stages = 3), bulk,
                          auto(cache = evict_last), auto]>
+      plan <of = 18446744073709551615, target = "h200", asked = <warps = 8>, places = "01e", loops = "3", in_threads = true,
+            partition = [4, 1, 1, 8]>
       launch <kernel = "candidate_0", threads = 256, shared_bytes = 1024, workspace_bytes = 4096,
               maps = [<pointer = 0, type = f16, extents = [64, 8], strides = [2, 128], box = [64, 8], swizzle = 3>]>
       attributes {test.note = 1} : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     // Places and layouts are written where a value has one.
-    // CHECK: load %[[X]] {grid = [0, 1]} : tensor<8x64xf16> -> !mirage_block.tile<4x16xf16, shared, <offset = 1024, stages = 2, swizzle = 3, strides = [16, 1]>>
-    %a = load %xk {grid = [0, 1]} : tensor<8x64xf16> -> !mirage_block.tile<4x16xf16, shared, <strides = [16, 1], swizzle = 3, stages = 2, offset = 1024>>
+    // CHECK: load %[[X]] {grid = [0, 1]} : tensor<8x64xf16> -> !mirage_block.tile<4x16xf16, shared, <offset = 1024, stages = 2, swizzle = 3, strides = [16, 1], asked = layout>>
+    %a = load %xk {grid = [0, 1]} : tensor<8x64xf16> -> !mirage_block.tile<4x16xf16, shared, <strides = [16, 1], asked = layout, swizzle = 3, stages = 2, offset = 1024>>
     // CHECK: load %[[X]] {grid = [0, 1], fill = bottom} : tensor<8x64xf16> -> !mirage_block.tile<4x16xf16, register>
     %b = load %xk {fill = bottom, grid = [0, 1]} : tensor<8x64xf16> -> !mirage_block.tile<4x16xf16, register>
     // CHECK: load %[[X]] {grid = [0, 1, -1], fill = one} : tensor<8x64xf16> -> !mirage_block.tile<4x16xf16, shared, <>>
@@ -146,7 +149,7 @@ mirage_kernel.graph @candidate(%x: tensor<8x64xf16>) -> tensor<8x64xf16> attribu
     // CHECK: load %[[X]] {grid = [0, 1]} :
     %d = load %xk {grid = [0, 1], fill = zero} : tensor<8x64xf16> -> !mirage_block.tile<4x16xf16>
     // CHECK: add %{{.*}}, %{{.*}} : !mirage_block.tile<4x16xf16, shared, {{.*}}>, !mirage_block.tile<4x16xf16, register>{{$}}
-    %s = add %a, %b : !mirage_block.tile<4x16xf16, shared, <offset = 1024, stages = 2, swizzle = 3, strides = [16, 1]>>, !mirage_block.tile<4x16xf16, register>
+    %s = add %a, %b : !mirage_block.tile<4x16xf16, shared, <offset = 1024, stages = 2, swizzle = 3, strides = [16, 1], asked = layout>>, !mirage_block.tile<4x16xf16, register>
     // CHECK: add %{{.*}}, %{{.*}} : !mirage_block.tile<4x16xf16, shared, <>>, !mirage_block.tile<4x16xf16> -> !mirage_block.tile<4x16xf32, register>
     %p = add %c, %d : !mirage_block.tile<4x16xf16, shared, <>>, !mirage_block.tile<4x16xf16> -> !mirage_block.tile<4x16xf32, register>
     // CHECK: cluster_sum %{{.*}} {axes = [0]} : !mirage_block.tile<4x16xf32>
