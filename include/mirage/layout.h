@@ -11,9 +11,10 @@ extern "C" {
 #endif
 
 /// Fills in place what the schedule leaves open (warps, landing and stages of each load) and the space, strides, swizzle
-/// and shared-memory offset of every tile; what is already set by hand is checked and kept.
+/// and shared-memory offset of every tile; what is already set by hand is checked and kept. A kernel that is planned for
+/// this target stays as it is; one planned for another is planned from what had been asked for (MiragePlan).
 ///
-/// Result:  custom nodes carry a complete schedule; every tile is SHARED (planned layout) or REGISTER.
+/// Result:  custom nodes carry a complete schedule and a plan; every tile is SHARED (planned layout) or REGISTER.
 /// Errors:  LIMIT when the tiles do not fit the target's shared memory (both numbers are named); BAD_ARGUMENT when a hand
 ///          edit contradicts an operator or overlaps another live tile.
 MirageStatus mirage_layout_plan(MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag);

@@ -13,9 +13,10 @@ static BlockValue *value_of(const Block *block, MirageValue value) { return &blo
 
 static void add_value(Block *block, MirageValue value, MirageNode def, MirageNode owner, uint32_t index, int32_t loop) {
   const MirageType *type = mirage_ugraph_type(block->graph, value);
+  bool planned = mirage_ugraph_node(block->graph, block->custom).attrs->custom.plan != NULL;
   *value_of(block, value) = (BlockValue){
       .inside = true,
-      .shared = type->space == MIRAGE_SPACE_SHARED,
+      .shared = type->space == MIRAGE_SPACE_SHARED && (!planned || type->layout.asked),
       .def = def,
       .owner = owner,
       .index = index,

@@ -298,9 +298,9 @@ int32_t mirage__direct_registers(int64_t rows, int64_t columns);
 /// Whether a direct loop with k tiles of `depth` and so many registers can be run by `warps` warps.
 bool mirage__direct_fits(int64_t depth, int32_t registers, int32_t warps, const MirageTarget *target);
 
-/// Plans one custom kernel without touching the graph: `out_block` holds all placements - also of fragments, which the
-/// graph cannot record - and `out_schedule` the completed schedule. Memory comes from `arena`. Errors as
-/// mirage_layout_plan.
+/// The plan of one custom kernel: read where the graph holds it, else made, without touching the graph. `out_block` holds
+/// all placements, also of fragments, and `out_schedule` the completed schedule. Memory comes from `arena`. Errors as
+/// mirage_layout_plan; BAD_ARGUMENT where the plan is for another target, or of what the kernel was before an edit.
 MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
                                 MirageArena *arena, const MirageDiag *diag, Block *out_block,
                                 MirageSchedule *out_schedule);

@@ -177,11 +177,16 @@ static void plan_landing(Plan *plan, uint32_t index) {
   }
 }
 
+void mirage__plan_land(Plan *plan, uint32_t load, MirageLanding landing) {
+  plan->schedule.loads[load].landing = landing;
+  plan->block.values[mirage_ugraph_node(plan->graph, plan->loads[load]).first_result.index].landing = landing;
+}
+
 void mirage__plan_landings(Plan *plan) {
   for (uint32_t i = 0; i < plan->num_loads; ++i) {
     plan_landing(plan, i);
     MirageLoadSchedule *load = &plan->schedule.loads[i];
-    plan->block.values[mirage_ugraph_node(plan->graph, plan->loads[i]).first_result.index].landing = load->landing;
+    mirage__plan_land(plan, i, load->landing);
     plan->copies |= load->landing == MIRAGE_LANDING_BULK || load->landing == MIRAGE_LANDING_TENSOR;
   }
 }
@@ -220,8 +225,7 @@ void mirage__plan_own_copies(Plan *plan) {
     if (load->landing != MIRAGE_LANDING_AUTO || !feeds_warpgroups(plan, i) ||
         tensor_reason(plan, plan->loads[i], tensor, tile))
       continue;
-    load->landing = MIRAGE_LANDING_TENSOR;
-    plan->block.values[view.first_result.index].landing = load->landing;
+    mirage__plan_land(plan, i, MIRAGE_LANDING_TENSOR);
     plan->copies = plan->own_copies = true;
   }
 }

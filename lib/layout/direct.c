@@ -263,7 +263,7 @@ static void land_loads(Plan *plan, int32_t loop, const DirectLoop *direct) {
     if (plan->block.steps[plan->block.step_of_node[node.index]].loop != loop)
       continue;
     MirageLoadSchedule *load = &plan->schedule.loads[i];
-    load->landing = MIRAGE_LANDING_REGISTER;
+    mirage__plan_land(plan, i, MIRAGE_LANDING_REGISTER);
     if (is_weight(direct, mirage_ugraph_result(plan->graph, node, 0)) && load->cache == MIRAGE_CACHE_DEFAULT)
       load->cache = MIRAGE_CACHE_NO_ALLOCATE;
   }

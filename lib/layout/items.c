@@ -88,20 +88,6 @@ static const MirageType *common_shape(Plan *plan) {
   return shape;
 }
 
-// A reduction that is planned already has a partial result for each warp, or was planned another way: the number of
-// warps is known by now, and with more of them rows may fit that did not when it was open.
-static bool planned_otherwise(const Plan *plan, int32_t warps) {
-  for (int32_t s = 0; s < plan->block.num_steps; ++s) {
-    MirageNodeView view = mirage_ugraph_node(plan->graph, plan->block.steps[s].node);
-    if (mirage_op_info(view.op)->kind != MIRAGE_KIND_REDUCE)
-      continue;
-    const MirageLayout *layout = &mirage_ugraph_type(plan->graph, view.first_result)->layout;
-    if (layout->planned && layout->stages > 0 && layout->stages != warps)
-      return true;
-  }
-  return false;
-}
-
 void mirage__plan_items(Plan *plan) {
   Block *block = &plan->block;
   const MirageType *shape = common_shape(plan);
@@ -121,11 +107,11 @@ void mirage__plan_items(Plan *plan) {
     wide += view.op == MIRAGE_OP_LOAD && !is_narrow(mirage_ugraph_type(plan->graph, view.first_result));
   }
   if (rows > MOST_ROWS || rows * pieces * width * wide > REGISTERS ||
-      rows * pieces * block->num_steps > MOST_REMEMBERED || planned_otherwise(plan, warps))
+      rows * pieces * block->num_steps > MOST_REMEMBERED)
     return;
   plan->schedule.warps = warps;
   block->items =
       (ThreadRows){.on = true, .rows = (int32_t)rows, .pieces = (int32_t)pieces, .width = width, .shape = *shape};
   for (uint32_t i = 0; i < plan->num_loads; ++i)
-    plan->schedule.loads[i].landing = MIRAGE_LANDING_REGISTER;
+    mirage__plan_land(plan, i, MIRAGE_LANDING_REGISTER);
 }

@@ -1,10 +1,10 @@
 // layout.c - plans every custom kernel of a graph: schedule, places, memory. [Mirage 6]
 //
-// Call order for one custom node:  schedule (what the hand left open)  ->  places (choose.c)  ->  memory (memory.c)  ->
-//                                  written back to the graph as the custom's schedule and the values' spaces and
-//                                  layouts.
+// Call order for one custom node:  schedule (what the ask leaves open)  ->  places (choose.c)  ->  memory (memory.c)  ->
+//                                  checked (check.c)  ->  written to the graph (stored.c).
 //                                  Each kernel of a graph of several is planned in a graph of its own.
-// Hand edits:  a planned tile keeps its strides, swizzle and offset; a load keeps landing and stages; each is checked.
+// Asks:    a tile placed by hand keeps its strides, swizzle and offset; a load keeps landing and stages; each is checked.
+// Planned: a kernel that holds a plan for the target is left as it is.
 #include "mirage/layout.h"
 
 #include "plan.h"
@@ -101,7 +101,7 @@ static void share_buffers(Plan *plan) {
   }
 }
 
-static MirageStatus plan_all(Plan *plan, MirageNode custom, MirageArena *arena) {
+MirageStatus mirage__plan_begin(Plan *plan, MirageNode custom, MirageArena *arena) {
   MIRAGE_TRY(mirage__block_init(&plan->block, plan->graph, custom, arena, plan->target->has_cluster, plan->diag));
   plan->types = plan->block.types;
   plan->stages_of_loop = mirage_arena_alloc_array(arena, (size_t)plan->block.num_loops + 1, sizeof(int32_t));
@@ -110,81 +110,72 @@ static MirageStatus plan_all(Plan *plan, MirageNode custom, MirageArena *arena) 
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
   MIRAGE_TRY(collect_loads(plan));
   MIRAGE_TRY(check_schedule(plan));
-  MIRAGE_TRY(stages_by_hand(plan));
+  return stages_by_hand(plan);
+}
+
+// Between the steps of planning; the whole plan is checked in any case.
+static MirageStatus check_step(const Plan *plan, PlanStage stage) {
+#ifdef NDEBUG
+  (void)plan, (void)stage;
+  return MIRAGE_OK;
+#else
+  return mirage__plan_check(plan, stage);
+#endif
+}
+
+static MirageStatus plan_all(Plan *plan, MirageNode custom, MirageArena *arena) {
+  MIRAGE_TRY(mirage__plan_begin(plan, custom, arena));
   mirage__plan_landings(plan);
   MIRAGE_TRY(mirage__plan_roles(plan));
+  MIRAGE_TRY(check_step(plan, PLAN_LANDED));
   MIRAGE_TRY(mirage__plan_direct(plan));
   mirage__plan_items(plan);
   mirage__plan_warps(plan);
   MIRAGE_TRY(mirage__plan_resident(plan));
   mirage__plan_warpgroups(plan);
   mirage__plan_own_copies(plan);
+  MIRAGE_TRY(check_step(plan, PLAN_DIVIDED));
   MIRAGE_TRY(mirage__plan_places(plan));
+  MIRAGE_TRY(check_step(plan, PLAN_PLACED));
   MIRAGE_TRY(mirage__plan_memory(plan));
   complete_loads(plan);
   share_buffers(plan);
+  return mirage__plan_check(plan, PLAN_COMPLETE);
+}
+
+static MirageStatus make_plan(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
+                              MirageArena *arena, const MirageDiag *diag, Plan *plan) {
+  MirageNodeView view = mirage_ugraph_node(graph, custom);
+  const Plan start = {.graph = graph, .target = target, .diag = diag, .loc = view.loc};
+  Plan second = start;
+  *plan = start;
+  if (view.attrs->custom.schedule)
+    plan->schedule = *view.attrs->custom.schedule;
+  MIRAGE_TRY(plan_all(plan, custom, arena));
+  if (mirage__own_roles(plan, &second.schedule)) {
+    second.diag = NULL; // nobody asked for it: the first plan stands where this one fails
+    if (plan_all(&second, custom, arena) == MIRAGE_OK)
+      *plan = second;
+  }
   return MIRAGE_OK;
 }
 
 MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
                                 MirageArena *arena, const MirageDiag *diag, Block *out_block,
                                 MirageSchedule *out_schedule) {
-  MirageNodeView view = mirage_ugraph_node(graph, custom);
-  const Plan start = {.graph = graph, .target = target, .diag = diag, .loc = view.loc};
-  Plan plan = start, second = start;
-  if (view.attrs->custom.schedule)
-    plan.schedule = *view.attrs->custom.schedule;
-  MIRAGE_TRY(plan_all(&plan, custom, arena));
-  if (mirage__own_roles(&plan, &second.schedule)) {
-    second.diag = NULL; // nobody asked for it: the first plan stands where this one fails
-    if (plan_all(&second, custom, arena) == MIRAGE_OK)
-      plan = second;
-  }
+  Plan plan;
+  bool planned = mirage_ugraph_node(graph, custom).attrs->custom.plan != NULL;
+  MIRAGE_TRY((planned ? mirage__plan_read : make_plan)(graph, custom, target, arena, diag, &plan));
   *out_block = plan.block;
   *out_schedule = plan.schedule;
   return MIRAGE_OK;
 }
 
-// A fragment's buffer is recorded on the tile that the thread region yields it as, if any.
-static void write_back(MirageUGraph *graph, MirageNode custom, const Block *block, const MirageSchedule *schedule) {
-  mirage_ugraph_set_schedule(graph, custom, schedule);
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(graph); ++id) {
-    MirageValue value = {id}, resolved = mirage__block_resolve(block, value);
-    MirageSpace space = mirage_ugraph_type(graph, value)->space;
-    if (!block->values[id].inside || space == MIRAGE_SPACE_DEVICE || space == MIRAGE_SPACE_FRAGMENT)
-      continue;
-    if (block->values[resolved.index].shared)
-      mirage_ugraph_set_placement(graph, value, MIRAGE_SPACE_SHARED, &block->types[resolved.index].layout);
-    else
-      mirage_ugraph_set_placement(graph, value, MIRAGE_SPACE_REGISTER, &(MirageLayout){.offset = -1});
-  }
-}
-
 static MirageStatus plan_custom(MirageUGraph *graph, MirageNode custom, const MirageTarget *target, MirageArena *arena,
                                 const MirageDiag *diag) {
-  Block block;
-  MirageSchedule schedule;
-  MIRAGE_TRY(mirage__plan_block(graph, custom, target, arena, diag, &block, &schedule));
-  write_back(graph, custom, &block, &schedule);
-  return mirage_ugraph_status(graph);
-}
-
-// Places that values of a kernel's copy were given, for those of the kernel itself.
-static void take_places(MirageUGraph *graph, MirageRegion region, const MirageUGraph *copy, const MirageValue *map) {
-  MirageRegionView view = mirage_ugraph_region(graph, region);
-  for (uint32_t i = 0; i < view.num_nodes; ++i) {
-    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
-    MirageRegionView body = mirage_ugraph_region(graph, node.region);
-    for (uint32_t k = 0; k < node.num_results + body.num_arguments; ++k) {
-      bool result = k < node.num_results;
-      MirageValue value = {result ? node.first_result.index + k : body.first_argument.index + k - node.num_results};
-      const MirageType *type = mirage_ugraph_type(copy, map[value.index]);
-      if (type->space == MIRAGE_SPACE_SHARED || type->space == MIRAGE_SPACE_REGISTER)
-        mirage_ugraph_set_placement(graph, value, type->space, &type->layout);
-    }
-    if (node.region.index)
-      take_places(graph, node.region, copy, map);
-  }
+  Plan plan;
+  MIRAGE_TRY(make_plan(graph, custom, target, arena, diag, &plan));
+  return mirage__plan_store(&plan, graph, custom);
 }
 
 // One kernel of several, in a graph of its own: planning takes memory and time for each value of the graph.
@@ -194,11 +185,8 @@ static MirageStatus plan_apart(MirageUGraph *graph, MirageNode custom, MirageVal
   MirageNode copy;
   MIRAGE_TRY(mirage_ugraph_extract_custom(graph, custom, map, diag, &alone, &copy));
   MirageStatus status = plan_custom(alone, copy, target, arena, diag);
-  if (status == MIRAGE_OK) {
-    mirage_ugraph_set_schedule(graph, custom, mirage_ugraph_node(alone, copy).attrs->custom.schedule);
-    take_places(graph, mirage_ugraph_node(graph, custom).region, alone, map);
-    status = mirage_ugraph_status(graph);
-  }
+  if (status == MIRAGE_OK)
+    status = mirage__plan_transfer(graph, custom, alone, copy);
   mirage_ugraph_destroy(alone);
   return status;
 }
@@ -221,6 +209,9 @@ static MirageStatus plan_kernels(MirageUGraph *graph, MirageValue *map, const Mi
       continue;
     if (mirage_cancelled(cancel))
       return MIRAGE_CANCELLED;
+    if (mirage__plan_is_current(graph, body.nodes[i], target))
+      continue;
+    mirage__plan_forget(graph, body.nodes[i], diag);
     MirageArena arena;
     mirage_arena_init(&arena, NULL);
     status = map ? plan_apart(graph, body.nodes[i], map, target, &arena, diag)

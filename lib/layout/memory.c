@@ -206,7 +206,7 @@ static void birth(Plan *plan, int32_t s) {
   }
 }
 
-static void live_ranges(Plan *plan) {
+void mirage__plan_lives(Plan *plan) {
   for (int32_t s = 0; s < plan->block.num_steps; ++s)
     if (plan->block.steps[s].node.index)
       birth(plan, s);
@@ -309,7 +309,7 @@ static MirageStatus collect(Plan *plan, Items *items) {
 }
 
 MirageStatus mirage__plan_memory(Plan *plan) {
-  live_ranges(plan);
+  mirage__plan_lives(plan);
   Items items = {0};
   MIRAGE_TRY(collect(plan, &items));
   MIRAGE_TRY(mirage__fit(plan, &items));

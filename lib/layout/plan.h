@@ -23,12 +23,43 @@ typedef struct Plan {
   const void *loc;
 } Plan;
 
+// layout.c
+/// The first steps of every plan: the kernel's steps and loads, and what its schedule says of stages.
+MirageStatus mirage__plan_begin(Plan *plan, MirageNode custom, MirageArena *arena);
+
+// stored.c
+/// Writes a finished plan to the kernel that it is of.
+MirageStatus mirage__plan_store(const Plan *plan, MirageUGraph *graph, MirageNode custom);
+/// Copies the plan of a kernel to another that is a copy of it.
+MirageStatus mirage__plan_transfer(MirageUGraph *graph, MirageNode custom, const MirageUGraph *from,
+                                   MirageNode planned);
+/// Whether the kernel holds a plan for this target, and is still what was planned.
+bool mirage__plan_is_current(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target);
+/// Everything that was planned, out of a kernel for which that holds, for code generation and whoever explains it; errors:
+/// BAD_ARGUMENT where it does not, those of mirage__plan_check.
+MirageStatus mirage__plan_read(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
+                               MirageArena *arena, const MirageDiag *diag, Plan *out_plan);
+/// Takes a plan away: what is left is the ask that it was made from or, where the kernel was changed since, what it says
+/// now.
+void mirage__plan_forget(MirageUGraph *graph, MirageNode custom, const MirageDiag *diag);
+
+// check.c
+/// What has been decided: each stage comes with promises, and those of the stages before still hold.
+typedef enum { PLAN_LANDED, PLAN_DIVIDED, PLAN_PLACED, PLAN_COMPLETE } PlanStage;
+/// Whether the plan keeps what is promised up to here: BAD_GRAPH, with a sentence, where it does not. That is a defect of
+/// the planner, or of a text that says that it was planned.
+MirageStatus mirage__plan_check(const Plan *plan, PlanStage stage);
+
 // resident.c
+/// Warps that divide resident tiles of so many rows.
+Partition mirage__partition(int64_t by_row, int64_t by_col, int64_t batch, int64_t rows);
 /// Decides which values live in registers and how the warps divide them; UNSUPPORTED when `split = rows` asks for what
 /// is not possible.
 MirageStatus mirage__plan_resident(Plan *plan);
 
 // copies.c
+/// Decides how load number `load` lands.
+void mirage__plan_land(Plan *plan, uint32_t load, MirageLanding landing);
 /// Decides which bulk and tensor copies asked for are possible.
 void mirage__plan_landings(Plan *plan);
 /// Lets tensor copies feed loops in which warpgroups multiply, where the schedule leaves it open.
@@ -94,6 +125,8 @@ MirageStatus mirage__plan_places(Plan *plan);
 MirageStatus mirage__fit(Plan *plan, Items *items);
 
 // memory.c
+/// From which step to which each buffer holds its value.
+void mirage__plan_lives(Plan *plan);
 /// Copies of a buffer with the stages in force, and the loop whose pipeline they belong to, -1 = none.
 int32_t mirage__copies_of(const Plan *plan, MirageValue buffer, int32_t *out_loop);
 /// Gives every buffer strides and number of copies, then offsets, with as many stages as fit; LIMIT when nothing does.

@@ -508,15 +508,23 @@ static Result study_partition(Plan *plan, Partition partition) {
   return (Result){partition, gain_of(&plan->block, asked), registers_needed(&study)};
 }
 
+Partition mirage__partition(int64_t by_row, int64_t by_col, int64_t batch, int64_t rows) {
+  int64_t units = (rows + 15) / 16;
+  return (Partition){.warps = (int32_t)(by_row * by_col),
+                     .by_row = (int32_t)by_row,
+                     .by_col = (int32_t)by_col,
+                     .batch = batch,
+                     .rows = rows,
+                     .row_units = (int32_t)units,
+                     .rows_each = (int32_t)((batch * units + by_row - 1) / by_row)};
+}
+
 static Partition partition_of(const Block *block, const MirageNodeView *product, int32_t by_row, int32_t by_col) {
   const MirageType *result = type_of(block, product->first_result);
-  Partition p = {.warps = by_row * by_col, .by_row = by_row, .by_col = by_col, .batch = 1};
-  p.rows = result->shape[result->rank - 2];
+  int64_t batch = 1;
   for (uint32_t i = 0; i + 2 < result->rank; ++i)
-    p.batch *= result->shape[i];
-  p.row_units = (int32_t)((p.rows + 15) / 16);
-  p.rows_each = (int32_t)((p.batch * p.row_units + by_row - 1) / by_row);
-  return p;
+    batch *= result->shape[i];
+  return mirage__partition(by_row, by_col, batch, result->shape[result->rank - 2]);
 }
 
 typedef struct Search {

@@ -1,0 +1,322 @@
+// check.c - what every plan promises, looked at again without the code that made it. [as QBE's ssacheck]
+//
+// A rule reads the finished parts of a plan and names what breaks it. Rules hold from the stage on at which their part is
+// decided, so that in debug builds the step that breaks one is known; a whole plan is checked whenever one is made or
+// read back from text.
+#include "plan.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+typedef struct Check {
+  const Plan *plan;
+  const Block *block;
+  char text[200]; // what is wrong; "" = nothing so far
+  const void *loc;
+} Check;
+
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static void fail(Check *check, MirageNode node, const char *format, ...) {
+  va_list args;
+  if (check->text[0])
+    return;
+  va_start(args, format);
+  vsnprintf(check->text, sizeof check->text, format, args);
+  va_end(args);
+  check->loc = mirage_ugraph_node(check->block->graph, node.index ? node : check->block->custom).loc;
+}
+
+static bool next_step(const Block *block, int32_t s, MirageNodeView *out_view) {
+  if (!block->steps[s].node.index)
+    return false;
+  *out_view = mirage_ugraph_node(block->graph, block->steps[s].node);
+  return out_view->op != MIRAGE_OP_THREAD;
+}
+
+static bool is_product(MirageOp op) { return op == MIRAGE_OP_MATMUL || op == MIRAGE_OP_MMA; }
+static bool is_reduction(MirageOp op) { return mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE; }
+
+// A buffer of its own: not the carry of a loop, which lies in that of the loop's result.
+static bool is_buffer(const Block *block, MirageValue value) {
+  const BlockValue *v = &block->values[value.index];
+  return v->inside && v->shared && v->alias.index == value.index &&
+         mirage__block_buffer_of(block, value).index == value.index;
+}
+
+// ---------------------------------------------------------------------------------------------------------- who does it
+
+static void check_warps(Check *check) {
+  const MirageSchedule *schedule = &check->plan->schedule;
+  const MirageTarget *target = check->plan->target;
+  int32_t warps = 0, launch = schedule->warps ? mirage__launch_registers(schedule->warps * 32) : 0;
+  int64_t registers = 0;
+  for (uint32_t i = 0; i < schedule->num_roles; ++i) {
+    const MirageRole *role = &schedule->roles[i];
+    warps += role->warps;
+    registers += (int64_t)role->warps * 32 * (role->registers ? role->registers : launch);
+  }
+  if (schedule->num_roles && warps != schedule->warps)
+    fail(check, (MirageNode){0}, "roles have %d warps, the block %d", warps, schedule->warps);
+  if (schedule->warps * 32 > target->max_threads_per_block)
+    fail(check, (MirageNode){0}, "%d warps are more than %s allows", schedule->warps, target->name);
+  if (registers > target->registers_per_sm)
+    fail(check, (MirageNode){0}, "roles take %lld registers, %s has %d", (long long)registers, target->name,
+         target->registers_per_sm);
+}
+
+static void check_workers(Check *check) {
+  const MirageSchedule *schedule = &check->plan->schedule;
+  if (schedule->warps < 1 || mirage__worker_warps(schedule) < 1)
+    fail(check, (MirageNode){0}, "of %d warps none works", schedule->warps);
+}
+
+// ------------------------------------------------------------------------------------------------------------ partition
+
+static void check_partition(Check *check) {
+  const Partition *p = &check->block->partition;
+  int32_t workers = mirage__worker_warps(&check->plan->schedule);
+  if (!p->warps)
+    return;
+  if (p->by_row < 1 || p->by_col < 1 || p->batch < 1 || p->rows < 1 || p->by_row * p->by_col != workers)
+    fail(check, (MirageNode){0}, "%d x %d warps divide the tiles in registers, %d work", p->by_row, p->by_col, workers);
+  else if ((int64_t)p->rows_each * p->by_row < p->batch * p->row_units)
+    fail(check, (MirageNode){0}, "%d warps with %d units of rows each leave some of %lld without a warp", p->by_row,
+         p->rows_each, (long long)(p->batch * p->row_units));
+}
+
+static void check_resident(Check *check) {
+  const Block *block = check->block;
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); ++id) {
+    const BlockValue *v = &block->values[id];
+    char text[96];
+    if (!v->inside || v->alias.index != id)
+      continue;
+    if (v->resident && !mirage__partition_fits(&block->partition, &block->types[id]))
+      fail(check, v->def, "tile %s is kept in registers that are divided for other rows",
+           mirage_type_format(&block->types[id], text, sizeof text));
+    if (v->warpgroup &&
+        (!check->plan->target->has_wgmma || !v->def.index || !is_product(mirage_ugraph_node(block->graph, v->def).op)))
+      fail(check, v->def, "warpgroups compute what they cannot");
+  }
+}
+
+// --------------------------------------------------------------------------------------------------------------- places
+
+static bool is_carry(const Block *block, MirageValue value) {
+  const BlockValue *v = &block->values[value.index];
+  if (v->loop < 0)
+    return false;
+  MirageNode loop = block->loops[v->loop].node;
+  MirageNodeView yield = mirage__block_yield(block, loop);
+  uint32_t carries = mirage_ugraph_node(block->graph, loop).num_operands;
+  for (uint32_t i = 0; i < carries; ++i)
+    if (mirage__block_resolve(block, yield.operands[i]).index == value.index &&
+        mirage__block_carry_candidate(block, loop, i) != CARRY_SHARED)
+      return true;
+  return false;
+}
+
+// Products and reductions are somewhere; all else may also be computed, or read, where it is asked for.
+static void check_place(Check *check, MirageValue value, const MirageNodeView *def) {
+  const Block *block = check->block;
+  const BlockValue *v = &block->values[value.index];
+  const char *name = mirage_op_info(def->op)->mnemonic;
+  bool computed = is_product(def->op) || is_reduction(def->op);
+  if (v->carried && (!computed || v->shared || !is_carry(block, value)))
+    fail(check, v->def, "%s is carried, which no sum of its loop does", name);
+  if (computed && !v->shared && !v->resident && !v->carried)
+    fail(check, v->def, "%s has no place", name);
+  if (v->resident && (def->op == MIRAGE_OP_LOAD || mirage_op_info(def->op)->kind == MIRAGE_KIND_COLLECTIVE))
+    fail(check, v->def, "%s is kept in registers, which nothing fills", name);
+}
+
+static void check_places(Check *check) {
+  const Block *block = check->block;
+  MirageNodeView view;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!next_step(block, s, &view))
+      continue;
+    for (uint32_t r = 0; r < view.num_results; ++r) {
+      MirageValue value = {view.first_result.index + r};
+      const BlockValue *v = &block->values[value.index];
+      if (view.op == MIRAGE_OP_LOOP && !v->shared && !v->resident)
+        fail(check, v->def, "result %u of the loop has no place", r);
+      if (view.op != MIRAGE_OP_LOOP && v->alias.index == value.index)
+        check_place(check, value, &view);
+    }
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------- channels
+
+static bool is_copy(MirageLanding landing) {
+  return landing == MIRAGE_LANDING_BULK || landing == MIRAGE_LANDING_TENSOR;
+}
+
+static void check_landings(Check *check) {
+  const Plan *plan = check->plan;
+  for (uint32_t i = 0; i < plan->num_loads; ++i)
+    if (is_copy(plan->schedule.loads[i].landing) && !plan->target->has_tensor_copy)
+      fail(check, plan->loads[i], "load %u lands by a copy engine, which %s does not have", i, plan->target->name);
+}
+
+// Where a load lands is where its tile is.
+static void check_loads(Check *check) {
+  const Plan *plan = check->plan;
+  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+    MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
+    const BlockValue *v = &check->block->values[tile.index];
+    MirageLanding landing = plan->schedule.loads[i].landing;
+    if (landing == MIRAGE_LANDING_AUTO || v->landing != landing || (landing == MIRAGE_LANDING_REGISTER) == v->shared)
+      fail(check, plan->loads[i], "load %u does not land where its tile is", i);
+  }
+}
+
+// Loads of one loop turn in step, and their tiles have the buffers for it.
+static void check_stages(Check *check) {
+  const Plan *plan = check->plan;
+  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+    MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
+    const BlockValue *v = &check->block->values[tile.index];
+    int32_t want = v->shared && v->loop >= 0 ? plan->stages_of_loop[v->loop] : 1;
+    if (plan->schedule.loads[i].stages != want || (v->shared && plan->types[tile.index].layout.stages != want))
+      fail(check, plan->loads[i], "load %u has %d stages and %d buffers, its loop %d", i,
+           plan->schedule.loads[i].stages, plan->types[tile.index].layout.stages, want);
+    else if (v->loop >= 0 && want > plan->block.loops[v->loop].range)
+      fail(check, plan->loads[i], "load %u has more stages than its loop has iterations", i);
+  }
+}
+
+static void take_mbarriers(Check *check, int32_t first, int32_t count, MirageNode node, int32_t *next) {
+  if (first < 0)
+    return;
+  if (first != *next) // numbered in this order, so that none is in two hands
+    fail(check, node, "mbarrier %d stands where %d is due", first, *next);
+  *next = first + count;
+}
+
+static void check_mbarriers(Check *check) {
+  const Plan *plan = check->plan;
+  const Block *block = check->block;
+  int32_t next = 0;
+  for (int32_t l = 0; l < block->num_loops; ++l) {
+    bool copied = false;
+    for (uint32_t i = 0; i < plan->num_loads; ++i) {
+      MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
+      copied |= block->values[tile.index].loop == l && mirage__block_is_copied(block, tile);
+    }
+    const BlockLoop *loop = &block->loops[l];
+    if ((loop->full >= 0) != copied || (loop->free >= 0) != (copied && plan->schedule.num_roles > 0))
+      fail(check, loop->node, "the loop's copies have no mbarriers, or it has some without copies");
+    take_mbarriers(check, loop->full, plan->stages_of_loop[l], loop->node, &next);
+    take_mbarriers(check, loop->free, plan->stages_of_loop[l], loop->node, &next);
+  }
+  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+    MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
+    const BlockValue *v = &block->values[tile.index];
+    if ((v->landed >= 0) != (v->loop < 0 && mirage__block_is_copied(block, tile)))
+      fail(check, plan->loads[i], "load %u is copied without an mbarrier, or has one without a copy", i);
+    take_mbarriers(check, v->landed, 1, plan->loads[i], &next);
+  }
+  if (next != block->num_mbarriers)
+    fail(check, (MirageNode){0}, "%d mbarriers are counted, %d used", block->num_mbarriers, next);
+}
+
+// --------------------------------------------------------------------------------------------------------------- memory
+
+static int64_t end_of(const Block *block, MirageValue value) {
+  const MirageType *type = &block->types[value.index];
+  return type->layout.offset + mirage__buffer_bytes(type) * type->layout.stages;
+}
+
+static void check_pair(Check *check, MirageValue a, MirageValue b) {
+  const Block *block = check->block;
+  const BlockValue *v = &block->values[a.index], *w = &block->values[b.index];
+  bool together = v->begin <= w->end && w->begin <= v->end;
+  if (together && block->types[a.index].layout.offset < end_of(block, b) &&
+      block->types[b.index].layout.offset < end_of(block, a))
+    fail(check, v->def, "two tiles share shared memory while both hold a value, at bytes %d and %d",
+         block->types[a.index].layout.offset, block->types[b.index].layout.offset);
+}
+
+static void check_memory(Check *check) {
+  const Block *block = check->block;
+  int64_t room = check->plan->target->shared_bytes_per_block;
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); ++id) {
+    MirageValue value = {id};
+    if (!is_buffer(block, value))
+      continue;
+    const MirageType *type = &block->types[id];
+    MirageLanding landing = block->values[id].landing;
+    bool by_hardware = landing == MIRAGE_LANDING_TENSOR || mirage__is_warpgroup_operand(check->plan, value);
+    int64_t alignment = by_hardware ? mirage__tile_alignment(type, landing) : 16;
+    if (!type->layout.planned || type->layout.stages < 1 || type->layout.offset < 0 || type->layout.offset % alignment)
+      fail(check, block->values[id].def, "a buffer at byte %d is not at a multiple of %lld", type->layout.offset,
+           (long long)alignment);
+    for (uint32_t other = 1; other < id; ++other)
+      if (is_buffer(block, (MirageValue){other}))
+        check_pair(check, value, (MirageValue){other});
+  }
+  if (mirage__block_shared_bytes(block) > room)
+    fail(check, (MirageNode){0}, "%lld bytes of shared memory are planned, a block has %lld",
+         (long long)mirage__block_shared_bytes(block), (long long)room);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- reads
+
+typedef struct Reader {
+  Check *check;
+  int32_t step;
+} Reader;
+
+static void check_leaf(void *user, MirageValue leaf) {
+  const Reader *reader = user;
+  const Block *block = reader->check->block;
+  MirageValue buffer = mirage__block_buffer_of(block, leaf);
+  const BlockValue *v = &block->values[buffer.index];
+  bool in_memory = block->values[leaf.index].shared; // a carry may be in registers while its loop runs
+  if (in_memory && is_buffer(block, buffer) && (reader->step < v->begin || reader->step > v->end))
+    fail(reader->check, v->def, "a tile is read at step %d, its buffer holds it from %d to %d", reader->step, v->begin,
+         v->end);
+}
+
+// Whoever reads a buffer does so while it holds the value: what is copied into it has been waited for by then.
+static void check_reads(Check *check) {
+  const Block *block = check->block;
+  MirageNodeView view;
+  for (int32_t s = 0; s < block->num_steps; ++s) {
+    if (!next_step(block, s, &view))
+      continue;
+    const BlockValue *result = view.num_results == 1 ? &block->values[view.first_result.index] : NULL;
+    bool inlined = mirage__block_can_inline(view.op) && !result->shared && !result->resident;
+    if (inlined || (result && result->meeting >= 0)) // read where somebody asks, or at the meeting
+      continue;
+    Reader reader = {check, result && result->carried ? block->loops[result->loop].end : s};
+    for (uint32_t i = 0; i < view.num_operands; ++i)
+      mirage__block_leaves(block, view.operands[i], check_leaf, &reader);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------------- rules
+
+static const struct Rule {
+  PlanStage from;
+  void (*check)(Check *check);
+} RULES[] = {
+    {PLAN_LANDED, check_warps},      {PLAN_LANDED, check_landings},  {PLAN_DIVIDED, check_workers},
+    {PLAN_DIVIDED, check_partition}, {PLAN_DIVIDED, check_resident}, {PLAN_PLACED, check_places},
+    {PLAN_PLACED, check_loads},      {PLAN_COMPLETE, check_stages},  {PLAN_COMPLETE, check_mbarriers},
+    {PLAN_COMPLETE, check_memory},   {PLAN_COMPLETE, check_reads},
+};
+
+MirageStatus mirage__plan_check(const Plan *plan, PlanStage stage) {
+  Check check = {.plan = plan, .block = &plan->block};
+  for (size_t i = 0; i < sizeof RULES / sizeof *RULES; ++i)
+    if (RULES[i].from <= stage)
+      RULES[i].check(&check);
+  if (!check.text[0])
+    return MIRAGE_OK;
+  return mirage_diag_fail(plan->diag, check.loc, MIRAGE_BAD_GRAPH, "plan: %s", check.text);
+}

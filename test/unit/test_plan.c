@@ -1,0 +1,286 @@
+// test_plan.c - plans as graphs hold them: made once, read as they were made, never taken for what a person asked; and the
+// checks of a plan, each with a plan that breaks what it promises.
+#include "mirage/codegen.h"
+#include "mirage/layout.h"
+
+#include "block_graphs.h"
+#include "capture.h"
+#include "layout/plan.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+typedef struct Fixture {
+  Capture capture;
+  MirageDiag diag;
+  MirageUGraph *graph;
+  MirageNode custom;
+  MirageArena arena;
+  Plan plan; // as the graph holds it
+} Fixture;
+
+static const MirageTarget *h200(void) { return mirage_target_find("h200"); }
+
+// x [m, k] @ w [k, n] in one block, summed by a loop; then, where `outside`, times one more load.
+static MirageUGraph *linear(int64_t m, int64_t k, int64_t n, int64_t range, bool outside, const MirageDiag *diag) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "linear", diag);
+  MirageType result = mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){m, n});
+  MirageCustomAttrs attrs = blocks(1);
+  MirageCarry sum = {.combine = MIRAGE_COMBINE_SUM};
+  MirageAccessAttrs x_access = access_of(-1, 1), w_access = access_of(-1, 0), all = access_of(-1, -1);
+  MirageValue in[] = {mirage_ugraph_input(g, mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){m, k})),
+                      mirage_ugraph_input(g, mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){k, n})),
+                      mirage_ugraph_input(g, result)};
+  MirageNode custom = mirage_ugraph_open_custom(g, 3, in, 1, &result, &attrs);
+  MirageValue zero = mirage_ugraph_constant(g, tile2(m, n), 0);
+  MirageNode loop =
+      mirage_ugraph_open_loop(g, 1, &zero, &(MirageLoopAttrs){.range = range, .num_carries = 1, .carries = &sum});
+  MirageValue x = mirage_ugraph_load(g, mirage_ugraph_argument(g, custom, 0), &x_access);
+  MirageValue w = mirage_ugraph_load(g, mirage_ugraph_argument(g, custom, 1), &w_access);
+  MirageValue p = op2(g, MIRAGE_OP_MATMUL, x, w);
+  mirage_ugraph_close(g, 1, &p);
+  MirageValue y = mirage_ugraph_result(g, loop, 0);
+  if (outside)
+    y = op2(g, MIRAGE_OP_MUL, y, mirage_ugraph_load(g, mirage_ugraph_argument(g, custom, 2), &all));
+  mirage_ugraph_store(g, y, mirage_ugraph_argument(g, custom, 3), &all);
+  mirage_ugraph_close(g, 0, NULL);
+  return finish_with(g, mirage_ugraph_result(g, custom, 0));
+}
+
+static void open_fixture(Fixture *f, MirageUGraph *(*make)(const MirageDiag *diag)) {
+  *f = (Fixture){.diag = {capture_emit, &f->capture}};
+  mirage_arena_init(&f->arena, NULL);
+  f->graph = make(&f->diag);
+  assert_non_null(f->graph);
+  f->custom = mirage_ugraph_region(f->graph, mirage_ugraph_body(f->graph)).nodes[0];
+}
+
+static void begin(Fixture *f, MirageUGraph *(*make)(const MirageDiag *diag)) {
+  open_fixture(f, make);
+  assert_int_equal(mirage_layout_plan(f->graph, h200(), &f->diag), MIRAGE_OK);
+  if (mirage__plan_read(f->graph, f->custom, h200(), &f->arena, &f->diag, &f->plan) != MIRAGE_OK)
+    fail_msg("%s", f->capture.text);
+}
+
+static void end(Fixture *f) {
+  mirage_arena_deinit(&f->arena);
+  mirage_ugraph_destroy(f->graph);
+}
+
+// Tensor copies by a producer, products of warpgroups: 128 x 256 in steps of 64.
+static MirageUGraph *produced(const MirageDiag *diag) { return linear(128, 512, 256, 8, false, diag); }
+// A load outside the loop by tensor copy, besides, and no roles.
+static MirageUGraph *landed(const MirageDiag *diag) {
+  MirageUGraph *g = linear(64, 256, 64, 4, true, diag);
+  MirageSchedule schedule = {.warps = 4, .num_loads = 3};
+  for (int i = 0; i < 3; ++i)
+    schedule.loads[i].landing = MIRAGE_LANDING_TENSOR;
+  mirage_ugraph_set_schedule(g, mirage_ugraph_region(g, mirage_ugraph_body(g)).nodes[0], &schedule);
+  return g;
+}
+// By cp.async, and sums beside a product.
+static MirageUGraph *staged(const MirageDiag *diag) {
+  return rms_fused((Sizes){.m = 2, .k = 512, .n = 384, .grid = 8, .loop = 4}, RMS_RIGHT, diag);
+}
+
+static MirageValue result_of(const Plan *plan, MirageOp op) {
+  for (int32_t s = 0; s < plan->block.num_steps; ++s)
+    if (plan->block.steps[s].node.index && mirage_ugraph_node(plan->graph, plan->block.steps[s].node).op == op)
+      return mirage_ugraph_node(plan->graph, plan->block.steps[s].node).first_result;
+  fail_msg("no %s", mirage_op_info(op)->mnemonic);
+  return (MirageValue){0};
+}
+
+static BlockValue *value_of(Plan *plan, MirageOp op) { return &plan->block.values[result_of(plan, op).index]; }
+
+// ------------------------------------------------------------------------------------------------------- broken plans
+
+typedef void (*Damage)(Plan *plan);
+
+static void damage_role(Plan *plan) { plan->schedule.roles[1].warps += 4; }
+static void damage_registers(Plan *plan) {
+  plan->schedule.roles[1].registers = 255, plan->schedule.roles[0].registers = 255;
+}
+static void damage_threads(Plan *plan) { plan->schedule.warps = 64; }
+static void damage_engine(Plan *plan) { plan->target = mirage_target_find("a100"); }
+static void damage_partition(Plan *plan) { plan->block.partition.by_col = 3; }
+static void damage_cover(Plan *plan) { plan->block.partition.rows_each = 0; }
+static void damage_rows(Plan *plan) { plan->block.partition.rows /= 2; }
+static void damage_warpgroup(Plan *plan) { value_of(plan, MIRAGE_OP_LOAD)->warpgroup = true; }
+static void damage_product(Plan *plan) {
+  value_of(plan, MIRAGE_OP_MATMUL)->carried = value_of(plan, MIRAGE_OP_MATMUL)->resident = false;
+}
+static void damage_carry(Plan *plan) { value_of(plan, MIRAGE_OP_LOAD)->carried = true; }
+static void damage_result(Plan *plan) {
+  value_of(plan, MIRAGE_OP_LOOP)->shared = value_of(plan, MIRAGE_OP_LOOP)->resident = false;
+}
+static void damage_cells(Plan *plan) {
+  plan->block.partition = mirage__partition(mirage__worker_warps(&plan->schedule), 1, 1, 2);
+  value_of(plan, MIRAGE_OP_LOAD)->resident = true;
+}
+static void damage_landing(Plan *plan) { plan->schedule.loads[0].landing = MIRAGE_LANDING_REGISTER; }
+static void damage_tile(Plan *plan) { value_of(plan, MIRAGE_OP_LOAD)->shared = false; }
+static void damage_stages(Plan *plan) { plan->schedule.loads[1].stages++; }
+static void damage_buffers(Plan *plan) { plan->types[result_of(plan, MIRAGE_OP_LOAD).index].layout.stages--; }
+static void damage_full(Plan *plan) { plan->block.loops[0].full = -1; }
+static void damage_free(Plan *plan) { plan->block.loops[0].free = plan->block.loops[0].full; }
+static void damage_count(Plan *plan) { plan->block.num_mbarriers++; }
+static void damage_landed(Plan *plan) {
+  MirageNode last = plan->loads[plan->num_loads - 1];
+  plan->block.values[mirage_ugraph_node(plan->graph, last).first_result.index].landed = -1;
+}
+static void damage_alignment(Plan *plan) { plan->types[result_of(plan, MIRAGE_OP_LOAD).index].layout.offset += 8; }
+static void damage_offset(Plan *plan) {
+  int32_t *first = &plan->types[result_of(plan, MIRAGE_OP_LOAD).index].layout.offset;
+  MirageValue second = mirage_ugraph_node(plan->graph, plan->loads[1]).first_result;
+  *first = plan->types[second.index].layout.offset;
+}
+static void damage_room(Plan *plan) { plan->types[result_of(plan, MIRAGE_OP_LOAD).index].layout.offset = 1 << 20; }
+static void damage_life(Plan *plan) { value_of(plan, MIRAGE_OP_LOAD)->end = value_of(plan, MIRAGE_OP_LOAD)->begin; }
+
+static const struct Broken {
+  MirageUGraph *(*make)(const MirageDiag *diag);
+  Damage damage;
+  PlanStage from; // the first stage at which it shows
+  const char *sentence;
+} BROKEN[] = {
+    {produced, damage_role, PLAN_LANDED, "plan: roles have 16 warps, the block 12"},
+    {produced, damage_registers, PLAN_LANDED, "plan: roles take"},
+    {staged, damage_threads, PLAN_LANDED, "plan: 64 warps are more than h200 allows"},
+    {produced, damage_engine, PLAN_LANDED, "which a100 does not have"},
+    {landed, damage_partition, PLAN_DIVIDED, "warps divide the tiles in registers, 4 work"},
+    {landed, damage_cover, PLAN_DIVIDED, "leave some of"},
+    {landed, damage_rows, PLAN_DIVIDED, "divided for other rows"},
+    {produced, damage_warpgroup, PLAN_DIVIDED, "plan: warpgroups compute what they cannot"},
+    {staged, damage_product, PLAN_PLACED, "plan: matmul has no place"},
+    {staged, damage_carry, PLAN_PLACED, "plan: load is carried"},
+    {staged, damage_result, PLAN_PLACED, "plan: result 0 of the loop has no place"},
+    {staged, damage_cells, PLAN_PLACED, "plan: load is kept in registers"},
+    {staged, damage_landing, PLAN_PLACED, "plan: load 0 does not land where its tile is"},
+    {staged, damage_tile, PLAN_PLACED, "plan: load 0 does not land where its tile is"},
+    {staged, damage_stages, PLAN_COMPLETE, "plan: load 1 has"},
+    {staged, damage_buffers, PLAN_COMPLETE, "plan: load 0 has"},
+    {produced, damage_full, PLAN_COMPLETE, "plan: the loop's copies have no mbarriers"},
+    {produced, damage_free, PLAN_COMPLETE, "plan: mbarrier 0 stands where"},
+    {produced, damage_count, PLAN_COMPLETE, "mbarriers are counted"},
+    {landed, damage_landed, PLAN_COMPLETE, "plan: load 2 is copied without an mbarrier"},
+    {staged, damage_alignment, PLAN_COMPLETE, "is not at a multiple of 16"},
+    {staged, damage_offset, PLAN_COMPLETE, "plan: two tiles share shared memory"},
+    {staged, damage_room, PLAN_COMPLETE, "bytes of shared memory are planned, a block has"},
+    {staged, damage_life, PLAN_COMPLETE, "plan: a tile is read at step"},
+};
+
+static void test_broken_plans(void **state) {
+  for (size_t i = 0; i < sizeof BROKEN / sizeof *BROKEN; ++i) {
+    Fixture f;
+    begin(&f, BROKEN[i].make);
+    for (PlanStage stage = PLAN_LANDED; stage <= PLAN_COMPLETE; ++stage)
+      assert_int_equal(mirage__plan_check(&f.plan, stage), MIRAGE_OK);
+    BROKEN[i].damage(&f.plan);
+    for (PlanStage stage = PLAN_LANDED; stage <= PLAN_COMPLETE; ++stage) {
+      MirageStatus status = mirage__plan_check(&f.plan, stage);
+      if (status != (stage < BROKEN[i].from ? MIRAGE_OK : MIRAGE_BAD_GRAPH) ||
+          (stage == BROKEN[i].from && !strstr(f.capture.text, BROKEN[i].sentence)))
+        fail_msg("'%s' at stage %d: %d, '%s'", BROKEN[i].sentence, stage, status, f.capture.text);
+    }
+    end(&f);
+  }
+}
+
+// ----------------------------------------------------------------------------------------------------------- held plans
+
+static void assert_same(const Fixture *f, const Plan *plan) {
+  assert_memory_equal(&f->plan.schedule, &plan->schedule, sizeof plan->schedule);
+  assert_memory_equal(&f->plan.block.partition, &plan->block.partition, sizeof plan->block.partition);
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f->graph); ++id) {
+    const BlockValue *a = &f->plan.block.values[id], *b = &plan->block.values[id];
+    assert_memory_equal(a, b, sizeof *a);
+    assert_int_equal(f->plan.types[id].layout.offset, plan->types[id].layout.offset);
+  }
+}
+
+// Who compiles reads what was planned: a GPU with one multiprocessor would be planned for in another way.
+static void test_codegen_plans_nothing(void **state) {
+  Fixture f;
+  begin(&f, staged);
+  MirageTarget lone = *h200();
+  lone.num_sms = 1;
+  Plan plan;
+  assert_int_equal(mirage_layout_plan(f.graph, &lone, &f.diag), MIRAGE_OK);
+  assert_int_equal(mirage__plan_read(f.graph, f.custom, &lone, &f.arena, &f.diag, &plan), MIRAGE_OK);
+  assert_same(&f, &plan);
+  MirageCode code;
+  assert_int_equal(mirage_codegen(f.graph, &lone, &(MirageCodegenOptions){.opt_level = 0}, &f.diag, &code), MIRAGE_OK);
+  assert_int_equal(mirage_ugraph_node(f.graph, f.custom).attrs->custom.launch->threads, f.plan.schedule.warps * 32);
+  mirage_code_deinit(&code);
+  end(&f);
+}
+
+static void test_plan_is_no_ask(void **state) {
+  Fixture f;
+  begin(&f, landed);
+  const MirageSchedule asked = *mirage_ugraph_node(f.graph, f.custom).attrs->custom.plan->asked;
+  assert_int_equal(asked.loads[0].stages, 0); // nobody said how many
+  assert_int_not_equal(f.plan.schedule.loads[0].stages, 0);
+  assert_int_equal(mirage_layout_plan(f.graph, mirage_target_find("a100"), &f.diag), MIRAGE_OK);
+  assert_memory_equal(mirage_ugraph_node(f.graph, f.custom).attrs->custom.plan->asked, &asked, sizeof asked);
+  assert_int_equal(mirage_layout_plan(f.graph, h200(), &f.diag), MIRAGE_OK);
+  Plan plan;
+  assert_int_equal(mirage__plan_read(f.graph, f.custom, h200(), &f.arena, &f.diag, &plan), MIRAGE_OK);
+  assert_same(&f, &plan);
+  end(&f);
+}
+
+static void test_edited_since(void **state) {
+  Fixture f;
+  begin(&f, staged);
+  MirageSchedule edited = f.plan.schedule;
+  edited.dependent_launch = true;
+  mirage_ugraph_set_schedule(f.graph, f.custom, &edited);
+  assert_false(mirage_ugraph_plan_holds(f.graph, f.custom));
+  assert_int_equal(mirage_layout_plan(f.graph, h200(), &f.diag), MIRAGE_OK);
+  assert_non_null(strstr(f.capture.text, "was changed since it was planned"));
+  assert_true(mirage_ugraph_node(f.graph, f.custom).attrs->custom.schedule->dependent_launch);
+  assert_true(mirage_ugraph_node(f.graph, f.custom).attrs->custom.plan->asked->dependent_launch);
+  end(&f);
+}
+
+static void test_read_for_another_target(void **state) {
+  Fixture f;
+  Plan plan;
+  begin(&f, staged);
+  assert_int_equal(mirage__plan_read(f.graph, f.custom, mirage_target_find("a100"), &f.arena, &f.diag, &plan),
+                   MIRAGE_BAD_ARGUMENT);
+  assert_string_equal(f.capture.text, "custom: is not planned for a100");
+  end(&f);
+}
+
+// A text may claim a plan that it is not: places that nothing can have are refused before they are compiled.
+static void test_false_plan(void **state) {
+  Fixture f;
+  begin(&f, staged);
+  MiragePlan claimed = *mirage_ugraph_node(f.graph, f.custom).attrs->custom.plan;
+  char places[64] = {0};
+  assert_true(strlen(claimed.places) < sizeof places);
+  memset(places, '0', strlen(claimed.places));
+  claimed.places = places;
+  mirage_ugraph_set_plan(f.graph, f.custom, &claimed);
+  MirageCode code;
+  assert_int_equal(mirage_codegen(f.graph, h200(), &(MirageCodegenOptions){.opt_level = 0}, &f.diag, &code),
+                   MIRAGE_BAD_GRAPH);
+  assert_non_null(strstr(f.capture.text, "plan: "));
+  end(&f);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_broken_plans),   cmocka_unit_test(test_codegen_plans_nothing),
+      cmocka_unit_test(test_plan_is_no_ask), cmocka_unit_test(test_edited_since),
+      cmocka_unit_test(test_false_plan),     cmocka_unit_test(test_read_for_another_target),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
