@@ -21,6 +21,12 @@ MirageStatus mirage_layout_plan(MirageUGraph *graph, const MirageTarget *target,
 /// The same, until `cancel` says otherwise, which is asked before each kernel: CANCELLED then, and some kernels are planned.
 MirageStatus mirage_layout_plan_until(MirageUGraph *graph, const MirageTarget *target, const MirageCancel *cancel,
                                       const MirageDiag *diag);
+/// Whether every custom kernel of a graph can be planned for the target, by the planner's own rules but without its solver:
+/// where only that could tell, the answer is yes. The graph stays as it is; a millisecond a kernel.
+///
+/// Errors:  NO_MEMORY.
+/// Threads: safe on graphs that nobody is building.
+MirageStatus mirage_layout_exists(const MirageUGraph *graph, const MirageTarget *target, bool *out_exists);
 /// Name of variant `index`, "stages-4"; NULL past the last.
 const char *mirage_layout_variant_name(uint32_t index);
 /// Another schedule for the same µGraph: `planned` is a planned copy of `open`, whose schedules nobody set; variant `index`

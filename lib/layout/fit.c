@@ -165,7 +165,7 @@ MirageStatus mirage__fit(Plan *plan, Items *items) {
                           .tiles = tiles,
                           .rooms = levels.rooms,
                           .any_variant = levels.any_variant,
-                          .rlimit = RLIMIT};
+                          .rlimit = plan->unsolved ? 0 : RLIMIT};
   SolveAnswer answer;
   MirageStatus status = tiles ? pose(plan, items, &levels, tiles) : MIRAGE_NO_MEMORY;
   if (status == MIRAGE_OK)
@@ -174,6 +174,8 @@ MirageStatus mirage__fit(Plan *plan, Items *items) {
     return mirage_diag_fail(plan->diag, plan->loc, status, "layout: out of memory");
   if (answer.how == SOLVE_NOTHING && forget_stages(plan, items))
     return mirage__fit(plan, items);
+  if (answer.how == SOLVE_NOTHING && answer.open && plan->unsolved)
+    return MIRAGE_OK;
   if (answer.how == SOLVE_NOTHING)
     return refuse(plan, items, tiles, levels.count - 1, answer.bytes);
   set_stages(plan, levels.stages[answer.level]);

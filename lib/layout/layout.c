@@ -140,17 +140,15 @@ static MirageStatus plan_all(Plan *plan, MirageNode custom, MirageArena *arena) 
   MIRAGE_TRY(mirage__plan_memory(plan));
   complete_loads(plan);
   share_buffers(plan);
-  return mirage__plan_check(plan, PLAN_COMPLETE);
+  return plan->unsolved ? MIRAGE_OK : mirage__plan_check(plan, PLAN_COMPLETE);
 }
 
-static MirageStatus make_plan(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
-                              MirageArena *arena, const MirageDiag *diag, Plan *plan) {
-  MirageNodeView view = mirage_ugraph_node(graph, custom);
-  const Plan start = {.graph = graph, .target = target, .diag = diag, .loc = view.loc};
-  Plan second = start;
-  *plan = start;
-  if (view.attrs->custom.schedule)
-    plan->schedule = *view.attrs->custom.schedule;
+static MirageStatus make_plan(const Plan *start, MirageNode custom, MirageArena *arena, Plan *plan) {
+  const MirageSchedule *asked = mirage_ugraph_node(start->graph, custom).attrs->custom.schedule;
+  Plan second = *start;
+  *plan = *start;
+  if (asked)
+    plan->schedule = *asked;
   MIRAGE_TRY(plan_all(plan, custom, arena));
   if (mirage__own_roles(plan, &second.schedule)) {
     second.diag = NULL; // nobody asked for it: the first plan stands where this one fails
@@ -160,21 +158,46 @@ static MirageStatus make_plan(const MirageUGraph *graph, MirageNode custom, cons
   return MIRAGE_OK;
 }
 
+static Plan start_of(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target, const MirageDiag *diag) {
+  return (Plan){.graph = graph, .target = target, .diag = diag, .loc = mirage_ugraph_node(graph, custom).loc};
+}
+
 MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
                                 MirageArena *arena, const MirageDiag *diag, Block *out_block,
                                 MirageSchedule *out_schedule) {
+  const Plan start = start_of(graph, custom, target, diag);
   Plan plan;
-  bool planned = mirage_ugraph_node(graph, custom).attrs->custom.plan != NULL;
-  MIRAGE_TRY((planned ? mirage__plan_read : make_plan)(graph, custom, target, arena, diag, &plan));
+  if (mirage_ugraph_node(graph, custom).attrs->custom.plan)
+    MIRAGE_TRY(mirage__plan_read(graph, custom, target, arena, diag, &plan));
+  else
+    MIRAGE_TRY(make_plan(&start, custom, arena, &plan));
   *out_block = plan.block;
   *out_schedule = plan.schedule;
   return MIRAGE_OK;
 }
 
+MirageStatus mirage_layout_exists(const MirageUGraph *graph, const MirageTarget *target, bool *out_exists) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  MirageStatus status = MIRAGE_OK;
+  for (uint32_t i = 0; i < body.num_nodes && status == MIRAGE_OK; ++i) {
+    if (mirage_ugraph_node(graph, body.nodes[i]).op != MIRAGE_OP_CUSTOM)
+      continue;
+    Plan start = start_of(graph, body.nodes[i], target, NULL), plan;
+    MirageArena arena;
+    start.unsolved = true;
+    mirage_arena_init(&arena, NULL);
+    status = make_plan(&start, body.nodes[i], &arena, &plan);
+    mirage_arena_deinit(&arena);
+  }
+  *out_exists = status == MIRAGE_OK;
+  return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
+}
+
 static MirageStatus plan_custom(MirageUGraph *graph, MirageNode custom, const MirageTarget *target, MirageArena *arena,
                                 const MirageDiag *diag) {
+  const Plan start = start_of(graph, custom, target, diag);
   Plan plan;
-  MIRAGE_TRY(make_plan(graph, custom, target, arena, diag, &plan));
+  MIRAGE_TRY(make_plan(&start, custom, arena, &plan));
   return mirage__plan_store(&plan, graph, custom);
 }
 

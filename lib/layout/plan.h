@@ -20,6 +20,7 @@ typedef struct Plan {
   MirageType *types;          // block.types: placements being decided
   bool warps_open;            // nobody said how many
   int32_t resident_registers; // of a thread, for resident values
+  bool unsolved; // only whether there is a plan is asked: tiles get no offsets, and the solver is not called
   const void *loc;
 } Plan;
 

@@ -167,6 +167,7 @@ static void by_rule(const Search *s, uint32_t count, bool settled, SolveAnswer *
       return;
   }
   answer->how = SOLVE_NOTHING;
+  answer->open = true;
 }
 
 static void search(const Search *s, MirageArena *arena, SolveAnswer *answer) {
@@ -185,7 +186,8 @@ static void search(const Search *s, MirageArena *arena, SolveAnswer *answer) {
   if (settled && count == 1)
     take(s, SOLVE_BOUND, s->candidates[0], false, answer);
   else if (s->problem->rlimit && mirage__layout_ask_solver(s->problem, s->candidates, count, arena, answer))
-    *answer = (SolveAnswer){SOLVE_SOLVER, answer->level, answer->variant, answer->offset, top_of(s->problem, answer)};
+    *answer =
+        (SolveAnswer){SOLVE_SOLVER, false, answer->level, answer->variant, answer->offset, top_of(s->problem, answer)};
   else
     by_rule(s, count, settled, answer);
 }

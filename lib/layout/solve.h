@@ -40,6 +40,7 @@ typedef enum SolveHow { SOLVE_BOUND, SOLVE_SOLVER, SOLVE_RULE, SOLVE_NOTHING } S
 
 typedef struct SolveAnswer {
   SolveHow how;
+  bool open; // with NOTHING: some level is not impossible, and was not searched to its end
   uint32_t level;
   uint32_t *variant; // by tile
   int64_t *offset;   // by tile

@@ -241,6 +241,26 @@ static void test_too_large(void **state) {
   assert_int_equal(mirage_layout_plan(NULL, mirage_target_find("h200"), NULL), MIRAGE_BAD_ARGUMENT);
 }
 
+// Whether there is a plan is known without making one.
+static void test_layout_exists(void **state) {
+  Fixture f;
+  bool exists = false;
+  begin(&f, SMALL);
+  assert_int_equal(mirage_layout_exists(f.graph, mirage_target_find("h200"), &exists), MIRAGE_OK);
+  assert_true(exists);
+  assert_null(schedule_of(&f));
+  MirageTarget small = *mirage_target_find("h200");
+  small.shared_bytes_per_block = 4096;
+  assert_int_equal(mirage_layout_exists(f.graph, &small, &exists), MIRAGE_OK);
+  assert_false(exists);
+  end(&f);
+  begin(&f, (Sizes){.m = 2, .k = 512, .n = 4096, .grid = 2, .loop = 1});
+  assert_int_equal(mirage_layout_exists(f.graph, mirage_target_find("h200"), &exists), MIRAGE_OK);
+  assert_false(exists);
+  assert_string_equal(f.capture.text, ""); // an answer, no error
+  end(&f);
+}
+
 // The fixture's kernel, twice in one graph.
 static MirageUGraph *twice(const Fixture *f, MirageNode out_kernels[2]) {
   MirageUGraph *graph = mirage_ugraph_create(NULL, "twice", &f->diag);
@@ -367,6 +387,7 @@ int main(void) {
       cmocka_unit_test(test_overlapping_tiles),
       cmocka_unit_test(test_tile_outside),
       cmocka_unit_test(test_too_large),
+      cmocka_unit_test(test_layout_exists),
       cmocka_unit_test(test_kernels_are_planned_apart),
       cmocka_unit_test(test_planning_is_cancelled),
       cmocka_unit_test(test_padding_given_up_for_room),

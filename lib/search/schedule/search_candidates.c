@@ -4,6 +4,7 @@
 // real shapes and ranked by the cost of what was built. Structures and candidates are tasks, merged in order.
 #include "search/schedule/search_candidates.h"
 #include "mirage/cost.h"
+#include "mirage/layout.h"
 #include "search/run/search_funnel.h"
 #include <stdio.h>
 #include <stdlib.h>
@@ -58,26 +59,35 @@ typedef struct Building {
   const SearchPlans *plans;
   const SearchCandidate *candidates;
   MirageUGraph **graphs; // in the same order; NULL: without the axis test, a structure may have no real shape
+  bool *fits;            // in the same order: there is a layout
 } Building;
 
 static MirageStatus build_candidate(void *user, uint32_t index) {
   Building *building = user;
-  MirageStatus status = mirage__search_build(building->plans->program, &building->candidates[index], index, NULL,
-                                             &building->graphs[index]);
+  MirageUGraph **graph = &building->graphs[index];
+  MirageStatus status =
+      mirage__search_build(building->plans->program, &building->candidates[index], index, NULL, graph);
+  if (status == MIRAGE_OK)
+    status = mirage_layout_exists(*graph, building->plans->options->target, &building->fits[index]);
   return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
 }
 
-// Builds the next `count` candidates and appends those that can be built.
+// Builds the next `count` candidates and appends those that can be built and laid out.
 static MirageStatus build_next(Building *building, uint32_t count, const MirageDiag *diag, MirageSearchResult *result) {
   memset(building->graphs, 0, count * sizeof(MirageUGraph *));
+  memset(building->fits, 0, count * sizeof(bool));
   MirageStatus status = mirage__search_run_tasks(building->plans->part->pool, count, build_candidate, building);
   for (uint32_t i = 0; i < count; i++) {
     MirageUGraph *graph = building->graphs[i];
     if (!graph)
       continue;
-    result->candidates[result->num_candidates++] = graph;
-    if (status == MIRAGE_OK)
+    bool fits = building->fits[i];
+    if (status == MIRAGE_OK && fits)
       status = mirage_cost(graph, building->plans->options->target, diag, &mirage_ugraph_meta(graph)->cost);
+    if (fits)
+      result->candidates[result->num_candidates++] = graph;
+    else
+      mirage_ugraph_destroy(graph);
   }
   return status;
 }
@@ -86,8 +96,8 @@ static MirageStatus build_candidates(const SearchPlans *plans, const SearchCandi
                                      const MirageDiag *diag, MirageSearchResult *result) {
   uint32_t wanted = plans->options->max_candidates;
   result->candidates = calloc(wanted, sizeof(MirageUGraph *));
-  Building building = {plans, candidates, calloc(wanted, sizeof(MirageUGraph *))};
-  MirageStatus status = result->candidates && building.graphs ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  Building building = {plans, candidates, calloc(wanted, sizeof(MirageUGraph *)), calloc(wanted, sizeof(bool))};
+  MirageStatus status = result->candidates && building.graphs && building.fits ? MIRAGE_OK : MIRAGE_NO_MEMORY;
   while (status == MIRAGE_OK && count && result->num_candidates < wanted) {
     uint32_t missing = wanted - result->num_candidates, next = missing < count ? missing : count;
     status = build_next(&building, next, diag, result);
@@ -95,6 +105,7 @@ static MirageStatus build_candidates(const SearchPlans *plans, const SearchCandi
     count -= next;
   }
   free(building.graphs);
+  free(building.fits);
   MIRAGE_TRY(status);
   sort_built(result, plans->program->source);
   result->funnel.candidates = result->num_candidates;
