@@ -57,8 +57,9 @@ ArrayRef<Key> keysOf(const MirageOpInfo &info) {
   static const Key slice[] = {{"dim", Form::Int}, {"begin", Form::Int}, {"end", Form::Int}};
   static const Key perm[] = {{"perm", Form::Ints}}, axes[] = {{"axes", Form::Ints}};
   static const Key eps[] = {{"eps", Form::Float}}, scale[] = {{"scale", Form::Float}};
-  static const Key access[] = {{"grid", Form::Ints}, {"loop", Form::Ints}, {"order", Form::Ints}, {"begin", Form::Ints},
-                               {"end", Form::Ints},  {"tiles", Form::Ints}, {"fill", Form::Fill}};
+  static const Key access[] = {{"grid", Form::Ints},  {"loop", Form::Ints}, {"order", Form::Ints},
+                               {"begin", Form::Ints}, {"end", Form::Ints},  {"tiles", Form::Ints},
+                               {"fill", Form::Fill}};
   switch (info.attrs) {
   case MIRAGE_ATTRS_MATMUL:
     return matmul;
