@@ -130,6 +130,32 @@ static const MirageTarget *target_of(MlirAttribute object) {
   return at && sscanf(at, "chip = \"%31[^\"]", chip) == 1 ? mirage_target_find(chip) : NULL;
 }
 
+/// The plan of the graph's first kernel; NULL where none is planned.
+static const MiragePlan *plan_of(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    if (node.op == MIRAGE_OP_CUSTOM && node.attrs->custom.plan)
+      return node.attrs->custom.plan;
+  }
+  return NULL;
+}
+
+/// The target that the graph was planned for, with tensor maps or without: several GPUs have one chip. `by_chip` where nothing
+/// says. A plan is for one target, and for another the kernels would be planned anew.
+static MirageTarget planned_target(const MirageUGraph *graph, const MirageTarget *by_chip) {
+  const MiragePlan *plan = plan_of(graph);
+  char name[sizeof plan->target] = "";
+  if (!plan)
+    return *by_chip;
+  snprintf(name, sizeof name, "%s", plan->target);
+  char *without = strstr(name, " without");
+  if (without)
+    *without = 0;
+  const MirageTarget *target = mirage_target_find(name);
+  return !target ? *by_chip : without ? mirage_target_without_maps(target) : *target;
+}
+
 /// The PTX without what an earlier run put behind it.
 static MlirStringRef plain_ptx(MlirStringRef text) {
   size_t length = strnlen(text.data, text.length);
@@ -191,8 +217,10 @@ MirageStatus mirage__binary_annotate(const MirageUGraph *graph, const MirageLaun
   if (emulation && !target)
     return mirage_diag_fail(diag, loc, MIRAGE_UNSUPPORTED,
                             "convert-mirage-to-gpu: emulation: no GPU of ours has the chip that this is compiled for");
-  if (emulation)
-    MIRAGE_TRY(mirage_emulation_image(graph, target, describe_location, diag, &image, &image_bytes));
+  if (emulation) {
+    const MirageTarget planned = planned_target(graph, target);
+    MIRAGE_TRY(mirage_emulation_image(graph, &planned, describe_location, diag, &image, &image_bytes));
+  }
   char *text = join(plain_ptx(mlirGPUObjectAttrGetObject(object)), plan, image, image_bytes, &length);
   free(image);
   if (!text)

@@ -201,7 +201,7 @@ static const MiragePassOption CONVERT_GPU_OPTIONS[] = {
          "calls that follow each other share one stream, and are waited for at its end (with memory=device)"),
     BOOL(MirageConvertGpuOptions, emulation, "emulation", "false",
          "put the kernels for this machine behind their PTX, for the runtime library's emulated GPU"),
-    BOOL(MirageConvertGpuOptions, keep, "keep", "false", "leave the programs and their graphs in the module"),
+    BOOL(MirageConvertGpuOptions, keep, "keep-graphs", "false", "leave the programs and their graphs in the module"),
 };
 
 static MlirDialectHandle (*const OWN_DIALECTS[])(void) = {

@@ -3,7 +3,7 @@
 // RUN: mirage-mlir-opt --convert-mirage-to-gpu %t.compiled | FileCheck %s
 // RUN: mirage-mlir-opt --convert-mirage-to-gpu=memory=host %t.compiled | FileCheck %s --check-prefix=HOST
 // RUN: mirage-mlir-opt --convert-mirage-to-gpu=async %t.compiled | FileCheck %s --check-prefix=ASYNC
-// RUN: mirage-mlir-opt --convert-mirage-to-gpu=keep %t.compiled | FileCheck %s --check-prefix=KEEP
+// RUN: mirage-mlir-opt --convert-mirage-to-gpu=keep-graphs %t.compiled | FileCheck %s --check-prefix=KEEP
 // Stock tools read it, without our dialects.
 // RUN: mirage-mlir-opt --convert-mirage-to-gpu %t.compiled | %stock-mlir-opt --verify-each | FileCheck %s
 // The image is there when it is asked for, and what is converted twice is as what is converted once.
