@@ -228,14 +228,7 @@ static MirageStatus remove_unused(MirageArena *arena, MlirOperation graph) {
 }
 
 static bool symbol_is_taken(const Partition *p, const char *name) {
-  for (MlirOperation op = mlirBlockGetFirstOperation(p->module_body); !mlirOperationIsNull(op);
-       op = mlirOperationGetNextInBlock(op)) {
-    MlirAttribute symbol = mlirOperationGetAttributeByName(op, str("sym_name"));
-    if (!mlirAttributeIsNull(symbol) && mlirAttributeIsAString(symbol) &&
-        mlirStringRefEqual(mlirStringAttrGetValue(symbol), str(name)))
-      return true;
-  }
-  return false;
+  return !mlirOperationIsNull(mlirSymbolTableLookup(p->symbols, str(name)));
 }
 
 static void name_part(Partition *p, uint32_t number, char *name, size_t size) {
@@ -251,6 +244,7 @@ static MirageStatus place(Outline *outline, const char *name) {
   MlirOperation graph;
   MIRAGE_TRY(mirage_bridge_export(outline->lift.graph, mlirOperationGetContext(p->function), p->module_body,
                                   mlirOperationGetLocation(p->function), p->diag, &graph));
+  mlirSymbolTableInsert(p->symbols, graph);
   replace(outline, str(name));
   return remove_unused(p->arena, graph);
 }

@@ -352,7 +352,7 @@ static MirageStatus partition_block(Partition *p, MlirBlock block) {
   return MIRAGE_OK;
 }
 
-static MirageStatus partition_function(MlirOperation function, MlirBlock module_body,
+static MirageStatus partition_function(MlirOperation function, MlirBlock module_body, MlirSymbolTable symbols,
                                        const MiragePartitionOptions *options, const MirageDiag *diag) {
   MirageArena arena;
   MirageStatus status = MIRAGE_OK;
@@ -360,8 +360,12 @@ static MirageStatus partition_function(MlirOperation function, MlirBlock module_
   MlirRegion region = mlirOperationGetRegion(function, 0);
   for (MlirBlock block = mlirRegionGetFirstBlock(region); status == MIRAGE_OK && !mlirBlockIsNull(block);
        block = mlirBlockGetNextInRegion(block)) {
-    Partition partition = {
-        .arena = &arena, .diag = diag, .options = options, .function = function, .module_body = module_body};
+    Partition partition = {.arena = &arena,
+                           .diag = diag,
+                           .options = options,
+                           .function = function,
+                           .module_body = module_body,
+                           .symbols = symbols};
     status = partition_block(&partition, block);
   }
   mirage_arena_deinit(&arena);
@@ -371,9 +375,12 @@ static MirageStatus partition_function(MlirOperation function, MlirBlock module_
 MirageStatus mirage_bridge_partition(MlirOperation module, const MiragePartitionOptions *options,
                                      const MirageDiag *diag) {
   MlirBlock body = mlirRegionGetFirstBlock(mlirOperationGetRegion(module, 0));
-  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op);
+  MlirSymbolTable symbols = mlirSymbolTableCreate(module);
+  MirageStatus status = MIRAGE_OK;
+  for (MlirOperation op = mlirBlockGetFirstOperation(body); !mlirOperationIsNull(op) && status == MIRAGE_OK;
        op = mlirOperationGetNextInBlock(op))
     if (mirage__lift_named(op, "func.func"))
-      MIRAGE_TRY(partition_function(op, body, options, diag));
-  return MIRAGE_OK;
+      status = partition_function(op, body, symbols, options, diag);
+  mlirSymbolTableDestroy(symbols);
+  return status;
 }

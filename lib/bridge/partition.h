@@ -35,6 +35,8 @@ typedef struct Partition {
   const MiragePartitionOptions *options;
   MlirOperation function;
   MlirBlock module_body;
+  MlirSymbolTable
+      symbols; // of the module; made once, so that a thousand functions take no thousand walks for each name
   uint32_t num_items, num_parts;
   PartItem *items;
   Part *parts;
