@@ -92,6 +92,31 @@ static void time_calls(void **memrefs, int calls) {
   free(times);
 }
 
+// A memref as compiled code passes it to functions outside: rank, and pointers, offset, extents, strides.
+typedef struct Memref {
+  int64_t rank;
+  struct {
+    char *allocated, *aligned;
+    int64_t offset, numbers[]; // extents, then strides
+  } *of;
+} Memref;
+
+static void copy_dimension(int64_t bytes, const Memref *from, const Memref *to, int64_t dim, int64_t at,
+                           int64_t at_to) {
+  if (dim == from->rank) {
+    memcpy(to->of->aligned + (to->of->offset + at_to) * bytes, from->of->aligned + (from->of->offset + at) * bytes,
+           (size_t)bytes);
+    return;
+  }
+  for (int64_t i = 0; i < from->of->numbers[dim]; ++i)
+    copy_dimension(bytes, from, to, dim + 1, at + i * from->of->numbers[from->rank + dim],
+                   at_to + i * to->of->numbers[to->rank + dim]);
+}
+
+/// What MLIR calls for a memref.copy between layouts, where something stays outside our programs: on the host.
+void memrefCopy(int64_t bytes, const Memref *from, const Memref *to);
+void memrefCopy(int64_t bytes, const Memref *from, const Memref *to) { copy_dimension(bytes, from, to, 0, 0, 0); }
+
 int main(int argc, char **argv) {
   int calls = argc > 2 ? atoi(argv[2]) : 200;
   void *memrefs[BENCH_MOST], *data[BENCH_MOST];
