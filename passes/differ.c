@@ -21,7 +21,7 @@ typedef struct Features {
 static void add_block(const MirageUGraph *graph, MirageRegion region, double *ops, double *ranges,
                       double *collectives) {
   MirageRegionView view = mirage_ugraph_region(graph, region);
-  for (uint32_t i = 0; i < view.num_nodes; ++i) {
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
     *ops += 1;
     *collectives += mirage_op_info(node.op)->kind == MIRAGE_KIND_COLLECTIVE;
@@ -35,7 +35,7 @@ static void add_block(const MirageUGraph *graph, MirageRegion region, double *op
 static Features features_of(const MirageUGraph *graph) {
   double kernels = 0, blocks = 0, ops = 0, ranges = 0, warps = 0, collectives = 0;
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
     if (node.op != MIRAGE_OP_CUSTOM) {
       kernels += node.op != MIRAGE_OP_RETURN && node.op != MIRAGE_OP_RESHAPE && node.op != MIRAGE_OP_CONSTANT;
@@ -54,7 +54,7 @@ static Features features_of(const MirageUGraph *graph) {
 
 static double distance(const Features *a, const Features *b) {
   double sum = 0;
-  for (int i = 0; i < NUM_FEATURES; ++i)
+  for (int i = 0; i < NUM_FEATURES; i++)
     sum += fabs(a->values[i] - b->values[i]);
   return sum;
 }
@@ -63,7 +63,7 @@ static double time_of(const MirageModuleGraph *entry) { return mirage_ugraph_get
 
 static uint32_t find_best(uint32_t num, MirageModuleGraph *const *entries) {
   uint32_t best = 0;
-  for (uint32_t i = 1; i < num; ++i)
+  for (uint32_t i = 1; i < num; i++)
     if (time_of(entries[i]) < time_of(entries[best]))
       best = i;
   return best;
@@ -78,7 +78,7 @@ uint32_t mirage__pick_different(uint32_t num, MirageModuleGraph *const *entries,
     return 0;
   uint32_t next = find_best(num, entries);
   const double best_us = time_of(entries[next]);
-  for (uint32_t i = 0; i < num; ++i)
+  for (uint32_t i = 0; i < num; i++)
     nearest[i] = time_of(entries[i]) <= most_slower * best_us ? INFINITY : -1;
   for (;;) {
     out_picked[count++] = next;
@@ -86,7 +86,7 @@ uint32_t mirage__pick_different(uint32_t num, MirageModuleGraph *const *entries,
     Features taken = features_of(entries[next]->graph);
     double farthest = -1;
     uint32_t candidate = num;
-    for (uint32_t i = 0; i < num; ++i) {
+    for (uint32_t i = 0; i < num; i++) {
       if (nearest[i] < 0)
         continue;
       Features features = features_of(entries[i]->graph);

@@ -24,7 +24,7 @@
 /// The last of the program and its candidates: where the next candidate goes.
 static MlirOperation last_of_family(const MirageModuleGraphs *graphs, const MirageModuleGraph *program) {
   MlirOperation last = program->op;
-  for (uint32_t i = 0; i < graphs->num_graphs; ++i)
+  for (uint32_t i = 0; i < graphs->num_graphs; i++)
     if (mirage__graphs_is_candidate(&graphs->graphs[i], program))
       last = graphs->graphs[i].op;
   return last;
@@ -33,7 +33,7 @@ static MlirOperation last_of_family(const MirageModuleGraphs *graphs, const Mira
 static MirageStatus add_candidates(MirageModuleGraphs *graphs, const MirageModuleGraph *program,
                                    const MirageSearchResult *result) {
   MlirOperation last = last_of_family(graphs, program);
-  for (uint32_t i = 0; i < result->num_candidates; ++i) {
+  for (uint32_t i = 0; i < result->num_candidates; i++) {
     MirageUGraph *candidate = result->candidates[i];
     mirage_ugraph_meta(candidate)->source = mirage_ugraph_intern_string(candidate, program->name);
     MIRAGE_TRY(mirage__graphs_name(graphs, candidate, program->name, true));
@@ -193,7 +193,7 @@ static MirageStatus match_programs(MirageModuleGraphs *graphs, uint32_t num, Sea
   if (!order)
     return MIRAGE_NO_MEMORY;
   uint32_t count = 0;
-  for (uint32_t i = 0; i < num; ++i) {
+  for (uint32_t i = 0; i < num; i++) {
     programs[i].first = &programs[i];
     if (mirage__is_late())
       continue;
@@ -202,7 +202,7 @@ static MirageStatus match_programs(MirageModuleGraphs *graphs, uint32_t num, Sea
     order[count++] = &programs[i];
   }
   qsort(order, count, sizeof *order, compare_hashes);
-  for (uint32_t i = 1; i < count; ++i)
+  for (uint32_t i = 1; i < count; i++)
     if (order[i]->hash.high == order[i - 1]->hash.high && order[i]->hash.low == order[i - 1]->hash.low) {
       order[i]->first = order[i - 1]->first;
       order[i]->first->again = true;
@@ -217,10 +217,10 @@ static MirageStatus enumerate_all(MirageModuleGraphs *graphs, uint32_t num, Sear
   if (!replays)
     MIRAGE_TRY(match_programs(graphs, num, programs));
   MirageStatus status = MIRAGE_OK;
-  for (uint32_t i = 0; status == MIRAGE_OK && i < num; ++i)
+  for (uint32_t i = 0; status == MIRAGE_OK && i < num; i++)
     status = replays ? mirage__replay_candidates(graphs, programs[i].program, search, strcmp(pass->replay, "add") == 0)
                      : enumerate_program(graphs, &programs[i], pass, search, out_complete);
-  for (uint32_t i = 0; i < num; ++i)
+  for (uint32_t i = 0; i < num; i++)
     if (programs[i].found)
       mirage_search_result_deinit(&programs[i].result);
   return status;
@@ -228,7 +228,7 @@ static MirageStatus enumerate_all(MirageModuleGraphs *graphs, uint32_t num, Sear
 
 /// Nothing is left to go on with.
 static MirageStatus remove_checkpoints(MirageModuleGraphs *graphs, const MirageEnumerateOptions *pass, uint32_t num) {
-  for (uint32_t number = 0; number < num; ++number) {
+  for (uint32_t number = 0; number < num; number++) {
     const char *path;
     MIRAGE_TRY(checkpoint_path(graphs, pass, number, &path));
     if (path[0])
@@ -249,10 +249,10 @@ MirageStatus mirage_pass_enumerate(MlirOperation module, const void *opaque, con
   bool complete = false;
   if (status == MIRAGE_OK && !programs)
     status = MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i)
+  for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; i++)
     if (!graphs.graphs[i].source) {
       programs[num_programs] = (Searched){.program = &graphs.graphs[i], .number = num_programs};
-      ++num_programs;
+      num_programs++;
     }
   if (status == MIRAGE_OK)
     status = enumerate_all(&graphs, num_programs, programs, options, &search, &complete);

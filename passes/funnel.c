@@ -49,7 +49,7 @@ static bool may_lack_operators(const MirageSearchReport *report) {
   if (mirage_ugraph_expand(report->program, NULL, &plain) != MIRAGE_OK)
     return true;
   uint32_t count = mirage_ugraph_num_inputs(plain);
-  for (uint32_t i = 1; i <= mirage_ugraph_num_nodes(plain); ++i) {
+  for (uint32_t i = 1; i <= mirage_ugraph_num_nodes(plain); i++) {
     MirageOp op = mirage_ugraph_node(plain, (MirageNode){i}).op;
     count += op != MIRAGE_OP_CONSTANT && op != MIRAGE_OP_RETURN;
   }
@@ -147,12 +147,12 @@ void mirage__print_stats(const MirageSearchReport *report) {
     fprintf(stderr, "enumerate @%s same-as @%s\n", report->name, report->same_as);
     return;
   }
-  for (size_t i = 0; i < sizeof rows / sizeof *rows; ++i)
+  for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     fprintf(stderr, "enumerate @%s %s %" PRIu64 "\n", report->name, rows[i].label, rows[i].value);
   if (funnel->stop != MIRAGE_STOP_NONE)
     fprintf(stderr, "enumerate @%s stopped %s\n", report->name, mirage_stop_name(funnel->stop));
   fprintf(stderr, "enumerate @%s seconds %.3f\n", report->name, funnel->seconds);
-  for (uint32_t i = 0; i < MIRAGE_NUM_AXIOMS; ++i)
+  for (uint32_t i = 0; i < MIRAGE_NUM_AXIOMS; i++)
     fprintf(stderr, "enumerate @%s axiom-%s %" PRIu64 "\n", report->name, mirage_axiom_name((MirageAxiom)i),
             funnel->axioms[i]);
 }

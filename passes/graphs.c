@@ -61,14 +61,14 @@ MirageStatus mirage__graphs_init(MirageModuleGraphs *graphs, MlirOperation modul
 }
 
 void mirage__graphs_deinit(MirageModuleGraphs *graphs) {
-  for (uint32_t i = 0; i < graphs->num_graphs; ++i)
+  for (uint32_t i = 0; i < graphs->num_graphs; i++)
     mirage_ugraph_destroy(graphs->graphs[i].graph);
   mirage_arena_deinit(&graphs->arena);
   *graphs = (MirageModuleGraphs){0};
 }
 
 MirageModuleGraph *mirage__graphs_find(const MirageModuleGraphs *graphs, const char *name) {
-  for (uint32_t i = 0; i < graphs->num_graphs; ++i)
+  for (uint32_t i = 0; i < graphs->num_graphs; i++)
     if (!graphs->graphs[i].erased && strcmp(graphs->graphs[i].name, name) == 0)
       return &graphs->graphs[i];
   return NULL;
@@ -88,12 +88,12 @@ MirageStatus mirage__graphs_import(MirageModuleGraphs *graphs, MirageModuleGraph
 /// of arguments and results.
 static void copy_attributes(MlirOperation from, MlirOperation to) {
   static const char *const kept[] = {"sym_visibility", "arg_attrs", "res_attrs"};
-  for (size_t i = 0; i < sizeof kept / sizeof *kept; ++i) {
+  for (size_t i = 0; i < sizeof kept / sizeof *kept; i++) {
     MlirAttribute attribute = mlirOperationGetAttributeByName(from, str(kept[i]));
     if (!mlirAttributeIsNull(attribute))
       mlirOperationSetAttributeByName(to, str(kept[i]), attribute);
   }
-  for (intptr_t i = 0; i < mlirOperationGetNumDiscardableAttributes(from); ++i) {
+  for (intptr_t i = 0; i < mlirOperationGetNumDiscardableAttributes(from); i++) {
     MlirNamedAttribute attribute = mlirOperationGetDiscardableAttribute(from, i);
     mlirOperationSetDiscardableAttributeByName(to, mlirIdentifierStr(attribute.name), attribute.attribute);
   }
@@ -128,7 +128,7 @@ static const char *unique_symbol(MirageModuleGraphs *graphs, const char *base, b
   if (!name || !binary)
     return NULL;
   strcpy(name, base);
-  for (uint32_t i = 0;; ++i) {
+  for (uint32_t i = 0;; i++) {
     if (numbered || i > 0)
       snprintf(name, size, "%s_%u", base, numbered ? i : i - 1);
     snprintf(binary, size + sizeof "_bin", "%s_bin", name);

@@ -43,7 +43,7 @@ static void print_option(FILE *stream, const MiragePassOption *option) {
 
 static void print_pass(FILE *stream, const MiragePassInfo *pass) {
   fprintf(stream, "\n  --%s\n      %s.\n", pass->argument, pass->summary);
-  for (size_t i = 0; i < pass->num_options; ++i)
+  for (size_t i = 0; i < pass->num_options; i++)
     print_option(stream, &pass->options[i]);
 }
 
@@ -60,11 +60,11 @@ void mirageHelpPrint(FILE *stream) {
         "  mirage-run compiled.mlir\n\n"
         "Pipelines (options: those of their passes):\n",
         stream);
-  for (size_t i = 0; i < MIRAGE_NUM_PIPELINES; ++i)
+  for (size_t i = 0; i < MIRAGE_NUM_PIPELINES; i++)
     fprintf(stream, "\n  --%s\n      %s.\n", MIRAGE_PIPELINES[i].argument, MIRAGE_PIPELINES[i].summary);
   fputs("\nPasses and their options, with defaults; options go behind the pass: --mirage-verify='seed=2 explain'\n",
         stream);
-  for (size_t i = 0; i < MIRAGE_NUM_PASSES; ++i)
+  for (size_t i = 0; i < MIRAGE_NUM_PASSES; i++)
     print_pass(stream, &MIRAGE_PASSES[i]);
   print_targets(stream);
   fputs("\n  -o FILE                 where the result goes (default: standard output); the file is replaced when it is "

@@ -91,7 +91,7 @@ static void print_options(FILE *stream, const MiragePassInfo *pass) {
     return;
   }
   fputs("| option | type | default | values | meaning |\n|---|---|---|---|---|\n", stream);
-  for (size_t i = 0; i < pass->num_options; ++i)
+  for (size_t i = 0; i < pass->num_options; i++)
     print_option(stream, &pass->options[i]);
   fputc('\n', stream);
 }
@@ -112,15 +112,15 @@ void mirageHelpPrintMarkdown(FILE *stream) {
       "pipeline\n`builtin.module(mirage-verify{seed=2 explain})`.\n\n",
       stream);
   fprintf(stream, "GPUs (`target`): %s.\n\n## Pipelines\n\n", targets);
-  for (size_t i = 0; i < MIRAGE_NUM_PIPELINES; ++i) {
+  for (size_t i = 0; i < MIRAGE_NUM_PIPELINES; i++) {
     print_head(stream, MIRAGE_PIPELINES[i].argument, MIRAGE_PIPELINES[i].summary);
     fputs("Options: those of its passes by name; one that is given goes to every pass that has it.", stream);
-    for (size_t j = 0; j < MIRAGE_PIPELINES[i].num_passes; ++j)
+    for (size_t j = 0; j < MIRAGE_PIPELINES[i].num_passes; j++)
       fprintf(stream, "%s`%s`", j ? ", " : " It runs ", MIRAGE_PIPELINES[i].passes[j]);
     fputs(".\n\n", stream);
   }
   fputs("## Passes\n\n", stream);
-  for (size_t i = 0; i < MIRAGE_NUM_PASSES; ++i) {
+  for (size_t i = 0; i < MIRAGE_NUM_PASSES; i++) {
     print_head(stream, MIRAGE_PASSES[i].argument, MIRAGE_PASSES[i].summary);
     print_options(stream, &MIRAGE_PASSES[i]);
   }

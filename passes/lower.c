@@ -96,7 +96,7 @@ static MirageStatus insert_binary(const Lowering *lowering, const MirageCode *co
 /// Whether the kernel region holds anything that code generation does not take as it is.
 static bool has_plain_operators(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageOp op = mirage_ugraph_node(graph, body.nodes[i]).op;
     if (op != MIRAGE_OP_CUSTOM && op != MIRAGE_OP_RETURN && op != MIRAGE_OP_RESHAPE)
       return true;
@@ -189,7 +189,7 @@ static bool is_selected(const MirageModuleGraph *entry) {
 
 static MirageStatus find_selected(const Lowering *lowering, Unit *unit) {
   MirageModuleGraphs *graphs = lowering->graphs;
-  for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
+  for (uint32_t i = 0; i < graphs->num_graphs; i++) {
     MirageModuleGraph *entry = &graphs->graphs[i];
     if (!mirage__graphs_is_candidate(entry, unit->program) || !is_selected(entry))
       continue;
@@ -279,14 +279,14 @@ static void compile_until_late(const Lowering *lowering, uint32_t num_jobs, Mira
   options.cancel = &cancel;
   do {
     num_left = 0;
-    for (uint32_t i = 0; i < num_jobs; ++i)
+    for (uint32_t i = 0; i < num_jobs; i++)
       if (jobs[i].graph && jobs[i].status == MIRAGE_CANCELLED) {
         left[num_left] = jobs[i];
         owners[num_left++] = i;
       }
     cancel = mirage__until_late();
     mirage_codegen_all(num_left, left, lowering->target, &options, num_threads);
-    for (uint32_t i = 0; i < num_left; ++i)
+    for (uint32_t i = 0; i < num_left; i++)
       jobs[owners[i]] = left[i];
   } while (num_left && cancel.interrupt); // the interrupt came meanwhile, or nothing is left
 }
@@ -332,10 +332,10 @@ static MirageStatus finish(const Lowering *lowering, Unit *unit, const MirageCod
 /// Imports and names in the order of the module, compiles in parallel, and writes in that order again.
 static MirageStatus lower_some(const Lowering *lowering, uint32_t num_units, Unit *units, MirageCodegenJob *jobs,
                                uint32_t num_threads) {
-  for (uint32_t i = 0; i < num_units; ++i)
+  for (uint32_t i = 0; i < num_units; i++)
     MIRAGE_TRY(prepare(lowering, &units[i], &jobs[i]));
   compile_until_late(lowering, num_units, jobs, num_threads);
-  for (uint32_t i = 0; i < num_units; ++i)
+  for (uint32_t i = 0; i < num_units; i++)
     MIRAGE_TRY(finish(lowering, &units[i], &jobs[i]));
   return MIRAGE_OK;
 }
@@ -364,13 +364,13 @@ static MirageStatus lower_module(const Lowering *lowering, uint32_t num_threads)
   uint32_t num_units = 0;
   if (!units || !jobs)
     return mirage_diag_fail(graphs->diag, NULL, MIRAGE_NO_MEMORY, "mirage-lower: out of memory");
-  for (uint32_t i = 0; i < graphs->num_graphs; ++i)
+  for (uint32_t i = 0; i < graphs->num_graphs; i++)
     if (!graphs->graphs[i].source) {
       units[num_units].program = &graphs->graphs[i];
       mirage__hold_init(&units[num_units++].held);
     }
   MirageStatus status = lower_all(lowering, num_units, units, jobs, num_threads);
-  for (uint32_t i = 0; i < num_units; ++i) {
+  for (uint32_t i = 0; i < num_units; i++) {
     mirage__hold_release(&units[i].held, graphs->diag, false);
     mirage_code_deinit(&jobs[i].code);
     mirage_ugraph_destroy(units[i].own.graph);

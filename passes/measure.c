@@ -171,7 +171,7 @@ static uint64_t code_hash(const Measurer *measurer, uint32_t index) {
 }
 
 static void note_codes(Measurer *measurer) {
-  for (uint32_t i = 1; i <= measurer->num; ++i) {
+  for (uint32_t i = 1; i <= measurer->num; i++) {
     measurer->measurements[i - 1].own_code = code_hash(measurer, 0);
     measurer->measurements[i - 1].code = code_hash(measurer, i);
   }
@@ -184,7 +184,7 @@ static MirageStatus compile_all(Measurer *measurer) {
   MirageCodegenJob *jobs = measurer->code;
   MIRAGE_TRY(copy_own(measurer, &measurer->held[0].diag, &measurer->copies[0]));
   ready[num++] = 0;
-  for (uint32_t i = 1; i <= measurer->num; ++i) {
+  for (uint32_t i = 1; i <= measurer->num; i++) {
     MirageStatus status =
         copy_candidate(measurer, measurer->measurements[i - 1].entry, &measurer->held[i].diag, &measurer->copies[i]);
     if (status == MIRAGE_NO_MEMORY)
@@ -197,12 +197,12 @@ static MirageStatus compile_all(Measurer *measurer) {
   MirageCodegenJob *dense = mirage_arena_alloc_array(&measurer->graphs->arena, num, sizeof *dense);
   if (!dense)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t k = 0; k < num; ++k)
+  for (uint32_t k = 0; k < num; k++)
     dense[k] = (MirageCodegenJob){.graph = measurer->copies[ready[k]], .diag = &measurer->held[ready[k]].diag};
   mirage_codegen_all(num, dense, measurer->options->target, &options, 0);
-  for (uint32_t k = 0; k < num; ++k)
+  for (uint32_t k = 0; k < num; k++)
     jobs[ready[k]] = dense[k];
-  for (uint32_t k = 1; k < num; ++k)
+  for (uint32_t k = 1; k < num; k++)
     if (dense[k].status != MIRAGE_OK)
       fail_candidate(&measurer->measurements[ready[k] - 1], "cannot be compiled", &measurer->held[ready[k]]);
   note_codes(measurer);
@@ -287,8 +287,8 @@ static void remove_files(const Measurer *measurer) {
   static const char *const parts[] = {"", ".0.ptx", ".1.ptx"};
   if (!measurer->folder[0])
     return;
-  for (uint32_t i = 1; i <= measurer->num; ++i)
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; ++k)
+  for (uint32_t i = 1; i <= measurer->num; i++)
+    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
       remove(path_of(measurer, i, parts[k]).text);
   rmdir(measurer->folder);
 }
@@ -307,10 +307,10 @@ static double finite_or_zero(double value) { return isfinite(value) ? value : 0;
 static bool read_answer(const char *output, MirageMeasurement *measurement) {
   size_t length = strlen(output);
   while (length && output[length - 1] == '\n')
-    --length;
+    length--;
   const char *line = output + length;
   while (line > output && line[-1] != '\n')
-    --line;
+    line--;
   json_t *answer = json_loadb(line, (size_t)(output + length - line), 0, NULL);
   const char *reason = json_string_value(json_object_get(answer, "reason"));
   if (!json_is_object(answer) || !reason) {
@@ -404,7 +404,7 @@ static MirageStatus run_all(Measurer *measurer) {
   uint32_t num = 0;
   if (!jobs || !owners)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 1; i <= measurer->num; ++i) {
+  for (uint32_t i = 1; i <= measurer->num; i++) {
     if (measurer->measurements[i - 1].reason[0])
       continue;
     MIRAGE_TRY(write_files(measurer, i));
@@ -416,7 +416,7 @@ static MirageStatus run_all(Measurer *measurer) {
   const MirageCancel cancel = {.interrupt = mirage__interrupt_flag()};
   double silence_s = SILENCE_S + 5 * measurer->options->timeout_s;
   MirageStatus status = mirage_jobs_run(num, jobs, count_at_once(), silence_s, &cancel, measurer->graphs->diag);
-  for (uint32_t k = 0; status == MIRAGE_OK && k < num; ++k)
+  for (uint32_t k = 0; status == MIRAGE_OK && k < num; k++)
     take_end(&jobs[k], &measurer->measurements[owners[k]]);
   mirage_jobs_deinit(num, jobs);
   return status == MIRAGE_OK && mirage__is_interrupted() ? MIRAGE_CANCELLED : status;
@@ -439,7 +439,7 @@ static MirageStatus measurer_init(Measurer *measurer) {
   measurer->held = mirage_arena_alloc_array(arena, count, sizeof *measurer->held);
   if (!measurer->copies || !measurer->code || !measurer->held)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i <= measurer->num; ++i) {
+  for (uint32_t i = 0; i <= measurer->num; i++) {
     mirage__hold_init(&measurer->held[i]);
     measurer->held[i].loc = mirage__graph_loc(i ? measurer->measurements[i - 1].entry : measurer->program);
   }
@@ -447,7 +447,7 @@ static MirageStatus measurer_init(Measurer *measurer) {
 }
 
 static void measurer_deinit(Measurer *measurer, const MirageDiag *diag) {
-  for (uint32_t i = 0; i <= measurer->num; ++i) {
+  for (uint32_t i = 0; i <= measurer->num; i++) {
     mirage__hold_release(&measurer->held[i], i ? NULL : diag, true);
     mirage_code_deinit(&measurer->code[i].code);
     mirage_ugraph_destroy(measurer->copies[i]);

@@ -86,7 +86,7 @@ static MirageTerm sum_dim(Abstractor *a, MirageTerm expr, Dim dim, int64_t exten
     return expr;
   if (dim.axis < 0)
     return NO_TERM;
-  for (uint32_t slot = 0; slot < NUM_SLOTS; ++slot)
+  for (uint32_t slot = 0; slot < NUM_SLOTS; slot++)
     if (dim.parts & 1u << slot)
       expr = sum_part(a, expr, dim.axis, slot);
   return expr;
@@ -100,16 +100,16 @@ static const MirageType *type_of(const Abstractor *a, MirageValue value) { retur
 static Info *info_of(const Abstractor *a, MirageValue value) { return &a->values[value.index]; }
 
 static void clear_dims(Info *info) {
-  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
+  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; i++)
     info->dims[i] = (Dim){NO_AXIS, 0};
 }
 
 /// Right-aligned dimensions of all operands.
 static void elementwise_dims(Abstractor *a, const MirageNodeView *view, Info *out) {
   uint32_t rank = type_of(a, view->first_result)->rank;
-  for (uint32_t i = 0; i < view->num_operands; ++i) {
+  for (uint32_t i = 0; i < view->num_operands; i++) {
     uint32_t operand_rank = type_of(a, view->operands[i])->rank;
-    for (uint32_t j = 0; j < operand_rank; ++j) {
+    for (uint32_t j = 0; j < operand_rank; j++) {
       Dim *dim = &out->dims[rank - operand_rank + j];
       *dim = meet(a, *dim, info_of(a, view->operands[i])->dims[j]);
     }
@@ -134,7 +134,7 @@ static void elementwise(Abstractor *a, const MirageNodeView *view, Info *out) {
 static void broadcast(Abstractor *a, const MirageNodeView *view, Info *out) {
   elementwise(a, view, out);
   const MirageType *type = type_of(a, view->first_result);
-  for (uint32_t i = 0; i < type->rank; ++i)
+  for (uint32_t i = 0; i < type->rank; i++)
     if (out->dims[i].axis < 0 && type->shape[i] > 1 && a->unify)
       out->dims[i] = whole(a, new_axis(a));
 }
@@ -146,9 +146,9 @@ static void matmul(Abstractor *a, const MirageNodeView *view, Info *out) {
   bool transpose_y = view->attrs && view->attrs->matmul.transpose_b;
   uint32_t x_rank = x_type->rank, y_rank = y_type->rank, rank = type_of(a, view->first_result)->rank;
   uint32_t x_k = x_rank - (transpose_x ? 2 : 1), y_k = y_rank - (transpose_y ? 1 : 2);
-  for (uint32_t i = 0; i + 2 < x_rank; ++i)
+  for (uint32_t i = 0; i + 2 < x_rank; i++)
     out->dims[rank - x_rank + i] = x->dims[i];
-  for (uint32_t i = 0; i + 2 < y_rank; ++i)
+  for (uint32_t i = 0; i + 2 < y_rank; i++)
     out->dims[rank - y_rank + i] = meet(a, out->dims[rank - y_rank + i], y->dims[i]);
   out->dims[rank - 2] = x->dims[x_rank - (transpose_x ? 1 : 2)];
   out->dims[rank - 1] = y->dims[y_rank - (transpose_y ? 2 : 1)];
@@ -182,7 +182,7 @@ static void note_axis(int32_t *walked, int32_t axis) {
 
 /// A part of a tensor has no expression, as a slice has none.
 static bool has_window(const MirageAccessAttrs *access) {
-  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
+  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; i++)
     if (access->end[i])
       return true;
   return false;
@@ -193,9 +193,9 @@ static void load(Abstractor *a, const MirageNodeView *view, Info *out) {
   const MirageAccessAttrs *access = &view->attrs->access;
   const Info *tensor = info_of(a, view->operands[0]);
   *out = *tensor;
-  for (uint32_t i = 0; i < mirage_ugraph_type(a->graph, view->operands[0])->rank; ++i)
+  for (uint32_t i = 0; i < mirage_ugraph_type(a->graph, view->operands[0])->rank; i++)
     out->dims[i] = tensor->dims[mirage_access_dim(access, i)];
-  for (uint32_t slot = 0; slot < SLOT_TILE; ++slot) {
+  for (uint32_t slot = 0; slot < SLOT_TILE; slot++) {
     int8_t dim = slot < SLOT_LOOP ? access->grid[slot] : access->loop[slot - SLOT_LOOP];
     if (dim < 0 || out->dims[dim].axis < 0)
       continue;
@@ -214,7 +214,7 @@ static void store(Abstractor *a, const MirageNodeView *view) {
   Info *tensor = info_of(a, view->operands[1]);
   bool again = tensor->dims[0].axis != NO_AXIS || tensor->expr.index != 0;
   *tensor = *tile;
-  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
+  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; i++)
     tensor->dims[mirage_access_dim(&view->attrs->access, i)] = whole(a, tile->dims[i].axis);
   if (again || has_window(&view->attrs->access))
     tensor->expr = NO_TERM;
@@ -222,7 +222,7 @@ static void store(Abstractor *a, const MirageNodeView *view) {
 
 static void collective(Abstractor *a, const MirageNodeView *view, Info *out) {
   *out = *info_of(a, view->operands[0]);
-  for (uint32_t i = 0; i < 3; ++i) {
+  for (uint32_t i = 0; i < 3; i++) {
     if (!view->attrs->axes.axis[i] || !out->expr.index)
       continue;
     if (view->op == MIRAGE_OP_CLUSTER_MAX || view->op == MIRAGE_OP_GRID_MAX)
@@ -240,17 +240,17 @@ static void collective(Abstractor *a, const MirageNodeView *view, Info *out) {
 static void run_region(Abstractor *a, MirageRegion region);
 
 static void custom(Abstractor *a, MirageNode node, const MirageNodeView *view) {
-  for (uint32_t i = 0; i < 3; ++i)
+  for (uint32_t i = 0; i < 3; i++)
     a->grid_axis[i] = NO_AXIS;
-  for (uint32_t i = 0; i < view->num_operands; ++i)
+  for (uint32_t i = 0; i < view->num_operands; i++)
     *info_of(a, mirage_ugraph_argument(a->graph, node, i)) = *info_of(a, view->operands[i]);
-  for (uint32_t i = 0; i < view->num_results; ++i) {
+  for (uint32_t i = 0; i < view->num_results; i++) {
     Info *output = info_of(a, mirage_ugraph_argument(a->graph, node, view->num_operands + i));
     output->expr = NO_TERM;
     clear_dims(output);
   }
   run_region(a, view->region);
-  for (uint32_t i = 0; i < view->num_results; ++i)
+  for (uint32_t i = 0; i < view->num_results; i++)
     a->values[view->first_result.index + i] =
         *info_of(a, mirage_ugraph_argument(a->graph, node, view->num_operands + i));
 }
@@ -283,17 +283,17 @@ static MirageTerm carry_expr(Abstractor *a, MirageCombine combine, MirageValue i
 
 static void loop(Abstractor *a, MirageNode node, const MirageNodeView *view) {
   const MirageLoopAttrs *attrs = &view->attrs->loop;
-  for (uint32_t i = 0; i < attrs->num_carries; ++i) {
+  for (uint32_t i = 0; i < attrs->num_carries; i++) {
     Info *carry = info_of(a, mirage_ugraph_argument(a->graph, node, i));
     *carry = *info_of(a, view->operands[i]);
     carry->expr = NO_TERM;
   }
   a->loop_axis[a->depth++] = NO_AXIS;
   run_region(a, view->region);
-  --a->depth;
+  a->depth--;
   MirageRegionView body = mirage_ugraph_region(a->graph, view->region);
   MirageNodeView yield = mirage_ugraph_node(a->graph, body.nodes[body.num_nodes - 1]);
-  for (uint32_t i = 0; i < attrs->num_carries; ++i) {
+  for (uint32_t i = 0; i < attrs->num_carries; i++) {
     const Info *contribution = info_of(a, yield.operands[i]);
     Info *out = &a->values[view->first_result.index + i];
     *out = *contribution;
@@ -304,12 +304,12 @@ static void loop(Abstractor *a, MirageNode node, const MirageNodeView *view) {
 }
 
 static void thread(Abstractor *a, MirageNode node, const MirageNodeView *view) {
-  for (uint32_t i = 0; i < view->num_operands; ++i)
+  for (uint32_t i = 0; i < view->num_operands; i++)
     *info_of(a, mirage_ugraph_argument(a->graph, node, i)) = *info_of(a, view->operands[i]);
   run_region(a, view->region);
   MirageRegionView body = mirage_ugraph_region(a->graph, view->region);
   MirageNodeView yield = mirage_ugraph_node(a->graph, body.nodes[body.num_nodes - 1]);
-  for (uint32_t i = 0; i < view->num_results; ++i)
+  for (uint32_t i = 0; i < view->num_results; i++)
     a->values[view->first_result.index + i] = *info_of(a, yield.operands[i]);
 }
 
@@ -364,7 +364,7 @@ static void run_node(Abstractor *a, MirageNode node) {
     if (view.op == MIRAGE_OP_TRANSPOSE) {
       const Info *x = info_of(a, view.operands[0]);
       out->expr = x->expr;
-      for (uint32_t i = 0; i < type_of(a, view.first_result)->rank; ++i)
+      for (uint32_t i = 0; i < type_of(a, view.first_result)->rank; i++)
         out->dims[i] = x->dims[view.attrs->perm.perm[i]];
     }
     return;
@@ -377,7 +377,7 @@ static void run_node(Abstractor *a, MirageNode node) {
 
 static void run_region(Abstractor *a, MirageRegion region) {
   MirageRegionView view = mirage_ugraph_region(a->graph, region);
-  for (uint32_t i = 0; i < view.num_nodes; ++i)
+  for (uint32_t i = 0; i < view.num_nodes; i++)
     run_node(a, view.nodes[i]);
 }
 
@@ -388,13 +388,13 @@ static void run_region(Abstractor *a, MirageRegion region) {
 static void run_graph(Abstractor *a, const MirageUGraph *graph, Info *values) {
   a->graph = graph;
   a->values = values;
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); ++i) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++) {
     MirageValue input = mirage_ugraph_get_input(graph, i);
     const MirageType *type = mirage_ugraph_type(graph, input);
     Info *info = info_of(a, input);
     info->expr = mirage_term_input(a->terms, i);
     clear_dims(info);
-    for (uint32_t j = 0; j < type->rank; ++j)
+    for (uint32_t j = 0; j < type->rank; j++)
       if (type->shape[j] > 1)
         info->dims[j] = whole(a, (int32_t)(i * MIRAGE_MAX_RANK + j));
   }
@@ -410,7 +410,7 @@ static MirageStatus outputs_differ(Abstractor *a, const MirageUGraph *x, const I
   if (table && exprs && !oracle)
     mirage_terms_normalize(a->terms, table, exprs);
   bool ready = table && exprs && mirage_expr_status(table) == MIRAGE_OK;
-  for (uint32_t i = 0; ready && i < count && i < mirage_ugraph_num_outputs(y); ++i) {
+  for (uint32_t i = 0; ready && i < count && i < mirage_ugraph_num_outputs(y); i++) {
     MirageTerm first = x_values[mirage_ugraph_get_output(x, i).index].expr;
     MirageTerm second = y_values[mirage_ugraph_get_output(y, i).index].expr;
     MirageExpr left = exprs[first.index], right = exprs[second.index];
@@ -432,7 +432,7 @@ static bool abstractor_init(Abstractor *a, const MirageUGraph *program) {
   a->terms = mirage_terms_create(NULL);
   a->parent = calloc((size_t)a->max_axes + 1, sizeof *a->parent);
   a->universe = calloc((size_t)a->max_axes + 1, sizeof *a->universe);
-  for (int32_t i = 0; a->parent && i < input_axes; ++i)
+  for (int32_t i = 0; a->parent && i < input_axes; i++)
     a->parent[i] = i;
   return a->terms && a->parent && a->universe;
 }

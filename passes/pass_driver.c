@@ -47,7 +47,7 @@ static MirageStatus check_tuples(const MiragePassInfo *pass, const MiragePassOpt
                                  const MiragePassTextList *list, const MirageDiag *diag) {
   char where[128];
   snprintf(where, sizeof where, "%s: option %s", pass->argument, option->name);
-  for (size_t i = 0; i < list->size; ++i) {
+  for (size_t i = 0; i < list->size; i++) {
     MiragePassTuple tuple;
     if (!mirage__parse_tuple(list->data[i], &tuple))
       return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: '%s' is no %s", where, list->data[i],
@@ -85,7 +85,7 @@ static MirageStatus check_option(const MiragePassInfo *pass, const MiragePassOpt
 MlirLogicalResult mirage__pass_check(const MiragePassInfo *pass, MlirContext context, const void *options) {
   MirageBridgeDiag sink;
   mirage_bridge_diag_init(&sink, mlirLocationUnknownGet(context));
-  for (size_t i = 0; i < pass->num_options; ++i)
+  for (size_t i = 0; i < pass->num_options; i++)
     if (check_option(pass, &pass->options[i], (const char *)options + pass->options[i].offset, &sink.diag) != MIRAGE_OK)
       return mlirLogicalResultFailure();
   if (pass->check && pass->check(options, &sink.diag) != MIRAGE_OK)
@@ -126,7 +126,7 @@ static void sink_emit(void *user, MirageSeverity severity, const void *loc, cons
   if (loc)
     where.ptr = loc;
   if (severity == MIRAGE_SEVERITY_ERROR)
-    ++sink->num_errors;
+    sink->num_errors++;
   mirageEmitDiagnostic(where, to_mlir(severity), message);
 }
 
@@ -157,15 +157,15 @@ MlirLogicalResult mirage__pass_run(const MiragePassInfo *pass, MlirOperation mod
 }
 
 void mirageRegisterAllPasses(void) {
-  for (size_t i = 0; i < MIRAGE_NUM_PASSES; ++i)
+  for (size_t i = 0; i < MIRAGE_NUM_PASSES; i++)
     mirage__shim_register_pass(&MIRAGE_PASSES[i]);
-  for (size_t i = 0; i < MIRAGE_NUM_PIPELINES; ++i)
+  for (size_t i = 0; i < MIRAGE_NUM_PIPELINES; i++)
     mirage__shim_register_pipeline(&MIRAGE_PIPELINES[i]);
 }
 
 void mirageForEachPass(MiragePassVisitor visit, void *user) {
-  for (size_t i = 0; i < MIRAGE_NUM_PASSES; ++i)
+  for (size_t i = 0; i < MIRAGE_NUM_PASSES; i++)
     visit(MIRAGE_PASSES[i].argument, MIRAGE_PASSES[i].summary, user);
-  for (size_t i = 0; i < MIRAGE_NUM_PIPELINES; ++i)
+  for (size_t i = 0; i < MIRAGE_NUM_PIPELINES; i++)
     visit(MIRAGE_PIPELINES[i].argument, MIRAGE_PIPELINES[i].summary, user);
 }

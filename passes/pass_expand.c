@@ -7,7 +7,7 @@
 
 static bool has_sugar(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  for (uint32_t i = 0; i < body.num_nodes; ++i)
+  for (uint32_t i = 0; i < body.num_nodes; i++)
     if (mirage_op_expands(mirage_ugraph_node(graph, body.nodes[i]).op))
       return true;
   return false;
@@ -29,7 +29,7 @@ MirageStatus mirage_pass_expand(MlirOperation module, const void *options, const
   (void)options;
   MirageModuleGraphs graphs;
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
-  for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i)
+  for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; i++)
     if (!graphs.graphs[i].source)
       status = expand_graph(&graphs, &graphs.graphs[i]);
   mirage__graphs_deinit(&graphs);

@@ -18,7 +18,7 @@
 static bool is_open(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   bool open = true;
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
     open &= node.op != MIRAGE_OP_CUSTOM || !node.attrs->custom.schedule;
   }
@@ -111,7 +111,7 @@ static MirageStatus add_variant(Varier *varier, uint32_t index, uint32_t variant
   const MirageModuleGraph *entry = &varier->graphs->graphs[index];
   char name[300];
   snprintf(name, sizeof name, "%s_%s", entry->name, mirage_layout_variant_name(variant));
-  for (char *c = name; *c; ++c)
+  for (char *c = name; *c; c++)
     *c = *c == '-' ? '_' : *c;
   MIRAGE_TRY(mirage__graphs_name(varier->graphs, graph, name, false));
   return mirage__graphs_append(varier->graphs, graph, *in_out_last, in_out_last);
@@ -131,7 +131,7 @@ static MirageStatus is_new(Met *met, const MirageUGraph *graph, const MirageDiag
   MirageGraphHash hash;
   MIRAGE_TRY(mirage_ugraph_hash(graph, diag, &hash));
   *out_new = met->count < MOST_VARIANTS;
-  for (uint32_t i = 0; i < met->count; ++i)
+  for (uint32_t i = 0; i < met->count; i++)
     *out_new &= met->hashes[i].low != hash.low || met->hashes[i].high != hash.high;
   if (*out_new)
     met->hashes[met->count++] = hash;
@@ -145,7 +145,7 @@ static MirageStatus vary(Varier *varier, uint32_t index, uint32_t *out_count) {
   Met met = {0};
   bool fresh;
   MIRAGE_TRY(is_new(&met, entry->graph, diag, &fresh));
-  for (uint32_t variant = 0; mirage_layout_variant_name(variant) && !mirage__is_interrupted(); ++variant) {
+  for (uint32_t variant = 0; mirage_layout_variant_name(variant) && !mirage__is_interrupted(); variant++) {
     MirageUGraph *graph;
     MirageStatus status =
         mirage_layout_variant(varier->open[index], entry->graph, varier->target, variant, NULL, &graph);
@@ -172,9 +172,9 @@ static MirageStatus vary(Varier *varier, uint32_t index, uint32_t *out_count) {
 // The best candidates of one program, best first; each is varied once.
 static MirageStatus vary_best(Varier *varier, const MirageModuleGraph *program, int64_t candidates) {
   uint32_t count = 0, varied = 0;
-  for (; varied < candidates; ++varied) {
+  for (; varied < candidates; varied++) {
     uint32_t best = UINT32_MAX;
-    for (uint32_t i = 0; i < varier->graphs->num_graphs; ++i)
+    for (uint32_t i = 0; i < varier->graphs->num_graphs; i++)
       if (varier->open[i] && mirage__graphs_is_candidate(&varier->graphs->graphs[i], program) &&
           (best == UINT32_MAX || planned_us(varier, i) < planned_us(varier, best)))
         best = i;
@@ -194,7 +194,7 @@ static MirageStatus vary_best(Varier *varier, const MirageModuleGraph *program, 
 
 static MirageStatus layout_module(Varier *varier, const MirageLayoutOptions *options) {
   MirageModuleGraphs *graphs = varier->graphs;
-  for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
+  for (uint32_t i = 0; i < graphs->num_graphs; i++) {
     MirageModuleGraph *entry = &graphs->graphs[i];
     bool wanted = false;
     if (entry->source)
@@ -210,7 +210,7 @@ static MirageStatus layout_module(Varier *varier, const MirageLayoutOptions *opt
     else if (!entry->source && options->own && !mirage__is_late())
       MIRAGE_TRY(add_own(graphs, entry, varier->target));
   }
-  for (uint32_t i = 0; i < graphs->num_graphs && options->variants; ++i)
+  for (uint32_t i = 0; i < graphs->num_graphs && options->variants; i++)
     if (!graphs->graphs[i].source)
       MIRAGE_TRY(vary_best(varier, &graphs->graphs[i], options->variants));
   return MIRAGE_OK;
@@ -226,7 +226,7 @@ MirageStatus mirage_pass_layout(MlirOperation module, const void *opaque, const 
     varier.open = mirage_arena_alloc_array(&graphs.arena, graphs.num_graphs, sizeof *varier.open);
     status = varier.open ? layout_module(&varier, options) : MIRAGE_NO_MEMORY;
   }
-  for (uint32_t i = 0; varier.open && i < graphs.num_graphs; ++i)
+  for (uint32_t i = 0; varier.open && i < graphs.num_graphs; i++)
     mirage_ugraph_destroy(varier.open[i]);
   mirage__graphs_deinit(&graphs);
   return status;

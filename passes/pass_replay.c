@@ -164,7 +164,7 @@ static MirageStatus prepare(Replayer *replayer, bool *out_ready) {
 static MirageStatus replay_program(Replayer *replayer) {
   MirageModuleGraphs *graphs = replayer->graphs;
   bool ready = false;
-  for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
+  for (uint32_t i = 0; i < graphs->num_graphs; i++) {
     if (!mirage__graphs_is_candidate(&graphs->graphs[i], replayer->program))
       continue;
     if (!ready)

@@ -55,7 +55,7 @@ MirageStatus mirage__check_tuple(const MiragePassOption *row, const char *where,
                             row->most == 1    ? "entries of one"
                             : row->least == 3 ? "3 (for x, y and z)"
                                               : "1 to 3 (for x, y and z)");
-  for (uint32_t i = 0; i < tuple->count; ++i)
+  for (uint32_t i = 0; i < tuple->count; i++)
     if ((double)tuple->numbers[i] < row->min || (double)tuple->numbers[i] > row->max)
       return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "%s must lie between %.15g and %.15g, got %lld", where,
                               row->min, row->max, (long long)tuple->numbers[i]);
@@ -64,7 +64,7 @@ MirageStatus mirage__check_tuple(const MiragePassOption *row, const char *where,
 
 static const MiragePassOption *find_row(const char *name, uint32_t *out_index) {
   const MiragePassInfo *pass = mirage__pass_find("mirage-enumerate", strlen("mirage-enumerate"));
-  for (uint32_t i = 0; i < pass->num_options; ++i)
+  for (uint32_t i = 0; i < pass->num_options; i++)
     if (!strcmp(pass->options[i].name, name)) {
       *out_index = i;
       return &pass->options[i];
@@ -80,7 +80,7 @@ static MirageStatus tuples_of(const Reader *reader, const MiragePassTextList *li
   if (!out->data)
     return MIRAGE_NO_MEMORY;
   out->size = list->size;
-  for (size_t i = 0; i < list->size; ++i)
+  for (size_t i = 0; i < list->size; i++)
     if (!mirage__parse_tuple(list->data[i], &out->data[i]))
       return MIRAGE_BAD_ARGUMENT;
   return MIRAGE_OK;
@@ -92,7 +92,7 @@ static MirageStatus tuples_of(const Reader *reader, const MiragePassTextList *li
 static int line_of(const char *text, const char *key) {
   int line = 1;
   size_t length = strlen(key);
-  for (const char *c = text; *c; ++c) {
+  for (const char *c = text; *c; c++) {
     line += *c == '\n';
     if (*c != '"' || strncmp(c + 1, key, length) || c[length + 1] != '"')
       continue;
@@ -116,7 +116,7 @@ static MirageStatus read_entry(const Reader *reader, const MiragePassOption *row
                                MiragePassTuple *out) {
   *out = (MiragePassTuple){0};
   size_t count = json_is_array(entry) ? json_array_size(entry) : 1;
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; i++) {
     const json_t *number = json_is_array(entry) ? json_array_get(entry, i) : entry;
     if (!json_is_integer(number))
       return wrong_kind(reader, key, "a list of integers, or of lists of integers,");
@@ -136,7 +136,7 @@ static MirageStatus read_list(const Reader *reader, const MiragePassOption *row,
   out->data = mirage_arena_alloc_array(reader->arena, json_array_size(value), sizeof *out->data);
   if (!out->data)
     return MIRAGE_NO_MEMORY;
-  for (out->size = 0; out->size < json_array_size(value); ++out->size)
+  for (out->size = 0; out->size < json_array_size(value); out->size++)
     MIRAGE_TRY(read_entry(reader, row, key, json_array_get(value, out->size), &out->data[out->size]));
   return MIRAGE_OK;
 }
@@ -162,14 +162,14 @@ static const char *const NUMBERS[] = {"max-block-ops", "max-candidates", "max-st
 
 static void with_underscores(const char *name, char *out, size_t size) {
   snprintf(out, size, "%s", name);
-  for (char *c = out; *c; ++c)
+  for (char *c = out; *c; c++)
     *c = *c == '-' ? '_' : *c;
 }
 
 static MirageStatus unknown_key(const Reader *reader, const char *key) {
   char where[512], known[512] = "", name[64];
   place(reader, key, where, sizeof where);
-  for (size_t i = 0; i < NUM_LISTS + sizeof NUMBERS / sizeof *NUMBERS; ++i) {
+  for (size_t i = 0; i < NUM_LISTS + sizeof NUMBERS / sizeof *NUMBERS; i++) {
     with_underscores(i < NUM_LISTS ? LISTS[i] : NUMBERS[i - NUM_LISTS], name, sizeof name);
     size_t used = strlen(known);
     snprintf(known + used, sizeof known - used, "%s%s", i ? ", " : "", name);
@@ -181,7 +181,7 @@ static MirageStatus unknown_key(const Reader *reader, const char *key) {
 static MirageStatus read_key(const Reader *reader, const char *key, const json_t *value, Tuples *lists,
                              MirageEnumerateOptions *merged) {
   uint32_t index = 0;
-  for (size_t i = 0; i < NUM_LISTS; ++i)
+  for (size_t i = 0; i < NUM_LISTS; i++)
     if (!strcmp(key, LISTS[i])) {
       const MiragePassOption *row = find_row(LISTS[i], &index);
       Tuples list; // checked also where the command line wins
@@ -190,7 +190,7 @@ static MirageStatus read_key(const Reader *reader, const char *key, const json_t
         lists[i] = list;
       return MIRAGE_OK;
     }
-  for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; ++i) {
+  for (size_t i = 0; i < sizeof NUMBERS / sizeof *NUMBERS; i++) {
     char name[64];
     with_underscores(NUMBERS[i], name, sizeof name);
     if (strcmp(key, name))
@@ -254,7 +254,7 @@ static MirageStatus numbers_of(const Reader *reader, const Tuples *tuples, Mirag
   if (!data)
     return MIRAGE_NO_MEMORY;
   *out = (MirageInt64List){data, 0};
-  for (size_t i = 0; i < tuples->size; ++i)
+  for (size_t i = 0; i < tuples->size; i++)
     if (tuples->data[i].count == 1)
       data[out->size++] = tuples->data[i].numbers[0];
   return MIRAGE_OK;
@@ -265,7 +265,7 @@ static MirageStatus triples_of(const Reader *reader, const Tuples *tuples, Mirag
   if (!data)
     return MIRAGE_NO_MEMORY;
   *out = (MirageTripleList){data, 0};
-  for (size_t i = 0; i < tuples->size; ++i) {
+  for (size_t i = 0; i < tuples->size; i++) {
     const MiragePassTuple *tuple = &tuples->data[i];
     if (tuple->count > 1)
       data[out->size++] =
@@ -281,7 +281,7 @@ MirageStatus mirage__search_options(const MirageEnumerateOptions *options, Mirag
   const MiragePassTextList *given[NUM_LISTS] = {&options->griddims, &options->blockdims, &options->imaps,
                                                 &options->omaps,    &options->fmaps,     &options->franges};
   Tuples lists[NUM_LISTS];
-  for (size_t i = 0; i < NUM_LISTS; ++i)
+  for (size_t i = 0; i < NUM_LISTS; i++)
     MIRAGE_TRY(tuples_of(&reader, given[i], &lists[i]));
   if (options->search_space[0])
     MIRAGE_TRY(read_file(&reader, lists, &merged));

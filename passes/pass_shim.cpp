@@ -98,14 +98,14 @@ class TablePass final : public Pass {
 public:
   explicit TablePass(const MiragePassInfo *info)
       : Pass(TypeID::getFromOpaquePointer(info), StringRef(info->anchor)), info(info) {
-    for (size_t i = 0; i < info->num_options; ++i)
+    for (size_t i = 0; i < info->num_options; i++)
       slots.push_back(makeSlot<TablePass>(*this, info->options[i]));
   }
   StringRef getName() const override { return info->argument; }
   StringRef getArgument() const override { return info->argument; }
   StringRef getDescription() const override { return info->summary; }
   void getDependentDialects(DialectRegistry &registry) const override {
-    for (size_t i = 0; i < info->num_dialects; ++i)
+    for (size_t i = 0; i < info->num_dialects; i++)
       mlirDialectHandleInsertDialect(info->dialects[i](), wrap(&registry));
   }
   // The base class's clone() copies the options' values.
@@ -135,7 +135,7 @@ private:
     std::vector<std::max_align_t> options(info->options_bytes / sizeof(std::max_align_t) + 1);
     char *data = reinterpret_cast<char *>(options.data());
     uint64_t given = 0;
-    for (size_t i = 0; i < slots.size(); ++i) {
+    for (size_t i = 0; i < slots.size(); i++) {
       slots[i]->store(data);
       given |= uint64_t(slots[i]->given()) << i;
     }
@@ -153,9 +153,9 @@ const MiragePassInfo *findPass(StringRef argument) { return mirage__pass_find(ar
 /// The union of the options of a pipeline's passes, by name.
 struct PipelineOptions : detail::PassOptions {
   explicit PipelineOptions(const MiragePipelineInfo *info) {
-    for (size_t i = 0; i < info->num_passes; ++i) {
+    for (size_t i = 0; i < info->num_passes; i++) {
       const MiragePassInfo *pass = findPass(info->passes[i]);
-      for (size_t j = 0; j < pass->num_options; ++j)
+      for (size_t j = 0; j < pass->num_options; j++)
         if (!find(pass->options[j].name))
           slots.push_back(makeSlot<detail::PassOptions>(*this, pass->options[j]));
     }
@@ -176,7 +176,7 @@ LogicalResult buildPipeline(const MiragePipelineInfo *info, OpPassManager &manag
   llvm::raw_string_ostream stream(message);
   if (failed(options.parseFromString(text, stream)))
     return optionError(error, info->argument, message);
-  for (size_t i = 0; i < info->num_passes; ++i) {
+  for (size_t i = 0; i < info->num_passes; i++) {
     auto pass = std::make_unique<TablePass>(findPass(info->passes[i]));
     for (const auto &slot : pass->slots)
       if (const Slot *given = options.find(slot->row.name); given && given->given())
@@ -206,7 +206,7 @@ void mirage__shim_register_pipeline(const MiragePipelineInfo *info) {
 MlirLogicalResult mirage__shim_run_nested(MlirOperation op, const char *anchor, size_t numPasses,
                                           const MlirPass *passes) {
   OpPassManager manager(anchor);
-  for (size_t i = 0; i < numPasses; ++i)
+  for (size_t i = 0; i < numPasses; i++)
     manager.addPass(std::unique_ptr<Pass>(unwrap(passes[i])));
   return wrap(TablePass::running->runNested(manager, unwrap(op)));
 }

@@ -268,7 +268,7 @@ const MiragePipelineInfo MIRAGE_PIPELINES[] = {
 const size_t MIRAGE_NUM_PIPELINES = COUNT(MIRAGE_PIPELINES);
 
 const MiragePassInfo *mirage__pass_find(const char *argument, size_t length) {
-  for (size_t i = 0; i < MIRAGE_NUM_PASSES; ++i)
+  for (size_t i = 0; i < MIRAGE_NUM_PASSES; i++)
     if (strlen(MIRAGE_PASSES[i].argument) == length && memcmp(MIRAGE_PASSES[i].argument, argument, length) == 0)
       return &MIRAGE_PASSES[i];
   return NULL;

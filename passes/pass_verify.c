@@ -66,7 +66,7 @@ static MirageStatus gather(Verifier *verifier, const char *against) {
   verifier->pairs = mirage_arena_alloc_array(&graphs->arena, graphs->num_graphs, sizeof *verifier->pairs);
   if (!verifier->pairs)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
+  for (uint32_t i = 0; i < graphs->num_graphs; i++) {
     MirageModuleGraph *entry = &graphs->graphs[i];
     const char *name = *against ? against : entry->source;
     if (!name)
@@ -132,7 +132,7 @@ static MirageStatus judge(Verifier *verifier, Pair *pair, Outcome *out_outcome) 
 static bool may_skip(const Verifier *verifier, const Pair *pair) {
   if (!mirage__is_interrupted())
     return false;
-  for (const Pair *other = verifier->pairs; other < verifier->pairs + verifier->num_pairs; ++other)
+  for (const Pair *other = verifier->pairs; other < verifier->pairs + verifier->num_pairs; other++)
     if (other->source == pair->source && other->outcome == PROVEN)
       return true;
   return false;
@@ -174,9 +174,9 @@ static void run_workers(Verifier *verifier, int64_t num_threads) {
   int64_t wanted = num_threads > 0 ? num_threads : cores > 0 ? cores : 1;
   while (started + 1 < wanted && started + 1 < verifier->num_pairs && started < MAX_THREADS &&
          pthread_create(&threads[started], NULL, work, verifier) == 0)
-    ++started;
+    started++;
   work(verifier);
-  for (uint32_t i = 0; i < started; ++i)
+  for (uint32_t i = 0; i < started; i++)
     pthread_join(threads[i], NULL);
 }
 
@@ -304,12 +304,12 @@ static void report(const Verifier *verifier, const Pair *pair) {
 static void summarize(const Verifier *verifier, const MirageModuleGraph *source) {
   uint32_t counts[NUM_OUTCOMES] = {0}, total = 0;
   double worst = -INFINITY;
-  for (uint32_t i = 0; i < verifier->num_pairs; ++i) {
+  for (uint32_t i = 0; i < verifier->num_pairs; i++) {
     const Pair *pair = &verifier->pairs[i];
     if (pair->source != source)
       continue;
-    ++total;
-    ++counts[pair->outcome];
+    total++;
+    counts[pair->outcome]++;
     if (pair->outcome == PROVEN) // any of them: the sum
       worst =
           worst > -INFINITY ? log2(exp2(worst) + exp2(pair->verdict.proof.log2_bound)) : pair->verdict.proof.log2_bound;
@@ -333,7 +333,7 @@ static void summarize(const Verifier *verifier, const MirageModuleGraph *source)
 static MirageStatus finish(Verifier *verifier) {
   const MirageDiag *diag = verifier->graphs->diag;
   MirageStatus status = MIRAGE_OK;
-  for (uint32_t i = 0; i < verifier->num_pairs; ++i) {
+  for (uint32_t i = 0; i < verifier->num_pairs; i++) {
     Pair *pair = &verifier->pairs[i];
     mirage__hold_release(&pair->held, diag, false);
     if (status == MIRAGE_OK)
@@ -343,7 +343,7 @@ static MirageStatus finish(Verifier *verifier) {
     report(verifier, pair);
     status = record(pair, diag);
   }
-  for (uint32_t i = 0; status == MIRAGE_OK && i < verifier->graphs->num_graphs; ++i)
+  for (uint32_t i = 0; status == MIRAGE_OK && i < verifier->graphs->num_graphs; i++)
     summarize(verifier, &verifier->graphs->graphs[i]);
   return status;
 }

@@ -67,7 +67,7 @@ static const char *count_text(double count, char buffer[16]) {
 /// The program's name, without what could move the cursor, and not too long.
 static const char *name_text(const char *name, char buffer[MAX_NAME]) {
   size_t length = strlen(name), kept = length < MAX_NAME ? length : MAX_NAME - 4;
-  for (size_t i = 0; i < kept; ++i)
+  for (size_t i = 0; i < kept; i++)
     buffer[i] = name[i] >= ' ' && name[i] <= '~' ? name[i] : '?';
   snprintf(buffer + kept, MAX_NAME - kept, "%s", kept < length ? "..." : "");
   return buffer;
@@ -140,7 +140,7 @@ static void add_cuts(Line *line, const MirageFunnel *funnel) {
               {"merging", funnel->cut_merge},
               {"memory", funnel->cut_memory}};
   char text[16];
-  for (size_t i = 0; i < sizeof cuts / sizeof *cuts; ++i)
+  for (size_t i = 0; i < sizeof cuts / sizeof *cuts; i++)
     add(line, "%s %s by %s", i ? "," : ", cut", count_text((double)cuts[i].count, text), cuts[i].label);
 }
 
@@ -295,7 +295,7 @@ void mirage__progress_end(MirageProgress *progress) {
 
 void mirage__json_string(FILE *file, const char *text) {
   fputc('"', file);
-  for (; *text; ++text) {
+  for (; *text; text++) {
     unsigned char c = (unsigned char)*text;
     if (c == '"' || c == '\\')
       fprintf(file, "\\%c", c);

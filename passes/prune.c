@@ -44,7 +44,7 @@ static void remove_candidate(const Pruner *pruner, MirageModuleGraph *entry, con
 /// Drops the erased ones from `alive`, keeping order.
 static void compact(Pruner *pruner) {
   uint32_t kept = 0;
-  for (uint32_t i = 0; i < pruner->num_alive; ++i)
+  for (uint32_t i = 0; i < pruner->num_alive; i++)
     if (!pruner->alive[i]->erased)
       pruner->alive[kept++] = pruner->alive[i];
   pruner->num_alive = kept;
@@ -53,7 +53,7 @@ static void compact(Pruner *pruner) {
 static MirageStatus prune_expressions(Pruner *pruner, const MirageModuleGraph *program, PruneCounts *counts) {
   bool ask_z3 = strcmp(pruner->options->engine, "z3") == 0;
   uint32_t num_different = 0;
-  for (uint32_t i = 0; i < pruner->num_alive; ++i) {
+  for (uint32_t i = 0; i < pruner->num_alive; i++) {
     if (mirage__is_late())
       return MIRAGE_OK;
     MIRAGE_TRY(mirage__expression_differs(program->graph, pruner->alive[i]->graph, ask_z3, pruner->graphs->diag,
@@ -65,7 +65,7 @@ static MirageStatus prune_expressions(Pruner *pruner, const MirageModuleGraph *p
                      "@%s: no candidate has its abstract expression; the verifier decides", program->name);
     return MIRAGE_OK;
   }
-  for (uint32_t i = 0; i < pruner->num_alive; ++i)
+  for (uint32_t i = 0; i < pruner->num_alive; i++)
     if (pruner->differs[i])
       remove_candidate(pruner, pruner->alive[i], "its abstract expression is not that of @", program->name);
   counts->expression = num_different;
@@ -74,14 +74,14 @@ static MirageStatus prune_expressions(Pruner *pruner, const MirageModuleGraph *p
 }
 
 static MirageStatus prune_duplicates(Pruner *pruner, PruneCounts *counts) {
-  for (uint32_t i = 0; i < pruner->num_alive; ++i) {
+  for (uint32_t i = 0; i < pruner->num_alive; i++) {
     MIRAGE_TRY(mirage_ugraph_hash(pruner->alive[i]->graph, pruner->graphs->diag, &pruner->hashes[i]));
-    for (uint32_t j = 0; j < i; ++j) {
+    for (uint32_t j = 0; j < i; j++) {
       bool same = pruner->hashes[i].low == pruner->hashes[j].low && pruner->hashes[i].high == pruner->hashes[j].high;
       if (!same || pruner->alive[j]->erased)
         continue;
       remove_candidate(pruner, pruner->alive[i], "built like @", pruner->alive[j]->name);
-      ++counts->duplicate;
+      counts->duplicate++;
       break;
     }
   }
@@ -99,7 +99,7 @@ enum { BY_CLUSTER = 1, BY_GRID = 2, SAME_WAY = 2 };
 // Who combines parts, as a bit set.
 static uint32_t ways_to_combine(const MirageUGraph *graph) {
   uint32_t ways = 0;
-  for (uint32_t i = 1; i <= mirage_ugraph_num_nodes(graph); ++i) {
+  for (uint32_t i = 1; i <= mirage_ugraph_num_nodes(graph); i++) {
     MirageOp op = mirage_ugraph_node(graph, (MirageNode){i}).op;
     ways |= op == MIRAGE_OP_CLUSTER_SUM || op == MIRAGE_OP_CLUSTER_MAX ? BY_CLUSTER : 0;
     ways |= op == MIRAGE_OP_GRID_SUM || op == MIRAGE_OP_GRID_MAX ? BY_GRID : 0;
@@ -113,15 +113,15 @@ static bool same_way(const MirageUGraph *a, const MirageUGraph *b) {
 }
 
 static MirageStatus prune_dominated(Pruner *pruner, PruneCounts *counts) {
-  for (uint32_t i = 0; i < pruner->num_alive; ++i) {
+  for (uint32_t i = 0; i < pruner->num_alive; i++) {
     MirageGraphMeta *meta = mirage_ugraph_meta(pruner->alive[i]->graph);
     if (!meta->cost.present)
       MIRAGE_TRY(mirage_cost(pruner->alive[i]->graph, pruner->target, pruner->graphs->diag, &meta->cost));
   }
-  for (uint32_t i = 0; i < pruner->num_alive; ++i) {
+  for (uint32_t i = 0; i < pruner->num_alive; i++) {
     int64_t better = 0, alike = 0;
     const MirageUGraph *graph = pruner->alive[i]->graph;
-    for (uint32_t j = 0; j < pruner->num_alive; ++j) {
+    for (uint32_t j = 0; j < pruner->num_alive; j++) {
       const MirageUGraph *other = pruner->alive[j]->graph;
       bool beaten = beats(&mirage_ugraph_get_meta(other)->cost, &mirage_ugraph_get_meta(graph)->cost);
       better += beaten;
@@ -132,7 +132,7 @@ static MirageStatus prune_dominated(Pruner *pruner, PruneCounts *counts) {
     char count[40];
     snprintf(count, sizeof count, "%" PRId64 " other%s", better, better == 1 ? "" : "s");
     remove_candidate(pruner, pruner->alive[i], "dominated by ", count);
-    ++counts->dominated;
+    counts->dominated++;
   }
   compact(pruner);
   return MIRAGE_OK;
@@ -142,7 +142,7 @@ static MirageStatus gather(Pruner *pruner, MirageModuleGraph *program) {
   MirageModuleGraphs *graphs = pruner->graphs;
   MIRAGE_TRY(mirage__graphs_import(graphs, program));
   pruner->num_alive = 0;
-  for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
+  for (uint32_t i = 0; i < graphs->num_graphs; i++) {
     if (!mirage__graphs_is_candidate(&graphs->graphs[i], program))
       continue;
     MIRAGE_TRY(mirage__graphs_import(graphs, &graphs->graphs[i]));
@@ -191,7 +191,7 @@ MirageStatus mirage_pass_prune(MlirOperation module, const void *opaque, const M
     if (!pruner.alive || !pruner.hashes || !pruner.differs)
       status = MIRAGE_NO_MEMORY;
   }
-  for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i)
+  for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; i++)
     if (!graphs.graphs[i].source)
       status = prune_program(&pruner, &graphs.graphs[i]);
   mirage__graphs_deinit(&graphs);

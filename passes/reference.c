@@ -131,7 +131,7 @@ static const MiragePassReference REFERENCES[] = {
 };
 
 const MiragePassReference *mirage__pass_reference(const char *argument) {
-  for (size_t i = 0; i < sizeof REFERENCES / sizeof *REFERENCES; ++i)
+  for (size_t i = 0; i < sizeof REFERENCES / sizeof *REFERENCES; i++)
     if (strcmp(REFERENCES[i].argument, argument) == 0)
       return &REFERENCES[i];
   return NULL;

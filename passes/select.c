@@ -213,7 +213,7 @@ static MirageStatus prepare(Selector *selector) {
   selector->num_candidates = 0;
   if (!selector->candidates)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < graphs->num_graphs; ++i) {
+  for (uint32_t i = 0; i < graphs->num_graphs; i++) {
     MirageModuleGraph *entry = &graphs->graphs[i];
     if (!mirage__graphs_is_candidate(entry, selector->program))
       continue;
@@ -229,7 +229,7 @@ bool mirage__is_proven(const MirageModuleGraph *entry) { return mirage_ugraph_ge
 static MirageModuleGraph *find_best(const Selector *selector, uint32_t *out_proven) {
   MirageModuleGraph *best = NULL;
   *out_proven = 0;
-  for (uint32_t i = 0; i < selector->num_candidates; ++i) {
+  for (uint32_t i = 0; i < selector->num_candidates; i++) {
     MirageModuleGraph *entry = selector->candidates[i];
     if (!mirage__is_proven(entry))
       continue;
@@ -297,7 +297,7 @@ static MirageStatus choose_by_model(const Selector *selector, MirageModuleGraph 
 static MirageStatus mark(const Selector *selector, const MirageModuleGraph *chosen) {
   MirageModuleGraphs *graphs = selector->graphs;
   bool keep_all = strcmp(selector->options->keep, "all") == 0;
-  for (uint32_t i = 0; i < selector->num_candidates; ++i) {
+  for (uint32_t i = 0; i < selector->num_candidates; i++) {
     MirageModuleGraph *entry = selector->candidates[i];
     if (entry != chosen && !keep_all) {
       mirage__graphs_erase(graphs, entry);
@@ -328,7 +328,7 @@ MirageStatus mirage_pass_select(MlirOperation module, const void *opaque, const 
   MirageStatus status = mirage__graphs_init(&graphs, module, diag);
   if (status == MIRAGE_OK)
     status = mirage__measuring_init(&selector);
-  for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; ++i) {
+  for (uint32_t i = 0; status == MIRAGE_OK && i < graphs.num_graphs; i++) {
     selector.program = &graphs.graphs[i];
     if (!selector.program->source && !mirage__is_late()) // else it keeps all it has, and none is chosen
       status = select_program(&selector);

@@ -46,7 +46,7 @@ MirageStatus mirage__measuring_init(Selector *selector) {
 // ------------------------------------------------------------------------------------------------------- the database
 
 static MirageModuleGraph *find_by_hash(const Selector *selector, const char *hash) {
-  for (uint32_t i = 0; i < selector->num_candidates; ++i) {
+  for (uint32_t i = 0; i < selector->num_candidates; i++) {
     char text[33];
     if (mirage__hash_text(selector->candidates[i]->graph, NULL, text) == MIRAGE_OK && strcmp(text, hash) == 0 &&
         mirage__is_proven(selector->candidates[i]))
@@ -203,11 +203,11 @@ static MirageStatus pick(const Selector *selector, uint32_t *out_num, MirageMeas
   *out = mirage_arena_alloc_array(arena, most, sizeof **out);
   if (!proven || !picked || !*out)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < selector->num_candidates; ++i)
+  for (uint32_t i = 0; i < selector->num_candidates; i++)
     if (mirage__is_proven(selector->candidates[i]))
       proven[num++] = selector->candidates[i];
   *out_num = mirage__pick_different(num, proven, most, picked);
-  for (uint32_t i = 0; i < *out_num; ++i)
+  for (uint32_t i = 0; i < *out_num; i++)
     (*out)[i] = (MirageMeasurement){.entry = proven[picked[i]]};
   return MIRAGE_OK;
 }
@@ -217,7 +217,7 @@ static MirageStatus find_fastest(const Selector *selector, uint32_t num, MirageM
                                  MirageMeasurement **out_fastest) {
   for (bool stands = false; !stands;) {
     MirageMeasurement *fastest = NULL;
-    for (uint32_t i = 0; i < num; ++i) {
+    for (uint32_t i = 0; i < num; i++) {
       MirageMeasurement *one = &measurements[i];
       if (one->ok && mirage__is_proven(one->entry) && ratio_of(one) < margin &&
           (!fastest || ratio_of(one) < ratio_of(fastest)))
@@ -235,7 +235,7 @@ static double finite_or_infinite(double value) { return isfinite(value) ? value 
 
 static void report_each(const Selector *selector, uint32_t num, const MirageMeasurement *measurements) {
   const MirageDiag *diag = selector->graphs->diag;
-  for (uint32_t i = 0; i < num; ++i) {
+  for (uint32_t i = 0; i < num; i++) {
     const MirageMeasurement *one = &measurements[i];
     const void *loc = mirage__graph_loc(one->entry);
     char beside[160] = "";
@@ -273,7 +273,7 @@ static void report_choice(const Selector *selector, uint32_t num, const MirageMe
     return;
   }
   const MirageMeasurement *best = NULL;
-  for (uint32_t i = 0; i < num; ++i)
+  for (uint32_t i = 0; i < num; i++)
     if (measurements[i].ok && (!best || ratio_of(&measurements[i]) < ratio_of(best)))
       best = &measurements[i];
   if (best)
@@ -290,14 +290,14 @@ static void report_choice(const Selector *selector, uint32_t num, const MirageMe
 
 /// Whether anything was learnt of the program itself: that its own lowering runs.
 static bool is_telling(uint32_t num, const MirageMeasurement *measurements) {
-  for (uint32_t i = 0; i < num; ++i)
+  for (uint32_t i = 0; i < num; i++)
     if (measurements[i].own_ran)
       return true;
   return false;
 }
 
 static bool has_time(uint32_t num, const MirageMeasurement *measurements) {
-  for (uint32_t i = 0; i < num; ++i)
+  for (uint32_t i = 0; i < num; i++)
     if (measurements[i].ok)
       return true;
   return false;
@@ -349,7 +349,7 @@ static MirageStatus choose_now(Selector *selector, bool *out_decided, MirageModu
   if (!fastest && !is_telling(num, measurements)) // the own lowering has not been seen to run either
     return give_up(selector, MIRAGE_DRIVER, measurements[0].reason);
   report_choice(selector, num, measurements, fastest);
-  for (uint32_t i = 0; i < num; ++i)
+  for (uint32_t i = 0; i < num; i++)
     if (measurements[i].ok)
       note_time(measurements[i].entry, measurements[i].us, measurements[i].spread);
   if (has_time(num, measurements))

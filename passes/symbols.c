@@ -22,13 +22,13 @@ enum { FIRST_CAPACITY = 64 };
 
 static uint64_t hash_name(MlirStringRef name) { // FNV-1a
   uint64_t hash = 0xcbf29ce484222325u;
-  for (size_t i = 0; i < name.length; ++i)
+  for (size_t i = 0; i < name.length; i++)
     hash = (hash ^ (unsigned char)name.data[i]) * 0x100000001b3u;
   return hash ^ hash >> 32;
 }
 
 static Symbol *find_slot(MirageSymbols *symbols, MlirStringRef name) {
-  for (uint64_t at = hash_name(name);; ++at) {
+  for (uint64_t at = hash_name(name);; at++) {
     Symbol *slot = &symbols->slots[at & (symbols->capacity - 1)];
     if (!slot->name || (strlen(slot->name) == name.length && memcmp(slot->name, name.data, name.length) == 0))
       return slot;
@@ -41,7 +41,7 @@ static MirageStatus grow(MirageModuleGraphs *graphs, MirageSymbols *symbols) {
   larger.slots = mirage_arena_alloc_array(&graphs->arena, larger.capacity, sizeof *larger.slots);
   if (!larger.slots)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < symbols->capacity; ++i)
+  for (uint32_t i = 0; i < symbols->capacity; i++)
     if (symbols->slots[i].name)
       *find_slot(&larger, mlirStringRefCreateFromCString(symbols->slots[i].name)) = symbols->slots[i];
   *symbols = larger;
@@ -63,7 +63,7 @@ static MirageStatus count(MirageModuleGraphs *graphs, MlirOperation op, bool add
       return MIRAGE_NO_MEMORY;
     memcpy(copy, name.data, name.length);
     slot->name = copy;
-    ++symbols->num;
+    symbols->num++;
   }
   bool binary =
       mlirStringRefEqual(mlirIdentifierStr(mlirOperationGetName(op)), mlirStringRefCreateFromCString("gpu.binary"));

@@ -139,7 +139,7 @@ static MirageStatus describe(const MirageTuningRecord *record, double own_predic
   json_array_append_new(all, json_pack("{s:s, s:s, s:f, s:b, s:f, s:f}", "name", "", "hash", "", "predicted_us",
                                        isfinite(own_predicted_us) ? own_predicted_us : 0, "ok", true, "us",
                                        record->own_us, "spread", record->own_spread));
-  for (uint32_t i = 0; i < num; ++i) {
+  for (uint32_t i = 0; i < num; i++) {
     char hash[33];
     MirageStatus status = mirage__hash_text(measurements[i].entry->graph, diag, hash);
     if (status != MIRAGE_OK || json_array_append_new(all, json_of(&measurements[i], hash)) != 0) {
@@ -155,10 +155,10 @@ static MirageStatus describe(const MirageTuningRecord *record, double own_predic
 static double median_own(uint32_t num, const MirageMeasurement *measurements, double *out_spread) {
   double times[MIRAGE_MOST_MEASURED], spreads[MIRAGE_MOST_MEASURED];
   uint32_t count = 0;
-  for (uint32_t i = 0; i < num && i < MIRAGE_MOST_MEASURED; ++i)
+  for (uint32_t i = 0; i < num && i < MIRAGE_MOST_MEASURED; i++)
     if (measurements[i].ok) {
       uint32_t at = count++;
-      for (; at > 0 && times[at - 1] > measurements[i].own_us; --at) {
+      for (; at > 0 && times[at - 1] > measurements[i].own_us; at--) {
         times[at] = times[at - 1];
         spreads[at] = spreads[at - 1];
       }
@@ -223,10 +223,10 @@ MirageStatus mirage__tuned_store(MirageTuned *tuned, MirageModuleGraphs *graphs,
 static bool same_types(const MirageUGraph *a, const MirageUGraph *b) {
   bool same = mirage_ugraph_num_inputs(a) == mirage_ugraph_num_inputs(b) &&
               mirage_ugraph_num_outputs(a) == mirage_ugraph_num_outputs(b);
-  for (uint32_t i = 0; same && i < mirage_ugraph_num_inputs(a); ++i)
+  for (uint32_t i = 0; same && i < mirage_ugraph_num_inputs(a); i++)
     same = mirage_type_same_meaning(mirage_ugraph_type(a, mirage_ugraph_get_input(a, i)),
                                     mirage_ugraph_type(b, mirage_ugraph_get_input(b, i)));
-  for (uint32_t i = 0; same && i < mirage_ugraph_num_outputs(a); ++i)
+  for (uint32_t i = 0; same && i < mirage_ugraph_num_outputs(a); i++)
     same = mirage_type_same_meaning(mirage_ugraph_type(a, mirage_ugraph_get_output(a, i)),
                                     mirage_ugraph_type(b, mirage_ugraph_get_output(b, i)));
   return same;

@@ -54,7 +54,7 @@ static MlirLogicalResult print_diagnostic(MlirDiagnostic diagnostic, void *user)
   fprintf(stderr, ": %s: ", names[mlirDiagnosticGetSeverity(diagnostic)]);
   mlirDiagnosticPrint(diagnostic, print_string, stderr);
   fputc('\n', stderr);
-  for (intptr_t i = 0; i < mlirDiagnosticGetNumNotes(diagnostic); ++i)
+  for (intptr_t i = 0; i < mlirDiagnosticGetNumNotes(diagnostic); i++)
     print_diagnostic(mlirDiagnosticGetNote(diagnostic, i), user);
   return mlirLogicalResultSuccess();
 }
@@ -113,7 +113,7 @@ static MlirContext create_context(void) {
   MlirDialectHandle handles[] = {mlirGetDialectHandle__mirage_kernel__(), mlirGetDialectHandle__mirage_block__(),
                                  mlirGetDialectHandle__mirage_thread__()};
   MlirContext context = mlirContextCreateWithThreading(false);
-  for (size_t i = 0; i < sizeof handles / sizeof *handles; ++i) {
+  for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) {
     mlirDialectHandleRegisterDialect(handles[i], context);
     mlirDialectHandleLoadDialect(handles[i], context);
   }
@@ -146,7 +146,7 @@ static MirageStatus find_program(MlirModule module, const ImportOptions *options
     if (options->symbol && !mlirStringRefEqual(symbol, str(options->symbol)))
       continue;
     *out_op = op;
-    ++found;
+    found++;
   }
   if (found == 1)
     return MIRAGE_OK;
@@ -169,7 +169,7 @@ static MirageStatus add_graphs(MlirModule module, const ImportOptions *options, 
   MirageStatus status = mirage_import_json(text, size, &import_options, &file_diag, &import);
   free(text);
   MlirContext context = mlirModuleGetContext(module);
-  for (size_t i = 0; i < import.num_graphs && status == MIRAGE_OK; ++i) {
+  for (size_t i = 0; i < import.num_graphs && status == MIRAGE_OK; i++) {
     MlirOperation op;
     MlirLocation location = mlirLocationFileLineColGet(context, str(options->json_path), (unsigned)i + 1, 1);
     status = mirage_bridge_export(import.graphs[i], context, mlirModuleGetBody(module), location, &file_diag, &op);

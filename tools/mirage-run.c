@@ -31,7 +31,7 @@ static const char EXIT_TEXT[] = "\nExit status:\n"
                                 "     broke a rule\n"
                                 "  2  the command line, a file or the module is wrong\n"
                                 "  3  the GPU or its driver failed, or memory is out\n"
-                                "  4  a GPU was asked for (--target=gpu, --tune), and there is none\n";
+                                "  4  a GPU was asked for (--target=gpu, tune--), and there is none\n";
 
 static void print_message(void *user, MirageSeverity severity, const void *loc, const char *message) {
   static const char *const names[] = {"note", "remark", "warning", "error"}; // by MirageSeverity
@@ -101,7 +101,7 @@ static MirageStatus add_scales(RunOptions *options, const char *text) {
 
 static MirageStatus set_target(RunOptions *options, const char *text) {
   static const char *const names[] = {"auto", "gpu", "cpu", "emulator"}; // by RunPlace
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 4; i++)
     if (strcmp(text, names[i]) == 0) {
       options->place = (RunPlace)i;
       return MIRAGE_OK;
@@ -194,7 +194,7 @@ static MirageStatus take_option(RunOptions *options, int option, char *text) {
 }
 
 static void options_deinit(RunOptions *options) {
-  for (uint32_t i = 0; i < options->num_texts; ++i)
+  for (uint32_t i = 0; i < options->num_texts; i++)
     free(options->texts[i]);
   free(options->texts);
   free(options->inputs.items);
@@ -358,7 +358,7 @@ static MirageStatus save_outputs(const RunModule *module, const RunOptions *opti
     return MIRAGE_OK;
   if (mkdir(options->save_output, 0777) != 0 && errno != EEXIST)
     return mirage_diag_fail(&diag, NULL, MIRAGE_IO, "%s: %s", options->save_output, strerror(errno));
-  for (uint32_t i = 0; i < execution->num_outputs; ++i) {
+  for (uint32_t i = 0; i < execution->num_outputs; i++) {
     const MirageType *type = mirage_ugraph_type(module->program, mirage_ugraph_get_output(module->program, i));
     char path[4096];
     snprintf(path, sizeof path, "%s/output%u.npy", options->save_output, i);

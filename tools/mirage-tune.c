@@ -122,7 +122,7 @@ static const struct {
 };
 
 static MirageStatus find_command(const Options *options, Command *out) {
-  for (int i = 0; options->command && i < NUM_COMMANDS; ++i) {
+  for (int i = 0; options->command && i < NUM_COMMANDS; i++) {
     if (strcmp(COMMANDS[i].name, options->command) != 0)
       continue;
     *out = (Command)i;
@@ -218,7 +218,7 @@ int main(int argc, const char **argv) {
     options.argument = poptGetArg(popt);
     options.count = !!options.command + !!options.argument;
     while (poptGetArg(popt))
-      ++options.count;
+      options.count++;
     code = run(&options);
   }
   free(options.database);

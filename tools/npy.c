@@ -37,7 +37,7 @@ typedef struct Scanner {
 
 static bool accept(Scanner *scanner, const char *token) {
   while (isspace((unsigned char)*scanner->at))
-    ++scanner->at;
+    scanner->at++;
   size_t length = strlen(token);
   if (strncmp(scanner->at, token, length) != 0)
     return false;
@@ -120,7 +120,7 @@ static bool parse_header(const char *text, Header *header) {
 
 static const char *format_shape(uint32_t rank, const int64_t *shape, char *buffer, size_t size) {
   size_t used = (size_t)snprintf(buffer, size, "(");
-  for (uint32_t i = 0; i < rank && used < size; ++i)
+  for (uint32_t i = 0; i < rank && used < size; i++)
     used += (size_t)snprintf(buffer + used, size - used, "%s%" PRId64, i ? ", " : "", shape[i]);
   if (used < size)
     snprintf(buffer + used, size - used, rank == 1 ? ",)" : ")");
@@ -205,7 +205,7 @@ static MirageStatus read_elements(FILE *file, const char *path, size_t count, si
     return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "%s: out of memory", path);
   size_t read = fread(bytes, 1, count * element_bytes, file);
   bool longer = fgetc(file) != EOF;
-  for (size_t i = 0; i < count && read == count * element_bytes; ++i)
+  for (size_t i = 0; i < count && read == count * element_bytes; i++)
     values[i] = element(bytes + i * element_bytes, element_bytes);
   free(bytes);
   if (read != count * element_bytes)
@@ -267,7 +267,7 @@ MirageStatus npy_write(const char *path, const MirageType *type, const double *v
   size_t element_bytes = exact ? 8 : type->dtype == MIRAGE_F16 ? 2 : 4;
   bool ok = write_header(file.stream, element_bytes == 8 ? "<f8" : element_bytes == 4 ? "<f4" : "<f2", type);
   size_t count = (size_t)mirage_type_elements(type);
-  for (size_t i = 0; i < count && ok; ++i)
+  for (size_t i = 0; i < count && ok; i++)
     ok = write_element(file.stream, element_bytes, values[i]);
   return tool_file_end(&file, true, diag);
 }

@@ -52,7 +52,7 @@ static MlirLogicalResult print_diagnostic(MlirDiagnostic diagnostic, void *user)
   fprintf(stderr, "%s: ", names[severity]);
   mlirDiagnosticPrint(diagnostic, print_string, stderr);
   fputc('\n', stderr);
-  for (intptr_t i = 0; i < mlirDiagnosticGetNumNotes(diagnostic); ++i)
+  for (intptr_t i = 0; i < mlirDiagnosticGetNumNotes(diagnostic); i++)
     print_diagnostic(mlirDiagnosticGetNote(diagnostic, i), user);
   return mlirLogicalResultSuccess();
 }
@@ -77,7 +77,7 @@ MlirContext read_module_context(const ModuleReader *reader) {
   };
   MlirContext context = mlirContextCreateWithThreading(false);
   mlirContextSetAllowUnregisteredDialects(context, true);
-  for (size_t i = 0; i < sizeof handles / sizeof *handles; ++i) {
+  for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) {
     mlirDialectHandleRegisterDialect(handles[i], context);
     mlirDialectHandleLoadDialect(handles[i], context);
   }

@@ -20,7 +20,7 @@ typedef struct Bytes {
 } Bytes;
 
 static void bytes_free(Bytes *bytes) {
-  for (uint32_t i = 0; bytes->all && i < bytes->num_inputs + 2 * bytes->num_outputs; ++i)
+  for (uint32_t i = 0; bytes->all && i < bytes->num_inputs + 2 * bytes->num_outputs; i++)
     free(bytes->all[i]);
   free(bytes->all);
 }
@@ -32,7 +32,7 @@ static MirageStatus bytes_create(const MirageUGraph *program, const RunInputs *i
   bytes->all = calloc(count + 1, sizeof *bytes->all);
   if (!bytes->all)
     return no_memory(diag);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     MirageValue value = i < bytes->num_inputs
                             ? mirage_ugraph_get_input(program, i)
                             : mirage_ugraph_get_output(program, (i - bytes->num_inputs) % bytes->num_outputs);
@@ -57,7 +57,7 @@ static MirageStatus run_twice(const RunModule *module, MirageEmulation *emulatio
   if (status == MIRAGE_OK)
     status = mirage_emulation_run(emulation, MIRAGE_COPIES_EARLY, (const void *const *)bytes.all, early, diag);
   result->repeatable = true;
-  for (uint32_t i = 0; status == MIRAGE_OK && i < bytes.num_outputs; ++i) {
+  for (uint32_t i = 0; status == MIRAGE_OK && i < bytes.num_outputs; i++) {
     const MirageType *type = mirage_ugraph_type(module->program, mirage_ugraph_get_output(module->program, i));
     run_tensor_unpack(type, late[i], result->outputs[i]);
     result->repeatable = result->repeatable && memcmp(late[i], early[i], (size_t)mirage_type_bytes(type)) == 0;

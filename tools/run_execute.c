@@ -34,7 +34,7 @@ static MirageStatus no_memory(const MirageDiag *diag) {
 // ------------------------------------------------------------------------------------------------------------- results
 
 static void outputs_free(uint32_t count, double **outputs) {
-  for (uint32_t i = 0; outputs && i < count; ++i)
+  for (uint32_t i = 0; outputs && i < count; i++)
     free(outputs[i]);
   free(outputs);
 }
@@ -44,7 +44,7 @@ static MirageStatus outputs_create(const RunModule *module, const MirageDiag *di
   double **outputs = calloc(count + 1, sizeof *outputs);
   if (!outputs)
     return no_memory(diag);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     outputs[i] = calloc((size_t)mirage_type_elements(output_type(module, i)), sizeof **outputs);
     if (!outputs[i]) {
       outputs_free(count, outputs);
@@ -73,7 +73,7 @@ static void result_free(uint32_t num_outputs, RunResult *result) {
 // Elements of the reference that are not finite.
 static size_t count_non_finite(const double *values, size_t count) {
   size_t found = 0;
-  for (size_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; i++)
     found += !isfinite(values[i]);
   return found;
 }
@@ -85,7 +85,7 @@ static MirageStatus compare_finite(const double *values, const double *reference
   size_t n = 0;
   if (!kept)
     return no_memory(diag);
-  for (size_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; i++)
     if (isfinite(reference[i])) {
       kept[n] = values[i];
       kept[count + n++] = reference[i];
@@ -97,7 +97,7 @@ static MirageStatus compare_finite(const double *values, const double *reference
 
 static MirageStatus compare(const RunModule *module, RunExecution *execution, const MirageDiag *diag,
                             RunResult *result) {
-  for (uint32_t i = 0; i < execution->num_outputs; ++i) {
+  for (uint32_t i = 0; i < execution->num_outputs; i++) {
     size_t count = (size_t)mirage_type_elements(output_type(module, i));
     execution->non_finite[i] = count_non_finite(execution->reference[i], count);
     execution->compared[i] = count - execution->non_finite[i];
@@ -123,9 +123,9 @@ static MirageStatus run_on_cpu(RunModule *module, const MirageUGraph *graph, con
   MirageStatus status = mirage_eval(graph, mirage_domain_real(), (const void *const *)inputs->values,
                                     (void *const *)result->outputs, NULL, &module->bridge_diag.diag);
   result->wall_ms = now_ms() - start;
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); ++i) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); i++) {
     const MirageType *type = output_type(module, i);
-    for (int64_t j = 0; j < mirage_type_elements(type); ++j)
+    for (int64_t j = 0; j < mirage_type_elements(type); j++)
       result->outputs[i][j] = mirage_round_to(type->dtype, result->outputs[i][j]); // as stored in device memory
   }
   result->repeatable = true;
@@ -207,7 +207,7 @@ static MirageStatus run_baseline(RunModule *module, const RunOptions *options, c
 // The files of --reference, one an output.
 static MirageStatus read_reference(const RunModule *module, const char **paths, const MirageDiag *diag,
                                    RunExecution *execution) {
-  for (uint32_t i = 0; i < execution->num_outputs; ++i) {
+  for (uint32_t i = 0; i < execution->num_outputs; i++) {
     if (!paths[i])
       return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
                               "--reference: output %u has no file: all %u outputs need one, or none", i,
@@ -261,7 +261,7 @@ static MirageStatus run_baseline_if_wanted(RunModule *module, const RunOptions *
 
 static bool within_default(const RunModule *module, const RunExecution *execution, const RunResult *result) {
   const RunOptions none = {0};
-  for (uint32_t i = 0; result->done && i < execution->num_outputs; ++i)
+  for (uint32_t i = 0; result->done && i < execution->num_outputs; i++)
     if (!(result->relative[i] <= run_tolerance(&none, execution, output_type(module, i), i)))
       return false;
   return true;

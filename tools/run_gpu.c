@@ -31,9 +31,9 @@ typedef struct Tensors {
 } Tensors;
 
 static void tensors_free(Tensors *tensors) {
-  for (uint32_t i = 0; tensors->inputs && i < tensors->num_inputs * tensors->num_sets; ++i)
+  for (uint32_t i = 0; tensors->inputs && i < tensors->num_inputs * tensors->num_sets; i++)
     mirage_device_free(tensors->device, tensors->inputs[i]);
-  for (uint32_t i = 0; tensors->outputs && i < tensors->num_outputs; ++i)
+  for (uint32_t i = 0; tensors->outputs && i < tensors->num_outputs; i++)
     mirage_device_free(tensors->device, tensors->outputs[i]);
   free(tensors->inputs);
   free(tensors->outputs);
@@ -41,7 +41,7 @@ static void tensors_free(Tensors *tensors) {
 
 static int64_t input_bytes(const RunModule *module) {
   int64_t bytes = 0;
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(module->program); ++i)
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(module->program); i++)
     bytes += mirage_type_bytes(input_type(module, i));
   return bytes;
 }
@@ -64,7 +64,7 @@ static MirageStatus upload_input(const RunModule *module, const RunInputs *input
     return no_memory(diag);
   run_tensor_pack(type, inputs->values[index], packed);
   MirageStatus status = MIRAGE_OK;
-  for (uint32_t set = 0; set < tensors->num_sets && status == MIRAGE_OK; ++set) {
+  for (uint32_t set = 0; set < tensors->num_sets && status == MIRAGE_OK; set++) {
     uint64_t *pointer = &tensors->inputs[set * tensors->num_inputs + index];
     status = mirage_device_alloc(tensors->device, bytes, diag, pointer);
     if (status == MIRAGE_OK)
@@ -81,9 +81,9 @@ static MirageStatus tensors_create(const RunModule *module, const RunInputs *inp
   tensors->outputs = calloc(tensors->num_outputs + 1, sizeof *tensors->outputs);
   if (!tensors->inputs || !tensors->outputs)
     return no_memory(diag);
-  for (uint32_t i = 0; i < tensors->num_inputs; ++i)
+  for (uint32_t i = 0; i < tensors->num_inputs; i++)
     MIRAGE_TRY(upload_input(module, inputs, tensors, i, diag));
-  for (uint32_t i = 0; i < tensors->num_outputs; ++i)
+  for (uint32_t i = 0; i < tensors->num_outputs; i++)
     MIRAGE_TRY(
         mirage_device_alloc(device, (size_t)mirage_type_bytes(output_type(module, i)), diag, &tensors->outputs[i]));
   return MIRAGE_OK;
@@ -94,11 +94,11 @@ static MirageStatus tensors_create(const RunModule *module, const RunInputs *inp
 // One run into outputs full of NaN. `packed[i]` receives output i's bytes.
 static MirageStatus run_once(const RunModule *module, MirageProgram *program, const Tensors *tensors,
                              void *const *packed, const MirageDiag *diag) {
-  for (uint32_t i = 0; i < tensors->num_outputs; ++i)
+  for (uint32_t i = 0; i < tensors->num_outputs; i++)
     MIRAGE_TRY(mirage_device_fill(tensors->device, tensors->outputs[i], 0xFF,
                                   (size_t)mirage_type_bytes(output_type(module, i)), diag));
   MIRAGE_TRY(mirage_program_run(program, tensors->inputs, tensors->outputs, diag));
-  for (uint32_t i = 0; i < tensors->num_outputs; ++i)
+  for (uint32_t i = 0; i < tensors->num_outputs; i++)
     MIRAGE_TRY(mirage_device_download(tensors->device, packed[i], tensors->outputs[i],
                                       (size_t)mirage_type_bytes(output_type(module, i)), diag));
   return MIRAGE_OK;
@@ -107,13 +107,13 @@ static MirageStatus run_once(const RunModule *module, MirageProgram *program, co
 // Remembers the first element at which run number `run` differs from the first.
 static void check_repeat(const RunModule *module, uint32_t num_outputs, uint32_t run, void *const *first,
                          void *const *other, RunResult *result) {
-  for (uint32_t i = 0; i < num_outputs && result->repeatable; ++i) {
+  for (uint32_t i = 0; i < num_outputs && result->repeatable; i++) {
     const MirageType *type = output_type(module, i);
     size_t bytes = (size_t)mirage_type_bytes(type), element = bytes / (size_t)mirage_type_elements(type), at = 0;
     if (memcmp(first[i], other[i], bytes) == 0)
       continue;
     while (((const char *)first[i])[at] == ((const char *)other[i])[at])
-      ++at;
+      at++;
     result->repeatable = false;
     result->different_run = run;
     result->different_output = i;
@@ -131,7 +131,7 @@ static MirageStatus run_repeatedly(const RunModule *module, const RunOptions *op
     MIRAGE_TRY(run_once(module, program, tensors, other, diag));
     check_repeat(module, tensors->num_outputs, ++result->runs, first, other, result);
   }
-  for (uint32_t i = 0; i < tensors->num_outputs; ++i)
+  for (uint32_t i = 0; i < tensors->num_outputs; i++)
     run_tensor_unpack(output_type(module, i), first[i], result->outputs[i]);
   return MIRAGE_OK;
 }
@@ -140,13 +140,13 @@ static MirageStatus run_and_compare(const RunModule *module, const RunOptions *o
                                     const Tensors *tensors, const MirageDiag *diag, RunResult *result) {
   void **packed = calloc((size_t)2 * tensors->num_outputs + 1, sizeof *packed); // first run, another run
   MirageStatus status = packed ? MIRAGE_OK : no_memory(diag);
-  for (uint32_t i = 0; i < 2 * tensors->num_outputs && status == MIRAGE_OK; ++i) {
+  for (uint32_t i = 0; i < 2 * tensors->num_outputs && status == MIRAGE_OK; i++) {
     packed[i] = malloc((size_t)mirage_type_bytes(output_type(module, i % tensors->num_outputs)));
     status = packed[i] ? MIRAGE_OK : no_memory(diag);
   }
   if (status == MIRAGE_OK)
     status = run_repeatedly(module, options, program, tensors, packed, packed + tensors->num_outputs, diag, result);
-  for (uint32_t i = 0; packed && i < 2 * tensors->num_outputs; ++i)
+  for (uint32_t i = 0; packed && i < 2 * tensors->num_outputs; i++)
     free(packed[i]);
   free(packed);
   return status;

@@ -34,7 +34,7 @@ static json_t *json_proof(const MirageProof *proof) {
 static json_t *json_inputs(const RunModule *module, const RunInputs *inputs) {
   json_t *list = json_array();
   char text[64];
-  for (uint32_t i = 0; i < inputs->count; ++i) {
+  for (uint32_t i = 0; i < inputs->count; i++) {
     const MirageType *type = mirage_ugraph_type(module->program, mirage_ugraph_get_input(module->program, i));
     mirage_type_format(type, text, sizeof text);
     json_array_append_new(list, inputs->paths[i] ? json_pack("{s:s, s:s}", "type", text, "file", inputs->paths[i])
@@ -82,7 +82,7 @@ static json_t *json_result(const RunModule *module, const RunOptions *options, c
     return json_null();
   json_t *object = json_object(), *outputs = json_array();
   char text[64];
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); ++i) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); i++) {
     const MirageType *type = output_type(module, i);
     json_array_append_new(
         outputs,
@@ -168,7 +168,7 @@ static void print_figure(bool known, const char *format, double value) {
 
 static double largest_error(const RunResult *result, uint32_t num_outputs) {
   double largest = 0;
-  for (uint32_t i = 0; i < num_outputs; ++i)
+  for (uint32_t i = 0; i < num_outputs; i++)
     largest = result->relative[i] > largest ? result->relative[i] : largest;
   return largest;
 }

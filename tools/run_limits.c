@@ -37,7 +37,7 @@ static double time_of(const Table *table, double bytes) {
     return table->points[0].us;
   uint32_t i = 1;
   while (i + 1 < table->count && table->points[i].bytes < bytes)
-    ++i;
+    i++;
   const Point *a = &table->points[i - 1], *b = &table->points[i];
   return a->us + (b->us - a->us) * (bytes - a->bytes) / (b->bytes - a->bytes);
 }
@@ -47,7 +47,7 @@ static double time_of(const Table *table, double bytes) {
 // Lines "bytes,us"; a line of these names before them, empty ones and those that begin with # are passed over.
 static MirageStatus read_table(const char *path, FILE *file, const MirageDiag *diag, Table *table) {
   char line[256];
-  for (int number = 1; fgets(line, sizeof line, file); ++number) {
+  for (int number = 1; fgets(line, sizeof line, file); number++) {
     Point point;
     char rest[8];
     if (*line == '#' || *line == '\n' || *line == '\r' || (table->count == 0 && strncmp(line, "bytes,us", 8) == 0))
@@ -83,9 +83,9 @@ static MirageStatus load_table(const char *path, const MirageDiag *diag, Table *
 // Inputs and outputs once each.
 static double tensor_bytes(const MirageUGraph *program) {
   double bytes = 0;
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(program); ++i)
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(program); i++)
     bytes += (double)mirage_type_bytes(mirage_ugraph_type(program, mirage_ugraph_get_input(program, i)));
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(program); ++i)
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(program); i++)
     bytes += (double)mirage_type_bytes(mirage_ugraph_type(program, mirage_ugraph_get_output(program, i)));
   return bytes;
 }
@@ -96,7 +96,7 @@ static MirageStatus matmul_flops(const MirageUGraph *program, const MirageDiag *
   MIRAGE_TRY(mirage_ugraph_expand(program, diag, &expanded));
   MirageRegionView body = mirage_ugraph_region(expanded, mirage_ugraph_body(expanded));
   double flops = 0;
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(expanded, body.nodes[i]);
     if (node.op != MIRAGE_OP_MATMUL)
       continue;

@@ -91,7 +91,7 @@ static MirageStatus find_program(const RunModule *module, const RunOptions *opti
         (options->program && !mlirStringRefEqual(symbol_of(op), read_module_string(options->program))))
       continue;
     *out_op = op;
-    ++found;
+    found++;
   }
   return found == 1 ? MIRAGE_OK : no_program(module, options, found, diag);
 }
@@ -130,7 +130,7 @@ static void read_chip(RunModule *module, MlirAttribute target) {
 
 static MlirAttribute find_ptx(MlirOperation binary) {
   MlirAttribute objects = mlirOperationGetAttributeByName(binary, read_module_string("objects"));
-  for (intptr_t i = 0; i < mlirArrayAttrGetNumElements(objects); ++i) {
+  for (intptr_t i = 0; i < mlirArrayAttrGetNumElements(objects); i++) {
     MlirAttribute object = mlirArrayAttrGetElement(objects, i);
     if (mlirAttributeIsAGPUObjectAttr(object) && mlirGPUObjectAttrGetFormat(object) == GPU_OBJECT_ASSEMBLY)
       return object;

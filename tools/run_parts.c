@@ -44,7 +44,7 @@ static double elements(const MirageUGraph *graph, uint32_t value) {
 
 static double own_elements(const MirageUGraph *graph, const MirageNodeView *node) {
   double sum = 0;
-  for (uint32_t i = 0; i < node->num_results; ++i)
+  for (uint32_t i = 0; i < node->num_results; i++)
     sum += elements(graph, node->first_result.index + i);
   return sum;
 }
@@ -56,23 +56,23 @@ static MirageStatus peak_bytes(const MirageUGraph *graph, double *out_bytes) {
   double held = 0, peak = 0;
   if (!last)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
-    for (uint32_t j = 0; j < node.num_operands; ++j)
+    for (uint32_t j = 0; j < node.num_operands; j++)
       last[node.operands[j].index] = i;
   }
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
     double own = own_elements(graph, &node), inside = 0;
     if (mirage_op_info(node.op)->kind == MIRAGE_KIND_SUGAR)
-      for (uint32_t j = 0; j < node.num_operands; ++j)
+      for (uint32_t j = 0; j < node.num_operands; j++)
         inside += SUGAR_COPIES * elements(graph, node.operands[j].index);
     held += own;
     peak = held + inside > peak ? held + inside : peak;
-    for (uint32_t j = 0; j < node.num_operands; ++j) {
+    for (uint32_t j = 0; j < node.num_operands; j++) {
       uint32_t v = node.operands[j].index;
       bool counted = false; // an operand that is there twice
-      for (uint32_t k = 0; k < j; ++k)
+      for (uint32_t k = 0; k < j; k++)
         counted = counted || node.operands[k].index == v;
       if (last[v] == i && !counted && mirage_ugraph_def(graph, (MirageValue){v}).index)
         held -= elements(graph, v);
@@ -87,7 +87,7 @@ static MirageStatus peak_bytes(const MirageUGraph *graph, double *out_bytes) {
 static double work_of(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   double work = 0;
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
     const MirageType *first = node.num_operands ? mirage_ugraph_type(graph, node.operands[0]) : NULL;
     double each = 1;
@@ -123,7 +123,7 @@ static uint32_t axis_of(Axes *axes, MirageValue value, uint32_t dim) {
 static void tie(Axes *axes, MirageValue value, uint32_t dim) { axes->tied[axis_of(axes, value, dim)] = true; }
 
 static void tie_all(Axes *axes, MirageValue value) {
-  for (uint32_t d = 0; d < mirage_ugraph_type(axes->graph, value)->rank; ++d)
+  for (uint32_t d = 0; d < mirage_ugraph_type(axes->graph, value)->rank; d++)
     tie(axes, value, d);
 }
 
@@ -140,7 +140,7 @@ static void unite(Axes *axes, MirageValue a, uint32_t da, MirageValue b, uint32_
 // Right-aligned, but for the last `skip` dimensions of both.
 static void unite_right(Axes *axes, MirageValue a, MirageValue b, uint32_t skip) {
   uint32_t ra = mirage_ugraph_type(axes->graph, a)->rank, rb = mirage_ugraph_type(axes->graph, b)->rank;
-  for (uint32_t i = 1 + skip; i <= ra && i <= rb; ++i)
+  for (uint32_t i = 1 + skip; i <= ra && i <= rb; i++)
     unite(axes, a, ra - i, b, rb - i);
 }
 
@@ -165,15 +165,15 @@ static void unite_reshape(Axes *axes, MirageValue x, MirageValue y) {
     unite(axes, x, left, y, left), ++left;
   while (left + right < least && tx->shape[tx->rank - 1 - right] == ty->shape[ty->rank - 1 - right])
     unite(axes, x, tx->rank - 1 - right, y, ty->rank - 1 - right), ++right;
-  for (uint32_t d = left; d + right < tx->rank; ++d)
+  for (uint32_t d = left; d + right < tx->rank; d++)
     tie(axes, x, d);
-  for (uint32_t d = left; d + right < ty->rank; ++d)
+  for (uint32_t d = left; d + right < ty->rank; d++)
     tie(axes, y, d);
 }
 
 // All dimensions but `dim` are the operand's.
 static void unite_but(Axes *axes, MirageValue x, MirageValue y, uint32_t dim) {
-  for (uint32_t d = 0; d < mirage_ugraph_type(axes->graph, y)->rank; ++d)
+  for (uint32_t d = 0; d < mirage_ugraph_type(axes->graph, y)->rank; d++)
     if (d != dim)
       unite(axes, x, d, y, d);
   tie(axes, x, dim);
@@ -183,10 +183,10 @@ static void unite_but(Axes *axes, MirageValue x, MirageValue y, uint32_t dim) {
 static void unite_sugar(Axes *axes, const MirageNodeView *node) {
   MirageValue x = node->operands[0], y = node->first_result;
   uint32_t rank = mirage_ugraph_type(axes->graph, y)->rank;
-  for (uint32_t i = 1; i < node->num_operands; ++i)
+  for (uint32_t i = 1; i < node->num_operands; i++)
     tie_all(axes, node->operands[i]); // gain, bias; keys and values
   unite_but(axes, x, y, node->op == MIRAGE_OP_SOFTMAX ? (uint32_t)node->attrs->dim.dim : rank - 1);
-  for (uint32_t i = 1; node->op == MIRAGE_OP_SDPA && i < node->num_operands; ++i)
+  for (uint32_t i = 1; node->op == MIRAGE_OP_SDPA && i < node->num_operands; i++)
     unite_right(axes, node->operands[i], y, 2); // tied: only rows of the queries are sliced
 }
 
@@ -196,7 +196,7 @@ static void unite_node(Axes *axes, const MirageNodeView *node) {
   case MIRAGE_KIND_UNARY:
   case MIRAGE_KIND_BINARY:
   case MIRAGE_KIND_CAST:
-    for (uint32_t i = 0; i < node->num_operands; ++i)
+    for (uint32_t i = 0; i < node->num_operands; i++)
       unite_right(axes, node->operands[i], y, 0);
     return;
   case MIRAGE_KIND_MATMUL:
@@ -225,20 +225,20 @@ static void unite_node(Axes *axes, const MirageNodeView *node) {
     unite_but(axes, node->operands[0], y, (uint32_t)node->attrs->slice.dim);
     return;
   case MIRAGE_OP_CONCAT:
-    for (uint32_t i = 0; i < node->num_operands; ++i)
+    for (uint32_t i = 0; i < node->num_operands; i++)
       unite_but(axes, node->operands[i], y, (uint32_t)node->attrs->dim.dim);
     return;
   case MIRAGE_OP_TRANSPOSE:
-    for (uint32_t d = 0; d < mirage_ugraph_type(axes->graph, y)->rank; ++d)
+    for (uint32_t d = 0; d < mirage_ugraph_type(axes->graph, y)->rank; d++)
       unite(axes, node->operands[0], (uint32_t)node->attrs->perm.perm[d], y, d);
     return;
   case MIRAGE_OP_RESHAPE:
     unite_reshape(axes, node->operands[0], y);
     return;
   default: // a kernel: its maps are not looked at
-    for (uint32_t i = 0; i < node->num_operands; ++i)
+    for (uint32_t i = 0; i < node->num_operands; i++)
       tie_all(axes, node->operands[i]);
-    for (uint32_t i = 0; i < node->num_results; ++i)
+    for (uint32_t i = 0; i < node->num_results; i++)
       tie_all(axes, (MirageValue){y.index + i});
   }
 }
@@ -249,16 +249,16 @@ static MirageStatus axes_init(const MirageUGraph *graph, Axes *axes) {
   axes->tied = calloc(axes->count, sizeof *axes->tied);
   if (!axes->parent || !axes->tied)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < axes->count; ++i)
+  for (uint32_t i = 0; i < axes->count; i++)
     axes->parent[i] = i;
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
     unite_node(axes, &node);
   }
-  for (uint32_t v = 1; v <= mirage_ugraph_num_values(graph); ++v) // x x^T: a slice of both would leave most of it out
-    for (uint32_t d = 0; d < mirage_ugraph_type(graph, (MirageValue){v})->rank; ++d)
-      for (uint32_t e = 0; e < d; ++e)
+  for (uint32_t v = 1; v <= mirage_ugraph_num_values(graph); v++) // x x^T: a slice of both would leave most of it out
+    for (uint32_t d = 0; d < mirage_ugraph_type(graph, (MirageValue){v})->rank; d++)
+      for (uint32_t e = 0; e < d; e++)
         if (axis_of(axes, (MirageValue){v}, d) == axis_of(axes, (MirageValue){v}, e))
           tie(axes, (MirageValue){v}, d);
   return MIRAGE_OK;
@@ -274,10 +274,10 @@ static void axes_deinit(Axes *axes) {
 static uint32_t longest_axis(Axes *axes, int64_t *out_extent) {
   uint32_t best = 0;
   *out_extent = 1;
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(axes->graph); ++i) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(axes->graph); i++) {
     MirageValue y = mirage_ugraph_get_output(axes->graph, i);
     const MirageType *type = mirage_ugraph_type(axes->graph, y);
-    for (uint32_t d = 0; d < type->rank; ++d)
+    for (uint32_t d = 0; d < type->rank; d++)
       if (!axes->tied[axis_of(axes, y, d)] && type->shape[d] > *out_extent) {
         best = axis_of(axes, y, d);
         *out_extent = type->shape[d];
@@ -297,7 +297,7 @@ typedef struct Part {
 
 // The dimension of the value that the axis is; -1 when it has none.
 static int find_dim(const Part *part, MirageValue value) {
-  for (uint32_t d = 0; d < mirage_ugraph_type(part->axes->graph, value)->rank; ++d)
+  for (uint32_t d = 0; d < mirage_ugraph_type(part->axes->graph, value)->rank; d++)
     if (axis_of(part->axes, value, d) == part->axis)
       return (int)d;
   return -1;
@@ -315,7 +315,7 @@ static void build_node(const Part *part, const MirageNodeView *node, MirageValue
   MirageValue *operands = map + mirage_ugraph_num_values(part->axes->graph) + 1; // scratch behind the map
   MirageOpInfo const *info = mirage_op_info(node->op);
   MirageAttrs attrs = node->attrs ? *node->attrs : (MirageAttrs){0};
-  for (uint32_t i = 0; i < node->num_operands; ++i)
+  for (uint32_t i = 0; i < node->num_operands; i++)
     operands[i] = map[node->operands[i].index];
   mirage_ugraph_set_loc(graph, node->loc);
   if (node->op == MIRAGE_OP_RETURN) {
@@ -333,7 +333,7 @@ static void build_node(const Part *part, const MirageNodeView *node, MirageValue
 static uint32_t most_operands(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   uint32_t most = 0;
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     uint32_t count = mirage_ugraph_node(graph, body.nodes[i]).num_operands;
     most = count > most ? count : most;
   }
@@ -351,11 +351,11 @@ static MirageStatus build_part(const Part *part, const MirageDiag *diag, MirageU
     free(map);
     return MIRAGE_NO_MEMORY;
   }
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(whole); ++i) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(whole); i++) {
     MirageValue input = mirage_ugraph_get_input(whole, i);
     map[input.index] = mirage_ugraph_input(graph, part_type(part, input));
   }
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(whole, body.nodes[i]);
     build_node(part, &node, map, graph);
   }
@@ -369,11 +369,11 @@ static void move_part(const Part *part, MirageValue value, double *whole, double
   int dim = find_dim(part, value);
   size_t outer = 1, inner = 1, extent = (size_t)type->shape[dim];
   size_t begin = (size_t)part->begin, length = (size_t)(part->end - part->begin);
-  for (int d = 0; d < dim; ++d)
+  for (int d = 0; d < dim; d++)
     outer *= (size_t)type->shape[d];
-  for (int d = dim + 1; d < (int)type->rank; ++d)
+  for (int d = dim + 1; d < (int)type->rank; d++)
     inner *= (size_t)type->shape[d];
-  for (size_t i = 0; i < outer; ++i) {
+  for (size_t i = 0; i < outer; i++) {
     double *at = whole + (i * extent + begin) * inner, *there = own + i * length * inner;
     memcpy(to_whole ? at : there, to_whole ? there : at, length * inner * sizeof *own);
   }
@@ -383,7 +383,7 @@ static void move_part(const Part *part, MirageValue value, double *whole, double
 // `fill`: with what the whole holds.
 static MirageStatus part_arrays(const Part *part, uint32_t count, bool outputs, bool fill, double *const *whole,
                                 double **own) {
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     MirageValue value =
         outputs ? mirage_ugraph_get_output(part->axes->graph, i) : mirage_ugraph_get_input(part->axes->graph, i);
     own[i] = whole[i];
@@ -400,7 +400,7 @@ static MirageStatus part_arrays(const Part *part, uint32_t count, bool outputs, 
 }
 
 static void free_arrays(uint32_t count, double *const *whole, double **own) {
-  for (uint32_t i = 0; own && i < count; ++i)
+  for (uint32_t i = 0; own && i < count; i++)
     if (own[i] != whole[i])
       free(own[i]);
   free(own);
@@ -452,9 +452,9 @@ static MirageStatus eval_part(const Part *part, const MirageDomain *domain, cons
   double **in = calloc(num_inputs + 1, sizeof *in), **out = calloc(num_outputs + 1, sizeof *out);
   MirageUGraph *graph = NULL;
   MirageStatus status = in && out ? build_part(part, diag, &graph) : MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; in && i < num_inputs; ++i)
+  for (uint32_t i = 0; in && i < num_inputs; i++)
     in[i] = inputs[i]; // until it is an own one
-  for (uint32_t i = 0; out && i < num_outputs; ++i)
+  for (uint32_t i = 0; out && i < num_outputs; i++)
     out[i] = outputs[i];
   if (status == MIRAGE_OK)
     status = part_arrays(part, num_inputs, false, true, inputs, in);
@@ -462,7 +462,7 @@ static MirageStatus eval_part(const Part *part, const MirageDomain *domain, cons
     status = part_arrays(part, num_outputs, true, bounds->work > 0, outputs, out);
   if (status == MIRAGE_OK)
     status = eval_within(graph, domain, bounds, in, out, diag, in_out_parts);
-  for (uint32_t i = 0; status == MIRAGE_OK && i < num_outputs; ++i)
+  for (uint32_t i = 0; status == MIRAGE_OK && i < num_outputs; i++)
     if (out[i] != outputs[i])
       move_part(part, mirage_ugraph_get_output(part->axes->graph, i), outputs[i], out[i], true);
   free_arrays(num_inputs, inputs, in);

@@ -29,7 +29,7 @@ bool run_passed(const RunModule *module, const RunOptions *options, const RunExe
                 const RunResult *result) {
   if (!result->done || !result->repeatable)
     return false;
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); ++i)
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); i++)
     if (!run_compared(options, execution, i) ||
         !(result->relative[i] <= run_tolerance(options, execution, output_type(module, i), i))) // not <=: a NaN fails
       return false;
@@ -50,7 +50,7 @@ MirageCost run_own_cost(const RunModule *module) {
 uint32_t run_count_kernels(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   uint32_t count = 0;
-  for (uint32_t i = 0; i < body.num_nodes; ++i)
+  for (uint32_t i = 0; i < body.num_nodes; i++)
     count += mirage_ugraph_node(graph, body.nodes[i]).op == MIRAGE_OP_CUSTOM;
   return count;
 }
@@ -59,7 +59,7 @@ uint32_t run_count_kernels(const MirageUGraph *graph) {
 
 static void print_kernels(const RunModule *module) {
   MirageRegionView body = mirage_ugraph_region(module->chosen, mirage_ugraph_body(module->chosen));
-  for (uint32_t i = 0, number = 0; i + 1 < body.num_nodes; ++i) {
+  for (uint32_t i = 0, number = 0; i + 1 < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(module->chosen, body.nodes[i]);
     if (node.op != MIRAGE_OP_CUSTOM || !node.attrs->custom.launch)
       continue;
@@ -125,7 +125,7 @@ static void print_cost(const RunModule *module) {
 
 static void print_inputs(const RunModule *module, const RunOptions *options, const RunInputs *inputs) {
   char text[64];
-  for (uint32_t i = 0; i < inputs->count; ++i) {
+  for (uint32_t i = 0; i < inputs->count; i++) {
     const MirageType *type = mirage_ugraph_type(module->program, mirage_ugraph_get_input(module->program, i));
     printf("input %-4u    tensor<%s>: ", i, mirage_type_format(type, text, sizeof text));
     if (inputs->paths[i])
@@ -147,7 +147,7 @@ static void print_time(const char *title, const RunResult *result) {
 static void print_result(const char *title, const RunModule *module, const RunOptions *options,
                          const RunExecution *execution, const RunResult *result) {
   char text[64];
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); ++i) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); i++) {
     const MirageType *type = output_type(module, i);
     double tolerance = run_tolerance(options, execution, type, i);
     const char *verdict = !run_compared(options, execution, i) ? "NOT COMPARED"
@@ -209,7 +209,7 @@ static void print_reference(const RunModule *module, const RunOptions *options, 
   if (execution->parts > 1)
     printf("reference     float64, evaluated in %u parts, so that it fits into memory; the values are the same\n",
            execution->parts);
-  for (uint32_t i = 0; i < execution->num_outputs; ++i)
+  for (uint32_t i = 0; i < execution->num_outputs; i++)
     if (execution->non_finite[i])
       printf("reference     output %u is NaN or infinite in %s at %zu of %lld elements: %s\n", i,
              options->references.num ? "the file given" : "float64 itself", execution->non_finite[i],
@@ -244,7 +244,7 @@ void run_report_text(const RunModule *module, const RunOptions *options, const R
   print_result("", module, options, execution, &execution->chosen);
   if (execution->baseline.done)
     print_result(" by the program's own lowering", module, options, execution, &execution->baseline);
-  for (uint32_t i = 0; execution->rounding && i < execution->num_outputs; ++i)
+  for (uint32_t i = 0; execution->rounding && i < execution->num_outputs; i++)
     printf("rounding      output %u: error %.3g by the program, operator by operator in its own types\n", i,
            execution->rounding[i]);
   if (execution->chosen.timed_cold)

@@ -49,7 +49,7 @@ static const double weights[POINTS] = {1.126145383753682e-04, 9.635220120788272e
 // Of what an element-wise operator makes, from its values at the points; those without one are left out.
 static Moments from_points(const double *values, const double *shares, size_t count) {
   double total = 0, mean = 0, square = 0;
-  for (size_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; i++)
     if (isfinite(values[i])) {
       total += shares[i];
       mean += shares[i] * values[i];
@@ -64,7 +64,7 @@ static Moments from_points(const double *values, const double *shares, size_t co
 static Moments unary(MirageOp op, const MirageType *result, Moments x) {
   const MirageDomain *reals = mirage_domain_f64();
   double values[POINTS];
-  for (int i = 0; i < POINTS; ++i)
+  for (int i = 0; i < POINTS; i++)
     values[i] = x.mean + sqrt(x.variance) * points[i];
   if (reals->unary(reals, op, result, POINTS, values, values) != MIRAGE_OK)
     return x;
@@ -74,7 +74,7 @@ static Moments unary(MirageOp op, const MirageType *result, Moments x) {
 static Moments binary(MirageOp op, const MirageType *result, Moments x, Moments y, bool same) {
   const MirageDomain *reals = mirage_domain_f64();
   double a[POINTS * POINTS], b[POINTS * POINTS], shares[POINTS * POINTS];
-  for (int i = 0; i < POINTS * POINTS; ++i) {
+  for (int i = 0; i < POINTS * POINTS; i++) {
     int j = i / POINTS, k = same ? j : i % POINTS;
     a[i] = x.mean + sqrt(x.variance) * points[j];
     b[i] = y.mean + sqrt(y.variance) * points[k];
@@ -138,7 +138,7 @@ static int64_t moved_input(const MirageUGraph *program, MirageValue value) {
       return -1;
     value = node.operands[0];
   }
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(program); ++i)
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(program); i++)
     if (mirage_ugraph_get_input(program, i).index == value.index)
       return i;
   return -1;
@@ -149,7 +149,7 @@ static void set_scale(Sizes *sizes, uint32_t input, double scale, uint32_t num_n
   sizes->scales[input] = scale;
   sizes->chosen[input] = true;
   sizes->moments[mirage_ugraph_get_input(sizes->program, input).index].variance = scale * scale;
-  for (uint32_t i = 0; i < num_nodes; ++i) {
+  for (uint32_t i = 0; i < num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(sizes->program, nodes[i]);
     if (node.num_results == 1 && moved_input(sizes->program, node.first_result) == input)
       sizes->moments[node.first_result.index].variance = scale * scale;
@@ -179,7 +179,7 @@ static bool is_exponential(const Sizes *sizes, const MirageNodeView *node) {
     return true;
   if (node->op == MIRAGE_OP_MATMUL || node->op == MIRAGE_OP_LOG)
     return false;
-  for (uint32_t j = 0; j < (node->op == MIRAGE_OP_DIV ? 1 : node->num_operands); ++j)
+  for (uint32_t j = 0; j < (node->op == MIRAGE_OP_DIV ? 1 : node->num_operands); j++)
     if (sizes->exponential[node->operands[j].index])
       return true;
   return false;
@@ -187,11 +187,11 @@ static bool is_exponential(const Sizes *sizes, const MirageNodeView *node) {
 
 static void walk(Sizes *sizes) {
   MirageRegionView body = mirage_ugraph_region(sizes->program, mirage_ugraph_body(sizes->program));
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(sizes->program, body.nodes[i]);
     if (node.op == MIRAGE_OP_MATMUL)
       choose(sizes, &node, i, body.nodes);
-    for (uint32_t j = 0; j < node.num_results; ++j) {
+    for (uint32_t j = 0; j < node.num_results; j++) {
       sizes->exponential[node.first_result.index + j] = is_exponential(sizes, &node);
       sizes->moments[node.first_result.index + j] = of_node(sizes, &node);
     }
@@ -207,9 +207,9 @@ MirageStatus run_default_scales(const MirageUGraph *program, const MirageDiag *d
   sizes.exponential = calloc(num_values + 1, sizeof *sizes.exponential);
   sizes.chosen = calloc(num_inputs + 1, sizeof *sizes.chosen);
   bool ok = sizes.moments && sizes.exponential && sizes.chosen;
-  for (uint32_t v = 0; ok && v <= num_values; ++v)
+  for (uint32_t v = 0; ok && v <= num_values; v++)
     sizes.moments[v] = (Moments){0, 1};
-  for (uint32_t i = 0; i < num_inputs; ++i)
+  for (uint32_t i = 0; i < num_inputs; i++)
     scales[i] = 1;
   if (ok)
     walk(&sizes);

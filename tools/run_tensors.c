@@ -26,7 +26,7 @@ static MirageStatus attribute_scales(const RunModule *module, uint32_t count, co
   if (!mlirAttributeIsADenseF64Array(attribute) || mlirDenseArrayGetNumElements(attribute) != (intptr_t)count)
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
                             "input_scales: array<f64: ...> with one factor for each of the %u inputs is wanted", count);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     scales[i] = mlirDenseF64ArrayGetElement(attribute, i);
     if (!(scales[i] > 0 && scales[i] < 1e30))
       return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "input_scales: factor %u is %g, not above 0", i,
@@ -39,7 +39,7 @@ static MirageStatus attribute_scales(const RunModule *module, uint32_t count, co
 
 MirageStatus run_files_by_index(const RunFiles *files, uint32_t count, const char *option, const char *what,
                                 const MirageDiag *diag, const char **out_paths) {
-  for (const struct RunFile *file = files->items; file < files->items + files->num; ++file) {
+  for (const struct RunFile *file = files->items; file < files->items + files->num; file++) {
     if (file->index >= count)
       return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "%s: no %s %u: the program has %u (numbered from 0)",
                               option, what, file->index, count);
@@ -52,7 +52,7 @@ MirageStatus run_files_by_index(const RunFiles *files, uint32_t count, const cha
 }
 
 static MirageStatus apply_options(const RunOptions *options, const MirageDiag *diag, RunInputs *inputs) {
-  for (uint32_t i = 0; i < options->num_scales; ++i) {
+  for (uint32_t i = 0; i < options->num_scales; i++) {
     if (options->scales[i].input >= inputs->count)
       return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT,
                               "--scale: no input %u: the program has %u (numbered from 0)", options->scales[i].input,
@@ -70,7 +70,7 @@ static MirageStatus draw(const MirageType *type, uint64_t seed, uint64_t stream,
     return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "inputs: out of memory for %zu elements", count);
   MirageRandom random;
   mirage_random_init(&random, seed, stream);
-  for (size_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; i++)
     values[i] = scale * mirage_random_normal(&random);
   *out_values = values;
   return MIRAGE_OK;
@@ -82,7 +82,7 @@ static MirageStatus fill(const RunModule *module, const RunOptions *options, con
   MIRAGE_TRY(run_default_scales(program, diag, inputs->scales));
   MIRAGE_TRY(attribute_scales(module, inputs->count, diag, inputs->scales));
   MIRAGE_TRY(apply_options(options, diag, inputs));
-  for (uint32_t i = 0; i < inputs->count; ++i) {
+  for (uint32_t i = 0; i < inputs->count; i++) {
     const MirageType *type = mirage_ugraph_type(program, mirage_ugraph_get_input(program, i));
     if (inputs->paths[i])
       MIRAGE_TRY(npy_read(inputs->paths[i], type, diag, &inputs->values[i]));
@@ -90,7 +90,7 @@ static MirageStatus fill(const RunModule *module, const RunOptions *options, con
       MIRAGE_TRY(
           draw(type, mirage_random_purpose(options->seed, "run"), i, inputs->scales[i], diag, &inputs->values[i]));
     size_t count = (size_t)mirage_type_elements(type);
-    for (size_t j = 0; j < count; ++j)
+    for (size_t j = 0; j < count; j++)
       inputs->values[i][j] = mirage_round_to(type->dtype, inputs->values[i][j]);
   }
   return MIRAGE_OK;
@@ -109,7 +109,7 @@ MirageStatus run_inputs_create(const RunModule *module, const RunOptions *option
 }
 
 void run_inputs_deinit(RunInputs *inputs) {
-  for (uint32_t i = 0; inputs->values && i < inputs->count; ++i)
+  for (uint32_t i = 0; inputs->values && i < inputs->count; i++)
     free(inputs->values[i]);
   free(inputs->values);
   free(inputs->scales);
@@ -120,7 +120,7 @@ void run_inputs_deinit(RunInputs *inputs) {
 
 void run_tensor_pack(const MirageType *type, const double *values, void *bytes) {
   size_t count = (size_t)mirage_type_elements(type);
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; i++) {
     float single = (float)values[i];
     uint16_t half = type->dtype == MIRAGE_F16 ? mirage_f16_from_double(values[i]) : mirage_bf16_from_double(values[i]);
     if (type->dtype == MIRAGE_F32)
@@ -132,7 +132,7 @@ void run_tensor_pack(const MirageType *type, const double *values, void *bytes) 
 
 void run_tensor_unpack(const MirageType *type, const void *bytes, double *values) {
   size_t count = (size_t)mirage_type_elements(type);
-  for (size_t i = 0; i < count; ++i) {
+  for (size_t i = 0; i < count; i++) {
     float single;
     uint16_t half;
     if (type->dtype == MIRAGE_F32) {

@@ -48,10 +48,10 @@ static char **make_arguments(const RunOptions *options, const char *graph) {
     return NULL;
   }
   snprintf(choice, bytes, "--graph=%s", graph);
-  for (int i = 0; i < options->argc; ++i) {
+  for (int i = 0; i < options->argc; i++) {
     const char *text = options->argv[i];
     if (strcmp(text, "--write") == 0)
-      ++i;
+      i++;
     else if (strcmp(text, "--tune") != 0 && strncmp(text, "--write=", 8) != 0)
       arguments[count++] = (char *)text;
   }
@@ -66,7 +66,7 @@ static char **make_arguments(const RunOptions *options, const char *graph) {
 static void free_arguments(char **arguments) {
   int last = 0;
   while (arguments[last + 1])
-    ++last;
+    last++;
   free(arguments[last]);
   free(arguments);
 }

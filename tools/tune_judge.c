@@ -19,7 +19,7 @@ static double error_of(const MirageType *type, const void *bytes, const double *
   double relative = INFINITY, largest;
   if (values && expected) {
     run_tensor_unpack(type, bytes, values);
-    for (size_t i = 0; i < count; ++i)
+    for (size_t i = 0; i < count; i++)
       if (isfinite(reference[i])) {
         values[kept] = values[i];
         expected[kept++] = reference[i];
@@ -37,12 +37,12 @@ static double error_of(const MirageType *type, const void *bytes, const double *
 static double **create_reference(const MirageUGraph *program) {
   uint32_t num = mirage_ugraph_num_outputs(program);
   double **reference = calloc((size_t)num + 1, sizeof *reference);
-  for (uint32_t i = 0; reference && i < num; ++i) {
+  for (uint32_t i = 0; reference && i < num; i++) {
     size_t count = (size_t)mirage_type_elements(mirage_ugraph_type(program, mirage_ugraph_get_output(program, i)));
     reference[i] = malloc((count + 1) * sizeof **reference);
     if (!reference[i])
       return NULL;
-    for (size_t k = 0; k < count; ++k)
+    for (size_t k = 0; k < count; k++)
       reference[i][k] = NAN;
   }
   return reference;
@@ -60,7 +60,7 @@ MirageStatus tune_judge(const RunModule *module, const RunOptions *options, void
   MIRAGE_TRY(run_eval_sample(program, mirage_domain_f64(), SAMPLE_WORK, inputs.values, reference, diag));
   run_inputs_deinit(&inputs);
   out_verdict->judged = true;
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(program); ++i) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(program); i++) {
     const MirageType *type = mirage_ugraph_type(program, mirage_ugraph_get_output(program, i));
     size_t compared, elements = (size_t)mirage_type_elements(type);
     double of_own = error_of(type, own[i], reference[i], &compared);

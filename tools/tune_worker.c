@@ -107,7 +107,7 @@ static MirageStatus read_module(const char *path) {
   RunModule *module = &worker.module;
   module->context = mlirContextCreateWithThreading(false);
   mlirContextSetAllowUnregisteredDialects(module->context, true);
-  for (size_t i = 0; i < sizeof handles / sizeof *handles; ++i) {
+  for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) {
     mlirDialectHandleRegisterDialect(handles[i], module->context);
     mlirDialectHandleLoadDialect(handles[i], module->context);
   }
@@ -117,7 +117,7 @@ static MirageStatus read_module(const char *path) {
   MirageUGraph **graphs[] = {&module->program, &worker.graphs[OWN], &worker.graphs[CANDIDATE]};
   MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module->module));
   module->program_op = op;
-  for (int i = 0; i < 3; ++i, op = mlirOperationGetNextInBlock(op)) {
+  for (int i = 0; i < 3; i++, op = mlirOperationGetNextInBlock(op)) {
     if (mlirOperationIsNull(op))
       return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_GRAPH, "%s: holds %d graphs, 3 are wanted", path, i);
     MIRAGE_TRY(mirage_bridge_import(op, &diag, graphs[i]));
@@ -152,7 +152,7 @@ static MirageStatus read_text(const char *module_path, int index) {
 static MirageStatus load(void) {
   MIRAGE_TRY(mirage_device_create(0, &diag, &worker.device));
   mirage_device_set_timeout(worker.device, worker.timeout_s);
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2; i++) {
     MIRAGE_TRY(mirage_module_load(worker.device, worker.ptx[i], &diag, &worker.modules[i]));
     MIRAGE_TRY(mirage_program_create(worker.modules[i], worker.graphs[i], &diag, &worker.programs[i]));
     say("loaded");
@@ -170,7 +170,7 @@ static int take_turn(void) {
   int file = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0666);
   if (file < 0)
     file = open(path, O_RDONLY | O_CLOEXEC | O_NOFOLLOW); // another user's
-  for (int waits = 0; file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0; ++waits) {
+  for (int waits = 0; file >= 0 && flock(file, LOCK_EX | LOCK_NB) != 0; waits++) {
     if (errno != EWOULDBLOCK && errno != EINTR)
       break;
     nanosleep(&(struct timespec){.tv_nsec = 2000000}, NULL);
@@ -197,7 +197,7 @@ static size_t stride_of(uint32_t i) {
 static uint32_t count_sets(void) {
   const MirageDeviceInfo *info = mirage_device_info(worker.device);
   double bytes = 0;
-  for (uint32_t i = 0; i < worker.num_inputs; ++i)
+  for (uint32_t i = 0; i < worker.num_inputs; i++)
     bytes += (double)stride_of(i);
   double wanted = ceil(2.0 * info->l2_bytes / bytes) + 1, most = floor((double)info->total_bytes / 4 / bytes);
   wanted = wanted < most ? wanted : most;
@@ -211,21 +211,21 @@ static MirageStatus upload(uint32_t index, const char *packed) {
   char *copies = calloc(1, total);
   if (!copies)
     return no_memory();
-  for (uint32_t set = 0; set < worker.num_sets; ++set)
+  for (uint32_t set = 0; set < worker.num_sets; set++)
     memcpy(copies + set * stride, packed, bytes);
   MirageStatus status = mirage_device_alloc(worker.device, total, &diag, &worker.buffers[index]);
   if (status == MIRAGE_OK)
     status = mirage_device_upload(worker.device, worker.buffers[index], copies, total, &diag);
-  for (uint32_t set = 0; set < worker.num_sets; ++set)
+  for (uint32_t set = 0; set < worker.num_sets; set++)
     worker.input_pointers[set * worker.num_inputs + index] = worker.buffers[index] + set * stride;
   free(copies);
   return status;
 }
 
 static MirageStatus create_tensors(char *const *packed) {
-  for (uint32_t i = 0; i < worker.num_inputs; ++i)
+  for (uint32_t i = 0; i < worker.num_inputs; i++)
     MIRAGE_TRY(upload(i, packed[i]));
-  for (uint32_t i = 0; i < worker.num_outputs; ++i)
+  for (uint32_t i = 0; i < worker.num_outputs; i++)
     MIRAGE_TRY(mirage_device_alloc(worker.device, output_bytes(i), &diag, &worker.buffers[worker.num_inputs + i]));
   return MIRAGE_OK;
 }
@@ -240,16 +240,16 @@ static MirageStatus prepare_memory(char ***out_packed) {
   char **packed = calloc((size_t)worker.num_inputs + 1, sizeof *packed);
   if (!worker.input_pointers || !worker.buffers || !packed)
     return no_memory();
-  for (uint32_t i = 0; i < worker.num_inputs; ++i) {
+  for (uint32_t i = 0; i < worker.num_inputs; i++) {
     packed[i] = malloc((size_t)mirage_type_bytes(input_type(i)));
     if (!packed[i])
       return no_memory();
     run_tensor_pack(input_type(i), worker.inputs.values[i], packed[i]);
   }
   run_inputs_deinit(&worker.inputs);
-  for (int run = 0; run < NUM_RUNS; ++run) {
+  for (int run = 0; run < NUM_RUNS; run++) {
     worker.outputs[run] = calloc((size_t)worker.num_outputs + 1, sizeof **worker.outputs);
-    for (uint32_t i = 0; worker.outputs[run] && i < worker.num_outputs; ++i)
+    for (uint32_t i = 0; worker.outputs[run] && i < worker.num_outputs; i++)
       if (!(worker.outputs[run][i] = malloc(output_bytes(i))))
         return no_memory();
     if (!worker.outputs[run])
@@ -264,10 +264,10 @@ static MirageStatus prepare_memory(char ***out_packed) {
 static MirageStatus run_once(int run) {
   MirageProgram *program = worker.programs[run == OWN ? OWN : CANDIDATE];
   uint64_t *outputs = worker.buffers + worker.num_inputs;
-  for (uint32_t i = 0; i < worker.num_outputs; ++i)
+  for (uint32_t i = 0; i < worker.num_outputs; i++)
     MIRAGE_TRY(mirage_device_fill(worker.device, outputs[i], 0xFF, output_bytes(i), &diag));
   MIRAGE_TRY(mirage_program_run(program, worker.input_pointers, outputs, &diag));
-  for (uint32_t i = 0; i < worker.num_outputs; ++i)
+  for (uint32_t i = 0; i < worker.num_outputs; i++)
     MIRAGE_TRY(mirage_device_download(worker.device, worker.outputs[run][i], outputs[i], output_bytes(i), &diag));
   return MIRAGE_OK;
 }
@@ -285,7 +285,7 @@ static MirageStatus run_all(char *const *packed) {
   MIRAGE_TRY(run_once(CANDIDATE));
   MIRAGE_TRY(run_once(AGAIN));
   MIRAGE_TRY(race());
-  for (uint32_t i = 0; i < worker.num_inputs + worker.num_outputs; ++i)
+  for (uint32_t i = 0; i < worker.num_inputs + worker.num_outputs; i++)
     mirage_device_free(worker.device, worker.buffers[i]);
   return MIRAGE_OK;
 }
@@ -308,7 +308,7 @@ static MirageStatus compare_output(uint32_t index, bool *out_right) {
   }
   run_tensor_unpack(type, worker.outputs[CANDIDATE][index], values);
   run_tensor_unpack(type, worker.outputs[OWN][index], reference);
-  for (size_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; i++)
     if (isfinite(reference[i])) {
       values[kept] = values[i];
       reference[kept++] = reference[i];
@@ -331,7 +331,7 @@ static MirageStatus compare_output(uint32_t index, bool *out_right) {
 
 static MirageStatus compare_all(bool *out_right, bool *out_same) {
   *out_right = true;
-  for (uint32_t i = 0; i < worker.num_outputs && *out_right; ++i) {
+  for (uint32_t i = 0; i < worker.num_outputs && *out_right; i++) {
     if (memcmp(worker.outputs[CANDIDATE][i], worker.outputs[AGAIN][i], output_bytes(i)) != 0) {
       *out_right = *out_same = false;
       worker.error = INFINITY;
@@ -346,7 +346,7 @@ static MirageStatus compare_all(bool *out_right, bool *out_same) {
 
 static double widest_tolerance(void) {
   double tolerance = 0;
-  for (uint32_t i = 0; i < worker.num_outputs; ++i)
+  for (uint32_t i = 0; i < worker.num_outputs; i++)
     tolerance = fmax(tolerance, tolerance_of(output_type(i)));
   return tolerance;
 }

@@ -63,8 +63,8 @@ static void add_ints(AttributeList *list, const char *name, intptr_t count, cons
 static void add_dims(AttributeList *list, const char *name, intptr_t count, const int8_t *dims) {
   int64_t values[MIRAGE_MAX_LOOPS + 3];
   while (count > 0 && dims[count - 1] < 0)
-    --count;
-  for (intptr_t i = 0; i < count; ++i)
+    count--;
+  for (intptr_t i = 0; i < count; i++)
     values[i] = dims[i];
   if (count > 0)
     add_ints(list, name, count, values);
@@ -74,7 +74,7 @@ static void add_dims(AttributeList *list, const char *name, intptr_t count, cons
 static void add_window(AttributeList *list, const MirageAccessAttrs *access) {
   intptr_t count = MIRAGE_MAX_RANK;
   while (count > 0 && !access->end[count - 1])
-    --count;
+    count--;
   if (count > 0) {
     add_ints(list, "begin", count, access->begin);
     add_ints(list, "end", count, access->end);
@@ -84,7 +84,7 @@ static void add_window(AttributeList *list, const MirageAccessAttrs *access) {
 /// As many entries as the tensor has dimensions, the last of which stays the last.
 static void add_order(AttributeList *list, const MirageAccessAttrs *access) {
   int64_t values[MIRAGE_MAX_RANK], rank = 0;
-  for (int64_t i = 0; i < MIRAGE_MAX_RANK; ++i) {
+  for (int64_t i = 0; i < MIRAGE_MAX_RANK; i++) {
     values[i] = access->order[i];
     rank = values[i] >= rank ? values[i] + 1 : rank;
   }
@@ -96,7 +96,7 @@ static void add_order(AttributeList *list, const MirageAccessAttrs *access) {
 static void add_tile(AttributeList *list, const MirageAccessAttrs *access) {
   intptr_t count = MIRAGE_MAX_RANK;
   while (count > 0 && !access->tiles[count - 1])
-    --count;
+    count--;
   if (count > 0)
     add_ints(list, "tiles", count, access->tiles);
 }
@@ -115,7 +115,7 @@ static void add_access(AttributeList *list, MirageOp op, const MirageAccessAttrs
 static intptr_t num_axes(const int64_t extents[3]) {
   intptr_t count = 3;
   while (count > 1 && extents[count - 1] == 1)
-    --count;
+    count--;
   return count;
 }
 
@@ -135,7 +135,7 @@ static MirageStatus add_loop(Exporter *exporter, AttributeList *list, const Mira
   MlirAttribute *carries = mirage_arena_alloc_array(&exporter->arena, loop->num_carries, sizeof *carries);
   if (!carries)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < loop->num_carries; ++i)
+  for (uint32_t i = 0; i < loop->num_carries; i++)
     carries[i] = mirageBlockCarryAttrGet(list->context, loop->carries[i]);
   add_int(list, "range", loop->range);
   add(list, "carries", mlirArrayAttrGet(list->context, loop->num_carries, carries));
@@ -144,7 +144,7 @@ static MirageStatus add_loop(Exporter *exporter, AttributeList *list, const Mira
 
 static void add_perm(AttributeList *list, uint32_t rank, const int32_t *perm) {
   int64_t values[MIRAGE_MAX_RANK];
-  for (uint32_t i = 0; i < rank; ++i)
+  for (uint32_t i = 0; i < rank; i++)
     values[i] = perm[i];
   add_ints(list, "perm", rank, values);
 }
@@ -152,7 +152,7 @@ static void add_perm(AttributeList *list, uint32_t rank, const int32_t *perm) {
 static void add_axes(AttributeList *list, const bool axis[3]) {
   int64_t values[3];
   intptr_t count = 0;
-  for (int64_t i = 0; i < 3; ++i)
+  for (int64_t i = 0; i < 3; i++)
     if (axis[i])
       values[count++] = i;
   add_ints(list, "axes", count, values);
@@ -254,7 +254,7 @@ static MirageStatus export_nodes(Exporter *exporter, MirageRegionView view, Mlir
 static MirageStatus export_region(Exporter *exporter, MirageRegion region, MlirLocation loc, MlirRegion *out_region) {
   MirageRegionView view = mirage_ugraph_region(exporter->graph, region);
   MlirBlock block = mlirBlockCreate(0, NULL, NULL);
-  for (uint32_t i = 0; i < view.num_arguments; ++i) {
+  for (uint32_t i = 0; i < view.num_arguments; i++) {
     MirageValue argument = {view.first_argument.index + i};
     exporter->values[argument.index] = mlirBlockAddArgument(block, type_of(exporter, argument), loc);
   }
@@ -275,9 +275,9 @@ static MirageStatus export_node(Exporter *exporter, MirageNode node, MlirBlock b
   MlirType *results = mirage_arena_alloc_array(&exporter->arena, view.num_results, sizeof *results);
   if (!operands || !results)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < view.num_operands; ++i)
+  for (uint32_t i = 0; i < view.num_operands; i++)
     operands[i] = exporter->values[view.operands[i].index];
-  for (uint32_t i = 0; i < view.num_results; ++i)
+  for (uint32_t i = 0; i < view.num_results; i++)
     results[i] = type_of(exporter, (MirageValue){view.first_result.index + i});
   AttributeList attributes = {.context = exporter->context};
   MIRAGE_TRY(add_attrs(exporter, &attributes, &view));
@@ -290,13 +290,13 @@ static MirageStatus export_node(Exporter *exporter, MirageNode node, MlirBlock b
                                results, region);
   if (mlirOperationIsNull(op))
     return mirage_diag_fail(exporter->diag, loc.ptr, MIRAGE_BAD_GRAPH, "%s: MLIR refused the operation", name);
-  for (uint32_t i = 0; i < view.num_results; ++i)
+  for (uint32_t i = 0; i < view.num_results; i++)
     exporter->values[view.first_result.index + i] = mlirOperationGetResult(op, i);
   return MIRAGE_OK;
 }
 
 static MirageStatus export_nodes(Exporter *exporter, MirageRegionView view, MlirBlock block) {
-  for (uint32_t i = 0; i < view.num_nodes; ++i)
+  for (uint32_t i = 0; i < view.num_nodes; i++)
     MIRAGE_TRY(export_node(exporter, view.nodes[i], block));
   return MIRAGE_OK;
 }
@@ -338,9 +338,9 @@ static MirageStatus function_type(Exporter *exporter, MlirType *out_type) {
   MlirType *types = mirage_arena_alloc_array(&exporter->arena, (size_t)num_inputs + num_outputs, sizeof *types);
   if (!types)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < num_inputs; ++i)
+  for (uint32_t i = 0; i < num_inputs; i++)
     types[i] = type_of(exporter, mirage_ugraph_get_input(graph, i));
-  for (uint32_t i = 0; i < num_outputs; ++i)
+  for (uint32_t i = 0; i < num_outputs; i++)
     types[num_inputs + i] = type_of(exporter, mirage_ugraph_get_output(graph, i));
   *out_type = mlirFunctionTypeGet(exporter->context, num_inputs, types, num_outputs, types + num_inputs);
   return MIRAGE_OK;

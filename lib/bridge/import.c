@@ -50,14 +50,14 @@ static MirageStatus bind(Importer *importer, MlirValue from, MirageValue to) {
     ValueSlot *slots = mirage_arena_alloc_array(&importer->arena, capacity, sizeof *slots);
     if (!slots)
       return MIRAGE_NO_MEMORY;
-    for (size_t i = 0; i < importer->capacity; ++i)
+    for (size_t i = 0; i < importer->capacity; i++)
       if (importer->slots[i].key)
         *find_slot(slots, capacity, importer->slots[i].key) = importer->slots[i];
     importer->slots = slots;
     importer->capacity = capacity;
   }
   *find_slot(importer->slots, importer->capacity, from.ptr) = (ValueSlot){from.ptr, to};
-  ++importer->count;
+  importer->count++;
   return MIRAGE_OK;
 }
 
@@ -71,7 +71,7 @@ static MirageStatus operands_of(Importer *importer, MlirOperation op, const Mira
   MirageValue *operands = mirage_arena_alloc_array(&importer->arena, (size_t)count, sizeof *operands);
   if (!operands)
     return MIRAGE_NO_MEMORY;
-  for (intptr_t i = 0; i < count; ++i) {
+  for (intptr_t i = 0; i < count; i++) {
     operands[i] = lookup(importer, mlirOperationGetOperand(op, i));
     if (operands[i].index == 0) {
       MirageStatus earlier = mirage_ugraph_status(importer->graph);
@@ -131,7 +131,7 @@ static MirageStatus find_op(const Importer *importer, MlirOperation from, Mirage
                 {"mirage_thread.", MIRAGE_LEVEL_THREAD}};
   MlirStringRef name = mlirIdentifierStr(mlirOperationGetName(from));
   *out_op = MIRAGE_OP_NONE;
-  for (size_t i = 0; i < sizeof levels / sizeof *levels; ++i) {
+  for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
     size_t length = strlen(levels[i].prefix);
     if (name.length > length && memcmp(name.data, levels[i].prefix, length) == 0)
       *out_op = mirage_op_find(levels[i].level, name.data + length, name.length - length);
@@ -148,7 +148,7 @@ static MirageStatus import_block(Importer *importer, MlirBlock block);
 /// Walks the region of a node that has just been opened, and closes it.
 static MirageStatus import_region(Importer *importer, MirageNode node, MlirOperation from) {
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(from, 0));
-  for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); ++i)
+  for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); i++)
     MIRAGE_TRY(bind_placed(importer, mlirBlockGetArgument(block, i),
                            mirage_ugraph_argument(importer->graph, node, (uint32_t)i), loc_of(from)));
   MIRAGE_TRY(import_block(importer, block));
@@ -162,7 +162,7 @@ static MirageStatus import_region(Importer *importer, MirageNode node, MlirOpera
   }
   mirage_ugraph_close(importer->graph, count, yielded);
   MIRAGE_TRY(mirage_ugraph_status(importer->graph));
-  for (intptr_t i = 0; i < mlirOperationGetNumResults(from); ++i)
+  for (intptr_t i = 0; i < mlirOperationGetNumResults(from); i++)
     MIRAGE_TRY(bind_placed(importer, mlirOperationGetResult(from, i),
                            mirage_ugraph_result(importer->graph, node, (uint32_t)i), loc_of(from)));
   return MIRAGE_OK;
@@ -174,7 +174,7 @@ static MirageStatus import_custom(Importer *importer, MlirOperation from, const 
   MirageType *results = mirage_arena_alloc_array(&importer->arena, (size_t)count, sizeof *results);
   if (!results)
     return MIRAGE_NO_MEMORY;
-  for (intptr_t i = 0; i < count; ++i)
+  for (intptr_t i = 0; i < count; i++)
     MIRAGE_TRY(mirage_bridge_type_import(mlirValueGetType(mlirOperationGetResult(from, i)), importer->diag,
                                          loc_of(from), &results[i]));
   MirageNode node = mirage_ugraph_open_custom(importer->graph, (uint32_t)mlirOperationGetNumOperands(from), operands,
@@ -264,7 +264,7 @@ static MirageStatus import_graph(Importer *importer, MlirOperation op) {
   MIRAGE_TRY(import_meta(importer, op));
   MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
   mirage_ugraph_set_loc(importer->graph, loc_of(op));
-  for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); ++i) {
+  for (intptr_t i = 0; i < mlirBlockGetNumArguments(block); i++) {
     MlirValue argument = mlirBlockGetArgument(block, i);
     MirageType type;
     MIRAGE_TRY(mirage_bridge_type_import(mlirValueGetType(argument), importer->diag, loc_of(op), &type));

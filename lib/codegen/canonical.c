@@ -50,7 +50,7 @@ static MirageStatus note_constant(Rewrite *rewrite, const MirageNodeView *view) 
   double operands[2] = {0};
   if (view->op != MIRAGE_OP_CONSTANT && !folds)
     return MIRAGE_OK;
-  for (uint32_t i = 0; i < view->num_operands; ++i) {
+  for (uint32_t i = 0; i < view->num_operands; i++) {
     const MirageAttrs *constant = rewrite->constants[view->operands[i].index];
     if (!constant)
       return MIRAGE_OK;
@@ -71,7 +71,7 @@ static MirageStatus note_constant(Rewrite *rewrite, const MirageNodeView *view) 
 
 // Gives constants among the operands a kernel of their own.
 static MirageStatus write_constants(Rewrite *rewrite, const MirageNodeView *view) {
-  for (uint32_t i = 0; i < view->num_operands; ++i) {
+  for (uint32_t i = 0; i < view->num_operands; i++) {
     MirageValue operand = view->operands[i];
     if (!rewrite->constants[operand.index] || rewrite->map[operand.index].index)
       continue;
@@ -86,13 +86,13 @@ static MirageStatus write_constants(Rewrite *rewrite, const MirageNodeView *view
 
 static const MirageValue *mapped(Rewrite *rewrite, uint32_t count, const MirageValue *values) {
   MirageValue *out = mirage_arena_alloc_array(&rewrite->arena, (size_t)count + 1, sizeof *out);
-  for (uint32_t i = 0; out && i < count; ++i)
+  for (uint32_t i = 0; out && i < count; i++)
     out[i] = rewrite->map[values[i].index];
   return out;
 }
 
 static void map_results(Rewrite *rewrite, const MirageNodeView *view, MirageNode node) {
-  for (uint32_t i = 0; i < view->num_results; ++i)
+  for (uint32_t i = 0; i < view->num_results; i++)
     rewrite->map[view->first_result.index + i] = mirage_ugraph_result(rewrite->to, node, i);
 }
 
@@ -107,11 +107,11 @@ static void copy_node(Rewrite *rewrite, MirageNode node);
 
 static void copy_body(Rewrite *rewrite, const MirageNodeView *view, MirageNode copy) {
   MirageRegionView body = mirage_ugraph_region(rewrite->from, view->region);
-  for (uint32_t i = 0; i < body.num_arguments; ++i) {
+  for (uint32_t i = 0; i < body.num_arguments; i++) {
     rewrite->map[body.first_argument.index + i] = mirage_ugraph_argument(rewrite->to, copy, i);
     copy_placement(rewrite, (MirageValue){body.first_argument.index + i});
   }
-  for (uint32_t i = 0; i < body.num_nodes; ++i)
+  for (uint32_t i = 0; i < body.num_nodes; i++)
     copy_node(rewrite, body.nodes[i]);
   if (view->op == MIRAGE_OP_CUSTOM)
     mirage_ugraph_close(rewrite->to, 0, NULL);
@@ -120,7 +120,7 @@ static void copy_body(Rewrite *rewrite, const MirageNodeView *view, MirageNode c
 
 static void copy_custom(Rewrite *rewrite, const MirageNodeView *view, const MirageValue *operands) {
   MirageType *results = mirage_arena_alloc_array(&rewrite->arena, (size_t)view->num_results + 1, sizeof *results);
-  for (uint32_t i = 0; results && i < view->num_results; ++i)
+  for (uint32_t i = 0; results && i < view->num_results; i++)
     results[i] = *mirage_ugraph_type(rewrite->from, (MirageValue){view->first_result.index + i});
   if (results)
     copy_body(rewrite, view,
@@ -155,7 +155,7 @@ static void copy_node(Rewrite *rewrite, MirageNode node) {
     rewrite->map[view.first_result.index] =
         mirage_ugraph_apply(rewrite->to, view.op, view.num_operands, operands, view.attrs);
   }
-  for (uint32_t i = 0; i < view.num_results; ++i)
+  for (uint32_t i = 0; i < view.num_results; i++)
     copy_placement(rewrite, (MirageValue){view.first_result.index + i});
 }
 
@@ -227,7 +227,7 @@ static MirageStatus rewrite_operator(Rewrite *rewrite, const MirageNodeView *vie
       mirage_arena_alloc_array(&rewrite->arena, (size_t)view->num_operands + 1, sizeof *constants);
   if (!operands || !types || !constants)
     return out_of_memory(rewrite, view);
-  for (uint32_t i = 0; i < view->num_operands; ++i) {
+  for (uint32_t i = 0; i < view->num_operands; i++) {
     types[i] = *mirage_ugraph_type(rewrite->from, view->operands[i]);
     constants[i] = folds ? rewrite->constants[view->operands[i].index] : NULL;
   }
@@ -249,12 +249,12 @@ static MirageStatus rewrite_operator(Rewrite *rewrite, const MirageNodeView *vie
 }
 
 static MirageStatus rewrite_body(Rewrite *rewrite) {
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(rewrite->from); ++i) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(rewrite->from); i++) {
     MirageValue input = mirage_ugraph_get_input(rewrite->from, i);
     rewrite->map[input.index] = mirage_ugraph_input(rewrite->to, *mirage_ugraph_type(rewrite->from, input));
   }
   MirageRegionView body = mirage_ugraph_region(rewrite->from, mirage_ugraph_body(rewrite->from));
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView view = mirage_ugraph_node(rewrite->from, body.nodes[i]);
     MIRAGE_TRY(note_constant(rewrite, &view));
     if (rewrite->constants[view.first_result.index])

@@ -48,8 +48,8 @@ static Tiling choose_tiling(const CanonicalOp *op, int64_t m, int64_t n, int64_t
   Tiling t = {.m = m, .n = n, .k = k, .m_parts = 1, .n_parts = 1};
   bool plain = op->result.dtype == MIRAGE_F32;
   double best = -1;
-  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; ++i)
-    for (size_t j = 0; j < sizeof COLUMNS / sizeof *COLUMNS; ++j) {
+  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
+    for (size_t j = 0; j < sizeof COLUMNS / sizeof *COLUMNS; j++) {
       int64_t bm = ROWS[i] < m ? ROWS[i] : m, bn = COLUMNS[j] < n ? COLUMNS[j] : n;
       bool groups = for_warpgroups(op, &t, bm, bn);
       if (bm * bn > (plain ? 4096 : groups ? 32768 : 16384) || (bn > 128 && !groups))
@@ -76,11 +76,11 @@ typedef struct Batch {
 
 static Batch choose_batch(const MirageType *result) {
   Batch batch = {.grid_dim = -1};
-  for (int d = 0; d + 2 < (int)result->rank; ++d)
+  for (int d = 0; d + 2 < (int)result->rank; d++)
     if (result->shape[d] > 1 && result->shape[d] <= 65535 &&
         (batch.grid_dim < 0 || result->shape[d] > result->shape[batch.grid_dim]))
       batch.grid_dim = d;
-  for (int d = 0; d + 2 < (int)result->rank; ++d)
+  for (int d = 0; d + 2 < (int)result->rank; d++)
     if (d != batch.grid_dim && result->shape[d] > 1)
       batch.loop_dims[batch.num_loops++] = d;
   return batch;
@@ -93,7 +93,7 @@ static void map_batch(const Batch *batch, const MirageType *result, const Mirage
   int grid = batch->grid_dim - shift;
   if (batch->grid_dim >= 0 && grid >= 0 && tensor->shape[grid] > 1)
     access->grid[2] = (int8_t)grid;
-  for (int l = 0; l < batch->num_loops; ++l) {
+  for (int l = 0; l < batch->num_loops; l++) {
     int dim = batch->loop_dims[l] - shift;
     if (dim >= 0 && tensor->shape[dim] > 1)
       access->loop[l] = (int8_t)dim;
@@ -115,7 +115,7 @@ static MirageAccessAttrs matmul_access(const CanonicalOp *op, const Batch *batch
 
 static MirageValue matmul_tile(const CanonicalOp *op, MirageNode custom, const Batch *batch, const Tiling *t) {
   MirageValue tiles[2];
-  for (uint32_t i = 0; i < 2; ++i) {
+  for (uint32_t i = 0; i < 2; i++) {
     MirageAccessAttrs access = matmul_access(op, batch, t, i);
     tiles[i] = mirage_ugraph_load(op->graph, mirage_ugraph_argument(op->graph, custom, i), &access);
   }
@@ -126,7 +126,7 @@ static MirageValue matmul_total(const CanonicalOp *op, MirageNode custom, const 
   if (t->k_range == 1)
     return matmul_tile(op, custom, batch, t);
   int64_t shape[MIRAGE_MAX_RANK];
-  for (uint32_t d = 0; d + 2 < op->result.rank; ++d)
+  for (uint32_t d = 0; d + 2 < op->result.rank; d++)
     shape[d] = 1; // every batch dimension is on the grid, or a loop's
   shape[op->result.rank - 2] = cut_chunk(t->m, t->m_parts);
   shape[op->result.rank - 1] = cut_chunk(t->n, t->n_parts);
@@ -148,7 +148,7 @@ MirageValue mirage__canonical_matmul(const CanonicalOp *op) {
   Tiling t = choose_tiling(op, result->shape[result->rank - 2], result->shape[result->rank - 1], k, blocks);
   MirageCustomAttrs attrs = {.grid = {t.n_parts, t.m_parts, blocks}, .cluster = {1, 1, 1}};
   MirageNode custom = mirage__open_canonical(op, &attrs);
-  for (int l = 0; l < batch.num_loops; ++l) {
+  for (int l = 0; l < batch.num_loops; l++) {
     MirageLoopAttrs outer = {.range = result->shape[batch.loop_dims[l]]};
     mirage_ugraph_open_loop(op->graph, 0, NULL, &outer);
   }
@@ -158,7 +158,7 @@ MirageValue mirage__canonical_matmul(const CanonicalOp *op) {
   out.grid[1] = (int8_t)(result->rank - 2);
   map_batch(&batch, result, result, &out);
   mirage_ugraph_store(op->graph, tile, mirage_ugraph_argument(op->graph, custom, 2), &out);
-  for (int l = 0; l < batch.num_loops; ++l)
+  for (int l = 0; l < batch.num_loops; l++)
     mirage_ugraph_close(op->graph, 0, NULL);
   mirage_ugraph_close(op->graph, 0, NULL);
   return mirage_ugraph_result(op->graph, custom, 0);

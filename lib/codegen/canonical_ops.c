@@ -18,9 +18,9 @@ Cut mirage__cut(const MirageType *type, int whole, int64_t target) {
   Cut cut = {.attrs = {.grid = {1, 1, 1}, .cluster = {1, 1, 1}}};
   int64_t left = mirage_type_elements(type);
   int axes = 0;
-  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; ++d)
+  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++)
     cut.parts[d] = 1, cut.axis[d] = -1;
-  for (uint32_t d = 0; d < type->rank && axes < 3 && left > target; ++d) {
+  for (uint32_t d = 0; d < type->rank && axes < 3 && left > target; d++) {
     int64_t n = type->shape[d], need = cut_ceil_div(left, target);
     if ((int)d == whole || n == 1)
       continue;
@@ -34,7 +34,7 @@ Cut mirage__cut(const MirageType *type, int whole, int64_t target) {
     cut_dim(&cut, d, parts, &axes);
     left = cut_ceil_div(left, parts);
   }
-  for (uint32_t d = 0; d < type->rank; ++d)
+  for (uint32_t d = 0; d < type->rank; d++)
     if (cut.axis[d] >= 0)
       cut.attrs.grid[cut.axis[d]] = cut.parts[d];
   return cut;
@@ -49,14 +49,14 @@ int64_t mirage__tile_target(const CanonicalOp *op, int64_t elements, int64_t mos
 
 MirageType mirage__cut_tile(const MirageType *tensor, const Cut *cut, MirageDType dtype) {
   int64_t shape[MIRAGE_MAX_RANK];
-  for (uint32_t d = 0; d < tensor->rank; ++d)
+  for (uint32_t d = 0; d < tensor->rank; d++)
     shape[d] = cut_chunk(tensor->shape[d], cut->parts[d]);
   return mirage_type_tile(dtype, tensor->rank, shape);
 }
 
 MirageAccessAttrs mirage__cut_access(const Cut *cut, uint32_t rank) {
   MirageAccessAttrs access = no_access();
-  for (uint32_t d = 0; d < rank; ++d)
+  for (uint32_t d = 0; d < rank; d++)
     if (cut->axis[d] >= 0)
       access.grid[cut->axis[d]] = (int8_t)d;
   return access;
@@ -64,7 +64,7 @@ MirageAccessAttrs mirage__cut_access(const Cut *cut, uint32_t rank) {
 
 MirageAccessAttrs mirage__broadcast_access(const Cut *cut, const MirageType *from, const MirageType *to) {
   MirageAccessAttrs access = no_access();
-  for (uint32_t i = 1; i <= from->rank && i <= to->rank; ++i)
+  for (uint32_t i = 1; i <= from->rank && i <= to->rank; i++)
     if (cut->axis[to->rank - i] >= 0 && from->shape[from->rank - i] != 1)
       access.grid[cut->axis[to->rank - i]] = (int8_t)(from->rank - i);
   return access;
@@ -88,7 +88,7 @@ static MirageAccessAttrs operand_access(const CanonicalOp *op, const Cut *cut, u
   if (op->op != MIRAGE_OP_TRANSPOSE)
     return mirage__broadcast_access(cut, from, &op->result);
   MirageAccessAttrs access = no_access();
-  for (uint32_t d = 0; d < op->result.rank; ++d)
+  for (uint32_t d = 0; d < op->result.rank; d++)
     if (cut->axis[d] >= 0)
       access.grid[cut->axis[d]] = (int8_t)op->attrs->perm.perm[d];
   return access;
@@ -112,7 +112,7 @@ static int whole_dim(const CanonicalOp *op) {
 static MirageValue constant_tile(const CanonicalOp *op, const Cut *cut, uint32_t operand) {
   const MirageType *from = &op->operand_types[operand], *to = &op->result;
   int64_t shape[MIRAGE_MAX_RANK];
-  for (uint32_t i = 1; i <= from->rank; ++i)
+  for (uint32_t i = 1; i <= from->rank; i++)
     shape[from->rank - i] =
         from->shape[from->rank - i] == 1 ? 1 : cut_chunk(to->shape[to->rank - i], cut->parts[to->rank - i]);
   return mirage_ugraph_constant(op->graph, mirage_type_tile(from->dtype, from->rank, shape),
@@ -124,11 +124,11 @@ MirageValue mirage__canonical_pointwise(const CanonicalOp *op) {
   Cut cut = mirage__cut(&op->result, whole_dim(op), mirage__tile_target(op, mirage_type_elements(&op->result), 2048));
   MirageValue tensors[MOST], tiles[MOST];
   uint32_t count = op->num_operands < MOST ? op->num_operands : MOST, num_tensors = 0;
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     if (!op->constants[i])
       tensors[num_tensors++] = op->operands[i];
   MirageNode custom = mirage_ugraph_open_custom(op->graph, num_tensors, tensors, 1, &op->result, &cut.attrs);
-  for (uint32_t i = 0, tensor = 0; i < count; ++i) {
+  for (uint32_t i = 0, tensor = 0; i < count; i++) {
     MirageAccessAttrs access = operand_access(op, &cut, i);
     tiles[i] = op->constants[i]
                    ? constant_tile(op, &cut, i)

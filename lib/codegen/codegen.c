@@ -60,9 +60,9 @@ static void add_map_attributes(const MirageGpu *gpu, unsigned parameter) {
 // Entry for PTX. Operands, results, workspace: all bare pointers to device memory; then the tensor maps.
 static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, LLVMTypeRef *types, unsigned count) {
   unsigned maps = mirage__num_tensor_maps(e);
-  for (unsigned i = 0; i < count; ++i)
+  for (unsigned i = 0; i < count; i++)
     types[i] = e->gpu.global_ptr;
-  for (unsigned i = 0; i < maps; ++i)
+  for (unsigned i = 0; i < maps; i++)
     types[count + i] = LLVMPointerTypeInContext(e->gpu.context, 0);
   e->gpu.function = LLVMAddFunction(e->gpu.module, name, LLVMFunctionType(e->gpu.void_type, types, count + maps, 0));
   LLVMSetFunctionCallConv(e->gpu.function, PTX_KERNEL_CALL);
@@ -79,9 +79,9 @@ static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, 
     snprintf(text, sizeof text, "%lld,%lld,%lld", (long long)cluster[0], (long long)cluster[1], (long long)cluster[2]);
     add_function_attribute(&e->gpu, "nvvm.cluster_dim", text);
   }
-  for (unsigned i = 0; i < maps; ++i)
+  for (unsigned i = 0; i < maps; i++)
     add_map_attributes(&e->gpu, count + i);
-  for (unsigned i = 0; i < count; ++i) {
+  for (unsigned i = 0; i < count; i++) {
     add_parameter_attribute(&e->gpu, i, "align", 16);
     if (e->schedule.dependent_launch) // the kernel before may still be writing: loads must stay behind the wait
       continue;
@@ -116,7 +116,7 @@ static void create_entry(Emit *e, const char *name) {
   LLVMBuildBr(e->gpu.builder, body);
   LLVMPositionBuilderAtEnd(e->gpu.builder, body);
   MirageRegionView region = mirage_ugraph_region(e->block.graph, custom.region);
-  for (uint32_t i = 0; i < region.num_arguments; ++i)
+  for (uint32_t i = 0; i < region.num_arguments; i++)
     e->tensors[region.first_argument.index + i] = mirage__gpu_parameter(&e->gpu, i);
   if (e->workspace_bytes > 0)
     e->workspace = mirage__gpu_parameter(&e->gpu, count - 1);
@@ -124,7 +124,7 @@ static void create_entry(Emit *e, const char *name) {
 
 static bool has_warpgroups(const Emit *e) {
   bool found = false;
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(e->block.graph); ++id)
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(e->block.graph); id++)
     found |= e->block.values[id].warpgroup;
   return found && !e->schedule.num_roles;
 }
@@ -148,7 +148,7 @@ static void group_tiles(Emit *e) {
   LLVMValueRef linear = mirage__add(e, mirage__mul(e, y, cols), x), inside = mirage__mod(e, linear, group * cols);
   LLVMValueRef row = mirage__mul(e, mirage__div(e, linear, group * cols), group);
   row = mirage__add(e, row, mirage__mod(e, inside, group));
-  for (int a = 0; a < 2; ++a) {
+  for (int a = 0; a < 2; a++) {
     LLVMValueRef cluster = mirage__mul(e, a ? row : mirage__div(e, inside, group), custom->cluster[a]);
     e->block_id[a] = mirage__add(e, cluster, mirage__mod(e, e->block_id[a], custom->cluster[a]));
   }
@@ -186,9 +186,9 @@ static MirageStatus check_limits(const Emit *e, const int64_t *grid, const void 
     return mirage_diag_fail(e->diag, loc, MIRAGE_LIMIT,
                             "custom: grid %lld x %lld x %lld exceeds 2147483647 x 65535 x 65535", (long long)grid[0],
                             (long long)grid[1], (long long)grid[2]);
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(e->block.graph); ++id) {
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(e->block.graph); id++) {
     const MirageType *type = mirage_ugraph_type(e->block.graph, (MirageValue){id});
-    for (uint32_t d = 0; e->block.values[id].inside && d < type->rank; ++d)
+    for (uint32_t d = 0; e->block.values[id].inside && d < type->rank; d++)
       if (type->shape[d] > INT32_MAX / 2)
         return mirage_diag_fail(e->diag, loc, MIRAGE_LIMIT, "custom: an extent of %lld is beyond 32-bit indices",
                                 (long long)type->shape[d]);
@@ -402,7 +402,7 @@ static MirageStatus write_ptx(Backend *backend, Texts *texts, const MirageDiag *
 // PTX identifiers: letters, digits, _ and $.
 static void kernel_name(const char *graph, uint32_t index, char *out, size_t size) {
   size_t n = 0;
-  for (; graph && graph[n] && n + 16 < size; ++n)
+  for (; graph && graph[n] && n + 16 < size; n++)
     out[n] = isalnum((unsigned char)graph[n]) || graph[n] == '_' || graph[n] == '$' ? graph[n] : '_';
   if (n == 0 || isdigit((unsigned char)out[0])) {
     out[0] = 'g';
@@ -430,7 +430,7 @@ static MirageStatus kernels_init(Kernels *kernels, MirageUGraph *graph, const Mi
   kernels->nodes = mirage_arena_alloc_array(&kernels->arena, (size_t)body.num_nodes + 1, sizeof *kernels->nodes);
   if (!kernels->nodes)
     return no_memory(diag);
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView view = mirage_ugraph_node(graph, body.nodes[i]);
     if (view.op == MIRAGE_OP_RETURN || view.op == MIRAGE_OP_RESHAPE)
       continue;
@@ -478,7 +478,7 @@ static MirageStatus compile(Kernels *kernels, uint32_t first, uint32_t end, Mach
   mirage__gpu_init(&gpu, backend->context, backend->module, backend->builder);
   gpu.host = host;
   gpu.fault = fault;
-  for (uint32_t i = first; i < end; ++i)
+  for (uint32_t i = first; i < end; i++)
     MIRAGE_TRY(emit_one(kernels, i, &gpu));
   return optimize(backend, opt_level, kernels->diag);
 }

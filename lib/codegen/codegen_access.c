@@ -20,14 +20,14 @@ static uint32_t axes_of(Emit *e, MirageNode node, const MirageAccessAttrs *attrs
                         Axis *axes) {
   uint32_t count = 0;
   const MirageCustomAttrs *custom = &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
-  for (int a = 0; a < 3; ++a)
+  for (int a = 0; a < 3; a++)
     if (attrs->grid[a] == (int)dim)
       axes[count++] = (Axis){e->block_id[a], custom->grid[a]};
   int32_t chain[MIRAGE_MAX_LOOPS], depth = 0;
   int32_t innermost = e->block.steps[e->block.step_of_node[node.index]].loop;
   for (int32_t l = innermost; l >= 0; l = e->block.loops[l].parent)
     chain[depth++] = l;
-  for (int32_t i = 0; i < depth; ++i) {
+  for (int32_t i = 0; i < depth; i++) {
     int32_t loop = chain[depth - 1 - i];
     if (attrs->loop[i] == (int)dim)
       axes[count++] =
@@ -46,7 +46,7 @@ static void split_dim(Emit *e, Access *access, const MirageAccessAttrs *attrs, u
                       uint32_t count) {
   bool innermost = dim + 1 == access->tensor->rank;
   int64_t chunk[MAX_AXES + 1], parts[MAX_AXES];
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     parts[i] = axes[i].parts;
   mirage_access_chunks(attrs, dim, mirage_access_extent(attrs, access->tensor, dim), count, parts, chunk);
   access->start[dim] = gpu_i32(&e->gpu, 0);
@@ -75,13 +75,13 @@ static void split_dim(Emit *e, Access *access, const MirageAccessAttrs *attrs, u
 // What the schedule says of a load, or NULL.
 const MirageLoadSchedule *mirage__load_schedule_of(const Emit *e, MirageNode node) {
   uint32_t index = 0;
-  for (int32_t s = 0; s < e->block.num_steps; ++s) {
+  for (int32_t s = 0; s < e->block.num_steps; s++) {
     if (!e->block.steps[s].node.index ||
         mirage_ugraph_node(e->block.graph, e->block.steps[s].node).op != MIRAGE_OP_LOAD)
       continue;
     if (e->block.steps[s].node.index == node.index)
       return &e->schedule.loads[index];
-    ++index;
+    index++;
   }
   return NULL;
 }
@@ -90,7 +90,7 @@ void mirage__access_pitches(const MirageType *tensor, const MirageAccessAttrs *a
   int64_t pitches[MIRAGE_MAX_RANK], pitch = mirage_dtype_bytes(tensor->dtype);
   for (uint32_t d = tensor->rank; d-- > 0; pitch *= tensor->shape[d])
     pitches[d] = pitch;
-  for (uint32_t d = 0; d < tensor->rank; ++d)
+  for (uint32_t d = 0; d < tensor->rank; d++)
     out_pitch[d] = pitches[mirage_access_dim(access, d)];
 }
 
@@ -103,7 +103,7 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
   uint32_t rank = access.tensor->rank;
   mirage__access_pitches(access.tensor, attrs, access.pitch);
   access.width = 16 / mirage_dtype_bytes(access.tensor->dtype);
-  for (uint32_t d = 0; d < rank; ++d) {
+  for (uint32_t d = 0; d < rank; d++) {
     Axis axes[MAX_AXES];
     split_dim(e, &access, attrs, d, axes, axes_of(e, node, attrs, d, iteration, axes));
   }
@@ -128,7 +128,7 @@ LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMVal
       position = LLVMBuildSExt(e->gpu.builder, position, e->gpu.i64, "");
     terms[d] = mirage__mul(e, position, access->pitch[d]);
   }
-  for (uint32_t d = 0; d < tensor->rank; ++d)
+  for (uint32_t d = 0; d < tensor->rank; d++)
     offset = mirage__add(e, offset, terms[d]);
   return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, access->base, &offset, 1, "");
 }
@@ -137,7 +137,7 @@ LLVMValueRef mirage__access_valid(Emit *e, const Access *access, const LLVMValue
   LLVMValueRef valid = NULL;
   if (access->masked && mirage__gpu_fault(&e->gpu, MIRAGE_FAULT_DROP_MASK))
     return NULL;
-  for (uint32_t d = 0; d < access->tensor->rank; ++d)
+  for (uint32_t d = 0; d < access->tensor->rank; d++)
     if (access->limit[d])
       valid = mirage__and(e, valid, mirage__less(e, index[d], access->limit[d]));
   return valid;
@@ -152,7 +152,7 @@ static LLVMValueRef load_stream(Emit *e, LLVMTypeRef type, uint32_t words, LLVMV
   LLVMValueRef registers =
       words == 4 ? GPU(&e->gpu, LD_GLOBAL_16_STREAM, address) : GPU(&e->gpu, LD_GLOBAL_8_STREAM, address);
   LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(e->gpu.i32, words));
-  for (unsigned i = 0; i < words; ++i)
+  for (unsigned i = 0; i < words; i++)
     vector = LLVMBuildInsertElement(e->gpu.builder, vector, LLVMBuildExtractValue(e->gpu.builder, registers, i, ""),
                                     gpu_i32(&e->gpu, i), "");
   return LLVMBuildBitCast(e->gpu.builder, vector, type, "");
@@ -195,7 +195,7 @@ static void read_piece(Emit *e, const Access *access, const LLVMValueRef *index,
     loaded = mirage__access_piece(e, access, mirage__access_address(e, access, index), valid, width);
     record(e, loaded);
   }
-  for (uint32_t i = 0; i < width; ++i) {
+  for (uint32_t i = 0; i < width; i++) {
     LLVMValueRef one = width == 1 ? loaded : LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "");
     out[i] = mirage__select(e, valid, mirage__gpu_to_f32(&e->gpu, one), mirage__fill_value(e, access->fill));
   }
@@ -205,7 +205,7 @@ void mirage__access_read(Emit *e, const Access *access, const LLVMValueRef *inde
   uint32_t piece = width < access->width ? width : access->width;
   for (uint32_t at = 0; at < width; at += piece) {
     LLVMValueRef here[MIRAGE_MAX_RANK];
-    for (uint32_t d = 0; d < access->tensor->rank; ++d)
+    for (uint32_t d = 0; d < access->tensor->rank; d++)
       here[d] = index[d];
     if (at)
       here[access->tensor->rank - 1] = mirage__add(e, index[access->tensor->rank - 1], gpu_i32(&e->gpu, at));

@@ -72,7 +72,7 @@ static void combine_at(Emit *e, const Combine *c, LLVMValueRef condition, const 
     mirage__tile_load(e, to, NULL, at, width, old);
   if (how == MIRAGE_COMBINE_RESCALE)
     mirage__element_broadcast(e, c->factor, to, at, width, factors);
-  for (uint32_t i = 0; i < width; ++i)
+  for (uint32_t i = 0; i < width; i++)
     values[i] = combined(e, how, old[i], factors[i], values[i]);
   LLVMBasicBlockRef join = mirage__begin_if(e, condition);
   mirage__tile_store(e, to, NULL, at, width, values);
@@ -150,7 +150,7 @@ static void renew_piece(Emit *e, const TileCell *cell, void *user) {
   mirage__element(e, c->contribution, cell->index, cell->width, values);
   if (c->factor.index)
     mirage__element_broadcast(e, c->factor, emit_type(e, c->buffer), cell->index, cell->width, factors);
-  for (uint32_t i = 0; i < cell->width; ++i)
+  for (uint32_t i = 0; i < cell->width; i++)
     c->news[cell->first + (int32_t)i] = combined(e, c->how.combine, mirage__get(e, old[i]), factors[i], values[i]);
 }
 
@@ -182,7 +182,7 @@ static Carry loop_carry(Emit *e, MirageNode node, uint32_t index) {
 
 static void begin_carries(Emit *e, MirageNode node, uint32_t count, Carry *carries, CarryKind *kinds) {
   MirageNodeView loop = mirage_ugraph_node(e->block.graph, node);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     kinds[i] = mirage__block_carry_kind(&e->block, node, i);
     if (kinds[i] == CARRY_RESIDENT) {
       carries[i] = (Carry){.result = mirage_ugraph_result(e->block.graph, node, i),
@@ -206,7 +206,7 @@ static void begin_carries(Emit *e, MirageNode node, uint32_t count, Carry *carri
 
 static void step_carries(Emit *e, MirageNode node, uint32_t count, Carry *carries, const CarryKind *kinds,
                          LLVMValueRef iteration) {
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     e->gpu.op = carries[i].node.index;
     if (kinds[i] == CARRY_MATMUL)
       mirage__matmul_step(e, &carries[i]);
@@ -214,22 +214,22 @@ static void step_carries(Emit *e, MirageNode node, uint32_t count, Carry *carrie
       mirage__reduce_step(e, &carries[i]);
   }
   e->gpu.op = node.index;
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     if (kinds[i] == CARRY_RESIDENT)
       carries[i].news = renew(e, node, i);
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     if (kinds[i] == CARRY_SHARED)
       keep_old(e, node, i);
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     if (kinds[i] == CARRY_SHARED)
       combine_in_memory(e, node, i, iteration);
-  for (uint32_t i = 0; i < count && e->status == MIRAGE_OK; ++i)
-    for (int32_t c = 0; kinds[i] == CARRY_RESIDENT && c < carries[i].acc.count; ++c)
+  for (uint32_t i = 0; i < count && e->status == MIRAGE_OK; i++)
+    for (int32_t c = 0; kinds[i] == CARRY_RESIDENT && c < carries[i].acc.count; c++)
       mirage__set(e, carries[i].acc.cells[c], carries[i].news[c]);
 }
 
 static void end_carries(Emit *e, uint32_t count, Carry *carries, const CarryKind *kinds) {
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     if (carries[i].node.index)
       e->gpu.op = carries[i].node.index;
     if (kinds[i] == CARRY_MATMUL)
@@ -291,7 +291,7 @@ static void emit_loop(Emit *e, MirageNode node) {
   }
   mirage__end_repeat(e, &repeat);
   mirage__forget_elements(e);
-  for (uint32_t i = 0; i < view.num_operands; ++i)
+  for (uint32_t i = 0; i < view.num_operands; i++)
     if (kinds[i] == CARRY_MATMUL)
       mirage__warpgroup_finish(e, &carries[i]);
   mirage__end_pipeline(e, loop);
@@ -350,7 +350,7 @@ static void emit_node(Emit *e, MirageNode node) {
 
 void mirage__emit_region(Emit *e, MirageRegion region) {
   MirageRegionView view = mirage_ugraph_region(e->block.graph, region);
-  for (uint32_t i = 0; i < view.num_nodes && e->status == MIRAGE_OK; ++i) {
+  for (uint32_t i = 0; i < view.num_nodes && e->status == MIRAGE_OK; i++) {
     emit_node(e, view.nodes[i]);
     mirage__end_step(e, e->block.step_of_node[view.nodes[i].index]);
   }

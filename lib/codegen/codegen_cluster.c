@@ -20,7 +20,7 @@ void mirage__prepare_cluster_meeting(Emit *e, Meeting *m) {
                       "%s: warps of all roles have to come, which they do outside loops only", name);
     return;
   }
-  for (int64_t i = 0; i < m->members && i < MAX_CLUSTER; ++i) {
+  for (int64_t i = 0; i < m->members && i < MAX_CLUSTER; i++) {
     int64_t rest = i, stride = 1;
     for (int a = 0; a < 3; stride *= cluster[a++]) {
       if (!m->plan->axes[a])
@@ -46,7 +46,7 @@ static void read_piece(Emit *e, LLVMValueRef own, LLVMValueRef rank, MirageDType
   LLVMTypeRef type = mirage__gpu_dtype(&e->gpu, dtype);
   LLVMValueRef peer = GPU(&e->gpu, MAP_RANK, own, rank);
   LLVMValueRef loaded = mirage__gpu_load_shared(&e->gpu, width > 1 ? LLVMVectorType(type, width) : type, peer);
-  for (uint32_t i = 0; i < width; ++i) {
+  for (uint32_t i = 0; i < width; i++) {
     LLVMValueRef one = width > 1 ? LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "") : loaded;
     out[i] = mirage__gpu_to_f32(&e->gpu, one);
   }
@@ -61,7 +61,7 @@ void mirage__read_cluster_leaf(Emit *e, const Meeting *m, MirageValue leaf, cons
   piece = piece > width ? width : piece;
   for (uint32_t at = 0; at < width; at += piece) {
     LLVMValueRef here[MIRAGE_MAX_RANK];
-    for (uint32_t d = 0; d < type->rank; ++d)
+    for (uint32_t d = 0; d < type->rank; d++)
       here[d] = index[d];
     if (at)
       here[type->rank - 1] = mirage__add(e, index[type->rank - 1], gpu_i32(&e->gpu, at));

@@ -21,10 +21,10 @@ void mirage__prepare_meetings(Emit *e) {
     mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "codegen: out of memory");
     return;
   }
-  for (int32_t i = 0; i < e->block.num_meetings && e->status == MIRAGE_OK; ++i) {
+  for (int32_t i = 0; i < e->block.num_meetings && e->status == MIRAGE_OK; i++) {
     Meeting *m = &e->meetings[i];
     *m = (Meeting){.plan = &e->block.meetings[i], .members = 1, .groups = 1};
-    for (int a = 0; a < 3; ++a)
+    for (int a = 0; a < 3; a++)
       *(m->plan->axes[a] ? &m->members : &m->groups) *= custom->grid[a];
     if (m->plan->cluster)
       mirage__prepare_cluster_meeting(e, m);
@@ -35,7 +35,7 @@ void mirage__prepare_meetings(Emit *e) {
 
 void mirage__enter_meetings(Emit *e) {
   const MirageCustomAttrs *custom = &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
-  for (int32_t i = 0; i < e->block.num_meetings; ++i) {
+  for (int32_t i = 0; i < e->block.num_meetings; i++) {
     Meeting *m = &e->meetings[i];
     int64_t members = 1, groups = 1, rank = 1;
     m->member = m->group = m->rank0 = gpu_i32(&e->gpu, 0);
@@ -63,7 +63,7 @@ void mirage__emit_collective(Emit *e, MirageNode node) {
     mirage__cluster_barrier(e);
   else
     mirage__grid_meet(e, m);
-  for (uint32_t i = 0; i < m->plan->num_values; ++i) {
+  for (uint32_t i = 0; i < m->plan->num_values; i++) {
     MirageValue value = m->plan->values[i];
     if (!emit_is_shared(e, value))
       continue;
@@ -74,7 +74,7 @@ void mirage__emit_collective(Emit *e, MirageNode node) {
 }
 
 void mirage__end_step(Emit *e, int32_t step) {
-  for (int32_t i = 0; i < e->block.num_meetings; ++i)
+  for (int32_t i = 0; i < e->block.num_meetings; i++)
     if (e->meetings[i].plan->cluster && e->meetings[i].plan->end == step)
       mirage__cluster_barrier(e); // nobody overwrites what it published, or leaves, while others still read it
 }
@@ -87,7 +87,7 @@ static void add_member(Emit *e, const MirageNodeView *collective, LLVMValueRef m
   e->member = member;
   mirage__element(e, collective->operands[0], index, width, part);
   MirageOp op = is_maximum(collective->op) ? MIRAGE_OP_MAX : MIRAGE_OP_ADD;
-  for (uint32_t i = 0; i < width; ++i)
+  for (uint32_t i = 0; i < width; i++)
     total[i] = total[i] ? mirage__binary(e, op, total[i], part[i]) : part[i];
 }
 
@@ -95,22 +95,22 @@ static void add_member(Emit *e, const MirageNodeView *collective, LLVMValueRef m
 static void add_rest(Emit *e, const MirageNodeView *collective, int64_t first, int64_t members,
                      const LLVMValueRef *index, uint32_t width, LLVMValueRef *total) {
   LLVMValueRef variables[MAX_WIDTH];
-  for (uint32_t i = 0; i < width; ++i) {
+  for (uint32_t i = 0; i < width; i++) {
     variables[i] = mirage__variable(e, e->gpu.f32);
     mirage__set(e, variables[i], total[i]);
   }
   uint32_t known = e->num_memo;
   Repeat repeat = mirage__begin_repeat(e, (members - first) / CHUNK);
-  for (uint32_t i = 0; i < width; ++i)
+  for (uint32_t i = 0; i < width; i++)
     total[i] = mirage__get(e, variables[i]);
   LLVMValueRef start = mirage__add(e, mirage__mul(e, repeat.index, CHUNK), gpu_i32(&e->gpu, first));
-  for (int j = 0; j < CHUNK; ++j)
+  for (int j = 0; j < CHUNK; j++)
     add_member(e, collective, mirage__add(e, start, gpu_i32(&e->gpu, j)), index, width, total);
-  for (uint32_t i = 0; i < width; ++i)
+  for (uint32_t i = 0; i < width; i++)
     mirage__set(e, variables[i], total[i]);
   mirage__end_repeat(e, &repeat);
   e->num_memo = known;
-  for (uint32_t i = 0; i < width; ++i)
+  for (uint32_t i = 0; i < width; i++)
     total[i] = mirage__get(e, variables[i]);
 }
 
@@ -119,11 +119,11 @@ void mirage__gather(Emit *e, MirageValue value, const LLVMValueRef *index, uint3
   const Meeting *around = e->reading, *m = &e->meetings[e->block.values[value.index].meeting];
   LLVMValueRef member = e->member;
   e->reading = m;
-  for (uint32_t i = 0; i < width; ++i)
+  for (uint32_t i = 0; i < width; i++)
     out[i] = NULL;
   // The first members come before the loop, so that earlier results that all of them need are known inside it.
   int64_t first = m->members <= UNROLL ? m->members : (m->members - 1) % CHUNK + 1;
-  for (int64_t i = 0; i < first; ++i)
+  for (int64_t i = 0; i < first; i++)
     add_member(e, &collective, gpu_i32(&e->gpu, i), index, width, out);
   if (first < m->members)
     add_rest(e, &collective, first, m->members, index, width, out);

@@ -42,7 +42,7 @@ typedef struct Stream {
 static int32_t words_of(const DirectGroup *group) { return group->lane_columns / 2; }
 
 static MirageDType dtype_of(Emit *e, const Stream *s, uint32_t group) {
-  for (uint32_t p = 0; p < s->plan.num_products; ++p)
+  for (uint32_t p = 0; p < s->plan.num_products; p++)
     if (s->plan.products[p].group == group)
       return emit_type(e, s->plan.products[p].weight)->dtype;
   return MIRAGE_F16;
@@ -52,24 +52,24 @@ static LLVMValueRef *variables(Emit *e, int32_t count, LLVMTypeRef type) {
   LLVMValueRef *out = mirage_arena_alloc_array(e->block.arena, (size_t)count + 1, sizeof *out);
   if (!out)
     mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "codegen: out of memory");
-  for (int32_t i = 0; out && i < count; ++i)
+  for (int32_t i = 0; out && i < count; i++)
     out[i] = mirage__variable(e, type);
   return out;
 }
 
 static bool create_registers(Emit *e, Stream *s) {
-  for (uint32_t g = 0; g < s->plan.num_groups; ++g) {
+  for (uint32_t g = 0; g < s->plan.num_groups; g++) {
     const DirectGroup *group = &s->plan.groups[g];
     Registers *r = &s->groups[g];
     r->words = variables(e, group->pieces * ROWS * words_of(group), e->gpu.i32);
     r->cells = variables(e, group->accumulators, e->gpu.f32);
-    for (int32_t i = 0; e->status == MIRAGE_OK && i < group->accumulators; ++i)
+    for (int32_t i = 0; e->status == MIRAGE_OK && i < group->accumulators; i++)
       mirage__set(e, r->cells[i], gpu_f32(&e->gpu, 0));
   }
-  for (uint32_t i = 0; i < s->plan.num_reductions; ++i) {
+  for (uint32_t i = 0; i < s->plan.num_reductions; i++) {
     s->sums[i] = variables(e, s->plan.col_units, e->gpu.f32);
     MirageOp op = mirage_ugraph_node(e->block.graph, s->plan.reductions[i].node).op;
-    for (int32_t j = 0; e->status == MIRAGE_OK && j < s->plan.col_units; ++j)
+    for (int32_t j = 0; e->status == MIRAGE_OK && j < s->plan.col_units; j++)
       mirage__set(e, s->sums[i][j], mirage__reduce_neutral(e, op));
   }
   return e->status == MIRAGE_OK;
@@ -77,7 +77,7 @@ static bool create_registers(Emit *e, Stream *s) {
 
 // Index of an element of a matrix whose leading dimensions are 1.
 static void matrix_index(Emit *e, const MirageType *type, LLVMValueRef row, LLVMValueRef column, LLVMValueRef *index) {
-  for (uint32_t d = 0; d + 2 < type->rank; ++d)
+  for (uint32_t d = 0; d + 2 < type->rank; d++)
     index[d] = gpu_i32(&e->gpu, 0);
   index[type->rank - 2] = row;
   index[type->rank - 1] = column;
@@ -134,14 +134,14 @@ static void keep_words(Emit *e, LLVMValueRef loaded, uint32_t width, bool odd, L
     return;
   }
   LLVMValueRef vector = LLVMBuildBitCast(b, loaded, LLVMVectorType(e->gpu.i32, width / 2), "");
-  for (uint32_t i = 0; i < width / 2; ++i)
+  for (uint32_t i = 0; i < width / 2; i++)
     mirage__set(e, words[i], LLVMBuildExtractElement(b, vector, gpu_i32(&e->gpu, i), ""));
 }
 
 static LLVMValueRef fill_of(Emit *e, const Access *access, uint32_t width) {
   LLVMValueRef one = mirage__gpu_from_f32(&e->gpu, mirage__fill_value(e, access->fill), access->tensor->dtype);
   LLVMValueRef fill[MAX_WIDTH];
-  for (uint32_t i = 0; i < width; ++i)
+  for (uint32_t i = 0; i < width; i++)
     fill[i] = one;
   return width == 1 ? one : LLVMConstVector(fill, width);
 }
@@ -155,23 +155,23 @@ static void fetch_piece(Emit *e, Stream *s, uint32_t group, int32_t piece, LLVMV
     column = mirage__select(e, mirage__less_than(e, column, g->columns), column, gpu_i32(&e->gpu, 0));
   Source sources[MAX_DIRECT_CARRIES];
   uint32_t count = 0;
-  for (uint32_t p = 0; p < s->plan.num_products; ++p)
+  for (uint32_t p = 0; p < s->plan.num_products; p++)
     if (s->plan.products[p].group == group) {
       e->gpu.op = e->block.values[s->plan.products[p].weight.index].def.index;
       sources[count++] = source_of(e, &s->plan.products[p], column, k);
     }
   Access access = sources[0].access; // what all agree on: the narrowest piece, streaming only when all stream
-  for (uint32_t i = 1; i < count; ++i) {
+  for (uint32_t i = 1; i < count; i++) {
     const Access *other = &sources[i].access;
     access.width = access.width < other->width ? access.width : other->width;
     access.stream &= other->stream;
     access.masked |= other->masked;
   }
   uint32_t width = access.width < (uint32_t)g->lane_columns ? access.width : (uint32_t)g->lane_columns;
-  for (int r = 0; r < ROWS; ++r)
+  for (int r = 0; r < ROWS; r++)
     for (int32_t at = 0; at < g->lane_columns; at += (int32_t)width) {
       LLVMValueRef address = NULL, valid = NULL, fill = fill_of(e, &sources[0].access, width);
-      for (uint32_t i = 0; i < count; ++i) {
+      for (uint32_t i = 0; i < count; i++) {
         LLVMValueRef inside = i ? sources[i].inside : NULL;
         address = mirage__select(e, inside, address_in(e, &sources[i], r, at), address);
         if (access.masked)
@@ -191,7 +191,7 @@ static void activations(Emit *e, Stream *s, uint32_t group, LLVMValueRef row, LL
   MirageDType dtype = dtype_of(e, s, group);
   const MirageType *type = emit_type(e, g->activation);
   LLVMValueRef values[ROWS], index[MIRAGE_MAX_RANK];
-  for (int r = 0; g->transposed && r < ROWS; ++r) {
+  for (int r = 0; g->transposed && r < ROWS; r++) {
     matrix_index(e, type, mirage__add(e, k, gpu_i32(&e->gpu, r)), row, index);
     values[r] = mirage__element1(e, g->activation, index);
   }
@@ -199,7 +199,7 @@ static void activations(Emit *e, Stream *s, uint32_t group, LLVMValueRef row, LL
     matrix_index(e, type, row, k, index);
     mirage__element(e, g->activation, index, ROWS, values);
   }
-  for (int p = 0; p < ROWS / 2; ++p)
+  for (int p = 0; p < ROWS / 2; p++)
     pairs[p] = LLVMBuildBitCast(e->gpu.builder, mirage__pack(e, values + 2 * p, 2, dtype), e->gpu.i32, "");
 }
 
@@ -210,7 +210,7 @@ static LLVMValueRef reduce(Emit *e, Stream *s, uint32_t reduction, LLVMValueRef 
   LLVMValueRef values[ROWS], index[MIRAGE_MAX_RANK];
   matrix_index(e, emit_type(e, r->operand), row, k, index);
   mirage__element(e, r->operand, index, ROWS, values);
-  for (int i = 0; i < ROWS; ++i)
+  for (int i = 0; i < ROWS; i++)
     sum = mirage__reduce_pair(e, op, sum, values[i]);
   return sum;
 }
@@ -226,7 +226,7 @@ static Place begin_step(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step
   mirage__forget_elements(e);
   LLVMValueRef unit = mirage__add(e, e->warp, gpu_i32(&e->gpu, (int64_t)step * (e->threads / 32)));
   at.k = mirage__add(e, mirage__mul(e, unit, STEP), mirage__mul(e, s->t, ROWS));
-  for (int32_t j = 0; j < s->plan.col_units; ++j) {
+  for (int32_t j = 0; j < s->plan.col_units; j++) {
     at.row[j] = mirage__add(e, s->g, gpu_i32(&e->gpu, j * 8));
     if (j * 8 + 8 > s->plan.m) // lanes beyond m repeat row 0
       at.row[j] = mirage__select(e, mirage__less_than(e, at.row[j], s->plan.m), at.row[j], gpu_i32(&e->gpu, 0));
@@ -241,16 +241,16 @@ static void fetch(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step) {
   s->tape.next = 0;
   s->tape.playing = false;
   e->tape = &s->tape;
-  for (int32_t j = 0; j < s->plan.col_units; ++j) { // for what they load; LLVM drops the rest
+  for (int32_t j = 0; j < s->plan.col_units; j++) { // for what they load; LLVM drops the rest
     LLVMValueRef pairs[ROWS / 2];
-    for (uint32_t g = 0; g < s->plan.num_groups; ++g)
+    for (uint32_t g = 0; g < s->plan.num_groups; g++)
       activations(e, s, g, at.row[j], at.k, pairs);
-    for (uint32_t r = 0; r < s->plan.num_reductions; ++r)
+    for (uint32_t r = 0; r < s->plan.num_reductions; r++)
       reduce(e, s, r, at.row[j], at.k, gpu_f32(&e->gpu, 0));
   }
   e->tape = NULL;
-  for (uint32_t g = 0; g < s->plan.num_groups; ++g)
-    for (int32_t piece = 0; piece < s->plan.groups[g].pieces; ++piece)
+  for (uint32_t g = 0; g < s->plan.num_groups; g++)
+    for (int32_t piece = 0; piece < s->plan.groups[g].pieces; piece++)
       fetch_piece(e, s, g, piece, at.k);
   mirage__forget_elements(e);
 }
@@ -259,7 +259,7 @@ static void fetch(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step) {
 
 // Registers of the 16-row operand: columns 2 u + r % 2, rows 4 h + 2 (r / 2) and the next.
 static void fragment(Emit *e, const LLVMValueRef *words, int32_t per_row, int32_t u, int h, LLVMValueRef *out) {
-  for (int r = 0; r < 4; ++r) {
+  for (int r = 0; r < 4; r++) {
     int row = 4 * h + r / 2 * 2;
     LLVMValueRef low = mirage__get(e, words[row * per_row + u]), high = mirage__get(e, words[(row + 1) * per_row + u]);
     out[r] = GPU(&e->gpu, BYTE_PERMUTE, low, high, gpu_i32(&e->gpu, r % 2 ? 0x7632 : 0x5410));
@@ -271,11 +271,11 @@ static void multiply_group(Emit *e, Stream *s, uint32_t group, LLVMValueRef (*pa
   const Registers *r = &s->groups[group];
   int32_t per_row = words_of(g), units = s->plan.col_units;
   MirageDType dtype = dtype_of(e, s, group);
-  for (int h = 0; h < 2; ++h)
-    for (int32_t i = 0; i < g->pieces * per_row; ++i) {
+  for (int h = 0; h < 2; h++)
+    for (int32_t i = 0; i < g->pieces * per_row; i++) {
       LLVMValueRef p[4];
       fragment(e, r->words + i / per_row * ROWS * per_row, per_row, i % per_row, h, p);
-      for (int32_t j = 0; j < units; ++j)
+      for (int32_t j = 0; j < units; j++)
         mirage__mma_multiply(e, dtype, p, pairs[j] + 2 * h, r->cells + 4 * (i * units + j));
     }
 }
@@ -287,15 +287,15 @@ static void multiply(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step) {
   s->tape.next = 0;
   s->tape.playing = true;
   e->tape = &s->tape;
-  for (int32_t j = 0; j < s->plan.col_units; ++j) {
-    for (uint32_t g = 0; g < s->plan.num_groups; ++g)
+  for (int32_t j = 0; j < s->plan.col_units; j++) {
+    for (uint32_t g = 0; g < s->plan.num_groups; g++)
       activations(e, s, g, at.row[j], at.k, pairs[g][j]);
-    for (uint32_t r = 0; r < s->plan.num_reductions; ++r)
+    for (uint32_t r = 0; r < s->plan.num_reductions; r++)
       mirage__set(e, s->sums[r][j], reduce(e, s, r, at.row[j], at.k, mirage__get(e, s->sums[r][j])));
   }
   e->tape = NULL;
   mirage__forget_elements(e);
-  for (uint32_t g = 0; g < s->plan.num_groups; ++g)
+  for (uint32_t g = 0; g < s->plan.num_groups; g++)
     multiply_group(e, s, g, pairs[g]);
 }
 
@@ -309,13 +309,13 @@ static void run_loop(Emit *e, Stream *s) {
   fetch(e, s, s->first, 0);
   if (s->range > 1) {
     Repeat repeat = mirage__begin_repeat(e, s->range - 1);
-    for (int32_t step = 0; step < steps; ++step) {
+    for (int32_t step = 0; step < steps; step++) {
       multiply(e, s, iteration_of(e, s, repeat.index, 0), step);
       fetch(e, s, iteration_of(e, s, repeat.index, step + 1 == steps), (step + 1) % steps);
     }
     mirage__end_repeat(e, &repeat);
   }
-  for (int32_t step = 0; step < steps; ++step) {
+  for (int32_t step = 0; step < steps; step++) {
     multiply(e, s, iteration_of(e, s, last, 0), step);
     if (step + 1 < steps)
       fetch(e, s, iteration_of(e, s, last, 0), step + 1);
@@ -334,7 +334,7 @@ static void leave_product(Emit *e, Stream *s, const DirectProduct *product) {
   const LLVMValueRef *cells = s->groups[product->group].cells;
   const MirageType *type = emit_type(e, result_of(e, s, product->carry));
   int32_t per_row = words_of(group), width = group->lane_columns;
-  for (int32_t piece = 0; piece < group->pieces; ++piece) {
+  for (int32_t piece = 0; piece < group->pieces; piece++) {
     int64_t begin = (int64_t)piece * 8 * width, first = product->first_column, last = first + product->columns;
     LLVMValueRef column = mirage__add(e, mirage__mul(e, s->g, width), gpu_i32(&e->gpu, begin)), mine = NULL;
     if (begin >= last || begin + (int64_t)8 * width <= first)
@@ -344,14 +344,14 @@ static void leave_product(Emit *e, Stream *s, const DirectProduct *product) {
     if (begin + (int64_t)8 * width > last)
       mine = mirage__and(e, mine, mirage__less_than(e, column, last));
     column = mirage__add(e, column, gpu_i32(&e->gpu, -first));
-    for (int32_t i = 0; i < 2 * s->plan.col_units; ++i) {
+    for (int32_t i = 0; i < 2 * s->plan.col_units; i++) {
       int32_t j = i / 2, odd = i % 2;
       LLVMValueRef row = mirage__add(e, mirage__mul(e, s->t, 2), gpu_i32(&e->gpu, 8 * j + odd));
       LLVMValueRef values[MAX_WIDTH], index[MIRAGE_MAX_RANK];
       bool ragged = s->plan.m < 8 * j + 8;
       if (s->plan.m <= 8 * j + odd)
         continue;
-      for (int32_t c = 0; c < width; ++c)
+      for (int32_t c = 0; c < width; c++)
         values[c] = mirage__get(e, cells[4 * ((piece * per_row + c / 2) * s->plan.col_units + j) + c % 2 * 2 + odd]);
       LLVMValueRef valid = ragged ? mirage__and(e, mine, mirage__less_than(e, row, s->plan.m)) : mine;
       LLVMBasicBlockRef join = mirage__begin_if(e, valid);
@@ -367,7 +367,7 @@ static void leave_reduction(Emit *e, Stream *s, uint32_t reduction) {
   const DirectReduction *r = &s->plan.reductions[reduction];
   const MirageType *type = emit_type(e, result_of(e, s, r->carry));
   MirageNodeView view = mirage_ugraph_node(e->block.graph, r->node);
-  for (int32_t j = 0; j < s->plan.col_units; ++j) {
+  for (int32_t j = 0; j < s->plan.col_units; j++) {
     LLVMValueRef sum = mirage__get(e, s->sums[reduction][j]), index[MIRAGE_MAX_RANK];
     sum = mirage__reduce_lanes(e, view.op, sum, 4);
     if (view.op == MIRAGE_OP_REDUCE_MEAN)
@@ -411,7 +411,7 @@ static void combine_item(Emit *e, LLVMValueRef item, void *user) {
     sum = mirage__element1(e, c->init, at);
   }
   int32_t parts = c->received ? e->schedule.side_blocks : c->type->layout.stages;
-  for (int32_t i = 0; i < parts; ++i) {
+  for (int32_t i = 0; i < parts; i++) {
     LLVMValueRef part = part_of(e, c, item, index, i);
     sum = sum ? mirage__binary(e, c->op, sum, part) : part;
   }
@@ -435,15 +435,15 @@ static void combine(Emit *e, const Stream *s, uint32_t carry, MirageNode node, b
 
 static void leave_partials(Emit *e, Stream *s) {
   mirage__begin_operation(e);
-  for (uint32_t p = 0; p < s->plan.num_products; ++p)
+  for (uint32_t p = 0; p < s->plan.num_products; p++)
     mirage__will_write(e, result_of(e, s, s->plan.products[p].carry));
-  for (uint32_t r = 0; r < s->plan.num_reductions; ++r)
+  for (uint32_t r = 0; r < s->plan.num_reductions; r++)
     mirage__will_write(e, result_of(e, s, s->plan.reductions[r].carry));
-  for (uint32_t p = 0; p < s->plan.num_products; ++p) {
+  for (uint32_t p = 0; p < s->plan.num_products; p++) {
     e->gpu.op = s->plan.products[p].node.index;
     leave_product(e, s, &s->plan.products[p]);
   }
-  for (uint32_t r = 0; r < s->plan.num_reductions; ++r) {
+  for (uint32_t r = 0; r < s->plan.num_reductions; r++) {
     e->gpu.op = s->plan.reductions[r].node.index;
     leave_reduction(e, s, r);
   }
@@ -455,13 +455,13 @@ static void leave_results(Emit *e, Stream *s) {
     mirage__side_wait(e);
   mirage__barrier(e);
   mirage__begin_operation(e);
-  for (uint32_t p = 0; p < s->plan.num_products; ++p)
+  for (uint32_t p = 0; p < s->plan.num_products; p++)
     combine(e, s, s->plan.products[p].carry, s->plan.products[p].node, false);
-  for (uint32_t r = 0; r < s->plan.num_reductions; ++r)
+  for (uint32_t r = 0; r < s->plan.num_reductions; r++)
     combine(e, s, s->plan.reductions[r].carry, s->plan.reductions[r].node, false);
   DirectLoop side;
   if (s->part == DIRECT_MAIN && mirage__direct_loop(&e->block, s->loop, DIRECT_SIDE, &side))
-    for (uint32_t p = 0; p < side.num_products; ++p)
+    for (uint32_t p = 0; p < side.num_products; p++)
       combine(e, s, side.products[p].carry, side.products[p].node, true);
 }
 
@@ -477,9 +477,9 @@ static void emit_stream(Emit *e, int32_t loop, DirectPart part, LLVMValueRef fir
   mirage__direct_loop(&e->block, loop, part, &s.plan);
   e->loops[loop] = (LoopState){0};
   mirage__begin_operation(e);
-  for (uint32_t g = 0; g < s.plan.num_groups; ++g)
+  for (uint32_t g = 0; g < s.plan.num_groups; g++)
     mirage__will_read(e, s.plan.groups[g].activation);
-  for (uint32_t r = 0; r < s.plan.num_reductions; ++r)
+  for (uint32_t r = 0; r < s.plan.num_reductions; r++)
     mirage__will_read(e, s.plan.reductions[r].operand);
   if (!create_registers(e, &s))
     return;

@@ -47,7 +47,7 @@ void mirage__remember_element(Emit *e, MirageValue value, const LLVMValueRef *in
 
 void mirage__broadcast_index(Emit *e, const MirageType *from, const MirageType *to, const LLVMValueRef *index,
                              LLVMValueRef *out) {
-  for (uint32_t i = 1; i <= from->rank; ++i) {
+  for (uint32_t i = 1; i <= from->rank; i++) {
     LLVMValueRef at = i <= to->rank ? index[to->rank - i] : gpu_i32(&e->gpu, 0);
     out[from->rank - i] = from->shape[from->rank - i] == 1 ? gpu_i32(&e->gpu, 0) : at;
   }
@@ -61,13 +61,13 @@ void mirage__element_broadcast(Emit *e, MirageValue operand, const MirageType *t
   mirage__broadcast_index(e, from, to, index, at);
   bool stretched = from->rank == 0 || from->shape[from->rank - 1] == 1;
   mirage__element(e, operand, at, stretched ? 1 : width, out);
-  for (uint32_t i = 1; stretched && i < width; ++i)
+  for (uint32_t i = 1; stretched && i < width; i++)
     out[i] = out[0];
 }
 
 static void one_by_one(Emit *e, MirageValue value, uint32_t rank, const LLVMValueRef *index, uint32_t width,
                        LLVMValueRef *out) {
-  for (uint32_t i = 0; i < width; ++i) {
+  for (uint32_t i = 0; i < width; i++) {
     LLVMValueRef at[MIRAGE_MAX_RANK];
     memcpy(at, index, rank * sizeof *at);
     at[rank - 1] = mirage__add(e, index[rank - 1], gpu_i32(&e->gpu, i));
@@ -81,7 +81,7 @@ static void transpose(Emit *e, const MirageNodeView *def, const LLVMValueRef *in
                       LLVMValueRef *out) {
   LLVMValueRef at[MIRAGE_MAX_RANK];
   uint32_t rank = emit_type(e, def->operands[0])->rank;
-  for (uint32_t i = 0; i < rank; ++i)
+  for (uint32_t i = 0; i < rank; i++)
     at[def->attrs->perm.perm[i]] = index[i];
   mirage__element(e, def->operands[0], at, width, out);
 }
@@ -92,7 +92,7 @@ static void reshape(Emit *e, const MirageNodeView *def, const MirageType *result
   LLVMValueRef at[MIRAGE_MAX_RANK];
   uint32_t same = 0; // leading dimensions that stay as they are need no division
   while (same < from->rank && same < result->rank && from->shape[same] == result->shape[same])
-    ++same;
+    same++;
   memcpy(at, index, same * sizeof *at);
   LLVMValueRef linear = mirage__linearize(e, result->rank - same, result->shape + same, index + same);
   mirage__delinearize(e, linear, from->rank - same, from->shape + same, at + same);
@@ -119,7 +119,7 @@ static void slice(Emit *e, const MirageNodeView *def, const LLVMValueRef *index,
 static void concat(Emit *e, const MirageNodeView *def, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
   int32_t dim = def->attrs->dim.dim;
   int64_t begin = 0;
-  for (uint32_t o = 0; o < def->num_operands; ++o) {
+  for (uint32_t o = 0; o < def->num_operands; o++) {
     const MirageType *from = emit_type(e, def->operands[o]);
     LLVMValueRef at[MIRAGE_MAX_RANK], values[MAX_WIDTH];
     memcpy(at, index, from->rank * sizeof *at);
@@ -129,7 +129,7 @@ static void concat(Emit *e, const MirageNodeView *def, const LLVMValueRef *index
     LLVMValueRef local = LLVMBuildSub(e->gpu.builder, index[dim], gpu_i32(&e->gpu, begin), "");
     at[dim] = mirage__select(e, here, local, gpu_i32(&e->gpu, 0));
     mirage__element(e, def->operands[o], at, width, values);
-    for (uint32_t i = 0; i < width; ++i)
+    for (uint32_t i = 0; i < width; i++)
       out[i] = o == 0 ? values[i] : mirage__select(e, here, values[i], out[i]);
     begin += from->shape[dim];
   }
@@ -152,7 +152,7 @@ static bool keeps_neighbours(Emit *e, const MirageNodeView *def, const MirageTyp
   case MIRAGE_OP_SLICE:
     return def->attrs->slice.dim != last || def->attrs->slice.begin % width == 0;
   case MIRAGE_OP_CONCAT:
-    for (uint32_t o = 0; def->attrs->dim.dim == last && o < def->num_operands; ++o)
+    for (uint32_t o = 0; def->attrs->dim.dim == last && o < def->num_operands; o++)
       if (emit_type(e, def->operands[o])->shape[last] % width)
         return false;
     return true;
@@ -167,7 +167,7 @@ static void constant(Emit *e, const MirageNodeView *def, const MirageType *type,
   LLVMValueRef value =
       def->op == MIRAGE_OP_BOTTOM ? gpu_f32(&e->gpu, -INFINITY) : gpu_f32(&e->gpu, def->attrs->constant.value);
   value = mirage__round_to(e, type->dtype, value);
-  for (uint32_t i = 0; i < width; ++i)
+  for (uint32_t i = 0; i < width; i++)
     out[i] = value;
 }
 
@@ -185,7 +185,7 @@ static bool exp_of_difference(Emit *e, const MirageNodeView *def, const MirageTy
   LLVMValueRef a[MAX_WIDTH], b[MAX_WIDTH];
   mirage__element_broadcast(e, difference.operands[0], type, index, width, a);
   mirage__element_broadcast(e, difference.operands[1], type, index, width, b);
-  for (uint32_t i = 0; i < width; ++i)
+  for (uint32_t i = 0; i < width; i++)
     out[i] = mirage__exp_difference(e, a[i], b[i]);
   return true;
 }
@@ -198,18 +198,18 @@ static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, 
     if (exp_of_difference(e, def, type, index, width, out))
       return;
     mirage__element_broadcast(e, def->operands[0], type, index, width, a);
-    for (uint32_t i = 0; i < width; ++i)
+    for (uint32_t i = 0; i < width; i++)
       out[i] = mirage__unary(e, def->op, a[i]);
     return;
   case MIRAGE_KIND_BINARY:
     mirage__element_broadcast(e, def->operands[0], type, index, width, a);
     mirage__element_broadcast(e, def->operands[1], type, index, width, b);
-    for (uint32_t i = 0; i < width; ++i)
+    for (uint32_t i = 0; i < width; i++)
       out[i] = mirage__binary(e, def->op, a[i], b[i]);
     return;
   case MIRAGE_KIND_CAST:
     mirage__element_broadcast(e, def->operands[0], type, index, width, a);
-    for (uint32_t i = 0; i < width; ++i)
+    for (uint32_t i = 0; i < width; i++)
       out[i] = mirage__round_to(e, type->dtype, a[i]);
     return;
   case MIRAGE_KIND_CONSTANT:
@@ -240,7 +240,7 @@ static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, 
   default:
     mirage__emit_fail(e, def->loc, MIRAGE_UNSUPPORTED, "%s: has no element-wise lowering here",
                       mirage_op_info(def->op)->mnemonic);
-    for (uint32_t i = 0; i < width; ++i)
+    for (uint32_t i = 0; i < width; i++)
       out[i] = gpu_f32(&e->gpu, 0);
   }
 }
@@ -259,7 +259,7 @@ static void evaluate(Emit *e, MirageValue value, const MirageType *type, const L
     mirage__tile_load(e, type, mirage__current_copy(e, value), index, width, out);
   } else if (!node.index) {
     mirage__emit_fail(e, NULL, MIRAGE_BAD_GRAPH, "codegen: a carry kept in registers is read inside its loop");
-    for (uint32_t i = 0; i < width; ++i)
+    for (uint32_t i = 0; i < width; i++)
       out[i] = gpu_f32(&e->gpu, 0);
   } else if (def.op == MIRAGE_OP_LOAD) {
     Access access = mirage__access(e, node, def.operands[0], type, NULL);

@@ -8,7 +8,7 @@ static void operand_index(Emit *e, MirageNodeView view, uint32_t which, const Ce
   const MirageType *type = emit_type(e, view.operands[which]);
   bool transposed = view.attrs && (which == 0 ? view.attrs->matmul.transpose_a : view.attrs->matmul.transpose_b);
   bool k_last = (which == 0) != transposed;
-  for (uint32_t i = 3; i <= type->rank; ++i) {
+  for (uint32_t i = 3; i <= type->rank; i++) {
     uint32_t dim = type->rank - i;
     out[dim] = type->shape[dim] == 1 ? gpu_i32(&e->gpu, 0) : cell->index[result->rank - i];
   }
@@ -26,15 +26,15 @@ void mirage__fma_step(Emit *e, Carry *carry, const MatmulSplit *split) {
     mirage__emit_fail(e, view.loc, MIRAGE_NO_MEMORY, "matmul: out of memory");
     return;
   }
-  for (int32_t i = 0; i < cells; ++i)
+  for (int32_t i = 0; i < cells; i++)
     cell[i] = mirage__matmul_cell(e, split, result, i);
   Repeat repeat = mirage__begin_repeat(e, split->depth_units / split->by_depth);
   mirage__forget_elements(e);
   LLVMValueRef k = mirage__add(e, worker.depth, mirage__mul(e, repeat.index, split->by_depth));
   LLVMValueRef b[256];
-  for (int32_t i = 0; i < split->rows_each; ++i) {
+  for (int32_t i = 0; i < split->rows_each; i++) {
     LLVMValueRef at[MIRAGE_MAX_RANK], a = NULL;
-    for (int32_t j = 0; j < split->cols_each; ++j) {
+    for (int32_t j = 0; j < split->cols_each; j++) {
       const Cell *here = &cell[i * split->cols_each + j];
       if (j == 0) {
         operand_index(e, view, 0, here, result, k, at);

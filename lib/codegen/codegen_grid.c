@@ -44,7 +44,7 @@ static void check_residence(Emit *e, const MirageNodeView *view) {
   double blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
   int32_t most = most_per_sm(e), per_sm = 1;
   while (per_sm < most && (double)certain_blocks(e, per_sm) < blocks)
-    ++per_sm;
+    per_sm++;
   if ((double)certain_blocks(e, per_sm) < blocks)
     mirage__emit_fail(e, view->loc, MIRAGE_LIMIT,
                       "%s: %.0f blocks wait for each other, %s holds %lld at once for certain, %d on a multiprocessor",
@@ -70,7 +70,7 @@ void mirage__prepare_grid_meeting(Emit *e, Meeting *m) {
   }
   if (e->workspace_bytes == 0)
     e->workspace_bytes = MIRAGE_WORKSPACE_COUNTERS;
-  for (uint32_t i = 0; i < m->plan->num_leaves; ++i) {
+  for (uint32_t i = 0; i < m->plan->num_leaves; i++) {
     m->slots[i] = e->workspace_bytes;
     e->workspace_bytes += m->groups * m->copies * m->members * slot_bytes(emit_type(e, m->plan->leaves[i]));
   }
@@ -141,9 +141,9 @@ static LLVMValueRef cell_address(Emit *e, const LLVMValueRef *index, LLVMValueRe
 
 static void publish(Emit *e, const Meeting *m) {
   mirage__begin_operation(e);
-  for (uint32_t i = 0; i < m->plan->num_leaves; ++i)
+  for (uint32_t i = 0; i < m->plan->num_leaves; i++)
     mirage__will_read(e, m->plan->leaves[i]);
-  for (uint32_t i = 0; i < m->plan->num_leaves; ++i) {
+  for (uint32_t i = 0; i < m->plan->num_leaves; i++) {
     const MirageType *type = emit_type(e, m->plan->leaves[i]);
     Publish job = {m, i, mirage__useful_width(mirage_type_elements(type), slot_width(type), e->threads)};
     if (mirage__in_cells(e, m->plan->leaves[i]))
@@ -188,7 +188,7 @@ void mirage__read_grid_leaf(Emit *e, const Meeting *m, uint32_t leaf, const LLVM
     LLVMValueRef address = slot_address(e, m, leaf, e->member, mirage__add(e, linear, gpu_i32(&e->gpu, at)));
     LLVMValueRef loaded = mirage__gpu_load_global(&e->gpu, piece > 1 ? LLVMVectorType(scalar, piece) : scalar, address,
                                                   MIRAGE_GLOBAL_PLAIN);
-    for (uint32_t i = 0; i < piece; ++i) {
+    for (uint32_t i = 0; i < piece; i++) {
       LLVMValueRef one = piece > 1 ? LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "") : loaded;
       out[at + i] = mirage__gpu_to_f32(&e->gpu, one);
     }

@@ -74,7 +74,7 @@ LLVMValueRef mirage__select(Emit *e, LLVMValueRef condition, LLVMValueRef yes, L
 
 void mirage__delinearize(Emit *e, LLVMValueRef linear, uint32_t rank, const int64_t *shape, LLVMValueRef *index) {
   int64_t above = 1; // extents of the dimensions not yet split off
-  for (uint32_t i = 0; i < rank; ++i)
+  for (uint32_t i = 0; i < rank; i++)
     above *= shape[i];
   for (uint32_t i = rank; i-- > 0;) {
     above /= shape[i];
@@ -91,7 +91,7 @@ void mirage__delinearize(Emit *e, LLVMValueRef linear, uint32_t rank, const int6
 
 LLVMValueRef mirage__linearize(Emit *e, uint32_t rank, const int64_t *shape, const LLVMValueRef *index) {
   LLVMValueRef linear = gpu_i32(&e->gpu, 0);
-  for (uint32_t i = 0; i < rank; ++i)
+  for (uint32_t i = 0; i < rank; i++)
     linear = mirage__add(e, mirage__mul(e, linear, shape[i]), index[i]);
   return linear;
 }
@@ -122,7 +122,7 @@ Accumulators mirage__accumulators(Emit *e, int32_t count) {
     mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "codegen: out of memory");
     return (Accumulators){0};
   }
-  for (int32_t i = 0; i < count; ++i)
+  for (int32_t i = 0; i < count; i++)
     acc.cells[i] = mirage__variable(e, e->gpu.f32);
   return acc;
 }
@@ -178,7 +178,7 @@ void mirage__for_items(Emit *e, int64_t count, Body body, void *user) {
     run_body(e, mirage__add(e, e->thread, mirage__mul(e, repeat.index, e->threads)), body, user);
     mirage__end_repeat(e, &repeat);
   } else {
-    for (int64_t i = 0; i < full; ++i)
+    for (int64_t i = 0; i < full; i++)
       run_body(e, mirage__add(e, e->thread, gpu_i32(&e->gpu, i * e->threads)), body, user);
   }
   if (rest) {
@@ -190,7 +190,7 @@ void mirage__for_items(Emit *e, int64_t count, Body body, void *user) {
 
 void mirage__item_index(Emit *e, const MirageType *tile, uint32_t width, LLVMValueRef item, LLVMValueRef *index) {
   int64_t shape[MIRAGE_MAX_RANK];
-  for (uint32_t d = 0; d < tile->rank; ++d)
+  for (uint32_t d = 0; d < tile->rank; d++)
     shape[d] = tile->shape[d];
   if (tile->rank)
     shape[tile->rank - 1] /= width;

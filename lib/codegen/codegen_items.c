@@ -18,7 +18,7 @@ static Rows begin_rows(Emit *e) {
   Rows rows = {.e = e, .items = &e->block.items};
   const ThreadRows *items = rows.items;
   int64_t columns = items->shape.shape[items->shape.rank - 1];
-  for (int32_t p = 0; p < items->pieces; ++p) {
+  for (int32_t p = 0; p < items->pieces; p++) {
     LLVMValueRef item = mirage__add(e, e->thread, gpu_i32(&e->gpu, (int64_t)p * e->threads));
     LLVMValueRef column = mirage__mul(e, item, items->width);
     if ((int64_t)(p + 1) * e->threads * items->width > columns) {
@@ -44,7 +44,7 @@ static bool is_narrow(const MirageType *type) { return type->rank == 0 || type->
 // Whether the tile broadcasts to the common shape.
 static bool has_rows(const Rows *rows, const MirageType *type) {
   const MirageType *shape = &rows->items->shape;
-  for (uint32_t i = 1; i <= type->rank; ++i) {
+  for (uint32_t i = 1; i <= type->rank; i++) {
     int64_t extent = type->shape[type->rank - i];
     if (extent != 1 && (i > shape->rank || extent != shape->shape[shape->rank - i]))
       return false;
@@ -58,8 +58,8 @@ static void prefetch(Rows *rows, MirageValue load) {
   const MirageType *type = emit_type(e, load);
   if (!has_rows(rows, type))
     return;
-  for (int32_t r = 0; r < rows->items->rows; ++r)
-    for (int32_t p = 0; p < (is_narrow(type) ? 1 : rows->items->pieces); ++p) {
+  for (int32_t r = 0; r < rows->items->rows; r++)
+    for (int32_t p = 0; p < (is_narrow(type) ? 1 : rows->items->pieces); p++) {
       LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK], values[MAX_WIDTH];
       index_of(rows, r, is_narrow(type) ? NULL : rows->column[p], index);
       mirage__broadcast_index(e, type, &rows->items->shape, index, at);
@@ -72,7 +72,7 @@ static void prefetch(Rows *rows, MirageValue load) {
 // In a tree, whose chain of waiting is short.
 static LLVMValueRef reduce_all(Emit *e, MirageOp op, int32_t count, LLVMValueRef *values) {
   for (; count > 1; count = (count + 1) / 2)
-    for (int32_t i = 0; i < count / 2; ++i)
+    for (int32_t i = 0; i < count / 2; i++)
       values[i] = mirage__reduce_pair(e, op, values[i], values[count - 1 - i]);
   return values[0];
 }
@@ -80,7 +80,7 @@ static LLVMValueRef reduce_all(Emit *e, MirageOp op, int32_t count, LLVMValueRef
 static LLVMValueRef over_pieces(Rows *rows, const MirageNodeView *view, int32_t row) {
   Emit *e = rows->e;
   LLVMValueRef total = mirage__reduce_neutral(e, view->op);
-  for (int32_t p = 0; p < rows->items->pieces; ++p) {
+  for (int32_t p = 0; p < rows->items->pieces; p++) {
     LLVMValueRef index[MIRAGE_MAX_RANK], values[MAX_WIDTH], sum;
     index_of(rows, row, rows->column[p], index);
     mirage__element(e, view->operands[0], index, rows->items->width, values);
@@ -104,7 +104,7 @@ static LLVMValueRef over_warps(Emit *e, MirageOp op, const MirageType *type, int
   for (int32_t w = 0; w < warps; w += wide) {
     LLVMValueRef loaded =
         mirage__gpu_load_shared(&e->gpu, words, scratch(e, type, gpu_i32(&e->gpu, (int64_t)row * warps + w)));
-    for (int32_t i = 0; i < wide; ++i)
+    for (int32_t i = 0; i < wide; i++)
       parts[w + i] = wide == 1 ? loaded : LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "");
   }
   return reduce_all(e, op, warps, parts);
@@ -114,14 +114,14 @@ static void reduce(Rows *rows, const MirageNodeView *view) {
   Emit *e = rows->e;
   const MirageType *type = emit_type(e, view->first_result);
   LLVMValueRef totals[MAX_PIECES];
-  for (int32_t r = 0; r < rows->items->rows; ++r)
+  for (int32_t r = 0; r < rows->items->rows; r++)
     totals[r] = mirage__reduce_lanes(e, view->op, over_pieces(rows, view, r), 32);
   if (e->schedule.warps > 1) {
     mirage__begin_operation(e);
     mirage__will_write(e, view->first_result);
     LLVMValueRef first = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->lane, gpu_i32(&e->gpu, 0), "");
     LLVMBasicBlockRef join = mirage__begin_if(e, first);
-    for (int32_t r = 0; r < rows->items->rows; ++r) {
+    for (int32_t r = 0; r < rows->items->rows; r++) {
       LLVMValueRef word = mirage__add(e, e->warp, gpu_i32(&e->gpu, (int64_t)r * e->schedule.warps));
       mirage__gpu_store_shared(&e->gpu, totals[r], scratch(e, type, word));
     }
@@ -129,11 +129,11 @@ static void reduce(Rows *rows, const MirageNodeView *view) {
     mirage__barrier(e);
     mirage__begin_operation(e);
     mirage__will_read_buffer(e, view->first_result);
-    for (int32_t r = 0; r < rows->items->rows; ++r)
+    for (int32_t r = 0; r < rows->items->rows; r++)
       totals[r] = over_warps(e, view->op, type, r);
   }
   int64_t columns = rows->items->shape.shape[rows->items->shape.rank - 1];
-  for (int32_t r = 0; r < rows->items->rows; ++r) {
+  for (int32_t r = 0; r < rows->items->rows; r++) {
     LLVMValueRef index[MIRAGE_MAX_RANK];
     if (view->op == MIRAGE_OP_REDUCE_MEAN)
       totals[r] = LLVMBuildFMul(e->gpu.builder, totals[r], gpu_f32(&e->gpu, 1.0 / (double)columns), "");
@@ -165,16 +165,16 @@ static void store_row(Rows *rows, const MirageNodeView *view, const Access *acce
 static void store(Rows *rows, MirageNode node, const MirageNodeView *view) {
   const MirageType *tile = emit_type(rows->e, view->operands[0]);
   Access access = mirage__access(rows->e, node, view->operands[1], tile, NULL);
-  for (int32_t r = 0; r < rows->items->rows; ++r)
-    for (int32_t p = 0; p < (is_narrow(tile) ? 1 : rows->items->pieces); ++p)
+  for (int32_t r = 0; r < rows->items->rows; r++)
+    for (int32_t p = 0; p < (is_narrow(tile) ? 1 : rows->items->pieces); p++)
       store_row(rows, view, &access, r, p);
 }
 
 void mirage__emit_items(Emit *e) {
   Rows rows = begin_rows(e);
   e->keep_elements = true;
-  for (int pass = 0; pass < 2; ++pass)
-    for (int32_t s = 0; s < e->block.num_steps && e->status == MIRAGE_OK; ++s) {
+  for (int pass = 0; pass < 2; pass++)
+    for (int32_t s = 0; s < e->block.num_steps && e->status == MIRAGE_OK; s++) {
       MirageNode node = e->block.steps[s].node;
       MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
       e->gpu.op = node.index;

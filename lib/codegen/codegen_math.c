@@ -42,7 +42,7 @@ static LLVMValueRef absolute(Emit *e, LLVMValueRef x) { return GPU(&e->gpu, MAX,
 // c[0] + x (c[1] + x (c[2] + ...))
 static LLVMValueRef polynomial(Emit *e, LLVMValueRef x, const double *c, int count) {
   LLVMValueRef sum = number(e, c[count - 1]);
-  for (int i = count - 2; i >= 0; --i)
+  for (int i = count - 2; i >= 0; i--)
     sum = fused(e, sum, x, number(e, c[i]));
   return sum;
 }
@@ -87,7 +87,7 @@ static LLVMValueRef hyperbolic_tangent(Emit *e, LLVMValueRef x) {
 static LLVMValueRef error_function(Emit *e, LLVMValueRef x) {
   static const double TAIL[] = {0.254829592, -0.284496736, 1.421413741, -1.453152027, 1.061405429};
   double series[11], factorial = 1;
-  for (int n = 0; n < 11; ++n) {
+  for (int n = 0; n < 11; n++) {
     factorial *= n ? n : 1;
     series[n] = (n % 2 ? -1 : 1) * 1.1283791670955126 / (factorial * (2 * n + 1));
   }

@@ -96,7 +96,7 @@ void mirage__matmul_begin(Emit *e, Carry *carry) {
   }
   Worker worker = mirage__matmul_worker(e, &split);
   const MirageType *type = emit_type(e, carry->result);
-  for (int32_t i = 0; i < carry->acc.count; ++i) {
+  for (int32_t i = 0; i < carry->acc.count; i++) {
     LLVMValueRef start = gpu_f32(&e->gpu, 0);
     if (!zero) { // counted once: by the workers of depth 0
       LLVMValueRef at[MIRAGE_MAX_RANK];
@@ -114,7 +114,7 @@ void mirage__matmul_begin(Emit *e, Carry *carry) {
 // acc = acc * factor, before this iteration's products are added.
 static void rescale(Emit *e, Carry *carry, const MatmulSplit *split) {
   const MirageType *type = emit_type(e, carry->result);
-  for (int32_t i = 0; i < carry->acc.count; ++i) {
+  for (int32_t i = 0; i < carry->acc.count; i++) {
     LLVMValueRef at[MIRAGE_MAX_RANK];
     Cell cell = mirage__matmul_cell(e, split, type, i);
     mirage__broadcast_index(e, emit_type(e, carry->factor), type, cell.index, at);
@@ -128,7 +128,7 @@ void mirage__matmul_step(Emit *e, Carry *carry) {
   MatmulSplit split = mirage__split_of(e, carry->node);
   MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
   mirage__begin_operation(e);
-  for (uint32_t i = 0; i < 2; ++i)
+  for (uint32_t i = 0; i < 2; i++)
     mirage__will_read(e,
                       split.tensor_core ? mirage__matmul_operand(&e->block, view.operands[i]).base : view.operands[i]);
   if (carry->factor.index && split.resident) {

@@ -42,7 +42,7 @@ static Source source_of(Emit *e, MirageNodeView view, uint32_t which) {
   source.k_dim = operand.perm[rank - (k_last ? 1 : 2)];
   source.unit_dim = operand.perm[rank - (k_last ? 2 : 1)];
   source.k_inner = source.k_dim == (int32_t)rank - 1;
-  for (uint32_t i = 0; i + 2 < rank; ++i)
+  for (uint32_t i = 0; i + 2 < rank; i++)
     source.batch_dim[i] = operand.perm[i];
   return source;
 }
@@ -53,7 +53,7 @@ static void source_index(Emit *e, const Step *step, const Source *source, const 
   const MirageType *type = source->type;
   LLVMValueRef zero = gpu_i32(&e->gpu, 0);
   uint32_t result_batch = step->result->rank - 2;
-  for (uint32_t i = 0; i < source->num_batch; ++i) {
+  for (uint32_t i = 0; i < source->num_batch; i++) {
     int32_t dim = source->batch_dim[i];
     index[dim] = type->shape[dim] == 1 ? zero : batch[result_batch - source->num_batch + i];
   }
@@ -85,7 +85,7 @@ static LLVMValueRef compute_pair(Emit *e, const Step *step, const Source *source
     mirage__element(e, source->value, index, 2, values);
   } else {
     CellPlace next = e->cell ? *e->cell : (CellPlace){0};
-    ++next.part;
+    next.part++;
     values[0] = mirage__element1(e, source->value, index);
     source_index(e, step, source, batch, unit, unit_reach, mirage__add(e, k, gpu_i32(&e->gpu, 1)), index);
     e->cell = e->cell ? &next : NULL;
@@ -99,7 +99,7 @@ static void compute_fragment(Emit *e, const Step *step, const Source *source, co
                              LLVMValueRef unit0, int64_t unit_reach, int registers, LLVMValueRef *out) {
   LLVMValueRef unit = mirage__add(e, unit0, mirage__div(e, e->lane, 4));
   LLVMValueRef k = mirage__add(e, step->k0, mirage__mul(e, mirage__mod(e, e->lane, 4), 2));
-  for (int r = 0; r < registers; ++r) {
+  for (int r = 0; r < registers; r++) {
     int lower = registers == 4 ? r % 2 : 0, half = registers == 4 ? r / 2 : r;
     LLVMValueRef row = mirage__add(e, unit, gpu_i32(&e->gpu, lower * 8)),
                  at = mirage__add(e, k, gpu_i32(&e->gpu, half * 8));
@@ -126,7 +126,7 @@ static LLVMValueRef mask_tail(Emit *e, const Step *step, LLVMValueRef fragment, 
 static void load_p(Emit *e, const Step *step, const LLVMValueRef *batch, LLVMValueRef unit, LLVMValueRef *out) {
   if (step->p.computed) {
     compute_fragment(e, step, &step->p, batch, mirage__mul(e, unit, 16), (int64_t)step->split->row_units * 16, 4, out);
-    for (int r = 0; r < 4; ++r)
+    for (int r = 0; r < 4; r++)
       out[r] = mask_tail(e, step, out[r], r / 2);
     return;
   }
@@ -141,7 +141,7 @@ static void load_p(Emit *e, const Step *step, const LLVMValueRef *batch, LLVMVal
   LLVMValueRef address = row_address(e, step, &step->p, batch, i, (int64_t)step->split->row_units * 16, k);
   LLVMValueRef registers =
       step->p.k_inner ? GPU(&e->gpu, LDMATRIX_X4, address) : GPU(&e->gpu, LDMATRIX_X4_TRANS, address);
-  for (unsigned r = 0; r < 4; ++r)
+  for (unsigned r = 0; r < 4; r++)
     out[r] = mask_tail(e, step, LLVMBuildExtractValue(e->gpu.builder, registers, r, ""), r / 2);
 }
 
@@ -149,10 +149,10 @@ static void load_p(Emit *e, const Step *step, const LLVMValueRef *batch, LLVMVal
 static void load_q(Emit *e, const Step *step, const LLVMValueRef *batch, LLVMValueRef unit, int count,
                    LLVMValueRef *out) {
   int64_t reach = (int64_t)step->split->cols_each * step->split->by_col * 8;
-  for (int j = 0; step->q.computed && j < count; ++j) {
+  for (int j = 0; step->q.computed && j < count; j++) {
     LLVMValueRef first = mirage__mul(e, mirage__add(e, unit, gpu_i32(&e->gpu, j)), 8);
     compute_fragment(e, step, &step->q, batch, first, reach, 2, out + 2 * j);
-    for (int r = 0; r < 2; ++r)
+    for (int r = 0; r < 2; r++)
       out[2 * j + r] = mask_tail(e, step, out[2 * j + r], r);
   }
   if (step->q.computed)
@@ -169,7 +169,7 @@ static void load_q(Emit *e, const Step *step, const LLVMValueRef *batch, LLVMVal
     registers = step->q.k_inner ? GPU(&e->gpu, LDMATRIX_X4, address) : GPU(&e->gpu, LDMATRIX_X4_TRANS, address);
   else
     registers = step->q.k_inner ? GPU(&e->gpu, LDMATRIX_X2, address) : GPU(&e->gpu, LDMATRIX_X2_TRANS, address);
-  for (int r = 0; r < 2 * count; ++r)
+  for (int r = 0; r < 2 * count; r++)
     out[r] = mask_tail(e, step, LLVMBuildExtractValue(e->gpu.builder, registers, (unsigned)r, ""), r % 2);
 }
 
@@ -178,14 +178,14 @@ void mirage__mma_multiply(Emit *e, MirageDType dtype, const LLVMValueRef *p, con
   LLVMValueRef operands[10];
   LLVMTypeRef pair = LLVMVectorType(e->gpu.f16, 2);
   bool half = dtype == MIRAGE_F16;
-  for (int r = 0; r < 6; ++r) {
+  for (int r = 0; r < 6; r++) {
     LLVMValueRef word = r < 4 ? p[r] : q[r - 4];
     operands[r] = half ? LLVMBuildBitCast(e->gpu.builder, word, pair, "") : word;
   }
-  for (int r = 0; r < 4; ++r)
+  for (int r = 0; r < 4; r++)
     operands[6 + r] = mirage__get(e, cells[r]);
   LLVMValueRef sum = mirage__gpu_emit(&e->gpu, half ? MIRAGE_PRIM_MMA_F16 : MIRAGE_PRIM_MMA_BF16, operands);
-  for (unsigned r = 0; r < 4; ++r)
+  for (unsigned r = 0; r < 4; r++)
     mirage__set(e, cells[r], LLVMBuildExtractValue(e->gpu.builder, sum, r, ""));
 }
 
@@ -196,7 +196,7 @@ static void depth_unit(Emit *e, Step *step, LLVMValueRef iteration, bool tail) {
   LLVMValueRef q[512], batch[MIRAGE_MAX_RANK];
   step->k0 = mirage__mul(e, mirage__add(e, step->worker.depth, mirage__mul(e, iteration, s->by_depth)), 16);
   step->tail = tail;
-  for (int32_t i = 0; i < s->rows_each; ++i) {
+  for (int32_t i = 0; i < s->rows_each; i++) {
     LLVMValueRef unit = mirage__matmul_row_unit(e, s, &step->worker, i);
     if ((int64_t)s->rows_each * s->by_row > units)
       unit = mirage__select(e, mirage__less_than(e, unit, units), unit, gpu_i32(&e->gpu, 0));
@@ -208,7 +208,7 @@ static void depth_unit(Emit *e, Step *step, LLVMValueRef iteration, bool tail) {
     LLVMValueRef p[4];
     step->row_unit = i;
     load_p(e, step, batch, mirage__mod(e, unit, s->row_units), p);
-    for (int32_t j = 0; j < s->cols_each; ++j)
+    for (int32_t j = 0; j < s->cols_each; j++)
       mirage__mma_multiply(e, step->p.type->dtype, p, q + 2 * j, step->carry->acc.cells + 4 * (i * s->cols_each + j));
   }
 }
@@ -251,7 +251,7 @@ void mirage__mma_step(Emit *e, Carry *carry, const MatmulSplit *split) {
     mirage__forget_elements(e);
     mirage__end_repeat(e, &repeat);
   } else {
-    for (int32_t i = 0; i < whole; ++i) {
+    for (int32_t i = 0; i < whole; i++) {
       step.depth_unit = i;
       depth_unit(e, &step, gpu_i32(&e->gpu, i), false);
     }

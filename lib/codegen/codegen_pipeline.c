@@ -52,21 +52,21 @@ static bool copied_load(const Emit *e, int32_t step, int32_t loop) {
 }
 
 static bool loop_multicasts(const Emit *e, int32_t loop) {
-  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; ++s)
+  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; s++)
     if (copied_load(e, s, loop) && mirage__is_multicast(e, e->block.steps[s].node))
       return true;
   return false;
 }
 
 bool mirage__block_multicasts(const Emit *e) {
-  for (int32_t l = 0; l < e->block.num_loops; ++l)
+  for (int32_t l = 0; l < e->block.num_loops; l++)
     if (loop_multicasts(e, l))
       return true;
   return false;
 }
 
 static void init_mbarriers(Emit *e, int32_t first, int32_t count, int64_t arrivals) {
-  for (int32_t i = 0; first >= 0 && i < count; ++i)
+  for (int32_t i = 0; first >= 0 && i < count; i++)
     GPU(&e->gpu, MBARRIER_INIT, mbarrier_at(e, first, gpu_i32(&e->gpu, i)), gpu_i32(&e->gpu, arrivals));
 }
 
@@ -80,14 +80,14 @@ void mirage__init_pipelines(Emit *e) {
     return;
   LLVMBasicBlockRef join =
       mirage__begin_if(e, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, 0), ""));
-  for (int32_t l = 0; l < e->block.num_loops; ++l) {
+  for (int32_t l = 0; l < e->block.num_loops; l++) {
     const BlockLoop *loop = &e->block.loops[l];
     int32_t stages = mirage__loop_stages(e, l);
     init_mbarriers(e, loop->full, stages, 1);
     init_mbarriers(e, loop->free, stages,
                    mirage__worker_warps(&e->schedule) * (loop_multicasts(e, l) ? cluster_blocks(e) : 1));
   }
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(e->block.graph); ++id)
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(e->block.graph); id++)
     init_mbarriers(e, e->block.values[id].inside ? e->block.values[id].landed : -1, 1, 1);
   GPU0(&e->gpu, FENCE_MBARRIER_INIT);
   mirage__end_if(e, join);
@@ -107,18 +107,18 @@ static bool share_memory(const MirageType *a, const MirageType *b) {
 bool mirage__needs_fences(const Emit *e) {
   const Block *block = &e->block;
   uint32_t count = mirage_ugraph_num_values(block->graph);
-  for (uint32_t id = 1; id <= count; ++id) {
+  for (uint32_t id = 1; id <= count; id++) {
     const BlockValue *v = &block->values[id];
     if (v->inside && v->warpgroup) {
       MirageNodeView product = mirage_ugraph_node(block->graph, v->def);
-      for (uint32_t i = 0; i < 2; ++i)
+      for (uint32_t i = 0; i < 2; i++)
         if (!mirage__block_is_copied(block, mirage__matmul_operand(block, product.operands[i]).base) &&
             !(i == 0 && mirage__block_operand_in_cells(block, &product)))
           return true;
     }
     if (!v->inside || !mirage__block_is_copied(block, (MirageValue){id}))
       continue;
-    for (uint32_t other = 1; other <= count; ++other)
+    for (uint32_t other = 1; other <= count; other++)
       if (block->values[other].inside && block->values[other].shared && block->values[other].alias.index == other &&
           !mirage__block_is_copied(block, (MirageValue){other}) &&
           share_memory(&block->types[id], &block->types[other]))
@@ -133,11 +133,11 @@ bool mirage__needs_fences(const Emit *e) {
 static void issue_copies(Emit *e, int32_t loop, int32_t begin, int32_t end, LLVMValueRef iteration, LLVMValueRef stage,
                          LLVMValueRef mbarrier) {
   int64_t bytes = 0;
-  for (int32_t s = begin; s <= end; ++s)
+  for (int32_t s = begin; s <= end; s++)
     if (copied_load(e, s, loop))
       bytes += mirage_type_bytes(emit_type(e, mirage_ugraph_node(e->block.graph, e->block.steps[s].node).first_result));
   GPU(&e->gpu, MBARRIER_EXPECT, mbarrier, gpu_i32(&e->gpu, bytes));
-  for (int32_t s = begin; s <= end; ++s)
+  for (int32_t s = begin; s <= end; s++)
     if (copied_load(e, s, loop))
       mirage__issue_copy(e, e->block.steps[s].node, iteration, stage, mbarrier);
 }
@@ -171,7 +171,7 @@ void mirage__load_outside(Emit *e, MirageNode load) {
 }
 
 void mirage__await_landing(Emit *e) {
-  for (uint32_t i = 0; i < e->num_landing; ++i)
+  for (uint32_t i = 0; i < e->num_landing; i++)
     wait_phase(e, mbarrier_at(e, e->block.values[e->landing[i].index].landed, gpu_i32(&e->gpu, 0)),
                gpu_i32(&e->gpu, 0));
   e->num_landing = 0;
@@ -188,14 +188,14 @@ static bool pipelined_load(const Emit *e, int32_t step, int32_t loop) {
 }
 
 int32_t mirage__loop_stages(const Emit *e, int32_t loop) {
-  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; ++s)
+  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; s++)
     if (pipelined_load(e, s, loop))
       return emit_type(e, mirage_ugraph_node(e->block.graph, e->block.steps[s].node).first_result)->layout.stages;
   return 0;
 }
 
 static bool has_async_loads(const Emit *e, int32_t loop) {
-  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; ++s)
+  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; s++)
     if (pipelined_load(e, s, loop) && !copied_load(e, s, loop))
       return true;
   return false;
@@ -225,7 +225,7 @@ static LLVMValueRef parity_of(Emit *e, int32_t loop, LLVMValueRef i) {
 static void issue_loads(Emit *e, int32_t loop, LLVMValueRef i) {
   const BlockLoop *l = &e->block.loops[loop];
   LLVMValueRef stage = stage_of(e, loop, i);
-  for (int32_t s = l->begin; s <= l->end; ++s)
+  for (int32_t s = l->begin; s <= l->end; s++)
     if (pipelined_load(e, s, loop) && !copied_load(e, s, loop))
       mirage__issue_load(e, e->block.steps[s].node, i, stage);
   if (l->full < 0 || e->schedule.num_roles)
@@ -248,10 +248,10 @@ void mirage__begin_pipeline(Emit *e, int32_t loop) {
   mirage__begin_operation(e);
   if (!state->blocking)
     return;
-  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; ++s)
+  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; s++)
     if (pipelined_load(e, s, loop) && !(e->schedule.num_roles && copied_load(e, s, loop)))
       mirage__will_write(e, mirage_ugraph_node(e->block.graph, e->block.steps[s].node).first_result);
-  for (int32_t i = 0; i + 1 < state->stages; ++i) {
+  for (int32_t i = 0; i + 1 < state->stages; i++) {
     if (i < e->block.loops[loop].range)
       issue_loads(e, loop, gpu_i32(&e->gpu, i));
     GPU0(&e->gpu, CP_ASYNC_COMMIT);
@@ -292,7 +292,7 @@ static void give_back(Emit *e, int32_t loop, LLVMValueRef i) {
       mirage__begin_if(e, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->lane, gpu_i32(&e->gpu, 0), ""));
   LLVMValueRef mbarrier = mbarrier_at(e, e->block.loops[loop].free, stage_of(e, loop, i));
   if (loop_multicasts(e, loop))
-    for (int64_t rank = 0; rank < cluster_blocks(e); ++rank)
+    for (int64_t rank = 0; rank < cluster_blocks(e); rank++)
       GPU(&e->gpu, MBARRIER_ARRIVE_CLUSTER, GPU(&e->gpu, MAP_RANK, mbarrier, gpu_i32(&e->gpu, rank)));
   else
     GPU(&e->gpu, MBARRIER_ARRIVE, mbarrier);
@@ -320,7 +320,7 @@ void mirage__end_pipeline(Emit *e, int32_t loop) {
   if (e->loops[loop].lag)
     give_back(e, loop, gpu_i32(&e->gpu, e->block.loops[loop].range - 1));
   mirage__begin_operation(e); // what takes the tiles' place later comes after everybody's last look
-  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; ++s)
+  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; s++)
     if (copied_load(e, s, loop))
       mirage__note_read(e, mirage_ugraph_node(e->block.graph, e->block.steps[s].node).first_result);
 }
@@ -328,7 +328,7 @@ void mirage__end_pipeline(Emit *e, int32_t loop) {
 // ----------------------------------------------------------------------------------------------------------- producer
 
 static bool loop_copies(const Emit *e, int32_t loop) {
-  for (int32_t l = 0; l < e->block.num_loops; ++l)
+  for (int32_t l = 0; l < e->block.num_loops; l++)
     if (e->block.loops[l].full >= 0 && mirage__block_loop_contains(&e->block, loop, l))
       return true;
   return false;
@@ -350,7 +350,7 @@ static void produce_loop(Emit *e, MirageNode node, MirageRegion body) {
     issue_copies(e, loop, l->begin, l->end, repeat.index, stage, mbarrier_at(e, l->full, stage));
   }
   MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
-  for (uint32_t i = 0; i < view.num_nodes; ++i)
+  for (uint32_t i = 0; i < view.num_nodes; i++)
     mirage__produce(e, view.nodes[i]);
   mirage__end_repeat(e, &repeat);
 }

@@ -75,7 +75,7 @@ void mirage__reduce_begin(Emit *e, Carry *carry) {
     mirage__begin_operation(e);
     mirage__will_read(e, carry->init);
   }
-  for (int32_t j = 0; j < carry->acc.count; ++j) {
+  for (int32_t j = 0; j < carry->acc.count; j++) {
     LLVMValueRef start = mirage__reduce_neutral(e, r.op);
     if (carry->init.index) { // counted once: by the first member of the group
       LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK], valid;
@@ -102,7 +102,7 @@ static void take_piece(Emit *e, const Reduction *r, const LLVMValueRef *out_inde
   index[r->dim] = mirage__add(e, mirage__mul(e, piece, r->extent * r->split.vector), out_index[r->dim]);
   mirage__element(e, r->view.operands[0], index, (uint32_t)r->split.vector, values);
   LLVMValueRef sum = values[0];
-  for (int32_t i = 1; i < r->split.vector; ++i)
+  for (int32_t i = 1; i < r->split.vector; i++)
     sum = mirage__reduce_pair(e, r->op, sum, values[i]);
   if (r->op == MIRAGE_OP_REDUCE_MEAN)
     sum = LLVMBuildFMul(e->gpu.builder, sum, gpu_f32(&e->gpu, 1.0 / (double)r->split.length), "");
@@ -122,7 +122,7 @@ void mirage__reduce_step(Emit *e, Carry *carry) {
     mirage__will_read(e, carry->factor);
   int64_t pieces = r.split.length / r.split.vector, rounds = (pieces + r.split.group - 1) / r.split.group;
   bool ragged = pieces % r.split.group != 0;
-  for (int32_t j = 0; j < carry->acc.count; ++j) {
+  for (int32_t j = 0; j < carry->acc.count; j++) {
     LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK], valid;
     mirage__forget_elements(e);
     result_index(e, &r, j, index, &valid);
@@ -133,7 +133,7 @@ void mirage__reduce_step(Emit *e, Carry *carry) {
                   LLVMBuildFMul(e->gpu.builder, mirage__get(e, carry->acc.cells[j]), factor, ""));
     }
     if (rounds <= 8) {
-      for (int64_t i = 0; i < rounds; ++i) {
+      for (int64_t i = 0; i < rounds; i++) {
         mirage__forget_elements(e);
         take_piece(e, &r, index, mirage__add(e, r.member, gpu_i32(&e->gpu, i * r.split.group)),
                    ragged && i + 1 == rounds, carry->acc.cells[j]);
@@ -161,7 +161,7 @@ void mirage__reduce_end(Emit *e, Carry *carry) {
   mirage__will_write(e, carry->result);
   int32_t lanes = r.split.group < 32 ? r.split.group : 32;
   LLVMValueRef copy = r.split.warps_each > 1 ? mirage__div(e, r.member, 32) : NULL;
-  for (int32_t j = 0; j < carry->acc.count; ++j) {
+  for (int32_t j = 0; j < carry->acc.count; j++) {
     LLVMValueRef sum = mirage__get(e, carry->acc.cells[j]);
     sum = mirage__reduce_lanes(e, r.op, sum, lanes);
     LLVMValueRef index[MIRAGE_MAX_RANK], valid;
@@ -188,7 +188,7 @@ static void combine_item(Emit *e, LLVMValueRef item, void *user) {
   const CombineJob *job = user;
   LLVMValueRef index[MIRAGE_MAX_RANK], sum = NULL;
   mirage__delinearize(e, item, job->type->rank, job->type->shape, index);
-  for (int32_t c = 0; c < job->type->layout.stages; ++c) {
+  for (int32_t c = 0; c < job->type->layout.stages; c++) {
     LLVMValueRef part;
     mirage__tile_load(e, job->type, gpu_i32(&e->gpu, c), index, 1, &part);
     sum = sum ? mirage__binary(e, job->maximum ? MIRAGE_OP_MAX : MIRAGE_OP_ADD, sum, part) : part;

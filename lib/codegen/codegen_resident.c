@@ -56,7 +56,7 @@ static void row_index(Emit *e, const MirageType *tile, const Worker *worker, int
 // Between pieces of one row only what does not depend on the column is remembered.
 static void forget_columns(Emit *e) {
   uint32_t kept = 0;
-  for (uint32_t i = 0; i < e->num_memo; ++i) {
+  for (uint32_t i = 0; i < e->num_memo; i++) {
     uint32_t rank = e->block.types[e->memo[i].value].rank;
     if (rank == 0 || LLVMIsAConstantInt(e->memo[i].index[rank - 1]))
       e->memo[kept++] = e->memo[i];
@@ -92,7 +92,7 @@ static void row_of_columns(Emit *e, const MirageType *tile, const Worker *worker
   int64_t extent = tile->shape[tile->rank - 1];
   uint32_t width = extent % 2 == 0 ? 2 : 1;
   LLVMValueRef lane = mirage__mul(e, mirage__mod(e, e->lane, 4), 2);
-  for (int32_t j = 0; j < columns; ++j)
+  for (int32_t j = 0; j < columns; j++)
     for (uint32_t c = 0; c < 2; c += width) {
       TileCell cell = row;
       LLVMValueRef unit = mirage__add(e, mirage__mul(e, worker->col, columns), gpu_i32(&e->gpu, j));
@@ -110,8 +110,8 @@ static void row_of_columns(Emit *e, const MirageType *tile, const Worker *worker
 
 void mirage__for_cells(Emit *e, const MirageType *tile, CellBody body, void *user) {
   Worker worker = worker_of(e);
-  for (int32_t unit = 0; unit < e->block.partition.rows_each; ++unit)
-    for (int half = 0; half < 2; ++half) {
+  for (int32_t unit = 0; unit < e->block.partition.rows_each; unit++)
+    for (int half = 0; half < 2; half++) {
       TileCell row = {.place = {.unit = unit, .part = 2 * half}};
       row_index(e, tile, &worker, unit, half, &row);
       mirage__forget_elements(e);
@@ -129,7 +129,7 @@ void mirage__cell_get(Emit *e, MirageValue value, uint32_t width, LLVMValueRef *
   Accumulators registers = mirage__registers(e, value);
   int32_t columns = mirage__partition_columns(&e->block.partition, emit_type(e, value));
   const CellPlace *at = e->cell;
-  for (uint32_t i = 0; i < width; ++i) {
+  for (uint32_t i = 0; i < width; i++) {
     if (columns == 0)
       out[i] = mirage__get(e, registers.cells[2 * at->unit + at->part / 2]);
     else if (at->column < columns)
@@ -141,7 +141,7 @@ void mirage__cell_get(Emit *e, MirageValue value, uint32_t width, LLVMValueRef *
 
 void mirage__cell_set(Emit *e, MirageValue value, const TileCell *cell, const LLVMValueRef *values) {
   Accumulators registers = mirage__registers(e, value);
-  for (uint32_t i = 0; i < cell->width; ++i)
+  for (uint32_t i = 0; i < cell->width; i++)
     mirage__set(e, registers.cells[cell->first + (int32_t)i], values[i]);
 }
 
@@ -161,7 +161,7 @@ static void compute_piece(Emit *e, const TileCell *cell, void *user) {
 void mirage__cells_compute(Emit *e, MirageValue value) {
   MirageNodeView def = mirage__block_def(&e->block, value);
   mirage__begin_operation(e);
-  for (uint32_t i = 0; i < def.num_operands; ++i)
+  for (uint32_t i = 0; i < def.num_operands; i++)
     mirage__will_read(e, def.operands[i]);
   CellJob job = {.from = value, .to = value};
   BlockValue *v = &e->block.values[value.index];
@@ -240,7 +240,7 @@ static void transpose_words(Emit *e, LLVMValueRef *words) {
   for (int32_t apart = 1; apart < QUAD; apart *= 2) {
     LLVMValueRef bit = LLVMBuildAnd(e->gpu.builder, e->lane, gpu_i32(&e->gpu, apart), "");
     LLVMValueRef upper = LLVMBuildICmp(e->gpu.builder, LLVMIntNE, bit, gpu_i32(&e->gpu, 0), "");
-    for (int32_t w = 0; w < QUAD; ++w) {
+    for (int32_t w = 0; w < QUAD; w++) {
       if (w & apart)
         continue;
       LLVMValueRef low = words[w], high = words[w + apart];
@@ -261,7 +261,7 @@ static void write_quad(Emit *e, const TileCell *cell, void *user) {
   if (unit + 1 < QUAD)
     return;
   transpose_words(e, job->words);
-  for (int32_t i = 0; i < QUAD; ++i)
+  for (int32_t i = 0; i < QUAD; i++)
     vector = LLVMBuildInsertElement(e->gpu.builder, vector, job->words[i], gpu_i32(&e->gpu, i), "");
   // The piece's column is 8 (first unit + 3) + 2 t; this lane writes the eight columns of unit t.
   memcpy(index, cell->index, sizeof index);
@@ -288,7 +288,7 @@ static void init_piece(Emit *e, const TileCell *cell, void *user) {
   const CellJob *job = user;
   LLVMValueRef values[2];
   mirage__element_broadcast(e, job->from, emit_type(e, job->to), cell->index, cell->width, values);
-  for (uint32_t i = 0; job->first_lane_only && i < cell->width; ++i) {
+  for (uint32_t i = 0; job->first_lane_only && i < cell->width; i++) {
     LLVMValueRef t = mirage__mod(e, e->lane, 4);
     LLVMValueRef first = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, t, gpu_i32(&e->gpu, 0), "");
     values[i] = mirage__select(e, first, values[i], job->otherwise);
@@ -297,7 +297,7 @@ static void init_piece(Emit *e, const TileCell *cell, void *user) {
 }
 
 static void fill(Emit *e, Accumulators acc, LLVMValueRef value) {
-  for (int32_t i = 0; i < acc.count; ++i)
+  for (int32_t i = 0; i < acc.count; i++)
     mirage__set(e, acc.cells[i], value);
 }
 
@@ -323,7 +323,7 @@ static void rescale_piece(Emit *e, const TileCell *cell, void *user) {
   const CellJob *job = user;
   LLVMValueRef factors[2];
   mirage__element_broadcast(e, job->from, emit_type(e, job->to), cell->index, cell->width, factors);
-  for (uint32_t i = 0; i < cell->width; ++i) {
+  for (uint32_t i = 0; i < cell->width; i++) {
     LLVMValueRef variable = mirage__registers(e, job->to).cells[cell->first + (int32_t)i];
     mirage__set(e, variable, LLVMBuildFMul(e->gpu.builder, mirage__get(e, variable), factors[i], ""));
   }
@@ -356,7 +356,7 @@ static void reduce_piece(Emit *e, const TileCell *cell, void *user) {
   RowJob *job = user;
   LLVMValueRef values[2], neutral = mirage__reduce_neutral(e, job->op), sum = NULL;
   mirage__element(e, job->from, cell->index, cell->width, values);
-  for (uint32_t i = 0; i < cell->width; ++i)
+  for (uint32_t i = 0; i < cell->width; i++)
     sum = combine(e, job->op, sum, mirage__select(e, cell->valid, values[i], neutral));
   LLVMValueRef *chain = &job->chains[cell->place.column % CHAINS];
   *chain = combine(e, job->op, *chain, sum);
@@ -364,7 +364,7 @@ static void reduce_piece(Emit *e, const TileCell *cell, void *user) {
   if (!last)
     return;
   LLVMValueRef total = NULL, variable = job->acc.cells[2 * cell->place.unit + cell->place.part / 2];
-  for (int i = 0; i < CHAINS; ++i) {
+  for (int i = 0; i < CHAINS; i++) {
     total = combine(e, job->op, total, job->chains[i]);
     job->chains[i] = NULL;
   }
@@ -389,7 +389,7 @@ void mirage__cells_reduce(Emit *e, Carry *carry) {
 
 void mirage__cells_reduce_end(Emit *e, Carry *carry) {
   MirageOp op = mirage_ugraph_node(e->block.graph, carry->node).op;
-  for (int32_t i = 0; i < carry->acc.count; ++i) {
+  for (int32_t i = 0; i < carry->acc.count; i++) {
     LLVMValueRef sum = mirage__get(e, carry->acc.cells[i]);
     for (int32_t apart = 2; apart >= 1; apart /= 2)
       sum =

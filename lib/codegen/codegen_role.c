@@ -16,7 +16,7 @@ typedef struct Span {
 
 static Span span_of(const MirageSchedule *schedule, uint32_t role) {
   int32_t begin = 0;
-  for (uint32_t i = 0; i < role; ++i)
+  for (uint32_t i = 0; i < role; i++)
     begin += schedule->roles[i].warps * 32;
   return (Span){begin, begin + schedule->roles[role].warps * 32};
 }
@@ -36,7 +36,7 @@ static bool is_producer(const MirageSchedule *schedule, uint32_t role) {
 
 static LLVMValueRef is_any_producer(Emit *e) {
   LLVMValueRef any = NULL;
-  for (uint32_t i = 0; i < e->schedule.num_roles; ++i)
+  for (uint32_t i = 0; i < e->schedule.num_roles; i++)
     if (is_producer(&e->schedule, i)) {
       LLVMValueRef inside = is_in(e, span_of(&e->schedule, i));
       any = any ? LLVMBuildOr(e->gpu.builder, any, inside, "") : inside;
@@ -47,13 +47,13 @@ static LLVMValueRef is_any_producer(Emit *e) {
 // Registers of the roles of one kind, each for its own warps.
 static void set_registers(Emit *e, bool producers) {
   int32_t launch = mirage__launch_registers(e->block_threads);
-  for (uint32_t i = 0; i < e->schedule.num_roles; ++i) {
+  for (uint32_t i = 0; i < e->schedule.num_roles; i++) {
     int32_t registers = e->schedule.roles[i].registers;
     if (is_producer(&e->schedule, i) != producers || registers == 0 || registers == launch)
       continue;
     registers = registers > 240 ? 240 : registers; // the most that the instruction takes
     bool alone = true;
-    for (uint32_t j = 0; j < e->schedule.num_roles; ++j)
+    for (uint32_t j = 0; j < e->schedule.num_roles; j++)
       alone &= j == i || is_producer(&e->schedule, j) != producers;
     LLVMBasicBlockRef join = mirage__begin_if(e, alone ? NULL : is_in(e, span_of(&e->schedule, i)));
     if (registers < launch)
@@ -72,7 +72,7 @@ static int32_t last_step(const Emit *e, const MirageRegionView *body, uint32_t n
 // The blocks of a cluster meet with all their threads, so producers come to the workers' meetings.
 static void join_meetings(Emit *e, MirageNode node, int32_t last) {
   int32_t step = e->block.step_of_node[node.index];
-  for (int32_t i = 0; i < e->block.num_meetings; ++i) {
+  for (int32_t i = 0; i < e->block.num_meetings; i++) {
     const BlockMeeting *meeting = e->meetings[i].plan;
     if (!meeting->cluster || (meeting->step != step && (meeting->end < step || meeting->end > last)))
       continue;
@@ -87,12 +87,12 @@ static void join_meetings(Emit *e, MirageNode node, int32_t last) {
 static void emit_producers(Emit *e, MirageRegion body) {
   uint32_t first = 0;
   while (!is_producer(&e->schedule, first))
-    ++first;
+    first++;
   set_registers(e, true);
   LLVMValueRef one =
       LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, span_of(&e->schedule, first).begin), "");
   MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
-  for (uint32_t i = 0; i < view.num_nodes; ++i) {
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
     LLVMBasicBlockRef join = mirage__begin_if(e, one);
     mirage__produce(e, view.nodes[i]);
     mirage__end_if(e, join);
@@ -103,7 +103,7 @@ static void emit_producers(Emit *e, MirageRegion body) {
 // From here on `thread` counts workers.
 static void become_workers(Emit *e) {
   LLVMValueRef worker = e->thread;
-  for (uint32_t i = 0; i < e->schedule.num_roles; ++i) {
+  for (uint32_t i = 0; i < e->schedule.num_roles; i++) {
     Span span = span_of(&e->schedule, i);
     if (!is_producer(&e->schedule, i))
       continue;

@@ -26,7 +26,7 @@ LLVMValueRef mirage__tile_address(Emit *e, const MirageType *type, LLVMValueRef 
   const MirageLayout *layout = &type->layout;
   int64_t bytes = mirage_dtype_bytes(type->dtype);
   LLVMValueRef linear = gpu_i32(&e->gpu, 0);
-  for (uint32_t i = 0; i < type->rank; ++i)
+  for (uint32_t i = 0; i < type->rank; i++)
     linear = mirage__add(e, linear, along_dim(e, type, i, index[i]));
   linear = mirage__mul(e, linear, bytes);
   if (layout->swizzle && type->rank >= 2) { // XOR of the 16-byte chunk with the row, or the line that it lies in
@@ -49,7 +49,7 @@ uint32_t mirage__tile_width(const MirageType *type) {
     return 1;
   uint32_t width = 16 / mirage_dtype_bytes(type->dtype);
   width = width > MAX_WIDTH ? MAX_WIDTH : width;
-  for (uint32_t i = 0; i < type->rank; ++i) {
+  for (uint32_t i = 0; i < type->rank; i++) {
     int64_t step = i + 1 == type->rank ? mirage__panel_width(type) : type->shape[i] > 1 ? type->layout.strides[i] : 0;
     while (step % width)
       width /= 2;
@@ -58,7 +58,7 @@ uint32_t mirage__tile_width(const MirageType *type) {
 }
 
 static void shift_last(Emit *e, const MirageType *type, const LLVMValueRef *index, uint32_t by, LLVMValueRef *out) {
-  for (uint32_t i = 0; i < type->rank; ++i)
+  for (uint32_t i = 0; i < type->rank; i++)
     out[i] = index[i];
   if (by)
     out[type->rank - 1] = mirage__add(e, index[type->rank - 1], gpu_i32(&e->gpu, by));
@@ -78,7 +78,7 @@ void mirage__tile_load(Emit *e, const MirageType *type, LLVMValueRef copy, const
       continue;
     }
     LLVMValueRef vector = mirage__gpu_load_shared(&e->gpu, LLVMVectorType(scalar, piece), address);
-    for (uint32_t i = 0; i < piece; ++i)
+    for (uint32_t i = 0; i < piece; i++)
       out[at + i] =
           mirage__gpu_to_f32(&e->gpu, LLVMBuildExtractElement(e->gpu.builder, vector, gpu_i32(&e->gpu, i), ""));
   }
@@ -134,12 +134,12 @@ static void touch(Emit *e, MirageValue value, bool write) {
   if (is_given_back(e, value))
     return;
   const MirageType *type = emit_type(e, value);
-  ++e->touches;
+  e->touches++;
   if (e->block.values[value.index].landed >= 0 && !write)
     mirage__await_landing(e);
   int64_t begin = type->layout.offset, end = begin + mirage__buffer_bytes(type) * type->layout.stages;
   bool met = e->num_hazards == MAX_HAZARDS;
-  for (uint32_t i = 0; i < e->operation; ++i) {
+  for (uint32_t i = 0; i < e->operation; i++) {
     const Hazard *h = &e->hazards[i];
     met |= (h->write || write) && h->begin < end && begin < h->end;
   }
@@ -169,7 +169,7 @@ void mirage__will_write(Emit *e, MirageValue value) { touch(e, value, true); }
 void mirage__note_read(Emit *e, MirageValue value) {
   const MirageType *type = emit_type(e, value);
   int64_t begin = type->layout.offset, end = begin + mirage__buffer_bytes(type) * type->layout.stages;
-  ++e->touches;
+  e->touches++;
   if (e->num_hazards < MAX_HAZARDS)
     e->hazards[e->num_hazards++] = (Hazard){begin, end, false};
   else

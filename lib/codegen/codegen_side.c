@@ -20,7 +20,7 @@ static int64_t blocks_of_grid(const Emit *e) {
 static int32_t side_loop(const Emit *e) {
   int32_t loop = 0;
   while (!e->block.loops[loop].side)
-    ++loop;
+    loop++;
   return loop;
 }
 
@@ -29,7 +29,7 @@ static int64_t slot_bytes(const Emit *e, int32_t loop, uint32_t count) {
   DirectLoop side;
   int64_t bytes = 0;
   mirage__direct_loop(&e->block, loop, DIRECT_SIDE, &side);
-  for (uint32_t p = 0; p < side.num_products; ++p)
+  for (uint32_t p = 0; p < side.num_products; p++)
     if (side.products[p].carry < count)
       bytes += mirage_type_elements(emit_type(
                    e, mirage_ugraph_result(e->block.graph, e->block.loops[loop].node, side.products[p].carry))) *

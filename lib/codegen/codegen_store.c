@@ -23,7 +23,7 @@ LLVMValueRef mirage__pack(Emit *e, const LLVMValueRef *values, uint32_t width, M
   if (width == 1)
     return mirage__gpu_from_f32(&e->gpu, values[0], dtype);
   LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(mirage__gpu_dtype(&e->gpu, dtype), width));
-  for (uint32_t i = 0; i < width; ++i)
+  for (uint32_t i = 0; i < width; i++)
     vector = LLVMBuildInsertElement(e->gpu.builder, vector, mirage__gpu_from_f32(&e->gpu, values[i], dtype),
                                     gpu_i32(&e->gpu, i), "");
   return vector;
@@ -48,7 +48,7 @@ static int64_t sharers(Emit *e, const MirageAccessAttrs *attrs, LLVMValueRef *ou
   const MirageCustomAttrs *custom = &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
   int64_t count = 1;
   *out_number = gpu_i32(&e->gpu, 0);
-  for (int a = 0; a < 3; ++a) {
+  for (int a = 0; a < 3; a++) {
     if (attrs->grid[a] >= 0)
       continue;
     *out_number = mirage__add(e, *out_number, mirage__mul(e, e->block_id[a], count));
@@ -108,7 +108,7 @@ void mirage__materialize(Emit *e, MirageValue from, MirageValue to) {
   bool self = from.index == to.index; // an inline value into its own buffer: its operands are what is read
   if (self) {
     MirageNodeView def = mirage__block_def(&e->block, from);
-    for (uint32_t i = 0; i < def.num_operands; ++i)
+    for (uint32_t i = 0; i < def.num_operands; i++)
       mirage__will_read(e, def.operands[i]);
   } else {
     mirage__will_read(e, from);

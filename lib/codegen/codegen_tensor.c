@@ -25,14 +25,14 @@ static bool is_tensor_load(const Emit *e, MirageNode node) {
 
 uint32_t mirage__num_tensor_maps(const Emit *e) {
   uint32_t count = 0;
-  for (int32_t s = 0; s < e->block.num_steps; ++s)
+  for (int32_t s = 0; s < e->block.num_steps; s++)
     count += is_tensor_load(e, e->block.steps[s].node);
   return count;
 }
 
 static uint32_t map_of(const Emit *e, MirageNode load) {
   uint32_t index = 0;
-  for (int32_t s = 0; e->block.steps[s].node.index != load.index; ++s)
+  for (int32_t s = 0; e->block.steps[s].node.index != load.index; s++)
     index += is_tensor_load(e, e->block.steps[s].node);
   return index;
 }
@@ -49,7 +49,7 @@ static MirageTensorMap describe(const Emit *e, MirageNode load) {
                          .swizzle = tile->layout.swizzle};
   int64_t pitches[MIRAGE_MAX_RANK];
   mirage__access_pitches(type, &view.attrs->access, pitches);
-  for (uint32_t d = 0; d < type->rank; ++d) { // innermost first
+  for (uint32_t d = 0; d < type->rank; d++) { // innermost first
     uint32_t dim = type->rank - 1 - d;
     map.extents[d] = type->shape[mirage_access_dim(&view.attrs->access, dim)];
     map.strides[d] = pitches[dim];
@@ -59,7 +59,7 @@ static MirageTensorMap describe(const Emit *e, MirageNode load) {
 }
 
 void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps) {
-  for (int32_t s = 0; s < e->block.num_steps; ++s)
+  for (int32_t s = 0; s < e->block.num_steps; s++)
     if (is_tensor_load(e, e->block.steps[s].node))
       *maps++ = describe(e, e->block.steps[s].node);
 }
@@ -82,13 +82,13 @@ static Sharers sharers_of(Emit *e, MirageNode load) {
   const MirageAccessAttrs *access = &mirage_ugraph_node(e->block.graph, load).attrs->access;
   int64_t pattern = 1, stride = 1; // ranks of the sharers, counted from the first
   LLVMValueRef rank = gpu_i32(&e->gpu, 0), first = NULL;
-  for (int a = 0; a < 3; ++a) {
+  for (int a = 0; a < 3; a++) {
     LLVMValueRef at = mirage__mod(e, e->block_id[a], custom->cluster[a]);
     if (access->grid[a] >= 0) {
       rank = mirage__add(e, rank, mirage__mul(e, at, stride));
     } else {
       int64_t one = pattern;
-      for (int64_t i = 1; i < custom->cluster[a]; ++i)
+      for (int64_t i = 1; i < custom->cluster[a]; i++)
         pattern |= one << i * stride;
       if (custom->cluster[a] > 1)
         first = mirage__and(e, first, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, at, gpu_i32(&e->gpu, 0), ""));
@@ -109,7 +109,7 @@ static void copy_box(Emit *e, MirageNode load, LLVMValueRef to, LLVMValueRef map
                                          MIRAGE_PRIM_TENSOR_COPY_3D_MULTICAST, MIRAGE_PRIM_TENSOR_COPY_4D_MULTICAST,
                                          MIRAGE_PRIM_TENSOR_COPY_5D_MULTICAST};
   LLVMValueRef operands[4 + MIRAGE_MAP_RANK] = {to, map, mbarrier};
-  for (uint32_t d = 0; d < rank; ++d)
+  for (uint32_t d = 0; d < rank; d++)
     operands[3 + d] = coordinates[d];
   operands[3 + rank] = mask;
   mirage__gpu_emit(&e->gpu, (mask ? MANY : ONE)[rank - 1], operands);
@@ -124,12 +124,12 @@ static void tensor_copies(Emit *e, MirageNode load, const Access *access, LLVMVa
   if (mirage__is_multicast(e, load))
     sharers = sharers_of(e, load);
   LLVMBasicBlockRef join = mirage__begin_if(e, sharers.first);
-  for (uint32_t d = 0; d < rank; ++d)
+  for (uint32_t d = 0; d < rank; d++)
     coordinates[d] = access->start[rank - 1 - d];
   int64_t width = mirage__panel_width(tile);
   for (int64_t at = 0; at < tile->shape[rank - 1]; at += width) {
     LLVMValueRef corner[MIRAGE_MAX_RANK];
-    for (uint32_t d = 0; d < rank; ++d)
+    for (uint32_t d = 0; d < rank; d++)
       corner[d] = gpu_i32(&e->gpu, d + 1 == rank ? at : 0);
     coordinates[0] = mirage__add(e, access->start[rank - 1], gpu_i32(&e->gpu, at));
     copy_box(e, load, mirage__tile_address(e, tile, copy, corner), map, mbarrier, coordinates, rank, sharers.mask);
@@ -146,7 +146,7 @@ static uint32_t contiguous_dims(const MirageType *tile, const Access *access) {
     if (access->pitch[d] != elements * bytes || tile->layout.strides[d] != elements)
       break;
     elements *= tile->shape[d];
-    ++dims;
+    dims++;
   }
   return dims;
 }
@@ -155,13 +155,13 @@ static void bulk_copies(Emit *e, const Access *access, LLVMValueRef copy, LLVMVa
   const MirageType *tile = access->tile;
   uint32_t outer = tile->rank - contiguous_dims(tile, access);
   int64_t pieces = 1;
-  for (uint32_t d = 0; d < outer; ++d)
+  for (uint32_t d = 0; d < outer; d++)
     pieces *= tile->shape[d];
   int64_t bytes = mirage_type_bytes(tile) / pieces;
   Repeat repeat = mirage__begin_repeat(e, pieces);
   LLVMValueRef index[MIRAGE_MAX_RANK];
   mirage__delinearize(e, repeat.index, outer, tile->shape, index);
-  for (uint32_t d = outer; d < tile->rank; ++d)
+  for (uint32_t d = outer; d < tile->rank; d++)
     index[d] = gpu_i32(&e->gpu, 0);
   GPU(&e->gpu, BULK_COPY, mirage__tile_address(e, tile, copy, index), mirage__access_address(e, access, index),
       gpu_i32(&e->gpu, bytes), mbarrier);

@@ -29,7 +29,7 @@ static Operand operand_of(Emit *e, const MirageNodeView *view, uint32_t which) {
   bool transposed = view->attrs && (which == 0 ? view->attrs->matmul.transpose_a : view->attrs->matmul.transpose_b);
   bool k_last = (which == 0) != transposed;
   LLVMValueRef origin[MIRAGE_MAX_RANK];
-  for (uint32_t i = 0; i < rank; ++i)
+  for (uint32_t i = 0; i < rank; i++)
     origin[i] = gpu_i32(&e->gpu, 0);
   Operand out = {.type = type, .k_inner = operand.perm[rank - (k_last ? 1 : 2)] == (int32_t)rank - 1};
   out.start = mirage__tile_address(e, type, mirage__current_copy(e, operand.base), origin);
@@ -59,12 +59,12 @@ static LLVMValueRef advance(Emit *e, const Operand *o, LLVMValueRef descriptor, 
 }
 
 static void get_cells(Emit *e, const Carry *carry, LLVMValueRef *cells) {
-  for (int32_t i = 0; i < carry->acc.count; ++i)
+  for (int32_t i = 0; i < carry->acc.count; i++)
     cells[i] = mirage__get(e, carry->acc.cells[i]);
 }
 
 static void set_cells(Emit *e, const Carry *carry, LLVMValueRef *cells) {
-  for (int32_t i = 0; i < carry->acc.count; ++i)
+  for (int32_t i = 0; i < carry->acc.count; i++)
     mirage__set(e, carry->acc.cells[i], cells[i]);
 }
 
@@ -88,7 +88,7 @@ static void multiply_piece(Emit *e, Step *step, int32_t i, LLVMValueRef a_start,
   Worker worker = mirage__matmul_worker(e, s);
   LLVMValueRef column = mirage__add(e, mirage__mul(e, worker.col, s->cols_each * 8), gpu_i32(&e->gpu, first * 8));
   LLVMValueRef b_start = descriptor(e, &step->b, column), *cells = step->cells + 4 * (i * s->cols_each + first);
-  for (int32_t k = 0; k < s->depth_units; ++k)
+  for (int32_t k = 0; k < s->depth_units; k++)
     mirage__gpu_wgmma(&e->gpu, step->b.type->dtype, units * 8, a_regs ? NULL : advance(e, &step->a, a_start, k),
                       a_regs ? a_regs[k] : NULL, !a_regs && !step->a.k_inner, advance(e, &step->b, b_start, k),
                       !step->b.k_inner, cells);
@@ -118,14 +118,14 @@ void mirage__warpgroup_step(Emit *e, Carry *carry, const MatmulSplit *split) {
                       MOST_CELLS);
     return;
   }
-  for (size_t f = 0; f < fragments; ++f)
+  for (size_t f = 0; f < fragments; f++)
     mirage__mma_cells_operand(e, carry, split, (int32_t)f / split->depth_units, (int32_t)f % split->depth_units,
                               a_regs[f]);
   if (!step.a_in_cells)
     step.a = operand_of(e, &view, 0);
   get_cells(e, carry, step.cells);
   mirage__gpu_wgmma_fence(&e->gpu, (uint32_t)carry->acc.count, step.cells);
-  for (int32_t i = 0; i < split->rows_each; ++i)
+  for (int32_t i = 0; i < split->rows_each; i++)
     multiply_slab(e, &step, i, step.a_in_cells ? a_regs + i * split->depth_units : NULL);
   GPU0(&e->gpu, WGMMA_COMMIT);
   if (!runs_on(e, carry))
@@ -149,7 +149,7 @@ int32_t mirage__loop_lag(const Emit *e, MirageNode node) {
   int32_t index = mirage__block_find_loop(&e->block, node), lag = 0;
   if (e->block.loops[index].free < 0)
     return 0; // a barrier gives the tiles back: everything must have been read
-  for (uint32_t i = 0; i < loop.num_operands; ++i) {
+  for (uint32_t i = 0; i < loop.num_operands; i++) {
     if (mirage__block_carry_kind(&e->block, node, i) != CARRY_MATMUL)
       continue;
     MirageValue contribution = mirage__block_resolve(&e->block, yield.operands[i]);
@@ -157,7 +157,7 @@ int32_t mirage__loop_lag(const Emit *e, MirageNode node) {
       continue;
     if (loop.attrs->loop.carries[i].combine == MIRAGE_COMBINE_RESCALE)
       return 0;
-    ++lag;
+    lag++;
   }
   return lag;
 }

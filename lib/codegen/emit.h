@@ -140,7 +140,7 @@ Accumulators mirage__accumulators(Emit *e, int32_t count);
 LLVMBasicBlockRef mirage__begin_if(Emit *e, LLVMValueRef condition);
 void mirage__end_if(Emit *e, LLVMBasicBlockRef join);
 
-/// for (i = 0; i < count; ++i) with count >= 1.
+/// for (i = 0; i < count; i++) with count >= 1.
 typedef struct Repeat {
   LLVMBasicBlockRef header;
   LLVMValueRef index; // i32 phi

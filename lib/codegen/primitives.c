@@ -47,7 +47,7 @@ void mirage__gpu_init(MirageGpu *gpu, LLVMContextRef context, LLVMModuleRef modu
 
 static LLVMTypeRef repeated(const MirageGpu *gpu, LLVMTypeRef type, unsigned count) {
   LLVMTypeRef fields[8];
-  for (unsigned i = 0; i < count; ++i)
+  for (unsigned i = 0; i < count; i++)
     fields[i] = type;
   return LLVMStructTypeInContext(gpu->context, fields, count, 0);
 }
@@ -121,7 +121,7 @@ static unsigned registers_of_code(char code) {
 static LLVMTypeRef function_type(const MirageGpu *gpu, const Row *row) {
   LLVMTypeRef params[16];
   unsigned count = (unsigned)strlen(row->signature) - 1;
-  for (unsigned i = 0; i < count; ++i)
+  for (unsigned i = 0; i < count; i++)
     params[i] = type_of_code(gpu, row->signature[i + 1]);
   return LLVMFunctionType(type_of_code(gpu, row->signature[0]), params, count, 0);
 }
@@ -130,9 +130,9 @@ static LLVMTypeRef function_type(const MirageGpu *gpu, const Row *row) {
 static void asm_constraints(const Row *row, char *out) {
   char result = row->signature[0] == 'F' ? 'f' : constraint_of_code(row->signature[0]);
   const char *comma = "";
-  for (unsigned i = 0; i < registers_of_code(row->signature[0]); ++i, comma = ",")
+  for (unsigned i = 0; i < registers_of_code(row->signature[0]); i++, comma = ",")
     out += sprintf(out, "%s=%c", comma, result);
-  for (const char *code = row->signature + 1; *code; ++code, comma = ",")
+  for (const char *code = row->signature + 1; *code; code++, comma = ",")
     out += sprintf(out, "%s%c", comma, constraint_of_code(*code));
   if (row->how == ASM)
     sprintf(out, "%s~{memory}", comma);
@@ -174,7 +174,7 @@ LLVMValueRef mirage__gpu_emit(const MirageGpu *gpu, MiragePrimitive primitive, c
                               LLVMInlineAsmDialectATT, 0);
   }
   LLVMValueRef args[16];
-  for (unsigned i = 0; i < count; ++i)
+  for (unsigned i = 0; i < count; i++)
     args[i] = operands[i];
   LLVMValueRef call = LLVMBuildCall2(gpu->builder, type, callee, args, count, "");
   if (row->how == WARP)

@@ -63,7 +63,7 @@ static unsigned array_length(char code) {
 static LLVMValueRef call(const MirageGpu *gpu, const char *name, LLVMTypeRef returns, unsigned count,
                          LLVMValueRef *args) {
   LLVMTypeRef types[20];
-  for (unsigned i = 0; i < count; ++i)
+  for (unsigned i = 0; i < count; i++)
     types[i] = LLVMTypeOf(args[i]);
   LLVMTypeRef type = LLVMFunctionType(returns, types, count, 0);
   LLVMValueRef function = LLVMGetNamedFunction(gpu->module, name);
@@ -93,10 +93,10 @@ static LLVMValueRef element(const MirageGpu *gpu, LLVMValueRef array, unsigned i
 
 static LLVMValueRef read_array(const MirageGpu *gpu, LLVMValueRef array, LLVMTypeRef type, unsigned count) {
   LLVMTypeRef fields[8];
-  for (unsigned i = 0; i < count; ++i)
+  for (unsigned i = 0; i < count; i++)
     fields[i] = type;
   LLVMValueRef registers = LLVMGetUndef(LLVMStructTypeInContext(gpu->context, fields, count, 0));
-  for (unsigned i = 0; i < count; ++i) {
+  for (unsigned i = 0; i < count; i++) {
     LLVMValueRef value = LLVMBuildLoad2(gpu->builder, type, element(gpu, array, i), "");
     registers = LLVMBuildInsertValue(gpu->builder, registers, value, i, "");
   }
@@ -110,7 +110,7 @@ LLVMValueRef mirage__host_emit(const MirageGpu *gpu, const char *name, const cha
   char symbol[64];
   snprintf(symbol, sizeof symbol, "mirage_emu_%s", name);
   args[count++] = gpu_i32(gpu, gpu->op);
-  for (const char *code = signature + 1; *code; ++code, ++count)
+  for (const char *code = signature + 1; *code; code++, count++)
     args[count] = argument(gpu, *code, operands[count - 1]);
   LLVMValueRef array = registers ? scratch(gpu, "registers", 8) : NULL;
   if (array)
@@ -163,13 +163,13 @@ enum { MOST_CELLS = 256 };
 
 static LLVMValueRef write_cells(const MirageGpu *gpu, uint32_t count, const LLVMValueRef *cells) {
   LLVMValueRef array = scratch(gpu, "cells", MOST_CELLS);
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     LLVMBuildStore(gpu->builder, cells[i], element(gpu, array, i));
   return array;
 }
 
 static void read_cells(const MirageGpu *gpu, uint32_t count, LLVMValueRef array, LLVMValueRef *cells) {
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     cells[i] = LLVMBuildLoad2(gpu->builder, gpu->f32, element(gpu, array, i), "");
 }
 
@@ -180,7 +180,7 @@ void mirage__host_wgmma(const MirageGpu *gpu, MirageDType dtype, int32_t n, LLVM
   LLVMValueRef registers = LLVMConstNull(LLVMTypeOf(array));
   if (a_regs) {
     registers = scratch(gpu, "a", 4);
-    for (unsigned i = 0; i < 4; ++i)
+    for (unsigned i = 0; i < 4; i++)
       LLVMBuildStore(gpu->builder, LLVMBuildBitCast(gpu->builder, a_regs[i], gpu->i32, ""), element(gpu, registers, i));
   }
   LLVMValueRef args[8] = {gpu_i32(gpu, gpu->op),

@@ -34,7 +34,7 @@ static void add(Text *text, const char *format, ...) {
 
 // "{$first, ...}"
 static void add_registers(Text *text, uint32_t first, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     add(text, "%s$%u", i ? ", " : "{", first + i);
   add(text, "}");
 }
@@ -46,14 +46,14 @@ static void emit_tied(const MirageGpu *gpu, const Text *code, uint32_t count, LL
   LLVMTypeRef fields[MOST_CELLS], params[MOST_CELLS + 8];
   LLVMValueRef args[MOST_CELLS + 8];
   uint32_t used = 0;
-  for (uint32_t i = 0; i < count; ++i, ++used) {
+  for (uint32_t i = 0; i < count; i++, used++) {
     add(&constraints, "=f,");
     fields[i] = params[used] = gpu->f32;
     args[used] = cells[i];
   }
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     add(&constraints, "%u,", i);
-  for (; *inputs; ++inputs, ++operands, ++used) {
+  for (; *inputs; inputs++, operands++, used++) {
     add(&constraints, "%c,", *inputs);
     args[used] = *operands;
     params[used] = LLVMTypeOf(*operands);
@@ -65,7 +65,7 @@ static void emit_tied(const MirageGpu *gpu, const Text *code, uint32_t count, LL
                                          LLVMInlineAsmDialectATT, 0);
   LLVMValueRef call = LLVMBuildCall2(gpu->builder, type, callee, args, used, "");
   mirage__gpu_mark_convergent(gpu, call);
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     cells[i] = count == 1 ? call : LLVMBuildExtractValue(gpu->builder, call, i, "");
 }
 

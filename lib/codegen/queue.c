@@ -40,8 +40,8 @@ void mirage_codegen_all(uint32_t num_jobs, MirageCodegenJob *jobs, const MirageT
   pthread_t threads[64];
   uint32_t count = count_threads(num_threads, num_jobs), started = 0;
   while (started + 1 < count && pthread_create(&threads[started], NULL, work, &queue) == 0)
-    ++started;
+    started++;
   work(&queue);
-  for (uint32_t i = 0; i < started; ++i)
+  for (uint32_t i = 0; i < started; i++)
     pthread_join(threads[i], NULL);
 }

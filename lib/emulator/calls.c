@@ -245,7 +245,7 @@ static uint32_t emu_VOTE_ALL(uint32_t op, uint32_t lanes, uint32_t value) {
 static uint32_t emu_BYTE_PERMUTE(uint32_t op, uint32_t a, uint32_t b, uint32_t selector) {
   uint64_t bytes = (uint64_t)b << 32 | a;
   uint32_t result = 0;
-  for (uint32_t i = 0; i < 4; ++i) {
+  for (uint32_t i = 0; i < 4; i++) {
     uint32_t pick = selector >> 4 * i, byte = (uint32_t)(bytes >> 8 * (pick & 7)) & 0xff;
     if (pick & 8)
       byte = byte & 0x80 ? 0xff : 0;

@@ -93,7 +93,7 @@ static Clock *allocate_clock(Clocks *clocks) {
 static void drop(Clocks *clocks, Clock *clock) {
   if (!clock || --clock->refs)
     return;
-  for (uint32_t b = 0; b < clocks->blocks; ++b)
+  for (uint32_t b = 0; b < clocks->blocks; b++)
     drop_chunk(clocks, clock->chunks[b]);
   clock->next = clocks->free_clocks;
   clocks->free_clocks = clock;
@@ -103,10 +103,10 @@ static Clock *copy_of(Machine *m, const Clock *clock) {
   Clock *copy = allocate_clock(m->clocks);
   if (!copy)
     mirage__machine_fail(m, 0, "out of memory");
-  for (uint32_t b = 0; clock && b < m->clocks->blocks; ++b) {
+  for (uint32_t b = 0; clock && b < m->clocks->blocks; b++) {
     copy->chunks[b] = clock->chunks[b];
     if (copy->chunks[b])
-      ++copy->chunks[b]->refs;
+      copy->chunks[b]->refs++;
   }
   return copy;
 }
@@ -155,14 +155,14 @@ Clocks *mirage__clocks_create(uint32_t num_blocks, uint32_t threads) {
 void mirage__clocks_destroy(Clocks *clocks) {
   if (!clocks)
     return;
-  for (size_t i = 0; i < clocks->num_owned; ++i)
+  for (size_t i = 0; i < clocks->num_owned; i++)
     free(clocks->owned[i]);
   free(clocks->owned);
   free(clocks);
 }
 
 Clock *mirage__clock_origin(Clocks *clocks) {
-  ++clocks->origin->refs;
+  clocks->origin->refs++;
   return clocks->origin;
 }
 
@@ -197,7 +197,7 @@ const char *mirage__clock_name(const Machine *m, Actor actor, char *buffer, size
 // ------------------------------------------------------------------------------------------------------------- merging
 
 static void raise_counts(uint32_t *to, const uint32_t *from, uint32_t count) {
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     to[i] = from[i] > to[i] ? from[i] : to[i];
 }
 
@@ -206,7 +206,7 @@ static void merge_chunk(Machine *m, Clock *to, uint32_t block, Chunk *from) {
   if (!from || from == mine)
     return;
   uint32_t count = 2 * m->clocks->actors, more = 0, less = 0;
-  for (uint32_t i = 0; mine && i < count; ++i) {
+  for (uint32_t i = 0; mine && i < count; i++) {
     more |= mine->counts[i] > from->counts[i];
     less |= mine->counts[i] < from->counts[i];
   }
@@ -216,20 +216,20 @@ static void merge_chunk(Machine *m, Clock *to, uint32_t block, Chunk *from) {
     raise_counts(make_own_chunk(m, to, block)->counts, from->counts, count);
     return;
   }
-  ++from->refs;
+  from->refs++;
   drop_chunk(m->clocks, mine);
   to->chunks[block] = from;
 }
 
 static void merge(Machine *m, Clock *to, const Clock *from) {
-  for (uint32_t b = 0; b < m->clocks->blocks; ++b)
+  for (uint32_t b = 0; b < m->clocks->blocks; b++)
     merge_chunk(m, to, b, from->chunks[b]);
 }
 
 // What `fence` knows is now known with a fence.
 static void merge_fence(Machine *m, Clock *to, const Clock *fence) {
   uint32_t actors = m->clocks->actors;
-  for (uint32_t b = 0; b < m->clocks->blocks; ++b)
+  for (uint32_t b = 0; b < m->clocks->blocks; b++)
     if (fence->chunks[b])
       raise_counts(make_own_chunk(m, to, b)->counts + actors, fence->chunks[b]->counts, actors);
 }
@@ -261,7 +261,7 @@ void mirage__clock_release_count(Machine *m, Actor actor, uint32_t count, Channe
 }
 
 static void set_base(Machine *m, Fibre *fibre, Clock *clock) {
-  ++clock->refs;
+  clock->refs++;
   drop(m->clocks, fibre->base);
   fibre->base = clock;
 }
@@ -294,14 +294,14 @@ void mirage__clock_clear(Machine *m, Channel *channel) {
 }
 
 void mirage__clock_fence(Machine *m, Fibre *fibre) {
-  ++fibre->base->refs;
+  fibre->base->refs++;
   drop(m->clocks, fibre->fence_base);
   fibre->fence_base = fibre->base;
   fibre->fence_count = fibre->count++;
 }
 
 static bool know_the_same(const Fibre *lanes, uint32_t count) {
-  for (uint32_t i = 1; i < count; ++i)
+  for (uint32_t i = 1; i < count; i++)
     if (lanes[i].base != lanes->base)
       return false;
   return true;
@@ -311,16 +311,16 @@ void mirage__clock_share_outside(Machine *m, Fibre *lanes, uint32_t count) {
   if (know_the_same(lanes, count))
     return;
   Clock *all = copy_of(m, NULL), *before = NULL, *after = NULL;
-  for (uint32_t i = 0; i < count; ++i)
-    for (uint32_t b = 0; b < m->clocks->blocks && (i == 0 || lanes[i].base != lanes[i - 1].base); ++b)
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t b = 0; b < m->clocks->blocks && (i == 0 || lanes[i].base != lanes[i - 1].base); b++)
       if (b != lanes->block->slot)
         merge_chunk(m, all, b, lanes[i].base->chunks[b]);
-  for (uint32_t i = 0; i < count; ++i) { // lanes that knew the same go on doing so
+  for (uint32_t i = 0; i < count; i++) { // lanes that knew the same go on doing so
     if (lanes[i].base != before) {
       drop(m->clocks, before);
       drop(m->clocks, after);
       before = lanes[i].base;
-      ++before->refs;
+      before->refs++;
       after = copy_of(m, before);
       merge(m, after, all);
     }

@@ -37,7 +37,7 @@ static double elements_of(const MirageUGraph *graph, uint32_t value) {
 static double work_of_node(const MirageUGraph *graph, const MirageNodeView *node) {
   enum { MATRIX_GAIN = 16 };
   double elements = 0;
-  for (uint32_t i = 0; i < node->num_results; ++i)
+  for (uint32_t i = 0; i < node->num_results; i++)
     elements += elements_of(graph, node->first_result.index + i);
   if (node->op == MIRAGE_OP_STORE || mirage_op_info(node->op)->kind == MIRAGE_KIND_REDUCE)
     elements += elements_of(graph, node->operands[0].index);
@@ -51,7 +51,7 @@ static double work_of_node(const MirageUGraph *graph, const MirageNodeView *node
 static double work_of_region(const MirageUGraph *graph, MirageRegion region) {
   MirageRegionView view = mirage_ugraph_region(graph, region);
   double work = 0;
-  for (uint32_t i = 0; i < view.num_nodes; ++i) {
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
     if (!node.region.index) {
       work += work_of_node(graph, &node);
@@ -61,7 +61,7 @@ static double work_of_region(const MirageUGraph *graph, MirageRegion region) {
     if (node.op == MIRAGE_OP_LOOP)
       times = (double)node.attrs->loop.range;
     else if (node.op == MIRAGE_OP_CUSTOM)
-      for (int a = 0; a < 3; ++a)
+      for (int a = 0; a < 3; a++)
         times *= (double)node.attrs->custom.grid[a];
     work += times * work_of_region(graph, node.region);
   }
@@ -82,7 +82,7 @@ static MirageStatus find_kernels(MirageEmulation *emulation, const MirageDiag *d
   emulation->kernels = calloc(body.num_nodes + 1, sizeof *emulation->kernels);
   if (!emulation->kernels)
     return no_memory(diag);
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
     if (node.op != MIRAGE_OP_CUSTOM)
       continue;
@@ -98,7 +98,7 @@ static MirageStatus list_operators(MirageEmulation *emulation, const MirageDiag 
   emulation->operators = calloc(count + 1, sizeof *emulation->operators);
   if (!emulation->operators)
     return no_memory(diag);
-  for (uint32_t i = 1; i <= count; ++i) {
+  for (uint32_t i = 1; i <= count; i++) {
     MirageNodeView node = mirage_ugraph_node(emulation->graph, (MirageNode){i});
     emulation->operators[i] = (Operator){mirage_op_info(node.op)->mnemonic, node.loc};
   }
@@ -180,7 +180,7 @@ static MirageStatus add_result(Run *run, uint32_t value, Buffer *buffer) {
 // Operands, results, workspace: the kernel ABI of codegen.h.
 static MirageStatus fill_buffers(Run *run, const MirageNodeView *node, Launch *launch, bool dependent) {
   Buffer *buffer = launch->buffers;
-  for (uint32_t i = 0; i < node->num_operands; ++i) {
+  for (uint32_t i = 0; i < node->num_operands; i++) {
     uint32_t value = mirage_ugraph_storage(run->emulation->graph, node->operands[i]).index;
     *buffer++ = (Buffer){.data = run->values[value],
                          .bytes = value_bytes(run, value),
@@ -188,7 +188,7 @@ static MirageStatus fill_buffers(Run *run, const MirageNodeView *node, Launch *l
                          .number = i,
                          .awaited = dependent && run->produced[value]};
   }
-  for (uint32_t i = 0; i < node->num_results; ++i) {
+  for (uint32_t i = 0; i < node->num_results; i++) {
     *buffer = (Buffer){.kind = "result", .number = i, .writable = true, .awaited = dependent};
     MIRAGE_TRY(add_result(run, node->first_result.index + i, buffer++));
   }
@@ -231,7 +231,7 @@ static MirageStatus run_kernel(Run *run, uint32_t index) {
     status = mirage__machine_run(&launch);
   if (status == MIRAGE_OK)
     status = mirage__check_written(&launch, node.loc);
-  for (uint32_t i = 0; launch.buffers && i < launch.num_buffers; ++i)
+  for (uint32_t i = 0; launch.buffers && i < launch.num_buffers; i++)
     free(launch.buffers[i].writer);
   free(launch.buffers);
   return status;
@@ -239,7 +239,7 @@ static MirageStatus run_kernel(Run *run, uint32_t index) {
 
 static MirageStatus run_kernels(Run *run, const void *const *inputs, void *const *outputs) {
   const MirageUGraph *graph = run->emulation->graph;
-  for (uint32_t k = 0; k < run->emulation->num_kernels; ++k) {
+  for (uint32_t k = 0; k < run->emulation->num_kernels; k++) {
     MirageNodeView node = mirage_ugraph_node(graph, run->emulation->kernels[k].node);
     if (node.attrs->custom.launch->workspace_bytes > run->workspace_bytes)
       run->workspace_bytes = node.attrs->custom.launch->workspace_bytes;
@@ -250,11 +250,11 @@ static MirageStatus run_kernels(Run *run, const void *const *inputs, void *const
   run->workspace = calloc((size_t)run->workspace_bytes + 1, 1);
   if (!run->values || !run->produced || !run->workspace)
     return no_memory(run->diag);
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); ++i)
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++)
     run->values[mirage_ugraph_get_input(graph, i).index] = (uint8_t *)inputs[i]; // read only: operands are not writable
-  for (uint32_t k = 0; k < run->emulation->num_kernels; ++k)
+  for (uint32_t k = 0; k < run->emulation->num_kernels; k++)
     MIRAGE_TRY(run_kernel(run, k));
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(graph); ++i) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(graph); i++) {
     uint32_t value = mirage_ugraph_storage(graph, mirage_ugraph_get_output(graph, i)).index;
     memcpy(outputs[i], run->values[value], value_bytes(run, value));
   }
@@ -265,7 +265,7 @@ MirageStatus mirage_emulation_run(MirageEmulation *emulation, MirageCopyTime cop
                                   void *const *outputs, const MirageDiag *diag) {
   Run run = {.emulation = emulation, .diag = diag, .copies = copies};
   MirageStatus status = run_kernels(&run, inputs, outputs);
-  for (uint32_t i = 0; run.values && run.produced && i <= mirage_ugraph_num_values(emulation->graph); ++i)
+  for (uint32_t i = 0; run.values && run.produced && i <= mirage_ugraph_num_values(emulation->graph); i++)
     if (run.produced[i] || !run.values[i])
       free(run.values[i]);
   free(run.values);

@@ -109,7 +109,7 @@ static void clip_row(const MirageTensorMap *map, int64_t first, uint32_t *begin,
 static bool find_row(const Flight *flight, const int32_t *index, int64_t *out_byte) {
   const MirageTensorMap *map = flight->map;
   *out_byte = (int64_t)flight->coordinates[0] * map->strides[0];
-  for (uint32_t d = 1; d < map->rank; ++d) {
+  for (uint32_t d = 1; d < map->rank; d++) {
     int64_t at = (int64_t)flight->coordinates[d] + index[d];
     if (at < 0 || at >= map->extents[d])
       return false;
@@ -120,7 +120,7 @@ static bool find_row(const Flight *flight, const int32_t *index, int64_t *out_by
 
 static uint32_t num_rows(const MirageTensorMap *map) {
   uint32_t rows = 1;
-  for (uint32_t d = 1; d < map->rank; ++d)
+  for (uint32_t d = 1; d < map->rank; d++)
     rows *= (uint32_t)map->box[d];
   return rows;
 }
@@ -137,13 +137,13 @@ static void copy_box(const Flight *flight, Block *block) {
   int32_t index[MIRAGE_MAP_RANK] = {0};
   uint8_t row[MOST_BOX * 4];
   clip_row(map, flight->coordinates[0], &begin, &end);
-  for (uint32_t r = 0; r < num_rows(map); ++r) {
+  for (uint32_t r = 0; r < num_rows(map); r++) {
     int64_t byte;
     memset(row, 0, row_bytes);
     if (find_row(flight, index, &byte) && end > begin)
       memcpy(row + begin, flight->from + byte + begin, end - begin);
     write_row(block->shared, flight->to + r * row_bytes, row, row_bytes, (uint32_t)map->swizzle);
-    for (uint32_t d = 1; d < map->rank && ++index[d] == map->box[d]; ++d)
+    for (uint32_t d = 1; d < map->rank && ++index[d] == map->box[d]; d++)
       index[d] = 0;
   }
 }
@@ -151,7 +151,7 @@ static void copy_box(const Flight *flight, Block *block) {
 // ------------------------------------------------------------------------------------------------------------- landing
 
 static void land_copies(Machine *m, const Flight *flight) {
-  for (uint32_t i = 0; i < flight->num_copies; ++i) {
+  for (uint32_t i = 0; i < flight->num_copies; i++) {
     const Copy *copy = &flight->copies[i];
     if (m->launch->copies == MIRAGE_COPIES_LATE)
       mirage__copy_perform(m, copy);
@@ -166,7 +166,7 @@ static void land(Machine *m, const Flight *flight) {
     land_copies(m, flight);
     return;
   }
-  for (uint32_t t = 0; t < flight->num_targets; ++t) {
+  for (uint32_t t = 0; t < flight->num_targets; t++) {
     const Target *target = &flight->targets[t];
     if (flight->kind == FLIGHT_BULK)
       memcpy(target->block->shared + flight->to, flight->from, flight->bytes);
@@ -202,7 +202,7 @@ static void take_off(Machine *m) {
 
 void mirage__copy_check_end(Machine *m) {
   for (const Flight *flight = m->first_flight; flight; flight = flight->next)
-    for (uint32_t t = 0; t < flight->num_targets; ++t)
+    for (uint32_t t = 0; t < flight->num_targets; t++)
       if (flight->targets[t].block == m->self->block)
         mirage__machine_fail(m, flight->op, "ends with a copy under way to byte %u of shared memory", flight->to);
 }
@@ -230,7 +230,7 @@ void mirage__bulk_copy(Machine *m, uint32_t op, uint64_t to, uint64_t from, uint
 }
 
 static const MirageTensorMap *find_map(Machine *m, uint32_t op, uint64_t address, uint32_t rank) {
-  for (uint32_t i = 0; i < m->launch->num_maps; ++i) {
+  for (uint32_t i = 0; i < m->launch->num_maps; i++) {
     const MirageTensorMap *map = &m->launch->maps[i];
     if ((uintptr_t)map != address)
       continue;
@@ -245,7 +245,7 @@ static const MirageTensorMap *find_map(Machine *m, uint32_t op, uint64_t address
 static void check_source(Machine *m, Flight *flight) {
   const MirageTensorMap *map = flight->map;
   uint64_t first = 0, last = (uint64_t)map->strides[0] - 1, base = buffer_address(map->pointer);
-  for (uint32_t d = 0; d < map->rank; ++d) {
+  for (uint32_t d = 0; d < map->rank; d++) {
     int64_t low = flight->coordinates[d], high = low + map->box[d];
     low = low < 0 ? 0 : low;
     high = high > map->extents[d] ? map->extents[d] : high;
@@ -272,7 +272,7 @@ static void add_blocks(Machine *m, Flight *flight, uint64_t mbarrier, uint32_t b
   uint32_t size = m->self->block->cluster->size, offset = (uint32_t)mbarrier;
   if (blocks >> size || size > MOST_TARGETS)
     mirage__machine_fail(m, flight->op, "copies to blocks 0x%x of a cluster of %u", blocks, size);
-  for (uint32_t rank = 0; rank < size; ++rank)
+  for (uint32_t rank = 0; rank < size; rank++)
     if (blocks >> rank & 1)
       add_target(m, flight, ((uint64_t)(rank + 1) << 32) + offset);
 }
@@ -291,7 +291,7 @@ void mirage__tensor_copy(Machine *m, uint32_t op, uint64_t to, uint64_t map, uin
     add_blocks(m, flight, mbarrier, blocks);
   else
     add_target(m, flight, mbarrier);
-  for (uint32_t t = 0; t < flight->num_targets; ++t)
+  for (uint32_t t = 0; t < flight->num_targets; t++)
     make_pending(m, flight, &flight->targets[t]);
   take_off(m);
 }
@@ -330,7 +330,7 @@ static MirageStatus check_map(const Launch *launch, uint32_t index) {
     return bad_map(launch, index, "unknown swizzle", map->swizzle);
   if (map->strides[0] != size)
     return bad_map(launch, index, "elements lie apart by", map->strides[0]);
-  for (uint32_t d = 0; d < map->rank; ++d) {
+  for (uint32_t d = 0; d < map->rank; d++) {
     if (map->extents[d] < 1 || map->extents[d] > INT64_C(1) << 32)
       return bad_map(launch, index, "an extent is", map->extents[d]);
     if (map->box[d] < 1 || map->box[d] > MOST_BOX)
@@ -345,7 +345,7 @@ static MirageStatus check_map(const Launch *launch, uint32_t index) {
 }
 
 MirageStatus mirage__copy_check_maps(const Launch *launch) {
-  for (uint32_t i = 0; i < launch->num_maps; ++i)
+  for (uint32_t i = 0; i < launch->num_maps; i++)
     MIRAGE_TRY(check_map(launch, i));
   return MIRAGE_OK;
 }

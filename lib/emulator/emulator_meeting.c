@@ -103,12 +103,12 @@ void mirage__meeting_cluster_arrive(Machine *m, uint32_t op) {
   Cluster *cluster = m->self->block->cluster;
   if (m->self->cluster_arrivals != cluster->phase)
     mirage__machine_fail(m, op, "arrives at a cluster barrier twice without waiting");
-  ++m->self->cluster_arrivals;
+  m->self->cluster_arrivals++;
   mirage__clock_release(m, m->self, &cluster->meeting.channel);
   if (++cluster->arrived < cluster->size * m->launch->threads)
     return;
   cluster->arrived = 0;
-  ++cluster->phase;
+  cluster->phase++;
   mirage__clock_clear(m, &cluster->done);
   cluster->done = cluster->meeting.channel;
   cluster->meeting.channel = (Channel){0};
@@ -141,7 +141,7 @@ static uint32_t registers_of(const Machine *m, const Block *block, uint32_t warp
 
 static uint32_t registers_in_use(const Machine *m, const Block *block) {
   uint32_t sum = 0;
-  for (uint32_t w = 0; w < m->launch->threads / LANES; ++w)
+  for (uint32_t w = 0; w < m->launch->threads / LANES; w++)
     sum += registers_of(m, block, w) * LANES;
   return sum;
 }
@@ -162,7 +162,7 @@ static void set_registers(Machine *m, uint32_t op, uint32_t count, bool more) {
   uint32_t now = registers_of(m, block, first), file = registers_at_launch(m->launch) * m->launch->threads;
   while (more && registers_in_use(m, block) + (count - now) * threads > file)
     stand(m, &block->registers, SETMAXNREG, op);
-  for (uint32_t w = 0; w < threads / LANES; ++w)
+  for (uint32_t w = 0; w < threads / LANES; w++)
     block->warp_registers[first + w] = (uint16_t)count;
   mirage__meeting_release(m, &block->registers);
 }
@@ -175,7 +175,7 @@ void mirage__meeting_registers(Machine *m, uint32_t op, uint32_t count, bool mor
   self->words[0] = count;
   if (!mirage__meeting_join(m, group, mirage__group_threads(m, self), SETMAXNREG, op))
     return;
-  for (uint32_t i = 0; i < mirage__group_threads(m, self); ++i)
+  for (uint32_t i = 0; i < mirage__group_threads(m, self); i++)
     if (first[i].words[0] != count)
       mirage__machine_fail(m, op, "asks for %u registers per thread, and thread %u of its warpgroup for %u", count,
                            first[i].thread, first[i].words[0]);

@@ -15,7 +15,7 @@
 
 static void note_writer(Machine *m, uint32_t op, const Buffer *buffer, uint64_t offset, uint32_t bytes) {
   uint32_t me = m->self->block->number + 1;
-  for (uint64_t i = offset / GRANULE; i < (offset + bytes + GRANULE - 1) / GRANULE; ++i) {
+  for (uint64_t i = offset / GRANULE; i < (offset + bytes + GRANULE - 1) / GRANULE; i++) {
     if (buffer->writer[i] && buffer->writer[i] != me)
       mirage__machine_fail(m, op, "writes byte %llu of %s %u, which block number %u wrote too",
                            (unsigned long long)(i * GRANULE), buffer->kind, buffer->number, buffer->writer[i] - 1);
@@ -101,7 +101,7 @@ static uint32_t granules_of(uint32_t bytes) { return (bytes + GRANULE - 1) / GRA
 
 static void check_written(Machine *m, uint32_t op, const Place *place, uint32_t bytes) {
   const Granule *g = place->block->granules + place->offset / GRANULE;
-  for (uint32_t i = 0; i < granules_of(bytes); ++i)
+  for (uint32_t i = 0; i < granules_of(bytes); i++)
     if (g[i].write_count == 0)
       mirage__machine_fail(m, op, "reads byte %u of shared memory, which nobody wrote",
                            place->offset + i * (uint32_t)GRANULE);
@@ -140,7 +140,7 @@ const void *mirage__memory_shared_row(Machine *m, uint32_t op, Fibre *warp, cons
                          lane->thread % (uint32_t)LANES);
   Access access = {.op = op, .actor = mirage__clock_warp(m, warp), .alike = true};
   access.count = warp->block->warp_counts[warp->thread / LANES];
-  for (uint32_t i = 0; i < LANES; ++i) {
+  for (uint32_t i = 0; i < LANES; i++) {
     if (i > 0 && warp[i].base == warp[i - 1].base)
       continue;
     access.fibre = &warp[i];
@@ -183,13 +183,13 @@ void mirage__copy_issue(Machine *m, uint32_t op, uint64_t to, uint64_t from, uin
     mirage__copy_perform(m, &copy);
 }
 
-void mirage__copy_commit(Machine *m) { ++m->self->groups; }
+void mirage__copy_commit(Machine *m) { m->self->groups++; }
 
 void mirage__copy_wait(Machine *m, uint32_t op, uint32_t allowed) {
   Fibre *self = m->self;
   Ground ground = mirage__memory_ground(self->block);
   uint32_t done = 0;
-  for (; done < self->num_copies && self->copies[done].group + allowed < self->groups; ++done) {
+  for (; done < self->num_copies && self->copies[done].group + allowed < self->groups; done++) {
     const Copy *copy = &self->copies[done];
     if (m->launch->copies == MIRAGE_COPIES_LATE)
       mirage__copy_perform(m, copy);

@@ -98,7 +98,7 @@ uint32_t mirage__group_done(const Fibre *fibre) { return fibre->products ? fibre
 // Cells of a product that runs on: all of one, in their order.
 static Set *continued_set(Machine *m, uint32_t op, Products *products, uint32_t count, const float *cells) {
   Set *set = &products->sets[mark_set(cells[0]) % MOST_SETS];
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     if (!is_mark(cells[i]) || mark_set(cells[i]) != mark_set(cells[0]) || mark_index(cells[i]) != i)
       mirage__machine_fail(m, op, "adds to accumulators some of which belong to another product under way");
   if (!set->live || set->count != count)
@@ -110,11 +110,11 @@ static Set *new_set(Machine *m, uint32_t op, Products *products, uint32_t count,
   if (!products->fenced)
     mirage__machine_fail(m, op, "a warpgroup's product takes accumulators with no wgmma.fence before it");
   Set *set = NULL;
-  for (uint32_t i = 0; i < MOST_SETS && !set; ++i)
+  for (uint32_t i = 0; i < MOST_SETS && !set; i++)
     set = products->sets[i].live ? NULL : &products->sets[i];
   if (!set)
     mirage__machine_fail(m, op, "more than %u products with accumulators of their own under way", (unsigned)MOST_SETS);
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     if (is_mark(cells[i]))
       mirage__machine_fail(m, op, "adds to accumulators some of which belong to another product under way");
   *set = (Set){.live = true, .count = count, .left = count, .op = op};
@@ -162,14 +162,14 @@ static void read_piece(Machine *m, uint32_t op, Fibre *group, uint32_t offset, M
                          place.offset);
   Access access = {.op = op, .actor = mirage__clock_group(m, group), .alike = true, .async = true};
   access.count = group->products->commits + 1;
-  for (uint32_t i = 0; i < GROUP; ++i) {
+  for (uint32_t i = 0; i < GROUP; i++) {
     if (i > 0 && group[i].base == group[i - 1].base && group[i].fence_base == group[i - 1].fence_base)
       continue;
     access.fibre = &group[i];
     mirage__trace_read(m, &access, &ground, place.offset / GRANULE, PIECE / GRANULE);
   }
   const uint8_t *bytes = place.block->shared + place.offset;
-  for (uint32_t i = 0; i < PIECE / 4; ++i) {
+  for (uint32_t i = 0; i < PIECE / 4; i++) {
     uint32_t word;
     memcpy(&word, bytes + 4 * i, sizeof word);
     mirage__warp_unpack(type, word, &out[2 * i], &out[2 * i + 1]);
@@ -183,15 +183,15 @@ static void read_matrix(Machine *m, uint32_t op, Fibre *group, const Descriptor 
   for (uint32_t row = 0; row < rows; row += d->row_innermost ? 8 : 1)
     for (uint32_t k = 0; k < DEPTH; k += d->row_innermost ? 1 : 8) {
       read_piece(m, op, group, piece_offset(d, row, k), type, piece);
-      for (uint32_t i = 0; i < 8; ++i)
+      for (uint32_t i = 0; i < 8; i++)
         out[d->row_innermost ? k * rows + row + i : (k + i) * rows + row] = piece[i];
     }
 }
 
 // a[16][64] from the registers of the threads, as the matrix instruction of a warp has them.
 static void gather_registers(const Fibre *group, MmaType type, float *out) {
-  for (uint32_t i = 0; i < GROUP; ++i)
-    for (uint32_t r = 0; r < 4; ++r) {
+  for (uint32_t i = 0; i < GROUP; i++)
+    for (uint32_t r = 0; r < 4; r++) {
       uint32_t row = i / LANES * 16 + i % LANES / 4 + r % 2 * 8, k = i % 4 * 2 + r / 2 * 8;
       mirage__warp_unpack(type, group[i].words[r], &out[k * ROWS + row], &out[(k + 1) * ROWS + row]);
     }
@@ -207,13 +207,13 @@ static float *cell_of(Fibre *group, uint32_t row, uint32_t column) {
 
 static void multiply(Fibre *group, uint32_t n, const float *a, const float *b) {
   float sums[MOST_COLUMNS];
-  for (uint32_t row = 0; row < ROWS; ++row) {
-    for (uint32_t j = 0; j < n; ++j)
+  for (uint32_t row = 0; row < ROWS; row++) {
+    for (uint32_t j = 0; j < n; j++)
       sums[j] = *cell_of(group, row, j);
-    for (uint32_t k = 0; k < DEPTH; ++k)
-      for (uint32_t j = 0; j < n; ++j)
+    for (uint32_t k = 0; k < DEPTH; k++)
+      for (uint32_t j = 0; j < n; j++)
         sums[j] += a[k * ROWS + row] * b[k * n + j];
-    for (uint32_t j = 0; j < n; ++j)
+    for (uint32_t j = 0; j < n; j++)
       *cell_of(group, row, j) = sums[j];
   }
 }
@@ -225,7 +225,7 @@ static bool same_product(const GroupProduct *a, const GroupProduct *b) {
 
 static void compute(Machine *m, uint32_t op, Fibre *group, const GroupProduct *product) {
   float a[DEPTH * ROWS], b[DEPTH * MOST_COLUMNS];
-  for (uint32_t i = 0; i < GROUP; ++i)
+  for (uint32_t i = 0; i < GROUP; i++)
     if (!same_product(product, group[i].products->asked))
       mirage__machine_fail(m, op, "a warpgroup's product of which thread %u has other operands or another shape",
                            group[i].thread);
@@ -257,12 +257,12 @@ void mirage__group_product(Machine *m, uint32_t op, const GroupProduct *product,
     compute(m, op, self - self->thread % GROUP, product);
     mirage__meeting_release(m, meeting);
   }
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     cells[i] = mark((uint32_t)(set - products->sets), i);
 }
 
 void mirage__group_fence(Machine *m, uint32_t op) { products_of(m, op)->fenced = true; }
-void mirage__group_commit(Machine *m, uint32_t op) { ++products_of(m, op)->commits; }
+void mirage__group_commit(Machine *m, uint32_t op) { products_of(m, op)->commits++; }
 
 // Registers are the thread's own again, so that the next product needs a fence.
 void mirage__group_wait(Machine *m, uint32_t op, uint32_t allowed) {
@@ -274,7 +274,7 @@ void mirage__group_wait(Machine *m, uint32_t op, uint32_t allowed) {
 
 void mirage__group_results(Machine *m, uint32_t op, uint32_t count, float *cells) {
   Products *products = products_of(m, op);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     Set *set = &products->sets[mark_set(cells[i]) % MOST_SETS];
     if (!is_mark(cells[i]) || !set->live || set->commit > products->done)
       continue;
@@ -285,7 +285,7 @@ void mirage__group_results(Machine *m, uint32_t op, uint32_t count, float *cells
 
 void mirage__group_end(Machine *m) {
   const Products *products = m->self->products;
-  for (uint32_t i = 0; products && i < MOST_SETS; ++i)
+  for (uint32_t i = 0; products && i < MOST_SETS; i++)
     if (products->sets[i].live && products->sets[i].commit > products->done)
       mirage__machine_fail(m, products->sets[i].op, "ends with a warpgroup's product under way");
 }

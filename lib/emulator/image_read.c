@@ -26,7 +26,7 @@ static MirageStatus bad(const MirageDiag *diag, const char *what) {
 static bool read_numbers(const json_t *array, uint32_t most, int64_t *out) {
   if (!json_is_array(array) || json_array_size(array) > most)
     return false;
-  for (size_t i = 0; i < json_array_size(array); ++i) {
+  for (size_t i = 0; i < json_array_size(array); i++) {
     if (!json_is_integer(json_array_get(array, i)))
       return false;
     out[i] = json_integer_value(json_array_get(array, i));
@@ -48,13 +48,13 @@ static bool read_map(json_t *object, MirageTensorMap *map) {
   if (!read_numbers(extents, map->rank, map->extents) || !read_numbers(strides, map->rank, map->strides) ||
       !read_numbers(box, map->rank, boxes))
     return false;
-  for (int i = 0; i < MIRAGE_MAP_RANK; ++i)
+  for (int i = 0; i < MIRAGE_MAP_RANK; i++)
     map->box[i] = (int32_t)boxes[i];
   return true;
 }
 
 static bool read_maps(const json_t *maps, ImageKernel *kernel) {
-  for (uint32_t i = 0; i < kernel->num_maps; ++i)
+  for (uint32_t i = 0; i < kernel->num_maps; i++)
     if (!read_map(json_array_get(maps, i), &kernel->maps[i]) ||
         kernel->maps[i].pointer >= kernel->num_operands + kernel->num_results)
       return false;
@@ -66,7 +66,7 @@ static bool read_bytes(const json_t *operands, const json_t *results, ImageKerne
   if (!read_numbers(operands, kernel->num_operands, out) ||
       !read_numbers(results, kernel->num_results, out + kernel->num_operands))
     return false;
-  for (uint32_t i = 0; i < kernel->num_operands + kernel->num_results; ++i)
+  for (uint32_t i = 0; i < kernel->num_operands + kernel->num_results; i++)
     if (out[i] < 1)
       return false;
   return true;
@@ -103,13 +103,13 @@ static MirageStatus read_kernels(json_t *array, const MirageDiag *diag, MirageEm
   module->kernels = calloc(json_array_size(array) + 1, sizeof *module->kernels);
   if (!module->kernels)
     return no_memory(diag);
-  for (size_t i = 0; i < json_array_size(array); ++i)
+  for (size_t i = 0; i < json_array_size(array); i++)
     MIRAGE_TRY(read_kernel(json_array_get(array, i), diag, &module->kernels[module->num_kernels++]));
   return MIRAGE_OK;
 }
 
 static const char *known_mnemonic(const char *text) {
-  for (int op = 1; op < MIRAGE_NUM_OPS; ++op)
+  for (int op = 1; op < MIRAGE_NUM_OPS; op++)
     if (strcmp(mirage_op_info((MirageOp)op)->mnemonic, text) == 0)
       return mirage_op_info((MirageOp)op)->mnemonic;
   return NULL;
@@ -123,7 +123,7 @@ static MirageStatus read_operators(json_t *array, const MirageDiag *diag, Mirage
   if (!module->operators || !module->locations)
     return no_memory(diag);
   module->num_operators = count > 0 ? (uint32_t)count - 1 : 0;
-  for (size_t i = 1; i < count; ++i) {
+  for (size_t i = 1; i < count; i++) {
     const char *mnemonic, *location;
     if (json_unpack(json_array_get(array, i), "[s, s]", &mnemonic, &location) != 0)
       return bad(diag, "an operator");
@@ -206,7 +206,7 @@ static MirageStatus read_image(const char *image, size_t bytes, const MirageDiag
   LLVMInitializeNativeAsmPrinter();
   MIRAGE_TRY(read_description(image, diag, module));
   MIRAGE_TRY(compile(image + text_bytes, bytes - text_bytes, diag, module));
-  for (uint32_t i = 0; i < module->num_kernels; ++i)
+  for (uint32_t i = 0; i < module->num_kernels; i++)
     MIRAGE_TRY(mirage__jit_find(module->jit, module->kernels[i].name, diag, &module->kernels[i].entry));
   return MIRAGE_OK;
 }
@@ -229,12 +229,12 @@ void mirage_emulated_module_destroy(MirageEmulatedModule *module) {
   if (!module)
     return;
   mirage__jit_destroy(module->jit);
-  for (uint32_t i = 0; i < module->num_kernels; ++i) {
+  for (uint32_t i = 0; i < module->num_kernels; i++) {
     free(module->kernels[i].name);
     free(module->kernels[i].bytes);
     free(module->kernels[i].maps);
   }
-  for (uint32_t i = 1; module->locations && i <= module->num_operators; ++i)
+  for (uint32_t i = 1; module->locations && i <= module->num_operators; i++)
     free(module->locations[i]);
   free(module->kernels);
   free(module->operators);

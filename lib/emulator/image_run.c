@@ -21,7 +21,7 @@ static uint64_t mix(uint64_t hash, uint64_t value) { return (hash ^ value) * 0x1
 
 static uint64_t hash_map(const MirageTensorMap *map) {
   uint64_t hash = mix(mix(mix(0xcbf29ce484222325, map->dtype), map->rank), (uint64_t)map->swizzle);
-  for (uint32_t i = 0; i < map->rank; ++i)
+  for (uint32_t i = 0; i < map->rank; i++)
     hash = mix(mix(mix(hash, (uint64_t)map->extents[i]), (uint64_t)map->strides[i]), (uint64_t)map->box[i]);
   return hash;
 }
@@ -52,7 +52,7 @@ static MirageStatus check_shape(const Call *call) {
     return mirage_diag_fail(call->diag, NULL, MIRAGE_FAULT,
                             "launch: %s: %lld bytes of dynamic shared memory, the kernel needs %lld", kernel->name,
                             (long long)launch->shared_bytes, (long long)kernel->shared_bytes);
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; i++)
     if (launch->grid[i] < 1 || launch->cluster[i] < 1 || launch->grid[i] % launch->cluster[i] != 0)
       return mirage_diag_fail(call->diag, NULL, MIRAGE_FAULT, "launch: %s: grid %c is %lld in clusters of %lld",
                               kernel->name, 'x' + i, (long long)launch->grid[i], (long long)launch->cluster[i]);
@@ -80,7 +80,7 @@ static MirageStatus check_memory(const Call *call, const Buffer *buffer) {
 
 static MirageStatus check_overlap(const Call *call, const Buffer *buffers, uint32_t written) {
   const Buffer *a = &buffers[written];
-  for (uint32_t i = 0; i < call->num_pointers; ++i) {
+  for (uint32_t i = 0; i < call->num_pointers; i++) {
     const Buffer *b = &buffers[i];
     if (i != written && a->data < b->data + b->bytes && b->data < a->data + a->bytes)
       return mirage_diag_fail(call->diag, NULL, MIRAGE_FAULT, "launch: %s: %s %u lies over %s %u", call->kernel->name,
@@ -112,7 +112,7 @@ static MirageStatus begin_result(const Call *call, Buffer *buffer) {
 
 // Counters are zero before a launch; the rest may hold anything, and so holds NaN.
 static MirageStatus begin_workspace(const Call *call, const Buffer *buffer) {
-  for (uint64_t i = 0; i < buffer->bytes && i < MIRAGE_WORKSPACE_COUNTERS; ++i)
+  for (uint64_t i = 0; i < buffer->bytes && i < MIRAGE_WORKSPACE_COUNTERS; i++)
     if (buffer->data[i])
       return mirage_diag_fail(call->diag, NULL, MIRAGE_FAULT, "launch: %s: byte %llu of the workspace is not zero",
                               call->kernel->name, (unsigned long long)i);
@@ -139,15 +139,15 @@ static Buffer buffer_of(const Call *call, uint32_t index) {
 
 static MirageStatus begin(const Call *call, Buffer *buffers) {
   uint32_t tensors = call->kernel->num_operands + call->kernel->num_results;
-  for (uint32_t i = 0; i < call->num_pointers; ++i) {
+  for (uint32_t i = 0; i < call->num_pointers; i++) {
     buffers[i] = buffer_of(call, i);
     MIRAGE_TRY(check_memory(call, &buffers[i]));
   }
-  for (uint32_t i = call->kernel->num_operands; i < call->num_pointers; ++i)
+  for (uint32_t i = call->kernel->num_operands; i < call->num_pointers; i++)
     MIRAGE_TRY(check_overlap(call, buffers, i));
-  for (uint32_t i = 0; i < call->kernel->num_maps; ++i)
+  for (uint32_t i = 0; i < call->kernel->num_maps; i++)
     MIRAGE_TRY(check_map(call, i, buffers));
-  for (uint32_t i = call->kernel->num_operands; i < call->num_pointers; ++i)
+  for (uint32_t i = call->kernel->num_operands; i < call->num_pointers; i++)
     MIRAGE_TRY(i < tensors ? begin_result(call, &buffers[i]) : begin_workspace(call, &buffers[i]));
   return MIRAGE_OK;
 }
@@ -174,7 +174,7 @@ static MirageStatus run(const MirageEmulatedModule *module, const Call *call, Bu
 }
 
 static const ImageKernel *find(const MirageEmulatedModule *module, const char *name) {
-  for (uint32_t i = 0; i < module->num_kernels; ++i)
+  for (uint32_t i = 0; i < module->num_kernels; i++)
     if (strcmp(module->kernels[i].name, name) == 0)
       return &module->kernels[i];
   return NULL;
@@ -197,7 +197,7 @@ MirageStatus mirage_emulated_module_launch(MirageEmulatedModule *module, const M
   MirageStatus status = begin(&call, buffers);
   if (status == MIRAGE_OK)
     status = run(module, &call, buffers);
-  for (uint32_t i = 0; i < call.num_pointers; ++i)
+  for (uint32_t i = 0; i < call.num_pointers; i++)
     free(buffers[i].writer);
   free(buffers);
   return status;

@@ -18,14 +18,14 @@ static MirageStatus no_memory(const MirageDiag *diag) {
 
 static json_t *numbers(uint32_t count, const int64_t *values) {
   json_t *array = json_array();
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     json_array_append_new(array, json_integer(values[i]));
   return array;
 }
 
 static json_t *describe_map(const MirageTensorMap *map) {
   int64_t box[MIRAGE_MAP_RANK];
-  for (int i = 0; i < MIRAGE_MAP_RANK; ++i)
+  for (int i = 0; i < MIRAGE_MAP_RANK; i++)
     box[i] = map->box[i];
   return json_pack("{s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "pointer", (int)map->pointer, "dtype", (int)map->dtype,
                    "rank", (int)map->rank, "swizzle", (int)map->swizzle, "extents", numbers(map->rank, map->extents),
@@ -34,14 +34,14 @@ static json_t *describe_map(const MirageTensorMap *map) {
 
 static json_t *describe_bytes(const MirageUGraph *graph, uint32_t count, const MirageValue *values) {
   json_t *array = json_array();
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     json_array_append_new(array, json_integer(mirage_type_bytes(mirage_ugraph_type(graph, values[i]))));
   return array;
 }
 
 static json_t *describe_results(const MirageUGraph *graph, const MirageNodeView *node) {
   json_t *array = json_array();
-  for (uint32_t i = 0; i < node->num_results; ++i) {
+  for (uint32_t i = 0; i < node->num_results; i++) {
     MirageValue value = {node->first_result.index + i};
     json_array_append_new(array, json_integer(mirage_type_bytes(mirage_ugraph_type(graph, value))));
   }
@@ -51,7 +51,7 @@ static json_t *describe_results(const MirageUGraph *graph, const MirageNodeView 
 static json_t *describe_kernel(const MirageUGraph *graph, MirageNode id, const MirageNodeView *node) {
   const MirageLaunch *launch = node->attrs->custom.launch;
   json_t *maps = json_array();
-  for (uint32_t i = 0; i < launch->num_maps; ++i)
+  for (uint32_t i = 0; i < launch->num_maps; i++)
     json_array_append_new(maps, describe_map(&launch->maps[i]));
   return json_pack("{s:s, s:i, s:i, s:i, s:b, s:o, s:o, s:I, s:o}", "name", launch->kernel, "operator", (int)id.index,
                    "threads", (int)launch->threads, "shared", (int)launch->shared_bytes, "meet",
@@ -63,7 +63,7 @@ static json_t *describe_kernel(const MirageUGraph *graph, MirageNode id, const M
 static json_t *describe_operators(const MirageUGraph *graph, MirageDescribeLocation describe) {
   json_t *array = json_array();
   json_array_append_new(array, json_null());
-  for (uint32_t i = 1; i <= mirage_ugraph_num_nodes(graph); ++i) {
+  for (uint32_t i = 1; i <= mirage_ugraph_num_nodes(graph); i++) {
     MirageNodeView node = mirage_ugraph_node(graph, (MirageNode){i});
     char text[256] = "";
     if (describe && node.loc)
@@ -79,7 +79,7 @@ static json_t *describe_operators(const MirageUGraph *graph, MirageDescribeLocat
 static char *describe_graph(const MirageUGraph *graph, const char *triple, MirageDescribeLocation describe) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   json_t *kernels = json_array();
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
     if (node.op == MIRAGE_OP_CUSTOM)
       json_array_append_new(kernels, describe_kernel(graph, body.nodes[i], &node));
@@ -97,7 +97,7 @@ static char *describe_graph(const MirageUGraph *graph, const char *triple, Mirag
 static bool launch_alike(const MirageUGraph *a, const MirageUGraph *b) {
   MirageRegionView left = mirage_ugraph_region(a, mirage_ugraph_body(a));
   MirageRegionView right = mirage_ugraph_region(b, mirage_ugraph_body(b));
-  for (uint32_t i = 0; i < left.num_nodes && left.num_nodes == right.num_nodes; ++i) {
+  for (uint32_t i = 0; i < left.num_nodes && left.num_nodes == right.num_nodes; i++) {
     MirageNodeView x = mirage_ugraph_node(a, left.nodes[i]), y = mirage_ugraph_node(b, right.nodes[i]);
     if (x.op != y.op)
       return false;

@@ -28,7 +28,7 @@ static LLVMErrorRef define_calls(LLVMOrcLLJITRef orc) {
   LLVMOrcCSymbolMapPair *pairs = calloc(count, sizeof *pairs);
   if (!pairs)
     return LLVMCreateStringError("out of memory");
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     if (!calls[i].function)
       continue;
     pairs[used].Name = LLVMOrcLLJITMangleAndIntern(orc, calls[i].name);

@@ -83,7 +83,7 @@ static void fibre_main(void) {
   self->state = ENDED;
   if (++self->block->ended == m->launch->threads)
     mirage__copy_check_end(m);
-  ++m->ended;
+  m->ended++;
   Fibre *next = take_ready(m);
   mirage__stack_end(&self->stack, next ? &next->stack : &m->main);
   abort(); // an ended thread is never continued
@@ -168,7 +168,7 @@ static MirageStatus allocate(Machine *m, uint32_t num_blocks, Store *store) {
 static void release(Machine *m, Store *store) {
   if (store->stacks && store->stacks != MAP_FAILED)
     munmap(store->stacks, store->stack_bytes);
-  for (uint32_t i = 0; m->fibres && i < m->num_fibres; ++i) {
+  for (uint32_t i = 0; m->fibres && i < m->num_fibres; i++) {
     free(m->fibres[i].copies);
     mirage__group_drop(&m->fibres[i]);
   }
@@ -190,7 +190,7 @@ static void release(Machine *m, Store *store) {
 
 // Position of cluster `number` in the grid, in blocks.
 static void cluster_origin(const Launch *launch, int64_t number, int64_t *origin) {
-  for (int a = 0; a < 3; ++a) {
+  for (int a = 0; a < 3; a++) {
     int64_t extent = launch->grid[a] / launch->cluster[a];
     origin[a] = number % extent * launch->cluster[a];
     number /= extent;
@@ -204,13 +204,13 @@ static void clear_meeting(Machine *m, Meeting *meeting) {
 }
 
 static void clear_block(Machine *m, Block *block) {
-  for (uint32_t i = 0; i < NUM_BARRIERS; ++i)
+  for (uint32_t i = 0; i < NUM_BARRIERS; i++)
     clear_meeting(m, &block->barriers[i]);
-  for (uint32_t i = 0; i < num_warps(m->launch) && block->warps; ++i)
+  for (uint32_t i = 0; i < num_warps(m->launch) && block->warps; i++)
     clear_meeting(m, &block->warps[i]);
-  for (uint32_t i = 0; i < num_groups(m->launch) && block->warpgroups; ++i)
+  for (uint32_t i = 0; i < num_groups(m->launch) && block->warpgroups; i++)
     clear_meeting(m, &block->warpgroups[i]);
-  for (uint32_t i = 0; i < block->num_mbarriers; ++i) {
+  for (uint32_t i = 0; i < block->num_mbarriers; i++) {
     mirage__clock_clear(m, &block->mbarriers[i].channel);
     mirage__clock_clear(m, &block->mbarriers[i].done);
   }
@@ -223,11 +223,11 @@ static void begin_block(Machine *m, Store *store, Block *block, Cluster *cluster
   clear_block(m, block);
   *block = (Block){.cluster = cluster, .rank = rank, .slot = (uint32_t)slot};
   int64_t rest = rank, number = 0;
-  for (int a = 0; a < 3; ++a) {
+  for (int a = 0; a < 3; a++) {
     block->id[a] = (uint32_t)(origin[a] + rest % launch->cluster[a]);
     rest /= launch->cluster[a];
   }
-  for (int a = 2; a >= 0; --a)
+  for (int a = 2; a >= 0; a--)
     number = number * launch->grid[a] + block->id[a];
   block->number = (uint32_t)number;
   block->warps = store->meetings + slot * warps;
@@ -236,7 +236,7 @@ static void begin_block(Machine *m, Store *store, Block *block, Cluster *cluster
   block->warp_registers = store->warp_registers + slot * warps;
   block->shared = store->shared + slot * granules * GRANULE;
   block->granules = m->granules + slot * granules;
-  for (size_t w = 0; w < warps; ++w) {
+  for (size_t w = 0; w < warps; w++) {
     block->warp_counts[w] = 1;
     block->warp_registers[w] = 0;
   }
@@ -265,20 +265,20 @@ static void begin_batch(Machine *m, Store *store, int64_t first) {
   m->ended = 0;
   mirage__copy_drop_all(m);
   mirage__trace_reset(m->trace);
-  for (uint32_t c = 0; c < m->num_clusters; ++c) {
+  for (uint32_t c = 0; c < m->num_clusters; c++) {
     int64_t origin[3];
     cluster_origin(launch, first + c, origin);
     clear_meeting(m, &m->clusters[c].meeting);
     mirage__clock_clear(m, &m->clusters[c].done);
     m->clusters[c] = (Cluster){.blocks = m->blocks + (size_t)c * size, .size = size};
-    for (uint32_t r = 0; r < size; ++r) {
+    for (uint32_t r = 0; r < size; r++) {
       begin_block(m, store, &m->clusters[c].blocks[r], &m->clusters[c], r, origin);
-      for (uint32_t t = 0; t < launch->threads; ++t)
+      for (uint32_t t = 0; t < launch->threads; t++)
         begin_fibre(m, store, fibre++, &m->clusters[c].blocks[r], t);
     }
   }
   bool backwards = launch->copies == MIRAGE_COPIES_EARLY;
-  for (uint32_t i = 0; i < fibre; ++i)
+  for (uint32_t i = 0; i < fibre; i++)
     mirage__machine_make_ready(m, &m->fibres[backwards ? fibre - 1 - i : i]);
 }
 
@@ -319,7 +319,7 @@ static void describe_mbarrier(const Fibre *fibre, char *text, size_t size) {
 static void deadlock(Machine *m) {
   const Fibre *first = NULL;
   uint32_t same = 0, other = 0;
-  for (uint32_t i = 0; i < m->num_fibres; ++i) {
+  for (uint32_t i = 0; i < m->num_fibres; i++) {
     const Fibre *fibre = &m->fibres[i];
     if (fibre->state == ENDED)
       continue;
@@ -361,9 +361,9 @@ static MirageStatus run(Machine *m, Store *store, int64_t num_blocks, uint32_t b
   int64_t clusters = num_blocks / volume(launch->cluster);
   MIRAGE_TRY(mirage__copy_check_maps(launch));
   MIRAGE_TRY(allocate(m, batch, store));
-  for (uint32_t i = 0; i < launch->num_buffers; ++i)
+  for (uint32_t i = 0; i < launch->num_buffers; i++)
     m->pointers[i] = buffer_address(i);
-  for (uint32_t i = 0; i < launch->num_maps; ++i)
+  for (uint32_t i = 0; i < launch->num_maps; i++)
     m->pointers[launch->num_buffers + i] = (uintptr_t)&launch->maps[i];
   for (int64_t c = 0; c < clusters && !m->failed; c += m->num_clusters) {
     begin_batch(m, store, c);

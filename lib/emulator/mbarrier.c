@@ -12,7 +12,7 @@ const char MIRAGE_AT_MBARRIER[] = "an mbarrier";
 enum { MBARRIER_BYTES = 8, MOST_ARRIVALS = (1 << 20) - 1, MOST_BYTES = (1 << 20) - 1 };
 
 static Mbarrier *find_at(Block *block, uint32_t offset) {
-  for (uint32_t i = 0; i < block->num_mbarriers; ++i)
+  for (uint32_t i = 0; i < block->num_mbarriers; i++)
     if (block->mbarriers[i].offset == offset && block->mbarriers[i].live)
       return &block->mbarriers[i];
   return NULL;
@@ -22,10 +22,10 @@ static void claim(Machine *m, uint32_t op, Block *block, uint32_t offset, bool l
   Ground ground = mirage__memory_ground(block);
   Access access = mirage__trace_by_thread(m->self, op);
   uint32_t first = offset / GRANULE, count = MBARRIER_BYTES / GRANULE;
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     block->granules[first + i].mbarrier = false;
   mirage__trace_write(m, &access, &ground, first, count);
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     block->granules[first + i].mbarrier = live;
 }
 
@@ -84,7 +84,7 @@ void mirage__mbarrier_end(Machine *m, uint32_t op, uint64_t address) {
 
 void mirage__mbarrier_fence(Machine *m) {
   Block *block = m->self->block;
-  for (uint32_t i = 0; i < block->num_mbarriers; ++i)
+  for (uint32_t i = 0; i < block->num_mbarriers; i++)
     block->mbarriers[i].fenced |=
         mirage__clock_knows(m, m->self, block->mbarriers[i].initialiser, block->mbarriers[i].initialised);
 }
@@ -92,7 +92,7 @@ void mirage__mbarrier_fence(Machine *m) {
 // ------------------------------------------------------------------------------------------------------------- phases
 
 static void complete_phase(Machine *m, Mbarrier *mbarrier) {
-  ++mbarrier->phase;
+  mbarrier->phase++;
   mbarrier->missing = mbarrier->expected;
   mirage__clock_release_count(m, mbarrier->actor, mbarrier->phase, &mbarrier->channel);
   mirage__clock_merge(m, &mbarrier->done, &mbarrier->channel);
@@ -123,7 +123,7 @@ static void count_arrival(Machine *m, Mbarrier *mbarrier, uint32_t op) {
                          "arrives at the mbarrier at byte %u of shared memory, where all %u of phase %u have "
                          "arrived and %lld bytes are awaited",
                          mbarrier->offset, mbarrier->expected, mbarrier->phase, (long long)mbarrier->bytes);
-  --mbarrier->missing;
+  mbarrier->missing--;
   advance(m, mbarrier);
 }
 

@@ -43,7 +43,7 @@ void mirage__order_destroy(Order *order) { // the flags' clocks go with all othe
 }
 
 static Channel *find_flag(Order *order, uint64_t address) {
-  for (uint32_t i = 0; i < order->num_flags; ++i)
+  for (uint32_t i = 0; i < order->num_flags; i++)
     if (order->flags[i].address == address)
       return &order->flags[i].channel;
   order->flags[order->num_flags].address = address;

@@ -86,7 +86,7 @@ static void sweep(Machine *m) {
     free(moved);
     mirage__machine_fail(m, 0, "out of memory");
   }
-  for (uint32_t i = 0; i < m->num_granules; ++i)
+  for (uint32_t i = 0; i < m->num_granules; i++)
     m->granules[i].readers = keep(trace->readers, kept, moved, &num_kept, m->granules[i].readers);
   free(moved);
   free(trace->readers);
@@ -217,7 +217,7 @@ void mirage__trace_read(Machine *m, const Access *access, const Ground *ground, 
     sweep(m);
   Granule before = {0};
   uint32_t readers = 0;
-  for (uint32_t i = first; i < first + count; ++i) {
+  for (uint32_t i = first; i < first + count; i++) {
     Granule *g = &ground->granules[i];
     if (i == first || !alike(g, &before)) {
       before = *g;
@@ -231,7 +231,7 @@ void mirage__trace_read(Machine *m, const Access *access, const Ground *ground, 
 static void write(Machine *m, const Access *access, const Ground *ground, uint32_t first, uint32_t count,
                   const char *what, bool pending) {
   Granule before = {0};
-  for (uint32_t i = first; i < first + count; ++i) {
+  for (uint32_t i = first; i < first + count; i++) {
     Granule *g = &ground->granules[i];
     if (i == first || !alike(g, &before)) {
       before = *g;
@@ -251,6 +251,6 @@ void mirage__trace_copy(Machine *m, const Access *access, const Ground *ground, 
 }
 
 void mirage__trace_land(const Access *access, const Ground *ground, uint32_t first, uint32_t count) {
-  for (uint32_t i = first; i < first + count; ++i)
+  for (uint32_t i = first; i < first + count; i++)
     stamp(access, &ground->granules[i], false);
 }

@@ -34,9 +34,9 @@ static void check_lanes(Machine *m, uint32_t op, uint32_t lanes, uint32_t clamp)
 // Every lane gets the word of lane words[1], which it has chosen.
 static void exchange(Machine *m, Fibre *warp) {
   uint32_t result[LANES];
-  for (uint32_t i = 0; i < LANES; ++i)
+  for (uint32_t i = 0; i < LANES; i++)
     result[i] = warp[warp[i].words[1]].words[0];
-  for (uint32_t i = 0; i < LANES; ++i)
+  for (uint32_t i = 0; i < LANES; i++)
     warp[i].words[0] = result[i];
   if (m->order)
     mirage__clock_share_outside(m, warp, LANES); // order.c says why
@@ -73,9 +73,9 @@ uint32_t mirage__warp_vote(Machine *m, uint32_t op, uint32_t lanes, bool value) 
   self->words[0] = value;
   if (mirage__meeting_join(m, warp_meeting(m), LANES, "a vote", op)) {
     uint32_t votes = 0;
-    for (uint32_t i = 0; i < LANES; ++i)
+    for (uint32_t i = 0; i < LANES; i++)
       votes |= warp[i].words[0] << i;
-    for (uint32_t i = 0; i < LANES; ++i)
+    for (uint32_t i = 0; i < LANES; i++)
       warp[i].words[0] = votes;
     mirage__meeting_release(m, warp_meeting(m));
   }
@@ -87,13 +87,13 @@ uint32_t mirage__warp_vote(Machine *m, uint32_t op, uint32_t lanes, bool value) 
 // Matrix i of `count`: row r is at the address of lane 8 i + r. Lane l gets two neighbours of row l / 4, or,
 // transposed, of column l / 4.
 static void load_matrices(Machine *m, uint32_t op, Fibre *warp, uint32_t count, bool transposed) {
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     uint16_t rows[8][8];
-    for (uint32_t r = 0; r < 8; ++r) {
+    for (uint32_t r = 0; r < 8; r++) {
       const Fibre *lane = &warp[8 * i + r];
       memcpy(rows[r], mirage__memory_shared_row(m, op, warp, lane, lane->address), sizeof rows[r]);
     }
-    for (uint32_t l = 0; l < LANES; ++l) {
+    for (uint32_t l = 0; l < LANES; l++) {
       uint32_t g = l / 4, t = l % 4 * 2;
       warp[l].words[i] =
           transposed ? rows[t][g] | (uint32_t)rows[t + 1][g] << 16 : rows[g][t] | (uint32_t)rows[g][t + 1] << 16;
@@ -113,14 +113,14 @@ void mirage__warp_ldmatrix(Machine *m, uint32_t op, uint64_t address, uint32_t c
 
 // The inverse: element (r, c) of matrix i goes where the address of lane 8 i + r says.
 static void store_matrices(Machine *m, uint32_t op, Fibre *warp, uint32_t count, bool transposed) {
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     uint16_t rows[8][8];
-    for (uint32_t l = 0; l < LANES; ++l) {
+    for (uint32_t l = 0; l < LANES; l++) {
       uint32_t g = l / 4, t = l % 4 * 2;
       *(transposed ? &rows[t][g] : &rows[g][t]) = (uint16_t)warp[l].words[i];
       *(transposed ? &rows[t + 1][g] : &rows[g][t + 1]) = (uint16_t)(warp[l].words[i] >> 16);
     }
-    for (uint32_t r = 0; r < 8; ++r) {
+    for (uint32_t r = 0; r < 8; r++) {
       const Fibre *lane = &warp[8 * i + r];
       memcpy(mirage__memory_shared_write_of(m, op, lane, lane->address, sizeof rows[r]), rows[r], sizeof rows[r]);
     }
@@ -157,24 +157,24 @@ void mirage__warp_unpack(MmaType type, uint32_t word, float *low, float *high) {
 
 static void multiply(Fibre *warp, MmaType type) {
   float a[16][16], b[16][8], c[16][8];
-  for (uint32_t l = 0; l < LANES; ++l) {
+  for (uint32_t l = 0; l < LANES; l++) {
     uint32_t g = l / 4, t = l % 4 * 2;
     const uint32_t *w = warp[l].words;
-    for (uint32_t r = 0; r < 4; ++r) {
+    for (uint32_t r = 0; r < 4; r++) {
       float *row = a[g + r % 2 * 8] + t + r / 2 * 8;
       mirage__warp_unpack(type, w[r], row, row + 1);
       c[g + r / 2 * 8][t + r % 2] = as_float(w[6 + r]);
     }
-    for (uint32_t r = 0; r < 2; ++r)
+    for (uint32_t r = 0; r < 2; r++)
       mirage__warp_unpack(type, w[4 + r], &b[t + r * 8][g], &b[t + r * 8 + 1][g]);
   }
-  for (uint32_t i = 0; i < 16; ++i)
-    for (uint32_t k = 0; k < 16; ++k)
-      for (uint32_t j = 0; j < 8; ++j)
+  for (uint32_t i = 0; i < 16; i++)
+    for (uint32_t k = 0; k < 16; k++)
+      for (uint32_t j = 0; j < 8; j++)
         c[i][j] += a[i][k] * b[k][j];
-  for (uint32_t l = 0; l < LANES; ++l) {
+  for (uint32_t l = 0; l < LANES; l++) {
     uint32_t g = l / 4, t = l % 4 * 2;
-    for (uint32_t r = 0; r < 4; ++r)
+    for (uint32_t r = 0; r < 4; r++)
       warp[l].words[r] = as_bits(c[g + r / 2 * 8][t + r % 2]);
   }
 }

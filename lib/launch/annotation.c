@@ -27,7 +27,7 @@ const void *mirage__annotation_image(const char *ptx, size_t *out_bytes) {
   if (length == 0 || ptx[length - 1] != '\n')
     return NULL;
   for (begin = length - 1; begin > 0 && ptx[begin - 1] != '\n';)
-    --begin;
+    begin--;
   if (sscanf(ptx + begin, "// mirage: %" SCNu64 " bytes of emulation follow%n", &bytes, &used) != 1 || used == 0 ||
       begin + (size_t)used + 1 != length)
     return NULL;

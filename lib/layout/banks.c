@@ -18,7 +18,7 @@ static int64_t row_of_swizzle(const MirageType *type, int64_t row) {
 static int64_t byte_of(const MirageType *type, const int64_t *index) {
   const MirageLayout *layout = &type->layout;
   int64_t linear = 0;
-  for (uint32_t d = 0; d < type->rank; ++d)
+  for (uint32_t d = 0; d < type->rank; d++)
     linear += index[d] * layout->strides[d];
   linear *= mirage_dtype_bytes(type->dtype);
   if (layout->swizzle && type->rank >= 2)
@@ -30,11 +30,11 @@ static int64_t byte_of(const MirageType *type, const int64_t *index) {
 static int64_t cycles_of_phase(uint32_t lanes, const int64_t *first, uint32_t bytes) {
   int64_t words[BANKS][MOST_WORDS], most = 1;
   uint32_t count[BANKS] = {0};
-  for (uint32_t i = 0; i < lanes; ++i)
-    for (int64_t word = first[i] / WORD; word <= (first[i] + bytes - 1) / WORD; ++word) {
+  for (uint32_t i = 0; i < lanes; i++)
+    for (int64_t word = first[i] / WORD; word <= (first[i] + bytes - 1) / WORD; word++) {
       uint32_t bank = (uint32_t)(word % BANKS), known = 0;
       while (known < count[bank] && words[bank][known] != word)
-        ++known;
+        known++;
       if (known == count[bank] && known < MOST_WORDS)
         words[bank][count[bank]++] = word;
       most = (int64_t)count[bank] > most ? (int64_t)count[bank] : most;
@@ -48,7 +48,7 @@ int64_t mirage__bank_conflicts(const MirageType *type, uint32_t width, uint32_t 
   for (uint32_t begin = 0; begin < lanes; begin += together) {
     int64_t first[BANK_LANES];
     uint32_t count = lanes - begin < together ? lanes - begin : together;
-    for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t i = 0; i < count; i++)
       first[i] = byte_of(type, index[begin + i]);
     lost += cycles_of_phase(count, first, bytes) - 1;
   }
@@ -57,7 +57,7 @@ int64_t mirage__bank_conflicts(const MirageType *type, uint32_t width, uint32_t 
 
 int64_t mirage__bank_conflicts_of_rows(const MirageType *type, const BankIndex *index) {
   int64_t first[8];
-  for (uint32_t i = 0; i < 8; ++i)
+  for (uint32_t i = 0; i < 8; i++)
     first[i] = byte_of(type, index[i]);
   return cycles_of_phase(8, first, 16) - 1;
 }

@@ -44,7 +44,7 @@ static void walk_loop(Walk *walk, MirageNode node, const MirageNodeView *view, i
       .free = -1,
   };
   MirageRegionView body = mirage_ugraph_region(block->graph, view->region);
-  for (uint32_t i = 0; i < body.num_arguments; ++i)
+  for (uint32_t i = 0; i < body.num_arguments; i++)
     add_value(block, (MirageValue){body.first_argument.index + i}, (MirageNode){0}, node, i, index);
   walk_region(walk, view->region, index);
   loop->end = block->num_steps - 1;
@@ -54,7 +54,7 @@ static void walk_loop(Walk *walk, MirageNode node, const MirageNodeView *view, i
 static void walk_thread(Walk *walk, MirageNode node, const MirageNodeView *view, int32_t loop) {
   Block *block = walk->block;
   MirageRegionView body = mirage_ugraph_region(block->graph, view->region);
-  for (uint32_t i = 0; i < body.num_arguments; ++i) {
+  for (uint32_t i = 0; i < body.num_arguments; i++) {
     MirageValue argument = {body.first_argument.index + i};
     add_value(block, argument, (MirageNode){0}, node, i, loop);
     value_of(block, argument)->alias = view->operands[i];
@@ -62,19 +62,19 @@ static void walk_thread(Walk *walk, MirageNode node, const MirageNodeView *view,
   }
   walk_region(walk, view->region, loop);
   MirageNodeView end = mirage_ugraph_node(block->graph, body.nodes[body.num_nodes - 1]);
-  for (uint32_t i = 0; i < view->num_results; ++i)
+  for (uint32_t i = 0; i < view->num_results; i++)
     value_of(block, mirage_ugraph_result(block->graph, node, i))->alias = end.operands[i];
 }
 
 static void walk_region(Walk *walk, MirageRegion region, int32_t loop) {
   Block *block = walk->block;
   MirageRegionView view = mirage_ugraph_region(block->graph, region);
-  for (uint32_t i = 0; i < view.num_nodes; ++i) {
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
     MirageNode node = view.nodes[i];
     MirageNodeView n = mirage_ugraph_node(block->graph, node);
     block->step_of_node[node.index] = block->num_steps;
     block->steps[block->num_steps++] = (BlockStep){node, loop};
-    for (uint32_t r = 0; r < n.num_results; ++r)
+    for (uint32_t r = 0; r < n.num_results; r++)
       add_value(block, mirage_ugraph_result(block->graph, node, r), node, (MirageNode){0}, r, loop);
     if (n.op == MIRAGE_OP_LOOP)
       walk_loop(walk, node, &n, loop);
@@ -84,14 +84,14 @@ static void walk_region(Walk *walk, MirageRegion region, int32_t loop) {
 }
 
 static void count_uses(Block *block) {
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index)
       continue;
     MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
     bool forwards =
         view.op == MIRAGE_OP_THREAD ||
         (view.op == MIRAGE_OP_YIELD && mirage_ugraph_region(block->graph, view.parent).level == MIRAGE_LEVEL_THREAD);
-    for (uint32_t i = 0; !forwards && i < view.num_operands; ++i)
+    for (uint32_t i = 0; !forwards && i < view.num_operands; i++)
       value_of(block, mirage__block_resolve(block, view.operands[i]))->num_uses++;
   }
 }
@@ -108,11 +108,11 @@ MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageN
   MirageNodeView view = mirage_ugraph_node(graph, custom);
   if (!block->values || !block->types || !block->step_of_node || !block->steps || !block->loops)
     return mirage_diag_fail(diag, view.loc, MIRAGE_NO_MEMORY, "custom: out of memory");
-  for (uint32_t id = 1; id <= values; ++id)
+  for (uint32_t id = 1; id <= values; id++)
     block->types[id] = *mirage_ugraph_type(graph, (MirageValue){id});
   memset(block->step_of_node, -1, (nodes + 1) * sizeof *block->step_of_node);
   MirageRegionView body = mirage_ugraph_region(graph, view.region);
-  for (uint32_t i = 0; i < body.num_arguments; ++i)
+  for (uint32_t i = 0; i < body.num_arguments; i++)
     add_value(block, (MirageValue){body.first_argument.index + i}, (MirageNode){0}, custom, i, -1);
   Walk walk = {block, diag, MIRAGE_OK};
   walk_region(&walk, view.region, -1);
@@ -140,7 +140,7 @@ MirageNodeView mirage__block_def(const Block *block, MirageValue value) {
 }
 
 int32_t mirage__block_find_loop(const Block *block, MirageNode node) {
-  for (int32_t i = 0; i < block->num_loops; ++i)
+  for (int32_t i = 0; i < block->num_loops; i++)
     if (block->loops[i].node.index == node.index)
       return i;
   return -1;
@@ -175,7 +175,7 @@ MirageNodeView mirage__block_yield(const Block *block, MirageNode loop) {
 
 uint32_t mirage__block_factor_index(const MirageLoopAttrs *attrs, uint32_t index) {
   uint32_t factor = attrs->num_carries;
-  for (uint32_t i = 0; i < index; ++i)
+  for (uint32_t i = 0; i < index; i++)
     factor += attrs->carries[i].combine == MIRAGE_COMBINE_RESCALE;
   return factor;
 }
@@ -183,10 +183,10 @@ uint32_t mirage__block_factor_index(const MirageLoopAttrs *attrs, uint32_t index
 // A gathered result is computed from earlier results, stored or not, and from what members published.
 static void visit_meeting(const Block *block, MirageValue result, BlockVisit visit, void *user) {
   const BlockMeeting *meeting = mirage__block_meeting_of(block, result);
-  for (uint32_t i = 0; i < meeting->num_values && meeting->values[i].index != result.index; ++i)
+  for (uint32_t i = 0; i < meeting->num_values && meeting->values[i].index != result.index; i++)
     if (value_of(block, meeting->values[i])->shared)
       visit(user, meeting->values[i]);
-  for (uint32_t i = 0; meeting->cluster && i < meeting->num_leaves; ++i)
+  for (uint32_t i = 0; meeting->cluster && i < meeting->num_leaves; i++)
     mirage__block_leaves(block, meeting->leaves[i], visit, user);
 }
 
@@ -206,7 +206,7 @@ void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visi
     visit(user, value);
     return;
   }
-  for (uint32_t i = 0; i < view.num_operands; ++i)
+  for (uint32_t i = 0; i < view.num_operands; i++)
     mirage__block_leaves(block, view.operands[i], visit, user);
 }
 
@@ -246,7 +246,7 @@ bool mirage__block_carry_is_taken(const Block *block, MirageNode loop, uint32_t 
   MirageValue argument = mirage_ugraph_argument(block->graph, loop, index);
   MirageNodeView yield = mirage__block_yield(block, loop);
   uint32_t carries = mirage_ugraph_node(block->graph, loop).num_operands;
-  for (uint32_t i = 0; i < carries; ++i)
+  for (uint32_t i = 0; i < carries; i++)
     if (i != index && mirage__block_resolve(block, yield.operands[i]).index == argument.index)
       return true;
   return false;
@@ -262,7 +262,7 @@ MirageValue mirage__block_buffer_of(const Block *block, MirageValue value) {
 
 int64_t mirage__block_mbarrier_offset(const Block *block) {
   int64_t most = 0;
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); ++id) {
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); id++) {
     const MirageType *type = &block->types[id];
     if (!block->values[id].inside || !block->values[id].shared || block->values[id].alias.index != id)
       continue;
@@ -282,12 +282,12 @@ uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t di
   const int64_t *grid = mirage_ugraph_node(block->graph, block->custom).attrs->custom.grid;
   int32_t chain[MIRAGE_MAX_LOOPS], depth = 0;
   uint32_t count = 0;
-  for (int a = 0; a < 3; ++a)
+  for (int a = 0; a < 3; a++)
     if (view.attrs->access.grid[a] == (int)dim)
       parts[count++] = grid[a];
   for (int32_t l = block->steps[block->step_of_node[access.index]].loop; l >= 0; l = block->loops[l].parent)
     chain[depth++] = l;
-  for (int32_t i = 0; i < depth; ++i)
+  for (int32_t i = 0; i < depth; i++)
     if (view.attrs->access.loop[i] == (int)dim)
       parts[count++] = block->loops[chain[depth - 1 - i]].range;
   int64_t extent = mirage_access_extent(&view.attrs->access, &block->types[tensor.index], dim);
@@ -307,14 +307,14 @@ int64_t mirage__panel_width(const MirageType *type) {
 
 int64_t mirage__panel_rows(const MirageType *type) {
   int64_t rows = 1;
-  for (uint32_t i = 0; i + 1 < type->rank; ++i)
+  for (uint32_t i = 0; i + 1 < type->rank; i++)
     rows *= type->shape[i];
   return rows;
 }
 
 int64_t mirage__buffer_bytes(const MirageType *type) {
   int64_t elements = 1, whole = type->layout.swizzle ? INT64_C(128) << type->layout.swizzle : 16;
-  for (uint32_t i = 0; i < type->rank; ++i)
+  for (uint32_t i = 0; i < type->rank; i++)
     elements += (type->shape[i] - 1) * type->layout.strides[i];
   if (type->layout.panel) {
     elements = mirage__panel_rows(type) * type->shape[type->rank - 1];

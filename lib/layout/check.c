@@ -52,7 +52,7 @@ static void check_warps(Check *check) {
   const MirageTarget *target = check->plan->target;
   int32_t warps = 0, launch = schedule->warps ? mirage__launch_registers(schedule->warps * 32) : 0;
   int64_t registers = 0;
-  for (uint32_t i = 0; i < schedule->num_roles; ++i) {
+  for (uint32_t i = 0; i < schedule->num_roles; i++) {
     const MirageRole *role = &schedule->roles[i];
     warps += role->warps;
     registers += (int64_t)role->warps * 32 * (role->registers ? role->registers : launch);
@@ -88,7 +88,7 @@ static void check_partition(Check *check) {
 
 static void check_resident(Check *check) {
   const Block *block = check->block;
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); ++id) {
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); id++) {
     const BlockValue *v = &block->values[id];
     char text[96];
     if (!v->inside || v->alias.index != id)
@@ -111,7 +111,7 @@ static bool is_carry(const Block *block, MirageValue value) {
   MirageNode loop = block->loops[v->loop].node;
   MirageNodeView yield = mirage__block_yield(block, loop);
   uint32_t carries = mirage_ugraph_node(block->graph, loop).num_operands;
-  for (uint32_t i = 0; i < carries; ++i)
+  for (uint32_t i = 0; i < carries; i++)
     if (mirage__block_resolve(block, yield.operands[i]).index == value.index &&
         mirage__block_carry_candidate(block, loop, i) != CARRY_SHARED)
       return true;
@@ -135,10 +135,10 @@ static void check_place(Check *check, MirageValue value, const MirageNodeView *d
 static void check_places(Check *check) {
   const Block *block = check->block;
   MirageNodeView view;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!next_step(block, s, &view))
       continue;
-    for (uint32_t r = 0; r < view.num_results; ++r) {
+    for (uint32_t r = 0; r < view.num_results; r++) {
       MirageValue value = {view.first_result.index + r};
       const BlockValue *v = &block->values[value.index];
       if (view.op == MIRAGE_OP_LOOP && !v->shared && !v->resident)
@@ -157,7 +157,7 @@ static bool is_copy(MirageLanding landing) {
 
 static void check_landings(Check *check) {
   const Plan *plan = check->plan;
-  for (uint32_t i = 0; i < plan->num_loads; ++i)
+  for (uint32_t i = 0; i < plan->num_loads; i++)
     if (is_copy(plan->schedule.loads[i].landing) && !plan->target->has_tensor_copy)
       fail(check, plan->loads[i], "load %u lands by a copy engine, which %s does not have", i, plan->target->name);
 }
@@ -165,7 +165,7 @@ static void check_landings(Check *check) {
 // Where a load lands is where its tile is.
 static void check_loads(Check *check) {
   const Plan *plan = check->plan;
-  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
     MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
     const BlockValue *v = &check->block->values[tile.index];
     MirageLanding landing = plan->schedule.loads[i].landing;
@@ -177,7 +177,7 @@ static void check_loads(Check *check) {
 // Loads of one loop turn in step, and their tiles have the buffers for it.
 static void check_stages(Check *check) {
   const Plan *plan = check->plan;
-  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
     MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
     const BlockValue *v = &check->block->values[tile.index];
     int32_t want = v->shared && v->loop >= 0 ? plan->stages_of_loop[v->loop] : 1;
@@ -201,9 +201,9 @@ static void check_mbarriers(Check *check) {
   const Plan *plan = check->plan;
   const Block *block = check->block;
   int32_t next = 0;
-  for (int32_t l = 0; l < block->num_loops; ++l) {
+  for (int32_t l = 0; l < block->num_loops; l++) {
     bool copied = false;
-    for (uint32_t i = 0; i < plan->num_loads; ++i) {
+    for (uint32_t i = 0; i < plan->num_loads; i++) {
       MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
       copied |= block->values[tile.index].loop == l && mirage__block_is_copied(block, tile);
     }
@@ -213,7 +213,7 @@ static void check_mbarriers(Check *check) {
     take_mbarriers(check, loop->full, plan->stages_of_loop[l], loop->node, &next);
     take_mbarriers(check, loop->free, plan->stages_of_loop[l], loop->node, &next);
   }
-  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
     MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
     const BlockValue *v = &block->values[tile.index];
     if ((v->landed >= 0) != (v->loop < 0 && mirage__block_is_copied(block, tile)))
@@ -244,7 +244,7 @@ static void check_pair(Check *check, MirageValue a, MirageValue b) {
 static void check_memory(Check *check) {
   const Block *block = check->block;
   int64_t room = check->plan->target->shared_bytes_per_block;
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); ++id) {
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); id++) {
     MirageValue value = {id};
     if (!is_buffer(block, value))
       continue;
@@ -255,7 +255,7 @@ static void check_memory(Check *check) {
     if (!type->layout.planned || type->layout.stages < 1 || type->layout.offset < 0 || type->layout.offset % alignment)
       fail(check, block->values[id].def, "a buffer at byte %d is not at a multiple of %lld", type->layout.offset,
            (long long)alignment);
-    for (uint32_t other = 1; other < id; ++other)
+    for (uint32_t other = 1; other < id; other++)
       if (is_buffer(block, (MirageValue){other}))
         check_pair(check, value, (MirageValue){other});
   }
@@ -286,7 +286,7 @@ static void check_leaf(void *user, MirageValue leaf) {
 static void check_reads(Check *check) {
   const Block *block = check->block;
   MirageNodeView view;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!next_step(block, s, &view))
       continue;
     const BlockValue *result = view.num_results == 1 ? &block->values[view.first_result.index] : NULL;
@@ -294,7 +294,7 @@ static void check_reads(Check *check) {
     if (inlined || (result && result->meeting >= 0)) // read where somebody asks, or at the meeting
       continue;
     Reader reader = {check, result && result->carried ? block->loops[result->loop].end : s};
-    for (uint32_t i = 0; i < view.num_operands; ++i)
+    for (uint32_t i = 0; i < view.num_operands; i++)
       mirage__block_leaves(block, view.operands[i], check_leaf, &reader);
   }
 }
@@ -313,7 +313,7 @@ static const struct Rule {
 
 MirageStatus mirage__plan_check(const Plan *plan, PlanStage stage) {
   Check check = {.plan = plan, .block = &plan->block};
-  for (size_t i = 0; i < sizeof RULES / sizeof *RULES; ++i)
+  for (size_t i = 0; i < sizeof RULES / sizeof *RULES; i++)
     if (RULES[i].from <= stage)
       RULES[i].check(&check);
   if (!check.text[0])

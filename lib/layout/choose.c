@@ -50,7 +50,7 @@ typedef struct Sizes {
 static Sizes measure(const Plan *plan) {
   Sizes sizes = {0};
   const Block *block = &plan->block;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index)
       continue;
     MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
@@ -65,7 +65,7 @@ static Sizes measure(const Plan *plan) {
       sizes.products = units > sizes.products ? units : sizes.products;
       sizes.matmul = true;
     }
-    for (uint32_t r = 0; r < view.num_results; ++r) {
+    for (uint32_t r = 0; r < view.num_results; r++) {
       double elements = (double)mirage_type_elements(
           mirage_ugraph_type(block->graph, mirage_ugraph_result(block->graph, block->steps[s].node, r)));
       sizes.elements = elements > sizes.elements ? elements : sizes.elements;
@@ -79,7 +79,7 @@ static int32_t count_warpgroups(Plan *plan, int32_t warps) {
   int32_t count = 0;
   MatmulSplit split;
   plan->schedule.warps = warps;
-  for (int32_t s = 0; s < plan->block.num_steps; ++s) {
+  for (int32_t s = 0; s < plan->block.num_steps; s++) {
     if (!plan->block.steps[s].node.index)
       continue;
     MirageNodeView view = mirage_ugraph_node(plan->graph, plan->block.steps[s].node);
@@ -129,7 +129,7 @@ typedef struct Choice {
 } Choice;
 
 MirageLoadSchedule *mirage__load_schedule(Plan *plan, MirageNode load) {
-  for (uint32_t i = 0; i < plan->num_loads; ++i)
+  for (uint32_t i = 0; i < plan->num_loads; i++)
     if (plan->loads[i].index == load.index)
       return &plan->schedule.loads[i];
   return NULL;
@@ -166,7 +166,7 @@ static void ask_yield(Choice *choice, MirageNode loop, int32_t index) {
   const Block *block = &choice->plan->block;
   MirageNodeView view = mirage_ugraph_node(block->graph, loop), yield = mirage__block_yield(block, loop);
   double trips = trips_of(block, index);
-  for (uint32_t i = 0; i < view.num_operands; ++i) {
+  for (uint32_t i = 0; i < view.num_operands; i++) {
     MirageValue contribution = mirage__block_resolve(block, yield.operands[i]);
     MirageValue result = mirage_ugraph_result(block->graph, loop, i);
     if (!block->values[contribution.index].carried) // those are asked for nowhere
@@ -176,7 +176,7 @@ static void ask_yield(Choice *choice, MirageNode loop, int32_t index) {
       ask(choice, yield.operands[mirage__block_factor_index(&view.attrs->loop, i)],
           elements_of(choice, result) * trips);
   }
-  for (uint32_t i = 0; i < yield.num_operands; ++i) {
+  for (uint32_t i = 0; i < yield.num_operands; i++) {
     MirageValue value = mirage__block_resolve(block, yield.operands[i]);
     ReadsCarry reads = {block, loop, false};
     mirage__block_leaves(block, value, find_carry, &reads);
@@ -195,7 +195,7 @@ static bool lands_in_registers(const Choice *choice, MirageValue value) {
 static void ask_matmul(Choice *choice, const MirageNodeView *view, double trips) {
   const Block *block = &choice->plan->block;
   MatmulSplit split = mirage__block_matmul_split(block, view, &choice->plan->schedule);
-  for (uint32_t i = 0; i < 2; ++i) {
+  for (uint32_t i = 0; i < 2; i++) {
     if (i == 0 && mirage__block_operand_in_cells(block, view)) {
       ask(choice, view->operands[i], elements_of(choice, view->operands[i]) * trips);
       continue;
@@ -225,7 +225,7 @@ static bool in_direct_loop(const Block *block, int32_t loop) { return loop >= 0 
 
 // Members publish the leaves of a meeting, out of shared memory where it is the cluster's that they read from.
 static void ask_meeting(Choice *choice, const BlockMeeting *meeting, double trips) {
-  for (uint32_t i = 0; i < meeting->num_leaves; ++i) {
+  for (uint32_t i = 0; i < meeting->num_leaves; i++) {
     ask(choice, meeting->leaves[i], elements_of(choice, meeting->leaves[i]) * trips);
     if (meeting->cluster)
       force(choice, meeting->leaves[i]);
@@ -244,7 +244,7 @@ static void ask_step(Choice *choice, BlockStep step) {
   case MIRAGE_OP_MATMUL:
   case MIRAGE_OP_MMA:
     if (in_direct_loop(block, step.loop)) {
-      for (uint32_t i = 0; i < 2; ++i)
+      for (uint32_t i = 0; i < 2; i++)
         ask(choice, view.operands[i], elements_of(choice, view.operands[i]) * trips);
       return;
     }
@@ -256,7 +256,7 @@ static void ask_step(Choice *choice, BlockStep step) {
     ask(choice, view.operands[0], elements_of(choice, view.operands[0]) * trips);
     return;
   case MIRAGE_OP_LOOP:
-    for (uint32_t i = 0; i < view.num_operands; ++i)
+    for (uint32_t i = 0; i < view.num_operands; i++)
       ask(choice, view.operands[i], elements_of(choice, view.operands[i]) * trips);
     return;
   case MIRAGE_OP_YIELD:
@@ -280,7 +280,7 @@ static void ask_step(Choice *choice, BlockStep step) {
 
 static void chain_costs(Choice *choice) {
   const Block *block = &choice->plan->block;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index)
       continue;
     MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
@@ -289,12 +289,12 @@ static void chain_costs(Choice *choice) {
       cost = DIRECT_COST;
     } else if (mirage__block_can_inline(view.op)) {
       cost = mirage__plan_op_cost(view.op);
-      for (uint32_t i = 0; i < view.num_operands; ++i) {
+      for (uint32_t i = 0; i < view.num_operands; i++) {
         double operand = choice->chain[mirage__block_resolve(block, view.operands[i]).index];
         cost += operand > 0 ? operand : LOAD_COST;
       }
     }
-    for (uint32_t r = 0; r < view.num_results; ++r)
+    for (uint32_t r = 0; r < view.num_results; r++)
       choice->chain[mirage_ugraph_result(block->graph, block->steps[s].node, r).index] = cost;
   }
 }
@@ -348,7 +348,7 @@ static void choose_step(Choice *choice, BlockStep step) {
   double asked =
       shared || registers ? elements_of(choice, value) * trips_of(block, step.loop) : choice->evaluations[value.index];
   if (mirage__block_can_inline(view.op) && !within) // those of a meeting are computed from what members publish
-    for (uint32_t i = 0; i < view.num_operands; ++i)
+    for (uint32_t i = 0; i < view.num_operands; i++)
       ask(choice, view.operands[i], asked);
 }
 
@@ -357,10 +357,10 @@ static void choose_carries(Choice *choice) {
   Block *block = &choice->plan->block;
   int32_t limit = mirage__accumulator_limit(&choice->plan->schedule);
   int32_t used = choice->plan->resident_registers;
-  for (int32_t l = 0; l < block->num_loops; ++l) {
+  for (int32_t l = 0; l < block->num_loops; l++) {
     MirageNode loop = block->loops[l].node;
     MirageNodeView view = mirage_ugraph_node(block->graph, loop), yield = mirage__block_yield(block, loop);
-    for (uint32_t i = 0; i < view.num_operands; ++i) {
+    for (uint32_t i = 0; i < view.num_operands; i++) {
       MirageValue contribution = mirage__block_resolve(block, yield.operands[i]);
       CarryKind kind = mirage__block_carry_candidate(block, loop, i);
       const BlockValue *c = &block->values[contribution.index];
@@ -398,16 +398,16 @@ MirageStatus mirage__plan_places(Plan *plan) {
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
   choose_carries(&choice);
   chain_costs(&choice);
-  for (int32_t s = block->num_steps - 1; s >= 0; --s) {
+  for (int32_t s = block->num_steps - 1; s >= 0; s--) {
     if (!block->steps[s].node.index)
       continue;
     choose_step(&choice, block->steps[s]); // all its readers have spoken
     ask_step(&choice, block->steps[s]);
   }
-  for (int32_t l = 0; l < block->num_loops; ++l) { // carries and results of loops
+  for (int32_t l = 0; l < block->num_loops; l++) { // carries and results of loops
     MirageNode loop = block->loops[l].node;
     uint32_t carries = mirage_ugraph_node(plan->graph, loop).num_operands;
-    for (uint32_t i = 0; i < carries; ++i) {
+    for (uint32_t i = 0; i < carries; i++) {
       BlockValue *result = &block->values[mirage_ugraph_result(plan->graph, loop, i).index];
       bool in_memory = mirage__block_carry_kind(block, loop, i) == CARRY_SHARED;
       block->values[mirage_ugraph_argument(plan->graph, loop, i).index].shared = in_memory;

@@ -100,7 +100,7 @@ static const char *tensor_layout_reason(const MirageType *tile) {
   }
   if (!possible)
     return "its rows are no multiple of 128 bytes, nor short enough for one copy";
-  for (uint32_t i = 0; i + 1 < tile->rank; ++i)
+  for (uint32_t i = 0; i + 1 < tile->rank; i++)
     if (tile->shape[i] > MOST_BOX)
       return "it has more than 256 rows";
   return NULL;
@@ -113,7 +113,7 @@ static void find_ends(const Plan *plan, MirageNode load, uint32_t dim, bool *ten
   bool window = mirage_ugraph_node(plan->graph, load).attrs->access.end[dim] != 0; // its end is not the tensor's
   *(window ? chunk_end : tensor_end) |=
       axes == 0 && mirage_ugraph_node(plan->graph, load).attrs->access.tiles[dim] != 0;
-  for (uint32_t i = 0; i < axes; ++i)
+  for (uint32_t i = 0; i < axes; i++)
     *(i || window ? chunk_end : tensor_end) |= chunk[i + 1] * parts[i] != chunk[i];
 }
 
@@ -123,7 +123,7 @@ static const char *tensor_reason(const Plan *plan, MirageNode load, const Mirage
   if (tensor->rank > 1 && tensor->shape[tensor->rank - 1] * mirage_dtype_bytes(tensor->dtype) % 16)
     return "rows of the tensor are no multiple of 16 bytes";
   bool tensor_end = false, chunk_end = false;
-  for (uint32_t d = 0; d < tensor->rank; ++d)
+  for (uint32_t d = 0; d < tensor->rank; d++)
     find_ends(plan, load, d, &tensor_end, &chunk_end);
   if (chunk_end)
     return "a chunk of the grid or of a loop cuts it short";
@@ -134,7 +134,7 @@ static const char *tensor_reason(const Plan *plan, MirageNode load, const Mirage
 
 static const char *bulk_reason(const Plan *plan, MirageNode load, const MirageType *tensor, const MirageType *tile) {
   bool end = false;
-  for (uint32_t d = 0; d < tensor->rank; ++d)
+  for (uint32_t d = 0; d < tensor->rank; d++)
     find_ends(plan, load, d, &end, &end);
   if (end)
     return "some of it lies outside the tensor";
@@ -143,7 +143,7 @@ static const char *bulk_reason(const Plan *plan, MirageNode load, const MirageTy
   uint32_t last = tensor->rank - 1;
   int64_t bytes = mirage_dtype_bytes(tensor->dtype), parts[MAX_AXES], chunk[MAX_AXES + 1];
   uint32_t axes = mirage__block_chunks(&plan->block, load, last, parts, chunk);
-  for (uint32_t i = 0; i <= axes; ++i) // rows begin at sums of chunks
+  for (uint32_t i = 0; i <= axes; i++) // rows begin at sums of chunks
     if (chunk[i] * bytes % 16)
       return "its rows are no multiples of 16 bytes";
   if (tensor->shape[last] * bytes % 16 || mirage_ugraph_node(plan->graph, load).attrs->access.begin[last] * bytes % 16)
@@ -151,7 +151,7 @@ static const char *bulk_reason(const Plan *plan, MirageNode load, const MirageTy
   if (!is_by_hand(tile))
     return NULL;
   bool rows = !tile->layout.swizzle && !tile->layout.panel && tile->layout.strides[last] == 1;
-  for (uint32_t i = 0; rows && i < last; ++i)
+  for (uint32_t i = 0; rows && i < last; i++)
     rows = tile->layout.strides[i] * bytes % 16 == 0;
   return rows ? NULL : "its layout does not keep rows in one piece";
 }
@@ -183,7 +183,7 @@ void mirage__plan_land(Plan *plan, uint32_t load, MirageLanding landing) {
 }
 
 void mirage__plan_landings(Plan *plan) {
-  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
     plan_landing(plan, i);
     MirageLoadSchedule *load = &plan->schedule.loads[i];
     mirage__plan_land(plan, i, load->landing);
@@ -196,7 +196,7 @@ void mirage__plan_landings(Plan *plan) {
 static bool feeds_warpgroups(const Plan *plan, uint32_t index) {
   const Block *block = &plan->block;
   MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[index]).first_result;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index || block->steps[s].loop < 0 ||
         block->steps[s].loop != block->values[tile.index].loop)
       continue;
@@ -204,7 +204,7 @@ static bool feeds_warpgroups(const Plan *plan, uint32_t index) {
     if (view.num_results != 1 || !block->values[view.first_result.index].warpgroup)
       continue;
     bool feeds = false, all_loads = true;
-    for (uint32_t i = 0; i < 2; ++i) {
+    for (uint32_t i = 0; i < 2; i++) {
       MirageValue base = mirage__matmul_operand(block, view.operands[i]).base;
       feeds |= base.index == tile.index;
       all_loads &=
@@ -217,7 +217,7 @@ static bool feeds_warpgroups(const Plan *plan, uint32_t index) {
 }
 
 void mirage__plan_own_copies(Plan *plan) {
-  for (uint32_t i = 0; plan->target->has_tensor_copy && i < plan->num_loads; ++i) {
+  for (uint32_t i = 0; plan->target->has_tensor_copy && i < plan->num_loads; i++) {
     MirageLoadSchedule *load = &plan->schedule.loads[i];
     MirageNodeView view = mirage_ugraph_node(plan->graph, plan->loads[i]);
     const MirageType *tensor = &plan->types[mirage__block_resolve(&plan->block, view.operands[0]).index];
@@ -236,7 +236,7 @@ enum { PRODUCER_WARPS = 4, PRODUCER_REGISTERS = 40, MOST_WORKERS = 8, MOST_REGIS
 
 // Producers come to the meetings of a cluster outside loops only.
 static bool meets_in_loop(const Block *block) {
-  for (int32_t i = 0; i < block->num_meetings; ++i) {
+  for (int32_t i = 0; i < block->num_meetings; i++) {
     const BlockMeeting *meeting = &block->meetings[i];
     if (meeting->cluster && (meeting->loop >= 0 || block->steps[meeting->end].loop >= 0))
       return true;
@@ -255,7 +255,7 @@ bool mirage__own_roles(const Plan *plan, MirageSchedule *out_schedule) {
   out_schedule->roles[0] = (MirageRole){MIRAGE_ROLE_PRODUCER, PRODUCER_WARPS, PRODUCER_REGISTERS};
   out_schedule->roles[1] =
       (MirageRole){MIRAGE_ROLE_CONSUMER, workers, registers < MOST_REGISTERS ? registers : MOST_REGISTERS};
-  for (uint32_t i = 0; i < plan->num_loads; ++i)
+  for (uint32_t i = 0; i < plan->num_loads; i++)
     out_schedule->loads[i].stages = 0;
   // More tiles than multiprocessors: those at work at one time share rows and columns, which then come out of L2.
   const int64_t *grid = mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom.grid;
@@ -268,7 +268,7 @@ bool mirage__own_roles(const Plan *plan, MirageSchedule *out_schedule) {
 static MirageStatus check_registers(Plan *plan) {
   MirageSchedule *schedule = &plan->schedule;
   int32_t launch = mirage__launch_registers(schedule->warps * 32), first = 0, total = 0;
-  for (uint32_t i = 0; i < schedule->num_roles; ++i) {
+  for (uint32_t i = 0; i < schedule->num_roles; i++) {
     MirageRole *role = &schedule->roles[i];
     if (role->registers && (role->warps % 4 || first % 4)) {
       mirage_diag_emit(
@@ -292,7 +292,7 @@ MirageStatus mirage__plan_roles(Plan *plan) {
   if (!schedule->num_roles)
     return MIRAGE_OK;
   schedule->warps = 0;
-  for (uint32_t i = 0; i < schedule->num_roles; ++i)
+  for (uint32_t i = 0; i < schedule->num_roles; i++)
     schedule->warps += schedule->roles[i].warps;
   int32_t workers = mirage__worker_warps(schedule);
   if (workers == 0)
@@ -309,7 +309,7 @@ MirageStatus mirage__plan_roles(Plan *plan) {
 // ---------------------------------------------------------------------------------------------------------- mbarriers
 
 static int32_t of_loop(const Plan *plan, int32_t loop) {
-  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
     MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
     if (plan->block.values[tile.index].loop == loop && mirage__block_is_copied(&plan->block, tile))
       return plan->stages_of_loop[loop];
@@ -321,7 +321,7 @@ void mirage__plan_mbarriers(Plan *plan) {
   Block *block = &plan->block;
   bool roles = plan->schedule.num_roles > 0;
   block->num_mbarriers = 0;
-  for (int32_t l = 0; l < block->num_loops; ++l) {
+  for (int32_t l = 0; l < block->num_loops; l++) {
     int32_t stages = of_loop(plan, l);
     if (!stages)
       continue;
@@ -332,7 +332,7 @@ void mirage__plan_mbarriers(Plan *plan) {
     block->loops[l].free = block->num_mbarriers;
     block->num_mbarriers += stages;
   }
-  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
     MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
     BlockValue *v = &block->values[tile.index];
     if (v->loop < 0 && mirage__block_is_copied(block, tile))

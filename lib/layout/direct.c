@@ -32,7 +32,7 @@ static int32_t lane_columns(int64_t width) {
 }
 
 const int64_t *mirage__matrix_extents(const MirageType *type) {
-  for (uint32_t d = 0; d + 2 < type->rank; ++d)
+  for (uint32_t d = 0; d + 2 < type->rank; d++)
     if (type->shape[d] != 1)
       return NULL;
   return type->rank < 2 ? NULL : type->shape + type->rank - 2;
@@ -92,14 +92,14 @@ static void find_grid(void *user, MirageValue leaf) {
   }
   const int8_t *axes = mirage_ugraph_node(use->block->graph, v->def).attrs->access.grid;
   const int64_t *grid = mirage_ugraph_node(use->block->graph, use->block->custom).attrs->custom.grid;
-  for (int a = 0; a < 3; ++a)
+  for (int a = 0; a < 3; a++)
     use->found |= axes[a] >= 0 && grid[a] > 1;
 }
 
 // Keeps the products of one part, and the reductions with the main one.
 static void take_part(const Block *block, int32_t loop, DirectPart part, DirectLoop *out) {
   uint32_t kept = 0;
-  for (uint32_t p = 0; p < out->num_products; ++p) {
+  for (uint32_t p = 0; p < out->num_products; p++) {
     DirectProduct *product = &out->products[p];
     GridUse use = {block, loop, false};
     find_grid(&use, product->weight);
@@ -114,10 +114,10 @@ static void take_part(const Block *block, int32_t loop, DirectPart part, DirectL
 
 // Products of one activation get neighbouring columns of one group.
 static void group_products(DirectLoop *loop) {
-  for (uint32_t p = 0; p < loop->num_products; ++p) {
+  for (uint32_t p = 0; p < loop->num_products; p++) {
     DirectProduct *product = &loop->products[p];
     product->group = loop->num_groups;
-    for (uint32_t q = 0; q < p; ++q) {
+    for (uint32_t q = 0; q < p; q++) {
       const DirectProduct *other = &loop->products[q];
       if (other->activation.index == product->activation.index && other->transposed == product->transposed &&
           other->columns % 8 == 0 && product->columns % 8 == 0)
@@ -131,7 +131,7 @@ static void group_products(DirectLoop *loop) {
     group->columns += product->columns;
   }
   loop->col_units = (int32_t)ceil_div(loop->m, 8);
-  for (uint32_t g = 0; g < loop->num_groups; ++g) {
+  for (uint32_t g = 0; g < loop->num_groups; g++) {
     DirectGroup *group = &loop->groups[g];
     group->lane_columns = lane_columns(group->columns);
     group->pieces = (int32_t)ceil_div(group->columns, 8 * group->lane_columns);
@@ -145,7 +145,7 @@ bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, Dire
   MirageNodeView view = mirage_ugraph_node(block->graph, node), yield = mirage__block_yield(block, node);
   if (view.num_operands > MAX_DIRECT_CARRIES)
     return false;
-  for (uint32_t i = 0; i < view.num_operands; ++i) {
+  for (uint32_t i = 0; i < view.num_operands; i++) {
     MirageValue contribution = mirage__block_resolve(block, yield.operands[i]);
     CarryKind kind = mirage__block_carry_candidate(block, node, i);
     bool plain = view.attrs->loop.carries[i].combine != MIRAGE_COMBINE_RESCALE;
@@ -155,7 +155,7 @@ bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, Dire
                                  : false))
       return false;
   }
-  for (uint32_t r = 0; r < out->num_reductions; ++r) {
+  for (uint32_t r = 0; r < out->num_reductions; r++) {
     const int64_t *in = mirage__matrix_extents(mirage_ugraph_type(block->graph, out->reductions[r].operand));
     if (in[0] != out->m || in[1] != out->k)
       return false;
@@ -169,16 +169,16 @@ bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, Dire
 
 static bool is_contribution(const DirectLoop *direct, MirageNode node) {
   bool found = false;
-  for (uint32_t p = 0; p < direct->num_products; ++p)
+  for (uint32_t p = 0; p < direct->num_products; p++)
     found |= direct->products[p].node.index == node.index;
-  for (uint32_t r = 0; r < direct->num_reductions; ++r)
+  for (uint32_t r = 0; r < direct->num_reductions; r++)
     found |= direct->reductions[r].node.index == node.index;
   return found;
 }
 
 static bool is_weight(const DirectLoop *direct, MirageValue value) {
   bool found = false;
-  for (uint32_t p = 0; p < direct->num_products; ++p)
+  for (uint32_t p = 0; p < direct->num_products; p++)
     found |= direct->products[p].weight.index == value.index;
   return found;
 }
@@ -192,7 +192,7 @@ static bool load_fits(Plan *plan, const DirectLoop *direct, MirageNode node, boo
   if (landing == MIRAGE_LANDING_REGISTER)
     return true;
   int64_t columns = 0;
-  for (uint32_t p = 0; p < direct->num_products; ++p)
+  for (uint32_t p = 0; p < direct->num_products; p++)
     columns += direct->products[p].columns;
   int64_t elements = mirage_type_elements(mirage_ugraph_type(plan->graph, tile));
   return landing == MIRAGE_LANDING_AUTO && (weight || elements * SMALL_SHARE <= columns * direct->k);
@@ -201,7 +201,7 @@ static bool load_fits(Plan *plan, const DirectLoop *direct, MirageNode node, boo
 // Nothing in the loop needs a buffer.
 static bool body_fits(Plan *plan, int32_t loop, const DirectLoop *direct, bool *by_hand) {
   const Block *block = &plan->block;
-  for (int32_t s = block->loops[loop].begin + 1; s <= block->loops[loop].end; ++s) {
+  for (int32_t s = block->loops[loop].begin + 1; s <= block->loops[loop].end; s++) {
     MirageNode node = block->steps[s].node;
     if (!node.index)
       continue;
@@ -235,7 +235,7 @@ static int32_t choose_warps(const Plan *plan, const DirectLoop *direct, bool by_
   int32_t given = mirage__worker_warps(&plan->schedule), warps = given ? given : DIRECT_WARPS, registers = 0;
   while (by_hand && !given && warps > 1 && direct->k % (STEP * warps))
     warps /= 2;
-  for (uint32_t g = 0; g < direct->num_groups; ++g)
+  for (uint32_t g = 0; g < direct->num_groups; g++)
     registers += mirage__direct_registers(direct->m, direct->groups[g].columns);
   bool enough = warps >= DIRECT_WARPS || by_hand;
   return enough && mirage__direct_fits(direct->k, registers, warps, plan->target) ? warps : 0;
@@ -253,12 +253,12 @@ static int32_t choose_side(const Plan *plan, int32_t loop, bool open) {
     return 0;
   int64_t room = plan->target->num_sms - custom->grid[0], blocks = open ? MOST_SIDE_BLOCKS : plan->schedule.side_blocks;
   while (open && blocks > 0 && (blocks > room || l->range % blocks))
-    --blocks;
+    blocks--;
   return blocks > 0 && blocks <= room && l->range % blocks == 0 ? (int32_t)blocks : 0;
 }
 
 static void land_loads(Plan *plan, int32_t loop, const DirectLoop *direct) {
-  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
     MirageNode node = plan->loads[i];
     if (plan->block.steps[plan->block.step_of_node[node.index]].loop != loop)
       continue;
@@ -273,7 +273,7 @@ MirageStatus mirage__plan_direct(Plan *plan) {
   Block *block = &plan->block;
   bool open = plan->schedule.warps == 0 && plan->schedule.side_blocks == 0, placed = plan->schedule.side_blocks == 0;
   bool rows = plan->schedule.split == MIRAGE_SPLIT_ROWS; // direct loops split the reduction
-  for (int32_t l = 0; l < block->num_loops && !rows; ++l) {
+  for (int32_t l = 0; l < block->num_loops && !rows; l++) {
     DirectLoop direct;
     bool by_hand = false;
     if (!mirage__direct_loop(block, l, DIRECT_WHOLE, &direct) || !body_fits(plan, l, &direct, &by_hand))

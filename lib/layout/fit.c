@@ -29,7 +29,7 @@ static int64_t bytes_of(const Plan *plan, const Item *item, uint32_t variant) {
 }
 
 static void set_stages(Plan *plan, int32_t stages) {
-  for (int32_t l = 0; l < plan->block.num_loops; ++l) {
+  for (int32_t l = 0; l < plan->block.num_loops; l++) {
     int64_t range = plan->block.loops[l].range;
     if (!plan->stages_by_hand[l])
       plan->stages_of_loop[l] = (int32_t)(stages < range ? stages : range);
@@ -39,18 +39,18 @@ static void set_stages(Plan *plan, int32_t stages) {
 // Stages that keep enough bytes in flight in the loop that loads least at a time.
 static int32_t wanted_stages(Plan *plan, const Items *items, int64_t in_flight) {
   int32_t want = plan->schedule.num_roles ? PRODUCED_STAGES : LEAST_STAGES;
-  for (int32_t l = 0; l < plan->block.num_loops; ++l) {
+  for (int32_t l = 0; l < plan->block.num_loops; l++) {
     int64_t bytes = 0;
-    for (uint32_t i = 0; i < items->count; ++i)
+    for (uint32_t i = 0; i < items->count; i++)
       bytes += items->items[i].loop == l ? bytes_of(plan, &items->items[i], 0) : 0;
     while (bytes > 0 && want < MOST_STAGES && (want - 1) * bytes < in_flight)
-      ++want;
+      want++;
   }
   return want;
 }
 
 static void add_levels(Levels *levels, int64_t room, int32_t most, int32_t least, bool any_variant) {
-  for (int32_t stages = most; stages >= least; --stages) {
+  for (int32_t stages = most; stages >= least; stages--) {
     levels->stages[levels->count] = stages;
     levels->rooms[levels->count] = room;
     levels->any_variant[levels->count++] = any_variant;
@@ -62,7 +62,7 @@ static Levels levels_of(Plan *plan, Items *items) {
   const MirageCustomAttrs *attrs = &mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom;
   bool alone = (double)attrs->grid[0] * (double)attrs->grid[1] * (double)attrs->grid[2] <= plan->target->num_sms;
   set_stages(plan, 1);
-  for (uint32_t i = 0; i < items->count; ++i)
+  for (uint32_t i = 0; i < items->count; i++)
     items->items[i].copies = mirage__copies_of(plan, items->items[i].value, &items->items[i].loop);
   int32_t want = wanted_stages(plan, items, alone ? BYTES_IN_FLIGHT : BYTES_IN_FLIGHT / 2);
   Levels levels = {0};
@@ -79,16 +79,16 @@ static MirageStatus pose(Plan *plan, const Items *items, Levels *levels, SolveTi
       mirage_arena_alloc_array(plan->block.arena, (size_t)items->count * levels->count + 1, sizeof *copies);
   if (!copies)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t level = 0; level < levels->count; ++level) {
+  for (uint32_t level = 0; level < levels->count; level++) {
     set_stages(plan, levels->stages[level]);
     mirage__plan_mbarriers(plan);
     levels->rooms[level] -= (plan->block.num_mbarriers * 8 + 15) / 16 * 16;
-    for (uint32_t i = 0; i < items->count; ++i) {
+    for (uint32_t i = 0; i < items->count; i++) {
       int32_t loop;
       copies[i * levels->count + level] = mirage__copies_of(plan, items->items[i].value, &loop);
     }
   }
-  for (uint32_t i = 0; i < items->count; ++i) {
+  for (uint32_t i = 0; i < items->count; i++) {
     const Item *item = &items->items[i];
     tiles[i] = (SolveTile){.begin = item->begin,
                            .end = item->end,
@@ -97,7 +97,7 @@ static MirageStatus pose(Plan *plan, const Items *items, Levels *levels, SolveTi
                            .num_variants = item->num_variants,
                            .num_good = item->num_good,
                            .copies = copies + (size_t)i * levels->count};
-    for (uint32_t v = 0; v < item->num_variants; ++v)
+    for (uint32_t v = 0; v < item->num_variants; v++)
       tiles[i].variants[v] = (SolveVariant){bytes_of(plan, item, v), item->costs[v]};
   }
   return MIRAGE_OK;
@@ -121,7 +121,7 @@ static MirageStatus refuse_pair(const Plan *plan, const Items *items, const Solv
 // Nothing fits: tiles that a person placed meet or leave the shared memory, or there is too much.
 static MirageStatus refuse(const Plan *plan, const Items *items, const SolveTile *tiles, uint32_t last, int64_t bytes) {
   int64_t room = plan->target->shared_bytes_per_block;
-  for (uint32_t i = 0; i < items->count; ++i) {
+  for (uint32_t i = 0; i < items->count; i++) {
     int64_t end = end_of(&tiles[i], last);
     char text[96];
     if (end > room)
@@ -129,7 +129,7 @@ static MirageStatus refuse(const Plan *plan, const Items *items, const SolveTile
                               "layout: tile %s placed by hand at byte %lld ends at byte %lld, %s has %lld for a block",
                               mirage_type_format(&plan->types[items->items[i].value.index], text, sizeof text),
                               (long long)tiles[i].offset, (long long)end, plan->target->name, (long long)room);
-    for (uint32_t j = 0; j < i && end >= 0; ++j)
+    for (uint32_t j = 0; j < i && end >= 0; j++)
       if (tiles[i].begin <= tiles[j].end && tiles[j].begin <= tiles[i].end && tiles[j].offset < end &&
           tiles[i].offset < end_of(&tiles[j], last))
         return refuse_pair(plan, items, tiles, j, i);
@@ -142,10 +142,10 @@ static MirageStatus refuse(const Plan *plan, const Items *items, const SolveTile
 // Stages given by hand are for a GPU with more shared memory: fewer will do. Not where a tile was placed for them.
 static bool forget_stages(Plan *plan, const Items *items) {
   bool any = false;
-  for (uint32_t i = 0; i < items->count; ++i)
+  for (uint32_t i = 0; i < items->count; i++)
     if (items->items[i].loop >= 0 && items->items[i].offset >= 0)
       return false;
-  for (int32_t l = 0; l < plan->block.num_loops; ++l) {
+  for (int32_t l = 0; l < plan->block.num_loops; l++) {
     if (plan->stages_by_hand[l])
       mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, plan->loc,
                        "layout: %d stages of a loop's loads do not fit into the %d bytes of shared memory of %s: fewer "
@@ -180,7 +180,7 @@ MirageStatus mirage__fit(Plan *plan, Items *items) {
     return refuse(plan, items, tiles, levels.count - 1, answer.bytes);
   set_stages(plan, levels.stages[answer.level]);
   mirage__plan_mbarriers(plan);
-  for (uint32_t i = 0; i < items->count; ++i) {
+  for (uint32_t i = 0; i < items->count; i++) {
     Item *item = &items->items[i];
     item->variant = answer.variant[i];
     item->offset = answer.offset[i];

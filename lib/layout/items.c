@@ -31,9 +31,9 @@ static bool is_movement(MirageOp op) {
 // Whether a step reads what reductions before it computed; `reduced` says so of each value, and learns of its results.
 static bool reads_reduction(const Plan *plan, const MirageNodeView *view, bool *reduced) {
   bool reads = false;
-  for (uint32_t o = 0; o < view->num_operands; ++o)
+  for (uint32_t o = 0; o < view->num_operands; o++)
     reads |= reduced[mirage__block_resolve(&plan->block, view->operands[o]).index];
-  for (uint32_t r = 0; r < view->num_results; ++r)
+  for (uint32_t r = 0; r < view->num_results; r++)
     reduced[view->first_result.index + r] = reads || mirage_op_info(view->op)->kind == MIRAGE_KIND_REDUCE;
   return reads;
 }
@@ -61,7 +61,7 @@ static bool step_fits(Plan *plan, MirageNode node, const MirageType **shape, boo
 
 static bool store_fits(const Plan *plan, const MirageNodeView *view, const MirageType *shape) {
   const MirageType *tile = mirage_ugraph_type(plan->graph, view->operands[0]);
-  for (int a = 0; a < 3; ++a) // blocks that hold the same tile would share the work of storing it
+  for (int a = 0; a < 3; a++) // blocks that hold the same tile would share the work of storing it
     if (view->attrs->access.grid[a] < 0 &&
         mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom.grid[a] > 1)
       return false;
@@ -82,7 +82,7 @@ static const MirageType *common_shape(Plan *plan) {
   const Block *block = &plan->block;
   bool *reduced = mirage_arena_alloc_array(block->arena, mirage_ugraph_num_values(plan->graph) + 1, sizeof *reduced);
   const MirageType *shape = NULL;
-  for (int32_t s = 0; s < block->num_steps; ++s)
+  for (int32_t s = 0; s < block->num_steps; s++)
     if (!reduced || block->num_loops || !step_fits(plan, block->steps[s].node, &shape, reduced))
       return NULL;
   return shape;
@@ -100,7 +100,7 @@ void mirage__plan_items(Plan *plan) {
   while (columns % width || (width > 1 && columns / width < threads))
     width /= 2;
   int64_t pieces = (columns / width + threads - 1) / threads;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
     if (view.op == MIRAGE_OP_STORE && !store_fits(plan, &view, shape))
       return;
@@ -112,6 +112,6 @@ void mirage__plan_items(Plan *plan) {
   plan->schedule.warps = warps;
   block->items =
       (ThreadRows){.on = true, .rows = (int32_t)rows, .pieces = (int32_t)pieces, .width = width, .shape = *shape};
-  for (uint32_t i = 0; i < plan->num_loads; ++i)
+  for (uint32_t i = 0; i < plan->num_loads; i++)
     mirage__plan_land(plan, i, MIRAGE_LANDING_REGISTER);
 }

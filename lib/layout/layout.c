@@ -11,7 +11,7 @@
 
 static MirageStatus collect_loads(Plan *plan) {
   const Block *block = &plan->block;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index || mirage_ugraph_node(plan->graph, block->steps[s].node).op != MIRAGE_OP_LOAD)
       continue;
     if (plan->num_loads == MIRAGE_MAX_LOADS)
@@ -28,7 +28,7 @@ static MirageStatus check_schedule(const Plan *plan) {
   if (plan->schedule.warps < 0 || threads > plan->target->max_threads_per_block)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT, "layout: %d warps are %d threads, %s allows %d",
                             plan->schedule.warps, threads, plan->target->name, plan->target->max_threads_per_block);
-  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
     const MirageLoadSchedule *load = &plan->schedule.loads[i];
     if (load->stages < 0 || load->stages > 64)
       return mirage_diag_fail(plan->diag, mirage_ugraph_node(plan->graph, plan->loads[i]).loc, MIRAGE_BAD_ARGUMENT,
@@ -39,7 +39,7 @@ static MirageStatus check_schedule(const Plan *plan) {
 
 // All loads of one loop turn in step: one number of stages for them all, and no more than it has iterations to fill.
 static MirageStatus stages_by_hand(Plan *plan) {
-  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
     int32_t loop = plan->block.steps[plan->block.step_of_node[plan->loads[i].index]].loop,
             want = plan->schedule.loads[i].stages;
     if (want == 0 || loop < 0 || plan->schedule.loads[i].landing == MIRAGE_LANDING_REGISTER)
@@ -51,7 +51,7 @@ static MirageStatus stages_by_hand(Plan *plan) {
     plan->stages_by_hand[loop] = true;
     plan->stages_of_loop[loop] = want;
   }
-  for (int32_t l = 0; l < plan->block.num_loops; ++l) {
+  for (int32_t l = 0; l < plan->block.num_loops; l++) {
     int64_t range = plan->block.loops[l].range;
     if (plan->stages_of_loop[l] > range)
       plan->stages_of_loop[l] = (int32_t)range;
@@ -81,7 +81,7 @@ static void drop_hints(const Plan *plan, uint32_t index, MirageLoadSchedule *loa
 // What the loads' schedule turned out to be.
 static void complete_loads(Plan *plan) {
   const Block *block = &plan->block;
-  for (uint32_t i = 0; i < plan->num_loads; ++i) {
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
     MirageLoadSchedule *load = &plan->schedule.loads[i];
     drop_hints(plan, i, load);
     int32_t loop = block->steps[block->step_of_node[plan->loads[i].index]].loop;
@@ -92,7 +92,7 @@ static void complete_loads(Plan *plan) {
 // Carries share their loop's result's buffer.
 static void share_buffers(Plan *plan) {
   Block *block = &plan->block;
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(plan->graph); ++id) {
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(plan->graph); id++) {
     const BlockValue *v = &block->values[id];
     if (!v->inside || !v->shared || v->alias.index != id)
       continue;
@@ -179,7 +179,7 @@ MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, co
 MirageStatus mirage_layout_exists(const MirageUGraph *graph, const MirageTarget *target, bool *out_exists) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   MirageStatus status = MIRAGE_OK;
-  for (uint32_t i = 0; i < body.num_nodes && status == MIRAGE_OK; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes && status == MIRAGE_OK; i++) {
     if (mirage_ugraph_node(graph, body.nodes[i]).op != MIRAGE_OP_CUSTOM)
       continue;
     Plan start = start_of(graph, body.nodes[i], target, NULL), plan;
@@ -217,7 +217,7 @@ static MirageStatus plan_apart(MirageUGraph *graph, MirageNode custom, MirageVal
 static uint32_t count_kernels(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   uint32_t count = 0;
-  for (uint32_t i = 0; i < body.num_nodes; ++i)
+  for (uint32_t i = 0; i < body.num_nodes; i++)
     count += mirage_ugraph_node(graph, body.nodes[i]).op == MIRAGE_OP_CUSTOM;
   return count;
 }
@@ -227,7 +227,7 @@ static MirageStatus plan_kernels(MirageUGraph *graph, MirageValue *map, const Mi
                                  const MirageCancel *cancel, const MirageDiag *diag) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   MirageStatus status = MIRAGE_OK;
-  for (uint32_t i = 0; i < body.num_nodes && status == MIRAGE_OK; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes && status == MIRAGE_OK; i++) {
     if (mirage_ugraph_node(graph, body.nodes[i]).op != MIRAGE_OP_CUSTOM)
       continue;
     if (mirage_cancelled(cancel))
@@ -281,9 +281,9 @@ typedef struct Found {
 static void find_shared(Found *found, MirageRegion region, bool inside) {
   MirageRegionView view = mirage_ugraph_region(found->graph, region);
   int64_t mbarriers = 0;
-  for (uint32_t i = 0; i < view.num_nodes; ++i) {
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(found->graph, view.nodes[i]);
-    for (uint32_t r = 0; r < node.num_results; ++r) {
+    for (uint32_t r = 0; r < node.num_results; r++) {
       const MirageType *type = mirage_ugraph_type(found->graph, mirage_ugraph_result(found->graph, view.nodes[i], r));
       if (type->space != MIRAGE_SPACE_SHARED)
         continue;

@@ -41,14 +41,14 @@ static bool next_step(const Block *block, int32_t s, MirageNodeView *out_view) {
 }
 
 static bool any_operand(const Block *block, const MirageNodeView *view, const int32_t *mark, int32_t value) {
-  for (uint32_t i = 0; i < view->num_operands; ++i)
+  for (uint32_t i = 0; i < view->num_operands; i++)
     if (mark[mirage__block_resolve(block, view->operands[i]).index] == value)
       return true;
   return false;
 }
 
 static bool is_uniform(const Finder *f, const MirageNodeView *view) {
-  for (uint32_t i = 0; i < view->num_operands; ++i)
+  for (uint32_t i = 0; i < view->num_operands; i++)
     if (!f->uniform[mirage__block_resolve(f->block, view->operands[i]).index])
       return false;
   return !f->block->values[view->first_result.index].shared;
@@ -59,7 +59,7 @@ static bool in_cluster(const Finder *f, MirageOp op) {
 }
 
 static bool may_join(const Finder *f, const BlockMeeting *meeting, const MirageNodeView *view, int32_t loop) {
-  for (int a = 0; a < 3; ++a)
+  for (int a = 0; a < 3; a++)
     if (meeting->axes[a] != view->attrs->axes.axis[a])
       return false;
   return meeting->cluster == in_cluster(f, view->op) && meeting->loop == loop;
@@ -70,7 +70,7 @@ static void find_meetings(Finder *f) {
   Block *block = f->block;
   BlockMeeting *open = NULL;
   MirageNodeView view;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!next_step(block, s, &view))
       continue;
     int32_t loop = block->steps[s].loop;
@@ -78,7 +78,7 @@ static void find_meetings(Finder *f) {
       if (!open || !may_join(f, open, &view, loop)) {
         open = &block->meetings[block->num_meetings++];
         *open = (BlockMeeting){.cluster = in_cluster(f, view.op), .loop = loop, .first = s};
-        for (int a = 0; a < 3; ++a)
+        for (int a = 0; a < 3; a++)
           open->axes[a] = view.attrs->axes.axis[a];
       }
       open->step = s;
@@ -111,7 +111,7 @@ static void add_leaves(Finder *f, BlockMeeting *meeting, int32_t mark, MirageVal
     return;
   }
   MirageNodeView def = mirage__block_def(block, value);
-  for (uint32_t i = 0; !is_collective(op) && i < def.num_operands; ++i)
+  for (uint32_t i = 0; !is_collective(op) && i < def.num_operands; i++)
     add_leaves(f, meeting, mark, def.operands[i]);
 }
 
@@ -126,7 +126,7 @@ static MirageStatus fill_meeting(Finder *f, int32_t index, const MirageDiag *dia
       mirage_arena_alloc_array(block->arena, mirage_ugraph_num_values(block->graph) + 1, sizeof(MirageValue));
   if (!meeting->values || !meeting->leaves)
     return mirage_diag_fail(diag, view.loc, MIRAGE_NO_MEMORY, "%s: out of memory", mirage_op_info(view.op)->mnemonic);
-  for (int32_t s = meeting->first; s <= meeting->step; ++s) {
+  for (int32_t s = meeting->first; s <= meeting->step; s++) {
     if (!next_step(block, s, &view) || view.num_results != 1 || f->within[view.first_result.index] != index + 1)
       continue;
     meeting->values[meeting->num_values++] = view.first_result;
@@ -140,7 +140,7 @@ static MirageStatus fill_meeting(Finder *f, int32_t index, const MirageDiag *dia
 // A store in whose tensor the members of the meeting hold the same tile.
 static bool stores_alike(const Block *block, const BlockMeeting *meeting, int32_t s, const MirageNodeView *view) {
   const int64_t *grid = mirage_ugraph_node(block->graph, block->custom).attrs->custom.grid;
-  for (int a = 0; a < 3; ++a)
+  for (int a = 0; a < 3; a++)
     if (meeting->axes[a] && grid[a] > 1 && view->attrs->access.grid[a] >= 0)
       return false;
   return block->steps[s].loop == meeting->loop;
@@ -166,10 +166,10 @@ static void find_gathered(Finder *f, int32_t index) {
   Block *block = f->block;
   BlockMeeting *meeting = &block->meetings[index];
   MirageNodeView view;
-  for (uint32_t i = 0; i < meeting->num_values; ++i)
+  for (uint32_t i = 0; i < meeting->num_values; i++)
     f->after[meeting->values[i].index] = index + 1;
   meeting->end = meeting->step;
-  for (int32_t s = meeting->first; s < block->num_steps; ++s) {
+  for (int32_t s = meeting->first; s < block->num_steps; s++) {
     if (!next_step(block, s, &view) || !any_operand(block, &view, f->after, index + 1))
       continue;
     if (mirage__block_can_inline(view.op))
@@ -177,14 +177,14 @@ static void find_gathered(Finder *f, int32_t index) {
     else if (view.op == MIRAGE_OP_STORE && stores_alike(block, meeting, s, &view))
       meeting->end = s;
   }
-  for (int32_t s = block->num_steps - 1; s >= meeting->first; --s) {
+  for (int32_t s = block->num_steps - 1; s >= meeting->first; s--) {
     if (!next_step(block, s, &view) || shares_work(f, index, s, &view))
       continue;
-    for (uint32_t i = 0; i < view.num_operands; ++i)
+    for (uint32_t i = 0; i < view.num_operands; i++)
       f->whole[mirage__block_resolve(block, view.operands[i]).index] = index + 1;
   }
   bool results = false;
-  for (int32_t s = meeting->first; s < block->num_steps; ++s)
+  for (int32_t s = meeting->first; s < block->num_steps; s++)
     if (next_step(block, s, &view) && view.num_results == 1) {
       uint32_t id = view.first_result.index;
       BlockValue *v = &block->values[id];
@@ -198,14 +198,14 @@ static void find_gathered(Finder *f, int32_t index) {
 MirageStatus mirage__block_meetings(Block *block, bool clusters, const MirageDiag *diag) {
   MirageNodeView view;
   size_t collectives = 0, values = mirage_ugraph_num_values(block->graph) + 1;
-  for (int32_t s = 0; s < block->num_steps; ++s)
+  for (int32_t s = 0; s < block->num_steps; s++)
     collectives += next_step(block, s, &view) && is_collective(view.op);
   if (!collectives)
     return MIRAGE_OK;
   Finder f = {.block = block, .clusters = clusters};
   int32_t **marks[] = {&f.within, &f.after, &f.whole, &f.seen};
   bool enough = true;
-  for (size_t i = 0; i < sizeof marks / sizeof *marks; ++i)
+  for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
     enough &= (*marks[i] = mirage_arena_alloc_array(block->arena, values, sizeof(int32_t))) != NULL;
   f.uniform = mirage_arena_alloc_array(block->arena, values, sizeof(bool));
   block->meetings = mirage_arena_alloc_array(block->arena, collectives, sizeof *block->meetings);
@@ -213,7 +213,7 @@ MirageStatus mirage__block_meetings(Block *block, bool clusters, const MirageDia
     return mirage_diag_fail(diag, mirage_ugraph_node(block->graph, block->custom).loc, MIRAGE_NO_MEMORY,
                             "custom: out of memory");
   find_meetings(&f);
-  for (int32_t i = 0; i < block->num_meetings; ++i) {
+  for (int32_t i = 0; i < block->num_meetings; i++) {
     MIRAGE_TRY(fill_meeting(&f, i, diag));
     find_gathered(&f, i);
   }
@@ -226,7 +226,7 @@ const BlockMeeting *mirage__block_meeting_of(const Block *block, MirageValue val
 }
 
 int32_t mirage__meeting_leaf(const BlockMeeting *meeting, MirageValue value) {
-  for (uint32_t i = 0; i < meeting->num_leaves; ++i)
+  for (uint32_t i = 0; i < meeting->num_leaves; i++)
     if (meeting->leaves[i].index == value.index)
       return (int32_t)i;
   return -1;

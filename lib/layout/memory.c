@@ -27,7 +27,7 @@ static void set_strides(MirageType *type, int64_t row) {
 }
 
 static bool is_known(const Item *item, const MirageLayout *layout, uint32_t rank) {
-  for (uint32_t v = 0; v < item->num_variants; ++v)
+  for (uint32_t v = 0; v < item->num_variants; v++)
     if (item->variants[v].swizzle == layout->swizzle &&
         !memcmp(item->variants[v].strides, layout->strides, rank * sizeof *layout->strides))
       return true;
@@ -43,7 +43,7 @@ static void add_variants(Plan *plan, Item *item, const MirageType *tile, bool fr
   bool pieces = fragments || last >= unit;
   Traffic best = {0};
   item->num_variants = item->num_good = 0;
-  for (int32_t swizzle = -1; swizzle <= MOST_SWIZZLE; ++swizzle) { // -1: padded
+  for (int32_t swizzle = -1; swizzle <= MOST_SWIZZLE; swizzle++) { // -1: padded
     if (swizzle > 0 && (type.rank < 2 || plan->block.values[item->value.index].landing == MIRAGE_LANDING_BULK ||
                         last * bytes % ((int64_t)16 << swizzle)))
       break;
@@ -57,11 +57,11 @@ static void add_variants(Plan *plan, Item *item, const MirageType *tile, bool fr
     uint32_t at = item->num_variants++; // good ones first
     bool good = traffic.conflicts <= best.conflicts;
     if (good) {
-      for (; at > item->num_good; --at) {
+      for (; at > item->num_good; at--) {
         item->variants[at] = item->variants[at - 1];
         item->costs[at] = item->costs[at - 1];
       }
-      ++item->num_good;
+      item->num_good++;
     }
     item->variants[at] = type.layout;
     item->costs[at] = (int64_t)(QUARTERS * traffic.conflicts + traffic.swizzles);
@@ -147,9 +147,9 @@ static void read_value(Plan *plan, MirageValue value, int32_t step, int32_t loop
 
 // The values of a meeting come to be at its step, out of its leaves, its results and what else they are computed from.
 static void read_meeting(Plan *plan, const BlockMeeting *meeting, const MirageNodeView *value) {
-  for (uint32_t i = 0; i < meeting->num_leaves; ++i)
+  for (uint32_t i = 0; i < meeting->num_leaves; i++)
     read_value(plan, meeting->leaves[i], meeting->step, meeting->loop);
-  for (uint32_t i = 0; i < value->num_operands; ++i)
+  for (uint32_t i = 0; i < value->num_operands; i++)
     read_value(plan, value->operands[i], meeting->step, meeting->loop);
 }
 
@@ -169,7 +169,7 @@ static void read_step(Plan *plan, int32_t s) {
   }
   bool product = view.op == MIRAGE_OP_MATMUL || view.op == MIRAGE_OP_MMA;
   int32_t when = result && result->carried ? block->loops[loop].end : s;
-  for (uint32_t i = 0; i < view.num_operands; ++i) {
+  for (uint32_t i = 0; i < view.num_operands; i++) {
     MirageValue operand = view.operands[i];
     if (product)
       read_value(plan, mirage__matmul_operand(block, operand).base, when, loop);
@@ -183,7 +183,7 @@ static void birth(Plan *plan, int32_t s) {
   int32_t loop = block->steps[s].loop;
   if (view.op == MIRAGE_OP_LOOP) {
     int32_t index = mirage__block_find_loop(block, block->steps[s].node);
-    for (uint32_t i = 0; i < view.num_results; ++i) {
+    for (uint32_t i = 0; i < view.num_results; i++) {
       BlockValue *result = value_of(plan, mirage_ugraph_result(plan->graph, block->steps[s].node, i));
       bool in_memory = mirage__block_carry_kind(block, block->steps[s].node, i) == CARRY_SHARED;
       result->begin = in_memory ? block->loops[index].begin : block->loops[index].end + 1;
@@ -191,7 +191,7 @@ static void birth(Plan *plan, int32_t s) {
     }
     return;
   }
-  for (uint32_t i = 0; i < view.num_results; ++i) {
+  for (uint32_t i = 0; i < view.num_results; i++) {
     BlockValue *result = value_of(plan, mirage_ugraph_result(plan->graph, block->steps[s].node, i));
     bool pipelined = view.op == MIRAGE_OP_LOAD && loop >= 0;
     int32_t when = result->meeting >= 0 ? block->meetings[result->meeting].step : s;
@@ -207,10 +207,10 @@ static void birth(Plan *plan, int32_t s) {
 }
 
 void mirage__plan_lives(Plan *plan) {
-  for (int32_t s = 0; s < plan->block.num_steps; ++s)
+  for (int32_t s = 0; s < plan->block.num_steps; s++)
     if (plan->block.steps[s].node.index)
       birth(plan, s);
-  for (int32_t s = 0; s < plan->block.num_steps; ++s)
+  for (int32_t s = 0; s < plan->block.num_steps; s++)
     if (plan->block.steps[s].node.index)
       read_step(plan, s);
 }
@@ -220,13 +220,13 @@ void mirage__plan_lives(Plan *plan) {
 // Buffers that ldmatrix reads: operands of a product on the matrix instruction that are not computed in place.
 static bool is_fragment_operand(const Plan *plan, MirageValue value) {
   const Block *block = &plan->block;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index)
       continue;
     MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
     if (view.op != MIRAGE_OP_MATMUL && view.op != MIRAGE_OP_MMA)
       continue;
-    for (uint32_t i = 0; i < 2; ++i)
+    for (uint32_t i = 0; i < 2; i++)
       if (mirage__matmul_operand(block, view.operands[i]).base.index == value.index)
         return mirage_ugraph_type(plan->graph, value)->dtype != MIRAGE_F32;
   }
@@ -283,7 +283,7 @@ static MirageStatus collect(Plan *plan, Items *items) {
   items->items = mirage_arena_alloc_array(block->arena, values + 1, sizeof(Item));
   if (!items->items)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
-  for (uint32_t id = 1; id <= values; ++id) {
+  for (uint32_t id = 1; id <= values; id++) {
     MirageValue value = {id};
     BlockValue *v = &block->values[id];
     if (!v->inside || !v->shared || v->alias.index != id || mirage__block_buffer_of(block, value).index != id)
@@ -313,7 +313,7 @@ MirageStatus mirage__plan_memory(Plan *plan) {
   Items items = {0};
   MIRAGE_TRY(collect(plan, &items));
   MIRAGE_TRY(mirage__fit(plan, &items));
-  for (uint32_t i = 0; i < items.count; ++i) {
+  for (uint32_t i = 0; i < items.count; i++) {
     MirageType *type = &plan->types[items.items[i].value.index];
     if (type->space == MIRAGE_SPACE_SHARED && type->layout.planned && type->layout.stages > 0 &&
         type->layout.stages != items.items[i].copies) {

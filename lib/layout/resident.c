@@ -28,7 +28,7 @@ bool mirage__partition_fits(const Partition *partition, const MirageType *type) 
   if (!partition->warps || type->rank < 2 || type->shape[type->rank - 2] != partition->rows)
     return false;
   int64_t batch = 1;
-  for (uint32_t i = 0; i + 2 < type->rank; ++i)
+  for (uint32_t i = 0; i + 2 < type->rank; i++)
     batch *= type->shape[i];
   return batch == partition->batch;
 }
@@ -78,7 +78,7 @@ bool mirage__block_in_cells(const Block *block, MirageValue value) {
   MirageNodeView view = mirage_ugraph_node(block->graph, v->def);
   if (!keeps_cells(block, &view))
     return false;
-  for (uint32_t i = 0; i < view.num_operands; ++i)
+  for (uint32_t i = 0; i < view.num_operands; i++)
     if (mirage__block_in_cells(block, view.operands[i]))
       return true;
   return false;
@@ -128,7 +128,7 @@ static bool result_is_resident(const Block *block, MirageNode loop, uint32_t ind
 // The loop's yield: contributions, then factors. A carry in a buffer can take a contribution cell by cell.
 static bool yield_takes_cells(const Block *block, MirageNode loop, const MirageNodeView *yield, uint32_t operand) {
   const MirageLoopAttrs *attrs = &mirage_ugraph_node(block->graph, loop).attrs->loop;
-  for (uint32_t i = 0; i < attrs->num_carries; ++i) {
+  for (uint32_t i = 0; i < attrs->num_carries; i++) {
     bool rescaled = attrs->carries[i].combine == MIRAGE_COMBINE_RESCALE;
     if (operand != i && !(rescaled && operand == mirage__block_factor_index(attrs, i)))
       continue;
@@ -189,11 +189,11 @@ typedef void (*Reader)(Study *study, MirageNode node, const MirageNodeView *view
 
 static void for_readers(Study *study, Reader reader) {
   const Block *block = study->block;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index)
       continue;
     MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
-    for (uint32_t i = 0; !passes_on(block, &view) && i < view.num_operands; ++i)
+    for (uint32_t i = 0; !passes_on(block, &view) && i < view.num_operands; i++)
       reader(study, block->steps[s].node, &view, i);
   }
 }
@@ -231,7 +231,7 @@ static bool carried_elsewhere(const Block *block, MirageValue value) {
   MirageNode node = block->loops[loop].node;
   MirageNodeView yield = mirage__block_yield(block, node);
   uint32_t carries = mirage_ugraph_node(block->graph, node).num_operands;
-  for (uint32_t i = 0; i < carries; ++i)
+  for (uint32_t i = 0; i < carries; i++)
     if (mirage__block_resolve(block, yield.operands[i]).index == value.index &&
         mirage__block_carry_candidate(block, node, i) != CARRY_SHARED)
       return !result_is_resident(block, node, i);
@@ -252,13 +252,13 @@ static void set_carry(Study *study, MirageNode loop, uint32_t index, bool reside
 
 static void assume_all(Study *study) {
   Block *block = study->block;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index)
       continue;
     MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
     if ((is_product(view.op) && product_may(block, &view)) || (is_reduction(view.op) && reduction_may(block, &view)))
       set_resident(study, view.first_result, true);
-    for (uint32_t i = 0; view.op == MIRAGE_OP_LOOP && i < view.num_results; ++i) {
+    for (uint32_t i = 0; view.op == MIRAGE_OP_LOOP && i < view.num_results; i++) {
       block->values[view.first_result.index + i].shared = false; // set again where a reader needs it
       set_carry(study, block->steps[s].node, i, loop_may(block, block->steps[s].node, i));
     }
@@ -268,11 +268,11 @@ static void assume_all(Study *study) {
 // ------------------------------------------------------------------------------------------------------------- pruning
 
 static bool read_in_cells(const Block *block, MirageValue value) {
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index)
       continue;
     MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
-    for (uint32_t i = 0; !passes_on(block, &view) && i < view.num_operands; ++i)
+    for (uint32_t i = 0; !passes_on(block, &view) && i < view.num_operands; i++)
       if (mirage__block_resolve(block, view.operands[i]).index == value.index &&
           takes_cells(block, block->steps[s].node, &view, i))
         return true;
@@ -304,12 +304,12 @@ static bool value_is_wanted(const Block *block, const MirageNodeView *view) {
 
 static void drop_useless(Study *study) {
   Block *block = study->block;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index)
       continue;
     MirageNode node = block->steps[s].node;
     MirageNodeView view = mirage_ugraph_node(block->graph, node);
-    for (uint32_t i = 0; view.op == MIRAGE_OP_LOOP && i < view.num_results; ++i)
+    for (uint32_t i = 0; view.op == MIRAGE_OP_LOOP && i < view.num_results; i++)
       if (result_is_resident(block, node, i) && !carry_is_wanted(block, node, i))
         set_carry(study, node, i, false);
     bool computed = is_product(view.op) || is_reduction(view.op);
@@ -329,14 +329,14 @@ static double chain_cost(const Block *block, MirageValue value) {
     return 0;
   MirageNodeView view = mirage__block_def(block, value);
   double cost = mirage__plan_op_cost(view.op);
-  for (uint32_t i = 0; i < view.num_operands; ++i)
+  for (uint32_t i = 0; i < view.num_operands; i++)
     cost += chain_cost(block, view.operands[i]);
   return cost;
 }
 
 static void keep_computed(Study *study) {
   Block *block = study->block;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index)
       continue;
     MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
@@ -380,13 +380,13 @@ static void extend(void *user, MirageValue leaf) {
 static void read_operands(Lifetimes *lives, const MirageNodeView *view, int32_t step, int32_t loop) {
   lives->step = step;
   lives->loop = loop;
-  for (uint32_t i = 0; i < view->num_operands; ++i)
+  for (uint32_t i = 0; i < view->num_operands; i++)
     mirage__block_leaves(lives->block, view->operands[i], extend, lives);
 }
 
 static void find_lifetimes(Lifetimes *lives) {
   const Block *block = lives->block;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index)
       continue;
     MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
@@ -398,18 +398,18 @@ static void find_lifetimes(Lifetimes *lives) {
       continue;
     int32_t loop = block->steps[s].loop;
     read_operands(lives, &view, result && result->carried ? block->loops[loop].end : s, loop);
-    for (uint32_t i = 0; i < view.num_results; ++i) {
+    for (uint32_t i = 0; i < view.num_results; i++) {
       uint32_t id = view.first_result.index + i;
       int32_t own = mirage__block_find_loop(block, block->steps[s].node);
       if (block->values[id].resident && !block->values[id].carried)
         lives->ranges[id] = (Range){2 * s + inlined, own < 0 ? 2 * s + inlined : 2 * block->loops[own].end + 2};
     }
   }
-  for (int32_t m = 0; m < block->num_meetings; ++m) {
+  for (int32_t m = 0; m < block->num_meetings; m++) {
     const BlockMeeting *meeting = &block->meetings[m];
     lives->step = meeting->step;
     lives->loop = meeting->loop;
-    for (uint32_t i = 0; i < meeting->num_leaves; ++i)
+    for (uint32_t i = 0; i < meeting->num_leaves; i++)
       mirage__block_leaves(block, meeting->leaves[i], extend, lives);
   }
 }
@@ -422,13 +422,13 @@ static int32_t registers_needed(const Study *study) {
   lives.ranges = mirage_arena_alloc_array(block->arena, values + 1, sizeof *lives.ranges);
   if (!lives.ranges)
     return -1;
-  for (uint32_t id = 0; id <= values; ++id)
+  for (uint32_t id = 0; id <= values; id++)
     lives.ranges[id] = (Range){0, -1};
   find_lifetimes(&lives);
   int32_t most = 0;
-  for (int32_t at = 0; at <= 2 * block->num_steps; ++at) {
+  for (int32_t at = 0; at <= 2 * block->num_steps; at++) {
     int32_t now = 0;
-    for (uint32_t id = 1; id <= values; ++id)
+    for (uint32_t id = 1; id <= values; id++)
       if (lives.ranges[id].begin <= at && at <= lives.ranges[id].end)
         now += mirage__partition_cells(&block->partition, type_of(block, (MirageValue){id}));
     most = now > most ? now : most;
@@ -455,11 +455,11 @@ typedef struct Result {
 // asks for registers.
 static double gain_of(const Block *block, bool asked) {
   double gain = 0;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index)
       continue;
     MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
-    for (uint32_t i = 0; i < view.num_results; ++i) {
+    for (uint32_t i = 0; i < view.num_results; i++) {
       MirageValue value = {view.first_result.index + i};
       const BlockValue *v = &block->values[value.index];
       if (!v->resident || v->carried || (mirage__block_can_inline(view.op) && !v->shared))
@@ -474,7 +474,7 @@ static double gain_of(const Block *block, bool asked) {
 
 static void forget(Block *block, const bool *shared) {
   block->partition = (Partition){0};
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); ++id) {
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); id++) {
     block->values[id].resident = block->values[id].carried = false;
     block->values[id].shared = shared[id];
   }
@@ -482,10 +482,10 @@ static void forget(Block *block, const bool *shared) {
 
 // Products and reductions whose sums or maxima over a loop are resident take their step with the yield.
 static void mark_carried(Block *block) {
-  for (int32_t l = 0; l < block->num_loops; ++l) {
+  for (int32_t l = 0; l < block->num_loops; l++) {
     MirageNodeView yield = mirage__block_yield(block, block->loops[l].node);
     uint32_t carries = mirage_ugraph_node(block->graph, block->loops[l].node).num_operands;
-    for (uint32_t i = 0; i < carries; ++i)
+    for (uint32_t i = 0; i < carries; i++)
       if (result_is_resident(block, block->loops[l].node, i) &&
           mirage__block_carry_candidate(block, block->loops[l].node, i) != CARRY_SHARED)
         value_of(block, yield.operands[i])->carried = true;
@@ -522,7 +522,7 @@ Partition mirage__partition(int64_t by_row, int64_t by_col, int64_t batch, int64
 static Partition partition_of(const Block *block, const MirageNodeView *product, int32_t by_row, int32_t by_col) {
   const MirageType *result = type_of(block, product->first_result);
   int64_t batch = 1;
-  for (uint32_t i = 0; i + 2 < result->rank; ++i)
+  for (uint32_t i = 0; i + 2 < result->rank; i++)
     batch *= result->shape[i];
   return mirage__partition(by_row, by_col, batch, result->shape[result->rank - 2]);
 }
@@ -588,10 +588,10 @@ MirageStatus mirage__plan_resident(Plan *plan) {
   bool *shared = mirage_arena_alloc_array(block->arena, values + 1, sizeof *shared);
   if (!shared)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
-  for (uint32_t id = 1; id <= values; ++id)
+  for (uint32_t id = 1; id <= values; id++)
     shared[id] = block->values[id].shared;
   Search search = {.plan = plan, .shared = shared, .asked = plan->schedule.split == MIRAGE_SPLIT_ROWS};
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     MirageNodeView view = {0};
     if (block->steps[s].node.index)
       view = mirage_ugraph_node(block->graph, block->steps[s].node);

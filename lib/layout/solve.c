@@ -46,7 +46,7 @@ static int64_t first_fit(const Packing *p, uint32_t tile, const uint32_t *placed
   int64_t offset = 0;
   for (bool moved = true; moved;) {
     moved = false;
-    for (uint32_t i = 0; i < count; ++i)
+    for (uint32_t i = 0; i < count; i++)
       if (overlap(p, tile, offset, placed[i])) {
         offset = round_up(p->offset[placed[i]] + size_of(p, placed[i]), p->problem->tiles[tile].alignment);
         moved = true;
@@ -66,13 +66,13 @@ static bool comes_before(const Packing *p, uint32_t a, uint32_t b) {
 // Fills p->offset; returns the bytes used.
 static int64_t pack(const Packing *p, uint32_t *order) {
   int64_t top = 0;
-  for (uint32_t i = 0; i < p->problem->num_tiles; ++i) {
+  for (uint32_t i = 0; i < p->problem->num_tiles; i++) {
     uint32_t at = i;
-    for (; at > 0 && comes_before(p, i, order[at - 1]); --at)
+    for (; at > 0 && comes_before(p, i, order[at - 1]); at--)
       order[at] = order[at - 1];
     order[at] = i;
   }
-  for (uint32_t i = 0; i < p->problem->num_tiles; ++i) {
+  for (uint32_t i = 0; i < p->problem->num_tiles; i++) {
     int64_t by_hand = p->problem->tiles[order[i]].offset;
     p->offset[order[i]] = by_hand >= 0 ? by_hand : first_fit(p, order[i], order, i);
     int64_t end = p->offset[order[i]] + size_of(p, order[i]);
@@ -85,10 +85,10 @@ static int64_t pack(const Packing *p, uint32_t *order) {
 
 // The variant of least cost, or of least size, in a level.
 static void choose(const SolveProblem *problem, uint32_t level, bool smallest, uint32_t *variant) {
-  for (uint32_t t = 0; t < problem->num_tiles; ++t) {
+  for (uint32_t t = 0; t < problem->num_tiles; t++) {
     const SolveTile *tile = &problem->tiles[t];
     variant[t] = 0;
-    for (uint32_t v = 1; v < (problem->any_variant[level] ? tile->num_variants : tile->num_good); ++v) {
+    for (uint32_t v = 1; v < (problem->any_variant[level] ? tile->num_variants : tile->num_good); v++) {
       const SolveVariant *a = &tile->variants[v], *b = &tile->variants[variant[t]];
       bool cheaper = a->cost != b->cost ? a->cost < b->cost : a->bytes < b->bytes;
       bool less = a->bytes != b->bytes ? a->bytes < b->bytes : a->cost < b->cost;
@@ -101,9 +101,9 @@ static void choose(const SolveProblem *problem, uint32_t level, bool smallest, u
 // At some step all tiles alive are there: the most that any step holds. Steps where a tile begins suffice.
 static int64_t least_bytes(const SolveProblem *problem, uint32_t level, const uint32_t *smallest) {
   int64_t most = 0;
-  for (uint32_t t = 0; t < problem->num_tiles; ++t) {
+  for (uint32_t t = 0; t < problem->num_tiles; t++) {
     int64_t sum = 0, step = problem->tiles[t].begin;
-    for (uint32_t u = 0; u < problem->num_tiles; ++u)
+    for (uint32_t u = 0; u < problem->num_tiles; u++)
       if (problem->tiles[u].begin <= step && step <= problem->tiles[u].end)
         sum += size_in(problem, u, smallest[u], level);
     most = sum > most ? sum : most;
@@ -119,8 +119,8 @@ typedef struct Search {
 
 // Whether two tiles that a person placed meet.
 static bool fixed_meet(const Packing *p) {
-  for (uint32_t t = 0; t < p->problem->num_tiles; ++t)
-    for (uint32_t u = 0; u < t; ++u)
+  for (uint32_t t = 0; t < p->problem->num_tiles; t++)
+    for (uint32_t u = 0; u < t; u++)
       if (p->problem->tiles[t].offset >= 0 && p->problem->tiles[u].offset >= 0 && overlap(p, t, p->offset[t], u))
         return true;
   return false;
@@ -140,7 +140,7 @@ static Verdict judge(const Search *s, uint32_t level, int64_t *out_bytes) {
 
 static int64_t top_of(const SolveProblem *problem, const SolveAnswer *answer) {
   int64_t top = 0;
-  for (uint32_t t = 0; t < problem->num_tiles; ++t) {
+  for (uint32_t t = 0; t < problem->num_tiles; t++) {
     int64_t end = answer->offset[t] + size_in(problem, t, answer->variant[t], answer->level);
     top = end > top ? end : top;
   }
@@ -161,7 +161,7 @@ static void by_rule(const Search *s, uint32_t count, bool settled, SolveAnswer *
     take(s, SOLVE_RULE, s->candidates[last], false, answer);
     return;
   }
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     take(s, SOLVE_RULE, s->candidates[i], true, answer);
     if (answer->bytes <= s->problem->rooms[s->candidates[i]])
       return;
@@ -173,7 +173,7 @@ static void by_rule(const Search *s, uint32_t count, bool settled, SolveAnswer *
 static void search(const Search *s, MirageArena *arena, SolveAnswer *answer) {
   uint32_t count = 0;
   bool settled = false;
-  for (uint32_t level = 0; level < s->problem->num_levels && !settled; ++level) {
+  for (uint32_t level = 0; level < s->problem->num_levels && !settled; level++) {
     Verdict verdict = judge(s, level, &answer->bytes);
     settled = verdict == SETTLED;
     if (verdict != IMPOSSIBLE)
@@ -197,7 +197,7 @@ MirageStatus mirage__layout_solve(const SolveProblem *problem, MirageArena *aren
   Search s = {.problem = problem};
   *out_answer = (SolveAnswer){.how = SOLVE_NOTHING};
   uint32_t **arrays[] = {&s.cheapest, &s.smallest, &s.order, &out_answer->variant};
-  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; ++i)
+  for (size_t i = 0; i < sizeof arrays / sizeof *arrays; i++)
     if (!(*arrays[i] = mirage_arena_alloc_array(arena, tiles, sizeof(uint32_t))))
       return MIRAGE_NO_MEMORY;
   s.candidates = mirage_arena_alloc_array(arena, (size_t)problem->num_levels + 1, sizeof(uint32_t));

@@ -40,7 +40,7 @@ static Z3_ast unknown(Model *m, char kind, uint32_t a, uint32_t b, Z3_sort sort)
 
 static void one_of(Model *m, uint32_t count, const Z3_ast *conditions) {
   int ones[64];
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     ones[i] = 1;
   hold(m, Z3_mk_pbeq(m->z3, count, conditions, ones, 1));
 }
@@ -55,7 +55,7 @@ static void pay(Model *m, Z3_ast condition, int64_t cost) {
 
 static void add_levels(Model *m, int64_t weight) {
   Z3_ast room = number(m, 0);
-  for (uint32_t i = 0; i < m->num_levels; ++i) {
+  for (uint32_t i = 0; i < m->num_levels; i++) {
     m->level[i] = unknown(m, 'y', i, 0, Z3_mk_bool_sort(m->z3));
     room = Z3_mk_ite(m->z3, m->level[i], number(m, m->problem->rooms[m->levels[i]] / SOLVE_UNIT), room);
     pay(m, m->level[i], weight * i);
@@ -68,10 +68,10 @@ static void add_levels(Model *m, int64_t weight) {
 static Z3_ast size_of(Model *m, uint32_t t) {
   const SolveTile *tile = &m->problem->tiles[t];
   Z3_ast size = number(m, 0);
-  for (uint32_t v = 0; v < tile->num_variants; ++v) {
+  for (uint32_t v = 0; v < tile->num_variants; v++) {
     int64_t bytes = tile->variants[v].bytes / SOLVE_UNIT;
     Z3_ast here = number(m, bytes * tile->copies[m->levels[0]]);
-    for (uint32_t i = 1; i < m->num_levels; ++i)
+    for (uint32_t i = 1; i < m->num_levels; i++)
       if (tile->copies[m->levels[i]] != tile->copies[m->levels[0]])
         here = Z3_mk_ite(m->z3, m->level[i], number(m, bytes * tile->copies[m->levels[i]]), here);
     size = v == 0 ? here : Z3_mk_ite(m->z3, m->variant[t][v], here, size);
@@ -81,10 +81,10 @@ static Z3_ast size_of(Model *m, uint32_t t) {
 
 static void add_tile(Model *m, uint32_t t) {
   const SolveTile *tile = &m->problem->tiles[t];
-  for (uint32_t v = 0; v < tile->num_variants; ++v) {
+  for (uint32_t v = 0; v < tile->num_variants; v++) {
     m->variant[t][v] = unknown(m, 'x', t, v, Z3_mk_bool_sort(m->z3));
     pay(m, m->variant[t][v], tile->variants[v].cost);
-    for (uint32_t i = 0; v >= tile->num_good && i < m->num_levels; ++i)
+    for (uint32_t i = 0; v >= tile->num_good && i < m->num_levels; i++)
       if (!m->problem->any_variant[m->levels[i]])
         hold(m, Z3_mk_not(m->z3, Z3_mk_and(m->z3, 2, (Z3_ast[]){m->variant[t][v], m->level[i]})));
   }
@@ -101,9 +101,9 @@ static void add_tile(Model *m, uint32_t t) {
 
 static void add_pairs(Model *m, Z3_ast *alive) {
   const SolveTile *tiles = m->problem->tiles;
-  for (uint32_t t = 0; t < m->problem->num_tiles; ++t) {
+  for (uint32_t t = 0; t < m->problem->num_tiles; t++) {
     uint32_t count = 0;
-    for (uint32_t u = 0; u < m->problem->num_tiles; ++u) {
+    for (uint32_t u = 0; u < m->problem->num_tiles; u++) {
       if (tiles[u].begin <= tiles[t].begin && tiles[t].begin <= tiles[u].end)
         alive[count++] = m->size[u];
       if (u >= t || tiles[u].begin > tiles[t].end || tiles[t].begin > tiles[u].end)
@@ -130,11 +130,11 @@ static bool is_true(Model *m, Z3_model found, Z3_ast condition) {
 }
 
 static void read_answer(Model *m, Z3_model found, SolveAnswer *answer) {
-  for (uint32_t i = 0; i < m->num_levels; ++i)
+  for (uint32_t i = 0; i < m->num_levels; i++)
     if (is_true(m, found, m->level[i]))
       answer->level = m->levels[i];
-  for (uint32_t t = 0; t < m->problem->num_tiles; ++t) {
-    for (uint32_t v = 0; v < m->problem->tiles[t].num_variants; ++v)
+  for (uint32_t t = 0; t < m->problem->num_tiles; t++) {
+    for (uint32_t v = 0; v < m->problem->tiles[t].num_variants; v++)
       if (is_true(m, found, m->variant[t][v]))
         answer->variant[t] = v;
     answer->offset[t] = value_of(m, found, m->offset[t]) * SOLVE_UNIT;
@@ -180,14 +180,14 @@ bool mirage__layout_ask_solver(const SolveProblem *problem, const uint32_t *cand
     return false;
   open_optimize(&m);
   m.integer = Z3_mk_int_sort(m.z3);
-  for (uint32_t t = 0; t < problem->num_tiles; ++t) {
+  for (uint32_t t = 0; t < problem->num_tiles; t++) {
     int64_t most = 0;
-    for (uint32_t v = 0; v < problem->tiles[t].num_variants; ++v)
+    for (uint32_t v = 0; v < problem->tiles[t].num_variants; v++)
       most = problem->tiles[t].variants[v].cost > most ? problem->tiles[t].variants[v].cost : most;
     worst += most;
   }
   add_levels(&m, worst);
-  for (uint32_t t = 0; t < problem->num_tiles; ++t)
+  for (uint32_t t = 0; t < problem->num_tiles; t++)
     add_tile(&m, t);
   add_pairs(&m, alive);
   bool found = Z3_optimize_check(m.z3, m.optimize, 0, NULL) == Z3_L_TRUE;

@@ -11,7 +11,7 @@ static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
 
 int32_t mirage__worker_warps(const MirageSchedule *schedule) {
   int32_t warps = schedule->warps;
-  for (uint32_t i = 0; i < schedule->num_roles; ++i)
+  for (uint32_t i = 0; i < schedule->num_roles; i++)
     warps -= schedule->roles[i].kind == MIRAGE_ROLE_PRODUCER ? schedule->roles[i].warps : 0;
   return warps;
 }
@@ -25,7 +25,7 @@ int32_t mirage__worker_registers(const MirageSchedule *schedule) {
   int32_t launch = mirage__launch_registers(schedule->warps * 32), registers = 255;
   if (!schedule->num_roles)
     return launch;
-  for (uint32_t i = 0; i < schedule->num_roles; ++i) {
+  for (uint32_t i = 0; i < schedule->num_roles; i++) {
     int32_t given = schedule->roles[i].registers ? schedule->roles[i].registers : launch;
     if (schedule->roles[i].kind != MIRAGE_ROLE_PRODUCER && given < registers)
       registers = given;
@@ -45,7 +45,7 @@ void mirage__matmul_shape(const MirageType *a, const MirageType *b, const Mirage
   split->n = b->shape[b->rank - (tb ? 2 : 1)];
   split->batch = 1;
   uint32_t rank = a->rank > b->rank ? a->rank : b->rank;
-  for (uint32_t i = 3; i <= rank; ++i) {
+  for (uint32_t i = 3; i <= rank; i++) {
     int64_t in_a = i <= a->rank ? a->shape[a->rank - i] : 1, in_b = i <= b->rank ? b->shape[b->rank - i] : 1;
     split->batch *= in_a > in_b ? in_a : in_b;
   }
@@ -91,7 +91,7 @@ MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const
   for (int32_t d = 1; d <= workers; d *= 2) {
     if (workers % d || s.depth_units % d || (!s.tensor_core && d > 32))
       continue;
-    for (int32_t c = 1; c <= workers / d; ++c) {
+    for (int32_t c = 1; c <= workers / d; c++) {
       int32_t r = workers / d / c;
       if (workers / d % c || (!split_allowed(schedule, r, c, d) && workers > 1))
         continue;
@@ -148,7 +148,7 @@ MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView 
 MatmulOperand mirage__matmul_operand(const Block *block, MirageValue operand) {
   operand = mirage__block_resolve(block, operand);
   MatmulOperand view = {.base = operand};
-  for (int32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
+  for (int32_t i = 0; i < MIRAGE_MAX_RANK; i++)
     view.perm[i] = i;
   if (block->values[operand.index].shared || mirage__block_op(block, operand) != MIRAGE_OP_TRANSPOSE)
     return view;

@@ -58,7 +58,7 @@ void mirage__plan_forget(MirageUGraph *graph, MirageNode custom, const MirageDia
         "as asked for");
   uint32_t count;
   MirageValue first = mirage_ugraph_kernel_values(graph, custom, &count);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     MirageValue value = {first.index + i};
     MirageType type = *mirage_ugraph_type(graph, value);
     if (type.space == MIRAGE_SPACE_DEVICE)
@@ -105,11 +105,11 @@ MirageStatus mirage__plan_store(const Plan *plan, MirageUGraph *graph, MirageNod
   char *loops = mirage_arena_alloc_array(block->arena, (size_t)block->num_loops + 1, 1);
   if (!places || !loops)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     place(graph, block, (MirageValue){first.index + i});
     places[i] = DIGITS[digit_of(&block->values[first.index + i])];
   }
-  for (int32_t l = 0; l < block->num_loops; ++l)
+  for (int32_t l = 0; l < block->num_loops; l++)
     loops[l] = DIGITS[(block->loops[l].direct ? IS_DIRECT : 0) | (block->loops[l].side ? HAS_SIDE : 0)];
   MiragePlan stored = {
       .asked = custom_of(graph, custom)->schedule, .in_threads = block->items.on, .loops = loops, .places = places};
@@ -126,7 +126,7 @@ MirageStatus mirage__plan_transfer(MirageUGraph *graph, MirageNode custom, const
   uint32_t count;
   MirageValue to = mirage_ugraph_kernel_values(graph, custom, &count);
   MirageValue first = mirage_ugraph_kernel_values(from, planned, &count);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     const MirageType *type = mirage_ugraph_type(from, (MirageValue){first.index + i});
     if (type->space != MIRAGE_SPACE_DEVICE)
       mirage_ugraph_set_placement(graph, (MirageValue){to.index + i}, type->space, &type->layout);
@@ -148,7 +148,7 @@ static bool is_recorded(const MirageUGraph *graph, MirageNode custom, const Mira
   uint32_t count;
   MirageValue first = mirage_ugraph_kernel_values(graph, custom, &count);
   bool recorded = plan->places && plan->loops && strlen(plan->places) == count;
-  for (uint32_t i = 0; recorded && i < count; ++i)
+  for (uint32_t i = 0; recorded && i < count; i++)
     if (digit(plan->places, i) & IN_BUFFER)
       recorded = mirage_ugraph_type(graph, (MirageValue){first.index + i})->layout.planned;
   return recorded;
@@ -163,7 +163,7 @@ bool mirage__plan_is_current(const MirageUGraph *graph, MirageNode custom, const
 static void read_places(Block *block, const MiragePlan *stored) {
   uint32_t count;
   MirageValue first = mirage_ugraph_kernel_values(block->graph, block->custom, &count);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     BlockValue *v = &block->values[first.index + i];
     uint32_t is = digit(stored->places, i);
     v->shared = is & IN_BUFFER;
@@ -173,7 +173,7 @@ static void read_places(Block *block, const MiragePlan *stored) {
     if (v->shared)
       block->types[first.index + i].space = MIRAGE_SPACE_SHARED; // fragments, too
   }
-  for (int32_t l = 0; l < block->num_loops && stored->loops[l]; ++l) {
+  for (int32_t l = 0; l < block->num_loops && stored->loops[l]; l++) {
     block->loops[l].direct = digit(stored->loops, (uint32_t)l) & IS_DIRECT;
     block->loops[l].side = digit(stored->loops, (uint32_t)l) & HAS_SIDE;
   }
@@ -188,7 +188,7 @@ MirageStatus mirage__plan_read(const MirageUGraph *graph, MirageNode custom, con
     return mirage_diag_fail(diag, plan->loc, MIRAGE_BAD_ARGUMENT, "custom: is not planned for %s", target->name);
   plan->schedule = *attrs->schedule;
   MIRAGE_TRY(mirage__plan_begin(plan, custom, arena));
-  for (uint32_t i = 0; i < plan->num_loads; ++i)
+  for (uint32_t i = 0; i < plan->num_loads; i++)
     mirage__plan_land(plan, i, plan->schedule.loads[i].landing);
   if (stored->in_threads)
     mirage__plan_items(plan);

@@ -33,7 +33,7 @@ static uint32_t piece_of(const MirageType *type, uint32_t width) {
   if (type->rank == 0 || type->layout.strides[type->rank - 1] != 1)
     return 1;
   width = width < most ? width : most;
-  for (uint32_t d = 0; d < type->rank; ++d) {
+  for (uint32_t d = 0; d < type->rank; d++) {
     int64_t step = d + 1 == type->rank ? type->shape[d] : type->shape[d] > 1 ? type->layout.strides[d] : 0;
     while (step % width)
       width /= 2;
@@ -51,8 +51,8 @@ static void touch(Walk *t, const Lanes *lanes) {
 // The lanes' index into an operand of type `from` that broadcasts to `to`.
 static void broadcast(const MirageType *from, const MirageType *to, const Lanes *lanes, Lanes *out) {
   *out = *lanes;
-  for (uint32_t i = 0; i < lanes->count; ++i)
-    for (uint32_t d = 1; d <= from->rank; ++d)
+  for (uint32_t i = 0; i < lanes->count; i++)
+    for (uint32_t d = 1; d <= from->rank; d++)
       out->index[i][from->rank - d] =
           from->shape[from->rank - d] == 1 || d > to->rank ? 0 : lanes->index[i][to->rank - d];
   if (from->rank == 0 || from->shape[from->rank - 1] == 1)
@@ -60,9 +60,9 @@ static void broadcast(const MirageType *from, const MirageType *to, const Lanes 
 }
 
 static void reshape(const MirageType *from, const MirageType *to, Lanes *lanes) {
-  for (uint32_t i = 0; i < lanes->count; ++i) {
+  for (uint32_t i = 0; i < lanes->count; i++) {
     int64_t linear = 0;
-    for (uint32_t d = 0; d < to->rank; ++d)
+    for (uint32_t d = 0; d < to->rank; d++)
       linear = linear * to->shape[d] + lanes->index[i][d];
     for (uint32_t d = from->rank; d-- > 0; linear /= from->shape[d])
       lanes->index[i][d] = linear % from->shape[d];
@@ -76,8 +76,8 @@ static void through(const MirageNodeView *view, const MirageType *from, const Mi
   *out = *lanes;
   switch (view->op) {
   case MIRAGE_OP_TRANSPOSE:
-    for (uint32_t i = 0; i < lanes->count; ++i)
-      for (uint32_t d = 0; d < to->rank; ++d)
+    for (uint32_t i = 0; i < lanes->count; i++)
+      for (uint32_t d = 0; d < to->rank; d++)
         out->index[i][view->attrs->perm.perm[d]] = lanes->index[i][d];
     if (to->rank && view->attrs->perm.perm[last] != last) {
       out->times *= lanes->width;
@@ -88,15 +88,15 @@ static void through(const MirageNodeView *view, const MirageType *from, const Mi
     reshape(from, to, out);
     break;
   case MIRAGE_OP_REPEAT:
-    for (uint32_t i = 0; i < lanes->count; ++i)
+    for (uint32_t i = 0; i < lanes->count; i++)
       out->index[i][view->attrs->repeat.dim] %= from->shape[view->attrs->repeat.dim];
     break;
   case MIRAGE_OP_SLICE:
-    for (uint32_t i = 0; i < lanes->count; ++i)
+    for (uint32_t i = 0; i < lanes->count; i++)
       out->index[i][view->attrs->slice.dim] += view->attrs->slice.begin;
     break;
   case MIRAGE_OP_CONCAT:
-    for (uint32_t i = 0; i < lanes->count; ++i)
+    for (uint32_t i = 0; i < lanes->count; i++)
       if (out->index[i][view->attrs->dim.dim] >= from->shape[view->attrs->dim.dim])
         out->index[i][view->attrs->dim.dim] = 0; // clamped, as every operand is evaluated
     break;
@@ -116,7 +116,7 @@ static void read_through(Walk *t, MirageValue value, const Lanes *lanes) {
   MirageNodeView view = mirage__block_def(block, value);
   if (!block->values[value.index].def.index || !mirage__block_can_inline(view.op))
     return;
-  for (uint32_t i = 0; i < view.num_operands; ++i) {
+  for (uint32_t i = 0; i < view.num_operands; i++) {
     Lanes here;
     through(&view, &block->types[mirage__block_resolve(block, view.operands[i]).index], &block->types[value.index],
             lanes, &here);
@@ -136,7 +136,7 @@ static Lanes in_order(const MirageType *type, uint32_t width, double trips) {
   int64_t items = mirage_type_elements(type) / width;
   Lanes lanes = {.count = items < BANK_LANES ? (uint32_t)items : BANK_LANES, .width = width};
   lanes.times = (double)items / lanes.count * trips;
-  for (uint32_t i = 0; i < lanes.count; ++i)
+  for (uint32_t i = 0; i < lanes.count; i++)
     delinearize(type, (int64_t)i * width, lanes.index[i]);
   return lanes;
 }
@@ -162,7 +162,7 @@ static void read_fragments(Walk *t, const MirageNodeView *view, uint32_t which, 
   MatmulSplit s = mirage__block_matmul_split(block, view, &t->plan->schedule);
   BankIndex rows[8];
   memset(rows, 0, sizeof rows);
-  for (uint32_t i = 0; i < 8; ++i)
+  for (uint32_t i = 0; i < 8; i++)
     rows[i][t->type->rank - 2] = i < t->type->shape[t->type->rank - 2] ? i : 0;
   double workers = (double)s.by_row * s.by_col * s.depth_units, matrices; // workers times units of depth each
   matrices = (which == 0) != s.swap ? 4.0 * s.rows_each : 2.0 * s.cols_each * (s.batch > 1 ? s.rows_each : 1);
@@ -182,7 +182,7 @@ static void read_plain(Walk *t, const MirageNodeView *view, uint32_t which, doub
   Lanes lanes = {.count = BANK_LANES, .width = 1};
   lanes.times =
       (double)t->plan->schedule.warps * s.depth_units / s.by_depth * (which ? s.cols_each : s.rows_each) * trips;
-  for (uint32_t i = 0; i < BANK_LANES; ++i)
+  for (uint32_t i = 0; i < BANK_LANES; i++)
     lanes.index[i][unit_dim] =
         (which ? i % (uint32_t)s.by_col : i / (uint32_t)s.by_col % (uint32_t)s.by_row) % type->shape[unit_dim];
   read_through(t, view->operands[which], &lanes);
@@ -196,7 +196,7 @@ static void read_reduction(Walk *t, const MirageNodeView *view, double trips) {
   ReduceSplit s = mirage__reduce_split(in, out, dim, &t->plan->schedule);
   Lanes lanes = {.count = BANK_LANES, .width = (uint32_t)s.vector};
   lanes.times = (double)mirage_type_elements(in) / s.vector / BANK_LANES * trips;
-  for (uint32_t i = 0; i < BANK_LANES; ++i) {
+  for (uint32_t i = 0; i < BANK_LANES; i++) {
     int64_t piece = i % (uint32_t)s.group % (s.length / s.vector);
     delinearize(out, i / (uint32_t)s.group % s.outputs, lanes.index[i]);
     lanes.index[i][dim] += piece * s.vector * out->shape[dim];
@@ -213,7 +213,7 @@ static void write_cells(Walk *t, const MirageNodeView *view) {
   uint32_t row = t->type->rank - (s.swap ? 1 : 2), col = t->type->rank - (s.swap ? 2 : 1);
   Lanes lanes = {.count = BANK_LANES, .width = s.swap ? 1 : 2};
   lanes.times = (double)t->plan->schedule.warps * s.accumulators / lanes.width;
-  for (uint32_t i = 0; i < BANK_LANES; ++i) {
+  for (uint32_t i = 0; i < BANK_LANES; i++) {
     lanes.index[i][row] = i / 4 % t->type->shape[row];
     lanes.index[i][col] = i % 4 * 2 % t->type->shape[col];
   }
@@ -229,7 +229,7 @@ static void read_step(Walk *t, const MirageNodeView *view, int32_t loop) {
   double trips = trips_of(block, loop);
   if (is_product(view->op)) {
     bool fragments = mirage_ugraph_type(block->graph, view->operands[0])->dtype != MIRAGE_F32;
-    for (uint32_t i = 0; i < 2; ++i)
+    for (uint32_t i = 0; i < 2; i++)
       if (fragments)
         read_fragments(t, view, i, trips);
       else
@@ -243,7 +243,7 @@ static void read_step(Walk *t, const MirageNodeView *view, int32_t loop) {
   bool inlined = mirage__block_can_inline(view->op) && !block->values[view->first_result.index].shared;
   if (inlined || view->op == MIRAGE_OP_THREAD)
     return;
-  for (uint32_t i = 0; i < view->num_operands; ++i) {
+  for (uint32_t i = 0; i < view->num_operands; i++) {
     MirageValue operand = mirage__block_resolve(block, view->operands[i]);
     const MirageType *type = &block->types[operand.index];
     if (type->space == MIRAGE_SPACE_DEVICE)
@@ -288,7 +288,7 @@ Traffic mirage__traffic(const Plan *plan, MirageValue buffer, const MirageType *
   Walk t = {.plan = plan, .buffer = buffer, .type = type};
   const Block *block = &plan->block;
   write_buffer(&t);
-  for (int32_t s = 0; s < block->num_steps; ++s)
+  for (int32_t s = 0; s < block->num_steps; s++)
     if (block->steps[s].node.index) {
       MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
       read_step(&t, &view, block->steps[s].loop);

@@ -43,7 +43,7 @@ typedef struct Variant {
 
 static bool has_loop(const Kernel *kernel) {
   bool found = false;
-  for (uint32_t i = 0; i < kernel->num_loads; ++i)
+  for (uint32_t i = 0; i < kernel->num_loads; i++)
     found |= kernel->looped[i];
   return found;
 }
@@ -54,7 +54,7 @@ static bool change_stages(const Kernel *kernel, int32_t stages, Change *change) 
   if (kernel->planned->num_roles)
     change->schedule = *kernel->planned;
   change->schedule.num_loads = kernel->num_loads;
-  for (uint32_t i = 0; i < kernel->num_loads; ++i) {
+  for (uint32_t i = 0; i < kernel->num_loads; i++) {
     const MirageLoadSchedule *load = &kernel->planned->loads[i];
     if (!kernel->looped[i] || load->landing == MIRAGE_LANDING_REGISTER)
       continue;
@@ -78,7 +78,7 @@ static bool change_split(const Kernel *kernel, int32_t split, Change *change) {
 static bool change_landing(const Kernel *kernel, int32_t landing, Change *change) {
   bool changes = false;
   change->schedule.num_loads = kernel->num_loads;
-  for (uint32_t i = 0; i < kernel->num_loads; ++i)
+  for (uint32_t i = 0; i < kernel->num_loads; i++)
     if (kernel->planned->loads[i].landing == MIRAGE_LANDING_TENSOR) {
       change->schedule.loads[i].landing = (MirageLanding)landing;
       changes = true;
@@ -100,7 +100,7 @@ static bool change_multicast(const Kernel *kernel, int32_t axis, Change *change)
   const int64_t *cluster = kernel->attrs->cluster;
   bool shared = false;
   change->schedule = *kernel->planned;
-  for (uint32_t i = 0; i < kernel->num_loads; ++i) {
+  for (uint32_t i = 0; i < kernel->num_loads; i++) {
     MirageLoadSchedule *load = &change->schedule.loads[i];
     load->stages = 0;
     if (!kernel->looped[i] || load->landing != MIRAGE_LANDING_TENSOR || kernel->accesses[i]->grid[axis] >= 0)
@@ -150,7 +150,7 @@ static const Variant VARIANTS[] = {
 
 static void list_nodes(Kernel *kernel, MirageRegion region, bool looped) {
   MirageRegionView view = mirage_ugraph_region(kernel->graph, region);
-  for (uint32_t i = 0; i < view.num_nodes; ++i) {
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(kernel->graph, view.nodes[i]);
     if (node.op == MIRAGE_OP_LOAD && kernel->num_loads < MIRAGE_MAX_LOADS) {
       kernel->looped[kernel->num_loads] = looped;
@@ -193,7 +193,7 @@ MirageStatus mirage_layout_variant(const MirageUGraph *open, const MirageUGraph 
   MirageRegionView same = mirage_ugraph_region(planned, mirage_ugraph_body(planned)); // node by node
   MirageStatus status = MIRAGE_OK;
   bool changes = false, first = true;
-  for (uint32_t i = 0; i < body.num_nodes && status == MIRAGE_OK; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes && status == MIRAGE_OK; i++) {
     if (mirage_ugraph_node(graph, body.nodes[i]).op != MIRAGE_OP_CUSTOM)
       continue;
     status = change_kernel(graph, body.nodes[i], planned, same.nodes[i], target, &VARIANTS[index], first, &changes);

@@ -12,7 +12,7 @@
 enum { SLAB = 64 };
 
 static bool groups_are_whole(const MirageSchedule *schedule) {
-  for (uint32_t i = 0; i < schedule->num_roles; ++i)
+  for (uint32_t i = 0; i < schedule->num_roles; i++)
     if (schedule->roles[i].kind == MIRAGE_ROLE_PRODUCER && schedule->roles[i].warps % 4)
       return false;
   return mirage__worker_warps(schedule) % 4 == 0;
@@ -65,7 +65,7 @@ bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, 
   s.depth_units = (int32_t)(s.k / 16);
   int32_t groups = mirage__worker_warps(schedule) / 4, slabs = (int32_t)(s.m / SLAB);
   bool n_inner = !k_is_inner(block, product, 1);
-  for (int32_t rows = groups; rows >= 1; --rows) { // the more rows, the less of b is read twice
+  for (int32_t rows = groups; rows >= 1; rows--) { // the more rows, the less of b is read twice
     int32_t cols = groups / rows;
     if (groups % rows || slabs % rows || s.col_units % cols || !split_allows(schedule, rows, cols))
       continue;
@@ -105,7 +105,7 @@ bool mirage__warpgroups_may(const Plan *plan, const MirageNodeView *product, Mat
 
 void mirage__plan_warpgroups(Plan *plan) {
   Block *block = &plan->block;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index)
       continue;
     MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
@@ -117,13 +117,13 @@ void mirage__plan_warpgroups(Plan *plan) {
 
 bool mirage__is_warpgroup_operand(const Plan *plan, MirageValue value) {
   const Block *block = &plan->block;
-  for (int32_t s = 0; s < block->num_steps; ++s) {
+  for (int32_t s = 0; s < block->num_steps; s++) {
     if (!block->steps[s].node.index)
       continue;
     MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
     if (view.num_results == 0 || !block->values[view.first_result.index].warpgroup)
       continue;
-    for (uint32_t i = 0; i < 2; ++i)
+    for (uint32_t i = 0; i < 2; i++)
       if (mirage__matmul_operand(block, view.operands[i]).base.index == value.index)
         return true;
   }

@@ -23,7 +23,7 @@ static MirageStatus open_library(const MirageDiag *diag, void **out_library) {
                             dlerror());
   }
   char reason[256] = "";
-  for (size_t i = 0; i < sizeof places / sizeof *places; ++i) {
+  for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
     *out_library = dlopen(places[i], RTLD_NOW | RTLD_LOCAL);
     if (*out_library)
       return MIRAGE_OK;

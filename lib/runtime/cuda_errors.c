@@ -160,7 +160,7 @@ static const ErrorRow errors[] = {
 };
 
 static const ErrorRow *find(CuResult result) {
-  for (size_t i = 0; i < sizeof errors / sizeof *errors; ++i)
+  for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
     if (errors[i].number == result)
       return &errors[i];
   return NULL;

@@ -125,7 +125,7 @@ static MirageStatus read_info(MirageDevice *device, const MirageDiag *diag) {
       {CU_DEVICE_SHARED_BYTES_OPTIN, &info->shared_bytes_per_block},
       {CU_DEVICE_L2_BYTES, &info->l2_bytes},
   };
-  for (size_t i = 0; i < sizeof wanted / sizeof *wanted && result == CU_SUCCESS; ++i)
+  for (size_t i = 0; i < sizeof wanted / sizeof *wanted && result == CU_SUCCESS; i++)
     result = cuda->device_attribute(wanted[i].value, wanted[i].attribute, device->handle);
   return mirage__cuda_check(diag, result, "device: cannot read the properties of the device");
 }

@@ -93,14 +93,14 @@ static MirageStatus allocate_workspace(MirageProgram *program, CuStream stream, 
 
 void mirage__lane_set_workspace(const MirageProgram *program, MirageLane *lane, uint64_t workspace) {
   lane->workspace = workspace;
-  for (uint32_t i = 0; i < program->num_sources; ++i)
+  for (uint32_t i = 0; i < program->num_sources; i++)
     if (program->sources[i].kind == MIRAGE_FROM_WORKSPACE)
       lane->addresses[i] = workspace + (uint64_t)program->sources[i].offset;
 }
 
 // The store of the stream comes last: who finds the lane by it finds the rest of it made.
 static void set_stream(const MirageProgram *program, MirageLane *lane, CuStream stream) {
-  for (uint32_t k = 0; k < program->num_kernels; ++k)
+  for (uint32_t k = 0; k < program->num_kernels; k++)
     lane->configs[k] = mirage__launch_config(&program->kernels[k].ready, stream);
   atomic_store_explicit(&lane->stream, stream, memory_order_release);
 }
@@ -123,9 +123,9 @@ static MirageStatus add(MirageProgram *program, CuStream stream, bool borrows, c
     return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "program: out of memory");
   }
   lane->borrows = borrows;
-  for (uint32_t k = 0; k < program->num_kernels; ++k) {
+  for (uint32_t k = 0; k < program->num_kernels; k++) {
     const MirageProgramKernel *kernel = &program->kernels[k];
-    for (uint32_t i = 0; i < kernel->num_pointers; ++i)
+    for (uint32_t i = 0; i < kernel->num_pointers; i++)
       lane->parameters[kernel->first_source + kernel->first_map + i] = &lane->addresses[kernel->first_source + i];
   }
   mirage__lane_set_workspace(program, lane, workspace);
@@ -150,7 +150,7 @@ MirageStatus mirage__lane_get(MirageProgram *program, CuStream stream, bool borr
 
 void mirage_program_forget(MirageProgram *program, void *stream) {
   CuStream wanted = stream ? (CuStream)stream : program->device->stream;
-  for (int borrows = 0; borrows < 2; ++borrows) {
+  for (int borrows = 0; borrows < 2; borrows++) {
     MirageLane *lane = find(program, wanted, borrows);
     if (lane)
       atomic_store_explicit(&lane->stream, NULL, memory_order_release);

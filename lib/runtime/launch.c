@@ -17,10 +17,10 @@ static bool is_usable(uint64_t address) { return address != 0 && address % POINT
 
 static MirageStatus check_alignment(const MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
                                     const MirageDiag *diag) {
-  for (uint32_t i = 0; i < program->num_inputs; ++i)
+  for (uint32_t i = 0; i < program->num_inputs; i++)
     if (!is_usable(inputs[i]))
       return misaligned("input", i, inputs[i], diag);
-  for (uint32_t i = 0; i < program->num_outputs; ++i)
+  for (uint32_t i = 0; i < program->num_outputs; i++)
     if (!is_usable(outputs[i]))
       return misaligned("output", i, outputs[i], diag);
   return MIRAGE_OK;
@@ -42,14 +42,14 @@ static CuResult fill_map(const MirageProgram *program, MirageLane *lane, uint32_
 
 static MirageStatus fill(const MirageProgram *program, MirageLane *lane, const uint64_t *inputs,
                          const uint64_t *outputs, const MirageDiag *diag) {
-  for (uint32_t i = 0; i < program->num_sources; ++i) {
+  for (uint32_t i = 0; i < program->num_sources; i++) {
     const MirageSource *source = &program->sources[i];
     if (source->kind == MIRAGE_FROM_INPUT)
       lane->addresses[i] = inputs[source->index];
     else if (source->kind == MIRAGE_FROM_OUTPUT)
       lane->addresses[i] = outputs[source->index];
   }
-  for (uint32_t i = 0; i < program->num_maps; ++i) {
+  for (uint32_t i = 0; i < program->num_maps; i++) {
     CuResult result = fill_map(program, lane, i);
     if (result != CU_SUCCESS)
       return mirage__cuda_check(diag, result, "launch: cannot make a tensor map for address 0x%llx",
@@ -66,7 +66,7 @@ CuResult mirage__lane_enqueue(const MirageProgram *program, MirageLane *lane, ui
 
 static MirageStatus copy_outputs(const MirageProgram *program, const uint64_t *inputs, const uint64_t *outputs,
                                  CuStream stream, const MirageDiag *diag) {
-  for (uint32_t i = 0; i < program->num_copies; ++i) {
+  for (uint32_t i = 0; i < program->num_copies; i++) {
     const MirageOutputCopy *copy = &program->copies[i];
     uint64_t from = copy->from.kind == MIRAGE_FROM_INPUT ? inputs[copy->from.index] : outputs[copy->from.index];
     MIRAGE_TRY(
@@ -81,7 +81,7 @@ static MirageStatus enqueue(MirageProgram *program, MirageLane *lane, const uint
                             CuStream stream, bool watched, const MirageDiag *diag) {
   MIRAGE_TRY(check_alignment(program, inputs, outputs, diag));
   MIRAGE_TRY(fill(program, lane, inputs, outputs, diag));
-  for (uint32_t k = 0; k < program->num_kernels; ++k) {
+  for (uint32_t k = 0; k < program->num_kernels; k++) {
     CuResult result = mirage__lane_enqueue(program, lane, k);
     if (result != CU_SUCCESS)
       return mirage__cuda_check(diag, result, "launch: %s failed to start", program->kernels[k].name);

@@ -76,9 +76,9 @@ static void place_arguments(Builder *builder) {
   MirageLaunchPlan *plan = builder->plan;
   plan->num_inputs = mirage_ugraph_num_inputs(builder->graph);
   plan->num_outputs = mirage_ugraph_num_outputs(builder->graph);
-  for (uint32_t i = 0; i < plan->num_inputs; ++i)
+  for (uint32_t i = 0; i < plan->num_inputs; i++)
     builder->places[mirage_ugraph_get_input(builder->graph, i).index] = (Place){INPUT, i};
-  for (uint32_t i = 0; i < plan->num_outputs; ++i)
+  for (uint32_t i = 0; i < plan->num_outputs; i++)
     place_output(builder, i);
 }
 
@@ -92,7 +92,7 @@ static void add_source(Builder *builder, const Place *place) {
 }
 
 static void add_results(Builder *builder, uint32_t index, const MirageNodeView *node) {
-  for (uint32_t i = 0; i < node->num_results; ++i) {
+  for (uint32_t i = 0; i < node->num_results; i++) {
     uint32_t value = node->first_result.index + i;
     Place *place = &builder->places[value];
     if (place->kind == NOWHERE) {
@@ -109,7 +109,7 @@ static void add_pointers(Builder *builder, uint32_t index, const MirageNodeView 
   MiragePlannedKernel *kernel = &builder->plan->kernels[index];
   int64_t zeroed_bytes = node->attrs->custom.launch->workspace_bytes;
   kernel->first_source = builder->plan->num_sources;
-  for (uint32_t i = 0; i < node->num_operands; ++i) {
+  for (uint32_t i = 0; i < node->num_operands; i++) {
     Place *place = place_of(builder, node->operands[i]);
     if (place->kind == BUFFER)
       builder->buffers[place->index].last = index;
@@ -130,7 +130,7 @@ static MirageStatus describe_kernel(Builder *builder, uint32_t index, const Mira
   kernel->name = mirage_arena_strdup(&plan->arena, attrs->launch->kernel);
   kernel->loc = node->loc;
   mirage_custom_launch_grid(attrs, kernel->grid);
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; i++)
     kernel->cluster[i] = attrs->cluster[i];
   kernel->threads = attrs->launch->threads;
   kernel->shared_bytes = attrs->launch->shared_bytes;
@@ -138,14 +138,14 @@ static MirageStatus describe_kernel(Builder *builder, uint32_t index, const Mira
   kernel->dependent_launch = index > 0 && attrs->schedule && attrs->schedule->dependent_launch;
   kernel->first_map = plan->num_maps;
   kernel->num_maps = attrs->launch->num_maps;
-  for (uint32_t i = 0; i < kernel->num_maps; ++i)
+  for (uint32_t i = 0; i < kernel->num_maps; i++)
     plan->maps[plan->num_maps++] = attrs->launch->maps[i];
   return kernel->name ? MIRAGE_OK : no_memory(builder->diag);
 }
 
 static MirageStatus collect_kernels(Builder *builder) {
   MirageRegionView body = mirage_ugraph_region(builder->graph, mirage_ugraph_body(builder->graph));
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(builder->graph, body.nodes[i]);
     if (!is_kernel(node.op))
       continue;
@@ -163,7 +163,7 @@ static MirageStatus place_buffers(Builder *builder) {
   int64_t bytes = mirage__plan_buffers(builder->num_buffers, builder->buffers, MIRAGE_WORKSPACE_ALIGNMENT);
   if (bytes < 0)
     return no_memory(builder->diag);
-  for (uint32_t i = 0; i < plan->num_sources; ++i) {
+  for (uint32_t i = 0; i < plan->num_sources; i++) {
     MirageSource *source = &plan->sources[i];
     if (source->kind == MIRAGE_FROM_WORKSPACE)
       source->offset = source->index == ZEROED ? bytes : builder->buffers[source->index].offset;
@@ -177,7 +177,7 @@ static MirageStatus place_buffers(Builder *builder) {
 static void count_parameters(const MirageUGraph *graph, uint32_t *out_pointers, uint32_t *out_maps) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   *out_pointers = *out_maps = 0;
-  for (uint32_t i = 0; i < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
     *out_pointers += node.num_operands + node.num_results + 1;
     if (node.op == MIRAGE_OP_CUSTOM && node.attrs->custom.launch)

@@ -85,7 +85,7 @@ static MirageModule *module_alloc(MirageDevice *device, const char *text) {
 static void module_free(MirageModule *module) {
   if (!module)
     return;
-  for (uint32_t i = 0; i < module->num_kernels; ++i)
+  for (uint32_t i = 0; i < module->num_kernels; i++)
     free(module->kernels[i].name);
   free(module->kernels);
   free(module->text);
@@ -115,7 +115,7 @@ static MirageStatus load(MirageDevice *device, const void *image, const char *te
 // FNV-1a.
 static uint64_t hash_text(const char *text) {
   uint64_t hash = 0xcbf29ce484222325;
-  for (; *text; ++text)
+  for (; *text; text++)
     hash = (hash ^ (unsigned char)*text) * 0x100000001b3;
   return hash;
 }
@@ -124,7 +124,7 @@ static bool is_text(const void *image) {
   static const unsigned char ELF[] = {0x7f, 'E', 'L', 'F'}, FATBIN[] = {0x50, 0xed, 0x55, 0xba};
   const unsigned char *bytes = image; // compared one by one: text may be shorter
   bool elf = true, fatbin = true;
-  for (int i = 0; i < 4 && (elf || fatbin); ++i)
+  for (int i = 0; i < 4 && (elf || fatbin); i++)
     elf = elf && bytes[i] == ELF[i], fatbin = fatbin && bytes[i] == FATBIN[i];
   return !elf && !fatbin;
 }
@@ -147,7 +147,7 @@ MirageStatus mirage_module_load(MirageDevice *device, const void *image, const M
   MirageModule *module = find_loaded(device, hash, image);
   MirageStatus status = MIRAGE_OK;
   if (module) {
-    ++module->users;
+    module->users++;
   } else {
     status = load(device, image, image, diag, &module);
     if (status == MIRAGE_OK) {
@@ -196,7 +196,7 @@ static uint32_t count_parameters(const MirageCuda *cuda, CuFunction function) {
   size_t offset, bytes;
   while (count <= MIRAGE_MAX_KERNEL_POINTERS &&
          cuda->function_parameter(function, count, &offset, &bytes) == CU_SUCCESS)
-    ++count;
+    count++;
   return count;
 }
 
@@ -215,7 +215,7 @@ static MirageStatus describe_kernel(MirageModule *module, Kernel *kernel, const 
 
 // The pointer is valid until the next lookup; the module is locked.
 static MirageStatus find_kernel(MirageModule *module, const char *name, const MirageDiag *diag, Kernel **out_kernel) {
-  for (uint32_t i = 0; i < module->num_kernels; ++i)
+  for (uint32_t i = 0; i < module->num_kernels; i++)
     if (strcmp(module->kernels[i].name, name) == 0) {
       *out_kernel = &module->kernels[i];
       return MIRAGE_OK;
@@ -241,7 +241,7 @@ static MirageStatus find_kernel(MirageModule *module, const char *name, const Mi
 
 static MirageStatus check_grid(const MirageLaunchConfig *config, const MirageDiag *diag) {
   static const int64_t max_grid[3] = {INT32_MAX, 65535, 65535};
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; i++) {
     if (config->grid[i] < 1 || config->grid[i] > max_grid[i])
       return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "launch: %s: grid %c is %lld, not in 1 .. %lld",
                               config->kernel, 'x' + i, (long long)config->grid[i], (long long)max_grid[i]);
@@ -329,7 +329,7 @@ static MirageLaunchReady describe_launch(const Kernel *kernel, const MirageLaunc
   MirageLaunchReady ready = {.function = kernel->function,
                              .threads = (unsigned)config->threads,
                              .shared_bytes = (unsigned)config->shared_bytes};
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; i++)
     ready.grid[i] = (unsigned)config->grid[i];
   if (cluster_blocks > 1) {
     CuLaunchAttribute *attribute = &ready.attributes[ready.num_attributes++];
@@ -384,9 +384,9 @@ static CuResult launch_once(const MirageDevice *device, const MirageLaunchReady 
                             CuStream stream) {
   void *parameters[MIRAGE_MAX_KERNEL_POINTERS + MIRAGE_MAX_KERNEL_MAPS];
   CuTensorMap maps[MIRAGE_MAX_KERNEL_MAPS];
-  for (uint32_t i = 0; i < num_pointers; ++i)
+  for (uint32_t i = 0; i < num_pointers; i++)
     parameters[i] = (void *)&pointers[i];
-  for (uint32_t i = 0; i < config->num_maps; ++i) {
+  for (uint32_t i = 0; i < config->num_maps; i++) {
     parameters[num_pointers + i] = &maps[i];
     CuResult result = mirage__tensor_map_encode(device, &config->maps[i], pointers[config->maps[i].pointer], &maps[i]);
     if (result != CU_SUCCESS)

@@ -25,7 +25,7 @@ static double now_us(void) {
 }
 
 static MirageStatus call_driver(const Meter *meter) {
-  for (uint32_t k = 0; k < meter->program->num_kernels; ++k) {
+  for (uint32_t k = 0; k < meter->program->num_kernels; k++) {
     CuResult result = mirage__lane_enqueue(meter->program, meter->lane, k);
     if (result != CU_SUCCESS)
       return mirage__cuda_check(meter->diag, result, "launch: %s failed to start", meter->program->kernels[k].name);
@@ -39,7 +39,7 @@ static MirageStatus call_program(const Meter *meter) {
 
 static MirageStatus measure(const Meter *meter, MirageStatus (*call)(const Meter *), double *out_us) {
   double start = now_us();
-  for (int i = 0; i < CALLS; ++i)
+  for (int i = 0; i < CALLS; i++)
     MIRAGE_TRY(call(meter));
   *out_us = (now_us() - start) / CALLS;
   return mirage__device_wait(meter->program->device, meter->program->device->stream, "a batch of launches", "",
@@ -53,7 +53,7 @@ static int by_value(const void *left, const void *right) {
 
 static MirageStatus measure_batches(const Meter *meter, MirageLaunchOverhead *overhead) {
   double bare[BATCHES], launch[BATCHES];
-  for (int i = 0; i < BATCHES; ++i) {
+  for (int i = 0; i < BATCHES; i++) {
     MIRAGE_TRY(measure(meter, call_driver, &bare[i]));
     MIRAGE_TRY(measure(meter, call_program, &launch[i]));
   }

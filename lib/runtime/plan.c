@@ -26,7 +26,7 @@ static int64_t lowest_free(uint32_t num_placed, MirageLiveBuffer *const *placed,
   int64_t offset = 0;
   for (bool moved = true; moved;) {
     moved = false;
-    for (uint32_t i = 0; i < num_placed; ++i) {
+    for (uint32_t i = 0; i < num_placed; i++) {
       const MirageLiveBuffer *other = placed[i];
       if (live_together(other, buffer) && offset < other->offset + other->bytes &&
           other->offset < offset + buffer->bytes) {
@@ -42,11 +42,11 @@ int64_t mirage__plan_buffers(uint32_t num_buffers, MirageLiveBuffer *buffers, in
   MirageLiveBuffer **order = malloc((num_buffers ? num_buffers : 1) * sizeof *order);
   if (!order)
     return -1;
-  for (uint32_t i = 0; i < num_buffers; ++i)
+  for (uint32_t i = 0; i < num_buffers; i++)
     order[i] = &buffers[i];
   qsort(order, num_buffers, sizeof *order, by_size);
   int64_t total = 0;
-  for (uint32_t i = 0; i < num_buffers; ++i) {
+  for (uint32_t i = 0; i < num_buffers; i++) {
     order[i]->offset = lowest_free(i, order, order[i], alignment);
     int64_t end = round_up(order[i]->offset + order[i]->bytes, alignment);
     total = end > total ? end : total;

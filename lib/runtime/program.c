@@ -12,7 +12,7 @@ static MirageStatus no_memory(const MirageDiag *diag) {
 
 // Tensor maps come behind the pointers of their kernel.
 static void collect_maps(MirageProgram *program, const MiragePlannedKernel *planned) {
-  for (uint32_t i = 0; i < planned->num_maps; ++i) {
+  for (uint32_t i = 0; i < planned->num_maps; i++) {
     MirageProgramMap *map = &program->maps[planned->first_map + i];
     map->map = program->plan.maps[planned->first_map + i];
     map->source = planned->first_source + map->map.pointer;
@@ -34,7 +34,7 @@ static MirageStatus prepare_kernel(MirageProgram *program, const MiragePlannedKe
                                .num_maps = planned->num_maps,
                                .maps = program->plan.maps + planned->first_map,
                                .dependent_launch = planned->dependent_launch};
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; i++) {
     config.grid[i] = planned->grid[i];
     config.cluster[i] = planned->cluster[i];
   }
@@ -45,7 +45,7 @@ static MirageStatus prepare_kernel(MirageProgram *program, const MiragePlannedKe
 static MirageStatus prepare_kernels(MirageProgram *program, const MirageDiag *diag) {
   MIRAGE_TRY(mirage__device_enter(program->device, diag));
   MirageStatus status = MIRAGE_OK;
-  for (uint32_t i = 0; i < program->num_kernels && status == MIRAGE_OK; ++i)
+  for (uint32_t i = 0; i < program->num_kernels && status == MIRAGE_OK; i++)
     status = prepare_kernel(program, &program->plan.kernels[i], &program->kernels[i], diag);
   mirage__device_leave(program->device);
   return status;

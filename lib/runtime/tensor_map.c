@@ -41,7 +41,7 @@ static bool check_map(const MirageTensorMap *map, uint32_t num_pointers, Complai
     return complain(complaint, "pointer", 0, map->pointer, "the kernel does not have as many");
   if (map->swizzle < 0 || map->swizzle > 3)
     return complain(complaint, "swizzle", 0, map->swizzle, "0 .. 3 is possible");
-  for (uint32_t dim = 0; dim < map->rank; ++dim)
+  for (uint32_t dim = 0; dim < map->rank; dim++)
     if (!check_dimension(map, dim, complaint))
       return false;
   int64_t row_bytes = map->box[0] * element_bytes(map);
@@ -64,7 +64,7 @@ MirageStatus mirage__tensor_maps_check(const MirageDevice *device, const char *k
   if (num_maps > MIRAGE_MAX_KERNEL_MAPS)
     return mirage_diag_fail(diag, NULL, MIRAGE_LIMIT, "launch: %s: %u tensor maps, at most %d are possible", kernel,
                             num_maps, MIRAGE_MAX_KERNEL_MAPS);
-  for (uint32_t i = 0; i < num_maps; ++i) {
+  for (uint32_t i = 0; i < num_maps; i++) {
     Complaint complaint;
     if (!check_map(&maps[i], num_pointers, &complaint))
       return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "launch: %s: tensor map %u: %s %u is %lld: %s", kernel,
@@ -79,7 +79,7 @@ CuResult mirage__tensor_map_encode(const MirageDevice *device, const MirageTenso
       [MIRAGE_F16] = CU_TENSOR_FLOAT16, [MIRAGE_BF16] = CU_TENSOR_BFLOAT16, [MIRAGE_F32] = CU_TENSOR_FLOAT32};
   uint64_t extents[MIRAGE_MAP_RANK], strides[MIRAGE_MAP_RANK];
   uint32_t box[MIRAGE_MAP_RANK], steps[MIRAGE_MAP_RANK];
-  for (uint32_t dim = 0; dim < map->rank; ++dim) {
+  for (uint32_t dim = 0; dim < map->rank; dim++) {
     extents[dim] = (uint64_t)map->extents[dim];
     strides[dim] = (uint64_t)map->strides[dim];
     box[dim] = (uint32_t)map->box[dim];

@@ -38,7 +38,7 @@ static MirageStatus capture(const Timer *timer, uint32_t num_sets, CuGraphExec *
   CuGraph graph = NULL;
   MIRAGE_TRY(check(timer, cuda->capture_begin(stream, CU_CAPTURE_THREAD_LOCAL), "beginning a capture"));
   MirageStatus status = MIRAGE_OK;
-  for (uint32_t i = 0; i < timer->num_calls && status == MIRAGE_OK; ++i) {
+  for (uint32_t i = 0; i < timer->num_calls && status == MIRAGE_OK; i++) {
     const uint64_t *inputs = timer->input_sets + (size_t)(i % num_sets) * timer->num_inputs;
     status = mirage_program_launch(timer->program, inputs, timer->outputs, stream, timer->diag);
   }
@@ -73,11 +73,11 @@ static int by_value(const void *left, const void *right) {
 static MirageStatus measure_replays(const Timer *timer, CuGraphExec exec, double *out_median, double *out_spread,
                                     uint32_t *out_replays) {
   double us[MAX_REPLAYS] = {0};
-  for (int i = 0; i < WARM_UP_REPLAYS; ++i)
+  for (int i = 0; i < WARM_UP_REPLAYS; i++)
     MIRAGE_TRY(replay(timer, exec, &us[0]));
   double wanted = us[0] > 0 ? target_us / us[0] : MAX_REPLAYS;
   uint32_t replays = wanted < MIN_REPLAYS ? MIN_REPLAYS : wanted > MAX_REPLAYS ? MAX_REPLAYS : (uint32_t)wanted;
-  for (uint32_t i = 0; i < replays; ++i)
+  for (uint32_t i = 0; i < replays; i++)
     MIRAGE_TRY(replay(timer, exec, &us[i]));
   qsort(us, replays, sizeof *us, by_value);
   double median = us[replays / 2];

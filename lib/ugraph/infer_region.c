@@ -399,7 +399,7 @@ static MirageStatus check_map(const InferCall *call, const MirageTensorMap *map)
   if (map->rank < 1 || map->rank > MIRAGE_MAP_RANK)
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "tensor map has rank %u, 1 to %d are possible", map->rank,
                       MIRAGE_MAP_RANK);
-  for (uint32_t d = 0; d < map->rank; ++d) {
+  for (uint32_t d = 0; d < map->rank; d++) {
     if (map->extents[d] < 1 || map->strides[d] < 1)
       return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT,
                         "tensor map dimension %u has extent %" PRId64 " and stride %" PRId64 ", at least 1 is needed",
@@ -424,7 +424,7 @@ MirageStatus mirage__check_launch(const MirageLaunch *launch, const MirageDiag *
   if (launch->num_maps > MIRAGE_MAX_LOADS || (launch->num_maps && !launch->maps))
     return INFER_FAIL(&call, MIRAGE_BAD_ARGUMENT, "launch has %u tensor maps, at most %d are possible",
                       launch->num_maps, MIRAGE_MAX_LOADS);
-  for (uint32_t i = 0; i < launch->num_maps; ++i)
+  for (uint32_t i = 0; i < launch->num_maps; i++)
     MIRAGE_TRY(check_map(&call, &launch->maps[i]));
   return MIRAGE_OK;
 }

@@ -145,7 +145,7 @@ MirageScope mirage_ugraph_scope(const MirageUGraph *graph, MirageNode node) {
 }
 
 void mirage_custom_launch_grid(const MirageCustomAttrs *attrs, int64_t out_grid[3]) {
-  for (int a = 0; a < 3; ++a)
+  for (int a = 0; a < 3; a++)
     out_grid[a] = attrs->grid[a];
   out_grid[0] += attrs->schedule ? attrs->schedule->side_blocks : 0;
 }

@@ -63,22 +63,22 @@ static void put_double(Words *words, double value) {
 static void put_type(Words *words, const MirageType *type) {
   put(words, type->dtype);
   put(words, type->rank);
-  for (uint32_t i = 0; i < type->rank; ++i)
+  for (uint32_t i = 0; i < type->rank; i++)
     put(words, (uint64_t)type->shape[i]);
 }
 
 static void put_access(Words *words, const MirageAccessAttrs *access) {
-  for (uint32_t i = 0; i < 3; ++i)
+  for (uint32_t i = 0; i < 3; i++)
     put(words, (uint64_t)(int64_t)access->grid[i]);
-  for (uint32_t i = 0; i < MIRAGE_MAX_LOOPS; ++i)
+  for (uint32_t i = 0; i < MIRAGE_MAX_LOOPS; i++)
     put(words, (uint64_t)(int64_t)access->loop[i]);
   put(words, access->fill);
-  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i) {
+  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; i++) {
     put(words, (uint64_t)access->begin[i]);
     put(words, (uint64_t)access->end[i]);
     put(words, (uint64_t)(int64_t)access->order[i]);
   }
-  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; ++i)
+  for (uint32_t i = 0; i < MIRAGE_MAX_RANK; i++)
     if (access->tiles[i]) { // hashes of graphs without stay what they were
       put(words, i + 1);
       put(words, (uint64_t)access->tiles[i]);
@@ -97,13 +97,13 @@ static void put_schedule(Words *words, const MirageSchedule *schedule) {
   put(words, (uint64_t)schedule->side_blocks);
   put(words, schedule->dependent_launch);
   put(words, schedule->num_roles);
-  for (uint32_t i = 0; i < schedule->num_roles; ++i) {
+  for (uint32_t i = 0; i < schedule->num_roles; i++) {
     put(words, schedule->roles[i].kind);
     put(words, (uint64_t)schedule->roles[i].warps);
     put(words, (uint64_t)schedule->roles[i].registers);
   }
   put(words, schedule->num_loads);
-  for (uint32_t i = 0; i < schedule->num_loads; ++i) {
+  for (uint32_t i = 0; i < schedule->num_loads; i++) {
     const MirageLoadSchedule *load = &schedule->loads[i];
     put(words, load->landing);
     put(words, (uint64_t)load->stages);
@@ -151,14 +151,14 @@ static void put_attrs(Words *words, MirageAttrsKind kind, const MirageAttrs *att
     put_double(words, attrs->sdpa.scale);
     return;
   case MIRAGE_ATTRS_AXES:
-    for (uint32_t i = 0; i < 3; ++i)
+    for (uint32_t i = 0; i < 3; i++)
       put(words, attrs->axes.axis[i]);
     return;
   case MIRAGE_ATTRS_ACCESS:
     put_access(words, &attrs->access);
     return;
   case MIRAGE_ATTRS_CUSTOM:
-    for (uint32_t i = 0; i < 3; ++i) {
+    for (uint32_t i = 0; i < 3; i++) {
       put(words, (uint64_t)attrs->custom.grid[i]);
       put(words, (uint64_t)attrs->custom.cluster[i]);
     }
@@ -183,23 +183,23 @@ static void put_place(Words *words, const MirageType *type) {
   put(words, (uint64_t)layout->panel);
   put(words, (uint64_t)layout->offset);
   put(words, (uint64_t)layout->stages);
-  for (uint32_t i = 0; i < type->rank; ++i)
+  for (uint32_t i = 0; i < type->rank; i++)
     put(words, (uint64_t)layout->strides[i]);
 }
 
 static void put_region(Words *words, const MirageUGraph *graph, MirageRegion region, uint32_t first) {
   MirageRegionView view = mirage_ugraph_region(graph, region);
-  for (uint32_t n = 0; n < view.num_nodes; ++n) {
+  for (uint32_t n = 0; n < view.num_nodes; n++) {
     MirageNodeView node = mirage_ugraph_node(graph, view.nodes[n]);
     put(words, node.op);
     put_attrs(words, mirage_op_info(node.op)->attrs, node.attrs);
-    for (uint32_t i = 0; mirage_op_info(node.op)->attrs == MIRAGE_ATTRS_PERM && i < MIRAGE_MAX_RANK; ++i)
+    for (uint32_t i = 0; mirage_op_info(node.op)->attrs == MIRAGE_ATTRS_PERM && i < MIRAGE_MAX_RANK; i++)
       put(words, (uint64_t)node.attrs->perm.perm[i]);
-    for (uint32_t i = 0; node.op == MIRAGE_OP_LOOP && i < node.attrs->loop.num_carries; ++i) {
+    for (uint32_t i = 0; node.op == MIRAGE_OP_LOOP && i < node.attrs->loop.num_carries; i++) {
       put(words, node.attrs->loop.carries[i].combine);
       put(words, (uint64_t)node.attrs->loop.carries[i].dim);
     }
-    for (uint32_t i = 0; i < node.num_operands; ++i)
+    for (uint32_t i = 0; i < node.num_operands; i++)
       put(words, node.operands[i].index - first);
     if (node.region.index)
       put_region(words, graph, node.region, first);
@@ -207,7 +207,7 @@ static void put_region(Words *words, const MirageUGraph *graph, MirageRegion reg
 }
 
 static void put_text(Words *words, const char *text) {
-  for (; text && *text; ++text)
+  for (; text && *text; text++)
     put(words, (unsigned char)*text);
 }
 
@@ -219,13 +219,13 @@ uint64_t mirage__kernel_hash(const MirageUGraph *graph, MirageNode custom) {
   MirageValue first = mirage_ugraph_kernel_values(graph, custom, &count);
   put_attrs(&words, MIRAGE_ATTRS_CUSTOM, view.attrs);
   put_schedule(&words, view.attrs->custom.schedule);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     const MirageType *type = mirage_ugraph_type(graph, (MirageValue){first.index + i});
     put_type(&words, type);
     put_place(&words, type);
   }
   put_region(&words, graph, view.region, first.index);
-  for (uint32_t i = 0; plan && i < 4; ++i)
+  for (uint32_t i = 0; plan && i < 4; i++)
     put(&words, (uint64_t)plan->partition[i]);
   put(&words, plan && plan->in_threads);
   put_schedule(&words, plan ? plan->asked : NULL);
@@ -258,14 +258,14 @@ static void hash_plain(Hasher *hasher, const MirageNodeView *view) {
   put(&words, view->level == MIRAGE_LEVEL_THREAD ? MIRAGE_LEVEL_BLOCK : view->level); // regions of threads do not count
   put_attrs(&words, mirage_op_info(view->op)->attrs, view->attrs);
   uint32_t rank = mirage_ugraph_type(hasher->graph, view->first_result)->rank;
-  for (uint32_t i = 0; mirage_op_info(view->op)->attrs == MIRAGE_ATTRS_PERM && i < rank; ++i)
+  for (uint32_t i = 0; mirage_op_info(view->op)->attrs == MIRAGE_ATTRS_PERM && i < rank; i++)
     put(&words, (uint64_t)view->attrs->perm.perm[i]);
   if (view->op == MIRAGE_OP_LOAD)
     put_hash(&words, hasher->scope);
   put_type(&words, mirage_ugraph_type(hasher->graph, view->first_result));
   bool swap =
       commutes(view->op) && less(hasher->values[view->operands[1].index], hasher->values[view->operands[0].index]);
-  for (uint32_t i = 0; i < view->num_operands; ++i)
+  for (uint32_t i = 0; i < view->num_operands; i++)
     put_hash(&words, hasher->values[view->operands[swap ? 1 - i : i].index]);
   hasher->values[view->first_result.index] = words_finish(&words);
 }
@@ -286,7 +286,7 @@ static void hash_store(Hasher *hasher, const MirageNodeView *view) {
 static bool has_collective(const MirageUGraph *graph, MirageRegion region) {
   MirageRegionView view = mirage_ugraph_region(graph, region);
   bool found = false;
-  for (uint32_t i = 0; i < view.num_nodes && !found; ++i) {
+  for (uint32_t i = 0; i < view.num_nodes && !found; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
     found = mirage_op_info(node.op)->kind == MIRAGE_KIND_COLLECTIVE ||
             (node.region.index && has_collective(graph, node.region));
@@ -297,20 +297,20 @@ static bool has_collective(const MirageUGraph *graph, MirageRegion region) {
 // Without a collective, a cluster only says which blocks are neighbours: a schedule, as far as meaning goes.
 static void put_custom(Words *words, const Hasher *hasher, const MirageNodeView *view) {
   MirageAttrs attrs = *view->attrs;
-  for (uint32_t i = 0; i < 3 && hasher->meaning && !has_collective(hasher->graph, view->region); ++i)
+  for (uint32_t i = 0; i < 3 && hasher->meaning && !has_collective(hasher->graph, view->region); i++)
     attrs.custom.cluster[i] = 1;
   put_attrs(words, MIRAGE_ATTRS_CUSTOM, &attrs);
   put_schedule(words, hasher->meaning ? NULL : view->attrs->custom.schedule);
 }
 
 static void hash_custom(Hasher *hasher, MirageNode node, const MirageNodeView *view) {
-  for (uint32_t i = 0; i < view->num_operands; ++i)
+  for (uint32_t i = 0; i < view->num_operands; i++)
     hasher->values[mirage_ugraph_argument(hasher->graph, node, i).index] = hasher->values[view->operands[i].index];
   Hash outer = hasher->scope;
   hasher->scope = (Hash){0, 0};
   hash_region(hasher, view->region);
   hasher->scope = outer;
-  for (uint32_t i = 0; i < view->num_results; ++i) {
+  for (uint32_t i = 0; i < view->num_results; i++) {
     Words words = {0};
     put(&words, view->op);
     put_custom(&words, hasher, view);
@@ -323,7 +323,7 @@ static void hash_custom(Hasher *hasher, MirageNode node, const MirageNodeView *v
 static void hash_loop(Hasher *hasher, MirageNode node, const MirageNodeView *view) {
   const MirageLoopAttrs *loop = &view->attrs->loop;
   bool reads_carry = false;
-  for (uint32_t i = 0; i < loop->num_carries; ++i) {
+  for (uint32_t i = 0; i < loop->num_carries; i++) {
     MirageValue argument = mirage_ugraph_argument(hasher->graph, node, i);
     Words words = {0};
     put(&words, view->op);
@@ -344,7 +344,7 @@ static void hash_loop(Hasher *hasher, MirageNode node, const MirageNodeView *vie
   MirageNodeView yield = mirage_ugraph_node(hasher->graph, body.nodes[body.num_nodes - 1]);
   Words all = {0};
   uint32_t factor = loop->num_carries;
-  for (uint32_t i = 0; i < loop->num_carries; ++i) {
+  for (uint32_t i = 0; i < loop->num_carries; i++) {
     Words words = {0};
     put(&words, view->op);
     put(&words, (uint64_t)loop->range);
@@ -361,7 +361,7 @@ static void hash_loop(Hasher *hasher, MirageNode node, const MirageNodeView *vie
   if (!reads_carry)
     return;
   Hash whole = words_finish(&all);
-  for (uint32_t i = 0; i < loop->num_carries; ++i) {
+  for (uint32_t i = 0; i < loop->num_carries; i++) {
     Words words = {0};
     put_hash(&words, whole);
     put(&words, i);
@@ -370,19 +370,19 @@ static void hash_loop(Hasher *hasher, MirageNode node, const MirageNodeView *vie
 }
 
 static void hash_thread(Hasher *hasher, MirageNode node, const MirageNodeView *view) {
-  for (uint32_t i = 0; i < view->num_operands; ++i)
+  for (uint32_t i = 0; i < view->num_operands; i++)
     hasher->values[mirage_ugraph_argument(hasher->graph, node, i).index] = hasher->values[view->operands[i].index];
   hash_region(hasher, view->region);
   MirageRegionView body = mirage_ugraph_region(hasher->graph, view->region);
   MirageNodeView yield = mirage_ugraph_node(hasher->graph, body.nodes[body.num_nodes - 1]);
-  for (uint32_t i = 0; i < view->num_results; ++i)
+  for (uint32_t i = 0; i < view->num_results; i++)
     hasher->values[view->first_result.index + i] = hasher->values[yield.operands[i].index];
 }
 
 static void hash_region(Hasher *hasher, MirageRegion region) {
   MirageRegionView view = mirage_ugraph_region(hasher->graph, region);
-  ++hasher->depth;
-  for (uint32_t i = 0; i < view.num_nodes; ++i) {
+  hasher->depth++;
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(hasher->graph, view.nodes[i]);
     if (node.op == MIRAGE_OP_CUSTOM)
       hash_custom(hasher, view.nodes[i], &node);
@@ -395,18 +395,18 @@ static void hash_region(Hasher *hasher, MirageRegion region) {
     else if (node.num_results == 1)
       hash_plain(hasher, &node);
   }
-  --hasher->depth;
+  hasher->depth--;
 }
 
 static Hash hash_graph(Hasher *hasher) {
   const MirageUGraph *graph = hasher->graph;
-  for (uint32_t i = 1; i <= mirage_ugraph_num_nodes(graph); ++i) {
+  for (uint32_t i = 1; i <= mirage_ugraph_num_nodes(graph); i++) {
     MirageNodeView view = mirage_ugraph_node(graph, (MirageNode){i});
-    for (uint32_t j = 0; j < view.num_operands; ++j)
+    for (uint32_t j = 0; j < view.num_operands; j++)
       hasher->read[view.operands[j].index] = true;
   }
   Words words = {0};
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); ++i) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++) {
     MirageValue input = mirage_ugraph_get_input(graph, i);
     Words one = {0};
     put(&one, i);
@@ -415,7 +415,7 @@ static Hash hash_graph(Hasher *hasher) {
     put_hash(&words, hasher->values[input.index]);
   }
   hash_region(hasher, mirage_ugraph_body(graph));
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(graph); ++i)
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(graph); i++)
     put_hash(&words, hasher->values[mirage_ugraph_get_output(graph, i).index]);
   return words_finish(&words);
 }

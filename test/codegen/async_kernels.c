@@ -65,12 +65,12 @@ static void wait_for(Kernel *k, int32_t parity) {
 // The first words of the data, by thread; more when the box is larger.
 static void show_data(Kernel *k, int32_t bytes) {
   int32_t threads = 32 * (k->c->warps ? k->c->warps : 1);
-  for (int32_t i = 0; i * threads * 4 < bytes && i < RESULTS; ++i)
+  for (int32_t i = 0; i * threads * 4 < bytes && i < RESULTS; i++)
     case_output(k, mirage__gpu_load_shared(&k->gpu, k->gpu.i32, case_at(k, k->shared, 4, DATA + i * threads * 4)), i);
 }
 
 static void write_own(Kernel *k) {
-  for (int32_t i = 0; i < 4; ++i)
+  for (int32_t i = 0; i < 4; i++)
     mirage__gpu_store_shared(&k->gpu, case_input(k, k->gpu.i32, i), case_at(k, k->shared, 16, DATA + 4 * i));
 }
 
@@ -79,10 +79,10 @@ static void show_other(Kernel *k, int32_t distance) {
   LLVMValueRef self = k->thread;
   k->thread = LLVMBuildXor(k->gpu.builder, self, gpu_i32(&k->gpu, distance), "");
   LLVMValueRef words[4];
-  for (int32_t i = 0; i < 4; ++i)
+  for (int32_t i = 0; i < 4; i++)
     words[i] = mirage__gpu_load_shared(&k->gpu, k->gpu.i32, case_at(k, k->shared, 16, DATA + 4 * i));
   k->thread = self;
-  for (int32_t i = 0; i < 4; ++i)
+  for (int32_t i = 0; i < 4; i++)
     case_output(k, words[i], i);
 }
 
@@ -130,7 +130,7 @@ static void emit_registers(Kernel *k) { // of three warpgroups the first gives t
 static void emit_mbarrier(Kernel *k) { // two phases of all threads
   begin_mbarrier(k, 128);
   write_own(k);
-  for (int32_t phase = 0; phase < 2; ++phase) {
+  for (int32_t phase = 0; phase < 2; phase++) {
     GPU(&k->gpu, MBARRIER_ARRIVE, shared_at(k, MBARRIER));
     wait_for(k, phase);
     show_other(k, phase ? 96 : 1);
@@ -194,7 +194,7 @@ static void emit_fence_async(Kernel *k) {
 
 static int32_t box_bytes(const MirageTensorMap *map) {
   int32_t bytes = (int32_t)mirage_dtype_bytes(map->dtype);
-  for (uint32_t d = 0; d < map->rank; ++d)
+  for (uint32_t d = 0; d < map->rank; d++)
     bytes *= map->box[d];
   return bytes;
 }
@@ -210,7 +210,7 @@ static void issue_tensor_copy(Kernel *k) {
   MirageGpu *gpu = &k->gpu;
   uint32_t rank = k->c->map.rank;
   LLVMValueRef operands[9] = {shared_at(k, DATA), mirage__gpu_tensor_map(gpu, 2), shared_at(k, MBARRIER)};
-  for (uint32_t d = 0; d < rank; ++d)
+  for (uint32_t d = 0; d < rank; d++)
     operands[3 + d] = gpu_i32(gpu, k->c->corner[d]);
   operands[3 + rank] = gpu_i32(gpu, 3); // both blocks
   mirage__gpu_emit(gpu, ROWS[rank - 1][k->c->blocks > 1], operands);
@@ -244,7 +244,7 @@ enum { A_AT = 0, B_AT = 16384, GROUP_BYTES = 49152 };
 static void fill_operands(Kernel *k) {
   MirageGpu *gpu = &k->gpu;
   LLVMTypeRef piece = LLVMVectorType(gpu->i32, 4);
-  for (int32_t i = 0; i < GROUP_BYTES / (16 * 128); ++i) {
+  for (int32_t i = 0; i < GROUP_BYTES / (16 * 128); i++) {
     LLVMValueRef from = LLVMBuildMul(gpu->builder, k->thread, gpu_i32(gpu, 16), "");
     from = LLVMBuildAdd(gpu->builder, from, gpu_i32(gpu, i * 2096), "");
     from = LLVMBuildAnd(gpu->builder, from, gpu_i32(gpu, WORDS_IN * 4 - 1), "");
@@ -271,14 +271,14 @@ static void emit_group_product(Kernel *k) {
   const GroupShape *g = &k->c->group;
   LLVMValueRef cells[128], a_regs[4];
   fill_operands(k);
-  for (int32_t i = 0; i < 4; ++i)
+  for (int32_t i = 0; i < 4; i++)
     a_regs[i] = case_input(k, gpu->i32, i);
-  for (int32_t i = 0; i < g->n / 2; ++i)
+  for (int32_t i = 0; i < g->n / 2; i++)
     cells[i] = gpu_f32(gpu, i);
   GPU0(gpu, FENCE_ASYNC_SHARED);
   barrier(k);
   GPU0(gpu, WGMMA_FENCE);
-  for (int32_t step = 0; step < 2; ++step) { // the second 32 bytes on, as the next step of a swizzled row is.
+  for (int32_t step = 0; step < 2; step++) { // the second 32 bytes on, as the next step of a swizzled row is.
     // Not the same operands twice: ptxas 13.0 takes two equal products of n = 8 for one.
     LLVMValueRef a = descriptor(k, A_AT + 32 * step, g->a_swizzle, g->a_mn_major);
     LLVMValueRef b = descriptor(k, B_AT + 32 * step, g->b_swizzle, g->b_mn_major);
@@ -287,7 +287,7 @@ static void emit_group_product(Kernel *k) {
   }
   GPU0(gpu, WGMMA_COMMIT);
   mirage__gpu_wgmma_wait(gpu, 0, (uint32_t)g->n / 2, cells);
-  for (int32_t i = 0; i < g->n / 2; ++i)
+  for (int32_t i = 0; i < g->n / 2; i++)
     mirage__gpu_store_global(gpu, cells[i], case_at(k, k->out, 128 * 4, i * 4));
 }
 

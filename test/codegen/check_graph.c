@@ -56,7 +56,7 @@ static bool tensor_init(Tensor *tensor, const MirageType *type) {
 }
 
 static void tensors_free(Tensor *tensors, uint32_t count) {
-  for (uint32_t i = 0; tensors && i < count; ++i) {
+  for (uint32_t i = 0; tensors && i < count; i++) {
     free(tensors[i].bits);
     free(tensors[i].values);
     free(tensors[i].moved);
@@ -66,7 +66,7 @@ static void tensors_free(Tensor *tensors, uint32_t count) {
 }
 
 static void encode(MirageDType dtype, size_t n, const double *values, void *bits) {
-  for (size_t i = 0; i < n; ++i)
+  for (size_t i = 0; i < n; i++)
     if (dtype == MIRAGE_F32)
       ((float *)bits)[i] = (float)values[i];
     else
@@ -85,7 +85,7 @@ static void draw(Tensor *tensor, uint64_t seed, uint32_t stream) {
   mirage_random_init(&random, seed, stream);
   bool weight = stream > 0 && tensor->type.rank >= 2;
   double scale = weight ? 1 / sqrt((double)tensor->type.shape[tensor->type.rank - 2]) : 1;
-  for (size_t i = 0; i < tensor->count; ++i)
+  for (size_t i = 0; i < tensor->count; i++)
     tensor->values[i] = mirage_round_to(tensor->type.dtype, mirage_random_normal(&random) * scale);
   encode(tensor->type.dtype, tensor->count, tensor->values, tensor->bits);
 }
@@ -99,12 +99,12 @@ static bool check_init(Check *check, uint64_t seed) {
   check->in = calloc(check->num_inputs + 1, sizeof *check->in);
   check->out = calloc(check->num_outputs + 1, sizeof *check->out);
   bool ok = check->inputs && check->outputs && check->in && check->out;
-  for (uint32_t i = 0; ok && i < check->num_inputs; ++i) {
+  for (uint32_t i = 0; ok && i < check->num_inputs; i++) {
     ok = tensor_init(&check->inputs[i], mirage_ugraph_type(graph, mirage_ugraph_get_input(graph, i)));
     if (ok)
       draw(&check->inputs[i], seed, i);
   }
-  for (uint32_t i = 0; ok && i < check->num_outputs; ++i)
+  for (uint32_t i = 0; ok && i < check->num_outputs; i++)
     ok = tensor_init(&check->outputs[i], mirage_ugraph_type(graph, mirage_ugraph_get_output(graph, i)));
   return ok;
 }
@@ -124,20 +124,20 @@ static double spacing(MirageDType dtype) {
 }
 
 static MirageStatus evaluate(Check *check, const MirageDomain *domain, bool moved, const MirageDiag *diag) {
-  for (uint32_t i = 0; i < check->num_inputs; ++i)
+  for (uint32_t i = 0; i < check->num_inputs; i++)
     check->in[i] = moved ? check->inputs[i].moved : check->inputs[i].values;
-  for (uint32_t i = 0; i < check->num_outputs; ++i)
+  for (uint32_t i = 0; i < check->num_outputs; i++)
     check->out[i] = moved ? check->outputs[i].moved : check->outputs[i].values;
   return mirage_eval(check->graph, domain, check->in, check->out, NULL, diag);
 }
 
 // The inputs as they are, or each element one rounding up or down.
 static void move_inputs(Check *check, uint64_t seed, uint32_t round) {
-  for (uint32_t i = 0; i < check->num_inputs; ++i) {
+  for (uint32_t i = 0; i < check->num_inputs; i++) {
     Tensor *input = &check->inputs[i];
     MirageRandom random;
     mirage_random_init(&random, seed, (uint64_t)(round + 1) << 32 | i);
-    for (size_t j = 0; j < input->count; ++j) {
+    for (size_t j = 0; j < input->count; j++) {
       double step = round == 0 ? 0 : spacing(input->type.dtype) * (mirage_random_below(&random, 2) ? 0.5 : -0.5);
       input->moved[j] = mirage_round_to(MIRAGE_F32, input->values[j] * (1 + step));
     }
@@ -146,11 +146,11 @@ static void move_inputs(Check *check, uint64_t seed, uint32_t round) {
 
 static MirageStatus measure_rounding(Check *check, uint64_t seed, const MirageDiag *diag) {
   enum { ROUNDS = 3 };
-  for (uint32_t round = 0; round < ROUNDS; ++round) {
+  for (uint32_t round = 0; round < ROUNDS; round++) {
     move_inputs(check, seed, round);
     MIRAGE_TRY(evaluate(check, mirage_domain_real(), true, diag));
-    for (uint32_t i = 0; i < check->num_outputs; ++i)
-      for (size_t j = 0; j < check->outputs[i].count; ++j) {
+    for (uint32_t i = 0; i < check->num_outputs; i++)
+      for (size_t j = 0; j < check->outputs[i].count; j++) {
         Tensor *output = &check->outputs[i];
         double error = fabs(output->moved[j] - output->values[j]);
         output->margin[j] = isfinite(error) ? fmax(output->margin[j], error) : INFINITY;
@@ -175,7 +175,7 @@ static void judge(Check *check, const char *run, uint32_t output) {
   const Tensor *tensor = &check->outputs[output];
   double squares = 0, error = 0, rounding = 0, worst = 0, worst_rounding = 0;
   size_t measured = 0, at = 0;
-  for (size_t i = 0; i < tensor->count; ++i) {
+  for (size_t i = 0; i < tensor->count; i++) {
     double reference = tensor->values[i], own = tensor->margin[i], got = element(tensor, i) - reference;
     if (!isfinite(reference) || !isfinite(own))
       continue;
@@ -183,7 +183,7 @@ static void judge(Check *check, const char *run, uint32_t output) {
       blame(check, run, output, i, "is not finite");
       return;
     }
-    ++measured;
+    measured++;
     squares += reference * reference;
     error += got * got;
     rounding += own * own;
@@ -211,15 +211,15 @@ static void judge(Check *check, const char *run, uint32_t output) {
 
 static void emulate(Check *check, MirageEmulation *emulation, MirageCopyTime copies, const char *run,
                     const MirageDiag *diag) {
-  for (uint32_t i = 0; i < check->num_inputs; ++i)
+  for (uint32_t i = 0; i < check->num_inputs; i++)
     check->in[i] = check->inputs[i].bits;
-  for (uint32_t i = 0; i < check->num_outputs; ++i)
+  for (uint32_t i = 0; i < check->num_outputs; i++)
     check->out[i] = check->outputs[i].bits;
   if (mirage_emulation_run(emulation, copies, check->in, check->out, diag) != MIRAGE_OK) {
     check->report->verdict = CHECK_WRONG;
     return;
   }
-  for (uint32_t i = 0; check->report->verdict == CHECK_OK && i < check->num_outputs; ++i)
+  for (uint32_t i = 0; check->report->verdict == CHECK_OK && i < check->num_outputs; i++)
     judge(check, run, i);
 }
 

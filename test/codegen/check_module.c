@@ -54,7 +54,7 @@ static MlirContext create_context(void) {
   MlirContext context = mlirContextCreateWithThreading(false);
   MlirDialectHandle handles[] = {mlirGetDialectHandle__mirage_kernel__(), mlirGetDialectHandle__mirage_block__(),
                                  mlirGetDialectHandle__mirage_thread__()};
-  for (size_t i = 0; i < sizeof handles / sizeof *handles; ++i) {
+  for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) {
     mlirDialectHandleRegisterDialect(handles[i], context);
     mlirDialectHandleLoadDialect(handles[i], context);
   }
@@ -68,7 +68,7 @@ typedef struct Graphs {
 } Graphs;
 
 static void graphs_free(Graphs *graphs) {
-  for (size_t i = 0; i < graphs->count; ++i)
+  for (size_t i = 0; i < graphs->count; i++)
     mirage_ugraph_destroy(graphs->all[i]);
   free(graphs->all);
 }
@@ -86,7 +86,7 @@ static bool add_graph(Graphs *graphs, MlirOperation op) {
   }
   if (mirage_bridge_import(op, &diag.diag, &graphs->all[graphs->count]) != MIRAGE_OK)
     return false;
-  ++graphs->count;
+  graphs->count++;
   return true;
 }
 
@@ -104,7 +104,7 @@ static bool read_graphs(MlirModule module, Graphs *graphs) {
 
 static const MirageUGraph *source_of(const Graphs *graphs, const MirageUGraph *graph) {
   const char *source = mirage_ugraph_get_meta(graph)->source;
-  for (size_t i = 0; source && i < graphs->count; ++i)
+  for (size_t i = 0; source && i < graphs->count; i++)
     if (strcmp(mirage_ugraph_get_meta(graphs->all[i])->name, source) == 0)
       return graphs->all[i];
   return graph;
@@ -138,7 +138,7 @@ static MirageUGraph *with_warps(const MirageUGraph *graph, int32_t warps) {
   bool any = false;
   if (mirage_ugraph_clone(graph, NULL, &copy) != MIRAGE_OK)
     return NULL;
-  for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(copy); ++n) {
+  for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(copy); n++) {
     MirageNodeView view = mirage_ugraph_node(copy, (MirageNode){n});
     if (view.op != MIRAGE_OP_CUSTOM)
       continue;
@@ -164,7 +164,10 @@ static void check_on(const MirageUGraph *graph, const char *label, const MirageT
   else
     check_graph(graph, target, 1, options->max_work, &report);
   bool ok = report.verdict == CHECK_OK;
-  ok ? ++tally->right : ++tally->wrong;
+  if (ok)
+    tally->right++;
+  else
+    tally->wrong++;
   if (!ok || options->verbose)
     printf("%-7s @%s%s %s: error %.2e (allowed %.2e), %.1e elements, %.0f ms%s%s\n", names[report.verdict],
            mirage_ugraph_get_meta(graph)->name, label, target->chip, report.relative, report.allowed, report.work,
@@ -175,7 +178,7 @@ static void check_on(const MirageUGraph *graph, const char *label, const MirageT
 static void check_for(const MirageUGraph *graph, const MirageTarget *target, const Options *options, Tally *tally) {
   char label[32];
   check_on(graph, "", target, options, tally);
-  for (int i = 0; i < options->num_warps; ++i) {
+  for (int i = 0; i < options->num_warps; i++) {
     MirageUGraph *copy = with_warps(graph, options->warps[i]);
     snprintf(label, sizeof label, ", %d warps,", options->warps[i]);
     if (copy)
@@ -189,7 +192,7 @@ static void check_targets(const Graphs *graphs, const MirageUGraph *graph, const
   MirageUGraph *small = NULL;
   if (options->shrink)
     small = shrink(graphs, graph);
-  for (size_t t = 0; t < (options->target ? 1 : sizeof TARGETS / sizeof *TARGETS); ++t) {
+  for (size_t t = 0; t < (options->target ? 1 : sizeof TARGETS / sizeof *TARGETS); t++) {
     const MirageTarget *target = mirage_target_find(options->target ? options->target : TARGETS[t]);
     check_for(small ? small : graph, target, options, tally);
   }
@@ -204,7 +207,7 @@ static bool check_file(MlirContext context, const char *path, const Options *opt
   }
   Graphs graphs = {0};
   bool ok = read_graphs(module, &graphs);
-  for (size_t i = 0; ok && i < graphs.count; ++i)
+  for (size_t i = 0; ok && i < graphs.count; i++)
     check_targets(&graphs, graphs.all[i], options, tally);
   graphs_free(&graphs);
   mlirModuleDestroy(module);
@@ -224,7 +227,7 @@ static int usage(const char *program) {
 int main(int argc, char **argv) {
   Options options = {0};
   int first = argc;
-  for (int i = 1; i < argc && first == argc; ++i) {
+  for (int i = 1; i < argc && first == argc; i++) {
     if (!strcmp(argv[i], "--target") && i + 1 < argc)
       options.target = argv[++i];
     else if (!strcmp(argv[i], "--max-work") && i + 1 < argc)
@@ -247,7 +250,7 @@ int main(int argc, char **argv) {
   MlirContext context = create_context();
   Tally tally = {0};
   bool read = true;
-  for (int i = first; i < argc; ++i)
+  for (int i = first; i < argc; i++)
     read = check_file(context, argv[i], &options, &tally) && read;
   mlirContextDestroy(context);
   printf("%u of %u ok\n", tally.right, tally.right + tally.wrong);

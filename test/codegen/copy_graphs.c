@@ -11,7 +11,7 @@ static int64_t parts(int64_t n, int64_t by) { return (n + by - 1) / by; }
 
 static MirageSchedule schedule_of(int64_t form, int32_t stages) {
   MirageSchedule schedule = {.warps = form & COPY_EIGHT_WARPS ? 8 : 4, .num_loads = 2};
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 2; i++)
     schedule.loads[i] = (MirageLoadSchedule){.landing = form & COPY_ASYNC  ? MIRAGE_LANDING_ASYNC
                                                         : form & COPY_BULK ? MIRAGE_LANDING_BULK
                                                                            : MIRAGE_LANDING_TENSOR,

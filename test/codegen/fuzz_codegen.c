@@ -50,7 +50,7 @@ static CheckReport check(const MirageUGraph *graph, bool by_hand, uint64_t seed,
                          const char **out_chip) {
   static const char *const TARGETS[] = {"h200", "a100"};
   CheckReport report = {.verdict = CHECK_OK};
-  for (size_t t = 0; t < (options->target ? 1 : 2) && report.verdict == CHECK_OK; ++t) {
+  for (size_t t = 0; t < (options->target ? 1 : 2) && report.verdict == CHECK_OK; t++) {
     const MirageTarget *target = mirage_target_find(options->target ? options->target : TARGETS[t]);
     *out_chip = target->chip;
     check_graph(graph, target, seed, options->max_work, &report);
@@ -86,7 +86,7 @@ static void minimise(Kind kind, Choices *choices, uint64_t seed, const Options *
         smaller = true;
       }
     }
-    for (uint32_t i = 0; i < choices->count && attempts < MOST_ATTEMPTS; ++i)
+    for (uint32_t i = 0; i < choices->count && attempts < MOST_ATTEMPTS; i++)
       for (uint32_t divisor = 0; choices->values[i] && divisor < 3; divisor += 2) {
         Choices trial = *choices;
         trial.values[i] = divisor ? trial.values[i] / divisor : 0;
@@ -109,7 +109,7 @@ static void print_graph(const MirageUGraph *graph) {
   MlirDialectHandle handles[] = {mlirGetDialectHandle__mirage_kernel__(), mlirGetDialectHandle__mirage_block__(),
                                  mlirGetDialectHandle__mirage_thread__()};
   MlirContext context = mlirContextCreateWithThreading(false);
-  for (size_t i = 0; i < sizeof handles / sizeof *handles; ++i) {
+  for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) {
     mlirDialectHandleRegisterDialect(handles[i], context);
     mlirDialectHandleLoadDialect(handles[i], context);
   }
@@ -188,7 +188,7 @@ static int usage(const char *program) {
 
 int main(int argc, char **argv) {
   Options options = {.seed = 1, .cases = 1000, .max_work = 5e6};
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 1; i < argc; i++) {
     bool more = i + 1 < argc;
     if (!strcmp(argv[i], "--seed") && more)
       options.seed = strtoull(argv[++i], NULL, 10);
@@ -212,7 +212,7 @@ int main(int argc, char **argv) {
   if (options.target && !mirage_target_find(options.target))
     return usage(argv[0]);
   Tally tally = {0};
-  for (unsigned long i = 0; i < options.cases; ++i)
+  for (unsigned long i = 0; i < options.cases; i++)
     run_case(options.first + i, &options, &tally);
   printf("%lu right, %lu wrong, %lu refused, %lu too large, %lu not built\n", tally.right, tally.wrong, tally.refused,
          tally.large, tally.unbuilt);

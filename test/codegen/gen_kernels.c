@@ -130,7 +130,7 @@ static bool add_rows(const char *folder, const char *file_name, const KernelCase
   if (ftell(file) == 0)
     fprintf(file, "source,target,chip,kernel,threads,shared_bytes,compile_ms,ptx\n");
   MirageRegionView body = mirage_ugraph_region(lowered, mirage_ugraph_body(lowered));
-  for (uint32_t i = 0; i + 1 < body.num_nodes; ++i) {
+  for (uint32_t i = 0; i + 1 < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(lowered, body.nodes[i]);
     if (node.op != MIRAGE_OP_CUSTOM) // a view, which is no kernel
       continue;
@@ -145,7 +145,7 @@ static bool keep_ptx(const Options *options, const KernelCase *c, const MirageTa
                      const MirageUGraph *lowered, const MirageCode *code, double cpu_ms) {
   char name[256], path[512];
   int n = 0;
-  for (const char *p = c->name; *p && n < 200; ++p)
+  for (const char *p = c->name; *p && n < 200; p++)
     name[n++] = isalnum((unsigned char)*p) ? *p : '_';
   snprintf(name + n, sizeof name - (size_t)n, ".%s.ptx", target->chip);
   snprintf(path, sizeof path, "%s/%s", options->ptx_folder, name);
@@ -187,7 +187,7 @@ static void buffer_deinit(Buffer *buffer, MirageDevice *device) {
 static void draw(Buffer *buffer, uint64_t stream, double scale, double offset) {
   MirageRandom random;
   mirage_random_init(&random, 20240607, stream);
-  for (size_t i = 0; i < buffer->count; ++i) {
+  for (size_t i = 0; i < buffer->count; i++) {
     double value = mirage_round_to(buffer->type.dtype, mirage_random_normal(&random) * scale + offset);
     buffer->values[i] = value;
     if (buffer->type.dtype == MIRAGE_F32)
@@ -199,7 +199,7 @@ static void draw(Buffer *buffer, uint64_t stream, double scale, double offset) {
 }
 
 static void decode(Buffer *buffer, double *out) {
-  for (size_t i = 0; i < buffer->count; ++i)
+  for (size_t i = 0; i < buffer->count; i++)
     out[i] = buffer->type.dtype == MIRAGE_F32   ? (double)((float *)buffer->bits)[i]
              : buffer->type.dtype == MIRAGE_F16 ? mirage_f16_to_double(((uint16_t *)buffer->bits)[i])
                                                 : mirage_bf16_to_double(((uint16_t *)buffer->bits)[i]);
@@ -226,13 +226,13 @@ static MirageStatus launch(MirageDevice *device, const MirageUGraph *graph, cons
   MirageStatus status = mirage_module_load(device, code->ptx, &DIAG, &module);
   if (status == MIRAGE_OK)
     status = mirage_program_create(module, graph, &DIAG, &program);
-  for (uint32_t i = 0; status == MIRAGE_OK && i < count; ++i) {
+  for (uint32_t i = 0; status == MIRAGE_OK && i < count; i++) {
     inputs[i] = run->inputs[i].device;
     status = mirage_device_upload(device, inputs[i], run->inputs[i].bits,
                                   (size_t)mirage_type_bytes(&run->inputs[i].type), &DIAG);
   }
   size_t bytes = (size_t)mirage_type_bytes(&run->output.type);
-  for (int again = 0; status == MIRAGE_OK && again < 2; ++again) { // twice: workspaces must be clean again
+  for (int again = 0; status == MIRAGE_OK && again < 2; again++) { // twice: workspaces must be clean again
     status = mirage_device_fill(device, output, 0xff, bytes, &DIAG);
     if (status == MIRAGE_OK)
       status = mirage_program_launch(program, inputs, &output, NULL, &DIAG);
@@ -252,7 +252,7 @@ static bool run_init(Run *run, MirageDevice *device, const KernelCase *c, const 
   uint32_t count = mirage_ugraph_num_inputs(source);
   if (count > MOST_BUFFERS)
     return false;
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     const MirageType *type = mirage_ugraph_type(source, mirage_ugraph_get_input(source, i));
     if (!buffer_init(&run->inputs[i], type, device))
       return false;
@@ -268,7 +268,7 @@ static bool run_init(Run *run, MirageDevice *device, const KernelCase *c, const 
 }
 
 static void run_deinit(Run *run, MirageDevice *device) {
-  for (uint32_t i = 0; i < MOST_BUFFERS; ++i)
+  for (uint32_t i = 0; i < MOST_BUFFERS; i++)
     buffer_deinit(&run->inputs[i], device);
   buffer_deinit(&run->output, device);
 }
@@ -301,10 +301,10 @@ static bool emulate(const KernelCase *c, const MirageUGraph *source, MirageEmula
   Run run = {0};
   const void *inputs[MOST_BUFFERS];
   bool ok = run_init(&run, NULL, c, source);
-  for (uint32_t i = 0; i < MOST_BUFFERS; ++i)
+  for (uint32_t i = 0; i < MOST_BUFFERS; i++)
     inputs[i] = run.inputs[i].bits;
   void *outputs[1] = {run.output.bits};
-  for (int i = 0; ok && i < 2; ++i)
+  for (int i = 0; ok && i < 2; i++)
     ok = mirage_emulation_run(emulation, TIMES[i], inputs, outputs, &DIAG) == MIRAGE_OK &&
          compare_output(c, &run, note, size);
   run_deinit(&run, NULL);
@@ -387,7 +387,7 @@ static int usage(const char *program) {
 
 int main(int argc, char **argv) {
   Options options = {0};
-  for (int i = 1; i < argc; ++i) {
+  for (int i = 1; i < argc; i++) {
     if (!strcmp(argv[i], "--target") && i + 1 < argc)
       options.target = argv[++i];
     else if (!strcmp(argv[i], "--filter") && i + 1 < argc)
@@ -437,17 +437,17 @@ int main(int argc, char **argv) {
     return differ != 0;
   }
   unsigned wrong = 0, total = 0, left_out = 0;
-  for (unsigned i = 0; i < NUM_KERNEL_CASES; ++i) {
+  for (unsigned i = 0; i < NUM_KERNEL_CASES; i++) {
     const KernelCase *c = &KERNEL_CASES[i];
     if (options.filter && !strstr(c->name, options.filter))
       continue;
-    for (size_t t = 0; t < sizeof TARGETS / sizeof *TARGETS; ++t) {
+    for (size_t t = 0; t < sizeof TARGETS / sizeof *TARGETS; t++) {
       const char *name = options.target ? options.target : TARGETS[t];
       const MirageTarget *target = mirage_target_find(name);
       if (!target)
         return usage(argv[0]);
       if (device_runs(device, target) && !(c->hopper && target->shared_bytes_per_block < HOPPER_SHARED)) {
-        ++total;
+        total++;
         wrong +=
             options.emulate ? !emulate_case(c, target, &options, &left_out) : !run_case(c, target, device, &options);
       }

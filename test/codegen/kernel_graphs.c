@@ -404,7 +404,7 @@ static void thread_mma(G *g, const KernelCase *c) {
                load(g, kernel, 2, access4(1, -1, -1, -1, -1))};
   MirageNode thread = mirage_ugraph_open_thread(g, 3, tiles);
   V operands[3];
-  for (uint32_t i = 0; i < 3; ++i)
+  for (uint32_t i = 0; i < 3; i++)
     operands[i] = mirage_ugraph_argument(g, thread, i);
   MirageAttrs none = {.matmul = {false, false}};
   V sum = mirage_ugraph_apply(g, MIRAGE_OP_MMA, 3, operands, &none);

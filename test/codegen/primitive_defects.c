@@ -88,13 +88,13 @@ static bool try_place(const Case *c, int32_t index, Right *right, Tally *tally) 
     return false;
   }
   bool caught = false, changed = false;
-  for (int early = 0; early < 2; ++early) {
+  for (int early = 0; early < 2; early++) {
     memset(out, 0xff, sizeof out);
     MirageStatus status = case_emulate(jit, c, early, in, out, &diag);
     caught |= status == MIRAGE_FAULT;
     changed |= status == MIRAGE_OK && memcmp(out, right->words, sizeof out) != 0;
   }
-  ++tally->tried;
+  tally->tried++;
   tally->caught += caught;
   tally->changed += changed && !caught;
   tally->unnoticed += !changed && !caught;
@@ -104,8 +104,8 @@ static bool try_place(const Case *c, int32_t index, Right *right, Tally *tally) 
 
 static bool try_kind(const Kind *kind, unsigned num_cases, const Case *const *cases, Right *right) {
   Tally tally = {.kind = kind};
-  for (unsigned i = 0; i < num_cases; ++i)
-    for (int32_t index = 0; try_place(cases[i], index, &right[i], &tally); ++index)
+  for (unsigned i = 0; i < num_cases; i++)
+    for (int32_t index = 0; try_place(cases[i], index, &right[i], &tally); index++)
       ;
   bool ok = kind->may_change ? tally.changed + tally.caught > 0 && tally.unnoticed == 0
                              : tally.changed == 0 && tally.caught >= kind->least_caught && tally.said;
@@ -119,10 +119,10 @@ unsigned primitives_defects(const MirageTarget *target) {
   static Right right[MOST_CASES];
   unsigned num_cases = case_all(target, cases), wrong = 0;
   unsigned used = 0;
-  for (unsigned i = 0; i < num_cases; ++i) // wide products are the same code, many times
+  for (unsigned i = 0; i < num_cases; i++) // wide products are the same code, many times
     if (cases[i]->group.n <= 24)
       cases[used++] = cases[i];
-  for (unsigned i = 0; i < sizeof KINDS / sizeof *KINDS; ++i)
+  for (unsigned i = 0; i < sizeof KINDS / sizeof *KINDS; i++)
     wrong += !try_kind(&KINDS[i], used, cases, right);
   return wrong;
 }

@@ -70,10 +70,10 @@ static const Case CASES[] = {
 unsigned case_all(const MirageTarget *target, const Case **out) {
   unsigned count = 0, num_async;
   const Case *async = case_async(&num_async);
-  for (unsigned i = 0; i < sizeof CASES / sizeof *CASES; ++i)
+  for (unsigned i = 0; i < sizeof CASES / sizeof *CASES; i++)
     if (target->compute_major >= 9 || strncmp(CASES[i].name, "STMATRIX", 8) != 0)
       out[count++] = &CASES[i];
-  for (unsigned i = 0; target->compute_major >= 9 && i < num_async; ++i)
+  for (unsigned i = 0; target->compute_major >= 9 && i < num_async; i++)
     out[count++] = &async[i];
   return count;
 }
@@ -136,14 +136,14 @@ static void show(Kernel *k, LLVMValueRef result) {
   if (is_copy(k->c)) {
     GPU0(gpu, CP_ASYNC_COMMIT);
     GPU(gpu, CP_ASYNC_WAIT, gpu_i32(gpu, 0));
-    for (int32_t i = 0; i < copied_bytes(k->c) / 4; ++i)
+    for (int32_t i = 0; i < copied_bytes(k->c) / 4; i++)
       case_output(k, mirage__gpu_load_shared(gpu, gpu->i32, case_own_shared(k, 4 * i)), i);
   } else if (kind == LLVMVoidTypeKind && !adds(k->c)) {
     GPU(gpu, BARRIER, gpu_i32(gpu, 0));
-    for (int32_t i = 0; i < 4; ++i)
+    for (int32_t i = 0; i < 4; i++)
       case_output(k, mirage__gpu_load_shared(gpu, gpu->i32, case_own_shared(k, 4 * i)), i);
   } else if (kind == LLVMStructTypeKind) {
-    for (unsigned i = 0; i < LLVMCountStructElementTypes(LLVMTypeOf(result)); ++i)
+    for (unsigned i = 0; i < LLVMCountStructElementTypes(LLVMTypeOf(result)); i++)
       case_output(k, LLVMBuildExtractValue(gpu->builder, result, i, ""), (int32_t)i);
   } else if (kind != LLVMVoidTypeKind) {
     case_output(k, result, 0);
@@ -153,12 +153,12 @@ static void show(Kernel *k, LLVMValueRef result) {
 static void emit_instruction(Kernel *k) {
   MirageGpu *gpu = &k->gpu;
   if (!is_copy(k->c))
-    for (int32_t i = 0; i < 4; ++i)
+    for (int32_t i = 0; i < 4; i++)
       mirage__gpu_store_shared(gpu, case_input(k, gpu->i32, 8 + i), case_own_shared(k, 4 * i));
   GPU(gpu, BARRIER, gpu_i32(gpu, 0));
   LLVMValueRef operands[16];
   int integers = 0;
-  for (uint32_t i = 0; i < mirage__gpu_num_operands(k->c->primitive); ++i)
+  for (uint32_t i = 0; i < mirage__gpu_num_operands(k->c->primitive); i++)
     operands[i] = operand(k, i, &integers);
   show(k, mirage__gpu_emit(gpu, k->c->primitive, operands));
 }
@@ -225,7 +225,7 @@ static MirageHostModule emit_module(const char *triple, const char *cpu, const c
   LLVMTargetDataRef layout = LLVMCreateTargetDataLayout(m.machine);
   LLVMSetModuleDataLayout(m.module, layout);
   LLVMDisposeTargetData(layout);
-  for (unsigned i = 0; i < num_cases; ++i)
+  for (unsigned i = 0; i < num_cases; i++)
     emit_kernel(m.context, m.module, cases[i], host, fault);
   return m;
 }
@@ -267,7 +267,7 @@ void case_draw(const Case *c, uint32_t *words) {
   mirage_random_init(&random, 7, (uint64_t)c->primitive);
   bool pairs = c->draw == RANDOM_F16_PAIRS || c->draw == RANDOM_BF16_PAIRS;
   bool f16 = c->draw == RANDOM_F16 || c->draw == RANDOM_F16_PAIRS;
-  for (int i = 0; i < WORDS_IN; ++i) {
+  for (int i = 0; i < WORDS_IN; i++) {
     double a = mirage_random_normal(&random), b = mirage_random_normal(&random);
     float value = (float)(4 * a);
     memcpy(&words[i], &value, sizeof value);
@@ -358,13 +358,13 @@ static void say_difference(const Case *c, int word, const uint32_t *in, uint32_t
 static bool compare(const Case *c, Jit *jit, MirageDevice *device, MirageModule *module, const MirageDiag *diag) {
   static uint32_t in[WORDS_IN], emulated[WORDS_OUT], early[WORDS_OUT], real[WORDS_OUT];
   case_draw(c, in);
-  for (int i = 0; i < WORDS_OUT; ++i)
+  for (int i = 0; i < WORDS_OUT; i++)
     emulated[i] = early[i] = real[i] = 0xffffffff;
   bool ok = case_emulate(jit, c, false, in, emulated, diag) == MIRAGE_OK &&
             case_emulate(jit, c, true, in, early, diag) == MIRAGE_OK && memcmp(emulated, early, sizeof early) == 0 &&
             (!device || run_on_gpu(device, module, c, in, real, diag) == MIRAGE_OK);
   int different = 0;
-  for (int i = 0; ok && device && i < WORDS_OUT; ++i)
+  for (int i = 0; ok && device && i < WORDS_OUT; i++)
     if (!equal(c, emulated[i], real[i]) && different++ == 0)
       say_difference(c, i, in, emulated[i], real[i]);
   ok = ok && different == 0;
@@ -418,7 +418,7 @@ unsigned primitives_compare(MirageDevice *device, const MirageTarget *target, co
     mirage_module_load(device, ptx, diag, &module);
   unsigned wrong = !ptx || (device && !module) ? num_cases : 0;
   free(ptx);
-  for (unsigned i = 0; wrong < num_cases && i < num_cases; ++i)
+  for (unsigned i = 0; wrong < num_cases && i < num_cases; i++)
     if (!filter || strstr(cases[i]->name, filter))
       wrong += !compare(cases[i], jit, device, module, diag);
   mirage_module_unload(module);

@@ -59,7 +59,7 @@ static void end(const MirageGpu *gpu, LLVMValueRef result) {
 // A row's result type is known once it is emitted: a first function, thrown away, tells it.
 static LLVMTypeRef result_type(MirageGpu *gpu, MiragePrimitive primitive, uint32_t count, LLVMValueRef *operands) {
   begin(gpu, "probe", gpu->void_type, NULL, 0);
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     LLVMValueRef given = constant(gpu, primitive);
     operands[i] = given ? given : LLVMGetUndef(mirage__gpu_operand_type(gpu, primitive, i));
   }
@@ -72,11 +72,11 @@ static void emit_row(MirageGpu *gpu, MiragePrimitive primitive) {
   LLVMTypeRef params[16];
   LLVMValueRef operands[16];
   uint32_t count = mirage__gpu_num_operands(primitive);
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     params[i] = mirage__gpu_operand_type(gpu, primitive, i);
   LLVMTypeRef result = result_type(gpu, primitive, count, operands);
   begin(gpu, mirage__gpu_name(primitive), result, params, count);
-  for (uint32_t i = 0; i < count && !constant(gpu, primitive); ++i)
+  for (uint32_t i = 0; i < count && !constant(gpu, primitive); i++)
     operands[i] = LLVMGetParam(gpu->function, i);
   end(gpu, mirage__gpu_emit(gpu, primitive, operands));
 }
@@ -86,9 +86,9 @@ static void emit_product(MirageGpu *gpu, const Product *p) {
   LLVMTypeRef params[7] = {gpu->global_ptr, gpu->i64, gpu->i64, gpu->i32, gpu->i32, gpu->i32, gpu->i32};
   begin(gpu, p->name, gpu->void_type, params, 7);
   LLVMValueRef cells[MOST_CELLS], a_regs[4], memory = LLVMGetParam(gpu->function, 0);
-  for (unsigned i = 0; i < 4; ++i)
+  for (unsigned i = 0; i < 4; i++)
     a_regs[i] = LLVMGetParam(gpu->function, 3 + i);
-  for (int32_t i = 0; i < p->n / 2; ++i)
+  for (int32_t i = 0; i < p->n / 2; i++)
     cells[i] = gpu_f32(gpu, 0);
   mirage__gpu_wgmma(gpu, p->dtype, p->n, LLVMGetParam(gpu->function, 1), p->a_in_registers ? a_regs : NULL,
                     p->a_mn_major, LLVMGetParam(gpu->function, 2), p->b_mn_major, cells);
@@ -151,9 +151,9 @@ static int print_all(bool ptx) {
   LLVMDisposeTargetData(layout);
   MirageGpu gpu;
   mirage__gpu_init(&gpu, context, module, builder);
-  for (int p = 0; p < MIRAGE_NUM_PRIMITIVES; ++p)
+  for (int p = 0; p < MIRAGE_NUM_PRIMITIVES; p++)
     emit_row(&gpu, (MiragePrimitive)p);
-  for (unsigned i = 0; i < NUM_PRODUCTS; ++i)
+  for (unsigned i = 0; i < NUM_PRODUCTS; i++)
     emit_product(&gpu, &PRODUCTS[i]);
   emit_wait(&gpu);
   int status = print(module, machine, ptx);
@@ -191,9 +191,9 @@ static int print_unchecked(const char *path) {
   text[fread(text, 1, sizeof text - 1, file)] = 0;
   fclose(file);
   int missing = report(text, WAIT) + report(text, DESCRIPTOR);
-  for (int p = 0; p < MIRAGE_NUM_PRIMITIVES; ++p)
+  for (int p = 0; p < MIRAGE_NUM_PRIMITIVES; p++)
     missing += report(text, mirage__gpu_name((MiragePrimitive)p));
-  for (unsigned i = 0; i < NUM_PRODUCTS; ++i)
+  for (unsigned i = 0; i < NUM_PRODUCTS; i++)
     missing += report(text, PRODUCTS[i].name);
   return missing != 0;
 }

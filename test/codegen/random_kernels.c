@@ -91,7 +91,7 @@ static int64_t held(const Kernels *k, int8_t axis) {
 
 static MirageAccessAttrs access_of(const Kernels *k, const Tile *tile) {
   MirageAccessAttrs access = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}};
-  for (uint32_t d = 0; d < tile->rank; ++d) {
+  for (uint32_t d = 0; d < tile->rank; d++) {
     int8_t axis = tile->axes[d];
     if (axis == ONE)
       continue;
@@ -114,7 +114,7 @@ static Tile none(Kernels *k) {
 
 static MirageType tile_type(const Kernels *k, MirageDType dtype, const Tile *tile) {
   int64_t shape[MIRAGE_MAX_RANK];
-  for (uint32_t d = 0; d < tile->rank; ++d)
+  for (uint32_t d = 0; d < tile->rank; d++)
     shape[d] = held(k, tile->axes[d]);
   return mirage_type_tile(dtype, tile->rank, shape);
 }
@@ -127,7 +127,7 @@ static Tile one(Kernels *k, MirageOp op, Tile x) {
 // Dimensions where either has more than 1.
 static Tile two(Kernels *k, MirageOp op, Tile a, Tile b) {
   Tile y = a.rank >= b.rank ? a : b;
-  for (uint32_t i = 1; i <= a.rank && i <= b.rank; ++i)
+  for (uint32_t i = 1; i <= a.rank && i <= b.rank; i++)
     y.axes[y.rank - i] = a.axes[a.rank - i] == ONE ? b.axes[b.rank - i] : a.axes[a.rank - i];
   y.v = mirage_ugraph_apply(k->graph, op, 2, (MirageValue[]){a.v, b.v}, NULL);
   return y;
@@ -167,7 +167,7 @@ static Tile over_columns(Kernels *k, MirageOp op, Tile x) { return reduce(k, op,
 
 static Tile swapped(Kernels *k, Tile x) {
   MirageAttrs attrs = {0};
-  for (uint32_t d = 0; d < x.rank; ++d)
+  for (uint32_t d = 0; d < x.rank; d++)
     attrs.perm.perm[d] = (int32_t)d;
   attrs.perm.perm[x.rank - 1] = (int32_t)x.rank - 2;
   attrs.perm.perm[x.rank - 2] = (int32_t)x.rank - 1;
@@ -216,7 +216,7 @@ static Tile load(Kernels *k, Tile tile, MirageFill fill) {
   if (number == MOST_OPERANDS)
     return none(k);
   int64_t shape[MIRAGE_MAX_RANK];
-  for (uint32_t d = 0; d < tile.rank; ++d)
+  for (uint32_t d = 0; d < tile.rank; d++)
     shape[d] = tile.axes[d] == ONE ? 1 : k->axes[tile.axes[d]].extent;
   MirageType type = mirage_type_tensor(k->dtype, tile.rank, shape);
   k->now->operands[number] = type;
@@ -252,7 +252,7 @@ static void store(Kernels *k, Tile tile) {
   uint32_t number = k->used_results;
   MirageAccessAttrs access = access_of(k, &tile);
   int64_t shape[MIRAGE_MAX_RANK];
-  for (uint32_t d = 0; d < tile.rank; ++d)
+  for (uint32_t d = 0; d < tile.rank; d++)
     shape[d] = tile.axes[d] == ONE ? 1 : k->axes[tile.axes[d]].extent;
   MirageDType dtype = once_in(k->choices, 5) ? MIRAGE_F32 : k->dtype;
   if (k->meet == MEET_PARTS) { // parts side by side in the last dimension
@@ -292,7 +292,7 @@ static Tile function(Kernels *k, Tile x) {
 static Tile with_other(Kernels *k, Tile x) {
   static const MirageOp ops[] = {MIRAGE_OP_ADD, MIRAGE_OP_SUB, MIRAGE_OP_MUL, MIRAGE_OP_MAX, MIRAGE_OP_MIN};
   Tile like = x;
-  for (uint32_t d = 0; d < x.rank; ++d)
+  for (uint32_t d = 0; d < x.rank; d++)
     if (once_in(k->choices, 3))
       like.axes[d] = ONE;
   if (once_in(k->choices, 3)) { // fewer dimensions
@@ -376,7 +376,7 @@ static Tile decorate_once(Kernels *k, Tile x) {
 }
 
 static Tile decorate(Kernels *k, Tile x, uint32_t most) {
-  for (uint32_t n = choose(k->choices, most + 1); n > 0 && !k->missing; --n)
+  for (uint32_t n = choose(k->choices, most + 1); n > 0 && !k->missing; n--)
     x = decorate_once(k, x);
   return x;
 }
@@ -399,7 +399,7 @@ static uint32_t carry(Loop *loop, MirageCombine combine, Tile init) {
 
 static void open(Kernels *k, Loop *loop) {
   MirageValue inits[4];
-  for (uint32_t i = 0; i < loop->num_carries; ++i)
+  for (uint32_t i = 0; i < loop->num_carries; i++)
     inits[i] = loop->inits[i].v;
   MirageLoopAttrs attrs = {.range = k->axes[DEPTH].range, .num_carries = loop->num_carries, .carries = loop->carries};
   loop->node = mirage_ugraph_open_loop(k->graph, loop->num_carries, inits, &attrs);
@@ -415,9 +415,9 @@ static Tile running(Kernels *k, const Loop *loop, uint32_t index) {
 static void close(Kernels *k, Loop *loop) {
   MirageValue values[8];
   uint32_t n = 0;
-  for (uint32_t i = 0; i < loop->num_carries; ++i)
+  for (uint32_t i = 0; i < loop->num_carries; i++)
     values[n++] = loop->contributions[i].v;
-  for (uint32_t i = 0; i < loop->num_factors; ++i)
+  for (uint32_t i = 0; i < loop->num_factors; i++)
     values[n++] = loop->factors[i].v;
   mirage_ugraph_close(k->graph, n, values);
   k->in_loop = false;
@@ -455,7 +455,7 @@ static Tile product_over_loop(Kernels *k) {
   if (k->missing)
     return x;
   uint32_t n = 0;
-  for (int i = 0; i < 1 + two_products; ++i) {
+  for (int i = 0; i < 1 + two_products; i++) {
     bool tb = once_in(k->choices, 3);
     Tile w = tb ? fetch_weight(k, COL, DEPTH) : fetch_weight(k, DEPTH, COL);
     if (k->missing)
@@ -540,7 +540,7 @@ static Tile all_carries(Kernels *k) {
   Tile sum_init = filled(k, piece, 0.25);
   k->in_loop = false;
   int64_t shape[3] = {0};
-  for (uint32_t d = 0; d < piece.rank; ++d)
+  for (uint32_t d = 0; d < piece.rank; d++)
     shape[d] = mirage_ugraph_type(k->graph, sum_init.v)->shape[d];
   shape[piece.rank - 1] *= k->axes[DEPTH].range;
   Tile long_row = piece;
@@ -622,11 +622,11 @@ static void draw_axes(Kernels *k, uint32_t skeleton) {
   const int8_t *order = orders[choose(k->choices, 4)];
   k->even = once_in(k->choices, 3);
   k->batch = k->feed.index ? mirage_ugraph_type(k->graph, k->feed)->rank == 3 : once_in(k->choices, 3);
-  for (int a = 0; a < NUM_AXES; ++a)
+  for (int a = 0; a < NUM_AXES; a++)
     k->axes[a] =
         (Axis){.extent = a == BATCH ? 1 + choose(k->choices, 4) : extent(k), .parts = 1, .range = 1, .grid = -1};
   k->meet_axis = -1;
-  for (int8_t g = 0; g < 3; ++g) {
+  for (int8_t g = 0; g < 3; g++) {
     Axis *axis = &k->axes[order[g]];
     if (order[g] == BATCH && !k->batch)
       continue;
@@ -641,7 +641,7 @@ static void draw_axes(Kernels *k, uint32_t skeleton) {
     k->axes[BATCH].extent = type->shape[0];
     k->axes[ROW].extent = type->shape[type->rank - 2];
     k->axes[last].extent = type->shape[type->rank - 1];
-    for (int a = 0; a < NUM_AXES; ++a)
+    for (int a = 0; a < NUM_AXES; a++)
       k->axes[a].parts = at_most(k->axes[a].parts, k->axes[a].extent);
   }
   k->axes[DEPTH].range = at_most(k->even ? 1 << choose(k->choices, 3) : parts(k, 5), k->axes[DEPTH].extent);
@@ -650,9 +650,9 @@ static void draw_axes(Kernels *k, uint32_t skeleton) {
 // Blocks that share the contraction, along a grid axis that is free.
 static void draw_meeting(Kernels *k, uint32_t skeleton) {
   k->meet = MEET_NOT;
-  for (int g = 2; g >= 0 && skeleton == PRODUCT && once_in(k->choices, 3); --g) {
+  for (int g = 2; g >= 0 && skeleton == PRODUCT && once_in(k->choices, 3); g--) {
     bool taken = false;
-    for (int a = 0; a < NUM_AXES; ++a)
+    for (int a = 0; a < NUM_AXES; a++)
       taken |= k->axes[a].grid == g;
     if (taken)
       continue;
@@ -679,7 +679,7 @@ static void draw_loads(Kernels *k, MirageSchedule *schedule) {
   int32_t stages = (int32_t)choose(k->choices, 5);
   uint32_t same = choose(k->choices, 6); // most often all loads land alike
   schedule->num_loads = k->now->num_operands;
-  for (uint32_t i = 0; i < MOST_OPERANDS; ++i) {
+  for (uint32_t i = 0; i < MOST_OPERANDS; i++) {
     MirageLanding landing = landings[same < 5 ? same : choose(k->choices, 5)];
     bool copied = landing != MIRAGE_LANDING_AUTO && landing != MIRAGE_LANDING_REGISTER;
     schedule->loads[i] = (MirageLoadSchedule){.landing = landing, .stages = copied ? stages : 0};
@@ -708,7 +708,7 @@ static void draw_cluster(Kernels *k, MirageCustomAttrs *attrs) {
   if (k->clustered)
     attrs->cluster[k->meet_axis] = BLOCKS_THAT_MEET;
   bool wanted = once_in(k->choices, 4) && k->meet == MEET_NOT;
-  for (int a = 0; a < 3 && wanted && !k->clustered; ++a)
+  for (int a = 0; a < 3 && wanted && !k->clustered; a++)
     if (attrs->grid[a] % 2 == 0) {
       attrs->cluster[a] = 2;
       k->clustered = true;
@@ -719,7 +719,7 @@ static void open_kernel(Kernels *k) {
   MirageCustomAttrs attrs = {.grid = {1, 1, 1}, .cluster = {1, 1, 1}};
   MirageSchedule schedule;
   MirageValue operands[MOST_OPERANDS];
-  for (int a = 0; a < NUM_AXES; ++a)
+  for (int a = 0; a < NUM_AXES; a++)
     if (k->axes[a].grid >= 0)
       attrs.grid[k->axes[a].grid] = k->axes[a].parts;
   if (k->meet_axis >= 0)
@@ -727,7 +727,7 @@ static void open_kernel(Kernels *k) {
   draw_cluster(k, &attrs);
   if (draw_schedule(k, &schedule))
     attrs.schedule = &schedule;
-  for (uint32_t i = 0; i < k->now->num_operands; ++i)
+  for (uint32_t i = 0; i < k->now->num_operands; i++)
     operands[i] = k->now->input[i] < 0 ? k->feed : mirage_ugraph_get_input(k->graph, (uint32_t)k->now->input[i]);
   k->custom =
       mirage_ugraph_open_custom(k->graph, k->now->num_operands, operands, k->now->num_results, k->now->results, &attrs);
@@ -784,7 +784,7 @@ static void build(Kernels *k) {
   k->feed = (MirageValue){0};
   k->by_hand = false;
   MirageNode last = {0};
-  for (uint32_t i = 0; i < count && !k->missing; ++i) {
+  for (uint32_t i = 0; i < count && !k->missing; i++) {
     k->now = &k->kernels[i];
     if (last.index)
       k->feed = mirage_ugraph_result(k->graph, last, 0);
@@ -795,7 +795,7 @@ static void build(Kernels *k) {
     last = k->custom;
   }
   MirageValue results[MOST_RESULTS];
-  for (uint32_t i = 0; i < k->now->num_results; ++i)
+  for (uint32_t i = 0; i < k->now->num_results; i++)
     results[i] = mirage_ugraph_result(k->graph, last, i);
   if (once_in(k->choices, 4)) // an operator of the kernel level behind
     results[0] = mirage_ugraph_apply(k->graph, MIRAGE_OP_TANH, 1, results, NULL);
@@ -804,9 +804,9 @@ static void build(Kernels *k) {
 
 MirageUGraph *random_kernels(Choices *choices, bool *out_by_hand) {
   Kernels k = {.choices = choices, .missing = true};
-  for (int round = 0; round < 2 * MOST_KERNELS * (MOST_OPERANDS + MOST_RESULTS) && k.missing; ++round) {
+  for (int round = 0; round < 2 * MOST_KERNELS * (MOST_OPERANDS + MOST_RESULTS) && k.missing; round++) {
     k.graph = mirage_ugraph_create(NULL, "random", NULL);
-    for (uint32_t i = 0; i < k.num_inputs; ++i)
+    for (uint32_t i = 0; i < k.num_inputs; i++)
       mirage_ugraph_input(k.graph, k.inputs[i]);
     k.missing = false;
     choices->next = 0;

@@ -77,13 +77,13 @@ static MirageValue partner(Program *p, MirageValue x) {
     MirageValue other = p->pool[choose(p->choices, p->count)];
     const MirageType *o = type_of(p, other);
     bool fits = o->dtype == type.dtype && o->rank <= type.rank;
-    for (uint32_t i = 1; fits && i <= o->rank; ++i)
+    for (uint32_t i = 1; fits && i <= o->rank; i++)
       fits = o->shape[o->rank - i] == 1 || o->shape[o->rank - i] == type.shape[type.rank - i];
     if (fits)
       return other;
   }
   uint32_t drop = type.rank ? choose(p->choices, type.rank) : 0;
-  for (uint32_t i = 0; i < type.rank; ++i)
+  for (uint32_t i = 0; i < type.rank; i++)
     if (once_in(p->choices, 3))
       type.shape[i] = 1;
   return input(p, type.rank - drop, type.shape + drop);
@@ -108,7 +108,7 @@ static MirageValue product(Program *p, MirageValue x) {
   int64_t shape[MIRAGE_MAX_RANK], n = extent(p);
   uint32_t rank = once_in(p->choices, 3) ? 2 : type.rank;
   int64_t k = left ? type.shape[type.rank - (tb ? 1 : 2)] : type.shape[type.rank - (ta ? 2 : 1)];
-  for (uint32_t i = 0; i < rank; ++i)
+  for (uint32_t i = 0; i < rank; i++)
     shape[i] = type.shape[type.rank - rank + i];
   bool flip = left ? ta : tb; // of the new operand
   shape[rank - 2] = left == flip ? k : n;
@@ -130,7 +130,7 @@ static MirageValue reduction(Program *p, MirageValue x) {
   int32_t dim = (int32_t)(type->rank - 1 - choose(p->choices, type->rank));
   int64_t n = type->shape[dim], left = 1;
   if (once_in(p->choices, 3))
-    for (int64_t d = 2; d <= 4; ++d)
+    for (int64_t d = 2; d <= 4; d++)
       left = n % d == 0 ? n / d : left;
   return with(p, op, x, (MirageAttrs){.reduce = {dim, left}});
 }
@@ -140,7 +140,7 @@ static MirageValue reshape(Program *p, MirageValue x) {
   if (once_in(p->choices, 2) && type.rank >= 2) { // merges two dimensions
     to.rank = 0;
     uint32_t at = choose(p->choices, type.rank - 1);
-    for (uint32_t i = 0; i < type.rank; ++i)
+    for (uint32_t i = 0; i < type.rank; i++)
       if (i == at + 1)
         to.shape[to.rank - 1] *= type.shape[i];
       else
@@ -148,9 +148,9 @@ static MirageValue reshape(Program *p, MirageValue x) {
   } else if (type.rank > 0 && type.rank < 4) { // splits one
     uint32_t at = choose(p->choices, type.rank);
     int64_t by = 1;
-    for (int64_t d = 2; d <= 8; ++d)
+    for (int64_t d = 2; d <= 8; d++)
       by = type.shape[at] % d == 0 ? d : by;
-    for (uint32_t i = type.rank; i > at; --i)
+    for (uint32_t i = type.rank; i > at; i--)
       to.shape[i] = type.shape[i - 1];
     to.rank = type.rank + 1;
     to.shape[at] = by;
@@ -168,11 +168,11 @@ static MirageValue move(Program *p, MirageValue x) {
   MirageAttrs attrs = {0};
   switch (which) {
   case 0:
-    for (uint32_t i = 0; i < type.rank; ++i) // a rotation, or a swap of the last two
+    for (uint32_t i = 0; i < type.rank; i++) // a rotation, or a swap of the last two
       attrs.perm.perm[i] = (int32_t)((i + 1) % type.rank);
     return with(p, MIRAGE_OP_TRANSPOSE, x, attrs);
   case 1:
-    for (uint32_t i = 0; i < type.rank; ++i)
+    for (uint32_t i = 0; i < type.rank; i++)
       attrs.perm.perm[i] = (int32_t)(type.rank - 1 - i);
     return with(p, MIRAGE_OP_TRANSPOSE, x, attrs);
   case 2: {
@@ -194,7 +194,7 @@ static MirageValue move(Program *p, MirageValue x) {
   case 5: {
     MirageType to = type;
     if (to.rank < 4) {
-      for (uint32_t i = to.rank; i > 0; --i)
+      for (uint32_t i = to.rank; i > 0; i--)
         to.shape[i] = to.shape[i - 1];
       to.shape[0] = small_extent(p);
       to.rank++;
@@ -219,7 +219,7 @@ static MirageValue sugar(Program *p, MirageValue x) {
     return with(p, MIRAGE_OP_RMS_NORM, x, (MirageAttrs){.eps = {1e-3}});
   MirageAttrs attrs = {.eps = {1e-3}};
   MirageValue operands[3] = {x};
-  for (uint32_t i = 1; i <= 3 - which + 1 && i < 3; ++i) {
+  for (uint32_t i = 1; i <= 3 - which + 1 && i < 3; i++) {
     operands[i] = input(p, 1, &last);
     if (p->missing)
       return operands[i];
@@ -279,11 +279,11 @@ static void build(Program *p) {
   p->dtype = dtypes[choose(p->choices, 3)];
   uint32_t rank = 2 + (choose(p->choices, 4) == 3) - (choose(p->choices, 8) == 7);
   int64_t shape[4];
-  for (uint32_t i = 0; i < rank; ++i)
+  for (uint32_t i = 0; i < rank; i++)
     shape[i] = rank == 3 && i == 0 ? small_extent(p) : extent(p);
   p->pool[p->count++] = input(p, rank, shape);
   uint32_t steps = 1 + choose(p->choices, 5);
-  for (uint32_t i = 0; i < steps && !p->missing; ++i) {
+  for (uint32_t i = 0; i < steps && !p->missing; i++) {
     // mostly the newest value, so that programs are chains with joins
     MirageValue x = once_in(p->choices, 4) ? p->pool[choose(p->choices, p->count)] : p->pool[p->count - 1];
     MirageValue y = step(p, x);
@@ -301,7 +301,7 @@ MirageUGraph *random_program(Choices *choices) {
   Program p = {.choices = choices, .missing = true};
   while (p.missing) { // each round finds one input more
     p.graph = mirage_ugraph_create(NULL, "random", NULL);
-    for (uint32_t i = 0; i < p.num_inputs; ++i)
+    for (uint32_t i = 0; i < p.num_inputs; i++)
       mirage_ugraph_input(p.graph, p.inputs[i]);
     p.missing = false;
     p.used_inputs = p.count = 0;

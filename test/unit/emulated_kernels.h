@@ -28,7 +28,7 @@ typedef struct Pair {
 static inline void *find(const char *name) {
   uint32_t count;
   const CallSymbol *calls = mirage__calls(&count);
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     if (strcmp(calls[i].name, name) == 0)
       return calls[i].function;
   fail_msg("no instruction %s", name);
@@ -110,7 +110,7 @@ static uint32_t operand[WORDS], result[WORDS], workspace[WORDS];
 static inline MirageStatus run(Kernel kernel, Setting setting, MirageCopyTime copies) {
   static uint32_t writer[WORDS * 2];
   memset(writer, 0, sizeof writer);
-  for (uint32_t i = 0; i < WORDS; ++i)
+  for (uint32_t i = 0; i < WORDS; i++)
     operand[i] = i, result[i] = UINT32_MAX, workspace[i] = 0;
   Buffer buffers[3] = {
       {.data = (uint8_t *)operand, .bytes = sizeof operand, .kind = "operand", .awaited = setting.awaited},
@@ -134,13 +134,13 @@ static inline MirageStatus run(Kernel kernel, Setting setting, MirageCopyTime co
 }
 
 static inline void runs(Kernel kernel, Setting setting) {
-  for (int copies = 0; copies < 2; ++copies)
+  for (int copies = 0; copies < 2; copies++)
     if (run(kernel, setting, (MirageCopyTime)copies) != MIRAGE_OK)
       fail_msg("%s", capture.text);
 }
 
 static inline void caught(Kernel kernel, Setting setting, const char *sentence) {
-  for (int copies = 0; copies < 2; ++copies) {
+  for (int copies = 0; copies < 2; copies++) {
     MirageStatus status = run(kernel, setting, (MirageCopyTime)copies);
     if (status != MIRAGE_FAULT || !strstr(capture.text, sentence))
       fail_msg("status %d: \"%s\" does not contain \"%s\"", status, capture.text, sentence);

@@ -126,13 +126,13 @@ static void unlink_object(Object *object) {
 static void *new_object(size_t bytes) {
   Object *object = calloc(1, sizeof *object + bytes);
   link_object(&objects, object);
-  ++state.num_live_objects;
+  state.num_live_objects++;
   return object + 1;
 }
 
 static CuResult delete_object(void *contents) {
   unlink_object((Object *)contents - 1);
-  --state.num_live_objects;
+  state.num_live_objects--;
   return CU_SUCCESS;
 }
 
@@ -149,7 +149,7 @@ void fake_cuda_reset(void) {
 }
 
 static CuResult injected(const char *symbol) {
-  ++state.num_calls;
+  state.num_calls++;
   if (state.fail_symbol && strcmp(state.fail_symbol, symbol) == 0 && state.calls_of_fail_symbol++ == state.fail_at)
     return state.fail_result;
   return CU_SUCCESS;
@@ -185,7 +185,7 @@ static bool forbids(void) {
 }
 
 static CuResult would_block(void) {
-  ++state.num_blocking;
+  state.num_blocking++;
   return WOULD_BLOCK;
 }
 
@@ -259,13 +259,13 @@ CuResult cuDeviceTotalMem_v2(size_t *bytes, CuDevice device) {
 CuResult cuDevicePrimaryCtxRetain(CuContext *context, CuDevice device) {
   ENTER();
   *context = &primary;
-  ++state.num_live_objects;
+  state.num_live_objects++;
   return CU_SUCCESS;
 }
 
 CuResult cuDevicePrimaryCtxRelease_v2(CuDevice device) {
   ENTER();
-  --state.num_live_objects;
+  state.num_live_objects--;
   return CU_SUCCESS;
 }
 
@@ -274,14 +274,14 @@ CuResult cuCtxPushCurrent_v2(CuContext context) {
   if (depth == MAX_DEPTH)
     return OUT_OF_MEMORY;
   contexts[depth++] = context;
-  ++state.context_depth;
+  state.context_depth++;
   return CU_SUCCESS;
 }
 
 CuResult cuCtxPopCurrent_v2(CuContext *context) {
   ENTER_CONTEXT();
   *context = contexts[--depth];
-  --state.context_depth;
+  state.context_depth--;
   return CU_SUCCESS;
 }
 
@@ -379,7 +379,7 @@ CuResult cuMemAlloc_v2(CuDevicePointer *pointer, size_t bytes) {
   link_object(&blocks, (Object *)block);
   memset(block + 256, 0xCD, bytes); // the driver does not clear memory either
   state.used_bytes += bytes;
-  ++state.num_live_allocations;
+  state.num_live_allocations++;
   *pointer = (CuDevicePointer)(uintptr_t)(block + 256);
   return CU_SUCCESS;
 }
@@ -390,7 +390,7 @@ CuResult cuMemFree_v2(CuDevicePointer pointer) {
     return would_block();
   Object *block = (Object *)(uintptr_t)(pointer - 256);
   state.used_bytes -= block->bytes;
-  --state.num_live_allocations;
+  state.num_live_allocations--;
   unlink_object(block);
   return CU_SUCCESS;
 }
@@ -432,14 +432,14 @@ CuResult cuMemcpyAsync(CuDevicePointer to, CuDevicePointer from, size_t bytes, C
 
 CuResult cuMemsetD16Async(CuDevicePointer to, unsigned short value, size_t count, CuStream stream) {
   ENTER_CONTEXT();
-  for (size_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; i++)
     ((unsigned short *)(uintptr_t)to)[i] = value;
   return CU_SUCCESS;
 }
 
 CuResult cuMemsetD32Async(CuDevicePointer to, unsigned value, size_t count, CuStream stream) {
   ENTER_CONTEXT();
-  for (size_t i = 0; i < count; ++i)
+  for (size_t i = 0; i < count; i++)
     ((unsigned *)(uintptr_t)to)[i] = value;
   return CU_SUCCESS;
 }
@@ -515,14 +515,14 @@ CuResult cuModuleLoadDataEx(CuModule *module, const void *image, unsigned num_op
   __attribute__((cleanup(unlock))) pthread_mutex_t *held = acquire();
   CuResult failure = injected(__func__);
   if (failure != CU_SUCCESS) {
-    for (unsigned i = 0; i < num_options; ++i)
+    for (unsigned i = 0; i < num_options; i++)
       if (options[i] == CU_JIT_ERROR_LOG && state.compiler_log)
         strcpy(values[i], state.compiler_log);
     return failure;
   }
   if (depth < 1)
     return INVALID_CONTEXT;
-  ++state.num_loads;
+  state.num_loads++;
   struct CuModuleOpaque *made = new_object(sizeof *made);
   const char *text = image;
   while (made->num_kernels < MAX_KERNELS) {
@@ -531,7 +531,7 @@ CuResult cuModuleLoadDataEx(CuModule *module, const void *image, unsigned num_op
     text = strstr(image, ".entry") ? read_entry(text, kernel) : read_line(text, kernel);
     if (!text)
       break;
-    ++made->num_kernels;
+    made->num_kernels++;
   }
   *module = made;
   return CU_SUCCESS;
@@ -544,7 +544,7 @@ CuResult cuModuleUnload(CuModule module) {
 
 CuResult cuModuleGetFunction(CuFunction *function, CuModule module, const char *name) {
   ENTER_CONTEXT();
-  for (unsigned i = 0; i < module->num_kernels; ++i)
+  for (unsigned i = 0; i < module->num_kernels; i++)
     if (strcmp(module->kernels[i].name, name) == 0) {
       *function = &module->kernels[i];
       return CU_SUCCESS;
@@ -577,7 +577,7 @@ CuResult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CuFunction func
 // 132 multiprocessors in groups of 18 and less, as a cluster has to lie in one of them: some stay unused.
 CuResult cuOccupancyMaxActiveClusters(int *clusters, CuFunction function, const CuLaunchConfig *config) {
   ENTER_CONTEXT();
-  for (unsigned i = 0; i < config->num_attributes; ++i) {
+  for (unsigned i = 0; i < config->num_attributes; i++) {
     const CuLaunchAttribute *attribute = &config->attributes[i];
     if (attribute->id == CU_LAUNCH_CLUSTER_DIMENSION)
       *clusters = (int)(128 / (attribute->value.cluster.x * attribute->value.cluster.y * attribute->value.cluster.z)) *
@@ -605,7 +605,7 @@ CuResult cuTensorMapEncodeTiled(CuTensorMap *map, int dtype, uint32_t rank, void
   memcpy(wanted.box, box, rank * sizeof *box);
   _Static_assert(sizeof wanted <= sizeof *map, "fits");
   memcpy(map, &wanted, sizeof wanted);
-  ++state.num_encodings;
+  state.num_encodings++;
   return CU_SUCCESS;
 }
 
@@ -624,7 +624,7 @@ static void execute(const FakeLaunch *launch) {
     raise(SIGSEGV);
   if (state.num_launches < FAKE_MAX_LAUNCHES)
     state.launches[state.num_launches] = *launch;
-  ++state.num_launches;
+  state.num_launches++;
   clock_us += state.kernel_us;
   failed = failed || (state.kernel_result != CU_SUCCESS && (!state.failing || !strcmp(state.failing, launch->kernel)));
   hung = hung || (state.hanging && state.num_launches > state.hang_after && strcmp(state.hanging, launch->kernel) == 0);
@@ -650,7 +650,7 @@ CuResult cuLaunchKernelEx(const CuLaunchConfig *config, CuFunction function, voi
                        .num_pointers = function->num_pointers,
                        .num_maps = function->num_maps};
   memcpy(launch.grid, config->grid, sizeof launch.grid);
-  for (unsigned i = 0; i < config->num_attributes; ++i) {
+  for (unsigned i = 0; i < config->num_attributes; i++) {
     const CuLaunchAttribute *attribute = &config->attributes[i];
     if (attribute->id == CU_LAUNCH_CLUSTER_DIMENSION)
       memcpy(launch.cluster, &attribute->value.cluster, sizeof launch.cluster);
@@ -659,9 +659,9 @@ CuResult cuLaunchKernelEx(const CuLaunchConfig *config, CuFunction function, voi
     else
       return INVALID_VALUE;
   }
-  for (unsigned i = 0; i < launch.num_pointers && i < FAKE_MAX_POINTERS; ++i)
+  for (unsigned i = 0; i < launch.num_pointers && i < FAKE_MAX_POINTERS; i++)
     memcpy(&launch.pointers[i], parameters[i], sizeof launch.pointers[i]);
-  for (unsigned i = 0; i < launch.num_maps && i < FAKE_MAX_MAPS; ++i)
+  for (unsigned i = 0; i < launch.num_maps && i < FAKE_MAX_MAPS; i++)
     memcpy(&launch.maps[i], parameters[launch.num_pointers + i], sizeof launch.maps[i]);
   if (!is_captured(config->stream))
     execute(&launch);
@@ -698,7 +698,7 @@ CuResult cuGraphInstantiateWithFlags(CuGraphExec *exec, CuGraph graph, unsigned 
 
 CuResult cuGraphLaunch(CuGraphExec exec, CuStream stream) {
   ENTER_CONTEXT();
-  for (unsigned i = 0; i < exec->graph.num_launches; ++i)
+  for (unsigned i = 0; i < exec->graph.num_launches; i++)
     execute(&exec->graph.launches[i]);
   return CU_SUCCESS;
 }

@@ -86,7 +86,7 @@ static inline void find_fake_library(void) {
   char path[2048] = "";
   if (readlink("/proc/self/exe", path, sizeof path - 1) < 0)
     return;
-  for (int levels = 0; levels < 2; ++levels) {
+  for (int levels = 0; levels < 2; levels++) {
     char *slash = strrchr(path, '/');
     if (slash)
       *slash = '\0';

@@ -30,7 +30,7 @@ static const MirageDiag DIAG = {capture_emit, &capture};
 static int count(const char *text, const char *word) {
   int n = 0;
   for (const char *at = text; (at = strstr(at, word)); at += strlen(word))
-    ++n;
+    n++;
   return n;
 }
 
@@ -99,7 +99,7 @@ static void emit_wgmma(const MirageGpu *gpu) {
   LLVMValueRef descriptor = mirage__gpu_matrix_descriptor(gpu, shared, 128, 1024, 3);
   for (int32_t n = 8; n <= 256; n *= 2) {
     LLVMValueRef cells[128];
-    for (int32_t i = 0; i < n / 2; ++i)
+    for (int32_t i = 0; i < n / 2; i++)
       cells[i] = gpu_f32(gpu, i);
     GPU0(gpu, WGMMA_FENCE);
     mirage__gpu_wgmma(gpu, MIRAGE_F16, n, descriptor, NULL, false, descriptor, true, cells);
@@ -107,7 +107,7 @@ static void emit_wgmma(const MirageGpu *gpu) {
     mirage__gpu_wgmma(gpu, MIRAGE_BF16, n, NULL, a_regs, false, descriptor, false, cells);
     GPU0(gpu, WGMMA_COMMIT);
     mirage__gpu_wgmma_wait(gpu, 0, (uint32_t)n / 2, cells);
-    for (int32_t i = 0; i < n / 2; ++i)
+    for (int32_t i = 0; i < n / 2; i++)
       mirage__gpu_store_global(gpu, cells[i], LLVMGetParam(gpu->function, 0));
   }
 }
@@ -155,9 +155,9 @@ static void test_primitives(void **state) {
   MirageGpu gpu;
   mirage__gpu_init(&gpu, context, module, builder);
   begin_kernel(&gpu);
-  for (int p = 0; p < MIRAGE_NUM_PRIMITIVES; ++p) {
+  for (int p = 0; p < MIRAGE_NUM_PRIMITIVES; p++) {
     LLVMValueRef operands[16];
-    for (uint32_t i = 0; i < mirage__gpu_num_operands((MiragePrimitive)p); ++i)
+    for (uint32_t i = 0; i < mirage__gpu_num_operands((MiragePrimitive)p); i++)
       operands[i] = any_operand(&gpu, (MiragePrimitive)p, i);
     assert_non_null(mirage__gpu_emit(&gpu, (MiragePrimitive)p, operands));
   }
@@ -175,7 +175,7 @@ static void test_primitives(void **state) {
 
 static void test_fused_rmsnorm_linear(void **state) {
   static const char *const TARGETS[][2] = {{"h200", "sm_90a"}, {"a100", "sm_80"}};
-  for (int t = 0; t < 2; ++t) {
+  for (int t = 0; t < 2; t++) {
     MirageUGraph *graph = rms_fused(SMALL, RMS_RIGHT, &DIAG);
     MirageCode code = generate(graph, TARGETS[t][0]);
     assert_true(count(code.ptx, "mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32") > 0);
@@ -231,7 +231,7 @@ static void test_program_lowers(void **state) {
   MirageUGraph *program = rms_program(SMALL, &DIAG), *lowered = NULL;
   assert_int_equal(mirage_codegen_canonicalize(program, mirage_target_find("h200"), &DIAG, &lowered), MIRAGE_OK);
   MirageRegionView body = mirage_ugraph_region(lowered, mirage_ugraph_body(lowered));
-  for (uint32_t i = 0; i + 1 < body.num_nodes; ++i)
+  for (uint32_t i = 0; i + 1 < body.num_nodes; i++)
     assert_int_equal(mirage_ugraph_node(lowered, body.nodes[i]).op, MIRAGE_OP_CUSTOM);
   assert_string_equal(mirage_ugraph_get_meta(lowered)->name, "rmsnorm_linear");
   MirageCode code = generate(lowered, "h200");
@@ -280,7 +280,7 @@ static void test_cancelled(void **state) {
   int interrupt = 0;
   const MirageCancel cancel = {.interrupt = &interrupt};
   const MirageCodegenOptions options = {.opt_level = 1, .cancel = &cancel};
-  for (uint64_t at = 1; at <= polls + 1; ++at) { // at each of the questions, and at none
+  for (uint64_t at = 1; at <= polls + 1; at++) { // at each of the questions, and at none
     MirageCode code = {0};
     mirage_interrupt_after(at);
     MirageStatus status = mirage_codegen(lowered, mirage_target_find("h200"), &options, &DIAG, &code);
@@ -298,7 +298,7 @@ static void test_cancelled(void **state) {
 static uint32_t kernels_of(MirageOp op, uint32_t num_operands, MirageAttrs attrs) {
   MirageUGraph *program = mirage_ugraph_create(NULL, "program", &DIAG), *lowered = NULL;
   MirageValue operands[3];
-  for (uint32_t i = 0; i < num_operands; ++i)
+  for (uint32_t i = 0; i < num_operands; i++)
     operands[i] = mirage_ugraph_input(program, mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){8, 64}));
   MirageValue y = mirage_ugraph_apply(program, op, num_operands, operands,
                                       mirage_op_info(op)->attrs == MIRAGE_ATTRS_NONE ? NULL : &attrs);
@@ -366,7 +366,7 @@ static void test_collectives(void **state) {
   mirage_code_deinit(&code);
   mirage_ugraph_destroy(graph);
   static const MirageOp SUMS[] = {MIRAGE_OP_GRID_SUM, MIRAGE_OP_CLUSTER_SUM}; // without clusters both meet in memory
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2; i++) {
     graph = collective(SUMS[i], 4, false);
     code = generate(graph, "a100");
     assert_true(count(code.ptx, "ld.acquire.gpu") > 0);
@@ -423,11 +423,11 @@ static void test_refused_graphs(void **state) {
 static void test_compiled_in_parallel(void **state) {
   enum { JOBS = 7, BEYOND = 3 };
   char *first[JOBS] = {NULL};
-  for (uint32_t threads = 1; threads <= 3; ++threads) {
+  for (uint32_t threads = 1; threads <= 3; threads++) {
     MirageCodegenJob jobs[JOBS];
     Capture captures[JOBS] = {{0}};
     MirageDiag diags[JOBS];
-    for (int i = 0; i < JOBS; ++i) {
+    for (int i = 0; i < JOBS; i++) {
       Sizes sizes = {.m = 2 + i, .k = 512, .n = 384, .grid = 8, .loop = 4};
       if (i == BEYOND)
         sizes = (Sizes){.m = 2, .k = 512, .n = 4096, .grid = 2, .loop = 1};
@@ -436,7 +436,7 @@ static void test_compiled_in_parallel(void **state) {
       assert_non_null(jobs[i].graph);
     }
     mirage_codegen_all(JOBS, jobs, mirage_target_find("h200"), &O3, threads);
-    for (int i = 0; i < JOBS; ++i) {
+    for (int i = 0; i < JOBS; i++) {
       assert_int_equal(jobs[i].status, i == BEYOND ? MIRAGE_LIMIT : MIRAGE_OK);
       assert_int_equal(strstr(captures[i].text, "bytes of shared memory") != NULL, i == BEYOND);
       if (i != BEYOND && first[i])
@@ -447,7 +447,7 @@ static void test_compiled_in_parallel(void **state) {
       mirage_ugraph_destroy(jobs[i].graph);
     }
   }
-  for (int i = 0; i < JOBS; ++i)
+  for (int i = 0; i < JOBS; i++)
     free(first[i]);
   mirage_codegen_all(0, NULL, mirage_target_find("h200"), &O3, 0);
 }

@@ -34,7 +34,7 @@ typedef struct Fixture {
 
 static MirageSchedule copied(MirageLanding landing, int32_t warps) {
   MirageSchedule schedule = {.warps = warps, .num_loads = 2};
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 2; i++)
     schedule.loads[i] = (MirageLoadSchedule){.landing = landing, .stages = 2};
   return schedule;
 }
@@ -164,7 +164,7 @@ static void test_rows(void **state) {
     int64_t columns;
     int32_t swizzle, panel, row;
   } ROWS[] = {{16, 1, 0, 16}, {32, 2, 0, 32}, {64, 3, 0, 64}, {128, 3, 64, 64}, {192, 3, 64, 64}, {48, 0, 0, 48}};
-  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; ++i) {
+  for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
     Linear s = linear(copied(MIRAGE_LANDING_TENSOR, 4));
     s.k = ROWS[i].columns * 4;
     Fixture f;
@@ -252,7 +252,7 @@ static void test_launch_of_copies(void **state) {
 static int count(const char *text, const char *part) {
   int n = 0;
   for (const char *at = text; (at = strstr(at, part)); at += strlen(part))
-    ++n;
+    n++;
   return n;
 }
 
@@ -304,7 +304,7 @@ static bool notices(Linear s, MiragePrimitive primitive, Fixture *f) {
   assert_int_equal(mirage_emulation_create(f->graph, mirage_target_find("h200"), &options, &f->diag, &emulation),
                    MIRAGE_OK);
   assert_true(fault.seen > 0);
-  for (int copies = 0; copies < 2; ++copies)
+  for (int copies = 0; copies < 2; copies++)
     noticed |= mirage_emulation_run(emulation, (MirageCopyTime)copies, (const void *[]){x, w}, (void *[]){y},
                                     &f->diag) == MIRAGE_FAULT;
   mirage_emulation_destroy(emulation);
@@ -324,7 +324,7 @@ static void test_defects(void **state) {
       {roles, MIRAGE_PRIM_BARRIER},         {async, MIRAGE_PRIM_BARRIER},
       {async, MIRAGE_PRIM_CP_ASYNC_WAIT},   {async, MIRAGE_PRIM_FENCE_ASYNC_SHARED},
   };
-  for (size_t i = 0; i < sizeof DEFECTS / sizeof *DEFECTS; ++i) {
+  for (size_t i = 0; i < sizeof DEFECTS / sizeof *DEFECTS; i++) {
     Fixture f;
     if (!notices(linear(DEFECTS[i].schedule), DEFECTS[i].primitive, &f))
       fail_msg("nobody misses %s", mirage__gpu_name(DEFECTS[i].primitive));

@@ -39,12 +39,12 @@ static Tensors *draw(const MirageUGraph *graph) {
   static Tensors t;
   t = (Tensors){.graph = graph};
   const void *inputs[MOST_INPUTS];
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); ++i) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++) {
     int64_t n = mirage_type_elements(mirage_ugraph_type(graph, mirage_ugraph_get_input(graph, i)));
     assert_true(i < MOST_INPUTS && n <= MOST);
     MirageRandom random;
     mirage_random_init(&random, 11, i);
-    for (int64_t j = 0; j < n; ++j) {
+    for (int64_t j = 0; j < n; j++) {
       t.bits[i][j] = mirage_f16_from_double(mirage_random_normal(&random) / 4);
       t.values[i][j] = mirage_f16_to_double(t.bits[i][j]);
     }
@@ -57,7 +57,7 @@ static Tensors *draw(const MirageUGraph *graph) {
 
 static MirageStatus run(Tensors *t, MirageEmulation *emulation, MirageCopyTime copies) {
   const void *inputs[MOST_INPUTS];
-  for (int i = 0; i < MOST_INPUTS; ++i)
+  for (int i = 0; i < MOST_INPUTS; i++)
     inputs[i] = t->bits[i];
   void *outputs[1] = {t->output};
   capture = (Capture){0};
@@ -67,7 +67,7 @@ static MirageStatus run(Tensors *t, MirageEmulation *emulation, MirageCopyTime c
 static double error_of(const Tensors *t) {
   static double got[MOST];
   size_t n = (size_t)mirage_type_elements(mirage_ugraph_type(t->graph, mirage_ugraph_get_output(t->graph, 0)));
-  for (size_t i = 0; i < n; ++i)
+  for (size_t i = 0; i < n; i++)
     got[i] = mirage_f16_to_double(t->output[i]);
   double relative, largest;
   mirage_compare(got, t->reference, n, &relative, &largest);
@@ -81,7 +81,7 @@ static void right(MirageUGraph *graph, const char *target) {
   if (mirage_emulation_create(graph, mirage_target_find(target), NULL, &DIAG, &emulation) != MIRAGE_OK)
     fail_msg("%s", capture.text);
   uint16_t first[MOST];
-  for (int copies = 0; copies < 2; ++copies) {
+  for (int copies = 0; copies < 2; copies++) {
     if (run(t, emulation, (MirageCopyTime)copies) != MIRAGE_OK)
       fail_msg("%s", capture.text);
     if (!(error_of(t) < 2e-3))
@@ -96,7 +96,7 @@ static void right(MirageUGraph *graph, const char *target) {
 
 static void test_equal_to_evaluator(void **state) {
   static const char *const TARGETS[] = {"h200", "a100"};
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2; i++) {
     right(rms_fused(SMALL, RMS_RIGHT, &DIAG), TARGETS[i]);
     right(rms_fused(RAGGED, RMS_RIGHT, &DIAG), TARGETS[i]);
     right(rms_program(RAGGED, &DIAG), TARGETS[i]); // its own lowering: several kernels
@@ -138,7 +138,7 @@ typedef struct Tally {
 static Tally seed(MirageUGraph *graph, MirageFaultKind kind, MiragePrimitive primitive) {
   Tally tally = {0};
   Tensors *t = draw(graph);
-  for (int32_t index = 0;; ++index) {
+  for (int32_t index = 0;; index++) {
     struct MirageFault fault = {kind, primitive, index, 0};
     MirageEmulationOptions options = {.fault = &fault};
     MirageEmulation *emulation = NULL;
@@ -149,9 +149,9 @@ static Tally seed(MirageUGraph *graph, MirageFaultKind kind, MiragePrimitive pri
       mirage_ugraph_destroy(graph);
       return tally;
     }
-    ++tally.tried;
+    tally.tried++;
     bool caught = false, changed = false;
-    for (int copies = 0; copies < 2; ++copies) {
+    for (int copies = 0; copies < 2; copies++) {
       MirageStatus status = run(t, emulation, (MirageCopyTime)copies);
       assert_true(status == MIRAGE_OK || status == MIRAGE_FAULT);
       if (status == MIRAGE_FAULT && !caught && !tally.sentence[0])
@@ -201,7 +201,7 @@ static MirageUGraph *swizzled(void) {
   MirageUGraph *graph = rms_fused(wide, RMS_RIGHT, &DIAG);
   assert_int_equal(mirage_layout_plan(graph, mirage_target_find("h200"), &DIAG), MIRAGE_OK);
   int tiles = 0;
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(graph); ++id) {
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(graph); id++) {
     const MirageType *type = mirage_ugraph_type(graph, (MirageValue){id});
     if (type->space != MIRAGE_SPACE_SHARED || type->rank != 2 || type->dtype != MIRAGE_F16 || type->shape[1] != 64)
       continue;
@@ -209,7 +209,7 @@ static MirageUGraph *swizzled(void) {
     layout.strides[0] = 64;
     layout.swizzle = 3;
     mirage_ugraph_set_placement(graph, (MirageValue){id}, MIRAGE_SPACE_SHARED, &layout);
-    ++tiles;
+    tiles++;
   }
   assert_int_equal(tiles, 1);
   return graph;

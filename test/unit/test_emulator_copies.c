@@ -18,7 +18,7 @@ static void begin(uint32_t arrivals) {
 // Thread 0 writes and arrives, the others wait and read, three times round.
 static void three_phases(const uint64_t *p) {
   begin(1);
-  for (uint32_t phase = 0; phase < 3; ++phase) {
+  for (uint32_t phase = 0; phase < 3; phase++) {
     if (thread_id() == 0) {
       store_shared(4 * phase, 100 + phase);
       mbarrier_arrive(MBARRIER);
@@ -135,7 +135,7 @@ static void ring(const uint64_t *p) {
   if (thread_id() == 0)
     mbarrier_init(MBARRIER + 8, 31);
   begin(1);
-  for (uint32_t i = 0; i < 3; ++i) {
+  for (uint32_t i = 0; i < 3; i++) {
     if (thread_id() == 0) {
       if (i > 0)
         mbarrier_wait(MBARRIER + 8, (i - 1) % 2);
@@ -150,7 +150,7 @@ static void ring(const uint64_t *p) {
 }
 static void overwrites_what_is_read(const uint64_t *p) {
   begin(1);
-  for (uint32_t i = 0; i < 2; ++i) {
+  for (uint32_t i = 0; i < 2; i++) {
     if (thread_id() == 0) {
       mbarrier_expect(MBARRIER, 128);
       bulk_copy(0, p[0] + 128 * i, 128, MBARRIER);
@@ -316,7 +316,7 @@ static void tensor(const uint64_t *p) {
   }
   barrier();
   mbarrier_wait(LAST_BARRIER, 0);
-  for (uint32_t i = 0; i < 2; ++i)
+  for (uint32_t i = 0; i < 2; i++)
     store_global(p[1] + 4 * (thread_id() + 64 * i), load_shared(4 * (thread_id() + 64 * i)));
 }
 
@@ -331,14 +331,14 @@ static void check_box(int32_t swizzle, int32_t x, int32_t y) {
   corner[0] = x;
   corner[1] = y;
   Setting setting = with_maps(&map, 1);
-  for (int copies = 0; copies < 2; ++copies) {
+  for (int copies = 0; copies < 2; copies++) {
     if (columns * 4 < 128) { // the kernel reads 128 words, so the box must have them
       map.box[1] = 128 / columns;
     }
     if (run(tensor, setting, (MirageCopyTime)copies) != MIRAGE_OK)
       fail_msg("%s", capture.text);
-    for (int32_t r = 0; r < map.box[1]; ++r)
-      for (int32_t c = 0; c < columns; ++c) {
+    for (int32_t r = 0; r < map.box[1]; r++)
+      for (int32_t c = 0; c < columns; c++) {
         uint32_t byte = (uint32_t)(r * columns + c) * 4, at = byte ^ (byte >> 7 & ((1u << swizzle) - 1)) << 4;
         bool inside = y + r >= 0 && y + r < 16 && x + c >= 0 && x + c < 32;
         uint32_t expected = inside ? (uint32_t)((y + r) * 32 + x + c) : 0;
@@ -370,7 +370,7 @@ static void refuses_map(MirageTensorMap map, const char *sentence) {
 }
 
 static void test_tensor_copies(void **state) {
-  for (int32_t swizzle = 0; swizzle < 4; ++swizzle) {
+  for (int32_t swizzle = 0; swizzle < 4; swizzle++) {
     check_box(swizzle, 0, 0);
     check_box(swizzle, 4, 2);
     check_box(swizzle, -8, -2);
@@ -426,7 +426,7 @@ static void test_five_dimensions(void **state) {
                                .strides = {4, 64, 256, 512, 1024},
                                .box = {4, 2, 2, 2, 2}};
   runs(five, with_maps(&map, 1));
-  for (uint32_t i = 0; i < 64; ++i) {
+  for (uint32_t i = 0; i < 64; i++) {
     uint32_t x = 4 + i % 4, y = 3 + i / 4 % 2, z = i / 8 % 2, u = 1 + i / 16 % 2, v = i / 32;
     assert_int_equal(result[i], y < 4 && u < 2 ? x + 16 * y + 64 * z + 128 * u + 256 * v : 0);
   }
@@ -460,7 +460,7 @@ static void test_multicast(void **state) {
   Setting pair = with_maps(&map, 1);
   pair.blocks = pair.cluster = 2;
   runs(to_both, pair);
-  for (uint32_t i = 0; i < 128; ++i)
+  for (uint32_t i = 0; i < 128; i++)
     assert_int_equal(result[i], (5 + i % 64 / 16) * 32 + i % 16);
   caught(to_one, pair, "the mbarrier at byte 2040 lacks 0 of 1 arrivals and 256 bytes");
   caught(to_third, pair, "copies to blocks 0x4 of a cluster of 2");

@@ -64,7 +64,7 @@ static void same_thread(const uint64_t *p) {
 
 static void test_shared_memory(void **state) {
   runs(neighbour, TWO_WARPS);
-  for (uint32_t t = 0; t < 64; ++t)
+  for (uint32_t t = 0; t < 64; t++)
     assert_int_equal(result[t], t ^ 33);
   runs(same_thread, TWO_WARPS);
   caught(no_barrier, TWO_WARPS, "with no barrier in between");
@@ -136,9 +136,9 @@ static void fills_beyond(const uint64_t *p) {
 }
 
 static void test_copies(void **state) {
-  for (int time = 0; time < 2; ++time) {
+  for (int time = 0; time < 2; time++) {
     assert_int_equal(run(copies, ONE_WARP, (MirageCopyTime)time), MIRAGE_OK);
-    for (uint32_t t = 0; t < 32; ++t)
+    for (uint32_t t = 0; t < 32; t++)
       assert_int_equal(result[t], (31 - t) % 2 ? 0 : 4 * (31 - t) + 2);
   }
   runs(two_groups, ONE_WARP);
@@ -196,7 +196,7 @@ static void test_meetings(void **state) {
 // Element (r, c) of the 8 x 8 matrix i is 64 i + 8 r + c; lane l must get row l / 4, columns 2 (l % 4) and the next.
 static void matrices(const uint64_t *p) {
   uint32_t t = thread_id(), out[4];
-  for (uint32_t c = 0; c < 4; ++c)
+  for (uint32_t c = 0; c < 4; c++)
     store_shared(16 * t + 4 * c, (8 * t + 2 * c) | (8 * t + 2 * c + 1) << 16);
   barrier();
   ((void (*)(uint32_t, uint64_t, uint32_t *))find("mirage_emu_LDMATRIX_X4"))(0, shared(16 * t), out);
@@ -206,7 +206,7 @@ static void matrices(const uint64_t *p) {
 }
 static void matrix_without_barrier(const uint64_t *p) {
   uint32_t t = thread_id(), out[4];
-  for (uint32_t c = 0; c < 4; ++c)
+  for (uint32_t c = 0; c < 4; c++)
     store_shared(16 * t + 4 * c, 0);
   ((void (*)(uint32_t, uint64_t, uint32_t *))find("mirage_emu_LDMATRIX_X4"))(0, shared(16 * t), out);
 }
@@ -217,7 +217,7 @@ static void unwritten_matrix(const uint64_t *p) {
 
 static void test_ldmatrix(void **state) {
   runs(matrices, ONE_WARP);
-  for (uint32_t l = 0; l < 32; ++l) {
+  for (uint32_t l = 0; l < 32; l++) {
     uint32_t g = l / 4, t = l % 4 * 2;
     assert_int_equal(result[l], (128 + 8 * g + t) | (128 + 8 * g + t + 1) << 16);
     assert_int_equal(result[32 + l], (128 + 8 * t + g) | (128 + 8 * (t + 1) + g) << 16);
@@ -247,7 +247,7 @@ static void leaves_early(const uint64_t *p) {
   store_shared(4 * t, t);
   meet_cluster();
   if (I("CLUSTER_RANK") == 1) { // gives rank 0 the time to end
-    for (uint32_t i = 0; i < 8; ++i)
+    for (uint32_t i = 0; i < 8; i++)
       barrier();
     load("mirage_emu_ld_shared", of_rank(shared(4 * t), 0));
   }
@@ -282,7 +282,7 @@ static void one_block_missing(const uint64_t *p) {
 static void test_clusters(void **state) {
   const Setting pairs = {.blocks = 4, .cluster = 2, .threads = 32};
   runs(reads_peer, pairs);
-  for (uint32_t b = 0; b < 4; ++b)
+  for (uint32_t b = 0; b < 4; b++)
     assert_int_equal(result[32 * b + 7], 100 * (b ^ 1) + 7);
   caught(leaves_early, pairs, "shared memory of block 0 of the cluster, which has ended");
   caught(peer_without_meeting, pairs, "of shared memory");

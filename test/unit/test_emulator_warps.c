@@ -87,7 +87,7 @@ static void passes_to_other_warp(const uint64_t *p) {
   store_shared(4 * thread_id(), thread_id());
   sync_warp(UINT32_MAX);
   if (warp() == 1)
-    for (int i = 0; i < 4; ++i)
+    for (int i = 0; i < 4; i++)
       shuffle(0, 1);
   load_shared(4 * (thread_id() % 32));
 }
@@ -113,7 +113,7 @@ static void test_warps(void **state) {
   caught(passes_to_other_warp, TWO_WARPS, "of shared memory, which");
   caught(half_a_warp, ONE_WARP, "a barrier of lanes 0xffff: whole warps are emulated");
   runs(asks_around, TWO_WARPS);
-  for (uint32_t t = 0; t < 64; ++t)
+  for (uint32_t t = 0; t < 64; t++)
     assert_int_equal(result[t], (100 + 32 * (t / 32) + 9) << 8 | 5);
 }
 
@@ -124,7 +124,7 @@ static void there_and_back(const uint64_t *p, const char *there, const char *bac
                                                                                       t + 64, (t + 96) << 16 | t);
   barrier();
   ((void (*)(uint32_t, uint64_t, uint32_t *))find(back))(0, shared(16 * t), out);
-  for (uint32_t i = 0; i < 4; ++i)
+  for (uint32_t i = 0; i < 4; i++)
     store_global(p[1] + 4 * (4 * t + i), out[i]);
 }
 static void plain(const uint64_t *p) { there_and_back(p, "mirage_emu_STMATRIX_X4", "mirage_emu_LDMATRIX_X4"); }
@@ -139,9 +139,9 @@ static void no_barrier_after(const uint64_t *p) {
 
 static void test_stmatrix(void **state) {
   Kernel kernels[] = {plain, turned};
-  for (int k = 0; k < 2; ++k) {
+  for (int k = 0; k < 2; k++) {
     runs(kernels[k], ONE_WARP);
-    for (uint32_t t = 0; t < 32; ++t) {
+    for (uint32_t t = 0; t < 32; t++) {
       assert_int_equal(result[4 * t + 1], t + 32);
       assert_int_equal(result[4 * t + 3], (t + 96) << 16 | t);
     }
@@ -247,7 +247,7 @@ static void fill(uint32_t at, const Layout *l, bool is_a) {
 
 static void a_registers(uint32_t *out) {
   uint32_t t = thread_id(), row = t / 32 * 16 + t % 32 / 4, k = t % 4 * 2;
-  for (uint32_t r = 0; r < 4; ++r) {
+  for (uint32_t r = 0; r < 4; r++) {
     uint32_t i = row + r % 2 * 8, j = k + r / 2 * 8;
     out[r] = half(a_element(i, j)) | (uint32_t)half(a_element(i, j + 1)) << 16;
   }
@@ -268,10 +268,10 @@ static void results(float *cells) {
 // Every thread checks its own cells: d = times * a @ b + 1.
 static void check_cells(const uint64_t *p, const float *cells, float times) {
   uint32_t t = thread_id(), wrong = 0;
-  for (uint32_t i = 0; i < shape.n / 2; ++i) {
+  for (uint32_t i = 0; i < shape.n / 2; i++) {
     uint32_t row = t / 32 * 16 + t % 32 / 4 + i % 4 / 2 * 8, column = i / 4 * 8 + t % 4 * 2 + i % 2;
     float expected = 0;
-    for (uint32_t k = 0; k < 16; ++k)
+    for (uint32_t k = 0; k < 16; k++)
       expected += a_element(row, k) * b_element(k, column);
     wrong += cells[i] != times * expected + 1;
   }
@@ -294,11 +294,11 @@ static void multiply(const uint64_t *p, Skip skip) {
     V("FENCE_ASYNC_SHARED");
   if (!skip.barrier)
     barrier();
-  for (uint32_t i = 0; i < shape.n / 2; ++i)
+  for (uint32_t i = 0; i < shape.n / 2; i++)
     cells[i] = 1;
   if (!skip.fence)
     V("WGMMA_FENCE");
-  for (int twice = 0; twice < 2; ++twice)
+  for (int twice = 0; twice < 2; twice++)
     product(descriptor(&a, 0), shape.a_in_registers ? regs : NULL, descriptor(&b, B_AT), cells);
   if (!skip.commit)
     V("WGMMA_COMMIT");
@@ -324,7 +324,7 @@ static void not_taken(const uint64_t *p) { multiply(p, (Skip){.take = true}); }
 static void check_shape(Case c) {
   shape = c;
   runs(all_right, GROUP_OF_FOUR);
-  for (uint32_t t = 0; t < 128; ++t)
+  for (uint32_t t = 0; t < 128; t++)
     if (result[t])
       fail_msg("n %u, a: swizzle %u, major %d, b: swizzle %u, major %d: thread %u has %u wrong", c.n, c.a_swizzle,
                c.a_mn_major, c.b_swizzle, c.b_mn_major, t, result[t]);
@@ -333,8 +333,8 @@ static void check_shape(Case c) {
 static void test_product_shapes(void **state) {
   for (uint32_t n = 8; n <= 256; n *= 2)
     check_shape((Case){.n = n, .a_swizzle = 3, .b_swizzle = 3, .bf16 = n == 16});
-  for (uint32_t swizzle = 0; swizzle < 4; ++swizzle)
-    for (int major = 0; major < 4; ++major) {
+  for (uint32_t swizzle = 0; swizzle < 4; swizzle++)
+    for (int major = 0; major < 4; major++) {
       Case c = {.n = 64, .a_swizzle = swizzle, .b_swizzle = 3 - swizzle};
       c.a_mn_major = major & 1;
       c.b_mn_major = major & 2;

@@ -24,7 +24,7 @@ static const Sizes SMALL = {.m = 2, .k = 512, .n = 384, .grid = 8, .loop = 4};
 
 static MirageNode first_custom(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  for (uint32_t i = 0; i < body.num_nodes; ++i)
+  for (uint32_t i = 0; i < body.num_nodes; i++)
     if (mirage_ugraph_node(graph, body.nodes[i]).op == MIRAGE_OP_CUSTOM)
       return body.nodes[i];
   return (MirageNode){0};
@@ -51,7 +51,7 @@ static const MirageSchedule *schedule_of(const Fixture *f) {
 
 // The first node of this operator, in order of creation.
 static MirageNode find_op(const MirageUGraph *graph, MirageOp op, uint32_t nth) {
-  for (uint32_t id = 1; id <= mirage_ugraph_num_nodes(graph); ++id)
+  for (uint32_t id = 1; id <= mirage_ugraph_num_nodes(graph); id++)
     if (mirage_ugraph_node(graph, (MirageNode){id}).op == op && nth-- == 0)
       return (MirageNode){id};
   return (MirageNode){0};
@@ -90,7 +90,7 @@ static void test_every_tile_has_a_place(void **state) {
   Fixture f;
   begin(&f, SMALL);
   assert_int_equal(plan(&f, "a100"), MIRAGE_OK);
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); ++id) {
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); id++) {
     const MirageType *type = mirage_ugraph_type(f.graph, (MirageValue){id});
     assert_int_not_equal(type->space, MIRAGE_SPACE_TILE);
     if (type->space == MIRAGE_SPACE_SHARED) {
@@ -106,8 +106,8 @@ static void test_buffers_in_one_loop_do_not_overlap(void **state) {
   Fixture f;
   begin(&f, SMALL);
   assert_int_equal(plan(&f, "h200"), MIRAGE_OK);
-  for (uint32_t a = 0; a < 3; ++a)
-    for (uint32_t b = 0; b < a; ++b) {
+  for (uint32_t a = 0; a < 3; a++)
+    for (uint32_t b = 0; b < a; b++) {
       const MirageType *x = result_type(&f, MIRAGE_OP_LOAD, a), *y = result_type(&f, MIRAGE_OP_LOAD, b);
       int64_t x_end = x->layout.offset + x->layout.stages * mirage__buffer_bytes(x);
       int64_t y_end = y->layout.offset + y->layout.stages * mirage__buffer_bytes(y);
@@ -123,7 +123,7 @@ static void test_planning_twice_changes_nothing(void **state) {
   assert_int_equal(plan(&f, "h200"), MIRAGE_OK);
   assert_int_equal(plan(&g, "h200"), MIRAGE_OK);
   assert_int_equal(plan(&g, "h200"), MIRAGE_OK);
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); ++id) {
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); id++) {
     const MirageType *x = mirage_ugraph_type(f.graph, (MirageValue){id}),
                      *y = mirage_ugraph_type(g.graph, (MirageValue){id});
     assert_int_equal(x->space, y->space);
@@ -138,7 +138,7 @@ static void test_hand_schedule_is_kept(void **state) {
   Fixture f;
   begin(&f, SMALL);
   MirageSchedule schedule = {.warps = 3, .num_loads = 3};
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; i++)
     schedule.loads[i] = (MirageLoadSchedule){.landing = MIRAGE_LANDING_ASYNC, .stages = 2};
   mirage_ugraph_set_schedule(f.graph, f.custom, &schedule);
   assert_int_equal(plan(&f, "h200"), MIRAGE_OK);
@@ -212,7 +212,7 @@ static void test_refused_layouts(void **state) {
 static void test_overlapping_tiles(void **state) {
   Fixture f;
   begin(&f, SMALL);
-  for (uint32_t i = 0; i < 2; ++i) { // x and g, both read in every iteration
+  for (uint32_t i = 0; i < 2; i++) { // x and g, both read in every iteration
     MirageValue tile = mirage_ugraph_result(f.graph, find_op(f.graph, MIRAGE_OP_LOAD, i), 0);
     MirageLayout layout = {.planned = true, .offset = (int32_t)(i * 16), .strides = {i ? 1 : 128, 1}};
     mirage_ugraph_set_placement(f.graph, tile, MIRAGE_SPACE_SHARED, &layout);
@@ -266,11 +266,11 @@ static MirageUGraph *twice(const Fixture *f, MirageNode out_kernels[2]) {
   MirageUGraph *graph = mirage_ugraph_create(NULL, "twice", &f->diag);
   MirageValue *map = calloc(mirage_ugraph_num_values(f->graph) + 1, sizeof *map), results[2];
   assert_non_null(map);
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(f->graph); ++i) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(f->graph); i++) {
     MirageValue input = mirage_ugraph_get_input(f->graph, i);
     map[input.index] = mirage_ugraph_input(graph, *mirage_ugraph_type(f->graph, input));
   }
-  for (int k = 0; k < 2; ++k) {
+  for (int k = 0; k < 2; k++) {
     mirage_ugraph_copy_nodes(graph, f->graph, 1, &f->custom, map);
     results[k] = map[mirage_ugraph_result(f->graph, f->custom, 0).index];
     out_kernels[k] = mirage_ugraph_def(graph, results[k]);
@@ -284,9 +284,9 @@ static MirageUGraph *twice(const Fixture *f, MirageNode out_kernels[2]) {
 static void assert_same_places(const MirageUGraph *a, MirageRegion in_a, const MirageUGraph *b, MirageRegion in_b) {
   MirageRegionView left = mirage_ugraph_region(a, in_a), right = mirage_ugraph_region(b, in_b);
   assert_int_equal(left.num_nodes, right.num_nodes);
-  for (uint32_t i = 0; i < left.num_nodes; ++i) {
+  for (uint32_t i = 0; i < left.num_nodes; i++) {
     MirageNodeView x = mirage_ugraph_node(a, left.nodes[i]), y = mirage_ugraph_node(b, right.nodes[i]);
-    for (uint32_t r = 0; r < x.num_results; ++r) {
+    for (uint32_t r = 0; r < x.num_results; r++) {
       const MirageType *s = mirage_ugraph_type(a, (MirageValue){x.first_result.index + r});
       const MirageType *t = mirage_ugraph_type(b, (MirageValue){y.first_result.index + r});
       assert_int_equal(s->space, t->space);
@@ -305,7 +305,7 @@ static void test_kernels_are_planned_apart(void **state) {
   MirageUGraph *graph = twice(&f, kernels);
   assert_int_equal(plan(&f, "h200"), MIRAGE_OK);
   assert_int_equal(mirage_layout_plan(graph, mirage_target_find("h200"), &f.diag), MIRAGE_OK);
-  for (int k = 0; k < 2; ++k) {
+  for (int k = 0; k < 2; k++) {
     assert_same_places(f.graph, mirage_ugraph_node(f.graph, f.custom).region, graph,
                        mirage_ugraph_node(graph, kernels[k]).region);
     assert_int_equal(mirage_ugraph_node(graph, kernels[k]).attrs->custom.schedule->warps, schedule_of(&f)->warps);

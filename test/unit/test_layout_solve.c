@@ -24,7 +24,7 @@ typedef struct Case {
 } Case;
 
 static SolveProblem *pose(Case *c, uint32_t tiles, uint32_t levels) {
-  for (uint32_t t = 0; t < tiles; ++t)
+  for (uint32_t t = 0; t < tiles; t++)
     c->tiles[t].copies = c->copies[t];
   c->problem = (SolveProblem){tiles, levels, c->tiles, c->rooms, c->any_variant, RLIMIT};
   return &c->problem;
@@ -33,7 +33,7 @@ static SolveProblem *pose(Case *c, uint32_t tiles, uint32_t levels) {
 // A tile with one layout and one copy.
 static void add_plain(Case *c, uint32_t t, int32_t begin, int32_t end, int64_t bytes) {
   c->tiles[t] = (SolveTile){begin, end, SOLVE_UNIT, -1, 1, 1, {{bytes, 0}}, NULL};
-  for (int level = 0; level < 3; ++level)
+  for (int level = 0; level < 3; level++)
     c->copies[t][level] = 1;
 }
 
@@ -42,14 +42,14 @@ static SolveAnswer solve(const SolveProblem *problem, MirageArena *arena) {
   assert_int_equal(mirage__layout_solve(problem, arena, &answer), MIRAGE_OK);
   if (answer.how == SOLVE_NOTHING)
     return answer;
-  for (uint32_t t = 0; t < problem->num_tiles; ++t) {
+  for (uint32_t t = 0; t < problem->num_tiles; t++) {
     const SolveTile *a = &problem->tiles[t];
     int64_t a_size = a->variants[answer.variant[t]].bytes * a->copies[answer.level];
     assert_int_equal(answer.offset[t] % a->alignment, 0);
     assert_true(answer.offset[t] >= 0 && answer.offset[t] + a_size <= problem->rooms[answer.level]);
     assert_true(a->offset < 0 || a->offset == answer.offset[t]);
     assert_true(answer.variant[t] < (problem->any_variant[answer.level] ? a->num_variants : a->num_good));
-    for (uint32_t u = 0; u < t; ++u) {
+    for (uint32_t u = 0; u < t; u++) {
       const SolveTile *b = &problem->tiles[u];
       int64_t b_size = b->variants[answer.variant[u]].bytes * b->copies[answer.level];
       bool together = a->begin <= b->end && b->begin <= a->end;
@@ -65,7 +65,7 @@ static SolveAnswer solve(const SolveProblem *problem, MirageArena *arena) {
 // Two tiles live together; each may be padded (free, larger) or swizzled.
 static void two_tiles(Case *c, int64_t room) {
   *c = (Case){0};
-  for (uint32_t t = 0; t < 2; ++t) {
+  for (uint32_t t = 0; t < 2; t++) {
     add_plain(c, t, 0, 1, 9216);
     c->tiles[t].num_variants = c->tiles[t].num_good = 2;
     c->tiles[t].variants[1] = (SolveVariant){8192, 100 + 50 * t};
@@ -81,16 +81,16 @@ static void two_tiles(Case *c, int64_t room) {
 static int64_t best_top(const Case *c, uint32_t count, uint32_t *order, uint32_t done, int64_t *offset) {
   if (done == count) {
     int64_t top = 0;
-    for (uint32_t t = 0; t < count; ++t) {
+    for (uint32_t t = 0; t < count; t++) {
       int64_t end = offset[t] + c->tiles[t].variants[0].bytes;
       top = end > top ? end : top;
     }
     return top;
   }
   int64_t best = INT64_MAX;
-  for (uint32_t t = 0; t < count; ++t) {
+  for (uint32_t t = 0; t < count; t++) {
     bool used = false;
-    for (uint32_t i = 0; i < done; ++i)
+    for (uint32_t i = 0; i < done; i++)
       used |= order[i] == t;
     if (used)
       continue;
@@ -98,7 +98,7 @@ static int64_t best_top(const Case *c, uint32_t count, uint32_t *order, uint32_t
     offset[t] = 0;
     for (bool moved = true; moved;) {
       moved = false;
-      for (uint32_t i = 0; i < done; ++i) {
+      for (uint32_t i = 0; i < done; i++) {
         const SolveTile *a = &c->tiles[t], *b = &c->tiles[order[i]];
         if (a->begin > b->end || b->begin > a->end || offset[t] >= offset[order[i]] + b->variants[0].bytes ||
             offset[order[i]] >= offset[t] + a->variants[0].bytes)
@@ -118,13 +118,13 @@ static void test_exact(void **state) {
   MirageRandom random;
   mirage_random_init(&random, 5, 0);
   int solved = 0;
-  for (int round = 0; round < 40; ++round) {
+  for (int round = 0; round < 40; round++) {
     MirageArena arena;
     mirage_arena_init(&arena, NULL);
     Case c = {0};
     uint32_t order[MOST], count = 4 + (uint32_t)(mirage_random_next(&random) % 3);
     int64_t offset[MOST];
-    for (uint32_t t = 0; t < count; ++t) {
+    for (uint32_t t = 0; t < count; t++) {
       int32_t begin = (int32_t)(mirage_random_next(&random) % 8), length = (int32_t)(mirage_random_next(&random) % 5);
       add_plain(&c, t, begin, begin + length, SOLVE_UNIT * (1 + (int64_t)(mirage_random_next(&random) % 40)));
     }
@@ -223,7 +223,7 @@ static void test_same_answer(void **state) {
   SolveAnswer first = {0};
   MirageArena arena;
   mirage_arena_init(&arena, NULL);
-  for (int round = 0; round < 3; ++round) {
+  for (int round = 0; round < 3; round++) {
     Case c;
     two_tiles(&c, 9216 + 8192);
     SolveAnswer answer = solve(pose(&c, 2, 1), &arena);
@@ -246,7 +246,7 @@ static MirageType tile(MirageDType dtype, int64_t rows, int64_t columns, int64_t
 
 static int64_t rows_of_ldmatrix(MirageType type, int64_t row, int64_t column) {
   BankIndex index[8] = {{0}};
-  for (int i = 0; i < 8; ++i) {
+  for (int i = 0; i < 8; i++) {
     index[i][0] = row + i;
     index[i][1] = column;
   }
@@ -265,7 +265,7 @@ static void test_rows_of_ldmatrix(void **state) {
 
 static int64_t in_order(MirageType type, uint32_t width) {
   BankIndex index[BANK_LANES] = {{0}};
-  for (int i = 0; i < BANK_LANES; ++i) {
+  for (int i = 0; i < BANK_LANES; i++) {
     index[i][0] = i * width / type.shape[1];
     index[i][1] = i * width % type.shape[1];
   }
@@ -279,7 +279,7 @@ static void test_neighbours(void **state) {
   assert_int_equal(in_order(tile(MIRAGE_F16, 64, 64, 64, 3), 8), 0);
   MirageType type = tile(MIRAGE_F32, 64, 32, 32, 0);
   BankIndex column[BANK_LANES] = {{0}}, same[BANK_LANES] = {{0}};
-  for (int i = 0; i < BANK_LANES; ++i)
+  for (int i = 0; i < BANK_LANES; i++)
     column[i][0] = i;
   assert_int_equal(mirage__bank_conflicts(&type, 1, BANK_LANES, (const BankIndex *)column), 31);
   assert_int_equal(mirage__bank_conflicts(&type, 1, BANK_LANES, (const BankIndex *)same), 0); // a broadcast

@@ -103,8 +103,8 @@ static void end(Planned *p) {
 // How many collectives' results are gathered, and how many stored.
 static void count_results(const Planned *p, int *gathered, int *stored) {
   *gathered = *stored = 0;
-  for (int32_t i = 0; i < p->block.num_meetings; ++i)
-    for (uint32_t v = 0; v < p->block.meetings[i].num_values; ++v) {
+  for (int32_t i = 0; i < p->block.num_meetings; i++)
+    for (uint32_t v = 0; v < p->block.meetings[i].num_values; v++) {
       MirageValue value = p->block.meetings[i].values[v];
       if (mirage_op_info(mirage__block_op(&p->block, value))->kind != MIRAGE_KIND_COLLECTIVE)
         continue;
@@ -117,7 +117,7 @@ static void expect(Tail kind, int meetings, int leaves, int gathered, int stored
   Planned *p = begin(kind);
   int have_gathered, have_stored, have_leaves = 0;
   count_results(p, &have_gathered, &have_stored);
-  for (int32_t i = 0; i < p->block.num_meetings; ++i)
+  for (int32_t i = 0; i < p->block.num_meetings; i++)
     have_leaves += (int)p->block.meetings[i].num_leaves;
   print_message("tail %d: %d meetings, %d leaves, %d gathered, %d stored\n", kind, p->block.num_meetings, have_leaves,
                 have_gathered, have_stored);
@@ -148,12 +148,12 @@ static void test_two_meetings(void **state) {
 static void test_leaves_are_narrow(void **state) {
   Planned *p = begin(NARROW);
   int half = 0;
-  for (uint32_t i = 0; i < p->block.meetings[0].num_leaves; ++i)
+  for (uint32_t i = 0; i < p->block.meetings[0].num_leaves; i++)
     half += mirage_ugraph_type(p->graph, p->block.meetings[0].leaves[i])->dtype == MIRAGE_F16;
   assert_int_equal(half, 1); // the rounded tile travels, not what it is made of
   end(p);
   p = begin(STRETCHED);
-  for (uint32_t i = 0; i < p->block.meetings[0].num_leaves; ++i) {
+  for (uint32_t i = 0; i < p->block.meetings[0].num_leaves; i++) {
     MirageValue leaf = p->block.meetings[0].leaves[i];
     assert_int_equal(mirage__block_op(&p->block, leaf), MIRAGE_OP_LOAD); // no broadcast, no constant
   }
@@ -161,18 +161,18 @@ static void test_leaves_are_narrow(void **state) {
 }
 
 static void test_planning_twice(void **state) {
-  for (Tail kind = PLAIN; kind <= STRETCHED; ++kind) {
+  for (Tail kind = PLAIN; kind <= STRETCHED; kind++) {
     MirageUGraph *graph = tail(kind, BLOCKS);
     MirageNode custom = mirage_ugraph_region(graph, mirage_ugraph_body(graph)).nodes[0];
     assert_int_equal(mirage_layout_plan(graph, mirage_target_find("h200"), &DIAG), MIRAGE_OK);
     int32_t bytes = mirage_layout_shared_bytes(graph, custom);
     MirageSpace spaces[64];
     assert_true(mirage_ugraph_num_values(graph) < 64);
-    for (uint32_t id = 1; id <= mirage_ugraph_num_values(graph); ++id)
+    for (uint32_t id = 1; id <= mirage_ugraph_num_values(graph); id++)
       spaces[id] = mirage_ugraph_type(graph, (MirageValue){id})->space;
     assert_int_equal(mirage_layout_plan(graph, mirage_target_find("h200"), &DIAG), MIRAGE_OK);
     assert_int_equal(mirage_layout_shared_bytes(graph, custom), bytes);
-    for (uint32_t id = 1; id <= mirage_ugraph_num_values(graph); ++id)
+    for (uint32_t id = 1; id <= mirage_ugraph_num_values(graph); id++)
       assert_int_equal(mirage_ugraph_type(graph, (MirageValue){id})->space, spaces[id]);
     mirage_ugraph_destroy(graph);
   }
@@ -183,7 +183,7 @@ static void test_planning_twice(void **state) {
 static int count(const char *text, const char *what) {
   int found = 0;
   for (const char *at = strstr(text, what); at; at = strstr(at + 1, what))
-    ++found;
+    found++;
   return found;
 }
 

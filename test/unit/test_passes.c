@@ -44,7 +44,7 @@ static void check_fallback(const MiragePassInfo *pass, const MiragePassOption *o
 }
 
 static void rows_are_complete(void **state) {
-  for (size_t i = 0; i < MIRAGE_NUM_PASSES; ++i) {
+  for (size_t i = 0; i < MIRAGE_NUM_PASSES; i++) {
     const MiragePassInfo *pass = &MIRAGE_PASSES[i];
     assert_ptr_equal(mirage__pass_find(pass->argument, strlen(pass->argument)), pass); // no argument occurs twice
     if (strncmp(pass->argument, "convert-", 8) != 0) { // conversions are called as MLIR's are
@@ -54,11 +54,11 @@ static void rows_are_complete(void **state) {
     assert_true(strlen(pass->summary) > 10);
     assert_string_equal(pass->anchor, "builtin.module");
     assert_non_null(pass->run);
-    for (size_t j = 0; j < pass->num_options; ++j) {
+    for (size_t j = 0; j < pass->num_options; j++) {
       assert_true(pass->options[j].offset < pass->options_bytes);
       assert_true(strlen(pass->options[j].help) > 5);
       check_fallback(pass, &pass->options[j]);
-      for (size_t k = 0; k < j; ++k)
+      for (size_t k = 0; k < j; k++)
         assert_string_not_equal(pass->options[j].name, pass->options[k].name);
     }
   }
@@ -66,10 +66,10 @@ static void rows_are_complete(void **state) {
 
 // A pipeline forwards by name, so one name must be one kind of option, with one default.
 static void options_of_one_name_agree(void **state) {
-  for (size_t p = 0; p < MIRAGE_NUM_PASSES; ++p)
-    for (size_t q = 0; q < p; ++q)
-      for (size_t i = 0; i < MIRAGE_PASSES[p].num_options; ++i)
-        for (size_t j = 0; j < MIRAGE_PASSES[q].num_options; ++j) {
+  for (size_t p = 0; p < MIRAGE_NUM_PASSES; p++)
+    for (size_t q = 0; q < p; q++)
+      for (size_t i = 0; i < MIRAGE_PASSES[p].num_options; i++)
+        for (size_t j = 0; j < MIRAGE_PASSES[q].num_options; j++) {
           const MiragePassOption *a = &MIRAGE_PASSES[p].options[i], *b = &MIRAGE_PASSES[q].options[j];
           if (strcmp(a->name, b->name) != 0)
             continue;
@@ -79,8 +79,8 @@ static void options_of_one_name_agree(void **state) {
 }
 
 static void pipelines_name_passes(void **state) {
-  for (size_t i = 0; i < MIRAGE_NUM_PIPELINES; ++i)
-    for (size_t j = 0; j < MIRAGE_PIPELINES[i].num_passes; ++j) {
+  for (size_t i = 0; i < MIRAGE_NUM_PIPELINES; i++)
+    for (size_t j = 0; j < MIRAGE_PIPELINES[i].num_passes; j++) {
       const char *argument = MIRAGE_PIPELINES[i].passes[j];
       assert_non_null(mirage__pass_find(argument, strlen(argument)));
     }

@@ -77,7 +77,7 @@ static MirageUGraph *produced(const MirageDiag *diag) { return linear(128, 512, 
 static MirageUGraph *landed(const MirageDiag *diag) {
   MirageUGraph *g = linear(64, 256, 64, 4, true, diag);
   MirageSchedule schedule = {.warps = 4, .num_loads = 3};
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; i++)
     schedule.loads[i].landing = MIRAGE_LANDING_TENSOR;
   mirage_ugraph_set_schedule(g, mirage_ugraph_region(g, mirage_ugraph_body(g)).nodes[0], &schedule);
   return g;
@@ -88,7 +88,7 @@ static MirageUGraph *staged(const MirageDiag *diag) {
 }
 
 static MirageValue result_of(const Plan *plan, MirageOp op) {
-  for (int32_t s = 0; s < plan->block.num_steps; ++s)
+  for (int32_t s = 0; s < plan->block.num_steps; s++)
     if (plan->block.steps[s].node.index && mirage_ugraph_node(plan->graph, plan->block.steps[s].node).op == op)
       return mirage_ugraph_node(plan->graph, plan->block.steps[s].node).first_result;
   fail_msg("no %s", mirage_op_info(op)->mnemonic);
@@ -175,13 +175,13 @@ static const struct Broken {
 };
 
 static void test_broken_plans(void **state) {
-  for (size_t i = 0; i < sizeof BROKEN / sizeof *BROKEN; ++i) {
+  for (size_t i = 0; i < sizeof BROKEN / sizeof *BROKEN; i++) {
     Fixture f;
     begin(&f, BROKEN[i].make);
-    for (PlanStage stage = PLAN_LANDED; stage <= PLAN_COMPLETE; ++stage)
+    for (PlanStage stage = PLAN_LANDED; stage <= PLAN_COMPLETE; stage++)
       assert_int_equal(mirage__plan_check(&f.plan, stage), MIRAGE_OK);
     BROKEN[i].damage(&f.plan);
-    for (PlanStage stage = PLAN_LANDED; stage <= PLAN_COMPLETE; ++stage) {
+    for (PlanStage stage = PLAN_LANDED; stage <= PLAN_COMPLETE; stage++) {
       MirageStatus status = mirage__plan_check(&f.plan, stage);
       if (status != (stage < BROKEN[i].from ? MIRAGE_OK : MIRAGE_BAD_GRAPH) ||
           (stage == BROKEN[i].from && !strstr(f.capture.text, BROKEN[i].sentence)))
@@ -196,7 +196,7 @@ static void test_broken_plans(void **state) {
 static void assert_same(const Fixture *f, const Plan *plan) {
   assert_memory_equal(&f->plan.schedule, &plan->schedule, sizeof plan->schedule);
   assert_memory_equal(&f->plan.block.partition, &plan->block.partition, sizeof plan->block.partition);
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f->graph); ++id) {
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f->graph); id++) {
     const BlockValue *a = &f->plan.block.values[id], *b = &plan->block.values[id];
     assert_memory_equal(a, b, sizeof *a);
     assert_int_equal(f->plan.types[id].layout.offset, plan->types[id].layout.offset);

@@ -19,18 +19,18 @@ static void run_floats(const FakeLaunch *launch) {
   if (strcmp(launch->kernel, "add") == 0) {
     const float *b = (const float *)(uintptr_t)launch->pointers[1];
     float *out = (float *)(uintptr_t)launch->pointers[2];
-    for (int i = 0; i < 8; ++i)
+    for (int i = 0; i < 8; i++)
       out[i] = a[i] + b[i];
     return;
   }
   float *out = (float *)(uintptr_t)launch->pointers[1];
   if (strcmp(launch->kernel, "twice") == 0) {
-    for (int i = 0; i < 8; ++i)
+    for (int i = 0; i < 8; i++)
       out[i] = 2 * a[i];
     return;
   }
   const float *workspace = (const float *)(uintptr_t)launch->pointers[2];
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < 8; i++)
     out[i] = a[i] + workspace[i];
 }
 
@@ -48,7 +48,7 @@ static MirageValue add_kernel(MirageUGraph *graph, uint32_t num_operands, const 
   MirageAccessAttrs access = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}};
   MirageNode custom = mirage_ugraph_open_custom(graph, num_operands, operands, 1, &type, &attrs);
   MirageValue sum = mirage_ugraph_load(graph, mirage_ugraph_argument(graph, custom, 0), &access);
-  for (uint32_t i = 1; i < num_operands; ++i) {
+  for (uint32_t i = 1; i < num_operands; i++) {
     MirageValue next = mirage_ugraph_load(graph, mirage_ugraph_argument(graph, custom, i), &access);
     sum = mirage_ugraph_apply(graph, MIRAGE_OP_ADD, 2, (MirageValue[]){sum, next}, NULL);
   }
@@ -84,7 +84,7 @@ static MirageUGraph *chain_graph(void) {
 static uint64_t upload_floats(MirageDevice *device, float first) {
   float values[8];
   uint64_t pointer = 0;
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < 8; i++)
     values[i] = first + (float)i;
   assert_int_equal(mirage_device_alloc(device, sizeof values, NULL, &pointer), MIRAGE_OK);
   assert_int_equal(mirage_device_upload(device, pointer, values, sizeof values, NULL), MIRAGE_OK);
@@ -94,7 +94,7 @@ static uint64_t upload_floats(MirageDevice *device, float first) {
 static void assert_floats(MirageDevice *device, uint64_t pointer, float first, float step) {
   float values[8];
   assert_int_equal(mirage_device_download(device, values, pointer, sizeof values, NULL), MIRAGE_OK);
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < 8; i++)
     if (values[i] != first + step * (float)i)
       fail_msg("element %d: expected %g, got %g", i, (double)(first + step * (float)i), (double)values[i]);
 }
@@ -114,15 +114,15 @@ static Chain chain_create(void) {
   assert_int_equal(mirage_program_create(chain.module, chain.graph, NULL, &chain.program), MIRAGE_OK);
   chain.inputs[0] = upload_floats(chain.device, 1);
   chain.inputs[1] = upload_floats(chain.device, 100);
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 4; i++)
     chain.outputs[i] = upload_floats(chain.device, -1);
   return chain;
 }
 
 static void chain_destroy(Chain *chain) {
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 2; i++)
     mirage_device_free(chain->device, chain->inputs[i]);
-  for (int i = 0; i < 4; ++i)
+  for (int i = 0; i < 4; i++)
     mirage_device_free(chain->device, chain->outputs[i]);
   mirage_program_destroy(chain->program);
   mirage_ugraph_destroy(chain->graph);
@@ -132,7 +132,7 @@ static void chain_destroy(Chain *chain) {
 
 static void test_program(void **unused) {
   Chain chain = chain_create();
-  for (int call = 0; call < 2; ++call) {
+  for (int call = 0; call < 2; call++) {
     assert_int_equal(mirage_program_launch(chain.program, chain.inputs, chain.outputs, NULL, NULL), MIRAGE_OK);
     assert_int_equal(mirage_device_synchronize(chain.device, NULL), MIRAGE_OK);
     assert_floats(chain.device, chain.outputs[0], 204, 6); // w = 2 (2x + y), x = 1 + i, y = 100 + i
@@ -218,7 +218,7 @@ static void test_program_refused(void **unused) {
     MirageStatus status;
   } cases[] = {{NULL, "a custom kernel of @g has no launch attribute", MIRAGE_BAD_GRAPH},
                {"absent", "no kernel absent in the module", MIRAGE_DRIVER}};
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2; i++) {
     MirageUGraph *graph = mirage_ugraph_create(NULL, "g", NULL);
     x = mirage_ugraph_input(graph, type);
     y = add_kernel(graph, 1, &x, cases[i].kernel, 0);
@@ -290,11 +290,11 @@ static void delete_stream(MirageDevice *device, CuStream stream) {
 static void test_workspace_by_stream(void **unused) {
   Chain chain = chain_create();
   CuStream streams[3];
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; i++)
     streams[i] = new_stream(chain.device);
   unsigned before = fake->num_live_allocations;
-  for (int round = 0; round < 2; ++round)
-    for (int i = 0; i < 2; ++i) {
+  for (int round = 0; round < 2; round++)
+    for (int i = 0; i < 2; i++) {
       assert_int_equal(mirage_program_launch(chain.program, chain.inputs, chain.outputs, streams[i], NULL), MIRAGE_OK);
       assert_floats(chain.device, chain.outputs[0], 204, 6);
     }
@@ -310,7 +310,7 @@ static void test_workspace_by_stream(void **unused) {
   assert_ptr_equal(launches[16].stream, streams[2]);
   assert_int_equal(launches[16].pointers[1], launches[0].pointers[1]);
   mirage_program_forget(chain.program, streams[0]); // nothing to forget
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; i++)
     delete_stream(chain.device, streams[i]);
   chain_destroy(&chain);
 }
@@ -321,12 +321,12 @@ static void test_workspace_of_caller(void **unused) {
   size_t bytes = mirage_program_workspace_bytes(chain.program);
   assert_int_equal(bytes, 256 + 64); // t and v in turn; the workspace of "count"
   uint64_t workspaces[2];
-  for (int i = 0; i < 2; ++i) {
+  for (int i = 0; i < 2; i++) {
     assert_int_equal(mirage_device_alloc(chain.device, bytes, NULL, &workspaces[i]), MIRAGE_OK);
     assert_int_equal(mirage_device_fill(chain.device, workspaces[i], 0, bytes, NULL), MIRAGE_OK);
   }
   unsigned before = fake->num_live_allocations;
-  for (int i = 0; i < 3; ++i) {
+  for (int i = 0; i < 3; i++) {
     assert_int_equal(
         mirage_program_launch_in(chain.program, chain.inputs, chain.outputs, workspaces[i % 2], NULL, NULL), MIRAGE_OK);
     assert_floats(chain.device, chain.outputs[0], 204, 6);
@@ -342,7 +342,7 @@ static void test_workspace_of_caller(void **unused) {
       mirage_program_launch_in(chain.program, chain.inputs, chain.outputs, 0, NULL, &fresh(&messages)->diag),
       MIRAGE_BAD_ARGUMENT);
   assert_int_equal(fake->num_launches, 12);
-  for (int i = 0; i < 2; ++i)
+  for (int i = 0; i < 2; i++)
     mirage_device_free(chain.device, workspaces[i]);
   chain_destroy(&chain);
 }
@@ -355,7 +355,7 @@ static void test_capture(void **unused) {
   CuStream stream = new_stream(chain.device);
   CuDevicePointer pointer;
   assert_int_equal(mirage__device_enter(chain.device, NULL), MIRAGE_OK);
-  for (int round = 0; round < 2; ++round) { // without and with a workspace
+  for (int round = 0; round < 2; round++) { // without and with a workspace
     CuGraph graph = NULL;
     CuGraphExec exec = NULL;
     unsigned launches = fake->num_launches, allocations = fake->num_live_allocations;
@@ -421,11 +421,11 @@ static void test_tensor_maps(void **unused) {
   assert_int_equal(mirage_program_create(module, graph, NULL, &program), MIRAGE_OK);
   mirage_ugraph_destroy(graph);
   uint64_t inputs[3], output = upload_floats(device, 0);
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; i++)
     inputs[i] = upload_floats(device, 0);
-  for (int i = 0; i < 9; ++i)
+  for (int i = 0; i < 9; i++)
     assert_int_equal(mirage_program_launch(program, &inputs[i % 3], &output, NULL, NULL), MIRAGE_OK);
-  for (int i = 0; i < 9; ++i) {
+  for (int i = 0; i < 9; i++) {
     const FakeLaunch *launches = &fake->launches[2 * i];
     assert_int_equal(launches[0].num_maps, 1);
     assert_int_equal(launches[0].maps[0].address, inputs[i % 3]);
@@ -436,7 +436,7 @@ static void test_tensor_maps(void **unused) {
   assert_true(fake->num_encodings >= 4 &&
               fake->num_encodings <= 10); // two of the three may share an entry of the cache
   unsigned before = fake->num_encodings;
-  for (int i = 0; i < 9; ++i)
+  for (int i = 0; i < 9; i++)
     assert_int_equal(mirage_program_launch(program, &inputs[2], &output, NULL, NULL), MIRAGE_OK);
   assert_true(fake->num_encodings <= before + 1);
   fail_call("cuTensorMapEncodeTiled", 0, 1);
@@ -444,7 +444,7 @@ static void test_tensor_maps(void **unused) {
   assert_int_equal(mirage_program_launch(program, &elsewhere, &output, NULL, &fresh(&messages)->diag), MIRAGE_DRIVER);
   assert_says(&messages, "cannot make a tensor map for address 0x");
   assert_int_equal(mirage_program_launch(program, &elsewhere, &output, NULL, NULL), MIRAGE_OK);
-  for (int i = 0; i < 3; ++i)
+  for (int i = 0; i < 3; i++)
     mirage_device_free(device, inputs[i]);
   mirage_device_free(device, elsewhere);
   mirage_device_free(device, output);
@@ -468,13 +468,13 @@ typedef struct Worker {
 static void *work(void *user) {
   Worker *worker = user;
   pthread_barrier_wait(worker->start);
-  for (int i = 0; i < CALLS; ++i) {
+  for (int i = 0; i < CALLS; i++) {
     MirageProgram *program = worker->chain->program;
     if (mirage_program_launch(program, worker->inputs, worker->outputs, worker->stream, NULL) != MIRAGE_OK)
-      ++worker->wrong;
+      worker->wrong++;
   }
   const float *w = (const float *)(uintptr_t)worker->outputs[0], *y = (const float *)(uintptr_t)worker->inputs[1];
-  for (int i = 0; i < 8; ++i)
+  for (int i = 0; i < 8; i++)
     worker->wrong += w[i] != 2 * (2 * (float)(1 + i) + y[i]);
   return NULL;
 }
@@ -482,26 +482,26 @@ static void *work(void *user) {
 // Several threads launch one program, each on its stream and with its tensors; then all on one stream, where their
 // kernels must not mix, because they share its workspace.
 static void test_threads(void **unused) {
-  for (int shared = 0; shared < 2; ++shared) {
+  for (int shared = 0; shared < 2; shared++) {
     Chain chain = chain_create();
     Worker workers[THREADS];
     pthread_t threads[THREADS];
     pthread_barrier_t start;
     assert_int_equal(pthread_barrier_init(&start, NULL, THREADS), 0);
-    for (int i = 0; i < THREADS; ++i) {
+    for (int i = 0; i < THREADS; i++) {
       workers[i] = (Worker){.chain = &chain, .start = &start};
       workers[i].stream = shared ? chain.device->stream : new_stream(chain.device);
       workers[i].inputs[0] = chain.inputs[0];
       workers[i].inputs[1] = upload_floats(chain.device, (float)(1000 * i));
-      for (int j = 0; j < 4; ++j)
+      for (int j = 0; j < 4; j++)
         workers[i].outputs[j] = upload_floats(chain.device, -1);
     }
-    for (int i = 0; i < THREADS; ++i)
+    for (int i = 0; i < THREADS; i++)
       assert_int_equal(pthread_create(&threads[i], NULL, work, &workers[i]), 0);
-    for (int i = 0; i < THREADS; ++i) {
+    for (int i = 0; i < THREADS; i++) {
       assert_int_equal(pthread_join(threads[i], NULL), 0);
       assert_int_equal(workers[i].wrong, 0);
-      for (int j = 0; j < 4; ++j)
+      for (int j = 0; j < 4; j++)
         mirage_device_free(chain.device, workers[i].outputs[j]);
       mirage_device_free(chain.device, workers[i].inputs[1]);
       if (!shared)
@@ -524,16 +524,16 @@ static void test_module_cache(void **unused) {
   MirageDevice *device = open_device();
   pthread_t threads[THREADS];
   void *modules[THREADS];
-  for (int i = 0; i < THREADS; ++i)
+  for (int i = 0; i < THREADS; i++)
     assert_int_equal(pthread_create(&threads[i], NULL, load_chain, device), 0);
-  for (int i = 0; i < THREADS; ++i)
+  for (int i = 0; i < THREADS; i++)
     assert_int_equal(pthread_join(threads[i], &modules[i]), 0);
   assert_int_equal(fake->num_loads, 1);
   MirageModule *different = load_module(device, "add 3\ntwice 2\n");
   assert_int_equal(fake->num_loads, 2);
   assert_ptr_not_equal(different, modules[0]);
   mirage_module_unload(different);
-  for (int i = 0; i < THREADS; ++i) {
+  for (int i = 0; i < THREADS; i++) {
     assert_ptr_equal(modules[i], modules[0]);
     mirage_module_unload(modules[i]);
   }
@@ -649,7 +649,7 @@ static void test_timing(void **unused) {
   assert_int_equal(timing.calls_per_replay, 33); // whole rounds over the three sets
   assert_true(timing.replays >= 21);
   // The eager call, then replays that walk over the sets.
-  for (int call = 0; call < 7; ++call) {
+  for (int call = 0; call < 7; call++) {
     int set = call == 0 ? 0 : (call - 1) % 3;
     assert_int_equal(fake->launches[4 * call].pointers[0], sets[2 * set]);
   }
@@ -673,7 +673,7 @@ static void test_timing_failures(void **unused) {
                {"cuEventElapsedTime", 2},
                {"cuLaunchKernelEx", 0},
                {"cuLaunchKernelEx", 9}};
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
     Messages messages;
     Chain chain = chain_create();
     MirageTiming timing = {.cold_us = -1};

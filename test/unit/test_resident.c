@@ -48,7 +48,7 @@ static void attention(Fixture *f, Case c) {
   f->custom = mirage_ugraph_open_custom(g, 3, in, 1, &q, &attrs);
   MirageAccessAttrs whole = access_of(-1, -1);
   MirageValue tiles[3];
-  for (uint32_t i = 0; i < 3; ++i)
+  for (uint32_t i = 0; i < 3; i++)
     tiles[i] = mirage_ugraph_load(g, mirage_ugraph_argument(g, f->custom, i), &whole);
   MirageAttrs transposed = {.matmul = {false, true}}, straight = {.matmul = {false, false}};
   f->scores = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, tiles, &transposed);
@@ -90,7 +90,7 @@ static void test_only_loads_are_shared(void **state) {
   assert_int_equal(plan(&f), MIRAGE_OK);
   assert_true(resident(&f, f.scores) && resident(&f, f.weights) && resident(&f, f.output));
   assert_false(resident(&f, f.result)); // computed where it is stored
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); ++id)
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); id++)
     if (f.block.values[id].inside && f.block.values[id].shared)
       assert_int_equal(mirage__block_op(&f.block, (MirageValue){id}), MIRAGE_OP_LOAD);
   end(&f);
@@ -128,7 +128,7 @@ static void test_another_order_gets_a_copy(void **state) {
 }
 
 static void test_planning_twice_changes_nothing(void **state) {
-  for (int columns = 0; columns < 2; ++columns) {
+  for (int columns = 0; columns < 2; columns++) {
     Fixture f;
     Case c = USUAL;
     c.columns = columns;
@@ -137,7 +137,7 @@ static void test_planning_twice_changes_nothing(void **state) {
     Block first = f.block;
     assert_int_equal(mirage_layout_plan(f.graph, mirage_target_find("h200"), &f.diag), MIRAGE_OK);
     assert_int_equal(plan(&f), MIRAGE_OK);
-    for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); ++id) {
+    for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); id++) {
       assert_int_equal(first.values[id].resident, f.block.values[id].resident);
       assert_int_equal(first.values[id].shared, f.block.values[id].shared);
     }
@@ -176,7 +176,7 @@ static void test_by_itself(void **state) {
   c.columns = true;
   attention(&f, c);
   assert_int_equal(plan(&f), MIRAGE_OK);
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); ++id)
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); id++)
     assert_false(f.block.values[id].resident && f.block.values[id].shared);
   end(&f);
   c.columns = false;
@@ -202,7 +202,7 @@ static void test_parts_for_a_cluster(void **state) {
 
 static void test_rows_say_how_many_warps(void **state) {
   static const int32_t expected[][2] = {{64, 4}, {40, 2}, {16, 1}}; // rows, warps
-  for (size_t i = 0; i < sizeof expected / sizeof *expected; ++i) {
+  for (size_t i = 0; i < sizeof expected / sizeof *expected; i++) {
     Fixture f;
     Case c = USUAL;
     c.rows = expected[i][0];

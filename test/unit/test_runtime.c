@@ -76,12 +76,12 @@ static void test_unknown_error(void **unused) {
 static void test_error_rows(void **unused) {
   const char *names[1000];
   int num_names = 0;
-  for (CuResult number = 0; number < 1000; ++number) {
+  for (CuResult number = 0; number < 1000; number++) {
     const char *name = mirage__cuda_result_name(number);
     if (strcmp(name, "unknown CUDA error") == 0)
       continue;
     assert_int_equal(mirage__cuda_result_status(number) == MIRAGE_OK, number == 0);
-    for (int i = 0; i < num_names; ++i)
+    for (int i = 0; i < num_names; i++)
       assert_string_not_equal(names[i], name);
     names[num_names++] = name;
   }
@@ -92,10 +92,10 @@ static void test_error_rows(void **unused) {
 // buffers
 
 static void assert_plan_valid(uint32_t count, const MirageLiveBuffer *buffers, int64_t total) {
-  for (uint32_t i = 0; i < count; ++i) {
+  for (uint32_t i = 0; i < count; i++) {
     assert_true(buffers[i].offset >= 0 && buffers[i].offset % 256 == 0);
     assert_true(buffers[i].offset + buffers[i].bytes <= total);
-    for (uint32_t j = 0; j < i; ++j) {
+    for (uint32_t j = 0; j < i; j++) {
       bool together = buffers[i].first <= buffers[j].last && buffers[j].first <= buffers[i].last;
       bool apart = buffers[i].offset + buffers[i].bytes <= buffers[j].offset ||
                    buffers[j].offset + buffers[j].bytes <= buffers[i].offset;
@@ -125,10 +125,10 @@ static void test_plan_gap(void **unused) {
 static void test_plan_random(void **unused) {
   MirageRandom random;
   mirage_random_init(&random, 7, 0);
-  for (int round = 0; round < 200; ++round) {
+  for (int round = 0; round < 200; round++) {
     MirageLiveBuffer buffers[24];
     int64_t sum = 0;
-    for (int i = 0; i < 24; ++i) {
+    for (int i = 0; i < 24; i++) {
       uint32_t first = (uint32_t)mirage_random_below(&random, 20);
       buffers[i] = (MirageLiveBuffer){1 + (int64_t)mirage_random_below(&random, 5000), first,
                                       first + (uint32_t)mirage_random_below(&random, 5), -1};
@@ -179,7 +179,7 @@ static void test_device_create_failures(void **unused) {
                                       "cuDevicePrimaryCtxRetain",
                                       "cuCtxPushCurrent_v2",
                                       "cuStreamCreate"};
-  for (size_t i = 0; i < sizeof calls / sizeof *calls; ++i) {
+  for (size_t i = 0; i < sizeof calls / sizeof *calls; i++) {
     Messages messages;
     MirageDevice *device = NULL;
     fail_call(calls[i], 0, 803);
@@ -318,7 +318,7 @@ static void test_launch_of_meeting_blocks(void **unused) {
   MirageDevice *device = open_device();
   MirageModule *module = load_module(device, "k 1\n");
   uint64_t pointer = 0x100;
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     Messages messages;
     MirageLaunchConfig config = {"k", {cases[i].grid, 1, 1}, {cases[i].cluster, 1, 1}, 32, 0, false, true, 0, NULL};
     fake->blocks_per_sm = cases[i].blocks_per_sm;
@@ -377,7 +377,7 @@ static void test_launch_refused(void **unused) {
   MirageDevice *device = open_device();
   MirageModule *module = load_module(device, "k 2\n");
   uint64_t pointers[3] = {0x100, 0x200, 0x300};
-  for (size_t i = 0; i < sizeof cases / sizeof *cases; ++i) {
+  for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
     Messages messages;
     MirageStatus status =
         mirage_module_launch(module, &cases[i].config, cases[i].num_pointers, pointers, NULL, &fresh(&messages)->diag);
@@ -428,7 +428,7 @@ static void test_launch_tensor_maps(void **unused) {
 
 static void test_launch_tensor_maps_refused(void **unused) {
   MirageTensorMap maps[10];
-  for (int i = 0; i < 10; ++i)
+  for (int i = 0; i < 10; i++)
     maps[i] = box_map(0, 100);
   maps[0].pointer = 1;
   maps[1].rank = 6;
@@ -455,7 +455,7 @@ static void test_launch_tensor_maps_refused(void **unused) {
   MirageDevice *device = open_device();
   MirageModule *module = load_module(device, "k 1+1\n");
   uint64_t pointer = 0x100;
-  for (int i = 0; i < 10; ++i) {
+  for (int i = 0; i < 10; i++) {
     Messages messages;
     MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, 1, &maps[i]};
     assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, &fresh(&messages)->diag),

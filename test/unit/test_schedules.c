@@ -56,7 +56,7 @@ static char *change(const char *text, const char *from, const char *to) {
   assert_non_null(start);
   memcpy(out, text, (size_t)(start - text));
   size_t used = (size_t)(start - text), changes = 0;
-  for (const char *at; (at = strstr(rest, from)); rest = at + strlen(from), ++changes) {
+  for (const char *at; (at = strstr(rest, from)); rest = at + strlen(from), changes++) {
     memcpy(out + used, rest, (size_t)(at - rest));
     used += (size_t)(at - rest);
     memcpy(out + used, to, strlen(to));
@@ -73,7 +73,7 @@ static double *draw(const MirageType *type, uint32_t input) {
   double *data = malloc(n * sizeof *data);
   MirageRandom random;
   mirage_random_init(&random, 7, input);
-  for (size_t i = 0; i < n; ++i)
+  for (size_t i = 0; i < n; i++)
     data[i] = mirage_round_to(type->dtype, 0.5 * mirage_random_normal(&random));
   return data;
 }
@@ -82,7 +82,7 @@ static double *evaluate(const MirageUGraph *graph, const MirageDomain *domain) {
   void *inputs[8] = {0};
   uint32_t count = mirage_ugraph_num_inputs(graph);
   assert_true(count <= 8);
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     inputs[i] = draw(mirage_ugraph_type(graph, mirage_ugraph_get_input(graph, i)), i);
   assert_int_equal(mirage_ugraph_num_outputs(graph), 1);
   const MirageType *type = mirage_ugraph_type(graph, mirage_ugraph_get_output(graph, 0));
@@ -90,7 +90,7 @@ static double *evaluate(const MirageUGraph *graph, const MirageDomain *domain) {
   Capture capture = {0};
   const MirageDiag diag = {capture_emit, &capture};
   assert_int_equal(mirage_eval(graph, domain, (const void *const *)inputs, (void *[]){output}, NULL, &diag), MIRAGE_OK);
-  for (uint32_t i = 0; i < count; ++i)
+  for (uint32_t i = 0; i < count; i++)
     free(inputs[i]);
   return output;
 }
@@ -124,7 +124,7 @@ static Outcome compare(void **state, const char *text) {
 }
 
 static void schedules_compute_their_programs(void **state) {
-  for (size_t i = 0; i < sizeof SCHEDULES / sizeof *SCHEDULES; ++i) {
+  for (size_t i = 0; i < sizeof SCHEDULES / sizeof *SCHEDULES; i++) {
     char *text = read_file(SCHEDULES[i].file);
     Outcome outcome = compare(state, text);
     print_message("%s: error %.1e in doubles, %.1e in real types\n", SCHEDULES[i].file, outcome.f64, outcome.real);
@@ -135,7 +135,7 @@ static void schedules_compute_their_programs(void **state) {
 }
 
 static void wrong_schedules_do_not(void **state) {
-  for (size_t i = 0; i < sizeof SCHEDULES / sizeof *SCHEDULES; ++i) {
+  for (size_t i = 0; i < sizeof SCHEDULES / sizeof *SCHEDULES; i++) {
     char *text = read_file(SCHEDULES[i].file), *wrong = change(text, SCHEDULES[i].right, SCHEDULES[i].wrong);
     Outcome outcome = compare(state, wrong);
     print_message("%s with%sfor%s: error %.1e in doubles\n", SCHEDULES[i].file, SCHEDULES[i].wrong, SCHEDULES[i].right,

@@ -49,7 +49,7 @@ static bool alike(double a, double b) {
 static void check(MirageOp op, const char *target) {
   double x[ELEMENTS], y[ELEMENTS], expected[ELEMENTS];
   uint16_t x_bits[ELEMENTS], y_bits[ELEMENTS], got[ELEMENTS];
-  for (int i = 0; i < ELEMENTS; ++i) {
+  for (int i = 0; i < ELEMENTS; i++) {
     x[i] = special(i / COLUMNS, i % COLUMNS);
     y[i] = i == 3 * COLUMNS ? NAN : i == 2 * COLUMNS + 2 ? -INFINITY : 0.5;
     x_bits[i] = mirage_f16_from_double(x[i]);
@@ -62,7 +62,7 @@ static void check(MirageOp op, const char *target) {
   assert_int_equal(mirage_eval(graph, mirage_domain_f64(), reals, real_output, NULL, &DIAG), MIRAGE_OK);
   if (mirage_emulate(graph, mirage_target_find(target), inputs, output, NULL, &DIAG) != MIRAGE_OK)
     fail_msg("%s", capture.text);
-  for (int i = 0; i < ELEMENTS; ++i)
+  for (int i = 0; i < ELEMENTS; i++)
     if (!alike(mirage_f16_to_double(got[i]), expected[i]))
       fail_msg("%s on %s, element %d of x = %g, y = %g: %g, expected %g", mirage_op_info(op)->mnemonic, target, i, x[i],
                y[i], mirage_f16_to_double(got[i]), expected[i]);
@@ -73,7 +73,7 @@ static void test_nan_and_infinity(void **state) {
   static const MirageOp OPS[] = {MIRAGE_OP_RELU, MIRAGE_OP_MAX,        MIRAGE_OP_MIN,         MIRAGE_OP_REDUCE_MAX,
                                  MIRAGE_OP_EXP,  MIRAGE_OP_REDUCE_SUM, MIRAGE_OP_SIGMOID,     MIRAGE_OP_TANH,
                                  MIRAGE_OP_ERF,  MIRAGE_OP_SQRT,       MIRAGE_OP_REDUCE_MEAN, MIRAGE_OP_SUB};
-  for (size_t i = 0; i < sizeof OPS / sizeof *OPS; ++i) {
+  for (size_t i = 0; i < sizeof OPS / sizeof *OPS; i++) {
     check(OPS[i], "h200");
     check(OPS[i], "a100");
   }

@@ -108,7 +108,7 @@ static void copy_dimension(int64_t bytes, const Memref *from, const Memref *to, 
            (size_t)bytes);
     return;
   }
-  for (int64_t i = 0; i < from->of->numbers[dim]; ++i)
+  for (int64_t i = 0; i < from->of->numbers[dim]; i++)
     copy_dimension(bytes, from, to, dim + 1, at + i * from->of->numbers[from->rank + dim],
                    at_to + i * to->of->numbers[to->rank + dim]);
 }
