@@ -69,7 +69,7 @@ static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, 
   char text[64];
   snprintf(text, sizeof text, "%d", e->block_threads);
   add_function_attribute(&e->gpu, "nvvm.maxntid", text);
-  int32_t alone = e->schedule.num_roles > 0; // registers for one block, which its roles then share out
+  int32_t alone = mirage__block_producer(&e->block) != NULL; // registers for one block, which its actors then share out
   if (e->blocks_per_sm || alone) {
     snprintf(text, sizeof text, "%d", e->blocks_per_sm ? e->blocks_per_sm : alone);
     add_function_attribute(&e->gpu, "nvvm.minctasm", text);
@@ -126,7 +126,7 @@ static bool has_warpgroups(const Emit *e) {
   bool found = false;
   for (uint32_t id = 1; id <= mirage_ugraph_num_values(e->block.graph); id++)
     found |= e->block.values[id].warpgroup;
-  return found && !e->schedule.num_roles;
+  return found && !mirage__block_producer(&e->block);
 }
 
 static LLVMValueRef bounded(Emit *e, LLVMValueRef value, int64_t bound) {
@@ -223,7 +223,6 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
   create_entry(e, name);
   if (e->status != MIRAGE_OK)
     return e->status;
-  e->fences = mirage__needs_fences(e);
   prologue(e);
   mirage__emit_block(e);
   LLVMBuildRetVoid(gpu->builder);

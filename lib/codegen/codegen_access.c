@@ -72,20 +72,6 @@ static void split_dim(Emit *e, Access *access, const MirageAccessAttrs *attrs, u
   access->masked |= limit != NULL;
 }
 
-// What the schedule says of a load, or NULL.
-const MirageLoadSchedule *mirage__load_schedule_of(const Emit *e, MirageNode node) {
-  uint32_t index = 0;
-  for (int32_t s = 0; s < e->block.num_steps; s++) {
-    if (!e->block.steps[s].node.index ||
-        mirage_ugraph_node(e->block.graph, e->block.steps[s].node).op != MIRAGE_OP_LOAD)
-      continue;
-    if (e->block.steps[s].node.index == node.index)
-      return &e->schedule.loads[index];
-    index++;
-  }
-  return NULL;
-}
-
 void mirage__access_pitches(const MirageType *tensor, const MirageAccessAttrs *access, int64_t *out_pitch) {
   int64_t pitches[MIRAGE_MAX_RANK], pitch = mirage_dtype_bytes(tensor->dtype);
   for (uint32_t d = tensor->rank; d-- > 0; pitch *= tensor->shape[d])
@@ -95,11 +81,13 @@ void mirage__access_pitches(const MirageType *tensor, const MirageAccessAttrs *a
 }
 
 Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const MirageType *tile, LLVMValueRef iteration) {
-  const MirageAccessAttrs *attrs = &mirage_ugraph_node(e->block.graph, node).attrs->access;
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
+  const MirageAccessAttrs *attrs = &view.attrs->access;
+  int32_t load = view.op == MIRAGE_OP_LOAD ? e->block.values[view.first_result.index].load : -1;
   tensor = mirage__block_resolve(&e->block, tensor);
   Access access = {.tensor = emit_type(e, tensor), .tile = tile, .base = e->tensors[tensor.index], .fill = attrs->fill};
-  const MirageLoadSchedule *load = mirage__load_schedule_of(e, node);
-  access.stream = load && load->cache == MIRAGE_CACHE_NO_ALLOCATE && !e->schedule.dependent_launch;
+  access.stream =
+      load >= 0 && e->schedule.loads[load].cache == MIRAGE_CACHE_NO_ALLOCATE && !e->schedule.dependent_launch;
   uint32_t rank = access.tensor->rank;
   mirage__access_pitches(access.tensor, attrs, access.pitch);
   access.width = 16 / mirage_dtype_bytes(access.tensor->dtype);

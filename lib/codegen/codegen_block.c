@@ -245,7 +245,7 @@ static void end_carries(Emit *e, uint32_t count, Carry *carries, const CarryKind
 
 // With the fence that stands before it.
 static void erase_barrier(Emit *e, LLVMValueRef barrier) {
-  if (e->fences)
+  if (e->block.fences)
     LLVMInstructionEraseFromParent(LLVMGetPreviousInstruction(barrier));
   LLVMInstructionEraseFromParent(barrier);
 }
@@ -266,7 +266,6 @@ static void emit_loop(Emit *e, MirageNode node) {
   }
   begin_carries(e, node, view.num_operands, carries, kinds);
   mirage__begin_pipeline(e, loop);
-  state->lag = mirage__loop_lag(e, node);
   mirage__await_landing(e);
   Repeat repeat = mirage__begin_repeat(e, e->block.loops[loop].range);
   state->iteration = repeat.index;
@@ -358,12 +357,12 @@ void mirage__emit_region(Emit *e, MirageRegion region) {
 
 void mirage__emit_block(Emit *e) {
   MirageRegion body = mirage_ugraph_node(e->block.graph, e->block.custom).region;
-  mirage__init_pipelines(e);
+  mirage__init_channels(e);
   if (e->schedule.side_blocks)
     mirage__emit_side_blocks(e);
   if (e->block.items.on)
     mirage__emit_items(e);
-  else if (e->schedule.num_roles)
+  else if (mirage__block_producer(&e->block))
     mirage__emit_roles(e, body);
   else
     mirage__emit_region(e, body);

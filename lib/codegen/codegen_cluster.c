@@ -15,7 +15,7 @@ void mirage__prepare_cluster_meeting(Emit *e, Meeting *m) {
                       e->target->name, e->target->max_cluster_blocks);
     return;
   }
-  if (e->schedule.num_roles && (m->plan->loop >= 0 || e->block.steps[m->plan->end].loop >= 0)) {
+  if (mirage__block_producer(&e->block) && (m->plan->loop >= 0 || e->block.steps[m->plan->end].loop >= 0)) {
     mirage__emit_fail(e, view.loc, MIRAGE_UNSUPPORTED,
                       "%s: warps of all roles have to come, which they do outside loops only", name);
     return;

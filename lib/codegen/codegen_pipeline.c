@@ -1,5 +1,5 @@
-// codegen_pipeline.c - the loads of a loop, running ahead of it, and the mbarriers by which their copies are waited
-// for.
+// codegen_pipeline.c - channels that loads come by (lib/layout/actors.h): copies that run ahead of their loop, and the
+// signals by which they are waited for.
 //
 // A loop with S buffers per load runs S - 1 iterations ahead of itself:
 //
@@ -23,9 +23,10 @@
 
 // ---------------------------------------------------------------------------------------------------------- mbarriers
 
-static LLVMValueRef mbarrier_at(Emit *e, int32_t first, LLVMValueRef index) {
-  LLVMValueRef offset = mirage__mul(e, index, 8);
-  offset = mirage__add(e, offset, gpu_i32(&e->gpu, mirage__block_mbarrier_offset(&e->block) + (int64_t)first * 8));
+static LLVMValueRef mbarrier_at(Emit *e, const Signal *signal, LLVMValueRef stage) {
+  LLVMValueRef offset = mirage__mul(e, stage, 8);
+  int64_t first = mirage__block_mbarrier_offset(&e->block) + (int64_t)signal->first * 8;
+  offset = mirage__add(e, offset, gpu_i32(&e->gpu, first));
   return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, e->shared, &offset, 1, "");
 }
 
@@ -43,31 +44,16 @@ static int64_t cluster_blocks(const Emit *e) {
   return cluster[0] * cluster[1] * cluster[2];
 }
 
-static bool copied_load(const Emit *e, int32_t step, int32_t loop) {
-  BlockStep s = e->block.steps[step];
-  if (!s.node.index || s.loop != loop)
-    return false;
-  MirageNodeView view = mirage_ugraph_node(e->block.graph, s.node);
-  return view.op == MIRAGE_OP_LOAD && mirage__block_is_copied(&e->block, view.first_result);
-}
-
-static bool loop_multicasts(const Emit *e, int32_t loop) {
-  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; s++)
-    if (copied_load(e, s, loop) && mirage__is_multicast(e, e->block.steps[s].node))
-      return true;
-  return false;
-}
-
 bool mirage__block_multicasts(const Emit *e) {
-  for (int32_t l = 0; l < e->block.num_loops; l++)
-    if (loop_multicasts(e, l))
+  for (int32_t c = 0; c < e->block.num_channels; c++)
+    if (e->block.channels[c].multicast)
       return true;
   return false;
 }
 
-static void init_mbarriers(Emit *e, int32_t first, int32_t count, int64_t arrivals) {
-  for (int32_t i = 0; first >= 0 && i < count; i++)
-    GPU(&e->gpu, MBARRIER_INIT, mbarrier_at(e, first, gpu_i32(&e->gpu, i)), gpu_i32(&e->gpu, arrivals));
+static void init_mbarriers(Emit *e, const Channel *channel, const Signal *signal) {
+  for (int32_t i = 0; signal->kind == SIGNAL_MBARRIER && i < channel->stages; i++)
+    GPU(&e->gpu, MBARRIER_INIT, mbarrier_at(e, signal, gpu_i32(&e->gpu, i)), gpu_i32(&e->gpu, signal->arrivals));
 }
 
 void mirage__cluster_meet(Emit *e) {
@@ -75,20 +61,18 @@ void mirage__cluster_meet(Emit *e) {
   GPU0(&e->gpu, CLUSTER_WAIT);
 }
 
-void mirage__init_pipelines(Emit *e) {
+static LLVMValueRef is_first_thread(Emit *e) {
+  return LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, 0), "");
+}
+
+void mirage__init_channels(Emit *e) {
   if (!e->block.num_mbarriers)
     return;
-  LLVMBasicBlockRef join =
-      mirage__begin_if(e, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, 0), ""));
-  for (int32_t l = 0; l < e->block.num_loops; l++) {
-    const BlockLoop *loop = &e->block.loops[l];
-    int32_t stages = mirage__loop_stages(e, l);
-    init_mbarriers(e, loop->full, stages, 1);
-    init_mbarriers(e, loop->free, stages,
-                   mirage__worker_warps(&e->schedule) * (loop_multicasts(e, l) ? cluster_blocks(e) : 1));
+  LLVMBasicBlockRef join = mirage__begin_if(e, is_first_thread(e));
+  for (int32_t c = 0; c < e->block.num_channels; c++) {
+    init_mbarriers(e, &e->block.channels[c], &e->block.channels[c].full);
+    init_mbarriers(e, &e->block.channels[c], &e->block.channels[c].free);
   }
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(e->block.graph); id++)
-    init_mbarriers(e, e->block.values[id].inside ? e->block.values[id].landed : -1, 1, 1);
   GPU0(&e->gpu, FENCE_MBARRIER_INIT);
   mirage__end_if(e, join);
   if (mirage__block_multicasts(e))
@@ -97,109 +81,60 @@ void mirage__init_pipelines(Emit *e) {
     GPU(&e->gpu, BARRIER, gpu_i32(&e->gpu, 0));
 }
 
-static bool share_memory(const MirageType *a, const MirageType *b) {
-  int64_t a_end = a->layout.offset + mirage__buffer_bytes(a) * a->layout.stages;
-  int64_t b_end = b->layout.offset + mirage__buffer_bytes(b) * b->layout.stages;
-  return a->layout.offset < b_end && b->layout.offset < a_end;
-}
-
-// A matrix instruction's operand that is not copied, or a copied tile in memory that something else uses too.
-bool mirage__needs_fences(const Emit *e) {
-  const Block *block = &e->block;
-  uint32_t count = mirage_ugraph_num_values(block->graph);
-  for (uint32_t id = 1; id <= count; id++) {
-    const BlockValue *v = &block->values[id];
-    if (v->inside && v->warpgroup) {
-      MirageNodeView product = mirage_ugraph_node(block->graph, v->def);
-      for (uint32_t i = 0; i < 2; i++)
-        if (!mirage__block_is_copied(block, mirage__matmul_operand(block, product.operands[i]).base) &&
-            !(i == 0 && mirage__block_operand_in_cells(block, &product)))
-          return true;
-    }
-    if (!v->inside || !mirage__block_is_copied(block, (MirageValue){id}))
-      continue;
-    for (uint32_t other = 1; other <= count; other++)
-      if (block->values[other].inside && block->values[other].shared && block->values[other].alias.index == other &&
-          !mirage__block_is_copied(block, (MirageValue){other}) &&
-          share_memory(&block->types[id], &block->types[other]))
-        return true;
-  }
-  return false;
-}
-
 // ------------------------------------------------------------------------------------------------------ outside loops
 
-// One thread's copies of the tiles of steps [begin, end] directly inside `loop`, all for one mbarrier.
-static void issue_copies(Emit *e, int32_t loop, int32_t begin, int32_t end, LLVMValueRef iteration, LLVMValueRef stage,
+// One thread's copies of everything that a channel brings at a time.
+static void issue_copies(Emit *e, const Channel *channel, LLVMValueRef iteration, LLVMValueRef stage,
                          LLVMValueRef mbarrier) {
-  int64_t bytes = 0;
-  for (int32_t s = begin; s <= end; s++)
-    if (copied_load(e, s, loop))
-      bytes += mirage_type_bytes(emit_type(e, mirage_ugraph_node(e->block.graph, e->block.steps[s].node).first_result));
-  GPU(&e->gpu, MBARRIER_EXPECT, mbarrier, gpu_i32(&e->gpu, bytes));
-  for (int32_t s = begin; s <= end; s++)
-    if (copied_load(e, s, loop))
-      mirage__issue_copy(e, e->block.steps[s].node, iteration, stage, mbarrier);
+  GPU(&e->gpu, MBARRIER_EXPECT, mbarrier, gpu_i32(&e->gpu, channel->full.bytes));
+  for (uint32_t i = 0; i < channel->num_values; i++)
+    mirage__issue_copy(e, e->block.values[channel->values[i].index].def, iteration, stage, mbarrier);
 }
 
-static void issue_alone(Emit *e, MirageNode load) {
-  int32_t step = e->block.step_of_node[load.index];
-  MirageValue tile = mirage_ugraph_node(e->block.graph, load).first_result;
-  LLVMValueRef mbarrier = mbarrier_at(e, e->block.values[tile.index].landed, gpu_i32(&e->gpu, 0));
-  issue_copies(e, -1, step, step, NULL, NULL, mbarrier);
+static void issue_alone(Emit *e, const Channel *channel) {
+  issue_copies(e, channel, NULL, NULL, mbarrier_at(e, &channel->full, gpu_i32(&e->gpu, 0)));
 }
 
 void mirage__load_outside(Emit *e, MirageNode load) {
   MirageValue tile = mirage_ugraph_node(e->block.graph, load).first_result;
-  if (!mirage__block_is_copied(&e->block, tile)) {
+  const Channel *channel = mirage__block_channel_of(&e->block, tile);
+  bool produced = channel->from != channel->to;
+  if (!produced) {
     mirage__begin_operation(e);
     mirage__will_write(e, tile);
+  }
+  if (channel->full.kind != SIGNAL_MBARRIER) {
     mirage__issue_load(e, load, NULL, NULL);
     GPU0(&e->gpu, CP_ASYNC_COMMIT);
     e->copies_pending = true;
     return;
   }
-  if (!e->schedule.num_roles) {
-    mirage__begin_operation(e);
-    mirage__will_write(e, tile);
-    LLVMBasicBlockRef join =
-        mirage__begin_if(e, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, 0), ""));
-    issue_alone(e, load);
+  if (!produced) {
+    LLVMBasicBlockRef join = mirage__begin_if(e, is_first_thread(e));
+    issue_alone(e, channel);
     mirage__end_if(e, join);
   }
-  e->landing[e->num_landing++] = tile;
+  e->landing[e->num_landing++] = channel;
 }
 
 void mirage__await_landing(Emit *e) {
   for (uint32_t i = 0; i < e->num_landing; i++)
-    wait_phase(e, mbarrier_at(e, e->block.values[e->landing[i].index].landed, gpu_i32(&e->gpu, 0)),
-               gpu_i32(&e->gpu, 0));
+    wait_phase(e, mbarrier_at(e, &e->landing[i]->full, gpu_i32(&e->gpu, 0)), gpu_i32(&e->gpu, 0));
   e->num_landing = 0;
 }
 
 // -------------------------------------------------------------------------------------------------------------- loops
 
-static bool pipelined_load(const Emit *e, int32_t step, int32_t loop) {
-  BlockStep s = e->block.steps[step];
-  if (!s.node.index || s.loop != loop)
-    return false;
-  MirageNodeView view = mirage_ugraph_node(e->block.graph, s.node);
-  return view.op == MIRAGE_OP_LOAD && emit_is_shared(e, view.first_result);
+// The channels of a loop's loads: from the copy engine, and by cp.async; NULL = none.
+static const Channel *copied(const Emit *e, int32_t loop) {
+  return mirage__block_loop_channel(&e->block, loop, SIGNAL_MBARRIER);
 }
 
-int32_t mirage__loop_stages(const Emit *e, int32_t loop) {
-  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; s++)
-    if (pipelined_load(e, s, loop))
-      return emit_type(e, mirage_ugraph_node(e->block.graph, e->block.steps[s].node).first_result)->layout.stages;
-  return 0;
+static const Channel *staged(const Emit *e, int32_t loop) {
+  return mirage__block_loop_channel(&e->block, loop, SIGNAL_COPY_GROUP);
 }
 
-static bool has_async_loads(const Emit *e, int32_t loop) {
-  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; s++)
-    if (pipelined_load(e, s, loop) && !copied_load(e, s, loop))
-      return true;
-  return false;
-}
+static bool is_produced(const Channel *channel) { return channel && channel->free.kind == SIGNAL_MBARRIER; }
 
 // Iterations of `loop` before iteration i of its present run.
 static LLVMValueRef total_count(Emit *e, int32_t loop, LLVMValueRef i) {
@@ -213,8 +148,7 @@ static LLVMValueRef total_count(Emit *e, int32_t loop, LLVMValueRef i) {
 }
 
 static LLVMValueRef stage_of(Emit *e, int32_t loop, LLVMValueRef i) {
-  LLVMValueRef count = e->block.loops[loop].full >= 0 ? total_count(e, loop, i) : i;
-  return mirage__mod(e, count, e->loops[loop].stages);
+  return mirage__mod(e, copied(e, loop) ? total_count(e, loop, i) : i, e->loops[loop].stages);
 }
 
 static LLVMValueRef parity_of(Emit *e, int32_t loop, LLVMValueRef i) {
@@ -223,35 +157,39 @@ static LLVMValueRef parity_of(Emit *e, int32_t loop, LLVMValueRef i) {
 
 // Everything that iteration i loads, by the workers themselves.
 static void issue_loads(Emit *e, int32_t loop, LLVMValueRef i) {
-  const BlockLoop *l = &e->block.loops[loop];
+  const Channel *own = staged(e, loop), *engine = copied(e, loop);
   LLVMValueRef stage = stage_of(e, loop, i);
-  for (int32_t s = l->begin; s <= l->end; s++)
-    if (pipelined_load(e, s, loop) && !copied_load(e, s, loop))
-      mirage__issue_load(e, e->block.steps[s].node, i, stage);
-  if (l->full < 0 || e->schedule.num_roles)
+  for (uint32_t v = 0; own && v < own->num_values; v++)
+    mirage__issue_load(e, e->block.values[own->values[v].index].def, i, stage);
+  if (!engine || is_produced(engine))
     return;
-  LLVMBasicBlockRef join =
-      mirage__begin_if(e, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, 0), ""));
-  issue_copies(e, loop, l->begin, l->end, i, stage, mbarrier_at(e, l->full, stage));
+  LLVMBasicBlockRef join = mirage__begin_if(e, is_first_thread(e));
+  issue_copies(e, engine, i, stage, mbarrier_at(e, &engine->full, stage));
   mirage__end_if(e, join);
 }
 
 static void wait_landed(Emit *e, int32_t loop, LLVMValueRef i) {
-  if (e->block.loops[loop].full >= 0)
-    wait_phase(e, mbarrier_at(e, e->block.loops[loop].full, stage_of(e, loop, i)), parity_of(e, loop, i));
+  const Channel *engine = copied(e, loop);
+  if (engine)
+    wait_phase(e, mbarrier_at(e, &engine->full, stage_of(e, loop, i)), parity_of(e, loop, i));
 }
 
 void mirage__begin_pipeline(Emit *e, int32_t loop) {
   LoopState *state = &e->loops[loop];
-  state->stages = mirage__loop_stages(e, loop);
-  state->blocking = has_async_loads(e, loop) || (state->stages && !e->schedule.num_roles);
+  const Channel *channels[] = {staged(e, loop), copied(e, loop)};
+  *state = (LoopState){0};
   mirage__begin_operation(e);
-  if (!state->blocking)
-    return;
-  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; s++)
-    if (pipelined_load(e, s, loop) && !(e->schedule.num_roles && copied_load(e, s, loop)))
-      mirage__will_write(e, mirage_ugraph_node(e->block.graph, e->block.steps[s].node).first_result);
-  for (int32_t i = 0; i + 1 < state->stages; i++) {
+  for (int c = 0; c < 2; c++) {
+    const Channel *channel = channels[c];
+    if (!channel)
+      continue;
+    state->stages = channel->stages;
+    state->lag = channel->lag;
+    state->blocking |= !is_produced(channel);
+    for (uint32_t v = 0; !is_produced(channel) && v < channel->num_values; v++)
+      mirage__will_write(e, channel->values[v]);
+  }
+  for (int32_t i = 0; state->blocking && i + 1 < state->stages; i++) {
     if (i < e->block.loops[loop].range)
       issue_loads(e, loop, gpu_i32(&e->gpu, i));
     GPU0(&e->gpu, CP_ASYNC_COMMIT);
@@ -287,21 +225,21 @@ void mirage__turn_pipeline(Emit *e, int32_t loop) {
 
 // This warp no longer reads the tiles of iteration i.
 static void give_back(Emit *e, int32_t loop, LLVMValueRef i) {
+  const Channel *channel = copied(e, loop);
   GPU(&e->gpu, SYNC_WARP, gpu_i32(&e->gpu, -1));
   LLVMBasicBlockRef join =
       mirage__begin_if(e, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->lane, gpu_i32(&e->gpu, 0), ""));
-  LLVMValueRef mbarrier = mbarrier_at(e, e->block.loops[loop].free, stage_of(e, loop, i));
-  if (loop_multicasts(e, loop))
-    for (int64_t rank = 0; rank < cluster_blocks(e); rank++)
-      GPU(&e->gpu, MBARRIER_ARRIVE_CLUSTER, GPU(&e->gpu, MAP_RANK, mbarrier, gpu_i32(&e->gpu, rank)));
-  else
+  LLVMValueRef mbarrier = mbarrier_at(e, &channel->free, stage_of(e, loop, i));
+  for (int64_t rank = 0; channel->multicast && rank < cluster_blocks(e); rank++)
+    GPU(&e->gpu, MBARRIER_ARRIVE_CLUSTER, GPU(&e->gpu, MAP_RANK, mbarrier, gpu_i32(&e->gpu, rank)));
+  if (!channel->multicast)
     GPU(&e->gpu, MBARRIER_ARRIVE, mbarrier);
   mirage__end_if(e, join);
 }
 
 void mirage__end_turn(Emit *e, int32_t loop) {
   const LoopState *state = &e->loops[loop];
-  if (e->block.loops[loop].free < 0)
+  if (!is_produced(copied(e, loop)))
     return;
   if (!state->lag) {
     give_back(e, loop, state->iteration);
@@ -315,39 +253,39 @@ void mirage__end_turn(Emit *e, int32_t loop) {
 }
 
 void mirage__end_pipeline(Emit *e, int32_t loop) {
-  if (e->block.loops[loop].free < 0)
+  const Channel *channel = copied(e, loop);
+  if (!is_produced(channel))
     return;
   if (e->loops[loop].lag)
     give_back(e, loop, gpu_i32(&e->gpu, e->block.loops[loop].range - 1));
   mirage__begin_operation(e); // what takes the tiles' place later comes after everybody's last look
-  for (int32_t s = e->block.loops[loop].begin; s <= e->block.loops[loop].end; s++)
-    if (copied_load(e, s, loop))
-      mirage__note_read(e, mirage_ugraph_node(e->block.graph, e->block.steps[s].node).first_result);
+  for (uint32_t v = 0; v < channel->num_values; v++)
+    mirage__note_read(e, channel->values[v]);
 }
 
 // ----------------------------------------------------------------------------------------------------------- producer
 
 static bool loop_copies(const Emit *e, int32_t loop) {
   for (int32_t l = 0; l < e->block.num_loops; l++)
-    if (e->block.loops[l].full >= 0 && mirage__block_loop_contains(&e->block, loop, l))
+    if (copied(e, l) && mirage__block_loop_contains(&e->block, loop, l))
       return true;
   return false;
 }
 
 static void produce_loop(Emit *e, MirageNode node, MirageRegion body) {
   int32_t loop = mirage__block_find_loop(&e->block, node);
-  const BlockLoop *l = &e->block.loops[loop];
+  const Channel *channel = copied(e, loop);
   if (!loop_copies(e, loop))
     return;
   LoopState *state = &e->loops[loop];
-  state->stages = mirage__loop_stages(e, loop);
-  Repeat repeat = mirage__begin_repeat(e, l->range);
+  Repeat repeat = mirage__begin_repeat(e, e->block.loops[loop].range);
   state->iteration = repeat.index;
-  if (l->full >= 0) {
+  if (channel) {
+    state->stages = channel->stages;
     LLVMValueRef stage = stage_of(e, loop, repeat.index), parity = parity_of(e, loop, repeat.index);
     // A new mbarrier lets a wait for the phase before its first one pass.
-    wait_phase(e, mbarrier_at(e, l->free, stage), LLVMBuildXor(e->gpu.builder, parity, gpu_i32(&e->gpu, 1), ""));
-    issue_copies(e, loop, l->begin, l->end, repeat.index, stage, mbarrier_at(e, l->full, stage));
+    wait_phase(e, mbarrier_at(e, &channel->free, stage), LLVMBuildXor(e->gpu.builder, parity, gpu_i32(&e->gpu, 1), ""));
+    issue_copies(e, channel, repeat.index, stage, mbarrier_at(e, &channel->full, stage));
   }
   MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
   for (uint32_t i = 0; i < view.num_nodes; i++)
@@ -360,6 +298,7 @@ void mirage__produce(Emit *e, MirageNode node) {
   e->gpu.op = node.index;
   if (view.op == MIRAGE_OP_LOOP)
     produce_loop(e, node, view.region);
-  else if (copied_load(e, e->block.step_of_node[node.index], -1))
-    issue_alone(e, node);
+  else if (view.op == MIRAGE_OP_LOAD && mirage__block_is_copied(&e->block, view.first_result) &&
+           e->block.steps[e->block.step_of_node[node.index]].loop < 0)
+    issue_alone(e, mirage__block_channel_of(&e->block, view.first_result));
 }

@@ -1,4 +1,4 @@
-// codegen_role.c - warps with different tasks: producers copy tiles, the others are the workers and run the block
+// codegen_role.c - actors with different tasks: producers copy tiles, the others are the workers and run the block
 // graph.
 //
 //     prologue, mbarriers, barrier of the whole block
@@ -8,58 +8,50 @@
 // Workers are numbered on without gaps, so that everything that divides work over threads knows only them.
 #include "emit.h"
 
-enum { WORKERS_BARRIER = 1 };
+static int32_t first_thread(const Actor *actor) { return actor->first_warp * 32; }
+static int32_t last_thread(const Actor *actor) { return (actor->first_warp + actor->warps) * 32; }
 
-typedef struct Span {
-  int32_t begin, end; // threads of a role
-} Span;
-
-static Span span_of(const MirageSchedule *schedule, uint32_t role) {
-  int32_t begin = 0;
-  for (uint32_t i = 0; i < role; i++)
-    begin += schedule->roles[i].warps * 32;
-  return (Span){begin, begin + schedule->roles[role].warps * 32};
-}
-
-static LLVMValueRef is_in(Emit *e, Span span) {
+static LLVMValueRef is_in(Emit *e, const Actor *actor) {
   LLVMValueRef inside = NULL;
-  if (span.begin > 0)
-    inside = LLVMBuildICmp(e->gpu.builder, LLVMIntSGE, e->thread, gpu_i32(&e->gpu, span.begin), "");
-  if (span.end < e->block_threads)
-    inside = mirage__and(e, inside, mirage__less_than(e, e->thread, span.end));
+  if (actor->first_warp > 0)
+    inside = LLVMBuildICmp(e->gpu.builder, LLVMIntSGE, e->thread, gpu_i32(&e->gpu, first_thread(actor)), "");
+  if (last_thread(actor) < e->block_threads)
+    inside = mirage__and(e, inside, mirage__less_than(e, e->thread, last_thread(actor)));
   return inside;
 }
 
-static bool is_producer(const MirageSchedule *schedule, uint32_t role) {
-  return schedule->roles[role].kind == MIRAGE_ROLE_PRODUCER;
+// The actor of this kind behind actor *at, -1 at first; NULL when there is none.
+static const Actor *next_of(const Emit *e, ActorKind kind, int32_t *at) {
+  for (++*at; *at < e->block.num_actors; ++*at)
+    if (e->block.actors[*at].kind == kind)
+      return &e->block.actors[*at];
+  return NULL;
 }
 
 static LLVMValueRef is_any_producer(Emit *e) {
   LLVMValueRef any = NULL;
-  for (uint32_t i = 0; i < e->schedule.num_roles; i++)
-    if (is_producer(&e->schedule, i)) {
-      LLVMValueRef inside = is_in(e, span_of(&e->schedule, i));
-      any = any ? LLVMBuildOr(e->gpu.builder, any, inside, "") : inside;
-    }
+  const Actor *actor;
+  for (int32_t i = -1; (actor = next_of(e, ACTOR_PRODUCER, &i));) {
+    LLVMValueRef inside = is_in(e, actor);
+    any = any ? LLVMBuildOr(e->gpu.builder, any, inside, "") : inside;
+  }
   return any;
 }
 
-// Registers of the roles of one kind, each for its own warps.
-static void set_registers(Emit *e, bool producers) {
-  int32_t launch = mirage__launch_registers(e->block_threads);
-  for (uint32_t i = 0; i < e->schedule.num_roles; i++) {
-    int32_t registers = e->schedule.roles[i].registers;
-    if (is_producer(&e->schedule, i) != producers || registers == 0 || registers == launch)
+// Registers of the actors of one kind, each for its own warps.
+static void set_registers(Emit *e, ActorKind kind) {
+  int32_t launch = mirage__launch_registers(e->block_threads), count = 0;
+  const Actor *actor;
+  for (int32_t i = -1; next_of(e, kind, &i);)
+    count++;
+  for (int32_t i = -1; (actor = next_of(e, kind, &i));) {
+    if (!actor->registers)
       continue;
-    registers = registers > 240 ? 240 : registers; // the most that the instruction takes
-    bool alone = true;
-    for (uint32_t j = 0; j < e->schedule.num_roles; j++)
-      alone &= j == i || is_producer(&e->schedule, j) != producers;
-    LLVMBasicBlockRef join = mirage__begin_if(e, alone ? NULL : is_in(e, span_of(&e->schedule, i)));
-    if (registers < launch)
-      GPU(&e->gpu, SET_REGISTERS_FEWER, gpu_i32(&e->gpu, registers));
+    LLVMBasicBlockRef join = mirage__begin_if(e, count == 1 ? NULL : is_in(e, actor));
+    if (actor->registers < launch)
+      GPU(&e->gpu, SET_REGISTERS_FEWER, gpu_i32(&e->gpu, actor->registers));
     else
-      GPU(&e->gpu, SET_REGISTERS_MORE, gpu_i32(&e->gpu, registers));
+      GPU(&e->gpu, SET_REGISTERS_MORE, gpu_i32(&e->gpu, actor->registers));
     mirage__end_if(e, join);
   }
 }
@@ -85,12 +77,9 @@ static void join_meetings(Emit *e, MirageNode node, int32_t last) {
 }
 
 static void emit_producers(Emit *e, MirageRegion body) {
-  uint32_t first = 0;
-  while (!is_producer(&e->schedule, first))
-    first++;
-  set_registers(e, true);
-  LLVMValueRef one =
-      LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, span_of(&e->schedule, first).begin), "");
+  set_registers(e, ACTOR_PRODUCER);
+  int32_t first = first_thread(mirage__block_producer(&e->block));
+  LLVMValueRef one = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, first), "");
   MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
   for (uint32_t i = 0; i < view.num_nodes; i++) {
     LLVMBasicBlockRef join = mirage__begin_if(e, one);
@@ -103,18 +92,18 @@ static void emit_producers(Emit *e, MirageRegion body) {
 // From here on `thread` counts workers.
 static void become_workers(Emit *e) {
   LLVMValueRef worker = e->thread;
-  for (uint32_t i = 0; i < e->schedule.num_roles; i++) {
-    Span span = span_of(&e->schedule, i);
-    if (!is_producer(&e->schedule, i))
-      continue;
-    LLVMValueRef behind = LLVMBuildICmp(e->gpu.builder, LLVMIntSGE, e->thread, gpu_i32(&e->gpu, span.end), "");
-    LLVMValueRef skipped = mirage__select(e, behind, gpu_i32(&e->gpu, span.end - span.begin), gpu_i32(&e->gpu, 0));
+  const Actor *actor;
+  for (int32_t i = -1; (actor = next_of(e, ACTOR_PRODUCER, &i));) {
+    LLVMValueRef behind =
+        LLVMBuildICmp(e->gpu.builder, LLVMIntSGE, e->thread, gpu_i32(&e->gpu, last_thread(actor)), "");
+    LLVMValueRef skipped = mirage__select(e, behind, gpu_i32(&e->gpu, actor->warps * 32), gpu_i32(&e->gpu, 0));
     worker = LLVMBuildNSWSub(e->gpu.builder, worker, skipped, "");
   }
   e->thread = worker;
   e->threads = mirage__worker_warps(&e->schedule) * 32;
   e->warp = mirage__uniform(e, mirage__div(e, worker, 32));
-  e->barrier = WORKERS_BARRIER;
+  int32_t first = -1;
+  e->barrier = next_of(e, ACTOR_CONSUMER, &first)->barrier;
 }
 
 void mirage__emit_roles(Emit *e, MirageRegion body) {
@@ -127,7 +116,7 @@ void mirage__emit_roles(Emit *e, MirageRegion body) {
   LLVMBuildBr(e->gpu.builder, join);
   LLVMPositionBuilderAtEnd(e->gpu.builder, work);
   mirage__forget_elements(e);
-  set_registers(e, false);
+  set_registers(e, ACTOR_CONSUMER);
   become_workers(e);
   mirage__emit_region(e, body);
   LLVMBuildBr(e->gpu.builder, join);

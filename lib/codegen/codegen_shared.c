@@ -114,7 +114,7 @@ void mirage__barrier(Emit *e) {
     GPU(&e->gpu, CP_ASYNC_WAIT, gpu_i32(&e->gpu, 0));
   e->copies_pending = false;
   mirage__await_landing(e);
-  if (e->fences)
+  if (e->block.fences)
     GPU0(&e->gpu, FENCE_ASYNC_SHARED);
   if (e->barrier)
     GPU(&e->gpu, BARRIER_NAMED, gpu_i32(&e->gpu, e->barrier), gpu_i32(&e->gpu, e->threads));
@@ -126,8 +126,8 @@ void mirage__barrier(Emit *e) {
 
 // Tiles that a loop gives back by mbarriers.
 static bool is_given_back(const Emit *e, MirageValue value) {
-  int32_t loop = e->block.values[value.index].loop;
-  return loop >= 0 && e->block.loops[loop].free >= 0 && mirage__block_is_copied(&e->block, value);
+  const Channel *channel = mirage__block_channel_of(&e->block, value);
+  return channel && channel->free.kind == SIGNAL_MBARRIER;
 }
 
 static void touch(Emit *e, MirageValue value, bool write) {
@@ -135,7 +135,8 @@ static void touch(Emit *e, MirageValue value, bool write) {
     return;
   const MirageType *type = emit_type(e, value);
   e->touches++;
-  if (e->block.values[value.index].landed >= 0 && !write)
+  const Channel *channel = mirage__block_channel_of(&e->block, value);
+  if (channel && channel->loop < 0 && channel->full.kind == SIGNAL_MBARRIER && !write)
     mirage__await_landing(e);
   int64_t begin = type->layout.offset, end = begin + mirage__buffer_bytes(type) * type->layout.stages;
   bool met = e->num_hazards == MAX_HAZARDS;

@@ -66,11 +66,6 @@ void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps) {
 
 // ---------------------------------------------------------------------------------------------------------- multicast
 
-bool mirage__is_multicast(const Emit *e, MirageNode load) {
-  const MirageLoadSchedule *schedule = mirage__load_schedule_of(e, load);
-  return schedule && schedule->multicast && e->schedule.num_roles && is_tensor_load(e, load);
-}
-
 // Blocks that share a load's tile: a mask of ranks in the cluster, and whether this one issues the copy (NULL =
 // always).
 typedef struct Sharers {
@@ -121,7 +116,7 @@ static void tensor_copies(Emit *e, MirageNode load, const Access *access, LLVMVa
   uint32_t pointers = custom.num_operands + custom.num_results + (e->workspace_bytes > 0), rank = tile->rank;
   LLVMValueRef map = mirage__gpu_tensor_map(&e->gpu, pointers + map_of(e, load)), coordinates[MIRAGE_MAP_RANK];
   Sharers sharers = {NULL, NULL};
-  if (mirage__is_multicast(e, load))
+  if (e->block.values[mirage_ugraph_node(e->block.graph, load).first_result.index].multicast)
     sharers = sharers_of(e, load);
   LLVMBasicBlockRef join = mirage__begin_if(e, sharers.first);
   for (uint32_t d = 0; d < rank; d++)

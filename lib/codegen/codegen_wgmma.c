@@ -141,23 +141,3 @@ void mirage__warpgroup_finish(Emit *e, Carry *carry) {
   mirage__gpu_wgmma_wait(&e->gpu, 0, (uint32_t)carry->acc.count, cells);
   set_cells(e, carry, cells);
 }
-
-// Products that a loop lets run into its next iteration: all that it carries, as long as nothing but products changes
-// their accumulators.
-int32_t mirage__loop_lag(const Emit *e, MirageNode node) {
-  MirageNodeView loop = mirage_ugraph_node(e->block.graph, node), yield = mirage__block_yield(&e->block, node);
-  int32_t index = mirage__block_find_loop(&e->block, node), lag = 0;
-  if (e->block.loops[index].free < 0)
-    return 0; // a barrier gives the tiles back: everything must have been read
-  for (uint32_t i = 0; i < loop.num_operands; i++) {
-    if (mirage__block_carry_kind(&e->block, node, i) != CARRY_MATMUL)
-      continue;
-    MirageValue contribution = mirage__block_resolve(&e->block, yield.operands[i]);
-    if (!e->block.values[contribution.index].warpgroup)
-      continue;
-    if (loop.attrs->loop.carries[i].combine == MIRAGE_COMBINE_RESCALE)
-      return 0;
-    lag++;
-  }
-  return lag;
-}

@@ -78,7 +78,6 @@ typedef struct Emit {
   int32_t threads;       // that work together: all of the block, or its workers
   int32_t block_threads; // all
   int32_t barrier;       // number of the barrier among them: 0 = of the block
-  bool fences;           // barriers also order what copies and matrix instructions do by themselves with the rest
   int64_t shared_bytes;
   int64_t workspace_bytes, num_counters; // for meetings of the grid; 0 without any
   int32_t blocks_per_sm;                 // that must be resident at once; 0 = one is enough
@@ -91,10 +90,10 @@ typedef struct Emit {
   LLVMValueRef member;
   Hazard hazards[MAX_HAZARDS];
   uint32_t num_hazards;
-  uint32_t operation;                    // hazards from here on belong to the operation being emitted
-  uint32_t touches;                      // accesses to shared memory announced so far
-  bool copies_pending;                   // cp.async issued outside a loop and not waited for
-  MirageValue landing[MIRAGE_MAX_LOADS]; // tiles copied outside a loop and not waited for
+  uint32_t operation;                       // hazards from here on belong to the operation being emitted
+  uint32_t touches;                         // accesses to shared memory announced so far
+  bool copies_pending;                      // cp.async issued outside a loop and not waited for
+  const Channel *landing[MIRAGE_MAX_LOADS]; // copies outside a loop that are not waited for
   uint32_t num_landing;
   Memo memo[MAX_MEMO];
   uint32_t num_memo;
@@ -178,8 +177,6 @@ void mirage__barrier(Emit *e);
 void mirage__forget_hazards(Emit *e);
 
 // codegen_access.c --------------------------------------------------------------------------------- tiles of tensors
-/// What the schedule says of a load, or NULL.
-const MirageLoadSchedule *mirage__load_schedule_of(const Emit *e, MirageNode load);
 /// Where this block's tile lies in a tensor, for the grid position and loop iterations in force.
 typedef struct Access {
   const MirageType *tensor, *tile;
@@ -216,9 +213,7 @@ LLVMValueRef mirage__pack(Emit *e, const LLVMValueRef *values, uint32_t width, M
 
 // codegen_pipeline.c
 /// Mbarriers of the whole block, ready to use.
-void mirage__init_pipelines(Emit *e);
-/// Buffers of the loads directly inside a loop; 0 without any.
-int32_t mirage__loop_stages(const Emit *e, int32_t loop);
+void mirage__init_channels(Emit *e);
 /// Before a loop; at the start and the end of an iteration; after the loop.
 void mirage__begin_pipeline(Emit *e, int32_t loop);
 void mirage__turn_pipeline(Emit *e, int32_t loop);
@@ -229,15 +224,12 @@ void mirage__load_outside(Emit *e, MirageNode load);
 void mirage__await_landing(Emit *e);
 /// All copies of a load outside loops or of a loop, issued by the calling thread.
 void mirage__produce(Emit *e, MirageNode node);
-/// Whether memory that ordinary accesses touch is also touched by copies or matrix instructions on their own.
-bool mirage__needs_fences(const Emit *e);
 bool mirage__block_multicasts(const Emit *e);
 void mirage__cluster_meet(Emit *e);
 
 // codegen_tensor.c
 /// The calling thread's copies of a load's tile; `iteration`, `copy` as for mirage__issue_load.
 void mirage__issue_copy(Emit *e, MirageNode load, LLVMValueRef iteration, LLVMValueRef copy, LLVMValueRef mbarrier);
-bool mirage__is_multicast(const Emit *e, MirageNode load);
 uint32_t mirage__num_tensor_maps(const Emit *e);
 void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps);
 
@@ -292,8 +284,6 @@ void mirage__mma_cells_operand(Emit *e, Carry *carry, const MatmulSplit *split, 
                                LLVMValueRef *out);
 /// Waits for what a loop let run on.
 void mirage__warpgroup_finish(Emit *e, Carry *carry);
-/// Groups of products that a loop may let run on into its next iteration.
-int32_t mirage__loop_lag(const Emit *e, MirageNode loop);
 void mirage__fma_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_fma.c
 void mirage__reduce_begin(Emit *e, Carry *carry);                       // codegen_reduce.c
 void mirage__reduce_step(Emit *e, Carry *carry);

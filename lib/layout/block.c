@@ -23,7 +23,8 @@ static void add_value(Block *block, MirageValue value, MirageNode def, MirageNod
       .loop = loop,
       .alias = value,
       .meeting = -1,
-      .landed = -1,
+      .load = -1,
+      .channel = -1,
   };
 }
 
@@ -40,8 +41,6 @@ static void walk_loop(Walk *walk, MirageNode node, const MirageNodeView *view, i
       .begin = block->step_of_node[node.index],
       .range = view->attrs->loop.range,
       .trips = view->attrs->loop.range * (parent < 0 ? 1 : block->loops[parent].trips),
-      .full = -1,
-      .free = -1,
   };
   MirageRegionView body = mirage_ugraph_region(block->graph, view->region);
   for (uint32_t i = 0; i < body.num_arguments; i++)
@@ -119,6 +118,15 @@ MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageN
   count_uses(block);
   MIRAGE_TRY(walk.status);
   return mirage__block_meetings(block, clusters, diag);
+}
+
+bool mirage__block_next(const Block *block, int32_t *step, MirageNodeView *out_view) {
+  for (++*step; *step < block->num_steps; ++*step)
+    if (block->steps[*step].node.index) {
+      *out_view = mirage_ugraph_node(block->graph, block->steps[*step].node);
+      return true;
+    }
+  return false;
 }
 
 MirageValue mirage__block_resolve(const Block *block, MirageValue value) {

@@ -14,6 +14,7 @@
 #ifndef MIRAGE_LAYOUT_BLOCK_H
 #define MIRAGE_LAYOUT_BLOCK_H
 
+#include "actors.h"
 #include "mirage/arena.h"
 #include "mirage/target.h"
 #include "mirage/ugraph.h"
@@ -24,8 +25,10 @@ typedef struct BlockValue {
   bool resident;  // lives in registers, in the cells of the block's partition
   bool carried;   // a product or a reduction that takes its step with the yield of its loop
   bool warpgroup; // a product that the matrix instruction of a warpgroup computes from shared memory (warpgroup.c)
+  int32_t load;   // number of the load that it is the tile of, -1 = none
   MirageLanding landing; // of a load, as decided
-  int32_t landed;        // mbarrier of a bulk or tensor copy outside loops, -1 = none
+  bool multicast;        // the load is copied once for all blocks of the cluster that share its tile
+  int32_t channel;       // through which it comes, -1 = none
   MirageNode def;        // {0}: argument of `owner`'s region
   MirageNode owner;
   uint32_t index;    // which result or argument
@@ -47,9 +50,6 @@ typedef struct BlockLoop {
   bool side;     // direct: the schedule's side blocks compute the products that do not depend on the grid
   bool
       direct; // streams weights straight from device memory (direct.c): all its values are computed where they are read
-  // Mbarriers of its bulk and tensor copies: full[stage] the copies have landed, free[stage] the tiles may be
-  // overwritten (with warp roles only). The number of the first; -1 = none.
-  int32_t full, free;
 } BlockLoop;
 
 /// Collectives that meet once (meeting.c). Blocks that differ only in `axes` are the members of a meeting: they publish
@@ -112,13 +112,20 @@ typedef struct Block {
   int32_t num_meetings;
   Partition partition;
   ThreadRows items;
+  Actor actors[MAX_ACTORS];
+  int32_t num_actors;
+  Channel *channels;
+  int32_t num_channels;
   int32_t num_mbarriers; // behind the tiles, 8 bytes each
+  bool fences; // what copies and matrix instructions do by themselves has to be ordered with what threads do there
 } Block;
 
 /// Numbers the steps of `custom`; memory comes from `arena`. `shared` flags are taken from the values' spaces.
 /// `clusters`: whether the target has any; else collectives of a cluster meet as those of the grid do.
 MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageNode custom, MirageArena *arena,
                                 bool clusters, const MirageDiag *diag);
+/// The next node of the block graph behind step `*step`, -1 at first; false when there is none.
+bool mirage__block_next(const Block *block, int32_t *step, MirageNodeView *out_view);
 /// The value that `value` stands for once thread regions are flattened.
 MirageValue mirage__block_resolve(const Block *block, MirageValue value);
 /// The operator that computes a resolved value: LOOP for results and carries of a loop, NONE for tensors.
@@ -136,6 +143,19 @@ uint32_t mirage__block_factor_index(const MirageLoopAttrs *attrs, uint32_t index
 /// Calls `visit` for every buffer and direct load that an evaluation of `value` reads.
 typedef void (*BlockVisit)(void *user, MirageValue leaf);
 void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visit, void *user);
+
+// ------------------------------------------------------------------------------------------------ actors and channels
+
+/// Derives them, when all else is decided; `schedule` is complete.
+MirageStatus mirage__block_actors(Block *block, const MirageSchedule *schedule);
+/// Mbarriers that bulk and tensor copies take with the stages in `stages_of_loop`.
+int32_t mirage__block_count_mbarriers(const Block *block, const int32_t *stages_of_loop, bool roles);
+/// Those who compute; the first producer, NULL = none.
+ActorSet mirage__block_workers(const Block *block);
+const Actor *mirage__block_producer(const Block *block);
+/// The channel by which a tile comes, and that of a loop's loads which has this signal when full; NULL = none.
+const Channel *mirage__block_channel_of(const Block *block, MirageValue tile);
+const Channel *mirage__block_loop_channel(const Block *block, int32_t loop, SignalKind full);
 
 /// Finds the meetings of a block whose steps are numbered.
 MirageStatus mirage__block_meetings(Block *block, bool clusters, const MirageDiag *diag);

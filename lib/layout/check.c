@@ -189,36 +189,112 @@ static void check_stages(Check *check) {
   }
 }
 
-static void take_mbarriers(Check *check, int32_t first, int32_t count, MirageNode node, int32_t *next) {
-  if (first < 0)
+static MirageNode def_of(const Check *check, const Channel *channel) {
+  return channel->num_values ? check->block->values[channel->values[0].index].def : (MirageNode){0};
+}
+
+// Whether `set` has somebody in it, and nobody who is not there.
+static bool is_somebody(const Block *block, ActorSet set) { return set && set >> block->num_actors == 0; }
+
+static void check_actors(Check *check) {
+  const Block *block = check->block;
+  const MirageSchedule *schedule = &check->plan->schedule;
+  int32_t next = 0, side_blocks = 0;
+  for (int32_t i = 0; i < block->num_actors; i++) {
+    const Actor *actor = &block->actors[i];
+    bool side = actor->kind == ACTOR_SIDE;
+    if (actor->warps < 1 || actor->first_warp != (side ? 0 : next))
+      fail(check, (MirageNode){0}, "actor %d has %d warps from warp %d on, warp %d is due", i, actor->warps,
+           actor->first_warp, side ? 0 : next);
+    if ((actor->kind == ACTOR_CONSUMER) != (actor->barrier > 0))
+      fail(check, (MirageNode){0}, "actor %d meets at barrier %d, which is not of its kind", i, actor->barrier);
+    next += side ? 0 : actor->warps;
+    side_blocks += actor->blocks;
+  }
+  if (next != schedule->warps || side_blocks != schedule->side_blocks)
+    fail(check, (MirageNode){0}, "actors have %d warps and %d side blocks, the schedule %d and %d", next, side_blocks,
+         schedule->warps, schedule->side_blocks);
+}
+
+static bool carries(const Channel *channel, MirageValue value) {
+  for (uint32_t i = 0; channel && i < channel->num_values; i++)
+    if (channel->values[i].index == value.index)
+      return true;
+  return false;
+}
+
+// Each load has a way to those who compute with it; who issues it, and the signals, are those of how it lands.
+static void check_channel_of_load(Check *check, uint32_t index) {
+  const Block *block = check->block;
+  MirageNode load = check->plan->loads[index];
+  MirageValue tile = mirage_ugraph_node(block->graph, load).first_result;
+  const Channel *channel = mirage__block_channel_of(block, tile);
+  const Actor *producer = mirage__block_producer(block);
+  bool copied = mirage__block_is_copied(block, tile), produced = copied && producer;
+  if (!carries(channel, tile)) {
+    fail(check, load, "load %u comes through no channel", index);
     return;
-  if (first != *next) // numbered in this order, so that none is in two hands
-    fail(check, node, "mbarrier %d stands where %d is due", first, *next);
-  *next = first + count;
+  }
+  if (channel->place != (block->values[tile.index].shared ? PLACE_SHARED : PLACE_STREAM))
+    fail(check, load, "load %u waits where its tile is not", index);
+  if ((channel->full.kind == SIGNAL_MBARRIER) != copied)
+    fail(check, load, "load %u is copied without an mbarrier, or has one without a copy", index);
+  if ((channel->free.kind == SIGNAL_MBARRIER) != (produced && channel->loop >= 0))
+    fail(check, load, "load %u is given back by who does not wait, or to who does not", index);
+  if (channel->from != (produced ? 1u << (producer - block->actors) : mirage__block_workers(block)) ||
+      channel->to != mirage__block_workers(block))
+    fail(check, load, "load %u is copied by or for who does not", index);
+  if (channel->loop != block->values[tile.index].loop || channel->stages != check->plan->schedule.loads[index].stages)
+    fail(check, load, "load %u does not turn with its channel", index);
+}
+
+static void check_channels(Check *check) {
+  const Block *block = check->block;
+  for (uint32_t i = 0; i < check->plan->num_loads; i++)
+    check_channel_of_load(check, i);
+  for (int32_t c = 0; c < block->num_channels; c++)
+    if (!is_somebody(block, block->channels[c].from) || !is_somebody(block, block->channels[c].to))
+      fail(check, def_of(check, &block->channels[c]), "channel %d leads from or to nobody", c);
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); id++)
+    if (is_buffer(block, (MirageValue){id}) &&
+        !carries(mirage__block_channel_of(block, (MirageValue){id}), (MirageValue){id}))
+      fail(check, block->values[id].def, "a buffer is in no channel");
+}
+
+static void take_mbarriers(Check *check, const Channel *channel, const Signal *signal, int32_t *next) {
+  if (signal->kind != SIGNAL_MBARRIER)
+    return;
+  if (signal->first != *next) // numbered in this order, so that none is in two hands
+    fail(check, def_of(check, channel), "mbarrier %d stands where %d is due", signal->first, *next);
+  *next += channel->stages;
+}
+
+// What the copies of a stage count up to.
+static void check_expected(Check *check, const Channel *channel) {
+  const Block *block = check->block;
+  int64_t bytes = 0, arrivals = mirage__worker_warps(&check->plan->schedule);
+  const int64_t *cluster = mirage_ugraph_node(block->graph, block->custom).attrs->custom.cluster;
+  for (uint32_t i = 0; i < channel->num_values; i++)
+    bytes += mirage_type_bytes(&block->types[channel->values[i].index]);
+  if (channel->multicast)
+    arrivals *= cluster[0] * cluster[1] * cluster[2];
+  if (channel->full.bytes != bytes || channel->full.arrivals != 1)
+    fail(check, def_of(check, channel), "an mbarrier waits for %lld bytes, %lld are copied",
+         (long long)channel->full.bytes, (long long)bytes);
+  if (channel->free.kind == SIGNAL_MBARRIER && channel->free.arrivals != arrivals)
+    fail(check, def_of(check, channel), "an mbarrier waits for %d warps to give a stage back, %lld do",
+         channel->free.arrivals, (long long)arrivals);
 }
 
 static void check_mbarriers(Check *check) {
-  const Plan *plan = check->plan;
   const Block *block = check->block;
   int32_t next = 0;
-  for (int32_t l = 0; l < block->num_loops; l++) {
-    bool copied = false;
-    for (uint32_t i = 0; i < plan->num_loads; i++) {
-      MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
-      copied |= block->values[tile.index].loop == l && mirage__block_is_copied(block, tile);
-    }
-    const BlockLoop *loop = &block->loops[l];
-    if ((loop->full >= 0) != copied || (loop->free >= 0) != (copied && plan->schedule.num_roles > 0))
-      fail(check, loop->node, "the loop's copies have no mbarriers, or it has some without copies");
-    take_mbarriers(check, loop->full, plan->stages_of_loop[l], loop->node, &next);
-    take_mbarriers(check, loop->free, plan->stages_of_loop[l], loop->node, &next);
-  }
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
-    const BlockValue *v = &block->values[tile.index];
-    if ((v->landed >= 0) != (v->loop < 0 && mirage__block_is_copied(block, tile)))
-      fail(check, plan->loads[i], "load %u is copied without an mbarrier, or has one without a copy", i);
-    take_mbarriers(check, v->landed, 1, plan->loads[i], &next);
+  for (int32_t c = 0; c < block->num_channels; c++) {
+    const Channel *channel = &block->channels[c];
+    take_mbarriers(check, channel, &channel->full, &next);
+    take_mbarriers(check, channel, &channel->free, &next);
+    if (channel->full.kind == SIGNAL_MBARRIER)
+      check_expected(check, channel);
   }
   if (next != block->num_mbarriers)
     fail(check, (MirageNode){0}, "%d mbarriers are counted, %d used", block->num_mbarriers, next);
@@ -305,10 +381,11 @@ static const struct Rule {
   PlanStage from;
   void (*check)(Check *check);
 } RULES[] = {
-    {PLAN_LANDED, check_warps},      {PLAN_LANDED, check_landings},  {PLAN_DIVIDED, check_workers},
-    {PLAN_DIVIDED, check_partition}, {PLAN_DIVIDED, check_resident}, {PLAN_PLACED, check_places},
-    {PLAN_PLACED, check_loads},      {PLAN_COMPLETE, check_stages},  {PLAN_COMPLETE, check_mbarriers},
-    {PLAN_COMPLETE, check_memory},   {PLAN_COMPLETE, check_reads},
+    {PLAN_LANDED, check_warps},      {PLAN_LANDED, check_landings},    {PLAN_DIVIDED, check_workers},
+    {PLAN_DIVIDED, check_partition}, {PLAN_DIVIDED, check_resident},   {PLAN_PLACED, check_places},
+    {PLAN_PLACED, check_loads},      {PLAN_COMPLETE, check_stages},    {PLAN_COMPLETE, check_actors},
+    {PLAN_COMPLETE, check_channels}, {PLAN_COMPLETE, check_mbarriers}, {PLAN_COMPLETE, check_memory},
+    {PLAN_COMPLETE, check_reads},
 };
 
 MirageStatus mirage__plan_check(const Plan *plan, PlanStage stage) {

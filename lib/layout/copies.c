@@ -305,37 +305,3 @@ MirageStatus mirage__plan_roles(Plan *plan) {
   }
   return check_registers(plan);
 }
-
-// ---------------------------------------------------------------------------------------------------------- mbarriers
-
-static int32_t of_loop(const Plan *plan, int32_t loop) {
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
-    if (plan->block.values[tile.index].loop == loop && mirage__block_is_copied(&plan->block, tile))
-      return plan->stages_of_loop[loop];
-  }
-  return 0;
-}
-
-void mirage__plan_mbarriers(Plan *plan) {
-  Block *block = &plan->block;
-  bool roles = plan->schedule.num_roles > 0;
-  block->num_mbarriers = 0;
-  for (int32_t l = 0; l < block->num_loops; l++) {
-    int32_t stages = of_loop(plan, l);
-    if (!stages)
-      continue;
-    block->loops[l].full = block->num_mbarriers;
-    block->num_mbarriers += stages;
-    if (!roles)
-      continue;
-    block->loops[l].free = block->num_mbarriers;
-    block->num_mbarriers += stages;
-  }
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
-    BlockValue *v = &block->values[tile.index];
-    if (v->loop < 0 && mirage__block_is_copied(block, tile))
-      v->landed = block->num_mbarriers++;
-  }
-}

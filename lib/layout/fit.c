@@ -81,8 +81,8 @@ static MirageStatus pose(Plan *plan, const Items *items, Levels *levels, SolveTi
     return MIRAGE_NO_MEMORY;
   for (uint32_t level = 0; level < levels->count; level++) {
     set_stages(plan, levels->stages[level]);
-    mirage__plan_mbarriers(plan);
-    levels->rooms[level] -= (plan->block.num_mbarriers * 8 + 15) / 16 * 16;
+    int32_t mbarriers = mirage__block_count_mbarriers(&plan->block, plan->stages_of_loop, plan->schedule.num_roles > 0);
+    levels->rooms[level] -= (mbarriers * 8 + 15) / 16 * 16;
     for (uint32_t i = 0; i < items->count; i++) {
       int32_t loop;
       copies[i * levels->count + level] = mirage__copies_of(plan, items->items[i].value, &loop);
@@ -179,7 +179,6 @@ MirageStatus mirage__fit(Plan *plan, Items *items) {
   if (answer.how == SOLVE_NOTHING)
     return refuse(plan, items, tiles, levels.count - 1, answer.bytes);
   set_stages(plan, levels.stages[answer.level]);
-  mirage__plan_mbarriers(plan);
   for (uint32_t i = 0; i < items->count; i++) {
     Item *item = &items->items[i];
     item->variant = answer.variant[i];

@@ -11,12 +11,14 @@
 
 static MirageStatus collect_loads(Plan *plan) {
   const Block *block = &plan->block;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index || mirage_ugraph_node(plan->graph, block->steps[s].node).op != MIRAGE_OP_LOAD)
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
+    if (view.op != MIRAGE_OP_LOAD)
       continue;
     if (plan->num_loads == MIRAGE_MAX_LOADS)
       return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_LIMIT, "layout: a block graph has more than %d loads",
                               MIRAGE_MAX_LOADS);
+    block->values[view.first_result.index].load = (int32_t)plan->num_loads;
     plan->loads[plan->num_loads++] = block->steps[s].node;
   }
   plan->schedule.num_loads = plan->num_loads;
@@ -113,6 +115,11 @@ MirageStatus mirage__plan_begin(Plan *plan, MirageNode custom, MirageArena *aren
   return stages_by_hand(plan);
 }
 
+MirageStatus mirage__plan_actors(Plan *plan) {
+  MirageStatus status = mirage__block_actors(&plan->block, &plan->schedule);
+  return status == MIRAGE_OK ? status : mirage_diag_fail(plan->diag, plan->loc, status, "layout: out of memory");
+}
+
 // Between the steps of planning; the whole plan is checked in any case.
 static MirageStatus check_step(const Plan *plan, PlanStage stage) {
 #ifdef NDEBUG
@@ -140,6 +147,7 @@ static MirageStatus plan_all(Plan *plan, MirageNode custom, MirageArena *arena) 
   MIRAGE_TRY(mirage__plan_memory(plan));
   complete_loads(plan);
   share_buffers(plan);
+  MIRAGE_TRY(mirage__plan_actors(plan));
   return plan->unsolved ? MIRAGE_OK : mirage__plan_check(plan, PLAN_COMPLETE);
 }
 

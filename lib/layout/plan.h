@@ -27,6 +27,8 @@ typedef struct Plan {
 // layout.c
 /// The first steps of every plan: the kernel's steps and loads, and what its schedule says of stages.
 MirageStatus mirage__plan_begin(Plan *plan, MirageNode custom, MirageArena *arena);
+/// The last step: who does it, and what passes between them.
+MirageStatus mirage__plan_actors(Plan *plan);
 
 // stored.c
 /// Writes a finished plan to the kernel that it is of.
@@ -71,8 +73,6 @@ bool mirage__own_roles(const Plan *plan, MirageSchedule *out_schedule);
 /// Drops the roles where there is nothing to produce, else checks their registers; decides the warps where there are
 /// roles.
 MirageStatus mirage__plan_roles(Plan *plan);
-/// Numbers the mbarriers, for the stages in force.
-void mirage__plan_mbarriers(Plan *plan);
 /// Strides, panels and swizzle of a tile that lands by tensor copy, or that a warpgroup multiplies.
 MirageLayout mirage__tensor_layout(const MirageType *tile);
 bool mirage__is_swizzled_layout(const MirageType *type);

@@ -196,7 +196,7 @@ MirageStatus mirage__plan_read(const MirageUGraph *graph, MirageNode custom, con
   if (stored->partition[0])
     plan->block.partition =
         mirage__partition(stored->partition[0], stored->partition[1], stored->partition[2], stored->partition[3]);
-  mirage__plan_mbarriers(plan);
   mirage__plan_lives(plan);
+  MIRAGE_TRY(mirage__plan_actors(plan));
   return mirage__plan_check(plan, PLAN_COMPLETE);
 }

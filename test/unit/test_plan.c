@@ -126,12 +126,13 @@ static void damage_landing(Plan *plan) { plan->schedule.loads[0].landing = MIRAG
 static void damage_tile(Plan *plan) { value_of(plan, MIRAGE_OP_LOAD)->shared = false; }
 static void damage_stages(Plan *plan) { plan->schedule.loads[1].stages++; }
 static void damage_buffers(Plan *plan) { plan->types[result_of(plan, MIRAGE_OP_LOAD).index].layout.stages--; }
-static void damage_full(Plan *plan) { plan->block.loops[0].full = -1; }
-static void damage_free(Plan *plan) { plan->block.loops[0].free = plan->block.loops[0].full; }
+static void damage_full(Plan *plan) { plan->block.channels[0].full.kind = SIGNAL_NONE; }
+static void damage_free(Plan *plan) { plan->block.channels[0].free.first = plan->block.channels[0].full.first; }
 static void damage_count(Plan *plan) { plan->block.num_mbarriers++; }
 static void damage_landed(Plan *plan) {
   MirageNode last = plan->loads[plan->num_loads - 1];
-  plan->block.values[mirage_ugraph_node(plan->graph, last).first_result.index].landed = -1;
+  MirageValue tile = mirage_ugraph_node(plan->graph, last).first_result;
+  plan->block.channels[plan->block.values[tile.index].channel].full.kind = SIGNAL_BARRIER;
 }
 static void damage_alignment(Plan *plan) { plan->types[result_of(plan, MIRAGE_OP_LOAD).index].layout.offset += 8; }
 static void damage_offset(Plan *plan) {
@@ -141,6 +142,23 @@ static void damage_offset(Plan *plan) {
 }
 static void damage_room(Plan *plan) { plan->types[result_of(plan, MIRAGE_OP_LOAD).index].layout.offset = 1 << 20; }
 static void damage_life(Plan *plan) { value_of(plan, MIRAGE_OP_LOAD)->end = value_of(plan, MIRAGE_OP_LOAD)->begin; }
+
+static void damage_actor(Plan *plan) { plan->block.actors[1].first_warp = 2; }
+static void damage_crew(Plan *plan) { plan->block.actors[1].warps -= 4; }
+static void damage_barrier(Plan *plan) { plan->block.actors[1].barrier = 0; }
+static void damage_side(Plan *plan) { plan->block.actors[0].blocks = 4; }
+static void damage_sender(Plan *plan) { plan->block.channels[0].from = plan->block.channels[0].to; }
+static void damage_receiver(Plan *plan) { plan->block.channels[0].to = 1; }
+static void damage_stranger(Plan *plan) { plan->block.channels[1].to = 8; }
+static void damage_nobody(Plan *plan) { plan->block.channels[1].from = 0; }
+static void damage_values(Plan *plan) { plan->block.channels[0].num_values--; }
+static void damage_where(Plan *plan) { plan->block.channels[0].place = PLACE_STREAM; }
+static void damage_turn(Plan *plan) { plan->block.channels[0].loop = -1; }
+static void damage_depth(Plan *plan) { plan->block.channels[0].stages++; }
+static void damage_return(Plan *plan) { plan->block.channels[0].free.kind = SIGNAL_BARRIER; }
+static void damage_bytes(Plan *plan) { plan->block.channels[0].full.bytes /= 2; }
+static void damage_arrivals(Plan *plan) { plan->block.channels[0].free.arrivals = 1; }
+static void damage_shared(Plan *plan) { plan->block.values[result_of(plan, MIRAGE_OP_LOOP).index].channel = -1; }
 
 static const struct Broken {
   MirageUGraph *(*make)(const MirageDiag *diag);
@@ -164,10 +182,26 @@ static const struct Broken {
     {staged, damage_tile, PLAN_PLACED, "plan: load 0 does not land where its tile is"},
     {staged, damage_stages, PLAN_COMPLETE, "plan: load 1 has"},
     {staged, damage_buffers, PLAN_COMPLETE, "plan: load 0 has"},
-    {produced, damage_full, PLAN_COMPLETE, "plan: the loop's copies have no mbarriers"},
+    {produced, damage_full, PLAN_COMPLETE, "plan: load 0 is copied without an mbarrier"},
     {produced, damage_free, PLAN_COMPLETE, "plan: mbarrier 0 stands where"},
     {produced, damage_count, PLAN_COMPLETE, "mbarriers are counted"},
     {landed, damage_landed, PLAN_COMPLETE, "plan: load 2 is copied without an mbarrier"},
+    {produced, damage_actor, PLAN_COMPLETE, "plan: actor 1 has 8 warps from warp 2 on, warp 4 is due"},
+    {produced, damage_crew, PLAN_COMPLETE, "plan: actors have 8 warps and 0 side blocks, the schedule 12 and 0"},
+    {produced, damage_barrier, PLAN_COMPLETE, "plan: actor 1 meets at barrier 0"},
+    {staged, damage_side, PLAN_COMPLETE, "and 4 side blocks, the schedule"},
+    {produced, damage_sender, PLAN_COMPLETE, "plan: load 0 is copied by or for who does not"},
+    {produced, damage_receiver, PLAN_COMPLETE, "plan: load 0 is copied by or for who does not"},
+    {produced, damage_stranger, PLAN_COMPLETE, "plan: channel 1 leads from or to nobody"},
+    {produced, damage_nobody, PLAN_COMPLETE, "plan: channel 1 leads from or to nobody"},
+    {produced, damage_values, PLAN_COMPLETE, "plan: load 1 comes through no channel"},
+    {produced, damage_where, PLAN_COMPLETE, "plan: load 0 waits where its tile is not"},
+    {produced, damage_turn, PLAN_COMPLETE, "plan: load 0 is given back by who does not wait"},
+    {produced, damage_depth, PLAN_COMPLETE, "plan: load 0 does not turn with its channel"},
+    {produced, damage_return, PLAN_COMPLETE, "plan: load 0 is given back by who does not wait"},
+    {produced, damage_bytes, PLAN_COMPLETE, "plan: an mbarrier waits for"},
+    {produced, damage_arrivals, PLAN_COMPLETE, "plan: an mbarrier waits for 1 warps to give a stage back, 8 do"},
+    {staged, damage_shared, PLAN_COMPLETE, "plan: a buffer is in no channel"},
     {staged, damage_alignment, PLAN_COMPLETE, "is not at a multiple of 16"},
     {staged, damage_offset, PLAN_COMPLETE, "plan: two tiles share shared memory"},
     {staged, damage_room, PLAN_COMPLETE, "bytes of shared memory are planned, a block has"},

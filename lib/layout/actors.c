@@ -1,0 +1,307 @@
+// actors.c - the actors and channels of a planned block graph (actors.h), derived from what has been decided.
+//
+// Actors:    one for each role of the schedule, else all threads as one; another for side blocks.
+// Channels:  of each loop, and of what is outside loops, in the order
+//              copied    loads that the copy engine brings: a mbarrier says that all tiles of an iteration have landed
+//              staged    loads by cp.async
+//              streamed  loads that go to registers
+//              buffers   what is computed into shared memory, behind barriers
+//              cells     what stays in the registers of who computed it
+//            then what blocks tell each other: meetings, and the sums of side blocks. Outside loops every copied tile
+//            has a channel, hence a mbarrier, to itself: it is waited for when somebody wants to read it.
+// Mbarriers: numbered in the order of the channels, full before free.
+#include "block.h"
+
+typedef enum { COPIED, STAGED, STREAMED, BUFFERS, CELLS, NUM_KINDS, NOWHERE = NUM_KINDS } Kind;
+
+typedef struct Derive {
+  Block *block;
+  const MirageSchedule *schedule;
+  MirageValue *next; // room for the values of channels
+  ActorSet workers;
+} Derive;
+
+static const MirageCustomAttrs *custom_of(const Block *block) {
+  return &mirage_ugraph_node(block->graph, block->custom).attrs->custom;
+}
+
+// ------------------------------------------------------------------------------------------------------------- actors
+
+static void add_actor(Block *block, Actor actor) { block->actors[block->num_actors++] = actor; }
+
+static Actor actor_of_role(const MirageSchedule *schedule, const MirageRole *role, int32_t first_warp) {
+  enum { MOST_REGISTERS = 240 }; // that a warp can ask for
+  bool produces = role->kind == MIRAGE_ROLE_PRODUCER;
+  int32_t registers = role->registers == mirage__launch_registers(schedule->warps * 32) ? 0 : role->registers;
+  return (Actor){.kind = produces ? ACTOR_PRODUCER : ACTOR_CONSUMER,
+                 .first_warp = first_warp,
+                 .warps = role->warps,
+                 .registers = registers > MOST_REGISTERS ? MOST_REGISTERS : registers,
+                 .barrier = produces ? 0 : CONSUMERS_BARRIER};
+}
+
+static void derive_actors(Block *block, const MirageSchedule *schedule) {
+  int32_t first = 0;
+  block->num_actors = 0;
+  for (uint32_t i = 0; i < schedule->num_roles; first += schedule->roles[i].warps, i++)
+    add_actor(block, actor_of_role(schedule, &schedule->roles[i], first));
+  if (!schedule->num_roles)
+    add_actor(block, (Actor){.kind = ACTOR_THREADS, .warps = schedule->warps});
+  if (schedule->side_blocks)
+    add_actor(block, (Actor){.kind = ACTOR_SIDE, .warps = schedule->warps, .blocks = schedule->side_blocks});
+}
+
+static ActorSet actors_of(const Block *block, ActorKind kind) {
+  ActorSet set = 0;
+  for (int32_t i = 0; i < block->num_actors; i++)
+    set |= block->actors[i].kind == kind ? 1u << i : 0;
+  return set;
+}
+
+ActorSet mirage__block_workers(const Block *block) {
+  return actors_of(block, ACTOR_THREADS) | actors_of(block, ACTOR_CONSUMER);
+}
+
+const Actor *mirage__block_producer(const Block *block) {
+  for (int32_t i = 0; i < block->num_actors; i++)
+    if (block->actors[i].kind == ACTOR_PRODUCER)
+      return &block->actors[i];
+  return NULL;
+}
+
+// ----------------------------------------------------------------------------------------------------------- channels
+
+const Channel *mirage__block_channel_of(const Block *block, MirageValue tile) {
+  int32_t channel = block->values[tile.index].channel;
+  return channel < 0 ? NULL : &block->channels[channel];
+}
+
+const Channel *mirage__block_loop_channel(const Block *block, int32_t loop, SignalKind full) {
+  for (int32_t c = 0; c < block->num_channels; c++)
+    if (block->channels[c].loop == loop && block->channels[c].place == PLACE_SHARED &&
+        block->channels[c].full.kind == full)
+      return &block->channels[c];
+  return NULL;
+}
+
+static Kind kind_of(const Block *block, MirageOp op, MirageValue value) {
+  const BlockValue *v = &block->values[value.index];
+  if (v->alias.index != value.index)
+    return NOWHERE;
+  if (op == MIRAGE_OP_LOAD)
+    return mirage__block_is_copied(block, value) ? COPIED : v->shared ? STAGED : STREAMED;
+  return v->shared ? BUFFERS : v->resident || v->carried ? CELLS : NOWHERE;
+}
+
+static Channel *open_channel(Derive *d, Kind kind, int32_t loop) {
+  static const struct {
+    ChannelPlace place;
+    SignalKind full, free;
+  } ARE[NUM_KINDS] = {
+      [COPIED] = {PLACE_SHARED, SIGNAL_MBARRIER, SIGNAL_BARRIER},
+      [STAGED] = {PLACE_SHARED, SIGNAL_COPY_GROUP, SIGNAL_BARRIER},
+      [STREAMED] = {PLACE_STREAM, SIGNAL_NONE, SIGNAL_NONE},
+      [BUFFERS] = {PLACE_SHARED, SIGNAL_BARRIER, SIGNAL_BARRIER},
+      [CELLS] = {PLACE_CELLS, SIGNAL_NONE, SIGNAL_NONE},
+  };
+  Channel *channel = &d->block->channels[d->block->num_channels++];
+  *channel = (Channel){.values = d->next,
+                       .from = d->workers,
+                       .to = d->workers,
+                       .loop = loop,
+                       .place = ARE[kind].place,
+                       .stages = 1,
+                       .full.kind = ARE[kind].full,
+                       .free.kind = ARE[kind].free};
+  return channel;
+}
+
+static void add_value(Derive *d, Channel *channel, MirageValue value) {
+  Block *block = d->block;
+  BlockValue *v = &block->values[value.index];
+  *d->next++ = value;
+  channel->num_values++;
+  v->channel = (int32_t)(channel - block->channels);
+  if (v->load < 0)
+    return;
+  const MirageLoadSchedule *load = &d->schedule->loads[v->load];
+  channel->stages = load->stages;
+  v->multicast = load->multicast && v->landing == MIRAGE_LANDING_TENSOR && v->shared && mirage__block_producer(block);
+  channel->multicast |= v->multicast;
+  if (channel->full.kind == SIGNAL_MBARRIER)
+    channel->full.bytes += mirage_type_bytes(&block->types[value.index]);
+}
+
+// Products that a loop lets run into its next iteration: all that it carries, as long as nothing but products changes
+// their accumulators.
+static int32_t lag_of(const Block *block, MirageNode node) {
+  MirageNodeView loop = mirage_ugraph_node(block->graph, node), yield = mirage__block_yield(block, node);
+  int32_t lag = 0;
+  for (uint32_t i = 0; i < loop.num_operands; i++) {
+    if (mirage__block_carry_kind(block, node, i) != CARRY_MATMUL ||
+        !block->values[mirage__block_resolve(block, yield.operands[i]).index].warpgroup)
+      continue;
+    if (loop.attrs->loop.carries[i].combine == MIRAGE_COMBINE_RESCALE)
+      return 0;
+    lag++;
+  }
+  return lag;
+}
+
+// A producer's copies are given back by an mbarrier in a loop, warp by warp, and by nobody outside.
+static void number_mbarriers(Derive *d, Channel *channel) {
+  Block *block = d->block;
+  const int64_t *cluster = custom_of(block)->cluster;
+  int64_t blocks = channel->multicast ? cluster[0] * cluster[1] * cluster[2] : 1;
+  channel->full.first = block->num_mbarriers;
+  channel->full.arrivals = 1;
+  block->num_mbarriers += channel->stages;
+  if (!mirage__block_producer(block))
+    return;
+  channel->from = 1u << (mirage__block_producer(block) - block->actors);
+  channel->free.kind = SIGNAL_NONE;
+  if (channel->loop < 0)
+    return;
+  channel->free = (Signal){.kind = SIGNAL_MBARRIER,
+                           .first = block->num_mbarriers,
+                           .arrivals = mirage__worker_warps(d->schedule) * (int32_t)blocks};
+  block->num_mbarriers += channel->stages;
+  channel->lag = lag_of(block, block->loops[channel->loop].node); // a barrier would wait for everything to be read
+}
+
+static void derive_kind(Derive *d, Kind kind, int32_t loop) {
+  const Block *block = d->block;
+  Channel *channel = NULL;
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);)
+    for (uint32_t r = 0; block->steps[s].loop == loop && r < view.num_results; r++) {
+      MirageValue value = {view.first_result.index + r};
+      if (kind_of(block, view.op, value) != kind)
+        continue;
+      if (!channel)
+        channel = open_channel(d, kind, loop);
+      add_value(d, channel, value);
+      if (kind != COPIED || loop >= 0)
+        continue;
+      number_mbarriers(d, channel);
+      channel = NULL;
+    }
+  if (channel && kind == COPIED)
+    number_mbarriers(d, channel);
+}
+
+static void derive_meeting(Derive *d, const BlockMeeting *meeting) {
+  SignalKind signal = meeting->cluster ? SIGNAL_CLUSTER : SIGNAL_FLAG;
+  d->block->channels[d->block->num_channels++] =
+      (Channel){.values = meeting->leaves,
+                .num_values = meeting->num_leaves,
+                .from = d->workers,
+                .to = d->workers,
+                .loop = meeting->loop,
+                .place = meeting->cluster ? PLACE_PEER : PLACE_DEVICE,
+                .stages = meeting->cluster || meeting->loop < 0 ? 1 : 2, // in turn: codegen_grid.c
+                .full.kind = signal,
+                .free.kind = signal};
+}
+
+static void derive_side(Derive *d, int32_t loop) {
+  Block *block = d->block;
+  DirectLoop side;
+  if (!block->loops[loop].side || !mirage__direct_loop(block, loop, DIRECT_SIDE, &side))
+    return;
+  Channel *channel = &block->channels[block->num_channels++];
+  *channel = (Channel){.values = d->next,
+                       .num_values = side.num_products,
+                       .from = actors_of(block, ACTOR_SIDE),
+                       .to = d->workers,
+                       .loop = block->loops[loop].parent,
+                       .place = PLACE_DEVICE,
+                       .stages = 1,
+                       .full.kind = SIGNAL_FLAG,
+                       .free.kind = SIGNAL_FLAG};
+  for (uint32_t p = 0; p < side.num_products; p++)
+    *d->next++ = mirage_ugraph_result(block->graph, block->loops[loop].node, side.products[p].carry);
+}
+
+// ------------------------------------------------------------------------------------------------------------- fences
+
+static bool share_memory(const MirageType *a, const MirageType *b) {
+  int64_t a_end = a->layout.offset + mirage__buffer_bytes(a) * a->layout.stages;
+  int64_t b_end = b->layout.offset + mirage__buffer_bytes(b) * b->layout.stages;
+  return a->layout.offset < b_end && b->layout.offset < a_end;
+}
+
+static bool is_uncopied_buffer(const Block *block, uint32_t id) {
+  const BlockValue *v = &block->values[id];
+  return v->inside && v->shared && v->alias.index == id && !mirage__block_is_copied(block, (MirageValue){id});
+}
+
+// A warpgroup's operand that threads wrote.
+static bool multiplies_uncopied(const Block *block, MirageValue value) {
+  if (!block->values[value.index].warpgroup)
+    return false;
+  MirageNodeView product = mirage__block_def(block, value);
+  for (uint32_t i = 0; i < 2; i++)
+    if (!mirage__block_is_copied(block, mirage__matmul_operand(block, product.operands[i]).base) &&
+        !(i == 0 && mirage__block_operand_in_cells(block, &product)))
+      return true;
+  return false;
+}
+
+// A copied tile in memory that something else uses, too.
+static bool overwrites_uncopied(const Block *block, MirageValue value) {
+  if (!mirage__block_is_copied(block, value))
+    return false;
+  for (uint32_t other = 1; other <= mirage_ugraph_num_values(block->graph); other++)
+    if (is_uncopied_buffer(block, other) && share_memory(&block->types[value.index], &block->types[other]))
+      return true;
+  return false;
+}
+
+static bool needs_fences(const Block *block) {
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); id++)
+    if (block->values[id].inside &&
+        (multiplies_uncopied(block, (MirageValue){id}) || overwrites_uncopied(block, (MirageValue){id})))
+      return true;
+  return false;
+}
+
+// -------------------------------------------------------------------------------------------------------------- whole
+
+static int32_t count_copied(const Block *block, int32_t loop) {
+  int32_t count = 0;
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);)
+    count +=
+        block->steps[s].loop == loop && view.op == MIRAGE_OP_LOAD && mirage__block_is_copied(block, view.first_result);
+  return count;
+}
+
+int32_t mirage__block_count_mbarriers(const Block *block, const int32_t *stages_of_loop, bool roles) {
+  int32_t count = count_copied(block, -1);
+  for (int32_t l = 0; l < block->num_loops; l++)
+    count += count_copied(block, l) ? stages_of_loop[l] * (roles ? 2 : 1) : 0;
+  return count;
+}
+
+MirageStatus mirage__block_actors(Block *block, const MirageSchedule *schedule) {
+  size_t kinds = NUM_KINDS * ((size_t)block->num_loops + 1), loops = (size_t)block->num_loops;
+  size_t values = mirage_ugraph_num_values(block->graph);
+  block->channels = mirage_arena_alloc_array(
+      block->arena, kinds + schedule->num_loads + (size_t)block->num_meetings + loops, sizeof *block->channels);
+  MirageValue *room = mirage_arena_alloc_array(block->arena, 2 * values + 1, sizeof *room);
+  if (!block->channels || !room)
+    return MIRAGE_NO_MEMORY;
+  block->num_channels = block->num_mbarriers = 0;
+  derive_actors(block, schedule);
+  Derive d = {.block = block, .schedule = schedule, .next = room, .workers = mirage__block_workers(block)};
+  for (int32_t l = 0; l <= block->num_loops; l++)
+    for (int kind = 0; kind < NUM_KINDS; kind++)
+      derive_kind(&d, (Kind)kind, l < block->num_loops ? l : -1);
+  for (int32_t m = 0; m < block->num_meetings; m++)
+    derive_meeting(&d, &block->meetings[m]);
+  for (int32_t l = 0; l < block->num_loops; l++)
+    derive_side(&d, l);
+  block->fences = needs_fences(block);
+  return MIRAGE_OK;
+}
