@@ -387,7 +387,16 @@ static void choose_carries(Choice *choice) {
   }
 }
 
-MirageStatus mirage__plan_places(Plan *plan) {
+static bool any_staged(const Plan *plan) {
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
+    MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
+    if (plan->block.values[tile.index].loop >= 0 && plan->schedule.loads[i].landing == MIRAGE_LANDING_ASYNC)
+      return true;
+  }
+  return false;
+}
+
+MirageStatus mirage__plan_places(Plan *plan, const char **out_why) {
   Block *block = &plan->block;
   uint32_t values = mirage_ugraph_num_values(plan->graph) + 1;
   Choice choice = {.plan = plan};
@@ -414,5 +423,7 @@ MirageStatus mirage__plan_places(Plan *plan) {
       result->shared |= !result->resident;
     }
   }
+  if (!any_staged(plan))
+    *out_why = block->num_loops ? "no load is left to it" : "there is no loop";
   return MIRAGE_OK;
 }

@@ -182,13 +182,16 @@ void mirage__plan_land(Plan *plan, uint32_t load, MirageLanding landing) {
   plan->block.values[mirage_ugraph_node(plan->graph, plan->loads[load]).first_result.index].landing = landing;
 }
 
-void mirage__plan_landings(Plan *plan) {
+MirageStatus mirage__plan_landings(Plan *plan, const char **out_why) {
   for (uint32_t i = 0; i < plan->num_loads; i++) {
     plan_landing(plan, i);
     MirageLoadSchedule *load = &plan->schedule.loads[i];
     mirage__plan_land(plan, i, load->landing);
     plan->copies |= load->landing == MIRAGE_LANDING_BULK || load->landing == MIRAGE_LANDING_TENSOR;
   }
+  if (!plan->copies)
+    *out_why = plan->target->has_tensor_copy ? "none is asked for that is possible" : "the GPU has no copy engine";
+  return MIRAGE_OK;
 }
 
 // The loads of a loop whose sums warpgroups accumulate, both operands from shared memory: the copy engine leaves the
@@ -216,18 +219,26 @@ static bool feeds_warpgroups(const Plan *plan, uint32_t index) {
   return false;
 }
 
-void mirage__plan_own_copies(Plan *plan) {
+MirageStatus mirage__plan_own_copies(Plan *plan, const char **out_why) {
+  *out_why = plan->target->has_tensor_copy ? "no loop whose schedule is open feeds warpgroups from loads alone"
+                                           : "the GPU has no copy engine";
   for (uint32_t i = 0; plan->target->has_tensor_copy && i < plan->num_loads; i++) {
     MirageLoadSchedule *load = &plan->schedule.loads[i];
     MirageNodeView view = mirage_ugraph_node(plan->graph, plan->loads[i]);
     const MirageType *tensor = &plan->types[mirage__block_resolve(&plan->block, view.operands[0]).index];
     const MirageType *tile = &plan->types[view.first_result.index];
-    if (load->landing != MIRAGE_LANDING_AUTO || !feeds_warpgroups(plan, i) ||
-        tensor_reason(plan, plan->loads[i], tensor, tile))
+    if (load->landing != MIRAGE_LANDING_AUTO || !feeds_warpgroups(plan, i))
+      continue;
+    const char *reason = tensor_reason(plan, plan->loads[i], tensor, tile);
+    if (reason && !plan->own_copies)
+      *out_why = mirage__plan_say(plan, "load %u: %s", i, reason);
+    if (reason)
       continue;
     mirage__plan_land(plan, i, MIRAGE_LANDING_TENSOR);
     plan->copies = plan->own_copies = true;
+    *out_why = NULL;
   }
+  return MIRAGE_OK;
 }
 
 // -------------------------------------------------------------------------------------------------------------- roles
@@ -244,25 +255,44 @@ static bool meets_in_loop(const Block *block) {
   return false;
 }
 
-bool mirage__own_roles(const Plan *plan, MirageSchedule *out_schedule) {
+static const char *no_producer(const Plan *plan, int32_t workers) {
+  if (plan->schedule.num_roles)
+    return "roles are asked for";
+  if (!plan->own_copies)
+    return "no tensor copies are the planner's";
+  if (!plan->warps_open)
+    return "the number of warps is asked for";
+  if (workers % 4)
+    return "the warps are no whole warpgroups";
+  return meets_in_loop(&plan->block) ? "blocks of the cluster meet in a loop" : NULL;
+}
+
+MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
   int32_t workers = plan->schedule.warps < MOST_WORKERS ? plan->schedule.warps : MOST_WORKERS;
-  if (!plan->own_copies || !plan->warps_open || plan->schedule.num_roles || workers % 4 || meets_in_loop(&plan->block))
-    return false;
-  *out_schedule = plan->schedule;
+  if (plan->own_producer)
+    return MIRAGE_OK;
+  *out_why = no_producer(plan, workers);
+  if (*out_why)
+    return MIRAGE_OK;
+  MirageSchedule *again = mirage_arena_alloc(plan->block.arena, sizeof *again);
+  if (!again)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+  *again = plan->schedule;
   int32_t left = plan->target->registers_per_sm - PRODUCER_WARPS * 32 * PRODUCER_REGISTERS;
   int32_t registers = left / (workers * 32) / 8 * 8;
-  out_schedule->num_roles = 2;
-  out_schedule->roles[0] = (MirageRole){MIRAGE_ROLE_PRODUCER, PRODUCER_WARPS, PRODUCER_REGISTERS};
-  out_schedule->roles[1] =
+  again->num_roles = 2;
+  again->roles[0] = (MirageRole){MIRAGE_ROLE_PRODUCER, PRODUCER_WARPS, PRODUCER_REGISTERS};
+  again->roles[1] =
       (MirageRole){MIRAGE_ROLE_CONSUMER, workers, registers < MOST_REGISTERS ? registers : MOST_REGISTERS};
   for (uint32_t i = 0; i < plan->num_loads; i++)
-    out_schedule->loads[i].stages = 0;
+    again->loads[i].stages = 0;
   // More tiles than multiprocessors: those at work at one time share rows and columns, which then come out of L2.
   const int64_t *grid = mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom.grid;
-  if (out_schedule->tile_order == MIRAGE_ORDER_AUTO && grid[0] > 1 && grid[1] > 1 &&
+  if (again->tile_order == MIRAGE_ORDER_AUTO && grid[0] > 1 && grid[1] > 1 &&
       grid[0] * grid[1] * grid[2] > plan->target->num_sms)
-    out_schedule->tile_order = MIRAGE_ORDER_GROUPED;
-  return true;
+    again->tile_order = MIRAGE_ORDER_GROUPED;
+  plan->again = again;
+  return MIRAGE_OK;
 }
 
 static MirageStatus check_registers(Plan *plan) {
@@ -287,10 +317,12 @@ static MirageStatus check_registers(Plan *plan) {
   return MIRAGE_OK;
 }
 
-MirageStatus mirage__plan_roles(Plan *plan) {
+MirageStatus mirage__plan_roles(Plan *plan, const char **out_why) {
   MirageSchedule *schedule = &plan->schedule;
-  if (!schedule->num_roles)
+  if (!schedule->num_roles) {
+    *out_why = "none are asked for";
     return MIRAGE_OK;
+  }
   schedule->warps = 0;
   for (uint32_t i = 0; i < schedule->num_roles; i++)
     schedule->warps += schedule->roles[i].warps;
@@ -299,6 +331,7 @@ MirageStatus mirage__plan_roles(Plan *plan) {
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
                             "layout: all %d warps are producers, nobody consumes", schedule->warps);
   if (workers == schedule->warps || !plan->copies) {
+    *out_why = plan->copies ? "nobody produces" : "there is nothing for a producer to copy";
     schedule->warps = workers;
     schedule->num_roles = 0;
     return MIRAGE_OK;

@@ -38,21 +38,27 @@ const int64_t *mirage__matrix_extents(const MirageType *type) {
   return type->rank < 2 ? NULL : type->shape + type->rank - 2;
 }
 
-// The contribution as a product of this form, but for the number of warps.
-static bool add_product(const Block *block, int32_t loop, uint32_t carry, MirageValue contribution, DirectLoop *out) {
+// The contribution as a product of this form, but for the number of warps; why it is none, or NULL.
+static const char *add_product(const Block *block, int32_t loop, uint32_t carry, MirageValue contribution,
+                               DirectLoop *out) {
   MirageNodeView view = mirage__block_def(block, contribution);
   const MirageType *a = mirage_ugraph_type(block->graph, view.operands[0]);
   const int64_t *shape_a = mirage__matrix_extents(a),
                 *shape_b = mirage__matrix_extents(mirage_ugraph_type(block->graph, view.operands[1]));
   bool transposed = view.attrs && view.attrs->matmul.transpose_a;
   if (a->dtype == MIRAGE_F32 || !shape_a || !shape_b || (view.attrs && view.attrs->matmul.transpose_b))
-    return false;
+    return "a product of it is not of f16 or bf16 matrices [m, k] @ [k, n]";
   MirageValue weight = mirage__block_resolve(block, view.operands[1]);
   const BlockValue *w = &block->values[weight.index];
   int64_t m = shape_a[transposed ? 1 : 0], k = shape_b[0], n = shape_b[1];
-  if (mirage__block_op(block, weight) != MIRAGE_OP_LOAD || w->num_uses != 1 || w->loop != loop || m > MOST_ROWS ||
-      !lane_columns(n) || k % STEP || (out->num_products && (out->m != m || out->k != k)))
-    return false;
+  if (mirage__block_op(block, weight) != MIRAGE_OP_LOAD || w->num_uses != 1 || w->loop != loop)
+    return "the second operand of a product is no load of its own";
+  if (m > MOST_ROWS)
+    return "a product has more than 16 activation rows";
+  if (!lane_columns(n) || k % STEP)
+    return "a weight's tile has an odd number of columns, or rows that are no multiple of 32";
+  if (out->num_products && (out->m != m || out->k != k))
+    return "its products differ in rows or depth";
   out->m = m;
   out->k = k;
   out->products[out->num_products++] = (DirectProduct){.node = block->values[contribution.index].def,
@@ -61,20 +67,20 @@ static bool add_product(const Block *block, int32_t loop, uint32_t carry, Mirage
                                                        .transposed = transposed,
                                                        .carry = carry,
                                                        .columns = n};
-  return true;
+  return NULL;
 }
 
-static bool add_reduction(const Block *block, uint32_t carry, MirageValue contribution, DirectLoop *out) {
+static const char *add_reduction(const Block *block, uint32_t carry, MirageValue contribution, DirectLoop *out) {
   MirageNodeView view = mirage__block_def(block, contribution);
   const MirageType *in = mirage_ugraph_type(block->graph, view.operands[0]);
   const MirageType *result = mirage_ugraph_type(block->graph, contribution);
   if (!mirage__matrix_extents(in) || result->shape[result->rank - 1] != 1 ||
       view.attrs->reduce.dim != (int32_t)in->rank - 1)
-    return false;
+    return "a reduction of it is not along the rows of a matrix";
   out->reductions[out->num_reductions++] = (DirectReduction){.node = block->values[contribution.index].def,
                                                              .operand = mirage__block_resolve(block, view.operands[0]),
                                                              .carry = carry};
-  return true;
+  return NULL;
 }
 
 typedef struct GridUse {
@@ -139,30 +145,45 @@ static void group_products(DirectLoop *loop) {
   }
 }
 
-bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, DirectLoop *out) {
-  *out = (DirectLoop){0};
+// Why carry `index` is nothing that such a loop can sum, or NULL.
+static const char *add_carry(const Block *block, int32_t loop, uint32_t index, DirectLoop *out) {
   MirageNode node = block->loops[loop].node;
-  MirageNodeView view = mirage_ugraph_node(block->graph, node), yield = mirage__block_yield(block, node);
-  if (view.num_operands > MAX_DIRECT_CARRIES)
-    return false;
-  for (uint32_t i = 0; i < view.num_operands; i++) {
-    MirageValue contribution = mirage__block_resolve(block, yield.operands[i]);
-    CarryKind kind = mirage__block_carry_candidate(block, node, i);
-    bool plain = view.attrs->loop.carries[i].combine != MIRAGE_COMBINE_RESCALE;
-    if (!plain || block->values[contribution.index].shared ||
-        !(kind == CARRY_MATMUL   ? add_product(block, loop, i, contribution, out)
-          : kind == CARRY_REDUCE ? add_reduction(block, i, contribution, out)
-                                 : false))
-      return false;
+  MirageValue contribution = mirage__block_resolve(block, mirage__block_yield(block, node).operands[index]);
+  if (mirage_ugraph_node(block->graph, node).attrs->loop.carries[index].combine == MIRAGE_COMBINE_RESCALE)
+    return "it rescales what it carries";
+  if (block->values[contribution.index].shared)
+    return "what it carries is asked for in shared memory";
+  switch (mirage__block_carry_candidate(block, node, index)) {
+  case CARRY_MATMUL:
+    return add_product(block, loop, index, contribution, out);
+  case CARRY_REDUCE:
+    return add_reduction(block, index, contribution, out);
+  default:
+    return "it carries what is neither a product nor a reduction";
   }
-  for (uint32_t r = 0; r < out->num_reductions; r++) {
+}
+
+// The loop as a direct one, but for its warps; why it is none, or NULL.
+static const char *describe(const Block *block, int32_t loop, DirectPart part, DirectLoop *out) {
+  uint32_t carries = mirage_ugraph_node(block->graph, block->loops[loop].node).num_operands;
+  const char *why = carries > MAX_DIRECT_CARRIES ? "it carries more than 8 values" : NULL;
+  *out = (DirectLoop){0};
+  for (uint32_t i = 0; i < carries && !why; i++)
+    why = add_carry(block, loop, i, out);
+  for (uint32_t r = 0; r < out->num_reductions && !why; r++) {
     const int64_t *in = mirage__matrix_extents(mirage_ugraph_type(block->graph, out->reductions[r].operand));
     if (in[0] != out->m || in[1] != out->k)
-      return false;
+      why = "it reduces other rows than its products have";
   }
+  if (why)
+    return why;
   take_part(block, loop, part, out);
   group_products(out);
-  return out->num_products > 0;
+  return out->num_products > 0 ? NULL : "it has no product";
+}
+
+bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, DirectLoop *out) {
+  return !describe(block, loop, part, out);
 }
 
 // ------------------------------------------------------------------------------------------------------------ planning
@@ -241,22 +262,6 @@ static int32_t choose_warps(const Plan *plan, const DirectLoop *direct, bool by_
   return enough && mirage__direct_fits(direct->k, registers, warps, plan->target) ? warps : 0;
 }
 
-// Products that are the same in all blocks go to side blocks where multiprocessors are left over: the first blocks of
-// the launch share the iterations, the others meet their sums after the loop. All are resident at once.
-static int32_t choose_side(const Plan *plan, int32_t loop, bool open) {
-  const MirageCustomAttrs *custom = &mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom;
-  const BlockLoop *l = &plan->block.loops[loop];
-  DirectLoop main, side;
-  if (!mirage__direct_loop(&plan->block, loop, DIRECT_MAIN, &main) ||
-      !mirage__direct_loop(&plan->block, loop, DIRECT_SIDE, &side) || l->parent >= 0 || custom->grid[1] > 1 ||
-      custom->grid[2] > 1 || custom->cluster[0] > 1 || plan->block.num_meetings || plan->schedule.num_roles)
-    return 0;
-  int64_t room = plan->target->num_sms - custom->grid[0], blocks = open ? MOST_SIDE_BLOCKS : plan->schedule.side_blocks;
-  while (open && blocks > 0 && (blocks > room || l->range % blocks))
-    blocks--;
-  return blocks > 0 && blocks <= room && l->range % blocks == 0 ? (int32_t)blocks : 0;
-}
-
 static void land_loads(Plan *plan, int32_t loop, const DirectLoop *direct) {
   for (uint32_t i = 0; i < plan->num_loads; i++) {
     MirageNode node = plan->loads[i];
@@ -269,34 +274,80 @@ static void land_loads(Plan *plan, int32_t loop, const DirectLoop *direct) {
   }
 }
 
-MirageStatus mirage__plan_direct(Plan *plan) {
-  Block *block = &plan->block;
-  bool open = plan->schedule.warps == 0 && plan->schedule.side_blocks == 0, placed = plan->schedule.side_blocks == 0;
-  bool rows = plan->schedule.split == MIRAGE_SPLIT_ROWS; // direct loops split the reduction
-  for (int32_t l = 0; l < block->num_loops && !rows; l++) {
-    DirectLoop direct;
-    bool by_hand = false;
-    if (!mirage__direct_loop(block, l, DIRECT_WHOLE, &direct) || !body_fits(plan, l, &direct, &by_hand))
-      continue;
-    int32_t warps = choose_warps(plan, &direct, by_hand);
-    if (!warps)
-      continue;
-    block->loops[l].direct = true;
-    if (!plan->schedule.warps)
-      plan->schedule.warps = warps;
-    land_loads(plan, l, &direct);
-    int32_t side = open || !placed ? choose_side(plan, l, open) : 0;
-    if (!side)
-      continue;
-    block->loops[l].side = placed = true;
-    plan->schedule.side_blocks = side;
-    open = false;
-  }
-  if (placed)
+// Takes loop `l` where it fits; else why not.
+static const char *take_loop(Plan *plan, int32_t l) {
+  DirectLoop direct;
+  bool by_hand = false;
+  const char *why = describe(&plan->block, l, DIRECT_WHOLE, &direct);
+  if (why)
+    return why;
+  if (!body_fits(plan, l, &direct, &by_hand))
+    return "it needs a buffer, or loads too much beside its weights for every warp to read";
+  int32_t warps = choose_warps(plan, &direct, by_hand);
+  if (!warps)
+    return mirage__plan_say(plan, "%lld rows of a weight are none for each of 16 warps, or the warps lack registers",
+                            (long long)direct.k);
+  plan->block.loops[l].direct = true;
+  if (!plan->schedule.warps)
+    plan->schedule.warps = warps;
+  land_loads(plan, l, &direct);
+  return NULL;
+}
+
+MirageStatus mirage__plan_direct(Plan *plan, const char **out_why) {
+  bool taken = false;
+  *out_why = plan->block.num_loops ? "the schedule asks for rows of its own for each warp" : "there is no loop";
+  if (plan->schedule.split == MIRAGE_SPLIT_ROWS) // direct loops split the reduction
     return MIRAGE_OK;
-  return mirage_diag_fail(
-      plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
-      "layout: %d side blocks need a loop that streams weights, one of them the same in all blocks, "
-      "a number of iterations that they divide, and multiprocessors beside the grid",
-      plan->schedule.side_blocks);
+  plan->sides_open = plan->schedule.warps == 0 && plan->schedule.side_blocks == 0;
+  for (int32_t l = 0; l < plan->block.num_loops; l++) {
+    *out_why = take_loop(plan, l);
+    taken |= !*out_why;
+  }
+  if (taken)
+    *out_why = NULL;
+  return MIRAGE_OK;
+}
+
+// -------------------------------------------------------------------------------------------------------- side blocks
+
+// Products that are the same in all blocks go to side blocks where multiprocessors are left over: the first blocks of
+// the launch share the iterations, the others meet their sums after the loop. All are resident at once.
+static const char *take_side(Plan *plan, int32_t loop) {
+  const MirageCustomAttrs *custom = &mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom;
+  BlockLoop *l = &plan->block.loops[loop];
+  DirectLoop main, side;
+  if (!l->direct)
+    return "no loop streams its weights";
+  if (!mirage__direct_loop(&plan->block, loop, DIRECT_SIDE, &side))
+    return "no product is the same in all blocks";
+  if (!mirage__direct_loop(&plan->block, loop, DIRECT_MAIN, &main))
+    return "all products are the same in all blocks";
+  if (l->parent >= 0 || plan->schedule.num_roles || plan->block.num_meetings)
+    return "the loop is in another one, warps have roles, or blocks meet";
+  if (custom->grid[1] > 1 || custom->grid[2] > 1 || custom->cluster[0] > 1)
+    return "the grid has more than one axis, or clusters";
+  int64_t room = plan->target->num_sms - custom->grid[0];
+  int64_t blocks = plan->sides_open ? MOST_SIDE_BLOCKS : plan->schedule.side_blocks;
+  while (plan->sides_open && blocks > 0 && (blocks > room || l->range % blocks))
+    blocks--;
+  if (blocks == 0)
+    return plan->sides_open ? "no multiprocessor is left" : "warps are asked for, and no side blocks";
+  if (blocks > room)
+    return mirage__plan_say(plan, "%lld multiprocessors are left beside the grid", (long long)(room > 0 ? room : 0));
+  if (l->range % blocks)
+    return mirage__plan_say(plan, "they do not divide %lld iterations", (long long)l->range);
+  l->side = true;
+  plan->schedule.side_blocks = (int32_t)blocks;
+  return NULL;
+}
+
+MirageStatus mirage__plan_side(Plan *plan, const char **out_why) {
+  *out_why = "there is no loop";
+  for (int32_t l = 0; l < plan->block.num_loops && *out_why; l++)
+    *out_why = take_side(plan, l);
+  if (!*out_why || !plan->schedule.side_blocks)
+    return MIRAGE_OK;
+  return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED, "layout: %d side blocks are not possible: %s",
+                          plan->schedule.side_blocks, *out_why);
 }

@@ -78,21 +78,26 @@ static int32_t choose_warps(int64_t columns) {
 }
 
 // The shape of the rows that the block reduces; NULL when its steps do not fit.
-static const MirageType *common_shape(Plan *plan) {
+static const MirageType *common_shape(Plan *plan, const char **out_why) {
   const Block *block = &plan->block;
   bool *reduced = mirage_arena_alloc_array(block->arena, mirage_ugraph_num_values(plan->graph) + 1, sizeof *reduced);
   const MirageType *shape = NULL;
-  for (int32_t s = 0; s < block->num_steps; s++)
-    if (!reduced || block->num_loops || !step_fits(plan, block->steps[s].node, &shape, reduced))
-      return NULL;
-  return shape;
+  MirageNodeView view;
+  *out_why = !reduced ? "memory is short" : block->num_loops ? "it has a loop" : NULL;
+  for (int32_t s = -1; !*out_why && mirage__block_next(block, &s, &view);)
+    if (!step_fits(plan, block->steps[s].node, &shape, reduced))
+      *out_why = mirage__plan_say(plan, "%s does not keep to columns, or is asked for elsewhere",
+                                  mirage_op_info(view.op)->mnemonic);
+  if (!shape && !*out_why)
+    *out_why = "no rows are reduced";
+  return *out_why ? NULL : shape;
 }
 
-void mirage__plan_items(Plan *plan) {
+MirageStatus mirage__plan_items(Plan *plan, const char **out_why) {
   Block *block = &plan->block;
-  const MirageType *shape = common_shape(plan);
+  const MirageType *shape = common_shape(plan, out_why);
   if (!shape)
-    return;
+    return MIRAGE_OK;
   int64_t columns = shape->shape[shape->rank - 1], rows = mirage_type_elements(shape) / columns, wide = 1;
   int32_t warps = plan->schedule.warps ? plan->schedule.warps : choose_warps(columns);
   int64_t threads = (int64_t)warps * 32;
@@ -103,15 +108,19 @@ void mirage__plan_items(Plan *plan) {
   for (int32_t s = 0; s < block->num_steps; s++) {
     MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
     if (view.op == MIRAGE_OP_STORE && !store_fits(plan, &view, shape))
-      return;
+      *out_why = "a store is not of such rows, or blocks share it";
     wide += view.op == MIRAGE_OP_LOAD && !is_narrow(mirage_ugraph_type(plan->graph, view.first_result));
   }
   if (rows > MOST_ROWS || rows * pieces * width * wide > REGISTERS ||
       rows * pieces * block->num_steps > MOST_REMEMBERED)
-    return;
+    *out_why = mirage__plan_say(plan, "%lld rows of %lld columns are too many for the registers of %d warps",
+                                (long long)rows, (long long)columns, warps);
+  if (*out_why)
+    return MIRAGE_OK;
   plan->schedule.warps = warps;
   block->items =
       (ThreadRows){.on = true, .rows = (int32_t)rows, .pieces = (int32_t)pieces, .width = width, .shape = *shape};
   for (uint32_t i = 0; i < plan->num_loads; i++)
     mirage__plan_land(plan, i, MIRAGE_LANDING_REGISTER);
+  return MIRAGE_OK;
 }

@@ -1,7 +1,7 @@
 // layout.c - plans every custom kernel of a graph: schedule, places, memory. [Mirage 6]
 //
-// Call order for one custom node:  schedule (what the ask leaves open)  ->  places (choose.c)  ->  memory (memory.c)  ->
-//                                  checked (check.c)  ->  written to the graph (stored.c).
+// Call order for one custom node:  begin  ->  each form that fits (forms.c)  ->  memory (memory.c)  ->  actors and
+//                                  channels (actors.c)  ->  checked (check.c)  ->  written to the graph (stored.c).
 //                                  Each kernel of a graph of several is planned in a graph of its own.
 // Asks:    a tile placed by hand keeps its strides, swizzle and offset; a load keeps landing and stages; each is checked.
 // Planned: a kernel that holds a plan for the target is left as it is.
@@ -120,30 +120,9 @@ MirageStatus mirage__plan_actors(Plan *plan) {
   return status == MIRAGE_OK ? status : mirage_diag_fail(plan->diag, plan->loc, status, "layout: out of memory");
 }
 
-// Between the steps of planning; the whole plan is checked in any case.
-static MirageStatus check_step(const Plan *plan, PlanStage stage) {
-#ifdef NDEBUG
-  (void)plan, (void)stage;
-  return MIRAGE_OK;
-#else
-  return mirage__plan_check(plan, stage);
-#endif
-}
-
 static MirageStatus plan_all(Plan *plan, MirageNode custom, MirageArena *arena) {
   MIRAGE_TRY(mirage__plan_begin(plan, custom, arena));
-  mirage__plan_landings(plan);
-  MIRAGE_TRY(mirage__plan_roles(plan));
-  MIRAGE_TRY(check_step(plan, PLAN_LANDED));
-  MIRAGE_TRY(mirage__plan_direct(plan));
-  mirage__plan_items(plan);
-  mirage__plan_warps(plan);
-  MIRAGE_TRY(mirage__plan_resident(plan));
-  mirage__plan_warpgroups(plan);
-  mirage__plan_own_copies(plan);
-  MIRAGE_TRY(check_step(plan, PLAN_DIVIDED));
-  MIRAGE_TRY(mirage__plan_places(plan));
-  MIRAGE_TRY(check_step(plan, PLAN_PLACED));
+  MIRAGE_TRY(mirage__plan_forms(plan));
   MIRAGE_TRY(mirage__plan_memory(plan));
   complete_loads(plan);
   share_buffers(plan);
@@ -151,18 +130,34 @@ static MirageStatus plan_all(Plan *plan, MirageNode custom, MirageArena *arena) 
   return plan->unsolved ? MIRAGE_OK : mirage__plan_check(plan, PLAN_COMPLETE);
 }
 
+static void keep_sentence(void *user, MirageSeverity severity, const void *loc, const char *message) {
+  Plan *plan = user;
+  if (severity == MIRAGE_SEVERITY_ERROR)
+    plan->why[plan->again_form] = mirage__plan_say(plan, "with it, %s", message);
+}
+
+// Once more, in a form that nobody asked for: the first plan stands where this one fails.
+static void plan_again(const Plan *start, MirageNode custom, MirageArena *arena, Plan *plan) {
+  Plan second = *start;
+  const MirageDiag keep = {keep_sentence, plan};
+  second.schedule = *plan->again;
+  second.own_producer = true;
+  second.diag = &keep;
+  if (plan_all(&second, custom, arena) != MIRAGE_OK)
+    return;
+  mirage__forms_asked(&second, plan);
+  *plan = second;
+  plan->diag = start->diag;
+}
+
 static MirageStatus make_plan(const Plan *start, MirageNode custom, MirageArena *arena, Plan *plan) {
   const MirageSchedule *asked = mirage_ugraph_node(start->graph, custom).attrs->custom.schedule;
-  Plan second = *start;
   *plan = *start;
   if (asked)
     plan->schedule = *asked;
   MIRAGE_TRY(plan_all(plan, custom, arena));
-  if (mirage__own_roles(plan, &second.schedule)) {
-    second.diag = NULL; // nobody asked for it: the first plan stands where this one fails
-    if (plan_all(&second, custom, arena) == MIRAGE_OK)
-      *plan = second;
-  }
+  if (plan->again)
+    plan_again(start, custom, arena, plan);
   return MIRAGE_OK;
 }
 
@@ -170,15 +165,20 @@ static Plan start_of(const MirageUGraph *graph, MirageNode custom, const MirageT
   return (Plan){.graph = graph, .target = target, .diag = diag, .loc = mirage_ugraph_node(graph, custom).loc};
 }
 
+MirageStatus mirage__plan_make(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
+                               MirageArena *arena, const MirageDiag *diag, Plan *out_plan) {
+  const Plan start = start_of(graph, custom, target, diag);
+  return make_plan(&start, custom, arena, out_plan);
+}
+
 MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
                                 MirageArena *arena, const MirageDiag *diag, Block *out_block,
                                 MirageSchedule *out_schedule) {
-  const Plan start = start_of(graph, custom, target, diag);
   Plan plan;
   if (mirage_ugraph_node(graph, custom).attrs->custom.plan)
     MIRAGE_TRY(mirage__plan_read(graph, custom, target, arena, diag, &plan));
   else
-    MIRAGE_TRY(make_plan(&start, custom, arena, &plan));
+    MIRAGE_TRY(mirage__plan_make(graph, custom, target, arena, diag, &plan));
   *out_block = plan.block;
   *out_schedule = plan.schedule;
   return MIRAGE_OK;
@@ -203,9 +203,8 @@ MirageStatus mirage_layout_exists(const MirageUGraph *graph, const MirageTarget 
 
 static MirageStatus plan_custom(MirageUGraph *graph, MirageNode custom, const MirageTarget *target, MirageArena *arena,
                                 const MirageDiag *diag) {
-  const Plan start = start_of(graph, custom, target, diag);
   Plan plan;
-  MIRAGE_TRY(make_plan(&start, custom, arena, &plan));
+  MIRAGE_TRY(mirage__plan_make(graph, custom, target, arena, diag, &plan));
   return mirage__plan_store(&plan, graph, custom);
 }
 

@@ -5,6 +5,8 @@
 #include "block.h"
 #include "solve.h"
 
+enum { MAX_FORMS = 16 };
+
 typedef struct Plan {
   const MirageUGraph *graph;
   const MirageTarget *target;
@@ -17,8 +19,13 @@ typedef struct Plan {
   bool *stages_by_hand;
   bool copies;                // some load lands by a bulk or tensor copy
   bool own_copies;            // some does that nobody asked for
+  bool own_producer;          // the roles are the planner's
+  MirageSchedule *again;      // to plan once more with, and to keep what comes of it; NULL = this plan stands
+  uint32_t again_form;        // which form wants that
+  const char *why[MAX_FORMS]; // by form: why it is not taken, NULL = it is
   MirageType *types;          // block.types: placements being decided
   bool warps_open;            // nobody said how many
+  bool sides_open;            // nor whether there are side blocks, or how many warps
   int32_t resident_registers; // of a thread, for resident values
   bool unsolved; // only whether there is a plan is asked: tiles get no offsets, and the solver is not called
   const void *loc;
@@ -27,8 +34,28 @@ typedef struct Plan {
 // layout.c
 /// The first steps of every plan: the kernel's steps and loads, and what its schedule says of stages.
 MirageStatus mirage__plan_begin(Plan *plan, MirageNode custom, MirageArena *arena);
+/// A plan of what the kernel asks for, without touching the graph.
+MirageStatus mirage__plan_make(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
+                               MirageArena *arena, const MirageDiag *diag, Plan *out_plan);
 /// The last step: who does it, and what passes between them.
 MirageStatus mirage__plan_actors(Plan *plan);
+
+// forms.c
+/// Takes each form that fits, in order, and notes why others are not taken. The errors of forms that were asked for.
+MirageStatus mirage__plan_forms(Plan *plan);
+/// Of a plan that was made twice: what the first says of forms that the second was asked for.
+void mirage__forms_asked(Plan *second, const Plan *first);
+/// Name of form `index`, NULL past the last.
+const char *mirage__form_name(uint32_t index);
+/// A sentence in the plan's memory.
+const char *mirage__plan_say(const Plan *plan, const char *format, ...)
+#if defined(__GNUC__)
+    __attribute__((format(printf, 2, 3)))
+#endif
+    ;
+
+// The forms, in the files that know them. Each leaves the plan as it is where it does not fit, and says why in *out_why;
+// NULL there: it is taken.
 
 // stored.c
 /// Writes a finished plan to the kernel that it is of.
@@ -48,7 +75,7 @@ void mirage__plan_forget(MirageUGraph *graph, MirageNode custom, const MirageDia
 
 // check.c
 /// What has been decided: each stage comes with promises, and those of the stages before still hold.
-typedef enum { PLAN_LANDED, PLAN_DIVIDED, PLAN_PLACED, PLAN_COMPLETE } PlanStage;
+typedef enum { PLAN_BEGUN, PLAN_LANDED, PLAN_DIVIDED, PLAN_PLACED, PLAN_COMPLETE } PlanStage;
 /// Whether the plan keeps what is promised up to here: BAD_GRAPH, with a sentence, where it does not. That is a defect of
 /// the planner, or of a text that says that it was planned.
 MirageStatus mirage__plan_check(const Plan *plan, PlanStage stage);
@@ -58,21 +85,20 @@ MirageStatus mirage__plan_check(const Plan *plan, PlanStage stage);
 Partition mirage__partition(int64_t by_row, int64_t by_col, int64_t batch, int64_t rows);
 /// Decides which values live in registers and how the warps divide them; UNSUPPORTED when `split = rows` asks for what
 /// is not possible.
-MirageStatus mirage__plan_resident(Plan *plan);
+MirageStatus mirage__plan_resident(Plan *plan, const char **out_why);
 
 // copies.c
 /// Decides how load number `load` lands.
 void mirage__plan_land(Plan *plan, uint32_t load, MirageLanding landing);
 /// Decides which bulk and tensor copies asked for are possible.
-void mirage__plan_landings(Plan *plan);
+MirageStatus mirage__plan_landings(Plan *plan, const char **out_why);
 /// Lets tensor copies feed loops in which warpgroups multiply, where the schedule leaves it open.
-void mirage__plan_own_copies(Plan *plan);
-/// The schedule to plan once more with: a producer of its own for copies that the planner chose; false where none is
-/// worth it.
-bool mirage__own_roles(const Plan *plan, MirageSchedule *out_schedule);
+MirageStatus mirage__plan_own_copies(Plan *plan, const char **out_why);
+/// Asks to plan once more, with a producer of its own for copies that the planner chose.
+MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why);
 /// Drops the roles where there is nothing to produce, else checks their registers; decides the warps where there are
 /// roles.
-MirageStatus mirage__plan_roles(Plan *plan);
+MirageStatus mirage__plan_roles(Plan *plan, const char **out_why);
 /// Strides, panels and swizzle of a tile that lands by tensor copy, or that a warpgroup multiplies.
 MirageLayout mirage__tensor_layout(const MirageType *tile);
 bool mirage__is_swizzled_layout(const MirageType *type);
@@ -81,14 +107,17 @@ int64_t mirage__tile_alignment(const MirageType *type, MirageLanding landing);
 
 // warpgroup.c
 /// Marks the products that a warpgroup's matrix instruction computes.
-void mirage__plan_warpgroups(Plan *plan);
+MirageStatus mirage__plan_warpgroups(Plan *plan, const char **out_why);
 /// Whether a product may be one of them, as far as is decided, and its split.
 bool mirage__warpgroups_may(const Plan *plan, const MirageNodeView *product, MatmulSplit *out_split);
 bool mirage__is_warpgroup_operand(const Plan *plan, MirageValue value);
 
 // direct.c
-/// Marks the loops that stream their weights, and lands their loads; may decide the warps and side blocks.
-MirageStatus mirage__plan_direct(Plan *plan);
+/// Marks the loops that stream their weights, and lands their loads; may decide the warps.
+MirageStatus mirage__plan_direct(Plan *plan, const char **out_why);
+/// Gives the products of such a loop that are the same in all blocks to side blocks; UNSUPPORTED where a person asked for
+/// some and they do not fit.
+MirageStatus mirage__plan_side(Plan *plan, const char **out_why);
 
 /// A buffer on its way to a place.
 typedef struct Item {
@@ -109,7 +138,7 @@ typedef struct Items {
 
 // items.c
 /// Decides whether the block keeps its tiles in its threads, and with how many warps where that is open.
-void mirage__plan_items(Plan *plan);
+MirageStatus mirage__plan_items(Plan *plan, const char **out_why);
 
 // choose.c
 /// What the schedule says of a load.
@@ -118,8 +147,9 @@ MirageLoadSchedule *mirage__load_schedule(Plan *plan, MirageNode load);
 double mirage__plan_op_cost(MirageOp op);
 /// Decides warps when the schedule leaves them open.
 void mirage__plan_warps(Plan *plan);
-/// Decides for each value whether it is a buffer, and the landing of each load.
-MirageStatus mirage__plan_places(Plan *plan);
+/// Decides for each value whether it is a buffer, and the landing of each load: by cp.async, in loops, where no form
+/// before has said otherwise.
+MirageStatus mirage__plan_places(Plan *plan, const char **out_why);
 
 // fit.c
 /// Chooses layouts, offsets and stages; LIMIT when nothing fits, BAD_ARGUMENT when what a person placed does not.

@@ -567,42 +567,47 @@ static void consider_product(Search *search, const MirageNodeView *product) {
     consider(search, partition_of(block, product, warps, 1));
 }
 
-static MirageStatus refuse(const Search *search) {
+static const char *nothing_stays(const Search *search) {
   const Plan *plan = search->plan;
   int32_t warps = mirage__worker_warps(&plan->schedule);
   if (search->tight.gain > 0)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
-                            "layout: split = rows is not possible: its tiles take %d registers of a thread, %d warps "
-                            "leave %d",
-                            search->tight.registers, warps, registers_available(&plan->schedule, warps));
-  return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
-                          "layout: split = rows is not possible: no product of f16 or bf16 tiles can keep its result "
-                          "in registers");
+    return mirage__plan_say(plan, "its tiles take %d registers of a thread, %d warps leave %d", search->tight.registers,
+                            warps, registers_available(&plan->schedule, warps));
+  return "no product of f16 or bf16 tiles can keep its result in registers";
 }
 
-MirageStatus mirage__plan_resident(Plan *plan) {
-  Block *block = &plan->block;
-  if (plan->schedule.swap && plan->schedule.split != MIRAGE_SPLIT_ROWS) // cells are those of products as they stand
-    return MIRAGE_OK;
+static MirageStatus search_partitions(Search *search) {
+  const Block *block = &search->plan->block;
   uint32_t values = mirage_ugraph_num_values(block->graph);
   bool *shared = mirage_arena_alloc_array(block->arena, values + 1, sizeof *shared);
+  MirageNodeView view;
   if (!shared)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+    return mirage_diag_fail(search->plan->diag, search->plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
   for (uint32_t id = 1; id <= values; id++)
     shared[id] = block->values[id].shared;
-  Search search = {.plan = plan, .shared = shared, .asked = plan->schedule.split == MIRAGE_SPLIT_ROWS};
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    MirageNodeView view = {0};
-    if (block->steps[s].node.index)
-      view = mirage_ugraph_node(block->graph, block->steps[s].node);
+  search->shared = shared;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);)
     if (is_product(view.op))
-      consider_product(&search, &view);
+      consider_product(search, &view);
+  return MIRAGE_OK;
+}
+
+MirageStatus mirage__plan_resident(Plan *plan, const char **out_why) {
+  Search search = {.plan = plan, .asked = plan->schedule.split == MIRAGE_SPLIT_ROWS};
+  mirage__plan_warps(plan);
+  if (plan->schedule.swap && !search.asked) { // cells are those of products as they stand
+    *out_why = "products are asked for with their operands swapped";
+    return MIRAGE_OK;
   }
+  MIRAGE_TRY(search_partitions(&search));
   if (search.best.gain > 0) {
     if (!plan->schedule.num_roles)
       plan->schedule.warps = search.best.partition.warps;
     plan->resident_registers = study_partition(plan, search.best.partition).registers;
     return MIRAGE_OK;
   }
-  return search.asked ? refuse(&search) : MIRAGE_OK;
+  *out_why = nothing_stays(&search);
+  return search.asked ? mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
+                                         "layout: split = rows is not possible: %s", *out_why)
+                      : MIRAGE_OK;
 }

@@ -191,7 +191,7 @@ MirageStatus mirage__plan_read(const MirageUGraph *graph, MirageNode custom, con
   for (uint32_t i = 0; i < plan->num_loads; i++)
     mirage__plan_land(plan, i, plan->schedule.loads[i].landing);
   if (stored->in_threads)
-    mirage__plan_items(plan);
+    MIRAGE_TRY(mirage__plan_items(plan, &(const char *){NULL}));
   read_places(&plan->block, stored);
   if (stored->partition[0])
     plan->block.partition =

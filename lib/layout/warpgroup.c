@@ -97,22 +97,40 @@ static bool operand_fits(const Plan *plan, const MirageNodeView *product, uint32
   return mirage__swizzled_layout(&wanted);
 }
 
-bool mirage__warpgroups_may(const Plan *plan, const MirageNodeView *product, MatmulSplit *out_split) {
-  return plan->target->has_wgmma &&
-         (mirage__block_operand_in_cells(&plan->block, product) || operand_fits(plan, product, 0)) &&
-         operand_fits(plan, product, 1) && mirage__warpgroup_split(&plan->block, product, &plan->schedule, out_split);
+// Why a product is none of them, as far as is decided; NULL: it is.
+static const char *not_by_warpgroups(const Plan *plan, const MirageNodeView *product, MatmulSplit *out_split) {
+  if (!plan->target->has_wgmma)
+    return "the GPU has no such instruction";
+  if (!mirage__block_operand_in_cells(&plan->block, product) && !operand_fits(plan, product, 0))
+    return "a product's first operand is neither in cells nor a load that may lie in swizzled rows";
+  if (!operand_fits(plan, product, 1))
+    return "a product's second operand is no load that may lie in swizzled rows";
+  return mirage__warpgroup_split(&plan->block, product, &plan->schedule, out_split)
+             ? NULL
+             : "the warps are no warpgroups that can share a product in slabs of 64 rows";
 }
 
-void mirage__plan_warpgroups(Plan *plan) {
+bool mirage__warpgroups_may(const Plan *plan, const MirageNodeView *product, MatmulSplit *out_split) {
+  return !not_by_warpgroups(plan, product, out_split);
+}
+
+MirageStatus mirage__plan_warpgroups(Plan *plan, const char **out_why) {
   Block *block = &plan->block;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
+  MirageNodeView view;
+  bool taken = false;
+  *out_why = "there is no product";
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
     MatmulSplit split;
-    if ((view.op == MIRAGE_OP_MATMUL || view.op == MIRAGE_OP_MMA) && mirage__warpgroups_may(plan, &view, &split))
-      block->values[view.first_result.index].warpgroup = true;
+    if (view.op != MIRAGE_OP_MATMUL && view.op != MIRAGE_OP_MMA)
+      continue;
+    const char *why = not_by_warpgroups(plan, &view, &split);
+    block->values[view.first_result.index].warpgroup = !why;
+    *out_why = why;
+    taken |= !why;
   }
+  if (taken)
+    *out_why = NULL;
+  return MIRAGE_OK;
 }
 
 bool mirage__is_warpgroup_operand(const Plan *plan, MirageValue value) {
