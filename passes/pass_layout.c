@@ -7,7 +7,7 @@
 // schedules of the N candidates of least predicted cost of each program, those within a tenth of it, @p_0_stages_3
 // beside @p_0: no schedule changes a result, so each has the proof of what it varies. What was set by hand is not
 // varied. With `threads`, chains of element-wise operators are written as the thread graphs that code generation makes
-// of them in any case.
+// of them in any case. With `explain`, remarks say of each kernel who does what, and why it is done so.
 #include "mirage/cost.h"
 #include "mirage/layout.h"
 #include "passes.h"
@@ -41,7 +41,8 @@ static MirageStatus say_not_planned(const MirageModuleGraphs *graphs, const Mira
   return MIRAGE_OK;
 }
 
-static MirageStatus plan_candidate(MirageModuleGraphs *graphs, MirageModuleGraph *entry, const MirageTarget *target) {
+static MirageStatus plan_candidate(MirageModuleGraphs *graphs, MirageModuleGraph *entry, const MirageTarget *target,
+                                   bool explain) {
   // The planner's sentence is an error only if the plan is wrong; that it does not fit is an answer.
   MirageHeld held;
   mirage__hold_init(&held);
@@ -50,6 +51,8 @@ static MirageStatus plan_candidate(MirageModuleGraphs *graphs, MirageModuleGraph
   if (status == MIRAGE_OK)
     status = mirage__lowered_cost(entry->graph, target, &held.diag, &mirage_ugraph_meta(entry->graph)->cost);
   mirage__hold_release(&held, graphs->diag, mirage__is_beyond(status));
+  if (status == MIRAGE_OK && explain)
+    MIRAGE_TRY(mirage_layout_explain(entry->graph, target, graphs->diag));
   if (status == MIRAGE_OK)
     return mirage__graphs_rewrite(graphs, entry);
   if (status == MIRAGE_CANCELLED)
@@ -206,7 +209,7 @@ static MirageStatus layout_module(Varier *varier, const MirageLayoutOptions *opt
     if (wanted && options->variants && !mirage__is_interrupted())
       MIRAGE_TRY(remember(varier, i));
     if (wanted)
-      MIRAGE_TRY(plan_candidate(graphs, entry, varier->target));
+      MIRAGE_TRY(plan_candidate(graphs, entry, varier->target, options->explain));
     else if (!entry->source && options->own && !mirage__is_late())
       MIRAGE_TRY(add_own(graphs, entry, varier->target));
   }

@@ -163,6 +163,8 @@ static const MiragePassOption LAYOUT_OPTIONS[] = {
         "time"),
     BOOL(MirageLayoutOptions, threads, "threads", "false",
          "write element-wise chains of what no hand scheduled as thread graphs; the code stays the same"),
+    BOOL(MirageLayoutOptions, explain, "explain", "false",
+         "say of each kernel who does what, what passes between them, and of each form that it was taken or why not"),
     BOOL(MirageLayoutOptions, own, "own", "false", "add each program's own lowering as the candidate @<program>_own"),
 };
 

@@ -141,7 +141,7 @@ typedef struct MirageVerifyPassOptions {
 typedef struct MirageLayoutOptions {
   const char *target;
   int64_t variants;
-  bool tensor_maps, own, threads;
+  bool tensor_maps, own, threads, explain;
 } MirageLayoutOptions;
 
 typedef struct MirageSelectOptions {

@@ -27,6 +27,11 @@ MirageStatus mirage_layout_plan_until(MirageUGraph *graph, const MirageTarget *t
 /// Errors:  NO_MEMORY.
 /// Threads: safe on graphs that nobody is building.
 MirageStatus mirage_layout_exists(const MirageUGraph *graph, const MirageTarget *target, bool *out_exists);
+/// Says of every custom kernel of a graph that is planned for the target, in remarks at it: who does what, what passes between
+/// them, and of each form in which a block can be carried out that it was taken, or why not.
+///
+/// Errors:  BAD_ARGUMENT where a kernel is not planned for the target; NO_MEMORY.
+MirageStatus mirage_layout_explain(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag);
 /// Name of variant `index`, "stages-4"; NULL past the last.
 const char *mirage_layout_variant_name(uint32_t index);
 /// Another schedule for the same µGraph: `planned` is a planned copy of `open`, whose schedules nobody set; variant `index`
