@@ -24,6 +24,10 @@
 #include "mlir/Interfaces/InferTypeOpInterface.h"
 #include "mlir/Interfaces/SideEffectInterfaces.h"
 
+/// A schedule is a parameter of its attribute as it is (Schedule.cpp).
+bool operator==(const MirageSchedule &a, const MirageSchedule &b);
+llvm::hash_code hash_value(const MirageSchedule &schedule);
+
 namespace mirage {
 
 llvm::LogicalResult verifyInC(mlir::Operation *op, bool regions);
@@ -85,8 +89,6 @@ template <typename Attribute> void printList(mlir::AsmPrinter &printer, llvm::Ar
 #include "MirageBlockDialect.h.inc"
 
 #include "MirageThreadDialect.h.inc"
-
-#include "MirageKernelEnums.h.inc"
 
 #include "MirageBlockEnums.h.inc"
 

@@ -11,36 +11,8 @@ using namespace mlir;
 using namespace mirage::kernel;
 using llvm::APFloat;
 
-static_assert(int(RoleKind::k_helper) == MIRAGE_ROLE_HELPER && int(WarpSplit::k_reduction) == MIRAGE_SPLIT_REDUCTION &&
-                  int(Landing::k_tensor) == MIRAGE_LANDING_TENSOR &&
-                  int(Cache::k_evict_last) == MIRAGE_CACHE_EVICT_LAST &&
-                  int(TileOrder::k_grouped) == MIRAGE_ORDER_GROUPED,
-              "the enumerations of MirageKernel.td follow those of ugraph.h");
-
-// Items of a schedule's lists, found by argument-dependent lookup from printList.
+// Items of a launch's list, found by argument-dependent lookup from printList.
 namespace mirage::kernel {
-static void printShort(AsmPrinter &printer, RoleAttr role) {
-  printer << stringifyEnum(role.getKind()) << '(' << role.getWarps();
-  if (role.getRegisters())
-    printer << ", " << role.getRegisters();
-  printer << ')';
-}
-
-static void printShort(AsmPrinter &printer, LoadAttr load) {
-  llvm::SmallVector<std::string> members;
-  if (load.getStages())
-    members.push_back("stages = " + std::to_string(load.getStages()));
-  if (load.getCache() != Cache::k_default)
-    members.push_back(("cache = " + stringifyEnum(load.getCache())).str());
-  if (load.getPrefetch())
-    members.push_back("prefetch = " + std::to_string(load.getPrefetch()));
-  if (load.getMulticast())
-    members.push_back("multicast = true");
-  printer << stringifyEnum(load.getLanding());
-  if (!members.empty())
-    printer << '(' << llvm::join(members, ", ") << ')';
-}
-
 static void printShort(AsmPrinter &printer, TensorMapAttr map) { map.print(printer); }
 } // namespace mirage::kernel
 
@@ -57,8 +29,6 @@ static void printIntegers(AsmPrinter &printer, ArrayRef<int64_t> numbers) {
 }
 
 #include "MirageKernelDialect.cpp.inc"
-
-#include "MirageKernelEnums.cpp.inc"
 
 #define GET_ATTRDEF_CLASSES
 #include "MirageKernelAttrs.cpp.inc"
@@ -84,17 +54,6 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(MirageKernel, mirage_kernel, MirageKernelD
 //===----------------------------------------------------------------------------===//
 
 using Emit = llvm::function_ref<InFlightDiagnostic()>;
-
-LogicalResult ScheduleAttr::verify(Emit emit, int32_t, WarpSplit, bool, bool, TileOrder, int32_t, bool,
-                                   ArrayRef<RoleAttr> roles, ArrayRef<LoadAttr> loads) {
-  if (roles.size() > MIRAGE_MAX_ROLES)
-    return emit() << "schedule: has " << roles.size() << " roles, at most " << int(MIRAGE_MAX_ROLES)
-                  << " are supported";
-  if (loads.size() > MIRAGE_MAX_LOADS)
-    return emit() << "schedule: has " << loads.size() << " loads, at most " << int(MIRAGE_MAX_LOADS)
-                  << " are supported";
-  return success();
-}
 
 LogicalResult PlanAttr::verify(Emit emit, StringRef target, uint64_t, ArrayRef<int64_t> partition, bool,
                                StringRef loops, StringRef places, ScheduleAttr) {
@@ -168,34 +127,11 @@ LogicalResult CostAttr::verify(Emit emit, APFloat time, APFloat bytes, APFloat f
 bool mirageKernelAttributeIsASchedule(MlirAttribute attribute) { return isa<ScheduleAttr>(unwrap(attribute)); }
 
 MlirAttribute mirageKernelScheduleAttrGet(MlirContext context, const MirageSchedule *schedule) {
-  MLIRContext *c = unwrap(context);
-  llvm::SmallVector<RoleAttr> roles;
-  llvm::SmallVector<LoadAttr> loads;
-  for (const MirageRole &role : ArrayRef(schedule->roles, schedule->num_roles))
-    roles.push_back(RoleAttr::get(c, RoleKind(role.kind), role.warps, role.registers));
-  for (const MirageLoadSchedule &load : ArrayRef(schedule->loads, schedule->num_loads))
-    loads.push_back(
-        LoadAttr::get(c, Landing(load.landing), load.stages, Cache(load.cache), load.prefetch_bytes, load.multicast));
-  return wrap(ScheduleAttr::get(c, schedule->warps, WarpSplit(schedule->split), schedule->swap, schedule->permute_k,
-                                TileOrder(schedule->tile_order), schedule->side_blocks, schedule->dependent_launch,
-                                roles, loads));
+  return wrap(ScheduleAttr::get(unwrap(context), *schedule));
 }
 
 void mirageKernelScheduleAttrGetValue(MlirAttribute attribute, MirageSchedule *out) {
-  auto schedule = cast<ScheduleAttr>(unwrap(attribute));
-  *out = MirageSchedule{};
-  out->warps = schedule.getWarps();
-  out->split = MirageWarpSplit(schedule.getSplit());
-  out->swap = schedule.getSwap();
-  out->permute_k = schedule.getPermuteK();
-  out->tile_order = MirageTileOrder(schedule.getTileOrder());
-  out->side_blocks = schedule.getSideBlocks();
-  out->dependent_launch = schedule.getDependentLaunch();
-  for (RoleAttr role : schedule.getRoles())
-    out->roles[out->num_roles++] = {MirageRoleKind(role.getKind()), role.getWarps(), role.getRegisters()};
-  for (LoadAttr load : schedule.getLoads())
-    out->loads[out->num_loads++] = {MirageLanding(load.getLanding()), load.getStages(), MirageCache(load.getCache()),
-                                    load.getPrefetch(), load.getMulticast()};
+  *out = cast<ScheduleAttr>(unwrap(attribute)).getValue();
 }
 
 bool mirageKernelAttributeIsAPlan(MlirAttribute attribute) { return isa<PlanAttr>(unwrap(attribute)); }

@@ -35,7 +35,6 @@ def MirageKernel_Dialect : Mirage_Dialect<"kernel"> {
 // Attributes
 //===----------------------------------------------------------------------------===//
 
-class Kernel_Enum<string name, string text, list<string> words> : Mirage_Enum<"::mirage::kernel", name, text, words>;
 class Kernel_Attr<string name, string itsMnemonic> : AttrDef<MirageKernel_Dialect, name> { let mnemonic = itsMnemonic; }
 
 // Floating-point members: exact, compared by bits.
@@ -50,59 +49,12 @@ class ListOf<string attribute, string text> : OptionalArrayRefParameter<attribut
 }
 class I32Member<int absent, string text> : DefaultValuedParameter<"int32_t", "" # absent, text>;
 class Flag<string text> : DefaultValuedParameter<"bool", "false", text>;
-class EnumMember<string name, string absent, string text>
-    : DefaultValuedParameter<"::mirage::kernel::" # name, "::mirage::kernel::" # name # "::k_" # absent, text>;
-
-def Kernel_RoleKind : Kernel_Enum<"RoleKind", "what a group of warps does", ["producer", "consumer", "helper"]>;
-def Kernel_WarpSplit : Kernel_Enum<"WarpSplit", "how warps split a tile", ["auto", "rows", "columns", "reduction"]>;
-def Kernel_Landing : Kernel_Enum<"Landing", "where a load lands and by which instruction",
-                                 ["auto", "register", "async", "bulk", "tensor"]> {
-  let description = [{`register`: straight into registers; `async`: cp.async, `bulk`: cp.async.bulk, `tensor`:
-    cp.async.bulk.tensor, all to shared memory.}];
-}
-def Kernel_Cache : Kernel_Enum<"Cache", "cache policy of a load", ["default", "no_allocate", "evict_first", "evict_last"]>;
-def Kernel_TileOrder : Kernel_Enum<"TileOrder", "order in which blocks take tiles", ["auto", "row", "column", "grouped"]>;
-
-def Kernel_RoleAttr : Kernel_Attr<"Role", "role"> {
-  let summary = "a group of warps with one task: `consumer(4, 232)`";
-  let description = [{
-    Kinds are `producer`, `consumer`, `helper`; the second number, registers of a thread, may be left out.
-
-    Example:
-
-    ```mlir
-    #mirage_kernel<role consumer(4, 232)>
-    ```
-  }];
-  let parameters = (ins "::mirage::kernel::RoleKind":$kind, "int32_t":$warps,
-                        I32Member<0, "per thread (setmaxnreg); 0: the assembler's choice">:$registers);
-  let assemblyFormat = "$kind `(` $warps (`,` $registers^)? `)`";
-}
-
-def Kernel_LoadAttr : Kernel_Attr<"Load", "load"> {
-  let summary = "how one load of the block graph is done: `tensor(stages = 4, multicast = true)`";
-  let description = [{
-    Where the load lands, then hints, each of which may be left out.
-
-    Example:
-
-    ```mlir
-    #mirage_kernel<load tensor(stages = 4, cache = evict_first, prefetch = 128, multicast = true)>
-    ```
-  }];
-  let parameters = (ins "::mirage::kernel::Landing":$landing,
-                        I32Member<0, "buffers; 0: the planner's choice">:$stages,
-                        EnumMember<"Cache", "default", "cache policy">:$cache,
-                        I32Member<0, "L2 prefetch size in bytes: 0, 64, 128 or 256">:$prefetch,
-                        Flag<"one copy serves all blocks of the cluster that load the same tile">:$multicast);
-  let assemblyFormat = "$landing (`(` struct($stages, $cache, $prefetch, $multicast)^ `)`)?";
-}
 
 def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
   let summary = "who does what in a custom kernel; removing it never changes a result";
   let description = [{
-    Every key may be left out, which leaves the choice to the planner. `loads` has one entry per `load` of the block graph,
-    in textual order.
+    Every key may be left out, which leaves the choice to the planner. [The keys](schedule.md) are the rows of
+    include/mirage/schedule.def. `loads` has one entry per `load` of the block graph, in textual order.
 
     Example:
 
@@ -110,18 +62,8 @@ def Kernel_ScheduleAttr : Kernel_Attr<"Schedule", "schedule"> {
     #mirage_kernel.schedule<warps = 16, split = reduction, roles = [producer(1, 40), consumer(4, 232)], loads = [tensor(stages = 4), register]>
     ```
   }];
-  let parameters = (ins
-      I32Member<0, "warps of the whole block">:$warps,
-      EnumMember<"WarpSplit", "auto", "how warps split a tile; `reduction`: each warp sums a part, added up in the epilogue">:$split,
-      Flag<"matmul computes the transpose, with the weight as first operand of the instruction">:$swap,
-      Flag<"fragments may take the reduction in any order common to both operands">:$permute_k,
-      EnumMember<"TileOrder", "auto", "order in which blocks take tiles">:$tile_order,
-      I32Member<0, "extra blocks that compute what does not depend on the grid">:$side_blocks,
-      Flag<"starts before the previous kernel ends">:$dependent_launch,
-      ListOf<"::mirage::kernel::RoleAttr", "warp roles">:$roles,
-      ListOf<"::mirage::kernel::LoadAttr", "one per load">:$loads);
-  let assemblyFormat = "`<` struct(params) `>`";
-  let genVerifyDecl = 1;
+  let parameters = (ins AttrParameter<"::MirageSchedule", "the keys of schedule.def", "const ::MirageSchedule &">:$value);
+  let hasCustomAssemblyFormat = 1;
 }
 
 def Kernel_PlanAttr : Kernel_Attr<"Plan", "plan"> {

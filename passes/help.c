@@ -70,7 +70,8 @@ void mirageHelpPrint(FILE *stream) {
   fputs("\n  -o FILE                 where the result goes (default: standard output); the file is replaced when it is "
         "whole\n"
         "\nEvery flag of mlir-opt works too: --help-list prints all of them, --help-hidden those that it hides.\n"
-        "--mirage-help=markdown prints this page as a reference, with types, ranges and examples.\n"
+        "--mirage-help=markdown prints this page as a reference, with types, ranges and examples;\n"
+        "--mirage-help=schedule the keys of a kernel's schedule.\n"
         "MIRAGE_TRACE=enumerate,verify in the environment prints the module after these passes.\n"
         "\nExit status: 0 finished; 1 failed, and nothing is written; 130 interrupted by Ctrl-C or SIGTERM: what is "
         "written is\nvalid, and the best that was found until then. A second signal ends the process by that signal.\n",

@@ -88,6 +88,10 @@ int main(int argc, char **argv) {
     mirageHelpPrintMarkdown(stdout);
     return EXIT_SUCCESS;
   }
+  if (argc == 2 && !strcmp(argv[1], "--mirage-help=schedule")) {
+    mirageHelpPrintSchedule(stdout);
+    return EXIT_SUCCESS;
+  }
   mlir::DialectRegistry registry;
   registerUpstream(registry);
   mirageRegisterDialects(wrap(&registry));

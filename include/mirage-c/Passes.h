@@ -27,6 +27,8 @@ void mirageForEachPass(MiragePassVisitor visit, void *user);
 void mirageHelpPrint(FILE *stream);
 /// The same as a page of Markdown, with types, ranges and examples.
 void mirageHelpPrintMarkdown(FILE *stream);
+/// The keys of a schedule, as a page of Markdown.
+void mirageHelpPrintSchedule(FILE *stream);
 
 /// A pass by its argument ("mirage-enumerate") with its options as text (may be empty), for
 /// mlirPassManagerAddOwnedPass. A null pass when there is no such pass or an option is wrong; the reason goes to

@@ -37,6 +37,7 @@
 
 #include "mirage/arena.h"
 #include "mirage/diag.h"
+#include "mirage/schedule.h"
 #include <stdbool.h>
 
 #ifdef __cplusplus
@@ -125,7 +126,7 @@ bool mirage_op_expands(MirageOp op);
 
 // -------------------------------------------------------------------------------------------------------------- types
 
-enum { MIRAGE_MAX_RANK = 6, MIRAGE_MAX_LOOPS = 4, MIRAGE_MAX_ROLES = 8, MIRAGE_MAX_LOADS = 24 };
+enum { MIRAGE_MAX_RANK = 6, MIRAGE_MAX_LOOPS = 4 };
 
 typedef enum { MIRAGE_F16, MIRAGE_BF16, MIRAGE_F32 } MirageDType;
 
@@ -240,51 +241,6 @@ typedef struct MirageLoopAttrs {
   uint32_t num_carries;       // = number of operands (initial values) and of results
   const MirageCarry *carries; // copied by the builder
 } MirageLoopAttrs;
-
-// The schedule says who does what; dropping it never changes a result. See dialect/README.md for each key.
-typedef enum { MIRAGE_ROLE_PRODUCER, MIRAGE_ROLE_CONSUMER, MIRAGE_ROLE_HELPER } MirageRoleKind;
-typedef struct MirageRole {
-  MirageRoleKind kind;
-  int32_t warps;
-  int32_t registers; // per thread (setmaxnreg); 0 = leave it to the assembler
-} MirageRole;
-
-typedef enum { MIRAGE_SPLIT_AUTO, MIRAGE_SPLIT_ROWS, MIRAGE_SPLIT_COLUMNS, MIRAGE_SPLIT_REDUCTION } MirageWarpSplit;
-typedef enum {
-  MIRAGE_LANDING_AUTO,
-  MIRAGE_LANDING_REGISTER, // global memory straight to registers
-  MIRAGE_LANDING_ASYNC,    // cp.async to shared memory
-  MIRAGE_LANDING_BULK,     // cp.async.bulk
-  MIRAGE_LANDING_TENSOR,   // cp.async.bulk.tensor
-} MirageLanding;
-typedef enum {
-  MIRAGE_CACHE_DEFAULT,
-  MIRAGE_CACHE_NO_ALLOCATE,
-  MIRAGE_CACHE_EVICT_FIRST,
-  MIRAGE_CACHE_EVICT_LAST
-} MirageCache;
-typedef struct MirageLoadSchedule {
-  MirageLanding landing;
-  int32_t stages; // 0 = planner's choice
-  MirageCache cache;
-  int32_t prefetch_bytes; // L2 prefetch size: 0, 64, 128, 256
-  bool multicast;         // one copy serves the blocks of the cluster that load the same tile
-} MirageLoadSchedule;
-typedef enum { MIRAGE_ORDER_AUTO, MIRAGE_ORDER_ROW, MIRAGE_ORDER_COLUMN, MIRAGE_ORDER_GROUPED } MirageTileOrder;
-
-typedef struct MirageSchedule {
-  int32_t warps; // of the whole block; 0 = planner's choice
-  MirageWarpSplit split;
-  bool swap;      // matmul computes the transpose (weight as A operand)
-  bool permute_k; // fragments may take k in any common order
-  MirageTileOrder tile_order;
-  int32_t side_blocks;   // extra blocks (lowest numbers) that compute what does not depend on the grid
-  bool dependent_launch; // starts before the previous kernel ends (griddepcontrol)
-  uint32_t num_roles;
-  MirageRole roles[MIRAGE_MAX_ROLES];
-  uint32_t num_loads; // one entry per load of the block graph, in textual order, or 0
-  MirageLoadSchedule loads[MIRAGE_MAX_LOADS];
-} MirageSchedule;
 
 /// A box of a tensor in device memory that the hardware copies by coordinates (cp.async.bulk.tensor). The innermost
 /// dimension comes first in every array. Elements of a box outside the tensor land as zeros. The generated code names

@@ -8,7 +8,7 @@
 // Bulk copies take contiguous bytes: the rows of a tile, which all must lie inside the tensor.
 // Layout:  rows of 32, 64 or 128 bytes are swizzled as the hardware does it; longer ones are cut into panels of 128
 //          bytes, one copy each; what fits neither lies dense.
-// Roles:   the first producer issues the copies of the whole block graph; consumers and helpers do everything else.
+// Roles:   the first producer issues the copies of the whole block graph; consumers do everything else.
 //          Without a copy engine, or anything for it to copy, there are only workers.
 #include "plan.h"
 

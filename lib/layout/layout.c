@@ -30,12 +30,6 @@ static MirageStatus check_schedule(const Plan *plan) {
   if (plan->schedule.warps < 0 || threads > plan->target->max_threads_per_block)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT, "layout: %d warps are %d threads, %s allows %d",
                             plan->schedule.warps, threads, plan->target->name, plan->target->max_threads_per_block);
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    const MirageLoadSchedule *load = &plan->schedule.loads[i];
-    if (load->stages < 0 || load->stages > 64)
-      return mirage_diag_fail(plan->diag, mirage_ugraph_node(plan->graph, plan->loads[i]).loc, MIRAGE_BAD_ARGUMENT,
-                              "load: stages must lie in 0 .. 64, load %u has %d", i, load->stages);
-  }
   return MIRAGE_OK;
 }
 
@@ -61,31 +55,11 @@ static MirageStatus stages_by_hand(Plan *plan) {
   return MIRAGE_OK;
 }
 
-// Hints that no instruction of ours carries are taken away, so that the schedule says what happens.
-static void drop_hints(const Plan *plan, uint32_t index, MirageLoadSchedule *load) {
-  static const char *const NAMES[] = {"default", "no_allocate", "evict_first", "evict_last"};
-  const void *loc = mirage_ugraph_node(plan->graph, plan->loads[index]).loc;
-  bool streams = load->landing == MIRAGE_LANDING_REGISTER && load->cache == MIRAGE_CACHE_NO_ALLOCATE;
-  if (load->prefetch_bytes && !(streams && load->prefetch_bytes == 128)) {
-    mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, loc,
-                     "load: prefetch = %d has no effect: only loads into registers that bypass the first cache "
-                     "(no_allocate) say how much the second fetches, 128 bytes",
-                     load->prefetch_bytes);
-    load->prefetch_bytes = 0;
-  }
-  if (load->cache > MIRAGE_CACHE_NO_ALLOCATE) {
-    mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, loc,
-                     "load: cache = %s has no effect: the second cache chooses what to evict", NAMES[load->cache]);
-    load->cache = MIRAGE_CACHE_DEFAULT;
-  }
-}
-
 // What the loads' schedule turned out to be.
 static void complete_loads(Plan *plan) {
   const Block *block = &plan->block;
   for (uint32_t i = 0; i < plan->num_loads; i++) {
     MirageLoadSchedule *load = &plan->schedule.loads[i];
-    drop_hints(plan, i, load);
     int32_t loop = block->steps[block->step_of_node[plan->loads[i].index]].loop;
     load->stages = load->landing != MIRAGE_LANDING_REGISTER && loop >= 0 ? plan->stages_of_loop[loop] : 1;
   }

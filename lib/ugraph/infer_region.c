@@ -307,7 +307,7 @@ MirageStatus mirage_op_check_loop(const MirageLoopAttrs *attrs, uint32_t num_ini
 // ------------------------------------------------------------------------------------------ custom
 
 // Limits that every GPU since sm_80 shares; a target's own (shared memory, clusters at all) are the planner's business.
-enum { MAX_WARPS = 32, MAX_THREADS = 1024, MAX_CLUSTER_BLOCKS = 16, MIN_ROLE_REGISTERS = 24, MAX_ROLE_REGISTERS = 256 };
+enum { MAX_THREADS = 1024, MAX_CLUSTER_BLOCKS = 16 };
 
 static const int64_t MAX_GRID[3] = {INT32_MAX, 65535, 65535};
 
@@ -327,69 +327,6 @@ static MirageStatus check_grid(const InferCall *call, const MirageCustomAttrs *a
                         MAX_CLUSTER_BLOCKS);
   }
   return MIRAGE_OK;
-}
-
-static MirageStatus check_roles(const InferCall *call, const MirageSchedule *schedule) {
-  int32_t warps = 0;
-  if (schedule->num_roles > MIRAGE_MAX_ROLES)
-    return INFER_FAIL(call, MIRAGE_LIMIT, "schedule has %u roles, at most %d are supported", schedule->num_roles,
-                      MIRAGE_MAX_ROLES);
-  for (uint32_t i = 0; i < schedule->num_roles; i++) {
-    const MirageRole *role = &schedule->roles[i];
-    if ((uint32_t)role->kind > MIRAGE_ROLE_HELPER)
-      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "role %u has an unknown kind: %d", i, (int)role->kind);
-    if (role->warps < 1 || role->warps > MAX_WARPS)
-      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "role %u has %d warps, 1 to %d are possible", i, role->warps,
-                        MAX_WARPS);
-    if (role->registers != 0 &&
-        (role->registers < MIN_ROLE_REGISTERS || role->registers > MAX_ROLE_REGISTERS || role->registers % 8 != 0))
-      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "role %u has %d registers, a multiple of 8 from %d to %d is needed",
-                        i, role->registers, MIN_ROLE_REGISTERS, MAX_ROLE_REGISTERS);
-    warps += role->warps;
-  }
-  if (warps > MAX_WARPS)
-    return INFER_FAIL(call, MIRAGE_LIMIT, "roles have %d warps, a block has at most %d", warps, MAX_WARPS);
-  if (schedule->num_roles && schedule->warps && warps != schedule->warps)
-    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "warps of the roles and of the block differ: %d vs %d", warps,
-                      schedule->warps);
-  return MIRAGE_OK;
-}
-
-static MirageStatus check_loads(const InferCall *call, const MirageCustomAttrs *attrs) {
-  const MirageSchedule *schedule = attrs->schedule;
-  if (schedule->num_loads > MIRAGE_MAX_LOADS)
-    return INFER_FAIL(call, MIRAGE_LIMIT, "schedule has %u loads, at most %d are supported", schedule->num_loads,
-                      MIRAGE_MAX_LOADS);
-  bool clusters = attrs->cluster[0] * attrs->cluster[1] * attrs->cluster[2] > 1;
-  for (uint32_t i = 0; i < schedule->num_loads; i++) {
-    const MirageLoadSchedule *load = &schedule->loads[i];
-    int32_t prefetch = load->prefetch_bytes;
-    if ((uint32_t)load->landing > MIRAGE_LANDING_TENSOR || (uint32_t)load->cache > MIRAGE_CACHE_EVICT_LAST)
-      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "load %u has an unknown landing or cache policy: %d, %d", i,
-                        (int)load->landing, (int)load->cache);
-    if (load->stages < 0)
-      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "load %u has %d stages", i, load->stages);
-    if (prefetch != 0 && prefetch != 64 && prefetch != 128 && prefetch != 256)
-      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "load %u prefetches %d bytes, 0, 64, 128 or 256 are possible", i,
-                        prefetch);
-    if (load->multicast && !clusters)
-      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "load %u is multicast, but there is no cluster", i);
-  }
-  return MIRAGE_OK;
-}
-
-static MirageStatus check_schedule(const InferCall *call, const MirageCustomAttrs *attrs) {
-  const MirageSchedule *schedule = attrs->schedule;
-  if (schedule->warps < 0 || schedule->warps > MAX_WARPS)
-    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "schedule has %d warps, 0 to %d are possible", schedule->warps,
-                      MAX_WARPS);
-  if ((uint32_t)schedule->split > MIRAGE_SPLIT_REDUCTION || (uint32_t)schedule->tile_order > MIRAGE_ORDER_GROUPED)
-    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "schedule has an unknown split or tile order: %d, %d",
-                      (int)schedule->split, (int)schedule->tile_order);
-  if (schedule->side_blocks < 0)
-    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "schedule has %d side blocks", schedule->side_blocks);
-  MIRAGE_TRY(check_roles(call, schedule));
-  return check_loads(call, attrs);
 }
 
 static MirageStatus check_map(const InferCall *call, const MirageTensorMap *map) {
@@ -433,6 +370,6 @@ MirageStatus mirage_op_check_custom(const MirageCustomAttrs *attrs, const Mirage
   InferCall call = {.name = "custom", .level = MIRAGE_LEVEL_KERNEL, .diag = diag, .loc = loc};
   MIRAGE_TRY(check_grid(&call, attrs));
   if (attrs->schedule)
-    MIRAGE_TRY(check_schedule(&call, attrs));
+    MIRAGE_TRY(mirage__check_schedule(&call, attrs));
   return attrs->launch ? mirage__check_launch(attrs->launch, diag, loc) : MIRAGE_OK;
 }

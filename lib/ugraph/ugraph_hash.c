@@ -89,28 +89,10 @@ static void put_schedule(Words *words, const MirageSchedule *schedule) {
   put(words, schedule != NULL);
   if (!schedule)
     return;
-  put(words, (uint64_t)schedule->warps);
-  put(words, schedule->split);
-  put(words, schedule->swap);
-  put(words, schedule->permute_k);
-  put(words, schedule->tile_order);
-  put(words, (uint64_t)schedule->side_blocks);
-  put(words, schedule->dependent_launch);
-  put(words, schedule->num_roles);
-  for (uint32_t i = 0; i < schedule->num_roles; i++) {
-    put(words, schedule->roles[i].kind);
-    put(words, (uint64_t)schedule->roles[i].warps);
-    put(words, (uint64_t)schedule->roles[i].registers);
-  }
-  put(words, schedule->num_loads);
-  for (uint32_t i = 0; i < schedule->num_loads; i++) {
-    const MirageLoadSchedule *load = &schedule->loads[i];
-    put(words, load->landing);
-    put(words, (uint64_t)load->stages);
-    put(words, load->cache);
-    put(words, (uint64_t)load->prefetch_bytes);
-    put(words, load->multicast);
-  }
+  int32_t numbers[MIRAGE_SCHEDULE_NUMBERS];
+  uint32_t count = mirage_schedule_numbers(schedule, numbers);
+  for (uint32_t i = 0; i < count; i++)
+    put(words, (uint64_t)numbers[i]);
 }
 
 static void put_attrs(Words *words, MirageAttrsKind kind, const MirageAttrs *attrs) {

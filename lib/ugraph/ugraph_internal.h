@@ -104,6 +104,10 @@ MirageStatus mirage__check_loop_start(const MirageLoopAttrs *attrs, uint32_t num
                                       const MirageDiag *diag, const void *loc);
 MirageStatus mirage__check_launch(const MirageLaunch *launch, const MirageDiag *diag, const void *loc);
 
+// schedule.c
+/// The rules of a schedule on its kernel.
+MirageStatus mirage__check_schedule(const InferCall *call, const MirageCustomAttrs *attrs);
+
 // clone.c
 /// Copies nodes of one graph into another. `map[old id]` is the new value, {0} before its definition was copied.
 typedef struct Copier Copier;

@@ -142,7 +142,7 @@ def _kernel_lines(attrs: dict, number: int) -> list[str]:
         parts.append(f"{_bytes_text(launch['shared_bytes'])} shared")
     if launch and launch["workspace_bytes"]:
         parts.append(f"{_bytes_text(launch['workspace_bytes'])} workspace")
-    parts += [f"{r['warps']} warp{'s' * (r['warps'] != 1)} {r['role']}" for r in schedule.get("roles", [])]
+    parts += [f"{r['warps']} warp{'s' * (r['warps'] != 1)} {r['kind']}" for r in schedule.get("roles", [])]
     if schedule.get("side_blocks"):
         parts.append(f"{schedule['side_blocks']} side blocks")
     if schedule.get("dependent_launch"):

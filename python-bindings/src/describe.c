@@ -60,41 +60,35 @@ static json_t *values_json(const MirageUGraph *graph, uint32_t count, MirageValu
 
 // ----------------------------------------------------------------------------------------------------------- attributes
 
-// Names as the dialect's text has them.
-static json_t *roles_json(const MirageSchedule *schedule) {
-  static const char *const names[] = {"producer", "consumer", "helper"};
-  json_t *array = json_array();
-  for (uint32_t i = 0; i < schedule->num_roles; i++)
-    json_array_append_new(array,
-                          json_pack("{s:s, s:i, s:i}", "role", names[schedule->roles[i].kind], "warps",
-                                    (int)schedule->roles[i].warps, "registers", (int)schedule->roles[i].registers));
-  return array;
-}
+static json_t *record_json(const MirageRecord *record, const void *values);
 
-/// One entry a load of the block graph, in textual order; none where the planner has not said.
-static json_t *loads_json(const MirageSchedule *schedule) {
-  static const char *const landings[] = {"auto", "register", "async", "bulk", "tensor"};
-  static const char *const caches[] = {"default", "no_allocate", "evict_first", "evict_last"};
-  json_t *array = json_array();
-  for (uint32_t i = 0; i < schedule->num_loads; i++) {
-    const MirageLoadSchedule *load = &schedule->loads[i];
-    json_array_append_new(array,
-                          json_pack("{s:s, s:i, s:s, s:b}", "landing", landings[load->landing], "stages",
-                                    (int)load->stages, "cache", caches[load->cache], "multicast", load->multicast));
+static json_t *key_json(const MirageKey *key, const void *values) {
+  if (key->form != MIRAGE_FORM_LIST) {
+    int32_t value = mirage_key_get(key, values);
+    return key->form == MIRAGE_FORM_WORD   ? json_string(mirage_key_word(key, values))
+           : key->form == MIRAGE_FORM_FLAG ? json_boolean(value)
+                                           : json_integer(value);
   }
+  uint32_t count;
+  const char *items = mirage_key_items(key, values, &count);
+  json_t *array = json_array();
+  for (uint32_t i = 0; i < count; i++)
+    json_array_append_new(array, record_json(key->items, items + i * key->items->size));
   return array;
 }
 
-static json_t *schedule_json(const MirageSchedule *schedule) {
-  return schedule ? json_pack("{s:i, s:b, s:i, s:o, s:o}", "warps", (int)schedule->warps, "dependent_launch",
-                              schedule->dependent_launch, "side_blocks", (int)schedule->side_blocks, "roles",
-                              roles_json(schedule), "loads", loads_json(schedule))
-                  : json_null();
+/// A schedule, or an item of one: every key, by the name that the dialect's text has.
+static json_t *record_json(const MirageRecord *record, const void *values) {
+  json_t *object = json_object();
+  for (uint32_t i = 0; i < record->num_keys; i++)
+    json_object_set_new(object, record->keys[i].name, key_json(&record->keys[i], values));
+  return object;
 }
 
 static json_t *custom_json(const MirageCustomAttrs *custom) {
-  json_t *object = json_pack("{s:o, s:o, s:o}", "grid", ints(3, custom->grid), "cluster", ints(3, custom->cluster),
-                             "schedule", schedule_json(custom->schedule));
+  json_t *object =
+      json_pack("{s:o, s:o, s:o}", "grid", ints(3, custom->grid), "cluster", ints(3, custom->cluster), "schedule",
+                custom->schedule ? record_json(mirage_schedule_record(), custom->schedule) : json_null());
   if (custom->launch)
     json_object_set_new(object, "launch",
                         json_pack("{s:s, s:i, s:i, s:I}", "kernel", custom->launch->kernel, "threads",

@@ -88,7 +88,7 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // negative warps
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
-  // expected-error @+1 {{custom: schedule has -1 warps, 0 to 32 are possible}}
+  // expected-error @+1 {{custom: schedule has warps = -1, 0 to 32 are possible}}
   %y = custom (%xk = %x) outs(%yk) grid [2] schedule <warps = -1> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
     store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
@@ -100,7 +100,7 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // warps beyond a block
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
-  // expected-error @+1 {{custom: schedule has 33 warps, 0 to 32 are possible}}
+  // expected-error @+1 {{custom: schedule has warps = 33, 0 to 32 are possible}}
   %y = custom (%xk = %x) outs(%yk) grid [2] schedule <warps = 33> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
     store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
@@ -112,7 +112,7 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // role without warps
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
-  // expected-error @+1 {{custom: role 0 has 0 warps, 1 to 32 are possible}}
+  // expected-error @+1 {{custom: role 0 has warps = 0, 1 to 32 are possible}}
   %y = custom (%xk = %x) outs(%yk) grid [2] schedule <roles = [producer(0)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
     store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
@@ -124,7 +124,7 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // registers that setmaxnreg cannot give
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
-  // expected-error @+1 {{custom: role 0 has 41 registers, a multiple of 8 from 24 to 256 is needed}}
+  // expected-error @+1 {{custom: role 0 has 41 registers, a multiple of 8 from 24 on is needed}}
   %y = custom (%xk = %x) outs(%yk) grid [2] schedule <roles = [producer(1, 41)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
     store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
@@ -161,7 +161,7 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 // too many roles
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
   // expected-error @+1 {{custom op 'mirage_kernel.custom' schedule: has 9 roles, at most 8 are supported}}
-  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <roles = [helper(1), helper(1), helper(1), helper(1), helper(1), helper(1), helper(1), helper(1), helper(1)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <roles = [consumer(1), consumer(1), consumer(1), consumer(1), consumer(1), consumer(1), consumer(1), consumer(1), consumer(1)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
     store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
   }
@@ -172,20 +172,8 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // side blocks
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
-  // expected-error @+1 {{custom: schedule has -4 side blocks}}
+  // expected-error @+1 {{custom: schedule has side_blocks = -4, at least 0 is needed}}
   %y = custom (%xk = %x) outs(%yk) grid [2] schedule <side_blocks = -4> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
-    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
-    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
-  }
-  return %y : tensor<8x64xf16>
-}
-
-// -----
-
-// prefetch size
-mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
-  // expected-error @+1 {{custom: load 0 prefetches 100 bytes, 0, 64, 128 or 256 are possible}}
-  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <loads = [register(prefetch = 100)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
     store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
   }
@@ -196,7 +184,7 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // stages of a load
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
-  // expected-error @+1 {{custom: load 0 has -1 stages}}
+  // expected-error @+1 {{custom: load 0 has stages = -1, 0 to 64 are possible}}
   %y = custom (%xk = %x) outs(%yk) grid [2] schedule <loads = [async(stages = -1)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
     store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
@@ -244,9 +232,7 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // unknown landing
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
-  // expected-error @+3 {{custom op 'mirage_kernel.custom' expected one of [auto, register, async, bulk, tensor] for where a load lands and by which instruction, got: teleport}}
-  // expected-error @+2 {{custom op 'mirage_kernel.custom' failed to parse Kernel_LoadAttr parameter 'landing' which is to be a `::mirage::kernel::Landing`}}
-  // expected-error @+1 {{custom op 'mirage_kernel.custom' failed to parse Kernel_ScheduleAttr parameter 'loads' which is to be a `::llvm::ArrayRef<::mirage::kernel::LoadAttr>`}}
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' load: landing is one of auto, register, async, bulk, tensor; got 'teleport'}}
   %y = custom (%xk = %x) outs(%yk) grid [2] schedule <loads = [teleport]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
     store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
@@ -258,8 +244,116 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // unknown key of a schedule
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
-  // expected-error @+1 {{custom op 'mirage_kernel.custom' duplicate or unknown struct parameter name: wraps}}
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' schedule: has no key 'wraps'; it has warps, split, swap, tile_order, side_blocks, dependent_launch, roles, loads}}
   %y = custom (%xk = %x) outs(%yk) grid [2] schedule <wraps = 4> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// a flag that is a number
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' schedule: swap is true or false; got 'yes'}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <swap = yes> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// a role of three numbers
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' role: takes 2 numbers at most}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <roles = [producer(1, 40, 3)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// unknown role
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' role: kind is one of producer, consumer; got 'thinker'}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <roles = [thinker(1)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// unknown key of a load
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' load: has no key 'depth'; it has stages, cache, multicast}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <loads = [async(depth = 2)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// a key that is no more: permute_k
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' schedule: key 'permute_k' is no more: loops that stream their weights take the reduction in any order as it is: leave it out}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <permute_k = true> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// a key that is no more: prefetch
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' load: key 'prefetch' is no more: cache = no_allocate fetches 128 bytes as it is, and no other load has a say: leave it out}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <loads = [register(prefetch = 128)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// a role that is no more
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' role: kind 'helper' is no more: its warps did what consumers do: write consumer}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <roles = [helper(1)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// cache policies that are no more
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' load: cache 'evict_first' is no more: no load carried it: leave the cache out}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <loads = [tensor(cache = evict_first)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// cache policies that are no more, the other
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' load: cache 'evict_last' is no more: no load carried it: leave the cache out}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <loads = [register(cache = evict_last)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
     store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
   }
@@ -270,7 +364,7 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // key given twice in a schedule
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
-  // expected-error @+1 {{custom op 'mirage_kernel.custom' duplicate or unknown struct parameter name: warps}}
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' schedule: 'warps' is given twice}}
   %y = custom (%xk = %x) outs(%yk) grid [2] schedule <warps = 4, warps = 8> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
     store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>

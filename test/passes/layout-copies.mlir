@@ -3,8 +3,6 @@
 // RUN: mirage-mlir-opt %s --mirage-layout 2>/dev/null | FileCheck %s
 // RUN: mirage-mlir-opt %s --mirage-layout=target=a100 2>/dev/null | FileCheck %s --check-prefix=A100
 // RUN: mirage-mlir-opt %s --mirage-layout 2>/dev/null | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s
-// RUN: mirage-mlir-opt %s --mirage-layout 2>&1 >/dev/null | FileCheck %s --check-prefix=HINTS
-// RUN: mirage-mlir-opt %s --mirage-layout 2>/dev/null | mirage-mlir-opt --mirage-layout 2>&1 >/dev/null | FileCheck %s --check-prefix=ONCE --allow-empty
 // RUN: sed '/@candidate(/s/source = @program}/source = @program, selected}/' %s | mirage-mlir-opt --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=MAPS
 // RUN: sed '/@candidate(/s/source = @program}/source = @program, selected}/' %s | mirage-mlir-opt --mirage-lower=tensor-maps=false 2>/dev/null | FileCheck %s --check-prefix=PLAIN
 //
@@ -50,29 +48,4 @@ mirage_kernel.graph @by_hand(%x: tensor<128x256xf16>, %w: tensor<256x256xf16>) -
     store %acc, %yk {} : !mirage_block.tile<128x256xf32>, tensor<128x256xf16>
   }
   return %y : tensor<128x256xf16>
-}
-
-// Hints that nothing generated carries are said to have no effect, once, and go.
-// HINTS: remark: load: cache = evict_last has no effect: the second cache chooses what to evict
-// HINTS: remark: load: prefetch = 128 has no effect: only loads into registers that bypass the first cache (no_allocate)
-// ONCE-NOT: has no effect
-// CHECK-LABEL: @hints
-// CHECK: loads = [register(stages = 1), async(stages = 1), register(stages = 1, cache = no_allocate, prefetch = 128)]
-mirage_kernel.graph @hints(%x: tensor<16x64xf16>) -> tensor<16x64xf16> attributes {source = @three} {
-  %r = custom (%xk = %x, %yk = %x, %zk = %x) outs(%rk) grid [1]
-      schedule <loads = [register(cache = evict_last), async(prefetch = 128), register(cache = no_allocate, prefetch = 128)]>
-      : (tensor<16x64xf16>, tensor<16x64xf16>, tensor<16x64xf16>) -> tensor<16x64xf16> {
-    %a = load %xk {} : tensor<16x64xf16> -> !mirage_block.tile<16x64xf16>
-    %b = load %yk {} : tensor<16x64xf16> -> !mirage_block.tile<16x64xf16>
-    %c = load %zk {} : tensor<16x64xf16> -> !mirage_block.tile<16x64xf16>
-    %d = add %a, %b : !mirage_block.tile<16x64xf16>, !mirage_block.tile<16x64xf16>
-    %e = add %d, %c : !mirage_block.tile<16x64xf32>, !mirage_block.tile<16x64xf16>
-    store %e, %rk {} : !mirage_block.tile<16x64xf32>, tensor<16x64xf16>
-  }
-  return %r : tensor<16x64xf16>
-}
-mirage_kernel.graph @three(%x: tensor<16x64xf16>) -> tensor<16x64xf16> {
-  %d = add %x, %x : tensor<16x64xf16>, tensor<16x64xf16>
-  %e = add %d, %x : tensor<16x64xf16>, tensor<16x64xf16>
-  return %e : tensor<16x64xf16>
 }

@@ -1,6 +1,6 @@
 # Reads the reference pages of the dialects and passes, and runs every example that stands in them.
 #
-# usage: reference.py dialects SOURCE-ROOT DOCS      reference.py passes DOCS SCRATCH
+# usage: reference.py dialects SOURCE-ROOT DOCS      reference.py passes DOCS SCRATCH      reference.py schedule SOURCE-ROOT DOCS
 #        (mirage-mlir-opt, FileCheck on PATH)
 #
 # A page is a list of entries, "### `mirage_kernel.exp` ..." or "### CostAttr". Each must have a summary, words that describe it, and
@@ -221,9 +221,57 @@ def passes(docs, scratch):
     return problems, f"{count} examples, {options} options"
 
 
+# ------------------------------------------------------------------------------------------------------------------------ schedule
+
+
+def row_names(root):
+    """Record -> names of its rows, and the names of all words, as schedule.def has them."""
+    text = open(f"{root}/include/mirage/schedule.def").read()
+    keys = re.findall(r"^MIRAGE_(SCHEDULE|ROLE|LOAD)_KEY\(\w+, (\w+),", text, re.M)
+    keys += [("SCHEDULE", name) for name in re.findall(r"^MIRAGE_SCHEDULE_LIST\(\w+, \w+, (\w+),", text, re.M)]
+    words = re.findall(r'^MIRAGE_\w+_WORD\(\w+, "(\w+)",', text, re.M)
+    return {record: [name for of, name in keys if of == record] for record in ("SCHEDULE", "ROLE", "LOAD")}, words
+
+
+def shown(record, key, value):
+    """A schedule in which this key has this value."""
+    by_place = {"kind": f"{value}(1)", "warps": f"producer({value})", "registers": f"producer(1, {value})"}
+    item = value if key == "landing" else f"auto({key} = {value})"
+    return {"SCHEDULE": f"{key} = {value}", "ROLE": f"roles = [{by_place.get(key)}]", "LOAD": f"loads = [{item}]"}[record]
+
+
+def values_of(cell):
+    """Values to try out of a cell of the page: the words, or the bounds."""
+    words = re.findall(r"`(\w+)`", cell)
+    bounds = re.match(r"(-?\d+) (?:to (\d+)|and more)", cell)
+    return words or [bound for bound in bounds.groups() if bound]
+
+
+def schedule(root, docs):
+    """Every row stands on the page with its meaning, and each value that the page names is read and comes back."""
+    problems, count = [], 0
+    records, words = row_names(root)
+    page = open(f"{docs}/schedule.md").read()
+    problems += [f"{docs}/schedule.md: no word {word}" for word in words if f"`{word}`" not in page]
+    for record, names in records.items():
+        part = page.partition(f"\n## {record.lower()}\n")[2].partition("\n## ")[0]
+        for name in names:
+            row = re.search(rf"^\| `{name}` \| (.+?) \| (.+?) \| (.+?) \|$", part, re.M)
+            if not row:
+                problems.append(f"{docs}/schedule.md: no row {name} of a {record.lower()}")
+                continue
+            for value in values_of(row[1]) if "](#" not in row[1] else []:
+                count += 1
+                text = f"#mirage_kernel.schedule<{shown(record, name, value)}>"
+                back = opt([], f"module attributes {{test.a = {text}}} {{}}".encode()).decode()
+                if value not in row[2] and not re.search(rf"\b{value}\b", back):
+                    problems.append(f"{docs}/schedule.md: {text} comes back as {back}")
+    return problems, f"{count} values read"
+
+
 def main():
     what, *arguments = sys.argv[1:]
-    problems, count = dialects(*arguments) if what == "dialects" else passes(*arguments)
+    problems, count = {"dialects": dialects, "passes": passes, "schedule": schedule}[what](*arguments)
     if problems:
         sys.exit("\n".join(problems))
     print(f"{count} examples ran" if what == "dialects" else count)

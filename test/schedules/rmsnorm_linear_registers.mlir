@@ -1,7 +1,6 @@
 // RMSNorm and a linear layer in one kernel: weights stream from global memory straight to registers, 16 warps split the
 // reduction, each with its own partial sums, and the norm costs one sum of squares beside the product. The weight is the
-// first operand of the matrix instruction (swap), and its fragments take k in whatever order the 16-byte loads give
-// (permute_k).
+// first operand of the matrix instruction (swap), and its fragments take k in whatever order the 16-byte loads give.
 //
 // RUN: mirage-mlir-opt %s -o %t.mlir
 // RUN: mirage-mlir-opt %t.mlir | diff %t.mlir -
@@ -23,15 +22,15 @@ mirage_kernel.graph @program(%x: tensor<2x256xf16>, %g: tensor<256xf16>, %w: ten
 }
 
 // CHECK-LABEL: @candidate
-// CHECK: custom {{.*}} grid [4] schedule <warps = 16, split = reduction, swap = true, permute_k = true, loads = [auto, auto, register(cache = no_allocate, prefetch = 128)]>
+// CHECK: custom {{.*}} grid [4] schedule <warps = 16, split = reduction, swap = true, loads = [auto, auto, register(cache = no_allocate)]>
 // CHECK: loop 4
 // CHECK-COUNT-3: load
 // CHECK: store
 mirage_kernel.graph @candidate(%x: tensor<2x256xf16>, %g: tensor<256xf16>, %w: tensor<256x192xf16>) -> tensor<2x192xf16>
     attributes {source = @program} {
   %y = custom (%xk = %x, %gk = %g, %wk = %w) outs(%yk) grid [4]
-      schedule <warps = 16, split = reduction, swap = true, permute_k = true,
-                loads = [auto, auto, register(cache = no_allocate, prefetch = 128)]>
+      schedule <warps = 16, split = reduction, swap = true,
+                loads = [auto, auto, register(cache = no_allocate)]>
       : (tensor<2x256xf16>, tensor<256xf16>, tensor<256x192xf16>) -> tensor<2x192xf16> {
     %acc0 = constant 0.0 : !mirage_block.tile<2x48xf32, register>
     %squares0 = constant 0.0 : !mirage_block.tile<2x1xf32, register>

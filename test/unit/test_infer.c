@@ -622,23 +622,30 @@ static void test_custom_schedule(void **state) {
   custom_case(PLAIN, &s, "custom: warps of the roles and of the block differ: 5 vs 6");
   s = good;
   s.roles[0].registers = 41;
-  custom_case(PLAIN, &s, "custom: role 0 has 41 registers, a multiple of 8 from 24 to 256 is needed");
+  custom_case(PLAIN, &s, "custom: role 0 has 41 registers, a multiple of 8 from 24 on is needed");
   s = good;
   s.roles[1].warps = 0;
-  custom_case(PLAIN, &s, "custom: role 1 has 0 warps, 1 to 32 are possible");
+  custom_case(PLAIN, &s, "custom: role 1 has warps = 0, 1 to 32 are possible");
   s = (MirageSchedule){.num_roles = 2, .roles = {{MIRAGE_ROLE_CONSUMER, 32, 0}, producer}};
   custom_case(PLAIN, &s, "custom: roles have 33 warps, a block has at most 32");
   s = (MirageSchedule){.num_roles = 9};
   custom_case(PLAIN, &s, "custom: schedule has 9 roles, at most 8 are supported");
   s = (MirageSchedule){.num_loads = 25};
   custom_case(PLAIN, &s, "custom: schedule has 25 loads, at most 24 are supported");
-  s = (MirageSchedule){.num_loads = 1, .loads = {{.prefetch_bytes = 100}}};
-  custom_case(PLAIN, &s, "custom: load 0 prefetches 100 bytes, 0, 64, 128 or 256 are possible");
+  s = (MirageSchedule){.num_loads = 2, .loads = {{.stages = 64}, {.stages = 65}}};
+  custom_case(PLAIN, &s, "custom: load 1 has stages = 65, 0 to 64 are possible");
+  s = (MirageSchedule){.num_loads = 1, .loads = {{.landing = (MirageLanding)5}}};
+  custom_case(PLAIN, &s, "custom: load 0 has landing = 5, 0 to 4 are possible");
+  s = (MirageSchedule){.split = (MirageWarpSplit)4};
+  custom_case(PLAIN, &s, "custom: schedule has split = 4, 0 to 3 are possible");
+  s = good;
+  s.roles[1].registers = 264;
+  custom_case(PLAIN, &s, "custom: role 1 has registers = 264, 0 to 256 are possible");
   s = (MirageSchedule){.num_loads = 1, .loads = {{.multicast = true}}};
   custom_case(PLAIN, &s, "custom: load 0 is multicast, but there is no cluster");
   custom_case((MirageCustomAttrs){.grid = {8, 2, 1}, .cluster = {2, 1, 1}}, &s, NULL);
   s = (MirageSchedule){.side_blocks = -1};
-  custom_case(PLAIN, &s, "custom: schedule has -1 side blocks");
+  custom_case(PLAIN, &s, "custom: schedule has side_blocks = -1, at least 0 is needed");
 }
 
 // ----------------------------------------------------------------------------------------------------- types

@@ -318,7 +318,7 @@ static void test_refusals(void **state) {
       {spoil_placement, MIRAGE_BAD_TYPE, "placement: only tiles have one"},
       {spoil_placement_space, MIRAGE_BAD_TYPE, "placement: a tile lies in shared memory or registers"},
       {spoil_schedule_node, MIRAGE_BAD_ARGUMENT, "schedule: node 77 is not a custom kernel"},
-      {spoil_schedule, MIRAGE_BAD_ARGUMENT, "custom: schedule has 33 warps, 0 to 32 are possible"},
+      {spoil_schedule, MIRAGE_BAD_ARGUMENT, "custom: schedule has warps = 33, 0 to 32 are possible"},
       {spoil_launch, MIRAGE_BAD_ARGUMENT, "custom: launch has 2000 threads, 1 to 1024 are possible"},
   };
   for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {

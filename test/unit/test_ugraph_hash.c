@@ -6,6 +6,7 @@
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <string.h>
 
 #include <cmocka.h>
 
@@ -72,6 +73,38 @@ static uint64_t pair_of(const MirageUGraph *a, const MirageUGraph *b) {
   return pair;
 }
 
+// What a schedule enters by: a key that it left out would make two kernels one.
+static bool same_numbers(const MirageSchedule *a, const MirageSchedule *b) {
+  int32_t left[MIRAGE_SCHEDULE_NUMBERS], right[MIRAGE_SCHEDULE_NUMBERS];
+  uint32_t count = mirage_schedule_numbers(a, left);
+  return count == mirage_schedule_numbers(b, right) && memcmp(left, right, count * sizeof *left) == 0;
+}
+
+static void change_each(const MirageRecord *record, const MirageSchedule *usual, MirageSchedule *changed,
+                        void *values) {
+  for (uint32_t i = 0; i < record->num_keys; i++) {
+    const MirageKey *key = &record->keys[i];
+    uint32_t count;
+    if (key->form == MIRAGE_FORM_LIST) {
+      change_each(key->items, usual, changed, (void *)mirage_key_items(key, changed, &count));
+      continue;
+    }
+    mirage_key_set(key, values, 1);
+    if (same_numbers(usual, changed))
+      fail_msg("%s of a %s does not enter", key->name, record->name);
+    mirage_key_set(key, values, 0);
+    assert_true(same_numbers(usual, changed));
+  }
+}
+
+static void test_every_key_enters(void **state) {
+  const MirageSchedule usual = {.num_roles = 1, .num_loads = 1};
+  MirageSchedule changed = usual;
+  change_each(mirage_schedule_record(), &usual, &changed, &changed);
+  changed.num_loads = 2; // an item like the others is one more
+  assert_false(same_numbers(&usual, &changed));
+}
+
 static void test_pairs_leave_schedules_out(void **state) {
   MirageUGraph *program = rms_program(SMALL, NULL), *kernel = rms_fused(SMALL, RMS_RIGHT, NULL);
   const MirageSchedule schedule = {.warps = 8, .swap = true};
@@ -103,6 +136,7 @@ int main(void) {
       cmocka_unit_test(test_names_and_unused_nodes_do_not_enter),
       cmocka_unit_test(test_operand_order_enters_where_it_matters),
       cmocka_unit_test(test_kernels_differ),
+      cmocka_unit_test(test_every_key_enters),
       cmocka_unit_test(test_pairs_leave_schedules_out),
       cmocka_unit_test(test_a_pair_has_an_order_and_two_members),
   };
