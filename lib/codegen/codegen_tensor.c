@@ -5,8 +5,9 @@
 // always expects the whole tile. A bulk copy takes one row of the tile, or all of them where they follow each other in
 // both memories.
 //
-// Multicast: blocks of a cluster that load the same tile differ in axes that the load does not name. The first of them
-//          issues the copy for all; each block's own mbarrier expects the bytes.
+// Multicast: blocks of a cluster that load the same tile differ in axes that the load does not name. Each of them copies a
+//          share of the tile's rows for all, or the first copies all where the rows cannot be shared; each block's own
+//          mbarrier expects the bytes of the whole tile.
 #include "emit.h"
 
 static const MirageCustomAttrs *custom_of(const Emit *e) {
@@ -37,6 +38,17 @@ static uint32_t map_of(const Emit *e, MirageNode load) {
   return index;
 }
 
+// Rows of a tile that each of the blocks that share it copies: whole groups of 8, which the swizzle permutes as one.
+static int64_t rows_each(const Emit *e, MirageNode load) {
+  enum { GROUP = 8 };
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, load);
+  const MirageType *tile = emit_type(e, view.first_result);
+  int64_t rows = tile->rank > 1 ? tile->shape[tile->rank - 2] : 1, sharers = 1;
+  for (int a = 0; a < 3 && e->block.values[view.first_result.index].multicast; a++)
+    sharers *= view.attrs->access.grid[a] < 0 ? custom_of(e)->cluster[a] : 1;
+  return rows % (GROUP * sharers) == 0 ? rows / sharers : rows;
+}
+
 static MirageTensorMap describe(const Emit *e, MirageNode load) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, load);
   MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
@@ -53,7 +65,7 @@ static MirageTensorMap describe(const Emit *e, MirageNode load) {
     uint32_t dim = type->rank - 1 - d;
     map.extents[d] = type->shape[mirage_access_dim(&view.attrs->access, dim)];
     map.strides[d] = pitches[dim];
-    map.box[d] = (int32_t)(d == 0 ? mirage__panel_width(tile) : tile->shape[dim]);
+    map.box[d] = (int32_t)(d == 0 ? mirage__panel_width(tile) : d == 1 ? rows_each(e, load) : tile->shape[dim]);
   }
   return map;
 }
@@ -66,17 +78,16 @@ void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps) {
 
 // ---------------------------------------------------------------------------------------------------------- multicast
 
-// Blocks that share a load's tile: a mask of ranks in the cluster, and whether this one issues the copy (NULL =
-// always).
+// Blocks that share a load's tile: a mask of ranks in the cluster, and which of them this one is (NULL = the only one).
 typedef struct Sharers {
-  LLVMValueRef mask, first;
+  LLVMValueRef mask, index;
 } Sharers;
 
 static Sharers sharers_of(Emit *e, MirageNode load) {
   const MirageCustomAttrs *custom = custom_of(e);
   const MirageAccessAttrs *access = &mirage_ugraph_node(e->block.graph, load).attrs->access;
-  int64_t pattern = 1, stride = 1; // ranks of the sharers, counted from the first
-  LLVMValueRef rank = gpu_i32(&e->gpu, 0), first = NULL;
+  int64_t pattern = 1, stride = 1, sharers = 1; // ranks of the sharers, counted from the first
+  LLVMValueRef rank = gpu_i32(&e->gpu, 0), index = gpu_i32(&e->gpu, 0);
   for (int a = 0; a < 3; a++) {
     LLVMValueRef at = mirage__mod(e, e->block_id[a], custom->cluster[a]);
     if (access->grid[a] >= 0) {
@@ -85,12 +96,12 @@ static Sharers sharers_of(Emit *e, MirageNode load) {
       int64_t one = pattern;
       for (int64_t i = 1; i < custom->cluster[a]; i++)
         pattern |= one << i * stride;
-      if (custom->cluster[a] > 1)
-        first = mirage__and(e, first, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, at, gpu_i32(&e->gpu, 0), ""));
+      index = mirage__add(e, index, mirage__mul(e, at, sharers));
+      sharers *= custom->cluster[a];
     }
     stride *= custom->cluster[a];
   }
-  return (Sharers){LLVMBuildShl(e->gpu.builder, gpu_i32(&e->gpu, pattern), rank, ""), first};
+  return (Sharers){LLVMBuildShl(e->gpu.builder, gpu_i32(&e->gpu, pattern), rank, ""), sharers > 1 ? index : NULL};
 }
 
 // -------------------------------------------------------------------------------------------------------------- copies
@@ -110,22 +121,40 @@ static void copy_box(Emit *e, MirageNode load, LLVMValueRef to, LLVMValueRef map
   mirage__gpu_emit(&e->gpu, (mask ? MANY : ONE)[rank - 1], operands);
 }
 
+// The share of the tile's rows that this block copies begins at the row that is returned; *out_mine: whether it copies
+// anything (NULL = yes).
+static LLVMValueRef first_row(Emit *e, MirageNode load, const Sharers *sharers, LLVMValueRef *out_mine) {
+  const MirageType *tile = emit_type(e, mirage_ugraph_node(e->block.graph, load).first_result);
+  int64_t rows = rows_each(e, load);
+  LLVMValueRef none = gpu_i32(&e->gpu, 0);
+  *out_mine = NULL;
+  if (!sharers->index)
+    return none;
+  if (tile->rank > 1 && rows < tile->shape[tile->rank - 2])
+    return mirage__mul(e, sharers->index, rows);
+  *out_mine = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, sharers->index, none, "");
+  return none;
+}
+
 static void tensor_copies(Emit *e, MirageNode load, const Access *access, LLVMValueRef copy, LLVMValueRef mbarrier) {
   const MirageType *tile = access->tile;
   MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
   uint32_t pointers = custom.num_operands + custom.num_results + (e->workspace_bytes > 0), rank = tile->rank;
-  LLVMValueRef map = mirage__gpu_tensor_map(&e->gpu, pointers + map_of(e, load)), coordinates[MIRAGE_MAP_RANK];
+  LLVMValueRef map = mirage__gpu_tensor_map(&e->gpu, pointers + map_of(e, load)), coordinates[MIRAGE_MAP_RANK], mine;
   Sharers sharers = {NULL, NULL};
   if (e->block.values[mirage_ugraph_node(e->block.graph, load).first_result.index].multicast)
     sharers = sharers_of(e, load);
-  LLVMBasicBlockRef join = mirage__begin_if(e, sharers.first);
+  LLVMValueRef row = first_row(e, load, &sharers, &mine);
+  LLVMBasicBlockRef join = mirage__begin_if(e, mine);
   for (uint32_t d = 0; d < rank; d++)
     coordinates[d] = access->start[rank - 1 - d];
+  if (rank > 1)
+    coordinates[1] = mirage__add(e, coordinates[1], row);
   int64_t width = mirage__panel_width(tile);
   for (int64_t at = 0; at < tile->shape[rank - 1]; at += width) {
     LLVMValueRef corner[MIRAGE_MAX_RANK];
     for (uint32_t d = 0; d < rank; d++)
-      corner[d] = gpu_i32(&e->gpu, d + 1 == rank ? at : 0);
+      corner[d] = d + 2 == rank ? row : gpu_i32(&e->gpu, d + 1 == rank ? at : 0);
     coordinates[0] = mirage__add(e, access->start[rank - 1], gpu_i32(&e->gpu, at));
     copy_box(e, load, mirage__tile_address(e, tile, copy, corner), map, mbarrier, coordinates, rank, sharers.mask);
   }
