@@ -41,7 +41,7 @@ const char *mirage_layout_variant_name(uint32_t index);
 /// Errors:  those of mirage_layout_plan, where the variant does not fit.
 MirageStatus mirage_layout_variant(const MirageUGraph *open, const MirageUGraph *planned, const MirageTarget *target,
                                    uint32_t index, const MirageDiag *diag, MirageUGraph **out_graph);
-/// Bytes of shared memory that the planned layout of `custom` uses.
+/// Bytes of shared memory that the plan of `custom` takes; -1 when it has none.
 int32_t mirage_layout_shared_bytes(const MirageUGraph *graph, MirageNode custom);
 
 #ifdef __cplusplus

@@ -75,7 +75,7 @@ static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, 
     add_function_attribute(&e->gpu, "nvvm.minctasm", text);
   }
   const int64_t *cluster = custom->attrs->custom.cluster;
-  if (e->target->has_cluster && cluster[0] * cluster[1] * cluster[2] > 1) {
+  if (e->target->has_cluster && mirage__block_cluster(&e->block) > 1) {
     snprintf(text, sizeof text, "%lld,%lld,%lld", (long long)cluster[0], (long long)cluster[1], (long long)cluster[2]);
     add_function_attribute(&e->gpu, "nvvm.cluster_dim", text);
   }
@@ -137,7 +137,7 @@ static LLVMValueRef bounded(Emit *e, LLVMValueRef value, int64_t bound) {
 // work at the same time read few different rows and columns of the operands, which then stay in the second cache.
 static void group_tiles(Emit *e) {
   enum { ROWS = 8 };
-  const MirageCustomAttrs *custom = &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
+  const MirageCustomAttrs *custom = mirage__block_custom(&e->block);
   int64_t cols = custom->grid[0] / custom->cluster[0], rows = custom->grid[1] / custom->cluster[1], group = ROWS;
   while (rows % group)
     group /= 2;
@@ -155,7 +155,7 @@ static void group_tiles(Emit *e) {
 }
 
 static void prologue(Emit *e) {
-  const int64_t *grid = mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom.grid;
+  const int64_t *grid = mirage__block_custom(&e->block)->grid;
   e->thread = GPU0(&e->gpu, THREAD_ID);
   e->lane = mirage__mod(e, e->thread, 32);
   e->warp = mirage__div(e, e->thread, 32);

@@ -19,7 +19,7 @@ typedef struct Axis {
 static uint32_t axes_of(Emit *e, MirageNode node, const MirageAccessAttrs *attrs, uint32_t dim, LLVMValueRef iteration,
                         Axis *axes) {
   uint32_t count = 0;
-  const MirageCustomAttrs *custom = &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
+  const MirageCustomAttrs *custom = mirage__block_custom(&e->block);
   for (int a = 0; a < 3; a++)
     if (attrs->grid[a] == (int)dim)
       axes[count++] = (Axis){e->block_id[a], custom->grid[a]};

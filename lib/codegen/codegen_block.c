@@ -17,13 +17,11 @@ static Carry immediate(Emit *e, MirageNode node, const MirageNodeView *view) {
   return carry;
 }
 
-static bool is_reduction(MirageOp op) { return mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE; }
-
 static void emit_now(Emit *e, MirageNode node, const MirageNodeView *view) {
   if (e->block.values[view->first_result.index].carried)
     return; // its loop takes care
   Carry carry = immediate(e, node, view);
-  if (is_reduction(view->op)) {
+  if (mirage__is_reduction(view->op)) {
     mirage__reduce_begin(e, &carry);
     mirage__reduce_step(e, &carry);
     mirage__reduce_end(e, &carry);

@@ -5,11 +5,10 @@
 #include "emit.h"
 
 void mirage__prepare_cluster_meeting(Emit *e, Meeting *m) {
-  const MirageCustomAttrs *custom = &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
   MirageNodeView view = mirage_ugraph_node(e->block.graph, e->block.steps[m->plan->first].node);
   const char *name = mirage_op_info(view.op)->mnemonic;
-  const int64_t *cluster = custom->cluster;
-  long long blocks = (long long)(cluster[0] * cluster[1] * cluster[2]);
+  const int64_t *cluster = mirage__block_custom(&e->block)->cluster;
+  long long blocks = (long long)mirage__block_cluster(&e->block);
   if (blocks > e->target->max_cluster_blocks) {
     mirage__emit_fail(e, view.loc, MIRAGE_LIMIT, "%s: a cluster of %lld blocks, %s has at most %d", name, blocks,
                       e->target->name, e->target->max_cluster_blocks);

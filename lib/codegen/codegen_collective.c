@@ -15,7 +15,7 @@ static bool is_maximum(MirageOp op) { return op == MIRAGE_OP_GRID_MAX || op == M
 // ----------------------------------------------------------------------------------------------------------- members
 
 void mirage__prepare_meetings(Emit *e) {
-  const MirageCustomAttrs *custom = &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
+  const MirageCustomAttrs *custom = mirage__block_custom(&e->block);
   e->meetings = mirage_arena_alloc_array(e->block.arena, (size_t)e->block.num_meetings + 1, sizeof *e->meetings);
   if (!e->meetings) {
     mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "codegen: out of memory");
@@ -34,7 +34,7 @@ void mirage__prepare_meetings(Emit *e) {
 }
 
 void mirage__enter_meetings(Emit *e) {
-  const MirageCustomAttrs *custom = &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
+  const MirageCustomAttrs *custom = mirage__block_custom(&e->block);
   for (int32_t i = 0; i < e->block.num_meetings; i++) {
     Meeting *m = &e->meetings[i];
     int64_t members = 1, groups = 1, rank = 1;

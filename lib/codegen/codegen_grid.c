@@ -24,8 +24,7 @@ static int64_t slot_bytes(const MirageType *type) {
 
 // Blocks of this kernel that are resident at once whatever happens.
 static int64_t certain_blocks(const Emit *e, int32_t per_sm) {
-  const int64_t *cluster = mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom.cluster;
-  int64_t blocks = cluster[0] * cluster[1] * cluster[2];
+  int64_t blocks = mirage__block_cluster(&e->block);
   if (blocks == 1 || !e->target->has_cluster)
     return (int64_t)e->target->num_sms * per_sm;
   // A cluster lies within a group of multiprocessors of unknown size: each may leave all but one of a cluster unused.
@@ -40,8 +39,7 @@ static int32_t most_per_sm(const Emit *e) {
 }
 
 static void check_residence(Emit *e, const MirageNodeView *view) {
-  const int64_t *grid = mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom.grid;
-  double blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
+  double blocks = mirage__block_grid(&e->block);
   int32_t most = most_per_sm(e), per_sm = 1;
   while (per_sm < most && (double)certain_blocks(e, per_sm) < blocks)
     per_sm++;

@@ -39,11 +39,6 @@ static void wait_phase(Emit *e, LLVMValueRef mbarrier, LLVMValueRef parity) {
   LLVMPositionBuilderAtEnd(e->gpu.builder, done);
 }
 
-static int64_t cluster_blocks(const Emit *e) {
-  const int64_t *cluster = mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom.cluster;
-  return cluster[0] * cluster[1] * cluster[2];
-}
-
 bool mirage__block_multicasts(const Emit *e) {
   for (int32_t c = 0; c < e->block.num_channels; c++)
     if (e->block.channels[c].multicast)
@@ -230,7 +225,7 @@ static void give_back(Emit *e, int32_t loop, LLVMValueRef i) {
   LLVMBasicBlockRef join =
       mirage__begin_if(e, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->lane, gpu_i32(&e->gpu, 0), ""));
   LLVMValueRef mbarrier = mbarrier_at(e, &channel->free, stage_of(e, loop, i));
-  for (int64_t rank = 0; channel->multicast && rank < cluster_blocks(e); rank++)
+  for (int64_t rank = 0; channel->multicast && rank < mirage__block_cluster(&e->block); rank++)
     GPU(&e->gpu, MBARRIER_ARRIVE_CLUSTER, GPU(&e->gpu, MAP_RANK, mbarrier, gpu_i32(&e->gpu, rank)));
   if (!channel->multicast)
     GPU(&e->gpu, MBARRIER_ARRIVE, mbarrier);

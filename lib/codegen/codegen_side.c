@@ -13,9 +13,7 @@
 
 enum { SLOT_ALIGNMENT = 16 };
 
-static int64_t blocks_of_grid(const Emit *e) {
-  return mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom.grid[0];
-}
+static int64_t blocks_of_grid(const Emit *e) { return mirage__block_custom(&e->block)->grid[0]; }
 
 static int32_t side_loop(const Emit *e) {
   int32_t loop = 0;

@@ -45,7 +45,7 @@ static void store_item(Emit *e, LLVMValueRef item, void *user) {
 
 // How many blocks hold the same tile, and which of them this one is.
 static int64_t sharers(Emit *e, const MirageAccessAttrs *attrs, LLVMValueRef *out_number) {
-  const MirageCustomAttrs *custom = &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
+  const MirageCustomAttrs *custom = mirage__block_custom(&e->block);
   int64_t count = 1;
   *out_number = gpu_i32(&e->gpu, 0);
   for (int a = 0; a < 3; a++) {

@@ -10,10 +10,6 @@
 //          mbarrier expects the bytes of the whole tile.
 #include "emit.h"
 
-static const MirageCustomAttrs *custom_of(const Emit *e) {
-  return &mirage_ugraph_node(e->block.graph, e->block.custom).attrs->custom;
-}
-
 // --------------------------------------------------------------------------------------------------------------- maps
 
 static bool is_tensor_load(const Emit *e, MirageNode node) {
@@ -84,7 +80,7 @@ typedef struct Sharers {
 } Sharers;
 
 static Sharers sharers_of(Emit *e, MirageNode load) {
-  const MirageCustomAttrs *custom = custom_of(e);
+  const MirageCustomAttrs *custom = mirage__block_custom(&e->block);
   const MirageAccessAttrs *access = &mirage_ugraph_node(e->block.graph, load).attrs->access;
   int64_t pattern = 1, stride = 1, sharers = 1; // ranks of the sharers, counted from the first
   LLVMValueRef rank = gpu_i32(&e->gpu, 0), index = gpu_i32(&e->gpu, 0);

@@ -21,10 +21,6 @@ typedef struct Derive {
   ActorSet workers;
 } Derive;
 
-static const MirageCustomAttrs *custom_of(const Block *block) {
-  return &mirage_ugraph_node(block->graph, block->custom).attrs->custom;
-}
-
 // ------------------------------------------------------------------------------------------------------------- actors
 
 static void add_actor(Block *block, Actor actor) { block->actors[block->num_actors++] = actor; }
@@ -151,8 +147,7 @@ static int32_t lag_of(const Block *block, MirageNode node) {
 // A producer's copies are given back by an mbarrier in a loop, warp by warp, and by nobody outside.
 static void number_mbarriers(Derive *d, Channel *channel) {
   Block *block = d->block;
-  const int64_t *cluster = custom_of(block)->cluster;
-  int64_t blocks = channel->multicast ? cluster[0] * cluster[1] * cluster[2] : 1;
+  int64_t blocks = channel->multicast ? mirage__block_cluster(block) : 1;
   channel->full.first = block->num_mbarriers;
   channel->full.arrivals = 1;
   block->num_mbarriers += channel->stages;

@@ -13,7 +13,7 @@ static BlockValue *value_of(const Block *block, MirageValue value) { return &blo
 
 static void add_value(Block *block, MirageValue value, MirageNode def, MirageNode owner, uint32_t index, int32_t loop) {
   const MirageType *type = mirage_ugraph_type(block->graph, value);
-  bool planned = mirage_ugraph_node(block->graph, block->custom).attrs->custom.plan != NULL;
+  bool planned = mirage__block_custom(block)->plan != NULL;
   *value_of(block, value) = (BlockValue){
       .inside = true,
       .shared = type->space == MIRAGE_SPACE_SHARED && (!planned || type->layout.asked),
@@ -83,16 +83,10 @@ static void walk_region(Walk *walk, MirageRegion region, int32_t loop) {
 }
 
 static void count_uses(Block *block) {
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
-    bool forwards =
-        view.op == MIRAGE_OP_THREAD ||
-        (view.op == MIRAGE_OP_YIELD && mirage_ugraph_region(block->graph, view.parent).level == MIRAGE_LEVEL_THREAD);
-    for (uint32_t i = 0; !forwards && i < view.num_operands; i++)
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);)
+    for (uint32_t i = 0; !mirage__block_forwards(block, &view) && i < view.num_operands; i++)
       value_of(block, mirage__block_resolve(block, view.operands[i]))->num_uses++;
-  }
 }
 
 MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageNode custom, MirageArena *arena,
@@ -118,6 +112,25 @@ MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageN
   count_uses(block);
   MIRAGE_TRY(walk.status);
   return mirage__block_meetings(block, clusters, diag);
+}
+
+const MirageCustomAttrs *mirage__block_custom(const Block *block) {
+  return &mirage_ugraph_node(block->graph, block->custom).attrs->custom;
+}
+
+double mirage__block_grid(const Block *block) {
+  const int64_t *grid = mirage__block_custom(block)->grid;
+  return (double)grid[0] * (double)grid[1] * (double)grid[2];
+}
+
+int64_t mirage__block_cluster(const Block *block) {
+  const int64_t *cluster = mirage__block_custom(block)->cluster;
+  return cluster[0] * cluster[1] * cluster[2];
+}
+
+bool mirage__block_forwards(const Block *block, const MirageNodeView *view) {
+  return view->op == MIRAGE_OP_THREAD ||
+         (view->op == MIRAGE_OP_YIELD && mirage_ugraph_region(block->graph, view->parent).level == MIRAGE_LEVEL_THREAD);
 }
 
 bool mirage__block_next(const Block *block, int32_t *step, MirageNodeView *out_view) {
@@ -287,7 +300,7 @@ int64_t mirage__block_shared_bytes(const Block *block) {
 uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t dim, int64_t *parts, int64_t *chunk) {
   MirageNodeView view = mirage_ugraph_node(block->graph, access);
   MirageValue tensor = mirage__block_resolve(block, view.operands[view.op == MIRAGE_OP_STORE ? 1 : 0]);
-  const int64_t *grid = mirage_ugraph_node(block->graph, block->custom).attrs->custom.grid;
+  const int64_t *grid = mirage__block_custom(block)->grid;
   int32_t chain[MIRAGE_MAX_LOOPS], depth = 0;
   uint32_t count = 0;
   for (int a = 0; a < 3; a++)

@@ -124,6 +124,10 @@ typedef struct Block {
 /// `clusters`: whether the target has any; else collectives of a cluster meet as those of the grid do.
 MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageNode custom, MirageArena *arena,
                                 bool clusters, const MirageDiag *diag);
+/// What the block graph's kernel says; blocks of its grid, and of one of its clusters.
+const MirageCustomAttrs *mirage__block_custom(const Block *block);
+double mirage__block_grid(const Block *block);
+int64_t mirage__block_cluster(const Block *block);
 /// The next node of the block graph behind step `*step`, -1 at first; false when there is none.
 bool mirage__block_next(const Block *block, int32_t *step, MirageNodeView *out_view);
 /// The value that `value` stands for once thread regions are flattened.
@@ -132,6 +136,10 @@ MirageValue mirage__block_resolve(const Block *block, MirageValue value);
 MirageOp mirage__block_op(const Block *block, MirageValue value);
 int32_t mirage__block_find_loop(const Block *block, MirageNode node);
 bool mirage__block_loop_contains(const Block *block, int32_t outer, int32_t inner);
+static inline bool mirage__is_product(MirageOp op) { return op == MIRAGE_OP_MATMUL || op == MIRAGE_OP_MMA; }
+static inline bool mirage__is_reduction(MirageOp op) { return mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE; }
+/// A step of a thread region that only hands values through.
+bool mirage__block_forwards(const Block *block, const MirageNodeView *view);
 /// An operator whose elements can be computed one by one from elements of its operands.
 bool mirage__block_can_inline(MirageOp op);
 MirageNodeView mirage__block_def(const Block *block, MirageValue value);

@@ -35,9 +35,6 @@ static bool next_step(const Block *block, int32_t s, MirageNodeView *out_view) {
   return out_view->op != MIRAGE_OP_THREAD;
 }
 
-static bool is_product(MirageOp op) { return op == MIRAGE_OP_MATMUL || op == MIRAGE_OP_MMA; }
-static bool is_reduction(MirageOp op) { return mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE; }
-
 // A buffer of its own: not the carry of a loop, which lies in that of the loop's result.
 static bool is_buffer(const Block *block, MirageValue value) {
   const BlockValue *v = &block->values[value.index];
@@ -96,8 +93,8 @@ static void check_resident(Check *check) {
     if (v->resident && !mirage__partition_fits(&block->partition, &block->types[id]))
       fail(check, v->def, "tile %s is kept in registers that are divided for other rows",
            mirage_type_format(&block->types[id], text, sizeof text));
-    if (v->warpgroup &&
-        (!check->plan->target->has_wgmma || !v->def.index || !is_product(mirage_ugraph_node(block->graph, v->def).op)))
+    if (v->warpgroup && (!check->plan->target->has_wgmma || !v->def.index ||
+                         !mirage__is_product(mirage_ugraph_node(block->graph, v->def).op)))
       fail(check, v->def, "warpgroups compute what they cannot");
   }
 }
@@ -123,7 +120,7 @@ static void check_place(Check *check, MirageValue value, const MirageNodeView *d
   const Block *block = check->block;
   const BlockValue *v = &block->values[value.index];
   const char *name = mirage_op_info(def->op)->mnemonic;
-  bool computed = is_product(def->op) || is_reduction(def->op);
+  bool computed = mirage__is_product(def->op) || mirage__is_reduction(def->op);
   if (v->carried && (!computed || v->shared || !is_carry(block, value)))
     fail(check, v->def, "%s is carried, which no sum of its loop does", name);
   if (computed && !v->shared && !v->resident && !v->carried)
@@ -273,11 +270,10 @@ static void take_mbarriers(Check *check, const Channel *channel, const Signal *s
 static void check_expected(Check *check, const Channel *channel) {
   const Block *block = check->block;
   int64_t bytes = 0, arrivals = mirage__worker_warps(&check->plan->schedule);
-  const int64_t *cluster = mirage_ugraph_node(block->graph, block->custom).attrs->custom.cluster;
   for (uint32_t i = 0; i < channel->num_values; i++)
     bytes += mirage_type_bytes(&block->types[channel->values[i].index]);
   if (channel->multicast)
-    arrivals *= cluster[0] * cluster[1] * cluster[2];
+    arrivals *= mirage__block_cluster(block);
   if (channel->full.bytes != bytes || channel->full.arrivals != 1)
     fail(check, def_of(check, channel), "an mbarrier waits for %lld bytes, %lld are copied",
          (long long)channel->full.bytes, (long long)bytes);

@@ -50,11 +50,9 @@ typedef struct Sizes {
 static Sizes measure(const Plan *plan) {
   Sizes sizes = {0};
   const Block *block = &plan->block;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
-    if (view.op == MIRAGE_OP_MATMUL || view.op == MIRAGE_OP_MMA) {
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
+    if (mirage__is_product(view.op)) {
       MirageSchedule one = {.warps = 4};
       const MirageType *a = mirage_ugraph_type(block->graph, view.operands[0]);
       MatmulSplit split = mirage__matmul_split(a, mirage_ugraph_type(block->graph, view.operands[1]), view.attrs, &one);
@@ -79,11 +77,9 @@ static int32_t count_warpgroups(Plan *plan, int32_t warps) {
   int32_t count = 0;
   MatmulSplit split;
   plan->schedule.warps = warps;
-  for (int32_t s = 0; s < plan->block.num_steps; s++) {
-    if (!plan->block.steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(plan->graph, plan->block.steps[s].node);
-    count += (view.op == MIRAGE_OP_MATMUL || view.op == MIRAGE_OP_MMA) && mirage__warpgroups_may(plan, &view, &split);
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(&plan->block, &s, &view);) {
+    count += mirage__is_product(view.op) && mirage__warpgroups_may(plan, &view, &split);
   }
   plan->schedule.warps = 0;
   return count;
@@ -104,9 +100,7 @@ void mirage__plan_warps(Plan *plan) {
   if (plan->schedule.warps > 0)
     return;
   Sizes sizes = measure(plan);
-  const MirageAttrs *attrs = mirage_ugraph_node(plan->graph, plan->block.custom).attrs;
-  double blocks = (double)attrs->custom.grid[0] * (double)attrs->custom.grid[1] * (double)attrs->custom.grid[2];
-  bool alone = blocks <= plan->target->num_sms; // a block has a multiprocessor to itself
+  bool alone = mirage__block_grid(&plan->block) <= plan->target->num_sms; // a block has a multiprocessor to itself
   double want = sizes.elements / (alone ? 256 : 512);
   if (sizes.matmul && sizes.products / 16 > want)
     want = sizes.products / 16;
@@ -129,10 +123,8 @@ typedef struct Choice {
 } Choice;
 
 MirageLoadSchedule *mirage__load_schedule(Plan *plan, MirageNode load) {
-  for (uint32_t i = 0; i < plan->num_loads; i++)
-    if (plan->loads[i].index == load.index)
-      return &plan->schedule.loads[i];
-  return NULL;
+  MirageValue tile = mirage_ugraph_node(plan->graph, load).first_result;
+  return &plan->schedule.loads[plan->block.values[tile.index].load];
 }
 
 static double trips_of(const Block *block, int32_t loop) { return loop < 0 ? 1 : (double)block->loops[loop].trips; }
@@ -280,10 +272,8 @@ static void ask_step(Choice *choice, BlockStep step) {
 
 static void chain_costs(Choice *choice) {
   const Block *block = &choice->plan->block;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
     double cost = LOAD_COST;
     if (view.op == MIRAGE_OP_LOAD) {
       cost = DIRECT_COST;

@@ -287,9 +287,9 @@ MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
   for (uint32_t i = 0; i < plan->num_loads; i++)
     again->loads[i].stages = 0;
   // More tiles than multiprocessors: those at work at one time share rows and columns, which then come out of L2.
-  const int64_t *grid = mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom.grid;
+  const int64_t *grid = mirage__block_custom(&plan->block)->grid;
   if (again->tile_order == MIRAGE_ORDER_AUTO && grid[0] > 1 && grid[1] > 1 &&
-      grid[0] * grid[1] * grid[2] > plan->target->num_sms)
+      mirage__block_grid(&plan->block) > plan->target->num_sms)
     again->tile_order = MIRAGE_ORDER_GROUPED;
   plan->again = again;
   return MIRAGE_OK;

@@ -97,7 +97,7 @@ static void find_grid(void *user, MirageValue leaf) {
     return;
   }
   const int8_t *axes = mirage_ugraph_node(use->block->graph, v->def).attrs->access.grid;
-  const int64_t *grid = mirage_ugraph_node(use->block->graph, use->block->custom).attrs->custom.grid;
+  const int64_t *grid = mirage__block_custom(use->block)->grid;
   for (int a = 0; a < 3; a++)
     use->found |= axes[a] >= 0 && grid[a] > 1;
 }
@@ -314,7 +314,7 @@ MirageStatus mirage__plan_direct(Plan *plan, const char **out_why) {
 // Products that are the same in all blocks go to side blocks where multiprocessors are left over: the first blocks of
 // the launch share the iterations, the others meet their sums after the loop. All are resident at once.
 static const char *take_side(Plan *plan, int32_t loop) {
-  const MirageCustomAttrs *custom = &mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom;
+  const MirageCustomAttrs *custom = mirage__block_custom(&plan->block);
   BlockLoop *l = &plan->block.loops[loop];
   DirectLoop main, side;
   if (!l->direct)

@@ -59,8 +59,7 @@ static void add_levels(Levels *levels, int64_t room, int32_t most, int32_t least
 
 static Levels levels_of(Plan *plan, Items *items) {
   int64_t half = plan->target->shared_bytes_per_sm / 2 - 1024, whole = plan->target->shared_bytes_per_block;
-  const MirageCustomAttrs *attrs = &mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom;
-  bool alone = (double)attrs->grid[0] * (double)attrs->grid[1] * (double)attrs->grid[2] <= plan->target->num_sms;
+  bool alone = mirage__block_grid(&plan->block) <= plan->target->num_sms;
   set_stages(plan, 1);
   for (uint32_t i = 0; i < items->count; i++)
     items->items[i].copies = mirage__copies_of(plan, items->items[i].value, &items->items[i].loop);

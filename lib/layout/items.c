@@ -62,8 +62,7 @@ static bool step_fits(Plan *plan, MirageNode node, const MirageType **shape, boo
 static bool store_fits(const Plan *plan, const MirageNodeView *view, const MirageType *shape) {
   const MirageType *tile = mirage_ugraph_type(plan->graph, view->operands[0]);
   for (int a = 0; a < 3; a++) // blocks that hold the same tile would share the work of storing it
-    if (view->attrs->access.grid[a] < 0 &&
-        mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom.grid[a] > 1)
+    if (view->attrs->access.grid[a] < 0 && mirage__block_custom(&plan->block)->grid[a] > 1)
       return false;
   return mirage_type_same_shape(tile, shape) || (is_narrow(tile) && tile->rank == shape->rank);
 }

@@ -250,44 +250,14 @@ MirageStatus mirage_layout_plan(MirageUGraph *graph, const MirageTarget *target,
   return mirage_layout_plan_until(graph, target, NULL, diag);
 }
 
-// What walking a planned block graph finds.
-typedef struct Found {
-  const MirageUGraph *graph;
-  const MirageSchedule *schedule;
-  uint32_t loads;    // seen
-  int64_t most;      // end of the last tile
-  int64_t mbarriers; // of loops and of loads outside them
-} Found;
-
-static void find_shared(Found *found, MirageRegion region, bool inside) {
-  MirageRegionView view = mirage_ugraph_region(found->graph, region);
-  int64_t mbarriers = 0;
-  for (uint32_t i = 0; i < view.num_nodes; i++) {
-    MirageNodeView node = mirage_ugraph_node(found->graph, view.nodes[i]);
-    for (uint32_t r = 0; r < node.num_results; r++) {
-      const MirageType *type = mirage_ugraph_type(found->graph, mirage_ugraph_result(found->graph, view.nodes[i], r));
-      if (type->space != MIRAGE_SPACE_SHARED)
-        continue;
-      int64_t end = type->layout.offset + mirage__buffer_bytes(type) * type->layout.stages;
-      found->most = end > found->most ? end : found->most;
-    }
-    if (node.op == MIRAGE_OP_LOAD && found->schedule && found->loads < found->schedule->num_loads) {
-      const MirageLoadSchedule *load = &found->schedule->loads[found->loads++];
-      bool copied = load->landing == MIRAGE_LANDING_BULK || load->landing == MIRAGE_LANDING_TENSOR;
-      if (copied && inside)
-        mbarriers = load->stages * (found->schedule->num_roles ? 2 : 1); // all loads of a loop share them
-      else
-        found->mbarriers += copied;
-    }
-    if (node.region.index)
-      find_shared(found, node.region, inside || node.op == MIRAGE_OP_LOOP);
-  }
-  found->mbarriers += mbarriers;
-}
-
 int32_t mirage_layout_shared_bytes(const MirageUGraph *graph, MirageNode custom) {
-  MirageNodeView view = mirage_ugraph_node(graph, custom);
-  Found found = {.graph = graph, .schedule = view.attrs->custom.schedule};
-  find_shared(&found, view.region, false);
-  return (int32_t)(found.most + (found.mbarriers * 8 + 15) / 16 * 16);
+  const MiragePlan *stored = mirage_ugraph_node(graph, custom).attrs->custom.plan;
+  MirageArena arena;
+  Plan plan;
+  int32_t bytes = -1;
+  mirage_arena_init(&arena, NULL);
+  if (stored && mirage__plan_read(graph, custom, mirage_target_find(stored->target), &arena, NULL, &plan) == MIRAGE_OK)
+    bytes = (int32_t)mirage__block_shared_bytes(&plan.block);
+  mirage_arena_deinit(&arena);
+  return bytes;
 }

@@ -27,17 +27,11 @@ typedef struct Finder {
 
 static bool is_collective(MirageOp op) { return mirage_op_info(op)->kind == MIRAGE_KIND_COLLECTIVE; }
 
-// Hands values through, and computes nothing: thread regions are flattened.
-static bool only_forwards(const Block *block, const MirageNodeView *view) {
-  return view->op == MIRAGE_OP_THREAD ||
-         (view->op == MIRAGE_OP_YIELD && mirage_ugraph_region(block->graph, view->parent).level == MIRAGE_LEVEL_THREAD);
-}
-
 static bool next_step(const Block *block, int32_t s, MirageNodeView *out_view) {
   if (!block->steps[s].node.index)
     return false;
   *out_view = mirage_ugraph_node(block->graph, block->steps[s].node);
-  return !only_forwards(block, out_view);
+  return !mirage__block_forwards(block, out_view);
 }
 
 static bool any_operand(const Block *block, const MirageNodeView *view, const int32_t *mark, int32_t value) {
@@ -139,7 +133,7 @@ static MirageStatus fill_meeting(Finder *f, int32_t index, const MirageDiag *dia
 
 // A store in whose tensor the members of the meeting hold the same tile.
 static bool stores_alike(const Block *block, const BlockMeeting *meeting, int32_t s, const MirageNodeView *view) {
-  const int64_t *grid = mirage_ugraph_node(block->graph, block->custom).attrs->custom.grid;
+  const int64_t *grid = mirage__block_custom(block)->grid;
   for (int a = 0; a < 3; a++)
     if (meeting->axes[a] && grid[a] > 1 && view->attrs->access.grid[a] >= 0)
       return false;

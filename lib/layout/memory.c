@@ -167,7 +167,7 @@ static void read_step(Plan *plan, int32_t s) {
     read_meeting(plan, meeting, &view);
     return;
   }
-  bool product = view.op == MIRAGE_OP_MATMUL || view.op == MIRAGE_OP_MMA;
+  bool product = mirage__is_product(view.op);
   int32_t when = result && result->carried ? block->loops[loop].end : s;
   for (uint32_t i = 0; i < view.num_operands; i++) {
     MirageValue operand = view.operands[i];
@@ -220,11 +220,9 @@ void mirage__plan_lives(Plan *plan) {
 // Buffers that ldmatrix reads: operands of a product on the matrix instruction that are not computed in place.
 static bool is_fragment_operand(const Plan *plan, MirageValue value) {
   const Block *block = &plan->block;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
-    if (view.op != MIRAGE_OP_MATMUL && view.op != MIRAGE_OP_MMA)
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
+    if (!mirage__is_product(view.op))
       continue;
     for (uint32_t i = 0; i < 2; i++)
       if (mirage__matmul_operand(block, view.operands[i]).base.index == value.index)

@@ -98,9 +98,6 @@ typedef struct Study {
   bool changed;
 } Study;
 
-static bool is_product(MirageOp op) { return op == MIRAGE_OP_MATMUL || op == MIRAGE_OP_MMA; }
-static bool is_reduction(MirageOp op) { return mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE; }
-
 static void set_resident(Study *study, MirageValue value, bool resident) {
   BlockValue *v = &study->block->values[value.index];
   study->changed |= v->resident != resident;
@@ -160,11 +157,11 @@ static bool takes_cells(const Block *block, MirageNode node, const MirageNodeVie
     return is_published(block, meeting, view->operands[operand]);
   if (mirage__block_can_inline(view->op))
     return keeps_cells(block, view);
-  if (is_product(view->op))
+  if (mirage__is_product(view->op))
     return operand == 0   ? mirage__block_operand_in_cells(block, view)
            : operand == 2 ? block->values[view->first_result.index].resident
                           : false;
-  if (is_reduction(view->op))
+  if (mirage__is_reduction(view->op))
     return block->values[view->first_result.index].resident;
   switch (view->op) {
   case MIRAGE_OP_STORE:
@@ -179,21 +176,13 @@ static bool takes_cells(const Block *block, MirageNode node, const MirageNodeVie
   }
 }
 
-// Thread regions only pass values on.
-static bool passes_on(const Block *block, const MirageNodeView *view) {
-  return view->op == MIRAGE_OP_THREAD ||
-         (view->op == MIRAGE_OP_YIELD && mirage_ugraph_region(block->graph, view->parent).level == MIRAGE_LEVEL_THREAD);
-}
-
 typedef void (*Reader)(Study *study, MirageNode node, const MirageNodeView *view, uint32_t operand);
 
 static void for_readers(Study *study, Reader reader) {
   const Block *block = study->block;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
-    for (uint32_t i = 0; !passes_on(block, &view) && i < view.num_operands; i++)
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
+    for (uint32_t i = 0; !mirage__block_forwards(block, &view) && i < view.num_operands; i++)
       reader(study, block->steps[s].node, &view, i);
   }
 }
@@ -252,11 +241,10 @@ static void set_carry(Study *study, MirageNode loop, uint32_t index, bool reside
 
 static void assume_all(Study *study) {
   Block *block = study->block;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
-    if ((is_product(view.op) && product_may(block, &view)) || (is_reduction(view.op) && reduction_may(block, &view)))
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
+    if ((mirage__is_product(view.op) && product_may(block, &view)) ||
+        (mirage__is_reduction(view.op) && reduction_may(block, &view)))
       set_resident(study, view.first_result, true);
     for (uint32_t i = 0; view.op == MIRAGE_OP_LOOP && i < view.num_results; i++) {
       block->values[view.first_result.index + i].shared = false; // set again where a reader needs it
@@ -268,11 +256,9 @@ static void assume_all(Study *study) {
 // ------------------------------------------------------------------------------------------------------------- pruning
 
 static bool read_in_cells(const Block *block, MirageValue value) {
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
-    for (uint32_t i = 0; !passes_on(block, &view) && i < view.num_operands; i++)
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
+    for (uint32_t i = 0; !mirage__block_forwards(block, &view) && i < view.num_operands; i++)
       if (mirage__block_resolve(block, view.operands[i]).index == value.index &&
           takes_cells(block, block->steps[s].node, &view, i))
         return true;
@@ -298,21 +284,19 @@ static bool carry_is_wanted(const Block *block, MirageNode loop, uint32_t index)
 static bool value_is_wanted(const Block *block, const MirageNodeView *view) {
   if (carried_elsewhere(block, view->first_result))
     return false;
-  return is_product(view->op) ? product_is_wanted(block, view, view->first_result)
-                              : mirage__block_in_cells(block, view->operands[0]);
+  return mirage__is_product(view->op) ? product_is_wanted(block, view, view->first_result)
+                                      : mirage__block_in_cells(block, view->operands[0]);
 }
 
 static void drop_useless(Study *study) {
   Block *block = study->block;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index)
-      continue;
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
     MirageNode node = block->steps[s].node;
-    MirageNodeView view = mirage_ugraph_node(block->graph, node);
     for (uint32_t i = 0; view.op == MIRAGE_OP_LOOP && i < view.num_results; i++)
       if (result_is_resident(block, node, i) && !carry_is_wanted(block, node, i))
         set_carry(study, node, i, false);
-    bool computed = is_product(view.op) || is_reduction(view.op);
+    bool computed = mirage__is_product(view.op) || mirage__is_reduction(view.op);
     if (computed && block->values[view.first_result.index].resident && !value_is_wanted(block, &view))
       set_resident(study, view.first_result, false);
   }
@@ -336,10 +320,8 @@ static double chain_cost(const Block *block, MirageValue value) {
 
 static void keep_computed(Study *study) {
   Block *block = study->block;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
     if (!mirage__block_can_inline(view.op) || !mirage__block_in_cells(block, view.first_result))
       continue;
     const MirageType *type = type_of(block, view.first_result);
@@ -386,11 +368,9 @@ static void read_operands(Lifetimes *lives, const MirageNodeView *view, int32_t 
 
 static void find_lifetimes(Lifetimes *lives) {
   const Block *block = lives->block;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
-    if (passes_on(block, &view))
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
+    if (mirage__block_forwards(block, &view))
       continue;
     const BlockValue *result = view.num_results ? &block->values[view.first_result.index] : NULL;
     bool inlined = mirage__block_can_inline(view.op);
@@ -455,10 +435,8 @@ typedef struct Result {
 // asks for registers.
 static double gain_of(const Block *block, bool asked) {
   double gain = 0;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
     for (uint32_t i = 0; i < view.num_results; i++) {
       MirageValue value = {view.first_result.index + i};
       const BlockValue *v = &block->values[value.index];
@@ -587,7 +565,7 @@ static MirageStatus search_partitions(Search *search) {
     shared[id] = block->values[id].shared;
   search->shared = shared;
   for (int32_t s = -1; mirage__block_next(block, &s, &view);)
-    if (is_product(view.op))
+    if (mirage__is_product(view.op))
       consider_product(search, &view);
   return MIRAGE_OK;
 }

@@ -222,12 +222,10 @@ static void write_cells(Walk *t, const MirageNodeView *view) {
 
 // --------------------------------------------------------------------------------------------------------------- steps
 
-static bool is_product(MirageOp op) { return op == MIRAGE_OP_MATMUL || op == MIRAGE_OP_MMA; }
-
 static void read_step(Walk *t, const MirageNodeView *view, int32_t loop) {
   const Block *block = &t->plan->block;
   double trips = trips_of(block, loop);
-  if (is_product(view->op)) {
+  if (mirage__is_product(view->op)) {
     bool fragments = mirage_ugraph_type(block->graph, view->operands[0])->dtype != MIRAGE_F32;
     for (uint32_t i = 0; i < 2; i++)
       if (fragments)
@@ -274,7 +272,7 @@ static void write_buffer(Walk *t) {
       touch(t, &lanes); // read and written back in each iteration
     return;
   }
-  if (is_product(def.op)) {
+  if (mirage__is_product(def.op)) {
     write_cells(t, &def);
     return;
   }

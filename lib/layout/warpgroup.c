@@ -121,7 +121,7 @@ MirageStatus mirage__plan_warpgroups(Plan *plan, const char **out_why) {
   *out_why = "there is no product";
   for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
     MatmulSplit split;
-    if (view.op != MIRAGE_OP_MATMUL && view.op != MIRAGE_OP_MMA)
+    if (!mirage__is_product(view.op))
       continue;
     const char *why = not_by_warpgroups(plan, &view, &split);
     block->values[view.first_result.index].warpgroup = !why;
@@ -135,10 +135,8 @@ MirageStatus mirage__plan_warpgroups(Plan *plan, const char **out_why) {
 
 bool mirage__is_warpgroup_operand(const Plan *plan, MirageValue value) {
   const Block *block = &plan->block;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
     if (view.num_results == 0 || !block->values[view.first_result.index].warpgroup)
       continue;
     for (uint32_t i = 0; i < 2; i++)
