@@ -59,7 +59,7 @@ static void add_map_attributes(const MirageGpu *gpu, unsigned parameter) {
 
 // Entry for PTX. Operands, results, workspace: all bare pointers to device memory; then the tensor maps.
 static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, LLVMTypeRef *types, unsigned count) {
-  unsigned maps = mirage__num_tensor_maps(e);
+  unsigned maps = e->block.num_maps;
   for (unsigned i = 0; i < count; i++)
     types[i] = e->gpu.global_ptr;
   for (unsigned i = 0; i < maps; i++)
@@ -231,7 +231,7 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
                          .threads = e->block_threads,
                          .shared_bytes = (int32_t)e->shared_bytes,
                          .workspace_bytes = e->workspace_bytes,
-                         .num_maps = mirage__num_tensor_maps(e),
+                         .num_maps = e->block.num_maps,
                          .maps = maps};
   mirage__tensor_maps(e, maps);
   if (e->status == MIRAGE_OK)

@@ -395,8 +395,7 @@ typedef struct Combine {
 static LLVMValueRef part_of(Emit *e, const Combine *c, LLVMValueRef item, const LLVMValueRef *index, int32_t i) {
   LLVMValueRef part;
   if (c->received)
-    return mirage__gpu_load_global(&e->gpu, e->gpu.f32,
-                                   mirage__side_slot(e, c->stream->loop, c->carry, gpu_i32(&e->gpu, i), item),
+    return mirage__gpu_load_global(&e->gpu, e->gpu.f32, mirage__side_slot(e, c->carry, gpu_i32(&e->gpu, i), item),
                                    MIRAGE_GLOBAL_PLAIN);
   mirage__tile_load(e, c->type, gpu_i32(&e->gpu, i), index, 1, &part);
   return part;
@@ -416,7 +415,7 @@ static void combine_item(Emit *e, LLVMValueRef item, void *user) {
     sum = sum ? mirage__binary(e, c->op, sum, part) : part;
   }
   if (c->stream->part == DIRECT_SIDE)
-    mirage__gpu_store_global(&e->gpu, sum, mirage__side_slot(e, c->stream->loop, c->carry, e->side_id, item));
+    mirage__gpu_store_global(&e->gpu, sum, mirage__side_slot(e, c->carry, e->side_id, item));
   else
     mirage__tile_store(e, c->type, NULL, index, 1, &sum);
 }

@@ -55,7 +55,7 @@ static void check_residence(Emit *e, const MirageNodeView *view) {
 void mirage__prepare_grid_meeting(Emit *e, Meeting *m) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, e->block.steps[m->plan->first].node);
   check_residence(e, &view);
-  m->copies = m->plan->loop < 0 ? 1 : 2;
+  m->copies = e->block.channels[m->plan->channel].stages;
   m->counters = e->num_counters * 4;
   e->num_counters += m->groups * m->copies;
   if (e->num_counters * 4 > MIRAGE_WORKSPACE_COUNTERS)

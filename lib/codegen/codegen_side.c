@@ -15,23 +15,22 @@ enum { SLOT_ALIGNMENT = 16 };
 
 static int64_t blocks_of_grid(const Emit *e) { return mirage__block_custom(&e->block)->grid[0]; }
 
-static int32_t side_loop(const Emit *e) {
-  int32_t loop = 0;
-  while (!e->block.loops[loop].side)
-    loop++;
-  return loop;
+// The sums that side blocks hand over: results of their loop.
+static const Channel *side_channel(const Emit *e) {
+  const Channel *channel = e->block.channels;
+  while (channel->place != PLACE_DEVICE || channel->from == channel->to)
+    channel++;
+  return channel;
 }
 
 // Bytes of the results of carries [0, count) in a slot.
-static int64_t slot_bytes(const Emit *e, int32_t loop, uint32_t count) {
-  DirectLoop side;
+static int64_t slot_bytes(const Emit *e, uint32_t count) {
+  const Channel *sums = side_channel(e);
   int64_t bytes = 0;
-  mirage__direct_loop(&e->block, loop, DIRECT_SIDE, &side);
-  for (uint32_t p = 0; p < side.num_products; p++)
-    if (side.products[p].carry < count)
-      bytes += mirage_type_elements(emit_type(
-                   e, mirage_ugraph_result(e->block.graph, e->block.loops[loop].node, side.products[p].carry))) *
-               4;
+  for (uint32_t i = 0; i < sums->num_values; i++)
+    bytes += e->block.values[sums->values[i].index].index < count
+                 ? mirage_type_elements(emit_type(e, sums->values[i])) * 4
+                 : 0;
   return (bytes + SLOT_ALIGNMENT - 1) / SLOT_ALIGNMENT * SLOT_ALIGNMENT;
 }
 
@@ -42,17 +41,17 @@ void mirage__prepare_side(Emit *e) {
   if (e->workspace_bytes == 0)
     e->workspace_bytes = MIRAGE_WORKSPACE_COUNTERS;
   e->side_slots = e->workspace_bytes;
-  e->workspace_bytes += slot_bytes(e, side_loop(e), UINT32_MAX) * e->schedule.side_blocks;
+  e->workspace_bytes += slot_bytes(e, UINT32_MAX) * e->schedule.side_blocks;
 }
 
 static LLVMValueRef at_bytes(Emit *e, LLVMValueRef offset) {
   return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, e->workspace, &offset, 1, "");
 }
 
-LLVMValueRef mirage__side_slot(Emit *e, int32_t loop, uint32_t carry, LLVMValueRef block, LLVMValueRef item) {
-  LLVMValueRef offset = mirage__mul(e, block, slot_bytes(e, loop, UINT32_MAX));
+LLVMValueRef mirage__side_slot(Emit *e, uint32_t carry, LLVMValueRef block, LLVMValueRef item) {
+  LLVMValueRef offset = mirage__mul(e, block, slot_bytes(e, UINT32_MAX));
   offset = mirage__add(e, offset, mirage__mul(e, item, 4));
-  return at_bytes(e, mirage__add(e, offset, gpu_i32(&e->gpu, e->side_slots + slot_bytes(e, loop, carry))));
+  return at_bytes(e, mirage__add(e, offset, gpu_i32(&e->gpu, e->side_slots + slot_bytes(e, carry))));
 }
 
 static LLVMValueRef is_first_thread(Emit *e) {
@@ -87,7 +86,7 @@ void mirage__emit_side_blocks(Emit *e) {
   LLVMBasicBlockRef grid = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "grid");
   LLVMBuildCondBr(e->gpu.builder, mirage__less_than(e, e->side_id, e->schedule.side_blocks), side, grid);
   LLVMPositionBuilderAtEnd(e->gpu.builder, side);
-  int32_t loop = side_loop(e);
+  int32_t loop = mirage__block_find_loop(&e->block, e->block.values[side_channel(e)->values[0].index].def);
   int64_t share = e->block.loops[loop].range / e->schedule.side_blocks;
   mirage__emit_side_loop(e, loop, mirage__mul(e, e->side_id, share), share);
   mirage__side_publish(e);

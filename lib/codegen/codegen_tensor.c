@@ -12,28 +12,6 @@
 
 // --------------------------------------------------------------------------------------------------------------- maps
 
-static bool is_tensor_load(const Emit *e, MirageNode node) {
-  if (!node.index)
-    return false;
-  MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
-  return view.op == MIRAGE_OP_LOAD && mirage__block_is_copied(&e->block, view.first_result) &&
-         e->block.values[view.first_result.index].landing == MIRAGE_LANDING_TENSOR;
-}
-
-uint32_t mirage__num_tensor_maps(const Emit *e) {
-  uint32_t count = 0;
-  for (int32_t s = 0; s < e->block.num_steps; s++)
-    count += is_tensor_load(e, e->block.steps[s].node);
-  return count;
-}
-
-static uint32_t map_of(const Emit *e, MirageNode load) {
-  uint32_t index = 0;
-  for (int32_t s = 0; e->block.steps[s].node.index != load.index; s++)
-    index += is_tensor_load(e, e->block.steps[s].node);
-  return index;
-}
-
 // Rows of a tile that each of the blocks that share it copies: whole groups of 8, which the swizzle permutes as one.
 static int64_t rows_each(const Emit *e, MirageNode load) {
   enum { GROUP = 8 };
@@ -41,7 +19,7 @@ static int64_t rows_each(const Emit *e, MirageNode load) {
   const MirageType *tile = emit_type(e, view.first_result);
   int64_t rows = tile->rank > 1 ? tile->shape[tile->rank - 2] : 1, sharers = 1;
   for (int a = 0; a < 3 && e->block.values[view.first_result.index].multicast; a++)
-    sharers *= view.attrs->access.grid[a] < 0 ? custom_of(e)->cluster[a] : 1;
+    sharers *= view.attrs->access.grid[a] < 0 ? mirage__block_custom(&e->block)->cluster[a] : 1;
   return rows % (GROUP * sharers) == 0 ? rows / sharers : rows;
 }
 
@@ -67,9 +45,9 @@ static MirageTensorMap describe(const Emit *e, MirageNode load) {
 }
 
 void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps) {
-  for (int32_t s = 0; s < e->block.num_steps; s++)
-    if (is_tensor_load(e, e->block.steps[s].node))
-      *maps++ = describe(e, e->block.steps[s].node);
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(e->block.graph); id++)
+    if (e->block.values[id].inside && e->block.values[id].map >= 0)
+      maps[e->block.values[id].map] = describe(e, e->block.values[id].def);
 }
 
 // ---------------------------------------------------------------------------------------------------------- multicast
@@ -134,11 +112,12 @@ static LLVMValueRef first_row(Emit *e, MirageNode load, const Sharers *sharers, 
 
 static void tensor_copies(Emit *e, MirageNode load, const Access *access, LLVMValueRef copy, LLVMValueRef mbarrier) {
   const MirageType *tile = access->tile;
+  const BlockValue *v = &e->block.values[mirage_ugraph_node(e->block.graph, load).first_result.index];
   MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
   uint32_t pointers = custom.num_operands + custom.num_results + (e->workspace_bytes > 0), rank = tile->rank;
-  LLVMValueRef map = mirage__gpu_tensor_map(&e->gpu, pointers + map_of(e, load)), coordinates[MIRAGE_MAP_RANK], mine;
+  LLVMValueRef map = mirage__gpu_tensor_map(&e->gpu, pointers + (uint32_t)v->map), coordinates[MIRAGE_MAP_RANK], mine;
   Sharers sharers = {NULL, NULL};
-  if (e->block.values[mirage_ugraph_node(e->block.graph, load).first_result.index].multicast)
+  if (v->multicast)
     sharers = sharers_of(e, load);
   LLVMValueRef row = first_row(e, load, &sharers, &mine);
   LLVMBasicBlockRef join = mirage__begin_if(e, mine);

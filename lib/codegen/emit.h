@@ -230,7 +230,7 @@ void mirage__cluster_meet(Emit *e);
 // codegen_tensor.c
 /// The calling thread's copies of a load's tile; `iteration`, `copy` as for mirage__issue_load.
 void mirage__issue_copy(Emit *e, MirageNode load, LLVMValueRef iteration, LLVMValueRef copy, LLVMValueRef mbarrier);
-uint32_t mirage__num_tensor_maps(const Emit *e);
+/// The Block.num_maps maps.
 void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps);
 
 // codegen_role.c
@@ -379,7 +379,7 @@ void mirage__emit_items(Emit *e); // codegen_items.c
 /// Sets aside the workspace of side blocks, if there are any.
 void mirage__prepare_side(Emit *e);
 /// Where side block `block` leaves element `item` of a carry's result.
-LLVMValueRef mirage__side_slot(Emit *e, int32_t loop, uint32_t carry, LLVMValueRef block, LLVMValueRef item);
+LLVMValueRef mirage__side_slot(Emit *e, uint32_t carry, LLVMValueRef block, LLVMValueRef item);
 /// A side block has written all its slots; a block of the grid is about to read them.
 void mirage__side_publish(Emit *e);
 void mirage__side_wait(Emit *e);

@@ -185,8 +185,9 @@ static void derive_kind(Derive *d, Kind kind, int32_t loop) {
     number_mbarriers(d, channel);
 }
 
-static void derive_meeting(Derive *d, const BlockMeeting *meeting) {
+static void derive_meeting(Derive *d, BlockMeeting *meeting) {
   SignalKind signal = meeting->cluster ? SIGNAL_CLUSTER : SIGNAL_FLAG;
+  meeting->channel = d->block->num_channels;
   d->block->channels[d->block->num_channels++] =
       (Channel){.values = meeting->leaves,
                 .num_values = meeting->num_leaves,
@@ -216,6 +217,16 @@ static void derive_side(Derive *d, int32_t loop) {
                        .free.kind = SIGNAL_FLAG};
   for (uint32_t p = 0; p < side.num_products; p++)
     *d->next++ = mirage_ugraph_result(block->graph, block->loops[loop].node, side.products[p].carry);
+}
+
+// Tensor maps are parameters of the kernel, in textual order.
+static void number_maps(Block *block) {
+  MirageNodeView view;
+  block->num_maps = 0;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);)
+    if (view.op == MIRAGE_OP_LOAD && mirage__block_is_copied(block, view.first_result) &&
+        block->values[view.first_result.index].landing == MIRAGE_LANDING_TENSOR)
+      block->values[view.first_result.index].map = (int32_t)block->num_maps++;
 }
 
 // ------------------------------------------------------------------------------------------------------------- fences
@@ -297,6 +308,7 @@ MirageStatus mirage__block_actors(Block *block, const MirageSchedule *schedule) 
     derive_meeting(&d, &block->meetings[m]);
   for (int32_t l = 0; l < block->num_loops; l++)
     derive_side(&d, l);
+  number_maps(block);
   block->fences = needs_fences(block);
   return MIRAGE_OK;
 }

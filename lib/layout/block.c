@@ -25,6 +25,7 @@ static void add_value(Block *block, MirageValue value, MirageNode def, MirageNod
       .meeting = -1,
       .load = -1,
       .channel = -1,
+      .map = -1,
   };
 }
 

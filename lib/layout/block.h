@@ -29,6 +29,7 @@ typedef struct BlockValue {
   MirageLanding landing; // of a load, as decided
   bool multicast;        // the load is copied once for all blocks of the cluster that share its tile
   int32_t channel;       // through which it comes, -1 = none
+  int32_t map;           // number of the tensor map by which it is copied, -1 = none
   MirageNode def;        // {0}: argument of `owner`'s region
   MirageNode owner;
   uint32_t index;    // which result or argument
@@ -56,7 +57,8 @@ typedef struct BlockLoop {
 /// the `leaves`, wait for each other at the step of the last collective, and then each collective's result at an index
 /// is the sum or maximum over members of its operand there, evaluated with the member's leaves.
 typedef struct BlockMeeting {
-  bool cluster; // through the cluster's shared memory, else through device memory
+  int32_t channel; // of the leaves
+  bool cluster;    // through the cluster's shared memory, else through device memory
   bool axes[3];
   int32_t loop;        // innermost loop around it, -1 = none
   int32_t first, step; // of the first collective, of the last: where the blocks meet
@@ -117,6 +119,7 @@ typedef struct Block {
   Channel *channels;
   int32_t num_channels;
   int32_t num_mbarriers; // behind the tiles, 8 bytes each
+  uint32_t num_maps;     // of tensors, for the copies that take one
   bool fences; // what copies and matrix instructions do by themselves has to be ordered with what threads do there
 } Block;
 

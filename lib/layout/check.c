@@ -186,6 +186,20 @@ static void check_stages(Check *check) {
   }
 }
 
+// Copies by tensor maps have one each, in order.
+static void check_maps(Check *check) {
+  const Plan *plan = check->plan;
+  int32_t next = 0;
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
+    const BlockValue *v = &check->block->values[mirage_ugraph_node(plan->graph, plan->loads[i]).first_result.index];
+    int32_t map = v->shared && v->landing == MIRAGE_LANDING_TENSOR ? next++ : -1;
+    if (v->map != map)
+      fail(check, plan->loads[i], "load %u has tensor map %d, %d is due", i, v->map, map);
+  }
+  if (check->block->num_maps != (uint32_t)next)
+    fail(check, (MirageNode){0}, "%u tensor maps are counted, %d used", check->block->num_maps, next);
+}
+
 static MirageNode def_of(const Check *check, const Channel *channel) {
   return channel->num_values ? check->block->values[channel->values[0].index].def : (MirageNode){0};
 }
@@ -380,8 +394,8 @@ static const struct Rule {
     {PLAN_LANDED, check_warps},      {PLAN_LANDED, check_landings},    {PLAN_DIVIDED, check_workers},
     {PLAN_DIVIDED, check_partition}, {PLAN_DIVIDED, check_resident},   {PLAN_PLACED, check_places},
     {PLAN_PLACED, check_loads},      {PLAN_COMPLETE, check_stages},    {PLAN_COMPLETE, check_actors},
-    {PLAN_COMPLETE, check_channels}, {PLAN_COMPLETE, check_mbarriers}, {PLAN_COMPLETE, check_memory},
-    {PLAN_COMPLETE, check_reads},
+    {PLAN_COMPLETE, check_channels}, {PLAN_COMPLETE, check_mbarriers}, {PLAN_COMPLETE, check_maps},
+    {PLAN_COMPLETE, check_memory},   {PLAN_COMPLETE, check_reads},
 };
 
 MirageStatus mirage__plan_check(const Plan *plan, PlanStage stage) {

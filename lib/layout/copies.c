@@ -332,6 +332,9 @@ MirageStatus mirage__plan_roles(Plan *plan, const char **out_why) {
                             "layout: all %d warps are producers, nobody consumes", schedule->warps);
   if (workers == schedule->warps || !plan->copies) {
     *out_why = plan->copies ? "nobody produces" : "there is nothing for a producer to copy";
+    if (plan->target->has_tensor_copy)
+      mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, plan->loc, "layout: no warps get roles of their own: %s",
+                       *out_why);
     schedule->warps = workers;
     schedule->num_roles = 0;
     return MIRAGE_OK;

@@ -187,11 +187,13 @@ static void test_roles_without_copies_are_dropped(void **state) {
   plan(&f, "h200");
   assert_int_equal(schedule_of(&f)->num_roles, 0);
   assert_int_equal(schedule_of(&f)->warps, 8);
+  assert_non_null(strstr(f.capture.text, "no warps get roles of their own: there is nothing for a producer to copy"));
   end(&f);
   begin(&f, linear(with_roles(copied(MIRAGE_LANDING_TENSOR, 8), 4, 232)));
   plan(&f, "a100");
   assert_int_equal(schedule_of(&f)->num_roles, 0);
   assert_int_equal(schedule_of(&f)->warps, 8);
+  assert_string_equal(f.capture.text, ""); // written for another GPU
   end(&f);
   begin(&f, linear(with_roles(copied(MIRAGE_LANDING_TENSOR, 8), 4, 232)));
   plan(&f, "h200");

@@ -158,6 +158,8 @@ static void damage_depth(Plan *plan) { plan->block.channels[0].stages++; }
 static void damage_return(Plan *plan) { plan->block.channels[0].free.kind = SIGNAL_BARRIER; }
 static void damage_bytes(Plan *plan) { plan->block.channels[0].full.bytes /= 2; }
 static void damage_arrivals(Plan *plan) { plan->block.channels[0].free.arrivals = 1; }
+static void damage_map(Plan *plan) { value_of(plan, MIRAGE_OP_LOAD)->map = 1; }
+static void damage_maps(Plan *plan) { plan->block.num_maps = 1; }
 static void damage_shared(Plan *plan) { plan->block.values[result_of(plan, MIRAGE_OP_LOOP).index].channel = -1; }
 
 static const struct Broken {
@@ -201,6 +203,8 @@ static const struct Broken {
     {produced, damage_return, PLAN_COMPLETE, "plan: load 0 is given back by who does not wait"},
     {produced, damage_bytes, PLAN_COMPLETE, "plan: an mbarrier waits for"},
     {produced, damage_arrivals, PLAN_COMPLETE, "plan: an mbarrier waits for 1 warps to give a stage back, 8 do"},
+    {produced, damage_map, PLAN_COMPLETE, "plan: load 0 has tensor map 1, 0 is due"},
+    {produced, damage_maps, PLAN_COMPLETE, "plan: 1 tensor maps are counted, 2 used"},
     {staged, damage_shared, PLAN_COMPLETE, "plan: a buffer is in no channel"},
     {staged, damage_alignment, PLAN_COMPLETE, "is not at a multiple of 16"},
     {staged, damage_offset, PLAN_COMPLETE, "plan: two tiles share shared memory"},
