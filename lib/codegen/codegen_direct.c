@@ -373,7 +373,7 @@ static void leave_reduction(Emit *e, Stream *s, uint32_t reduction) {
     if (view.op == MIRAGE_OP_REDUCE_MEAN)
       sum = LLVMBuildFMul(e->gpu.builder, sum, gpu_f32(&e->gpu, 1.0 / (double)s->plan.k), "");
     LLVMValueRef row = mirage__add(e, s->g, gpu_i32(&e->gpu, j * 8));
-    LLVMValueRef valid = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, s->t, gpu_i32(&e->gpu, 0), "");
+    LLVMValueRef valid = mirage__equals(e, s->t, 0);
     if (j * 8 + 8 > s->plan.m)
       valid = mirage__and(e, valid, mirage__less_than(e, row, s->plan.m));
     LLVMBasicBlockRef join = mirage__begin_if(e, valid);

@@ -154,16 +154,11 @@ static void publish(Emit *e, const Meeting *m) {
 // Thread 0 announces the block and waits for the others; the barriers around it spread both to all threads.
 static void wait_for_members(Emit *e, LLVMValueRef counter, int64_t members) {
   mirage__barrier(e);
-  LLVMBasicBlockRef join =
-      mirage__begin_if(e, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, 0), ""));
+  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->thread, 0));
   GPU(&e->gpu, RED_RELEASE, counter, gpu_i32(&e->gpu, 1));
-  LLVMBasicBlockRef spin = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "spin");
-  LLVMBasicBlockRef met = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "met");
-  LLVMBuildBr(e->gpu.builder, spin);
-  LLVMPositionBuilderAtEnd(e->gpu.builder, spin);
+  LLVMBasicBlockRef spin = mirage__begin_spin(e);
   LLVMValueRef seen = GPU(&e->gpu, LD_ACQUIRE, counter);
-  LLVMBuildCondBr(e->gpu.builder, mirage__less_than(e, seen, members), spin, met);
-  LLVMPositionBuilderAtEnd(e->gpu.builder, met);
+  mirage__end_spin(e, spin, mirage__less_than(e, seen, members));
   GPU(&e->gpu, RED_INC, counter, gpu_i32(&e->gpu, 2 * members - 1));
   mirage__end_if(e, join);
   mirage__barrier(e);

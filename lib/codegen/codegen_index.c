@@ -62,6 +62,10 @@ LLVMValueRef mirage__less_than(Emit *e, LLVMValueRef a, int64_t b) {
   return mirage__less(e, a, LLVMConstInt(LLVMTypeOf(a), (unsigned long long)b, 1));
 }
 
+LLVMValueRef mirage__equals(Emit *e, LLVMValueRef a, int64_t b) {
+  return LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, a, LLVMConstInt(LLVMTypeOf(a), (unsigned long long)b, 1), "");
+}
+
 LLVMValueRef mirage__and(Emit *e, LLVMValueRef a, LLVMValueRef b) {
   if (!a || !b)
     return a ? a : b;
@@ -142,6 +146,19 @@ void mirage__end_if(Emit *e, LLVMBasicBlockRef join) {
     return;
   LLVMBuildBr(e->gpu.builder, join);
   LLVMPositionBuilderAtEnd(e->gpu.builder, join);
+}
+
+LLVMBasicBlockRef mirage__begin_spin(Emit *e) {
+  LLVMBasicBlockRef spin = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "spin");
+  LLVMBuildBr(e->gpu.builder, spin);
+  LLVMPositionBuilderAtEnd(e->gpu.builder, spin);
+  return spin;
+}
+
+void mirage__end_spin(Emit *e, LLVMBasicBlockRef spin, LLVMValueRef again) {
+  LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "done");
+  LLVMBuildCondBr(e->gpu.builder, again, spin, done);
+  LLVMPositionBuilderAtEnd(e->gpu.builder, done);
 }
 
 Repeat mirage__begin_repeat(Emit *e, int64_t count) {

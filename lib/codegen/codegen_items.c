@@ -119,7 +119,7 @@ static void reduce(Rows *rows, const MirageNodeView *view) {
   if (e->schedule.warps > 1) {
     mirage__begin_operation(e);
     mirage__will_write(e, view->first_result);
-    LLVMValueRef first = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->lane, gpu_i32(&e->gpu, 0), "");
+    LLVMValueRef first = mirage__equals(e, e->lane, 0);
     LLVMBasicBlockRef join = mirage__begin_if(e, first);
     for (int32_t r = 0; r < rows->items->rows; r++) {
       LLVMValueRef word = mirage__add(e, e->warp, gpu_i32(&e->gpu, (int64_t)r * e->schedule.warps));
@@ -151,7 +151,7 @@ static void store_row(Rows *rows, const MirageNodeView *view, const Access *acce
   LLVMValueRef index[MIRAGE_MAX_RANK], values[MAX_WIDTH], *last = &index[access->tile->rank - 1];
   index_of(rows, row, narrow ? NULL : rows->column[piece], index);
   mirage__element(e, view->operands[0], index, width, values);
-  LLVMValueRef first = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, 0), ""), begin = *last;
+  LLVMValueRef first = mirage__equals(e, e->thread, 0), begin = *last;
   for (uint32_t at = 0; at < width; at += step) {
     *last = mirage__add(e, begin, gpu_i32(&e->gpu, at));
     LLVMValueRef valid = mirage__and(e, narrow ? first : rows->valid[piece], mirage__access_valid(e, access, index));

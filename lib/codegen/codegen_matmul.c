@@ -102,8 +102,7 @@ void mirage__matmul_begin(Emit *e, Carry *carry) {
       LLVMValueRef at[MIRAGE_MAX_RANK];
       Cell cell = mirage__matmul_cell(e, &split, type, i);
       mirage__broadcast_index(e, emit_type(e, carry->init), type, cell.index, at);
-      LLVMValueRef first =
-          split.by_depth > 1 ? LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, worker.depth, gpu_i32(&e->gpu, 0), "") : NULL;
+      LLVMValueRef first = split.by_depth > 1 ? mirage__equals(e, worker.depth, 0) : NULL;
       start = mirage__select(e, first, mirage__element1(e, carry->init, at), start);
     }
     mirage__set(e, carry->acc.cells[i], start);

@@ -31,12 +31,9 @@ static LLVMValueRef mbarrier_at(Emit *e, const Signal *signal, LLVMValueRef stag
 }
 
 static void wait_phase(Emit *e, LLVMValueRef mbarrier, LLVMValueRef parity) {
-  LLVMBasicBlockRef spin = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "wait");
-  LLVMBasicBlockRef done = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "landed");
-  LLVMBuildBr(e->gpu.builder, spin);
-  LLVMPositionBuilderAtEnd(e->gpu.builder, spin);
-  LLVMBuildCondBr(e->gpu.builder, GPU(&e->gpu, MBARRIER_TRY_WAIT, mbarrier, parity), done, spin);
-  LLVMPositionBuilderAtEnd(e->gpu.builder, done);
+  LLVMBasicBlockRef spin = mirage__begin_spin(e);
+  LLVMValueRef landed = GPU(&e->gpu, MBARRIER_TRY_WAIT, mbarrier, parity);
+  mirage__end_spin(e, spin, LLVMBuildNot(e->gpu.builder, landed, ""));
 }
 
 bool mirage__block_multicasts(const Emit *e) {
@@ -56,14 +53,10 @@ void mirage__cluster_meet(Emit *e) {
   GPU0(&e->gpu, CLUSTER_WAIT);
 }
 
-static LLVMValueRef is_first_thread(Emit *e) {
-  return LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, 0), "");
-}
-
 void mirage__init_channels(Emit *e) {
   if (!e->block.num_mbarriers)
     return;
-  LLVMBasicBlockRef join = mirage__begin_if(e, is_first_thread(e));
+  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->thread, 0));
   for (int32_t c = 0; c < e->block.num_channels; c++) {
     init_mbarriers(e, &e->block.channels[c], &e->block.channels[c].full);
     init_mbarriers(e, &e->block.channels[c], &e->block.channels[c].free);
@@ -105,7 +98,7 @@ void mirage__load_outside(Emit *e, MirageNode load) {
     return;
   }
   if (!produced) {
-    LLVMBasicBlockRef join = mirage__begin_if(e, is_first_thread(e));
+    LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->thread, 0));
     issue_alone(e, channel);
     mirage__end_if(e, join);
   }
@@ -158,7 +151,7 @@ static void issue_loads(Emit *e, int32_t loop, LLVMValueRef i) {
     mirage__issue_load(e, e->block.values[own->values[v].index].def, i, stage);
   if (!engine || is_produced(engine))
     return;
-  LLVMBasicBlockRef join = mirage__begin_if(e, is_first_thread(e));
+  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->thread, 0));
   issue_copies(e, engine, i, stage, mbarrier_at(e, &engine->full, stage));
   mirage__end_if(e, join);
 }
@@ -222,8 +215,7 @@ void mirage__turn_pipeline(Emit *e, int32_t loop) {
 static void give_back(Emit *e, int32_t loop, LLVMValueRef i) {
   const Channel *channel = copied(e, loop);
   GPU(&e->gpu, SYNC_WARP, gpu_i32(&e->gpu, -1));
-  LLVMBasicBlockRef join =
-      mirage__begin_if(e, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->lane, gpu_i32(&e->gpu, 0), ""));
+  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->lane, 0));
   LLVMValueRef mbarrier = mbarrier_at(e, &channel->free, stage_of(e, loop, i));
   for (int64_t rank = 0; channel->multicast && rank < mirage__block_cluster(&e->block); rank++)
     GPU(&e->gpu, MBARRIER_ARRIVE_CLUSTER, GPU(&e->gpu, MAP_RANK, mbarrier, gpu_i32(&e->gpu, rank)));

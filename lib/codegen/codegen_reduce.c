@@ -81,7 +81,7 @@ void mirage__reduce_begin(Emit *e, Carry *carry) {
       LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK], valid;
       result_index(e, &r, j, index, &valid);
       mirage__broadcast_index(e, emit_type(e, carry->init), r.out, index, at);
-      LLVMValueRef first = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, r.member, gpu_i32(&e->gpu, 0), "");
+      LLVMValueRef first = mirage__equals(e, r.member, 0);
       start = mirage__select(e, r.split.group > 1 ? first : NULL, mirage__element1(e, carry->init, at), start);
     }
     mirage__set(e, carry->acc.cells[j], start);
@@ -167,8 +167,7 @@ void mirage__reduce_end(Emit *e, Carry *carry) {
     LLVMValueRef index[MIRAGE_MAX_RANK], valid;
     result_index(e, &r, j, index, &valid);
     if (lanes > 1) {
-      LLVMValueRef first =
-          LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, mirage__mod(e, r.member, lanes), gpu_i32(&e->gpu, 0), "");
+      LLVMValueRef first = mirage__equals(e, mirage__mod(e, r.member, lanes), 0);
       valid = mirage__and(e, valid, first);
     }
     LLVMBasicBlockRef join = mirage__begin_if(e, valid);

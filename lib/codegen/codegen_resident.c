@@ -75,10 +75,10 @@ static void run_piece(Emit *e, const TileCell *cell, CellBody body, void *user) 
 static void row_of_vector(Emit *e, const MirageType *tile, const Worker *worker, TileCell cell, CellBody body,
                           void *user) {
   LLVMValueRef zero = gpu_i32(&e->gpu, 0);
-  LLVMValueRef first = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, mirage__mod(e, e->lane, 4), zero, "");
+  LLVMValueRef first = mirage__equals(e, mirage__mod(e, e->lane, 4), 0);
   cell.mine = mirage__and(e, cell.valid, first);
   if (e->block.partition.by_col > 1)
-    cell.mine = mirage__and(e, cell.mine, LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, worker->col, zero, ""));
+    cell.mine = mirage__and(e, cell.mine, mirage__equals(e, worker->col, 0));
   cell.index[tile->rank - 1] = zero;
   cell.width = 1;
   cell.first = 2 * cell.place.unit + cell.place.part / 2;
@@ -139,7 +139,8 @@ void mirage__cell_get(Emit *e, MirageValue value, uint32_t width, LLVMValueRef *
   }
 }
 
-void mirage__cell_set(Emit *e, MirageValue value, const TileCell *cell, const LLVMValueRef *values) {
+// Registers of a resident value at a piece of its tile.
+static void cell_set(Emit *e, MirageValue value, const TileCell *cell, const LLVMValueRef *values) {
   Accumulators registers = mirage__registers(e, value);
   for (uint32_t i = 0; i < cell->width; i++)
     mirage__set(e, registers.cells[cell->first + (int32_t)i], values[i]);
@@ -155,7 +156,7 @@ static void compute_piece(Emit *e, const TileCell *cell, void *user) {
   const CellJob *job = user;
   LLVMValueRef values[2];
   mirage__element(e, job->from, cell->index, cell->width, values);
-  mirage__cell_set(e, job->to, cell, values);
+  cell_set(e, job->to, cell, values);
 }
 
 void mirage__cells_compute(Emit *e, MirageValue value) {
@@ -290,10 +291,10 @@ static void init_piece(Emit *e, const TileCell *cell, void *user) {
   mirage__element_broadcast(e, job->from, emit_type(e, job->to), cell->index, cell->width, values);
   for (uint32_t i = 0; job->first_lane_only && i < cell->width; i++) {
     LLVMValueRef t = mirage__mod(e, e->lane, 4);
-    LLVMValueRef first = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, t, gpu_i32(&e->gpu, 0), "");
+    LLVMValueRef first = mirage__equals(e, t, 0);
     values[i] = mirage__select(e, first, values[i], job->otherwise);
   }
-  mirage__cell_set(e, job->to, cell, values);
+  cell_set(e, job->to, cell, values);
 }
 
 static void fill(Emit *e, Accumulators acc, LLVMValueRef value) {

@@ -79,7 +79,7 @@ static void join_meetings(Emit *e, MirageNode node, int32_t last) {
 static void emit_producers(Emit *e, MirageRegion body) {
   set_registers(e, ACTOR_PRODUCER);
   int32_t first = first_thread(mirage__block_producer(&e->block));
-  LLVMValueRef one = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, first), "");
+  LLVMValueRef one = mirage__equals(e, e->thread, first);
   MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
   for (uint32_t i = 0; i < view.num_nodes; i++) {
     LLVMBasicBlockRef join = mirage__begin_if(e, one);

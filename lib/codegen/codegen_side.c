@@ -54,13 +54,10 @@ LLVMValueRef mirage__side_slot(Emit *e, uint32_t carry, LLVMValueRef block, LLVM
   return at_bytes(e, mirage__add(e, offset, gpu_i32(&e->gpu, e->side_slots + slot_bytes(e, carry))));
 }
 
-static LLVMValueRef is_first_thread(Emit *e) {
-  return LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, e->thread, gpu_i32(&e->gpu, 0), "");
-}
-
-void mirage__side_publish(Emit *e) {
+// A side block has written all its slots.
+static void publish(Emit *e) {
   mirage__barrier(e);
-  LLVMBasicBlockRef join = mirage__begin_if(e, is_first_thread(e));
+  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->thread, 0));
   GPU(&e->gpu, RED_RELEASE, at_bytes(e, gpu_i32(&e->gpu, e->side_counter)), gpu_i32(&e->gpu, 1));
   mirage__end_if(e, join);
 }
@@ -69,14 +66,10 @@ void mirage__side_publish(Emit *e) {
 void mirage__side_wait(Emit *e) {
   LLVMValueRef counter = at_bytes(e, gpu_i32(&e->gpu, e->side_counter));
   int64_t steps = e->schedule.side_blocks + blocks_of_grid(e);
-  LLVMBasicBlockRef join = mirage__begin_if(e, is_first_thread(e));
-  LLVMBasicBlockRef spin = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "spin");
-  LLVMBasicBlockRef seen = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "seen");
-  LLVMBuildBr(e->gpu.builder, spin);
-  LLVMPositionBuilderAtEnd(e->gpu.builder, spin);
+  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->thread, 0));
+  LLVMBasicBlockRef spin = mirage__begin_spin(e);
   LLVMValueRef count = GPU(&e->gpu, LD_ACQUIRE, counter);
-  LLVMBuildCondBr(e->gpu.builder, mirage__less_than(e, count, e->schedule.side_blocks), spin, seen);
-  LLVMPositionBuilderAtEnd(e->gpu.builder, seen);
+  mirage__end_spin(e, spin, mirage__less_than(e, count, e->schedule.side_blocks));
   GPU(&e->gpu, RED_INC, counter, gpu_i32(&e->gpu, steps - 1));
   mirage__end_if(e, join);
 }
@@ -89,7 +82,7 @@ void mirage__emit_side_blocks(Emit *e) {
   int32_t loop = mirage__block_find_loop(&e->block, e->block.values[side_channel(e)->values[0].index].def);
   int64_t share = e->block.loops[loop].range / e->schedule.side_blocks;
   mirage__emit_side_loop(e, loop, mirage__mul(e, e->side_id, share), share);
-  mirage__side_publish(e);
+  publish(e);
   LLVMBuildRetVoid(e->gpu.builder);
   LLVMPositionBuilderAtEnd(e->gpu.builder, grid);
   mirage__forget_hazards(e);

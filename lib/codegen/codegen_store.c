@@ -65,7 +65,7 @@ static LLVMValueRef cell_address(Emit *e, const LLVMValueRef *index, LLVMValueRe
 
 // Of blocks that hold the same tile the first writes it, where there are several (`number` is not NULL).
 static void store_cells(Emit *e, StoreJob *job, LLVMValueRef number) {
-  LLVMValueRef first = number ? LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, number, gpu_i32(&e->gpu, 0), "") : NULL;
+  LLVMValueRef first = number ? mirage__equals(e, number, 0) : NULL;
   LLVMBasicBlockRef join = mirage__begin_if(e, first);
   mirage__cells_write(e, job->from, job->access.tensor->dtype, job->access.width, cell_address, &job->access);
   mirage__end_if(e, join);

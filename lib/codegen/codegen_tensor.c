@@ -106,7 +106,7 @@ static LLVMValueRef first_row(Emit *e, MirageNode load, const Sharers *sharers, 
     return none;
   if (tile->rank > 1 && rows < tile->shape[tile->rank - 2])
     return mirage__mul(e, sharers->index, rows);
-  *out_mine = LLVMBuildICmp(e->gpu.builder, LLVMIntEQ, sharers->index, none, "");
+  *out_mine = mirage__equals(e, sharers->index, 0);
   return none;
 }
 

@@ -120,6 +120,7 @@ LLVMValueRef mirage__div(Emit *e, LLVMValueRef a, int64_t divisor);
 LLVMValueRef mirage__mod(Emit *e, LLVMValueRef a, int64_t divisor);
 LLVMValueRef mirage__less(Emit *e, LLVMValueRef a, LLVMValueRef b); // signed
 LLVMValueRef mirage__less_than(Emit *e, LLVMValueRef a, int64_t b);
+LLVMValueRef mirage__equals(Emit *e, LLVMValueRef a, int64_t b);
 LLVMValueRef mirage__and(Emit *e, LLVMValueRef a, LLVMValueRef b); // NULL = true
 LLVMValueRef mirage__select(Emit *e, LLVMValueRef condition, LLVMValueRef yes, LLVMValueRef no);
 /// index[0 .. rank) of row-major position `linear` in `shape`; extents of 1 give the constant 0.
@@ -138,6 +139,10 @@ Accumulators mirage__accumulators(Emit *e, int32_t count);
 /// if (condition) { ... }: NULL = always. The returned block is handed to mirage__end_if.
 LLVMBasicBlockRef mirage__begin_if(Emit *e, LLVMValueRef condition);
 void mirage__end_if(Emit *e, LLVMBasicBlockRef join);
+
+/// do { ... } while (again), without a barrier: for waiting. The returned block is handed to mirage__end_spin.
+LLVMBasicBlockRef mirage__begin_spin(Emit *e);
+void mirage__end_spin(Emit *e, LLVMBasicBlockRef spin, LLVMValueRef again);
 
 /// for (i = 0; i < count; i++) with count >= 1.
 typedef struct Repeat {
@@ -332,8 +337,6 @@ void mirage__for_cells(Emit *e, const MirageType *tile, CellBody body, void *use
 bool mirage__in_cells(const Emit *e, MirageValue value);
 /// The variables that hold this thread's cells of a resident value, made when first asked for.
 Accumulators mirage__registers(Emit *e, MirageValue value);
-/// Registers of a resident value at a piece of its tile.
-void mirage__cell_set(Emit *e, MirageValue value, const TileCell *cell, const LLVMValueRef *values);
 /// What mirage__element gives for a resident value at e->cell.
 void mirage__cell_get(Emit *e, MirageValue value, uint32_t width, LLVMValueRef *out);
 /// Evaluates an inline value into its registers; any value that is evaluated in cells into the buffer of `to`.
@@ -380,8 +383,7 @@ void mirage__emit_items(Emit *e); // codegen_items.c
 void mirage__prepare_side(Emit *e);
 /// Where side block `block` leaves element `item` of a carry's result.
 LLVMValueRef mirage__side_slot(Emit *e, uint32_t carry, LLVMValueRef block, LLVMValueRef item);
-/// A side block has written all its slots; a block of the grid is about to read them.
-void mirage__side_publish(Emit *e);
+/// A block of the grid is about to read the slots.
 void mirage__side_wait(Emit *e);
 /// The work of side blocks, at the start of the kernel; the others go on behind it.
 void mirage__emit_side_blocks(Emit *e);
