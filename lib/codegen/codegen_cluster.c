@@ -14,11 +14,6 @@ void mirage__prepare_cluster_meeting(Emit *e, Meeting *m) {
                       e->target->name, e->target->max_cluster_blocks);
     return;
   }
-  if (mirage__block_producer(&e->block) && (m->plan->loop >= 0 || e->block.steps[m->plan->end].loop >= 0)) {
-    mirage__emit_fail(e, view.loc, MIRAGE_UNSUPPORTED,
-                      "%s: warps of all roles have to come, which they do outside loops only", name);
-    return;
-  }
   for (int64_t i = 0; i < m->members && i < MAX_CLUSTER; i++) {
     int64_t rest = i, stride = 1;
     for (int a = 0; a < 3; stride *= cluster[a++]) {

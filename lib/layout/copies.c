@@ -255,6 +255,8 @@ static bool meets_in_loop(const Block *block) {
   return false;
 }
 
+static const char IN_LOOP[] = "blocks of the cluster meet in a loop, where producers do not come";
+
 static const char *no_producer(const Plan *plan, int32_t workers) {
   if (plan->schedule.num_roles)
     return "roles are asked for";
@@ -264,7 +266,7 @@ static const char *no_producer(const Plan *plan, int32_t workers) {
     return "the number of warps is asked for";
   if (workers % 4)
     return "the warps are no whole warpgroups";
-  return meets_in_loop(&plan->block) ? "blocks of the cluster meet in a loop" : NULL;
+  return meets_in_loop(&plan->block) ? IN_LOOP : NULL;
 }
 
 MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
@@ -339,5 +341,7 @@ MirageStatus mirage__plan_roles(Plan *plan, const char **out_why) {
     schedule->num_roles = 0;
     return MIRAGE_OK;
   }
+  if (meets_in_loop(&plan->block))
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED, "layout: roles are not possible: %s", IN_LOOP);
   return check_registers(plan);
 }
