@@ -314,11 +314,70 @@ static void test_false_plan(void **state) {
   end(&f);
 }
 
+// ----------------------------------------------------------------------------------------------------------- explained
+
+typedef struct Lines {
+  const char *wanted;
+  int found;
+} Lines;
+
+static void find_line(void *user, MirageSeverity severity, const void *loc, const char *message) {
+  Lines *lines = user;
+  lines->found += severity == MIRAGE_SEVERITY_REMARK && strstr(message, lines->wanted) == message;
+}
+
+static int explained(const Fixture *f, const MirageTarget *target, const char *wanted) {
+  Lines lines = {.wanted = wanted};
+  assert_int_equal(mirage_layout_explain(f->graph, target, &(MirageDiag){find_line, &lines}), MIRAGE_OK);
+  return lines.found;
+}
+
+// The second plan of a kernel, with a producer, may fail where the first does not.
+static void test_first_plan_stands(void **state) {
+  Fixture f;
+  MirageTarget poor = *h200();
+  poor.registers_per_sm = 6000;
+  open_fixture(&f, produced);
+  assert_int_equal(mirage_layout_plan(f.graph, &poor, &f.diag), MIRAGE_OK);
+  assert_string_equal(f.capture.text, ""); // nobody asked for it
+  assert_int_equal(mirage_ugraph_node(f.graph, f.custom).attrs->custom.schedule->num_roles, 0);
+  assert_int_equal(explained(&f, &poor, "form: producer: no: with it, layout: roles take "), 1);
+  assert_int_equal(explained(&f, &poor, "form: tensor copies: taken"), 1);
+  assert_int_equal(explained(&f, &poor, "plan: producer"), 0);
+  end(&f);
+}
+
+// What the second plan is asked for is still not what a person asked for.
+static void test_second_plan(void **state) {
+  Fixture f;
+  begin(&f, produced);
+  assert_int_equal(explained(&f, h200(), "plan: producer: warps 0..3, 40 registers"), 1);
+  assert_int_equal(explained(&f, h200(), "form: producer: taken"), 1);
+  assert_int_equal(explained(&f, h200(), "form: roles as asked: no: none are asked for"), 1);
+  assert_int_equal(explained(&f, h200(), "form: copies as asked: no: "), 1);
+  assert_int_equal(explained(&f, h200(), "form: tensor copies: taken"), 1);
+  end(&f);
+}
+
+static void test_explain_what_is_not_planned(void **state) {
+  Fixture f;
+  open_fixture(&f, staged);
+  assert_int_equal(mirage_layout_explain(f.graph, h200(), &f.diag), MIRAGE_BAD_ARGUMENT);
+  assert_string_equal(f.capture.text, "custom: is not planned for h200");
+  end(&f);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_broken_plans),   cmocka_unit_test(test_codegen_plans_nothing),
-      cmocka_unit_test(test_plan_is_no_ask), cmocka_unit_test(test_edited_since),
-      cmocka_unit_test(test_false_plan),     cmocka_unit_test(test_read_for_another_target),
+      cmocka_unit_test(test_broken_plans),
+      cmocka_unit_test(test_codegen_plans_nothing),
+      cmocka_unit_test(test_plan_is_no_ask),
+      cmocka_unit_test(test_edited_since),
+      cmocka_unit_test(test_false_plan),
+      cmocka_unit_test(test_read_for_another_target),
+      cmocka_unit_test(test_first_plan_stands),
+      cmocka_unit_test(test_second_plan),
+      cmocka_unit_test(test_explain_what_is_not_planned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
