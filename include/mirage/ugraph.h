@@ -456,7 +456,7 @@ MirageValue mirage_ugraph_input(MirageUGraph *graph, MirageType tensor);
 /// the first error stands.
 MirageValue mirage_ugraph_apply(MirageUGraph *graph, MirageOp op, uint32_t num_operands, const MirageValue *operands,
                                 const MirageAttrs *attrs);
-MirageValue mirage_ugraph_constant(MirageUGraph *graph, MirageType type, double value);
+MirageValue mirage_ugraph_constant(MirageUGraph *graph, MirageType type, double value); // in a block: an equal one
 MirageValue mirage_ugraph_cast(MirageUGraph *graph, MirageValue operand, MirageDType dtype);
 MirageValue mirage_ugraph_load(MirageUGraph *graph, MirageValue tensor, const MirageAccessAttrs *access);
 void mirage_ugraph_store(MirageUGraph *graph, MirageValue tile, MirageValue tensor, const MirageAccessAttrs *access);

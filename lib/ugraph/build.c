@@ -304,7 +304,29 @@ MirageValue mirage_ugraph_apply(MirageUGraph *graph, MirageOp op, uint32_t num_o
   return add_results(graph, node, 1, &result);
 }
 
+static bool is_constant(const Node *node, const MirageType *type, double value) {
+  return node->op == MIRAGE_OP_CONSTANT && memcmp(&node->attrs->constant.value, &value, sizeof value) == 0 &&
+         node->attrs->constant.type.space == type->space && !node->attrs->constant.type.layout.planned &&
+         !type->layout.planned && mirage_type_same_meaning(&node->attrs->constant.type, type);
+}
+
+// An equal constant that the open region of a block graph sees: its own, or of the loops and the kernel around it.
+static MirageValue find_constant(const MirageUGraph *graph, const MirageType *type, double value) {
+  const Region *region = &graph->regions[graph->open];
+  for (; region->level == MIRAGE_LEVEL_BLOCK; region = &graph->regions[graph->nodes[region->owner].parent]) {
+    for (uint32_t i = 0; i < region->num_nodes; i++) {
+      const Node *node = &graph->nodes[region->nodes[i].index];
+      if (is_constant(node, type, value))
+        return (MirageValue){node->first_result};
+    }
+  }
+  return (MirageValue){0};
+}
+
 MirageValue mirage_ugraph_constant(MirageUGraph *graph, MirageType type, double value) {
+  MirageValue found = failed(graph) ? (MirageValue){0} : find_constant(graph, &type, value);
+  if (found.index)
+    return found;
   return mirage_ugraph_apply(graph, MIRAGE_OP_CONSTANT, 0, NULL,
                              &(MirageAttrs){.constant = {.type = type, .value = value}});
 }

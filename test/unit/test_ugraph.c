@@ -142,6 +142,26 @@ static void test_build_and_read(void **state) {
   mirage_ugraph_destroy(g);
 }
 
+// A block graph has each constant once, as stock clean-up would leave it; a loop sees those around it.
+static void test_equal_constants_are_one(void **state) {
+  Linear l = open_linear(NULL, NULL);
+  MirageType scalar = TILE(MIRAGE_F32, 1, 1), half = TILE(MIRAGE_F16, 1, 1), wide = TILE(MIRAGE_F32, 1, 2);
+  MirageValue two = mirage_ugraph_constant(l.graph, scalar, 2.0);
+  assert_int_equal(mirage_ugraph_constant(l.graph, scalar, 2.0).index, two.index);
+  assert_int_not_equal(mirage_ugraph_constant(l.graph, scalar, 3.0).index, two.index);
+  assert_int_not_equal(mirage_ugraph_constant(l.graph, half, 2.0).index, two.index);
+  assert_int_not_equal(mirage_ugraph_constant(l.graph, wide, 2.0).index, two.index);
+  MirageValue zero = mirage_ugraph_constant(l.graph, scalar, 0.0);
+  assert_int_not_equal(mirage_ugraph_constant(l.graph, scalar, -0.0).index, zero.index);
+  open_linear_loop(&l);
+  assert_int_equal(mirage_ugraph_constant(l.graph, scalar, 2.0).index, two.index);
+  MirageValue inside = mirage_ugraph_constant(l.graph, scalar, 5.0), product = linear_body(&l);
+  mirage_ugraph_close(l.graph, 1, &product);
+  assert_int_not_equal(mirage_ugraph_constant(l.graph, scalar, 5.0).index, inside.index); // which the loop holds
+  assert_int_equal(mirage_ugraph_status(l.graph), MIRAGE_OK);
+  mirage_ugraph_destroy(l.graph);
+}
+
 static void test_scope(void **state) {
   Linear l = open_linear(NULL, NULL);
   MirageUGraph *g = l.graph;
@@ -700,6 +720,7 @@ static void test_garbage(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_build_and_read),
+      cmocka_unit_test(test_equal_constants_are_one),
       cmocka_unit_test(test_scope),
       cmocka_unit_test(test_readers_take_any_id),
       cmocka_unit_test(test_refusals),
