@@ -38,8 +38,7 @@ Cut mirage__cut(const MirageType *type, int whole, int64_t target);
 /// Elements of a tile: `most`, or fewer, so that each multiprocessor gets a block where there is enough to do.
 int64_t mirage__tile_target(const CanonicalOp *op, int64_t elements, int64_t most);
 MirageType mirage__cut_tile(const MirageType *tensor, const Cut *cut, MirageDType dtype);
-/// Access to the result, and to an operand that broadcasts to it.
-MirageAccessAttrs mirage__cut_access(const Cut *cut, uint32_t rank);
+/// Access to an operand that broadcasts to the result.
 MirageAccessAttrs mirage__broadcast_access(const Cut *cut, const MirageType *from, const MirageType *to);
 /// Opens the custom node on all operands; stores its one result and closes it.
 MirageNode mirage__open_canonical(const CanonicalOp *op, const MirageCustomAttrs *attrs);

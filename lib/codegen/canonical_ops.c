@@ -54,7 +54,7 @@ MirageType mirage__cut_tile(const MirageType *tensor, const Cut *cut, MirageDTyp
   return mirage_type_tile(dtype, tensor->rank, shape);
 }
 
-MirageAccessAttrs mirage__cut_access(const Cut *cut, uint32_t rank) {
+static MirageAccessAttrs cut_access(const Cut *cut, uint32_t rank) {
   MirageAccessAttrs access = no_access();
   for (uint32_t d = 0; d < rank; d++)
     if (cut->axis[d] >= 0)
@@ -143,7 +143,7 @@ MirageValue mirage__canonical_pointwise(const CanonicalOp *op) {
   else if (op->op == MIRAGE_OP_CONSTANT)
     attrs.constant.type = tile;
   MirageValue result = mirage_ugraph_apply(op->graph, op->op, count, tiles, op->attrs ? &attrs : NULL);
-  MirageAccessAttrs out = mirage__cut_access(&cut, op->result.rank);
+  MirageAccessAttrs out = cut_access(&cut, op->result.rank);
   mirage_ugraph_store(op->graph, result, mirage_ugraph_argument(op->graph, custom, num_tensors), &out);
   mirage_ugraph_close(op->graph, 0, NULL);
   return mirage_ugraph_result(op->graph, custom, 0);
@@ -155,7 +155,7 @@ MirageValue mirage__canonical_reduce(const CanonicalOp *op) {
   int64_t length = from->shape[dim], most = length > 512 ? length * 4 : 2048;
   Cut cut = mirage__cut(from, dim, mirage__tile_target(op, mirage_type_elements(from), most));
   MirageNode custom = mirage__open_canonical(op, &cut.attrs);
-  MirageAccessAttrs access = mirage__cut_access(&cut, from->rank);
+  MirageAccessAttrs access = cut_access(&cut, from->rank);
   MirageValue tile = mirage_ugraph_load(op->graph, mirage_ugraph_argument(op->graph, custom, 0), &access);
   MirageValue result = mirage_ugraph_apply(op->graph, op->op, 1, &tile, op->attrs);
   return mirage__close_canonical(op, custom, result, &access);

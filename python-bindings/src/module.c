@@ -13,7 +13,7 @@
 PyObject *mirage_error;
 
 /// device(ordinal) -> {"name", "compute", "sms", "driver", "bytes"}; MirageError where there is none.
-PyObject *mirage_py_device(PyObject *module, PyObject *args) {
+static PyObject *py_device(PyObject *module, PyObject *args) {
   int ordinal;
   MirageDeviceInfo info;
   Messages messages = {0};
@@ -30,7 +30,7 @@ PyObject *mirage_py_device(PyObject *module, PyObject *args) {
 }
 
 /// targets() -> [(name, chip, (major, minor))]
-PyObject *mirage_py_targets(PyObject *module, PyObject *args) {
+static PyObject *py_targets(PyObject *module, PyObject *args) {
   PyObject *list = PyList_New(0);
   const MirageTarget *target;
   for (size_t i = 0; list && (target = mirage_target_get(i)); i++) {
@@ -61,7 +61,7 @@ static PyObject *find_target(PyObject *module, PyObject *args) {
 }
 
 /// tune_measure(path, timeout): what `mirage-tune --measure` does, in this process; prints its result and does not return.
-PyObject *mirage_py_tune_measure(PyObject *module, PyObject *args) {
+static PyObject *py_tune_measure(PyObject *module, PyObject *args) {
   const char *path;
   double timeout;
   if (!PyArg_ParseTuple(args, "sd", &path, &timeout))
@@ -106,8 +106,8 @@ static PyMethodDef METHODS[] = {
      "run(text, pipeline, progress=None) -> (ok, text, [(severity, line, column, message)], interrupted)"},
     {"describe", mirage_py_describe, METH_VARARGS, "describe(text) -> JSON of the module's graphs"},
     {"infer", mirage_py_infer, METH_VARARGS, "infer(operator, [(dtype, dims), ...], attributes) -> (dtype, dims)"},
-    {"device", mirage_py_device, METH_VARARGS, "device(ordinal) -> what this GPU is"},
-    {"targets", mirage_py_targets, METH_NOARGS, "targets() -> [(name, chip, compute)]"},
+    {"device", py_device, METH_VARARGS, "device(ordinal) -> what this GPU is"},
+    {"targets", py_targets, METH_NOARGS, "targets() -> [(name, chip, compute)]"},
     {"target", find_target, METH_VARARGS, "target(name) -> numbers of a GPU that is compiled for, or None"},
     {"cache_find", mirage_py_cache_find, METH_VARARGS,
      "cache_find(graph, target, options, gpu, driver) -> (text or None, what was wrong or None)"},
@@ -119,8 +119,7 @@ static PyMethodDef METHODS[] = {
     {"interrupt", mirage_py_interrupt, METH_NOARGS, "interrupt() -> whether passes run, which will end early"},
     {"tuning_path", tuning_path, METH_NOARGS, "tuning_path() -> where the tuning database is, or None"},
     {"set_measure_command", set_measure_command, METH_VARARGS, "set_measure_command([program, argument, ...])"},
-    {"tune_measure", mirage_py_tune_measure, METH_VARARGS,
-     "tune_measure(path, timeout): a measurement; does not return"},
+    {"tune_measure", py_tune_measure, METH_VARARGS, "tune_measure(path, timeout): a measurement; does not return"},
     {NULL, NULL, 0, NULL},
 };
 

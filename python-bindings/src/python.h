@@ -116,8 +116,5 @@ PyObject *mirage_py_describe(PyObject *module, PyObject *args);
 PyObject *mirage_py_cache_find(PyObject *module, PyObject *args);
 PyObject *mirage_py_cache_store(PyObject *module, PyObject *args);
 PyObject *mirage_py_measured(PyObject *module, PyObject *args);
-PyObject *mirage_py_device(PyObject *module, PyObject *args);
-PyObject *mirage_py_targets(PyObject *module, PyObject *args);
-PyObject *mirage_py_tune_measure(PyObject *module, PyObject *args);
 
 #endif
