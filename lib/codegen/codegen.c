@@ -162,9 +162,9 @@ static void prologue(Emit *e) {
   if (has_warpgroups(e))
     e->warp = mirage__uniform(e, e->warp);
   e->block_id[0] = bounded(e, grid[0] > 1 ? GPU0(&e->gpu, BLOCK_ID_X) : NULL, grid[0]);
-  if (e->schedule.side_blocks) {
+  if (e->side_blocks) {
     e->side_id = GPU0(&e->gpu, BLOCK_ID_X);
-    e->block_id[0] = mirage__add(e, e->side_id, gpu_i32(&e->gpu, -(int64_t)e->schedule.side_blocks));
+    e->block_id[0] = mirage__add(e, e->side_id, gpu_i32(&e->gpu, -(int64_t)e->side_blocks));
   }
   e->block_id[1] = bounded(e, grid[1] > 1 ? GPU0(&e->gpu, BLOCK_ID_Y) : NULL, grid[1]);
   e->block_id[2] = bounded(e, grid[2] > 1 ? GPU0(&e->gpu, BLOCK_ID_Z) : NULL, grid[2]);
@@ -206,7 +206,8 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
   e->target = target;
   e->diag = diag;
   MIRAGE_TRY(mirage__plan_block(graph, custom, target, arena, diag, &e->block, &e->schedule));
-  e->threads = e->block_threads = e->schedule.warps * 32;
+  e->threads = e->block_threads = mirage__block_warps(&e->block) * 32;
+  e->side_blocks = mirage__block_side_blocks(&e->block);
   e->shared_bytes = mirage__block_shared_bytes(&e->block);
   if (e->shared_bytes >= 16 && mirage__gpu_fault(gpu, MIRAGE_FAULT_SHRINK_SHARED))
     e->shared_bytes -= 16;

@@ -356,7 +356,7 @@ void mirage__emit_region(Emit *e, MirageRegion region) {
 void mirage__emit_block(Emit *e) {
   MirageRegion body = mirage_ugraph_node(e->block.graph, e->block.custom).region;
   mirage__init_channels(e);
-  if (e->schedule.side_blocks)
+  if (e->side_blocks)
     mirage__emit_side_blocks(e);
   if (e->block.items.on)
     mirage__emit_items(e);

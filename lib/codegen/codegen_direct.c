@@ -409,7 +409,7 @@ static void combine_item(Emit *e, LLVMValueRef item, void *user) {
     mirage__broadcast_index(e, emit_type(e, c->init), c->type, index, at);
     sum = mirage__element1(e, c->init, at);
   }
-  int32_t parts = c->received ? e->schedule.side_blocks : c->type->layout.stages;
+  int32_t parts = c->received ? e->side_blocks : c->type->layout.stages;
   for (int32_t i = 0; i < parts; i++) {
     LLVMValueRef part = part_of(e, c, item, index, i);
     sum = sum ? mirage__binary(e, c->op, sum, part) : part;

@@ -98,7 +98,7 @@ static LLVMValueRef scratch(Emit *e, const MirageType *type, LLVMValueRef word) 
 }
 
 static LLVMValueRef over_warps(Emit *e, MirageOp op, const MirageType *type, int32_t row) {
-  int32_t warps = e->schedule.warps, wide = warps % 4 ? 1 : 4;
+  int32_t warps = e->threads / 32, wide = warps % 4 ? 1 : 4;
   LLVMTypeRef words = wide == 1 ? e->gpu.f32 : LLVMVectorType(e->gpu.f32, (unsigned)wide);
   LLVMValueRef parts[MAX_WARPS];
   for (int32_t w = 0; w < warps; w += wide) {
@@ -116,13 +116,13 @@ static void reduce(Rows *rows, const MirageNodeView *view) {
   LLVMValueRef totals[MAX_PIECES];
   for (int32_t r = 0; r < rows->items->rows; r++)
     totals[r] = mirage__reduce_lanes(e, view->op, over_pieces(rows, view, r), 32);
-  if (e->schedule.warps > 1) {
+  if (e->threads / 32 > 1) {
     mirage__begin_operation(e);
     mirage__will_write(e, view->first_result);
     LLVMValueRef first = mirage__equals(e, e->lane, 0);
     LLVMBasicBlockRef join = mirage__begin_if(e, first);
     for (int32_t r = 0; r < rows->items->rows; r++) {
-      LLVMValueRef word = mirage__add(e, e->warp, gpu_i32(&e->gpu, (int64_t)r * e->schedule.warps));
+      LLVMValueRef word = mirage__add(e, e->warp, gpu_i32(&e->gpu, (int64_t)r * (e->threads / 32)));
       mirage__gpu_store_shared(&e->gpu, totals[r], scratch(e, type, word));
     }
     mirage__end_if(e, join);

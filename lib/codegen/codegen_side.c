@@ -35,13 +35,13 @@ static int64_t slot_bytes(const Emit *e, uint32_t count) {
 }
 
 void mirage__prepare_side(Emit *e) {
-  if (!e->schedule.side_blocks)
+  if (!e->side_blocks)
     return;
   e->side_counter = e->num_counters++ * 4;
   if (e->workspace_bytes == 0)
     e->workspace_bytes = MIRAGE_WORKSPACE_COUNTERS;
   e->side_slots = e->workspace_bytes;
-  e->workspace_bytes += slot_bytes(e, UINT32_MAX) * e->schedule.side_blocks;
+  e->workspace_bytes += slot_bytes(e, UINT32_MAX) * e->side_blocks;
 }
 
 static LLVMValueRef at_bytes(Emit *e, LLVMValueRef offset) {
@@ -65,11 +65,11 @@ static void publish(Emit *e) {
 // The barrier that follows spreads what the first thread has seen to all.
 void mirage__side_wait(Emit *e) {
   LLVMValueRef counter = at_bytes(e, gpu_i32(&e->gpu, e->side_counter));
-  int64_t steps = e->schedule.side_blocks + blocks_of_grid(e);
+  int64_t steps = e->side_blocks + blocks_of_grid(e);
   LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->thread, 0));
   LLVMBasicBlockRef spin = mirage__begin_spin(e);
   LLVMValueRef count = GPU(&e->gpu, LD_ACQUIRE, counter);
-  mirage__end_spin(e, spin, mirage__less_than(e, count, e->schedule.side_blocks));
+  mirage__end_spin(e, spin, mirage__less_than(e, count, e->side_blocks));
   GPU(&e->gpu, RED_INC, counter, gpu_i32(&e->gpu, steps - 1));
   mirage__end_if(e, join);
 }
@@ -77,10 +77,10 @@ void mirage__side_wait(Emit *e) {
 void mirage__emit_side_blocks(Emit *e) {
   LLVMBasicBlockRef side = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "side");
   LLVMBasicBlockRef grid = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "grid");
-  LLVMBuildCondBr(e->gpu.builder, mirage__less_than(e, e->side_id, e->schedule.side_blocks), side, grid);
+  LLVMBuildCondBr(e->gpu.builder, mirage__less_than(e, e->side_id, e->side_blocks), side, grid);
   LLVMPositionBuilderAtEnd(e->gpu.builder, side);
   int32_t loop = mirage__block_find_loop(&e->block, e->block.values[side_channel(e)->values[0].index].def);
-  int64_t share = e->block.loops[loop].range / e->schedule.side_blocks;
+  int64_t share = e->block.loops[loop].range / e->side_blocks;
   mirage__emit_side_loop(e, loop, mirage__mul(e, e->side_id, share), share);
   publish(e);
   LLVMBuildRetVoid(e->gpu.builder);

@@ -173,7 +173,7 @@ void mirage__issue_copy(Emit *e, MirageNode load, LLVMValueRef iteration, LLVMVa
   uint32_t around = e->gpu.op;
   e->gpu.op = load.index;
   Access access = mirage__access(e, load, view.operands[0], tile, iteration);
-  if (e->block.values[view.first_result.index].landing == MIRAGE_LANDING_TENSOR)
+  if (e->block.values[view.first_result.index].map >= 0)
     tensor_copies(e, load, &access, copy, mbarrier);
   else
     bulk_copies(e, &access, copy, mbarrier);

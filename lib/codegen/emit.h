@@ -97,7 +97,8 @@ typedef struct Emit {
   uint32_t num_landing;
   Memo memo[MAX_MEMO];
   uint32_t num_memo;
-  LLVMValueRef side_id;             // number of the block in the launch: below schedule.side_blocks for side blocks
+  LLVMValueRef side_id;             // number of the block in the launch: below side_blocks for side blocks
+  int32_t side_blocks;              // 0 = none
   int64_t side_counter, side_slots; // where in the workspace
   bool keep_elements;               // codegen_items.c: what was computed stays known to the end of the block
   Tape *tape;                       // reads of device memory go to it or come from it; NULL = none

@@ -65,6 +65,20 @@ const Actor *mirage__block_producer(const Block *block) {
   return NULL;
 }
 
+int32_t mirage__block_warps(const Block *block) {
+  int32_t warps = 0;
+  for (int32_t i = 0; i < block->num_actors; i++)
+    warps += block->actors[i].kind == ACTOR_SIDE ? 0 : block->actors[i].warps;
+  return warps;
+}
+
+int32_t mirage__block_side_blocks(const Block *block) {
+  int32_t blocks = 0;
+  for (int32_t i = 0; i < block->num_actors; i++)
+    blocks += block->actors[i].blocks;
+  return blocks;
+}
+
 // ----------------------------------------------------------------------------------------------------------- channels
 
 const Channel *mirage__block_channel_of(const Block *block, MirageValue tile) {

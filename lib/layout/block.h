@@ -164,6 +164,9 @@ int32_t mirage__block_count_mbarriers(const Block *block, const int32_t *stages_
 /// Those who compute; the first producer, NULL = none.
 ActorSet mirage__block_workers(const Block *block);
 const Actor *mirage__block_producer(const Block *block);
+/// Warps of a block, all actors together; blocks beside the grid, 0 = none.
+int32_t mirage__block_warps(const Block *block);
+int32_t mirage__block_side_blocks(const Block *block);
 /// The channel by which a tile comes, and that of a loop's loads which has this signal when full; NULL = none.
 const Channel *mirage__block_channel_of(const Block *block, MirageValue tile);
 const Channel *mirage__block_loop_channel(const Block *block, int32_t loop, SignalKind full);

@@ -244,7 +244,7 @@ static int32_t partials_of(const Plan *plan, MirageNodeView def) {
   case MIRAGE_OP_REDUCE_MAX:
   case MIRAGE_OP_REDUCE_MEAN:
     if (plan->block.items.on)
-      return plan->schedule.warps;
+      return mirage__worker_warps(&plan->schedule);
     return mirage__reduce_split(in, mirage_ugraph_type(plan->graph, def.first_result), def.attrs->reduce.dim,
                                 &plan->schedule)
         .warps_each;
