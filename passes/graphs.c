@@ -3,7 +3,7 @@
 // Call order:  init  (find | import | rewrite | append | erase)*  deinit.
 // A program is a mirage_kernel.graph without `source`; its candidates are the graphs whose `source` names it. Passes
 // keep the user's order: what is rewritten stays where it stood, what is added comes right after what it belongs to.
-#include "mirage/codegen.h"
+#include "mirage/canonical.h"
 #include "mirage/cost.h"
 #include "mirage/layout.h"
 #include "passes.h"
@@ -176,7 +176,7 @@ MirageStatus mirage__plan_until_late(MirageUGraph *graph, const MirageTarget *ta
 MirageStatus mirage__lowered_cost(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
                                   MirageCost *out_cost) {
   MirageUGraph *lowered = NULL;
-  MIRAGE_TRY(mirage_codegen_canonicalize(graph, target, diag, &lowered));
+  MIRAGE_TRY(mirage_canonicalize(graph, target, diag, &lowered));
   MirageStatus status = mirage__plan_until_late(lowered, target, diag);
   if (status == MIRAGE_OK)
     status = mirage_cost(lowered, target, diag, out_cost);
@@ -201,7 +201,7 @@ MirageStatus mirage__own_lowering(MirageModuleGraphs *graphs, const MirageUGraph
                                   MirageUGraph **out_graph) {
   *out_graph = NULL;
   MirageUGraph *own = NULL;
-  MIRAGE_TRY(mirage_codegen_canonicalize(program, target, graphs->diag, &own));
+  MIRAGE_TRY(mirage_canonicalize(program, target, graphs->diag, &own));
   MirageStatus status = finish_own(graphs, own, mirage_ugraph_get_meta(program)->name, target);
   if (status == MIRAGE_OK)
     *out_graph = own;

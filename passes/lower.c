@@ -7,6 +7,7 @@
 // own lowering as the selected graph @<program>_own, and so does one whose candidate turns out to be beyond the target
 // or the code generator, with a warning. Layouts that are missing are planned here; a kernel operator outside `custom`
 // becomes its canonical one-operator kernel. Programs are compiled in parallel.
+#include "mirage/canonical.h"
 #include "mirage/codegen.h"
 #include "mirage/cost.h"
 #include "mirage/verify.h"
@@ -107,7 +108,7 @@ static bool has_plain_operators(const MirageUGraph *graph) {
 /// Replaces *graph by its canonical form, with the same meta.
 static MirageStatus canonicalize(const Lowering *lowering, MirageUGraph **graph) {
   MirageUGraph *canonical = NULL;
-  MIRAGE_TRY(mirage_codegen_canonicalize(*graph, lowering->target, lowering->graphs->diag, &canonical));
+  MIRAGE_TRY(mirage_canonicalize(*graph, lowering->target, lowering->graphs->diag, &canonical));
   const MirageGraphMeta *old = mirage_ugraph_get_meta(*graph);
   MirageGraphMeta *meta = mirage_ugraph_meta(canonical);
   *meta = *old;

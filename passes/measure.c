@@ -13,6 +13,7 @@
 #include "measure.h"
 
 #include "mirage-c/Passes.h"
+#include "mirage/canonical.h"
 #include "mirage/codegen.h"
 #include "mirage/layout.h"
 
@@ -144,7 +145,7 @@ static MirageStatus find_tool(Measurer *measurer) {
 static MirageStatus copy_candidate(const Measurer *measurer, const MirageModuleGraph *entry, const MirageDiag *diag,
                                    MirageUGraph **out_copy) {
   const MirageTarget *target = measurer->options->target;
-  MIRAGE_TRY(mirage_codegen_canonicalize(entry->graph, target, diag, out_copy));
+  MIRAGE_TRY(mirage_canonicalize(entry->graph, target, diag, out_copy));
   MirageGraphMeta *meta = mirage_ugraph_meta(*out_copy);
   meta->name = mirage_ugraph_intern_string(*out_copy, entry->name);
   meta->source = mirage_ugraph_intern_string(*out_copy, entry->source);

@@ -18,6 +18,7 @@
 #define _POSIX_C_SOURCE 200809L // sysconf
 #include "select.h"
 
+#include "mirage/canonical.h"
 #include "mirage/codegen.h"
 #include "mirage/cost.h"
 #include "mirage/verify.h"
@@ -126,7 +127,7 @@ static MirageStatus try_out(const Selector *selector, MirageModuleGraph *entry) 
   MirageHeld held;
   mirage__hold_init(&held);
   held.loc = mirage__graph_loc(entry);
-  MirageStatus status = mirage_codegen_canonicalize(entry->graph, selector->target, &held.diag, &copy);
+  MirageStatus status = mirage_canonicalize(entry->graph, selector->target, &held.diag, &copy);
   options.cancel = &cancel;
   do {
     cancel = mirage__until_late();

@@ -3,6 +3,7 @@
 // The module need not be lowered for that, and what it holds of PTX is not looked at.
 #include "run.h"
 
+#include "mirage/canonical.h"
 #include "mirage/layout.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@ MirageStatus run_compile(const MirageUGraph *graph, const MirageTarget *target, 
                          MirageUGraph **out_graph, MirageCode *out_code) {
   const MirageCodegenOptions options = {.opt_level = 3};
   const MirageGraphMeta *meta = mirage_ugraph_get_meta(graph);
-  MIRAGE_TRY(mirage_codegen_canonicalize(graph, target, diag, out_graph));
+  MIRAGE_TRY(mirage_canonicalize(graph, target, diag, out_graph));
   MirageGraphMeta *copy = mirage_ugraph_meta(*out_graph);
   *copy = *meta;
   copy->name = mirage_ugraph_intern_string(*out_graph, meta->name);

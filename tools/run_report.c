@@ -1,6 +1,8 @@
 // run_report.c - what a run found out, for people.
 #include "run.h"
 
+#include "mirage/canonical.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -39,7 +41,7 @@ bool run_passed(const RunModule *module, const RunOptions *options, const RunExe
 MirageCost run_own_cost(const RunModule *module) {
   MirageCost cost = {0};
   MirageUGraph *own = NULL;
-  if (!module->target || mirage_codegen_canonicalize(module->program, module->target, NULL, &own) != MIRAGE_OK)
+  if (!module->target || mirage_canonicalize(module->program, module->target, NULL, &own) != MIRAGE_OK)
     return cost;
   if (mirage_cost(own, module->target, NULL, &cost) != MIRAGE_OK)
     cost = (MirageCost){0};

@@ -22,12 +22,6 @@ typedef struct MirageCode {
   char *llvm_ir; // or NULL: a module for each kernel, one after the other
 } MirageCode;
 
-/// Rewrites kernel-level operators outside `custom` as custom nodes with their canonical one-operator block graph, so that
-/// a program has its own lowering and code generation sees nothing else. Softmax and norms are one kernel each, attention
-/// is three; what such a kernel computes is rounded once. A reshape stays, since it is no kernel: mirage_ugraph_storage.
-MirageStatus mirage_codegen_canonicalize(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
-                                         MirageUGraph **out_graph);
-
 /// Compiles every custom kernel of a planned graph (layout.h) whose kernel region holds custom nodes and reshapes, and records
 /// each kernel's MirageLaunch on its node (mirage_ugraph_set_launch).
 ///

@@ -7,6 +7,7 @@
 #include "mirage/emulator.h"
 
 #include "machine.h"
+#include "mirage/canonical.h"
 #include "mirage/codegen.h"
 #include "mirage/layout.h"
 #include <stdlib.h>
@@ -107,7 +108,7 @@ static MirageStatus list_operators(MirageEmulation *emulation, const MirageDiag 
 
 static MirageStatus build(MirageEmulation *emulation, const MirageUGraph *graph, const MirageEmulationOptions *options,
                           const MirageDiag *diag) {
-  MIRAGE_TRY(mirage_codegen_canonicalize(graph, emulation->target, diag, &emulation->graph));
+  MIRAGE_TRY(mirage_canonicalize(graph, emulation->target, diag, &emulation->graph));
   double work = mirage_emulation_work(emulation->graph);
   if (options && options->max_work > 0 && work > options->max_work)
     return mirage_diag_fail(diag, NULL, MIRAGE_LIMIT, "emulator: %.2g elements to work on, at most %.2g are allowed",

@@ -2,6 +2,7 @@
 #include "image.h"
 
 #include "codegen/host.h"
+#include "mirage/canonical.h"
 #include "mirage/codegen.h"
 #include "llvm-c/BitWriter.h"
 #include <jansson.h>
@@ -154,7 +155,7 @@ MirageStatus mirage_emulation_image(const MirageUGraph *graph, const MirageTarge
                                     size_t *out_bytes) {
   MirageUGraph *copy = NULL;
   *out_image = NULL;
-  MIRAGE_TRY(mirage_codegen_canonicalize(graph, target, diag, &copy));
+  MIRAGE_TRY(mirage_canonicalize(graph, target, diag, &copy));
   MirageStatus status = write_copy(graph, copy, target, describe, diag, out_image, out_bytes);
   mirage_ugraph_destroy(copy);
   return status;

@@ -6,6 +6,7 @@
 //              its own types three times, twice with every input moved by a rounding; the worst error counts.
 #include "check_graph.h"
 
+#include "mirage/canonical.h"
 #include "mirage/codegen.h"
 #include "mirage/emulator.h"
 #include "mirage/eval.h"
@@ -263,7 +264,7 @@ static MirageStatus compile(const MirageUGraph *graph, const MirageTarget *targe
   const MirageCodegenOptions options = {.opt_level = 3};
   MirageUGraph *lowered = NULL;
   MirageCode code = {0};
-  MIRAGE_TRY(mirage_codegen_canonicalize(graph, target, diag, &lowered));
+  MIRAGE_TRY(mirage_canonicalize(graph, target, diag, &lowered));
   MirageStatus status = mirage_layout_plan(lowered, target, diag);
   if (status == MIRAGE_OK)
     status = mirage_codegen(lowered, target, &options, diag, &code);

@@ -21,6 +21,7 @@
 #include "kernel_graphs.h"
 #include "primitive_kernels.h"
 
+#include "mirage/canonical.h"
 #include "mirage/codegen.h"
 #include "mirage/emulator.h"
 #include "mirage/eval.h"
@@ -74,7 +75,7 @@ static MirageUGraph *build(const KernelCase *c) {
 static MirageStatus compile(const MirageUGraph *graph, const MirageTarget *target, MirageUGraph **out_graph,
                             MirageCode *out_code) {
   MirageCodegenOptions options = {.opt_level = 3};
-  MIRAGE_TRY(mirage_codegen_canonicalize(graph, target, &DIAG, out_graph));
+  MIRAGE_TRY(mirage_canonicalize(graph, target, &DIAG, out_graph));
   MirageStatus status = mirage_layout_plan(*out_graph, target, &DIAG);
   if (status == MIRAGE_OK)
     status = mirage_codegen(*out_graph, target, &options, &DIAG, out_code);

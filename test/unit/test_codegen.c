@@ -3,6 +3,7 @@
 // What the kernels compute is tested on a GPU by test/codegen (mirage-kernel-test). ptxas is used when it is on the
 // PATH.
 #define _POSIX_C_SOURCE 200809L
+#include "mirage/canonical.h"
 #include "mirage/codegen.h"
 
 #include "block_graphs.h"
@@ -229,7 +230,7 @@ static void test_unoptimised_code_keeps_registers(void **state) {
 
 static void test_program_lowers(void **state) {
   MirageUGraph *program = rms_program(SMALL, &DIAG), *lowered = NULL;
-  assert_int_equal(mirage_codegen_canonicalize(program, mirage_target_find("h200"), &DIAG, &lowered), MIRAGE_OK);
+  assert_int_equal(mirage_canonicalize(program, mirage_target_find("h200"), &DIAG, &lowered), MIRAGE_OK);
   MirageRegionView body = mirage_ugraph_region(lowered, mirage_ugraph_body(lowered));
   for (uint32_t i = 0; i + 1 < body.num_nodes; i++)
     assert_int_equal(mirage_ugraph_node(lowered, body.nodes[i]).op, MIRAGE_OP_CUSTOM);
@@ -250,7 +251,7 @@ static uint64_t code_of(Sizes sizes, const char *name, int32_t opt_level) {
   MirageUGraph *program = rms_program(sizes, &DIAG), *lowered = NULL;
   MirageCode code = {0};
   mirage_ugraph_meta(program)->name = name;
-  assert_int_equal(mirage_codegen_canonicalize(program, mirage_target_find("h200"), &DIAG, &lowered), MIRAGE_OK);
+  assert_int_equal(mirage_canonicalize(program, mirage_target_find("h200"), &DIAG, &lowered), MIRAGE_OK);
   assert_int_equal(mirage_codegen(lowered, mirage_target_find("h200"), &options, &DIAG, &code), MIRAGE_OK);
   uint64_t hash = mirage_code_hash(lowered, &code);
   mirage_code_deinit(&code);
@@ -274,7 +275,7 @@ static void test_code_hash(void **state) {
 // Somebody is asked before each kernel is planned and before each is compiled; a yes leaves nothing behind.
 static void test_cancelled(void **state) {
   MirageUGraph *program = rms_program(SMALL, &DIAG), *lowered = NULL;
-  assert_int_equal(mirage_codegen_canonicalize(program, mirage_target_find("h200"), &DIAG, &lowered), MIRAGE_OK);
+  assert_int_equal(mirage_canonicalize(program, mirage_target_find("h200"), &DIAG, &lowered), MIRAGE_OK);
   uint64_t kernels = mirage_ugraph_region(lowered, mirage_ugraph_body(lowered)).num_nodes - 1, polls = 2 * kernels;
   assert_true(kernels > 1);
   int interrupt = 0;
@@ -304,7 +305,7 @@ static uint32_t kernels_of(MirageOp op, uint32_t num_operands, MirageAttrs attrs
                                       mirage_op_info(op)->attrs == MIRAGE_ATTRS_NONE ? NULL : &attrs);
   mirage_ugraph_return(program, 1, &y);
   assert_int_equal(mirage_ugraph_finish(program), MIRAGE_OK);
-  assert_int_equal(mirage_codegen_canonicalize(program, mirage_target_find("h200"), &DIAG, &lowered), MIRAGE_OK);
+  assert_int_equal(mirage_canonicalize(program, mirage_target_find("h200"), &DIAG, &lowered), MIRAGE_OK);
   uint32_t kernels = mirage_ugraph_region(lowered, mirage_ugraph_body(lowered)).num_nodes - 1; // and the return
   mirage_ugraph_destroy(lowered);
   mirage_ugraph_destroy(program);
@@ -325,7 +326,7 @@ static void test_one_kernel_an_operator(void **state) {
 // Canonicalizing a graph of custom kernels copies it: the code is the same.
 static void test_canonicalize_keeps_custom_kernels(void **state) {
   MirageUGraph *graph = rms_fused(SMALL, RMS_RIGHT, &DIAG), *copy = NULL;
-  assert_int_equal(mirage_codegen_canonicalize(graph, mirage_target_find("h200"), &DIAG, &copy), MIRAGE_OK);
+  assert_int_equal(mirage_canonicalize(graph, mirage_target_find("h200"), &DIAG, &copy), MIRAGE_OK);
   MirageCode a = generate(graph, "h200"), b = generate(copy, "h200");
   assert_string_equal(a.ptx, b.ptx);
   mirage_code_deinit(&a);
@@ -462,7 +463,7 @@ static void test_refused_arguments(void **state) {
   assert_int_equal(mirage_codegen(graph, h200, &low, &DIAG, &code), MIRAGE_BAD_ARGUMENT);
   assert_int_equal(mirage_codegen(graph, NULL, &O3, &DIAG, &code), MIRAGE_BAD_ARGUMENT);
   assert_int_equal(mirage_codegen(NULL, h200, &O3, &DIAG, &code), MIRAGE_BAD_ARGUMENT);
-  assert_int_equal(mirage_codegen_canonicalize(NULL, h200, &DIAG, &out), MIRAGE_BAD_ARGUMENT);
+  assert_int_equal(mirage_canonicalize(NULL, h200, &DIAG, &out), MIRAGE_BAD_ARGUMENT);
   mirage_ugraph_destroy(graph);
   mirage_code_deinit(&code);
   mirage_code_deinit(NULL);

@@ -11,6 +11,7 @@
 #include <cmocka.h>
 
 #include "fake_cuda.h"
+#include "mirage/canonical.h"
 #include "mirage/codegen.h"
 #include "mirage/emulator.h"
 #include "mirage/layout.h"
@@ -332,7 +333,7 @@ static MirageUGraph *lower(const MirageTarget *target) {
   MirageValue y = mirage_ugraph_apply(graph, MIRAGE_OP_EXP, 1, &x, NULL);
   mirage_ugraph_return(graph, 1, &y);
   assert_int_equal(mirage_ugraph_finish(graph), MIRAGE_OK);
-  assert_int_equal(mirage_codegen_canonicalize(graph, target, NULL, &lowered), MIRAGE_OK);
+  assert_int_equal(mirage_canonicalize(graph, target, NULL, &lowered), MIRAGE_OK);
   mirage_ugraph_meta(lowered)->name = mirage_ugraph_intern_string(lowered, "p");
   mirage_ugraph_destroy(graph);
   return lowered;

@@ -2,7 +2,7 @@
 //
 // Grid x over n, y over m, z over the largest batch dimension; further batch dimensions and the contraction are loops.
 // Tile extents come from a small search over the predicted busy time of the fullest multiprocessor.
-#include "canonical.h"
+#include "canonical_op.h"
 #include "layout/block.h"
 
 enum { DIRECT_DEPTH = 512 };

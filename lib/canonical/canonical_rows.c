@@ -11,7 +11,7 @@
 // each statistic and once more for the result, in a loop whose last tile is ragged: masked elements are bottom for a
 // softmax, where they count nothing, and 0 for the norms; what they add to the centred squares, mean^2 each, is taken
 // off again (fewer elements than iterations, so nothing cancels that matters).
-#include "canonical.h"
+#include "canonical_op.h"
 
 enum { ROW_ELEMENTS = 16384, CHUNK_ELEMENTS = 4096 };
 

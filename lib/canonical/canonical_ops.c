@@ -4,7 +4,7 @@
 //              2048 elements (fewer when the chip would stay empty); tiles go from device memory to device memory
 //              without a buffer.
 // Reductions:  the reduced dimension stays whole, the others are cut.
-#include "canonical.h"
+#include "canonical_op.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
-// canonical.h - block graphs for single kernel-level operators; shared by the files canonical*.c.
-#ifndef MIRAGE_CODEGEN_CANONICAL_H
-#define MIRAGE_CODEGEN_CANONICAL_H
+// canonical_op.h - block graphs for single kernel-level operators; shared by the files of this folder.
+#ifndef MIRAGE_LIB_CANONICAL_OP_H
+#define MIRAGE_LIB_CANONICAL_OP_H
 
 #include "mirage/target.h"
 #include "mirage/ugraph.h"

@@ -6,9 +6,8 @@
 //
 // A constant becomes part of the element-wise operators that use it; only where a tensor is needed does it get a kernel
 // of its own. What is computed from constants alone is a constant: evaluated here, in its own type.
-#include "canonical.h"
-
-#include "mirage/codegen.h"
+#include "mirage/canonical.h"
+#include "canonical_op.h"
 #include "mirage/eval.h"
 #include <string.h>
 
@@ -284,8 +283,8 @@ static void copy_meta(const MirageUGraph *from, MirageUGraph *to) {
   meta->source = old->source ? mirage_ugraph_intern_string(to, old->source) : NULL;
 }
 
-MirageStatus mirage_codegen_canonicalize(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
-                                         MirageUGraph **out_graph) {
+MirageStatus mirage_canonicalize(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
+                                 MirageUGraph **out_graph) {
   if (!out_graph || !graph || !target)
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "canonicalize: graph, target and result are all needed");
   *out_graph = NULL;
