@@ -21,12 +21,6 @@ MirageStatus mirage_layout_plan(MirageUGraph *graph, const MirageTarget *target,
 /// The same, until `cancel` says otherwise, which is asked before each kernel: CANCELLED then, and some kernels are planned.
 MirageStatus mirage_layout_plan_until(MirageUGraph *graph, const MirageTarget *target, const MirageCancel *cancel,
                                       const MirageDiag *diag);
-/// Whether every custom kernel of a graph can be planned for the target, by the planner's own rules but without its solver:
-/// where only that could tell, the answer is yes. The graph stays as it is; a millisecond a kernel.
-///
-/// Errors:  NO_MEMORY.
-/// Threads: safe on graphs that nobody is building.
-MirageStatus mirage_layout_exists(const MirageUGraph *graph, const MirageTarget *target, bool *out_exists);
 /// Says of every custom kernel of a graph that is planned for the target, in remarks at it: who does what, what passes between
 /// them, and of each form in which a block can be carried out that it was taken, or why not.
 ///

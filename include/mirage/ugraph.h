@@ -583,6 +583,9 @@ typedef struct MirageGraphHash {
   uint64_t low, high;
 } MirageGraphHash;
 MirageStatus mirage_ugraph_hash(const MirageUGraph *graph, const MirageDiag *diag, MirageGraphHash *out_hash);
+/// The same of a kernel as it stands, with schedule, places and plan, and with the order of its nodes and operands: what is
+/// worked out of a kernel depends on nothing else but the target, and on which of its operands are the same tensor.
+MirageGraphHash mirage_ugraph_kernel_hash(const MirageUGraph *graph, MirageNode custom);
 /// Whether a custom node has a plan and is still what was planned: its block graph, schedule, tiles and the plan itself.
 bool mirage_ugraph_plan_holds(const MirageUGraph *graph, MirageNode custom);
 /// What ties a proof to its two graphs: a hash of both without schedules, which never change a result. Never 0.

@@ -338,6 +338,11 @@ bool mirage__direct_fits(int64_t depth, int32_t registers, int32_t warps, const 
 MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
                                 MirageArena *arena, const MirageDiag *diag, Block *out_block,
                                 MirageSchedule *out_schedule);
+/// The same in closed form, for whoever asks what a kernel would cost: where only the solver could tell how its tiles lie,
+/// they are taken to fit with the fewest stages. A plan for another target is forgotten, hence a graph that is the caller's.
+/// Errors: LIMIT, UNSUPPORTED, BAD_ARGUMENT, without a sentence, where there is no plan; NO_MEMORY.
+MirageStatus mirage__plan_closed(MirageUGraph *graph, MirageNode custom, const MirageTarget *target, MirageArena *arena,
+                                 Block *out_block, MirageSchedule *out_schedule);
 /// Bytes of shared memory that a planned block uses.
 int64_t mirage__block_shared_bytes(const Block *block);
 /// Where its mbarriers begin.

@@ -173,9 +173,7 @@ MirageStatus mirage__fit(Plan *plan, Items *items) {
     return mirage_diag_fail(plan->diag, plan->loc, status, "layout: out of memory");
   if (answer.how == SOLVE_NOTHING && forget_stages(plan, items))
     return mirage__fit(plan, items);
-  if (answer.how == SOLVE_NOTHING && answer.open && plan->unsolved)
-    return MIRAGE_OK;
-  if (answer.how == SOLVE_NOTHING)
+  if (answer.how == SOLVE_NOTHING && !(answer.open && plan->unsolved)) // only the solver could tell: the least level
     return refuse(plan, items, tiles, levels.count - 1, answer.bytes);
   set_stages(plan, levels.stages[answer.level]);
   for (uint32_t i = 0; i < items->count; i++) {

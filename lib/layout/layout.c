@@ -158,21 +158,19 @@ MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, co
   return MIRAGE_OK;
 }
 
-MirageStatus mirage_layout_exists(const MirageUGraph *graph, const MirageTarget *target, bool *out_exists) {
-  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  MirageStatus status = MIRAGE_OK;
-  for (uint32_t i = 0; i < body.num_nodes && status == MIRAGE_OK; i++) {
-    if (mirage_ugraph_node(graph, body.nodes[i]).op != MIRAGE_OP_CUSTOM)
-      continue;
-    Plan start = start_of(graph, body.nodes[i], target, NULL), plan;
-    MirageArena arena;
-    start.unsolved = true;
-    mirage_arena_init(&arena, NULL);
-    status = make_plan(&start, body.nodes[i], &arena, &plan);
-    mirage_arena_deinit(&arena);
+MirageStatus mirage__plan_closed(MirageUGraph *graph, MirageNode custom, const MirageTarget *target, MirageArena *arena,
+                                 Block *out_block, MirageSchedule *out_schedule) {
+  Plan plan, start = start_of(graph, custom, target, NULL);
+  start.unsolved = true;
+  if (mirage__plan_is_current(graph, custom, target)) {
+    MIRAGE_TRY(mirage__plan_read(graph, custom, target, arena, NULL, &plan));
+  } else {
+    mirage__plan_forget(graph, custom, NULL);
+    MIRAGE_TRY(make_plan(&start, custom, arena, &plan));
   }
-  *out_exists = status == MIRAGE_OK;
-  return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
+  *out_block = plan.block;
+  *out_schedule = plan.schedule;
+  return MIRAGE_OK;
 }
 
 static MirageStatus plan_custom(MirageUGraph *graph, MirageNode custom, const MirageTarget *target, MirageArena *arena,

@@ -27,7 +27,7 @@ typedef struct Plan {
   bool warps_open;            // nobody said how many
   bool sides_open;            // nor whether there are side blocks, or how many warps
   int32_t resident_registers; // of a thread, for resident values
-  bool unsolved; // only whether there is a plan is asked: tiles get no offsets, and the solver is not called
+  bool unsolved;              // in closed form: the solver is not called, offsets are those of the rules
   const void *loc;
 } Plan;
 

@@ -6,8 +6,8 @@
 //
 // Source: [Mirage 4]
 #include "mirage/search.h"
-#include "mirage/cost.h"
 #include "search/block/search_options.h"
+#include "search/cost/cost_memo.h"
 #include "search/pieces/search_pieces.h"
 #include "search/search_plans.h"
 #include "search/views/search_views.h"
@@ -23,14 +23,14 @@ static const double whole_share = 2. / 3; // of the time budget, where pieces ar
 static double time_of(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
 
 // Candidates as ones for the program. What lies outside their kernels may change which is cheapest.
-static MirageStatus wrap_all(const SearchViews *views, const MirageTarget *target, const MirageDiag *diag,
-                             MirageSearchResult *result) {
+static MirageStatus wrap_all(const SearchViews *views, const MirageTarget *target, struct CostMemo *memo,
+                             const MirageDiag *diag, MirageSearchResult *result) {
   for (uint32_t i = 0; i < result->num_candidates; i++) {
     MirageUGraph *wrapped;
     MIRAGE_TRY(mirage__search_wrap(views, result->candidates[i], diag, &wrapped));
     mirage_ugraph_destroy(result->candidates[i]);
     result->candidates[i] = wrapped;
-    MIRAGE_TRY(mirage_cost(wrapped, target, diag, &mirage_ugraph_meta(wrapped)->cost));
+    MIRAGE_TRY(mirage__cost_graph(wrapped, target, memo, diag, &mirage_ugraph_meta(wrapped)->cost));
     for (uint32_t at = i; at > 0 && time_of(result->candidates[at - 1]) > time_of(wrapped); at--) {
       result->candidates[at] = result->candidates[at - 1];
       result->candidates[at - 1] = wrapped;
@@ -47,7 +47,7 @@ static MirageStatus search_viewed(const MirageUGraph *program, const MirageSearc
   MIRAGE_TRY(mirage__search_peel(program, diag, &views, &core));
   MirageStatus status = mirage__search_whole(core, options, part, diag, out_result);
   if (views && status == MIRAGE_OK)
-    status = wrap_all(views, options->target, diag, out_result);
+    status = wrap_all(views, options->target, part->memo, diag, out_result);
   if (status != MIRAGE_OK)
     mirage_search_result_deinit(out_result);
   mirage__search_views_destroy(views);
@@ -132,9 +132,11 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
   MirageStatus status = mirage__search_monitor_init(&monitor, filled.control);
   if (status == MIRAGE_OK) {
     SearchPool *pool = mirage__search_pool_create(filled.num_threads);
-    SearchPart part = {.search = search_viewed, .pool = pool, .monitor = &monitor, .checkpoint = checkpoint};
+    CostMemo *memo = mirage__cost_memo_create();
+    SearchPart part = {
+        .search = search_viewed, .pool = pool, .monitor = &monitor, .checkpoint = checkpoint, .memo = memo};
     SearchRun run = {.options = &filled, .part = part, .search = search_all};
-    if (!pool)
+    if (!pool || !memo)
       status = MIRAGE_NO_MEMORY;
     else if (!filled.optimal && mirage__search_is_large(program)) // to exhaust sections of 32 operators takes hours
       status = mirage__search_sections(program, &run, out_result);
@@ -146,6 +148,7 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
           "it is too long for one block graph, and with optimal it is not divided into sections: leave that out, or "
           "write it as several programs");
     mirage__search_pool_destroy(pool);
+    mirage__cost_memo_destroy(memo);
     mirage__search_monitor_deinit(&monitor);
   }
   bool saved = mirage__checkpoint_close(checkpoint, status, diag);

@@ -138,7 +138,7 @@ static MirageStatus run_plan(void *user, uint32_t index) {
 // ----------------------------------------------------------------------------------------------- plans
 
 // From the structures of all plans to the candidates that are kept.
-static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, MirageSearchResult *result) {
+static MirageStatus choose_candidates(Search *search, MirageSearchResult *result) {
   uint32_t num = 0, count = 0;
   for (uint32_t p = 0; p < search->num_plans; p++)
     num += search->plans[p].kept.num;
@@ -156,7 +156,7 @@ static MirageStatus choose_candidates(Search *search, const MirageDiag *diag, Mi
                        {NULL, search->part.first_record + search->part.piece, search->num_plans}};
   if (result->funnel.stop < MIRAGE_STOP_TIME_BUDGET) // another run has the same block graphs
     plans.slot.checkpoint = search->part.checkpoint;
-  MirageStatus status = mirage__search_candidates(&plans, num, structures, diag, result);
+  MirageStatus status = mirage__search_candidates(&plans, num, structures, result);
   free(structures);
   return status;
 }
@@ -234,7 +234,7 @@ static MirageStatus search_longer(Search *search, const MirageDiag *diag, Mirage
   MIRAGE_TRY(run_plans(search, first, diag, &result->funnel));
   free(result->candidates);
   result->candidates = NULL;
-  return choose_candidates(search, diag, result);
+  return choose_candidates(search, result);
 }
 
 // Rows are held whole, or walked twice.
@@ -252,7 +252,7 @@ static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageS
     mirage__search_phase(search->part.monitor, MIRAGE_PHASE_PLANS, search->num_plans);
   result->funnel.exhausted = true;
   MIRAGE_TRY(run_plans(search, 0, diag, &result->funnel));
-  MIRAGE_TRY(choose_candidates(search, diag, result));
+  MIRAGE_TRY(choose_candidates(search, result));
   if (result->num_candidates == 0)
     MIRAGE_TRY(search_longer(search, diag, result));
   if (result->num_candidates == 0)

@@ -193,7 +193,7 @@ static void put_text(Words *words, const char *text) {
     put(words, (unsigned char)*text);
 }
 
-uint64_t mirage__kernel_hash(const MirageUGraph *graph, MirageNode custom) {
+MirageGraphHash mirage_ugraph_kernel_hash(const MirageUGraph *graph, MirageNode custom) {
   MirageNodeView view = mirage_ugraph_node(graph, custom);
   const MiragePlan *plan = view.attrs->custom.plan;
   Words words = {0};
@@ -214,7 +214,11 @@ uint64_t mirage__kernel_hash(const MirageUGraph *graph, MirageNode custom) {
   put_text(&words, plan ? plan->target : NULL);
   put_text(&words, plan ? plan->loops : NULL);
   put_text(&words, plan ? plan->places : NULL);
-  uint64_t hash = words_finish(&words).low;
+  return words_finish(&words);
+}
+
+uint64_t mirage__kernel_hash(const MirageUGraph *graph, MirageNode custom) {
+  uint64_t hash = mirage_ugraph_kernel_hash(graph, custom).low;
   return hash ? hash : 1;
 }
 

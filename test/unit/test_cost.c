@@ -1,6 +1,8 @@
 // test_cost.c - the cost model: what it counts exactly, and the orderings that schedules measured on an H200 must keep.
 #include "mirage/cost.h"
-#include "search/cost/cost_kernel.h"
+#include "mirage/layout.h"
+#include "search/cost/cost_memo.h"
+#include "search/schedule/search_guess.h"
 #include <math.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -113,23 +115,44 @@ static void test_rows_that_are_not_aligned_are_slow(void **state) {
 }
 
 // What a loop reduces, it reads from shared memory; what a product leaves in registers and the next one finds there
-// does not pass it, unless it is crossed.
+// does not pass it.
 static void test_what_passes_through_shared_memory_counts(void **state) {
   const MirageTarget *target = mirage_target_find("h200");
-  CostKernel chain = {.blocks = 128, .iterations = 8, .least_rows = 64, .product_columns = 128, .dram_bytes = 1e6};
-  chain.iteration_bytes = 32768, chain.l2_bytes = 4e6, chain.matmul_flops = 1e9,
-  chain.product_elements = 128 * 64 * 128 * 8;
-  chain.stream = (CostStream){.products = 2, .product_carries = 1};
+  CostKernel chain = {.blocks = 128, .iterations = 8, .least_rows = 64, .dram_bytes = 1e6, .chain = true};
+  chain.iteration_bytes = 32768, chain.l2_bytes = 4e6, chain.matmul_flops = 1e9;
   double resident = mirage__cost_kernel_us(&chain, target);
-  CostKernel crossed = chain, reducing = chain;
-  crossed.crossed = true;
+  CostKernel spilled = chain, stored = chain, reducing = chain;
+  spilled.spilled_elements = stored.stored_elements = 128 * 64 * 128 * 8;
   reducing.reduced_elements = 128 * 8 * 128 * 64;
-  assert_true(mirage__cost_kernel_us(&crossed, target) > resident);
+  assert_true(mirage__cost_kernel_us(&spilled, target) > mirage__cost_kernel_us(&stored, target));
+  assert_true(mirage__cost_kernel_us(&stored, target) > resident);
   assert_true(mirage__cost_kernel_us(&reducing, target) > resident + 1); // H200, qknorm_b8: the norms of the keys
   reducing.reduced_outside = reducing.reduced_elements;
-  reducing.stream = chain.stream = (CostStream){0};
+  reducing.least_rows = chain.least_rows = 0;
   assert_true(mirage__cost_kernel_us(&reducing, target) == mirage__cost_kernel_us(&chain, target)); // from registers
-  assert_true(mirage__cost_amounts(&crossed) != mirage__cost_amounts(&chain));
+}
+
+// Where tiles and accumulators have no room, a structure is not even built.
+static void test_what_cannot_fit_is_guessed(void **state) {
+  const MirageTarget *target = mirage_target_find("h200");
+  CostKernel kernel = {.blocks = 128, .iterations = 8, .least_rows = 64};
+  SearchGuess fits = {.products = 1, .carries = 1, .product_carries = 1, .shared_bytes = 1e5, .accumulator_bytes = 1e5},
+              wide = fits, high = fits;
+  wide.shared_bytes = 3e5;
+  high.accumulator_bytes = 1e6;
+  assert_true(mirage__guess_plan(&fits, target, &kernel) && !kernel.chain && kernel.warpgroups);
+  assert_false(mirage__guess_plan(&wide, target, &kernel) || mirage__guess_plan(&high, target, &kernel));
+}
+
+// A chain of products stays in registers unless one takes another's result as its second operand.
+static void test_crossed_chains_are_guessed_to_spill(void **state) {
+  SearchGuess guess = {.products = 2, .carries = 1, .product_carries = 1, .product_elements = 1e6};
+  CostKernel kernel = {.blocks = 128, .iterations = 8, .least_rows = 64}, crossed = kernel;
+  assert_true(mirage__guess_plan(&guess, mirage_target_find("h200"), &kernel));
+  guess.crossed = true;
+  assert_true(mirage__guess_plan(&guess, mirage_target_find("h200"), &crossed));
+  assert_true(kernel.chain && kernel.spilled_elements == 0 && kernel.warpgroups && !kernel.produced);
+  assert_true(crossed.spilled_elements == 1e6 && !crossed.warpgroups);
 }
 
 // test/bench/README.md: k tiles of 512 let 16 warps stream the weight; smaller ones are staged in shared memory.
@@ -157,14 +180,15 @@ static void test_small_tiles_waste_the_matrix_unit(void **state) {
   assert_true(square < thin);
 }
 
-// (q @ k) @ v over 1024 keys in one kernel, `blocks` of it splitting 2048 rows; `members` more share the keys and add
+// (q @ k) @ v over 1024 keys in one kernel of four warps, `blocks` of it splitting 2048 rows; `members` more share the keys and add
 // up what they have, in clusters.
 static MirageUGraph *chain_kernel(int64_t blocks, int64_t members) {
   MirageUGraph *g = mirage_ugraph_create(NULL, "chain_0", &diag);
   Value in[] = {mirage_ugraph_input(g, tensor(2048, 64)), mirage_ugraph_input(g, tensor(64, 1024)),
                 mirage_ugraph_input(g, tensor(1024, 64))};
   MirageType y_type = tensor(2048, 64);
-  MirageCustomAttrs custom = {.grid = {blocks, members, 1}, .cluster = {1, members, 1}};
+  const MirageSchedule four = {.warps = 4};
+  MirageCustomAttrs custom = {.grid = {blocks, members, 1}, .cluster = {1, members, 1}, .schedule = &four};
   MirageNode kernel = mirage_ugraph_open_custom(g, 3, in, 1, &y_type, &custom);
   Value zero = mirage_ugraph_constant(g, mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){2048 / blocks, 64}), 0.0);
   MirageAccessAttrs rows = {.grid = {0, -1, -1}, .loop = {-1, -1, -1, -1}};
@@ -173,7 +197,7 @@ static MirageUGraph *chain_kernel(int64_t blocks, int64_t members) {
   Value q = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 0), &rows);
   MirageCarry carry = {.combine = MIRAGE_COMBINE_SUM};
   MirageNode loop =
-      mirage_ugraph_open_loop(g, 1, &zero, &(MirageLoopAttrs){.range = 4, .num_carries = 1, .carries = &carry});
+      mirage_ugraph_open_loop(g, 1, &zero, &(MirageLoopAttrs){.range = 8, .num_carries = 1, .carries = &carry});
   Value k = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 1), &k_access);
   Value v = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 2), &v_access);
   Value s = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (Value[]){q, k}, &(MirageAttrs){0});
@@ -209,17 +233,11 @@ static void test_too_much_shared_memory_is_infinite(void **state) {
   mirage_ugraph_destroy(graph);
 }
 
-// Two copies of a 512 x 128 tile are more than a block's shared memory, but with few rows they go straight to
-// registers.
+// Two copies of a 512 x 128 tile are more than a block's shared memory. With few rows weights go straight to registers;
+// with more there is one copy, and nothing is loaded while it is used.
 static void test_streamed_weights_need_no_shared_memory(void **state) {
-  for (int64_t rows = 8; rows <= 64; rows += 56) {
-    MirageUGraph *graph = linear_kernel(rows, 4096, 4096, 32, 8);
-    MirageCost cost;
-    assert_int_equal(mirage_ugraph_finish(graph), MIRAGE_OK);
-    assert_int_equal(mirage_cost(graph, mirage_target_find("h200"), &diag, &cost), MIRAGE_OK);
-    assert_int_equal(isfinite(cost.time_us), rows == 8);
-    mirage_ugraph_destroy(graph);
-  }
+  assert_true(cost_of(linear_kernel(8, 4096, 4096, 32, 8)).time_us + 10 <
+              cost_of(linear_kernel(24, 4096, 4096, 32, 8)).time_us);
 }
 
 static void test_slower_target_costs_more(void **state) {
@@ -233,17 +251,67 @@ static void test_slower_target_costs_more(void **state) {
   mirage_ugraph_destroy(graph);
 }
 
-static void test_sugar_is_refused(void **state) {
+// What is not written out costs what it is compiled to: a softmax is one kernel.
+static void test_derived_operators_cost_their_kernels(void **state) {
   MirageUGraph *g = mirage_ugraph_create(NULL, "sugar", &diag);
   Value x = mirage_ugraph_input(g, tensor(8, 64));
   Value y = mirage_ugraph_apply(g, MIRAGE_OP_SOFTMAX, 1, &x, &(MirageAttrs){.dim = {1}});
   mirage_ugraph_return(g, 1, &y);
-  assert_int_equal(mirage_ugraph_finish(g), MIRAGE_OK);
-  MirageCost cost = {.time_us = -1};
-  assert_int_equal(mirage_cost(g, mirage_target_find("h200"), &diag, &cost), MIRAGE_UNSUPPORTED);
-  assert_true(cost.time_us == -1); // untouched
-  assert_non_null(strstr(last_message, "softmax: "));
-  mirage_ugraph_destroy(g);
+  assert_int_equal(cost_of(g).kernels, 1);
+}
+
+// A plan is read where there is one for the target, and made where there is none: the cost is the same.
+static void test_a_plan_costs_what_was_predicted(void **state) {
+  static const struct {
+    int64_t m, k, n, blocks, range;
+  } kernels[] = {{2, 4096, 6144, 128, 8}, {16, 4096, 6144, 128, 16}, {128, 4096, 8192, 64, 64}};
+  for (size_t i = 0; i < sizeof kernels / sizeof *kernels; i++) {
+    MirageUGraph *open = linear_kernel(kernels[i].m, kernels[i].k, kernels[i].n, kernels[i].blocks, kernels[i].range);
+    MirageUGraph *planned = NULL;
+    MirageCost before, elsewhere, after;
+    const MirageTarget *h200 = mirage_target_find("h200"), *a100 = mirage_target_find("a100");
+    assert_int_equal(mirage_ugraph_finish(open), MIRAGE_OK);
+    assert_int_equal(mirage_ugraph_clone(open, &diag, &planned), MIRAGE_OK);
+    assert_int_equal(mirage_layout_plan(planned, a100, &diag), MIRAGE_OK);
+    assert_int_equal(mirage_cost(open, h200, &diag, &before), MIRAGE_OK);
+    assert_int_equal(mirage_cost(planned, h200, &diag, &elsewhere), MIRAGE_OK); // planned for another: asked anew
+    assert_int_equal(mirage_layout_plan(planned, h200, &diag), MIRAGE_OK);
+    assert_int_equal(mirage_cost(planned, h200, &diag, &after), MIRAGE_OK);
+    assert_true(before.time_us == after.time_us && before.time_us == elsewhere.time_us);
+    mirage_ugraph_destroy(open);
+    mirage_ugraph_destroy(planned);
+  }
+}
+
+// The memo knows a kernel by what it is; what is multiplied by itself is read once.
+static void test_memo_changes_no_answer(void **state) {
+  CostMemo *memo = mirage__cost_memo_create();
+  MirageUGraph *graphs[] = {linear_kernel(2, 4096, 6144, 128, 8), linear_kernel(2, 4096, 6144, 128, 16),
+                            linear_program(64, 64, 64, true), linear_program(64, 64, 64, false)};
+  for (uint32_t round = 0; round < 2; round++)
+    for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++) {
+      MirageCost plain, kept;
+      assert_int_equal(mirage_ugraph_finish(graphs[i]), MIRAGE_OK);
+      assert_int_equal(mirage_cost(graphs[i], mirage_target_find("h200"), &diag, &plain), MIRAGE_OK);
+      assert_int_equal(mirage__cost_graph(graphs[i], mirage_target_find("h200"), memo, &diag, &kept), MIRAGE_OK);
+      assert_true(plain.time_us == kept.time_us && plain.bytes == kept.bytes && plain.flops == kept.flops);
+      assert_int_equal(plain.kernels, kept.kernels);
+    }
+  for (size_t i = 0; i < sizeof graphs / sizeof *graphs; i++)
+    mirage_ugraph_destroy(graphs[i]);
+  MirageCost once, twice;
+  for (uint32_t same = 0; same < 2; same++) {
+    MirageUGraph *g = mirage_ugraph_create(NULL, "product", &diag);
+    Value x[] = {mirage_ugraph_input(g, tensor(64, 64)), mirage_ugraph_input(g, tensor(64, 64))};
+    x[1] = same ? x[0] : x[1];
+    Value y = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, x, &(MirageAttrs){0});
+    mirage_ugraph_return(g, 1, &y);
+    assert_int_equal(mirage_ugraph_finish(g), MIRAGE_OK);
+    assert_int_equal(mirage__cost_graph(g, mirage_target_find("h200"), memo, &diag, same ? &once : &twice), MIRAGE_OK);
+    mirage_ugraph_destroy(g);
+  }
+  assert_true(twice.bytes == once.bytes + 2 * 64 * 64);
+  mirage__cost_memo_destroy(memo);
 }
 
 int main(void) {
@@ -254,6 +322,8 @@ int main(void) {
       cmocka_unit_test(test_one_full_wave_is_best),
       cmocka_unit_test(test_rows_that_are_not_aligned_are_slow),
       cmocka_unit_test(test_what_passes_through_shared_memory_counts),
+      cmocka_unit_test(test_what_cannot_fit_is_guessed),
+      cmocka_unit_test(test_crossed_chains_are_guessed_to_spill),
       cmocka_unit_test(test_streaming_beats_staging),
       cmocka_unit_test(test_streamed_weights_need_no_shared_memory),
       cmocka_unit_test(test_bytes_in_flight_matter),
@@ -262,7 +332,9 @@ int main(void) {
       cmocka_unit_test(test_larger_clusters_cost_more_to_meet),
       cmocka_unit_test(test_too_much_shared_memory_is_infinite),
       cmocka_unit_test(test_slower_target_costs_more),
-      cmocka_unit_test(test_sugar_is_refused),
+      cmocka_unit_test(test_derived_operators_cost_their_kernels),
+      cmocka_unit_test(test_a_plan_costs_what_was_predicted),
+      cmocka_unit_test(test_memo_changes_no_answer),
   };
   return cmocka_run_group_tests_name("cost", tests, NULL, NULL);
 }

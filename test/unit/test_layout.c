@@ -241,23 +241,31 @@ static void test_too_large(void **state) {
   assert_int_equal(mirage_layout_plan(NULL, mirage_target_find("h200"), NULL), MIRAGE_BAD_ARGUMENT);
 }
 
-// Whether there is a plan is known without making one.
-static void test_layout_exists(void **state) {
+static MirageStatus plan_closed(Fixture *f, const MirageTarget *target, MirageSchedule *out_schedule) {
+  MirageArena arena;
+  Block block;
+  mirage_arena_init(&arena, NULL);
+  MirageStatus status = mirage__plan_closed(f->graph, f->custom, target, &arena, &block, out_schedule);
+  mirage_arena_deinit(&arena);
+  return status;
+}
+
+// What a kernel would cost is asked of a plan that nothing is written of.
+static void test_closed_form(void **state) {
   Fixture f;
-  bool exists = false;
+  MirageSchedule schedule;
   begin(&f, SMALL);
-  assert_int_equal(mirage_layout_exists(f.graph, mirage_target_find("h200"), &exists), MIRAGE_OK);
-  assert_true(exists);
-  assert_null(schedule_of(&f));
   MirageTarget small = *mirage_target_find("h200");
   small.shared_bytes_per_block = 4096;
-  assert_int_equal(mirage_layout_exists(f.graph, &small, &exists), MIRAGE_OK);
-  assert_false(exists);
-  end(&f);
-  begin(&f, (Sizes){.m = 2, .k = 512, .n = 4096, .grid = 2, .loop = 1});
-  assert_int_equal(mirage_layout_exists(f.graph, mirage_target_find("h200"), &exists), MIRAGE_OK);
-  assert_false(exists);
+  assert_int_equal(plan_closed(&f, &small, &schedule), MIRAGE_LIMIT);
+  assert_int_equal(plan_closed(&f, mirage_target_find("h200"), &schedule), MIRAGE_OK);
+  assert_null(schedule_of(&f));
   assert_string_equal(f.capture.text, ""); // an answer, no error
+  assert_int_equal(plan(&f, "h200"), MIRAGE_OK);
+  assert_int_equal(schedule_of(&f)->warps, schedule.warps);
+  assert_int_equal(schedule_of(&f)->loads[0].stages, schedule.loads[0].stages);
+  assert_int_equal(plan_closed(&f, mirage_target_find("a100"), &schedule), MIRAGE_OK); // from what had been asked
+  assert_null(schedule_of(&f));
   end(&f);
 }
 
@@ -387,7 +395,7 @@ int main(void) {
       cmocka_unit_test(test_overlapping_tiles),
       cmocka_unit_test(test_tile_outside),
       cmocka_unit_test(test_too_large),
-      cmocka_unit_test(test_layout_exists),
+      cmocka_unit_test(test_closed_form),
       cmocka_unit_test(test_kernels_are_planned_apart),
       cmocka_unit_test(test_planning_is_cancelled),
       cmocka_unit_test(test_padding_given_up_for_room),

@@ -309,7 +309,6 @@ typedef struct Without {
 
 static const Without without[] = {
     {MIRAGE_OP_RESHAPE, "cost", "of a whole tensor it is no kernel"},
-    {MIRAGE_OP_CONSTANT, "cost", "it is part of the kernels that read it"},
     {MIRAGE_OP_CONSTANT, "search class", "a program of it alone reads nothing"},
 };
 

@@ -89,6 +89,7 @@ static const MirageUGraph *find_loops(const MirageSearchResult *result, uint32_t
 static void check_sequence(MirageUGraph *program, Sequence expected, bool collective) {
   MirageSearchOptions options = defaults();
   options.max_candidates = 64;
+  options.optimal = true; // also what is predicted far behind
   MirageSearchResult result = search(program, &options);
   const MirageUGraph *found = find_loops(&result, expected.loops, collective);
   if (!found)
@@ -107,6 +108,7 @@ static void check_sequence(MirageUGraph *program, Sequence expected, bool collec
 static void check_values(MirageUGraph *program, uint32_t loops) {
   MirageSearchOptions options = defaults();
   options.max_candidates = 64;
+  options.optimal = true; // also what is predicted far behind
   MirageSearchResult result = search(program, &options);
   assert_non_null(find_loops(&result, loops, false));
   mirage_search_result_deinit(&result);

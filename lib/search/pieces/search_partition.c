@@ -7,7 +7,7 @@
 //
 // Example: act(x a) b has no block that holds a row of x a:  { act(x a) } { h b }  are two kernels.
 #include "search/pieces/search_partition.h"
-#include "mirage/cost.h"
+#include "search/cost/cost_memo.h"
 #include "search/pieces/search_pieces.h"
 #include "search/run/search_funnel.h"
 #include "search/views/search_view.h"
@@ -183,7 +183,8 @@ static MirageStatus build(const Cutter *cutter, const Cut *cut, MirageUGraph **o
   if (status == MIRAGE_OK && source)
     mirage_ugraph_meta(graph)->source = mirage_ugraph_intern_string(graph, source);
   if (status == MIRAGE_OK)
-    status = mirage_cost(graph, cutter->options->target, NULL, &mirage_ugraph_meta(graph)->cost);
+    status =
+        mirage__cost_graph(graph, cutter->options->target, cutter->part.memo, NULL, &mirage_ugraph_meta(graph)->cost);
   free(values);
   if (status != MIRAGE_OK)
     mirage_ugraph_destroy(graph);
@@ -193,13 +194,17 @@ static MirageStatus build(const Cutter *cutter, const Cut *cut, MirageUGraph **o
 }
 
 MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph) {
+  double time = mirage_ugraph_get_meta(graph)->cost.time_us;
+  if (!isfinite(time)) { // some kernel of it has no plan
+    mirage_ugraph_destroy(graph);
+    return MIRAGE_OK;
+  }
   MirageUGraph **grown = realloc(result->candidates, (result->num_candidates + 1) * sizeof(MirageUGraph *));
   if (!grown) {
     mirage_ugraph_destroy(graph);
     return MIRAGE_NO_MEMORY;
   }
   result->candidates = grown;
-  double time = mirage_ugraph_get_meta(graph)->cost.time_us;
   uint32_t at = result->num_candidates++;
   for (; at > 0 && mirage_ugraph_get_meta(grown[at - 1])->cost.time_us > time; at--)
     grown[at] = grown[at - 1];

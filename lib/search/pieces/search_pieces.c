@@ -12,7 +12,7 @@
 //
 // Example: a = f(x), b = g(y), c = h(a), d = k(b):  { f h } and { g k } are no runs.
 #include "search/pieces/search_pieces.h"
-#include "mirage/cost.h"
+#include "search/cost/cost_memo.h"
 #include "search/pieces/search_partition.h"
 #include "search/run/search_funnel.h"
 #include "search/views/search_view.h"
@@ -192,7 +192,7 @@ static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted
     return MIRAGE_OK;
   MirageCost cost;
   MIRAGE_TRY(mirage_ugraph_expand(piece->program, NULL, &piece->graph));
-  MIRAGE_TRY(mirage_cost(piece->graph, cutter->options->target, NULL, &cost));
+  MIRAGE_TRY(mirage__cost_graph(piece->graph, cutter->options->target, cutter->part.memo, NULL, &cost));
   piece->time_us = cost.time_us;
   *out_wanted = piece->num_outputs <= MAX_RESULTS &&
                 (mirage__search_count_kernels(piece->graph) > 1 || is_product(cutter, piece));

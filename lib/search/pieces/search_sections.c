@@ -13,7 +13,7 @@
 //
 // Example: twelve layers of 14 operators, which hand on one value: six sections of two layers, of which one is
 //          searched.
-#include "mirage/cost.h"
+#include "search/cost/cost_memo.h"
 #include "search/pieces/search_partition.h"
 #include "search/pieces/search_period.h"
 #include "search/pieces/search_pieces.h"
@@ -393,7 +393,7 @@ static MirageStatus fill_graph(const Sections *all, uint32_t rank, MirageUGraph 
   return mirage_ugraph_finish(graph);
 }
 
-static MirageStatus build(Sections *all, uint32_t rank, const MirageTarget *target, MirageUGraph **out_graph) {
+static MirageStatus build(Sections *all, uint32_t rank, const SearchRun *run, MirageUGraph **out_graph) {
   const char *source = mirage_ugraph_get_meta(all->program)->name;
   char name[256];
   snprintf(name, sizeof name, "%s_sections_%u", source ? source : "program", rank);
@@ -404,7 +404,7 @@ static MirageStatus build(Sections *all, uint32_t rank, const MirageTarget *targ
   if (status == MIRAGE_OK && source)
     mirage_ugraph_meta(graph)->source = mirage_ugraph_intern_string(graph, source);
   if (status == MIRAGE_OK)
-    status = mirage_cost(graph, target, NULL, &mirage_ugraph_meta(graph)->cost);
+    status = mirage__cost_graph(graph, run->options->target, run->part.memo, NULL, &mirage_ugraph_meta(graph)->cost);
   if (status != MIRAGE_OK)
     mirage_ugraph_destroy(graph);
   else
@@ -412,14 +412,14 @@ static MirageStatus build(Sections *all, uint32_t rank, const MirageTarget *targ
   return status;
 }
 
-static MirageStatus join(Sections *all, const MirageSearchOptions *options, MirageSearchResult *result) {
+static MirageStatus join(Sections *all, const SearchRun *run, MirageSearchResult *result) {
   uint32_t most = 0;
   for (uint32_t i = 0; i < all->num_sections; i++)
     most = all->sections[i].found.num_candidates > most ? all->sections[i].found.num_candidates : most;
   for (uint32_t rank = 0; rank < most && rank < KEPT; rank++) {
     MirageUGraph *graph = NULL;
-    MIRAGE_TRY(build(all, rank, options->target, &graph));
-    MIRAGE_TRY(mirage__search_insert(result, options->max_candidates, graph));
+    MIRAGE_TRY(build(all, rank, run, &graph));
+    MIRAGE_TRY(mirage__search_insert(result, run->options->max_candidates, graph));
   }
   result->funnel.candidates = result->num_candidates;
   return MIRAGE_OK;
@@ -457,7 +457,7 @@ static MirageStatus search_divided(Sections *all, const SearchRun *run, MirageSe
     snprintf(result->reason, sizeof result->reason,
              "it has %u operators, and is searched in %u sections, %u of them different", all->num_nodes,
              all->num_sections, count_different(all, 0));
-  return join(all, run->options, result);
+  return join(all, run, result);
 }
 
 MirageStatus mirage__search_sections(const MirageUGraph *program, const SearchRun *run,

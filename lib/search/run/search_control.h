@@ -25,6 +25,7 @@ typedef struct SearchMonitor {
 
 enum { SEARCH_TICKS = 16 }; // steps between two looks at the clock: large expressions make steps of a millisecond
 
+struct CostMemo;
 struct SearchPart;
 struct SearchRun;
 /// Searches a program, or a piece of one, as one. search.c has both: pieces and sections are searched by what they are
@@ -42,6 +43,7 @@ typedef struct SearchPart {
   SearchPool *pool;
   struct SearchMonitor *monitor;
   struct SearchCheckpoint *checkpoint; // or NULL
+  struct CostMemo *memo;               // costs of kernels, of all parts; or NULL
   double deadline;                     // of mirage__search_clock
   uint32_t piece;                      // 0 = the whole program
   uint32_t first_record;               // what its records in the checkpoint, by piece, count from

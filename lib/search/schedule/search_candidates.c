@@ -1,11 +1,11 @@
 // search_candidates.c - from the block graphs of all plans to candidates: schedules for the best, then µGraphs.
 //
 // Structures are ranked at a middling schedule; the best get schedules of their own, the best of these are built at
-// real shapes and ranked by the cost of what was built. Structures and candidates are tasks, merged in order.
+// real shapes and ranked by the cost of their plans. Structures and candidates are tasks, merged in order.
 #include "search/schedule/search_candidates.h"
-#include "mirage/cost.h"
-#include "mirage/layout.h"
+#include "search/cost/cost_memo.h"
 #include "search/run/search_funnel.h"
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,8 +17,10 @@ enum {
   OF_EACH_WAY = 8,     // at least an eighth of the candidates is of each way to combine parts
   OF_ONE_SCHEDULE = 4, // at most a quarter and one has one schedule, while there are others
   AFTER_INTERRUPT = 4, // block graphs that get schedules all the same
+  MORE_BUILT = 2,      // than half as many again as are wanted
 };
 static const double save_interval = 1; // seconds
+static const double far_behind = 4;    // times the best: takes no place
 
 static int compare_structures(const void *a, const void *b) {
   const SearchStructure *x = *(const SearchStructure *const *)a, *y = *(const SearchStructure *const *)b;
@@ -36,81 +38,7 @@ static int compare_candidates(const void *a, const void *b) {
   return (x->order > y->order) - (x->order < y->order);
 }
 
-static double built_us(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
-
-// By the cost of what was built, which knows more than the estimate of a schedule; then numbers them.
-static void sort_built(MirageSearchResult *result, const MirageUGraph *program) {
-  const char *source = mirage_ugraph_get_meta(program)->name;
-  for (uint32_t i = 1; i < result->num_candidates; i++)
-    for (uint32_t j = i; j > 0 && built_us(result->candidates[j]) < built_us(result->candidates[j - 1]); j--) {
-      MirageUGraph *swap = result->candidates[j];
-      result->candidates[j] = result->candidates[j - 1];
-      result->candidates[j - 1] = swap;
-    }
-  for (uint32_t i = 0; i < result->num_candidates; i++) {
-    char name[256];
-    snprintf(name, sizeof name, "%s_%u", source ? source : "program", i);
-    mirage_ugraph_meta(result->candidates[i])->name = mirage_ugraph_intern_string(result->candidates[i], name);
-  }
-}
-
-/// Candidates that are built at once.
-typedef struct Building {
-  const SearchPlans *plans;
-  const SearchCandidate *candidates;
-  MirageUGraph **graphs; // in the same order; NULL: without the axis test, a structure may have no real shape
-  bool *fits;            // in the same order: there is a layout
-} Building;
-
-static MirageStatus build_candidate(void *user, uint32_t index) {
-  Building *building = user;
-  MirageUGraph **graph = &building->graphs[index];
-  MirageStatus status =
-      mirage__search_build(building->plans->program, &building->candidates[index], index, NULL, graph);
-  if (status == MIRAGE_OK)
-    status = mirage_layout_exists(*graph, building->plans->options->target, &building->fits[index]);
-  return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
-}
-
-// Builds the next `count` candidates and appends those that can be built and laid out.
-static MirageStatus build_next(Building *building, uint32_t count, const MirageDiag *diag, MirageSearchResult *result) {
-  memset(building->graphs, 0, count * sizeof(MirageUGraph *));
-  memset(building->fits, 0, count * sizeof(bool));
-  MirageStatus status = mirage__search_run_tasks(building->plans->part->pool, count, build_candidate, building);
-  for (uint32_t i = 0; i < count; i++) {
-    MirageUGraph *graph = building->graphs[i];
-    if (!graph)
-      continue;
-    bool fits = building->fits[i];
-    if (status == MIRAGE_OK && fits)
-      status = mirage_cost(graph, building->plans->options->target, diag, &mirage_ugraph_meta(graph)->cost);
-    if (fits)
-      result->candidates[result->num_candidates++] = graph;
-    else
-      mirage_ugraph_destroy(graph);
-  }
-  return status;
-}
-
-static MirageStatus build_candidates(const SearchPlans *plans, const SearchCandidate *candidates, uint32_t count,
-                                     const MirageDiag *diag, MirageSearchResult *result) {
-  uint32_t wanted = plans->options->max_candidates;
-  result->candidates = calloc(wanted, sizeof(MirageUGraph *));
-  Building building = {plans, candidates, calloc(wanted, sizeof(MirageUGraph *)), calloc(wanted, sizeof(bool))};
-  MirageStatus status = result->candidates && building.graphs && building.fits ? MIRAGE_OK : MIRAGE_NO_MEMORY;
-  while (status == MIRAGE_OK && count && result->num_candidates < wanted) {
-    uint32_t missing = wanted - result->num_candidates, next = missing < count ? missing : count;
-    status = build_next(&building, next, diag, result);
-    building.candidates += next;
-    count -= next;
-  }
-  free(building.graphs);
-  free(building.fits);
-  MIRAGE_TRY(status);
-  sort_built(result, plans->program->source);
-  result->funnel.candidates = result->num_candidates;
-  return MIRAGE_OK;
-}
+// ------------------------------------------------------------------------------------------------------------- variety
 
 // Whether blocks and iterations have the same parts of every axis, and parts are combined in the same way.
 static bool same_schedule(const SearchCandidate *a, const SearchCandidate *b) {
@@ -154,6 +82,102 @@ static void vary(SearchCandidate *candidates, uint32_t count, uint32_t wanted) {
     candidates[front++] = next;
   }
 }
+
+// ------------------------------------------------------------------------------------------------------------ building
+
+/// Candidates that are built at once.
+typedef struct Building {
+  const SearchPlans *plans;
+  const SearchCandidate *candidates;
+  MirageUGraph **graphs; // in the same order; NULL: without the axis test, a structure may have no real shape
+} Building;
+
+static double built_us(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
+
+static MirageStatus build_candidate(void *user, uint32_t index) {
+  const Building *building = user;
+  const SearchPlans *plans = building->plans;
+  MirageUGraph **graph = &building->graphs[index];
+  MirageStatus status = mirage__search_build(plans->program, &building->candidates[index], index, NULL, graph);
+  if (status == MIRAGE_OK)
+    status =
+        mirage__cost_graph(*graph, plans->options->target, plans->part->memo, NULL, &mirage_ugraph_meta(*graph)->cost);
+  return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
+}
+
+// Builds candidates, best first, until `wanted` have a plan; these come to the front, each with the cost of its plan and
+// its graph as number `order`.
+static MirageStatus build_best(const SearchPlans *plans, SearchCandidate *candidates, uint32_t count, uint32_t wanted,
+                               MirageUGraph **graphs, uint32_t *out_built) {
+  MirageStatus status = MIRAGE_OK;
+  uint32_t done = 0, built = 0;
+  while (status == MIRAGE_OK && done < count && built < wanted) {
+    uint32_t left = count - done, next = wanted - built < left ? wanted - built : left;
+    Building building = {plans, candidates + done, graphs + done};
+    status = mirage__search_run_tasks(plans->part->pool, next, build_candidate, &building);
+    for (uint32_t end = done + next; done < end; done++) {
+      const MirageCost *cost = graphs[done] ? &mirage_ugraph_get_meta(graphs[done])->cost : NULL;
+      if (!cost || !cost->present || !isfinite(cost->time_us))
+        continue;
+      candidates[built] = candidates[done];
+      candidates[built].time_us = cost->time_us;
+      candidates[built++].order = done;
+    }
+  }
+  *out_built = built;
+  return status;
+}
+
+static void keep(MirageSearchResult *result, MirageUGraph **graph) {
+  uint32_t at = result->num_candidates++;
+  for (; at > 0 && built_us(result->candidates[at - 1]) > built_us(*graph); at--)
+    result->candidates[at] = result->candidates[at - 1];
+  result->candidates[at] = *graph;
+  *graph = NULL;
+}
+
+static void number(MirageSearchResult *result, const MirageUGraph *program) {
+  const char *source = mirage_ugraph_get_meta(program)->name;
+  for (uint32_t i = 0; i < result->num_candidates; i++) {
+    char name[256];
+    snprintf(name, sizeof name, "%s_%u", source ? source : "program", i);
+    mirage_ugraph_meta(result->candidates[i])->name = mirage_ugraph_intern_string(result->candidates[i], name);
+  }
+}
+
+// Keeps the best of the candidates that were built, by what their plans cost.
+static void keep_best(const MirageSearchOptions *options, SearchCandidate *built, uint32_t count, MirageUGraph **graphs,
+                      MirageSearchResult *result) {
+  uint32_t wanted = options->max_candidates;
+  qsort(built, count, sizeof *built, compare_candidates);
+  while (!options->optimal && count && built[count - 1].time_us > far_behind * built[0].time_us)
+    count--;
+  vary(built, count, wanted);
+  for (uint32_t i = 0; i < count && i < wanted; i++)
+    keep(result, &graphs[built[i].order]);
+}
+
+// More are built than wanted: structure and schedule tell less than a plan.
+static MirageStatus build_candidates(const SearchPlans *plans, SearchCandidate *candidates, uint32_t count,
+                                     MirageSearchResult *result) {
+  uint32_t wanted = plans->options->max_candidates, more = wanted + wanted / 2 + MORE_BUILT, built = 0;
+  MirageUGraph **graphs = calloc((size_t)count + 1, sizeof(MirageUGraph *));
+  result->candidates = calloc(wanted, sizeof(MirageUGraph *));
+  MirageStatus status = result->candidates && graphs ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  vary(candidates, count, more);
+  if (status == MIRAGE_OK)
+    status = build_best(plans, candidates, count, more, graphs, &built);
+  if (status == MIRAGE_OK)
+    keep_best(plans->options, candidates, built, graphs, result);
+  for (uint32_t i = 0; graphs && i < count; i++)
+    mirage_ugraph_destroy(graphs[i]);
+  free(graphs);
+  number(result, plans->program->source);
+  result->funnel.candidates = result->num_candidates;
+  return status;
+}
+
+// ----------------------------------------------------------------------------------------------------------- schedules
 
 /// The best schedules of one structure.
 typedef struct Scheduled {
@@ -278,7 +302,7 @@ static void take_of_each_plan(const SearchStructure **structures, uint32_t num, 
 }
 
 MirageStatus mirage__search_candidates(const SearchPlans *plans, uint32_t num, const SearchStructure **structures,
-                                       const MirageDiag *diag, MirageSearchResult *result) {
+                                       MirageSearchResult *result) {
   uint32_t wanted = plans->options->max_candidates, at_once = mirage__search_scheduled_at_once(plans->options);
   SearchRanking ranking = {.structures = structures, .num = num, .room = wanted * SEARCH_NUM_COMBINES};
   ranking.candidates = calloc(ranking.room + (size_t)at_once * SCHEDULES, sizeof *ranking.candidates);
@@ -296,10 +320,8 @@ MirageStatus mirage__search_candidates(const SearchPlans *plans, uint32_t num, c
   mirage__search_step(plans->part->monitor, plans->part->piece ? 0 : ranking.done);
   if (status == MIRAGE_OK)
     status = rank_candidates(&scheduling, &ranking, at_once, &result->funnel);
-  if (status == MIRAGE_OK) {
-    vary(ranking.candidates, ranking.count, wanted);
-    status = build_candidates(plans, ranking.candidates, ranking.count, diag, result);
-  }
+  if (status == MIRAGE_OK)
+    status = build_candidates(plans, ranking.candidates, ranking.count, result);
   free(ranking.candidates);
   free(scheduling.scheduled);
   return status;

@@ -16,7 +16,7 @@ typedef struct SearchPlans {
 uint32_t mirage__search_scheduled_at_once(const MirageSearchOptions *options);
 /// Schedules, builds and ranks candidates of the best of `num` structures, which it sorts; of all with `optimal`.
 MirageStatus mirage__search_candidates(const SearchPlans *plans, uint32_t num, const SearchStructure **structures,
-                                       const MirageDiag *diag, MirageSearchResult *result);
+                                       MirageSearchResult *result);
 
 /// The schedules that are chosen so far, for the block graphs of all plans.
 typedef struct SearchRanking {

@@ -2,7 +2,7 @@
 //
 // Fills one CostKernel for each kernel that search_build.c would make and uses the formula of cost.c. A reduction that
 // is split over blocks adds either a meeting of blocks (a collective) or a second kernel that combines the parts.
-#include "search/cost/cost_kernel.h"
+#include "search/schedule/search_guess.h"
 #include "search/schedule/search_tails.h"
 #include <math.h>
 #include <string.h>
@@ -16,6 +16,7 @@ typedef struct ScheduleWalk {
   double iterations;
   uint64_t loaded; // inputs, as a bit set
   CostKernel kernel;
+  SearchGuess guess;
   MirageType *types; // [num_nodes] of the structure
 } ScheduleWalk;
 
@@ -54,7 +55,7 @@ static void add_cast(ScheduleWalk *walk, uint32_t node, bool looped, double time
     walk->kernel.stored_elements += (double)mirage_type_elements(&cast) * times;
   cast.dtype = walk->program->dtype;
   mirage__cost_operator(&walk->kernel, MIRAGE_OP_CAST, NULL, &cast, operand, NULL, times);
-  mirage__cost_tile(&walk->kernel, &cast, 1);
+  mirage__guess_tile(&walk->guess, &cast, 1);
 }
 
 static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile, double times) {
@@ -62,7 +63,7 @@ static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageTyp
   const MirageType *tensor =
       mirage_ugraph_type(walk->program->graph, mirage_ugraph_get_input(walk->program->graph, node->a));
   mirage__cost_load(&walk->kernel, tensor, tile, times);
-  mirage__cost_tile(&walk->kernel, tile, looped ? 2 : 1);
+  mirage__guess_tile(&walk->guess, tile, looped ? 2 : 1);
   walk->kernel.iteration_bytes += looped ? (double)mirage_type_bytes(tile) : 0;
   if (!(walk->loaded >> node->a & 1))
     walk->kernel.dram_bytes += (double)mirage_type_bytes(tensor);
@@ -87,11 +88,11 @@ static void add_accumulator(ScheduleWalk *walk, const SearchNode *node, const Mi
   const SearchNode *from = &walk->structure->nodes[node->a], *b = &walk->structure->nodes[from->b];
   MirageAttrs attrs = {.matmul = {(from->flags & SEARCH_TRANSPOSE_A) != 0, (from->flags & SEARCH_TRANSPOSE_B) != 0}};
   bool plain = node->flags != SEARCH_RESCALE, product = from->op == MIRAGE_OP_MATMUL;
-  mirage__cost_carry(&walk->kernel, plain ? (MirageOp)from->op : MIRAGE_OP_NONE, product ? &attrs : NULL,
-                     &walk->types[from->a], &walk->types[from->b],
-                     b->op == MIRAGE_OP_LOAD && mirage__search_is_inside(b->stage),
-                     product && !varies(walk, &walk->structure->nodes[from->a]) && !varies(walk, b));
-  walk->kernel.accumulator_bytes += (double)mirage_type_bytes(tile);
+  mirage__guess_carry(&walk->guess, plain ? (MirageOp)from->op : MIRAGE_OP_NONE, product ? &attrs : NULL,
+                      &walk->types[from->a], &walk->types[from->b],
+                      b->op == MIRAGE_OP_LOAD && mirage__search_is_inside(b->stage),
+                      product && !varies(walk, &walk->structure->nodes[from->a]) && !varies(walk, b));
+  walk->guess.accumulator_bytes += (double)mirage_type_bytes(tile);
   if (!product)
     walk->kernel.fma_flops += 2 * elements;
   if (!product && mirage__cost_is_long(tile))
@@ -108,8 +109,9 @@ static void add_operator(ScheduleWalk *walk, const SearchNode *node, const Mirag
     add_cast(walk, node->a, looped, times);
     add_cast(walk, node->b, looped, times);
   }
-  mirage__cost_passage(&walk->kernel, (MirageOp)node->op, &attrs, a, walk->product[node->a],
-                       mirage__search_is_binary(node->op) && walk->product[node->b], looped, times);
+  const bool of_product[] = {walk->product[node->a], mirage__search_is_binary(node->op) && walk->product[node->b]};
+  mirage__guess_operator(&walk->guess, &walk->kernel, (MirageOp)node->op, &attrs, tile, a, b, of_product, looped,
+                         times);
   SearchReciprocals by;
   if (mirage__search_reciprocals(walk->structure, node, &by)) {
     for (uint32_t f = 0; f < 2 && by.factors[f] != SEARCH_NO_FACTOR; f++) {
@@ -121,7 +123,8 @@ static void add_operator(ScheduleWalk *walk, const SearchNode *node, const Mirag
     }
     return;
   }
-  mirage__cost_step(&walk->kernel, (MirageOp)node->op, looped);
+  if (!looped)
+    mirage__cost_outside(&walk->kernel, (MirageOp)node->op);
   mirage__cost_operator(&walk->kernel, (MirageOp)node->op, &attrs, tile, a, b, times);
 }
 
@@ -129,7 +132,7 @@ static void add_operator(ScheduleWalk *walk, const SearchNode *node, const Mirag
 static void add_mask(ScheduleWalk *walk, uint32_t node, double times) {
   const MirageType *tile = &walk->types[mirage__search_mask_load(walk->structure, node)];
   mirage__cost_access(&walk->kernel, NULL, tile, times);
-  mirage__cost_tile(&walk->kernel, tile, 2);
+  mirage__guess_tile(&walk->guess, tile, 2);
   mirage__cost_operator(&walk->kernel, MIRAGE_OP_REDUCE_MAX, NULL, tile, tile, NULL, times);
   mirage__cost_operator(&walk->kernel, MIRAGE_OP_ADD, NULL, &walk->types[node], tile, tile, times);
 }
@@ -217,6 +220,60 @@ static double partial_bytes(const ScheduleWalk *walk) {
   return bytes;
 }
 
+static double time_of(ScheduleWalk *walk, const MirageTarget *target) {
+  if (!mirage__guess_plan(&walk->guess, target, &walk->kernel))
+    return INFINITY;
+  return target->launch_us + mirage__cost_kernel_us(&walk->kernel, target);
+}
+
+// Equal where the model cannot tell kernels apart, under this schedule or another.
+static uint64_t amounts_of(const ScheduleWalk *walk) {
+  const CostKernel *k = &walk->kernel;
+  const SearchGuess *g = &walk->guess;
+  const double amounts[] = {k->blocks,
+                            k->threads,
+                            k->dram_bytes,
+                            k->l2_bytes,
+                            k->matmul_flops,
+                            k->fma_flops,
+                            k->special,
+                            g->product_elements,
+                            g->product_columns,
+                            g->crossed,
+                            k->reduced_elements,
+                            k->reduced_outside,
+                            k->narrow_elements,
+                            k->stored_elements,
+                            k->least_rows,
+                            k->iterations,
+                            k->iteration_bytes,
+                            g->shared_bytes,
+                            g->accumulator_bytes,
+                            k->outside,
+                            k->outside_products,
+                            k->exchange_us,
+                            k->collective_us,
+                            k->cluster,
+                            g->products,
+                            g->others,
+                            g->carries,
+                            g->carried,
+                            g->product_carries,
+                            (double)g->rows,
+                            (double)g->depth,
+                            (double)g->columns,
+                            (double)g->side_columns,
+                            g->mixed};
+  uint64_t hash = 0xcbf29ce484222325; // FNV-1a, eight bytes at a time
+  for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {
+    uint64_t bits;
+    memcpy(&bits, &amounts[i], sizeof bits);
+    hash = (hash ^ bits) * 0x100000001b3;
+    hash ^= hash >> 32;
+  }
+  return hash;
+}
+
 double mirage__search_combine_cost(const SearchProgram *program, const SearchStructure *structure,
                                    const SearchSchedule *schedule, const MirageTarget *target) {
   bool wanted[SEARCH_MAX_NODES];
@@ -236,11 +293,11 @@ double mirage__search_combine_cost(const SearchProgram *program, const SearchStr
     MirageType parts = walk.types[i];
     parts.shape[parts.rank++] = schedule->split;
     mirage__cost_access(&walk.kernel, NULL, &parts, walk.kernel.blocks);
-    mirage__cost_tile(&walk.kernel, &parts, 1);
+    mirage__guess_tile(&walk.guess, &parts, 1);
     walk.kernel.fma_flops += 4 * (double)mirage_type_elements(&parts) * walk.kernel.blocks;
   }
   add_stores(&walk);
-  return target->launch_us + mirage__cost_kernel_us(&walk.kernel, target);
+  return time_of(&walk, target);
 }
 
 double mirage__search_schedule_cost(const SearchProgram *program, const SearchStructure *structure,
@@ -262,7 +319,8 @@ double mirage__search_schedule_cost(const SearchProgram *program, const SearchSt
       add_collectives(&walk);
     add_stores(&walk);
   }
+  double time_us = time_of(&walk, target);
   if (out_amounts)
-    *out_amounts = mirage__cost_amounts(&walk.kernel);
-  return target->launch_us + mirage__cost_kernel_us(&walk.kernel, target);
+    *out_amounts = amounts_of(&walk);
+  return time_us;
 }

@@ -1,0 +1,195 @@
+// cost_plan.c - what a planned kernel moves and computes, and how: all of it read from its plan, nothing guessed.
+//
+// Example: a loop in a block of 128 x 256 that sums products: the plan says that warpgroups compute them, that four warps
+//          of their own issue the loads, four stages ahead, and that the accumulators stay in registers.
+#include "search/cost/cost_plan.h"
+#include <math.h>
+#include <stdlib.h>
+
+typedef struct PlanWalk {
+  const Block *block;
+  const MirageSchedule *schedule;
+  const MirageCustomAttrs *custom;
+  CostKernel kernel;
+  uint32_t loads;        // seen
+  uint32_t products;     // of loops
+  uint32_t by_warps;     // of all products
+  double steps, carries; // of loops: products, reductions and collectives; what is carried
+} PlanWalk;
+
+static MirageOpKind kind_of(MirageOp op) { return mirage_op_info(op)->kind; }
+static bool is_product(MirageOp op) { return op == MIRAGE_OP_MATMUL || op == MIRAGE_OP_MMA; }
+
+static const MirageType *operand_type(const PlanWalk *walk, const MirageNodeView *node, uint32_t index) {
+  return index < node->num_operands ? mirage_ugraph_type(walk->block->graph, node->operands[index]) : NULL;
+}
+
+static const BlockValue *value_of(const PlanWalk *walk, MirageValue value) {
+  return &walk->block->values[mirage__block_resolve(walk->block, value).index];
+}
+
+// ------------------------------------------------------------------------------------------------------------- loops
+
+// What a loop does to a carry in every iteration. The matrix instruction accumulates products by itself.
+static void add_carry(PlanWalk *walk, MirageNode loop, uint32_t index, double times) {
+  MirageValue contribution = mirage__block_yield(walk->block, loop).operands[index];
+  const MirageType *carry =
+      mirage_ugraph_type(walk->block->graph, mirage_ugraph_argument(walk->block->graph, loop, index));
+  if (is_product(mirage__block_op(walk->block, mirage__block_resolve(walk->block, contribution))))
+    return;
+  double elements = (double)mirage_type_elements(carry) * times;
+  walk->kernel.fma_flops += 2 * elements;
+  if (mirage__cost_is_long(carry) && mirage__block_carry_kind(walk->block, loop, index) == CARRY_SHARED)
+    walk->kernel.reduced_elements += elements;
+}
+
+static void add_loop(PlanWalk *walk, MirageNode node, double blocks) {
+  const BlockLoop *loop = &walk->block->loops[mirage__block_find_loop(walk->block, node)];
+  bool innermost = true;
+  for (int32_t l = 0; l < walk->block->num_loops; l++)
+    innermost &= walk->block->loops[l].parent < 0 || &walk->block->loops[walk->block->loops[l].parent] != loop;
+  walk->kernel.iterations += innermost ? (double)loop->trips : 0;
+  uint32_t carries = mirage_ugraph_node(walk->block->graph, node).num_operands;
+  walk->carries += carries;
+  for (uint32_t i = 0; i < carries; i++)
+    add_carry(walk, node, i, blocks * (double)loop->trips);
+}
+
+// Loops that stream their weights, if all do that load anything.
+static CostStream find_stream(const Block *block) {
+  CostStream stream = {0};
+  for (int32_t l = 0; l < block->num_loops; l++) {
+    DirectLoop direct;
+    if (!block->loops[l].direct || !mirage__direct_loop(block, l, DIRECT_WHOLE, &direct))
+      continue;
+    stream = (CostStream){.rows = direct.m, .depth = direct.k};
+    for (uint32_t p = 0; p < direct.num_products; p++) {
+      stream.columns += direct.products[p].columns;
+      stream.side_columns += block->loops[l].side && direct.products[p].side ? direct.products[p].columns : 0;
+    }
+  }
+  for (int32_t s = 0; s < block->num_steps; s++)
+    if (block->steps[s].node.index && mirage_ugraph_node(block->graph, block->steps[s].node).op == MIRAGE_OP_LOAD &&
+        block->steps[s].loop >= 0 && !block->loops[block->steps[s].loop].direct)
+      return (CostStream){0};
+  return stream;
+}
+
+// ------------------------------------------------------------------------------------------------------------- steps
+
+static void add_load(PlanWalk *walk, const MirageNodeView *node, bool looped, double times) {
+  const MirageLoadSchedule *load = &walk->schedule->loads[walk->loads++];
+  const MirageType *tile = mirage_ugraph_type(walk->block->graph, node->first_result);
+  const int64_t *cluster = walk->custom->cluster;
+  if (load->multicast) { // one copy for all
+    times /= (double)(cluster[0] * cluster[1] * cluster[2]);
+    walk->kernel.multicast = true;
+  }
+  mirage__cost_load(&walk->kernel, operand_type(walk, node, 0), tile, times);
+  if (!looped)
+    return;
+  walk->kernel.iteration_bytes += (double)mirage_type_bytes(tile);
+  if (load->landing != MIRAGE_LANDING_REGISTER)
+    walk->kernel.stages = fmax(walk->kernel.stages, load->stages);
+}
+
+static void add_collective(PlanWalk *walk, const MirageNodeView *node) {
+  double members = 1;
+  for (int axis = 0; axis < 3; axis++)
+    members *= node->attrs->axes.axis[axis] ? (double)walk->custom->grid[axis] : 1;
+  bool cluster = node->op == MIRAGE_OP_CLUSTER_SUM || node->op == MIRAGE_OP_CLUSTER_MAX;
+  mirage__cost_collective(&walk->kernel, operand_type(walk, node, 0), members, cluster);
+}
+
+static void note_product(PlanWalk *walk, const MirageNodeView *node, bool looped, double times) {
+  const BlockValue *result = value_of(walk, node->first_result);
+  const BlockValue *b = value_of(walk, node->operands[1]);
+  walk->by_warps += !result->warpgroup;
+  if (!looped)
+    return;
+  walk->products++;
+  walk->kernel.weights |= result->carried && b->def.index && b->loop == result->loop &&
+                          mirage_ugraph_node(walk->block->graph, b->def).op == MIRAGE_OP_LOAD;
+  walk->kernel.chain |= !result->carried;
+  if (walk->kernel.least_rows < 64 || (!result->carried && !result->resident))
+    walk->kernel.spilled_elements +=
+        (double)mirage_type_elements(mirage_ugraph_type(walk->block->graph, node->first_result)) * times;
+}
+
+// Results that are used within the iteration that makes them, and what of them and others goes by shared memory.
+static void note_value(PlanWalk *walk, const MirageNodeView *node, bool looped, double times) {
+  const BlockValue *result = value_of(walk, node->first_result);
+  const MirageType *type = mirage_ugraph_type(walk->block->graph, node->first_result);
+  MirageOpKind kind = kind_of(node->op);
+  if (is_product(node->op))
+    note_product(walk, node, looped, times);
+  if (kind == MIRAGE_KIND_REDUCE && !walk->block->items.on && !mirage__block_in_cells(walk->block, node->operands[0])) {
+    double elements = (double)mirage_type_elements(operand_type(walk, node, 0)) * times;
+    walk->kernel.reduced_elements += elements;
+    walk->kernel.reduced_outside += looped ? 0 : elements;
+  }
+  if (!looped) {
+    mirage__cost_outside(&walk->kernel, node->op);
+    return;
+  }
+  bool step = is_product(node->op) || kind == MIRAGE_KIND_REDUCE || kind == MIRAGE_KIND_COLLECTIVE;
+  walk->steps += step;
+  if (result->shared && mirage__cost_is_long(type))
+    walk->kernel.stored_elements += (double)mirage_type_elements(type) * times;
+}
+
+static void add_step(PlanWalk *walk, BlockStep step) {
+  if (!step.node.index)
+    return;
+  MirageNodeView node = mirage_ugraph_node(walk->block->graph, step.node);
+  bool looped = step.loop >= 0;
+  double times = walk->kernel.blocks * (looped ? (double)walk->block->loops[step.loop].trips : 1);
+  if (node.op == MIRAGE_OP_LOOP) {
+    add_loop(walk, step.node, walk->kernel.blocks);
+  } else if (node.op == MIRAGE_OP_LOAD) {
+    add_load(walk, &node, looped, times);
+  } else if (node.op == MIRAGE_OP_STORE) {
+    mirage__cost_access(&walk->kernel, operand_type(walk, &node, 1), operand_type(walk, &node, 0), times);
+  } else if (kind_of(node.op) == MIRAGE_KIND_COLLECTIVE) {
+    add_collective(walk, &node);
+  } else if (node.op != MIRAGE_OP_THREAD && kind_of(node.op) != MIRAGE_KIND_TERMINATOR && node.num_results == 1) {
+    mirage__cost_operator(&walk->kernel, node.op, node.attrs, mirage_ugraph_type(walk->block->graph, node.first_result),
+                          operand_type(walk, &node, 0), operand_type(walk, &node, 1), times);
+    if (node.num_operands)
+      note_value(walk, &node, looped, times);
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------------ kernels
+
+static double tensor_bytes(const MirageUGraph *graph, const MirageNodeView *node) {
+  double bytes = 0;
+  for (uint32_t i = 0; i < node->num_operands; i++) {
+    bool repeated = false;
+    for (uint32_t j = 0; j < i; j++)
+      repeated |= node->operands[j].index == node->operands[i].index;
+    if (!repeated)
+      bytes += (double)mirage_type_bytes(mirage_ugraph_type(graph, node->operands[i]));
+  }
+  for (uint32_t i = 0; i < node->num_results; i++)
+    bytes += (double)mirage_type_bytes(mirage_ugraph_type(graph, (MirageValue){node->first_result.index + i}));
+  return bytes;
+}
+
+CostKernel mirage__cost_plan(const Block *block, const MirageSchedule *schedule) {
+  MirageNodeView node = mirage_ugraph_node(block->graph, block->custom);
+  PlanWalk walk = {.block = block, .schedule = schedule, .custom = &node.attrs->custom};
+  CostKernel *kernel = &walk.kernel;
+  const int64_t *grid = node.attrs->custom.grid;
+  kernel->blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
+  kernel->threads = 32.0 * schedule->warps;
+  kernel->shared_bytes = (double)mirage__block_shared_bytes(block);
+  kernel->dram_bytes = tensor_bytes(block->graph, &node);
+  kernel->stream = find_stream(block);
+  for (int32_t s = 0; s < block->num_steps; s++)
+    add_step(&walk, block->steps[s]);
+  kernel->waits = fmax(0, walk.steps - walk.carries);
+  kernel->warpgroups = walk.by_warps == 0;
+  kernel->produced = kernel->warpgroups && walk.products && !kernel->chain && schedule->num_roles > 0;
+  return *kernel;
+}

@@ -1,0 +1,124 @@
+// search_guess.c - what a plan would decide, guessed of a structure under a schedule: tens of thousands are compared
+// before a few are built and planned (search_candidates.c).
+//
+// Guessed are: loops that stream their weights (lib/layout/direct.c), products by warpgroups (warpgroup.c), chains of
+// products that stay in registers (resident.c), and whether tiles and accumulators have room at all.
+#include "search/schedule/search_guess.h"
+#include "layout/block.h"
+#include <math.h>
+
+static const double register_rows = 64;   // of a tile that four warps keep in registers from product to product
+static const double chain_registers = 66; // of a thread, beside products: vectors of the rows, operands, addresses
+static const double tile_registers = 128; // of a thread, for accumulators, where the threads are open
+static const double other_registers = 40; // of a thread, beside accumulators, where they are not
+static const double usual_threads = 256;  // of a block
+
+void mirage__guess_tile(SearchGuess *guess, const MirageType *tile, double copies) {
+  guess->shared_bytes += ceil((double)mirage_type_bytes(tile) / 16) * 16 * copies;
+}
+
+// ------------------------------------------------------------------------------------------------- what stands there
+
+// Whether a tile's rows lie as the matrix instruction of a warpgroup reads them: mirage__swizzled_layout.
+static bool is_swizzled(int64_t width) { return width % 64 == 0 || width == 32 || width == 16; }
+
+static void note_product(SearchGuess *guess, const MirageType *result, const MirageType *a, const MirageType *b,
+                         double times) {
+  const int64_t *out = &result->shape[result->rank - 2];
+  guess->product_elements += (double)mirage_type_elements(result) * times;
+  guess->product_columns += (double)out[1];
+  guess->uneven |=
+      out[0] % 64 || out[1] % 8 || !is_swizzled(a->shape[a->rank - 1]) || !is_swizzled(b->shape[b->rank - 1]);
+}
+
+// What products leave in cells, a reduction along rows and a product's first operand read as it stands.
+void mirage__guess_operator(SearchGuess *guess, CostKernel *kernel, MirageOp op, const MirageAttrs *attrs,
+                            const MirageType *result, const MirageType *a, const MirageType *b,
+                            const bool of_product[2], bool inside_loop, double times) {
+  MirageOpKind kind = mirage_op_info(op)->kind;
+  bool product = kind == MIRAGE_KIND_MATMUL, reduction = kind == MIRAGE_KIND_REDUCE;
+  double elements = (double)mirage_type_elements(a) * times;
+  if (reduction && !of_product[0]) {
+    kernel->reduced_elements += elements;
+    kernel->reduced_outside += inside_loop ? 0 : elements;
+  }
+  if (product)
+    note_product(guess, result, a, b, times);
+  if (!inside_loop)
+    return;
+  guess->products += product;
+  guess->others += reduction;
+  if (product)
+    guess->crossed |= of_product[1] || (of_product[0] && attrs && attrs->matmul.transpose_a);
+  if (op == MIRAGE_OP_TRANSPOSE && mirage__cost_is_long(a)) {
+    guess->crossed |= of_product[0];
+    kernel->stored_elements += elements;
+  }
+}
+
+void mirage__guess_carry(SearchGuess *guess, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
+                         const MirageType *b, bool b_is_loaded, bool same_in_all_blocks) {
+  guess->carries++;
+  guess->product_carries += op == MIRAGE_OP_MATMUL;
+  if (op != MIRAGE_OP_NONE && mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE)
+    guess->carried += mirage__matrix_extents(a) != NULL;
+  if (op != MIRAGE_OP_MATMUL || !b_is_loaded || b->dtype == MIRAGE_F32 || (attrs && attrs->matmul.transpose_b))
+    return;
+  const int64_t *a_shape = mirage__matrix_extents(a), *b_shape = mirage__matrix_extents(b);
+  if (!a_shape || !b_shape)
+    return;
+  int64_t rows = a_shape[attrs && attrs->matmul.transpose_a ? 1 : 0];
+  guess->mixed |= guess->columns && (guess->rows != rows || guess->depth != b_shape[0]);
+  guess->rows = rows;
+  guess->depth = b_shape[0];
+  guess->columns += b_shape[1];
+  guess->side_columns += same_in_all_blocks ? b_shape[1] : 0;
+  guess->carried++;
+}
+
+// --------------------------------------------------------------------------------------------- what a plan would make
+
+static bool is_direct(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
+  if ((kernel->threads > 0 && kernel->threads != 32 * DIRECT_WARPS) || !guess->columns || guess->mixed ||
+      guess->carried != guess->carries || guess->products + guess->others != guess->carries)
+    return false;
+  int32_t registers = mirage__direct_registers(guess->rows, guess->columns);
+  double weights = 2.0 * (double)(guess->depth * guess->columns);
+  return registers && mirage__direct_fits(guess->depth, registers, DIRECT_WARPS, target) &&
+         2 * (kernel->iteration_bytes - weights) <= weights;
+}
+
+static CostStream stream_of(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
+  bool side = guess->side_columns < guess->columns && kernel->blocks + 1 <= target->num_sms && kernel->cluster <= 1 &&
+              kernel->collective_us == 0;
+  return (CostStream){guess->rows, guess->depth, guess->columns, side ? guess->side_columns : 0};
+}
+
+// Whether the results of products do not stay in registers: in the cells of one another finds its first operand, as it
+// stands, where there is room. Warps of 16 rows hold a row's columns, four cells for eight of them.
+static bool spills(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
+  double registers = fmin(255, target->registers_per_sm / (2 * kernel->least_rows)) - chain_registers;
+  return guess->crossed || kernel->least_rows < register_rows || guess->product_columns / 2 > registers;
+}
+
+bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, CostKernel *kernel) {
+  double threads = kernel->threads > 0 ? kernel->threads : usual_threads, registers = tile_registers;
+  if (kernel->threads > 0)
+    registers = fmin(255, target->registers_per_sm / threads) - other_registers;
+  double streamed = 0;
+  if (is_direct(guess, kernel, target)) {
+    kernel->stream = stream_of(guess, kernel, target);
+    streamed = 2 * 2.0 * (double)(guess->depth * guess->columns); // f16, two copies
+  }
+  kernel->shared_bytes = guess->shared_bytes;
+  kernel->chain = guess->products > guess->product_carries;
+  bool spilled = kernel->chain && spills(guess, kernel, target);
+  kernel->spilled_elements = spilled ? guess->product_elements : 0;
+  kernel->waits = fmax(0, (double)(guess->products + guess->others) - (double)guess->carries);
+  kernel->weights = guess->columns > 0;
+  kernel->warpgroups = target->has_wgmma && kernel->least_rows >= register_rows && !guess->uneven &&
+                       kernel->stored_elements == 0 && !spilled;
+  kernel->produced = kernel->warpgroups && target->has_tensor_copy && !kernel->chain;
+  return guess->accumulator_bytes <= threads * registers * 4 &&
+         guess->shared_bytes - streamed <= target->shared_bytes_per_block;
+}

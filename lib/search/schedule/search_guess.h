@@ -1,0 +1,35 @@
+// search_guess.h - how a structure would be carried out under a schedule, guessed without a plan.
+#ifndef MIRAGE_LIB_SEARCH_GUESS_H
+#define MIRAGE_LIB_SEARCH_GUESS_H
+
+#include "search/cost/cost_kernel.h"
+
+/// What lib/layout would look at, of all loops and operators of a kernel.
+typedef struct SearchGuess {
+  uint32_t products, others;    // products and reductions inside loops
+  uint32_t carries, carried;    // carries, and those that a loop that streams its weights may have
+  uint32_t product_carries;     // sums of products; the results of other products are used in the loop
+  int64_t rows, depth, columns; // of products with weights of their own; columns of all together
+  int64_t side_columns;         // of products that are the same in all blocks
+  bool mixed;                   // these differ in rows or depth
+  bool crossed;                 // a product takes another's result as its second operand, or transposed
+  bool uneven;                  // some product's tile is not of whole instructions of a warpgroup
+  double product_elements;      // results of products
+  double product_columns;       // of their tiles, summed
+  double shared_bytes;          // of a block, two stages of each load inside a loop
+  double accumulator_bytes;     // of a block, in registers
+} SearchGuess;
+
+/// Notes an operator: whether its operands come of products, which leave them in cells, and where it stands.
+void mirage__guess_operator(SearchGuess *guess, CostKernel *kernel, MirageOp op, const MirageAttrs *attrs,
+                            const MirageType *result, const MirageType *a, const MirageType *b,
+                            const bool of_product[2], bool inside_loop, double times);
+/// Notes what a loop carries: the operator that contributes, NONE where it is more than a plain sum or maximum.
+void mirage__guess_carry(SearchGuess *guess, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
+                         const MirageType *b, bool b_is_loaded, bool same_in_all_blocks);
+/// Shared memory that a value needs: what a load or an intermediate tile of a block takes.
+void mirage__guess_tile(SearchGuess *guess, const MirageType *tile, double copies);
+/// Fills in how the kernel would be carried out; false where it would not fit the target.
+bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, CostKernel *kernel);
+
+#endif
