@@ -6,6 +6,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { SHORT_ROWS = 64 }; // products in fewer do not pass a chain's values from cells to cells as fast (H200, gqa_b1)
+
 typedef struct PlanWalk {
   const Block *block;
   const MirageSchedule *schedule;
@@ -39,7 +41,7 @@ static void add_carry(PlanWalk *walk, MirageNode loop, uint32_t index, double ti
     return;
   double elements = (double)mirage_type_elements(carry) * times;
   walk->kernel.fma_flops += 2 * elements;
-  if (mirage__cost_is_long(carry) && mirage__block_carry_kind(walk->block, loop, index) == CARRY_SHARED)
+  if (mirage__cost_is_long(carry))
     walk->kernel.reduced_elements += elements;
 }
 
@@ -111,7 +113,7 @@ static void note_product(PlanWalk *walk, const MirageNodeView *node, bool looped
   walk->kernel.weights |= result->carried && b->def.index && b->loop == result->loop &&
                           mirage_ugraph_node(walk->block->graph, b->def).op == MIRAGE_OP_LOAD;
   walk->kernel.chain |= !result->carried;
-  if (walk->kernel.least_rows < 64 || (!result->carried && !result->resident))
+  if (walk->kernel.least_rows < SHORT_ROWS || (!result->carried && !result->resident))
     walk->kernel.spilled_elements +=
         (double)mirage_type_elements(mirage_ugraph_type(walk->block->graph, node->first_result)) * times;
 }
@@ -190,6 +192,8 @@ CostKernel mirage__cost_plan(const Block *block, const MirageSchedule *schedule)
     add_step(&walk, block->steps[s]);
   kernel->waits = fmax(0, walk.steps - walk.carries);
   kernel->warpgroups = walk.by_warps == 0;
-  kernel->produced = kernel->warpgroups && walk.products && !kernel->chain && schedule->num_roles > 0;
+  for (int32_t a = 0; a < block->num_actors; a++)
+    kernel->produced |= block->actors[a].kind == ACTOR_PRODUCER;
+  kernel->produced &= kernel->warpgroups && walk.products && !kernel->chain;
   return *kernel;
 }
