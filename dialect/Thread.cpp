@@ -93,12 +93,14 @@ LogicalResult mirage::checkTypeInC(llvm::function_ref<InFlightDiagnostic()> emit
 }
 
 Type mirage::elementType(MLIRContext *context, MirageDType dtype) {
-  return dtype == MIRAGE_F16    ? Type(Float16Type::get(context))
-         : dtype == MIRAGE_BF16 ? Type(BFloat16Type::get(context))
-                                : Type(Float32Type::get(context));
+  return unwrap(mirage_bridge_dtype_export(wrap(context), dtype));
 }
 
-MirageDType mirage::dtypeOf(Type type) { return type.isF16() ? MIRAGE_F16 : type.isBF16() ? MIRAGE_BF16 : MIRAGE_F32; }
+MirageDType mirage::dtypeOf(Type type) {
+  MirageDType dtype = MIRAGE_F32;
+  mirage_bridge_dtype_import(wrap(type), &dtype);
+  return dtype;
+}
 
 void mirageRegisterDialects(MlirDialectRegistry registry) {
   for (auto handle : {mlirGetDialectHandle__mirage_kernel__, mlirGetDialectHandle__mirage_block__,

@@ -116,7 +116,8 @@ static MirageStatus check_tensor(Check *check, const char *what, intptr_t index,
 
 MirageStatus mirage_dialect_check_type(const char *what, intptr_t rank, const int64_t *shape, MlirType element,
                                        const MirageDiag *diag) {
-  if (!mlirTypeIsAF16(element) && !mlirTypeIsABF16(element) && !mlirTypeIsAF32(element))
+  MirageDType dtype;
+  if (!mirage_bridge_dtype_import(element, &dtype))
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_TYPE, "%s: elements must be f16, bf16 or f32, not %s", what,
                             text_of(element).buffer);
   if (rank > MIRAGE_MAX_RANK)

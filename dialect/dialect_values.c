@@ -57,23 +57,32 @@ static Text type_text(MlirType type) {
   return text;
 }
 
-static bool import_dtype(MlirType element, MirageDType *out_dtype) {
-  if (mlirTypeIsAF16(element))
-    *out_dtype = MIRAGE_F16;
-  else if (mlirTypeIsABF16(element))
-    *out_dtype = MIRAGE_BF16;
-  else if (mlirTypeIsAF32(element))
-    *out_dtype = MIRAGE_F32;
-  else
-    return false;
-  return true;
+// By dtype: whether a type is this one, and the type.
+static const struct {
+  bool (*is)(MlirType type);
+  MlirType (*get)(MlirContext context);
+} ELEMENTS[] = {
+    [MIRAGE_F16] = {mlirTypeIsAF16, mlirF16TypeGet},
+    [MIRAGE_BF16] = {mlirTypeIsABF16, mlirBF16TypeGet},
+    [MIRAGE_F32] = {mlirTypeIsAF32, mlirF32TypeGet},
+};
+
+bool mirage_bridge_dtype_import(MlirType element, MirageDType *out_dtype) {
+  for (int i = 0; i < MIRAGE_NUM_DTYPES; i++)
+    if (ELEMENTS[i].is(element)) {
+      *out_dtype = (MirageDType)i;
+      return true;
+    }
+  return false;
 }
+
+MlirType mirage_bridge_dtype_export(MlirContext context, MirageDType dtype) { return ELEMENTS[dtype].get(context); }
 
 static MirageStatus import_tensor(MlirType type, const MirageDiag *diag, const void *loc, MirageType *out_type) {
   MirageDType dtype;
   int64_t shape[MIRAGE_MAX_RANK];
   Text text = type_text(type);
-  if (!import_dtype(mlirShapedTypeGetElementType(type), &dtype))
+  if (!mirage_bridge_dtype_import(mlirShapedTypeGetElementType(type), &dtype))
     return mirage_diag_fail(diag, loc, MIRAGE_BAD_TYPE, "%s: elements must be f16, bf16 or f32; convert them outside",
                             text.buffer);
   if (!mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(type)))
@@ -122,10 +131,8 @@ MlirType mirage_bridge_type_export(MlirContext context, const MirageType *type) 
   case MIRAGE_SPACE_DEVICE:
     break;
   }
-  MlirType element = type->dtype == MIRAGE_F16    ? mlirF16TypeGet(context)
-                     : type->dtype == MIRAGE_BF16 ? mlirBF16TypeGet(context)
-                                                  : mlirF32TypeGet(context);
-  return mlirRankedTensorTypeGet(type->rank, type->shape, element, mlirAttributeGetNull());
+  return mlirRankedTensorTypeGet(type->rank, type->shape, mirage_bridge_dtype_export(context, type->dtype),
+                                 mlirAttributeGetNull());
 }
 
 // --------------------------------------------------------------------------------------------------------- attributes

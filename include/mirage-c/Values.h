@@ -19,6 +19,9 @@ typedef struct MirageBridgeDiag {
 } MirageBridgeDiag;
 void mirage_bridge_diag_init(MirageBridgeDiag *storage, MlirLocation fallback);
 
+/// Element types: false for one that is no row of mirage/dtypes.def.
+bool mirage_bridge_dtype_import(MlirType element, MirageDType *out_dtype);
+MlirType mirage_bridge_dtype_export(MlirContext context, MirageDType dtype);
 /// BAD_TYPE for anything but a ranked static tensor / tile / fragment of f16, bf16, f32 with extents >= 1: the sentence
 /// names the type and the remedy.
 MirageStatus mirage_bridge_type_import(MlirType type, const MirageDiag *diag, const void *loc, MirageType *out_type);

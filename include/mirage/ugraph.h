@@ -128,11 +128,26 @@ bool mirage_op_expands(MirageOp op);
 
 enum { MIRAGE_MAX_RANK = 6, MIRAGE_MAX_LOOPS = 4 };
 
-typedef enum { MIRAGE_F16, MIRAGE_BF16, MIRAGE_F32 } MirageDType;
+typedef enum {
+#define MIRAGE_DTYPE(name, text, bits, family) MIRAGE_##name,
+#include "mirage/dtypes.def"
+} MirageDType;
+
+enum {
+#define MIRAGE_DTYPE(name, text, bits, family) +1
+  MIRAGE_NUM_DTYPES = 0
+#include "mirage/dtypes.def"
+};
+
+/// What may be done with elements of a type: arithmetic (FLOAT).
+typedef enum { MIRAGE_FAMILY_FLOAT } MirageFamily;
 
 /// Bytes of one element.
 uint32_t mirage_dtype_bytes(MirageDType dtype);
 const char *mirage_dtype_name(MirageDType dtype); // "f16", "bf16", "f32"
+MirageFamily mirage_dtype_family(MirageDType dtype);
+/// Whether `dtype`, which may be any number, is a row of dtypes.def.
+bool mirage_dtype_exists(int dtype);
 
 typedef enum {
   MIRAGE_SPACE_DEVICE,   // tensor: device memory, row-major, contiguous

@@ -41,7 +41,7 @@ static bool read_map(json_t *object, MirageTensorMap *map) {
   if (json_unpack(object, "{s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "pointer", &pointer, "dtype", &dtype, "rank", &rank,
                   "swizzle", &swizzle, "extents", &extents, "strides", &strides, "box", &box) != 0)
     return false;
-  if (pointer < 0 || dtype < MIRAGE_F16 || dtype > MIRAGE_F32 || rank < 1 || rank > MIRAGE_MAP_RANK)
+  if (pointer < 0 || !mirage_dtype_exists(dtype) || rank < 1 || rank > MIRAGE_MAP_RANK)
     return false;
   *map = (MirageTensorMap){
       .pointer = (uint32_t)pointer, .dtype = (MirageDType)dtype, .rank = (uint32_t)rank, .swizzle = swizzle};

@@ -20,7 +20,7 @@ const char *mirage__level_name(MirageLevel level) {
 }
 
 MirageStatus mirage__check_type(const InferCall *call, const char *what, uint32_t index, const MirageType *type) {
-  if ((uint32_t)type->dtype > MIRAGE_F32)
+  if (!mirage_dtype_exists((int)type->dtype))
     return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s %u has an unknown element type: %d", what, index, (int)type->dtype);
   if (type->rank > MIRAGE_MAX_RANK)
     return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "%s %u has rank %u, at most %d is supported", what, index, type->rank,

@@ -330,7 +330,7 @@ static MirageStatus check_grid(const InferCall *call, const MirageCustomAttrs *a
 }
 
 static MirageStatus check_map(const InferCall *call, const MirageTensorMap *map) {
-  if ((uint32_t)map->dtype > MIRAGE_F32 || map->swizzle < 0 || map->swizzle > 3)
+  if (!mirage_dtype_exists((int)map->dtype) || map->swizzle < 0 || map->swizzle > 3)
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "tensor map has an unknown element type or swizzle: %d, %d",
                       (int)map->dtype, map->swizzle);
   if (map->rank < 1 || map->rank > MIRAGE_MAP_RANK)

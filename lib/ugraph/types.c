@@ -4,18 +4,27 @@
 #include <inttypes.h>
 #include <stdio.h>
 
-uint32_t mirage_dtype_bytes(MirageDType dtype) { return dtype == MIRAGE_F32 ? 4 : 2; }
+typedef struct DType {
+  const char *name;
+  uint32_t bits;
+  MirageFamily family;
+} DType;
+
+static const DType DTYPES[] = {
+#define MIRAGE_DTYPE(name, text, bits, family) {text, bits, MIRAGE_FAMILY_##family},
+#include "mirage/dtypes.def"
+};
+
+bool mirage_dtype_exists(int dtype) { return dtype >= 0 && dtype < MIRAGE_NUM_DTYPES; }
+
+uint32_t mirage_dtype_bytes(MirageDType dtype) { return mirage_dtype_exists((int)dtype) ? DTYPES[dtype].bits / 8 : 1; }
 
 const char *mirage_dtype_name(MirageDType dtype) {
-  switch (dtype) {
-  case MIRAGE_F16:
-    return "f16";
-  case MIRAGE_BF16:
-    return "bf16";
-  case MIRAGE_F32:
-    return "f32";
-  }
-  return "?";
+  return mirage_dtype_exists((int)dtype) ? DTYPES[dtype].name : "?";
+}
+
+MirageFamily mirage_dtype_family(MirageDType dtype) {
+  return mirage_dtype_exists((int)dtype) ? DTYPES[dtype].family : MIRAGE_FAMILY_FLOAT;
 }
 
 static MirageType make(MirageDType dtype, MirageSpace space, uint32_t rank, const int64_t *shape) {
