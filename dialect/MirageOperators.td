@@ -52,9 +52,11 @@ defvar Reduction = [
 
 class Mirage_Matmul<Mirage_Level level> : Mirage_InferredOperator<level, "matmul",
     "contraction of the last two dimensions; leading ones are batch and broadcast"> {
-  let detail = "`transpose_a`, `transpose_b`: the operand's last two dimensions change places first. Sums are taken in f32.";
+  let detail = "`transpose_a`, `transpose_b`: the operand's last two dimensions change places first. Both operands have one " #
+               "element type. Sums are taken in f32, and a tensor is rounded to the operands' type, unless its type is written and f32.";
   let example = "%y = matmul %a, %b : " # level.open # "4x16x8xf16>, " # level.open # "8x32xf16>\n" #
-                "%z = matmul %a, %c {transpose_b} : " # level.open # "4x16x8xf16>, " # level.open # "32x8xf16>";
+                "%z = matmul %a, %c {transpose_b} : " # level.open # "4x16x8xf16>, " # level.open # "32x8xf16>\n" #
+                "%w = matmul %a, %b : " # level.open # "4x16x8xf16>, " # level.open # "8x32xf16> -> " # level.open # "4x16x32xf32>";
   let arguments = (ins level.value:$lhs, level.value:$rhs, UnitAttr:$transpose_a, UnitAttr:$transpose_b);
 }
 
@@ -68,15 +70,17 @@ multiclass Mirage_CommonOperators<Mirage_Level level> {
     }
   foreach row = Binary in
     def NAME # "_" # row.name # "Op" : Mirage_InferredOperator<level, row.mnemonic, row.text> {
-      let detail = "Element by element; an extent of 1, or one that is not there, stretches.";
+      let detail = "Element by element; an extent of 1, or one that is not there, stretches. Operands of two element types give f32.";
       let example = "%y = " # row.mnemonic # " %a, %b : " # level.open # "2x4xf16>, " # level.open # "4xf16>";
       let arguments = (ins level.value:$lhs, level.value:$rhs);
     }
   foreach row = Reduction in
     def NAME # "_" # row.name # "Op" : Mirage_InferredOperator<level, row.mnemonic, row.text> {
-      let detail = "With extent 1, the default, the whole dimension becomes one element. The dimension is not dropped.";
+      let detail = "With extent 1, the default, the whole dimension becomes one element. The dimension is not dropped. A tensor is " #
+                   "rounded to the operand's type, unless its type is written and f32.";
       let example = "%y = " # row.mnemonic # " %x {dim = 1} : " # level.open # "2x8xf16>\n" #
-                    "%z = " # row.mnemonic # " %x {dim = 1, extent = 4} : " # level.open # "2x8xf16>";
+                    "%z = " # row.mnemonic # " %x {dim = 1, extent = 4} : " # level.open # "2x8xf16>\n" #
+                    "%w = " # row.mnemonic # " %x {dim = 1} : " # level.open # "2x8xf16> -> " # level.open # "2x1xf32>";
       let arguments = (ins level.value:$input, I64Attr:$dim, DefaultValuedAttr<I64Attr, "1">:$extent);
     }
   def NAME # "_BroadcastOp" : Mirage_TypedOperator<level, "broadcast", "stretches extents of 1, right-aligned"> {
@@ -85,8 +89,10 @@ multiclass Mirage_CommonOperators<Mirage_Level level> {
     let arguments = (ins level.value:$input);
   }
   def NAME # "_CastOp" : Mirage_TypedOperator<level, "cast", "the same values in another element type"> {
-    let detail = "f16, bf16 and f32 to each other; to a narrower type it rounds to nearest even.";
-    let example = "%y = cast %x : " # level.open # "2x4xf32> -> " # level.open # "2x4xf16>";
+    let detail = "f16, bf16 and f32 to each other; to a narrower type it rounds to nearest even. From i8, i4, f8E4M3FN and f8E5M2, which is " #
+                 "exact; nothing is cast to these.";
+    let example = "%y = cast %x : " # level.open # "2x4xf32> -> " # level.open # "2x4xf16>" #
+                  !if(!eq(level.open, "tensor<"), "\n%z = cast %w : tensor<2x4xi8> -> tensor<2x4xf16>", "");
     let arguments = (ins level.value:$input);
   }
   def NAME # "_ConstantOp" : Mirage_TypedOperator<level, "constant", "every element is `value`"> {

@@ -118,7 +118,8 @@ MirageStatus mirage_dialect_check_type(const char *what, intptr_t rank, const in
                                        const MirageDiag *diag) {
   MirageDType dtype;
   if (!mirage_bridge_dtype_import(element, &dtype))
-    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_TYPE, "%s: elements must be f16, bf16 or f32, not %s", what,
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_TYPE,
+                            "%s: elements must be f16, bf16, f32, or stored: i8, i4, f8E4M3FN, f8E5M2, not %s", what,
                             text_of(element).buffer);
   if (rank > MIRAGE_MAX_RANK)
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_TYPE, "%s: rank is %d, at most %d is supported", what, (int)rank,
@@ -169,10 +170,8 @@ static MirageStatus infer(Check *check, intptr_t num_operands, const MlirType *o
   MirageAttrs attrs;
   MIRAGE_TRY(import_types(check, num_operands, operands, &types));
   MIRAGE_TRY(mirage_bridge_attrs_import(check->op, attributes, &check->arena, check->diag, NULL, &attrs));
-  if (info->attrs == MIRAGE_ATTRS_CONSTANT && written)
-    attrs.constant.type = *written;
-  if (info->attrs == MIRAGE_ATTRS_SHAPE && written)
-    attrs.shape.type = *written;
+  if (written)
+    mirage_bridge_attrs_add_result(check->op, check->level, num_operands ? &types[0] : NULL, written, &attrs);
   if (info->attrs == MIRAGE_ATTRS_PERM && num_operands == 1) {
     MlirAttribute perm = mlirDictionaryAttrGetElementByName(attributes, mlirStringRefCreateFromCString("perm"));
     if (mlirDenseArrayGetNumElements(perm) != (intptr_t)types[0].rank)

@@ -57,6 +57,15 @@ static Text type_text(MlirType type) {
   return text;
 }
 
+static bool is_integer(MlirType type, unsigned width) {
+  return mlirTypeIsAInteger(type) && mlirIntegerTypeIsSignless(type) && mlirIntegerTypeGetWidth(type) == width;
+}
+
+static bool is_i8(MlirType type) { return is_integer(type, 8); }
+static MlirType get_i8(MlirContext context) { return mlirIntegerTypeGet(context, 8); }
+static bool is_i4(MlirType type) { return is_integer(type, 4); }
+static MlirType get_i4(MlirContext context) { return mlirIntegerTypeGet(context, 4); }
+
 // By dtype: whether a type is this one, and the type.
 static const struct {
   bool (*is)(MlirType type);
@@ -65,6 +74,10 @@ static const struct {
     [MIRAGE_F16] = {mlirTypeIsAF16, mlirF16TypeGet},
     [MIRAGE_BF16] = {mlirTypeIsABF16, mlirBF16TypeGet},
     [MIRAGE_F32] = {mlirTypeIsAF32, mlirF32TypeGet},
+    [MIRAGE_I8] = {is_i8, get_i8},
+    [MIRAGE_I4] = {is_i4, get_i4},
+    [MIRAGE_F8E4M3FN] = {mlirTypeIsAFloat8E4M3FN, mlirFloat8E4M3FNTypeGet},
+    [MIRAGE_F8E5M2] = {mlirTypeIsAFloat8E5M2, mlirFloat8E5M2TypeGet},
 };
 
 bool mirage_bridge_dtype_import(MlirType element, MirageDType *out_dtype) {
@@ -83,8 +96,9 @@ static MirageStatus import_tensor(MlirType type, const MirageDiag *diag, const v
   int64_t shape[MIRAGE_MAX_RANK];
   Text text = type_text(type);
   if (!mirage_bridge_dtype_import(mlirShapedTypeGetElementType(type), &dtype))
-    return mirage_diag_fail(diag, loc, MIRAGE_BAD_TYPE, "%s: elements must be f16, bf16 or f32; convert them outside",
-                            text.buffer);
+    return mirage_diag_fail(
+        diag, loc, MIRAGE_BAD_TYPE,
+        "%s: elements must be f16, bf16, f32, or stored: i8, i4, f8E4M3FN, f8E5M2; convert them outside", text.buffer);
   if (!mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(type)))
     return mirage_diag_fail(diag, loc, MIRAGE_BAD_TYPE, "%s: tensors are row-major; remove the encoding", text.buffer);
   intptr_t rank = (intptr_t)mlirShapedTypeGetRank(type);
@@ -353,6 +367,27 @@ static MirageStatus read_custom(const Import *from, MirageAttrs *out_attrs) {
     custom->launch = launch;
   }
   return MIRAGE_OK;
+}
+
+void mirage_bridge_attrs_add_result(MirageOp op, MirageLevel level, const MirageType *operand, const MirageType *result,
+                                    MirageAttrs *attrs) {
+  bool wide = level == MIRAGE_LEVEL_KERNEL && operand && operand->dtype != result->dtype && result->dtype == MIRAGE_F32;
+  switch (mirage_op_info(op)->attrs) {
+  case MIRAGE_ATTRS_SHAPE:
+    attrs->shape.type = *result;
+    return;
+  case MIRAGE_ATTRS_CONSTANT:
+    attrs->constant.type = *result;
+    return;
+  case MIRAGE_ATTRS_MATMUL:
+    attrs->matmul.wide = wide;
+    return;
+  case MIRAGE_ATTRS_REDUCE:
+    attrs->reduce.wide = wide;
+    return;
+  default:
+    return;
+  }
 }
 
 MirageStatus mirage_bridge_attrs_import(MirageOp op, MlirAttribute dictionary, MirageArena *arena,

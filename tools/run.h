@@ -125,10 +125,6 @@ MirageStatus run_default_scales(const MirageUGraph *program, const MirageDiag *d
 MirageStatus run_files_by_index(const RunFiles *files, uint32_t count, const char *option, const char *what,
                                 const MirageDiag *diag, const char **out_paths);
 
-/// Bytes as the device holds them, and back. `bytes` is mirage_type_bytes(type) long.
-void run_tensor_pack(const MirageType *type, const double *values, void *bytes);
-void run_tensor_unpack(const MirageType *type, const void *bytes, double *values);
-
 // ----------------------------------------------------------------------------------------------------------- execution
 
 /// How fast any kernel could be, with --benchmark on a GPU; zero where it is not known.

@@ -4,6 +4,7 @@
 #include "run.h"
 
 #include "mirage/emulator.h"
+#include "mirage/eval.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -41,7 +42,7 @@ static MirageStatus bytes_create(const MirageUGraph *program, const RunInputs *i
     if (!bytes->all[i])
       return no_memory(diag);
     if (i < bytes->num_inputs)
-      run_tensor_pack(type, inputs->values[i], bytes->all[i]);
+      mirage_tensor_pack(type, inputs->values[i], bytes->all[i]);
   }
   return MIRAGE_OK;
 }
@@ -59,7 +60,7 @@ static MirageStatus run_twice(const RunModule *module, MirageEmulation *emulatio
   result->repeatable = true;
   for (uint32_t i = 0; status == MIRAGE_OK && i < bytes.num_outputs; i++) {
     const MirageType *type = mirage_ugraph_type(module->program, mirage_ugraph_get_output(module->program, i));
-    run_tensor_unpack(type, late[i], result->outputs[i]);
+    mirage_tensor_unpack(type, late[i], result->outputs[i]);
     result->repeatable = result->repeatable && memcmp(late[i], early[i], (size_t)mirage_type_bytes(type)) == 0;
   }
   bytes_free(&bytes);

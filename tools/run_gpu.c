@@ -5,6 +5,8 @@
 // or hangs is named, and nothing waits longer than --timeout.
 #include "run.h"
 
+#include "mirage/eval.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -62,7 +64,7 @@ static MirageStatus upload_input(const RunModule *module, const RunInputs *input
   void *packed = malloc(bytes);
   if (!packed)
     return no_memory(diag);
-  run_tensor_pack(type, inputs->values[index], packed);
+  mirage_tensor_pack(type, inputs->values[index], packed);
   MirageStatus status = MIRAGE_OK;
   for (uint32_t set = 0; set < tensors->num_sets && status == MIRAGE_OK; set++) {
     uint64_t *pointer = &tensors->inputs[set * tensors->num_inputs + index];
@@ -132,7 +134,7 @@ static MirageStatus run_repeatedly(const RunModule *module, const RunOptions *op
     check_repeat(module, tensors->num_outputs, ++result->runs, first, other, result);
   }
   for (uint32_t i = 0; i < tensors->num_outputs; i++)
-    run_tensor_unpack(output_type(module, i), first[i], result->outputs[i]);
+    mirage_tensor_unpack(output_type(module, i), first[i], result->outputs[i]);
   return MIRAGE_OK;
 }
 

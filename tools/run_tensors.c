@@ -1,4 +1,4 @@
-// run_tensors.c - the inputs of a run, and tensors as device bytes.
+// run_tensors.c - the inputs of a run.
 //
 // A random input is normal(0, 1) times a scale, drawn from stream i of the seed (Philox), so that one input does not
 // change with another's size; of the seed's purpose "run", so that nobody has tried these numbers before. The scale keeps values moderate (run_scales.c). The program's attribute
@@ -114,33 +114,4 @@ void run_inputs_deinit(RunInputs *inputs) {
   free(inputs->values);
   free(inputs->scales);
   free(inputs->paths);
-}
-
-// --------------------------------------------------------------------------------------------------------------- bytes
-
-void run_tensor_pack(const MirageType *type, const double *values, void *bytes) {
-  size_t count = (size_t)mirage_type_elements(type);
-  for (size_t i = 0; i < count; i++) {
-    float single = (float)values[i];
-    uint16_t half = type->dtype == MIRAGE_F16 ? mirage_f16_from_double(values[i]) : mirage_bf16_from_double(values[i]);
-    if (type->dtype == MIRAGE_F32)
-      memcpy((char *)bytes + i * sizeof single, &single, sizeof single);
-    else
-      memcpy((char *)bytes + i * sizeof half, &half, sizeof half);
-  }
-}
-
-void run_tensor_unpack(const MirageType *type, const void *bytes, double *values) {
-  size_t count = (size_t)mirage_type_elements(type);
-  for (size_t i = 0; i < count; i++) {
-    float single;
-    uint16_t half;
-    if (type->dtype == MIRAGE_F32) {
-      memcpy(&single, (const char *)bytes + i * sizeof single, sizeof single);
-      values[i] = (double)single;
-      continue;
-    }
-    memcpy(&half, (const char *)bytes + i * sizeof half, sizeof half);
-    values[i] = type->dtype == MIRAGE_F16 ? mirage_f16_to_double(half) : mirage_bf16_to_double(half);
-  }
 }

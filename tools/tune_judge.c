@@ -18,7 +18,7 @@ static double error_of(const MirageType *type, const void *bytes, const double *
   double *values = malloc((count + 1) * sizeof *values), *expected = malloc((count + 1) * sizeof *expected);
   double relative = INFINITY, largest;
   if (values && expected) {
-    run_tensor_unpack(type, bytes, values);
+    mirage_tensor_unpack(type, bytes, values);
     for (size_t i = 0; i < count; i++)
       if (isfinite(reference[i])) {
         values[kept] = values[i];

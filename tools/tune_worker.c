@@ -244,7 +244,7 @@ static MirageStatus prepare_memory(char ***out_packed) {
     packed[i] = malloc((size_t)mirage_type_bytes(input_type(i)));
     if (!packed[i])
       return no_memory();
-    run_tensor_pack(input_type(i), worker.inputs.values[i], packed[i]);
+    mirage_tensor_pack(input_type(i), worker.inputs.values[i], packed[i]);
   }
   run_inputs_deinit(&worker.inputs);
   for (int run = 0; run < NUM_RUNS; run++) {
@@ -306,8 +306,8 @@ static MirageStatus compare_output(uint32_t index, bool *out_right) {
     free(reference);
     return no_memory();
   }
-  run_tensor_unpack(type, worker.outputs[CANDIDATE][index], values);
-  run_tensor_unpack(type, worker.outputs[OWN][index], reference);
+  mirage_tensor_unpack(type, worker.outputs[CANDIDATE][index], values);
+  mirage_tensor_unpack(type, worker.outputs[OWN][index], reference);
   for (size_t i = 0; i < count; i++)
     if (isfinite(reference[i])) {
       values[kept] = values[i];

@@ -27,9 +27,13 @@ MlirType mirage_bridge_dtype_export(MlirContext context, MirageDType dtype);
 MirageStatus mirage_bridge_type_import(MlirType type, const MirageDiag *diag, const void *loc, MirageType *out_type);
 MlirType mirage_bridge_type_export(MlirContext context, const MirageType *type);
 /// Attributes of an operation from its attribute dictionary (inherent ones). Pointers in `out_attrs` live in `arena`.
-/// The type in `shape` and `constant` is the operation's result type, no attribute: the caller fills it in.
+/// What the result type says is no attribute in MLIR: mirage_bridge_attrs_add_result fills it in.
 MirageStatus mirage_bridge_attrs_import(MirageOp op, MlirAttribute dictionary, MirageArena *arena,
                                         const MirageDiag *diag, const void *loc, MirageAttrs *out_attrs);
+/// The type of `shape` and `constant`, and whether a product or reduction of `operand` is `wide`. `operand` is the first
+/// operand's type, NULL without operands.
+void mirage_bridge_attrs_add_result(MirageOp op, MirageLevel level, const MirageType *operand, const MirageType *result,
+                                    MirageAttrs *attrs);
 
 #ifdef __cplusplus
 }

@@ -78,8 +78,12 @@ typedef struct MirageEvalOptions {
 MirageStatus mirage_eval(const MirageUGraph *graph, const MirageDomain *domain, const void *const *inputs,
                          void *const *outputs, const MirageEvalOptions *options, const MirageDiag *diag);
 
-/// Rounds to the element type, to nearest even, with overflow to infinity; and the bit patterns of f16 / bf16.
+/// Rounds to the element type, to nearest even: to the nearest number of a stored type, with overflow to infinity of others.
 double mirage_round_to(MirageDType dtype, double value);
+/// Tensors as device memory holds them, mirage_type_bytes long, from and to numbers. Numbers are rounded.
+void mirage_tensor_pack(const MirageType *tensor, const double *values, void *bytes);
+void mirage_tensor_unpack(const MirageType *tensor, const void *bytes, double *values);
+/// Bit patterns of f16 / bf16.
 uint16_t mirage_f16_from_double(double value);
 double mirage_f16_to_double(uint16_t bits);
 uint16_t mirage_bf16_from_double(double value);

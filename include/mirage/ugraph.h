@@ -139,12 +139,14 @@ enum {
 #include "mirage/dtypes.def"
 };
 
-/// What may be done with elements of a type: arithmetic (FLOAT).
-typedef enum { MIRAGE_FAMILY_FLOAT } MirageFamily;
+/// What may be done with elements of a type: arithmetic (FLOAT); nothing but moving and casting them (STORED).
+typedef enum { MIRAGE_FAMILY_FLOAT, MIRAGE_FAMILY_STORED } MirageFamily;
 
-/// Bytes of one element.
+/// Bytes of one element in a tile: at least 1, so that each has an address. In device memory it has mirage_dtype_bits.
 uint32_t mirage_dtype_bytes(MirageDType dtype);
-const char *mirage_dtype_name(MirageDType dtype); // "f16", "bf16", "f32"
+uint32_t mirage_dtype_bits(MirageDType dtype);
+bool mirage_dtype_is_stored(MirageDType dtype);
+const char *mirage_dtype_name(MirageDType dtype); // "f16", "bf16", "f32", ...
 MirageFamily mirage_dtype_family(MirageDType dtype);
 /// Whether `dtype`, which may be any number, is a row of dtypes.def.
 bool mirage_dtype_exists(int dtype);
@@ -190,7 +192,8 @@ typedef struct MirageType {
 MirageType mirage_type_tensor(MirageDType dtype, uint32_t rank, const int64_t *shape);
 MirageType mirage_type_tile(MirageDType dtype, uint32_t rank, const int64_t *shape);
 int64_t mirage_type_elements(const MirageType *type);
-int64_t mirage_type_bytes(const MirageType *type); // elements times element size, without padding
+/// Elements times element size, without padding. A tensor's elements of less than a byte lie side by side, a tile's not.
+int64_t mirage_type_bytes(const MirageType *type);
 bool mirage_type_same_shape(const MirageType *a, const MirageType *b);
 /// Same element type and shape; space and layout may differ.
 bool mirage_type_same_meaning(const MirageType *a, const MirageType *b);
@@ -319,10 +322,12 @@ bool mirage_custom_starts_early(const MirageCustomAttrs *attrs);
 typedef union MirageAttrs {
   struct {
     bool transpose_a, transpose_b;
+    bool wide; // the result keeps the type that sums are taken in, f32, at the kernel level too
   } matmul;
   struct {
     int32_t dim;
     int64_t extent; // what is left of the dimension; divides it
+    bool wide;      // as for matmul
   } reduce;
   struct {
     MirageType type; // the result; cast uses its dtype only
@@ -542,10 +547,10 @@ MirageScope mirage_ugraph_scope(const MirageUGraph *graph, MirageNode node);
 /// Operators with a region are checked by mirage_op_check_loop and mirage_op_check_custom instead.
 ///
 /// Shapes:  `operands[num_operands]`; `out_result` is the single result's type (untouched for store).
-/// Types:   kernel level keeps the operands' element type (operands must agree; cast converts). At block and thread
-/// level
-///          arithmetic results are f32 whatever the operands (f16, bf16, f32 may mix in element-wise operators); matmul
-///          and mma operands must have one element type; data movement keeps it.
+/// Types:   at the kernel level results have the operands' element type, or f32 where the operands of an element-wise
+///          operator differ, and where a matmul or reduction is `wide`. At block and thread level arithmetic results are
+///          f32 whatever the operands. matmul and mma operands, and those of sugar, must have one element type at every
+///          level; data movement keeps it; cast converts.
 /// scope:   needed by load, store and collectives; NULL skips the checks that depend on it and, for load, BAD_ARGUMENT.
 /// Errors:  BAD_SHAPE, BAD_TYPE, BAD_ARGUMENT, with a sentence that names the operator and both values.
 MirageStatus mirage_op_infer(MirageOp op, MirageLevel level, uint32_t num_operands, const MirageType *operands,

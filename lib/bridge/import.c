@@ -107,22 +107,25 @@ static MirageStatus bind_placed(Importer *importer, MlirValue from, MirageValue 
 // ------------------------------------------------------------------------------------------------------------
 // operations
 
-static MirageStatus attrs_of(Importer *importer, MirageOp op, MlirOperation from, MirageAttrs *out_attrs) {
+static MirageStatus attrs_of(Importer *importer, MirageOp op, MirageLevel level, MlirOperation from,
+                             MirageAttrs *out_attrs) {
   MlirAttribute dictionary = mirageOperationGetAttributeDictionary(from);
   memset(out_attrs, 0, sizeof *out_attrs);
   MIRAGE_TRY(mirage_bridge_attrs_import(op, dictionary, &importer->arena, importer->diag, loc_of(from), out_attrs));
-  // Their type is the result's, which no dictionary holds.
-  MirageAttrsKind kind = mirage_op_info(op)->attrs;
-  if (kind != MIRAGE_ATTRS_SHAPE && kind != MIRAGE_ATTRS_CONSTANT)
+  if (mirage_op_info(op)->attrs == MIRAGE_ATTRS_NONE || mlirOperationGetNumResults(from) != 1)
     return MIRAGE_OK;
-  MirageType type;
+  MirageType type, operand;
+  bool has_operand = mlirOperationGetNumOperands(from) > 0;
   MlirType result = mlirValueGetType(mlirOperationGetResult(from, 0));
   MIRAGE_TRY(mirage_bridge_type_import(result, importer->diag, loc_of(from), &type));
-  *(kind == MIRAGE_ATTRS_SHAPE ? &out_attrs->shape.type : &out_attrs->constant.type) = type;
+  if (has_operand)
+    MIRAGE_TRY(mirage_bridge_type_import(mlirValueGetType(mlirOperationGetOperand(from, 0)), importer->diag,
+                                         loc_of(from), &operand));
+  mirage_bridge_attrs_add_result(op, level, has_operand ? &operand : NULL, &type, out_attrs);
   return MIRAGE_OK;
 }
 
-static MirageStatus find_op(const Importer *importer, MlirOperation from, MirageOp *out_op) {
+static MirageStatus find_op(const Importer *importer, MlirOperation from, MirageOp *out_op, MirageLevel *out_level) {
   static const struct {
     const char *prefix;
     MirageLevel level;
@@ -133,8 +136,10 @@ static MirageStatus find_op(const Importer *importer, MlirOperation from, Mirage
   *out_op = MIRAGE_OP_NONE;
   for (size_t i = 0; i < sizeof levels / sizeof *levels; i++) {
     size_t length = strlen(levels[i].prefix);
-    if (name.length > length && memcmp(name.data, levels[i].prefix, length) == 0)
+    if (name.length > length && memcmp(name.data, levels[i].prefix, length) == 0) {
+      *out_level = levels[i].level;
       *out_op = mirage_op_find(levels[i].level, name.data + length, name.length - length);
+    }
   }
   if (*out_op != MIRAGE_OP_NONE)
     return MIRAGE_OK;
@@ -186,13 +191,14 @@ static MirageStatus import_custom(Importer *importer, MlirOperation from, const 
 static MirageStatus import_op(Importer *importer, MlirOperation from) {
   MirageUGraph *graph = importer->graph;
   MirageOp op;
-  MIRAGE_TRY(find_op(importer, from, &op));
+  MirageLevel level;
+  MIRAGE_TRY(find_op(importer, from, &op, &level));
   if (op == MIRAGE_OP_YIELD)
     return MIRAGE_OK; // import_region closes with it
   const MirageValue *operands;
   MirageAttrs attrs;
   MIRAGE_TRY(operands_of(importer, from, &operands));
-  MIRAGE_TRY(attrs_of(importer, op, from, &attrs));
+  MIRAGE_TRY(attrs_of(importer, op, level, from, &attrs));
   uint32_t count = (uint32_t)mlirOperationGetNumOperands(from);
   mirage_ugraph_set_loc(graph, loc_of(from));
   MirageNode node;

@@ -119,12 +119,14 @@ MirageValue mirage__lift_product(LiftStructured *s, const LiftOperand *y, MlirVa
   MirageValue left = mirage__lift_value(s->lift, a->value), right = mirage__lift_value(s->lift, b->value);
   if (!left.index || !right.index)
     return none;
-  MirageDType narrow = mirage_ugraph_type(s->lift->graph, left)->dtype;
-  bool mixed = narrow != y->type.dtype && narrow == mirage_ugraph_type(s->lift->graph, right)->dtype;
-  MirageDType dtype = mixed && rounds_again(s, narrow) ? narrow : y->type.dtype;
+  MirageDType narrow = mirage_ugraph_type(s->lift->graph, left)->dtype, dtype = y->type.dtype;
+  bool mixed = narrow != dtype && narrow == mirage_ugraph_type(s->lift->graph, right)->dtype;
+  bool wide = mixed && dtype == MIRAGE_F32 && !rounds_again(s, narrow);
+  if (wide || (mixed && rounds_again(s, narrow)))
+    dtype = narrow;
   left = as_matrix(s, a, mirage__lift_cast(s->lift, left, dtype), &batch, &m, &k, &turned_a);
   right = as_matrix(s, b, mirage__lift_cast(s->lift, right, dtype), &batch, &k, &n, &turned_b);
-  MirageAttrs attrs = {.matmul = {turned_a, turned_b}};
+  MirageAttrs attrs = {.matmul = {.transpose_a = turned_a, .transpose_b = turned_b, .wide = wide}};
   MirageValue value = mirage_ugraph_apply(s->lift->graph, MIRAGE_OP_MATMUL, 2, (MirageValue[]){left, right}, &attrs);
   Dims order = batch;
   add_dims(&order, &m);

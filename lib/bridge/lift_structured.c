@@ -328,7 +328,7 @@ static MirageValue reduced(Structured *s, const Operand *y, const Fold *fold, Mi
   if (fold->is_minimum)
     value = mirage__lift_unary(s->lift, MIRAGE_OP_NEG, value);
   for (uint32_t d = 0; d < s->rank; d++) {
-    MirageAttrs attrs = {.reduce = {(int32_t)d, 1}};
+    MirageAttrs attrs = {.reduce = {.dim = (int32_t)d, .extent = 1}};
     if (!mirage__lift_walks(y, d) && s->extents[d] > 1)
       value = mirage_ugraph_apply(s->lift->graph, fold->reduce, 1, &value, &attrs);
   }

@@ -15,15 +15,15 @@ typedef struct Tiling {
 
 // Tiles that tensor copies feed and warpgroups multiply, as the planner will have it (lib/layout/warpgroup.c).
 static bool for_warpgroups(const CanonicalOp *op, const Tiling *t, int64_t bm, int64_t bn) {
-  return op->target->has_wgmma && op->target->has_tensor_copy && op->result.dtype != MIRAGE_F32 && bm % 64 == 0 &&
-         bn % 64 == 0 && t->m % bm == 0 && t->n % bn == 0 && t->k % 64 == 0;
+  return op->target->has_wgmma && op->target->has_tensor_copy && op->operand_types[0].dtype != MIRAGE_F32 &&
+         bm % 64 == 0 && bn % 64 == 0 && t->m % bm == 0 && t->n % bn == 0 && t->k % 64 == 0;
 }
 
 // Busy time of the fullest multiprocessor, in cycles: products on the matrix units (or plain), operands from the L2.
 // Warpgroups multiply four times as fast and wait for the L2 (H200, 4096 x 4096 x 4096: 274 us in tiles of 128 x 128,
 // 217 in tiles of 128 x 256).
 static double tiling_cost(const CanonicalOp *op, const Tiling *t, int64_t bm, int64_t bn, double batch) {
-  bool plain = op->result.dtype == MIRAGE_F32;
+  bool plain = op->operand_types[0].dtype == MIRAGE_F32;
   double blocks = (double)cut_ceil_div(t->m, bm) * (double)cut_ceil_div(t->n, bn) * batch;
   double waves = blocks / op->target->num_sms;
   waves = (double)(int64_t)waves + (waves > (double)(int64_t)waves);
@@ -39,14 +39,14 @@ static double tiling_cost(const CanonicalOp *op, const Tiling *t, int64_t bm, in
 static bool streams_weights(const CanonicalOp *op, int64_t bm, int64_t bn, int64_t k) {
   bool transposed = op->attrs && op->attrs->matmul.transpose_b;
   int32_t registers = mirage__direct_registers(bm, bn);
-  return op->result.dtype != MIRAGE_F32 && !transposed && k % DIRECT_DEPTH == 0 && k > DIRECT_DEPTH && registers &&
-         mirage__direct_fits(DIRECT_DEPTH, registers, DIRECT_WARPS, op->target);
+  return op->operand_types[0].dtype != MIRAGE_F32 && !transposed && k % DIRECT_DEPTH == 0 && k > DIRECT_DEPTH &&
+         registers && mirage__direct_fits(DIRECT_DEPTH, registers, DIRECT_WARPS, op->target);
 }
 
 static Tiling choose_tiling(const CanonicalOp *op, int64_t m, int64_t n, int64_t k, int64_t batch) {
   static const int64_t ROWS[] = {8, 16, 32, 64, 128}, COLUMNS[] = {16, 24, 32, 40, 48, 64, 80, 96, 128, 256};
   Tiling t = {.m = m, .n = n, .k = k, .m_parts = 1, .n_parts = 1};
-  bool plain = op->result.dtype == MIRAGE_F32;
+  bool plain = op->operand_types[0].dtype == MIRAGE_F32;
   double best = -1;
   for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++)
     for (size_t j = 0; j < sizeof COLUMNS / sizeof *COLUMNS; j++) {

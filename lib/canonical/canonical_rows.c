@@ -61,7 +61,7 @@ static MirageValue load(Rows *rows, uint32_t operand) {
 }
 
 static MirageValue reduce(Rows *rows, MirageOp op, MirageValue part) {
-  MirageAttrs attrs = {.reduce = {rows->dim, 1}};
+  MirageAttrs attrs = {.reduce = {.dim = rows->dim, .extent = 1}};
   return mirage_ugraph_apply(rows->graph, op, 1, &part, &attrs);
 }
 

@@ -1,4 +1,4 @@
-// float.c - element types as numbers: rounding to f16, bf16 and f32, their bit patterns, and comparison of results.
+// float.c - element types as numbers: rounding, bit patterns, tensors as bytes, and comparison of results.
 #include "domain_internal.h"
 
 #include <math.h>
@@ -12,6 +12,7 @@ typedef struct Format {
 } Format;
 
 static const Format F16 = {10, -14, 0x1p16}, BF16 = {7, -126, 0x1p128};
+static const Format F8E4M3 = {3, -6, 0x1p9}, F8E5M2 = {2, -14, 0x1p16};
 
 // Adding and subtracting 1.5 * 2^52 units in the last place lets the double adder round to nearest even for us; the
 // unit is that of v's binade, or of the subnormals below it.
@@ -32,12 +33,27 @@ static double round_format(Format format, double v) {
   return copysign(rounded >= format.overflow ? INFINITY : rounded, v);
 }
 
+static double clamp(double value, double most) { return copysign(fmin(fabs(value), most), value); }
+
+// An integer has no NaN: 0.
+static double round_integer(double value, double least, double most) {
+  return isnan(value) ? 0 : nearbyint(fmax(least, fmin(value, most)));
+}
+
 double mirage_round_to(MirageDType dtype, double value) {
   switch (dtype) {
   case MIRAGE_F16:
     return round_format(F16, value);
   case MIRAGE_BF16:
     return round_format(BF16, value);
+  case MIRAGE_I8:
+    return round_integer(value, -128, 127);
+  case MIRAGE_I4:
+    return round_integer(value, -8, 7);
+  case MIRAGE_F8E4M3FN:
+    return isnan(value) ? value : round_format(F8E4M3, clamp(value, 448));
+  case MIRAGE_F8E5M2:
+    return isnan(value) ? value : round_format(F8E5M2, clamp(value, 57344));
   default:
     if (fabs(value) >= 0x1.ffffffp127 && value - value == 0) // float conversion of what overflows is undefined in C
       return copysign(INFINITY, value);
@@ -87,6 +103,98 @@ uint16_t mirage_f16_from_double(double value) { return encode(F16, value); }
 double mirage_f16_to_double(uint16_t bits) { return decode(F16, bits); }
 uint16_t mirage_bf16_from_double(double value) { return encode(BF16, value); }
 double mirage_bf16_to_double(uint16_t bits) { return decode(BF16, bits); }
+
+// --------------------------------------------------------------------------------------------------------------- bytes
+
+// An f8E4M3FN has no infinity, and numbers where other formats have one: only all ones are NaN.
+static uint8_t e4m3_from_double(double value) {
+  double v = mirage_round_to(MIRAGE_F8E4M3FN, value), magnitude = fabs(v);
+  uint8_t sign = signbit(v) ? 0x80 : 0;
+  if (isnan(v))
+    return sign | 0x7f;
+  if (magnitude < 0x1p-6)
+    return sign | (uint8_t)ldexp(magnitude, 9);
+  int exponent;
+  double fraction = frexp(magnitude, &exponent); // in [0.5, 1)
+  return sign | (uint8_t)((exponent + 6) << 3 | (int)ldexp(fraction - 0.5, 4));
+}
+
+static double e4m3_to_double(uint8_t bits) {
+  int exponent = bits >> 3 & 15, mantissa = bits & 7;
+  double value = exponent ? ldexp(8 + mantissa, exponent - 10) : ldexp(mantissa, -9);
+  value = (bits & 0x7f) == 0x7f ? NAN : value;
+  return bits & 0x80 ? -value : value;
+}
+
+static uint32_t encode_as(MirageDType dtype, double value) {
+  float single = (float)value;
+  uint32_t bits;
+  switch (dtype) {
+  case MIRAGE_F16:
+    return mirage_f16_from_double(value);
+  case MIRAGE_BF16:
+    return mirage_bf16_from_double(value);
+  case MIRAGE_F8E4M3FN:
+    return e4m3_from_double(value);
+  case MIRAGE_F8E5M2: // the upper byte of an f16
+    return mirage_f16_from_double(mirage_round_to(dtype, value)) >> 8;
+  case MIRAGE_F32:
+    memcpy(&bits, &single, sizeof bits);
+    return bits;
+  default:
+    return (uint32_t)(int32_t)mirage_round_to(dtype, value);
+  }
+}
+
+static double decode_as(MirageDType dtype, uint32_t bits) {
+  float single;
+  switch (dtype) {
+  case MIRAGE_F16:
+    return mirage_f16_to_double((uint16_t)bits);
+  case MIRAGE_BF16:
+    return mirage_bf16_to_double((uint16_t)bits);
+  case MIRAGE_F8E4M3FN:
+    return e4m3_to_double((uint8_t)bits);
+  case MIRAGE_F8E5M2:
+    return mirage_f16_to_double((uint16_t)(bits << 8));
+  case MIRAGE_I8:
+    return (int8_t)bits;
+  case MIRAGE_I4:
+    return (int)(bits ^ 8) - 8;
+  default:
+    memcpy(&single, &bits, sizeof single);
+    return (double)single;
+  }
+}
+
+void mirage_tensor_pack(const MirageType *tensor, const double *values, void *bytes) {
+  size_t count = (size_t)mirage_type_elements(tensor), size = mirage_dtype_bytes(tensor->dtype);
+  bool halves = mirage_dtype_bits(tensor->dtype) == 4;
+  uint8_t *to = bytes;
+  for (size_t i = 0; i < count; i++) {
+    uint32_t bits = encode_as(tensor->dtype, values[i]);
+    if (!halves)
+      memcpy(to + i * size, &bits, size); // little-endian, as GPUs are
+    else
+      to[i / 2] = (uint8_t)(i % 2 ? (to[i / 2] & 15) | bits << 4 : bits & 15);
+  }
+}
+
+void mirage_tensor_unpack(const MirageType *tensor, const void *bytes, double *values) {
+  size_t count = (size_t)mirage_type_elements(tensor), size = mirage_dtype_bytes(tensor->dtype);
+  bool halves = mirage_dtype_bits(tensor->dtype) == 4;
+  const uint8_t *from = bytes;
+  for (size_t i = 0; i < count; i++) {
+    uint32_t bits = 0;
+    if (!halves)
+      memcpy(&bits, from + i * size, size);
+    else
+      bits = from[i / 2] >> (i % 2 * 4) & 15;
+    values[i] = decode_as(tensor->dtype, bits);
+  }
+}
+
+// ---------------------------------------------------------------------------------------------------------- comparison
 
 void mirage_compare(const double *a, const double *reference, size_t n, double *out_relative, double *out_max_abs) {
   double difference = 0.0, norm = 0.0, largest = 0.0;

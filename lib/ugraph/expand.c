@@ -98,33 +98,38 @@ static MirageValue expand_steps(MirageUGraph *g, const MirageExpansion *expansio
 
 // ---------------------------------------------------------------------------- reductions and sugar
 
-static MirageValue reduce(MirageUGraph *g, MirageOp op, MirageValue x, int32_t dim, int64_t extent) {
-  return mirage_ugraph_apply(g, op, 1, &x, &(MirageAttrs){.reduce = {.dim = dim, .extent = extent}});
+static MirageValue reduce(MirageUGraph *g, MirageOp op, MirageValue x, int32_t dim) {
+  return mirage_ugraph_apply(g, op, 1, &x, &(MirageAttrs){.reduce = {.dim = dim, .extent = 1}});
 }
 
 // A count beyond the largest f16 divides in f32.
-static MirageValue expand_mean(MirageUGraph *g, MirageValue x, int32_t dim, int64_t extent) {
-  double summed = dim >= 0 ? (double)(type_of(g, x)->shape[dim] / extent) : 1; // no dimension: x failed to build
-  MirageDType dtype = type_of(g, x)->dtype;
-  MirageValue sum = reduce(g, MIRAGE_OP_REDUCE_SUM, x, dim, extent);
+static MirageValue expand_mean(MirageUGraph *g, MirageValue x, const MirageAttrs *over) {
+  int32_t dim = over->reduce.dim;
+  double summed = dim >= 0 ? (double)(type_of(g, x)->shape[dim] / over->reduce.extent) : 1; // none: x failed to build
+  MirageValue sum = mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &x, over);
+  MirageDType dtype = type_of(g, sum)->dtype;
   if (summed < mirage__overflow_bound(dtype))
-    return binary(g, MIRAGE_OP_DIV, sum, constant(g, x, summed));
+    return binary(g, MIRAGE_OP_DIV, sum, constant(g, sum, summed));
   MirageValue count = mirage_ugraph_constant(g, mirage_type_tensor(MIRAGE_F32, 0, NULL), summed);
   sum = mirage_ugraph_cast(g, sum, MIRAGE_F32);
   return mirage_ugraph_cast(g, binary(g, MIRAGE_OP_DIV, sum, count), dtype);
 }
 
 static MirageValue expand_softmax(MirageUGraph *g, MirageValue x, int32_t dim) {
-  MirageValue top = reduce(g, MIRAGE_OP_REDUCE_MAX, x, dim, 1);
+  MirageValue top = reduce(g, MIRAGE_OP_REDUCE_MAX, x, dim);
   MirageValue e = unary(g, MIRAGE_OP_EXP, binary(g, MIRAGE_OP_SUB, x, top));
-  return binary(g, MIRAGE_OP_DIV, e, reduce(g, MIRAGE_OP_REDUCE_SUM, e, dim, 1));
+  return binary(g, MIRAGE_OP_DIV, e, reduce(g, MIRAGE_OP_REDUCE_SUM, e, dim));
+}
+
+static MirageValue mean_of_rows(MirageUGraph *g, MirageValue x) {
+  const MirageAttrs rows = {.reduce = {.dim = (int32_t)type_of(g, x)->rank - 1, .extent = 1}};
+  return expand_mean(g, x, &rows);
 }
 
 // c / sqrt(mean(c*c) + eps) over the last dimension, then gain and bias where given.
 static MirageValue normalize(MirageUGraph *g, MirageValue c, double eps, uint32_t num_factors,
                              const MirageValue *factors) {
-  int32_t last = (int32_t)type_of(g, c)->rank - 1;
-  MirageValue variance = expand_mean(g, binary(g, MIRAGE_OP_MUL, c, c), last, 1);
+  MirageValue variance = mean_of_rows(g, binary(g, MIRAGE_OP_MUL, c, c));
   if (eps != 0.0)
     variance = binary(g, MIRAGE_OP_ADD, variance, constant(g, c, eps));
   MirageValue y = binary(g, MIRAGE_OP_DIV, c, unary(g, MIRAGE_OP_SQRT, variance));
@@ -137,8 +142,7 @@ static MirageValue normalize(MirageUGraph *g, MirageValue c, double eps, uint32_
 
 static MirageValue expand_layer_norm(MirageUGraph *g, double eps, uint32_t num_operands, const MirageValue *operands) {
   MirageValue x = operands[0];
-  MirageValue mean = expand_mean(g, x, (int32_t)type_of(g, x)->rank - 1, 1);
-  return normalize(g, binary(g, MIRAGE_OP_SUB, x, mean), eps, num_operands - 1, operands + 1);
+  return normalize(g, binary(g, MIRAGE_OP_SUB, x, mean_of_rows(g, x)), eps, num_operands - 1, operands + 1);
 }
 
 static MirageValue expand_attention(MirageUGraph *g, double scale, const MirageValue *operands) {
@@ -162,7 +166,7 @@ static MirageValue expand_node(MirageUGraph *g, const MirageNodeView *node, cons
     return expand_steps(g, expansion, operands, node->num_operands);
   switch (node->op) {
   case MIRAGE_OP_REDUCE_MEAN:
-    return expand_mean(g, operands[0], node->attrs->reduce.dim, node->attrs->reduce.extent);
+    return expand_mean(g, operands[0], node->attrs);
   case MIRAGE_OP_SOFTMAX:
     return expand_softmax(g, operands[0], node->attrs->dim.dim);
   case MIRAGE_OP_RMS_NORM:
@@ -194,7 +198,7 @@ static MirageStatus expand_graph(const MirageUGraph *graph, bool wide, const Mir
     mirage_ugraph_set_loc(copier.to, node.loc);
     for (uint32_t k = 0; k < node.num_operands && k < MAX_OPERANDS; k++) {
       operands[k] = copier.map[node.operands[k].index];
-      if (cast)
+      if (wide && type_of(copier.to, operands[k])->dtype != MIRAGE_F32)
         operands[k] = mirage_ugraph_cast(copier.to, operands[k], MIRAGE_F32);
     }
     MirageValue result = expand_node(copier.to, &node, operands);

@@ -5,8 +5,10 @@
 // types and places - and dispatches. The rules of load, store and collectives, and of loop and custom, are in
 // infer_region.c.
 //
-// Element types: the kernel level keeps its operands' type and does not mix; below it arithmetic gives f32 and
-// element-wise operators may mix. What only moves data (shape operators, concat) keeps the type at every level.
+// Element types: at the kernel level arithmetic keeps its operands' type, and gives f32 where those of an element-wise
+// operator differ or a product or reduction says so (`wide`); below it arithmetic gives f32. What only moves data (shape
+// operators, concat) keeps the type at every level. Stored types are loaded, moved in a block and cast; as tensors they are
+// reshaped and cast, since no kernel writes them.
 #include "ugraph_internal.h"
 
 #include <inttypes.h>
@@ -19,6 +21,16 @@ const char *mirage__level_name(MirageLevel level) {
   return level == MIRAGE_LEVEL_KERNEL ? "kernel" : level == MIRAGE_LEVEL_BLOCK ? "block" : "thread";
 }
 
+// Rows begin at whole bytes, so that an even number of elements of four bits makes one.
+static MirageStatus check_packed(const InferCall *call, const char *what, uint32_t index, const MirageType *type) {
+  bool packed = type->space == MIRAGE_SPACE_DEVICE && mirage_dtype_bits(type->dtype) < 8;
+  int64_t row = type->rank ? type->shape[type->rank - 1] : 1;
+  if (!packed || row % 2 == 0)
+    return MIRAGE_OK;
+  return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "%s %u has rows of %" PRId64 " %s, an even number is needed", what, index,
+                    row, mirage_dtype_name(type->dtype));
+}
+
 MirageStatus mirage__check_type(const InferCall *call, const char *what, uint32_t index, const MirageType *type) {
   if (!mirage_dtype_exists((int)type->dtype))
     return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s %u has an unknown element type: %d", what, index, (int)type->dtype);
@@ -29,6 +41,7 @@ MirageStatus mirage__check_type(const InferCall *call, const char *what, uint32_
     if (type->shape[i] < 1)
       return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "%s %u has extent %" PRId64 " in dimension %u, at least 1 is needed",
                         what, index, type->shape[i], i);
+  MIRAGE_TRY(check_packed(call, what, index, type));
   char text[TYPE_TEXT_BYTES];
   if (mirage_type_bytes(type) == INT64_MAX)
     return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "%s %u has too many elements: %s", what, index,
@@ -66,6 +79,11 @@ MirageStatus mirage__result(const InferCall *call, MirageDType dtype, uint32_t r
 // The element type that arithmetic on `operand` gives.
 static MirageDType arithmetic_dtype(const InferCall *call, const MirageType *operand) {
   return call->level == MIRAGE_LEVEL_KERNEL ? operand->dtype : MIRAGE_F32;
+}
+
+// Of operands of two types: f32, which holds every number of either.
+static MirageDType common_dtype(const MirageType *a, const MirageType *b) {
+  return a->dtype == b->dtype ? a->dtype : MIRAGE_F32;
 }
 
 static MirageStatus check_same_dtype(const InferCall *call, const MirageType *a, const MirageType *b) {
@@ -116,15 +134,17 @@ static MirageStatus infer_binary(const InferCall *call, MirageType *out_result) 
   const MirageType *a = &call->operands[0], *b = &call->operands[1];
   uint32_t rank;
   int64_t shape[MIRAGE_MAX_RANK];
-  if (call->level == MIRAGE_LEVEL_KERNEL)
-    MIRAGE_TRY(check_same_dtype(call, a, b));
   MIRAGE_TRY(broadcast(call, a, b, 0, "extents", &rank, shape));
-  return mirage__result(call, arithmetic_dtype(call, a), rank, shape, out_result);
+  MirageDType dtype = call->level == MIRAGE_LEVEL_KERNEL ? common_dtype(a, b) : MIRAGE_F32;
+  return mirage__result(call, dtype, rank, shape, out_result);
 }
 
 static MirageStatus infer_cast(const InferCall *call, MirageType *out_result) {
   const MirageType *a = &call->operands[0];
   MirageDType dtype = call->attrs->shape.type.dtype;
+  if (mirage_dtype_is_stored(dtype))
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s to %s: nothing is cast to a stored type; quantise outside",
+                      mirage_dtype_name(a->dtype), mirage_dtype_name(dtype));
   return mirage__result(call, dtype, a->rank, a->shape, out_result);
 }
 
@@ -147,7 +167,8 @@ static MirageStatus infer_matmul(const InferCall *call, MirageType *out_result) 
   shape[rank++] = m;
   shape[rank++] = n;
   MirageType result;
-  MIRAGE_TRY(mirage__result(call, arithmetic_dtype(call, a), rank, shape, &result));
+  bool wide = call->attrs && call->attrs->matmul.wide;
+  MIRAGE_TRY(mirage__result(call, wide ? MIRAGE_F32 : arithmetic_dtype(call, a), rank, shape, &result));
   if (call->op == MIRAGE_OP_MMA) {
     const MirageType *c = &call->operands[2];
     char left[TYPE_TEXT_BYTES], right[TYPE_TEXT_BYTES];
@@ -169,7 +190,8 @@ static MirageStatus infer_reduce(const InferCall *call, MirageType *out_result) 
     return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "extent %" PRId64 " does not divide dimension %d of extent %" PRId64,
                       extent, dim, result.shape[dim]);
   result.shape[dim] = extent;
-  return mirage__result(call, arithmetic_dtype(call, &result), result.rank, result.shape, out_result);
+  MirageDType dtype = call->attrs->reduce.wide ? MIRAGE_F32 : arithmetic_dtype(call, &result);
+  return mirage__result(call, dtype, result.rank, result.shape, out_result);
 }
 
 // ----------------------------------------------------------------------------------- data movement
@@ -296,10 +318,9 @@ double mirage__overflow_bound(MirageDType dtype) {
     return 65520.0;
   case MIRAGE_BF16:
     return 0x1.FFp127;
-  case MIRAGE_F32:
-    break;
+  default:
+    return 0x1.FFFFFFp127;
   }
-  return 0x1.FFFFFFp127;
 }
 
 static MirageStatus infer_constant(const InferCall *call, MirageType *out_result) {
@@ -307,6 +328,9 @@ static MirageStatus infer_constant(const InferCall *call, MirageType *out_result
   MirageType result;
   MIRAGE_TRY(mirage__check_type(call, "result", 0, type));
   MIRAGE_TRY(mirage__result(call, type->dtype, type->rank, type->shape, &result));
+  if (mirage_dtype_is_stored(type->dtype))
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s is a stored type; use f16, bf16 or f32",
+                      mirage_dtype_name(type->dtype));
   if (call->op == MIRAGE_OP_CONSTANT && !(fabs(call->attrs->constant.value) < mirage__overflow_bound(type->dtype)))
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%.17g is not a finite %s", call->attrs->constant.value,
                       mirage_dtype_name(type->dtype));
@@ -372,6 +396,16 @@ static MirageStatus infer_sugar(const InferCall *call, MirageType *out_result) {
 
 // ---------------------------------------------------------------------------------------- dispatch
 
+// Which operators take a stored type: those that move it, and cast.
+static MirageStatus check_stored(const InferCall *call, const MirageOpInfo *info, uint32_t index) {
+  MirageDType dtype = call->operands[index].dtype;
+  bool moves = info->kind == MIRAGE_KIND_SHAPE && (call->level != MIRAGE_LEVEL_KERNEL || call->op == MIRAGE_OP_RESHAPE);
+  if (!mirage_dtype_is_stored(dtype) || moves || info->kind == MIRAGE_KIND_CAST || call->op == MIRAGE_OP_LOAD)
+    return MIRAGE_OK;
+  return INFER_FAIL(call, MIRAGE_BAD_TYPE, "operand %u is %s, a stored type; cast it to f16, bf16 or f32 first", index,
+                    mirage_dtype_name(dtype));
+}
+
 static MirageStatus check_call(const InferCall *call, const MirageOpInfo *info) {
   if (call->level != MIRAGE_LEVEL_KERNEL && call->level != MIRAGE_LEVEL_BLOCK && call->level != MIRAGE_LEVEL_THREAD)
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "level %d does not exist", (int)call->level);
@@ -391,6 +425,7 @@ static MirageStatus check_call(const InferCall *call, const MirageOpInfo *info) 
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%s", "attributes are missing");
   for (uint32_t i = 0; i < call->num_operands; i++) {
     MIRAGE_TRY(mirage__check_type(call, "operand", i, &call->operands[i]));
+    MIRAGE_TRY(check_stored(call, info, i));
     if (info->kind != MIRAGE_KIND_ACCESS) // load and store cross levels: infer_region.c checks each operand
       MIRAGE_TRY(mirage__check_space(call, i, &call->operands[i]));
   }

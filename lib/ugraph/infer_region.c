@@ -166,6 +166,9 @@ MirageStatus mirage__infer_load(const InferCall *call, MirageType *out_result) {
   if (!call->scope)
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%s", "stands outside a custom kernel");
   MIRAGE_TRY(check_scope(call, call->scope));
+  MirageDType dtype = call->operands[0].dtype;
+  if (mirage_dtype_is_stored(dtype) && call->attrs->access.fill == MIRAGE_FILL_BOTTOM)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s, a stored type, has no bottom to fill with", mirage_dtype_name(dtype));
   return access_tile(call, &call->operands[0], &call->attrs->access, out_result);
 }
 
@@ -228,6 +231,9 @@ MirageStatus mirage__check_loop_start(const MirageLoopAttrs *attrs, uint32_t num
     MIRAGE_TRY(mirage__check_space(&call, i, init));
     if ((uint32_t)carry->combine > MIRAGE_COMBINE_ASSIGN)
       return INFER_FAIL(&call, MIRAGE_BAD_ARGUMENT, "carry %u has an unknown combine: %d", i, (int)carry->combine);
+    if (mirage_dtype_is_stored(init->dtype))
+      return INFER_FAIL(&call, MIRAGE_BAD_TYPE, "carry %u is %s, a stored type; cast it to f16, bf16 or f32 first", i,
+                        mirage_dtype_name(init->dtype));
     bool adds = carry->combine == MIRAGE_COMBINE_SUM || carry->combine == MIRAGE_COMBINE_RESCALE;
     if (adds && init->dtype != MIRAGE_F32)
       return INFER_FAIL(&call, MIRAGE_BAD_TYPE, "carry %u accumulates in %s, f32 is needed", i,

@@ -17,15 +17,17 @@ static const DType DTYPES[] = {
 
 bool mirage_dtype_exists(int dtype) { return dtype >= 0 && dtype < MIRAGE_NUM_DTYPES; }
 
-uint32_t mirage_dtype_bytes(MirageDType dtype) { return mirage_dtype_exists((int)dtype) ? DTYPES[dtype].bits / 8 : 1; }
+uint32_t mirage_dtype_bits(MirageDType dtype) { return mirage_dtype_exists((int)dtype) ? DTYPES[dtype].bits : 8; }
 
-const char *mirage_dtype_name(MirageDType dtype) {
-  return mirage_dtype_exists((int)dtype) ? DTYPES[dtype].name : "?";
-}
+uint32_t mirage_dtype_bytes(MirageDType dtype) { return (mirage_dtype_bits(dtype) + 7) / 8; }
+
+const char *mirage_dtype_name(MirageDType dtype) { return mirage_dtype_exists((int)dtype) ? DTYPES[dtype].name : "?"; }
 
 MirageFamily mirage_dtype_family(MirageDType dtype) {
   return mirage_dtype_exists((int)dtype) ? DTYPES[dtype].family : MIRAGE_FAMILY_FLOAT;
 }
+
+bool mirage_dtype_is_stored(MirageDType dtype) { return mirage_dtype_family(dtype) == MIRAGE_FAMILY_STORED; }
 
 static MirageType make(MirageDType dtype, MirageSpace space, uint32_t rank, const int64_t *shape) {
   MirageType type = {.dtype = dtype, .space = space, .rank = rank};
@@ -53,10 +55,11 @@ int64_t mirage_type_elements(const MirageType *type) {
 }
 
 int64_t mirage_type_bytes(const MirageType *type) {
-  int64_t bytes;
-  if (__builtin_mul_overflow(mirage_type_elements(type), (int64_t)mirage_dtype_bytes(type->dtype), &bytes))
+  int64_t elements = mirage_type_elements(type), bytes;
+  if (__builtin_mul_overflow(elements, (int64_t)mirage_dtype_bytes(type->dtype), &bytes))
     return INT64_MAX;
-  return bytes;
+  bool packed = type->space == MIRAGE_SPACE_DEVICE && mirage_dtype_bits(type->dtype) == 4;
+  return packed ? elements / 2 + elements % 2 : bytes;
 }
 
 bool mirage_type_same_shape(const MirageType *a, const MirageType *b) {

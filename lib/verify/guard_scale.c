@@ -16,6 +16,7 @@
 
 enum {
   SEARCH_STEPS = 10,
+  MOST_EXPONENT_F8 = 5,   // f8E4M3FN: to within its end, 448
   MOST_EXPONENT = 30,     // nobody has inputs beyond 2^30
   MOST_EXPONENT_F16 = 10, // with normals below 2^3, to within a factor of 2^3 of its end: a product of two inputs that
                           // a candidate rounds before it divides by one of them is still within the range
@@ -128,8 +129,14 @@ void mirage__guard_storage_deinit(Guard *guard) {
 
 // Distance of 1 from the next larger number.
 double mirage__guard_spacing(MirageDType dtype) {
-  return dtype == MIRAGE_F32 ? 0x1p-23 : dtype == MIRAGE_F16 ? 0x1p-10 : 0x1p-7;
+  static const double spacings[MIRAGE_NUM_DTYPES] = {
+      [MIRAGE_F16] = 0x1p-10, [MIRAGE_BF16] = 0x1p-7,     [MIRAGE_F32] = 0x1p-23,  [MIRAGE_I8] = 1,
+      [MIRAGE_I4] = 1,        [MIRAGE_F8E4M3FN] = 0x1p-3, [MIRAGE_F8E5M2] = 0x1p-2};
+  return spacings[dtype];
 }
+
+// Integers have one scale: that at which a normal uses most of their range. Their scale factors are other inputs.
+static double integer_factor(MirageDType dtype) { return dtype == MIRAGE_I8 ? 40 : dtype == MIRAGE_I4 ? 3 : 0; }
 
 // Normals of one draw, the same for every scale: they cost more than what is done with them.
 static MirageStatus draw_normals(Guard *guard, uint32_t draw) {
@@ -150,11 +157,17 @@ static MirageStatus draw_normals(Guard *guard, uint32_t draw) {
 
 // Powers of two by which an input may grow that is `factor` times a normal.
 static int32_t most_exponent(const Guard *guard, uint32_t index, double factor) {
-  int32_t most = input_type(guard, index)->dtype == MIRAGE_F16 ? MOST_EXPONENT_F16 : MOST_EXPONENT;
+  MirageDType dtype = input_type(guard, index)->dtype;
+  int32_t most = dtype == MIRAGE_F16 || dtype == MIRAGE_F8E5M2 ? MOST_EXPONENT_F16
+                 : dtype == MIRAGE_F8E4M3FN                    ? MOST_EXPONENT_F8
+                                                               : MOST_EXPONENT;
   return most - (int32_t)ceil(log2(factor));
 }
 
 static double factor_of(const Guard *guard, const GuardPoint *point, uint32_t index) {
+  double whole = integer_factor(input_type(guard, index)->dtype);
+  if (whole > 0)
+    return whole;
   if (point->input != GUARD_ALL && point->input != index)
     return point->factor;
   int32_t most = most_exponent(guard, index, point->factor);

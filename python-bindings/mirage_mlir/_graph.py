@@ -18,8 +18,8 @@ _ALIASES = {"f16": float16, "bf16": bfloat16, "f32": float32, "half": float16, "
 
 # Attributes of operators, by the dialect's names: those that are needed, those that may be left out.
 ATTRIBUTES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
-    "matmul": ((), ("transpose_a", "transpose_b")), "reduce_sum": (("dim",), ("extent",)), "reduce_max": (("dim",), ("extent",)),
-    "reduce_mean": (("dim",), ("extent",)), "broadcast": (("shape",), ()), "repeat": (("dim", "times"), ()),
+    "matmul": ((), ("transpose_a", "transpose_b", "dtype")), "reduce_sum": (("dim",), ("extent", "dtype")),
+    "reduce_max": (("dim",), ("extent", "dtype")), "reduce_mean": (("dim",), ("extent", "dtype")), "broadcast": (("shape",), ()), "repeat": (("dim", "times"), ()),
     "transpose": (("perm",), ()), "reshape": (("shape",), ()), "slice": (("dim", "begin", "end"), ()), "concat": (("dim",), ()),
     "cast": (("dtype",), ()), "constant": (("dtype", "value"), ("shape",)), "softmax": (("dim",), ()), "rms_norm": ((), ("eps",)),
     "layer_norm": ((), ("eps",)), "scaled_dot_product_attention": ((), ("scale",)),
@@ -47,7 +47,7 @@ class Tensor:
     """A value of a Graph: an input, or what an operator gives. Made by the Graph's methods alone.
 
     `shape` is a tuple of extents, `dtype` one of "float16", "bfloat16", "float32". The operators + - * / @ and unary -
-    work between tensors of one graph, and with numbers.
+    work between tensors of one graph, and with numbers. Element-wise operators on two dtypes give float32.
     """
 
     __slots__ = ("graph", "index", "dtype", "shape")
@@ -243,26 +243,32 @@ class Graph:
 
     # ------------------------------------------------------------------------------------------------------- contractions
 
-    def matmul(self, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False) -> Tensor:
+    def matmul(self, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False, dtype: Any = None) -> Tensor:
         """a @ b over the last two dimensions; leading ones are batch and broadcast. Accumulates in float32.
 
         Shapes: [.., m, k] @ [.., k, n] -> [.., m, n]; transpose_a: a is [.., k, m]; transpose_b: b is [.., n, k].
+        dtype:  of the result: that of the operands (omitted), or float32, which keeps the sums as they are.
+
+        >>> g = Graph(); x = g.new_input((2, 8)); w = g.new_input((8, 4))
+        >>> g.matmul(x, w, dtype="float32").dtype
+        'float32'
         """
-        return self._apply("matmul", [a, b], {"transpose_a": bool(transpose_a), "transpose_b": bool(transpose_b)})
+        attrs = {"transpose_a": bool(transpose_a), "transpose_b": bool(transpose_b)}
+        return self._apply("matmul", [a, b], attrs | _result_dtype(dtype))
 
     # --------------------------------------------------------------------------------------------------------- reductions
 
-    def reduce_sum(self, x: Tensor, dim: int) -> Tensor:
-        """The sum along `dim`, which stays with extent 1."""
-        return self._reduce("reduce_sum", x, dim)
+    def reduce_sum(self, x: Tensor, dim: int, dtype: Any = None) -> Tensor:
+        """The sum along `dim`, which stays with extent 1. dtype: as for matmul."""
+        return self._reduce("reduce_sum", x, dim, dtype)
 
-    def reduce_max(self, x: Tensor, dim: int) -> Tensor:
-        """The maximum along `dim`, which stays with extent 1."""
-        return self._reduce("reduce_max", x, dim)
+    def reduce_max(self, x: Tensor, dim: int, dtype: Any = None) -> Tensor:
+        """The maximum along `dim`, which stays with extent 1. dtype: as for matmul."""
+        return self._reduce("reduce_max", x, dim, dtype)
 
-    def reduce_mean(self, x: Tensor, dim: int) -> Tensor:
-        """The mean along `dim`, which stays with extent 1."""
-        return self._reduce("reduce_mean", x, dim)
+    def reduce_mean(self, x: Tensor, dim: int, dtype: Any = None) -> Tensor:
+        """The mean along `dim`, which stays with extent 1. dtype: as for matmul."""
+        return self._reduce("reduce_mean", x, dim, dtype)
 
     def reduction(self, x: Tensor, dim: int) -> Tensor:
         """reduce_sum, by the name that Mirage's own interface has."""
@@ -394,8 +400,8 @@ class Graph:
             raise TypeError(f"{op}: expected a tensor or a number, got {type(value).__name__}")
         return self.constant(value, (1,) * like.ndim, like.dtype)
 
-    def _reduce(self, op: str, x: Tensor, dim: int) -> Tensor:
-        return self._apply(op, [x], {"dim": self._dim(x, dim, op)})
+    def _reduce(self, op: str, x: Tensor, dim: int, dtype: Any) -> Tensor:
+        return self._apply(op, [x], {"dim": self._dim(x, dim, op)} | _result_dtype(dtype))
 
     def _dim(self, x: Any, dim: int, op: str) -> int:
         rank = self._operand(x, op).ndim
@@ -426,6 +432,11 @@ class Graph:
 
     def __repr__(self) -> str:
         return f"<Graph {self.name}: {len(self._inputs)} inputs, {len(self._nodes) - len(self._inputs)} operators>"
+
+
+def _result_dtype(dtype: Any) -> dict[str, str]:
+    """The attribute that states a result's dtype; none where it is omitted."""
+    return {} if dtype is None else {"dtype": dtype_name(dtype)}
 
 
 def _integers(values: Any, what: str) -> tuple[int, ...]:

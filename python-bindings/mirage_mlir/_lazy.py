@@ -425,9 +425,7 @@ def _emit_one(graph: Graph, node: Node, done: dict[int, Tensor]) -> Any:
     if node.op == "concat":
         return graph.concat(operands, *node.attrs)
     if node.op in ("matmul", "wide_matmul"):
-        if node.op == "wide_matmul":
-            operands = [graph.cast(t, node.dtype) for t in operands]
-        return graph.matmul(*operands, *node.attrs)
+        return graph.matmul(*operands, *node.attrs, dtype=node.dtype)
     if node.op == "attention":
         return graph.scaled_dot_product_attention(*operands, *node.attrs)
     if node.op == "gelu_tanh":

@@ -235,6 +235,22 @@ static Py_ssize_t read_operands(const Builder *self, PyObject *object, MirageVal
   return count;
 }
 
+/// The type that a product or reduction states: that of its operands, or float32.
+static bool read_result_dtype(PyObject *dict, const char *name, MirageDType operand, bool *out_wide) {
+  PyObject *dtype = PyDict_GetItemString(dict, "dtype"), *empty = PyTuple_New(0);
+  MirageType type;
+  bool ok = empty && (!dtype || dtype == Py_None || read_type(dtype, empty, &type));
+  Py_XDECREF(empty);
+  if (!ok || !dtype || dtype == Py_None)
+    return ok;
+  *out_wide = type.dtype == MIRAGE_F32;
+  if (*out_wide || type.dtype == operand)
+    return true;
+  PyErr_Format(mirage_error, "%s: dtype %s: a result is %s, as the operands, or float32", name, dtype_name(type.dtype),
+               dtype_name(operand));
+  return false;
+}
+
 /// Finds the operator, reads its attributes, checks it: the one place where a mistake of the caller's shows.
 static bool check_apply(const char *name, Py_ssize_t count, const MirageType types[], PyObject *dict, MirageOp *out_op,
                         MirageAttrs *out_attrs, MirageType *out_result) {
@@ -251,6 +267,11 @@ static bool check_apply(const char *name, Py_ssize_t count, const MirageType typ
   } else if (mirage_op_info(op)->attrs == MIRAGE_ATTRS_SHAPE && count) {
     out_attrs->shape.type.dtype = types[0].dtype;
   }
+  MirageAttrsKind kind = mirage_op_info(op)->attrs;
+  bool typed = count && (kind == MIRAGE_ATTRS_MATMUL || kind == MIRAGE_ATTRS_REDUCE);
+  bool *wide = kind == MIRAGE_ATTRS_MATMUL ? &out_attrs->matmul.wide : &out_attrs->reduce.wide;
+  if (typed && !read_result_dtype(dict, name, types[0].dtype, wide))
+    return false;
   Messages messages = {0};
   const MirageDiag diag = messages_sink(&messages);
   MirageStatus status =

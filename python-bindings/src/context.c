@@ -147,7 +147,9 @@ bool find_ptx(MlirModule module, MlirStringRef graph, MlirOperation *out_op, Mli
 
 // --------------------------------------------------------------------------------------------------------------- dtypes
 
-static const char *const DTYPES[] = {[MIRAGE_F16] = "float16", [MIRAGE_BF16] = "bfloat16", [MIRAGE_F32] = "float32"};
+static const char *const DTYPES[] = {
+    [MIRAGE_F16] = "float16", [MIRAGE_BF16] = "bfloat16",          [MIRAGE_F32] = "float32",       [MIRAGE_I8] = "int8",
+    [MIRAGE_I4] = "int4",     [MIRAGE_F8E4M3FN] = "float8_e4m3fn", [MIRAGE_F8E5M2] = "float8_e5m2"};
 enum { NUM_DTYPES = sizeof DTYPES / sizeof *DTYPES };
 
 const char *dtype_name(MirageDType dtype) { return DTYPES[dtype]; }

@@ -10,21 +10,9 @@
 static double *unpack(const MirageType *type, const void *bytes) {
   size_t count = (size_t)mirage_type_elements(type);
   double *values = malloc((count + 1) * sizeof *values);
-  for (size_t i = 0; values && i < count; i++)
-    values[i] = type->dtype == MIRAGE_F32   ? (double)((const float *)bytes)[i]
-                : type->dtype == MIRAGE_F16 ? mirage_f16_to_double(((const uint16_t *)bytes)[i])
-                                            : mirage_bf16_to_double(((const uint16_t *)bytes)[i]);
+  if (values)
+    mirage_tensor_unpack(type, bytes, values);
   return values;
-}
-
-static void pack(const MirageType *type, const double *values, void *bytes) {
-  size_t count = (size_t)mirage_type_elements(type);
-  for (size_t i = 0; i < count; i++)
-    if (type->dtype == MIRAGE_F32)
-      ((float *)bytes)[i] = (float)values[i];
-    else
-      ((uint16_t *)bytes)[i] =
-          type->dtype == MIRAGE_F16 ? mirage_f16_from_double(values[i]) : mirage_bf16_from_double(values[i]);
 }
 
 static MirageStatus evaluate_into(const Program *self, const Call *call, double **inputs, double **outputs,
@@ -40,7 +28,7 @@ static MirageStatus evaluate_into(const Program *self, const Call *call, double 
   MIRAGE_TRY(mirage_eval(self->graph, mirage_domain_real(), (const void *const *)inputs, (void *const *)outputs,
                          &options, diag));
   for (uint32_t i = 0; i < self->num_outputs; i++)
-    pack(output_type(self, i), outputs[i], call->outputs[i].data);
+    mirage_tensor_pack(output_type(self, i), outputs[i], call->outputs[i].data);
   return MIRAGE_OK;
 }
 

@@ -66,7 +66,8 @@ void copied_linear(G *g, const KernelCase *c) {
     a.grid[2] = (int8_t)ak;
     b.grid[2] = (int8_t)bk;
   }
-  MirageAttrs transposed = {.matmul = {ta, tb}}, halves = {.axes = {{false, false, true}}};
+  MirageAttrs transposed = {.matmul = {.transpose_a = ta, .transpose_b = tb}},
+              halves = {.axes = {{false, false, true}}};
   V product;
   if (form & COPY_OUTSIDE) {
     a.loop[0] = b.loop[0] = -1;

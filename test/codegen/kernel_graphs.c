@@ -16,11 +16,11 @@ static V input(G *g, MirageDType dtype, uint32_t rank, const int64_t *shape) {
 static V op1(G *g, MirageOp op, V a) { return mirage_ugraph_apply(g, op, 1, &a, NULL); }
 static V op2(G *g, MirageOp op, V a, V b) { return mirage_ugraph_apply(g, op, 2, (V[]){a, b}, NULL); }
 static V matmul(G *g, V a, V b, bool ta, bool tb) {
-  MirageAttrs attrs = {.matmul = {ta, tb}};
+  MirageAttrs attrs = {.matmul = {.transpose_a = ta, .transpose_b = tb}};
   return mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (V[]){a, b}, &attrs);
 }
 static V reduce(G *g, MirageOp op, V a, int32_t dim, int64_t extent) {
-  MirageAttrs attrs = {.reduce = {dim, extent}};
+  MirageAttrs attrs = {.reduce = {.dim = dim, .extent = extent}};
   return mirage_ugraph_apply(g, op, 1, &a, &attrs);
 }
 static V cast(G *g, V a, MirageDType dtype) { return mirage_ugraph_cast(g, a, dtype); }
@@ -406,7 +406,7 @@ static void thread_mma(G *g, const KernelCase *c) {
   V operands[3];
   for (uint32_t i = 0; i < 3; i++)
     operands[i] = mirage_ugraph_argument(g, thread, i);
-  MirageAttrs none = {.matmul = {false, false}};
+  MirageAttrs none = {.matmul = {.transpose_a = false, .transpose_b = false}};
   V sum = mirage_ugraph_apply(g, MIRAGE_OP_MMA, 3, operands, &none);
   V y = op1(g, MIRAGE_OP_SIGMOID, sum);
   mirage_ugraph_close(g, 1, &y);

@@ -160,7 +160,7 @@ static Tile cast(Kernels *k, Tile x, MirageDType dtype) {
 
 static Tile reduce(Kernels *k, MirageOp op, Tile x, uint32_t dim) {
   x.axes[dim] = ONE;
-  return with(k, op, x, (MirageAttrs){.reduce = {(int32_t)dim, 1}});
+  return with(k, op, x, (MirageAttrs){.reduce = {.dim = (int32_t)dim, .extent = 1}});
 }
 
 static Tile over_columns(Kernels *k, MirageOp op, Tile x) { return reduce(k, op, x, x.rank - 1); }
@@ -179,7 +179,7 @@ static Tile swapped(Kernels *k, Tile x) {
 
 // a @ b for tiles (.., i, j) and (.., j, k), in the type of the kernel.
 static Tile product(Kernels *k, Tile a, bool ta, Tile b, bool tb) {
-  MirageAttrs attrs = {.matmul = {ta, tb}};
+  MirageAttrs attrs = {.matmul = {.transpose_a = ta, .transpose_b = tb}};
   MirageDType da = mirage_ugraph_type(k->graph, a.v)->dtype, db = mirage_ugraph_type(k->graph, b.v)->dtype;
   if (da != k->dtype)
     a = cast(k, a, k->dtype);

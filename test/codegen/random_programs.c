@@ -116,7 +116,7 @@ static MirageValue product(Program *p, MirageValue x) {
   MirageValue w = input(p, rank, shape);
   if (p->missing)
     return w;
-  MirageAttrs attrs = {.matmul = {ta, tb}};
+  MirageAttrs attrs = {.matmul = {.transpose_a = ta, .transpose_b = tb}};
   return mirage_ugraph_apply(p->graph, MIRAGE_OP_MATMUL, 2, left ? (MirageValue[]){w, x} : (MirageValue[]){x, w},
                              &attrs);
 }
@@ -132,7 +132,7 @@ static MirageValue reduction(Program *p, MirageValue x) {
   if (once_in(p->choices, 3))
     for (int64_t d = 2; d <= 4; d++)
       left = n % d == 0 ? n / d : left;
-  return with(p, op, x, (MirageAttrs){.reduce = {dim, left}});
+  return with(p, op, x, (MirageAttrs){.reduce = {.dim = dim, .extent = left}});
 }
 
 static MirageValue reshape(Program *p, MirageValue x) {

@@ -52,10 +52,58 @@ mirage_kernel.graph @g(%a: tensor<4x8xf16>, %b: tensor<8x4xbf16>) -> tensor<1xf1
 
 // -----
 
-// element types
+// element types: two of them give f32, and nothing else
 mirage_kernel.graph @g(%a: tensor<2x4xf16>, %b: tensor<2x4xf32>) -> tensor<1xf16> {
-  // expected-error @+1 {{add: element types differ: f16 vs f32}}
-  %0 = add %a, %b : tensor<2x4xf16>, tensor<2x4xf32>
+  // expected-error @+1 {{add: result type is 2x4xf16, should be 2x4xf32}}
+  %0 = add %a, %b : tensor<2x4xf16>, tensor<2x4xf32> -> tensor<2x4xf16>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}
+
+// -----
+
+// an element-wise result is never wider than its operands
+mirage_kernel.graph @g(%a: tensor<2x4xf16>) -> tensor<1xf16> {
+  // expected-error @+1 {{mul: result type is 2x4xf32, should be 2x4xf16}}
+  %0 = mul %a, %a : tensor<2x4xf16>, tensor<2x4xf16> -> tensor<2x4xf32>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}
+
+// -----
+
+// a product has its operands' type, or f32
+mirage_kernel.graph @g(%a: tensor<4x8xf16>, %b: tensor<8x4xf16>) -> tensor<1xf16> {
+  // expected-error @+1 {{matmul: result type is 4x4xbf16, should be 4x4xf16}}
+  %0 = matmul %a, %b : tensor<4x8xf16>, tensor<8x4xf16> -> tensor<4x4xbf16>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}
+
+// -----
+
+mirage_kernel.graph @g(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>) -> tensor<1xf16> {
+  // expected-error @+1 {{matmul: result type is 4x4xf16, should be 4x4xf32}}
+  %0 = matmul %a, %b : tensor<4x8xf32>, tensor<8x4xf32> -> tensor<4x4xf16>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}
+
+// -----
+
+mirage_kernel.graph @g(%a: tensor<4x8xbf16>) -> tensor<1xf16> {
+  // expected-error @+1 {{reduce_sum: result type is 4x1xf16, should be 4x1xbf16}}
+  %0 = reduce_sum %a {dim = 1} : tensor<4x8xbf16> -> tensor<4x1xf16>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}
+
+// -----
+
+// a function takes one type: cast
+mirage_kernel.graph @g(%q: tensor<4x8xf16>, %k: tensor<4x8xf32>) -> tensor<1xf16> {
+  // expected-error @+1 {{scaled_dot_product_attention: element types differ: f16 vs f32}}
+  %0 = scaled_dot_product_attention %q, %k, %q {scale = 1.0} : tensor<4x8xf16>, tensor<4x8xf32>, tensor<4x8xf16>
   %z = constant 0.0 : tensor<1xf16>
   return %z : tensor<1xf16>
 }
@@ -224,8 +272,8 @@ mirage_kernel.graph @g(%a: tensor<2x4xf16>) -> tensor<1xf16> {
 
 // cast to integers
 mirage_kernel.graph @g(%a: tensor<2x4xf16>) -> tensor<1xf16> {
-  // expected-error @+1 {{tensor<2x4xi8>: elements must be f16, bf16 or f32; convert them outside}}
-  %0 = cast %a : tensor<2x4xf16> -> tensor<2x4xi8>
+  // expected-error @+1 {{tensor<2x4xi16>: elements must be f16, bf16, f32, or stored: i8, i4, f8E4M3FN, f8E5M2; convert them outside}}
+  %0 = cast %a : tensor<2x4xf16> -> tensor<2x4xi16>
   %z = constant 0.0 : tensor<1xf16>
   return %z : tensor<1xf16>
 }

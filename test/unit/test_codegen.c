@@ -316,7 +316,7 @@ static void test_one_kernel_an_operator(void **state) {
   assert_int_equal(kernels_of(MIRAGE_OP_SILU, 1, (MirageAttrs){0}), 1);
   assert_int_equal(kernels_of(MIRAGE_OP_GELU_TANH, 1, (MirageAttrs){0}), 1);
   assert_int_equal(kernels_of(MIRAGE_OP_MIN, 2, (MirageAttrs){0}), 1);
-  assert_int_equal(kernels_of(MIRAGE_OP_REDUCE_MEAN, 1, (MirageAttrs){.reduce = {1, 1}}), 1);
+  assert_int_equal(kernels_of(MIRAGE_OP_REDUCE_MEAN, 1, (MirageAttrs){.reduce = {.dim = 1, .extent = 1}}), 1);
   assert_int_equal(kernels_of(MIRAGE_OP_SOFTMAX, 1, (MirageAttrs){.dim = {0}}), 1);
   assert_int_equal(kernels_of(MIRAGE_OP_RMS_NORM, 1, (MirageAttrs){.eps = {1e-3}}), 1);
   assert_int_equal(kernels_of(MIRAGE_OP_LAYER_NORM, 1, (MirageAttrs){.eps = {1e-3}}), 1);

@@ -116,7 +116,8 @@ static void binary_operators_broadcast_from_the_right(void **state) {
 }
 
 static void matrix_products(void **state) {
-  MirageAttrs none = {0}, ta = {.matmul = {true, false}}, tb = {.matmul = {false, true}};
+  MirageAttrs none = {0}, ta = {.matmul = {.transpose_a = true, .transpose_b = false}},
+              tb = {.matmul = {.transpose_a = false, .transpose_b = true}};
   EXPECT2(MIRAGE_OP_MATMUL, T2(2, 3), T2(3, 2), &none, LIST(1, 2, 3, 4, 5, 6), LIST(1, 2, 3, 4, 5, 6),
           LIST(22, 28, 49, 64));
   EXPECT2(MIRAGE_OP_MATMUL, T2(3, 2), T2(3, 2), &ta, LIST(1, 4, 2, 5, 3, 6), LIST(1, 2, 3, 4, 5, 6),
@@ -153,7 +154,8 @@ static void large_matrix_product(void **state) {
 }
 
 static void reductions(void **state) {
-  MirageAttrs rows = {.reduce = {0, 1}}, columns = {.reduce = {1, 1}}, half = {.reduce = {1, 2}};
+  MirageAttrs rows = {.reduce = {.dim = 0, .extent = 1}}, columns = {.reduce = {.dim = 1, .extent = 1}},
+              half = {.reduce = {.dim = 1, .extent = 2}};
   EXPECT1(MIRAGE_OP_REDUCE_SUM, T2(2, 4), &rows, LIST(1, 2, 3, 4, 5, 6, 7, 8), LIST(6, 8, 10, 12));
   EXPECT1(MIRAGE_OP_REDUCE_SUM, T2(2, 4), &columns, LIST(1, 2, 3, 4, 5, 6, 7, 8), LIST(10, 26));
   EXPECT1(MIRAGE_OP_REDUCE_SUM, T2(2, 4), &half, LIST(1, 2, 3, 4, 5, 6, 7, 8), LIST(4, 6, 12, 14)); // j, j + 2

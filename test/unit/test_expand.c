@@ -33,6 +33,9 @@ static const char *print(const MirageUGraph *g, char *buffer, size_t size) {
       PUT(" dim %d extent %d", node.attrs->reduce.dim, (int)node.attrs->reduce.extent);
     if (node.op == MIRAGE_OP_MATMUL && node.attrs->matmul.transpose_b)
       PUT(" transpose_b");
+    bool reduces = mirage_op_info(node.op)->kind == MIRAGE_KIND_REDUCE;
+    if (reduces ? node.attrs->reduce.wide : node.op == MIRAGE_OP_MATMUL && node.attrs->matmul.wide)
+      PUT(" wide");
     PUT("\n");
   }
 #undef PUT
@@ -83,7 +86,7 @@ static void test_derived_forms(void **state) {
 
 static void test_sugar_forms(void **state) {
   const MirageType x[] = {TENSOR(2, 64), TENSOR(64), TENSOR(64)};
-  expect(MIRAGE_OP_REDUCE_MEAN, 1, x, (MirageAttrs){.reduce = {1, 16}},
+  expect(MIRAGE_OP_REDUCE_MEAN, 1, x, (MirageAttrs){.reduce = {.dim = 1, .extent = 16}},
          "%2 = reduce_sum %1 dim 1 extent 16\n%3 = constant 4\n%4 = div %2, %3\nreturn %4\n");
   expect(MIRAGE_OP_SOFTMAX, 1, x, (MirageAttrs){.dim = {0}},
          "%2 = reduce_max %1 dim 0 extent 1\n%3 = sub %1, %2\n%4 = exp %3\n%5 = reduce_sum %4 dim 0 extent 1\n"
@@ -105,14 +108,23 @@ static void test_sugar_forms(void **state) {
          "return %12\n");
 }
 
+// Stated to be f32, a mean sums and divides in f32, whatever the count.
+static void test_wide_mean(void **state) {
+  const MirageType x[] = {TENSOR(2, 100000)};
+  expect(MIRAGE_OP_REDUCE_MEAN, 1, x, (MirageAttrs){.reduce = {.dim = 1, .extent = 1, .wide = true}},
+         "%2 = reduce_sum %1 dim 1 extent 1 wide\n%3 = constant 100000\n%4 = div %2, %3\nreturn %4\n");
+  expect(MIRAGE_OP_MATMUL, 2, (MirageType[]){TENSOR(2, 4), TENSOR(4, 2)}, (MirageAttrs){.matmul = {.wide = true}},
+         "%3 = matmul %1, %2 wide\nreturn %3\n"); // elementary: copied
+}
+
 // The count is no f16: it divides as an f32, and the mean is an f16 again.
 static void test_mean_beyond_f16(void **state) {
   const MirageType x[] = {TENSOR(2, 100000)};
-  expect(MIRAGE_OP_REDUCE_MEAN, 1, x, (MirageAttrs){.reduce = {1, 1}},
+  expect(MIRAGE_OP_REDUCE_MEAN, 1, x, (MirageAttrs){.reduce = {.dim = 1, .extent = 1}},
          "%2 = reduce_sum %1 dim 1 extent 1\n%3 = constant 100000\n%4 = cast %2\n%5 = div %4, %3\n%6 = cast %5\nreturn "
          "%6\n");
   const MirageType largest[] = {TENSOR(2, 65519)}; // rounds to the largest f16
-  expect(MIRAGE_OP_REDUCE_MEAN, 1, largest, (MirageAttrs){.reduce = {1, 1}},
+  expect(MIRAGE_OP_REDUCE_MEAN, 1, largest, (MirageAttrs){.reduce = {.dim = 1, .extent = 1}},
          "%2 = reduce_sum %1 dim 1 extent 1\n%3 = constant 65519\n%4 = div %2, %3\nreturn %4\n");
 }
 
@@ -260,10 +272,9 @@ static void test_oom(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_derived_forms),    cmocka_unit_test(test_sugar_forms),
-      cmocka_unit_test(test_mean_beyond_f16),  cmocka_unit_test(test_values),
-      cmocka_unit_test(test_custom_is_copied), cmocka_unit_test(test_idempotent),
-      cmocka_unit_test(test_unfinished),       cmocka_unit_test(test_oom),
+      cmocka_unit_test(test_derived_forms), cmocka_unit_test(test_sugar_forms), cmocka_unit_test(test_mean_beyond_f16),
+      cmocka_unit_test(test_wide_mean),     cmocka_unit_test(test_values),      cmocka_unit_test(test_custom_is_copied),
+      cmocka_unit_test(test_idempotent),    cmocka_unit_test(test_unfinished),  cmocka_unit_test(test_oom),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

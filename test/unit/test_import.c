@@ -233,7 +233,7 @@ static MirageUGraph *pair_program(void) {
   MirageUGraph *program = mirage_ugraph_create(NULL, "p", NULL);
   MirageValue x = mirage_ugraph_input(program, mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){2, 8}));
   MirageValue outputs[2] = {mirage_ugraph_apply(program, MIRAGE_OP_EXP, 1, &x, NULL)};
-  MirageAttrs attrs = {.reduce = {1, 1}};
+  MirageAttrs attrs = {.reduce = {.dim = 1, .extent = 1}};
   outputs[1] = mirage_ugraph_apply(program, MIRAGE_OP_REDUCE_SUM, 1, &x, &attrs);
   mirage_ugraph_return(program, 2, outputs);
   assert_int_equal(mirage_ugraph_finish(program), MIRAGE_OK);

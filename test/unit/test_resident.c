@@ -50,7 +50,8 @@ static void attention(Fixture *f, Case c) {
   MirageValue tiles[3];
   for (uint32_t i = 0; i < 3; i++)
     tiles[i] = mirage_ugraph_load(g, mirage_ugraph_argument(g, f->custom, i), &whole);
-  MirageAttrs transposed = {.matmul = {false, true}}, straight = {.matmul = {false, false}};
+  MirageAttrs transposed = {.matmul = {.transpose_a = false, .transpose_b = true}},
+              straight = {.matmul = {.transpose_a = false, .transpose_b = false}};
   f->scores = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, tiles, &transposed);
   MirageValue top = reduce_over(g, MIRAGE_OP_REDUCE_MAX, f->scores, 1, 1);
   f->weights = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, f->scores, top));

@@ -315,8 +315,9 @@ static void test_unsupported_operators_are_named(void **state) {
                      "repeat: ");
   g = begin("partly");
   x = matrix(g, 8, 16);
-  expect_unsupported(end(g, mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &x, &(MirageAttrs){.reduce = {1, 4}})),
-                     "reduce_sum: ");
+  expect_unsupported(
+      end(g, mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &x, &(MirageAttrs){.reduce = {.dim = 1, .extent = 4}})),
+      "reduce_sum: ");
   g = begin("many");
   Value y = unary(g, MIRAGE_OP_EXP, matrix(g, 8, 16)), outputs[] = {y, y, y, y, y, y, y, y, y};
   end_with(g, 9, outputs);

@@ -16,7 +16,8 @@ static MirageUGraph *experts(int64_t num, int64_t rows, int64_t depth, int64_t h
 static MirageUGraph *folded_softmax(int64_t rows, int64_t depth, int64_t columns) {
   MirageUGraph *g = begin("folded_softmax");
   Value x = matrix(g, rows, depth), w = matrix(g, depth, columns), y = matmul(g, x, w);
-  Value half = mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &y, &(MirageAttrs){.reduce = {1, columns / 2}});
+  Value half =
+      mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &y, &(MirageAttrs){.reduce = {.dim = 1, .extent = columns / 2}});
   return end(g, mirage_ugraph_apply(g, MIRAGE_OP_SOFTMAX, 1, &half, &(MirageAttrs){.dim = {1}}));
 }
 
@@ -33,7 +34,8 @@ static MirageUGraph *interleaved(int64_t rows, int64_t columns) {
   MirageUGraph *g = begin("interleaved");
   Value x = matrix(g, rows, columns), y = matrix(g, rows, columns), z = matrix(g, rows, columns);
   Value a = mirage_ugraph_apply(g, MIRAGE_OP_SOFTMAX, 1, &x, &(MirageAttrs){.dim = {1}});
-  Value b = mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &y, &(MirageAttrs){.reduce = {1, columns / 2}});
+  Value b =
+      mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &y, &(MirageAttrs){.reduce = {.dim = 1, .extent = columns / 2}});
   Value c = binary(g, MIRAGE_OP_MUL, a, z), d = unary(g, MIRAGE_OP_TANH, b);
   Value e = mirage_ugraph_apply(g, MIRAGE_OP_RMS_NORM, 1, &c, &(MirageAttrs){.eps = {0.0}});
   return end_with(g, 2, (Value[]){e, unary(g, MIRAGE_OP_EXP, d)});

@@ -130,7 +130,8 @@ static MirageUGraph *bias_program(Extents e, const MirageDiag *diag) {
   MirageUGraph *g = mirage_ugraph_create(NULL, "linear_bias", diag);
   MirageValue in[3];
   bias_inputs(g, e, in);
-  MirageValue y = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, in, &(MirageAttrs){.matmul = {false, true}});
+  MirageValue y = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, in,
+                                      &(MirageAttrs){.matmul = {.transpose_a = false, .transpose_b = true}});
   MirageValue b =
       mirage_ugraph_apply(g, MIRAGE_OP_CONCAT, 2, (MirageValue[]){in[2], in[2]}, &(MirageAttrs){.dim = {0}});
   return finish_with(g, op2(g, MIRAGE_OP_ADD, y, b));

@@ -232,11 +232,26 @@ static MirageStatus find_axes(AxisFinder *finder) {
   return MIRAGE_OK;
 }
 
-// Matmul operands meet in the element type of the first 16-bit input; a program of f32 inputs stays in f32.
+// The 16-bit type in which some product takes its operands; MIRAGE_F32 when none does.
+static MirageDType product_dtype(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    if (node.op == MIRAGE_OP_MATMUL && mirage_ugraph_type(graph, node.operands[0])->dtype != MIRAGE_F32)
+      return mirage_ugraph_type(graph, node.operands[0])->dtype;
+  }
+  return MIRAGE_F32;
+}
+
+// Matmul operands meet in the 16-bit type of the program's products, or, where these are of f32, of its first 16-bit
+// input: f32 operands are often only widened. A program of f32 inputs and products stays in f32.
 static MirageDType operand_dtype(const MirageUGraph *graph) {
+  MirageDType of_products = product_dtype(graph);
+  if (of_products != MIRAGE_F32)
+    return of_products;
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++) {
     MirageDType dtype = mirage_ugraph_type(graph, mirage_ugraph_get_input(graph, i))->dtype;
-    if (mirage_dtype_bytes(dtype) == 2)
+    if (dtype == MIRAGE_F16 || dtype == MIRAGE_BF16)
       return dtype;
   }
   return MIRAGE_F32;

@@ -89,10 +89,12 @@ static void put_attrs(SearchBytes *bytes, MirageAttrsKind kind, const MirageAttr
   case MIRAGE_ATTRS_MATMUL:
     SEARCH_PASS(bytes, attrs.matmul.transpose_a);
     SEARCH_PASS(bytes, attrs.matmul.transpose_b);
+    SEARCH_PASS(bytes, attrs.matmul.wide);
     break;
   case MIRAGE_ATTRS_REDUCE:
     SEARCH_PASS(bytes, attrs.reduce.dim);
     SEARCH_PASS(bytes, attrs.reduce.extent);
+    SEARCH_PASS(bytes, attrs.reduce.wide);
     break;
   case MIRAGE_ATTRS_REPEAT:
     SEARCH_PASS(bytes, attrs.repeat.dim);

@@ -86,7 +86,8 @@ static void add_accumulator(ScheduleWalk *walk, const SearchNode *node, const Mi
     return; // no loop, no accumulator
   double elements = (double)mirage_type_elements(tile) * walk->kernel.blocks * walk->iterations;
   const SearchNode *from = &walk->structure->nodes[node->a], *b = &walk->structure->nodes[from->b];
-  MirageAttrs attrs = {.matmul = {(from->flags & SEARCH_TRANSPOSE_A) != 0, (from->flags & SEARCH_TRANSPOSE_B) != 0}};
+  MirageAttrs attrs = {.matmul = {.transpose_a = (from->flags & SEARCH_TRANSPOSE_A) != 0,
+                                  .transpose_b = (from->flags & SEARCH_TRANSPOSE_B) != 0}};
   bool plain = node->flags != SEARCH_RESCALE, product = from->op == MIRAGE_OP_MATMUL;
   mirage__guess_carry(&walk->guess, plain ? (MirageOp)from->op : MIRAGE_OP_NONE, product ? &attrs : NULL,
                       &walk->types[from->a], &walk->types[from->b],
