@@ -9,7 +9,8 @@
 //   else the left one is:                                                              it is
 //
 // Not so when the left operand comes out of an exponential: softmax weights sum to 1 whatever K is. An input keeps the
-// scale that its first product gave it; one that no product takes has 1.
+// scale that its first product gave it; one that no product takes has 1. Those of a stored type have a scale that uses the
+// type's numbers: 40 for i8, 3 for i4, 1 for f8.
 #include "run.h"
 
 #include "mirage/eval.h"
@@ -198,6 +199,14 @@ static void walk(Sizes *sizes) {
   }
 }
 
+static void choose_stored(Sizes *sizes) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(sizes->program); i++) {
+    MirageDType dtype = type_of(sizes, mirage_ugraph_get_input(sizes->program, i))->dtype;
+    if (mirage_dtype_is_stored(dtype))
+      set_scale(sizes, i, dtype == MIRAGE_I8 ? 40 : dtype == MIRAGE_I4 ? 3 : 1, 0, NULL);
+  }
+}
+
 MirageStatus run_default_scales(const MirageUGraph *program, const MirageDiag *diag, double *scales) {
   MirageUGraph *expanded = NULL;
   MIRAGE_TRY(mirage_ugraph_expand(program, diag, &expanded));
@@ -211,6 +220,8 @@ MirageStatus run_default_scales(const MirageUGraph *program, const MirageDiag *d
     sizes.moments[v] = (Moments){0, 1};
   for (uint32_t i = 0; i < num_inputs; i++)
     scales[i] = 1;
+  if (ok)
+    choose_stored(&sizes);
   if (ok)
     walk(&sizes);
   free(sizes.moments);

@@ -72,6 +72,8 @@ static void split_dim(Emit *e, Access *access, const MirageAccessAttrs *attrs, u
   access->masked |= limit != NULL;
 }
 
+static bool is_packed(const MirageType *tensor) { return mirage_dtype_bits(tensor->dtype) < 8; }
+
 void mirage__access_pitches(const MirageType *tensor, const MirageAccessAttrs *access, int64_t *out_pitch) {
   int64_t pitches[MIRAGE_MAX_RANK], pitch = mirage_dtype_bytes(tensor->dtype);
   for (uint32_t d = tensor->rank; d-- > 0; pitch *= tensor->shape[d])
@@ -90,7 +92,7 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
       load >= 0 && e->schedule.loads[load].cache == MIRAGE_CACHE_NO_ALLOCATE && !e->schedule.dependent_launch;
   uint32_t rank = access.tensor->rank;
   mirage__access_pitches(access.tensor, attrs, access.pitch);
-  access.width = 16 / mirage_dtype_bytes(access.tensor->dtype);
+  access.width = 128 / mirage_dtype_bits(access.tensor->dtype);
   for (uint32_t d = 0; d < rank; d++) {
     Axis axes[MAX_AXES];
     split_dim(e, &access, attrs, d, axes, axes_of(e, node, attrs, d, iteration, axes));
@@ -107,7 +109,7 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
 
 LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMValueRef *index) {
   const MirageType *tensor = access->tensor;
-  bool wide = mirage_type_bytes(tensor) > INT32_MAX;
+  bool wide = mirage_type_elements(tensor) * mirage_dtype_bytes(tensor->dtype) > INT32_MAX;
   LLVMValueRef offset = wide ? gpu_i64(&e->gpu, 0) : gpu_i32(&e->gpu, 0);
   LLVMValueRef terms[MIRAGE_MAX_RANK];
   for (uint32_t d = tensor->rank; d-- > 0;) {
@@ -118,6 +120,8 @@ LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMVal
   }
   for (uint32_t d = 0; d < tensor->rank; d++)
     offset = mirage__add(e, offset, terms[d]);
+  if (is_packed(tensor))
+    offset = LLVMBuildLShr(e->gpu.builder, offset, LLVMConstInt(LLVMTypeOf(offset), 1, 0), "");
   return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, access->base, &offset, 1, "");
 }
 
@@ -149,8 +153,9 @@ static LLVMValueRef load_stream(Emit *e, LLVMTypeRef type, uint32_t words, LLVMV
 LLVMValueRef mirage__access_piece(Emit *e, const Access *access, LLVMValueRef address, LLVMValueRef valid,
                                   uint32_t width) {
   LLVMTypeRef scalar = mirage__gpu_dtype(&e->gpu, access->tensor->dtype);
-  LLVMTypeRef type = width == 1 ? scalar : LLVMVectorType(scalar, width);
-  uint32_t bytes = width * mirage_dtype_bytes(access->tensor->dtype);
+  uint32_t count = is_packed(access->tensor) && width > 1 ? width / 2 : width;
+  LLVMTypeRef type = count == 1 ? scalar : LLVMVectorType(scalar, count);
+  uint32_t bytes = count * mirage_dtype_bytes(access->tensor->dtype);
   address = mirage__select(e, valid, address, access->base);
   if (access->stream && (bytes == 16 || bytes == 8))
     return load_stream(e, type, bytes / 4, address);
@@ -177,6 +182,21 @@ static void record(Emit *e, LLVMValueRef loaded) {
   mirage__set(e, tape->slots[tape->next++], loaded);
 }
 
+// Element `i` of a piece of half bytes, sign-extended; of a piece of one element, which half it is follows from the index.
+static LLVMValueRef half_byte(Emit *e, const Access *access, const LLVMValueRef *index, LLVMValueRef loaded,
+                              uint32_t width, uint32_t i) {
+  LLVMBuilderRef b = e->gpu.builder;
+  uint32_t last = access->tensor->rank - 1;
+  LLVMValueRef four = LLVMConstInt(e->gpu.i8, 4, 0), none = LLVMConstInt(e->gpu.i8, 0, 0);
+  LLVMValueRef byte = width > 2 ? LLVMBuildExtractElement(b, loaded, gpu_i32(&e->gpu, i / 2), "") : loaded;
+  LLVMValueRef up = i % 2 ? none : four;
+  if (width == 1) {
+    LLVMValueRef odd = mirage__mod(e, mirage__add(e, access->start[last], index[last]), 2);
+    up = mirage__select(e, LLVMBuildTrunc(b, odd, e->gpu.i1, ""), none, four);
+  }
+  return LLVMBuildAShr(b, LLVMBuildShl(b, byte, up, ""), four, "");
+}
+
 static void read_piece(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
   LLVMValueRef valid = mirage__access_valid(e, access, index), loaded = play(e);
   if (!loaded) {
@@ -184,8 +204,13 @@ static void read_piece(Emit *e, const Access *access, const LLVMValueRef *index,
     record(e, loaded);
   }
   for (uint32_t i = 0; i < width; i++) {
-    LLVMValueRef one = width == 1 ? loaded : LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "");
-    out[i] = mirage__select(e, valid, mirage__gpu_to_f32(&e->gpu, one), mirage__fill_value(e, access->fill));
+    LLVMValueRef one = loaded;
+    if (is_packed(access->tensor))
+      one = half_byte(e, access, index, loaded, width, i);
+    else if (width > 1)
+      one = LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "");
+    one = mirage__gpu_to_f32(&e->gpu, one, access->tensor->dtype);
+    out[i] = mirage__select(e, valid, one, mirage__fill_value(e, access->fill));
   }
 }
 

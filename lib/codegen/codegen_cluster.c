@@ -42,7 +42,7 @@ static void read_piece(Emit *e, LLVMValueRef own, LLVMValueRef rank, MirageDType
   LLVMValueRef loaded = mirage__gpu_load_shared(&e->gpu, width > 1 ? LLVMVectorType(type, width) : type, peer);
   for (uint32_t i = 0; i < width; i++) {
     LLVMValueRef one = width > 1 ? LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "") : loaded;
-    out[i] = mirage__gpu_to_f32(&e->gpu, one);
+    out[i] = mirage__gpu_to_f32(&e->gpu, one, dtype);
   }
 }
 

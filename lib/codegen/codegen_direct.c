@@ -11,6 +11,9 @@
 //
 // so a lane needs the eight neighbouring activations x[g][8 t .. 8 t + 7] for both products: one 16-byte load.
 //
+// Stored weights travel as they lie in memory, and become 16-bit numbers where a fragment is put together
+// (codegen_dequant.c).
+//
 // Order:  fetch(first)  (multiply, fetch(next))*  multiply.   What a step needs travels through the back edge of the
 //         loop in registers. So all its loads are issued together: inside one iteration the assembler would rather
 //         spare registers and wait for the first loads before it issues the last.
@@ -22,7 +25,7 @@ enum { STEP = 32, ROWS = 8 };
 
 // Variables of one group: the weights of a step, and what it adds to.
 typedef struct Registers {
-  LLVMValueRef *words; // [piece][row][word]: rows 8 t .. of the weights, two columns a word
+  LLVMValueRef *words; // [piece][row][word]: rows 8 t .. of the weights as they lie in memory
   LLVMValueRef *cells; // [piece][unit][column unit][4]
 } Registers;
 
@@ -39,14 +42,10 @@ typedef struct Stream {
   LLVMValueRef g, t;
 } Stream;
 
-static int32_t words_of(const DirectGroup *group) { return group->lane_columns / 2; }
+// Pairs of columns of a lane.
+static int32_t units_of(const DirectGroup *group) { return group->lane_columns / 2; }
 
-static MirageDType dtype_of(Emit *e, const Stream *s, uint32_t group) {
-  for (uint32_t p = 0; p < s->plan.num_products; p++)
-    if (s->plan.products[p].group == group)
-      return emit_type(e, s->plan.products[p].weight)->dtype;
-  return MIRAGE_F16;
-}
+static int32_t words_of(const DirectGroup *group) { return mirage__raw_words(group->stored, group->lane_columns); }
 
 static LLVMValueRef *variables(Emit *e, int32_t count, LLVMTypeRef type) {
   LLVMValueRef *out = mirage_arena_alloc_array(e->block.arena, (size_t)count + 1, sizeof *out);
@@ -111,6 +110,7 @@ static Source source_of(Emit *e, const DirectProduct *product, LLVMValueRef colu
 static LLVMValueRef address_in(Emit *e, const Source *source, int r, int32_t at) {
   const MirageType *tensor = source->access.tensor;
   int64_t bytes = r * source->access.pitch[tensor->rank - 2] + at * mirage_dtype_bytes(tensor->dtype);
+  bytes = mirage_dtype_bits(tensor->dtype) < 8 ? bytes / 2 : bytes;
   LLVMValueRef offset = gpu_i64(&e->gpu, bytes);
   return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, source->address, &offset, 1, "");
 }
@@ -138,7 +138,30 @@ static void keep_words(Emit *e, LLVMValueRef loaded, uint32_t width, bool odd, L
     mirage__set(e, words[i], LLVMBuildExtractElement(b, vector, gpu_i32(&e->gpu, i), ""));
 }
 
+// A piece of less than a register, `at` columns behind the register's first.
+static void keep_part(Emit *e, LLVMValueRef loaded, uint32_t bits, uint32_t shift, LLVMValueRef word) {
+  LLVMBuilderRef b = e->gpu.builder;
+  LLVMValueRef part = LLVMBuildBitCast(b, loaded, LLVMIntTypeInContext(e->gpu.context, bits), "");
+  part = LLVMBuildShl(b, LLVMBuildZExt(b, part, e->gpu.i32, ""), gpu_i32(&e->gpu, shift), "");
+  mirage__set(e, word, shift ? LLVMBuildOr(b, mirage__get(e, word), part, "") : part);
+}
+
+// The same for columns of a stored type.
+static void keep_raw(Emit *e, LLVMValueRef loaded, uint32_t bits, uint32_t at_bits, LLVMValueRef *words) {
+  if (bits < 32) {
+    keep_part(e, loaded, bits, at_bits % 32, words[at_bits / 32]);
+    return;
+  }
+  LLVMBuilderRef b = e->gpu.builder;
+  LLVMValueRef vector = LLVMBuildBitCast(b, loaded, LLVMVectorType(e->gpu.i32, bits / 32), "");
+  for (uint32_t i = 0; i < bits / 32; i++)
+    mirage__set(e, words[at_bits / 32 + i], LLVMBuildExtractElement(b, vector, gpu_i32(&e->gpu, i), ""));
+}
+
 static LLVMValueRef fill_of(Emit *e, const Access *access, uint32_t width) {
+  uint32_t bits = mirage_dtype_bits(access->tensor->dtype);
+  if (mirage_dtype_is_stored(access->tensor->dtype)) // filled with zeros: lib/layout/direct.c
+    return width * bits == 8 ? LLVMConstNull(e->gpu.i8) : LLVMConstNull(LLVMVectorType(e->gpu.i8, width * bits / 8));
   LLVMValueRef one = mirage__gpu_from_f32(&e->gpu, mirage__fill_value(e, access->fill), access->tensor->dtype);
   LLVMValueRef fill[MAX_WIDTH];
   for (uint32_t i = 0; i < width; i++)
@@ -180,15 +203,20 @@ static void fetch_piece(Emit *e, Stream *s, uint32_t group, int32_t piece, LLVMV
           fill = mirage__select(e, inside, fill_of(e, &sources[i].access, width), fill);
       }
       LLVMValueRef loaded = mirage__access_piece(e, &access, address, valid, width);
-      LLVMValueRef *words = s->groups[group].words + (piece * ROWS + r) * words_of(g) + at / 2;
-      keep_words(e, mirage__select(e, valid, loaded, fill), width, at % 2 != 0, words);
+      LLVMValueRef *words = s->groups[group].words + (piece * ROWS + r) * words_of(g);
+      uint32_t bits = mirage_dtype_bits(g->stored);
+      loaded = mirage__select(e, valid, loaded, fill);
+      if (g->stored == g->dtype)
+        keep_words(e, loaded, width, at % 2 != 0, words + at / 2);
+      else
+        keep_raw(e, loaded, width * bits, (uint32_t)at * bits, words);
     }
 }
 
 // The four pairs of x[row][8 t .. 8 t + 7].
 static void activations(Emit *e, Stream *s, uint32_t group, LLVMValueRef row, LLVMValueRef k, LLVMValueRef *pairs) {
   const DirectGroup *g = &s->plan.groups[group];
-  MirageDType dtype = dtype_of(e, s, group);
+  MirageDType dtype = g->dtype;
   const MirageType *type = emit_type(e, g->activation);
   LLVMValueRef values[ROWS], index[MIRAGE_MAX_RANK];
   for (int r = 0; g->transposed && r < ROWS; r++) {
@@ -258,25 +286,27 @@ static void fetch(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step) {
 // ------------------------------------------------------------------------------------------------------------ multiply
 
 // Registers of the 16-row operand: columns 2 u + r % 2, rows 4 h + 2 (r / 2) and the next.
-static void fragment(Emit *e, const LLVMValueRef *words, int32_t per_row, int32_t u, int h, LLVMValueRef *out) {
+static void fragment(Emit *e, const DirectGroup *g, const LLVMValueRef *words, int32_t u, int h, LLVMValueRef *out) {
+  int32_t per_row = words_of(g), word = 2 * u * (int32_t)mirage_dtype_bits(g->stored) / 32;
   for (int r = 0; r < 4; r++) {
     int row = 4 * h + r / 2 * 2;
-    LLVMValueRef low = mirage__get(e, words[row * per_row + u]), high = mirage__get(e, words[(row + 1) * per_row + u]);
-    out[r] = GPU(&e->gpu, BYTE_PERMUTE, low, high, gpu_i32(&e->gpu, r % 2 ? 0x7632 : 0x5410));
+    LLVMValueRef low = mirage__get(e, words[row * per_row + word]);
+    LLVMValueRef high = mirage__get(e, words[(row + 1) * per_row + word]);
+    int32_t column = (2 * u + r % 2) % (32 / (int32_t)mirage_dtype_bits(g->stored));
+    out[r] = mirage__dequant_pair(e, g->stored, g->dtype, &low, &high, column);
   }
 }
 
 static void multiply_group(Emit *e, Stream *s, uint32_t group, LLVMValueRef (*pairs)[ROWS / 2]) {
   const DirectGroup *g = &s->plan.groups[group];
   const Registers *r = &s->groups[group];
-  int32_t per_row = words_of(g), units = s->plan.col_units;
-  MirageDType dtype = dtype_of(e, s, group);
+  int32_t per_lane = units_of(g), units = s->plan.col_units;
   for (int h = 0; h < 2; h++)
-    for (int32_t i = 0; i < g->pieces * per_row; i++) {
+    for (int32_t i = 0; i < g->pieces * per_lane; i++) {
       LLVMValueRef p[4];
-      fragment(e, r->words + i / per_row * ROWS * per_row, per_row, i % per_row, h, p);
+      fragment(e, g, r->words + i / per_lane * ROWS * words_of(g), i % per_lane, h, p);
       for (int32_t j = 0; j < units; j++)
-        mirage__mma_multiply(e, dtype, p, pairs[j] + 2 * h, r->cells + 4 * (i * units + j));
+        mirage__mma_multiply(e, g->dtype, p, pairs[j] + 2 * h, r->cells + 4 * (i * units + j));
     }
 }
 
@@ -333,7 +363,7 @@ static void leave_product(Emit *e, Stream *s, const DirectProduct *product) {
   const DirectGroup *group = &s->plan.groups[product->group];
   const LLVMValueRef *cells = s->groups[product->group].cells;
   const MirageType *type = emit_type(e, result_of(e, s, product->carry));
-  int32_t per_row = words_of(group), width = group->lane_columns;
+  int32_t per_row = units_of(group), width = group->lane_columns;
   for (int32_t piece = 0; piece < group->pieces; piece++) {
     int64_t begin = (int64_t)piece * 8 * width, first = product->first_column, last = first + product->columns;
     LLVMValueRef column = mirage__add(e, mirage__mul(e, s->g, width), gpu_i32(&e->gpu, begin)), mine = NULL;

@@ -183,7 +183,7 @@ void mirage__read_grid_leaf(Emit *e, const Meeting *m, uint32_t leaf, const LLVM
                                                   MIRAGE_GLOBAL_PLAIN);
     for (uint32_t i = 0; i < piece; i++) {
       LLVMValueRef one = piece > 1 ? LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "") : loaded;
-      out[at + i] = mirage__gpu_to_f32(&e->gpu, one);
+      out[at + i] = mirage__gpu_to_f32(&e->gpu, one, type->dtype);
     }
   }
 }

@@ -1,8 +1,8 @@
 // codegen_load.c - copies a tile from device memory into its buffer in shared memory.
 //
 // Asynchronous (cp.async of 16, 8 or 4 bytes) wherever alignment allows; masked pieces copy zero bytes and let the
-// hardware write zeros. Tiles that it cannot serve - odd widths, a fill other than zero - go through registers, in the
-// same place of the pipeline.
+// hardware write zeros. Tiles that it cannot serve - odd widths, a fill other than zero, i4, which is a byte each in a
+// tile - go through registers, in the same place of the pipeline.
 #include "emit.h"
 
 typedef struct LoadJob {
@@ -52,7 +52,8 @@ void mirage__issue_load(Emit *e, MirageNode node, LLVMValueRef iteration, LLVMVa
   LoadJob job = {.access = mirage__access(e, node, view.operands[0], tile, iteration), .tile = tile, .copy = copy};
   uint32_t tile_width = mirage__tile_width(tile), bytes = mirage_dtype_bytes(tile->dtype);
   job.width = job.access.width < tile_width ? job.access.width : tile_width;
-  job.async = job.width * bytes >= 4 && !(job.access.masked && job.access.fill != MIRAGE_FILL_ZERO);
+  job.async = mirage_dtype_bits(tile->dtype) >= 8 && job.width * bytes >= 4 &&
+              !(job.access.masked && job.access.fill != MIRAGE_FILL_ZERO);
   uint32_t around = e->gpu.op;
   e->gpu.op = node.index;
   mirage__for_items(e, mirage_type_elements(tile) / job.width, copy_item, &job);

@@ -178,5 +178,5 @@ LLVMValueRef mirage__binary(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b
 }
 
 LLVMValueRef mirage__round_to(Emit *e, MirageDType dtype, LLVMValueRef x) {
-  return mirage__gpu_to_f32(&e->gpu, mirage__gpu_from_f32(&e->gpu, x, dtype));
+  return mirage__gpu_to_f32(&e->gpu, mirage__gpu_from_f32(&e->gpu, x, dtype), dtype);
 }

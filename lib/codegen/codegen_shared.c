@@ -74,13 +74,14 @@ void mirage__tile_load(Emit *e, const MirageType *type, LLVMValueRef copy, const
     shift_last(e, type, index, at, here);
     LLVMValueRef address = mirage__tile_address(e, type, copy, here);
     if (piece == 1) {
-      out[at] = mirage__gpu_to_f32(&e->gpu, mirage__gpu_load_shared(&e->gpu, scalar, address));
+      out[at] = mirage__gpu_to_f32(&e->gpu, mirage__gpu_load_shared(&e->gpu, scalar, address), type->dtype);
       continue;
     }
     LLVMValueRef vector = mirage__gpu_load_shared(&e->gpu, LLVMVectorType(scalar, piece), address);
-    for (uint32_t i = 0; i < piece; i++)
-      out[at + i] =
-          mirage__gpu_to_f32(&e->gpu, LLVMBuildExtractElement(e->gpu.builder, vector, gpu_i32(&e->gpu, i), ""));
+    for (uint32_t i = 0; i < piece; i++) {
+      LLVMValueRef one = LLVMBuildExtractElement(e->gpu.builder, vector, gpu_i32(&e->gpu, i), "");
+      out[at + i] = mirage__gpu_to_f32(&e->gpu, one, type->dtype);
+    }
   }
 }
 

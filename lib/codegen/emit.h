@@ -187,7 +187,8 @@ void mirage__forget_hazards(Emit *e);
 typedef struct Access {
   const MirageType *tensor, *tile;
   LLVMValueRef base;
-  int64_t pitch[MIRAGE_MAX_RANK];      // from one element to the next along a dimension of the tile, in bytes
+  int64_t pitch[MIRAGE_MAX_RANK];      // from one element to the next along a dimension of the tile, in bytes; of i4 in
+                                       // half bytes
   LLVMValueRef start[MIRAGE_MAX_RANK]; // of the tile, in elements
   LLVMValueRef limit[MIRAGE_MAX_RANK]; // valid elements of the tile from its start; NULL = all
   uint32_t width;                      // neighbouring elements that are aligned and all valid or all not; <= 16 bytes
@@ -197,12 +198,13 @@ typedef struct Access {
 } Access;
 /// `iteration` replaces that of the innermost loop around `node` (prefetching); NULL = the current one.
 Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const MirageType *tile, LLVMValueRef iteration);
-/// Bytes from one element to the next along each dimension that an access sees.
+/// Bytes (of i4 half bytes) from one element to the next along each dimension that an access sees.
 void mirage__access_pitches(const MirageType *tensor, const MirageAccessAttrs *access, int64_t *out_pitch);
 LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMValueRef *index);
 LLVMValueRef mirage__access_valid(Emit *e, const Access *access, const LLVMValueRef *index); // NULL = always
 LLVMValueRef mirage__fill_value(Emit *e, MirageFill fill);
-/// `width` elements at `address` as they lie in memory, at most access.width; something harmless where not `valid`.
+/// `width` elements at `address` as they lie in memory, at most access.width; something harmless where not `valid`. Of i4 it
+/// gives the bytes that hold them.
 LLVMValueRef mirage__access_piece(Emit *e, const Access *access, LLVMValueRef address, LLVMValueRef valid,
                                   uint32_t width);
 /// Reads `width` elements (a divisor or multiple of access.width) straight from device memory, masked ones as fill.
@@ -238,6 +240,13 @@ void mirage__cluster_meet(Emit *e);
 void mirage__issue_copy(Emit *e, MirageNode load, LLVMValueRef iteration, LLVMValueRef copy, LLVMValueRef mbarrier);
 /// The Block.num_maps maps.
 void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps);
+
+// codegen_dequant.c
+/// 32-bit registers that hold `columns` neighbouring elements of a row, as they lie in memory.
+int32_t mirage__raw_words(MirageDType stored, int32_t columns);
+/// Column `column` of two rows as a pair of `dtype`, from those registers. `stored` may be `dtype` itself.
+LLVMValueRef mirage__dequant_pair(Emit *e, MirageDType stored, MirageDType dtype, const LLVMValueRef *low,
+                                  const LLVMValueRef *high, int32_t column);
 
 // codegen_role.c
 void mirage__emit_roles(Emit *e, MirageRegion body);

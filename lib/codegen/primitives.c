@@ -267,32 +267,3 @@ LLVMValueRef mirage__gpu_tensor_map(const MirageGpu *gpu, unsigned index) {
   LLVMTypeRef generic = LLVMPointerTypeInContext(gpu->context, 0);
   return LLVMBuildAddrSpaceCast(gpu->builder, mirage__host_parameter(gpu, index), generic, "");
 }
-
-// ------------------------------------------------------------------------------------------------------ conversions
-
-LLVMTypeRef mirage__gpu_dtype(const MirageGpu *gpu, MirageDType dtype) {
-  switch (dtype) {
-  case MIRAGE_F16:
-    return gpu->f16;
-  case MIRAGE_BF16:
-    return gpu->bf16;
-  default:
-    return gpu->f32;
-  }
-}
-
-static LLVMTypeRef like(LLVMTypeRef shape, LLVMTypeRef element) {
-  if (LLVMGetTypeKind(shape) == LLVMVectorTypeKind)
-    return LLVMVectorType(element, LLVMGetVectorSize(shape));
-  return element;
-}
-
-LLVMValueRef mirage__gpu_to_f32(const MirageGpu *gpu, LLVMValueRef value) {
-  LLVMTypeRef to = like(LLVMTypeOf(value), gpu->f32);
-  return LLVMTypeOf(value) == to ? value : LLVMBuildFPExt(gpu->builder, value, to, "");
-}
-
-LLVMValueRef mirage__gpu_from_f32(const MirageGpu *gpu, LLVMValueRef value, MirageDType dtype) {
-  LLVMTypeRef to = like(LLVMTypeOf(value), mirage__gpu_dtype(gpu, dtype));
-  return LLVMTypeOf(value) == to ? value : LLVMBuildFPTrunc(gpu->builder, value, to, "");
-}

@@ -69,8 +69,9 @@ void mirage__gpu_store_global(const MirageGpu *gpu, LLVMValueRef value, LLVMValu
 LLVMValueRef mirage__gpu_load_shared(const MirageGpu *gpu, LLVMTypeRef type, LLVMValueRef address);
 void mirage__gpu_store_shared(const MirageGpu *gpu, LLVMValueRef value, LLVMValueRef address);
 
-/// Conversions between f32 and the element types, round to nearest even; scalars, or vectors of equal length.
-LLVMValueRef mirage__gpu_to_f32(const MirageGpu *gpu, LLVMValueRef value);
+/// Conversions between f32 and the element types, round to nearest even; scalars, or vectors of equal length. A stored type
+/// is an i8 that holds the number or its bits; only scalars, and to it only numbers that it has. primitives_convert.c
+LLVMValueRef mirage__gpu_to_f32(const MirageGpu *gpu, LLVMValueRef value, MirageDType dtype);
 LLVMValueRef mirage__gpu_from_f32(const MirageGpu *gpu, LLVMValueRef value, MirageDType dtype);
 LLVMTypeRef mirage__gpu_dtype(const MirageGpu *gpu, MirageDType dtype);
 

@@ -333,6 +333,20 @@ static uint32_t emu_LD_ACQUIRE(uint32_t op, uint64_t address) {
   return value;
 }
 
+// Two f8E4M3FN as f16: shifted to an f16's exponent they are that f16 divided by 2^8.
+static uint32_t f16_of_e4m3(uint32_t byte) {
+  uint32_t sign = (byte & 0x80) << 8, magnitude = byte & 0x7f;
+  if (magnitude == 0x7f)
+    return 0x7fff;
+  if (magnitude >= 8) // a normal number: the exponent grows by 8
+    return sign | ((magnitude << 7) + (8 << 10));
+  static const uint16_t SUBNORMAL[8] = {0x0000, 0x1800, 0x1c00, 0x1e00, 0x2000, 0x2100, 0x2200, 0x2300};
+  return sign | SUBNORMAL[magnitude];
+}
+static uint32_t emu_F16_OF_E4M3(uint32_t op, uint32_t pair) {
+  return f16_of_e4m3(pair & 0xff) | f16_of_e4m3(pair >> 8 & 0xff) << 16;
+}
+
 // --------------------------------------------------------------------------------------------------------------- table
 
 // LLVM's own arithmetic needs no function here (primitives.c).

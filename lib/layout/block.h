@@ -287,7 +287,7 @@ enum { MAX_DIRECT_CARRIES = 8, MAX_DIRECT_UNITS = 2, DIRECT_WARPS = 16 };
 
 typedef struct DirectProduct {
   MirageNode node;
-  MirageValue weight, activation; // the load b [k, columns]; a [m, k], or [k, m] when transposed
+  MirageValue weight, activation; // the load of b [k, columns], perhaps cast; a [m, k], or [k, m] when transposed
   bool transposed;
   bool side; // the same in all blocks of the grid
   uint32_t carry, group;
@@ -308,7 +308,8 @@ typedef struct DirectGroup {
   bool transposed;
   int64_t columns;
   int32_t lane_columns, pieces;
-  int32_t accumulators; // f32 registers per thread
+  int32_t accumulators;      // f32 registers per thread
+  MirageDType stored, dtype; // of the weights in device memory, and as they are multiplied
 } DirectGroup;
 
 typedef struct DirectLoop {

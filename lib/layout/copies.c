@@ -118,6 +118,8 @@ static void find_ends(const Plan *plan, MirageNode load, uint32_t dim, bool *ten
 }
 
 static const char *tensor_reason(const Plan *plan, MirageNode load, const MirageType *tensor, const MirageType *tile) {
+  if (mirage_dtype_is_stored(tensor->dtype))
+    return "tensor copies are not made of stored types";
   if (tensor->rank < 1 || tensor->rank > MIRAGE_MAP_RANK)
     return "tensor copies know 1 to 5 dimensions";
   if (tensor->rank > 1 && tensor->shape[tensor->rank - 1] * mirage_dtype_bytes(tensor->dtype) % 16)
@@ -140,6 +142,8 @@ static const char *bulk_reason(const Plan *plan, MirageNode load, const MirageTy
     return "some of it lies outside the tensor";
   if (tensor->rank == 0)
     return "it is a single element";
+  if (mirage_dtype_bits(tensor->dtype) < 8)
+    return "its elements share bytes";
   uint32_t last = tensor->rank - 1;
   int64_t bytes = mirage_dtype_bytes(tensor->dtype), parts[MAX_AXES], chunk[MAX_AXES + 1];
   uint32_t axes = mirage__block_chunks(&plan->block, load, last, parts, chunk);

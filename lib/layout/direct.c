@@ -3,8 +3,8 @@
 // For few rows of activations every element of a weight is used once, so shared memory would only delay it. A loop is
 // *direct* when all it does is that:
 //
-//   carries  sums of products a [m, k] @ b [k, n] whose b is a load of its own, with m at most 16; beside them, sums
-//            and maxima of the rows of tiles [m, k] - the norm's squares -, which take their elements where the
+//   carries  sums of products a [m, k] @ b [k, n] whose b is a load of its own, or the cast of one from a stored type,
+//            with m at most 16; beside them, sums and maxima of the rows of tiles [m, k] - the norm's squares -, which take their elements where the
 //            activations of a product are already in registers
 //   values   everything else is computed where it is asked for: no buffer, hence no barrier, so warps run freely
 //
@@ -38,6 +38,31 @@ const int64_t *mirage__matrix_extents(const MirageType *type) {
   return type->rank < 2 ? NULL : type->shape + type->rank - 2;
 }
 
+// Whether pieces of whole bytes can be taken of a load: i4 begin at even columns everywhere.
+static bool whole_bytes(const Block *block, MirageNode load, const MirageType *tensor) {
+  int64_t parts[MAX_AXES], chunk[MAX_AXES + 1];
+  uint32_t last = tensor->rank - 1, axes = mirage__block_chunks(block, load, last, parts, chunk);
+  bool even = mirage_ugraph_node(block->graph, load).attrs->access.begin[last] % 2 == 0;
+  for (uint32_t i = 0; i <= axes; i++)
+    even = even && chunk[i] % 2 == 0;
+  return even || mirage_dtype_bits(tensor->dtype) >= 8;
+}
+
+// The load that the weight `value` is, or is the cast of.
+static MirageValue weight_load(const Block *block, MirageValue value) {
+  value = mirage__block_resolve(block, value);
+  if (mirage__block_op(block, value) != MIRAGE_OP_CAST || block->values[value.index].num_uses != 1)
+    return value;
+  MirageValue load = mirage__block_resolve(block, mirage__block_def(block, value).operands[0]);
+  if (mirage__block_op(block, load) != MIRAGE_OP_LOAD ||
+      !mirage_dtype_is_stored(mirage_ugraph_type(block->graph, load)->dtype))
+    return value;
+  MirageNodeView view = mirage__block_def(block, load);
+  const MirageType *tensor = mirage_ugraph_type(block->graph, mirage__block_resolve(block, view.operands[0]));
+  bool fits = view.attrs->access.fill == MIRAGE_FILL_ZERO && whole_bytes(block, block->values[load.index].def, tensor);
+  return fits ? load : value;
+}
+
 // The contribution as a product of this form, but for the number of warps; why it is none, or NULL.
 static const char *add_product(const Block *block, int32_t loop, uint32_t carry, MirageValue contribution,
                                DirectLoop *out) {
@@ -48,7 +73,7 @@ static const char *add_product(const Block *block, int32_t loop, uint32_t carry,
   bool transposed = view.attrs && view.attrs->matmul.transpose_a;
   if (a->dtype == MIRAGE_F32 || !shape_a || !shape_b || (view.attrs && view.attrs->matmul.transpose_b))
     return "a product of it is not of f16 or bf16 matrices [m, k] @ [k, n]";
-  MirageValue weight = mirage__block_resolve(block, view.operands[1]);
+  MirageValue weight = weight_load(block, view.operands[1]);
   const BlockValue *w = &block->values[weight.index];
   int64_t m = shape_a[transposed ? 1 : 0], k = shape_b[0], n = shape_b[1];
   if (mirage__block_op(block, weight) != MIRAGE_OP_LOAD || w->num_uses != 1 || w->loop != loop)
@@ -118,20 +143,28 @@ static void take_part(const Block *block, int32_t loop, DirectPart part, DirectL
   out->num_reductions = part == DIRECT_SIDE ? 0 : out->num_reductions;
 }
 
+static MirageDType stored_type(const Block *block, const DirectProduct *product) {
+  return mirage_ugraph_type(block->graph, product->weight)->dtype;
+}
+
 // Products of one activation get neighbouring columns of one group.
-static void group_products(DirectLoop *loop) {
+static void group_products(const Block *block, DirectLoop *loop) {
   for (uint32_t p = 0; p < loop->num_products; p++) {
     DirectProduct *product = &loop->products[p];
     product->group = loop->num_groups;
     for (uint32_t q = 0; q < p; q++) {
       const DirectProduct *other = &loop->products[q];
       if (other->activation.index == product->activation.index && other->transposed == product->transposed &&
-          other->columns % 8 == 0 && product->columns % 8 == 0)
+          stored_type(block, other) == stored_type(block, product) && other->columns % 8 == 0 &&
+          product->columns % 8 == 0)
         product->group = other->group;
     }
     if (product->group == loop->num_groups)
       loop->groups[loop->num_groups++] =
-          (DirectGroup){.activation = product->activation, .transposed = product->transposed};
+          (DirectGroup){.activation = product->activation,
+                        .transposed = product->transposed,
+                        .stored = stored_type(block, product),
+                        .dtype = mirage_ugraph_type(block->graph, product->activation)->dtype};
     DirectGroup *group = &loop->groups[product->group];
     product->first_column = group->columns;
     group->columns += product->columns;
@@ -178,7 +211,7 @@ static const char *describe(const Block *block, int32_t loop, DirectPart part, D
   if (why)
     return why;
   take_part(block, loop, part, out);
-  group_products(out);
+  group_products(block, out);
   return out->num_products > 0 ? NULL : "it has no product";
 }
 

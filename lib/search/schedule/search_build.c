@@ -3,7 +3,7 @@
 // One custom kernel: what stands before the loop, accumulators started by constants, the loop with its loads, what
 // stands after it, maybe another loop, a store for each result. Reductions that are split over blocks:
 // search_combine.c. Casts appear here and nowhere else in the search: matmul operands meet in the program's 16-bit
-// type, and a stored tile takes its output's. A constant becomes a tile of extent 1 in every dimension of its
+// type, which a tile of a stored type is cast to where it is loaded, and what is stored takes its output's. A constant becomes a tile of extent 1 in every dimension of its
 // neighbour.
 #include "search/schedule/search_builder.h"
 #include "search/schedule/search_tails.h"
@@ -187,8 +187,10 @@ static MirageValue build_node(Builder *builder, const SearchNode *node) {
   switch ((MirageOp)node->op) {
   case MIRAGE_OP_LOAD: {
     MirageAccessAttrs access = mirage__build_access(builder, node);
-    return mirage_ugraph_load(graph, mirage_ugraph_argument(graph, builder->custom, builder->argument[node->a]),
-                              &access);
+    MirageValue tile =
+        mirage_ugraph_load(graph, mirage_ugraph_argument(graph, builder->custom, builder->argument[node->a]), &access);
+    bool stored = tile.index && mirage_dtype_is_stored(mirage_ugraph_type(graph, tile)->dtype);
+    return stored ? mirage_ugraph_cast(graph, tile, builder->program->dtype) : tile;
   }
   case MIRAGE_OP_MATMUL:
     operands[0] = matmul_operand(builder, node->a);
