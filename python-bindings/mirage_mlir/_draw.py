@@ -16,7 +16,8 @@ from xml.sax.saxutils import escape
 from ._boxes import LINE, NARROW, PAD, Box, Edge, place
 
 MARGIN = 14.0
-_SHORT = {"float16": "f16", "bfloat16": "bf16", "float32": "f32"}
+_SHORT = {"float16": "f16", "bfloat16": "bf16", "float32": "f32", "int8": "i8", "int4": "i4", "float8_e4m3fn": "f8E4M3FN",
+          "float8_e5m2": "f8E5M2"}
 _PLACES = {"shared": " shared", "register": " registers", "fragment": " fragment"}
 
 

@@ -14,6 +14,7 @@ float16 = "float16"
 bfloat16 = "bfloat16"
 float32 = "float32"
 
+_STORED = ("int8", "int4", "float8_e4m3fn", "float8_e5m2")  # of inputs, which are cast before anything else
 _ALIASES = {"f16": float16, "bf16": bfloat16, "f32": float32, "half": float16, "float": float32}
 
 # Attributes of operators, by the dialect's names: those that are needed, those that may be left out.
@@ -35,11 +36,23 @@ def dtype_name(dtype: Any) -> str:
     >>> dtype_name("f16")
     'float16'
     """
-    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
-    name = name.rsplit(".", 1)[-1]
-    name = _ALIASES.get(name, name)
+    name = _plain_name(dtype)
     if name not in (float16, bfloat16, float32):
         raise TypeError(f"dtype {dtype!r} is not supported: use float16, bfloat16 or float32")
+    return name
+
+
+def _plain_name(dtype: Any) -> str:
+    name = dtype if isinstance(dtype, str) else getattr(dtype, "name", None) or getattr(dtype, "__name__", None) or str(dtype)
+    name = name.rsplit(".", 1)[-1]
+    return _ALIASES.get(name, name)
+
+
+def _input_dtype(dtype: Any) -> str:
+    """The same of an input, which may be of a stored type."""
+    name = _plain_name(dtype)
+    if name not in (float16, bfloat16, float32) + _STORED:
+        raise TypeError(f"dtype {dtype!r} is not supported: use float16, bfloat16, float32, or stored: {', '.join(_STORED)}")
     return name
 
 
@@ -122,7 +135,9 @@ class Graph:
         """Adds an input.
 
         dims:    extents, outermost first, each at least 1; at most 6.
-        dtype:   float16, bfloat16, float32; also NumPy's and PyTorch's names of them.
+        dtype:   float16, bfloat16, float32; also NumPy's and PyTorch's names of them. Weights may be stored as int8, int4,
+                 float8_e4m3fn or float8_e5m2, and are cast before anything else; two int4 are passed as one int8, the first in
+                 its low half, in a tensor whose last dimension is half as long.
         strides: in elements, where the tensor that will be passed is a transposed view of a contiguous one; a permutation of
                  the contiguous strides. Omitted: row-major.
         name:    what error messages call it.
@@ -131,7 +146,7 @@ class Graph:
         (4, 8)
         """
         dims = _integers(dims, "new_input: dims")
-        dtype = dtype_name(dtype)
+        dtype = _input_dtype(dtype)
         if any(d < 1 for d in dims) or not 1 <= len(dims) <= 6:
             raise ValueError(f"new_input: dims {list(dims)}: expected 1 to 6 extents of at least 1")
         order = _stride_order(dims, strides)

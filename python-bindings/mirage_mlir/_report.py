@@ -18,7 +18,7 @@ from . import _mirage
 from ._charts import Row, bars, number, roofline
 from ._draw import Drawing
 
-_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4}
+_BYTES = {"float16": 2, "bfloat16": 2, "float32": 4, "int8": 1, "int4": 0.5, "float8_e4m3fn": 1, "float8_e5m2": 1}
 _MOST_BARS = 12
 
 

@@ -147,19 +147,21 @@ bool find_ptx(MlirModule module, MlirStringRef graph, MlirOperation *out_op, Mli
 
 // --------------------------------------------------------------------------------------------------------------- dtypes
 
-static const char *const DTYPES[] = {
+static const char *const DTYPES[MIRAGE_NUM_DTYPES] = {
     [MIRAGE_F16] = "float16", [MIRAGE_BF16] = "bfloat16",          [MIRAGE_F32] = "float32",       [MIRAGE_I8] = "int8",
     [MIRAGE_I4] = "int4",     [MIRAGE_F8E4M3FN] = "float8_e4m3fn", [MIRAGE_F8E5M2] = "float8_e5m2"};
-enum { NUM_DTYPES = sizeof DTYPES / sizeof *DTYPES };
 
 const char *dtype_name(MirageDType dtype) { return DTYPES[dtype]; }
 
 bool dtype_find(const char *name, MirageDType *out_dtype) {
-  for (int i = 0; i < NUM_DTYPES; i++)
+  for (int i = 0; i < MIRAGE_NUM_DTYPES; i++)
     if (strcmp(name, DTYPES[i]) == 0) {
       *out_dtype = (MirageDType)i;
       return true;
     }
-  PyErr_Format(PyExc_TypeError, "dtype '%s' is not supported: use float16, bfloat16 or float32", name);
+  PyErr_Format(
+      PyExc_TypeError,
+      "dtype '%s' is not supported: use float16, bfloat16, float32, or stored: int8, int4, float8_e4m3fn, float8_e5m2",
+      name);
   return false;
 }

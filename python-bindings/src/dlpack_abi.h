@@ -7,10 +7,10 @@
 
 #include <stdint.h>
 
-enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };                   // device types
-enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 }; // type codes
-enum { DL_FLOAT8_FIRST = 7, DL_FLOAT8_LAST = 14 };                                          // kinds of 8 bits
-enum { DL_READ_ONLY = 1 };                                                                  // flags of a managed tensor
+enum { DL_CPU = 1, DL_CUDA = 2, DL_CUDA_HOST = 3, DL_CUDA_MANAGED = 13 };                      // device types
+enum { DL_INT = 0, DL_UINT = 1, DL_FLOAT = 2, DL_BFLOAT = 4, DL_COMPLEX = 5, DL_BOOL = 6 };    // type codes
+enum { DL_FLOAT8_FIRST = 7, DL_FLOAT8_E4M3FN = 10, DL_FLOAT8_E5M2 = 12, DL_FLOAT8_LAST = 14 }; // kinds of 8 bits
+enum { DL_READ_ONLY = 1 }; // flags of a managed tensor
 enum { DL_MAJOR = 1 };
 
 typedef struct DLVersion {

@@ -28,8 +28,24 @@ static const char *tensor_dtype(const Tensor *tensor, char text[24]) {
   return text;
 }
 
+// Two int4 travel as an int8, since no framework has them.
 static bool same_dtype(const Tensor *tensor, MirageDType dtype) {
-  return tensor->code == (dtype == MIRAGE_BF16 ? DL_BFLOAT : DL_FLOAT) && tensor->bits == 8 * mirage_dtype_bytes(dtype);
+  static const uint8_t codes[MIRAGE_NUM_DTYPES] = {
+      [MIRAGE_F16] = DL_FLOAT,
+      [MIRAGE_BF16] = DL_BFLOAT,
+      [MIRAGE_F32] = DL_FLOAT,
+      [MIRAGE_I8] = DL_INT,
+      [MIRAGE_I4] = DL_INT,
+      [MIRAGE_F8E4M3FN] = DL_FLOAT8_E4M3FN,
+      [MIRAGE_F8E5M2] = DL_FLOAT8_E5M2,
+  };
+  return tensor->code == codes[dtype] && tensor->bits == 8 * mirage_dtype_bytes(dtype);
+}
+
+// The extent of a tensor that holds dimension `d` of `type`.
+static int64_t held_extent(const MirageType *type, uint32_t d) {
+  bool halves = mirage_dtype_bits(type->dtype) == 4 && d + 1 == type->rank;
+  return halves ? type->shape[d] / 2 : type->shape[d];
 }
 
 void program_name_tensor(const Program *self, uint32_t i, char what[MAX_WHAT]) {
@@ -54,7 +70,7 @@ static bool is_dense(const Tensor *tensor) {
 static bool is_of_type(const MirageType *type, const Tensor *tensor) {
   bool same = same_dtype(tensor, type->dtype) && tensor->rank == (int32_t)type->rank;
   for (uint32_t d = 0; same && d < type->rank; d++)
-    same = tensor->shape[d] == type->shape[d];
+    same = tensor->shape[d] == held_extent(type, d);
   return same;
 }
 

@@ -140,13 +140,19 @@ def test_shapes_of_operands(g):
     x, w = g.inputs
     says(mi.MirageError, "matmul: inner dimensions differ: 8 vs 4", lambda: g.matmul(x, x))
     says(mi.MirageError, "add: extents do not broadcast: 8 vs 16 (4x8xf16, 8x16xf16)", lambda: g.add(x, w))
-    says(mi.MirageError, "add: element types differ: f16 vs f32", lambda: g.add(x, g.cast(x, "float32")))
+    says(mi.MirageError, "matmul: element types differ: f16 vs f32", lambda: g.matmul(x, g.cast(w, "float32")))
+    says(mi.MirageError, "matmul: dtype bfloat16: a result is float16, as the operands, or float32",
+         lambda: g.matmul(x, w, dtype="bfloat16"))
+    stored = g.new_input((8, 16), "int8")
+    says(mi.MirageError, "mul: operand 1 is i8, a stored type; cast it to f16, bf16 or f32 first", lambda: g.mul(w, stored))
+    says(mi.MirageError, "cast: operand 0 has rows of 3 i4, an even number is needed",
+         lambda: g.cast(g.new_input((2, 3), "int4"), "float16"))
     says(mi.MirageError, "reshape: numbers of elements differ: 32 vs 35 (4x8xf16 to 5x7xf16)", lambda: g.reshape(x, (5, 7)))
     says(mi.MirageError, "reshape: 32 elements of [4, 8] do not fit [5, -1]", lambda: g.reshape(x, (5, -1)))
     says(mi.MirageError, "slice: range 4 to 12 is empty or outside dimension 1 of extent 8", lambda: g.slice(x, 1, 4, 12))
     says(mi.MirageError, "transpose: perm [0, 0] of a tensor with 2 dimensions: expected each dimension once",
          lambda: g.transpose(x, [0, 0]))
-    assert repr(g) == "<Graph linear: 2 inputs, 2 operators>"  # the cast alone was added
+    assert repr(g) == "<Graph linear: 4 inputs, 2 operators>"  # two inputs and the cast alone were added
 
 
 def test_dims(g):
@@ -158,7 +164,8 @@ def test_dims(g):
 
 
 def test_dtypes(g):
-    says(TypeError, "dtype 'float64' is not supported: use float16, bfloat16 or float32", lambda: g.new_input((4,), "float64"))
+    says(TypeError, "dtype 'float64' is not supported: use float16, bfloat16, float32, or stored: int8, int4, "
+         "float8_e4m3fn, float8_e5m2", lambda: g.new_input((4,), "float64"))
     says(TypeError, "dtype torch.int8 is not supported: use float16, bfloat16 or float32",
          lambda: g.cast(g.inputs[0], torch.int8))
 
