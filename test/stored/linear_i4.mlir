@@ -7,7 +7,9 @@
 // SAY: @linear_i4: {{[0-9]+}} candidates kept
 // SAY: 0 different, 0 unsupported
 // CHECK: source = @linear_i4
+// CHECK: custom (
 // CHECK: load {{.*}}i4> -> !mirage_block.tile<{{[0-9x]+}}xi4
+// CHECK-NOT: custom (
 // EMU: output 0      tensor<2x64xf16>: error {{.*}}: ok
 // EMU: by the program's own lowering: error {{.*}}: ok
 // PROOF: 1 ok, 0 refused

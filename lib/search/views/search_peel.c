@@ -3,6 +3,7 @@
 // inputs:   what only slices, transposes and reshapes an input is a view of it (search_view.c), and so is a slice that
 //           is pushed through other operators to their operands. Repeated heads are broadcast.
 // outputs:  transpositions, reshapes and concatenations that nothing but an output reads are taken off.
+// groups:   products whose contraction comes in groups are batches of products (search_grouped.c).
 // between:  axes are split and merged as reshapes of what was computed ask for (search_factors.c).
 // names:    an input that is read along several axes becomes an input for each of them: x x^T has two.
 // What is left, the core, has views of inputs as inputs of their own, and views of outputs as outputs; search_wrap.c
@@ -15,6 +16,7 @@
 //            Heads split off q, k, v of [S, H D] and merged after attention: the core's are [H, S, D], all four.
 #include "search/program/search_program.h"
 #include "search/views/search_core.h"
+#include "search/views/search_grouped.h"
 #include <stdlib.h>
 #include <string.h>
 
@@ -595,12 +597,24 @@ static MirageStatus peel(SearchViews *views) {
   return MIRAGE_OK;
 }
 
+// The program's elementary operators, products in groups as batches of them.
+static MirageStatus elementary(const MirageUGraph *program, const MirageDiag *diag, MirageUGraph **out_graph) {
+  MirageUGraph *grouped;
+  MIRAGE_TRY(mirage_ugraph_expand(program, diag, out_graph));
+  MIRAGE_TRY(mirage__search_group(*out_graph, diag, &grouped));
+  if (!grouped)
+    return MIRAGE_OK;
+  mirage_ugraph_destroy(*out_graph);
+  *out_graph = grouped;
+  return MIRAGE_OK;
+}
+
 MirageStatus mirage__search_peel(const MirageUGraph *program, const MirageDiag *diag, SearchViews **out_views,
                                  const MirageUGraph **out_core) {
   SearchViews *views = calloc(1, sizeof *views);
   *out_views = NULL;
   *out_core = program;
-  MirageStatus status = views ? mirage_ugraph_expand(program, diag, &views->program) : MIRAGE_NO_MEMORY;
+  MirageStatus status = views ? elementary(program, diag, &views->program) : MIRAGE_NO_MEMORY;
   if (status == MIRAGE_OK)
     status = peel(views);
   if (status == MIRAGE_OK && views->core && !views->failed) {
