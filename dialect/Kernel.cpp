@@ -55,7 +55,7 @@ MLIR_DEFINE_CAPI_DIALECT_REGISTRATION(MirageKernel, mirage_kernel, MirageKernelD
 
 using Emit = llvm::function_ref<InFlightDiagnostic()>;
 
-LogicalResult PlanAttr::verify(Emit emit, StringRef target, uint64_t, ArrayRef<int64_t> partition, bool,
+LogicalResult PlanAttr::verify(Emit emit, StringRef target, uint64_t, ArrayRef<int64_t> partition, bool, bool,
                                StringRef loops, StringRef places, ScheduleAttr) {
   const size_t most = sizeof MiragePlan::target - 1, numbers = sizeof MiragePlan::partition / sizeof(int64_t);
   if (target.empty() || target.size() > most)
@@ -142,8 +142,8 @@ MlirAttribute mirageKernelPlanAttrGet(MlirContext context, const MiragePlan *pla
   if (plan->asked)
     asked = cast<ScheduleAttr>(unwrap(mirageKernelScheduleAttrGet(context, plan->asked)));
   return wrap(PlanAttr::get(unwrap(context), StringRef(plan->target), plan->of,
-                            partition[0] ? partition : ArrayRef<int64_t>(), plan->in_threads, StringRef(plan->loops),
-                            StringRef(plan->places), asked));
+                            partition[0] ? partition : ArrayRef<int64_t>(), plan->in_threads, plan->paired,
+                            StringRef(plan->loops), StringRef(plan->places), asked));
 }
 
 void mirageKernelPlanAttrGetValue(MlirAttribute attribute, MirageSchedule *asked, MiragePlan *out) {
@@ -153,6 +153,7 @@ void mirageKernelPlanAttrGetValue(MlirAttribute attribute, MirageSchedule *asked
   out->of = plan.getOf();
   llvm::copy(plan.getPartition(), out->partition);
   out->in_threads = plan.getInThreads();
+  out->paired = plan.getPaired();
   auto text = [&](StringRef value) { // ends in a NUL
     return value.empty() ? "" : StringAttr::get(plan.getContext(), value).data();
   };

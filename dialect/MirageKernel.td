@@ -71,8 +71,8 @@ def Kernel_PlanAttr : Kernel_Attr<"Plan", "plan"> {
   let description = [{
     Without a plan, schedule and places are asks: what a person wants, which a plan must honour. With one, they are what was
     worked out for `target`, and planning again changes nothing; `asked` is the schedule that had been written, and a layout's
-    `asked` says how much of it had been. `partition`, `in_threads`, `loops` and `places` are decisions that nothing else
-    shows (lib/layout/stored.c). `of` is a hash of all that: where the kernel was edited since, what stands there counts as
+    `asked` says how much of it had been. `partition`, `in_threads`, `paired`, `loops` and `places` are decisions that nothing
+    else shows (lib/layout/stored.c). `of` is a hash of all that: where the kernel was edited since, what stands there counts as
     asked for. For another target it is planned anew, from what had been asked.
 
     Example: a kernel whose loop streams its weights; a person had asked for 16 warps.
@@ -84,10 +84,11 @@ def Kernel_PlanAttr : Kernel_Attr<"Plan", "plan"> {
   let parameters = (ins StringRefParameter<"name of the GPU">:$target, "uint64_t":$of,
                         OptionalArrayRefParameter<"int64_t", "warps by rows, warps by columns, batch, rows of resident tiles">:$partition,
                         Flag<"tiles stay in the threads that load them">:$in_threads,
+                        Flag<"the clusters are the planner's: blocks in twos that share copies">:$paired,
                         StringRefParameter<"a digit for each loop", [{""}]>:$loops,
                         StringRefParameter<"a digit for each value of the block graph", [{""}]>:$places,
                         OptionalParameter<"::mirage::kernel::ScheduleAttr", "the schedule as it was written">:$asked);
-  let assemblyFormat = "`<` struct($target, $of, custom<Integers>($partition), $in_threads, $loops, $places, $asked) `>`";
+  let assemblyFormat = "`<` struct($target, $of, custom<Integers>($partition), $in_threads, $paired, $loops, $places, $asked) `>`";
   let genVerifyDecl = 1;
 }
 

@@ -303,6 +303,7 @@ typedef struct MiragePlan {
   const MirageSchedule *asked; // the schedule that a person had written, or NULL
   int64_t partition[4];        // of resident tiles: warps by rows, warps by columns, batch, rows; 0 = there are none
   bool in_threads;             // tiles stay in the threads that load them
+  bool paired;                 // the clusters are the planner's: blocks in twos that share copies
   const char *loops, *places;  // "": not recorded, to be planned again
 } MiragePlan;
 

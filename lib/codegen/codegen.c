@@ -74,7 +74,7 @@ static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, 
     snprintf(text, sizeof text, "%d", e->blocks_per_sm ? e->blocks_per_sm : alone);
     add_function_attribute(&e->gpu, "nvvm.minctasm", text);
   }
-  const int64_t *cluster = custom->attrs->custom.cluster;
+  const int64_t *cluster = e->block.cluster;
   if (e->target->has_cluster && mirage__block_cluster(&e->block) > 1) {
     snprintf(text, sizeof text, "%lld,%lld,%lld", (long long)cluster[0], (long long)cluster[1], (long long)cluster[2]);
     add_function_attribute(&e->gpu, "nvvm.cluster_dim", text);
@@ -138,19 +138,19 @@ static LLVMValueRef bounded(Emit *e, LLVMValueRef value, int64_t bound) {
 static void group_tiles(Emit *e) {
   enum { ROWS = 8 };
   const MirageCustomAttrs *custom = mirage__block_custom(&e->block);
-  int64_t cols = custom->grid[0] / custom->cluster[0], rows = custom->grid[1] / custom->cluster[1], group = ROWS;
+  int64_t cols = custom->grid[0] / e->block.cluster[0], rows = custom->grid[1] / e->block.cluster[1], group = ROWS;
   while (rows % group)
     group /= 2;
   if (group == 1 || cols == 1)
     return;
-  LLVMValueRef x = mirage__div(e, e->block_id[0], custom->cluster[0]);
-  LLVMValueRef y = mirage__div(e, e->block_id[1], custom->cluster[1]);
+  LLVMValueRef x = mirage__div(e, e->block_id[0], e->block.cluster[0]);
+  LLVMValueRef y = mirage__div(e, e->block_id[1], e->block.cluster[1]);
   LLVMValueRef linear = mirage__add(e, mirage__mul(e, y, cols), x), inside = mirage__mod(e, linear, group * cols);
   LLVMValueRef row = mirage__mul(e, mirage__div(e, linear, group * cols), group);
   row = mirage__add(e, row, mirage__mod(e, inside, group));
   for (int a = 0; a < 2; a++) {
-    LLVMValueRef cluster = mirage__mul(e, a ? row : mirage__div(e, inside, group), custom->cluster[a]);
-    e->block_id[a] = mirage__add(e, cluster, mirage__mod(e, e->block_id[a], custom->cluster[a]));
+    LLVMValueRef cluster = mirage__mul(e, a ? row : mirage__div(e, inside, group), e->block.cluster[a]);
+    e->block_id[a] = mirage__add(e, cluster, mirage__mod(e, e->block_id[a], e->block.cluster[a]));
   }
 }
 

@@ -39,13 +39,13 @@ void mirage__enter_meetings(Emit *e) {
     Meeting *m = &e->meetings[i];
     int64_t members = 1, groups = 1, rank = 1;
     m->member = m->group = m->rank0 = gpu_i32(&e->gpu, 0);
-    for (int a = 0; a < 3; rank *= custom->cluster[a++]) {
+    for (int a = 0; a < 3; rank *= e->block.cluster[a++]) {
       LLVMValueRef *number = m->plan->axes[a] ? &m->member : &m->group;
       int64_t *stride = m->plan->axes[a] ? &members : &groups;
       *number = mirage__add(e, *number, mirage__mul(e, e->block_id[a], *stride));
       *stride *= custom->grid[a];
       if (!m->plan->axes[a]) {
-        LLVMValueRef in_cluster = mirage__mod(e, e->block_id[a], custom->cluster[a]);
+        LLVMValueRef in_cluster = mirage__mod(e, e->block_id[a], e->block.cluster[a]);
         m->rank0 = mirage__add(e, m->rank0, mirage__mul(e, in_cluster, rank));
       }
     }

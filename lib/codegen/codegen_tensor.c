@@ -19,7 +19,7 @@ static int64_t rows_each(const Emit *e, MirageNode load) {
   const MirageType *tile = emit_type(e, view.first_result);
   int64_t rows = tile->rank > 1 ? tile->shape[tile->rank - 2] : 1, sharers = 1;
   for (int a = 0; a < 3 && e->block.values[view.first_result.index].multicast; a++)
-    sharers *= view.attrs->access.grid[a] < 0 ? mirage__block_custom(&e->block)->cluster[a] : 1;
+    sharers *= view.attrs->access.grid[a] < 0 ? e->block.cluster[a] : 1;
   return rows % (GROUP * sharers) == 0 ? rows / sharers : rows;
 }
 
@@ -58,22 +58,21 @@ typedef struct Sharers {
 } Sharers;
 
 static Sharers sharers_of(Emit *e, MirageNode load) {
-  const MirageCustomAttrs *custom = mirage__block_custom(&e->block);
   const MirageAccessAttrs *access = &mirage_ugraph_node(e->block.graph, load).attrs->access;
   int64_t pattern = 1, stride = 1, sharers = 1; // ranks of the sharers, counted from the first
   LLVMValueRef rank = gpu_i32(&e->gpu, 0), index = gpu_i32(&e->gpu, 0);
   for (int a = 0; a < 3; a++) {
-    LLVMValueRef at = mirage__mod(e, e->block_id[a], custom->cluster[a]);
+    LLVMValueRef at = mirage__mod(e, e->block_id[a], e->block.cluster[a]);
     if (access->grid[a] >= 0) {
       rank = mirage__add(e, rank, mirage__mul(e, at, stride));
     } else {
       int64_t one = pattern;
-      for (int64_t i = 1; i < custom->cluster[a]; i++)
+      for (int64_t i = 1; i < e->block.cluster[a]; i++)
         pattern |= one << i * stride;
       index = mirage__add(e, index, mirage__mul(e, at, sharers));
-      sharers *= custom->cluster[a];
+      sharers *= e->block.cluster[a];
     }
-    stride *= custom->cluster[a];
+    stride *= e->block.cluster[a];
   }
   return (Sharers){LLVMBuildShl(e->gpu.builder, gpu_i32(&e->gpu, pattern), rank, ""), sharers > 1 ? index : NULL};
 }

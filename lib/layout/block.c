@@ -100,6 +100,7 @@ MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageN
   block->steps = mirage_arena_alloc_array(arena, 2 * (size_t)nodes + 2, sizeof *block->steps);
   block->loops = mirage_arena_alloc_array(arena, nodes + 1, sizeof *block->loops);
   MirageNodeView view = mirage_ugraph_node(graph, custom);
+  memcpy(block->cluster, view.attrs->custom.cluster, sizeof block->cluster);
   if (!block->values || !block->types || !block->step_of_node || !block->steps || !block->loops)
     return mirage_diag_fail(diag, view.loc, MIRAGE_NO_MEMORY, "custom: out of memory");
   for (uint32_t id = 1; id <= values; id++)
@@ -125,8 +126,7 @@ double mirage__block_grid(const Block *block) {
 }
 
 int64_t mirage__block_cluster(const Block *block) {
-  const int64_t *cluster = mirage__block_custom(block)->cluster;
-  return cluster[0] * cluster[1] * cluster[2];
+  return block->cluster[0] * block->cluster[1] * block->cluster[2];
 }
 
 bool mirage__block_forwards(const Block *block, const MirageNodeView *view) {

@@ -118,6 +118,7 @@ typedef struct Block {
   int32_t num_actors;
   Channel *channels;
   int32_t num_channels;
+  int64_t cluster[3];    // blocks of a cluster along the axes of the grid
   int32_t num_mbarriers; // behind the tiles, 8 bytes each
   uint32_t num_maps;     // of tensors, for the copies that take one
   bool fences; // what copies and matrix instructions do by themselves has to be ordered with what threads do there

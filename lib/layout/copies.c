@@ -273,6 +273,42 @@ static const char *no_producer(const Plan *plan, int32_t workers) {
   return meets_in_loop(&plan->block) ? IN_LOOP : NULL;
 }
 
+// Bytes that one block in two need not copy in an iteration where neighbours along an axis of the grid are pairs: those of
+// tiles that do not depend on it.
+static int64_t shared_bytes(const Plan *plan, uint32_t axis) {
+  int64_t bytes = 0;
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
+    MirageNodeView view = mirage_ugraph_node(plan->graph, plan->loads[i]);
+    if (plan->schedule.loads[i].landing == MIRAGE_LANDING_TENSOR &&
+        plan->block.values[view.first_result.index].loop >= 0 && view.attrs->access.grid[axis] < 0)
+      bytes += mirage_type_bytes(&plan->types[view.first_result.index]);
+  }
+  return bytes;
+}
+
+// With more tiles than multiprocessors L2 is what large products wait for: blocks in twos share the larger operand.
+static uint32_t choose_pairs(const Plan *plan) {
+  const MirageCustomAttrs *custom = &mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom;
+  uint32_t best = 0;
+  bool clusters = custom->cluster[0] * custom->cluster[1] * custom->cluster[2] > 1;
+  if (!plan->target->has_cluster || clusters || plan->block.num_meetings > 0 ||
+      custom->grid[0] * custom->grid[1] * custom->grid[2] <= plan->target->num_sms)
+    return 0;
+  for (uint32_t axis = 0; axis < 3; axis++)
+    if (custom->grid[axis] % PAIR == 0 && shared_bytes(plan, axis) > (best ? shared_bytes(plan, best - 1) : 0))
+      best = axis + 1;
+  return best;
+}
+
+static void share_copies(const Plan *plan, uint32_t axis, MirageSchedule *schedule) {
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
+    MirageNodeView view = mirage_ugraph_node(plan->graph, plan->loads[i]);
+    schedule->loads[i].multicast = schedule->loads[i].landing == MIRAGE_LANDING_TENSOR &&
+                                   plan->block.values[view.first_result.index].loop >= 0 &&
+                                   view.attrs->access.grid[axis] < 0;
+  }
+}
+
 MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
   int32_t workers = plan->schedule.warps < MOST_WORKERS ? plan->schedule.warps : MOST_WORKERS;
   if (plan->own_producer)
@@ -297,6 +333,9 @@ MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
   if (again->tile_order == MIRAGE_ORDER_AUTO && grid[0] > 1 && grid[1] > 1 &&
       mirage__block_grid(&plan->block) > plan->target->num_sms)
     again->tile_order = MIRAGE_ORDER_GROUPED;
+  plan->again_pairs = choose_pairs(plan);
+  if (plan->again_pairs)
+    share_copies(plan, plan->again_pairs - 1, again);
   plan->again = again;
   return MIRAGE_OK;
 }

@@ -79,6 +79,8 @@ static void share_buffers(Plan *plan) {
 
 MirageStatus mirage__plan_begin(Plan *plan, MirageNode custom, MirageArena *arena) {
   MIRAGE_TRY(mirage__block_init(&plan->block, plan->graph, custom, arena, plan->target->has_cluster, plan->diag));
+  if (plan->pairs)
+    plan->block.cluster[plan->pairs - 1] = PAIR;
   plan->types = plan->block.types;
   plan->stages_of_loop = mirage_arena_alloc_array(arena, (size_t)plan->block.num_loops + 1, sizeof(int32_t));
   plan->stages_by_hand = mirage_arena_alloc_array(arena, (size_t)plan->block.num_loops + 1, sizeof(bool));
@@ -115,6 +117,7 @@ static void plan_again(const Plan *start, MirageNode custom, MirageArena *arena,
   Plan second = *start;
   const MirageDiag keep = {keep_sentence, plan};
   second.schedule = *plan->again;
+  second.pairs = plan->again_pairs;
   second.own_producer = true;
   second.diag = &keep;
   if (plan_all(&second, custom, arena) != MIRAGE_OK)

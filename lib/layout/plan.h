@@ -5,7 +5,7 @@
 #include "block.h"
 #include "solve.h"
 
-enum { MAX_FORMS = 16 };
+enum { MAX_FORMS = 16, PAIR = 2 }; // pair: blocks of a cluster that the planner makes
 
 typedef struct Plan {
   const MirageUGraph *graph;
@@ -22,6 +22,8 @@ typedef struct Plan {
   bool own_producer;          // the roles are the planner's
   MirageSchedule *again;      // to plan once more with, and to keep what comes of it; NULL = this plan stands
   uint32_t again_form;        // which form wants that
+  uint32_t again_pairs;       // and which blocks it wants to be pairs
+  uint32_t pairs;             // 1 + the axis of the grid along which the planner made blocks clusters of two; 0 = none
   const char *why[MAX_FORMS]; // by form: why it is not taken, NULL = it is
   MirageType *types;          // block.types: placements being decided
   bool warps_open;            // nobody said how many

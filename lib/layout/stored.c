@@ -51,6 +51,8 @@ void mirage__plan_forget(MirageUGraph *graph, MirageNode custom, const MirageDia
   bool holds = mirage_ugraph_plan_holds(graph, custom);
   if (holds)
     mirage_ugraph_set_schedule(graph, custom, plan->asked);
+  if (holds && plan->paired)
+    mirage_ugraph_set_cluster(graph, custom, (int64_t[]){1, 1, 1});
   else
     mirage_diag_emit(
         diag, MIRAGE_SEVERITY_REMARK, mirage_ugraph_node(graph, custom).loc,
@@ -111,11 +113,16 @@ MirageStatus mirage__plan_store(const Plan *plan, MirageUGraph *graph, MirageNod
   }
   for (int32_t l = 0; l < block->num_loops; l++)
     loops[l] = DIGITS[(block->loops[l].direct ? IS_DIRECT : 0) | (block->loops[l].side ? HAS_SIDE : 0)];
-  MiragePlan stored = {
-      .asked = custom_of(graph, custom)->schedule, .in_threads = block->items.on, .loops = loops, .places = places};
+  MiragePlan stored = {.asked = custom_of(graph, custom)->schedule,
+                       .in_threads = block->items.on,
+                       .paired = plan->pairs > 0,
+                       .loops = loops,
+                       .places = places};
   strncpy(stored.target, plan->target->name, sizeof stored.target - 1);
   if (p->warps)
     memcpy(stored.partition, (int64_t[]){p->by_row, p->by_col, p->batch, p->rows}, sizeof stored.partition);
+  if (plan->pairs)
+    mirage_ugraph_set_cluster(graph, custom, block->cluster);
   mirage_ugraph_set_schedule(graph, custom, &plan->schedule);
   mirage_ugraph_set_plan(graph, custom, &stored);
   return mirage_ugraph_status(graph);
@@ -131,6 +138,7 @@ MirageStatus mirage__plan_transfer(MirageUGraph *graph, MirageNode custom, const
     if (type->space != MIRAGE_SPACE_DEVICE)
       mirage_ugraph_set_placement(graph, (MirageValue){to.index + i}, type->space, &type->layout);
   }
+  mirage_ugraph_set_cluster(graph, custom, custom_of(from, planned)->cluster);
   mirage_ugraph_set_schedule(graph, custom, custom_of(from, planned)->schedule);
   mirage_ugraph_set_plan(graph, custom, custom_of(from, planned)->plan);
   return mirage_ugraph_status(graph);

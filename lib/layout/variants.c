@@ -25,7 +25,7 @@ typedef struct Kernel {
   const MirageAccessAttrs *accesses[MIRAGE_MAX_LOADS];
 } Kernel;
 
-/// What changes; starts as an open schedule and the kernel's own cluster.
+/// What changes; starts as an open schedule and the cluster that the kernel was asked to have.
 typedef struct Change {
   MirageSchedule schedule;
   int64_t cluster[3];
@@ -95,21 +95,33 @@ static bool change_order(const Kernel *kernel, int32_t order, Change *change) {
          (kernel->planned->tile_order == MIRAGE_ORDER_GROUPED) != (order == MIRAGE_ORDER_GROUPED);
 }
 
+static int64_t blocks_of(const int64_t cluster[3]) { return cluster[0] * cluster[1] * cluster[2]; }
+
 // Two blocks that are neighbours along an axis load once what does not depend on it.
 static bool change_multicast(const Kernel *kernel, int32_t axis, Change *change) {
-  const int64_t *cluster = kernel->attrs->cluster;
-  bool shared = false;
+  bool shared = false, alone = blocks_of(change->cluster) == 1;
   change->schedule = *kernel->planned;
   for (uint32_t i = 0; i < kernel->num_loads; i++) {
     MirageLoadSchedule *load = &change->schedule.loads[i];
     load->stages = 0;
-    if (!kernel->looped[i] || load->landing != MIRAGE_LANDING_TENSOR || kernel->accesses[i]->grid[axis] >= 0)
-      continue;
-    load->multicast = shared = true;
+    load->multicast =
+        kernel->looped[i] && load->landing == MIRAGE_LANDING_TENSOR && kernel->accesses[i]->grid[axis] < 0;
+    shared |= load->multicast;
   }
   change->cluster[axis] = PAIR;
   return shared && !kernel->collective && kernel->target->has_cluster && kernel->planned->num_roles &&
-         kernel->attrs->grid[axis] % PAIR == 0 && cluster[0] * cluster[1] * cluster[2] == 1;
+         kernel->attrs->grid[axis] % PAIR == 0 && alone && kernel->attrs->cluster[axis] == 1;
+}
+
+// Blocks that the planner made pairs go on by themselves.
+static bool change_pairs(const Kernel *kernel, int32_t none, Change *change) {
+  (void)none;
+  change->schedule = *kernel->planned;
+  for (uint32_t i = 0; i < kernel->num_loads; i++) {
+    change->schedule.loads[i].multicast = false;
+    change->schedule.loads[i].stages = 0;
+  }
+  return kernel->attrs->plan && kernel->attrs->plan->paired;
 }
 
 static bool change_side(const Kernel *kernel, int32_t blocks, Change *change) {
@@ -141,6 +153,7 @@ static const Variant VARIANTS[] = {
     {"order-row", change_order, MIRAGE_ORDER_ROW},
     {"multicast-x", change_multicast, 0},
     {"multicast-y", change_multicast, 1},
+    {"multicast-none", change_pairs, 0},
     {"side-1", change_side, 1},
     {"side-2", change_side, 2},
     {"dependent-launch", change_launch, 1},
@@ -162,6 +175,13 @@ static void list_nodes(Kernel *kernel, MirageRegion region, bool looped) {
   }
 }
 
+static bool is_multicast(const MirageSchedule *schedule) {
+  bool found = false;
+  for (uint32_t i = 0; i < schedule->num_loads; i++)
+    found |= schedule->loads[i].multicast;
+  return found;
+}
+
 static MirageStatus change_kernel(MirageUGraph *graph, MirageNode node, const MirageUGraph *planned,
                                   MirageNode planned_node, const MirageTarget *target, const Variant *variant,
                                   bool first, bool *out_changes) {
@@ -169,12 +189,15 @@ static MirageStatus change_kernel(MirageUGraph *graph, MirageNode node, const Mi
   Kernel kernel = {.graph = planned, .target = target, .attrs = &view.attrs->custom, .first = first};
   kernel.planned = kernel.attrs->schedule;
   Change change = {0};
-  memcpy(change.cluster, kernel.attrs->cluster, sizeof change.cluster);
+  for (int a = 0; a < 3; a++)
+    change.cluster[a] = kernel.attrs->plan && kernel.attrs->plan->paired ? 1 : kernel.attrs->cluster[a];
   list_nodes(&kernel, view.region, false);
   if (!kernel.planned || kernel.planned->num_loads != kernel.num_loads ||
       !variant->apply(&kernel, variant->value, &change))
     return MIRAGE_OK;
   *out_changes = true;
+  if (blocks_of(change.cluster) == 1 && is_multicast(&change.schedule)) // as the planner had it
+    memcpy(change.cluster, kernel.attrs->cluster, sizeof change.cluster);
   mirage_ugraph_set_cluster(graph, node, change.cluster);
   mirage_ugraph_set_schedule(graph, node, &change.schedule);
   return mirage_ugraph_status(graph);

@@ -209,7 +209,7 @@ MirageGraphHash mirage_ugraph_kernel_hash(const MirageUGraph *graph, MirageNode 
   put_region(&words, graph, view.region, first.index);
   for (uint32_t i = 0; plan && i < 4; i++)
     put(&words, (uint64_t)plan->partition[i]);
-  put(&words, plan && plan->in_threads);
+  put(&words, (plan && plan->in_threads) + 2 * (uint64_t)(plan && plan->paired));
   put_schedule(&words, plan ? plan->asked : NULL);
   put_text(&words, plan ? plan->target : NULL);
   put_text(&words, plan ? plan->loops : NULL);

@@ -36,7 +36,6 @@ static const double cluster_meeting_us = 1.2; // two barriers of a cluster, read
 static const double pair_meeting_us = 1.0;    // the same in a cluster of two
 static const double grid_exchange = 60e3;     // bytes a block writes and reads in a microsecond where the grid meets
 static const double cluster_exchange = 35e3;  // and where a cluster does
-static const double multicast_us = 0.35;      // an iteration that blocks of a cluster begin together
 static const double cluster_share = 0.9;      // of the multiprocessors, that clusters of four and more can occupy
 static const double shared_rate = 4;          // shared memory moves this many times the bytes of L2
 static const double chain_bytes = 48;  // of shared memory an element of a chain of products moves outside registers
@@ -234,9 +233,8 @@ static double reducing_us(const CostKernel *kernel, const MirageTarget *target) 
 static double fixed_us(const CostKernel *kernel, const Occupancy *o) {
   double late = kernel->least_rows < tall_rows ? outside_product_us : 0;
   double step = kernel->produced ? pipelined_us : iteration_us;
-  double us = block_us * (o->waves - 1) + step * kernel->iterations * o->waves * (1 + kernel->waits) +
-              (outside_us * kernel->outside + late * kernel->outside_products) * o->waves;
-  return us + (kernel->multicast ? multicast_us * kernel->iterations * o->waves : 0);
+  return block_us * (o->waves - 1) + step * kernel->iterations * o->waves * (1 + kernel->waits) +
+         (outside_us * kernel->outside + late * kernel->outside_products) * o->waves;
 }
 
 static double staged_us(const CostKernel *kernel, const MirageTarget *target) {

@@ -42,7 +42,6 @@ typedef struct CostKernel {
   bool weights;    // some product of a loop takes its second operand as it was loaded
   bool warpgroups; // products are computed by warpgroups,
   bool produced;   // and warps of their own issue the copies for them
-  bool multicast;  // copies of a cluster's blocks are shared
   bool resident;   // all blocks must run at once, one a multiprocessor
 } CostKernel;
 

@@ -82,11 +82,8 @@ static CostStream find_stream(const Block *block) {
 static void add_load(PlanWalk *walk, const MirageNodeView *node, bool looped, double times) {
   const MirageLoadSchedule *load = &walk->schedule->loads[walk->loads++];
   const MirageType *tile = mirage_ugraph_type(walk->block->graph, node->first_result);
-  const int64_t *cluster = walk->custom->cluster;
-  if (load->multicast) { // one copy for all
-    times /= (double)(cluster[0] * cluster[1] * cluster[2]);
-    walk->kernel.multicast = true;
-  }
+  if (load->multicast) // one copy for all
+    times /= (double)mirage__block_cluster(walk->block);
   mirage__cost_load(&walk->kernel, operand_type(walk, node, 0), tile, times);
   if (!looped)
     return;

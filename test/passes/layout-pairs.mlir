@@ -1,0 +1,105 @@
+// Large products: blocks in twos share the copies of what does not depend on their axis, and nobody had asked for it.
+//
+// RUN: mirage-mlir-opt %s --mirage-layout -o %t.planned.mlir
+// RUN: FileCheck %s < %t.planned.mlir
+// Planned again: the same. For a GPU without clusters: the planner's are gone. What was asked for stays.
+// RUN: mirage-mlir-opt %t.planned.mlir --mirage-layout | diff %t.planned.mlir -
+// RUN: mirage-mlir-opt %t.planned.mlir --mirage-layout=target=a100 | FileCheck %s --check-prefix=A100
+// RUN: mirage-mlir-opt %t.planned.mlir --mirage-layout=target=a100 | mirage-mlir-opt --mirage-layout | FileCheck %s
+// An edited kernel holds an ask, clusters and all.
+// RUN: sed 's/stages = 4/stages = 3/g' %t.planned.mlir | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=EDITED
+
+// 16 x 16 tiles: w, which rows of blocks share, is as large as x; the first axis wins.
+// CHECK-LABEL: @pairs(
+// CHECK: grid [16, 16] cluster [2] schedule <{{.*}}loads = [tensor(stages = {{[0-9]}}, multicast = true), tensor(stages = {{[0-9]}})]> plan <{{.*}}paired = true
+// A100-LABEL: @pairs(
+// A100-NOT: cluster
+// A100-NOT: paired
+// EDITED-LABEL: @pairs(
+// EDITED: cluster [2] {{.*}}stages = 3, multicast = true
+// EDITED-NOT: paired
+mirage_kernel.graph @pairs_program(%x: tensor<2048x256xf16>, %w: tensor<256x2048xf16>) -> tensor<2048x2048xf16> {
+  %y = matmul %x, %w : tensor<2048x256xf16>, tensor<256x2048xf16>
+  return %y : tensor<2048x2048xf16>
+}
+
+mirage_kernel.graph @pairs(%x: tensor<2048x256xf16>, %w: tensor<256x2048xf16>) -> tensor<2048x2048xf16> attributes {source = @pairs_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [16, 16] : (tensor<2048x256xf16>, tensor<256x2048xf16>) -> tensor<2048x2048xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<128x128xf32>
+    %acc = loop 4 (%a = %zero sum) : !mirage_block.tile<128x128xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<2048x256xf16> -> !mirage_block.tile<128x64xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<256x2048xf16> -> !mirage_block.tile<64x128xf16>
+      %p = matmul %xt, %wt : !mirage_block.tile<128x64xf16>, !mirage_block.tile<64x128xf16>
+      yield %p : !mirage_block.tile<128x128xf32>
+    }
+    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<128x128xf32>, tensor<2048x2048xf16>
+  }
+  return %y : tensor<2048x2048xf16>
+}
+
+// The larger tile is shared: w, by blocks that differ in rows.
+// CHECK-LABEL: @larger(
+// CHECK: grid [8, 18] cluster [1, 2] schedule <{{.*}}loads = [tensor(stages = {{[0-9]}}), tensor(stages = {{[0-9]}}, multicast = true)]> plan <{{.*}}paired = true
+mirage_kernel.graph @larger_program(%x: tensor<2304x256xf16>, %w: tensor<256x2048xf16>) -> tensor<2304x2048xf16> {
+  %y = matmul %x, %w : tensor<2304x256xf16>, tensor<256x2048xf16>
+  return %y : tensor<2304x2048xf16>
+}
+
+mirage_kernel.graph @larger(%x: tensor<2304x256xf16>, %w: tensor<256x2048xf16>) -> tensor<2304x2048xf16> attributes {source = @larger_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [8, 18] : (tensor<2304x256xf16>, tensor<256x2048xf16>) -> tensor<2304x2048xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<128x256xf32>
+    %acc = loop 4 (%a = %zero sum) : !mirage_block.tile<128x256xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<2304x256xf16> -> !mirage_block.tile<128x64xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<256x2048xf16> -> !mirage_block.tile<64x256xf16>
+      %p = matmul %xt, %wt : !mirage_block.tile<128x64xf16>, !mirage_block.tile<64x256xf16>
+      yield %p : !mirage_block.tile<128x256xf32>
+    }
+    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<128x256xf32>, tensor<2304x2048xf16>
+  }
+  return %y : tensor<2304x2048xf16>
+}
+
+// 15 x 15 blocks are no pairs; 8 x 8 blocks all run at once and wait for L2 less.
+// CHECK-LABEL: @odd(
+// CHECK-NOT: cluster
+// CHECK: producer
+// CHECK-NOT: multicast
+mirage_kernel.graph @odd_program(%x: tensor<1920x256xf16>, %w: tensor<256x1920xf16>) -> tensor<1920x1920xf16> {
+  %y = matmul %x, %w : tensor<1920x256xf16>, tensor<256x1920xf16>
+  return %y : tensor<1920x1920xf16>
+}
+
+mirage_kernel.graph @odd(%x: tensor<1920x256xf16>, %w: tensor<256x1920xf16>) -> tensor<1920x1920xf16> attributes {source = @odd_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [15, 15] : (tensor<1920x256xf16>, tensor<256x1920xf16>) -> tensor<1920x1920xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<128x128xf32>
+    %acc = loop 4 (%a = %zero sum) : !mirage_block.tile<128x128xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<1920x256xf16> -> !mirage_block.tile<128x64xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<256x1920xf16> -> !mirage_block.tile<64x128xf16>
+      %p = matmul %xt, %wt : !mirage_block.tile<128x64xf16>, !mirage_block.tile<64x128xf16>
+      yield %p : !mirage_block.tile<128x128xf32>
+    }
+    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<128x128xf32>, tensor<1920x1920xf16>
+  }
+  return %y : tensor<1920x1920xf16>
+}
+
+// CHECK-LABEL: @few(
+// CHECK-NOT: cluster
+mirage_kernel.graph @few_program(%x: tensor<1024x256xf16>, %w: tensor<256x1024xf16>) -> tensor<1024x1024xf16> {
+  %y = matmul %x, %w : tensor<1024x256xf16>, tensor<256x1024xf16>
+  return %y : tensor<1024x1024xf16>
+}
+
+mirage_kernel.graph @few(%x: tensor<1024x256xf16>, %w: tensor<256x1024xf16>) -> tensor<1024x1024xf16> attributes {source = @few_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [8, 8] : (tensor<1024x256xf16>, tensor<256x1024xf16>) -> tensor<1024x1024xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<128x128xf32>
+    %acc = loop 4 (%a = %zero sum) : !mirage_block.tile<128x128xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<1024x256xf16> -> !mirage_block.tile<128x64xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<256x1024xf16> -> !mirage_block.tile<64x128xf16>
+      %p = matmul %xt, %wt : !mirage_block.tile<128x64xf16>, !mirage_block.tile<64x128xf16>
+      yield %p : !mirage_block.tile<128x128xf32>
+    }
+    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<128x128xf32>, tensor<1024x1024xf16>
+  }
+  return %y : tensor<1024x1024xf16>
+}
