@@ -14,7 +14,8 @@ typedef struct ScheduleWalk {
   const bool *wanted;                                       // by node; NULL = all
   bool masked[SEARCH_MAX_NODES], product[SEARCH_MAX_NODES]; // product: it comes of one
   double iterations;
-  uint64_t loaded; // inputs, as a bit set
+  double shared[SEARCH_MAX_AXES]; // by axis: bytes that loops load out of L2 and that do not depend on it
+  uint64_t loaded;                // inputs, as a bit set
   CostKernel kernel;
   SearchGuess guess;
   MirageType *types; // [num_nodes] of the structure
@@ -58,11 +59,25 @@ static void add_cast(ScheduleWalk *walk, uint32_t node, bool looped, double time
   mirage__guess_tile(&walk->guess, &cast, 1);
 }
 
+// What blocks that are neighbours along an axis both load.
+static void note_shared(ScheduleWalk *walk, const SearchNode *node, double bytes) {
+  for (uint32_t axis = 1; axis < walk->program->num_axes; axis++) {
+    bool depends = walk->program->axes[axis].tied != axis || axis == walk->structure->loop_axis;
+    for (uint32_t d = SEARCH_RANK - node->rank; d < SEARCH_RANK && !depends; d++)
+      depends =
+          !(node->dims[d] & SEARCH_WHOLE) && walk->program->axes[mirage__search_axis_of(node->dims[d])].tied == axis;
+    walk->shared[axis] += depends ? 0 : bytes;
+  }
+}
+
 static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile, double times) {
   bool looped = mirage__search_is_inside(node->stage) && walk->iterations > 1;
   const MirageType *tensor =
       mirage_ugraph_type(walk->program->graph, mirage_ugraph_get_input(walk->program->graph, node->a));
+  double before = walk->kernel.l2_bytes;
   mirage__cost_load(&walk->kernel, tensor, tile, times);
+  if (looped)
+    note_shared(walk, node, walk->kernel.l2_bytes - before);
   mirage__guess_tile(&walk->guess, tile, looped ? 2 : 1);
   walk->kernel.iteration_bytes += looped ? (double)mirage_type_bytes(tile) : 0;
   if (!(walk->loaded >> node->a & 1))
@@ -221,9 +236,22 @@ static double partial_bytes(const ScheduleWalk *walk) {
   return bytes;
 }
 
+// Blocks of large products are pairs that share one operand's copies: choose_pairs in lib/layout/copies.c.
+static double paired_bytes(const ScheduleWalk *walk, const MirageTarget *target) {
+  double most = 0;
+  if (!walk->kernel.produced || !target->has_cluster || walk->schedule->split > 1 ||
+      walk->kernel.blocks <= target->num_sms)
+    return 0;
+  for (uint32_t axis = 1; axis < walk->program->num_axes; axis++)
+    if (walk->schedule->parts[axis] % 2 == 0)
+      most = fmax(most, walk->shared[axis]);
+  return most / 2;
+}
+
 static double time_of(ScheduleWalk *walk, const MirageTarget *target) {
   if (!mirage__guess_plan(&walk->guess, target, &walk->kernel))
     return INFINITY;
+  walk->kernel.l2_bytes -= paired_bytes(walk, target);
   return target->launch_us + mirage__cost_kernel_us(&walk->kernel, target);
 }
 
