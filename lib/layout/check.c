@@ -58,9 +58,9 @@ static void check_warps(Check *check) {
     fail(check, (MirageNode){0}, "roles have %d warps, the block %d", warps, schedule->warps);
   if (schedule->warps * 32 > target->max_threads_per_block)
     fail(check, (MirageNode){0}, "%d warps are more than %s allows", schedule->warps, target->name);
-  if (registers > target->registers_per_sm)
-    fail(check, (MirageNode){0}, "roles take %lld registers, %s has %d", (long long)registers, target->name,
-         target->registers_per_sm);
+  if (registers > (int64_t)launch * schedule->warps * 32)
+    fail(check, (MirageNode){0}, "roles take %lld registers, the block begins with %lld", (long long)registers,
+         (long long)launch * schedule->warps * 32);
 }
 
 static void check_workers(Check *check) {

@@ -359,6 +359,11 @@ static MirageStatus check_registers(Plan *plan) {
   if (total > plan->target->registers_per_sm)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT, "layout: roles take %d registers, %s has %d",
                             total, plan->target->name, plan->target->registers_per_sm);
+  // Warps wait for what others give back: more than the block begins with never comes.
+  if (total > launch * schedule->warps * 32)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
+                            "layout: roles take %d registers, a block of %d warps begins with %d, %d of each thread",
+                            total, schedule->warps, launch * schedule->warps * 32, launch);
   return MIRAGE_OK;
 }
 

@@ -209,6 +209,12 @@ static void test_roles_that_are_not_possible(void **state) {
   assert_int_equal(mirage_layout_plan(f.graph, mirage_target_find("h200"), &f.diag), MIRAGE_BAD_ARGUMENT);
   assert_string_equal(f.capture.text, "layout: roles take 97280 registers, h200 has 65536");
   end(&f);
+  begin(&f, linear(with_roles(copied(MIRAGE_LANDING_TENSOR, 16), 4, 112))); // would wait for ever
+  assert_int_equal(mirage_layout_plan(f.graph, mirage_target_find("h200"), &f.diag), MIRAGE_BAD_ARGUMENT);
+  assert_string_equal(f.capture.text,
+                      "layout: roles take 62464 registers, a block of 20 warps begins with 61440, 96 of "
+                      "each thread");
+  end(&f);
   schedule.roles[1].kind = MIRAGE_ROLE_PRODUCER;
   begin(&f, linear(schedule));
   assert_int_equal(mirage_layout_plan(f.graph, mirage_target_find("h200"), &f.diag), MIRAGE_BAD_ARGUMENT);
