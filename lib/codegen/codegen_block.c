@@ -26,6 +26,7 @@ static void emit_now(Emit *e, MirageNode node, const MirageNodeView *view) {
     mirage__reduce_step(e, &carry);
     mirage__reduce_end(e, &carry);
   } else {
+    carry.fresh = mirage__split_of(e, node).warpgroup && !carry.init.index;
     mirage__matmul_begin(e, &carry);
     mirage__matmul_step(e, &carry);
     mirage__matmul_end(e, &carry);

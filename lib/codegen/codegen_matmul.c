@@ -84,11 +84,13 @@ bool mirage__is_zero(const Emit *e, MirageValue value) {
 
 void mirage__matmul_begin(Emit *e, Carry *carry) {
   MatmulSplit split = mirage__split_of(e, carry->node);
-  if (split.resident) {
+  if (split.resident && !carry->fresh) {
     mirage__cells_init(e, carry);
     return;
   }
-  carry->acc = mirage__accumulators(e, split.accumulators);
+  carry->acc = split.resident ? mirage__registers(e, carry->result) : mirage__accumulators(e, split.accumulators);
+  if (carry->fresh)
+    return;
   bool zero = !carry->init.index || mirage__is_zero(e, carry->init);
   if (!zero) {
     mirage__begin_operation(e);

@@ -77,13 +77,12 @@ typedef struct Step {
   Carry *carry;
   const MatmulSplit *split;
   Operand a, b;
-  bool a_in_cells;
   LLVMValueRef cells[MOST_CELLS];
 } Step;
 
 // Columns [first, first + units) of slab i, in units of 8, for the whole contraction.
-static void multiply_piece(Emit *e, Step *step, int32_t i, LLVMValueRef a_start, LLVMValueRef (*a_regs)[4],
-                           int32_t first, int32_t units) {
+static void multiply_piece(Emit *e, Step *step, int32_t i, LLVMValueRef a_start, const Fragment *a_regs, int32_t first,
+                           int32_t units) {
   const MatmulSplit *s = step->split;
   Worker worker = mirage__matmul_worker(e, s);
   LLVMValueRef column = mirage__add(e, mirage__mul(e, worker.col, s->cols_each * 8), gpu_i32(&e->gpu, first * 8));
@@ -94,7 +93,7 @@ static void multiply_piece(Emit *e, Step *step, int32_t i, LLVMValueRef a_start,
                       !step->b.k_inner, cells);
 }
 
-static void multiply_slab(Emit *e, Step *step, int32_t i, LLVMValueRef (*a_regs)[4]) {
+static void multiply_slab(Emit *e, Step *step, int32_t i, const Fragment *a_regs) {
   const MatmulSplit *s = step->split;
   LLVMValueRef a_start = NULL;
   if (!a_regs) {
@@ -106,38 +105,68 @@ static void multiply_slab(Emit *e, Step *step, int32_t i, LLVMValueRef (*a_regs)
                    s->cols_each - first < MOST_UNITS ? s->cols_each - first : MOST_UNITS);
 }
 
-void mirage__warpgroup_step(Emit *e, Carry *carry, const MatmulSplit *split) {
-  MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
-  Step step = {.carry = carry, .split = split, .b = operand_of(e, &view, 1)};
-  step.a_in_cells = mirage__block_operand_in_cells(&e->block, &view);
-  size_t fragments = step.a_in_cells ? (size_t)split->rows_each * (size_t)split->depth_units : 0;
-  LLVMValueRef(*a_regs)[4] = mirage_arena_alloc_array(e->block.arena, fragments + 1, sizeof *a_regs);
-  if (!a_regs || carry->acc.count > MOST_CELLS) {
-    mirage__emit_fail(e, view.loc, a_regs ? MIRAGE_LIMIT : MIRAGE_NO_MEMORY,
-                      "matmul: a thread would own %d accumulators, at most %d are possible", carry->acc.count,
-                      MOST_CELLS);
+Fragment *mirage__warpgroup_fragments(Emit *e, Carry *carry, const MatmulSplit *split) {
+  int32_t count = split->rows_each * split->depth_units;
+  Fragment *fragments = mirage_arena_alloc_array(e->block.arena, (size_t)count + 1, sizeof *fragments);
+  if (!fragments)
+    mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "matmul: out of memory");
+  for (int32_t f = 0; fragments && f < count; f++)
+    mirage__mma_cells_operand(e, carry, split, f / split->depth_units, f % split->depth_units, fragments[f]);
+  return fragments;
+}
+
+// The registers that the products begin with must be as they are by now; nothing begins with registers where all are new.
+static void begin_cells(Emit *e, Carry *carry, LLVMValueRef *cells) {
+  if (carry->fresh) {
+    for (int32_t i = 0; i < carry->acc.count; i++)
+      cells[i] = NULL;
+    GPU0(&e->gpu, WGMMA_FENCE);
     return;
   }
-  for (size_t f = 0; f < fragments; f++)
-    mirage__mma_cells_operand(e, carry, split, (int32_t)f / split->depth_units, (int32_t)f % split->depth_units,
-                              a_regs[f]);
-  if (!step.a_in_cells)
+  get_cells(e, carry, cells);
+  mirage__gpu_wgmma_fence(&e->gpu, (uint32_t)carry->acc.count, cells);
+}
+
+void mirage__warpgroup_issue(Emit *e, Carry *carry, const MatmulSplit *split, Fragment *fragments) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
+  Step step = {.carry = carry, .split = split, .b = operand_of(e, &view, 1)};
+  if (carry->acc.count > MOST_CELLS) {
+    mirage__emit_fail(e, view.loc, MIRAGE_LIMIT, "matmul: a thread would own %d accumulators, at most %d are possible",
+                      carry->acc.count, MOST_CELLS);
+    return;
+  }
+  if (!fragments)
     step.a = operand_of(e, &view, 0);
-  get_cells(e, carry, step.cells);
-  mirage__gpu_wgmma_fence(&e->gpu, (uint32_t)carry->acc.count, step.cells);
+  begin_cells(e, carry, step.cells);
   for (int32_t i = 0; i < split->rows_each; i++)
-    multiply_slab(e, &step, i, step.a_in_cells ? a_regs + i * split->depth_units : NULL);
+    multiply_slab(e, &step, i, fragments ? fragments + i * split->depth_units : NULL);
   GPU0(&e->gpu, WGMMA_COMMIT);
-  if (!runs_on(e, carry))
-    mirage__gpu_wgmma_wait(&e->gpu, 0, (uint32_t)carry->acc.count, step.cells);
   set_cells(e, carry, step.cells);
 }
 
-void mirage__warpgroup_finish(Emit *e, Carry *carry) {
+void mirage__warpgroup_wait(Emit *e, Carry *carry, int32_t groups) {
   LLVMValueRef cells[MOST_CELLS];
-  if (!runs_on(e, carry) || !mirage__split_of(e, carry->node).warpgroup)
+  if (e->status != MIRAGE_OK)
     return;
   get_cells(e, carry, cells);
-  mirage__gpu_wgmma_wait(&e->gpu, 0, (uint32_t)carry->acc.count, cells);
+  mirage__gpu_wgmma_wait(&e->gpu, groups, (uint32_t)carry->acc.count, cells);
   set_cells(e, carry, cells);
+}
+
+void mirage__warpgroup_step(Emit *e, Carry *carry, const MatmulSplit *split) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
+  Fragment *fragments = NULL;
+  if (mirage__block_operand_in_cells(&e->block, &view)) {
+    fragments = mirage__warpgroup_fragments(e, carry, split);
+    if (!fragments)
+      return;
+  }
+  mirage__warpgroup_issue(e, carry, split, fragments);
+  if (!runs_on(e, carry))
+    mirage__warpgroup_wait(e, carry, 0);
+}
+
+void mirage__warpgroup_finish(Emit *e, Carry *carry) {
+  if (runs_on(e, carry) && mirage__split_of(e, carry->node).warpgroup)
+    mirage__warpgroup_wait(e, carry, 0);
 }

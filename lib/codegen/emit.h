@@ -281,6 +281,7 @@ typedef struct Carry {
   MirageValue init;   // {0}: none
   MirageValue factor; // {0}: plain sum or maximum
   Accumulators acc;
+  bool fresh;         // the accumulators need no value before the product: it does not add to them
   LLVMValueRef *news; // of a resident carry: what its cells become once all carries of the loop have been computed
 } Carry;
 void mirage__matmul_begin(Emit *e, Carry *carry); // codegen_matmul.c
@@ -294,6 +295,12 @@ LLVMValueRef mirage__pack_pair(Emit *e, MirageDType dtype, LLVMValueRef low, LLV
 void mirage__mma_multiply(Emit *e, MirageDType dtype, const LLVMValueRef *p, const LLVMValueRef *q,
                           LLVMValueRef *cells);
 void mirage__warpgroup_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_wgmma.c
+/// The same in pieces: a first operand evaluated in cells (NULL after a failure), products issued as one group, of which
+/// `fragments` is the first operand or NULL, and the wait until at most `groups` of them are under way.
+typedef LLVMValueRef Fragment[4];
+Fragment *mirage__warpgroup_fragments(Emit *e, Carry *carry, const MatmulSplit *split);
+void mirage__warpgroup_issue(Emit *e, Carry *carry, const MatmulSplit *split, Fragment *fragments);
+void mirage__warpgroup_wait(Emit *e, Carry *carry, int32_t groups);
 /// The four registers of a product's first operand that is evaluated in cells: row unit and unit of the contraction.
 void mirage__mma_cells_operand(Emit *e, Carry *carry, const MatmulSplit *split, int32_t row_unit, int32_t depth_unit,
                                LLVMValueRef *out);

@@ -84,6 +84,7 @@ LLVMTypeRef mirage__gpu_dtype(const MirageGpu *gpu, MirageDType dtype);
 ///              the same shape, or a wait, and nowhere else until they come out of a wait. In unit u (columns 8 u ..)
 ///              lane 4 g + t of warp w of the group has cells 4 u + c at row 16 w + g + 8 (c / 2), column 8 u + 2 t + c
 ///              % 2.
+/// Beginning:   where cells[0] is NULL the product is d = a @ b: the cells begin with nothing.
 /// a_regs:      4 registers, two elements each: (g, 2t..), (g + 8, 2t..), (g, 2t + 8..), (g + 8, 2t + 8..) of rows
 ///              16 w ..; or NULL, and a_desc. Not with a_mn_major.
 /// Descriptors: i64 of PTX (mirage__gpu_matrix_descriptor).

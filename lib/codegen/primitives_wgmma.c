@@ -39,20 +39,23 @@ static void add_registers(Text *text, uint32_t first, uint32_t count) {
   add(text, "}");
 }
 
-// Emits `code` with `cells` in and out and `num_inputs` more inputs, each of constraint inputs[i].
+// Emits `code` with `cells` in and out, or only out where they begin with nothing, and more inputs, each of constraint
+// inputs[i].
 static void emit_tied(const MirageGpu *gpu, const Text *code, uint32_t count, LLVMValueRef *cells, const char *inputs,
                       const LLVMValueRef *operands) {
   Text constraints = {.used = 0};
   LLVMTypeRef fields[MOST_CELLS], params[MOST_CELLS + 8];
   LLVMValueRef args[MOST_CELLS + 8];
   uint32_t used = 0;
-  for (uint32_t i = 0; i < count; i++, used++) {
+  for (uint32_t i = 0; i < count; i++) {
     add(&constraints, "=f,");
-    fields[i] = params[used] = gpu->f32;
-    args[used] = cells[i];
+    fields[i] = gpu->f32;
   }
-  for (uint32_t i = 0; i < count; i++)
-    add(&constraints, "%u,", i);
+  for (; cells[0] && used < count; used++) {
+    add(&constraints, "%u,", used);
+    params[used] = gpu->f32;
+    args[used] = cells[used];
+  }
   for (; *inputs; inputs++, operands++, used++) {
     add(&constraints, "%c,", *inputs);
     args[used] = *operands;
@@ -74,13 +77,16 @@ void mirage__gpu_wgmma(const MirageGpu *gpu, MirageDType dtype, int32_t n, LLVMV
                        LLVMValueRef *cells) {
   assert(n >= 8 && n <= 256 && n % 8 == 0 && (dtype == MIRAGE_F16 || dtype == MIRAGE_BF16) && !(a_regs && a_mn_major));
   if (gpu->host) {
+    for (int32_t i = 0; !cells[0] && i < n / 2; i++)
+      cells[n / 2 - 1 - i] = gpu_f32(gpu, 0);
     mirage__host_wgmma(gpu, dtype, n, a_desc, a_regs, a_mn_major, b_desc, b_mn_major, cells);
     return;
   }
-  uint32_t count = (uint32_t)n / 2, a = 2 * count;
+  uint32_t count = (uint32_t)n / 2, a = cells[0] ? 2 * count : count;
   const char *type = dtype == MIRAGE_F16 ? "f16" : "bf16";
   Text code = {.used = 0};
-  add(&code, "{ .reg .pred p; setp.ne.b32 p, 1, 0; wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s ", n, type, type);
+  add(&code, "{ .reg .pred p; setp.ne.b32 p, %d, 0; wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s ",
+      cells[0] != NULL, n, type, type);
   add_registers(&code, 0, count);
   add(&code, ", ");
   if (a_regs) {
