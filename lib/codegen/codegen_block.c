@@ -203,8 +203,7 @@ static void begin_carries(Emit *e, MirageNode node, uint32_t count, Carry *carri
   }
 }
 
-static void step_carries(Emit *e, MirageNode node, uint32_t count, Carry *carries, const CarryKind *kinds,
-                         LLVMValueRef iteration) {
+static void step_products(Emit *e, uint32_t count, Carry *carries, const CarryKind *kinds) {
   for (uint32_t i = 0; i < count; i++) {
     e->gpu.op = carries[i].node.index;
     if (kinds[i] == CARRY_MATMUL)
@@ -212,6 +211,10 @@ static void step_carries(Emit *e, MirageNode node, uint32_t count, Carry *carrie
     else if (kinds[i] == CARRY_REDUCE)
       mirage__reduce_step(e, &carries[i]);
   }
+}
+
+static void renew_carries(Emit *e, MirageNode node, uint32_t count, Carry *carries, const CarryKind *kinds,
+                          LLVMValueRef iteration) {
   e->gpu.op = node.index;
   for (uint32_t i = 0; i < count; i++)
     if (kinds[i] == CARRY_RESIDENT)
@@ -249,10 +252,52 @@ static void erase_barrier(Emit *e, LLVMValueRef barrier) {
   LLVMInstructionEraseFromParent(barrier);
 }
 
-static void emit_loop(Emit *e, MirageNode node) {
+// Whether nothing in the body needs the barrier before it: it wrote no shared memory, and read nothing that was written
+// there before the loop.
+static bool needs_no_barrier(const Emit *e, const Hazard *before, uint32_t count, uint32_t changes) {
+  if (e->changes != changes || count + e->num_hazards > MAX_HAZARDS)
+    return false;
+  for (uint32_t i = 0; i < count; i++)
+    for (uint32_t j = 0; j < e->num_hazards; j++)
+      if (before[i].write && before[i].begin < e->hazards[j].end && e->hazards[j].begin < before[i].end)
+        return false;
+  return true;
+}
+
+// The body once, behind a barrier where it uses shared memory by itself at all.
+static void emit_iterations(Emit *e, MirageNode node, Carry *carries, const CarryKind *kinds) {
   int32_t loop = mirage__block_find_loop(&e->block, node);
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
   LoopState *state = &e->loops[loop];
+  Repeat repeat = mirage__begin_repeat(e, e->block.loops[loop].range);
+  state->iteration = repeat.index;
+  mirage__forget_elements(e);
+  LLVMValueRef barrier = NULL;
+  Hazard before[MAX_HAZARDS]; // what the barrier orders, should it turn out not to be needed here
+  uint32_t num_before = e->num_hazards;
+  memcpy(before, e->hazards, num_before * sizeof *before);
+  if (!state->blocking) {
+    mirage__barrier(e);
+    barrier = LLVMGetLastInstruction(LLVMGetInsertBlock(e->gpu.builder));
+  }
+  uint32_t changes = e->changes;
+  if (state->stages)
+    mirage__turn_pipeline(e, loop);
+  mirage__emit_region(e, view.region);
+  step_products(e, view.num_operands, carries, kinds);
+  renew_carries(e, node, view.num_operands, carries, kinds, repeat.index);
+  mirage__end_turn(e, loop);
+  if (barrier && needs_no_barrier(e, before, num_before, changes)) {
+    erase_barrier(e, barrier);
+    memcpy(e->hazards + e->num_hazards, before, num_before * sizeof *before);
+    e->operation = e->num_hazards += num_before;
+  }
+  mirage__end_repeat(e, &repeat);
+}
+
+static void emit_loop(Emit *e, MirageNode node) {
+  int32_t loop = mirage__block_find_loop(&e->block, node);
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
   if (e->block.loops[loop].direct) {
     mirage__emit_direct_loop(e, node);
     return;
@@ -266,28 +311,7 @@ static void emit_loop(Emit *e, MirageNode node) {
   begin_carries(e, node, view.num_operands, carries, kinds);
   mirage__begin_pipeline(e, loop);
   mirage__await_landing(e);
-  Repeat repeat = mirage__begin_repeat(e, e->block.loops[loop].range);
-  state->iteration = repeat.index;
-  mirage__forget_elements(e);
-  LLVMValueRef barrier = NULL;
-  Hazard before[MAX_HAZARDS]; // what the barrier orders, should it turn out not to be needed here
-  uint32_t num_before = e->num_hazards, touched = e->touches;
-  memcpy(before, e->hazards, num_before * sizeof *before);
-  if (!state->blocking) {
-    mirage__barrier(e);
-    barrier = LLVMGetLastInstruction(LLVMGetInsertBlock(e->gpu.builder));
-  }
-  if (state->stages)
-    mirage__turn_pipeline(e, loop);
-  mirage__emit_region(e, view.region);
-  step_carries(e, node, view.num_operands, carries, kinds, repeat.index);
-  mirage__end_turn(e, loop);
-  if (barrier && e->touches == touched) { // the body never came near shared memory
-    erase_barrier(e, barrier);
-    memcpy(e->hazards, before, num_before * sizeof *before);
-    e->num_hazards = e->operation = num_before;
-  }
-  mirage__end_repeat(e, &repeat);
+  emit_iterations(e, node, carries, kinds);
   mirage__forget_elements(e);
   for (uint32_t i = 0; i < view.num_operands; i++)
     if (kinds[i] == CARRY_MATMUL)

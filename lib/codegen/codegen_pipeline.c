@@ -101,6 +101,7 @@ void mirage__load_outside(Emit *e, MirageNode load) {
     LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->thread, 0));
     issue_alone(e, channel);
     mirage__end_if(e, join);
+    mirage__copied_by_engine(e);
   }
   e->landing[e->num_landing++] = channel;
 }

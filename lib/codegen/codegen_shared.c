@@ -121,6 +121,7 @@ void mirage__barrier(Emit *e) {
     GPU(&e->gpu, BARRIER_NAMED, gpu_i32(&e->gpu, e->barrier), gpu_i32(&e->gpu, e->threads));
   else
     GPU(&e->gpu, BARRIER, gpu_i32(&e->gpu, 0));
+  e->changes++;
   mirage__forget_hazards(e);
   mirage__forget_elements(e);
 }
@@ -135,7 +136,7 @@ static void touch(Emit *e, MirageValue value, bool write) {
   if (is_given_back(e, value))
     return;
   const MirageType *type = emit_type(e, value);
-  e->touches++;
+  e->changes += write;
   const Channel *channel = mirage__block_channel_of(&e->block, value);
   if (channel && channel->loop < 0 && channel->full.kind == SIGNAL_MBARRIER && !write)
     mirage__await_landing(e);
@@ -166,12 +167,12 @@ static void read_leaf(void *user, MirageValue leaf) {
 
 void mirage__will_read(Emit *e, MirageValue value) { mirage__block_leaves(&e->block, value, read_leaf, e); }
 void mirage__will_read_buffer(Emit *e, MirageValue value) { touch(e, value, false); }
+void mirage__copied_by_engine(Emit *e) { e->hazards[e->num_hazards - 1].write = false; }
 void mirage__will_write(Emit *e, MirageValue value) { touch(e, value, true); }
 
 void mirage__note_read(Emit *e, MirageValue value) {
   const MirageType *type = emit_type(e, value);
   int64_t begin = type->layout.offset, end = begin + mirage__buffer_bytes(type) * type->layout.stages;
-  e->touches++;
   if (e->num_hazards < MAX_HAZARDS)
     e->hazards[e->num_hazards++] = (Hazard){begin, end, false};
   else

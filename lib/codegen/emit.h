@@ -91,7 +91,7 @@ typedef struct Emit {
   Hazard hazards[MAX_HAZARDS];
   uint32_t num_hazards;
   uint32_t operation;                       // hazards from here on belong to the operation being emitted
-  uint32_t touches;                         // accesses to shared memory announced so far
+  uint32_t changes;                         // writes to shared memory and barriers announced so far
   bool copies_pending;                      // cp.async issued outside a loop and not waited for
   const Channel *landing[MIRAGE_MAX_LOADS]; // copies outside a loop that are not waited for
   uint32_t num_landing;
@@ -177,6 +177,8 @@ void mirage__begin_operation(Emit *e);
 void mirage__will_read(Emit *e, MirageValue value);        // everything an evaluation of `value` reads
 void mirage__will_read_buffer(Emit *e, MirageValue value); // the buffer itself
 void mirage__will_write(Emit *e, MirageValue value);
+/// The last write announced was the copy engine's: whoever reads waits for its mbarrier, and needs no barrier.
+void mirage__copied_by_engine(Emit *e);
 /// Of a tile that is given back by an mbarrier: nobody writes there again before a barrier.
 void mirage__note_read(Emit *e, MirageValue value);
 void mirage__barrier(Emit *e);
