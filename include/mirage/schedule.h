@@ -31,6 +31,10 @@ typedef enum {
 #include "mirage/schedule.def"
 } MirageTileOrder;
 typedef enum {
+#define MIRAGE_OVERLAP_WORD(name, spelling, meaning) MIRAGE_OVERLAP_##name,
+#include "mirage/schedule.def"
+} MirageOverlap;
+typedef enum {
 #define MIRAGE_ROLE_WORD(name, spelling, meaning) MIRAGE_ROLE_##name,
 #include "mirage/schedule.def"
 } MirageRoleKind;

@@ -18,6 +18,10 @@ static const MirageWord MirageTileOrder_WORDS[] = {
 #define MIRAGE_ORDER_WORD WORD
 #include "mirage/schedule.def"
 };
+static const MirageWord MirageOverlap_WORDS[] = {
+#define MIRAGE_OVERLAP_WORD WORD
+#include "mirage/schedule.def"
+};
 static const MirageWord MirageRoleKind_WORDS[] = {
 #define MIRAGE_ROLE_WORD WORD
 #include "mirage/schedule.def"
@@ -37,6 +41,7 @@ static const MirageWord MirageCache_WORDS[] = {
 #define FORM_bool(...) MIRAGE_FORM_FLAG, .most = 1
 #define FORM_MirageWarpSplit(...) WORDS_OF(MirageWarpSplit_WORDS)
 #define FORM_MirageTileOrder(...) WORDS_OF(MirageTileOrder_WORDS)
+#define FORM_MirageOverlap(...) WORDS_OF(MirageOverlap_WORDS)
 #define FORM_MirageRoleKind(...) WORDS_OF(MirageRoleKind_WORDS)
 #define FORM_MirageLanding(...) WORDS_OF(MirageLanding_WORDS)
 #define FORM_MirageCache(...) WORDS_OF(MirageCache_WORDS)

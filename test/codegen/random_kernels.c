@@ -696,6 +696,7 @@ static bool draw_schedule(Kernels *k, MirageSchedule *schedule) {
   schedule->split = (MirageWarpSplit)choose(k->choices, 4);
   schedule->swap = once_in(k->choices, 8);
   schedule->tile_order = (MirageTileOrder)(once_in(k->choices, 3) ? choose(k->choices, 4) : 0);
+  schedule->overlap = (MirageOverlap)choose(k->choices, 4);
   if (once_in(k->choices, 3))
     draw_roles(k, schedule);
   draw_loads(k, schedule);

@@ -76,6 +76,7 @@ static void check_schedule(const MirageSchedule *schedule) {
   assert_int_equal(back.split, schedule->split);
   assert_int_equal(back.swap, schedule->swap);
   assert_int_equal(back.tile_order, schedule->tile_order);
+  assert_int_equal(back.overlap, schedule->overlap);
   assert_int_equal(back.side_blocks, schedule->side_blocks);
   assert_int_equal(back.dependent_launch, schedule->dependent_launch);
   assert_int_equal(back.num_roles, schedule->num_roles);
@@ -107,6 +108,7 @@ static void test_schedule(void **state) {
   for (int i = 0; i < 4; i++) { // every enumerator once
     full.split = (MirageWarpSplit)i;
     full.tile_order = (MirageTileOrder)(3 - i);
+    full.overlap = (MirageOverlap)(i ^ 1);
     check_schedule(&full);
   }
 }
