@@ -18,7 +18,7 @@ static Carry immediate(Emit *e, MirageNode node, const MirageNodeView *view) {
 }
 
 static void emit_now(Emit *e, MirageNode node, const MirageNodeView *view) {
-  if (e->block.values[view->first_result.index].carried)
+  if (e->block.values[view->first_result.index].carried || mirage__runs_ahead(e, node))
     return; // its loop takes care
   Carry carry = immediate(e, node, view);
   if (mirage__is_reduction(view->op)) {
@@ -203,10 +203,10 @@ static void begin_carries(Emit *e, MirageNode node, uint32_t count, Carry *carri
   }
 }
 
-static void step_products(Emit *e, uint32_t count, Carry *carries, const CarryKind *kinds) {
+static void step_products(Emit *e, uint32_t count, Carry *carries, const CarryKind *kinds, bool ahead) {
   for (uint32_t i = 0; i < count; i++) {
     e->gpu.op = carries[i].node.index;
-    if (kinds[i] == CARRY_MATMUL)
+    if (kinds[i] == CARRY_MATMUL && !ahead)
       mirage__matmul_step(e, &carries[i]);
     else if (kinds[i] == CARRY_REDUCE)
       mirage__reduce_step(e, &carries[i]);
@@ -284,7 +284,7 @@ static void emit_iterations(Emit *e, MirageNode node, Carry *carries, const Carr
   if (state->stages)
     mirage__turn_pipeline(e, loop);
   mirage__emit_region(e, view.region);
-  step_products(e, view.num_operands, carries, kinds);
+  step_products(e, view.num_operands, carries, kinds, false);
   renew_carries(e, node, view.num_operands, carries, kinds, repeat.index);
   mirage__end_turn(e, loop);
   if (barrier && needs_no_barrier(e, before, num_before, changes)) {
@@ -293,6 +293,29 @@ static void emit_iterations(Emit *e, MirageNode node, Carry *carries, const Carr
     e->operation = e->num_hazards += num_before;
   }
   mirage__end_repeat(e, &repeat);
+}
+
+// The body twice, see codegen_ahead.c.
+static void emit_ahead(Emit *e, MirageNode node, Carry *carries, const CarryKind *kinds) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
+  int32_t loop = mirage__block_find_loop(&e->block, node);
+  Ahead *ahead = mirage__ahead(e, node, carries, kinds);
+  if (!ahead)
+    return;
+  mirage__ahead_begin(e, ahead);
+  Repeat repeat = {.index = NULL};
+  for (int others = 0; others < 2; others++) {
+    if (others) {
+      repeat = mirage__begin_repeat(e, e->block.loops[loop].range - 1);
+      mirage__ahead_turn(e, ahead, repeat.index);
+    }
+    mirage__emit_region(e, view.region);
+    step_products(e, view.num_operands, carries, kinds, true);
+    mirage__ahead_prepare(e, ahead, repeat.index);
+    renew_carries(e, node, view.num_operands, carries, kinds, e->loops[loop].iteration);
+  }
+  mirage__end_repeat(e, &repeat);
+  mirage__ahead_end(e, ahead);
 }
 
 static void emit_loop(Emit *e, MirageNode node) {
@@ -311,7 +334,10 @@ static void emit_loop(Emit *e, MirageNode node) {
   begin_carries(e, node, view.num_operands, carries, kinds);
   mirage__begin_pipeline(e, loop);
   mirage__await_landing(e);
-  emit_iterations(e, node, carries, kinds);
+  if (e->block.loops[loop].ahead)
+    emit_ahead(e, node, carries, kinds);
+  else
+    emit_iterations(e, node, carries, kinds);
   mirage__forget_elements(e);
   for (uint32_t i = 0; i < view.num_operands; i++)
     if (kinds[i] == CARRY_MATMUL)

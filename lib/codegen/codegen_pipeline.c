@@ -123,7 +123,10 @@ static const Channel *staged(const Emit *e, int32_t loop) {
   return mirage__block_loop_channel(&e->block, loop, SIGNAL_COPY_GROUP);
 }
 
-static bool is_produced(const Channel *channel) { return channel && channel->free.kind == SIGNAL_MBARRIER; }
+// Tiles that warps give back by mbarriers: to a producer, or to the first thread of their own.
+static bool is_given_back(const Channel *channel) { return channel && channel->free.kind == SIGNAL_MBARRIER; }
+
+static bool is_self_fed(const Channel *channel) { return is_given_back(channel) && channel->from == channel->to; }
 
 // Iterations of `loop` before iteration i of its present run.
 static LLVMValueRef total_count(Emit *e, int32_t loop, LLVMValueRef i) {
@@ -150,7 +153,7 @@ static void issue_loads(Emit *e, int32_t loop, LLVMValueRef i) {
   LLVMValueRef stage = stage_of(e, loop, i);
   for (uint32_t v = 0; own && v < own->num_values; v++)
     mirage__issue_load(e, e->block.values[own->values[v].index].def, i, stage);
-  if (!engine || is_produced(engine))
+  if (!engine || is_given_back(engine))
     return;
   LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->thread, 0));
   issue_copies(e, engine, i, stage, mbarrier_at(e, &engine->full, stage));
@@ -163,6 +166,34 @@ static void wait_landed(Emit *e, int32_t loop, LLVMValueRef i) {
     wait_phase(e, mbarrier_at(e, &engine->full, stage_of(e, loop, i)), parity_of(e, loop, i));
 }
 
+// How many iterations before it is needed a tile is copied by a thread that also multiplies. One less than there is room
+// for, where it can be: then the thread need not wait for warps that are an iteration behind.
+static int32_t distance_of(const Emit *e, const Channel *channel) {
+  bool held = channel->stages > 2 || e->block.loops[channel->loop].ahead;
+  return channel->stages - (held ? 2 : 1);
+}
+
+// All copies for iteration i, into a stage that must have been given back. A new mbarrier lets a wait for the phase before
+// its first one pass.
+static void refill(Emit *e, const Channel *channel, LLVMValueRef i) {
+  LLVMValueRef stage = stage_of(e, channel->loop, i), parity = parity_of(e, channel->loop, i);
+  wait_phase(e, mbarrier_at(e, &channel->free, stage), LLVMBuildXor(e->gpu.builder, parity, gpu_i32(&e->gpu, 1), ""));
+  issue_copies(e, channel, i, stage, mbarrier_at(e, &channel->full, stage));
+}
+
+// The first thread's copies `distance` iterations ahead of i, NULL = at once those of all before.
+static void feed(Emit *e, const Channel *channel, LLVMValueRef i) {
+  int32_t distance = distance_of(e, channel);
+  int64_t range = e->block.loops[channel->loop].range;
+  LLVMValueRef ahead = i ? mirage__add(e, i, gpu_i32(&e->gpu, distance)) : NULL, mine = mirage__equals(e, e->thread, 0);
+  LLVMBasicBlockRef join = mirage__begin_if(e, i ? mirage__and(e, mine, mirage__less_than(e, ahead, range)) : mine);
+  for (int32_t k = 0; !i && k < distance && k < range; k++)
+    refill(e, channel, gpu_i32(&e->gpu, k));
+  if (i)
+    refill(e, channel, ahead);
+  mirage__end_if(e, join);
+}
+
 void mirage__begin_pipeline(Emit *e, int32_t loop) {
   LoopState *state = &e->loops[loop];
   const Channel *channels[] = {staged(e, loop), copied(e, loop)};
@@ -173,10 +204,12 @@ void mirage__begin_pipeline(Emit *e, int32_t loop) {
     if (!channel)
       continue;
     state->stages = channel->stages;
-    state->lag = channel->lag;
-    state->blocking |= !is_produced(channel);
-    for (uint32_t v = 0; !is_produced(channel) && v < channel->num_values; v++)
+    state->lag = e->block.loops[loop].ahead ? 0 : channel->lag; // its code waits by itself
+    state->blocking |= !is_given_back(channel);
+    for (uint32_t v = 0; channel->from == channel->to && v < channel->num_values; v++)
       mirage__will_write(e, channel->values[v]);
+    if (is_self_fed(channel))
+      feed(e, channel, NULL);
   }
   for (int32_t i = 0; state->blocking && i + 1 < state->stages; i++) {
     if (i < e->block.loops[loop].range)
@@ -190,6 +223,8 @@ void mirage__turn_pipeline(Emit *e, int32_t loop) {
   LLVMValueRef i = state->iteration;
   state->copy = stage_of(e, loop, i);
   if (!state->blocking) {
+    if (is_self_fed(copied(e, loop)))
+      feed(e, copied(e, loop), i);
     wait_landed(e, loop, i);
   } else if (state->stages == 1) {
     mirage__barrier(e);
@@ -212,8 +247,13 @@ void mirage__turn_pipeline(Emit *e, int32_t loop) {
   mirage__forget_elements(e);
 }
 
-// This warp no longer reads the tiles of iteration i.
-static void give_back(Emit *e, int32_t loop, LLVMValueRef i) {
+void mirage__turn_back(Emit *e, int32_t loop, LLVMValueRef i) {
+  e->loops[loop].iteration = i;
+  e->loops[loop].copy = stage_of(e, loop, i);
+  mirage__forget_elements(e);
+}
+
+void mirage__give_back(Emit *e, int32_t loop, LLVMValueRef i) {
   const Channel *channel = copied(e, loop);
   GPU(&e->gpu, SYNC_WARP, gpu_i32(&e->gpu, -1));
   LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->lane, 0));
@@ -227,25 +267,25 @@ static void give_back(Emit *e, int32_t loop, LLVMValueRef i) {
 
 void mirage__end_turn(Emit *e, int32_t loop) {
   const LoopState *state = &e->loops[loop];
-  if (!is_produced(copied(e, loop)))
+  if (!is_given_back(copied(e, loop)))
     return;
   if (!state->lag) {
-    give_back(e, loop, state->iteration);
+    mirage__give_back(e, loop, state->iteration);
     return;
   }
   GPU(&e->gpu, WGMMA_WAIT, gpu_i64(&e->gpu, state->lag));
   LLVMBasicBlockRef join =
       mirage__begin_if(e, LLVMBuildICmp(e->gpu.builder, LLVMIntSGT, state->iteration, gpu_i32(&e->gpu, 0), ""));
-  give_back(e, loop, mirage__add(e, state->iteration, gpu_i32(&e->gpu, -1)));
+  mirage__give_back(e, loop, mirage__add(e, state->iteration, gpu_i32(&e->gpu, -1)));
   mirage__end_if(e, join);
 }
 
 void mirage__end_pipeline(Emit *e, int32_t loop) {
   const Channel *channel = copied(e, loop);
-  if (!is_produced(channel))
+  if (!is_given_back(channel))
     return;
   if (e->loops[loop].lag)
-    give_back(e, loop, gpu_i32(&e->gpu, e->block.loops[loop].range - 1));
+    mirage__give_back(e, loop, gpu_i32(&e->gpu, e->block.loops[loop].range - 1));
   mirage__begin_operation(e); // what takes the tiles' place later comes after everybody's last look
   for (uint32_t v = 0; v < channel->num_values; v++)
     mirage__note_read(e, channel->values[v]);
@@ -270,10 +310,7 @@ static void produce_loop(Emit *e, MirageNode node, MirageRegion body) {
   state->iteration = repeat.index;
   if (channel) {
     state->stages = channel->stages;
-    LLVMValueRef stage = stage_of(e, loop, repeat.index), parity = parity_of(e, loop, repeat.index);
-    // A new mbarrier lets a wait for the phase before its first one pass.
-    wait_phase(e, mbarrier_at(e, &channel->free, stage), LLVMBuildXor(e->gpu.builder, parity, gpu_i32(&e->gpu, 1), ""));
-    issue_copies(e, channel, repeat.index, stage, mbarrier_at(e, &channel->full, stage));
+    refill(e, channel, repeat.index);
   }
   MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
   for (uint32_t i = 0; i < view.num_nodes; i++)

@@ -228,6 +228,10 @@ void mirage__init_channels(Emit *e);
 void mirage__begin_pipeline(Emit *e, int32_t loop);
 void mirage__turn_pipeline(Emit *e, int32_t loop);
 void mirage__end_turn(Emit *e, int32_t loop);
+/// The tiles of iteration `i` again, which were waited for before.
+void mirage__turn_back(Emit *e, int32_t loop, LLVMValueRef i);
+/// This warp no longer reads the tiles of iteration `i`.
+void mirage__give_back(Emit *e, int32_t loop, LLVMValueRef i);
 void mirage__end_pipeline(Emit *e, int32_t loop);
 /// A load outside loops into its buffer; waited for by the next barrier, or await_landing.
 void mirage__load_outside(Emit *e, MirageNode load);
@@ -308,6 +312,16 @@ void mirage__mma_cells_operand(Emit *e, Carry *carry, const MatmulSplit *split, 
                                LLVMValueRef *out);
 /// Waits for what a loop let run on.
 void mirage__warpgroup_finish(Emit *e, Carry *carry);
+/// Loops that multiply ahead: what stands around the body of the first iteration, and of the others (codegen_ahead.c).
+typedef struct Ahead Ahead;
+Ahead *mirage__ahead(Emit *e, MirageNode loop, Carry *carries, const CarryKind *kinds); // NULL after a failure
+void mirage__ahead_begin(Emit *e, Ahead *ahead);
+void mirage__ahead_turn(Emit *e, Ahead *ahead, LLVMValueRef before); // to the iteration behind `before`
+/// When the body is done but for its carries' new values; `before` NULL: the first iteration.
+void mirage__ahead_prepare(Emit *e, Ahead *ahead, LLVMValueRef before);
+void mirage__ahead_end(Emit *e, Ahead *ahead);
+/// Whether the product has been issued when its step comes.
+bool mirage__runs_ahead(const Emit *e, MirageNode product);
 void mirage__fma_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_fma.c
 void mirage__reduce_begin(Emit *e, Carry *carry);                       // codegen_reduce.c
 void mirage__reduce_step(Emit *e, Carry *carry);

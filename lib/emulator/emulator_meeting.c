@@ -85,9 +85,9 @@ static void check_barrier(Machine *m, uint32_t op, uint32_t number, uint32_t thr
 void mirage__meeting_barrier(Machine *m, uint32_t op, uint32_t number, uint32_t threads, bool waits) {
   check_barrier(m, op, number, threads);
   Meeting *meeting = &m->self->block->barriers[number];
-  bool all = threads == m->launch->threads;
+  bool all = number == 0;
   const char *where = all ? "a barrier" : "a named barrier";
-  // Whole blocks come to one place in the code; roles meet each other from several.
+  // Whole blocks come to one place in the code; roles, and groups that take turns, meet each other from several.
   come(m, meeting, threads, where, meeting->arrived && !all ? meeting->op : op);
   mirage__clock_release(m, m->self, &meeting->channel);
   if (meeting->arrived == threads)

@@ -143,39 +143,43 @@ static void add_value(Derive *d, Channel *channel, MirageValue value) {
 }
 
 // Products that a loop lets run into its next iteration: all that it carries, as long as nothing but products changes
-// their accumulators.
+// their accumulators, or the loop waits for them before anything does (overlap.c).
 static int32_t lag_of(const Block *block, MirageNode node) {
   MirageNodeView loop = mirage_ugraph_node(block->graph, node), yield = mirage__block_yield(block, node);
+  bool ahead = block->loops[mirage__block_find_loop(block, node)].ahead;
   int32_t lag = 0;
   for (uint32_t i = 0; i < loop.num_operands; i++) {
     if (mirage__block_carry_kind(block, node, i) != CARRY_MATMUL ||
         !block->values[mirage__block_resolve(block, yield.operands[i]).index].warpgroup)
       continue;
-    if (loop.attrs->loop.carries[i].combine == MIRAGE_COMBINE_RESCALE)
+    if (loop.attrs->loop.carries[i].combine == MIRAGE_COMBINE_RESCALE && !ahead)
       return 0;
     lag++;
   }
   return lag;
 }
 
-// A producer's copies are given back by an mbarrier in a loop, warp by warp, and by nobody outside.
+// A producer's copies are given back by an mbarrier in a loop, warp by warp, and by nobody outside. So are those of a
+// loop whose warps meet for nothing else.
 static void number_mbarriers(Derive *d, Channel *channel) {
   Block *block = d->block;
   int64_t blocks = channel->multicast ? mirage__block_cluster(block) : 1;
   channel->full.first = block->num_mbarriers;
   channel->full.arrivals = 1;
   block->num_mbarriers += channel->stages;
-  if (!mirage__block_producer(block))
-    return;
-  channel->from = 1u << (mirage__block_producer(block) - block->actors);
-  channel->free.kind = SIGNAL_NONE;
-  if (channel->loop < 0)
+  const Actor *producer = mirage__block_producer(block);
+  if (producer)
+    channel->from = 1u << (producer - block->actors);
+  if (producer && channel->loop < 0)
+    channel->free.kind = SIGNAL_NONE;
+  if (channel->loop < 0 || !(producer || block->loops[channel->loop].released))
     return;
   channel->free = (Signal){.kind = SIGNAL_MBARRIER,
                            .first = block->num_mbarriers,
                            .arrivals = mirage__worker_warps(d->schedule) * (int32_t)blocks};
   block->num_mbarriers += channel->stages;
-  channel->lag = lag_of(block, block->loops[channel->loop].node); // a barrier would wait for everything to be read
+  if (producer || block->loops[channel->loop].ahead) // who copies else waits for all that has been read
+    channel->lag = lag_of(block, block->loops[channel->loop].node);
 }
 
 static void derive_kind(Derive *d, Kind kind, int32_t loop) {
@@ -300,7 +304,7 @@ static int32_t count_copied(const Block *block, int32_t loop) {
 int32_t mirage__block_count_mbarriers(const Block *block, const int32_t *stages_of_loop, bool roles) {
   int32_t count = count_copied(block, -1);
   for (int32_t l = 0; l < block->num_loops; l++)
-    count += count_copied(block, l) ? stages_of_loop[l] * (roles ? 2 : 1) : 0;
+    count += count_copied(block, l) ? stages_of_loop[l] * (roles || block->loops[l].released ? 2 : 1) : 0;
   return count;
 }
 

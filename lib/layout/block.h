@@ -51,6 +51,9 @@ typedef struct BlockLoop {
   bool side;     // direct: the schedule's side blocks compute the products that do not depend on the grid
   bool
       direct; // streams weights straight from device memory (direct.c): all its values are computed where they are read
+  bool released; // warps give its tiles back by mbarriers, to one among them that copies (overlap.c)
+  bool ahead;    // its products run on while it computes (overlap.c)
+  int32_t turns; // ahead: warpgroups that take turns with them, 0 = none
 } BlockLoop;
 
 /// Collectives that meet once (meeting.c). Blocks that differ only in `axes` are the members of a meeting: they publish
@@ -224,6 +227,8 @@ MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView 
                                        const MirageSchedule *schedule);
 /// Warps that compute: all but the producers'.
 int32_t mirage__worker_warps(const MirageSchedule *schedule);
+/// Whether some warps only copy.
+bool mirage__has_producer(const MirageSchedule *schedule);
 /// Registers per thread that a block of so many threads begins with, one block on a multiprocessor.
 int32_t mirage__launch_registers(int32_t threads);
 /// Registers that a worker has.
@@ -235,6 +240,11 @@ int32_t mirage__accumulator_limit(const MirageSchedule *schedule);
 /// (r, c) of by_row / 4 x by_col computes slabs of 64 rows [r*rows_each, ..), and col units [c*cols_each, ..).
 bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, const MirageSchedule *schedule,
                              MatmulSplit *out_split);
+
+/// A product that a loop may issue an iteration early: of operands as they were loaded (overlap.c).
+bool mirage__block_is_early(const Block *block, MirageNode node);
+/// Whether the tile is the first operand of such a product of the loop.
+bool mirage__block_feeds_early(const Block *block, int32_t loop, MirageValue tile);
 
 // ------------------------------------------------------------------------------------------------ tiles in registers
 

@@ -250,7 +250,8 @@ static void check_channel_of_load(Check *check, uint32_t index) {
     fail(check, load, "load %u waits where its tile is not", index);
   if ((channel->full.kind == SIGNAL_MBARRIER) != copied)
     fail(check, load, "load %u is copied without an mbarrier, or has one without a copy", index);
-  if ((channel->free.kind == SIGNAL_MBARRIER) != (produced && channel->loop >= 0))
+  bool released = channel->loop >= 0 && (produced || (copied && block->loops[channel->loop].released));
+  if ((channel->free.kind == SIGNAL_MBARRIER) != released)
     fail(check, load, "load %u is given back by who does not wait, or to who does not", index);
   if (channel->from != (produced ? 1u << (producer - block->actors) : mirage__block_workers(block)) ||
       channel->to != mirage__block_workers(block))
@@ -308,6 +309,29 @@ static void check_mbarriers(Check *check) {
   }
   if (next != block->num_mbarriers)
     fail(check, (MirageNode){0}, "%d mbarriers are counted, %d used", block->num_mbarriers, next);
+}
+
+// A loop that multiplies ahead holds the tiles of two iterations, given back by mbarriers; turns are whole warpgroups'.
+static void check_overlap(Check *check) {
+  const Plan *plan = check->plan;
+  int32_t groups = mirage__worker_warps(&plan->schedule) / 4;
+  bool any = false;
+  for (int32_t l = 0; l < check->block->num_loops; l++) {
+    const BlockLoop *loop = &check->block->loops[l];
+    const Channel *channel = mirage__block_loop_channel(check->block, l, SIGNAL_MBARRIER);
+    any |= loop->ahead;
+    if (loop->turns && (!loop->ahead || loop->turns < 2 || loop->turns != groups))
+      fail(check, loop->node, "%d warpgroups take turns, %d compute", loop->turns, groups);
+    if (!loop->ahead)
+      continue;
+    const char *reason = mirage__overlap_reason(check->block, l);
+    if (reason)
+      fail(check, loop->node, "products run ahead: %s", reason);
+    else if (!channel || channel->free.kind != SIGNAL_MBARRIER || channel->stages < 2)
+      fail(check, loop->node, "products run ahead of tiles that one iteration gives back to the next");
+  }
+  if (any != (plan->schedule.overlap >= MIRAGE_OVERLAP_AHEAD))
+    fail(check, (MirageNode){0}, "the schedule says that products run ahead, and none do, or the other way round");
 }
 
 // --------------------------------------------------------------------------------------------------------------- memory
@@ -395,7 +419,7 @@ static const struct Rule {
     {PLAN_DIVIDED, check_partition}, {PLAN_DIVIDED, check_resident},   {PLAN_PLACED, check_places},
     {PLAN_PLACED, check_loads},      {PLAN_COMPLETE, check_stages},    {PLAN_COMPLETE, check_actors},
     {PLAN_COMPLETE, check_channels}, {PLAN_COMPLETE, check_mbarriers}, {PLAN_COMPLETE, check_maps},
-    {PLAN_COMPLETE, check_memory},   {PLAN_COMPLETE, check_reads},
+    {PLAN_COMPLETE, check_overlap},  {PLAN_COMPLETE, check_memory},    {PLAN_COMPLETE, check_reads},
 };
 
 MirageStatus mirage__plan_check(const Plan *plan, PlanStage stage) {

@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { LINE_BYTES = 128, MOST_BOX = 256 };
+enum { LINE_BYTES = 128, MOST_BOX = 256, LEAST_AHEAD = 8 };
 
 // ------------------------------------------------------------------------------------------------------------ layouts
 
@@ -223,25 +223,69 @@ static bool feeds_warpgroups(const Plan *plan, uint32_t index) {
   return false;
 }
 
+// Why the copy engine cannot bring what the planner would have it bring, or NULL.
+static const char *own_reason(const Plan *plan, uint32_t index) {
+  MirageNodeView view = mirage_ugraph_node(plan->graph, plan->loads[index]);
+  const MirageType *tensor = &plan->types[mirage__block_resolve(&plan->block, view.operands[0]).index];
+  MirageLanding landing = plan->schedule.loads[index].landing;
+  if (landing == MIRAGE_LANDING_TENSOR)
+    return NULL;
+  return landing != MIRAGE_LANDING_AUTO
+             ? "another landing is asked for"
+             : tensor_reason(plan, plan->loads[index], tensor, &plan->types[view.first_result.index]);
+}
+
+static void copy_by_engine(Plan *plan, uint32_t index, const char **out_why) {
+  if (plan->schedule.loads[index].landing != MIRAGE_LANDING_AUTO)
+    return;
+  const char *reason = own_reason(plan, index);
+  if (reason && !plan->own_copies)
+    *out_why = mirage__plan_say(plan, "load %u: %s", index, reason);
+  if (reason)
+    return;
+  mirage__plan_land(plan, index, MIRAGE_LANDING_TENSOR);
+  plan->copies = plan->own_copies = true;
+  *out_why = NULL;
+}
+
+static MirageValue tile_of(const Plan *plan, uint32_t load) {
+  return mirage_ugraph_node(plan->graph, plan->loads[load]).first_result;
+}
+
+// A loop long enough, in blocks enough, that one block with a producer on a multiprocessor does as well as several.
+static bool is_long(const Plan *plan, int32_t loop) {
+  const int64_t *grid = mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom.grid;
+  return plan->block.loops[loop].range >= LEAST_AHEAD && grid[0] * grid[1] * grid[2] >= plan->target->num_sms &&
+         plan->block.num_meetings == 0;
+}
+
+// A loop that could multiply ahead: the copy engine brings everything that it loads, and what its early products take
+// from outside; or nothing, since a loop that waits for one load by itself waits for all.
+static void feed_ahead(Plan *plan, int32_t loop, const char **out_why) {
+  if (!is_long(plan, loop) || mirage__overlap_reason(&plan->block, loop))
+    return;
+  for (uint32_t i = 0; i < plan->num_loads; i++) {
+    const char *reason = plan->block.values[tile_of(plan, i).index].loop == loop ? own_reason(plan, i) : NULL;
+    if (reason) {
+      *out_why = mirage__plan_say(plan, "load %u: %s", i, reason);
+      return;
+    }
+  }
+  plan->own_ahead = true;
+  for (uint32_t i = 0; i < plan->num_loads; i++)
+    if (plan->block.values[tile_of(plan, i).index].loop == loop ||
+        mirage__block_feeds_early(&plan->block, loop, tile_of(plan, i)))
+      copy_by_engine(plan, i, out_why);
+}
+
 MirageStatus mirage__plan_own_copies(Plan *plan, const char **out_why) {
   *out_why = plan->target->has_tensor_copy ? "no loop whose schedule is open feeds warpgroups from loads alone"
                                            : "the GPU has no copy engine";
-  for (uint32_t i = 0; plan->target->has_tensor_copy && i < plan->num_loads; i++) {
-    MirageLoadSchedule *load = &plan->schedule.loads[i];
-    MirageNodeView view = mirage_ugraph_node(plan->graph, plan->loads[i]);
-    const MirageType *tensor = &plan->types[mirage__block_resolve(&plan->block, view.operands[0]).index];
-    const MirageType *tile = &plan->types[view.first_result.index];
-    if (load->landing != MIRAGE_LANDING_AUTO || !feeds_warpgroups(plan, i))
-      continue;
-    const char *reason = tensor_reason(plan, plan->loads[i], tensor, tile);
-    if (reason && !plan->own_copies)
-      *out_why = mirage__plan_say(plan, "load %u: %s", i, reason);
-    if (reason)
-      continue;
-    mirage__plan_land(plan, i, MIRAGE_LANDING_TENSOR);
-    plan->copies = plan->own_copies = true;
-    *out_why = NULL;
-  }
+  for (uint32_t i = 0; plan->target->has_tensor_copy && i < plan->num_loads; i++)
+    if (feeds_warpgroups(plan, i))
+      copy_by_engine(plan, i, out_why);
+  for (int32_t l = 0; plan->target->has_tensor_copy && l < plan->block.num_loops; l++)
+    feed_ahead(plan, l, out_why);
   return MIRAGE_OK;
 }
 
@@ -266,6 +310,8 @@ static const char *no_producer(const Plan *plan, int32_t workers) {
     return "roles are asked for";
   if (!plan->own_copies)
     return "no tensor copies are the planner's";
+  if (plan->own_ahead)
+    return "warps give tiles back to one of them";
   if (!plan->warps_open)
     return "the number of warps is asked for";
   if (workers % 4)

@@ -129,11 +129,25 @@ static void explain_channel(const Plan *plan, const Channel *channel) {
   say(plan, &text);
 }
 
+static void explain_overlap(const Plan *plan, int32_t loop) {
+  const BlockLoop *l = &plan->block.loops[loop];
+  Text text = {0};
+  if (!l->ahead)
+    return;
+  put(&text, "plan: loop %d: products of an iteration are issued with those of the one before that wait for them",
+      loop);
+  if (l->turns)
+    put(&text, "; %d warpgroups take turns, at barriers %d..%d", l->turns, TURNS_BARRIER, TURNS_BARRIER + l->turns - 1);
+  say(plan, &text);
+}
+
 static void explain_plan(const Plan *plan) {
   for (int32_t i = 0; i < plan->block.num_actors; i++)
     explain_actor(plan, i);
   for (int32_t i = 0; i < plan->block.num_channels; i++)
     explain_channel(plan, &plan->block.channels[i]);
+  for (int32_t l = 0; l < plan->block.num_loops; l++)
+    explain_overlap(plan, l);
 }
 
 static void explain_forms(const Plan *plan) {

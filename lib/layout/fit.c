@@ -65,10 +65,11 @@ static Levels levels_of(Plan *plan, Items *items) {
     items->items[i].copies = mirage__copies_of(plan, items->items[i].value, &items->items[i].loop);
   int32_t want = wanted_stages(plan, items, alone ? BYTES_IN_FLIGHT : BYTES_IN_FLIGHT / 2);
   Levels levels = {0};
-  if (!alone)
+  int32_t least = mirage__least_stages(&plan->block);
+  if (!alone && least == 1) // a block that multiplies ahead takes the registers of two
     add_levels(&levels, half, want, LEAST_STAGES, false);
-  add_levels(&levels, whole, want, 1, false);
-  add_levels(&levels, whole, want, 1, true);
+  add_levels(&levels, whole, want, least, false);
+  add_levels(&levels, whole, want, least, true);
   return levels;
 }
 
@@ -171,7 +172,7 @@ MirageStatus mirage__fit(Plan *plan, Items *items) {
     status = mirage__layout_solve(&problem, plan->block.arena, &answer);
   if (status != MIRAGE_OK)
     return mirage_diag_fail(plan->diag, plan->loc, status, "layout: out of memory");
-  if (answer.how == SOLVE_NOTHING && forget_stages(plan, items))
+  if (answer.how == SOLVE_NOTHING && (mirage__plan_waits(plan) || forget_stages(plan, items)))
     return mirage__fit(plan, items);
   if (answer.how == SOLVE_NOTHING && !(answer.open && plan->unsolved)) // only the solver could tell: the least level
     return refuse(plan, items, tiles, levels.count - 1, answer.bytes);

@@ -52,6 +52,9 @@ static const Form FORMS[] = {
     {"tensor copies", mirage__plan_own_copies, PLAN_DIVIDED, true},
     {"producer", mirage__plan_own_producer, PLAN_DIVIDED, false},
     {"staged loops", mirage__plan_places, PLAN_PLACED, false},
+    {"tiles given back", mirage__plan_release, PLAN_PLACED, false},
+    {"products ahead", mirage__plan_ahead, PLAN_PLACED, false},
+    {"turns", mirage__plan_turns, PLAN_PLACED, false},
 };
 enum { NUM_FORMS = sizeof FORMS / sizeof *FORMS };
 _Static_assert((int)NUM_FORMS <= (int)MAX_FORMS, "a plan has room for what each form says");

@@ -19,6 +19,7 @@ typedef struct Plan {
   bool *stages_by_hand;
   bool copies;                // some load lands by a bulk or tensor copy
   bool own_copies;            // some does that nobody asked for
+  bool own_ahead;             // for a loop that could multiply ahead
   bool own_producer;          // the roles are the planner's
   MirageSchedule *again;      // to plan once more with, and to keep what comes of it; NULL = this plan stands
   uint32_t again_form;        // which form wants that
@@ -113,6 +114,20 @@ MirageStatus mirage__plan_warpgroups(Plan *plan, const char **out_why);
 /// Whether a product may be one of them, as far as is decided, and its split.
 bool mirage__warpgroups_may(const Plan *plan, const MirageNodeView *product, MatmulSplit *out_split);
 bool mirage__is_warpgroup_operand(const Plan *plan, MirageValue value);
+
+// overlap.c
+/// Why the structure of a loop, or where its values live, keeps it from multiplying ahead, or NULL.
+const char *mirage__overlap_reason(const Block *block, int32_t loop);
+/// Marks the loops that do, by a schedule that says whether any should; whether any does.
+bool mirage__block_overlap(Block *block, const MirageSchedule *schedule);
+/// Decides whether loops multiply ahead, and whether their warpgroups take turns.
+MirageStatus mirage__plan_release(Plan *plan, const char **out_why);
+MirageStatus mirage__plan_ahead(Plan *plan, const char **out_why);
+MirageStatus mirage__plan_turns(Plan *plan, const char **out_why);
+/// Stages that the loops of a block cannot do without.
+int32_t mirage__least_stages(const Block *block);
+/// Takes that back for want of memory, with a remark; false where nothing was to be taken back.
+bool mirage__plan_waits(Plan *plan);
 
 // direct.c
 /// Marks the loops that stream their weights, and lands their loads; may decide the warps.

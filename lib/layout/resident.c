@@ -19,6 +19,7 @@
 
 enum {
   OTHER_REGISTERS = 56, // for operands, addresses and what the assembler needs
+  GROUP_REGISTERS = 40, // the same where warpgroups multiply from shared memory, fed by others
   LEAST_WARPS = 4,      // of a block whose rows decide how many it has
 };
 
@@ -420,7 +421,7 @@ static int32_t registers_available(const MirageSchedule *schedule, int32_t warps
   MirageSchedule of_so_many = *schedule;
   if (!schedule->num_roles)
     of_so_many.warps = warps;
-  return mirage__worker_registers(&of_so_many) - OTHER_REGISTERS;
+  return mirage__worker_registers(&of_so_many) - (schedule->num_roles ? GROUP_REGISTERS : OTHER_REGISTERS);
 }
 
 // --------------------------------------------------------------------------------------------------------- partitions

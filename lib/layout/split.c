@@ -16,6 +16,8 @@ int32_t mirage__worker_warps(const MirageSchedule *schedule) {
   return warps;
 }
 
+bool mirage__has_producer(const MirageSchedule *schedule) { return mirage__worker_warps(schedule) < schedule->warps; }
+
 int32_t mirage__launch_registers(int32_t threads) {
   int32_t registers = 65536 / threads / 8 * 8;
   return registers > 255 ? 255 : registers;

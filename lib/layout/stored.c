@@ -6,14 +6,15 @@
 //
 //   places   for each value of the block graph:  1 in a buffer, 2 in the cells of the partition, 4 carried to the end of
 //            its loop, 8 computed by warpgroups; sums of these, 0 = computed or loaded where it is read
-//   loops    for each loop:  1 streams its weights, 2 has side blocks do what all blocks have in common
+//   loops    for each loop:  1 streams its weights, 2 has side blocks do what all blocks have in common, 4 warps give
+//            its tiles back by mbarriers; sums of these
 //
 // Example: %p = matmul in a loop that sums it is "c" by warpgroups (2 + 4 + 8), its operands' loads are "1".
 #include "plan.h"
 
 #include <string.h>
 
-enum { IN_BUFFER = 1, IN_CELLS = 2, IS_CARRIED = 4, BY_WARPGROUPS = 8, IS_DIRECT = 1, HAS_SIDE = 2 };
+enum { IN_BUFFER = 1, IN_CELLS = 2, IS_CARRIED = 4, BY_WARPGROUPS = 8, IS_DIRECT = 1, HAS_SIDE = 2, GIVES_BACK = 4 };
 
 static const char DIGITS[] = "0123456789abcdef";
 
@@ -112,7 +113,8 @@ MirageStatus mirage__plan_store(const Plan *plan, MirageUGraph *graph, MirageNod
     places[i] = DIGITS[digit_of(&block->values[first.index + i])];
   }
   for (int32_t l = 0; l < block->num_loops; l++)
-    loops[l] = DIGITS[(block->loops[l].direct ? IS_DIRECT : 0) | (block->loops[l].side ? HAS_SIDE : 0)];
+    loops[l] = DIGITS[(block->loops[l].direct ? IS_DIRECT : 0) | (block->loops[l].side ? HAS_SIDE : 0) |
+                      (block->loops[l].released ? GIVES_BACK : 0)];
   MiragePlan stored = {.asked = custom_of(graph, custom)->schedule,
                        .in_threads = block->items.on,
                        .paired = plan->pairs > 0,
@@ -184,6 +186,7 @@ static void read_places(Block *block, const MiragePlan *stored) {
   for (int32_t l = 0; l < block->num_loops && stored->loops[l]; l++) {
     block->loops[l].direct = digit(stored->loops, (uint32_t)l) & IS_DIRECT;
     block->loops[l].side = digit(stored->loops, (uint32_t)l) & HAS_SIDE;
+    block->loops[l].released = digit(stored->loops, (uint32_t)l) & GIVES_BACK;
   }
 }
 
@@ -204,6 +207,7 @@ MirageStatus mirage__plan_read(const MirageUGraph *graph, MirageNode custom, con
   if (stored->partition[0])
     plan->block.partition =
         mirage__partition(stored->partition[0], stored->partition[1], stored->partition[2], stored->partition[3]);
+  mirage__block_overlap(&plan->block, &plan->schedule);
   mirage__plan_lives(plan);
   MIRAGE_TRY(mirage__plan_actors(plan));
   return mirage__plan_check(plan, PLAN_COMPLETE);

@@ -33,6 +33,18 @@ enum {
 };
 void copied_linear(MirageUGraph *graph, const KernelCase *c);
 
+/// Forms of overlapped_attention (overlap_graphs.c).
+enum {
+  OVERLAP_TURNS = 1,
+  OVERLAP_KEYS_BY_ROWS = 2,   // k is [heads, keys, depth]
+  OVERLAP_MASK = 4,           // keys beyond the last are masked by a tile of 0 and bottom
+  OVERLAP_HEADS_IN_BLOCK = 8, // a block computes all heads, one after the other
+  OVERLAP_ASYNC_QUERIES = 16, // by the workers themselves, before the loop
+  OVERLAP_ALONE = 32,         // without a producer: warps give tiles back to one of them
+  OVERLAP_NONE = 64,          // each product is waited for
+};
+void overlapped_attention(MirageUGraph *graph, const KernelCase *c);
+
 extern const KernelCase KERNEL_CASES[];
 extern const unsigned NUM_KERNEL_CASES;
 

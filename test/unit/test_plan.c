@@ -87,6 +87,36 @@ static MirageUGraph *staged(const MirageDiag *diag) {
   return rms_fused((Sizes){.m = 2, .k = 512, .n = 384, .grid = 8, .loop = 4}, RMS_RIGHT, diag);
 }
 
+// Attention without a maximum, whose products run ahead and whose two warpgroups take turns.
+static MirageUGraph *turning(const MirageDiag *diag) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "turning", diag);
+  MirageType rows = mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){128, 64});
+  MirageType keys = mirage_type_tensor(MIRAGE_F16, 2, (int64_t[]){256, 64});
+  MirageValue in[] = {mirage_ugraph_input(g, rows), mirage_ugraph_input(g, keys), mirage_ugraph_input(g, keys)};
+  MirageSchedule schedule = {
+      .num_roles = 2, .roles = {{MIRAGE_ROLE_PRODUCER, 4, 24}, {MIRAGE_ROLE_CONSUMER, 8, 240}}, .num_loads = 3};
+  for (int i = 0; i < 3; i++)
+    schedule.loads[i].landing = MIRAGE_LANDING_TENSOR;
+  MirageCustomAttrs attrs = blocks(1);
+  attrs.schedule = &schedule;
+  MirageAccessAttrs all = access_of(-1, -1), turn = access_of(-1, 0);
+  MirageNode custom = mirage_ugraph_open_custom(g, 3, in, 1, &rows, &attrs);
+  MirageValue q = mirage_ugraph_load(g, mirage_ugraph_argument(g, custom, 0), &all);
+  MirageValue zero = mirage_ugraph_constant(g, tile2(128, 64), 0);
+  MirageCarry sum = {.combine = MIRAGE_COMBINE_SUM};
+  MirageNode loop =
+      mirage_ugraph_open_loop(g, 1, &zero, &(MirageLoopAttrs){.range = 4, .num_carries = 1, .carries = &sum});
+  MirageAttrs transposed = {.matmul = {false, true}};
+  MirageValue scores[] = {q, mirage_ugraph_load(g, mirage_ugraph_argument(g, custom, 1), &turn)};
+  MirageValue s = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, scores, &transposed);
+  MirageValue p = mirage_ugraph_cast(g, op1(g, MIRAGE_OP_EXP, s), MIRAGE_F16);
+  MirageValue o = op2(g, MIRAGE_OP_MATMUL, p, mirage_ugraph_load(g, mirage_ugraph_argument(g, custom, 2), &turn));
+  mirage_ugraph_close(g, 1, &o);
+  mirage_ugraph_store(g, mirage_ugraph_result(g, loop, 0), mirage_ugraph_argument(g, custom, 3), &all);
+  mirage_ugraph_close(g, 0, NULL);
+  return finish_with(g, mirage_ugraph_result(g, custom, 0));
+}
+
 static MirageValue result_of(const Plan *plan, MirageOp op) {
   for (int32_t s = 0; s < plan->block.num_steps; s++)
     if (plan->block.steps[s].node.index && mirage_ugraph_node(plan->graph, plan->block.steps[s].node).op == op)
@@ -162,6 +192,11 @@ static void damage_map(Plan *plan) { value_of(plan, MIRAGE_OP_LOAD)->map = 1; }
 static void damage_maps(Plan *plan) { plan->block.num_maps = 1; }
 static void damage_shared(Plan *plan) { plan->block.values[result_of(plan, MIRAGE_OP_LOOP).index].channel = -1; }
 
+static void damage_ahead(Plan *plan) { plan->block.loops[0].ahead = false, plan->block.loops[0].turns = 0; }
+static void damage_overlap(Plan *plan) { plan->schedule.overlap = MIRAGE_OVERLAP_NONE; }
+static void damage_turns(Plan *plan) { plan->block.loops[0].turns = 3; }
+static void damage_early(Plan *plan) { value_of(plan, MIRAGE_OP_MATMUL)->warpgroup = false; }
+
 static const struct Broken {
   MirageUGraph *(*make)(const MirageDiag *diag);
   Damage damage;
@@ -210,6 +245,11 @@ static const struct Broken {
     {staged, damage_offset, PLAN_COMPLETE, "plan: two tiles share shared memory"},
     {staged, damage_room, PLAN_COMPLETE, "bytes of shared memory are planned, a block has"},
     {staged, damage_life, PLAN_COMPLETE, "plan: a tile is read at step"},
+    {turning, damage_ahead, PLAN_COMPLETE, "plan: the schedule says that products run ahead, and none do"},
+    {turning, damage_overlap, PLAN_COMPLETE, "plan: the schedule says that products run ahead, and none do"},
+    {turning, damage_turns, PLAN_COMPLETE, "plan: 3 warpgroups take turns, 2 compute"},
+    {turning, damage_early, PLAN_COMPLETE,
+     "plan: products run ahead: the loop has a product that is neither early nor late"},
 };
 
 static void test_broken_plans(void **state) {
