@@ -168,7 +168,7 @@ static uint64_t value_bytes(const Run *run, uint32_t value) {
 static MirageStatus add_result(Run *run, uint32_t value, Buffer *buffer) {
   uint64_t bytes = value_bytes(run, value);
   run->values[value] = malloc(bytes + 1);
-  buffer->writer = calloc(bytes / GRANULE + 1, sizeof *buffer->writer);
+  buffer->writer = calloc(bytes + 1, sizeof *buffer->writer);
   if (!run->values[value] || !buffer->writer)
     return no_memory(run->diag);
   memset(run->values[value], 0xff, bytes);

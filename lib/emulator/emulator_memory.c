@@ -15,10 +15,10 @@
 
 static void note_writer(Machine *m, uint32_t op, const Buffer *buffer, uint64_t offset, uint32_t bytes) {
   uint32_t me = m->self->block->number + 1;
-  for (uint64_t i = offset / GRANULE; i < (offset + bytes + GRANULE - 1) / GRANULE; i++) {
+  for (uint64_t i = offset; i < offset + bytes; i++) {
     if (buffer->writer[i] && buffer->writer[i] != me)
-      mirage__machine_fail(m, op, "writes byte %llu of %s %u, which block number %u wrote too",
-                           (unsigned long long)(i * GRANULE), buffer->kind, buffer->number, buffer->writer[i] - 1);
+      mirage__machine_fail(m, op, "writes byte %llu of %s %u, which block number %u wrote too", (unsigned long long)i,
+                           buffer->kind, buffer->number, buffer->writer[i] - 1);
     buffer->writer[i] = me;
   }
 }

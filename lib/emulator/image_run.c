@@ -103,7 +103,7 @@ static MirageStatus check_map(const Call *call, uint32_t index, const Buffer *bu
 // -------------------------------------------------------------------------------------------------------------- running
 
 static MirageStatus begin_result(const Call *call, Buffer *buffer) {
-  buffer->writer = calloc(buffer->bytes / GRANULE + 1, sizeof *buffer->writer);
+  buffer->writer = calloc(buffer->bytes + 1, sizeof *buffer->writer);
   if (!buffer->writer)
     return mirage_diag_fail(call->diag, NULL, MIRAGE_NO_MEMORY, "emulator: out of memory");
   memset(buffer->data, 0xff, buffer->bytes); // NaN where nothing is written

@@ -26,7 +26,7 @@ typedef struct Buffer {
   uint32_t number;  // of its kind
   bool writable;
   bool awaited;     // an earlier kernel, which may still run, writes it: no access before GRID_WAIT
-  uint32_t *writer; // results: by pairs of bytes, 1 + number of the block that wrote them; else NULL
+  uint32_t *writer; // results: by bytes, 1 + number of the block that wrote them; else NULL
 } Buffer;
 
 /// Device addresses: buffer i begins at (i + 1) << 40, shifted so that an offset below zero is one too.
