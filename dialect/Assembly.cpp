@@ -56,11 +56,19 @@ ArrayRef<Key> keysOf(const MirageOpInfo &info) {
   static const Key repeat[] = {{"dim", Form::Int}, {"times", Form::Int}};
   static const Key slice[] = {{"dim", Form::Int}, {"begin", Form::Int}, {"end", Form::Int}};
   static const Key perm[] = {{"perm", Form::Ints}}, axes[] = {{"axes", Form::Ints}};
-  static const Key eps[] = {{"eps", Form::Float}}, scale[] = {{"scale", Form::Float}};
+  static const Key eps[] = {{"eps", Form::Float}};
   static const Key access[] = {{"grid", Form::Ints},  {"loop", Form::Ints}, {"order", Form::Ints},
                                {"begin", Form::Ints}, {"end", Form::Ints},  {"tiles", Form::Ints},
                                {"fill", Form::Fill}};
+  static const Key attention[] = {{"scale", Form::Float},
+                                  {"cap", Form::Float},
+                                  {"causal", Form::Flag},
+                                  {"offset", Form::Int},
+                                  {"window", Form::Int}};
+  static const Key iota[] = {{"dim", Form::Int}, {"start", Form::Int}, {"grid", Form::Ints}, {"loop", Form::Ints}};
   switch (info.attrs) {
+  case MIRAGE_ATTRS_IOTA:
+    return iota;
   case MIRAGE_ATTRS_MATMUL:
     return matmul;
   case MIRAGE_ATTRS_REDUCE:
@@ -76,7 +84,7 @@ ArrayRef<Key> keysOf(const MirageOpInfo &info) {
   case MIRAGE_ATTRS_EPS:
     return eps;
   case MIRAGE_ATTRS_SDPA:
-    return scale;
+    return attention;
   case MIRAGE_ATTRS_ACCESS:
     return ArrayRef(access).drop_back(isStore(info) ? 1 : 0);
   case MIRAGE_ATTRS_AXES:
@@ -156,12 +164,17 @@ void printValue(OpAsmPrinter &printer, const Key *key, NamedAttribute attribute)
     printer.printAttribute(attribute.getValue());
 }
 
+bool isZeroByDefault(StringRef name) { return name == "start" || name == "offset" || name == "window"; }
+
 void printBraces(OpAsmPrinter &printer, Operation *op, ArrayRef<Key> keys) {
   llvm::SmallVector<NamedAttribute> shown;
   for (NamedAttribute attribute : op->getAttrs()) {
     auto integer = dyn_cast<IntegerAttr>(attribute.getValue());
     auto fill = dyn_cast<mirage::block::FillAttr>(attribute.getValue());
+    auto number = dyn_cast<FloatAttr>(attribute.getValue());
     bool usual = (attribute.getName() == "extent" && integer && integer.getInt() == 1) ||
+                 (integer && integer.getInt() == 0 && isZeroByDefault(attribute.getName())) ||
+                 (number && number.getValue().isZero() && attribute.getName() == "cap") ||
                  (attribute.getName() == "fill" && fill && fill.getValue() == mirage::block::Fill::k_zero) ||
                  attribute.getName() == "value"; // a constant's, printed in front
     if (!usual)

@@ -11,7 +11,7 @@ def MirageKernel_Dialect : Mirage_Dialect<"kernel"> {
   let summary = "graphs over tensors in device memory: programs, and candidates that replace them";
   let description = [{
     A `mirage_kernel.graph` is a program or, with a `source`, a candidate for one. Its values are ranked, static tensors of
-    f16, bf16 or f32. Each operator is one kernel launch; a `custom` operator is a kernel that we generate, and holds a block
+    f16, bf16 or f32, of predicates (i1) or of indices (i32). Each operator is one kernel launch; a `custom` operator is a kernel that we generate, and holds a block
     graph of the `mirage_block` dialect. Sugar (softmax, norms, attention) is expanded before the search.
 
     Values are tensors of at most 6 dimensions; the operands and the result of an operator have one element type, but for `cast`, and
@@ -230,12 +230,24 @@ def Kernel_LayerNormOp : Mirage_InferredOperator<KernelLevel, "layer_norm",
                 "%z = layer_norm %x {eps = 1.0e-05} : tensor<8x16xf16>";
   let arguments = (ins AnyRankedTensor:$input, Variadic<AnyRankedTensor>:$gain_and_bias, F64Attr:$eps);
 }
+def Kernel_SelectOp : Mirage_InferredOperator<KernelLevel, "select", "x where the predicate holds, y elsewhere"> {
+  let detail = "Expanded before the search: `max(mask(c, x), mask(not c, y))`, of which one is bottom. All three broadcast.";
+  let example = "%y = select %c, %a, %b : tensor<8x16xi1>, tensor<8x16xf16>, tensor<16xf16>";
+  let arguments = (ins AnyRankedTensor:$predicate, AnyRankedTensor:$yes, AnyRankedTensor:$no);
+}
 def Kernel_SdpaOp : Mirage_InferredOperator<KernelLevel, "scaled_dot_product_attention",
     "attention: softmax(scale * q @ transpose(k)) @ v"> {
-  let detail = "Leading dimensions are batch and heads. Query [.., m, d], key [.., n, d], value [.., n, e] give [.., m, e].";
+  let detail = "Leading dimensions are batch and heads. Query [.., m, d], key [.., n, d], value [.., n, e] give [.., m, e]. "
+               "With `cap`, scores become cap * tanh(score / cap). A mask broadcasts to the scores [.., m, n]: where an i1 one "
+               "does not hold, the query does not see the key; one of numbers is added. With `causal`, query i sees the keys up "
+               "to i + `offset`, and with a `window` only the last that many of these. A query that sees no key gives 0.";
   let example = "%y = scaled_dot_product_attention %q, %k, %v {scale = 0.125} : "
-                "tensor<4x16x64xf16>, tensor<4x32x64xf16>, tensor<4x32x64xf16>";
-  let arguments = (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value, F64Attr:$scale);
+                "tensor<4x16x64xf16>, tensor<4x32x64xf16>, tensor<4x32x64xf16>\n"
+                "%z = scaled_dot_product_attention %q, %k, %v, %m {scale = 0.125, cap = 50.0, causal, offset = 16, window = 8} : "
+                "tensor<4x16x64xf16>, tensor<4x32x64xf16>, tensor<4x32x64xf16>, tensor<16x32xi1>";
+  let arguments = (ins AnyRankedTensor:$query, AnyRankedTensor:$key, AnyRankedTensor:$value, Optional<AnyRankedTensor>:$mask,
+                       F64Attr:$scale, DefaultValuedAttr<F64Attr, "0.0">:$cap, UnitAttr:$causal,
+                       DefaultValuedAttr<I64Attr, "0">:$offset, DefaultValuedAttr<I64Attr, "0">:$window);
 }
 
 def Kernel_GraphOp : Mirage_RegionOp<MirageKernel_Dialect, "graph", "kernel",

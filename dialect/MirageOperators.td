@@ -35,6 +35,24 @@ defvar Unary = [
   Row<"Relu", "relu", "the larger of x and 0">,
 ];
 
+// Of i1: whether something holds.
+class PredicateRow<string itsName, string itsMnemonic, string itsText, string left, string right>
+    : Row<itsName, itsMnemonic, itsText> {
+  string leftType = left;
+  string rightType = right;
+}
+defvar Predicates = [
+  PredicateRow<"Less", "less", "whether a < b, as i1", "f16", "f16">,
+  PredicateRow<"LessEqual", "less_equal", "whether a <= b, as i1", "f16", "f16">,
+  PredicateRow<"Greater", "greater", "whether a > b, as i1", "f16", "f16">,
+  PredicateRow<"GreaterEqual", "greater_equal", "whether a >= b, as i1", "f16", "f16">,
+  PredicateRow<"Equal", "equal", "whether a = b, as i1", "f16", "f16">,
+  PredicateRow<"NotEqual", "not_equal", "whether a differs from b, as i1", "f16", "f16">,
+  PredicateRow<"And", "and", "whether both hold", "i1", "i1">,
+  PredicateRow<"Or", "or", "whether one holds, or both", "i1", "i1">,
+  PredicateRow<"Mask", "mask", "b where the predicate a holds, bottom elsewhere", "i1", "f16">,
+];
+
 defvar Binary = [
   Row<"Add", "add", "the sum a + b, with right-aligned broadcasting">,
   Row<"Sub", "sub", "the difference a - b, with right-aligned broadcasting">,
@@ -74,6 +92,20 @@ multiclass Mirage_CommonOperators<Mirage_Level level> {
       let example = "%y = " # row.mnemonic # " %a, %b : " # level.open # "2x4xf16>, " # level.open # "4xf16>";
       let arguments = (ins level.value:$lhs, level.value:$rhs);
     }
+  foreach row = Predicates in
+    def NAME # "_" # row.name # "Op" : Mirage_InferredOperator<level, row.mnemonic, row.text> {
+      let detail = "Element by element; an extent of 1, or one that is not there, stretches. Comparisons take two numbers, or two "
+                   "indices (i32), and give predicates (i1); no number compares with NaN but by `not_equal`. Bottom, which `mask` "
+                   "gives where its predicate does not hold, lies below every number: a maximum passes over it, and exp of it is 0.";
+      let example = "%y = " # row.mnemonic # " %a, %b : " # level.open # "2x4x" # row.leftType # ">, " # level.open # "4x" #
+                    row.rightType # ">";
+      let arguments = (ins level.value:$lhs, level.value:$rhs);
+    }
+  def NAME # "_NotOp" : Mirage_InferredOperator<level, "not", "whether it does not hold"> {
+    let detail = "Element by element, of predicates (i1).";
+    let example = "%y = not %x : " # level.open # "2x4xi1>";
+    let arguments = (ins level.value:$input);
+  }
   foreach row = Reduction in
     def NAME # "_" # row.name # "Op" : Mirage_InferredOperator<level, row.mnemonic, row.text> {
       let detail = "With extent 1, the default, the whole dimension becomes one element. The dimension is not dropped. A tensor is " #
@@ -90,7 +122,7 @@ multiclass Mirage_CommonOperators<Mirage_Level level> {
   }
   def NAME # "_CastOp" : Mirage_TypedOperator<level, "cast", "the same values in another element type"> {
     let detail = "f16, bf16 and f32 to each other; to a narrower type it rounds to nearest even. From i8, i4, f8E4M3FN and f8E5M2, which is " #
-                 "exact; nothing is cast to these.";
+                 "exact; nothing is cast to these. A predicate becomes 0 or 1, an index the number.";
     let example = "%y = cast %x : " # level.open # "2x4xf32> -> " # level.open # "2x4xf16>" #
                   !if(!eq(level.open, "tensor<"), "\n%z = cast %w : tensor<2x4xi8> -> tensor<2x4xf16>", "");
     let arguments = (ins level.value:$input);
@@ -102,8 +134,17 @@ multiclass Mirage_CommonOperators<Mirage_Level level> {
   }
 }
 
-// Kernel and block level: matmul and data movement.
+// Kernel and block level: matmul, data movement, indices.
 multiclass Mirage_TensorOperators<Mirage_Level level> {
+  def NAME # "_IotaOp" : Mirage_TypedOperator<level, "iota", "the index along dimension `dim`, from `start` on, as i32"> {
+    let detail = "Element i is `start` + i[`dim`]. In a block graph `grid` has a step for each grid axis and `loop` one for each "
+                 "enclosing loop, which the block's index and the iteration are multiplied by: so a tile of 64 rows, one for each "
+                 "block along x, has `grid = [64]`. Every element is at most 2^24 on either side of zero.";
+    let example = !if(!eq(level.open, "tensor<"), "%y = iota {dim = 0} : tensor<64x1xi32>",
+                      "%y = iota {dim = 0, start = 8} : " # level.open # "16x1xi32>");
+    let arguments = (ins I64Attr:$dim, DefaultValuedAttr<I64Attr, "0">:$start, OptionalAttr<DenseI64ArrayAttr>:$grid,
+                         OptionalAttr<DenseI64ArrayAttr>:$loop);
+  }
   def NAME # "_MatmulOp" : Mirage_Matmul<level>;
   def NAME # "_RepeatOp" : Mirage_InferredOperator<level, "repeat", "`times` copies one after the other along `dim`"> {
     let detail = "The extent along `dim` grows by `times`.";

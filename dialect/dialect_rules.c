@@ -119,8 +119,8 @@ MirageStatus mirage_dialect_check_type(const char *what, intptr_t rank, const in
   MirageDType dtype;
   if (!mirage_bridge_dtype_import(element, &dtype))
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_TYPE,
-                            "%s: elements must be f16, bf16, f32, or stored: i8, i4, f8E4M3FN, f8E5M2, not %s", what,
-                            text_of(element).buffer);
+                            "%s: elements must be f16, bf16, f32, i1, i32, or stored: i8, i4, f8E4M3FN, f8E5M2, not %s",
+                            what, text_of(element).buffer);
   if (rank > MIRAGE_MAX_RANK)
     return mirage_diag_fail(diag, NULL, MIRAGE_BAD_TYPE, "%s: rank is %d, at most %d is supported", what, (int)rank,
                             MIRAGE_MAX_RANK);
@@ -223,7 +223,8 @@ static MirageStatus check_operator(Check *check) {
   MirageScope scope;
   char have[TEXT_BYTES], want[TEXT_BYTES];
   const MirageOpInfo *info = mirage_op_info(check->op);
-  bool in_scope = info->kind == MIRAGE_KIND_ACCESS || info->kind == MIRAGE_KIND_COLLECTIVE;
+  bool in_scope = info->kind == MIRAGE_KIND_ACCESS || info->kind == MIRAGE_KIND_COLLECTIVE ||
+                  (info->kind == MIRAGE_KIND_IOTA && check->level == MIRAGE_LEVEL_BLOCK);
   MIRAGE_TRY(operand_types(check, check->operation, &num_operands, &operands));
   if (in_scope)
     MIRAGE_TRY(find_scope(check, &scope));

@@ -65,6 +65,10 @@ static bool is_i8(MlirType type) { return is_integer(type, 8); }
 static MlirType get_i8(MlirContext context) { return mlirIntegerTypeGet(context, 8); }
 static bool is_i4(MlirType type) { return is_integer(type, 4); }
 static MlirType get_i4(MlirContext context) { return mlirIntegerTypeGet(context, 4); }
+static bool is_i1(MlirType type) { return is_integer(type, 1); }
+static bool is_i32(MlirType type) { return is_integer(type, 32); }
+static MlirType get_i1(MlirContext context) { return mlirIntegerTypeGet(context, 1); }
+static MlirType get_i32(MlirContext context) { return mlirIntegerTypeGet(context, 32); }
 
 // By dtype: whether a type is this one, and the type.
 static const struct {
@@ -78,6 +82,8 @@ static const struct {
     [MIRAGE_I4] = {is_i4, get_i4},
     [MIRAGE_F8E4M3FN] = {mlirTypeIsAFloat8E4M3FN, mlirFloat8E4M3FNTypeGet},
     [MIRAGE_F8E5M2] = {mlirTypeIsAFloat8E5M2, mlirFloat8E5M2TypeGet},
+    [MIRAGE_I1] = {is_i1, get_i1},
+    [MIRAGE_I32] = {is_i32, get_i32},
 };
 
 bool mirage_bridge_dtype_import(MlirType element, MirageDType *out_dtype) {
@@ -98,7 +104,8 @@ static MirageStatus import_tensor(MlirType type, const MirageDiag *diag, const v
   if (!mirage_bridge_dtype_import(mlirShapedTypeGetElementType(type), &dtype))
     return mirage_diag_fail(
         diag, loc, MIRAGE_BAD_TYPE,
-        "%s: elements must be f16, bf16, f32, or stored: i8, i4, f8E4M3FN, f8E5M2; convert them outside", text.buffer);
+        "%s: elements must be f16, bf16, f32, i1, i32, or stored: i8, i4, f8E4M3FN, f8E5M2; convert them outside",
+        text.buffer);
   if (!mlirAttributeIsNull(mlirRankedTensorTypeGetEncoding(type)))
     return mirage_diag_fail(diag, loc, MIRAGE_BAD_TYPE, "%s: tensors are row-major; remove the encoding", text.buffer);
   intptr_t rank = (intptr_t)mlirShapedTypeGetRank(type);
@@ -279,6 +286,27 @@ static MirageStatus read_access(const Import *from, MirageAttrs *out_attrs) {
   return MIRAGE_OK;
 }
 
+// Steps that are left out are 0.
+static MirageStatus read_iota(const Import *from, MirageAttrs *out_attrs) {
+  int64_t count;
+  memset(&out_attrs->iota, 0, sizeof out_attrs->iota);
+  MIRAGE_TRY(read_dim(from, "dim", &out_attrs->iota.dim));
+  if (has_flag(from, "start"))
+    MIRAGE_TRY(read_int(from, "start", &out_attrs->iota.start));
+  MIRAGE_TRY(read_ints(from, "grid", false, 3, out_attrs->iota.grid, &count));
+  return read_ints(from, "loop", false, MIRAGE_MAX_LOOPS, out_attrs->iota.loop, &count);
+}
+
+static MirageStatus read_attention(const Import *from, MirageAttrs *out_attrs) {
+  MIRAGE_TRY(read_double(from, "scale", &out_attrs->sdpa.scale));
+  out_attrs->sdpa.causal = has_flag(from, "causal");
+  if (has_flag(from, "cap"))
+    MIRAGE_TRY(read_double(from, "cap", &out_attrs->sdpa.cap));
+  if (has_flag(from, "offset"))
+    MIRAGE_TRY(read_int(from, "offset", &out_attrs->sdpa.offset));
+  return has_flag(from, "window") ? read_int(from, "window", &out_attrs->sdpa.window) : MIRAGE_OK;
+}
+
 static MirageStatus read_axes(const Import *from, MirageAttrs *out_attrs) {
   int64_t values[3], count;
   MIRAGE_TRY(read_ints(from, "axes", true, 3, values, &count));
@@ -379,6 +407,9 @@ void mirage_bridge_attrs_add_result(MirageOp op, MirageLevel level, const Mirage
   case MIRAGE_ATTRS_CONSTANT:
     attrs->constant.type = *result;
     return;
+  case MIRAGE_ATTRS_IOTA:
+    attrs->iota.type = *result;
+    return;
   case MIRAGE_ATTRS_MATMUL:
     attrs->matmul.wide = wide;
     return;
@@ -400,6 +431,8 @@ MirageStatus mirage_bridge_attrs_import(MirageOp op, MlirAttribute dictionary, M
   case MIRAGE_ATTRS_NONE:
   case MIRAGE_ATTRS_SHAPE: // the result's type, which is no attribute in MLIR
     return MIRAGE_OK;
+  case MIRAGE_ATTRS_IOTA:
+    return read_iota(&from, out);
   case MIRAGE_ATTRS_CONSTANT: // its type likewise
     return read_double(&from, "value", &out->constant.value);
   case MIRAGE_ATTRS_MATMUL:
@@ -425,7 +458,7 @@ MirageStatus mirage_bridge_attrs_import(MirageOp op, MlirAttribute dictionary, M
   case MIRAGE_ATTRS_EPS:
     return read_double(&from, "eps", &out->eps.eps);
   case MIRAGE_ATTRS_SDPA:
-    return read_double(&from, "scale", &out->sdpa.scale);
+    return read_attention(&from, out);
   case MIRAGE_ATTRS_CUSTOM:
     return read_custom(&from, out);
   case MIRAGE_ATTRS_LOOP:

@@ -354,6 +354,8 @@ static void run_node(Abstractor *a, MirageNode node) {
   case MIRAGE_KIND_COLLECTIVE:
     collective(a, &view, out);
     return;
+  case MIRAGE_KIND_IOTA: // no expression: the search knows of no masks
+    return;
   case MIRAGE_KIND_CONSTANT:
     if (view.op == MIRAGE_OP_CONSTANT)
       out->expr = mirage_term_constant(a->terms, view.attrs->constant.value);

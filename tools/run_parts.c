@@ -211,6 +211,9 @@ static void unite_node(Axes *axes, const MirageNodeView *node) {
   case MIRAGE_KIND_CONSTANT:
   case MIRAGE_KIND_TERMINATOR:
     return;
+  case MIRAGE_KIND_IOTA:
+    tie(axes, y, (uint32_t)node->attrs->iota.dim);
+    return;
   default:
     break;
   }
@@ -326,6 +329,8 @@ static void build_node(const Part *part, const MirageNodeView *node, MirageValue
     attrs.shape.type = part_type(part, node->first_result);
   if (info->attrs == MIRAGE_ATTRS_CONSTANT)
     attrs.constant.type = part_type(part, node->first_result);
+  if (info->attrs == MIRAGE_ATTRS_IOTA)
+    attrs.iota.type = part_type(part, node->first_result);
   map[node->first_result.index] =
       mirage_ugraph_apply(graph, node->op, node->num_operands, operands, node->attrs ? &attrs : NULL);
 }

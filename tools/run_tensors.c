@@ -72,6 +72,8 @@ static MirageStatus draw(const MirageType *type, uint64_t seed, uint64_t stream,
   mirage_random_init(&random, seed, stream);
   for (size_t i = 0; i < count; i++)
     values[i] = scale * mirage_random_normal(&random);
+  for (size_t i = 0; mirage_dtype_family(type->dtype) == MIRAGE_FAMILY_PREDICATE && i < count; i++)
+    values[i] = values[i] > 0;
   *out_values = values;
   return MIRAGE_OK;
 }

@@ -19,7 +19,7 @@ typedef struct MirageResidue {
   uint8_t after_exp; // 1: no residue mod q exists (an exponential lies on the path)
   uint8_t bottom;    // 1: below every number
   uint8_t undefined; // MirageUndefined: no value at all, in partial fields
-  uint8_t role;      // what free exponentials ask for: lib/field/domain_field.c; 0 otherwise
+  uint8_t role;      // a known index, or what free exponentials ask for: lib/field/domain_field.c; 0 otherwise
 } MirageResidue;     // no padding: equal values have equal bytes
 typedef enum {
   MIRAGE_DEFINED,
@@ -46,6 +46,10 @@ void mirage_field_draw(const MirageField *field, uint32_t input, size_t n, Mirag
 /// The same, ended by `cancel`, since a matrix of 8192 x 8192 takes a second. Errors: CANCELLED; `out` is filled in part.
 MirageStatus mirage_field_draw_until(const MirageField *field, uint32_t input, size_t n, const MirageCancel *cancel,
                                      MirageResidue *out);
+
+/// An input of any element type: uniform residues, or predicates, each 0 or 1 with equal probability. Errors: CANCELLED.
+MirageStatus mirage_field_draw_input(const MirageField *field, uint32_t input, const MirageType *type,
+                                     const MirageCancel *cancel, MirageResidue *out);
 
 #ifdef __cplusplus
 }

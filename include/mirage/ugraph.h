@@ -56,6 +56,7 @@ typedef enum {
   MIRAGE_KIND_SHAPE,
   MIRAGE_KIND_CAST,
   MIRAGE_KIND_CONSTANT,
+  MIRAGE_KIND_IOTA,
   MIRAGE_KIND_SUGAR,
   MIRAGE_KIND_REGION,
   MIRAGE_KIND_TERMINATOR,
@@ -73,6 +74,7 @@ typedef enum {
   MIRAGE_ATTRS_SLICE,
   MIRAGE_ATTRS_DIM,
   MIRAGE_ATTRS_CONSTANT,
+  MIRAGE_ATTRS_IOTA,
   MIRAGE_ATTRS_EPS,
   MIRAGE_ATTRS_SDPA,
   MIRAGE_ATTRS_CUSTOM,
@@ -99,6 +101,15 @@ typedef struct MirageOpInfo {
   MirageAttrsKind attrs;
 } MirageOpInfo;
 
+/// Which elements an element-wise operator takes and gives.
+typedef enum {
+  MIRAGE_TYPING_NUMBERS,    // numbers give numbers: all that is not listed here
+  MIRAGE_TYPING_COMPARES,   // two numbers, or two indices, give a predicate
+  MIRAGE_TYPING_PREDICATES, // predicates give a predicate
+  MIRAGE_TYPING_MASKS,      // a predicate and numbers give numbers
+} MirageTyping;
+MirageTyping mirage_op_typing(MirageOp op);
+
 /// The row of `op`. `op` must lie in (0, MIRAGE_NUM_OPS).
 const MirageOpInfo *mirage_op_info(MirageOp op);
 /// The operator with this mnemonic (not NUL-terminated) at this level, or MIRAGE_OP_NONE.
@@ -107,7 +118,7 @@ MirageOp mirage_op_find(MirageLevel level, const char *mnemonic, size_t length);
 /// One step of a derived operator's canonical form. Operand numbers: 0 and 1 are the derived operator's own operands,
 /// 2 + i is the result of step i. A CONSTANT step has no operands, only `value`; a unary step uses `a` only.
 typedef struct MirageExpansionStep {
-  MirageOp op; // exp, log, sqrt, erf, tanh, add, sub, mul, div, max or constant
+  MirageOp op; // exp, log, sqrt, erf, tanh, not, add, sub, mul, div, max, less, less_equal, equal or constant
   uint8_t a, b;
   double value;
 } MirageExpansionStep;
@@ -118,7 +129,7 @@ typedef struct MirageExpansion {
 } MirageExpansion;
 
 /// The canonical form of a derived element-wise operator (rsqrt, square, neg, sigmoid, silu, gelu, gelu_tanh, relu,
-/// min), or NULL for every other operator. The one definition of their meaning: expansion, expressions and fields
+/// min, greater, greater_equal, not_equal), or NULL for every other operator. The one definition of their meaning: expansion, expressions and fields
 /// follow it.
 const MirageExpansion *mirage_op_expansion(MirageOp op);
 /// Whether mirage_ugraph_expand writes the operator as others: those, the mean and sugar.
@@ -139,8 +150,9 @@ enum {
 #include "mirage/dtypes.def"
 };
 
-/// What may be done with elements of a type: arithmetic (FLOAT); nothing but moving and casting them (STORED).
-typedef enum { MIRAGE_FAMILY_FLOAT, MIRAGE_FAMILY_STORED } MirageFamily;
+/// What may be done with elements of a type: arithmetic (FLOAT); nothing but moving and casting them (STORED); logic
+/// (PREDICATE); comparison (INDEX).
+typedef enum { MIRAGE_FAMILY_FLOAT, MIRAGE_FAMILY_STORED, MIRAGE_FAMILY_PREDICATE, MIRAGE_FAMILY_INDEX } MirageFamily;
 
 /// Bytes of one element in a tile: at least 1, so that each has an address. In device memory it has mirage_dtype_bits.
 uint32_t mirage_dtype_bytes(MirageDType dtype);
@@ -352,10 +364,20 @@ typedef union MirageAttrs {
     double value; // splat; exactly representable in the element type or rounded to it
   } constant;
   struct {
+    MirageType type;
+    int32_t dim;
+    // Element i is start + i[dim] + the sum of grid[a] times the block's index along axis a, and of loop[l] times the
+    // iteration of the l-th enclosing loop (0 = outermost). At the kernel level there are neither.
+    int64_t start, grid[3], loop[MIRAGE_MAX_LOOPS];
+  } iota;
+  struct {
     double eps;
   } eps;
   struct {
     double scale; // factor of q @ k^T
+    double cap;   // scores become cap * tanh(score / cap); 0 = none
+    bool causal;  // query i sees the keys up to i + offset; with a window, the last `window` of these
+    int64_t offset, window;
   } sdpa;
   struct {
     bool axis[3]; // grid axes reduced over
@@ -570,6 +592,10 @@ MirageStatus mirage_access_tile(const MirageType *tensor, const MirageAccessAttr
 
 // ----------------------------------------------------------------------------------------------------- transformations
 
+/// Whether attention has more than a scale: a mask, a causal one, a cap.
+bool mirage_attention_is_masked(uint32_t num_operands, const MirageAttrs *attrs);
+/// Copies a graph and expands masked attention alone, in f32 with one rounding at its end.
+MirageStatus mirage_ugraph_expand_masks(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
 /// Rebuilds a kernel graph with sugar expanded and derived operators in canonical form (softmax, norms, attention,
 /// rsqrt = 1/sqrt, silu = x * sigmoid(x), sigmoid = 1/(1 + exp(-x)), square = x*x, mean = sum / extent).
 /// lib/ugraph/expand.c documents each; custom nodes are copied unchanged.

@@ -158,6 +158,33 @@ static void add_axes(AttributeList *list, const bool axis[3]) {
   add_ints(list, "axes", count, values);
 }
 
+// Steps up to the last that is not 0.
+static void add_steps(AttributeList *list, const char *key, intptr_t count, const int64_t *steps) {
+  while (count > 0 && steps[count - 1] == 0)
+    count--;
+  if (count)
+    add_ints(list, key, count, steps);
+}
+
+static void add_iota(AttributeList *list, const MirageAttrs *attrs) {
+  add_int(list, "dim", attrs->iota.dim);
+  if (attrs->iota.start)
+    add_int(list, "start", attrs->iota.start);
+  add_steps(list, "grid", 3, attrs->iota.grid);
+  add_steps(list, "loop", MIRAGE_MAX_LOOPS, attrs->iota.loop);
+}
+
+static void add_attention(AttributeList *list, const MirageAttrs *attrs) {
+  add_double(list, "scale", attrs->sdpa.scale);
+  if (attrs->sdpa.cap != 0)
+    add_double(list, "cap", attrs->sdpa.cap);
+  add_flag(list, "causal", attrs->sdpa.causal);
+  if (attrs->sdpa.offset)
+    add_int(list, "offset", attrs->sdpa.offset);
+  if (attrs->sdpa.window)
+    add_int(list, "window", attrs->sdpa.window);
+}
+
 static MirageStatus add_attrs(Exporter *exporter, AttributeList *list, const MirageNodeView *view) {
   const MirageAttrs *attrs = view->attrs;
   switch (attrs ? mirage_op_info(view->op)->attrs : MIRAGE_ATTRS_NONE) {
@@ -191,11 +218,14 @@ static MirageStatus add_attrs(Exporter *exporter, AttributeList *list, const Mir
   case MIRAGE_ATTRS_CONSTANT:
     add_double(list, "value", attrs->constant.value);
     break;
+  case MIRAGE_ATTRS_IOTA:
+    add_iota(list, attrs);
+    break;
   case MIRAGE_ATTRS_EPS:
     add_double(list, "eps", attrs->eps.eps);
     break;
   case MIRAGE_ATTRS_SDPA:
-    add_double(list, "scale", attrs->sdpa.scale);
+    add_attention(list, attrs);
     break;
   case MIRAGE_ATTRS_CUSTOM:
     add_custom(list, &attrs->custom);

@@ -199,6 +199,7 @@ static MirageStatus rewrite_by_kind(Rewrite *rewrite, const CanonicalOp *op, con
   case MIRAGE_KIND_BINARY:
   case MIRAGE_KIND_CAST:
   case MIRAGE_KIND_CONSTANT:
+  case MIRAGE_KIND_IOTA:
   case MIRAGE_KIND_SHAPE:
     *out_result = op->op == MIRAGE_OP_RESHAPE // the same memory
                       ? mirage_ugraph_apply(op->graph, op->op, 1, op->operands, op->attrs)
@@ -207,6 +208,10 @@ static MirageStatus rewrite_by_kind(Rewrite *rewrite, const CanonicalOp *op, con
   case MIRAGE_KIND_SUGAR:
     if (op->op == MIRAGE_OP_SDPA)
       return rewrite_attention(rewrite, op, out_result);
+    if (op->op == MIRAGE_OP_SELECT) {
+      *out_result = mirage__canonical_pointwise(op);
+      return MIRAGE_OK;
+    }
     *out_result = mirage__canonical_rows(op);
     return MIRAGE_OK;
   default:
@@ -217,7 +222,7 @@ static MirageStatus rewrite_by_kind(Rewrite *rewrite, const CanonicalOp *op, con
 
 static MirageStatus rewrite_operator(Rewrite *rewrite, const MirageNodeView *view) {
   MirageOpKind kind = mirage_op_info(view->op)->kind;
-  bool folds = kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY;
+  bool folds = kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY || view->op == MIRAGE_OP_SELECT;
   if (!folds)
     MIRAGE_TRY(write_constants(rewrite, view));
   const MirageValue *operands = mapped(rewrite, view->num_operands, view->operands);
@@ -283,11 +288,8 @@ static void copy_meta(const MirageUGraph *from, MirageUGraph *to) {
   meta->source = old->source ? mirage_ugraph_intern_string(to, old->source) : NULL;
 }
 
-MirageStatus mirage_canonicalize(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
+static MirageStatus canonicalize(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
                                  MirageUGraph **out_graph) {
-  if (!out_graph || !graph || !target)
-    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "canonicalize: graph, target and result are all needed");
-  *out_graph = NULL;
   Rewrite rewrite = {.from = graph, .target = target, .diag = diag};
   mirage_arena_init(&rewrite.arena, NULL);
   rewrite.to = mirage_ugraph_create(NULL, mirage_ugraph_get_meta(graph)->name, diag);
@@ -307,5 +309,29 @@ MirageStatus mirage_canonicalize(const MirageUGraph *graph, const MirageTarget *
     mirage_ugraph_destroy(rewrite.to);
   }
   mirage_arena_deinit(&rewrite.arena);
+  return status;
+}
+
+static bool has_masked_attention(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    if (node.op == MIRAGE_OP_SDPA && mirage_attention_is_masked(node.num_operands, node.attrs))
+      return true;
+  }
+  return false;
+}
+
+MirageStatus mirage_canonicalize(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag,
+                                 MirageUGraph **out_graph) {
+  if (!out_graph || !graph || !target)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "canonicalize: graph, target and result are all needed");
+  *out_graph = NULL;
+  if (!has_masked_attention(graph))
+    return canonicalize(graph, target, diag, out_graph);
+  MirageUGraph *expanded;
+  MIRAGE_TRY(mirage_ugraph_expand_masks(graph, diag, &expanded));
+  MirageStatus status = canonicalize(expanded, target, diag, out_graph);
+  mirage_ugraph_destroy(expanded);
   return status;
 }

@@ -119,6 +119,22 @@ static MirageValue constant_tile(const CanonicalOp *op, const Cut *cut, uint32_t
                                 op->constants[operand]->constant.value);
 }
 
+// A block graph has no select.
+static MirageValue select_tile(const CanonicalOp *op, const MirageValue *tiles) {
+  MirageValue otherwise = mirage_ugraph_apply(op->graph, MIRAGE_OP_NOT, 1, tiles, NULL);
+  MirageValue parts[] = {mirage_ugraph_apply(op->graph, MIRAGE_OP_MASK, 2, tiles, NULL),
+                         mirage_ugraph_apply(op->graph, MIRAGE_OP_MASK, 2, (MirageValue[]){otherwise, tiles[2]}, NULL)};
+  return mirage_ugraph_apply(op->graph, MIRAGE_OP_MAX, 2, parts, NULL);
+}
+
+// Along which grid axes a tile of indices moves, and how far.
+static void follow_cut(const CanonicalOp *op, const Cut *cut, const MirageType *tile, MirageAttrs *attrs) {
+  int32_t dim = op->attrs->iota.dim;
+  attrs->iota.type = *tile;
+  if (cut->axis[dim] >= 0)
+    attrs->iota.grid[cut->axis[dim]] = tile->shape[dim];
+}
+
 MirageValue mirage__canonical_pointwise(const CanonicalOp *op) {
   enum { MOST = 64 };
   Cut cut = mirage__cut(&op->result, whole_dim(op), mirage__tile_target(op, mirage_type_elements(&op->result), 2048));
@@ -142,11 +158,23 @@ MirageValue mirage__canonical_pointwise(const CanonicalOp *op) {
     attrs.shape.type = tile;
   else if (op->op == MIRAGE_OP_CONSTANT)
     attrs.constant.type = tile;
-  MirageValue result = mirage_ugraph_apply(op->graph, op->op, count, tiles, op->attrs ? &attrs : NULL);
+  else if (op->op == MIRAGE_OP_IOTA)
+    follow_cut(op, &cut, &tile, &attrs);
+  MirageValue result = op->op == MIRAGE_OP_SELECT
+                           ? select_tile(op, tiles)
+                           : mirage_ugraph_apply(op->graph, op->op, count, tiles, op->attrs ? &attrs : NULL);
   MirageAccessAttrs out = cut_access(&cut, op->result.rank);
   mirage_ugraph_store(op->graph, result, mirage_ugraph_argument(op->graph, custom, num_tensors), &out);
   mirage_ugraph_close(op->graph, 0, NULL);
   return mirage_ugraph_result(op->graph, custom, 0);
+}
+
+// Whether any of a row holds: in a block a maximum is one of numbers.
+static MirageValue any_of(const CanonicalOp *op, MirageValue tile) {
+  MirageValue numbers = mirage_ugraph_cast(op->graph, tile, MIRAGE_F32);
+  MirageValue most = mirage_ugraph_apply(op->graph, op->op, 1, &numbers, op->attrs);
+  MirageValue zero = mirage_ugraph_constant(op->graph, mirage_type_tile(MIRAGE_F32, 0, NULL), 0);
+  return mirage_ugraph_apply(op->graph, MIRAGE_OP_LESS, 2, (MirageValue[]){zero, most}, NULL);
 }
 
 MirageValue mirage__canonical_reduce(const CanonicalOp *op) {
@@ -157,6 +185,7 @@ MirageValue mirage__canonical_reduce(const CanonicalOp *op) {
   MirageNode custom = mirage__open_canonical(op, &cut.attrs);
   MirageAccessAttrs access = cut_access(&cut, from->rank);
   MirageValue tile = mirage_ugraph_load(op->graph, mirage_ugraph_argument(op->graph, custom, 0), &access);
-  MirageValue result = mirage_ugraph_apply(op->graph, op->op, 1, &tile, op->attrs);
+  MirageValue result =
+      from->dtype == MIRAGE_I1 ? any_of(op, tile) : mirage_ugraph_apply(op->graph, op->op, 1, &tile, op->attrs);
   return mirage__close_canonical(op, custom, result, &access);
 }

@@ -36,6 +36,21 @@ static uint32_t axes_of(Emit *e, MirageNode node, const MirageAccessAttrs *attrs
   return count;
 }
 
+LLVMValueRef mirage__iota_start(Emit *e, MirageNode node) {
+  const MirageAttrs *attrs = mirage_ugraph_node(e->block.graph, node).attrs;
+  LLVMValueRef start = gpu_i32(&e->gpu, attrs->iota.start);
+  for (int a = 0; a < 3; a++)
+    if (attrs->iota.grid[a])
+      start = mirage__add(e, start, mirage__mul(e, e->block_id[a], attrs->iota.grid[a]));
+  int32_t chain[MIRAGE_MAX_LOOPS], depth = 0;
+  for (int32_t l = e->block.steps[e->block.step_of_node[node.index]].loop; l >= 0; l = e->block.loops[l].parent)
+    chain[depth++] = l;
+  for (int32_t i = 0; i < depth; i++)
+    if (attrs->iota.loop[i])
+      start = mirage__add(e, start, mirage__mul(e, e->loops[chain[depth - 1 - i]].iteration, attrs->iota.loop[i]));
+  return start;
+}
+
 // Widths must divide everything that shifts or cuts the innermost dimension.
 static void narrow(Access *access, int64_t extent) {
   while (extent % access->width)
@@ -93,6 +108,8 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
   uint32_t rank = access.tensor->rank;
   mirage__access_pitches(access.tensor, attrs, access.pitch);
   access.width = 128 / mirage_dtype_bits(access.tensor->dtype);
+  if (!mirage_dtype_is_stored(access.tensor->dtype) && access.width > MAX_WIDTH)
+    access.width = MAX_WIDTH; // predicates
   for (uint32_t d = 0; d < rank; d++) {
     Axis axes[MAX_AXES];
     split_dim(e, &access, attrs, d, axes, axes_of(e, node, attrs, d, iteration, axes));

@@ -171,6 +171,17 @@ static void constant(Emit *e, const MirageNodeView *def, const MirageType *type,
     out[i] = value;
 }
 
+// Neighbours along the dimension that counts differ by one.
+static void iota(Emit *e, MirageNode node, const MirageType *type, const LLVMValueRef *index, uint32_t width,
+                 LLVMValueRef *out) {
+  uint32_t dim = (uint32_t)mirage_ugraph_node(e->block.graph, node).attrs->iota.dim;
+  LLVMValueRef first = mirage__add(e, mirage__iota_start(e, node), index[dim]);
+  first = LLVMBuildSIToFP(e->gpu.builder, first, e->gpu.f32, "");
+  for (uint32_t i = 0; i < width; i++)
+    out[i] =
+        dim + 1 < type->rank || i == 0 ? first : LLVMBuildFAdd(e->gpu.builder, first, gpu_f32(&e->gpu, (double)i), "");
+}
+
 // exp(x - y), where y is the same for all of a row, as one multiply-add and an exponential: softmax. False: it is not.
 static bool exp_of_difference(Emit *e, const MirageNodeView *def, const MirageType *type, const LLVMValueRef *index,
                               uint32_t width, LLVMValueRef *out) {
@@ -267,6 +278,8 @@ static void evaluate(Emit *e, MirageValue value, const MirageType *type, const L
     e->gpu.op = node.index;
     mirage__access_read(e, &access, index, width, out);
     e->gpu.op = around;
+  } else if (def.op == MIRAGE_OP_IOTA) {
+    iota(e, node, type, index, width, out);
   } else if (mirage_op_info(def.op)->kind == MIRAGE_KIND_COLLECTIVE) {
     mirage__gather(e, value, index, width, out);
   } else if (!keeps_neighbours(e, &def, type, width)) {

@@ -123,6 +123,17 @@ static LLVMValueRef difference(Emit *e, LLVMValueRef x, LLVMValueRef y) {
   return choose(e, bottom, x, sub(e, x, y));
 }
 
+// 1 or 0.
+static LLVMValueRef truth(Emit *e, LLVMValueRef holds) {
+  return LLVMBuildUIToFP(e->gpu.builder, holds, e->gpu.f32, "");
+}
+static LLVMValueRef holds(Emit *e, LLVMValueRef predicate) {
+  return LLVMBuildFCmp(e->gpu.builder, LLVMRealUNE, predicate, number(e, 0), "");
+}
+static LLVMValueRef compare(Emit *e, LLVMRealPredicate how, LLVMValueRef a, LLVMValueRef b) {
+  return truth(e, LLVMBuildFCmp(e->gpu.builder, how, a, b, ""));
+}
+
 LLVMValueRef mirage__unary(Emit *e, MirageOp op, LLVMValueRef x) {
   switch (op) {
   case MIRAGE_OP_EXP:
@@ -151,6 +162,8 @@ LLVMValueRef mirage__unary(Emit *e, MirageOp op, LLVMValueRef x) {
     return hyperbolic_tangent(e, x);
   case MIRAGE_OP_RELU:
     return GPU(&e->gpu, MAX, x, number(e, 0));
+  case MIRAGE_OP_NOT:
+    return truth(e, LLVMBuildNot(e->gpu.builder, holds(e, x), ""));
   default:
     mirage__emit_fail(e, NULL, MIRAGE_UNSUPPORTED, "%s: is not a one-operand function", mirage_op_info(op)->mnemonic);
     return x;
@@ -171,6 +184,24 @@ LLVMValueRef mirage__binary(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b
     return GPU(&e->gpu, MAX, a, b);
   case MIRAGE_OP_MIN:
     return GPU(&e->gpu, MIN, a, b);
+  case MIRAGE_OP_LESS:
+    return compare(e, LLVMRealOLT, a, b);
+  case MIRAGE_OP_LESS_EQUAL:
+    return compare(e, LLVMRealOLE, a, b);
+  case MIRAGE_OP_GREATER:
+    return compare(e, LLVMRealOGT, a, b);
+  case MIRAGE_OP_GREATER_EQUAL:
+    return compare(e, LLVMRealOGE, a, b);
+  case MIRAGE_OP_EQUAL:
+    return compare(e, LLVMRealOEQ, a, b);
+  case MIRAGE_OP_NOT_EQUAL:
+    return compare(e, LLVMRealUNE, a, b);
+  case MIRAGE_OP_AND:
+    return truth(e, LLVMBuildAnd(e->gpu.builder, holds(e, a), holds(e, b), ""));
+  case MIRAGE_OP_OR:
+    return truth(e, LLVMBuildOr(e->gpu.builder, holds(e, a), holds(e, b), ""));
+  case MIRAGE_OP_MASK:
+    return choose(e, holds(e, a), b, number(e, -INFINITY));
   default:
     mirage__emit_fail(e, NULL, MIRAGE_UNSUPPORTED, "%s: is not a two-operand function", mirage_op_info(op)->mnemonic);
     return a;

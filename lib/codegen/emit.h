@@ -218,6 +218,8 @@ void mirage__issue_load(Emit *e, MirageNode node, LLVMValueRef iteration, LLVMVa
 void mirage__emit_store(Emit *e, MirageNode node);
 /// Wide pieces, but not so wide that threads go idle.
 uint32_t mirage__useful_width(int64_t elements, uint32_t width, int32_t threads);
+/// The first index of a tile of indices, for the grid position and loop iterations in force. codegen_access.c
+LLVMValueRef mirage__iota_start(Emit *e, MirageNode node);
 /// `width` f32 values rounded to `dtype`: a scalar, or a vector.
 LLVMValueRef mirage__pack(Emit *e, const LLVMValueRef *values, uint32_t width, MirageDType dtype);
 

@@ -21,6 +21,8 @@ LLVMTypeRef mirage__gpu_dtype(const MirageGpu *gpu, MirageDType dtype) {
     return gpu->bf16;
   case MIRAGE_F32:
     return gpu->f32;
+  case MIRAGE_I32:
+    return gpu->i32;
   default:
     return gpu->i8;
   }
@@ -74,6 +76,8 @@ LLVMValueRef mirage__gpu_to_f32(const MirageGpu *gpu, LLVMValueRef value, Mirage
   switch (dtype) {
   case MIRAGE_I8:
   case MIRAGE_I4:
+  case MIRAGE_I1:
+  case MIRAGE_I32:
     return LLVMBuildSIToFP(gpu->builder, value, to, "");
   case MIRAGE_F8E4M3FN:
     return e4m3_to_f32(gpu, value);
@@ -89,6 +93,8 @@ LLVMValueRef mirage__gpu_from_f32(const MirageGpu *gpu, LLVMValueRef value, Mira
   switch (dtype) {
   case MIRAGE_I8:
   case MIRAGE_I4:
+  case MIRAGE_I1:
+  case MIRAGE_I32:
     return LLVMBuildFPToSI(gpu->builder, value, to, "");
   case MIRAGE_F8E4M3FN:
     return e4m3_from_f32(gpu, value);

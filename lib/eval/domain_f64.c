@@ -54,6 +54,8 @@ MirageStatus mirage__eval_real_unary(MirageOp op, size_t n, const double *a, dou
     MAP(tanh(x));
   case MIRAGE_OP_RELU:
     MAP(x < 0.0 ? 0.0 : x); // keeps NaN
+  case MIRAGE_OP_NOT:
+    MAP(x == 0.0);
   default:
     return MIRAGE_UNSUPPORTED;
   }
@@ -81,6 +83,24 @@ MirageStatus mirage__eval_real_binary(MirageOp op, size_t n, const double *a, co
     ZIP(x > y || x != x ? x : y); // keeps NaN
   case MIRAGE_OP_MIN:
     ZIP(x < y || x != x ? x : y);
+  case MIRAGE_OP_LESS:
+    ZIP(x < y);
+  case MIRAGE_OP_LESS_EQUAL:
+    ZIP(x <= y);
+  case MIRAGE_OP_GREATER:
+    ZIP(x > y);
+  case MIRAGE_OP_GREATER_EQUAL:
+    ZIP(x >= y);
+  case MIRAGE_OP_EQUAL:
+    ZIP(x == y);
+  case MIRAGE_OP_NOT_EQUAL:
+    ZIP(x != y);
+  case MIRAGE_OP_AND:
+    ZIP(x != 0.0 && y != 0.0);
+  case MIRAGE_OP_OR:
+    ZIP(x != 0.0 || y != 0.0);
+  case MIRAGE_OP_MASK:
+    ZIP(x != 0.0 ? y : -INFINITY);
   default:
     return MIRAGE_UNSUPPORTED;
   }

@@ -70,7 +70,11 @@ static MirageStatus eval_sugar(Eval *eval, const MirageNodeView *node, const Mir
   mirage_ugraph_set_loc(alone, node->loc);
   for (uint32_t i = 0; i < node->num_operands && i < 4; i++) {
     const MirageType *type = mirage_ugraph_type(eval->graph, node->operands[i]);
-    operands[i] = mirage_ugraph_input(alone, mirage_type_tensor(MIRAGE_F32, type->rank, type->shape));
+    bool number = mirage_dtype_family(type->dtype) == MIRAGE_FAMILY_FLOAT;
+    int64_t one = 1; // a constant of rank 0 is no input
+    MirageType input = mirage_type_tensor(number ? MIRAGE_F32 : type->dtype, type->rank ? type->rank : 1,
+                                          type->rank ? type->shape : &one);
+    operands[i] = mirage_ugraph_input(alone, input);
     inputs[i] = eval->data[node->operands[i].index];
   }
   MirageValue y = mirage_ugraph_apply(alone, node->op, node->num_operands, operands, node->attrs);

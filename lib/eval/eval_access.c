@@ -10,8 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-// Grid coordinates of block `index` of the running group, x fastest.
-static void block_coordinates(const Custom *custom, int64_t index, int64_t *out) {
+void mirage__eval_block_coordinates(const Custom *custom, int64_t index, int64_t out[3]) {
   for (uint32_t a = 0; a < 3; a++) {
     out[a] = custom->origin[a] + index % custom->group[a];
     index /= custom->group[a];
@@ -78,7 +77,7 @@ MirageStatus mirage__eval_load(const Custom *custom, const MirageNodeView *node,
   access_strides(tensor, &node->attrs->access, from);
   mirage__eval_strides(tile->rank, tile->shape, to);
   bool whole = true, empty = false;
-  block_coordinates(custom, index, block);
+  mirage__eval_block_coordinates(custom, index, block);
   locate(custom, tensor, &node->attrs->access, block, start, valid);
   for (uint32_t d = 0; d < tile->rank; d++) {
     whole = whole && valid[d] == tile->shape[d];
@@ -231,7 +230,7 @@ MirageStatus mirage__eval_store(const Custom *custom, const MirageNodeView *node
   int64_t from[MIRAGE_MAX_RANK], to[MIRAGE_MAX_RANK], start[MIRAGE_MAX_RANK], valid[MIRAGE_MAX_RANK], block[3];
   mirage__eval_strides(tile->rank, tile->shape, from);
   access_strides(tensor, &node->attrs->access, to);
-  block_coordinates(custom, index, block);
+  mirage__eval_block_coordinates(custom, index, block);
   locate(custom, tensor, &node->attrs->access, block, start, valid);
   const int64_t *grid = custom->attrs->grid;
   Row row = {.output = output, .first = dot(tensor->rank, start, to)};

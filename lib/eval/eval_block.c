@@ -223,12 +223,26 @@ static MirageStatus run_plain(const Custom *custom, const MirageNodeView *node, 
   return status;
 }
 
+// An index of the tensor: grid and loops move the tile.
+static MirageStatus run_iota(const Custom *custom, const MirageNodeView *node, int64_t block) {
+  int64_t at[3], start = node->attrs->iota.start;
+  mirage__eval_block_coordinates(custom, block, at);
+  for (uint32_t a = 0; a < 3; a++)
+    start += node->attrs->iota.grid[a] * at[a];
+  for (uint32_t l = 0; l < custom->num_loops; l++)
+    start += node->attrs->iota.loop[l] * custom->loop[l];
+  return mirage__eval_iota(custom->eval, mirage_ugraph_type(custom->eval->graph, node->first_result),
+                           node->attrs->iota.dim, start, mirage__eval_tile(custom, node->first_result, block));
+}
+
 static MirageStatus run_node(Custom *custom, const MirageNodeView *node) {
   switch (node->op) {
   case MIRAGE_OP_LOAD:
     return each_block(custom, node, mirage__eval_load);
   case MIRAGE_OP_STORE:
     return each_block(custom, node, mirage__eval_store); // in order: it has no results to share
+  case MIRAGE_OP_IOTA:
+    return each_block(custom, node, run_iota);
   case MIRAGE_OP_LOOP:
     return run_loop(custom, node);
   case MIRAGE_OP_THREAD:

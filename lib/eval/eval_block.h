@@ -38,6 +38,9 @@ void mirage__eval_stores_destroy(EvalStores *stores);
 /// BAD_GRAPH unless every element is stored.
 MirageStatus mirage__eval_stores_check(const Custom *custom, const MirageNodeView *node);
 
+/// Grid coordinates of block `index` of the running group, x fastest.
+void mirage__eval_block_coordinates(const Custom *custom, int64_t index, int64_t out[3]);
+
 /// The tile of one block of the running group.
 MirageStatus mirage__eval_load(const Custom *custom, const MirageNodeView *node, int64_t block);
 MirageStatus mirage__eval_store(const Custom *custom, const MirageNodeView *node, int64_t block);

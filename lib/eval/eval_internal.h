@@ -53,6 +53,8 @@ typedef struct EvalElements {
   void *out;
 } EvalElements;
 MirageStatus mirage__eval_elements(Eval *eval, const EvalElements *call);
+/// The indices start, start + 1, .. along dimension `dim` of `result`.
+MirageStatus mirage__eval_iota(Eval *eval, const MirageType *result, int32_t dim, int64_t start, void *out);
 /// REDUCE_SUM or REDUCE_MAX, a[outer, n, inner] -> out[outer, inner].
 MirageStatus mirage__eval_rows(Eval *eval, MirageOp op, const MirageType *result, size_t outer, size_t n, size_t inner,
                                const void *a, void *out);

@@ -208,6 +208,19 @@ static void eval_shape_op(Eval *eval, const MirageNodeView *node, const MirageTy
   }
 }
 
+MirageStatus mirage__eval_iota(Eval *eval, const MirageType *result, int32_t dim, int64_t start, void *out) {
+  int64_t n = result->shape[dim], from[MIRAGE_MAX_RANK] = {0}, to[MIRAGE_MAX_RANK];
+  void *row;
+  MIRAGE_TRY(mirage__eval_scratch(eval, 0, (size_t)n, &row));
+  for (int64_t i = 0; i < n; i++)
+    MIRAGE_TRY(
+        eval->domain->constant(eval->domain, result, 1, (double)(start + i), (char *)row + (size_t)i * eval->size));
+  from[dim] = 1;
+  mirage__eval_strides(result->rank, result->shape, to);
+  mirage__eval_copy(eval->size, result->rank, result->shape, row, from, out, to);
+  return MIRAGE_OK;
+}
+
 MirageStatus mirage__eval_operator(Eval *eval, const MirageNodeView *node, const MirageType *const *types,
                                    const void *const *operands, const MirageType *result, void *out) {
   EvalElements call = {.op = node->op, .result = result, .out = out};
@@ -231,6 +244,8 @@ MirageStatus mirage__eval_operator(Eval *eval, const MirageNodeView *node, const
   case MIRAGE_KIND_SHAPE:
     eval_shape_op(eval, node, types, operands, result, out);
     return MIRAGE_OK;
+  case MIRAGE_KIND_IOTA: // of the kernel level; eval_block.c knows where a block is
+    return mirage__eval_iota(eval, result, node->attrs->iota.dim, node->attrs->iota.start, out);
   case MIRAGE_KIND_CONSTANT:
     if (node->op != MIRAGE_OP_BOTTOM)
       call.op = MIRAGE_OP_CONSTANT;

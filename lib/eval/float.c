@@ -54,6 +54,10 @@ double mirage_round_to(MirageDType dtype, double value) {
     return isnan(value) ? value : round_format(F8E4M3, clamp(value, 448));
   case MIRAGE_F8E5M2:
     return isnan(value) ? value : round_format(F8E5M2, clamp(value, 57344));
+  case MIRAGE_I1:
+    return value != 0;
+  case MIRAGE_I32:
+    return rint(value);
   default:
     if (fabs(value) >= 0x1.ffffffp127 && value - value == 0) // float conversion of what overflows is undefined in C
       return copysign(INFINITY, value);
@@ -161,6 +165,10 @@ static double decode_as(MirageDType dtype, uint32_t bits) {
     return (int8_t)bits;
   case MIRAGE_I4:
     return (int)(bits ^ 8) - 8;
+  case MIRAGE_I1:
+    return bits != 0;
+  case MIRAGE_I32:
+    return (int32_t)bits;
   default:
     memcpy(&single, &bits, sizeof single);
     return (double)single;

@@ -6,6 +6,10 @@
 //                                      that they have at 0 and 1; so is exp when its argument already lies behind an
 //                                      exponential
 //   max                                a seeded random function of the set of arguments (max_table.c)
+//   comparison of known indices        evaluated: iota and constants of i32 are known
+//   any other comparison               a seeded random function of both operands with the values 0 and 1, but for that of
+//                                      a value with itself; equal is symmetric
+//   and, or, not                       of 0 and 1; mask: the value, or bottom
 //   derived operators                  their expansion (mirage_op_expansion), step by step
 //   constants                          exact: a double is an integer times a power of two
 //
@@ -206,6 +210,62 @@ static MirageStatus binary_max(MirageField *f, size_t n, const Residue *a, const
   return MIRAGE_OK;
 }
 
+// -------------------------------------------------------------------------------------------------------- predicates
+
+static int64_t index_of(const MirageField *f, Residue x) {
+  return x.p > f->p / 2 ? -(int64_t)(f->p - x.p) : (int64_t)x.p;
+}
+
+static bool compare_indices(MirageOp op, int64_t a, int64_t b) {
+  return op == MIRAGE_OP_LESS ? a < b : op == MIRAGE_OP_LESS_EQUAL ? a <= b : a == b;
+}
+
+// A bit for each pair of values. What a value is to itself is known.
+static bool compare_values(const MirageField *f, MirageOp op, uint64_t a, uint64_t b) {
+  uint64_t first[2], second[2];
+  if (a == b)
+    return op != MIRAGE_OP_LESS;
+  if (op == MIRAGE_OP_EQUAL && a > b) {
+    uint64_t swapped = a;
+    a = b;
+    b = swapped;
+  }
+  mirage__field_hash(f, op, a, first);
+  mirage__field_hash(f, op, b ^ first[0], second);
+  return (second[0] ^ first[1]) & 1;
+}
+
+static MirageStatus binary_compare(const MirageField *f, MirageOp op, size_t n, const Residue *a, const Residue *b,
+                                   Residue *out) {
+  for (size_t i = 0; i < n; i++) {
+    Residue x = a[i], y = b[i];
+    if (x.undefined | y.undefined)
+      out[i] = undefined_like(x, y);
+    else if (x.bottom | y.bottom)
+      MIRAGE_TRY(mirage__field_without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
+    else if (x.role == ROLE_INDEX && y.role == ROLE_INDEX)
+      out[i] = mirage__field_truth(f, compare_indices(op, index_of(f, x), index_of(f, y)));
+    else
+      out[i] = mirage__field_truth(f, compare_values(f, op, x.p, y.p));
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus binary_logic(const MirageField *f, MirageOp op, size_t n, const Residue *a, const Residue *b,
+                                 Residue *out) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = a[i].undefined | b[i].undefined ? undefined_like(a[i], b[i])
+             : op == MIRAGE_OP_AND           ? mirage__field_truth(f, a[i].p && b[i].p)
+                                             : mirage__field_truth(f, a[i].p || b[i].p);
+  return MIRAGE_OK;
+}
+
+// What is masked need not have a value.
+static void binary_mask(size_t n, const Residue *a, const Residue *b, Residue *out) {
+  for (size_t i = 0; i < n; i++)
+    out[i] = a[i].undefined ? undefined(a[i].undefined) : a[i].p ? b[i] : BOTTOM;
+}
+
 static MirageStatus apply_expansion(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n,
                                     const Residue *a, const Residue *b, Residue *out);
 
@@ -226,6 +286,16 @@ static MirageStatus field_binary(const MirageDomain *self, MirageOp op, const Mi
     return binary_div(f, n, a, b, to);
   case MIRAGE_OP_MAX:
     return binary_max(mutable_field_of(self), n, a, b, to);
+  case MIRAGE_OP_LESS:
+  case MIRAGE_OP_LESS_EQUAL:
+  case MIRAGE_OP_EQUAL:
+    return binary_compare(f, op, n, a, b, to);
+  case MIRAGE_OP_AND:
+  case MIRAGE_OP_OR:
+    return binary_logic(f, op, n, a, b, to);
+  case MIRAGE_OP_MASK:
+    binary_mask(n, a, b, to);
+    return MIRAGE_OK;
   default:
     return apply_expansion(self, op, result, n, a, b, to);
   }
@@ -321,6 +391,10 @@ static MirageStatus field_unary(const MirageDomain *self, MirageOp op, const Mir
   case MIRAGE_OP_ERF:
   case MIRAGE_OP_TANH:
     return random_functions(f, op, n, from, to);
+  case MIRAGE_OP_NOT:
+    for (size_t i = 0; i < n; i++)
+      to[i] = from[i].undefined ? undefined(from[i].undefined) : mirage__field_truth(f, !from[i].p);
+    return MIRAGE_OK;
   default:
     return apply_expansion(self, op, result, n, a, NULL, to);
   }
@@ -385,11 +459,27 @@ static MirageStatus reduce_max(MirageField *f, size_t outer, size_t n, size_t in
   return MIRAGE_OK;
 }
 
+// Whether any holds.
+static void reduce_any(const MirageField *f, size_t outer, size_t n, size_t inner, const Residue *a, Residue *out) {
+  for (size_t o = 0; o < outer; o++)
+    for (size_t i = 0; i < inner; i++) {
+      const Residue *column = a + o * n * inner + i;
+      Residue any = column[0];
+      for (size_t j = 1; j < n; j++)
+        binary_logic(f, MIRAGE_OP_OR, 1, &any, &column[j * inner], &any);
+      out[o * inner + i] = any;
+    }
+}
+
 static MirageStatus field_reduce(const MirageDomain *self, MirageOp op, const MirageType *result, size_t outer,
                                  size_t n, size_t inner, const void *a, void *out) {
   const MirageField *f = field_of(self);
   const Residue *from = a;
   Residue *to = out;
+  if (op == MIRAGE_OP_REDUCE_MAX && result->dtype == MIRAGE_I1) {
+    reduce_any(f, outer, n, inner, from, to);
+    return MIRAGE_OK;
+  }
   if (op == MIRAGE_OP_REDUCE_MAX)
     return reduce_max(mutable_field_of(self), outer, n, inner, from, to);
   if (op != MIRAGE_OP_REDUCE_SUM)
@@ -413,7 +503,9 @@ static MirageStatus field_constant(const MirageDomain *self, const MirageType *r
                                    void *out) {
   if (!isfinite(value) && value != -INFINITY)
     return MIRAGE_UNSUPPORTED;
-  fill(n, isfinite(value) ? mirage__field_constant(field_of(self), value) : BOTTOM, out);
+  Residue constant = isfinite(value) ? mirage__field_constant(field_of(self), value) : BOTTOM;
+  constant.role = result && mirage_dtype_family(result->dtype) == MIRAGE_FAMILY_INDEX ? ROLE_INDEX : ROLE_NONE;
+  fill(n, constant, out);
   return MIRAGE_OK;
 }
 
@@ -425,6 +517,9 @@ static MirageStatus field_bottom(const MirageDomain *self, size_t n, void *out) 
 static MirageStatus field_cast(const MirageDomain *self, const MirageType *result, size_t n, const void *a, void *out) {
   if (out != a)
     memmove(out, a, n * sizeof(Residue));
+  if (result && mirage_dtype_family(result->dtype) == MIRAGE_FAMILY_FLOAT) // an index becomes a number
+    for (size_t i = 0; i < n; i++)
+      ((Residue *)out)[i].role = ((Residue *)out)[i].role == ROLE_INDEX ? ROLE_NONE : ((Residue *)out)[i].role;
   return MIRAGE_OK;
 }
 

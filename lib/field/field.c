@@ -234,6 +234,19 @@ void mirage_field_draw(const MirageField *field, uint32_t input, size_t n, Mirag
   (void)mirage_field_draw_until(field, input, n, NULL, out);
 }
 
+MirageStatus mirage_field_draw_input(const MirageField *field, uint32_t input, const MirageType *type,
+                                     const MirageCancel *cancel, MirageResidue *out) {
+  size_t n = (size_t)mirage_type_elements(type);
+  MIRAGE_TRY(mirage_field_draw_until(field, input, n, cancel, out));
+  for (size_t i = 0; mirage_dtype_family(type->dtype) == MIRAGE_FAMILY_PREDICATE && i < n; i++)
+    out[i] = mirage__field_truth(field, out[i].p > field->p / 2);
+  return MIRAGE_OK;
+}
+
+MirageResidue mirage__field_truth(const MirageField *field, bool holds) {
+  return (MirageResidue){.p = holds, .q = holds && !field->modes.free_exp, .after_exp = field->modes.free_exp};
+}
+
 // Multiply, fold, add a key: three rounds leave no structure of x that arithmetic in the field could see.
 static uint64_t mix(uint64_t x, uint64_t key) {
   FieldU128 product = (FieldU128)(x ^ key) * UINT64_C(0x9e3779b97f4a7c15);

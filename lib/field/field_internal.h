@@ -140,13 +140,16 @@ uint64_t mirage__field_power(uint64_t base, uint64_t exponent, uint64_t modulus)
 bool mirage__field_is_prime(uint64_t n);
 /// A finite double as residues: mantissa times a power of two.
 MirageResidue mirage__field_constant(const MirageField *field, double value);
+/// A predicate: 1 or 0.
+MirageResidue mirage__field_truth(const MirageField *field, bool holds);
 /// The seeded random function `tag` at x mod p: both residues of its value.
 MirageResidue mirage__field_random_function(const MirageField *field, uint64_t tag, uint64_t x);
 
-/// MirageResidue.role, in fields of free exponentials only: what a value is known to be, besides its residue.
+/// MirageResidue.role: what a value is known to be, besides its residue. All but INDEX in fields of free exponentials only.
 enum {
   ROLE_NONE,
   ROLE_MAXIMUM,
+  ROLE_INDEX,             // a whole number below 2^60 on either side of zero, which its residue mod p says
   ROLE_DIFFERENCE = 0x80, // something minus a maximum, whose tag is in q and the other bits
 };
 

@@ -184,6 +184,7 @@ bool mirage__block_can_inline(MirageOp op) {
   case MIRAGE_KIND_SHAPE:
   case MIRAGE_KIND_CAST:
   case MIRAGE_KIND_CONSTANT:
+  case MIRAGE_KIND_IOTA:
     return true;
   default:
     return false;

@@ -300,6 +300,12 @@ static bool storing_is_cheaper(const Choice *choice, MirageValue value, int32_t 
   return asked * chain / threads > stored;
 }
 
+// Predicates and indices are few bytes, or a few operations.
+static bool is_number(const Choice *choice, MirageValue value) {
+  MirageFamily family = mirage_dtype_family(mirage_ugraph_type(choice->plan->graph, value)->dtype);
+  return family != MIRAGE_FAMILY_PREDICATE && family != MIRAGE_FAMILY_INDEX;
+}
+
 static bool choose_load(Choice *choice, MirageValue value, BlockStep step) {
   MirageLoadSchedule *load = mirage__load_schedule(choice->plan, step.node);
   bool forced = choice->forced[value.index] || choice->plan->block.values[value.index].shared;
@@ -309,6 +315,8 @@ static bool choose_load(Choice *choice, MirageValue value, BlockStep step) {
     shared = false;
   if (load->landing == MIRAGE_LANDING_ASYNC || by_copy)
     shared = true;
+  if (!is_number(choice, value) && !by_copy)
+    shared = forced;
   if (!by_copy)
     load->landing = shared ? MIRAGE_LANDING_ASYNC : MIRAGE_LANDING_REGISTER;
   choice->plan->block.values[value.index].landing = load->landing;
@@ -332,7 +340,7 @@ static void choose_step(Choice *choice, BlockStep step) {
     shared = choose_load(choice, value, step);
   else if (!mirage__block_can_inline(view.op))
     shared |= !registers && !gathered;
-  else if (!shared && !registers && !within && !gathered)
+  else if (!shared && !registers && !within && !gathered && is_number(choice, value))
     shared = view.num_operands > 0 && storing_is_cheaper(choice, value, step.loop);
   block->values[value.index].shared = shared;
   double asked =

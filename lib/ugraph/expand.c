@@ -11,6 +11,9 @@
 //   rms_norm(x, g)       x / sqrt(mean(x*x) + eps) * g            without "+ eps" when eps = 0, without "* g" when
 //   absent layer_norm(x, g, b)  c / sqrt(mean(c*c) + eps) * g + b,  c = x - mean(x)          likewise attention(q, k,
 //   v)   softmax(q @ k^T * scale) @ v             without "* scale" when scale = 1
+//   masked attention     scores become cap * tanh(scores / cap), then mask(visible, scores) or scores + mask; where a row may
+//                        see no key, its sum becomes sum + not(any visible), so that its weights are 0
+//   select(c, x, y)      max(mask(c, x), mask(not c, y)): one of the two is bottom
 //
 // Custom nodes are copied unchanged.
 #include "ugraph_internal.h"
@@ -54,6 +57,10 @@ static const MirageExpansion EXPANSIONS[MIRAGE_NUM_OPS] = {
     [MIRAGE_OP_MIN] = {5,
                        {CONST(-1.0), BINARY(MUL, X, R(0)), BINARY(MUL, Y, R(0)), BINARY(MAX, R(1), R(2)),
                         BINARY(MUL, R(3), R(0))}},
+    // y < x, y <= x, not (x == y): the last two also where an operand is no number
+    [MIRAGE_OP_GREATER] = {1, {BINARY(LESS, Y, X)}},
+    [MIRAGE_OP_GREATER_EQUAL] = {1, {BINARY(LESS_EQUAL, Y, X)}},
+    [MIRAGE_OP_NOT_EQUAL] = {2, {BINARY(EQUAL, X, Y), UNARY(NOT, R(0))}},
 };
 
 const MirageExpansion *mirage_op_expansion(MirageOp op) {
@@ -145,12 +152,88 @@ static MirageValue expand_layer_norm(MirageUGraph *g, double eps, uint32_t num_o
   return normalize(g, binary(g, MIRAGE_OP_SUB, x, mean_of_rows(g, x)), eps, num_operands - 1, operands + 1);
 }
 
-static MirageValue expand_attention(MirageUGraph *g, double scale, const MirageValue *operands) {
+static MirageValue expand_select(MirageUGraph *g, const MirageValue *operands) {
+  MirageValue yes = binary(g, MIRAGE_OP_MASK, operands[0], operands[1]);
+  MirageValue no = binary(g, MIRAGE_OP_MASK, unary(g, MIRAGE_OP_NOT, operands[0]), operands[2]);
+  return binary(g, MIRAGE_OP_MAX, yes, no);
+}
+
+// ------------------------------------------------------------------------------------------ attention
+
+// The positions start, start + 1, .. of `extent` queries or keys, along dimension `dim` of [queries, keys].
+static MirageValue positions(MirageUGraph *g, int32_t dim, int64_t extent, int64_t start) {
+  const int64_t shape[] = {dim == 0 ? extent : 1, dim == 1 ? extent : 1};
+  const MirageAttrs attrs = {.iota = {.type = mirage_type_tensor(MIRAGE_I32, 2, shape), .dim = dim, .start = start}};
+  return mirage_ugraph_apply(g, MIRAGE_OP_IOTA, 0, NULL, &attrs);
+}
+
+// Which keys a query sees by its position: those up to its own, and not more than `window` of these.
+static MirageValue causal_mask(MirageUGraph *g, const MirageType *scores, const MirageAttrs *attrs) {
+  int64_t queries = scores->shape[scores->rank - 2], keys = scores->shape[scores->rank - 1];
+  MirageValue key = positions(g, 1, keys, 0), query = positions(g, 0, queries, attrs->sdpa.offset);
+  MirageValue visible = binary(g, MIRAGE_OP_LESS_EQUAL, key, query);
+  if (!attrs->sdpa.window)
+    return visible;
+  MirageValue before = positions(g, 0, queries, attrs->sdpa.offset - attrs->sdpa.window);
+  return binary(g, MIRAGE_OP_AND, visible, binary(g, MIRAGE_OP_LESS, before, key));
+}
+
+// Whether each query sees some key, by position alone.
+static bool sees_keys(const MirageType *scores, const MirageAttrs *attrs) {
+  int64_t queries = scores->shape[scores->rank - 2], keys = scores->shape[scores->rank - 1];
+  return attrs->sdpa.offset >= 0 &&
+         (!attrs->sdpa.window || queries - 1 + attrs->sdpa.offset - attrs->sdpa.window < keys - 1);
+}
+
+bool mirage_attention_is_masked(uint32_t num_operands, const MirageAttrs *attrs) {
+  return num_operands > 3 || attrs->sdpa.causal || attrs->sdpa.cap != 0;
+}
+
+// The scores with bottom where a query does not see a key, and the predicate that says so where a row may be bottom
+// altogether, or {0}.
+static MirageValue mask_scores(MirageUGraph *g, const MirageNodeView *node, const MirageValue *operands,
+                               MirageValue scores, MirageValue *out_visible) {
+  const MirageType type = *type_of(g, scores);
+  MirageValue visible = {0};
+  bool empty_rows = false;
+  if (node->attrs->sdpa.causal) {
+    visible = causal_mask(g, &type, node->attrs);
+    empty_rows = !sees_keys(&type, node->attrs);
+  }
+  if (node->num_operands > 3 && type_of(g, operands[3])->dtype == MIRAGE_I1) {
+    visible = visible.index ? binary(g, MIRAGE_OP_AND, operands[3], visible) : operands[3];
+    empty_rows = true;
+  } else if (node->num_operands > 3) {
+    scores = binary(g, MIRAGE_OP_ADD, scores, operands[3]);
+  }
+  *out_visible = empty_rows ? visible : (MirageValue){0};
+  return visible.index ? binary(g, MIRAGE_OP_MASK, visible, scores) : scores;
+}
+
+// A row that sees no key has no sum; 1 in its place makes its weights 0.
+static MirageValue masked_softmax(MirageUGraph *g, MirageValue scores, MirageValue visible) {
+  int32_t dim = (int32_t)type_of(g, scores)->rank - 1;
+  MirageValue top = reduce(g, MIRAGE_OP_REDUCE_MAX, scores, dim);
+  MirageValue e = unary(g, MIRAGE_OP_EXP, binary(g, MIRAGE_OP_SUB, scores, top));
+  MirageValue sum = reduce(g, MIRAGE_OP_REDUCE_SUM, e, dim);
+  MirageValue any = reduce(g, MIRAGE_OP_REDUCE_MAX, visible, (int32_t)type_of(g, visible)->rank - 1);
+  MirageValue none = mirage_ugraph_cast(g, unary(g, MIRAGE_OP_NOT, any), type_of(g, scores)->dtype);
+  return binary(g, MIRAGE_OP_DIV, e, binary(g, MIRAGE_OP_ADD, sum, none));
+}
+
+static MirageValue expand_attention(MirageUGraph *g, const MirageNodeView *node, const MirageValue *operands) {
   const MirageAttrs transposed = {.matmul = {.transpose_b = true}};
-  MirageValue scores = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, operands, &transposed);
-  if (scale != 1.0)
-    scores = binary(g, MIRAGE_OP_MUL, scores, constant(g, scores, scale));
-  MirageValue weights = expand_softmax(g, scores, (int32_t)type_of(g, scores)->rank - 1);
+  double cap = node->attrs->sdpa.cap;
+  MirageValue visible, scores = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, operands, &transposed);
+  if (node->attrs->sdpa.scale != 1.0)
+    scores = binary(g, MIRAGE_OP_MUL, scores, constant(g, scores, node->attrs->sdpa.scale));
+  if (cap != 0)
+    scores =
+        binary(g, MIRAGE_OP_MUL, unary(g, MIRAGE_OP_TANH, binary(g, MIRAGE_OP_DIV, scores, constant(g, scores, cap))),
+               constant(g, scores, cap));
+  scores = mask_scores(g, node, operands, scores, &visible);
+  MirageValue weights = visible.index ? masked_softmax(g, scores, visible)
+                                      : expand_softmax(g, scores, (int32_t)type_of(g, scores)->rank - 1);
   return binary(g, MIRAGE_OP_MATMUL, weights, operands[2]);
 }
 
@@ -173,32 +256,37 @@ static MirageValue expand_node(MirageUGraph *g, const MirageNodeView *node, cons
     return normalize(g, operands[0], node->attrs->eps.eps, node->num_operands - 1, operands + 1);
   case MIRAGE_OP_LAYER_NORM:
     return expand_layer_norm(g, node->attrs->eps.eps, node->num_operands, operands);
+  case MIRAGE_OP_SELECT:
+    return expand_select(g, operands);
   default: // the only other sugar
-    return expand_attention(g, node->attrs->sdpa.scale, operands);
+    return expand_attention(g, node, operands);
   }
 }
 
+static bool node_expands(const MirageNodeView *node) { return mirage_op_expands(node->op); }
+
 // In the program's types, or (`wide`) in f32 between a cast of each operand and one of the result.
-static MirageStatus expand_graph(const MirageUGraph *graph, bool wide, const MirageDiag *diag,
-                                 MirageUGraph **out_graph) {
-  enum { MAX_OPERANDS = 3 }; // of an operator that expands
+static MirageStatus expand_graph(const MirageUGraph *graph, bool (*expands)(const MirageNodeView *), bool wide,
+                                 const MirageDiag *diag, MirageUGraph **out_graph) {
+  enum { MAX_OPERANDS = 4 }; // of an operator that expands
   Copier copier;
   *out_graph = NULL;
   MIRAGE_TRY(mirage__copier_begin(&copier, graph, diag));
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   for (uint32_t i = 0; i < body.num_nodes && mirage_ugraph_status(copier.to) == MIRAGE_OK; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
-    if (!mirage_op_expands(node.op)) {
+    if (!expands(&node)) {
       mirage__copier_node(&copier, body.nodes[i]);
       continue;
     }
     MirageValue operands[MAX_OPERANDS] = {{0}};
     MirageDType dtype = mirage_ugraph_type(graph, node.first_result)->dtype;
-    bool cast = wide && dtype != MIRAGE_F32;
+    bool cast = wide && dtype != MIRAGE_F32 && mirage_dtype_family(dtype) == MIRAGE_FAMILY_FLOAT;
     mirage_ugraph_set_loc(copier.to, node.loc);
     for (uint32_t k = 0; k < node.num_operands && k < MAX_OPERANDS; k++) {
       operands[k] = copier.map[node.operands[k].index];
-      if (wide && type_of(copier.to, operands[k])->dtype != MIRAGE_F32)
+      MirageDType given = type_of(copier.to, operands[k])->dtype;
+      if (wide && given != MIRAGE_F32 && mirage_dtype_family(given) == MIRAGE_FAMILY_FLOAT)
         operands[k] = mirage_ugraph_cast(copier.to, operands[k], MIRAGE_F32);
     }
     MirageValue result = expand_node(copier.to, &node, operands);
@@ -208,9 +296,17 @@ static MirageStatus expand_graph(const MirageUGraph *graph, bool wide, const Mir
 }
 
 MirageStatus mirage_ugraph_expand(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph) {
-  return expand_graph(graph, false, diag, out_graph);
+  return expand_graph(graph, node_expands, false, diag, out_graph);
 }
 
 MirageStatus mirage_ugraph_expand_wide(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph) {
-  return expand_graph(graph, true, diag, out_graph);
+  return expand_graph(graph, node_expands, true, diag, out_graph);
+}
+
+static bool is_masked_attention(const MirageNodeView *node) {
+  return node->op == MIRAGE_OP_SDPA && mirage_attention_is_masked(node->num_operands, node->attrs);
+}
+
+MirageStatus mirage_ugraph_expand_masks(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph) {
+  return expand_graph(graph, is_masked_attention, true, diag, out_graph);
 }

@@ -8,12 +8,16 @@
 // Element types: at the kernel level arithmetic keeps its operands' type, and gives f32 where those of an element-wise
 // operator differ or a product or reduction says so (`wide`); below it arithmetic gives f32. What only moves data (shape
 // operators, concat) keeps the type at every level. Stored types are loaded, moved in a block and cast; as tensors they are
-// reshaped and cast, since no kernel writes them.
+// reshaped and cast, since no kernel writes them. Predicates (i1) and indices (i32) are no numbers: mirage_op_typing says
+// who takes and gives them.
 #include "ugraph_internal.h"
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+enum { MOST_INDEX = 1 << 24 }; // f32, in which kernels compute, has all whole numbers up to here
 
 // ---------------------------------------------------------------------------------- what all share
 
@@ -123,25 +127,83 @@ static MirageStatus broadcast(const InferCall *call, const MirageType *a, const 
   return MIRAGE_OK;
 }
 
+static MirageStatus check_family(const InferCall *call, uint32_t index, MirageFamily family) {
+  static const char *const NAMES[] = {[MIRAGE_FAMILY_FLOAT] = "floating-point numbers (cast gives them)",
+                                      [MIRAGE_FAMILY_PREDICATE] = "predicates, i1 (a comparison gives them)",
+                                      [MIRAGE_FAMILY_INDEX] = "indices, i32"};
+  MirageDType dtype = call->operands[index].dtype;
+  if (mirage_dtype_family(dtype) != family)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "operand %u is of %s, %s are needed", index, mirage_dtype_name(dtype),
+                      NAMES[family]);
+  return MIRAGE_OK;
+}
+
+static MirageStatus check_numbers(const InferCall *call) {
+  for (uint32_t i = 0; i < call->num_operands; i++)
+    MIRAGE_TRY(check_family(call, i, MIRAGE_FAMILY_FLOAT));
+  return MIRAGE_OK;
+}
+
+// The operands of a comparison: numbers, or indices.
+static MirageStatus check_compared(const InferCall *call) {
+  MirageDType a = call->operands[0].dtype, b = call->operands[1].dtype;
+  if (mirage_dtype_family(a) == MIRAGE_FAMILY_PREDICATE)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s",
+                      "compares numbers or indices, operand 0 is of i1; and, or, not are the logic of predicates");
+  if (mirage_dtype_family(a) != mirage_dtype_family(b))
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "compares numbers with numbers or indices with indices: %s vs %s",
+                      mirage_dtype_name(a), mirage_dtype_name(b));
+  return MIRAGE_OK;
+}
+
+// Checks the operands' elements, and gives those of the result.
+static MirageStatus element_wise_dtype(const InferCall *call, MirageDType *out_dtype) {
+  const MirageTyping typing = mirage_op_typing(call->op);
+  bool kernel = call->level == MIRAGE_LEVEL_KERNEL;
+  *out_dtype = MIRAGE_I1;
+  if (typing == MIRAGE_TYPING_COMPARES)
+    MIRAGE_TRY(check_compared(call));
+  for (uint32_t i = 0; typing == MIRAGE_TYPING_PREDICATES && i < call->num_operands; i++)
+    MIRAGE_TRY(check_family(call, i, MIRAGE_FAMILY_PREDICATE));
+  if (typing == MIRAGE_TYPING_COMPARES || typing == MIRAGE_TYPING_PREDICATES)
+    return MIRAGE_OK;
+  uint32_t first = typing == MIRAGE_TYPING_MASKS;
+  if (first)
+    MIRAGE_TRY(check_family(call, 0, MIRAGE_FAMILY_PREDICATE));
+  for (uint32_t i = first; i < call->num_operands; i++)
+    MIRAGE_TRY(check_family(call, i, MIRAGE_FAMILY_FLOAT));
+  *out_dtype = kernel ? call->operands[first].dtype : MIRAGE_F32;
+  return MIRAGE_OK;
+}
+
 // ------------------------------------------------------------------------------------ element-wise
 
 static MirageStatus infer_unary(const InferCall *call, MirageType *out_result) {
   const MirageType *a = &call->operands[0];
-  return mirage__result(call, arithmetic_dtype(call, a), a->rank, a->shape, out_result);
+  MirageDType dtype;
+  MIRAGE_TRY(element_wise_dtype(call, &dtype));
+  return mirage__result(call, dtype, a->rank, a->shape, out_result);
 }
 
 static MirageStatus infer_binary(const InferCall *call, MirageType *out_result) {
   const MirageType *a = &call->operands[0], *b = &call->operands[1];
   uint32_t rank;
   int64_t shape[MIRAGE_MAX_RANK];
+  MirageDType dtype;
+  MIRAGE_TRY(element_wise_dtype(call, &dtype));
+  if (call->level == MIRAGE_LEVEL_KERNEL && mirage_op_typing(call->op) == MIRAGE_TYPING_NUMBERS)
+    dtype = common_dtype(a, b);
   MIRAGE_TRY(broadcast(call, a, b, 0, "extents", &rank, shape));
-  MirageDType dtype = call->level == MIRAGE_LEVEL_KERNEL ? common_dtype(a, b) : MIRAGE_F32;
   return mirage__result(call, dtype, rank, shape, out_result);
 }
 
 static MirageStatus infer_cast(const InferCall *call, MirageType *out_result) {
   const MirageType *a = &call->operands[0];
   MirageDType dtype = call->attrs->shape.type.dtype;
+  bool number = !mirage_dtype_exists((int)dtype) || mirage_dtype_family(dtype) == MIRAGE_FAMILY_FLOAT;
+  if (dtype != a->dtype && !number && !mirage_dtype_is_stored(dtype))
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s to %s: a comparison gives predicates, iota gives indices",
+                      mirage_dtype_name(a->dtype), mirage_dtype_name(dtype));
   if (mirage_dtype_is_stored(dtype))
     return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s to %s: nothing is cast to a stored type; quantise outside",
                       mirage_dtype_name(a->dtype), mirage_dtype_name(dtype));
@@ -156,6 +218,7 @@ static MirageStatus infer_matmul(const InferCall *call, MirageType *out_result) 
   bool ta = call->attrs && call->attrs->matmul.transpose_a, tb = call->attrs && call->attrs->matmul.transpose_b;
   if (a->rank < 2 || b->rank < 2)
     return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "operands need at least rank 2: %u vs %u", a->rank, b->rank);
+  MIRAGE_TRY(check_numbers(call));
   MIRAGE_TRY(check_same_dtype(call, a, b));
   int64_t m = a->shape[a->rank - (ta ? 1 : 2)], ka = a->shape[a->rank - (ta ? 2 : 1)];
   int64_t kb = b->shape[b->rank - (tb ? 1 : 2)], n = b->shape[b->rank - (tb ? 2 : 1)];
@@ -190,6 +253,9 @@ static MirageStatus infer_reduce(const InferCall *call, MirageType *out_result) 
     return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "extent %" PRId64 " does not divide dimension %d of extent %" PRId64,
                       extent, dim, result.shape[dim]);
   result.shape[dim] = extent;
+  if (call->op == MIRAGE_OP_REDUCE_MAX && result.dtype == MIRAGE_I1 && call->level == MIRAGE_LEVEL_KERNEL) // any holds
+    return mirage__result(call, MIRAGE_I1, result.rank, result.shape, out_result);
+  MIRAGE_TRY(check_numbers(call));
   MirageDType dtype = call->attrs->reduce.wide ? MIRAGE_F32 : arithmetic_dtype(call, &result);
   return mirage__result(call, dtype, result.rank, result.shape, out_result);
 }
@@ -323,6 +389,28 @@ double mirage__overflow_bound(MirageDType dtype) {
   }
 }
 
+// Predicates are 0 or 1, indices whole numbers.
+static MirageStatus check_constant_elements(const InferCall *call, MirageDType dtype) {
+  double value = call->op == MIRAGE_OP_CONSTANT ? call->attrs->constant.value : 0;
+  MirageFamily family = mirage_dtype_family(dtype);
+  if (call->op == MIRAGE_OP_BOTTOM && family != MIRAGE_FAMILY_FLOAT)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "there is none in %s", mirage_dtype_name(dtype));
+  if (family == MIRAGE_FAMILY_PREDICATE && value != 0 && value != 1)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%.17g is neither 0 nor 1, the values of i1", value);
+  if (family == MIRAGE_FAMILY_INDEX && (value != floor(value) || fabs(value) > MOST_INDEX))
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%.17g is no index: a whole number of at most %d, on either side of 0",
+                      value, MOST_INDEX);
+  return MIRAGE_OK;
+}
+
+// What states its type in a block graph states its place as well.
+static void keep_place(const InferCall *call, const MirageType *type, MirageType *result) {
+  if (!is_tile(type->space) || call->level != MIRAGE_LEVEL_BLOCK)
+    return;
+  result->space = type->space;
+  result->layout = type->layout;
+}
+
 static MirageStatus infer_constant(const InferCall *call, MirageType *out_result) {
   const MirageType *type = call->op == MIRAGE_OP_CONSTANT ? &call->attrs->constant.type : &call->attrs->shape.type;
   MirageType result;
@@ -334,10 +422,52 @@ static MirageStatus infer_constant(const InferCall *call, MirageType *out_result
   if (call->op == MIRAGE_OP_CONSTANT && !(fabs(call->attrs->constant.value) < mirage__overflow_bound(type->dtype)))
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%.17g is not a finite %s", call->attrs->constant.value,
                       mirage_dtype_name(type->dtype));
-  if (is_tile(type->space) && call->level == MIRAGE_LEVEL_BLOCK) { // a constant states its own place
-    result.space = type->space;
-    result.layout = type->layout;
-  }
+  MIRAGE_TRY(check_constant_elements(call, type->dtype));
+  keep_place(call, type, &result);
+  *out_result = result;
+  return MIRAGE_OK;
+}
+
+// --------------------------------------------------------------------------------------------- iota
+
+// The farthest that the grid's blocks and the loops' iterations move an index, towards `sign`.
+static double farthest(const InferCall *call, int sign) {
+  double sum = 0;
+  for (uint32_t a = 0; call->scope && a < 3; a++)
+    sum += fmax(0, sign * (double)call->attrs->iota.grid[a] * (double)(call->scope->grid[a] - 1));
+  for (uint32_t l = 0; call->scope && l < call->scope->num_loops && l < MIRAGE_MAX_LOOPS; l++)
+    sum += fmax(0, sign * (double)call->attrs->iota.loop[l] * (double)(call->scope->ranges[l] - 1));
+  return sign * sum;
+}
+
+static MirageStatus check_steps(const InferCall *call) {
+  bool kernel = call->level == MIRAGE_LEVEL_KERNEL;
+  for (uint32_t a = 0; a < 3; a++)
+    if (kernel && call->attrs->iota.grid[a])
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "follows grid axis %u, which only a block graph has", a);
+  for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++)
+    if (call->attrs->iota.loop[l] && (kernel || (call->scope && l >= call->scope->num_loops)))
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "follows loop %u, but %u loops enclose it", l,
+                        kernel ? 0 : call->scope->num_loops);
+  return MIRAGE_OK;
+}
+
+static MirageStatus infer_iota(const InferCall *call, MirageType *out_result) {
+  const MirageType *type = &call->attrs->iota.type;
+  MirageType result;
+  MIRAGE_TRY(mirage__check_type(call, "result", 0, type));
+  if (type->dtype != MIRAGE_I32)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "gives indices, i32, not %s; cast turns them into numbers",
+                      mirage_dtype_name(type->dtype));
+  MIRAGE_TRY(check_dim(call, call->attrs->iota.dim, type));
+  MIRAGE_TRY(check_steps(call));
+  double first = (double)call->attrs->iota.start + farthest(call, -1);
+  double last = (double)call->attrs->iota.start + (double)(type->shape[call->attrs->iota.dim] - 1) + farthest(call, 1);
+  if (first < -MOST_INDEX || last > MOST_INDEX)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "its elements run from %.0f to %.0f, at most %d on either side of 0",
+                      first, last, MOST_INDEX);
+  MIRAGE_TRY(mirage__result(call, type->dtype, type->rank, type->shape, &result));
+  keep_place(call, type, &result);
   *out_result = result;
   return MIRAGE_OK;
 }
@@ -347,6 +477,7 @@ static MirageStatus infer_constant(const InferCall *call, MirageType *out_result
 // Gain and bias of a norm: one number per element of x's last dimension.
 static MirageStatus infer_norm(const InferCall *call, MirageType *out_result) {
   const MirageType *x = &call->operands[0];
+  MIRAGE_TRY(check_numbers(call));
   if (x->rank == 0)
     return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "operand 0 has rank %u, at least 1 is needed", x->rank);
   MIRAGE_TRY(check_finite(call, "eps", call->attrs->eps.eps, 0.0));
@@ -361,6 +492,33 @@ static MirageStatus infer_norm(const InferCall *call, MirageType *out_result) {
   return mirage__result(call, x->dtype, x->rank, x->shape, out_result);
 }
 
+// A mask is i1 or of the scores' type, and broadcasts to them. What causal masks need makes sense with them alone.
+static MirageStatus check_visibility(const InferCall *call, const MirageType *scores) {
+  const MirageAttrs *attrs = call->attrs;
+  char left[TYPE_TEXT_BYTES], right[TYPE_TEXT_BYTES];
+  MIRAGE_TRY(check_finite(call, "cap", attrs->sdpa.cap, 0.0));
+  if (!attrs->sdpa.causal && (attrs->sdpa.offset || attrs->sdpa.window))
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%s is given without causal",
+                      attrs->sdpa.offset ? "offset" : "window");
+  if (attrs->sdpa.window < 0 || attrs->sdpa.window > MOST_INDEX || llabs(attrs->sdpa.offset) > MOST_INDEX)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT,
+                      "offset %" PRId64 " or window %" PRId64 " is out of range, which is %d", attrs->sdpa.offset,
+                      attrs->sdpa.window, MOST_INDEX);
+  if (call->num_operands < 4)
+    return MIRAGE_OK;
+  const MirageType *mask = &call->operands[3];
+  if (mask->dtype != MIRAGE_I1)
+    MIRAGE_TRY(check_same_dtype(call, scores, mask));
+  uint32_t rank;
+  int64_t shape[MIRAGE_MAX_RANK];
+  MIRAGE_TRY(broadcast(call, mask, scores, 0, "mask and scores", &rank, shape));
+  MirageType both = mirage_type_tensor(scores->dtype, rank, shape);
+  if (!mirage_type_same_shape(&both, scores))
+    return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "mask has more than the scores: %s vs %s",
+                      mirage_type_format(mask, left, sizeof left), mirage_type_format(scores, right, sizeof right));
+  return MIRAGE_OK;
+}
+
 // q [.., m, d], k [.., n, d], v [.., n, e] -> [.., m, e]: the shapes of its two products.
 static MirageStatus infer_attention(const InferCall *call, MirageType *out_result) {
   const MirageType *q = &call->operands[0], *k = &call->operands[1], *v = &call->operands[2];
@@ -369,14 +527,30 @@ static MirageStatus infer_attention(const InferCall *call, MirageType *out_resul
   MIRAGE_TRY(check_finite(call, "scale", call->attrs->sdpa.scale, -INFINITY));
   MirageType scores;
   InferCall product = *call;
+  product.num_operands = 2;
   product.attrs = &(MirageAttrs){.matmul = {.transpose_b = true}};
   MIRAGE_TRY(infer_matmul(&product, &scores));
   if (k->shape[k->rank - 2] != v->shape[v->rank - 2])
     return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "numbers of keys and values differ: %" PRId64 " vs %" PRId64,
                       k->shape[k->rank - 2], v->shape[v->rank - 2]);
+  MIRAGE_TRY(check_visibility(call, &scores));
   product.attrs = NULL;
   product.operands = (MirageType[]){scores, *v};
   return infer_matmul(&product, out_result);
+}
+
+// c, x, y: x where c holds, y elsewhere.
+static MirageStatus infer_select(const InferCall *call, MirageType *out_result) {
+  MirageType chosen;
+  InferCall part = *call;
+  MIRAGE_TRY(check_family(call, 0, MIRAGE_FAMILY_PREDICATE));
+  part.op = MIRAGE_OP_MAX;
+  part.num_operands = 2;
+  part.operands = &call->operands[1];
+  MIRAGE_TRY(infer_binary(&part, &chosen));
+  part.op = MIRAGE_OP_MASK;
+  part.operands = (MirageType[]){call->operands[0], chosen};
+  return infer_binary(&part, out_result);
 }
 
 static MirageStatus infer_sugar(const InferCall *call, MirageType *out_result) {
@@ -389,6 +563,8 @@ static MirageStatus infer_sugar(const InferCall *call, MirageType *out_result) {
     return infer_norm(call, out_result);
   case MIRAGE_OP_SDPA:
     return infer_attention(call, out_result);
+  case MIRAGE_OP_SELECT:
+    return infer_select(call, out_result);
   default:
     return INFER_FAIL(call, MIRAGE_UNSUPPORTED, "operator %d has no shape rule", (int)call->op);
   }
@@ -455,6 +631,8 @@ MirageStatus mirage_op_infer(MirageOp op, MirageLevel level, uint32_t num_operan
     return infer_cast(&call, out_result);
   case MIRAGE_KIND_CONSTANT:
     return infer_constant(&call, out_result);
+  case MIRAGE_KIND_IOTA:
+    return infer_iota(&call, out_result);
   case MIRAGE_KIND_SUGAR:
     return infer_sugar(&call, out_result);
   case MIRAGE_KIND_ACCESS:

@@ -126,6 +126,9 @@ static MirageStatus access_tile(const InferCall *call, const MirageType *tensor,
     return INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s", "accesses a tensor in device memory, a tile is given");
   if ((uint32_t)access->fill > MIRAGE_FILL_BOTTOM)
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "fill %d does not exist", (int)access->fill);
+  if (access->fill == MIRAGE_FILL_BOTTOM && mirage_dtype_family(tensor->dtype) != MIRAGE_FAMILY_FLOAT)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "fills with bottom, and there is none in %s",
+                      mirage_dtype_name(tensor->dtype));
   MIRAGE_TRY(check_order(call, tensor, access));
   MIRAGE_TRY(check_window(call, tensor, access));
   Cuts cuts[MIRAGE_MAX_RANK] = {0};
@@ -184,6 +187,10 @@ MirageStatus mirage__infer_store(const InferCall *call) {
   MIRAGE_TRY(check_scope(call, call->scope));
   MIRAGE_TRY(access_tile(call, &call->operands[1], &call->attrs->access, &expected));
   expected.dtype = tile->dtype; // a store rounds to the tensor's element type
+  MirageDType stored = call->operands[1].dtype;
+  if (mirage_dtype_family(tile->dtype) != mirage_dtype_family(stored))
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "a tile of %s does not go into a tensor of %s",
+                      mirage_dtype_name(tile->dtype), mirage_dtype_name(stored));
   if (!mirage_type_same_shape(tile, &expected))
     return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "tile does not fit the tensor's part: %s vs %s",
                       mirage_type_format(tile, left, sizeof left), mirage_type_format(&expected, right, sizeof right));
@@ -209,6 +216,9 @@ MirageStatus mirage__infer_collective(const InferCall *call, MirageType *out_res
   }
   if (!any)
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%s", "names no grid axis");
+  if (mirage_dtype_family(a->dtype) != MIRAGE_FAMILY_FLOAT)
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE, "operand 0 is of %s, floating-point numbers are needed",
+                      mirage_dtype_name(a->dtype));
   return mirage__result(call, MIRAGE_F32, a->rank, a->shape, out_result);
 }
 
@@ -233,6 +243,9 @@ MirageStatus mirage__check_loop_start(const MirageLoopAttrs *attrs, uint32_t num
       return INFER_FAIL(&call, MIRAGE_BAD_ARGUMENT, "carry %u has an unknown combine: %d", i, (int)carry->combine);
     if (mirage_dtype_is_stored(init->dtype))
       return INFER_FAIL(&call, MIRAGE_BAD_TYPE, "carry %u is %s, a stored type; cast it to f16, bf16 or f32 first", i,
+                        mirage_dtype_name(init->dtype));
+    if (mirage_dtype_family(init->dtype) != MIRAGE_FAMILY_FLOAT)
+      return INFER_FAIL(&call, MIRAGE_BAD_TYPE, "carry %u is of %s, floating-point numbers are needed", i,
                         mirage_dtype_name(init->dtype));
     bool adds = carry->combine == MIRAGE_COMBINE_SUM || carry->combine == MIRAGE_COMBINE_RESCALE;
     if (adds && init->dtype != MIRAGE_F32)

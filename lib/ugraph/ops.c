@@ -21,6 +21,27 @@ const MirageOpInfo *mirage_op_info(MirageOp op) {
   return &OPS[op];
 }
 
+MirageTyping mirage_op_typing(MirageOp op) {
+  switch (op) {
+  case MIRAGE_OP_LESS:
+  case MIRAGE_OP_LESS_EQUAL:
+  case MIRAGE_OP_GREATER:
+  case MIRAGE_OP_GREATER_EQUAL:
+  case MIRAGE_OP_EQUAL:
+  case MIRAGE_OP_NOT_EQUAL:
+    return MIRAGE_TYPING_COMPARES;
+  case MIRAGE_OP_AND:
+  case MIRAGE_OP_OR:
+  case MIRAGE_OP_NOT:
+    return MIRAGE_TYPING_PREDICATES;
+  case MIRAGE_OP_MASK:
+  case MIRAGE_OP_SELECT:
+    return MIRAGE_TYPING_MASKS;
+  default:
+    return MIRAGE_TYPING_NUMBERS;
+  }
+}
+
 MirageOp mirage_op_find(MirageLevel level, const char *mnemonic, size_t length) {
   for (int op = MIRAGE_OP_NONE + 1; op < MIRAGE_NUM_OPS; op++) {
     const MirageOpInfo *info = &OPS[op];

@@ -126,11 +126,25 @@ static void put_attrs(Words *words, MirageAttrsKind kind, const MirageAttrs *att
   case MIRAGE_ATTRS_CONSTANT:
     put_double(words, attrs->constant.value);
     return;
+  case MIRAGE_ATTRS_IOTA:
+    put(words, (uint64_t)attrs->iota.dim);
+    put(words, (uint64_t)attrs->iota.start);
+    for (uint32_t a = 0; a < 3; a++)
+      put(words, (uint64_t)attrs->iota.grid[a]);
+    for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++)
+      put(words, (uint64_t)attrs->iota.loop[l]);
+    return;
   case MIRAGE_ATTRS_EPS:
     put_double(words, attrs->eps.eps);
     return;
   case MIRAGE_ATTRS_SDPA:
     put_double(words, attrs->sdpa.scale);
+    if (attrs->sdpa.cap != 0 || attrs->sdpa.causal) { // hashes of graphs without stay what they were
+      put_double(words, attrs->sdpa.cap);
+      put(words, attrs->sdpa.causal);
+      put(words, (uint64_t)attrs->sdpa.offset);
+      put(words, (uint64_t)attrs->sdpa.window);
+    }
     return;
   case MIRAGE_ATTRS_AXES:
     for (uint32_t i = 0; i < 3; i++)
@@ -230,7 +244,8 @@ bool mirage_ugraph_plan_holds(const MirageUGraph *graph, MirageNode custom) {
 // -------------------------------------------------------------------------------------------------------- whole graphs
 
 static bool commutes(MirageOp op) {
-  return op == MIRAGE_OP_ADD || op == MIRAGE_OP_MUL || op == MIRAGE_OP_MAX || op == MIRAGE_OP_MIN;
+  return op == MIRAGE_OP_ADD || op == MIRAGE_OP_MUL || op == MIRAGE_OP_MAX || op == MIRAGE_OP_MIN ||
+         op == MIRAGE_OP_EQUAL || op == MIRAGE_OP_NOT_EQUAL || op == MIRAGE_OP_AND || op == MIRAGE_OP_OR;
 }
 
 static bool less(Hash a, Hash b) { return a.high != b.high ? a.high < b.high : a.low < b.low; }

@@ -91,6 +91,25 @@ Abstract mirage__abstract_constant(double value) {
   return result;
 }
 
+Abstract mirage__abstract_known(double largest) {
+  Abstract result = mirage__abstract_polynomial(0, log2(largest), 0);
+  result.axes = ALL_AXES;
+  result.known = true;
+  return result;
+}
+
+Abstract mirage__abstract_bit(void) {
+  Abstract result = mirage__abstract_known(1);
+  result.known = false;
+  result.bits = result.support = 1;
+  return result;
+}
+
+void mirage__abstract_of_support(Abstract *value, const Abstract *a, double n) {
+  value->support = a->support > 0 ? n * a->support : 0;
+  value->bits = value->support;
+}
+
 // Exponents of a product of monomials of both.
 static Ratio both_exponents(const Abstract *a, const Abstract *b) {
   return a->exp && b->exp ? mirage__verify_ratio_add(a->exponent, b->exponent) : a->exp ? a->exponent : b->exponent;
@@ -103,6 +122,9 @@ static Abstract combine(const Abstract *a, const Abstract *b) { // what every op
                     .mixed = a->mixed || b->mixed,
                     .axes = a->axes | b->axes,
                     .den_axes = a->den_axes | b->den_axes,
+                    .bits = fmax(a->bits, b->bits),
+                    .support = a->support + b->support,
+                    .lacking = a->lacking || b->lacking,
                     .exponent = both_exponents(a, b)};
 }
 
@@ -110,6 +132,9 @@ Abstract mirage__abstract_mul(Abstract a, Abstract b) {
   Abstract result = combine(&a, &b);
   result.num = poly_mul(a.num, b.num);
   result.den = poly_mul(a.den, b.den);
+  result.bits =
+      result.lacking ? result.support : a.bits + b.bits; // bottom has no product: defined or not is a bit more
+  result.lacking = false;
   return result;
 }
 
@@ -118,6 +143,8 @@ Abstract mirage__abstract_div(Abstract a, Abstract b) {
   result.num = poly_mul(a.num, b.den);
   result.den = poly_mul(a.den, b.num);
   result.den_axes |= b.axes;
+  result.bits = b.support > 0 ? INFINITY : result.lacking ? result.support : a.bits;
+  result.lacking = false;
   if (!isnan(b.unit)) { // by a power of two: no denominator
     result.num = a.num;
     result.num.size -= b.unit;
@@ -146,6 +173,7 @@ Abstract mirage__abstract_join(Abstract a, Abstract b) {
   result.mixed = result.mixed || a.exp != b.exp;
   result.maximum = a.maximum || b.maximum;
   result.difference = a.difference || b.difference;
+  result.known = a.known && b.known;
   result.axes = ALL_AXES;
   result.den_axes = is_one(a.den) && is_one(b.den) ? 0 : ALL_AXES; // which of the two, may change anywhere
   if (a.exp && b.exp)
@@ -165,11 +193,14 @@ Abstract mirage__abstract_sum(Abstract a, double n, uint32_t axes) {
   }
   a.num.size += log2(n);
   a.num.terms += a.exp ? log2(n) : 0;
+  a.support *= a.support > 0 ? n : 1;
   a.unit = NAN;
   return a;
 }
 
 Abstract mirage__abstract_exp(Abstract a) {
-  return (Abstract){
+  Abstract result = {
       .num = ONE, .den = ONE, .exponent = {a.num, a.den}, .unit = NAN, .axes = a.axes, .reads = a.reads, .exp = true};
+  mirage__abstract_of_support(&result, &a, 1);
+  return result;
 }

@@ -35,7 +35,12 @@ typedef struct Abstract {
   bool mixed;        // ... but perhaps not in every element
   bool maximum;      // free exponentials: it may be a maximum,
   bool difference;   // or something minus one
-  uint8_t weight;    // 1 + the axis whose weights it is, or by which it is multiplied to be summed; 0 = none
+  // Predicates that are drawn (README.md, "Predicates"):
+  double bits;    // degree of the numerator in them; denominators hold none
+  double support; // how many of them matter
+  bool known;     // an index or a predicate that is the same at every draw
+  bool lacking;   // bottom for some of their values, perhaps
+  uint8_t weight; // 1 + the axis whose weights it is, or by which it is multiplied to be summed; 0 = none
 } Abstract;
 
 /// log2(2^a + 2^b).
@@ -47,6 +52,11 @@ Abstract mirage__abstract_polynomial(double degree, double size, double scale);
 Abstract mirage__abstract_input(void);
 /// A weight of axis `weight`, one of those that add up to `total`.
 Abstract mirage__abstract_weight(uint32_t weight, double total);
+/// A known index or predicate, of at most `largest` on either side of zero; a predicate that is drawn.
+Abstract mirage__abstract_known(double largest);
+Abstract mirage__abstract_bit(void);
+/// A value of a function that is known by its values only, at arguments that hold a's predicates.
+void mirage__abstract_of_support(Abstract *value, const Abstract *a, double n);
 /// An exact double; what is not finite counts as zero (bottom).
 Abstract mirage__abstract_constant(double value);
 Abstract mirage__abstract_mul(Abstract a, Abstract b);

@@ -10,7 +10,7 @@
 // Ragged:   when ceil(n / parts) does not divide n, the last tile is masked. Such an axis, of one tensor extent n and
 //           one tile extent t, has n = whole t + tail: the digit is the tile, and indices below the tail are one sort,
 //           those above another. Parts that are wholly empty stay empty, since the number of whole tiles stays.
-// Frozen:   an axis split down to tiles of 1, axes that neither an input nor an output has, the inner dimensions that a
+// Frozen:   an axis along which an iota counts, one split down to tiles of 1, axes that neither an input nor an output has, the inner dimensions that a
 //           reshape merges, and what is ragged in more than one way keep their extents.
 //
 // Example:  x[2, 4096] @ w[4096, 6144], grid 128 over columns, loop 32 over the contraction (tiles 2x128, 128x48):
@@ -253,6 +253,9 @@ static void tie_node(Axes *axes, int g, const MirageNodeView *node) {
     break;
   case MIRAGE_KIND_ACCESS:
     tie_access(axes, g, node);
+    break;
+  case MIRAGE_KIND_IOTA: // no two of its indices are alike
+    freeze(axes, dim_of(axes, g, node->first_result, (uint32_t)node->attrs->iota.dim));
     break;
   default:
     for (uint32_t i = 0; node->num_results && i < node->num_operands; i++)

@@ -58,6 +58,7 @@ static Abstract atom(BoundWalk *walk, Abstract a, CallKind kind) {
   Abstract result = mirage__abstract_polynomial(1, 0, 0);
   result.axes = a.axes;
   result.reads = a.reads;
+  mirage__abstract_of_support(&result, &a, 1);
   note_argument(walk, a);
   walk->visit.of[kind]++;
   return result;
@@ -89,11 +90,47 @@ static Abstract maximum(BoundWalk *walk, Abstract a, double n) {
   walk->visit.of[CALL_MEMBER] += n;
   result.maximum = walk->free_exp;
   result.difference = false;
+  mirage__abstract_of_support(&result, &a, n);
   return result;
+}
+
+// A comparison: known, or a predicate that is drawn for each two values. Where these depend on others, as many are drawn
+// as those have patterns.
+static Abstract comparison(BoundWalk *walk, Abstract a, Abstract b) {
+  if (a.known && b.known)
+    return mirage__abstract_known(1);
+  Abstract result = mirage__abstract_bit();
+  note_argument(walk, a);
+  note_argument(walk, b);
+  walk->visit.of[CALL_COMPARE]++;
+  result.reads = a.reads | b.reads;
+  if (a.support + b.support > 0)
+    result.bits = result.support = INFINITY;
+  return result;
+}
+
+static Abstract logic(Abstract a, Abstract b) {
+  Abstract result = mirage__abstract_known(1);
+  result.known = a.known && b.known;
+  result.reads = a.reads | b.reads;
+  result.bits = result.support = a.support + b.support;
+  return result;
+}
+
+// x, or bottom.
+static Abstract masked(Abstract predicate, Abstract x) {
+  x.bits = x.support = x.support + predicate.support;
+  x.lacking = x.lacking || predicate.support > 0;
+  x.reads |= predicate.reads;
+  x.axes = ALL_AXES;
+  x.unit = NAN;
+  return x;
 }
 
 static Abstract subtraction(BoundWalk *walk, Abstract a, Abstract b) {
   Abstract result = mirage__abstract_add(a, b);
+  result.bits = b.lacking ? result.support : result.bits; // x - bottom has no value
+  result.lacking = a.lacking;
   if (b.maximum) {
     result.difference = true;
     walk->visit.of[CALL_EXP]++;
@@ -143,6 +180,21 @@ static bool elementwise(BoundWalk *walk, MirageOp op, Abstract a, Abstract b, Ab
   case MIRAGE_OP_EXP:
     *out = exponential(walk, a);
     return true;
+  case MIRAGE_OP_LESS:
+  case MIRAGE_OP_LESS_EQUAL:
+  case MIRAGE_OP_EQUAL:
+    *out = comparison(walk, a, b);
+    return true;
+  case MIRAGE_OP_AND:
+  case MIRAGE_OP_OR:
+    *out = logic(a, b);
+    return true;
+  case MIRAGE_OP_NOT:
+    *out = a;
+    return true;
+  case MIRAGE_OP_MASK:
+    *out = masked(a, b);
+    return true;
   case MIRAGE_OP_LOG:
     note_divisor(walk, a);
     *out = atom(walk, a, CALL_LOG);
@@ -174,6 +226,11 @@ static bool reduce(BoundWalk *walk, const MirageNodeView *node, Abstract a, Abst
   const MirageType *type = mirage_ugraph_type(walk->graph, node->operands[0]);
   uint32_t dim = (uint32_t)node->attrs->reduce.dim, axis = dim_axis(type, dim);
   double n = (double)(type->shape[dim] / node->attrs->reduce.extent);
+  if (type->dtype == MIRAGE_I1) { // whether any holds
+    *out = a;
+    out->bits = out->support = a.support > 0 ? n * a.support : 0;
+    return true;
+  }
   *out = node->op == MIRAGE_OP_REDUCE_MAX ? maximum(walk, a, n) : sum(walk, a, n, axis);
   if (node->attrs->reduce.extent == 1)
     out->den_axes &= ~axis;
@@ -268,9 +325,15 @@ static bool plain(BoundWalk *walk, const MirageNodeView *node, Abstract *out) {
     return shape_op(walk, node, operands[0], out);
   case MIRAGE_KIND_CAST:
     *out = operands[0];
+    out->known = out->known && mirage_ugraph_type(walk->graph, node->first_result)->dtype ==
+                                   mirage_ugraph_type(walk->graph, node->operands[0])->dtype; // a number is none
+    return true;
+  case MIRAGE_KIND_IOTA:
+    *out = mirage__abstract_known(0x1p24); // as ugraph.h promises
     return true;
   case MIRAGE_KIND_CONSTANT:
     *out = mirage__abstract_constant(node->op == MIRAGE_OP_BOTTOM ? -INFINITY : node->attrs->constant.value);
+    out->known = mirage_dtype_family(mirage_ugraph_type(walk->graph, node->first_result)->dtype) != MIRAGE_FAMILY_FLOAT;
     return true;
   default:
     return false;
@@ -480,10 +543,13 @@ static MirageStatus walk_init(BoundWalk *walk, const MirageUGraph *graph, const 
   walk->stored = calloc(n, sizeof *walk->stored);
   if (!walk->values || !walk->sites || !walk->stored)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++)
-    walk->values[mirage_ugraph_get_input(graph, i).index] = weights && i >= weights->first_input
-                                                                ? weight_input(weights, i - weights->first_input)
-                                                                : mirage__abstract_input();
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++) {
+    MirageValue input = mirage_ugraph_get_input(graph, i);
+    bool predicate = mirage_ugraph_type(graph, input)->dtype == MIRAGE_I1;
+    walk->values[input.index] = weights && i >= weights->first_input ? weight_input(weights, i - weights->first_input)
+                                : predicate                          ? mirage__abstract_bit()
+                                                                     : mirage__abstract_input();
+  }
   return MIRAGE_OK;
 }
 

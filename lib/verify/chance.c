@@ -83,10 +83,10 @@ static double log2_meetings(const VerifyFields *fields, const Calls calls[2], co
   return known > 0 ? mirage__verify_log2_sum(meet, log2(known) - fields->log2_p_min) : meet;
 }
 
-// log2 of what attempts cost. A draw that is undefined, though the outputs have formal values, is drawn again: with
-// probability u, that some divisor vanishes or some two arguments meet. So a trial costs 1 / (1 - u) draws.
-static double log2_attempts(const VerifyFields *fields, const BoundWalk walks[2], const Calls all[2],
-                            double log2_any_meeting) {
+// log2 of the probability that a draw is undefined though the outputs have formal values: some divisor vanishes, or some
+// two arguments meet.
+static double log2_undefined(const VerifyFields *fields, const BoundWalk walks[2], const Calls all[2],
+                             double log2_any_meeting) {
   double divisions = all[0].of[CALL_DIVISION] + all[1].of[CALL_DIVISION];
   double log2_u = mirage__verify_log2_sum(log2_any_meeting, log2(fmax(all[0].of[CALL_EXP] + all[1].of[CALL_EXP], 1)) -
                                                                 fields->log2_p_min); // F(m)
@@ -103,7 +103,21 @@ static double log2_attempts(const VerifyFields *fields, const BoundWalk walks[2]
     }
     log2_u = mirage__verify_log2_sum(log2_u, log2(fmax(divisions, 1)) + zero);
   }
-  return log2_u < -1 ? -log2(1 - exp2(log2_u)) : log2(VERIFY_ATTEMPTS);
+  return log2_u;
+}
+
+// log2 of what attempts cost: a draw that is undefined is drawn again, so a trial costs 1 / (1 - u) draws.
+static double log2_attempts(double log2_u) { return log2_u < -1 ? -log2(1 - exp2(log2_u)) : log2(VERIFY_ATTEMPTS); }
+
+// With predicates that are drawn, `bits` of which have to come out in one way for a difference to be there at all, a
+// trial finds it with probability 2^-bits (1 - p), p that of all else that may hide it.
+static double log2_with_bits(double bits, double log2_hidden) {
+  return log1p(-exp2(-bits) * fmax(0, 1 - exp2(log2_hidden))) / log(2);
+}
+
+static bool divides_by_bits(const BoundWalk walks[2]) {
+  return (walks[0].has_divisor && walks[0].divisor.support > 0) ||
+         (walks[1].has_divisor && walks[1].divisor.support > 0);
 }
 
 // The worst difference of the arguments of two calls.
@@ -120,7 +134,7 @@ static double log2_argument(const VerifyFields *fields, const VerifyWeights *wei
 
 MirageStatus mirage__verify_chance(const VerifyFields *fields, const VerifyWeights *weights, const BoundWalk walks[2],
                                    VerifyBound *bound) {
-  double worst = -1000, arguments = log2_argument(fields, weights, walks, bound), maxima[2];
+  double worst = -1000, bits = 0, arguments = log2_argument(fields, weights, walks, bound), maxima[2];
   Calls all[2], calls[2];
   for (int g = 0; g < 2; g++) {
     MIRAGE_TRY(mirage__verify_all_calls(walks[g].graph, walks[g].sites, &all[g]));
@@ -139,6 +153,7 @@ MirageStatus mirage__verify_chance(const VerifyFields *fields, const VerifyWeigh
         mirage__verify_log2_sum(log2_vanish(fields, a, b, bound), log2_meetings(fields, calls, maxima, arguments));
     bound->calls = fmax(bound->calls, count);
     need_points(weights, a, b, 1, bound);
+    bits = fmax(bits, fmax(a.lacking ? a.support : a.bits, b.lacking ? b.support : b.bits));
     worst = isnan(chance) ? INFINITY : fmax(worst, chance);
   }
   for (uint32_t c = 0; weights && c < weights->num_axes; c++)
@@ -146,7 +161,14 @@ MirageStatus mirage__verify_chance(const VerifyFields *fields, const VerifyWeigh
       bound->points[c] = fmax(bound->points[c], 3);
   if (weights)
     refuse_circles(weights, walks, bound);
+  double log2_u = log2_undefined(fields, walks, all, log2_meetings(fields, all, maxima, arguments));
   bound->log2_draw = worst;
-  bound->log2_trial = worst + log2_attempts(fields, walks, all, log2_meetings(fields, all, maxima, arguments));
+  bound->log2_trial = worst + log2_attempts(log2_u);
+  bound->bits = bits;
+  for (uint32_t c = 0; weights && bits > 0 && c < weights->num_axes; c++)
+    bound->points[c] = INFINITY; // nothing is known of labels of predicates
+  if (bits > 0)
+    bound->log2_trial =
+        log2_with_bits(divides_by_bits(walks) ? INFINITY : bits, mirage__verify_log2_sum(worst, log2_u));
   return MIRAGE_OK;
 }

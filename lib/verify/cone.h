@@ -11,6 +11,7 @@ typedef enum {
   CALL_LOG,
   CALL_ERF,
   CALL_TANH,
+  CALL_COMPARE,  // of values: of known indices it is no call
   CALL_MEMBER,   // of a set under max
   CALL_MAXIMUM,  // a set under max
   CALL_DIVISION, // or a logarithm: what must not be zero

@@ -122,6 +122,9 @@ static void scale_attrs(Copy *copy, const MirageNodeView *node, MirageAttrsKind 
   case MIRAGE_ATTRS_SHAPE:
     attrs->shape.type = new_type(copy, node->first_result);
     break;
+  case MIRAGE_ATTRS_IOTA:
+    attrs->iota.type = new_type(copy, node->first_result);
+    break;
   case MIRAGE_ATTRS_CONSTANT:
     attrs->constant.type = new_type(copy, node->first_result);
     attrs->constant.value = new_constant(copy, attrs->constant.value);

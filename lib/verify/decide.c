@@ -25,10 +25,11 @@ double mirage__verify_allowed(const MirageVerifyOptions *options) {
 }
 
 uint32_t mirage__verify_trials_needed(const VerifyBound *bound, const MirageVerifyOptions *options) {
-  if (!(bound->log2_trial < -1))
+  bool drawn = bound->bits > 0;
+  if (!(bound->log2_trial < (drawn ? -0.05 : -1)))
     return 0;
   double trials = options->trials ? options->trials : fmax(1, ceil(mirage__verify_asked(options) / bound->log2_trial));
-  return trials <= VERIFY_MAX_TRIALS || options->trials ? (uint32_t)trials : 0;
+  return trials <= (drawn ? VERIFY_MOST_TRIALS : VERIFY_MAX_TRIALS) || options->trials ? (uint32_t)trials : 0;
 }
 
 static uint64_t saturated(double count) { return count < 0x1p63 ? (uint64_t)count : UINT64_MAX; }
@@ -58,6 +59,10 @@ static void say_no_bound(const VerifyBound *bound, MirageVerdict *verdict) {
   if (bound->unsupported != MIRAGE_OP_NONE)
     snprintf(verdict->reason, sizeof verdict->reason, "%s: no rule for the error bound",
              mirage_op_info(bound->unsupported)->mnemonic);
+  else if (bound->bits > 0)
+    snprintf(verdict->reason, sizeof verdict->reason,
+             "no useful error bound: %.0f predicates of inputs have to agree, 2^%.1f a trial", bound->bits,
+             bound->log2_trial);
   else
     snprintf(verdict->reason, sizeof verdict->reason,
              "no useful error bound: 2^%.0f exponential monomials, degree %.0f, 2^%.1f a trial", bound->log2_terms,
@@ -114,7 +119,7 @@ static MirageStatus transfer(Attempt *attempt) {
     status = run(attempt, &transfer.instance, &transfer.bound, transfer.holds);
     if (status == MIRAGE_OK && verdict->kind == MIRAGE_VERDICT_EQUIVALENT)
       mirage__verify_transfer_describe(&transfer, &verdict->proof);
-    else if (status == MIRAGE_OK && !transfer.holds && transfer.bound.log2_trial < -1)
+    else if (status == MIRAGE_OK && !transfer.holds && transfer.bound.log2_trial < -1 && !transfer.bound.bits)
       snprintf(verdict->reason, sizeof verdict->reason, "no smaller instance tells all that the pair can");
   } else {
     VerifyBound bound;
@@ -179,7 +184,7 @@ MirageStatus mirage__verify_claim_whole(const MirageUGraph *source, const Mirage
   } else {
     MIRAGE_TRY(mirage__verify_bound(source, target, NULL, proof->free_exp, &bound));
   }
-  if (bound.log2_trial < -1)
+  if (bound.log2_trial < (bound.bits > 0 ? -0.05 : -1))
     *out_log2 = bound.log2_trial * proof->trials;
   return MIRAGE_OK;
 }

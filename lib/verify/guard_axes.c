@@ -62,6 +62,8 @@ static void mark_node(GuardAxes *axes, int g, const MirageNodeView *node, const 
   MirageOpKind kind = mirage_op_info(node->op)->kind;
   if (kind == MIRAGE_KIND_ACCESS)
     mark_access(axes, g, node, nest);
+  if (kind == MIRAGE_KIND_IOTA) // its indices are what they are
+    mirage__guard_axis(axes, g, node->first_result, (uint32_t)node->attrs->iota.dim)->frozen = true;
   if (kind != MIRAGE_KIND_REDUCE && kind != MIRAGE_KIND_MATMUL)
     return;
   GuardAxis *axis = mirage__guard_axis(axes, g, node->operands[0], summed_dim(axes, g, node));
@@ -165,8 +167,24 @@ static void each_split(GuardAxes *axes, int g, void (*visit)(GuardAxes *, int g,
   }
 }
 
+// Whether an iota of the region, or inside, counts along a grid axis.
+static bool follows(const MirageUGraph *graph, MirageRegion region, uint32_t axis) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
+    if (node.op == MIRAGE_OP_IOTA && node.attrs->iota.grid[axis])
+      return true;
+    if (node.region.index && follows(graph, node.region, axis))
+      return true;
+  }
+  return false;
+}
+
 static void note_split(GuardAxes *axes, int g, MirageNode custom, const Split *split) {
   GuardAxis *axis = split->axis;
+  for (uint32_t a = 0; a < 3; a++)
+    axis->frozen |=
+        split->by_grid[a] && follows(axes->graphs[g], mirage_ugraph_node(axes->graphs[g], custom).region, a);
   if (split->parts * split->tile == split->extent)
     return;
   axis->frozen |= split->window; // no rule for a ragged part

@@ -67,6 +67,8 @@ static void copy_plain(Copy *copy, const MirageNodeView *node, const MirageValue
   MirageAttrsKind kind = mirage_op_info(node->op)->attrs;
   if (kind == MIRAGE_ATTRS_SHAPE) {
     attrs.shape.type = mirage__guard_type(copy->axes, copy->g, node->first_result);
+  } else if (kind == MIRAGE_ATTRS_IOTA) {
+    attrs.iota.type = mirage__guard_type(copy->axes, copy->g, node->first_result);
   } else if (kind == MIRAGE_ATTRS_CONSTANT) {
     attrs.constant.type = mirage__guard_type(copy->axes, copy->g, node->first_result);
   } else if (kind == MIRAGE_ATTRS_REDUCE) {

@@ -180,6 +180,11 @@ static void draw_input(const Guard *guard, uint32_t index, const GuardPoint *poi
   const double *normals = guard->normals[draw][index];
   double *out = guard->inputs[index], constant = 0, noise = 1, factor = factor_of(guard, point, index);
   bool same_sign = point->same_sign && (point->input == GUARD_ALL || point->input == index);
+  if (mirage_dtype_family(type->dtype) == MIRAGE_FAMILY_PREDICATE) {
+    for (size_t i = 0; i < n; i++)
+      out[i] = normals[i] > 0;
+    return;
+  }
   for (size_t i = 0; i < n; i++) {
     if (point->scale == MIRAGE_GUARD_CONSTANT && i % row == 0) { // the first normal of the row says where in [1, 2)
       constant = 1.0 + fabs(normals[i]) - floor(fabs(normals[i]));

@@ -217,7 +217,7 @@ static MirageStatus prove(Pieces *pieces, MirageValue source, MirageValue target
   const MirageValue goals[2] = {source, target};
   MirageVerifyOptions options = *pieces->options;
   MirageVerdict verdict = {.kind = MIRAGE_VERDICT_UNSUPPORTED};
-  uint32_t stride = options.trials > VERIFY_MAX_TRIALS ? options.trials : VERIFY_MAX_TRIALS;
+  uint32_t stride = options.trials > VERIFY_MOST_TRIALS ? options.trials : VERIFY_MOST_TRIALS;
   find_frontier(pieces, goals);
   MirageUGraph *left = build_piece(pieces, 0, source), *right = build_piece(pieces, 1, target);
   options.first_trial += stride * ++pieces->num_attempts;

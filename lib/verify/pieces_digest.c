@@ -61,7 +61,8 @@ static uint64_t digest_of(const MirageResidue *values, size_t n) {
 
 static bool is_constant(const Digester *digester, MirageValue v) {
   MirageNode def = mirage_ugraph_def(digester->graph, v);
-  return def.index && mirage_op_info(mirage_ugraph_node(digester->graph, def).op)->kind == MIRAGE_KIND_CONSTANT;
+  MirageOpKind kind = def.index ? mirage_op_info(mirage_ugraph_node(digester->graph, def).op)->kind : MIRAGE_KIND_UNARY;
+  return kind == MIRAGE_KIND_CONSTANT || kind == MIRAGE_KIND_IOTA;
 }
 
 // Operands that no operator of the stage computes, once each: as inputs, or, of constants, which may have rank 0, as
@@ -144,7 +145,8 @@ static MirageStatus draw(Digester *digester, MirageValue v) {
   if (!digester->values[v.index])
     return MIRAGE_NO_MEMORY;
   if (!digester->weights[number])
-    return mirage_field_draw_until(digester->field, number, n, digester->options->cancel, digester->values[v.index]);
+    return mirage_field_draw_input(digester->field, number, mirage_ugraph_type(digester->graph, v),
+                                   digester->options->cancel, digester->values[v.index]);
   for (size_t i = 0; i < n; i++)
     digester->values[v.index][i] = digester->weights[number][i];
   return MIRAGE_OK;
@@ -169,7 +171,9 @@ static MirageStatus run_stage(Digester *digester, const Stage *stage) {
   if (status == MIRAGE_OK)
     status = mirage_eval(stage->graph, mirage_field_domain(digester->field), inputs, outputs, &options, NULL);
   for (uint32_t i = 0; status == MIRAGE_OK && i < stage->num_outputs; i++)
-    digester->digests[stage->outputs[i].index] = digest_of(outputs[i], elements_of(digester->graph, stage->outputs[i]));
+    if (mirage_dtype_family(mirage_ugraph_type(digester->graph, stage->outputs[i])->dtype) == MIRAGE_FAMILY_FLOAT)
+      digester->digests[stage->outputs[i].index] = // predicates and indices are no cuts: drawn, they would mean less
+          digest_of(outputs[i], elements_of(digester->graph, stage->outputs[i]));
   free(inputs);
   free(outputs);
   return status;

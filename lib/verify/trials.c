@@ -119,7 +119,7 @@ static MirageStatus draw_inputs(const MirageField *field, const VerifyInstance *
   uint32_t own = instance->weights ? instance->weights->first_input : mirage_ugraph_num_inputs(instance->source);
   for (uint32_t i = 0; i < own; i++) {
     const MirageType *type = mirage_ugraph_type(instance->source, mirage_ugraph_get_input(instance->source, i));
-    MIRAGE_TRY(mirage_field_draw_until(field, i, (size_t)mirage_type_elements(type), cancel, inputs[i]));
+    MIRAGE_TRY(mirage_field_draw_input(field, i, type, cancel, inputs[i]));
   }
   return instance->weights ? mirage__verify_draw_weights(field, instance->weights, inputs) : MIRAGE_OK;
 }
@@ -164,6 +164,7 @@ typedef enum Definedness {
   DEFINED,        // every element, in both graphs
   TARGET_DIVIDES, // by zero, where the program has a value: the witness is noted
   UNDEFINED,      // some element, otherwise
+  WITHOUT_RULE,   // some element comes of an operator on bottom that has no rule: another draw may hide it, no more
 } Definedness;
 
 // What has no value does not count where it reaches no output, as in masked lanes.
@@ -176,6 +177,8 @@ static Definedness look_for_undefined(Trials *trials, uint32_t draw) {
         note_witness(trials, draw, o, i);
         return TARGET_DIVIDES;
       }
+      if (source == MIRAGE_UNDEFINED_RULE || target == MIRAGE_UNDEFINED_RULE)
+        return WITHOUT_RULE;
       found = source | target ? UNDEFINED : found;
     }
   return found;
@@ -205,6 +208,8 @@ static MirageStatus find_point(Trials *trials, uint32_t first, uint32_t *out_dra
     if (found == DEFINED)
       return MIRAGE_OK;
     divides &= found == TARGET_DIVIDES;
+    if (found == WITHOUT_RULE)
+      break;
   }
   if (divides) {
     trials->verdict->kind = MIRAGE_VERDICT_DIFFERENT;

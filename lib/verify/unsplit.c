@@ -6,7 +6,7 @@
 // computes the same. What a ragged last part masks is dropped by its stores, and so are parts that are wholly empty. Then
 // the axis has no split, and kernels that split it differently have a common digit (axes.c).
 //
-// Checked:   every access that the grid axis splits sees n elements along the dimension, split by this axis alone; every
+// Checked:   no iota follows the grid axis; every access that the grid axis splits sees n elements along the dimension, split by this axis alone; every
 //            store either is split by it along what varies, or varies with no element of it at all.
 // Marks:     the dimensions of tiles that grow from a part to n: of loads, what is computed from these, and what has to
 //            have their shape (a loop's initial values).
@@ -265,6 +265,9 @@ static void visit_node(Unsplit *u, MirageNode id) {
     visit_access(u, id, &node);
     if (u->settled && node.op == MIRAGE_OP_STORE)
       check_store(u, &node);
+    break;
+  case MIRAGE_KIND_IOTA: // which block it is matters
+    u->refused |= node.attrs->iota.grid[u->axis] != 0;
     break;
   case MIRAGE_KIND_COLLECTIVE:
     u->refused |= node.attrs->axes.axis[u->axis];

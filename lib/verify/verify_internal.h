@@ -5,10 +5,11 @@
 #include "mirage/verify.h"
 
 enum {
-  VERIFY_ATTEMPTS = 8,     // draws of one trial before division by zero is given up on
-  VERIFY_MAX_TRIALS = 64,  // more would cost more than shrinking
-  VERIFY_LOG2_BOUND = -60, // unless the options say otherwise
-  VERIFY_MAX_AXES = 16,    // that shrink in one instance: ABSTRACT_MAX_WEIGHTS
+  VERIFY_ATTEMPTS = 8,       // draws of one trial before division by zero is given up on
+  VERIFY_MOST_TRIALS = 1024, // where predicates are drawn: then a trial is worth a bit, or less
+  VERIFY_MAX_TRIALS = 64,    // more would cost more than shrinking
+  VERIFY_LOG2_BOUND = -60,   // unless the options say otherwise
+  VERIFY_MAX_AXES = 16,      // that shrink in one instance: ABSTRACT_MAX_WEIGHTS
 };
 
 typedef struct VerifyWeights VerifyWeights; // shrink.h
@@ -27,6 +28,7 @@ typedef struct VerifyBound {
   double degree;                  // of the numerator of source - target
   double log2_terms;              // its number k of exponential monomials
   double calls;                   // of random functions that an output element depends on
+  double bits;                    // predicates that have to come out in one way for a difference to show
   double log2_draw;               // a wrong pair passes one draw with at most this
   double log2_trial;              // a wrong pair passes one trial with at most this; >= -1 means nothing is shown
   double points[VERIFY_MAX_AXES]; // that the theorem of transfer asks for, of each weighted axis

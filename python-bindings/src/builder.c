@@ -55,7 +55,7 @@ static bool read_type(PyObject *dtype, PyObject *dims, MirageType *out_type) {
   PyObject *bytes = PyUnicode_Check(dtype) ? PyUnicode_AsUTF8String(dtype) : NULL;
   MirageDType found = MIRAGE_F16;
   if (!bytes && !PyErr_Occurred())
-    PyErr_SetString(PyExc_TypeError, "dtype must be a string: float16, bfloat16 or float32");
+    PyErr_SetString(PyExc_TypeError, "dtype must be a string: float16, bfloat16, float32, bool or int32");
   bool ok = bytes && dtype_find(PyBytes_AsString(bytes), &found);
   Py_XDECREF(bytes);
   Py_ssize_t rank = ok ? read_ints(dims, "dims", shape, MIRAGE_MAX_RANK) : -1;
@@ -157,7 +157,16 @@ static bool read_attrs(MirageOp op, PyObject *dict, MirageAttrs *out) {
   case MIRAGE_ATTRS_EPS:
     return get_double(dict, "eps", 0, &out->eps.eps);
   case MIRAGE_ATTRS_SDPA:
-    return get_double(dict, "scale", 1, &out->sdpa.scale);
+    out->sdpa.causal = get_int(dict, "causal", 0, &a) && a;
+    return !PyErr_Occurred() && get_double(dict, "scale", 1, &out->sdpa.scale) &&
+           get_double(dict, "cap", 0, &out->sdpa.cap) && get_int(dict, "offset", 0, &out->sdpa.offset) &&
+           get_int(dict, "window", 0, &out->sdpa.window);
+  case MIRAGE_ATTRS_IOTA:
+    if (!read_shape(dict, out) || !get_int(dict, "dim", 0, &a))
+      return false;
+    out->iota.type = mirage_type_tensor(MIRAGE_I32, out->shape.type.rank, out->shape.type.shape);
+    out->iota.dim = (int32_t)a;
+    return get_int(dict, "start", 0, &out->iota.start);
   case MIRAGE_ATTRS_CONSTANT:
     return read_typed(dict, &out->constant.type) && get_double(dict, "value", 0, &out->constant.value);
   default:

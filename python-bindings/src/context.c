@@ -1,4 +1,5 @@
 // context.c - MLIR contexts, parsed modules, and errors as exceptions.
+#include "dlpack_abi.h"
 #include "python.h"
 
 #include "mirage-c/Dialects.h"
@@ -147,11 +148,32 @@ bool find_ptx(MlirModule module, MlirStringRef graph, MlirOperation *out_op, Mli
 
 // --------------------------------------------------------------------------------------------------------------- dtypes
 
-static const char *const DTYPES[MIRAGE_NUM_DTYPES] = {
-    [MIRAGE_F16] = "float16", [MIRAGE_BF16] = "bfloat16",          [MIRAGE_F32] = "float32",       [MIRAGE_I8] = "int8",
-    [MIRAGE_I4] = "int4",     [MIRAGE_F8E4M3FN] = "float8_e4m3fn", [MIRAGE_F8E5M2] = "float8_e5m2"};
+static const char *const DTYPES[MIRAGE_NUM_DTYPES] = {[MIRAGE_F16] = "float16",
+                                                      [MIRAGE_BF16] = "bfloat16",
+                                                      [MIRAGE_F32] = "float32",
+                                                      [MIRAGE_I8] = "int8",
+                                                      [MIRAGE_I4] = "int4",
+                                                      [MIRAGE_F8E4M3FN] = "float8_e4m3fn",
+                                                      [MIRAGE_F8E5M2] = "float8_e5m2",
+                                                      [MIRAGE_I1] = "bool",
+                                                      [MIRAGE_I32] = "int32"};
 
 const char *dtype_name(MirageDType dtype) { return DTYPES[dtype]; }
+
+uint8_t dtype_dlpack_code(MirageDType dtype) {
+  static const uint8_t CODES[MIRAGE_NUM_DTYPES] = {
+      [MIRAGE_F16] = DL_FLOAT,
+      [MIRAGE_BF16] = DL_BFLOAT,
+      [MIRAGE_F32] = DL_FLOAT,
+      [MIRAGE_I8] = DL_INT,
+      [MIRAGE_I4] = DL_INT, // two travel as an int8, since no framework has them
+      [MIRAGE_F8E4M3FN] = DL_FLOAT8_E4M3FN,
+      [MIRAGE_F8E5M2] = DL_FLOAT8_E5M2,
+      [MIRAGE_I1] = DL_BOOL,
+      [MIRAGE_I32] = DL_INT,
+  };
+  return CODES[dtype];
+}
 
 bool dtype_find(const char *name, MirageDType *out_dtype) {
   for (int i = 0; i < MIRAGE_NUM_DTYPES; i++)

@@ -153,7 +153,11 @@ static json_t *attrs_json(const MirageUGraph *graph, const MirageNodeView *node)
   case MIRAGE_ATTRS_EPS:
     return json_pack("{s:f}", "eps", attrs->eps.eps);
   case MIRAGE_ATTRS_SDPA:
-    return json_pack("{s:f}", "scale", attrs->sdpa.scale);
+    return json_pack("{s:f, s:f, s:b, s:I, s:I}", "scale", attrs->sdpa.scale, "cap", attrs->sdpa.cap, "causal",
+                     attrs->sdpa.causal, "offset", (json_int_t)attrs->sdpa.offset, "window",
+                     (json_int_t)attrs->sdpa.window);
+  case MIRAGE_ATTRS_IOTA:
+    return json_pack("{s:i, s:I}", "dim", (int)attrs->iota.dim, "start", (json_int_t)attrs->iota.start);
   case MIRAGE_ATTRS_CUSTOM:
     return custom_json(&attrs->custom);
   case MIRAGE_ATTRS_LOOP:

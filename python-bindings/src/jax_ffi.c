@@ -101,8 +101,11 @@ static PyObject *program_of(const XlaCall *call, XlaError **out_error) {
 }
 
 static bool same_type(const XlaBuffer *buffer, const MirageType *type) {
-  static const int dtypes[MIRAGE_NUM_DTYPES] = {
-      [MIRAGE_F16] = XLA_F16, [MIRAGE_BF16] = XLA_BF16, [MIRAGE_F32] = XLA_F32}; // 0: no type of a buffer
+  static const int dtypes[MIRAGE_NUM_DTYPES] = {[MIRAGE_F16] = XLA_F16,
+                                                [MIRAGE_BF16] = XLA_BF16,
+                                                [MIRAGE_F32] = XLA_F32,
+                                                [MIRAGE_I1] = XLA_PRED,
+                                                [MIRAGE_I32] = XLA_S32}; // 0: no type of a buffer
   bool same = dtypes[type->dtype] && buffer->dtype == dtypes[type->dtype] && buffer->rank == (int64_t)type->rank;
   for (uint32_t d = 0; same && d < type->rank; d++)
     same = buffer->dims[d] == type->shape[d];

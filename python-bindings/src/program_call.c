@@ -86,11 +86,10 @@ static PyObject *dims_tuple(const MirageType *type) {
 static PyObject *allocate_by_table(const DLExchange *table, const Tensor *place, const MirageType *type) {
   int64_t shape[MIRAGE_MAX_RANK];
   memcpy(shape, type->shape, sizeof shape);
-  DLTensor prototype = {
-      .device = {place->device_type, place->device_id},
-      .ndim = (int32_t)type->rank,
-      .dtype = {type->dtype == MIRAGE_BF16 ? DL_BFLOAT : DL_FLOAT, (uint8_t)(8 * mirage_dtype_bytes(type->dtype)), 1},
-      .shape = shape};
+  DLTensor prototype = {.device = {place->device_type, place->device_id},
+                        .ndim = (int32_t)type->rank,
+                        .dtype = {dtype_dlpack_code(type->dtype), (uint8_t)(8 * mirage_dtype_bytes(type->dtype)), 1},
+                        .shape = shape};
   DLManagedTensorVersioned *managed = NULL;
   void *object = NULL;
   if (table->allocate(&prototype, &managed, NULL, set_error) != 0 || table->managed_to_object(managed, &object) != 0)

@@ -30,16 +30,7 @@ static const char *tensor_dtype(const Tensor *tensor, char text[24]) {
 
 // Two int4 travel as an int8, since no framework has them.
 static bool same_dtype(const Tensor *tensor, MirageDType dtype) {
-  static const uint8_t codes[MIRAGE_NUM_DTYPES] = {
-      [MIRAGE_F16] = DL_FLOAT,
-      [MIRAGE_BF16] = DL_BFLOAT,
-      [MIRAGE_F32] = DL_FLOAT,
-      [MIRAGE_I8] = DL_INT,
-      [MIRAGE_I4] = DL_INT,
-      [MIRAGE_F8E4M3FN] = DL_FLOAT8_E4M3FN,
-      [MIRAGE_F8E5M2] = DL_FLOAT8_E5M2,
-  };
-  return tensor->code == codes[dtype] && tensor->bits == 8 * mirage_dtype_bytes(dtype);
+  return tensor->code == dtype_dlpack_code(dtype) && tensor->bits == 8 * mirage_dtype_bytes(dtype);
 }
 
 // The extent of a tensor that holds dimension `d` of `type`.

@@ -60,6 +60,8 @@ bool find_ptx(MlirModule module, MlirStringRef graph, MlirOperation *out_op, Mli
 
 /// "float16", "bfloat16", "float32", as NumPy and PyTorch call them.
 const char *dtype_name(MirageDType dtype);
+/// The type code of DLPack.
+uint8_t dtype_dlpack_code(MirageDType dtype);
 /// False, with a TypeError set, for any other name.
 bool dtype_find(const char *name, MirageDType *out_dtype);
 

@@ -640,7 +640,7 @@ static void layer_norm_program(G *g, const KernelCase *c) {
 // p: heads, rows, keys, depth
 static void attention_program(G *g, const KernelCase *c) {
   int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3];
-  MirageAttrs attrs = {.sdpa = {0.125}};
+  MirageAttrs attrs = {.sdpa = {.scale = 0.125}};
   V in[] = {input(g, c->dtype, SHAPE(h, s, d)), input(g, c->dtype, SHAPE(h, t, d)), input(g, c->dtype, SHAPE(h, t, d))};
   finish_program(g, mirage_ugraph_apply(g, MIRAGE_OP_SDPA, 3, in, &attrs));
 }

@@ -240,7 +240,7 @@ static MirageValue attention(Program *p, MirageValue x) {
   MirageValue v = input(p, type.rank, type.shape);
   if (p->missing)
     return v;
-  MirageAttrs attrs = {.sdpa = {0.25}};
+  MirageAttrs attrs = {.sdpa = {.scale = 0.25}};
   return mirage_ugraph_apply(p->graph, MIRAGE_OP_SDPA, 3, (MirageValue[]){x, k, v}, &attrs);
 }
 

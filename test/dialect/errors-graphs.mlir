@@ -33,9 +33,9 @@ mirage_kernel.graph @g(%a: tensor<0x4xf16>) -> tensor<0x4xf16> {
 // -----
 
 // element type
-// expected-error @+1 {{tensor<2x4xi32>: elements must be f16, bf16, f32, or stored: i8, i4, f8E4M3FN, f8E5M2; convert them outside}}
-mirage_kernel.graph @g(%a: tensor<2x4xi32>) -> tensor<2x4xi32> {
-  return %a : tensor<2x4xi32>
+// expected-error @+1 {{tensor<2x4xi64>: elements must be f16, bf16, f32, i1, i32, or stored: i8, i4, f8E4M3FN, f8E5M2; convert them outside}}
+mirage_kernel.graph @g(%a: tensor<2x4xi64>) -> tensor<2x4xi64> {
+  return %a : tensor<2x4xi64>
 }
 
 // -----

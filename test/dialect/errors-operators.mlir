@@ -272,7 +272,7 @@ mirage_kernel.graph @g(%a: tensor<2x4xf16>) -> tensor<1xf16> {
 
 // cast to integers
 mirage_kernel.graph @g(%a: tensor<2x4xf16>) -> tensor<1xf16> {
-  // expected-error @+1 {{tensor<2x4xi16>: elements must be f16, bf16, f32, or stored: i8, i4, f8E4M3FN, f8E5M2; convert them outside}}
+  // expected-error @+1 {{tensor<2x4xi16>: elements must be f16, bf16, f32, i1, i32, or stored: i8, i4, f8E4M3FN, f8E5M2; convert them outside}}
   %0 = cast %a : tensor<2x4xf16> -> tensor<2x4xi16>
   %z = constant 0.0 : tensor<1xf16>
   return %z : tensor<1xf16>

@@ -15,8 +15,8 @@ func.func private @f(!mirage_block.tile<2x0xf16>)
 // -----
 
 // tile of integers
-// expected-error @+1 {{tile: elements must be f16, bf16, f32, or stored: i8, i4, f8E4M3FN, f8E5M2, not i32}}
-func.func private @f(!mirage_block.tile<2x4xi32>)
+// expected-error @+1 {{tile: elements must be f16, bf16, f32, i1, i32, or stored: i8, i4, f8E4M3FN, f8E5M2, not i64}}
+func.func private @f(!mirage_block.tile<2x4xi64>)
 
 // -----
 
@@ -111,7 +111,7 @@ func.func private @f(!mirage_thread.fragment<0xf32>)
 // -----
 
 // fragment of doubles
-// expected-error @+1 {{fragment: elements must be f16, bf16, f32, or stored: i8, i4, f8E4M3FN, f8E5M2, not f64}}
+// expected-error @+1 {{fragment: elements must be f16, bf16, f32, i1, i32, or stored: i8, i4, f8E4M3FN, f8E5M2, not f64}}
 func.func private @f(!mirage_thread.fragment<4xf64>)
 
 // -----

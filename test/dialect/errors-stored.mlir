@@ -106,7 +106,7 @@ mirage_kernel.graph @g(%w: tensor<4x6xi4>) -> tensor<1xf16> {
 
 // signs are said
 mirage_kernel.graph @g(%w: tensor<4x8xf16>) -> tensor<1xf16> {
-  // expected-error @+1 {{tensor<4x8xui8>: elements must be f16, bf16, f32, or stored: i8, i4, f8E4M3FN, f8E5M2; convert them outside}}
+  // expected-error @+1 {{tensor<4x8xui8>: elements must be f16, bf16, f32, i1, i32, or stored: i8, i4, f8E4M3FN, f8E5M2; convert them outside}}
   %0 = cast %w : tensor<4x8xf16> -> tensor<4x8xui8>
   %z = constant 0.0 : tensor<1xf16>
   return %z : tensor<1xf16>

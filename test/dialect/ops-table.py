@@ -14,7 +14,7 @@ NO_OPERATOR = {("K", "graph"), ("K", "call")}  # what holds operators, and what 
 ATTRIBUTES = {
     "NONE": set(), "SHAPE": set(), "CONSTANT": {"value"}, "MATMUL": {"transpose_a", "transpose_b"},
     "REDUCE": {"dim", "extent"}, "REPEAT": {"dim", "times"}, "PERM": {"perm"}, "SLICE": {"dim", "begin", "end"},
-    "DIM": {"dim"}, "EPS": {"eps"}, "SDPA": {"scale"}, "CUSTOM": {"grid", "cluster", "schedule", "plan", "launch"},
+    "DIM": {"dim"}, "IOTA": {"dim", "start", "grid", "loop"}, "EPS": {"eps"}, "SDPA": {"scale", "cap", "causal", "offset", "window"}, "CUSTOM": {"grid", "cluster", "schedule", "plan", "launch"},
     "LOOP": {"range", "carries"}, "ACCESS": {"grid", "loop", "order", "begin", "end", "tiles", "fill"}, "AXES": {"axes"},
 }
 

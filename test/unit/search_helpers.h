@@ -118,7 +118,8 @@ static inline MirageUGraph *sdpa(int64_t heads, int64_t rows, int64_t depth, int
   MirageUGraph *g = begin("sdpa");
   Value q = input(g, 3, (int64_t[]){heads, rows, depth}), k = input(g, 3, (int64_t[]){heads, keys, depth});
   Value v = input(g, 3, (int64_t[]){heads, keys, depth});
-  return end(g, mirage_ugraph_apply(g, MIRAGE_OP_SDPA, 3, (Value[]){q, k, v}, &(MirageAttrs){.sdpa = {0.125}}));
+  return end(g,
+             mirage_ugraph_apply(g, MIRAGE_OP_SDPA, 3, (Value[]){q, k, v}, &(MirageAttrs){.sdpa = {.scale = 0.125}}));
 }
 
 // -------------------------------------------------------------------------------------------- checking

@@ -320,7 +320,7 @@ static void test_one_kernel_an_operator(void **state) {
   assert_int_equal(kernels_of(MIRAGE_OP_SOFTMAX, 1, (MirageAttrs){.dim = {0}}), 1);
   assert_int_equal(kernels_of(MIRAGE_OP_RMS_NORM, 1, (MirageAttrs){.eps = {1e-3}}), 1);
   assert_int_equal(kernels_of(MIRAGE_OP_LAYER_NORM, 1, (MirageAttrs){.eps = {1e-3}}), 1);
-  assert_int_equal(kernels_of(MIRAGE_OP_SDPA, 3, (MirageAttrs){.sdpa = {0.125}}), 3);
+  assert_int_equal(kernels_of(MIRAGE_OP_SDPA, 3, (MirageAttrs){.sdpa = {.scale = 0.125}}), 3);
 }
 
 // Canonicalizing a graph of custom kernels copies it: the code is the same.

@@ -318,7 +318,8 @@ static void test_types_refused(void **state) {
       {"tensor<2x?xf16>", MIRAGE_BAD_TYPE, "tensor<2x?xf16>: dimension 1 is dynamic; give it an extent"},
       {"tensor<2x0xf16>", MIRAGE_BAD_TYPE, "tensor<2x0xf16>: dimension 1 has extent 0, at least 1 is needed"},
       {"tensor<2xf64>", MIRAGE_BAD_TYPE,
-       "tensor<2xf64>: elements must be f16, bf16, f32, or stored: i8, i4, f8E4M3FN, f8E5M2; convert them outside"},
+       "tensor<2xf64>: elements must be f16, bf16, f32, i1, i32, or stored: i8, i4, f8E4M3FN, f8E5M2; convert them "
+       "outside"},
       {"tensor<2xf16, 1 : i8>", MIRAGE_BAD_TYPE, "tensor<2xf16, 1 : i8>: tensors are row-major; remove the encoding"},
       {"tensor<1x1x1x1x1x1x1xf16>", MIRAGE_BAD_TYPE,
        "tensor<1x1x1x1x1x1x1xf16>: rank is 7, at most 6 is supported; merge dimensions"},

@@ -102,7 +102,7 @@ static void test_sugar_forms(void **state) {
          "%9 = reduce_sum %8 dim 1 extent 1\n%10 = constant 64\n%11 = div %9, %10\n%12 = sqrt %11\n%13 = div %7, %12\n"
          "%14 = mul %13, %2\n%15 = add %14, %3\nreturn %15\n");
   const MirageType qkv[] = {TENSOR(8, 16, 64), TENSOR(8, 128, 64), TENSOR(8, 128, 32)};
-  expect(MIRAGE_OP_SDPA, 3, qkv, (MirageAttrs){.sdpa = {0.125}},
+  expect(MIRAGE_OP_SDPA, 3, qkv, (MirageAttrs){.sdpa = {.scale = 0.125}},
          "%4 = matmul %1, %2 transpose_b\n%5 = constant 0.125\n%6 = mul %4, %5\n%7 = reduce_max %6 dim 2 extent 1\n"
          "%8 = sub %6, %7\n%9 = exp %8\n%10 = reduce_sum %9 dim 2 extent 1\n%11 = div %9, %10\n%12 = matmul %11, %3\n"
          "return %12\n");

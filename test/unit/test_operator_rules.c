@@ -63,6 +63,11 @@ static MirageAttrs attrs_of(const MirageOpInfo *info, MirageType type) {
   case MIRAGE_ATTRS_SDPA:
     attrs.sdpa.scale = 0.25;
     break;
+  case MIRAGE_ATTRS_IOTA:
+    attrs.iota.type = type;
+    attrs.iota.type.dtype = MIRAGE_I32;
+    attrs.iota.start = 3;
+    break;
   default:
     break;
   }
@@ -71,16 +76,36 @@ static MirageAttrs attrs_of(const MirageOpInfo *info, MirageType type) {
 
 static uint32_t arity(const MirageOpInfo *info) { return info->max_operands < MAX_OPERANDS ? info->max_operands : 2; }
 
-static MirageValue apply(MirageUGraph *g, MirageOp op, const MirageValue *operands) {
+// The operands, of the elements that the operator takes.
+static void give_predicates(MirageUGraph *g, MirageOp op, const MirageValue *operands, MirageValue *out) {
+  MirageTyping typing = mirage_op_typing(op);
+  for (uint32_t i = 0; i < MAX_OPERANDS; i++) {
+    bool predicate = typing == MIRAGE_TYPING_PREDICATES || (typing == MIRAGE_TYPING_MASKS && i == 0);
+    const MirageValue compared[] = {operands[i], operands[(i + 1) % MAX_OPERANDS]};
+    out[i] = predicate ? mirage_ugraph_apply(g, MIRAGE_OP_LESS, 2, compared, NULL) : operands[i];
+  }
+}
+
+// A number for what the operator gives: of a predicate and an index it is that, of bottom 0.
+static MirageValue as_number(MirageUGraph *g, MirageOp op, MirageValue value) {
+  if (op == MIRAGE_OP_MASK)
+    return mirage_ugraph_apply(g, MIRAGE_OP_EXP, 1, &value, NULL);
+  bool number = mirage_dtype_family(mirage_ugraph_type(g, value)->dtype) == MIRAGE_FAMILY_FLOAT;
+  return number ? value : mirage_ugraph_cast(g, value, MIRAGE_F32);
+}
+
+static MirageValue apply(MirageUGraph *g, MirageOp op, const MirageValue *inputs) {
   const MirageOpInfo *info = mirage_op_info(op);
+  MirageValue operands[MAX_OPERANDS];
+  give_predicates(g, op, inputs, operands);
   uint32_t count = info->kind == MIRAGE_KIND_SUGAR ? info->min_operands : arity(info);
-  MirageType type = mirage_ugraph_type(g, operands[0]) ? *mirage_ugraph_type(g, operands[0]) : (MirageType){0};
+  MirageType type = mirage_ugraph_type(g, inputs[0]) ? *mirage_ugraph_type(g, inputs[0]) : (MirageType){0};
   if (op == MIRAGE_OP_RESHAPE) {
     type.shape[0] /= 2;
     type.shape[1] *= 2;
   }
   MirageAttrs attrs = attrs_of(info, type);
-  return mirage_ugraph_apply(g, op, count, operands, &attrs);
+  return as_number(g, op, mirage_ugraph_apply(g, op, count, operands, &attrs));
 }
 
 // The operator inside one block, as it is (B) or in a thread region (T). The result's shape is the program's.
@@ -312,9 +337,17 @@ static const Without without[] = {
     {MIRAGE_OP_CONSTANT, "search class", "a program of it alone reads nothing"},
 };
 
+// The search takes masks off a program; predicates of what is computed it does not take.
+static bool is_left_to_masks(MirageOp op, const char *rule) {
+  bool expression = op != MIRAGE_OP_SELECT && strcmp(rule, "expression") == 0;
+  return mirage_op_typing(op) != MIRAGE_TYPING_NUMBERS && (expression || strcmp(rule, "search class") == 0);
+}
+
 static bool is_without(MirageOp op, MirageLevel level, const char *rule) {
   if (level != MIRAGE_LEVEL_KERNEL)
     return false;
+  if (is_left_to_masks(op, rule))
+    return true;
   for (size_t i = 0; i < sizeof without / sizeof *without; i++)
     if (without[i].op == op && strcmp(without[i].rule, rule) == 0)
       return true;

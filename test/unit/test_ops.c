@@ -67,6 +67,10 @@ static MirageAttrs fitting_attrs(const MirageOpInfo *info, const MirageType *typ
   case MIRAGE_ATTRS_SDPA:
     attrs.sdpa.scale = 0.5;
     break;
+  case MIRAGE_ATTRS_IOTA:
+    attrs.iota.type = *type;
+    attrs.iota.type.dtype = MIRAGE_I32;
+    break;
   case MIRAGE_ATTRS_AXES:
     attrs.axes.axis[0] = true;
     break;
@@ -90,6 +94,10 @@ static void test_every_operator_has_a_shape_rule(void **state) {
       MirageType type = mirage_type_tensor(MIRAGE_F32, 2, (int64_t[]){4, 4}), result = {0};
       type.space = spaces[i];
       MirageType operands[] = {type, type, type};
+      MirageTyping typing = mirage_op_typing((MirageOp)op);
+      for (uint32_t k = 0; k < 3; k++) // predicates where it takes them
+        if (typing == MIRAGE_TYPING_PREDICATES || (typing == MIRAGE_TYPING_MASKS && k == 0))
+          operands[k].dtype = MIRAGE_I1;
       if (op == MIRAGE_OP_LOAD)
         operands[0].space = MIRAGE_SPACE_DEVICE;
       if (op == MIRAGE_OP_STORE)
@@ -109,6 +117,10 @@ static void test_every_operator_has_a_shape_rule(void **state) {
       if (op == MIRAGE_OP_STORE)
         continue;
       assert_int_equal(result.space, spaces[i]);
+      if (typing == MIRAGE_TYPING_COMPARES || typing == MIRAGE_TYPING_PREDICATES)
+        type.dtype = MIRAGE_I1;
+      if (op == MIRAGE_OP_IOTA)
+        type.dtype = MIRAGE_I32;
       assert_true(mirage_type_same_meaning(&result, &type));
     }
   }
@@ -116,9 +128,10 @@ static void test_every_operator_has_a_shape_rule(void **state) {
 
 // Steps name elementary operators and results of earlier steps only, and every step is used.
 static void test_expansions(void **state) {
-  static const MirageOp derived[] = {MIRAGE_OP_RSQRT,   MIRAGE_OP_SQUARE, MIRAGE_OP_NEG,
-                                     MIRAGE_OP_SIGMOID, MIRAGE_OP_SILU,   MIRAGE_OP_GELU,
-                                     MIRAGE_OP_RELU,    MIRAGE_OP_MIN,    MIRAGE_OP_GELU_TANH};
+  static const MirageOp derived[] = {MIRAGE_OP_RSQRT,   MIRAGE_OP_SQUARE,        MIRAGE_OP_NEG,
+                                     MIRAGE_OP_SIGMOID, MIRAGE_OP_SILU,          MIRAGE_OP_GELU,
+                                     MIRAGE_OP_RELU,    MIRAGE_OP_MIN,           MIRAGE_OP_GELU_TANH,
+                                     MIRAGE_OP_GREATER, MIRAGE_OP_GREATER_EQUAL, MIRAGE_OP_NOT_EQUAL};
   uint32_t num_derived = 0;
   for (int op = -1; op <= MIRAGE_NUM_OPS; op++)
     num_derived += mirage_op_expansion((MirageOp)op) != NULL;

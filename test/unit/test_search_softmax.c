@@ -20,7 +20,7 @@ static MirageUGraph *qknorm(int64_t heads, int64_t rows, int64_t depth, int64_t 
   Value v = input(g, 3, (int64_t[]){heads, keys, depth});
   q = mirage_ugraph_apply(g, MIRAGE_OP_RMS_NORM, 1, &q, &(MirageAttrs){.eps = {0.0}});
   k = mirage_ugraph_apply(g, MIRAGE_OP_RMS_NORM, 1, &k, &(MirageAttrs){.eps = {0.0}});
-  return end(g, mirage_ugraph_apply(g, MIRAGE_OP_SDPA, 3, (Value[]){q, k, v}, &(MirageAttrs){.sdpa = {1.0}}));
+  return end(g, mirage_ugraph_apply(g, MIRAGE_OP_SDPA, 3, (Value[]){q, k, v}, &(MirageAttrs){.sdpa = {.scale = 1.0}}));
 }
 
 // softmax(x w) v + x: a program named nowhere.

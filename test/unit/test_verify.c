@@ -338,7 +338,7 @@ static MirageUGraph *sdpa_program(int64_t batch, int64_t m, int64_t n, int64_t d
   MirageValue in[3] = {mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 3, (int)batch, (int)m, (int)depth)),
                        mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 3, (int)batch, (int)n, (int)depth)),
                        mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 3, (int)batch, (int)n, (int)depth))};
-  return finish_with(g, mirage_ugraph_apply(g, MIRAGE_OP_SDPA, 3, in, &(MirageAttrs){.sdpa = {scale}}));
+  return finish_with(g, mirage_ugraph_apply(g, MIRAGE_OP_SDPA, 3, in, &(MirageAttrs){.sdpa = {.scale = scale}}));
 }
 
 static void knows_batched_attention(void **state) {

@@ -127,7 +127,7 @@ static MirageStatus evaluate(const Request *request, const Pair *pair, const Sto
     return MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(pair->graphs[0]); i++) {
     const MirageType *type = mirage_ugraph_type(pair->graphs[0], mirage_ugraph_get_input(pair->graphs[0], i));
-    mirage_field_draw(field, i, (size_t)mirage_type_elements(type), storage->inputs[i]);
+    mirage_field_draw_input(field, i, type, NULL, storage->inputs[i]);
   }
   const MirageDiag diag = {print_diagnostic, (void *)request->path};
   const MirageEvalOptions options = {.num_threads = request->threads};

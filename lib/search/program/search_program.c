@@ -116,6 +116,8 @@ static MirageStatus visit(AxisFinder *finder, MirageNode id) {
   const MirageOpInfo *info = mirage_op_info(node.op);
   MirageValue result = node.first_result;
   finder->program->uses[node.op] = true;
+  if (mirage_op_typing(node.op) != MIRAGE_TYPING_NUMBERS)
+    return unsupported(finder, &node, "predicates of what is computed are not searched");
   switch (info->kind) {
   case MIRAGE_KIND_UNARY:
   case MIRAGE_KIND_BINARY:

@@ -119,6 +119,10 @@ static void put_attrs(SearchBytes *bytes, MirageAttrsKind kind, const MirageAttr
     break;
   case MIRAGE_ATTRS_SDPA:
     SEARCH_PASS(bytes, attrs.sdpa.scale);
+    SEARCH_PASS(bytes, attrs.sdpa.cap);
+    SEARCH_PASS(bytes, attrs.sdpa.causal);
+    SEARCH_PASS(bytes, attrs.sdpa.offset);
+    SEARCH_PASS(bytes, attrs.sdpa.window);
     break;
   default: // the result's type says it all, or the search does not look inside
     break;
