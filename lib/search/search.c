@@ -6,8 +6,10 @@
 //
 // Source: [Mirage 4]
 #include "mirage/search.h"
+#include "mirage/cost.h"
 #include "search/block/search_options.h"
 #include "search/cost/cost_memo.h"
+#include "search/masks/search_masks.h"
 #include "search/pieces/search_pieces.h"
 #include "search/search_plans.h"
 #include "search/views/search_views.h"
@@ -22,6 +24,15 @@ static const double whole_share = 2. / 3; // of the time budget, where pieces ar
 
 static double time_of(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
 
+// Moves candidate i in front of the slower ones before it.
+static void rank(MirageSearchResult *result, uint32_t i) {
+  MirageUGraph *candidate = result->candidates[i];
+  for (uint32_t at = i; at > 0 && time_of(result->candidates[at - 1]) > time_of(candidate); at--) {
+    result->candidates[at] = result->candidates[at - 1];
+    result->candidates[at - 1] = candidate;
+  }
+}
+
 // Candidates as ones for the program. What lies outside their kernels may change which is cheapest.
 static MirageStatus wrap_all(const SearchViews *views, const MirageTarget *target, struct CostMemo *memo,
                              const MirageDiag *diag, MirageSearchResult *result) {
@@ -31,10 +42,7 @@ static MirageStatus wrap_all(const SearchViews *views, const MirageTarget *targe
     mirage_ugraph_destroy(result->candidates[i]);
     result->candidates[i] = wrapped;
     MIRAGE_TRY(mirage__cost_graph(wrapped, target, memo, diag, &mirage_ugraph_meta(wrapped)->cost));
-    for (uint32_t at = i; at > 0 && time_of(result->candidates[at - 1]) > time_of(wrapped); at--) {
-      result->candidates[at] = result->candidates[at - 1];
-      result->candidates[at - 1] = wrapped;
-    }
+    rank(result, i);
   }
   return MIRAGE_OK;
 }
@@ -119,11 +127,8 @@ static MirageStatus search_all(const MirageUGraph *program, const SearchRun *run
   return pieces != MIRAGE_OK ? pieces : status;
 }
 
-// ---------------------------------------------------------------------------------------------- public
-
-MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOptions *options, const MirageDiag *diag,
-                           MirageSearchResult *out_result) {
-  *out_result = (MirageSearchResult){0};
+static MirageStatus search_numbers(const MirageUGraph *program, const MirageSearchOptions *options,
+                                   const MirageDiag *diag, MirageSearchResult *out_result) {
   MirageSearchOptions filled;
   SearchMonitor monitor;
   MIRAGE_TRY(mirage__search_fill_options(options, diag, &filled));
@@ -159,6 +164,40 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
   out_result->saved = saved;
   out_result->funnel.seconds = mirage__search_clock() - monitor.start;
   return MIRAGE_OK;
+}
+
+// Candidates as ones for the program, cheapest first. One that cannot be is left out.
+static MirageStatus remask_all(const SearchMasks *masks, const MirageTarget *target, const MirageDiag *diag,
+                               MirageSearchResult *result) {
+  for (uint32_t i = 0; i < result->num_candidates; i++) {
+    MirageUGraph *masked;
+    MIRAGE_TRY(mirage__search_remask(masks, result->candidates[i], diag, &masked));
+    mirage_ugraph_destroy(result->candidates[i]);
+    result->candidates[i] = masked;
+    MIRAGE_TRY(mirage_cost(masked, target, diag, &mirage_ugraph_meta(masked)->cost));
+    rank(result, i);
+  }
+  return MIRAGE_OK;
+}
+
+// ---------------------------------------------------------------------------------------------- public
+
+MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOptions *options, const MirageDiag *diag,
+                           MirageSearchResult *out_result) {
+  SearchMasks *masks;
+  const MirageUGraph *core;
+  *out_result = (MirageSearchResult){0};
+  MIRAGE_TRY(mirage__search_unmask(program, diag, &masks, &core));
+  MirageSearchOptions filled;
+  MirageStatus status = mirage__search_fill_options(options, diag, &filled);
+  if (status == MIRAGE_OK)
+    status = search_numbers(core, options, diag, out_result);
+  if (status == MIRAGE_OK && masks)
+    status = remask_all(masks, filled.target, diag, out_result);
+  if (status != MIRAGE_OK)
+    mirage_search_result_deinit(out_result);
+  mirage__search_masks_destroy(masks);
+  return status;
 }
 
 void mirage_search_result_deinit(MirageSearchResult *result) {

@@ -1,0 +1,391 @@
+// search_remask.c - puts the masks back: what a candidate loads of a mask, it computes instead.
+//
+// A tile of a mask is the mask of tiles: of an iota by the index that its block and iteration have, of an i1 input by a
+// load, of what is computed by the same operators. Elements beyond the mask's end get what the load would have filled in.
+// Where that is not possible - a mask that holds a reduction, a window, a transposed access - the program's own operators
+// compute the mask as a tensor, which the kernel loads.
+//
+// Example:   load %b {grid = [0], loop = [1]} : tensor<64x64xf16> -> tile<16x32xf16>, b of key <= query:
+//              %q = iota {dim = 0, grid = [16]} : tile<16x1xi32>     %k = iota {dim = 1, loop = [32]} : tile<1x32xi32>
+//              %c = less_equal %k, %q                                %t = mask %c, 0
+#include "search_masks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef struct Remask {
+  const SearchMasks *masks;
+  const MirageUGraph *from;
+  MirageUGraph *to;
+  MirageValue *map;      // [num_values + 1] of the candidate
+  MirageValue *built;    // [num_values + 1] of the program: what the new graph has of it at the kernel level
+  MirageValue *argument; // [num_values + 1] of the program: an i1 input, as an argument of the kernel at hand
+} Remask;
+
+static const MirageUGraph *program_of(const Remask *r) { return r->masks->program; }
+
+// ------------------------------------------------------------------------------------------------------ kernel level
+
+// A value of the program, by the program's own operators.
+static MirageValue build(Remask *r, MirageValue v) {
+  if (r->built[v.index].index)
+    return r->built[v.index];
+  MirageNode def = mirage_ugraph_def(program_of(r), v);
+  MirageNodeView node = mirage_ugraph_node(program_of(r), def);
+  for (uint32_t i = 0; i < node.num_operands; i++)
+    build(r, node.operands[i]);
+  mirage_ugraph_copy_nodes(r->to, program_of(r), 1, &def, r->built);
+  return r->built[v.index];
+}
+
+// What stands for an input of the core, as a tensor.
+static MirageValue tensor_for(Remask *r, const MaskInput *input) {
+  MirageValue value = build(r, input->of);
+  if (!input->added)
+    return value;
+  MirageValue zero = mirage_ugraph_constant(r->to, mirage_type_tensor(input->type.dtype, 0, NULL), 0);
+  return mirage_ugraph_apply(r->to, MIRAGE_OP_MASK, 2, (MirageValue[]){value, zero}, NULL);
+}
+
+static const MaskInput *input_of(const Remask *r, MirageValue v) {
+  for (uint32_t i = 0; i < r->masks->num_inputs; i++)
+    if (mirage_ugraph_get_input(r->from, i).index == v.index)
+      return &r->masks->inputs[i];
+  return NULL;
+}
+
+// --------------------------------------------------------------------------------------------------------- in a block
+
+// Whether tiles of it can be computed: by operators on single elements, of indices and inputs.
+static bool has_tiles(const Remask *r, MirageValue v) {
+  MirageNode def = mirage_ugraph_def(program_of(r), v);
+  if (!def.index)
+    return r->masks->pure[v.index];
+  MirageNodeView node = mirage_ugraph_node(program_of(r), def);
+  MirageOpKind kind = mirage_op_info(node.op)->kind;
+  bool has = kind == MIRAGE_KIND_IOTA || kind == MIRAGE_KIND_CONSTANT || kind == MIRAGE_KIND_UNARY ||
+             kind == MIRAGE_KIND_BINARY || kind == MIRAGE_KIND_CAST || node.op == MIRAGE_OP_BROADCAST;
+  for (uint32_t i = 0; has && i < node.num_operands; i++)
+    has = has_tiles(r, node.operands[i]);
+  return has;
+}
+
+// One load that is computed instead.
+typedef struct Tile {
+  const MirageType *tensor, *tile; // what would be loaded of what
+  const MirageAccessAttrs *access;
+  MirageScope scope;
+} Tile;
+
+// The steps by which grid axes and loops move the tile along dimension d; whether its last part is short.
+static bool steps_of(const Tile *t, uint32_t d, int64_t grid[3], int64_t loop[MIRAGE_MAX_LOOPS]) {
+  int64_t parts[3 + MIRAGE_MAX_LOOPS], chunks[4 + MIRAGE_MAX_LOOPS], *step[3 + MIRAGE_MAX_LOOPS];
+  uint32_t count = 0;
+  for (uint32_t a = 0; a < 3; a++)
+    if (t->access->grid[a] == (int8_t)d) {
+      step[count] = &grid[a];
+      parts[count++] = t->scope.grid[a];
+    }
+  for (uint32_t l = 0; l < t->scope.num_loops; l++)
+    if (t->access->loop[l] == (int8_t)d) {
+      step[count] = &loop[l];
+      parts[count++] = t->scope.ranges[l];
+    }
+  int64_t whole = t->tile->shape[d];
+  mirage_access_chunks(t->access, d, t->tensor->shape[d], count, parts, chunks);
+  for (uint32_t i = 0; i < count; i++) {
+    *step[i] = chunks[i + 1];
+    whole *= parts[i];
+  }
+  return whole != t->tensor->shape[d];
+}
+
+// An index along dimension d of the mask, as a tile of rank `rank` with `extents`.
+static MirageValue index_tile(Remask *r, const Tile *t, uint32_t d, uint32_t rank, int32_t dim, const int64_t *extents,
+                              int64_t start) {
+  MirageAttrs attrs = {.iota = {.type = mirage_type_tile(MIRAGE_I32, rank, extents), .dim = dim, .start = start}};
+  if (extents[dim] > 1 || t->tensor->shape[d] > 1)
+    steps_of(t, d, attrs.iota.grid, attrs.iota.loop);
+  return mirage_ugraph_apply(r->to, MIRAGE_OP_IOTA, 0, NULL, &attrs);
+}
+
+// The extents of the tile of a value that stretches to the mask: 1 where it has 1.
+static void tile_extents(const Tile *t, const MirageType *type, int64_t *out) {
+  for (uint32_t d = 0; d < type->rank; d++)
+    out[d] = type->shape[d] == 1 ? 1 : t->tile->shape[d + t->tensor->rank - type->rank];
+}
+
+// An input's part that meets the tile.
+static MirageValue load_tile(Remask *r, const Tile *t, MirageValue input) {
+  const MirageType *type = mirage_ugraph_type(program_of(r), input);
+  uint32_t missing = t->tensor->rank - type->rank;
+  MirageAccessAttrs access = {.fill = MIRAGE_FILL_ZERO};
+  for (uint32_t a = 0; a < 3; a++) {
+    int32_t d = t->access->grid[a] - (int32_t)missing;
+    access.grid[a] = (int8_t)(t->access->grid[a] >= 0 && d >= 0 && type->shape[d] > 1 ? d : -1);
+  }
+  for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++) {
+    int32_t d = t->access->loop[l] - (int32_t)missing;
+    access.loop[l] = (int8_t)(t->access->loop[l] >= 0 && d >= 0 && type->shape[d] > 1 ? d : -1);
+  }
+  for (uint32_t d = 0; d < type->rank; d++)
+    access.tiles[d] = type->shape[d] > 1 ? t->access->tiles[d + missing] : 0;
+  return mirage_ugraph_load(r->to, r->argument[input.index], &access);
+}
+
+static MirageValue compute_tile(Remask *r, const Tile *t, MirageValue v) {
+  const MirageType *type = mirage_ugraph_type(program_of(r), v);
+  MirageNode def = mirage_ugraph_def(program_of(r), v);
+  if (!def.index)
+    return load_tile(r, t, v);
+  MirageNodeView node = mirage_ugraph_node(program_of(r), def);
+  int64_t extents[MIRAGE_MAX_RANK];
+  MirageValue operands[2] = {{0}};
+  tile_extents(t, type, extents);
+  if (node.op == MIRAGE_OP_IOTA)
+    return index_tile(r, t, (uint32_t)node.attrs->iota.dim + t->tensor->rank - type->rank, type->rank,
+                      node.attrs->iota.dim, extents, node.attrs->iota.start);
+  if (node.op == MIRAGE_OP_CONSTANT)
+    return mirage_ugraph_constant(r->to, mirage_type_tile(type->dtype, type->rank, extents),
+                                  node.attrs->constant.value);
+  for (uint32_t i = 0; i < node.num_operands && i < 2; i++)
+    operands[i] = compute_tile(r, t, node.operands[i]);
+  if (node.op == MIRAGE_OP_BROADCAST) // whoever reads it stretches it
+    return operands[0];
+  if (node.op == MIRAGE_OP_CAST)
+    return mirage_ugraph_cast(r->to, operands[0], type->dtype);
+  return mirage_ugraph_apply(r->to, node.op, node.num_operands, operands, NULL);
+}
+
+// Beyond the end of a mask that is cut short, what the load says: seen, or not seen.
+static MirageValue cut_short(Remask *r, const Tile *t, MirageValue predicate) {
+  for (uint32_t d = 0; d < t->tensor->rank; d++) {
+    int64_t extents[MIRAGE_MAX_RANK] = {1, 1, 1, 1, 1, 1}, grid[3] = {0}, loop[MIRAGE_MAX_LOOPS] = {0};
+    if (!steps_of(t, d, grid, loop))
+      continue;
+    extents[d] = t->tile->shape[d];
+    const int64_t one[MIRAGE_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+    MirageValue at = index_tile(r, t, d, t->tensor->rank, (int32_t)d, extents, 0);
+    MirageValue end =
+        mirage_ugraph_constant(r->to, mirage_type_tile(MIRAGE_I32, t->tensor->rank, one), (double)t->tensor->shape[d]);
+    bool bottom = t->access->fill == MIRAGE_FILL_BOTTOM;
+    MirageValue inside = mirage_ugraph_apply(r->to, bottom ? MIRAGE_OP_LESS : MIRAGE_OP_GREATER_EQUAL, 2,
+                                             (MirageValue[]){at, end}, NULL);
+    predicate =
+        mirage_ugraph_apply(r->to, bottom ? MIRAGE_OP_AND : MIRAGE_OP_OR, 2, (MirageValue[]){predicate, inside}, NULL);
+  }
+  return predicate;
+}
+
+// Whether a load can be computed instead: it sees the tensor as it lies, all of it.
+static bool may_compute(const MirageUGraph *graph, MirageNode id, const MaskInput *input) {
+  MirageNodeView node = mirage_ugraph_node(graph, id);
+  const MirageAccessAttrs *access = &node.attrs->access;
+  Tile t = {mirage_ugraph_type(graph, node.operands[0]), mirage_ugraph_type(graph, node.first_result), access,
+            mirage_ugraph_scope(graph, id)};
+  bool ragged = false;
+  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++) {
+    int64_t grid[3] = {0}, loop[MIRAGE_MAX_LOOPS] = {0};
+    if (access->order[d] || access->end[d])
+      return false;
+    ragged = ragged || (d < t.tensor->rank && steps_of(&t, d, grid, loop));
+  }
+  return access->fill != MIRAGE_FILL_ONE && (input->added || !ragged);
+}
+
+static MirageValue computed_load(Remask *r, MirageNode id, const MaskInput *input) {
+  MirageNodeView node = mirage_ugraph_node(r->from, id);
+  const MirageType *tile = mirage_ugraph_type(r->from, node.first_result);
+  Tile t = {mirage_ugraph_type(r->from, node.operands[0]), tile, &node.attrs->access, mirage_ugraph_scope(r->from, id)};
+  MirageValue value = compute_tile(r, &t, input->of);
+  if (!input->added)
+    return value;
+  MirageType zeros = mirage_type_tile(MIRAGE_F32, tile->rank, tile->shape);
+  return mirage_ugraph_apply(r->to, MIRAGE_OP_MASK, 2,
+                             (MirageValue[]){cut_short(r, &t, value), mirage_ugraph_constant(r->to, zeros, 0)}, NULL);
+}
+
+// ------------------------------------------------------------------------------------------------------------ kernels
+
+// A kernel's operands: which of them are computed where they are loaded.
+typedef struct Kernel {
+  MirageNodeView node;
+  MirageValue first_argument;
+  const MaskInput *computed[64]; // of each operand, or NULL
+} Kernel;
+
+static bool all_loads_compute(const MirageUGraph *graph, MirageRegion region, MirageValue argument,
+                              const MaskInput *input) {
+  MirageRegionView view = mirage_ugraph_region(graph, region);
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, view.nodes[i]);
+    if (node.op == MIRAGE_OP_LOAD && node.operands[0].index == argument.index &&
+        !may_compute(graph, view.nodes[i], input))
+      return false;
+    if (node.region.index && !all_loads_compute(graph, node.region, argument, input))
+      return false;
+  }
+  return true;
+}
+
+static void find_computed(const Remask *r, Kernel *k) {
+  for (uint32_t i = 0; i < k->node.num_operands && i < 64; i++) {
+    const MaskInput *input = input_of(r, k->node.operands[i]);
+    MirageValue argument = {k->first_argument.index + i};
+    bool made = input && r->masks->pure[input->of.index] && has_tiles(r, input->of);
+    k->computed[i] = made && all_loads_compute(r->from, k->node.region, argument, input) ? input : NULL;
+  }
+}
+
+// Inputs of the program that computed tiles read, as operands of the kernel.
+static void add_operands(Remask *r, MirageValue v, MirageValue *operands, MirageValue *of, uint32_t *count) {
+  MirageNode def = mirage_ugraph_def(program_of(r), v);
+  if (def.index) {
+    MirageNodeView node = mirage_ugraph_node(program_of(r), def);
+    for (uint32_t i = 0; i < node.num_operands; i++)
+      add_operands(r, node.operands[i], operands, of, count);
+    return;
+  }
+  for (uint32_t i = 0; i < *count; i++)
+    if (of[i].index == v.index)
+      return;
+  of[*count] = v;
+  operands[(*count)++] = build(r, v);
+}
+
+static const MaskInput *computed_by(const Kernel *k, const MirageNodeView *node) {
+  uint32_t operand = node->op == MIRAGE_OP_LOAD ? node->operands[0].index - k->first_argument.index : UINT32_MAX;
+  return operand < k->node.num_operands ? k->computed[operand] : NULL;
+}
+
+static void copy_region(Remask *r, const Kernel *k, MirageRegion region);
+
+static void copy_loop(Remask *r, const Kernel *k, MirageNode id, const MirageNodeView *node) {
+  MirageRegionView body = mirage_ugraph_region(r->from, node->region);
+  MirageValue *inits = calloc((size_t)node->num_operands + 1, sizeof *inits);
+  for (uint32_t i = 0; inits && i < node->num_operands; i++)
+    inits[i] = r->map[node->operands[i].index];
+  MirageNode loop = mirage_ugraph_open_loop(r->to, inits ? node->num_operands : 0, inits, &node->attrs->loop);
+  free(inits);
+  for (uint32_t i = 0; i < body.num_arguments; i++)
+    r->map[body.first_argument.index + i] = mirage_ugraph_argument(r->to, loop, i);
+  copy_region(r, k, node->region);
+  for (uint32_t i = 0; i < node->num_results; i++)
+    r->map[node->first_result.index + i] = mirage_ugraph_result(r->to, loop, i);
+}
+
+static void copy_region(Remask *r, const Kernel *k, MirageRegion region) {
+  MirageRegionView view = mirage_ugraph_region(r->from, region);
+  for (uint32_t i = 0; i < view.num_nodes && mirage_ugraph_status(r->to) == MIRAGE_OK; i++) {
+    MirageNodeView node = mirage_ugraph_node(r->from, view.nodes[i]);
+    const MaskInput *computed = computed_by(k, &node);
+    mirage_ugraph_set_loc(r->to, node.loc);
+    if (computed)
+      r->map[node.first_result.index] = computed_load(r, view.nodes[i], computed);
+    else if (node.op == MIRAGE_OP_LOOP)
+      copy_loop(r, k, view.nodes[i], &node);
+    else
+      mirage_ugraph_copy_nodes(r->to, r->from, 1, &view.nodes[i], r->map);
+  }
+}
+
+// The loads of a schedule are those of the kernel, in order: without them nobody has asked anything of any.
+static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
+  MirageRegionView body = mirage_ugraph_region(r->from, node->region);
+  Kernel k = {.node = *node, .first_argument = body.first_argument};
+  MirageValue operands[128] = {{0}}, of[128] = {{0}};
+  uint32_t count = 0, place[64] = {0}, given;
+  MirageSchedule schedule;
+  find_computed(r, &k);
+  for (uint32_t i = 0; i < node->num_operands && i < 64; i++) {
+    place[i] = count;
+    if (!k.computed[i])
+      operands[count++] = r->map[node->operands[i].index];
+  }
+  given = count;
+  for (uint32_t i = 0; i < node->num_operands && i < 64; i++)
+    if (k.computed[i])
+      add_operands(r, k.computed[i]->of, operands, of, &count);
+  MirageCustomAttrs attrs = node->attrs->custom;
+  if (attrs.schedule) {
+    schedule = *attrs.schedule;
+    schedule.num_loads = 0;
+    attrs.schedule = &schedule;
+  }
+  MirageType *types = calloc((size_t)node->num_results + 1, sizeof *types);
+  for (uint32_t i = 0; types && i < node->num_results; i++)
+    types[i] = *mirage_ugraph_type(r->from, (MirageValue){node->first_result.index + i});
+  MirageNode custom = mirage_ugraph_open_custom(r->to, count, operands, types ? node->num_results : 0, types, &attrs);
+  free(types);
+  for (uint32_t i = 0; i < node->num_operands && i < 64; i++)
+    if (!k.computed[i])
+      r->map[body.first_argument.index + i] = mirage_ugraph_argument(r->to, custom, place[i]);
+  for (uint32_t i = given; i < count; i++)
+    r->argument[of[i].index] = mirage_ugraph_argument(r->to, custom, i);
+  for (uint32_t i = 0; i < node->num_results; i++)
+    r->map[body.first_argument.index + node->num_operands + i] = mirage_ugraph_argument(r->to, custom, count + i);
+  copy_region(r, &k, node->region);
+  mirage_ugraph_close(r->to, 0, NULL);
+  for (uint32_t i = 0; i < node->num_results; i++)
+    r->map[node->first_result.index + i] = mirage_ugraph_result(r->to, custom, i);
+}
+
+// ------------------------------------------------------------------------------------------------------------- graphs
+
+// What stands for inputs of the core that something besides computed loads reads.
+static void bring_operands(Remask *r, const MirageNodeView *node) {
+  Kernel k = {.node = *node};
+  if (node->op == MIRAGE_OP_CUSTOM) {
+    k.first_argument = mirage_ugraph_region(r->from, node->region).first_argument;
+    find_computed(r, &k);
+  }
+  for (uint32_t i = 0; i < node->num_operands; i++) {
+    const MaskInput *input = input_of(r, node->operands[i]);
+    if (input && !(i < 64 && k.computed[i]) && !r->map[node->operands[i].index].index)
+      r->map[node->operands[i].index] = tensor_for(r, input);
+  }
+}
+
+static void remask_graph(Remask *r) {
+  MirageRegionView body = mirage_ugraph_region(r->from, mirage_ugraph_body(r->from));
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(program_of(r)); i++) {
+    MirageValue input = mirage_ugraph_get_input(program_of(r), i);
+    r->built[input.index] = mirage_ugraph_input(r->to, *mirage_ugraph_type(program_of(r), input));
+  }
+  for (uint32_t i = 0; i < body.num_nodes && mirage_ugraph_status(r->to) == MIRAGE_OK; i++) {
+    MirageNodeView node = mirage_ugraph_node(r->from, body.nodes[i]);
+    bring_operands(r, &node);
+    mirage_ugraph_set_loc(r->to, node.loc);
+    if (node.op == MIRAGE_OP_CUSTOM && node.num_operands <= 64)
+      copy_kernel(r, body.nodes[i], &node);
+    else
+      mirage_ugraph_copy_nodes(r->to, r->from, 1, &body.nodes[i], r->map);
+  }
+}
+
+MirageStatus mirage__search_remask(const SearchMasks *masks, const MirageUGraph *found, const MirageDiag *diag,
+                                   MirageUGraph **out_graph) {
+  const MirageGraphMeta *meta = mirage_ugraph_get_meta(found);
+  size_t values = (size_t)mirage_ugraph_num_values(masks->program) + 1;
+  Remask r = {.masks = masks, .from = found, .to = mirage_ugraph_create(NULL, meta->name, diag)};
+  r.map = calloc((size_t)mirage_ugraph_num_values(found) + 1, sizeof *r.map);
+  r.built = calloc(values, sizeof *r.built);
+  r.argument = calloc(values, sizeof *r.argument);
+  MirageStatus status = r.to && r.map && r.built && r.argument ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  if (status == MIRAGE_OK) {
+    MirageGraphMeta copy = *meta;
+    copy.name = mirage_ugraph_get_meta(r.to)->name;
+    copy.source = meta->source ? mirage_ugraph_intern_string(r.to, meta->source) : NULL;
+    *mirage_ugraph_meta(r.to) = copy;
+    remask_graph(&r);
+    status = mirage_ugraph_finish(r.to);
+  }
+  free(r.map);
+  free(r.built);
+  free(r.argument);
+  if (status != MIRAGE_OK)
+    mirage_ugraph_destroy(r.to);
+  else
+    *out_graph = r.to;
+  return status;
+}
