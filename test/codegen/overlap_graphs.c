@@ -12,11 +12,11 @@ enum { GROUP_ROWS = 64 };
 static V op1(G *g, MirageOp op, V a) { return mirage_ugraph_apply(g, op, 1, &a, NULL); }
 static V op2(G *g, MirageOp op, V a, V b) { return mirage_ugraph_apply(g, op, 2, (V[]){a, b}, NULL); }
 static V reduce_rows(G *g, MirageOp op, V a) {
-  MirageAttrs attrs = {.reduce = {2, 1}};
+  MirageAttrs attrs = {.reduce = {.dim = 2, .extent = 1}};
   return mirage_ugraph_apply(g, op, 1, &a, &attrs);
 }
 static V matmul(G *g, V a, V b, bool tb) {
-  MirageAttrs attrs = {.matmul = {false, tb}};
+  MirageAttrs attrs = {.matmul = {.transpose_b = tb}};
   return mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (V[]){a, b}, &attrs);
 }
 static MirageType tensor3(MirageDType dtype, int64_t x, int64_t y, int64_t z) {

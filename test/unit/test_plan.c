@@ -106,7 +106,7 @@ static MirageUGraph *turning(const MirageDiag *diag) {
   MirageCarry sum = {.combine = MIRAGE_COMBINE_SUM};
   MirageNode loop =
       mirage_ugraph_open_loop(g, 1, &zero, &(MirageLoopAttrs){.range = 4, .num_carries = 1, .carries = &sum});
-  MirageAttrs transposed = {.matmul = {false, true}};
+  MirageAttrs transposed = {.matmul = {.transpose_b = true}};
   MirageValue scores[] = {q, mirage_ugraph_load(g, mirage_ugraph_argument(g, custom, 1), &turn)};
   MirageValue s = mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, scores, &transposed);
   MirageValue p = mirage_ugraph_cast(g, op1(g, MIRAGE_OP_EXP, s), MIRAGE_F16);
