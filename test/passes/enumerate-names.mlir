@@ -7,9 +7,10 @@
 // PROVEN: @covariance: 1 candidate, 1 equivalent
 // PROVEN: @squared: 1 candidate, 1 equivalent
 
-// Keys and values are read alike, and are one.
+// Rows and columns of the scores are an input each.
 // CHECK: graph @gram_0
 // CHECK-NEXT: custom (%{{.*}} = %arg0, %{{.*}} = %arg0) outs
+// CHECK: custom
 // CHECK-NOT: custom
 // CHECK: return
 mirage_kernel.graph @gram(%x: tensor<512x64xf16>) -> tensor<512x64xf16> {
