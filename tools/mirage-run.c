@@ -31,7 +31,7 @@ static const char EXIT_TEXT[] = "\nExit status:\n"
                                 "     broke a rule\n"
                                 "  2  the command line, a file or the module is wrong\n"
                                 "  3  the GPU or its driver failed, or memory is out\n"
-                                "  4  a GPU was asked for (--target=gpu, tune--), and there is none\n";
+                                "  4  a GPU was asked for (--target=gpu, --tune), and there is none\n";
 
 static void print_message(void *user, MirageSeverity severity, const void *loc, const char *message) {
   static const char *const names[] = {"note", "remark", "warning", "error"}; // by MirageSeverity

@@ -23,7 +23,7 @@ ATTRIBUTES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "reduce_max": (("dim",), ("extent", "dtype")), "reduce_mean": (("dim",), ("extent", "dtype")), "broadcast": (("shape",), ()), "repeat": (("dim", "times"), ()),
     "transpose": (("perm",), ()), "reshape": (("shape",), ()), "slice": (("dim", "begin", "end"), ()), "concat": (("dim",), ()),
     "cast": (("dtype",), ()), "constant": (("dtype", "value"), ("shape",)), "softmax": (("dim",), ()), "rms_norm": ((), ("eps",)),
-    "layer_norm": ((), ("eps",)), "scaled_dot_product_attention": ((), ("scale",)),
+    "layer_norm": ((), ("eps",)), "scaled_dot_product_attention": ((), ("scale", "cap", "causal", "offset", "window")), "iota": (("shape",), ("dim", "start")),
 }
 
 Number = Union[int, float]

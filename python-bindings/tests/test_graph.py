@@ -44,6 +44,10 @@ def attention(q, k, v, scale):
 M, V = (3, 4), (4,)
 # By the dialect's name: shapes of the inputs, what the Graph does, what NumPy does. Values are positive, so that log
 # fits.
+def below_one(g, x):
+    return g.apply("less", x, g.constant(1.0, (1,), "float32"))
+
+
 CASES = {
     "exp": [([M], lambda g, x: g.exp(x), np.exp)],
     "log": [([M], lambda g, x: g.log(x), np.log)],
@@ -70,6 +74,20 @@ CASES = {
     "max": [([M, M], lambda g, a, b: g.maximum(a, b), np.maximum),
             ([M], lambda g, x: g.maximum(x, 1), lambda x: np.maximum(x, 1))],
     "min": [([M, M], lambda g, a, b: g.minimum(a, b), np.minimum)],
+    **{name: [([M, M], lambda g, a, b, name=name: g.cast(g.apply(name, a, b), "float32"),
+               lambda a, b, of=of: of(a, b).astype("float64"))]
+       for name, of in (("less", np.less), ("less_equal", np.less_equal), ("greater", np.greater),
+                        ("greater_equal", np.greater_equal), ("equal", np.equal), ("not_equal", np.not_equal))},
+    **{name: [([M, M], lambda g, a, b, name=name: g.cast(g.apply(name, below_one(g, a), below_one(g, b)), "float32"),
+               lambda a, b, of=of: of(a < 1, b < 1).astype("float64"))]
+       for name, of in (("and", np.logical_and), ("or", np.logical_or))},
+    "not": [([M], lambda g, x: g.cast(g.apply("not", below_one(g, x)), "float32"), lambda x: (x >= 1).astype("float64"))],
+    "iota": [([M], lambda g, x: g.mul(x, g.cast(g.apply("iota", shape=[3, 1], dim=0, start=2), "float32")),
+              lambda x: x * np.array([[2], [3], [4]]))],
+    "mask": [([M], lambda g, x: g.maximum(g.apply("mask", below_one(g, x), x), 0.5),
+              lambda x: np.where(x < 1, np.maximum(x, 0.5), 0.5))],
+    "select": [([M, M, M], lambda g, c, a, b: g.apply("select", below_one(g, c), a, b),
+                lambda c, a, b: np.where(c < 1, a, b))],
     "matmul": [([M, (4, 5)], lambda g, a, b: g.matmul(a, b), np.matmul),
                ([M, (4, 5)], lambda g, a, b: a @ b, np.matmul),
                ([(4, 3), (5, 4)], lambda g, a, b: g.matmul(a, b, transpose_a=True, transpose_b=True),
