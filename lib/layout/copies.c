@@ -311,7 +311,7 @@ static const char *no_producer(const Plan *plan, int32_t workers) {
   if (!plan->own_copies)
     return "no tensor copies are the planner's";
   if (plan->own_ahead)
-    return "warps give tiles back to one of them";
+    return "blocks beside this one compute while it waits";
   if (!plan->warps_open)
     return "the number of warps is asked for";
   if (workers % 4)

@@ -158,8 +158,13 @@ static const char *reason_of(const Plan *plan, int32_t loop) {
   return NULL;
 }
 
-// Warps that wait for each other's tiles alone run apart: while some multiply, others compute.
+// Warps that wait for each other's tiles alone run apart: while some multiply, others compute. By itself the planner takes
+// a barrier of the block, since blocks beside this one compute meanwhile (attention over 4096 keys, H200: 301 us, 314 with tiles
+// given back).
 MirageStatus mirage__plan_release(Plan *plan, const char **out_why) {
+  *out_why = "a barrier of the block is as quick, unless overlap is asked for";
+  if (plan->schedule.overlap < MIRAGE_OVERLAP_AHEAD && !mirage__has_producer(&plan->schedule))
+    return MIRAGE_OK;
   *out_why = mirage__has_producer(&plan->schedule) ? "a producer waits for them" : "there is no loop";
   for (int32_t l = 0; l < plan->block.num_loops && !mirage__has_producer(&plan->schedule); l++) {
     const char *reason = mirage__overlap_reason(&plan->block, l);

@@ -127,11 +127,12 @@ void mirage__guard_storage_deinit(Guard *guard) {
 
 // ------------------------------------------------------------------------------------------------------------- inputs
 
-// Distance of 1 from the next larger number.
+// Distance of 1 from the next larger number; predicates and indices are evaluated in f32.
 double mirage__guard_spacing(MirageDType dtype) {
   static const double spacings[MIRAGE_NUM_DTYPES] = {
-      [MIRAGE_F16] = 0x1p-10, [MIRAGE_BF16] = 0x1p-7,     [MIRAGE_F32] = 0x1p-23,  [MIRAGE_I8] = 1,
-      [MIRAGE_I4] = 1,        [MIRAGE_F8E4M3FN] = 0x1p-3, [MIRAGE_F8E5M2] = 0x1p-2};
+      [MIRAGE_F16] = 0x1p-10,   [MIRAGE_BF16] = 0x1p-7, [MIRAGE_F32] = 0x1p-23,
+      [MIRAGE_I8] = 1,          [MIRAGE_I4] = 1,        [MIRAGE_F8E4M3FN] = 0x1p-3,
+      [MIRAGE_F8E5M2] = 0x1p-2, [MIRAGE_I1] = 0x1p-23,  [MIRAGE_I32] = 0x1p-23};
   return spacings[dtype];
 }
 

@@ -1,11 +1,14 @@
-// Attention over many queries: tensor copies feed its loop, and warps give the tiles back to one of them. What a person asks for
-// besides - products ahead, turns - is taken where the loop allows it; else a remark says why not.
+// Attention over many queries: tensor copies feed its loop, and a barrier gives the tiles back. What a person asks for - tiles that
+// warps give back one by one and products ahead, turns - is taken where the loop allows it; else a remark says why not.
 //
 // RUN: mirage-mlir-opt %s --mirage-layout -o %t.once 2>/dev/null
 // RUN: FileCheck %s < %t.once
 // RUN: mirage-mlir-opt %t.once --mirage-layout 2>/dev/null | diff %t.once -
 //
-// CHECK: schedule <warps = 8, loads = [tensor(stages = 1), tensor(stages = 3), tensor(stages = 3)]> plan <{{.*}} loops = "4",
+// CHECK: schedule <warps = 8, loads = [tensor(stages = 1), tensor(stages = 3), tensor(stages = 3)]> plan <{{.*}} loops = "0",
+//
+// RUN: sed 's/grid \[32, 32\]/grid [32, 32] schedule <overlap = ahead>/' %s | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=ALONE
+// ALONE: schedule <warps = 8, overlap = ahead, loads = [tensor(stages = 1), tensor(stages = 3), tensor(stages = 3)]> plan <{{.*}} loops = "4",
 //
 // By hand, with a producer: turns where nothing else is said, ahead alone, or neither.
 // RUN: sed 's/grid \[32, 32\]/grid [32, 32] schedule <roles = [producer(4, 24), consumer(8, 240)], loads = [tensor, tensor, tensor]>/' %s | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=AUTO
