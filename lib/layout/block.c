@@ -125,9 +125,7 @@ double mirage__block_grid(const Block *block) {
   return (double)grid[0] * (double)grid[1] * (double)grid[2];
 }
 
-int64_t mirage__block_cluster(const Block *block) {
-  return block->cluster[0] * block->cluster[1] * block->cluster[2];
-}
+int64_t mirage__block_cluster(const Block *block) { return block->cluster[0] * block->cluster[1] * block->cluster[2]; }
 
 bool mirage__block_forwards(const Block *block, const MirageNodeView *view) {
   return view->op == MIRAGE_OP_THREAD ||

@@ -425,7 +425,8 @@ def _emit_one(graph: Graph, node: Node, done: dict[int, Tensor]) -> Any:
     if node.op == "concat":
         return graph.concat(operands, *node.attrs)
     if node.op in ("matmul", "wide_matmul"):
-        return graph.matmul(*operands, *node.attrs, dtype=node.dtype)
+        transpose_a, transpose_b = node.attrs or (False, False)
+        return graph.matmul(operands[0], operands[1], transpose_a, transpose_b, dtype=node.dtype)
     if node.op == "attention":
         return graph.scaled_dot_product_attention(*operands, *node.attrs)
     if node.op == "gelu_tanh":

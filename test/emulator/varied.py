@@ -42,16 +42,21 @@ def shrink(text):
 # Programs whose candidates the guard refuses, all of them, as it should: their own lowering stands. One that gets better is
 # to be taken out here.
 REFUSED = {"mixed60": "the exponentials of all candidates overflow where the program's do not"}
+# Of the shrunken one, candidates of which nothing can be proven: exponentials of exponentials, whose degree has no bound. They are
+# not selected; one of them is proven.
+BOUNDLESS = {"mixed60"}
 
 
 def run(*command):
     return subprocess.run([str(part) for part in command], capture_output=True, text=True)
 
 
-def compiled(opt, target, source, output):
+def compiled(opt, target, source, output, boundless=False):
     """What is wrong with compiling it, or None."""
     done = run(opt, f"--mirage-superoptimize=target={target} max-states=4000 full-size-work=0", source, "-o", output)
     complaint = re.search(r"error: .*|warning: (?!layout: the tiles need).*|[1-9]\d* (different|unsupported)", done.stderr)
+    if boundless and complaint and complaint[0].endswith("unsupported") and "no useful error bound" in done.stderr:
+        complaint = None
     if done.returncode or complaint:
         return complaint[0] if complaint else f"status {done.returncode}"
     if source.stem in REFUSED:
@@ -80,7 +85,8 @@ def main():
             whole = kept / f"{program.stem}.{target}.mlir"
             small = shrink(program.read_text())
             source.write_text(small or "")
-            complaint = compiled(opt, target, program, whole) or (small and compiled(opt, target, source, output))
+            complaint = compiled(opt, target, program, whole) or (
+                small and compiled(opt, target, source, output, program.stem in BOUNDLESS))
             if small and not complaint:
                 done = run(runner, "--target=emulator", output)
                 complaint = None if done.returncode == 0 else f"small: {done.stderr}{done.stdout}"
