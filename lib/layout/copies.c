@@ -252,7 +252,7 @@ static MirageValue tile_of(const Plan *plan, uint32_t load) {
   return mirage_ugraph_node(plan->graph, plan->loads[load]).first_result;
 }
 
-// A loop long enough, in blocks enough, that one block with a producer on a multiprocessor does as well as several.
+// A loop long enough, in blocks enough, that copies some iterations ahead fill up.
 static bool is_long(const Plan *plan, int32_t loop) {
   const int64_t *grid = mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom.grid;
   return plan->block.loops[loop].range >= LEAST_AHEAD && grid[0] * grid[1] * grid[2] >= plan->target->num_sms &&
@@ -319,40 +319,32 @@ static const char *no_producer(const Plan *plan, int32_t workers) {
   return meets_in_loop(&plan->block) ? IN_LOOP : NULL;
 }
 
-// Bytes that one block in two need not copy in an iteration where neighbours along an axis of the grid are pairs: those of
-// tiles that do not depend on it.
+// Whether neighbours along an axis of the grid copy the same tile in each iteration.
+static bool is_shared(const Plan *plan, uint32_t load, uint32_t axis) {
+  MirageNodeView view = mirage_ugraph_node(plan->graph, plan->loads[load]);
+  return plan->schedule.loads[load].landing == MIRAGE_LANDING_TENSOR &&
+         plan->block.values[view.first_result.index].loop >= 0 && view.attrs->access.grid[axis] < 0;
+}
+
 static int64_t shared_bytes(const Plan *plan, uint32_t axis) {
   int64_t bytes = 0;
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    MirageNodeView view = mirage_ugraph_node(plan->graph, plan->loads[i]);
-    if (plan->schedule.loads[i].landing == MIRAGE_LANDING_TENSOR &&
-        plan->block.values[view.first_result.index].loop >= 0 && view.attrs->access.grid[axis] < 0)
-      bytes += mirage_type_bytes(&plan->types[view.first_result.index]);
-  }
+  for (uint32_t i = 0; i < plan->num_loads; i++)
+    if (is_shared(plan, i, axis))
+      bytes += mirage_type_bytes(&plan->types[tile_of(plan, i).index]);
   return bytes;
 }
 
 // With more tiles than multiprocessors L2 is what large products wait for: blocks in twos share the larger operand.
 static uint32_t choose_pairs(const Plan *plan) {
-  const MirageCustomAttrs *custom = &mirage_ugraph_node(plan->graph, plan->block.custom).attrs->custom;
+  const MirageCustomAttrs *custom = mirage__block_custom(&plan->block);
   uint32_t best = 0;
-  bool clusters = custom->cluster[0] * custom->cluster[1] * custom->cluster[2] > 1;
-  if (!plan->target->has_cluster || clusters || plan->block.num_meetings > 0 ||
-      custom->grid[0] * custom->grid[1] * custom->grid[2] <= plan->target->num_sms)
+  if (!plan->target->has_cluster || mirage__block_cluster(&plan->block) > 1 || plan->block.num_meetings > 0 ||
+      mirage__block_grid(&plan->block) <= plan->target->num_sms)
     return 0;
   for (uint32_t axis = 0; axis < 3; axis++)
     if (custom->grid[axis] % PAIR == 0 && shared_bytes(plan, axis) > (best ? shared_bytes(plan, best - 1) : 0))
       best = axis + 1;
   return best;
-}
-
-static void share_copies(const Plan *plan, uint32_t axis, MirageSchedule *schedule) {
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    MirageNodeView view = mirage_ugraph_node(plan->graph, plan->loads[i]);
-    schedule->loads[i].multicast = schedule->loads[i].landing == MIRAGE_LANDING_TENSOR &&
-                                   plan->block.values[view.first_result.index].loop >= 0 &&
-                                   view.attrs->access.grid[axis] < 0;
-  }
 }
 
 MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
@@ -380,8 +372,8 @@ MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
       mirage__block_grid(&plan->block) > plan->target->num_sms)
     again->tile_order = MIRAGE_ORDER_GROUPED;
   plan->again_pairs = choose_pairs(plan);
-  if (plan->again_pairs)
-    share_copies(plan, plan->again_pairs - 1, again);
+  for (uint32_t i = 0; plan->again_pairs && i < plan->num_loads; i++)
+    again->loads[i].multicast = is_shared(plan, i, plan->again_pairs - 1);
   plan->again = again;
   return MIRAGE_OK;
 }

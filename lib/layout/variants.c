@@ -113,17 +113,6 @@ static bool change_multicast(const Kernel *kernel, int32_t axis, Change *change)
          kernel->attrs->grid[axis] % PAIR == 0 && alone && kernel->attrs->cluster[axis] == 1;
 }
 
-// Blocks that the planner made pairs go on by themselves.
-static bool change_pairs(const Kernel *kernel, int32_t none, Change *change) {
-  (void)none;
-  change->schedule = *kernel->planned;
-  for (uint32_t i = 0; i < kernel->num_loads; i++) {
-    change->schedule.loads[i].multicast = false;
-    change->schedule.loads[i].stages = 0;
-  }
-  return kernel->attrs->plan && kernel->attrs->plan->paired;
-}
-
 static bool change_side(const Kernel *kernel, int32_t blocks, Change *change) {
   change->schedule.side_blocks = blocks;
   return kernel->planned->side_blocks && kernel->planned->side_blocks != blocks;
@@ -153,7 +142,6 @@ static const Variant VARIANTS[] = {
     {"order-row", change_order, MIRAGE_ORDER_ROW},
     {"multicast-x", change_multicast, 0},
     {"multicast-y", change_multicast, 1},
-    {"multicast-none", change_pairs, 0},
     {"side-1", change_side, 1},
     {"side-2", change_side, 2},
     {"dependent-launch", change_launch, 1},
