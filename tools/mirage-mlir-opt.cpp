@@ -17,6 +17,7 @@
 #include <cstdlib>
 #include <cstring>
 #include <string>
+#include <utility>
 #ifdef MIRAGE_STATIC
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -59,6 +60,7 @@ static char *unfinished;
 static void removeUnfinished() {
   if (unfinished)
     remove(unfinished);
+  free(unfinished);
 }
 
 /// Runs mlir-opt into a file beside the output, which takes its place if all went well.
@@ -75,7 +77,8 @@ static int runInto(llvm::StringRef input, const std::string &output, int argc, c
   if (reason)
     llvm::errs() << "mirage-mlir-opt: " << output << ": " << strerror(reason) << "\n";
   else if (done)
-    unfinished = nullptr;
+    free(std::exchange(unfinished, nullptr));
+  free(place);
   return done && !reason ? EXIT_SUCCESS : EXIT_FAILURE;
 }
 
