@@ -69,7 +69,7 @@ static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, 
   char text[64];
   snprintf(text, sizeof text, "%d", e->block_threads);
   add_function_attribute(&e->gpu, "nvvm.maxntid", text);
-  int32_t alone = mirage__block_producer(&e->block) != NULL; // registers for one block, which its actors then share out
+  int32_t alone = mirage__has_producer(&e->block.team); // registers for one block, which its actors then share out
   if (e->blocks_per_sm || alone) {
     snprintf(text, sizeof text, "%d", e->blocks_per_sm ? e->blocks_per_sm : alone);
     add_function_attribute(&e->gpu, "nvvm.minctasm", text);
@@ -83,7 +83,7 @@ static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, 
     add_map_attributes(&e->gpu, count + i);
   for (unsigned i = 0; i < count; i++) {
     add_parameter_attribute(&e->gpu, i, "align", 16);
-    if (e->schedule.dependent_launch) // the kernel before may still be writing: loads must stay behind the wait
+    if (e->block.dependent_launch) // the kernel before may still be writing: loads must stay behind the wait
       continue;
     if (i < custom->num_operands)
       add_parameter_attribute(&e->gpu, i, "readonly", 0);
@@ -126,7 +126,7 @@ static bool has_warpgroups(const Emit *e) {
   bool found = false;
   for (uint32_t id = 1; id <= mirage_ugraph_num_values(e->block.graph); id++)
     found |= e->block.values[id].warpgroup;
-  return found && !mirage__block_producer(&e->block);
+  return found && !mirage__has_producer(&e->block.team);
 }
 
 static LLVMValueRef bounded(Emit *e, LLVMValueRef value, int64_t bound) {
@@ -168,10 +168,10 @@ static void prologue(Emit *e) {
   }
   e->block_id[1] = bounded(e, grid[1] > 1 ? GPU0(&e->gpu, BLOCK_ID_Y) : NULL, grid[1]);
   e->block_id[2] = bounded(e, grid[2] > 1 ? GPU0(&e->gpu, BLOCK_ID_Z) : NULL, grid[2]);
-  if (e->schedule.tile_order == MIRAGE_ORDER_GROUPED)
+  if (e->block.tile_order == MIRAGE_ORDER_GROUPED)
     group_tiles(e);
   e->shared = mirage__gpu_shared_base(&e->gpu);
-  if (e->schedule.dependent_launch && e->target->compute_major >= 9) {
+  if (e->block.dependent_launch && e->target->compute_major >= 9) {
     GPU0(&e->gpu, GRID_LAUNCH_DEPENDENTS);
     GPU0(&e->gpu, GRID_WAIT);
   }
@@ -205,9 +205,10 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
   e->gpu = *gpu;
   e->target = target;
   e->diag = diag;
-  MIRAGE_TRY(mirage__plan_block(graph, custom, target, arena, diag, &e->block, &e->schedule));
-  e->threads = e->block_threads = mirage__block_warps(&e->block) * 32;
-  e->side_blocks = mirage__block_side_blocks(&e->block);
+  MIRAGE_TRY(mirage__plan_block(graph, custom, target, arena, diag, &e->block));
+  e->threads = e->block_threads = mirage__team_warps(&e->block.team) * 32;
+  const Actor *side = mirage__team_first(&e->block.team, ACTOR_SIDE);
+  e->side_blocks = side ? side->blocks : 0;
   e->shared_bytes = mirage__block_shared_bytes(&e->block);
   if (e->shared_bytes >= 16 && mirage__gpu_fault(gpu, MIRAGE_FAULT_SHRINK_SHARED))
     e->shared_bytes -= 16;

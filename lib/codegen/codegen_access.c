@@ -103,8 +103,7 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
   int32_t load = view.op == MIRAGE_OP_LOAD ? e->block.values[view.first_result.index].load : -1;
   tensor = mirage__block_resolve(&e->block, tensor);
   Access access = {.tensor = emit_type(e, tensor), .tile = tile, .base = e->tensors[tensor.index], .fill = attrs->fill};
-  access.stream =
-      load >= 0 && e->schedule.loads[load].cache == MIRAGE_CACHE_NO_ALLOCATE && !e->schedule.dependent_launch;
+  access.stream = load >= 0 && e->block.loads[load].once && !e->block.dependent_launch;
   uint32_t rank = access.tensor->rank;
   mirage__access_pitches(access.tensor, attrs, access.pitch);
   access.width = 128 / mirage_dtype_bits(access.tensor->dtype);
@@ -177,7 +176,7 @@ LLVMValueRef mirage__access_piece(Emit *e, const Access *access, LLVMValueRef ad
   if (access->stream && (bytes == 16 || bytes == 8))
     return load_stream(e, type, bytes / 4, address);
   return mirage__gpu_load_global(&e->gpu, type, address,
-                                 e->schedule.dependent_launch ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
+                                 e->block.dependent_launch ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
 }
 
 // The next of what the tape holds; NULL when it is not playing.

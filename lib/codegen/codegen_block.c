@@ -411,7 +411,7 @@ void mirage__emit_block(Emit *e) {
     mirage__emit_side_blocks(e);
   if (e->block.items.on)
     mirage__emit_items(e);
-  else if (mirage__block_producer(&e->block))
+  else if (mirage__has_producer(&e->block.team))
     mirage__emit_roles(e, body);
   else
     mirage__emit_region(e, body);

@@ -13,7 +13,7 @@
 
 MatmulSplit mirage__split_of(Emit *e, MirageNode node) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
-  return mirage__block_matmul_split(&e->block, &view, &e->schedule);
+  return mirage__block_matmul_split(&e->block, &view);
 }
 
 Worker mirage__matmul_worker(Emit *e, const MatmulSplit *split) {

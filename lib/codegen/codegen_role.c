@@ -22,9 +22,10 @@ static LLVMValueRef is_in(Emit *e, const Actor *actor) {
 
 // The actor of this kind behind actor *at, -1 at first; NULL when there is none.
 static const Actor *next_of(const Emit *e, ActorKind kind, int32_t *at) {
-  for (++*at; *at < e->block.num_actors; ++*at)
-    if (e->block.actors[*at].kind == kind)
-      return &e->block.actors[*at];
+  const Team *team = &e->block.team;
+  for (++*at; *at < team->num_actors; ++*at)
+    if (team->actors[*at].kind == kind)
+      return &team->actors[*at];
   return NULL;
 }
 
@@ -40,18 +41,20 @@ static LLVMValueRef is_any_producer(Emit *e) {
 
 // Registers of the actors of one kind, each for its own warps.
 static void set_registers(Emit *e, ActorKind kind) {
-  int32_t launch = mirage__launch_registers(e->block_threads), count = 0;
+  enum { MOST = 240 }; // that a warp can ask for
+  int32_t launch = mirage__launch_registers(e->block_threads / 32), count = 0;
   const Actor *actor;
   for (int32_t i = -1; next_of(e, kind, &i);)
     count++;
   for (int32_t i = -1; (actor = next_of(e, kind, &i));) {
-    if (!actor->registers)
+    if (!actor->registers || actor->registers == launch)
       continue;
     LLVMBasicBlockRef join = mirage__begin_if(e, count == 1 ? NULL : is_in(e, actor));
+    LLVMValueRef registers = gpu_i32(&e->gpu, actor->registers < MOST ? actor->registers : MOST);
     if (actor->registers < launch)
-      GPU(&e->gpu, SET_REGISTERS_FEWER, gpu_i32(&e->gpu, actor->registers));
+      GPU(&e->gpu, SET_REGISTERS_FEWER, registers);
     else
-      GPU(&e->gpu, SET_REGISTERS_MORE, gpu_i32(&e->gpu, actor->registers));
+      GPU(&e->gpu, SET_REGISTERS_MORE, registers);
     mirage__end_if(e, join);
   }
 }
@@ -78,7 +81,7 @@ static void join_meetings(Emit *e, MirageNode node, int32_t last) {
 
 static void emit_producers(Emit *e, MirageRegion body) {
   set_registers(e, ACTOR_PRODUCER);
-  int32_t first = first_thread(mirage__block_producer(&e->block));
+  int32_t first = first_thread(mirage__team_first(&e->block.team, ACTOR_PRODUCER));
   LLVMValueRef one = mirage__equals(e, e->thread, first);
   MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
   for (uint32_t i = 0; i < view.num_nodes; i++) {
@@ -100,7 +103,7 @@ static void become_workers(Emit *e) {
     worker = LLVMBuildNSWSub(e->gpu.builder, worker, skipped, "");
   }
   e->thread = worker;
-  e->threads = mirage__worker_warps(&e->schedule) * 32;
+  e->threads = mirage__team_workers(&e->block.team) * 32;
   e->warp = mirage__uniform(e, mirage__div(e, worker, 32));
   int32_t first = -1;
   e->barrier = next_of(e, ACTOR_CONSUMER, &first)->barrier;

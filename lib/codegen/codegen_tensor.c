@@ -18,7 +18,7 @@ static int64_t rows_each(const Emit *e, MirageNode load) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, load);
   const MirageType *tile = emit_type(e, view.first_result);
   int64_t rows = tile->rank > 1 ? tile->shape[tile->rank - 2] : 1, sharers = 1;
-  for (int a = 0; a < 3 && e->block.values[view.first_result.index].multicast; a++)
+  for (int a = 0; a < 3 && mirage__block_load(&e->block, view.first_result)->multicast; a++)
     sharers *= view.attrs->access.grid[a] < 0 ? e->block.cluster[a] : 1;
   return rows % (GROUP * sharers) == 0 ? rows / sharers : rows;
 }
@@ -45,9 +45,9 @@ static MirageTensorMap describe(const Emit *e, MirageNode load) {
 }
 
 void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps) {
-  for (uint32_t id = 1; id <= mirage_ugraph_num_values(e->block.graph); id++)
-    if (e->block.values[id].inside && e->block.values[id].map >= 0)
-      maps[e->block.values[id].map] = describe(e, e->block.values[id].def);
+  for (uint32_t i = 0; i < e->block.num_loads; i++)
+    if (e->block.loads[i].map >= 0)
+      maps[e->block.loads[i].map] = describe(e, e->block.loads[i].node);
 }
 
 // ---------------------------------------------------------------------------------------------------------- multicast
@@ -111,7 +111,7 @@ static LLVMValueRef first_row(Emit *e, MirageNode load, const Sharers *sharers, 
 
 static void tensor_copies(Emit *e, MirageNode load, const Access *access, LLVMValueRef copy, LLVMValueRef mbarrier) {
   const MirageType *tile = access->tile;
-  const BlockValue *v = &e->block.values[mirage_ugraph_node(e->block.graph, load).first_result.index];
+  const BlockLoad *v = mirage__block_load(&e->block, mirage_ugraph_node(e->block.graph, load).first_result);
   MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
   uint32_t pointers = custom.num_operands + custom.num_results + (e->workspace_bytes > 0), rank = tile->rank;
   LLVMValueRef map = mirage__gpu_tensor_map(&e->gpu, pointers + (uint32_t)v->map), coordinates[MIRAGE_MAP_RANK], mine;
@@ -172,7 +172,7 @@ void mirage__issue_copy(Emit *e, MirageNode load, LLVMValueRef iteration, LLVMVa
   uint32_t around = e->gpu.op;
   e->gpu.op = load.index;
   Access access = mirage__access(e, load, view.operands[0], tile, iteration);
-  if (e->block.values[view.first_result.index].map >= 0)
+  if (mirage__block_load(&e->block, view.first_result)->map >= 0)
     tensor_copies(e, load, &access, copy, mbarrier);
   else
     bulk_copies(e, &access, copy, mbarrier);

@@ -72,7 +72,6 @@ typedef struct Emit {
   MirageGpu gpu;
   Block block;
   const MirageTarget *target;
-  MirageSchedule schedule;
   const MirageDiag *diag;
   MirageStatus status;   // the first failure
   int32_t threads;       // that work together: all of the block, or its workers

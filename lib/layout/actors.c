@@ -1,6 +1,5 @@
-// actors.c - the actors and channels of a planned block graph (actors.h), derived from what has been decided.
+// actors.c - the team of a block, and the channels of a planned one (actors.h), derived from what has been decided.
 //
-// Actors:    one for each role of the schedule, else all threads as one; another for side blocks.
 // Channels:  of each loop, and of what is outside loops, in the order
 //              copied    loads that the copy engine brings: a mbarrier says that all tiles of an iteration have landed
 //              staged    loads by cp.async
@@ -16,67 +15,65 @@ typedef enum { COPIED, STAGED, STREAMED, BUFFERS, CELLS, NUM_KINDS, NOWHERE = NU
 
 typedef struct Derive {
   Block *block;
-  const MirageSchedule *schedule;
   MirageValue *next; // room for the values of channels
-  ActorSet workers;
+  ActorSet workers, producer;
 } Derive;
 
-// ------------------------------------------------------------------------------------------------------------- actors
+// --------------------------------------------------------------------------------------------------------------- team
 
-static void add_actor(Block *block, Actor actor) { block->actors[block->num_actors++] = actor; }
-
-static Actor actor_of_role(const MirageSchedule *schedule, const MirageRole *role, int32_t first_warp) {
-  enum { MOST_REGISTERS = 240 }; // that a warp can ask for
-  bool produces = role->kind == MIRAGE_ROLE_PRODUCER;
-  int32_t registers = role->registers == mirage__launch_registers(schedule->warps * 32) ? 0 : role->registers;
-  return (Actor){.kind = produces ? ACTOR_PRODUCER : ACTOR_CONSUMER,
-                 .first_warp = first_warp,
-                 .warps = role->warps,
-                 .registers = registers > MOST_REGISTERS ? MOST_REGISTERS : registers,
-                 .barrier = produces ? 0 : CONSUMERS_BARRIER};
-}
-
-static void derive_actors(Block *block, const MirageSchedule *schedule) {
-  int32_t first = 0;
-  block->num_actors = 0;
-  for (uint32_t i = 0; i < schedule->num_roles; first += schedule->roles[i].warps, i++)
-    add_actor(block, actor_of_role(schedule, &schedule->roles[i], first));
-  if (!schedule->num_roles)
-    add_actor(block, (Actor){.kind = ACTOR_THREADS, .warps = schedule->warps});
-  if (schedule->side_blocks)
-    add_actor(block, (Actor){.kind = ACTOR_SIDE, .warps = schedule->warps, .blocks = schedule->side_blocks});
-}
-
-static ActorSet actors_of(const Block *block, ActorKind kind) {
+ActorSet mirage__team_all(const Team *team, ActorKind kind) {
   ActorSet set = 0;
-  for (int32_t i = 0; i < block->num_actors; i++)
-    set |= block->actors[i].kind == kind ? 1u << i : 0;
+  for (int32_t i = 0; i < team->num_actors; i++)
+    set |= team->actors[i].kind == kind ? 1u << i : 0;
   return set;
 }
 
-ActorSet mirage__block_workers(const Block *block) {
-  return actors_of(block, ACTOR_THREADS) | actors_of(block, ACTOR_CONSUMER);
+ActorSet mirage__team_computes(const Team *team) {
+  return mirage__team_all(team, ACTOR_THREADS) | mirage__team_all(team, ACTOR_CONSUMER);
 }
 
-const Actor *mirage__block_producer(const Block *block) {
-  for (int32_t i = 0; i < block->num_actors; i++)
-    if (block->actors[i].kind == ACTOR_PRODUCER)
-      return &block->actors[i];
+const Actor *mirage__team_first(const Team *team, ActorKind kind) {
+  for (int32_t i = 0; i < team->num_actors; i++)
+    if (team->actors[i].kind == kind)
+      return &team->actors[i];
   return NULL;
 }
 
-int32_t mirage__block_warps(const Block *block) {
+static int32_t warps_of(const Team *team, ActorSet set) {
   int32_t warps = 0;
-  for (int32_t i = 0; i < block->num_actors; i++)
-    warps += block->actors[i].kind == ACTOR_SIDE ? 0 : block->actors[i].warps;
+  for (int32_t i = 0; i < team->num_actors; i++)
+    warps += set >> i & 1 ? team->actors[i].warps : 0;
   return warps;
 }
 
-int32_t mirage__block_side_blocks(const Block *block) {
-  int32_t blocks = 0;
-  for (int32_t i = 0; i < block->num_actors; i++)
-    blocks += block->actors[i].blocks;
-  return blocks;
+int32_t mirage__team_warps(const Team *team) { return warps_of(team, ~mirage__team_all(team, ACTOR_SIDE)); }
+
+int32_t mirage__team_workers(const Team *team) { return warps_of(team, mirage__team_computes(team)); }
+
+void mirage__team_set_warps(Team *team, int32_t warps) {
+  for (int32_t i = 0; i < team->num_actors; i++)
+    if (team->actors[i].kind == ACTOR_THREADS || team->actors[i].kind == ACTOR_SIDE)
+      team->actors[i].warps = warps;
+}
+
+int32_t mirage__launch_registers(int32_t warps) {
+  int32_t registers = 65536 / (warps * 32) / 8 * 8;
+  return registers > 255 ? 255 : registers;
+}
+
+int32_t mirage__team_registers(const Team *team) {
+  int32_t launch = mirage__launch_registers(mirage__team_warps(team)), least = 255;
+  for (int32_t i = 0; i < team->num_actors; i++) {
+    const Actor *actor = &team->actors[i];
+    int32_t registers = actor->registers ? actor->registers : launch;
+    if (mirage__team_computes(team) >> i & 1 && registers < least)
+      least = registers;
+  }
+  return least;
+}
+
+int32_t mirage__accumulator_limit(const Team *team) {
+  return mirage__team_registers(team) * 9 / 16; // the rest holds operands and addresses
 }
 
 // ----------------------------------------------------------------------------------------------------------- channels
@@ -134,10 +131,11 @@ static void add_value(Derive *d, Channel *channel, MirageValue value) {
   v->channel = (int32_t)(channel - block->channels);
   if (v->load < 0)
     return;
-  const MirageLoadSchedule *load = &d->schedule->loads[v->load];
-  channel->stages = load->stages;
-  v->multicast = load->multicast && v->landing == MIRAGE_LANDING_TENSOR && v->shared && mirage__block_producer(block);
-  channel->multicast |= v->multicast;
+  BlockLoad *load = &block->loads[v->load];
+  if (v->shared && load->loop >= 0)
+    channel->stages = block->loops[load->loop].stages;
+  load->multicast &= load->by == BY_TENSOR && v->shared && d->producer;
+  channel->multicast |= load->multicast;
   if (channel->full.kind == SIGNAL_MBARRIER)
     channel->full.bytes += mirage_type_bytes(&block->types[value.index]);
 }
@@ -167,18 +165,17 @@ static void number_mbarriers(Derive *d, Channel *channel) {
   channel->full.first = block->num_mbarriers;
   channel->full.arrivals = 1;
   block->num_mbarriers += channel->stages;
-  const Actor *producer = mirage__block_producer(block);
-  if (producer)
-    channel->from = 1u << (producer - block->actors);
-  if (producer && channel->loop < 0)
+  if (d->producer)
+    channel->from = d->producer;
+  if (d->producer && channel->loop < 0)
     channel->free.kind = SIGNAL_NONE;
-  if (channel->loop < 0 || !(producer || block->loops[channel->loop].released))
+  if (channel->loop < 0 || !(d->producer || block->loops[channel->loop].released))
     return;
   channel->free = (Signal){.kind = SIGNAL_MBARRIER,
                            .first = block->num_mbarriers,
-                           .arrivals = mirage__worker_warps(d->schedule) * (int32_t)blocks};
+                           .arrivals = mirage__team_workers(&block->team) * (int32_t)blocks};
   block->num_mbarriers += channel->stages;
-  if (producer || block->loops[channel->loop].ahead) // who copies else waits for all that has been read
+  if (d->producer || block->loops[channel->loop].ahead) // who copies else waits for all that has been read
     channel->lag = lag_of(block, block->loops[channel->loop].node);
 }
 
@@ -226,7 +223,7 @@ static void derive_side(Derive *d, int32_t loop) {
   Channel *channel = &block->channels[block->num_channels++];
   *channel = (Channel){.values = d->next,
                        .num_values = side.num_products,
-                       .from = actors_of(block, ACTOR_SIDE),
+                       .from = mirage__team_all(&block->team, ACTOR_SIDE),
                        .to = d->workers,
                        .loop = block->loops[loop].parent,
                        .place = PLACE_DEVICE,
@@ -239,12 +236,10 @@ static void derive_side(Derive *d, int32_t loop) {
 
 // Tensor maps are parameters of the kernel, in textual order.
 static void number_maps(Block *block) {
-  MirageNodeView view;
   block->num_maps = 0;
-  for (int32_t s = -1; mirage__block_next(block, &s, &view);)
-    if (view.op == MIRAGE_OP_LOAD && mirage__block_is_copied(block, view.first_result) &&
-        block->values[view.first_result.index].landing == MIRAGE_LANDING_TENSOR)
-      block->values[view.first_result.index].map = (int32_t)block->num_maps++;
+  for (uint32_t i = 0; i < block->num_loads; i++)
+    if (block->loads[i].by == BY_TENSOR && mirage__block_is_copied(block, block->loads[i].tile))
+      block->loads[i].map = (int32_t)block->num_maps++;
 }
 
 // ------------------------------------------------------------------------------------------------------------- fences
@@ -294,31 +289,33 @@ static bool needs_fences(const Block *block) {
 
 static int32_t count_copied(const Block *block, int32_t loop) {
   int32_t count = 0;
-  MirageNodeView view;
-  for (int32_t s = -1; mirage__block_next(block, &s, &view);)
-    count +=
-        block->steps[s].loop == loop && view.op == MIRAGE_OP_LOAD && mirage__block_is_copied(block, view.first_result);
+  for (uint32_t i = 0; i < block->num_loads; i++)
+    count += block->loads[i].loop == loop && mirage__block_is_copied(block, block->loads[i].tile);
   return count;
 }
 
-int32_t mirage__block_count_mbarriers(const Block *block, const int32_t *stages_of_loop, bool roles) {
+int32_t mirage__block_count_mbarriers(const Block *block) {
   int32_t count = count_copied(block, -1);
   for (int32_t l = 0; l < block->num_loops; l++)
-    count += count_copied(block, l) ? stages_of_loop[l] * (roles || block->loops[l].released ? 2 : 1) : 0;
+    if (count_copied(block, l))
+      count += block->loops[l].stages * (mirage__has_producer(&block->team) || block->loops[l].released ? 2 : 1);
   return count;
 }
 
-MirageStatus mirage__block_actors(Block *block, const MirageSchedule *schedule) {
+MirageStatus mirage__block_channels(Block *block) {
   size_t kinds = NUM_KINDS * ((size_t)block->num_loops + 1), loops = (size_t)block->num_loops;
   size_t values = mirage_ugraph_num_values(block->graph);
   block->channels = mirage_arena_alloc_array(
-      block->arena, kinds + schedule->num_loads + (size_t)block->num_meetings + loops, sizeof *block->channels);
+      block->arena, kinds + block->num_loads + (size_t)block->num_meetings + loops, sizeof *block->channels);
   MirageValue *room = mirage_arena_alloc_array(block->arena, 2 * values + 1, sizeof *room);
   if (!block->channels || !room)
     return MIRAGE_NO_MEMORY;
   block->num_channels = block->num_mbarriers = 0;
-  derive_actors(block, schedule);
-  Derive d = {.block = block, .schedule = schedule, .next = room, .workers = mirage__block_workers(block)};
+  ActorSet producers = mirage__team_all(&block->team, ACTOR_PRODUCER);
+  Derive d = {.block = block,
+              .next = room,
+              .workers = mirage__team_computes(&block->team),
+              .producer = producers & (0 - producers)}; // the first of them
   for (int32_t l = 0; l <= block->num_loops; l++)
     for (int kind = 0; kind < NUM_KINDS; kind++)
       derive_kind(&d, (Kind)kind, l < block->num_loops ? l : -1);

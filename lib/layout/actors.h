@@ -1,8 +1,9 @@
 // actors.h - who carries out a block graph, and what passes between them: the part of a plan that code generation follows.
 //
-// An actor is a group of warps that runs code of its own. A channel carries values that move together from one actor to
-// another, or out of memory: where they wait, how many rounds of them there is room for, and the signals that say when
-// they are there and when their place is free. actors.c derives both from what planning has decided.
+// An actor is a group of warps that runs code of its own; the actors of a block are its team. A channel carries values that
+// move together from one actor to another, or out of memory: where they wait, how many rounds of them there is room for,
+// and the signals that say when they are there and when their place is free. actors.c derives channels from what planning
+// has decided.
 //
 // Example: a product of warpgroups, fed by a producer four stages ahead
 //
@@ -25,7 +26,7 @@ typedef enum {
 typedef struct Actor {
   ActorKind kind;
   int32_t first_warp, warps;
-  int32_t registers; // of a thread, where its warps change them; 0 = those that the block begins with
+  int32_t registers; // of a thread; 0 = those that the block begins with
   int32_t barrier;   // at which it meets with the others of its kind: a named one, 0 = that of the whole block
   int32_t blocks;    // of a side actor: how many
 } Actor;
@@ -33,6 +34,26 @@ typedef struct Actor {
 enum { MAX_ACTORS = MIRAGE_MAX_ROLES + 1, CONSUMERS_BARRIER = 1, TURNS_BARRIER = 2 };
 /// Bit i: actor i.
 typedef uint32_t ActorSet;
+
+/// Dimensions of a product that workers may divide among themselves.
+typedef enum { DIVIDE_ROWS = 1, DIVIDE_COLUMNS = 2, DIVIDE_DEPTH = 4, DIVIDE_ANY = 7 } Divide;
+
+/// Who works in a block, in the order of warps, and how they divide products. With no warps it is still open how many.
+typedef struct Team {
+  Actor actors[MAX_ACTORS];
+  int32_t num_actors;
+  Divide divide;
+  bool swap; // the second operand of a product comes first in the instruction
+} Team;
+
+/// How the tile of a load comes.
+typedef enum {
+  BY_OPEN,    // not decided yet
+  BY_READER,  // straight from device memory, by who asks for it
+  BY_THREADS, // cp.async
+  BY_BULK,    // the copy engine, in rows
+  BY_TENSOR,  // the copy engine, in boxes of the tensor
+} LoadBy;
 
 typedef enum {
   PLACE_SHARED, // shared memory of the block

@@ -25,7 +25,6 @@ static void add_value(Block *block, MirageValue value, MirageNode def, MirageNod
       .meeting = -1,
       .load = -1,
       .channel = -1,
-      .map = -1,
   };
 }
 
@@ -316,10 +315,14 @@ uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t di
   return count;
 }
 
+const BlockLoad *mirage__block_load(const Block *block, MirageValue tile) {
+  int32_t load = block->values[tile.index].load;
+  return load < 0 ? NULL : &block->loads[load];
+}
+
 bool mirage__block_is_copied(const Block *block, MirageValue tile) {
-  const BlockValue *v = &block->values[tile.index];
-  return v->shared && (v->landing == MIRAGE_LANDING_BULK || v->landing == MIRAGE_LANDING_TENSOR) &&
-         mirage__block_op(block, tile) == MIRAGE_OP_LOAD;
+  const BlockLoad *load = mirage__block_load(block, tile);
+  return load && block->values[tile.index].shared && load->by >= BY_BULK;
 }
 
 int64_t mirage__panel_width(const MirageType *type) {

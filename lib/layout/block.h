@@ -20,17 +20,14 @@
 #include "mirage/ugraph.h"
 
 typedef struct BlockValue {
-  bool inside;    // belongs to this custom node
-  bool shared;    // buffer
-  bool resident;  // lives in registers, in the cells of the block's partition
-  bool carried;   // a product or a reduction that takes its step with the yield of its loop
-  bool warpgroup; // a product that the matrix instruction of a warpgroup computes from shared memory (warpgroup.c)
-  int32_t load;   // number of the load that it is the tile of, -1 = none
-  MirageLanding landing; // of a load, as decided
-  bool multicast;        // the load is copied once for all blocks of the cluster that share its tile
-  int32_t channel;       // through which it comes, -1 = none
-  int32_t map;           // number of the tensor map by which it is copied, -1 = none
-  MirageNode def;        // {0}: argument of `owner`'s region
+  bool inside;     // belongs to this custom node
+  bool shared;     // buffer
+  bool resident;   // lives in registers, in the cells of the block's partition
+  bool carried;    // a product or a reduction that takes its step with the yield of its loop
+  bool warpgroup;  // a product that the matrix instruction of a warpgroup computes from shared memory (warpgroup.c)
+  int32_t load;    // number of the load that it is the tile of, -1 = none
+  int32_t channel; // through which it comes, -1 = none
+  MirageNode def;  // {0}: argument of `owner`'s region
   MirageNode owner;
   uint32_t index;    // which result or argument
   int32_t loop;      // innermost loop around the definition, -1 = none
@@ -41,19 +38,30 @@ typedef struct BlockValue {
   bool gathered;   // of a meeting: computed where it is read, as the members of the meeting share its readers' work
 } BlockValue;
 
+typedef struct BlockLoad {
+  MirageNode node;
+  MirageValue tile;
+  int32_t loop; // innermost loop around it, -1 = none
+  LoadBy by;
+  bool once;      // read once: past the first cache
+  bool multicast; // copied once for all blocks of the cluster that share the tile
+  int32_t map;    // number of the tensor map by which it is copied, -1 = none
+} BlockLoad;
+
 typedef struct BlockLoop {
   MirageNode node;
   int32_t parent;     // enclosing loop, -1 = none
   int32_t depth;      // 0 = outermost
   int32_t begin, end; // steps of the loop node and of its yield; results are written at end + 1
   int64_t range;
-  int64_t trips; // product of the ranges up to here
-  bool side;     // direct: the schedule's side blocks compute the products that do not depend on the grid
-  bool
-      direct; // streams weights straight from device memory (direct.c): all its values are computed where they are read
-  bool released; // warps give its tiles back by mbarriers, to one among them that copies (overlap.c)
-  bool ahead;    // its products run on while it computes (overlap.c)
-  int32_t turns; // ahead: warpgroups that take turns with them, 0 = none
+  int64_t trips;     // product of the ranges up to here
+  int32_t stages;    // buffers of each tile that it loads, 0 = not decided yet
+  bool stages_asked; // by a person
+  bool side;         // direct: side blocks compute the products that do not depend on the grid
+  bool direct;       // streams weights from device memory (direct.c): all its values are computed where they are read
+  bool released;     // warps give its tiles back by mbarriers, to one among them that copies (overlap.c)
+  bool ahead;        // its products run on while it computes (overlap.c)
+  int32_t turns;     // ahead: warpgroups that take turns with them, 0 = none
 } BlockLoop;
 
 /// Collectives that meet once (meeting.c). Blocks that differ only in `axes` are the members of a meeting: they publish
@@ -117,11 +125,15 @@ typedef struct Block {
   int32_t num_meetings;
   Partition partition;
   ThreadRows items;
-  Actor actors[MAX_ACTORS];
-  int32_t num_actors;
+  BlockLoad loads[MIRAGE_MAX_LOADS]; // in textual order
+  uint32_t num_loads;
+  Team team;
   Channel *channels;
   int32_t num_channels;
-  int64_t cluster[3];    // blocks of a cluster along the axes of the grid
+  int64_t cluster[3]; // blocks of a cluster along the axes of the grid
+  MirageTileOrder tile_order;
+  MirageOverlap overlap; // what goes on while warpgroups multiply; loops say where
+  bool dependent_launch; // the kernel starts before the previous one ends
   int32_t num_mbarriers; // behind the tiles, 8 bytes each
   uint32_t num_maps;     // of tensors, for the copies that take one
   bool fences; // what copies and matrix instructions do by themselves has to be ordered with what threads do there
@@ -161,16 +173,27 @@ void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visi
 
 // ------------------------------------------------------------------------------------------------ actors and channels
 
-/// Derives them, when all else is decided; `schedule` is complete.
-MirageStatus mirage__block_actors(Block *block, const MirageSchedule *schedule);
-/// Mbarriers that bulk and tensor copies take with the stages in `stages_of_loop`.
-int32_t mirage__block_count_mbarriers(const Block *block, const int32_t *stages_of_loop, bool roles);
-/// Those who compute; the first producer, NULL = none.
-ActorSet mirage__block_workers(const Block *block);
-const Actor *mirage__block_producer(const Block *block);
-/// Warps of a block, all actors together; blocks beside the grid, 0 = none.
-int32_t mirage__block_warps(const Block *block);
-int32_t mirage__block_side_blocks(const Block *block);
+/// Warps of a block, all actors together; of those who compute.
+int32_t mirage__team_warps(const Team *team);
+int32_t mirage__team_workers(const Team *team);
+/// The number of warps, where they all do the same.
+void mirage__team_set_warps(Team *team, int32_t warps);
+/// Registers per thread that a block of so many warps begins with, one block on a multiprocessor; that a worker has.
+int32_t mirage__launch_registers(int32_t warps);
+int32_t mirage__team_registers(const Team *team);
+/// Most accumulators that a worker can keep.
+int32_t mirage__accumulator_limit(const Team *team);
+/// The first actor of a kind, NULL = none; all of them.
+const Actor *mirage__team_first(const Team *team, ActorKind kind);
+ActorSet mirage__team_all(const Team *team, ActorKind kind);
+static inline bool mirage__has_producer(const Team *team) { return mirage__team_first(team, ACTOR_PRODUCER) != NULL; }
+/// Those who compute.
+ActorSet mirage__team_computes(const Team *team);
+
+/// Derives channels, when all else is decided.
+MirageStatus mirage__block_channels(Block *block);
+/// Mbarriers that bulk and tensor copies take with the loops' stages.
+int32_t mirage__block_count_mbarriers(const Block *block);
 /// The channel by which a tile comes, and that of a loop's loads which has this signal when full; NULL = none.
 const Channel *mirage__block_channel_of(const Block *block, MirageValue tile);
 const Channel *mirage__block_loop_channel(const Block *block, int32_t loop, SignalKind full);
@@ -219,27 +242,16 @@ typedef struct MatmulSplit {
 } MatmulSplit;
 /// Fills in m, n, k and batch.
 void mirage__matmul_shape(const MirageType *a, const MirageType *b, const MirageAttrs *attrs, MatmulSplit *split);
-MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const MirageAttrs *attrs,
-                                 const MirageSchedule *schedule);
+/// Whether workers may divide a product in so many parts along each dimension.
+bool mirage__may_divide(Divide divide, int32_t by_row, int32_t by_col, int32_t by_depth);
+MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const MirageAttrs *attrs, const Team *team);
 /// The same for a product of a block graph, by the partition where its result is resident, by
 /// warpgroups where it is marked.
-MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product,
-                                       const MirageSchedule *schedule);
-/// Warps that compute: all but the producers'.
-int32_t mirage__worker_warps(const MirageSchedule *schedule);
-/// Whether some warps only copy.
-bool mirage__has_producer(const MirageSchedule *schedule);
-/// Registers per thread that a block of so many threads begins with, one block on a multiprocessor.
-int32_t mirage__launch_registers(int32_t threads);
-/// Registers that a worker has.
-int32_t mirage__worker_registers(const MirageSchedule *schedule);
-/// Most accumulators that a thread of a block of this size can keep.
-int32_t mirage__accumulator_limit(const MirageSchedule *schedule);
+MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product);
 
 /// The split of a product among warpgroups; false when its shape or the number of warps does not admit one. Warpgroup
 /// (r, c) of by_row / 4 x by_col computes slabs of 64 rows [r*rows_each, ..), and col units [c*cols_each, ..).
-bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, const MirageSchedule *schedule,
-                             MatmulSplit *out_split);
+bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, MatmulSplit *out_split);
 
 /// A product that a loop may issue an iteration early: of operands as they were loaded (overlap.c).
 bool mirage__block_is_early(const Block *block, MirageNode node);
@@ -277,6 +289,8 @@ int64_t mirage__panel_rows(const MirageType *type);
 /// chunk[i] into parts[i] of chunk[i + 1], the last of which is the tile's. Returns the number of axes.
 enum { MAX_AXES = 3 + MIRAGE_MAX_LOOPS };
 uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t dim, int64_t *parts, int64_t *chunk);
+/// The load that the value is the tile of, NULL = none.
+const BlockLoad *mirage__block_load(const Block *block, MirageValue tile);
 /// Whether a load's tile is copied by the copy engine.
 bool mirage__block_is_copied(const Block *block, MirageValue tile);
 
@@ -289,8 +303,7 @@ typedef struct ReduceSplit {
   int32_t outputs_each;    // results per group
   int32_t vector;          // neighbouring elements taken at once
 } ReduceSplit;
-ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, int32_t dim,
-                                 const MirageSchedule *schedule);
+ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, int32_t dim, int32_t warps);
 
 // ------------------------------------------------------------------------------------------------------- direct loops
 
@@ -345,16 +358,15 @@ int32_t mirage__direct_registers(int64_t rows, int64_t columns);
 bool mirage__direct_fits(int64_t depth, int32_t registers, int32_t warps, const MirageTarget *target);
 
 /// The plan of one custom kernel: read where the graph holds it, else made, without touching the graph. `out_block` holds
-/// all placements, also of fragments, and `out_schedule` the completed schedule. Memory comes from `arena`. Errors as
-/// mirage_layout_plan; BAD_ARGUMENT where the plan is for another target, or of what the kernel was before an edit.
+/// all placements, also of fragments. Memory comes from `arena`. Errors as mirage_layout_plan; BAD_ARGUMENT where the plan is
+/// for another target, or of what the kernel was before an edit.
 MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
-                                MirageArena *arena, const MirageDiag *diag, Block *out_block,
-                                MirageSchedule *out_schedule);
+                                MirageArena *arena, const MirageDiag *diag, Block *out_block);
 /// The same in closed form, for whoever asks what a kernel would cost: where only the solver could tell how its tiles lie,
 /// they are taken to fit with the fewest stages. A plan for another target is forgotten, hence a graph that is the caller's.
 /// Errors: LIMIT, UNSUPPORTED, BAD_ARGUMENT, without a sentence, where there is no plan; NO_MEMORY.
 MirageStatus mirage__plan_closed(MirageUGraph *graph, MirageNode custom, const MirageTarget *target, MirageArena *arena,
-                                 Block *out_block, MirageSchedule *out_schedule);
+                                 Block *out_block);
 /// Bytes of shared memory that a planned block uses.
 int64_t mirage__block_shared_bytes(const Block *block);
 /// Where its mbarriers begin.

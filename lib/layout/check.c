@@ -45,35 +45,33 @@ static bool is_buffer(const Block *block, MirageValue value) {
 // ---------------------------------------------------------------------------------------------------------- who does it
 
 static void check_warps(Check *check) {
-  const MirageSchedule *schedule = &check->plan->schedule;
+  const Team *team = &check->block->team;
   const MirageTarget *target = check->plan->target;
-  int32_t warps = 0, launch = schedule->warps ? mirage__launch_registers(schedule->warps * 32) : 0;
+  int32_t warps = mirage__team_warps(team), launch = warps ? mirage__launch_registers(warps) : 0;
   int64_t registers = 0;
-  for (uint32_t i = 0; i < schedule->num_roles; i++) {
-    const MirageRole *role = &schedule->roles[i];
-    warps += role->warps;
-    registers += (int64_t)role->warps * 32 * (role->registers ? role->registers : launch);
+  for (int32_t i = 0; i < team->num_actors; i++) {
+    const Actor *actor = &team->actors[i];
+    if (actor->kind != ACTOR_SIDE)
+      registers += (int64_t)actor->warps * 32 * (actor->registers ? actor->registers : launch);
   }
-  if (schedule->num_roles && warps != schedule->warps)
-    fail(check, (MirageNode){0}, "roles have %d warps, the block %d", warps, schedule->warps);
-  if (schedule->warps * 32 > target->max_threads_per_block)
-    fail(check, (MirageNode){0}, "%d warps are more than %s allows", schedule->warps, target->name);
-  if (registers > (int64_t)launch * schedule->warps * 32)
+  if (warps * 32 > target->max_threads_per_block)
+    fail(check, (MirageNode){0}, "%d warps are more than %s allows", warps, target->name);
+  if (registers > (int64_t)launch * warps * 32)
     fail(check, (MirageNode){0}, "roles take %lld registers, the block begins with %lld", (long long)registers,
-         (long long)launch * schedule->warps * 32);
+         (long long)launch * warps * 32);
 }
 
 static void check_workers(Check *check) {
-  const MirageSchedule *schedule = &check->plan->schedule;
-  if (schedule->warps < 1 || mirage__worker_warps(schedule) < 1)
-    fail(check, (MirageNode){0}, "of %d warps none works", schedule->warps);
+  const Team *team = &check->block->team;
+  if (mirage__team_workers(team) < 1)
+    fail(check, (MirageNode){0}, "of %d warps none works", mirage__team_warps(team));
 }
 
 // ------------------------------------------------------------------------------------------------------------ partition
 
 static void check_partition(Check *check) {
   const Partition *p = &check->block->partition;
-  int32_t workers = mirage__worker_warps(&check->plan->schedule);
+  int32_t workers = mirage__team_workers(&check->block->team);
   if (!p->warps)
     return;
   if (p->by_row < 1 || p->by_col < 1 || p->batch < 1 || p->rows < 1 || p->by_row * p->by_col != workers)
@@ -148,56 +146,51 @@ static void check_places(Check *check) {
 
 // ------------------------------------------------------------------------------------------------------------- channels
 
-static bool is_copy(MirageLanding landing) {
-  return landing == MIRAGE_LANDING_BULK || landing == MIRAGE_LANDING_TENSOR;
-}
-
 static void check_landings(Check *check) {
-  const Plan *plan = check->plan;
-  for (uint32_t i = 0; i < plan->num_loads; i++)
-    if (is_copy(plan->schedule.loads[i].landing) && !plan->target->has_tensor_copy)
-      fail(check, plan->loads[i], "load %u lands by a copy engine, which %s does not have", i, plan->target->name);
+  const Block *block = check->block;
+  for (uint32_t i = 0; i < block->num_loads; i++)
+    if (block->loads[i].by >= BY_BULK && !check->plan->target->has_tensor_copy)
+      fail(check, block->loads[i].node, "load %u lands by a copy engine, which %s does not have", i,
+           check->plan->target->name);
 }
 
-// Where a load lands is where its tile is.
+// How a load comes is where its tile is.
 static void check_loads(Check *check) {
-  const Plan *plan = check->plan;
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
-    const BlockValue *v = &check->block->values[tile.index];
-    MirageLanding landing = plan->schedule.loads[i].landing;
-    if (landing == MIRAGE_LANDING_AUTO || v->landing != landing || (landing == MIRAGE_LANDING_REGISTER) == v->shared)
-      fail(check, plan->loads[i], "load %u does not land where its tile is", i);
-  }
+  const Block *block = check->block;
+  for (uint32_t i = 0; i < block->num_loads; i++)
+    if (block->loads[i].by == BY_OPEN ||
+        (block->loads[i].by == BY_READER) == block->values[block->loads[i].tile.index].shared)
+      fail(check, block->loads[i].node, "load %u does not land where its tile is", i);
 }
 
 // Loads of one loop turn in step, and their tiles have the buffers for it.
 static void check_stages(Check *check) {
-  const Plan *plan = check->plan;
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
-    const BlockValue *v = &check->block->values[tile.index];
-    int32_t want = v->shared && v->loop >= 0 ? plan->stages_of_loop[v->loop] : 1;
-    if (plan->schedule.loads[i].stages != want || (v->shared && plan->types[tile.index].layout.stages != want))
-      fail(check, plan->loads[i], "load %u has %d stages and %d buffers, its loop %d", i,
-           plan->schedule.loads[i].stages, plan->types[tile.index].layout.stages, want);
-    else if (v->loop >= 0 && want > plan->block.loops[v->loop].range)
-      fail(check, plan->loads[i], "load %u has more stages than its loop has iterations", i);
+  const Block *block = check->block;
+  for (uint32_t i = 0; i < block->num_loads; i++) {
+    const BlockLoad *load = &block->loads[i];
+    if (!block->values[load->tile.index].shared || load->loop < 0)
+      continue;
+    const BlockLoop *loop = &block->loops[load->loop];
+    int32_t buffers = block->types[load->tile.index].layout.stages;
+    if (buffers != loop->stages)
+      fail(check, load->node, "load %u has %d buffers, its loop %d stages", i, buffers, loop->stages);
+    else if (loop->stages > loop->range)
+      fail(check, load->node, "load %u has more stages than its loop has iterations", i);
   }
 }
 
 // Copies by tensor maps have one each, in order.
 static void check_maps(Check *check) {
-  const Plan *plan = check->plan;
+  const Block *block = check->block;
   int32_t next = 0;
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    const BlockValue *v = &check->block->values[mirage_ugraph_node(plan->graph, plan->loads[i]).first_result.index];
-    int32_t map = v->shared && v->landing == MIRAGE_LANDING_TENSOR ? next++ : -1;
-    if (v->map != map)
-      fail(check, plan->loads[i], "load %u has tensor map %d, %d is due", i, v->map, map);
+  for (uint32_t i = 0; i < block->num_loads; i++) {
+    const BlockLoad *load = &block->loads[i];
+    int32_t map = load->by == BY_TENSOR && block->values[load->tile.index].shared ? next++ : -1;
+    if (load->map != map)
+      fail(check, load->node, "load %u has tensor map %d, %d is due", i, load->map, map);
   }
-  if (check->block->num_maps != (uint32_t)next)
-    fail(check, (MirageNode){0}, "%u tensor maps are counted, %d used", check->block->num_maps, next);
+  if (block->num_maps != (uint32_t)next)
+    fail(check, (MirageNode){0}, "%u tensor maps are counted, %d used", block->num_maps, next);
 }
 
 static MirageNode def_of(const Check *check, const Channel *channel) {
@@ -205,26 +198,23 @@ static MirageNode def_of(const Check *check, const Channel *channel) {
 }
 
 // Whether `set` has somebody in it, and nobody who is not there.
-static bool is_somebody(const Block *block, ActorSet set) { return set && set >> block->num_actors == 0; }
+static bool is_somebody(const Block *block, ActorSet set) { return set && set >> block->team.num_actors == 0; }
 
 static void check_actors(Check *check) {
-  const Block *block = check->block;
-  const MirageSchedule *schedule = &check->plan->schedule;
-  int32_t next = 0, side_blocks = 0;
-  for (int32_t i = 0; i < block->num_actors; i++) {
-    const Actor *actor = &block->actors[i];
+  const Team *team = &check->block->team;
+  int32_t next = 0;
+  for (int32_t i = 0; i < team->num_actors; i++) {
+    const Actor *actor = &team->actors[i];
     bool side = actor->kind == ACTOR_SIDE;
     if (actor->warps < 1 || actor->first_warp != (side ? 0 : next))
       fail(check, (MirageNode){0}, "actor %d has %d warps from warp %d on, warp %d is due", i, actor->warps,
            actor->first_warp, side ? 0 : next);
     if ((actor->kind == ACTOR_CONSUMER) != (actor->barrier > 0))
       fail(check, (MirageNode){0}, "actor %d meets at barrier %d, which is not of its kind", i, actor->barrier);
+    if (side != (actor->blocks > 0))
+      fail(check, (MirageNode){0}, "actor %d has %d blocks, which is not of its kind", i, actor->blocks);
     next += side ? 0 : actor->warps;
-    side_blocks += actor->blocks;
   }
-  if (next != schedule->warps || side_blocks != schedule->side_blocks)
-    fail(check, (MirageNode){0}, "actors have %d warps and %d side blocks, the schedule %d and %d", next, side_blocks,
-         schedule->warps, schedule->side_blocks);
 }
 
 static bool carries(const Channel *channel, MirageValue value) {
@@ -237,10 +227,10 @@ static bool carries(const Channel *channel, MirageValue value) {
 // Each load has a way to those who compute with it; who issues it, and the signals, are those of how it lands.
 static void check_channel_of_load(Check *check, uint32_t index) {
   const Block *block = check->block;
-  MirageNode load = check->plan->loads[index];
-  MirageValue tile = mirage_ugraph_node(block->graph, load).first_result;
+  MirageNode load = block->loads[index].node;
+  MirageValue tile = block->loads[index].tile;
   const Channel *channel = mirage__block_channel_of(block, tile);
-  const Actor *producer = mirage__block_producer(block);
+  const Actor *producer = mirage__team_first(&block->team, ACTOR_PRODUCER);
   bool copied = mirage__block_is_copied(block, tile), produced = copied && producer;
   if (!carries(channel, tile)) {
     fail(check, load, "load %u comes through no channel", index);
@@ -253,16 +243,17 @@ static void check_channel_of_load(Check *check, uint32_t index) {
   bool released = channel->loop >= 0 && (produced || (copied && block->loops[channel->loop].released));
   if ((channel->free.kind == SIGNAL_MBARRIER) != released)
     fail(check, load, "load %u is given back by who does not wait, or to who does not", index);
-  if (channel->from != (produced ? 1u << (producer - block->actors) : mirage__block_workers(block)) ||
-      channel->to != mirage__block_workers(block))
+  ActorSet workers = mirage__team_computes(&block->team);
+  if (channel->from != (produced ? 1u << (producer - block->team.actors) : workers) || channel->to != workers)
     fail(check, load, "load %u is copied by or for who does not", index);
-  if (channel->loop != block->values[tile.index].loop || channel->stages != check->plan->schedule.loads[index].stages)
+  bool staged = channel->loop >= 0 && channel->place == PLACE_SHARED;
+  if (channel->loop != block->loads[index].loop || channel->stages != (staged ? block->loops[channel->loop].stages : 1))
     fail(check, load, "load %u does not turn with its channel", index);
 }
 
 static void check_channels(Check *check) {
   const Block *block = check->block;
-  for (uint32_t i = 0; i < check->plan->num_loads; i++)
+  for (uint32_t i = 0; i < block->num_loads; i++)
     check_channel_of_load(check, i);
   for (int32_t c = 0; c < block->num_channels; c++)
     if (!is_somebody(block, block->channels[c].from) || !is_somebody(block, block->channels[c].to))
@@ -284,7 +275,7 @@ static void take_mbarriers(Check *check, const Channel *channel, const Signal *s
 // What the copies of a stage count up to.
 static void check_expected(Check *check, const Channel *channel) {
   const Block *block = check->block;
-  int64_t bytes = 0, arrivals = mirage__worker_warps(&check->plan->schedule);
+  int64_t bytes = 0, arrivals = mirage__team_workers(&check->block->team);
   for (uint32_t i = 0; i < channel->num_values; i++)
     bytes += mirage_type_bytes(&block->types[channel->values[i].index]);
   if (channel->multicast)
@@ -313,8 +304,7 @@ static void check_mbarriers(Check *check) {
 
 // A loop that multiplies ahead holds the tiles of two iterations, given back by mbarriers; turns are whole warpgroups'.
 static void check_overlap(Check *check) {
-  const Plan *plan = check->plan;
-  int32_t groups = mirage__worker_warps(&plan->schedule) / 4;
+  int32_t groups = mirage__team_workers(&check->block->team) / 4;
   bool any = false;
   for (int32_t l = 0; l < check->block->num_loops; l++) {
     const BlockLoop *loop = &check->block->loops[l];
@@ -330,7 +320,7 @@ static void check_overlap(Check *check) {
     else if (!channel || channel->free.kind != SIGNAL_MBARRIER || channel->stages < 2)
       fail(check, loop->node, "products run ahead of tiles that one iteration gives back to the next");
   }
-  if (any != (plan->schedule.overlap >= MIRAGE_OVERLAP_AHEAD))
+  if (any != (check->block->overlap >= MIRAGE_OVERLAP_AHEAD))
     fail(check, (MirageNode){0}, "the schedule says that products run ahead, and none do, or the other way round");
 }
 
@@ -359,9 +349,10 @@ static void check_memory(Check *check) {
     if (!is_buffer(block, value))
       continue;
     const MirageType *type = &block->types[id];
-    MirageLanding landing = block->values[id].landing;
-    bool by_hardware = landing == MIRAGE_LANDING_TENSOR || mirage__is_warpgroup_operand(check->plan, value);
-    int64_t alignment = by_hardware ? mirage__tile_alignment(type, landing) : 16;
+    const BlockLoad *load = mirage__block_load(block, value);
+    LoadBy by = load ? load->by : BY_OPEN;
+    bool by_hardware = by == BY_TENSOR || mirage__is_warpgroup_operand(check->plan, value);
+    int64_t alignment = by_hardware ? mirage__tile_alignment(type, by) : 16;
     if (!type->layout.planned || type->layout.stages < 1 || type->layout.offset < 0 || type->layout.offset % alignment)
       fail(check, block->values[id].def, "a buffer at byte %d is not at a multiple of %lld", type->layout.offset,
            (long long)alignment);

@@ -53,7 +53,7 @@ static Sizes measure(const Plan *plan) {
   MirageNodeView view;
   for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
     if (mirage__is_product(view.op)) {
-      MirageSchedule one = {.warps = 4};
+      const Team one = {.actors = {{.kind = ACTOR_THREADS, .warps = 4}}, .num_actors = 1, .divide = DIVIDE_ANY};
       const MirageType *a = mirage_ugraph_type(block->graph, view.operands[0]);
       MatmulSplit split = mirage__matmul_split(a, mirage_ugraph_type(block->graph, view.operands[1]), view.attrs, &one);
       double units = (double)split.batch * split.row_units * split.col_units * split.depth_units;
@@ -76,12 +76,11 @@ static Sizes measure(const Plan *plan) {
 static int32_t count_warpgroups(Plan *plan, int32_t warps) {
   int32_t count = 0;
   MatmulSplit split;
-  plan->schedule.warps = warps;
+  mirage__team_set_warps(&plan->block.team, warps);
   MirageNodeView view;
   for (int32_t s = -1; mirage__block_next(&plan->block, &s, &view);) {
     count += mirage__is_product(view.op) && mirage__warpgroups_may(plan, &view, &split);
   }
-  plan->schedule.warps = 0;
   return count;
 }
 
@@ -97,7 +96,8 @@ static int32_t fit_warpgroups(Plan *plan, int32_t warps) {
 }
 
 void mirage__plan_warps(Plan *plan) {
-  if (plan->schedule.warps > 0)
+  Team *team = &plan->block.team;
+  if (mirage__team_warps(team) > 0)
     return;
   Sizes sizes = measure(plan);
   bool alone = mirage__block_grid(&plan->block) <= plan->target->num_sms; // a block has a multiprocessor to itself
@@ -107,9 +107,9 @@ void mirage__plan_warps(Plan *plan) {
   int32_t warps = 4, most = alone ? 16 : 8;
   while (warps < most && warps < want)
     warps *= 2;
-  while (plan->schedule.split == MIRAGE_SPLIT_ROWS && warps > 1 && warps > sizes.slabs)
+  while (team->divide == DIVIDE_ROWS && warps > 1 && warps > sizes.slabs)
     warps /= 2; // the others would have no rows
-  plan->schedule.warps = fit_warpgroups(plan, warps);
+  mirage__team_set_warps(team, fit_warpgroups(plan, warps));
   plan->warps_open = true;
 }
 
@@ -121,11 +121,6 @@ typedef struct Choice {
   double *chain;       // by value id: cost of one evaluation when everything that can be is inline
   bool *forced;        // must be a buffer
 } Choice;
-
-MirageLoadSchedule *mirage__load_schedule(Plan *plan, MirageNode load) {
-  MirageValue tile = mirage_ugraph_node(plan->graph, load).first_result;
-  return &plan->schedule.loads[plan->block.values[tile.index].load];
-}
 
 static double trips_of(const Block *block, int32_t loop) { return loop < 0 ? 1 : (double)block->loops[loop].trips; }
 
@@ -178,15 +173,13 @@ static void ask_yield(Choice *choice, MirageNode loop, int32_t index) {
 }
 
 static bool lands_in_registers(const Choice *choice, MirageValue value) {
-  const BlockValue *v = &choice->plan->block.values[value.index];
-  if (mirage__block_op(&choice->plan->block, value) != MIRAGE_OP_LOAD || v->shared)
-    return false;
-  return mirage__load_schedule(choice->plan, v->def)->landing == MIRAGE_LANDING_REGISTER;
+  const BlockLoad *load = mirage__block_load(&choice->plan->block, value);
+  return load && load->by == BY_READER && !choice->plan->block.values[value.index].shared;
 }
 
 static void ask_matmul(Choice *choice, const MirageNodeView *view, double trips) {
   const Block *block = &choice->plan->block;
-  MatmulSplit split = mirage__block_matmul_split(block, view, &choice->plan->schedule);
+  MatmulSplit split = mirage__block_matmul_split(block, view);
   for (uint32_t i = 0; i < 2; i++) {
     if (i == 0 && mirage__block_operand_in_cells(block, view)) {
       ask(choice, view->operands[i], elements_of(choice, view->operands[i]) * trips);
@@ -292,7 +285,7 @@ static void chain_costs(Choice *choice) {
 static bool storing_is_cheaper(const Choice *choice, MirageValue value, int32_t loop) {
   double elements = elements_of(choice, value) * trips_of(&choice->plan->block, loop);
   double asked = choice->evaluations[value.index], chain = choice->chain[value.index];
-  double threads = mirage__worker_warps(&choice->plan->schedule) * 32;
+  double threads = mirage__team_workers(&choice->plan->block.team) * 32;
   if (asked <= elements || mirage__block_in_cells(&choice->plan->block, value))
     return false;
   double stored =
@@ -306,20 +299,17 @@ static bool is_number(const Choice *choice, MirageValue value) {
   return family != MIRAGE_FAMILY_PREDICATE && family != MIRAGE_FAMILY_INDEX;
 }
 
-static bool choose_load(Choice *choice, MirageValue value, BlockStep step) {
-  MirageLoadSchedule *load = mirage__load_schedule(choice->plan, step.node);
-  bool forced = choice->forced[value.index] || choice->plan->block.values[value.index].shared;
-  bool shared = forced || step.loop >= 0 || storing_is_cheaper(choice, value, step.loop);
-  bool by_copy = load->landing == MIRAGE_LANDING_BULK || load->landing == MIRAGE_LANDING_TENSOR;
-  if (load->landing == MIRAGE_LANDING_REGISTER && !forced)
-    shared = false;
-  if (load->landing == MIRAGE_LANDING_ASYNC || by_copy)
-    shared = true;
-  if (!is_number(choice, value) && !by_copy)
+static bool choose_load(Choice *choice, MirageValue value) {
+  Block *block = &choice->plan->block;
+  BlockLoad *load = &block->loads[block->values[value.index].load];
+  bool forced = choice->forced[value.index] || block->values[value.index].shared;
+  if (load->by >= BY_BULK)
+    return true;
+  bool shared = forced || load->by == BY_THREADS ||
+                (load->by == BY_OPEN && (load->loop >= 0 || storing_is_cheaper(choice, value, load->loop)));
+  if (!is_number(choice, value))
     shared = forced;
-  if (!by_copy)
-    load->landing = shared ? MIRAGE_LANDING_ASYNC : MIRAGE_LANDING_REGISTER;
-  choice->plan->block.values[value.index].landing = load->landing;
+  load->by = shared ? BY_THREADS : BY_READER;
   return shared;
 }
 
@@ -337,7 +327,7 @@ static void choose_step(Choice *choice, BlockStep step) {
   if (in_direct_loop(block, step.loop) || (block->items.on && mirage_op_info(view.op)->kind != MIRAGE_KIND_REDUCE))
     shared = false;
   else if (view.op == MIRAGE_OP_LOAD)
-    shared = choose_load(choice, value, step);
+    shared = choose_load(choice, value);
   else if (!mirage__block_can_inline(view.op))
     shared |= !registers && !gathered;
   else if (!shared && !registers && !within && !gathered && is_number(choice, value))
@@ -353,7 +343,7 @@ static void choose_step(Choice *choice, BlockStep step) {
 // Products and reductions that only feed a loop's accumulator stay in registers when the registers suffice.
 static void choose_carries(Choice *choice) {
   Block *block = &choice->plan->block;
-  int32_t limit = mirage__accumulator_limit(&choice->plan->schedule);
+  int32_t limit = mirage__accumulator_limit(&block->team);
   int32_t used = choice->plan->resident_registers;
   for (int32_t l = 0; l < block->num_loops; l++) {
     MirageNode loop = block->loops[l].node;
@@ -372,10 +362,10 @@ static void choose_carries(Choice *choice) {
       const MirageType *in = mirage_ugraph_type(block->graph, def.operands[0]);
       int32_t registers;
       if (kind == CARRY_MATMUL)
-        registers = mirage__block_matmul_split(block, &def, &choice->plan->schedule).accumulators;
+        registers = mirage__block_matmul_split(block, &def).accumulators;
       else
         registers = mirage__reduce_split(in, mirage_ugraph_type(block->graph, contribution), def.attrs->reduce.dim,
-                                         &choice->plan->schedule)
+                                         mirage__team_workers(&block->team))
                         .outputs_each;
       if (registers > limit - used || (kind == CARRY_REDUCE && registers > 8))
         continue;
@@ -386,11 +376,9 @@ static void choose_carries(Choice *choice) {
 }
 
 static bool any_staged(const Plan *plan) {
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[i]).first_result;
-    if (plan->block.values[tile.index].loop >= 0 && plan->schedule.loads[i].landing == MIRAGE_LANDING_ASYNC)
+  for (uint32_t i = 0; i < plan->block.num_loads; i++)
+    if (plan->block.loads[i].loop >= 0 && plan->block.loads[i].by == BY_THREADS)
       return true;
-  }
   return false;
 }
 

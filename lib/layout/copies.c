@@ -75,10 +75,10 @@ bool mirage__is_swizzled_layout(const MirageType *type) {
 
 static bool is_by_hand(const MirageType *type) { return type->space == MIRAGE_SPACE_SHARED && type->layout.planned; }
 
-int64_t mirage__tile_alignment(const MirageType *type, MirageLanding landing) {
-  if (type->layout.swizzle && (landing == MIRAGE_LANDING_TENSOR || mirage__is_swizzled_layout(type)))
+int64_t mirage__tile_alignment(const MirageType *type, LoadBy by) {
+  if (type->layout.swizzle && (by == BY_TENSOR || mirage__is_swizzled_layout(type)))
     return (int64_t)LINE_BYTES << type->layout.swizzle;
-  return landing == MIRAGE_LANDING_TENSOR ? LINE_BYTES : 16;
+  return by == BY_TENSOR ? LINE_BYTES : 16;
 }
 
 // ----------------------------------------------------------------------------------------------------------- landings
@@ -88,7 +88,7 @@ static const char *tensor_layout_reason(const MirageType *tile) {
   MirageType wanted = *tile;
   bool by_hand = is_by_hand(tile), possible = mirage__swizzled_layout(&wanted);
   if (by_hand && possible && same_layout(tile, &wanted))
-    return tile->layout.offset > 0 && tile->layout.offset % mirage__tile_alignment(tile, MIRAGE_LANDING_TENSOR)
+    return tile->layout.offset > 0 && tile->layout.offset % mirage__tile_alignment(tile, BY_TENSOR)
                ? "its offset is not a multiple of what the swizzle repeats after"
                : NULL;
   if (by_hand || !possible) {
@@ -109,15 +109,21 @@ static const char *tensor_layout_reason(const MirageType *tile) {
 // Whether an access may reach beyond what it may touch: the tensor's end, or that of a chunk inside it.
 static void find_ends(const Plan *plan, MirageNode load, uint32_t dim, bool *tensor_end, bool *chunk_end) {
   int64_t parts[MAX_AXES], chunk[MAX_AXES + 1];
+  const MirageAccessAttrs *access = &mirage_ugraph_node(plan->graph, load).attrs->access;
   uint32_t axes = mirage__block_chunks(&plan->block, load, dim, parts, chunk);
-  bool window = mirage_ugraph_node(plan->graph, load).attrs->access.end[dim] != 0; // its end is not the tensor's
-  *(window ? chunk_end : tensor_end) |=
-      axes == 0 && mirage_ugraph_node(plan->graph, load).attrs->access.tiles[dim] != 0;
+  bool window = access->end[dim] != 0; // its end is not the tensor's
+  *(window ? chunk_end : tensor_end) |= axes == 0 && access->tiles[dim] != 0;
   for (uint32_t i = 0; i < axes; i++)
     *(i || window ? chunk_end : tensor_end) |= chunk[i + 1] * parts[i] != chunk[i];
 }
 
-static const char *tensor_reason(const Plan *plan, MirageNode load, const MirageType *tensor, const MirageType *tile) {
+static const MirageType *tensor_of(const Plan *plan, const BlockLoad *load) {
+  MirageValue tensor = mirage_ugraph_node(plan->graph, load->node).operands[0];
+  return &plan->types[mirage__block_resolve(&plan->block, tensor).index];
+}
+
+static const char *tensor_reason(const Plan *plan, const BlockLoad *load) {
+  const MirageType *tensor = tensor_of(plan, load);
   if (mirage_dtype_is_stored(tensor->dtype))
     return "tensor copies are not made of stored types";
   if (tensor->rank < 1 || tensor->rank > MIRAGE_MAP_RANK)
@@ -126,18 +132,19 @@ static const char *tensor_reason(const Plan *plan, MirageNode load, const Mirage
     return "rows of the tensor are no multiple of 16 bytes";
   bool tensor_end = false, chunk_end = false;
   for (uint32_t d = 0; d < tensor->rank; d++)
-    find_ends(plan, load, d, &tensor_end, &chunk_end);
+    find_ends(plan, load->node, d, &tensor_end, &chunk_end);
   if (chunk_end)
     return "a chunk of the grid or of a loop cuts it short";
-  if (tensor_end && mirage_ugraph_node(plan->graph, load).attrs->access.fill != MIRAGE_FILL_ZERO)
+  if (tensor_end && mirage_ugraph_node(plan->graph, load->node).attrs->access.fill != MIRAGE_FILL_ZERO)
     return "what lies outside the tensor is not filled with zeros";
-  return tensor_layout_reason(tile);
+  return tensor_layout_reason(&plan->types[load->tile.index]);
 }
 
-static const char *bulk_reason(const Plan *plan, MirageNode load, const MirageType *tensor, const MirageType *tile) {
+static const char *bulk_reason(const Plan *plan, const BlockLoad *load) {
+  const MirageType *tensor = tensor_of(plan, load), *tile = &plan->types[load->tile.index];
   bool end = false;
   for (uint32_t d = 0; d < tensor->rank; d++)
-    find_ends(plan, load, d, &end, &end);
+    find_ends(plan, load->node, d, &end, &end);
   if (end)
     return "some of it lies outside the tensor";
   if (tensor->rank == 0)
@@ -146,11 +153,12 @@ static const char *bulk_reason(const Plan *plan, MirageNode load, const MirageTy
     return "its elements share bytes";
   uint32_t last = tensor->rank - 1;
   int64_t bytes = mirage_dtype_bytes(tensor->dtype), parts[MAX_AXES], chunk[MAX_AXES + 1];
-  uint32_t axes = mirage__block_chunks(&plan->block, load, last, parts, chunk);
+  uint32_t axes = mirage__block_chunks(&plan->block, load->node, last, parts, chunk);
   for (uint32_t i = 0; i <= axes; i++) // rows begin at sums of chunks
     if (chunk[i] * bytes % 16)
       return "its rows are no multiples of 16 bytes";
-  if (tensor->shape[last] * bytes % 16 || mirage_ugraph_node(plan->graph, load).attrs->access.begin[last] * bytes % 16)
+  if (tensor->shape[last] * bytes % 16 ||
+      mirage_ugraph_node(plan->graph, load->node).attrs->access.begin[last] * bytes % 16)
     return "rows of the tensor or of its window do not begin at multiples of 16 bytes";
   if (!is_by_hand(tile))
     return NULL;
@@ -160,38 +168,25 @@ static const char *bulk_reason(const Plan *plan, MirageNode load, const MirageTy
   return rows ? NULL : "its layout does not keep rows in one piece";
 }
 
-static void plan_landing(Plan *plan, uint32_t index) {
-  MirageLoadSchedule *load = &plan->schedule.loads[index];
-  if (load->landing != MIRAGE_LANDING_BULK && load->landing != MIRAGE_LANDING_TENSOR)
-    return;
-  bool is_tensor = load->landing == MIRAGE_LANDING_TENSOR;
-  MirageNode node = plan->loads[index];
-  MirageNodeView view = mirage_ugraph_node(plan->graph, node);
-  const MirageType *tensor = &plan->types[mirage__block_resolve(&plan->block, view.operands[0]).index];
-  const MirageType *tile = &plan->types[view.first_result.index];
+static void check_copy(Plan *plan, BlockLoad *load) {
+  bool is_tensor = load->by == BY_TENSOR;
   const char *reason = NULL;
   if (plan->target->has_tensor_copy)
-    reason = is_tensor ? tensor_reason(plan, node, tensor, tile) : bulk_reason(plan, node, tensor, tile);
+    reason = is_tensor ? tensor_reason(plan, load) : bulk_reason(plan, load);
   if (reason)
-    mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, view.loc, "load: lands by cp.async instead of a %s copy: %s",
-                     is_tensor ? "tensor" : "bulk", reason);
-  if (reason || !plan->target->has_tensor_copy) {
-    load->landing = MIRAGE_LANDING_ASYNC;
-    load->multicast = false;
-  }
-}
-
-void mirage__plan_land(Plan *plan, uint32_t load, MirageLanding landing) {
-  plan->schedule.loads[load].landing = landing;
-  plan->block.values[mirage_ugraph_node(plan->graph, plan->loads[load]).first_result.index].landing = landing;
+    mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, mirage_ugraph_node(plan->graph, load->node).loc,
+                     "load: lands by cp.async instead of a %s copy: %s", is_tensor ? "tensor" : "bulk", reason);
+  if (reason || !plan->target->has_tensor_copy)
+    load->by = BY_THREADS;
 }
 
 MirageStatus mirage__plan_landings(Plan *plan, const char **out_why) {
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    plan_landing(plan, i);
-    MirageLoadSchedule *load = &plan->schedule.loads[i];
-    mirage__plan_land(plan, i, load->landing);
-    plan->copies |= load->landing == MIRAGE_LANDING_BULK || load->landing == MIRAGE_LANDING_TENSOR;
+  for (uint32_t i = 0; i < plan->block.num_loads; i++) {
+    BlockLoad *load = &plan->block.loads[i];
+    if (load->by >= BY_BULK)
+      check_copy(plan, load);
+    load->multicast &= load->by == BY_TENSOR;
+    plan->copies |= load->by >= BY_BULK;
   }
   if (!plan->copies)
     *out_why = plan->target->has_tensor_copy ? "none is asked for that is possible" : "the GPU has no copy engine";
@@ -200,22 +195,19 @@ MirageStatus mirage__plan_landings(Plan *plan, const char **out_why) {
 
 // The loads of a loop whose sums warpgroups accumulate, both operands from shared memory: the copy engine leaves the
 // warps to multiply.
-static bool feeds_warpgroups(const Plan *plan, uint32_t index) {
+static bool feeds_warpgroups(const Plan *plan, const BlockLoad *load) {
   const Block *block = &plan->block;
-  MirageValue tile = mirage_ugraph_node(plan->graph, plan->loads[index]).first_result;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!block->steps[s].node.index || block->steps[s].loop < 0 ||
-        block->steps[s].loop != block->values[tile.index].loop)
-      continue;
-    MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
-    if (view.num_results != 1 || !block->values[view.first_result.index].warpgroup)
+  MirageNodeView view;
+  for (int32_t s = -1; load->loop >= 0 && mirage__block_next(block, &s, &view);) {
+    if (block->steps[s].loop != load->loop || view.num_results != 1 ||
+        !block->values[view.first_result.index].warpgroup)
       continue;
     bool feeds = false, all_loads = true;
     for (uint32_t i = 0; i < 2; i++) {
       MirageValue base = mirage__matmul_operand(block, view.operands[i]).base;
-      feeds |= base.index == tile.index;
-      all_loads &=
-          mirage__block_op(block, base) == MIRAGE_OP_LOAD && block->values[base.index].loop == block->steps[s].loop;
+      const BlockLoad *other = mirage__block_load(block, base);
+      feeds |= other == load;
+      all_loads &= other && other->loop == load->loop;
     }
     if (feeds)
       return all_loads;
@@ -223,33 +215,28 @@ static bool feeds_warpgroups(const Plan *plan, uint32_t index) {
   return false;
 }
 
-// Why the copy engine cannot bring what the planner would have it bring, or NULL.
-static const char *own_reason(const Plan *plan, uint32_t index) {
-  MirageNodeView view = mirage_ugraph_node(plan->graph, plan->loads[index]);
-  const MirageType *tensor = &plan->types[mirage__block_resolve(&plan->block, view.operands[0]).index];
-  MirageLanding landing = plan->schedule.loads[index].landing;
-  if (landing == MIRAGE_LANDING_TENSOR)
-    return NULL;
-  return landing != MIRAGE_LANDING_AUTO
-             ? "another landing is asked for"
-             : tensor_reason(plan, plan->loads[index], tensor, &plan->types[view.first_result.index]);
+static const char *say_of_load(const Plan *plan, const BlockLoad *load, const char *reason) {
+  return mirage__plan_say(plan, "load %d: %s", (int)(load - plan->block.loads), reason);
 }
 
-static void copy_by_engine(Plan *plan, uint32_t index, const char **out_why) {
-  if (plan->schedule.loads[index].landing != MIRAGE_LANDING_AUTO)
+// Why the copy engine cannot bring what the planner would have it bring, or NULL.
+static const char *own_reason(const Plan *plan, const BlockLoad *load) {
+  if (load->by == BY_TENSOR)
+    return NULL;
+  return load->by != BY_OPEN ? "another landing is asked for" : tensor_reason(plan, load);
+}
+
+static void copy_by_engine(Plan *plan, BlockLoad *load, const char **out_why) {
+  if (load->by != BY_OPEN)
     return;
-  const char *reason = own_reason(plan, index);
+  const char *reason = own_reason(plan, load);
   if (reason && !plan->own_copies)
-    *out_why = mirage__plan_say(plan, "load %u: %s", index, reason);
+    *out_why = say_of_load(plan, load, reason);
   if (reason)
     return;
-  mirage__plan_land(plan, index, MIRAGE_LANDING_TENSOR);
+  load->by = BY_TENSOR;
   plan->copies = plan->own_copies = true;
   *out_why = NULL;
-}
-
-static MirageValue tile_of(const Plan *plan, uint32_t load) {
-  return mirage_ugraph_node(plan->graph, plan->loads[load]).first_result;
 }
 
 // A loop long enough, in blocks enough, that copies some iterations ahead fill up.
@@ -264,26 +251,26 @@ static bool is_long(const Plan *plan, int32_t loop) {
 static void feed_ahead(Plan *plan, int32_t loop, const char **out_why) {
   if (!is_long(plan, loop) || mirage__overlap_reason(&plan->block, loop))
     return;
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    const char *reason = plan->block.values[tile_of(plan, i).index].loop == loop ? own_reason(plan, i) : NULL;
+  BlockLoad *loads = plan->block.loads, *end = loads + plan->block.num_loads;
+  for (BlockLoad *load = loads; load < end; load++) {
+    const char *reason = load->loop == loop ? own_reason(plan, load) : NULL;
     if (reason) {
-      *out_why = mirage__plan_say(plan, "load %u: %s", i, reason);
+      *out_why = say_of_load(plan, load, reason);
       return;
     }
   }
   plan->own_ahead = true;
-  for (uint32_t i = 0; i < plan->num_loads; i++)
-    if (plan->block.values[tile_of(plan, i).index].loop == loop ||
-        mirage__block_feeds_early(&plan->block, loop, tile_of(plan, i)))
-      copy_by_engine(plan, i, out_why);
+  for (BlockLoad *load = loads; load < end; load++)
+    if (load->loop == loop || mirage__block_feeds_early(&plan->block, loop, load->tile))
+      copy_by_engine(plan, load, out_why);
 }
 
 MirageStatus mirage__plan_own_copies(Plan *plan, const char **out_why) {
   *out_why = plan->target->has_tensor_copy ? "no loop whose schedule is open feeds warpgroups from loads alone"
                                            : "the GPU has no copy engine";
-  for (uint32_t i = 0; plan->target->has_tensor_copy && i < plan->num_loads; i++)
-    if (feeds_warpgroups(plan, i))
-      copy_by_engine(plan, i, out_why);
+  for (uint32_t i = 0; plan->target->has_tensor_copy && i < plan->block.num_loads; i++)
+    if (feeds_warpgroups(plan, &plan->block.loads[i]))
+      copy_by_engine(plan, &plan->block.loads[i], out_why);
   for (int32_t l = 0; plan->target->has_tensor_copy && l < plan->block.num_loops; l++)
     feed_ahead(plan, l, out_why);
   return MIRAGE_OK;
@@ -306,8 +293,10 @@ static bool meets_in_loop(const Block *block) {
 static const char IN_LOOP[] = "blocks of the cluster meet in a loop, where producers do not come";
 
 static const char *no_producer(const Plan *plan, int32_t workers) {
-  if (plan->schedule.num_roles)
+  if (mirage__has_producer(&plan->block.team))
     return "roles are asked for";
+  if (mirage__team_first(&plan->block.team, ACTOR_SIDE))
+    return "side blocks have no producer";
   if (!plan->own_copies)
     return "no tensor copies are the planner's";
   if (plan->own_ahead)
@@ -320,17 +309,16 @@ static const char *no_producer(const Plan *plan, int32_t workers) {
 }
 
 // Whether neighbours along an axis of the grid copy the same tile in each iteration.
-static bool is_shared(const Plan *plan, uint32_t load, uint32_t axis) {
-  MirageNodeView view = mirage_ugraph_node(plan->graph, plan->loads[load]);
-  return plan->schedule.loads[load].landing == MIRAGE_LANDING_TENSOR &&
-         plan->block.values[view.first_result.index].loop >= 0 && view.attrs->access.grid[axis] < 0;
+static bool is_shared(const Plan *plan, const BlockLoad *load, uint32_t axis) {
+  return load->by == BY_TENSOR && load->loop >= 0 &&
+         mirage_ugraph_node(plan->graph, load->node).attrs->access.grid[axis] < 0;
 }
 
 static int64_t shared_bytes(const Plan *plan, uint32_t axis) {
   int64_t bytes = 0;
-  for (uint32_t i = 0; i < plan->num_loads; i++)
-    if (is_shared(plan, i, axis))
-      bytes += mirage_type_bytes(&plan->types[tile_of(plan, i).index]);
+  for (uint32_t i = 0; i < plan->block.num_loads; i++)
+    if (is_shared(plan, &plan->block.loads[i], axis))
+      bytes += mirage_type_bytes(&plan->types[plan->block.loads[i].tile.index]);
   return bytes;
 }
 
@@ -348,83 +336,82 @@ static uint32_t choose_pairs(const Plan *plan) {
 }
 
 MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
-  int32_t workers = plan->schedule.warps < MOST_WORKERS ? plan->schedule.warps : MOST_WORKERS;
+  int32_t warps = mirage__team_warps(&plan->block.team), workers = warps < MOST_WORKERS ? warps : MOST_WORKERS;
   if (plan->own_producer)
     return MIRAGE_OK;
   *out_why = no_producer(plan, workers);
   if (*out_why)
     return MIRAGE_OK;
-  MirageSchedule *again = mirage_arena_alloc(plan->block.arena, sizeof *again);
-  if (!again)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
-  *again = plan->schedule;
+  Block again = plan->block; // as far as it is decided
   int32_t left = plan->target->registers_per_sm - PRODUCER_WARPS * 32 * PRODUCER_REGISTERS;
   int32_t registers = left / (workers * 32) / 8 * 8;
-  again->num_roles = 2;
-  again->roles[0] = (MirageRole){MIRAGE_ROLE_PRODUCER, PRODUCER_WARPS, PRODUCER_REGISTERS};
-  again->roles[1] =
-      (MirageRole){MIRAGE_ROLE_CONSUMER, workers, registers < MOST_REGISTERS ? registers : MOST_REGISTERS};
-  for (uint32_t i = 0; i < plan->num_loads; i++)
-    again->loads[i].stages = 0;
+  again.team.actors[0] = (Actor){.kind = ACTOR_PRODUCER, .warps = PRODUCER_WARPS, .registers = PRODUCER_REGISTERS};
+  again.team.actors[1] = (Actor){
+      .kind = ACTOR_CONSUMER, .warps = workers, .registers = registers < MOST_REGISTERS ? registers : MOST_REGISTERS};
+  again.team.num_actors = 2;
   // More tiles than multiprocessors: those at work at one time share rows and columns, which then come out of L2.
   const int64_t *grid = mirage__block_custom(&plan->block)->grid;
-  if (again->tile_order == MIRAGE_ORDER_AUTO && grid[0] > 1 && grid[1] > 1 &&
+  if (again.tile_order == MIRAGE_ORDER_AUTO && grid[0] > 1 && grid[1] > 1 &&
       mirage__block_grid(&plan->block) > plan->target->num_sms)
-    again->tile_order = MIRAGE_ORDER_GROUPED;
+    again.tile_order = MIRAGE_ORDER_GROUPED;
   plan->again_pairs = choose_pairs(plan);
-  for (uint32_t i = 0; plan->again_pairs && i < plan->num_loads; i++)
-    again->loads[i].multicast = is_shared(plan, i, plan->again_pairs - 1);
-  plan->again = again;
-  return MIRAGE_OK;
+  for (uint32_t i = 0; plan->again_pairs && i < again.num_loads; i++)
+    again.loads[i].multicast = is_shared(plan, &again.loads[i], plan->again_pairs - 1);
+  const MirageSchedule asked = mirage__block_schedule(&again);
+  plan->again = mirage_arena_copy(plan->block.arena, &asked, sizeof asked);
+  return plan->again ? MIRAGE_OK : mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
 }
 
 static MirageStatus check_registers(Plan *plan) {
-  MirageSchedule *schedule = &plan->schedule;
-  int32_t launch = mirage__launch_registers(schedule->warps * 32), first = 0, total = 0;
-  for (uint32_t i = 0; i < schedule->num_roles; i++) {
-    MirageRole *role = &schedule->roles[i];
-    if (role->registers && (role->warps % 4 || first % 4)) {
+  Team *team = &plan->block.team;
+  int32_t warps = mirage__team_warps(team), launch = mirage__launch_registers(warps), total = 0;
+  for (int32_t i = 0; i < team->num_actors; i++) {
+    Actor *actor = &team->actors[i];
+    if (actor->registers && (actor->warps % 4 || actor->first_warp % 4)) {
       mirage_diag_emit(
           plan->diag, MIRAGE_SEVERITY_REMARK, plan->loc,
-          "layout: role %u keeps its registers: it has %d warps from warp %d on, only whole groups of 4 can "
+          "layout: role %d keeps its registers: it has %d warps from warp %d on, only whole groups of 4 can "
           "change them",
-          i, role->warps, first);
-      role->registers = 0;
+          i, actor->warps, actor->first_warp);
+      actor->registers = 0;
     }
-    first += role->warps;
-    total += role->warps * 32 * (role->registers ? role->registers : launch);
+    total += actor->kind == ACTOR_SIDE ? 0 : actor->warps * 32 * (actor->registers ? actor->registers : launch);
   }
   if (total > plan->target->registers_per_sm)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT, "layout: roles take %d registers, %s has %d",
                             total, plan->target->name, plan->target->registers_per_sm);
   // Warps wait for what others give back: more than the block begins with never comes.
-  if (total > launch * schedule->warps * 32)
+  if (total > launch * warps * 32)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
                             "layout: roles take %d registers, a block of %d warps begins with %d, %d of each thread",
-                            total, schedule->warps, launch * schedule->warps * 32, launch);
+                            total, warps, launch * warps * 32, launch);
   return MIRAGE_OK;
 }
 
+static void drop_roles(Team *team, int32_t workers) {
+  Actor last = team->actors[team->num_actors - 1];
+  team->actors[0] = (Actor){.kind = ACTOR_THREADS, .warps = workers};
+  team->num_actors = 1;
+  if (last.kind == ACTOR_SIDE)
+    team->actors[team->num_actors++] = last;
+}
+
 MirageStatus mirage__plan_roles(Plan *plan, const char **out_why) {
-  MirageSchedule *schedule = &plan->schedule;
-  if (!schedule->num_roles) {
+  Team *team = &plan->block.team;
+  if (mirage__team_first(team, ACTOR_THREADS)) {
     *out_why = "none are asked for";
     return MIRAGE_OK;
   }
-  schedule->warps = 0;
-  for (uint32_t i = 0; i < schedule->num_roles; i++)
-    schedule->warps += schedule->roles[i].warps;
-  int32_t workers = mirage__worker_warps(schedule);
+  int32_t workers = mirage__team_workers(team);
   if (workers == 0)
     return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
-                            "layout: all %d warps are producers, nobody consumes", schedule->warps);
-  if (workers == schedule->warps || !plan->copies) {
+                            "layout: all %d warps are producers, nobody consumes", mirage__team_warps(team));
+  if (!mirage__has_producer(team) || !plan->copies) {
     *out_why = plan->copies ? "nobody produces" : "there is nothing for a producer to copy";
     if (plan->target->has_tensor_copy)
       mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, plan->loc, "layout: no warps get roles of their own: %s",
                        *out_why);
-    schedule->warps = workers;
-    schedule->num_roles = 0;
+    drop_roles(team, workers);
     return MIRAGE_OK;
   }
   if (meets_in_loop(&plan->block))

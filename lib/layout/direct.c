@@ -238,22 +238,20 @@ static bool is_weight(const DirectLoop *direct, MirageValue value) {
 }
 
 // What else is loaded must be small, since every warp reads it for itself.
-static bool load_fits(Plan *plan, const DirectLoop *direct, MirageNode node, bool *by_hand) {
-  MirageValue tile = mirage_ugraph_result(plan->graph, node, 0);
-  MirageLanding landing = mirage__load_schedule(plan, node)->landing;
-  bool weight = is_weight(direct, tile);
-  *by_hand |= weight && landing == MIRAGE_LANDING_REGISTER;
-  if (landing == MIRAGE_LANDING_REGISTER)
+static bool load_fits(const Plan *plan, const DirectLoop *direct, const BlockLoad *load, bool *by_hand) {
+  bool weight = is_weight(direct, load->tile);
+  *by_hand |= weight && load->by == BY_READER;
+  if (load->by == BY_READER)
     return true;
   int64_t columns = 0;
   for (uint32_t p = 0; p < direct->num_products; p++)
     columns += direct->products[p].columns;
-  int64_t elements = mirage_type_elements(mirage_ugraph_type(plan->graph, tile));
-  return landing == MIRAGE_LANDING_AUTO && (weight || elements * SMALL_SHARE <= columns * direct->k);
+  int64_t elements = mirage_type_elements(mirage_ugraph_type(plan->graph, load->tile));
+  return load->by == BY_OPEN && (weight || elements * SMALL_SHARE <= columns * direct->k);
 }
 
 // Nothing in the loop needs a buffer.
-static bool body_fits(Plan *plan, int32_t loop, const DirectLoop *direct, bool *by_hand) {
+static bool body_fits(const Plan *plan, int32_t loop, const DirectLoop *direct, bool *by_hand) {
   const Block *block = &plan->block;
   for (int32_t s = block->loops[loop].begin + 1; s <= block->loops[loop].end; s++) {
     MirageNode node = block->steps[s].node;
@@ -264,8 +262,8 @@ static bool body_fits(Plan *plan, int32_t loop, const DirectLoop *direct, bool *
       continue;
     if (view.op != MIRAGE_OP_LOAD && !mirage__block_can_inline(view.op))
       return false;
-    if (block->values[view.first_result.index].shared ||
-        (view.op == MIRAGE_OP_LOAD && !load_fits(plan, direct, node, by_hand)))
+    const BlockLoad *load = mirage__block_load(block, view.first_result);
+    if (block->values[view.first_result.index].shared || (load && !load_fits(plan, direct, load, by_hand)))
       return false;
   }
   return true;
@@ -286,7 +284,7 @@ bool mirage__direct_fits(int64_t depth, int32_t registers, int32_t warps, const 
 
 // Warps that share the contraction, 0 when the loop stays staged.
 static int32_t choose_warps(const Plan *plan, const DirectLoop *direct, bool by_hand) {
-  int32_t given = mirage__worker_warps(&plan->schedule), warps = given ? given : DIRECT_WARPS, registers = 0;
+  int32_t given = mirage__team_workers(&plan->block.team), warps = given ? given : DIRECT_WARPS, registers = 0;
   while (by_hand && !given && warps > 1 && direct->k % (STEP * warps))
     warps /= 2;
   for (uint32_t g = 0; g < direct->num_groups; g++)
@@ -296,14 +294,12 @@ static int32_t choose_warps(const Plan *plan, const DirectLoop *direct, bool by_
 }
 
 static void land_loads(Plan *plan, int32_t loop, const DirectLoop *direct) {
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    MirageNode node = plan->loads[i];
-    if (plan->block.steps[plan->block.step_of_node[node.index]].loop != loop)
+  for (uint32_t i = 0; i < plan->block.num_loads; i++) {
+    BlockLoad *load = &plan->block.loads[i];
+    if (load->loop != loop)
       continue;
-    MirageLoadSchedule *load = &plan->schedule.loads[i];
-    mirage__plan_land(plan, i, MIRAGE_LANDING_REGISTER);
-    if (is_weight(direct, mirage_ugraph_result(plan->graph, node, 0)) && load->cache == MIRAGE_CACHE_DEFAULT)
-      load->cache = MIRAGE_CACHE_NO_ALLOCATE;
+    load->by = BY_READER;
+    load->once |= is_weight(direct, load->tile);
   }
 }
 
@@ -321,18 +317,18 @@ static const char *take_loop(Plan *plan, int32_t l) {
     return mirage__plan_say(plan, "%lld rows of a weight are none for each of 16 warps, or the warps lack registers",
                             (long long)direct.k);
   plan->block.loops[l].direct = true;
-  if (!plan->schedule.warps)
-    plan->schedule.warps = warps;
+  mirage__team_set_warps(&plan->block.team, warps);
   land_loads(plan, l, &direct);
   return NULL;
 }
 
 MirageStatus mirage__plan_direct(Plan *plan, const char **out_why) {
   bool taken = false;
+  const Team *team = &plan->block.team;
   *out_why = plan->block.num_loops ? "the schedule asks for rows of its own for each warp" : "there is no loop";
-  if (plan->schedule.split == MIRAGE_SPLIT_ROWS) // direct loops split the reduction
+  if (team->divide == DIVIDE_ROWS) // direct loops split the reduction
     return MIRAGE_OK;
-  plan->sides_open = plan->schedule.warps == 0 && plan->schedule.side_blocks == 0;
+  plan->sides_open = mirage__team_warps(team) == 0 && !mirage__team_first(team, ACTOR_SIDE);
   for (int32_t l = 0; l < plan->block.num_loops; l++) {
     *out_why = take_loop(plan, l);
     taken |= !*out_why;
@@ -343,6 +339,15 @@ MirageStatus mirage__plan_direct(Plan *plan, const char **out_why) {
 }
 
 // -------------------------------------------------------------------------------------------------------- side blocks
+
+static int32_t side_blocks(const Team *team) {
+  const Actor *side = mirage__team_first(team, ACTOR_SIDE);
+  return side ? side->blocks : 0;
+}
+
+static void add_side_blocks(Team *team, int32_t blocks) {
+  team->actors[team->num_actors++] = (Actor){.kind = ACTOR_SIDE, .warps = mirage__team_warps(team), .blocks = blocks};
+}
 
 // Products that are the same in all blocks go to side blocks where multiprocessors are left over: the first blocks of
 // the launch share the iterations, the others meet their sums after the loop. All are resident at once.
@@ -356,12 +361,12 @@ static const char *take_side(Plan *plan, int32_t loop) {
     return "no product is the same in all blocks";
   if (!mirage__direct_loop(&plan->block, loop, DIRECT_MAIN, &main))
     return "all products are the same in all blocks";
-  if (l->parent >= 0 || plan->schedule.num_roles || plan->block.num_meetings)
+  if (l->parent >= 0 || mirage__has_producer(&plan->block.team) || plan->block.num_meetings)
     return "the loop is in another one, warps have roles, or blocks meet";
   if (custom->grid[1] > 1 || custom->grid[2] > 1 || custom->cluster[0] > 1)
     return "the grid has more than one axis, or clusters";
   int64_t room = plan->target->num_sms - custom->grid[0];
-  int64_t blocks = plan->sides_open ? MOST_SIDE_BLOCKS : plan->schedule.side_blocks;
+  int64_t blocks = plan->sides_open ? MOST_SIDE_BLOCKS : side_blocks(&plan->block.team);
   while (plan->sides_open && blocks > 0 && (blocks > room || l->range % blocks))
     blocks--;
   if (blocks == 0)
@@ -371,7 +376,8 @@ static const char *take_side(Plan *plan, int32_t loop) {
   if (l->range % blocks)
     return mirage__plan_say(plan, "they do not divide %lld iterations", (long long)l->range);
   l->side = true;
-  plan->schedule.side_blocks = (int32_t)blocks;
+  if (plan->sides_open)
+    add_side_blocks(&plan->block.team, (int32_t)blocks);
   return NULL;
 }
 
@@ -379,8 +385,8 @@ MirageStatus mirage__plan_side(Plan *plan, const char **out_why) {
   *out_why = "there is no loop";
   for (int32_t l = 0; l < plan->block.num_loops && *out_why; l++)
     *out_why = take_side(plan, l);
-  if (!*out_why || !plan->schedule.side_blocks)
+  if (!*out_why || !side_blocks(&plan->block.team))
     return MIRAGE_OK;
   return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED, "layout: %d side blocks are not possible: %s",
-                          plan->schedule.side_blocks, *out_why);
+                          side_blocks(&plan->block.team), *out_why);
 }

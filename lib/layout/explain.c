@@ -37,17 +37,17 @@ static void say(const Plan *plan, const Text *text) {
 static void put_actor(Text *text, const Block *block, int32_t index) {
   static const char *const NAMES[] = {"threads", "consumers", "producer", "side blocks"};
   int32_t same = 0, before = 0;
-  for (int32_t i = 0; i < block->num_actors; i++) {
-    same += block->actors[i].kind == block->actors[index].kind;
-    before += i < index && block->actors[i].kind == block->actors[index].kind;
+  for (int32_t i = 0; i < block->team.num_actors; i++) {
+    same += block->team.actors[i].kind == block->team.actors[index].kind;
+    before += i < index && block->team.actors[i].kind == block->team.actors[index].kind;
   }
-  put(text, "%s", NAMES[block->actors[index].kind]);
+  put(text, "%s", NAMES[block->team.actors[index].kind]);
   if (same > 1)
     put(text, " %d", before);
 }
 
 static void explain_actor(const Plan *plan, int32_t index) {
-  const Actor *actor = &plan->block.actors[index];
+  const Actor *actor = &plan->block.team.actors[index];
   Text text = {0};
   put(&text, "plan: ");
   put_actor(&text, &plan->block, index);
@@ -63,7 +63,7 @@ static void explain_actor(const Plan *plan, int32_t index) {
 
 static void put_actors(Text *text, const Block *block, ActorSet set) {
   const char *between = "";
-  for (int32_t i = 0; i < block->num_actors; i++) {
+  for (int32_t i = 0; i < block->team.num_actors; i++) {
     if (!(set >> i & 1))
       continue;
     put(text, "%s", between);
@@ -142,7 +142,7 @@ static void explain_overlap(const Plan *plan, int32_t loop) {
 }
 
 static void explain_plan(const Plan *plan) {
-  for (int32_t i = 0; i < plan->block.num_actors; i++)
+  for (int32_t i = 0; i < plan->block.team.num_actors; i++)
     explain_actor(plan, i);
   for (int32_t i = 0; i < plan->block.num_channels; i++)
     explain_channel(plan, &plan->block.channels[i]);

@@ -30,15 +30,15 @@ static int64_t bytes_of(const Plan *plan, const Item *item, uint32_t variant) {
 
 static void set_stages(Plan *plan, int32_t stages) {
   for (int32_t l = 0; l < plan->block.num_loops; l++) {
-    int64_t range = plan->block.loops[l].range;
-    if (!plan->stages_by_hand[l])
-      plan->stages_of_loop[l] = (int32_t)(stages < range ? stages : range);
+    BlockLoop *loop = &plan->block.loops[l];
+    if (!loop->stages_asked)
+      loop->stages = (int32_t)(stages < loop->range ? stages : loop->range);
   }
 }
 
 // Stages that keep enough bytes in flight in the loop that loads least at a time.
 static int32_t wanted_stages(Plan *plan, const Items *items, int64_t in_flight) {
-  int32_t want = plan->schedule.num_roles ? PRODUCED_STAGES : LEAST_STAGES;
+  int32_t want = mirage__has_producer(&plan->block.team) ? PRODUCED_STAGES : LEAST_STAGES;
   for (int32_t l = 0; l < plan->block.num_loops; l++) {
     int64_t bytes = 0;
     for (uint32_t i = 0; i < items->count; i++)
@@ -81,7 +81,7 @@ static MirageStatus pose(Plan *plan, const Items *items, Levels *levels, SolveTi
     return MIRAGE_NO_MEMORY;
   for (uint32_t level = 0; level < levels->count; level++) {
     set_stages(plan, levels->stages[level]);
-    int32_t mbarriers = mirage__block_count_mbarriers(&plan->block, plan->stages_of_loop, plan->schedule.num_roles > 0);
+    int32_t mbarriers = mirage__block_count_mbarriers(&plan->block);
     levels->rooms[level] -= (mbarriers * 8 + 15) / 16 * 16;
     for (uint32_t i = 0; i < items->count; i++) {
       int32_t loop;
@@ -146,13 +146,14 @@ static bool forget_stages(Plan *plan, const Items *items) {
     if (items->items[i].loop >= 0 && items->items[i].offset >= 0)
       return false;
   for (int32_t l = 0; l < plan->block.num_loops; l++) {
-    if (plan->stages_by_hand[l])
+    BlockLoop *loop = &plan->block.loops[l];
+    if (loop->stages_asked)
       mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, plan->loc,
                        "layout: %d stages of a loop's loads do not fit into the %d bytes of shared memory of %s: fewer "
                        "are used",
-                       plan->stages_of_loop[l], plan->target->shared_bytes_per_block, plan->target->name);
-    any |= plan->stages_by_hand[l];
-    plan->stages_by_hand[l] = false;
+                       loop->stages, plan->target->shared_bytes_per_block, plan->target->name);
+    any |= loop->stages_asked;
+    loop->stages_asked = false;
   }
   return any;
 }

@@ -49,7 +49,7 @@ static bool step_fits(Plan *plan, MirageNode node, const MirageType **shape, boo
     return true;
   case MIRAGE_OP_LOAD:
     return !plan->block.values[view.first_result.index].shared &&
-           mirage__load_schedule(plan, node)->landing <= MIRAGE_LANDING_REGISTER;
+           mirage__block_load(&plan->block, view.first_result)->by <= BY_READER;
   case MIRAGE_OP_REDUCE_SUM:
   case MIRAGE_OP_REDUCE_MAX:
   case MIRAGE_OP_REDUCE_MEAN:
@@ -98,7 +98,7 @@ MirageStatus mirage__plan_items(Plan *plan, const char **out_why) {
   if (!shape)
     return MIRAGE_OK;
   int64_t columns = shape->shape[shape->rank - 1], rows = mirage_type_elements(shape) / columns, wide = 1;
-  int32_t warps = plan->schedule.warps ? plan->schedule.warps : choose_warps(columns);
+  int32_t given = mirage__team_warps(&block->team), warps = given ? given : choose_warps(columns);
   int64_t threads = (int64_t)warps * 32;
   uint32_t width = 8; // as wide as leaves no thread idle
   while (columns % width || (width > 1 && columns / width < threads))
@@ -116,10 +116,10 @@ MirageStatus mirage__plan_items(Plan *plan, const char **out_why) {
                                 (long long)rows, (long long)columns, warps);
   if (*out_why)
     return MIRAGE_OK;
-  plan->schedule.warps = warps;
+  mirage__team_set_warps(&block->team, warps);
   block->items =
       (ThreadRows){.on = true, .rows = (int32_t)rows, .pieces = (int32_t)pieces, .width = width, .shape = *shape};
-  for (uint32_t i = 0; i < plan->num_loads; i++)
-    mirage__plan_land(plan, i, MIRAGE_LANDING_REGISTER);
+  for (uint32_t i = 0; i < block->num_loads; i++)
+    block->loads[i].by = BY_READER;
   return MIRAGE_OK;
 }

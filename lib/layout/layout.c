@@ -9,62 +9,6 @@
 
 #include "plan.h"
 
-static MirageStatus collect_loads(Plan *plan) {
-  const Block *block = &plan->block;
-  MirageNodeView view;
-  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
-    if (view.op != MIRAGE_OP_LOAD)
-      continue;
-    if (plan->num_loads == MIRAGE_MAX_LOADS)
-      return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_LIMIT, "layout: a block graph has more than %d loads",
-                              MIRAGE_MAX_LOADS);
-    block->values[view.first_result.index].load = (int32_t)plan->num_loads;
-    plan->loads[plan->num_loads++] = block->steps[s].node;
-  }
-  plan->schedule.num_loads = plan->num_loads;
-  return MIRAGE_OK;
-}
-
-static MirageStatus check_schedule(const Plan *plan) {
-  int32_t threads = plan->schedule.warps * 32;
-  if (plan->schedule.warps < 0 || threads > plan->target->max_threads_per_block)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT, "layout: %d warps are %d threads, %s allows %d",
-                            plan->schedule.warps, threads, plan->target->name, plan->target->max_threads_per_block);
-  return MIRAGE_OK;
-}
-
-// All loads of one loop turn in step: one number of stages for them all, and no more than it has iterations to fill.
-static MirageStatus stages_by_hand(Plan *plan) {
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    int32_t loop = plan->block.steps[plan->block.step_of_node[plan->loads[i].index]].loop,
-            want = plan->schedule.loads[i].stages;
-    if (want == 0 || loop < 0 || plan->schedule.loads[i].landing == MIRAGE_LANDING_REGISTER)
-      continue;
-    if (plan->stages_by_hand[loop] && plan->stages_of_loop[loop] != want)
-      return mirage_diag_fail(plan->diag, mirage_ugraph_node(plan->graph, plan->loads[i]).loc, MIRAGE_BAD_ARGUMENT,
-                              "load: loads of one loop take the same number of stages: %d vs %d", want,
-                              plan->stages_of_loop[loop]);
-    plan->stages_by_hand[loop] = true;
-    plan->stages_of_loop[loop] = want;
-  }
-  for (int32_t l = 0; l < plan->block.num_loops; l++) {
-    int64_t range = plan->block.loops[l].range;
-    if (plan->stages_of_loop[l] > range)
-      plan->stages_of_loop[l] = (int32_t)range;
-  }
-  return MIRAGE_OK;
-}
-
-// What the loads' schedule turned out to be.
-static void complete_loads(Plan *plan) {
-  const Block *block = &plan->block;
-  for (uint32_t i = 0; i < plan->num_loads; i++) {
-    MirageLoadSchedule *load = &plan->schedule.loads[i];
-    int32_t loop = block->steps[block->step_of_node[plan->loads[i].index]].loop;
-    load->stages = load->landing != MIRAGE_LANDING_REGISTER && loop >= 0 ? plan->stages_of_loop[loop] : 1;
-  }
-}
-
 // Carries share their loop's result's buffer.
 static void share_buffers(Plan *plan) {
   Block *block = &plan->block;
@@ -82,28 +26,21 @@ MirageStatus mirage__plan_begin(Plan *plan, MirageNode custom, MirageArena *aren
   if (plan->pairs)
     plan->block.cluster[plan->pairs - 1] = PAIR;
   plan->types = plan->block.types;
-  plan->stages_of_loop = mirage_arena_alloc_array(arena, (size_t)plan->block.num_loops + 1, sizeof(int32_t));
-  plan->stages_by_hand = mirage_arena_alloc_array(arena, (size_t)plan->block.num_loops + 1, sizeof(bool));
-  if (!plan->stages_of_loop || !plan->stages_by_hand)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
-  MIRAGE_TRY(collect_loads(plan));
-  MIRAGE_TRY(check_schedule(plan));
-  return stages_by_hand(plan);
+  return mirage__plan_ask(plan);
 }
 
-MirageStatus mirage__plan_actors(Plan *plan) {
-  MirageStatus status = mirage__block_actors(&plan->block, &plan->schedule);
-  return status == MIRAGE_OK ? status : mirage_diag_fail(plan->diag, plan->loc, status, "layout: out of memory");
+MirageStatus mirage__plan_end(Plan *plan) {
+  if (mirage__block_channels(&plan->block) != MIRAGE_OK)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+  return plan->unsolved ? MIRAGE_OK : mirage__plan_check(plan, PLAN_COMPLETE);
 }
 
 static MirageStatus plan_all(Plan *plan, MirageNode custom, MirageArena *arena) {
   MIRAGE_TRY(mirage__plan_begin(plan, custom, arena));
   MIRAGE_TRY(mirage__plan_forms(plan));
   MIRAGE_TRY(mirage__plan_memory(plan));
-  complete_loads(plan);
   share_buffers(plan);
-  MIRAGE_TRY(mirage__plan_actors(plan));
-  return plan->unsolved ? MIRAGE_OK : mirage__plan_check(plan, PLAN_COMPLETE);
+  return mirage__plan_end(plan);
 }
 
 static void keep_sentence(void *user, MirageSeverity severity, const void *loc, const char *message) {
@@ -116,7 +53,7 @@ static void keep_sentence(void *user, MirageSeverity severity, const void *loc, 
 static void plan_again(const Plan *start, MirageNode custom, MirageArena *arena, Plan *plan) {
   Plan second = *start;
   const MirageDiag keep = {keep_sentence, plan};
-  second.schedule = *plan->again;
+  second.asked = plan->again;
   second.pairs = plan->again_pairs;
   second.own_producer = true;
   second.diag = &keep;
@@ -128,10 +65,7 @@ static void plan_again(const Plan *start, MirageNode custom, MirageArena *arena,
 }
 
 static MirageStatus make_plan(const Plan *start, MirageNode custom, MirageArena *arena, Plan *plan) {
-  const MirageSchedule *asked = mirage_ugraph_node(start->graph, custom).attrs->custom.schedule;
   *plan = *start;
-  if (asked)
-    plan->schedule = *asked;
   MIRAGE_TRY(plan_all(plan, custom, arena));
   if (plan->again)
     plan_again(start, custom, arena, plan);
@@ -139,7 +73,8 @@ static MirageStatus make_plan(const Plan *start, MirageNode custom, MirageArena 
 }
 
 static Plan start_of(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target, const MirageDiag *diag) {
-  return (Plan){.graph = graph, .target = target, .diag = diag, .loc = mirage_ugraph_node(graph, custom).loc};
+  MirageNodeView view = mirage_ugraph_node(graph, custom);
+  return (Plan){.graph = graph, .target = target, .diag = diag, .loc = view.loc, .asked = view.attrs->custom.schedule};
 }
 
 MirageStatus mirage__plan_make(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
@@ -149,30 +84,28 @@ MirageStatus mirage__plan_make(const MirageUGraph *graph, MirageNode custom, con
 }
 
 MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
-                                MirageArena *arena, const MirageDiag *diag, Block *out_block,
-                                MirageSchedule *out_schedule) {
+                                MirageArena *arena, const MirageDiag *diag, Block *out_block) {
   Plan plan;
   if (mirage_ugraph_node(graph, custom).attrs->custom.plan)
     MIRAGE_TRY(mirage__plan_read(graph, custom, target, arena, diag, &plan));
   else
     MIRAGE_TRY(mirage__plan_make(graph, custom, target, arena, diag, &plan));
   *out_block = plan.block;
-  *out_schedule = plan.schedule;
   return MIRAGE_OK;
 }
 
 MirageStatus mirage__plan_closed(MirageUGraph *graph, MirageNode custom, const MirageTarget *target, MirageArena *arena,
-                                 Block *out_block, MirageSchedule *out_schedule) {
-  Plan plan, start = start_of(graph, custom, target, NULL);
-  start.unsolved = true;
+                                 Block *out_block) {
+  Plan plan;
   if (mirage__plan_is_current(graph, custom, target)) {
     MIRAGE_TRY(mirage__plan_read(graph, custom, target, arena, NULL, &plan));
   } else {
     mirage__plan_forget(graph, custom, NULL);
+    Plan start = start_of(graph, custom, target, NULL);
+    start.unsolved = true;
     MIRAGE_TRY(make_plan(&start, custom, arena, &plan));
   }
   *out_block = plan.block;
-  *out_schedule = plan.schedule;
   return MIRAGE_OK;
 }
 

@@ -15,6 +15,12 @@ enum { MOST_SWIZZLE = 3, QUARTERS = 4 }; // costs are in quarters of a cycle, on
 
 static BlockValue *value_of(Plan *plan, MirageValue value) { return &plan->block.values[value.index]; }
 
+// How a load's tile comes; of other tiles it is open.
+static LoadBy way_of(const Plan *plan, MirageValue tile) {
+  const BlockLoad *load = mirage__block_load(&plan->block, tile);
+  return load ? load->by : BY_OPEN;
+}
+
 // ----------------------------------------------------------------------------------------------------------- strides
 
 // Strides of rows that are `row` elements apart; all other dimensions dense.
@@ -44,8 +50,8 @@ static void add_variants(Plan *plan, Item *item, const MirageType *tile, bool fr
   Traffic best = {0};
   item->num_variants = item->num_good = 0;
   for (int32_t swizzle = -1; swizzle <= MOST_SWIZZLE; swizzle++) { // -1: padded
-    if (swizzle > 0 && (type.rank < 2 || plan->block.values[item->value.index].landing == MIRAGE_LANDING_BULK ||
-                        last * bytes % ((int64_t)16 << swizzle)))
+    if (swizzle > 0 &&
+        (type.rank < 2 || way_of(plan, item->value) == BY_BULK || last * bytes % ((int64_t)16 << swizzle)))
       break;
     type.layout = (MirageLayout){.offset = -1, .swizzle = (uint8_t)(swizzle > 0 ? swizzle : 0)};
     set_strides(&type, swizzle < 0 && pieces ? (whole / unit | 1) * unit : fragments ? whole : last);
@@ -197,7 +203,7 @@ static void birth(Plan *plan, int32_t s) {
     int32_t when = result->meeting >= 0 ? block->meetings[result->meeting].step : s;
     result->begin = pipelined ? block->loops[loop].begin : when;
     result->end = pipelined ? block->loops[loop].end : when;
-    if (!plan->schedule.num_roles ||
+    if (!mirage__has_producer(&block->team) ||
         !mirage__block_is_copied(block, mirage_ugraph_result(plan->graph, block->steps[s].node, i)))
       continue;
     result->begin = 0; // the producer runs ahead of everybody
@@ -239,14 +245,14 @@ static int32_t partials_of(const Plan *plan, MirageNodeView def) {
   switch (def.op) {
   case MIRAGE_OP_MATMUL:
   case MIRAGE_OP_MMA:
-    return mirage__block_matmul_split(&plan->block, &def, &plan->schedule).by_depth;
+    return mirage__block_matmul_split(&plan->block, &def).by_depth;
   case MIRAGE_OP_REDUCE_SUM:
   case MIRAGE_OP_REDUCE_MAX:
   case MIRAGE_OP_REDUCE_MEAN:
     if (plan->block.items.on)
-      return mirage__worker_warps(&plan->schedule);
+      return mirage__team_workers(&plan->block.team);
     return mirage__reduce_split(in, mirage_ugraph_type(plan->graph, def.first_result), def.attrs->reduce.dim,
-                                &plan->schedule)
+                                mirage__team_workers(&plan->block.team))
         .warps_each;
   default:
     return 1;
@@ -260,7 +266,7 @@ int32_t mirage__copies_of(const Plan *plan, MirageValue value, int32_t *out_loop
   *out_loop = -1;
   if (def.op == MIRAGE_OP_LOAD && v->loop >= 0) {
     *out_loop = v->loop;
-    return plan->stages_of_loop[v->loop];
+    return block->loops[v->loop].stages;
   }
   if (def.op != MIRAGE_OP_LOOP)
     return partials_of(plan, def);
@@ -270,7 +276,7 @@ int32_t mirage__copies_of(const Plan *plan, MirageValue value, int32_t *out_loop
   if (kind == CARRY_RESIDENT)
     return 1;
   if (block->loops[mirage__block_find_loop(block, v->def)].direct)
-    return mirage__worker_warps(&plan->schedule);
+    return mirage__team_workers(&plan->block.team);
   MirageValue contribution = mirage__block_resolve(block, mirage__block_yield(block, v->def).operands[v->index]);
   return partials_of(plan, mirage__block_def(block, contribution));
 }
@@ -294,14 +300,14 @@ static MirageStatus collect(Plan *plan, Items *items) {
       MIRAGE_TRY(check_hand_layout(plan, type, fragments));
       item->variants[0] = type->layout;
       item->offset = type->layout.offset;
-    } else if (v->landing == MIRAGE_LANDING_TENSOR || groups) { // as the hardware has it
+    } else if (way_of(plan, value) == BY_TENSOR || groups) { // as the hardware has it
       item->variants[0] = mirage__tensor_layout(type);
     } else {
       add_variants(plan, item, type, fragments);
     }
     MirageType placed = *type;
     placed.layout = item->variants[0];
-    item->alignment = mirage__tile_alignment(&placed, v->landing);
+    item->alignment = mirage__tile_alignment(&placed, way_of(plan, value));
   }
   return MIRAGE_OK;
 }

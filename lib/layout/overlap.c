@@ -104,22 +104,15 @@ static bool is_fed(const Block *block, int32_t loop) {
   return true;
 }
 
-static int32_t groups_of(const MirageSchedule *schedule) { return mirage__worker_warps(schedule) / GROUP_WARPS; }
+static int32_t groups_of(const Block *block) { return mirage__team_workers(&block->team) / GROUP_WARPS; }
 
-static bool takes_turns(const MirageSchedule *schedule) {
-  return groups_of(schedule) > 1 && groups_of(schedule) <= MOST_TURNS;
-}
-
-bool mirage__block_overlap(Block *block, const MirageSchedule *schedule) {
-  bool any = false;
+void mirage__block_overlap(Block *block) {
   for (int32_t l = 0; l < block->num_loops; l++) {
     BlockLoop *loop = &block->loops[l];
-    loop->ahead = schedule->overlap >= MIRAGE_OVERLAP_AHEAD && is_fed(block, l) &&
-                  (mirage__has_producer(schedule) || loop->released) && !mirage__overlap_reason(block, l);
-    loop->turns = loop->ahead && schedule->overlap == MIRAGE_OVERLAP_TURNS ? groups_of(schedule) : 0;
-    any |= loop->ahead;
+    loop->ahead = block->overlap >= MIRAGE_OVERLAP_AHEAD && is_fed(block, l) &&
+                  (mirage__has_producer(&block->team) || loop->released) && !mirage__overlap_reason(block, l);
+    loop->turns = loop->ahead && block->overlap == MIRAGE_OVERLAP_TURNS ? groups_of(block) : 0;
   }
-  return any;
 }
 
 int32_t mirage__least_stages(const Block *block) {
@@ -147,14 +140,14 @@ static const char *reason_of(const Plan *plan, int32_t loop) {
     return reason;
   if (!is_fed(&plan->block, loop))
     return "the loop loads what no copy engine brings";
-  if (plan->stages_by_hand[loop] && plan->stages_of_loop[loop] < LEAST_STAGES)
+  if (plan->block.loops[loop].stages_asked && plan->block.loops[loop].stages < LEAST_STAGES)
     return "the loop's tiles have one buffer";
   int32_t need = plan->resident_registers + late_registers(&plan->block, loop) + SPARE_REGISTERS;
-  if (plan->schedule.overlap == MIRAGE_OVERLAP_AUTO && !mirage__has_producer(&plan->schedule))
+  int32_t registers = mirage__team_registers(&plan->block.team);
+  if (plan->block.overlap == MIRAGE_OVERLAP_AUTO && !mirage__has_producer(&plan->block.team))
     return "blocks beside this one compute while it multiplies";
-  if (plan->schedule.overlap == MIRAGE_OVERLAP_AUTO && need > mirage__worker_registers(&plan->schedule))
-    return mirage__plan_say(plan, "a thread would need %d registers, of %d", need,
-                            mirage__worker_registers(&plan->schedule));
+  if (plan->block.overlap == MIRAGE_OVERLAP_AUTO && need > registers)
+    return mirage__plan_say(plan, "a thread would need %d registers, of %d", need, registers);
   return NULL;
 }
 
@@ -162,11 +155,12 @@ static const char *reason_of(const Plan *plan, int32_t loop) {
 // a barrier of the block, since blocks beside this one compute meanwhile (attention over 4096 keys, H200: 301 us, 314 with tiles
 // given back).
 MirageStatus mirage__plan_release(Plan *plan, const char **out_why) {
+  bool produced = mirage__has_producer(&plan->block.team);
   *out_why = "a barrier of the block is as quick, unless overlap is asked for";
-  if (plan->schedule.overlap < MIRAGE_OVERLAP_AHEAD && !mirage__has_producer(&plan->schedule))
+  if (plan->block.overlap < MIRAGE_OVERLAP_AHEAD && !produced)
     return MIRAGE_OK;
-  *out_why = mirage__has_producer(&plan->schedule) ? "a producer waits for them" : "there is no loop";
-  for (int32_t l = 0; l < plan->block.num_loops && !mirage__has_producer(&plan->schedule); l++) {
+  *out_why = produced ? "a producer waits for them" : "there is no loop";
+  for (int32_t l = 0; l < plan->block.num_loops && !produced; l++) {
     const char *reason = mirage__overlap_reason(&plan->block, l);
     plan->block.loops[l].released = !reason && is_fed(&plan->block, l);
     *out_why = plan->block.loops[l].released ? NULL : reason ? reason : "the loop loads what no copy engine brings";
@@ -176,7 +170,7 @@ MirageStatus mirage__plan_release(Plan *plan, const char **out_why) {
 
 static const char *no_overlap(const Plan *plan) {
   const char *reason = "there is no loop";
-  if (plan->schedule.overlap == MIRAGE_OVERLAP_NONE)
+  if (plan->block.overlap == MIRAGE_OVERLAP_NONE)
     return "none is asked for";
   for (int32_t l = 0; reason && l < plan->block.num_loops; l++)
     reason = reason_of(plan, l);
@@ -184,34 +178,36 @@ static const char *no_overlap(const Plan *plan) {
 }
 
 MirageStatus mirage__plan_ahead(Plan *plan, const char **out_why) {
-  MirageSchedule *schedule = &plan->schedule;
-  MirageOverlap asked = schedule->overlap;
+  Block *block = &plan->block;
+  MirageOverlap asked = block->overlap;
   *out_why = no_overlap(plan);
   if (*out_why && asked >= MIRAGE_OVERLAP_AHEAD && !plan->again) {
     mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, plan->loc, "layout: products do not run ahead: %s", *out_why);
-    schedule->overlap = MIRAGE_OVERLAP_AUTO;
+    block->overlap = MIRAGE_OVERLAP_AUTO;
   }
   if (*out_why)
     return MIRAGE_OK;
-  schedule->overlap = MIRAGE_OVERLAP_AHEAD;
-  mirage__block_overlap(&plan->block, schedule);
+  block->overlap = MIRAGE_OVERLAP_AHEAD;
+  mirage__block_overlap(block);
   if (asked != MIRAGE_OVERLAP_AHEAD)
-    schedule->overlap = MIRAGE_OVERLAP_TURNS; // where the next form takes it
+    block->overlap = MIRAGE_OVERLAP_TURNS; // where the next form takes it
   return MIRAGE_OK;
 }
 
 MirageStatus mirage__plan_turns(Plan *plan, const char **out_why) {
-  MirageSchedule *schedule = &plan->schedule;
-  if (plan->block.num_loops == 0 || mirage__least_stages(&plan->block) < LEAST_STAGES)
+  Block *block = &plan->block;
+  int32_t groups = groups_of(block);
+  bool ahead = mirage__least_stages(block) >= LEAST_STAGES;
+  if (!ahead)
     *out_why = "no products run ahead";
-  else if (schedule->overlap != MIRAGE_OVERLAP_TURNS)
+  else if (block->overlap != MIRAGE_OVERLAP_TURNS)
     *out_why = "they are to run ahead without";
-  else if (!takes_turns(schedule))
-    *out_why = mirage__plan_say(plan, "%d warpgroups compute, 2 to %d can take turns", groups_of(schedule), MOST_TURNS);
+  else if (groups < 2 || groups > MOST_TURNS)
+    *out_why = mirage__plan_say(plan, "%d warpgroups compute, 2 to %d can take turns", groups, MOST_TURNS);
   if (!*out_why)
-    mirage__block_overlap(&plan->block, schedule);
-  else if (schedule->overlap == MIRAGE_OVERLAP_TURNS)
-    schedule->overlap = mirage__least_stages(&plan->block) < LEAST_STAGES ? MIRAGE_OVERLAP_AUTO : MIRAGE_OVERLAP_AHEAD;
+    mirage__block_overlap(block);
+  else if (block->overlap == MIRAGE_OVERLAP_TURNS)
+    block->overlap = ahead ? MIRAGE_OVERLAP_AHEAD : MIRAGE_OVERLAP_AUTO;
   return MIRAGE_OK;
 }
 
@@ -222,7 +218,7 @@ bool mirage__plan_waits(Plan *plan) {
                    "layout: products do not run ahead: the tiles of two iterations do not fit into the %d bytes of "
                    "shared memory of %s",
                    plan->target->shared_bytes_per_block, plan->target->name);
-  plan->schedule.overlap = MIRAGE_OVERLAP_AUTO;
-  mirage__block_overlap(&plan->block, &plan->schedule);
+  plan->block.overlap = MIRAGE_OVERLAP_AUTO;
+  mirage__block_overlap(&plan->block);
   return true;
 }

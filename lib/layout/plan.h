@@ -12,37 +12,38 @@ typedef struct Plan {
   const MirageTarget *target;
   const MirageDiag *diag;
   Block block;
-  MirageSchedule schedule; // being completed
-  MirageNode loads[MIRAGE_MAX_LOADS];
-  uint32_t num_loads;
-  int32_t *stages_of_loop; // buffers of the loads directly inside loop i
-  bool *stages_by_hand;
-  bool copies;                // some load lands by a bulk or tensor copy
-  bool own_copies;            // some does that nobody asked for
-  bool own_ahead;             // for a loop that could multiply ahead
-  bool own_producer;          // the roles are the planner's
-  MirageSchedule *again;      // to plan once more with, and to keep what comes of it; NULL = this plan stands
-  uint32_t again_form;        // which form wants that
-  uint32_t again_pairs;       // and which blocks it wants to be pairs
-  uint32_t pairs;             // 1 + the axis of the grid along which the planner made blocks clusters of two; 0 = none
-  const char *why[MAX_FORMS]; // by form: why it is not taken, NULL = it is
-  MirageType *types;          // block.types: placements being decided
-  bool warps_open;            // nobody said how many
-  bool sides_open;            // nor whether there are side blocks, or how many warps
-  int32_t resident_registers; // of a thread, for resident values
-  bool unsolved;              // in closed form: the solver is not called, offsets are those of the rules
+  const MirageSchedule *asked; // what planning begins with; NULL = everything is open
+  bool copies;                 // some load lands by a bulk or tensor copy
+  bool own_copies;             // some does that nobody asked for
+  bool own_ahead;              // for a loop that could multiply ahead
+  bool own_producer;           // the roles are the planner's
+  const MirageSchedule *again; // to plan once more with, and to keep what comes of it; NULL = this plan stands
+  uint32_t again_form;         // which form wants that
+  uint32_t again_pairs;        // and which blocks it wants to be pairs
+  uint32_t pairs;              // 1 + the axis of the grid along which the planner made blocks clusters of two; 0 = none
+  const char *why[MAX_FORMS];  // by form: why it is not taken, NULL = it is
+  MirageType *types;           // block.types: placements being decided
+  bool warps_open;             // nobody said how many
+  bool sides_open;             // nor whether there are side blocks, or how many warps
+  int32_t resident_registers;  // of a thread, for resident values
+  bool unsolved;               // in closed form: the solver is not called, offsets are those of the rules
   const void *loc;
 } Plan;
 
+// ask.c
+/// Takes what the plan is asked for; the loads are numbered. The only place that reads a schedule's keys.
+MirageStatus mirage__plan_ask(Plan *plan);
+/// A block as a schedule, complete where the block is: the only place that writes one.
+MirageSchedule mirage__block_schedule(const Block *block);
+
 // layout.c
-/// The first steps of every plan: the kernel's steps and loads, and what its schedule says of stages.
+/// The first steps of every plan: the kernel's steps and loads, and what it is asked for.
 MirageStatus mirage__plan_begin(Plan *plan, MirageNode custom, MirageArena *arena);
+/// The last: what passes between whom; and whether the plan keeps its promises.
+MirageStatus mirage__plan_end(Plan *plan);
 /// A plan of what the kernel asks for, without touching the graph.
 MirageStatus mirage__plan_make(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
                                MirageArena *arena, const MirageDiag *diag, Plan *out_plan);
-/// The last step: who does it, and what passes between them.
-MirageStatus mirage__plan_actors(Plan *plan);
-
 // forms.c
 /// Takes each form that fits, in order, and notes why others are not taken. The errors of forms that were asked for.
 MirageStatus mirage__plan_forms(Plan *plan);
@@ -91,8 +92,6 @@ Partition mirage__partition(int64_t by_row, int64_t by_col, int64_t batch, int64
 MirageStatus mirage__plan_resident(Plan *plan, const char **out_why);
 
 // copies.c
-/// Decides how load number `load` lands.
-void mirage__plan_land(Plan *plan, uint32_t load, MirageLanding landing);
 /// Decides which bulk and tensor copies asked for are possible.
 MirageStatus mirage__plan_landings(Plan *plan, const char **out_why);
 /// Lets tensor copies feed loops in which warpgroups multiply, where the schedule leaves it open.
@@ -106,7 +105,7 @@ MirageStatus mirage__plan_roles(Plan *plan, const char **out_why);
 MirageLayout mirage__tensor_layout(const MirageType *tile);
 bool mirage__is_swizzled_layout(const MirageType *type);
 /// Bytes of which the offset of a tile is a multiple.
-int64_t mirage__tile_alignment(const MirageType *type, MirageLanding landing);
+int64_t mirage__tile_alignment(const MirageType *type, LoadBy by);
 
 // warpgroup.c
 /// Marks the products that a warpgroup's matrix instruction computes.
@@ -118,8 +117,8 @@ bool mirage__is_warpgroup_operand(const Plan *plan, MirageValue value);
 // overlap.c
 /// Why the structure of a loop, or where its values live, keeps it from multiplying ahead, or NULL.
 const char *mirage__overlap_reason(const Block *block, int32_t loop);
-/// Marks the loops that do, by a schedule that says whether any should; whether any does.
-bool mirage__block_overlap(Block *block, const MirageSchedule *schedule);
+/// Marks the loops that do, where the block says that any should.
+void mirage__block_overlap(Block *block);
 /// Decides whether loops multiply ahead, and whether their warpgroups take turns.
 MirageStatus mirage__plan_release(Plan *plan, const char **out_why);
 MirageStatus mirage__plan_ahead(Plan *plan, const char **out_why);
@@ -158,8 +157,6 @@ typedef struct Items {
 MirageStatus mirage__plan_items(Plan *plan, const char **out_why);
 
 // choose.c
-/// What the schedule says of a load.
-MirageLoadSchedule *mirage__load_schedule(Plan *plan, MirageNode load);
 /// Relative cost of one element of an inline operator.
 double mirage__plan_op_cost(MirageOp op);
 /// Decides warps when the schedule leaves them open.

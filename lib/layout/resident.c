@@ -417,11 +417,9 @@ static int32_t registers_needed(const Study *study) {
   return most;
 }
 
-static int32_t registers_available(const MirageSchedule *schedule, int32_t warps) {
-  MirageSchedule of_so_many = *schedule;
-  if (!schedule->num_roles)
-    of_so_many.warps = warps;
-  return mirage__worker_registers(&of_so_many) - (schedule->num_roles ? GROUP_REGISTERS : OTHER_REGISTERS);
+static int32_t registers_available(Team team, int32_t warps) {
+  mirage__team_set_warps(&team, warps);
+  return mirage__team_registers(&team) - (mirage__has_producer(&team) ? GROUP_REGISTERS : OTHER_REGISTERS);
 }
 
 // --------------------------------------------------------------------------------------------------------- partitions
@@ -483,7 +481,7 @@ static Result study_partition(Plan *plan, Partition partition) {
   } while (study.changed);
   keep_computed(&study);
   mark_carried(&plan->block);
-  bool asked = plan->schedule.split == MIRAGE_SPLIT_ROWS;
+  bool asked = plan->block.team.divide == DIVIDE_ROWS;
   return (Result){partition, gain_of(&plan->block, asked), registers_needed(&study)};
 }
 
@@ -516,7 +514,7 @@ typedef struct Search {
 static void consider(Search *search, Partition partition) {
   Result result = study_partition(search->plan, partition);
   forget(&search->plan->block, search->shared);
-  int32_t available = registers_available(&search->plan->schedule, partition.warps);
+  int32_t available = registers_available(search->plan->block.team, partition.warps);
   Result *place = result.registers > available ? &search->tight : &search->best;
   if (result.registers >= 0 && result.gain > place->gain)
     *place = result;
@@ -524,16 +522,16 @@ static void consider(Search *search, Partition partition) {
 
 static void consider_product(Search *search, const MirageNodeView *product) {
   const Block *block = &search->plan->block;
-  const MirageSchedule *schedule = &search->plan->schedule;
+  const Team *team = &block->team;
   const MirageType *a = type_of(block, product->operands[0]), *b = type_of(block, product->operands[1]);
-  MatmulSplit own = mirage__matmul_split(a, b, product->attrs, schedule), groups;
-  if (schedule->split == MIRAGE_SPLIT_AUTO && mirage__warpgroups_may(search->plan, product, &groups)) // wins ties
+  MatmulSplit own = mirage__matmul_split(a, b, product->attrs, team), groups;
+  if (team->divide == DIVIDE_ANY && mirage__warpgroups_may(search->plan, product, &groups)) // wins ties
     consider(search, partition_of(block, product, groups.by_row, groups.by_col));
   if (!search->asked && own.tensor_core && !own.swap && own.by_depth == 1)
     consider(search, partition_of(block, product, own.by_row, own.by_col));
-  if (!search->asked && schedule->split != MIRAGE_SPLIT_AUTO)
+  if (!search->asked && team->divide != DIVIDE_ANY)
     return;
-  int32_t warps = mirage__worker_warps(schedule);
+  int32_t warps = mirage__team_workers(team);
   Partition rows = partition_of(block, product, warps, 1);
   int64_t units = rows.batch * rows.row_units;
   if (search->asked || units >= warps) {
@@ -548,10 +546,10 @@ static void consider_product(Search *search, const MirageNodeView *product) {
 
 static const char *nothing_stays(const Search *search) {
   const Plan *plan = search->plan;
-  int32_t warps = mirage__worker_warps(&plan->schedule);
+  int32_t warps = mirage__team_workers(&plan->block.team);
   if (search->tight.gain > 0)
     return mirage__plan_say(plan, "its tiles take %d registers of a thread, %d warps leave %d", search->tight.registers,
-                            warps, registers_available(&plan->schedule, warps));
+                            warps, registers_available(plan->block.team, warps));
   return "no product of f16 or bf16 tiles can keep its result in registers";
 }
 
@@ -572,16 +570,15 @@ static MirageStatus search_partitions(Search *search) {
 }
 
 MirageStatus mirage__plan_resident(Plan *plan, const char **out_why) {
-  Search search = {.plan = plan, .asked = plan->schedule.split == MIRAGE_SPLIT_ROWS};
+  Search search = {.plan = plan, .asked = plan->block.team.divide == DIVIDE_ROWS};
   mirage__plan_warps(plan);
-  if (plan->schedule.swap && !search.asked) { // cells are those of products as they stand
+  if (plan->block.team.swap && !search.asked) { // cells are those of products as they stand
     *out_why = "products are asked for with their operands swapped";
     return MIRAGE_OK;
   }
   MIRAGE_TRY(search_partitions(&search));
   if (search.best.gain > 0) {
-    if (!plan->schedule.num_roles)
-      plan->schedule.warps = search.best.partition.warps;
+    mirage__team_set_warps(&plan->block.team, search.best.partition.warps);
     plan->resident_registers = study_partition(plan, search.best.partition).registers;
     return MIRAGE_OK;
   }

@@ -1,44 +1,13 @@
 // split.c - how the threads of a block divide a product or a reduction among themselves.
 //
 // Planning (registers, partial tiles) and code generation ask the same functions, so they cannot disagree. All choices
-// depend on shapes and the schedule alone.
+// depend on shapes and the team alone.
 #include "block.h"
 
 #include <string.h>
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 static int64_t min64(int64_t a, int64_t b) { return a < b ? a : b; }
-
-int32_t mirage__worker_warps(const MirageSchedule *schedule) {
-  int32_t warps = schedule->warps;
-  for (uint32_t i = 0; i < schedule->num_roles; i++)
-    warps -= schedule->roles[i].kind == MIRAGE_ROLE_PRODUCER ? schedule->roles[i].warps : 0;
-  return warps;
-}
-
-bool mirage__has_producer(const MirageSchedule *schedule) { return mirage__worker_warps(schedule) < schedule->warps; }
-
-int32_t mirage__launch_registers(int32_t threads) {
-  int32_t registers = 65536 / threads / 8 * 8;
-  return registers > 255 ? 255 : registers;
-}
-
-int32_t mirage__worker_registers(const MirageSchedule *schedule) {
-  int32_t launch = mirage__launch_registers(schedule->warps * 32), registers = 255;
-  if (!schedule->num_roles)
-    return launch;
-  for (uint32_t i = 0; i < schedule->num_roles; i++) {
-    int32_t given = schedule->roles[i].registers ? schedule->roles[i].registers : launch;
-    if (schedule->roles[i].kind != MIRAGE_ROLE_PRODUCER && given < registers)
-      registers = given;
-  }
-  return registers;
-}
-
-int32_t mirage__accumulator_limit(const MirageSchedule *schedule) {
-  int32_t registers = mirage__worker_registers(schedule);
-  return registers * 9 / 16; // the rest holds operands and addresses
-}
 
 void mirage__matmul_shape(const MirageType *a, const MirageType *b, const MirageAttrs *attrs, MatmulSplit *split) {
   bool ta = attrs && attrs->matmul.transpose_a, tb = attrs && attrs->matmul.transpose_b;
@@ -62,40 +31,31 @@ static double split_cost(const MatmulSplit *s, int32_t by_row, int32_t by_col, i
   return steps * (rows * cols * mul + (2 * rows + cols) * load) + partials;
 }
 
-static bool split_allowed(const MirageSchedule *schedule, int32_t by_row, int32_t by_col, int32_t by_depth) {
-  switch (schedule->split) {
-  case MIRAGE_SPLIT_ROWS:
-    return by_col == 1 && by_depth == 1;
-  case MIRAGE_SPLIT_COLUMNS:
-    return by_row == 1 && by_depth == 1;
-  case MIRAGE_SPLIT_REDUCTION:
-    return by_row == 1 && by_col == 1;
-  default:
-    return true;
-  }
+bool mirage__may_divide(Divide divide, int32_t by_row, int32_t by_col, int32_t by_depth) {
+  return (by_row == 1 || divide & DIVIDE_ROWS) && (by_col == 1 || divide & DIVIDE_COLUMNS) &&
+         (by_depth == 1 || divide & DIVIDE_DEPTH);
 }
 
-MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const MirageAttrs *attrs,
-                                 const MirageSchedule *schedule) {
+MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const MirageAttrs *attrs, const Team *team) {
   MatmulSplit s = {.tensor_core = a->dtype != MIRAGE_F32};
   mirage__matmul_shape(a, b, attrs, &s);
   if (s.tensor_core) {
     int64_t straight = ceil_div(s.m, 16) * ceil_div(s.n, 8), swapped = ceil_div(s.n, 16) * ceil_div(s.m, 8);
-    s.swap = schedule->swap || swapped < straight;
+    s.swap = team->swap || swapped < straight;
   }
   int64_t rows = s.swap ? s.n : s.m, cols = s.swap ? s.m : s.n;
   s.row_units = (int32_t)(s.tensor_core ? ceil_div(rows, 16) : rows);
   s.col_units = (int32_t)(s.tensor_core ? ceil_div(cols, 8) : cols);
   s.depth_units = (int32_t)(s.tensor_core ? ceil_div(s.k, 16) : s.k);
-  int32_t warps = mirage__worker_warps(schedule), workers = s.tensor_core ? warps : warps * 32;
-  int32_t per_unit = s.tensor_core ? 4 : 1, limit = mirage__accumulator_limit(schedule);
+  int32_t warps = mirage__team_workers(team), workers = s.tensor_core ? warps : warps * 32;
+  int32_t per_unit = s.tensor_core ? 4 : 1, limit = mirage__accumulator_limit(team);
   double best = -1;
   for (int32_t d = 1; d <= workers; d *= 2) {
     if (workers % d || s.depth_units % d || (!s.tensor_core && d > 32))
       continue;
     for (int32_t c = 1; c <= workers / d; c++) {
       int32_t r = workers / d / c;
-      if (workers / d % c || (!split_allowed(schedule, r, c, d) && workers > 1))
+      if (workers / d % c || (!mirage__may_divide(team->divide, r, c, d) && workers > 1))
         continue;
       double cost = split_cost(&s, r, c, d, workers);
       int64_t each = ceil_div(s.batch * s.row_units, r) * ceil_div(s.col_units, c);
@@ -111,8 +71,8 @@ MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const
     }
   }
   if (best < 0) { // a forced split that the shape does not admit
-    MirageSchedule any = *schedule;
-    any.split = MIRAGE_SPLIT_AUTO;
+    Team any = *team;
+    any.divide = DIVIDE_ANY;
     return mirage__matmul_split(a, b, attrs, &any);
   }
   return s;
@@ -135,16 +95,14 @@ static MatmulSplit resident_split(const Block *block, const MirageNodeView *prod
   return s;
 }
 
-MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product,
-                                       const MirageSchedule *schedule) {
+MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product) {
   if (block->values[product->first_result.index].resident)
     return resident_split(block, product);
   MatmulSplit among_groups;
-  if (block->values[product->first_result.index].warpgroup &&
-      mirage__warpgroup_split(block, product, schedule, &among_groups))
+  if (block->values[product->first_result.index].warpgroup && mirage__warpgroup_split(block, product, &among_groups))
     return among_groups;
   return mirage__matmul_split(mirage_ugraph_type(block->graph, product->operands[0]),
-                              mirage_ugraph_type(block->graph, product->operands[1]), product->attrs, schedule);
+                              mirage_ugraph_type(block->graph, product->operands[1]), product->attrs, &block->team);
 }
 
 MatmulOperand mirage__matmul_operand(const Block *block, MirageValue operand) {
@@ -164,9 +122,8 @@ MatmulOperand mirage__matmul_operand(const Block *block, MirageValue operand) {
   return view;
 }
 
-ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, int32_t dim,
-                                 const MirageSchedule *schedule) {
-  int64_t warps = mirage__worker_warps(schedule), threads = warps * 32;
+ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, int32_t dim, int32_t warps) {
+  int64_t threads = (int64_t)warps * 32;
   ReduceSplit s = {.outputs = mirage_type_elements(out), .warps_each = 1, .group = 1, .vector = 1};
   s.length = mirage_type_elements(in) / s.outputs;
   bool contiguous = dim == (int32_t)in->rank - 1 && out->shape[dim] == 1;

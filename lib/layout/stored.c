@@ -125,7 +125,8 @@ MirageStatus mirage__plan_store(const Plan *plan, MirageUGraph *graph, MirageNod
     memcpy(stored.partition, (int64_t[]){p->by_row, p->by_col, p->batch, p->rows}, sizeof stored.partition);
   if (plan->pairs)
     mirage_ugraph_set_cluster(graph, custom, block->cluster);
-  mirage_ugraph_set_schedule(graph, custom, &plan->schedule);
+  const MirageSchedule complete = mirage__block_schedule(block);
+  mirage_ugraph_set_schedule(graph, custom, &complete);
   mirage_ugraph_set_plan(graph, custom, &stored);
   return mirage_ugraph_status(graph);
 }
@@ -194,21 +195,21 @@ MirageStatus mirage__plan_read(const MirageUGraph *graph, MirageNode custom, con
                                MirageArena *arena, const MirageDiag *diag, Plan *plan) {
   const MirageCustomAttrs *attrs = custom_of(graph, custom);
   const MiragePlan *stored = attrs->plan;
-  *plan = (Plan){.graph = graph, .target = target, .diag = diag, .loc = mirage_ugraph_node(graph, custom).loc};
+  *plan = (Plan){.graph = graph,
+                 .target = target,
+                 .diag = diag,
+                 .loc = mirage_ugraph_node(graph, custom).loc,
+                 .asked = attrs->schedule};
   if (!mirage__plan_is_current(graph, custom, target))
     return mirage_diag_fail(diag, plan->loc, MIRAGE_BAD_ARGUMENT, "custom: is not planned for %s", target->name);
-  plan->schedule = *attrs->schedule;
   MIRAGE_TRY(mirage__plan_begin(plan, custom, arena));
-  for (uint32_t i = 0; i < plan->num_loads; i++)
-    mirage__plan_land(plan, i, plan->schedule.loads[i].landing);
   if (stored->in_threads)
     MIRAGE_TRY(mirage__plan_items(plan, &(const char *){NULL}));
   read_places(&plan->block, stored);
   if (stored->partition[0])
     plan->block.partition =
         mirage__partition(stored->partition[0], stored->partition[1], stored->partition[2], stored->partition[3]);
-  mirage__block_overlap(&plan->block, &plan->schedule);
+  mirage__block_overlap(&plan->block);
   mirage__plan_lives(plan);
-  MIRAGE_TRY(mirage__plan_actors(plan));
-  return mirage__plan_check(plan, PLAN_COMPLETE);
+  return mirage__plan_end(plan);
 }

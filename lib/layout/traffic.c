@@ -145,7 +145,7 @@ static Lanes in_order(const MirageType *type, uint32_t width, double trips) {
 static uint32_t useful_width(const Walk *t, const MirageType *type) {
   uint32_t width = 16 / mirage_dtype_bytes(type->dtype);
   while (width > 1 && (type->rank == 0 || type->shape[type->rank - 1] % width ||
-                       mirage_type_elements(type) / width < t->plan->schedule.warps * BANK_LANES))
+                       mirage_type_elements(type) / width < mirage__team_warps(&t->plan->block.team) * BANK_LANES))
     width /= 2;
   return width;
 }
@@ -159,7 +159,7 @@ static void read_fragments(Walk *t, const MirageNodeView *view, uint32_t which, 
   bool in_cells = which == 0 && mirage__block_operand_in_cells(block, view); // straight from registers
   if (operand.base.index != t->buffer.index || t->type->rank < 2 || in_cells)
     return;
-  MatmulSplit s = mirage__block_matmul_split(block, view, &t->plan->schedule);
+  MatmulSplit s = mirage__block_matmul_split(block, view);
   BankIndex rows[8];
   memset(rows, 0, sizeof rows);
   for (uint32_t i = 0; i < 8; i++)
@@ -176,12 +176,12 @@ static void read_plain(Walk *t, const MirageNodeView *view, uint32_t which, doub
   const Block *block = &t->plan->block;
   const MirageType *a = mirage_ugraph_type(block->graph, view->operands[0]);
   const MirageType *b = mirage_ugraph_type(block->graph, view->operands[1]), *type = which ? b : a;
-  MatmulSplit s = mirage__block_matmul_split(block, view, &t->plan->schedule);
+  MatmulSplit s = mirage__block_matmul_split(block, view);
   bool transposed = view->attrs && (which ? view->attrs->matmul.transpose_b : view->attrs->matmul.transpose_a);
   uint32_t unit_dim = type->rank - ((which == 0) != transposed ? 2 : 1);
   Lanes lanes = {.count = BANK_LANES, .width = 1};
-  lanes.times =
-      (double)t->plan->schedule.warps * s.depth_units / s.by_depth * (which ? s.cols_each : s.rows_each) * trips;
+  lanes.times = (double)mirage__team_warps(&block->team) * s.depth_units / s.by_depth *
+                (which ? s.cols_each : s.rows_each) * trips;
   for (uint32_t i = 0; i < BANK_LANES; i++)
     lanes.index[i][unit_dim] =
         (which ? i % (uint32_t)s.by_col : i / (uint32_t)s.by_col % (uint32_t)s.by_row) % type->shape[unit_dim];
@@ -193,7 +193,7 @@ static void read_reduction(Walk *t, const MirageNodeView *view, double trips) {
   const MirageType *in = &block->types[mirage__block_resolve(block, view->operands[0]).index];
   const MirageType *out = mirage_ugraph_type(block->graph, view->first_result);
   int32_t dim = view->attrs->reduce.dim;
-  ReduceSplit s = mirage__reduce_split(in, out, dim, &t->plan->schedule);
+  ReduceSplit s = mirage__reduce_split(in, out, dim, mirage__team_workers(&t->plan->block.team));
   Lanes lanes = {.count = BANK_LANES, .width = (uint32_t)s.vector};
   lanes.times = (double)mirage_type_elements(in) / s.vector / BANK_LANES * trips;
   for (uint32_t i = 0; i < BANK_LANES; i++) {
@@ -207,12 +207,12 @@ static void read_reduction(Walk *t, const MirageNodeView *view, double trips) {
 // Cells of the matrix instruction on their way to the buffer: lane 4 g + t holds columns 2 t, 2 t + 1 of row g.
 static void write_cells(Walk *t, const MirageNodeView *view) {
   const Block *block = &t->plan->block;
-  MatmulSplit s = mirage__block_matmul_split(block, view, &t->plan->schedule);
+  MatmulSplit s = mirage__block_matmul_split(block, view);
   if (!s.tensor_core || t->type->rank < 2)
     return;
   uint32_t row = t->type->rank - (s.swap ? 1 : 2), col = t->type->rank - (s.swap ? 2 : 1);
   Lanes lanes = {.count = BANK_LANES, .width = s.swap ? 1 : 2};
-  lanes.times = (double)t->plan->schedule.warps * s.accumulators / lanes.width;
+  lanes.times = (double)mirage__team_warps(&block->team) * s.accumulators / lanes.width;
   for (uint32_t i = 0; i < BANK_LANES; i++) {
     lanes.index[i][row] = i / 4 % t->type->shape[row];
     lanes.index[i][col] = i % 4 * 2 % t->type->shape[col];

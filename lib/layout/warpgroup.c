@@ -11,11 +11,11 @@
 
 enum { SLAB = 64 };
 
-static bool groups_are_whole(const MirageSchedule *schedule) {
-  for (uint32_t i = 0; i < schedule->num_roles; i++)
-    if (schedule->roles[i].kind == MIRAGE_ROLE_PRODUCER && schedule->roles[i].warps % 4)
+static bool groups_are_whole(const Team *team) {
+  for (int32_t i = 0; i < team->num_actors; i++)
+    if (team->actors[i].kind == ACTOR_PRODUCER && team->actors[i].warps % 4)
       return false;
-  return mirage__worker_warps(schedule) % 4 == 0;
+  return mirage__team_workers(team) % 4 == 0;
 }
 
 // Innermost dimension of an operand is the contraction.
@@ -28,51 +28,39 @@ static bool k_is_inner(const Block *block, const MirageNodeView *product, uint32
   return operand.perm[rank - (k_last ? 1 : 2)] == (int32_t)rank - 1;
 }
 
-static bool split_allows(const MirageSchedule *schedule, int32_t by_row, int32_t by_col) {
-  switch (schedule->split) {
-  case MIRAGE_SPLIT_ROWS:
-    return by_col == 1;
-  case MIRAGE_SPLIT_COLUMNS:
-    return by_row == 1;
-  default:
-    return schedule->split != MIRAGE_SPLIT_REDUCTION;
-  }
-}
-
 // A resident product has its split already: four warps must own slabs, with nothing beyond the tile.
-static bool resident_fits(const Block *block, const MirageNodeView *product, const MirageSchedule *schedule,
-                          MatmulSplit *s) {
+static bool resident_fits(const Block *block, const MirageNodeView *product, MatmulSplit *s) {
   const Partition *p = &block->partition;
   bool slabs = p->by_row % 4 == 0 && p->row_units == p->by_row * p->rows_each && s->n / 8 % p->by_col == 0;
   bool panels = p->by_col == 1 || k_is_inner(block, product, 1) || s->n / 8 / p->by_col % 8 == 0;
-  return slabs && panels && groups_are_whole(schedule) && s->batch == 1 && s->m % SLAB == 0 && s->n % 8 == 0 &&
+  return slabs && panels && groups_are_whole(&block->team) && s->batch == 1 && s->m % SLAB == 0 && s->n % 8 == 0 &&
          s->k % 16 == 0 && mirage_ugraph_type(block->graph, product->operands[0])->dtype != MIRAGE_F32;
 }
 
-bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, const MirageSchedule *schedule,
-                             MatmulSplit *out_split) {
+bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, MatmulSplit *out_split) {
+  const Team *team = &block->team;
   MatmulSplit s = {.tensor_core = true, .warpgroup = true, .by_depth = 1};
   const MirageType *a = mirage_ugraph_type(block->graph, product->operands[0]);
   const MirageType *b = mirage_ugraph_type(block->graph, product->operands[1]);
   mirage__matmul_shape(a, b, product->attrs, &s);
   if (block->values[product->first_result.index].resident)
-    return resident_fits(block, product, schedule, &s);
-  if (a->dtype == MIRAGE_F32 || schedule->swap || s.batch != 1 || s.m % SLAB || s.n % 8 || s.k % 16 ||
-      !groups_are_whole(schedule))
+    return resident_fits(block, product, &s);
+  if (a->dtype == MIRAGE_F32 || team->swap || team->divide == DIVIDE_DEPTH || s.batch != 1 || s.m % SLAB || s.n % 8 ||
+      s.k % 16 || !groups_are_whole(team))
     return false;
   s.row_units = (int32_t)(s.m / 16);
   s.col_units = (int32_t)(s.n / 8);
   s.depth_units = (int32_t)(s.k / 16);
-  int32_t groups = mirage__worker_warps(schedule) / 4, slabs = (int32_t)(s.m / SLAB);
+  int32_t groups = mirage__team_workers(team) / 4, slabs = (int32_t)(s.m / SLAB);
   bool n_inner = !k_is_inner(block, product, 1);
   for (int32_t rows = groups; rows >= 1; rows--) { // the more rows, the less of b is read twice
     int32_t cols = groups / rows;
-    if (groups % rows || slabs % rows || s.col_units % cols || !split_allows(schedule, rows, cols))
+    if (groups % rows || slabs % rows || s.col_units % cols || !mirage__may_divide(team->divide, rows, cols, 1))
       continue;
     s.by_row = 4 * rows, s.by_col = cols;
     s.rows_each = slabs / rows, s.cols_each = s.col_units / cols;
     s.accumulators = 4 * s.rows_each * s.cols_each;
-    if ((cols > 1 && n_inner && s.cols_each % 8) || s.accumulators > mirage__accumulator_limit(schedule))
+    if ((cols > 1 && n_inner && s.cols_each % 8) || s.accumulators > mirage__accumulator_limit(team))
       continue;
     *out_split = s;
     return true;
@@ -85,14 +73,14 @@ static bool operand_fits(const Plan *plan, const MirageNodeView *product, uint32
   const Block *block = &plan->block;
   MirageValue base = mirage__matmul_operand(block, product->operands[which]).base;
   const BlockValue *v = &block->values[base.index];
+  const BlockLoad *load = mirage__block_load(block, base);
   const MirageType *type = &plan->types[base.index];
-  if (mirage__block_op(block, base) != MIRAGE_OP_LOAD || (v->loop >= 0 && block->loops[v->loop].direct) ||
-      v->landing == MIRAGE_LANDING_REGISTER || v->landing == MIRAGE_LANDING_BULK ||
+  if (!load || (v->loop >= 0 && block->loops[v->loop].direct) || load->by == BY_READER || load->by == BY_BULK ||
       (type->layout.planned && type->space == MIRAGE_SPACE_REGISTER))
     return false;
   if (type->layout.planned && type->space == MIRAGE_SPACE_SHARED)
     return mirage__is_swizzled_layout(type) &&
-           (type->layout.offset < 0 || type->layout.offset % mirage__tile_alignment(type, MIRAGE_LANDING_TENSOR) == 0);
+           (type->layout.offset < 0 || type->layout.offset % mirage__tile_alignment(type, BY_TENSOR) == 0);
   MirageType wanted = *type;
   return mirage__swizzled_layout(&wanted);
 }
@@ -105,7 +93,7 @@ static const char *not_by_warpgroups(const Plan *plan, const MirageNodeView *pro
     return "a product's first operand is neither in cells nor a load that may lie in swizzled rows";
   if (!operand_fits(plan, product, 1))
     return "a product's second operand is no load that may lie in swizzled rows";
-  return mirage__warpgroup_split(&plan->block, product, &plan->schedule, out_split)
+  return mirage__warpgroup_split(&plan->block, product, out_split)
              ? NULL
              : "the warps are no warpgroups that can share a product in slabs of 64 rows";
 }

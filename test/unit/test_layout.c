@@ -3,7 +3,7 @@
 
 #include "block_graphs.h"
 #include "capture.h"
-#include "layout/block.h"
+#include "layout/plan.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -245,7 +245,9 @@ static MirageStatus plan_closed(Fixture *f, const MirageTarget *target, MirageSc
   MirageArena arena;
   Block block;
   mirage_arena_init(&arena, NULL);
-  MirageStatus status = mirage__plan_closed(f->graph, f->custom, target, &arena, &block, out_schedule);
+  MirageStatus status = mirage__plan_closed(f->graph, f->custom, target, &arena, &block);
+  if (status == MIRAGE_OK)
+    *out_schedule = mirage__block_schedule(&block);
   mirage_arena_deinit(&arena);
   return status;
 }
@@ -353,32 +355,31 @@ static void test_padding_given_up_for_room(void **state) {
 }
 
 static void test_reduce_split(void **state) {
-  MirageSchedule schedule = {.warps = 8};
   MirageType in = mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){1, 4096}),
              out = mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){1, 1});
-  ReduceSplit one = mirage__reduce_split(&in, &out, 1, &schedule);
+  ReduceSplit one = mirage__reduce_split(&in, &out, 1, 8);
   assert_int_equal(one.warps_each, 8); // one result: the whole block works on it
   in = mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){512, 3});
   out = mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){512, 1});
-  ReduceSplit many = mirage__reduce_split(&in, &out, 1, &schedule);
+  ReduceSplit many = mirage__reduce_split(&in, &out, 1, 8);
   assert_true(many.group <= 2 && many.warps_each == 1);
   assert_int_equal(many.outputs, 512);
   assert_int_equal(many.length, 3);
 }
 
 static void test_matmul_split(void **state) {
-  MirageSchedule schedule = {.warps = 16};
+  Team team = {.actors = {{.kind = ACTOR_THREADS, .warps = 16}}, .num_actors = 1, .divide = DIVIDE_ANY};
   MirageType a = mirage_type_tile(MIRAGE_F16, 2, (int64_t[]){2, 128}),
              b = mirage_type_tile(MIRAGE_F16, 2, (int64_t[]){128, 48});
-  MatmulSplit s = mirage__matmul_split(&a, &b, NULL, &schedule);
+  MatmulSplit s = mirage__matmul_split(&a, &b, NULL, &team);
   assert_true(s.tensor_core && s.swap); // two activation rows: the weight becomes the 16-row operand
   assert_int_equal(s.by_row * s.by_col * s.by_depth, 16);
   assert_int_equal(s.depth_units % s.by_depth, 0);
-  schedule.split = MIRAGE_SPLIT_REDUCTION;
-  schedule.warps = 8;
-  assert_int_equal(mirage__matmul_split(&a, &b, NULL, &schedule).by_depth, 8);
+  team.divide = DIVIDE_DEPTH;
+  mirage__team_set_warps(&team, 8);
+  assert_int_equal(mirage__matmul_split(&a, &b, NULL, &team).by_depth, 8);
   a.dtype = b.dtype = MIRAGE_F32;
-  assert_false(mirage__matmul_split(&a, &b, NULL, &schedule).tensor_core);
+  assert_false(mirage__matmul_split(&a, &b, NULL, &team).tensor_core);
 }
 
 int main(void) {

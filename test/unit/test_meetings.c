@@ -81,7 +81,6 @@ typedef struct Planned {
   MirageUGraph *graph;
   MirageArena arena;
   Block block;
-  MirageSchedule schedule;
 } Planned;
 
 static Planned *begin(Tail kind) {
@@ -89,8 +88,7 @@ static Planned *begin(Tail kind) {
   p = (Planned){.graph = tail(kind, BLOCKS)};
   mirage_arena_init(&p.arena, NULL);
   MirageNode custom = mirage_ugraph_region(p.graph, mirage_ugraph_body(p.graph)).nodes[0];
-  if (mirage__plan_block(p.graph, custom, mirage_target_find("h200"), &p.arena, &DIAG, &p.block, &p.schedule) !=
-      MIRAGE_OK)
+  if (mirage__plan_block(p.graph, custom, mirage_target_find("h200"), &p.arena, &DIAG, &p.block) != MIRAGE_OK)
     fail_msg("%s", capture.text);
   return &p;
 }

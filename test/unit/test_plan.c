@@ -131,11 +131,10 @@ static BlockValue *value_of(Plan *plan, MirageOp op) { return &plan->block.value
 
 typedef void (*Damage)(Plan *plan);
 
-static void damage_role(Plan *plan) { plan->schedule.roles[1].warps += 4; }
 static void damage_registers(Plan *plan) {
-  plan->schedule.roles[1].registers = 255, plan->schedule.roles[0].registers = 255;
+  plan->block.team.actors[1].registers = 255, plan->block.team.actors[0].registers = 255;
 }
-static void damage_threads(Plan *plan) { plan->schedule.warps = 64; }
+static void damage_threads(Plan *plan) { mirage__team_set_warps(&plan->block.team, 64); }
 static void damage_engine(Plan *plan) { plan->target = mirage_target_find("a100"); }
 static void damage_partition(Plan *plan) { plan->block.partition.by_col = 3; }
 static void damage_cover(Plan *plan) { plan->block.partition.rows_each = 0; }
@@ -149,34 +148,32 @@ static void damage_result(Plan *plan) {
   value_of(plan, MIRAGE_OP_LOOP)->shared = value_of(plan, MIRAGE_OP_LOOP)->resident = false;
 }
 static void damage_cells(Plan *plan) {
-  plan->block.partition = mirage__partition(mirage__worker_warps(&plan->schedule), 1, 1, 2);
+  plan->block.partition = mirage__partition(mirage__team_workers(&plan->block.team), 1, 1, 2);
   value_of(plan, MIRAGE_OP_LOAD)->resident = true;
 }
-static void damage_landing(Plan *plan) { plan->schedule.loads[0].landing = MIRAGE_LANDING_REGISTER; }
+static void damage_landing(Plan *plan) { plan->block.loads[0].by = BY_READER; }
 static void damage_tile(Plan *plan) { value_of(plan, MIRAGE_OP_LOAD)->shared = false; }
-static void damage_stages(Plan *plan) { plan->schedule.loads[1].stages++; }
+static void damage_stages(Plan *plan) { plan->block.loops[0].stages++; }
 static void damage_buffers(Plan *plan) { plan->types[result_of(plan, MIRAGE_OP_LOAD).index].layout.stages--; }
 static void damage_full(Plan *plan) { plan->block.channels[0].full.kind = SIGNAL_NONE; }
 static void damage_free(Plan *plan) { plan->block.channels[0].free.first = plan->block.channels[0].full.first; }
 static void damage_count(Plan *plan) { plan->block.num_mbarriers++; }
 static void damage_landed(Plan *plan) {
-  MirageNode last = plan->loads[plan->num_loads - 1];
-  MirageValue tile = mirage_ugraph_node(plan->graph, last).first_result;
+  MirageValue tile = plan->block.loads[plan->block.num_loads - 1].tile;
   plan->block.channels[plan->block.values[tile.index].channel].full.kind = SIGNAL_BARRIER;
 }
 static void damage_alignment(Plan *plan) { plan->types[result_of(plan, MIRAGE_OP_LOAD).index].layout.offset += 8; }
 static void damage_offset(Plan *plan) {
   int32_t *first = &plan->types[result_of(plan, MIRAGE_OP_LOAD).index].layout.offset;
-  MirageValue second = mirage_ugraph_node(plan->graph, plan->loads[1]).first_result;
-  *first = plan->types[second.index].layout.offset;
+  *first = plan->types[plan->block.loads[1].tile.index].layout.offset;
 }
 static void damage_room(Plan *plan) { plan->types[result_of(plan, MIRAGE_OP_LOAD).index].layout.offset = 1 << 20; }
 static void damage_life(Plan *plan) { value_of(plan, MIRAGE_OP_LOAD)->end = value_of(plan, MIRAGE_OP_LOAD)->begin; }
 
-static void damage_actor(Plan *plan) { plan->block.actors[1].first_warp = 2; }
-static void damage_crew(Plan *plan) { plan->block.actors[1].warps -= 4; }
-static void damage_barrier(Plan *plan) { plan->block.actors[1].barrier = 0; }
-static void damage_side(Plan *plan) { plan->block.actors[0].blocks = 4; }
+static void damage_actor(Plan *plan) { plan->block.team.actors[1].first_warp = 2; }
+static void damage_crew(Plan *plan) { plan->block.team.actors[1].warps = 0; }
+static void damage_barrier(Plan *plan) { plan->block.team.actors[1].barrier = 0; }
+static void damage_side(Plan *plan) { plan->block.team.actors[0].blocks = 4; }
 static void damage_sender(Plan *plan) { plan->block.channels[0].from = plan->block.channels[0].to; }
 static void damage_receiver(Plan *plan) { plan->block.channels[0].to = 1; }
 static void damage_stranger(Plan *plan) { plan->block.channels[1].to = 8; }
@@ -188,12 +185,12 @@ static void damage_depth(Plan *plan) { plan->block.channels[0].stages++; }
 static void damage_return(Plan *plan) { plan->block.channels[0].free.kind = SIGNAL_BARRIER; }
 static void damage_bytes(Plan *plan) { plan->block.channels[0].full.bytes /= 2; }
 static void damage_arrivals(Plan *plan) { plan->block.channels[0].free.arrivals = 1; }
-static void damage_map(Plan *plan) { value_of(plan, MIRAGE_OP_LOAD)->map = 1; }
+static void damage_map(Plan *plan) { plan->block.loads[0].map = 1; }
 static void damage_maps(Plan *plan) { plan->block.num_maps = 1; }
 static void damage_shared(Plan *plan) { plan->block.values[result_of(plan, MIRAGE_OP_LOOP).index].channel = -1; }
 
 static void damage_ahead(Plan *plan) { plan->block.loops[0].ahead = false, plan->block.loops[0].turns = 0; }
-static void damage_overlap(Plan *plan) { plan->schedule.overlap = MIRAGE_OVERLAP_NONE; }
+static void damage_overlap(Plan *plan) { plan->block.overlap = MIRAGE_OVERLAP_NONE; }
 static void damage_turns(Plan *plan) { plan->block.loops[0].turns = 3; }
 static void damage_early(Plan *plan) { value_of(plan, MIRAGE_OP_MATMUL)->warpgroup = false; }
 
@@ -203,7 +200,6 @@ static const struct Broken {
   PlanStage from; // the first stage at which it shows
   const char *sentence;
 } BROKEN[] = {
-    {produced, damage_role, PLAN_LANDED, "plan: roles have 16 warps, the block 12"},
     {produced, damage_registers, PLAN_LANDED, "plan: roles take"},
     {staged, damage_threads, PLAN_LANDED, "plan: 64 warps are more than h200 allows"},
     {produced, damage_engine, PLAN_LANDED, "which a100 does not have"},
@@ -217,16 +213,16 @@ static const struct Broken {
     {staged, damage_cells, PLAN_PLACED, "plan: load is kept in registers"},
     {staged, damage_landing, PLAN_PLACED, "plan: load 0 does not land where its tile is"},
     {staged, damage_tile, PLAN_PLACED, "plan: load 0 does not land where its tile is"},
-    {staged, damage_stages, PLAN_COMPLETE, "plan: load 1 has"},
-    {staged, damage_buffers, PLAN_COMPLETE, "plan: load 0 has"},
+    {staged, damage_stages, PLAN_COMPLETE, "plan: load 0 has 4 buffers, its loop 5 stages"},
+    {staged, damage_buffers, PLAN_COMPLETE, "plan: load 0 has 3 buffers, its loop 4 stages"},
     {produced, damage_full, PLAN_COMPLETE, "plan: load 0 is copied without an mbarrier"},
     {produced, damage_free, PLAN_COMPLETE, "plan: mbarrier 0 stands where"},
     {produced, damage_count, PLAN_COMPLETE, "mbarriers are counted"},
     {landed, damage_landed, PLAN_COMPLETE, "plan: load 2 is copied without an mbarrier"},
     {produced, damage_actor, PLAN_COMPLETE, "plan: actor 1 has 8 warps from warp 2 on, warp 4 is due"},
-    {produced, damage_crew, PLAN_COMPLETE, "plan: actors have 8 warps and 0 side blocks, the schedule 12 and 0"},
+    {produced, damage_crew, PLAN_DIVIDED, "plan: of 4 warps none works"},
     {produced, damage_barrier, PLAN_COMPLETE, "plan: actor 1 meets at barrier 0"},
-    {staged, damage_side, PLAN_COMPLETE, "and 4 side blocks, the schedule"},
+    {staged, damage_side, PLAN_COMPLETE, "plan: actor 0 has 4 blocks, which is not of its kind"},
     {produced, damage_sender, PLAN_COMPLETE, "plan: load 0 is copied by or for who does not"},
     {produced, damage_receiver, PLAN_COMPLETE, "plan: load 0 is copied by or for who does not"},
     {produced, damage_stranger, PLAN_COMPLETE, "plan: channel 1 leads from or to nobody"},
@@ -272,7 +268,8 @@ static void test_broken_plans(void **state) {
 // ----------------------------------------------------------------------------------------------------------- held plans
 
 static void assert_same(const Fixture *f, const Plan *plan) {
-  assert_memory_equal(&f->plan.schedule, &plan->schedule, sizeof plan->schedule);
+  const MirageSchedule first = mirage__block_schedule(&f->plan.block), second = mirage__block_schedule(&plan->block);
+  assert_memory_equal(&first, &second, sizeof first);
   assert_memory_equal(&f->plan.block.partition, &plan->block.partition, sizeof plan->block.partition);
   for (uint32_t id = 1; id <= mirage_ugraph_num_values(f->graph); id++) {
     const BlockValue *a = &f->plan.block.values[id], *b = &plan->block.values[id];
@@ -293,7 +290,8 @@ static void test_codegen_plans_nothing(void **state) {
   assert_same(&f, &plan);
   MirageCode code;
   assert_int_equal(mirage_codegen(f.graph, &lone, &(MirageCodegenOptions){.opt_level = 0}, &f.diag, &code), MIRAGE_OK);
-  assert_int_equal(mirage_ugraph_node(f.graph, f.custom).attrs->custom.launch->threads, f.plan.schedule.warps * 32);
+  assert_int_equal(mirage_ugraph_node(f.graph, f.custom).attrs->custom.launch->threads,
+                   mirage__team_warps(&f.plan.block.team) * 32);
   mirage_code_deinit(&code);
   end(&f);
 }
@@ -303,7 +301,7 @@ static void test_plan_is_no_ask(void **state) {
   begin(&f, landed);
   const MirageSchedule asked = *mirage_ugraph_node(f.graph, f.custom).attrs->custom.plan->asked;
   assert_int_equal(asked.loads[0].stages, 0); // nobody said how many
-  assert_int_not_equal(f.plan.schedule.loads[0].stages, 0);
+  assert_int_not_equal(f.plan.block.loops[0].stages, 0);
   assert_int_equal(mirage_layout_plan(f.graph, mirage_target_find("a100"), &f.diag), MIRAGE_OK);
   assert_memory_equal(mirage_ugraph_node(f.graph, f.custom).attrs->custom.plan->asked, &asked, sizeof asked);
   assert_int_equal(mirage_layout_plan(f.graph, h200(), &f.diag), MIRAGE_OK);
@@ -316,7 +314,7 @@ static void test_plan_is_no_ask(void **state) {
 static void test_edited_since(void **state) {
   Fixture f;
   begin(&f, staged);
-  MirageSchedule edited = f.plan.schedule;
+  MirageSchedule edited = mirage__block_schedule(&f.plan.block);
   edited.dependent_launch = true;
   mirage_ugraph_set_schedule(f.graph, f.custom, &edited);
   assert_false(mirage_ugraph_plan_holds(f.graph, f.custom));

@@ -19,7 +19,6 @@ typedef struct Fixture {
   MirageNode custom;
   MirageArena arena;
   Block block;
-  MirageSchedule schedule;
   MirageValue scores, weights, output, result; // softmax(q k^T) v: see attention
 } Fixture;
 
@@ -71,8 +70,7 @@ static void attention(Fixture *f, Case c) {
 }
 
 static MirageStatus plan(Fixture *f) {
-  return mirage__plan_block(f->graph, f->custom, mirage_target_find("h200"), &f->arena, &f->diag, &f->block,
-                            &f->schedule);
+  return mirage__plan_block(f->graph, f->custom, mirage_target_find("h200"), &f->arena, &f->diag, &f->block);
 }
 
 static void end(Fixture *f) {
@@ -109,7 +107,7 @@ static void test_partition(void **state) {
   assert_int_equal(mirage__partition_cells(p, &f.block.types[f.scores.index]), 64);
   MirageNodeView product = mirage__block_def(&f.block, f.output);
   assert_true(mirage__block_operand_in_cells(&f.block, &product));
-  MatmulSplit split = mirage__block_matmul_split(&f.block, &product, &f.schedule);
+  MatmulSplit split = mirage__block_matmul_split(&f.block, &product);
   assert_true(split.resident && !split.swap);
   assert_int_equal(split.by_depth, 1);
   assert_int_equal(split.accumulators, 32);
@@ -172,7 +170,7 @@ static void test_by_itself(void **state) {
   attention(&f, c);
   assert_int_equal(plan(&f), MIRAGE_OK);
   assert_true(resident(&f, f.scores) && resident(&f, f.weights));
-  assert_int_equal(f.schedule.warps, 4); // 64 rows
+  assert_int_equal(mirage__team_warps(&f.block.team), 4); // 64 rows
   end(&f);
   c.columns = true;
   attention(&f, c);
@@ -210,7 +208,7 @@ static void test_rows_say_how_many_warps(void **state) {
     c.warps = 0;
     attention(&f, c);
     assert_int_equal(plan(&f), MIRAGE_OK);
-    assert_int_equal(f.schedule.warps, expected[i][1]);
+    assert_int_equal(mirage__team_warps(&f.block.team), expected[i][1]);
     assert_true(resident(&f, f.scores));
     end(&f);
   }
@@ -225,7 +223,7 @@ static void test_swap_by_hand_is_kept(void **state) {
   assert_int_equal(plan(&f), MIRAGE_OK);
   assert_false(resident(&f, f.scores));
   MirageNodeView product = mirage__block_def(&f.block, f.scores);
-  assert_true(mirage__block_matmul_split(&f.block, &product, &f.schedule).swap);
+  assert_true(mirage__block_matmul_split(&f.block, &product).swap);
   end(&f);
 }
 

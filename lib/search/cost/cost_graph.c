@@ -29,12 +29,11 @@ static MirageStatus plan_kernel(MirageUGraph *graph, MirageNode custom, const Mi
                                 MirageCost *out_cost) {
   MirageArena arena;
   Block block;
-  MirageSchedule schedule;
   mirage_arena_init(&arena, NULL);
-  MirageStatus status = mirage__plan_closed(graph, custom, target, &arena, &block, &schedule);
+  MirageStatus status = mirage__plan_closed(graph, custom, target, &arena, &block);
   *out_cost = (MirageCost){.present = true, .kernels = 1, .time_us = INFINITY};
   if (status == MIRAGE_OK) {
-    CostKernel kernel = mirage__cost_plan(&block, &schedule);
+    CostKernel kernel = mirage__cost_plan(&block);
     *out_cost = cost_of(&kernel, target);
   }
   mirage_arena_deinit(&arena);

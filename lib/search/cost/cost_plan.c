@@ -10,10 +10,8 @@ enum { SHORT_ROWS = 64 }; // products in fewer do not pass a chain's values from
 
 typedef struct PlanWalk {
   const Block *block;
-  const MirageSchedule *schedule;
   const MirageCustomAttrs *custom;
   CostKernel kernel;
-  uint32_t loads;        // seen
   uint32_t products;     // of loops
   uint32_t by_warps;     // of all products
   double steps, carries; // of loops: products, reductions and collectives; what is carried
@@ -80,16 +78,16 @@ static CostStream find_stream(const Block *block) {
 // ------------------------------------------------------------------------------------------------------------- steps
 
 static void add_load(PlanWalk *walk, const MirageNodeView *node, bool looped, double times) {
-  const MirageLoadSchedule *load = &walk->schedule->loads[walk->loads++];
+  const Channel *channel = mirage__block_channel_of(walk->block, node->first_result);
   const MirageType *tile = mirage_ugraph_type(walk->block->graph, node->first_result);
-  if (load->multicast) // one copy for all
+  if (mirage__block_load(walk->block, node->first_result)->multicast) // one copy for all
     times /= (double)mirage__block_cluster(walk->block);
   mirage__cost_load(&walk->kernel, operand_type(walk, node, 0), tile, times);
   if (!looped)
     return;
   walk->kernel.iteration_bytes += (double)mirage_type_bytes(tile);
-  if (load->landing != MIRAGE_LANDING_REGISTER)
-    walk->kernel.stages = fmax(walk->kernel.stages, load->stages);
+  if (channel->place == PLACE_SHARED)
+    walk->kernel.stages = fmax(walk->kernel.stages, channel->stages);
 }
 
 static void add_collective(PlanWalk *walk, const MirageNodeView *node) {
@@ -175,13 +173,13 @@ static double tensor_bytes(const MirageUGraph *graph, const MirageNodeView *node
   return bytes;
 }
 
-CostKernel mirage__cost_plan(const Block *block, const MirageSchedule *schedule) {
+CostKernel mirage__cost_plan(const Block *block) {
   MirageNodeView node = mirage_ugraph_node(block->graph, block->custom);
-  PlanWalk walk = {.block = block, .schedule = schedule, .custom = &node.attrs->custom};
+  PlanWalk walk = {.block = block, .custom = &node.attrs->custom};
   CostKernel *kernel = &walk.kernel;
   const int64_t *grid = node.attrs->custom.grid;
   kernel->blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
-  kernel->threads = 32.0 * schedule->warps;
+  kernel->threads = 32.0 * mirage__team_warps(&block->team);
   kernel->shared_bytes = (double)mirage__block_shared_bytes(block);
   kernel->dram_bytes = tensor_bytes(block->graph, &node);
   kernel->stream = find_stream(block);
@@ -189,8 +187,6 @@ CostKernel mirage__cost_plan(const Block *block, const MirageSchedule *schedule)
     add_step(&walk, block->steps[s]);
   kernel->waits = fmax(0, walk.steps - walk.carries);
   kernel->warpgroups = walk.by_warps == 0;
-  for (int32_t a = 0; a < block->num_actors; a++)
-    kernel->produced |= block->actors[a].kind == ACTOR_PRODUCER;
-  kernel->produced &= kernel->warpgroups && walk.products && !kernel->chain;
+  kernel->produced = mirage__has_producer(&block->team) && kernel->warpgroups && walk.products && !kernel->chain;
   return *kernel;
 }
