@@ -145,7 +145,7 @@ static Lanes in_order(const MirageType *type, uint32_t width, double trips) {
 static uint32_t useful_width(const Walk *t, const MirageType *type) {
   uint32_t width = 16 / mirage_dtype_bytes(type->dtype);
   while (width > 1 && (type->rank == 0 || type->shape[type->rank - 1] % width ||
-                       mirage_type_elements(type) / width < mirage__team_warps(&t->plan->block.team) * BANK_LANES))
+                       mirage_type_elements(type) / width < mirage__team_workers(&t->plan->block.team) * BANK_LANES))
     width /= 2;
   return width;
 }
@@ -180,7 +180,7 @@ static void read_plain(Walk *t, const MirageNodeView *view, uint32_t which, doub
   bool transposed = view->attrs && (which ? view->attrs->matmul.transpose_b : view->attrs->matmul.transpose_a);
   uint32_t unit_dim = type->rank - ((which == 0) != transposed ? 2 : 1);
   Lanes lanes = {.count = BANK_LANES, .width = 1};
-  lanes.times = (double)mirage__team_warps(&block->team) * s.depth_units / s.by_depth *
+  lanes.times = (double)mirage__team_workers(&block->team) * s.depth_units / s.by_depth *
                 (which ? s.cols_each : s.rows_each) * trips;
   for (uint32_t i = 0; i < BANK_LANES; i++)
     lanes.index[i][unit_dim] =
@@ -212,7 +212,7 @@ static void write_cells(Walk *t, const MirageNodeView *view) {
     return;
   uint32_t row = t->type->rank - (s.swap ? 1 : 2), col = t->type->rank - (s.swap ? 2 : 1);
   Lanes lanes = {.count = BANK_LANES, .width = s.swap ? 1 : 2};
-  lanes.times = (double)mirage__team_warps(&block->team) * s.accumulators / lanes.width;
+  lanes.times = (double)mirage__team_workers(&block->team) * s.accumulators / lanes.width;
   for (uint32_t i = 0; i < BANK_LANES; i++) {
     lanes.index[i][row] = i / 4 % t->type->shape[row];
     lanes.index[i][col] = i % 4 * 2 % t->type->shape[col];

@@ -5,7 +5,7 @@
 
 #include "block_graphs.h"
 #include "capture.h"
-#include "layout/plan.h"
+#include "layout/banks.h"
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -352,6 +352,35 @@ static void test_false_plan(void **state) {
   end(&f);
 }
 
+// Whoever only copies touches no buffer: the layouts of tiles are weighed by what workers do.
+static void test_producers_touch_nothing(void **state) {
+  Fixture f;
+  begin(&f, staged);
+  Team *team = &f.plan.block.team;
+  const Team alone = {.actors = {{.kind = ACTOR_THREADS, .warps = 4}}, .num_actors = 1, .divide = DIVIDE_ANY};
+  const Team fed = {.actors = {{.kind = ACTOR_PRODUCER, .warps = 4, .registers = 40},
+                               {.kind = ACTOR_CONSUMER, .warps = 4, .registers = mirage__team_registers(&alone)}},
+                    .num_actors = 2,
+                    .divide = DIVIDE_ANY};
+  double conflicts = 0;
+  for (uint32_t id = 1; id <= mirage_ugraph_num_values(f.graph); id++) {
+    MirageValue buffer = {id};
+    if (!f.plan.block.values[id].shared || mirage__block_buffer_of(&f.plan.block, buffer).index != id)
+      continue;
+    MirageType type = f.plan.types[id]; // all elements lie in the same bank
+    for (uint32_t d = 0; d < type.rank; d++)
+      type.layout.strides[d] = 1024 + 64 * d;
+    *team = alone;
+    Traffic first = mirage__traffic(&f.plan, buffer, &type);
+    *team = fed;
+    Traffic second = mirage__traffic(&f.plan, buffer, &type);
+    assert_true(first.conflicts == second.conflicts && first.swizzles == second.swizzles);
+    conflicts += first.conflicts;
+  }
+  assert_true(conflicts > 0);
+  end(&f);
+}
+
 // ----------------------------------------------------------------------------------------------------------- explained
 
 typedef struct Lines {
@@ -413,6 +442,7 @@ int main(void) {
       cmocka_unit_test(test_edited_since),
       cmocka_unit_test(test_false_plan),
       cmocka_unit_test(test_read_for_another_target),
+      cmocka_unit_test(test_producers_touch_nothing),
       cmocka_unit_test(test_first_plan_stands),
       cmocka_unit_test(test_second_plan),
       cmocka_unit_test(test_explain_what_is_not_planned),
