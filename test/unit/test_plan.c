@@ -414,6 +414,22 @@ static void test_first_plan_stands(void **state) {
   end(&f);
 }
 
+static MirageUGraph *produced_in_three(const MirageDiag *diag) {
+  MirageUGraph *g = produced(diag);
+  const MirageSchedule three = {.num_loads = 2, .loads = {{.stages = 3}, {.stages = 3}}};
+  mirage_ugraph_set_schedule(g, mirage_ugraph_region(g, mirage_ugraph_body(g)).nodes[0], &three);
+  return g;
+}
+
+// The second plan is asked for what a person asked, too.
+static void test_second_plan_keeps_stages(void **state) {
+  Fixture f;
+  begin(&f, produced_in_three);
+  assert_true(mirage__has_producer(&f.plan.block.team));
+  assert_int_equal(f.plan.block.loops[0].stages, 3);
+  end(&f);
+}
+
 // What the second plan is asked for is still not what a person asked for.
 static void test_second_plan(void **state) {
   Fixture f;
@@ -445,6 +461,7 @@ int main(void) {
       cmocka_unit_test(test_producers_touch_nothing),
       cmocka_unit_test(test_first_plan_stands),
       cmocka_unit_test(test_second_plan),
+      cmocka_unit_test(test_second_plan_keeps_stages),
       cmocka_unit_test(test_explain_what_is_not_planned),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
