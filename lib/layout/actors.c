@@ -56,6 +56,11 @@ void mirage__team_set_warps(Team *team, int32_t warps) {
       team->actors[i].warps = warps;
 }
 
+void mirage__team_add_side(Team *team, int32_t blocks) {
+  if (blocks)
+    team->actors[team->num_actors++] = (Actor){.kind = ACTOR_SIDE, .warps = mirage__team_warps(team), .blocks = blocks};
+}
+
 int32_t mirage__launch_registers(int32_t warps) {
   int32_t registers = 65536 / (warps * 32) / 8 * 8;
   return registers > 255 ? 255 : registers;

@@ -34,9 +34,7 @@ static Team team_of(const MirageSchedule *schedule) {
   }
   if (!schedule->num_roles)
     team.actors[team.num_actors++] = (Actor){.kind = ACTOR_THREADS, .warps = schedule->warps};
-  if (schedule->side_blocks)
-    team.actors[team.num_actors++] =
-        (Actor){.kind = ACTOR_SIDE, .warps = schedule->warps, .blocks = schedule->side_blocks};
+  mirage__team_add_side(&team, schedule->side_blocks);
   return team;
 }
 
@@ -121,7 +119,7 @@ MirageSchedule mirage__block_schedule(const Block *block) {
     MirageLoadSchedule *to = &schedule.loads[i];
     while (LANDINGS[to->landing] != load->by)
       to->landing++;
-    to->stages = load->by != BY_READER && load->loop >= 0 ? block->loops[load->loop].stages : 1;
+    to->stages = load->by == BY_READER || load->loop < 0 ? load->by != BY_OPEN : block->loops[load->loop].stages;
     to->cache = load->once ? MIRAGE_CACHE_NO_ALLOCATE : MIRAGE_CACHE_DEFAULT;
     to->multicast = load->multicast;
   }

@@ -178,6 +178,8 @@ int32_t mirage__team_warps(const Team *team);
 int32_t mirage__team_workers(const Team *team);
 /// The number of warps, where they all do the same.
 void mirage__team_set_warps(Team *team, int32_t warps);
+/// Adds so many side blocks, if any.
+void mirage__team_add_side(Team *team, int32_t blocks);
 /// Registers per thread that a block of so many warps begins with, one block on a multiprocessor; that a worker has.
 int32_t mirage__launch_registers(int32_t warps);
 int32_t mirage__team_registers(const Team *team);

@@ -308,16 +308,15 @@ static const char *no_producer(const Plan *plan, int32_t workers) {
   return meets_in_loop(&plan->block) ? IN_LOOP : NULL;
 }
 
-// Whether neighbours along an axis of the grid copy the same tile in each iteration.
-static bool is_shared(const Plan *plan, const BlockLoad *load, uint32_t axis) {
+bool mirage__copies_alike(const Block *block, const BlockLoad *load, uint32_t axis) {
   return load->by == BY_TENSOR && load->loop >= 0 &&
-         mirage_ugraph_node(plan->graph, load->node).attrs->access.grid[axis] < 0;
+         mirage_ugraph_node(block->graph, load->node).attrs->access.grid[axis] < 0;
 }
 
 static int64_t shared_bytes(const Plan *plan, uint32_t axis) {
   int64_t bytes = 0;
   for (uint32_t i = 0; i < plan->block.num_loads; i++)
-    if (is_shared(plan, &plan->block.loads[i], axis))
+    if (mirage__copies_alike(&plan->block, &plan->block.loads[i], axis))
       bytes += mirage_type_bytes(&plan->types[plan->block.loads[i].tile.index]);
   return bytes;
 }
@@ -356,7 +355,7 @@ MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
     again.tile_order = MIRAGE_ORDER_GROUPED;
   plan->again_pairs = choose_pairs(plan);
   for (uint32_t i = 0; plan->again_pairs && i < again.num_loads; i++)
-    again.loads[i].multicast = is_shared(plan, &again.loads[i], plan->again_pairs - 1);
+    again.loads[i].multicast = mirage__copies_alike(&again, &again.loads[i], plan->again_pairs - 1);
   const MirageSchedule asked = mirage__block_schedule(&again);
   plan->again = mirage_arena_copy(plan->block.arena, &asked, sizeof asked);
   return plan->again ? MIRAGE_OK : mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
@@ -389,11 +388,11 @@ static MirageStatus check_registers(Plan *plan) {
 }
 
 static void drop_roles(Team *team, int32_t workers) {
-  Actor last = team->actors[team->num_actors - 1];
+  const Actor *side = mirage__team_first(team, ACTOR_SIDE);
+  int32_t blocks = side ? side->blocks : 0;
   team->actors[0] = (Actor){.kind = ACTOR_THREADS, .warps = workers};
   team->num_actors = 1;
-  if (last.kind == ACTOR_SIDE)
-    team->actors[team->num_actors++] = last;
+  mirage__team_add_side(team, blocks);
 }
 
 MirageStatus mirage__plan_roles(Plan *plan, const char **out_why) {

@@ -345,10 +345,6 @@ static int32_t side_blocks(const Team *team) {
   return side ? side->blocks : 0;
 }
 
-static void add_side_blocks(Team *team, int32_t blocks) {
-  team->actors[team->num_actors++] = (Actor){.kind = ACTOR_SIDE, .warps = mirage__team_warps(team), .blocks = blocks};
-}
-
 // Products that are the same in all blocks go to side blocks where multiprocessors are left over: the first blocks of
 // the launch share the iterations, the others meet their sums after the loop. All are resident at once.
 static const char *take_side(Plan *plan, int32_t loop) {
@@ -377,7 +373,7 @@ static const char *take_side(Plan *plan, int32_t loop) {
     return mirage__plan_say(plan, "they do not divide %lld iterations", (long long)l->range);
   l->side = true;
   if (plan->sides_open)
-    add_side_blocks(&plan->block.team, (int32_t)blocks);
+    mirage__team_add_side(&plan->block.team, (int32_t)blocks);
   return NULL;
 }
 

@@ -94,6 +94,8 @@ MirageStatus mirage__plan_resident(Plan *plan, const char **out_why);
 // copies.c
 /// Decides which bulk and tensor copies asked for are possible.
 MirageStatus mirage__plan_landings(Plan *plan, const char **out_why);
+/// Whether neighbours along an axis of the grid copy the same tile in each iteration.
+bool mirage__copies_alike(const Block *block, const BlockLoad *load, uint32_t axis);
 /// Lets tensor copies feed loops in which warpgroups multiply, where the schedule leaves it open.
 MirageStatus mirage__plan_own_copies(Plan *plan, const char **out_why);
 /// Asks to plan once more, with a producer of its own for copies that the planner chose.

@@ -8,121 +8,116 @@
 //          multicast-x pairs blocks that load the same rows, so that L2 is read once for both.
 #include "mirage/layout.h"
 
+#include "plan.h"
+
 #include <string.h>
 
-enum { PAIR = 2 };
-
-/// A kernel as the planner left it.
+/// A kernel as the planner left it, and two that ask to be planned: one for nothing yet, one for all that was planned. Both
+/// have the cluster that the kernel was asked to have.
 typedef struct Kernel {
-  const MirageUGraph *graph;
   const MirageTarget *target;
-  const MirageCustomAttrs *attrs;
-  const MirageSchedule *planned;
-  bool first;      // of the graph
-  bool collective; // its blocks meet
-  uint32_t num_loads;
-  bool looped[MIRAGE_MAX_LOADS]; // by load, in textual order
-  const MirageAccessAttrs *accesses[MIRAGE_MAX_LOADS];
+  const Block *planned;
+  bool first; // of the graph
+  Block open, kept;
 } Kernel;
 
-/// What changes; starts as an open schedule and the cluster that the kernel was asked to have.
-typedef struct Change {
-  MirageSchedule schedule;
-  int64_t cluster[3];
-} Change;
-
-typedef bool (*Changer)(const Kernel *kernel, int32_t value, Change *change);
+/// The one of the two that the variant has changed; NULL: the kernel has nothing to change.
+typedef Block *(*Changer)(Kernel *kernel, int32_t value);
 
 typedef struct Variant {
   const char *name;
-  Changer apply; // false: the kernel has nothing to change
+  Changer apply;
   int32_t value;
 } Variant;
 
 // ------------------------------------------------------------------------------------------------------------ changes
 
-static bool has_loop(const Kernel *kernel) {
+// A producer stays: the planner gives one only to what is open.
+static Block *change_stages(Kernel *kernel, int32_t stages) {
+  const Block *planned = kernel->planned;
+  Block *ask = mirage__has_producer(&planned->team) ? &kernel->kept : &kernel->open;
+  bool changes = false;
+  for (uint32_t i = 0; i < planned->num_loads; i++) {
+    const BlockLoad *load = &planned->loads[i];
+    if (load->loop < 0 || load->by == BY_READER)
+      continue;
+    ask->loops[load->loop].stages = stages;
+    changes |= planned->loops[load->loop].stages != stages;
+  }
+  ask->num_loads = planned->num_loads;
+  return changes ? ask : NULL;
+}
+
+static bool has_loop(const Block *block) {
   bool found = false;
-  for (uint32_t i = 0; i < kernel->num_loads; i++)
-    found |= kernel->looped[i];
+  for (uint32_t i = 0; i < block->num_loads; i++)
+    found |= block->loads[i].loop >= 0;
   return found;
 }
 
-// A producer stays: the planner gives one only to what is open.
-static bool change_stages(const Kernel *kernel, int32_t stages, Change *change) {
-  bool changes = false;
-  if (kernel->planned->num_roles)
-    change->schedule = *kernel->planned;
-  change->schedule.num_loads = kernel->num_loads;
-  for (uint32_t i = 0; i < kernel->num_loads; i++) {
-    const MirageLoadSchedule *load = &kernel->planned->loads[i];
-    if (!kernel->looped[i] || load->landing == MIRAGE_LANDING_REGISTER)
-      continue;
-    change->schedule.loads[i].stages = stages;
-    changes |= load->stages != stages;
-  }
-  return changes;
+static Block *change_warps(Kernel *kernel, int32_t warps) {
+  mirage__team_set_warps(&kernel->open.team, warps);
+  return has_loop(kernel->planned) ? &kernel->open : NULL;
 }
 
-static bool change_warps(const Kernel *kernel, int32_t warps, Change *change) {
-  change->schedule.warps = warps;
-  return has_loop(kernel);
-}
-
-static bool change_split(const Kernel *kernel, int32_t split, Change *change) {
-  change->schedule.split = (MirageWarpSplit)split;
-  return has_loop(kernel) && (int32_t)kernel->planned->split != split;
+static Block *change_split(Kernel *kernel, int32_t divide) {
+  kernel->open.team.divide = (Divide)divide;
+  return has_loop(kernel->planned) && (int32_t)kernel->planned->team.divide != divide ? &kernel->open : NULL;
 }
 
 // By cp.async what the copy engine would do.
-static bool change_landing(const Kernel *kernel, int32_t landing, Change *change) {
+static Block *change_landing(Kernel *kernel, int32_t by) {
+  const Block *planned = kernel->planned;
   bool changes = false;
-  change->schedule.num_loads = kernel->num_loads;
-  for (uint32_t i = 0; i < kernel->num_loads; i++)
-    if (kernel->planned->loads[i].landing == MIRAGE_LANDING_TENSOR) {
-      change->schedule.loads[i].landing = (MirageLanding)landing;
+  for (uint32_t i = 0; i < planned->num_loads; i++)
+    if (planned->loads[i].by == BY_TENSOR) {
+      kernel->open.loads[i].by = (LoadBy)by;
       changes = true;
     }
-  return changes;
+  kernel->open.num_loads = planned->num_loads;
+  return changes ? &kernel->open : NULL;
 }
 
 // Blocks that follow each other in time share what they load.
-static bool change_order(const Kernel *kernel, int32_t order, Change *change) {
-  const int64_t *grid = kernel->attrs->grid;
-  change->schedule = *kernel->planned;
-  change->schedule.tile_order = (MirageTileOrder)order;
-  return grid[0] > 1 && grid[1] > 1 && grid[0] * grid[1] * grid[2] > kernel->target->num_sms &&
-         (kernel->planned->tile_order == MIRAGE_ORDER_GROUPED) != (order == MIRAGE_ORDER_GROUPED);
+static Block *change_order(Kernel *kernel, int32_t order) {
+  const int64_t *grid = mirage__block_custom(kernel->planned)->grid;
+  bool many = grid[0] > 1 && grid[1] > 1 && mirage__block_grid(kernel->planned) > kernel->target->num_sms;
+  kernel->kept.tile_order = (MirageTileOrder)order;
+  return many && (kernel->planned->tile_order == MIRAGE_ORDER_GROUPED) != (order == MIRAGE_ORDER_GROUPED)
+             ? &kernel->kept
+             : NULL;
 }
-
-static int64_t blocks_of(const int64_t cluster[3]) { return cluster[0] * cluster[1] * cluster[2]; }
 
 // Two blocks that are neighbours along an axis load once what does not depend on it.
-static bool change_multicast(const Kernel *kernel, int32_t axis, Change *change) {
-  bool shared = false, alone = blocks_of(change->cluster) == 1;
-  change->schedule = *kernel->planned;
-  for (uint32_t i = 0; i < kernel->num_loads; i++) {
-    MirageLoadSchedule *load = &change->schedule.loads[i];
-    load->stages = 0;
-    load->multicast =
-        kernel->looped[i] && load->landing == MIRAGE_LANDING_TENSOR && kernel->accesses[i]->grid[axis] < 0;
-    shared |= load->multicast;
+static Block *change_multicast(Kernel *kernel, int32_t axis) {
+  const Block *planned = kernel->planned;
+  const MirageCustomAttrs *custom = mirage__block_custom(planned);
+  Block *ask = &kernel->kept;
+  bool shared = false, alone = mirage__block_cluster(ask) == 1;
+  for (uint32_t i = 0; i < ask->num_loads; i++) {
+    ask->loads[i].multicast = mirage__copies_alike(planned, &planned->loads[i], (uint32_t)axis);
+    shared |= ask->loads[i].multicast;
   }
-  change->cluster[axis] = PAIR;
-  return shared && !kernel->collective && kernel->target->has_cluster && kernel->planned->num_roles &&
-         kernel->attrs->grid[axis] % PAIR == 0 && alone && kernel->attrs->cluster[axis] == 1;
+  for (int32_t l = 0; l < ask->num_loops; l++)
+    ask->loops[l].stages = 0;
+  ask->cluster[axis] = PAIR;
+  return shared && !planned->num_meetings && kernel->target->has_cluster && mirage__has_producer(&planned->team) &&
+                 custom->grid[axis] % PAIR == 0 && alone && custom->cluster[axis] == 1
+             ? ask
+             : NULL;
 }
 
-static bool change_side(const Kernel *kernel, int32_t blocks, Change *change) {
-  change->schedule.side_blocks = blocks;
-  return kernel->planned->side_blocks && kernel->planned->side_blocks != blocks;
+static Block *change_side(Kernel *kernel, int32_t blocks) {
+  const Actor *side = mirage__team_first(&kernel->planned->team, ACTOR_SIDE);
+  mirage__team_add_side(&kernel->open.team, blocks);
+  return side && side->blocks != blocks ? &kernel->open : NULL;
 }
 
 // Starts while the kernel before ends.
-static bool change_launch(const Kernel *kernel, int32_t dependent, Change *change) {
-  change->schedule = *kernel->planned;
-  change->schedule.dependent_launch = dependent != 0;
-  return !kernel->first && kernel->target->compute_major >= 9 && !kernel->planned->dependent_launch;
+static Block *change_launch(Kernel *kernel, int32_t dependent) {
+  kernel->kept.dependent_launch = dependent;
+  return !kernel->first && kernel->target->compute_major >= 9 && !kernel->planned->dependent_launch ? &kernel->kept
+                                                                                                    : NULL;
 }
 
 static const Variant VARIANTS[] = {
@@ -134,10 +129,10 @@ static const Variant VARIANTS[] = {
     {"warps-4", change_warps, 4},
     {"warps-8", change_warps, 8},
     {"warps-16", change_warps, 16},
-    {"split-rows", change_split, MIRAGE_SPLIT_ROWS},
-    {"split-columns", change_split, MIRAGE_SPLIT_COLUMNS},
-    {"split-reduction", change_split, MIRAGE_SPLIT_REDUCTION},
-    {"async-copies", change_landing, MIRAGE_LANDING_ASYNC},
+    {"split-rows", change_split, DIVIDE_ROWS},
+    {"split-columns", change_split, DIVIDE_COLUMNS},
+    {"split-reduction", change_split, DIVIDE_DEPTH},
+    {"async-copies", change_landing, BY_THREADS},
     {"order-grouped", change_order, MIRAGE_ORDER_GROUPED},
     {"order-row", change_order, MIRAGE_ORDER_ROW},
     {"multicast-x", change_multicast, 0},
@@ -149,46 +144,60 @@ static const Variant VARIANTS[] = {
 
 // ------------------------------------------------------------------------------------------------------------- graphs
 
-static void list_nodes(Kernel *kernel, MirageRegion region, bool looped) {
-  MirageRegionView view = mirage_ugraph_region(kernel->graph, region);
-  for (uint32_t i = 0; i < view.num_nodes; i++) {
-    MirageNodeView node = mirage_ugraph_node(kernel->graph, view.nodes[i]);
-    if (node.op == MIRAGE_OP_LOAD && kernel->num_loads < MIRAGE_MAX_LOADS) {
-      kernel->looped[kernel->num_loads] = looped;
-      kernel->accesses[kernel->num_loads++] = &node.attrs->access;
-    }
-    kernel->collective |= mirage_op_info(node.op)->kind == MIRAGE_KIND_COLLECTIVE;
-    if (node.region.index)
-      list_nodes(kernel, node.region, looped || node.op == MIRAGE_OP_LOOP);
-  }
-}
-
-static bool is_multicast(const MirageSchedule *schedule) {
-  bool found = false;
-  for (uint32_t i = 0; i < schedule->num_loads; i++)
-    found |= schedule->loads[i].multicast;
-  return found;
-}
-
-static MirageStatus change_kernel(MirageUGraph *graph, MirageNode node, const MirageUGraph *planned,
-                                  MirageNode planned_node, const MirageTarget *target, const Variant *variant,
-                                  bool first, bool *out_changes) {
-  MirageNodeView view = mirage_ugraph_node(planned, planned_node);
-  Kernel kernel = {.graph = planned, .target = target, .attrs = &view.attrs->custom, .first = first};
-  kernel.planned = kernel.attrs->schedule;
-  Change change = {0};
+static MirageStatus asks_of(const Block *planned, Kernel *kernel) {
+  const MirageCustomAttrs *custom = mirage__block_custom(planned);
+  size_t bytes = (size_t)planned->num_loops * sizeof *planned->loops + 1;
+  kernel->planned = planned;
+  kernel->kept = *planned;
+  kernel->kept.loops = mirage_arena_copy(planned->arena, planned->loops, bytes);
+  kernel->open.loops = mirage_arena_alloc(planned->arena, bytes);
+  if (!kernel->kept.loops || !kernel->open.loops)
+    return MIRAGE_NO_MEMORY;
+  kernel->open.team = (Team){.num_actors = 1, .divide = DIVIDE_ANY};
+  for (uint32_t i = 0; i < planned->num_loads; i++)
+    kernel->open.loads[i].loop = planned->loads[i].loop;
   for (int a = 0; a < 3; a++)
-    change.cluster[a] = kernel.attrs->plan && kernel.attrs->plan->paired ? 1 : kernel.attrs->cluster[a];
-  list_nodes(&kernel, view.region, false);
-  if (!kernel.planned || kernel.planned->num_loads != kernel.num_loads ||
-      !variant->apply(&kernel, variant->value, &change))
+    kernel->open.cluster[a] = kernel->kept.cluster[a] = custom->plan->paired ? 1 : custom->cluster[a];
+  return MIRAGE_OK;
+}
+
+static MirageStatus change_kernel(MirageUGraph *graph, MirageNode node, const Block *planned,
+                                  const MirageTarget *target, const Variant *variant, bool first, bool *out_changes) {
+  Kernel kernel = {.target = target, .first = first};
+  MIRAGE_TRY(asks_of(planned, &kernel));
+  Block *ask = variant->apply(&kernel, variant->value);
+  if (!ask)
     return MIRAGE_OK;
   *out_changes = true;
-  if (blocks_of(change.cluster) == 1 && is_multicast(&change.schedule)) // as the planner had it
-    memcpy(change.cluster, kernel.attrs->cluster, sizeof change.cluster);
-  mirage_ugraph_set_cluster(graph, node, change.cluster);
-  mirage_ugraph_set_schedule(graph, node, &change.schedule);
+  bool multicast = false;
+  for (uint32_t i = 0; i < ask->num_loads; i++)
+    multicast |= ask->loads[i].multicast;
+  bool pairs = multicast && mirage__block_cluster(ask) == 1; // as the planner had it
+  const MirageSchedule schedule = mirage__block_schedule(ask);
+  mirage_ugraph_set_cluster(graph, node, pairs ? mirage__block_custom(planned)->cluster : ask->cluster);
+  mirage_ugraph_set_schedule(graph, node, &schedule);
   return mirage_ugraph_status(graph);
+}
+
+// Kernel by kernel, as far as they are planned.
+static MirageStatus change_kernels(MirageUGraph *graph, const MirageUGraph *planned, const MirageTarget *target,
+                                   const Variant *variant, bool *out_changes) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  MirageRegionView same = mirage_ugraph_region(planned, mirage_ugraph_body(planned)); // node by node
+  MirageStatus status = MIRAGE_OK;
+  bool first = true;
+  for (uint32_t i = 0; i < body.num_nodes && status == MIRAGE_OK; i++) {
+    if (mirage_ugraph_node(graph, body.nodes[i]).op != MIRAGE_OP_CUSTOM)
+      continue;
+    MirageArena arena;
+    Plan plan;
+    mirage_arena_init(&arena, NULL);
+    if (mirage__plan_read(planned, same.nodes[i], target, &arena, NULL, &plan) == MIRAGE_OK)
+      status = change_kernel(graph, body.nodes[i], &plan.block, target, variant, first, out_changes);
+    mirage_arena_deinit(&arena);
+    first = false;
+  }
+  return status;
 }
 
 const char *mirage_layout_variant_name(uint32_t index) {
@@ -200,16 +209,8 @@ MirageStatus mirage_layout_variant(const MirageUGraph *open, const MirageUGraph 
   *out_graph = NULL;
   MirageUGraph *graph = NULL;
   MIRAGE_TRY(mirage_ugraph_clone(open, diag, &graph));
-  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  MirageRegionView same = mirage_ugraph_region(planned, mirage_ugraph_body(planned)); // node by node
-  MirageStatus status = MIRAGE_OK;
-  bool changes = false, first = true;
-  for (uint32_t i = 0; i < body.num_nodes && status == MIRAGE_OK; i++) {
-    if (mirage_ugraph_node(graph, body.nodes[i]).op != MIRAGE_OP_CUSTOM)
-      continue;
-    status = change_kernel(graph, body.nodes[i], planned, same.nodes[i], target, &VARIANTS[index], first, &changes);
-    first = false;
-  }
+  bool changes = false;
+  MirageStatus status = change_kernels(graph, planned, target, &VARIANTS[index], &changes);
   if (status == MIRAGE_OK && changes)
     status = mirage_layout_plan(graph, target, diag);
   if (status == MIRAGE_OK && changes)

@@ -289,13 +289,11 @@ static void copy_region(Remask *r, const Kernel *k, MirageRegion region) {
   }
 }
 
-// The loads of a schedule are those of the kernel, in order: without them nobody has asked anything of any.
 static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
   MirageRegionView body = mirage_ugraph_region(r->from, node->region);
   Kernel k = {.node = *node, .first_argument = body.first_argument};
   MirageValue operands[128] = {{0}}, of[128] = {{0}};
   uint32_t count = 0, place[64] = {0}, given;
-  MirageSchedule schedule;
   find_computed(r, &k);
   for (uint32_t i = 0; i < node->num_operands && i < 64; i++) {
     place[i] = count;
@@ -307,11 +305,6 @@ static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
     if (k.computed[i])
       add_operands(r, k.computed[i]->of, operands, of, &count);
   MirageCustomAttrs attrs = node->attrs->custom;
-  if (attrs.schedule) {
-    schedule = *attrs.schedule;
-    schedule.num_loads = 0;
-    attrs.schedule = &schedule;
-  }
   MirageType *types = calloc((size_t)node->num_results + 1, sizeof *types);
   for (uint32_t i = 0; types && i < node->num_results; i++)
     types[i] = *mirage_ugraph_type(r->from, (MirageValue){node->first_result.index + i});
