@@ -85,7 +85,7 @@ static void walk_region(Walk *walk, MirageRegion region, int32_t loop) {
 static void count_uses(Block *block) {
   MirageNodeView view;
   for (int32_t s = -1; mirage__block_next(block, &s, &view);)
-    for (uint32_t i = 0; !mirage__block_forwards(block, &view) && i < view.num_operands; i++)
+    for (uint32_t i = 0; i < view.num_operands; i++)
       value_of(block, mirage__block_resolve(block, view.operands[i]))->num_uses++;
 }
 
@@ -126,17 +126,23 @@ double mirage__block_grid(const Block *block) {
 
 int64_t mirage__block_cluster(const Block *block) { return block->cluster[0] * block->cluster[1] * block->cluster[2]; }
 
-bool mirage__block_forwards(const Block *block, const MirageNodeView *view) {
+// A step of a thread region that only hands values through.
+static bool forwards(const Block *block, const MirageNodeView *view) {
   return view->op == MIRAGE_OP_THREAD ||
          (view->op == MIRAGE_OP_YIELD && mirage_ugraph_region(block->graph, view->parent).level == MIRAGE_LEVEL_THREAD);
 }
 
+bool mirage__block_step(const Block *block, int32_t step, MirageNodeView *out_view) {
+  if (!block->steps[step].node.index)
+    return false;
+  *out_view = mirage_ugraph_node(block->graph, block->steps[step].node);
+  return !forwards(block, out_view);
+}
+
 bool mirage__block_next(const Block *block, int32_t *step, MirageNodeView *out_view) {
-  for (++*step; *step < block->num_steps; ++*step)
-    if (block->steps[*step].node.index) {
-      *out_view = mirage_ugraph_node(block->graph, block->steps[*step].node);
+  while (++*step < block->num_steps)
+    if (mirage__block_step(block, *step, out_view))
       return true;
-    }
   return false;
 }
 
@@ -228,6 +234,43 @@ void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visi
   }
   for (uint32_t i = 0; i < view.num_operands; i++)
     mirage__block_leaves(block, view.operands[i], visit, user);
+}
+
+typedef struct Reading {
+  const Block *block;
+  BlockRead read;
+  void *user;
+  int32_t step, loop; // where it happens
+} Reading;
+
+static void read_leaf(void *user, MirageValue leaf) {
+  const Reading *reading = user;
+  const BlockLoop *loops = reading->block->loops;
+  int32_t last = reading->step, own = value_of(reading->block, leaf)->loop;
+  for (int32_t l = reading->loop; !mirage__block_loop_contains(reading->block, l, own); l = loops[l].parent)
+    last = loops[l].end > last ? loops[l].end : last;
+  reading->read(reading->user, leaf, reading->step, last);
+}
+
+// Values of a meeting come to be at its step, out of its leaves and what else they are computed from; what a loop carries
+// takes its step at the end.
+void mirage__block_reads(const Block *block, BlockRead read, void *user) {
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
+    const BlockValue *result = view.num_results ? value_of(block, view.first_result) : NULL;
+    if (mirage__block_can_inline(view.op) && !result->shared && !result->resident)
+      continue;
+    const BlockMeeting *meeting = view.num_results == 1 ? mirage__block_meeting_of(block, view.first_result) : NULL;
+    Reading reading = {block, read, user, s, block->steps[s].loop};
+    if (result && result->carried)
+      reading.step = block->loops[reading.loop].end;
+    if (meeting)
+      reading.step = meeting->step, reading.loop = meeting->loop;
+    for (uint32_t i = 0; meeting && i < meeting->num_leaves; i++)
+      mirage__block_leaves(block, meeting->leaves[i], read_leaf, &reading);
+    for (uint32_t i = 0; i < view.num_operands; i++)
+      mirage__block_leaves(block, view.operands[i], read_leaf, &reading);
+  }
 }
 
 CarryKind mirage__block_carry_candidate(const Block *block, MirageNode loop, uint32_t index) {

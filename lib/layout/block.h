@@ -147,7 +147,9 @@ MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageN
 const MirageCustomAttrs *mirage__block_custom(const Block *block);
 double mirage__block_grid(const Block *block);
 int64_t mirage__block_cluster(const Block *block);
-/// The next node of the block graph behind step `*step`, -1 at first; false when there is none.
+/// The node of a step; false where there is none, or it only hands values through.
+bool mirage__block_step(const Block *block, int32_t step, MirageNodeView *out_view);
+/// The next such node behind step `*step`, -1 at first; false when there is none.
 bool mirage__block_next(const Block *block, int32_t *step, MirageNodeView *out_view);
 /// The value that `value` stands for once thread regions are flattened.
 MirageValue mirage__block_resolve(const Block *block, MirageValue value);
@@ -157,8 +159,6 @@ int32_t mirage__block_find_loop(const Block *block, MirageNode node);
 bool mirage__block_loop_contains(const Block *block, int32_t outer, int32_t inner);
 static inline bool mirage__is_product(MirageOp op) { return op == MIRAGE_OP_MATMUL || op == MIRAGE_OP_MMA; }
 static inline bool mirage__is_reduction(MirageOp op) { return mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE; }
-/// A step of a thread region that only hands values through.
-bool mirage__block_forwards(const Block *block, const MirageNodeView *view);
 /// An operator whose elements can be computed one by one from elements of its operands.
 bool mirage__block_can_inline(MirageOp op);
 MirageNodeView mirage__block_def(const Block *block, MirageValue value);
@@ -170,6 +170,10 @@ uint32_t mirage__block_factor_index(const MirageLoopAttrs *attrs, uint32_t index
 /// Calls `visit` for every buffer and direct load that an evaluation of `value` reads.
 typedef void (*BlockVisit)(void *user, MirageValue leaf);
 void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visit, void *user);
+/// Calls `read` for every buffer, resident value and direct load that a step reads: what is computed where it is asked for is
+/// read by who asks. `first` is the step that reads; `last` the end of the loops in which it does so again and again.
+typedef void (*BlockRead)(void *user, MirageValue leaf, int32_t first, int32_t last);
+void mirage__block_reads(const Block *block, BlockRead read, void *user);
 
 // ------------------------------------------------------------------------------------------------ actors and channels
 

@@ -28,13 +28,6 @@ static void fail(Check *check, MirageNode node, const char *format, ...) {
   check->loc = mirage_ugraph_node(check->block->graph, node.index ? node : check->block->custom).loc;
 }
 
-static bool next_step(const Block *block, int32_t s, MirageNodeView *out_view) {
-  if (!block->steps[s].node.index)
-    return false;
-  *out_view = mirage_ugraph_node(block->graph, block->steps[s].node);
-  return out_view->op != MIRAGE_OP_THREAD;
-}
-
 // A buffer of its own: not the carry of a loop, which lies in that of the loop's result.
 static bool is_buffer(const Block *block, MirageValue value) {
   const BlockValue *v = &block->values[value.index];
@@ -130,9 +123,7 @@ static void check_place(Check *check, MirageValue value, const MirageNodeView *d
 static void check_places(Check *check) {
   const Block *block = check->block;
   MirageNodeView view;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!next_step(block, s, &view))
-      continue;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
     for (uint32_t r = 0; r < view.num_results; r++) {
       MirageValue value = {view.first_result.index + r};
       const BlockValue *v = &block->values[value.index];
@@ -367,38 +358,18 @@ static void check_memory(Check *check) {
 
 // ---------------------------------------------------------------------------------------------------------------- reads
 
-typedef struct Reader {
-  Check *check;
-  int32_t step;
-} Reader;
-
-static void check_leaf(void *user, MirageValue leaf) {
-  const Reader *reader = user;
-  const Block *block = reader->check->block;
-  MirageValue buffer = mirage__block_buffer_of(block, leaf);
-  const BlockValue *v = &block->values[buffer.index];
-  bool in_memory = block->values[leaf.index].shared; // a carry may be in registers while its loop runs
-  if (in_memory && is_buffer(block, buffer) && (reader->step < v->begin || reader->step > v->end))
-    fail(reader->check, v->def, "a tile is read at step %d, its buffer holds it from %d to %d", reader->step, v->begin,
-         v->end);
-}
-
 // Whoever reads a buffer does so while it holds the value: what is copied into it has been waited for by then.
-static void check_reads(Check *check) {
-  const Block *block = check->block;
-  MirageNodeView view;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!next_step(block, s, &view))
-      continue;
-    const BlockValue *result = view.num_results == 1 ? &block->values[view.first_result.index] : NULL;
-    bool inlined = mirage__block_can_inline(view.op) && !result->shared && !result->resident;
-    if (inlined || (result && result->meeting >= 0)) // read where somebody asks, or at the meeting
-      continue;
-    Reader reader = {check, result && result->carried ? block->loops[result->loop].end : s};
-    for (uint32_t i = 0; i < view.num_operands; i++)
-      mirage__block_leaves(block, view.operands[i], check_leaf, &reader);
-  }
+static void check_read(void *user, MirageValue leaf, int32_t first, int32_t last) {
+  Check *check = user;
+  MirageValue buffer = mirage__block_buffer_of(check->block, leaf);
+  const BlockValue *v = &check->block->values[buffer.index];
+  bool in_memory = check->block->values[leaf.index].shared; // a carry may be in registers while its loop runs
+  if (in_memory && is_buffer(check->block, buffer) && (first < v->begin || last > v->end))
+    fail(check, v->def, "a tile is read at step %d, its buffer holds it from %d to %d", first < v->begin ? first : last,
+         v->begin, v->end);
 }
+
+static void check_reads(Check *check) { mirage__block_reads(check->block, check_read, check); }
 
 // ---------------------------------------------------------------------------------------------------------------- rules
 

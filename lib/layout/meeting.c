@@ -27,13 +27,6 @@ typedef struct Finder {
 
 static bool is_collective(MirageOp op) { return mirage_op_info(op)->kind == MIRAGE_KIND_COLLECTIVE; }
 
-static bool next_step(const Block *block, int32_t s, MirageNodeView *out_view) {
-  if (!block->steps[s].node.index)
-    return false;
-  *out_view = mirage_ugraph_node(block->graph, block->steps[s].node);
-  return !mirage__block_forwards(block, out_view);
-}
-
 static bool any_operand(const Block *block, const MirageNodeView *view, const int32_t *mark, int32_t value) {
   for (uint32_t i = 0; i < view->num_operands; i++)
     if (mark[mirage__block_resolve(block, view->operands[i]).index] == value)
@@ -64,9 +57,7 @@ static void find_meetings(Finder *f) {
   Block *block = f->block;
   BlockMeeting *open = NULL;
   MirageNodeView view;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    if (!next_step(block, s, &view))
-      continue;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
     int32_t loop = block->steps[s].loop;
     if (is_collective(view.op)) {
       if (!open || !may_join(f, open, &view, loop)) {
@@ -120,8 +111,8 @@ static MirageStatus fill_meeting(Finder *f, int32_t index, const MirageDiag *dia
       mirage_arena_alloc_array(block->arena, mirage_ugraph_num_values(block->graph) + 1, sizeof(MirageValue));
   if (!meeting->values || !meeting->leaves)
     return mirage_diag_fail(diag, view.loc, MIRAGE_NO_MEMORY, "%s: out of memory", mirage_op_info(view.op)->mnemonic);
-  for (int32_t s = meeting->first; s <= meeting->step; s++) {
-    if (!next_step(block, s, &view) || view.num_results != 1 || f->within[view.first_result.index] != index + 1)
+  for (int32_t s = meeting->first - 1; mirage__block_next(block, &s, &view) && s <= meeting->step;) {
+    if (view.num_results != 1 || f->within[view.first_result.index] != index + 1)
       continue;
     meeting->values[meeting->num_values++] = view.first_result;
     block->values[view.first_result.index].meeting = index;
@@ -163,8 +154,8 @@ static void find_gathered(Finder *f, int32_t index) {
   for (uint32_t i = 0; i < meeting->num_values; i++)
     f->after[meeting->values[i].index] = index + 1;
   meeting->end = meeting->step;
-  for (int32_t s = meeting->first; s < block->num_steps; s++) {
-    if (!next_step(block, s, &view) || !any_operand(block, &view, f->after, index + 1))
+  for (int32_t s = meeting->first - 1; mirage__block_next(block, &s, &view);) {
+    if (!any_operand(block, &view, f->after, index + 1))
       continue;
     if (mirage__block_can_inline(view.op))
       f->after[view.first_result.index] = index + 1;
@@ -172,14 +163,14 @@ static void find_gathered(Finder *f, int32_t index) {
       meeting->end = s;
   }
   for (int32_t s = block->num_steps - 1; s >= meeting->first; s--) {
-    if (!next_step(block, s, &view) || shares_work(f, index, s, &view))
+    if (!mirage__block_step(block, s, &view) || shares_work(f, index, s, &view))
       continue;
     for (uint32_t i = 0; i < view.num_operands; i++)
       f->whole[mirage__block_resolve(block, view.operands[i]).index] = index + 1;
   }
   bool results = false;
-  for (int32_t s = meeting->first; s < block->num_steps; s++)
-    if (next_step(block, s, &view) && view.num_results == 1) {
+  for (int32_t s = meeting->first - 1; mirage__block_next(block, &s, &view);)
+    if (view.num_results == 1) {
       uint32_t id = view.first_result.index;
       BlockValue *v = &block->values[id];
       v->gathered |= f->after[id] == index + 1 && f->whole[id] != index + 1 && !v->shared;
@@ -192,8 +183,8 @@ static void find_gathered(Finder *f, int32_t index) {
 MirageStatus mirage__block_meetings(Block *block, bool clusters, const MirageDiag *diag) {
   MirageNodeView view;
   size_t collectives = 0, values = mirage_ugraph_num_values(block->graph) + 1;
-  for (int32_t s = 0; s < block->num_steps; s++)
-    collectives += next_step(block, s, &view) && is_collective(view.op);
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);)
+    collectives += is_collective(view.op);
   if (!collectives)
     return MIRAGE_OK;
   Finder f = {.block = block, .clusters = clusters};

@@ -128,83 +128,29 @@ static MirageStatus check_hand_layout(Plan *plan, const MirageType *type, bool f
 
 // ------------------------------------------------------------------------------------------------------- live ranges
 
-typedef struct Reader {
-  Plan *plan;
-  int32_t step, loop; // where the reading happens
-} Reader;
-
-static void read_leaf(void *user, MirageValue leaf) {
-  Reader *reader = user;
-  Block *block = &reader->plan->block;
+static void extend(void *user, MirageValue leaf, int32_t first, int32_t last) {
+  Block *block = user;
   BlockValue *v = &block->values[mirage__block_buffer_of(block, leaf).index];
-  const BlockValue *source = &block->values[leaf.index];
-  int32_t step = reader->step;
-  // A value from outside a loop is read again in each iteration.
-  for (int32_t l = reader->loop; l >= 0 && !mirage__block_loop_contains(block, l, source->loop);
-       l = block->loops[l].parent)
-    step = block->loops[l].end > step ? block->loops[l].end : step;
-  v->end = step > v->end ? step : v->end;
+  (void)first;
+  v->end = last > v->end ? last : v->end;
 }
 
-static void read_value(Plan *plan, MirageValue value, int32_t step, int32_t loop) {
-  Reader reader = {plan, step, loop};
-  mirage__block_leaves(&plan->block, value, read_leaf, &reader);
-}
-
-// The values of a meeting come to be at its step, out of its leaves, its results and what else they are computed from.
-static void read_meeting(Plan *plan, const BlockMeeting *meeting, const MirageNodeView *value) {
-  for (uint32_t i = 0; i < meeting->num_leaves; i++)
-    read_value(plan, meeting->leaves[i], meeting->step, meeting->loop);
-  for (uint32_t i = 0; i < value->num_operands; i++)
-    read_value(plan, value->operands[i], meeting->step, meeting->loop);
-}
-
-static void read_step(Plan *plan, int32_t s) {
+static void birth(Plan *plan, int32_t s, const MirageNodeView *view) {
   Block *block = &plan->block;
-  MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
-  if (view.op == MIRAGE_OP_THREAD)
-    return;
-  int32_t loop = block->steps[s].loop;
-  const BlockValue *result = view.num_results ? value_of(plan, view.first_result) : NULL;
-  if (mirage__block_can_inline(view.op) && !result->shared && !result->resident)
-    return;
-  const BlockMeeting *meeting = view.num_results == 1 ? mirage__block_meeting_of(block, view.first_result) : NULL;
-  if (meeting) {
-    read_meeting(plan, meeting, &view);
-    return;
-  }
-  bool product = mirage__is_product(view.op);
-  int32_t when = result && result->carried ? block->loops[loop].end : s;
-  for (uint32_t i = 0; i < view.num_operands; i++) {
-    MirageValue operand = view.operands[i];
-    if (product)
-      read_value(plan, mirage__matmul_operand(block, operand).base, when, loop);
-    read_value(plan, operand, when, loop);
-  }
-}
-
-static void birth(Plan *plan, int32_t s) {
-  Block *block = &plan->block;
-  MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
-  int32_t loop = block->steps[s].loop;
-  if (view.op == MIRAGE_OP_LOOP) {
-    int32_t index = mirage__block_find_loop(block, block->steps[s].node);
-    for (uint32_t i = 0; i < view.num_results; i++) {
-      BlockValue *result = value_of(plan, mirage_ugraph_result(plan->graph, block->steps[s].node, i));
-      bool in_memory = mirage__block_carry_kind(block, block->steps[s].node, i) == CARRY_SHARED;
-      result->begin = in_memory ? block->loops[index].begin : block->loops[index].end + 1;
-      result->end = block->loops[index].end + 1;
-    }
-    return;
-  }
-  for (uint32_t i = 0; i < view.num_results; i++) {
-    BlockValue *result = value_of(plan, mirage_ugraph_result(plan->graph, block->steps[s].node, i));
-    bool pipelined = view.op == MIRAGE_OP_LOAD && loop >= 0;
+  int32_t loop = block->steps[s].loop, own = mirage__block_find_loop(block, block->steps[s].node);
+  for (uint32_t i = 0; i < view->num_results; i++) {
+    MirageValue value = {view->first_result.index + i};
+    BlockValue *result = value_of(plan, value);
     int32_t when = result->meeting >= 0 ? block->meetings[result->meeting].step : s;
+    bool pipelined = view->op == MIRAGE_OP_LOAD && loop >= 0;
     result->begin = pipelined ? block->loops[loop].begin : when;
     result->end = pipelined ? block->loops[loop].end : when;
-    if (!mirage__has_producer(&block->team) ||
-        !mirage__block_is_copied(block, mirage_ugraph_result(plan->graph, block->steps[s].node, i)))
+    if (own >= 0) {
+      bool in_memory = mirage__block_carry_kind(block, block->steps[s].node, i) == CARRY_SHARED;
+      result->end = block->loops[own].end + 1;
+      result->begin = in_memory ? block->loops[own].begin : result->end;
+    }
+    if (!mirage__has_producer(&block->team) || !mirage__block_is_copied(block, value))
       continue;
     result->begin = 0; // the producer runs ahead of everybody
     for (int32_t l = loop; l >= 0; l = block->loops[l].parent)
@@ -213,12 +159,10 @@ static void birth(Plan *plan, int32_t s) {
 }
 
 void mirage__plan_lives(Plan *plan) {
-  for (int32_t s = 0; s < plan->block.num_steps; s++)
-    if (plan->block.steps[s].node.index)
-      birth(plan, s);
-  for (int32_t s = 0; s < plan->block.num_steps; s++)
-    if (plan->block.steps[s].node.index)
-      read_step(plan, s);
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(&plan->block, &s, &view);)
+    birth(plan, s, &view);
+  mirage__block_reads(&plan->block, extend, &plan->block);
 }
 
 // ----------------------------------------------------------------------------------------------------------- buffers

@@ -183,7 +183,7 @@ static void for_readers(Study *study, Reader reader) {
   const Block *block = study->block;
   MirageNodeView view;
   for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
-    for (uint32_t i = 0; !mirage__block_forwards(block, &view) && i < view.num_operands; i++)
+    for (uint32_t i = 0; i < view.num_operands; i++)
       reader(study, block->steps[s].node, &view, i);
   }
 }
@@ -259,7 +259,7 @@ static void assume_all(Study *study) {
 static bool read_in_cells(const Block *block, MirageValue value) {
   MirageNodeView view;
   for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
-    for (uint32_t i = 0; !mirage__block_forwards(block, &view) && i < view.num_operands; i++)
+    for (uint32_t i = 0; i < view.num_operands; i++)
       if (mirage__block_resolve(block, view.operands[i]).index == value.index &&
           takes_cells(block, block->steps[s].node, &view, i))
         return true;
@@ -344,55 +344,29 @@ typedef struct Range {
 typedef struct Lifetimes {
   const Block *block;
   Range *ranges; // by value id
-  int32_t step, loop;
 } Lifetimes;
 
-static void extend(void *user, MirageValue leaf) {
-  Lifetimes *lives = user;
-  const Block *block = lives->block;
-  if (!block->values[leaf.index].resident || block->values[leaf.index].carried) // the carry's cells are its loop's
-    return;
-  Range *range = &lives->ranges[mirage__block_buffer_of(block, leaf).index];
-  int32_t end = 2 * lives->step;
-  for (int32_t l = lives->loop; l >= 0 && !mirage__block_loop_contains(block, l, block->values[leaf.index].loop);
-       l = block->loops[l].parent)
-    end = 2 * block->loops[l].end > end ? 2 * block->loops[l].end : end;
-  range->end = end > range->end ? end : range->end;
-}
-
-static void read_operands(Lifetimes *lives, const MirageNodeView *view, int32_t step, int32_t loop) {
-  lives->step = step;
-  lives->loop = loop;
-  for (uint32_t i = 0; i < view->num_operands; i++)
-    mirage__block_leaves(lives->block, view->operands[i], extend, lives);
+static void extend(void *user, MirageValue leaf, int32_t first, int32_t last) {
+  const Lifetimes *lives = user;
+  const BlockValue *v = &lives->block->values[leaf.index];
+  Range *range = &lives->ranges[mirage__block_buffer_of(lives->block, leaf).index];
+  (void)first;
+  if (v->resident && !v->carried && 2 * last > range->end) // the carry's cells are its loop's
+    range->end = 2 * last;
 }
 
 static void find_lifetimes(Lifetimes *lives) {
   const Block *block = lives->block;
   MirageNodeView view;
-  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
-    if (mirage__block_forwards(block, &view))
-      continue;
-    const BlockValue *result = view.num_results ? &block->values[view.first_result.index] : NULL;
-    bool inlined = mirage__block_can_inline(view.op);
-    if (inlined && !result->resident && !result->shared)
-      continue;
-    int32_t loop = block->steps[s].loop;
-    read_operands(lives, &view, result && result->carried ? block->loops[loop].end : s, loop);
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);)
     for (uint32_t i = 0; i < view.num_results; i++) {
       uint32_t id = view.first_result.index + i;
+      int32_t begin = 2 * s + mirage__block_can_inline(view.op);
       int32_t own = mirage__block_find_loop(block, block->steps[s].node);
       if (block->values[id].resident && !block->values[id].carried)
-        lives->ranges[id] = (Range){2 * s + inlined, own < 0 ? 2 * s + inlined : 2 * block->loops[own].end + 2};
+        lives->ranges[id] = (Range){begin, own < 0 ? begin : 2 * block->loops[own].end + 2};
     }
-  }
-  for (int32_t m = 0; m < block->num_meetings; m++) {
-    const BlockMeeting *meeting = &block->meetings[m];
-    lives->step = meeting->step;
-    lives->loop = meeting->loop;
-    for (uint32_t i = 0; i < meeting->num_leaves; i++)
-      mirage__block_leaves(block, meeting->leaves[i], extend, lives);
-  }
+  mirage__block_reads(block, extend, lives);
 }
 
 // The most registers of a thread that hold resident values at one time; -1 when memory is short.

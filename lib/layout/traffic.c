@@ -238,8 +238,7 @@ static void read_step(Walk *t, const MirageNodeView *view, int32_t loop) {
     read_reduction(t, view, trips);
     return;
   }
-  bool inlined = mirage__block_can_inline(view->op) && !block->values[view->first_result.index].shared;
-  if (inlined || view->op == MIRAGE_OP_THREAD)
+  if (mirage__block_can_inline(view->op) && !block->values[view->first_result.index].shared)
     return;
   for (uint32_t i = 0; i < view->num_operands; i++) {
     MirageValue operand = mirage__block_resolve(block, view->operands[i]);
@@ -286,10 +285,8 @@ Traffic mirage__traffic(const Plan *plan, MirageValue buffer, const MirageType *
   Walk t = {.plan = plan, .buffer = buffer, .type = type};
   const Block *block = &plan->block;
   write_buffer(&t);
-  for (int32_t s = 0; s < block->num_steps; s++)
-    if (block->steps[s].node.index) {
-      MirageNodeView view = mirage_ugraph_node(block->graph, block->steps[s].node);
-      read_step(&t, &view, block->steps[s].loop);
-    }
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);)
+    read_step(&t, &view, block->steps[s].loop);
   return (Traffic){t.conflicts, t.swizzles};
 }
