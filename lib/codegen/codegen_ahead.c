@@ -57,7 +57,7 @@ static void issue_early(Emit *e, const Ahead *ahead) {
     e->gpu.op = carry.node.index;
     mirage__begin_operation(e);
     for (uint32_t i = 0; i < 2; i++)
-      mirage__will_read(e, mirage__matmul_operand(&e->block, view.operands[i]).base);
+      mirage__will_read(e, mirage__matmul_operand(&e->block, &view, i).base);
     mirage__warpgroup_issue(e, &carry, &split, NULL);
   }
 }

@@ -6,8 +6,7 @@
 static void operand_index(Emit *e, MirageNodeView view, uint32_t which, const Cell *cell, const MirageType *result,
                           LLVMValueRef k, LLVMValueRef *out) {
   const MirageType *type = emit_type(e, view.operands[which]);
-  bool transposed = view.attrs && (which == 0 ? view.attrs->matmul.transpose_a : view.attrs->matmul.transpose_b);
-  bool k_last = (which == 0) != transposed;
+  bool k_last = mirage__k_is_last(&view, which);
   for (uint32_t i = 3; i <= type->rank; i++) {
     uint32_t dim = type->rank - i;
     out[dim] = type->shape[dim] == 1 ? gpu_i32(&e->gpu, 0) : cell->index[result->rank - i];

@@ -130,8 +130,7 @@ void mirage__matmul_step(Emit *e, Carry *carry) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
   mirage__begin_operation(e);
   for (uint32_t i = 0; i < 2; i++)
-    mirage__will_read(e,
-                      split.tensor_core ? mirage__matmul_operand(&e->block, view.operands[i]).base : view.operands[i]);
+    mirage__will_read(e, split.tensor_core ? mirage__matmul_operand(&e->block, &view, i).base : view.operands[i]);
   if (carry->factor.index && split.resident) {
     mirage__cells_rescale(e, carry);
   } else if (carry->factor.index) {

@@ -8,14 +8,10 @@
 #include "emit.h"
 
 typedef struct Source {
-  MirageValue value;
+  MatmulOperand is;
   const MirageType *type;
   bool computed; // by the element function, instead of read by ldmatrix
   LLVMValueRef copy;
-  int32_t unit_dim, k_dim; // dimensions of the buffer
-  int32_t batch_dim[MIRAGE_MAX_RANK];
-  uint32_t num_batch;
-  bool k_inner;
 } Source;
 
 typedef struct Step {
@@ -30,20 +26,11 @@ typedef struct Step {
   int32_t row_unit, depth_unit; // p_in_cells: this thread's row unit; units of the contraction so far
 } Step;
 
-static Source source_of(Emit *e, MirageNodeView view, uint32_t which) {
-  MatmulOperand operand = mirage__matmul_operand(&e->block, view.operands[which]);
-  const MirageType *type = emit_type(e, operand.base);
-  uint32_t rank = type->rank;
-  bool transposed = view.attrs && (which == 0 ? view.attrs->matmul.transpose_a : view.attrs->matmul.transpose_b);
-  bool k_last = (which == 0) != transposed; // a is [m, k], b is [k, n]
-  Source source = {.value = operand.base, .type = type, .num_batch = rank - 2};
-  source.computed = !emit_is_shared(e, operand.base);
-  source.copy = source.computed ? NULL : mirage__current_copy(e, operand.base);
-  source.k_dim = operand.perm[rank - (k_last ? 1 : 2)];
-  source.unit_dim = operand.perm[rank - (k_last ? 2 : 1)];
-  source.k_inner = source.k_dim == (int32_t)rank - 1;
-  for (uint32_t i = 0; i + 2 < rank; i++)
-    source.batch_dim[i] = operand.perm[i];
+static Source source_of(Emit *e, const MirageNodeView *view, uint32_t which) {
+  Source source = {.is = mirage__matmul_operand(&e->block, view, which)};
+  source.type = emit_type(e, source.is.base);
+  source.computed = !emit_is_shared(e, source.is.base);
+  source.copy = source.computed ? NULL : mirage__current_copy(e, source.is.base);
   return source;
 }
 
@@ -53,14 +40,14 @@ static void source_index(Emit *e, const Step *step, const Source *source, const 
   const MirageType *type = source->type;
   LLVMValueRef zero = gpu_i32(&e->gpu, 0);
   uint32_t result_batch = step->result->rank - 2;
-  for (uint32_t i = 0; i < source->num_batch; i++) {
-    int32_t dim = source->batch_dim[i];
-    index[dim] = type->shape[dim] == 1 ? zero : batch[result_batch - source->num_batch + i];
+  for (uint32_t i = 0; i + 2 < type->rank; i++) {
+    int32_t dim = source->is.perm[i];
+    index[dim] = type->shape[dim] == 1 ? zero : batch[result_batch - (type->rank - 2) + i];
   }
-  int64_t extent = type->shape[source->unit_dim], depth = type->shape[source->k_dim];
-  index[source->unit_dim] =
+  int64_t extent = type->shape[source->is.unit_dim], depth = type->shape[source->is.k_dim];
+  index[source->is.unit_dim] =
       unit_reach > extent ? mirage__select(e, mirage__less_than(e, unit, extent), unit, zero) : unit;
-  index[source->k_dim] = step->tail ? mirage__select(e, mirage__less_than(e, k, depth), k, zero) : k;
+  index[source->is.k_dim] = step->tail ? mirage__select(e, mirage__less_than(e, k, depth), k, zero) : k;
 }
 
 // Address of the 16-byte row that starts at (unit, k).
@@ -81,15 +68,15 @@ static LLVMValueRef compute_pair(Emit *e, const Step *step, const Source *source
                                  LLVMValueRef unit, int64_t unit_reach, LLVMValueRef k) {
   LLVMValueRef index[MIRAGE_MAX_RANK], values[2];
   source_index(e, step, source, batch, unit, unit_reach, k, index);
-  if (source->k_inner && !step->tail) {
-    mirage__element(e, source->value, index, 2, values);
+  if (source->is.k_inner && !step->tail) {
+    mirage__element(e, source->is.base, index, 2, values);
   } else {
     CellPlace next = e->cell ? *e->cell : (CellPlace){0};
     next.part++;
-    values[0] = mirage__element1(e, source->value, index);
+    values[0] = mirage__element1(e, source->is.base, index);
     source_index(e, step, source, batch, unit, unit_reach, mirage__add(e, k, gpu_i32(&e->gpu, 1)), index);
     e->cell = e->cell ? &next : NULL;
-    values[1] = mirage__element1(e, source->value, index);
+    values[1] = mirage__element1(e, source->is.base, index);
   }
   return mirage__pack_pair(e, source->type->dtype, values[0], values[1]);
 }
@@ -134,13 +121,13 @@ static void load_p(Emit *e, const Step *step, const LLVMValueRef *batch, LLVMVal
   LLVMValueRef high = mirage__div(e, e->lane, 16), base = mirage__mul(e, unit, 16);
   LLVMValueRef i = mirage__add(e, base, mirage__mul(e, middle, 8)),
                k = mirage__add(e, step->k0, mirage__mul(e, high, 8));
-  if (step->p.k_inner)
+  if (step->p.is.k_inner)
     i = mirage__add(e, i, low);
   else
     k = mirage__add(e, k, low);
   LLVMValueRef address = row_address(e, step, &step->p, batch, i, (int64_t)step->split->row_units * 16, k);
   LLVMValueRef registers =
-      step->p.k_inner ? GPU(&e->gpu, LDMATRIX_X4, address) : GPU(&e->gpu, LDMATRIX_X4_TRANS, address);
+      step->p.is.k_inner ? GPU(&e->gpu, LDMATRIX_X4, address) : GPU(&e->gpu, LDMATRIX_X4_TRANS, address);
   for (unsigned r = 0; r < 4; r++)
     out[r] = mask_tail(e, step, LLVMBuildExtractValue(e->gpu.builder, registers, r, ""), r / 2);
 }
@@ -160,15 +147,15 @@ static void load_q(Emit *e, const Step *step, const LLVMValueRef *batch, LLVMVal
   LLVMValueRef low = mirage__mod(e, e->lane, 8), middle = mirage__mod(e, mirage__div(e, e->lane, 8), 2);
   LLVMValueRef high = mirage__div(e, e->lane, 16), k = mirage__add(e, step->k0, mirage__mul(e, middle, 8));
   LLVMValueRef j = mirage__mul(e, count == 2 ? mirage__add(e, unit, high) : unit, 8);
-  if (step->q.k_inner)
+  if (step->q.is.k_inner)
     j = mirage__add(e, j, low);
   else
     k = mirage__add(e, k, low);
   LLVMValueRef address = row_address(e, step, &step->q, batch, j, reach, k), registers;
   if (count == 2)
-    registers = step->q.k_inner ? GPU(&e->gpu, LDMATRIX_X4, address) : GPU(&e->gpu, LDMATRIX_X4_TRANS, address);
+    registers = step->q.is.k_inner ? GPU(&e->gpu, LDMATRIX_X4, address) : GPU(&e->gpu, LDMATRIX_X4_TRANS, address);
   else
-    registers = step->q.k_inner ? GPU(&e->gpu, LDMATRIX_X2, address) : GPU(&e->gpu, LDMATRIX_X2_TRANS, address);
+    registers = step->q.is.k_inner ? GPU(&e->gpu, LDMATRIX_X2, address) : GPU(&e->gpu, LDMATRIX_X2_TRANS, address);
   for (int r = 0; r < 2 * count; r++)
     out[r] = mask_tail(e, step, LLVMBuildExtractValue(e->gpu.builder, registers, (unsigned)r, ""), r % 2);
 }
@@ -218,7 +205,7 @@ void mirage__mma_cells_operand(Emit *e, Carry *carry, const MatmulSplit *split, 
   MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
   LLVMValueRef batch[MIRAGE_MAX_RANK];
   Step step = {.carry = carry, .split = split, .worker = mirage__matmul_worker(e, split), .p_in_cells = true};
-  step.p = source_of(e, view, 0);
+  step.p = source_of(e, &view, 0);
   step.p.computed = true;
   step.result = emit_type(e, carry->result);
   step.k0 = gpu_i32(&e->gpu, depth_unit * 16);
@@ -236,8 +223,8 @@ void mirage__mma_step(Emit *e, Carry *carry, const MatmulSplit *split) {
     return;
   }
   Step step = {.carry = carry, .split = split, .worker = mirage__matmul_worker(e, split)};
-  step.p = source_of(e, view, split->swap ? 1 : 0);
-  step.q = source_of(e, view, split->swap ? 0 : 1);
+  step.p = source_of(e, &view, split->swap ? 1 : 0);
+  step.q = source_of(e, &view, split->swap ? 0 : 1);
   step.result = emit_type(e, carry->result);
   step.p_in_cells = mirage__block_operand_in_cells(&e->block, &view);
   step.p.computed |= step.p_in_cells;

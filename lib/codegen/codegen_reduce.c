@@ -27,7 +27,7 @@ static Reduction describe(Emit *e, const Carry *carry) {
   r.out = emit_type(e, r.view.first_result);
   r.dim = r.view.attrs->reduce.dim;
   r.extent = r.out->shape[r.dim];
-  r.split = mirage__reduce_split(r.in, r.out, r.dim, e->threads / 32);
+  r.split = mirage__block_reduce_split(&e->block, &r.view);
   r.group = mirage__div(e, e->thread, r.split.group);
   r.member = mirage__mod(e, e->thread, r.split.group);
   r.groups = e->threads / r.split.group;

@@ -23,15 +23,12 @@ typedef struct Operand {
 } Operand;
 
 static Operand operand_of(Emit *e, const MirageNodeView *view, uint32_t which) {
-  MatmulOperand operand = mirage__matmul_operand(&e->block, view->operands[which]);
+  MatmulOperand operand = mirage__matmul_operand(&e->block, view, which);
   const MirageType *type = emit_type(e, operand.base);
-  uint32_t rank = type->rank;
-  bool transposed = view->attrs && (which == 0 ? view->attrs->matmul.transpose_a : view->attrs->matmul.transpose_b);
-  bool k_last = (which == 0) != transposed;
   LLVMValueRef origin[MIRAGE_MAX_RANK];
-  for (uint32_t i = 0; i < rank; i++)
+  for (uint32_t i = 0; i < type->rank; i++)
     origin[i] = gpu_i32(&e->gpu, 0);
-  Operand out = {.type = type, .k_inner = operand.perm[rank - (k_last ? 1 : 2)] == (int32_t)rank - 1};
+  Operand out = {.type = type, .k_inner = operand.k_inner};
   out.start = mirage__tile_address(e, type, mirage__current_copy(e, operand.base), origin);
   out.row_bytes = mirage__panel_width(type) * mirage_dtype_bytes(type->dtype);
   out.panel_bytes = mirage__panel_rows(type) * out.row_bytes;

@@ -266,7 +266,7 @@ static bool multiplies_uncopied(const Block *block, MirageValue value) {
     return false;
   MirageNodeView product = mirage__block_def(block, value);
   for (uint32_t i = 0; i < 2; i++)
-    if (!mirage__block_is_copied(block, mirage__matmul_operand(block, product.operands[i]).base) &&
+    if (!mirage__block_is_copied(block, mirage__matmul_operand(block, &product, i).base) &&
         !(i == 0 && mirage__block_operand_in_cells(block, &product)))
       return true;
   return false;

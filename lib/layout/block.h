@@ -281,8 +281,14 @@ bool mirage__block_operand_in_cells(const Block *block, const MirageNodeView *pr
 typedef struct MatmulOperand {
   MirageValue base;
   int32_t perm[MIRAGE_MAX_RANK]; // operand dimension i is base dimension perm[i]
+  int32_t k_dim, unit_dim;       // of the base: the contraction, and the other of the last two
+  bool k_inner;                  // the contraction is the base's last dimension
 } MatmulOperand;
-MatmulOperand mirage__matmul_operand(const Block *block, MirageValue operand);
+MatmulOperand mirage__matmul_operand(const Block *block, const MirageNodeView *product, uint32_t which);
+/// Whether the last dimension of operand 0 or 1 is the contraction.
+bool mirage__k_is_last(const MirageNodeView *product, uint32_t which);
+/// Whether some product reads the value as such an operand; some product of warpgroups.
+bool mirage__is_operand(const Block *block, MirageValue value, bool of_warpgroups);
 
 /// Gives a tile the swizzled rows that tensor copies write and warpgroup products read: 32, 64 or 128 bytes, panels of
 /// 128 where its rows are longer. False, and the tile as it was, when its shape does not admit them.
@@ -310,6 +316,7 @@ typedef struct ReduceSplit {
   int32_t vector;          // neighbouring elements taken at once
 } ReduceSplit;
 ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, int32_t dim, int32_t warps);
+ReduceSplit mirage__block_reduce_split(const Block *block, const MirageNodeView *reduction);
 
 // ------------------------------------------------------------------------------------------------------- direct loops
 

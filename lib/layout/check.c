@@ -342,7 +342,7 @@ static void check_memory(Check *check) {
     const MirageType *type = &block->types[id];
     const BlockLoad *load = mirage__block_load(block, value);
     LoadBy by = load ? load->by : BY_OPEN;
-    bool by_hardware = by == BY_TENSOR || mirage__is_warpgroup_operand(check->plan, value);
+    bool by_hardware = by == BY_TENSOR || mirage__is_operand(block, value, true);
     int64_t alignment = by_hardware ? mirage__tile_alignment(type, by) : 16;
     if (!type->layout.planned || type->layout.stages < 1 || type->layout.offset < 0 || type->layout.offset % alignment)
       fail(check, block->values[id].def, "a buffer at byte %d is not at a multiple of %lld", type->layout.offset,

@@ -190,7 +190,7 @@ static void ask_matmul(Choice *choice, const MirageNodeView *view, double trips)
       ask(choice, view->operands[i], (double)split.batch * (double)(split.m * split.n * split.k) / reuse * trips);
       continue;
     }
-    MatmulOperand operand = mirage__matmul_operand(block, view->operands[i]);
+    MatmulOperand operand = mirage__matmul_operand(block, view, i);
     bool computed =
         mirage__block_can_inline(mirage__block_op(block, operand.base)) || lands_in_registers(choice, operand.base);
     bool rows = (i == 0) != split.swap;
@@ -359,14 +359,8 @@ static void choose_carries(Choice *choice) {
         continue;
       }
       MirageNodeView def = mirage__block_def(block, contribution);
-      const MirageType *in = mirage_ugraph_type(block->graph, def.operands[0]);
-      int32_t registers;
-      if (kind == CARRY_MATMUL)
-        registers = mirage__block_matmul_split(block, &def).accumulators;
-      else
-        registers = mirage__reduce_split(in, mirage_ugraph_type(block->graph, contribution), def.attrs->reduce.dim,
-                                         mirage__team_workers(&block->team))
-                        .outputs_each;
+      int32_t registers = kind == CARRY_MATMUL ? mirage__block_matmul_split(block, &def).accumulators
+                                               : mirage__block_reduce_split(block, &def).outputs_each;
       if (registers > limit - used || (kind == CARRY_REDUCE && registers > 8))
         continue;
       used += registers;

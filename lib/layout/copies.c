@@ -204,7 +204,7 @@ static bool feeds_warpgroups(const Plan *plan, const BlockLoad *load) {
       continue;
     bool feeds = false, all_loads = true;
     for (uint32_t i = 0; i < 2; i++) {
-      MirageValue base = mirage__matmul_operand(block, view.operands[i]).base;
+      MirageValue base = mirage__matmul_operand(block, &view, i).base;
       const BlockLoad *other = mirage__block_load(block, base);
       feeds |= other == load;
       all_loads &= other && other->loop == load->loop;

@@ -167,23 +167,8 @@ void mirage__plan_lives(Plan *plan) {
 
 // ----------------------------------------------------------------------------------------------------------- buffers
 
-// Buffers that ldmatrix reads: operands of a product on the matrix instruction that are not computed in place.
-static bool is_fragment_operand(const Plan *plan, MirageValue value) {
-  const Block *block = &plan->block;
-  MirageNodeView view;
-  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
-    if (!mirage__is_product(view.op))
-      continue;
-    for (uint32_t i = 0; i < 2; i++)
-      if (mirage__matmul_operand(block, view.operands[i]).base.index == value.index)
-        return mirage_ugraph_type(plan->graph, value)->dtype != MIRAGE_F32;
-  }
-  return false;
-}
-
 // Partial results that a product or reduction leaves behind.
 static int32_t partials_of(const Plan *plan, MirageNodeView def) {
-  const MirageType *in = mirage_ugraph_type(plan->graph, def.operands[0]);
   if (plan->block.values[def.first_result.index].resident)
     return 1;
   switch (def.op) {
@@ -195,9 +180,7 @@ static int32_t partials_of(const Plan *plan, MirageNodeView def) {
   case MIRAGE_OP_REDUCE_MEAN:
     if (plan->block.items.on)
       return mirage__team_workers(&plan->block.team);
-    return mirage__reduce_split(in, mirage_ugraph_type(plan->graph, def.first_result), def.attrs->reduce.dim,
-                                mirage__team_workers(&plan->block.team))
-        .warps_each;
+    return mirage__block_reduce_split(&plan->block, &def).warps_each;
   default:
     return 1;
   }
@@ -239,7 +222,8 @@ static MirageStatus collect(Plan *plan, Items *items) {
     MirageType *type = &plan->types[id];
     Item *item = &items->items[items->count++];
     *item = (Item){.value = value, .begin = v->begin, .end = v->end, .offset = -1, .num_variants = 1, .num_good = 1};
-    bool fragments = is_fragment_operand(plan, value), groups = mirage__is_warpgroup_operand(plan, value);
+    bool groups = mirage__is_operand(block, value, true); // what ldmatrix reads, and what the hardware has its way with
+    bool fragments = mirage__is_operand(block, value, false) && type->dtype != MIRAGE_F32;
     if (type->space == MIRAGE_SPACE_SHARED && type->layout.planned) {
       MIRAGE_TRY(check_hand_layout(plan, type, fragments));
       item->variants[0] = type->layout;

@@ -23,7 +23,7 @@ enum {
 };
 
 static MirageValue operand_of(const Block *block, const MirageNodeView *product, uint32_t which) {
-  return mirage__matmul_operand(block, product->operands[which]).base;
+  return mirage__matmul_operand(block, product, which).base;
 }
 
 static bool is_load_of(const Block *block, MirageValue value, int32_t loop) {

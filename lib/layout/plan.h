@@ -114,7 +114,6 @@ int64_t mirage__tile_alignment(const MirageType *type, LoadBy by);
 MirageStatus mirage__plan_warpgroups(Plan *plan, const char **out_why);
 /// Whether a product may be one of them, as far as is decided, and its split.
 bool mirage__warpgroups_may(const Plan *plan, const MirageNodeView *product, MatmulSplit *out_split);
-bool mirage__is_warpgroup_operand(const Plan *plan, MirageValue value);
 
 // overlap.c
 /// Why the structure of a loop, or where its values live, keeps it from multiplying ahead, or NULL.

@@ -105,21 +105,47 @@ MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView 
                               mirage_ugraph_type(block->graph, product->operands[1]), product->attrs, &block->team);
 }
 
-MatmulOperand mirage__matmul_operand(const Block *block, MirageValue operand) {
-  operand = mirage__block_resolve(block, operand);
+bool mirage__k_is_last(const MirageNodeView *product, uint32_t which) {
+  const MirageAttrs *attrs = product->attrs;
+  bool transposed = attrs && (which == 0 ? attrs->matmul.transpose_a : attrs->matmul.transpose_b);
+  return (which == 0) != transposed; // a is [m, k], b is [k, n]
+}
+
+// The contiguous dimension must stay among the last two.
+static bool reads_transposed(const Block *block, MirageValue operand, const MirageNodeView *def, int32_t rank) {
+  const int32_t *perm = def->attrs->perm.perm;
+  return !block->values[operand.index].shared && rank >= 2 &&
+         (perm[rank - 1] == rank - 1 || perm[rank - 2] == rank - 1);
+}
+
+MatmulOperand mirage__matmul_operand(const Block *block, const MirageNodeView *product, uint32_t which) {
+  MirageValue operand = mirage__block_resolve(block, product->operands[which]);
   MatmulOperand view = {.base = operand};
+  int32_t rank = (int32_t)mirage_ugraph_type(block->graph, operand)->rank;
+  bool k_last = mirage__k_is_last(product, which);
   for (int32_t i = 0; i < MIRAGE_MAX_RANK; i++)
     view.perm[i] = i;
-  if (block->values[operand.index].shared || mirage__block_op(block, operand) != MIRAGE_OP_TRANSPOSE)
-    return view;
-  MirageNodeView def = mirage__block_def(block, operand);
-  uint32_t rank = mirage_ugraph_type(block->graph, operand)->rank;
-  int32_t innermost = (int32_t)rank - 1; // the contiguous dimension must stay among the last two
-  if (rank < 2 || (def.attrs->perm.perm[rank - 1] != innermost && def.attrs->perm.perm[rank - 2] != innermost))
-    return view;
-  view.base = mirage__block_resolve(block, def.operands[0]);
-  memcpy(view.perm, def.attrs->perm.perm, sizeof view.perm);
+  if (mirage__block_op(block, operand) == MIRAGE_OP_TRANSPOSE) {
+    MirageNodeView def = mirage__block_def(block, operand);
+    if (reads_transposed(block, operand, &def, rank)) {
+      view.base = mirage__block_resolve(block, def.operands[0]);
+      memcpy(view.perm, def.attrs->perm.perm, sizeof view.perm);
+    }
+  }
+  view.k_dim = view.perm[rank - (k_last ? 1 : 2)];
+  view.unit_dim = view.perm[rank - (k_last ? 2 : 1)];
+  view.k_inner = view.k_dim == rank - 1;
   return view;
+}
+
+bool mirage__is_operand(const Block *block, MirageValue value, bool of_warpgroups) {
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);)
+    for (uint32_t i = 0; mirage__is_product(view.op) && i < 2; i++)
+      if (mirage__matmul_operand(block, &view, i).base.index == value.index &&
+          (!of_warpgroups || block->values[view.first_result.index].warpgroup))
+        return true;
+  return false;
 }
 
 ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, int32_t dim, int32_t warps) {
@@ -142,4 +168,10 @@ ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, in
   s.group *= s.warps_each;
   s.outputs_each = (int32_t)ceil_div(s.outputs, threads / s.group);
   return s;
+}
+
+ReduceSplit mirage__block_reduce_split(const Block *block, const MirageNodeView *reduction) {
+  return mirage__reduce_split(mirage_ugraph_type(block->graph, reduction->operands[0]),
+                              mirage_ugraph_type(block->graph, reduction->first_result), reduction->attrs->reduce.dim,
+                              mirage__team_workers(&block->team));
 }

@@ -155,7 +155,7 @@ static double trips_of(const Block *block, int32_t loop) { return loop < 0 ? 1 :
 // ldmatrix: eight rows along the dimension that is not contiguous.
 static void read_fragments(Walk *t, const MirageNodeView *view, uint32_t which, double trips) {
   const Block *block = &t->plan->block;
-  MatmulOperand operand = mirage__matmul_operand(block, view->operands[which]);
+  MatmulOperand operand = mirage__matmul_operand(block, view, which);
   bool in_cells = which == 0 && mirage__block_operand_in_cells(block, view); // straight from registers
   if (operand.base.index != t->buffer.index || t->type->rank < 2 || in_cells)
     return;
@@ -177,8 +177,7 @@ static void read_plain(Walk *t, const MirageNodeView *view, uint32_t which, doub
   const MirageType *a = mirage_ugraph_type(block->graph, view->operands[0]);
   const MirageType *b = mirage_ugraph_type(block->graph, view->operands[1]), *type = which ? b : a;
   MatmulSplit s = mirage__block_matmul_split(block, view);
-  bool transposed = view->attrs && (which ? view->attrs->matmul.transpose_b : view->attrs->matmul.transpose_a);
-  uint32_t unit_dim = type->rank - ((which == 0) != transposed ? 2 : 1);
+  uint32_t unit_dim = type->rank - (mirage__k_is_last(view, which) ? 2 : 1);
   Lanes lanes = {.count = BANK_LANES, .width = 1};
   lanes.times = (double)mirage__team_workers(&block->team) * s.depth_units / s.by_depth *
                 (which ? s.cols_each : s.rows_each) * trips;
@@ -193,7 +192,7 @@ static void read_reduction(Walk *t, const MirageNodeView *view, double trips) {
   const MirageType *in = &block->types[mirage__block_resolve(block, view->operands[0]).index];
   const MirageType *out = mirage_ugraph_type(block->graph, view->first_result);
   int32_t dim = view->attrs->reduce.dim;
-  ReduceSplit s = mirage__reduce_split(in, out, dim, mirage__team_workers(&t->plan->block.team));
+  ReduceSplit s = mirage__block_reduce_split(block, view);
   Lanes lanes = {.count = BANK_LANES, .width = (uint32_t)s.vector};
   lanes.times = (double)mirage_type_elements(in) / s.vector / BANK_LANES * trips;
   for (uint32_t i = 0; i < BANK_LANES; i++) {

@@ -18,21 +18,11 @@ static bool groups_are_whole(const Team *team) {
   return mirage__team_workers(team) % 4 == 0;
 }
 
-// Innermost dimension of an operand is the contraction.
-static bool k_is_inner(const Block *block, const MirageNodeView *product, uint32_t which) {
-  MatmulOperand operand = mirage__matmul_operand(block, product->operands[which]);
-  uint32_t rank = block->types[operand.base.index].rank;
-  bool transposed =
-      product->attrs && (which == 0 ? product->attrs->matmul.transpose_a : product->attrs->matmul.transpose_b);
-  bool k_last = (which == 0) != transposed; // a is [m, k], b is [k, n]
-  return operand.perm[rank - (k_last ? 1 : 2)] == (int32_t)rank - 1;
-}
-
 // A resident product has its split already: four warps must own slabs, with nothing beyond the tile.
 static bool resident_fits(const Block *block, const MirageNodeView *product, MatmulSplit *s) {
   const Partition *p = &block->partition;
   bool slabs = p->by_row % 4 == 0 && p->row_units == p->by_row * p->rows_each && s->n / 8 % p->by_col == 0;
-  bool panels = p->by_col == 1 || k_is_inner(block, product, 1) || s->n / 8 / p->by_col % 8 == 0;
+  bool panels = p->by_col == 1 || mirage__matmul_operand(block, product, 1).k_inner || s->n / 8 / p->by_col % 8 == 0;
   return slabs && panels && groups_are_whole(&block->team) && s->batch == 1 && s->m % SLAB == 0 && s->n % 8 == 0 &&
          s->k % 16 == 0 && mirage_ugraph_type(block->graph, product->operands[0])->dtype != MIRAGE_F32;
 }
@@ -52,7 +42,7 @@ bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, 
   s.col_units = (int32_t)(s.n / 8);
   s.depth_units = (int32_t)(s.k / 16);
   int32_t groups = mirage__team_workers(team) / 4, slabs = (int32_t)(s.m / SLAB);
-  bool n_inner = !k_is_inner(block, product, 1);
+  bool n_inner = !mirage__matmul_operand(block, product, 1).k_inner;
   for (int32_t rows = groups; rows >= 1; rows--) { // the more rows, the less of b is read twice
     int32_t cols = groups / rows;
     if (groups % rows || slabs % rows || s.col_units % cols || !mirage__may_divide(team->divide, rows, cols, 1))
@@ -71,7 +61,7 @@ bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, 
 // A load whose tile lies, or may be made to lie, in swizzled rows of shared memory.
 static bool operand_fits(const Plan *plan, const MirageNodeView *product, uint32_t which) {
   const Block *block = &plan->block;
-  MirageValue base = mirage__matmul_operand(block, product->operands[which]).base;
+  MirageValue base = mirage__matmul_operand(block, product, which).base;
   const BlockValue *v = &block->values[base.index];
   const BlockLoad *load = mirage__block_load(block, base);
   const MirageType *type = &plan->types[base.index];
@@ -119,17 +109,4 @@ MirageStatus mirage__plan_warpgroups(Plan *plan, const char **out_why) {
   if (taken)
     *out_why = NULL;
   return MIRAGE_OK;
-}
-
-bool mirage__is_warpgroup_operand(const Plan *plan, MirageValue value) {
-  const Block *block = &plan->block;
-  MirageNodeView view;
-  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
-    if (view.num_results == 0 || !block->values[view.first_result.index].warpgroup)
-      continue;
-    for (uint32_t i = 0; i < 2; i++)
-      if (mirage__matmul_operand(block, view.operands[i]).base.index == value.index)
-        return true;
-  }
-  return false;
 }
