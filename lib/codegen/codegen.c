@@ -59,7 +59,7 @@ static void add_map_attributes(const MirageGpu *gpu, unsigned parameter) {
 
 // Entry for PTX. Operands, results, workspace: all bare pointers to device memory; then the tensor maps.
 static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, LLVMTypeRef *types, unsigned count) {
-  unsigned maps = e->block.num_maps;
+  unsigned maps = mirage__block_count_maps(&e->block, e->block.loads + e->block.num_loads);
   for (unsigned i = 0; i < count; i++)
     types[i] = e->gpu.global_ptr;
   for (unsigned i = 0; i < maps; i++)
@@ -233,7 +233,7 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
                          .threads = e->block_threads,
                          .shared_bytes = (int32_t)e->shared_bytes,
                          .workspace_bytes = e->workspace_bytes,
-                         .num_maps = e->block.num_maps,
+                         .num_maps = mirage__block_count_maps(&e->block, e->block.loads + e->block.num_loads),
                          .maps = maps};
   mirage__tensor_maps(e, maps);
   if (e->status == MIRAGE_OK)

@@ -76,7 +76,7 @@ static void issue_copies(Emit *e, const Channel *channel, LLVMValueRef iteration
                          LLVMValueRef mbarrier) {
   GPU(&e->gpu, MBARRIER_EXPECT, mbarrier, gpu_i32(&e->gpu, channel->full.bytes));
   for (uint32_t i = 0; i < channel->num_values; i++)
-    mirage__issue_copy(e, e->block.values[channel->values[i].index].def, iteration, stage, mbarrier);
+    mirage__issue_copy(e, mirage__block_load(&e->block, channel->values[i]), iteration, stage, mbarrier);
 }
 
 static void issue_alone(Emit *e, const Channel *channel) {

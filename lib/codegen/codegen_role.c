@@ -8,15 +8,18 @@
 // Workers are numbered on without gaps, so that everything that divides work over threads knows only them.
 #include "emit.h"
 
-static int32_t first_thread(const Actor *actor) { return actor->first_warp * 32; }
-static int32_t last_thread(const Actor *actor) { return (actor->first_warp + actor->warps) * 32; }
+static int32_t first_thread(const Emit *e, const Actor *actor) {
+  return mirage__team_first_warp(&e->block.team, actor) * 32;
+}
+
+static int32_t last_thread(const Emit *e, const Actor *actor) { return first_thread(e, actor) + actor->warps * 32; }
 
 static LLVMValueRef is_in(Emit *e, const Actor *actor) {
   LLVMValueRef inside = NULL;
-  if (actor->first_warp > 0)
-    inside = LLVMBuildICmp(e->gpu.builder, LLVMIntSGE, e->thread, gpu_i32(&e->gpu, first_thread(actor)), "");
-  if (last_thread(actor) < e->block_threads)
-    inside = mirage__and(e, inside, mirage__less_than(e, e->thread, last_thread(actor)));
+  if (first_thread(e, actor) > 0)
+    inside = LLVMBuildICmp(e->gpu.builder, LLVMIntSGE, e->thread, gpu_i32(&e->gpu, first_thread(e, actor)), "");
+  if (last_thread(e, actor) < e->block_threads)
+    inside = mirage__and(e, inside, mirage__less_than(e, e->thread, last_thread(e, actor)));
   return inside;
 }
 
@@ -81,7 +84,7 @@ static void join_meetings(Emit *e, MirageNode node, int32_t last) {
 
 static void emit_producers(Emit *e, MirageRegion body) {
   set_registers(e, ACTOR_PRODUCER);
-  int32_t first = first_thread(mirage__team_first(&e->block.team, ACTOR_PRODUCER));
+  int32_t first = first_thread(e, mirage__team_first(&e->block.team, ACTOR_PRODUCER));
   LLVMValueRef one = mirage__equals(e, e->thread, first);
   MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
   for (uint32_t i = 0; i < view.num_nodes; i++) {
@@ -98,15 +101,14 @@ static void become_workers(Emit *e) {
   const Actor *actor;
   for (int32_t i = -1; (actor = next_of(e, ACTOR_PRODUCER, &i));) {
     LLVMValueRef behind =
-        LLVMBuildICmp(e->gpu.builder, LLVMIntSGE, e->thread, gpu_i32(&e->gpu, last_thread(actor)), "");
+        LLVMBuildICmp(e->gpu.builder, LLVMIntSGE, e->thread, gpu_i32(&e->gpu, last_thread(e, actor)), "");
     LLVMValueRef skipped = mirage__select(e, behind, gpu_i32(&e->gpu, actor->warps * 32), gpu_i32(&e->gpu, 0));
     worker = LLVMBuildNSWSub(e->gpu.builder, worker, skipped, "");
   }
   e->thread = worker;
   e->threads = mirage__team_workers(&e->block.team) * 32;
   e->warp = mirage__uniform(e, mirage__div(e, worker, 32));
-  int32_t first = -1;
-  e->barrier = next_of(e, ACTOR_CONSUMER, &first)->barrier;
+  e->barrier = CONSUMERS_BARRIER;
 }
 
 void mirage__emit_roles(Emit *e, MirageRegion body) {

@@ -12,19 +12,8 @@
 
 // --------------------------------------------------------------------------------------------------------------- maps
 
-// Rows of a tile that each of the blocks that share it copies: whole groups of 8, which the swizzle permutes as one.
-static int64_t rows_each(const Emit *e, MirageNode load) {
-  enum { GROUP = 8 };
-  MirageNodeView view = mirage_ugraph_node(e->block.graph, load);
-  const MirageType *tile = emit_type(e, view.first_result);
-  int64_t rows = tile->rank > 1 ? tile->shape[tile->rank - 2] : 1, sharers = 1;
-  for (int a = 0; a < 3 && mirage__block_load(&e->block, view.first_result)->multicast; a++)
-    sharers *= view.attrs->access.grid[a] < 0 ? e->block.cluster[a] : 1;
-  return rows % (GROUP * sharers) == 0 ? rows / sharers : rows;
-}
-
-static MirageTensorMap describe(const Emit *e, MirageNode load) {
-  MirageNodeView view = mirage_ugraph_node(e->block.graph, load);
+static MirageTensorMap describe(const Emit *e, const BlockLoad *load) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, load->node);
   MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
   MirageRegionView body = mirage_ugraph_region(e->block.graph, custom.region);
   MirageValue tensor = mirage__block_resolve(&e->block, view.operands[0]);
@@ -39,15 +28,17 @@ static MirageTensorMap describe(const Emit *e, MirageNode load) {
     uint32_t dim = type->rank - 1 - d;
     map.extents[d] = type->shape[mirage_access_dim(&view.attrs->access, dim)];
     map.strides[d] = pitches[dim];
-    map.box[d] = (int32_t)(d == 0 ? mirage__panel_width(tile) : d == 1 ? rows_each(e, load) : tile->shape[dim]);
+    map.box[d] = (int32_t)(d == 0   ? mirage__panel_width(tile)
+                           : d == 1 ? mirage__block_copied_rows(&e->block, load)
+                                    : tile->shape[dim]);
   }
   return map;
 }
 
 void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps) {
   for (uint32_t i = 0; i < e->block.num_loads; i++)
-    if (e->block.loads[i].map >= 0)
-      maps[e->block.loads[i].map] = describe(e, e->block.loads[i].node);
+    if (mirage__block_takes_map(&e->block, &e->block.loads[i]))
+      *maps++ = describe(e, &e->block.loads[i]);
 }
 
 // ---------------------------------------------------------------------------------------------------------- multicast
@@ -79,8 +70,8 @@ static Sharers sharers_of(Emit *e, MirageNode load) {
 
 // -------------------------------------------------------------------------------------------------------------- copies
 
-static void copy_box(Emit *e, MirageNode load, LLVMValueRef to, LLVMValueRef map, LLVMValueRef mbarrier,
-                     const LLVMValueRef *coordinates, uint32_t rank, LLVMValueRef mask) {
+static void copy_box(Emit *e, LLVMValueRef to, LLVMValueRef map, LLVMValueRef mbarrier, const LLVMValueRef *coordinates,
+                     uint32_t rank, LLVMValueRef mask) {
   static const MiragePrimitive ONE[] = {MIRAGE_PRIM_TENSOR_COPY_1D, MIRAGE_PRIM_TENSOR_COPY_2D,
                                         MIRAGE_PRIM_TENSOR_COPY_3D, MIRAGE_PRIM_TENSOR_COPY_4D,
                                         MIRAGE_PRIM_TENSOR_COPY_5D};
@@ -96,9 +87,9 @@ static void copy_box(Emit *e, MirageNode load, LLVMValueRef to, LLVMValueRef map
 
 // The share of the tile's rows that this block copies begins at the row that is returned; *out_mine: whether it copies
 // anything (NULL = yes).
-static LLVMValueRef first_row(Emit *e, MirageNode load, const Sharers *sharers, LLVMValueRef *out_mine) {
-  const MirageType *tile = emit_type(e, mirage_ugraph_node(e->block.graph, load).first_result);
-  int64_t rows = rows_each(e, load);
+static LLVMValueRef first_row(Emit *e, const BlockLoad *load, const Sharers *sharers, LLVMValueRef *out_mine) {
+  const MirageType *tile = emit_type(e, load->tile);
+  int64_t rows = mirage__block_copied_rows(&e->block, load);
   LLVMValueRef none = gpu_i32(&e->gpu, 0);
   *out_mine = NULL;
   if (!sharers->index)
@@ -109,15 +100,16 @@ static LLVMValueRef first_row(Emit *e, MirageNode load, const Sharers *sharers, 
   return none;
 }
 
-static void tensor_copies(Emit *e, MirageNode load, const Access *access, LLVMValueRef copy, LLVMValueRef mbarrier) {
+static void tensor_copies(Emit *e, const BlockLoad *load, const Access *access, LLVMValueRef copy,
+                          LLVMValueRef mbarrier) {
   const MirageType *tile = access->tile;
-  const BlockLoad *v = mirage__block_load(&e->block, mirage_ugraph_node(e->block.graph, load).first_result);
   MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
   uint32_t pointers = custom.num_operands + custom.num_results + (e->workspace_bytes > 0), rank = tile->rank;
-  LLVMValueRef map = mirage__gpu_tensor_map(&e->gpu, pointers + (uint32_t)v->map), coordinates[MIRAGE_MAP_RANK], mine;
+  LLVMValueRef map = mirage__gpu_tensor_map(&e->gpu, pointers + mirage__block_count_maps(&e->block, load)),
+               coordinates[MIRAGE_MAP_RANK], mine;
   Sharers sharers = {NULL, NULL};
-  if (v->multicast)
-    sharers = sharers_of(e, load);
+  if (load->multicast)
+    sharers = sharers_of(e, load->node);
   LLVMValueRef row = first_row(e, load, &sharers, &mine);
   LLVMBasicBlockRef join = mirage__begin_if(e, mine);
   for (uint32_t d = 0; d < rank; d++)
@@ -130,7 +122,7 @@ static void tensor_copies(Emit *e, MirageNode load, const Access *access, LLVMVa
     for (uint32_t d = 0; d < rank; d++)
       corner[d] = d + 2 == rank ? row : gpu_i32(&e->gpu, d + 1 == rank ? at : 0);
     coordinates[0] = mirage__add(e, access->start[rank - 1], gpu_i32(&e->gpu, at));
-    copy_box(e, load, mirage__tile_address(e, tile, copy, corner), map, mbarrier, coordinates, rank, sharers.mask);
+    copy_box(e, mirage__tile_address(e, tile, copy, corner), map, mbarrier, coordinates, rank, sharers.mask);
   }
   mirage__end_if(e, join);
 }
@@ -166,13 +158,13 @@ static void bulk_copies(Emit *e, const Access *access, LLVMValueRef copy, LLVMVa
   mirage__end_repeat(e, &repeat);
 }
 
-void mirage__issue_copy(Emit *e, MirageNode load, LLVMValueRef iteration, LLVMValueRef copy, LLVMValueRef mbarrier) {
-  MirageNodeView view = mirage_ugraph_node(e->block.graph, load);
-  const MirageType *tile = emit_type(e, view.first_result);
+void mirage__issue_copy(Emit *e, const BlockLoad *load, LLVMValueRef iteration, LLVMValueRef copy,
+                        LLVMValueRef mbarrier) {
+  MirageValue tensor = mirage_ugraph_node(e->block.graph, load->node).operands[0];
   uint32_t around = e->gpu.op;
-  e->gpu.op = load.index;
-  Access access = mirage__access(e, load, view.operands[0], tile, iteration);
-  if (mirage__block_load(&e->block, view.first_result)->map >= 0)
+  e->gpu.op = load->node.index;
+  Access access = mirage__access(e, load->node, tensor, emit_type(e, load->tile), iteration);
+  if (mirage__block_takes_map(&e->block, load))
     tensor_copies(e, load, &access, copy, mbarrier);
   else
     bulk_copies(e, &access, copy, mbarrier);

@@ -244,8 +244,9 @@ void mirage__cluster_meet(Emit *e);
 
 // codegen_tensor.c
 /// The calling thread's copies of a load's tile; `iteration`, `copy` as for mirage__issue_load.
-void mirage__issue_copy(Emit *e, MirageNode load, LLVMValueRef iteration, LLVMValueRef copy, LLVMValueRef mbarrier);
-/// The Block.num_maps maps.
+void mirage__issue_copy(Emit *e, const BlockLoad *load, LLVMValueRef iteration, LLVMValueRef copy,
+                        LLVMValueRef mbarrier);
+/// All maps, mirage__block_count_maps.
 void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps);
 
 // codegen_dequant.c

@@ -50,6 +50,10 @@ int32_t mirage__team_warps(const Team *team) { return warps_of(team, ~mirage__te
 
 int32_t mirage__team_workers(const Team *team) { return warps_of(team, mirage__team_computes(team)); }
 
+int32_t mirage__team_first_warp(const Team *team, const Actor *actor) {
+  return warps_of(team, (1u << (actor - team->actors)) - 1);
+}
+
 void mirage__team_set_warps(Team *team, int32_t warps) {
   for (int32_t i = 0; i < team->num_actors; i++)
     if (team->actors[i].kind == ACTOR_THREADS || team->actors[i].kind == ACTOR_SIDE)
@@ -239,14 +243,6 @@ static void derive_side(Derive *d, int32_t loop) {
     *d->next++ = mirage_ugraph_result(block->graph, block->loops[loop].node, side.products[p].carry);
 }
 
-// Tensor maps are parameters of the kernel, in textual order.
-static void number_maps(Block *block) {
-  block->num_maps = 0;
-  for (uint32_t i = 0; i < block->num_loads; i++)
-    if (block->loads[i].by == BY_TENSOR && mirage__block_is_copied(block, block->loads[i].tile))
-      block->loads[i].map = (int32_t)block->num_maps++;
-}
-
 // ------------------------------------------------------------------------------------------------------------- fences
 
 static bool share_memory(const MirageType *a, const MirageType *b) {
@@ -328,7 +324,6 @@ MirageStatus mirage__block_channels(Block *block) {
     derive_meeting(&d, &block->meetings[m]);
   for (int32_t l = 0; l < block->num_loops; l++)
     derive_side(&d, l);
-  number_maps(block);
   block->fences = needs_fences(block);
   return MIRAGE_OK;
 }

@@ -8,7 +8,7 @@
 // Example: a product of warpgroups, fed by a producer four stages ahead
 //
 //     actor 0    producer, warps 0..3, 40 registers
-//     actor 1    consumers, warps 4..11, 240 registers, barrier 1
+//     actor 1    consumers, warps 4..11, 240 registers
 //     channel 0  loads 0 and 1 in loop 0, from actor 0 to actor 1 through shared memory, 4 stages
 //                full: mbarriers 0..3, 49152 bytes;  free: mbarriers 4..7, 8 arrivals
 #ifndef MIRAGE_LAYOUT_ACTORS_H
@@ -18,16 +18,15 @@
 
 typedef enum {
   ACTOR_THREADS,  // all warps of the block: they copy for themselves
-  ACTOR_CONSUMER, // computes what others copied
+  ACTOR_CONSUMER, // computes what others copied; all of them meet at CONSUMERS_BARRIER
   ACTOR_PRODUCER, // the first thread of the first one issues all copies; the rest wait at its side
   ACTOR_SIDE,     // all warps of the side blocks
 } ActorKind;
 
 typedef struct Actor {
   ActorKind kind;
-  int32_t first_warp, warps;
+  int32_t warps;
   int32_t registers; // of a thread; 0 = those that the block begins with
-  int32_t barrier;   // at which it meets with the others of its kind: a named one, 0 = that of the whole block
   int32_t blocks;    // of a side actor: how many
 } Actor;
 

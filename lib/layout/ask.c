@@ -22,15 +22,12 @@ static const LoadBy LANDINGS[] = {[MIRAGE_LANDING_AUTO] = BY_OPEN,
 
 static Team team_of(const MirageSchedule *schedule) {
   Team team = {.divide = DIVIDES[schedule->split], .swap = schedule->swap};
-  int32_t first = 0;
-  for (uint32_t i = 0; i < schedule->num_roles; first += schedule->roles[i].warps, i++) {
+  for (uint32_t i = 0; i < schedule->num_roles; i++) {
     const MirageRole *role = &schedule->roles[i];
-    bool produces = role->kind == MIRAGE_ROLE_PRODUCER;
-    team.actors[team.num_actors++] = (Actor){.kind = produces ? ACTOR_PRODUCER : ACTOR_CONSUMER,
-                                             .first_warp = first,
-                                             .warps = role->warps,
-                                             .registers = role->registers,
-                                             .barrier = produces ? 0 : CONSUMERS_BARRIER};
+    team.actors[team.num_actors++] =
+        (Actor){.kind = role->kind == MIRAGE_ROLE_PRODUCER ? ACTOR_PRODUCER : ACTOR_CONSUMER,
+                .warps = role->warps,
+                .registers = role->registers};
   }
   if (!schedule->num_roles)
     team.actors[team.num_actors++] = (Actor){.kind = ACTOR_THREADS, .warps = schedule->warps};
@@ -49,7 +46,7 @@ static MirageStatus number_loads(Plan *plan) {
                               MIRAGE_MAX_LOADS);
     block->values[view.first_result.index].load = (int32_t)block->num_loads;
     block->loads[block->num_loads++] =
-        (BlockLoad){.node = block->steps[s].node, .tile = view.first_result, .loop = block->steps[s].loop, .map = -1};
+        (BlockLoad){.node = block->steps[s].node, .tile = view.first_result, .loop = block->steps[s].loop};
   }
   return MIRAGE_OK;
 }

@@ -368,6 +368,28 @@ bool mirage__block_is_copied(const Block *block, MirageValue tile) {
   return load && block->values[tile.index].shared && load->by >= BY_BULK;
 }
 
+bool mirage__block_takes_map(const Block *block, const BlockLoad *load) {
+  return load->by == BY_TENSOR && mirage__block_is_copied(block, load->tile);
+}
+
+uint32_t mirage__block_count_maps(const Block *block, const BlockLoad *end) {
+  uint32_t count = 0;
+  for (const BlockLoad *load = block->loads; load < end; load++)
+    count += mirage__block_takes_map(block, load);
+  return count;
+}
+
+// Whole groups of 8 rows, which the swizzle permutes as one.
+int64_t mirage__block_copied_rows(const Block *block, const BlockLoad *load) {
+  enum { GROUP = 8 };
+  const MirageType *tile = &block->types[load->tile.index];
+  const int8_t *axes = mirage_ugraph_node(block->graph, load->node).attrs->access.grid;
+  int64_t rows = tile->rank > 1 ? tile->shape[tile->rank - 2] : 1, sharers = 1;
+  for (int a = 0; a < 3 && load->multicast; a++)
+    sharers *= axes[a] < 0 ? block->cluster[a] : 1;
+  return rows % (GROUP * sharers) == 0 ? rows / sharers : rows;
+}
+
 int64_t mirage__panel_width(const MirageType *type) {
   return type->layout.panel ? type->layout.panel : type->shape[type->rank - 1];
 }

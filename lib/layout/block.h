@@ -45,7 +45,6 @@ typedef struct BlockLoad {
   LoadBy by;
   bool once;      // read once: past the first cache
   bool multicast; // copied once for all blocks of the cluster that share the tile
-  int32_t map;    // number of the tensor map by which it is copied, -1 = none
 } BlockLoad;
 
 typedef struct BlockLoop {
@@ -94,10 +93,9 @@ typedef struct BlockStep {
 /// instruction: cell 4 (i * columns + j) + c of a tile. A tile with one column holds 2 cells a unit, rows g and g + 8,
 /// the same in the four lanes t: cell 2 i + c / 2. With by_col == 1 a row belongs to the four lanes of one quad.
 typedef struct Partition {
-  int32_t warps; // 0 = nothing is resident
-  int32_t by_row, by_col;
-  int64_t batch, rows; // rows of a batch element
-  int32_t row_units;   // of a batch element
+  int32_t by_row, by_col; // 0 = nothing is resident
+  int64_t batch, rows;    // rows of a batch element
+  int32_t row_units;      // of a batch element
   int32_t rows_each;
 } Partition;
 
@@ -135,7 +133,6 @@ typedef struct Block {
   MirageOverlap overlap; // what goes on while warpgroups multiply; loops say where
   bool dependent_launch; // the kernel starts before the previous one ends
   int32_t num_mbarriers; // behind the tiles, 8 bytes each
-  uint32_t num_maps;     // of tensors, for the copies that take one
   bool fences; // what copies and matrix instructions do by themselves has to be ordered with what threads do there
 } Block;
 
@@ -180,6 +177,8 @@ void mirage__block_reads(const Block *block, BlockRead read, void *user);
 /// Warps of a block, all actors together; of those who compute.
 int32_t mirage__team_warps(const Team *team);
 int32_t mirage__team_workers(const Team *team);
+/// Number of the first warp of an actor of the team.
+int32_t mirage__team_first_warp(const Team *team, const Actor *actor);
 /// The number of warps, where they all do the same.
 void mirage__team_set_warps(Team *team, int32_t warps);
 /// Adds so many side blocks, if any.
@@ -303,8 +302,14 @@ enum { MAX_AXES = 3 + MIRAGE_MAX_LOOPS };
 uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t dim, int64_t *parts, int64_t *chunk);
 /// The load that the value is the tile of, NULL = none.
 const BlockLoad *mirage__block_load(const Block *block, MirageValue tile);
-/// Whether a load's tile is copied by the copy engine.
+/// Whether a load's tile is copied by the copy engine; in boxes that a tensor map describes.
 bool mirage__block_is_copied(const Block *block, MirageValue tile);
+bool mirage__block_takes_map(const Block *block, const BlockLoad *load);
+/// Tensor maps of the loads before `end`: all of them, in the order of the kernel's parameters, where it is the end of the
+/// loads.
+uint32_t mirage__block_count_maps(const Block *block, const BlockLoad *end);
+/// Rows of a load's tile that each of the blocks which share it copies; all where they cannot be shared out.
+int64_t mirage__block_copied_rows(const Block *block, const BlockLoad *load);
 
 /// How threads divide a reduction: `group` threads share an output; groups wider than a warp leave one partial per
 /// warp.

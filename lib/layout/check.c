@@ -65,9 +65,9 @@ static void check_workers(Check *check) {
 static void check_partition(Check *check) {
   const Partition *p = &check->block->partition;
   int32_t workers = mirage__team_workers(&check->block->team);
-  if (!p->warps)
+  if (!p->by_row)
     return;
-  if (p->by_row < 1 || p->by_col < 1 || p->batch < 1 || p->rows < 1 || p->by_row * p->by_col != workers)
+  if (p->by_col < 1 || p->batch < 1 || p->rows < 1 || p->by_row * p->by_col != workers)
     fail(check, (MirageNode){0}, "%d x %d warps divide the tiles in registers, %d work", p->by_row, p->by_col, workers);
   else if ((int64_t)p->rows_each * p->by_row < p->batch * p->row_units)
     fail(check, (MirageNode){0}, "%d warps with %d units of rows each leave some of %lld without a warp", p->by_row,
@@ -170,20 +170,6 @@ static void check_stages(Check *check) {
   }
 }
 
-// Copies by tensor maps have one each, in order.
-static void check_maps(Check *check) {
-  const Block *block = check->block;
-  int32_t next = 0;
-  for (uint32_t i = 0; i < block->num_loads; i++) {
-    const BlockLoad *load = &block->loads[i];
-    int32_t map = load->by == BY_TENSOR && block->values[load->tile.index].shared ? next++ : -1;
-    if (load->map != map)
-      fail(check, load->node, "load %u has tensor map %d, %d is due", i, load->map, map);
-  }
-  if (block->num_maps != (uint32_t)next)
-    fail(check, (MirageNode){0}, "%u tensor maps are counted, %d used", block->num_maps, next);
-}
-
 static MirageNode def_of(const Check *check, const Channel *channel) {
   return channel->num_values ? check->block->values[channel->values[0].index].def : (MirageNode){0};
 }
@@ -193,18 +179,11 @@ static bool is_somebody(const Block *block, ActorSet set) { return set && set >>
 
 static void check_actors(Check *check) {
   const Team *team = &check->block->team;
-  int32_t next = 0;
   for (int32_t i = 0; i < team->num_actors; i++) {
     const Actor *actor = &team->actors[i];
-    bool side = actor->kind == ACTOR_SIDE;
-    if (actor->warps < 1 || actor->first_warp != (side ? 0 : next))
-      fail(check, (MirageNode){0}, "actor %d has %d warps from warp %d on, warp %d is due", i, actor->warps,
-           actor->first_warp, side ? 0 : next);
-    if ((actor->kind == ACTOR_CONSUMER) != (actor->barrier > 0))
-      fail(check, (MirageNode){0}, "actor %d meets at barrier %d, which is not of its kind", i, actor->barrier);
-    if (side != (actor->blocks > 0))
-      fail(check, (MirageNode){0}, "actor %d has %d blocks, which is not of its kind", i, actor->blocks);
-    next += side ? 0 : actor->warps;
+    if (actor->warps < 1 || (actor->kind == ACTOR_SIDE) != (actor->blocks > 0))
+      fail(check, (MirageNode){0}, "actor %d has %d warps and %d blocks, which is not of its kind", i, actor->warps,
+           actor->blocks);
   }
 }
 
@@ -380,8 +359,8 @@ static const struct Rule {
     {PLAN_LANDED, check_warps},      {PLAN_LANDED, check_landings},    {PLAN_DIVIDED, check_workers},
     {PLAN_DIVIDED, check_partition}, {PLAN_DIVIDED, check_resident},   {PLAN_PLACED, check_places},
     {PLAN_PLACED, check_loads},      {PLAN_COMPLETE, check_stages},    {PLAN_COMPLETE, check_actors},
-    {PLAN_COMPLETE, check_channels}, {PLAN_COMPLETE, check_mbarriers}, {PLAN_COMPLETE, check_maps},
-    {PLAN_COMPLETE, check_overlap},  {PLAN_COMPLETE, check_memory},    {PLAN_COMPLETE, check_reads},
+    {PLAN_COMPLETE, check_channels}, {PLAN_COMPLETE, check_mbarriers}, {PLAN_COMPLETE, check_overlap},
+    {PLAN_COMPLETE, check_memory},   {PLAN_COMPLETE, check_reads},
 };
 
 MirageStatus mirage__plan_check(const Plan *plan, PlanStage stage) {

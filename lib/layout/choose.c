@@ -384,7 +384,7 @@ MirageStatus mirage__plan_places(Plan *plan, const char **out_why) {
   choice.chain = mirage_arena_alloc_array(block->arena, values, sizeof(double));
   choice.forced = mirage_arena_alloc_array(block->arena, values, sizeof(bool));
   if (!choice.evaluations || !choice.chain || !choice.forced)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+    return mirage__plan_no_memory(plan);
   choose_carries(&choice);
   chain_costs(&choice);
   for (int32_t s = block->num_steps - 1; s >= 0; s--) {

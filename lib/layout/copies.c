@@ -353,12 +353,12 @@ MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
   if (again.tile_order == MIRAGE_ORDER_AUTO && grid[0] > 1 && grid[1] > 1 &&
       mirage__block_grid(&plan->block) > plan->target->num_sms)
     again.tile_order = MIRAGE_ORDER_GROUPED;
-  plan->again_pairs = choose_pairs(plan);
-  for (uint32_t i = 0; plan->again_pairs && i < again.num_loads; i++)
-    again.loads[i].multicast = mirage__copies_alike(&again, &again.loads[i], plan->again_pairs - 1);
-  const MirageSchedule asked = mirage__block_schedule(&again);
-  plan->again = mirage_arena_copy(plan->block.arena, &asked, sizeof asked);
-  return plan->again ? MIRAGE_OK : mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+  uint32_t pairs = choose_pairs(plan);
+  for (uint32_t i = 0; pairs && i < again.num_loads; i++)
+    again.loads[i].multicast = mirage__copies_alike(&again, &again.loads[i], pairs - 1);
+  const Again ask = {mirage__block_schedule(&again), pairs, out_why};
+  plan->again = mirage_arena_copy(plan->block.arena, &ask, sizeof ask);
+  return plan->again ? MIRAGE_OK : mirage__plan_no_memory(plan);
 }
 
 static MirageStatus check_registers(Plan *plan) {
@@ -366,12 +366,12 @@ static MirageStatus check_registers(Plan *plan) {
   int32_t warps = mirage__team_warps(team), launch = mirage__launch_registers(warps), total = 0;
   for (int32_t i = 0; i < team->num_actors; i++) {
     Actor *actor = &team->actors[i];
-    if (actor->registers && (actor->warps % 4 || actor->first_warp % 4)) {
+    if (actor->registers && (actor->warps % 4 || mirage__team_first_warp(team, actor) % 4)) {
       mirage_diag_emit(
           plan->diag, MIRAGE_SEVERITY_REMARK, plan->loc,
           "layout: role %d keeps its registers: it has %d warps from warp %d on, only whole groups of 4 can "
           "change them",
-          i, actor->warps, actor->first_warp);
+          i, actor->warps, mirage__team_first_warp(team, actor));
       actor->registers = 0;
     }
     total += actor->kind == ACTOR_SIDE ? 0 : actor->warps * 32 * (actor->registers ? actor->registers : launch);

@@ -51,13 +51,14 @@ static void explain_actor(const Plan *plan, int32_t index) {
   Text text = {0};
   put(&text, "plan: ");
   put_actor(&text, &plan->block, index);
-  put(&text, ": warps %d..%d", actor->first_warp, actor->first_warp + actor->warps - 1);
+  int32_t first = mirage__team_first_warp(&plan->block.team, actor);
+  put(&text, ": warps %d..%d", actor->blocks ? 0 : first, (actor->blocks ? 0 : first) + actor->warps - 1);
   if (actor->blocks)
     put(&text, " of %d more blocks", actor->blocks);
   if (actor->registers)
     put(&text, ", %d registers", actor->registers);
-  if (actor->barrier)
-    put(&text, ", meet at barrier %d", actor->barrier);
+  if (actor->kind == ACTOR_CONSUMER)
+    put(&text, ", meet at barrier %d", CONSUMERS_BARRIER);
   say(plan, &text);
 }
 

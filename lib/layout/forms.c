@@ -84,10 +84,7 @@ static MirageStatus check_step(const Plan *plan, PlanStage stage) {
 
 MirageStatus mirage__plan_forms(Plan *plan) {
   for (uint32_t i = 0; i < NUM_FORMS; i++) {
-    const MirageSchedule *again = plan->again;
     MIRAGE_TRY(FORMS[i].take(plan, &plan->why[i]));
-    if (plan->again != again)
-      plan->again_form = i;
     MIRAGE_TRY(check_step(plan, FORMS[i].done));
   }
   return MIRAGE_OK;

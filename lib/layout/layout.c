@@ -21,6 +21,10 @@ static void share_buffers(Plan *plan) {
   }
 }
 
+MirageStatus mirage__plan_no_memory(const Plan *plan) {
+  return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+}
+
 MirageStatus mirage__plan_begin(Plan *plan, MirageNode custom, MirageArena *arena) {
   MIRAGE_TRY(mirage__block_init(&plan->block, plan->graph, custom, arena, plan->target->has_cluster, plan->diag));
   if (plan->pairs)
@@ -31,7 +35,7 @@ MirageStatus mirage__plan_begin(Plan *plan, MirageNode custom, MirageArena *aren
 
 MirageStatus mirage__plan_end(Plan *plan) {
   if (mirage__block_channels(&plan->block) != MIRAGE_OK)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+    return mirage__plan_no_memory(plan);
   return plan->unsolved ? MIRAGE_OK : mirage__plan_check(plan, PLAN_COMPLETE);
 }
 
@@ -46,15 +50,15 @@ static MirageStatus plan_all(Plan *plan, MirageNode custom, MirageArena *arena) 
 static void keep_sentence(void *user, MirageSeverity severity, const void *loc, const char *message) {
   Plan *plan = user;
   if (severity == MIRAGE_SEVERITY_ERROR)
-    plan->why[plan->again_form] = mirage__plan_say(plan, "with it, %s", message);
+    *plan->again->why = mirage__plan_say(plan, "with it, %s", message);
 }
 
 // Once more, in a form that nobody asked for: the first plan stands where this one fails.
 static void plan_again(const Plan *start, MirageNode custom, MirageArena *arena, Plan *plan) {
   Plan second = *start;
   const MirageDiag keep = {keep_sentence, plan};
-  second.asked = plan->again;
-  second.pairs = plan->again_pairs;
+  second.asked = &plan->again->asked;
+  second.pairs = plan->again->pairs;
   second.own_producer = true;
   second.diag = &keep;
   if (plan_all(&second, custom, arena) != MIRAGE_OK)

@@ -7,6 +7,13 @@
 
 enum { MAX_FORMS = 16, PAIR = 2 }; // pair: blocks of a cluster that the planner makes
 
+/// A plan that a form would rather have: what it is asked for, which blocks are pairs, and where the form says why not.
+typedef struct Again {
+  MirageSchedule asked;
+  uint32_t pairs;
+  const char **why;
+} Again;
+
 typedef struct Plan {
   const MirageUGraph *graph;
   const MirageTarget *target;
@@ -17,9 +24,7 @@ typedef struct Plan {
   bool own_copies;             // some does that nobody asked for
   bool own_ahead;              // for a loop that could multiply ahead
   bool own_producer;           // the roles are the planner's
-  const MirageSchedule *again; // to plan once more with, and to keep what comes of it; NULL = this plan stands
-  uint32_t again_form;         // which form wants that
-  uint32_t again_pairs;        // and which blocks it wants to be pairs
+  const struct Again *again;   // to plan once more, and to keep what comes of it; NULL = this plan stands
   uint32_t pairs;              // 1 + the axis of the grid along which the planner made blocks clusters of two; 0 = none
   const char *why[MAX_FORMS];  // by form: why it is not taken, NULL = it is
   MirageType *types;           // block.types: placements being decided
@@ -44,6 +49,9 @@ MirageStatus mirage__plan_end(Plan *plan);
 /// A plan of what the kernel asks for, without touching the graph.
 MirageStatus mirage__plan_make(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
                                MirageArena *arena, const MirageDiag *diag, Plan *out_plan);
+/// What a step of planning returns where memory is short.
+MirageStatus mirage__plan_no_memory(const Plan *plan);
+
 // forms.c
 /// Takes each form that fits, in order, and notes why others are not taken. The errors of forms that were asked for.
 MirageStatus mirage__plan_forms(Plan *plan);

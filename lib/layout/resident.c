@@ -26,7 +26,7 @@ enum {
 // -------------------------------------------------------------------------------------------- questions about one tile
 
 bool mirage__partition_fits(const Partition *partition, const MirageType *type) {
-  if (!partition->warps || type->rank < 2 || type->shape[type->rank - 2] != partition->rows)
+  if (!partition->by_row || type->rank < 2 || type->shape[type->rank - 2] != partition->rows)
     return false;
   int64_t batch = 1;
   for (uint32_t i = 0; i + 2 < type->rank; i++)
@@ -74,7 +74,7 @@ static bool keeps_cells(const Block *block, const MirageNodeView *view) {
 bool mirage__block_in_cells(const Block *block, MirageValue value) {
   value = mirage__block_resolve(block, value);
   const BlockValue *v = &block->values[value.index];
-  if (v->resident || v->shared || !v->def.index || !block->partition.warps)
+  if (v->resident || v->shared || !v->def.index || !block->partition.by_row)
     return v->resident;
   MirageNodeView view = mirage_ugraph_node(block->graph, v->def);
   if (!keeps_cells(block, &view))
@@ -461,8 +461,7 @@ static Result study_partition(Plan *plan, Partition partition) {
 
 Partition mirage__partition(int64_t by_row, int64_t by_col, int64_t batch, int64_t rows) {
   int64_t units = (rows + 15) / 16;
-  return (Partition){.warps = (int32_t)(by_row * by_col),
-                     .by_row = (int32_t)by_row,
+  return (Partition){.by_row = (int32_t)by_row,
                      .by_col = (int32_t)by_col,
                      .batch = batch,
                      .rows = rows,
@@ -488,7 +487,7 @@ typedef struct Search {
 static void consider(Search *search, Partition partition) {
   Result result = study_partition(search->plan, partition);
   forget(&search->plan->block, search->shared);
-  int32_t available = registers_available(search->plan->block.team, partition.warps);
+  int32_t available = registers_available(search->plan->block.team, partition.by_row * partition.by_col);
   Result *place = result.registers > available ? &search->tight : &search->best;
   if (result.registers >= 0 && result.gain > place->gain)
     *place = result;
@@ -533,7 +532,7 @@ static MirageStatus search_partitions(Search *search) {
   bool *shared = mirage_arena_alloc_array(block->arena, values + 1, sizeof *shared);
   MirageNodeView view;
   if (!shared)
-    return mirage_diag_fail(search->plan->diag, search->plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+    return mirage__plan_no_memory(search->plan);
   for (uint32_t id = 1; id <= values; id++)
     shared[id] = block->values[id].shared;
   search->shared = shared;
@@ -552,8 +551,9 @@ MirageStatus mirage__plan_resident(Plan *plan, const char **out_why) {
   }
   MIRAGE_TRY(search_partitions(&search));
   if (search.best.gain > 0) {
-    mirage__team_set_warps(&plan->block.team, search.best.partition.warps);
-    plan->resident_registers = study_partition(plan, search.best.partition).registers;
+    const Partition *best = &search.best.partition;
+    mirage__team_set_warps(&plan->block.team, best->by_row * best->by_col);
+    plan->resident_registers = study_partition(plan, *best).registers;
     return MIRAGE_OK;
   }
   *out_why = nothing_stays(&search);

@@ -107,7 +107,7 @@ MirageStatus mirage__plan_store(const Plan *plan, MirageUGraph *graph, MirageNod
   char *places = mirage_arena_alloc_array(block->arena, (size_t)count + 1, 1);
   char *loops = mirage_arena_alloc_array(block->arena, (size_t)block->num_loops + 1, 1);
   if (!places || !loops)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+    return mirage__plan_no_memory(plan);
   for (uint32_t i = 0; i < count; i++) {
     place(graph, block, (MirageValue){first.index + i});
     places[i] = DIGITS[digit_of(&block->values[first.index + i])];
@@ -121,7 +121,7 @@ MirageStatus mirage__plan_store(const Plan *plan, MirageUGraph *graph, MirageNod
                        .loops = loops,
                        .places = places};
   strncpy(stored.target, plan->target->name, sizeof stored.target - 1);
-  if (p->warps)
+  if (p->by_row)
     memcpy(stored.partition, (int64_t[]){p->by_row, p->by_col, p->batch, p->rows}, sizeof stored.partition);
   if (plan->pairs)
     mirage_ugraph_set_cluster(graph, custom, block->cluster);

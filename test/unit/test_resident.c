@@ -234,7 +234,7 @@ static void test_without_the_request(void **state) {
   attention(&f, c);
   assert_int_equal(plan(&f), MIRAGE_OK);
   assert_false(resident(&f, f.scores));
-  assert_int_equal(f.block.partition.warps, 0);
+  assert_int_equal(f.block.partition.by_row, 0);
   end(&f);
 }
 
