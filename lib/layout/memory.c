@@ -9,6 +9,8 @@
 //          widened to whole loops where an iteration could meet the next.
 #include "banks.h"
 
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 enum { MOST_SWIZZLE = 3, QUARTERS = 4 }; // costs are in quarters of a cycle, one for an address that is swizzled
@@ -74,56 +76,57 @@ static void add_variants(Plan *plan, Item *item, const MirageType *tile, bool fr
   }
 }
 
-static MirageStatus check_panels(Plan *plan, const MirageType *type) {
-  char text[96];
+#if defined(__GNUC__)
+__attribute__((format(printf, 3, 4)))
+#endif
+static MirageStatus refuse(const Plan *plan, const MirageType *tile, const char *format, ...) {
+  char text[96], reason[160];
+  va_list args;
+  va_start(args, format);
+  vsnprintf(reason, sizeof reason, format, args);
+  va_end(args);
+  return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT, "layout: tile %s %s",
+                          mirage_type_format(tile, text, sizeof text), reason);
+}
+
+static MirageStatus check_panels(const Plan *plan, const MirageType *type) {
   const MirageLayout *layout = &type->layout;
   int64_t width = type->shape[type->rank - 1], stride = layout->panel;
   if (width % layout->panel || layout->panel * mirage_dtype_bytes(type->dtype) % 16)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
-                            "layout: panel %d of tile %s does not divide its last dimension into whole 16-byte pieces",
-                            layout->panel, mirage_type_format(type, text, sizeof text));
+    return refuse(plan, type, "has panels of %d, which do not divide its last dimension into whole 16-byte pieces",
+                  layout->panel);
   for (uint32_t i = type->rank - 1; i-- > 0; stride *= type->shape[i])
     if (layout->strides[i] != stride)
-      return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
-                              "layout: stride %lld of dimension %u of tile %s is not the %lld of its panels",
-                              (long long)layout->strides[i], i, mirage_type_format(type, text, sizeof text),
-                              (long long)stride);
+      return refuse(plan, type, "has stride %lld of dimension %u, its panels %lld", (long long)layout->strides[i], i,
+                    (long long)stride);
   return MIRAGE_OK;
 }
 
-static MirageStatus check_hand_layout(Plan *plan, const MirageType *type, bool fragments) {
+static MirageStatus check_hand_layout(const Plan *plan, const MirageType *type, bool fragments) {
   const MirageLayout *layout = &type->layout;
-  char text[96];
-  mirage_type_format(type, text, sizeof text);
+  int64_t dense = 1, chunk = (int64_t)16 << (layout->swizzle & 15); // bytes within which a swizzle moves
+  int64_t bytes = mirage_dtype_bytes(type->dtype), unit = 16 / bytes;
   if (layout->panel && type->rank)
     MIRAGE_TRY(check_panels(plan, type));
-  int64_t dense = 1, chunk = (int64_t)16 << (layout->swizzle & 15); // bytes within which a swizzle moves
   for (uint32_t i = type->rank; i-- > 0;
        dense *= layout->panel && i + 1 == type->rank ? layout->panel : type->shape[i]) {
-    int64_t step = layout->strides[i] * mirage_dtype_bytes(type->dtype);
+    int64_t stride = layout->strides[i], step = stride * bytes;
     if (layout->swizzle && (type->rank < 2 || layout->swizzle > 5 || (i + 1 < type->rank && step % chunk)))
-      return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
-                              "layout: swizzle %d of tile %s needs rows of a multiple of %lld bytes, stride %u is %lld",
-                              layout->swizzle, text, (long long)chunk, i, (long long)step);
-    if (layout->strides[i] < dense && type->shape[i] > 1)
-      return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
-                              "layout: stride %lld of dimension %u of tile %s is less than the %lld elements below it",
-                              (long long)layout->strides[i], i, text, (long long)dense);
-    int64_t unit = 16 / mirage_dtype_bytes(type->dtype);
-    if (fragments && i + 1 < type->rank && layout->strides[i] % unit)
-      return mirage_diag_fail(
-          plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
-          "layout: stride %lld of tile %s, a matmul operand, is not a multiple of %lld elements (16 bytes)",
-          (long long)layout->strides[i], text, (long long)unit);
+      return refuse(plan, type, "has swizzle %d, which needs rows of a multiple of %lld bytes, stride %u is %lld",
+                    layout->swizzle, (long long)chunk, i, (long long)step);
+    if (stride < dense && type->shape[i] > 1)
+      return refuse(plan, type, "has stride %lld of dimension %u, less than the %lld elements below it",
+                    (long long)stride, i, (long long)dense);
+    if (fragments && i + 1 < type->rank && stride % unit)
+      return refuse(plan, type, "is a matmul operand: stride %lld is not a multiple of %lld elements (16 bytes)",
+                    (long long)stride, (long long)unit);
   }
   if (fragments && layout->strides[type->rank - 1] != 1)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
-                            "layout: innermost stride of tile %s, a matmul operand, is %lld instead of 1", text,
-                            (long long)layout->strides[type->rank - 1]);
-  if (layout->offset >= 0 && layout->offset % 16)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
-                            "layout: offset %d of tile %s is not a multiple of 16", layout->offset, text);
-  return MIRAGE_OK;
+    return refuse(plan, type, "is a matmul operand: its innermost stride is %lld instead of 1",
+                  (long long)layout->strides[type->rank - 1]);
+  return layout->offset >= 0 && layout->offset % 16
+             ? refuse(plan, type, "is at offset %d, which is not a multiple of 16", layout->offset)
+             : MIRAGE_OK;
 }
 
 // ------------------------------------------------------------------------------------------------------- live ranges
@@ -213,7 +216,7 @@ static MirageStatus collect(Plan *plan, Items *items) {
   uint32_t values = mirage_ugraph_num_values(plan->graph);
   items->items = mirage_arena_alloc_array(block->arena, values + 1, sizeof(Item));
   if (!items->items)
-    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_NO_MEMORY, "layout: out of memory");
+    return mirage__plan_no_memory(plan);
   for (uint32_t id = 1; id <= values; id++) {
     MirageValue value = {id};
     BlockValue *v = &block->values[id];
@@ -248,12 +251,9 @@ MirageStatus mirage__plan_memory(Plan *plan) {
   for (uint32_t i = 0; i < items.count; i++) {
     MirageType *type = &plan->types[items.items[i].value.index];
     if (type->space == MIRAGE_SPACE_SHARED && type->layout.planned && type->layout.stages > 0 &&
-        type->layout.stages != items.items[i].copies) {
-      char text[96];
-      return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_BAD_ARGUMENT,
-                              "layout: tile %s has %d stages, its operator and schedule need %d",
-                              mirage_type_format(type, text, sizeof text), type->layout.stages, items.items[i].copies);
-    }
+        type->layout.stages != items.items[i].copies)
+      return refuse(plan, type, "has %d stages, its operator and schedule need %d", type->layout.stages,
+                    items.items[i].copies);
     type->space = MIRAGE_SPACE_SHARED;
     type->layout = items.items[i].variants[items.items[i].variant];
     type->layout.planned = true;

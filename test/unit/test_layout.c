@@ -200,7 +200,7 @@ static void refuse_layout(uint32_t load, MirageLayout layout, const char *senten
 
 static void test_refused_layouts(void **state) {
   refuse_layout(2, (MirageLayout){.offset = 8, .strides = {56, 1}},
-                "offset 8 of tile 128x48xf16 is not a multiple of 16");
+                "tile 128x48xf16 is at offset 8, which is not a multiple of 16");
   refuse_layout(2, (MirageLayout){.offset = 0, .strides = {40, 1}}, "stride 40 of dimension 0");
   refuse_layout(2, (MirageLayout){.offset = 0, .strides = {52, 1}}, "not a multiple of 8 elements");
   refuse_layout(2, (MirageLayout){.offset = 0, .strides = {112, 2}}, "innermost stride");
