@@ -101,11 +101,9 @@ static void add_host_kernel(Emit *e, const char *name) {
 static void create_entry(Emit *e, const char *name) {
   MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
   unsigned count = custom.num_operands + custom.num_results + (e->workspace_bytes > 0);
-  LLVMTypeRef *types = mirage_arena_alloc_array(e->block.arena, count + MIRAGE_MAX_LOADS, sizeof *types);
-  if (!types) {
-    mirage__emit_fail(e, custom.loc, MIRAGE_NO_MEMORY, "custom: out of memory");
+  LLVMTypeRef *types = mirage__emit_array(e, count + MIRAGE_MAX_LOADS, sizeof *types);
+  if (!types)
     return;
-  }
   if (e->gpu.host)
     add_host_kernel(e, name);
   else
@@ -216,12 +214,11 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
   mirage__prepare_meetings(e);
   mirage__prepare_side(e);
   MIRAGE_TRY(e->status);
-  uint32_t values = mirage_ugraph_num_values(graph) + 1;
-  e->tensors = mirage_arena_alloc_array(arena, values, sizeof *e->tensors);
-  e->loops = mirage_arena_alloc_array(arena, (size_t)e->block.num_loops + 1, sizeof *e->loops);
-  e->registers = mirage_arena_alloc_array(arena, values, sizeof *e->registers);
-  if (!e->tensors || !e->loops || !e->registers)
-    return mirage_diag_fail(diag, view.loc, MIRAGE_NO_MEMORY, "custom: out of memory");
+  uint32_t values = mirage_ugraph_num_values(graph);
+  e->tensors = mirage__emit_array(e, values, sizeof *e->tensors);
+  e->loops = mirage__emit_array(e, (size_t)e->block.num_loops, sizeof *e->loops);
+  e->registers = mirage__emit_array(e, values, sizeof *e->registers);
+  MIRAGE_TRY(e->status);
   create_entry(e, name);
   if (e->status != MIRAGE_OK)
     return e->status;

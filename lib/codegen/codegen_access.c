@@ -138,7 +138,7 @@ LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMVal
     offset = mirage__add(e, offset, terms[d]);
   if (is_packed(tensor))
     offset = LLVMBuildLShr(e->gpu.builder, offset, LLVMConstInt(LLVMTypeOf(offset), 1, 0), "");
-  return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, access->base, &offset, 1, "");
+  return mirage__at(e, access->base, offset);
 }
 
 LLVMValueRef mirage__access_valid(Emit *e, const Access *access, const LLVMValueRef *index) {
@@ -234,10 +234,7 @@ void mirage__access_read(Emit *e, const Access *access, const LLVMValueRef *inde
   uint32_t piece = width < access->width ? width : access->width;
   for (uint32_t at = 0; at < width; at += piece) {
     LLVMValueRef here[MIRAGE_MAX_RANK];
-    for (uint32_t d = 0; d < access->tensor->rank; d++)
-      here[d] = index[d];
-    if (at)
-      here[access->tensor->rank - 1] = mirage__add(e, index[access->tensor->rank - 1], gpu_i32(&e->gpu, at));
+    mirage__along_row(e, access->tensor->rank, index, at, here);
     read_piece(e, access, here, piece, out + at);
   }
 }

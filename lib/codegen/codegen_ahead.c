@@ -75,11 +75,9 @@ static void wait_early(Emit *e, const Ahead *ahead, int32_t groups) {
 static void issue_late(Emit *e, Ahead *ahead) {
   for (uint32_t i = 0; i < ahead->count && e->status == MIRAGE_OK; i++) {
     Late *late = &ahead->late[i];
-    Fragment *operand = mirage_arena_alloc_array(e->block.arena, (size_t)late->fragments + 1, sizeof *operand);
-    if (!operand) {
-      mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "loop: out of memory");
+    Fragment *operand = mirage__emit_array(e, (size_t)late->fragments, sizeof *operand);
+    if (!operand)
       return;
-    }
     for (int32_t f = 0; f < late->fragments * FRAGMENT; f++)
       operand[f / FRAGMENT][f % FRAGMENT] = mirage__get(e, late->operand[f / FRAGMENT][f % FRAGMENT]);
     e->gpu.op = late->carry->node.index;
@@ -149,13 +147,11 @@ static void pass_turn(Emit *e, const Ahead *ahead, LLVMValueRef iteration) {
 // --------------------------------------------------------------------------------------------------------------- loops
 
 Ahead *mirage__ahead(Emit *e, MirageNode node, Carry *carries, const CarryKind *kinds) {
-  Ahead *ahead = mirage_arena_alloc_array(e->block.arena, 1, sizeof *ahead);
+  Ahead *ahead = mirage__emit_array(e, 1, sizeof *ahead);
   uint32_t count = mirage_ugraph_node(e->block.graph, node).num_operands;
-  Late *products = mirage_arena_alloc_array(e->block.arena, count + 1, sizeof *products);
-  if (!ahead || !products) {
-    mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "loop: out of memory");
+  Late *products = mirage__emit_array(e, count, sizeof *products);
+  if (!ahead || !products)
     return NULL;
-  }
   *ahead = (Ahead){.loop = mirage__block_find_loop(&e->block, node), .late = products};
   for (uint32_t i = 0; i < count; i++) {
     if (kinds[i] != CARRY_MATMUL)
@@ -163,11 +159,9 @@ Ahead *mirage__ahead(Emit *e, MirageNode node, Carry *carries, const CarryKind *
     Late *late = &ahead->late[ahead->count++];
     *late = (Late){.carry = &carries[i], .split = mirage__split_of(e, carries[i].node)};
     late->fragments = late->split.rows_each * late->split.depth_units;
-    late->operand = mirage_arena_alloc_array(e->block.arena, (size_t)late->fragments + 1, sizeof *late->operand);
-    if (!late->operand) {
-      mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "loop: out of memory");
+    late->operand = mirage__emit_array(e, (size_t)late->fragments, sizeof *late->operand);
+    if (!late->operand)
       return NULL;
-    }
     for (int32_t f = 0; f < late->fragments * FRAGMENT; f++)
       late->operand[f / FRAGMENT][f % FRAGMENT] = mirage__variable(e, e->gpu.i32);
   }

@@ -157,11 +157,9 @@ static void renew_piece(Emit *e, const TileCell *cell, void *user) {
 static LLVMValueRef *renew(Emit *e, MirageNode node, uint32_t index) {
   Combine c = describe(e, node, index, NULL);
   Accumulators cells = mirage__registers(e, c.buffer);
-  c.news = mirage_arena_alloc_array(e->block.arena, (size_t)cells.count + 1, sizeof *c.news);
-  if (!c.news) {
-    mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "loop: out of memory");
+  c.news = mirage__emit_array(e, (size_t)cells.count, sizeof *c.news);
+  if (!c.news)
     return NULL;
-  }
   will_combine(e, &c);
   mirage__for_cells(e, emit_type(e, c.buffer), renew_piece, &c);
   return c.news;
@@ -325,12 +323,10 @@ static void emit_loop(Emit *e, MirageNode node) {
     mirage__emit_direct_loop(e, node);
     return;
   }
-  Carry *carries = mirage_arena_alloc_array(e->block.arena, view.num_operands + 1, sizeof *carries);
-  CarryKind *kinds = mirage_arena_alloc_array(e->block.arena, view.num_operands + 1, sizeof *kinds);
-  if (!carries || !kinds) {
-    mirage__emit_fail(e, view.loc, MIRAGE_NO_MEMORY, "loop: out of memory");
+  Carry *carries = mirage__emit_array(e, view.num_operands, sizeof *carries);
+  CarryKind *kinds = mirage__emit_array(e, view.num_operands, sizeof *kinds);
+  if (!carries || !kinds)
     return;
-  }
   begin_carries(e, node, view.num_operands, carries, kinds);
   mirage__begin_pipeline(e, loop);
   mirage__await_landing(e);

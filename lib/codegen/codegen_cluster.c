@@ -35,17 +35,6 @@ void mirage__cluster_barrier(Emit *e) {
   mirage__forget_elements(e);
 }
 
-static void read_piece(Emit *e, LLVMValueRef own, LLVMValueRef rank, MirageDType dtype, uint32_t width,
-                       LLVMValueRef *out) {
-  LLVMTypeRef type = mirage__gpu_dtype(&e->gpu, dtype);
-  LLVMValueRef peer = GPU(&e->gpu, MAP_RANK, own, rank);
-  LLVMValueRef loaded = mirage__gpu_load_shared(&e->gpu, width > 1 ? LLVMVectorType(type, width) : type, peer);
-  for (uint32_t i = 0; i < width; i++) {
-    LLVMValueRef one = width > 1 ? LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "") : loaded;
-    out[i] = mirage__gpu_to_f32(&e->gpu, one, dtype);
-  }
-}
-
 void mirage__read_cluster_leaf(Emit *e, const Meeting *m, MirageValue leaf, const LLVMValueRef *index, uint32_t width,
                                LLVMValueRef *out) {
   const MirageType *type = emit_type(e, leaf);
@@ -55,11 +44,10 @@ void mirage__read_cluster_leaf(Emit *e, const Meeting *m, MirageValue leaf, cons
   piece = piece > width ? width : piece;
   for (uint32_t at = 0; at < width; at += piece) {
     LLVMValueRef here[MIRAGE_MAX_RANK];
-    for (uint32_t d = 0; d < type->rank; d++)
-      here[d] = index[d];
-    if (at)
-      here[type->rank - 1] = mirage__add(e, index[type->rank - 1], gpu_i32(&e->gpu, at));
+    mirage__along_row(e, type->rank, index, at, here);
     LLVMValueRef own = mirage__tile_address(e, type, mirage__current_copy(e, leaf), here);
-    read_piece(e, own, rank, type->dtype, piece, out + at);
+    LLVMValueRef peer = GPU(&e->gpu, MAP_RANK, own, rank);
+    LLVMValueRef loaded = mirage__gpu_load_shared(&e->gpu, mirage__packed(e, piece, type->dtype), peer);
+    mirage__unpack(e, loaded, piece, type->dtype, out + at);
   }
 }

@@ -16,11 +16,9 @@ static bool is_maximum(MirageOp op) { return op == MIRAGE_OP_GRID_MAX || op == M
 
 void mirage__prepare_meetings(Emit *e) {
   const MirageCustomAttrs *custom = mirage__block_custom(&e->block);
-  e->meetings = mirage_arena_alloc_array(e->block.arena, (size_t)e->block.num_meetings + 1, sizeof *e->meetings);
-  if (!e->meetings) {
-    mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "codegen: out of memory");
+  e->meetings = mirage__emit_array(e, (size_t)e->block.num_meetings, sizeof *e->meetings);
+  if (!e->meetings)
     return;
-  }
   for (int32_t i = 0; i < e->block.num_meetings && e->status == MIRAGE_OK; i++) {
     Meeting *m = &e->meetings[i];
     *m = (Meeting){.plan = &e->block.meetings[i], .members = 1, .groups = 1};

@@ -48,9 +48,7 @@ static int32_t units_of(const DirectGroup *group) { return group->lane_columns /
 static int32_t words_of(const DirectGroup *group) { return mirage__raw_words(group->stored, group->lane_columns); }
 
 static LLVMValueRef *variables(Emit *e, int32_t count, LLVMTypeRef type) {
-  LLVMValueRef *out = mirage_arena_alloc_array(e->block.arena, (size_t)count + 1, sizeof *out);
-  if (!out)
-    mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "codegen: out of memory");
+  LLVMValueRef *out = mirage__emit_array(e, (size_t)count, sizeof *out);
   for (int32_t i = 0; out && i < count; i++)
     out[i] = mirage__variable(e, type);
   return out;
@@ -111,8 +109,7 @@ static LLVMValueRef address_in(Emit *e, const Source *source, int r, int32_t at)
   const MirageType *tensor = source->access.tensor;
   int64_t bytes = r * source->access.pitch[tensor->rank - 2] + at * mirage_dtype_bytes(tensor->dtype);
   bytes = mirage_dtype_bits(tensor->dtype) < 8 ? bytes / 2 : bytes;
-  LLVMValueRef offset = gpu_i64(&e->gpu, bytes);
-  return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, source->address, &offset, 1, "");
+  return mirage__at(e, source->address, gpu_i64(&e->gpu, bytes));
 }
 
 static LLVMValueRef valid_in(Emit *e, const Source *source, LLVMValueRef k, int r, int32_t at) {

@@ -20,11 +20,9 @@ void mirage__fma_step(Emit *e, Carry *carry, const MatmulSplit *split) {
   const MirageType *result = emit_type(e, carry->result);
   Worker worker = mirage__matmul_worker(e, split);
   int32_t cells = split->rows_each * split->cols_each;
-  Cell *cell = mirage_arena_alloc_array(e->block.arena, (size_t)cells, sizeof *cell);
-  if (!cell) {
-    mirage__emit_fail(e, view.loc, MIRAGE_NO_MEMORY, "matmul: out of memory");
+  Cell *cell = mirage__emit_array(e, (size_t)cells, sizeof *cell);
+  if (!cell)
     return;
-  }
   for (int32_t i = 0; i < cells; i++)
     cell[i] = mirage__matmul_cell(e, split, result, i);
   Repeat repeat = mirage__begin_repeat(e, split->depth_units / split->by_depth);

@@ -61,11 +61,9 @@ void mirage__prepare_grid_meeting(Emit *e, Meeting *m) {
   if (e->num_counters * 4 > MIRAGE_WORKSPACE_COUNTERS)
     mirage__emit_fail(e, view.loc, MIRAGE_LIMIT, "%s: %lld groups of blocks meet, there are counters for %d",
                       mirage_op_info(view.op)->mnemonic, (long long)e->num_counters, MIRAGE_WORKSPACE_COUNTERS / 4);
-  m->slots = mirage_arena_alloc_array(e->block.arena, (size_t)m->plan->num_leaves + 1, sizeof *m->slots);
-  if (!m->slots) {
-    mirage__emit_fail(e, view.loc, MIRAGE_NO_MEMORY, "codegen: out of memory");
+  m->slots = mirage__emit_array(e, m->plan->num_leaves, sizeof *m->slots);
+  if (!m->slots)
     return;
-  }
   if (e->workspace_bytes == 0)
     e->workspace_bytes = MIRAGE_WORKSPACE_COUNTERS;
   for (uint32_t i = 0; i < m->plan->num_leaves; i++) {
@@ -77,20 +75,10 @@ void mirage__prepare_grid_meeting(Emit *e, Meeting *m) {
                       mirage_op_info(view.op)->mnemonic, (long long)e->workspace_bytes, INT32_MAX);
 }
 
-static LLVMValueRef at_bytes(Emit *e, LLVMValueRef offset) {
-  return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, e->workspace, &offset, 1, "");
-}
-
 // Which copy of counters and slots this iteration uses, after those of the group before.
 static LLVMValueRef copy_of_group(Emit *e, const Meeting *m) {
-  LLVMValueRef copy = mirage__mul(e, m->group, m->copies), iteration = gpu_i32(&e->gpu, 0);
-  int32_t chain[MIRAGE_MAX_LOOPS], depth = 0;
-  for (int32_t l = m->plan->loop; l >= 0; l = e->block.loops[l].parent)
-    chain[depth++] = l;
-  while (depth-- > 0)
-    iteration =
-        mirage__add(e, mirage__mul(e, iteration, e->block.loops[chain[depth]].range), e->loops[chain[depth]].iteration);
-  return mirage__add(e, copy, mirage__mod(e, iteration, m->copies));
+  LLVMValueRef copy = mirage__mul(e, m->group, m->copies);
+  return mirage__add(e, copy, mirage__mod(e, mirage__iteration(e, m->plan->loop), m->copies));
 }
 
 // Address of element `linear` of a leaf of member `member`.
@@ -98,7 +86,7 @@ static LLVMValueRef slot_address(Emit *e, const Meeting *m, uint32_t leaf, LLVMV
   const MirageType *type = emit_type(e, m->plan->leaves[leaf]);
   LLVMValueRef slot = mirage__add(e, mirage__mul(e, copy_of_group(e, m), m->members), member);
   LLVMValueRef offset = mirage__add(e, gpu_i32(&e->gpu, m->slots[leaf]), mirage__mul(e, slot, slot_bytes(type)));
-  return at_bytes(e, mirage__add(e, offset, mirage__mul(e, linear, mirage_dtype_bytes(type->dtype))));
+  return mirage__at(e, e->workspace, mirage__add(e, offset, mirage__mul(e, linear, mirage_dtype_bytes(type->dtype))));
 }
 
 // Neighbouring elements that move at once: at most 16 bytes, and never of two rows.
@@ -167,23 +155,19 @@ static void wait_for_members(Emit *e, LLVMValueRef counter, int64_t members) {
 void mirage__grid_meet(Emit *e, const Meeting *m) {
   publish(e, m);
   LLVMValueRef counter = mirage__add(e, gpu_i32(&e->gpu, m->counters), mirage__mul(e, copy_of_group(e, m), 4));
-  wait_for_members(e, at_bytes(e, counter), m->members);
+  wait_for_members(e, mirage__at(e, e->workspace, counter), m->members);
 }
 
 void mirage__read_grid_leaf(Emit *e, const Meeting *m, uint32_t leaf, const LLVMValueRef *index, uint32_t width,
                             LLVMValueRef *out) {
   const MirageType *type = emit_type(e, m->plan->leaves[leaf]);
-  LLVMTypeRef scalar = mirage__gpu_dtype(&e->gpu, type->dtype);
   LLVMValueRef linear = mirage__linearize(e, type->rank, type->shape, index);
   uint32_t piece = slot_width(type);
   piece = piece > width ? width : piece;
   for (uint32_t at = 0; at < width; at += piece) {
     LLVMValueRef address = slot_address(e, m, leaf, e->member, mirage__add(e, linear, gpu_i32(&e->gpu, at)));
-    LLVMValueRef loaded = mirage__gpu_load_global(&e->gpu, piece > 1 ? LLVMVectorType(scalar, piece) : scalar, address,
-                                                  MIRAGE_GLOBAL_PLAIN);
-    for (uint32_t i = 0; i < piece; i++) {
-      LLVMValueRef one = piece > 1 ? LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "") : loaded;
-      out[at + i] = mirage__gpu_to_f32(&e->gpu, one, type->dtype);
-    }
+    LLVMTypeRef packed = mirage__packed(e, piece, type->dtype);
+    LLVMValueRef loaded = mirage__gpu_load_global(&e->gpu, packed, address, MIRAGE_GLOBAL_PLAIN);
+    mirage__unpack(e, loaded, piece, type->dtype, out + at);
   }
 }

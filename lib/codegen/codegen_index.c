@@ -100,6 +100,13 @@ LLVMValueRef mirage__linearize(Emit *e, uint32_t rank, const int64_t *shape, con
   return linear;
 }
 
+void mirage__along_row(Emit *e, uint32_t rank, const LLVMValueRef *index, int64_t by, LLVMValueRef *out) {
+  for (uint32_t d = 0; d < rank; d++)
+    out[d] = index[d];
+  if (by)
+    out[rank - 1] = mirage__add(e, index[rank - 1], gpu_i32(&e->gpu, by));
+}
+
 LLVMValueRef mirage__uniform(Emit *e, LLVMValueRef value) {
   return GPU(&e->gpu, SHUFFLE_IDX, gpu_i32(&e->gpu, -1), value, gpu_i32(&e->gpu, 0), gpu_i32(&e->gpu, 31));
 }
@@ -120,15 +127,39 @@ void mirage__set(Emit *e, LLVMValueRef variable, LLVMValueRef value) {
   LLVMBuildStore(e->gpu.builder, value, variable);
 }
 
-Accumulators mirage__accumulators(Emit *e, int32_t count) {
-  Accumulators acc = {mirage_arena_alloc_array(e->block.arena, (size_t)count + 1, sizeof(LLVMValueRef)), count};
-  if (!acc.cells) {
+void *mirage__emit_array(Emit *e, size_t count, size_t size) {
+  void *array = mirage_arena_alloc_array(e->block.arena, count + 1, size);
+  if (!array)
     mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "codegen: out of memory");
+  return array;
+}
+
+Accumulators mirage__accumulators(Emit *e, int32_t count) {
+  Accumulators acc = {mirage__emit_array(e, (size_t)count, sizeof(LLVMValueRef)), count};
+  if (!acc.cells)
     return (Accumulators){0};
-  }
   for (int32_t i = 0; i < count; i++)
     acc.cells[i] = mirage__variable(e, e->gpu.f32);
   return acc;
+}
+
+LLVMValueRef mirage__at(Emit *e, LLVMValueRef base, LLVMValueRef bytes) {
+  return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, base, &bytes, 1, "");
+}
+
+LLVMValueRef mirage__clamp(Emit *e, LLVMValueRef at, int64_t extent, int64_t reach, LLVMValueRef *valid) {
+  if (reach <= extent)
+    return at;
+  LLVMValueRef inside = mirage__less_than(e, at, extent);
+  *valid = mirage__and(e, *valid, inside);
+  return mirage__select(e, inside, at, gpu_i32(&e->gpu, 0));
+}
+
+LLVMValueRef mirage__iteration(Emit *e, int32_t loop) {
+  if (loop < 0)
+    return gpu_i32(&e->gpu, 0);
+  const BlockLoop *l = &e->block.loops[loop];
+  return mirage__add(e, mirage__mul(e, mirage__iteration(e, l->parent), l->range), e->loops[loop].iteration);
 }
 
 LLVMBasicBlockRef mirage__begin_if(Emit *e, LLVMValueRef condition) {

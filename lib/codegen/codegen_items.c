@@ -93,8 +93,7 @@ static LLVMValueRef over_pieces(Rows *rows, const MirageNodeView *view, int32_t 
 
 // Word `word` of the reduction's scratch: its result's buffer, whose copies are one word a warp and row at least.
 static LLVMValueRef scratch(Emit *e, const MirageType *type, LLVMValueRef word) {
-  LLVMValueRef offset = mirage__add(e, mirage__mul(e, word, 4), gpu_i32(&e->gpu, type->layout.offset));
-  return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, e->shared, &offset, 1, "");
+  return mirage__at(e, e->shared, mirage__add(e, mirage__mul(e, word, 4), gpu_i32(&e->gpu, type->layout.offset)));
 }
 
 static LLVMValueRef over_warps(Emit *e, MirageOp op, const MirageType *type, int32_t row) {

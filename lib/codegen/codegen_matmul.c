@@ -35,15 +35,6 @@ LLVMValueRef mirage__matmul_row_unit(Emit *e, const MatmulSplit *split, const Wo
   return mirage__add(e, mirage__mul(e, slab, 4), mirage__mod(e, worker->row, 4));
 }
 
-// Clamps `at` below `extent` when it can reach beyond (`reach` values are possible), noting the condition.
-static LLVMValueRef clamp(Emit *e, LLVMValueRef at, int64_t extent, int64_t reach, LLVMValueRef *valid) {
-  if (reach <= extent)
-    return at;
-  LLVMValueRef inside = mirage__less_than(e, at, extent);
-  *valid = mirage__and(e, *valid, inside);
-  return mirage__select(e, inside, at, gpu_i32(&e->gpu, 0));
-}
-
 Cell mirage__matmul_cell(Emit *e, const MatmulSplit *split, const MirageType *result, int32_t index) {
   Cell cell = {.valid = NULL};
   Worker worker = mirage__matmul_worker(e, split);
@@ -53,21 +44,21 @@ Cell mirage__matmul_cell(Emit *e, const MatmulSplit *split, const MirageType *re
   if (split->tensor_core) {
     int32_t c = index % 4, j = index / 4 % split->cols_each, i = index / 4 / split->cols_each;
     unit = mirage__matmul_row_unit(e, split, &worker, i);
-    unit = clamp(e, unit, units, (int64_t)split->rows_each * split->by_row, &cell.valid);
+    unit = mirage__clamp(e, unit, units, (int64_t)split->rows_each * split->by_row, &cell.valid);
     LLVMValueRef g = mirage__div(e, e->lane, 4);
     row = mirage__mul(e, mirage__mod(e, unit, split->row_units), 16);
     row = mirage__add(e, mirage__add(e, row, g), gpu_i32(&e->gpu, c / 2 * 8));
-    row = clamp(e, row, rows, (int64_t)split->row_units * 16, &cell.valid);
+    row = mirage__clamp(e, row, rows, (int64_t)split->row_units * 16, &cell.valid);
     col = mirage__mul(e, mirage__add(e, mirage__mul(e, worker.col, split->cols_each), gpu_i32(&e->gpu, j)), 8);
     col = mirage__add(e, mirage__add(e, col, mirage__mul(e, mirage__mod(e, e->lane, 4), 2)), gpu_i32(&e->gpu, c % 2));
-    col = clamp(e, col, cols, (int64_t)split->cols_each * split->by_col * 8, &cell.valid);
+    col = mirage__clamp(e, col, cols, (int64_t)split->cols_each * split->by_col * 8, &cell.valid);
   } else {
     int32_t j = index % split->cols_each, i = index / split->cols_each;
     unit = mirage__add(e, worker.row, gpu_i32(&e->gpu, (int64_t)i * split->by_row));
-    unit = clamp(e, unit, units, (int64_t)split->rows_each * split->by_row, &cell.valid);
+    unit = mirage__clamp(e, unit, units, (int64_t)split->rows_each * split->by_row, &cell.valid);
     row = mirage__mod(e, unit, split->row_units);
     col = mirage__add(e, worker.col, gpu_i32(&e->gpu, (int64_t)j * split->by_col));
-    col = clamp(e, col, cols, (int64_t)split->cols_each * split->by_col, &cell.valid);
+    col = mirage__clamp(e, col, cols, (int64_t)split->cols_each * split->by_col, &cell.valid);
   }
   mirage__delinearize(e, mirage__div(e, unit, split->row_units), result->rank - 2, result->shape, cell.index);
   cell.index[result->rank - 2] = split->swap ? col : row;

@@ -26,8 +26,7 @@
 static LLVMValueRef mbarrier_at(Emit *e, const Signal *signal, LLVMValueRef stage) {
   LLVMValueRef offset = mirage__mul(e, stage, 8);
   int64_t first = mirage__block_mbarrier_offset(&e->block) + (int64_t)signal->first * 8;
-  offset = mirage__add(e, offset, gpu_i32(&e->gpu, first));
-  return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, e->shared, &offset, 1, "");
+  return mirage__at(e, e->shared, mirage__add(e, offset, gpu_i32(&e->gpu, first)));
 }
 
 static void wait_phase(Emit *e, LLVMValueRef mbarrier, LLVMValueRef parity) {
@@ -130,12 +129,7 @@ static bool is_self_fed(const Channel *channel) { return is_given_back(channel) 
 
 // Iterations of `loop` before iteration i of its present run.
 static LLVMValueRef total_count(Emit *e, int32_t loop, LLVMValueRef i) {
-  LLVMValueRef runs = gpu_i32(&e->gpu, 0);
-  int32_t chain[MIRAGE_MAX_LOOPS], depth = 0;
-  for (int32_t l = e->block.loops[loop].parent; l >= 0; l = e->block.loops[l].parent)
-    chain[depth++] = l;
-  while (depth-- > 0)
-    runs = mirage__add(e, mirage__mul(e, runs, e->block.loops[chain[depth]].range), e->loops[chain[depth]].iteration);
+  LLVMValueRef runs = mirage__iteration(e, e->block.loops[loop].parent);
   return mirage__add(e, mirage__mul(e, runs, e->block.loops[loop].range), i);
 }
 

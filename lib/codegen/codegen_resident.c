@@ -25,15 +25,6 @@ Accumulators mirage__registers(Emit *e, MirageValue value) {
 
 // ------------------------------------------------------------------------------------------------------------- places
 
-// Clamps `at` below `extent` when it can reach beyond, noting the condition.
-static LLVMValueRef clamp(Emit *e, LLVMValueRef at, int64_t extent, int64_t reach, LLVMValueRef *valid) {
-  if (reach <= extent)
-    return at;
-  LLVMValueRef inside = mirage__less_than(e, at, extent);
-  *valid = mirage__and(e, *valid, inside);
-  return mirage__select(e, inside, at, gpu_i32(&e->gpu, 0));
-}
-
 static Worker worker_of(Emit *e) {
   const Partition *p = &e->block.partition;
   return (Worker){.row = mirage__mod(e, e->warp, p->by_row),
@@ -46,11 +37,11 @@ static void row_index(Emit *e, const MirageType *tile, const Worker *worker, int
   MatmulSplit split = {.resident = true, .by_row = p->by_row, .rows_each = p->rows_each};
   int64_t units = p->batch * p->row_units;
   LLVMValueRef at = mirage__matmul_row_unit(e, &split, worker, unit);
-  at = clamp(e, at, units, (int64_t)p->rows_each * p->by_row, &cell->valid);
+  at = mirage__clamp(e, at, units, (int64_t)p->rows_each * p->by_row, &cell->valid);
   LLVMValueRef row = mirage__mul(e, mirage__mod(e, at, p->row_units), 16);
   row = mirage__add(e, mirage__add(e, row, mirage__div(e, e->lane, 4)), gpu_i32(&e->gpu, half * 8));
   mirage__delinearize(e, mirage__div(e, at, p->row_units), tile->rank - 2, tile->shape, cell->index);
-  cell->index[tile->rank - 2] = clamp(e, row, p->rows, (int64_t)p->row_units * 16, &cell->valid);
+  cell->index[tile->rank - 2] = mirage__clamp(e, row, p->rows, (int64_t)p->row_units * 16, &cell->valid);
 }
 
 // Between pieces of one row only what does not depend on the column is remembered.
@@ -97,7 +88,7 @@ static void row_of_columns(Emit *e, const MirageType *tile, const Worker *worker
       TileCell cell = row;
       LLVMValueRef unit = mirage__add(e, mirage__mul(e, worker->col, columns), gpu_i32(&e->gpu, j));
       LLVMValueRef column = mirage__add(e, mirage__mul(e, unit, 8), mirage__add(e, lane, gpu_i32(&e->gpu, c)));
-      column = clamp(e, column, extent, (int64_t)columns * p->by_col * 8, &cell.valid);
+      column = mirage__clamp(e, column, extent, (int64_t)columns * p->by_col * 8, &cell.valid);
       cell.index[tile->rank - 1] = column;
       cell.mine = cell.valid;
       cell.width = width;

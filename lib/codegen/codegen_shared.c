@@ -41,7 +41,7 @@ LLVMValueRef mirage__tile_address(Emit *e, const MirageType *type, LLVMValueRef 
   if (copy)
     linear = mirage__add(e, linear, mirage__mul(e, copy, mirage__buffer_bytes(type)));
   linear = mirage__add(e, linear, gpu_i32(&e->gpu, layout->offset));
-  return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, e->shared, &linear, 1, "");
+  return mirage__at(e, e->shared, linear);
 }
 
 uint32_t mirage__tile_width(const MirageType *type) {
@@ -57,31 +57,16 @@ uint32_t mirage__tile_width(const MirageType *type) {
   return width;
 }
 
-static void shift_last(Emit *e, const MirageType *type, const LLVMValueRef *index, uint32_t by, LLVMValueRef *out) {
-  for (uint32_t i = 0; i < type->rank; i++)
-    out[i] = index[i];
-  if (by)
-    out[type->rank - 1] = mirage__add(e, index[type->rank - 1], gpu_i32(&e->gpu, by));
-}
-
 void mirage__tile_load(Emit *e, const MirageType *type, LLVMValueRef copy, const LLVMValueRef *index, uint32_t width,
                        LLVMValueRef *out) {
-  LLVMTypeRef scalar = mirage__gpu_dtype(&e->gpu, type->dtype);
   uint32_t piece = mirage__tile_width(type);
   piece = piece > width ? width : piece;
   for (uint32_t at = 0; at < width; at += piece) {
     LLVMValueRef here[MIRAGE_MAX_RANK];
-    shift_last(e, type, index, at, here);
-    LLVMValueRef address = mirage__tile_address(e, type, copy, here);
-    if (piece == 1) {
-      out[at] = mirage__gpu_to_f32(&e->gpu, mirage__gpu_load_shared(&e->gpu, scalar, address), type->dtype);
-      continue;
-    }
-    LLVMValueRef vector = mirage__gpu_load_shared(&e->gpu, LLVMVectorType(scalar, piece), address);
-    for (uint32_t i = 0; i < piece; i++) {
-      LLVMValueRef one = LLVMBuildExtractElement(e->gpu.builder, vector, gpu_i32(&e->gpu, i), "");
-      out[at + i] = mirage__gpu_to_f32(&e->gpu, one, type->dtype);
-    }
+    mirage__along_row(e, type->rank, index, at, here);
+    LLVMTypeRef packed = mirage__packed(e, piece, type->dtype);
+    LLVMValueRef loaded = mirage__gpu_load_shared(&e->gpu, packed, mirage__tile_address(e, type, copy, here));
+    mirage__unpack(e, loaded, piece, type->dtype, out + at);
   }
 }
 
@@ -91,7 +76,7 @@ void mirage__tile_store(Emit *e, const MirageType *type, LLVMValueRef copy, cons
   piece = piece > width ? width : piece;
   for (uint32_t at = 0; at < width; at += piece) {
     LLVMValueRef here[MIRAGE_MAX_RANK];
-    shift_last(e, type, index, at, here);
+    mirage__along_row(e, type->rank, index, at, here);
     LLVMValueRef address = mirage__tile_address(e, type, copy, here);
     mirage__gpu_store_shared(&e->gpu, mirage__pack(e, values + at, piece, type->dtype), address);
   }

@@ -44,27 +44,23 @@ void mirage__prepare_side(Emit *e) {
   e->workspace_bytes += slot_bytes(e, UINT32_MAX) * e->side_blocks;
 }
 
-static LLVMValueRef at_bytes(Emit *e, LLVMValueRef offset) {
-  return LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, e->workspace, &offset, 1, "");
-}
-
 LLVMValueRef mirage__side_slot(Emit *e, uint32_t carry, LLVMValueRef block, LLVMValueRef item) {
   LLVMValueRef offset = mirage__mul(e, block, slot_bytes(e, UINT32_MAX));
   offset = mirage__add(e, offset, mirage__mul(e, item, 4));
-  return at_bytes(e, mirage__add(e, offset, gpu_i32(&e->gpu, e->side_slots + slot_bytes(e, carry))));
+  return mirage__at(e, e->workspace, mirage__add(e, offset, gpu_i32(&e->gpu, e->side_slots + slot_bytes(e, carry))));
 }
 
 // A side block has written all its slots.
 static void publish(Emit *e) {
   mirage__barrier(e);
   LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->thread, 0));
-  GPU(&e->gpu, RED_RELEASE, at_bytes(e, gpu_i32(&e->gpu, e->side_counter)), gpu_i32(&e->gpu, 1));
+  GPU(&e->gpu, RED_RELEASE, mirage__at(e, e->workspace, gpu_i32(&e->gpu, e->side_counter)), gpu_i32(&e->gpu, 1));
   mirage__end_if(e, join);
 }
 
 // The barrier that follows spreads what the first thread has seen to all.
 void mirage__side_wait(Emit *e) {
-  LLVMValueRef counter = at_bytes(e, gpu_i32(&e->gpu, e->side_counter));
+  LLVMValueRef counter = mirage__at(e, e->workspace, gpu_i32(&e->gpu, e->side_counter));
   int64_t steps = e->side_blocks + blocks_of_grid(e);
   LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->thread, 0));
   LLVMBasicBlockRef spin = mirage__begin_spin(e);

@@ -19,10 +19,22 @@ uint32_t mirage__useful_width(int64_t elements, uint32_t width, int32_t threads)
   return width;
 }
 
+LLVMTypeRef mirage__packed(Emit *e, uint32_t width, MirageDType dtype) {
+  LLVMTypeRef scalar = mirage__gpu_dtype(&e->gpu, dtype);
+  return width > 1 ? LLVMVectorType(scalar, width) : scalar;
+}
+
+void mirage__unpack(Emit *e, LLVMValueRef packed, uint32_t width, MirageDType dtype, LLVMValueRef *out) {
+  for (uint32_t i = 0; i < width; i++) {
+    LLVMValueRef one = width > 1 ? LLVMBuildExtractElement(e->gpu.builder, packed, gpu_i32(&e->gpu, i), "") : packed;
+    out[i] = mirage__gpu_to_f32(&e->gpu, one, dtype);
+  }
+}
+
 LLVMValueRef mirage__pack(Emit *e, const LLVMValueRef *values, uint32_t width, MirageDType dtype) {
   if (width == 1)
     return mirage__gpu_from_f32(&e->gpu, values[0], dtype);
-  LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(mirage__gpu_dtype(&e->gpu, dtype), width));
+  LLVMValueRef vector = LLVMGetUndef(mirage__packed(e, width, dtype));
   for (uint32_t i = 0; i < width; i++)
     vector = LLVMBuildInsertElement(e->gpu.builder, vector, mirage__gpu_from_f32(&e->gpu, values[i], dtype),
                                     gpu_i32(&e->gpu, i), "");

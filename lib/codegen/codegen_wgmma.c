@@ -40,9 +40,9 @@ static LLVMValueRef descriptor(Emit *e, const Operand *o, LLVMValueRef first) {
   LLVMValueRef offset = o->k_inner
                             ? mirage__mul(e, first, o->row_bytes)
                             : mirage__mul(e, mirage__div(e, first, mirage__panel_width(o->type)), o->panel_bytes);
-  LLVMValueRef address = LLVMBuildGEP2(e->gpu.builder, e->gpu.i8, o->start, &offset, 1, "");
   int64_t leading = o->k_inner ? 16 : o->panel_bytes;
-  return mirage__gpu_matrix_descriptor(&e->gpu, address, leading, CORE_ROWS * o->row_bytes, o->type->layout.swizzle);
+  return mirage__gpu_matrix_descriptor(&e->gpu, mirage__at(e, o->start, offset), leading, CORE_ROWS * o->row_bytes,
+                                       o->type->layout.swizzle);
 }
 
 // How far unit `k` of the contraction lies behind the first.
@@ -104,9 +104,7 @@ static void multiply_slab(Emit *e, Step *step, int32_t i, const Fragment *a_regs
 
 Fragment *mirage__warpgroup_fragments(Emit *e, Carry *carry, const MatmulSplit *split) {
   int32_t count = split->rows_each * split->depth_units;
-  Fragment *fragments = mirage_arena_alloc_array(e->block.arena, (size_t)count + 1, sizeof *fragments);
-  if (!fragments)
-    mirage__emit_fail(e, NULL, MIRAGE_NO_MEMORY, "matmul: out of memory");
+  Fragment *fragments = mirage__emit_array(e, (size_t)count, sizeof *fragments);
   for (int32_t f = 0; fragments && f < count; f++)
     mirage__mma_cells_operand(e, carry, split, f / split->depth_units, f % split->depth_units, fragments[f]);
   return fragments;

@@ -129,12 +129,22 @@ void mirage__delinearize(Emit *e, LLVMValueRef linear, uint32_t rank, const int6
 void mirage__item_index(Emit *e, const MirageType *tile, uint32_t width, LLVMValueRef item, LLVMValueRef *index);
 /// A value that all lanes of a warp have in common, in a form that shows it.
 LLVMValueRef mirage__uniform(Emit *e, LLVMValueRef value);
+/// `by` elements on along the last dimension.
+void mirage__along_row(Emit *e, uint32_t rank, const LLVMValueRef *index, int64_t by, LLVMValueRef *out);
 LLVMValueRef mirage__linearize(Emit *e, uint32_t rank, const int64_t *shape, const LLVMValueRef *index);
 /// A variable in the function's entry block.
 LLVMValueRef mirage__variable(Emit *e, LLVMTypeRef type);
 LLVMValueRef mirage__get(Emit *e, LLVMValueRef variable);
 void mirage__set(Emit *e, LLVMValueRef variable, LLVMValueRef value);
 Accumulators mirage__accumulators(Emit *e, int32_t count);
+/// Zeroed memory for the time of lowering; NULL after a failure that is noted.
+void *mirage__emit_array(Emit *e, size_t count, size_t size);
+/// `base`, so many bytes on.
+LLVMValueRef mirage__at(Emit *e, LLVMValueRef base, LLVMValueRef bytes);
+/// `at`, below `extent`: 0 where it would reach beyond (`reach` values are possible), which *valid then learns.
+LLVMValueRef mirage__clamp(Emit *e, LLVMValueRef at, int64_t extent, int64_t reach, LLVMValueRef *valid);
+/// The iteration being emitted of a loop and those around it, as one number; 0 for loop -1.
+LLVMValueRef mirage__iteration(Emit *e, int32_t loop);
 
 /// if (condition) { ... }: NULL = always. The returned block is handed to mirage__end_if.
 LLVMBasicBlockRef mirage__begin_if(Emit *e, LLVMValueRef condition);
@@ -219,8 +229,10 @@ void mirage__emit_store(Emit *e, MirageNode node);
 uint32_t mirage__useful_width(int64_t elements, uint32_t width, int32_t threads);
 /// The first index of a tile of indices, for the grid position and loop iterations in force. codegen_access.c
 LLVMValueRef mirage__iota_start(Emit *e, MirageNode node);
-/// `width` f32 values rounded to `dtype`: a scalar, or a vector.
+/// `width` f32 values rounded to `dtype`: a scalar, or a vector. And back; what the vector is of.
 LLVMValueRef mirage__pack(Emit *e, const LLVMValueRef *values, uint32_t width, MirageDType dtype);
+void mirage__unpack(Emit *e, LLVMValueRef packed, uint32_t width, MirageDType dtype, LLVMValueRef *out);
+LLVMTypeRef mirage__packed(Emit *e, uint32_t width, MirageDType dtype);
 
 // codegen_pipeline.c
 /// Mbarriers of the whole block, ready to use.
