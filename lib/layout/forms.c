@@ -32,29 +32,34 @@ static MirageStatus meet_in_grid(Plan *plan, const char **out_why) {
   return MIRAGE_OK;
 }
 
+enum {
+  ASK = 1,   // of a plan that is made twice, the first says whether it is taken: the second is asked for what it chose
+  WARPS = 2, // they are counted before it, where no form has said how many there are
+};
+
 typedef struct Form {
   const char *name;
   MirageStatus (*take)(Plan *plan, const char **out_why);
   PlanStage done; // promises that are kept from here on
-  bool ask; // of a plan that is made twice, the first says whether it is taken: the second is asked for what it chose
+  uint32_t flags;
 } Form;
 
 static const Form FORMS[] = {
-    {"copies as asked", mirage__plan_landings, PLAN_BEGUN, true},
-    {"roles as asked", mirage__plan_roles, PLAN_LANDED, true},
-    {"meetings in a cluster", meet_in_cluster, PLAN_LANDED, false},
-    {"meetings in the grid", meet_in_grid, PLAN_LANDED, false},
-    {"streamed weights", mirage__plan_direct, PLAN_LANDED, false},
-    {"side blocks", mirage__plan_side, PLAN_LANDED, false},
-    {"rows in threads", mirage__plan_items, PLAN_LANDED, false},
-    {"tiles in registers", mirage__plan_resident, PLAN_LANDED, false},
-    {"warpgroup products", mirage__plan_warpgroups, PLAN_LANDED, false},
-    {"tensor copies", mirage__plan_own_copies, PLAN_DIVIDED, true},
-    {"producer", mirage__plan_own_producer, PLAN_DIVIDED, false},
-    {"staged loops", mirage__plan_places, PLAN_PLACED, false},
-    {"tiles given back", mirage__plan_release, PLAN_PLACED, false},
-    {"products ahead", mirage__plan_ahead, PLAN_PLACED, false},
-    {"turns", mirage__plan_turns, PLAN_PLACED, false},
+    {"copies as asked", mirage__plan_landings, PLAN_BEGUN, ASK},
+    {"roles as asked", mirage__plan_roles, PLAN_LANDED, ASK},
+    {"meetings in a cluster", meet_in_cluster, PLAN_LANDED, 0},
+    {"meetings in the grid", meet_in_grid, PLAN_LANDED, 0},
+    {"streamed weights", mirage__plan_direct, PLAN_LANDED, 0},
+    {"side blocks", mirage__plan_side, PLAN_LANDED, 0},
+    {"rows in threads", mirage__plan_items, PLAN_LANDED, 0},
+    {"tiles in registers", mirage__plan_resident, PLAN_LANDED, WARPS},
+    {"warpgroup products", mirage__plan_warpgroups, PLAN_LANDED, 0},
+    {"tensor copies", mirage__plan_own_copies, PLAN_DIVIDED, ASK},
+    {"producer", mirage__plan_own_producer, PLAN_DIVIDED, 0},
+    {"staged loops", mirage__plan_places, PLAN_PLACED, 0},
+    {"tiles given back", mirage__plan_release, PLAN_PLACED, 0},
+    {"products ahead", mirage__plan_ahead, PLAN_PLACED, 0},
+    {"turns", mirage__plan_turns, PLAN_PLACED, 0},
 };
 enum { NUM_FORMS = sizeof FORMS / sizeof *FORMS };
 _Static_assert((int)NUM_FORMS <= (int)MAX_FORMS, "a plan has room for what each form says");
@@ -84,6 +89,8 @@ static MirageStatus check_step(const Plan *plan, PlanStage stage) {
 
 MirageStatus mirage__plan_forms(Plan *plan) {
   for (uint32_t i = 0; i < NUM_FORMS; i++) {
+    if (FORMS[i].flags & WARPS)
+      mirage__plan_warps(plan);
     MIRAGE_TRY(FORMS[i].take(plan, &plan->why[i]));
     MIRAGE_TRY(check_step(plan, FORMS[i].done));
   }
@@ -92,6 +99,6 @@ MirageStatus mirage__plan_forms(Plan *plan) {
 
 void mirage__forms_asked(Plan *second, const Plan *first) {
   for (uint32_t i = 0; i < NUM_FORMS; i++)
-    if (FORMS[i].ask)
+    if (FORMS[i].flags & ASK)
       second->why[i] = first->why[i];
 }

@@ -544,7 +544,6 @@ static MirageStatus search_partitions(Search *search) {
 
 MirageStatus mirage__plan_resident(Plan *plan, const char **out_why) {
   Search search = {.plan = plan, .asked = plan->block.team.divide == DIVIDE_ROWS};
-  mirage__plan_warps(plan);
   if (plan->block.team.swap && !search.asked) { // cells are those of products as they stand
     *out_why = "products are asked for with their operands swapped";
     return MIRAGE_OK;
