@@ -344,6 +344,63 @@ static void test_false_plan(void **state) {
   end(&f);
 }
 
+// What of the ask is left in a block that nobody has planned yet, as a schedule.
+static MirageSchedule asked_and_written(Fixture *f, const MirageSchedule *asked) {
+  Plan plan = {.graph = f->graph, .target = h200(), .diag = &f->diag, .asked = asked};
+  assert_int_equal(mirage__plan_begin(&plan, f->custom, &f->arena), MIRAGE_OK);
+  return mirage__block_schedule(&plan.block);
+}
+
+// A value of a key that is not its default, and what its neighbours need.
+static int32_t some_value(const MirageKey *key) { return key->form == MIRAGE_FORM_INT ? 4 : key->most; }
+
+static void assert_comes_back(Fixture *f, const MirageSchedule *asked, const MirageKey *key, size_t offset) {
+  const MirageSchedule written = asked_and_written(f, asked);
+  int32_t want = mirage_key_get(key, (const char *)asked + offset),
+          got = mirage_key_get(key, (const char *)&written + offset);
+  if (want != got)
+    fail_msg("%s: %d was asked for, %d came of it", key->name, want, got);
+}
+
+// Every key of a schedule is read by a plan, and written by it: one that ask.c does not know is named.
+static void test_every_key_is_asked(void **state) {
+  const MirageRecord *record = mirage_schedule_record();
+  Fixture f;
+  open_fixture(&f, produced);
+  for (uint32_t k = 0; k < record->num_keys; k++) {
+    const MirageKey *key = &record->keys[k];
+    MirageSchedule asked = {0};
+    if (key->form != MIRAGE_FORM_LIST) {
+      mirage_key_set(key, &asked, some_value(key));
+      assert_comes_back(&f, &asked, key, 0);
+      continue;
+    }
+    asked.num_loads = 2;
+    asked.num_roles = 2;
+    for (uint32_t i = 0; i < 2; i++) {
+      asked.roles[i] = (MirageRole){i ? MIRAGE_ROLE_CONSUMER : MIRAGE_ROLE_PRODUCER, 4, 0};
+      asked.loads[i] = (MirageLoadSchedule){.landing = MIRAGE_LANDING_ASYNC, .stages = 4};
+    }
+    for (uint32_t i = 0; i < key->items->num_keys; i++) {
+      size_t second = key->offset + key->items->size; // the second item has what the first has not
+      mirage_key_set(&key->items->keys[i], (char *)&asked + second, some_value(&key->items->keys[i]));
+      assert_comes_back(&f, &asked, &key->items->keys[i], second);
+    }
+  }
+  end(&f);
+}
+
+// Loads of one loop turn in step, also where the loop is too short for what they are asked.
+static void test_stages_differ(void **state) {
+  Fixture f;
+  open_fixture(&f, produced);
+  const MirageSchedule asked = {.num_loads = 2, .loads = {{.stages = 32}, {.stages = 64}}};
+  Plan plan = {.graph = f.graph, .target = h200(), .diag = &f.diag, .asked = &asked};
+  assert_int_equal(mirage__plan_begin(&plan, f.custom, &f.arena), MIRAGE_BAD_ARGUMENT);
+  assert_string_equal(f.capture.text, "load: loads of one loop take the same number of stages: 64 vs 32");
+  end(&f);
+}
+
 // Whoever only copies touches no buffer: the layouts of tiles are weighed by what workers do.
 static void test_producers_touch_nothing(void **state) {
   Fixture f;
@@ -450,6 +507,8 @@ int main(void) {
       cmocka_unit_test(test_edited_since),
       cmocka_unit_test(test_false_plan),
       cmocka_unit_test(test_read_for_another_target),
+      cmocka_unit_test(test_every_key_is_asked),
+      cmocka_unit_test(test_stages_differ),
       cmocka_unit_test(test_producers_touch_nothing),
       cmocka_unit_test(test_first_plan_stands),
       cmocka_unit_test(test_second_plan),
