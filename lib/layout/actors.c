@@ -166,6 +166,14 @@ static int32_t lag_of(const Block *block, MirageNode node) {
   return lag;
 }
 
+// Threads that copy into the place of the tile before must know that nothing reads it any more.
+static bool threads_copy(const Block *block, int32_t loop) {
+  for (uint32_t i = 0; i < block->num_loads; i++)
+    if (block->loads[i].loop == loop && block->loads[i].by == BY_THREADS)
+      return true;
+  return false;
+}
+
 // A producer's copies are given back by an mbarrier in a loop, warp by warp, and by nobody outside. So are those of a
 // loop whose warps meet for nothing else.
 static void number_mbarriers(Derive *d, Channel *channel) {
@@ -184,7 +192,8 @@ static void number_mbarriers(Derive *d, Channel *channel) {
                            .first = block->num_mbarriers,
                            .arrivals = mirage__team_workers(&block->team) * (int32_t)blocks};
   block->num_mbarriers += channel->stages;
-  if (d->producer || block->loops[channel->loop].ahead) // who copies else waits for all that has been read
+  bool waits = threads_copy(block, channel->loop) && !block->loops[channel->loop].ahead;
+  if (!waits && (d->producer || block->loops[channel->loop].ahead)) // who copies else waits for all that has been read
     channel->lag = lag_of(block, block->loops[channel->loop].node);
 }
 
