@@ -327,7 +327,8 @@ typedef struct MirageCustomAttrs {
   const MirageLaunch *launch;     // or NULL; copied by the builder
 } MirageCustomAttrs;
 
-/// Blocks to launch along each axis: the grid, and along x the schedule's side blocks before it.
+/// Blocks to launch along each axis: the grid, and along x the schedule's side blocks before it; or the schedule's
+/// persistent blocks, their clusters one after the other along x.
 void mirage_custom_launch_grid(const MirageCustomAttrs *attrs, int64_t out_grid[3]);
 /// Whether the kernel may start before the one in front of it ends, where there is one.
 bool mirage_custom_starts_early(const MirageCustomAttrs *attrs);

@@ -69,9 +69,12 @@ static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, 
   char text[64];
   snprintf(text, sizeof text, "%d", e->block_threads);
   add_function_attribute(&e->gpu, "nvvm.maxntid", text);
-  int32_t alone = mirage__has_producer(&e->block.team); // registers for one block, which its actors then share out
-  if (e->blocks_per_sm || alone) {
-    snprintf(text, sizeof text, "%d", e->blocks_per_sm ? e->blocks_per_sm : alone);
+  int32_t blocks = e->blocks_per_sm;
+  if (!blocks &&
+      mirage__has_producer(&e->block.team)) // registers for so many, or for one, whose actors then share them
+    blocks = mirage__resident_blocks(&e->block, e->target);
+  if (blocks) {
+    snprintf(text, sizeof text, "%d", blocks);
     add_function_attribute(&e->gpu, "nvvm.minctasm", text);
   }
   const int64_t *cluster = e->block.cluster;
@@ -152,8 +155,14 @@ static void group_tiles(Emit *e) {
   }
 }
 
+void mirage__order_tiles(Emit *e) {
+  if (e->block.tile_order == MIRAGE_ORDER_GROUPED)
+    group_tiles(e);
+}
+
 static void prologue(Emit *e) {
-  const int64_t *grid = mirage__block_custom(&e->block)->grid;
+  int64_t grid[3];
+  mirage_custom_launch_grid(mirage__block_custom(&e->block), grid);
   e->thread = GPU0(&e->gpu, THREAD_ID);
   e->lane = mirage__mod(e, e->thread, 32);
   e->warp = mirage__div(e, e->thread, 32);
@@ -166,8 +175,9 @@ static void prologue(Emit *e) {
   }
   e->block_id[1] = bounded(e, grid[1] > 1 ? GPU0(&e->gpu, BLOCK_ID_Y) : NULL, grid[1]);
   e->block_id[2] = bounded(e, grid[2] > 1 ? GPU0(&e->gpu, BLOCK_ID_Z) : NULL, grid[2]);
-  if (e->block.tile_order == MIRAGE_ORDER_GROUPED)
-    group_tiles(e);
+  memcpy(e->launched, e->block_id, sizeof e->launched);
+  if (!e->block.persistent)
+    mirage__order_tiles(e);
   e->shared = mirage__gpu_shared_base(&e->gpu);
   if (e->block.dependent_launch && e->target->compute_major >= 9) {
     GPU0(&e->gpu, GRID_LAUNCH_DEPENDENTS);

@@ -157,7 +157,7 @@ LLVMValueRef mirage__clamp(Emit *e, LLVMValueRef at, int64_t extent, int64_t rea
 
 LLVMValueRef mirage__iteration(Emit *e, int32_t loop) {
   if (loop < 0)
-    return gpu_i32(&e->gpu, 0);
+    return e->turn ? e->turn : gpu_i32(&e->gpu, 0);
   const BlockLoop *l = &e->block.loops[loop];
   return mirage__add(e, mirage__mul(e, mirage__iteration(e, l->parent), l->range), e->loops[loop].iteration);
 }

@@ -87,12 +87,14 @@ static void emit_producers(Emit *e, MirageRegion body) {
   int32_t first = first_thread(e, mirage__team_first(&e->block.team, ACTOR_PRODUCER));
   LLVMValueRef one = mirage__equals(e, e->thread, first);
   MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
+  Tiles tiles = mirage__begin_tiles(e);
   for (uint32_t i = 0; i < view.num_nodes; i++) {
     LLVMBasicBlockRef join = mirage__begin_if(e, one);
     mirage__produce(e, view.nodes[i]);
     mirage__end_if(e, join);
     join_meetings(e, view.nodes[i], last_step(e, &view, i));
   }
+  mirage__end_tiles(e, &tiles);
 }
 
 // From here on `thread` counts workers.
@@ -123,7 +125,9 @@ void mirage__emit_roles(Emit *e, MirageRegion body) {
   mirage__forget_elements(e);
   set_registers(e, ACTOR_CONSUMER);
   become_workers(e);
+  Tiles tiles = mirage__begin_tiles(e);
   mirage__emit_region(e, body);
+  mirage__end_tiles(e, &tiles);
   LLVMBuildBr(e->gpu.builder, join);
   LLVMPositionBuilderAtEnd(e->gpu.builder, join);
 }

@@ -96,6 +96,8 @@ typedef struct Emit {
   uint32_t num_landing;
   Memo memo[MAX_MEMO];
   uint32_t num_memo;
+  LLVMValueRef launched[3];         // where the block is in the launch, if that is not the grid (codegen_persistent.c)
+  LLVMValueRef turn;                // tiles that it has done before this one; NULL where it has one
   LLVMValueRef side_id;             // number of the block in the launch: below side_blocks for side blocks
   int32_t side_blocks;              // 0 = none
   int64_t side_counter, side_slots; // where in the workspace
@@ -162,6 +164,17 @@ typedef struct Repeat {
 } Repeat;
 Repeat mirage__begin_repeat(Emit *e, int64_t count);
 void mirage__end_repeat(Emit *e, const Repeat *repeat);
+
+// codegen_persistent.c ---------------------------------------------------------------------------------- tiles in turn
+typedef struct Tiles {
+  LLVMBasicBlockRef header; // NULL: the block has one tile
+  LLVMValueRef turn, number;
+} Tiles;
+/// What stands between them is done for each tile of the block.
+Tiles mirage__begin_tiles(Emit *e);
+void mirage__end_tiles(Emit *e, const Tiles *tiles);
+/// codegen.c: changes the block's place in the grid to that of the tile that it takes, by the schedule's order.
+void mirage__order_tiles(Emit *e);
 
 /// Runs `body` for every i in [0, count), divided over the block's threads: thread t takes t, t + threads, ...
 typedef void (*Body)(Emit *e, LLVMValueRef item, void *user);

@@ -71,6 +71,7 @@ MirageStatus mirage__plan_ask(Plan *plan) {
   block->team = team_of(asked);
   block->tile_order = asked->tile_order;
   block->overlap = asked->overlap;
+  block->persistent = asked->persistent;
   block->dependent_launch = asked->dependent_launch;
   for (uint32_t i = 0; i < block->num_loads && i < asked->num_loads; i++) {
     BlockLoad *load = &block->loads[i];
@@ -108,6 +109,7 @@ static void write_team(const Team *team, MirageSchedule *schedule) {
 MirageSchedule mirage__block_schedule(const Block *block) {
   MirageSchedule schedule = {.tile_order = block->tile_order,
                              .overlap = block->overlap,
+                             .persistent = block->persistent,
                              .dependent_launch = block->dependent_launch,
                              .num_loads = block->num_loads};
   write_team(&block->team, &schedule);

@@ -131,6 +131,7 @@ typedef struct Block {
   int64_t cluster[3]; // blocks of a cluster along the axes of the grid
   MirageTileOrder tile_order;
   MirageOverlap overlap; // what goes on while warpgroups multiply; loops say where
+  int32_t persistent;    // blocks that are launched, each for several tiles in turn; 0 = one for each tile
   bool dependent_launch; // the kernel starts before the previous one ends
   int32_t num_mbarriers; // behind the tiles, 8 bytes each
   bool fences; // what copies and matrix instructions do by themselves has to be ordered with what threads do there
@@ -253,6 +254,8 @@ MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const
 /// The same for a product of a block graph, by the partition where its result is resident, by
 /// warpgroups where it is marked.
 MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product);
+/// Blocks of a planned kernel that a multiprocessor is to hold at once.
+int32_t mirage__resident_blocks(const Block *block, const MirageTarget *target);
 
 /// The split of a product among warpgroups; false when its shape or the number of warps does not admit one. Warpgroup
 /// (r, c) of by_row / 4 x by_col computes slabs of 64 rows [r*rows_each, ..), and col units [c*cols_each, ..).

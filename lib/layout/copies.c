@@ -334,6 +334,16 @@ static uint32_t choose_pairs(const Plan *plan) {
   return best;
 }
 
+// A multiprocessor for each block: its warps divide all registers.
+static void stand_alone(const Plan *plan, int32_t workers, Team *team) {
+  int32_t left = plan->target->registers_per_sm - PRODUCER_WARPS * 32 * PRODUCER_REGISTERS;
+  int32_t registers = left / (workers * 32) / 8 * 8;
+  team->num_actors = 2;
+  team->actors[0] = (Actor){.kind = ACTOR_PRODUCER, .warps = PRODUCER_WARPS, .registers = PRODUCER_REGISTERS};
+  team->actors[1] = (Actor){
+      .kind = ACTOR_CONSUMER, .warps = workers, .registers = registers < MOST_REGISTERS ? registers : MOST_REGISTERS};
+}
+
 MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
   int32_t warps = mirage__team_warps(&plan->block.team), workers = warps < MOST_WORKERS ? warps : MOST_WORKERS;
   if (plan->own_producer)
@@ -342,18 +352,17 @@ MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
   if (*out_why)
     return MIRAGE_OK;
   Block again = plan->block; // as far as it is decided
-  int32_t left = plan->target->registers_per_sm - PRODUCER_WARPS * 32 * PRODUCER_REGISTERS;
-  int32_t registers = left / (workers * 32) / 8 * 8;
-  again.team.actors[0] = (Actor){.kind = ACTOR_PRODUCER, .warps = PRODUCER_WARPS, .registers = PRODUCER_REGISTERS};
-  again.team.actors[1] = (Actor){
-      .kind = ACTOR_CONSUMER, .warps = workers, .registers = registers < MOST_REGISTERS ? registers : MOST_REGISTERS};
-  again.team.num_actors = 2;
+  bool beside = mirage__plan_beside(plan, &again.team);
+  if (!beside)
+    stand_alone(plan, workers, &again.team);
+  if (!beside && mirage__block_grid(&plan->block) > plan->target->num_sms)
+    again.persistent = plan->target->num_sms;
   // More tiles than multiprocessors: those at work at one time share rows and columns, which then come out of L2.
   const int64_t *grid = mirage__block_custom(&plan->block)->grid;
   if (again.tile_order == MIRAGE_ORDER_AUTO && grid[0] > 1 && grid[1] > 1 &&
       mirage__block_grid(&plan->block) > plan->target->num_sms)
     again.tile_order = MIRAGE_ORDER_GROUPED;
-  uint32_t pairs = choose_pairs(plan);
+  uint32_t pairs = beside ? 0 : choose_pairs(plan); // beside each other all would wait for their pairs
   for (uint32_t i = 0; pairs && i < again.num_loads; i++)
     again.loads[i].multicast = mirage__copies_alike(&again, &again.loads[i], pairs - 1);
   const Again ask = {mirage__block_schedule(&again), pairs, out_why};

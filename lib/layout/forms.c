@@ -57,6 +57,7 @@ static const Form FORMS[] = {
     {"tensor copies", mirage__plan_own_copies, PLAN_DIVIDED, ASK},
     {"producer", mirage__plan_own_producer, PLAN_DIVIDED, 0},
     {"staged loops", mirage__plan_places, PLAN_PLACED, 0},
+    {"tiles in turn", mirage__plan_persistent, PLAN_PLACED, 0},
     {"tiles given back", mirage__plan_release, PLAN_PLACED, 0},
     {"products ahead", mirage__plan_ahead, PLAN_PLACED, 0},
     {"turns", mirage__plan_turns, PLAN_PLACED, 0},

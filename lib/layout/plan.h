@@ -117,6 +117,12 @@ bool mirage__is_swizzled_layout(const MirageType *type);
 /// Bytes of which the offset of a tile is a multiple.
 int64_t mirage__tile_alignment(const MirageType *type, LoadBy by);
 
+// residence.c
+/// Makes a team of which a multiprocessor has room for two blocks, where there are so many and they fit.
+bool mirage__plan_beside(const Plan *plan, Team *team);
+/// Whether blocks take several tiles in turn.
+MirageStatus mirage__plan_persistent(Plan *plan, const char **out_why);
+
 // warpgroup.c
 /// Marks the products that a warpgroup's matrix instruction computes.
 MirageStatus mirage__plan_warpgroups(Plan *plan, const char **out_why);

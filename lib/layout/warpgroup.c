@@ -11,9 +11,10 @@
 
 enum { SLAB = 64 };
 
+// The hardware counts groups from the block's first warp on.
 static bool groups_are_whole(const Team *team) {
   for (int32_t i = 0; i < team->num_actors; i++)
-    if (team->actors[i].kind == ACTOR_PRODUCER && team->actors[i].warps % 4)
+    if (team->actors[i].kind == ACTOR_CONSUMER && mirage__team_first_warp(team, &team->actors[i]) % 4)
       return false;
   return mirage__team_workers(team) % 4 == 0;
 }

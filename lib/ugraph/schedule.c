@@ -200,6 +200,27 @@ static MirageStatus check_roles(const InferCall *call, const MirageSchedule *sch
   return MIRAGE_OK;
 }
 
+// Whole clusters, each of which finds a tile.
+static MirageStatus check_persistent(const InferCall *call, const MirageCustomAttrs *attrs) {
+  int64_t blocks = attrs->schedule->persistent, cluster = attrs->cluster[0] * attrs->cluster[1] * attrs->cluster[2];
+  double grid = (double)attrs->grid[0] * (double)attrs->grid[1] * (double)attrs->grid[2];
+  if (!blocks)
+    return MIRAGE_OK;
+  if (blocks % cluster)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT,
+                      "schedule has persistent = %lld, a multiple of the cluster's %lld "
+                      "blocks is needed",
+                      (long long)blocks, (long long)cluster);
+  if ((double)blocks > grid)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "schedule has persistent = %lld, the grid has %.0f blocks",
+                      (long long)blocks, grid);
+  if (attrs->schedule->side_blocks)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT,
+                      "schedule has persistent = %lld beside %d side blocks, one of them is possible",
+                      (long long)blocks, attrs->schedule->side_blocks);
+  return MIRAGE_OK;
+}
+
 MirageStatus mirage__check_schedule(const InferCall *call, const MirageCustomAttrs *attrs) {
   const MirageSchedule *schedule = attrs->schedule;
   bool clusters = attrs->cluster[0] * attrs->cluster[1] * attrs->cluster[2] > 1;
@@ -207,5 +228,6 @@ MirageStatus mirage__check_schedule(const InferCall *call, const MirageCustomAtt
   for (uint32_t i = 0; i < schedule->num_loads; i++)
     if (schedule->loads[i].multicast && !clusters)
       return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "load %u is multicast, but there is no cluster", i);
+  MIRAGE_TRY(check_persistent(call, attrs));
   return check_roles(call, schedule);
 }

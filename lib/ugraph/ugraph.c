@@ -145,9 +145,13 @@ MirageScope mirage_ugraph_scope(const MirageUGraph *graph, MirageNode node) {
 }
 
 void mirage_custom_launch_grid(const MirageCustomAttrs *attrs, int64_t out_grid[3]) {
+  const MirageSchedule *schedule = attrs->schedule;
+  int64_t persistent = schedule ? schedule->persistent : 0;
   for (int a = 0; a < 3; a++)
-    out_grid[a] = attrs->grid[a];
-  out_grid[0] += attrs->schedule ? attrs->schedule->side_blocks : 0;
+    out_grid[a] = persistent ? attrs->cluster[a] : attrs->grid[a];
+  if (persistent)
+    out_grid[0] *= persistent / (attrs->cluster[0] * attrs->cluster[1] * attrs->cluster[2]);
+  out_grid[0] += schedule ? schedule->side_blocks : 0;
 }
 
 bool mirage_custom_starts_early(const MirageCustomAttrs *attrs) {

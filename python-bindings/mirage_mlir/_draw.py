@@ -146,6 +146,8 @@ def _kernel_lines(attrs: dict, number: int) -> list[str]:
     parts += [f"{r['warps']} warp{'s' * (r['warps'] != 1)} {r['kind']}" for r in schedule.get("roles", [])]
     if schedule.get("side_blocks"):
         parts.append(f"{schedule['side_blocks']} side blocks")
+    if schedule.get("persistent"):
+        parts.append(f"{schedule['persistent']} blocks in turn")
     if schedule.get("dependent_launch"):
         parts.append("dependent launch")
     return [f"kernel {launch['kernel'] if launch else number}", ", ".join(parts)]

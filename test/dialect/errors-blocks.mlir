@@ -242,9 +242,57 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // -----
 
+// persistent blocks
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom: schedule has persistent = -1, at least 0 is needed}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <persistent = -1> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// persistent blocks, in whole clusters
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom: schedule has persistent = 1, a multiple of the cluster's 2 blocks is needed}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] cluster [2] schedule <persistent = 1> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// no more of them than there are tiles
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom: schedule has persistent = 3, the grid has 2 blocks}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <persistent = 3> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// and no side blocks
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom: schedule has persistent = 2 beside 1 side blocks, one of them is possible}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <persistent = 2, side_blocks = 1> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
 // unknown key of a schedule
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
-  // expected-error @+1 {{custom op 'mirage_kernel.custom' schedule: has no key 'wraps'; it has warps, split, swap, tile_order, overlap, side_blocks, dependent_launch, roles, loads}}
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' schedule: has no key 'wraps'; it has warps, split, swap, tile_order, overlap, side_blocks, persistent, dependent_launch, roles, loads}}
   %y = custom (%xk = %x) outs(%yk) grid [2] schedule <wraps = 4> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
     store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
