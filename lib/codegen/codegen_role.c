@@ -82,6 +82,15 @@ static void join_meetings(Emit *e, MirageNode node, int32_t last) {
   }
 }
 
+// What workers will read straight from device memory when their loops are done comes into L2 before that.
+static void prefetch_late(Emit *e, LLVMValueRef one) {
+  LLVMBasicBlockRef join = mirage__begin_if(e, one);
+  for (uint32_t i = 0; e->block.num_loops > 0 && i < e->block.num_loads; i++)
+    if (e->block.loads[i].loop < 0 && e->block.loads[i].by == BY_READER)
+      mirage__prefetch_tile(e, &e->block.loads[i]);
+  mirage__end_if(e, join);
+}
+
 static void emit_producers(Emit *e, MirageRegion body) {
   set_registers(e, ACTOR_PRODUCER);
   int32_t first = first_thread(e, mirage__team_first(&e->block.team, ACTOR_PRODUCER));
@@ -94,6 +103,7 @@ static void emit_producers(Emit *e, MirageRegion body) {
     mirage__end_if(e, join);
     join_meetings(e, view.nodes[i], last_step(e, &view, i));
   }
+  prefetch_late(e, one);
   mirage__end_tiles(e, &tiles);
 }
 

@@ -145,7 +145,7 @@ void *mirage__emit_array(Emit *e, size_t count, size_t size);
 LLVMValueRef mirage__at(Emit *e, LLVMValueRef base, LLVMValueRef bytes);
 /// `at`, below `extent`: 0 where it would reach beyond (`reach` values are possible), which *valid then learns.
 LLVMValueRef mirage__clamp(Emit *e, LLVMValueRef at, int64_t extent, int64_t reach, LLVMValueRef *valid);
-/// The iteration being emitted of a loop and those around it, as one number; 0 for loop -1.
+/// The iteration being emitted of a loop and those around it, as one number; for loop -1 the tiles done before.
 LLVMValueRef mirage__iteration(Emit *e, int32_t loop);
 
 /// if (condition) { ... }: NULL = always. The returned block is handed to mirage__end_if.
@@ -271,6 +271,8 @@ void mirage__cluster_meet(Emit *e);
 /// The calling thread's copies of a load's tile; `iteration`, `copy` as for mirage__issue_load.
 void mirage__issue_copy(Emit *e, const BlockLoad *load, LLVMValueRef iteration, LLVMValueRef copy,
                         LLVMValueRef mbarrier);
+/// Starts the tile of a load outside loops, which its readers will load from device memory, on its way into L2; one thread.
+void mirage__prefetch_tile(Emit *e, const BlockLoad *load);
 /// All maps, mirage__block_count_maps.
 void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps);
 
