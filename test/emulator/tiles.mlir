@@ -10,7 +10,7 @@
 
 // Tensor copies and warpgroups, with nothing of the sizes a multiple of 64.
 // TILES: @linear_{{.*}} attributes
-// TILES: roles = [producer({{.*}}loads = [tensor({{.*}}tensor(
+// TILES: roles = [{{.*}}producer({{.*}}loads = [tensor({{.*}}tensor(
 // TILES: load {{.*}}tiles = [64, 32]
 mirage_kernel.graph @linear(%x: tensor<456x200xf16>, %w: tensor<200x440xf16>) -> tensor<456x440xf16> {
   %y = matmul %x, %w : tensor<456x200xf16>, tensor<200x440xf16>
@@ -19,7 +19,7 @@ mirage_kernel.graph @linear(%x: tensor<456x200xf16>, %w: tensor<200x440xf16>) ->
 
 // Rows in two tiles of 64.
 // TILES: @gelu_{{.*}} attributes
-// TILES: roles = [producer(
+// TILES: roles = [{{.*}}producer(
 // TILES: load {{.*}}tiles = [64]
 mirage_kernel.graph @gelu(%x: tensor<100x192xbf16>, %w: tensor<192x1024xbf16>) -> tensor<100x1024xbf16> {
   %h = matmul %x, %w : tensor<100x192xbf16>, tensor<192x1024xbf16>

@@ -7,7 +7,16 @@
 #include "search/cost/cost_kernel.h"
 #include <math.h>
 
-enum { SECTOR_BYTES = 32, INSTRUCTION_M = 16, INSTRUCTION_N = 8, INSTRUCTION_K = 16, MAX_STAGES = 4, NARROW_BYTES = 4 };
+enum {
+  SECTOR_BYTES = 32,
+  INSTRUCTION_M = 16,
+  INSTRUCTION_N = 8,
+  INSTRUCTION_K = 16,
+  MAX_STAGES = 4,
+  NARROW_BYTES = 4,
+  SLAB = 64,
+  SLAB_COLUMNS = 256
+};
 
 // Fitted to measured candidates of many programs on an H200 (test/bench/README.md), starting from what each stands for.
 static const double saturating_share = 0.45; // of the multiprocessors, busy, saturate device memory
@@ -18,13 +27,24 @@ static const double block_us =
 static const double iteration_us = 0.2;       // a barrier: for the loads of an iteration, for each result used in it
 static const double outside_us = 0.25;        // a product or reduction outside loops: it waits for all warps
 static const double outside_product_us = 0.6; // and a product in few rows: its loads and it do not overlap
-static const double pipelined_us = 0.02;      // an iteration whose loads a producer of its own issues
-static const double reduced_us = 0.02;     // an element that a thread reads from shared memory to reduce it, in a loop
-static const double narrow_per_us = 8600;  // elements that a multiprocessor loads one by one
-static const double warp_share = 0.45;     // of the matrix rate that warps reach where warpgroups have an instruction
-static const double overlap_loss = 0.1;    // share of the units that are not the bottleneck
-static const double pipelined_loss = 0.03; // the same with such a producer
-static const double direct_latency_us = 0.5;    // of a step where every warp has one in flight, before its bytes arrive
+static const double reduced_us = 0.02;    // an element that a thread reads from shared memory to reduce it, in a loop
+static const double narrow_per_us = 8600; // elements that a multiprocessor loads one by one
+static const double turn_us = 0.055;      // an iteration of warpgroups that a producer feeds
+static const double paired_us = 1.2;      // of a pair that shares copies: it begins and ends together
+static const double end_bytes_per_us = 120e3; // that such a block writes, and reads outside loops
+static const double late_us = 1.8;            // it waits for what it reads outside loops
+static const double beside_loss = 0.6;        // of begin and end, where blocks beside it multiply
+static const double produced_loss = 0.08;     // share of the units that are not the bottleneck
+static const double arrival_us = 0.76;        // of a tile out of L2, from its copy's issue to its first bytes
+static const double port_share = 2.7;         // of L2's rate, times multiprocessors, that one takes
+static const double box_rate = 1.45;          // of L2's rate, for boxes that the copy engine brings
+static const double shared_flops = 32;        // of a multiprocessor, in the time of a byte of shared memory
+static const double half_ahead = 0.5; // stages ahead where there are two: products run on and still read the other one
+static const double through_l2 = 0.5; // of the time of copies out of L2, while it fills from device memory
+static const double crowded_loss = 0.15;     // of the time by which shared memory takes longer than the matrix unit
+static const double warp_share = 0.45;       // of the matrix rate that warps reach where warpgroups have an instruction
+static const double overlap_loss = 0.1;      // share of the units that are not the bottleneck
+static const double direct_latency_us = 0.5; // of a step where every warp has one in flight, before its bytes arrive
 static const double direct_bytes_per_us = 74e3; // of a step, on one multiprocessor
 static const double direct_share = 0.73;        // of the multiprocessors saturate device memory
 static const double direct_loss = 0.6;          // what each that is missing costs, of its own share
@@ -61,6 +81,8 @@ static void add_matmul(CostKernel *kernel, const MirageAttrs *attrs, const Mirag
   kernel->least_rows = kernel->least_rows > 0 ? fmin(kernel->least_rows, batch * m) : batch * m;
   kernel->matmul_flops += 2 * batch * fmin(plain, swapped) * round_up(k, INSTRUCTION_K) * times;
   kernel->flops += 2 * batch * m * n * k * times;
+  // Slabs of 64 rows by up to 256 columns: each reads its rows, and its columns.
+  kernel->operand_bytes += 2 * batch * ceil(m / SLAB) * k * (ceil(n / SLAB_COLUMNS) * SLAB + n) * times;
 }
 
 void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *result,
@@ -232,8 +254,7 @@ static double reducing_us(const CostKernel *kernel, const MirageTarget *target) 
 // Barriers, and what nothing hides.
 static double fixed_us(const CostKernel *kernel, const Occupancy *o) {
   double late = kernel->least_rows < tall_rows ? outside_product_us : 0;
-  double step = kernel->produced ? pipelined_us : iteration_us;
-  return block_us * (o->waves - 1) + step * kernel->iterations * o->waves * (1 + kernel->waits) +
+  return block_us * (o->waves - 1) + iteration_us * kernel->iterations * o->waves * (1 + kernel->waits) +
          (outside_us * kernel->outside + late * kernel->outside_products) * o->waves;
 }
 
@@ -256,8 +277,56 @@ static double staged_us(const CostKernel *kernel, const MirageTarget *target) {
   }
   // Nothing loads while the last iteration computes.
   double last = (sum - units[0] - units[1]) / fmax(1, kernel->iterations);
-  return longest + (kernel->produced ? pipelined_loss : overlap_loss) * (sum - longest) + last +
-         chain_us(kernel, &o, target) + fixed_us(kernel, &o);
+  return longest + overlap_loss * (sum - longest) + last + chain_us(kernel, &o, target) + fixed_us(kernel, &o);
+}
+
+// How long the tiles of one iteration take into a multiprocessor.
+static double arriving_us(const CostKernel *kernel, const MirageTarget *target) {
+  return kernel->iteration_bytes * target->num_sms / (port_share * target->l2_bytes_per_us);
+}
+
+// What nothing hides of a block with a producer: that its first tiles come, and at its end that results are computed and
+// written. Blocks beside it hide some, of all tiles but one; persistent blocks begin once.
+static double ends_us(const CostKernel *kernel, double tiles, const MirageTarget *target) {
+  double computing = kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
+  double begin = arriving_us(kernel, target), end = kernel->outside_bytes / kernel->blocks / end_bytes_per_us;
+  end += (kernel->loads_outside ? late_us : 0) + computing * target->num_sms / kernel->blocks;
+  if (kernel->beside > 1)
+    return (begin + end) * (1 + beside_loss * (tiles - 1));
+  return kernel->persistent ? begin + end * tiles : (begin + end + (kernel->paired ? paired_us : 0)) * tiles;
+}
+
+// Iterations of which a block's copies are under way: those that have a stage, but for the one that is read.
+static double copies_ahead(const CostKernel *kernel, const MirageTarget *target) {
+  double room = target->shared_bytes_per_sm / fmax(1, kernel->beside * kernel->iteration_bytes);
+  double stages = kernel->stages > 0 ? kernel->stages : fmin(MAX_STAGES, floor(room));
+  if (stages >= kernel->iterations)
+    return fmax(1, stages);
+  return stages > 2 ? stages - 1 : half_ahead;
+}
+
+// Bytes of copies that a multiprocessor takes in a microsecond.
+static double copy_rate(const CostKernel *kernel, double tiles, const MirageTarget *target) {
+  double busy = fmin(kernel->blocks, target->num_sms);
+  double in_flight = fmin(kernel->beside, tiles) * copies_ahead(kernel, target) * kernel->iteration_bytes;
+  return fmin(fmin(port_share / target->num_sms, box_rate / busy) * target->l2_bytes_per_us,
+              in_flight / (arrival_us + arriving_us(kernel, target)));
+}
+
+// A producer keeps tiles coming while warpgroups multiply. Of the three that may be waited for - the matrix unit, copies out
+// of L2, device memory - the slowest is; a multiprocessor has as many tiles as the busiest one.
+static double produced_us(const CostKernel *kernel, const MirageTarget *target) {
+  double tiles = ceil(kernel->blocks / target->num_sms), share = tiles / kernel->blocks;
+  double copies = kernel->l2_bytes - kernel->outside_bytes, busy = fmin(kernel->blocks, target->num_sms);
+  double crowded = fmax(0, shared_flops * (kernel->operand_bytes + copies) / kernel->matmul_flops - 1);
+  double multiply =
+      kernel->matmul_flops * share * target->num_sms / target->matmul_flops_per_us * (1 + crowded_loss * crowded) +
+      turn_us * kernel->iterations * tiles;
+  double copy = copies * share / copy_rate(kernel, tiles, target);
+  double memory =
+      kernel->dram_bytes / (target->dram_bytes_per_us * fmin(1, busy / (saturating_share * target->num_sms)));
+  double feed = fmax(copy, memory + through_l2 * copy), longest = fmax(multiply, feed);
+  return longest + produced_loss * (multiply + feed - longest) + ends_us(kernel, tiles, target);
 }
 
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {
@@ -265,6 +334,8 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
     return INFINITY;
   double narrow = kernel->narrow_elements / (narrow_per_us * fmin(kernel->blocks, target->num_sms));
   double meeting = kernel->collective_us + kernel->exchange_us;
-  return (kernel->stream.columns ? direct_us(kernel, target) : staged_us(kernel, target)) + narrow + meeting +
-         reducing_us(kernel, target);
+  double us = kernel->stream.columns ? direct_us(kernel, target)
+              : kernel->produced     ? produced_us(kernel, target)
+                                     : staged_us(kernel, target);
+  return us + narrow + meeting + reducing_us(kernel, target);
 }

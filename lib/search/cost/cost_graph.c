@@ -33,7 +33,7 @@ static MirageStatus plan_kernel(MirageUGraph *graph, MirageNode custom, const Mi
   MirageStatus status = mirage__plan_closed(graph, custom, target, &arena, &block);
   *out_cost = (MirageCost){.present = true, .kernels = 1, .time_us = INFINITY};
   if (status == MIRAGE_OK) {
-    CostKernel kernel = mirage__cost_plan(&block);
+    CostKernel kernel = mirage__cost_plan(&block, target);
     *out_cost = cost_of(&kernel, target);
   }
   mirage_arena_deinit(&arena);

@@ -18,7 +18,9 @@ typedef struct CostKernel {
   double stages;           // of the loads in loops; 0 = as many as have room
   double dram_bytes;       // every tensor touched, once
   double l2_bytes;         // every tile moved, in whole 32-byte sectors
+  double outside_bytes;    // of these, loaded outside loops, and stored
   double matmul_flops;     // in whole 16x8x16 instructions
+  double operand_bytes;    // that warpgroups read from shared memory to multiply
   double fma_flops;        // element-wise and reductions
   double special;          // exponentials, roots, divisions
   double flops;            // as the program counts them
@@ -38,11 +40,15 @@ typedef struct CostKernel {
   double collective_us;    // waiting for other blocks
   double cluster;          // blocks that meet through distributed shared memory; 0 = none
   CostStream stream;
-  bool chain;      // products feed each other in a loop
-  bool weights;    // some product of a loop takes its second operand as it was loaded
-  bool warpgroups; // products are computed by warpgroups,
-  bool produced;   // and warps of their own issue the copies for them
-  bool resident;   // all blocks must run at once, one a multiprocessor
+  bool chain;         // products feed each other in a loop
+  bool weights;       // some product of a loop takes its second operand as it was loaded
+  bool warpgroups;    // products are computed by warpgroups,
+  bool produced;      // and warps of their own issue the copies for them,
+  double beside;      // with so many blocks on a multiprocessor,
+  bool loads_outside; // some tile is loaded outside loops
+  bool persistent;    // which take tiles in turn,
+  bool paired;        // in clusters that share copies
+  bool resident;      // all blocks must run at once, one a multiprocessor
 } CostKernel;
 
 /// Adds `times` executions of an operator without a region. `a`, `b` NULL when absent.

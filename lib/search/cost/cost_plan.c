@@ -82,12 +82,24 @@ static void add_load(PlanWalk *walk, const MirageNodeView *node, bool looped, do
   const MirageType *tile = mirage_ugraph_type(walk->block->graph, node->first_result);
   if (mirage__block_load(walk->block, node->first_result)->multicast) // one copy for all
     times /= (double)mirage__block_cluster(walk->block);
+  double before = walk->kernel.l2_bytes;
   mirage__cost_load(&walk->kernel, operand_type(walk, node, 0), tile, times);
-  if (!looped)
+  if (!looped) {
+    walk->kernel.outside_bytes += walk->kernel.l2_bytes - before;
+    walk->kernel.loads_outside |= mirage__cost_is_long(tile);
     return;
+  }
   walk->kernel.iteration_bytes += (double)mirage_type_bytes(tile);
   if (channel->place == PLACE_SHARED)
     walk->kernel.stages = fmax(walk->kernel.stages, channel->stages);
+}
+
+static void add_store(PlanWalk *walk, const MirageNodeView *node, double times) {
+  MirageType stored = *operand_type(walk, node, 0);
+  double before = walk->kernel.l2_bytes;
+  stored.dtype = operand_type(walk, node, 1)->dtype;
+  mirage__cost_access(&walk->kernel, operand_type(walk, node, 1), &stored, times);
+  walk->kernel.outside_bytes += walk->kernel.l2_bytes - before;
 }
 
 static void add_collective(PlanWalk *walk, const MirageNodeView *node) {
@@ -146,7 +158,7 @@ static void add_step(PlanWalk *walk, BlockStep step) {
   } else if (node.op == MIRAGE_OP_LOAD) {
     add_load(walk, &node, looped, times);
   } else if (node.op == MIRAGE_OP_STORE) {
-    mirage__cost_access(&walk->kernel, operand_type(walk, &node, 1), operand_type(walk, &node, 0), times);
+    add_store(walk, &node, times);
   } else if (kind_of(node.op) == MIRAGE_KIND_COLLECTIVE) {
     add_collective(walk, &node);
   } else if (node.op != MIRAGE_OP_THREAD && kind_of(node.op) != MIRAGE_KIND_TERMINATOR && node.num_results == 1) {
@@ -173,7 +185,7 @@ static double tensor_bytes(const MirageUGraph *graph, const MirageNodeView *node
   return bytes;
 }
 
-CostKernel mirage__cost_plan(const Block *block) {
+CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
   MirageNodeView node = mirage_ugraph_node(block->graph, block->custom);
   PlanWalk walk = {.block = block, .custom = &node.attrs->custom};
   CostKernel *kernel = &walk.kernel;
@@ -188,5 +200,10 @@ CostKernel mirage__cost_plan(const Block *block) {
   kernel->waits = fmax(0, walk.steps - walk.carries);
   kernel->warpgroups = walk.by_warps == 0;
   kernel->produced = mirage__has_producer(&block->team) && kernel->warpgroups && walk.products && !kernel->chain;
+  if (kernel->produced) {
+    kernel->beside = mirage__resident_blocks(block, target);
+    kernel->persistent = block->persistent && block->persistent < kernel->blocks;
+    kernel->paired = mirage__block_cluster(block) > 1;
+  }
   return *kernel;
 }

@@ -6,6 +6,6 @@
 #include "search/cost/cost_kernel.h"
 
 /// What a kernel with this plan moves and computes, and how.
-CostKernel mirage__cost_plan(const Block *block);
+CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target);
 
 #endif

@@ -70,6 +70,11 @@ static void note_shared(ScheduleWalk *walk, const SearchNode *node, double bytes
   }
 }
 
+static void note_outside(ScheduleWalk *walk, const MirageType *tile, double bytes) {
+  walk->kernel.outside_bytes += bytes;
+  walk->kernel.loads_outside |= mirage__cost_is_long(tile);
+}
+
 static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile, double times) {
   bool looped = mirage__search_is_inside(node->stage) && walk->iterations > 1;
   const MirageType *tensor =
@@ -78,6 +83,8 @@ static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageTyp
   mirage__cost_load(&walk->kernel, tensor, tile, times);
   if (looped)
     note_shared(walk, node, walk->kernel.l2_bytes - before);
+  else
+    note_outside(walk, tile, walk->kernel.l2_bytes - before);
   mirage__guess_tile(&walk->guess, tile, looped ? 2 : 1);
   walk->kernel.iteration_bytes += looped ? (double)mirage_type_bytes(tile) : 0;
   if (!(walk->loaded >> node->a & 1))
@@ -193,7 +200,9 @@ static void add_stores(ScheduleWalk *walk) {
     stored.dtype = output->dtype;
     walk->kernel.dram_bytes += (double)mirage_type_bytes(output);
     bool inside = mirage__search_is_inside(nodes[walk->structure->outputs[i]].stage);
+    double before = walk->kernel.l2_bytes;
     mirage__cost_access(&walk->kernel, output, &stored, walk->kernel.blocks * (inside ? walk->iterations : 1));
+    walk->kernel.outside_bytes += walk->kernel.l2_bytes - before;
   }
 }
 
@@ -239,7 +248,7 @@ static double partial_bytes(const ScheduleWalk *walk) {
 // Blocks of large products are pairs that share one operand's copies: choose_pairs in lib/layout/copies.c.
 static double paired_bytes(const ScheduleWalk *walk, const MirageTarget *target) {
   double most = 0;
-  if (!walk->kernel.produced || !target->has_cluster || walk->schedule->split > 1 ||
+  if (!walk->kernel.produced || walk->kernel.beside > 1 || !target->has_cluster || walk->schedule->split > 1 ||
       walk->kernel.blocks <= target->num_sms)
     return 0;
   for (uint32_t axis = 1; axis < walk->program->num_axes; axis++)
@@ -251,7 +260,9 @@ static double paired_bytes(const ScheduleWalk *walk, const MirageTarget *target)
 static double time_of(ScheduleWalk *walk, const MirageTarget *target) {
   if (!mirage__guess_plan(&walk->guess, target, &walk->kernel))
     return INFINITY;
-  walk->kernel.l2_bytes -= paired_bytes(walk, target);
+  double paired = paired_bytes(walk, target);
+  walk->kernel.l2_bytes -= paired;
+  walk->kernel.paired = paired > 0;
   return target->launch_us + mirage__cost_kernel_us(&walk->kernel, target);
 }
 
@@ -263,7 +274,9 @@ static uint64_t amounts_of(const ScheduleWalk *walk) {
                             k->threads,
                             k->dram_bytes,
                             k->l2_bytes,
+                            k->outside_bytes,
                             k->matmul_flops,
+                            k->operand_bytes,
                             k->fma_flops,
                             k->special,
                             g->product_elements,
@@ -342,7 +355,9 @@ double mirage__search_schedule_cost(const SearchProgram *program, const SearchSt
   for (uint32_t stage = SEARCH_BEFORE; stage <= 2 * structure->num_loops; stage++)
     add_stage(&walk, stage);
   if (schedule->combine == SEARCH_BY_KERNEL) {
-    walk.kernel.l2_bytes += partial_bytes(&walk);
+    double bytes = partial_bytes(&walk);
+    walk.kernel.l2_bytes += bytes;
+    walk.kernel.outside_bytes += bytes;
   } else {
     if (schedule->split > 1)
       add_collectives(&walk);

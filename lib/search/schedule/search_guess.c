@@ -7,11 +7,14 @@
 #include "layout/block.h"
 #include <math.h>
 
-static const double register_rows = 64;   // of a tile that four warps keep in registers from product to product
-static const double chain_registers = 66; // of a thread, beside products: vectors of the rows, operands, addresses
-static const double tile_registers = 128; // of a thread, for accumulators, where the threads are open
-static const double other_registers = 40; // of a thread, beside accumulators, where they are not
-static const double usual_threads = 256;  // of a block
+static const double register_rows = 64;      // of a tile that four warps keep in registers from product to product
+static const double chain_registers = 66;    // of a thread, beside products: vectors of the rows, operands, addresses
+static const double tile_registers = 128;    // of a thread, for accumulators, where the threads are open
+static const double other_registers = 40;    // of a thread, beside accumulators, where they are not
+static const double usual_threads = 256;     // of a block
+static const double group_threads = 128;     // of a warpgroup
+static const double most_accumulators = 128; // of its threads, that leave room for a second block
+static const double late_accumulators = 104; // the same where the epilogue reads tiles
 
 void mirage__guess_tile(SearchGuess *guess, const MirageType *tile, double copies) {
   guess->shared_bytes += ceil((double)mirage_type_bytes(tile) / 16) * 16 * copies;
@@ -101,6 +104,17 @@ static bool spills(const SearchGuess *guess, const CostKernel *kernel, const Mir
   return guess->crossed || kernel->least_rows < register_rows || guess->product_columns / 2 > registers;
 }
 
+// Blocks on a multiprocessor where four warps multiply and one copies: mirage__plan_beside in lib/layout.
+static double beside(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
+  double accumulators = guess->accumulator_bytes / (4 * group_threads), half = target->shared_bytes_per_sm / 2.0;
+  if (kernel->blocks <= target->num_sms || 3 * kernel->iteration_bytes > half ||
+      accumulators > (kernel->loads_outside ? late_accumulators : most_accumulators))
+    return 1;
+  double shared = fmin(half, 4 * kernel->iteration_bytes);
+  return floor(fmin(target->shared_bytes_per_sm / shared,
+                    target->registers_per_sm / ((group_threads + 32) * (accumulators + other_registers))));
+}
+
 bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, CostKernel *kernel) {
   double threads = kernel->threads > 0 ? kernel->threads : usual_threads, registers = tile_registers;
   if (kernel->threads > 0)
@@ -119,6 +133,8 @@ bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, Co
   kernel->warpgroups = target->has_wgmma && kernel->least_rows >= register_rows && !guess->uneven &&
                        kernel->stored_elements == 0 && !spilled;
   kernel->produced = kernel->warpgroups && target->has_tensor_copy && !kernel->chain;
+  kernel->beside = kernel->produced ? beside(guess, kernel, target) : 0;
+  kernel->persistent = kernel->beside == 1 && kernel->blocks > target->num_sms;
   return guess->accumulator_bytes <= threads * registers * 4 &&
          guess->shared_bytes - streamed <= target->shared_bytes_per_block;
 }
