@@ -102,7 +102,7 @@ static Block *change_multicast(Kernel *kernel, int32_t axis) {
     ask->loops[l].stages = 0;
   ask->cluster[axis] = PAIR;
   return shared && !planned->num_meetings && kernel->target->has_cluster && mirage__has_producer(&planned->team) &&
-                 custom->grid[axis] % PAIR == 0 && alone && custom->cluster[axis] == 1
+                 custom->grid[axis] % PAIR == 0 && alone && planned->cluster[axis] == 1
              ? ask
              : NULL;
 }
@@ -144,8 +144,7 @@ static const Variant VARIANTS[] = {
 
 // ------------------------------------------------------------------------------------------------------------- graphs
 
-static MirageStatus asks_of(const Block *planned, Kernel *kernel) {
-  const MirageCustomAttrs *custom = mirage__block_custom(planned);
+static MirageStatus asks_of(const Block *planned, const int64_t cluster[3], Kernel *kernel) {
   size_t bytes = (size_t)planned->num_loops * sizeof *planned->loops + 1;
   kernel->planned = planned;
   kernel->kept = *planned;
@@ -157,14 +156,14 @@ static MirageStatus asks_of(const Block *planned, Kernel *kernel) {
   for (uint32_t i = 0; i < planned->num_loads; i++)
     kernel->open.loads[i].loop = planned->loads[i].loop;
   for (int a = 0; a < 3; a++)
-    kernel->open.cluster[a] = kernel->kept.cluster[a] = custom->plan->paired ? 1 : custom->cluster[a];
+    kernel->open.cluster[a] = kernel->kept.cluster[a] = cluster[a];
   return MIRAGE_OK;
 }
 
 static MirageStatus change_kernel(MirageUGraph *graph, MirageNode node, const Block *planned,
                                   const MirageTarget *target, const Variant *variant, bool first, bool *out_changes) {
   Kernel kernel = {.target = target, .first = first};
-  MIRAGE_TRY(asks_of(planned, &kernel));
+  MIRAGE_TRY(asks_of(planned, mirage_ugraph_node(graph, node).attrs->custom.cluster, &kernel));
   Block *ask = variant->apply(&kernel, variant->value);
   if (!ask)
     return MIRAGE_OK;
@@ -174,14 +173,14 @@ static MirageStatus change_kernel(MirageUGraph *graph, MirageNode node, const Bl
     multicast |= ask->loads[i].multicast;
   bool pairs = multicast && mirage__block_cluster(ask) == 1; // as the planner had it
   const MirageSchedule schedule = mirage__block_schedule(ask);
-  mirage_ugraph_set_cluster(graph, node, pairs ? mirage__block_custom(planned)->cluster : ask->cluster);
+  mirage_ugraph_set_cluster(graph, node, pairs ? planned->cluster : ask->cluster);
   mirage_ugraph_set_schedule(graph, node, &schedule);
   return mirage_ugraph_status(graph);
 }
 
-// Kernel by kernel, as far as they are planned.
+// Kernel by kernel.
 static MirageStatus change_kernels(MirageUGraph *graph, const MirageUGraph *planned, const MirageTarget *target,
-                                   const Variant *variant, bool *out_changes) {
+                                   const Variant *variant, const MirageDiag *diag, bool *out_changes) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   MirageRegionView same = mirage_ugraph_region(planned, mirage_ugraph_body(planned)); // node by node
   MirageStatus status = MIRAGE_OK;
@@ -192,7 +191,11 @@ static MirageStatus change_kernels(MirageUGraph *graph, const MirageUGraph *plan
     MirageArena arena;
     Plan plan;
     mirage_arena_init(&arena, NULL);
-    if (mirage__plan_read(planned, same.nodes[i], target, &arena, NULL, &plan) == MIRAGE_OK)
+    if (mirage__plan_is_current(planned, same.nodes[i], target))
+      status = mirage__plan_read(planned, same.nodes[i], target, &arena, diag, &plan);
+    else // its text does not hold all of the plan: as it would be made
+      status = mirage__plan_make(graph, body.nodes[i], target, &arena, diag, &plan);
+    if (status == MIRAGE_OK)
       status = change_kernel(graph, body.nodes[i], &plan.block, target, variant, first, out_changes);
     mirage_arena_deinit(&arena);
     first = false;
@@ -210,7 +213,7 @@ MirageStatus mirage_layout_variant(const MirageUGraph *open, const MirageUGraph 
   MirageUGraph *graph = NULL;
   MIRAGE_TRY(mirage_ugraph_clone(open, diag, &graph));
   bool changes = false;
-  MirageStatus status = change_kernels(graph, planned, target, &VARIANTS[index], &changes);
+  MirageStatus status = change_kernels(graph, planned, target, &VARIANTS[index], diag, &changes);
   if (status == MIRAGE_OK && changes)
     status = mirage_layout_plan(graph, target, diag);
   if (status == MIRAGE_OK && changes)
