@@ -176,8 +176,10 @@ static void check_copy(Plan *plan, BlockLoad *load) {
   if (reason)
     mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, mirage_ugraph_node(plan->graph, load->node).loc,
                      "load: lands by cp.async instead of a %s copy: %s", is_tensor ? "tensor" : "bulk", reason);
-  if (reason || !plan->target->has_tensor_copy)
+  if (reason || !plan->target->has_tensor_copy) {
     load->by = BY_THREADS;
+    load->multicast = false;
+  }
 }
 
 MirageStatus mirage__plan_landings(Plan *plan, const char **out_why) {
@@ -185,7 +187,6 @@ MirageStatus mirage__plan_landings(Plan *plan, const char **out_why) {
     BlockLoad *load = &plan->block.loads[i];
     if (load->by >= BY_BULK)
       check_copy(plan, load);
-    load->multicast &= load->by == BY_TENSOR;
     plan->copies |= load->by >= BY_BULK;
   }
   if (!plan->copies)

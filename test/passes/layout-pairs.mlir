@@ -6,6 +6,10 @@
 // RUN: mirage-mlir-opt %t.planned.mlir --mirage-layout | diff %t.planned.mlir -
 // RUN: mirage-mlir-opt %t.planned.mlir --mirage-layout=target=a100 | FileCheck %s --check-prefix=A100
 // RUN: mirage-mlir-opt %t.planned.mlir --mirage-layout=target=a100 | mirage-mlir-opt --mirage-layout | FileCheck %s
+// A copy that a person wants shared stays shared where the planner makes it a tensor copy.
+// RUN: sed '/@pairs(/,/return/s/grid \[16, 16\]/grid [16, 16] cluster [2] schedule <loads = [auto(multicast = true), auto]>/' %s | mirage-mlir-opt --mirage-layout | FileCheck %s --check-prefix=SHARED
+// SHARED-LABEL: @pairs(
+// SHARED: roles = [producer(4, 40), {{.*}}loads = [tensor(stages = {{[0-9]}}, multicast = true), tensor(stages = {{[0-9]}})]> plan
 // An edited kernel holds an ask, clusters and all.
 // RUN: sed 's/stages = [234]/stages = 1/g' %t.planned.mlir | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=EDITED
 
