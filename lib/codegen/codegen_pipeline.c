@@ -11,10 +11,9 @@
 //
 // With one buffer the copy is issued and waited for inside the iteration.
 //
-// Bulk and tensor copies are issued by one thread, which tells the mbarrier full[stage] how many bytes to expect;
-// everybody
-//          waits for that instead of a group. The n-th use of a stage completes its phase n, and stages go on from
-//          where they were when the loop is run again by a loop around it.
+// Engine:  bulk and tensor copies are issued by one thread, which tells the mbarrier full[stage] how many bytes to expect;
+//          everybody waits for that instead of a group. The n-th use of a stage completes its phase n, and stages go on
+//          from where they were when the loop is run again by a loop around it.
 // Roles:   the producer issues and the workers multiply, each in a loop of their own (codegen_role.c). A worker's warp
 //          gives a stage back by arriving at free[stage]; the producer waits for that before it fills the stage again.
 //          Matrix instructions of the last iteration may still run, so then stages are given back one iteration later.

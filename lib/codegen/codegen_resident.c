@@ -165,8 +165,7 @@ void mirage__cells_compute(Emit *e, MirageValue value) {
   mirage__cells_mirror(e, value);
 }
 
-// ---------------------------------------------------------------------------------------------------------------
-// memory
+// ------------------------------------------------------------------------------------------------------------- memory
 
 static void buffer_piece(Emit *e, const TileCell *cell, void *user) {
   const CellJob *job = user;
@@ -273,8 +272,7 @@ void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t 
   mirage__for_cells(e, tile, quads ? write_quad : write_piece, &job);
 }
 
-// --------------------------------------------------------------------------------- accumulators of products and
-// carries
+// --------------------------------------------------------------------------------- accumulators of products and carries
 
 static void init_piece(Emit *e, const TileCell *cell, void *user) {
   const CellJob *job = user;

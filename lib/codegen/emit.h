@@ -180,8 +180,7 @@ void mirage__order_tiles(Emit *e);
 typedef void (*Body)(Emit *e, LLVMValueRef item, void *user);
 void mirage__for_items(Emit *e, int64_t count, Body body, void *user);
 
-// codegen_shared.c --------------------------------------------------------------------------------------- shared
-// memory
+// codegen_shared.c --------------------------------------------------------------------------------------- shared memory
 /// Address of an element of a buffer; `copy` NULL = copy 0.
 LLVMValueRef mirage__tile_address(Emit *e, const MirageType *type, LLVMValueRef copy, const LLVMValueRef *index);
 /// Widest power of two of neighbouring elements that may be moved at once: aligned, contiguous, at most 16 bytes.

@@ -6,8 +6,7 @@
 //   inline    REGISTER, and its operator computes element by element: consumers ask for an element and get code for it
 //   direct    REGISTER, a load: consumers read device memory
 //   carried   REGISTER, a product or a reduction that only feeds a loop's sum (or max, or rescaled sum): every thread
-//   keeps
-//             its part of the accumulator in registers until the loop ends
+//             keeps its part of the accumulator in registers until the loop ends
 //   resident  REGISTER: every thread of a partition of the warps keeps its cells of the tile for the tile's whole life
 //             (resident.c); SHARED as well where somebody reads it in another order: then the buffer is a second copy
 //   buffer    SHARED: stored in shared memory; see buffer_of for the carries and results that share one
