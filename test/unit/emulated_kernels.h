@@ -82,6 +82,9 @@ static inline void bulk_copy(int64_t to, uint64_t from, uint32_t bytes, int64_t 
   ((void (*)(uint32_t, uint64_t, uint64_t, uint32_t, uint64_t))find("mirage_emu_BULK_COPY"))(0, shared(to), from, bytes,
                                                                                              shared(mbarrier));
 }
+static inline void bulk_prefetch(uint64_t from, uint32_t bytes) {
+  ((void (*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_BULK_PREFETCH"))(0, from, bytes);
+}
 static inline void named_barrier(uint32_t number, uint32_t threads) {
   ((void (*)(uint32_t, uint32_t, uint32_t))find("mirage_emu_BARRIER_NAMED"))(0, number, threads);
 }

@@ -231,6 +231,24 @@ static void fence_comes_first(const uint64_t *p) {
     bulk_copy(0, p[0], 128, MBARRIER);
 }
 
+// A prefetch changes nothing, but what it names must be there.
+static void prefetched(const uint64_t *p) {
+  if (thread_id() == 0)
+    bulk_prefetch(p[0] + 16, 2032);
+}
+static void prefetch_odd(const uint64_t *p) { bulk_prefetch(p[0], 24); }
+static void prefetch_nothing(const uint64_t *p) { bulk_prefetch(p[0], 0); }
+static void prefetch_askew(const uint64_t *p) { bulk_prefetch(p[0] + 8, 16); }
+static void prefetch_beyond(const uint64_t *p) { bulk_prefetch(p[0] + 2032, 32); }
+
+static void test_prefetches(void **state) {
+  runs(prefetched, ONE_WARP);
+  caught(prefetch_odd, ONE_WARP, "prefetches 24 bytes: not a multiple of 16");
+  caught(prefetch_nothing, ONE_WARP, "prefetches 0 bytes: not a multiple of 16");
+  caught(prefetch_askew, ONE_WARP, "at byte 8 of operand 0: misaligned");
+  caught(prefetch_beyond, ONE_WARP, "32 bytes at byte 2032 of operand 0");
+}
+
 static void test_bulk_copies(void **state) {
   runs(bulk, TWO_WARPS);
   assert_int_equal(result[31], 31);
@@ -469,9 +487,10 @@ static void test_multicast(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_mbarriers),       cmocka_unit_test(test_bulk_copies),
-      cmocka_unit_test(test_cp_async_arrive), cmocka_unit_test(test_tensor_copies),
-      cmocka_unit_test(test_five_dimensions), cmocka_unit_test(test_multicast),
+      cmocka_unit_test(test_mbarriers),     cmocka_unit_test(test_bulk_copies),
+      cmocka_unit_test(test_prefetches),    cmocka_unit_test(test_cp_async_arrive),
+      cmocka_unit_test(test_tensor_copies), cmocka_unit_test(test_five_dimensions),
+      cmocka_unit_test(test_multicast),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
