@@ -144,6 +144,19 @@ static void test_what_cannot_fit_is_guessed(void **state) {
   assert_false(mirage__guess_plan(&wide, target, &kernel) || mirage__guess_plan(&high, target, &kernel));
 }
 
+// A producer has nothing to do where no loop loads.
+static void test_producers_are_guessed_for_loops(void **state) {
+  const MirageTarget *target = mirage_target_find("h200");
+  SearchGuess guess = {
+      .products = 1, .carries = 1, .product_carries = 1, .shared_bytes = 1e5, .accumulator_bytes = 1e5};
+  CostKernel alone = {.blocks = 128, .least_rows = 64, .matmul_flops = 1e9, .dram_bytes = 1e6, .l2_bytes = 4e6};
+  CostKernel looped = alone;
+  looped.iterations = 8, looped.iteration_bytes = 16384;
+  assert_true(mirage__guess_plan(&guess, target, &alone) && mirage__guess_plan(&guess, target, &looped));
+  assert_true(!alone.produced && looped.produced);
+  assert_true(isfinite(mirage__cost_kernel_us(&alone, target)) && isfinite(mirage__cost_kernel_us(&looped, target)));
+}
+
 // A chain of products stays in registers unless one takes another's result as its second operand.
 static void test_crossed_chains_are_guessed_to_spill(void **state) {
   SearchGuess guess = {.products = 2, .carries = 1, .product_carries = 1, .product_elements = 1e6};
@@ -384,6 +397,7 @@ int main(void) {
       cmocka_unit_test(test_rows_that_are_not_aligned_are_slow),
       cmocka_unit_test(test_what_passes_through_shared_memory_counts),
       cmocka_unit_test(test_what_cannot_fit_is_guessed),
+      cmocka_unit_test(test_producers_are_guessed_for_loops),
       cmocka_unit_test(test_crossed_chains_are_guessed_to_spill),
       cmocka_unit_test(test_streaming_beats_staging),
       cmocka_unit_test(test_streamed_weights_need_no_shared_memory),

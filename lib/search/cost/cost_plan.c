@@ -199,7 +199,8 @@ CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
     add_step(&walk, block->steps[s]);
   kernel->waits = fmax(0, walk.steps - walk.carries);
   kernel->warpgroups = walk.by_warps == 0;
-  kernel->produced = mirage__has_producer(&block->team) && kernel->warpgroups && walk.products && !kernel->chain;
+  kernel->produced = mirage__has_producer(&block->team) && kernel->warpgroups && walk.products && !kernel->chain &&
+                     kernel->iteration_bytes > 0;
   if (kernel->produced) {
     kernel->beside = mirage__resident_blocks(block, target);
     kernel->persistent = block->persistent && block->persistent < kernel->blocks;

@@ -132,7 +132,7 @@ bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, Co
   kernel->weights = guess->columns > 0;
   kernel->warpgroups = target->has_wgmma && kernel->least_rows >= register_rows && !guess->uneven &&
                        kernel->stored_elements == 0 && !spilled;
-  kernel->produced = kernel->warpgroups && target->has_tensor_copy && !kernel->chain;
+  kernel->produced = kernel->warpgroups && target->has_tensor_copy && !kernel->chain && kernel->iteration_bytes > 0;
   kernel->beside = kernel->produced ? beside(guess, kernel, target) : 0;
   kernel->persistent = kernel->beside == 1 && kernel->blocks > target->num_sms;
   return guess->accumulator_bytes <= threads * registers * 4 &&
