@@ -125,7 +125,7 @@ static void touch(Emit *e, MirageValue value, bool write) {
   const Channel *channel = mirage__block_channel_of(&e->block, value);
   if (channel && channel->loop < 0 && channel->full.kind == SIGNAL_MBARRIER && !write)
     mirage__await_landing(e);
-  int64_t begin = type->layout.offset, end = begin + mirage__buffer_bytes(type) * type->layout.stages;
+  int64_t begin = type->layout.offset, end = mirage__buffer_end(type);
   bool met = e->num_hazards == MAX_HAZARDS;
   for (uint32_t i = 0; i < e->operation; i++) {
     const Hazard *h = &e->hazards[i];
@@ -157,7 +157,7 @@ void mirage__will_write(Emit *e, MirageValue value) { touch(e, value, true); }
 
 void mirage__note_read(Emit *e, MirageValue value) {
   const MirageType *type = emit_type(e, value);
-  int64_t begin = type->layout.offset, end = begin + mirage__buffer_bytes(type) * type->layout.stages;
+  int64_t begin = type->layout.offset, end = mirage__buffer_end(type);
   if (e->num_hazards < MAX_HAZARDS)
     e->hazards[e->num_hazards++] = (Hazard){begin, end, false};
   else

@@ -254,17 +254,6 @@ static void derive_side(Derive *d, int32_t loop) {
 
 // ------------------------------------------------------------------------------------------------------------- fences
 
-static bool share_memory(const MirageType *a, const MirageType *b) {
-  int64_t a_end = a->layout.offset + mirage__buffer_bytes(a) * a->layout.stages;
-  int64_t b_end = b->layout.offset + mirage__buffer_bytes(b) * b->layout.stages;
-  return a->layout.offset < b_end && b->layout.offset < a_end;
-}
-
-static bool is_uncopied_buffer(const Block *block, uint32_t id) {
-  const BlockValue *v = &block->values[id];
-  return v->inside && v->shared && v->alias.index == id && !mirage__block_is_copied(block, (MirageValue){id});
-}
-
 // A warpgroup's operand that threads wrote.
 static bool multiplies_uncopied(const Block *block, MirageValue value) {
   if (!block->values[value.index].warpgroup)
@@ -282,7 +271,8 @@ static bool overwrites_uncopied(const Block *block, MirageValue value) {
   if (!mirage__block_is_copied(block, value))
     return false;
   for (uint32_t other = 1; other <= mirage_ugraph_num_values(block->graph); other++)
-    if (is_uncopied_buffer(block, other) && share_memory(&block->types[value.index], &block->types[other]))
+    if (mirage__block_is_buffer(block, (MirageValue){other}) && !mirage__block_is_copied(block, (MirageValue){other}) &&
+        mirage__buffers_meet(&block->types[value.index], &block->types[other]))
       return true;
   return false;
 }

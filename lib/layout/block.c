@@ -323,13 +323,16 @@ MirageValue mirage__block_buffer_of(const Block *block, MirageValue value) {
   return value;
 }
 
+bool mirage__block_is_buffer(const Block *block, MirageValue value) {
+  const BlockValue *v = value_of(block, value);
+  return v->inside && v->shared && v->alias.index == value.index &&
+         mirage__block_buffer_of(block, value).index == value.index;
+}
+
 int64_t mirage__block_mbarrier_offset(const Block *block) {
   int64_t most = 0;
   for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); id++) {
-    const MirageType *type = &block->types[id];
-    if (!block->values[id].inside || !block->values[id].shared || block->values[id].alias.index != id)
-      continue;
-    int64_t end = type->layout.offset + mirage__buffer_bytes(type) * type->layout.stages;
+    int64_t end = mirage__block_is_buffer(block, (MirageValue){id}) ? mirage__buffer_end(&block->types[id]) : 0;
     most = end > most ? end : most;
   }
   return most;
@@ -399,6 +402,14 @@ int64_t mirage__panel_rows(const MirageType *type) {
   for (uint32_t i = 0; i + 1 < type->rank; i++)
     rows *= type->shape[i];
   return rows;
+}
+
+int64_t mirage__buffer_end(const MirageType *type) {
+  return type->layout.offset + mirage__buffer_bytes(type) * type->layout.stages;
+}
+
+bool mirage__buffers_meet(const MirageType *a, const MirageType *b) {
+  return a->layout.offset < mirage__buffer_end(b) && b->layout.offset < mirage__buffer_end(a);
 }
 
 int64_t mirage__buffer_bytes(const MirageType *type) {

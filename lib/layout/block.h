@@ -391,7 +391,11 @@ MirageStatus mirage__plan_closed(MirageUGraph *graph, MirageNode custom, const M
 int64_t mirage__block_shared_bytes(const Block *block);
 /// Where its mbarriers begin.
 int64_t mirage__block_mbarrier_offset(const Block *block);
-/// Bytes of one buffer of a planned tile, a multiple of 16.
+/// Bytes of one buffer of a planned tile, a multiple of 16; where all of its buffers end; whether those of two tiles meet.
 int64_t mirage__buffer_bytes(const MirageType *type);
+int64_t mirage__buffer_end(const MirageType *type);
+bool mirage__buffers_meet(const MirageType *a, const MirageType *b);
+/// Whether the value has a buffer of its own: not the carry of a loop, which lies in that of the loop's result.
+bool mirage__block_is_buffer(const Block *block, MirageValue value);
 
 #endif

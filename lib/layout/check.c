@@ -28,13 +28,6 @@ static void fail(Check *check, MirageNode node, const char *format, ...) {
   check->loc = mirage_ugraph_node(check->block->graph, node.index ? node : check->block->custom).loc;
 }
 
-// A buffer of its own: not the carry of a loop, which lies in that of the loop's result.
-static bool is_buffer(const Block *block, MirageValue value) {
-  const BlockValue *v = &block->values[value.index];
-  return v->inside && v->shared && v->alias.index == value.index &&
-         mirage__block_buffer_of(block, value).index == value.index;
-}
-
 // ---------------------------------------------------------------------------------------------------------- who does it
 
 static void check_warps(Check *check) {
@@ -229,7 +222,7 @@ static void check_channels(Check *check) {
     if (!is_somebody(block, block->channels[c].from) || !is_somebody(block, block->channels[c].to))
       fail(check, def_of(check, &block->channels[c]), "channel %d leads from or to nobody", c);
   for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); id++)
-    if (is_buffer(block, (MirageValue){id}) &&
+    if (mirage__block_is_buffer(block, (MirageValue){id}) &&
         !carries(mirage__block_channel_of(block, (MirageValue){id}), (MirageValue){id}))
       fail(check, block->values[id].def, "a buffer is in no channel");
 }
@@ -296,17 +289,11 @@ static void check_overlap(Check *check) {
 
 // --------------------------------------------------------------------------------------------------------------- memory
 
-static int64_t end_of(const Block *block, MirageValue value) {
-  const MirageType *type = &block->types[value.index];
-  return type->layout.offset + mirage__buffer_bytes(type) * type->layout.stages;
-}
-
 static void check_pair(Check *check, MirageValue a, MirageValue b) {
   const Block *block = check->block;
   const BlockValue *v = &block->values[a.index], *w = &block->values[b.index];
   bool together = v->begin <= w->end && w->begin <= v->end;
-  if (together && block->types[a.index].layout.offset < end_of(block, b) &&
-      block->types[b.index].layout.offset < end_of(block, a))
+  if (together && mirage__buffers_meet(&block->types[a.index], &block->types[b.index]))
     fail(check, v->def, "two tiles share shared memory while both hold a value, at bytes %d and %d",
          block->types[a.index].layout.offset, block->types[b.index].layout.offset);
 }
@@ -316,7 +303,7 @@ static void check_memory(Check *check) {
   int64_t room = check->plan->target->shared_bytes_per_block;
   for (uint32_t id = 1; id <= mirage_ugraph_num_values(block->graph); id++) {
     MirageValue value = {id};
-    if (!is_buffer(block, value))
+    if (!mirage__block_is_buffer(block, value))
       continue;
     const MirageType *type = &block->types[id];
     const BlockLoad *load = mirage__block_load(block, value);
@@ -327,7 +314,7 @@ static void check_memory(Check *check) {
       fail(check, block->values[id].def, "a buffer at byte %d is not at a multiple of %lld", type->layout.offset,
            (long long)alignment);
     for (uint32_t other = 1; other < id; other++)
-      if (is_buffer(block, (MirageValue){other}))
+      if (mirage__block_is_buffer(block, (MirageValue){other}))
         check_pair(check, value, (MirageValue){other});
   }
   if (mirage__block_shared_bytes(block) > room)
@@ -343,7 +330,7 @@ static void check_read(void *user, MirageValue leaf, int32_t first, int32_t last
   MirageValue buffer = mirage__block_buffer_of(check->block, leaf);
   const BlockValue *v = &check->block->values[buffer.index];
   bool in_memory = check->block->values[leaf.index].shared; // a carry may be in registers while its loop runs
-  if (in_memory && is_buffer(check->block, buffer) && (first < v->begin || last > v->end))
+  if (in_memory && mirage__block_is_buffer(check->block, buffer) && (first < v->begin || last > v->end))
     fail(check, v->def, "a tile is read at step %d, its buffer holds it from %d to %d", first < v->begin ? first : last,
          v->begin, v->end);
 }

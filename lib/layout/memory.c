@@ -220,7 +220,7 @@ static MirageStatus collect(Plan *plan, Items *items) {
   for (uint32_t id = 1; id <= values; id++) {
     MirageValue value = {id};
     BlockValue *v = &block->values[id];
-    if (!v->inside || !v->shared || v->alias.index != id || mirage__block_buffer_of(block, value).index != id)
+    if (!mirage__block_is_buffer(block, value))
       continue;
     MirageType *type = &plan->types[id];
     Item *item = &items->items[items->count++];
