@@ -154,6 +154,19 @@ static void row_update(G *g, const KernelCase *c) {
   finish(g, kernel);
 }
 
+// p: rows, columns.  x / 3 and x / -0.1, which are products, and x / 3e35 / 1e-35, which are not.
+static void quotients(G *g, const KernelCase *c) {
+  V x0 = input(g, c->dtype, SHAPE(c->p[0], c->p[1]));
+  MirageNode kernel = custom(g, 1, &x0, mirage_type_tensor(c->dtype, SHAPE(c->p[0], c->p[1])), 1, 1, 1);
+  V x = load(g, kernel, 0, access4(-1, -1, -1, -1, -1));
+  V third = op2(g, MIRAGE_OP_DIV, x, splat(g, 3.0, SHAPE(1, 1)));
+  V tenth = op2(g, MIRAGE_OP_DIV, op1(g, MIRAGE_OP_SQUARE, x), splat(g, -0.1, SHAPE(1, 1)));
+  V small = op2(g, MIRAGE_OP_DIV, x, splat(g, 3e35, SHAPE(1, 1)));
+  V again = op2(g, MIRAGE_OP_DIV, op1(g, MIRAGE_OP_NEG, small), splat(g, 1e-35, SHAPE(1, 1)));
+  store(g, op2(g, MIRAGE_OP_ADD, op2(g, MIRAGE_OP_MUL, third, tenth), again), kernel, 1, access4(-1, -1, -1, -1, -1));
+  finish(g, kernel);
+}
+
 // p: heads, rows, keys, depth, key iterations, row blocks.  Online softmax attention; k is [heads, depth, keys].
 static void attention(G *g, const KernelCase *c) {
   int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3], bs = parts(s, c->p[5]);
@@ -835,6 +848,7 @@ const KernelCase KERNEL_CASES[] = {
     {"row update 4x4096", row_update, F16, {4, 4096, 4}, 0, 0, false},
     {"row update 7x1000 ragged bf16", row_update, BF16, {7, 1000, 3}, 0, 0, false},
     {"row update 5x333 f32", row_update, F32, {5, 333, 5}, 0, 0, false},
+    {"quotients by constants f32", quotients, F32, {7, 60}, 0, 0, false},
     {"two-pass norm 6x1024", two_pass_norm, F16, {6, 1024, 3, 4}, 0, 0, false},
     {"two-pass norm 5x200 ragged", two_pass_norm, BF16, {5, 200, 2, 3}, 0, 0, false},
     {"nested loops 64x128x96", nested, F16, {64, 128, 96, 3, 4, 4}, 0, 0, false},
