@@ -68,6 +68,8 @@ static void split_dim(Emit *e, Access *access, const MirageAccessAttrs *attrs, u
   LLVMValueRef limit = count == 0 && attrs->tiles[dim] ? gpu_i32(&e->gpu, chunk[0]) : NULL;
   if (innermost && limit)
     narrow(access, chunk[0]);
+  if (count <= 1) // the last block's
+    access->least[dim] = count ? chunk[0] - (parts[0] - 1) * chunk[1] : chunk[0];
   for (uint32_t i = count; i-- > 0;) { // start grows from the innermost axis outwards: position inside chunk[i]
     access->start[dim] = mirage__add(e, access->start[dim], mirage__mul(e, axes[i].index, chunk[i + 1]));
     if (innermost)
@@ -146,7 +148,7 @@ LLVMValueRef mirage__access_valid(Emit *e, const Access *access, const LLVMValue
   if (access->masked && mirage__gpu_fault(&e->gpu, MIRAGE_FAULT_DROP_MASK))
     return NULL;
   for (uint32_t d = 0; d < access->tensor->rank; d++)
-    if (access->limit[d])
+    if (access->limit[d] && (index[d] != e->bounded || e->bound > access->least[d]))
       valid = mirage__and(e, valid, mirage__less(e, index[d], access->limit[d]));
   return valid;
 }

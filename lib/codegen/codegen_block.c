@@ -405,7 +405,9 @@ void mirage__emit_block(Emit *e) {
   mirage__init_channels(e);
   if (e->side_blocks)
     mirage__emit_side_blocks(e);
-  if (e->block.items.on)
+  if (e->block.items.apart)
+    mirage__emit_elements(e);
+  else if (e->block.items.on)
     mirage__emit_items(e);
   else if (mirage__has_producer(&e->block.team))
     mirage__emit_roles(e, body);

@@ -14,7 +14,7 @@
 #include "layout/block.h"
 #include "primitives.h"
 
-enum { MAX_WIDTH = 8, MAX_HAZARDS = 96, MAX_MEMO = 512, MAX_CLUSTER = 16 };
+enum { MAX_WIDTH = 8, MAX_HAZARDS = 96, MAX_MEMO = 4096, MAX_CLUSTER = 16 };
 
 typedef struct Hazard {
   int64_t begin, end; // bytes of shared memory
@@ -104,6 +104,8 @@ typedef struct Emit {
   bool keep_elements;               // codegen_items.c: what was computed stays known to the end of the block
   Tape *tape;                       // reads of device memory go to it or come from it; NULL = none
   Accumulators *registers;          // by value id (mirage__block_buffer_of): the cells of resident values
+  LLVMValueRef bounded;             // an index of which it is known that it lies
+  int64_t bound;                    // below this
   const CellPlace *cell;            // elements asked for are those of this cell; NULL outside
 } Emit;
 
@@ -214,6 +216,7 @@ typedef struct Access {
                                        // half bytes
   LLVMValueRef start[MIRAGE_MAX_RANK]; // of the tile, in elements
   LLVMValueRef limit[MIRAGE_MAX_RANK]; // valid elements of the tile from its start; NULL = all
+  int64_t least[MIRAGE_MAX_RANK];      // of these, in whichever block; 0 = not known
   uint32_t width;                      // neighbouring elements that are aligned and all valid or all not; <= 16 bytes
   MirageFill fill;
   bool masked;
@@ -437,7 +440,8 @@ void mirage__cluster_barrier(Emit *e);
 void mirage__read_cluster_leaf(Emit *e, const Meeting *m, MirageValue leaf, const LLVMValueRef *index, uint32_t width,
                                LLVMValueRef *out);
 
-void mirage__emit_items(Emit *e); // codegen_items.c
+void mirage__emit_items(Emit *e);    // codegen_items.c
+void mirage__emit_elements(Emit *e); // codegen_elements.c
 
 // codegen_side.c
 /// Sets aside the workspace of side blocks, if there are any.

@@ -98,14 +98,34 @@ typedef struct Partition {
   int32_t rows_each;
 } Partition;
 
-/// A block whose tiles stay in the threads that load them (items.c): thread t keeps columns
-/// width * (t + threads * p) .. of every row of the one shape [.., n], for p < pieces.
+/// A block whose tiles stay in the threads that load them, rows of the one shape [.., n]. `across` threads share a row,
+/// thread t of them columns width * (t + across * p) .. for p < pieces; `teams` rows lie side by side in the threads, and
+/// each takes `together` rows at once, and more of them after that. Where rows are apart (elements.c) nothing is reduced;
+/// where they are not (items.c), `across` is a power of two or all threads.
 typedef struct ThreadRows {
-  bool on;
+  bool on, apart;
   int32_t rows, pieces;
+  int32_t across, teams, together;
+  int32_t abreast;   // pieces at once, where rows are apart
+  int32_t registers; // of a thread, about
   uint32_t width;
   MirageType shape;
 } ThreadRows;
+
+/// What such threads hold of a row: tiles as wide as it that differ from row to row, and that do not.
+typedef struct RowLoads {
+  int64_t values, same;
+} RowLoads;
+
+/// How rows of `columns` are divided among `warps` (0 = open; `*out_warps` are chosen then): items.c. False: the registers
+/// do not hold them.
+bool mirage__rows_in_threads(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items,
+                             int32_t *out_warps);
+/// The same where nothing is reduced, of a block of so many operators: elements.c.
+ThreadRows mirage__elements_in_threads(int64_t rows, int64_t columns, int32_t operators, int32_t warps,
+                                       int32_t *out_warps);
+/// Rows in hand one after the other, until all are done.
+int32_t mirage__thread_turns(const ThreadRows *items);
 
 typedef struct Block {
   const MirageUGraph *graph;

@@ -313,6 +313,13 @@ static bool choose_load(Choice *choice, MirageValue value) {
   return shared;
 }
 
+static bool is_leaf(const Block *block, MirageValue value) {
+  for (int32_t m = 0; m < block->num_meetings; m++)
+    if (mirage__meeting_leaf(&block->meetings[m], value) >= 0)
+      return true;
+  return false;
+}
+
 static void choose_step(Choice *choice, BlockStep step) {
   Block *block = &choice->plan->block;
   MirageNodeView view = mirage_ugraph_node(block->graph, step.node);
@@ -324,8 +331,11 @@ static void choose_step(Choice *choice, BlockStep step) {
   bool shared = choice->forced[value.index] || block->values[value.index].shared;
   bool registers = block->values[value.index].resident || block->values[value.index].carried;
   bool within = block->values[value.index].meeting >= 0, gathered = block->values[value.index].gathered;
-  if (in_direct_loop(block, step.loop) || (block->items.on && mirage_op_info(view.op)->kind != MIRAGE_KIND_REDUCE))
+  if (in_direct_loop(block, step.loop))
     shared = false;
+  else if (block->items.on) // beside reductions, what blocks of a cluster publish
+    shared =
+        mirage_op_info(view.op)->kind == MIRAGE_KIND_REDUCE || (choice->forced[value.index] && is_leaf(block, value));
   else if (view.op == MIRAGE_OP_LOAD)
     shared = choose_load(choice, value);
   else if (!mirage__block_can_inline(view.op))

@@ -52,6 +52,7 @@ static const Form FORMS[] = {
     {"streamed weights", mirage__plan_direct, PLAN_LANDED, 0},
     {"side blocks", mirage__plan_side, PLAN_LANDED, 0},
     {"rows in threads", mirage__plan_items, PLAN_LANDED, 0},
+    {"elements in threads", mirage__plan_elements, PLAN_LANDED, 0},
     {"tiles in registers", mirage__plan_resident, PLAN_LANDED, WARPS},
     {"warpgroup products", mirage__plan_warpgroups, PLAN_LANDED, 0},
     {"tensor copies", mirage__plan_own_copies, PLAN_DIVIDED, ASK},

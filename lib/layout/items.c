@@ -1,15 +1,29 @@
 // items.c - row-wise block graphs whose tiles stay in the threads that load them.
 //
 // A block graph without loops and products that reduces rows of one shape [.., n], and computes element by element
-// around the reductions - a norm, a softmax, a residual update - needs no tile in shared memory: every thread keeps the
-// same columns of every row for the whole block, so each value lives in the registers of the thread that uses it next.
-// A reduction then costs its shuffles, one word of shared memory a warp and row, and one barrier.
+// around the reductions - a norm, a softmax, a residual update - needs no tile in shared memory: a thread keeps the
+// same columns of a row from its load to its store, so each value lives in the registers of the thread that uses it
+// next. A reduction then costs its shuffles, one word of shared memory a warp and row, and one barrier.
 //
-// Chosen where that fits the registers: few rows, and few pieces of up to 8 columns a thread. A reduction's result is
-// known where its rows are, so nothing that is computed from one may be moved elsewhere: reshaped, transposed, cut.
+// Few rows are all in flight at once, each in all threads. More rows, or longer ones, are taken some at a time: as many
+// threads share a row as have registers for it, from one warp, which needs no barrier, to all of the block.
+//
+// A row that blocks of a cluster share is theirs in the same way: a reduction's result goes to the others through shared
+// memory, a word a row. What is computed from a reduction may be moved nowhere else: reshaped, transposed, cut.
 #include "plan.h"
 
-enum { MOST_ROWS = 8, REGISTERS = 96, MOST_REMEMBERED = 192 };
+enum {
+  MOST_ROWS = 8,          // at once in all threads
+  REGISTERS = 96,         // of a thread, for elements
+  ROW_REGISTERS = 32,     // of these for a row, where warps share it
+  FULL_REGISTERS = 36,    // where a block has all the threads that there are
+  MOST_TOGETHER = 4,      // rows that a thread takes at once
+  WIDEST = 8,             // columns of a piece
+  MOST_REMEMBERED = 2000, // values, by code generation
+  LEAST_WARPS = 8,        // of a block that takes rows in turn
+  FULL_THREADS = 1024,    // all that a block may have
+  OTHERS = 16,            // registers for other things
+};
 
 // One element a row, or one for all.
 static bool is_narrow(const MirageType *type) { return type->rank == 0 || type->shape[type->rank - 1] == 1; }
@@ -22,6 +36,16 @@ static bool reduces_rows(const Plan *plan, const MirageNodeView *view, const Mir
     return false;
   *shape = in;
   return true;
+}
+
+// What blocks of a cluster publish for a meeting must be one element a row that was computed here.
+static bool meets_by_rows(const Plan *plan, const MirageNodeView *view) {
+  const BlockMeeting *meeting = mirage__block_meeting_of(&plan->block, view->first_result);
+  for (uint32_t i = 0; meeting->cluster && i < meeting->num_leaves; i++)
+    if (!is_narrow(mirage_ugraph_type(plan->graph, meeting->leaves[i])) ||
+        mirage__block_op(&plan->block, meeting->leaves[i]) == MIRAGE_OP_LOAD)
+      return false;
+  return meeting->cluster;
 }
 
 static bool is_movement(MirageOp op) {
@@ -54,17 +78,21 @@ static bool step_fits(Plan *plan, MirageNode node, const MirageType **shape, boo
   case MIRAGE_OP_REDUCE_MAX:
   case MIRAGE_OP_REDUCE_MEAN:
     return reduces_rows(plan, &view, shape);
+  case MIRAGE_OP_CLUSTER_SUM:
+  case MIRAGE_OP_CLUSTER_MAX:
+    return meets_by_rows(plan, &view);
   default:
     return mirage__block_can_inline(view.op) && !plan->block.values[view.first_result.index].shared;
   }
 }
 
+// Blocks that hold the same tile would share the work of storing it; what is one element a row, the first one stores.
 static bool store_fits(const Plan *plan, const MirageNodeView *view, const MirageType *shape) {
   const MirageType *tile = mirage_ugraph_type(plan->graph, view->operands[0]);
-  for (int a = 0; a < 3; a++) // blocks that hold the same tile would share the work of storing it
-    if (view->attrs->access.grid[a] < 0 && mirage__block_custom(&plan->block)->grid[a] > 1)
-      return false;
-  return mirage_type_same_shape(tile, shape) || (is_narrow(tile) && tile->rank == shape->rank);
+  bool narrow = is_narrow(tile) && tile->rank == shape->rank, alike = false;
+  for (int a = 0; a < 3; a++)
+    alike |= view->attrs->access.grid[a] < 0 && mirage__block_custom(&plan->block)->grid[a] > 1;
+  return narrow || (!alike && mirage_type_same_shape(tile, shape));
 }
 
 // Two pieces a thread: on the H200 rows of 4096 take 1.93 us with 8 warps, 2.00 with 16, 3.31 with 4, 2.43 with 32
@@ -92,34 +120,130 @@ static const MirageType *common_shape(Plan *plan, const char **out_why) {
   return *out_why ? NULL : shape;
 }
 
+static RowLoads loads_of(const Plan *plan) {
+  RowLoads loads = {0};
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(&plan->block, &s, &view);) {
+    if (view.op != MIRAGE_OP_LOAD || is_narrow(mirage_ugraph_type(plan->graph, view.first_result)))
+      continue;
+    const MirageType *type = mirage_ugraph_type(plan->graph, view.first_result);
+    bool same = mirage_type_elements(type) == type->shape[type->rank - 1];
+    loads.same += same;
+    loads.values += !same;
+  }
+  return loads;
+}
+
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t clamp(int64_t value, int64_t least, int64_t most) {
+  return value > most ? most : value < least ? least : value;
+}
+
+// As wide as leaves no thread idle.
+static uint32_t width_for(int64_t columns, int64_t threads) {
+  uint32_t width = WIDEST;
+  while (columns % width || (width > 1 && columns / width < threads))
+    width /= 2;
+  return width;
+}
+
+static void count_registers(ThreadRows *items, RowLoads loads) {
+  int64_t of_row = (int64_t)items->pieces * items->width;
+  items->registers =
+      (int32_t)(of_row * (items->together * clamp(loads.values, 1, loads.values + 1) + loads.same)) + OTHERS;
+}
+
+// All rows at once, each in all threads; false where the registers do not hold them.
+static bool take_at_once(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items) {
+  int64_t threads = warps * 32;
+  uint32_t width = width_for(columns, threads);
+  int64_t pieces = ceil_div(columns / width, threads);
+  if (rows > MOST_ROWS || rows * pieces * width * (1 + loads.values + loads.same) > REGISTERS)
+    return false;
+  *out_items = (ThreadRows){.on = true,
+                            .rows = (int32_t)rows,
+                            .pieces = (int32_t)pieces,
+                            .across = (int32_t)threads,
+                            .teams = 1,
+                            .together = (int32_t)rows,
+                            .width = width};
+  return true;
+}
+
+// Rows in turn, with as few threads to a row as have the registers for one.
+static bool take_in_turn(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items) {
+  int64_t threads = warps * 32, across = 32, values = loads.values ? loads.values : 1;
+  int64_t limit = threads > FULL_THREADS / 2 ? FULL_REGISTERS : ROW_REGISTERS;
+  uint32_t width = width_for(columns, 1);
+  while (across < threads && ceil_div(columns / width, across) * width * values > limit)
+    across *= 2;
+  while (across > 1 && across <= 32 && columns / width <= across / 2)
+    across /= 2;
+  int64_t pieces = ceil_div(columns / width, across), registers = pieces * width * values;
+  if (threads % across || registers > limit)
+    return false;
+  int64_t teams = threads / across, together = (REGISTERS - pieces * width * loads.same) / registers;
+  int64_t turns = ceil_div(ceil_div(rows, teams), clamp(together, 1, MOST_TOGETHER));
+  together = ceil_div(ceil_div(rows, teams), turns);
+  *out_items = (ThreadRows){.on = true,
+                            .rows = (int32_t)rows,
+                            .pieces = (int32_t)pieces,
+                            .across = (int32_t)across,
+                            .teams = (int32_t)teams,
+                            .together = (int32_t)together,
+                            .width = width};
+  return true;
+}
+
+// Where nobody says how many warps: those of choose_warps for rows at once, else the fewest that hold a row.
+bool mirage__rows_in_threads(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items,
+                             int32_t *out_warps) {
+  *out_items = (ThreadRows){0};
+  *out_warps = warps ? warps : choose_warps(columns);
+  bool fits = take_at_once(rows, columns, loads, *out_warps, out_items);
+  int32_t most = warps ? warps : FULL_THREADS / 32;
+  for (int32_t w = warps ? warps : LEAST_WARPS; !fits && w <= most; w *= 2) {
+    fits = take_in_turn(rows, columns, loads, w, out_items);
+    *out_warps = w;
+  }
+  count_registers(out_items, loads);
+  return fits;
+}
+
+int32_t mirage__thread_turns(const ThreadRows *items) {
+  int64_t each = (int64_t)items->together * items->teams;
+  return (int32_t)(ceil_div(items->rows, each) * (items->apart ? ceil_div(items->pieces, items->abreast) : 1));
+}
+
+static bool divide(Plan *plan, const MirageType *shape) {
+  Block *block = &plan->block;
+  int64_t columns = shape->shape[shape->rank - 1], rows = mirage_type_elements(shape) / columns;
+  ThreadRows items;
+  int32_t warps;
+  if (!mirage__rows_in_threads(rows, columns, loads_of(plan), mirage__team_warps(&block->team), &items, &warps) ||
+      (int64_t)items.together * items.pieces * block->num_steps > MOST_REMEMBERED)
+    return false;
+  block->items = items;
+  block->items.shape = *shape;
+  mirage__team_set_warps(&block->team, warps);
+  return true;
+}
+
 MirageStatus mirage__plan_items(Plan *plan, const char **out_why) {
   Block *block = &plan->block;
   const MirageType *shape = common_shape(plan, out_why);
   if (!shape)
     return MIRAGE_OK;
-  int64_t columns = shape->shape[shape->rank - 1], rows = mirage_type_elements(shape) / columns, wide = 1;
-  int32_t given = mirage__team_warps(&block->team), warps = given ? given : choose_warps(columns);
-  int64_t threads = (int64_t)warps * 32;
-  uint32_t width = 8; // as wide as leaves no thread idle
-  while (columns % width || (width > 1 && columns / width < threads))
-    width /= 2;
-  int64_t pieces = (columns / width + threads - 1) / threads;
-  for (int32_t s = 0; s < block->num_steps; s++) {
-    MirageNodeView view = mirage_ugraph_node(plan->graph, block->steps[s].node);
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);)
     if (view.op == MIRAGE_OP_STORE && !store_fits(plan, &view, shape))
       *out_why = "a store is not of such rows, or blocks share it";
-    wide += view.op == MIRAGE_OP_LOAD && !is_narrow(mirage_ugraph_type(plan->graph, view.first_result));
+  if (!*out_why && !divide(plan, shape)) {
+    int64_t columns = shape->shape[shape->rank - 1];
+    *out_why = mirage__plan_say(plan, "%lld rows of %lld columns are too many for the registers",
+                                (long long)(mirage_type_elements(shape) / columns), (long long)columns);
   }
-  if (rows > MOST_ROWS || rows * pieces * width * wide > REGISTERS ||
-      rows * pieces * block->num_steps > MOST_REMEMBERED)
-    *out_why = mirage__plan_say(plan, "%lld rows of %lld columns are too many for the registers of %d warps",
-                                (long long)rows, (long long)columns, warps);
-  if (*out_why)
-    return MIRAGE_OK;
-  mirage__team_set_warps(&block->team, warps);
-  block->items =
-      (ThreadRows){.on = true, .rows = (int32_t)rows, .pieces = (int32_t)pieces, .width = width, .shape = *shape};
-  for (uint32_t i = 0; i < block->num_loads; i++)
+  for (uint32_t i = 0; i < block->num_loads && !*out_why; i++)
     block->loads[i].by = BY_READER;
   return MIRAGE_OK;
 }

@@ -5,7 +5,7 @@
 #include "block.h"
 #include "solve.h"
 
-enum { MAX_FORMS = 16, PAIR = 2 }; // pair: blocks of a cluster that the planner makes
+enum { MAX_FORMS = 24, PAIR = 2 }; // pair: blocks of a cluster that the planner makes
 
 /// A plan that a form would rather have: what it is asked for, which blocks are pairs, and where the form says why not.
 typedef struct Again {
@@ -170,6 +170,7 @@ typedef struct Items {
 // items.c
 /// Decides whether the block keeps its tiles in its threads, and with how many warps where that is open.
 MirageStatus mirage__plan_items(Plan *plan, const char **out_why);
+MirageStatus mirage__plan_elements(Plan *plan, const char **out_why); // elements.c
 
 // choose.c
 /// Relative cost of one element of an inline operator.

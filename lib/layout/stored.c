@@ -205,6 +205,8 @@ MirageStatus mirage__plan_read(const MirageUGraph *graph, MirageNode custom, con
   MIRAGE_TRY(mirage__plan_begin(plan, custom, arena));
   if (stored->in_threads)
     MIRAGE_TRY(mirage__plan_items(plan, &(const char *){NULL}));
+  if (stored->in_threads && !plan->block.items.on)
+    MIRAGE_TRY(mirage__plan_elements(plan, &(const char *){NULL}));
   read_places(&plan->block, stored);
   if (stored->partition[0])
     plan->block.partition =

@@ -167,6 +167,24 @@ static void quotients(G *g, const KernelCase *c) {
   finish(g, kernel);
 }
 
+// p: rows, columns, row blocks, column blocks, warps.  Nothing is reduced: v = max(silu(x) * y, column), v + v * tanh(row).
+static void elements(G *g, const KernelCase *c) {
+  int64_t rows = c->p[0], n = c->p[1];
+  V in[] = {input(g, c->dtype, SHAPE(rows, n)), input(g, c->dtype, SHAPE(rows, n)), input(g, c->dtype, SHAPE(n)),
+            input(g, c->dtype, SHAPE(rows, 1))};
+  MirageType result = mirage_type_tensor(c->dtype, SHAPE(rows, n));
+  MirageSchedule schedule = {.warps = (int32_t)c->p[4]};
+  MirageCustomAttrs attrs = {
+      .grid = {c->p[2], c->p[3], 1}, .cluster = {1, 1, 1}, .schedule = c->p[4] ? &schedule : NULL};
+  MirageNode kernel = mirage_ugraph_open_custom(g, 4, in, 1, &result, &attrs);
+  V x = load(g, kernel, 0, access4(0, 1, -1, -1, -1)), y = load(g, kernel, 1, access4(0, 1, -1, -1, -1));
+  V row = load(g, kernel, 2, access4(-1, 0, -1, -1, -1)), column = load(g, kernel, 3, access4(0, -1, -1, -1, -1));
+  V v = op2(g, MIRAGE_OP_MAX, op2(g, MIRAGE_OP_MUL, op1(g, MIRAGE_OP_SILU, x), y), column);
+  V scaled = op2(g, MIRAGE_OP_MUL, v, op1(g, MIRAGE_OP_TANH, row));
+  store(g, op2(g, MIRAGE_OP_ADD, v, scaled), kernel, 4, access4(0, 1, -1, -1, -1));
+  finish(g, kernel);
+}
+
 // p: heads, rows, keys, depth, key iterations, row blocks.  Online softmax attention; k is [heads, depth, keys].
 static void attention(G *g, const KernelCase *c) {
   int64_t h = c->p[0], s = c->p[1], t = c->p[2], d = c->p[3], bs = parts(s, c->p[5]);
@@ -848,7 +866,19 @@ const KernelCase KERNEL_CASES[] = {
     {"row update 4x4096", row_update, F16, {4, 4096, 4}, 0, 0, false},
     {"row update 7x1000 ragged bf16", row_update, BF16, {7, 1000, 3}, 0, 0, false},
     {"row update 5x333 f32", row_update, F32, {5, 333, 5}, 0, 0, false},
+    {"row update 40x1024 in turn", row_update, F16, {40, 1024, 1}, 0, 0, false},
+    {"row update 37x3000 in turn ragged bf16", row_update, BF16, {37, 3000, 2}, 0, 0, false},
+    {"row update 50x99 in turn f32", row_update, F32, {50, 99, 1}, 0, 0, false},
+    {"softmax rows 300x40 in one warp", softmax_rows, F16, {300, 40, 2}, 0, 0, false},
+    {"softmax rows 3x20000 all threads", softmax_rows, F16, {3, 20000, 3}, 0, 0, true},
     {"quotients by constants f32", quotients, F32, {7, 60}, 0, 0, false},
+    {"elements 32x512", elements, F16, {32, 512, 4, 1}, 0, 0, false},
+    {"elements 33x250 ragged bf16", elements, BF16, {33, 250, 4, 3}, 0, 0, false},
+    {"elements 7x4100 pieces", elements, F16, {7, 4100, 1, 1}, 0, 0, false},
+    {"elements 1x9000 pieces abreast", elements, F16, {1, 9000, 1, 1}, 0, 0, false},
+    {"elements 64x3 f32", elements, F32, {64, 3, 2, 1}, 0, 0, false},
+    {"elements 9x35 threads left over f32", elements, F32, {9, 35, 1, 1, 2}, 0, 0, false},
+    {"elements 5x65 one warp", elements, F16, {5, 65, 1, 1, 1}, 0, 0, false},
     {"two-pass norm 6x1024", two_pass_norm, F16, {6, 1024, 3, 4}, 0, 0, false},
     {"two-pass norm 5x200 ragged", two_pass_norm, BF16, {5, 200, 2, 3}, 0, 0, false},
     {"nested loops 64x128x96", nested, F16, {64, 128, 96, 3, 4, 4}, 0, 0, false},
@@ -868,6 +898,8 @@ const KernelCase KERNEL_CASES[] = {
     {"split softmax", split_softmax, F16, {6, 96, 4, 0}, 0, 0, false},
     {"split softmax ragged", split_softmax, F32, {5, 50, 3, 0}, 0, 0, false},
     {"split softmax by cluster", split_softmax, F16, {6, 90, 4, 1}, 0, 0, false},
+    {"split softmax by cluster, in turn", split_softmax, BF16, {70, 1999, 2, 1}, 0, 0, true},
+    {"split softmax by cluster, many pieces", split_softmax, F16, {2, 5001, 4, 1}, 0, 0, true},
     {"reduction of a cluster's sum", cluster_then_reduce, F16, {16, 16, 2}, 0, 0, false},
     {"product of a split product", split_chain, F16, {16, 64, 48, 4, 2}, 0, 0, false},
     {"meet in a loop", meet_in_loop_grid, F32, {12, 64, 4, 3, 2}, 0, 0, false},

@@ -53,12 +53,12 @@ mirage_kernel.graph @too_big(%x: tensor<512x512xf16>, %w: tensor<512x512xf16>) -
   return %y : tensor<512x512xf16>
 }
 
-// Four rows of 4096 fit the registers of 16 warps, not of the 8 that rows of this length would get: they are reduced in
-// shared memory by as many warps as there is work for, and planning again, when the number is known, keeps to that.
+// Four rows of 4096 do not fit the registers of 8 warps at once: they are taken in turn. The reduction has a word for each
+// warp and row.
 // CHECK: graph @sum_exp(
 // CHECK: graph @rows(
-// CHECK: schedule <warps = 16
-// CHECK: reduce_sum {{.*}} -> !mirage_block.tile<4x1xf32, shared, <offset = 0, stages = 4
+// CHECK: schedule <warps = 8{{.*}} in_threads = true
+// CHECK: reduce_sum {{.*}} -> !mirage_block.tile<4x1xf32, shared, <offset = 0, stages = 8
 mirage_kernel.graph @sum_exp(%x: tensor<512x4096xf16>) -> tensor<512x1xf16> {
   %e = exp %x : tensor<512x4096xf16>
   %s = reduce_sum %e {dim = 1} : tensor<512x4096xf16>
