@@ -314,6 +314,62 @@ static void test_streamed_weights_need_no_shared_memory(void **state) {
               cost_of(linear_kernel(24, 4096, 4096, 32, 8)).time_us);
 }
 
+// y = x / sum of its row, or x * x, in `blocks` blocks of rows.
+static MirageUGraph *rows_kernel(int64_t rows, int64_t columns, int64_t blocks, bool reduced) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "rows_0", &diag);
+  Value x = mirage_ugraph_input(g, tensor(rows, columns));
+  MirageType y_type = tensor(rows, columns);
+  MirageCustomAttrs custom = {.grid = {blocks, 1, 1}, .cluster = {1, 1, 1}};
+  MirageNode kernel = mirage_ugraph_open_custom(g, 1, &x, 1, &y_type, &custom);
+  MirageAccessAttrs access = {.grid = {0, -1, -1}, .loop = {-1, -1, -1, -1}};
+  Value tile = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 0), &access), y;
+  if (reduced) {
+    Value sum =
+        mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &tile, &(MirageAttrs){.reduce = {.dim = 1, .extent = 1}});
+    y = mirage_ugraph_apply(g, MIRAGE_OP_DIV, 2, (Value[]){tile, sum}, NULL);
+  } else {
+    y = mirage_ugraph_apply(g, MIRAGE_OP_MUL, 2, (Value[]){tile, tile}, NULL);
+  }
+  mirage_ugraph_store(g, y, mirage_ugraph_argument(g, kernel, 1), &access);
+  mirage_ugraph_close(g, 0, NULL);
+  y = mirage_ugraph_result(g, kernel, 0);
+  mirage_ugraph_return(g, 1, &y);
+  return g;
+}
+
+// H200, RMSNorm of 512 rows of 8192: a block for each 5.8 us, a block for four in turn 7.6; many waves are no harm (2048
+// rows 18.7, two in turn 19.5 to 20.9).
+static void test_rows_in_turn_cost_more_than_blocks(void **state) {
+  double one = cost_of(rows_kernel(512, 8192, 512, true)).time_us;
+  assert_true(one < cost_of(rows_kernel(512, 8192, 128, true)).time_us);
+  assert_true(cost_of(rows_kernel(2048, 8192, 2048, true)).time_us <
+              cost_of(rows_kernel(2048, 8192, 256, true)).time_us);
+  assert_true(one > cost_of(rows_kernel(512, 8192, 512, false)).time_us); // no sum is waited for
+}
+
+// What is guessed of a schedule is what its plan has: who has the registers, how many turns there are.
+static void test_rows_in_threads_are_guessed(void **state) {
+  const MirageTarget *target = mirage_target_find("h200");
+  MirageType tile = mirage_type_tile(MIRAGE_F16, 2, (int64_t[]){4, 8192});
+  MirageType sum = mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){4, 1});
+  MirageType columns = mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){1, 8192});
+  const bool product[2] = {false, false};
+  for (int along = 0; along < 2; along++) {
+    SearchGuess guess = {0};
+    CostKernel kernel = {.blocks = 128};
+    mirage__guess_load(&guess, &tile);
+    mirage__guess_operator(&guess, &kernel, MIRAGE_OP_REDUCE_SUM, NULL, along ? &sum : &columns, &tile, NULL, product,
+                           false, 128);
+    assert_true(mirage__guess_plan(&guess, target, &kernel));
+    assert_int_equal((int)kernel.turns, along ? 2 : 0); // columns are summed through shared memory
+    assert_int_equal((int)kernel.threads, along ? 256 : 0);
+  }
+  SearchGuess wide = {.elements = 1 << 20, .row = 1 << 20, .reductions = 1, .row_values = 1};
+  CostKernel kernel = {.blocks = 128};
+  assert_true(mirage__guess_plan(&wide, target, &kernel));
+  assert_true(kernel.turns == 0); // no block has the registers
+}
+
 static void test_slower_target_costs_more(void **state) {
   MirageUGraph *graph = linear_kernel(2, 4096, 6144, 128, 16);
   MirageCost fast, slow;
@@ -407,6 +463,8 @@ int main(void) {
       cmocka_unit_test(test_short_chains_go_through_shared_memory),
       cmocka_unit_test(test_larger_clusters_cost_more_to_meet),
       cmocka_unit_test(test_too_much_shared_memory_is_infinite),
+      cmocka_unit_test(test_rows_in_turn_cost_more_than_blocks),
+      cmocka_unit_test(test_rows_in_threads_are_guessed),
       cmocka_unit_test(test_slower_target_costs_more),
       cmocka_unit_test(test_derived_operators_cost_their_kernels),
       cmocka_unit_test(test_a_plan_costs_what_was_predicted),

@@ -64,6 +64,9 @@ static const double shared_bytes_per_us = 253e3; // of a multiprocessor: 128 byt
 static const double tall_rows = 64;              // of a tile that warpgroups can multiply
 static const double tile_registers = 128;        // registers of a thread; with 256 threads, two blocks a multiprocessor
 static const double usual_threads = 256;         // of a block
+static const double least_registers = 32;        // below which more threads do not fit
+static const double rows_us = 1.3;               // of rows in registers: from their loads to their stores
+static const double next_rows_us = 0.3;          // of which nothing else hides, where another follows
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
 
@@ -203,7 +206,8 @@ typedef struct Occupancy {
 
 static Occupancy occupy(const CostKernel *kernel, const MirageTarget *target) {
   double threads = kernel->threads > 0 ? kernel->threads : usual_threads;
-  double by_registers = floor(target->registers_per_sm / (threads * tile_registers)), by_shared = by_registers;
+  double registers = kernel->registers > 0 ? fmax(least_registers, kernel->registers) : tile_registers;
+  double by_registers = floor(target->registers_per_sm / (threads * registers)), by_shared = by_registers;
   if (kernel->shared_bytes > 0)
     by_shared = floor(target->shared_bytes_per_sm / kernel->shared_bytes);
   Occupancy o = {.resident = fmax(1, fmin(by_registers, by_shared)), .busy = fmin(kernel->blocks, target->num_sms)};
@@ -329,11 +333,34 @@ static double produced_us(const CostKernel *kernel, const MirageTarget *target) 
   return longest + produced_loss * (multiply + feed - longest) + ends_us(kernel, tiles, target);
 }
 
+// Rows in registers: blocks of a multiprocessor load while others compute, so the units overlap, but no block is done
+// before its rows have come and gone, turn by turn.
+static double thread_us(const CostKernel *kernel, double narrow_us, double meeting_us, const MirageTarget *target) {
+  const Occupancy o = occupy(kernel, target);
+  double share = fmin(1, o.busy / (saturating_share * target->num_sms)), spread = o.busy / target->num_sms;
+  double rounds = kernel->turns * fmax(1, kernel->blocks / o.slots);
+  double units[] = {kernel->dram_bytes / (target->dram_bytes_per_us * share),
+                    kernel->l2_bytes / (target->l2_bytes_per_us * share),
+                    kernel->fma_flops / (target->fma_flops_per_us * spread),
+                    kernel->special / (target->exp_per_us * spread),
+                    narrow_us,
+                    (rows_us + meeting_us) * rounds};
+  double longest = 0, sum = 0;
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    longest = fmax(longest, units[i]);
+    sum += i < sizeof units / sizeof *units - 1 ? units[i] : 0;
+  }
+  return longest + overlap_loss * fmax(0, sum - longest) + rows_us / 2 + meeting_us +
+         next_rows_us * (kernel->turns - 1) + outside_us * kernel->outside;
+}
+
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {
   if (kernel->resident && kernel->blocks > target->num_sms)
     return INFINITY;
   double narrow = kernel->narrow_elements / (narrow_per_us * fmin(kernel->blocks, target->num_sms));
   double meeting = kernel->collective_us + kernel->exchange_us;
+  if (kernel->turns > 0)
+    return thread_us(kernel, narrow, meeting, target);
   double us = kernel->stream.columns ? direct_us(kernel, target)
               : kernel->produced     ? produced_us(kernel, target)
                                      : staged_us(kernel, target);

@@ -39,6 +39,8 @@ typedef struct CostKernel {
   double exchange_us;      // writing and reading the parts where blocks meet
   double collective_us;    // waiting for other blocks
   double cluster;          // blocks that meet through distributed shared memory; 0 = none
+  double turns;            // of rows that a block takes one after the other, in registers; 0 = its tiles are not there
+  double registers;        // of a thread; 0 = not known
   CostStream stream;
   bool chain;         // products feed each other in a loop
   bool weights;       // some product of a loop takes its second operand as it was loaded

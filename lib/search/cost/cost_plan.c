@@ -197,6 +197,10 @@ CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
   kernel->stream = find_stream(block);
   for (int32_t s = 0; s < block->num_steps; s++)
     add_step(&walk, block->steps[s]);
+  if (block->items.on) {
+    kernel->turns = mirage__thread_turns(&block->items);
+    kernel->registers = block->items.registers;
+  }
   kernel->waits = fmax(0, walk.steps - walk.carries);
   kernel->warpgroups = walk.by_warps == 0;
   kernel->produced = mirage__has_producer(&block->team) && kernel->warpgroups && walk.products && !kernel->chain &&

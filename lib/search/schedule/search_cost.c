@@ -86,6 +86,8 @@ static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageTyp
   else
     note_outside(walk, tile, walk->kernel.l2_bytes - before);
   mirage__guess_tile(&walk->guess, tile, looped ? 2 : 1);
+  if (!looped)
+    mirage__guess_load(&walk->guess, tile);
   walk->kernel.iteration_bytes += looped ? (double)mirage_type_bytes(tile) : 0;
   if (!(walk->loaded >> node->a & 1))
     walk->kernel.dram_bytes += (double)mirage_type_bytes(tensor);
@@ -298,6 +300,12 @@ static uint64_t amounts_of(const ScheduleWalk *walk) {
                             k->cluster,
                             g->products,
                             g->others,
+                            g->reductions,
+                            g->row_values,
+                            g->row_same,
+                            (double)g->elements,
+                            (double)g->row,
+                            g->moved,
                             g->carries,
                             g->carried,
                             g->product_carries,

@@ -34,6 +34,32 @@ static void note_product(SearchGuess *guess, const MirageType *result, const Mir
       out[0] % 64 || out[1] % 8 || !is_swizzled(a->shape[a->rank - 1]) || !is_swizzled(b->shape[b->rank - 1]);
 }
 
+static void note_largest(SearchGuess *guess, const MirageType *tile) {
+  if (tile->rank == 0 || mirage_type_elements(tile) < guess->elements)
+    return;
+  guess->elements = mirage_type_elements(tile);
+  guess->row = tile->shape[tile->rank - 1];
+}
+
+void mirage__guess_load(SearchGuess *guess, const MirageType *tile) {
+  int64_t row = tile->rank ? tile->shape[tile->rank - 1] : 1;
+  bool same = mirage_type_elements(tile) == row;
+  guess->row_values += row > 1 && !same;
+  guess->row_same += row > 1 && same;
+  note_largest(guess, tile);
+}
+
+// Rows stay in their threads where all is done element by element, and reduced along rows.
+static void note_row(SearchGuess *guess, MirageOp op, const MirageType *result, const MirageType *a) {
+  MirageOpKind kind = mirage_op_info(op)->kind;
+  bool along = kind == MIRAGE_KIND_REDUCE && result->shape[result->rank - 1] == 1;
+  guess->reductions += kind == MIRAGE_KIND_REDUCE;
+  guess->operators++;
+  guess->moved |= kind == MIRAGE_KIND_MATMUL || (kind == MIRAGE_KIND_SHAPE && op != MIRAGE_OP_BROADCAST) ||
+                  (kind == MIRAGE_KIND_REDUCE && !along);
+  note_largest(guess, kind == MIRAGE_KIND_REDUCE ? a : result);
+}
+
 // What products leave in cells, a reduction along rows and a product's first operand read as it stands.
 void mirage__guess_operator(SearchGuess *guess, CostKernel *kernel, MirageOp op, const MirageAttrs *attrs,
                             const MirageType *result, const MirageType *a, const MirageType *b,
@@ -47,8 +73,10 @@ void mirage__guess_operator(SearchGuess *guess, CostKernel *kernel, MirageOp op,
   }
   if (product)
     note_product(guess, result, a, b, times);
-  if (!inside_loop)
+  if (!inside_loop) {
+    note_row(guess, op, result, a);
     return;
+  }
   guess->products += product;
   guess->others += reduction;
   if (product)
@@ -115,11 +143,32 @@ static double beside(const SearchGuess *guess, const CostKernel *kernel, const M
                     target->registers_per_sm / ((group_threads + 32) * (accumulators + other_registers))));
 }
 
+// lib/layout/items.c and elements.c.
+static bool is_in_threads(const SearchGuess *guess, CostKernel *kernel) {
+  if (guess->moved || guess->row == 0 || kernel->iterations > 0 || kernel->resident)
+    return false;
+  int64_t rows = guess->elements / guess->row;
+  int32_t warps = (int32_t)(kernel->threads / 32);
+  ThreadRows items;
+  if (!guess->reductions)
+    items = mirage__elements_in_threads(rows, guess->row, (int32_t)guess->operators, warps, &warps);
+  else if (!mirage__rows_in_threads(rows, guess->row, (RowLoads){(int64_t)guess->row_values, (int64_t)guess->row_same},
+                                    warps, &items, &warps))
+    return false;
+  kernel->threads = 32.0 * warps;
+  kernel->turns = mirage__thread_turns(&items);
+  kernel->registers = items.registers;
+  kernel->reduced_elements = kernel->reduced_outside = 0;
+  return true;
+}
+
 bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, CostKernel *kernel) {
   double threads = kernel->threads > 0 ? kernel->threads : usual_threads, registers = tile_registers;
   if (kernel->threads > 0)
     registers = fmin(255, target->registers_per_sm / threads) - other_registers;
   double streamed = 0;
+  if (is_in_threads(guess, kernel))
+    return true;
   if (is_direct(guess, kernel, target)) {
     kernel->stream = stream_of(guess, kernel, target);
     streamed = 2 * 2.0 * (double)(guess->depth * guess->columns); // f16, two copies

@@ -18,12 +18,18 @@ typedef struct SearchGuess {
   double product_columns;       // of their tiles, summed
   double shared_bytes;          // of a block, two stages of each load inside a loop
   double accumulator_bytes;     // of a block, in registers
+  double reductions, operators; // outside loops
+  double row_values, row_same;  // loads outside loops, as wide as the largest tile's rows: mirage__rows_in_threads
+  int64_t elements, row;        // of the largest tile, of one of its rows
+  bool moved;                   // something is multiplied, reduced or moved in another way than along rows
 } SearchGuess;
 
 /// Notes an operator: whether its operands come of products, which leave them in cells, and where it stands.
 void mirage__guess_operator(SearchGuess *guess, CostKernel *kernel, MirageOp op, const MirageAttrs *attrs,
                             const MirageType *result, const MirageType *a, const MirageType *b,
                             const bool of_product[2], bool inside_loop, double times);
+/// Notes a load outside loops.
+void mirage__guess_load(SearchGuess *guess, const MirageType *tile);
 /// Notes what a loop carries: the operator that contributes, NONE where it is more than a plain sum or maximum.
 void mirage__guess_carry(SearchGuess *guess, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
                          const MirageType *b, bool b_is_loaded, bool same_in_all_blocks);
