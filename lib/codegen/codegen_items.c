@@ -24,6 +24,7 @@ typedef struct Rows {
   LLVMValueRef column[MAX_PIECES]; // of each piece; 0 where that lies beyond the row
   LLVMValueRef inside[MAX_PIECES]; // NULL = always
   Row rows[MAX_TOGETHER];
+  bool left; // this block has read what the others published, and does not know yet whether they have
 } Rows;
 
 static int64_t columns_of(const ThreadRows *items) { return items->shape.shape[items->shape.rank - 1]; }
@@ -163,9 +164,17 @@ static LLVMValueRef over_warps(Rows *rows, MirageOp op, const MirageType *type, 
   return reduce_all(e, op, warps, parts);
 }
 
+// Nobody overwrites what it published, or ends, while others still read it.
+static void await_readers(Rows *rows) {
+  if (rows->left)
+    GPU0(&rows->e->gpu, CLUSTER_WAIT);
+  rows->left = false;
+}
+
 static void exchange(Rows *rows, const MirageNodeView *view, LLVMValueRef *totals) {
   Emit *e = rows->e;
   const MirageType *type = emit_type(e, view->first_result);
+  await_readers(rows);
   mirage__begin_operation(e);
   mirage__will_write(e, view->first_result);
   LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->lane, 0));
@@ -214,12 +223,14 @@ static void publish(Rows *rows, MirageValue leaf) {
   }
 }
 
-// At the last collective of a meeting; what it gives is known to all threads of a row from then on.
+// At the last collective of a meeting; what it gives is known to all threads of a row from then on. Having read it they
+// arrive at once: after their stores they would wait until these have reached L2.
 static void meet(Rows *rows, MirageNode node, const MirageNodeView *view) {
   Emit *e = rows->e;
   const BlockMeeting *meeting = mirage__block_meeting_of(&e->block, view->first_result);
   if (e->block.steps[meeting->step].node.index != node.index)
     return;
+  await_readers(rows);
   mirage__barrier(e); // the buffers of reductions held the parts of warps
   for (uint32_t i = 0; i < meeting->num_leaves; i++)
     publish(rows, meeting->leaves[i]);
@@ -231,9 +242,9 @@ static void meet(Rows *rows, MirageNode node, const MirageNodeView *view) {
       if (mirage_op_info(mirage__block_op(&e->block, meeting->values[i]))->kind == MIRAGE_KIND_COLLECTIVE)
         mirage__element(e, meeting->values[i], index, 1, &value);
     }
+  GPU0(&e->gpu, CLUSTER_ARRIVE);
+  rows->left = true;
 }
-
-static bool meets(const Rows *rows) { return rows->e->block.num_meetings > 0; }
 
 // --------------------------------------------------------------------------------------------------------------- store
 
@@ -290,8 +301,7 @@ static void finish_rows(Rows *rows) {
     else if (kind == MIRAGE_KIND_COLLECTIVE)
       meet(rows, node, &view);
   }
-  if (meets(rows))
-    mirage__cluster_barrier(e); // nobody overwrites what it published, or leaves, while others still read it
+  await_readers(rows);
 }
 
 static void take_turns(Rows *rows, int64_t turns) {
