@@ -65,6 +65,7 @@ static const double tall_rows = 64;              // of a tile that warpgroups ca
 static const double tile_registers = 128;        // registers of a thread; with 256 threads, two blocks a multiprocessor
 static const double usual_threads = 256;         // of a block
 static const double least_registers = 32;        // below which more threads do not fit
+static const double new_run_bytes = 12;          // as many more could be read where a run of elements begins
 static const double rows_us = 1.3;               // of rows in registers: from their loads to their stores
 static const double next_rows_us = 0.3;          // of which nothing else hides, where another follows
 
@@ -137,6 +138,7 @@ void mirage__cost_access(CostKernel *kernel, const MirageType *tensor, const Mir
   if (run_bytes > SECTOR_BYTES && bytes > run_bytes)
     bytes += SECTOR_BYTES; // they begin in the middle of sectors
   kernel->l2_bytes += runs * bytes * times;
+  kernel->runs += runs * times;
 }
 
 void mirage__cost_load(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times) {
@@ -339,7 +341,7 @@ static double thread_us(const CostKernel *kernel, double narrow_us, double meeti
   const Occupancy o = occupy(kernel, target);
   double share = fmin(1, o.busy / (saturating_share * target->num_sms)), spread = o.busy / target->num_sms;
   double rounds = kernel->turns * fmax(1, kernel->blocks / o.slots);
-  double units[] = {kernel->dram_bytes / (target->dram_bytes_per_us * share),
+  double units[] = {(kernel->dram_bytes + new_run_bytes * kernel->runs) / (target->dram_bytes_per_us * share),
                     kernel->l2_bytes / (target->l2_bytes_per_us * share),
                     kernel->fma_flops / (target->fma_flops_per_us * spread),
                     kernel->special / (target->exp_per_us * spread),

@@ -19,6 +19,7 @@ typedef struct CostKernel {
   double dram_bytes;       // every tensor touched, once
   double l2_bytes;         // every tile moved, in whole 32-byte sectors
   double outside_bytes;    // of these, loaded outside loops, and stored
+  double runs;             // of elements that lie one after the other, of all tiles moved
   double matmul_flops;     // in whole 16x8x16 instructions
   double operand_bytes;    // that warpgroups read from shared memory to multiply
   double fma_flops;        // element-wise and reductions
