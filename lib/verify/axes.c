@@ -10,12 +10,14 @@
 // Ragged:   when ceil(n / parts) does not divide n, the last tile is masked. Such an axis, of one tensor extent n and
 //           one tile extent t, has n = whole t + tail: the digit is the tile, and indices below the tail are one sort,
 //           those above another. Parts that are wholly empty stay empty, since the number of whole tiles stays.
-// Frozen:   an axis along which an iota counts, one split down to tiles of 1, axes that neither an input nor an output has, the inner dimensions that a
+// Frozen:   an axis along which an iota counts (but for tails.c), one split down to tiles of 1, axes that neither an input nor an output has, the inner dimensions that a
 //           reshape merges, and what is ragged in more than one way keep their extents.
 //
 // Example:  x[2, 4096] @ w[4096, 6144], grid 128 over columns, loop 32 over the contraction (tiles 2x128, 128x48):
 //           digits 2, 128 and 48.
 #include "axes.h"
+
+#include "tails.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -254,8 +256,9 @@ static void tie_node(Axes *axes, int g, const MirageNodeView *node) {
   case MIRAGE_KIND_ACCESS:
     tie_access(axes, g, node);
     break;
-  case MIRAGE_KIND_IOTA: // no two of its indices are alike
-    freeze(axes, dim_of(axes, g, node->first_result, (uint32_t)node->attrs->iota.dim));
+  case MIRAGE_KIND_IOTA: // no two of its indices are alike, but for what tails.c says
+    if (!mirage__verify_counts_tails(axes->graphs[g], node))
+      freeze(axes, dim_of(axes, g, node->first_result, (uint32_t)node->attrs->iota.dim));
     break;
   default:
     for (uint32_t i = 0; node->num_results && i < node->num_operands; i++)
@@ -390,9 +393,36 @@ static void chunks_of(const Split *split, int64_t *out_chunks) {
 
 static bool is_access(const MirageNodeView *node) { return mirage_op_info(node->op)->kind == MIRAGE_KIND_ACCESS; }
 
+// How far apart the indices of neighbouring blocks and iterations are.
+static uint32_t steps_of(const MirageAttrs *attrs, int64_t out_steps[3 + MIRAGE_MAX_LOOPS]) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < 3 + MIRAGE_MAX_LOOPS; i++) {
+    int64_t step = i < 3 ? attrs->iota.grid[i] : attrs->iota.loop[i - 3];
+    if (step)
+      out_steps[count++] = step;
+  }
+  return count;
+}
+
+// A tail that is told by its indices: where these begin and end, digits do.
+static void measure_tail(Axes *axes, int g, const MirageNodeView *node) {
+  VerifyTail tail;
+  if (!mirage__verify_tail(axes->graphs[g], node, &tail))
+    return;
+  uint32_t dim = dim_of(axes, g, tail.index, tail.dim);
+  MirageNode iota = mirage_ugraph_def(axes->graphs[g], tail.index);
+  int64_t steps[3 + MIRAGE_MAX_LOOPS];
+  uint32_t count = steps_of(mirage_ugraph_node(axes->graphs[g], iota).attrs, steps);
+  axis_of(axes, dim)->frozen |= inner_of(axes, dim) != 1;
+  cut(axes, dim, tail.end);
+  for (uint32_t i = 0; i < count; i++)
+    cut(axes, dim, steps[i]);
+}
+
 // Cuts by slices and windows, and splits that do not come out even.
 static void measure_node(Axes *axes, int g, MirageNode id) {
   MirageNodeView node = mirage_ugraph_node(axes->graphs[g], id);
+  measure_tail(axes, g, &node);
   if (node.op == MIRAGE_OP_SLICE) {
     uint32_t dim = dim_of(axes, g, node.operands[0], (uint32_t)node.attrs->slice.dim);
     cut(axes, dim, node.attrs->slice.begin);
@@ -414,9 +444,24 @@ static void measure_node(Axes *axes, int g, MirageNode id) {
   }
 }
 
+// Of a ragged axis indices are told from the end of the tensor alone, and begin at tiles.
+static void check_tail(Axes *axes, int g, const MirageNodeView *node) {
+  VerifyTail tail;
+  if (!mirage__verify_tail(axes->graphs[g], node, &tail))
+    return;
+  Axis *axis = axis_of(axes, dim_of(axes, g, tail.index, tail.dim));
+  MirageNode iota = mirage_ugraph_def(axes->graphs[g], tail.index);
+  int64_t steps[3 + MIRAGE_MAX_LOOPS];
+  uint32_t count = steps_of(mirage_ugraph_node(axes->graphs[g], iota).attrs, steps);
+  axis->frozen |= axis->tensor && tail.end != axis->tensor;
+  for (uint32_t i = 0; i < count && axis->tensor; i++)
+    axis->frozen |= steps[i] % axis->whole != 0;
+}
+
 // A ragged axis has the extents of its one split and no other, and nothing that looks into it.
 static void check_ragged(Axes *axes, int g, MirageNode id) {
   MirageNodeView node = mirage_ugraph_node(axes->graphs[g], id);
+  check_tail(axes, g, &node);
   if (node.op == MIRAGE_OP_SLICE)
     axis_of(axes, dim_of(axes, g, node.operands[0], (uint32_t)node.attrs->slice.dim))->frozen |=
         axis_of(axes, dim_of(axes, g, node.operands[0], (uint32_t)node.attrs->slice.dim))->tensor != 0;
@@ -495,6 +540,13 @@ int64_t mirage__verify_axis_extent(const Axis *axis, int64_t old) {
   if (axis->tensor)
     return old == axis->tensor ? axis->whole * axis->new_digit + axis->new_tail : axis->new_digit;
   return old / axis->digit * axis->new_digit;
+}
+
+int64_t mirage__verify_axis_position(const Axis *axis, int64_t old) {
+  if (!mirage__axis_shrinks(axis))
+    return old;
+  int64_t tail = axis->tensor && old == axis->tensor ? axis->new_tail : 0;
+  return old / axis->digit * axis->new_digit + tail;
 }
 
 // Whether each chunk of each split of a ragged axis becomes as many tiles as it was.

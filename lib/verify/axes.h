@@ -48,6 +48,8 @@ Axis *mirage__axes_of(const Axes *axes, int g, MirageValue v, uint32_t d);
 int64_t mirage__axes_inner(const Axes *axes, int g, MirageValue v, uint32_t d);
 /// What an extent of the axis becomes.
 int64_t mirage__verify_axis_extent(const Axis *axis, int64_t old);
+/// What a number of elements from the axis's beginning becomes at which digits, or the axis, begin or end.
+int64_t mirage__verify_axis_position(const Axis *axis, int64_t old);
 /// Whether the digit becomes smaller.
 static inline bool mirage__axis_shrinks(const Axis *axis) { return axis->new_digit < axis->digit; }
 /// Sets new_digit to the least number, at least `extent`, that keeps every split and at least `points` indices of each

@@ -5,6 +5,8 @@
 // Schedules, launches and layouts are left out: they change no result.
 #include "copy.h"
 
+#include "tails.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -117,6 +119,26 @@ static void copy_tile(Copy *copy, MirageValue tile, MirageAccessAttrs *access) {
       access->tiles[d] = new_extent(copy, tile, d, access->tiles[d]);
 }
 
+static int64_t new_position(const Copy *copy, MirageValue v, uint32_t d, int64_t old) {
+  return copy->rules->position ? copy->rules->position(copy->rules->user, v, d, old) : old;
+}
+
+static void copy_steps(const Copy *copy, MirageValue v, MirageAttrs *attrs) {
+  for (uint32_t i = 0; i < 3; i++)
+    attrs->iota.grid[i] = new_position(copy, v, (uint32_t)attrs->iota.dim, attrs->iota.grid[i]);
+  for (uint32_t i = 0; i < MIRAGE_MAX_LOOPS; i++)
+    attrs->iota.loop[i] = new_position(copy, v, (uint32_t)attrs->iota.dim, attrs->iota.loop[i]);
+}
+
+// The end that an index is compared with, which is no number but a place.
+static MirageValue copy_end(const Copy *copy, const MirageNodeView *node, MirageValue end) {
+  VerifyTail tail;
+  if (!copy->rules->position || !mirage__verify_tail(copy->from, node, &tail))
+    return end;
+  int64_t moved = new_position(copy, tail.index, tail.dim, tail.end);
+  return mirage_ugraph_constant(copy->to, *mirage_ugraph_type(copy->from, node->operands[1]), (double)moved);
+}
+
 static void scale_attrs(Copy *copy, const MirageNodeView *node, MirageAttrsKind kind, MirageAttrs *attrs) {
   switch (kind) {
   case MIRAGE_ATTRS_SHAPE:
@@ -124,6 +146,7 @@ static void scale_attrs(Copy *copy, const MirageNodeView *node, MirageAttrsKind 
     break;
   case MIRAGE_ATTRS_IOTA:
     attrs->iota.type = new_type(copy, node->first_result);
+    copy_steps(copy, node->first_result, attrs);
     break;
   case MIRAGE_ATTRS_CONSTANT:
     attrs->constant.type = new_type(copy, node->first_result);
@@ -151,6 +174,8 @@ static void copy_plain(Copy *copy, const MirageNodeView *node, MirageValue *oper
   scale_attrs(copy, node, kind, &attrs);
   if (node->num_operands)
     operands[0] = weighted(copy, node, operands[0]);
+  if (node->op == MIRAGE_OP_LESS)
+    operands[1] = copy_end(copy, node, operands[1]);
   MirageValue result;
   if (node->op == MIRAGE_OP_REDUCE_MEAN)
     result = copy_mean(copy, node, operands[0], &attrs);

@@ -7,9 +7,10 @@
 /// What a copy changes. Functions that may be NULL change nothing then.
 typedef struct CopyRules {
   void *user;
-  int64_t (*extent)(const void *user, MirageValue v, uint32_t d, int64_t old); // of dimension d of a value
-  uint8_t (*removed)(const void *user, MirageNode kernel);                     // NULL; bits of grid axes taken away
-  double (*constant)(void *user, double value);                                // NULL
+  int64_t (*extent)(const void *user, MirageValue v, uint32_t d, int64_t old);   // of dimension d of a value
+  int64_t (*position)(const void *user, MirageValue v, uint32_t d, int64_t old); // NULL; along it, from its beginning
+  uint8_t (*removed)(const void *user, MirageNode kernel);                       // NULL; bits of grid axes taken away
+  double (*constant)(void *user, double value);                                  // NULL
   // The sums' first operands that are multiplied by one of num_patterns inputs behind the graph's own. NULL: none
   bool (*pattern)(const void *user, const MirageNodeView *node, uint32_t *out_pattern);
   MirageType (*pattern_type)(const void *user, uint32_t pattern);

@@ -34,6 +34,11 @@ static int64_t new_extent(const void *user, MirageValue v, uint32_t d, int64_t o
   return mirage__verify_axis_extent(mirage__axes_of(shrink->axes, shrink->g, v, d), old);
 }
 
+static int64_t new_position(const void *user, MirageValue v, uint32_t d, int64_t old) {
+  const Shrink *shrink = user;
+  return mirage__verify_axis_position(mirage__axes_of(shrink->axes, shrink->g, v, d), old);
+}
+
 // -------------------------------------------------------------------------------------- constants that stem from
 // extents
 
@@ -157,7 +162,8 @@ static bool weigh(const void *user, const MirageNodeView *node, uint32_t *out_pa
 static MirageUGraph *copy_graph(const Axes *axes, int g, bool *follow, const VerifyWeights *weights,
                                 MirageValue *out_map) {
   Shrink shrink = {.axes = axes, .g = g, .follow = follow && *follow, .weights = weights};
-  CopyRules rules = {.user = &shrink, .extent = new_extent, .constant = new_constant, .out_map = out_map};
+  CopyRules rules = {
+      .user = &shrink, .extent = new_extent, .position = new_position, .constant = new_constant, .out_map = out_map};
   if (weights) {
     rules.pattern = weigh;
     rules.num_patterns = weights->num_patterns;
