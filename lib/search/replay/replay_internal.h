@@ -15,8 +15,9 @@ typedef enum {
   REPLAY_CONSTANT,
   REPLAY_RECIPROCAL, // of a tensor: what is multiplied by it is divided by the tensor
   REPLAY_BOTTOM,
-  REPLAY_CARRY,  // what earlier iterations left
-  REPLAY_MASK,   // 0 inside a tensor, bottom past its end: two loads of one tile that fill differently, subtracted
+  REPLAY_CARRY, // what earlier iterations left
+  REPLAY_INDEX, // where an element is
+  REPLAY_MASK, // what lies past a tensor's end: an index compared, or two loads of one tile that fill differently, subtracted
   REPLAY_GAUGE,  // a maximum that only stabilises exponentials: the search reads it as 0 (search_gauge.c)
   REPLAY_FACTOR, // the exponential of a difference of such maxima: 1
 } ReplayKind;

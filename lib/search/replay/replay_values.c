@@ -349,13 +349,24 @@ bool mirage__replay_is_gauge_program(const ReplayWalk *walk) {
 
 // What tails are masked with is nothing to the search, which knows no tails.
 static bool apply_mask(MirageOp op, const ReplayValue *a, const ReplayValue *b, ReplayValue *out) {
-  if (op == MIRAGE_OP_SUB && a->filled && !b->filled && a->kind == REPLAY_TENSOR && a->tensor == b->tensor)
+  bool masks = a->kind == REPLAY_MASK && b->kind == REPLAY_MASK;
+  if (op == MIRAGE_OP_AND && masks)
+    *out = *a;
+  else if (op == MIRAGE_OP_MASK && a->kind == REPLAY_MASK)
+    *out = *b;
+  else if (op == MIRAGE_OP_SUB && a->filled && !b->filled && a->kind == REPLAY_TENSOR && a->tensor == b->tensor)
     *out = (ReplayValue){.kind = REPLAY_MASK};
   else if (op == MIRAGE_OP_ADD && (a->kind == REPLAY_MASK || b->kind == REPLAY_MASK))
     *out = a->kind == REPLAY_MASK ? *b : *a;
   else
     return false;
   return true;
+}
+
+// An index that is compared with an end: the search knows no such number.
+static bool is_bounded(const ReplayWalk *walk, const MirageNodeView *node) {
+  return node->op == MIRAGE_OP_LESS && walk->values[node->operands[0].index].kind == REPLAY_INDEX &&
+         walk->values[node->operands[1].index].kind == REPLAY_CONSTANT;
 }
 
 // One elementary element-wise operator on values.
@@ -438,6 +449,10 @@ static bool walk_expansion(ReplayWalk *walk, MirageNode at, const MirageExpansio
 bool mirage__replay_elementwise(ReplayWalk *walk, MirageNode at, const MirageNodeView *node) {
   ReplayValue a, b;
   bool binary = node->num_operands == 2, taken = false;
+  if (is_bounded(walk, node)) {
+    walk->values[node->first_result.index] = (ReplayValue){.kind = REPLAY_MASK};
+    return true;
+  }
   if (binary && !apply_reciprocal(walk, at, node, &taken))
     return false;
   if (taken)

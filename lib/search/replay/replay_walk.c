@@ -230,6 +230,9 @@ static bool walk_node(ReplayWalk *walk, MirageNode at) {
     *out = node.op == MIRAGE_OP_BOTTOM ? (ReplayValue){.kind = REPLAY_BOTTOM}
                                        : (ReplayValue){.kind = REPLAY_CONSTANT, .constant = node.attrs->constant.value};
     return true;
+  case MIRAGE_KIND_IOTA:
+    *out = (ReplayValue){.kind = REPLAY_INDEX};
+    return true;
   case MIRAGE_KIND_CAST:
     *out = walk->values[node.operands[0].index];
     return true;

@@ -2,7 +2,7 @@
 //
 // One custom kernel: what stands before the loop, accumulators started by constants, the loop with its loads, what
 // stands after it, maybe another loop, a store for each result. Reductions that are split over blocks:
-// search_combine.c. Casts appear here and nowhere else in the search: matmul operands meet in the program's 16-bit
+// search_combine.c. Tails: search_build_tail.c. Casts appear here and nowhere else in the search: matmul operands meet in the program's 16-bit
 // type, which a tile of a stored type is cast to where it is loaded, and what is stored takes its output's. A constant becomes a tile of extent 1 in every dimension of its
 // neighbour.
 #include "search/schedule/search_builder.h"
@@ -48,7 +48,7 @@ void mirage__build_grid(Builder *builder, MirageCustomAttrs *attrs) {
   }
 }
 
-static bool has_loop(const Builder *builder) {
+bool mirage__build_has_loop(const Builder *builder) {
   return builder->structure->loop_axis && builder->schedule->parts[builder->structure->loop_axis] > 1;
 }
 
@@ -68,7 +68,7 @@ MirageAccessAttrs mirage__build_access(const Builder *builder, const SearchNode 
       continue;
     if (builder->split_axis >= 0)
       access.grid[builder->split_axis] = (int8_t)d;
-    if (has_loop(builder))
+    if (mirage__build_has_loop(builder))
       access.loop[0] = (int8_t)d;
   }
   return access;
@@ -216,34 +216,6 @@ static MirageValue build_node(Builder *builder, const SearchNode *node) {
   }
 }
 
-// Adds bottom past the end of the loop's axis, and 0 before: the difference of two loads of one tile that fill what is
-// outside with bottom and with zero.
-static MirageValue build_masked(Builder *builder, uint32_t index) {
-  MirageUGraph *graph = builder->graph;
-  const SearchNode *node = &builder->structure->nodes[index];
-  uint32_t source = mirage__search_mask_load(builder->structure, index), loop_axis = builder->structure->loop_axis;
-  const SearchNode *load = &builder->structure->nodes[source];
-  MirageAccessAttrs access = mirage__build_access(builder, load);
-  access.fill = MIRAGE_FILL_BOTTOM;
-  MirageValue tensor = mirage_ugraph_argument(graph, builder->custom, builder->argument[load->a]);
-  MirageValue ends[] = {mirage_ugraph_load(graph, tensor, &access), builder->values[source]};
-  MirageValue mask = mirage_ugraph_apply(graph, MIRAGE_OP_SUB, 2, ends, NULL);
-  uint32_t last = SEARCH_RANK - 1;
-  for (uint32_t d = 0; d < load->rank; d++) {
-    MirageAttrs attrs = {.reduce = {.dim = (int32_t)d, .extent = 1}};
-    uint8_t dim = load->dims[SEARCH_RANK - load->rank + d];
-    if (dim != loop_axis && mirage_ugraph_type(graph, mask)->shape[d] > 1)
-      mask = mirage_ugraph_apply(graph, MIRAGE_OP_REDUCE_MAX, 1, &mask, &attrs);
-  }
-  if ((load->dims[last] == loop_axis) != (node->dims[last] == loop_axis)) {
-    MirageAttrs attrs = {0};
-    for (int32_t d = 0; d < load->rank; d++)
-      attrs.perm.perm[d] = d + 2 < load->rank ? d : 2 * load->rank - 3 - d;
-    mask = mirage_ugraph_apply(graph, MIRAGE_OP_TRANSPOSE, 1, &mask, &attrs);
-  }
-  return mirage_ugraph_apply(graph, MIRAGE_OP_ADD, 2, (MirageValue[]){builder->values[index], mask}, NULL);
-}
-
 // Where blocks take their part at once, what a later loop would compute again is there already.
 static MirageValue known_value(const Builder *builder, uint32_t node) {
   const SearchStructure *structure = builder->structure;
@@ -260,15 +232,15 @@ static void build_stage(Builder *builder, uint32_t stage) {
     if (node->stage != stage || node->op == MIRAGE_OP_CONSTANT || node->op == MIRAGE_OP_LOOP ||
         (builder->wanted && !builder->wanted[i]) || builder->unread[i])
       continue;
-    builder->values[i] = has_loop(builder) ? (MirageValue){0} : known_value(builder, i);
+    builder->values[i] = mirage__build_has_loop(builder) ? (MirageValue){0} : known_value(builder, i);
     if (builder->values[i].index)
       continue;
-    if (!mirage__search_is_looped(node) || has_loop(builder))
+    if (!mirage__search_is_looped(node) || mirage__build_has_loop(builder))
       builder->values[i] = build_node(builder, node);
     else if (node->op == MIRAGE_OP_MAX)
       builder->values[i] = builder->values[node->b]; // the running maximum of one step is the step's
     if (builder->masked[i])
-      builder->values[i] = build_masked(builder, i);
+      builder->values[i] = mirage__build_masked(builder, i);
     if (builder->inverted[i])
       build_inverse(builder, i);
   }
@@ -356,7 +328,7 @@ void mirage__build_before(Builder *builder) { build_stage(builder, SEARCH_BEFORE
 
 void mirage__build_walk(Builder *builder, uint32_t stage) {
   build_stage(builder, stage - 1);
-  if (has_loop(builder))
+  if (mirage__build_has_loop(builder))
     build_loop(builder, stage);
   else
     build_step(builder, stage);

@@ -1,4 +1,4 @@
-// search_builder.h - what the files that build µGraphs share: search_build.c and search_combine.c.
+// search_builder.h - what the files that build µGraphs share: search_build.c, search_build_tail.c and search_combine.c.
 #ifndef MIRAGE_LIB_SEARCH_BUILDER_H
 #define MIRAGE_LIB_SEARCH_BUILDER_H
 
@@ -19,7 +19,7 @@ typedef struct Builder {
   uint32_t first_operand, first_output; // region arguments
   MirageValue values[SEARCH_MAX_NODES]; // by node
   MirageValue casts[SEARCH_MAX_NODES];  // the same in program->dtype
-  bool masked[SEARCH_MAX_NODES];        // bottom is added past the end of the loop's axis
+  bool masked[SEARCH_MAX_NODES];        // bottom past the end of the loop's axis
   bool inverted[SEARCH_MAX_NODES];      // the kernel multiplies by the node's reciprocal
   bool unread[SEARCH_MAX_NODES];        // and nothing else reads this product of two such nodes
   MirageValue inverses[SEARCH_MAX_NODES];
@@ -40,8 +40,14 @@ void mirage__build_walk(Builder *builder, uint32_t stage);
 void mirage__build_rest(Builder *builder);
 /// How a tile of this node lies in a tensor of the node's shape.
 MirageAccessAttrs mirage__build_access(const Builder *builder, const SearchNode *node);
+/// Whether the block takes its part of the loop's axis in iterations, not at once.
+bool mirage__build_has_loop(const Builder *builder);
 /// The tile's shape without loop and grid: the whole tensor that a node is part of.
 MirageType mirage__build_tensor(const Builder *builder, const SearchNode *node, MirageDType dtype);
+
+// search_build_tail.c
+/// The node's value with bottom past the end of the loop's axis.
+MirageValue mirage__build_masked(Builder *builder, uint32_t node);
 
 // search_combine.c
 /// Combines accumulators of this stage that hold one block's part, among the blocks.

@@ -153,13 +153,10 @@ static void add_operator(ScheduleWalk *walk, const SearchNode *node, const Mirag
   mirage__cost_operator(&walk->kernel, (MirageOp)node->op, &attrs, tile, a, b, times);
 }
 
-// What tells the tail from the rest is loaded once more, filled with bottom, and reduced to a row.
+// The tail is told from the rest by its indices: a comparison and a choice for each element.
 static void add_mask(ScheduleWalk *walk, uint32_t node, double times) {
-  const MirageType *tile = &walk->types[mirage__search_mask_load(walk->structure, node)];
-  mirage__cost_access(&walk->kernel, NULL, tile, times);
-  mirage__guess_tile(&walk->guess, tile, 2);
-  mirage__cost_operator(&walk->kernel, MIRAGE_OP_REDUCE_MAX, NULL, tile, tile, NULL, times);
-  mirage__cost_operator(&walk->kernel, MIRAGE_OP_ADD, NULL, &walk->types[node], tile, tile, times);
+  const MirageType *tile = &walk->types[node];
+  mirage__cost_operator(&walk->kernel, MIRAGE_OP_MASK, NULL, tile, tile, tile, times);
 }
 
 // Where blocks take their part at once, a later loop finds what an earlier one computed.

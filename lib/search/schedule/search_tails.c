@@ -1,13 +1,13 @@
 // search_tails.c - what stands past the end of an axis that no number of tiles divides.
 //
 // Loads fill it with zero. Where the loop walks the axis that may change a result: exp(0) = 1 would be summed. Below a
-// maximum along the axis, as every safe softmax has one, bottom is added to the tail, so that the maximum passes over
+// maximum along the axis, as every safe softmax has one, the tail becomes bottom, so that the maximum passes over
 // it and its exponential is zero. What is neither summed as zero nor maximised as bottom is computed on exact divisions
 // only. Where blocks walk the axis, the store drops what is past the end; but what divides by zero there has no value,
 // and no proof holds for it.
 //
-// Example: 4095 keys in 32 tiles of 128: s = q k is 0 in the last column, r = max(s + bottom there), exp(s + bottom -
-// r) = 0
+// Example: 4095 keys in 32 tiles of 128: s = q k is 0 in the last column and becomes bottom, r = max(s) is that of the others, exp(s - r)
+// is 0 there
 #include "search/schedule/search_tails.h"
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -108,8 +108,6 @@ bool mirage__search_masks(const SearchStructure *structure, bool *out_masked) {
     if (!tail_is_neutral(node, a, b, result))
       return false;
     out_masked[i] = result.walks && is_maximised(structure, i);
-    if (out_masked[i] && mirage__search_mask_load(structure, i) == SEARCH_MAX_NODES)
-      return false;
     if (out_masked[i])
       result = (Tail){.walks = true, .bottom = true};
     tails[i] = result;
@@ -117,25 +115,11 @@ bool mirage__search_masks(const SearchStructure *structure, bool *out_masked) {
   return true;
 }
 
-// Dimension of the loop's axis; SEARCH_RANK = none.
-static uint32_t loop_dimension(const SearchStructure *structure, const SearchNode *node) {
+uint32_t mirage__search_loop_dim(const SearchStructure *structure, const SearchNode *node) {
   for (uint32_t d = 0; d < SEARCH_RANK; d++)
     if (node->dims[d] == structure->loop_axis)
       return d;
   return SEARCH_RANK;
-}
-
-uint32_t mirage__search_mask_load(const SearchStructure *structure, uint32_t node) {
-  uint32_t wanted = loop_dimension(structure, &structure->nodes[node]);
-  for (uint32_t i = 0; i < node; i++) {
-    const SearchNode *load = &structure->nodes[i];
-    if (load->op != MIRAGE_OP_LOAD || load->stage != structure->nodes[node].stage)
-      continue;
-    uint32_t at = loop_dimension(structure, load);
-    if (at == wanted || (at != SEARCH_RANK && at + 2 >= SEARCH_RANK && wanted + 2 >= SEARCH_RANK))
-      return i;
-  }
-  return SEARCH_MAX_NODES;
 }
 
 bool mirage__search_is_ragged(const SearchProgram *program, const SearchStructure *structure,

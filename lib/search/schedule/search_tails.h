@@ -19,11 +19,10 @@ bool mirage__search_keeps_zero(MirageOp op);
 /// Whether a tail tile of a parallel axis divides by zero in the elements that its store drops: a norm of masked rows,
 /// say. `parts`: the second kernel of a split reduction, whose loads are accumulators.
 bool mirage__search_tails_divide(const SearchStructure *structure, uint32_t axis, bool parts);
-/// Whether the loop's axis may end in a tail tile of zeros; out_masked[num_nodes]: nodes to which bottom is added
-/// there.
+/// Whether the loop's axis may end in a tail tile of zeros; out_masked[num_nodes]: nodes that are bottom there.
 bool mirage__search_masks(const SearchStructure *structure, bool *out_masked);
-/// The load that says what the tail of a masked node is; SEARCH_MAX_NODES = none.
-uint32_t mirage__search_mask_load(const SearchStructure *structure, uint32_t node);
+/// The node's dimension of the loop's axis, of SEARCH_RANK; SEARCH_RANK = none.
+uint32_t mirage__search_loop_dim(const SearchStructure *structure, const SearchNode *node);
 /// Whether there is a tail.
 bool mirage__search_is_ragged(const SearchProgram *program, const SearchStructure *structure,
                               const SearchSchedule *schedule);
