@@ -149,7 +149,7 @@ void mirage__build_two_kernels(Builder *builder, uint32_t num_outputs, const Mir
   uint32_t count = build_parts(builder, parts);
   if (!count)
     return;
-  SearchSchedule second = {.split = 1, .threads = builder->schedule->threads};
+  SearchSchedule second = {.split = 1, .threads = builder->schedule->threads, .second = true};
   memcpy(second.parts, builder->schedule->combine_parts, sizeof second.parts);
   memcpy(second.order, builder->schedule->combine_order, sizeof second.order);
   bool wanted[SEARCH_MAX_NODES];

@@ -65,8 +65,7 @@ static uint64_t find_rounded(const SearchProgram *program, const SearchStructure
         is_tied(program, axis))
       continue;
     bool exact = axis == structure->loop_axis ? !tails_are_neutral(structure)
-                                              : mirage__search_tails_divide(structure, axis, false) ||
-                                                    mirage__search_tails_divide(structure, axis, true);
+                                              : mirage__search_tails_divide(structure, axis, false);
     rounded |= (uint64_t)!exact << axis;
   }
   return rounded;
@@ -89,7 +88,7 @@ static int64_t round_tile(int64_t extent, int64_t outer, int64_t parts) {
 int64_t mirage__search_rounded_tile(const SearchProgram *program, const SearchStructure *structure,
                                     const SearchSchedule *schedule, uint8_t dim) {
   uint32_t axis = mirage__search_axis_of(dim);
-  if (dim & SEARCH_WHOLE || !(structure->rounded >> axis & 1) ||
+  if (dim & SEARCH_WHOLE || schedule->second || !(structure->rounded >> axis & 1) ||
       (axis == structure->loop_axis && schedule->split * schedule->parts[axis] == 1))
     return 0;
   return round_tile(program->axes[axis].extent, axis == structure->loop_axis ? schedule->split : 1,
@@ -205,7 +204,7 @@ static Choices grid_choices(const SearchProgram *program, const SearchStructure 
                             const MirageSearchOptions *options) {
   Choices choices = {.axis = axis, .num = 1, .parts = {1}}; // not a grid axis: always allowed
   choices.exact = mirage__search_tails_divide(structure, axis, parts);
-  choices.rounds = structure->rounded >> axis & 1;
+  choices.rounds = !parts && structure->rounded >> axis & 1;
   int64_t extent = program->axes[axis].extent;
   if (options->griddims.size || options->grids.size) {
     add_grids(&choices, options, extent);
@@ -489,8 +488,11 @@ static MirageStatus choose_split(void *user, uint32_t index) {
   nothing_split(scheduler->program, &schedule);
   schedule.split = scheduler->split;
   scheduler->combiner.time_us = INFINITY;
-  if (scheduler->split > 1 && may_combine_by_kernel(scheduler->structure))
+  if (scheduler->split > 1 && may_combine_by_kernel(scheduler->structure)) {
+    schedule.second = true;
     choose_combiner(scheduler, 0, 0, &schedule);
+    schedule.second = false;
+  }
   uint32_t axis = scheduler->structure->loop_axis;
   Choices loops = {.num = 1, .parts = {1}};
   if (axis)
