@@ -311,8 +311,8 @@ bool mirage__k_is_last(const MirageNodeView *product, uint32_t which);
 /// Whether some product reads the value as such an operand; some product of warpgroups.
 bool mirage__is_operand(const Block *block, MirageValue value, bool of_warpgroups);
 
-/// Gives a tile the swizzled rows that tensor copies write and warpgroup products read: 32, 64 or 128 bytes, panels of
-/// 128 where its rows are longer. False, and the tile as it was, when its shape does not admit them.
+/// Gives a tile the swizzled rows that tensor copies write and warpgroup products read: 32, 64 or 128 bytes, or panels of
+/// the longest of these that divides its rows. False, and the tile as it was, when its shape does not admit them.
 bool mirage__swizzled_layout(MirageType *type);
 /// Elements that one row of a panel holds.
 int64_t mirage__panel_width(const MirageType *type);

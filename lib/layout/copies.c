@@ -6,15 +6,15 @@
 // Tensor copies take boxes of a tensor and write zeros for what lies outside. They know of the tensor's own end only: a
 //          tile that is cut short by a chunk of the grid or a loop would get its neighbour's elements.
 // Bulk copies take contiguous bytes: the rows of a tile, which all must lie inside the tensor.
-// Layout:  rows of 32, 64 or 128 bytes are swizzled as the hardware does it; longer ones are cut into panels of 128
-//          bytes, one copy each; what fits neither lies dense.
+// Layout:  rows of 32, 64 or 128 bytes are swizzled as the hardware does it; others are cut into panels of the longest of these
+//          that divides them, one copy each; what fits neither lies dense.
 // Roles:   the first producer issues the copies of the whole block graph; consumers do everything else.
 //          Without a copy engine, or anything for it to copy, there are only workers.
 #include "plan.h"
 
 #include <string.h>
 
-enum { LINE_BYTES = 128, MOST_BOX = 256, LEAST_AHEAD = 8 };
+enum { LINE_BYTES = 128, SHORTEST_LINE = 32, MOST_BOX = 256, LEAST_AHEAD = 8 };
 
 // ------------------------------------------------------------------------------------------------------------ layouts
 
@@ -31,14 +31,14 @@ bool mirage__swizzled_layout(MirageType *type) {
   if (type->rank < 2)
     return false;
   int64_t bytes = mirage_dtype_bytes(type->dtype), width = type->shape[type->rank - 1], row = width * bytes;
-  int64_t rows = mirage__panel_rows(type);
+  int64_t rows = mirage__panel_rows(type), line = LINE_BYTES;
   bool aligned = rows % 8 == 0 && type->shape[type->rank - 2] % 8 == 0; // the pattern repeats every 8 rows
-  if (row > LINE_BYTES ? row % LINE_BYTES != 0 || !aligned : row != 128 && row != 64 && row != 32)
+  while (row % line != 0 && line > SHORTEST_LINE)
+    line /= 2;
+  if (row % line != 0 || (!aligned && (row != line || rows != type->shape[type->rank - 2])))
     return false;
-  if (rows != type->shape[type->rank - 2] && !aligned)
-    return false;
-  type->layout.swizzle = row >= 128 ? 3 : row == 64 ? 2 : 1;
-  type->layout.panel = row > LINE_BYTES ? (int32_t)(LINE_BYTES / bytes) : 0;
+  type->layout.swizzle = line == 128 ? 3 : line == 64 ? 2 : 1;
+  type->layout.panel = row > line ? (int32_t)(line / bytes) : 0;
   dense_strides(type, mirage__panel_width(type));
   return true;
 }

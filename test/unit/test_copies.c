@@ -163,7 +163,8 @@ static void test_rows(void **state) {
   static const struct {
     int64_t columns;
     int32_t swizzle, panel, row;
-  } ROWS[] = {{16, 1, 0, 16}, {32, 2, 0, 32}, {64, 3, 0, 64}, {128, 3, 64, 64}, {192, 3, 64, 64}, {48, 0, 0, 48}};
+  } ROWS[] = {{16, 1, 0, 16},  {32, 2, 0, 32},  {64, 3, 0, 64},  {128, 3, 64, 64}, {192, 3, 64, 64},
+              {48, 1, 16, 16}, {80, 1, 16, 16}, {96, 2, 32, 32}, {40, 0, 0, 40},   {72, 0, 0, 72}};
   for (size_t i = 0; i < sizeof ROWS / sizeof *ROWS; i++) {
     Linear s = linear(copied(MIRAGE_LANDING_TENSOR, 4));
     s.k = ROWS[i].columns * 4;

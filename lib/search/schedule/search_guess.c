@@ -23,7 +23,7 @@ void mirage__guess_tile(SearchGuess *guess, const MirageType *tile, double copie
 // ------------------------------------------------------------------------------------------------- what stands there
 
 // Whether a tile's rows lie as the matrix instruction of a warpgroup reads them: mirage__swizzled_layout.
-static bool is_swizzled(int64_t width) { return width % 64 == 0 || width == 32 || width == 16; }
+static bool is_swizzled(int64_t width) { return width % 16 == 0; }
 
 static void note_product(SearchGuess *guess, const MirageType *result, const MirageType *a, const MirageType *b,
                          double times) {
