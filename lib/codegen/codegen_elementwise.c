@@ -182,6 +182,47 @@ static void iota(Emit *e, MirageNode node, const MirageType *type, const LLVMVal
         dim + 1 < type->rank || i == 0 ? first : LLVMBuildFAdd(e->gpu.builder, first, gpu_f32(&e->gpu, (double)i), "");
 }
 
+static bool same_shape(const MirageType *a, const MirageType *b) {
+  return a->rank == b->rank && !memcmp(a->shape, b->shape, a->rank * sizeof *a->shape);
+}
+
+// The operand of a product that is a positive constant; 2: none is.
+static uint32_t find_factor(const Emit *e, const MirageNodeView *product, double *out_factor) {
+  for (uint32_t i = 0; i < 2; i++) {
+    MirageValue operand = mirage__block_resolve(&e->block, product->operands[i]);
+    if (mirage__block_op(&e->block, operand) != MIRAGE_OP_CONSTANT)
+      continue;
+    *out_factor = mirage__block_def(&e->block, operand).attrs->constant.value;
+    if (*out_factor > 0 && isfinite(*out_factor))
+      return i;
+  }
+  return 2;
+}
+
+double mirage__element_unscaled(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width,
+                                LLVMValueRef *out) {
+  value = mirage__block_resolve(&e->block, value);
+  const BlockValue *v = &e->block.values[value.index];
+  const MirageType *type = emit_type(e, value);
+  bool stored = v->shared || v->resident || !v->def.index || v->meeting >= 0 || v->gathered ||
+                (e->cell && !mirage__in_cells(e, value));
+  MirageNodeView def = stored ? (MirageNodeView){.op = MIRAGE_OP_NONE} : mirage__block_def(&e->block, value);
+  double factor = 1;
+  uint32_t by = def.op == MIRAGE_OP_MUL ? find_factor(e, &def, &factor) : 2, of = by == 2 ? 1 : 1 - by;
+  bool looked_through = (by < 2 || def.op == MIRAGE_OP_MASK) && same_shape(emit_type(e, def.operands[of]), type);
+  if (!looked_through) {
+    mirage__element(e, value, index, width, out);
+    return 1;
+  }
+  factor *= mirage__element_unscaled(e, def.operands[of], index, width, out);
+  LLVMValueRef seen[MAX_WIDTH];
+  if (def.op == MIRAGE_OP_MASK)
+    mirage__element_broadcast(e, def.operands[0], type, index, width, seen);
+  for (uint32_t i = 0; i < width && def.op == MIRAGE_OP_MASK; i++)
+    out[i] = mirage__binary(e, MIRAGE_OP_MASK, seen[i], out[i]);
+  return factor;
+}
+
 // exp(x - y), where y is the same for all of a row, as one multiply-add and an exponential: softmax. False: it is not.
 static bool exp_of_difference(Emit *e, const MirageNodeView *def, const MirageType *type, const LLVMValueRef *index,
                               uint32_t width, LLVMValueRef *out) {
@@ -194,10 +235,14 @@ static bool exp_of_difference(Emit *e, const MirageNodeView *def, const MirageTy
   if (type->rank == 0 || type->shape[type->rank - 1] == 1 || (y->rank && y->shape[y->rank - 1] != 1))
     return false;
   LLVMValueRef a[MAX_WIDTH], b[MAX_WIDTH];
-  mirage__element_broadcast(e, difference.operands[0], type, index, width, a);
+  double factor = 1;
+  if (same_shape(emit_type(e, difference.operands[0]), type))
+    factor = mirage__element_unscaled(e, difference.operands[0], index, width, a);
+  else
+    mirage__element_broadcast(e, difference.operands[0], type, index, width, a);
   mirage__element_broadcast(e, difference.operands[1], type, index, width, b);
   for (uint32_t i = 0; i < width; i++)
-    out[i] = mirage__exp_difference(e, a[i], b[i]);
+    out[i] = mirage__exp_difference(e, factor, a[i], b[i]);
   return true;
 }
 

@@ -110,9 +110,9 @@ static LLVMValueRef gelu_tanh(Emit *e, LLVMValueRef x) {
 }
 
 // y = bottom, of a row in which all is masked so far, counts as a finite number below all others: exp(bottom - y) = 0.
-LLVMValueRef mirage__exp_difference(Emit *e, LLVMValueRef x, LLVMValueRef y) {
+LLVMValueRef mirage__exp_difference(Emit *e, double factor, LLVMValueRef x, LLVMValueRef y) {
   y = GPU(&e->gpu, MAX, y, number(e, -1e38));
-  return GPU(&e->gpu, EX2, fused(e, x, number(e, LOG2_E), scale(e, y, -LOG2_E)));
+  return GPU(&e->gpu, EX2, fused(e, x, number(e, factor * LOG2_E), scale(e, y, -LOG2_E)));
 }
 
 // Bottom less anything is bottom, as in lib/eval.

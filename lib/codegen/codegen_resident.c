@@ -334,7 +334,7 @@ typedef struct RowJob {
   MirageOp op;
   Accumulators acc;
   int32_t columns;
-  double scale; // of each element: a mean's 1 / length
+  double scale; // of each element: a mean's 1 / length, a factor of what a maximum is taken of
   LLVMValueRef chains[CHAINS];
 } RowJob;
 
@@ -345,7 +345,10 @@ static LLVMValueRef combine(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b
 static void reduce_piece(Emit *e, const TileCell *cell, void *user) {
   RowJob *job = user;
   LLVMValueRef values[2], neutral = mirage__reduce_neutral(e, job->op), sum = NULL;
-  mirage__element(e, job->from, cell->index, cell->width, values);
+  if (job->op == MIRAGE_OP_REDUCE_MAX)
+    job->scale = mirage__element_unscaled(e, job->from, cell->index, cell->width, values);
+  else
+    mirage__element(e, job->from, cell->index, cell->width, values);
   for (uint32_t i = 0; i < cell->width; i++)
     sum = combine(e, job->op, sum, mirage__select(e, cell->valid, values[i], neutral));
   LLVMValueRef *chain = &job->chains[cell->place.column % CHAINS];

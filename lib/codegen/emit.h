@@ -294,6 +294,10 @@ void mirage__materialize(Emit *e, MirageValue from, MirageValue to);
 /// `width` elements from `index` on along the last dimension; index's last entry is a multiple of width.
 void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out);
 LLVMValueRef mirage__element1(Emit *e, MirageValue value, const LLVMValueRef *index);
+/// The same but for a positive factor, which it returns: of a value that is computed where it is read, as a constant times another.
+/// Whoever multiplies later multiplies less: a maximum once a row, exp(x - y) not at all.
+double mirage__element_unscaled(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width,
+                                LLVMValueRef *out);
 /// The same of an operand that broadcasts to a value of type `to`, at an index into that value.
 void mirage__element_broadcast(Emit *e, MirageValue operand, const MirageType *to, const LLVMValueRef *index,
                                uint32_t width, LLVMValueRef *out);
@@ -305,8 +309,8 @@ void mirage__remember_element(Emit *e, MirageValue value, const LLVMValueRef *in
 void mirage__broadcast_index(Emit *e, const MirageType *from, const MirageType *to, const LLVMValueRef *index,
                              LLVMValueRef *out);
 LLVMValueRef mirage__unary(Emit *e, MirageOp op, LLVMValueRef x);
-/// exp(x - y) in one multiply-add and one exponential: for a y that many x share.
-LLVMValueRef mirage__exp_difference(Emit *e, LLVMValueRef x, LLVMValueRef y);
+/// exp(factor x - y) in one multiply-add and one exponential: for a y that many x share.
+LLVMValueRef mirage__exp_difference(Emit *e, double factor, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef mirage__binary(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef mirage__round_to(Emit *e, MirageDType dtype, LLVMValueRef x);
 

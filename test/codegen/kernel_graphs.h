@@ -42,6 +42,8 @@ enum {
   OVERLAP_ASYNC_QUERIES = 16, // by the workers themselves, before the loop
   OVERLAP_ALONE = 32,         // without a producer: warps give tiles back to one of them
   OVERLAP_NONE = 64,          // each product is waited for
+  OVERLAP_INDEX = 128,        // scores are scaled, and keys beyond the last are told by their index
+  OVERLAP_NEGATIVE = 256,     // scaled by a negative number
 };
 void overlapped_attention(MirageUGraph *graph, const KernelCase *c);
 

@@ -50,6 +50,19 @@ static int64_t key_tile(const KernelCase *c) {
   return c->p[2] % c->p[4] ? (each + 15) / 16 * 16 : 0;
 }
 
+// Scores by a constant, those of keys beyond the last as bottom.
+static V told_by_index(G *g, const KernelCase *c, V score, int key_loop) {
+  int64_t tile = mirage_ugraph_type(g, score)->shape[2];
+  MirageAttrs index = {.iota = {.type = mirage_type_tile(MIRAGE_I32, 3, (int64_t[]){1, 1, tile}), .dim = 2}};
+  index.iota.loop[key_loop] = tile;
+  MirageType one = mirage_type_tile(MIRAGE_F32, 3, (int64_t[]){1, 1, 1}), whole = one;
+  whole.dtype = MIRAGE_I32;
+  V scale = mirage_ugraph_constant(g, one, c->p[7] & OVERLAP_NEGATIVE ? -0.125 : 0.125);
+  V at = mirage_ugraph_apply(g, MIRAGE_OP_IOTA, 0, NULL, &index);
+  V inside = op2(g, MIRAGE_OP_LESS, at, mirage_ugraph_constant(g, whole, (double)c->p[2]));
+  return op2(g, MIRAGE_OP_MASK, inside, op2(g, MIRAGE_OP_MUL, scale, score));
+}
+
 // The loop over keys; results: rescaled output, and the sums of its weights.
 static MirageNode keys_loop(G *g, const KernelCase *c, MirageNode kernel, V q, int64_t rows, int head_loop) {
   int64_t d = c->p[3], form = c->p[7];
@@ -78,6 +91,8 @@ static MirageNode keys_loop(G *g, const KernelCase *c, MirageNode kernel, V q, i
     masked.tiles[1] = key_tile(c);
     score = op2(g, MIRAGE_OP_ADD, score, mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 3), &masked));
   }
+  if (form & OVERLAP_INDEX)
+    score = told_by_index(g, c, score, key_loop);
   V top = reduce_rows(g, MIRAGE_OP_REDUCE_MAX, score), now = op2(g, MIRAGE_OP_MAX, old, top);
   V weight = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, score, now));
   V factor = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, old, now));
