@@ -279,7 +279,7 @@ MirageStatus mirage__plan_own_copies(Plan *plan, const char **out_why) {
 
 // -------------------------------------------------------------------------------------------------------------- roles
 
-enum { PRODUCER_WARPS = 4, PRODUCER_REGISTERS = 40, MOST_WORKERS = 8, MOST_REGISTERS = 240 };
+enum { GROUP_WARPS = 4, PRODUCER_WARPS = 4, PRODUCER_REGISTERS = 40, MOST_WORKERS = 8, MOST_REGISTERS = 240 };
 
 // Producers come to the meetings of a cluster outside loops only.
 static bool meets_in_loop(const Block *block) {
@@ -293,6 +293,17 @@ static bool meets_in_loop(const Block *block) {
 
 static const char IN_LOOP[] = "blocks of the cluster meet in a loop, where producers do not come";
 
+// Whether the tiles that the copy engine brings leave no room for a second block on the multiprocessor (fit.c): nobody computes
+// there while this block waits or multiplies.
+static bool is_alone(const Plan *plan) {
+  int64_t bytes = 0;
+  for (uint32_t i = 0; i < plan->block.num_loads; i++) {
+    const BlockLoad *load = &plan->block.loads[i];
+    bytes += mirage_type_bytes(&plan->types[load->tile.index]) * (load->loop < 0 ? 1 : SHARING_STAGES);
+  }
+  return bytes > mirage__shared_of_two(plan->target);
+}
+
 static const char *no_producer(const Plan *plan, int32_t workers) {
   if (mirage__has_producer(&plan->block.team))
     return "roles are asked for";
@@ -300,12 +311,14 @@ static const char *no_producer(const Plan *plan, int32_t workers) {
     return "side blocks have no producer";
   if (!plan->own_copies)
     return "no tensor copies are the planner's";
-  if (plan->own_ahead)
+  if (plan->own_ahead && !is_alone(plan))
     return "blocks beside this one compute while it waits";
   if (!plan->warps_open)
     return "the number of warps is asked for";
   if (workers % 4)
     return "the warps are no whole warpgroups";
+  if (plan->own_ahead && workers < 2 * GROUP_WARPS)
+    return "one warpgroup alone has nobody to take turns with";
   return meets_in_loop(&plan->block) ? IN_LOOP : NULL;
 }
 
@@ -352,18 +365,19 @@ MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
   *out_why = no_producer(plan, workers);
   if (*out_why)
     return MIRAGE_OK;
-  Block again = plan->block; // as far as it is decided
-  bool beside = mirage__plan_beside(plan, &again.team);
+  Block again = plan->block;       // as far as it is decided
+  bool product = !plan->own_ahead; // attention waits for products and exponentials, not for L2 or for its first tiles
+  bool beside = product && mirage__plan_beside(plan, &again.team);
   if (!beside)
     stand_alone(plan, workers, &again.team);
-  if (!beside && mirage__block_grid(&plan->block) > plan->target->num_sms)
+  if (product && !beside && mirage__block_grid(&plan->block) > plan->target->num_sms)
     again.persistent = plan->target->num_sms;
   // More tiles than multiprocessors: those at work at one time share rows and columns, which then come out of L2.
   const int64_t *grid = mirage__block_custom(&plan->block)->grid;
-  if (again.tile_order == MIRAGE_ORDER_AUTO && grid[0] > 1 && grid[1] > 1 &&
+  if (again.tile_order == MIRAGE_ORDER_AUTO && product && grid[0] > 1 && grid[1] > 1 &&
       mirage__block_grid(&plan->block) > plan->target->num_sms)
     again.tile_order = MIRAGE_ORDER_GROUPED;
-  uint32_t pairs = beside ? 0 : choose_pairs(plan); // beside each other all would wait for their pairs
+  uint32_t pairs = beside || !product ? 0 : choose_pairs(plan); // beside each other all would wait for their pairs
   for (uint32_t i = 0; pairs && i < again.num_loads; i++)
     again.loads[i].multicast = mirage__copies_alike(&again, &again.loads[i], pairs - 1);
   const Again ask = {mirage__block_schedule(&again), pairs, out_why};

@@ -7,7 +7,6 @@
 #include "plan.h"
 
 enum {
-  LEAST_STAGES = 3,
   PRODUCED_STAGES = 4,
   MOST_STAGES = 8,
   MOST_LEVELS = 3 * MOST_STAGES,
@@ -28,6 +27,8 @@ static int64_t bytes_of(const Plan *plan, const Item *item, uint32_t variant) {
   return mirage__buffer_bytes(&type);
 }
 
+int64_t mirage__shared_of_two(const MirageTarget *target) { return target->shared_bytes_per_sm / 2 - 1024; }
+
 static void set_stages(Plan *plan, int32_t stages) {
   for (int32_t l = 0; l < plan->block.num_loops; l++) {
     BlockLoop *loop = &plan->block.loops[l];
@@ -38,7 +39,7 @@ static void set_stages(Plan *plan, int32_t stages) {
 
 // Stages that keep enough bytes in flight in the loop that loads least at a time.
 static int32_t wanted_stages(Plan *plan, const Items *items, int64_t in_flight) {
-  int32_t want = mirage__has_producer(&plan->block.team) ? PRODUCED_STAGES : LEAST_STAGES;
+  int32_t want = mirage__has_producer(&plan->block.team) ? PRODUCED_STAGES : SHARING_STAGES;
   for (int32_t l = 0; l < plan->block.num_loops; l++) {
     int64_t bytes = 0;
     for (uint32_t i = 0; i < items->count; i++)
@@ -58,7 +59,7 @@ static void add_levels(Levels *levels, int64_t room, int32_t most, int32_t least
 }
 
 static Levels levels_of(Plan *plan, Items *items) {
-  int64_t half = plan->target->shared_bytes_per_sm / 2 - 1024, whole = plan->target->shared_bytes_per_block;
+  int64_t half = mirage__shared_of_two(plan->target), whole = plan->target->shared_bytes_per_block;
   bool alone = mirage__block_grid(&plan->block) <= plan->target->num_sms;
   set_stages(plan, 1);
   for (uint32_t i = 0; i < items->count; i++)
@@ -67,7 +68,7 @@ static Levels levels_of(Plan *plan, Items *items) {
   Levels levels = {0};
   int32_t least = mirage__least_stages(&plan->block);
   if (!alone && least == 1) // a block that multiplies ahead takes the registers of two
-    add_levels(&levels, half, want, LEAST_STAGES, false);
+    add_levels(&levels, half, want, SHARING_STAGES, false);
   add_levels(&levels, whole, want, least, false);
   add_levels(&levels, whole, want, least, true);
   return levels;

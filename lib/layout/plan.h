@@ -5,7 +5,11 @@
 #include "block.h"
 #include "solve.h"
 
-enum { MAX_FORMS = 24, PAIR = 2 }; // pair: blocks of a cluster that the planner makes
+enum {
+  MAX_FORMS = 24,
+  PAIR = 2,           // blocks of a cluster that the planner makes
+  SHARING_STAGES = 3, // least of a loop, where there is to be room for two blocks
+};
 
 /// A plan that a form would rather have: what it is asked for, which blocks are pairs, and where the form says why not.
 typedef struct Again {
@@ -182,6 +186,8 @@ void mirage__plan_warps(Plan *plan);
 MirageStatus mirage__plan_places(Plan *plan, const char **out_why);
 
 // fit.c
+/// Shared memory of a block, where two are to share a multiprocessor.
+int64_t mirage__shared_of_two(const MirageTarget *target);
 /// Chooses layouts, offsets and stages; LIMIT when nothing fits, BAD_ARGUMENT when what a person placed does not.
 MirageStatus mirage__fit(Plan *plan, Items *items);
 

@@ -44,6 +44,7 @@ enum {
   OVERLAP_NONE = 64,          // each product is waited for
   OVERLAP_INDEX = 128,        // scores are scaled, and keys beyond the last are told by their index
   OVERLAP_NEGATIVE = 256,     // scaled by a negative number
+  OVERLAP_PAIRS = 512,        // two blocks share the copies of keys and values
 };
 void overlapped_attention(MirageUGraph *graph, const KernelCase *c);
 

@@ -38,7 +38,8 @@ static MirageSchedule schedule_of(const KernelCase *c) {
     s.warps = 4 * groups;
   }
   for (int i = 0; i < 3; i++)
-    s.loads[i] = (MirageLoadSchedule){.landing = MIRAGE_LANDING_TENSOR, .stages = i ? stages : 0};
+    s.loads[i] = (MirageLoadSchedule){
+        .landing = MIRAGE_LANDING_TENSOR, .stages = i ? stages : 0, .multicast = i && c->p[7] & OVERLAP_PAIRS};
   if (c->p[7] & OVERLAP_ASYNC_QUERIES)
     s.loads[0].landing = MIRAGE_LANDING_ASYNC;
   return s;
@@ -111,8 +112,9 @@ void overlapped_attention(G *g, const KernelCase *c) {
     in[3] = mirage_ugraph_input(g, mirage_type_tensor(c->dtype, 2, (int64_t[]){1, t}));
   uint32_t inputs = form & OVERLAP_MASK ? 4 : 3;
   MirageSchedule schedule = schedule_of(c);
-  MirageCustomAttrs attrs = {
-      .grid = {(s + rows - 1) / rows, heads_in_block ? 1 : h, 1}, .cluster = {1, 1, 1}, .schedule = &schedule};
+  MirageCustomAttrs attrs = {.grid = {(s + rows - 1) / rows, heads_in_block ? 1 : h, 1},
+                             .cluster = {form & OVERLAP_PAIRS ? 2 : 1, 1, 1},
+                             .schedule = &schedule};
   MirageType result = tensor3(c->dtype, h, s, d);
   MirageNode kernel = mirage_ugraph_open_custom(g, inputs, in, 1, &result, &attrs);
   MirageAccessAttrs own = {.grid = {1, heads_in_block ? -1 : 0, -1}, .loop = {-1, -1, -1, -1}};

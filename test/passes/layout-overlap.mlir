@@ -10,6 +10,12 @@
 // RUN: sed 's/grid \[32, 32\]/grid [32, 32] schedule <overlap = ahead>/' %s | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=ALONE
 // ALONE: schedule <warps = 8, overlap = ahead, loads = [tensor(stages = 1), tensor(stages = 3), tensor(stages = 3)]> plan <{{.*}} loops = "4",
 //
+// With 128 columns a block has its multiprocessor to itself: a producer, and two warpgroups that take turns.
+// RUN: sed 's/64x/128x/g' %s | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=WIDE
+// WIDE: grid [32, 32] schedule <warps = 12, overlap = turns, roles = [producer(4, 40), consumer(8, 232)], loads = [tensor(stages = 1), tensor(stages = 3), tensor(stages = 3)]>
+// RUN: sed 's/64x/128x/g; s/grid \[32, 32\]/grid [32, 32] schedule <warps = 8>/' %s | mirage-mlir-opt --mirage-layout=explain 2>&1 >/dev/null | FileCheck %s --check-prefix=ASKED
+// ASKED: form: producer: no: the number of warps is asked for
+//
 // By hand, with a producer: turns where nothing else is said, ahead alone, or neither.
 // RUN: sed 's/grid \[32, 32\]/grid [32, 32] schedule <roles = [producer(4, 24), consumer(8, 240)], loads = [tensor, tensor, tensor]>/' %s | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=AUTO
 // AUTO: schedule <warps = 12, overlap = turns, roles = [producer(4, 24), consumer(8, 240)], loads = [tensor(stages = 1), tensor(stages = 4), tensor(stages = 4)]>
