@@ -8,6 +8,8 @@
 // RUN: mirage-mlir-opt %t.mlir --mirage-select --mirage-layout=explain -o /dev/null 2>&1 | FileCheck %s --check-prefix=PLAN
 // PLAN: form: warpgroup products: taken
 // PLAN: form: tensor copies: taken
+// PLAN: form: producer: taken
+// PLAN: form: turns: taken
 // RUN: mirage-mlir-opt %t.mlir --mirage-enumerate=replay=yes -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPLAY
 // REPLAY-NOT: cut at
 // REPLAY: @ragged_0: in the space
@@ -22,6 +24,7 @@
 // CHECK-LABEL: graph @ragged_0(
 // CHECK: custom {{.*}} grid [8, 32]
 // CHECK-NEXT: load {{.*}} {grid = [1, 0], tiles = [0, 128]}
+// CHECK-NOT: loop {{[1-9][0-9]}}
 // CHECK: loop 8
 // CHECK-NEXT: load {{.*}}, loop = [1], tiles = [0, 128]} {{.*}} -> !mirage_block.tile<1x128x128xf16>
 // CHECK-NOT: load

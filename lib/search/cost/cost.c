@@ -29,8 +29,11 @@ static const double outside_us = 0.25;        // a product or reduction outside 
 static const double outside_product_us = 0.6; // and a product in few rows: its loads and it do not overlap
 static const double reduced_us = 0.02;    // an element that a thread reads from shared memory to reduce it, in a loop
 static const double narrow_per_us = 8600; // elements that a multiprocessor loads one by one
-static const double turn_us = 0.055;      // an iteration of warpgroups that a producer feeds
-static const double paired_us = 1.2;      // of a pair that shares copies: it begins and ends together
+static const double chain_turn_us =
+    0.25;                              // an iteration of a chain in turns (H200, attention: tiles of 64 and 128 keys)
+static const double chain_loss = 0.03; // and its share of the units that are not the bottleneck
+static const double turn_us = 0.055;   // an iteration of warpgroups that a producer feeds
+static const double paired_us = 1.2;   // of a pair that shares copies: it begins and ends together
 static const double end_bytes_per_us = 120e3; // that such a block writes, and reads outside loops
 static const double late_us = 1.8;            // it waits for what it reads outside loops
 static const double beside_loss = 0.6;        // of begin and end, where blocks beside it multiply
@@ -260,7 +263,9 @@ static double reducing_us(const CostKernel *kernel, const MirageTarget *target) 
 // Barriers, and what nothing hides.
 static double fixed_us(const CostKernel *kernel, const Occupancy *o) {
   double late = kernel->least_rows < tall_rows ? outside_product_us : 0;
-  return block_us * (o->waves - 1) + iteration_us * kernel->iterations * o->waves * (1 + kernel->waits) +
+  double step =
+      kernel->ahead ? chain_turn_us : iteration_us * (1 + kernel->waits); // what is used waits beside products
+  return block_us * (o->waves - 1) + step * kernel->iterations * o->waves +
          (outside_us * kernel->outside + late * kernel->outside_products) * o->waves;
 }
 
@@ -283,7 +288,8 @@ static double staged_us(const CostKernel *kernel, const MirageTarget *target) {
   }
   // Nothing loads while the last iteration computes.
   double last = (sum - units[0] - units[1]) / fmax(1, kernel->iterations);
-  return longest + overlap_loss * (sum - longest) + last + chain_us(kernel, &o, target) + fixed_us(kernel, &o);
+  double loss = kernel->ahead ? chain_loss : overlap_loss;
+  return longest + loss * (sum - longest) + last + chain_us(kernel, &o, target) + fixed_us(kernel, &o);
 }
 
 // How long the tiles of one iteration take into a multiprocessor.

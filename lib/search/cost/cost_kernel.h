@@ -47,6 +47,7 @@ typedef struct CostKernel {
   bool weights;       // some product of a loop takes its second operand as it was loaded
   bool warpgroups;    // products are computed by warpgroups,
   bool produced;      // and warps of their own issue the copies for them,
+  bool ahead;         // or do so for a chain whose products run on while the next ones' operands are computed
   double beside;      // with so many blocks on a multiprocessor,
   bool loads_outside; // some tile is loaded outside loops
   bool persistent;    // which take tiles in turn,

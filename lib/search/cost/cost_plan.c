@@ -185,6 +185,13 @@ static double tensor_bytes(const MirageUGraph *graph, const MirageNodeView *node
   return bytes;
 }
 
+static bool runs_ahead(const Block *block) {
+  for (int32_t l = 0; l < block->num_loops; l++)
+    if (block->loops[l].ahead)
+      return true;
+  return false;
+}
+
 CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
   MirageNodeView node = mirage_ugraph_node(block->graph, block->custom);
   PlanWalk walk = {.block = block, .custom = &node.attrs->custom};
@@ -205,6 +212,7 @@ CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
   kernel->warpgroups = walk.by_warps == 0;
   kernel->produced = mirage__has_producer(&block->team) && kernel->warpgroups && walk.products && !kernel->chain &&
                      kernel->iteration_bytes > 0;
+  kernel->ahead = mirage__has_producer(&block->team) && kernel->warpgroups && kernel->chain && runs_ahead(block);
   if (kernel->produced) {
     kernel->beside = mirage__resident_blocks(block, target);
     kernel->persistent = block->persistent && block->persistent < kernel->blocks;

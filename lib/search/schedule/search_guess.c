@@ -12,6 +12,7 @@ static const double chain_registers = 66;    // of a thread, beside products: ve
 static const double tile_registers = 128;    // of a thread, for accumulators, where the threads are open
 static const double other_registers = 40;    // of a thread, beside accumulators, where they are not
 static const double usual_threads = 256;     // of a block
+static const double long_loop = 8;           // iterations that copies some of them ahead fill up
 static const double group_threads = 128;     // of a warpgroup
 static const double most_accumulators = 128; // of its threads, that leave room for a second block
 static const double late_accumulators = 104; // the same where the epilogue reads tiles
@@ -162,6 +163,15 @@ static bool is_in_threads(const SearchGuess *guess, CostKernel *kernel) {
   return true;
 }
 
+// Whether a chain's products run ahead, fed by a producer: two warpgroups that have a multiprocessor to themselves, in a loop
+// that is long enough (is_alone in lib/layout/copies.c).
+static bool runs_ahead(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
+  double least = guess->shared_bytes + kernel->iteration_bytes; // three stages
+  return kernel->chain && kernel->warpgroups && target->has_tensor_copy && kernel->threads == 0 &&
+         kernel->least_rows >= 2 * register_rows && kernel->iterations >= long_loop &&
+         kernel->blocks >= target->num_sms && kernel->collective_us == 0 && least > target->shared_bytes_per_sm / 2.0;
+}
+
 bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, CostKernel *kernel) {
   double threads = kernel->threads > 0 ? kernel->threads : usual_threads, registers = tile_registers;
   if (kernel->threads > 0)
@@ -182,6 +192,7 @@ bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, Co
   kernel->warpgroups = target->has_wgmma && kernel->least_rows >= register_rows && !guess->uneven &&
                        kernel->stored_elements == 0 && !spilled;
   kernel->produced = kernel->warpgroups && target->has_tensor_copy && !kernel->chain && kernel->iteration_bytes > 0;
+  kernel->ahead = runs_ahead(guess, kernel, target);
   kernel->beside = kernel->produced ? beside(guess, kernel, target) : 0;
   kernel->persistent = kernel->beside == 1 && kernel->blocks > target->num_sms;
   return guess->accumulator_bytes <= threads * registers * 4 &&
