@@ -16,6 +16,11 @@ typedef struct Axis {
   int64_t parts;
 } Axis;
 
+// Where turn i of a loop that leaves tiles out is among all its iterations.
+static LLVMValueRef place_of(Emit *e, int32_t loop, LLVMValueRef i) {
+  return e->loops[loop].first ? mirage__add(e, e->loops[loop].first, i) : i;
+}
+
 static uint32_t axes_of(Emit *e, MirageNode node, const MirageAccessAttrs *attrs, uint32_t dim, LLVMValueRef iteration,
                         Axis *axes) {
   uint32_t count = 0;
@@ -30,8 +35,8 @@ static uint32_t axes_of(Emit *e, MirageNode node, const MirageAccessAttrs *attrs
   for (int32_t i = 0; i < depth; i++) {
     int32_t loop = chain[depth - 1 - i];
     if (attrs->loop[i] == (int)dim)
-      axes[count++] =
-          (Axis){loop == innermost && iteration ? iteration : e->loops[loop].iteration, e->block.loops[loop].range};
+      axes[count++] = (Axis){place_of(e, loop, loop == innermost && iteration ? iteration : e->loops[loop].iteration),
+                             e->block.loops[loop].range};
   }
   return count;
 }
@@ -47,7 +52,9 @@ LLVMValueRef mirage__iota_start(Emit *e, MirageNode node) {
     chain[depth++] = l;
   for (int32_t i = 0; i < depth; i++)
     if (attrs->iota.loop[i])
-      start = mirage__add(e, start, mirage__mul(e, e->loops[chain[depth - 1 - i]].iteration, attrs->iota.loop[i]));
+      start = mirage__add(e, start,
+                          mirage__mul(e, place_of(e, chain[depth - 1 - i], e->loops[chain[depth - 1 - i]].iteration),
+                                      attrs->iota.loop[i]));
   return start;
 }
 

@@ -138,7 +138,7 @@ static void pass_turn(Emit *e, const Ahead *ahead, LLVMValueRef iteration) {
   const BlockLoop *l = &e->block.loops[ahead->loop];
   if (!l->turns)
     return;
-  LLVMValueRef more = mirage__less_than(e, iteration, l->range - 1);
+  LLVMValueRef more = mirage__is_turn(e, ahead->loop, mirage__add(e, iteration, gpu_i32(&e->gpu, 1)));
   LLVMValueRef other = LLVMBuildNot(e->gpu.builder, is_last_group(e, l->turns), "");
   arrive(e, LLVMBuildOr(e->gpu.builder, more, other, ""),
          mirage__mod(e, mirage__add(e, group_of(e), gpu_i32(&e->gpu, 1)), l->turns));
@@ -203,7 +203,7 @@ void mirage__ahead_prepare(Emit *e, Ahead *ahead, LLVMValueRef before) {
 }
 
 void mirage__ahead_end(Emit *e, Ahead *ahead) {
-  LLVMValueRef last = gpu_i32(&e->gpu, e->block.loops[ahead->loop].range - 1);
+  LLVMValueRef last = mirage__add(e, mirage__turns(e, ahead->loop), gpu_i32(&e->gpu, -1));
   mirage__turn_back(e, ahead->loop, last);
   issue_late(e, ahead);
   wait_late(e, ahead);

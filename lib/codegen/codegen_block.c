@@ -267,7 +267,7 @@ static void emit_iterations(Emit *e, MirageNode node, Carry *carries, const Carr
   int32_t loop = mirage__block_find_loop(&e->block, node);
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
   LoopState *state = &e->loops[loop];
-  Repeat repeat = mirage__begin_repeat(e, e->block.loops[loop].range);
+  Repeat repeat = mirage__begin_repeat_until(e, mirage__turns(e, loop));
   state->iteration = repeat.index;
   mirage__forget_elements(e);
   LLVMValueRef barrier = NULL;
@@ -304,7 +304,7 @@ static void emit_ahead(Emit *e, MirageNode node, Carry *carries, const CarryKind
   Repeat repeat = {.index = NULL};
   for (int others = 0; others < 2; others++) {
     if (others) {
-      repeat = mirage__begin_repeat(e, e->block.loops[loop].range - 1);
+      repeat = mirage__begin_repeat_until(e, mirage__add(e, mirage__turns(e, loop), gpu_i32(&e->gpu, -1)));
       mirage__ahead_turn(e, ahead, repeat.index);
     }
     mirage__emit_region(e, view.region);

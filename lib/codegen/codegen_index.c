@@ -192,7 +192,9 @@ void mirage__end_spin(Emit *e, LLVMBasicBlockRef spin, LLVMValueRef again) {
   LLVMPositionBuilderAtEnd(e->gpu.builder, done);
 }
 
-Repeat mirage__begin_repeat(Emit *e, int64_t count) {
+Repeat mirage__begin_repeat(Emit *e, int64_t count) { return mirage__begin_repeat_until(e, gpu_i32(&e->gpu, count)); }
+
+Repeat mirage__begin_repeat_until(Emit *e, LLVMValueRef count) {
   Repeat repeat = {.count = count};
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->gpu.builder);
   repeat.header = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "repeat");
@@ -209,7 +211,7 @@ void mirage__end_repeat(Emit *e, const Repeat *repeat) {
   LLVMBasicBlockRef latch = LLVMGetInsertBlock(e->gpu.builder);
   LLVMAddIncoming(repeat->index, &next, &latch, 1);
   LLVMBasicBlockRef after = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "done");
-  LLVMBuildCondBr(e->gpu.builder, mirage__less_than(e, next, repeat->count), repeat->header, after);
+  LLVMBuildCondBr(e->gpu.builder, mirage__less(e, next, repeat->count), repeat->header, after);
   LLVMPositionBuilderAtEnd(e->gpu.builder, after);
 }
 

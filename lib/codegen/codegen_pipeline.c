@@ -174,14 +174,23 @@ static void refill(Emit *e, const Channel *channel, LLVMValueRef i) {
   issue_copies(e, channel, i, stage, mbarrier_at(e, &channel->full, stage));
 }
 
+// Turn k, at the start of a loop: most loops have more than a pipeline has stages.
+static LLVMBasicBlockRef begin_if_turn(Emit *e, int32_t loop, int32_t k) {
+  bool certain = k == 0 || (!e->loops[loop].count && k < e->block.loops[loop].range);
+  return mirage__begin_if(e, certain ? NULL : mirage__is_turn(e, loop, gpu_i32(&e->gpu, k)));
+}
+
 // The first thread's copies `distance` iterations ahead of i, NULL = at once those of all before.
 static void feed(Emit *e, const Channel *channel, LLVMValueRef i) {
   int32_t distance = distance_of(e, channel);
-  int64_t range = e->block.loops[channel->loop].range;
   LLVMValueRef ahead = i ? mirage__add(e, i, gpu_i32(&e->gpu, distance)) : NULL, mine = mirage__equals(e, e->thread, 0);
-  LLVMBasicBlockRef join = mirage__begin_if(e, i ? mirage__and(e, mine, mirage__less_than(e, ahead, range)) : mine);
-  for (int32_t k = 0; !i && k < distance && k < range; k++)
+  LLVMBasicBlockRef join =
+      mirage__begin_if(e, i ? mirage__and(e, mine, mirage__is_turn(e, channel->loop, ahead)) : mine);
+  for (int32_t k = 0; !i && k < distance; k++) {
+    LLVMBasicBlockRef there = begin_if_turn(e, channel->loop, k);
     refill(e, channel, gpu_i32(&e->gpu, k));
+    mirage__end_if(e, there);
+  }
   if (i)
     refill(e, channel, ahead);
   mirage__end_if(e, join);
@@ -191,6 +200,7 @@ void mirage__begin_pipeline(Emit *e, int32_t loop) {
   LoopState *state = &e->loops[loop];
   const Channel *channels[] = {staged(e, loop), copied(e, loop)};
   *state = (LoopState){0};
+  mirage__find_turns(e, loop);
   mirage__begin_operation(e);
   for (int c = 0; c < 2; c++) {
     const Channel *channel = channels[c];
@@ -205,8 +215,9 @@ void mirage__begin_pipeline(Emit *e, int32_t loop) {
       feed(e, channel, NULL);
   }
   for (int32_t i = 0; state->blocking && i + 1 < state->stages; i++) {
-    if (i < e->block.loops[loop].range)
-      issue_loads(e, loop, gpu_i32(&e->gpu, i));
+    LLVMBasicBlockRef join = begin_if_turn(e, loop, i);
+    issue_loads(e, loop, gpu_i32(&e->gpu, i));
+    mirage__end_if(e, join);
     GPU0(&e->gpu, CP_ASYNC_COMMIT);
   }
 }
@@ -232,7 +243,7 @@ void mirage__turn_pipeline(Emit *e, int32_t loop) {
     wait_landed(e, loop, i);
     mirage__barrier(e);
     LLVMValueRef ahead = mirage__add(e, i, gpu_i32(&e->gpu, state->stages - 1));
-    LLVMBasicBlockRef join = mirage__begin_if(e, mirage__less_than(e, ahead, e->block.loops[loop].range));
+    LLVMBasicBlockRef join = mirage__begin_if(e, mirage__is_turn(e, loop, ahead));
     issue_loads(e, loop, ahead);
     mirage__end_if(e, join);
     GPU0(&e->gpu, CP_ASYNC_COMMIT);
@@ -278,7 +289,7 @@ void mirage__end_pipeline(Emit *e, int32_t loop) {
   if (!is_given_back(channel))
     return;
   if (e->loops[loop].lag)
-    mirage__give_back(e, loop, gpu_i32(&e->gpu, e->block.loops[loop].range - 1));
+    mirage__give_back(e, loop, mirage__add(e, mirage__turns(e, loop), gpu_i32(&e->gpu, -1)));
   mirage__begin_operation(e); // what takes the tiles' place later comes after everybody's last look
   for (uint32_t v = 0; v < channel->num_values; v++)
     mirage__note_read(e, channel->values[v]);
@@ -299,7 +310,8 @@ static void produce_loop(Emit *e, MirageNode node, MirageRegion body) {
   if (!loop_copies(e, loop))
     return;
   LoopState *state = &e->loops[loop];
-  Repeat repeat = mirage__begin_repeat(e, e->block.loops[loop].range);
+  mirage__find_turns(e, loop);
+  Repeat repeat = mirage__begin_repeat_until(e, mirage__turns(e, loop));
   state->iteration = repeat.index;
   if (channel) {
     state->stages = channel->stages;

@@ -29,7 +29,9 @@ typedef struct Memo {
 } Memo;
 
 typedef struct LoopState {
-  LLVMValueRef iteration; // i32, of the iteration being emitted
+  LLVMValueRef iteration; // i32, of the iteration being emitted, counted from the first that is run
+  LLVMValueRef first;     // i32, where tiles are left out: the first iteration that this block runs; NULL = 0
+  LLVMValueRef count;     // i32: how many it runs, at least one; NULL = all
   LLVMValueRef copy;      // which buffer of its pipelined loads holds this iteration's tiles; NULL = 0
   int32_t stages;         // 0 = no pipelined loads
   bool blocking;          // the workers load something themselves, or give tiles back by a barrier
@@ -162,9 +164,10 @@ void mirage__end_spin(Emit *e, LLVMBasicBlockRef spin, LLVMValueRef again);
 typedef struct Repeat {
   LLVMBasicBlockRef header;
   LLVMValueRef index; // i32 phi
-  int64_t count;
+  LLVMValueRef count;
 } Repeat;
 Repeat mirage__begin_repeat(Emit *e, int64_t count);
+Repeat mirage__begin_repeat_until(Emit *e, LLVMValueRef count); // at least 1
 void mirage__end_repeat(Emit *e, const Repeat *repeat);
 
 // codegen_persistent.c ---------------------------------------------------------------------------------- tiles in turn
@@ -248,6 +251,13 @@ LLVMValueRef mirage__iota_start(Emit *e, MirageNode node);
 LLVMValueRef mirage__pack(Emit *e, const LLVMValueRef *values, uint32_t width, MirageDType dtype);
 void mirage__unpack(Emit *e, LLVMValueRef packed, uint32_t width, MirageDType dtype, LLVMValueRef *out);
 LLVMTypeRef mirage__packed(Emit *e, uint32_t width, MirageDType dtype);
+
+// codegen_turns.c
+/// Works out which iterations of a loop this block runs, before the loop.
+void mirage__find_turns(Emit *e, int32_t loop);
+/// How many they are; whether turn i, counted from 0, is one of them.
+LLVMValueRef mirage__turns(Emit *e, int32_t loop);
+LLVMValueRef mirage__is_turn(Emit *e, int32_t loop, LLVMValueRef i);
 
 // codegen_pipeline.c
 /// Mbarriers of the whole block, ready to use.

@@ -46,6 +46,13 @@ typedef struct BlockLoad {
   bool multicast; // copied once for all blocks of the cluster that share the tile
 } BlockLoad;
 
+/// The iterations i of a block that a mask does not rule out: step * i <= constant + grid . (the block's place) + value.
+typedef struct LoopBound {
+  int64_t step; // above 0: where they end; below: where they begin
+  int64_t constant, grid[3];
+  MirageValue value; // a tile of one index that was loaded; {0} = none
+} LoopBound;
+
 typedef struct BlockLoop {
   MirageNode node;
   int32_t parent;     // enclosing loop, -1 = none
@@ -60,6 +67,9 @@ typedef struct BlockLoop {
   bool released;     // warps give its tiles back by mbarriers, to one among them that copies (overlap.c)
   bool ahead;        // its products run on while it computes (overlap.c)
   int32_t turns;     // ahead: warpgroups that take turns with them, 0 = none
+  bool skips;        // runs from bound to bound (bounds.c)
+  LoopBound *bounds;
+  uint32_t num_bounds;
 } BlockLoop;
 
 /// Collectives that meet once (meeting.c). Blocks that differ only in `axes` are the members of a meeting: they publish
@@ -284,6 +294,15 @@ bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, 
 bool mirage__block_is_early(const Block *block, MirageNode node);
 /// Whether the tile is the first operand of such a product of the loop.
 bool mirage__block_feeds_early(const Block *block, int32_t loop, MirageValue tile);
+
+/// Finds the bounds that masks set to a loop. bounds.c
+MirageStatus mirage__block_bounds(Block *block, int32_t loop);
+/// Why the loop runs all its iterations all the same, or NULL.
+const char *mirage__bounds_reason(const Block *block, int32_t loop);
+/// The iterations [first, end) that the block at a place of the grid runs, as code generation has it (codegen_turns.c).
+void mirage__block_turns(const BlockLoop *loop, const int64_t at[3], int64_t *out_first, int64_t *out_end);
+/// Which part of a loop's iterations a block runs, on average.
+double mirage__block_share(const Block *block, int32_t loop);
 
 // ------------------------------------------------------------------------------------------------ tiles in registers
 

@@ -180,6 +180,15 @@ static void check_actors(Check *check) {
   }
 }
 
+// Who leaves out tiles has a mask that says which, and nobody who counts on them.
+static void check_bounds(Check *check) {
+  for (int32_t l = 0; l < check->block->num_loops; l++) {
+    const char *reason = check->block->loops[l].skips ? mirage__bounds_reason(check->block, l) : NULL;
+    if (reason)
+      fail(check, check->block->loops[l].node, "tiles are left out, but %s", reason);
+  }
+}
+
 static bool carries(const Channel *channel, MirageValue value) {
   for (uint32_t i = 0; channel && i < channel->num_values; i++)
     if (channel->values[i].index == value.index)
@@ -347,7 +356,7 @@ static const struct Rule {
     {PLAN_DIVIDED, check_partition}, {PLAN_DIVIDED, check_resident},   {PLAN_PLACED, check_places},
     {PLAN_PLACED, check_loads},      {PLAN_COMPLETE, check_stages},    {PLAN_COMPLETE, check_actors},
     {PLAN_COMPLETE, check_channels}, {PLAN_COMPLETE, check_mbarriers}, {PLAN_COMPLETE, check_overlap},
-    {PLAN_COMPLETE, check_memory},   {PLAN_COMPLETE, check_reads},
+    {PLAN_COMPLETE, check_memory},   {PLAN_COMPLETE, check_reads},     {PLAN_COMPLETE, check_bounds},
 };
 
 MirageStatus mirage__plan_check(const Plan *plan, PlanStage stage) {

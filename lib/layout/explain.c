@@ -142,6 +142,15 @@ static void explain_overlap(const Plan *plan, int32_t loop) {
   say(plan, &text);
 }
 
+static void explain_bounds(const Plan *plan, int32_t loop) {
+  Text text = {0};
+  if (!plan->block.loops[loop].skips)
+    return;
+  put(&text, "plan: loop %d: tiles that a mask rules out are left out; %.0f %% of the iterations are run", loop,
+      100 * mirage__block_share(&plan->block, loop));
+  say(plan, &text);
+}
+
 static void explain_plan(const Plan *plan) {
   for (int32_t i = 0; i < plan->block.team.num_actors; i++)
     explain_actor(plan, i);
@@ -149,6 +158,8 @@ static void explain_plan(const Plan *plan) {
     explain_channel(plan, &plan->block.channels[i]);
   for (int32_t l = 0; l < plan->block.num_loops; l++)
     explain_overlap(plan, l);
+  for (int32_t l = 0; l < plan->block.num_loops; l++)
+    explain_bounds(plan, l);
 }
 
 static void explain_forms(const Plan *plan) {

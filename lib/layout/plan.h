@@ -147,6 +147,10 @@ int32_t mirage__least_stages(const Block *block);
 /// Takes that back for want of memory, with a remark; false where nothing was to be taken back.
 bool mirage__plan_waits(Plan *plan);
 
+// bounds.c
+/// Marks the loops that leave out tiles which a mask rules out.
+MirageStatus mirage__plan_bounds(Plan *plan, const char **out_why);
+
 // direct.c
 /// Marks the loops that stream their weights, and lands their loads; may decide the warps.
 MirageStatus mirage__plan_direct(Plan *plan, const char **out_why);

@@ -7,14 +7,23 @@
 //   places   for each value of the block graph:  1 in a buffer, 2 in the cells of the partition, 4 carried to the end of
 //            its loop, 8 computed by warpgroups; sums of these, 0 = computed or loaded where it is read
 //   loops    for each loop:  1 streams its weights, 2 has side blocks do what all blocks have in common, 4 warps give
-//            its tiles back by mbarriers; sums of these
+//            its tiles back by mbarriers, 8 leaves out tiles that a mask rules out; sums of these
 //
 // Example: %p = matmul in a loop that sums it is "c" by warpgroups (2 + 4 + 8), its operands' loads are "1".
 #include "plan.h"
 
 #include <string.h>
 
-enum { IN_BUFFER = 1, IN_CELLS = 2, IS_CARRIED = 4, BY_WARPGROUPS = 8, IS_DIRECT = 1, HAS_SIDE = 2, GIVES_BACK = 4 };
+enum {
+  IN_BUFFER = 1,
+  IN_CELLS = 2,
+  IS_CARRIED = 4,
+  BY_WARPGROUPS = 8,
+  IS_DIRECT = 1,
+  HAS_SIDE = 2,
+  GIVES_BACK = 4,
+  SKIPS = 8
+};
 
 static const char DIGITS[] = "0123456789abcdef";
 
@@ -114,7 +123,7 @@ MirageStatus mirage__plan_store(const Plan *plan, MirageUGraph *graph, MirageNod
   }
   for (int32_t l = 0; l < block->num_loops; l++)
     loops[l] = DIGITS[(block->loops[l].direct ? IS_DIRECT : 0) | (block->loops[l].side ? HAS_SIDE : 0) |
-                      (block->loops[l].released ? GIVES_BACK : 0)];
+                      (block->loops[l].released ? GIVES_BACK : 0) | (block->loops[l].skips ? SKIPS : 0)];
   MiragePlan stored = {.asked = custom_of(graph, custom)->schedule,
                        .in_threads = block->items.on,
                        .paired = plan->pairs > 0,
@@ -171,7 +180,7 @@ bool mirage__plan_is_current(const MirageUGraph *graph, MirageNode custom, const
          is_recorded(graph, custom, plan);
 }
 
-static void read_places(Block *block, const MiragePlan *stored) {
+static MirageStatus read_places(Block *block, const MiragePlan *stored) {
   uint32_t count;
   MirageValue first = mirage_ugraph_kernel_values(block->graph, block->custom, &count);
   for (uint32_t i = 0; i < count; i++) {
@@ -188,7 +197,11 @@ static void read_places(Block *block, const MiragePlan *stored) {
     block->loops[l].direct = digit(stored->loops, (uint32_t)l) & IS_DIRECT;
     block->loops[l].side = digit(stored->loops, (uint32_t)l) & HAS_SIDE;
     block->loops[l].released = digit(stored->loops, (uint32_t)l) & GIVES_BACK;
+    block->loops[l].skips = digit(stored->loops, (uint32_t)l) & SKIPS;
+    if (block->loops[l].skips)
+      MIRAGE_TRY(mirage__block_bounds(block, l));
   }
+  return MIRAGE_OK;
 }
 
 MirageStatus mirage__plan_read(const MirageUGraph *graph, MirageNode custom, const MirageTarget *target,
@@ -207,7 +220,7 @@ MirageStatus mirage__plan_read(const MirageUGraph *graph, MirageNode custom, con
     MIRAGE_TRY(mirage__plan_items(plan, &(const char *){NULL}));
   if (stored->in_threads && !plan->block.items.on)
     MIRAGE_TRY(mirage__plan_elements(plan, &(const char *){NULL}));
-  read_places(&plan->block, stored);
+  MIRAGE_TRY(read_places(&plan->block, stored));
   if (stored->partition[0])
     plan->block.partition =
         mirage__partition(stored->partition[0], stored->partition[1], stored->partition[2], stored->partition[3]);

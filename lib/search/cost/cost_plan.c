@@ -48,11 +48,12 @@ static void add_loop(PlanWalk *walk, MirageNode node, double blocks) {
   bool innermost = true;
   for (int32_t l = 0; l < walk->block->num_loops; l++)
     innermost &= walk->block->loops[l].parent < 0 || &walk->block->loops[walk->block->loops[l].parent] != loop;
-  walk->kernel.iterations += innermost ? (double)loop->trips : 0;
+  double trips = (double)loop->trips * mirage__block_share(walk->block, (int32_t)(loop - walk->block->loops));
+  walk->kernel.iterations += innermost ? trips : 0;
   uint32_t carries = mirage_ugraph_node(walk->block->graph, node).num_operands;
   walk->carries += carries;
   for (uint32_t i = 0; i < carries; i++)
-    add_carry(walk, node, i, blocks * (double)loop->trips);
+    add_carry(walk, node, i, blocks * trips);
 }
 
 // Loops that stream their weights, if all do that load anything.
@@ -152,7 +153,9 @@ static void add_step(PlanWalk *walk, BlockStep step) {
     return;
   MirageNodeView node = mirage_ugraph_node(walk->block->graph, step.node);
   bool looped = step.loop >= 0;
-  double times = walk->kernel.blocks * (looped ? (double)walk->block->loops[step.loop].trips : 1);
+  double times = walk->kernel.blocks;
+  if (looped)
+    times *= (double)walk->block->loops[step.loop].trips * mirage__block_share(walk->block, step.loop);
   if (node.op == MIRAGE_OP_LOOP) {
     add_loop(walk, step.node, walk->kernel.blocks);
   } else if (node.op == MIRAGE_OP_LOAD) {

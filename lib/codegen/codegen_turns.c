@@ -1,0 +1,71 @@
+// codegen_turns.c - the iterations that a block runs of a loop that leaves out masked tiles (lib/layout/bounds.c).
+//
+// Stages and phases of a pipeline count turns, from 0; places in tensors and indices count iterations: `first` more.
+// Whatever a bound says, at least one iteration runs (two where products run ahead), and none outside the loop's range:
+// an iteration that need not have run changes nothing.
+//
+//     end   = min(range, room / step + 1) over bounds with step > 0           room = constant + grid . block + value,
+//     first = max(ceil(-room / -step)) over the others, at most range - 1     0 where it is less (or -room is)
+#include "emit.h"
+
+static LLVMValueRef number(Emit *e, int64_t value) { return gpu_i32(&e->gpu, value); }
+
+static LLVMValueRef least(Emit *e, LLVMValueRef a, LLVMValueRef b) {
+  return mirage__select(e, mirage__less(e, a, b), a, b);
+}
+
+static LLVMValueRef most(Emit *e, LLVMValueRef a, LLVMValueRef b) {
+  return mirage__select(e, mirage__less(e, a, b), b, a);
+}
+
+// A length that is known when the kernel runs, which may be any number: beyond what indices can be they are all alike.
+static LLVMValueRef length_of(Emit *e, MirageValue tile) {
+  MirageNodeView load = mirage__block_def(&e->block, tile);
+  Access access = mirage__access(e, e->block.values[tile.index].def, load.operands[0], emit_type(e, tile), NULL);
+  LLVMValueRef index[MIRAGE_MAX_RANK], value, low = gpu_f32(&e->gpu, -0x1p24), high = gpu_f32(&e->gpu, 0x1p24);
+  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++)
+    index[d] = number(e, 0);
+  mirage__access_read(e, &access, index, 1, &value);
+  value = mirage__select(e, LLVMBuildFCmp(e->gpu.builder, LLVMRealOLT, value, high, ""), value, high);
+  value = mirage__select(e, LLVMBuildFCmp(e->gpu.builder, LLVMRealOGT, value, low, ""), value, low);
+  return LLVMBuildFPToSI(e->gpu.builder, value, e->gpu.i32, "");
+}
+
+static LLVMValueRef room_of(Emit *e, const LoopBound *bound) {
+  LLVMValueRef room = number(e, bound->constant);
+  for (int a = 0; a < 3; a++)
+    if (bound->grid[a])
+      room = mirage__add(e, room, mirage__mul(e, e->block_id[a], bound->grid[a]));
+  return bound->value.index ? mirage__add(e, room, length_of(e, bound->value)) : room;
+}
+
+void mirage__find_turns(Emit *e, int32_t loop) {
+  const BlockLoop *l = &e->block.loops[loop];
+  LLVMValueRef first = number(e, 0), end = number(e, l->range), zero = number(e, 0);
+  int64_t fewest = l->ahead ? 2 : 1;
+  if (!l->skips)
+    return;
+  for (uint32_t i = 0; i < l->num_bounds; i++) {
+    const LoopBound *bound = &l->bounds[i];
+    LLVMValueRef room = room_of(e, bound);
+    if (bound->step > 0) {
+      LLVMValueRef last = mirage__div(e, most(e, room, zero), bound->step);
+      end = least(e, end, mirage__add(e, last, number(e, 1)));
+    } else {
+      LLVMValueRef missing = most(e, LLVMBuildNeg(e->gpu.builder, room, ""), zero);
+      first = most(e, first, mirage__div(e, mirage__add(e, missing, number(e, -bound->step - 1)), -bound->step));
+    }
+  }
+  first = least(e, first, number(e, l->range - fewest));
+  LLVMValueRef count = most(e, LLVMBuildSub(e->gpu.builder, end, first, ""), number(e, fewest));
+  e->loops[loop].first = first;
+  e->loops[loop].count = count;
+}
+
+LLVMValueRef mirage__turns(Emit *e, int32_t loop) {
+  return e->loops[loop].count ? e->loops[loop].count : number(e, e->block.loops[loop].range);
+}
+
+LLVMValueRef mirage__is_turn(Emit *e, int32_t loop, LLVMValueRef i) {
+  return mirage__less(e, i, mirage__turns(e, loop));
+}
