@@ -14,7 +14,6 @@
 #include <stdio.h>
 
 enum { DEFAULT_MAX_WORK = 200000000 };
-static const double MOST_WORK = 1e9; // of a trial, some seconds: a weighted instance may cost so much
 
 double mirage__verify_asked(const MirageVerifyOptions *options) {
   return options->log2_bound < 0 ? options->log2_bound : VERIFY_LOG2_BOUND;
@@ -110,10 +109,10 @@ static MirageStatus transfer(Attempt *attempt) {
   MirageStatus status = MIRAGE_OK;
   *verdict = (MirageVerdict){.kind = MIRAGE_VERDICT_UNSUPPORTED};
   double work = transfer.graphs[0] ? transfer.work : attempt->work;
-  if (work > fmax(mirage__verify_allowed(attempt->options), MOST_WORK)) {
+  if (work > fmax(mirage__verify_allowed(attempt->options), VERIFY_MOST_WORK)) {
     verdict->agreed = true;
     snprintf(verdict->reason, sizeof verdict->reason, "%.3g operations a trial, %.3g allowed, and %s", work,
-             fmax(mirage__verify_allowed(attempt->options), MOST_WORK),
+             fmax(mirage__verify_allowed(attempt->options), VERIFY_MOST_WORK),
              transfer.graphs[0] ? "no smaller instance tells all that the pair can" : "no axis can be shrunk");
   } else if (transfer.graphs[0]) {
     status = run(attempt, &transfer.instance, &transfer.bound, transfer.holds);

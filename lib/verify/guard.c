@@ -11,6 +11,7 @@
 //            and the majority of several draws decides: there may be a division by nearly zero or a tie of a saturated
 //            softmax, whose error is noise in both graphs, or an output of few elements that are right by chance.
 #include "guard_internal.h"
+#include "masks.h"
 #include "unsplit.h"
 
 #include <math.h>
@@ -450,11 +451,15 @@ MirageStatus mirage_guard(const MirageUGraph *program, const MirageUGraph *candi
   MirageStatus status = mirage_ugraph_expand_wide(program, diag, &plain[0]);
   if (status == MIRAGE_OK)
     status = mirage_ugraph_expand_wide(candidate, diag, &plain[1]);
+  VerifyMasks masks = {0};
+  if (status == MIRAGE_OK)
+    status = mirage__verify_masks_init(&masks, plain[0], plain[1], VERIFY_MASK_GIVEN);
   if (status == MIRAGE_OK) {
-    guard.graphs[0] = plain[0];
-    guard.graphs[1] = plain[1];
+    guard.graphs[0] = masks.graphs[0] ? masks.graphs[0] : plain[0];
+    guard.graphs[1] = masks.graphs[0] ? masks.graphs[1] : plain[1];
     status = measure_pair(&guard);
   }
+  mirage__verify_masks_deinit(&masks);
   mirage_ugraph_destroy(plain[0]);
   mirage_ugraph_destroy(plain[1]);
   if (status == MIRAGE_NO_MEMORY)

@@ -275,7 +275,9 @@ static MirageStatus digest_small(const MirageUGraph *const graphs[2], const Mira
                                  MirageValue *const maps[2], uint64_t *const digests[2][2]) {
   VerifyTransfer small;
   MIRAGE_TRY(mirage__verify_smallest(&small, graphs[0], graphs[1], maps));
-  MirageStatus status = small.graphs[0] ? MIRAGE_OK : MIRAGE_LIMIT;
+  bool dear =
+      small.graphs[0] && mirage__verify_work(small.graphs[0]) + mirage__verify_work(small.graphs[1]) > VERIFY_MOST_WORK;
+  MirageStatus status = small.graphs[0] && !dear ? MIRAGE_OK : MIRAGE_LIMIT;
   for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
     status = digest_mapped(options, &small.instance, graphs[g], small.graphs[g], maps[g], digests[g]);
   mirage__verify_transfer_deinit(&small);

@@ -6,12 +6,14 @@
 // Verdicts:    a graph that cannot be proven is not an error: UNSUPPORTED with the operator or the reason. A difference
 //              is reported even where no bound is known: one witness suffices.
 // Source:      [Mirage 5]; README.md has the theorems.
+#include "masks.h"
 #include "shrink.h"
 
 #include <math.h>
 #include <stdio.h>
 
-enum { TRIALS_BY_PIECES = 4 }; // what a proof by pieces costs, in evaluations of the whole
+enum { TRIALS_BY_PIECES = 4 };         // what a proof by pieces costs, in evaluations of the whole
+static const double MASKED_WORK = 2e7; // of a trial: above, a pair of masks is proven for every mask
 
 // --------------------------------------------------------------------------------------------------------------
 // pairing
@@ -93,6 +95,57 @@ static MirageStatus verify_expanded(const MirageUGraph *source, const MirageUGra
                             : verify_any(source, target, options, verdict);
 }
 
+// Inputs that masks are made of: predicates, lengths.
+static bool has_predicates(const MirageUGraph *graph) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++) {
+    MirageDType dtype = mirage_ugraph_type(graph, mirage_ugraph_get_input(graph, i))->dtype;
+    if (dtype == MIRAGE_I1 || dtype == MIRAGE_I32)
+      return true;
+  }
+  return false;
+}
+
+// The pair with its masks as inputs, for the theorem of masks; neither where that does not apply. It is taken where
+// masks are inputs in any case, and where full size costs much: so it follows from the pair alone.
+static MirageStatus take_masks(const MirageUGraph *source, const MirageUGraph *target, VerifyMasks *masks) {
+  *masks = (VerifyMasks){0};
+  if (!has_predicates(source) && mirage__verify_work(source) + mirage__verify_work(target) <= MASKED_WORK)
+    return MIRAGE_OK;
+  MIRAGE_TRY(mirage__verify_masks_init(masks, source, target, VERIFY_MASK_ADDED));
+  if (masks->graphs[0] && !mirage__verify_masks_hold(masks))
+    mirage__verify_masks_deinit(masks);
+  return MIRAGE_OK;
+}
+
+// A pair that differs for masks in general may not differ for its own: where that can be evaluated, it says so itself.
+static MirageStatus find_difference(const MirageUGraph *source, const MirageUGraph *target,
+                                    const MirageVerifyOptions *options, MirageVerdict *verdict) {
+  MirageVerdict own = {.kind = MIRAGE_VERDICT_UNSUPPORTED};
+  bool differs = verdict->kind == MIRAGE_VERDICT_DIFFERENT;
+  if (mirage__verify_work(source) + mirage__verify_work(target) <= mirage__verify_allowed(options))
+    MIRAGE_TRY(verify_expanded(source, target, options, &own));
+  if (own.kind == MIRAGE_VERDICT_DIFFERENT) {
+    *verdict = own;
+  } else if (differs) {
+    *verdict = (MirageVerdict){.kind = MIRAGE_VERDICT_UNSUPPORTED};
+    snprintf(verdict->reason, sizeof verdict->reason, "not the same for every mask");
+  }
+  return MIRAGE_OK;
+}
+
+static MirageStatus verify_masked(const MirageUGraph *source, const MirageUGraph *target,
+                                  const MirageVerifyOptions *options, MirageVerdict *verdict) {
+  VerifyMasks masks;
+  MIRAGE_TRY(take_masks(source, target, &masks));
+  if (!masks.graphs[0])
+    return verify_expanded(source, target, options, verdict);
+  MirageStatus status = verify_expanded(masks.graphs[0], masks.graphs[1], options, verdict);
+  if (status == MIRAGE_OK && verdict->kind != MIRAGE_VERDICT_EQUIVALENT)
+    status = find_difference(source, target, options, verdict);
+  mirage__verify_masks_deinit(&masks);
+  return status;
+}
+
 // Both graphs, sugar expanded. On failure neither.
 static MirageStatus expand_pair(const MirageUGraph *source, const MirageUGraph *target, const MirageDiag *diag,
                                 MirageUGraph **out_source, MirageUGraph **out_target) {
@@ -113,7 +166,7 @@ MirageStatus mirage_verify(const MirageUGraph *source, const MirageUGraph *targe
   MirageVerdict verdict = {.kind = MIRAGE_VERDICT_UNSUPPORTED};
   MirageUGraph *plain_source, *plain_target;
   MIRAGE_TRY(expand_pair(source, target, diag, &plain_source, &plain_target));
-  MirageStatus status = verify_expanded(plain_source, plain_target, options ? options : &defaults, &verdict);
+  MirageStatus status = verify_masked(plain_source, plain_target, options ? options : &defaults, &verdict);
   mirage_ugraph_destroy(plain_source);
   mirage_ugraph_destroy(plain_target);
   if (status == MIRAGE_NO_MEMORY)
@@ -140,10 +193,15 @@ static MirageStatus claim_of_pieces(const MirageUGraph *source, const MirageUGra
 MirageStatus mirage_verify_claim_until(const MirageUGraph *source, const MirageUGraph *target, const MirageProof *proof,
                                        const MirageCancel *cancel, const MirageDiag *diag, double *out_log2_bound) {
   MirageUGraph *plain[2];
+  VerifyMasks masks = {0};
   double claim = INFINITY;
   MIRAGE_TRY(expand_pair(source, target, diag, &plain[0], &plain[1]));
-  MirageStatus status = proof->pieces ? claim_of_pieces(plain[0], plain[1], proof, cancel, &claim)
-                                      : mirage__verify_claim_whole(plain[0], plain[1], proof, &claim);
+  MirageStatus status = take_masks(plain[0], plain[1], &masks);
+  MirageUGraph *const *pair = masks.graphs[0] ? masks.graphs : plain;
+  if (status == MIRAGE_OK)
+    status = proof->pieces ? claim_of_pieces(pair[0], pair[1], proof, cancel, &claim)
+                           : mirage__verify_claim_whole(pair[0], pair[1], proof, &claim);
+  mirage__verify_masks_deinit(&masks);
   mirage_ugraph_destroy(plain[0]);
   mirage_ugraph_destroy(plain[1]);
   if (status == MIRAGE_OK)

@@ -5,11 +5,12 @@
 #include "mirage/verify.h"
 
 enum {
-  VERIFY_ATTEMPTS = 8,       // draws of one trial before division by zero is given up on
-  VERIFY_MOST_TRIALS = 1024, // where predicates are drawn: then a trial is worth a bit, or less
-  VERIFY_MAX_TRIALS = 64,    // more would cost more than shrinking
-  VERIFY_LOG2_BOUND = -60,   // unless the options say otherwise
-  VERIFY_MAX_AXES = 16,      // that shrink in one instance: ABSTRACT_MAX_WEIGHTS
+  VERIFY_ATTEMPTS = 8,           // draws of one trial before division by zero is given up on
+  VERIFY_MOST_TRIALS = 1024,     // where predicates are drawn: then a trial is worth a bit, or less
+  VERIFY_MAX_TRIALS = 64,        // more would cost more than shrinking
+  VERIFY_LOG2_BOUND = -60,       // unless the options say otherwise
+  VERIFY_MOST_WORK = 1000000000, // of a trial, some seconds: a weighted instance may cost so much
+  VERIFY_MAX_AXES = 16,          // that shrink in one instance: ABSTRACT_MAX_WEIGHTS
 };
 
 typedef struct VerifyWeights VerifyWeights; // shrink.h
