@@ -80,6 +80,26 @@ static bool is_made(const SearchMasks *masks, MirageValue v) {
   return masks->pure[v.index] && !is_constant(masks->program, v);
 }
 
+static MirageOp op_of(const MirageUGraph *graph, MirageValue v, MirageValue *out_operand) {
+  MirageNode def = mirage_ugraph_def(graph, v);
+  if (!def.index)
+    return MIRAGE_OP_NONE;
+  MirageNodeView node = mirage_ugraph_node(graph, def);
+  *out_operand = node.num_operands ? node.operands[0] : (MirageValue){0};
+  return node.op;
+}
+
+// The sum of a row that may see no key, plus 1 where it sees none (lib/ugraph/expand.c): the core leaves that away, and
+// whoever divides by the sum adds it again.
+static bool is_floored(const SearchMasks *masks, const MirageNodeView *node) {
+  MirageValue v;
+  if (node->op != MIRAGE_OP_ADD || !masks->pure[node->operands[1].index] || masks->pure[node->operands[0].index])
+    return false;
+  return op_of(masks->program, node->operands[1], &v) == MIRAGE_OP_CAST &&
+         op_of(masks->program, v, &v) == MIRAGE_OP_NOT && op_of(masks->program, v, &v) == MIRAGE_OP_REDUCE_MAX &&
+         (!masks->floor.index || masks->floor.index == node->operands[1].index);
+}
+
 static MirageStatus refuse(const SearchMasks *masks, const MirageNodeView *node, const MirageDiag *diag) {
   return mirage_diag_fail(
       diag, node->loc, MIRAGE_UNSUPPORTED,
@@ -102,6 +122,10 @@ static MirageStatus find_inputs(SearchMasks *masks, const MirageDiag *diag) {
       continue;
     if (node.num_results && is_logical(graph, node.first_result))
       return refuse(masks, &node, diag);
+    if (is_floored(masks, &node)) {
+      masks->floor = node.operands[1];
+      continue;
+    }
     for (uint32_t k = 0; k < node.num_operands; k++) {
       MirageValue v = node.operands[k];
       if (!is_made(masks, v))
@@ -128,6 +152,10 @@ static void build_core(SearchMasks *masks, MirageValue *inputs, MirageValue *map
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
     if (node.num_results && masks->pure[node.first_result.index] && !is_constant(graph, node.first_result))
       continue;
+    if (is_floored(masks, &node)) {
+      map[node.first_result.index] = map[node.operands[0].index];
+      continue;
+    }
     if (!is_mask_of(masks, &node)) {
       mirage_ugraph_copy_nodes(masks->core, graph, 1, &body.nodes[i], map);
       continue;

@@ -26,7 +26,8 @@ typedef struct MaskInput {
 struct SearchMasks {
   MirageUGraph *program; // expanded
   MirageUGraph *core;
-  bool *pure; // [num_values + 1] of the program: made of predicates, indices and constants alone
+  bool *pure;        // [num_values + 1] of the program: made of predicates, indices and constants alone
+  MirageValue floor; // what the program adds to sums of rows that may see nothing, and the core does not; {0} = nothing
   uint32_t num_inputs;
   MaskInput *inputs; // of the core
 };

@@ -20,6 +20,7 @@ typedef struct Remask {
   MirageValue *map;      // [num_values + 1] of the candidate
   MirageValue *built;    // [num_values + 1] of the program: what the new graph has of it at the kernel level
   MirageValue *argument; // [num_values + 1] of the program: an i1 input, as an argument of the kernel at hand
+  bool *masked;          // [num_values + 1] of the candidate: a mask is in it
 } Remask;
 
 static const MirageUGraph *program_of(const Remask *r) { return r->masks->program; }
@@ -212,6 +213,8 @@ typedef struct Kernel {
   MirageNodeView node;
   MirageValue first_argument;
   const MaskInput *computed[64]; // of each operand, or NULL
+  MirageValue floor;             // an argument: what is added to a divisor with masks in it; {0} = nothing
+  MirageNode mask;               // a load of a mask, whose rows are those of the floor
 } Kernel;
 
 static bool all_loads_compute(const MirageUGraph *graph, MirageRegion region, MirageValue argument,
@@ -260,6 +263,59 @@ static const MaskInput *computed_by(const Kernel *k, const MirageNodeView *node)
 
 static void copy_region(Remask *r, const Kernel *k, MirageRegion region);
 
+// The first load of a mask that is added.
+static MirageNode find_mask_load(const Remask *r, MirageRegion region, MirageValue first_argument, const Kernel *k) {
+  MirageRegionView view = mirage_ugraph_region(r->from, region);
+  MirageNode found = {0};
+  for (uint32_t i = 0; i < view.num_nodes && !found.index; i++) {
+    MirageNodeView node = mirage_ugraph_node(r->from, view.nodes[i]);
+    uint32_t operand = node.op == MIRAGE_OP_LOAD ? node.operands[0].index - first_argument.index : UINT32_MAX;
+    const MaskInput *input = operand < k->node.num_operands ? input_of(r, k->node.operands[operand]) : NULL;
+    if (input && input->added)
+      found = view.nodes[i];
+    else if (node.op == MIRAGE_OP_LOOP)
+      found = find_mask_load(r, node.region, first_argument, k);
+  }
+  return found;
+}
+
+// The tile of the floor that goes with a divisor [.., rows, 1]; {0} where its rows are not the mask's.
+static MirageValue load_floor(Remask *r, const Kernel *k, const MirageType *divisor) {
+  const MirageType *type = mirage_ugraph_type(program_of(r), r->masks->floor);
+  MirageAccessAttrs access = mirage_ugraph_node(r->from, k->mask).attrs->access;
+  const MirageType *tile = mirage_ugraph_type(r->from, mirage_ugraph_node(r->from, k->mask).first_result);
+  int8_t last = (int8_t)(type->rank - 1);
+  bool fits = tile->rank == type->rank && type->rank >= 2 && divisor->rank >= 2 &&
+              divisor->shape[divisor->rank - 1] == 1 &&
+              divisor->shape[divisor->rank - 2] == tile->shape[type->rank - 2];
+  access.fill = MIRAGE_FILL_ZERO;
+  for (uint32_t a = 0; a < 3; a++)
+    access.grid[a] = access.grid[a] == last ? -1 : access.grid[a];
+  for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++) {
+    fits = fits && (access.loop[l] < 0 || access.loop[l] == last);
+    access.loop[l] = -1;
+  }
+  access.tiles[last] = 0;
+  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++)
+    fits = fits && !access.order[d] && !access.end[d];
+  return fits ? mirage_ugraph_load(r->to, k->floor, &access) : (MirageValue){0};
+}
+
+static void copy_division(Remask *r, const Kernel *k, const MirageNodeView *node) {
+  MirageValue divisor = r->map[node->operands[1].index];
+  MirageValue floor = load_floor(r, k, mirage_ugraph_type(r->from, node->operands[1]));
+  if (floor.index)
+    divisor = mirage_ugraph_apply(r->to, MIRAGE_OP_ADD, 2, (MirageValue[]){divisor, floor}, NULL);
+  r->map[node->first_result.index] =
+      mirage_ugraph_apply(r->to, MIRAGE_OP_DIV, 2, (MirageValue[]){r->map[node->operands[0].index], divisor}, NULL);
+}
+
+// Whether a division outside loops is by a sum that the program has a floor for.
+static bool needs_floor(const Remask *r, const Kernel *k, MirageNode id, const MirageNodeView *node) {
+  return k->floor.index && node->op == MIRAGE_OP_DIV && r->masked[node->operands[1].index] &&
+         mirage_ugraph_scope(r->from, id).num_loops == 0;
+}
+
 static void copy_loop(Remask *r, const Kernel *k, MirageNode id, const MirageNodeView *node) {
   MirageRegionView body = mirage_ugraph_region(r->from, node->region);
   MirageValue *inits = calloc((size_t)node->num_operands + 1, sizeof *inits);
@@ -284,16 +340,20 @@ static void copy_region(Remask *r, const Kernel *k, MirageRegion region) {
       r->map[node.first_result.index] = computed_load(r, view.nodes[i], computed);
     else if (node.op == MIRAGE_OP_LOOP)
       copy_loop(r, k, view.nodes[i], &node);
+    else if (needs_floor(r, k, view.nodes[i], &node))
+      copy_division(r, k, &node);
     else
       mirage_ugraph_copy_nodes(r->to, r->from, 1, &view.nodes[i], r->map);
   }
 }
 
+// The loads of a schedule are those of the kernel, in order: without them nobody has asked anything of any.
 static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
   MirageRegionView body = mirage_ugraph_region(r->from, node->region);
   Kernel k = {.node = *node, .first_argument = body.first_argument};
   MirageValue operands[128] = {{0}}, of[128] = {{0}};
   uint32_t count = 0, place[64] = {0}, given;
+  MirageSchedule schedule;
   find_computed(r, &k);
   for (uint32_t i = 0; i < node->num_operands && i < 64; i++) {
     place[i] = count;
@@ -304,7 +364,15 @@ static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
   for (uint32_t i = 0; i < node->num_operands && i < 64; i++)
     if (k.computed[i])
       add_operands(r, k.computed[i]->of, operands, of, &count);
+  k.mask = r->masks->floor.index ? find_mask_load(r, node->region, k.first_argument, &k) : (MirageNode){0};
+  if (k.mask.index)
+    operands[count++] = build(r, r->masks->floor);
   MirageCustomAttrs attrs = node->attrs->custom;
+  if (attrs.schedule) {
+    schedule = *attrs.schedule;
+    schedule.num_loads = 0;
+    attrs.schedule = &schedule;
+  }
   MirageType *types = calloc((size_t)node->num_results + 1, sizeof *types);
   for (uint32_t i = 0; types && i < node->num_results; i++)
     types[i] = *mirage_ugraph_type(r->from, (MirageValue){node->first_result.index + i});
@@ -313,8 +381,10 @@ static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
   for (uint32_t i = 0; i < node->num_operands && i < 64; i++)
     if (!k.computed[i])
       r->map[body.first_argument.index + i] = mirage_ugraph_argument(r->to, custom, place[i]);
-  for (uint32_t i = given; i < count; i++)
+  for (uint32_t i = given; i < count - (k.mask.index > 0); i++)
     r->argument[of[i].index] = mirage_ugraph_argument(r->to, custom, i);
+  if (k.mask.index)
+    k.floor = mirage_ugraph_argument(r->to, custom, count - 1);
   for (uint32_t i = 0; i < node->num_results; i++)
     r->map[body.first_argument.index + node->num_operands + i] = mirage_ugraph_argument(r->to, custom, count + i);
   copy_region(r, &k, node->region);
@@ -339,7 +409,31 @@ static void bring_operands(Remask *r, const MirageNodeView *node) {
   }
 }
 
+// What a mask is in, kernels and loops as a whole.
+static bool find_masked(Remask *r, MirageRegion region) {
+  MirageRegionView view = mirage_ugraph_region(r->from, region);
+  bool some = false;
+  for (uint32_t i = 0; i < view.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(r->from, view.nodes[i]);
+    bool any = false;
+    if (node.op == MIRAGE_OP_CUSTOM)
+      for (uint32_t k = 0; k < node.num_operands; k++)
+        r->masked[mirage_ugraph_argument(r->from, view.nodes[i], k).index] = r->masked[node.operands[k].index];
+    if (node.region.index)
+      any = find_masked(r, node.region);
+    for (uint32_t k = 0; k < node.num_operands; k++)
+      any |= r->masked[node.operands[k].index];
+    for (uint32_t k = 0; k < node.num_results; k++)
+      r->masked[node.first_result.index + k] = any;
+    some |= any;
+  }
+  return some;
+}
+
 static void remask_graph(Remask *r) {
+  for (uint32_t i = 0; i < r->masks->num_inputs; i++)
+    r->masked[mirage_ugraph_get_input(r->from, i).index] = r->masks->inputs[i].added;
+  find_masked(r, mirage_ugraph_body(r->from));
   MirageRegionView body = mirage_ugraph_region(r->from, mirage_ugraph_body(r->from));
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(program_of(r)); i++) {
     MirageValue input = mirage_ugraph_get_input(program_of(r), i);
@@ -364,7 +458,8 @@ MirageStatus mirage__search_remask(const SearchMasks *masks, const MirageUGraph 
   r.map = calloc((size_t)mirage_ugraph_num_values(found) + 1, sizeof *r.map);
   r.built = calloc(values, sizeof *r.built);
   r.argument = calloc(values, sizeof *r.argument);
-  MirageStatus status = r.to && r.map && r.built && r.argument ? MIRAGE_OK : MIRAGE_NO_MEMORY;
+  r.masked = calloc((size_t)mirage_ugraph_num_values(found) + 1, sizeof *r.masked);
+  MirageStatus status = r.to && r.map && r.built && r.argument && r.masked ? MIRAGE_OK : MIRAGE_NO_MEMORY;
   if (status == MIRAGE_OK) {
     MirageGraphMeta copy = *meta;
     copy.name = mirage_ugraph_get_meta(r.to)->name;
@@ -376,6 +471,7 @@ MirageStatus mirage__search_remask(const SearchMasks *masks, const MirageUGraph 
   free(r.map);
   free(r.built);
   free(r.argument);
+  free(r.masked);
   if (status != MIRAGE_OK)
     mirage_ugraph_destroy(r.to);
   else

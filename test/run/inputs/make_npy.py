@@ -1,6 +1,6 @@
-"""Writes .npy files, good and broken, without NumPy:  make_npy.py FILE DESCR SHAPE [fortran] [short|long] [version=N] [header=TEXT] [masked=N]
+"""Writes .npy files, good and broken, without NumPy:  make_npy.py FILE DESCR SHAPE [fortran] [short|long] [version=N] [header=TEXT] [masked=N] [values=A,B,..]
 
-SHAPE is like 2x3 (or "scalar"); element i is i mod 7 - 3. Of a mask, the first N elements of each row are -inf.
+SHAPE is like 2x3 (or "scalar"); element i is i mod 7 - 3. Of a mask, the first N elements of each row are -inf. `values` gives all.
 """
 import struct
 import sys
@@ -16,6 +16,8 @@ values = [i % 7 - 3 if code in "efd" else i % 2 for i in range(count)]
 options = dict(flag.split("=", 1) for flag in flags if "=" in flag)
 if "masked" in options:
     values = [float("-inf") if i % shape[-1] < int(options["masked"]) else 0.0 for i in range(count)]
+if "values" in options:
+    values = [float(value) for value in options["values"].split(",")]
 data = struct.pack(f"{order}{count}{code}", *values)
 if "short" in flags:
     data = data[:-3]
