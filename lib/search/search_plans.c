@@ -63,7 +63,7 @@ static MirageStatus search_space(Search *search, SearchSpace *space, SearchKept 
 
 // Writes or reads what a finished plan found.
 static MirageStatus pass_plan(SearchBytes *bytes, Plan *plan) {
-  mirage__search_pass_funnel(bytes, &plan->funnel);
+  SEARCH_PASS(bytes, plan->funnel);
   SEARCH_PASS(bytes, plan->too_large_input);
   return mirage__structure_pass_kept(bytes, &plan->kept);
 }

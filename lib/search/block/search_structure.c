@@ -4,6 +4,7 @@
 // chain. Composites count one: a sum of squares, a norm (its statistic and the chain that divides by it), exponentials
 // with their sum, a reduction with its accumulation.
 #include "search/block/search_structure.h"
+#include <stddef.h>
 #include <stdlib.h>
 
 enum { MOST_ALIKE = 2 };
@@ -143,39 +144,18 @@ void mirage__structure_release(SearchKept *kept) {
 
 // ------------------------------------------------------------------------------------------------ records
 
-static void pass_node(SearchBytes *bytes, SearchNode *node) {
-  SEARCH_PASS(bytes, node->op);
-  SEARCH_PASS(bytes, node->flags);
-  SEARCH_PASS(bytes, node->dim);
-  SEARCH_PASS(bytes, node->stage);
-  SEARCH_PASS(bytes, node->rank);
-  SEARCH_PASS(bytes, node->dims);
-  SEARCH_PASS(bytes, node->a);
-  SEARCH_PASS(bytes, node->b);
-  SEARCH_PASS(bytes, node->gauge);
-}
-
 static MirageStatus pass_structure(SearchBytes *bytes, SearchStructure *structure) {
-  SEARCH_PASS(bytes, structure->num_nodes);
-  SEARCH_PASS(bytes, structure->num_outputs);
-  SEARCH_PASS(bytes, structure->outputs);
-  SEARCH_PASS(bytes, structure->loop_axis);
-  SEARCH_PASS(bytes, structure->num_loops);
-  SEARCH_PASS(bytes, structure->num_ops);
-  SEARCH_PASS(bytes, structure->order);
-  SEARCH_PASS(bytes, structure->score_us);
-  SEARCH_PASS(bytes, structure->amounts);
-  SEARCH_PASS(bytes, structure->rounded);
+  mirage__bytes_pass(bytes, structure, offsetof(SearchStructure, nodes));
   MIRAGE_TRY(mirage__bytes_check(
       bytes, structure->num_nodes <= SEARCH_MAX_NODES && structure->num_outputs <= SEARCH_MAX_GOALS &&
                  structure->loop_axis < SEARCH_MAX_AXES && structure->num_loops <= SEARCH_MAX_LOOPS));
+  mirage__bytes_pass(bytes, structure->nodes, structure->num_nodes * sizeof *structure->nodes);
+  bool fits = true;
   for (uint32_t i = 0; i < structure->num_nodes; i++) {
-    SearchNode *node = &structure->nodes[i];
-    pass_node(bytes, node);
-    MIRAGE_TRY(mirage__bytes_check(bytes, node->op < MIRAGE_NUM_OPS && node->rank <= SEARCH_RANK &&
-                                              node->stage <= 2 * structure->num_loops));
+    const SearchNode *node = &structure->nodes[i];
+    fits &= node->op < MIRAGE_NUM_OPS && node->rank <= SEARCH_RANK && node->stage <= 2 * structure->num_loops;
   }
-  return MIRAGE_OK;
+  return mirage__bytes_check(bytes, fits);
 }
 
 MirageStatus mirage__structure_pass_kept(SearchBytes *bytes, SearchKept *kept) {

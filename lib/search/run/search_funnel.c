@@ -1,4 +1,4 @@
-// search_funnel.c - what parts of a search have counted, added up and stored.
+// search_funnel.c - what parts of a search have counted, added up.
 #include "search/run/search_funnel.h"
 
 void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part) {
@@ -14,20 +14,4 @@ void mirage__search_add_to_funnel(MirageFunnel *total, const MirageFunnel *part)
     total->axioms[i] += part->axioms[i];
   total->exhausted = total->exhausted && part->exhausted;
   total->stop = part->stop > total->stop ? part->stop : total->stop;
-}
-
-void mirage__search_pass_funnel(SearchBytes *bytes, MirageFunnel *funnel) {
-  uint32_t stop = funnel->stop;
-  SEARCH_PASS(bytes, funnel->states);
-  SEARCH_PASS(bytes, funnel->cut_expr);
-  SEARCH_PASS(bytes, funnel->cut_axis);
-  SEARCH_PASS(bytes, funnel->cut_order);
-  SEARCH_PASS(bytes, funnel->cut_merge);
-  SEARCH_PASS(bytes, funnel->cut_memory);
-  SEARCH_PASS(bytes, funnel->structures);
-  SEARCH_PASS(bytes, funnel->scheduled);
-  SEARCH_PASS(bytes, funnel->exhausted);
-  SEARCH_PASS(bytes, funnel->axioms);
-  SEARCH_PASS(bytes, stop);
-  funnel->stop = (MirageStop)stop;
 }

@@ -1,18 +1,6 @@
 // search_ranking.c - the record of the schedules that are chosen so far.
 #include "search/schedule/search_candidates.h"
 
-static void pass_schedule(SearchBytes *bytes, SearchSchedule *schedule) {
-  uint32_t combine = schedule->combine;
-  SEARCH_PASS(bytes, schedule->parts);
-  SEARCH_PASS(bytes, schedule->split);
-  SEARCH_PASS(bytes, combine);
-  SEARCH_PASS(bytes, schedule->order);
-  SEARCH_PASS(bytes, schedule->threads);
-  SEARCH_PASS(bytes, schedule->combine_parts);
-  SEARCH_PASS(bytes, schedule->combine_order);
-  schedule->combine = (SearchCombine)combine;
-}
-
 static bool schedule_makes_sense(const SearchSchedule *schedule) {
   bool fits = schedule->split > 0 && schedule->combine < SEARCH_NUM_COMBINES;
   for (uint32_t i = 0; i < 3; i++)
@@ -24,7 +12,7 @@ static bool schedule_makes_sense(const SearchSchedule *schedule) {
 static MirageStatus pass_candidate(SearchBytes *bytes, SearchRanking *ranking, SearchCandidate *candidate) {
   uint32_t number = bytes->reading ? 0 : candidate->structure->order;
   SEARCH_PASS(bytes, number);
-  pass_schedule(bytes, &candidate->schedule);
+  SEARCH_PASS(bytes, candidate->schedule);
   SEARCH_PASS(bytes, candidate->time_us);
   SEARCH_PASS(bytes, candidate->order);
   for (uint32_t i = 0; bytes->reading && i < ranking->num && !candidate->structure; i++)

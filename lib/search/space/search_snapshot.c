@@ -9,40 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void pass_tensor(SearchBytes *bytes, SearchTensor *tensor) {
-  SEARCH_PASS(bytes, tensor->stage);
-  SEARCH_PASS(bytes, tensor->rank);
-  SEARCH_PASS(bytes, tensor->dims);
-  SEARCH_PASS(bytes, tensor->constant);
-  SEARCH_PASS(bytes, tensor->processed);
-  SEARCH_PASS(bytes, tensor->grouped);
-  SEARCH_PASS(bytes, tensor->reduction);
-  SEARCH_PASS(bytes, tensor->exponential);
-  SEARCH_PASS(bytes, tensor->follows);
-  SEARCH_PASS(bytes, tensor->inputs);
-  SEARCH_PASS(bytes, tensor->depth);
-  SEARCH_PASS(bytes, tensor->counted_depth);
-  SEARCH_PASS(bytes, tensor->elementwise_depth);
-  SEARCH_PASS(bytes, tensor->derivations);
-  SEARCH_PASS(bytes, tensor->next_grouped);
-  SEARCH_PASS(bytes, tensor->group);
-}
-
-static void pass_derivation(SearchBytes *bytes, SearchDerivation *how) {
-  SEARCH_PASS(bytes, how->op);
-  SEARCH_PASS(bytes, how->flags);
-  SEARCH_PASS(bytes, how->dim);
-  SEARCH_PASS(bytes, how->a);
-  SEARCH_PASS(bytes, how->b);
-  SEARCH_PASS(bytes, how->next);
-}
-
-static void pass_position(SearchBytes *bytes, SearchPosition *at) {
-  SEARCH_PASS(bytes, at->depth);
-  SEARCH_PASS(bytes, at->index);
-  SEARCH_PASS(bytes, at->partner);
-  SEARCH_PASS(bytes, at->inside);
-  SEARCH_PASS(bytes, at->again);
+static void pass_tensor(SearchBytes *bytes, const SearchTensor *tensor) {
+  SearchTensor stored = *tensor;
+  stored.values = (SearchArray){0};
+  stored.expr = (MirageExpr){0};
+  stored.hash = stored.next_hashed = 0;
+  SEARCH_PASS(bytes, stored);
 }
 
 MirageStatus mirage__search_save_space(const SearchSpace *space) {
@@ -54,12 +26,11 @@ MirageStatus mirage__search_save_space(const SearchSpace *space) {
   SEARCH_PASS(&bytes, copy.num_groups);
   SEARCH_PASS(&bytes, copy.too_large_input);
   SEARCH_PASS(&bytes, stop);
-  mirage__search_pass_funnel(&bytes, &copy.funnel);
-  pass_position(&bytes, &copy.at);
+  SEARCH_PASS(&bytes, copy.funnel);
+  SEARCH_PASS(&bytes, copy.at);
   for (uint32_t i = 1; i <= copy.num_tensors; i++)
     pass_tensor(&bytes, &copy.tensors[i]);
-  for (uint32_t i = 1; i <= copy.num_derivations; i++)
-    pass_derivation(&bytes, &copy.derivations[i]);
+  mirage__bytes_pass(&bytes, copy.derivations + 1, copy.num_derivations * sizeof *copy.derivations);
   for (uint32_t i = 0; i < copy.num_groups; i++) {
     SEARCH_PASS(&bytes, copy.groups[i].first);
     SEARCH_PASS(&bytes, copy.groups[i].size);
@@ -162,8 +133,8 @@ static MirageStatus read_space(SearchSpace *space, SearchBytes *bytes, Reading *
   SEARCH_PASS(bytes, reading->num_groups);
   SEARCH_PASS(bytes, space->too_large_input);
   SEARCH_PASS(bytes, stop);
-  mirage__search_pass_funnel(bytes, &space->funnel);
-  pass_position(bytes, &space->at);
+  SEARCH_PASS(bytes, space->funnel);
+  SEARCH_PASS(bytes, space->at);
   MIRAGE_TRY(mirage__bytes_check(bytes, reading->num_tensors <= bytes->size &&
                                             reading->num_derivations <= bytes->size &&
                                             reading->num_tensors >= space->num_tensors && space->at.index > 0 &&
@@ -172,10 +143,8 @@ static MirageStatus read_space(SearchSpace *space, SearchBytes *bytes, Reading *
   reading->derivations = calloc((size_t)reading->num_derivations + 1, sizeof *reading->derivations);
   if (!reading->tensors || !reading->derivations)
     return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 1; i <= reading->num_tensors; i++)
-    pass_tensor(bytes, &reading->tensors[i]);
-  for (uint32_t i = 1; i <= reading->num_derivations; i++)
-    pass_derivation(bytes, &reading->derivations[i]);
+  mirage__bytes_pass(bytes, reading->tensors + 1, reading->num_tensors * sizeof *reading->tensors);
+  mirage__bytes_pass(bytes, reading->derivations + 1, reading->num_derivations * sizeof *reading->derivations);
   MIRAGE_TRY(mirage__bytes_check(bytes, makes_sense(space, reading)));
   MIRAGE_TRY(restore_tensors(space, reading));
   space->stop = (MirageStop)stop;

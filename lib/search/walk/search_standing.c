@@ -24,7 +24,7 @@ MirageStatus mirage__standing_pass(SearchBytes *bytes, Standing *at, SearchSpace
   SEARCH_PASS(bytes, at->share);
   SEARCH_PASS(bytes, at->cut_elementwise);
   SEARCH_PASS(bytes, space->lost);
-  mirage__search_pass_funnel(bytes, &space->funnel);
+  SEARCH_PASS(bytes, space->funnel);
   SEARCH_PASS(bytes, num);
   for (uint32_t i = 0; i < num; i++) {
     Branch *branch = bytes->reading ? mirage__branches_add(&at->branches) : &at->branches.items[i];
