@@ -308,14 +308,12 @@ static uint32_t ask_behind(SearchViews *views, MirageValue value) {
   if (*known != NOT_ASKED)
     return *known;
   MirageNodeView node = mirage__views_def(views, value);
-  MirageOpKind kind = mirage_op_info(node.op)->kind;
+  MirageOpKind kind = node.op == MIRAGE_OP_NONE ? MIRAGE_KIND_CONSTANT : mirage_op_info(node.op)->kind;
+  bool follows = kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY || kind == MIRAGE_KIND_CAST;
   if (node.op == MIRAGE_OP_CONCAT)
     *known = mirage_ugraph_def(views->program, value).index;
-  else if (node.op == MIRAGE_OP_NONE ||
-           (kind != MIRAGE_KIND_UNARY && kind != MIRAGE_KIND_BINARY && kind != MIRAGE_KIND_CAST))
-    *known = NO_CONCAT;
   else
-    *known = concat_of_operands(views, &node, value);
+    *known = follows ? concat_of_operands(views, &node, value) : NO_CONCAT;
   return *known;
 }
 
