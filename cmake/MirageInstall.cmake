@@ -4,7 +4,7 @@ include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
 # Public headers: what the shared library exports (lib/capi/symbols.map), and what those stand on.
-set(MIRAGE_PUBLIC_HEADERS arena.h bridge.h callable.h diag.h dtypes.def launch_plan.h ops.def runtime.h schedule.def schedule.h status.h target.h ugraph.h)
+set(MIRAGE_PUBLIC_HEADERS arena.h attrs.def bridge.h callable.h diag.h dtypes.def launch_plan.h ops.def runtime.h schedule.def schedule.h status.h target.h ugraph.h)
 set(MIRAGE_PUBLIC_C_HEADERS Block.h Compile.h Dialects.h Kernel.h Passes.h Register.h Thread.h Values.h)
 # Tools, and libraries beside libmirage-mlir-c.so that stand on it or on nothing of ours: a new one is one more name here.
 set(MIRAGE_INSTALLED_TOOLS mirage-check mirage-import mirage-lsp-server mirage-mlir-opt mirage-mlir-reduce mirage-run mirage-tune)

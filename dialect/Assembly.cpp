@@ -46,51 +46,37 @@ enum class Form { Flag, Int, Float, Ints, Fill };
 struct Key {
   StringRef name;
   Form form;
+  std::optional<double> usual = std::nullopt; // which is not written
 };
 
 bool isStore(const MirageOpInfo &info) { return info.kind == MIRAGE_KIND_ACCESS && info.max_operands == 2; }
 
-ArrayRef<Key> keysOf(const MirageOpInfo &info) {
-  static const Key matmul[] = {{"transpose_a", Form::Flag}, {"transpose_b", Form::Flag}};
-  static const Key reduce[] = {{"dim", Form::Int}, {"extent", Form::Int}};
-  static const Key repeat[] = {{"dim", Form::Int}, {"times", Form::Int}};
-  static const Key slice[] = {{"dim", Form::Int}, {"begin", Form::Int}, {"end", Form::Int}};
-  static const Key perm[] = {{"perm", Form::Ints}}, axes[] = {{"axes", Form::Ints}};
-  static const Key eps[] = {{"eps", Form::Float}};
+Key keyOf(const MirageAttrField &field) {
+  Form form = field.form == MIRAGE_ATTR_FLAG     ? Form::Flag
+              : field.form == MIRAGE_ATTR_NUMBER ? Form::Float
+              : field.form == MIRAGE_ATTR_STEPS  ? Form::Ints
+                                                 : Form::Int;
+  bool needed = field.use == MIRAGE_ATTR_NEEDED;
+  return {field.name, form, needed ? std::nullopt : std::optional(field.usual)};
+}
+
+llvm::SmallVector<Key> keysOf(const MirageOpInfo &info) {
   static const Key access[] = {{"grid", Form::Ints},  {"loop", Form::Ints}, {"order", Form::Ints},
                                {"begin", Form::Ints}, {"end", Form::Ints},  {"tiles", Form::Ints},
                                {"fill", Form::Fill}};
-  static const Key attention[] = {{"scale", Form::Float},
-                                  {"cap", Form::Float},
-                                  {"causal", Form::Flag},
-                                  {"offset", Form::Int},
-                                  {"window", Form::Int}};
-  static const Key iota[] = {{"dim", Form::Int}, {"start", Form::Int}, {"grid", Form::Ints}, {"loop", Form::Ints}};
+  uint32_t count;
+  const MirageAttrField *fields = mirage_attrs_fields(info.attrs, &count);
   switch (info.attrs) {
-  case MIRAGE_ATTRS_IOTA:
-    return iota;
-  case MIRAGE_ATTRS_MATMUL:
-    return matmul;
-  case MIRAGE_ATTRS_REDUCE:
-    return reduce;
-  case MIRAGE_ATTRS_REPEAT:
-    return repeat;
   case MIRAGE_ATTRS_PERM:
-    return perm;
-  case MIRAGE_ATTRS_SLICE:
-    return slice;
-  case MIRAGE_ATTRS_DIM:
-    return ArrayRef(reduce).take_front();
-  case MIRAGE_ATTRS_EPS:
-    return eps;
-  case MIRAGE_ATTRS_SDPA:
-    return attention;
-  case MIRAGE_ATTRS_ACCESS:
-    return ArrayRef(access).drop_back(isStore(info) ? 1 : 0);
+    return {{"perm", Form::Ints}};
   case MIRAGE_ATTRS_AXES:
-    return axes;
-  default:
+    return {{"axes", Form::Ints}};
+  case MIRAGE_ATTRS_ACCESS:
+    return llvm::SmallVector<Key>(ArrayRef(access).drop_back(isStore(info) ? 1 : 0));
+  case MIRAGE_ATTRS_CONSTANT: // its value stands in front
     return {};
+  default:
+    return llvm::map_to_vector(ArrayRef(fields, count), keyOf);
   }
 }
 
@@ -164,35 +150,36 @@ void printValue(OpAsmPrinter &printer, const Key *key, NamedAttribute attribute)
     printer.printAttribute(attribute.getValue());
 }
 
-bool isZeroByDefault(StringRef name) { return name == "start" || name == "offset" || name == "window"; }
+/// Whether a value is what stands for nothing written.
+bool isUsual(const Key *key, NamedAttribute attribute) {
+  auto integer = dyn_cast<IntegerAttr>(attribute.getValue());
+  auto fill = dyn_cast<mirage::block::FillAttr>(attribute.getValue());
+  auto number = dyn_cast<FloatAttr>(attribute.getValue());
+  if (key && key->usual && integer)
+    return static_cast<double>(integer.getInt()) == *key->usual;
+  if (key && key->usual && number)
+    return number.getValueAsDouble() == *key->usual;
+  return (attribute.getName() == "fill" && fill && fill.getValue() == mirage::block::Fill::k_zero) ||
+         attribute.getName() == "value"; // a constant's, printed in front
+}
 
 void printBraces(OpAsmPrinter &printer, Operation *op, ArrayRef<Key> keys) {
-  llvm::SmallVector<NamedAttribute> shown;
-  for (NamedAttribute attribute : op->getAttrs()) {
-    auto integer = dyn_cast<IntegerAttr>(attribute.getValue());
-    auto fill = dyn_cast<mirage::block::FillAttr>(attribute.getValue());
-    auto number = dyn_cast<FloatAttr>(attribute.getValue());
-    bool usual = (attribute.getName() == "extent" && integer && integer.getInt() == 1) ||
-                 (integer && integer.getInt() == 0 && isZeroByDefault(attribute.getName())) ||
-                 (number && number.getValue().isZero() && attribute.getName() == "cap") ||
-                 (attribute.getName() == "fill" && fill && fill.getValue() == mirage::block::Fill::k_zero) ||
-                 attribute.getName() == "value"; // a constant's, printed in front
-    if (!usual)
-      shown.push_back(attribute);
-  }
-  if (shown.empty())
-    return;
   auto position = [&](NamedAttribute a) {
     return llvm::find_if(keys, [&](const Key &k) { return k.name == a.getName(); }) - keys.begin();
   };
+  auto keyAt = [&](size_t at) { return at < keys.size() ? &keys[at] : nullptr; };
+  llvm::SmallVector<NamedAttribute> shown;
+  for (NamedAttribute attribute : op->getAttrs())
+    if (!isUsual(keyAt(position(attribute)), attribute))
+      shown.push_back(attribute);
+  if (shown.empty())
+    return;
   llvm::sort(shown, [&](NamedAttribute a, NamedAttribute b) {
     return std::pair(position(a), a.getName().getValue()) < std::pair(position(b), b.getName().getValue());
   });
   printer << " {";
-  llvm::interleaveComma(shown, printer, [&](NamedAttribute attribute) {
-    size_t at = position(attribute);
-    printValue(printer, at < keys.size() ? &keys[at] : nullptr, attribute);
-  });
+  llvm::interleaveComma(shown, printer,
+                        [&](NamedAttribute attribute) { printValue(printer, keyAt(position(attribute)), attribute); });
   printer << '}';
 }
 

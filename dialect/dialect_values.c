@@ -189,17 +189,6 @@ static MirageStatus read_int(const Import *from, const char *key, int64_t *out_v
   return MIRAGE_OK;
 }
 
-// Dimensions are 32-bit in the core: what does not fit is out of range for any rank.
-static MirageStatus read_dim(const Import *from, const char *key, int32_t *out_dim) {
-  int64_t value;
-  MIRAGE_TRY(read_int(from, key, &value));
-  if (value < INT32_MIN || value > INT32_MAX)
-    return mirage_diag_fail(from->diag, from->loc, MIRAGE_BAD_ARGUMENT, "%s: %s %" PRId64 " is out of range",
-                            from->name, key, value);
-  *out_dim = (int32_t)value;
-  return MIRAGE_OK;
-}
-
 static MirageStatus read_double(const Import *from, const char *key, double *out_value) {
   MlirAttribute attribute = lookup(from, key);
   if (mlirAttributeIsNull(attribute) || !mlirAttributeIsAFloat(attribute))
@@ -286,25 +275,34 @@ static MirageStatus read_access(const Import *from, MirageAttrs *out_attrs) {
   return MIRAGE_OK;
 }
 
-// Steps that are left out are 0.
-static MirageStatus read_iota(const Import *from, MirageAttrs *out_attrs) {
-  int64_t count;
-  memset(&out_attrs->iota, 0, sizeof out_attrs->iota);
-  MIRAGE_TRY(read_dim(from, "dim", &out_attrs->iota.dim));
-  if (has_flag(from, "start"))
-    MIRAGE_TRY(read_int(from, "start", &out_attrs->iota.start));
-  MIRAGE_TRY(read_ints(from, "grid", false, 3, out_attrs->iota.grid, &count));
-  return read_ints(from, "loop", false, MIRAGE_MAX_LOOPS, out_attrs->iota.loop, &count);
+// What is left out, and may be, is usual; steps that are left out are 0.
+static MirageStatus read_field(const Import *from, const MirageAttrField *field, MirageAttrs *out_attrs) {
+  bool given = has_flag(from, field->name);
+  int64_t values[MIRAGE_MAX_LOOPS] = {(int64_t)field->usual}, count;
+  double number = field->usual;
+  if (field->form == MIRAGE_ATTR_FLAG)
+    values[0] = given;
+  else if (field->form == MIRAGE_ATTR_STEPS)
+    MIRAGE_TRY(read_ints(from, field->name, false, mirage_attr_count(field), values, &count));
+  else if (field->form == MIRAGE_ATTR_NUMBER && (given || field->use == MIRAGE_ATTR_NEEDED))
+    MIRAGE_TRY(read_double(from, field->name, &number));
+  else if (field->form != MIRAGE_ATTR_NUMBER && (given || field->use == MIRAGE_ATTR_NEEDED))
+    MIRAGE_TRY(read_int(from, field->name, &values[0]));
+  if (field->form == MIRAGE_ATTR_NUMBER)
+    mirage_attr_set_number(field, out_attrs, number);
+  for (uint32_t i = 0; i < mirage_attr_count(field) && field->form != MIRAGE_ATTR_NUMBER; i++)
+    if (!mirage_attr_set(field, out_attrs, i, values[i])) // dimensions are 32-bit in the core
+      return mirage_diag_fail(from->diag, from->loc, MIRAGE_BAD_ARGUMENT, "%s: %s %" PRId64 " is out of range",
+                              from->name, field->name, values[i]);
+  return MIRAGE_OK;
 }
 
-static MirageStatus read_attention(const Import *from, MirageAttrs *out_attrs) {
-  MIRAGE_TRY(read_double(from, "scale", &out_attrs->sdpa.scale));
-  out_attrs->sdpa.causal = has_flag(from, "causal");
-  if (has_flag(from, "cap"))
-    MIRAGE_TRY(read_double(from, "cap", &out_attrs->sdpa.cap));
-  if (has_flag(from, "offset"))
-    MIRAGE_TRY(read_int(from, "offset", &out_attrs->sdpa.offset));
-  return has_flag(from, "window") ? read_int(from, "window", &out_attrs->sdpa.window) : MIRAGE_OK;
+static MirageStatus read_fields(const Import *from, MirageAttrsKind kind, MirageAttrs *out_attrs) {
+  uint32_t count;
+  const MirageAttrField *fields = mirage_attrs_fields(kind, &count);
+  for (uint32_t i = 0; i < count; i++)
+    MIRAGE_TRY(read_field(from, &fields[i], out_attrs));
+  return MIRAGE_OK;
 }
 
 static MirageStatus read_axes(const Import *from, MirageAttrs *out_attrs) {
@@ -428,37 +426,8 @@ MirageStatus mirage_bridge_attrs_import(MirageOp op, MlirAttribute dictionary, M
   MirageAttrs *out = out_attrs;
   memset(out, 0, sizeof *out);
   switch (info->attrs) {
-  case MIRAGE_ATTRS_NONE:
-  case MIRAGE_ATTRS_SHAPE: // the result's type, which is no attribute in MLIR
-    return MIRAGE_OK;
-  case MIRAGE_ATTRS_IOTA:
-    return read_iota(&from, out);
-  case MIRAGE_ATTRS_CONSTANT: // its type likewise
-    return read_double(&from, "value", &out->constant.value);
-  case MIRAGE_ATTRS_MATMUL:
-    out->matmul.transpose_a = has_flag(&from, "transpose_a");
-    out->matmul.transpose_b = has_flag(&from, "transpose_b");
-    return MIRAGE_OK;
-  case MIRAGE_ATTRS_REDUCE:
-    out->reduce.extent = 1;
-    if (has_flag(&from, "extent"))
-      MIRAGE_TRY(read_int(&from, "extent", &out->reduce.extent));
-    return read_dim(&from, "dim", &out->reduce.dim);
-  case MIRAGE_ATTRS_REPEAT:
-    MIRAGE_TRY(read_dim(&from, "dim", &out->repeat.dim));
-    return read_int(&from, "times", &out->repeat.times);
   case MIRAGE_ATTRS_PERM:
     return read_perm(&from, out);
-  case MIRAGE_ATTRS_SLICE:
-    MIRAGE_TRY(read_dim(&from, "dim", &out->slice.dim));
-    MIRAGE_TRY(read_int(&from, "begin", &out->slice.begin));
-    return read_int(&from, "end", &out->slice.end);
-  case MIRAGE_ATTRS_DIM:
-    return read_dim(&from, "dim", &out->dim.dim);
-  case MIRAGE_ATTRS_EPS:
-    return read_double(&from, "eps", &out->eps.eps);
-  case MIRAGE_ATTRS_SDPA:
-    return read_attention(&from, out);
   case MIRAGE_ATTRS_CUSTOM:
     return read_custom(&from, out);
   case MIRAGE_ATTRS_LOOP:
@@ -467,6 +436,7 @@ MirageStatus mirage_bridge_attrs_import(MirageOp op, MlirAttribute dictionary, M
     return read_access(&from, out);
   case MIRAGE_ATTRS_AXES:
     return read_axes(&from, out);
+  default: // a shape is the result's type, which is no attribute in MLIR; nor is that of a constant or of indices
+    return read_fields(&from, info->attrs, out);
   }
-  return mirage_diag_fail(diag, loc, MIRAGE_UNSUPPORTED, "%s: its attributes cannot be read", info->mnemonic);
 }

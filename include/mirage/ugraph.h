@@ -65,22 +65,10 @@ typedef enum {
 } MirageOpKind;
 
 typedef enum {
-  MIRAGE_ATTRS_NONE,
-  MIRAGE_ATTRS_MATMUL,
-  MIRAGE_ATTRS_REDUCE,
-  MIRAGE_ATTRS_SHAPE,
-  MIRAGE_ATTRS_REPEAT,
-  MIRAGE_ATTRS_PERM,
-  MIRAGE_ATTRS_SLICE,
-  MIRAGE_ATTRS_DIM,
-  MIRAGE_ATTRS_CONSTANT,
-  MIRAGE_ATTRS_IOTA,
-  MIRAGE_ATTRS_EPS,
-  MIRAGE_ATTRS_SDPA,
-  MIRAGE_ATTRS_CUSTOM,
-  MIRAGE_ATTRS_LOOP,
-  MIRAGE_ATTRS_ACCESS,
-  MIRAGE_ATTRS_AXES,
+#define MIRAGE_ATTRS(kind) MIRAGE_ATTRS_##kind,
+#define MIRAGE_ATTRS_OWN(kind) MIRAGE_ATTRS_##kind,
+#include "mirage/attrs.def"
+  MIRAGE_NUM_ATTRS
 } MirageAttrsKind;
 
 typedef enum {
@@ -387,6 +375,40 @@ typedef union MirageAttrs {
   MirageLoopAttrs loop;
   MirageCustomAttrs custom;
 } MirageAttrs;
+
+/// A field of an operator's attributes (attrs.def), for whoever passes them on without asking what they mean.
+typedef enum {
+  MIRAGE_ATTR_FLAG,   // bool
+  MIRAGE_ATTR_DIM,    // int32_t
+  MIRAGE_ATTR_INT,    // int64_t
+  MIRAGE_ATTR_NUMBER, // double
+  MIRAGE_ATTR_STEPS,  // int64_t[]
+} MirageAttrForm;
+typedef enum { MIRAGE_ATTR_NEEDED, MIRAGE_ATTR_OPTIONAL, MIRAGE_ATTR_ADDED } MirageAttrUse;
+
+typedef struct MirageAttrField {
+  const char *name;
+  MirageAttrsKind kind;
+  MirageAttrForm form;
+  MirageAttrUse use;
+  uint32_t offset, size; // in MirageAttrs
+  double usual;
+  const char *meaning;
+} MirageAttrField;
+
+/// The fields of a kind, in order; none of a kind with a form of its own.
+const MirageAttrField *mirage_attrs_fields(MirageAttrsKind kind, uint32_t *out_count);
+/// Whether a kind has a form of its own: SHAPE, PERM, CUSTOM, LOOP, ACCESS, AXES.
+bool mirage_attrs_are_own(MirageAttrsKind kind);
+/// Numbers that a field holds: 1, but for steps.
+uint32_t mirage_attr_count(const MirageAttrField *field);
+/// Of all forms but NUMBER. `set` says false where the value does not fit the field.
+int64_t mirage_attr_get(const MirageAttrField *field, const MirageAttrs *attrs, uint32_t index);
+bool mirage_attr_set(const MirageAttrField *field, MirageAttrs *attrs, uint32_t index, int64_t value);
+/// Of a NUMBER.
+double mirage_attr_number(const MirageAttrField *field, const MirageAttrs *attrs);
+void mirage_attr_set_number(const MirageAttrField *field, MirageAttrs *attrs, double value);
+bool mirage_attr_is_usual(const MirageAttrField *field, const MirageAttrs *attrs);
 
 // ------------------------------------------------------------------------------------------------------- ids and views
 

@@ -47,11 +47,6 @@ static void add_double(AttributeList *list, const char *name, double value) {
   add(list, name, mlirFloatAttrDoubleGet(list->context, mlirF64TypeGet(list->context), value));
 }
 
-static void add_flag(AttributeList *list, const char *name, bool value) {
-  if (value)
-    add(list, name, mlirUnitAttrGet(list->context));
-}
-
 static void add_ints(AttributeList *list, const char *name, intptr_t count, const int64_t *values) {
   add(list, name, mlirDenseI64ArrayGet(list->context, count, values));
 }
@@ -159,73 +154,41 @@ static void add_axes(AttributeList *list, const bool axis[3]) {
 }
 
 // Steps up to the last that is not 0.
-static void add_steps(AttributeList *list, const char *key, intptr_t count, const int64_t *steps) {
-  while (count > 0 && steps[count - 1] == 0)
-    count--;
-  if (count)
-    add_ints(list, key, count, steps);
+static void add_steps(AttributeList *list, const MirageAttrField *field, const MirageAttrs *attrs) {
+  int64_t steps[MIRAGE_MAX_LOOPS], count = 0;
+  for (uint32_t i = 0; i < mirage_attr_count(field); i++) {
+    steps[i] = mirage_attr_get(field, attrs, i);
+    count = steps[i] ? i + 1 : count;
+  }
+  add_ints(list, field->name, count, steps);
 }
 
-static void add_iota(AttributeList *list, const MirageAttrs *attrs) {
-  add_int(list, "dim", attrs->iota.dim);
-  if (attrs->iota.start)
-    add_int(list, "start", attrs->iota.start);
-  add_steps(list, "grid", 3, attrs->iota.grid);
-  add_steps(list, "loop", MIRAGE_MAX_LOOPS, attrs->iota.loop);
+static void add_field(AttributeList *list, const MirageAttrField *field, const MirageAttrs *attrs) {
+  if (field->use != MIRAGE_ATTR_NEEDED && mirage_attr_is_usual(field, attrs))
+    return;
+  if (field->form == MIRAGE_ATTR_NUMBER)
+    add_double(list, field->name, mirage_attr_number(field, attrs));
+  else if (field->form == MIRAGE_ATTR_STEPS)
+    add_steps(list, field, attrs);
+  else if (field->form == MIRAGE_ATTR_FLAG)
+    add(list, field->name, mlirUnitAttrGet(list->context));
+  else
+    add_int(list, field->name, mirage_attr_get(field, attrs, 0));
 }
 
-static void add_attention(AttributeList *list, const MirageAttrs *attrs) {
-  add_double(list, "scale", attrs->sdpa.scale);
-  if (attrs->sdpa.cap != 0)
-    add_double(list, "cap", attrs->sdpa.cap);
-  add_flag(list, "causal", attrs->sdpa.causal);
-  if (attrs->sdpa.offset)
-    add_int(list, "offset", attrs->sdpa.offset);
-  if (attrs->sdpa.window)
-    add_int(list, "window", attrs->sdpa.window);
+static void add_fields(AttributeList *list, MirageAttrsKind kind, const MirageAttrs *attrs) {
+  uint32_t count;
+  const MirageAttrField *fields = mirage_attrs_fields(kind, &count);
+  for (uint32_t i = 0; i < count; i++)
+    add_field(list, &fields[i], attrs);
 }
 
 static MirageStatus add_attrs(Exporter *exporter, AttributeList *list, const MirageNodeView *view) {
   const MirageAttrs *attrs = view->attrs;
-  switch (attrs ? mirage_op_info(view->op)->attrs : MIRAGE_ATTRS_NONE) {
-  case MIRAGE_ATTRS_NONE:
-  case MIRAGE_ATTRS_SHAPE: // the result type says it
-    break;
-  case MIRAGE_ATTRS_MATMUL:
-    add_flag(list, "transpose_a", attrs->matmul.transpose_a);
-    add_flag(list, "transpose_b", attrs->matmul.transpose_b);
-    break;
-  case MIRAGE_ATTRS_REDUCE:
-    add_int(list, "dim", attrs->reduce.dim);
-    if (attrs->reduce.extent != 1)
-      add_int(list, "extent", attrs->reduce.extent);
-    break;
-  case MIRAGE_ATTRS_REPEAT:
-    add_int(list, "dim", attrs->repeat.dim);
-    add_int(list, "times", attrs->repeat.times);
-    break;
+  MirageAttrsKind kind = attrs ? mirage_op_info(view->op)->attrs : MIRAGE_ATTRS_NONE;
+  switch (kind) {
   case MIRAGE_ATTRS_PERM:
     add_perm(list, mirage_ugraph_type(exporter->graph, view->first_result)->rank, attrs->perm.perm);
-    break;
-  case MIRAGE_ATTRS_SLICE:
-    add_int(list, "dim", attrs->slice.dim);
-    add_int(list, "begin", attrs->slice.begin);
-    add_int(list, "end", attrs->slice.end);
-    break;
-  case MIRAGE_ATTRS_DIM:
-    add_int(list, "dim", attrs->dim.dim);
-    break;
-  case MIRAGE_ATTRS_CONSTANT:
-    add_double(list, "value", attrs->constant.value);
-    break;
-  case MIRAGE_ATTRS_IOTA:
-    add_iota(list, attrs);
-    break;
-  case MIRAGE_ATTRS_EPS:
-    add_double(list, "eps", attrs->eps.eps);
-    break;
-  case MIRAGE_ATTRS_SDPA:
-    add_attention(list, attrs);
     break;
   case MIRAGE_ATTRS_CUSTOM:
     add_custom(list, &attrs->custom);
@@ -238,6 +201,8 @@ static MirageStatus add_attrs(Exporter *exporter, AttributeList *list, const Mir
   case MIRAGE_ATTRS_AXES:
     add_axes(list, attrs->axes.axis);
     break;
+  default: // of a shape, the result's type says it
+    add_fields(list, kind, attrs);
   }
   return MIRAGE_OK;
 }

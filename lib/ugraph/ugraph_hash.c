@@ -95,57 +95,29 @@ static void put_schedule(Words *words, const MirageSchedule *schedule) {
     put(words, (uint64_t)numbers[i]);
 }
 
-static void put_attrs(Words *words, MirageAttrsKind kind, const MirageAttrs *attrs) {
+static void put_field(Words *words, const MirageAttrField *field, const MirageAttrs *attrs) {
+  if (field->form == MIRAGE_ATTR_NUMBER)
+    put_double(words, mirage_attr_number(field, attrs));
+  else
+    for (uint32_t i = 0; i < mirage_attr_count(field); i++)
+      put(words, (uint64_t)mirage_attr_get(field, attrs, i));
+}
+
+// Hashes of graphs whose added fields are all usual stay what they were before there were such fields.
+static void put_fields(Words *words, MirageAttrsKind kind, const MirageAttrs *attrs) {
+  uint32_t count;
+  const MirageAttrField *fields = mirage_attrs_fields(kind, &count);
+  bool added = false;
+  for (uint32_t i = 0; i < count; i++)
+    added |= fields[i].use == MIRAGE_ATTR_ADDED && !mirage_attr_is_usual(&fields[i], attrs);
+  for (uint32_t i = 0; i < count; i++)
+    if (added || fields[i].use != MIRAGE_ATTR_ADDED)
+      put_field(words, &fields[i], attrs);
+}
+
+static void put_attrs(Words *words, MirageAttrsKind kind, const MirageAttrs *given) {
+  const MirageAttrs none = {0}, *attrs = given ? given : &none; // a matmul may have none
   switch (kind) {
-  case MIRAGE_ATTRS_NONE:
-    return;
-  case MIRAGE_ATTRS_MATMUL:
-    put(words, attrs ? attrs->matmul.transpose_a : 0);
-    put(words, attrs ? attrs->matmul.transpose_b : 0);
-    return;
-  case MIRAGE_ATTRS_REDUCE:
-    put(words, (uint64_t)attrs->reduce.dim);
-    put(words, (uint64_t)attrs->reduce.extent);
-    return;
-  case MIRAGE_ATTRS_SHAPE: // the result type is hashed with every node
-    return;
-  case MIRAGE_ATTRS_REPEAT:
-    put(words, (uint64_t)attrs->repeat.dim);
-    put(words, (uint64_t)attrs->repeat.times);
-    return;
-  case MIRAGE_ATTRS_PERM: // as long as the result's rank, see hash_plain
-    return;
-  case MIRAGE_ATTRS_SLICE:
-    put(words, (uint64_t)attrs->slice.dim);
-    put(words, (uint64_t)attrs->slice.begin);
-    put(words, (uint64_t)attrs->slice.end);
-    return;
-  case MIRAGE_ATTRS_DIM:
-    put(words, (uint64_t)attrs->dim.dim);
-    return;
-  case MIRAGE_ATTRS_CONSTANT:
-    put_double(words, attrs->constant.value);
-    return;
-  case MIRAGE_ATTRS_IOTA:
-    put(words, (uint64_t)attrs->iota.dim);
-    put(words, (uint64_t)attrs->iota.start);
-    for (uint32_t a = 0; a < 3; a++)
-      put(words, (uint64_t)attrs->iota.grid[a]);
-    for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++)
-      put(words, (uint64_t)attrs->iota.loop[l]);
-    return;
-  case MIRAGE_ATTRS_EPS:
-    put_double(words, attrs->eps.eps);
-    return;
-  case MIRAGE_ATTRS_SDPA:
-    put_double(words, attrs->sdpa.scale);
-    if (attrs->sdpa.cap != 0 || attrs->sdpa.causal) { // hashes of graphs without stay what they were
-      put_double(words, attrs->sdpa.cap);
-      put(words, attrs->sdpa.causal);
-      put(words, (uint64_t)attrs->sdpa.offset);
-      put(words, (uint64_t)attrs->sdpa.window);
-    }
-    return;
   case MIRAGE_ATTRS_AXES:
     for (uint32_t i = 0; i < 3; i++)
       put(words, attrs->axes.axis[i]);
@@ -153,15 +125,17 @@ static void put_attrs(Words *words, MirageAttrsKind kind, const MirageAttrs *att
   case MIRAGE_ATTRS_ACCESS:
     put_access(words, &attrs->access);
     return;
-  case MIRAGE_ATTRS_CUSTOM:
+  case MIRAGE_ATTRS_CUSTOM: // its schedule: see hash_custom
     for (uint32_t i = 0; i < 3; i++) {
       put(words, (uint64_t)attrs->custom.grid[i]);
       put(words, (uint64_t)attrs->custom.cluster[i]);
     }
-    return;               // its schedule: see hash_custom
+    return;
   case MIRAGE_ATTRS_LOOP: // its carries are hashed one by one, see hash_loop
     put(words, (uint64_t)attrs->loop.range);
     return;
+  default: // of a shape, the result's type is hashed with every node; a permutation: see hash_plain
+    put_fields(words, kind, attrs);
   }
 }
 

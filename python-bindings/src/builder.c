@@ -120,58 +120,47 @@ static bool read_typed(PyObject *dict, MirageType *out_type) {
   return ok;
 }
 
+/// A field, or what is usual; a program has no steps from block to block.
+static bool read_field(PyObject *dict, const MirageAttrField *field, MirageAttrs *out) {
+  double number;
+  int64_t value;
+  if (field->form == MIRAGE_ATTR_STEPS)
+    return true;
+  if (field->form == MIRAGE_ATTR_NUMBER) {
+    bool read = get_double(dict, field->name, field->usual, &number);
+    if (read)
+      mirage_attr_set_number(field, out, number);
+    return read;
+  }
+  if (!get_int(dict, field->name, (int64_t)field->usual, &value))
+    return false;
+  if (mirage_attr_set(field, out, 0, value))
+    return true;
+  PyErr_Format(PyExc_ValueError, "%s: %lld is out of range", field->name, (long long)value);
+  return false;
+}
+
 /// The attributes of `op` from a dictionary, by the names that the dialect's text has.
 static bool read_attrs(MirageOp op, PyObject *dict, MirageAttrs *out) {
-  int64_t a = 0, b = 0;
+  MirageAttrsKind kind = mirage_op_info(op)->attrs;
+  uint32_t count;
+  const MirageAttrField *fields = mirage_attrs_fields(kind, &count);
   memset(out, 0, sizeof *out);
-  switch (mirage_op_info(op)->attrs) {
-  case MIRAGE_ATTRS_MATMUL:
-    if (!get_int(dict, "transpose_a", 0, &a) || !get_int(dict, "transpose_b", 0, &b))
-      return false;
-    out->matmul.transpose_a = a != 0;
-    out->matmul.transpose_b = b != 0;
-    return true;
-  case MIRAGE_ATTRS_REDUCE:
-    if (!get_int(dict, "dim", 0, &a) || !get_int(dict, "extent", 1, &out->reduce.extent))
-      return false;
-    out->reduce.dim = (int32_t)a;
-    return true;
-  case MIRAGE_ATTRS_SHAPE:
+  if (kind == MIRAGE_ATTRS_SHAPE)
     return op == MIRAGE_OP_CAST ? read_typed(dict, &out->shape.type) : read_shape(dict, out);
-  case MIRAGE_ATTRS_REPEAT:
-    if (!get_int(dict, "dim", 0, &a) || !get_int(dict, "times", 1, &out->repeat.times))
-      return false;
-    out->repeat.dim = (int32_t)a;
-    return true;
-  case MIRAGE_ATTRS_PERM:
+  if (kind == MIRAGE_ATTRS_PERM)
     return read_perm(dict, out);
-  case MIRAGE_ATTRS_SLICE:
-    if (!get_int(dict, "dim", 0, &a) || !get_int(dict, "begin", 0, &out->slice.begin) ||
-        !get_int(dict, "end", 0, &out->slice.end))
-      return false;
-    out->slice.dim = (int32_t)a;
-    return true;
-  case MIRAGE_ATTRS_DIM:
-    out->dim.dim = get_int(dict, "dim", 0, &a) ? (int32_t)a : 0;
-    return !PyErr_Occurred();
-  case MIRAGE_ATTRS_EPS:
-    return get_double(dict, "eps", 0, &out->eps.eps);
-  case MIRAGE_ATTRS_SDPA:
-    out->sdpa.causal = get_int(dict, "causal", 0, &a) && a;
-    return !PyErr_Occurred() && get_double(dict, "scale", 1, &out->sdpa.scale) &&
-           get_double(dict, "cap", 0, &out->sdpa.cap) && get_int(dict, "offset", 0, &out->sdpa.offset) &&
-           get_int(dict, "window", 0, &out->sdpa.window);
-  case MIRAGE_ATTRS_IOTA:
-    if (!read_shape(dict, out) || !get_int(dict, "dim", 0, &a))
+  if (kind == MIRAGE_ATTRS_CONSTANT && !read_typed(dict, &out->constant.type))
+    return false;
+  if (kind == MIRAGE_ATTRS_IOTA) {
+    if (!read_shape(dict, out))
       return false;
     out->iota.type = mirage_type_tensor(MIRAGE_I32, out->shape.type.rank, out->shape.type.shape);
-    out->iota.dim = (int32_t)a;
-    return get_int(dict, "start", 0, &out->iota.start);
-  case MIRAGE_ATTRS_CONSTANT:
-    return read_typed(dict, &out->constant.type) && get_double(dict, "value", 0, &out->constant.value);
-  default:
-    return true;
   }
+  for (uint32_t i = 0; i < count; i++)
+    if (!read_field(dict, &fields[i], out))
+      return false;
+  return true;
 }
 
 // --------------------------------------------------------------------------------------------------------------- methods

@@ -130,34 +130,36 @@ static json_t *perm_json(const MirageUGraph *graph, const MirageNodeView *node) 
   return json_pack("{s:o}", "perm", array);
 }
 
+static json_t *field_json(const MirageAttrField *field, const MirageAttrs *attrs) {
+  int64_t values[MIRAGE_MAX_LOOPS];
+  uint32_t count = mirage_attr_count(field);
+  if (field->form == MIRAGE_ATTR_NUMBER)
+    return number(mirage_attr_number(field, attrs));
+  for (uint32_t i = 0; i < count; i++)
+    values[i] = mirage_attr_get(field, attrs, i);
+  return field->form == MIRAGE_ATTR_STEPS  ? ints(count, values)
+         : field->form == MIRAGE_ATTR_FLAG ? json_boolean(values[0])
+                                           : json_integer(values[0]);
+}
+
+/// Every field by name, but for steps that there are none of.
+static json_t *fields_json(MirageAttrsKind kind, const MirageAttrs *attrs) {
+  uint32_t count;
+  const MirageAttrField *fields = mirage_attrs_fields(kind, &count);
+  json_t *object = json_object();
+  for (uint32_t i = 0; i < count; i++)
+    if (fields[i].form != MIRAGE_ATTR_STEPS || !mirage_attr_is_usual(&fields[i], attrs))
+      json_object_set_new(object, fields[i].name, field_json(&fields[i], attrs));
+  return object;
+}
+
 static json_t *attrs_json(const MirageUGraph *graph, const MirageNodeView *node) {
   const MirageAttrs *attrs = node->attrs;
   if (!attrs)
     return json_object();
   switch (mirage_op_info(node->op)->attrs) {
-  case MIRAGE_ATTRS_MATMUL:
-    return json_pack("{s:b, s:b}", "transpose_a", attrs->matmul.transpose_a, "transpose_b", attrs->matmul.transpose_b);
-  case MIRAGE_ATTRS_REDUCE:
-    return json_pack("{s:i, s:I}", "dim", (int)attrs->reduce.dim, "extent", (json_int_t)attrs->reduce.extent);
-  case MIRAGE_ATTRS_REPEAT:
-    return json_pack("{s:i, s:I}", "dim", (int)attrs->repeat.dim, "times", (json_int_t)attrs->repeat.times);
   case MIRAGE_ATTRS_PERM:
     return perm_json(graph, node);
-  case MIRAGE_ATTRS_SLICE:
-    return json_pack("{s:i, s:I, s:I}", "dim", (int)attrs->slice.dim, "begin", (json_int_t)attrs->slice.begin, "end",
-                     (json_int_t)attrs->slice.end);
-  case MIRAGE_ATTRS_DIM:
-    return json_pack("{s:i}", "dim", (int)attrs->dim.dim);
-  case MIRAGE_ATTRS_CONSTANT:
-    return json_pack("{s:o}", "value", number(attrs->constant.value));
-  case MIRAGE_ATTRS_EPS:
-    return json_pack("{s:f}", "eps", attrs->eps.eps);
-  case MIRAGE_ATTRS_SDPA:
-    return json_pack("{s:f, s:f, s:b, s:I, s:I}", "scale", attrs->sdpa.scale, "cap", attrs->sdpa.cap, "causal",
-                     attrs->sdpa.causal, "offset", (json_int_t)attrs->sdpa.offset, "window",
-                     (json_int_t)attrs->sdpa.window);
-  case MIRAGE_ATTRS_IOTA:
-    return json_pack("{s:i, s:I}", "dim", (int)attrs->iota.dim, "start", (json_int_t)attrs->iota.start);
   case MIRAGE_ATTRS_CUSTOM:
     return custom_json(&attrs->custom);
   case MIRAGE_ATTRS_LOOP:
@@ -167,7 +169,7 @@ static json_t *attrs_json(const MirageUGraph *graph, const MirageNodeView *node)
   case MIRAGE_ATTRS_AXES:
     return json_pack("{s:[b,b,b]}", "axes", attrs->axes.axis[0], attrs->axes.axis[1], attrs->axes.axis[2]);
   default:
-    return json_object();
+    return fields_json(mirage_op_info(node->op)->attrs, attrs);
   }
 }
 

@@ -13,6 +13,7 @@ from mirage_mlir._graph import ATTRIBUTES
 
 ROOT = Path(__file__).resolve().parents[2]
 ROW = re.compile(r'^MIRAGE_OP\(\w+, "(\w+)", (\d+), (\w+), ([KBT| ]+), (\w+), (\w+)\)', re.M)
+FIELD = re.compile(r"^MIRAGE_ATTR\((\w+), \w+, (\w+), (\w+), ", re.M)
 OPERATORS = {m[1]: m for m in ROW.finditer((ROOT / "include/mirage/ops.def").read_text()) if "K" in m[4]}
 STRUCTURE = {"custom", "return"}  # what a search makes, and what mark_output makes
 
@@ -130,6 +131,18 @@ def test_no_operator_is_missing():
 def test_attributes_are_those_of_the_table():
     """ATTRIBUTES, which apply() checks, has an entry where ops.def says that there are attributes, and only there."""
     assert set(ATTRIBUTES) == {name for name, row in OPERATORS.items() if row[6] != "NONE"} - STRUCTURE
+
+
+def test_fields_are_those_of_the_table():
+    """What apply() takes is what attrs.def lists, but for types, steps from block to block, and kinds with a form of their own."""
+    listed = {}
+    for kind, name, form in FIELD.findall((ROOT / "include/mirage/attrs.def").read_text()):
+        if form != "STEPS":
+            listed.setdefault(kind, set()).add(name)
+    for operator, (needed, optional) in ATTRIBUTES.items():
+        kind = OPERATORS[operator][6]
+        taken = {*needed, *optional} - {"dtype", "shape", "perm"}
+        assert taken == listed.get(kind, set()), f"{operator}: {sorted(taken)} taken, attrs.def has {sorted(listed.get(kind, set()))}"
 
 
 @pytest.mark.parametrize("name, number", [(n, i) for n, cases in CASES.items() for i in range(len(cases))])

@@ -10,13 +10,25 @@ import sys
 
 DIALECTS = {"K": "Kernel", "B": "Block", "T": "Thread"}
 NO_OPERATOR = {("K", "graph"), ("K", "call")}  # what holds operators, and what calls it
-# What each row of MirageAttrsKind is made of. SHAPE is the result type; default-valued attributes count.
-ATTRIBUTES = {
-    "NONE": set(), "SHAPE": set(), "CONSTANT": {"value"}, "MATMUL": {"transpose_a", "transpose_b"},
-    "REDUCE": {"dim", "extent"}, "REPEAT": {"dim", "times"}, "PERM": {"perm"}, "SLICE": {"dim", "begin", "end"},
-    "DIM": {"dim"}, "IOTA": {"dim", "start", "grid", "loop"}, "EPS": {"eps"}, "SDPA": {"scale", "cap", "causal", "offset", "window"}, "CUSTOM": {"grid", "cluster", "schedule", "plan", "launch"},
-    "LOOP": {"range", "carries"}, "ACCESS": {"grid", "loop", "order", "begin", "end", "tiles", "fill"}, "AXES": {"axes"},
+# Of kinds with a form of their own, which attrs.def lists no fields of. SHAPE is the result type.
+OWN = {
+    "SHAPE": set(), "PERM": {"perm"}, "CUSTOM": {"grid", "cluster", "schedule", "plan", "launch"}, "LOOP": {"range", "carries"},
+    "ACCESS": {"grid", "loop", "order", "begin", "end", "tiles", "fill"}, "AXES": {"axes"},
 }
+
+
+def fields(path):
+    """Kind of attributes -> names, from attrs.def; default-valued attributes count."""
+    text = open(path).read()
+    kinds = {kind: set() for kind in re.findall(r"^MIRAGE_ATTRS\((\w+)\)", text, re.M)}
+    for kind, name in re.findall(r"^MIRAGE_ATTR\((\w+), \w+, (\w+), ", text, re.M):
+        if kind not in kinds:
+            sys.exit(f"attrs.def: {kind} has the field {name}, and is no kind with fields")
+        kinds[kind].add(name)
+    own = set(re.findall(r"^MIRAGE_ATTRS_OWN\((\w+)\)", text, re.M))
+    if own != set(OWN):
+        sys.exit(f"attrs.def: kinds of their own form are {sorted(own)}, {sorted(OWN)} are known here")
+    return {**kinds, **OWN}
 
 
 def rows(path):
@@ -59,7 +71,7 @@ def operations(root, level):
 
 def main():
     root = sys.argv[1]
-    table = rows(os.path.join(root, "include/mirage/ops.def"))
+    table, attributes = rows(os.path.join(root, "include/mirage/ops.def")), fields(os.path.join(root, "include/mirage/attrs.def"))
     if len(table) < 50:
         sys.exit(f"ops.def: only {len(table)} rows were understood")
     ods = {}
@@ -75,9 +87,12 @@ def main():
         # ODS may be looser than the table in number, since a variadic group stands for a range; the core checks it again.
         if ods_least > least or (ods_most is not None and (most is None or ods_most != most)):
             problems.append(f"{key[1]}: {least} to {most} operands in ops.def, {ods_least} to {ods_most} in the ODS")
-        expected = ATTRIBUTES[attrs] - ({"fill"} if key[1] == "store" else set())
+        if attrs not in attributes:
+            problems.append(f"{key[1]}: attrs.def has no kind {attrs}")
+            continue
+        expected = attributes[attrs] - ({"fill"} if key[1] == "store" else set())
         if names != expected:
-            problems.append(f"{key[1]}: attributes {sorted(expected)} in ops.def, {sorted(names)} in the ODS")
+            problems.append(f"{key[1]}: attributes {sorted(expected)} in attrs.def, {sorted(names)} in the ODS")
     if problems:
         sys.exit("\n".join(problems))
     print(f"{len(table)} operators agree")

@@ -19,7 +19,7 @@ ROOTS = ("lib", "dialect", "passes", "tools", "python-bindings/src")
 # Parts of public headers that are not named like their part.
 HEADERS = {
     "support": "arena cancel diag random status target",
-    "ugraph": "ops schedule dtypes",
+    "ugraph": "attrs ops schedule dtypes",
     "expr": "oracle",
     "verify": "guard",
     "search": "cost",

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VERSION = 9 }; // goes up with every change of the search or of what is stored
+enum { VERSION = 10 }; // goes up with every change of the search or of what is stored
 static const char magic[] = "mirage search\n";
 static const double default_interval = 10; // seconds between two files
 
@@ -80,53 +80,22 @@ static void put_type(SearchBytes *bytes, const MirageType *type) {
   }
 }
 
-// Field by field: what lies between fields is not defined.
+// Field by field: what lies between fields is not defined. What has no fields here, the result's type says, or the search
+// does not look inside.
 static void put_attrs(SearchBytes *bytes, MirageAttrsKind kind, const MirageAttrs *given) {
   MirageAttrs attrs = given ? *given : (MirageAttrs){0};
   uint8_t present = given != NULL;
+  uint32_t count;
+  const MirageAttrField *fields = mirage_attrs_fields(kind, &count);
   SEARCH_PASS(bytes, present);
-  switch (kind) {
-  case MIRAGE_ATTRS_MATMUL:
-    SEARCH_PASS(bytes, attrs.matmul.transpose_a);
-    SEARCH_PASS(bytes, attrs.matmul.transpose_b);
-    SEARCH_PASS(bytes, attrs.matmul.wide);
-    break;
-  case MIRAGE_ATTRS_REDUCE:
-    SEARCH_PASS(bytes, attrs.reduce.dim);
-    SEARCH_PASS(bytes, attrs.reduce.extent);
-    SEARCH_PASS(bytes, attrs.reduce.wide);
-    break;
-  case MIRAGE_ATTRS_REPEAT:
-    SEARCH_PASS(bytes, attrs.repeat.dim);
-    SEARCH_PASS(bytes, attrs.repeat.times);
-    break;
-  case MIRAGE_ATTRS_PERM:
+  for (uint32_t i = 0; i < count; i++)
+    mirage__bytes_pass(bytes, (char *)&attrs + fields[i].offset, fields[i].size);
+  if (kind == MIRAGE_ATTRS_PERM)
     SEARCH_PASS(bytes, attrs.perm.perm);
-    break;
-  case MIRAGE_ATTRS_SLICE:
-    SEARCH_PASS(bytes, attrs.slice.dim);
-    SEARCH_PASS(bytes, attrs.slice.begin);
-    SEARCH_PASS(bytes, attrs.slice.end);
-    break;
-  case MIRAGE_ATTRS_DIM:
-    SEARCH_PASS(bytes, attrs.dim.dim);
-    break;
-  case MIRAGE_ATTRS_CONSTANT:
-    SEARCH_PASS(bytes, attrs.constant.value);
-    break;
-  case MIRAGE_ATTRS_EPS:
-    SEARCH_PASS(bytes, attrs.eps.eps);
-    break;
-  case MIRAGE_ATTRS_SDPA:
-    SEARCH_PASS(bytes, attrs.sdpa.scale);
-    SEARCH_PASS(bytes, attrs.sdpa.cap);
-    SEARCH_PASS(bytes, attrs.sdpa.causal);
-    SEARCH_PASS(bytes, attrs.sdpa.offset);
-    SEARCH_PASS(bytes, attrs.sdpa.window);
-    break;
-  default: // the result's type says it all, or the search does not look inside
-    break;
-  }
+  if (kind == MIRAGE_ATTRS_MATMUL)
+    SEARCH_PASS(bytes, attrs.matmul.wide);
+  if (kind == MIRAGE_ATTRS_REDUCE)
+    SEARCH_PASS(bytes, attrs.reduce.wide);
 }
 
 static void put_program(SearchBytes *bytes, const MirageUGraph *program) {
