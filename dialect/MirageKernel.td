@@ -211,6 +211,37 @@ def KernelLevel : Mirage_Level<MirageKernel_Dialect, AnyRankedTensor, "tensor<",
 defm Kernel : Mirage_CommonOperators<KernelLevel>;
 defm Kernel : Mirage_TensorOperators<KernelLevel>;
 
+foreach row = [
+  Row<"Abs", "abs", "the size of x, |x|">,
+  Row<"Sign", "sign", "1 above 0, -1 below, 0 for 0">,
+  Row<"Log1p", "log1p", "log(1 + x), which is how it is computed: near 0 in absolute terms alone">,
+  Row<"Softplus", "softplus", "log(1 + exp(x)), as max(x, 0) + log(1 + exp(-|x|)), which never overflows">,
+  Row<"HardSigmoid", "hard_sigmoid", "x / 6 + 1/2, from 0 to 1">,
+  Row<"HardSwish", "hard_swish", "the product x * hard_sigmoid(x)">,
+] in
+  def Kernel_ # row.name # Op : Mirage_InferredOperator<KernelLevel, row.mnemonic, row.text> {
+    let detail = "Element by element, of f16, bf16 or f32. Expanded before the search.";
+    let example = "%y = " # row.mnemonic # " %x : tensor<8x16xf16>";
+    let arguments = (ins AnyRankedTensor:$input);
+  }
+def Kernel_LeakyReluOp : Mirage_InferredOperator<KernelLevel, "leaky_relu", "x above 0, slope * x below"> {
+  let detail = "Element by element, of f16, bf16 or f32. Expanded before the search: `max(x, slope * x)`; with a slope above 1, `min`.";
+  let example = "%y = leaky_relu %x {slope = 1.0e-02} : tensor<8x16xf16>";
+  let arguments = (ins AnyRankedTensor:$input, F64Attr:$slope);
+}
+def Kernel_PowOp : Mirage_InferredOperator<KernelLevel, "pow", "x to the power of a constant"> {
+  let detail = "Element by element, of f16, bf16 or f32. Expanded before the search. A whole exponent, up to 64, gives products, and half "
+               "a one, up to 8.5, the square root too; others give exp(exponent * log(x)), which is no number for x below 0. A negative one is "
+               "1 over the positive one's. The exponent 0 is refused: `constant` gives ones.";
+  let example = "%y = pow %x {exponent = 3.0} : tensor<8x16xf16>\n"
+                "%z = pow %x {exponent = -0.75} : tensor<8x16xf16>";
+  let arguments = (ins AnyRankedTensor:$input, F64Attr:$exponent);
+}
+def Kernel_ClampOp : Mirage_InferredOperator<KernelLevel, "clamp", "x, from low to high"> {
+  let detail = "Element by element, of f16, bf16 or f32. Expanded before the search: `min(max(x, low), high)`. A bound on one side is `max` or `min`.";
+  let example = "%y = clamp %x {low = -1.0, high = 1.0} : tensor<8x16xf16>";
+  let arguments = (ins AnyRankedTensor:$input, F64Attr:$low, F64Attr:$high);
+}
 def Kernel_SoftmaxOp : Mirage_InferredOperator<KernelLevel, "softmax", "the share of exp(x - max) in its sum along `dim`"> {
   let detail = "Expanded before the search: `e / reduce_sum(e)` with `e = exp(x - reduce_max(x))`.";
   let example = "%y = softmax %x {dim = 1} : tensor<8x16xf16>";

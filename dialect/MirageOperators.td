@@ -32,6 +32,8 @@ defvar Unary = [
   Row<"GeluTanh", "gelu_tanh", "the approximation of gelu by tanh">,
   Row<"Erf", "erf", "the error function">,
   Row<"Tanh", "tanh", "hyperbolic tangent">,
+  Row<"Sin", "sin", "the sine of x, in radians; code is right to 2e-7 up to |x| = 2^22">,
+  Row<"Cos", "cos", "the cosine of x, in radians; code is right to 2e-7 up to |x| = 2^22">,
   Row<"Relu", "relu", "the larger of x and 0">,
 ];
 

@@ -182,6 +182,10 @@ static void unite_but(Axes *axes, MirageValue x, MirageValue y, uint32_t dim) {
 
 static void unite_sugar(Axes *axes, const MirageNodeView *node) {
   MirageValue x = node->operands[0], y = node->first_result;
+  if (mirage_op_is_function(node->op)) {
+    unite_right(axes, x, y, 0);
+    return;
+  }
   uint32_t rank = mirage_ugraph_type(axes->graph, y)->rank;
   for (uint32_t i = 1; i < node->num_operands; i++)
     tie_all(axes, node->operands[i]); // gain, bias; keys and values

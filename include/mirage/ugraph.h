@@ -106,7 +106,7 @@ MirageOp mirage_op_find(MirageLevel level, const char *mnemonic, size_t length);
 /// One step of a derived operator's canonical form. Operand numbers: 0 and 1 are the derived operator's own operands,
 /// 2 + i is the result of step i. A CONSTANT step has no operands, only `value`; a unary step uses `a` only.
 typedef struct MirageExpansionStep {
-  MirageOp op; // exp, log, sqrt, erf, tanh, not, add, sub, mul, div, max, less, less_equal, equal or constant
+  MirageOp op; // exp, log, sqrt, erf, tanh, sin, cos, not, add, sub, mul, div, max, less, less_equal, equal or constant
   uint8_t a, b;
   double value;
 } MirageExpansionStep;
@@ -122,6 +122,9 @@ typedef struct MirageExpansion {
 const MirageExpansion *mirage_op_expansion(MirageOp op);
 /// Whether mirage_ugraph_expand writes the operator as others: those, the mean and sugar.
 bool mirage_op_expands(MirageOp op);
+/// Whether it is sugar that computes element by element: abs, sign, log1p, softplus, hard_sigmoid, hard_swish, leaky_relu, pow,
+/// clamp.
+bool mirage_op_is_function(MirageOp op);
 
 // -------------------------------------------------------------------------------------------------------------- types
 
@@ -362,6 +365,15 @@ typedef union MirageAttrs {
   struct {
     double eps;
   } eps;
+  struct {
+    double slope;
+  } slope;
+  struct {
+    double exponent;
+  } exponent;
+  struct {
+    double low, high;
+  } bounds;
   struct {
     double scale; // factor of q @ k^T
     double cap;   // scores become cap * tanh(score / cap); 0 = none
@@ -619,6 +631,8 @@ MirageStatus mirage_access_tile(const MirageType *tensor, const MirageAccessAttr
 bool mirage_attention_is_masked(uint32_t num_operands, const MirageAttrs *attrs);
 /// Copies a graph and expands masked attention alone, in f32 with one rounding at its end.
 MirageStatus mirage_ugraph_expand_masks(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
+/// Applies a function (mirage_op_is_function) written as other operators: to a tensor, or to a tile of a block graph.
+MirageValue mirage_ugraph_apply_function(MirageUGraph *graph, MirageOp op, const MirageAttrs *attrs, MirageValue x);
 /// Rebuilds a kernel graph with sugar expanded and derived operators in canonical form (softmax, norms, attention,
 /// rsqrt = 1/sqrt, silu = x * sigmoid(x), sigmoid = 1/(1 + exp(-x)), square = x*x, mean = sum / extent).
 /// lib/ugraph/expand.c documents each; custom nodes are copied unchanged.

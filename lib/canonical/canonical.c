@@ -208,7 +208,7 @@ static MirageStatus rewrite_by_kind(Rewrite *rewrite, const CanonicalOp *op, con
   case MIRAGE_KIND_SUGAR:
     if (op->op == MIRAGE_OP_SDPA)
       return rewrite_attention(rewrite, op, out_result);
-    if (op->op == MIRAGE_OP_SELECT) {
+    if (op->op == MIRAGE_OP_SELECT || mirage_op_is_function(op->op)) {
       *out_result = mirage__canonical_pointwise(op);
       return MIRAGE_OK;
     }
@@ -222,7 +222,8 @@ static MirageStatus rewrite_by_kind(Rewrite *rewrite, const CanonicalOp *op, con
 
 static MirageStatus rewrite_operator(Rewrite *rewrite, const MirageNodeView *view) {
   MirageOpKind kind = mirage_op_info(view->op)->kind;
-  bool folds = kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY || view->op == MIRAGE_OP_SELECT;
+  bool folds = kind == MIRAGE_KIND_UNARY || kind == MIRAGE_KIND_BINARY || view->op == MIRAGE_OP_SELECT ||
+               mirage_op_is_function(view->op);
   if (!folds)
     MIRAGE_TRY(write_constants(rewrite, view));
   const MirageValue *operands = mapped(rewrite, view->num_operands, view->operands);

@@ -135,6 +135,15 @@ static void follow_cut(const CanonicalOp *op, const Cut *cut, const MirageType *
     attrs->iota.grid[cut->axis[dim]] = tile->shape[dim];
 }
 
+static MirageValue apply_to_tiles(const CanonicalOp *op, uint32_t count, const MirageValue *tiles,
+                                  const MirageAttrs *attrs) {
+  if (op->op == MIRAGE_OP_SELECT)
+    return select_tile(op, tiles);
+  if (mirage_op_is_function(op->op))
+    return mirage_ugraph_apply_function(op->graph, op->op, attrs, tiles[0]);
+  return mirage_ugraph_apply(op->graph, op->op, count, tiles, attrs);
+}
+
 MirageValue mirage__canonical_pointwise(const CanonicalOp *op) {
   enum { MOST = 64 };
   Cut cut = mirage__cut(&op->result, whole_dim(op), mirage__tile_target(op, mirage_type_elements(&op->result), 2048));
@@ -160,9 +169,7 @@ MirageValue mirage__canonical_pointwise(const CanonicalOp *op) {
     attrs.constant.type = tile;
   else if (op->op == MIRAGE_OP_IOTA)
     follow_cut(op, &cut, &tile, &attrs);
-  MirageValue result = op->op == MIRAGE_OP_SELECT
-                           ? select_tile(op, tiles)
-                           : mirage_ugraph_apply(op->graph, op->op, count, tiles, op->attrs ? &attrs : NULL);
+  MirageValue result = apply_to_tiles(op, count, tiles, op->attrs ? &attrs : NULL);
   MirageAccessAttrs out = cut_access(&cut, op->result.rank);
   mirage_ugraph_store(op->graph, result, mirage_ugraph_argument(op->graph, custom, num_tensors), &out);
   mirage_ugraph_close(op->graph, 0, NULL);

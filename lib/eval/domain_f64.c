@@ -52,6 +52,10 @@ MirageStatus mirage__eval_real_unary(MirageOp op, size_t n, const double *a, dou
     MAP(erf(x));
   case MIRAGE_OP_TANH:
     MAP(tanh(x));
+  case MIRAGE_OP_SIN:
+    MAP(sin(x));
+  case MIRAGE_OP_COS:
+    MAP(cos(x));
   case MIRAGE_OP_RELU:
     MAP(x < 0.0 ? 0.0 : x); // keeps NaN
   case MIRAGE_OP_NOT:

@@ -412,6 +412,8 @@ static uint32_t apply(MirageExprTable *table, MirageOp op, uint32_t a, uint32_t 
   case MIRAGE_OP_SQRT:
   case MIRAGE_OP_ERF:
   case MIRAGE_OP_TANH:
+  case MIRAGE_OP_SIN:
+  case MIRAGE_OP_COS:
     return make_atom(table, (uint32_t[]){ATOM_APPLY, (uint32_t)op, a, 0}, 4, false);
   case MIRAGE_OP_REDUCE_MAX:
     return maximum(table, a);

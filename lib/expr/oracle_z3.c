@@ -218,8 +218,8 @@ static void open_solver(MirageOracle *o, uint32_t rlimit) {
 }
 
 static void declare_operators(MirageOracle *o) {
-  static const MirageOp unaries[] = {MIRAGE_OP_EXP, MIRAGE_OP_LOG,  MIRAGE_OP_SQRT,
-                                     MIRAGE_OP_ERF, MIRAGE_OP_TANH, MIRAGE_OP_REDUCE_MAX};
+  static const MirageOp unaries[] = {MIRAGE_OP_EXP,  MIRAGE_OP_LOG, MIRAGE_OP_SQRT, MIRAGE_OP_ERF,
+                                     MIRAGE_OP_TANH, MIRAGE_OP_SIN, MIRAGE_OP_COS,  MIRAGE_OP_REDUCE_MAX};
   o->sort = Z3_mk_uninterpreted_sort(o->z3, symbol(o, "term"));
   o->add = declare(o, "add", 2, o->sort);
   o->mul = declare(o, "mul", 2, o->sort);

@@ -121,6 +121,8 @@ MirageTerm mirage_term_apply(MirageTerms *terms, MirageOp op, MirageTerm a, Mira
   case MIRAGE_OP_SQRT:
   case MIRAGE_OP_ERF:
   case MIRAGE_OP_TANH:
+  case MIRAGE_OP_SIN:
+  case MIRAGE_OP_COS:
   case MIRAGE_OP_REDUCE_MAX:
     return add_node(terms, (TermNode){.kind = TERM_APPLY, .which = (uint32_t)op, .a = a.index});
   case MIRAGE_OP_CAST:

@@ -2,7 +2,7 @@
 //
 //   add, sub, mul, div, matmul, sums   in both components; after an exponential only mod p
 //   exp(x)                             omega^(x mod q), after which no residue mod q exists
-//   sqrt, log, erf, tanh               seeded random functions of x mod p that return both components, with the values
+//   sqrt, log, erf, tanh, sin, cos     seeded random functions of x mod p that return both components, with the values
 //                                      that they have at 0 and 1; so is exp when its argument already lies behind an
 //                                      exponential
 //   max                                a seeded random function of the set of arguments (max_table.c)
@@ -301,13 +301,13 @@ static MirageStatus field_binary(const MirageDomain *self, MirageOp op, const Mi
   }
 }
 
-// What is known of the functions: sqrt(0) = 0, sqrt(1) = 1, log(1) = 0, erf(0) = 0, tanh(0) = 0, exp(0) = 1. Without
-// these, 0 / erf(0) would have a value. Elsewhere a random function.
+// What is known of the functions: sqrt(0) = 0, sqrt(1) = 1, log(1) = 0, erf(0) = 0, tanh(0) = 0, sin(0) = 0, cos(0) = 1,
+// exp(0) = 1. Without these, 0 / erf(0) would have a value. Elsewhere a random function.
 static Residue numeric_function(const MirageField *f, MirageOp op, uint64_t x) {
   bool at_zero = x == 0 && op != MIRAGE_OP_LOG, at_one = x == 1 && (op == MIRAGE_OP_SQRT || op == MIRAGE_OP_LOG);
   if (!at_zero && !at_one)
     return mirage__field_random_function(f, op, x);
-  uint64_t value = at_zero ? op == MIRAGE_OP_EXP : op == MIRAGE_OP_SQRT;
+  uint64_t value = at_zero ? op == MIRAGE_OP_EXP || op == MIRAGE_OP_COS : op == MIRAGE_OP_SQRT;
   return make(value, value, f->modes.free_exp);
 }
 
@@ -349,7 +349,7 @@ static void free_exponentials(const MirageField *f, size_t n, const Residue *a, 
     i = free_runs(f, i, n, a, out);
 }
 
-// sqrt, log, erf, tanh: functions of x mod p.
+// sqrt, log, erf, tanh, sin, cos: functions of x mod p.
 static MirageStatus random_functions(const MirageField *f, MirageOp op, size_t n, const Residue *a, Residue *out) {
   for (size_t i = 0; i < n; i++) {
     if (a[i].undefined)
@@ -390,6 +390,8 @@ static MirageStatus field_unary(const MirageDomain *self, MirageOp op, const Mir
   case MIRAGE_OP_LOG:
   case MIRAGE_OP_ERF:
   case MIRAGE_OP_TANH:
+  case MIRAGE_OP_SIN:
+  case MIRAGE_OP_COS:
     return random_functions(f, op, n, from, to);
   case MIRAGE_OP_NOT:
     for (size_t i = 0; i < n; i++)

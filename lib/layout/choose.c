@@ -30,6 +30,8 @@ double mirage__plan_op_cost(MirageOp op) {
   case MIRAGE_OP_GELU_TANH:
   case MIRAGE_OP_ERF:
   case MIRAGE_OP_TANH:
+  case MIRAGE_OP_SIN:
+  case MIRAGE_OP_COS:
     return 20;
   case MIRAGE_OP_RESHAPE:
     return 4; // index arithmetic

@@ -13,6 +13,7 @@
 //   v)   softmax(q @ k^T * scale) @ v             without "* scale" when scale = 1
 //   masked attention     scores become cap * tanh(scores / cap), then mask(visible, scores) or scores + mask; where a row may
 //                        see no key, its sum becomes sum + not(any visible), so that its weights are 0
+//   abs(x), pow(x) ..    functions.c
 //   select(c, x, y)      max(mask(c, x), mask(not c, y)): one of the two is bottom
 //
 // Custom nodes are copied unchanged.
@@ -258,8 +259,10 @@ static MirageValue expand_node(MirageUGraph *g, const MirageNodeView *node, cons
     return expand_layer_norm(g, node->attrs->eps.eps, node->num_operands, operands);
   case MIRAGE_OP_SELECT:
     return expand_select(g, operands);
-  default: // the only other sugar
+  case MIRAGE_OP_SDPA:
     return expand_attention(g, node, operands);
+  default: // what sugar is left
+    return mirage_ugraph_apply_function(g, node->op, node->attrs, operands[0]);
   }
 }
 

@@ -553,6 +553,30 @@ static MirageStatus infer_select(const InferCall *call, MirageType *out_result) 
   return infer_binary(&part, out_result);
 }
 
+// Whole powers are products, and only so many.
+static MirageStatus check_exponent(const InferCall *call, double exponent) {
+  enum { MOST = 64 };
+  bool whole = exponent == floor(exponent);
+  if (exponent == 0 || (whole && fabs(exponent) > MOST))
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "exponent is %g, a whole one is 1 to %d or the negative of that",
+                      exponent, MOST);
+  return MIRAGE_OK;
+}
+
+static MirageStatus infer_function(const InferCall *call, MirageType *out_result) {
+  uint32_t count;
+  const MirageAttrField *fields = mirage_attrs_fields(mirage_op_info(call->op)->attrs, &count);
+  MIRAGE_TRY(check_numbers(call));
+  for (uint32_t i = 0; i < count; i++)
+    MIRAGE_TRY(check_finite(call, fields[i].name, mirage_attr_number(&fields[i], call->attrs), -INFINITY));
+  if (call->op == MIRAGE_OP_POW)
+    MIRAGE_TRY(check_exponent(call, call->attrs->exponent.exponent));
+  if (call->op == MIRAGE_OP_CLAMP && call->attrs->bounds.low > call->attrs->bounds.high)
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "low is %g, above high, %g", call->attrs->bounds.low,
+                      call->attrs->bounds.high);
+  return infer_unary(call, out_result);
+}
+
 static MirageStatus infer_sugar(const InferCall *call, MirageType *out_result) {
   switch (call->op) {
   case MIRAGE_OP_SOFTMAX:
@@ -566,7 +590,7 @@ static MirageStatus infer_sugar(const InferCall *call, MirageType *out_result) {
   case MIRAGE_OP_SELECT:
     return infer_select(call, out_result);
   default:
-    return INFER_FAIL(call, MIRAGE_UNSUPPORTED, "operator %d has no shape rule", (int)call->op);
+    return infer_function(call, out_result);
   }
 }
 

@@ -42,6 +42,23 @@ MirageTyping mirage_op_typing(MirageOp op) {
   }
 }
 
+bool mirage_op_is_function(MirageOp op) {
+  switch (op) {
+  case MIRAGE_OP_ABS:
+  case MIRAGE_OP_SIGN:
+  case MIRAGE_OP_LOG1P:
+  case MIRAGE_OP_SOFTPLUS:
+  case MIRAGE_OP_HARD_SIGMOID:
+  case MIRAGE_OP_HARD_SWISH:
+  case MIRAGE_OP_LEAKY_RELU:
+  case MIRAGE_OP_POW:
+  case MIRAGE_OP_CLAMP:
+    return true;
+  default:
+    return false;
+  }
+}
+
 MirageOp mirage_op_find(MirageLevel level, const char *mnemonic, size_t length) {
   for (int op = MIRAGE_OP_NONE + 1; op < MIRAGE_NUM_OPS; op++) {
     const MirageOpInfo *info = &OPS[op];

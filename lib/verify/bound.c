@@ -48,6 +48,10 @@ static CallKind kind_of(MirageOp op) {
     return CALL_ERF;
   case MIRAGE_OP_TANH:
     return CALL_TANH;
+  case MIRAGE_OP_SIN:
+    return CALL_SIN;
+  case MIRAGE_OP_COS:
+    return CALL_COS;
   default:
     return CALL_EXP;
   }
@@ -202,6 +206,8 @@ static bool elementwise(BoundWalk *walk, MirageOp op, Abstract a, Abstract b, Ab
   case MIRAGE_OP_SQRT:
   case MIRAGE_OP_ERF:
   case MIRAGE_OP_TANH:
+  case MIRAGE_OP_SIN:
+  case MIRAGE_OP_COS:
     *out = atom(walk, a, kind_of(op));
     return true;
   default:

@@ -11,6 +11,8 @@ typedef enum {
   CALL_LOG,
   CALL_ERF,
   CALL_TANH,
+  CALL_SIN,
+  CALL_COS,
   CALL_COMPARE,  // of values: of known indices it is no call
   CALL_MEMBER,   // of a set under max
   CALL_MAXIMUM,  // a set under max

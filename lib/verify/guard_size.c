@@ -22,6 +22,8 @@ static double weight_of(MirageOp op) {
   case MIRAGE_OP_EXP:
   case MIRAGE_OP_LOG:
   case MIRAGE_OP_TANH:
+  case MIRAGE_OP_SIN:
+  case MIRAGE_OP_COS:
   case MIRAGE_OP_ERF:
   case MIRAGE_OP_SIGMOID:
   case MIRAGE_OP_SILU:

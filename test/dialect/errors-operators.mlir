@@ -678,3 +678,60 @@ mirage_kernel.graph @g(%t: !mirage_block.tile<2x4xf16>) -> tensor<1xf16> {
   %z = constant 0.0 : tensor<1xf16>
   return %z : tensor<1xf16>
 }
+
+// -----
+
+// an exponent that is missing
+mirage_kernel.graph @g(%x: tensor<4xf16>) -> tensor<4xf16> {
+  // expected-error @+1 {{pow: attribute 'exponent'}}
+  %0 = pow %x : tensor<4xf16>
+  return %0 : tensor<4xf16>
+}
+
+// -----
+
+// the power of 0
+mirage_kernel.graph @g(%x: tensor<4xf16>) -> tensor<4xf16> {
+  // expected-error @+1 {{pow: exponent is 0, a whole one is 1 to 64 or the negative of that}}
+  %0 = pow %x {exponent = 0.0} : tensor<4xf16>
+  return %0 : tensor<4xf16>
+}
+
+// -----
+
+// bounds that leave nothing
+mirage_kernel.graph @g(%x: tensor<4xf16>) -> tensor<4xf16> {
+  // expected-error @+1 {{clamp: low is 2, above high, 1}}
+  %0 = clamp %x {low = 2.0, high = 1.0} : tensor<4xf16>
+  return %0 : tensor<4xf16>
+}
+
+// -----
+
+// a function of i32
+mirage_kernel.graph @g(%x: tensor<4xi32>) -> tensor<1xf16> {
+  // expected-error @+1 {{sin: operand 0 is of i32, floating-point numbers (cast gives them) are needed}}
+  %0 = sin %x : tensor<4xi32>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}
+
+// -----
+
+// a function of i8
+mirage_kernel.graph @g(%x: tensor<4xi8>) -> tensor<1xf16> {
+  // expected-error @+1 {{abs: operand 0 is i8, a stored type; cast it to f16, bf16 or f32 first}}
+  %0 = abs %x : tensor<4xi8>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}
+
+// -----
+
+// a function of i1
+mirage_kernel.graph @g(%x: tensor<4xi1>) -> tensor<1xf16> {
+  // expected-error @+1 {{sign: operand 0 is of i1, floating-point numbers (cast gives them) are needed}}
+  %0 = sign %x : tensor<4xi1>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}

@@ -252,3 +252,30 @@ mirage_kernel.graph @order(%x: tensor<4x2x8xf16>) -> tensor<4x2x8xf16> {
   }
   return %y : tensor<4x2x8xf16>
 }
+
+// CHECK-LABEL: mirage_kernel.graph @functions
+mirage_kernel.graph @functions(%x: tensor<4x8xf16>) -> tensor<4x8xf16> {
+  // CHECK: abs %{{.*}} : tensor<4x8xf16>
+  %0 = abs %x : tensor<4x8xf16>
+  // CHECK: sign %{{.*}} : tensor<4x8xf16>
+  %1 = sign %0 : tensor<4x8xf16>
+  // CHECK: log1p %{{.*}} : tensor<4x8xf16>
+  %2 = log1p %1 : tensor<4x8xf16>
+  // CHECK: softplus %{{.*}} : tensor<4x8xf16>
+  %3 = softplus %2 : tensor<4x8xf16>
+  // CHECK: hard_sigmoid %{{.*}} : tensor<4x8xf16>
+  %4 = hard_sigmoid %3 : tensor<4x8xf16>
+  // CHECK: hard_swish %{{.*}} : tensor<4x8xf16>
+  %5 = hard_swish %4 : tensor<4x8xf16>
+  // CHECK: leaky_relu %{{.*}} {slope = 0.01} : tensor<4x8xf16>
+  %6 = leaky_relu %5 {slope = 0.01} : tensor<4x8xf16>
+  // CHECK: pow %{{.*}} {exponent = -0.75} : tensor<4x8xf16>
+  %7 = pow %6 {exponent = -0.75} : tensor<4x8xf16>
+  // CHECK: clamp %{{.*}} {low = -1.0, high = 2.5} : tensor<4x8xf16>
+  %8 = clamp %7 {high = 2.5, low = -1.0} : tensor<4x8xf16>
+  // CHECK: sin %{{.*}} : tensor<4x8xf16>
+  %9 = sin %8 : tensor<4x8xf16>
+  // CHECK: cos %{{.*}} : tensor<4x8xf16>
+  %10 = cos %9 : tensor<4x8xf16>
+  return %10 : tensor<4x8xf16>
+}

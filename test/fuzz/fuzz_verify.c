@@ -299,6 +299,12 @@ static void draw_attributes(Build *build, MirageOp op, MirageAttrs *attrs) {
     attrs->constant.type = draw_type(build, build->depth ? MIRAGE_SPACE_TILE : MIRAGE_SPACE_DEVICE);
     break;
   }
+  case MIRAGE_ATTRS_SLOPE:
+  case MIRAGE_ATTRS_EXPONENT:
+  case MIRAGE_ATTRS_BOUNDS:
+    attrs->bounds.low = (a % 5) * 0.5 - 1; // the first field of all three
+    attrs->bounds.high = (a % 7) * 0.5 - 1;
+    break;
   case MIRAGE_ATTRS_EPS:
     attrs->eps.eps = a & 1 ? 1e-5 : 0;
     break;

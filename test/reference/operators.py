@@ -12,7 +12,7 @@ import sys
 import reference
 
 STRUCTURE = ("REGION", "TERMINATOR")
-PREDICATES = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "and", "or", "not")  # no program alone
+PREDICATES = ("less", "less_equal", "greater", "greater_equal", "equal", "not_equal", "and", "or", "not", "sign")  # what compares is not searched
 COMPUTES = ("UNARY", "BINARY", "MATMUL", "REDUCE", "SUGAR")  # kinds of which the search makes kernels
 
 

@@ -92,6 +92,36 @@ static void unary_operators(void **state) {
   EXPECT1(MIRAGE_OP_RELU, T1(3), NULL, LIST(-1, 0, 2), LIST(0, 0, 2));
 }
 
+static void circular_functions(void **state) {
+  EXPECT1(MIRAGE_OP_SIN, T1(3), NULL, LIST(0, 1, -1), LIST(0, 0.8414709848078965, -0.8414709848078965));
+  EXPECT1(MIRAGE_OP_COS, T1(3), NULL, LIST(0, 1, -1), LIST(1, 0.54030230586813977, 0.54030230586813977));
+}
+
+static void functions(void **state) {
+  MirageAttrs slope = {.slope = {0.25}}, steep = {.slope = {2}}, bounds = {.bounds = {-1, 2}};
+  EXPECT1(MIRAGE_OP_ABS, T1(3), NULL, LIST(-2, 0, 3), LIST(2, 0, 3));
+  EXPECT1(MIRAGE_OP_SIGN, T1(3), NULL, LIST(-2, 0, 3), LIST(-1, 0, 1));
+  EXPECT1(MIRAGE_OP_LOG1P, T1(2), NULL, LIST(0, 1), LIST(0, 0.69314718055994531));
+  EXPECT1(MIRAGE_OP_SOFTPLUS, T1(3), NULL, LIST(0, 1000, -1000), LIST(0.69314718055994531, 1000, 0));
+  EXPECT1(MIRAGE_OP_HARD_SIGMOID, T1(4), NULL, LIST(-4, 0, 1.5, 4), LIST(0, 0.5, 0.75, 1));
+  EXPECT1(MIRAGE_OP_HARD_SWISH, T1(4), NULL, LIST(-4, -1.5, 1.5, 4), LIST(0, -0.375, 1.125, 4));
+  EXPECT1(MIRAGE_OP_LEAKY_RELU, T1(3), &slope, LIST(-4, 0, 4), LIST(-1, 0, 4));
+  EXPECT1(MIRAGE_OP_LEAKY_RELU, T1(3), &steep, LIST(-4, 0, 4), LIST(-8, 0, 4));
+  EXPECT1(MIRAGE_OP_CLAMP, T1(4), &bounds, LIST(-4, -1, 0.5, 4), LIST(-1, -1, 0.5, 2));
+}
+
+static void powers(void **state) {
+  static const double exponents[] = {1, 2, 3, 7, 64, -1, -3, 0.5, -0.5, 1.5, -2.5, 8.5, 9.5, 0.3, -1.75};
+  for (size_t i = 0; i < COUNT(exponents); i++) {
+    const double x[] = {1, 0.75, 1.0625};
+    MirageAttrs attrs = {.exponent = {exponents[i]}};
+    EXPECT1(MIRAGE_OP_POW, T1(3), &attrs, x, LIST(1, pow(x[1], exponents[i]), pow(x[2], exponents[i])));
+  }
+  MirageAttrs odd = {.exponent = {3}}, root = {.exponent = {0.3}};
+  EXPECT1(MIRAGE_OP_POW, T1(2), &odd, LIST(-2, 0), LIST(-8, 0));
+  EXPECT1(MIRAGE_OP_POW, T1(2), &root, LIST(-2, 0), LIST(NAN, 0)); // as pow has it
+}
+
 static void derived_operators_are_their_expansions(void **state) {
   for (int op = 1; op < MIRAGE_NUM_OPS; op++) {
     if (mirage_op_info((MirageOp)op)->kind != MIRAGE_KIND_UNARY || !mirage_op_expansion((MirageOp)op))
@@ -554,6 +584,9 @@ static void benchmark_shapes(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(unary_operators),
+      cmocka_unit_test(circular_functions),
+      cmocka_unit_test(functions),
+      cmocka_unit_test(powers),
       cmocka_unit_test(derived_operators_are_their_expansions),
       cmocka_unit_test(binary_operators_broadcast_from_the_right),
       cmocka_unit_test(matrix_products),

@@ -429,6 +429,53 @@ static void test_sugar(void **state) {
        MIRAGE_BAD_ARGUMENT});
 }
 
+#define NUMBERS(a, b)                                                                                                  \
+  {                                                                                                                    \
+    .bounds = {(a), (b) }                                                                                              \
+  }
+
+static void test_functions(void **state) {
+  RUN(NULL, //
+      {MIRAGE_OP_SIN, K, {"2x3xbf16"}, {{0}}, "2x3xbf16", 0}, {MIRAGE_OP_COS, B, {"2x3xf16"}, {{0}}, "2x3xf32", 0},
+      {MIRAGE_OP_ABS, K, {"2x3xf16"}, {{0}}, "2x3xf16", 0}, {MIRAGE_OP_SOFTPLUS, K, {"2x3xf32"}, {{0}}, "2x3xf32", 0},
+      {MIRAGE_OP_POW, K, {"2x3xf16"}, NUMBERS(-0.75, 0), "2x3xf16", 0},
+      {MIRAGE_OP_POW, K, {"2x3xf16"}, NUMBERS(64, 0), "2x3xf16", 0},
+      {MIRAGE_OP_CLAMP, K, {"2x3xf16"}, NUMBERS(-1, -1), "2x3xf16", 0},
+      {MIRAGE_OP_LEAKY_RELU, K, {"2x3xf16"}, NUMBERS(-3, 0), "2x3xf16", 0},
+      {MIRAGE_OP_SOFTPLUS, B, {"2x3xf16"}, {{0}}, "softplus: not an operator of the block level", MIRAGE_BAD_ARGUMENT},
+      {MIRAGE_OP_POW,
+       K,
+       {"2x3xf16"},
+       NUMBERS(0, 0),
+       "pow: exponent is 0, a whole one is 1 to 64 or the negative of that",
+       MIRAGE_BAD_ARGUMENT},
+      {MIRAGE_OP_POW,
+       K,
+       {"2x3xf16"},
+       NUMBERS(-65, 0),
+       "pow: exponent is -65, a whole one is 1 to 64 or the negative of that",
+       MIRAGE_BAD_ARGUMENT},
+      {MIRAGE_OP_POW,
+       K,
+       {"2x3xf16"},
+       NUMBERS(NAN, 0),
+       "pow: exponent is nan, a finite number is needed",
+       MIRAGE_BAD_ARGUMENT},
+      {MIRAGE_OP_LEAKY_RELU,
+       K,
+       {"2x3xf16"},
+       NUMBERS(INFINITY, 0),
+       "leaky_relu: slope is inf, a finite number is needed",
+       MIRAGE_BAD_ARGUMENT},
+      {MIRAGE_OP_CLAMP,
+       K,
+       {"2x3xf16"},
+       NUMBERS(-INFINITY, 1),
+       "clamp: low is -inf, a finite number is needed",
+       MIRAGE_BAD_ARGUMENT},
+      {MIRAGE_OP_CLAMP, K, {"2x3xf16"}, NUMBERS(1, 0.5), "clamp: low is 1, above high, 0.5", MIRAGE_BAD_ARGUMENT});
+}
+
 #define MAP(x, y, z, l0, l1)                                                                                           \
   {                                                                                                                    \
     .access = {.grid = {x, y, z}, .loop = {l0, l1, -1, -1} }                                                           \
@@ -709,7 +756,7 @@ int main(void) {
       cmocka_unit_test(test_reduce),       cmocka_unit_test(test_data_movement), cmocka_unit_test(test_constants),
       cmocka_unit_test(test_sugar),        cmocka_unit_test(test_access),        cmocka_unit_test(test_collectives),
       cmocka_unit_test(test_loop),         cmocka_unit_test(test_custom_grid),   cmocka_unit_test(test_custom_schedule),
-      cmocka_unit_test(test_types),
+      cmocka_unit_test(test_types),        cmocka_unit_test(test_functions),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

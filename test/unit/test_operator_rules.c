@@ -57,6 +57,16 @@ static MirageAttrs attrs_of(const MirageOpInfo *info, MirageType type) {
   case MIRAGE_ATTRS_DIM:
     attrs.dim.dim = 1;
     break;
+  case MIRAGE_ATTRS_SLOPE:
+    attrs.slope.slope = 0.25;
+    break;
+  case MIRAGE_ATTRS_EXPONENT:
+    attrs.exponent.exponent = 3;
+    break;
+  case MIRAGE_ATTRS_BOUNDS:
+    attrs.bounds.low = -0.5;
+    attrs.bounds.high = 0.75;
+    break;
   case MIRAGE_ATTRS_EPS:
     attrs.eps.eps = 0.001;
     break;
@@ -335,6 +345,7 @@ typedef struct Without {
 static const Without without[] = {
     {MIRAGE_OP_RESHAPE, "cost", "of a whole tensor it is no kernel"},
     {MIRAGE_OP_CONSTANT, "search class", "a program of it alone reads nothing"},
+    {MIRAGE_OP_SIGN, "search class", "it compares what is computed"},
 };
 
 // The search takes masks off a program; predicates of what is computed it does not take.

@@ -64,6 +64,12 @@ static MirageAttrs fitting_attrs(const MirageOpInfo *info, const MirageType *typ
   case MIRAGE_ATTRS_CONSTANT:
     attrs.constant.type = *type;
     break;
+  case MIRAGE_ATTRS_SLOPE:
+  case MIRAGE_ATTRS_EXPONENT:
+  case MIRAGE_ATTRS_BOUNDS:
+    attrs.bounds.low = 1; // the first field of all three
+    attrs.bounds.high = 2;
+    break;
   case MIRAGE_ATTRS_SDPA:
     attrs.sdpa.scale = 0.5;
     break;

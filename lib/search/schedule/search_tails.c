@@ -30,6 +30,7 @@ bool mirage__search_keeps_zero(MirageOp op) {
   case MIRAGE_OP_SQRT:
   case MIRAGE_OP_ERF:
   case MIRAGE_OP_TANH:
+  case MIRAGE_OP_SIN:
   case MIRAGE_OP_TRANSPOSE:
     return true;
   default:
