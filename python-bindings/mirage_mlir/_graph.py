@@ -14,8 +14,12 @@ float16 = "float16"
 bfloat16 = "bfloat16"
 float32 = "float32"
 
+bool_ = "bool"  # predicates
+int32 = "int32"  # indices
+
 _STORED = ("int8", "int4", "float8_e4m3fn", "float8_e5m2")  # of inputs, which are cast before anything else
-_ALIASES = {"f16": float16, "bf16": bfloat16, "f32": float32, "half": float16, "float": float32}
+_NO_NUMBERS = (bool_, int32)
+_ALIASES = {"f16": float16, "bf16": bfloat16, "f32": float32, "half": float16, "float": float32, "i1": bool_, "bool_": bool_, "i32": int32}
 
 # Attributes of operators, by the dialect's names: those that are needed, those that may be left out.
 ATTRIBUTES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
@@ -24,6 +28,7 @@ ATTRIBUTES: dict[str, tuple[tuple[str, ...], tuple[str, ...]]] = {
     "transpose": (("perm",), ()), "reshape": (("shape",), ()), "slice": (("dim", "begin", "end"), ()), "concat": (("dim",), ()),
     "cast": (("dtype",), ()), "constant": (("dtype", "value"), ("shape",)), "softmax": (("dim",), ()), "rms_norm": ((), ("eps",)),
     "layer_norm": ((), ("eps",)), "scaled_dot_product_attention": ((), ("scale", "cap", "causal", "offset", "window")), "iota": (("shape",), ("dim", "start")),
+    "leaky_relu": (("slope",), ()), "pow": (("exponent",), ()), "clamp": (("low", "high"), ()),
 }
 
 Number = Union[int, float]
@@ -49,18 +54,20 @@ def _plain_name(dtype: Any) -> str:
 
 
 def _input_dtype(dtype: Any) -> str:
-    """The same of an input, which may be of a stored type."""
+    """The same of an input, which may hold predicates or indices, or be of a stored type."""
     name = _plain_name(dtype)
-    if name not in (float16, bfloat16, float32) + _STORED:
-        raise TypeError(f"dtype {dtype!r} is not supported: use float16, bfloat16, float32, or stored: {', '.join(_STORED)}")
+    if name not in (float16, bfloat16, float32) + _NO_NUMBERS + _STORED:
+        raise TypeError(f"dtype {dtype!r} is not supported: use float16, bfloat16, float32, bool, int32, or stored: "
+                        f"{', '.join(_STORED)}")
     return name
 
 
 class Tensor:
     """A value of a Graph: an input, or what an operator gives. Made by the Graph's methods alone.
 
-    `shape` is a tuple of extents, `dtype` one of "float16", "bfloat16", "float32". The operators + - * / @ and unary -
-    work between tensors of one graph, and with numbers. Element-wise operators on two dtypes give float32.
+    `shape` is a tuple of extents, `dtype` one of "float16", "bfloat16", "float32"; "bool" of predicates, "int32" of indices. The
+    operators + - * / @ ** < <= > >= and unary - work between tensors of one graph, and with numbers; & | ~ between predicates.
+    Element-wise operators on two dtypes give float32. == compares Tensor objects, not elements: Graph.equal does those.
     """
 
     __slots__ = ("graph", "index", "dtype", "shape")
@@ -89,6 +96,14 @@ class Tensor:
     def __rtruediv__(self, other: Operand) -> Tensor: return self.graph.div(other, self)
     def __matmul__(self, other: Tensor) -> Tensor: return self.graph.matmul(self, other)
     def __neg__(self) -> Tensor: return self.graph.neg(self)
+    def __pow__(self, exponent: Number) -> Tensor: return self.graph.pow(self, exponent)
+    def __lt__(self, other: Operand) -> Tensor: return self.graph.less(self, other)
+    def __le__(self, other: Operand) -> Tensor: return self.graph.less_equal(self, other)
+    def __gt__(self, other: Operand) -> Tensor: return self.graph.greater(self, other)
+    def __ge__(self, other: Operand) -> Tensor: return self.graph.greater_equal(self, other)
+    def __and__(self, other: Tensor) -> Tensor: return self.graph.logical_and(self, other)
+    def __or__(self, other: Tensor) -> Tensor: return self.graph.logical_or(self, other)
+    def __invert__(self) -> Tensor: return self.graph.logical_not(self)
 
 
 class Graph:
@@ -137,7 +152,8 @@ class Graph:
         dims:    extents, outermost first, each at least 1; at most 6.
         dtype:   float16, bfloat16, float32; also NumPy's and PyTorch's names of them. Weights may be stored as int8, int4,
                  float8_e4m3fn or float8_e5m2, and are cast before anything else; two int4 are passed as one int8, the first in
-                 its low half, in a tensor whose last dimension is half as long.
+                 its low half, in a tensor whose last dimension is half as long. bool is for masks, int32 for positions, which are
+                 compared.
         strides: in elements, where the tensor that will be passed is a transposed view of a contiguous one; a permutation of
                  the contiguous strides. Omitted: row-major.
         name:    what error messages call it.
@@ -256,6 +272,113 @@ class Graph:
         """max(x, 0)."""
         return self._apply("relu", [x])
 
+    def sin(self, x: Tensor) -> Tensor:
+        """The sine, of radians."""
+        return self._apply("sin", [x])
+
+    def cos(self, x: Tensor) -> Tensor:
+        """The cosine, of radians."""
+        return self._apply("cos", [x])
+
+    def abs(self, x: Tensor) -> Tensor:
+        """|x|."""
+        return self._apply("abs", [x])
+
+    def sign(self, x: Tensor) -> Tensor:
+        """1 above 0, -1 below, 0 for 0."""
+        return self._apply("sign", [x])
+
+    def log1p(self, x: Tensor) -> Tensor:
+        """log(1 + x), computed like that: near 0 it is right in absolute terms alone."""
+        return self._apply("log1p", [x])
+
+    def softplus(self, x: Tensor) -> Tensor:
+        """log(1 + exp(x)), without overflow."""
+        return self._apply("softplus", [x])
+
+    def hard_sigmoid(self, x: Tensor) -> Tensor:
+        """x / 6 + 1/2, from 0 to 1."""
+        return self._apply("hard_sigmoid", [x])
+
+    def hard_swish(self, x: Tensor) -> Tensor:
+        """x * hard_sigmoid(x)."""
+        return self._apply("hard_swish", [x])
+
+    def leaky_relu(self, x: Tensor, slope: float = 0.01) -> Tensor:
+        """x above 0, slope * x below."""
+        return self._apply("leaky_relu", [x], {"slope": float(slope)})
+
+    def pow(self, x: Tensor, exponent: Number) -> Tensor:
+        """x to the power of a number. Where that is neither whole nor half a whole one, NaN for x below 0."""
+        return self._apply("pow", [x], {"exponent": float(exponent)})
+
+    def clamp(self, x: Tensor, low: Number, high: Number) -> Tensor:
+        """min(max(x, low), high)."""
+        return self._apply("clamp", [x], {"low": float(low), "high": float(high)})
+
+    # ------------------------------------------------------------------------------------------------- predicates, masks
+
+    def less(self, a: Operand, b: Operand) -> Tensor:
+        """Whether a < b, as bool: of numbers, or of indices. Broadcasts as add; one of the two may be a number. Also a < b."""
+        return self._binary("less", a, b)
+
+    def less_equal(self, a: Operand, b: Operand) -> Tensor:
+        """Whether a <= b, as less."""
+        return self._binary("less_equal", a, b)
+
+    def greater(self, a: Operand, b: Operand) -> Tensor:
+        """Whether a > b, as less."""
+        return self._binary("greater", a, b)
+
+    def greater_equal(self, a: Operand, b: Operand) -> Tensor:
+        """Whether a >= b, as less."""
+        return self._binary("greater_equal", a, b)
+
+    def equal(self, a: Operand, b: Operand) -> Tensor:
+        """Whether a = b, as less."""
+        return self._binary("equal", a, b)
+
+    def not_equal(self, a: Operand, b: Operand) -> Tensor:
+        """Whether a differs from b, as less."""
+        return self._binary("not_equal", a, b)
+
+    def logical_and(self, a: Tensor, b: Tensor) -> Tensor:
+        """Whether both hold. Also a & b."""
+        return self._apply("and", [a, b])
+
+    def logical_or(self, a: Tensor, b: Tensor) -> Tensor:
+        """Whether one holds, or both. Also a | b."""
+        return self._apply("or", [a, b])
+
+    def logical_not(self, x: Tensor) -> Tensor:
+        """Whether it does not hold. Also ~x."""
+        return self._apply("not", [x])
+
+    def iota(self, shape: Sequence[int], dim: int = 0, start: int = 0) -> Tensor:
+        """The positions start, start + 1, .. along `dim`, as int32.
+
+        >>> g = Graph(); scores = g.new_input((8, 16))
+        >>> causal = g.iota((1, 16), 1) <= g.iota((8, 1), 0)
+        >>> g.softmax(g.mask(causal, scores)).shape
+        (8, 16)
+        """
+        shape = list(_integers(shape, "iota: shape"))
+        if not -len(shape) <= dim < len(shape):
+            raise IndexError(f"iota: dim {dim} of a tensor with {len(shape)} dimensions: expected {-len(shape)} to {len(shape) - 1}")
+        return self._apply("iota", [], {"shape": shape, "dim": dim % len(shape), "start": operator.index(start)})
+
+    def mask(self, condition: Tensor, x: Tensor) -> Tensor:
+        """x where the condition holds, elsewhere less than every number: a maximum passes over it, exp of it is 0."""
+        return self._apply("mask", [condition, x])
+
+    def where(self, condition: Tensor, x: Operand, y: Operand) -> Tensor:
+        """x where the condition holds, y elsewhere. Broadcasts as add; one of x and y may be a number."""
+        like = x if isinstance(x, Tensor) else y
+        if not isinstance(like, Tensor):
+            raise TypeError("where: at least one choice has to be a tensor")
+        choices = [t if isinstance(t, Tensor) else self._number(t, like, "where") for t in (x, y)]
+        return self._apply("select", [condition, *choices])
+
     # ------------------------------------------------------------------------------------------------------- contractions
 
     def matmul(self, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False, dtype: Any = None) -> Tensor:
@@ -355,13 +478,26 @@ class Graph:
             raise ValueError("layer_norm: a bias needs a weight")
         return self._apply("layer_norm", [t for t in (x, weight, bias) if t is not None], {"eps": eps})
 
-    def scaled_dot_product_attention(self, q: Tensor, k: Tensor, v: Tensor, scale: float | None = None) -> Tensor:
+    def scaled_dot_product_attention(self, q: Tensor, k: Tensor, v: Tensor, scale: float | None = None,
+                                     mask: Tensor | None = None, causal: bool = False, offset: int = 0, window: int = 0,
+                                     cap: float = 0.0) -> Tensor:
         """softmax(scale * q @ k^T) @ v. Shapes: q [.., m, d], k [.., n, d], v [.., n, e] -> [.., m, e].
 
-        scale: 1 / sqrt(d) where it is omitted, as in PyTorch.
+        scale:  1 / sqrt(d) where it is omitted, as in PyTorch.
+        mask:   broadcasts to the scores [.., m, n]: of bool, whether a query sees a key; of the scores' dtype, what is added.
+        causal: query i sees the keys up to i + offset, and with a window the last that many of these.
+        cap:    scores become cap * tanh(score / cap).
+
+        A query that sees no key gives 0.
+
+        >>> g = Graph(); q = g.new_input((4, 16, 64)); k = g.new_input((4, 32, 64))
+        >>> g.scaled_dot_product_attention(q, k, k, causal=True, offset=16, window=8).shape
+        (4, 16, 64)
         """
-        scale = 1 / math.sqrt(q.shape[-1]) if scale is None else scale
-        return self._apply("scaled_dot_product_attention", [q, k, v], {"scale": scale})
+        attributes: dict[str, Any] = {"scale": 1 / math.sqrt(q.shape[-1]) if scale is None else scale}
+        given = {"cap": float(cap), "causal": bool(causal), "offset": operator.index(offset), "window": operator.index(window)}
+        attributes |= {name: value for name, value in given.items() if value}
+        return self._apply("scaled_dot_product_attention", [q, k, v] if mask is None else [q, k, v, mask], attributes)
 
     # -------------------------------------------------------------------------------------------------------- underneath
 
@@ -413,6 +549,12 @@ class Graph:
     def _number(self, value: Any, like: Tensor, op: str) -> Tensor:
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             raise TypeError(f"{op}: expected a tensor or a number, got {type(value).__name__}")
+        if like.dtype == int32:
+            if isinstance(value, float):
+                raise TypeError(f"{op}: expected an index beside indices, got {value}")
+            return self._apply("constant", [], {"dtype": int32, "shape": [1] * like.ndim, "value": float(value)})
+        if like.dtype == bool_:
+            raise TypeError(f"{op}: expected predicates, got a number")
         return self.constant(value, (1,) * like.ndim, like.dtype)
 
     def _reduce(self, op: str, x: Tensor, dim: int, dtype: Any) -> Tensor:

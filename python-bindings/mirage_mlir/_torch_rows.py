@@ -29,6 +29,17 @@ _UNARY = {
     "erf",
     "tanh",
     "relu",
+    "sin",
+    "cos",
+    "abs",
+    "sign",
+    "log1p",
+    "softplus",
+    "hard_sigmoid",
+    "hard_swish",
+    "leaky_relu",
+    "pow",
+    "clamp",
     "cast",
 }
 _BINARY = {"add", "sub", "mul", "div", "max", "min"}

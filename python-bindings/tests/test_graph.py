@@ -38,8 +38,26 @@ def sigmoid(x):
     return 1 / (1 + np.exp(-x))
 
 
-def attention(q, k, v, scale):
-    return softmax(scale * q @ np.swapaxes(k, -1, -2), -1) @ v
+def attention(q, k, v, scale, visible=True, bias=0.0, cap=None):
+    scores = scale * q @ np.swapaxes(k, -1, -2)
+    scores = scores if cap is None else cap * np.tanh(scores / cap)
+    weights = np.exp(scores + bias) * visible
+    total = weights.sum(-1, keepdims=True)
+    return weights / np.where(total == 0, 1, total) @ v
+
+
+def softplus(x):
+    return np.log(1 + np.exp(x))
+
+
+def hard_sigmoid(x):
+    return np.clip(x / 6 + 0.5, 0, 1)
+
+
+def seen(m, n, offset=0, window=0):
+    """[m, n]: whether query i sees key j."""
+    i, j = np.arange(m)[:, None] + offset, np.arange(n)[None]
+    return (j <= i) & ((j > i - window) if window else True)
 
 
 M, V = (3, 4), (4,)
@@ -64,6 +82,18 @@ CASES = {
     "erf": [([M], lambda g, x: g.erf(x), erf)],
     "tanh": [([M], lambda g, x: g.tanh(x), np.tanh)],
     "relu": [([M], lambda g, x: g.relu(g.sub(x, 1.0)), lambda x: np.maximum(x - 1, 0))],
+    "sin": [([M], lambda g, x: g.sin(x), np.sin)],
+    "cos": [([M], lambda g, x: g.cos(x), np.cos)],
+    "abs": [([M], lambda g, x: g.abs(x - 1), lambda x: np.abs(x - 1))],
+    "sign": [([M], lambda g, x: g.sign(x - 1), lambda x: np.sign(x - 1))],
+    "log1p": [([M], lambda g, x: g.log1p(x), np.log1p)],
+    "softplus": [([M], lambda g, x: g.softplus(x - 1), lambda x: softplus(x - 1))],
+    "hard_sigmoid": [([M], lambda g, x: g.hard_sigmoid(4 * x - 4), lambda x: hard_sigmoid(4 * x - 4))],
+    "hard_swish": [([M], lambda g, x: g.hard_swish(4 * x - 4), lambda x: (4 * x - 4) * hard_sigmoid(4 * x - 4))],
+    "leaky_relu": [([M], lambda g, x: g.leaky_relu(x - 1, 0.25), lambda x: np.where(x > 1, x - 1, (x - 1) / 4))],
+    "pow": [([M], lambda g, x: g.pow(x, 2.5), lambda x: x ** 2.5), ([M], lambda g, x: (x - 1) ** 3, lambda x: (x - 1) ** 3),
+            ([M], lambda g, x: x ** -0.3, lambda x: x ** -0.3)],
+    "clamp": [([M], lambda g, x: g.clamp(x, 0.5, 1), lambda x: np.clip(x, 0.5, 1))],
     "add": [([M, V], lambda g, a, b: g.add(a, b), np.add), ([M], lambda g, x: 2.5 + x, lambda x: x + 2.5),
             ([M, (3, 1)], lambda g, a, b: a + b, np.add)],
     "sub": [([M, V], lambda g, a, b: g.sub(a, b), np.subtract), ([M], lambda g, x: 2 - x, lambda x: 2 - x),
@@ -82,13 +112,17 @@ CASES = {
     **{name: [([M, M], lambda g, a, b, name=name: g.cast(g.apply(name, below_one(g, a), below_one(g, b)), "float32"),
                lambda a, b, of=of: of(a < 1, b < 1).astype("float64"))]
        for name, of in (("and", np.logical_and), ("or", np.logical_or))},
-    "not": [([M], lambda g, x: g.cast(g.apply("not", below_one(g, x)), "float32"), lambda x: (x >= 1).astype("float64"))],
+    "not": [([M], lambda g, x: g.cast(g.apply("not", below_one(g, x)), "float32"), lambda x: (x >= 1).astype("float64")),
+            ([M], lambda g, x: g.cast(~(x < 1), "float32"), lambda x: (x >= 1).astype("float64"))],
     "iota": [([M], lambda g, x: g.mul(x, g.cast(g.apply("iota", shape=[3, 1], dim=0, start=2), "float32")),
-              lambda x: x * np.array([[2], [3], [4]]))],
+              lambda x: x * np.array([[2], [3], [4]])),
+             ([M], lambda g, x: g.where(g.less(g.iota((1, 4), -1), 2), x, 0.0), lambda x: x * np.array([1, 1, 0, 0]))],
     "mask": [([M], lambda g, x: g.maximum(g.apply("mask", below_one(g, x), x), 0.5),
               lambda x: np.where(x < 1, np.maximum(x, 0.5), 0.5))],
     "select": [([M, M, M], lambda g, c, a, b: g.apply("select", below_one(g, c), a, b),
-                lambda c, a, b: np.where(c < 1, a, b))],
+                lambda c, a, b: np.where(c < 1, a, b)),
+               ([M, M], lambda g, c, a: g.where((c < 1.5) & (c > 0.5) | (c >= 1.75), 3, a),
+                lambda c, a: np.where((c < 1.5) & (c > 0.5) | (c >= 1.75), 3, a))],
     "matmul": [([M, (4, 5)], lambda g, a, b: g.matmul(a, b), np.matmul),
                ([M, (4, 5)], lambda g, a, b: a @ b, np.matmul),
                ([(4, 3), (5, 4)], lambda g, a, b: g.matmul(a, b, transpose_a=True, transpose_b=True),
@@ -120,7 +154,18 @@ CASES = {
         ([(2, 3, 4), (2, 5, 4), (2, 5, 6)], lambda g, q, k, v: g.scaled_dot_product_attention(q, k, v),
          lambda q, k, v: attention(q, k, v, 0.5)),
         ([(3, 4), (5, 4), (5, 6)], lambda g, q, k, v: g.scaled_dot_product_attention(q, k, v, scale=2.0),
-         lambda q, k, v: attention(q, k, v, 2.0))],
+         lambda q, k, v: attention(q, k, v, 2.0)),
+        ([(3, 4), (5, 4), (5, 6)], lambda g, q, k, v: g.scaled_dot_product_attention(q, k, v, causal=True),
+         lambda q, k, v: attention(q, k, v, 0.5, seen(3, 5))),
+        ([(3, 4), (5, 4), (5, 6)], lambda g, q, k, v: g.scaled_dot_product_attention(q, k, v, causal=True, offset=2, window=2),
+         lambda q, k, v: attention(q, k, v, 0.5, seen(3, 5, 2, 2))),
+        ([(3, 4), (5, 4), (5, 6)], lambda g, q, k, v: g.scaled_dot_product_attention(q, k, v, causal=True, offset=-1),
+         lambda q, k, v: attention(q, k, v, 0.5, seen(3, 5, -1))),  # query 0 sees no key
+        ([(3, 4), (5, 4), (5, 6), (3, 5)],
+         lambda g, q, k, v, m: g.scaled_dot_product_attention(q, k, v, mask=m < 1, cap=2.0),
+         lambda q, k, v, m: attention(q, k, v, 0.5, m < 1, cap=2.0)),
+        ([(3, 4), (5, 4), (5, 6), (5,)], lambda g, q, k, v, m: g.scaled_dot_product_attention(q, k, v, mask=m),
+         lambda q, k, v, m: attention(q, k, v, 0.5, bias=m))],
 }
 
 
@@ -215,3 +260,51 @@ def test_several_outputs_and_out():
     np.testing.assert_array_equal(out[0], e)
     np.testing.assert_allclose(s, value.sum(1, keepdims=True), rtol=1e-6)
     assert f.outputs == [("float32", (4, 8)), ("float32", (4, 1))]
+
+
+def test_masks_from_outside():
+    """A bool input, and positions: as NumPy and PyTorch have them."""
+    g = mi.new_graph()
+    x, m, n = g.new_input((3, 4), "float32"), g.new_input((3, 4), bool), g.new_input((3, 1), "int32", name="n")
+    g.mark_output(g.where(m & (g.iota((1, 4), 1) < n), x, 0.0))
+    random = np.random.default_rng(3)
+    x, m, n = random.uniform(size=(3, 4)).astype("float32"), random.integers(0, 2, (3, 4)) > 0, np.array([[-3], [2], [9]], "int32")
+    f = mi.from_mlir(g.mlir)
+    np.testing.assert_array_equal(f(x, m, n), np.where(m & (np.arange(4) < n), x, 0))
+    torch = pytest.importorskip("torch")
+    np.testing.assert_array_equal(f(*map(torch.from_numpy, (x, m, n))).numpy(), np.where(m & (np.arange(4) < n), x, 0))
+    with pytest.raises(TypeError, match=r"argument 1: expected bool \[3, 4\], got int8 \[3, 4\]"):
+        f(x, m.astype("int8"), n)
+    with pytest.raises(TypeError, match=r"argument 2 \('n'\): expected int32 \[3, 1\], got "):
+        f(x, m, n.astype("int64"))
+
+
+REFUSED = {
+    "mask of numbers": (lambda g, x, m, n: g.mask(x, x), mi.MirageError, "mask: operand 0 is of f32, predicates, i1"),
+    "logic of numbers": (lambda g, x, m, n: x & m, mi.MirageError, "and: operand 0 is of f32, predicates, i1"),
+    "not of indices": (lambda g, x, m, n: ~n, mi.MirageError, "not: operand 0 is of i32, predicates, i1"),
+    "predicates compared": (lambda g, x, m, n: m < m, mi.MirageError, "less: compares numbers or indices, operand 0 is of i1"),
+    "numbers and indices": (lambda g, x, m, n: x <= n, mi.MirageError, "less_equal: compares numbers with numbers or indices"),
+    "arithmetic of indices": (lambda g, x, m, n: n + n, mi.MirageError, "add: operand 0 is of i32, floating-point numbers"),
+    "half an index": (lambda g, x, m, n: n < 0.5, TypeError, "less: expected an index beside indices, got 0.5"),
+    "a predicate as a number": (lambda g, x, m, n: m < 1, TypeError, "less: expected predicates, got a number"),
+    "two numbers": (lambda g, x, m, n: g.where(m, 1, 2), TypeError, "where: at least one choice has to be a tensor"),
+    "shapes of a choice": (lambda g, x, m, n: g.where(m, x, g.iota((5,))), mi.MirageError, "select: "),
+    "dim": (lambda g, x, m, n: g.iota((3, 4), 2), IndexError, "iota: dim 2 of a tensor with 2 dimensions: expected -2 to 1"),
+    "beyond 2^24": (lambda g, x, m, n: g.iota((3,), 0, 2 ** 24), mi.MirageError, "iota: "),
+    "exponent": (lambda g, x, m, n: x ** 0, mi.MirageError, "pow: exponent is 0, a whole one is 1 to 64"),
+    "bounds": (lambda g, x, m, n: g.clamp(x, 2, 1), mi.MirageError, "clamp: low is 2, above high, 1"),
+    "window alone": (lambda g, x, m, n: g.scaled_dot_product_attention(x, x, x, window=2), mi.MirageError, "attention: "),
+    "mask's shape": (lambda g, x, m, n: g.scaled_dot_product_attention(x, x, x, mask=m), mi.MirageError, "attention: "),
+    "mask of indices": (lambda g, x, m, n: g.scaled_dot_product_attention(x, x, x, mask=n), mi.MirageError, "attention: "),
+}
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_what_masks_refuse(name):
+    build, error, text = REFUSED[name]
+    g = mi.new_graph()
+    inputs = [g.new_input(shape, dtype) for shape, dtype in (((3, 4), "float32"), ((3, 4), "bool"), ((3, 1), "int32"))]
+    with pytest.raises(error) as raised:
+        build(g, *inputs)
+    assert text in str(raised.value) and raised.type is error

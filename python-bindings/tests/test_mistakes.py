@@ -164,7 +164,7 @@ def test_dims(g):
 
 
 def test_dtypes(g):
-    says(TypeError, "dtype 'float64' is not supported: use float16, bfloat16, float32, or stored: int8, int4, "
+    says(TypeError, "dtype 'float64' is not supported: use float16, bfloat16, float32, bool, int32, or stored: int8, int4, "
          "float8_e4m3fn, float8_e5m2", lambda: g.new_input((4,), "float64"))
     says(TypeError, "dtype torch.int8 is not supported: use float16, bfloat16 or float32",
          lambda: g.cast(g.inputs[0], torch.int8))
