@@ -161,6 +161,12 @@ class Graph:
         >>> Graph().new_input((4, 8), "float16", strides=(1, 4)).shape
         (4, 8)
         """
+        value, back = self._strided_input(dims, dtype, strides, name)
+        return value if back is None else self._apply("transpose", [value], {"perm": back})
+
+    def _strided_input(self, dims: Sequence[int], dtype: Any, strides: Sequence[int] | None,
+                       name: str) -> tuple[Tensor, list[int] | None]:
+        """An input as it lies in memory, and the permutation that makes the tensor of it; None where it is that already."""
         dims = _integers(dims, "new_input: dims")
         dtype = _input_dtype(dtype)
         if any(d < 1 for d in dims) or not 1 <= len(dims) <= 6:
@@ -171,10 +177,7 @@ class Graph:
         self._inputs.append(value.index)
         self._names.append(name)
         self._perms.append(order)
-        if order is None:
-            return value
-        back = [order.index(d) for d in range(len(dims))]
-        return self._apply("transpose", [value], {"perm": back})
+        return value, None if order is None else [order.index(d) for d in range(len(dims))]
 
     def mark_output(self, *tensors: Tensor) -> None:
         """Makes tensors outputs, in this order behind those that are."""

@@ -5,11 +5,15 @@ from __future__ import annotations
 import torch
 
 from ._graph import Tensor
+from ._torch_masks import masked_sum
 from ._torch_table import Unsupported, as_dtype, as_tensor, binary, cast_to, dim_of, in_float32, is_number, op
 
 
 @op("add")
 def add(g, a, b, *, alpha=1):
+    masked = masked_sum(g, a, b) if alpha == 1 and isinstance(a, Tensor) and isinstance(b, Tensor) else None
+    if masked is not None:
+        return masked
     return binary(g, "add", a, b if alpha == 1 else binary(g, "mul", b, alpha))
 
 
@@ -64,6 +68,11 @@ for _names in (
     ("erf", "special_erf"),
     ("tanh",),
     ("relu",),
+    ("sin",),
+    ("cos",),
+    ("abs", "absolute"),
+    ("sign", "sgn"),
+    ("log1p", "special_log1p"),
 ):
     _unary(*_names)
 
@@ -73,14 +82,39 @@ def gelu(g, x, approximate="none"):
     return g.gelu(as_tensor(x), approximate)
 
 
-@op("abs", "absolute")
-def absolute(g, x):
-    return g.maximum(as_tensor(x), g.neg(x))
-
-
 @op("reciprocal")
 def reciprocal(g, x):
     return g.div(1.0, as_tensor(x))
+
+
+def _in_float32(name: str, *names: str) -> None:
+    """Functions of several steps: they round once, as PyTorch's do."""
+
+    def apply(g, x, inplace=False):
+        return in_float32(g, as_tensor(x), getattr(g, name))
+
+    op(*names)(apply)
+
+
+_in_float32("hard_sigmoid", "hardsigmoid")
+_in_float32("hard_swish", "hardswish")
+
+
+@op("softplus")
+def softplus(g, x, beta=1, threshold=20):
+    """Above the threshold PyTorch gives x, which softplus(x) is to all digits at 20 and beyond."""
+    if threshold < 20 or not beta > 0:
+        raise Unsupported(f"beta={beta}, threshold={threshold}")
+
+    def body(t: Tensor) -> Tensor:
+        return g.softplus(t) if beta == 1 else g.div(g.softplus(g.mul(t, float(beta))), float(beta))
+
+    return in_float32(g, as_tensor(x), body)
+
+
+@op("leaky_relu")
+def leaky_relu(g, x, negative_slope=0.01, inplace=False):
+    return in_float32(g, as_tensor(x), lambda t: g.leaky_relu(t, negative_slope))
 
 
 @op("hardtanh")
@@ -111,27 +145,16 @@ def clamp_max(g, x, max):
     return binary(g, "minimum", x, max)
 
 
-_POWERS = {
-    2: lambda g, x: g.square(x),
-    3: lambda g, x: g.mul(g.square(x), x),
-    4: lambda g, x: g.square(g.square(x)),
-    0.5: lambda g, x: g.sqrt(x),
-    -0.5: lambda g, x: g.rsqrt(x),
-    -1: lambda g, x: g.div(1.0, x),
-    -2: lambda g, x: g.div(1.0, g.square(x)),
-    1: lambda g, x: x,
-}
-
-
 @op("pow")
 def power(g, x, exponent):
-    if not isinstance(x, Tensor) or not is_number(exponent) or exponent not in _POWERS:
-        raise Unsupported(
-            f"exponent {exponent if is_number(exponent) else type(exponent).__name__}: "
-            f"only {', '.join(str(e) for e in sorted(_POWERS))} are possible"
-        )
-    body = _POWERS[exponent]
-    return body(g, x) if exponent in (1, 2, 0.5, -0.5) else in_float32(g, x, lambda t: body(g, t))
+    if not isinstance(x, Tensor) or not is_number(exponent) or exponent == 0:
+        raise Unsupported(f"exponent {exponent if is_number(exponent) else type(exponent).__name__}: a number but 0 is possible")
+    if exponent in _NAMED_POWERS:
+        return _NAMED_POWERS[exponent](g, x)
+    return in_float32(g, x, lambda t: g.pow(t, float(exponent)))
+
+
+_NAMED_POWERS = {1: lambda g, x: x, 2: lambda g, x: g.square(x), 0.5: lambda g, x: g.sqrt(x), -0.5: lambda g, x: g.rsqrt(x)}
 
 
 @op("glu")
@@ -152,28 +175,28 @@ def to(g, x, *args, **kwargs):
     for a in args:
         dtype = a if isinstance(a, (torch.dtype, Tensor)) else dtype
     if isinstance(dtype, Tensor):
-        return cast_to(g, as_tensor(x), dtype.dtype)
-    return as_dtype(g, as_tensor(x), dtype)  # a change of device shows in PyTorch's result
+        return cast_to(g, x, dtype.dtype)
+    return as_dtype(g, x, dtype)  # a change of device shows in PyTorch's result
 
 
 @op("type_as")
 def type_as(g, x, other):
-    return cast_to(g, as_tensor(x), other.dtype)
+    return cast_to(g, x, other.dtype)
 
 
 @op("float")
 def to_float(g, x, **_):
-    return cast_to(g, as_tensor(x), "float32")
+    return cast_to(g, x, "float32")
 
 
 @op("half")
 def to_half(g, x, **_):
-    return cast_to(g, as_tensor(x), "float16")
+    return cast_to(g, x, "float16")
 
 
 @op("bfloat16")
 def to_bfloat16(g, x, **_):
-    return cast_to(g, as_tensor(x), "bfloat16")
+    return cast_to(g, x, "bfloat16")
 
 
 def _other_dtype(name: str, dtype: str) -> None:
@@ -183,8 +206,13 @@ def _other_dtype(name: str, dtype: str) -> None:
     op(name)(refuse)
 
 
-for _name, _dtype in (("double", "float64"), ("long", "int64"), ("int", "int32"), ("bool", "bool")):
+for _name, _dtype in (("double", "float64"), ("long", "int64"), ("int", "int32")):
     _other_dtype(_name, _dtype)
+
+
+@op("bool")
+def to_bool(g, x, **_):
+    return as_dtype(g, x, torch.bool)
 
 
 @op("contiguous", "clone", "detach", "alias", "lift_fresh_copy", "positive", "pos")

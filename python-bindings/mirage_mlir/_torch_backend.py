@@ -44,7 +44,7 @@ from . import _jobs, _mirage, _torch_measure, _torch_runtime
 from ._graph import Graph
 from ._mirage import MirageError
 from ._torch_import import apply_node, check_type, memory_order, value_of
-from ._torch_ops import Unsupported, name_of
+from ._torch_ops import Unsupported, input_of, name_of
 from ._torch_partition import Limits, Outside, Split, partition, specialise
 from ._torch_rows import rows
 from ._torch_settings import Settings
@@ -168,7 +168,7 @@ def _program_of(module: fx.GraphModule) -> _Program:
             program.copied.append(order is None)
             program.orders.append(list(range(x.ndim)) if order is None else order)
             strides = None if order is None or x.is_contiguous() else x.stride()
-            values[node] = graph.new_input(shape, dtype, strides=strides)
+            values[node] = input_of(graph, shape, dtype, strides)
         elif node.op == "output":
             for result in node.args[0]:
                 graph.mark_output(_turned(program, value_of(result), values[result]))

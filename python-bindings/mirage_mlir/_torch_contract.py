@@ -7,9 +7,13 @@ from typing import Any, Callable
 
 import torch
 
+from . import _torch_known as known
 from ._graph import Graph, Tensor
 from ._torch_arith import maximum, minimum
+from ._torch_known import Known
 from ._torch_table import (
+    FLOATS,
+    FROM_TORCH,
     Unsupported,
     as_dtype,
     as_tensor,
@@ -23,7 +27,7 @@ from ._torch_table import (
 )
 
 
-def _matmul(g: Graph, a: Tensor, b: Tensor, transpose_b: bool = False) -> Tensor:
+def _matmul(g: Graph, a: Tensor, b: Tensor, transpose_b: bool = False, dtype: str | None = None) -> Tensor:
     """a @ b for any ranks. A matrix b meets all of a's leading dimensions as rows of one matrix."""
     left, right = a.ndim == 1, b.ndim == 1
     if left:
@@ -34,7 +38,7 @@ def _matmul(g: Graph, a: Tensor, b: Tensor, transpose_b: bool = False) -> Tensor
     flat = b.ndim == 2 and a.ndim > 2
     if flat:
         a = reshape_to(g, a, (math.prod(lead), a.shape[-1]))
-    y = g.matmul(a, b, transpose_b=transpose_b)
+    y = g.matmul(a, b, transpose_b=transpose_b, dtype=dtype)
     if flat:
         y = reshape_to(g, y, (*lead, y.shape[-1]))
     shape = [e for d, e in enumerate(y.shape) if not (left and d == y.ndim - 2) and not (right and d == y.ndim - 1)]
@@ -42,8 +46,10 @@ def _matmul(g: Graph, a: Tensor, b: Tensor, transpose_b: bool = False) -> Tensor
 
 
 @op("matmul", "mm", "bmm", "mv")
-def matmul(g, a, b):
-    return _matmul(g, as_tensor(a), as_tensor(b))
+def matmul(g, a, b, out_dtype=None):
+    if out_dtype is not None and FROM_TORCH.get(out_dtype) not in FLOATS:
+        raise Unsupported(str(out_dtype).removeprefix("torch."))
+    return _matmul(g, as_tensor(a), as_tensor(b), dtype=out_dtype and FROM_TORCH[out_dtype])
 
 
 @op("linear")
@@ -92,21 +98,53 @@ def einsum(g, equation, *operands):
     return permute_to(g, y, [order.index(i) for i in result])
 
 
-@op("scaled_dot_product_attention")
+def _visibility(g: Graph, mask: Any, shape: tuple[int, ...]) -> tuple[Tensor | None, dict[str, Any]]:
+    """A mask of attention as a tensor, or as what says it: of positions alone, it may be a causal one. shape: of the scores."""
+    if mask is None:
+        return None, {}
+    if isinstance(mask, Known):
+        mask = known.added_mask(mask) or mask
+    if not isinstance(mask, Known):
+        return as_tensor(mask, "the mask"), {}
+    if mask.dtype != "bool":
+        return known.tensor_of(g, mask), {}
+    causal = known.as_causal(known.broadcast(mask, shape))
+    if causal is not None:
+        return None, {"causal": True, "offset": causal[0], "window": causal[1]}
+    return (None, {}) if known.always(mask) else (known.mask_of(g, mask), {})
+
+
+@op("scaled_dot_product_attention", takes_known=True)
 def attention(g, q, k, v, attn_mask=None, dropout_p=0.0, is_causal=False, scale=None, enable_gqa=False):
-    if attn_mask is not None:
-        raise Unsupported("a mask")
-    if is_causal:
-        raise Unsupported("is_causal: a mask")
     if dropout_p:
         raise Unsupported(f"dropout_p={dropout_p}")
-    shape = q.shape
-    if enable_gqa and q.shape[-3] != k.shape[-3]:
+    if is_causal and attn_mask is not None:
+        raise Unsupported("is_causal beside a mask")
+    shape = as_tensor(q).shape
+    mask, attributes = _visibility(g, attn_mask, (*shape[:-1], as_tensor(k).shape[-2]))
+    if is_causal:
+        attributes = {"causal": True}
+    if not enable_gqa or shape[-3] == k.shape[-3]:
+        return g.scaled_dot_product_attention(q, k, as_tensor(v), scale, mask, **attributes)
+    group = shape[-3] // k.shape[-3]
+    if mask is None and not attributes:
         # Heads that share keys are more rows of one: without a mask, rows do not depend on each other.
-        group = q.shape[-3] // k.shape[-3]
         q = reshape_to(g, q, (*shape[:-3], k.shape[-3], group * shape[-2], shape[-1]))
-    y = g.scaled_dot_product_attention(q, k, v, scale)
-    return reshape_to(g, y, (*shape[:-1], v.shape[-1])) if q.shape != shape else y
+        y = g.scaled_dot_product_attention(q, k, v, scale)
+    else:
+        y = _grouped_attention(g, q, k, v, scale, mask, attributes)
+    return reshape_to(g, y, (*shape[:-1], v.shape[-1]))
+
+
+def _grouped_attention(g: Graph, q: Tensor, k: Tensor, v: Tensor, scale: Any, mask: Tensor | None, attributes: dict) -> Tensor:
+    """Heads that share keys as one more dimension, along which keys and values stretch."""
+    heads, group = k.shape[-3], q.shape[-3] // k.shape[-3]
+    q = reshape_to(g, q, (*q.shape[:-3], heads, group, *q.shape[-2:]))
+    k, v = (reshape_to(g, t, (*t.shape[:-3], heads, 1, *t.shape[-2:])) for t in (k, v))
+    if mask is not None and mask.ndim > 2:
+        split = (heads, group) if mask.shape[-3] > 1 else (1, 1)
+        mask = reshape_to(g, mask, (*mask.shape[:-3], *split, *mask.shape[-2:]))
+    return g.scaled_dot_product_attention(q, k, v, scale, mask, **attributes)
 
 
 # ---------------------------------------------------------------------------------------------- reductions, normalising

@@ -18,7 +18,9 @@ from torch.fx.node import map_arg
 
 from ._graph import Graph, Tensor
 from ._mirage import MirageError
-from ._torch_ops import FROM_TORCH, Unsupported, find, name_of
+from ._torch_known import Known, tensor_of
+from ._torch_masks import with_known
+from ._torch_ops import FROM_TORCH, Unsupported, find, input_of, name_of
 from ._torch_rows import rows
 
 _RESHAPES = {"reshape", "transpose", "slice", "broadcast"}
@@ -83,6 +85,12 @@ def place_of(node: fx.Node) -> str:
     return f"{file.rsplit('/', 1)[-1]}:{line}: {code.strip()}"
 
 
+def is_check(node: fx.Node) -> bool:
+    """Whether a node only looks at sizes and dtypes, which are known by now, or counts uses of PyTorch."""
+    names = ("check", "assert_scalar", "assert_tensor_metadata", "sym_constrain", "log_api_usage")
+    return value_of(node) is None and name_of(node).lstrip("_").startswith(names)
+
+
 def apply_node(graph: Graph, node: fx.Node, values: Callable[[fx.Node], Any]) -> Any:
     """Adds what `node` computes to `graph`; values(node) gives its operands. Unsupported where that cannot be.
 
@@ -97,13 +105,24 @@ def apply_node(graph: Graph, node: fx.Node, values: Callable[[fx.Node], Any]) ->
             args = (_plain(kwargs.pop(name)), *args)
     kwargs.pop("memory_format", None), kwargs.pop("copy", None), kwargs.pop("non_blocking", None)
     try:
-        result = function(graph, *args, **{k: _plain(v) for k, v in kwargs.items()})
+        result = _call(graph, function, name_of(node), args, {k: _plain(v) for k, v in kwargs.items()})
     except MirageError as error:
         raise Unsupported(str(error)) from None
     except (TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
         raise Unsupported(f"not understood: {error}") from None
     _check_result(result, value_of(node))
     return result
+
+
+def _call(graph: Graph, function: Callable, name: str, args: tuple, kwargs: dict) -> Any:
+    """The operator's own function, which sees known tensors only where it asks for them."""
+    if getattr(function, "takes_known", False) or not any(isinstance(x, Known) for x in pytree.tree_leaves((args, kwargs))):
+        return function(graph, *args, **kwargs)
+    result = with_known(graph, name, args, kwargs)
+    if result is not None:
+        return result
+    args, kwargs = pytree.tree_map(lambda x: tensor_of(graph, x) if isinstance(x, Known) else x, (args, kwargs))
+    return function(graph, *args, **kwargs)
 
 
 def _plain(x: Any) -> Any:
@@ -123,7 +142,10 @@ def _check_result(result: Any, expected: Any) -> None:
             if r is not None:
                 _check_result(r, e)
         return
-    shape, dtype = check_type(expected)
+    if isinstance(result, Known):
+        shape, dtype = tuple(expected.shape), str(expected.dtype).removeprefix("torch.")
+    else:
+        shape, dtype = check_type(expected)
     if (result.shape, result.dtype) != (shape, dtype):
         raise Unsupported(f"PyTorch gives {dtype} {list(shape)}, we {result.dtype} {list(result.shape)}")
 
@@ -131,13 +153,16 @@ def _check_result(result: Any, expected: Any) -> None:
 def kind_of(graph: Graph, result: Any) -> str:
     """What the operators of a graph that holds one node amount to.
 
-    "view":   they move no data, or could do without: reshapes, permutations, slices, stretching; nothing at all
+    "view":   they move no data, or could do without: reshapes, permutations, slices, stretching; nothing at all; what no tensor
+              goes into, like positions and masks that are made of them
     "cast":   another dtype
     "move":   concatenation, repetition
     "arith":  element-wise
     "strong": a contraction, a reduction, a norm
     """
     names = {name for name, _, _ in graph._nodes if name != "input"}
+    if not graph.inputs:
+        return "view"
     if names & _STRONG:
         return "strong"
     if names <= _RESHAPES:
@@ -155,7 +180,11 @@ def classify(node: Any) -> str:
 
     def value(operand: fx.Node) -> Any:
         if operand not in tensors:
-            tensors[operand] = pytree.tree_map(new_input, value_of(operand))
+            if _is_of_positions(operand):
+                tensors[operand] = apply_node(graph, operand, value)
+                devices.add(value_of(operand).device)
+            else:
+                tensors[operand] = pytree.tree_map(new_input, value_of(operand))
         return tensors[operand]
 
     def new_input(x: Any) -> Any:
@@ -164,13 +193,20 @@ def classify(node: Any) -> str:
         devices.add(x.device)
         if x.dtype not in FROM_TORCH and name_of(node) == "getitem" and isinstance(value_of(node.args[0]), tuple):
             return None  # the indices beside the values of a maximum
-        return graph.new_input(*check_type(x))
+        return input_of(graph, *check_type(x))
 
     result = apply_node(graph, node, value)
     outputs = [x for x in pytree.tree_leaves(value_of(node)) if isinstance(x, torch.Tensor)]
     if len(devices | {x.device for x in outputs}) > 1:
         raise Unsupported("tensors on two devices")
     return kind_of(graph, result)
+
+
+def _is_of_positions(node: fx.Node) -> bool:
+    """Whether a node gives integers or a mask that no tensor goes into."""
+    value = value_of(node)
+    known = isinstance(value, torch.Tensor) and value.dtype in (torch.bool, torch.int32, torch.int64)
+    return known and node.op.startswith("call") and all(_is_of_positions(n) for n in node.all_input_nodes)
 
 
 # ----------------------------------------------------------------------------------------------------------- from_torch
@@ -207,7 +243,7 @@ def from_torch(f: Callable, *args: Any) -> Graph:
     for node, spec in _inputs_in_order(exported):
         values[node] = _input(graph, node, spec.target or names.get(node.name) or node.name)
     for node in exported.graph.nodes:
-        if node.op == "call_function":
+        if node.op == "call_function" and not is_check(node):
             values[node] = _apply(graph, node, values)
         elif node.op == "output":
             _mark_outputs(graph, exported, node, values)
@@ -272,16 +308,17 @@ def _argument_names(f: Callable, args: tuple) -> dict[str, str]:
         return {}
 
 
-def _input(graph: Graph, node: fx.Node, name: str) -> Tensor:
+def _input(graph: Graph, node: fx.Node, name: str) -> Any:
     x = value_of(node)
     try:
         shape, dtype = check_type(x)
     except Unsupported as reason:
         raise MirageError(
-            f"from_torch: input '{name}': {reason}: expected float16, bfloat16 or float32, rank 1 to 6"
+            f"from_torch: input '{name}': {reason}: expected float16, bfloat16, float32, bool, int32, int8 or float8, "
+            "rank 1 to 6"
         ) from None
     try:
-        return graph.new_input(shape, dtype, strides=x.stride(), name=name)
+        return input_of(graph, shape, dtype, x.stride(), name)
     except ValueError as reason:
         raise MirageError(f"from_torch: input '{name}': {str(reason).removeprefix('new_input: ')}") from None
 
@@ -301,4 +338,8 @@ def _mark_outputs(graph: Graph, exported, node: Any, values: dict) -> None:
             raise MirageError(f"from_torch: '{spec.target}' is written to: programs have inputs that stay as they are")
         if not isinstance(result, fx.Node):
             raise MirageError(f"from_torch: output {result!r}: expected a tensor")
-        graph.mark_output(values[result])
+        value = values[result]
+        if not isinstance(value, Tensor):
+            raise MirageError(f"from_torch: output '{result.name}' is {value.dtype}, and nothing computes it: return what is "
+                              "computed of float16, bfloat16 or float32")
+        graph.mark_output(value)

@@ -25,14 +25,15 @@ class _Double(fx.Interpreter):
 
     def run_node(self, node: fx.Node):
         if node.meta.get("kind") == "cast":
-            return self.fetch_args_kwargs_from_env(node)[0][0]
+            return self.fetch_args_kwargs_from_env(node)[0][0].double()
         return pytree.tree_map(
             lambda x: x.double() if isinstance(x, torch.Tensor) and x.is_floating_point() else x, super().run_node(node)
         )
 
     def fetch_args_kwargs_from_env(self, node: fx.Node):
         return pytree.tree_map(
-            lambda x: torch.float64 if isinstance(x, torch.dtype) else x, super().fetch_args_kwargs_from_env(node)
+            lambda x: torch.float64 if isinstance(x, torch.dtype) and x.is_floating_point else x,
+            super().fetch_args_kwargs_from_env(node),
         )
 
 

@@ -11,7 +11,7 @@ cannot hold works in float32; reductions of several dimensions stay in float32 b
 
 from __future__ import annotations
 
-from . import _torch_arith, _torch_contract, _torch_shapes  # noqa: F401  each enters its operators
-from ._torch_table import FROM_TORCH, OPS, TO_TORCH, Unsupported, find, name_of
+from . import _torch_arith, _torch_contract, _torch_masks, _torch_shapes  # noqa: F401  each enters its operators
+from ._torch_table import FROM_TORCH, OPS, TO_TORCH, Unsupported, find, input_of, name_of
 
-__all__ = ["FROM_TORCH", "OPS", "TO_TORCH", "Unsupported", "find", "name_of"]
+__all__ = ["FROM_TORCH", "OPS", "TO_TORCH", "Unsupported", "find", "input_of", "name_of"]

@@ -31,7 +31,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.node import map_arg
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ._torch_import import classify, place_of, value_of
+from ._torch_import import classify, is_check, place_of, value_of
 from ._torch_ops import Unsupported, name_of
 
 _LITERALS = (int, float, bool, str, torch.Size, torch.dtype, torch.device, torch.layout, torch.memory_format)
@@ -134,12 +134,6 @@ def specialise(gm: fx.GraphModule, args: list) -> Whole:
     return _fold(traced)
 
 
-def _is_check(node: fx.Node) -> bool:
-    """Whether a node only looks at sizes, which are literals now, or counts uses of PyTorch."""
-    names = ("check", "assert_scalar", "sym_constrain", "log_api_usage")
-    return value_of(node) is None and name_of(node).lstrip("_").startswith(names)
-
-
 def _fold(traced: fx.GraphModule) -> Whole:
     graph, env = fx.Graph(), dict[fx.Node, Any]()
     arguments, position = [], 0
@@ -154,7 +148,7 @@ def _fold(traced: fx.GraphModule) -> Whole:
             env[node] = value
         elif node.op.startswith("call") and not node.meta["barrier"] and _is_literal(value):
             env[node] = tuple(value) if isinstance(value, (tuple, list)) else value
-        elif not (node.op == "call_function" and _is_check(node)):
+        elif not (node.op == "call_function" and is_check(node)):
             env[node] = graph.node_copy(node, env.__getitem__)
             if node.op == "placeholder":
                 arguments.append(position - 1)
@@ -415,6 +409,12 @@ class _Cutter:
         inside, taken, inputs = set(part.members), set[fx.Node](), dict[fx.Node, None]()
         segment = self.nodes[part.members[0]].segment
 
+        def is_near(node: fx.Node) -> bool:
+            """What no tensor goes into may be made anywhere."""
+            return self.nodes[node].segment == segment or all(
+                self.nodes[a].is_free and is_near(a) for a in node.all_input_nodes
+            )
+
         def visit(node: fx.Node) -> None:
             for operand in node.all_input_nodes:
                 if operand in inside or operand in taken:
@@ -423,7 +423,7 @@ class _Cutter:
                 whole = all(
                     isinstance(value_of(a), torch.Tensor) or self.nodes[a].is_free for a in operand.all_input_nodes
                 )
-                if info.is_free and info.segment == segment and whole:
+                if info.is_free and is_near(operand) and whole:
                     visit(operand)
                     taken.add(operand)
                 else:

@@ -12,7 +12,9 @@ import torch.nn.functional as F
 
 from ._graph import Graph, Tensor, float32
 
-TO_TORCH = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32}
+FLOATS = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32}
+STORED = {"int8": torch.int8, "float8_e4m3fn": torch.float8_e4m3fn, "float8_e5m2": torch.float8_e5m2}
+TO_TORCH = {**FLOATS, **STORED, "bool": torch.bool, "int32": torch.int32}
 FROM_TORCH = {value: key for key, value in TO_TORCH.items()}
 
 
@@ -20,15 +22,29 @@ class Unsupported(Exception):
     """An operator, or a use of it, that the dialect has no words for. The text is the reason."""
 
 
+class KnownTensor:
+    """What _torch_known.Known is: a tensor of which all is known."""
+
+
+class Turned:
+    """A tensor of a stored type whose dimensions change places: it is cast first, since no kernel writes such a type."""
+
+    def __init__(self, base: Tensor, perm: list[int]):
+        self.base, self.perm, self.dtype = base, perm, base.dtype
+        self.shape = tuple(base.shape[d] for d in perm)
+        self.ndim = len(perm)
+
+
 OPS: dict[str, Callable] = {}
 
 
-def op(*names: str):
-    """Enters a function under these names."""
+def op(*names: str, takes_known: bool = False):
+    """Enters a function under these names. Others than those that take known tensors see tensors alone."""
 
     def enter(function: Callable) -> Callable:
         for name in names:
             OPS[name] = function
+        function.takes_known = takes_known  # type: ignore[attr-defined]
         return function
 
     return enter
@@ -69,9 +85,11 @@ def find(node: torch.fx.Node) -> Callable:
 
 
 def as_tensor(x: Any, what: str = "operand") -> Tensor:
-    if not isinstance(x, Tensor):
+    if isinstance(x, Turned):
+        raise Unsupported(f"{x.dtype} that is no number yet: cast it to float16, bfloat16 or float32 first")
+    if not isinstance(x, (Tensor, KnownTensor)):
         raise Unsupported(f"{what} is {type(x).__name__}, not a tensor")
-    return x
+    return x  # type: ignore[return-value]
 
 
 def is_number(x: Any) -> bool:
@@ -90,8 +108,10 @@ def _holds(dtype: str, value: float) -> bool:
         return False
 
 
-def cast_to(g: Graph, x: Tensor, dtype: str) -> Tensor:
-    return x if x.dtype == dtype else g.cast(x, dtype)
+def cast_to(g: Graph, x: Any, dtype: str) -> Tensor:
+    if isinstance(x, Turned):
+        return g.transpose(g.cast(x.base, dtype), x.perm)
+    return as_tensor(x) if x.dtype == dtype else g.cast(as_tensor(x), dtype)
 
 
 def in_float32(g: Graph, x: Tensor, body: Callable[[Tensor], Tensor]) -> Tensor:
@@ -102,7 +122,7 @@ def in_float32(g: Graph, x: Tensor, body: Callable[[Tensor], Tensor]) -> Tensor:
 def binary(g: Graph, name: str, a: Any, b: Any) -> Tensor:
     """An operator of the Graph on tensors and numbers, with PyTorch's promotion."""
     apply = getattr(g, name)
-    if isinstance(a, Tensor) and isinstance(b, Tensor):
+    if isinstance(a, (Tensor, Turned)) and isinstance(b, (Tensor, Turned)):
         dtype = FROM_TORCH[torch.promote_types(TO_TORCH[a.dtype], TO_TORCH[b.dtype])]
         return apply(cast_to(g, a, dtype), cast_to(g, b, dtype))
     x, number = (a, b) if isinstance(a, Tensor) else (b, a)
@@ -110,6 +130,9 @@ def binary(g: Graph, name: str, a: Any, b: Any) -> Tensor:
         raise Unsupported(f"operands are {type(a).__name__} and {type(b).__name__}")
     if not math.isfinite(number):
         raise Unsupported(f"the number {number}")
+    if x.dtype == "bool" and isinstance(number, float):  # a mask as 0 and 1, in PyTorch's own dtype of numbers
+        tensor = g.cast(x, float32)
+        return apply(tensor, number) if x is a else apply(number, tensor)
     put = (lambda t: apply(t, float(number))) if x is a else (lambda t: apply(float(number), t))
     return put(x) if _holds(x.dtype, float(number)) else in_float32(g, x, put)
 
@@ -143,13 +166,25 @@ def reshape_to(g: Graph, x: Tensor, shape: Any) -> Tensor:
     return x if tuple(shape) == x.shape else g.reshape(x, shape)
 
 
-def permute_to(g: Graph, x: Tensor, perm: list[int]) -> Tensor:
-    return x if perm == list(range(x.ndim)) else g.transpose(x, perm)
+def permute_to(g: Graph, x: Any, perm: list[int]) -> Any:
+    if perm == list(range(x.ndim)):
+        return x
+    if isinstance(x, Turned):
+        return Turned(x.base, [x.perm[d] for d in perm])
+    return Turned(x, perm) if x.dtype in STORED else g.transpose(as_tensor(x), perm)
+
+
+def input_of(g: Graph, shape: tuple[int, ...], dtype: str, strides: Any = None, name: str = "") -> Any:
+    """An input that may lie in another order of its dimensions."""
+    value, back = g._strided_input(shape, dtype, strides, name)
+    return value if back is None else permute_to(g, value, back)
 
 
 def as_dtype(g: Graph, x: Tensor, dtype: Any) -> Tensor:
     if dtype is None:
         return x
-    if dtype not in FROM_TORCH:
+    if dtype == torch.bool:
+        return x if x.dtype == "bool" else g.not_equal(as_tensor(x), 0.0)
+    if FROM_TORCH.get(dtype) not in FLOATS:
         raise Unsupported(str(dtype).removeprefix("torch."))
     return cast_to(g, x, FROM_TORCH[dtype])
