@@ -18,7 +18,7 @@ from torch.fx.node import map_arg
 
 from ._graph import Graph, Tensor
 from ._mirage import MirageError
-from ._torch_known import Known, tensor_of
+from ._torch_known import COMPARISONS, Known, tensor_of
 from ._torch_masks import with_known
 from ._torch_ops import FROM_TORCH, Unsupported, find, input_of, name_of
 from ._torch_rows import rows
@@ -118,11 +118,17 @@ def _call(graph: Graph, function: Callable, name: str, args: tuple, kwargs: dict
     """The operator's own function, which sees known tensors only where it asks for them."""
     if getattr(function, "takes_known", False) or not any(isinstance(x, Known) for x in pytree.tree_leaves((args, kwargs))):
         return function(graph, *args, **kwargs)
-    result = with_known(graph, name, args, kwargs)
+    try:
+        result, reason = with_known(graph, name, args, kwargs), None
+    except Unsupported as unsupported:
+        result, reason = None, unsupported
     if result is not None:
         return result
-    args, kwargs = pytree.tree_map(lambda x: tensor_of(graph, x) if isinstance(x, Known) else x, (args, kwargs))
-    return function(graph, *args, **kwargs)
+    try:
+        args, kwargs = pytree.tree_map(lambda x: tensor_of(graph, x) if isinstance(x, Known) else x, (args, kwargs))
+        return function(graph, *args, **kwargs)
+    except Unsupported as unsupported:
+        raise reason or unsupported from None
 
 
 def _plain(x: Any) -> Any:
@@ -199,14 +205,30 @@ def classify(node: Any) -> str:
     outputs = [x for x in pytree.tree_leaves(value_of(node)) if isinstance(x, torch.Tensor)]
     if len(devices | {x.device for x in outputs}) > 1:
         raise Unsupported("tensors on two devices")
+    if _compares_numbers(graph):
+        raise Unsupported("a comparison of numbers, which the search does not take")
     return kind_of(graph, result)
 
 
+def _compares_numbers(graph: Graph) -> bool:
+    compared = [operands for op, operands, _ in graph._nodes if op in COMPARISONS]
+    signs = any(op == "sign" for op, _, _ in graph._nodes)
+    return signs or any(graph._tensors[o].dtype != "int32" for operands in compared for o in operands)
+
+
+def is_made_of_nothing(node: fx.Node) -> bool:
+    """Whether no tensor from outside goes into it."""
+    return node.op.startswith("call") and all(is_made_of_nothing(n) for n in node.all_input_nodes)
+
+
 def _is_of_positions(node: fx.Node) -> bool:
-    """Whether a node gives integers or a mask that no tensor goes into."""
+    """Whether a node gives integers, a mask or nothing, and no tensor goes into it."""
     value = value_of(node)
-    known = isinstance(value, torch.Tensor) and value.dtype in (torch.bool, torch.int32, torch.int64)
-    return known and node.op.startswith("call") and all(_is_of_positions(n) for n in node.all_input_nodes)
+    integers = (torch.bool, torch.int32, torch.int64)
+    known = isinstance(value, torch.Tensor) and (value.dtype in integers or value.numel() == 0)
+    if not known or node.meta.get("overwritten"):
+        return False
+    return node.op.startswith("call") and all(_is_of_positions(n) for n in node.all_input_nodes)
 
 
 # ----------------------------------------------------------------------------------------------------------- from_torch

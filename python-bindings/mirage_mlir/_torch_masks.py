@@ -66,6 +66,14 @@ def zeros(g, *size, dtype=None, **kwargs):
     return _filled(sizes_of(size or (kwargs["size"],)), 0, dtype or torch.float32)
 
 
+@op("tensor", takes_known=True)
+def tensor(g, data, *, dtype=None, **_):
+    """A number; or nothing, which an empty cache is."""
+    if data == []:
+        return known.full(_dtype_name(dtype or torch.float32), (0,), 0)
+    return _filled((), data, dtype)
+
+
 def _dtype_of(x: Any) -> torch.dtype:
     names = {name: dtype for dtype, name in _NAMES.items()}
     if not isinstance(x, (Tensor, Known)) or x.dtype not in names:

@@ -31,7 +31,7 @@ from torch._subclasses.fake_tensor import FakeTensorMode
 from torch.fx.node import map_arg
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from ._torch_import import classify, is_check, place_of, value_of
+from ._torch_import import classify, is_check, is_made_of_nothing, place_of, value_of
 from ._torch_ops import Unsupported, name_of
 
 _LITERALS = (int, float, bool, str, torch.Size, torch.dtype, torch.device, torch.layout, torch.memory_format)
@@ -68,11 +68,12 @@ def _storages(value: Any) -> set[int]:
 
 
 class _Propagate(fx.Interpreter):
-    """Runs a graph on fake tensors. meta: "val" the result, "barrier" why nothing may move across the node, or None."""
+    """Runs a graph on fake tensors. meta: "val" the result; "barrier" why nothing may move across the node, or None;
+    "overwritten" whether some node writes to what it gives."""
 
     def __init__(self, gm: fx.GraphModule, mode: FakeTensorMode):
         super().__init__(gm, garbage_collect_values=False)
-        self.mode, self.known = mode, set[int]()
+        self.mode, self.known, self.written = mode, set[int](), set[int]()
 
     def get_attr(self, target, args, kwargs):
         value = super().get_attr(target, args, kwargs)
@@ -85,7 +86,13 @@ class _Propagate(fx.Interpreter):
             node.meta["val"] = result
             node.meta["barrier"] = self._barrier(node, result, watch)
             self.known |= _storages(result)
+            self.written |= watch.written
         return result
+
+    def mark_overwritten(self) -> None:
+        for node in self.graph.nodes:
+            if node.op.startswith("call"):
+                node.meta["overwritten"] = bool(_storages(value_of(node)) & self.written)
 
     def _barrier(self, node: fx.Node, result: Any, watch: _Watch) -> str | None:
         if not node.op.startswith("call"):
@@ -131,6 +138,7 @@ def specialise(gm: fx.GraphModule, args: list) -> Whole:
     with torch.set_grad_enabled(torch.is_grad_enabled()), mode:
         propagate = _Propagate(traced, mode)
         propagate.run(*fakes)
+        propagate.mark_overwritten()
     return _fold(traced)
 
 
@@ -239,7 +247,10 @@ class _Cutter:
             user.args[1:] != (0,) for user in node.users if isinstance(value_of(node), tuple)
         ):
             raise Unsupported("indices of a maximum")
-        return classify(node)
+        kind = classify(node)
+        if kind == "view" and node.meta["overwritten"] and is_made_of_nothing(node):
+            raise Unsupported("others write to it")
+        return kind
 
     def is_member(self, node: fx.Node) -> bool:
         return self.nodes[node].kind is not None and not self.nodes[node].is_free

@@ -7,6 +7,7 @@ import math
 import torch
 
 from ._graph import Graph, Tensor
+from ._torch_known import Known, tensor_of
 from ._torch_table import (
     FROM_TORCH,
     TO_TORCH,
@@ -165,9 +166,12 @@ def unbind(g, x, dim=0):
     return tuple(select(g, x, d, i) for i in range(x.shape[d]))
 
 
-@op("cat", "concat", "concatenate")
+@op("cat", "concat", "concatenate", takes_known=True)
 def cat(g, tensors, dim=0, axis=None):
-    tensors = [as_tensor(t) for t in tensors]
+    tensors = [tensor_of(g, t) if isinstance(t, Known) and 0 not in t.shape else t for t in tensors]
+    tensors = [as_tensor(t) for t in tensors if 0 not in t.shape]  # an empty cache adds nothing
+    if len(tensors) == 1:
+        return tensors[0]
     d = dim_of(dim if axis is None else axis, tensors[0].ndim)
     dtype = tensors[0].dtype
     for t in tensors[1:]:

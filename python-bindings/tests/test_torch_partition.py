@@ -111,6 +111,51 @@ def test_a_copy_from_before_a_write_is_not_taken_after_it():
     torch.testing.assert_close(split.module(x, w), expected)
 
 
+def test_what_is_written_to_is_made_once():
+    """Zeros that become a cache are no zeros to those behind the write."""
+
+    def f(x, y):
+        cache = torch.zeros(4, 4)
+        before = torch.exp(x @ x) + cache
+        cache.index_copy_(0, torch.tensor([1]), y)
+        return before, torch.exp(x @ cache) * 2
+
+    module, inputs = traced(f), [torch.ones(4, 4), torch.ones(1, 4)]
+    split = partition(specialise(module, inputs))
+    for got, expected in zip(split.module(*inputs), f(*inputs)):
+        torch.testing.assert_close(got, expected)
+
+
+def traced(f):
+    """By dynamo, which sees what is made from nothing."""
+    found = []
+    torch.compiler.reset()
+    inputs = [torch.ones(4, 4), torch.ones(1, 4)]
+    torch.compile(f, backend=lambda m, _: found.append(m) or m.forward, fullgraph=True)(*inputs)
+    return found[0]
+
+
+def test_masks_of_positions_are_each_parts_own():
+    def f(x, y):
+        mask = torch.ones(4, 4, dtype=torch.bool).tril()
+        a = F.scaled_dot_product_attention(x, x, x, attn_mask=mask)
+        y.add_(1)
+        return F.scaled_dot_product_attention(a, x, x, attn_mask=mask) @ x, y
+
+    split = partition(specialise(traced(f), [torch.ones(4, 4), torch.ones(1, 4)]))
+    assert [o.op for o in split.outside] == ["add_"] and len(split.parts) == 2
+
+
+def test_comparisons_of_numbers_stay_outside():
+    """The search takes masks of positions and of inputs alone; a part with another could not be searched."""
+
+    def f(x, y):
+        return torch.where(x @ x > 0, x, 0.0) @ x + y
+
+    split = partition(specialise(traced(f), [torch.ones(4, 4), torch.ones(1, 4)]))
+    assert {(o.op, o.reason) for o in split.outside} == {("gt", "a comparison of numbers, which the search does not take")}
+
+
 def test_random_numbers_and_states_are_barriers():
     split = cut(lambda x, w: F.dropout(x @ w, 0.5, True) @ w, X, W)
     assert [(o.op, o.reason) for o in split.outside] == [("dropout", "random")]
