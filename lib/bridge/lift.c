@@ -121,11 +121,45 @@ bool mirage__lift_type(MlirType type, MirageType *out) {
   return true;
 }
 
-static bool is_truth(MlirType type) {
-  if (!mlirTypeIsARankedTensor(type))
+bool mirage__lift_input_dtype(MlirType type, MirageDType *out) {
+  if (mirage__lift_dtype(type, out))
+    return true;
+  bool integer = mlirTypeIsAInteger(type) && mlirIntegerTypeIsSignless(type);
+  unsigned width = integer ? mlirIntegerTypeGetWidth(type) : 0;
+  if (width == 1)
+    *out = MIRAGE_I1;
+  else if (width == 4)
+    *out = MIRAGE_I4;
+  else if (width == 8)
+    *out = MIRAGE_I8;
+  else if (mlirTypeIsAFloat8E4M3FN(type))
+    *out = MIRAGE_F8E4M3FN;
+  else if (mlirTypeIsAFloat8E5M2(type))
+    *out = MIRAGE_F8E5M2;
+  else
     return false;
-  MlirType element = mlirShapedTypeGetElementType(type);
-  return mlirTypeIsAInteger(element) && mlirIntegerTypeGetWidth(element) == 1;
+  return true;
+}
+
+bool mirage__lift_input_type(MlirType type, MirageType *out) {
+  MirageType shape;
+  MirageDType dtype;
+  if (!lifted_shape(type, &shape) || !mirage__lift_input_dtype(mlirShapedTypeGetElementType(type), &dtype))
+    return false;
+  *out = mirage_type_tensor(dtype, shape.rank, shape.shape);
+  return true;
+}
+
+static bool is_truth(MlirType type) {
+  return mlirTypeIsARankedTensor(type) && mirage__lift_is_truth_type(mlirShapedTypeGetElementType(type));
+}
+
+static bool is_positions(MlirType type) {
+  return mlirTypeIsARankedTensor(type) && mirage__lift_is_position_type(mlirShapedTypeGetElementType(type));
+}
+
+bool mirage__lift_positions_type(MlirType type, MirageType *out) {
+  return is_positions(type) && lifted_shape(type, out);
 }
 
 bool mirage__lift_truth_type(MlirType type, MirageType *out) {
@@ -138,8 +172,8 @@ bool mirage__lift_truth_type(MlirType type, MirageType *out) {
 
 bool mirage__lift_is_virtual(MlirValue value) {
   MlirOperation op = definition(value);
-  return !mlirOperationIsNull(op) &&
-         (is_truth(mlirValueGetType(value)) || mirage__lift_named(op, "tensor.insert_slice"));
+  return !mlirOperationIsNull(op) && (is_truth(mlirValueGetType(value)) || is_positions(mlirValueGetType(value)) ||
+                                      mirage__lift_named(op, "tensor.insert_slice"));
 }
 
 bool mirage__lift_is_source(MlirOperation op) {
@@ -187,8 +221,20 @@ const LiftValue *mirage__lift_find(const Lift *lift, MlirValue value) {
   return NULL;
 }
 
+/// What is 0 where a mask holds as a tensor of its own.
+static MirageValue bias_tensor(Lift *lift, MlirValue value, const LiftTest *bias) {
+  MirageType type;
+  if (!mirage__lift_type(mlirValueGetType(value), &type))
+    return (MirageValue){0};
+  LiftBody body = {.lift = lift, .rank = type.rank, .extents = type.shape};
+  MirageValue tensor = mirage__lift_bias(&body, bias);
+  return tensor.index ? mirage__lift_broadcast(lift, tensor, type.rank, type.shape) : tensor;
+}
+
 MirageValue mirage__lift_value(Lift *lift, MlirValue value) {
   const LiftValue *bound = mirage__lift_find(lift, value);
+  if (bound && bound->test && bound->test->kind == LIFT_BIAS)
+    return bias_tensor(lift, value, bound->test);
   if (bound && bound->test)
     mirage__lift_fail(lift, "it reads truth values");
   else if (bound && bound->pieces)
@@ -302,27 +348,99 @@ bool mirage__lift_result_type(Lift *lift, MlirOperation op, MirageType *out_type
   return mirage__lift_fail(lift, "its result is no static tensor of f16, bf16 or f32");
 }
 
-/// A test of another shape: its tensors, which have the whole shape.
+// From one shape to another of as many elements.
+typedef struct Reshaping {
+  Lift *lift;
+  MirageType from, to;
+  bool only_ones; // extents of 1 come and go, and no other
+} Reshaping;
+
+static MirageValue reshape_stretched(void *user, MirageValue tensor) {
+  const Reshaping *r = user;
+  return mirage__lift_reshape(r->lift, tensor, r->to.rank, r->to.shape);
+}
+
+/// Which of the new dimensions with more than one element is the `from`-th of the old ones.
+static void reshape_steps(void *user, const int64_t *from, int64_t *out_steps) {
+  const Reshaping *r = user;
+  uint32_t d = 0;
+  memset(out_steps, 0, LIFT_MAX_DIMS * sizeof *out_steps);
+  for (uint32_t i = 0; i < r->from.rank; i++) {
+    if (r->from.shape[i] == 1)
+      continue;
+    while (d < r->to.rank && r->to.shape[d] == 1)
+      d++;
+    if (d < r->to.rank)
+      out_steps[d++] = from[i];
+  }
+}
+
+static MirageValue reshape_truth(void *user, MirageValue tensor) {
+  const Reshaping *r = user;
+  int64_t shape[MIRAGE_MAX_RANK], extents[LIFT_MAX_DIMS] = {0};
+  const MirageType type = *mirage_ugraph_type(r->lift->graph, tensor);
+  for (uint32_t i = 0; i < type.rank; i++)
+    extents[i] = type.shape[i];
+  int64_t moved[LIFT_MAX_DIMS];
+  reshape_steps(user, extents, moved);
+  for (uint32_t d = 0; d < r->to.rank; d++)
+    shape[d] = moved[d] ? moved[d] : 1;
+  return mirage__lift_reshape(r->lift, tensor, r->to.rank, shape);
+}
+
+static bool same_but_ones(const MirageType *a, const MirageType *b) {
+  uint32_t i = 0, k = 0;
+  for (;; i++, k++) {
+    while (i < a->rank && a->shape[i] == 1)
+      i++;
+    while (k < b->rank && b->shape[k] == 1)
+      k++;
+    if (i == a->rank || k == b->rank)
+      return i == a->rank && k == b->rank;
+    if (a->shape[i] != b->shape[k])
+      return false;
+  }
+}
+
+/// Truth values, positions or a bias in another shape.
 static bool reshape_test(Lift *lift, MlirOperation op, const LiftTest *test) {
-  MirageType type;
-  LiftTest *copy = mirage_arena_copy(lift->arena, test, sizeof *test);
-  if (!copy)
-    return mirage__lift_fail(lift, "out of memory");
-  if (!mirage__lift_truth_type(mlirValueGetType(mlirOperationGetResult(op, 0)), &type))
+  Reshaping r = {.lift = lift};
+  if (!lifted_shape(mlirValueGetType(mlirOperationGetOperand(op, 0)), &r.from) ||
+      !lifted_shape(mlirValueGetType(mlirOperationGetResult(op, 0)), &r.to))
     return mirage__lift_fail(lift, "its result is no static tensor");
-  LiftElement *sides[] = {&copy->a, &copy->b};
-  for (int i = 0; i < 2; i++)
-    if (sides[i]->tensor.index && !copy->whole_row)
-      sides[i]->tensor = mirage__lift_reshape(lift, sides[i]->tensor, type.rank, type.shape);
-  return mirage__lift_bind_test(lift, mlirOperationGetResult(op, 0), copy);
+  if (test->kind != LIFT_COMPARES && !same_but_ones(&r.from, &r.to))
+    return mirage__lift_fail(lift, "positions that are reshaped");
+  const LiftMove move = {lift, reshape_stretched, reshape_truth, reshape_steps, &r};
+  const LiftTest *moved = mirage__lift_move_test(&move, test);
+  return moved && mirage__lift_bind_test(lift, mlirOperationGetResult(op, 0), moved);
+}
+
+/// An i1 that comes from outside, as what moves like one that is made here.
+static const LiftTest *truth_of(Lift *lift, const LiftValue *bound) {
+  if (!bound || bound->test)
+    return bound ? bound->test : NULL;
+  if (!bound->lifted.index || mirage_ugraph_type(lift->graph, bound->lifted)->dtype != MIRAGE_I1)
+    return NULL;
+  const LiftTest truth = {.kind = LIFT_TRUTH, .tensor = bound->lifted};
+  return mirage_arena_copy(lift->arena, &truth, sizeof truth);
+}
+
+const LiftTest *mirage__lift_find_test(Lift *lift, MlirValue value) {
+  const LiftValue *bound = mirage__lift_find(lift, value);
+  MlirOperation op = definition(value);
+  MirageType shape;
+  bool constant = !bound && !mlirOperationIsNull(op) && mirage__lift_named(op, "arith.constant");
+  if (constant && mirage__lift_positions_type(mlirValueGetType(value), &shape))
+    return mirage__lift_constant_positions(lift, value, &shape);
+  return truth_of(lift, bound);
 }
 
 static bool lift_reshape(Lift *lift, MlirOperation op) {
   MirageType type;
   MlirValue operand = mlirOperationGetOperand(op, 0);
-  const LiftValue *bound = mirage__lift_find(lift, operand);
-  if (bound && bound->test)
-    return reshape_test(lift, op, bound->test);
+  const LiftTest *test = mirage__lift_find_test(lift, operand);
+  if (test)
+    return reshape_test(lift, op, test);
   if (!mirage__lift_result_type(lift, op, &type))
     return false;
   MirageValue value = mirage__lift_value(lift, operand);
@@ -388,11 +506,14 @@ static bool lift_element_wise(Lift *lift, MlirOperation op) {
   LiftElement result;
   if (!mirage__lift_is_scalar(op))
     return mirage__lift_fail(lift, "no operator computes it");
-  bool truth = mirage__lift_truth_type(mlirValueGetType(mlirOperationGetResult(op, 0)), &type);
+  MlirType given = mlirValueGetType(mlirOperationGetResult(op, 0));
+  bool truth = mirage__lift_truth_type(given, &type) || mirage__lift_positions_type(given, &type);
   if (!truth && !mirage__lift_result_type(lift, op, &type))
     return false;
-  if (!mirage__lift_whole(lift, op, type.rank, &result))
+  if (!mirage__lift_whole(lift, op, &type, &result))
     return false;
+  if (truth && !result.test)
+    return mirage__lift_fail(lift, "truth values or positions that are all the same");
   if (result.test)
     return mirage__lift_bind_test(lift, mlirOperationGetResult(op, 0), result.test);
   if (result.is_number)

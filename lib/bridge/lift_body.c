@@ -38,7 +38,8 @@ MirageOp mirage__lift_operator(MlirStringRef name, uint32_t *out_operands) {
       {"arith.maxnumf", 2, MIRAGE_OP_MAX}, {"arith.minimumf", 2, MIRAGE_OP_MIN}, {"arith.minnumf", 2, MIRAGE_OP_MIN},
       {"arith.extf", 1, MIRAGE_OP_CAST},   {"arith.truncf", 1, MIRAGE_OP_CAST},  {"math.exp", 1, MIRAGE_OP_EXP},
       {"math.log", 1, MIRAGE_OP_LOG},      {"math.sqrt", 1, MIRAGE_OP_SQRT},     {"math.rsqrt", 1, MIRAGE_OP_RSQRT},
-      {"math.tanh", 1, MIRAGE_OP_TANH},    {"math.erf", 1, MIRAGE_OP_ERF},
+      {"math.tanh", 1, MIRAGE_OP_TANH},    {"math.erf", 1, MIRAGE_OP_ERF},       {"math.sin", 1, MIRAGE_OP_SIN},
+      {"math.cos", 1, MIRAGE_OP_COS},
   };
   for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
     if (mlirStringRefEqual(name, str(rows[i].name))) {
@@ -82,6 +83,8 @@ static bool fold(MirageOp op, double a, double b, double *out) {
 // --------------------------------------------------------------------------------------------------------------- elements
 
 MirageValue mirage__lift_as_tensor(LiftBody *body, const LiftElement *element) {
+  if (element->test && element->test->kind == LIFT_BIAS)
+    return mirage__lift_bias(body, element->test);
   return element->is_number ? mirage__lift_constant(body->lift, element->dtype, body->rank, element->number)
                             : element->tensor;
 }
@@ -222,9 +225,17 @@ static bool apply_number_cast(LiftBody *body, MlirOperation op, MirageDType dtyp
   if (!mirage__lift_element(body, operand, out))
     return false;
   out->dtype = dtype;
-  if (out->is_number && mirage__lift_named(op, "arith.uitofp"))
+  bool without = mirage__lift_named(op, "arith.uitofp");
+  if (out->is_number && without)
     out->number = without_sign(out->number, element_type(operand));
-  return out->is_number || mirage__lift_fail(body->lift, "its body computes with integers");
+  if (out->is_number)
+    return true;
+  // A truth is -1 with its sign; a stored type has one.
+  LiftElement of = *out;
+  if (without != mirage__lift_is_truth_type(element_type(operand)))
+    return mirage__lift_fail(body->lift, without ? "its body reads integers without a sign"
+                                                 : "its body reads truth values with a sign");
+  return mirage__lift_number_of(body, &of, dtype, out);
 }
 
 static bool apply_power(LiftBody *body, MlirOperation op, LiftElement *out) {
@@ -249,6 +260,16 @@ static const LiftElement *unchanged(MirageOp op, const LiftElement elements[2]) 
   return NULL;
 }
 
+/// 0 and -inf in another type.
+static bool cast_bias(LiftBody *body, const LiftTest *bias, MirageDType dtype, LiftElement *out) {
+  LiftTest *copy = mirage_arena_copy(body->lift->arena, bias, sizeof *copy);
+  if (!copy)
+    return mirage__lift_fail(body->lift, "out of memory");
+  copy->dtype = dtype;
+  *out = (LiftElement){.test = copy};
+  return true;
+}
+
 static bool apply_operator(LiftBody *body, MlirOperation op, MirageOp found, uint32_t operands, MirageDType dtype,
                            LiftElement *out) {
   LiftElement elements[2] = {{0}};
@@ -261,6 +282,10 @@ static bool apply_operator(LiftBody *body, MlirOperation op, MirageOp found, uin
     out->dtype = dtype;
     return true;
   }
+  if (found == MIRAGE_OP_ADD && mirage__lift_add_bias(body, elements, out))
+    return true;
+  if (found == MIRAGE_OP_CAST && elements[0].test && elements[0].test->kind == LIFT_BIAS)
+    return cast_bias(body, elements[0].test, dtype, out);
   const LiftElement *x = operands == 2 ? unchanged(found, elements) : NULL;
   if (x) {
     *out = *x;
@@ -283,6 +308,13 @@ static bool is_negation(MlirOperation op) {
   return mlirTypeIsAInteger(type) && mlirIntegerTypeGetWidth(type) == 1;
 }
 
+/// Whether what is negated is a comparison of numbers.
+static bool negates_comparison(LiftBody *body, MlirOperation op) {
+  LiftElement element;
+  return mirage__lift_element(body, mlirOperationGetOperand(op, 0), &element) && element.test &&
+         element.test->kind == LIFT_COMPARES;
+}
+
 static bool is_power(MlirOperation op) {
   return mirage__lift_named(op, "math.powf") || mirage__lift_named(op, "math.fpowi");
 }
@@ -291,8 +323,8 @@ bool mirage__lift_is_scalar(MlirOperation op) {
   uint32_t operands;
   return mlirOperationGetNumResults(op) == 1 &&
          (mirage__lift_operator(mirage__lift_name(op), &operands) != MIRAGE_OP_NONE || written(op) || is_power(op) ||
-          is_negation(op) || is_number_cast(op) || mirage__lift_named(op, "arith.select") ||
-          mirage__lift_named(op, "arith.cmpf"));
+          is_negation(op) || is_number_cast(op) || mirage__lift_is_integer_op(op) ||
+          mirage__lift_named(op, "arith.select") || mirage__lift_named(op, "arith.cmpf"));
 }
 
 static bool apply(LiftBody *body, MlirOperation op, MlirValue value, LiftElement *out) {
@@ -308,8 +340,10 @@ static bool apply(LiftBody *body, MlirOperation op, MlirValue value, LiftElement
     return mirage__lift_choose(body, op, out);
   if (mirage__lift_named(op, "arith.cmpf"))
     return mirage__lift_compare(body, op, out);
-  if (is_negation(op))
+  if (is_negation(op) && negates_comparison(body, op))
     return mirage__lift_negate_test(body, op, out);
+  if (mirage__lift_is_integer_op(op))
+    return mirage__lift_integer_op(body, op, out);
   if (!mirage__lift_dtype(element_type(value), &dtype))
     return mirage__lift_fail(body->lift, "its body computes what is not f16, bf16 or f32");
   if (is_power(op))
@@ -350,21 +384,21 @@ MirageValue mirage__lift_tensor(LiftBody *body, MlirValue value) {
   MirageValue none = {0};
   if (!mirage__lift_element(body, value, &element))
     return none;
-  if (element.test)
+  if (element.test && element.test->kind != LIFT_BIAS)
     return mirage__lift_fail(body->lift, "its body gives truth values"), none;
   return mirage__lift_as_tensor(body, &element);
 }
 
-bool mirage__lift_whole(Lift *lift, MlirOperation op, uint32_t rank, LiftElement *out) {
-  LiftBody body = {.lift = lift, .rank = rank};
+bool mirage__lift_whole(Lift *lift, MlirOperation op, const MirageType *shape, LiftElement *out) {
+  LiftBody body = {.lift = lift, .rank = shape->rank, .extents = shape->shape};
   for (intptr_t i = 0; i < mlirOperationGetNumOperands(op); i++) {
     MlirValue value = mlirOperationGetOperand(op, i);
-    const LiftValue *bound = mirage__lift_find(lift, value);
+    const LiftTest *test = mirage__lift_find_test(lift, value);
     LiftElement element = {.value = value.ptr};
     element.is_number = mirage__lift_splat(value, &element.number);
     if (!mirage__lift_dtype(element_type(value), &element.dtype))
       element.dtype = MIRAGE_F32;
-    element.test = bound && !element.is_number ? bound->test : NULL;
+    element.test = element.is_number ? NULL : test;
     if (!element.is_number && !element.test)
       element.tensor = mirage__lift_value(lift, value);
     if (!element.is_number && !element.test && !element.tensor.index)

@@ -6,7 +6,7 @@
 //   select(x > 0, x, c * x)          max(x, 0) + c * min(x, 0)
 //   select(|m| = inf, 0, m)          m, of a row's maximum m: logsumexp's guard. Without infinite inputs there is none to guard
 //   select(a row is -inf, 0, y)      y, made of exponentials of that row: a softmax that is made safe. Without wholly masked rows
-//                                    there is none to guard
+//                                    there is none to guard; where the row's scores are masked, the sum is 1 for such rows
 // Source: the exporters' own text (test/exporters).
 #include "lift.h"
 
@@ -113,8 +113,9 @@ bool mirage__lift_negate_test(LiftBody *body, MlirOperation op, LiftElement *out
   if (!mirage__lift_element(body, mlirOperationGetOperand(op, 0), &test) ||
       !mirage__lift_element(body, mlirOperationGetOperand(op, 1), &number))
     return false;
-  bool known = test.test && !test.test->whole_row && number.is_number && number.number != 0 &&
-               test.test->predicate > 0 && test.test->predicate < SUM_OF_OPPOSITES && test.test->predicate != BETWEEN;
+  bool known = test.test && test.test->kind == LIFT_COMPARES && !test.test->whole_row && number.is_number &&
+               number.number != 0 && test.test->predicate > 0 && test.test->predicate < SUM_OF_OPPOSITES &&
+               test.test->predicate != BETWEEN;
   if (!known)
     return mirage__lift_fail(body->lift, "its body computes with truth values");
   LiftTest opposite = *test.test;
@@ -123,7 +124,7 @@ bool mirage__lift_negate_test(LiftBody *body, MlirOperation op, LiftElement *out
 }
 
 bool mirage__lift_asks_for_bottom(const LiftTest *test) {
-  return !test->whole_row && order_of(test) == EQUAL && is_number(&test->b, -INFINITY);
+  return test->kind == LIFT_COMPARES && !test->whole_row && order_of(test) == EQUAL && is_number(&test->b, -INFINITY);
 }
 
 /// Whether the test is |m| = inf, or its opposite.
@@ -254,17 +255,18 @@ static bool pass_infinity(const Lift *lift, const LiftTest *test, const LiftElem
 }
 
 /// select(a row is -inf, 0, softmax of the row).
-static bool pass_whole_row(const Lift *lift, const LiftTest *test, const LiftElement *yes, const LiftElement *no,
+static bool pass_whole_row(Lift *lift, const LiftTest *test, const LiftElement *yes, const LiftElement *no,
                            LiftElement *out) {
   uint32_t steps = 64;
   if (!is_number(yes, 0) || no->is_number || !no->tensor.index ||
       !is_made_of_exponential(lift, no->tensor, bare(lift, test->a.tensor), &steps))
     return false;
-  *out = *no;
+  if (!mirage__lift_empty_rows(lift, bare(lift, test->a.tensor), no->tensor, out))
+    *out = *no;
   return true;
 }
 
-static bool pass_guard(const Lift *lift, const LiftTest *test, const LiftElement *yes, const LiftElement *no,
+static bool pass_guard(Lift *lift, const LiftTest *test, const LiftElement *yes, const LiftElement *no,
                        LiftElement *out) {
   return test->whole_row ? pass_whole_row(lift, test, yes, no, out) : pass_infinity(lift, test, yes, no, out);
 }
@@ -284,8 +286,11 @@ bool mirage__lift_choose(LiftBody *body, MlirOperation op, LiftElement *out) {
     return true;
   }
   const LiftTest *test = condition.test;
-  if (test && (pass_guard(body->lift, test, &yes, &no, out) || choose_by_order(body, test, &yes, &no, out) ||
-               choose_by_sign(body, test, &yes, &no, dtype, out)))
+  if (mirage__lift_is_mask(test))
+    return mirage__lift_choose_by_mask(body, test, &yes, &no, dtype, out);
+  if (test && test->kind == LIFT_COMPARES &&
+      (pass_guard(body->lift, test, &yes, &no, out) || choose_by_order(body, test, &yes, &no, out) ||
+       choose_by_sign(body, test, &yes, &no, dtype, out)))
     return true;
   return mirage__lift_fail(body->lift, "its body has arith.select, and chooses by no order of its choices");
 }

@@ -61,8 +61,9 @@ static bool read_map(Structured *s, MlirAffineMap map, Operand *operand) {
 /// The operand's dimensions as its lifted type has them: none of extent 1 where there are too many, one where there is none.
 static void fit_to_type(Operand *operand, MlirType type) {
   uint32_t kept = 0;
-  operand->is_truth = mirage__lift_truth_type(type, &operand->type);
-  operand->is_known = operand->is_truth || mirage__lift_type(type, &operand->type);
+  operand->is_truth =
+      mirage__lift_truth_type(type, &operand->type) || mirage__lift_positions_type(type, &operand->type);
+  operand->is_known = operand->is_truth || mirage__lift_input_type(type, &operand->type);
   if (operand->rank > MIRAGE_MAX_RANK) {
     for (uint32_t i = 0; i < operand->rank; i++)
       if (mlirShapedTypeGetDimSize(type, (intptr_t)i) != 1)
@@ -120,6 +121,7 @@ static void fit_space(Structured *s) {
     if (!drops)
       s->extents[kept++] = s->extents[d];
   }
+  memcpy(s->space, now, sizeof now);
   for (uint32_t i = 0; i < s->num_inputs + s->num_outputs; i++)
     for (uint32_t k = 0; k < s->operands[i].rank; k++)
       if (s->operands[i].dims[k] != NO_DIM)
@@ -267,20 +269,43 @@ static Fold fold_of(const Structured *s, uint32_t output, MlirValue yielded) {
   return none;
 }
 
-/// A test over the whole space: its tensors moved as the operand is.
+// Between an operand and the space.
+typedef struct Walk {
+  Structured *s;
+  const Operand *operand;
+} Walk;
+
+static MirageValue space_tensor(void *user, MirageValue tensor) {
+  const Walk *walk = user;
+  Operand of = *walk->operand;
+  const MirageType *type = mirage_ugraph_type(walk->s->lift->graph, tensor);
+  for (uint32_t i = 0; i < of.rank; i++) // an extent of 1 of a mask stays
+    if (type->shape[i] == 1)
+      of.dims[i] = NO_DIM;
+  return over_space(walk->s, &of, tensor);
+}
+
+static MirageValue space_stretched(void *user, MirageValue tensor) {
+  const Walk *walk = user;
+  return over_space(walk->s, walk->operand, tensor);
+}
+
+static void space_steps(void *user, const int64_t *from, int64_t *out_steps) {
+  const Walk *walk = user;
+  memset(out_steps, 0, LIFT_MAX_DIMS * sizeof *out_steps);
+  for (uint32_t i = 0; i < walk->operand->rank; i++)
+    if (walk->operand->dims[i] != NO_DIM)
+      out_steps[walk->operand->dims[i]] += from[i];
+}
+
+/// Truth values or positions over the whole space, moved as the operand is.
 static bool test_over_space(Structured *s, const Operand *operand, LiftElement *out) {
-  const LiftValue *bound = mirage__lift_find(s->lift, operand->value);
-  if (!bound || !bound->test)
-    return true; // said where it is read
-  LiftTest *test = mirage_arena_copy(s->lift->arena, bound->test, sizeof *test);
+  const LiftTest *test = mirage__lift_find_test(s->lift, operand->value);
   if (!test)
-    return mirage__lift_fail(s->lift, "out of memory");
-  LiftElement *sides[] = {&test->a, &test->b};
-  for (int i = 0; i < 2; i++)
-    if (sides[i]->tensor.index && !test->whole_row)
-      sides[i]->tensor = over_space(s, operand, sides[i]->tensor);
-  out->test = test;
-  return true;
+    return true; // said where it is read
+  const LiftMove move = {s->lift, space_stretched, space_tensor, space_steps, &(Walk){s, operand}};
+  out->test = mirage__lift_move_test(&move, test);
+  return out->test != NULL;
 }
 
 /// What the body's i-th argument is: a number, a test, or a tensor in `inputs`.
@@ -293,9 +318,9 @@ static bool prepare_input(Structured *s, LiftBody *body, uint32_t i, MirageValue
     element.is_number = true;
     if (!mirage__lift_dtype(operand->is_tensor ? mlirShapedTypeGetElementType(type) : type, &element.dtype))
       element.dtype = MIRAGE_F32;
-  } else if (operand->is_truth && !test_over_space(s, operand, &element)) {
+  } else if (operand->is_tensor && !test_over_space(s, operand, &element)) {
     return false;
-  } else if (operand->is_tensor && !operand->is_truth) {
+  } else if (operand->is_tensor && !operand->is_truth && !element.test) {
     *out_input = mirage__lift_value(s->lift, operand->value);
     if (out_input->index)
       *out_input = over_space(s, operand, *out_input);
@@ -309,8 +334,13 @@ static bool prepare_body(Structured *s, LiftBody *body, MirageValue inputs[MAX_O
   if (s->rank > MIRAGE_MAX_RANK)
     return mirage__lift_fail(s->lift, "its iteration space has %u dimensions, at most %d are supported", s->rank,
                              MIRAGE_MAX_RANK);
-  *body =
-      (LiftBody){.lift = s->lift, .block = s->block, .rank = s->rank, .num_inputs = s->num_inputs, .inputs = inputs};
+  *body = (LiftBody){.lift = s->lift,
+                     .block = s->block,
+                     .rank = s->rank,
+                     .num_inputs = s->num_inputs,
+                     .inputs = inputs,
+                     .extents = s->extents,
+                     .space = s->space};
   for (uint32_t i = 0; i < s->num_inputs; i++)
     if (!prepare_input(s, body, i, &inputs[i]))
       return false;
@@ -401,19 +431,46 @@ static MirageValue lift_output(Structured *s, uint32_t output, MlirValue yielded
 
 // ----------------------------------------------------------------------------------------------------------- truth values
 
-/// Truth values, element by element: the tensors that are compared, in the result's shape.
-static bool bind_test(Structured *s, const Operand *y, MlirValue result, const LiftTest *test) {
+static MirageValue output_stretched(void *user, MirageValue tensor) {
+  const Walk *walk = user;
   uint32_t order[LIFT_MAX_DIMS];
-  LiftTest *copy = mirage_arena_copy(s->lift->arena, test, sizeof *test);
-  if (!copy)
-    return mirage__lift_fail(s->lift, "out of memory");
-  for (uint32_t d = 0; d < s->rank; d++)
+  for (uint32_t d = 0; d < walk->s->rank; d++)
     order[d] = d;
-  LiftElement *sides[] = {&copy->a, &copy->b};
-  for (int i = 0; i < 2; i++)
-    if (sides[i]->tensor.index && !copy->whole_row)
-      sides[i]->tensor = mirage__lift_to_output(s, y, sides[i]->tensor, s->rank, order);
-  return mirage__lift_bind_test(s->lift, result, copy);
+  return mirage__lift_to_output(walk->s, walk->operand, tensor, walk->s->rank, order);
+}
+
+static MirageValue output_tensor(void *user, MirageValue tensor) {
+  const Walk *walk = user;
+  Structured *s = walk->s;
+  int32_t perm[LIFT_MAX_DIMS];
+  int64_t shape[LIFT_MAX_DIMS];
+  uint32_t used = 0;
+  const MirageType type = *mirage_ugraph_type(s->lift->graph, tensor);
+  for (uint32_t i = 0; i < walk->operand->rank; i++) {
+    int32_t dim = walk->operand->dims[i];
+    shape[i] = dim == NO_DIM ? 1 : type.shape[dim];
+    if (dim != NO_DIM)
+      perm[used++] = dim;
+  }
+  for (uint32_t d = 0; d < s->rank; d++)
+    if (!mirage__lift_walks(walk->operand, d))
+      perm[used++] = (int32_t)d;
+  return mirage__lift_reshape(s->lift, mirage__lift_transpose(s->lift, tensor, perm), walk->operand->rank, shape);
+}
+
+static void output_steps(void *user, const int64_t *from, int64_t *out_steps) {
+  const Walk *walk = user;
+  memset(out_steps, 0, LIFT_MAX_DIMS * sizeof *out_steps);
+  for (uint32_t i = 0; i < walk->operand->rank; i++)
+    if (walk->operand->dims[i] != NO_DIM)
+      out_steps[i] = from[walk->operand->dims[i]];
+}
+
+/// Truth values, positions or a bias, element by element, in the result's shape.
+static bool bind_test(Structured *s, const Operand *y, MlirValue result, const LiftTest *test) {
+  const LiftMove move = {s->lift, output_stretched, output_tensor, output_steps, &(Walk){s, y}};
+  const LiftTest *moved = mirage__lift_move_test(&move, test);
+  return moved && mirage__lift_bind_test(s->lift, result, moved);
 }
 
 /// Whether all of a row is -inf: the rows that were compared are kept, whatever shape the answer takes.
@@ -442,11 +499,37 @@ static bool lift_truth(Structured *s, uint32_t output, MlirValue yielded) {
   if (!prepare_body(s, &body, inputs) || !mirage__lift_element(&body, reduces ? fold.value : yielded, &element))
     return false;
   if (!element.test)
-    return mirage__lift_fail(s->lift, "truth values that no comparison gives");
+    return mirage__lift_fail(s->lift, "truth values or integers that no comparison and no position gives");
   return reduces ? bind_whole_row(s, y, result, element.test) : bind_test(s, y, result, element.test);
 }
 
 // --------------------------------------------------------------------------------------------------------------- results
+
+/// Whether the body is one that may give a bias: it chooses, or copies what did.
+static bool chooses(Structured *s) {
+  if (mirage__lift_has_choice(s->op))
+    return true;
+  for (uint32_t i = 0; i < s->num_inputs; i++) {
+    const LiftValue *bound = mirage__lift_find(s->lift, s->operands[i].value);
+    if (bound && bound->test && bound->test->kind == LIFT_BIAS)
+      return true;
+  }
+  return false;
+}
+
+/// What is 0 or -inf by a mask alone; false, without a reason, where the body gives something else.
+static bool bind_bias(Structured *s, uint32_t i, MlirValue yielded) {
+  const Operand *y = &s->operands[s->num_inputs + i];
+  MirageValue inputs[MAX_OPERANDS];
+  LiftElement element;
+  LiftBody body;
+  bool must_fold;
+  Fold fold = fold_of(s, i, yielded);
+  if (!chooses(s) || folds(s, y, &fold, &must_fold) || must_fold || !prepare_body(s, &body, inputs))
+    return false;
+  bool found = mirage__lift_element(&body, yielded, &element) && element.test && element.test->kind == LIFT_BIAS;
+  return found && bind_test(s, y, mlirOperationGetResult(s->op, (intptr_t)i), element.test);
+}
 
 static bool bind_output(Structured *s, uint32_t i, MlirValue yielded) {
   const Operand *y = &s->operands[s->num_inputs + i];
@@ -455,6 +538,8 @@ static bool bind_output(Structured *s, uint32_t i, MlirValue yielded) {
                              MIRAGE_MAX_RANK);
   if (y->is_truth)
     return lift_truth(s, i, yielded);
+  if (bind_bias(s, i, yielded))
+    return true;
   MirageValue value = lift_output(s, i, yielded);
   if (!value.index)
     return s->lift->reason[0] ? false : mirage__lift_fail(s->lift, "shapes or types that no operator takes");

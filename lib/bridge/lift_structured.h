@@ -23,6 +23,7 @@ typedef struct LiftStructured {
   MlirBlock block;
   uint32_t rank; // of the space
   int64_t extents[LIFT_MAX_DIMS];
+  int32_t space[LIFT_MAX_DIMS]; // which of the space's dimensions each of the operation's is, or LIFT_NO_DIM
   uint32_t num_inputs, num_outputs;
   LiftOperand operands[LIFT_MAX_OPERANDS]; // inputs, then outputs
 } LiftStructured;

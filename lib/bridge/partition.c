@@ -94,12 +94,13 @@ bool mirage__part_bind_input(Lift *lift, MlirValue value, bool tried) {
   if (!mlirTypeIsARankedTensor(given) || mirage__lift_find(lift, value) || mirage__lift_splat(value, &number) ||
       mirage__lift_is_empty(value))
     return true;
-  bool fits = mirage__lift_type(given, &type) &&
+  bool fits = mirage__lift_input_type(given, &type) &&
               (tried || (!mlirTypeIsAF64(mlirShapedTypeGetElementType(given)) &&
                          (mlirShapedTypeGetRank(given) == (intptr_t)type.rank || mlirShapedTypeGetRank(given) == 0)));
   if (!fits)
-    return mirage__lift_fail(lift, "an operand is no static tensor of f16, bf16 or f32 with at most %d dimensions",
-                             MIRAGE_MAX_RANK);
+    return mirage__lift_fail(
+        lift, "an operand is no static tensor of f16, bf16, f32, i1 or a stored type with at most %d dimensions",
+        MIRAGE_MAX_RANK);
   return mirage__lift_bind(lift, value, mirage_ugraph_input(lift->graph, type));
 }
 

@@ -113,6 +113,23 @@ def masked_attention(q, k, v, mask):
     return attend(q, k, v, mask)
 
 
+def causal_attention(q, k, v):
+    query, key = jnp.arange(q.shape[-2])[:, None], jnp.arange(k.shape[-2])[None]
+    scores = q @ jnp.swapaxes(k, -1, -2) * q.shape[-1] ** -0.5
+    return jax.nn.softmax(jnp.where(key <= query, scores, -jnp.inf), -1) @ v
+
+
+def window_attention(q, k, v):
+    query, key = jnp.arange(q.shape[-2])[:, None], jnp.arange(k.shape[-2])[None]
+    scores = q @ jnp.swapaxes(k, -1, -2) * q.shape[-1] ** -0.5
+    return jax.nn.softmax(jnp.where((key <= query) & (key > query - 4), scores, -jnp.inf), -1) @ v
+
+
+def rotary_tables(x, frequency):
+    angle = jnp.arange(x.shape[-2], dtype=x.dtype)[:, None] * frequency
+    return x * jnp.cos(angle) + x * jnp.sin(angle)
+
+
 def soft_capped_attention(q, k, v):
     scores = jnp.einsum("bhqd,bhkd->bhqk", q, k) * q.shape[-1] ** -0.5
     return jnp.einsum("bhqk,bhkd->bhqd", jax.nn.softmax(20 * jnp.tanh(scores / 20)), v)

@@ -116,6 +116,21 @@ def masked_attention(q, k, v, mask):
     return F.scaled_dot_product_attention(q, k, v, attn_mask=mask)
 
 
+def causal_attention(q, k, v):
+    return F.scaled_dot_product_attention(q, k, v, is_causal=True)
+
+
+def window_attention(q, k, v):
+    query, key = torch.arange(q.shape[-2])[:, None], torch.arange(k.shape[-2])[None]
+    scores = q @ k.transpose(-1, -2) / math.sqrt(q.shape[-1])
+    return torch.softmax(scores.masked_fill((key > query) | (key <= query - 4), -math.inf), -1) @ v
+
+
+def rotary_tables(x, frequency):
+    angle = torch.arange(x.shape[-2], dtype=x.dtype)[:, None] * frequency
+    return x * angle.cos() + x * angle.sin()
+
+
 def soft_capped_attention(q, k, v):
     scores = q @ k.transpose(-1, -2) * q.shape[-1] ** -0.5
     return torch.softmax(20 * torch.tanh(scores / 20), -1) @ v
