@@ -67,11 +67,11 @@ static GenValue positive(Gen *g, GenValue a) {
 }
 
 static GenValue unary(Gen *g, GenValue a) {
-  static const char *const known[] = {"math.tanh", "math.erf", "math.absf", "arith.negf", "math.tanh", "math.erf"};
+  static const char *const known[] = {"math.tanh", "math.erf", "math.absf", "arith.negf",
+                                      "math.tanh", "math.sin", "math.cos"};
   static const char *const of_positive[] = {"math.log", "math.sqrt", "math.rsqrt"};
-  static const char *const others[] = {"math.sin",   "math.cos",       "math.floor", "math.ceil",
-                                       "math.round", "math.exp2",      "math.expm1", "math.atan",
-                                       "math.cbrt",  "math.roundeven", "math.trunc"};
+  static const char *const others[] = {"math.floor", "math.ceil", "math.round",     "math.exp2", "math.expm1",
+                                       "math.atan",  "math.cbrt", "math.roundeven", "math.trunc"};
   int kind = draw_below(&g->draw, 100);
   if (kind < 50)
     return apply(g, DRAW_FROM(&g->draw, known), a);

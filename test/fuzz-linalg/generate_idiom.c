@@ -104,16 +104,21 @@ static void make_norm(Gen *g) {
   cast_tensor(g, normed, x.type.elem);
 }
 
-/// 0 where the column is not behind the row, else -inf: added to what is to be masked.
-static GenValue mask_future(Gen *g, GenValue x) {
+/// -inf where the column is behind the row, or another comparison of the two holds; x elsewhere.
+static GenValue mask_by_position(Gen *g, GenValue x) {
+  static const char *const predicates[] = {"sgt", "sgt", "sge", "slt", "sle", "eq", "ne", "ugt"};
   Step step = {.count = 1, .inputs = {x}, .output = empty_tensor(g, x.type)};
   GenValue elements[4], result = new_value(g, x.type), row = new_value(g, scalar_of(INDEX)),
-                        column = new_value(g, row.type), behind = new_value(g, scalar_of(I1)),
-                        value = new_value(g, scalar_of(x.type.elem));
+                        column = new_value(g, row.type), moved = new_value(g, row.type),
+                        offset = scalar_constant(g, INDEX, draw_below(&g->draw, 5) - 2),
+                        behind = new_value(g, scalar_of(I1)), value = new_value(g, scalar_of(x.type.elem));
   GenValue low = scalar_constant(g, x.type.elem, -INFINITY);
   print_step(g, &step, elements, result);
   LINE(g, "%s = linalg.index 0 : index\n%s = linalg.index 1 : index\n", name_text(g, row), name_text(g, column));
-  LINE(g, "%s = arith.cmpi sgt, %s, %s : index\n", name_text(g, behind), name_text(g, column), name_text(g, row));
+  LINE(g, "%s = arith.%s %s, %s : index\n", name_text(g, moved), draw_chance(&g->draw, 80) ? "addi" : "subi",
+       name_text(g, column), name_text(g, offset));
+  LINE(g, "%s = arith.cmpi %s, %s, %s : index\n", name_text(g, behind), DRAW_FROM(&g->draw, predicates),
+       name_text(g, moved), name_text(g, row));
   LINE(g, "%s = arith.select %s, %s, %s : %s\n", name_text(g, value), name_text(g, behind), name_text(g, low),
        name_text(g, elements[0]), elem_name(x.type.elem));
   end_step(g, &step, value, result);
@@ -147,7 +152,7 @@ static void make_softmax(Gen *g) {
   GenValue x = some_matrix(g);
   GenValue y = cast_tensor(g, x, wider(g, x.type.elem));
   if (draw_chance(&g->draw, 30))
-    y = mask_future(g, y);
+    y = mask_by_position(g, y);
   GenValue most =
       simple(g, (Step){.count = 1, .inputs = {y}, .to_rows = true, .output = filled(g, rows_of(y.type), -INFINITY)},
              "arith.maximumf");

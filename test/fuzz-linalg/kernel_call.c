@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 enum { MOST_TENSORS = 64 };
-_Static_assert(sizeof(Scalar) == sizeof(double), "elements are handed to mirage_eval as they are");
+_Static_assert(sizeof(Scalar) == sizeof(double), "floats are handed to mirage_eval as they are");
 
 static void keep_message(void *user, MirageSeverity severity, const void *loc, const char *message) {
   Interpreter *in = user;
@@ -31,6 +31,17 @@ static MlirOperation graph_named(MlirOperation call) {
   return (MlirOperation){NULL};
 }
 
+/// What mirage_eval reads: doubles, of truth values 0 and 1. NULL when memory is out.
+static const void *numbers_of(Interpreter *in, const Tensor *tensor) {
+  double *numbers;
+  if (is_float(tensor->elem))
+    return tensor->data; // a Scalar is a double here
+  numbers = mirage_arena_alloc_array(in->arena, (size_t)tensor->count + 1, sizeof *numbers);
+  for (int64_t i = 0; numbers && i < tensor->count; i++)
+    numbers[i] = tensor->elem == I1 ? tensor->data[i].i != 0 : (double)tensor->data[i].i;
+  return numbers;
+}
+
 static bool evaluate(Interpreter *in, MlirOperation call, const MirageUGraph *graph) {
   const void *inputs[MOST_TENSORS];
   void *outputs[MOST_TENSORS];
@@ -43,7 +54,9 @@ static bool evaluate(Interpreter *in, MlirOperation call, const MirageUGraph *gr
     Tensor *tensor = operand_at(in, call, i);
     if (!tensor)
       return false;
-    inputs[i] = tensor->data; // a Scalar is a double here
+    inputs[i] = numbers_of(in, tensor);
+    if (!inputs[i])
+      return give_up(in, "out of memory");
   }
   for (intptr_t i = 0; i < num_outputs; i++) {
     Tensor *tensor = tensor_create(in, mlirValueGetType(mlirOperationGetResult(call, i)), 0);
