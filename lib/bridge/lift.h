@@ -7,6 +7,7 @@
 //   lift_body.c        what a structured operation computes for an element, operator by operator
 //   lift_choice.c      comparisons, and selects that choose by one
 //   lift_mask.c        positions, and masks that are made of them
+//   lift_rows.c        rows that a mask leaves nothing of
 //   partition.c        which operations of a function become which program
 //
 // A lift is made several times: for each operation alone, to see whether it can be said, and for all operations of a part.
@@ -191,6 +192,8 @@ const LiftTest *mirage__lift_constant_positions(Lift *lift, MlirValue value, con
 /// Operations on positions, and the logic of masks.
 bool mirage__lift_is_integer_op(MlirOperation op);
 bool mirage__lift_integer_op(LiftBody *body, MlirOperation op, LiftElement *out);
+/// Whether a number compares with 0 like that.
+bool mirage__lift_compare_with_zero(MirageOp op, int64_t number);
 /// Whether the test is made of positions and of masks from outside.
 bool mirage__lift_is_mask(const LiftTest *test);
 /// Such a test as a tensor of i1.

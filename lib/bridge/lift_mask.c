@@ -6,7 +6,6 @@
 //   select(p, x, -inf)    mask(p, x)
 //   select(p, 0, -inf)    added to x: mask(p, x), since what is added to bottom is bottom (LIFT_BIAS until then)
 //   select(p, x, y)       select
-//   select(no key of a row is seen, 0, softmax)   the sum of the row, plus 1 where no key is seen: weights of 0
 // Example: 0 <= i - j of 8 queries i and 8 keys j is less_equal(iota [1, 8], iota [8, 1]).
 #include "lift.h"
 
@@ -197,7 +196,7 @@ static MirageOp comparison(int32_t predicate) {
   return predicate >= 0 && predicate < NUM_SIGNED ? ops[predicate] : MIRAGE_OP_NONE;
 }
 
-static bool holds(MirageOp op, int64_t value) {
+bool mirage__lift_compare_with_zero(MirageOp op, int64_t value) {
   switch (op) {
   case MIRAGE_OP_EQUAL:
     return value == 0;
@@ -314,7 +313,8 @@ static bool apply_comparison(LiftBody *body, MlirOperation op, LiftElement *out)
   a.op = found;
   if (!is_constant(&a))
     return give(body, &a, out);
-  *out = (LiftElement){.is_number = true, .number = holds(found, a.start), .dtype = MIRAGE_F32};
+  *out =
+      (LiftElement){.is_number = true, .number = mirage__lift_compare_with_zero(found, a.start), .dtype = MIRAGE_F32};
   return true;
 }
 
@@ -455,111 +455,4 @@ bool mirage__lift_add_bias(LiftBody *body, const LiftElement elements[2], LiftEl
     if (is(&elements[i], LIFT_BIAS) && elements[1 - i].tensor.index)
       return give_masked(body, elements[i].test->left, &elements[1 - i], elements[i].test->dtype, out);
   return false;
-}
-
-// ------------------------------------------------------------------------------------------------------------ empty rows
-
-static MirageNodeView node_of(const Lift *lift, MirageValue value) {
-  MirageNode node = mirage_ugraph_def(lift->graph, value);
-  return node.index ? mirage_ugraph_node(lift->graph, node) : (MirageNodeView){.op = MIRAGE_OP_NONE};
-}
-
-enum { UNKNOWN = -1 };
-
-/// Whether a predicate holds at an index; UNKNOWN: an input decides.
-static int holds_at(const Lift *lift, MirageValue value, const int64_t *at);
-
-/// An index, right-aligned with `at`.
-static bool index_at(const Lift *lift, MirageValue value, const int64_t *at, int64_t *out) {
-  MirageNodeView node = node_of(lift, value);
-  if (node.op == MIRAGE_OP_CONSTANT)
-    return *out = (int64_t)node.attrs->constant.value, true;
-  if (node.op != MIRAGE_OP_IOTA)
-    return false;
-  *out =
-      node.attrs->iota.start + (node.attrs->iota.type.shape[node.attrs->iota.dim] > 1 ? at[node.attrs->iota.dim] : 0);
-  return true;
-}
-
-static int joined_at(const Lift *lift, const MirageNodeView *node, const int64_t *at) {
-  int a = holds_at(lift, node->operands[0], at), b = holds_at(lift, node->operands[1], at);
-  int decides = node->op == MIRAGE_OP_OR;
-  if (a == decides || b == decides)
-    return decides;
-  return a == UNKNOWN || b == UNKNOWN ? UNKNOWN : !decides;
-}
-
-static int holds_at(const Lift *lift, MirageValue value, const int64_t *at) {
-  MirageNodeView node = node_of(lift, value);
-  int64_t a, b;
-  if (node.op == MIRAGE_OP_AND || node.op == MIRAGE_OP_OR)
-    return joined_at(lift, &node, at);
-  if (node.op == MIRAGE_OP_NOT) {
-    int inner = holds_at(lift, node.operands[0], at);
-    return inner == UNKNOWN ? UNKNOWN : !inner;
-  }
-  if (mirage_op_typing(node.op) != MIRAGE_TYPING_COMPARES || !index_at(lift, node.operands[0], at, &a) ||
-      !index_at(lift, node.operands[1], at, &b))
-    return UNKNOWN;
-  return holds(node.op, a - b);
-}
-
-/// Whether each row along `dim` sees something, whatever the inputs hold; false where that takes too long to find.
-static bool every_row_sees(const Lift *lift, MirageValue predicate, uint32_t dim) {
-  enum { MOST = 1 << 20 };
-  const MirageType *type = mirage_ugraph_type(lift->graph, predicate);
-  int64_t rows = mirage_type_elements(type) / type->shape[dim], looked = 0;
-  for (int64_t row = 0; row < rows; row++) {
-    int64_t at[MIRAGE_MAX_RANK] = {0}, rest = row;
-    bool sees = false;
-    for (uint32_t d = type->rank; d-- > 0;)
-      if (d != dim) {
-        at[d] = rest % type->shape[d];
-        rest /= type->shape[d];
-      }
-    for (at[dim] = 0; at[dim] < type->shape[dim] && !sees; at[dim]++) {
-      sees = holds_at(lift, predicate, at) == 1;
-      if (++looked > MOST)
-        return false;
-    }
-    if (!sees)
-      return false;
-  }
-  return true;
-}
-
-/// What a value was before casts and changes of shape.
-static MirageValue before_views(const Lift *lift, MirageValue value) {
-  for (;;) {
-    MirageNodeView node = node_of(lift, value);
-    bool view = node.op == MIRAGE_OP_RESHAPE || node.op == MIRAGE_OP_BROADCAST || node.op == MIRAGE_OP_CAST;
-    if (!view)
-      return value;
-    value = node.operands[0];
-  }
-}
-
-bool mirage__lift_empty_rows(Lift *lift, MirageValue masked, MirageValue softmax, LiftElement *out) {
-  MirageNodeView mask = node_of(lift, masked), quotient = node_of(lift, softmax);
-  if (mask.op != MIRAGE_OP_MASK || quotient.op != MIRAGE_OP_DIV)
-    return false;
-  MirageValue sum = before_views(lift, quotient.operands[1]), predicate = mask.operands[0];
-  MirageNodeView total = node_of(lift, sum);
-  const MirageType scores = *mirage_ugraph_type(lift->graph, masked),
-                   seen = *mirage_ugraph_type(lift->graph, predicate);
-  if (total.op != MIRAGE_OP_REDUCE_SUM || seen.rank != scores.rank ||
-      mirage_ugraph_type(lift->graph, sum)->rank != scores.rank ||
-      mirage_ugraph_type(lift->graph, softmax)->rank != scores.rank)
-    return false;
-  int32_t dim = total.attrs->reduce.dim;
-  if (every_row_sees(lift, predicate, (uint32_t)dim))
-    return false;
-  const MirageAttrs row = {.reduce = {.dim = dim, .extent = 1}};
-  MirageValue any =
-      seen.shape[dim] == 1 ? predicate : mirage_ugraph_apply(lift->graph, MIRAGE_OP_REDUCE_MAX, 1, &predicate, &row);
-  MirageDType dtype = mirage_ugraph_type(lift->graph, sum)->dtype;
-  MirageValue none = mirage__lift_cast(lift, mirage__lift_unary(lift, MIRAGE_OP_NOT, any), dtype);
-  sum = mirage__lift_binary(lift, MIRAGE_OP_ADD, sum, none);
-  *out = (LiftElement){.tensor = mirage__lift_binary(lift, MIRAGE_OP_DIV, quotient.operands[0], sum)};
-  return true;
 }
