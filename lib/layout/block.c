@@ -95,12 +95,13 @@ MirageStatus mirage__block_init(Block *block, const MirageUGraph *graph, MirageN
   *block = (Block){.graph = graph, .custom = custom, .arena = arena};
   block->values = mirage_arena_alloc_array(arena, values + 1, sizeof *block->values);
   block->types = mirage_arena_alloc_array(arena, values + 1, sizeof *block->types);
+  block->seen = mirage_arena_alloc_array(arena, values + 1, sizeof *block->seen);
   block->step_of_node = mirage_arena_alloc_array(arena, nodes + 1, sizeof *block->step_of_node);
   block->steps = mirage_arena_alloc_array(arena, 2 * (size_t)nodes + 2, sizeof *block->steps);
   block->loops = mirage_arena_alloc_array(arena, nodes + 1, sizeof *block->loops);
   MirageNodeView view = mirage_ugraph_node(graph, custom);
   memcpy(block->cluster, view.attrs->custom.cluster, sizeof block->cluster);
-  if (!block->values || !block->types || !block->step_of_node || !block->steps || !block->loops)
+  if (!block->values || !block->types || !block->seen || !block->step_of_node || !block->steps || !block->loops)
     return mirage_diag_fail(diag, view.loc, MIRAGE_NO_MEMORY, "custom: out of memory");
   for (uint32_t id = 1; id <= values; id++)
     block->types[id] = *mirage_ugraph_type(graph, (MirageValue){id});
@@ -206,6 +207,9 @@ uint32_t mirage__block_factor_index(const MirageLoopAttrs *attrs, uint32_t index
   return factor;
 }
 
+// Each value once: of many that are used twice there are more ways to a leaf than anybody can walk.
+static void walk_leaves(const Block *block, MirageValue value, BlockVisit visit, void *user);
+
 // A gathered result is computed from earlier results, stored or not, and from what members published.
 static void visit_meeting(const Block *block, MirageValue result, BlockVisit visit, void *user) {
   const BlockMeeting *meeting = mirage__block_meeting_of(block, result);
@@ -213,12 +217,15 @@ static void visit_meeting(const Block *block, MirageValue result, BlockVisit vis
     if (value_of(block, meeting->values[i])->shared)
       visit(user, meeting->values[i]);
   for (uint32_t i = 0; meeting->cluster && i < meeting->num_leaves; i++)
-    mirage__block_leaves(block, meeting->leaves[i], visit, user);
+    walk_leaves(block, meeting->leaves[i], visit, user);
 }
 
-void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visit, void *user) {
+static void walk_leaves(const Block *block, MirageValue value, BlockVisit visit, void *user) {
   value = mirage__block_resolve(block, value);
   const BlockValue *v = value_of(block, value);
+  if (block->seen[value.index] == block->seen[0])
+    return;
+  block->seen[value.index] = block->seen[0];
   if (v->shared || v->resident || !v->def.index) {
     visit(user, value);
     return;
@@ -233,7 +240,12 @@ void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visi
     return;
   }
   for (uint32_t i = 0; i < view.num_operands; i++)
-    mirage__block_leaves(block, view.operands[i], visit, user);
+    walk_leaves(block, view.operands[i], visit, user);
+}
+
+void mirage__block_leaves(const Block *block, MirageValue value, BlockVisit visit, void *user) {
+  block->seen[0]++;
+  walk_leaves(block, value, visit, user);
 }
 
 typedef struct Reading {

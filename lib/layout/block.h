@@ -143,6 +143,7 @@ typedef struct Block {
   MirageArena *arena;
   BlockValue *values;    // by value id
   MirageType *types;     // by value id: as in the graph, with the placements decided since
+  uint32_t *seen;        // by value id: the last walk that met it; 0: walks so far (mirage__block_leaves)
   int32_t *step_of_node; // by node id, -1 outside
   BlockStep *steps;
   int32_t num_steps;
