@@ -81,8 +81,8 @@ PROGRAMS = {
     "attention": (attention, [(1, 2, 8, 16), (1, 2, 16, 16), (1, 2, 16, 16)]),
     "attention_one_row": (attention, [(1, 2, 1, 16), (1, 2, 16, 16), (1, 2, 16, 16)]),
     "attention_of_jax": (jax.nn.dot_product_attention, [(1, 8, 2, 16), (1, 8, 2, 16), (1, 8, 2, 16)]),
-    "gelu": (lambda x: jax.nn.gelu(x, approximate=False), [(8, 32)]),
-    "gelu_tanh": (jax.nn.gelu, [(8, 32)]),
+    "gelu": (lambda x, y: jax.nn.gelu(x, approximate=False) * y, [(8, 32), (8, 32)]),  # alone it is one kernel as it stands
+    "gelu_tanh": (lambda x, y: jax.nn.gelu(x) * y, [(8, 32), (8, 32)]),
     "softmax": (jax.nn.softmax, [(8, 32)]),
     "sigmoid_lerp": (lambda a, b, t: a + jax.nn.sigmoid(t) * (b - a), [(8, 32), (8, 32), (8, 32)]),
     "variance": (lambda x: (jnp.var(x, -1), jnp.mean(x, -1)), [(8, 32)]),
