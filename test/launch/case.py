@@ -123,9 +123,9 @@ def two_results(f, m, k, n):
     return [f.cast(p, (m, n), f.element), f.cast(f.unary("math.exp", p, (m, n)), (m, n), f.element)]
 
 
-def with_cosine(f, m, k, n):
+def with_exp2(f, m, k, n):
     """Two programs, and between them what no program can say."""
-    y = f.cast(f.unary("math.cos", exp_wide(f, m, n), (m, n)), (m, n), f.element)
+    y = f.cast(f.unary("math.exp2", exp_wide(f, m, n), (m, n)), (m, n), f.element)
     return [f.cast(f.unary("math.tanh", f.matmul(y, "%a2", m, n), (m, n)), (m, n), f.element)]
 
 
@@ -138,7 +138,7 @@ KINDS = {  # function, shapes of its inputs, sizes
     "linear": (linear, lambda m, k, n: [(m, k), (k, n)], (64, 4096, 256)),
     "softmax": (softmax, lambda m, k, n: [(m, k)], (4, 16384, 1)),
     "two_results": (two_results, lambda m, k, n: [(m, k), (k, n)], (16, 64, 32)),
-    "with_cosine": (with_cosine, lambda m, k, n: [(m, k), (k, n), (n, n)], (16, 64, 32)),
+    "with_exp2": (with_exp2, lambda m, k, n: [(m, k), (k, n), (n, n)], (16, 64, 32)),
 }
 
 INPUT = """func.func private @{name}() -> tensor<{m}x{n}x{t}> {{
