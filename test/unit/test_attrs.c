@@ -140,6 +140,8 @@ static MirageAttrs begin_with(MirageAttrsKind kind) {
       mirage_attr_set(&fields[i], &attrs, 0, (int64_t)fields[i].usual);
   if (kind == MIRAGE_ATTRS_SLICE)
     attrs.slice.end = 2;
+  if (kind == MIRAGE_ATTRS_BOUNDS)
+    attrs.bounds.high = 8;
   if (kind == MIRAGE_ATTRS_SDPA)
     attrs.sdpa.causal = true;
   if (kind == MIRAGE_ATTRS_CONSTANT)
