@@ -20,10 +20,10 @@
 
 enum {
   DEFAULT_MAX_WORK = 2000000,
-  DEAR = 5,       // times max_work: fewer points
-  OVERDRAFT = 30, // how far above max_work an evaluation may go where the pair gets no smaller
-  THROWS = 3,     // runs with other roundings, of a draw
-  CHANCES = 3,    // draws at which the program may fail to stand before a point is left
+  DEAR = 5,        // times max_work: fewer points
+  OVERDRAFT = 150, // how far above max_work an evaluation may go where the pair gets no smaller
+  THROWS = 3,      // runs with other roundings, of a draw
+  CHANCES = 3,     // draws at which the program may fail to stand before a point is left
   MAJORITY = GUARD_DRAWS / 2 + 1,
 };
 

@@ -5,7 +5,7 @@
 //                  size, from inputs drawn as at full size.
 //   reduced axes   keep their extents where that can be afforded. Else every element stands for several equal ones:
 //                  the innermost factor of the axis is divided, and each sum over it is multiplied by as much
-//                  (guard_copy.c). A maximum does not notice.
+//                  (guard_copy.c). A maximum does not notice. Of a ragged split whole parts and tail get shorter.
 // Both are instances of the pair as it is: constants and counts keep their values.
 //
 // Axes:     dimensions of all values of both graphs that must keep in step (guard_ties.c). The greatest common divisor
@@ -349,6 +349,9 @@ int64_t mirage__guard_repeats(GuardAxes *axes, int g, const MirageNodeView *node
     return 1;
   uint32_t d = summed_dim(axes, g, node);
   MirageValue a = node->operands[0];
+  const GuardAxis *axis = mirage__guard_axis(axes, g, a, d);
+  if (axis->repeats)
+    return mirage_ugraph_type(axes->graphs[g], a)->shape[d] > 1 ? axis->repeats : 1;
   int64_t old = mirage_ugraph_type(axes->graphs[g], a)->shape[d], new = mirage__guard_type(axes, g, a).shape[d];
   if (node->op == MIRAGE_OP_REDUCE_SUM) { // several sums in one: of what is left, each is there
     int64_t left = node->attrs->reduce.extent;

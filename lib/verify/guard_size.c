@@ -115,7 +115,9 @@ static void sample(GuardAxes *axes) {
   }
 }
 
-static int64_t length(const GuardAxis *axis) { return axis->largest / axis->divisor * axis->size; }
+static int64_t length(const GuardAxis *axis) {
+  return axis->new_tensor ? axis->new_tensor : axis->largest / axis->divisor * axis->size;
+}
 
 static int64_t smallest_factor(int64_t n) {
   for (int64_t p = 2; p * p <= n; p++)
@@ -124,18 +126,48 @@ static int64_t smallest_factor(int64_t n) {
   return n;
 }
 
-// Divides the longest reduced axis by its smallest factor: by 2 where that goes, since a sum times a power of two is
-// not rounded. False: none can be divided.
+// Tile and tail of a ragged split half as long as they are. Parts that become empty are no instance.
+static bool halve_ragged(const GuardAxis *axis, GuardAxis *out_halved) {
+  if (!axis->tensor || axis->several || axis->frozen || axis->fixed)
+    return false;
+  int64_t repeats = axis->repeats ? 2 * axis->repeats : 2;
+  int64_t tile = axis->tile / repeats, whole = axis->tensor / axis->tile, tail = axis->tensor % axis->tile / repeats;
+  if (tile < SHORTEST)
+    return false;
+  tail = tail < 1 ? 1 : tail < tile ? tail : tile - 1;
+  int64_t tensor = whole * tile + tail;
+  if ((tensor + axis->parts - 1) / axis->parts != tile)
+    return false;
+  *out_halved = *axis;
+  out_halved->repeats = repeats;
+  out_halved->new_tile = tile;
+  out_halved->new_tensor = tensor;
+  return true;
+}
+
+// The axis with its innermost factor divided by the smallest that it has: by 2 where that goes, since a sum times a
+// power of two is not rounded.
+static bool divided(const GuardAxis *axis, GuardAxis *out_divided) {
+  *out_divided = *axis;
+  if (!may_shrink(axis) || axis->new_tensor || axis->size / smallest_factor(axis->size) < SHORTEST)
+    return axis->size == axis->divisor && halve_ragged(axis, out_divided);
+  out_divided->size /= smallest_factor(axis->size);
+  return true;
+}
+
+// Divides the longest reduced axis that can be divided. False: none can.
 static bool divide(GuardAxes *axes) {
-  GuardAxis *longest = NULL;
+  GuardAxis *longest = NULL, shorter = {0};
   for (uint32_t i = 0; i < axes->num_dims; i++) {
-    GuardAxis *axis = &axes->axes[i];
-    if (axes->parent[i] == i && axis->reduced && may_shrink(axis) &&
-        axis->size / smallest_factor(axis->size) >= SHORTEST && (!longest || length(axis) > length(longest)))
+    GuardAxis *axis = &axes->axes[i], divided_axis;
+    if (axes->parent[i] == i && axis->reduced && divided(axis, &divided_axis) &&
+        (!longest || length(axis) > length(longest))) {
       longest = axis;
+      shorter = divided_axis;
+    }
   }
   if (longest)
-    longest->size /= smallest_factor(longest->size);
+    *longest = shorter;
   return longest != NULL;
 }
 

@@ -148,6 +148,47 @@ mirage_kernel.graph @sum_in_f32(%x: tensor<2x65536xf16>) -> tensor<2x1xf16> attr
   return %y : tensor<2x1xf16>
 }
 
+// A sum whose parts are ragged (4 of 50,001, the last with three less) has its size too: whole parts halve with their tail.
+mirage_kernel.graph @long_norm(%x: tensor<1x200001xf16>) -> tensor<1x1xf16> {
+  %f = cast %x : tensor<1x200001xf16> -> tensor<1x200001xf32>
+  %q = square %f : tensor<1x200001xf32>
+  %s = reduce_sum %q {dim = 1} : tensor<1x200001xf32>
+  %r = sqrt %s : tensor<1x1xf32>
+  %y = cast %r : tensor<1x1xf32> -> tensor<1x1xf16>
+  return %y : tensor<1x1xf16>
+}
+// SAY: @in_ragged_parts: equivalent to @long_norm; {{.*}}, for inputs that repeat
+mirage_kernel.graph @in_ragged_parts(%x: tensor<1x200001xf16>) -> tensor<1x1xf16> attributes {source = @long_norm} {
+  %y = custom (%xk = %x) outs(%yk) grid [1] : (tensor<1x200001xf16>) -> tensor<1x1xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<1x1xf32>
+    %sum = loop 4 (%acc = %zero sum) : !mirage_block.tile<1x1xf32> {
+      %t = load %xk {loop = [1]} : tensor<1x200001xf16> -> !mirage_block.tile<1x50001xf16>
+      %q = square %t : !mirage_block.tile<1x50001xf16>
+      %s = reduce_sum %q {dim = 1} : !mirage_block.tile<1x50001xf32>
+      yield %s : !mirage_block.tile<1x1xf32>
+    }
+    %r = sqrt %sum : !mirage_block.tile<1x1xf32>
+    store %r, %yk : !mirage_block.tile<1x1xf32>, tensor<1x1xf16>
+  }
+  return %y : tensor<1x1xf16>
+}
+// SAY: @ragged_parts_in_f16: inaccurate: {{.*}} output 0 has inf or NaN where the program has none
+mirage_kernel.graph @ragged_parts_in_f16(%x: tensor<1x200001xf16>) -> tensor<1x1xf16> attributes {source = @long_norm} {
+  %y = custom (%xk = %x) outs(%yk) grid [1] : (tensor<1x200001xf16>) -> tensor<1x1xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<1x1xf32>
+    %sum = loop 4 (%acc = %zero sum) : !mirage_block.tile<1x1xf32> {
+      %t = load %xk {loop = [1]} : tensor<1x200001xf16> -> !mirage_block.tile<1x50001xf16>
+      %q = square %t : !mirage_block.tile<1x50001xf16>
+      %s = reduce_sum %q {dim = 1} : !mirage_block.tile<1x50001xf32>
+      yield %s : !mirage_block.tile<1x1xf32>
+    }
+    %h = cast %sum : !mirage_block.tile<1x1xf32> -> !mirage_block.tile<1x1xf16>
+    %r = sqrt %h : !mirage_block.tile<1x1xf16>
+    store %r, %yk : !mirage_block.tile<1x1xf32>, tensor<1x1xf16>
+  }
+  return %y : tensor<1x1xf16>
+}
+
 mirage_kernel.graph @long_product(%x: tensor<16x4096xf16>, %w: tensor<4096x4096xf16>) -> tensor<16x4096xf16> {
   %y = matmul %x, %w : tensor<16x4096xf16>, tensor<4096x4096xf16>
   return %y : tensor<16x4096xf16>
