@@ -177,6 +177,15 @@ static void find_inverses(Builder *builder) {
   }
 }
 
+// A load fills its tail by itself, unless its type has no bottom.
+static bool is_masked_by_load(const Builder *builder, const SearchNode *node) {
+  if (node->op != MIRAGE_OP_LOAD || !builder->masked[node - builder->structure->nodes])
+    return false;
+  const MirageType *tensor = mirage_ugraph_type(
+      builder->graph, mirage_ugraph_argument(builder->graph, builder->custom, builder->argument[node->a]));
+  return tensor && !mirage_dtype_is_stored(tensor->dtype);
+}
+
 static MirageValue build_node(Builder *builder, const SearchNode *node) {
   MirageUGraph *graph = builder->graph;
   MirageAttrs attrs = {0};
@@ -187,6 +196,8 @@ static MirageValue build_node(Builder *builder, const SearchNode *node) {
   switch ((MirageOp)node->op) {
   case MIRAGE_OP_LOAD: {
     MirageAccessAttrs access = mirage__build_access(builder, node);
+    if (is_masked_by_load(builder, node))
+      access.fill = MIRAGE_FILL_BOTTOM;
     MirageValue tile =
         mirage_ugraph_load(graph, mirage_ugraph_argument(graph, builder->custom, builder->argument[node->a]), &access);
     bool stored = tile.index && mirage_dtype_is_stored(mirage_ugraph_type(graph, tile)->dtype);
@@ -239,7 +250,7 @@ static void build_stage(Builder *builder, uint32_t stage) {
       builder->values[i] = build_node(builder, node);
     else if (node->op == MIRAGE_OP_MAX)
       builder->values[i] = builder->values[node->b]; // the running maximum of one step is the step's
-    if (builder->masked[i])
+    if (builder->masked[i] && !is_masked_by_load(builder, node))
       builder->values[i] = mirage__build_masked(builder, i);
     if (builder->inverted[i])
       build_inverse(builder, i);
