@@ -70,6 +70,7 @@ static const double usual_threads = 256;         // of a block
 static const double least_registers = 32;        // below which more threads do not fit
 static const double new_run_bytes = 12;          // as many more could be read where a run of elements begins
 static const double rows_us = 1.3;               // of rows in registers: from their loads to their stores
+static const double elements_us = 0.25;          // of elements that are computed alone
 static const double next_rows_us = 0.3;          // of which nothing else hides, where another follows
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
@@ -342,23 +343,24 @@ static double produced_us(const CostKernel *kernel, const MirageTarget *target) 
 }
 
 // Rows in registers: blocks of a multiprocessor load while others compute, so the units overlap, but no block is done
-// before its rows have come and gone, turn by turn.
+// before its rows have come and gone, turn by turn. Where nothing is reduced no thread waits for another.
 static double thread_us(const CostKernel *kernel, double narrow_us, double meeting_us, const MirageTarget *target) {
   const Occupancy o = occupy(kernel, target);
   double share = fmin(1, o.busy / (saturating_share * target->num_sms)), spread = o.busy / target->num_sms;
-  double rounds = kernel->turns * fmax(1, kernel->blocks / o.slots);
+  double rounds = kernel->turns * fmax(1, kernel->blocks / o.slots),
+         latency = kernel->outside > 0 ? rows_us : elements_us;
   double units[] = {(kernel->dram_bytes + new_run_bytes * kernel->runs) / (target->dram_bytes_per_us * share),
                     kernel->l2_bytes / (target->l2_bytes_per_us * share),
                     kernel->fma_flops / (target->fma_flops_per_us * spread),
                     kernel->special / (target->exp_per_us * spread),
                     narrow_us,
-                    (rows_us + meeting_us) * rounds};
+                    (latency + meeting_us) * rounds};
   double longest = 0, sum = 0;
   for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
     longest = fmax(longest, units[i]);
     sum += i < sizeof units / sizeof *units - 1 ? units[i] : 0;
   }
-  return longest + overlap_loss * fmax(0, sum - longest) + rows_us / 2 + meeting_us +
+  return longest + overlap_loss * fmax(0, sum - longest) + latency / 2 + meeting_us +
          next_rows_us * (kernel->turns - 1) + outside_us * kernel->outside;
 }
 
