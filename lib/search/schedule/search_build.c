@@ -5,6 +5,7 @@
 // search_combine.c. Tails: search_build_tail.c. Casts appear here and nowhere else in the search: matmul operands meet in the program's 16-bit
 // type, which a tile of a stored type is cast to where it is loaded, and what is stored takes its output's. A constant becomes a tile of extent 1 in every dimension of its
 // neighbour.
+#include "canonical/pad.h"
 #include "search/schedule/search_builder.h"
 #include "search/schedule/search_tails.h"
 #include <inttypes.h>
@@ -186,6 +187,17 @@ static bool is_masked_by_load(const Builder *builder, const SearchNode *node) {
   return tensor && !mirage_dtype_is_stored(tensor->dtype);
 }
 
+// Of a copy with longer rows the tiles are those of the tensor itself, not what division gives.
+static MirageAccessAttrs load_access(const Builder *builder, const SearchNode *node) {
+  MirageAccessAttrs access = mirage__build_access(builder, node);
+  if (is_masked_by_load(builder, node))
+    access.fill = MIRAGE_FILL_BOTTOM;
+  if (builder->padded[node->a])
+    access.tiles[node->rank - 1] = mirage__search_tile_extent(builder->program, builder->structure, builder->schedule,
+                                                              node->dims[SEARCH_RANK - 1]);
+  return access;
+}
+
 static MirageValue build_node(Builder *builder, const SearchNode *node) {
   MirageUGraph *graph = builder->graph;
   MirageAttrs attrs = {0};
@@ -195,9 +207,7 @@ static MirageValue build_node(Builder *builder, const SearchNode *node) {
     return build_quotient(builder, &by, builder->values[node->a]);
   switch ((MirageOp)node->op) {
   case MIRAGE_OP_LOAD: {
-    MirageAccessAttrs access = mirage__build_access(builder, node);
-    if (is_masked_by_load(builder, node))
-      access.fill = MIRAGE_FILL_BOTTOM;
+    MirageAccessAttrs access = load_access(builder, node);
     MirageValue tile =
         mirage_ugraph_load(graph, mirage_ugraph_argument(graph, builder->custom, builder->argument[node->a]), &access);
     bool stored = tile.index && mirage_dtype_is_stored(mirage_ugraph_type(graph, tile)->dtype);
@@ -410,11 +420,19 @@ static void build_one_kernel(Builder *builder, uint32_t num_outputs, const Mirag
   mirage_ugraph_close(builder->graph, 0, NULL);
 }
 
-static void build_kernels(Builder *builder) {
+static void build_inputs(Builder *builder) {
   const MirageUGraph *source = builder->program->graph;
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(source); i++)
     builder->inputs[i] =
         mirage_ugraph_input(builder->graph, *mirage_ugraph_type(source, mirage_ugraph_get_input(source, i)));
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(source); i++)
+    if (builder->padded[i])
+      builder->inputs[i] = mirage__pad_rows(builder->graph, builder->inputs[i]);
+}
+
+static void build_kernels(Builder *builder) {
+  const MirageUGraph *source = builder->program->graph;
+  build_inputs(builder);
   uint32_t count = mirage_ugraph_num_outputs(source);
   MirageType outputs[SEARCH_MAX_GOALS];
   MirageValue results[SEARCH_MAX_GOALS] = {{0}};
@@ -429,6 +447,31 @@ static void build_kernels(Builder *builder) {
   mirage_ugraph_return(builder->graph, count, results);
 }
 
+static bool is_read_by_product(const SearchStructure *structure, uint32_t load) {
+  for (uint32_t i = 0; i < structure->num_nodes; i++)
+    if (structure->nodes[i].op == MIRAGE_OP_MATMUL && (structure->nodes[i].a == load || structure->nodes[i].b == load))
+      return true;
+  return false;
+}
+
+static bool find_padded(const SearchProgram *program, const SearchStructure *structure, bool *out_padded) {
+  bool found = false;
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    const SearchNode *node = &structure->nodes[i];
+    if (node->op != MIRAGE_OP_LOAD || !is_read_by_product(structure, i))
+      continue;
+    const MirageType *type = mirage_ugraph_type(program->graph, mirage_ugraph_get_input(program->graph, node->a));
+    out_padded[node->a] = mirage__may_pad(type) && node->rank == type->rank;
+    found |= out_padded[node->a];
+  }
+  return found;
+}
+
+bool mirage__search_may_pad(const SearchProgram *program, const SearchStructure *structure) {
+  bool padded[64] = {0};
+  return find_padded(program, structure, padded);
+}
+
 MirageStatus mirage__search_build(const SearchProgram *program, const SearchCandidate *candidate, uint32_t index,
                                   const MirageDiag *diag, MirageUGraph **out_graph) {
   const char *source = mirage_ugraph_get_meta(program->source)->name;
@@ -439,6 +482,8 @@ MirageStatus mirage__search_build(const SearchProgram *program, const SearchCand
   if (!mirage__search_is_ragged(program, candidate->structure, &candidate->schedule) ||
       !mirage__search_masks(candidate->structure, builder.masked))
     memset(builder.masked, 0, sizeof builder.masked);
+  if (candidate->padded)
+    find_padded(program, candidate->structure, builder.padded);
   builder.graph = mirage_ugraph_create(NULL, name, diag);
   if (!builder.graph)
     return MIRAGE_NO_MEMORY;

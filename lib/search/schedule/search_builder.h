@@ -21,6 +21,7 @@ typedef struct Builder {
   MirageValue casts[SEARCH_MAX_NODES];  // the same in program->dtype
   bool masked[SEARCH_MAX_NODES];        // bottom past the end of the loop's axis
   bool inverted[SEARCH_MAX_NODES];      // the kernel multiplies by the node's reciprocal
+  bool padded[64];                      // by input: a copy with longer rows is read instead
   bool unread[SEARCH_MAX_NODES];        // and nothing else reads this product of two such nodes
   MirageValue inverses[SEARCH_MAX_NODES];
 } Builder;

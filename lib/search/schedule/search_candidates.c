@@ -94,14 +94,35 @@ typedef struct Building {
 
 static double built_us(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
 
+static MirageStatus build_at_cost(const SearchPlans *plans, const SearchCandidate *candidate, uint32_t index,
+                                  MirageUGraph **out_graph) {
+  MIRAGE_TRY(mirage__search_build(plans->program, candidate, index, NULL, out_graph));
+  return mirage__cost_graph(*out_graph, plans->options->target, plans->part->memo, NULL,
+                            &mirage_ugraph_meta(*out_graph)->cost);
+}
+
+static double time_of(const MirageUGraph *graph) {
+  const MirageCost *cost = graph ? &mirage_ugraph_get_meta(graph)->cost : NULL;
+  return cost && cost->present ? cost->time_us : INFINITY;
+}
+
+// As it is, or with operands whose rows tensor copies cannot read copied first, where that is faster.
 static MirageStatus build_candidate(void *user, uint32_t index) {
   const Building *building = user;
-  const SearchPlans *plans = building->plans;
-  MirageUGraph **graph = &building->graphs[index];
-  MirageStatus status = mirage__search_build(plans->program, &building->candidates[index], index, NULL, graph);
-  if (status == MIRAGE_OK)
-    status =
-        mirage__cost_graph(*graph, plans->options->target, plans->part->memo, NULL, &mirage_ugraph_meta(*graph)->cost);
+  SearchCandidate candidate = building->candidates[index];
+  MirageUGraph **graph = &building->graphs[index], *padded = NULL;
+  MirageStatus status = build_at_cost(building->plans, &candidate, index, graph);
+  if (status == MIRAGE_NO_MEMORY || !building->plans->options->target->has_tensor_copy ||
+      !mirage__search_may_pad(building->plans->program, candidate.structure))
+    return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
+  candidate.padded = true;
+  status = build_at_cost(building->plans, &candidate, index, &padded);
+  if (time_of(padded) < time_of(*graph)) {
+    mirage_ugraph_destroy(*graph);
+    *graph = padded;
+    padded = NULL;
+  }
+  mirage_ugraph_destroy(padded);
   return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
 }
 

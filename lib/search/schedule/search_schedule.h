@@ -32,6 +32,7 @@ typedef struct SearchCandidate {
   double time_us;
   uint32_t order; // of creation, breaks ties
   bool chosen;    // to be built, whatever its rank
+  bool padded;    // operands of products that tensor copies cannot read are copied first, with longer rows
 } SearchCandidate;
 
 /// Predicted time, or infinity when it does not fit the target; without the second kernel, where there is one.
@@ -53,6 +54,8 @@ MirageStatus mirage__search_schedules(const SearchProgram *program, const Search
                                       const MirageSearchOptions *options, SearchPool *pool, uint32_t max,
                                       SearchCandidate *out_best, uint32_t *out_num, uint64_t *in_out_scheduled);
 
+/// Whether `padded` makes a difference.
+bool mirage__search_may_pad(const SearchProgram *program, const SearchStructure *structure);
 /// Builds the µGraph of a structure at the program's real shapes.
 MirageStatus mirage__search_build(const SearchProgram *program, const SearchCandidate *candidate, uint32_t index,
                                   const MirageDiag *diag, MirageUGraph **out_graph);
