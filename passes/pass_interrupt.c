@@ -5,10 +5,10 @@
 // GRACE. What is not done by then is left as it is: a module of a thousand programs is printed with the programs that
 // were finished, and the others as they came.
 //
-// For tests, MIRAGE_INTERRUPT_AFTER=N[,M] interrupts at the N-th question whether there was an interrupt, and ends the
-// grace M questions of the passes later, whatever the clock says (M = 0: at once). MIRAGE_INTERRUPT_STATS=1 says of
-// each pass how much CPU time it took, how much passed at most between two questions, and how much from the interrupt
-// to the end of its last.
+// For tests, MIRAGE_INTERRUPT_AFTER=N[,M] interrupts at the N-th question whether there was an interrupt (N = 0: at
+// none), and ends the grace after any interrupt M questions of the passes later, whatever the clock says (M = 0: at
+// once). MIRAGE_INTERRUPT_STATS=1 says of each pass how much CPU time it took, how much passed at most between two
+// questions, and how much from the interrupt to the end of its last.
 #include "mirage-c/Passes.h"
 #include "mirage/cancel.h"
 #include "passes.h"
@@ -79,6 +79,13 @@ MirageCancel mirage__until_late(void) {
   if (left >= 0)
     return (MirageCancel){.deadline = left ? 0 : 1e-9}; // in tests: never, or long ago
   return (MirageCancel){.deadline = 1e-9 * (double)__atomic_load_n(&interrupted_at, __ATOMIC_RELAXED) + grace};
+}
+
+double mirage__moment_ends(double seconds) {
+  int64_t left = __atomic_load_n(&questions_left, __ATOMIC_RELAXED);
+  if (left >= 0)
+    return left ? 0 : 1e-9; // in tests: never, or long ago
+  return mirage_clock() + seconds;
 }
 
 static void read_environment(void) {

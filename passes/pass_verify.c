@@ -11,7 +11,8 @@
 //   mirage-mlir-opt --mirage-verify='against=src explain' pair.mlir
 // Threads:  pairs are independent, so `num-threads` workers take them in turn; what they have to say is held back and
 //           written in textual order, so that the output does not depend on their number.
-// An interrupt ends the proofs at hand; programs that have no proven candidate then get a last moment.
+// An interrupt ends the proofs at hand; for programs that have no proven candidate then they are begun again, and with
+// the next ones get a last moment.
 // Bound:    of all pairs together, so that each is proven to log2-bound less the logarithm of their number.
 #define _POSIX_C_SOURCE 200809L // sysconf
 #include "mirage/guard.h"
@@ -112,22 +113,6 @@ static MirageStatus judge_until(Verifier *verifier, Pair *pair, const MirageCanc
   return MIRAGE_OK;
 }
 
-/// To the end; after an interrupt, until the last moment is over.
-static MirageStatus judge(Verifier *verifier, Pair *pair, Outcome *out_outcome) {
-  MirageCancel cancel = {.interrupt = mirage__interrupt_flag()};
-  if (mirage__is_interrupted()) {
-    pthread_mutex_lock(&verifier->mutex);
-    verifier->deadline = verifier->deadline > 0 ? verifier->deadline : mirage_clock() + LAST_MOMENT;
-    cancel = (MirageCancel){.deadline = verifier->deadline};
-    pthread_mutex_unlock(&verifier->mutex);
-  }
-  MirageStatus status = judge_until(verifier, pair, &cancel, out_outcome);
-  if (status != MIRAGE_CANCELLED)
-    return status;
-  *out_outcome = SKIPPED;
-  return MIRAGE_OK;
-}
-
 /// After an interrupt one proven candidate of a program is enough. Under the mutex.
 static bool may_skip(const Verifier *verifier, const Pair *pair) {
   if (!mirage__is_interrupted())
@@ -136,6 +121,38 @@ static bool may_skip(const Verifier *verifier, const Pair *pair) {
     if (other->source == pair->source && other->outcome == PROVEN)
       return true;
   return false;
+}
+
+/// For a proof: ends at an interrupt, or, where one has come before, when the last moment of all is over.
+static MirageCancel until_last_moment(Verifier *verifier) {
+  if (!mirage__is_interrupted())
+    return (MirageCancel){.interrupt = mirage__interrupt_flag()};
+  pthread_mutex_lock(&verifier->mutex);
+  verifier->deadline = verifier->deadline > 0 ? verifier->deadline : mirage__moment_ends(LAST_MOMENT);
+  const MirageCancel cancel = {.deadline = verifier->deadline};
+  pthread_mutex_unlock(&verifier->mutex);
+  return cancel;
+}
+
+static bool is_needed(Verifier *verifier, const Pair *pair) {
+  pthread_mutex_lock(&verifier->mutex);
+  bool needed = !may_skip(verifier, pair);
+  pthread_mutex_unlock(&verifier->mutex);
+  return needed;
+}
+
+/// To the end; after an interrupt, until the last moment is over.
+static MirageStatus judge(Verifier *verifier, Pair *pair, Outcome *out_outcome) {
+  MirageCancel cancel;
+  MirageStatus status;
+  do {
+    cancel = until_last_moment(verifier);
+    status = judge_until(verifier, pair, &cancel, out_outcome);
+  } while (status == MIRAGE_CANCELLED && cancel.interrupt && is_needed(verifier, pair)); // the interrupt came meanwhile
+  if (status != MIRAGE_CANCELLED)
+    return status;
+  *out_outcome = SKIPPED;
+  return MIRAGE_OK;
 }
 
 /// The next pair that is not skipped, or NULL.

@@ -285,6 +285,8 @@ const int *mirage__interrupt_flag(void);
 /// For work that a result needs: ends at an interrupt, or, where one has come before, when it is late. So work that
 /// ends with `interrupt` set may be tried once more.
 MirageCancel mirage__until_late(void);
+/// Deadline of a MirageCancel for work that begins after an interrupt and may take so many seconds.
+double mirage__moment_ends(double seconds);
 /// Around each pass's body.
 void mirage__pass_begins(void);
 void mirage__pass_ends(const char *pass);
