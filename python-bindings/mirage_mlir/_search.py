@@ -97,8 +97,8 @@ def superoptimize(program: Program, options: SearchOptions | None = None, *, pro
                its end. "always": also what was found when the time budget was over. False, or MIRAGE_CACHE=no in the
                environment: searches.
     Returns:   a Result: µGraphs, best first. Where nothing beats it, the program's own lowering is the first.
-    Errors:    MirageError with the compiler's messages. KeyboardInterrupt when Ctrl-C came before anything was found;
-               afterwards it ends the search with what there is.
+    Errors:    MirageError with the compiler's messages. Ctrl-C ends the search with what there is, if only the program's own
+               lowering; KeyboardInterrupt where nothing was proven or compiled 0.7 seconds later.
     Threads:   any number of searches at a time; the GIL is released. Ctrl-C ends all.
 
     >>> g = Graph("scaled"); x = g.new_input((8, 64)); g.mark_output(g.exp(x))
