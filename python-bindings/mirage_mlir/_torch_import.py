@@ -104,31 +104,44 @@ def apply_node(graph: Graph, node: fx.Node, values: Callable[[fx.Node], Any]) ->
         if name in kwargs:
             args = (_plain(kwargs.pop(name)), *args)
     kwargs.pop("memory_format", None), kwargs.pop("copy", None), kwargs.pop("non_blocking", None)
+    kwargs = {k: _plain(v) for k, v in kwargs.items()}
+    if getattr(function, "takes_known", False) or not any(isinstance(x, Known) for x in pytree.tree_leaves((args, kwargs))):
+        return _checked(node, lambda: function(graph, *args, **kwargs))
+    return _apply_to_known(graph, node, function, args, kwargs)
+
+
+def _apply_to_known(graph: Graph, node: fx.Node, function: Callable, args: tuple, kwargs: dict) -> Any:
+    """What stays known, or else the operator on tensors of what is known. Where neither can be, the first says why: as tensors,
+    positions are int32, which PyTorch's are seldom."""
+
+    def on_tensors() -> Any:
+        tensors, named = pytree.tree_map(lambda x: tensor_of(graph, x) if isinstance(x, Known) else x, (args, kwargs))
+        return function(graph, *tensors, **named)
+
+    reason = None
     try:
-        result = _call(graph, function, name_of(node), args, {k: _plain(v) for k, v in kwargs.items()})
+        result = _checked(node, lambda: with_known(graph, name_of(node), args, kwargs))
+        if result is not None:
+            return result
+    except Unsupported as unsupported:
+        reason = unsupported
+    try:
+        return _checked(node, on_tensors)
+    except Unsupported as unsupported:
+        raise reason or unsupported from None
+
+
+def _checked(node: fx.Node, apply: Callable[[], Any]) -> Any:
+    """What apply() gives for `node`. Unsupported where it fails, or gives another shape or dtype than PyTorch."""
+    try:
+        result = apply()
     except MirageError as error:
         raise Unsupported(str(error)) from None
     except (TypeError, ValueError, IndexError, KeyError, AttributeError) as error:
         raise Unsupported(f"not understood: {error}") from None
-    _check_result(result, value_of(node))
-    return result
-
-
-def _call(graph: Graph, function: Callable, name: str, args: tuple, kwargs: dict) -> Any:
-    """The operator's own function, which sees known tensors only where it asks for them."""
-    if getattr(function, "takes_known", False) or not any(isinstance(x, Known) for x in pytree.tree_leaves((args, kwargs))):
-        return function(graph, *args, **kwargs)
-    try:
-        result, reason = with_known(graph, name, args, kwargs), None
-    except Unsupported as unsupported:
-        result, reason = None, unsupported
     if result is not None:
-        return result
-    try:
-        args, kwargs = pytree.tree_map(lambda x: tensor_of(graph, x) if isinstance(x, Known) else x, (args, kwargs))
-        return function(graph, *args, **kwargs)
-    except Unsupported as unsupported:
-        raise reason or unsupported from None
+        _check_result(result, value_of(node))
+    return result
 
 
 def _plain(x: Any) -> Any:

@@ -228,6 +228,7 @@ UNSUPPORTED = {
     "steps": (lambda x: x * (torch.arange(6) * 2 < torch.arange(4)[:, None]), "a mask by"),
     "sum of positions": (lambda x: x * (torch.arange(6) + torch.arange(4)[:, None] < 3), "a mask by"),
     "positions reshaped": (lambda x: x * (torch.arange(24).view(4, 6) < 3), "positions [24] as [4, 6]"),
+    "a mask as numbers": (lambda x: x * ((torch.arange(6) > 2).long() * 4 < 3), "arithmetic on a mask"),
     "mask of numbers": (lambda x: torch.logical_and(x, x).float(), "float32 as a mask"),
     "mask compared": (lambda x: ((x > 0) == 2).float(), "compared with something else"),
     "masks compared": (lambda x: ((x > 0) < (x > 1)).float(), "compared with something else"),
