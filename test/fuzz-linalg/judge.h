@@ -32,7 +32,7 @@ typedef enum Spoil {
   SPOIL_SUB,       // operands of a difference or a quotient change places
   SPOIL_START,     // a sum loses a term: what an output held
   SPOIL_TRANSPOSE, // a transposition of equal extents goes
-  SPOIL_MATMUL,    // operands of a square product change places
+  SPOIL_MATMUL,    // operands of a square product change places, or a square operand is turned
   SPOIL_MAX,       // a maximum becomes a minimum
   SPOIL_SLICE,     // a slice begins one later
   SPOIL_CONSTANT,  // a constant is another

@@ -55,9 +55,28 @@ static bool is_moved(MlirOperation op) {
   return false;
 }
 
-static bool is_wide(MlirOperation op) {
-  MlirType type = mlirValueGetType(mlirOperationGetResult(op, 0));
-  return mlirShapedTypeGetDimSize(type, mlirShapedTypeGetRank(type) - 1) > 1;
+static bool is_square(MlirValue value) {
+  MlirType type = mlirValueGetType(value);
+  intptr_t rank = mlirShapedTypeGetRank(type);
+  int64_t columns = mlirShapedTypeGetDimSize(type, rank - 1);
+  return columns > 1 && mlirShapedTypeGetDimSize(type, rank - 2) == columns;
+}
+
+/// A square product's operands change places; otherwise an operand that is square is turned.
+static bool spoil_product(MlirOperation op) {
+  static const char *const flags[] = {"transpose_a", "transpose_b"};
+  MlirAttribute turned[] = {attribute_of(op, flags[0]), attribute_of(op, flags[1])};
+  if (mlirAttributeIsNull(turned[0]) && mlirAttributeIsNull(turned[1]) && is_square(mlirOperationGetResult(op, 0)) &&
+      swap_operands(op, 0, 1))
+    return true;
+  for (intptr_t i = 0; i < 2; i++)
+    if (is_square(mlirOperationGetOperand(op, i))) {
+      MlirAttribute other =
+          mlirAttributeIsNull(turned[i]) ? mlirUnitAttrGet(mlirOperationGetContext(op)) : mlirAttributeGetNull();
+      mlirOperationSetInherentAttributeByName(op, mlirStringRefCreateFromCString(flags[i]), other);
+      return true;
+    }
+  return false;
 }
 
 static MlirOperation create(MlirOperation beside, const char *name, intptr_t count, MlirValue *operands,
@@ -139,9 +158,7 @@ static bool try_one(MlirOperation op, Spoil spoil) {
   case SPOIL_TRANSPOSE:
     return is_named(op, "mirage_kernel.transpose") && is_moved(op) && bypass(op, 0);
   case SPOIL_MATMUL:
-    return is_named(op, "mirage_kernel.matmul") && is_wide(op) &&
-           mlirAttributeIsNull(attribute_of(op, "transpose_a")) &&
-           mlirAttributeIsNull(attribute_of(op, "transpose_b")) && swap_operands(op, 0, 1);
+    return is_named(op, "mirage_kernel.matmul") && spoil_product(op);
   case SPOIL_MAX:
     return is_named(op, "mirage_kernel.max") && rename_op(op, "mirage_kernel.min");
   case SPOIL_SLICE:
