@@ -213,20 +213,20 @@ bool mirage__lift_compare_with_zero(MirageOp op, int64_t value) {
   }
 }
 
-/// Positions as a tensor of indices: one dimension with a step of 1.
+/// Positions as a tensor of indices; none where more than one dimension has the step, since an iota counts along one.
 static MirageValue index_tensor(LiftBody *body, const int64_t *steps, int64_t sign, int64_t start) {
   MirageValue none = {0};
   int64_t shape[MIRAGE_MAX_RANK];
   int32_t dim = -1;
   for (uint32_t d = 0; d < body->rank; d++) {
     shape[d] = 1;
-    if (steps[d] == sign) {
-      dim = dim < 0 ? (int32_t)d : -2;
-      shape[d] = body->extents[d];
-    }
+    if (steps[d] != sign)
+      continue;
+    if (dim >= 0)
+      return none;
+    dim = (int32_t)d;
+    shape[d] = body->extents[d];
   }
-  if (dim < -1)
-    return none;
   if (dim < 0)
     return mirage_ugraph_constant(body->lift->graph, mirage_type_tensor(MIRAGE_I32, body->rank, shape), (double)start);
   const MirageAttrs attrs = {
@@ -245,7 +245,7 @@ static bool comparison_tensor(LiftBody *body, const LiftTest *test, MirageValue 
   MirageValue rising = index_tensor(body, test->steps, 1, any_rises ? test->start : 0);
   MirageValue falling = index_tensor(body, test->steps, -1, any_rises ? 0 : -test->start);
   if (!rising.index || !falling.index)
-    return mirage__lift_fail(body->lift, "a mask by the sum of two positions");
+    return mirage__lift_fail(body->lift, "a mask by a sum of positions");
   *out = mirage__lift_binary(body->lift, test->op, rising, falling);
   return true;
 }
@@ -399,7 +399,7 @@ bool mirage__lift_number_of(LiftBody *body, const LiftElement *of, MirageDType d
         return mirage__lift_fail(body->lift, "numbers that are every other position");
     tensor = index_tensor(body, rising.steps, 1, rising.start);
     if (!tensor.index)
-      return mirage__lift_fail(body->lift, "numbers that are the sum of two positions");
+      return mirage__lift_fail(body->lift, "numbers that are a sum of positions");
   } else if (mirage__lift_is_mask(of->test)) {
     if (!mirage__lift_predicate(body, of->test, &tensor))
       return false;

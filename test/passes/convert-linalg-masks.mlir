@@ -449,7 +449,7 @@ func.func @sum(%x: tensor<4x8xf32>) -> tensor<4x8xf32> {
     %c = arith.cmpi sle, %k, %three : index
     linalg.yield %c : i1
   } -> tensor<4x8xi1>
-  // expected-remark @below {{linalg.generic stays outside: a mask by the sum of two positions}}
+  // expected-remark @below {{linalg.generic stays outside: a mask by a sum of positions}}
   %m = linalg.generic {indexing_maps = [#id, #id, #id], iterator_types = ["parallel", "parallel"]} ins(%p, %x : tensor<4x8xi1>, tensor<4x8xf32>) outs(%e : tensor<4x8xf32>) {
   ^bb0(%c: i1, %v: f32, %o: f32):
     %s = arith.select %c, %v, %low : f32
