@@ -4,6 +4,8 @@
 // always: an element without a value compares nothing.
 #include "generate_internal.h"
 
+#include <math.h>
+
 void body_add(GenBody *body, GenValue value) {
   if (body->count < (int)(sizeof body->values / sizeof *body->values))
     body->values[body->count++] = value;
@@ -157,6 +159,58 @@ static GenValue body_index(Gen *g, const GenBody *body) {
   return value;
 }
 
+/// An index, moved, stretched, or set off against another.
+static GenValue position(Gen *g, const GenBody *body) {
+  static const char *const names[] = {"arith.addi", "arith.subi", "arith.muli"};
+  GenValue at = body_index(g, body);
+  int kind = draw_below(&g->draw, 100);
+  if (kind < 40)
+    return at;
+  GenValue other = kind < 75 ? scalar_constant(g, INDEX, draw_below(&g->draw, 6) - 2) : body_index(g, body);
+  return apply2(g, names[draw_below(&g->draw, kind < 75 ? 3 : 2)], at, other);
+}
+
+static GenValue compare_positions(Gen *g, const GenBody *body) {
+  static const char *const predicates[] = {"eq", "ne", "slt", "sle", "sgt", "sge", "slt", "sge", "ult", "uge"};
+  static const Elem types[] = {INDEX, INDEX, I64, I32};
+  Elem type = DRAW_FROM(&g->draw, types);
+  GenValue a = body_cast(g, position(g, body), type), result = new_value(g, scalar_of(I1));
+  GenValue b = draw_chance(&g->draw, 25) ? scalar_constant(g, type, draw_below(&g->draw, 4))
+                                         : body_cast(g, position(g, body), type);
+  LINE(g, "%s = arith.cmpi %s, %s, %s : %s\n", name_text(g, result), DRAW_FROM(&g->draw, predicates), name_text(g, a),
+       name_text(g, b), type_text(g, a.type));
+  return result;
+}
+
+/// A truth by positions, by what comes from outside, or by some of these.
+static GenValue truth(Gen *g, const GenBody *body, int depth) {
+  static const char *const names[] = {"arith.andi", "arith.ori", "arith.xori"};
+  const char *name = DRAW_FROM(&g->draw, names);
+  if (depth > 0 && draw_chance(&g->draw, 40)) {
+    GenValue left = truth(g, body, depth - 1);
+    return apply2(g, name, left, truth(g, body, depth - 1));
+  }
+  for (int i = 0; i < body->count; i++)
+    if (body->values[i].type.elem == I1 && draw_chance(&g->draw, 50))
+      return body->values[i];
+  return draw_chance(&g->draw, 6) ? scalar_constant(g, I1, draw_below(&g->draw, 2)) : compare_positions(g, body);
+}
+
+/// What a mask does: one number or another, or its truth as a number.
+static GenValue masked(Gen *g, const GenBody *body, GenValue a, GenValue b) {
+  static const double rest[] = {-INFINITY, -INFINITY, 0, 1, -1};
+  GenValue holds = truth(g, body, 2), result = new_value(g, a.type);
+  int kind = draw_below(&g->draw, 100);
+  if (kind < 15)
+    return apply2(g, "arith.mulf", a, body_cast(g, holds, a.type.elem));
+  GenValue other = kind < 60 ? b : scalar_constant(g, a.type.elem, DRAW_FROM(&g->draw, rest));
+  bool adds = kind >= 85, turned = draw_chance(&g->draw, 50);
+  GenValue one = adds ? scalar_constant(g, a.type.elem, 0) : a;
+  LINE(g, "%s = arith.select %s, %s, %s : %s\n", name_text(g, result), name_text(g, holds),
+       name_text(g, turned ? other : one), name_text(g, turned ? one : other), type_text(g, a.type));
+  return adds ? apply2(g, "arith.addf", a, result) : result;
+}
+
 static GenValue integers(Gen *g, GenValue a, GenValue b) {
   static const char *const names[] = {"arith.addi", "arith.subi",  "arith.muli",  "arith.andi", "arith.ori",
                                       "arith.xori", "arith.maxsi", "arith.minsi", "arith.minui"};
@@ -186,6 +240,8 @@ static GenValue operation(Gen *g, GenBody *body, Elem elem) {
     return unary(g, a);
   if (kind < 46)
     return power(g, a);
+  if (kind < 54 && body->indices)
+    return masked(g, body, a, operand(g, body, elem));
   return binary(g, a, operand(g, body, elem));
 }
 
