@@ -225,7 +225,8 @@ static void compare_reals(Case *c, const Run *before, const Run *after) {
 // Squares of errors over a tensor.
 typedef struct Errors {
   double ours, source, noisy[NOISY_RUNS], size;
-  bool lost; // a number became none
+  bool lost;       // a number became none,
+  int64_t lost_at; // that one first
 } Errors;
 
 static double square(double x) { return x * x; }
@@ -238,9 +239,12 @@ static void add_element(const Run *runs, uint32_t t, int64_t i, const Run *reals
     finite = finite && isfinite(runs[k].tensors[t]->data[i].f);
   if (!finite)
     return;
-  errors->lost |= !isfinite(ours) && !before->swallowed && !reals->swallowed;
-  if (!isfinite(ours))
+  if (!isfinite(ours)) {
+    bool lost = !before->swallowed && !reals->swallowed;
+    errors->lost_at = lost && !errors->lost ? i : errors->lost_at;
+    errors->lost |= lost;
     return;
+  }
   errors->ours += square(ours - x);
   errors->source += square(theirs - x);
   errors->size += square(x);
@@ -270,7 +274,8 @@ static double allowed_error(const Errors *errors, double worst) {
   return TIMES_WORSE * sqrt(worst) + LEAST_ERROR * sqrt(errors->size);
 }
 
-/// Whether the source, run again and again in its types, errs as much as ours: four runs now and then miss a step.
+/// Whether the source, run again and again in its types, errs as much as ours, or loses the number that ours lost: four runs now
+/// and then miss a step.
 static bool errs_as_much(Case *c, const Run *reals, uint32_t t, const Errors *errors) {
   for (int k = 0; k < MORE_RUNS; k++) {
     Run run;
@@ -282,7 +287,8 @@ static bool errs_as_much(Case *c, const Run *reals, uint32_t t, const Errors *er
       double difference = run.tensors[t]->data[i].f - reals->tensors[t]->data[i].f;
       error += isfinite(difference) ? square(difference) : 0;
     }
-    if (sqrt(errors->ours) <= allowed_error(errors, error))
+    if (errors->lost ? !isfinite(run.tensors[t]->data[errors->lost_at].f)
+                     : sqrt(errors->ours) <= allowed_error(errors, error))
       return true;
   }
   return false;
@@ -296,12 +302,12 @@ static void compare_tensor(Case *c, const Run *reals, const Run *before, const R
   double worst = errors.source;
   for (int k = 0; k < NOISY_RUNS; k++)
     worst = fmax(worst, errors.noisy[k]);
-  if (errors.lost)
-    decide(c->judgement, IMPRECISE, "@%s: tensor %u is infinite or no number where it was one", c->name, t);
-  else if (sqrt(errors.ours) <= allowed_error(&errors, worst))
+  if (!errors.lost && sqrt(errors.ours) <= allowed_error(&errors, worst))
     return;
-  else if (errs_as_much(c, reals, t, &errors))
+  if (errs_as_much(c, reals, t, &errors))
     decide(c->judgement, UNDECIDED, "@%s: tensor %u has a step, in its types", c->name, t);
+  else if (errors.lost)
+    decide(c->judgement, IMPRECISE, "@%s: tensor %u is infinite or no number where it was one", c->name, t);
   else
     decide(c->judgement, IMPRECISE, "@%s: tensor %u has an error of %.3g, before %.3g, with noise %.3g", c->name, t,
            sqrt(errors.ours), sqrt(errors.source), sqrt(worst));
