@@ -57,6 +57,7 @@ typedef struct Interpreter {
   int64_t work, most_work; // scalars computed
   const int64_t *point;    // where a structured operation is, whose body is run as a region
   bool undefined;          // a kernel divided by zero: there is nothing to compare
+  bool poison;             // fptosi of what the integers do not hold: LLVM promises nothing
   bool swallowed;          // a NaN went into what gives a number all the same, or numbers gave an infinity
   char reason[REASON];     // why it gave up
 } Interpreter;

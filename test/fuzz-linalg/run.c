@@ -32,6 +32,7 @@ void run_function(MirageArena *arena, MlirOperation function, Tensor *const *inp
   run->num_results = run->count = (uint32_t)mlirFunctionTypeGetNumResults(type);
   run->ok = interpret_function(&in, function, inputs, run->tensors) && in.work <= in.most_work;
   run->undefined = in.undefined;
+  run->poison = in.poison;
   run->swallowed = in.swallowed;
   snprintf(run->reason, sizeof run->reason, "%s", in.reason[0] ? in.reason : "too much work");
   for (uint32_t i = 0; run->ok && i < in.trace.count; i++)

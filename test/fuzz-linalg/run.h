@@ -7,7 +7,7 @@
 enum { MOST_TENSORS = 96, MOST_FUNCTIONS = 64, MOST_WORK = 4000000 };
 
 typedef struct Run {
-  bool ok, undefined, swallowed;
+  bool ok, undefined, poison, swallowed;
   char reason[REASON];
   uint32_t count, num_results; // results, then what went out by calls
   Tensor *tensors[MOST_TENSORS];

@@ -233,6 +233,7 @@ Scalar scalar_apply(Interpreter *in, const ScalarOp *op, Elem result, Elem opera
     y.f = settle(in, result, (double)unsigned_of(operand, x[0].i));
     break;
   case CODE_FPTOSI:
+    in->poison |= !(fabs(x[0].f) < ldexp(1, elem_bits(result) - 1));
     y.i = to_integer(result, x[0].f);
     break;
   case CODE_EXTUI:
