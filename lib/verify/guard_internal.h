@@ -17,11 +17,11 @@ typedef struct GuardAxis {
   int64_t parts;        // of the ragged split
   int64_t new_tensor, new_tile;
   int64_t repeats; // of a ragged split of a reduced axis: how many elements each that is left stands for; 0 = one
-  bool frozen;  // no extent changes
-  bool fixed;   // the innermost factor stays
-  bool several; // more extents than one ragged split explains
-  bool shared;  // an input or an output has it
-  bool reduced; // some operator sums it or takes its maximum: what is computed depends on its extent
+  bool frozen;     // no extent changes
+  bool fixed;      // the innermost factor stays
+  bool several;    // more extents than one ragged split explains
+  bool shared;     // an input or an output has it
+  bool reduced;    // some operator sums it or takes its maximum: what is computed depends on its extent
 } GuardAxis;
 
 /// What a grid axis becomes.
