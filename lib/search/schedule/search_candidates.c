@@ -17,7 +17,7 @@ enum {
   OF_EACH_WAY = 8,     // at least an eighth of the candidates is of each way to combine parts
   OF_ONE_SCHEDULE = 4, // at most a quarter and one has one schedule, while there are others
   AFTER_INTERRUPT = 4, // block graphs that get schedules all the same
-  MORE_BUILT = 2,      // than half as many again as are wanted
+  MORE_BUILT = 12,     // than half as many again as are wanted
 };
 static const double save_interval = 1; // seconds
 static const double far_behind = 4;    // times the best: takes no place
