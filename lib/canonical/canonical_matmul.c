@@ -8,8 +8,7 @@
 
 enum {
   DIRECT_DEPTH = 512,
-  GROUPS_TILE = 64,  // extents that warpgroups multiply are multiples of it
-  WORTH_A_THIRD = 3, // of its own extent, at most, a dimension may grow to whole tiles of warpgroups
+  GROUPS_TILE = 64, // extents that warpgroups multiply are multiples of it
 };
 
 typedef struct Tiling {
@@ -34,8 +33,9 @@ static void find_copies(const CanonicalOp *op, Tiling *t) {
   }
 }
 
+// Whole instructions are worth two thirds more elements, as in the search.
 static bool is_nearly_whole(int64_t extent, int64_t tile) {
-  return WORTH_A_THIRD * (cut_ceil_div(extent, tile) * tile - extent) <= extent;
+  return 3 * (cut_ceil_div(extent, tile) * tile - extent) <= 2 * extent;
 }
 
 // Tiles that tensor copies feed and warpgroups multiply, as the planner will have it (lib/layout/warpgroup.c).

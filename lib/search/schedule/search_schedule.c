@@ -71,15 +71,16 @@ static uint64_t find_rounded(const SearchProgram *program, const SearchStructure
   return rounded;
 }
 
-// The tile of `parts` parts of each of `outer`; 0: by division. Whole instructions are worth a third more elements, whole
-// accesses an eighth.
+// The tile of `parts` parts of each of `outer`; 0: by division. Whole instructions are worth two thirds more elements,
+// whole accesses an eighth.
 static int64_t round_tile(int64_t extent, int64_t outer, int64_t parts) {
-  static const int64_t units[] = {WARPGROUP_ROWS, ALIGNED}, shares[] = {3, 8};
+  static const int64_t units[] = {WARPGROUP_ROWS, ALIGNED};
+  static const double shares[] = {2.0 / 3, 1.0 / 8};
   int64_t even = ceil_div(ceil_div(extent, outer), parts);
   for (size_t i = 0; i < sizeof units / sizeof *units && even > ALIGNED; i++) {
     int64_t tile = ceil_div(even, units[i]) * units[i], part = outer > 1 ? tile * parts : tile;
     bool filled = part * ((outer > 1 ? outer : parts) - 1) < extent;
-    if (filled && shares[i] * (tile - even) <= even)
+    if (filled && (double)(tile - even) <= shares[i] * (double)even)
       return tile * parts * outer == extent ? 0 : tile;
   }
   return 0;
