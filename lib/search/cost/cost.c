@@ -69,8 +69,9 @@ static const double tile_registers = 128;        // registers of a thread; with 
 static const double usual_threads = 256;         // of a block
 static const double least_registers = 32;        // below which more threads do not fit
 static const double new_run_bytes = 12;          // as many more could be read where a run of elements begins
-static const double rows_us = 1.3;               // of rows in registers: from their loads to their stores
-static const double elements_us = 0.25;          // of elements that are computed alone
+static const double elements_us = 0.25;          // in registers: from their loads to their stores
+static const double rows_us = 0.6;               // the same of rows
+static const double met_rows_us = 1.3;           // and of rows that blocks share
 static const double next_rows_us = 0.3;          // of which nothing else hides, where another follows
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
@@ -135,14 +136,23 @@ static double run_of(const MirageType *tensor, const MirageType *tile) {
   return run;
 }
 
+// What of a tile lies inside the tensor, where the tile is larger than all of it: nothing is copied beyond.
+static double inside_of(const MirageType *tensor, const MirageType *tile) {
+  double inside = 1;
+  for (uint32_t d = 0; tensor && d < tile->rank && tile->rank == tensor->rank; d++)
+    inside *= fmin(1, (double)tensor->shape[d] / (double)tile->shape[d]);
+  return inside;
+}
+
 void mirage__cost_access(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times) {
   double run = run_of(tensor, tile), run_bytes = run * mirage_dtype_bytes(tile->dtype);
   double runs = (double)mirage_type_elements(tile) / run;
   double bytes = round_up(run_bytes, SECTOR_BYTES);
   if (run_bytes > SECTOR_BYTES && bytes > run_bytes)
     bytes += SECTOR_BYTES; // they begin in the middle of sectors
-  kernel->l2_bytes += runs * bytes * times;
-  kernel->runs += runs * times;
+  double accesses = runs * times * inside_of(tensor, tile);
+  kernel->l2_bytes += bytes * accesses;
+  kernel->runs += accesses;
 }
 
 void mirage__cost_load(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times) {
@@ -347,8 +357,9 @@ static double produced_us(const CostKernel *kernel, const MirageTarget *target) 
 static double thread_us(const CostKernel *kernel, double narrow_us, double meeting_us, const MirageTarget *target) {
   const Occupancy o = occupy(kernel, target);
   double share = fmin(1, o.busy / (saturating_share * target->num_sms)), spread = o.busy / target->num_sms;
-  double rounds = kernel->turns * fmax(1, kernel->blocks / o.slots),
-         latency = kernel->outside > 0 ? rows_us : elements_us;
+  double rounds = kernel->turns * fmax(1, kernel->blocks / o.slots), latency = meeting_us > 0        ? met_rows_us
+                                                                               : kernel->outside > 0 ? rows_us
+                                                                                                     : elements_us;
   double units[] = {(kernel->dram_bytes + new_run_bytes * kernel->runs) / (target->dram_bytes_per_us * share),
                     kernel->l2_bytes / (target->l2_bytes_per_us * share),
                     kernel->fma_flops / (target->fma_flops_per_us * spread),
@@ -360,7 +371,7 @@ static double thread_us(const CostKernel *kernel, double narrow_us, double meeti
     longest = fmax(longest, units[i]);
     sum += i < sizeof units / sizeof *units - 1 ? units[i] : 0;
   }
-  return longest + overlap_loss * fmax(0, sum - longest) + latency / 2 + meeting_us +
+  return longest + overlap_loss * fmax(0, sum - longest) + latency / 4 + meeting_us +
          next_rows_us * (kernel->turns - 1) + outside_us * kernel->outside;
 }
 
