@@ -66,6 +66,12 @@ static MirageType with_parts(const MirageType *type, int64_t parts) {
   return more;
 }
 
+static MirageType without_parts(const MirageType *type) {
+  MirageType less = *type;
+  memmove(less.shape, less.shape + 1, --less.rank * sizeof *less.shape);
+  return less;
+}
+
 static MirageAccessAttrs with_parts_access(MirageAccessAttrs access) {
   for (uint32_t g = 0; g < 3; g++)
     access.grid[g] = (int8_t)(access.grid[g] < 0 ? -1 : access.grid[g] + 1);
@@ -138,9 +144,9 @@ static void combine_parts(Builder *builder) {
       factors[i] = factor(builder, parts, all);
       continue;
     }
-    MirageType type = *mirage_ugraph_type(builder->graph, all);
-    memmove(type.shape, type.shape + 1, --type.rank * sizeof *type.shape);
-    builder->values[i] = reshape(builder, all, type);
+    if (!all.index)
+      return; // tiles that fit nothing: the graph says why
+    builder->values[i] = reshape(builder, all, without_parts(mirage_ugraph_type(builder->graph, all)));
   }
 }
 
