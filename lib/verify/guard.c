@@ -369,7 +369,7 @@ static MirageStatus measure_instance(Guard *guard, bool *out_faithful) {
   *out_faithful = true;
   guard->unit = 1;
   MirageStatus status = mirage__guard_storage_init(guard);
-  if (status == MIRAGE_OK && guard->report->instance != MIRAGE_GUARD_FULL)
+  if (status == MIRAGE_OK && (guard->report->instance != MIRAGE_GUARD_FULL || guard->masks_drawn))
     status = is_faithful(guard, out_faithful);
   if (status == MIRAGE_OK && *out_faithful)
     status = run_scales(guard);
@@ -408,33 +408,53 @@ static MirageStatus try_instance(Guard *guard, GuardAxes *axes, bool *out_measur
 // The smallest instance that is worth its work first; the next larger ones where it is none. `shared`: the pair
 // without the grids that only share independent work, which leaves each element as it was and says more freely what
 // can be smaller; NULL where there are none.
-static MirageStatus measure_shared(Guard *guard, MirageUGraph *const shared[2]) {
+static MirageStatus measure_shared(Guard *guard, MirageUGraph *const shared[2], bool *out_measured) {
   double max_work = (double)guard->options.max_work, allowed = max_work * OVERDRAFT, work = 0;
   const double limits[] = {max_work, allowed, INFINITY};
-  bool measured = false;
-  for (int i = 0; !measured && i < 3 && work <= allowed; i++) {
+  *out_measured = false;
+  for (int i = 0; !*out_measured && i < 3 && work <= allowed; i++) {
     GuardAxes axes;
     MIRAGE_TRY(mirage__guard_axes_init(&axes, shared[0] ? shared[0] : guard->graphs[0],
                                        shared[1] ? shared[1] : guard->graphs[1]));
     guard->report->instance = mirage__guard_choose(&axes, limits[i]);
     work = mirage__guard_work(&axes, 0) + mirage__guard_work(&axes, 1);
     guard->dear = work > DEAR * max_work;
-    MirageStatus status = work <= allowed ? try_instance(guard, &axes, &measured) : MIRAGE_OK;
+    MirageStatus status = work <= allowed ? try_instance(guard, &axes, out_measured) : MIRAGE_OK;
     mirage__guard_axes_deinit(&axes);
     MIRAGE_TRY(status);
   }
-  if (!measured)
+  if (!*out_measured)
     snprintf(guard->report->reason, sizeof guard->report->reason,
              "its accuracy cannot be measured: an evaluation takes %.3g operations, %.3g are allowed", work, allowed);
   return MIRAGE_OK;
 }
 
-static MirageStatus measure_pair(Guard *guard) {
+static MirageStatus measure_pair(Guard *guard, bool *out_measured) {
   MirageUGraph *shared[2] = {mirage__verify_unsplit(guard->graphs[0], NULL),
                              mirage__verify_unsplit(guard->graphs[1], NULL)};
-  MirageStatus status = measure_shared(guard, shared);
+  MirageStatus status = measure_shared(guard, shared, out_measured);
   mirage_ugraph_destroy(shared[0]);
   mirage_ugraph_destroy(shared[1]);
+  return status;
+}
+
+// With masks that are drawn; with its own where both agree under no others: a mask of all keys may be left out.
+static MirageStatus measure_masked(Guard *guard, MirageUGraph *const plain[2]) {
+  VerifyMasks masks;
+  bool measured = false;
+  MIRAGE_TRY(mirage__verify_masks_init(&masks, plain[0], plain[1], VERIFY_MASK_GIVEN));
+  guard->masks_drawn = masks.graphs[0] != NULL;
+  for (int g = 0; g < 2; g++)
+    guard->graphs[g] = guard->masks_drawn ? masks.graphs[g] : plain[g];
+  MirageStatus status = measure_pair(guard, &measured);
+  if (status == MIRAGE_OK && !measured && guard->masks_drawn) {
+    guard->masks_drawn = false;
+    for (int g = 0; g < 2; g++)
+      guard->graphs[g] = plain[g];
+    *guard->report = (MirageGuardReport){.passed = false};
+    status = measure_pair(guard, &measured);
+  }
+  mirage__verify_masks_deinit(&masks);
   return status;
 }
 
@@ -451,15 +471,8 @@ MirageStatus mirage_guard(const MirageUGraph *program, const MirageUGraph *candi
   MirageStatus status = mirage_ugraph_expand_wide(program, diag, &plain[0]);
   if (status == MIRAGE_OK)
     status = mirage_ugraph_expand_wide(candidate, diag, &plain[1]);
-  VerifyMasks masks = {0};
   if (status == MIRAGE_OK)
-    status = mirage__verify_masks_init(&masks, plain[0], plain[1], VERIFY_MASK_GIVEN);
-  if (status == MIRAGE_OK) {
-    guard.graphs[0] = masks.graphs[0] ? masks.graphs[0] : plain[0];
-    guard.graphs[1] = masks.graphs[0] ? masks.graphs[1] : plain[1];
-    status = measure_pair(&guard);
-  }
-  mirage__verify_masks_deinit(&masks);
+    status = measure_masked(&guard, plain);
   mirage_ugraph_destroy(plain[0]);
   mirage_ugraph_destroy(plain[1]);
   if (status == MIRAGE_NO_MEMORY)

@@ -101,8 +101,9 @@ typedef struct Guard {
   bool *measured;  // [num_outputs]: at some scale
   uint32_t *alone; // [num_alone]: inputs that grow and shrink alone
   uint32_t num_alone;
-  double unit; // factor of the unit scale
-  bool dear;   // an evaluation takes long
+  double unit;      // factor of the unit scale
+  bool dear;        // an evaluation takes long
+  bool masks_drawn; // the graphs have the masks of the pair as inputs
 } Guard;
 
 /// Inputs to draw: all are `factor` times what the scale says, and one of them (or all) also 2^exponent times that.
