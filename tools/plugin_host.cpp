@@ -19,6 +19,12 @@
 #include <cstdlib>
 #include <string>
 
+#if __has_feature(address_sanitizer)
+#include <sanitizer/lsan_interface.h>
+#else
+#define __lsan_ignore_object(object) ((void)(object))
+#endif
+
 using namespace llvm;
 
 namespace {
@@ -58,8 +64,10 @@ void checkPipeline(const std::string &text) {
 }
 
 void addFlag(const char *name, const char *summary, void *) {
-  if (!cl::getRegisteredOptions().count(name)) // lives as long as the command line; --help has it among the passes
-    new PassFlag(StringRef(name), cl::desc(summary), cl::ValueOptional, cl::ReallyHidden);
+  if (cl::getRegisteredOptions().count(name))
+    return;
+  // It lives as long as the command line, which outlives us: the plugin is unloaded first. --help has it among the passes.
+  __lsan_ignore_object(new PassFlag(StringRef(name), cl::desc(summary), cl::ValueOptional, cl::ReallyHidden));
 }
 
 void findPass(const char *name, const char *, void *found) {
