@@ -12,6 +12,7 @@
 #include "mirage-c/Register.h"
 #include "mlir-c/BuiltinAttributes.h"
 #include "mlir-c/Pass.h"
+#include "plugin_entries.h"
 #include <math.h>
 #include <pthread.h>
 
@@ -337,20 +338,6 @@ static void test_read_module(void **unused) {
   mirageCompilationDestroy(compilation);
 }
 
-// Layout of mlir/Tools/Plugins/DialectPlugin.h; PassPlugin.h has the same.
-typedef struct PluginInfo {
-  uint32_t api_version;
-  const char *name, *version;
-  void (*entry)(void *registry);
-} PluginInfo;
-
-static PluginInfo plugin_info(void *plugin, const char *symbol) {
-  PluginInfo (*get_info)(void) = NULL;
-  *(void **)&get_info = dlsym(plugin, symbol);
-  assert_non_null(get_info);
-  return get_info();
-}
-
 // A process that links the library and loads the plugin has the dialects and passes once: two copies would end it.
 static void test_beside_plugin(void **unused) {
   char path[sizeof fake_library];
@@ -363,10 +350,12 @@ static void test_beside_plugin(void **unused) {
   mirageRegisterEverything(context);
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
   mirageRegisterDialects(registry);
-  PluginInfo dialects = plugin_info(plugin, "mlirGetDialectPluginInfo");
+  struct DialectPluginLibraryInfo dialects;
+  struct PassPluginLibraryInfo passes;
+  assert_true(plugin_get_dialects(plugin, &dialects) && plugin_get_passes(plugin, &passes));
   assert_int_equal(dialects.api_version, 1);
-  dialects.entry(registry.ptr);
-  plugin_info(plugin, "mlirGetPassPluginInfo").entry(NULL);
+  dialects.register_dialects(registry.ptr);
+  passes.register_passes();
   mlirContextAppendDialectRegistry(context, registry);
   mlirDialectRegistryDestroy(registry);
   MlirModule module = mlirModuleCreateParse(context, mlirStringRefCreateFromCString(PROGRAM));

@@ -3,9 +3,9 @@
 // This program plays the host: it defines LLVMGetVersion itself, so that the plugin, which asks the process, is told
 // what the test wants. The plugin answers once per process, so each case runs in a child.
 #define _DEFAULT_SOURCE
+#include "plugin_entries.h"
 #include "llvm/Config/llvm-config.h"
 
-#include <dlfcn.h>
 #include <libgen.h>
 #include <setjmp.h>
 #include <stdarg.h>
@@ -28,15 +28,12 @@ void LLVMGetVersion(unsigned *major, unsigned *minor, unsigned *patch) {
   *patch = host_version[2];
 }
 
-// Layout of mlir/Tools/Plugins/PassPlugin.h; DialectPlugin.h has the same.
-typedef struct PluginInfo {
-  uint32_t api_version;
-  const char *name, *version;
-  void (*entry)(void);
-} PluginInfo;
+typedef enum Entry { DIALECTS, PASSES } Entry;
+
+static int version_of(const char *name, uint32_t version) { return strcmp(name, "mirage") == 0 ? (int)version : 6; }
 
 // In the child: loads the plugin, says what it answers on standard output, and what it complains on standard error.
-static int play_host(const char *entry) {
+static int play_host(Entry entry) {
   char path[4096];
   ssize_t length = readlink("/proc/self/exe", path, sizeof path - 64);
   if (length < 0)
@@ -48,16 +45,17 @@ static int play_host(const char *entry) {
     fprintf(stderr, "%s\n", dlerror());
     return 4;
   }
-  PluginInfo (*get_info)(void) = NULL;
-  *(void **)&get_info = dlsym(plugin, entry);
-  if (!get_info)
-    return 5;
-  PluginInfo info = get_info();
-  return info.entry && strcmp(info.name, "mirage") == 0 ? (int)info.api_version : 6;
+  struct DialectPluginLibraryInfo dialects;
+  struct PassPluginLibraryInfo passes;
+  if (entry == DIALECTS && plugin_get_dialects(plugin, &dialects) && dialects.register_dialects)
+    return version_of(dialects.name, dialects.api_version);
+  if (entry == PASSES && plugin_get_passes(plugin, &passes) && passes.register_passes)
+    return version_of(passes.name, passes.api_version);
+  return 5;
 }
 
 // Runs the host with that LLVM; returns the API version that the plugin reports, and its complaint.
-static int ask(unsigned major, unsigned minor, const char *entry, char *complaint, size_t size) {
+static int ask(unsigned major, unsigned minor, Entry entry, char *complaint, size_t size) {
   int pipe_ends[2];
   assert_int_equal(pipe(pipe_ends), 0);
   fflush(NULL);
@@ -86,15 +84,13 @@ static int ask(unsigned major, unsigned minor, const char *entry, char *complain
 
 static void accepts_its_own_version(void **state) {
   char complaint[1024];
-  assert_int_equal(ask(LLVM_VERSION_MAJOR, LLVM_VERSION_MINOR, "mlirGetPassPluginInfo", complaint, sizeof complaint),
-                   1);
+  assert_int_equal(ask(LLVM_VERSION_MAJOR, LLVM_VERSION_MINOR, PASSES, complaint, sizeof complaint), 1);
   assert_string_equal(complaint, "");
-  assert_int_equal(ask(LLVM_VERSION_MAJOR, LLVM_VERSION_MINOR, "mlirGetDialectPluginInfo", complaint, sizeof complaint),
-                   1);
+  assert_int_equal(ask(LLVM_VERSION_MAJOR, LLVM_VERSION_MINOR, DIALECTS, complaint, sizeof complaint), 1);
   assert_string_equal(complaint, "");
 }
 
-static void refuses(unsigned major, unsigned minor, const char *entry) {
+static void refuses(unsigned major, unsigned minor, Entry entry) {
   char complaint[1024], found[64];
   assert_int_equal(ask(major, minor, entry, complaint, sizeof complaint), 0);
   snprintf(found, sizeof found, "loaded by a program that runs LLVM %u.%u.4", major, minor);
@@ -104,13 +100,11 @@ static void refuses(unsigned major, unsigned minor, const char *entry) {
 }
 
 static void refuses_another_major_version(void **state) {
-  refuses(LLVM_VERSION_MAJOR - 3, LLVM_VERSION_MINOR, "mlirGetPassPluginInfo");
-  refuses(LLVM_VERSION_MAJOR - 3, LLVM_VERSION_MINOR, "mlirGetDialectPluginInfo");
+  refuses(LLVM_VERSION_MAJOR - 3, LLVM_VERSION_MINOR, PASSES);
+  refuses(LLVM_VERSION_MAJOR - 3, LLVM_VERSION_MINOR, DIALECTS);
 }
 
-static void refuses_another_minor_version(void **state) {
-  refuses(LLVM_VERSION_MAJOR, LLVM_VERSION_MINOR + 1, "mlirGetPassPluginInfo");
-}
+static void refuses_another_minor_version(void **state) { refuses(LLVM_VERSION_MAJOR, LLVM_VERSION_MINOR + 1, PASSES); }
 
 int main(void) {
   const struct CMUnitTest tests[] = {
