@@ -81,18 +81,16 @@ static Access by_mbarrier(const Flight *flight, const Target *target, bool async
                   .async = async};
 }
 
-static uint32_t granules_of(uint32_t bytes) { return (bytes + GRANULE - 1) / GRANULE; }
-
 static void make_pending(Machine *m, const Flight *flight, const Target *target) {
   Ground ground = mirage__memory_ground(target->block);
   Access access = by_mbarrier(flight, target, true);
-  mirage__trace_copy(m, &access, &ground, flight->to / GRANULE, granules_of(flight->bytes));
+  mirage__trace_copy(m, &access, &ground, flight->to, flight->bytes);
 }
 
 static void land_bytes(const Flight *flight, const Target *target, uint32_t to, uint32_t bytes, bool async) {
   Ground ground = mirage__memory_ground(target->block);
   Access access = by_mbarrier(flight, target, async);
-  mirage__trace_land(&access, &ground, to / GRANULE, granules_of(bytes));
+  mirage__trace_land(&access, &ground, to, bytes);
 }
 
 // --------------------------------------------------------------------------------------------------------------- boxes

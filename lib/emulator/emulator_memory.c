@@ -94,24 +94,21 @@ Place mirage__memory_place(Machine *m, uint32_t op, uint64_t address, uint32_t b
 }
 
 Ground mirage__memory_ground(const Block *block) {
-  return (Ground){block->granules, GRANULE, "shared memory", "with no barrier in between"};
+  return (Ground){block->granules, 1, "shared memory", "with no barrier in between"};
 }
 
-static uint32_t granules_of(uint32_t bytes) { return (bytes + GRANULE - 1) / GRANULE; }
-
 static void check_written(Machine *m, uint32_t op, const Place *place, uint32_t bytes) {
-  const Granule *g = place->block->granules + place->offset / GRANULE;
-  for (uint32_t i = 0; i < granules_of(bytes); i++)
+  const Granule *g = place->block->granules + place->offset;
+  for (uint32_t i = 0; i < bytes; i++)
     if (g[i].write_count == 0)
-      mirage__machine_fail(m, op, "reads byte %u of shared memory, which nobody wrote",
-                           place->offset + i * (uint32_t)GRANULE);
+      mirage__machine_fail(m, op, "reads byte %u of shared memory, which nobody wrote", place->offset + i);
 }
 
 const void *mirage__memory_shared_read(Machine *m, uint32_t op, uint64_t address, uint32_t bytes) {
   Place place = mirage__memory_place(m, op, address, bytes, bytes, "reads");
   Ground ground = mirage__memory_ground(place.block);
   Access access = mirage__trace_by_thread(m->self, op);
-  mirage__trace_read(m, &access, &ground, place.offset / GRANULE, granules_of(bytes));
+  mirage__trace_read(m, &access, &ground, place.offset, bytes);
   check_written(m, op, &place, bytes);
   return place.block->shared + place.offset;
 }
@@ -120,7 +117,7 @@ void *mirage__memory_shared_write_of(Machine *m, uint32_t op, const Fibre *lane,
   Place place = mirage__memory_place(m, op, address, bytes, bytes, "writes");
   Ground ground = mirage__memory_ground(place.block);
   Access access = mirage__trace_by_thread(lane, op);
-  mirage__trace_write(m, &access, &ground, place.offset / GRANULE, granules_of(bytes));
+  mirage__trace_write(m, &access, &ground, place.offset, bytes);
   return place.block->shared + place.offset;
 }
 
@@ -133,8 +130,7 @@ void *mirage__memory_shared_write(Machine *m, uint32_t op, uint64_t address, uin
 const void *mirage__memory_shared_row(Machine *m, uint32_t op, Fibre *warp, const Fibre *lane, uint64_t address) {
   Place place = mirage__memory_place(m, op, address, 16, 16, "reads");
   Ground ground = mirage__memory_ground(place.block);
-  uint32_t first = place.offset / GRANULE;
-  const Granule *g = &place.block->granules[first];
+  const Granule *g = &place.block->granules[place.offset];
   if (!g->pending && g->write_count == 0)
     mirage__machine_fail(m, op, "reads byte %u of shared memory for lane %u, which nobody wrote", place.offset,
                          lane->thread % (uint32_t)LANES);
@@ -144,7 +140,7 @@ const void *mirage__memory_shared_row(Machine *m, uint32_t op, Fibre *warp, cons
     if (i > 0 && warp[i].base == warp[i - 1].base)
       continue;
     access.fibre = &warp[i];
-    mirage__trace_read(m, &access, &ground, first, granules_of(16));
+    mirage__trace_read(m, &access, &ground, place.offset, 16);
   }
   return place.block->shared + place.offset;
 }
@@ -168,7 +164,7 @@ void mirage__copy_issue(Machine *m, uint32_t op, uint64_t to, uint64_t from, uin
   mirage__memory_global(m, op, from, valid, bytes, false);
   Ground ground = mirage__memory_ground(self->block);
   Access access = mirage__trace_by_thread(self, op);
-  mirage__trace_copy(m, &access, &ground, place.offset / GRANULE, granules_of(bytes));
+  mirage__trace_copy(m, &access, &ground, place.offset, bytes);
   if (self->num_copies == self->max_copies) {
     uint32_t grown = self->max_copies ? 2 * self->max_copies : 16;
     Copy *copies = realloc(self->copies, grown * sizeof *copies);
@@ -194,8 +190,7 @@ void mirage__copy_wait(Machine *m, uint32_t op, uint32_t allowed) {
     if (m->launch->copies == MIRAGE_COPIES_LATE)
       mirage__copy_perform(m, copy);
     Access access = mirage__trace_by_thread(self, copy->op); // visible to others after the next barrier
-    mirage__trace_land(&access, &ground, (uint32_t)(copy->to - MIRAGE_HOST_SHARED_BASE) / GRANULE,
-                       granules_of(copy->bytes));
+    mirage__trace_land(&access, &ground, (uint32_t)(copy->to - MIRAGE_HOST_SHARED_BASE), copy->bytes);
   }
   if (done == 0)
     return;

@@ -156,7 +156,7 @@ static uint32_t piece_offset(const Descriptor *d, uint32_t row, uint32_t k) {
 static void read_piece(Machine *m, uint32_t op, Fibre *group, uint32_t offset, MmaType type, float *out) {
   Place place = mirage__memory_place(m, op, MIRAGE_HOST_SHARED_BASE + offset, PIECE, PIECE, "reads");
   Ground ground = mirage__memory_ground(place.block);
-  const Granule *g = &place.block->granules[place.offset / GRANULE];
+  const Granule *g = &place.block->granules[place.offset];
   if (!g->pending && g->write_count == 0)
     mirage__machine_fail(m, op, "reads byte %u of shared memory for a warpgroup's product, which nobody wrote",
                          place.offset);
@@ -166,7 +166,7 @@ static void read_piece(Machine *m, uint32_t op, Fibre *group, uint32_t offset, M
     if (i > 0 && group[i].base == group[i - 1].base && group[i].fence_base == group[i - 1].fence_base)
       continue;
     access.fibre = &group[i];
-    mirage__trace_read(m, &access, &ground, place.offset / GRANULE, PIECE / GRANULE);
+    mirage__trace_read(m, &access, &ground, place.offset, PIECE);
   }
   const uint8_t *bytes = place.block->shared + place.offset;
   for (uint32_t i = 0; i < PIECE / 4; i++) {

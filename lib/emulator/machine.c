@@ -118,7 +118,8 @@ typedef struct Store {
 } Store;
 
 static int64_t volume(const int64_t *extent) { return extent[0] * extent[1] * extent[2]; }
-static uint32_t shared_granules(const Launch *launch) { return (launch->shared_bytes + GRANULE - 1) / GRANULE; }
+// Shared memory of a block, so that that of the next begins as aligned.
+static uint32_t shared_room(const Launch *launch) { return (launch->shared_bytes + 15) / 16 * 16; }
 static uint32_t num_warps(const Launch *launch) { return (launch->threads + LANES - 1) / LANES; }
 static uint32_t num_groups(const Launch *launch) { return (launch->threads + GROUP - 1) / GROUP; }
 
@@ -132,13 +133,13 @@ static MirageStatus allocate_order(Machine *m) {
   if (!launch->together || !launch->num_buffers)
     return MIRAGE_OK;
   m->workspace = &launch->buffers[launch->num_buffers - 1];
-  m->order = mirage__order_create(m->workspace, m->granules + (size_t)m->num_blocks * shared_granules(launch));
+  m->order = mirage__order_create(m->workspace, m->granules + (size_t)m->num_blocks * shared_room(launch));
   return m->order ? MIRAGE_OK : no_memory(m);
 }
 
 static MirageStatus allocate(Machine *m, uint32_t num_blocks, Store *store) {
   const Launch *launch = m->launch;
-  size_t granules = (size_t)num_blocks * shared_granules(launch), warps = (size_t)num_blocks * num_warps(launch);
+  size_t shared = (size_t)num_blocks * shared_room(launch), warps = (size_t)num_blocks * num_warps(launch);
   m->num_fibres = num_blocks * launch->threads;
   m->num_blocks = num_blocks;
   m->num_clusters = num_blocks / (uint32_t)volume(launch->cluster);
@@ -148,16 +149,16 @@ static MirageStatus allocate(Machine *m, uint32_t num_blocks, Store *store) {
   store->meetings = calloc(warps + (size_t)num_blocks * num_groups(launch), sizeof *store->meetings);
   store->warp_counts = calloc(warps, sizeof *store->warp_counts);
   store->warp_registers = calloc(warps, sizeof *store->warp_registers);
-  store->shared = malloc(granules * GRANULE + 1);
+  store->shared = malloc(shared + 1);
   m->fibres = calloc(m->num_fibres, sizeof *m->fibres);
   m->clusters = calloc(m->num_clusters, sizeof *m->clusters);
   m->blocks = calloc(num_blocks, sizeof *m->blocks);
   m->pointers = calloc(launch->num_buffers + launch->num_maps + 1, sizeof *m->pointers);
   m->clocks = mirage__clocks_create(num_blocks, launch->threads);
   m->trace = mirage__trace_create();
-  m->num_granules = (uint32_t)granules;
+  m->num_granules = (uint32_t)shared;
   if (launch->together && launch->num_buffers)
-    m->num_granules += (uint32_t)(launch->buffers[launch->num_buffers - 1].bytes / GRANULE);
+    m->num_granules += (uint32_t)(launch->buffers[launch->num_buffers - 1].bytes / WORKSPACE_GRANULE);
   m->granules = calloc((size_t)m->num_granules + 1, sizeof *m->granules);
   if (store->stacks == MAP_FAILED || !m->fibres || !m->clusters || !m->blocks || !m->pointers || !m->clocks ||
       !m->trace || !m->granules || !store->meetings || !store->warp_counts || !store->warp_registers || !store->shared)
@@ -219,7 +220,7 @@ static void clear_block(Machine *m, Block *block) {
 static void begin_block(Machine *m, Store *store, Block *block, Cluster *cluster, uint32_t rank,
                         const int64_t *origin) {
   const Launch *launch = m->launch;
-  size_t slot = (size_t)(block - m->blocks), warps = num_warps(launch), granules = shared_granules(launch);
+  size_t slot = (size_t)(block - m->blocks), warps = num_warps(launch), room = shared_room(launch);
   clear_block(m, block);
   *block = (Block){.cluster = cluster, .rank = rank, .slot = (uint32_t)slot};
   int64_t rest = rank, number = 0;
@@ -234,14 +235,14 @@ static void begin_block(Machine *m, Store *store, Block *block, Cluster *cluster
   block->warpgroups = store->meetings + m->num_blocks * warps + slot * num_groups(launch);
   block->warp_counts = store->warp_counts + slot * warps;
   block->warp_registers = store->warp_registers + slot * warps;
-  block->shared = store->shared + slot * granules * GRANULE;
-  block->granules = m->granules + slot * granules;
+  block->shared = store->shared + slot * room;
+  block->granules = m->granules + slot * room;
   for (size_t w = 0; w < warps; w++) {
     block->warp_counts[w] = 1;
     block->warp_registers[w] = 0;
   }
-  memset(block->shared, 0xff, granules * GRANULE); // unwritten memory holds NaN
-  memset(block->granules, 0, granules * sizeof *block->granules);
+  memset(block->shared, 0xff, room); // unwritten memory holds NaN
+  memset(block->granules, 0, room * sizeof *block->granules);
 }
 
 static void begin_fibre(Machine *m, Store *store, uint32_t index, Block *block, uint32_t thread) {

@@ -126,7 +126,7 @@ typedef struct Meeting {
   Channel channel;
 } Meeting;
 
-/// What is known of a granule: two neighbouring bytes of shared memory, or of the workspace.
+/// What is known of a granule: a byte of shared memory, or two neighbouring ones of the workspace.
 typedef struct Granule {
   Actor writer;                   // last write
   uint32_t write_count, write_op; // count 0 = never
@@ -135,7 +135,7 @@ typedef struct Granule {
   bool async;                     // written by the async proxy
   bool mbarrier;                  // not for plain accesses
 } Granule;
-enum { GRANULE = 2 };
+enum { WORKSPACE_GRANULE = 2 };
 
 /// An object in shared memory that counts arrivals and bytes (mbarrier.c).
 struct Mbarrier {

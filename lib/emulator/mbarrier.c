@@ -21,12 +21,11 @@ static Mbarrier *find_at(Block *block, uint32_t offset) {
 static void claim(Machine *m, uint32_t op, Block *block, uint32_t offset, bool live) {
   Ground ground = mirage__memory_ground(block);
   Access access = mirage__trace_by_thread(m->self, op);
-  uint32_t first = offset / GRANULE, count = MBARRIER_BYTES / GRANULE;
-  for (uint32_t i = 0; i < count; i++)
-    block->granules[first + i].mbarrier = false;
-  mirage__trace_write(m, &access, &ground, first, count);
-  for (uint32_t i = 0; i < count; i++)
-    block->granules[first + i].mbarrier = live;
+  for (uint32_t i = 0; i < MBARRIER_BYTES; i++)
+    block->granules[offset + i].mbarrier = false;
+  mirage__trace_write(m, &access, &ground, offset, MBARRIER_BYTES);
+  for (uint32_t i = 0; i < MBARRIER_BYTES; i++)
+    block->granules[offset + i].mbarrier = live;
 }
 
 void mirage__mbarrier_init(Machine *m, uint32_t op, uint64_t address, uint32_t count) {

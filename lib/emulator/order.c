@@ -27,9 +27,9 @@ Order *mirage__order_create(const Buffer *workspace, Granule *granules) {
   Order *order = calloc(1, sizeof *order);
   if (!order)
     return NULL;
-  *order = (Order){.ground = {granules, GRANULE, "the workspace", "in no order"},
+  *order = (Order){.ground = {granules, WORKSPACE_GRANULE, "the workspace", "in no order"},
                    .base = workspace->data,
-                   .granules = workspace->bytes / GRANULE};
+                   .granules = workspace->bytes / WORKSPACE_GRANULE};
   order->flags = calloc(order->granules + 1, sizeof *order->flags);
   if (order->flags)
     return order;
@@ -62,7 +62,8 @@ void mirage__order_acquire(Machine *m, uint64_t address) {
 
 void mirage__order_access(Machine *m, uint32_t op, const void *data, uint32_t bytes, bool write) {
   const Order *order = m->order;
-  uint64_t first = (uint64_t)((const uint8_t *)data - order->base) / GRANULE, count = (bytes + GRANULE - 1) / GRANULE;
+  uint64_t first = (uint64_t)((const uint8_t *)data - order->base) / WORKSPACE_GRANULE,
+           count = (bytes + WORKSPACE_GRANULE - 1) / WORKSPACE_GRANULE;
   Access access = mirage__trace_by_thread(m->self, op);
   if (first + count > order->granules) // a last byte alone
     count = order->granules - first;
