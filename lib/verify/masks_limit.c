@@ -22,7 +22,8 @@ typedef enum { FREE, CLEAN, LOW, BETWEEN, STALE, FLOORED, BAD } Kind;
 typedef struct Limit {
   Kind kind;
   MirageValue top; // BETWEEN: the maximum; STALE, FLOORED: that says where
-  uint32_t mask;   // of a kernel's result, STALE: rows of this mask, counted from 1
+  uint32_t mask;   // of what is STALE and has been moved or stored: rows of this mask, counted from 1
+  bool floored;    // STALE: each term was divided by what is FLOORED, so it depends on whether its row holds nowhere
 } Limit;
 
 typedef struct Limits {
@@ -212,7 +213,7 @@ static Limit sum(const Limits *l, Limit a, Limit b) {
   if (a.kind <= LOW && b.kind <= LOW)
     return plain(LOW);
   if (a.kind == STALE && b.kind == STALE && a.top.index == b.top.index)
-    return a;
+    return (Limit){.kind = STALE, .top = a.top, .floored = a.floored && b.floored};
   return BAD_LIMIT;
 }
 
@@ -262,12 +263,13 @@ static Limit visit_mul(const Limits *l, const MirageValue *operands, Limit a, Li
     return plain(CLEAN);
   for (uint32_t i = 0; i < 2; i++) {
     Limit x = i ? b : a, by = i ? a : b;
+    bool floored = x.floored || (by.kind == STALE && by.floored);
     if (x.kind != STALE)
       continue;
     if (is_settled(by.kind) || (by.kind == STALE && by.top.index == x.top.index))
-      return x;
+      return (Limit){.kind = STALE, .top = x.top, .floored = floored};
     if (by.kind == STALE && leads(l, operands[1 - i], x.top, by.top))
-      return by;
+      return (Limit){.kind = STALE, .top = by.top, .floored = floored};
   }
   return BAD_LIMIT;
 }
@@ -279,7 +281,7 @@ static Limit visit_div(const Limits *l, const MirageValue *operands, Limit a, Li
   if (b.kind == CLEAN && is_settled(a.kind) && is_full(l, sees_rows(l, operands[1])))
     return plain(CLEAN);
   if (b.kind == FLOORED && a.kind == STALE && a.top.index == b.top.index)
-    return a;
+    return (Limit){.kind = STALE, .top = a.top, .floored = true};
   return BAD_LIMIT;
 }
 
@@ -440,14 +442,22 @@ static void visit_loop(Limits *l, MirageNode id, const MirageNodeView *node) {
   }
 }
 
+// What is only moved keeps its limit. Of what is stale the rows lie elsewhere then: it is for outputs alone.
+static Limit moved(const Limits *l, Limit a) {
+  if (is_settled(a.kind))
+    return a;
+  Limit rows = {.kind = STALE, .mask = a.top.index ? sees_rows(l, a.top) : a.mask, .floored = a.floored};
+  return a.kind == STALE && rows.mask ? rows : BAD_LIMIT;
+}
+
 // Several stores fill one result: it is what the worst of them is.
 static void visit_store(Limits *l, const MirageNodeView *node) {
   Limit tile = l->of[node->operands[0].index], *out = &l->of[node->operands[1].index];
-  if (tile.kind == STALE)
+  if (tile.kind == STALE && tile.top.index)
     tile.mask = sees_rows(l, tile.top);
   bool known = tile.kind == FREE || tile.kind == CLEAN || (tile.kind == STALE && tile.mask);
   if (!known || (out->kind == STALE && tile.kind != STALE) || (out->kind == CLEAN && tile.kind == STALE) ||
-      (out->kind == STALE && out->mask != tile.mask))
+      (out->kind == STALE && (out->mask != tile.mask || out->floored != tile.floored)))
     tile = BAD_LIMIT;
   if (out->kind == FREE || tile.kind == BAD)
     *out = tile;
@@ -469,6 +479,8 @@ static void visit_custom(Limits *l, MirageNode id, const MirageNodeView *node) {
 
 static Limit visit_operator(const Limits *l, const MirageNodeView *node) {
   Limit a = node->num_operands ? l->of[node->operands[0].index] : plain(FREE);
+  if (node->op == MIRAGE_OP_RESHAPE || node->op == MIRAGE_OP_TRANSPOSE || node->op == MIRAGE_OP_SLICE)
+    return moved(l, a);
   if (a.kind == STALE && !a.top.index)
     return BAD_LIMIT;
   switch (mirage_op_info(node->op)->kind) {
@@ -526,12 +538,11 @@ static bool limits_init(Limits *l, const VerifyMasks *masks, int g) {
   return true;
 }
 
-// How an output behaves: with the mask of whose empty rows it is 0.
+// How an output behaves: with the mask of whose empty rows it is 0. Which row that is, equality for all numbers tells only where
+// the output depends on one of the row for certain: by a divisor that is floored. exp(m - m) is 1 for all of them.
 static Limit of_output(const Limits *l, uint32_t o) {
   Limit limit = l->of[mirage_ugraph_get_output(l->graph, o).index];
-  if (limit.kind == STALE && limit.top.index)
-    limit.mask = sees_rows(l, limit.top);
-  return limit;
+  return limit.kind == STALE ? moved(l, limit) : limit;
 }
 
 bool mirage__verify_masks_hold(const VerifyMasks *masks) {
@@ -539,7 +550,8 @@ bool mirage__verify_masks_hold(const VerifyMasks *masks) {
   bool hold = limits_init(&limits[0], masks, 0) && limits_init(&limits[1], masks, 1);
   for (uint32_t o = 0; hold && o < mirage_ugraph_num_outputs(masks->graphs[0]); o++) {
     Limit a = of_output(&limits[0], o), b = of_output(&limits[1], o);
-    hold = is_settled(a.kind) ? is_settled(b.kind) : a.kind == STALE && b.kind == STALE && a.mask && a.mask == b.mask;
+    bool stale = a.kind == STALE && b.kind == STALE && a.floored && b.floored;
+    hold = is_settled(a.kind) ? is_settled(b.kind) : stale && a.mask && a.mask == b.mask;
   }
   for (int g = 0; g < 2; g++) {
     free(limits[g].of);

@@ -224,3 +224,27 @@ mirage_kernel.graph @length_stretched(%q: tensor<2x3x4xf32>, %k: tensor<2x8x4xf3
   %y = scaled_dot_product_attention %q, %k, %v, %c {scale = 0.5} : tensor<2x3x4xf32>, tensor<2x8x4xf32>, tensor<2x8x4xf32>, tensor<2x3x8xi1>
   return %y : tensor<2x3x4xf32>
 }
+
+// Many keys: exp(m - m) is 1 for every number that a mask adds, so that nothing tells which row it goes by.
+mirage_kernel.graph @src_seen(%c: tensor<16x1x16xi1>, %x: tensor<1x16x16xf32>) -> tensor<16x16x1xf32> {
+  %z = mask %c, %x : tensor<16x1x16xi1>, tensor<1x16x16xf32>
+  %m = reduce_max %z {dim = 2} : tensor<16x16x16xf32>
+  %d = sub %m, %m : tensor<16x16x1xf32>, tensor<16x16x1xf32>
+  %e = exp %d : tensor<16x16x1xf32>
+  return %e : tensor<16x16x1xf32>
+}
+
+// Of its own row.
+// CHECK: @seen_own_row: unsupported: no useful error bound
+mirage_kernel.graph @seen_own_row(%c: tensor<16x1x16xi1>, %x: tensor<1x16x16xf32>) -> tensor<16x16x1xf32> attributes {source = @src_seen} {
+  %0 = custom (%p = %c, %q = %x) outs(%o) grid [16, 16] : (tensor<16x1x16xi1>, tensor<1x16x16xf32>) -> tensor<16x16x1xf32> {
+    %b = load %p {grid = [0]} : tensor<16x1x16xi1> -> !mirage_block.tile<1x1x16xi1>
+    %t = load %q {grid = [-1, 1]} : tensor<1x16x16xf32> -> !mirage_block.tile<1x1x16xf32>
+    %z = mask %b, %t : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %d = sub %m, %m : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %d : !mirage_block.tile<1x1x1xf32>
+    store %e, %o {grid = [0, 1]} : !mirage_block.tile<1x1x1xf32>, tensor<16x16x1xf32>
+  }
+  return %0 : tensor<16x16x1xf32>
+}

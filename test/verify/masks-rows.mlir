@@ -1,0 +1,177 @@
+// RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false' -o /dev/null 2>&1 | FileCheck %s
+// RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false seed=99' -o /dev/null 2>&1 | FileCheck %s
+// RUN: mirage-mlir-opt %s --mirage-verify='explain guard=false max-work=100' -o /dev/null 2>&1 | FileCheck %s
+// Which row of a mask an output goes by. What is 1 for every number that a mask adds says nothing of it, and is 0 where its own row
+// holds nowhere; what was divided by a sum with the row's number does, wherever it is moved to.
+
+// One key: exp(z - z).
+mirage_kernel.graph @src_one(%c: tensor<2x1x1xi1>, %x: tensor<1x2x1xf32>) -> tensor<2x2x1xf32> {
+  %z = mask %c, %x : tensor<2x1x1xi1>, tensor<1x2x1xf32>
+  %m = reduce_max %z {dim = 2} : tensor<2x2x1xf32>
+  %d = sub %z, %m : tensor<2x2x1xf32>, tensor<2x2x1xf32>
+  %e = exp %d : tensor<2x2x1xf32>
+  return %e : tensor<2x2x1xf32>
+}
+
+// CHECK: @one_own_row: equivalent to @src_one;
+mirage_kernel.graph @one_own_row(%c: tensor<2x1x1xi1>, %x: tensor<1x2x1xf32>) -> tensor<2x2x1xf32> attributes {source = @src_one} {
+  %0 = custom (%p = %c, %q = %x) outs(%o) grid [2, 2] : (tensor<2x1x1xi1>, tensor<1x2x1xf32>) -> tensor<2x2x1xf32> {
+    %b = load %p {grid = [0]} : tensor<2x1x1xi1> -> !mirage_block.tile<1x1x1xi1>
+    %t = load %q {grid = [-1, 1]} : tensor<1x2x1xf32> -> !mirage_block.tile<1x1x1xf32>
+    %z = mask %b, %t : !mirage_block.tile<1x1x1xi1>, !mirage_block.tile<1x1x1xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x1xf32>
+    %d = sub %z, %m : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %d : !mirage_block.tile<1x1x1xf32>
+    store %e, %o {grid = [0, 1]} : !mirage_block.tile<1x1x1xf32>, tensor<2x2x1xf32>
+  }
+  return %0 : tensor<2x2x1xf32>
+}
+
+// CHECK: @one_other_row: different
+mirage_kernel.graph @one_other_row(%c: tensor<2x1x1xi1>, %x: tensor<1x2x1xf32>) -> tensor<2x2x1xf32> attributes {source = @src_one} {
+  %0 = custom (%p = %c, %q = %x) outs(%o) grid [2, 2] : (tensor<2x1x1xi1>, tensor<1x2x1xf32>) -> tensor<2x2x1xf32> {
+    %b = load %p {grid = [-1, 0]} : tensor<2x1x1xi1> -> !mirage_block.tile<1x1x1xi1>
+    %t = load %q {grid = [-1, 1]} : tensor<1x2x1xf32> -> !mirage_block.tile<1x1x1xf32>
+    %z = mask %b, %t : !mirage_block.tile<1x1x1xi1>, !mirage_block.tile<1x1x1xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x1xf32>
+    %d = sub %z, %m : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %d : !mirage_block.tile<1x1x1xf32>
+    store %e, %o {grid = [0, 1]} : !mirage_block.tile<1x1x1xf32>, tensor<2x2x1xf32>
+  }
+  return %0 : tensor<2x2x1xf32>
+}
+
+// Many keys: exp(m - m).
+mirage_kernel.graph @src_seen(%c: tensor<16x1x16xi1>, %x: tensor<1x16x16xf32>) -> tensor<16x16x1xf32> {
+  %z = mask %c, %x : tensor<16x1x16xi1>, tensor<1x16x16xf32>
+  %m = reduce_max %z {dim = 2} : tensor<16x16x16xf32>
+  %d = sub %m, %m : tensor<16x16x1xf32>, tensor<16x16x1xf32>
+  %e = exp %d : tensor<16x16x1xf32>
+  return %e : tensor<16x16x1xf32>
+}
+// Of another row.
+// CHECK: @seen_other_row: unsupported: no useful error bound
+mirage_kernel.graph @seen_other_row(%c: tensor<16x1x16xi1>, %x: tensor<1x16x16xf32>) -> tensor<16x16x1xf32> attributes {source = @src_seen} {
+  %0 = custom (%p = %c, %q = %x) outs(%o) grid [16, 16] : (tensor<16x1x16xi1>, tensor<1x16x16xf32>) -> tensor<16x16x1xf32> {
+    %b = load %p {grid = [-1, 0]} : tensor<16x1x16xi1> -> !mirage_block.tile<1x1x16xi1>
+    %t = load %q {grid = [-1, 1]} : tensor<1x16x16xf32> -> !mirage_block.tile<1x1x16xf32>
+    %z = mask %b, %t : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %d = sub %m, %m : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %d : !mirage_block.tile<1x1x1xf32>
+    store %e, %o {grid = [0, 1]} : !mirage_block.tile<1x1x1xf32>, tensor<16x16x1xf32>
+  }
+  return %0 : tensor<16x16x1xf32>
+}
+
+// Attention of one query a head, by a length, whose result is moved.
+mirage_kernel.graph @src_moved(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> {
+  %j = iota {dim = 2} : tensor<1x1x16xi32>
+  %c = less %j, %n : tensor<1x1x16xi32>, tensor<4x1x1xi32>
+  %y = scaled_dot_product_attention %q, %k, %v, %c {scale = 0.5} : tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x16xi1>
+  return %y : tensor<4x1x8xf32>
+}
+
+// Stored with the heads as rows.
+// CHECK: @moved_reshape: equivalent to @src_moved;
+mirage_kernel.graph @moved_reshape(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> attributes {source = @src_moved} {
+  %j = iota {dim = 2} : tensor<1x1x16xi32>
+  %c = less %j, %n : tensor<1x1x16xi32>, tensor<4x1x1xi32>
+  %any = reduce_max %c {dim = 2} : tensor<4x1x16xi1>
+  %no = not %any : tensor<4x1x1xi1>
+  %floor = cast %no : tensor<4x1x1xi1> -> tensor<4x1x1xf32>
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n, %f = %floor) outs(%o) grid [4] : (tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x1xi32>, tensor<4x1x1xf32>) -> tensor<1x4x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x1x8xf32> -> !mirage_block.tile<1x1x8xf32>
+    %tk = load %b {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tv = load %d {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tn = load %l {grid = [0]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %tf = load %f {grid = [0]} : tensor<4x1x1xf32> -> !mirage_block.tile<1x1x1xf32>
+    %i = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in = less %i, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x16x8xf32>
+    %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+    %s = mul %s0, %h : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %z = mask %in, %s : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %x = sub %z, %m : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %x : !mirage_block.tile<1x1x16xf32>
+    %t = reduce_sum %e {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %by = add %t, %tf : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %p = matmul %e, %tv : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x16x8xf32>
+    %y = div %p, %by : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+    store %y, %o {grid = [1]} : !mirage_block.tile<1x1x8xf32>, tensor<1x4x8xf32>
+  }
+  %w = reshape %r : tensor<1x4x8xf32> -> tensor<4x1x8xf32>
+  return %w : tensor<4x1x8xf32>
+}
+
+// Turned on the way.
+// CHECK: @moved_transposed: {{different|unsupported: not the same for every mask}}
+mirage_kernel.graph @moved_transposed(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> attributes {source = @src_moved} {
+  %j = iota {dim = 2} : tensor<1x1x16xi32>
+  %c = less %j, %n : tensor<1x1x16xi32>, tensor<4x1x1xi32>
+  %any = reduce_max %c {dim = 2} : tensor<4x1x16xi1>
+  %no = not %any : tensor<4x1x1xi1>
+  %floor = cast %no : tensor<4x1x1xi1> -> tensor<4x1x1xf32>
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n, %f = %floor) outs(%o) grid [4] : (tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x1xi32>, tensor<4x1x1xf32>) -> tensor<1x4x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x1x8xf32> -> !mirage_block.tile<1x1x8xf32>
+    %tk = load %b {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tv = load %d {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tn = load %l {grid = [0]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %tf = load %f {grid = [0]} : tensor<4x1x1xf32> -> !mirage_block.tile<1x1x1xf32>
+    %i = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in = less %i, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x16x8xf32>
+    %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+    %s = mul %s0, %h : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %z = mask %in, %s : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %x = sub %z, %m : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %x : !mirage_block.tile<1x1x16xf32>
+    %t = reduce_sum %e {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %by = add %t, %tf : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %p = matmul %e, %tv : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x16x8xf32>
+    %y = div %p, %by : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+    store %y, %o {grid = [1]} : !mirage_block.tile<1x1x8xf32>, tensor<1x4x8xf32>
+  }
+  %u = reshape %r : tensor<1x4x8xf32> -> tensor<1x8x4xf32>
+  %u1 = transpose %u {perm = [0, 2, 1]} : tensor<1x8x4xf32>
+  %w = reshape %u1 : tensor<1x4x8xf32> -> tensor<4x1x8xf32>
+  return %w : tensor<4x1x8xf32>
+}
+
+// Each the head after its own.
+// CHECK: @moved_last: {{different|unsupported: not the same for every mask}}
+mirage_kernel.graph @moved_last(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> attributes {source = @src_moved} {
+  %j = iota {dim = 2} : tensor<1x1x16xi32>
+  %c = less %j, %n : tensor<1x1x16xi32>, tensor<4x1x1xi32>
+  %any = reduce_max %c {dim = 2} : tensor<4x1x16xi1>
+  %no = not %any : tensor<4x1x1xi1>
+  %floor = cast %no : tensor<4x1x1xi1> -> tensor<4x1x1xf32>
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n, %f = %floor) outs(%o) grid [4] : (tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x1xi32>, tensor<4x1x1xf32>) -> tensor<1x4x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x1x8xf32> -> !mirage_block.tile<1x1x8xf32>
+    %tk = load %b {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tv = load %d {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tn = load %l {grid = [0]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %tf = load %f {grid = [0]} : tensor<4x1x1xf32> -> !mirage_block.tile<1x1x1xf32>
+    %i = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in = less %i, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x16x8xf32>
+    %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+    %s = mul %s0, %h : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %z = mask %in, %s : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %x = sub %z, %m : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %x : !mirage_block.tile<1x1x16xf32>
+    %t = reduce_sum %e {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %by = add %t, %tf : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %p = matmul %e, %tv : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x16x8xf32>
+    %y = div %p, %by : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+    store %y, %o {grid = [1]} : !mirage_block.tile<1x1x8xf32>, tensor<1x4x8xf32>
+  }
+  %u = slice %r {dim = 1, begin = 1, end = 4} : tensor<1x4x8xf32>
+  %u1 = slice %r {dim = 1, begin = 0, end = 1} : tensor<1x4x8xf32>
+  %u2 = concat %u, %u1 {dim = 1} : tensor<1x3x8xf32>, tensor<1x1x8xf32>
+  %w = reshape %u2 : tensor<1x4x8xf32> -> tensor<4x1x8xf32>
+  return %w : tensor<4x1x8xf32>
+}
