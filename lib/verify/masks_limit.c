@@ -100,8 +100,7 @@ typedef struct Cover {
 } Cover;
 
 enum { NOT_ELEMENTS = UINT32_MAX };
-static Cover cover_of(const Limits *l, MirageValue v);
-static Cover cover_of_elements(const Limits *l, MirageValue x, uint32_t from_end);
+static Cover cover_of(const Limits *l, MirageValue v, uint32_t from_end);
 
 // What a loop has gone over: all parts of a row that its iterations see, element by element or of what they have reduced.
 // A factor that is no online softmax's may be 0, and what a sum begins with must be.
@@ -116,30 +115,18 @@ static Cover cover_of_carry(const Limits *l, MirageValue v, const MirageNodeView
       is_zero(l, loop->operands[index]);
   if (combine != MIRAGE_COMBINE_MAX && !summed)
     return (Cover){0};
-  Cover cover = from_end == NOT_ELEMENTS ? cover_of(l, given) : cover_of_elements(l, given, from_end);
+  Cover cover = cover_of(l, given, from_end);
   cover.loop[mirage_ugraph_scope(l->graph, mirage_ugraph_def(l->graph, v)).num_loops] = false;
   return cover;
 }
 
-// The mask that is in x, which lies along dimension `from_end` of it as along its own last one.
-static Cover cover_of_elements(const Limits *l, MirageValue x, uint32_t from_end) {
-  MirageNodeView node = def_of(l->graph, bare(l->graph, x));
-  MirageValue tensor = bare(l->graph, x);
+// The mask that a tensor is, or of which a load brings a tile, where it lies along its own last dimension.
+static Cover cover_of_mask(const Limits *l, MirageValue tensor, const MirageNodeView *node, uint32_t from_end) {
   Cover cover = {0};
-  if (node.op == MIRAGE_OP_EXP)
-    return cover_of_elements(l, node.operands[0], from_end);
-  if (node.op == MIRAGE_OP_ADD || node.op == MIRAGE_OP_SUB) {
-    bool first = l->of[node.operands[0].index].kind == LOW, second = l->of[node.operands[1].index].kind == LOW;
-    if (first && (!second || node.op == MIRAGE_OP_SUB))
-      return cover_of_elements(l, node.operands[0], from_end);
-    return second && !first && node.op == MIRAGE_OP_ADD ? cover_of_elements(l, node.operands[1], from_end) : cover;
-  }
-  if (node.op == MIRAGE_OP_LOOP)
-    return cover_of_carry(l, tensor, &node, from_end);
-  if (node.op == MIRAGE_OP_LOAD) {
-    const MirageAccessAttrs *access = &node.attrs->access;
-    uint32_t last = mirage_ugraph_type(l->graph, node.operands[0])->rank - 1;
-    tensor = l->root[node.operands[0].index];
+  if (node->op == MIRAGE_OP_LOAD) {
+    const MirageAccessAttrs *access = &node->attrs->access;
+    uint32_t last = mirage_ugraph_type(l->graph, node->operands[0])->rank - 1;
+    tensor = l->root[node->operands[0].index];
     for (uint32_t a = 0; a < 3; a++)
       cover.grid[a] = access->grid[a] == (int8_t)last;
     for (uint32_t i = 0; i < MIRAGE_MAX_LOOPS; i++)
@@ -154,40 +141,46 @@ static Cover cover_of_elements(const Limits *l, MirageValue x, uint32_t from_end
   return cover;
 }
 
-static Cover cover_of_result(const Limits *l, MirageValue v, const MirageNodeView *loop) {
-  return cover_of_carry(l, v, loop, NOT_ELEMENTS);
-}
-
-static Cover cover_of(const Limits *l, MirageValue v) {
+// Of v itself, where it is a maximum or a sum (NOT_ELEMENTS); or of what lies along dimension `from_end` of it.
+static Cover cover_of(const Limits *l, MirageValue v, uint32_t from_end) {
   v = bare(l->graph, v);
   MirageNodeView node = def_of(l->graph, v);
   if (node.op == MIRAGE_OP_LOOP)
-    return cover_of_result(l, v, &node);
-  if (node.op == MIRAGE_OP_REDUCE_MAX || node.op == MIRAGE_OP_REDUCE_SUM) {
-    uint32_t rank = mirage_ugraph_type(l->graph, v)->rank;
-    return node.attrs->reduce.extent == 1
-               ? cover_of_elements(l, node.operands[0], rank - 1 - (uint32_t)node.attrs->reduce.dim)
-               : (Cover){0};
+    return cover_of_carry(l, v, &node, from_end);
+  if (mirage_op_info(node.op ? node.op : MIRAGE_OP_ADD)->kind == MIRAGE_KIND_COLLECTIVE) {
+    Cover cover = cover_of(l, node.operands[0], from_end);
+    for (uint32_t a = 0; a < 3; a++)
+      cover.grid[a] &= !node.attrs->axes.axis[a];
+    return cover;
   }
   for (uint32_t i = 0; node.op == MIRAGE_OP_MUL && i < 2;
        i++) { // by exp(m - m'), not 0 where there is something to weigh
     Limit weighed = l->of[node.operands[1 - i].index];
     if (weighed.kind == STALE && l->of[v.index].kind == STALE &&
         leads(l, node.operands[i], weighed.top, l->of[v.index].top))
-      return cover_of(l, node.operands[1 - i]);
+      return cover_of(l, node.operands[1 - i], from_end);
   }
-  if (mirage_op_info(node.op ? node.op : MIRAGE_OP_ADD)->kind == MIRAGE_KIND_COLLECTIVE) {
-    Cover cover = cover_of(l, node.operands[0]);
-    for (uint32_t a = 0; a < 3; a++)
-      cover.grid[a] &= !node.attrs->axes.axis[a];
-    return cover;
+  if (from_end == NOT_ELEMENTS) {
+    bool reduces = node.op == MIRAGE_OP_REDUCE_MAX || node.op == MIRAGE_OP_REDUCE_SUM;
+    uint32_t rank = mirage_ugraph_type(l->graph, v)->rank;
+    return reduces && node.attrs->reduce.extent == 1
+               ? cover_of(l, node.operands[0], rank - 1 - (uint32_t)node.attrs->reduce.dim)
+               : (Cover){0};
   }
-  return (Cover){0};
+  if (node.op == MIRAGE_OP_EXP)
+    return cover_of(l, node.operands[0], from_end);
+  if (node.op == MIRAGE_OP_ADD || node.op == MIRAGE_OP_SUB) {
+    bool first = l->of[node.operands[0].index].kind == LOW, second = l->of[node.operands[1].index].kind == LOW;
+    if (first && (!second || node.op == MIRAGE_OP_SUB))
+      return cover_of(l, node.operands[0], from_end);
+    return second && !first && node.op == MIRAGE_OP_ADD ? cover_of(l, node.operands[1], from_end) : (Cover){0};
+  }
+  return cover_of_mask(l, v, &node, from_end);
 }
 
 // The mask of whose rows it has seen all, counted from 1; 0 = none.
 static uint32_t sees_rows(const Limits *l, MirageValue v) {
-  Cover cover = cover_of(l, v);
+  Cover cover = cover_of(l, v, NOT_ELEMENTS);
   for (uint32_t a = 0; a < 3; a++)
     cover.mask = cover.grid[a] ? 0 : cover.mask;
   for (uint32_t i = 0; i < MIRAGE_MAX_LOOPS; i++)
