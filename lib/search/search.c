@@ -169,14 +169,19 @@ static MirageStatus search_numbers(const MirageUGraph *program, const MirageSear
 // Candidates as ones for the program, cheapest first. One that cannot be is left out.
 static MirageStatus remask_all(const SearchMasks *masks, const MirageTarget *target, const MirageDiag *diag,
                                MirageSearchResult *result) {
+  uint32_t count = 0;
   for (uint32_t i = 0; i < result->num_candidates; i++) {
     MirageUGraph *masked;
     MIRAGE_TRY(mirage__search_remask(masks, result->candidates[i], diag, &masked));
     mirage_ugraph_destroy(result->candidates[i]);
-    result->candidates[i] = masked;
+    result->candidates[i] = NULL;
+    if (!masked)
+      continue;
+    result->candidates[count] = masked;
     MIRAGE_TRY(mirage_cost(masked, target, diag, &mirage_ugraph_meta(masked)->cost));
-    rank(result, i);
+    rank(result, count++);
   }
+  result->num_candidates = count;
   return MIRAGE_OK;
 }
 

@@ -169,6 +169,10 @@ static Cover cover_of(const Limits *l, MirageValue v, uint32_t from_end) {
   }
   if (node.op == MIRAGE_OP_EXP)
     return cover_of(l, node.operands[0], from_end);
+  if (node.op == MIRAGE_OP_TRANSPOSE) {
+    uint32_t last = mirage_ugraph_type(l->graph, v)->rank - 1;
+    return cover_of(l, node.operands[0], last - (uint32_t)node.attrs->perm.perm[last - from_end]);
+  }
   if (node.op == MIRAGE_OP_ADD || node.op == MIRAGE_OP_SUB) {
     bool first = l->of[node.operands[0].index].kind == LOW, second = l->of[node.operands[1].index].kind == LOW;
     if (first && (!second || node.op == MIRAGE_OP_SUB))
@@ -313,6 +317,11 @@ static Limit visit_unary(const Limits *l, const MirageNodeView *node) {
   return a.kind == CLEAN && defined ? a : BAD_LIMIT;
 }
 
+// Whether a product sums along the rows of a maximum, `from_end` where it is not turned, and leaves them where they are.
+static bool goes_along(const Limits *l, MirageValue top, uint32_t from_end, bool turned) {
+  return extent_from_end(l, top, from_end) == 1 && (!turned || extent_from_end(l, top, 1 - from_end) == 1);
+}
+
 // What is stale by rows stays so where the product sums along them.
 static Limit visit_matmul(const Limits *l, const MirageNodeView *node) {
   Limit a = l->of[node->operands[0].index], b = l->of[node->operands[1].index];
@@ -320,9 +329,9 @@ static Limit visit_matmul(const Limits *l, const MirageNodeView *node) {
     return a;
   if (is_settled(a.kind) && is_settled(b.kind))
     return plain(CLEAN);
-  if (a.kind == STALE && is_settled(b.kind) && !node->attrs->matmul.transpose_a && extent_from_end(l, a.top, 0) == 1)
+  if (a.kind == STALE && is_settled(b.kind) && goes_along(l, a.top, 0, node->attrs->matmul.transpose_a))
     return a;
-  if (b.kind == STALE && is_settled(a.kind) && !node->attrs->matmul.transpose_b && extent_from_end(l, b.top, 1) == 1)
+  if (b.kind == STALE && is_settled(a.kind) && goes_along(l, b.top, 1, node->attrs->matmul.transpose_b))
     return b;
   return BAD_LIMIT;
 }
@@ -437,7 +446,7 @@ static void visit_loop(Limits *l, MirageNode id, const MirageNodeView *node) {
 
 // What is only moved keeps its limit. Of what is stale the rows lie elsewhere then: it is for outputs alone.
 static Limit moved(const Limits *l, Limit a) {
-  if (is_settled(a.kind))
+  if (a.kind <= LOW)
     return a;
   Limit rows = {.kind = STALE, .mask = a.top.index ? sees_rows(l, a.top) : a.mask, .floored = a.floored};
   return a.kind == STALE && rows.mask ? rows : BAD_LIMIT;

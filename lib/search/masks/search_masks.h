@@ -11,7 +11,8 @@ typedef struct SearchMasks SearchMasks;
 /// Errors: UNSUPPORTED where a predicate depends on what the program computes, with its operator; NO_MEMORY.
 MirageStatus mirage__search_unmask(const MirageUGraph *program, const MirageDiag *diag, SearchMasks **out_masks,
                                    const MirageUGraph **out_core);
-/// A µGraph for the core as one for the program: its kernels compute masks where they read them, where they can.
+/// A µGraph for the core as one for the program: its kernels compute masks where they read them, where they can. NULL: a
+/// row that sees nothing would be divided by nothing.
 MirageStatus mirage__search_remask(const SearchMasks *masks, const MirageUGraph *found, const MirageDiag *diag,
                                    MirageUGraph **out_graph);
 void mirage__search_masks_destroy(SearchMasks *masks);

@@ -21,6 +21,8 @@ typedef struct Remask {
   MirageValue *built;    // [num_values + 1] of the program: what the new graph has of it at the kernel level
   MirageValue *argument; // [num_values + 1] of the program: an i1 input, as an argument of the kernel at hand
   bool *masked;          // [num_values + 1] of the candidate: a mask is in it
+  MirageValue floor;     // the program's floor at the kernel level; {0} = not built
+  bool floored;          // something is divided by a sum and that
 } Remask;
 
 static const MirageUGraph *program_of(const Remask *r) { return r->masks->program; }
@@ -256,6 +258,80 @@ static void add_operands(Remask *r, MirageValue v, MirageValue *operands, Mirage
   operands[(*count)++] = build(r, v);
 }
 
+// ---------------------------------------------------------------------------------------------------------- the floor
+
+// The predicate of whose rows cast(not(reduce_max(predicate))) says that they hold nowhere; {0}: it is something else.
+static MirageValue floored_predicate(const Remask *r) {
+  const MirageUGraph *program = program_of(r);
+  const MirageOp ops[] = {MIRAGE_OP_CAST, MIRAGE_OP_NOT, MIRAGE_OP_REDUCE_MAX};
+  MirageValue v = r->masks->floor;
+  for (uint32_t i = 0; i < 3; i++) {
+    MirageNode def = mirage_ugraph_def(program, v);
+    if (!def.index || mirage_ugraph_node(program, def).op != ops[i])
+      return (MirageValue){0};
+    v = mirage_ugraph_node(program, def).operands[0];
+  }
+  const MirageType *type = mirage_ugraph_type(program, v), *floor = mirage_ugraph_type(program, r->masks->floor);
+  return has_tiles(r, v) && floor->shape[type->rank - 1] == 1 ? v : (MirageValue){0};
+}
+
+// A row a block: its place in the grid, and whether there is one. Of longer rows a thread would hold too many elements.
+static bool place_rows(const MirageType *type, MirageAccessAttrs *access, MirageCustomAttrs *attrs) {
+  enum { MOST_KEYS = 16384, MOST_BLOCKS = 65535 };
+  uint32_t axis = 0;
+  *access = (MirageAccessAttrs){.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}, .fill = MIRAGE_FILL_ZERO};
+  *attrs = (MirageCustomAttrs){.grid = {1, 1, 1}, .cluster = {1, 1, 1}};
+  for (uint32_t d = type->rank - 1; d-- > 0;) {
+    if (type->shape[d] == 1)
+      continue;
+    if (axis == 3 || type->shape[d] > MOST_BLOCKS)
+      return false;
+    access->grid[axis] = (int8_t)d;
+    attrs->grid[axis++] = type->shape[d];
+  }
+  return type->shape[type->rank - 1] <= MOST_KEYS;
+}
+
+// cast(not(0 < reduce_max(cast(row)))): a block has maxima of numbers.
+static MirageValue floor_tile(Remask *r, const Tile *row, MirageValue predicate, MirageDType dtype) {
+  uint32_t last = row->tensor->rank - 1;
+  const int64_t one[MIRAGE_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+  MirageValue held = mirage_ugraph_cast(r->to, compute_tile(r, row, predicate), MIRAGE_F32);
+  MirageValue most = mirage_ugraph_apply(r->to, MIRAGE_OP_REDUCE_MAX, 1, &held,
+                                         &(MirageAttrs){.reduce = {.dim = (int32_t)last, .extent = 1}});
+  MirageValue zero = mirage_ugraph_constant(r->to, mirage_type_tile(MIRAGE_F32, row->tensor->rank, one), 0);
+  MirageValue any = mirage_ugraph_apply(r->to, MIRAGE_OP_LESS, 2, (MirageValue[]){zero, most}, NULL);
+  return mirage_ugraph_cast(r->to, mirage_ugraph_apply(r->to, MIRAGE_OP_NOT, 1, &any, NULL), dtype);
+}
+
+// The floor as a tensor, in one kernel where it can be: the program's own operators would be one each. What depends on
+// positions alone stays as it is: that such a maximum is 1 where one of its numbers is, no proof at known indices knows.
+static MirageValue build_floor(Remask *r) {
+  const MirageType *floor = mirage_ugraph_type(program_of(r), r->masks->floor);
+  MirageValue predicate = floored_predicate(r), operands[64] = {{0}}, of[64] = {{0}};
+  MirageCustomAttrs attrs;
+  MirageAccessAttrs access;
+  uint32_t count = 0;
+  if (r->floor.index)
+    return r->floor;
+  const MirageType *type = mirage_ugraph_type(program_of(r), predicate);
+  if (predicate.index && place_rows(type, &access, &attrs))
+    add_operands(r, predicate, operands, of, &count);
+  if (!count)
+    return r->floor = build(r, r->masks->floor);
+  MirageNode custom = mirage_ugraph_open_custom(r->to, count, operands, 1, floor, &attrs);
+  for (uint32_t i = 0; i < count; i++)
+    r->argument[of[i].index] = mirage_ugraph_argument(r->to, custom, i);
+  int64_t extents[MIRAGE_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+  extents[type->rank - 1] = type->shape[type->rank - 1];
+  MirageType tile = mirage_type_tile(MIRAGE_I1, type->rank, extents);
+  Tile row = {type, &tile, &access, {.grid = {attrs.grid[0], attrs.grid[1], attrs.grid[2]}}};
+  mirage_ugraph_store(r->to, floor_tile(r, &row, predicate, floor->dtype), mirage_ugraph_argument(r->to, custom, count),
+                      &access);
+  mirage_ugraph_close(r->to, 0, NULL);
+  return r->floor = mirage_ugraph_result(r->to, custom, 0);
+}
+
 static const MaskInput *computed_by(const Kernel *k, const MirageNodeView *node) {
   uint32_t operand = node->op == MIRAGE_OP_LOAD ? node->operands[0].index - k->first_argument.index : UINT32_MAX;
   return operand < k->node.num_operands ? k->computed[operand] : NULL;
@@ -306,6 +382,7 @@ static void copy_division(Remask *r, const Kernel *k, const MirageNodeView *node
   MirageValue floor = load_floor(r, k, mirage_ugraph_type(r->from, node->operands[1]));
   if (floor.index)
     divisor = mirage_ugraph_apply(r->to, MIRAGE_OP_ADD, 2, (MirageValue[]){divisor, floor}, NULL);
+  r->floored |= floor.index != 0;
   r->map[node->first_result.index] =
       mirage_ugraph_apply(r->to, MIRAGE_OP_DIV, 2, (MirageValue[]){r->map[node->operands[0].index], divisor}, NULL);
 }
@@ -366,7 +443,7 @@ static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
       add_operands(r, k.computed[i]->of, operands, of, &count);
   k.mask = r->masks->floor.index ? find_mask_load(r, node->region, k.first_argument, &k) : (MirageNode){0};
   if (k.mask.index)
-    operands[count++] = build(r, r->masks->floor);
+    operands[count++] = build_floor(r);
   MirageCustomAttrs attrs = node->attrs->custom;
   if (attrs.schedule) {
     schedule = *attrs.schedule;
@@ -468,13 +545,13 @@ MirageStatus mirage__search_remask(const SearchMasks *masks, const MirageUGraph 
     remask_graph(&r);
     status = mirage_ugraph_finish(r.to);
   }
+  bool wrong = masks->floor.index && !r.floored;
   free(r.map);
   free(r.built);
   free(r.argument);
   free(r.masked);
-  if (status != MIRAGE_OK)
+  if (status != MIRAGE_OK || wrong)
     mirage_ugraph_destroy(r.to);
-  else
-    *out_graph = r.to;
+  *out_graph = status == MIRAGE_OK && !wrong ? r.to : NULL;
   return status;
 }
