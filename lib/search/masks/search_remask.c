@@ -355,15 +355,16 @@ static MirageNode find_mask_load(const Remask *r, MirageRegion region, MirageVal
   return found;
 }
 
-// The tile of the floor that goes with a divisor [.., rows, 1]; {0} where its rows are not the mask's.
+// The tile of the floor that goes with a divisor [.., rows, 1], or with any where all rows have one; {0} where its rows are not
+// the mask's.
 static MirageValue load_floor(Remask *r, const Kernel *k, const MirageType *divisor) {
   const MirageType *type = mirage_ugraph_type(program_of(r), r->masks->floor);
   MirageAccessAttrs access = mirage_ugraph_node(r->from, k->mask).attrs->access;
   const MirageType *tile = mirage_ugraph_type(r->from, mirage_ugraph_node(r->from, k->mask).first_result);
   int8_t last = (int8_t)(type->rank - 1);
   bool fits = tile->rank == type->rank && type->rank >= 2 && divisor->rank >= 2 &&
-              divisor->shape[divisor->rank - 1] == 1 &&
-              divisor->shape[divisor->rank - 2] == tile->shape[type->rank - 2];
+              (type->shape[type->rank - 2] == 1 || (divisor->shape[divisor->rank - 1] == 1 &&
+                                                    divisor->shape[divisor->rank - 2] == tile->shape[type->rank - 2]));
   access.fill = MIRAGE_FILL_ZERO;
   for (uint32_t a = 0; a < 3; a++)
     access.grid[a] = access.grid[a] == last ? -1 : access.grid[a];
