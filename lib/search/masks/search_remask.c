@@ -50,11 +50,44 @@ static MirageValue tensor_for(Remask *r, const MaskInput *input) {
   return mirage_ugraph_apply(r->to, MIRAGE_OP_MASK, 2, (MirageValue[]){value, zero}, NULL);
 }
 
+// Whether two shapes differ in extents of 1 alone.
+static bool same_but_ones(const MirageType *a, const MirageType *b) {
+  uint32_t i = 0, j = 0;
+  while (i < a->rank || j < b->rank) {
+    if (i < a->rank && a->shape[i] == 1)
+      i++;
+    else if (j < b->rank && b->shape[j] == 1)
+      j++;
+    else if (i == a->rank || j == b->rank || a->shape[i++] != b->shape[j++])
+      return false;
+  }
+  return true;
+}
+
+// What stands for a mask, where v is that, or that with its extents of 1 elsewhere.
 static const MaskInput *input_of(const Remask *r, MirageValue v) {
   for (uint32_t i = 0; i < r->masks->num_inputs; i++)
     if (mirage_ugraph_get_input(r->from, i).index == v.index)
       return &r->masks->inputs[i];
-  return NULL;
+  MirageNode def = mirage_ugraph_def(r->from, v);
+  MirageNodeView node = def.index ? mirage_ugraph_node(r->from, def) : (MirageNodeView){.op = MIRAGE_OP_NONE};
+  bool moved = node.op == MIRAGE_OP_RESHAPE &&
+               same_but_ones(mirage_ugraph_type(r->from, v), mirage_ugraph_type(r->from, node.operands[0]));
+  return moved ? input_of(r, node.operands[0]) : NULL;
+}
+
+// Whether an access of `tensor`, an input with its extents of 1 elsewhere, is one of the input as it lies; which then.
+static bool is_as_it_lies(const MaskInput *input, const MirageType *tensor, MirageAccessAttrs *access) {
+  uint32_t last = 0;
+  bool same = input->type.rank == tensor->rank;
+  for (uint32_t d = 0; same && d < tensor->rank; d++) {
+    uint32_t dim = mirage_access_dim(access, d);
+    bool counts = tensor->shape[dim] > 1;
+    same = input->type.shape[d] == tensor->shape[dim] && !access->end[d] && (!counts || dim >= last);
+    last = counts ? dim : last;
+  }
+  memset(access->order, 0, sizeof access->order);
+  return same;
 }
 
 // --------------------------------------------------------------------------------------------------------- in a block
@@ -183,23 +216,24 @@ static MirageValue cut_short(Remask *r, const Tile *t, MirageValue predicate) {
 // Whether a load can be computed instead: it sees the tensor as it lies, all of it.
 static bool may_compute(const MirageUGraph *graph, MirageNode id, const MaskInput *input) {
   MirageNodeView node = mirage_ugraph_node(graph, id);
-  const MirageAccessAttrs *access = &node.attrs->access;
-  Tile t = {mirage_ugraph_type(graph, node.operands[0]), mirage_ugraph_type(graph, node.first_result), access,
-            mirage_ugraph_scope(graph, id)};
+  MirageAccessAttrs access = node.attrs->access;
+  Tile t = {&input->type, mirage_ugraph_type(graph, node.first_result), &access, mirage_ugraph_scope(graph, id)};
   bool ragged = false;
-  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++) {
+  if (!is_as_it_lies(input, mirage_ugraph_type(graph, node.operands[0]), &access))
+    return false;
+  for (uint32_t d = 0; d < t.tensor->rank; d++) {
     int64_t grid[3] = {0}, loop[MIRAGE_MAX_LOOPS] = {0};
-    if (access->order[d] || access->end[d])
-      return false;
-    ragged = ragged || (d < t.tensor->rank && steps_of(&t, d, grid, loop));
+    ragged = ragged || steps_of(&t, d, grid, loop);
   }
-  return access->fill != MIRAGE_FILL_ONE && (input->added || !ragged);
+  return access.fill != MIRAGE_FILL_ONE && (input->added || !ragged);
 }
 
 static MirageValue computed_load(Remask *r, MirageNode id, const MaskInput *input) {
   MirageNodeView node = mirage_ugraph_node(r->from, id);
   const MirageType *tile = mirage_ugraph_type(r->from, node.first_result);
-  Tile t = {mirage_ugraph_type(r->from, node.operands[0]), tile, &node.attrs->access, mirage_ugraph_scope(r->from, id)};
+  MirageAccessAttrs access = node.attrs->access;
+  Tile t = {&input->type, tile, &access, mirage_ugraph_scope(r->from, id)};
+  is_as_it_lies(input, mirage_ugraph_type(r->from, node.operands[0]), &access);
   MirageValue value = compute_tile(r, &t, input->of);
   if (!input->added)
     return value;
@@ -339,7 +373,7 @@ static const MaskInput *computed_by(const Kernel *k, const MirageNodeView *node)
 
 static void copy_region(Remask *r, const Kernel *k, MirageRegion region);
 
-// The first load of a mask that is added.
+// The first load of a mask that is added, as it lies.
 static MirageNode find_mask_load(const Remask *r, MirageRegion region, MirageValue first_argument, const Kernel *k) {
   MirageRegionView view = mirage_ugraph_region(r->from, region);
   MirageNode found = {0};
@@ -347,7 +381,8 @@ static MirageNode find_mask_load(const Remask *r, MirageRegion region, MirageVal
     MirageNodeView node = mirage_ugraph_node(r->from, view.nodes[i]);
     uint32_t operand = node.op == MIRAGE_OP_LOAD ? node.operands[0].index - first_argument.index : UINT32_MAX;
     const MaskInput *input = operand < k->node.num_operands ? input_of(r, k->node.operands[operand]) : NULL;
-    if (input && input->added)
+    MirageAccessAttrs access = node.op == MIRAGE_OP_LOAD ? node.attrs->access : (MirageAccessAttrs){0};
+    if (input && input->added && is_as_it_lies(input, mirage_ugraph_type(r->from, node.operands[0]), &access))
       found = view.nodes[i];
     else if (node.op == MIRAGE_OP_LOOP)
       found = find_mask_load(r, node.region, first_argument, k);
@@ -366,6 +401,7 @@ static MirageValue load_floor(Remask *r, const Kernel *k, const MirageType *divi
               (type->shape[type->rank - 2] == 1 || (divisor->shape[divisor->rank - 1] == 1 &&
                                                     divisor->shape[divisor->rank - 2] == tile->shape[type->rank - 2]));
   access.fill = MIRAGE_FILL_ZERO;
+  memset(access.order, 0, sizeof access.order); // as it lies
   for (uint32_t a = 0; a < 3; a++)
     access.grid[a] = access.grid[a] == last ? -1 : access.grid[a];
   for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++) {
@@ -373,8 +409,6 @@ static MirageValue load_floor(Remask *r, const Kernel *k, const MirageType *divi
     access.loop[l] = -1;
   }
   access.tiles[last] = 0;
-  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++)
-    fits = fits && !access.order[d] && !access.end[d];
   return fits ? mirage_ugraph_load(r->to, k->floor, &access) : (MirageValue){0};
 }
 
@@ -473,6 +507,20 @@ static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
 
 // ------------------------------------------------------------------------------------------------------------- graphs
 
+// What stands for an input of the core, or for that with its extents of 1 elsewhere.
+static void bring(Remask *r, MirageValue v) {
+  const MaskInput *input = input_of(r, v);
+  MirageNode def = mirage_ugraph_def(r->from, v);
+  if (!input || r->map[v.index].index)
+    return;
+  if (!def.index) {
+    r->map[v.index] = tensor_for(r, input);
+    return;
+  }
+  bring(r, mirage_ugraph_node(r->from, def).operands[0]);
+  mirage_ugraph_copy_nodes(r->to, r->from, 1, &def, r->map);
+}
+
 // What stands for inputs of the core that something besides computed loads reads.
 static void bring_operands(Remask *r, const MirageNodeView *node) {
   Kernel k = {.node = *node};
@@ -480,11 +528,9 @@ static void bring_operands(Remask *r, const MirageNodeView *node) {
     k.first_argument = mirage_ugraph_region(r->from, node->region).first_argument;
     find_computed(r, &k);
   }
-  for (uint32_t i = 0; i < node->num_operands; i++) {
-    const MaskInput *input = input_of(r, node->operands[i]);
-    if (input && !(i < 64 && k.computed[i]) && !r->map[node->operands[i].index].index)
-      r->map[node->operands[i].index] = tensor_for(r, input);
-  }
+  for (uint32_t i = 0; i < node->num_operands; i++)
+    if (!(i < 64 && k.computed[i]))
+      bring(r, node->operands[i]);
 }
 
 // What a mask is in, kernels and loops as a whole.
@@ -519,6 +565,8 @@ static void remask_graph(Remask *r) {
   }
   for (uint32_t i = 0; i < body.num_nodes && mirage_ugraph_status(r->to) == MIRAGE_OK; i++) {
     MirageNodeView node = mirage_ugraph_node(r->from, body.nodes[i]);
+    if (node.num_results == 1 && input_of(r, node.first_result))
+      continue; // where it is read
     bring_operands(r, &node);
     mirage_ugraph_set_loc(r->to, node.loc);
     if (node.op == MIRAGE_OP_CUSTOM && node.num_operands <= 64)
