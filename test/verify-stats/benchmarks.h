@@ -24,4 +24,13 @@ typedef struct Benchmark {
 extern const Benchmark BENCHMARKS[];
 extern const uint32_t NUM_BENCHMARKS;
 
+/// A program with masks, whose µGraphs the search finds. masked.c
+typedef struct MaskedProgram {
+  const char *name;
+  MirageUGraph *(*program)(Extents e, const MirageDiag *diag);
+} MaskedProgram;
+
+extern const MaskedProgram MASKED_PROGRAMS[];
+extern const uint32_t NUM_MASKED_PROGRAMS;
+
 #endif

@@ -41,6 +41,20 @@ static Number step_of(MirageOp op, Number x, Number y, double value) {
     return x / y;
   case MIRAGE_OP_MAX:
     return x > y || x != x ? x : y;
+  case MIRAGE_OP_LESS:
+    return x < y;
+  case MIRAGE_OP_LESS_EQUAL:
+    return x <= y;
+  case MIRAGE_OP_EQUAL:
+    return x == y;
+  case MIRAGE_OP_AND:
+    return x != 0 && y != 0;
+  case MIRAGE_OP_OR:
+    return x != 0 || y != 0;
+  case MIRAGE_OP_NOT:
+    return x == 0;
+  case MIRAGE_OP_MASK:
+    return x != 0 ? y : -INFINITY;
   default:
     return NAN;
   }

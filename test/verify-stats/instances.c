@@ -64,18 +64,25 @@ static bool fill_by_hand(InstanceSet *set, const Benchmark *benchmark, uint64_t 
   return true;
 }
 
+static const Extents LARGER[] = {{.m = 4, .k = 64, .n = 64, .rank = 8, .heads = 2},
+                                 {.m = 16, .k = 64, .n = 64, .rank = 16, .heads = 1},
+                                 {.m = 16, .k = 32, .n = 128, .rank = 16, .heads = 2}};
+// One key more than tiles hold, and one query: decoding.
+static const Extents MASKED[] = {{.m = 4, .n = 32, .rank = 8, .heads = 2},
+                                 {.m = 16, .n = 33, .rank = 8, .heads = 3},
+                                 {.m = 1, .n = 64, .rank = 8, .heads = 2}};
+
 // The search at three small extents of one program, at most `each` candidates in all.
-static bool fill_by_search(InstanceSet *set, const Benchmark *benchmark, uint32_t each) {
-  static const Extents sizes[] = {{.m = 4, .k = 64, .n = 64, .rank = 8, .heads = 2},
-                                  {.m = 16, .k = 64, .n = 64, .rank = 16, .heads = 1},
-                                  {.m = 16, .k = 32, .n = 128, .rank = 16, .heads = 2}};
-  snprintf(set->name, sizeof set->name, "search:%s", benchmark->name);
+static bool fill_by_search(InstanceSet *set, const char *name,
+                           MirageUGraph *(*program_of)(Extents e, const MirageDiag *diag), const Extents sizes[3],
+                           uint32_t each) {
+  snprintf(set->name, sizeof set->name, "search:%s", name);
   if (!reserve(set, each))
     return false;
   for (size_t s = 0; s < 3; s++) {
     const MirageSearchOptions options = {
         .max_candidates = (each + 2) / 3, .max_states = 100000, .num_threads = 1, .target = mirage_target_find("h200")};
-    MirageUGraph *program = benchmark->program(sizes[s], NULL);
+    MirageUGraph *program = program_of(sizes[s], NULL);
     MirageSearchResult found = {0};
     if (!program || mirage_search(program, &options, NULL, &found) != MIRAGE_OK)
       found.num_candidates = 0;
@@ -99,21 +106,32 @@ static bool is_first_of_its_program(uint32_t index) {
   return true;
 }
 
+// The sets of candidates that the search finds.
+static bool search_all(InstanceSet *sets, uint32_t *count, uint32_t each) {
+  for (uint32_t i = 0; i < NUM_BENCHMARKS + NUM_MASKED_PROGRAMS; i++) {
+    bool masked = i >= NUM_BENCHMARKS;
+    const MaskedProgram *program = &MASKED_PROGRAMS[masked ? i - NUM_BENCHMARKS : 0];
+    if (!masked && !is_first_of_its_program(i))
+      continue;
+    if (!(masked ? fill_by_search(&sets[*count], program->name, program->program, MASKED, each)
+                 : fill_by_search(&sets[*count], BENCHMARKS[i].name, BENCHMARKS[i].program, LARGER, each)))
+      return false;
+    if (sets[*count].count)
+      ++*count;
+    else
+      free(sets[*count].data); // nothing found; the slot is used again
+  }
+  return true;
+}
+
 uint32_t instances_create(uint64_t seed, uint32_t each, bool search, InstanceSet **out_sets) {
-  InstanceSet *sets = calloc(2 * (size_t)NUM_BENCHMARKS, sizeof *sets);
+  InstanceSet *sets = calloc(2 * (size_t)NUM_BENCHMARKS + NUM_MASKED_PROGRAMS, sizeof *sets);
   uint32_t count = 0;
   bool ok = sets != NULL;
   for (uint32_t i = 0; ok && i < NUM_BENCHMARKS; i++)
     ok = fill_by_hand(&sets[count++], &BENCHMARKS[i], seed + i, each);
-  for (uint32_t i = 0; ok && search && i < NUM_BENCHMARKS; i++) {
-    if (!is_first_of_its_program(i))
-      continue;
-    ok = fill_by_search(&sets[count], &BENCHMARKS[i], each);
-    if (ok && sets[count].count == 0)
-      free(sets[count].data); // nothing found; the slot is used again
-    else
-      count++;
-  }
+  if (ok && search)
+    ok = search_all(sets, &count, each);
   if (!ok) {
     instances_free(sets, count);
     return 0;

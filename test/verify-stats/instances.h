@@ -16,7 +16,7 @@ typedef struct InstanceSet {
 } InstanceSet;
 
 /// One set for each hand-written µGraph, `each` instances of different extents; then, for programs that the search
-/// treats, one set "search:<program>" of the candidates that it finds at some of these extents. Only pairs that both
+/// treats, one set "search:<program>" of the candidates that it finds at some of these extents, those with masks among them. Only pairs that both
 /// builders accept are kept. Returns the number of sets, 0 when memory is out; free with instances_free.
 uint32_t instances_create(uint64_t seed, uint32_t each, bool search, InstanceSet **out_sets);
 void instances_free(InstanceSet *sets, uint32_t count);

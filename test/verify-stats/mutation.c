@@ -149,6 +149,24 @@ static void list_constant(Lister *lister, MirageNode id, double now) {
   }
 }
 
+// One place of an iota: 0 = where it begins, then the steps of grid axes, then those of loops.
+static int64_t *index_place(MirageAttrs *attrs, uint32_t place) {
+  return place == 0 ? &attrs->iota.start : place < 4 ? &attrs->iota.grid[place - 1] : &attrs->iota.loop[place - 4];
+}
+
+static void list_index(Lister *lister, MirageNode id, const MirageNodeView *node) {
+  MirageScope scope = mirage_ugraph_scope(lister->graph, id);
+  MirageAttrs attrs = *node->attrs;
+  for (uint32_t place = 0; place < 4 + scope.num_loops; place++) {
+    int64_t now = *index_place(&attrs, place);
+    const int64_t to[] = {now - 1, now + 1, 2 * now, 0};
+    bool moves = place == 0 || (place < 4 ? scope.grid[place - 1] : scope.ranges[place - 4]) > 1;
+    for (uint32_t i = 0; moves && i < 4; i++)
+      if (to[i] != now)
+        add(lister, (Mutation){.kind = MUTATION_INDEX, .node = id, .place = place, .to = to[i]});
+  }
+}
+
 static void list_attributes(Lister *lister, MirageNode id, const MirageNodeView *node) {
   const MirageAttrs *attrs = node->attrs;
   switch (mirage_op_info(node->op)->attrs) {
@@ -191,6 +209,9 @@ static void list_attributes(Lister *lister, MirageNode id, const MirageNodeView 
     break;
   case MIRAGE_ATTRS_CONSTANT:
     list_constant(lister, id, attrs->constant.value);
+    break;
+  case MIRAGE_ATTRS_IOTA:
+    list_index(lister, id, node);
     break;
   default:
     break;
@@ -360,6 +381,9 @@ static void change_attributes(const MirageNodeView *node, const Mutation *m, Mir
     break;
   case MUTATION_CONSTANT:
     attrs->constant.value = m->value;
+    break;
+  case MUTATION_INDEX:
+    *index_place(attrs, m->place) = m->to;
     break;
   default:
     break;

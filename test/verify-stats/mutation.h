@@ -20,6 +20,7 @@
   MUTATION(TRANSPOSE, "transpose") /* a flag of matmul */                                                              \
   MUTATION(AXES, "axes")           /* of a collective */                                                               \
   MUTATION(CONSTANT, "constant")   /* its value */                                                                     \
+  MUTATION(INDEX, "index")         /* where an iota begins, or the steps of a grid axis or loop */                     \
   MUTATION(SWAP, "swap")           /* two operands of a node */                                                        \
   MUTATION(SIBLING, "sibling")     /* the operator, to one of its family */                                            \
   MUTATION(REWIRE, "rewire")       /* an operand, to another visible value of the same type */

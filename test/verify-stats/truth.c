@@ -17,7 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { NUM_DRAWS = 4 };
+enum { NUM_DRAWS = 4, MASKED_DRAWS = 16 };
 static const double SAME = 1e-9, DIFFERENT = 1e-6;
 
 typedef struct Arrays {
@@ -58,6 +58,13 @@ static double draw_number(MirageRandom *random, int draw) {
   }
 }
 
+// A predicate, of some draws true rarely, so that rows are empty; a length, a little less than none to more than all.
+static double draw_mask(MirageRandom *random, MirageDType dtype, int64_t most, int draw) {
+  if (dtype == MIRAGE_I1)
+    return mirage_random_below(random, draw % 3 ? 8 : 2) == 0;
+  return (double)mirage_random_below(random, (uint64_t)most + 4) - 2;
+}
+
 static long double element(const void *data, size_t i, bool extended) {
   return extended ? ((const long double *)data)[i] : ((const double *)data)[i];
 }
@@ -66,19 +73,41 @@ typedef struct Pair {
   const MirageUGraph *graphs[2];
   Arrays inputs, outputs[2];
   uint64_t seed;
+  int num_draws;
+  int64_t longest; // extent of an input
 } Pair;
+
+static const MirageType *input_type(const Pair *pair, uint32_t i) {
+  return mirage_ugraph_type(pair->graphs[0], mirage_ugraph_get_input(pair->graphs[0], i));
+}
+static bool is_mask(MirageDType dtype) { return dtype == MIRAGE_I1 || dtype == MIRAGE_I32; }
+
+// More draws where masks are drawn, each of which shows one of their patterns.
+static void plan_draws(Pair *pair) {
+  pair->num_draws = NUM_DRAWS;
+  for (uint32_t i = 0; i < pair->inputs.count; i++) {
+    const MirageType *type = input_type(pair, i);
+    for (uint32_t d = 0; d < type->rank; d++)
+      pair->longest = type->shape[d] > pair->longest ? type->shape[d] : pair->longest;
+    if (is_mask(type->dtype))
+      pair->num_draws = MASKED_DRAWS;
+  }
+}
 
 static void draw_inputs(Pair *pair, int draw, bool extended) {
   MirageRandom random;
   mirage_random_init(&random, pair->seed, (uint64_t)draw);
-  for (uint32_t i = 0; i < pair->inputs.count; i++)
+  for (uint32_t i = 0; i < pair->inputs.count; i++) {
+    MirageDType dtype = input_type(pair, i)->dtype;
     for (size_t j = 0, n = elements_of(pair->graphs[0], mirage_ugraph_get_input(pair->graphs[0], i)); j < n; j++) {
-      double number = draw_number(&random, draw);
+      double number =
+          is_mask(dtype) ? draw_mask(&random, dtype, pair->longest, draw) : draw_number(&random, draw % NUM_DRAWS);
       if (extended)
         truth_put_extended(pair->inputs.data[i], j, number);
       else
         ((double *)pair->inputs.data[i])[j] = number;
     }
+  }
 }
 
 static void compare(const Pair *pair, uint32_t output, bool extended, size_t *compared, TruthReport *report) {
@@ -103,7 +132,7 @@ static MirageStatus decide(Pair *pair, bool extended, TruthReport *out_report) {
   TruthReport report = {0};
   size_t compared = 0;
   MirageStatus status = MIRAGE_OK;
-  for (int draw = 0; draw < NUM_DRAWS && status == MIRAGE_OK; draw++) {
+  for (int draw = 0; draw < pair->num_draws && status == MIRAGE_OK; draw++) {
     draw_inputs(pair, draw, extended);
     for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
       status = mirage_eval(pair->graphs[g], domain, (const void *const *)pair->inputs.data, pair->outputs[g].data, NULL,
@@ -125,6 +154,7 @@ bool truth_decide(const MirageUGraph *a, const MirageUGraph *b, uint64_t seed, T
   bool ok = arrays_init(&pair.inputs, a, mirage_ugraph_num_inputs(a), mirage_ugraph_get_input);
   for (int g = 0; g < 2; g++)
     ok = arrays_init(&pair.outputs[g], a, mirage_ugraph_num_outputs(a), mirage_ugraph_get_output) && ok;
+  plan_draws(&pair);
   MirageStatus status = ok ? decide(&pair, false, out_report) : MIRAGE_NO_MEMORY;
   if (status == MIRAGE_OK && (out_report->truth == TRUTH_DIFFERENT || out_report->truth == TRUTH_UNCLEAR))
     status = decide(&pair, true, out_report);

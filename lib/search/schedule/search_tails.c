@@ -65,6 +65,32 @@ static bool is_maximised(const SearchStructure *structure, uint32_t index) {
   return false;
 }
 
+static bool reads(const SearchNode *reader, uint32_t index) {
+  bool leaf = reader->op == MIRAGE_OP_LOAD || reader->op == MIRAGE_OP_CONSTANT;
+  bool second =
+      mirage__search_is_binary(reader->op) || (reader->op == MIRAGE_OP_LOOP && reader->flags == SEARCH_RESCALE);
+  return !leaf && (reader->a == index || (second && reader->b == index));
+}
+
+// Whether it is a load - of a mask, of a bias - that is added to what a maximum is taken of, and read by nothing else:
+// bottom there is bottom in the sum, and the load fills it in for nothing.
+static bool is_added_below_maximum(const SearchStructure *structure, uint32_t index) {
+  bool added = false;
+  if (structure->nodes[index].op != MIRAGE_OP_LOAD)
+    return false;
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    const SearchNode *reader = &structure->nodes[i];
+    if (!reads(reader, index))
+      continue;
+    if (reader->op != MIRAGE_OP_ADD || !is_maximised(structure, i))
+      return false;
+    added = true;
+  }
+  for (uint32_t i = 0; i < structure->num_outputs; i++)
+    added = added && structure->outputs[i] != index;
+  return added;
+}
+
 static Tail tail_of(const SearchNode *node, Tail a, Tail b) {
   MirageOpKind kind = mirage_op_info((MirageOp)node->op)->kind;
   Tail tail = {.walks = true, .zero = true};
@@ -74,12 +100,12 @@ static Tail tail_of(const SearchNode *node, Tail a, Tail b) {
     tail.zero = a.zero;
   else if (node->op == MIRAGE_OP_MATMUL)
     tail.zero = (!a.walks || a.zero) && (!b.walks || b.zero);
-  if (node->op == MIRAGE_OP_SUB && a.bottom && !b.walks)
-    tail = (Tail){.walks = true, .bottom = true};
-  return tail;
+  bool low =
+      (node->op == MIRAGE_OP_SUB && a.bottom && !b.walks) || (node->op == MIRAGE_OP_ADD && (a.bottom || b.bottom));
+  return low ? (Tail){.walks = true, .bottom = true} : tail;
 }
 
-// Bottom may be subtracted from, exponentiated and maximised; zeros may be summed. Quotients by something that itself
+// Bottom may be added, subtracted from, exponentiated and maximised; zeros may be summed. Quotients by something that itself
 // has a tail are refused: 0/0 would poison the sums.
 static bool tail_is_neutral(const SearchNode *node, Tail a, Tail b, Tail result) {
   MirageOpKind kind = mirage_op_info((MirageOp)node->op)->kind;
@@ -93,7 +119,8 @@ static bool tail_is_neutral(const SearchNode *node, Tail a, Tail b, Tail result)
     return a.zero;
   if (node->op == MIRAGE_OP_MATMUL && a.walks && b.walks && !a.zero && !b.zero)
     return false;
-  return (!a.bottom && !b.bottom) || node->op == MIRAGE_OP_EXP || (node->op == MIRAGE_OP_SUB && !b.walks);
+  return (!a.bottom && !b.bottom) || node->op == MIRAGE_OP_EXP || node->op == MIRAGE_OP_ADD ||
+         (node->op == MIRAGE_OP_SUB && !b.walks);
 }
 
 bool mirage__search_masks(const SearchStructure *structure, bool *out_masked) {
@@ -108,7 +135,8 @@ bool mirage__search_masks(const SearchStructure *structure, bool *out_masked) {
                       : (Tail){0};
     if (!tail_is_neutral(node, a, b, result))
       return false;
-    out_masked[i] = result.walks && is_maximised(structure, i);
+    out_masked[i] =
+        result.walks && !result.bottom && (is_maximised(structure, i) || is_added_below_maximum(structure, i));
     if (out_masked[i])
       result = (Tail){.walks = true, .bottom = true};
     tails[i] = result;
