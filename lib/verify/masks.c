@@ -125,13 +125,17 @@ static bool find_masks(Masker *m) {
       if (!side->pure[v.index] || is_constant(side->graph, v))
         continue;
       if (masked ? !add_mask(m, v, added ? mirage_ugraph_type(side->graph, node.operands[1])->dtype : MIRAGE_I1, false)
-                 : !is_number(side, v) || (added && !add_mask(m, v, mirage_ugraph_type(side->graph, v)->dtype, true)))
+                 : !is_number(side, v) || !add_mask(m, v, mirage_ugraph_type(side->graph, v)->dtype, true))
         return false;
     }
   }
-  for (uint32_t i = 0; i < m->out->count; i++)
-    m->out->masks[i].full = !m->out->masks[i].number && mirage__verify_rows_hold(side->graph, m->out->masks[i].of);
-  return m->out->count > 0;
+  bool some = false;
+  for (uint32_t i = 0; i < m->out->count; i++) {
+    VerifyMask *mask = &m->out->masks[i];
+    mask->full = !mask->number && mirage__verify_rows_hold(side->graph, mask->of);
+    some |= !mask->number || m->form == VERIFY_MASK_ADDED;
+  }
+  return some;
 }
 
 // ------------------------------------------------------------------------------- whether a tile is one of a mask
@@ -280,6 +284,37 @@ static bool match_any(Match *match, const MirageNodeView *less, const MirageNode
   return same;
 }
 
+// Whether any element of a row of `pred` holds, where the first one does if any: of `index < x`, `index <= x` along the
+// last dimension, with x of one element there, and of what `and` and `or` make of such.
+static bool match_first(Match *match, MirageValue v, MirageValue pred) {
+  const MirageUGraph *source = match->source->graph;
+  pred = without_broadcasts(source, pred);
+  const MirageType *type = mirage_ugraph_type(source, pred);
+  MirageNodeView node = def_of_value(match->side->graph, without_broadcasts(match->side->graph, v));
+  MirageNodeView like = def_of_value(source, pred);
+  if (type->shape[type->rank - 1] == 1)
+    return matches(match, v, pred);
+  if (node.op != like.op)
+    return false;
+  if (like.op == MIRAGE_OP_AND || like.op == MIRAGE_OP_OR)
+    return match_first(match, node.operands[0], like.operands[0]) &&
+           match_first(match, node.operands[1], like.operands[1]);
+  if (like.op != MIRAGE_OP_LESS && like.op != MIRAGE_OP_LESS_EQUAL)
+    return false;
+  MirageNodeView iota = def_of_value(source, without_broadcasts(source, like.operands[0]));
+  MirageNodeView start = def_of_value(match->side->graph, without_broadcasts(match->side->graph, node.operands[0]));
+  const MirageType *x = mirage_ugraph_type(source, like.operands[1]);
+  return iota.op == MIRAGE_OP_IOTA &&
+         (uint32_t)iota.attrs->iota.dim + 1 == mirage_ugraph_type(source, iota.first_result)->rank &&
+         start.op == MIRAGE_OP_CONSTANT && start.attrs->constant.value == (double)iota.attrs->iota.start &&
+         (x->rank == 0 || x->shape[x->rank - 1] == 1) && matches(match, node.operands[1], like.operands[1]);
+}
+
+static bool is_any_of_rows(const Match *match, const MirageNodeView *like) {
+  return like->op == MIRAGE_OP_REDUCE_MAX && like->attrs->reduce.extent == 1 &&
+         (uint32_t)like->attrs->reduce.dim + 1 == mirage_ugraph_type(match->source->graph, like->operands[0])->rank;
+}
+
 // The store of a kernel's result, outside loops.
 static MirageNode store_of(const MirageUGraph *graph, MirageNode custom, uint32_t result) {
   MirageNodeView node = mirage_ugraph_node(graph, custom);
@@ -335,6 +370,12 @@ static bool matches(Match *match, MirageValue v, MirageValue of) {
     return match_load(match, &node, of);
   if (!match->in_block && node.op == MIRAGE_OP_CUSTOM)
     return match_kernel(match, def, v.index - node.first_result.index, of);
+  if (is_any_of_rows(match, &like) && node.op != MIRAGE_OP_REDUCE_MAX) {
+    Match kept = *match;
+    if (match_first(match, v, like.operands[0]))
+      return true;
+    *match = kept;
+  }
   if (match->in_block && node.op == MIRAGE_OP_LESS && like.op == MIRAGE_OP_REDUCE_MAX)
     return match_any(match, &node, &like);
   if (!def.index && !def_of.index && !match->in_block) { // an input of both graphs
@@ -436,7 +477,7 @@ static bool find_access(const Match *match, const MirageType *tile, uint32_t d, 
   return false;
 }
 
-// The load of mask `index` that gives the tile `v`, a predicate.
+// The load of mask `index` that gives the tile `v`, a predicate or a number.
 static bool load_of(const Masker *m, const Side *side, MirageNode at, MirageValue v, uint32_t index,
                     MirageAccessAttrs *out_access) {
   const VerifyMask *mask = &m->out->masks[index];
@@ -447,13 +488,13 @@ static bool load_of(const Masker *m, const Side *side, MirageNode at, MirageValu
                  .in_block = true,
                  .rank = mask->type.rank};
   MirageAccessAttrs access = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}, .fill = MIRAGE_FILL_ZERO};
-  if (tile->rank != mask->type.rank || mask->number)
+  if (tile->rank != mask->type.rank || mask->number == is_logical(side->graph, v))
     return false;
   for (uint32_t d = 0; d < mask->type.rank; d++) {
     match.shape[d] = mask->type.shape[d];
     match.tile[d] = tile->shape[d];
   }
-  if (!matches_cut(&match, v, mask->of))
+  if (mask->number ? !matches(&match, v, mask->of) : !matches_cut(&match, v, mask->of))
     return false;
   for (uint32_t d = 0; d < mask->type.rank; d++) {
     if (!find_access(&match, tile, d, &access))
@@ -484,7 +525,7 @@ typedef struct Copy {
   const Side *side;
   MirageUGraph *to;
   MirageValue *map;                       // [num_values + 1]
-  MirageValue inputs[VERIFY_MAX_MASKS];   // of the new graph
+  MirageValue inputs[VERIFY_MAX_MASKS];   // of the new graph; GIVEN: numbers as its own operators make them
   MirageValue argument[VERIFY_MAX_MASKS]; // of the kernel at hand
   bool failed;                            // a mask is none of the source's
 } Copy;
@@ -591,7 +632,7 @@ static void copy_kernel(Copy *copy, MirageNode id, const MirageNodeView *node) {
 }
 
 // Predicates and indices are left behind where nothing reads them any more. Numbers made of them become inputs.
-static bool copy_pure(Copy *copy, const MirageNodeView *node) {
+static bool copy_pure(Copy *copy, MirageNode id, const MirageNodeView *node) {
   bool at_kernel = node->level == MIRAGE_LEVEL_KERNEL;
   if (at_kernel && node->num_results == 1 && is_given(copy, node->first_result)) {
     copy->map[node->first_result.index] = copy->inputs[index_of_tensor(copy, node->first_result)];
@@ -607,12 +648,18 @@ static bool copy_pure(Copy *copy, const MirageNodeView *node) {
     if (index < copy->m->out->count)
       copy->map[node->first_result.index] = copy->inputs[index];
   }
+  if (node->level == MIRAGE_LEVEL_BLOCK && is_number(copy->side, node->first_result)) {
+    MirageAccessAttrs access;
+    uint32_t index = index_of_tile(copy, id, node->first_result, &access);
+    if (index < copy->m->out->count)
+      copy->map[node->first_result.index] = mirage_ugraph_load(copy->to, copy->argument[index], &access);
+  }
   return true;
 }
 
 static void copy_node(Copy *copy, MirageNode id) {
   MirageNodeView node = mirage_ugraph_node(copy->side->graph, id);
-  if (copy_pure(copy, &node))
+  if (copy_pure(copy, id, &node))
     return;
   mirage_ugraph_set_loc(copy->to, node.loc);
   if (is_masked(copy->side, &node))
@@ -631,14 +678,49 @@ static void copy_region(Copy *copy, MirageRegion region) {
     copy_node(copy, view.nodes[i]);
 }
 
+// A value that the source makes of predicates, made of the inputs that stand for them.
+static void make_number(Copy *copy, MirageValue v, MirageValue *map) {
+  const MirageUGraph *source = source_of(copy->m)->graph;
+  if (map[v.index].index)
+    return;
+  MirageNode def = mirage_ugraph_def(source, v);
+  MirageNodeView node = mirage_ugraph_node(source, def);
+  for (uint32_t i = 0; i < node.num_operands; i++)
+    make_number(copy, node.operands[i], map);
+  mirage_ugraph_copy_nodes(copy->to, source, 1, &def, map);
+}
+
+// So that tiles of a number are tiles of what the masks given say, whatever the pair makes them of.
+static void make_numbers(Copy *copy) {
+  const MirageUGraph *source = source_of(copy->m)->graph;
+  const VerifyMasks *masks = copy->m->out;
+  MirageValue *map = calloc((size_t)mirage_ugraph_num_values(source) + 1, sizeof *map);
+  copy->failed |= !map;
+  for (uint32_t i = 0; map && i < mirage_ugraph_num_inputs(source); i++)
+    map[mirage_ugraph_get_input(source, i).index] = copy->map[mirage_ugraph_get_input(copy->side->graph, i).index];
+  for (uint32_t i = 0; map && i < masks->count; i++)
+    if (!masks->masks[i].number)
+      map[masks->masks[i].of.index] = copy->inputs[i];
+  for (uint32_t i = 0; map && i < masks->count; i++)
+    if (masks->masks[i].number) {
+      make_number(copy, masks->masks[i].of, map);
+      copy->inputs[i] = map[masks->masks[i].of.index];
+    }
+  free(map);
+}
+
 static void copy_graph(Copy *copy) {
   const MirageUGraph *from = copy->side->graph;
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(from); i++) {
     MirageValue input = mirage_ugraph_get_input(from, i);
     copy->map[input.index] = mirage_ugraph_input(copy->to, *mirage_ugraph_type(from, input));
   }
+  bool added = copy->m->form == VERIFY_MASK_ADDED;
   for (uint32_t i = 0; i < copy->m->out->count; i++)
-    copy->inputs[i] = mirage_ugraph_input(copy->to, copy->m->out->masks[i].type);
+    if (added || !copy->m->out->masks[i].number)
+      copy->inputs[i] = mirage_ugraph_input(copy->to, copy->m->out->masks[i].type);
+  if (!added)
+    make_numbers(copy);
   find_needed(copy);
   copy_region(copy, mirage_ugraph_body(from));
 }

@@ -14,7 +14,7 @@ typedef enum {
 typedef struct VerifyMask {
   MirageValue of;
   MirageType type; // of the input
-  bool number;     // read as a number, not masked with
+  bool number;     // read as a number, not masked with; GIVEN: no input, but made of those
   bool full;       // every row along the last dimension sees some key, whatever the inputs
 } VerifyMask;
 
@@ -24,7 +24,7 @@ typedef struct VerifyMasks {
   const MirageUGraph *source; // in whose values `of` speaks
   MirageUGraph *graphs[2];    // NULL: the pair has no such form
   uint32_t first_input, count;
-  VerifyMask masks[VERIFY_MAX_MASKS]; // of inputs first_input + i
+  VerifyMask masks[VERIFY_MAX_MASKS]; // ADDED: of inputs first_input + i
 } VerifyMasks;
 
 /// The pair with each such predicate of the source as an input, and so wherever the target computes the same of a tile.

@@ -175,3 +175,185 @@ mirage_kernel.graph @moved_last(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %
   %w = reshape %u2 : tensor<1x4x8xf32> -> tensor<4x1x8xf32>
   return %w : tensor<4x1x8xf32>
 }
+
+// Whether a row sees a key at all, by the first of its keys: it does if any does.
+// Asked by each block.
+// CHECK: @first_key: equivalent to @src_moved;
+mirage_kernel.graph @first_key(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> attributes {source = @src_moved} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x1xi32>) -> tensor<4x1x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x1x8xf32> -> !mirage_block.tile<1x1x8xf32>
+    %tk = load %b {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tv = load %d {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tn = load %l {grid = [0]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %i = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in = less %i, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x16x8xf32>
+    %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+    %s = mul %s0, %h : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %z = mask %in, %s : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %x = sub %z, %m : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %x : !mirage_block.tile<1x1x16xf32>
+    %t = reduce_sum %e {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1x1xi32>
+    %some = less %c0, %tn : !mirage_block.tile<1x1x1xi32>, !mirage_block.tile<1x1x1xi32>
+    %no = not %some : !mirage_block.tile<1x1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1x1xi1> -> !mirage_block.tile<1x1x1xf32>
+    %by = add %t, %tf : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %p = matmul %e, %tv : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x16x8xf32>
+    %y = div %p, %by : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x1x8xf32>, tensor<4x1x8xf32>
+  }
+  return %r : tensor<4x1x8xf32>
+}
+
+// By the second key: a row of one key is empty.
+// CHECK: @second_key: {{different|unsupported: (not the same for every mask|no useful error bound)}}
+mirage_kernel.graph @second_key(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> attributes {source = @src_moved} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x1xi32>) -> tensor<4x1x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x1x8xf32> -> !mirage_block.tile<1x1x8xf32>
+    %tk = load %b {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tv = load %d {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tn = load %l {grid = [0]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %i = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in = less %i, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x16x8xf32>
+    %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+    %s = mul %s0, %h : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %z = mask %in, %s : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %x = sub %z, %m : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %x : !mirage_block.tile<1x1x16xf32>
+    %t = reduce_sum %e {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %c0 = constant 1.0 : !mirage_block.tile<1x1x1xi32>
+    %some = less %c0, %tn : !mirage_block.tile<1x1x1xi32>, !mirage_block.tile<1x1x1xi32>
+    %no = not %some : !mirage_block.tile<1x1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1x1xi1> -> !mirage_block.tile<1x1x1xf32>
+    %by = add %t, %tf : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %p = matmul %e, %tv : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x16x8xf32>
+    %y = div %p, %by : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x1x8xf32>, tensor<4x1x8xf32>
+  }
+  return %r : tensor<4x1x8xf32>
+}
+
+// By 0 <= length: no row is empty.
+// CHECK: @first_key_or_none: {{different|unsupported: (not the same for every mask|no useful error bound)}}
+mirage_kernel.graph @first_key_or_none(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> attributes {source = @src_moved} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x1xi32>) -> tensor<4x1x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x1x8xf32> -> !mirage_block.tile<1x1x8xf32>
+    %tk = load %b {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tv = load %d {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tn = load %l {grid = [0]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %i = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in = less %i, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x16x8xf32>
+    %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+    %s = mul %s0, %h : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %z = mask %in, %s : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %x = sub %z, %m : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %x : !mirage_block.tile<1x1x16xf32>
+    %t = reduce_sum %e {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1x1xi32>
+    %some = less_equal %c0, %tn : !mirage_block.tile<1x1x1xi32>, !mirage_block.tile<1x1x1xi32>
+    %no = not %some : !mirage_block.tile<1x1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1x1xi1> -> !mirage_block.tile<1x1x1xf32>
+    %by = add %t, %tf : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %p = matmul %e, %tv : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x16x8xf32>
+    %y = div %p, %by : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x1x8xf32>, tensor<4x1x8xf32>
+  }
+  return %r : tensor<4x1x8xf32>
+}
+
+// By length < 0: each row with keys is empty.
+// CHECK: @first_key_turned: {{different|unsupported: (not the same for every mask|no useful error bound)}}
+mirage_kernel.graph @first_key_turned(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> attributes {source = @src_moved} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x1xi32>) -> tensor<4x1x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x1x8xf32> -> !mirage_block.tile<1x1x8xf32>
+    %tk = load %b {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tv = load %d {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tn = load %l {grid = [0]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %i = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in = less %i, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x16x8xf32>
+    %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+    %s = mul %s0, %h : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %z = mask %in, %s : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %x = sub %z, %m : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %x : !mirage_block.tile<1x1x16xf32>
+    %t = reduce_sum %e {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1x1xi32>
+    %some = less %tn, %c0 : !mirage_block.tile<1x1x1xi32>, !mirage_block.tile<1x1x1xi32>
+    %no = not %some : !mirage_block.tile<1x1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1x1xi1> -> !mirage_block.tile<1x1x1xf32>
+    %by = add %t, %tf : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %p = matmul %e, %tv : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x16x8xf32>
+    %y = div %p, %by : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x1x8xf32>, tensor<4x1x8xf32>
+  }
+  return %r : tensor<4x1x8xf32>
+}
+
+// By -1 < length.
+// CHECK: @before_first_key: {{different|unsupported: (not the same for every mask|no useful error bound)}}
+mirage_kernel.graph @before_first_key(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> attributes {source = @src_moved} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x1xi32>) -> tensor<4x1x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x1x8xf32> -> !mirage_block.tile<1x1x8xf32>
+    %tk = load %b {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tv = load %d {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tn = load %l {grid = [0]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %i = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in = less %i, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x16x8xf32>
+    %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+    %s = mul %s0, %h : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %z = mask %in, %s : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %x = sub %z, %m : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %x : !mirage_block.tile<1x1x16xf32>
+    %t = reduce_sum %e {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %c0 = constant -1.0 : !mirage_block.tile<1x1x1xi32>
+    %some = less %c0, %tn : !mirage_block.tile<1x1x1xi32>, !mirage_block.tile<1x1x1xi32>
+    %no = not %some : !mirage_block.tile<1x1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1x1xi1> -> !mirage_block.tile<1x1x1xf32>
+    %by = add %t, %tf : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %p = matmul %e, %tv : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x16x8xf32>
+    %y = div %p, %by : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x1x8xf32>, tensor<4x1x8xf32>
+  }
+  return %r : tensor<4x1x8xf32>
+}
+
+// By the length of the first head.
+// CHECK: @first_head: {{different|unsupported: (not the same for every mask|no useful error bound)}}
+mirage_kernel.graph @first_head(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> attributes {source = @src_moved} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x1xi32>) -> tensor<4x1x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x1x8xf32> -> !mirage_block.tile<1x1x8xf32>
+    %tk = load %b {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tv = load %d {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tn = load %l {grid = [0]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %i = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in = less %i, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x16x8xf32>
+    %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+    %s = mul %s0, %h : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %z = mask %in, %s : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %x = sub %z, %m : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %x : !mirage_block.tile<1x1x16xf32>
+    %t = reduce_sum %e {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %tn0 = load %l {begin = [0, 0, 0], end = [1, 1, 1]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1x1xi32>
+    %some = less %c0, %tn0 : !mirage_block.tile<1x1x1xi32>, !mirage_block.tile<1x1x1xi32>
+    %no = not %some : !mirage_block.tile<1x1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1x1xi1> -> !mirage_block.tile<1x1x1xf32>
+    %by = add %t, %tf : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %p = matmul %e, %tv : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x16x8xf32>
+    %y = div %p, %by : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x1x8xf32>, tensor<4x1x8xf32>
+  }
+  return %r : tensor<4x1x8xf32>
+}

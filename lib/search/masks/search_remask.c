@@ -251,6 +251,7 @@ typedef struct Kernel {
   const MaskInput *computed[64]; // of each operand, or NULL
   MirageValue floor;             // an argument: what is added to a divisor with masks in it; {0} = nothing
   MirageNode mask;               // a load of a mask, whose rows are those of the floor
+  bool computes_floor;           // tile by tile, of what the mask is computed of
 } Kernel;
 
 static bool all_loads_compute(const MirageUGraph *graph, MirageRegion region, MirageValue argument,
@@ -307,6 +308,45 @@ static MirageValue floored_predicate(const Remask *r) {
   }
   const MirageType *type = mirage_ugraph_type(program, v), *floor = mirage_ugraph_type(program, r->masks->floor);
   return has_tiles(r, v) && floor->shape[type->rank - 1] == 1 ? v : (MirageValue){0};
+}
+
+// Whether the first element of each row holds if any does: of `index < x`, `index <= x` along the last dimension, with x of one
+// element there, and of what `and` and `or` make of such.
+static bool has_first(const Remask *r, MirageValue v) {
+  const MirageUGraph *program = program_of(r);
+  const MirageType *type = mirage_ugraph_type(program, v);
+  if (!v.index || type->shape[type->rank - 1] == 1)
+    return v.index != 0;
+  MirageNode def = mirage_ugraph_def(program, v), first;
+  MirageNodeView node = def.index ? mirage_ugraph_node(program, def) : (MirageNodeView){.op = MIRAGE_OP_NONE};
+  if (node.op == MIRAGE_OP_AND || node.op == MIRAGE_OP_OR)
+    return has_first(r, node.operands[0]) && has_first(r, node.operands[1]);
+  if (node.op != MIRAGE_OP_LESS && node.op != MIRAGE_OP_LESS_EQUAL)
+    return false;
+  first = mirage_ugraph_def(program, node.operands[0]);
+  const MirageType *x = mirage_ugraph_type(program, node.operands[1]);
+  const MirageType *index = mirage_ugraph_type(program, node.operands[0]);
+  return first.index && mirage_ugraph_node(program, first).op == MIRAGE_OP_IOTA &&
+         mirage_ugraph_node(program, first).attrs->iota.dim + 1 == (int32_t)index->rank &&
+         (x->rank == 0 || x->shape[x->rank - 1] == 1);
+}
+
+// That element of each row: indices along the last dimension are where they begin.
+static MirageValue first_tile(Remask *r, const Tile *t, MirageValue v) {
+  const MirageType *type = mirage_ugraph_type(program_of(r), v);
+  MirageNode def = mirage_ugraph_def(program_of(r), v);
+  if (type->rank == 0 || type->shape[type->rank - 1] == 1)
+    return compute_tile(r, t, v);
+  MirageNodeView node = mirage_ugraph_node(program_of(r), def);
+  int64_t extents[MIRAGE_MAX_RANK];
+  tile_extents(t, type, extents);
+  if (node.op == MIRAGE_OP_IOTA) {
+    extents[type->rank - 1] = 1;
+    return mirage_ugraph_constant(r->to, mirage_type_tile(type->dtype, type->rank, extents),
+                                  (double)node.attrs->iota.start);
+  }
+  MirageValue operands[] = {first_tile(r, t, node.operands[0]), first_tile(r, t, node.operands[1])};
+  return mirage_ugraph_apply(r->to, node.op, 2, operands, NULL);
 }
 
 // A row a block: its place in the grid, and whether there is one. Of longer rows a thread would hold too many elements.
@@ -409,7 +449,13 @@ static MirageValue load_floor(Remask *r, const Kernel *k, const MirageType *divi
     access.loop[l] = -1;
   }
   access.tiles[last] = 0;
-  return fits ? mirage_ugraph_load(r->to, k->floor, &access) : (MirageValue){0};
+  if (!fits || !k->computes_floor)
+    return fits ? mirage_ugraph_load(r->to, k->floor, &access) : (MirageValue){0};
+  MirageType rows = *tile;
+  rows.shape[last] = 1;
+  Tile t = {type, &rows, &access, mirage_ugraph_scope(r->from, k->mask)};
+  MirageValue none = first_tile(r, &t, floored_predicate(r));
+  return mirage_ugraph_cast(r->to, mirage_ugraph_apply(r->to, MIRAGE_OP_NOT, 1, &none, NULL), type->dtype);
 }
 
 static void copy_division(Remask *r, const Kernel *k, const MirageNodeView *node) {
@@ -424,7 +470,7 @@ static void copy_division(Remask *r, const Kernel *k, const MirageNodeView *node
 
 // Whether a division outside loops is by a sum that the program has a floor for.
 static bool needs_floor(const Remask *r, const Kernel *k, MirageNode id, const MirageNodeView *node) {
-  return k->floor.index && node->op == MIRAGE_OP_DIV && r->masked[node->operands[1].index] &&
+  return (k->floor.index || k->computes_floor) && node->op == MIRAGE_OP_DIV && r->masked[node->operands[1].index] &&
          mirage_ugraph_scope(r->from, id).num_loops == 0;
 }
 
@@ -477,7 +523,11 @@ static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
     if (k.computed[i])
       add_operands(r, k.computed[i]->of, operands, of, &count);
   k.mask = r->masks->floor.index ? find_mask_load(r, node->region, k.first_argument, &k) : (MirageNode){0};
-  if (k.mask.index)
+  MirageNodeView mask_load =
+      k.mask.index ? mirage_ugraph_node(r->from, k.mask) : (MirageNodeView){.op = MIRAGE_OP_NONE};
+  k.computes_floor = k.mask.index && computed_by(&k, &mask_load) && has_first(r, floored_predicate(r));
+  bool loads_floor = k.mask.index && !k.computes_floor;
+  if (loads_floor)
     operands[count++] = build_floor(r);
   MirageCustomAttrs attrs = node->attrs->custom;
   if (attrs.schedule) {
@@ -493,9 +543,9 @@ static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
   for (uint32_t i = 0; i < node->num_operands && i < 64; i++)
     if (!k.computed[i])
       r->map[body.first_argument.index + i] = mirage_ugraph_argument(r->to, custom, place[i]);
-  for (uint32_t i = given; i < count - (k.mask.index > 0); i++)
+  for (uint32_t i = given; i < count - loads_floor; i++)
     r->argument[of[i].index] = mirage_ugraph_argument(r->to, custom, i);
-  if (k.mask.index)
+  if (loads_floor)
     k.floor = mirage_ugraph_argument(r->to, custom, count - 1);
   for (uint32_t i = 0; i < node->num_results; i++)
     r->map[body.first_argument.index + node->num_operands + i] = mirage_ugraph_argument(r->to, custom, count + i);
