@@ -198,6 +198,16 @@ static void steps_of_access(const Match *match, const MirageAccessAttrs *access,
 
 static bool matches(Match *match, MirageValue v, MirageValue of);
 
+// Whether no block and no iteration moves: one that moves along a single element is beyond it.
+static bool stands(const Match *match, const int64_t grid[3], const int64_t loop[MIRAGE_MAX_LOOPS]) {
+  bool still = true;
+  for (uint32_t a = 0; a < 3; a++)
+    still = still && (match->scope.grid[a] <= 1 || !grid[a]);
+  for (uint32_t l = 0; l < match->scope.num_loops; l++)
+    still = still && (match->scope.ranges[l] <= 1 || !loop[l]);
+  return still;
+}
+
 // Whether a load brings the part of `of` that lies where the tile does.
 static bool match_load(Match *match, const MirageNodeView *load, MirageValue of) {
   const MirageAccessAttrs *access = &load->attrs->access;
@@ -214,7 +224,7 @@ static bool match_load(Match *match, const MirageNodeView *load, MirageValue of)
     int64_t grid[3] = {0}, loop[MIRAGE_MAX_LOOPS] = {0}, tile;
     steps_of_access(match, access, d, type->shape[d], grid, loop, &tile);
     same = tile == tile_extent(match, d + missing, type->shape[d]) &&
-           (type->shape[d] == 1 || note_steps(match, d + missing, grid, loop));
+           (type->shape[d] == 1 ? stands(match, grid, loop) : note_steps(match, d + missing, grid, loop));
   }
   return same && matches(&tensor, root, of);
 }

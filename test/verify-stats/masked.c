@@ -2,7 +2,7 @@
 //
 //   causal    key <= query + n - m; q [m, d], k and v [n, d], d = rank
 //   window    of these keys, the last ones alone
-//   empty     an offset below 0: the first queries see nothing
+//   empty     key <= query - m / 2: the first queries see nothing
 //   capped    causal, under a soft cap
 //   given     a mask i1 [m, n], of which rows may be empty
 //   length    key < length, i32 [1, 1]
@@ -49,7 +49,7 @@ static MirageUGraph *causal(Extents e, const MirageDiag *diag) {
 static MirageUGraph *window(Extents e, const MirageDiag *diag) {
   return by_position("window", e, e.n - e.m, e.n / 4 + 1, 0, diag);
 }
-static MirageUGraph *empty(Extents e, const MirageDiag *diag) { return by_position("empty", e, -2, 0, 0, diag); }
+static MirageUGraph *empty(Extents e, const MirageDiag *diag) { return by_position("empty", e, -e.m / 2, 0, 0, diag); }
 static MirageUGraph *capped(Extents e, const MirageDiag *diag) {
   return by_position("capped", e, e.n - e.m, 0, 2, diag);
 }

@@ -357,3 +357,171 @@ mirage_kernel.graph @first_head(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %
   }
   return %r : tensor<4x1x8xf32>
 }
+
+// Lengths are read once more in each iteration.
+mirage_kernel.graph @src_again(%q: tensor<4x8xf32>, %k: tensor<16x8xf32>, %v: tensor<16x8xf32>, %n: tensor<1x1xi32>) -> tensor<4x8xf32> {
+  %j = iota {dim = 1} : tensor<1x16xi32>
+  %c = less %j, %n : tensor<1x16xi32>, tensor<1x1xi32>
+  %y = scaled_dot_product_attention %q, %k, %v, %c {scale = 0.5} : tensor<4x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<1x16xi1>
+  return %y : tensor<4x8xf32>
+}
+
+// From where it lies.
+// CHECK: @again: equivalent to @src_again;
+mirage_kernel.graph @again(%q: tensor<4x8xf32>, %k: tensor<16x8xf32>, %v: tensor<16x8xf32>, %n: tensor<1x1xi32>) -> tensor<4x8xf32> attributes {source = @src_again} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<1x1xi32>) -> tensor<4x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x8xf32> -> !mirage_block.tile<1x8xf32>
+    %bottom = bottom : !mirage_block.tile<1x1xf32>
+    %zero = constant 0.0 : !mirage_block.tile<1x1xf32>
+    %none = constant 0.0 : !mirage_block.tile<1x8xf32>
+    %sums:3 = loop 4 (%am = %bottom max, %as = %zero rescale, %ap = %none rescale) : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x8xf32> {
+      %tk = load %b {loop = [0]} : tensor<16x8xf32> -> !mirage_block.tile<4x8xf32>
+      %tv = load %d {loop = [0]} : tensor<16x8xf32> -> !mirage_block.tile<4x8xf32>
+      %tn = load %l : tensor<1x1xi32> -> !mirage_block.tile<1x1xi32>
+      %i = iota {dim = 1, loop = [4]} : !mirage_block.tile<1x4xi32>
+      %in = less %i, %tn : !mirage_block.tile<1x4xi32>, !mirage_block.tile<1x1xi32>
+      %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x8xf32>, !mirage_block.tile<4x8xf32>
+      %h = constant 0.5 : !mirage_block.tile<1x1xf32>
+      %s = mul %s0, %h : !mirage_block.tile<1x4xf32>, !mirage_block.tile<1x1xf32>
+      %z = mask %in, %s : !mirage_block.tile<1x4xi1>, !mirage_block.tile<1x4xf32>
+      %m = reduce_max %z {dim = 1} : !mirage_block.tile<1x4xf32>
+      %top = max %am, %m : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+      %less = sub %am, %top : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+      %by = exp %less : !mirage_block.tile<1x1xf32>
+      %x = sub %z, %top : !mirage_block.tile<1x4xf32>, !mirage_block.tile<1x1xf32>
+      %e = exp %x : !mirage_block.tile<1x4xf32>
+      %t = reduce_sum %e {dim = 1} : !mirage_block.tile<1x4xf32>
+      %p = matmul %e, %tv : !mirage_block.tile<1x4xf32>, !mirage_block.tile<4x8xf32>
+      yield %m, %t, %p rescale %by, %by : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x8xf32>, !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+    }
+    %tn1 = load %l : tensor<1x1xi32> -> !mirage_block.tile<1x1xi32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1xi32>
+    %some = less %c0, %tn1 : !mirage_block.tile<1x1xi32>, !mirage_block.tile<1x1xi32>
+    %no = not %some : !mirage_block.tile<1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1xi1> -> !mirage_block.tile<1x1xf32>
+    %div = add %sums#1, %tf : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+    %y = div %sums#2, %div : !mirage_block.tile<1x8xf32>, !mirage_block.tile<1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x8xf32>, tensor<4x8xf32>
+  }
+  return %r : tensor<4x8xf32>
+}
+
+// The loop cuts its one element: later iterations load what is beyond it, 0.
+// CHECK: @again_beyond: {{different|unsupported: (not the same for every mask|no useful error bound)}}
+mirage_kernel.graph @again_beyond(%q: tensor<4x8xf32>, %k: tensor<16x8xf32>, %v: tensor<16x8xf32>, %n: tensor<1x1xi32>) -> tensor<4x8xf32> attributes {source = @src_again} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<1x1xi32>) -> tensor<4x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x8xf32> -> !mirage_block.tile<1x8xf32>
+    %bottom = bottom : !mirage_block.tile<1x1xf32>
+    %zero = constant 0.0 : !mirage_block.tile<1x1xf32>
+    %none = constant 0.0 : !mirage_block.tile<1x8xf32>
+    %sums:3 = loop 4 (%am = %bottom max, %as = %zero rescale, %ap = %none rescale) : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x8xf32> {
+      %tk = load %b {loop = [0]} : tensor<16x8xf32> -> !mirage_block.tile<4x8xf32>
+      %tv = load %d {loop = [0]} : tensor<16x8xf32> -> !mirage_block.tile<4x8xf32>
+      %tn = load %l {loop = [0]} : tensor<1x1xi32> -> !mirage_block.tile<1x1xi32>
+      %i = iota {dim = 1, loop = [4]} : !mirage_block.tile<1x4xi32>
+      %in = less %i, %tn : !mirage_block.tile<1x4xi32>, !mirage_block.tile<1x1xi32>
+      %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x8xf32>, !mirage_block.tile<4x8xf32>
+      %h = constant 0.5 : !mirage_block.tile<1x1xf32>
+      %s = mul %s0, %h : !mirage_block.tile<1x4xf32>, !mirage_block.tile<1x1xf32>
+      %z = mask %in, %s : !mirage_block.tile<1x4xi1>, !mirage_block.tile<1x4xf32>
+      %m = reduce_max %z {dim = 1} : !mirage_block.tile<1x4xf32>
+      %top = max %am, %m : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+      %less = sub %am, %top : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+      %by = exp %less : !mirage_block.tile<1x1xf32>
+      %x = sub %z, %top : !mirage_block.tile<1x4xf32>, !mirage_block.tile<1x1xf32>
+      %e = exp %x : !mirage_block.tile<1x4xf32>
+      %t = reduce_sum %e {dim = 1} : !mirage_block.tile<1x4xf32>
+      %p = matmul %e, %tv : !mirage_block.tile<1x4xf32>, !mirage_block.tile<4x8xf32>
+      yield %m, %t, %p rescale %by, %by : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x8xf32>, !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+    }
+    %tn1 = load %l : tensor<1x1xi32> -> !mirage_block.tile<1x1xi32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1xi32>
+    %some = less %c0, %tn1 : !mirage_block.tile<1x1xi32>, !mirage_block.tile<1x1xi32>
+    %no = not %some : !mirage_block.tile<1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1xi1> -> !mirage_block.tile<1x1xf32>
+    %div = add %sums#1, %tf : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+    %y = div %sums#2, %div : !mirage_block.tile<1x8xf32>, !mirage_block.tile<1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x8xf32>, tensor<4x8xf32>
+  }
+  return %r : tensor<4x8xf32>
+}
+
+// Blocks cut it.
+// CHECK: @again_blocks_beyond: {{different|unsupported: (not the same for every mask|no useful error bound)}}
+mirage_kernel.graph @again_blocks_beyond(%q: tensor<4x8xf32>, %k: tensor<16x8xf32>, %v: tensor<16x8xf32>, %n: tensor<1x1xi32>) -> tensor<4x8xf32> attributes {source = @src_again} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<1x1xi32>) -> tensor<4x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x8xf32> -> !mirage_block.tile<1x8xf32>
+    %bottom = bottom : !mirage_block.tile<1x1xf32>
+    %zero = constant 0.0 : !mirage_block.tile<1x1xf32>
+    %none = constant 0.0 : !mirage_block.tile<1x8xf32>
+    %sums:3 = loop 4 (%am = %bottom max, %as = %zero rescale, %ap = %none rescale) : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x8xf32> {
+      %tk = load %b {loop = [0]} : tensor<16x8xf32> -> !mirage_block.tile<4x8xf32>
+      %tv = load %d {loop = [0]} : tensor<16x8xf32> -> !mirage_block.tile<4x8xf32>
+      %tn = load %l {grid = [1]} : tensor<1x1xi32> -> !mirage_block.tile<1x1xi32>
+      %i = iota {dim = 1, loop = [4]} : !mirage_block.tile<1x4xi32>
+      %in = less %i, %tn : !mirage_block.tile<1x4xi32>, !mirage_block.tile<1x1xi32>
+      %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x8xf32>, !mirage_block.tile<4x8xf32>
+      %h = constant 0.5 : !mirage_block.tile<1x1xf32>
+      %s = mul %s0, %h : !mirage_block.tile<1x4xf32>, !mirage_block.tile<1x1xf32>
+      %z = mask %in, %s : !mirage_block.tile<1x4xi1>, !mirage_block.tile<1x4xf32>
+      %m = reduce_max %z {dim = 1} : !mirage_block.tile<1x4xf32>
+      %top = max %am, %m : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+      %less = sub %am, %top : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+      %by = exp %less : !mirage_block.tile<1x1xf32>
+      %x = sub %z, %top : !mirage_block.tile<1x4xf32>, !mirage_block.tile<1x1xf32>
+      %e = exp %x : !mirage_block.tile<1x4xf32>
+      %t = reduce_sum %e {dim = 1} : !mirage_block.tile<1x4xf32>
+      %p = matmul %e, %tv : !mirage_block.tile<1x4xf32>, !mirage_block.tile<4x8xf32>
+      yield %m, %t, %p rescale %by, %by : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x8xf32>, !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+    }
+    %tn1 = load %l : tensor<1x1xi32> -> !mirage_block.tile<1x1xi32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1xi32>
+    %some = less %c0, %tn1 : !mirage_block.tile<1x1xi32>, !mirage_block.tile<1x1xi32>
+    %no = not %some : !mirage_block.tile<1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1xi1> -> !mirage_block.tile<1x1xf32>
+    %div = add %sums#1, %tf : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+    %y = div %sums#2, %div : !mirage_block.tile<1x8xf32>, !mirage_block.tile<1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x8xf32>, tensor<4x8xf32>
+  }
+  return %r : tensor<4x8xf32>
+}
+
+// Blocks cut it where they ask for the first key.
+// CHECK: @again_floor_beyond: {{different|unsupported: (not the same for every mask|no useful error bound)}}
+mirage_kernel.graph @again_floor_beyond(%q: tensor<4x8xf32>, %k: tensor<16x8xf32>, %v: tensor<16x8xf32>, %n: tensor<1x1xi32>) -> tensor<4x8xf32> attributes {source = @src_again} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x8xf32>, tensor<16x8xf32>, tensor<16x8xf32>, tensor<1x1xi32>) -> tensor<4x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x8xf32> -> !mirage_block.tile<1x8xf32>
+    %bottom = bottom : !mirage_block.tile<1x1xf32>
+    %zero = constant 0.0 : !mirage_block.tile<1x1xf32>
+    %none = constant 0.0 : !mirage_block.tile<1x8xf32>
+    %sums:3 = loop 4 (%am = %bottom max, %as = %zero rescale, %ap = %none rescale) : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x8xf32> {
+      %tk = load %b {loop = [0]} : tensor<16x8xf32> -> !mirage_block.tile<4x8xf32>
+      %tv = load %d {loop = [0]} : tensor<16x8xf32> -> !mirage_block.tile<4x8xf32>
+      %tn = load %l : tensor<1x1xi32> -> !mirage_block.tile<1x1xi32>
+      %i = iota {dim = 1, loop = [4]} : !mirage_block.tile<1x4xi32>
+      %in = less %i, %tn : !mirage_block.tile<1x4xi32>, !mirage_block.tile<1x1xi32>
+      %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x8xf32>, !mirage_block.tile<4x8xf32>
+      %h = constant 0.5 : !mirage_block.tile<1x1xf32>
+      %s = mul %s0, %h : !mirage_block.tile<1x4xf32>, !mirage_block.tile<1x1xf32>
+      %z = mask %in, %s : !mirage_block.tile<1x4xi1>, !mirage_block.tile<1x4xf32>
+      %m = reduce_max %z {dim = 1} : !mirage_block.tile<1x4xf32>
+      %top = max %am, %m : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+      %less = sub %am, %top : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+      %by = exp %less : !mirage_block.tile<1x1xf32>
+      %x = sub %z, %top : !mirage_block.tile<1x4xf32>, !mirage_block.tile<1x1xf32>
+      %e = exp %x : !mirage_block.tile<1x4xf32>
+      %t = reduce_sum %e {dim = 1} : !mirage_block.tile<1x4xf32>
+      %p = matmul %e, %tv : !mirage_block.tile<1x4xf32>, !mirage_block.tile<4x8xf32>
+      yield %m, %t, %p rescale %by, %by : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x8xf32>, !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+    }
+    %tn1 = load %l {grid = [0]} : tensor<1x1xi32> -> !mirage_block.tile<1x1xi32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1xi32>
+    %some = less %c0, %tn1 : !mirage_block.tile<1x1xi32>, !mirage_block.tile<1x1xi32>
+    %no = not %some : !mirage_block.tile<1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1xi1> -> !mirage_block.tile<1x1xf32>
+    %div = add %sums#1, %tf : !mirage_block.tile<1x1xf32>, !mirage_block.tile<1x1xf32>
+    %y = div %sums#2, %div : !mirage_block.tile<1x8xf32>, !mirage_block.tile<1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x8xf32>, tensor<4x8xf32>
+  }
+  return %r : tensor<4x8xf32>
+}
