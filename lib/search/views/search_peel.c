@@ -1,7 +1,8 @@
 // search_peel.c - slices, transpositions, reshapes, repeats and concatenations as views: they cost nothing.
 //
 // inputs:   what only slices, transposes and reshapes an input is a view of it (search_view.c), and so is a slice that
-//           is pushed through other operators to their operands. Repeated heads are broadcast.
+//           is pushed through other operators to their operands. Repeated heads are broadcast. Of a stored type the cast
+//           comes behind its views.
 // outputs:  transpositions, reshapes and concatenations that nothing but an output reads are taken off.
 // groups:   products whose contraction comes in groups are batches of products (search_grouped.c).
 // between:  axes are split and merged as reshapes of what was computed ask for (search_factors.c).
@@ -36,8 +37,11 @@ static void find_input_views(SearchViews *views) {
     if (node.num_operands != 1 || node.num_results != 1 || !views->input_of[node.operands[0].index].index)
       continue;
     View view = views->view_of[node.operands[0].index];
-    if (!mirage__view_after(&view, &node, mirage_ugraph_type(views->program, node.first_result)) ||
-        !mirage__view_is_loadable(&view, &swapped))
+    MirageValue input = views->input_of[node.operands[0].index];
+    bool stored = mirage_dtype_is_stored(mirage_ugraph_type(views->program, input)->dtype);
+    bool casts = stored && node.op == MIRAGE_OP_CAST;
+    if ((!casts && !mirage__view_after(&view, &node, mirage_ugraph_type(views->program, node.first_result))) ||
+        !mirage__view_is_loadable(&view, &swapped) || (stored && swapped))
       continue;
     views->input_of[result] = views->input_of[node.operands[0].index];
     views->view_of[result] = view;
@@ -78,6 +82,14 @@ static MirageValue take_part(SearchViews *views, MirageValue input, const View *
   return (MirageValue){0};
 }
 
+// The core's value for what a value sees of its input: that cast, where the value is of another type.
+static MirageValue take_cast(SearchViews *views, MirageValue value, const View *view) {
+  MirageValue input = views->input_of[value.index], part = take_part(views, input, view);
+  MirageDType dtype = mirage_ugraph_type(views->program, value)->dtype;
+  bool casts = part.index && dtype != mirage_ugraph_type(views->program, input)->dtype;
+  return casts && views->building ? mirage_ugraph_cast(views->core, part, dtype) : part;
+}
+
 static MirageValue core_input(SearchViews *views, MirageValue value, const Window *window) {
   View view = views->view_of[value.index];
   MirageType type;
@@ -88,7 +100,7 @@ static MirageValue core_input(SearchViews *views, MirageValue value, const Windo
   if (mirage__window_is_whole(window) && (!mirage__factors_shape(views->program, views->factors, value, &type, first) ||
                                           !mirage__view_reshape(&view, type.rank, type.shape)))
     views->failed = true;
-  return take_part(views, views->input_of[value.index], &view);
+  return take_cast(views, value, &view);
 }
 
 // ------------------------------------------------------------------------------------------------------------
@@ -206,7 +218,7 @@ static MirageValue core_copies(SearchViews *views, const MirageNodeView *node) {
     views->failed = true;
     return (MirageValue){0};
   }
-  MirageValue part = take_part(views, views->input_of[operand.index], &view);
+  MirageValue part = take_cast(views, operand, &view);
   MirageAttrs attrs = {.shape = {.type = all}};
   return views->building ? mirage_ugraph_apply(views->core, MIRAGE_OP_BROADCAST, 1, &part, &attrs) : part;
 }
