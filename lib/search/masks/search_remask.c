@@ -8,42 +8,28 @@
 // Example:   load %b {grid = [0], loop = [1]} : tensor<64x64xf16> -> tile<16x32xf16>, b of key <= query:
 //              %q = iota {dim = 0, grid = [16]} : tile<16x1xi32>     %k = iota {dim = 1, loop = [32]} : tile<1x32xi32>
 //              %c = less_equal %k, %q                                %t = mask %c, 0
-#include "search_masks.h"
+#include "search_remask.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-typedef struct Remask {
-  const SearchMasks *masks;
-  const MirageUGraph *from;
-  MirageUGraph *to;
-  MirageValue *map;      // [num_values + 1] of the candidate
-  MirageValue *built;    // [num_values + 1] of the program: what the new graph has of it at the kernel level
-  MirageValue *argument; // [num_values + 1] of the program: an i1 input, as an argument of the kernel at hand
-  bool *masked;          // [num_values + 1] of the candidate: a mask is in it
-  MirageValue floor;     // the program's floor at the kernel level; {0} = not built
-  bool floored;          // something is divided by a sum and that
-} Remask;
-
-static const MirageUGraph *program_of(const Remask *r) { return r->masks->program; }
-
 // ------------------------------------------------------------------------------------------------------ kernel level
 
 // A value of the program, by the program's own operators.
-static MirageValue build(Remask *r, MirageValue v) {
+MirageValue mirage__remask_build(Remask *r, MirageValue v) {
   if (r->built[v.index].index)
     return r->built[v.index];
   MirageNode def = mirage_ugraph_def(program_of(r), v);
   MirageNodeView node = mirage_ugraph_node(program_of(r), def);
   for (uint32_t i = 0; i < node.num_operands; i++)
-    build(r, node.operands[i]);
+    mirage__remask_build(r, node.operands[i]);
   mirage_ugraph_copy_nodes(r->to, program_of(r), 1, &def, r->built);
   return r->built[v.index];
 }
 
 // What stands for an input of the core, as a tensor.
 static MirageValue tensor_for(Remask *r, const MaskInput *input) {
-  MirageValue value = build(r, input->of);
+  MirageValue value = mirage__remask_build(r, input->of);
   if (!input->added)
     return value;
   MirageValue zero = mirage_ugraph_constant(r->to, mirage_type_tensor(input->type.dtype, 0, NULL), 0);
@@ -93,7 +79,7 @@ static bool is_as_it_lies(const MaskInput *input, const MirageType *tensor, Mira
 // --------------------------------------------------------------------------------------------------------- in a block
 
 // Whether tiles of it can be computed: by operators on single elements, of indices and inputs.
-static bool has_tiles(const Remask *r, MirageValue v) {
+bool mirage__remask_has_tiles(const Remask *r, MirageValue v) {
   MirageNode def = mirage_ugraph_def(program_of(r), v);
   if (!def.index)
     return r->masks->pure[v.index];
@@ -102,16 +88,9 @@ static bool has_tiles(const Remask *r, MirageValue v) {
   bool has = kind == MIRAGE_KIND_IOTA || kind == MIRAGE_KIND_CONSTANT || kind == MIRAGE_KIND_UNARY ||
              kind == MIRAGE_KIND_BINARY || kind == MIRAGE_KIND_CAST || node.op == MIRAGE_OP_BROADCAST;
   for (uint32_t i = 0; has && i < node.num_operands; i++)
-    has = has_tiles(r, node.operands[i]);
+    has = mirage__remask_has_tiles(r, node.operands[i]);
   return has;
 }
-
-// One load that is computed instead.
-typedef struct Tile {
-  const MirageType *tensor, *tile; // what would be loaded of what
-  const MirageAccessAttrs *access;
-  MirageScope scope;
-} Tile;
 
 // The steps by which grid axes and loops move the tile along dimension d; whether its last part is short.
 static bool steps_of(const Tile *t, uint32_t d, int64_t grid[3], int64_t loop[MIRAGE_MAX_LOOPS]) {
@@ -146,7 +125,7 @@ static MirageValue index_tile(Remask *r, const Tile *t, uint32_t d, uint32_t ran
 }
 
 // The extents of the tile of a value that stretches to the mask: 1 where it has 1.
-static void tile_extents(const Tile *t, const MirageType *type, int64_t *out) {
+void mirage__remask_extents(const Tile *t, const MirageType *type, int64_t *out) {
   for (uint32_t d = 0; d < type->rank; d++)
     out[d] = type->shape[d] == 1 ? 1 : t->tile->shape[d + t->tensor->rank - type->rank];
 }
@@ -169,7 +148,7 @@ static MirageValue load_tile(Remask *r, const Tile *t, MirageValue input) {
   return mirage_ugraph_load(r->to, r->argument[input.index], &access);
 }
 
-static MirageValue compute_tile(Remask *r, const Tile *t, MirageValue v) {
+MirageValue mirage__remask_tile(Remask *r, const Tile *t, MirageValue v) {
   const MirageType *type = mirage_ugraph_type(program_of(r), v);
   MirageNode def = mirage_ugraph_def(program_of(r), v);
   if (!def.index)
@@ -177,7 +156,7 @@ static MirageValue compute_tile(Remask *r, const Tile *t, MirageValue v) {
   MirageNodeView node = mirage_ugraph_node(program_of(r), def);
   int64_t extents[MIRAGE_MAX_RANK];
   MirageValue operands[2] = {{0}};
-  tile_extents(t, type, extents);
+  mirage__remask_extents(t, type, extents);
   if (node.op == MIRAGE_OP_IOTA)
     return index_tile(r, t, (uint32_t)node.attrs->iota.dim + t->tensor->rank - type->rank, type->rank,
                       node.attrs->iota.dim, extents, node.attrs->iota.start);
@@ -185,7 +164,7 @@ static MirageValue compute_tile(Remask *r, const Tile *t, MirageValue v) {
     return mirage_ugraph_constant(r->to, mirage_type_tile(type->dtype, type->rank, extents),
                                   node.attrs->constant.value);
   for (uint32_t i = 0; i < node.num_operands && i < 2; i++)
-    operands[i] = compute_tile(r, t, node.operands[i]);
+    operands[i] = mirage__remask_tile(r, t, node.operands[i]);
   if (node.op == MIRAGE_OP_BROADCAST) // whoever reads it stretches it
     return operands[0];
   if (node.op == MIRAGE_OP_CAST)
@@ -234,7 +213,7 @@ static MirageValue computed_load(Remask *r, MirageNode id, const MaskInput *inpu
   MirageAccessAttrs access = node.attrs->access;
   Tile t = {&input->type, tile, &access, mirage_ugraph_scope(r->from, id)};
   is_as_it_lies(input, mirage_ugraph_type(r->from, node.operands[0]), &access);
-  MirageValue value = compute_tile(r, &t, input->of);
+  MirageValue value = mirage__remask_tile(r, &t, input->of);
   if (!input->added)
     return value;
   MirageType zeros = mirage_type_tile(MIRAGE_F32, tile->rank, tile->shape);
@@ -272,138 +251,25 @@ static void find_computed(const Remask *r, Kernel *k) {
   for (uint32_t i = 0; i < k->node.num_operands && i < 64; i++) {
     const MaskInput *input = input_of(r, k->node.operands[i]);
     MirageValue argument = {k->first_argument.index + i};
-    bool made = input && r->masks->pure[input->of.index] && has_tiles(r, input->of);
+    bool made = input && r->masks->pure[input->of.index] && mirage__remask_has_tiles(r, input->of);
     k->computed[i] = made && all_loads_compute(r->from, k->node.region, argument, input) ? input : NULL;
   }
 }
 
 // Inputs of the program that computed tiles read, as operands of the kernel.
-static void add_operands(Remask *r, MirageValue v, MirageValue *operands, MirageValue *of, uint32_t *count) {
+void mirage__remask_operands(Remask *r, MirageValue v, MirageValue *operands, MirageValue *of, uint32_t *count) {
   MirageNode def = mirage_ugraph_def(program_of(r), v);
   if (def.index) {
     MirageNodeView node = mirage_ugraph_node(program_of(r), def);
     for (uint32_t i = 0; i < node.num_operands; i++)
-      add_operands(r, node.operands[i], operands, of, count);
+      mirage__remask_operands(r, node.operands[i], operands, of, count);
     return;
   }
   for (uint32_t i = 0; i < *count; i++)
     if (of[i].index == v.index)
       return;
   of[*count] = v;
-  operands[(*count)++] = build(r, v);
-}
-
-// ---------------------------------------------------------------------------------------------------------- the floor
-
-// The predicate of whose rows cast(not(reduce_max(predicate))) says that they hold nowhere; {0}: it is something else.
-static MirageValue floored_predicate(const Remask *r) {
-  const MirageUGraph *program = program_of(r);
-  const MirageOp ops[] = {MIRAGE_OP_CAST, MIRAGE_OP_NOT, MIRAGE_OP_REDUCE_MAX};
-  MirageValue v = r->masks->floor;
-  for (uint32_t i = 0; i < 3; i++) {
-    MirageNode def = mirage_ugraph_def(program, v);
-    if (!def.index || mirage_ugraph_node(program, def).op != ops[i])
-      return (MirageValue){0};
-    v = mirage_ugraph_node(program, def).operands[0];
-  }
-  const MirageType *type = mirage_ugraph_type(program, v), *floor = mirage_ugraph_type(program, r->masks->floor);
-  return has_tiles(r, v) && floor->shape[type->rank - 1] == 1 ? v : (MirageValue){0};
-}
-
-// Whether the first element of each row holds if any does: of `index < x`, `index <= x` along the last dimension, with x of one
-// element there, and of what `and` and `or` make of such.
-static bool has_first(const Remask *r, MirageValue v) {
-  const MirageUGraph *program = program_of(r);
-  const MirageType *type = mirage_ugraph_type(program, v);
-  if (!v.index || type->shape[type->rank - 1] == 1)
-    return v.index != 0;
-  MirageNode def = mirage_ugraph_def(program, v), first;
-  MirageNodeView node = def.index ? mirage_ugraph_node(program, def) : (MirageNodeView){.op = MIRAGE_OP_NONE};
-  if (node.op == MIRAGE_OP_AND || node.op == MIRAGE_OP_OR)
-    return has_first(r, node.operands[0]) && has_first(r, node.operands[1]);
-  if (node.op != MIRAGE_OP_LESS && node.op != MIRAGE_OP_LESS_EQUAL)
-    return false;
-  first = mirage_ugraph_def(program, node.operands[0]);
-  const MirageType *x = mirage_ugraph_type(program, node.operands[1]);
-  const MirageType *index = mirage_ugraph_type(program, node.operands[0]);
-  return first.index && mirage_ugraph_node(program, first).op == MIRAGE_OP_IOTA &&
-         mirage_ugraph_node(program, first).attrs->iota.dim + 1 == (int32_t)index->rank &&
-         (x->rank == 0 || x->shape[x->rank - 1] == 1);
-}
-
-// That element of each row: indices along the last dimension are where they begin.
-static MirageValue first_tile(Remask *r, const Tile *t, MirageValue v) {
-  const MirageType *type = mirage_ugraph_type(program_of(r), v);
-  MirageNode def = mirage_ugraph_def(program_of(r), v);
-  if (type->rank == 0 || type->shape[type->rank - 1] == 1)
-    return compute_tile(r, t, v);
-  MirageNodeView node = mirage_ugraph_node(program_of(r), def);
-  int64_t extents[MIRAGE_MAX_RANK];
-  tile_extents(t, type, extents);
-  if (node.op == MIRAGE_OP_IOTA) {
-    extents[type->rank - 1] = 1;
-    return mirage_ugraph_constant(r->to, mirage_type_tile(type->dtype, type->rank, extents),
-                                  (double)node.attrs->iota.start);
-  }
-  MirageValue operands[] = {first_tile(r, t, node.operands[0]), first_tile(r, t, node.operands[1])};
-  return mirage_ugraph_apply(r->to, node.op, 2, operands, NULL);
-}
-
-// A row a block: its place in the grid, and whether there is one. Of longer rows a thread would hold too many elements.
-static bool place_rows(const MirageType *type, MirageAccessAttrs *access, MirageCustomAttrs *attrs) {
-  enum { MOST_KEYS = 16384, MOST_BLOCKS = 65535 };
-  uint32_t axis = 0;
-  *access = (MirageAccessAttrs){.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}, .fill = MIRAGE_FILL_ZERO};
-  *attrs = (MirageCustomAttrs){.grid = {1, 1, 1}, .cluster = {1, 1, 1}};
-  for (uint32_t d = type->rank - 1; d-- > 0;) {
-    if (type->shape[d] == 1)
-      continue;
-    if (axis == 3 || type->shape[d] > MOST_BLOCKS)
-      return false;
-    access->grid[axis] = (int8_t)d;
-    attrs->grid[axis++] = type->shape[d];
-  }
-  return type->shape[type->rank - 1] <= MOST_KEYS;
-}
-
-// cast(not(0 < reduce_max(cast(row)))): a block has maxima of numbers.
-static MirageValue floor_tile(Remask *r, const Tile *row, MirageValue predicate, MirageDType dtype) {
-  uint32_t last = row->tensor->rank - 1;
-  const int64_t one[MIRAGE_MAX_RANK] = {1, 1, 1, 1, 1, 1};
-  MirageValue held = mirage_ugraph_cast(r->to, compute_tile(r, row, predicate), MIRAGE_F32);
-  MirageValue most = mirage_ugraph_apply(r->to, MIRAGE_OP_REDUCE_MAX, 1, &held,
-                                         &(MirageAttrs){.reduce = {.dim = (int32_t)last, .extent = 1}});
-  MirageValue zero = mirage_ugraph_constant(r->to, mirage_type_tile(MIRAGE_F32, row->tensor->rank, one), 0);
-  MirageValue any = mirage_ugraph_apply(r->to, MIRAGE_OP_LESS, 2, (MirageValue[]){zero, most}, NULL);
-  return mirage_ugraph_cast(r->to, mirage_ugraph_apply(r->to, MIRAGE_OP_NOT, 1, &any, NULL), dtype);
-}
-
-// The floor as a tensor, in one kernel where it can be: the program's own operators would be one each. What depends on
-// positions alone stays as it is: that such a maximum is 1 where one of its numbers is, no proof at known indices knows.
-static MirageValue build_floor(Remask *r) {
-  const MirageType *floor = mirage_ugraph_type(program_of(r), r->masks->floor);
-  MirageValue predicate = floored_predicate(r), operands[64] = {{0}}, of[64] = {{0}};
-  MirageCustomAttrs attrs;
-  MirageAccessAttrs access;
-  uint32_t count = 0;
-  if (r->floor.index)
-    return r->floor;
-  const MirageType *type = mirage_ugraph_type(program_of(r), predicate);
-  if (predicate.index && place_rows(type, &access, &attrs))
-    add_operands(r, predicate, operands, of, &count);
-  if (!count)
-    return r->floor = build(r, r->masks->floor);
-  MirageNode custom = mirage_ugraph_open_custom(r->to, count, operands, 1, floor, &attrs);
-  for (uint32_t i = 0; i < count; i++)
-    r->argument[of[i].index] = mirage_ugraph_argument(r->to, custom, i);
-  int64_t extents[MIRAGE_MAX_RANK] = {1, 1, 1, 1, 1, 1};
-  extents[type->rank - 1] = type->shape[type->rank - 1];
-  MirageType tile = mirage_type_tile(MIRAGE_I1, type->rank, extents);
-  Tile row = {type, &tile, &access, {.grid = {attrs.grid[0], attrs.grid[1], attrs.grid[2]}}};
-  mirage_ugraph_store(r->to, floor_tile(r, &row, predicate, floor->dtype), mirage_ugraph_argument(r->to, custom, count),
-                      &access);
-  mirage_ugraph_close(r->to, 0, NULL);
-  return r->floor = mirage_ugraph_result(r->to, custom, 0);
+  operands[(*count)++] = mirage__remask_build(r, v);
 }
 
 static const MaskInput *computed_by(const Kernel *k, const MirageNodeView *node) {
@@ -454,7 +320,7 @@ static MirageValue load_floor(Remask *r, const Kernel *k, const MirageType *divi
   MirageType rows = *tile;
   rows.shape[last] = 1;
   Tile t = {type, &rows, &access, mirage_ugraph_scope(r->from, k->mask)};
-  MirageValue none = first_tile(r, &t, floored_predicate(r));
+  MirageValue none = mirage__floor_first(r, &t, mirage__floor_predicate(r));
   return mirage_ugraph_cast(r->to, mirage_ugraph_apply(r->to, MIRAGE_OP_NOT, 1, &none, NULL), type->dtype);
 }
 
@@ -521,14 +387,15 @@ static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
   given = count;
   for (uint32_t i = 0; i < node->num_operands && i < 64; i++)
     if (k.computed[i])
-      add_operands(r, k.computed[i]->of, operands, of, &count);
+      mirage__remask_operands(r, k.computed[i]->of, operands, of, &count);
   k.mask = r->masks->floor.index ? find_mask_load(r, node->region, k.first_argument, &k) : (MirageNode){0};
   MirageNodeView mask_load =
       k.mask.index ? mirage_ugraph_node(r->from, k.mask) : (MirageNodeView){.op = MIRAGE_OP_NONE};
-  k.computes_floor = k.mask.index && computed_by(&k, &mask_load) && has_first(r, floored_predicate(r));
+  k.computes_floor =
+      k.mask.index && computed_by(&k, &mask_load) && mirage__floor_has_first(r, mirage__floor_predicate(r));
   bool loads_floor = k.mask.index && !k.computes_floor;
   if (loads_floor)
-    operands[count++] = build_floor(r);
+    operands[count++] = mirage__floor_build(r);
   MirageCustomAttrs attrs = node->attrs->custom;
   if (attrs.schedule) {
     schedule = *attrs.schedule;
