@@ -296,6 +296,19 @@ static MirageNode find_mask_load(const Remask *r, MirageRegion region, MirageVal
   return found;
 }
 
+// Whether no row of a mask's tiles lies beyond the mask.
+static bool rows_divide(const Remask *r, MirageNode load, const MaskInput *input) {
+  MirageNodeView node = mirage_ugraph_node(r->from, load);
+  MirageAccessAttrs access = node.attrs->access;
+  bool divide = is_as_it_lies(input, mirage_ugraph_type(r->from, node.operands[0]), &access);
+  Tile t = {&input->type, mirage_ugraph_type(r->from, node.first_result), &access, mirage_ugraph_scope(r->from, load)};
+  for (uint32_t d = 0; d + 1 < input->type.rank; d++) {
+    int64_t grid[3] = {0}, loop[MIRAGE_MAX_LOOPS] = {0};
+    divide = divide && !steps_of(&t, d, grid, loop);
+  }
+  return divide;
+}
+
 // The tile of the floor that goes with a divisor [.., rows, 1], or with any where all rows have one; {0} where its rows are not
 // the mask's.
 static MirageValue load_floor(Remask *r, const Kernel *k, const MirageType *divisor) {
@@ -306,7 +319,7 @@ static MirageValue load_floor(Remask *r, const Kernel *k, const MirageType *divi
   bool fits = tile->rank == type->rank && type->rank >= 2 && divisor->rank >= 2 &&
               (type->shape[type->rank - 2] == 1 || (divisor->shape[divisor->rank - 1] == 1 &&
                                                     divisor->shape[divisor->rank - 2] == tile->shape[type->rank - 2]));
-  access.fill = MIRAGE_FILL_ZERO;
+  access.fill = MIRAGE_FILL_ONE;                // a row beyond the end sees nothing
   memset(access.order, 0, sizeof access.order); // as it lies
   for (uint32_t a = 0; a < 3; a++)
     access.grid[a] = access.grid[a] == last ? -1 : access.grid[a];
@@ -391,8 +404,9 @@ static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
   k.mask = r->masks->floor.index ? find_mask_load(r, node->region, k.first_argument, &k) : (MirageNode){0};
   MirageNodeView mask_load =
       k.mask.index ? mirage_ugraph_node(r->from, k.mask) : (MirageNodeView){.op = MIRAGE_OP_NONE};
+  const MaskInput *of_mask = computed_by(&k, &mask_load);
   k.computes_floor =
-      k.mask.index && computed_by(&k, &mask_load) && mirage__floor_has_first(r, mirage__floor_predicate(r));
+      of_mask && mirage__floor_has_first(r, mirage__floor_predicate(r)) && rows_divide(r, k.mask, of_mask);
   bool loads_floor = k.mask.index && !k.computes_floor;
   if (loads_floor)
     operands[count++] = mirage__floor_build(r);
