@@ -42,15 +42,21 @@ static inline void wait_copies(uint32_t n) { ((void (*)(uint32_t, uint32_t))find
 static inline void copy16(uint64_t to, uint64_t from, uint32_t valid) {
   ((void (*)(uint32_t, uint64_t, uint64_t, uint32_t))find("mirage_emu_CP_ASYNC_16_FILL"))(0, to, from, valid);
 }
-static inline uint32_t load(const char *name, uint64_t address) {
-  return (uint32_t)((Pair (*)(uint32_t, uint64_t, uint32_t))find(name))(0, address, 4).low;
+static inline uint32_t load_bytes(const char *name, uint64_t address, uint32_t bytes) {
+  return (uint32_t)((Pair (*)(uint32_t, uint64_t, uint32_t))find(name))(0, address, bytes).low;
 }
-static inline void store(const char *name, uint64_t address, uint32_t value) {
-  ((void (*)(uint32_t, uint64_t, uint32_t, uint64_t, uint64_t))find(name))(0, address, 4, value, 0);
+static inline void store_bytes(const char *name, uint64_t address, uint32_t bytes, uint32_t value) {
+  ((void (*)(uint32_t, uint64_t, uint32_t, uint64_t, uint64_t))find(name))(0, address, bytes, value, 0);
 }
+static inline uint32_t load(const char *name, uint64_t address) { return load_bytes(name, address, 4); }
+static inline void store(const char *name, uint64_t address, uint32_t value) { store_bytes(name, address, 4, value); }
 static inline uint64_t shared(int64_t byte) { return MIRAGE_HOST_SHARED_BASE + (uint64_t)byte; }
 static inline uint32_t load_shared(int64_t byte) { return load("mirage_emu_ld_shared", shared(byte)); }
 static inline void store_shared(int64_t byte, uint32_t value) { store("mirage_emu_st_shared", shared(byte), value); }
+static inline uint32_t load_byte(int64_t byte) { return load_bytes("mirage_emu_ld_shared", shared(byte), 1); }
+static inline void store_byte(int64_t byte, uint32_t value) {
+  store_bytes("mirage_emu_st_shared", shared(byte), 1, value);
+}
 static inline uint32_t load_global(uint64_t address) { return load("mirage_emu_ld_global", address); }
 static inline void store_global(uint64_t address, uint32_t value) { store("mirage_emu_st_global", address, value); }
 static inline uint32_t thread_id(void) { return I("THREAD_ID"); }

@@ -62,6 +62,41 @@ static void same_thread(const uint64_t *p) {
   store_shared(4 * t, load_shared(4 * t) + 1);
 }
 
+// Tiles of i8, i4 and f8 have an element a byte.
+static void bytes_of_neighbours(const uint64_t *p) {
+  uint32_t t = thread_id();
+  store_byte(t, t);
+  barrier();
+  store_global(p[1] + 4 * t, load_byte(t ^ 33) & 0xff);
+}
+static void bytes_of_their_own(const uint64_t *p) {
+  uint32_t t = thread_id();
+  store_byte(t, t);
+  store_byte(t, load_byte(t) + 1);
+}
+static void two_write_a_byte(const uint64_t *p) { store_byte(thread_id() / 2, 1); }
+static void byte_without_barrier(const uint64_t *p) {
+  uint32_t t = thread_id();
+  store_byte(t, t);
+  shuffle(0, 1);
+  load_byte(t ^ 1);
+}
+static void half_written(const uint64_t *p) {
+  uint32_t t = thread_id();
+  store_byte(4 * t, t);
+  load_shared(4 * t);
+}
+
+static void test_bytes(void **state) {
+  runs(bytes_of_neighbours, TWO_WARPS);
+  for (uint32_t t = 0; t < 64; t++)
+    assert_int_equal(result[t], t ^ 33);
+  runs(bytes_of_their_own, TWO_WARPS);
+  caught(two_write_a_byte, ONE_WARP, "of shared memory, which thread");
+  caught(byte_without_barrier, ONE_WARP, "with no barrier in between");
+  caught(half_written, ONE_WARP, "of shared memory, which nobody wrote");
+}
+
 static void test_shared_memory(void **state) {
   runs(neighbour, TWO_WARPS);
   for (uint32_t t = 0; t < 64; t++)
@@ -353,9 +388,9 @@ static void test_grid(void **state) {
 
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_device_memory), cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_copies),
-      cmocka_unit_test(test_meetings),      cmocka_unit_test(test_ldmatrix),      cmocka_unit_test(test_clusters),
-      cmocka_unit_test(test_grid),
+      cmocka_unit_test(test_device_memory), cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_bytes),
+      cmocka_unit_test(test_copies),        cmocka_unit_test(test_meetings),      cmocka_unit_test(test_ldmatrix),
+      cmocka_unit_test(test_clusters),      cmocka_unit_test(test_grid),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
