@@ -2,6 +2,7 @@
 #
 #   tools         ours (mirage-mlir-opt, mirage-run, ...) and LLVM's (mlir-opt, mlir-tblgen, FileCheck, not, split-file)
 #   %plugin       our plugin, for %stock-mlir-opt         %source   root of the source tree
+#   %preload      before a program that is not instrumented and loads a library of ours
 #   %compile, %launch-mlir-opt, %bufferize, %finish, %run-main, %launch-case      launch/README.md
 #   %fake-cuda    a CUDA driver without a GPU (unit/fake_cuda.c), for MIRAGE_CUDA_LIBRARY
 #   %bin          folder of our tools                    %docs      the reference pages
@@ -33,6 +34,7 @@ config.substitutions.append(("%plugin", config.mirage_plugin))
 # A stock mlir-opt is not instrumented: it can load a sanitized plugin when the sanitizer's runtime is there before it.
 preload = f"env LD_PRELOAD={config.mirage_sanitizer_runtime} " if config.mirage_sanitizer_runtime else ""
 config.substitutions.append(("%stock-mlir-opt", preload + "mlir-opt"))
+config.substitutions.append(("%preload ", preload))
 # What a compiled program is called and launched by: stock passes around ours, and the stock runner with our runtime library.
 config.substitutions.append(("%launch-case", f"{config.mirage_python} {os.path.join(config.test_source_root, 'launch', 'case.py')}"))
 config.substitutions.append(("%compile", "mirage-mlir-opt --convert-linalg-to-mirage --mirage-superoptimize"))

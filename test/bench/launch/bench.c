@@ -135,5 +135,9 @@ int main(int argc, char **argv) {
     transfer(&bench_tensors[i], argv[1], "output", i - bench_num_inputs, data[i], false);
   if (calls > 0)
     time_calls(memrefs, calls);
+  for (int i = 0; i < bench_num_tensors; i++) {
+    mgpuMemFree(data[i], NULL);
+    free(memrefs[i]);
+  }
   return 0;
 }

@@ -22,6 +22,7 @@ void *mgpuStreamCreate(void);
 void mgpuStreamSynchronize(void *stream);
 void mgpuStreamDestroy(void *stream);
 void *mgpuMemAlloc(uint64_t bytes, void *stream, bool host_shared);
+void mgpuMemFree(void *pointer, void *stream);
 void mgpuMemcpy(void *to, void *from, size_t bytes, void *stream);
 
 #endif

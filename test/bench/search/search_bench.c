@@ -89,9 +89,8 @@ static bool read_argument(Request *request, const char *argument) {
 
 // ------------------------------------------------------------------------------------------------- program
 
-// The first graph of a file; the MLIR context is kept for the life of the process.
-static MirageUGraph *read_program(const char *path) {
-  MlirContext context = mlirContextCreateWithThreading(false);
+// The first graph of a file; its locations live in the MLIR context.
+static MirageUGraph *read_program(MlirContext context, const char *path) {
   MlirDialectRegistry registry = mlirDialectRegistryCreate();
   mirageRegisterDialects(registry);
   mlirContextAppendDialectRegistry(context, registry);
@@ -104,6 +103,7 @@ static MirageUGraph *read_program(const char *path) {
   MlirOperation graph = mlirBlockGetFirstOperation(mlirModuleGetBody(module));
   if (mlirOperationIsNull(graph) || mirage_bridge_import(graph, NULL, &program) != MIRAGE_OK)
     fprintf(stderr, "%s: its first operation is not a program\n", path);
+  mlirModuleDestroy(module);
   return program;
 }
 
@@ -129,10 +129,7 @@ static void print_diagnostic(void *user, MirageSeverity severity, const void *lo
   fprintf(stderr, "%s: %s\n", (const char *)user, message);
 }
 
-static int measure(Request *request) {
-  MirageUGraph *program = read_program(request->path);
-  if (!program)
-    return 1;
+static int measure(Request *request, const MirageUGraph *program) {
   double seconds[MAX_RUNS], processor[MAX_RUNS], best_us = 0;
   MirageFunnel funnel = {0};
   MirageDiag diag = {print_diagnostic, (void *)request->path};
@@ -150,8 +147,17 @@ static int measure(Request *request) {
     mirage_search_result_deinit(&result);
   }
   print_row(request, mirage_ugraph_get_meta(program)->name, &funnel, best_us, seconds, processor, before_kb);
-  mirage_ugraph_destroy(program);
   return 0;
+}
+
+static int read_and_measure(Request *request) {
+  MlirContext context = mlirContextCreateWithThreading(false);
+  MirageUGraph *program = read_program(context, request->path);
+  int status = program ? measure(request, program) : 1;
+  if (program)
+    mirage_ugraph_destroy(program);
+  mlirContextDestroy(context);
+  return status;
 }
 
 int main(int argc, char **argv) {
@@ -175,5 +181,5 @@ int main(int argc, char **argv) {
               argv[i], MAX_RUNS);
       return 2;
     }
-  return measure(&request);
+  return read_and_measure(&request);
 }
