@@ -26,7 +26,7 @@ config.environment["PATH"] = os.pathsep.join(tools + [os.environ.get("PATH", "/u
 config.environment["XDG_CACHE_HOME"] = os.path.join(config.test_exec_root, "cache")
 # What a test selects must not depend on the GPU of the machine: tests of measuring ask for it.
 config.environment["MIRAGE_MEASURE"] = "no"
-for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "LD_LIBRARY_PATH", "MIRAGE_CUDA_LIBRARY"):
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "LSAN_OPTIONS", "TSAN_OPTIONS", "LD_LIBRARY_PATH", "MIRAGE_CUDA_LIBRARY"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 
