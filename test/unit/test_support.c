@@ -13,6 +13,13 @@
 
 #include <cmocka.h>
 
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define WITH_ASAN 1
+#include <sanitizer/asan_interface.h>
+#endif
+#endif
+
 // ---------------------------------------------------------------------------------------------- arena
 
 static void test_arena_alloc(void **state) {
@@ -80,6 +87,21 @@ static void test_arena_rewind(void **state) {
   assert_int_equal(scarce.live, 0);
   assert_int_equal(arena.total_bytes, 0);
 }
+
+#ifdef WITH_ASAN
+// Poisoning can be turned off by ASAN_OPTIONS; then nothing is said of a stale pointer.
+static void test_arena_poisons(void **state) {
+  MirageArena arena = {0};
+  char *kept = mirage_arena_alloc(&arena, 64);
+  MirageArenaMark mark = mirage_arena_mark(&arena);
+  char *stale = mirage_arena_alloc(&arena, 64);
+  assert_false(__asan_address_is_poisoned(stale));
+  mirage_arena_rewind(&arena, mark);
+  assert_true(__asan_address_is_poisoned(stale));
+  assert_false(__asan_address_is_poisoned(kept));
+  mirage_arena_deinit(&arena);
+}
+#endif
 
 static void test_arena_dry(void **state) {
   Scarce scarce = {.left = 1};
@@ -290,6 +312,9 @@ int main(void) {
       cmocka_unit_test(test_arena_large),
       cmocka_unit_test(test_arena_rewind),
       cmocka_unit_test(test_arena_dry),
+#ifdef WITH_ASAN
+      cmocka_unit_test(test_arena_poisons),
+#endif
       cmocka_unit_test(test_philox_known_answers),
       cmocka_unit_test(test_random_streams),
       cmocka_unit_test(test_random_purposes),
