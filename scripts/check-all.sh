@@ -6,7 +6,7 @@
 #   format      C and C++ are as clang-format-22 has them
 #   tests       the tests of `make test`
 #   sanitize    the same under AddressSanitizer and UndefinedBehaviorSanitizer
-#   threads     what starts threads, under ThreadSanitizer
+#   threads     unit tests and seven folders of textual tests, under ThreadSanitizer
 #   fuzz        each fuzzer for FUZZ_SECONDS (default 60), with sanitizers
 #   linalg      100,000 random modules of linalg, before and after convert-linalg-to-mirage
 #   ptxas       every kernel for every GPU, assembled
