@@ -133,7 +133,7 @@ static MirageStatus trace_matmul(const MirageDomain *self, const MirageType *res
 static MirageStatus trace_reduce(const MirageDomain *self, MirageOp op, const MirageType *result, size_t outer,
                                  size_t n, size_t inner, const void *a, void *out) {
   Trace *t = trace_of(self);
-  bool maximum = op == MIRAGE_OP_REDUCE_MAX;
+  bool maximum = op == MIRAGE_OP_REDUCE_MAX && result->dtype != MIRAGE_I1; // of predicates: whether any holds
   for (size_t o = 0; o < outer; o++)
     for (size_t i = 0; i < inner; i++) {
       begin_union(t);
