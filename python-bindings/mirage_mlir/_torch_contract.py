@@ -7,10 +7,10 @@ from typing import Any, Callable
 
 import torch
 
-from . import _torch_known as known
+from . import _known as known
 from ._graph import Graph, Tensor
 from ._torch_arith import maximum, minimum
-from ._torch_known import Known
+from ._known import Known
 from ._torch_table import (
     FLOATS,
     FROM_TORCH,

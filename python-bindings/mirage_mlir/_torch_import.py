@@ -18,7 +18,7 @@ from torch.fx.node import map_arg
 
 from ._graph import Graph, Tensor
 from ._mirage import MirageError
-from ._torch_known import COMPARISONS, Known, tensor_of
+from ._known import COMPARISONS, Known, tensor_of
 from ._torch_masks import with_known
 from ._torch_ops import FROM_TORCH, Unsupported, find, input_of, name_of
 from ._torch_rows import rows

@@ -1,4 +1,4 @@
-"""PyTorch's comparisons, masks and choices in the kernel dialect (_torch_ops has the rules; _torch_known what is known)."""
+"""PyTorch's comparisons, masks and choices in the kernel dialect (_torch_ops has the rules; _known what is known)."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from typing import Any
 import torch
 
 from ._graph import Graph, Tensor
-from . import _torch_known as known
-from ._torch_known import Known
+from . import _known as known
+from ._known import Known
 from ._torch_table import (
     FLOATS,
     FROM_TORCH,

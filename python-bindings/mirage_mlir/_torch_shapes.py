@@ -7,7 +7,7 @@ import math
 import torch
 
 from ._graph import Graph, Tensor
-from ._torch_known import Known, tensor_of
+from ._known import Known, tensor_of
 from ._torch_table import (
     FROM_TORCH,
     TO_TORCH,

@@ -11,19 +11,12 @@ import torch
 import torch.nn.functional as F
 
 from ._graph import Graph, Tensor, float32
+from ._known import Known, Unsupported
 
 FLOATS = {"float16": torch.float16, "bfloat16": torch.bfloat16, "float32": torch.float32}
 STORED = {"int8": torch.int8, "float8_e4m3fn": torch.float8_e4m3fn, "float8_e5m2": torch.float8_e5m2}
 TO_TORCH = {**FLOATS, **STORED, "bool": torch.bool, "int32": torch.int32}
 FROM_TORCH = {value: key for key, value in TO_TORCH.items()}
-
-
-class Unsupported(Exception):
-    """An operator, or a use of it, that the dialect has no words for. The text is the reason."""
-
-
-class KnownTensor:
-    """What _torch_known.Known is: a tensor of which all is known."""
 
 
 class Turned:
@@ -87,7 +80,7 @@ def find(node: torch.fx.Node) -> Callable:
 def as_tensor(x: Any, what: str = "operand") -> Tensor:
     if isinstance(x, Turned):
         raise Unsupported(f"{x.dtype} that is no number yet: cast it to float16, bfloat16 or float32 first")
-    if not isinstance(x, (Tensor, KnownTensor)):
+    if not isinstance(x, (Tensor, Known)):
         raise Unsupported(f"{what} is {type(x).__name__}, not a tensor")
     return x  # type: ignore[return-value]
 

@@ -8,7 +8,7 @@ import torch.nn.functional as F
 
 import mirage_mlir as mi
 from mirage_mlir._torch_import import apply_node, value_of
-from mirage_mlir._torch_known import Known, tensor_of
+from mirage_mlir._known import Known, tensor_of
 from mirage_mlir._torch_ops import Unsupported, input_of
 from mirage_mlir._torch_partition import specialise
 

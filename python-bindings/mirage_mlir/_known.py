@@ -1,4 +1,4 @@
-"""Tensors of PyTorch's of which all is known while a program is read: positions, and the masks that are made of them.
+"""Tensors of which all is known while a program of PyTorch's or JAX's is read: positions, and the masks that are made of them.
 
 A Known has a shape and an expression over its indices:
 
@@ -20,7 +20,6 @@ from dataclasses import dataclass
 from typing import Any, Callable
 
 from ._graph import Graph, Tensor
-from ._torch_table import KnownTensor, Unsupported
 
 Expr = tuple[Any, ...]
 COMPARISONS: dict[str, Callable[[float, float], bool]] = {
@@ -37,9 +36,13 @@ _TURNED = {"less": "greater", "greater": "less", "less_equal": "greater_equal", 
            "equal": "equal", "not_equal": "not_equal"}
 
 
+class Unsupported(Exception):
+    """What the dialect has no words for. The text is the reason."""
+
+
 @dataclass(frozen=True)
-class Known(KnownTensor):
-    """dtype: PyTorch's name of it, "int64", "bool", "float16", ..."""
+class Known:
+    """dtype: its name in PyTorch and NumPy, "int64", "bool", "float16", ..."""
 
     dtype: str
     shape: tuple[int, ...]
@@ -260,6 +263,50 @@ def _shortened(expr: Expr) -> Expr:
     return _not(_shortened(expr[1])) if expr[0] == "not" else expr
 
 
+def settled(x: Known) -> Known:
+    """A mask without comparisons that hold everywhere within its extents, or nowhere."""
+    return Known(x.dtype, x.shape, _shortened(_settled(_mask(x), x.shape)))
+
+
+def _settled(expr: Expr, shape: tuple[int, ...]) -> Expr:
+    if expr[0] != "holds":
+        return (expr[0], *(_settled(e, shape) for e in expr[1:]))
+    _, op, start, steps = expr
+    ends = [step * (extent - 1) for step, extent in zip(steps, shape)]
+    low, high = start + sum(min(e, 0) for e in ends), start + sum(max(e, 0) for e in ends)
+    decided = {COMPARISONS[op](value, 0) for value in (low, high)}
+    if len(decided) > 1 or op in ("equal", "not_equal") and low <= 0 <= high and low != high:
+        return expr
+    return ("holds", "not_equal", int(decided.pop()), (0,) * len(steps))
+
+
+def splat_of(x: Known) -> float | bool | None:
+    """The one number or truth that all elements are; None where they differ, or may."""
+    if x.dtype == "bool":
+        return _is_true(x.expr)
+    return None if x.expr[0] != "number" or any(x.expr[2]) else x.expr[1]
+
+
+def mapped(x: Known, dtype: str, function: Callable[[float], float]) -> Known | None:
+    """A function of each element, where there are two at most."""
+    if x.expr[0] == "where":
+        return Known(dtype, x.shape, ("where", x.expr[1], *(function(v) for v in x.expr[2:])))
+    value = splat_of(x)
+    return None if value is None else full(dtype, x.shape, function(value))
+
+
+def compacted(x: Known) -> Known:
+    """With an extent of 1 where the elements do not differ."""
+    walked: set[int] = set()
+
+    def look(start: float, steps: tuple[int, ...]) -> tuple[float, tuple[int, ...]]:
+        walked.update(d for d, step in enumerate(steps) if step)
+        return start, steps
+
+    _over(x.expr, look)
+    return Known(x.dtype, tuple(e if d in walked else 1 for d, e in enumerate(x.shape)), x.expr)
+
+
 def _iota(g: Graph, shape: tuple[int, ...], dim: int, start: int) -> Tensor:
     return g.iota([e if d == dim else 1 for d, e in enumerate(shape)], dim, start)
 
@@ -339,16 +386,15 @@ def added_mask(x: Known) -> Known | None:
 def as_causal(x: Known) -> tuple[int, int] | None:
     """(offset, window) of a causal mask: key j is seen by query i where j <= i + offset, and j > i + offset - window unless the
     window is 0. None: another mask."""
-    leaves = _conjuncts(_shortened(_mask(x)))
-    bounds = [_bound(leaf, x.ndim) for leaf in leaves]
-    if None in bounds or not 1 <= len(bounds) <= 2:
+    bounds = [_bound(leaf, x.ndim) for leaf in _conjuncts(_shortened(_mask(x)))]
+    if None in bounds:
         return None
     later = [b[1] for b in bounds if b and b[0] == "up to"]
     earlier = [b[1] for b in bounds if b and b[0] == "from"]
-    if len(later) != 1 or len(earlier) > 1:
+    if not later:
         return None
-    window = later[0] - earlier[0] + 1 if earlier else 0
-    return None if earlier and window < 1 else (later[0], window)
+    window = min(later) - max(earlier) + 1 if earlier else 0
+    return None if earlier and window < 1 else (min(later), window)
 
 
 def _conjuncts(expr: Expr) -> list[Expr]:
