@@ -100,15 +100,15 @@ static PyObject *program_of(const XlaCall *call, XlaError **out_error) {
   return NULL;
 }
 
+/// Two int4 come as an int8, the first in its low half: XLA's own int4 lie differently on each kind of device.
 static bool same_type(const XlaBuffer *buffer, const MirageType *type) {
-  static const int dtypes[MIRAGE_NUM_DTYPES] = {[MIRAGE_F16] = XLA_F16,
-                                                [MIRAGE_BF16] = XLA_BF16,
-                                                [MIRAGE_F32] = XLA_F32,
-                                                [MIRAGE_I1] = XLA_PRED,
-                                                [MIRAGE_I32] = XLA_S32}; // 0: no type of a buffer
+  static const int dtypes[MIRAGE_NUM_DTYPES] = {
+      [MIRAGE_F16] = XLA_F16, [MIRAGE_BF16] = XLA_BF16,         [MIRAGE_F32] = XLA_F32,
+      [MIRAGE_I1] = XLA_PRED, [MIRAGE_I32] = XLA_S32,           [MIRAGE_I8] = XLA_S8,
+      [MIRAGE_I4] = XLA_S8,   [MIRAGE_F8E4M3FN] = XLA_F8E4M3FN, [MIRAGE_F8E5M2] = XLA_F8E5M2}; // 0: no type of a buffer
   bool same = dtypes[type->dtype] && buffer->dtype == dtypes[type->dtype] && buffer->rank == (int64_t)type->rank;
   for (uint32_t d = 0; same && d < type->rank; d++)
-    same = buffer->dims[d] == type->shape[d];
+    same = buffer->dims[d] == program_held_extent(type, d);
   return same;
 }
 

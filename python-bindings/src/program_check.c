@@ -33,8 +33,7 @@ static bool same_dtype(const Tensor *tensor, MirageDType dtype) {
   return tensor->code == dtype_dlpack_code(dtype) && tensor->bits == 8 * mirage_dtype_bytes(dtype);
 }
 
-// The extent of a tensor that holds dimension `d` of `type`.
-static int64_t held_extent(const MirageType *type, uint32_t d) {
+int64_t program_held_extent(const MirageType *type, uint32_t d) {
   bool halves = mirage_dtype_bits(type->dtype) == 4 && d + 1 == type->rank;
   return halves ? type->shape[d] / 2 : type->shape[d];
 }
@@ -61,7 +60,7 @@ static bool is_dense(const Tensor *tensor) {
 static bool is_of_type(const MirageType *type, const Tensor *tensor) {
   bool same = same_dtype(tensor, type->dtype) && tensor->rank == (int32_t)type->rank;
   for (uint32_t d = 0; same && d < type->rank; d++)
-    same = tensor->shape[d] == held_extent(type, d);
+    same = tensor->shape[d] == program_held_extent(type, d);
   return same;
 }
 

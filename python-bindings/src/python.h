@@ -96,6 +96,9 @@ PyObject *builder_type_create(PyObject *module);
 PyObject *program_type_create(PyObject *module);
 PyObject *caller_type_create(PyObject *module);
 
+/// The extent of a tensor that holds dimension `d` of `type`: two int4 travel as an int8, since no framework has them so.
+int64_t program_held_extent(const MirageType *type, uint32_t d);
+
 /// Of a _mirage.Program; all but the first may be called without the GIL as long as somebody holds the object. At most 256 tensors of each.
 bool is_program(PyObject *object);
 uint32_t program_num_inputs(PyObject *program);

@@ -13,7 +13,8 @@ enum { XLA_EXTENSION_METADATA = 1 };           // types of extensions
 enum { XLA_STAGE_INITIALIZE = 2, XLA_STAGE_EXECUTE = 3 }; // stages
 enum { XLA_ARGUMENT_BUFFER = 1, XLA_RESULT_BUFFER = 1 };  // types of arguments and results
 enum { XLA_ATTRIBUTE_SCALAR = 3 };                        // types of attributes
-enum { XLA_PRED = 1, XLA_S32 = 4, XLA_S64 = 5, XLA_F16 = 10, XLA_F32 = 11, XLA_BF16 = 16 }; // element types
+enum { XLA_PRED = 1, XLA_S8 = 2, XLA_S32 = 4, XLA_S64 = 5, XLA_F16 = 10, XLA_F32 = 11, XLA_BF16 = 16 }; // element types
+enum { XLA_F8E5M2 = 19, XLA_F8E4M3FN = 20 };
 enum { XLA_INVALID_ARGUMENT = 3, XLA_FAILED_PRECONDITION = 9, XLA_INTERNAL = 13 };
 enum { XLA_COMMAND_BUFFER_COMPATIBLE = 1 }; // traits
 
