@@ -34,7 +34,7 @@ def _elements(expr: Expr, shape: tuple[int, ...]) -> numpy.ndarray:
     if expr[0] == "not":
         return ~_elements(expr[1], shape)
     if expr[0] == "where":
-        return numpy.where(_elements(expr[1], shape), expr[2], expr[3])
+        return numpy.asarray(numpy.where(_elements(expr[1], shape), expr[2], expr[3]))
     a, b = (_elements(e, shape) for e in expr[1:])
     return a & b if expr[0] == "and" else a | b
 
@@ -129,13 +129,15 @@ def _runs(line: numpy.ndarray, first: int, steps: tuple[int, ...]) -> Expr | Non
 def _of_two(array: numpy.ndarray, row: int, column: int) -> Expr | None:
     """A band along the diagonal, some rows, some columns, or what these have in common: as few of them as will do."""
     matrix = array.reshape(array.shape[row], array.shape[column])
-    rows, columns = matrix.any(axis=1), matrix.any(axis=0)
+    rows, columns = numpy.asarray(matrix.any(axis=1)), numpy.asarray(matrix.any(axis=0))
     places = numpy.arange(matrix.shape[0])[:, None] - numpy.arange(matrix.shape[1]) + matrix.shape[1] - 1
     band = numpy.zeros(sum(matrix.shape) - 1, bool)
     band[places[matrix]] = True
-    parts = {"band": (band[places], band, 1 - matrix.shape[1], _steps(array.ndim, row, column)),
-             "rows": (rows[:, None], rows, 0, _steps(array.ndim, row)),
-             "columns": (columns, columns, 0, _steps(array.ndim, column))}
+    parts: dict[str, tuple[Any, Any, int, tuple[int, ...]]] = {  # where one holds, its line, where that begins and how it goes on
+        "band": (band[places], band, 1 - matrix.shape[1], _steps(array.ndim, row, column)),
+        "rows": (rows[:, None], rows, 0, _steps(array.ndim, row)),
+        "columns": (columns, columns, 0, _steps(array.ndim, column)),
+    }
     for names in (["band"], ["rows", "columns"], ["band", "columns"], ["band", "rows"], ["band", "rows", "columns"]):
         together = numpy.ones_like(matrix)
         for name in names:

@@ -11,18 +11,21 @@ from typing import Any, Callable, Sequence
 
 import numpy
 
-from ._lazy import Builder, Const, Unsupported, Value, are_known, numpy_dtype
+from . import _known as known
+from ._known import Known
+from ._lazy import Builder
+from ._lazy_values import STORED, Const, Node, Unsupported, Value, are_known, by_rule, numpy_dtype, ruled
 
 _DTYPES = {"f16": "float16", "bf16": "bfloat16", "f32": "float32", "f64": "float64", "i1": "bool", "i8": "int8",
            "i16": "int16", "i32": "int32", "i64": "int64", "ui8": "uint8", "ui16": "uint16", "ui32": "uint32",
-           "ui64": "uint64"}
+           "ui64": "uint64", "i4": "int4", "f8E4M3FN": "float8_e4m3fn", "f8E5M2": "float8_e5m2"}
 
 
 class Reader:
     """A module and the program that is made of it."""
 
-    def __init__(self, module: Any):
-        self.builder = Builder()
+    def __init__(self, module: Any, every_row_sees: bool = False):
+        self.builder = Builder(every_row_sees)
         self.functions = {op.name.value: op for op in module.body.operations if op.operation.name == "func.func"}
 
     def read(self) -> list[Value]:
@@ -65,22 +68,49 @@ class Reader:
 # ---------------------------------------------------------------------------------------------------------- operators
 
 
-def _full(x: Const) -> numpy.ndarray:
-    return x.array if x.array.size == 1 else numpy.broadcast_to(x.array, x.shape)
-
-
 def _folded(reader: Reader, op: Any, function: Callable, operands: Sequence[Const]) -> Const:
     dtype, shape = reader.type_of(op.results[0])
     with numpy.errstate(all="ignore"):
-        result = numpy.asarray(function(*(_full(x).reshape((1,) * len(shape)) if x.array.size == 1 else _full(x)
-                                          for x in operands)))
+        result = numpy.asarray(function(*(x.array if x.shape else x.array.reshape((1,) * len(shape)) for x in operands)))
     return Const(result.astype(numpy_dtype(dtype)), dtype, shape)
+
+
+def _ruled(name: str, function: Callable, a: Const, b: Const) -> Const | None:
+    """Two tensors whose elements follow rules of their positions, as another rule: no element is written out."""
+    x, y = (v.rule if v.is_ruled else None for v in (a, b))
+    if x is None or y is None:
+        return None
+
+    def make() -> Known | None:
+        if x.is_integer and y.is_integer and name in ("add", "sub"):
+            return known.add(x, y, 1 if name == "add" else -1)
+        if x.is_integer and y.is_integer and name == "mul" and any(isinstance(v.splat, int) for v in (a, b)):
+            return known.scaled(x, b.splat) if b.splat is not None else known.scaled(y, a.splat)
+        return _ruled_by_element(function, a, b)
+
+    return by_rule(make)
+
+
+def _ruled_by_element(function: Callable, a: Const, b: Const) -> Known | None:
+    """Where one of the two is a number, and the other has two at most."""
+    kind = numpy_dtype(a.dtype)
+
+    def on(*values: Any) -> Any:
+        with numpy.errstate(all="ignore"):
+            return numpy.asarray(function(*(numpy.asarray(v, kind) for v in values))).astype(kind).item()
+
+    left, right = a.splat, b.splat
+    if a.rule is not None and right is not None:
+        return known.mapped(a.rule, a.dtype, lambda v: on(v, right))
+    if b.rule is not None and left is not None:
+        return known.mapped(b.rule, b.dtype, lambda v: on(left, v))
+    return None
 
 
 def _binary(name: str, function: Callable) -> Callable:
     def read(reader: Reader, op: Any, operands: list[Value]) -> Value:
         if are_known(operands):
-            return _folded(reader, op, function, operands)
+            return _ruled(name, function, *operands) or _folded(reader, op, function, operands)
         return reader.builder.binary(name, *operands)
     return read
 
@@ -93,11 +123,13 @@ def _unary(name: str, function: Callable | None) -> Callable:
     return read
 
 
-def _known_only(function: Callable) -> Callable:
-    """For operators whose operands have to be known: NumPy computes them."""
+def _logic(name: str, function: Callable) -> Callable:
+    """Of masks; of integers where they are known."""
     def read(reader: Reader, op: Any, operands: list[Value]) -> Value:
+        if operands[0].dtype == "bool":
+            return reader.builder.negated(operands[0]) if name == "not" else reader.builder.logic(name, *operands)
         if not are_known(operands):
-            raise Unsupported(f"{op.operation.name} of tensors that are computed cannot be said")
+            raise Unsupported(f"{op.operation.name} of {operands[0].dtype} tensors that are computed cannot be said")
         return _folded(reader, op, function, operands)
     return read
 
@@ -108,38 +140,60 @@ def _constant(reader: Reader, op: Any, operands: list[Value]) -> Value:
     if attribute.is_splat:
         value = numpy.asarray(attribute.get_splat_value().value).astype(numpy_dtype(dtype))
         return Const(value.reshape((1,) * len(shape)), dtype, shape)
-    if dtype == "bfloat16":
-        raise Unsupported(f"a constant bfloat16 tensor {list(shape)} whose elements differ: pass it as an argument")
-    return Const(numpy.array(attribute).astype(dtype).reshape(shape), dtype, shape)
+    if dtype in ("bfloat16", *STORED) and dtype != "int8":  # which the attribute does not show
+        raise Unsupported(f"a constant {dtype} tensor {list(shape)} whose elements differ: pass it as an argument")
+    whole = Const(numpy.array(attribute).astype(dtype).reshape(shape), dtype, shape)
+    return whole if whole.rule is None else ruled(whole.rule)
 
 
 def _iota(reader: Reader, op: Any, operands: list[Value]) -> Value:
     dtype, shape = reader.type_of(op.results[0])
     dim = op.attributes["iota_dimension"].value
+    if dtype in ("int32", "int64"):
+        return ruled(Known(dtype, shape, ("number", 0, tuple(int(d == dim) for d in range(len(shape))))))
     line = numpy.arange(shape[dim]).reshape([-1 if d == dim else 1 for d in range(len(shape))])
-    return Const(numpy.broadcast_to(line, shape).astype(numpy_dtype(dtype)), dtype, shape)
+    return Const(line.astype(numpy_dtype(dtype)), dtype, shape)
 
 
 def _convert(reader: Reader, op: Any, operands: list[Value]) -> Value:
     return reader.builder.cast(operands[0], reader.type_of(op.results[0])[0])
 
 
+_DIRECTIONS = {"EQ": ("equal", numpy.equal), "NE": ("not_equal", numpy.not_equal), "LT": ("less", numpy.less),
+               "LE": ("less_equal", numpy.less_equal), "GT": ("greater", numpy.greater),
+               "GE": ("greater_equal", numpy.greater_equal)}
+
+
+def _word(op: Any, attribute: str) -> str:
+    """The last word of an attribute of StableHLO's own: #stablehlo<comparison_direction LT> -> LT."""
+    return str(op.attributes[attribute]).split()[-1].rstrip(">") if attribute in op.attributes else ""
+
+
 def _compare(reader: Reader, op: Any, operands: list[Value]) -> Value:
-    if not are_known(operands):
-        raise Unsupported("stablehlo.compare of tensors that are computed cannot be said")
-    direction = str(op.attributes["comparison_direction"]).split()[-1].rstrip(">")
-    functions = {"EQ": numpy.equal, "NE": numpy.not_equal, "LT": numpy.less, "LE": numpy.less_equal,
-                 "GT": numpy.greater, "GE": numpy.greater_equal}
-    return _folded(reader, op, functions[direction], operands)
+    name, function = _DIRECTIONS[_word(op, "comparison_direction")]
+    if are_known(operands):
+        a, b = operands
+        rules = [v.rule if v.is_ruled else None for v in operands]
+        both = by_rule(lambda: known.compare(name, *rules)) if None not in rules else None  # type: ignore[arg-type]
+        return both or _folded(reader, op, function, operands)
+    if _word(op, "compare_type") == "TOTALORDER":
+        raise Unsupported("stablehlo.compare in total order cannot be said")
+    return reader.builder.compare(name, *operands)
 
 
 def _select(reader: Reader, op: Any, operands: list[Value]) -> Value:
+    if not are_known(operands):
+        which, a, b = operands
+        return reader.builder.select(_stretched(reader, which, a.shape), a, b)
     which, a, b = operands
-    if isinstance(which, Const) and which.splat is not None:
+    if which.splat is not None:
         return a if which.splat else b
-    if are_known(operands):
-        return _folded(reader, op, numpy.where, operands)
-    raise Unsupported("stablehlo.select by a mask cannot be said")
+    return by_rule(lambda: _chosen(which, a, b)) or _folded(reader, op, numpy.where, operands)
+
+
+def _chosen(which: Const, a: Const, b: Const) -> Known | None:
+    rules = [x.rule for x in (which, a, b) if x.is_ruled and x.rule is not None]
+    return known.chosen(rules[0], rules[1], rules[2], a.dtype) if len(rules) == 3 else None
 
 
 def _power(reader: Reader, op: Any, operands: list[Value]) -> Value:
@@ -220,6 +274,8 @@ _REDUCTIONS: dict[str, tuple[str, float, Callable[..., Any]]] = {
     "stablehlo.add": ("reduce_sum", 0.0, numpy.sum),
     "stablehlo.maximum": ("reduce_max", -math.inf, numpy.max),
     "stablehlo.minimum": ("reduce_min", math.inf, numpy.min),
+    "stablehlo.or": ("reduce_or", False, numpy.any),
+    "stablehlo.and": ("reduce_and", True, numpy.all),
 }
 
 
@@ -238,7 +294,18 @@ def _reduce(reader: Reader, op: Any, operands: list[Value]) -> Value:
         return Const(function(full, axis=tuple(dims)).astype(numpy_dtype(dtype)), dtype, shape)
     if name == "reduce_min":
         return reader.builder.unary("neg", reader.builder.reduce("reduce_max", reader.builder.unary("neg", x), dims))
+    if name in ("reduce_or", "reduce_and"):
+        return _quantified(reader, name, x, dims)
     return reader.builder.reduce(name, x, dims)
+
+
+def _quantified(reader: Reader, name: str, x: Node, dims: list[int]) -> Value:
+    """Whether a mask holds somewhere, or everywhere: there is no place where it does not."""
+    if x.dtype != "bool":
+        raise Unsupported(f"stablehlo.reduce by the bits of {x.dtype} cannot be said")
+    if name == "reduce_or":
+        return reader.builder.reduce("reduce_max", x, dims)
+    return reader.builder.negated(reader.builder.reduce("reduce_max", reader.builder.negated(x), dims))
 
 
 def _same(reader: Reader, op: Any, operands: list[Value]) -> Value:
@@ -267,9 +334,9 @@ OPERATORS: dict[str, Callable[[Reader, Any, list[Value]], Value]] = {
     "stablehlo.abs": _abs,
     "stablehlo.power": _power,
     "stablehlo.clamp": _clamp,
-    "stablehlo.and": _known_only(numpy.logical_and),
-    "stablehlo.or": _known_only(numpy.logical_or),
-    "stablehlo.not": _known_only(numpy.logical_not),
+    "stablehlo.and": _logic("and", numpy.bitwise_and),
+    "stablehlo.or": _logic("or", numpy.bitwise_or),
+    "stablehlo.not": _logic("not", numpy.bitwise_not),
     "stablehlo.compare": _compare,
     "stablehlo.select": _select,
     "stablehlo.constant": _constant,

@@ -20,7 +20,7 @@ import jax
 
 from . import _mirage
 from ._graph import Graph
-from ._jax_import import from_jax
+from ._jax_import import import_jax
 from ._mirage import MirageError
 from ._options import SearchOptions
 from ._progress import Progress
@@ -33,12 +33,14 @@ logger = logging.getLogger("mirage_mlir")
 
 
 def jit(f: Callable | None = None, *, options: SearchOptions | None = None, progress: Progress = None,
-        cache: bool = True, static_argnums: int | Sequence[int] | None = None,
+        cache: bool = True, every_row_sees: bool = False, static_argnums: int | Sequence[int] | None = None,
         static_argnames: str | Sequence[str] | None = None, **overrides: Any) -> Callable:
     """jax.jit with our kernels: searches when it is traced, once for each combination of shapes and dtypes.
 
     f:         a function that jax.jit takes. Omitted: gives a decorator.
     options:   SearchOptions; `overrides` are fields of it; progress and cache as of superoptimize.
+    every_row_sees: a promise about masks, as of from_jax. Without it, attention under a mask of bool, or of lengths, is seldom
+               faster than JAX's.
     static_argnums, static_argnames: as of jax.jit.
     Returns:   a function like jax.jit's: callable, also within other jitted functions; has lower, trace and so on.
     Falls back: where the dialect cannot say what f does (from_jax lists that), or no candidate is faster than the
@@ -54,8 +56,8 @@ def jit(f: Callable | None = None, *, options: SearchOptions | None = None, prog
     2.0
     """
     if f is None:
-        return functools.partial(jit, options=options, progress=progress, cache=cache, static_argnums=static_argnums,
-                                 static_argnames=static_argnames, **overrides)
+        return functools.partial(jit, options=options, progress=progress, cache=cache, every_row_sees=every_row_sees,
+                                 static_argnums=static_argnums, static_argnames=static_argnames, **overrides)
     settings = (options or SearchOptions()).replace(**overrides)
     compiled: dict[str, UGraph] = {}
 
@@ -80,7 +82,7 @@ def jit(f: Callable | None = None, *, options: SearchOptions | None = None, prog
         flat.__name__ = getattr(f, "__name__", "program")
         arrays = [leaves[i] for i in places]
         try:
-            return _replaced(flat, arrays, search)
+            return _replaced(flat, arrays, search, every_row_sees)
         except _Fallback as reason:
             _say_once(f"{flat.__name__}: compiled by JAX alone: {reason}")
             return f(*args, **kwargs)
@@ -101,13 +103,13 @@ def _say_once(text: str) -> None:
         logger.warning("%s", text)
 
 
-def _replaced(flat: Callable, arrays: list, search: Callable) -> Any:
+def _replaced(flat: Callable, arrays: list, search: Callable, every_row_sees: bool) -> Any:
     """What `flat` gives for these arrays, by a µGraph. _Fallback where there is none."""
     if not arrays:
         raise _Fallback("it takes no arrays")
     structs = [jax.ShapeDtypeStruct(a.shape, a.dtype) for a in arrays]
     try:
-        graph = from_jax(flat, *structs)
+        graph = import_jax(flat, tuple(structs), {}, every_row_sees, True)
     except MirageError as error:
         raise _Fallback(str(error)) from None
     except Exception as error:  # of f, which JAX will say, or of a value of an outer trace that f holds
@@ -119,7 +121,8 @@ def _replaced(flat: Callable, arrays: list, search: Callable) -> Any:
         raise _Fallback(str(error)) from None
     if best.is_own_lowering:
         raise _Fallback("no candidate is faster than the program's own lowering")
-    outputs = _differentiable(flat, _foreign(best, results))(*arrays)
+    shapes = [x.shape for x in graph.inputs]
+    outputs = _differentiable(flat, _foreign(best, shapes, results))(*arrays)
     return jax.tree_util.tree_unflatten(tree, outputs)
 
 
@@ -143,8 +146,8 @@ def _differentiable(flat: Callable, call: Callable) -> Callable:
 # -------------------------------------------------------------------------------------------------- foreign functions
 
 
-def _foreign(graph: UGraph, results: Sequence[Any]) -> Callable:
-    """A function of arrays that XLA has `graph` compute. Tensors [1] of the graph stand for scalars."""
+def _foreign(graph: UGraph, shapes: Sequence[tuple[int, ...]], results: Sequence[Any]) -> Callable:
+    """A function of arrays that XLA has `graph` compute, whose inputs have these shapes. Tensors [1] stand for scalars."""
     _register_targets()
     key = int.from_bytes(hashlib.sha256(graph.mlir.encode()).digest()[:8], "little") >> 1
     _mirage.jax_register(key, graph._callable())
@@ -153,10 +156,17 @@ def _foreign(graph: UGraph, results: Sequence[Any]) -> Callable:
     call = jax.ffi.ffi_call(name, outputs)
 
     def function(*arrays: Any) -> Any:
-        found = call(*(a.reshape(a.shape or (1,)) for a in arrays), program=_int64(key))
+        found = call(*(_passed(a, shape) for a, shape in zip(arrays, shapes)), program=_int64(key))
         return [o.reshape(r.shape) for o, r in zip(found, results)]
 
     return function
+
+
+def _passed(x: Any, shape: tuple[int, ...]) -> Any:
+    """As a program takes it: two int4 as an int8, the first in its low half. XLA's own lie differently on each kind of device."""
+    if x.dtype != "int4":
+        return x.reshape(shape)
+    return jax.lax.bitcast_convert_type(x.reshape(*shape[:-1], shape[-1] // 2, 2), "int8")
 
 
 def _int64(value: int) -> Any:
