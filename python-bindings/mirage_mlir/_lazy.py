@@ -30,6 +30,7 @@ from ._lazy_values import (
     by_rule,
     converted,
     is_bottom,
+    is_moved,
     is_number,
     made_by,
     number_of,
@@ -81,6 +82,8 @@ class Builder:
         if [e for e in shape if e != 1] == [e for e in x.shape if e != 1]:
             if x.op == "known":
                 return self._rule(self.reshape(ruled(x.attrs[0]), shape))
+            if x.op == "broadcast":
+                return self.broadcast(self._like(x.operands[0], x.shape, shape), shape)
             if x.op in _PREDICATES:  # masks are made in the shape in which they are used: the search fuses no reshape of them
                 return self.make(x.op, [self._like(v, x.shape, shape) for v in x.operands], (), x.dtype, shape)
         return self.make("reshape", [x], (), x.dtype, shape)
@@ -356,11 +359,7 @@ class Builder:
         """x as [wide.., m, n], or turned as [wide.., n, m] where that spares a transpose."""
         plain = self.known(self.reshape(self.transpose(x, [*batch, *rows, *columns]), wide + (m, n)))
         turned = self.known(self.reshape(self.transpose(x, [*batch, *columns, *rows]), wide + (n, m)))
-        return (turned, True) if _is_moved(plain) and not _is_moved(turned) else (plain, False)
-
-
-def _is_moved(x: Node) -> bool:
-    return x.op == "transpose" or x.op == "reshape" and x.operands[0].op == "transpose"
+        return (turned, True) if is_moved(plain) and not is_moved(turned) else (plain, False)
 
 
 def _is_one_and_tanh_of(node: Value, x: Node) -> bool:

@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Sequence
 from . import _known as known
 from ._known import Known
 from ._known_arrays import has_empty_rows
-from ._lazy_values import Const, Node, Value, made_by, ruled
+from ._lazy_values import Const, Node, Value, is_moved, made_by, ruled
 
 if TYPE_CHECKING:
     from ._lazy import Builder
@@ -75,35 +75,34 @@ class Scores:
 
 def _softmax_of(x: Node) -> Node | None:
     """The scores where x is their softmax along the last dimension, which may have summed in float32."""
-    if x.op != "div" or x.operands[0].op != "exp":
+    if x.op != "div":
         return None
     e, total = x.operands
-    if total.op == "cast" and total.operands[0].op == "reduce_sum" and total.operands[0].operands[0].op == "cast":
-        total = total.operands[0]
-        e = total.operands[0]
-        if e.operands[0] is not x.operands[0]:
-            return None
-    if not _sums(total, e) or x.operands[0].operands[0].op != "sub":
+    if not made_by(e, "exp") or not made_by(e.operands[0], "sub"):
         return None
-    scores, shift = x.operands[0].operands[0].operands  # any shift of a row will do
-    return scores if getattr(scores, "shape", ()) == x.shape and shift.shape[-1:] == (1,) else None
-
-
-def _sums(x: Value, of: Node) -> bool:
-    """Whether x is the sum of `of` along its last dimension."""
-    return made_by(x, "reduce_sum") and x.operands[0] is of and x.attrs == (len(of.shape) - 1,)
+    if made_by(total, "cast") and made_by(total.operands[0], "reduce_sum"):
+        total = total.operands[0]
+        summed = total.operands[0]
+        summed = summed.operands[0] if summed.op == "cast" else summed
+    else:
+        summed = total.operands[0] if made_by(total, "reduce_sum") else None
+    scores, shift = e.operands[0].operands
+    if summed is not e or total.attrs != (len(x.shape) - 1,) or shift.shape[-1:] != (1,):  # any shift of a row will do
+        return None
+    return scores if isinstance(scores, Node) and scores.shape == x.shape else None
 
 
 def _scores_of(builder: Builder, x: Value) -> Scores | None:
     """What is done to a product of two tensors to give x; None: something else."""
-    op = getattr(x, "op", None)
-    if op in ("matmul", "wide_matmul"):
-        return Scores(x)  # type: ignore[arg-type]
-    if op in ("reshape", "transpose") or op == "cast" and x.dtype == "float32":
-        found = _scores_of(builder, x.operands[0])  # type: ignore[union-attr]
-        return _moved(found, x) if found and op != "cast" else found  # type: ignore[arg-type]
-    step = {"mul": _scaled, "div": _scaled, "add": _biased, "mask": _masked, "select": _chosen}.get(op or "")
-    return step(builder, x) if step else None  # type: ignore[arg-type]
+    if not isinstance(x, Node):
+        return None
+    if x.op in ("matmul", "wide_matmul"):
+        return Scores(x)
+    if x.op in ("reshape", "transpose") or x.op == "cast" and x.dtype == "float32":
+        found = _scores_of(builder, x.operands[0])
+        return _moved(found, x) if found and x.op != "cast" else found
+    step = {"mul": _scaled, "div": _scaled, "add": _biased, "mask": _masked, "select": _chosen}.get(x.op)
+    return step(builder, x) if step else None
 
 
 def _moved(found: Scores, x: Node) -> Scores:
@@ -115,31 +114,23 @@ def _moved(found: Scores, x: Node) -> Scores:
 
 def _scaled(builder: Builder, x: Node) -> Scores | None:
     """scale * scores; cap * tanh(scores / cap)."""
-    a, b = x.operands
-    if x.op == "mul" and not hasattr(a, "op"):
-        a, b = b, a
-    if hasattr(b, "op"):
+    scores, by = x.operands if isinstance(x.operands[1], Const) or x.op == "div" else x.operands[::-1]
+    if not isinstance(scores, Node) or not isinstance(by, Const) or not by.splat or by.splat <= 0:
         return None
-    factor = float(b.splat) if x.op == "mul" else 1 / float(b.splat)
-    capped = a.op == "tanh"
-    found = _scores_of(builder, a.operands[0] if capped else a)
-    if not found or found.masks or found.biases or found.cap or factor <= 0:
+    factor = float(by.splat) if x.op == "mul" else 1 / float(by.splat)
+    capped = scores.op == "tanh"
+    found = _scores_of(builder, scores.operands[0] if capped else scores)
+    if not found or found.masks or found.biases or found.cap:
         return None
     found.cap = factor if capped else 0.0
-    found.scale *= 1.0 if capped else factor
-    return _capped(found) if capped else found
-
-
-def _capped(found: Scores) -> Scores:
-    """factor * tanh(scale * s) is cap * tanh(cap * scale * s / cap)."""
-    found.scale *= found.cap
+    found.scale *= factor  # factor * tanh(scale * s) is cap * tanh(cap * scale * s / cap)
     return found
 
 
 def _biased(builder: Builder, x: Node) -> Scores | None:
     for scores, bias in (x.operands, x.operands[::-1]):
         found = _scores_of(builder, scores) if scores.shape == x.shape else None
-        if found and hasattr(bias, "op") and not any(math.isfinite(fill) for _, fill, _ in found.masks):
+        if found and isinstance(bias, Node) and not any(math.isfinite(fill) for _, fill, _ in found.masks):
             found.biases.insert(0, (bias, 0))
             return found
     return None
@@ -152,9 +143,9 @@ def _masked(builder: Builder, x: Node) -> Scores | None:
 
 def _chosen(builder: Builder, x: Node) -> Scores | None:
     mask, yes, no = x.operands
-    if not hasattr(no, "op"):
-        return _seen(builder, x, yes, mask, float(no.splat))
-    return None if hasattr(yes, "op") else _seen(builder, x, no, builder.negated(mask), float(yes.splat))
+    if isinstance(no, Const):
+        return _seen(builder, x, yes, mask, float(no.splat))  # type: ignore[arg-type]
+    return _seen(builder, x, no, builder.negated(mask), float(yes.splat)) if isinstance(yes, Const) else None  # type: ignore[arg-type]
 
 
 def _seen(builder: Builder, x: Node, scores: Value, mask: Value, fill: float) -> Scores | None:
@@ -238,22 +229,13 @@ class Frame:
 
 def _conjuncts(builder: Builder, x: Value) -> list[Value]:
     """What has to hold together, each of x's rank, with an extent of 1 where it does not depend on a dimension."""
-    op = getattr(x, "op", None)
-    if op == "known":
-        return [ruled(x.attrs[0])]  # type: ignore[union-attr]
-    if op == "broadcast":
-        return _conjuncts(builder, x.operands[0])  # type: ignore[union-attr]
-    if op == "and":
-        return [part for operand in x.operands for part in _conjuncts(builder, operand)]  # type: ignore[union-attr]
-    inner = x.operands[0] if op == "reshape" else None  # type: ignore[union-attr]
-    kept = [d for d, e in enumerate(inner.shape) if e != 1] if inner is not None else []
-    if inner is None or [inner.shape[d] for d in kept] != [e for e in x.shape if e != 1]:
-        return [x]
-    parts = []
-    for part in _conjuncts(builder, inner):
-        rest = iter(kept)
-        parts.append(builder.reshape(part, tuple(1 if e == 1 else part.shape[next(rest)] for e in x.shape)))
-    return parts
+    if made_by(x, "known"):
+        return [ruled(x.attrs[0])]
+    if made_by(x, "broadcast"):
+        return _conjuncts(builder, x.operands[0])
+    if made_by(x, "and"):
+        return [part for operand in x.operands for part in _conjuncts(builder, operand)]
+    return [x]
 
 
 @dataclass
@@ -302,7 +284,7 @@ def _visibility(builder: Builder, found: Scores, frame: Frame, views: list[Layou
     for mask, _, level in found.masks:
         for part in _conjuncts(builder, mask):
             placed = frame.placed(builder, part, views[level])
-            if hasattr(placed, "op"):
+            if isinstance(placed, Node):
                 seen.tensors.append(placed)
                 continue
             if placed.rule is None:
@@ -369,13 +351,14 @@ def _made(builder: Builder, found: Scores, views: list[Layout], shared: Layout, 
 
 
 def _frame(found: Scores, views: list[Layout], axes: list[Axis]) -> Frame:
-    """Rows are all m of them, or the innermost axis that masks and biases depend on: the others are heads that share keys."""
+    """Rows are all m of them; or the innermost axis that masks and biases depend on, and the others are heads that share keys. Also
+    where queries were transposed to make the m rows: the search takes them better as they were."""
     last = len(found.shape) - 1
     keys = Axis(last, found.shape[-1], 1)
     ordered = sorted(axes, key=lambda a: (a.dim, -a.stride))
     batch, rows = [a for a in ordered if a.dim < last - 1], [a for a in ordered if a.dim == last - 1]
     frame = Frame([*batch, *rows, keys], batch, rows, keys)
-    told: set[Axis] = set()
+    told: set[Axis] = set(rows if is_moved(found.product.operands[found.of_keys]) else [])
     for mask, level in [(mask, level) for mask, _, level in found.masks] + found.biases:
         told.update(a for group, extent in zip(views[level], mask.shape) if extent > 1 for a in frame.pieces(group))
     inner = [a for group in views[0] for a in frame.pieces(group) if a in rows and a in told]

@@ -94,6 +94,10 @@ def made_by(x: Value, op: str) -> TypeGuard[Node]:
     return isinstance(x, Node) and x.op == op
 
 
+def is_moved(x: Node) -> bool:
+    return x.op == "transpose" or x.op == "reshape" and x.operands[0].op == "transpose"
+
+
 def is_number(x: Value, value: float) -> bool:
     """Whether x is `value`, rounded to x's type."""
     if not isinstance(x, Const) or x.splat is None:

@@ -250,6 +250,39 @@ def test_what_is_nearly_attention_stays_as_it_is(name):
     assert attributes(check(f, Q, *KV, *more)) is None
 
 
+A, B = draw(ROWS, KEYS), draw(KEYS, 4, seed=2)
+NEARLY = {
+    "a quotient": lambda a, b: (1 / a) @ b,
+    "halves": lambda a, b: (jnp.exp(a) / 2) @ b,
+    "no shift": lambda a, b: (jnp.exp(a @ b @ b.T) / jnp.exp(a @ b @ b.T).sum(-1, keepdims=True)) @ b,
+    "the same shift for all": lambda a, b: (jnp.exp(a @ b @ b.T - 3) / jnp.exp(a @ b @ b.T - 3).sum(-1, keepdims=True)) @ b,
+    "scores that are no product": lambda a, b: jax.nn.softmax(a, -1) @ b,
+    "scores below a number": lambda a, b: jax.nn.softmax(2 / (a @ b @ b.T), -1) @ b,
+    "scale 0": lambda a, b: jax.nn.softmax(a @ b @ b.T * 0, -1) @ b,
+    "negative scale": lambda a, b: jax.nn.softmax(a @ b @ b.T * -1, -1) @ b,
+    "a number more": lambda a, b: jax.nn.softmax(a @ b @ b.T + 1, -1) @ b,
+    "another function": lambda a, b: jax.nn.softmax(jnp.abs(a @ b @ b.T), -1) @ b,
+    "quotient of products": lambda a, b: jax.nn.softmax(a @ b @ b.T / (a @ b @ b.T), -1) @ b,
+    "one key": lambda a, b: jax.nn.softmax(a @ b @ b[:1].T, -1) @ b[:1],
+}
+
+
+@pytest.mark.parametrize("name", NEARLY)
+def test_products_of_no_attention(name):
+    assert attributes(check(NEARLY[name], A, B)) is None
+
+
+@pytest.mark.parametrize("f, expected", [
+    (lambda a, b: jax.nn.softmax((b @ (a @ b).T).T, -1) @ b, {}),
+    (lambda a, b: (b.T @ jax.nn.softmax(a @ b @ b.T, -1).T).T, {}),
+    (lambda a, b: jax.nn.softmax(a[:1] @ b @ b.T, -1) @ b, {}),
+    (lambda a, b: jax.nn.softmax(a @ b @ b.T + a @ b @ b.T, -1) @ b, {"mask": "float32"}),
+    (lambda a, b: jax.nn.softmax(jnp.where(a @ b @ b.T > -9, a @ b @ b.T, -INF), -1) @ b, {"mask": "bool"}),
+], ids=["turned scores", "turned weights", "one row", "scores as a bias", "scores as a mask"])
+def test_attention_in_other_words(f, expected):
+    assert attributes(check(f, A, B)) == expected
+
+
 def test_scores_as_low_as_what_stands_for_unseen():
     """-1e9 is a number: where scores are lower, the keys that are masked are what is seen."""
     q = Q.at[:].set(-1e6)
