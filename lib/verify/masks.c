@@ -457,20 +457,28 @@ static bool matches_cut(Match *match, MirageValue v, MirageValue of) {
   return false;
 }
 
+// Takes an axis or loop for dimension d: an access has one for each.
+static bool take(int8_t *of, uint32_t d) {
+  bool free = *of < 0;
+  *of = (int8_t)d;
+  return free;
+}
+
 // The access that moves as the tile does, along dimension d.
 static bool find_access(const Match *match, const MirageType *tile, uint32_t d, MirageAccessAttrs *access) {
   int64_t whole = tile->shape[d];
+  bool one_each = true;
   for (uint32_t a = 0; a < 3; a++)
     if (match->grid[d][a]) {
-      access->grid[a] = (int8_t)d;
+      one_each &= take(&access->grid[a], d);
       whole *= match->scope.grid[a];
     }
   for (uint32_t l = 0; l < match->scope.num_loops; l++)
     if (match->loop[d][l]) {
-      access->loop[l] = (int8_t)d;
+      one_each &= take(&access->loop[l], d);
       whole *= match->scope.ranges[l];
     }
-  if (whole != match->shape[d] && !match->cut[d])
+  if (!one_each || (whole != match->shape[d] && !match->cut[d]))
     return false;
   for (int given = 0; given < 2; given++) {
     int64_t grid[3] = {0}, loop[MIRAGE_MAX_LOOPS] = {0}, extent;
@@ -576,6 +584,14 @@ static uint32_t index_of_tile(const Copy *copy, MirageNode at, MirageValue v, Mi
   return i;
 }
 
+// The tile of an input that an access brings; of another shape than what it stands for, it is none.
+static MirageValue load_mask(Copy *copy, uint32_t index, const MirageAccessAttrs *access, MirageValue of) {
+  MirageValue tile = mirage_ugraph_load(copy->to, copy->argument[index], access);
+  copy->failed |= !tile.index || !mirage_type_same_shape(mirage_ugraph_type(copy->to, tile),
+                                                         mirage_ugraph_type(copy->side->graph, of));
+  return tile;
+}
+
 static void copy_mask(Copy *copy, MirageNode id, const MirageNodeView *node) {
   MirageAccessAttrs access;
   MirageValue x = copy->map[node->operands[1].index], mask;
@@ -586,7 +602,7 @@ static void copy_mask(Copy *copy, MirageNode id, const MirageNodeView *node) {
     copy->failed = true;
     return;
   }
-  mask = in_block ? mirage_ugraph_load(copy->to, copy->argument[index], &access) : copy->inputs[index];
+  mask = in_block ? load_mask(copy, index, &access, node->operands[0]) : copy->inputs[index];
   MirageValue sum[] = {x, mask}, picked[] = {mask, x};
   bool added = copy->m->form == VERIFY_MASK_ADDED;
   copy->map[node->first_result.index] =
@@ -662,7 +678,7 @@ static bool copy_pure(Copy *copy, MirageNode id, const MirageNodeView *node) {
     MirageAccessAttrs access;
     uint32_t index = index_of_tile(copy, id, node->first_result, &access);
     if (index < copy->m->out->count)
-      copy->map[node->first_result.index] = mirage_ugraph_load(copy->to, copy->argument[index], &access);
+      copy->map[node->first_result.index] = load_mask(copy, index, &access, node->first_result);
   }
   return true;
 }

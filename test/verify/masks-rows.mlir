@@ -525,3 +525,91 @@ mirage_kernel.graph @again_floor_beyond(%q: tensor<4x8xf32>, %k: tensor<16x8xf32
   }
   return %r : tensor<4x8xf32>
 }
+
+// Two heads in one block, a length for each.
+mirage_kernel.graph @src_two(%q: tensor<2x1x8xf32>, %k: tensor<2x16x8xf32>, %v: tensor<2x16x8xf32>, %n: tensor<2x1x1xi32>) -> tensor<2x1x8xf32> {
+  %j = iota {dim = 2} : tensor<1x1x16xi32>
+  %c = less %j, %n : tensor<1x1x16xi32>, tensor<2x1x1xi32>
+  %y = scaled_dot_product_attention %q, %k, %v, %c {scale = 0.5} : tensor<2x1x8xf32>, tensor<2x16x8xf32>, tensor<2x16x8xf32>, tensor<2x1x16xi1>
+  return %y : tensor<2x1x8xf32>
+}
+
+// Both lengths in each iteration.
+// CHECK: @two: equivalent to @src_two;
+mirage_kernel.graph @two(%q: tensor<2x1x8xf32>, %k: tensor<2x16x8xf32>, %v: tensor<2x16x8xf32>, %n: tensor<2x1x1xi32>) -> tensor<2x1x8xf32> attributes {source = @src_two} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [1] : (tensor<2x1x8xf32>, tensor<2x16x8xf32>, tensor<2x16x8xf32>, tensor<2x1x1xi32>) -> tensor<2x1x8xf32> {
+    %tq = load %a : tensor<2x1x8xf32> -> !mirage_block.tile<2x1x8xf32>
+    %bottom = bottom : !mirage_block.tile<2x1x1xf32>
+    %zero = constant 0.0 : !mirage_block.tile<2x1x1xf32>
+    %none = constant 0.0 : !mirage_block.tile<2x1x8xf32>
+    %sums:3 = loop 2 (%am = %bottom max, %as = %zero rescale, %ap = %none rescale) : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x8xf32> {
+      %tk = load %b {loop = [1]} : tensor<2x16x8xf32> -> !mirage_block.tile<2x8x8xf32>
+      %tv = load %d {loop = [1]} : tensor<2x16x8xf32> -> !mirage_block.tile<2x8x8xf32>
+      %tn = load %l : tensor<2x1x1xi32> -> !mirage_block.tile<2x1x1xi32>
+      %i = iota {dim = 2, loop = [8]} : !mirage_block.tile<1x1x8xi32>
+      %in = less %i, %tn : !mirage_block.tile<1x1x8xi32>, !mirage_block.tile<2x1x1xi32>
+      %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<2x1x8xf32>, !mirage_block.tile<2x8x8xf32>
+      %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+      %s = mul %s0, %h : !mirage_block.tile<2x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+      %z = mask %in, %s : !mirage_block.tile<2x1x8xi1>, !mirage_block.tile<2x1x8xf32>
+      %m = reduce_max %z {dim = 2} : !mirage_block.tile<2x1x8xf32>
+      %top = max %am, %m : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>
+      %less = sub %am, %top : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>
+      %by = exp %less : !mirage_block.tile<2x1x1xf32>
+      %x = sub %z, %top : !mirage_block.tile<2x1x8xf32>, !mirage_block.tile<2x1x1xf32>
+      %e = exp %x : !mirage_block.tile<2x1x8xf32>
+      %t = reduce_sum %e {dim = 2} : !mirage_block.tile<2x1x8xf32>
+      %p = matmul %e, %tv : !mirage_block.tile<2x1x8xf32>, !mirage_block.tile<2x8x8xf32>
+      yield %m, %t, %p rescale %by, %by : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x8xf32>, !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>
+    }
+    %tn1 = load %l : tensor<2x1x1xi32> -> !mirage_block.tile<2x1x1xi32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1x1xi32>
+    %some = less %c0, %tn1 : !mirage_block.tile<1x1x1xi32>, !mirage_block.tile<2x1x1xi32>
+    %no = not %some : !mirage_block.tile<2x1x1xi1>
+    %tf = cast %no : !mirage_block.tile<2x1x1xi1> -> !mirage_block.tile<2x1x1xf32>
+    %div = add %sums#1, %tf : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>
+    %y = div %sums#2, %div : !mirage_block.tile<2x1x8xf32>, !mirage_block.tile<2x1x1xf32>
+    store %y, %o : !mirage_block.tile<2x1x8xf32>, tensor<2x1x8xf32>
+  }
+  return %r : tensor<2x1x8xf32>
+}
+
+// The loop walks lengths and keys: each iteration has the length of one head for both.
+// CHECK: @two_in_turn: {{different|unsupported: (not the same for every mask|no useful error bound)}}
+mirage_kernel.graph @two_in_turn(%q: tensor<2x1x8xf32>, %k: tensor<2x16x8xf32>, %v: tensor<2x16x8xf32>, %n: tensor<2x1x1xi32>) -> tensor<2x1x8xf32> attributes {source = @src_two} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [1] : (tensor<2x1x8xf32>, tensor<2x16x8xf32>, tensor<2x16x8xf32>, tensor<2x1x1xi32>) -> tensor<2x1x8xf32> {
+    %tq = load %a : tensor<2x1x8xf32> -> !mirage_block.tile<2x1x8xf32>
+    %bottom = bottom : !mirage_block.tile<2x1x1xf32>
+    %zero = constant 0.0 : !mirage_block.tile<2x1x1xf32>
+    %none = constant 0.0 : !mirage_block.tile<2x1x8xf32>
+    %sums:3 = loop 2 (%am = %bottom max, %as = %zero rescale, %ap = %none rescale) : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x8xf32> {
+      %tk = load %b {loop = [1]} : tensor<2x16x8xf32> -> !mirage_block.tile<2x8x8xf32>
+      %tv = load %d {loop = [1]} : tensor<2x16x8xf32> -> !mirage_block.tile<2x8x8xf32>
+      %tn = load %l {loop = [0]} : tensor<2x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+      %i = iota {dim = 2, loop = [8]} : !mirage_block.tile<1x1x8xi32>
+      %in = less %i, %tn : !mirage_block.tile<1x1x8xi32>, !mirage_block.tile<1x1x1xi32>
+      %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<2x1x8xf32>, !mirage_block.tile<2x8x8xf32>
+      %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+      %s = mul %s0, %h : !mirage_block.tile<2x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+      %z = mask %in, %s : !mirage_block.tile<1x1x8xi1>, !mirage_block.tile<2x1x8xf32>
+      %m = reduce_max %z {dim = 2} : !mirage_block.tile<2x1x8xf32>
+      %top = max %am, %m : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>
+      %less = sub %am, %top : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>
+      %by = exp %less : !mirage_block.tile<2x1x1xf32>
+      %x = sub %z, %top : !mirage_block.tile<2x1x8xf32>, !mirage_block.tile<2x1x1xf32>
+      %e = exp %x : !mirage_block.tile<2x1x8xf32>
+      %t = reduce_sum %e {dim = 2} : !mirage_block.tile<2x1x8xf32>
+      %p = matmul %e, %tv : !mirage_block.tile<2x1x8xf32>, !mirage_block.tile<2x8x8xf32>
+      yield %m, %t, %p rescale %by, %by : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x8xf32>, !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>
+    }
+    %tn1 = load %l : tensor<2x1x1xi32> -> !mirage_block.tile<2x1x1xi32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1x1xi32>
+    %some = less %c0, %tn1 : !mirage_block.tile<1x1x1xi32>, !mirage_block.tile<2x1x1xi32>
+    %no = not %some : !mirage_block.tile<2x1x1xi1>
+    %tf = cast %no : !mirage_block.tile<2x1x1xi1> -> !mirage_block.tile<2x1x1xf32>
+    %div = add %sums#1, %tf : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>
+    %y = div %sums#2, %div : !mirage_block.tile<2x1x8xf32>, !mirage_block.tile<2x1x1xf32>
+    store %y, %o : !mirage_block.tile<2x1x8xf32>, tensor<2x1x8xf32>
+  }
+  return %r : tensor<2x1x8xf32>
+}
