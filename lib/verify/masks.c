@@ -196,8 +196,6 @@ static void steps_of_access(const Match *match, const MirageAccessAttrs *access,
   *out_tile = chunks[count];
 }
 
-static bool matches(Match *match, MirageValue v, MirageValue of);
-
 // Whether no block and no iteration moves: one that moves along a single element is beyond it.
 static bool stands(const Match *match, const int64_t grid[3], const int64_t loop[MIRAGE_MAX_LOOPS]) {
   bool still = true;
@@ -207,6 +205,8 @@ static bool stands(const Match *match, const int64_t grid[3], const int64_t loop
     still = still && (match->scope.ranges[l] <= 1 || !loop[l]);
   return still;
 }
+
+static bool matches(Match *match, MirageValue v, MirageValue of);
 
 // Whether a load brings the part of `of` that lies where the tile does.
 static bool match_load(Match *match, const MirageNodeView *load, MirageValue of) {
@@ -290,7 +290,8 @@ static bool match_any(Match *match, const MirageNodeView *less, const MirageNode
   }
   same = same && matches(&rows, cast.operands[0], like->operands[0]);
   for (uint32_t d = 0; same && d < type->rank; d++)
-    same = !rows.known[d] || d == along || note_steps(match, d, rows.grid[d], rows.loop[d]);
+    same = !rows.known[d] ||
+           (d == along ? stands(&rows, rows.grid[d], rows.loop[d]) : note_steps(match, d, rows.grid[d], rows.loop[d]));
   return same;
 }
 

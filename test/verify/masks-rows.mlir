@@ -613,3 +613,72 @@ mirage_kernel.graph @two_in_turn(%q: tensor<2x1x8xf32>, %k: tensor<2x16x8xf32>, 
   }
   return %r : tensor<2x1x8xf32>
 }
+
+// Whether a row sees a key at all, by all of its keys, in the block.
+// From the first on.
+// CHECK: @any_key: equivalent to @src_moved;
+mirage_kernel.graph @any_key(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> attributes {source = @src_moved} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x1xi32>) -> tensor<4x1x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x1x8xf32> -> !mirage_block.tile<1x1x8xf32>
+    %tk = load %b {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tv = load %d {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tn = load %l {grid = [0]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %i = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in = less %i, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x16x8xf32>
+    %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+    %s = mul %s0, %h : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %z = mask %in, %s : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %x = sub %z, %m : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %x : !mirage_block.tile<1x1x16xf32>
+    %t = reduce_sum %e {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %i2 = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in2 = less %i2, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %c = cast %in2 : !mirage_block.tile<1x1x16xi1> -> !mirage_block.tile<1x1x16xf32>
+    %most = reduce_max %c {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1x1xf32>
+    %some = less %c0, %most : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %no = not %some : !mirage_block.tile<1x1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1x1xi1> -> !mirage_block.tile<1x1x1xf32>
+    %by = add %t, %tf : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %p = matmul %e, %tv : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x16x8xf32>
+    %y = div %p, %by : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x1x8xf32>, tensor<4x1x8xf32>
+  }
+  return %r : tensor<4x1x8xf32>
+}
+
+// Blocks begin at keys 0, 16, 32, 48.
+// CHECK: @any_key_behind: {{different|unsupported: (not the same for every mask|no useful error bound)}}
+mirage_kernel.graph @any_key_behind(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> attributes {source = @src_moved} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x1xi32>) -> tensor<4x1x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x1x8xf32> -> !mirage_block.tile<1x1x8xf32>
+    %tk = load %b {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tv = load %d {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tn = load %l {grid = [0]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %i = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in = less %i, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x16x8xf32>
+    %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+    %s = mul %s0, %h : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %z = mask %in, %s : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %x = sub %z, %m : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %x : !mirage_block.tile<1x1x16xf32>
+    %t = reduce_sum %e {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %i2 = iota {dim = 2, grid = [16]} : !mirage_block.tile<1x1x16xi32>
+    %in2 = less %i2, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %c = cast %in2 : !mirage_block.tile<1x1x16xi1> -> !mirage_block.tile<1x1x16xf32>
+    %most = reduce_max %c {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1x1xf32>
+    %some = less %c0, %most : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %no = not %some : !mirage_block.tile<1x1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1x1xi1> -> !mirage_block.tile<1x1x1xf32>
+    %by = add %t, %tf : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %p = matmul %e, %tv : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x16x8xf32>
+    %y = div %p, %by : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x1x8xf32>, tensor<4x1x8xf32>
+  }
+  return %r : tensor<4x1x8xf32>
+}
