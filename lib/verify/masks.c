@@ -244,7 +244,8 @@ static bool counts_along(Match *match, const MirageNodeView *iota, uint32_t d, i
   const MirageType *type = mirage_ugraph_type(match->side->graph, iota->first_result);
   uint32_t dim = (uint32_t)iota->attrs->iota.dim;
   return dim + match->rank - type->rank == d && type->shape[dim] == tile_extent(match, d, extent) &&
-         note_steps(match, d, iota->attrs->iota.grid, iota->attrs->iota.loop);
+         (extent == 1 ? stands(match, iota->attrs->iota.grid, iota->attrs->iota.loop)
+                      : note_steps(match, d, iota->attrs->iota.grid, iota->attrs->iota.loop));
 }
 
 static bool match_iota(Match *match, const MirageNodeView *node, const MirageNodeView *of) {

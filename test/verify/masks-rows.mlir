@@ -682,3 +682,82 @@ mirage_kernel.graph @any_key_behind(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32
   }
   return %r : tensor<4x1x8xf32>
 }
+
+// An index along one element is 0.
+mirage_kernel.graph @src_zero(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> {
+  %j = iota {dim = 2} : tensor<1x1x16xi32>
+  %in = less %j, %n : tensor<1x1x16xi32>, tensor<4x1x1xi32>
+  %z = iota {dim = 0} : tensor<1x1x1xi32>
+  %on = less_equal %z, %n : tensor<1x1x1xi32>, tensor<4x1x1xi32>
+  %c = and %in, %on : tensor<4x1x16xi1>, tensor<4x1x1xi1>
+  %y = scaled_dot_product_attention %q, %k, %v, %c {scale = 0.5} : tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x16xi1>
+  return %y : tensor<4x1x8xf32>
+}
+
+// In each block.
+// CHECK: @zero: equivalent to @src_zero;
+mirage_kernel.graph @zero(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> attributes {source = @src_zero} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x1xi32>) -> tensor<4x1x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x1x8xf32> -> !mirage_block.tile<1x1x8xf32>
+    %tk = load %b {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tv = load %d {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tn = load %l {grid = [0]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %i = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in = less %i, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %zi = iota {dim = 0} : !mirage_block.tile<1x1x1xi32>
+    %on = less_equal %zi, %tn : !mirage_block.tile<1x1x1xi32>, !mirage_block.tile<1x1x1xi32>
+    %both = and %in, %on : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x1xi1>
+    %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x16x8xf32>
+    %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+    %s = mul %s0, %h : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %z = mask %both, %s : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %x = sub %z, %m : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %x : !mirage_block.tile<1x1x16xf32>
+    %t = reduce_sum %e {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1x1xi32>
+    %first = less %c0, %tn : !mirage_block.tile<1x1x1xi32>, !mirage_block.tile<1x1x1xi32>
+    %some = and %first, %on : !mirage_block.tile<1x1x1xi1>, !mirage_block.tile<1x1x1xi1>
+    %no = not %some : !mirage_block.tile<1x1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1x1xi1> -> !mirage_block.tile<1x1x1xf32>
+    %by = add %t, %tf : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %p = matmul %e, %tv : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x16x8xf32>
+    %y = div %p, %by : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x1x8xf32>, tensor<4x1x8xf32>
+  }
+  return %r : tensor<4x1x8xf32>
+}
+
+// Blocks count.
+// CHECK: @zero_counted: {{different|unsupported: (not the same for every mask|no useful error bound)}}
+mirage_kernel.graph @zero_counted(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>, %v: tensor<4x16x8xf32>, %n: tensor<4x1x1xi32>) -> tensor<4x1x8xf32> attributes {source = @src_zero} {
+  %r = custom (%a = %q, %b = %k, %d = %v, %l = %n) outs(%o) grid [4] : (tensor<4x1x8xf32>, tensor<4x16x8xf32>, tensor<4x16x8xf32>, tensor<4x1x1xi32>) -> tensor<4x1x8xf32> {
+    %tq = load %a {grid = [0]} : tensor<4x1x8xf32> -> !mirage_block.tile<1x1x8xf32>
+    %tk = load %b {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tv = load %d {grid = [0]} : tensor<4x16x8xf32> -> !mirage_block.tile<1x16x8xf32>
+    %tn = load %l {grid = [0]} : tensor<4x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %i = iota {dim = 2} : !mirage_block.tile<1x1x16xi32>
+    %in = less %i, %tn : !mirage_block.tile<1x1x16xi32>, !mirage_block.tile<1x1x1xi32>
+    %zi = iota {dim = 0, grid = [1]} : !mirage_block.tile<1x1x1xi32>
+    %on = less_equal %zi, %tn : !mirage_block.tile<1x1x1xi32>, !mirage_block.tile<1x1x1xi32>
+    %both = and %in, %on : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x1xi1>
+    %s0 = matmul %tq, %tk {transpose_b} : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x16x8xf32>
+    %h = constant 0.5 : !mirage_block.tile<1x1x1xf32>
+    %s = mul %s0, %h : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %z = mask %both, %s : !mirage_block.tile<1x1x16xi1>, !mirage_block.tile<1x1x16xf32>
+    %m = reduce_max %z {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %x = sub %z, %m : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x1x1xf32>
+    %e = exp %x : !mirage_block.tile<1x1x16xf32>
+    %t = reduce_sum %e {dim = 2} : !mirage_block.tile<1x1x16xf32>
+    %c0 = constant 0.0 : !mirage_block.tile<1x1x1xi32>
+    %first = less %c0, %tn : !mirage_block.tile<1x1x1xi32>, !mirage_block.tile<1x1x1xi32>
+    %some = and %first, %on : !mirage_block.tile<1x1x1xi1>, !mirage_block.tile<1x1x1xi1>
+    %no = not %some : !mirage_block.tile<1x1x1xi1>
+    %tf = cast %no : !mirage_block.tile<1x1x1xi1> -> !mirage_block.tile<1x1x1xf32>
+    %by = add %t, %tf : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<1x1x1xf32>
+    %p = matmul %e, %tv : !mirage_block.tile<1x1x16xf32>, !mirage_block.tile<1x16x8xf32>
+    %y = div %p, %by : !mirage_block.tile<1x1x8xf32>, !mirage_block.tile<1x1x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<1x1x8xf32>, tensor<4x1x8xf32>
+  }
+  return %r : tensor<4x1x8xf32>
+}
