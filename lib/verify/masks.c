@@ -11,38 +11,26 @@
 // Example:   %k = iota {dim = 1, loop = [32]} : tile<1x32xi32>      %q = iota {dim = 0, grid = [16]} : tile<16x1xi32>
 //            %c = less_equal %k, %q      mask %c, %s                of key <= query, [64, 64]:
 //            %t = load %b {grid = [0], loop = [1]} : tensor<64x64xf16> -> tile<16x32xf16>      add %s, %t
-#include "masks.h"
+#include "masks_match.h"
 
 #include <stdlib.h>
-
-typedef struct Side { // one graph of the pair
-  const MirageUGraph *graph;
-  bool *pure;        // [num_values + 1]: made of predicates, indices and constants alone
-  bool *needed;      // [num_values + 1]: of pure ones at the kernel level: the copy reads it all the same
-  MirageValue *root; // [num_values + 1]: the kernel-level value that an argument of a custom kernel is
-} Side;
 
 typedef struct Masker {
   VerifyMasks *out;
   VerifyMaskForm form;
-  Side sides[2];
+  MaskSide sides[2];
 } Masker;
 
-static const Side *source_of(const Masker *m) { return &m->sides[0]; }
+static const MaskSide *source_of(const Masker *m) { return &m->sides[0]; }
 
 // ------------------------------------------------------------------------------------------------- what is pure
-
-static bool is_logical(const MirageUGraph *graph, MirageValue v) {
-  MirageFamily family = mirage_dtype_family(mirage_ugraph_type(graph, v)->dtype);
-  return family == MIRAGE_FAMILY_PREDICATE || family == MIRAGE_FAMILY_INDEX;
-}
 
 static bool is_constant(const MirageUGraph *graph, MirageValue v) {
   MirageNode def = mirage_ugraph_def(graph, v);
   return def.index && mirage_ugraph_node(graph, def).op == MIRAGE_OP_CONSTANT;
 }
 
-static bool node_is_pure(const Side *side, const MirageNodeView *node) {
+static bool node_is_pure(const MaskSide *side, const MirageNodeView *node) {
   bool pure =
       node->num_results == 1 && !node->region.index && node->op != MIRAGE_OP_MASK && node->op != MIRAGE_OP_BOTTOM;
   for (uint32_t i = 0; pure && i < node->num_operands; i++)
@@ -50,7 +38,7 @@ static bool node_is_pure(const Side *side, const MirageNodeView *node) {
   return pure;
 }
 
-static void find_pure(Side *side, MirageRegion region) {
+static void find_pure(MaskSide *side, MirageRegion region) {
   MirageRegionView view = mirage_ugraph_region(side->graph, region);
   for (uint32_t i = 0; i < view.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(side->graph, view.nodes[i]);
@@ -59,38 +47,39 @@ static void find_pure(Side *side, MirageRegion region) {
     if (node.op == MIRAGE_OP_CUSTOM)
       for (uint32_t k = 0; k < node.num_operands; k++) {
         uint32_t argument = mirage_ugraph_region(side->graph, node.region).first_argument.index + k;
-        side->pure[argument] = side->pure[node.operands[k].index] && is_logical(side->graph, node.operands[k]);
+        side->pure[argument] =
+            side->pure[node.operands[k].index] && mirage__mask_is_logical(side->graph, node.operands[k]);
         side->root[argument] = node.operands[k];
       }
     if (node.op == MIRAGE_OP_CUSTOM || node.op == MIRAGE_OP_LOOP)
       find_pure(side, node.region);
     if (node.op == MIRAGE_OP_CUSTOM && node.num_results == 1) { // a kernel of predicates alone
-      bool pure = node.num_operands > 0 || is_logical(side->graph, node.first_result);
+      bool pure = node.num_operands > 0 || mirage__mask_is_logical(side->graph, node.first_result);
       for (uint32_t k = 0; k < node.num_operands; k++)
-        pure = pure && side->pure[node.operands[k].index] && is_logical(side->graph, node.operands[k]);
+        pure = pure && side->pure[node.operands[k].index] && mirage__mask_is_logical(side->graph, node.operands[k]);
       side->pure[node.first_result.index] = pure;
     }
   }
 }
 
-static bool is_masked(const Side *side, const MirageNodeView *node) {
+static bool is_masked(const MaskSide *side, const MirageNodeView *node) {
   return node->op == MIRAGE_OP_MASK && side->pure[node->operands[0].index];
 }
 
 // A number that predicates make, which something else reads: an input as well.
-static bool is_number(const Side *side, MirageValue v) {
-  return side->pure[v.index] && !is_logical(side->graph, v) && !is_constant(side->graph, v);
+static bool is_number(const MaskSide *side, MirageValue v) {
+  return side->pure[v.index] && !mirage__mask_is_logical(side->graph, v) && !is_constant(side->graph, v);
 }
 
-static MirageStatus side_init(Side *side, const MirageUGraph *graph) {
+static MirageStatus side_init(MaskSide *side, const MirageUGraph *graph) {
   size_t values = (size_t)mirage_ugraph_num_values(graph) + 1;
-  *side = (Side){graph, calloc(values, sizeof *side->pure), calloc(values, sizeof *side->needed),
-                 calloc(values, sizeof *side->root)};
+  *side = (MaskSide){graph, calloc(values, sizeof *side->pure), calloc(values, sizeof *side->needed),
+                     calloc(values, sizeof *side->root)};
   if (!side->pure || !side->needed || !side->root)
     return MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++) {
     MirageValue input = mirage_ugraph_get_input(graph, i);
-    side->pure[input.index] = is_logical(graph, input);
+    side->pure[input.index] = mirage__mask_is_logical(graph, input);
   }
   find_pure(side, mirage_ugraph_body(graph));
   return MIRAGE_OK;
@@ -113,7 +102,7 @@ static bool add_mask(Masker *m, MirageValue of, MirageDType dtype, bool number) 
 
 // Whether all that the source does with predicates is to mask with them, or to read them as numbers.
 static bool find_masks(Masker *m) {
-  const Side *side = source_of(m);
+  const MaskSide *side = source_of(m);
   MirageRegionView body = mirage_ugraph_region(side->graph, mirage_ugraph_body(side->graph));
   for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(side->graph, body.nodes[i]);
@@ -138,411 +127,11 @@ static bool find_masks(Masker *m) {
   return some;
 }
 
-// ------------------------------------------------------------------------------- whether a tile is one of a mask
-
-// A tile, or a tensor, that may be one of a mask; how grid and loops move it along each dimension, as far as is known.
-typedef struct Match {
-  const Side *side, *source;
-  MirageScope scope; // all zero at the kernel level
-  bool in_block;
-  uint32_t rank;
-  int64_t shape[MIRAGE_MAX_RANK]; // of the mask
-  int64_t tile[MIRAGE_MAX_RANK];  // of what may be a tile of it
-  bool known[MIRAGE_MAX_RANK];
-  int64_t grid[MIRAGE_MAX_RANK][3], loop[MIRAGE_MAX_RANK][MIRAGE_MAX_LOOPS];
-  bool cut[MIRAGE_MAX_RANK]; // said to end where the mask ends
-} Match;
-
-// The extent that something has along dimension d where its counterpart in the mask has `extent`.
-static int64_t tile_extent(const Match *match, uint32_t d, int64_t extent) {
-  return extent == match->shape[d] ? match->tile[d] : extent;
-}
-
-// That along dimension d the tile moves so.
-static bool note_steps(Match *match, uint32_t d, const int64_t grid[3], const int64_t loop[MIRAGE_MAX_LOOPS]) {
-  bool same = true;
-  for (uint32_t a = 0; a < 3; a++) {
-    int64_t step = match->scope.grid[a] > 1 ? grid[a] : 0;
-    same = same && (!match->known[d] || match->grid[d][a] == step);
-    match->grid[d][a] = step;
-  }
-  for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++) {
-    int64_t step = l < match->scope.num_loops && match->scope.ranges[l] > 1 ? loop[l] : 0;
-    same = same && (!match->known[d] || match->loop[d][l] == step);
-    match->loop[d][l] = step;
-  }
-  match->known[d] = true;
-  return same;
-}
-
-// The steps by which an access moves along dimension d of `extent` elements.
-static void steps_of_access(const Match *match, const MirageAccessAttrs *access, uint32_t d, int64_t extent,
-                            int64_t grid[3], int64_t loop[MIRAGE_MAX_LOOPS], int64_t *out_tile) {
-  int64_t parts[3 + MIRAGE_MAX_LOOPS], chunks[4 + MIRAGE_MAX_LOOPS], *step[3 + MIRAGE_MAX_LOOPS];
-  uint32_t count = 0;
-  for (uint32_t a = 0; a < 3; a++)
-    if (access->grid[a] == (int8_t)d) {
-      step[count] = &grid[a];
-      parts[count++] = match->scope.grid[a];
-    }
-  for (uint32_t l = 0; l < match->scope.num_loops; l++)
-    if (access->loop[l] == (int8_t)d) {
-      step[count] = &loop[l];
-      parts[count++] = match->scope.ranges[l];
-    }
-  mirage_access_chunks(access, d, extent, count, parts, chunks);
-  for (uint32_t i = 0; i < count; i++)
-    *step[i] = chunks[i + 1];
-  *out_tile = chunks[count];
-}
-
-// Whether no block and no iteration moves: one that moves along a single element is beyond it.
-static bool stands(const Match *match, const int64_t grid[3], const int64_t loop[MIRAGE_MAX_LOOPS]) {
-  bool still = true;
-  for (uint32_t a = 0; a < 3; a++)
-    still = still && (match->scope.grid[a] <= 1 || !grid[a]);
-  for (uint32_t l = 0; l < match->scope.num_loops; l++)
-    still = still && (match->scope.ranges[l] <= 1 || !loop[l]);
-  return still;
-}
-
-static bool matches(Match *match, MirageValue v, MirageValue of);
-
-// Whether a load brings the part of `of` that lies where the tile does.
-static bool match_load(Match *match, const MirageNodeView *load, MirageValue of) {
-  const MirageAccessAttrs *access = &load->attrs->access;
-  const MirageType *type = mirage_ugraph_type(match->source->graph, of);
-  MirageValue root = match->side->root[load->operands[0].index];
-  Match tensor = {.side = match->side, .source = match->source, .rank = type->rank};
-  uint32_t missing = match->rank - type->rank;
-  bool same = root.index && mirage_type_same_shape(mirage_ugraph_type(match->side->graph, root), type);
-  for (uint32_t d = 0; same && d < MIRAGE_MAX_RANK; d++) {
-    tensor.shape[d] = tensor.tile[d] = type->shape[d];
-    same = !access->order[d] && !access->end[d];
-  }
-  for (uint32_t d = 0; same && d < type->rank; d++) {
-    int64_t grid[3] = {0}, loop[MIRAGE_MAX_LOOPS] = {0}, tile;
-    steps_of_access(match, access, d, type->shape[d], grid, loop, &tile);
-    same = tile == tile_extent(match, d + missing, type->shape[d]) &&
-           (type->shape[d] == 1 ? stands(match, grid, loop) : note_steps(match, d + missing, grid, loop));
-  }
-  return same && matches(&tensor, root, of);
-}
-
-static bool match_operands(Match *match, const MirageNodeView *node, const MirageNodeView *of, bool swapped) {
-  Match kept = *match;
-  for (uint32_t i = 0; i < of->num_operands; i++)
-    if (!matches(match, node->operands[swapped ? of->num_operands - 1 - i : i], of->operands[i])) {
-      *match = kept;
-      return false;
-    }
-  return true;
-}
-
-// Whether an iota counts along dimension d of the mask, of which it has `extent` elements, as a tile of these.
-static bool counts_along(Match *match, const MirageNodeView *iota, uint32_t d, int64_t extent) {
-  const MirageType *type = mirage_ugraph_type(match->side->graph, iota->first_result);
-  uint32_t dim = (uint32_t)iota->attrs->iota.dim;
-  return dim + match->rank - type->rank == d && type->shape[dim] == tile_extent(match, d, extent) &&
-         (extent == 1 ? stands(match, iota->attrs->iota.grid, iota->attrs->iota.loop)
-                      : note_steps(match, d, iota->attrs->iota.grid, iota->attrs->iota.loop));
-}
-
-static bool match_iota(Match *match, const MirageNodeView *node, const MirageNodeView *of) {
-  const MirageType *type = mirage_ugraph_type(match->source->graph, of->first_result);
-  uint32_t dim = (uint32_t)of->attrs->iota.dim;
-  return node->attrs->iota.start == of->attrs->iota.start &&
-         counts_along(match, node, dim + match->rank - type->rank, type->shape[dim]);
-}
-
-static MirageValue without_broadcasts(const MirageUGraph *graph, MirageValue v) {
-  MirageNode def = mirage_ugraph_def(graph, v);
-  while (def.index && mirage_ugraph_node(graph, def).op == MIRAGE_OP_BROADCAST) {
-    v = mirage_ugraph_node(graph, def).operands[0];
-    def = mirage_ugraph_def(graph, v);
-  }
-  return v;
-}
-
-static MirageNodeView def_of_value(const MirageUGraph *graph, MirageValue v) {
-  MirageNode def = mirage_ugraph_def(graph, v);
-  return def.index ? mirage_ugraph_node(graph, def) : (MirageNodeView){.op = MIRAGE_OP_NONE};
-}
-
-// Whether any element of a row holds, as kernels say it of tiles with whole rows: 0 < reduce_max(cast(x)).
-static bool match_any(Match *match, const MirageNodeView *less, const MirageNodeView *like) {
-  const MirageUGraph *graph = match->side->graph;
-  MirageNodeView zero = def_of_value(graph, less->operands[0]), max = def_of_value(graph, less->operands[1]), cast;
-  if (zero.op != MIRAGE_OP_CONSTANT || zero.attrs->constant.value != 0 || max.op != MIRAGE_OP_REDUCE_MAX ||
-      max.attrs->reduce.extent != 1 || max.attrs->reduce.dim != like->attrs->reduce.dim)
-    return false;
-  cast = def_of_value(graph, max.operands[0]);
-  if (cast.op != MIRAGE_OP_CAST)
-    return false;
-  const MirageType *type = mirage_ugraph_type(match->source->graph, like->operands[0]);
-  const MirageType *tile = mirage_ugraph_type(graph, cast.operands[0]);
-  uint32_t along = (uint32_t)max.attrs->reduce.dim;
-  Match rows = {
-      .side = match->side, .source = match->source, .scope = match->scope, .in_block = true, .rank = type->rank};
-  bool same = tile->rank == type->rank && match->rank == type->rank && tile->shape[along] == type->shape[along];
-  for (uint32_t d = 0; d < type->rank; d++) {
-    rows.shape[d] = type->shape[d];
-    rows.tile[d] = tile->shape[d];
-  }
-  same = same && matches(&rows, cast.operands[0], like->operands[0]);
-  for (uint32_t d = 0; same && d < type->rank; d++)
-    same = !rows.known[d] ||
-           (d == along ? stands(&rows, rows.grid[d], rows.loop[d]) : note_steps(match, d, rows.grid[d], rows.loop[d]));
-  return same;
-}
-
-// Whether any element of a row of `pred` holds, where the first one does if any: of `index < x`, `index <= x` along the
-// last dimension, with x of one element there, and of what `and` and `or` make of such.
-static bool match_first(Match *match, MirageValue v, MirageValue pred) {
-  const MirageUGraph *source = match->source->graph;
-  pred = without_broadcasts(source, pred);
-  const MirageType *type = mirage_ugraph_type(source, pred);
-  MirageNodeView node = def_of_value(match->side->graph, without_broadcasts(match->side->graph, v));
-  MirageNodeView like = def_of_value(source, pred);
-  if (type->shape[type->rank - 1] == 1)
-    return matches(match, v, pred);
-  if (node.op != like.op)
-    return false;
-  if (like.op == MIRAGE_OP_AND || like.op == MIRAGE_OP_OR)
-    return match_first(match, node.operands[0], like.operands[0]) &&
-           match_first(match, node.operands[1], like.operands[1]);
-  if (like.op != MIRAGE_OP_LESS && like.op != MIRAGE_OP_LESS_EQUAL)
-    return false;
-  MirageNodeView iota = def_of_value(source, without_broadcasts(source, like.operands[0]));
-  MirageNodeView start = def_of_value(match->side->graph, without_broadcasts(match->side->graph, node.operands[0]));
-  const MirageType *x = mirage_ugraph_type(source, like.operands[1]);
-  return iota.op == MIRAGE_OP_IOTA &&
-         (uint32_t)iota.attrs->iota.dim + 1 == mirage_ugraph_type(source, iota.first_result)->rank &&
-         start.op == MIRAGE_OP_CONSTANT && start.attrs->constant.value == (double)iota.attrs->iota.start &&
-         (x->rank == 0 || x->shape[x->rank - 1] == 1) && matches(match, node.operands[1], like.operands[1]);
-}
-
-static bool is_any_of_rows(const Match *match, const MirageNodeView *like) {
-  return like->op == MIRAGE_OP_REDUCE_MAX && like->attrs->reduce.extent == 1 &&
-         (uint32_t)like->attrs->reduce.dim + 1 == mirage_ugraph_type(match->source->graph, like->operands[0])->rank;
-}
-
-// The store of a kernel's result, outside loops.
-static MirageNode store_of(const MirageUGraph *graph, MirageNode custom, uint32_t result) {
-  MirageNodeView node = mirage_ugraph_node(graph, custom);
-  MirageRegionView body = mirage_ugraph_region(graph, node.region);
-  MirageValue argument = mirage_ugraph_argument(graph, custom, node.num_operands + result);
-  MirageNode found = {0};
-  for (uint32_t i = 0; i < body.num_nodes; i++) {
-    MirageNodeView store = mirage_ugraph_node(graph, body.nodes[i]);
-    if (store.op == MIRAGE_OP_STORE && store.operands[1].index == argument.index)
-      found = body.nodes[i];
-  }
-  return found;
-}
-
-// Whether a kernel computes `of`, tile by tile, and stores each where it belongs.
-static bool match_kernel(Match *match, MirageNode custom, uint32_t result, MirageValue of) {
-  const MirageUGraph *graph = match->side->graph;
-  const MirageType *type = mirage_ugraph_type(match->source->graph, of);
-  MirageNode at = store_of(graph, custom, result);
-  if (!at.index)
-    return false;
-  MirageNodeView store = mirage_ugraph_node(graph, at);
-  const MirageType *tile = mirage_ugraph_type(graph, store.operands[0]);
-  const MirageAccessAttrs *access = &store.attrs->access;
-  Match inner = {.side = match->side,
-                 .source = match->source,
-                 .scope = mirage_ugraph_scope(graph, at),
-                 .in_block = true,
-                 .rank = type->rank};
-  bool same = tile->rank == type->rank;
-  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++) {
-    inner.shape[d] = type->shape[d];
-    inner.tile[d] = tile->shape[d];
-    same = same && !access->order[d] && !access->end[d];
-  }
-  same = same && matches(&inner, store.operands[0], of);
-  for (uint32_t d = 0; same && d < type->rank; d++) {
-    int64_t grid[3] = {0}, loop[MIRAGE_MAX_LOOPS] = {0}, extent;
-    steps_of_access(&inner, access, d, type->shape[d], grid, loop, &extent);
-    same = extent == tile->shape[d] && (!inner.known[d] || note_steps(&inner, d, grid, loop));
-  }
-  return same;
-}
-
-// Whether `v` of the side at hand is `of` of the source, element by element where it stretches.
-static bool matches(Match *match, MirageValue v, MirageValue of) {
-  const MirageUGraph *graph = match->side->graph, *source = match->source->graph;
-  v = without_broadcasts(graph, v);
-  of = without_broadcasts(source, of);
-  MirageNode def = mirage_ugraph_def(graph, v), def_of = mirage_ugraph_def(source, of);
-  MirageNodeView node = def_of_value(graph, v), like = def_of_value(source, of);
-  if (match->in_block && node.op == MIRAGE_OP_LOAD)
-    return match_load(match, &node, of);
-  if (!match->in_block && node.op == MIRAGE_OP_CUSTOM)
-    return match_kernel(match, def, v.index - node.first_result.index, of);
-  if (is_any_of_rows(match, &like) && node.op != MIRAGE_OP_REDUCE_MAX) {
-    Match kept = *match;
-    if (match_first(match, v, like.operands[0]))
-      return true;
-    *match = kept;
-  }
-  if (match->in_block && node.op == MIRAGE_OP_LESS && like.op == MIRAGE_OP_REDUCE_MAX)
-    return match_any(match, &node, &like);
-  if (!def.index && !def_of.index && !match->in_block) { // an input of both graphs
-    bool same = false;
-    for (uint32_t i = 0; i < mirage_ugraph_num_inputs(source); i++)
-      same |=
-          mirage_ugraph_get_input(source, i).index == of.index && mirage_ugraph_get_input(graph, i).index == v.index;
-    return same;
-  }
-  if (node.op != like.op || node.num_operands != like.num_operands)
-    return false;
-  switch (mirage_op_info(node.op)->kind) {
-  case MIRAGE_KIND_IOTA:
-    return match_iota(match, &node, &like);
-  case MIRAGE_KIND_CONSTANT:
-    return node.op == MIRAGE_OP_CONSTANT && node.attrs->constant.value == like.attrs->constant.value;
-  case MIRAGE_KIND_UNARY:
-    return match_operands(match, &node, &like, false);
-  case MIRAGE_KIND_BINARY: {
-    bool commutes = node.op == MIRAGE_OP_AND || node.op == MIRAGE_OP_OR || node.op == MIRAGE_OP_EQUAL;
-    return match_operands(match, &node, &like, false) || (commutes && match_operands(match, &node, &like, true));
-  }
-  case MIRAGE_KIND_CAST:
-    return mirage_ugraph_type(graph, v)->dtype == mirage_ugraph_type(source, of)->dtype &&
-           match_operands(match, &node, &like, false);
-  case MIRAGE_KIND_REDUCE:
-    return !match->in_block && node.attrs->reduce.dim == like.attrs->reduce.dim &&
-           node.attrs->reduce.extent == like.attrs->reduce.extent && match_operands(match, &node, &like, false);
-  default:
-    return false;
-  }
-}
-
-// `index < extent` of one of the mask's dimensions.
-static bool match_cut(Match *match, MirageValue v) {
-  MirageNode def = mirage_ugraph_def(match->side->graph, v);
-  if (!def.index || mirage_ugraph_node(match->side->graph, def).op != MIRAGE_OP_LESS)
-    return false;
-  const MirageValue *operands = mirage_ugraph_node(match->side->graph, def).operands;
-  MirageNode at = mirage_ugraph_def(match->side->graph, operands[0]),
-             end = mirage_ugraph_def(match->side->graph, operands[1]);
-  if (!at.index || !end.index)
-    return false;
-  MirageNodeView iota = mirage_ugraph_node(match->side->graph, at),
-                 extent = mirage_ugraph_node(match->side->graph, end);
-  if (iota.op != MIRAGE_OP_IOTA || extent.op != MIRAGE_OP_CONSTANT || iota.attrs->iota.start)
-    return false;
-  uint32_t d = (uint32_t)iota.attrs->iota.dim + match->rank - mirage_ugraph_type(match->side->graph, operands[0])->rank;
-  if (extent.attrs->constant.value != (double)match->shape[d] || !counts_along(match, &iota, d, match->shape[d]))
-    return false;
-  return match->cut[d] = true;
-}
-
-// The same, where the tile may also say that the mask ends.
-static bool matches_cut(Match *match, MirageValue v, MirageValue of) {
-  Match kept = *match;
-  if (matches(match, v, of))
-    return true;
-  *match = kept;
-  MirageNode def = mirage_ugraph_def(match->side->graph, v);
-  if (!def.index || mirage_ugraph_node(match->side->graph, def).op != MIRAGE_OP_AND)
-    return false;
-  const MirageValue *operands = mirage_ugraph_node(match->side->graph, def).operands;
-  for (uint32_t i = 0; i < 2; i++) {
-    if (match_cut(match, operands[i]) && matches_cut(match, operands[1 - i], of))
-      return true;
-    *match = kept;
-  }
-  return false;
-}
-
-// Takes an axis or loop for dimension d: an access has one for each.
-static bool take(int8_t *of, uint32_t d) {
-  bool free = *of < 0;
-  *of = (int8_t)d;
-  return free;
-}
-
-// The access that moves as the tile does, along dimension d.
-static bool find_access(const Match *match, const MirageType *tile, uint32_t d, MirageAccessAttrs *access) {
-  int64_t whole = tile->shape[d];
-  bool one_each = true;
-  for (uint32_t a = 0; a < 3; a++)
-    if (match->grid[d][a]) {
-      one_each &= take(&access->grid[a], d);
-      whole *= match->scope.grid[a];
-    }
-  for (uint32_t l = 0; l < match->scope.num_loops; l++)
-    if (match->loop[d][l]) {
-      one_each &= take(&access->loop[l], d);
-      whole *= match->scope.ranges[l];
-    }
-  if (!one_each || (whole != match->shape[d] && !match->cut[d]))
-    return false;
-  for (int given = 0; given < 2; given++) {
-    int64_t grid[3] = {0}, loop[MIRAGE_MAX_LOOPS] = {0}, extent;
-    access->tiles[d] = given ? tile->shape[d] : 0;
-    steps_of_access(match, access, d, match->shape[d], grid, loop, &extent);
-    bool same = extent == tile->shape[d];
-    for (uint32_t a = 0; a < 3; a++)
-      same = same && grid[a] == match->grid[d][a];
-    for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++)
-      same = same && loop[l] == match->loop[d][l];
-    if (same)
-      return true;
-  }
-  return false;
-}
-
-// The load of mask `index` that gives the tile `v`, a predicate or a number.
-static bool load_of(const Masker *m, const Side *side, MirageNode at, MirageValue v, uint32_t index,
-                    MirageAccessAttrs *out_access) {
-  const VerifyMask *mask = &m->out->masks[index];
-  const MirageType *tile = mirage_ugraph_type(side->graph, v);
-  Match match = {.side = side,
-                 .source = source_of(m),
-                 .scope = mirage_ugraph_scope(side->graph, at),
-                 .in_block = true,
-                 .rank = mask->type.rank};
-  MirageAccessAttrs access = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}, .fill = MIRAGE_FILL_ZERO};
-  if (tile->rank != mask->type.rank || mask->number == is_logical(side->graph, v))
-    return false;
-  for (uint32_t d = 0; d < mask->type.rank; d++) {
-    match.shape[d] = mask->type.shape[d];
-    match.tile[d] = tile->shape[d];
-  }
-  if (mask->number ? !matches(&match, v, mask->of) : !matches_cut(&match, v, mask->of))
-    return false;
-  for (uint32_t d = 0; d < mask->type.rank; d++) {
-    if (!find_access(&match, tile, d, &access))
-      return false;
-    if (match.cut[d] && m->form == VERIFY_MASK_ADDED)
-      access.fill = MIRAGE_FILL_BOTTOM;
-  }
-  *out_access = access;
-  return true;
-}
-
-static bool tensor_of(const Masker *m, const Side *side, MirageValue v, uint32_t index) {
-  const VerifyMask *mask = &m->out->masks[index];
-  Match match = {.side = side, .source = source_of(m), .rank = mask->type.rank};
-  const MirageType *type = mirage_ugraph_type(side->graph, v);
-  MirageType like = mask->type;
-  like.dtype = type->dtype;
-  for (uint32_t d = 0; d < mask->type.rank; d++)
-    match.shape[d] = match.tile[d] = mask->type.shape[d];
-  return mirage_type_same_shape(type, &like) && mask->number == !is_logical(side->graph, v) &&
-         matches(&match, v, mask->of);
-}
-
 // --------------------------------------------------------------------------------------------------------- copying
 
 typedef struct Copy {
   const Masker *m;
-  const Side *side;
+  const MaskSide *side;
   MirageUGraph *to;
   MirageValue *map;                       // [num_values + 1]
   MirageValue inputs[VERIFY_MAX_MASKS];   // of the new graph; GIVEN: numbers as its own operators make them
@@ -553,7 +142,7 @@ typedef struct Copy {
 // The mask that a predicate or number of the kernel level is; count where there is none.
 static uint32_t index_of_tensor(const Copy *copy, MirageValue v) {
   uint32_t i = 0;
-  while (i < copy->m->out->count && !tensor_of(copy->m, copy->side, v, i))
+  while (i < copy->m->out->count && !mirage__mask_is_tensor(&copy->m->out->masks[i], source_of(copy->m), copy->side, v))
     i++;
   return i;
 }
@@ -561,11 +150,11 @@ static uint32_t index_of_tensor(const Copy *copy, MirageValue v) {
 // A predicate of the kernel level that is an input of the copy, whoever reads it.
 static bool is_given(const Copy *copy, MirageValue v) {
   return copy->m->form == VERIFY_MASK_GIVEN && copy->side->pure[v.index] && !is_constant(copy->side->graph, v) &&
-         is_logical(copy->side->graph, v) && index_of_tensor(copy, v) < copy->m->out->count;
+         mirage__mask_is_logical(copy->side->graph, v) && index_of_tensor(copy, v) < copy->m->out->count;
 }
 
 static void find_needed(Copy *copy) {
-  const Side *side = copy->side;
+  const MaskSide *side = copy->side;
   MirageRegionView body = mirage_ugraph_region(side->graph, mirage_ugraph_body(side->graph));
   for (uint32_t i = body.num_nodes; i-- > 0;) {
     MirageNodeView node = mirage_ugraph_node(side->graph, body.nodes[i]);
@@ -581,7 +170,8 @@ static void find_needed(Copy *copy) {
 
 static uint32_t index_of_tile(const Copy *copy, MirageNode at, MirageValue v, MirageAccessAttrs *access) {
   uint32_t i = 0;
-  while (i < copy->m->out->count && !load_of(copy->m, copy->side, at, v, i, access))
+  while (i < copy->m->out->count &&
+         !mirage__mask_is_tile(&copy->m->out->masks[i], copy->m->form, source_of(copy->m), copy->side, at, v, access))
     i++;
   return i;
 }
@@ -670,7 +260,7 @@ static bool copy_pure(Copy *copy, MirageNode id, const MirageNodeView *node) {
       (at_kernel && copy->side->needed[node->first_result.index]))
     return false;
   if (is_constant(copy->side->graph, node->first_result))
-    return is_logical(copy->side->graph, node->first_result);
+    return mirage__mask_is_logical(copy->side->graph, node->first_result);
   if (at_kernel && copy->m->form == VERIFY_MASK_ADDED && is_number(copy->side, node->first_result)) {
     uint32_t index = index_of_tensor(copy, node->first_result);
     if (index < copy->m->out->count)
