@@ -40,8 +40,9 @@ static bool note_steps(Match *match, uint32_t d, const int64_t grid[3], const in
   return same;
 }
 
-// The steps by which an access moves along dimension d of `extent` elements.
-static void steps_of_access(const Match *match, const MirageAccessAttrs *access, uint32_t d, int64_t extent,
+// The steps by which an access moves along dimension d of `extent` elements. Whether each part but the last ends where the next
+// begins: where a part's own tiles go beyond its end, a load has its fill there, inside the tensor.
+static bool steps_of_access(const Match *match, const MirageAccessAttrs *access, uint32_t d, int64_t extent,
                             int64_t grid[3], int64_t loop[MIRAGE_MAX_LOOPS], int64_t *out_tile) {
   int64_t parts[3 + MIRAGE_MAX_LOOPS], chunks[4 + MIRAGE_MAX_LOOPS], *step[3 + MIRAGE_MAX_LOOPS];
   uint32_t count = 0;
@@ -56,9 +57,13 @@ static void steps_of_access(const Match *match, const MirageAccessAttrs *access,
       parts[count++] = match->scope.ranges[l];
     }
   mirage_access_chunks(access, d, extent, count, parts, chunks);
-  for (uint32_t i = 0; i < count; i++)
+  bool divides = true;
+  for (uint32_t i = 0; i < count; i++) {
     *step[i] = chunks[i + 1];
+    divides &= i == 0 || chunks[i] == parts[i] * chunks[i + 1];
+  }
   *out_tile = chunks[count];
+  return divides;
 }
 
 // Whether no block and no iteration moves: one that moves along a single element is beyond it.
@@ -350,8 +355,7 @@ static bool find_access(const Match *match, const MirageType *tile, uint32_t d, 
   for (int given = 0; given < 2; given++) {
     int64_t grid[3] = {0}, loop[MIRAGE_MAX_LOOPS] = {0}, extent;
     access->tiles[d] = given ? tile->shape[d] : 0;
-    steps_of_access(match, access, d, match->shape[d], grid, loop, &extent);
-    bool same = extent == tile->shape[d];
+    bool same = steps_of_access(match, access, d, match->shape[d], grid, loop, &extent) && extent == tile->shape[d];
     for (uint32_t a = 0; a < 3; a++)
       same = same && grid[a] == match->grid[d][a];
     for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++)

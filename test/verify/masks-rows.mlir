@@ -761,3 +761,65 @@ mirage_kernel.graph @zero_counted(%q: tensor<4x1x8xf32>, %k: tensor<4x16x8xf32>,
   }
   return %r : tensor<4x1x8xf32>
 }
+
+// 130 keys over two blocks of 65, which walk them in tiles of 33: the last of each goes one key beyond the block's.
+mirage_kernel.graph @src_ends(%q: tensor<2x4x24xf16>, %k: tensor<2x130x24xf16>, %v: tensor<2x130x24xf16>, %n: tensor<1x1x1xi32>) -> tensor<2x4x24xf16> {
+  %j = iota {dim = 2} : tensor<1x1x130xi32>
+  %in = less %j, %n : tensor<1x1x130xi32>, tensor<1x1x1xi32>
+  %y = scaled_dot_product_attention %q, %k, %v, %in {scale = 0.3} : tensor<2x4x24xf16>, tensor<2x130x24xf16>, tensor<2x130x24xf16>, tensor<1x1x130xi1>
+  return %y : tensor<2x4x24xf16>
+}
+
+// That key is masked by the end of all keys alone, and counted by both blocks.
+// CHECK: @ends_of_all: {{different|unsupported: (not the same for every mask|no useful error bound)}}
+mirage_kernel.graph @ends_of_all(%arg0: tensor<2x4x24xf16>, %arg1: tensor<2x130x24xf16>, %arg2: tensor<2x130x24xf16>, %arg3: tensor<1x1x1xi32>) -> tensor<2x4x24xf16> attributes {source = @src_ends} {
+  %0 = custom (%arg4 = %arg0, %arg5 = %arg1, %arg6 = %arg2, %arg7 = %arg3) outs(%arg8) grid [6, 4, 2] cluster [1, 1, 2] : (tensor<2x4x24xf16>, tensor<2x130x24xf16>, tensor<2x130x24xf16>, tensor<1x1x1xi32>) -> tensor<2x4x24xf16> {
+    %1 = load %arg4 {grid = [-1, 1]} : tensor<2x4x24xf16> -> !mirage_block.tile<2x1x24xf16>
+    %2 = bottom : !mirage_block.tile<2x1x1xf32>
+    %3 = constant 0.0 : !mirage_block.tile<2x1x4xf32>
+    %4 = constant 0.0 : !mirage_block.tile<2x1x33xf32>
+    %5:3 = loop 2 (%arg9 = %2 max, %arg10 = %3 rescale, %arg11 = %4 rescale) : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x4xf32>, !mirage_block.tile<2x1x33xf32> {
+      %21 = iota {dim = 2, grid = [0, 0, 65], loop = [33]} : !mirage_block.tile<1x1x33xi32>
+      %22 = load %arg7 : tensor<1x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+      %23 = less %21, %22 : !mirage_block.tile<1x1x33xi32>, !mirage_block.tile<1x1x1xi32>
+      %24 = iota {dim = 2, grid = [0, 0, 65], loop = [33]} : !mirage_block.tile<1x1x33xi32>
+      %25 = constant 130.0 : !mirage_block.tile<1x1x1xi32>
+      %26 = less %24, %25 : !mirage_block.tile<1x1x33xi32>, !mirage_block.tile<1x1x1xi32>
+      %27 = and %23, %26 : !mirage_block.tile<1x1x33xi1>, !mirage_block.tile<1x1x33xi1>
+      %28 = constant 0.0 : !mirage_block.tile<1x1x33xf32>
+      %29 = mask %27, %28 : !mirage_block.tile<1x1x33xi1>, !mirage_block.tile<1x1x33xf32>
+      %30 = load %arg5 {grid = [-1, -1, 1], loop = [1]} : tensor<2x130x24xf16> -> !mirage_block.tile<2x33x24xf16>
+      %31 = matmul %1, %30 {transpose_b} : !mirage_block.tile<2x1x24xf16>, !mirage_block.tile<2x33x24xf16>
+      %32 = constant 0.3 : !mirage_block.tile<1x1x1xf32>
+      %33 = mul %32, %31 : !mirage_block.tile<1x1x1xf32>, !mirage_block.tile<2x1x33xf32>
+      %34 = add %29, %33 : !mirage_block.tile<1x1x33xf32>, !mirage_block.tile<2x1x33xf32>
+      %35 = reduce_max %34 {dim = 2} : !mirage_block.tile<2x1x33xf32>
+      %36 = max %arg9, %35 : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>
+      %37 = sub %arg9, %36 : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>
+      %38 = exp %37 : !mirage_block.tile<2x1x1xf32>
+      %39 = sub %34, %36 : !mirage_block.tile<2x1x33xf32>, !mirage_block.tile<2x1x1xf32>
+      %40 = exp %39 : !mirage_block.tile<2x1x33xf32>
+      %41 = load %arg6 {grid = [2, -1, 1], loop = [1]} : tensor<2x130x24xf16> -> !mirage_block.tile<2x33x4xf16>
+      %42 = cast %40 : !mirage_block.tile<2x1x33xf32> -> !mirage_block.tile<2x1x33xf16>
+      %43 = matmul %42, %41 : !mirage_block.tile<2x1x33xf16>, !mirage_block.tile<2x33x4xf16>
+      yield %35, %43, %40 rescale %38, %38 : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x4xf32>, !mirage_block.tile<2x1x33xf32>, !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>
+    }
+    %6 = cluster_max %5#0 {axes = [2]} : !mirage_block.tile<2x1x1xf32>
+    %7 = sub %5#0, %6 : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<2x1x1xf32>
+    %8 = exp %7 : !mirage_block.tile<2x1x1xf32>
+    %9 = mul %5#1, %8 : !mirage_block.tile<2x1x4xf32>, !mirage_block.tile<2x1x1xf32>
+    %10 = cluster_sum %9 {axes = [2]} : !mirage_block.tile<2x1x4xf32>
+    %11 = mul %5#2, %8 : !mirage_block.tile<2x1x33xf32>, !mirage_block.tile<2x1x1xf32>
+    %12 = cluster_sum %11 {axes = [2]} : !mirage_block.tile<2x1x33xf32>
+    %13 = reduce_sum %12 {dim = 2} : !mirage_block.tile<2x1x33xf32>
+    %14 = constant 0.0 : !mirage_block.tile<1x1x1xi32>
+    %15 = load %arg7 : tensor<1x1x1xi32> -> !mirage_block.tile<1x1x1xi32>
+    %16 = less %14, %15 : !mirage_block.tile<1x1x1xi32>, !mirage_block.tile<1x1x1xi32>
+    %17 = not %16 : !mirage_block.tile<1x1x1xi1>
+    %18 = cast %17 : !mirage_block.tile<1x1x1xi1> -> !mirage_block.tile<1x1x1xf16>
+    %19 = add %13, %18 : !mirage_block.tile<2x1x1xf32>, !mirage_block.tile<1x1x1xf16>
+    %20 = div %10, %19 : !mirage_block.tile<2x1x4xf32>, !mirage_block.tile<2x1x1xf32>
+    store %20, %arg8 {grid = [2, 1]} : !mirage_block.tile<2x1x4xf32>, tensor<2x4x24xf16>
+  }
+  return %0 : tensor<2x4x24xf16>
+}

@@ -92,8 +92,9 @@ bool mirage__remask_has_tiles(const Remask *r, MirageValue v) {
   return has;
 }
 
-// The steps by which grid axes and loops move the tile along dimension d; whether its last part is short.
-static bool steps_of(const Tile *t, uint32_t d, int64_t grid[3], int64_t loop[MIRAGE_MAX_LOOPS]) {
+// The steps by which grid axes and loops, without the first `outer` of them, move the tile along dimension d. The extent of
+// which they walk the parts, where the last part is short; 0: it is not.
+static int64_t steps_in(const Tile *t, uint32_t d, uint32_t outer, int64_t grid[3], int64_t loop[MIRAGE_MAX_LOOPS]) {
   int64_t parts[3 + MIRAGE_MAX_LOOPS], chunks[4 + MIRAGE_MAX_LOOPS], *step[3 + MIRAGE_MAX_LOOPS];
   uint32_t count = 0;
   for (uint32_t a = 0; a < 3; a++)
@@ -106,13 +107,24 @@ static bool steps_of(const Tile *t, uint32_t d, int64_t grid[3], int64_t loop[MI
       step[count] = &loop[l];
       parts[count++] = t->scope.ranges[l];
     }
-  int64_t whole = t->tile->shape[d];
   mirage_access_chunks(t->access, d, t->tensor->shape[d], count, parts, chunks);
-  for (uint32_t i = 0; i < count; i++) {
+  for (uint32_t i = outer; i < count; i++)
     *step[i] = chunks[i + 1];
-    whole *= parts[i];
+  bool is_short =
+      outer < count ? parts[outer] * chunks[outer + 1] > chunks[outer] : outer == 0 && chunks[0] != t->tile->shape[d];
+  return is_short ? chunks[outer] : 0;
+}
+
+enum { MOST_CUTS = 3 + MIRAGE_MAX_LOOPS };
+
+// Those of all; whether some part is short.
+static bool steps_of(const Tile *t, uint32_t d, int64_t grid[3], int64_t loop[MIRAGE_MAX_LOOPS]) {
+  bool any = steps_in(t, d, 0, grid, loop) > 0;
+  for (uint32_t outer = 1; outer < MOST_CUTS; outer++) {
+    int64_t inner_grid[3] = {0}, inner_loop[MIRAGE_MAX_LOOPS] = {0};
+    any |= steps_in(t, d, outer, inner_grid, inner_loop) > 0;
   }
-  return whole != t->tensor->shape[d];
+  return any;
 }
 
 // An index along dimension d of the mask, as a tile of rank `rank` with `extents`.
@@ -172,23 +184,31 @@ MirageValue mirage__remask_tile(Remask *r, const Tile *t, MirageValue v) {
   return mirage_ugraph_apply(r->to, node.op, node.num_operands, operands, NULL);
 }
 
-// Beyond the end of a mask that is cut short, what the load says: seen, or not seen.
+// Where one of the axes and loops but the first `outer` goes beyond the end of what they walk, what the load says: seen, or
+// not seen.
+static MirageValue cut_part(Remask *r, const Tile *t, uint32_t d, uint32_t outer, MirageValue predicate) {
+  const int64_t one[MIRAGE_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+  int64_t extents[MIRAGE_MAX_RANK] = {1, 1, 1, 1, 1, 1};
+  uint32_t rank = t->tensor->rank;
+  MirageAttrs attrs = {.iota = {.dim = (int32_t)d}};
+  int64_t extent = steps_in(t, d, outer, attrs.iota.grid, attrs.iota.loop);
+  if (!extent)
+    return predicate;
+  extents[d] = t->tile->shape[d];
+  attrs.iota.type = mirage_type_tile(MIRAGE_I32, rank, extents);
+  MirageValue at = mirage_ugraph_apply(r->to, MIRAGE_OP_IOTA, 0, NULL, &attrs);
+  MirageValue end = mirage_ugraph_constant(r->to, mirage_type_tile(MIRAGE_I32, rank, one), (double)extent);
+  bool bottom = t->access->fill == MIRAGE_FILL_BOTTOM;
+  MirageValue inside =
+      mirage_ugraph_apply(r->to, bottom ? MIRAGE_OP_LESS : MIRAGE_OP_GREATER_EQUAL, 2, (MirageValue[]){at, end}, NULL);
+  return mirage_ugraph_apply(r->to, bottom ? MIRAGE_OP_AND : MIRAGE_OP_OR, 2, (MirageValue[]){predicate, inside}, NULL);
+}
+
+// Beyond the end of a mask that is cut short, and of each part whose own parts go beyond it: 130 keys over 2 blocks, in tiles of 33.
 static MirageValue cut_short(Remask *r, const Tile *t, MirageValue predicate) {
-  for (uint32_t d = 0; d < t->tensor->rank; d++) {
-    int64_t extents[MIRAGE_MAX_RANK] = {1, 1, 1, 1, 1, 1}, grid[3] = {0}, loop[MIRAGE_MAX_LOOPS] = {0};
-    if (!steps_of(t, d, grid, loop))
-      continue;
-    extents[d] = t->tile->shape[d];
-    const int64_t one[MIRAGE_MAX_RANK] = {1, 1, 1, 1, 1, 1};
-    MirageValue at = index_tile(r, t, d, t->tensor->rank, (int32_t)d, extents, 0);
-    MirageValue end =
-        mirage_ugraph_constant(r->to, mirage_type_tile(MIRAGE_I32, t->tensor->rank, one), (double)t->tensor->shape[d]);
-    bool bottom = t->access->fill == MIRAGE_FILL_BOTTOM;
-    MirageValue inside = mirage_ugraph_apply(r->to, bottom ? MIRAGE_OP_LESS : MIRAGE_OP_GREATER_EQUAL, 2,
-                                             (MirageValue[]){at, end}, NULL);
-    predicate =
-        mirage_ugraph_apply(r->to, bottom ? MIRAGE_OP_AND : MIRAGE_OP_OR, 2, (MirageValue[]){predicate, inside}, NULL);
-  }
+  for (uint32_t d = 0; d < t->tensor->rank; d++)
+    for (uint32_t outer = 0; outer < MOST_CUTS; outer++)
+      predicate = cut_part(r, t, d, outer, predicate);
   return predicate;
 }
 
