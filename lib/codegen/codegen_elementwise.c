@@ -246,6 +246,23 @@ static bool exp_of_difference(Emit *e, const MirageNodeView *def, const MirageTy
   return true;
 }
 
+// x / y, where y is the same for all of a row, as a multiplication: a row has one reciprocal. (An extra rounding of f32.)
+static bool quotient_of_row(Emit *e, const MirageNodeView *def, const MirageType *type, const LLVMValueRef *index,
+                            uint32_t width, LLVMValueRef *out) {
+  if (def->op != MIRAGE_OP_DIV || type->rank == 0 || type->shape[type->rank - 1] == 1)
+    return false;
+  const MirageType *by = emit_type(e, def->operands[1]);
+  if (by->rank && by->shape[by->rank - 1] != 1)
+    return false;
+  LLVMValueRef divisor[MAX_WIDTH];
+  mirage__element_broadcast(e, def->operands[0], type, index, width, out);
+  mirage__element_broadcast(e, def->operands[1], type, index, width, divisor);
+  LLVMValueRef reciprocal = GPU(&e->gpu, RCP, divisor[0]);
+  for (uint32_t i = 0; i < width; i++)
+    out[i] = LLVMBuildFMul(e->gpu.builder, out[i], reciprocal, "");
+  return true;
+}
+
 static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, const LLVMValueRef *index,
                     uint32_t width, LLVMValueRef *out) {
   LLVMValueRef a[MAX_WIDTH], b[MAX_WIDTH];
@@ -258,6 +275,8 @@ static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, 
       out[i] = mirage__unary(e, def->op, a[i]);
     return;
   case MIRAGE_KIND_BINARY:
+    if (quotient_of_row(e, def, type, index, width, out))
+      return;
     mirage__element_broadcast(e, def->operands[0], type, index, width, a);
     mirage__element_broadcast(e, def->operands[1], type, index, width, b);
     for (uint32_t i = 0; i < width; i++)
@@ -307,13 +326,12 @@ static bool computed_for_member(const Emit *e, MirageValue value) {
          mirage__block_can_inline(mirage__block_op(&e->block, value));
 }
 
-static void evaluate(Emit *e, MirageValue value, const MirageType *type, const LLVMValueRef *index, uint32_t width,
-                     LLVMValueRef *out) {
+// From what defines it, whether or not it has a buffer.
+static void define(Emit *e, MirageValue value, const MirageType *type, const LLVMValueRef *index, uint32_t width,
+                   LLVMValueRef *out) {
   MirageNode node = e->block.values[value.index].def;
   MirageNodeView def = mirage_ugraph_node(e->block.graph, node);
-  if (emit_is_shared(e, value) && !computed_for_member(e, value)) {
-    mirage__tile_load(e, type, mirage__current_copy(e, value), index, width, out);
-  } else if (!node.index) {
+  if (!node.index) {
     mirage__emit_fail(e, NULL, MIRAGE_BAD_GRAPH, "codegen: a carry kept in registers is read inside its loop");
     for (uint32_t i = 0; i < width; i++)
       out[i] = gpu_f32(&e->gpu, 0);
@@ -332,6 +350,22 @@ static void evaluate(Emit *e, MirageValue value, const MirageType *type, const L
   } else {
     compute(e, &def, type, index, width, out);
   }
+}
+
+static void evaluate(Emit *e, MirageValue value, const MirageType *type, const LLVMValueRef *index, uint32_t width,
+                     LLVMValueRef *out) {
+  if (emit_is_shared(e, value) && !computed_for_member(e, value))
+    mirage__tile_load(e, type, mirage__current_copy(e, value), index, width, out);
+  else
+    define(e, value, type, index, width, out);
+}
+
+void mirage__element_unwritten(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width,
+                               LLVMValueRef *out) {
+  value = mirage__block_resolve(&e->block, value);
+  const MirageType *type = emit_type(e, value);
+  if (!recall(e, value, type->rank, index, width, out))
+    define(e, value, type, index, width, out);
 }
 
 void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {

@@ -303,6 +303,9 @@ void mirage__materialize(Emit *e, MirageValue from, MirageValue to);
 // codegen_elementwise.c, codegen_math.c
 /// `width` elements from `index` on along the last dimension; index's last entry is a multiple of width.
 void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out);
+/// The same of a value whose buffer is about to be written with them: from what defines it.
+void mirage__element_unwritten(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width,
+                               LLVMValueRef *out);
 LLVMValueRef mirage__element1(Emit *e, MirageValue value, const LLVMValueRef *index);
 /// The same but for a positive factor, which it returns: of a value that is computed where it is read, as a constant times another.
 /// Whoever multiplies later multiplies less: a maximum once a row, exp(x - y) not at all.

@@ -117,6 +117,7 @@ typedef struct ThreadRows {
   int32_t rows, pieces;
   int32_t across, teams, together;
   int32_t abreast;   // pieces at once, where rows are apart
+  bool late;         // what is the same for all rows is loaded where it is used: registers do not hold it beside a row
   int32_t registers; // of a thread, about
   uint32_t width;
   MirageType shape;

@@ -6,7 +6,8 @@
 // next. A reduction then costs its shuffles, one word of shared memory a warp and row, and one barrier.
 //
 // Few rows are all in flight at once, each in all threads. More rows, or longer ones, are taken some at a time: as many
-// threads share a row as have registers for it, from one warp, which needs no barrier, to all of the block.
+// threads share a row as have registers for it, from one warp, which needs no barrier, to all of the block. What is the
+// same for all rows, a gain, is kept beside them where registers suffice, and otherwise loaded where it is used.
 //
 // A row that blocks of a cluster share is theirs in the same way: a reduction's result goes to the others through shared
 // memory, a word a row. What is computed from a reduction may be moved nowhere else: reshaped, transposed, cut.
@@ -148,9 +149,8 @@ static uint32_t width_for(int64_t columns, int64_t threads) {
 }
 
 static void count_registers(ThreadRows *items, RowLoads loads) {
-  int64_t of_row = (int64_t)items->pieces * items->width;
-  items->registers =
-      (int32_t)(of_row * (items->together * clamp(loads.values, 1, loads.values + 1) + loads.same)) + OTHERS;
+  int64_t of_row = (int64_t)items->pieces * items->width, same = items->late ? 0 : loads.same;
+  items->registers = (int32_t)(of_row * (items->together * clamp(loads.values, 1, loads.values + 1) + same)) + OTHERS;
 }
 
 // All rows at once, each in all threads; false where the registers do not hold them.
@@ -182,7 +182,9 @@ static bool take_in_turn(int64_t rows, int64_t columns, RowLoads loads, int32_t 
   int64_t pieces = ceil_div(columns / width, across), registers = pieces * width * values;
   if (threads % across || registers > limit)
     return false;
-  int64_t teams = threads / across, together = (REGISTERS - pieces * width * loads.same) / registers;
+  int64_t all = threads > FULL_THREADS / 2 ? FULL_REGISTERS : REGISTERS, same = pieces * width * loads.same;
+  bool late = registers + same > all;
+  int64_t teams = threads / across, together = (all - (late ? 0 : same)) / registers;
   int64_t turns = ceil_div(ceil_div(rows, teams), clamp(together, 1, MOST_TOGETHER));
   together = ceil_div(ceil_div(rows, teams), turns);
   *out_items = (ThreadRows){.on = true,
@@ -191,6 +193,7 @@ static bool take_in_turn(int64_t rows, int64_t columns, RowLoads loads, int32_t 
                             .across = (int32_t)across,
                             .teams = (int32_t)teams,
                             .together = (int32_t)together,
+                            .late = late,
                             .width = width};
   return true;
 }
