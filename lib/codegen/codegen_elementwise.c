@@ -375,6 +375,11 @@ void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint
     mirage__cell_get(e, value, width, out);
     return;
   }
+  if (e->staged.index == value.index && value.index) {
+    mirage__unpack(e, mirage__gpu_load_shared(&e->gpu, mirage__packed(e, width, MIRAGE_F32), e->staged_at), width,
+                   MIRAGE_F32, out);
+    return;
+  }
   if (recall(e, value, type->rank, index, width, out))
     return;
   if (!mirage__read_leaf(e, value, index, width, out)) {

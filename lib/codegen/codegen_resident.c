@@ -31,15 +31,16 @@ static Worker worker_of(Emit *e) {
                   .col = mirage__mod(e, mirage__div(e, e->warp, p->by_row), p->by_col)};
 }
 
-// Batch indices and the row of a cell's row (half 0 or 1 of its unit), and whether the row is one of the tile.
-static void row_index(Emit *e, const MirageType *tile, const Worker *worker, int32_t unit, int half, TileCell *cell) {
+// Batch indices and the row of a cell's row (row `in_half` of half 0 or 1 of its unit), and whether it is one of the tile.
+static void row_index(Emit *e, const MirageType *tile, const Worker *worker, int32_t unit, int half,
+                      LLVMValueRef in_half, TileCell *cell) {
   const Partition *p = &e->block.partition;
   MatmulSplit split = {.resident = true, .by_row = p->by_row, .rows_each = p->rows_each};
   int64_t units = p->batch * p->row_units;
   LLVMValueRef at = mirage__matmul_row_unit(e, &split, worker, unit);
   at = mirage__clamp(e, at, units, (int64_t)p->rows_each * p->by_row, &cell->valid);
   LLVMValueRef row = mirage__mul(e, mirage__mod(e, at, p->row_units), 16);
-  row = mirage__add(e, mirage__add(e, row, mirage__div(e, e->lane, 4)), gpu_i32(&e->gpu, half * 8));
+  row = mirage__add(e, mirage__add(e, row, in_half), gpu_i32(&e->gpu, half * 8));
   mirage__delinearize(e, mirage__div(e, at, p->row_units), tile->rank - 2, tile->shape, cell->index);
   cell->index[tile->rank - 2] = mirage__clamp(e, row, p->rows, (int64_t)p->row_units * 16, &cell->valid);
 }
@@ -104,7 +105,7 @@ void mirage__for_cells(Emit *e, const MirageType *tile, CellBody body, void *use
   for (int32_t unit = 0; unit < e->block.partition.rows_each; unit++)
     for (int half = 0; half < 2; half++) {
       TileCell row = {.place = {.unit = unit, .part = 2 * half}};
-      row_index(e, tile, &worker, unit, half, &row);
+      row_index(e, tile, &worker, unit, half, mirage__div(e, e->lane, 4), &row);
       mirage__forget_elements(e);
       if (mirage__partition_columns(&e->block.partition, tile))
         row_of_columns(e, tile, &worker, row, body, user);
@@ -112,6 +113,15 @@ void mirage__for_cells(Emit *e, const MirageType *tile, CellBody body, void *use
         row_of_vector(e, tile, &worker, row, body, user);
     }
   mirage__forget_elements(e);
+}
+
+void mirage__cell_row(Emit *e, const MirageType *tile, const CellPlace *place, LLVMValueRef in_half, TileCell *cell) {
+  Worker worker = worker_of(e);
+  *cell = (TileCell){.place = *place};
+  row_index(e, tile, &worker, place->unit, place->part / 2, in_half, cell);
+  int32_t columns = mirage__partition_columns(&e->block.partition, tile);
+  LLVMValueRef unit = mirage__add(e, mirage__mul(e, worker.col, columns), gpu_i32(&e->gpu, place->column));
+  cell->index[tile->rank - 1] = mirage__mul(e, unit, 8);
 }
 
 // ---------------------------------------------------------------------------------------------------------- registers

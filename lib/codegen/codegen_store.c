@@ -76,10 +76,13 @@ static LLVMValueRef cell_address(Emit *e, const LLVMValueRef *index, LLVMValueRe
 }
 
 // Of blocks that hold the same tile the first writes it, where there are several (`number` is not NULL).
-static void store_cells(Emit *e, StoreJob *job, LLVMValueRef number) {
+static void store_cells(Emit *e, StoreJob *job, MirageValue staged, LLVMValueRef number) {
   LLVMValueRef first = number ? mirage__equals(e, number, 0) : NULL;
   LLVMBasicBlockRef join = mirage__begin_if(e, first);
-  mirage__cells_write(e, job->from, job->access.tensor->dtype, job->access.width, cell_address, &job->access);
+  if (staged.index)
+    mirage__store_staged(e, job->from, staged, &job->access);
+  else
+    mirage__cells_write(e, job->from, job->access.tensor->dtype, job->access.width, cell_address, &job->access);
   mirage__end_if(e, join);
 }
 
@@ -97,7 +100,7 @@ void mirage__emit_store(Emit *e, MirageNode node) {
   bool gathered = e->block.values[mirage__block_resolve(&e->block, job.from).index].gathered;
   job.width = mirage__useful_width((elements + blocks - 1) / blocks, job.access.width, gathered ? 32 : e->threads);
   if (mirage__in_cells(e, job.from)) {
-    store_cells(e, &job, blocks > 1 ? number : NULL);
+    store_cells(e, &job, mirage__block_staged(&e->block, &view), blocks > 1 ? number : NULL);
     return;
   }
   int64_t items = elements / job.width, each = (items + blocks - 1) / blocks;

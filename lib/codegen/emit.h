@@ -109,6 +109,8 @@ typedef struct Emit {
   LLVMValueRef bounded;             // an index of which it is known that it lies
   int64_t bound;                    // below this
   const CellPlace *cell;            // elements asked for are those of this cell; NULL outside
+  MirageValue staged;               // a resident value of which the elements asked for
+  LLVMValueRef staged_at;           // lie here in shared memory; {0} outside (codegen_staged.c)
 } Emit;
 
 #if defined(__GNUC__)
@@ -414,6 +416,8 @@ typedef void (*CellBody)(Emit *e, const TileCell *cell, void *user);
 /// Generates `body` for each piece. Inside, mirage__element(e, value, cell->index, cell->width, out) reads resident
 /// values from their registers, and everything else at the index. All lanes run it: padding is not branched around.
 void mirage__for_cells(Emit *e, const MirageType *tile, CellBody body, void *user);
+/// The row `in_half` (0 .. 7) of a unit's half (part 0 or 2): its index, with the first column of the place's column unit.
+void mirage__cell_row(Emit *e, const MirageType *tile, const CellPlace *place, LLVMValueRef in_half, TileCell *cell);
 /// Whether evaluating the value reads resident values, so that it must happen inside mirage__for_cells.
 bool mirage__in_cells(const Emit *e, MirageValue value);
 /// The variables that hold this thread's cells of a resident value, made when first asked for.
@@ -430,6 +434,9 @@ typedef LLVMValueRef (*CellAddress)(Emit *e, const LLVMValueRef *index, LLVMValu
 /// Writes a value that is evaluated in cells to device memory as elements of type `dtype`. `width` neighbours, at a
 /// multiple of width, are neighbours there, aligned, and all valid or all not; 16 bytes of them at most.
 void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t width, CellAddress address, void *user);
+// codegen_staged.c
+/// Stores a tile that is evaluated in cells through shared memory (lib/layout/staging.c); `staged` is the resident value.
+void mirage__store_staged(Emit *e, MirageValue from, MirageValue staged, const Access *access);
 /// The resident forms of what codegen_matmul.c and codegen_reduce.c do with accumulators.
 void mirage__cells_init(Emit *e, Carry *carry);
 void mirage__cells_rescale(Emit *e, Carry *carry);

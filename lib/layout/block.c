@@ -350,8 +350,12 @@ int64_t mirage__block_mbarrier_offset(const Block *block) {
   return most;
 }
 
-int64_t mirage__block_shared_bytes(const Block *block) {
+int64_t mirage__block_staging_offset(const Block *block) {
   return mirage__block_mbarrier_offset(block) + ((int64_t)block->num_mbarriers * 8 + 15) / 16 * 16;
+}
+
+int64_t mirage__block_shared_bytes(const Block *block) {
+  return mirage__block_staging_offset(block) + mirage__block_staging_bytes(block);
 }
 
 uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t dim, int64_t *parts, int64_t *chunk) {

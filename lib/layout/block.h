@@ -432,6 +432,13 @@ MirageStatus mirage__plan_closed(MirageUGraph *graph, MirageNode custom, const M
 int64_t mirage__block_shared_bytes(const Block *block);
 /// Where its mbarriers begin.
 int64_t mirage__block_mbarrier_offset(const Block *block);
+/// Where stores pass through shared memory on their way, behind the mbarriers: STAGED_ROWS rows of STAGED_COLUMNS f32 of each
+/// worker, a pitch apart that keeps eight rows in different banks. The resident value that is read there; {0}: the lanes
+/// store what they hold (staging.c).
+enum { STAGED_ROWS = 8, STAGED_COLUMNS = 64, STAGED_PITCH = STAGED_COLUMNS + 8 };
+MirageValue mirage__block_staged(const Block *block, const MirageNodeView *store);
+int64_t mirage__block_staging_offset(const Block *block);
+int64_t mirage__block_staging_bytes(const Block *block);
 /// Bytes of one buffer of a planned tile, a multiple of 16; where all of its buffers end; whether those of two tiles meet.
 int64_t mirage__buffer_bytes(const MirageType *type);
 int64_t mirage__buffer_end(const MirageType *type);

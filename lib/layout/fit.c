@@ -74,7 +74,7 @@ static Levels levels_of(Plan *plan, Items *items) {
   return levels;
 }
 
-// Also takes from each level the room of its mbarriers.
+// Also takes from each level the room of its mbarriers, and of what stores pass through.
 static MirageStatus pose(Plan *plan, const Items *items, Levels *levels, SolveTile *tiles) {
   int32_t *copies =
       mirage_arena_alloc_array(plan->block.arena, (size_t)items->count * levels->count + 1, sizeof *copies);
@@ -83,7 +83,7 @@ static MirageStatus pose(Plan *plan, const Items *items, Levels *levels, SolveTi
   for (uint32_t level = 0; level < levels->count; level++) {
     set_stages(plan, levels->stages[level]);
     int32_t mbarriers = mirage__block_count_mbarriers(&plan->block);
-    levels->rooms[level] -= (mbarriers * 8 + 15) / 16 * 16;
+    levels->rooms[level] -= (mbarriers * 8 + 15) / 16 * 16 + mirage__block_staging_bytes(&plan->block);
     for (uint32_t i = 0; i < items->count; i++) {
       int32_t loop;
       copies[i * levels->count + level] = mirage__copies_of(plan, items->items[i].value, &loop);
