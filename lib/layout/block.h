@@ -413,8 +413,12 @@ typedef enum { DIRECT_WHOLE, DIRECT_MAIN, DIRECT_SIDE } DirectPart;
 bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, DirectLoop *out);
 /// The two extents of a matrix whose leading dimensions are all 1; NULL otherwise.
 const int64_t *mirage__matrix_extents(const MirageType *type);
+/// Columns of one box of the tensor copies that bring a tile.
+int64_t mirage__box_columns(const MirageType *tile);
 /// Registers of a thread for a group of `columns` columns and `rows` activation rows; 0: no such group.
 int32_t mirage__direct_registers(int64_t rows, int64_t columns);
+/// Columns that the loads of a warp cover for such a group: `columns`, rounded up to whole pieces of eight lanes.
+int64_t mirage__direct_columns(int64_t columns);
 /// Whether a direct loop with k tiles of `depth` and so many registers can be run by `warps` warps.
 bool mirage__direct_fits(int64_t depth, int32_t registers, int32_t warps, const MirageTarget *target);
 

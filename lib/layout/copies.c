@@ -63,6 +63,12 @@ MirageLayout mirage__tensor_layout(const MirageType *tile) {
   return type.layout;
 }
 
+int64_t mirage__box_columns(const MirageType *tile) {
+  MirageType type = *tile;
+  type.layout = mirage__tensor_layout(tile);
+  return tile->rank ? mirage__panel_width(&type) : 1;
+}
+
 static bool same_layout(const MirageType *a, const MirageType *b) {
   return a->layout.swizzle == b->layout.swizzle && mirage__panel_width(a) == mirage__panel_width(b) &&
          !memcmp(a->layout.strides, b->layout.strides, a->rank * sizeof *a->layout.strides);

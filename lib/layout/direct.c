@@ -277,6 +277,11 @@ int32_t mirage__direct_registers(int64_t rows, int64_t columns) {
   return words * units * 4 + words * 8 + units * 4;
 }
 
+int64_t mirage__direct_columns(int64_t columns) {
+  int64_t piece = 8 * lane_columns(columns);
+  return piece ? ceil_div(columns, piece) * piece : columns;
+}
+
 bool mirage__direct_fits(int64_t depth, int32_t registers, int32_t warps, const MirageTarget *target) {
   int32_t limit = target->registers_per_sm / (warps * 32);
   return depth % (STEP * warps) == 0 && registers + SPARE_REGISTERS <= (limit < 255 ? limit : 255);

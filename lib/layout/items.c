@@ -18,6 +18,7 @@ enum {
   REGISTERS = 96,         // of a thread, for elements
   ROW_REGISTERS = 32,     // of these for a row, where warps share it
   FULL_REGISTERS = 36,    // where a block has all the threads that there are
+  HALF_REGISTERS = 80,    // and where it has half of them
   MOST_TOGETHER = 4,      // rows that a thread takes at once
   WIDEST = 8,             // columns of a piece
   MOST_REMEMBERED = 2000, // values, by code generation
@@ -182,7 +183,8 @@ static bool take_in_turn(int64_t rows, int64_t columns, RowLoads loads, int32_t 
   int64_t pieces = ceil_div(columns / width, across), registers = pieces * width * values;
   if (threads % across || registers > limit)
     return false;
-  int64_t all = threads > FULL_THREADS / 2 ? FULL_REGISTERS : REGISTERS, same = pieces * width * loads.same;
+  int64_t all = threads > FULL_THREADS / 2 ? FULL_REGISTERS : threads > FULL_THREADS / 4 ? HALF_REGISTERS : REGISTERS;
+  int64_t same = pieces * width * loads.same;
   bool late = registers + same > all;
   int64_t teams = threads / across, together = (all - (late ? 0 : same)) / registers;
   int64_t turns = ceil_div(ceil_div(rows, teams), clamp(together, 1, MOST_TOGETHER));

@@ -41,6 +41,7 @@ static const double produced_loss = 0.08;     // share of the units that are not
 static const double arrival_us = 0.76;        // of a tile out of L2, from its copy's issue to its first bytes
 static const double port_share = 2.7;         // of L2's rate, times multiprocessors, that one takes
 static const double box_rate = 1.45;          // of L2's rate, for boxes that the copy engine brings
+static const double box_row_us = 0.95e-3;     // a row of such a box, however short
 static const double shared_flops = 32;        // of a multiprocessor, in the time of a byte of shared memory
 static const double half_ahead = 0.5; // stages ahead where there are two: products run on and still read the other one
 static const double through_l2 = 0.5; // of the time of copies out of L2, while it fills from device memory
@@ -51,6 +52,8 @@ static const double direct_latency_us = 0.5; // of a step where every warp has o
 static const double direct_bytes_per_us = 74e3; // of a step, on one multiprocessor
 static const double direct_share = 0.73;        // of the multiprocessors saturate device memory
 static const double direct_loss = 0.6;          // what each that is missing costs, of its own share
+static const double torn_share = 0.6;           // of sectors that two blocks share, read twice
+static const double last_round = 1.0;           // of its time, where others come before it
 static const double staged_share = 0.8; // of device memory that such a loop uses where it passes through shared memory
 static const double side_us = 0.3;      // to see that side blocks are done and read what they left
 static const double direct_step_us = 0.6;     // for each further step of an iteration
@@ -152,17 +155,31 @@ void mirage__cost_access(CostKernel *kernel, const MirageType *tensor, const Mir
     bytes += SECTOR_BYTES; // they begin in the middle of sectors
   double accesses = runs * times * inside_of(tensor, tile);
   kernel->l2_bytes += bytes * accesses;
+  kernel->torn_bytes += run_bytes > SECTOR_BYTES ? (bytes - run_bytes) * accesses : 0;
   kernel->runs += accesses;
 }
 
-void mirage__cost_load(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times) {
+// Elements of a tile, if no access can take two of them at once.
+static double one_by_one(const MirageType *tensor, const MirageType *tile) {
   double run_bytes = run_of(tensor, tile) * mirage_dtype_bytes(tile->dtype);
   double row = tensor->rank ? (double)tensor->shape[tensor->rank - 1] : 1;
   bool aligned = fmod(run_bytes, NARROW_BYTES) == 0 &&
                  (row == 1 || fmod(row * mirage_dtype_bytes(tensor->dtype), NARROW_BYTES) == 0);
-  if (!aligned && mirage_type_elements(tile) > 1)
-    kernel->narrow_elements += (double)mirage_type_elements(tile) * times;
+  return aligned || mirage_type_elements(tile) == 1 ? 0 : (double)mirage_type_elements(tile);
+}
+
+void mirage__cost_load(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times) {
+  kernel->narrow_elements += one_by_one(tensor, tile) * times;
   mirage__cost_access(kernel, tensor, tile, times);
+}
+
+void mirage__cost_store(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times) {
+  kernel->narrow_stored += one_by_one(tensor, tile) * times;
+  mirage__cost_access(kernel, tensor, tile, times);
+}
+
+void mirage__cost_boxes(CostKernel *kernel, const MirageType *tile, double times) {
+  kernel->box_rows += (double)mirage_type_elements(tile) / (double)mirage__box_columns(tile) * times;
 }
 
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster) {
@@ -193,17 +210,31 @@ bool mirage__cost_is_long(const MirageType *tile) {
 
 // ------------------------------------------------------------------------------------ streamed weights
 
-// One step of 32 rows in flight for each warp, no barrier. All that the loop reads, activations too, comes in at what
-// is in flight over the time that it takes to arrive.
+// Of `blocks` blocks, one a multiprocessor, the time to read what they read: as fast as device memory is with so many at
+// work, and no faster than what each has in flight arrives.
+static double read_us(const CostKernel *kernel, double blocks, const MirageTarget *target) {
+  const CostStream *s = &kernel->stream;
+  double columns = (double)(s->columns - s->side_columns), share = blocks / kernel->blocks;
+  double read = kernel->l2_bytes - 2.0 * (double)(s->side_columns * s->depth) * kernel->iterations * kernel->blocks;
+  double step = 2.0 * 32 * DIRECT_WARPS, rows = (double)s->rows;
+  double issued =
+      direct_latency_us + step * ((double)mirage__direct_columns((int64_t)columns) + rows) / direct_bytes_per_us;
+  double arriving = blocks * step * (columns + rows) / issued;
+  double supply = 1 - direct_loss * fmax(0, direct_share - blocks / target->num_sms);
+  double bytes = kernel->dram_bytes + torn_share * kernel->torn_bytes;
+  double memory = bytes / (target->dram_bytes_per_us * supply), arrival = read / arriving;
+  return share * pow(pow(memory, 8) + pow(arrival, 8), 0.125); // where they are close, each waits for the other
+}
+
+// One step of 32 rows in flight for each warp, no barrier. Rounds of blocks, of which the last may be a few that nobody
+// helps; it begins while the one before still runs.
 static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
   const CostStream *s = &kernel->stream;
   double waves = ceil(kernel->blocks / target->num_sms), busy = kernel->blocks / waves;
-  double columns = (double)(s->columns - s->side_columns), read = kernel->l2_bytes;
-  read -= 2.0 * (double)(s->side_columns * s->depth) * kernel->iterations * kernel->blocks;
-  double step_bytes = 2.0 * 32 * DIRECT_WARPS * (columns + (double)s->rows);
-  double arriving = busy * step_bytes / (direct_latency_us + step_bytes / direct_bytes_per_us);
-  double supply = 1 - direct_loss * fmax(0, direct_share - busy / target->num_sms);
-  double reading = fmax(kernel->dram_bytes / (target->dram_bytes_per_us * supply), read / arriving);
+  double full = floor(kernel->blocks / target->num_sms), rest = kernel->blocks - full * target->num_sms;
+  double reading = full > 0 ? full * read_us(kernel, target->num_sms, target) : 0;
+  if (rest > 0)
+    reading += (full > 0 ? last_round : 1) * read_us(kernel, rest, target);
   double arithmetic = kernel->matmul_flops / target->matmul_flops_per_us +
                       kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
   double steps = (double)s->depth / (32 * DIRECT_WARPS);
@@ -348,7 +379,8 @@ static double produced_us(const CostKernel *kernel, const MirageTarget *target) 
   double copy = copies * share / copy_rate(kernel, tiles, target);
   double memory =
       kernel->dram_bytes / (target->dram_bytes_per_us * fmin(1, busy / (saturating_share * target->num_sms)));
-  double feed = fmax(copy, memory + through_l2 * copy), longest = fmax(multiply, feed);
+  double feed = fmax(kernel->box_rows * share * box_row_us, fmax(copy, memory + through_l2 * copy)),
+         longest = fmax(multiply, feed);
   return longest + produced_loss * (multiply + feed - longest) + ends_us(kernel, tiles, target);
 }
 
@@ -366,11 +398,14 @@ static double thread_us(const CostKernel *kernel, double narrow_us, double meeti
                     kernel->special / (target->exp_per_us * spread),
                     narrow_us,
                     (latency + meeting_us) * rounds};
+  enum { UNITS = sizeof units / sizeof *units, WAITING = UNITS - 1 };
   double longest = 0, sum = 0;
-  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+  for (size_t i = 0; i < UNITS; i++) {
     longest = fmax(longest, units[i]);
-    sum += i < sizeof units / sizeof *units - 1 ? units[i] : 0;
+    sum += i < WAITING ? units[i] : 0;
   }
+  if (o.resident < 2 && rounds > 1) // nobody loads while the only block waits
+    longest = fmax(longest, units[0] + units[WAITING]);
   return longest + overlap_loss * fmax(0, sum - longest) + latency / 4 + meeting_us +
          next_rows_us * (kernel->turns - 1) + outside_us * kernel->outside;
 }
@@ -385,5 +420,6 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   double us = kernel->stream.columns ? direct_us(kernel, target)
               : kernel->produced     ? produced_us(kernel, target)
                                      : staged_us(kernel, target);
-  return us + narrow + meeting + reducing_us(kernel, target);
+  double stored = kernel->narrow_stored / (narrow_per_us * fmin(kernel->blocks, target->num_sms));
+  return us + narrow + stored + meeting + reducing_us(kernel, target);
 }

@@ -18,6 +18,8 @@ typedef struct CostKernel {
   double stages;           // of the loads in loops; 0 = as many as have room
   double dram_bytes;       // every tensor touched, once
   double l2_bytes;         // every tile moved, in whole 32-byte sectors
+  double torn_bytes;       // of these, beside the runs of elements: of the sectors in which they begin and end
+  double box_rows;         // of tiles, as tensor copies bring them: 128 bytes, or fewer where columns are no multiple
   double outside_bytes;    // of these, loaded outside loops, and stored
   double runs;             // of elements that lie one after the other, of all tiles moved
   double matmul_flops;     // in whole 16x8x16 instructions
@@ -26,6 +28,7 @@ typedef struct CostKernel {
   double special;          // exponentials, roots, divisions
   double flops;            // as the program counts them
   double narrow_elements;  // loaded one by one, since their rows are not aligned
+  double narrow_stored;    // and stored
   double least_rows;       // of a product's tile; 0 = there is none
   double spilled_elements; // of a chain: results of products that do not stay in registers
   double stored_elements; // of a chain: other values of the loop that pass through shared memory, but loads and vectors
@@ -66,6 +69,9 @@ bool mirage__cost_is_long(const MirageType *tile);
 void mirage__cost_access(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
 /// The same of a load: rows that are not aligned are read element by element.
 void mirage__cost_load(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
+void mirage__cost_store(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
+/// What arrives of it in a multiprocessor's shared memory, if tensor copies bring it.
+void mirage__cost_boxes(CostKernel *kernel, const MirageType *tile, double times);
 /// A sum or maximum of one tile over `members` blocks.
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster);
 /// Microseconds without the launch; infinity when blocks that meet cannot all run at once.

@@ -81,6 +81,8 @@ static CostStream find_stream(const Block *block) {
 static void add_load(PlanWalk *walk, const MirageNodeView *node, bool looped, double times) {
   const Channel *channel = mirage__block_channel_of(walk->block, node->first_result);
   const MirageType *tile = mirage_ugraph_type(walk->block->graph, node->first_result);
+  if (looped)
+    mirage__cost_boxes(&walk->kernel, tile, times);
   if (mirage__block_load(walk->block, node->first_result)->multicast) // one copy for all
     times /= (double)mirage__block_cluster(walk->block);
   double before = walk->kernel.l2_bytes;
@@ -99,7 +101,7 @@ static void add_store(PlanWalk *walk, const MirageNodeView *node, double times) 
   MirageType stored = *operand_type(walk, node, 0);
   double before = walk->kernel.l2_bytes;
   stored.dtype = operand_type(walk, node, 1)->dtype;
-  mirage__cost_access(&walk->kernel, operand_type(walk, node, 1), &stored, times);
+  mirage__cost_store(&walk->kernel, operand_type(walk, node, 1), &stored, times);
   walk->kernel.outside_bytes += walk->kernel.l2_bytes - before;
 }
 

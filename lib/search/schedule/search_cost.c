@@ -81,10 +81,12 @@ static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageTyp
       mirage_ugraph_type(walk->program->graph, mirage_ugraph_get_input(walk->program->graph, node->a));
   double before = walk->kernel.l2_bytes;
   mirage__cost_load(&walk->kernel, tensor, tile, times);
-  if (looped)
+  if (looped) {
     note_shared(walk, node, walk->kernel.l2_bytes - before);
-  else
+    mirage__cost_boxes(&walk->kernel, tile, times);
+  } else {
     note_outside(walk, tile, walk->kernel.l2_bytes - before);
+  }
   mirage__guess_tile(&walk->guess, tile, looped ? 2 : 1);
   if (!looped)
     mirage__guess_load(&walk->guess, tile);
@@ -200,7 +202,7 @@ static void add_stores(ScheduleWalk *walk) {
     walk->kernel.dram_bytes += (double)mirage_type_bytes(output);
     bool inside = mirage__search_is_inside(nodes[walk->structure->outputs[i]].stage);
     double before = walk->kernel.l2_bytes;
-    mirage__cost_access(&walk->kernel, output, &stored, walk->kernel.blocks * (inside ? walk->iterations : 1));
+    mirage__cost_store(&walk->kernel, output, &stored, walk->kernel.blocks * (inside ? walk->iterations : 1));
     walk->kernel.outside_bytes += walk->kernel.l2_bytes - before;
   }
 }
@@ -284,6 +286,9 @@ static uint64_t amounts_of(const ScheduleWalk *walk) {
                             k->reduced_elements,
                             k->reduced_outside,
                             k->narrow_elements,
+                            k->narrow_stored,
+                            k->torn_bytes,
+                            k->box_rows,
                             k->stored_elements,
                             k->least_rows,
                             k->iterations,
