@@ -115,6 +115,9 @@ typedef struct RunInputs {
   const char **paths; // of those read from files, else NULL
 } RunInputs;
 
+/// Where the largest count of positions in the program ends: what a length is unless a file says otherwise, so that times are those
+/// of all keys.
+double run_counted(const MirageUGraph *program);
 MirageStatus run_inputs_create(const RunModule *module, const RunOptions *options, const MirageDiag *diag,
                                RunInputs *inputs);
 void run_inputs_deinit(RunInputs *inputs);

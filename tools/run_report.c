@@ -132,6 +132,8 @@ static void print_inputs(const RunModule *module, const RunOptions *options, con
     printf("input %-4u    tensor<%s>: ", i, mirage_type_format(type, text, sizeof text));
     if (inputs->paths[i])
       printf("%s\n", inputs->paths[i]);
+    else if (mirage_dtype_family(type->dtype) == MIRAGE_FAMILY_INDEX)
+      printf("all %g that the program counts\n", run_counted(module->program));
     else
       printf("normal(0, 1) x %.4g, seed %llu\n", inputs->scales[i], (unsigned long long)options->seed);
   }

@@ -3,7 +3,7 @@
 // A random input is normal(0, 1) times a scale, drawn from stream i of the seed (Philox), so that one input does not
 // change with another's size; of the seed's purpose "run", so that nobody has tried these numbers before. The scale keeps values moderate (run_scales.c). The program's attribute
 // `mirage_kernel.input_scales` goes before that, and --scale before both; names are not to be had, because MLIR forgets
-// them.
+// them. Integers are lengths, and as large as the program counts.
 #include "npy.h"
 #include "run.h"
 
@@ -62,6 +62,20 @@ static MirageStatus apply_options(const RunOptions *options, const MirageDiag *d
   return run_files_by_index(&options->inputs, inputs->count, "--input", "input", diag, inputs->paths);
 }
 
+double run_counted(const MirageUGraph *program) {
+  double counted = 0;
+  for (uint32_t id = 1; id <= mirage_ugraph_num_nodes(program); id++) {
+    MirageNodeView view = mirage_ugraph_node(program, (MirageNode){id});
+    if (view.op != MIRAGE_OP_IOTA)
+      continue;
+    int64_t end = view.attrs->iota.start + mirage_ugraph_type(program, view.first_result)->shape[view.attrs->iota.dim];
+    counted = (double)end > counted ? (double)end : counted;
+  }
+  return counted;
+}
+
+static bool is_length(const MirageType *type) { return mirage_dtype_family(type->dtype) == MIRAGE_FAMILY_INDEX; }
+
 static MirageStatus draw(const MirageType *type, uint64_t seed, uint64_t stream, double scale, const MirageDiag *diag,
                          double **out_values) {
   size_t count = (size_t)mirage_type_elements(type);
@@ -92,6 +106,8 @@ static MirageStatus fill(const RunModule *module, const RunOptions *options, con
       MIRAGE_TRY(
           draw(type, mirage_random_purpose(options->seed, "run"), i, inputs->scales[i], diag, &inputs->values[i]));
     size_t count = (size_t)mirage_type_elements(type);
+    for (size_t j = 0; is_length(type) && !inputs->paths[i] && j < count; j++)
+      inputs->values[i][j] = run_counted(program);
     for (size_t j = 0; j < count; j++)
       inputs->values[i][j] = mirage_round_to(type->dtype, inputs->values[i][j]);
   }
