@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Layers of real models on one GPU: masks, lengths known at run time, stored weights, beside PyTorch, as CSV.
 
-    layers.py --bin build/bin [--only NAME,...] [--output layers.csv] [--superoptimize OPTIONS]
+    layers.py --bin build/bin [--only NAME,...] [--peers LABEL,...] [--output layers.csv] [--superoptimize OPTIONS]
 
 Every program is searched and chosen at full size, compared with float64 (by PyTorch on the GPU), and timed cold beside what a PyTorch
 user has: eager, torch.compile max-autotune, each backend of SDPA that takes the mask, flex_attention where it compiles. The decoding
@@ -37,6 +37,10 @@ class Run:
     given: list = field(default_factory=list)
     peers: dict = field(default_factory=dict)
     timed: bool = True
+
+    @property
+    def program(self):
+        return self.name.split("_n")[0]
 
 
 def normal(*shape, scale=1.0, dtype=torch.float16):
@@ -276,8 +280,8 @@ def ours(options, run, folder):
             half = tensor.dtype == torch.float16
             np.save(path, (tensor if half else tensor.double() if tensor.numel() < 16 else tensor.float()).cpu().numpy())
             tensors += [f"--{option}", f"{i}={path}"]
-    source = options.keep / f"{run.name.split('_n')[0]}.mlir"
-    compiled = source.with_suffix(".out.mlir")
+    source = options.keep / f"{run.program}.mlir"
+    compiled = (options.compiled or options.keep) / f"{run.program}.out.mlir"
     if not compiled.exists():  # decoding: searched once, run with every length
         source.write_text(run.text)
         called = subprocess.run([options.bin / "mirage-mlir-opt", f"--mirage-superoptimize={options.superoptimize}", source, "-o", compiled], capture_output=True,
@@ -295,13 +299,15 @@ def ours(options, run, folder):
             "limit": row["limit_us"], "kernels": row["kernels"]}
 
 
-def beside(run):
+def beside(options, run):
     size = sum(t.numel() * t.element_size() for t in run.given)
     l2 = torch.cuda.get_device_properties(0).L2_cache_size
     sets = [run.given] + [[t.clone() for t in run.given] for _ in range(min(128, 4 * l2 // size + 1))]
     times = {}
     with torch.no_grad():
         for label, peer in run.peers.items():
+            if label not in options.peers.split(","):
+                continue
             torch._dynamo.reset()
             try:
                 times[label] = cold_us(peer, sets)
@@ -318,11 +324,17 @@ def main():
     parser.add_argument("--output", default="/dev/stdout")
     parser.add_argument("--superoptimize", default="target=h200")
     parser.add_argument("--timeout", type=float, default=120)
-    parser.add_argument("--no-peers", action="store_true")
+    parser.add_argument("--peers", default="eager,compile,masked_compile,flash,cudnn,efficient,flex", help="which of them")
+    parser.add_argument("--compiled", type=pathlib.Path, help="a folder of modules, PROGRAM.out.mlir, that were compiled before")
+    parser.add_argument("--write", type=pathlib.Path, help="only write the programs to this folder")
     options = parser.parse_args()
     global GENERATOR
     GENERATOR = torch.Generator("cuda").manual_seed(1)
     wanted = tuple(options.only.split(",")) if options.only else ("",)
+    for run in runs() if options.write else ():
+        (options.write / f"{run.program}.mlir").write_text(run.text)
+    if options.write:
+        return
     with open(options.output, "w", newline="") as file, tempfile.TemporaryDirectory() as folder:
         options.keep = pathlib.Path(folder)
         writer = csv.DictWriter(file, FIELDS)
@@ -333,7 +345,7 @@ def main():
             row = {"name": run.name}
             try:
                 row |= ours(options, run, options.keep)
-                times = {} if options.no_peers else beside(run)
+                times = beside(options, run)
                 row["peers"] = " ".join(f"{label}={time:.2f}" for label, time in times.items())
                 if times:
                     best = min(times, key=times.get)
