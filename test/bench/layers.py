@@ -260,13 +260,13 @@ def lora(rows=1, k=4096, n=4096, rank=16):
 
 def runs():
     yield from decode()
-    for kind in "f16", "i8", "f8", "i4", "i4_rows":
+    for kind in "f16", "i8", "i4", "i4_rows", "f8":
         yield linear(kind)
+    yield from prefill()
     yield gated("bf16")
     yield gated("f8")
     yield lora()
     yield from grouped()
-    yield from prefill()
 
 
 # --------------------------------------------------------------------------------------------------------- measuring
