@@ -144,28 +144,6 @@ static LLVMValueRef over_pieces(Rows *rows, const MirageNodeView *view, int32_t 
   return total;
 }
 
-// While a reduction goes on, what was loaded in 16 bits lies in registers as it did in memory, two elements in each, and
-// is converted again afterwards.
-static void hold_packed(Rows *rows) {
-  Emit *e = rows->e;
-  for (uint32_t i = 0; i < e->num_memo; i++) {
-    Memo *memo = &e->memo[i];
-    MirageValue value = {memo->value};
-    MirageDType dtype = emit_type(e, value)->dtype;
-    if (mirage__block_op(&e->block, value) != MIRAGE_OP_LOAD || mirage_dtype_bits(dtype) != 16 || memo->width % 2)
-      continue;
-    LLVMTypeRef words = LLVMVectorType(e->gpu.i32, memo->width / 2);
-    LLVMValueRef packed = mirage__pack(e, memo->out, memo->width, dtype);
-    LLVMTypeRef type = LLVMTypeOf(packed);
-    packed = LLVMBuildBitCast(e->gpu.builder, packed, words, "");
-    for (uint32_t w = 0; w < memo->width / 2; w++) {
-      LLVMValueRef at = gpu_i32(&e->gpu, w), word = LLVMBuildExtractElement(e->gpu.builder, packed, at, "");
-      packed = LLVMBuildInsertElement(e->gpu.builder, packed, GPU(&e->gpu, HELD, word), at, "");
-    }
-    mirage__unpack(e, LLVMBuildBitCast(e->gpu.builder, packed, type, ""), memo->width, dtype, memo->out);
-  }
-}
-
 // Word `word` of the reduction's scratch: its result's buffer, whose copies are one word a warp and row at least.
 static LLVMValueRef scratch(Emit *e, const MirageType *type, LLVMValueRef word) {
   return mirage__at(e, e->shared, mirage__add(e, mirage__mul(e, word, 4), gpu_i32(&e->gpu, type->layout.offset)));
@@ -218,8 +196,6 @@ static void reduce(Rows *rows, const MirageNodeView *view) {
   int32_t lanes = rows->items->across < 32 ? rows->items->across : 32;
   for (int32_t r = 0; r < rows->items->together; r++)
     totals[r] = mirage__reduce_lanes(e, view->op, over_pieces(rows, view, r), lanes);
-  if (rows->items->late)
-    hold_packed(rows);
   if (rows->items->across > 32)
     exchange(rows, view, totals);
   for (int32_t r = 0; r < rows->items->together; r++) {

@@ -346,7 +346,6 @@ static uint32_t f16_of_e4m3(uint32_t byte) {
   static const uint16_t SUBNORMAL[8] = {0x0000, 0x1800, 0x1c00, 0x1e00, 0x2000, 0x2100, 0x2200, 0x2300};
   return sign | SUBNORMAL[magnitude];
 }
-static uint32_t emu_HELD(uint32_t op, uint32_t bits) { return bits; }
 static uint32_t emu_F16_OF_E4M3(uint32_t op, uint32_t pair) {
   return f16_of_e4m3(pair & 0xff) | f16_of_e4m3(pair >> 8 & 0xff) << 16;
 }
