@@ -6,7 +6,7 @@
 // RUN: FileCheck %s < %t.out
 // CHECK-COUNT-8: output 0 {{.*}}: ok
 // RUN: FileCheck %s --check-prefix=PTX < %t.mlir
-// PTX-COUNT-32: bar.warp.sync
+// PTX-COUNT-16: bar.warp.sync
 mirage_kernel.graph @residual(%x: tensor<300x128xf16>, %w: tensor<128x333xf16>, %r: tensor<300x333xf16>) -> tensor<300x333xf16> {
   %p = matmul %x, %w : tensor<300x128xf16>, tensor<128x333xf16>
   %s = add %p, %r : tensor<300x333xf16>, tensor<300x333xf16>
