@@ -61,9 +61,9 @@ Key keyOf(const MirageAttrField &field) {
 }
 
 llvm::SmallVector<Key> keysOf(const MirageOpInfo &info) {
-  static const Key access[] = {{"grid", Form::Ints},  {"loop", Form::Ints}, {"order", Form::Ints},
-                               {"begin", Form::Ints}, {"end", Form::Ints},  {"tiles", Form::Ints},
-                               {"fill", Form::Fill}};
+  static const Key access[] = {{"grid", Form::Ints},   {"loop", Form::Ints}, {"order", Form::Ints},
+                               {"begin", Form::Ints},  {"end", Form::Ints},  {"tiles", Form::Ints},
+                               {"cyclic", Form::Flag}, {"fill", Form::Fill}};
   uint32_t count;
   const MirageAttrField *fields = mirage_attrs_fields(info.attrs, &count);
   switch (info.attrs) {

@@ -153,6 +153,9 @@ def Block_LoadOp : Mirage_Operator<BlockLevel, "load", "the block's tile of an i
     or left out: all of it. `order = [..]`: dimension d of all this is the tensor's dimension order[d]; the last one stays the last.
     `tiles = [..]`: of dimension d tiles have tiles[d] elements and the tensor's end cuts the last one short; 0 or left out: the extent is
     divided evenly. `%w {grid = [1], tiles = [0, 128]} : tensor<64x3000xf16>` over 24 blocks gives tiles of 128 columns, by division 125.
+    Of a dimension that the grid and a loop split, a block has tiles that lie side by side; with `cyclic` each iteration takes the next tile for
+    each block: block b of 4 then has tiles b, b + 4, b + 8, ..., so that every block has its share of the first n elements.
+    `%k {grid = [0, 1], loop = [1], cyclic} : tensor<32x8192x128xf16>`.
     A load reads only, and may be removed or merged, unless the kernel's schedule lists loads by position.
 
     Example:
@@ -170,14 +173,14 @@ def Block_LoadOp : Mirage_Operator<BlockLevel, "load", "the block's tile of an i
   }];
   let arguments = (ins AnyRankedTensor:$tensor, OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<DenseI64ArrayAttr>:$loop,
                        OptionalAttr<DenseI64ArrayAttr>:$order, OptionalAttr<DenseI64ArrayAttr>:$begin, OptionalAttr<DenseI64ArrayAttr>:$end,
-                       OptionalAttr<DenseI64ArrayAttr>:$tiles,
+                       OptionalAttr<DenseI64ArrayAttr>:$tiles, UnitAttr:$cyclic,
                        DefaultValuedAttr<Block_FillAttr, "::mirage::block::Fill::k_zero">:$fill);
   let results = (outs Block_TileType:$result);
 }
 
 def Block_StoreOp : Mirage_Operator<BlockLevel, "store", "writes the block's tile of an output tensor"> {
   let description = [{
-    `store %tile, %tensor {grid = [..], loop = [..], order = [..], begin = [..], end = [..], tiles = [..]} : tile, tensor<..>`. Elements outside the tensor,
+    `store %tile, %tensor {grid = [..], loop = [..], order = [..], begin = [..], end = [..], tiles = [..], cyclic} : tile, tensor<..>`, as for a load. Elements outside the tensor,
     or its window, are dropped.
 
     Example:
@@ -196,7 +199,7 @@ def Block_StoreOp : Mirage_Operator<BlockLevel, "store", "writes the block's til
   let arguments = (ins Block_TileType:$tile, Arg<AnyRankedTensor, "an output", [MemWrite]>:$tensor,
                        OptionalAttr<DenseI64ArrayAttr>:$grid, OptionalAttr<DenseI64ArrayAttr>:$loop,
                        OptionalAttr<DenseI64ArrayAttr>:$order, OptionalAttr<DenseI64ArrayAttr>:$begin, OptionalAttr<DenseI64ArrayAttr>:$end,
-                       OptionalAttr<DenseI64ArrayAttr>:$tiles);
+                       OptionalAttr<DenseI64ArrayAttr>:$tiles, UnitAttr:$cyclic);
 }
 
 def Block_LoopOp : Mirage_RegionOp<MirageBlock_Dialect, "loop", "block",

@@ -256,6 +256,7 @@ static MirageStatus read_order(const Import *from, int8_t *order) {
 
 static MirageStatus read_access(const Import *from, MirageAttrs *out_attrs) {
   MirageAccessAttrs *access = &out_attrs->access;
+  access->cyclic = has_flag(from, "cyclic");
   MIRAGE_TRY(read_map(from, "grid", 3, access->grid));
   MIRAGE_TRY(read_map(from, "loop", MIRAGE_MAX_LOOPS, access->loop));
   MIRAGE_TRY(read_order(from, access->order));

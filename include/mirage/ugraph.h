@@ -219,6 +219,9 @@ typedef enum { MIRAGE_FILL_ZERO, MIRAGE_FILL_ONE, MIRAGE_FILL_BOTTOM } MirageFil
 /// and only the tensor's end cuts one short. 3000 rows over 24 blocks are tiles of 125, or with tiles = 128 of 128, the
 /// last of which holds 56: extents that an instruction wants, at sizes that they do not divide. A dimension that nothing
 /// splits may have a tile that is larger than the tensor.
+/// With `cyclic` the order is: loops outermost first, then x, y, z. Of 8192 keys in tiles of 128 over 4 blocks and 16 iterations block b
+/// then has tiles b, b + 4, b + 8, ..., not 16 b, 16 b + 1, ...: of the first n keys every block has n / 4. Some dimension has to be split by
+/// both, the grid and a loop.
 /// Of dimension d only the window [begin[d], end[d]) is accessed, as if it were the tensor; end[d] = 0: all of it. So a
 /// slice of a tensor is loaded, and a part of a concatenation stored, where it lies.
 /// A transposed tensor is accessed where it lies, too: dimension d of what is accessed - of the tile, the maps, and the
@@ -231,12 +234,18 @@ typedef struct MirageAccessAttrs {
   MirageFill fill;
   int64_t begin[MIRAGE_MAX_RANK], end[MIRAGE_MAX_RANK];
   int64_t tiles[MIRAGE_MAX_RANK]; // 0: by division
+  bool cyclic;
 } MirageAccessAttrs;
 
 /// The tensor's dimension that dimension `dim` of an access is.
 uint32_t mirage_access_dim(const MirageAccessAttrs *access, uint32_t dim);
 /// Extent of the window that an access sees along its dimension `dim`.
 int64_t mirage_access_extent(const MirageAccessAttrs *access, const MirageType *tensor, uint32_t dim);
+/// The axes and loops that split dimension `dim`, outermost first: 0 to 2 are grid x, y, z, and 3 + l is the l-th enclosing loop.
+enum { MIRAGE_MAX_SPLITS = 3 + MIRAGE_MAX_LOOPS };
+uint32_t mirage_access_splits(const MirageAccessAttrs *access, uint32_t dim, uint8_t out_splits[MIRAGE_MAX_SPLITS]);
+/// Whether some dimension is split by the grid and by a loop, so that `cyclic` says something.
+bool mirage_access_may_cycle(const MirageAccessAttrs *access);
 /// The chunks into which `count` axes of `parts` parts each, outermost first, cut `extent` elements of dimension `dim`:
 /// chunks[0] is all of them, chunks[count] a tile. Room for count + 1.
 void mirage_access_chunks(const MirageAccessAttrs *access, uint32_t dim, int64_t extent, uint32_t count,

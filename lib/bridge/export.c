@@ -102,6 +102,8 @@ static void add_access(AttributeList *list, MirageOp op, const MirageAccessAttrs
   add_order(list, access);
   add_window(list, access);
   add_tile(list, access);
+  if (access->cyclic)
+    add(list, "cyclic", mlirUnitAttrGet(list->context));
   if (op == MIRAGE_OP_LOAD && access->fill != MIRAGE_FILL_ZERO)
     add(list, "fill", mirageBlockFillAttrGet(list->context, access->fill));
 }

@@ -1,6 +1,6 @@
 // codegen_access.c - tiles of tensors in device memory: where they start, what of them is valid, how wide one may read.
 //
-// A dimension that several axes split is cut into chunks of chunks (MirageAccessAttrs): the tile starts at the sum of
+// A dimension that several axes split is cut into chunks of chunks (MirageAccessAttrs, which says in what order): the tile starts at the sum of
 // index * chunk, and an element is valid when it lies inside every enclosing chunk. Only chunks that do not divide
 // evenly ("ragged") can cut a tile short; each gives one bound on the tile-local index, and the limit is the least of
 // them. Of a window of the tensor the same holds, shifted by where it begins.
@@ -23,20 +23,21 @@ static LLVMValueRef place_of(Emit *e, int32_t loop, LLVMValueRef i) {
 
 static uint32_t axes_of(Emit *e, MirageNode node, const MirageAccessAttrs *attrs, uint32_t dim, LLVMValueRef iteration,
                         Axis *axes) {
-  uint32_t count = 0;
+  uint8_t splits[MIRAGE_MAX_SPLITS];
+  uint32_t count = mirage_access_splits(attrs, dim, splits);
   const MirageCustomAttrs *custom = mirage__block_custom(&e->block);
-  for (int a = 0; a < 3; a++)
-    if (attrs->grid[a] == (int)dim)
-      axes[count++] = (Axis){e->block_id[a], custom->grid[a]};
   int32_t chain[MIRAGE_MAX_LOOPS], depth = 0;
   int32_t innermost = e->block.steps[e->block.step_of_node[node.index]].loop;
   for (int32_t l = innermost; l >= 0; l = e->block.loops[l].parent)
     chain[depth++] = l;
-  for (int32_t i = 0; i < depth; i++) {
-    int32_t loop = chain[depth - 1 - i];
-    if (attrs->loop[i] == (int)dim)
-      axes[count++] = (Axis){place_of(e, loop, loop == innermost && iteration ? iteration : e->loops[loop].iteration),
-                             e->block.loops[loop].range};
+  for (uint32_t i = 0; i < count; i++) {
+    if (splits[i] < 3) {
+      axes[i] = (Axis){e->block_id[splits[i]], custom->grid[splits[i]]};
+      continue;
+    }
+    int32_t loop = chain[depth - 1 - (splits[i] - 3)];
+    axes[i] = (Axis){place_of(e, loop, loop == innermost && iteration ? iteration : e->loops[loop].iteration),
+                     e->block.loops[loop].range};
   }
   return count;
 }

@@ -23,15 +23,14 @@ void mirage__eval_block_coordinates(const Custom *custom, int64_t index, int64_t
 static void locate(const Custom *custom, const MirageType *tensor, const MirageAccessAttrs *access,
                    const int64_t *block, int64_t *out_start, int64_t *out_valid) {
   for (uint32_t d = 0; d < tensor->rank; d++) {
-    int64_t parts[3 + MIRAGE_MAX_LOOPS], index[3 + MIRAGE_MAX_LOOPS], chunks[4 + MIRAGE_MAX_LOOPS];
+    int64_t parts[MIRAGE_MAX_SPLITS], index[MIRAGE_MAX_SPLITS], chunks[MIRAGE_MAX_SPLITS + 1];
     int64_t start = 0, end = mirage_access_extent(access, tensor, d);
-    uint32_t count = 0;
-    for (uint32_t i = 0; i < 3 + custom->num_loops; i++) {
-      bool grid = i < 3;
-      if ((grid ? access->grid[i] : access->loop[i - 3]) != (int8_t)d)
-        continue;
-      parts[count] = grid ? custom->attrs->grid[i] : custom->ranges[i - 3];
-      index[count++] = grid ? block[i] : custom->loop[i - 3];
+    uint8_t splits[MIRAGE_MAX_SPLITS];
+    uint32_t count = mirage_access_splits(access, d, splits);
+    for (uint32_t i = 0; i < count; i++) {
+      bool grid = splits[i] < 3;
+      parts[i] = grid ? custom->attrs->grid[splits[i]] : custom->ranges[splits[i] - 3];
+      index[i] = grid ? block[splits[i]] : custom->loop[splits[i] - 3];
     }
     mirage_access_chunks(access, d, end, count, parts, chunks);
     for (uint32_t i = 0; i < count; i++) {

@@ -363,15 +363,12 @@ uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t di
   MirageValue tensor = mirage__block_resolve(block, view.operands[view.op == MIRAGE_OP_STORE ? 1 : 0]);
   const int64_t *grid = mirage__block_custom(block)->grid;
   int32_t chain[MIRAGE_MAX_LOOPS], depth = 0;
-  uint32_t count = 0;
-  for (int a = 0; a < 3; a++)
-    if (view.attrs->access.grid[a] == (int)dim)
-      parts[count++] = grid[a];
+  uint8_t splits[MIRAGE_MAX_SPLITS];
+  uint32_t count = mirage_access_splits(&view.attrs->access, dim, splits);
   for (int32_t l = block->steps[block->step_of_node[access.index]].loop; l >= 0; l = block->loops[l].parent)
     chain[depth++] = l;
-  for (int32_t i = 0; i < depth; i++)
-    if (view.attrs->access.loop[i] == (int)dim)
-      parts[count++] = block->loops[chain[depth - 1 - i]].range;
+  for (uint32_t i = 0; i < count; i++)
+    parts[i] = splits[i] < 3 ? grid[splits[i]] : block->loops[chain[depth - 1 - (splits[i] - 3)]].range;
   int64_t extent = mirage_access_extent(&view.attrs->access, &block->types[tensor.index], dim);
   mirage_access_chunks(&view.attrs->access, dim, extent, count, parts, chunk);
   return count;

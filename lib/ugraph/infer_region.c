@@ -35,6 +35,28 @@ int64_t mirage_access_extent(const MirageAccessAttrs *access, const MirageType *
   return access->end[dim] ? access->end[dim] - access->begin[dim] : tensor->shape[mirage_access_dim(access, dim)];
 }
 
+uint32_t mirage_access_splits(const MirageAccessAttrs *access, uint32_t dim, uint8_t out_splits[MIRAGE_MAX_SPLITS]) {
+  uint32_t count = 0;
+  for (uint8_t l = 0; l < MIRAGE_MAX_LOOPS && access->cyclic; l++)
+    if (access->loop[l] == (int8_t)dim)
+      out_splits[count++] = (uint8_t)(3 + l);
+  for (uint8_t a = 0; a < 3; a++)
+    if (access->grid[a] == (int8_t)dim)
+      out_splits[count++] = a;
+  for (uint8_t l = 0; l < MIRAGE_MAX_LOOPS && !access->cyclic; l++)
+    if (access->loop[l] == (int8_t)dim)
+      out_splits[count++] = (uint8_t)(3 + l);
+  return count;
+}
+
+bool mirage_access_may_cycle(const MirageAccessAttrs *access) {
+  for (uint32_t a = 0; a < 3; a++)
+    for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++)
+      if (access->grid[a] >= 0 && access->grid[a] == access->loop[l])
+        return true;
+  return false;
+}
+
 void mirage_access_chunks(const MirageAccessAttrs *access, uint32_t dim, int64_t extent, uint32_t count,
                           const int64_t *parts, int64_t *out_chunks) {
   int64_t tiles = 1;
@@ -76,30 +98,33 @@ static MirageStatus check_window(const InferCall *call, const MirageType *tensor
   return MIRAGE_OK;
 }
 
+static MirageStatus check_maps(const InferCall *call, const MirageType *tensor, const MirageAccessAttrs *access) {
+  for (uint32_t axis = 0; axis < 3; axis++)
+    MIRAGE_TRY(check_entry(call, "grid", axis, access->grid[axis], tensor->rank));
+  for (uint32_t level = 0; level < MIRAGE_MAX_LOOPS; level++) {
+    MIRAGE_TRY(check_entry(call, "loop", level, access->loop[level], tensor->rank));
+    if (access->loop[level] >= 0 && level >= call->scope->num_loops)
+      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "loop map names loop %u, but %u loops enclose it", level,
+                        call->scope->num_loops);
+  }
+  if (access->cyclic && !mirage_access_may_cycle(access))
+    return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%s",
+                      "is cyclic, and no dimension is split by both the grid and a loop: leave that out, or name one "
+                      "dimension in both maps");
+  return MIRAGE_OK;
+}
+
 typedef struct Cuts { // of one dimension, outermost first
   uint32_t count;
-  int64_t parts[3 + MIRAGE_MAX_LOOPS];
+  int64_t parts[MIRAGE_MAX_SPLITS];
 } Cuts;
 
-static MirageStatus read_maps(const InferCall *call, const MirageType *tensor, const MirageAccessAttrs *access,
-                              Cuts *out_cuts) {
-  const MirageScope *scope = call->scope;
-  for (uint32_t axis = 0; axis < 3; axis++) {
-    int8_t dim = access->grid[axis];
-    MIRAGE_TRY(check_entry(call, "grid", axis, dim, tensor->rank));
-    if (dim >= 0)
-      out_cuts[dim].parts[out_cuts[dim].count++] = scope->grid[axis];
-  }
-  for (uint32_t level = 0; level < MIRAGE_MAX_LOOPS; level++) {
-    int8_t dim = access->loop[level];
-    MIRAGE_TRY(check_entry(call, "loop", level, dim, tensor->rank));
-    if (dim >= 0 && level >= scope->num_loops)
-      return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "loop map names loop %u, but %u loops enclose it", level,
-                        scope->num_loops);
-    if (dim >= 0)
-      out_cuts[dim].parts[out_cuts[dim].count++] = scope->ranges[level];
-  }
-  return MIRAGE_OK;
+static Cuts cuts_of(const MirageScope *scope, const MirageAccessAttrs *access, uint32_t dim) {
+  uint8_t splits[MIRAGE_MAX_SPLITS];
+  Cuts cuts = {.count = mirage_access_splits(access, dim, splits)};
+  for (uint32_t i = 0; i < cuts.count; i++)
+    cuts.parts[i] = splits[i] < 3 ? scope->grid[splits[i]] : scope->ranges[splits[i] - 3];
+  return cuts;
 }
 
 // Tiles of a given extent have to cover the dimension, and each outermost part some of it.
@@ -131,15 +156,15 @@ static MirageStatus access_tile(const InferCall *call, const MirageType *tensor,
                       mirage_dtype_name(tensor->dtype));
   MIRAGE_TRY(check_order(call, tensor, access));
   MIRAGE_TRY(check_window(call, tensor, access));
-  Cuts cuts[MIRAGE_MAX_RANK] = {0};
-  MIRAGE_TRY(read_maps(call, tensor, access, cuts));
+  MIRAGE_TRY(check_maps(call, tensor, access));
   MirageType tile = *tensor;
   for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++) {
-    int64_t chunks[4 + MIRAGE_MAX_LOOPS], extent = d < tensor->rank ? mirage_access_extent(access, tensor, d) : 0;
-    MIRAGE_TRY(check_tile(call, access, d, extent, &cuts[d]));
-    mirage_access_chunks(access, d, extent, cuts[d].count, cuts[d].parts, chunks);
+    int64_t chunks[MIRAGE_MAX_SPLITS + 1], extent = d < tensor->rank ? mirage_access_extent(access, tensor, d) : 0;
+    Cuts cuts = cuts_of(call->scope, access, d);
+    MIRAGE_TRY(check_tile(call, access, d, extent, &cuts));
+    mirage_access_chunks(access, d, extent, cuts.count, cuts.parts, chunks);
     if (d < tensor->rank)
-      tile.shape[d] = access->tiles[d] ? access->tiles[d] : chunks[cuts[d].count];
+      tile.shape[d] = access->tiles[d] ? access->tiles[d] : chunks[cuts.count];
   }
   return mirage__result(call, tile.dtype, tile.rank, tile.shape, out_tile);
 }

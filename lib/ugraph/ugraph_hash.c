@@ -83,6 +83,8 @@ static void put_access(Words *words, const MirageAccessAttrs *access) {
       put(words, i + 1);
       put(words, (uint64_t)access->tiles[i]);
     }
+  if (access->cyclic) // as for tiles
+    put(words, MIRAGE_MAX_RANK + 1);
 }
 
 static void put_schedule(Words *words, const MirageSchedule *schedule) {

@@ -350,15 +350,12 @@ static void cut(Axes *axes, uint32_t dim, int64_t at) {
 
 // The parts into which an access splits dimension d, outermost first; returns how many levels.
 static uint32_t parts_of(const MirageUGraph *graph, MirageNode id, const MirageAccessAttrs *access, uint32_t d,
-                         int64_t out_parts[3 + MIRAGE_MAX_LOOPS]) {
+                         int64_t out_parts[MIRAGE_MAX_SPLITS]) {
   MirageScope scope = mirage_ugraph_scope(graph, id);
-  uint32_t levels = 0;
-  for (uint32_t a = 0; a < 3; a++)
-    if (access->grid[a] == (int8_t)d)
-      out_parts[levels++] = scope.grid[a];
-  for (uint32_t l = 0; l < scope.num_loops; l++)
-    if (access->loop[l] == (int8_t)d)
-      out_parts[levels++] = scope.ranges[l];
+  uint8_t splits[MIRAGE_MAX_SPLITS];
+  uint32_t levels = mirage_access_splits(access, d, splits);
+  for (uint32_t i = 0; i < levels; i++)
+    out_parts[i] = splits[i] < 3 ? scope.grid[splits[i]] : scope.ranges[splits[i] - 3];
   return levels;
 }
 

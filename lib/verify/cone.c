@@ -247,22 +247,23 @@ static Demand operand_demand(ConeWalk *walk, const MirageNodeView *node, uint32_
 
 // -------------------------------------------------------------------------------------------------------------- blocks
 
-// How an access splits its dimension d: parts by each grid axis and loop, the tile, where the window begins.
-enum { SPLIT_WORDS = 3 + MIRAGE_MAX_LOOPS + 2 };
+// How an access splits its dimension d: parts by each grid axis and loop, the tile, which comes first, where the window begins.
+enum { SPLIT_WORDS = 3 + MIRAGE_MAX_LOOPS + 3 };
 static bool split_of(const ConeWalk *walk, const MirageAccessAttrs *access, const MirageType *tile, uint32_t d,
                      int64_t *words) {
-  bool split = false;
+  bool by_grid = false, by_loop = false;
   for (uint32_t a = 0; a < 3; a++) {
     words[a] = access->grid[a] == (int8_t)d ? walk->here.grid[a] : 0;
-    split = split || words[a];
+    by_grid = by_grid || words[a];
   }
   for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++) {
     words[3 + l] = access->loop[l] == (int8_t)d ? walk->here.ranges[l] : 0;
-    split = split || words[3 + l];
+    by_loop = by_loop || words[3 + l];
   }
   words[3 + MIRAGE_MAX_LOOPS] = tile->shape[d];
-  words[4 + MIRAGE_MAX_LOOPS] = access->end[d] ? access->begin[d] : 0;
-  return split;
+  words[4 + MIRAGE_MAX_LOOPS] = access->cyclic && by_grid && by_loop;
+  words[5 + MIRAGE_MAX_LOOPS] = access->end[d] ? access->begin[d] : 0;
+  return by_grid || by_loop;
 }
 
 static IndexSet digits(ConeWalk *walk, IndexSet set, const int64_t *split) {

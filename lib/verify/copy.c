@@ -114,6 +114,7 @@ static void copy_tile(Copy *copy, MirageValue tile, MirageAccessAttrs *access) {
       access->tiles[access->grid[axis]] = 0;
       access->grid[axis] = -1;
     }
+  access->cyclic &= mirage_access_may_cycle(access);
   for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++)
     if (access->tiles[d])
       access->tiles[d] = new_extent(copy, tile, d, access->tiles[d]);

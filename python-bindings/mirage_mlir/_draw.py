@@ -92,6 +92,8 @@ def _map_text(attrs: dict) -> str:
 
     >>> _map_text({"grid": [1, -1, -1], "loop": [0, -1, -1, -1]})
     'grid=[1] loop=[0]'
+    >>> _map_text({"grid": [-1, 0, -1], "loop": [0, -1, -1, -1], "cyclic": True})
+    'grid=[_, 0] loop=[0] cyclic'
     """
     parts = []
     for key in ("grid", "loop"):
@@ -100,6 +102,8 @@ def _map_text(attrs: dict) -> str:
             dims.pop()
         if dims:
             parts.append(f"{key}=[{', '.join('_' if d < 0 else str(d) for d in dims)}]")
+    if attrs.get("cyclic"):
+        parts.append("cyclic")
     if "order" in attrs:
         parts.append(f"order={attrs['order']}")
     if "window" in attrs:

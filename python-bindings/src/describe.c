@@ -105,8 +105,8 @@ static json_t *loop_json(const MirageLoopAttrs *loop) {
   return json_pack("{s:I, s:o}", "range", (json_int_t)loop->range, "carries", carries);
 }
 
-/// Maps, and where they are not the whole tensor as it lies: the window ([begin, end) a dimension, end 0: all of it) and
-/// the order of dimensions.
+/// Maps, "cyclic" where loops split before the grid does, and where they are not the whole tensor as it lies: the window
+/// ([begin, end) a dimension, end 0: all of it) and the order of dimensions.
 static json_t *access_json(const MirageUGraph *graph, const MirageNodeView *node) {
   const MirageAccessAttrs *access = &node->attrs->access;
   uint32_t rank = mirage_ugraph_type(graph, node->operands[node->num_operands - 1])->rank, ordered = 0, cut = 0;
@@ -117,6 +117,8 @@ static json_t *access_json(const MirageUGraph *graph, const MirageNodeView *node
   }
   if (ordered)
     json_object_set_new(object, "order", maps(rank, access->order));
+  if (access->cyclic)
+    json_object_set_new(object, "cyclic", json_true());
   if (cut)
     json_object_set_new(object, "window", json_pack("[o, o]", ints(rank, access->begin), ints(rank, access->end)));
   return object;

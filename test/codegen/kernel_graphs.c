@@ -255,7 +255,14 @@ static void nested(G *g, const KernelCase *c) {
   finish(g, kernel);
 }
 
-// p: m, k, n, blocks over n, blocks over k, iterations; `cluster` or device memory adds the blocks' parts.
+// Which of two loads are cyclic, as bits; sums do not show whether both are.
+static MirageAccessAttrs cyclic(MirageAccessAttrs access, bool is) {
+  access.cyclic = is;
+  return access;
+}
+
+// p: m, k, n, blocks over n, blocks over k, iterations, which loads are cyclic; `cluster` or device memory adds the
+// blocks' parts.
 static void split_k(G *g, const KernelCase *c, bool in_cluster) {
   int64_t m = c->p[0], k = c->p[1], n = c->p[2];
   V in[] = {input(g, c->dtype, SHAPE(m, k)), input(g, c->dtype, SHAPE(k, n))};
@@ -264,7 +271,8 @@ static void split_k(G *g, const KernelCase *c, bool in_cluster) {
   MirageNode kernel = mirage_ugraph_open_custom(g, 2, in, 1, &result, &attrs);
   V zero = splat(g, 0, SHAPE(m, parts(n, c->p[3])));
   MirageNode l = loop(g, c->p[5], 1, &zero, SUMS);
-  V a = load(g, kernel, 0, access4(-1, 1, -1, 1, -1)), b = load(g, kernel, 1, access4(1, 0, -1, 0, -1));
+  V a = load(g, kernel, 0, cyclic(access4(-1, 1, -1, 1, -1), c->p[6] & 1));
+  V b = load(g, kernel, 1, cyclic(access4(1, 0, -1, 0, -1), c->p[6] & 2));
   V product = matmul(g, a, b, false, false);
   mirage_ugraph_close(g, 1, &product);
   MirageAttrs axes = {.axes = {{false, true, false}}};
@@ -281,7 +289,7 @@ static V collective(G *g, MirageOp op, V a, int axis) {
   return mirage_ugraph_apply(g, op, 1, &a, &axes);
 }
 
-// p: heads, rows, depth, keys, blocks over keys, iterations.  softmax(q k^T) v with a running maximum; the parts of the
+// p: heads, rows, depth, keys, blocks over keys, iterations, which loads are cyclic.  softmax(q k^T) v with a running maximum; the parts of the
 // blocks meet at the end, as f32 sums or, `narrow`, divided by the block's own row sums and rounded.
 static void split_attention(G *g, const KernelCase *c, bool in_cluster, bool narrow) {
   int64_t h = c->p[0], r = c->p[1], d = c->p[2], n = c->p[3];
@@ -294,7 +302,8 @@ static void split_attention(G *g, const KernelCase *c, bool in_cluster, bool nar
   MirageCarry how[] = {
       {.combine = MIRAGE_COMBINE_MAX}, {.combine = MIRAGE_COMBINE_RESCALE}, {.combine = MIRAGE_COMBINE_RESCALE}};
   MirageNode l = loop(g, c->p[5], 3, inits, how);
-  V k = load(g, kernel, 1, access4(0, 1, -1, 1, -1)), v = load(g, kernel, 2, access4(0, 1, -1, 1, -1));
+  V k = load(g, kernel, 1, cyclic(access4(0, 1, -1, 1, -1), c->p[6] & 1));
+  V v = load(g, kernel, 2, cyclic(access4(0, 1, -1, 1, -1), c->p[6] & 2));
   V s = matmul(g, q, k, false, true), top = reduce(g, MIRAGE_OP_REDUCE_MAX, s, 2, 1);
   V next = op2(g, MIRAGE_OP_MAX, mirage_ugraph_argument(g, l, 0), top);
   V f = op1(g, MIRAGE_OP_EXP, op2(g, MIRAGE_OP_SUB, mirage_ugraph_argument(g, l, 0), next));
@@ -938,6 +947,15 @@ const KernelCase KERNEL_CASES[] = {
     {"split k by grid f32", split_k_grid, F32, {4, 96, 40, 2, 3, 2}, 0, 0, false},
     {"split k by cluster of 16", split_k_cluster, F16, {8, 512, 24, 1, 16, 1}, 0, 0, false},
     {"split k, 20 blocks meet", split_k_grid, F16, {4, 640, 24, 2, 20, 1}, 0, 0, false},
+    {"split k cyclic", split_k_grid, F16, {16, 512, 128, 4, 4, 4, 1}, 0, 0, false},
+    {"split k cyclic by cluster", split_k_cluster, BF16, {64, 512, 128, 2, 2, 4, 2}, 0, 0, false},
+    {"split k cyclic, both", split_k_grid, F16, {4, 512, 128, 4, 4, 4, 3}, 0, 0, false},
+    {"split k cyclic, ragged", split_k_grid, F16, {5, 203, 40, 2, 3, 4, 2}, 0, 0, false},
+    {"split k cyclic, ragged f32", split_k_grid, F32, {4, 97, 40, 2, 3, 2, 1}, 0, 0, false},
+    {"split attention cyclic", attention_grid, F16, {2, 16, 32, 128, 4, 2, 1}, 0, 0, false},
+    {"split attention cyclic, wide", attention_grid, F16, {2, 64, 64, 512, 2, 4, 2}, 0, 0, false},
+    {"split attention cyclic by cluster", attention_cluster, BF16, {2, 16, 32, 128, 2, 4, 2}, 0, 0, false},
+    {"split attention cyclic, ragged", attention_grid, F16, {3, 5, 24, 61, 5, 3, 3}, 0, 0, false},
     {"split attention by grid", attention_grid, F16, {2, 16, 32, 128, 4, 2}, 0, 0, false},
     {"split attention ragged", attention_grid, F16, {3, 5, 24, 60, 5, 3}, 0, 0, false},
     {"split attention, 18 blocks meet", attention_grid, F16, {1, 3, 16, 288, 18, 2}, 0, 0, false},

@@ -54,6 +54,7 @@ typedef struct Kernels {
   bool even, batch, in_loop;
   Meet meet;
   bool clustered;   // neighbouring blocks form a cluster
+  bool cyclic;      // some loads are, of what a loop splits as well
   int meet_axis;    // grid axis along which blocks share DEPTH, -1 = none
   MirageValue feed; // result of the kernel before, {0} = none or taken
 } Kernels;
@@ -102,6 +103,7 @@ static MirageAccessAttrs access_of(const Kernels *k, const Tile *tile) {
     if (k->in_loop && k->axes[axis].range > 1)
       access.loop[0] = (int8_t)d;
   }
+  access.cyclic = k->cyclic && mirage_access_may_cycle(&access) && once_in(k->choices, 2);
   return access;
 }
 
@@ -650,6 +652,7 @@ static void draw_axes(Kernels *k, uint32_t skeleton) {
 // Blocks that share the contraction, along a grid axis that is free.
 static void draw_meeting(Kernels *k, uint32_t skeleton) {
   k->meet = MEET_NOT;
+  k->cyclic = false;
   for (int g = 2; g >= 0 && skeleton == PRODUCT && once_in(k->choices, 3); g--) {
     bool taken = false;
     for (int a = 0; a < NUM_AXES; a++)
@@ -658,6 +661,7 @@ static void draw_meeting(Kernels *k, uint32_t skeleton) {
       continue;
     k->meet_axis = g;
     k->meet = (Meet)(1 + choose(k->choices, 3));
+    k->cyclic = once_in(k->choices, 2);
     return;
   }
 }

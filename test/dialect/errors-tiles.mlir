@@ -95,3 +95,57 @@ mirage_kernel.graph @g(%x: tensor<20x64xf16>) -> tensor<20x64xf16> {
   }
   return %y : tensor<20x64xf16>
 }
+
+// -----
+
+// cyclic, where the grid alone splits a dimension
+mirage_kernel.graph @g(%x: tensor<20x64xf16>) -> tensor<20x64xf16> {
+  %y = custom (%xk = %x) outs(%yk) grid [2] : (tensor<20x64xf16>) -> tensor<20x64xf16> {
+    // expected-error @+1 {{load: is cyclic, and no dimension is split by both the grid and a loop: leave that out, or name one dimension in both maps}}
+    %t = load %xk {grid = [0], cyclic} : tensor<20x64xf16> -> !mirage_block.tile<10x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<10x64xf16>, tensor<20x64xf16>
+  }
+  return %y : tensor<20x64xf16>
+}
+
+// -----
+
+// the grid one, a loop another
+mirage_kernel.graph @g(%x: tensor<20x64xf16>) -> tensor<20x64xf16> {
+  %y = custom (%xk = %x) outs(%yk) grid [2] : (tensor<20x64xf16>) -> tensor<20x64xf16> {
+    loop 4 {
+      %t = load %xk {grid = [0], loop = [1]} : tensor<20x64xf16> -> !mirage_block.tile<10x16xf16>
+      // expected-error @+1 {{store: is cyclic, and no dimension is split by both the grid and a loop: leave that out, or name one dimension in both maps}}
+      store %t, %yk {grid = [0], loop = [1], cyclic} : !mirage_block.tile<10x16xf16>, tensor<20x64xf16>
+    }
+  }
+  return %y : tensor<20x64xf16>
+}
+
+// -----
+
+// tiles of which the last iteration has none: rounds of 2 times 8, two of which are all
+mirage_kernel.graph @g(%x: tensor<20x64xf16>) -> tensor<20x64xf16> {
+  %y = custom (%xk = %x) outs(%yk) grid [2] : (tensor<20x64xf16>) -> tensor<20x64xf16> {
+    loop 3 {
+      // expected-error @+1 {{load: tiles of 8 along dimension 0 do not cut its 20 elements into as many parts as the grid and the loops say, none of them empty}}
+      %t = load %xk {grid = [0], loop = [0], tiles = [8], cyclic} : tensor<20x64xf16> -> !mirage_block.tile<8x64xf16>
+      store %t, %yk {grid = [0], loop = [0], tiles = [8], cyclic} : !mirage_block.tile<8x64xf16>, tensor<20x64xf16>
+    }
+  }
+  return %y : tensor<20x64xf16>
+}
+
+// -----
+
+// cyclic is there or not
+mirage_kernel.graph @g(%x: tensor<20x64xf16>) -> tensor<20x64xf16> {
+  %y = custom (%xk = %x) outs(%yk) grid [2] : (tensor<20x64xf16>) -> tensor<20x64xf16> {
+    loop 2 {
+      // expected-error @+1 {{expected '}'}}
+      %t = load %xk {grid = [0], loop = [0], cyclic = false} : tensor<20x64xf16> -> !mirage_block.tile<5x64xf16>
+      store %t, %yk {grid = [0], loop = [0]} : !mirage_block.tile<5x64xf16>, tensor<20x64xf16>
+    }
+  }
+  return %y : tensor<20x64xf16>
+}

@@ -13,7 +13,7 @@ NO_OPERATOR = {("K", "graph"), ("K", "call")}  # what holds operators, and what 
 # Of kinds with a form of their own, which attrs.def lists no fields of. SHAPE is the result type.
 OWN = {
     "SHAPE": set(), "PERM": {"perm"}, "CUSTOM": {"grid", "cluster", "schedule", "plan", "launch"}, "LOOP": {"range", "carries"},
-    "ACCESS": {"grid", "loop", "order", "begin", "end", "tiles", "fill"}, "AXES": {"axes"},
+    "ACCESS": {"grid", "loop", "order", "begin", "end", "tiles", "cyclic", "fill"}, "AXES": {"axes"},
 }
 
 

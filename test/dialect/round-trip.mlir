@@ -192,6 +192,10 @@ mirage_kernel.graph @loops(%x: tensor<8x64xf16>) -> (tensor<8x64xf16>, tensor<8x
       %m, %l, %o, %p, %q = loop 4 (%mc = %m0 max, %lc = %l0 rescale, %oc = %o0 concat(1), %pc = %o0 assign, %qc: !mirage_block.tile<4x1xf32> = %l0 sum)
           : !mirage_block.tile<4x1xf32>, !mirage_block.tile<4x1xf32, register>, !mirage_block.tile<4x16xf32>, !mirage_block.tile<4x16xf32>, !mirage_block.tile<4x1xf32, register>
          -> (!mirage_block.tile<4x1xf32>, !mirage_block.tile<4x1xf32>, !mirage_block.tile<4x16xf32>, !mirage_block.tile<4x16xf32>, !mirage_block.tile<4x1xf32>) {
+        // CHECK: load %[[X]] {grid = [1], loop = [1, 1], cyclic} : tensor<8x64xf16> -> !mirage_block.tile<8x2xf16>
+        %dealt = load %xk {cyclic, loop = [1, 1], grid = [1]} : tensor<8x64xf16> -> !mirage_block.tile<8x2xf16>
+        // CHECK: load %[[X]] {grid = [1], loop = [1, 1], tiles = [0, 2], cyclic, fill = one} : tensor<8x64xf16> -> !mirage_block.tile<8x2xf16>
+        %tiles = load %xk {fill = one, cyclic, tiles = [0, 2], loop = [1, 1], grid = [1]} : tensor<8x64xf16> -> !mirage_block.tile<8x2xf16>
         // CHECK: load %[[X]] {grid = [0], loop = [1, 1]} : tensor<8x64xf16> -> !mirage_block.tile<4x4xf16>
         %t = load %xk {grid = [0], loop = [1, 1], fill = zero} : tensor<8x64xf16> -> !mirage_block.tile<4x4xf16>
         %top = reduce_max %t {dim = 1} : !mirage_block.tile<4x4xf16>

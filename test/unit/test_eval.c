@@ -351,6 +351,45 @@ static void loops_combine_their_carries(void **state) {
   expect_loop(MIRAGE_COMBINE_SUM, MIRAGE_FILL_ZERO, 8, true, 2, LIST(36, -36));
 }
 
+// x[n] -> for each of 2 blocks its elements in 3 iterations, one after the other, beyond the end 0: y[2, all].
+static MirageUGraph *parts_graph(int64_t n, int64_t tile, int64_t given, bool cyclic) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "parts", &DIAG);
+  MirageValue x = mirage_ugraph_input(g, mirage_type_tensor(MIRAGE_F32, 1, &n));
+  MirageType y_type = T2(2, (int)(3 * tile));
+  MirageCustomAttrs attrs = blocks(2);
+  MirageNode kernel = mirage_ugraph_open_custom(g, 1, &x, 1, &y_type, &attrs);
+  MirageAccessAttrs map = access_of(0, 0), row = access_of(0, -1);
+  map.tiles[0] = given;
+  map.cyclic = cyclic;
+  MirageValue init = mirage_ugraph_constant(g, tile2(1, 3 * tile), 0.0);
+  MirageCarry carry = {MIRAGE_COMBINE_CONCAT, 1};
+  MirageNode loop = mirage_ugraph_open_loop(g, 1, &init, &(MirageLoopAttrs){3, 1, &carry});
+  MirageValue t = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 0), &map);
+  MirageAttrs shape = {.shape = {tile2(1, tile)}};
+  t = mirage_ugraph_cast(g, mirage_ugraph_apply(g, MIRAGE_OP_RESHAPE, 1, &t, &shape), MIRAGE_F32);
+  mirage_ugraph_close(g, 1, &t);
+  mirage_ugraph_store(g, mirage_ugraph_result(g, loop, 0), mirage_ugraph_argument(g, kernel, 1), &row);
+  mirage_ugraph_close(g, 0, NULL);
+  return finish_with(g, mirage_ugraph_result(g, kernel, 0));
+}
+
+static void expect_parts(int64_t n, int64_t tile, int64_t given, bool cyclic, const double *expected) {
+  const double x[] = {1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12};
+  double out[12];
+  assert_int_equal(run(mirage_domain_f64(), parts_graph(n, tile, given, cyclic), (const double *const[]){x}, out),
+                   MIRAGE_OK);
+  expect_values((size_t)(6 * tile), out, expected, 0);
+}
+
+static void cyclic_loads_take_every_nth_tile(void **state) {
+  expect_parts(12, 2, 0, false, LIST(1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12));
+  expect_parts(12, 2, 0, true, LIST(1, 2, 5, 6, 9, 10, 3, 4, 7, 8, 11, 12));
+  expect_parts(9, 2, 0, false, LIST(1, 2, 3, 4, 5, 0, 6, 7, 8, 9, 0, 0)); // chunks of 5
+  expect_parts(9, 2, 0, true, LIST(1, 2, 4, 5, 7, 8, 3, 0, 6, 0, 9, 0));  // of 3, one an iteration
+  expect_parts(9, 2, 2, false, LIST(1, 2, 3, 4, 5, 6, 7, 8, 9, 0, 0, 0)); // of 6
+  expect_parts(9, 2, 2, true, LIST(1, 2, 5, 6, 9, 0, 3, 4, 7, 8, 0, 0));  // of 4
+}
+
 static void masked_elements_hold_their_fill(void **state) {
   expect_loop(MIRAGE_COMBINE_SUM, MIRAGE_FILL_ZERO, 7, false, 4, LIST(16, 12, -16, -12));
   expect_loop(MIRAGE_COMBINE_SUM, MIRAGE_FILL_ONE, 7, false, 4, LIST(16, 13, -16, -11));
@@ -598,6 +637,7 @@ int main(void) {
       cmocka_unit_test(real_types_round_every_result),
       cmocka_unit_test(block_graphs_equal_their_programs),
       cmocka_unit_test(loops_combine_their_carries),
+      cmocka_unit_test(cyclic_loads_take_every_nth_tile),
       cmocka_unit_test(masked_elements_hold_their_fill),
       cmocka_unit_test(thread_regions_compute_on_fragments),
       cmocka_unit_test(collectives_join_blocks),

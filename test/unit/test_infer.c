@@ -476,6 +476,10 @@ static void test_functions(void **state) {
       {MIRAGE_OP_CLAMP, K, {"2x3xf16"}, NUMBERS(1, 0.5), "clamp: low is 1, above high, 0.5", MIRAGE_BAD_ARGUMENT});
 }
 
+#define CYCLIC(x, y, z, l0, l1)                                                                                        \
+  {                                                                                                                    \
+    .access = {.grid = {x, y, z}, .loop = {l0, l1, -1, -1}, .cyclic = true }                                           \
+  }
 #define MAP(x, y, z, l0, l1)                                                                                           \
   {                                                                                                                    \
     .access = {.grid = {x, y, z}, .loop = {l0, l1, -1, -1} }                                                           \
@@ -490,6 +494,8 @@ static void test_access(void **state) {
       {MIRAGE_OP_LOAD, B, {"100x4096xf32"}, MAP(0, 1, -1, -1, 1), "1x137xf32", 0},
       // one dimension split by x, y and both loops: 1000000 -> 7813 -> 2605 -> 82 -> 9
       {MIRAGE_OP_LOAD, B, {"1000000xf32"}, MAP(0, 0, -1, 0, 0), "9xf32", 0},
+      // loops first: 1000000 -> 31250 -> 3125 -> 25 -> 9
+      {MIRAGE_OP_LOAD, B, {"1000000xf32"}, CYCLIC(0, 0, -1, 0, 0), "9xf32", 0},
       {MIRAGE_OP_STORE, B, {"4096x48xf32", "4096x6144xf16"}, MAP(1, -1, -1, -1, -1), "", 0},
       {MIRAGE_OP_STORE,
        B,
@@ -514,6 +520,20 @@ static void test_access(void **state) {
        {"64xf16"},
        {.access = {.grid = {-1, -1, -1}, .loop = {-1, -1, 0, -1}}},
        "load: loop map names loop 2, but 2 loops enclose it",
+       MIRAGE_BAD_ARGUMENT},
+      {MIRAGE_OP_LOAD,
+       B,
+       {"64x64xf16"},
+       CYCLIC(0, -1, -1, 1, -1),
+       "load: is cyclic, and no dimension is split by both the grid and a loop: leave that out, or name one dimension "
+       "in "
+       "both maps",
+       MIRAGE_BAD_ARGUMENT},
+      {MIRAGE_OP_LOAD,
+       B,
+       {"64xf16"},
+       CYCLIC(2, -1, -1, 2, -1),
+       "load: grid map entry 0 is 2, out of range for rank 1",
        MIRAGE_BAD_ARGUMENT},
       {MIRAGE_OP_LOAD,
        B,

@@ -51,6 +51,40 @@ static void test_operand_order_enters_where_it_matters(void **state) {
   assert_false(same_hash(MIRAGE_OP_SUB, true, false));
 }
 
+// The sums of x[64] that 2 blocks make of tiles of 16: of two that lie side by side, or of every other one.
+static MirageUGraph *sum_graph(bool cyclic) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "sum", NULL);
+  int64_t n = 64, two = 2;
+  MirageValue x = mirage_ugraph_input(g, mirage_type_tensor(MIRAGE_F32, 1, &n));
+  MirageType result = mirage_type_tensor(MIRAGE_F32, 1, &two);
+  MirageCustomAttrs attrs = blocks(2);
+  MirageNode kernel = mirage_ugraph_open_custom(g, 1, &x, 1, &result, &attrs);
+  MirageValue zero = mirage_ugraph_constant(g, mirage_type_tile(MIRAGE_F32, 1, (int64_t[]){1}), 0);
+  MirageCarry carry = {MIRAGE_COMBINE_SUM, 0};
+  MirageNode loop = mirage_ugraph_open_loop(g, 1, &zero, &(MirageLoopAttrs){2, 1, &carry});
+  MirageAccessAttrs map = access_of(0, 0), row = access_of(0, -1);
+  map.cyclic = cyclic;
+  MirageValue t = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 0), &map);
+  MirageValue sum =
+      mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &t, &(MirageAttrs){.reduce = {.dim = 0, .extent = 1}});
+  mirage_ugraph_close(g, 1, &sum);
+  mirage_ugraph_store(g, mirage_ugraph_result(g, loop, 0), mirage_ugraph_argument(g, kernel, 1), &row);
+  mirage_ugraph_close(g, 0, NULL);
+  return finish_with(g, mirage_ugraph_result(g, kernel, 0));
+}
+
+static void test_cyclic_loads_differ(void **state) {
+  MirageUGraph *parts = sum_graph(false), *cyclic = sum_graph(true), *clone = NULL;
+  assert_non_null(parts);
+  assert_non_null(cyclic);
+  assert_false(equal(hash_of(parts), hash_of(cyclic)));
+  assert_int_equal(mirage_ugraph_clone(cyclic, NULL, &clone), MIRAGE_OK);
+  assert_true(equal(hash_of(clone), hash_of(cyclic)));
+  mirage_ugraph_destroy(parts);
+  mirage_ugraph_destroy(cyclic);
+  mirage_ugraph_destroy(clone);
+}
+
 // Each of these kernels computes something else, or in another way.
 static void test_kernels_differ(void **state) {
   MirageGraphHash seen[RMS_NUM_BUGS];
@@ -135,6 +169,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_names_and_unused_nodes_do_not_enter),
       cmocka_unit_test(test_operand_order_enters_where_it_matters),
+      cmocka_unit_test(test_cyclic_loads_differ),
       cmocka_unit_test(test_kernels_differ),
       cmocka_unit_test(test_every_key_enters),
       cmocka_unit_test(test_pairs_leave_schedules_out),

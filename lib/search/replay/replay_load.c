@@ -166,6 +166,9 @@ bool mirage__replay_load(ReplayWalk *walk, MirageNode at, const MirageNodeView *
   const MirageAccessAttrs *access = &node->attrs->access;
   uint32_t rank = mirage_ugraph_type(walk->graph, node->operands[0])->rank;
   bool input = value.kind == REPLAY_INPUT;
+  if (access->cyclic) // search/masks makes such of what is searched, for masks
+    return mirage__replay_cut(walk, at, MIRAGE_REPLAY_AXIS,
+                              "it is cyclic, and the search splits an axis in one piece a block");
   for (uint32_t d = 0; d < rank && (input || value.kind == REPLAY_TENSOR); d++) {
     uint8_t mask = mask_of(kernel_of(walk), access, d);
     if (!split_parts(walk, at, d, &mask, &value))
