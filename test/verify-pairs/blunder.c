@@ -71,6 +71,10 @@ static const char *change_access(Draw *draw, const Program *p, Instr *at) {
   const Shape *tensor = &p->instr[at->args[at->op == OP_STORE]].shape;
   int d = draw_below(draw, tensor->rank);
   int64_t n = tensor->n[at->at.order[d]];
+  if (may_cycle(&at->at) && draw_chance(draw, 20)) {
+    at->at.cyclic = !at->at.cyclic;
+    return "other order of grid and loops";
+  }
   switch (draw_below(draw, 5)) {
   case 0:
     at->at.fill = (Fill)draw_below(draw, 3);

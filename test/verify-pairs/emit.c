@@ -43,6 +43,7 @@ static MirageAccessAttrs access_of(const Access *from) {
     to.begin[d] = from->end[d] ? from->begin[d] : 0;
     to.end[d] = from->end[d];
   }
+  to.cyclic = from->cyclic && may_cycle(from);
   return to;
 }
 

@@ -254,14 +254,17 @@ static Placement placement(const Run *run, const Instr *at, const Shape *tensor,
     place.stride[d] = stride;
     place.origin += (access->end[d] ? access->begin[d] : 0) * stride;
     place.chunk[d][0] = access->end[d] ? access->end[d] - access->begin[d] : tensor->n[access->order[d]];
-    for (int axis = 0; axis < 3; axis++)
-      if (access->grid[axis] == d)
-        split(&place, d, kernel->grid[axis], part[axis]);
   }
   int depth = enclosing(run->p, (int)(at - run->p->instr), loops, &unused);
-  for (int l = 0; l < depth; l++)
-    if (access->loop[l] >= 0)
-      split(&place, access->loop[l], run->p->instr[loops[l]].extent, run->iteration[l]);
+  for (int pass = 0; pass < 2; pass++) {
+    bool by_loops = (pass == 0) == access->cyclic;
+    for (int axis = 0; axis < 3 && !by_loops; axis++)
+      if (access->grid[axis] >= 0)
+        split(&place, access->grid[axis], kernel->grid[axis], part[axis]);
+    for (int l = 0; l < depth && by_loops; l++)
+      if (access->loop[l] >= 0)
+        split(&place, access->loop[l], run->p->instr[loops[l]].extent, run->iteration[l]);
+  }
   for (int d = 0; d < tensor->rank; d++)
     place.num[d]++;
   return place;

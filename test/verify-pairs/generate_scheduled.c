@@ -22,7 +22,7 @@ typedef struct Schedule {
   int level[MAX_INSTRS], levels;
   int64_t grid[3], loops[2]; // of K: grid[1], then the loops
   int num_loops;
-  bool in_cluster, second_kernel;
+  bool in_cluster, second_kernel, cyclic;
   int global[MAX_INSTRS], local[MAX_INSTRS]; // values in `to`: of the whole kernel, of this pass
   Fill fill[MAX_INSTRS];
 } Schedule;
@@ -268,6 +268,7 @@ static Access access_to(const Schedule *s, int i, bool in_loop) {
   for (int l = 0; in_loop && l < s->num_loops; l++)
     access.loop[l] = k_dim;
   access.fill = s->fill[i];
+  access.cyclic = s->cyclic;
   return access;
 }
 
@@ -440,6 +441,8 @@ static bool lower(Schedule *s, Program *to) {
   Instr kernel = {.op = OP_KERNEL, .cluster = {1, 1, 1}};
   memcpy(kernel.grid, s->grid, sizeof kernel.grid);
   s->in_cluster = s->grid[1] <= 16 && draw_chance(s->draw, 50);
+  Draw aside = draw_of(s->draw->state, 0, 0); // what else is drawn stays as it was
+  s->cyclic = draw_chance(&aside, 35);
   if (s->in_cluster)
     kernel.cluster[1] = s->grid[1];
   int at = put(to, &kernel);

@@ -19,7 +19,7 @@ typedef struct Split {
   bool product; // s = q @ k^T + b
   bool exponential, maximum;
   bool part_normal, loop_normal; // parts of y, and of the loop, divided by their own sum
-  bool second_kernel, in_cluster, forget_factor, stale_maximum;
+  bool second_kernel, in_cluster, forget_factor, stale_maximum, cyclic;
   int64_t grid_x, parts, range;
   int q, k, b, x, v; // tensors
 } Split;
@@ -69,6 +69,7 @@ static int load(Split *s, int tensor, int row_dim, int key_dim, Fill fill, bool 
   at.at.grid[0] = row_dim;
   at.at.grid[1] = key_dim;
   at.at.loop[0] = in_loop ? key_dim : -1;
+  at.at.cyclic = s->cyclic;
   at.at.fill = draw_chance(s->draw, 3) ? (Fill)draw_below(s->draw, 3) : fill;
   return put(s->p, &at);
 }
@@ -249,6 +250,8 @@ bool generate_softmax(Draw *draw, Pair *pair) {
   s->in_cluster = s->parts <= 16 && draw_chance(draw, 50);
   s->forget_factor = draw_chance(draw, 8);
   s->stale_maximum = draw_chance(draw, 5);
+  Draw aside = draw_of(draw->state, 0, 0); // what else is drawn stays as it was
+  s->cyclic = draw_chance(&aside, 35);
   clear_program(&pair->source);
   clear_program(&pair->target);
   build_source(s);

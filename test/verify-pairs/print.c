@@ -66,6 +66,8 @@ static void print_access(const Printer *printer, const Instr *at) {
                           : (long)access->end[d]);
     fprintf(printer->to, "]");
   }
+  if (access->cyclic && may_cycle(access))
+    fprintf(printer->to, ", cyclic");
   fprintf(printer->to, at->op == OP_LOAD ? ", fill = %s}" : "}", fills[access->fill]);
 }
 

@@ -179,6 +179,14 @@ static bool is_rational_op(Op op) {
   }
 }
 
+bool may_cycle(const Access *access) {
+  bool both = false;
+  for (int axis = 0; axis < 3; axis++)
+    for (int l = 0; l < MAX_DEPTH; l++)
+      both |= access->grid[axis] >= 0 && access->grid[axis] == access->loop[l];
+  return both;
+}
+
 bool is_rational(const Program *p) {
   bool rational = true;
   for (int i = 0; i < p->num; i++) {

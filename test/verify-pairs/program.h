@@ -89,7 +89,11 @@ typedef struct Access {
   bool reordered;
   int64_t begin[MAX_DIMS], end[MAX_DIMS];
   Fill fill;
+  bool cyclic; // loops split a dimension before grid axes do
 } Access;
+
+/// Whether the grid and a loop split one dimension.
+bool may_cycle(const Access *access);
 
 typedef struct Instr {
   Op op;

@@ -103,6 +103,8 @@ static void list_access(Lister *lister, MirageNode id, const MirageNodeView *nod
     for (uint32_t j = i + 1; j < 3 + scope.num_loops; j++)
       if (map_entry(access, i) != map_entry(access, j))
         add(lister, (Mutation){.kind = MUTATION_MAP_SWAP, .node = id, .place = i, .to = j});
+  if (mirage_access_may_cycle(access))
+    add(lister, (Mutation){.kind = MUTATION_CYCLIC, .node = id, .to = !access->cyclic});
   for (int64_t fill = 0; load && fill <= MIRAGE_FILL_BOTTOM; fill++)
     if ((MirageFill)fill != access->fill && is_masked(lister->graph, node, &scope))
       add(lister, (Mutation){.kind = MUTATION_FILL, .node = id, .to = fill});
@@ -338,6 +340,9 @@ static void change_attributes(const MirageNodeView *node, const Mutation *m, Mir
     set_map_entry(&attrs->access, (uint32_t)m->to, kept);
     break;
   }
+  case MUTATION_CYCLIC:
+    attrs->access.cyclic = m->to;
+    break;
   case MUTATION_FILL:
     attrs->access.fill = (MirageFill)m->to;
     break;
@@ -544,6 +549,9 @@ const char *mutation_describe(const MirageUGraph *graph, const Mutation *m, char
     snprintf(buffer, size, "%s: maps of %c and %c swapped", op, axes[m->place], axes[m->to]);
     break;
   }
+  case MUTATION_CYCLIC:
+    snprintf(buffer, size, "%s: %s", op, m->to ? "cyclic" : "no more cyclic");
+    break;
   case MUTATION_FILL:
     snprintf(buffer, size, "%s: fill %s -> %s", op, fills[attrs->access.fill], fills[m->to]);
     break;

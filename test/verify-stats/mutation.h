@@ -10,6 +10,7 @@
   MUTATION(OMAP, "omap")           /* the same in a store */                                                           \
   MUTATION(FMAP, "fmap")           /* the dimension that a loop splits */                                              \
   MUTATION(MAP_SWAP, "map swap")   /* what two axes or loops split, exchanged */                                       \
+  MUTATION(CYCLIC, "cyclic")       /* whether loops split a dimension before the grid does, or behind it */            \
   MUTATION(FILL, "fill")           /* what a masked element holds */                                                   \
   MUTATION(RANGE, "range")         /* iterations of a loop */                                                          \
   MUTATION(GRID, "grid")           /* blocks along an axis, or of a cluster */                                         \
