@@ -44,18 +44,13 @@ static bool note_steps(Match *match, uint32_t d, const int64_t grid[3], const in
 // begins: where a part's own tiles go beyond its end, a load has its fill there, inside the tensor.
 static bool steps_of_access(const Match *match, const MirageAccessAttrs *access, uint32_t d, int64_t extent,
                             int64_t grid[3], int64_t loop[MIRAGE_MAX_LOOPS], int64_t *out_tile) {
-  int64_t parts[3 + MIRAGE_MAX_LOOPS], chunks[4 + MIRAGE_MAX_LOOPS], *step[3 + MIRAGE_MAX_LOOPS];
-  uint32_t count = 0;
-  for (uint32_t a = 0; a < 3; a++)
-    if (access->grid[a] == (int8_t)d) {
-      step[count] = &grid[a];
-      parts[count++] = match->scope.grid[a];
-    }
-  for (uint32_t l = 0; l < match->scope.num_loops; l++)
-    if (access->loop[l] == (int8_t)d) {
-      step[count] = &loop[l];
-      parts[count++] = match->scope.ranges[l];
-    }
+  int64_t parts[MIRAGE_MAX_SPLITS], chunks[MIRAGE_MAX_SPLITS + 1], *step[MIRAGE_MAX_SPLITS];
+  uint8_t splits[MIRAGE_MAX_SPLITS];
+  uint32_t count = mirage_access_splits(access, d, splits);
+  for (uint32_t i = 0; i < count; i++) {
+    step[i] = splits[i] < 3 ? &grid[splits[i]] : &loop[splits[i] - 3];
+    parts[i] = splits[i] < 3 ? match->scope.grid[splits[i]] : match->scope.ranges[splits[i] - 3];
+  }
   mirage_access_chunks(access, d, extent, count, parts, chunks);
   bool divides = true;
   for (uint32_t i = 0; i < count; i++) {
@@ -336,7 +331,19 @@ static bool take(int8_t *of, uint32_t d) {
   return free;
 }
 
-// The access that moves as the tile does, along dimension d.
+// Whether an access moves along dimension d as the tile does, in tiles of that extent and with no fill inside the mask.
+static bool moves_so(const Match *match, const MirageAccessAttrs *access, uint32_t d, int64_t extent) {
+  int64_t grid[3] = {0}, loop[MIRAGE_MAX_LOOPS] = {0}, tile;
+  bool same = steps_of_access(match, access, d, match->shape[d], grid, loop, &tile) && tile == extent;
+  for (uint32_t a = 0; a < 3; a++)
+    same = same && grid[a] == match->grid[d][a];
+  for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++)
+    same = same && loop[l] == match->loop[d][l];
+  return same;
+}
+
+// The access that moves as the tile does, along dimension d. It is cyclic for all dimensions or for none, which matters to
+// those that both the grid and a loop split.
 static bool find_access(const Match *match, const MirageType *tile, uint32_t d, MirageAccessAttrs *access) {
   int64_t whole = tile->shape[d];
   bool one_each = true;
@@ -353,14 +360,8 @@ static bool find_access(const Match *match, const MirageType *tile, uint32_t d, 
   if (!one_each || (whole != match->shape[d] && !match->cut[d]))
     return false;
   for (int given = 0; given < 2; given++) {
-    int64_t grid[3] = {0}, loop[MIRAGE_MAX_LOOPS] = {0}, extent;
     access->tiles[d] = given ? tile->shape[d] : 0;
-    bool same = steps_of_access(match, access, d, match->shape[d], grid, loop, &extent) && extent == tile->shape[d];
-    for (uint32_t a = 0; a < 3; a++)
-      same = same && grid[a] == match->grid[d][a];
-    for (uint32_t l = 0; l < MIRAGE_MAX_LOOPS; l++)
-      same = same && loop[l] == match->loop[d][l];
-    if (same)
+    if (moves_so(match, access, d, tile->shape[d]))
       return true;
   }
   return false;
@@ -383,14 +384,20 @@ bool mirage__mask_is_tile(const VerifyMask *mask, VerifyMaskForm form, const Mas
   }
   if (mask->number ? !matches(&match, v, mask->of) : !matches_cut(&match, v, mask->of))
     return false;
-  for (uint32_t d = 0; d < mask->type.rank; d++) {
-    if (!find_access(&match, tile, d, &access))
-      return false;
-    if (match.cut[d] && form == VERIFY_MASK_ADDED)
-      access.fill = MIRAGE_FILL_BOTTOM;
+  for (int cyclic = 0; cyclic < 2; cyclic++) {
+    MirageAccessAttrs like = access;
+    like.cyclic = cyclic != 0;
+    bool same = true;
+    for (uint32_t d = 0; same && d < mask->type.rank; d++) {
+      same = find_access(&match, tile, d, &like);
+      if (match.cut[d] && form == VERIFY_MASK_ADDED)
+        like.fill = MIRAGE_FILL_BOTTOM;
+    }
+    *out_access = like;
+    if (same)
+      return !cyclic || mirage_access_may_cycle(&like);
   }
-  *out_access = access;
-  return true;
+  return false;
 }
 
 bool mirage__mask_is_tensor(const VerifyMask *mask, const MaskSide *source, const MaskSide *side, MirageValue v) {
