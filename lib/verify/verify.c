@@ -117,7 +117,8 @@ static MirageStatus take_masks(const MirageUGraph *source, const MirageUGraph *t
   return MIRAGE_OK;
 }
 
-// A pair that differs for masks in general may not differ for its own: where that can be evaluated, it says so itself.
+// A pair that differs for masks in general may not differ for its own: where that can be evaluated, it says so itself. What agrees
+// in general is not asked: drawn predicates know of a length less than the theorem of masks does.
 static MirageStatus find_difference(const MirageUGraph *source, const MirageUGraph *target,
                                     const MirageVerifyOptions *options, MirageVerdict *verdict) {
   MirageVerdict own = {.kind = MIRAGE_VERDICT_UNSUPPORTED};
@@ -140,7 +141,7 @@ static MirageStatus verify_masked(const MirageUGraph *source, const MirageUGraph
   if (!masks.graphs[0])
     return verify_expanded(source, target, options, verdict);
   MirageStatus status = verify_expanded(masks.graphs[0], masks.graphs[1], options, verdict);
-  if (status == MIRAGE_OK && verdict->kind != MIRAGE_VERDICT_EQUIVALENT)
+  if (status == MIRAGE_OK && verdict->kind != MIRAGE_VERDICT_EQUIVALENT && !verdict->agreed)
     status = find_difference(source, target, options, verdict);
   mirage__verify_masks_deinit(&masks);
   return status;
