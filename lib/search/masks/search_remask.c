@@ -92,21 +92,16 @@ bool mirage__remask_has_tiles(const Remask *r, MirageValue v) {
   return has;
 }
 
-// The steps by which grid axes and loops, without the first `outer` of them, move the tile along dimension d. The extent of
+// The steps by which grid axes and loops, without the outermost `outer` of them, move the tile along dimension d. The extent of
 // which they walk the parts, where the last part is short; 0: it is not.
 static int64_t steps_in(const Tile *t, uint32_t d, uint32_t outer, int64_t grid[3], int64_t loop[MIRAGE_MAX_LOOPS]) {
-  int64_t parts[3 + MIRAGE_MAX_LOOPS], chunks[4 + MIRAGE_MAX_LOOPS], *step[3 + MIRAGE_MAX_LOOPS];
-  uint32_t count = 0;
-  for (uint32_t a = 0; a < 3; a++)
-    if (t->access->grid[a] == (int8_t)d) {
-      step[count] = &grid[a];
-      parts[count++] = t->scope.grid[a];
-    }
-  for (uint32_t l = 0; l < t->scope.num_loops; l++)
-    if (t->access->loop[l] == (int8_t)d) {
-      step[count] = &loop[l];
-      parts[count++] = t->scope.ranges[l];
-    }
+  int64_t parts[MIRAGE_MAX_SPLITS], chunks[MIRAGE_MAX_SPLITS + 1], *step[MIRAGE_MAX_SPLITS];
+  uint8_t splits[MIRAGE_MAX_SPLITS];
+  uint32_t count = mirage_access_splits(t->access, d, splits);
+  for (uint32_t i = 0; i < count; i++) {
+    step[i] = splits[i] < 3 ? &grid[splits[i]] : &loop[splits[i] - 3];
+    parts[i] = splits[i] < 3 ? t->scope.grid[splits[i]] : t->scope.ranges[splits[i] - 3];
+  }
   mirage_access_chunks(t->access, d, t->tensor->shape[d], count, parts, chunks);
   for (uint32_t i = outer; i < count; i++)
     *step[i] = chunks[i + 1];
@@ -115,12 +110,10 @@ static int64_t steps_in(const Tile *t, uint32_t d, uint32_t outer, int64_t grid[
   return is_short ? chunks[outer] : 0;
 }
 
-enum { MOST_CUTS = 3 + MIRAGE_MAX_LOOPS };
-
 // Those of all; whether some part is short.
 static bool steps_of(const Tile *t, uint32_t d, int64_t grid[3], int64_t loop[MIRAGE_MAX_LOOPS]) {
   bool any = steps_in(t, d, 0, grid, loop) > 0;
-  for (uint32_t outer = 1; outer < MOST_CUTS; outer++) {
+  for (uint32_t outer = 1; outer < MIRAGE_MAX_SPLITS; outer++) {
     int64_t inner_grid[3] = {0}, inner_loop[MIRAGE_MAX_LOOPS] = {0};
     any |= steps_in(t, d, outer, inner_grid, inner_loop) > 0;
   }
@@ -157,6 +150,7 @@ static MirageValue load_tile(Remask *r, const Tile *t, MirageValue input) {
   }
   for (uint32_t d = 0; d < type->rank; d++)
     access.tiles[d] = type->shape[d] > 1 ? t->access->tiles[d + missing] : 0;
+  access.cyclic = t->access->cyclic && mirage_access_may_cycle(&access);
   return mirage_ugraph_load(r->to, r->argument[input.index], &access);
 }
 
@@ -207,7 +201,7 @@ static MirageValue cut_part(Remask *r, const Tile *t, uint32_t d, uint32_t outer
 // Beyond the end of a mask that is cut short, and of each part whose own parts go beyond it: 130 keys over 2 blocks, in tiles of 33.
 static MirageValue cut_short(Remask *r, const Tile *t, MirageValue predicate) {
   for (uint32_t d = 0; d < t->tensor->rank; d++)
-    for (uint32_t outer = 0; outer < MOST_CUTS; outer++)
+    for (uint32_t outer = 0; outer < MIRAGE_MAX_SPLITS; outer++)
       predicate = cut_part(r, t, d, outer, predicate);
   return predicate;
 }
@@ -227,10 +221,9 @@ static bool may_compute(const MirageUGraph *graph, MirageNode id, const MaskInpu
   return access.fill != MIRAGE_FILL_ONE && (input->added || !ragged);
 }
 
-static MirageValue computed_load(Remask *r, MirageNode id, const MaskInput *input) {
+static MirageValue computed_load(Remask *r, MirageNode id, const MaskInput *input, MirageAccessAttrs access) {
   MirageNodeView node = mirage_ugraph_node(r->from, id);
   const MirageType *tile = mirage_ugraph_type(r->from, node.first_result);
-  MirageAccessAttrs access = node.attrs->access;
   Tile t = {&input->type, tile, &access, mirage_ugraph_scope(r->from, id)};
   is_as_it_lies(input, mirage_ugraph_type(r->from, node.operands[0]), &access);
   MirageValue value = mirage__remask_tile(r, &t, input->of);
@@ -242,16 +235,6 @@ static MirageValue computed_load(Remask *r, MirageNode id, const MaskInput *inpu
 }
 
 // ------------------------------------------------------------------------------------------------------------ kernels
-
-// A kernel's operands: which of them are computed where they are loaded.
-typedef struct Kernel {
-  MirageNodeView node;
-  MirageValue first_argument;
-  const MaskInput *computed[64]; // of each operand, or NULL
-  MirageValue floor;             // an argument: what is added to a divisor with masks in it; {0} = nothing
-  MirageNode mask;               // a load of a mask, whose rows are those of the floor
-  bool computes_floor;           // tile by tile, of what the mask is computed of
-} Kernel;
 
 static bool all_loads_compute(const MirageUGraph *graph, MirageRegion region, MirageValue argument,
                               const MaskInput *input) {
@@ -276,6 +259,14 @@ static void find_computed(const Remask *r, Kernel *k) {
   }
 }
 
+static void copy_access(Remask *r, const Kernel *k, MirageNode id, const MirageNodeView *node) {
+  MirageAccessAttrs access = mirage__remask_access(r, k, id);
+  if (node->op == MIRAGE_OP_LOAD)
+    r->map[node->first_result.index] = mirage_ugraph_load(r->to, r->map[node->operands[0].index], &access);
+  else
+    mirage_ugraph_store(r->to, r->map[node->operands[0].index], r->map[node->operands[1].index], &access);
+}
+
 // Inputs of the program that computed tiles read, as operands of the kernel.
 void mirage__remask_operands(Remask *r, MirageValue v, MirageValue *operands, MirageValue *of, uint32_t *count) {
   MirageNode def = mirage_ugraph_def(program_of(r), v);
@@ -290,11 +281,6 @@ void mirage__remask_operands(Remask *r, MirageValue v, MirageValue *operands, Mi
       return;
   of[*count] = v;
   operands[(*count)++] = mirage__remask_build(r, v);
-}
-
-static const MaskInput *computed_by(const Kernel *k, const MirageNodeView *node) {
-  uint32_t operand = node->op == MIRAGE_OP_LOAD ? node->operands[0].index - k->first_argument.index : UINT32_MAX;
-  return operand < k->node.num_operands ? k->computed[operand] : NULL;
 }
 
 static void copy_region(Remask *r, const Kernel *k, MirageRegion region);
@@ -348,6 +334,7 @@ static MirageValue load_floor(Remask *r, const Kernel *k, const MirageType *divi
     access.loop[l] = -1;
   }
   access.tiles[last] = 0;
+  access.cyclic = false;
   if (!fits || !k->computes_floor)
     return fits ? mirage_ugraph_load(r->to, k->floor, &access) : (MirageValue){0};
   MirageType rows = *tile;
@@ -391,10 +378,13 @@ static void copy_region(Remask *r, const Kernel *k, MirageRegion region) {
   MirageRegionView view = mirage_ugraph_region(r->from, region);
   for (uint32_t i = 0; i < view.num_nodes && mirage_ugraph_status(r->to) == MIRAGE_OK; i++) {
     MirageNodeView node = mirage_ugraph_node(r->from, view.nodes[i]);
-    const MaskInput *computed = computed_by(k, &node);
+    const MaskInput *computed = mirage__remask_computed_by(k, &node);
     mirage_ugraph_set_loc(r->to, node.loc);
     if (computed)
-      r->map[node.first_result.index] = computed_load(r, view.nodes[i], computed);
+      r->map[node.first_result.index] =
+          computed_load(r, view.nodes[i], computed, mirage__remask_access(r, k, view.nodes[i]));
+    else if (mirage_op_info(node.op)->kind == MIRAGE_KIND_ACCESS)
+      copy_access(r, k, view.nodes[i], &node);
     else if (node.op == MIRAGE_OP_LOOP)
       copy_loop(r, k, view.nodes[i], &node);
     else if (needs_floor(r, k, view.nodes[i], &node))
@@ -412,6 +402,7 @@ static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
   uint32_t count = 0, place[64] = {0}, given;
   MirageSchedule schedule;
   find_computed(r, &k);
+  k.cyclic = mirage__remask_is_dealt(r, &k);
   for (uint32_t i = 0; i < node->num_operands && i < 64; i++) {
     place[i] = count;
     if (!k.computed[i])
@@ -424,7 +415,7 @@ static void copy_kernel(Remask *r, MirageNode id, const MirageNodeView *node) {
   k.mask = r->masks->floor.index ? find_mask_load(r, node->region, k.first_argument, &k) : (MirageNode){0};
   MirageNodeView mask_load =
       k.mask.index ? mirage_ugraph_node(r->from, k.mask) : (MirageNodeView){.op = MIRAGE_OP_NONE};
-  const MaskInput *of_mask = computed_by(&k, &mask_load);
+  const MaskInput *of_mask = mirage__remask_computed_by(&k, &mask_load);
   k.computes_floor =
       of_mask && mirage__floor_has_first(r, mirage__floor_predicate(r)) && rows_divide(r, k.mask, of_mask);
   bool loads_floor = k.mask.index && !k.computes_floor;

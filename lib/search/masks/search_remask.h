@@ -1,4 +1,4 @@
-// search_remask.h - what the parts of putting masks back share: search_remask.c, search_floor.c.
+// search_remask.h - what the parts of putting masks back share: search_remask.c, search_deal.c, search_floor.c.
 #ifndef MIRAGE_LIB_SEARCH_REMASK_H
 #define MIRAGE_LIB_SEARCH_REMASK_H
 
@@ -25,6 +25,17 @@ typedef struct Tile {
   MirageScope scope;
 } Tile;
 
+/// A kernel's operands: which of them are computed where they are loaded.
+typedef struct Kernel {
+  MirageNodeView node;
+  MirageValue first_argument;
+  const MaskInput *computed[64]; // of each operand, or NULL
+  MirageValue floor;             // an argument: what is added to a divisor with masks in it; {0} = nothing
+  MirageNode mask;               // a load of a mask, whose rows are those of the floor
+  bool computes_floor;           // tile by tile, of what the mask is computed of
+  bool cyclic;                   // what the grid and a loop split is dealt out to the blocks tile by tile
+} Kernel;
+
 /// A value of the program, at the kernel level, by the program's own operators.
 MirageValue mirage__remask_build(Remask *r, MirageValue v);
 /// Whether tiles of a value of the program can be computed: by operators on single elements, of indices and inputs.
@@ -45,5 +56,12 @@ bool mirage__floor_has_first(const Remask *r, MirageValue v);
 MirageValue mirage__floor_first(Remask *r, const Tile *t, MirageValue v);
 /// The floor as a tensor.
 MirageValue mirage__floor_build(Remask *r);
+
+/// What a load is computed as, or NULL.
+const MaskInput *mirage__remask_computed_by(const Kernel *k, const MirageNodeView *node);
+/// Whether blocks are dealt tiles of what they share and walk, for a mask of positions along it.
+bool mirage__remask_is_dealt(const Remask *r, const Kernel *k);
+/// How a load or store of the candidate's kernel is to be done in the new one.
+MirageAccessAttrs mirage__remask_access(const Remask *r, const Kernel *k, MirageNode id);
 
 #endif
