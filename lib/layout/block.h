@@ -51,6 +51,7 @@ typedef struct LoopBound {
   int64_t step; // above 0: where they end; below: where they begin
   int64_t constant, grid[3];
   MirageValue value; // a tile of one index that was loaded; {0} = none
+  int64_t expected;  // what that is taken to be where times are predicted: half of the indices that it is compared with
 } LoopBound;
 
 typedef struct BlockLoop {
@@ -301,7 +302,8 @@ bool mirage__block_feeds_early(const Block *block, int32_t loop, MirageValue til
 MirageStatus mirage__block_bounds(Block *block, int32_t loop);
 /// Why the loop runs all its iterations all the same, or NULL.
 const char *mirage__bounds_reason(const Block *block, int32_t loop);
-/// The iterations [first, end) that the block at a place of the grid runs, as code generation has it (codegen_turns.c).
+/// The iterations [first, end) that the block at a place of the grid runs, as code generation has it (codegen_turns.c); what is known
+/// when the kernel runs is as expected.
 void mirage__block_turns(const BlockLoop *loop, const int64_t at[3], int64_t *out_first, int64_t *out_end);
 /// Which part of a loop's iterations a block runs, on average.
 double mirage__block_share(const Block *block, int32_t loop);

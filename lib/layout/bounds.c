@@ -183,6 +183,15 @@ static bool affine(const Block *block, int32_t loop, MirageValue index, bool lar
   return true;
 }
 
+// How many indices a tile goes over, in all blocks and iterations.
+static int64_t walked(const Block *block, int32_t loop, const Affine *low, const Affine *largest) {
+  const int64_t *grid = mirage__block_custom(block)->grid;
+  int64_t count = largest->constant - low->constant + 1 + low->step * (block->loops[loop].range - 1);
+  for (int a = 0; a < 3; a++)
+    count += low->grid[a] * (grid[a] - 1);
+  return count;
+}
+
 // least(a) + strict <= largest(b), as a bound of the iteration.
 static void compare(BlockLoop *l, const Block *block, int32_t loop, MirageValue a, MirageValue b, bool strict) {
   Affine low, high;
@@ -193,6 +202,9 @@ static void compare(BlockLoop *l, const Block *block, int32_t loop, MirageValue 
       .step = low.step - high.step, .constant = high.constant - low.constant - strict, .value = high.value};
   for (int x = 0; x < 3; x++)
     bound.grid[x] = high.grid[x] - low.grid[x];
+  Affine largest;
+  if (high.value.index && affine(block, loop, a, true, &largest))
+    bound.expected = walked(block, loop, &low, &largest) / 2;
   l->bounds[l->num_bounds++] = bound;
 }
 
@@ -274,11 +286,9 @@ void mirage__block_turns(const BlockLoop *l, const int64_t at[3], int64_t *out_f
   int64_t first = 0, end = l->range, least = l->ahead ? 2 : 1;
   for (uint32_t i = 0; i < l->num_bounds; i++) {
     const LoopBound *b = &l->bounds[i];
-    int64_t room = b->constant;
+    int64_t room = b->constant + b->expected;
     for (int a = 0; a < 3; a++)
       room += b->grid[a] * at[a];
-    if (b->value.index) // as long as can be
-      continue;
     if (b->step > 0)
       end = clamp((room > 0 ? room : 0) / b->step + 1, 1, end);
     else

@@ -130,20 +130,52 @@ static MirageUGraph *graph_of(Body body, Mask m) {
   return finished;
 }
 
+// The maximum of the scores whose key is less than a length, of keys that two blocks share: in one piece each, or dealt out.
+enum { SHARED_TILE = 32, SHARED_RANGE = KEYS / 2 / SHARED_TILE };
+static MirageUGraph *shared_graph(bool cyclic) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "shared", &DIAG);
+  MirageValue in[] = {mirage_ugraph_input(g, tensor_type(MIRAGE_F32, 2, 1, KEYS)),
+                      mirage_ugraph_input(g, tensor_type(MIRAGE_I32, 2, 1, 1))};
+  MirageType result = tensor_type(MIRAGE_F32, 2, 1, 1);
+  MirageCustomAttrs attrs = blocks(2);
+  MirageAccessAttrs access = access_of(1, 1), whole = access_of(-1, -1);
+  access.cyclic = cyclic;
+  MirageNode custom = mirage_ugraph_open_custom(g, 2, in, 1, &result, &attrs);
+  MirageValue none = mirage_ugraph_apply(g, MIRAGE_OP_BOTTOM, 0, NULL, &(MirageAttrs){.shape = {tile2(1, 1)}});
+  MirageCarry carry = {.combine = MIRAGE_COMBINE_MAX};
+  MirageNode loop = mirage_ugraph_open_loop(g, 1, &none, &(MirageLoopAttrs){SHARED_RANGE, 1, &carry});
+  MirageValue s = mirage_ugraph_load(g, mirage_ugraph_argument(g, custom, 0), &access);
+  MirageValue n = mirage_ugraph_load(g, mirage_ugraph_argument(g, custom, 1), &whole);
+  MirageValue key = iota(g, 1, SHARED_TILE, 0, cyclic ? SHARED_TILE : KEYS / 2, cyclic ? 2 * SHARED_TILE : SHARED_TILE);
+  MirageValue top = op2(g, MIRAGE_OP_MASK, op2(g, MIRAGE_OP_LESS, key, n), s);
+  top = reduce_over(g, MIRAGE_OP_REDUCE_MAX, top, 1, 1);
+  mirage_ugraph_close(g, 1, &top);
+  top = mirage_ugraph_result(g, loop, 0);
+  top = mirage_ugraph_apply(g, MIRAGE_OP_GRID_MAX, 1, &top, &(MirageAttrs){.axes = {{true, false, false}}});
+  mirage_ugraph_store(g, top, mirage_ugraph_argument(g, custom, 2), &whole);
+  mirage_ugraph_close(g, 0, NULL);
+  MirageUGraph *finished = finish_with(g, mirage_ugraph_result(g, custom, 0));
+  assert_string_equal(capture.text, "");
+  assert_non_null(finished);
+  return finished;
+}
+
 typedef struct Fixture {
   MirageUGraph *graph;
   MirageArena arena;
   Block block;
 } Fixture;
 
-static void begin(Fixture *f, Body body, Mask m) {
-  f->graph = graph_of(body, m);
+static void begin_with_graph(Fixture *f, MirageUGraph *graph) {
+  f->graph = graph;
   mirage_arena_init(&f->arena, NULL);
   MirageNode custom = mirage_ugraph_region(f->graph, mirage_ugraph_body(f->graph)).nodes[0];
   assert_int_equal(mirage__block_init(&f->block, f->graph, custom, &f->arena, true, &DIAG), MIRAGE_OK);
   assert_int_equal(f->block.num_loops, 1);
   assert_int_equal(mirage__block_bounds(&f->block, 0), MIRAGE_OK);
 }
+
+static void begin(Fixture *f, Body body, Mask m) { begin_with_graph(f, graph_of(body, m)); }
 
 static void end(Fixture *f) {
   mirage_arena_deinit(&f->arena);
@@ -250,13 +282,29 @@ static void test_share(void **state) {
   end(&f);
 }
 
+// A length is expected to be half of the keys: of parts in one piece the first block's, or half of what each is dealt.
+static void test_a_length_is_half_of_the_keys(void **state) {
+  (void)state;
+  for (int cyclic = 0; cyclic < 2; cyclic++) {
+    Fixture f;
+    begin_with_graph(&f, shared_graph(cyclic));
+    assert_int_equal(f.block.loops[0].num_bounds, 1);
+    assert_int_equal(f.block.loops[0].bounds[0].expected, KEYS / 2);
+    for (int64_t b = 0; b < 2; b++) {
+      int64_t first, end;
+      mirage__block_turns(&f.block.loops[0], (int64_t[]){b, 0, 0}, &first, &end);
+      assert_int_equal(first, 0);
+      assert_int_equal(end, cyclic ? SHARED_RANGE / 2 : b == 0 ? SHARED_RANGE : 1);
+    }
+    end(&f);
+  }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_boundary),
-      cmocka_unit_test(test_off_by_one_is_noticed),
-      cmocka_unit_test(test_off_by_one_index_is_noticed),
-      cmocka_unit_test(test_loops_that_run_all),
-      cmocka_unit_test(test_share),
+      cmocka_unit_test(test_every_boundary),        cmocka_unit_test(test_a_length_is_half_of_the_keys),
+      cmocka_unit_test(test_off_by_one_is_noticed), cmocka_unit_test(test_off_by_one_index_is_noticed),
+      cmocka_unit_test(test_loops_that_run_all),    cmocka_unit_test(test_share),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }

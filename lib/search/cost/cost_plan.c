@@ -176,14 +176,33 @@ static void add_step(PlanWalk *walk, BlockStep step) {
 
 // ------------------------------------------------------------------------------------------------------------ kernels
 
-static double tensor_bytes(const MirageUGraph *graph, const MirageNodeView *node) {
+// The part of an operand that is read where its loads stand in loops that leave tiles out: each block reads other tiles along the
+// axes of the grid that the load names, and any along the others.
+static double read_share(const Block *block, MirageValue argument) {
+  double share = 0;
+  MirageNodeView view;
+  for (int32_t step = -1; mirage__block_next(block, &step, &view);) {
+    if (view.op != MIRAGE_OP_LOAD || mirage__block_resolve(block, view.operands[0]).index != argument.index)
+      continue;
+    int32_t loop = block->steps[step].loop;
+    double part = loop >= 0 ? mirage__block_share(block, loop) : 1;
+    for (int a = 0; a < 3; a++)
+      part *= view.attrs->access.grid[a] < 0 ? (double)mirage__block_custom(block)->grid[a] : 1;
+    share = fmax(share, part);
+  }
+  return share > 0 ? fmin(1, share) : 1;
+}
+
+static double tensor_bytes(const Block *block, const MirageNodeView *node) {
+  const MirageUGraph *graph = block->graph;
   double bytes = 0;
   for (uint32_t i = 0; i < node->num_operands; i++) {
     bool repeated = false;
     for (uint32_t j = 0; j < i; j++)
       repeated |= node->operands[j].index == node->operands[i].index;
     if (!repeated)
-      bytes += (double)mirage_type_bytes(mirage_ugraph_type(graph, node->operands[i]));
+      bytes += (double)mirage_type_bytes(mirage_ugraph_type(graph, node->operands[i])) *
+               read_share(block, mirage_ugraph_argument(graph, block->custom, i));
   }
   for (uint32_t i = 0; i < node->num_results; i++)
     bytes += (double)mirage_type_bytes(mirage_ugraph_type(graph, (MirageValue){node->first_result.index + i}));
@@ -205,7 +224,7 @@ CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
   kernel->blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
   kernel->threads = 32.0 * mirage__team_warps(&block->team);
   kernel->shared_bytes = (double)mirage__block_shared_bytes(block);
-  kernel->dram_bytes = tensor_bytes(block->graph, &node);
+  kernel->dram_bytes = tensor_bytes(block, &node);
   kernel->stream = find_stream(block);
   for (int32_t s = 0; s < block->num_steps; s++)
     add_step(&walk, block->steps[s]);
