@@ -263,13 +263,12 @@ static bool needs_no_barrier(const Emit *e, const Hazard *before, uint32_t count
 }
 
 // The body once, behind a barrier where it uses shared memory by itself at all.
-static void emit_iterations(Emit *e, MirageNode node, Carry *carries, const CarryKind *kinds) {
+static void emit_section(Emit *e, MirageNode node, Carry *carries, const CarryKind *kinds, const Section *section) {
   int32_t loop = mirage__block_find_loop(&e->block, node);
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
   LoopState *state = &e->loops[loop];
-  Repeat repeat = mirage__begin_repeat_until(e, mirage__turns(e, loop));
-  state->iteration = repeat.index;
-  mirage__forget_elements(e);
+  Running running = mirage__begin_section(e, section, 0);
+  LLVMValueRef iteration = state->iteration = running.repeat.index;
   LLVMValueRef barrier = NULL;
   Hazard before[MAX_HAZARDS]; // what the barrier orders, should it turn out not to be needed here
   uint32_t num_before = e->num_hazards;
@@ -283,36 +282,49 @@ static void emit_iterations(Emit *e, MirageNode node, Carry *carries, const Carr
     mirage__turn_pipeline(e, loop);
   mirage__emit_region(e, view.region);
   step_products(e, view.num_operands, carries, kinds, false);
-  renew_carries(e, node, view.num_operands, carries, kinds, repeat.index);
+  renew_carries(e, node, view.num_operands, carries, kinds, iteration);
   mirage__end_turn(e, loop);
   if (barrier && needs_no_barrier(e, before, num_before, changes)) {
     erase_barrier(e, barrier);
     memcpy(e->hazards + e->num_hazards, before, num_before * sizeof *before);
     e->operation = e->num_hazards += num_before;
   }
-  mirage__end_repeat(e, &repeat);
+  mirage__end_section(e, &running);
 }
 
-// The body twice, see codegen_ahead.c.
-static void emit_ahead(Emit *e, MirageNode node, Carry *carries, const CarryKind *kinds) {
+static void emit_iterations(Emit *e, MirageNode node, Carry *carries, const CarryKind *kinds) {
+  Section sections[MOST_SECTIONS];
+  uint32_t count = mirage__sections(e, mirage__block_find_loop(&e->block, node), sections);
+  for (uint32_t i = 0; i < count; i++)
+    emit_section(e, node, carries, kinds, &sections[i]);
+}
+
+// What an iteration computes while products run, see codegen_ahead.c. `before`: the one before it, NULL for the first.
+static void compute_ahead(Emit *e, MirageNode node, Ahead *ahead, Carry *carries, const CarryKind *kinds,
+                          LLVMValueRef before) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
-  int32_t loop = mirage__block_find_loop(&e->block, node);
+  mirage__emit_region(e, view.region);
+  step_products(e, view.num_operands, carries, kinds, true);
+  mirage__ahead_prepare(e, ahead, before);
+  renew_carries(e, node, view.num_operands, carries, kinds,
+                e->loops[mirage__block_find_loop(&e->block, node)].iteration);
+}
+
+// The body once for the first iteration, and once for each section of the others.
+static void emit_ahead(Emit *e, MirageNode node, Carry *carries, const CarryKind *kinds) {
+  Section sections[MOST_SECTIONS];
   Ahead *ahead = mirage__ahead(e, node, carries, kinds);
   if (!ahead)
     return;
+  uint32_t count = mirage__sections(e, mirage__block_find_loop(&e->block, node), sections);
   mirage__ahead_begin(e, ahead);
-  Repeat repeat = {.index = NULL};
-  for (int others = 0; others < 2; others++) {
-    if (others) {
-      repeat = mirage__begin_repeat_until(e, mirage__add(e, mirage__turns(e, loop), gpu_i32(&e->gpu, -1)));
-      mirage__ahead_turn(e, ahead, repeat.index);
-    }
-    mirage__emit_region(e, view.region);
-    step_products(e, view.num_operands, carries, kinds, true);
-    mirage__ahead_prepare(e, ahead, repeat.index);
-    renew_carries(e, node, view.num_operands, carries, kinds, e->loops[loop].iteration);
+  compute_ahead(e, node, ahead, carries, kinds, NULL);
+  for (uint32_t i = 0; i < count; i++) {
+    Running running = mirage__begin_section(e, &sections[i], 1);
+    mirage__ahead_turn(e, ahead, running.repeat.index);
+    compute_ahead(e, node, ahead, carries, kinds, running.repeat.index);
+    mirage__end_section(e, &running);
   }
-  mirage__end_repeat(e, &repeat);
   mirage__ahead_end(e, ahead);
 }
 

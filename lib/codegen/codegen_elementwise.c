@@ -208,18 +208,21 @@ double mirage__element_unscaled(Emit *e, MirageValue value, const LLVMValueRef *
                 (e->cell && !mirage__in_cells(e, value));
   MirageNodeView def = stored ? (MirageNodeView){.op = MIRAGE_OP_NONE} : mirage__block_def(&e->block, value);
   double factor = 1;
-  uint32_t by = def.op == MIRAGE_OP_MUL ? find_factor(e, &def, &factor) : 2, of = by == 2 ? 1 : 1 - by;
-  bool looked_through = (by < 2 || def.op == MIRAGE_OP_MASK) && same_shape(emit_type(e, def.operands[of]), type);
-  if (!looked_through) {
+  MirageValue predicate = {0};
+  uint32_t beside = 2; // the operand that is not looked through: a factor, or what says where there is bottom
+  if (def.op == MIRAGE_OP_MUL)
+    beside = find_factor(e, &def, &factor);
+  else if (def.op == MIRAGE_OP_ADD)
+    beside = mirage__find_mask(e, &def, &predicate);
+  else if (def.op == MIRAGE_OP_MASK)
+    predicate = def.operands[beside = 0];
+  if (beside == 2 || !same_shape(emit_type(e, def.operands[1 - beside]), type)) {
     mirage__element(e, value, index, width, out);
     return 1;
   }
-  factor *= mirage__element_unscaled(e, def.operands[of], index, width, out);
-  LLVMValueRef seen[MAX_WIDTH];
-  if (def.op == MIRAGE_OP_MASK)
-    mirage__element_broadcast(e, def.operands[0], type, index, width, seen);
-  for (uint32_t i = 0; i < width && def.op == MIRAGE_OP_MASK; i++)
-    out[i] = mirage__binary(e, MIRAGE_OP_MASK, seen[i], out[i]);
+  factor *= mirage__element_unscaled(e, def.operands[1 - beside], index, width, out);
+  if (predicate.index)
+    mirage__hide(e, predicate, type, index, width, out);
   return factor;
 }
 
@@ -275,7 +278,8 @@ static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, 
       out[i] = mirage__unary(e, def->op, a[i]);
     return;
   case MIRAGE_KIND_BINARY:
-    if (quotient_of_row(e, def, type, index, width, out))
+    if (quotient_of_row(e, def, type, index, width, out) || mirage__masked_sum(e, def, type, index, width, out) ||
+        mirage__compare_indices(e, def, type, index, width, out))
       return;
     mirage__element_broadcast(e, def->operands[0], type, index, width, a);
     mirage__element_broadcast(e, def->operands[1], type, index, width, b);
@@ -335,6 +339,9 @@ static void define(Emit *e, MirageValue value, const MirageType *type, const LLV
     mirage__emit_fail(e, NULL, MIRAGE_BAD_GRAPH, "codegen: a carry kept in registers is read inside its loop");
     for (uint32_t i = 0; i < width; i++)
       out[i] = gpu_f32(&e->gpu, 0);
+  } else if (mirage__is_certain(e, node)) {
+    for (uint32_t i = 0; i < width; i++)
+      out[i] = gpu_f32(&e->gpu, 1);
   } else if (def.op == MIRAGE_OP_LOAD) {
     Access access = mirage__access(e, node, def.operands[0], type, NULL);
     uint32_t around = e->gpu.op;

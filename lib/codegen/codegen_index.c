@@ -195,14 +195,17 @@ void mirage__end_spin(Emit *e, LLVMBasicBlockRef spin, LLVMValueRef again) {
 Repeat mirage__begin_repeat(Emit *e, int64_t count) { return mirage__begin_repeat_until(e, gpu_i32(&e->gpu, count)); }
 
 Repeat mirage__begin_repeat_until(Emit *e, LLVMValueRef count) {
-  Repeat repeat = {.count = count};
+  return mirage__begin_repeat_from(e, gpu_i32(&e->gpu, 0), count);
+}
+
+Repeat mirage__begin_repeat_from(Emit *e, LLVMValueRef begin, LLVMValueRef end) {
+  Repeat repeat = {.count = end};
   LLVMBasicBlockRef before = LLVMGetInsertBlock(e->gpu.builder);
   repeat.header = LLVMAppendBasicBlockInContext(e->gpu.context, e->gpu.function, "repeat");
   LLVMBuildBr(e->gpu.builder, repeat.header);
   LLVMPositionBuilderAtEnd(e->gpu.builder, repeat.header);
   repeat.index = LLVMBuildPhi(e->gpu.builder, e->gpu.i32, "");
-  LLVMValueRef zero = gpu_i32(&e->gpu, 0);
-  LLVMAddIncoming(repeat.index, &zero, &before, 1);
+  LLVMAddIncoming(repeat.index, &begin, &before, 1);
   return repeat;
 }
 

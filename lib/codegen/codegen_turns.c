@@ -62,6 +62,78 @@ void mirage__find_turns(Emit *e, int32_t loop) {
   e->loops[loop].count = count;
 }
 
+// ------------------------------------------------------------------------------------------------------------- sections
+
+enum { LEAST_RANGE = 3 }; // a shorter loop is not generated a second time
+
+static LLVMValueRef between(Emit *e, LLVMValueRef value, LLVMValueRef low, LLVMValueRef high) {
+  return most(e, least(e, value, high), low);
+}
+
+static LLVMValueRef minus(Emit *e, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildNSWSub(e->gpu.builder, a, b, ""); }
+
+// The iterations in which a comparison holds everywhere: up to *end, and from *begin.
+static void narrow(Emit *e, const LoopBound *bound, LLVMValueRef *begin, LLVMValueRef *end) {
+  LLVMValueRef room = room_of(e, bound), zero = number(e, 0), some = mirage__less(e, room, zero);
+  if (bound->step < 0) {
+    LLVMValueRef missing = most(e, minus(e, zero, room), zero);
+    *begin = most(e, *begin, mirage__div(e, mirage__add(e, missing, number(e, -bound->step - 1)), -bound->step));
+    return;
+  }
+  LLVMValueRef last = bound->step ? mirage__div(e, most(e, room, zero), bound->step) : NULL;
+  LLVMValueRef many = last ? least(e, *end, mirage__add(e, last, number(e, 1))) : *end;
+  *end = mirage__select(e, some, zero, many);
+}
+
+uint32_t mirage__sections(Emit *e, int32_t loop, Section sections[MOST_SECTIONS]) {
+  const BlockLoop *l = &e->block.loops[loop];
+  LLVMValueRef zero = number(e, 0), count = mirage__turns(e, loop), begin = zero, end = number(e, l->range);
+  bool before = false, behind = false;
+  uint32_t n = 0;
+  if (!l->skips || !l->num_certain || l->range < LEAST_RANGE || e->loops[loop].lag) {
+    sections[0] = (Section){.begin = zero, .end = count};
+    return 1;
+  }
+  for (uint32_t i = 0; i < l->num_certain; i++) {
+    narrow(e, &l->certain[i], &begin, &end);
+    before |= l->certain[i].step < 0;
+    behind |= l->certain[i].step >= 0;
+  }
+  begin = between(e, minus(e, begin, e->loops[loop].first), zero, count);
+  end = between(e, minus(e, end, e->loops[loop].first), begin, count);
+  if (before)
+    sections[n++] = (Section){.begin = zero, .end = begin, .guarded = true};
+  sections[n++] = (Section){.begin = begin, .end = behind ? end : count, .guarded = true, .certain = l};
+  if (behind)
+    sections[n++] = (Section){.begin = end, .end = count, .guarded = true};
+  return n;
+}
+
+bool mirage__is_certain(const Emit *e, MirageNode node) {
+  for (uint32_t i = 0; e->certain && i < e->certain->num_certain; i++)
+    if (e->certain->certain[i].comparison.index == node.index)
+      return true;
+  return false;
+}
+
+Running mirage__begin_section(Emit *e, const Section *section, int64_t shift) {
+  LLVMValueRef by = number(e, -shift),
+               begin = shift ? most(e, mirage__add(e, section->begin, by), number(e, 0)) : section->begin;
+  LLVMValueRef end = shift ? mirage__add(e, section->end, by) : section->end;
+  Running running = {.join = mirage__begin_if(e, section->guarded ? mirage__less(e, begin, end) : NULL)};
+  running.repeat = mirage__begin_repeat_from(e, begin, end);
+  e->certain = section->certain;
+  mirage__forget_elements(e);
+  return running;
+}
+
+void mirage__end_section(Emit *e, const Running *running) {
+  mirage__end_repeat(e, &running->repeat);
+  mirage__end_if(e, running->join);
+  e->certain = NULL;
+  mirage__forget_elements(e);
+}
+
 LLVMValueRef mirage__turns(Emit *e, int32_t loop) {
   return e->loops[loop].count ? e->loops[loop].count : number(e, e->block.loops[loop].range);
 }

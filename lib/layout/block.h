@@ -46,12 +46,14 @@ typedef struct BlockLoad {
   bool multicast; // copied once for all blocks of the cluster that share the tile
 } BlockLoad;
 
-/// The iterations i of a block that a mask does not rule out: step * i <= constant + grid . (the block's place) + value.
+/// The iterations i in which a comparison of indices holds somewhere in the tile, or everywhere:
+/// step * i <= constant + grid . (the block's place) + value.
 typedef struct LoopBound {
-  int64_t step; // above 0: where they end; below: where they begin
+  int64_t step; // above 0: where they end; below: where they begin; 0: all of them, or none
   int64_t constant, grid[3];
-  MirageValue value; // a tile of one index that was loaded; {0} = none
-  int64_t expected;  // what that is taken to be where times are predicted: half of the indices that it is compared with
+  MirageValue value;     // a tile of one index that was loaded; {0} = none
+  int64_t expected;      // what that is taken to be where times are predicted: half of the indices that it is compared with
+  MirageNode comparison; // that sets the bound
 } LoopBound;
 
 typedef struct BlockLoop {
@@ -69,8 +71,10 @@ typedef struct BlockLoop {
   bool ahead;        // its products run on while it computes (overlap.c)
   int32_t turns;     // ahead: warpgroups that take turns with them, 0 = none
   bool skips;        // runs from bound to bound (bounds.c)
-  LoopBound *bounds;
+  LoopBound *bounds; // of the iterations that no mask rules out
   uint32_t num_bounds;
+  LoopBound *certain; // and of those in which these comparisons hold for every element
+  uint32_t num_certain;
 } BlockLoop;
 
 /// Collectives that meet once (meeting.c). Blocks that differ only in `axes` are the members of a meeting: they publish
@@ -305,6 +309,8 @@ const char *mirage__bounds_reason(const Block *block, int32_t loop);
 /// The iterations [first, end) that the block at a place of the grid runs, as code generation has it (codegen_turns.c); what is known
 /// when the kernel runs is as expected.
 void mirage__block_turns(const BlockLoop *loop, const int64_t at[3], int64_t *out_first, int64_t *out_end);
+/// Of these, the iterations [first, end) in which the comparisons of `certain` hold everywhere; *out_first = *out_end: none.
+void mirage__block_certain(const BlockLoop *loop, const int64_t at[3], int64_t *out_first, int64_t *out_end);
 /// Which part of a loop's iterations a block runs, on average.
 double mirage__block_share(const Block *block, int32_t loop);
 

@@ -192,24 +192,42 @@ static int64_t walked(const Block *block, int32_t loop, const Affine *low, const
   return count;
 }
 
-// least(a) + strict <= largest(b), as a bound of the iteration.
-static void compare(BlockLoop *l, const Block *block, int32_t loop, MirageValue a, MirageValue b, bool strict) {
+// a < b, or a <= b.
+typedef struct Comparison {
+  MirageNode node;
+  MirageValue a, b;
+  bool strict;
+} Comparison;
+
+// Where it holds somewhere: least(a) + strict <= largest(b); everywhere: largest(a) + strict <= least(b).
+static bool bound_of(const Block *block, int32_t loop, const Comparison *c, bool everywhere, LoopBound *out) {
   Affine low, high;
-  if (!affine(block, loop, a, false, &low) || !affine(block, loop, b, true, &high) || low.step == high.step ||
-      low.value.index || l->num_bounds == MOST_BOUNDS)
-    return;
-  LoopBound bound = {
-      .step = low.step - high.step, .constant = high.constant - low.constant - strict, .value = high.value};
+  if (!affine(block, loop, c->a, everywhere, &low) || !affine(block, loop, c->b, !everywhere, &high) || low.value.index)
+    return false;
+  *out = (LoopBound){.step = low.step - high.step,
+                     .constant = high.constant - low.constant - c->strict,
+                     .value = high.value,
+                     .comparison = c->node};
   for (int x = 0; x < 3; x++)
-    bound.grid[x] = high.grid[x] - low.grid[x];
+    out->grid[x] = high.grid[x] - low.grid[x];
   Affine largest;
-  if (high.value.index && affine(block, loop, a, true, &largest))
-    bound.expected = walked(block, loop, &low, &largest) / 2;
-  l->bounds[l->num_bounds++] = bound;
+  if (high.value.index && affine(block, loop, c->a, true, &largest))
+    out->expected = walked(block, loop, &low, &largest) / 2;
+  return true;
+}
+
+static void compare(BlockLoop *l, const Block *block, int32_t loop, Comparison c) {
+  LoopBound bound;
+  if (l->num_bounds < MOST_BOUNDS && bound_of(block, loop, &c, false, &bound) && bound.step)
+    l->bounds[l->num_bounds++] = bound;
+  if (l->num_certain < MOST_BOUNDS && bound_of(block, loop, &c, true, &bound))
+    l->certain[l->num_certain++] = bound;
 }
 
 static void read_predicate(BlockLoop *l, const Block *block, int32_t loop, MirageValue predicate) {
-  MirageNodeView view = mirage__block_def(block, mirage__block_resolve(block, predicate));
+  MirageValue value = mirage__block_resolve(block, predicate);
+  MirageNodeView view = mirage__block_def(block, value);
+  MirageNode node = block->values[value.index].def;
   switch (view.op) {
   case MIRAGE_OP_AND:
     read_predicate(l, block, loop, view.operands[0]);
@@ -220,11 +238,11 @@ static void read_predicate(BlockLoop *l, const Block *block, int32_t loop, Mirag
     return;
   case MIRAGE_OP_LESS:
   case MIRAGE_OP_LESS_EQUAL:
-    compare(l, block, loop, view.operands[0], view.operands[1], view.op == MIRAGE_OP_LESS);
+    compare(l, block, loop, (Comparison){node, view.operands[0], view.operands[1], view.op == MIRAGE_OP_LESS});
     return;
   case MIRAGE_OP_GREATER:
   case MIRAGE_OP_GREATER_EQUAL:
-    compare(l, block, loop, view.operands[1], view.operands[0], view.op == MIRAGE_OP_GREATER);
+    compare(l, block, loop, (Comparison){node, view.operands[1], view.operands[0], view.op == MIRAGE_OP_GREATER});
     return;
   default: // says nothing of indices
     return;
@@ -234,9 +252,10 @@ static void read_predicate(BlockLoop *l, const Block *block, int32_t loop, Mirag
 MirageStatus mirage__block_bounds(Block *block, int32_t loop) {
   BlockLoop *l = &block->loops[loop];
   MirageNodeView view;
-  l->num_bounds = 0;
+  l->num_bounds = l->num_certain = 0;
   l->bounds = mirage_arena_alloc_array(block->arena, MOST_BOUNDS, sizeof *l->bounds);
-  if (!l->bounds)
+  l->certain = mirage_arena_alloc_array(block->arena, MOST_BOUNDS, sizeof *l->certain);
+  if (!l->bounds || !l->certain)
     return MIRAGE_NO_MEMORY;
   for (int32_t step = l->begin; mirage__block_next(block, &step, &view) && step < l->end;)
     if (view.op == MIRAGE_OP_MASK && mask_stills(block, loop, block->steps[step].node))
@@ -282,13 +301,18 @@ static int64_t clamp(int64_t value, int64_t low, int64_t high) {
   return value < low ? low : value > high ? high : value;
 }
 
+static int64_t room_of(const LoopBound *bound, const int64_t at[3]) {
+  int64_t room = bound->constant;
+  for (int a = 0; a < 3; a++)
+    room += bound->grid[a] * at[a];
+  return room;
+}
+
 void mirage__block_turns(const BlockLoop *l, const int64_t at[3], int64_t *out_first, int64_t *out_end) {
   int64_t first = 0, end = l->range, least = l->ahead ? 2 : 1;
   for (uint32_t i = 0; i < l->num_bounds; i++) {
     const LoopBound *b = &l->bounds[i];
-    int64_t room = b->constant + b->expected;
-    for (int a = 0; a < 3; a++)
-      room += b->grid[a] * at[a];
+    int64_t room = room_of(b, at) + b->expected;
     if (b->step > 0)
       end = clamp((room > 0 ? room : 0) / b->step + 1, 1, end);
     else
@@ -296,6 +320,24 @@ void mirage__block_turns(const BlockLoop *l, const int64_t at[3], int64_t *out_f
   }
   *out_first = clamp(first, 0, l->range - least);
   *out_end = clamp(end, *out_first + least, l->range);
+}
+
+void mirage__block_certain(const BlockLoop *l, const int64_t at[3], int64_t *out_first, int64_t *out_end) {
+  int64_t first, end, begin;
+  mirage__block_turns(l, at, &first, &end);
+  begin = first;
+  for (uint32_t i = 0; i < l->num_certain; i++) {
+    const LoopBound *b = &l->certain[i];
+    int64_t room = room_of(b, at) + b->expected;
+    if (b->step >= 0 && room < 0)
+      end = first;
+    else if (b->step > 0)
+      end = clamp(room / b->step + 1, first, end);
+    else if (b->step < 0 && room < 0)
+      begin = clamp((-room - b->step - 1) / -b->step, begin, l->range);
+  }
+  *out_end = end;
+  *out_first = clamp(begin, first, end);
 }
 
 double mirage__block_share(const Block *block, int32_t loop) {

@@ -182,14 +182,16 @@ static void end(Fixture *f) {
   mirage_ugraph_destroy(f->graph);
 }
 
-// Whether some query of the block sees some key of the tile: asked element by element.
-static bool sees(Mask m, int64_t block, int64_t iteration) {
+// How many pairs of a query of the block and a key of the tile see each other: asked element by element.
+static int64_t pairs(Mask m, int64_t block, int64_t iteration) {
+  int64_t count = 0;
   for (int64_t q = block * m.rows; q < (block + 1) * m.rows; q++)
     for (int64_t k = iteration * m.keys; k < (iteration + 1) * m.keys; k++)
-      if (k <= q + m.offset && (!m.window || q + m.offset - m.window < k))
-        return true;
-  return false;
+      count += k <= q + m.offset && (!m.window || q + m.offset - m.window < k);
+  return count;
 }
+
+static bool sees(Mask m, int64_t block, int64_t iteration) { return pairs(m, block, iteration) > 0; }
 
 // Whether each block runs all tiles that it sees something of, and, of those before the first and behind the last, none.
 static bool are_right(const BlockLoop *loop, Mask m) {
@@ -211,6 +213,21 @@ static bool are_right(const BlockLoop *loop, Mask m) {
   return true;
 }
 
+// Whether the iterations in which all is certain are those, of the ones that a block runs, whose tiles are seen whole.
+static bool certain_are_right(const BlockLoop *loop, Mask m) {
+  for (int64_t b = 0; b < QUERIES / m.rows; b++) {
+    int64_t first, end, begin, until;
+    mirage__block_turns(loop, (int64_t[]){b, 0, 0}, &first, &end);
+    mirage__block_certain(loop, (int64_t[]){b, 0, 0}, &begin, &until);
+    if (begin < first || until < begin || until > end)
+      return false;
+    for (int64_t i = first; i < end; i++)
+      if ((pairs(m, b, i) == m.rows * m.keys) != (i >= begin && i < until))
+        return false;
+  }
+  return true;
+}
+
 static const int64_t TILES[][2] = {{16, 16}, {64, 16}, {16, 48}, {192, 128}, {32, 384}, {1, 1}};
 static const int64_t OFFSETS[] = {-500, -192, -17, -1, 0, 1, 15, 16, 17, 192, 191, 193, 500};
 static const int64_t WINDOWS[] = {0, 1, 16, 17, 100, 1000};
@@ -224,7 +241,8 @@ static void test_every_boundary(void **state) {
         Fixture f;
         begin(&f, o % 3 == 0 ? ONLINE : o % 3 == 1 ? SUMS : MAXIMUM, m);
         assert_int_equal(f.block.loops[0].num_bounds, m.window ? 2 : 1);
-        if (!are_right(&f.block.loops[0], m))
+        assert_int_equal(f.block.loops[0].num_certain, m.window ? 2 : 1);
+        if (!are_right(&f.block.loops[0], m) || !certain_are_right(&f.block.loops[0], m))
           fail_msg("tiles of %d x %d, offset %d, window %d", (int)m.rows, (int)m.keys, (int)m.offset, (int)m.window);
         end(&f);
       }
@@ -233,7 +251,7 @@ static void test_every_boundary(void **state) {
 // The check above notices a bound that leaves one tile too many out, or one too few.
 static void test_off_by_one_is_noticed(void **state) {
   (void)state;
-  const Mask masks[] = {{0, 0, 16, 16, false}, {5, 40, 32, 16, false}};
+  const Mask masks[] = {{0, 0, 16, 16, false}, {5, 100, 32, 16, false}};
   for (size_t i = 0; i < 2; i++)
     for (uint32_t bound = 0; bound <= i; bound++)
       for (int side = -1; side <= 1; side += 2) {
@@ -242,6 +260,10 @@ static void test_off_by_one_is_noticed(void **state) {
         assert_true(are_right(&f.block.loops[0], masks[i]));
         f.block.loops[0].bounds[bound].constant += side * masks[i].keys;
         assert_false(are_right(&f.block.loops[0], masks[i]));
+        f.block.loops[0].bounds[bound].constant -= side * masks[i].keys;
+        assert_true(certain_are_right(&f.block.loops[0], masks[i]));
+        f.block.loops[0].certain[bound].constant += side * masks[i].keys;
+        assert_false(certain_are_right(&f.block.loops[0], masks[i]));
         end(&f);
       }
 }
@@ -256,6 +278,10 @@ static void test_off_by_one_index_is_noticed(void **state) {
   assert_false(are_right(&f.block.loops[0], m));
   f.block.loops[0].bounds[0].constant -= 17; // below that of the mask
   assert_false(are_right(&f.block.loops[0], m));
+  f.block.loops[0].bounds[0].constant += 16;
+  assert_true(certain_are_right(&f.block.loops[0], m));
+  f.block.loops[0].certain[0].constant += 15; // the tile on the diagonal, of which the first query sees one key
+  assert_false(certain_are_right(&f.block.loops[0], m));
   end(&f);
 }
 
@@ -267,6 +293,7 @@ static void test_loops_that_run_all(void **state) {
     begin(&f, all[i], (Mask){0, 0, 16, 16, false});
     if (f.block.loops[0].num_bounds)
       fail_msg("a loop of kind %d leaves tiles out", (int)all[i]);
+    assert_int_equal(f.block.loops[0].num_certain, 0);
     assert_string_equal(mirage__bounds_reason(&f.block, 0), "no mask rules out whole tiles");
     end(&f);
   }
