@@ -155,9 +155,33 @@ static void group_tiles(Emit *e) {
   }
 }
 
+// Blocks with most iterations first (lib/layout/order.c): the axis that says how many they run is the last to be counted
+// on, and counted down where more come later.
+static void order_by_length(Emit *e) {
+  const int64_t *grid = mirage__block_custom(&e->block)->grid;
+  bool reversed = false;
+  int axis = mirage__block_longest_axis(&e->block, &reversed), axes[3], n = 0;
+  if (axis < 0 || mirage__block_cluster(&e->block) > 1)
+    return;
+  axes[n++] = axis;
+  for (int a = 2; a >= 0; a--)
+    if (a != axis)
+      axes[n++] = a;
+  LLVMValueRef index[3];
+  LLVMValueRef linear = mirage__add(e, mirage__mul(e, e->block_id[2], grid[1]), e->block_id[1]);
+  linear = mirage__add(e, mirage__mul(e, linear, grid[0]), e->block_id[0]);
+  mirage__delinearize(e, linear, 3, (int64_t[]){grid[axes[0]], grid[axes[1]], grid[axes[2]]}, index);
+  for (int i = 0; i < 3; i++)
+    e->block_id[axes[i]] = index[i];
+  if (reversed)
+    e->block_id[axis] = LLVMBuildNSWSub(e->gpu.builder, gpu_i32(&e->gpu, grid[axis] - 1), index[0], "");
+}
+
 void mirage__order_tiles(Emit *e) {
   if (e->block.tile_order == MIRAGE_ORDER_GROUPED)
     group_tiles(e);
+  else if (e->block.tile_order == MIRAGE_ORDER_LONGEST)
+    order_by_length(e);
 }
 
 static void prologue(Emit *e) {

@@ -311,6 +311,14 @@ const char *mirage__bounds_reason(const Block *block, int32_t loop);
 void mirage__block_turns(const BlockLoop *loop, const int64_t at[3], int64_t *out_first, int64_t *out_end);
 /// Of these, the iterations [first, end) in which the comparisons of `certain` hold everywhere; *out_first = *out_end: none.
 void mirage__block_certain(const BlockLoop *loop, const int64_t at[3], int64_t *out_first, int64_t *out_end);
+/// The axis of the grid along which blocks run more and more iterations, and whether those with most come last; -1: all run as
+/// many. order.c
+int mirage__block_longest_axis(const Block *block, bool *out_reversed);
+/// Iterations that the loops of a block run.
+typedef struct BlockLengths {
+  double least, mean, most; // of all blocks of the grid
+} BlockLengths;
+BlockLengths mirage__block_lengths(const Block *block);
 /// Which part of a loop's iterations a block runs, on average.
 double mirage__block_share(const Block *block, int32_t loop);
 

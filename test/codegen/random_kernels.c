@@ -699,7 +699,7 @@ static bool draw_schedule(Kernels *k, MirageSchedule *schedule) {
   k->by_hand = true;
   schedule->split = (MirageWarpSplit)choose(k->choices, 4);
   schedule->swap = once_in(k->choices, 8);
-  schedule->tile_order = (MirageTileOrder)(once_in(k->choices, 3) ? choose(k->choices, 4) : 0);
+  schedule->tile_order = (MirageTileOrder)(once_in(k->choices, 3) ? choose(k->choices, 5) : 0);
   schedule->overlap = (MirageOverlap)choose(k->choices, 4);
   if (once_in(k->choices, 3))
     draw_roles(k, schedule);

@@ -1,5 +1,5 @@
 // Loops of attention that leave out tiles which their mask rules out, on the emulated GPU against float64, in every form in which
-// tiles come: by cp.async, by tensor copies that all wait for, from a producer, with products ahead, in turns. Masks end inside a
+// tiles come: by cp.async, by tensor copies that all wait for, from a producer, with products ahead, in turns; longest blocks first. Masks end inside a
 // tile, at its end, one key beyond it; the first block begins behind tiles that lie outside a window.
 //
 // RUN: rm -f %t.out
@@ -51,6 +51,14 @@
 // RUN: mirage-run %t.ALONE.low.mlir --program=beyond --graph=beyond_0 --target=emulator >> %t.out
 // RUN: mirage-run %t.ALONE.low.mlir --program=one_key --graph=one_key_0 --target=emulator >> %t.out
 //
+// RUN: sed 's/grid \[2, 2\]/grid [2, 2] schedule <tile_order = longest>/' %s | mirage-mlir-opt --mirage-layout=target=h200 -o %t.LONGEST.mlir 2>%t.LONGEST.err
+// RUN: FileCheck %s --check-prefix=LONGEST < %t.LONGEST.err
+// LONGEST-COUNT-2: no block is the longest: all blocks run as many iterations
+// LONGEST-NOT: no block is the longest
+// RUN: mirage-mlir-opt %t.LONGEST.mlir --mirage-lower=target=h200 -o %t.LONGEST.low.mlir 2>/dev/null
+// RUN: mirage-run %t.LONGEST.low.mlir --program=inside --graph=inside_0 --target=emulator >> %t.out
+// RUN: mirage-run %t.LONGEST.low.mlir --program=beyond --graph=beyond_0 --target=emulator >> %t.out
+//
 // RUN: sed 's/grid \[2, 2\]/grid [2, 2] schedule <loads = [async, async(stages = 1), async(stages = 1)]>/' %s | mirage-mlir-opt --mirage-layout='target=h200 explain' -o %t.ONE.mlir 2>%t.ONE.err
 // RUN: FileCheck %s --check-prefix=ONE < %t.ONE.err
 // ONE-COUNT-6: plan: loop 0: tiles that a mask rules out are left out
@@ -65,7 +73,7 @@
 // RUN: mirage-run %t.A100.low.mlir --program=inside --graph=inside_0 --target=emulator >> %t.out
 // RUN: mirage-run %t.A100.low.mlir --program=one_key --graph=one_key_0 --target=emulator >> %t.out
 // RUN: FileCheck %s --check-prefix=RAN < %t.out
-// RAN-COUNT-26: : ok
+// RAN-COUNT-28: : ok
 
 mirage_kernel.graph @inside(%q: tensor<2x256x64xf16>, %k: tensor<2x512x64xf16>, %v: tensor<2x512x64xf16>) -> tensor<2x256x64xf16> {
   %y = scaled_dot_product_attention %q, %k, %v {scale = 0.125, causal, offset = 100} : tensor<2x256x64xf16>, tensor<2x512x64xf16>, tensor<2x512x64xf16>

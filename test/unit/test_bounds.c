@@ -327,11 +327,42 @@ static void test_a_length_is_half_of_the_keys(void **state) {
   }
 }
 
+static BlockLengths lengths_of(Mask m, bool skips, int *out_axis, bool *out_reversed) {
+  Fixture f;
+  begin(&f, ONLINE, m);
+  f.block.loops[0].skips = skips;
+  *out_axis = mirage__block_longest_axis(&f.block, out_reversed);
+  BlockLengths lengths = mirage__block_lengths(&f.block);
+  end(&f);
+  return lengths;
+}
+
+static void test_lengths_of_blocks(void **state) {
+  (void)state;
+  int axis;
+  bool reversed;
+  BlockLengths l = lengths_of((Mask){0, 0, 64, 64, false}, true, &axis, &reversed); // 1, 2 and 3 of 6 tiles
+  assert_true(l.least == 1 && l.mean == 2 && l.most == 3);
+  assert_true(axis == 0 && reversed);
+  l = lengths_of((Mask){0, 0, 64, 64, false}, false, &axis, &reversed); // none is left out
+  assert_true(l.least == 6 && l.mean == 6 && l.most == 6 && axis == -1);
+  l = lengths_of((Mask){500, 0, 64, 64, false}, true, &axis, &reversed); // every query sees every key
+  assert_true(l.least == 6 && l.most == 6 && axis == -1);
+  l = lengths_of((Mask){300, 192, 64, 64, false}, true, &axis,
+                 &reversed); // the last queries' windows end beyond the keys
+  assert_true(l.least == 3 && l.mean == 4 && l.most == 5);
+  assert_true(axis == 0 && !reversed);
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
-      cmocka_unit_test(test_every_boundary),        cmocka_unit_test(test_a_length_is_half_of_the_keys),
-      cmocka_unit_test(test_off_by_one_is_noticed), cmocka_unit_test(test_off_by_one_index_is_noticed),
-      cmocka_unit_test(test_loops_that_run_all),    cmocka_unit_test(test_share),
+      cmocka_unit_test(test_every_boundary),
+      cmocka_unit_test(test_off_by_one_is_noticed),
+      cmocka_unit_test(test_off_by_one_index_is_noticed),
+      cmocka_unit_test(test_loops_that_run_all),
+      cmocka_unit_test(test_share),
+      cmocka_unit_test(test_lengths_of_blocks),
+      cmocka_unit_test(test_a_length_is_half_of_the_keys),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
