@@ -10,10 +10,6 @@
 // Where a comparison holds for the whole tile nothing is asked (codegen_turns.c, sections).
 #include "emit.h"
 
-#include <stdlib.h>
-
-enum { MOST_CONSTANT = 1 << 28 };
-
 // Whether a value is computed where it is asked for, by this operator.
 static bool computes(const Emit *e, MirageValue value, MirageOp op) {
   const BlockValue *v = &e->block.values[value.index];
@@ -79,7 +75,25 @@ static LLVMValueRef without_constants(Emit *e, LLVMValueRef value, int64_t *cons
   return left && right ? mirage__add(e, left, right) : left ? left : right;
 }
 
-// Where an operand is an index, or a constant of that type, that is computed where it is asked for.
+LLVMValueRef mirage__length(Emit *e, LLVMValueRef value) {
+  LLVMValueRef low = gpu_f32(&e->gpu, -0x1p25), high = gpu_f32(&e->gpu, 0x1p25);
+  value = mirage__select(e, LLVMBuildFCmp(e->gpu.builder, LLVMRealOLT, value, high, ""), value, high);
+  value = mirage__select(e, LLVMBuildFCmp(e->gpu.builder, LLVMRealOGT, value, low, ""), value, low);
+  return LLVMBuildFPToSI(e->gpu.builder, value, e->gpu.i32, "");
+}
+
+// One that is loaded, and known when the kernel runs.
+static bool length_of(Emit *e, MirageValue value, const MirageType *type, Position *out) {
+  LLVMValueRef zero[MIRAGE_MAX_RANK];
+  if (!computes(e, value, MIRAGE_OP_LOAD) || mirage_type_elements(type) != 1)
+    return false;
+  for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++)
+    zero[d] = gpu_i32(&e->gpu, 0);
+  out->computed = mirage__length(e, mirage__element1(e, value, zero));
+  return true;
+}
+
+// Where an operand is an index that is computed where it is asked for, or one that is the same for all elements.
 static bool position_of(Emit *e, MirageValue operand, const MirageType *to, const LLVMValueRef *index, Position *out) {
   MirageValue value = mirage__block_resolve(&e->block, operand);
   const MirageType *from = emit_type(e, value);
@@ -91,7 +105,7 @@ static bool position_of(Emit *e, MirageValue operand, const MirageType *to, cons
     return true;
   }
   if (!computes(e, value, MIRAGE_OP_IOTA))
-    return false;
+    return length_of(e, value, from, out);
   uint32_t dim = (uint32_t)mirage__block_def(&e->block, value).attrs->iota.dim;
   LLVMValueRef at[MIRAGE_MAX_RANK];
   mirage__broadcast_index(e, from, to, index, at);
@@ -116,8 +130,6 @@ bool mirage__compare_indices(Emit *e, const MirageNodeView *def, const MirageTyp
   if (!position_of(e, def->operands[turned], type, index, &a) ||
       !position_of(e, def->operands[!turned], type, index, &b))
     return false;
-  if (llabs(a.constant) > MOST_CONSTANT || llabs(b.constant) > MOST_CONSTANT)
-    return false; // the difference might not be an i32
   LLVMValueRef room = difference(e, b.computed, a.computed);
   for (uint32_t i = 0; i < width; i++) {
     int64_t need = a.constant - b.constant + strict + (int64_t)i * (a.step - b.step);

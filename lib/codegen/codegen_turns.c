@@ -18,17 +18,15 @@ static LLVMValueRef most(Emit *e, LLVMValueRef a, LLVMValueRef b) {
   return mirage__select(e, mirage__less(e, a, b), b, a);
 }
 
-// A length that is known when the kernel runs, which may be any number: beyond what indices can be they are all alike.
+// A length that is known when the kernel runs.
 static LLVMValueRef length_of(Emit *e, MirageValue tile) {
   MirageNodeView load = mirage__block_def(&e->block, tile);
   Access access = mirage__access(e, e->block.values[tile.index].def, load.operands[0], emit_type(e, tile), NULL);
-  LLVMValueRef index[MIRAGE_MAX_RANK], value, low = gpu_f32(&e->gpu, -0x1p24), high = gpu_f32(&e->gpu, 0x1p24);
+  LLVMValueRef index[MIRAGE_MAX_RANK], value;
   for (uint32_t d = 0; d < MIRAGE_MAX_RANK; d++)
     index[d] = number(e, 0);
   mirage__access_read(e, &access, index, 1, &value);
-  value = mirage__select(e, LLVMBuildFCmp(e->gpu.builder, LLVMRealOLT, value, high, ""), value, high);
-  value = mirage__select(e, LLVMBuildFCmp(e->gpu.builder, LLVMRealOGT, value, low, ""), value, low);
-  return LLVMBuildFPToSI(e->gpu.builder, value, e->gpu.i32, "");
+  return mirage__length(e, value);
 }
 
 static LLVMValueRef room_of(Emit *e, const LoopBound *bound) {

@@ -368,6 +368,8 @@ uint32_t mirage__find_mask(const Emit *e, const MirageNodeView *sum, MirageValue
 /// Makes neighbouring elements of a tile of this type bottom where the predicate does not hold.
 void mirage__hide(Emit *e, MirageValue predicate, const MirageType *type, const LLVMValueRef *index, uint32_t width,
                   LLVMValueRef *values);
+/// A length that was loaded, which may be any number, as an i32: beyond what indices can be they are all alike.
+LLVMValueRef mirage__length(Emit *e, LLVMValueRef value);
 /// Neighbouring elements of such a sum, and of a comparison of two indices; false where the operator is none.
 bool mirage__masked_sum(Emit *e, const MirageNodeView *def, const MirageType *type, const LLVMValueRef *index,
                         uint32_t width, LLVMValueRef *out);

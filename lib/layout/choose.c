@@ -295,10 +295,18 @@ static bool storing_is_cheaper(const Choice *choice, MirageValue value, int32_t 
   return asked * chain / threads > stored;
 }
 
+// A predicate as numbers: a constant where it holds.
+static bool is_masked_constant(const Block *block, MirageValue value) {
+  MirageNodeView view = mirage__block_def(block, value);
+  return view.op == MIRAGE_OP_MASK &&
+         mirage__block_op(block, mirage__block_resolve(block, view.operands[1])) == MIRAGE_OP_CONSTANT;
+}
+
 // Predicates and indices are few bytes, or a few operations.
 static bool is_number(const Choice *choice, MirageValue value) {
   MirageFamily family = mirage_dtype_family(mirage_ugraph_type(choice->plan->graph, value)->dtype);
-  return family != MIRAGE_FAMILY_PREDICATE && family != MIRAGE_FAMILY_INDEX;
+  return family != MIRAGE_FAMILY_PREDICATE && family != MIRAGE_FAMILY_INDEX &&
+         !is_masked_constant(&choice->plan->block, value);
 }
 
 static bool choose_load(Choice *choice, MirageValue value) {

@@ -253,14 +253,21 @@ static bool is_long(const Plan *plan, int32_t loop) {
          plan->block.num_meetings == 0;
 }
 
+// A length, say: each thread reads it where it asks for it (choose.c), and no other load waits for that.
+static bool is_one_index(const Plan *plan, const BlockLoad *load) {
+  const MirageType *tile = &plan->types[load->tile.index];
+  return load->by == BY_OPEN && mirage_type_elements(tile) == 1 &&
+         mirage_dtype_family(tile->dtype) == MIRAGE_FAMILY_INDEX;
+}
+
 // A loop that could multiply ahead: the copy engine brings everything that it loads, and what its early products take
-// from outside; or nothing, since a loop that waits for one load by itself waits for all.
+// from outside, but for single indices; or nothing, since a loop that waits for one load by itself waits for all.
 static void feed_ahead(Plan *plan, int32_t loop, const char **out_why) {
   if (!is_long(plan, loop) || mirage__overlap_reason(&plan->block, loop))
     return;
   BlockLoad *loads = plan->block.loads, *end = loads + plan->block.num_loads;
   for (BlockLoad *load = loads; load < end; load++) {
-    const char *reason = load->loop == loop ? own_reason(plan, load) : NULL;
+    const char *reason = load->loop == loop && !is_one_index(plan, load) ? own_reason(plan, load) : NULL;
     if (reason) {
       *out_why = say_of_load(plan, load, reason);
       return;
@@ -268,7 +275,7 @@ static void feed_ahead(Plan *plan, int32_t loop, const char **out_why) {
   }
   plan->own_ahead = true;
   for (BlockLoad *load = loads; load < end; load++)
-    if (load->loop == loop || mirage__block_feeds_early(&plan->block, loop, load->tile))
+    if ((load->loop == loop && !is_one_index(plan, load)) || mirage__block_feeds_early(&plan->block, loop, load->tile))
       copy_by_engine(plan, load, out_why);
 }
 

@@ -23,8 +23,13 @@
 // RUN: mirage-run %t.low.mlir --graph=length_0 --program=length --target=emulator --input=3=%t.npy >> %t.out
 // RUN: %python %S/../run/inputs/make_npy.py %t.npy '<f8' 2x1x1 values=-2147483648,511
 // RUN: mirage-run %t.low.mlir --graph=length_0 --program=length --target=emulator --input=3=%t.npy >> %t.out
+// RUN: sed 's/grid .2. :/grid [2] schedule <loads = [tensor, tensor, register, tensor, register]> :/' %s | mirage-mlir-opt --mirage-layout | mirage-mlir-opt --mirage-lower -o %t.tensor.mlir 2>/dev/null
+// RUN: grep -q 'loads = .tensor(stages = 1), tensor(stages = [2-9]), register(stages = 1), tensor' %t.tensor.mlir
+// RUN: mirage-run %t.tensor.mlir --graph=length_0 --program=length --target=emulator --input=3=%t.npy >> %t.out
+// RUN: %python %S/../run/inputs/make_npy.py %t.npy '<f8' 2x1x1 values=0,129
+// RUN: mirage-run %t.tensor.mlir --graph=length_0 --program=length --target=emulator --input=3=%t.npy >> %t.out
 // RUN: FileCheck %s --check-prefix=RAN < %t.out
-// RAN-COUNT-5: 8192 of 8192 elements compared; {{.*}}: ok
+// RAN-COUNT-7: 8192 of 8192 elements compared; {{.*}}: ok
 
 mirage_kernel.graph @length(%q: tensor<2x64x64xf16>, %k: tensor<2x512x64xf16>, %v: tensor<2x512x64xf16>, %n: tensor<2x1x1xi32>) -> tensor<2x64x64xf16> {
   %i = iota {dim = 2} : tensor<1x1x512xi32>

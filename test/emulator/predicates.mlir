@@ -8,6 +8,7 @@
 // RUN: mirage-run %t.h200.mlir --program=logic --target=emulator >> %t.out
 // RUN: mirage-run %t.h200.mlir --program=choice --target=emulator >> %t.out
 // RUN: mirage-run %t.h200.mlir --program=indices --target=emulator >> %t.out
+// RUN: mirage-run %t.h200.mlir --program=compared_indices --target=emulator >> %t.out
 // RUN: mirage-run %t.h200.mlir --program=causal --target=emulator >> %t.out
 // RUN: mirage-run %t.h200.mlir --program=empty --target=emulator >> %t.out
 // RUN: mirage-run %t.h200.mlir --program=window --target=emulator >> %t.out
@@ -19,6 +20,7 @@
 // RUN: mirage-run %t.a100.mlir --program=logic --target=emulator >> %t.out
 // RUN: mirage-run %t.a100.mlir --program=choice --target=emulator >> %t.out
 // RUN: mirage-run %t.a100.mlir --program=indices --target=emulator >> %t.out
+// RUN: mirage-run %t.a100.mlir --program=compared_indices --target=emulator >> %t.out
 // RUN: mirage-run %t.a100.mlir --program=causal --target=emulator >> %t.out
 // RUN: mirage-run %t.a100.mlir --program=empty --target=emulator >> %t.out
 // RUN: mirage-run %t.a100.mlir --program=window --target=emulator >> %t.out
@@ -26,7 +28,7 @@
 // RUN: mirage-run %t.a100.mlir --program=bias --target=emulator >> %t.out
 // RUN: mirage-run %t.a100.mlir --program=boolean --target=emulator >> %t.out
 // RUN: FileCheck %s < %t.out
-// CHECK-COUNT-22: : ok
+// CHECK-COUNT-24: : ok
 
 mirage_kernel.graph @comparisons(%x: tensor<5x13xf16>, %y: tensor<13xf16>) -> tensor<5x13xf16> {
   %a = less %x, %y : tensor<5x13xf16>, tensor<13xf16>
@@ -66,6 +68,37 @@ mirage_kernel.graph @indices(%x: tensor<9x70xf32>) -> tensor<9x70xf32> {
   %n = cast %i : tensor<9x1xi32> -> tensor<9x1xf32>
   %y = mul %x, %n : tensor<9x70xf32>, tensor<9x1xf32>
   %r = select %c, %x, %y : tensor<9x70xi1>, tensor<9x70xf32>, tensor<9x70xf32>
+  return %r : tensor<9x70xf32>
+}
+
+// Every comparison of two indices, along rows and columns, from below 0, of an index with itself, and with the largest that there is.
+mirage_kernel.graph @compared_indices(%x: tensor<9x70xf32>) -> tensor<9x70xf32> {
+  %i = iota {dim = 0, start = -4} : tensor<9x1xi32>
+  %j = iota {dim = 1, start = -2} : tensor<1x70xi32>
+  %k = constant 33.0 : tensor<i32>
+  %large = constant 16777216.0 : tensor<i32>
+  %a = less %j, %i : tensor<1x70xi32>, tensor<9x1xi32>
+  %b = less_equal %i, %j : tensor<9x1xi32>, tensor<1x70xi32>
+  %c = greater %j, %k : tensor<1x70xi32>, tensor<i32>
+  %d = greater_equal %k, %j : tensor<i32>, tensor<1x70xi32>
+  %e = less %j, %j : tensor<1x70xi32>, tensor<1x70xi32>
+  %f = greater_equal %i, %i : tensor<9x1xi32>, tensor<9x1xi32>
+  %g = less %j, %large : tensor<1x70xi32>, tensor<i32>
+  %two = constant 2.0 : tensor<f32>
+  %four = constant 4.0 : tensor<f32>
+  %eight = constant 8.0 : tensor<f32>
+  %zero = constant 0.0 : tensor<f32>
+  %one = constant 1.0 : tensor<f32>
+  %ra = select %a, %one, %zero : tensor<9x70xi1>, tensor<f32>, tensor<f32>
+  %rb = select %b, %two, %zero : tensor<9x70xi1>, tensor<f32>, tensor<f32>
+  %rc = select %c, %four, %zero : tensor<1x70xi1>, tensor<f32>, tensor<f32>
+  %rd = select %d, %eight, %zero : tensor<1x70xi1>, tensor<f32>, tensor<f32>
+  %ab = add %ra, %rb : tensor<9x70xf32>, tensor<9x70xf32>
+  %cd = add %rc, %rd : tensor<1x70xf32>, tensor<1x70xf32>
+  %sum = add %ab, %cd : tensor<9x70xf32>, tensor<1x70xf32>
+  %gf = and %g, %f : tensor<1x70xi1>, tensor<9x1xi1>
+  %shown = select %gf, %sum, %x : tensor<9x70xi1>, tensor<9x70xf32>, tensor<9x70xf32>
+  %r = select %e, %x, %shown : tensor<1x70xi1>, tensor<9x70xf32>, tensor<9x70xf32>
   return %r : tensor<9x70xf32>
 }
 
