@@ -251,6 +251,24 @@ typedef struct Occupancy {
   double full, spread;           // share of slots, and of multiprocessors, that work, over all waves
 } Occupancy;
 
+// Blocks of unequal lengths: all wait for the last to end. Where there are more than find room at once, that is one of the
+// shortest if the longest began first, else any; where all begin at once, multiprocessors with the longest have most to do.
+static void add_waiting(const CostKernel *kernel, const MirageTarget *target, Occupancy *o) {
+  double rounds = kernel->blocks / o->slots, beside = ceil(kernel->blocks / target->num_sms), most = 0;
+  if (rounds > 1) {
+    double late = kernel->longest_first ? kernel->shortest : kernel->longest / 2;
+    o->waves = fmax(kernel->longest, rounds + late);
+    o->full = o->spread = rounds / o->waves;
+    return;
+  }
+  double fall = kernel->longest_first ? (kernel->longest - kernel->shortest) * target->num_sms / kernel->blocks : 0;
+  for (double i = 0; i < beside; i++)
+    most += fmax(kernel->shortest, kernel->longest - i * fall);
+  o->waves = kernel->longest;
+  o->full = rounds / o->waves;
+  o->spread = kernel->blocks / target->num_sms / most;
+}
+
 static Occupancy occupy(const CostKernel *kernel, const MirageTarget *target) {
   double threads = kernel->threads > 0 ? kernel->threads : usual_threads;
   double registers = kernel->registers > 0 ? fmax(least_registers, kernel->registers) : tile_registers;
@@ -266,6 +284,8 @@ static Occupancy occupy(const CostKernel *kernel, const MirageTarget *target) {
   o.waves = ceil(kernel->blocks / o.slots);
   o.full = kernel->blocks / (o.waves * o.slots);
   o.spread = fmin(1, kernel->blocks / (o.waves * target->num_sms));
+  if (kernel->longest > 0)
+    add_waiting(kernel, target, &o);
   return o;
 }
 

@@ -32,19 +32,21 @@ typedef struct CostKernel {
   double least_rows;       // of a product's tile; 0 = there is none
   double spilled_elements; // of a chain: results of products that do not stay in registers
   double stored_elements; // of a chain: other values of the loop that pass through shared memory, but loads and vectors
-  double reduced_elements; // read from shared memory, to reduce them or to sum them over a loop
-  double reduced_outside;  // of these, outside loops
-  double iterations;       // of the loops of one block
-  double iteration_bytes;  // loaded by one block in one iteration
-  double waits;            // products and reductions whose results are used in the iteration that makes them
-  double shared_bytes;     // per block
-  double outside;          // products, reductions and collectives of a block outside loops
-  double outside_products; // of these, products
-  double exchange_us;      // writing and reading the parts where blocks meet
-  double collective_us;    // waiting for other blocks
-  double cluster;          // blocks that meet through distributed shared memory; 0 = none
-  double turns;            // of rows that a block takes one after the other, in registers; 0 = its tiles are not there
-  double registers;        // of a thread; 0 = not known
+  double reduced_elements;  // read from shared memory, to reduce them or to sum them over a loop
+  double reduced_outside;   // of these, outside loops
+  double iterations;        // of the loops of one block
+  double shortest, longest; // blocks, in iterations of the mean one; 0 = all are alike
+  bool longest_first;       // they begin in that order
+  double iteration_bytes;   // loaded by one block in one iteration
+  double waits;             // products and reductions whose results are used in the iteration that makes them
+  double shared_bytes;      // per block
+  double outside;           // products, reductions and collectives of a block outside loops
+  double outside_products;  // of these, products
+  double exchange_us;       // writing and reading the parts where blocks meet
+  double collective_us;     // waiting for other blocks
+  double cluster;           // blocks that meet through distributed shared memory; 0 = none
+  double turns;             // of rows that a block takes one after the other, in registers; 0 = its tiles are not there
+  double registers;         // of a thread; 0 = not known
   CostStream stream;
   bool chain;         // products feed each other in a loop
   bool weights;       // some product of a loop takes its second operand as it was loaded

@@ -209,6 +209,15 @@ static double tensor_bytes(const Block *block, const MirageNodeView *node) {
   return bytes;
 }
 
+static void add_lengths(CostKernel *kernel, const Block *block) {
+  BlockLengths lengths = mirage__block_lengths(block);
+  if (lengths.least == lengths.most)
+    return;
+  kernel->shortest = lengths.least / lengths.mean;
+  kernel->longest = lengths.most / lengths.mean;
+  kernel->longest_first = block->tile_order == MIRAGE_ORDER_LONGEST;
+}
+
 static bool runs_ahead(const Block *block) {
   for (int32_t l = 0; l < block->num_loops; l++)
     if (block->loops[l].ahead)
@@ -232,6 +241,7 @@ CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
     kernel->turns = mirage__thread_turns(&block->items);
     kernel->registers = block->items.registers;
   }
+  add_lengths(kernel, block);
   kernel->waits = fmax(0, walk.steps - walk.carries);
   kernel->warpgroups = walk.by_warps == 0;
   kernel->produced = mirage__has_producer(&block->team) && kernel->warpgroups && walk.products && !kernel->chain &&
