@@ -62,8 +62,6 @@ void mirage__find_turns(Emit *e, int32_t loop) {
 
 // ------------------------------------------------------------------------------------------------------------- sections
 
-enum { LEAST_RANGE = 3 }; // a shorter loop is not generated a second time
-
 static LLVMValueRef between(Emit *e, LLVMValueRef value, LLVMValueRef low, LLVMValueRef high) {
   return most(e, least(e, value, high), low);
 }
@@ -88,7 +86,7 @@ uint32_t mirage__sections(Emit *e, int32_t loop, Section sections[MOST_SECTIONS]
   LLVMValueRef zero = number(e, 0), count = mirage__turns(e, loop), begin = zero, end = number(e, l->range);
   bool before = false, behind = false;
   uint32_t n = 0;
-  if (!l->skips || !l->num_certain || l->range < LEAST_RANGE || e->loops[loop].lag) {
+  if (!l->skips || !l->num_certain || l->range < LEAST_SECTIONS || e->loops[loop].lag) {
     sections[0] = (Section){.begin = zero, .end = count};
     return 1;
   }

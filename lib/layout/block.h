@@ -321,6 +321,10 @@ typedef struct BlockLengths {
 BlockLengths mirage__block_lengths(const Block *block);
 /// Which part of a loop's iterations a block runs, on average.
 double mirage__block_share(const Block *block, int32_t loop);
+/// Iterations below which a loop's body is not generated a second time, for those in which comparisons hold everywhere.
+enum { LEAST_SECTIONS = 3 };
+/// In which part of the iterations that are run code generation takes that for granted.
+double mirage__block_certain_share(const Block *block, int32_t loop);
 
 // ------------------------------------------------------------------------------------------------ tiles in registers
 

@@ -340,13 +340,13 @@ void mirage__block_certain(const BlockLoop *l, const int64_t at[3], int64_t *out
   *out_first = clamp(begin, first, end);
 }
 
-double mirage__block_share(const Block *block, int32_t loop) {
+typedef void (*Section)(const BlockLoop *loop, const int64_t at[3], int64_t *out_first, int64_t *out_end);
+
+// How many iterations of a section the blocks of the grid run, on average.
+static double mean_of(const Block *block, const BlockLoop *l, Section section) {
   enum { SAMPLES = 64 };
-  const BlockLoop *l = &block->loops[loop];
   const int64_t *grid = mirage__block_custom(block)->grid;
   double sum = 0, count = 0;
-  if (!l->skips)
-    return 1;
   int64_t stride[3];
   for (int a = 0; a < 3; a++)
     stride[a] = grid[a] > SAMPLES ? grid[a] / SAMPLES : 1;
@@ -361,8 +361,20 @@ double mirage__block_share(const Block *block, int32_t loop) {
     for (at[1] = 0; at[1] < grid[1]; at[1] += stride[1])
       for (at[2] = 0; at[2] < grid[2]; at[2] += stride[2], count++) {
         int64_t first, end;
-        mirage__block_turns(l, at, &first, &end);
+        section(l, at, &first, &end);
         sum += (double)(end - first);
       }
-  return sum / count / (double)l->range;
+  return sum / count;
+}
+
+double mirage__block_share(const Block *block, int32_t loop) {
+  const BlockLoop *l = &block->loops[loop];
+  return l->skips ? mean_of(block, l, mirage__block_turns) / (double)l->range : 1;
+}
+
+double mirage__block_certain_share(const Block *block, int32_t loop) {
+  const BlockLoop *l = &block->loops[loop];
+  if (!l->skips || !l->num_certain || l->range < LEAST_SECTIONS)
+    return 0;
+  return mean_of(block, l, mirage__block_certain) / mean_of(block, l, mirage__block_turns);
 }

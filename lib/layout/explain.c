@@ -148,6 +148,9 @@ static void explain_bounds(const Plan *plan, int32_t loop) {
     return;
   put(&text, "plan: loop %d: tiles that a mask rules out are left out; %.0f %% of the iterations are run", loop,
       100 * mirage__block_share(&plan->block, loop));
+  double whole = mirage__block_certain_share(&plan->block, loop);
+  if (whole > 0)
+    put(&text, ", %.0f %% of these without a mask", 100 * whole);
   say(plan, &text);
 }
 

@@ -306,6 +306,9 @@ static void test_share(void **state) {
   assert_true(mirage__block_share(&f.block, 0) == 1);
   f.block.loops[0].skips = true;
   assert_true(mirage__block_share(&f.block, 0) == 2.0 / 6);
+  assert_true(mirage__block_certain_share(&f.block, 0) == 0.5); // 0, 1 and 2 of these
+  f.block.loops[0].range = 2;
+  assert_true(mirage__block_certain_share(&f.block, 0) == 0);
   end(&f);
 }
 

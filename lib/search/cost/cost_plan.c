@@ -150,6 +150,13 @@ static void note_value(PlanWalk *walk, const MirageNodeView *node, bool looped, 
     walk->kernel.stored_elements += (double)mirage_type_elements(type) * times;
 }
 
+// Where a mask hides nothing, nobody asks it.
+static bool is_asked_of_masks(const MirageUGraph *graph, const MirageNodeView *node) {
+  return node->op == MIRAGE_OP_MASK ||
+         (node->num_results == 1 && mirage_op_info(node->op)->kind == MIRAGE_KIND_BINARY &&
+          mirage_ugraph_type(graph, node->first_result)->dtype == MIRAGE_I1);
+}
+
 static void add_step(PlanWalk *walk, BlockStep step) {
   if (!step.node.index)
     return;
@@ -158,6 +165,8 @@ static void add_step(PlanWalk *walk, BlockStep step) {
   double times = walk->kernel.blocks;
   if (looped)
     times *= (double)walk->block->loops[step.loop].trips * mirage__block_share(walk->block, step.loop);
+  if (looped && is_asked_of_masks(walk->block->graph, &node))
+    times *= 1 - mirage__block_certain_share(walk->block, step.loop);
   if (node.op == MIRAGE_OP_LOOP) {
     add_loop(walk, step.node, walk->kernel.blocks);
   } else if (node.op == MIRAGE_OP_LOAD) {
