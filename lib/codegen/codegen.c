@@ -73,6 +73,8 @@ static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, 
   if (!blocks &&
       mirage__has_producer(&e->block.team)) // registers for so many, or for one, whose actors then share them
     blocks = mirage__resident_blocks(&e->block, e->target);
+  else if (!blocks && mirage__masked_blocks(&e->block, e->target) > 1)
+    blocks = mirage__masked_blocks(&e->block, e->target);
   if (blocks) {
     snprintf(text, sizeof text, "%d", blocks);
     add_function_attribute(&e->gpu, "nvvm.minctasm", text);

@@ -293,6 +293,11 @@ MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView 
 /// Blocks of a planned kernel that a multiprocessor is to hold at once.
 int32_t mirage__resident_blocks(const Block *block, const MirageTarget *target);
 
+/// Registers that a thread of a kernel needs which leaves out masked tiles, and computes with resident ones; and how many
+/// of its blocks a multiprocessor is to hold, two at most, which the assembler would miss by a register or two. 0: it is no such kernel.
+int32_t mirage__masked_registers(const Block *block);
+int32_t mirage__masked_blocks(const Block *block, const MirageTarget *target);
+
 /// The split of a product among warpgroups; false when its shape or the number of warps does not admit one. Warpgroup
 /// (r, c) of by_row / 4 x by_col computes slabs of 64 rows [r*rows_each, ..), and col units [c*cols_each, ..).
 bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, MatmulSplit *out_split);
@@ -334,6 +339,8 @@ bool mirage__partition_fits(const Partition *partition, const MirageType *type);
 int32_t mirage__partition_columns(const Partition *partition, const MirageType *type);
 /// Registers of a thread that such a tile takes.
 int32_t mirage__partition_cells(const Partition *partition, const MirageType *type);
+/// The most registers of a thread that hold resident values at one time; -1 when memory is short.
+int32_t mirage__resident_registers(const Block *block);
 /// Whether evaluating the value reads registers of resident values: then it must happen cell by cell.
 bool mirage__block_in_cells(const Block *block, MirageValue value);
 /// Whether the product takes its first operand straight from cells.

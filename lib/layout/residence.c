@@ -10,9 +10,10 @@
 
 enum {
   GROUP_WARPS = 4,
-  PARTITIONS = 4,       // of a multiprocessor, each with a quarter of its registers and warps
-  SPARE_REGISTERS = 40, // of a thread, beside accumulators: addresses, what the epilogue computes,
-  READ_REGISTERS = 24,  // and what it has on the way to it
+  PARTITIONS = 4,          // of a multiprocessor, each with a quarter of its registers and warps
+  SPARE_REGISTERS = 40,    // of a thread, beside accumulators: addresses, what the epilogue computes,
+  READ_REGISTERS = 24,     // and what it has on the way to it
+  COMPUTED_REGISTERS = 16, // beside resident tiles, where little is computed at a time
   MOST_RESIDENT = 16,
   SYSTEM_BYTES = 1024 // of shared memory, for each block
 };
@@ -92,6 +93,30 @@ int32_t mirage__resident_blocks(const Block *block, const MirageTarget *target) 
   while (blocks < most && (double)blocks < waves && registers_with(target, blocks + 1, warps) >= needed)
     blocks++;
   return (int32_t)blocks;
+}
+
+static bool leaves_tiles_out(const Block *block) {
+  for (int32_t l = 0; l < block->num_loops; l++)
+    if (block->loops[l].skips)
+      return true;
+  return false;
+}
+
+int32_t mirage__masked_registers(const Block *block) {
+  if (!leaves_tiles_out(block) || !block->partition.by_row || mirage__has_producer(&block->team))
+    return 0;
+  int32_t resident = mirage__resident_registers(block);
+  return resident > 0 ? resident + COMPUTED_REGISTERS : 0;
+}
+
+int32_t mirage__masked_blocks(const Block *block, const MirageTarget *target) {
+  enum { MOST = 2 };
+  int64_t threads = 32 * mirage__team_warps(&block->team), registers = mirage__masked_registers(block);
+  if (!registers)
+    return 0;
+  int64_t blocks = least(target->registers_per_sm / (threads * registers), target->max_threads_per_sm / threads);
+  blocks = least(blocks, target->shared_bytes_per_sm / (mirage__block_shared_bytes(block) + SYSTEM_BYTES));
+  return (int32_t)least(blocks, MOST);
 }
 
 // Bytes that the tensor copies of an iteration bring, in the loop with most.

@@ -369,9 +369,7 @@ static void find_lifetimes(Lifetimes *lives) {
   mirage__block_reads(block, extend, lives);
 }
 
-// The most registers of a thread that hold resident values at one time; -1 when memory is short.
-static int32_t registers_needed(const Study *study) {
-  const Block *block = study->block;
+int32_t mirage__resident_registers(const Block *block) {
   uint32_t values = mirage_ugraph_num_values(block->graph);
   Lifetimes lives = {.block = block};
   lives.ranges = mirage_arena_alloc_array(block->arena, values + 1, sizeof *lives.ranges);
@@ -456,7 +454,7 @@ static Result study_partition(Plan *plan, Partition partition) {
   keep_computed(&study);
   mark_carried(&plan->block);
   bool asked = plan->block.team.divide == DIVIDE_ROWS;
-  return (Result){partition, gain_of(&plan->block, asked), registers_needed(&study)};
+  return (Result){partition, gain_of(&plan->block, asked), mirage__resident_registers(study.block)};
 }
 
 Partition mirage__partition(int64_t by_row, int64_t by_col, int64_t batch, int64_t rows) {

@@ -1,8 +1,13 @@
 // Code that no mask slows down where it hides nothing: a loop's body stands once for whole tiles, where nothing is compared, and once for
-// those that the mask divides. Behind a window there are such on both sides. Where one of two conditions suffices there is one body.
+// those that the mask divides. Behind a window there are such on both sides. Where one of two conditions suffices there is one body, which
+// runs for all tiles. Two blocks of a loop that leaves some out share a multiprocessor: what the mask takes beside tiles, a register or two,
+// must not cost that.
 //
 // RUN: mirage-mlir-opt %s --mirage-lower=target=h200 -o %t.low 2>/dev/null
 // RUN: FileCheck %s --check-prefix=LENGTH < %t.low
+// RUN: grep -o 'minnctapersm .' %t.low | FileCheck %s --check-prefix=BESIDE
+// BESIDE-COUNT-3: minnctapersm 2
+// BESIDE-NOT: minnctapersm
 // LENGTH: graph @length_0(
 // LENGTH-NEXT: loads = [tensor(stages = 1), tensor(stages = 3), register(stages = 1), tensor(stages = 3)]
 // RUN: %python %S/loop_masks.py %t.low > %t.loops

@@ -218,6 +218,8 @@ static double tensor_bytes(const Block *block, const MirageNodeView *node) {
   return bytes;
 }
 
+enum { TILE_REGISTERS = 128 }; // of a thread, with 256 threads and two blocks on a multiprocessor
+
 static void add_lengths(CostKernel *kernel, const Block *block) {
   BlockLengths lengths = mirage__block_lengths(block);
   if (lengths.least == lengths.most)
@@ -251,6 +253,8 @@ CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
     kernel->registers = block->items.registers;
   }
   add_lengths(kernel, block);
+  if (mirage__masked_registers(block) > TILE_REGISTERS)
+    kernel->registers = mirage__masked_registers(block);
   kernel->waits = fmax(0, walk.steps - walk.carries);
   kernel->warpgroups = walk.by_warps == 0;
   kernel->produced = mirage__has_producer(&block->team) && kernel->warpgroups && walk.products && !kernel->chain &&
