@@ -1,17 +1,21 @@
 // codegen_dequant.c - pairs of 16-bit numbers out of registers that hold stored ones as they lie in memory.
 //
-// The matrix instruction wants neighbours along the contraction side by side: column c of two rows. Bytes of both rows
-// are brought together first, then an integer becomes a number without a conversion instruction, of which there are few:
-// its bits are put below those of a power of two that leaves them the last places, and what this adds is taken away.
+// The matrix instruction wants neighbours along the contraction side by side: column c of two rows. What two rows have of
+// neighbouring columns is brought into one register first, from which several pairs come: LLVM sees that they share it.
+// Then an integer becomes a number without a conversion instruction, of which there are few: its bits are put below those
+// of a power of two that leaves them the last places, and what this adds is taken away.
 //
-//   i8 -> f16    0x6400 | (x ^ 0x80)         = 1024 + 128 + x    less 1152
-//   i8 -> bf16   0x4300 | (x & 0x7f)         = 128 + x mod 128   less 128, or 256 where x is negative
-//   i4 -> f16    0x6400 | (x ^ 8)            = 1024 + 8 + x      less 1032
-//   i4 -> bf16   0x4300 | (x ^ 8)            = 128 + 8 + x       less 136
+//   i8 -> f16    0x6400 | (x ^ 0x80)         = 1024 + 128 + x        less 1152
+//   i8 -> bf16   0x4300 | (x & 0x7f)         = 128 + x mod 128       less 128, or 256 where x is negative
+//   i4 -> f16    0x6400 | (x ^ 8)            = 1024 + 8 + x          less 1032
+//                0x6400 | (x ^ 8) << 4       = 1024 + 16 (8 + x)     by 1/16, less 72: columns that lie four bits up
+//   i4 -> bf16   0x4300 | (x ^ 8)            = 128 + 8 + x           less 136
 //   f8E5M2 -> f16    the upper byte
-//   f8E4M3FN -> f16  cvt, where the GPU has it
+//   f8E4M3FN -> f16  cvt, where the GPU has it; else it is, shifted to where an f16 has its exponent, that f16 divided by
+//                    2^8, but for its NaN, to which the bits of an f16's are added
+//   f8 -> bf16       by way of f16 and f32
 //
-// Every step is exact. What is not listed goes by way of f32.
+// Every step is exact.
 #include "emit.h"
 
 #include <string.h>
@@ -33,11 +37,6 @@ static LLVMValueRef permute(Emit *e, LLVMValueRef low, LLVMValueRef high, uint32
   return GPU(&e->gpu, BYTE_PERMUTE, low, high, gpu_i32(&e->gpu, selector));
 }
 
-// Byte `byte` of both registers, each in both bytes of its half.
-static LLVMValueRef spread(Emit *e, LLVMValueRef low, LLVMValueRef high, uint32_t byte) {
-  return permute(e, low, high, byte * 0x1111 + 0x4400);
-}
-
 // a - b as pairs of `dtype`.
 static LLVMValueRef subtract(Emit *e, MirageDType dtype, LLVMValueRef a, LLVMValueRef b) {
   LLVMTypeRef pair = LLVMVectorType(mirage__gpu_dtype(&e->gpu, dtype), 2);
@@ -47,37 +46,92 @@ static LLVMValueRef subtract(Emit *e, MirageDType dtype, LLVMValueRef a, LLVMVal
   return LLVMBuildBitCast(builder, difference, e->gpu.i32, "");
 }
 
-static LLVMValueRef i8_pair(Emit *e, MirageDType dtype, LLVMValueRef bytes) {
+// Bytes c and c + 1 of both registers, for the even one of column `byte` and its neighbour: low c, high c, low c + 1, ..
+static LLVMValueRef interleave(Emit *e, LLVMValueRef low, LLVMValueRef high, int32_t byte) {
+  return permute(e, low, high, byte < 2 ? 0x5140 : 0x7362);
+}
+
+// The two bytes of column `byte` below two copies of `upper`.
+static LLVMValueRef below(Emit *e, LLVMValueRef low, LLVMValueRef high, int32_t byte, uint32_t upper) {
+  LLVMValueRef bytes = interleave(e, low, high, byte);
+  return permute(e, bytes, gpu_i32(&e->gpu, upper), byte % 2 ? 0x4342 : 0x4140);
+}
+
+static LLVMValueRef i8_pair(Emit *e, MirageDType dtype, LLVMValueRef low, LLVMValueRef high, int32_t column) {
   if (dtype == MIRAGE_F16) {
-    LLVMValueRef shifted = permute(e, xor_bits(e, bytes, 0x80808080), gpu_i32(&e->gpu, 0x64646464), 0x4240);
+    LLVMValueRef shifted = below(e, xor_bits(e, low, 0x80808080), xor_bits(e, high, 0x80808080), column, 0x64646464);
     return subtract(e, dtype, shifted, gpu_i32(&e->gpu, 0x64806480));
   }
-  LLVMValueRef shifted = permute(e, bytes, gpu_i32(&e->gpu, 0x43434343), 0x4240);
+  LLVMValueRef shifted = below(e, low, high, column, 0x43434343);
   return subtract(e, dtype, and_bits(e, shifted, 0xff7fff7f), and_bits(e, shifted, 0xff80ff80));
 }
 
-static LLVMValueRef i4_pair(Emit *e, MirageDType dtype, LLVMValueRef bytes, bool upper) {
-  uint32_t power = dtype == MIRAGE_F16 ? 0x64086408 : 0x43084308;
-  if (upper)
-    bytes = LLVMBuildLShr(e->gpu.builder, bytes, gpu_i32(&e->gpu, 4), "");
-  LLVMValueRef shifted = xor_bits(e, and_bits(e, bytes, 0x000f000f), power);
-  return subtract(e, dtype, shifted, gpu_i32(&e->gpu, power));
+// a / 16 - 72 as pairs of f16: both steps are exact, so one instruction may do them.
+static LLVMValueRef shift_down(Emit *e, LLVMValueRef a) {
+  LLVMBuilderRef b = e->gpu.builder;
+  LLVMTypeRef pair = LLVMVectorType(e->gpu.f16, 2);
+  LLVMValueRef sixteenth = LLVMConstBitCast(gpu_i32(&e->gpu, 0x2c002c00), pair);
+  LLVMValueRef offset = LLVMConstBitCast(gpu_i32(&e->gpu, 0xd480d480), pair);
+  LLVMValueRef scaled = LLVMBuildFMul(b, LLVMBuildBitCast(b, a, pair, ""), sixteenth, "");
+  LLVMValueRef number = LLVMBuildFAdd(b, scaled, offset, "");
+  LLVMSetFastMathFlags(scaled, LLVMFastMathAllowContract);
+  LLVMSetFastMathFlags(number, LLVMFastMathAllowContract);
+  return LLVMBuildBitCast(b, number, e->gpu.i32, "");
 }
 
-// One number at a time.
-static LLVMValueRef by_f32(Emit *e, MirageDType stored, MirageDType dtype, LLVMValueRef bytes) {
-  LLVMValueRef values[2];
-  for (uint32_t i = 0; i < 2; i++) {
-    LLVMValueRef byte = LLVMBuildLShr(e->gpu.builder, bytes, gpu_i32(&e->gpu, 16 * i), "");
-    byte = LLVMBuildTrunc(e->gpu.builder, byte, e->gpu.i8, "");
-    values[i] = mirage__gpu_to_f32(&e->gpu, byte, stored);
-  }
+static LLVMValueRef i4_pair(Emit *e, MirageDType dtype, LLVMValueRef low, LLVMValueRef high, int32_t column) {
+  bool half = dtype == MIRAGE_F16, up = half && column % 2;
+  int32_t shift = 4 * (column % 4) - (up ? 4 : 0);
+  uint32_t power = half ? 0x64006400 : 0x43004300, mask = up ? 0x00f000f0 : 0x000f000f,
+           eight = up ? 0x00800080 : 0x00080008;
+  LLVMValueRef columns = permute(e, low, high, column < 4 ? 0x5410 : 0x7632);
+  if (shift)
+    columns = LLVMBuildLShr(e->gpu.builder, columns, gpu_i32(&e->gpu, shift), "");
+  LLVMValueRef shifted = GPU(&e->gpu, AND_XOR, columns, gpu_i32(&e->gpu, mask), gpu_i32(&e->gpu, power | eight));
+  return up ? shift_down(e, shifted) : subtract(e, dtype, shifted, gpu_i32(&e->gpu, power | eight));
+}
+
+// Both bytes of a column as the upper ones of f16: f8E5M2.
+static LLVMValueRef upper_bytes(Emit *e, LLVMValueRef low, LLVMValueRef high, int32_t column) {
+  LLVMValueRef columns = permute(e, low, high, column < 2 ? 0x5410 : 0x7632);
+  if (column % 2 == 0)
+    columns = LLVMBuildShl(e->gpu.builder, columns, gpu_i32(&e->gpu, 8), "");
+  return and_bits(e, columns, 0xff00ff00);
+}
+
+// f8E4M3FN without the instruction. What is added to a magnitude of all ones carries into the sign's place.
+static LLVMValueRef e4m3_by_bits(Emit *e, LLVMValueRef bytes) {
+  LLVMBuilderRef b = e->gpu.builder;
+  LLVMTypeRef pair = LLVMVectorType(e->gpu.f16, 2);
+  LLVMValueRef magnitude = and_bits(e, bytes, 0x7f007f00), one = gpu_i32(&e->gpu, 1);
+  LLVMValueRef small = LLVMBuildOr(b, and_bits(e, bytes, 0x80008000), LLVMBuildLShr(b, magnitude, one, ""), "");
+  LLVMValueRef number =
+      LLVMBuildFMul(b, LLVMBuildBitCast(b, small, pair, ""), LLVMConstBitCast(gpu_i32(&e->gpu, 0x5c005c00), pair), "");
+  LLVMValueRef carried = LLVMBuildAdd(b, magnitude, gpu_i32(&e->gpu, 0x01000100), "");
+  LLVMValueRef is_nan = and_bits(e, carried, 0x80008000);
+  LLVMValueRef nan = LLVMBuildSub(b, is_nan, LLVMBuildLShr(b, is_nan, gpu_i32(&e->gpu, 6), ""), "");
+  return LLVMBuildOr(b, LLVMBuildBitCast(b, number, e->gpu.i32, ""), nan, "");
+}
+
+static LLVMValueRef f8_halves(Emit *e, MirageDType stored, LLVMValueRef low, LLVMValueRef high, int32_t column) {
+  if (stored == MIRAGE_F8E5M2)
+    return upper_bytes(e, low, high, column);
+  if (e->target->compute_major < 9)
+    return e4m3_by_bits(e, upper_bytes(e, low, high, column));
+  LLVMValueRef bytes = interleave(e, low, high, column);
+  return column % 2 ? GPU(&e->gpu, F16_OF_E4M3_UPPER, bytes) : GPU(&e->gpu, F16_OF_E4M3, bytes);
+}
+
+static LLVMValueRef f8_pair(Emit *e, MirageDType stored, MirageDType dtype, LLVMValueRef low, LLVMValueRef high,
+                            int32_t column) {
+  LLVMBuilderRef b = e->gpu.builder;
+  LLVMValueRef halves = f8_halves(e, stored, low, high, column), values[2];
+  if (dtype == MIRAGE_F16)
+    return halves;
+  halves = LLVMBuildBitCast(b, halves, LLVMVectorType(e->gpu.f16, 2), "");
+  for (uint32_t i = 0; i < 2; i++)
+    values[i] = LLVMBuildFPExt(b, LLVMBuildExtractElement(b, halves, gpu_i32(&e->gpu, i), ""), e->gpu.f32, "");
   return mirage__pack_pair(e, dtype, values[0], values[1]);
-}
-
-static LLVMValueRef e4m3_pair(Emit *e, LLVMValueRef bytes) {
-  LLVMValueRef both = permute(e, bytes, bytes, 0x0020);
-  return GPU(&e->gpu, F16_OF_E4M3, both);
 }
 
 LLVMValueRef mirage__dequant_pair(Emit *e, MirageDType stored, MirageDType dtype, const LLVMValueRef *low,
@@ -85,15 +139,9 @@ LLVMValueRef mirage__dequant_pair(Emit *e, MirageDType stored, MirageDType dtype
   int32_t per_word = 32 / (int32_t)mirage_dtype_bits(stored), word = column / per_word, at = column % per_word;
   if (stored == dtype)
     return permute(e, low[word], high[word], at ? 0x7632 : 0x5410);
-  bool halves = stored == MIRAGE_I4;
-  LLVMValueRef bytes = spread(e, low[word], high[word], (uint32_t)(halves ? at / 2 : at));
-  if (halves)
-    return i4_pair(e, dtype, bytes, at % 2 != 0);
+  if (stored == MIRAGE_I4)
+    return i4_pair(e, dtype, low[word], high[word], at);
   if (stored == MIRAGE_I8)
-    return i8_pair(e, dtype, bytes);
-  if (stored == MIRAGE_F8E5M2 && dtype == MIRAGE_F16)
-    return and_bits(e, bytes, 0xff00ff00);
-  if (stored == MIRAGE_F8E4M3FN && dtype == MIRAGE_F16 && e->target->compute_major >= 9)
-    return e4m3_pair(e, bytes);
-  return by_f32(e, stored, dtype, bytes);
+    return i8_pair(e, dtype, low[word], high[word], at);
+  return f8_pair(e, stored, dtype, low[word], high[word], at);
 }

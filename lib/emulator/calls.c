@@ -244,6 +244,8 @@ static uint32_t emu_VOTE_ALL(uint32_t op, uint32_t lanes, uint32_t value) {
 
 // ---------------------------------------------------------------------------------------------------------- arithmetic
 
+static uint32_t emu_AND_XOR(uint32_t op, uint32_t a, uint32_t b, uint32_t c) { return (a & b) ^ c; }
+
 // Byte i of the result is byte selector[4i..] & 7 of b:a, or its sign where bit 3 is set.
 static uint32_t emu_BYTE_PERMUTE(uint32_t op, uint32_t a, uint32_t b, uint32_t selector) {
   uint64_t bytes = (uint64_t)b << 32 | a;
@@ -299,6 +301,18 @@ static void emu_LD_GLOBAL_16_STREAM(uint32_t op, uint64_t address, uint32_t *out
 static void emu_LD_GLOBAL_8_STREAM(uint32_t op, uint64_t address, uint32_t *out) {
   memcpy(out, mirage__memory_global(machine(), op, address, 8, 8, false), 8);
 }
+static void emu_LD_GLOBAL_16_ORDERED(uint32_t op, uint64_t address, uint32_t *out) {
+  emu_LD_GLOBAL_16_STREAM(op, address, out);
+}
+static void emu_LD_GLOBAL_8_ORDERED(uint32_t op, uint64_t address, uint32_t *out) {
+  emu_LD_GLOBAL_8_STREAM(op, address, out);
+}
+static uint32_t emu_LD_GLOBAL_4_ORDERED(uint32_t op, uint64_t address) {
+  uint32_t value;
+  memcpy(&value, mirage__memory_global(machine(), op, address, 4, 4, false), 4);
+  return value;
+}
+static void emu_KEEP_ORDER(uint32_t op) {}
 
 static uint64_t emu_MAP_RANK(uint32_t op, uint64_t address, uint32_t rank) {
   if (rank >= machine()->self->block->cluster->size)
@@ -349,6 +363,7 @@ static uint32_t f16_of_e4m3(uint32_t byte) {
 static uint32_t emu_F16_OF_E4M3(uint32_t op, uint32_t pair) {
   return f16_of_e4m3(pair & 0xff) | f16_of_e4m3(pair >> 8 & 0xff) << 16;
 }
+static uint32_t emu_F16_OF_E4M3_UPPER(uint32_t op, uint32_t pairs) { return emu_F16_OF_E4M3(op, pairs >> 16); }
 
 // --------------------------------------------------------------------------------------------------------------- table
 
