@@ -165,15 +165,18 @@ LLVMValueRef mirage__fill_value(Emit *e, MirageFill fill) {
   return gpu_f32(&e->gpu, fill == MIRAGE_FILL_ZERO ? 0.0 : fill == MIRAGE_FILL_ONE ? 1.0 : -INFINITY);
 }
 
-// 16 or 8 bytes by the streaming form of the load, as a vector of `type`.
+// 16 or 8 bytes by the streaming form of the load, or 4 as well by the ordered one, as a vector of `type`.
 static LLVMValueRef load_stream(Emit *e, LLVMTypeRef type, uint32_t words, LLVMValueRef address) {
-  LLVMValueRef registers =
-      words == 4 ? GPU(&e->gpu, LD_GLOBAL_16_STREAM, address) : GPU(&e->gpu, LD_GLOBAL_8_STREAM, address);
+  LLVMBuilderRef b = e->gpu.builder;
+  if (words == 1)
+    return LLVMBuildBitCast(b, GPU(&e->gpu, LD_GLOBAL_4_ORDERED, address), type, "");
+  MiragePrimitive sixteen = e->in_order ? MIRAGE_PRIM_LD_GLOBAL_16_ORDERED : MIRAGE_PRIM_LD_GLOBAL_16_STREAM;
+  MiragePrimitive eight = e->in_order ? MIRAGE_PRIM_LD_GLOBAL_8_ORDERED : MIRAGE_PRIM_LD_GLOBAL_8_STREAM;
+  LLVMValueRef registers = mirage__gpu_emit(&e->gpu, words == 4 ? sixteen : eight, &address);
   LLVMValueRef vector = LLVMGetUndef(LLVMVectorType(e->gpu.i32, words));
   for (unsigned i = 0; i < words; i++)
-    vector = LLVMBuildInsertElement(e->gpu.builder, vector, LLVMBuildExtractValue(e->gpu.builder, registers, i, ""),
-                                    gpu_i32(&e->gpu, i), "");
-  return LLVMBuildBitCast(e->gpu.builder, vector, type, "");
+    vector = LLVMBuildInsertElement(b, vector, LLVMBuildExtractValue(b, registers, i, ""), gpu_i32(&e->gpu, i), "");
+  return LLVMBuildBitCast(b, vector, type, "");
 }
 
 LLVMValueRef mirage__access_piece(Emit *e, const Access *access, LLVMValueRef address, LLVMValueRef valid,
@@ -183,10 +186,11 @@ LLVMValueRef mirage__access_piece(Emit *e, const Access *access, LLVMValueRef ad
   LLVMTypeRef type = count == 1 ? scalar : LLVMVectorType(scalar, count);
   uint32_t bytes = count * mirage_dtype_bytes(access->tensor->dtype);
   address = mirage__select(e, valid, address, access->base);
-  if (access->stream && (bytes == 16 || bytes == 8))
+  bool wide = bytes == 16 || bytes == 8; // in a loop that streams, a block reads all but once
+  if (((access->stream || e->in_order) && wide) || (e->in_order && bytes == 4))
     return load_stream(e, type, bytes / 4, address);
-  return mirage__gpu_load_global(&e->gpu, type, address,
-                                 e->block.dependent_launch ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
+  bool plain = e->block.dependent_launch || e->in_order;
+  return mirage__gpu_load_global(&e->gpu, type, address, plain ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
 }
 
 // The next of what the tape holds; NULL when it is not playing.

@@ -104,6 +104,7 @@ typedef struct Emit {
   int32_t side_blocks;              // 0 = none
   int64_t side_counter, side_slots; // where in the workspace
   bool keep_elements;               // codegen_items.c: what was computed stays known to the end of the block
+  bool in_order;                    // reads of device memory are issued where they stand: KEEP_ORDER
   Tape *tape;                       // reads of device memory go to it or come from it; NULL = none
   Accumulators *registers;          // by value id (mirage__block_buffer_of): the cells of resident values
   LLVMValueRef bounded;             // an index of which it is known that it lies

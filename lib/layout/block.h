@@ -395,10 +395,12 @@ ReduceSplit mirage__block_reduce_split(const Block *block, const MirageNodeView 
 
 // ------------------------------------------------------------------------------------------------------- direct loops
 
-enum { MAX_DIRECT_CARRIES = 8, MAX_DIRECT_UNITS = 2, DIRECT_WARPS = 16 };
+enum { MAX_DIRECT_CARRIES = 8, MAX_DIRECT_UNITS = 2, MAX_DIRECT_AHEAD = 4, DIRECT_WARPS = 16 };
 
 typedef struct DirectProduct {
-  MirageNode node;
+  MirageNode node; // what the loop sums: the product, or the sum over its groups
+  MirageNode product;
+  MirageValue scale;              // of a group and column: what the product of a group is multiplied with; none = 0
   MirageValue weight, activation; // the load of b [k, columns], perhaps cast; a [m, k], or [k, m] when transposed
   bool transposed;
   bool side; // the same in all blocks of the grid
@@ -406,9 +408,9 @@ typedef struct DirectProduct {
   int64_t columns, first_column; // columns [first_column, first_column + columns) of the group
 } DirectProduct;
 
-/// A sum or maximum over the rows of a tile [m, k].
+/// A sum or maximum over the rows of a tile [m, k], and over its groups.
 typedef struct DirectReduction {
-  MirageNode node;
+  MirageNode node, inner; // what the loop sums; where that is a reduction of another one, that one
   MirageValue operand;
   uint32_t carry;
 } DirectReduction;
@@ -425,8 +427,10 @@ typedef struct DirectGroup {
 } DirectGroup;
 
 typedef struct DirectLoop {
-  int64_t m, k;      // of one iteration
+  int64_t m, k;      // of one iteration, all groups of rows of b together
+  int64_t group_k;   // rows of a group; k where there is one
   int32_t col_units; // of 8 activation rows
+  int32_t ahead;     // steps of a warp that are under way at once
   uint32_t num_products, num_reductions, num_groups;
   DirectProduct products[MAX_DIRECT_CARRIES];
   DirectReduction reductions[MAX_DIRECT_CARRIES];
@@ -438,8 +442,10 @@ typedef enum { DIRECT_WHOLE, DIRECT_MAIN, DIRECT_SIDE } DirectPart;
 /// What the loop would be as a direct one (direct.c); false when its carries do not allow it. BlockLoop.direct says
 /// whether it is one. MAIN leaves out the products that are the same in all blocks, SIDE has only those.
 bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, DirectLoop *out);
-/// The two extents of a matrix whose leading dimensions are all 1; NULL otherwise.
+/// The two extents of a matrix whose leading dimensions are all 1; NULL otherwise. Groups of them: the last of the leading
+/// dimensions counts them.
 const int64_t *mirage__matrix_extents(const MirageType *type);
+const int64_t *mirage__grouped_extents(const MirageType *type, int64_t *out_groups);
 /// Columns of one box of the tensor copies that bring a tile.
 int64_t mirage__box_columns(const MirageType *tile);
 /// Registers of a thread for a group of `columns` columns and `rows` activation rows; 0: no such group.

@@ -107,7 +107,8 @@ static void check_place(Check *check, MirageValue value, const MirageNodeView *d
   bool computed = mirage__is_product(def->op) || mirage__is_reduction(def->op);
   if (v->carried && (!computed || v->shared || !is_carry(block, value)))
     fail(check, v->def, "%s is carried, which no sum of its loop does", name);
-  if (computed && !v->shared && !v->resident && !v->carried)
+  bool streamed = v->loop >= 0 && block->loops[v->loop].direct; // of a sum that is carried
+  if (computed && !v->shared && !v->resident && !v->carried && !streamed)
     fail(check, v->def, "%s has no place", name);
   if (v->resident && (def->op == MIRAGE_OP_LOAD || mirage_op_info(def->op)->kind == MIRAGE_KIND_COLLECTIVE))
     fail(check, v->def, "%s is kept in registers, which nothing fills", name);

@@ -14,11 +14,28 @@
 //
 // Dimensions before the last two, of a batch that the grid and outer loops have divided, are 1.
 //
+// groups   products of a batch that are summed over it, each perhaps multiplied with a scale s [groups, 1, n] before: a
+//          weight in groups of rows, sum over q of s[q] * (a[q] @ b[q]). Its rows follow each other, so it is a weight of
+//          all rows; a step lies in one group, and what it gives is multiplied with the scales where it is added.
+//
+// How many bytes: a step of 64 f16 columns is 128 bytes of each lane. Of narrower weights so many steps are under way that
+// they are no fewer, as long as these, and what their activations and scales are computed from, leave registers.
+//
 // How many warps: with one step in flight a warp, 16 warps keep 64 KB of weights on their way; with 8 the staged form
 // is faster (H200, test/bench/README.md: 23.4 us against 19.6 on RMSNorm + linear, 25.9 against 20.6 on gated MLP).
 #include "plan.h"
 
-enum { STEP = 32, MOST_ROWS = 8 * MAX_DIRECT_UNITS, SMALL_SHARE = 2, SPARE_REGISTERS = 24, MOST_SIDE_BLOCKS = 4 };
+enum {
+  STEP = 32,
+  LANE_ROWS = 8,
+  LANE_BYTES = 128,
+  BANK_REGISTERS = 48,
+  PIECE_REGISTERS = 4,
+  MOST_ROWS = 8 * MAX_DIRECT_UNITS,
+  SMALL_SHARE = 2,
+  SPARE_REGISTERS = 24,
+  MOST_SIDE_BLOCKS = 4
+};
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -31,11 +48,18 @@ static int32_t lane_columns(int64_t width) {
   return width % 2 == 0 ? 2 : 0;
 }
 
-const int64_t *mirage__matrix_extents(const MirageType *type) {
-  for (uint32_t d = 0; d + 2 < type->rank; d++)
+const int64_t *mirage__grouped_extents(const MirageType *type, int64_t *out_groups) {
+  *out_groups = type->rank > 2 ? type->shape[type->rank - 3] : 1;
+  for (uint32_t d = 0; d + 3 < type->rank; d++)
     if (type->shape[d] != 1)
       return NULL;
   return type->rank < 2 ? NULL : type->shape + type->rank - 2;
+}
+
+const int64_t *mirage__matrix_extents(const MirageType *type) {
+  int64_t groups;
+  const int64_t *extents = mirage__grouped_extents(type, &groups);
+  return groups == 1 ? extents : NULL;
 }
 
 // Whether pieces of whole bytes can be taken of a load: i4 begin at even columns everywhere.
@@ -63,30 +87,71 @@ static MirageValue weight_load(const Block *block, MirageValue value) {
   return fits ? load : value;
 }
 
+// A product, or one of groups: what is summed over them, and each multiplied with.
+typedef struct Contribution {
+  MirageValue product, scale;
+  bool grouped; // summed over groups
+} Contribution;
+
+// The operand of a sum over groups, the last but two of its dimensions; {0}: the value is none.
+static MirageValue sum_of_groups(const Block *block, MirageValue value) {
+  MirageNodeView view = mirage__block_def(block, value);
+  if (view.op != MIRAGE_OP_REDUCE_SUM)
+    return (MirageValue){0};
+  MirageValue in = mirage__block_resolve(block, view.operands[0]);
+  const MirageType *type = mirage_ugraph_type(block->graph, in);
+  return type->rank > 2 && view.attrs->reduce.dim == (int32_t)type->rank - 3 ? in : (MirageValue){0};
+}
+
+static bool is_inner_product(const Block *block, MirageValue value) {
+  return mirage__block_op(block, value) == MIRAGE_OP_MATMUL && block->values[value.index].num_uses == 1;
+}
+
+// Takes a sum over groups apart; false: it is none of products.
+static bool take_groups(const Block *block, MirageValue sum, Contribution *out) {
+  MirageValue in = sum_of_groups(block, sum);
+  *out = (Contribution){.product = in, .grouped = true};
+  if (!in.index || is_inner_product(block, in))
+    return in.index != 0;
+  MirageNodeView mul = mirage__block_def(block, in);
+  if (mul.op != MIRAGE_OP_MUL || block->values[in.index].num_uses != 1)
+    return false;
+  MirageValue a = mirage__block_resolve(block, mul.operands[0]), b = mirage__block_resolve(block, mul.operands[1]);
+  bool second = is_inner_product(block, b);
+  out->product = second ? b : a;
+  out->scale = second ? a : b;
+  return second || is_inner_product(block, a);
+}
+
 // The contribution as a product of this form, but for the number of warps; why it is none, or NULL.
 static const char *add_product(const Block *block, int32_t loop, uint32_t carry, MirageValue contribution,
-                               DirectLoop *out) {
-  MirageNodeView view = mirage__block_def(block, contribution);
+                               const Contribution *parts, DirectLoop *out) {
+  MirageNodeView view = mirage__block_def(block, parts->product);
   const MirageType *a = mirage_ugraph_type(block->graph, view.operands[0]);
-  const int64_t *shape_a = mirage__matrix_extents(a),
-                *shape_b = mirage__matrix_extents(mirage_ugraph_type(block->graph, view.operands[1]));
+  int64_t groups, groups_b;
+  const int64_t *shape_a = mirage__grouped_extents(a, &groups);
+  const int64_t *shape_b = mirage__grouped_extents(mirage_ugraph_type(block->graph, view.operands[1]), &groups_b);
   bool transposed = view.attrs && view.attrs->matmul.transpose_a;
-  if (a->dtype == MIRAGE_F32 || !shape_a || !shape_b || (view.attrs && view.attrs->matmul.transpose_b))
+  if (a->dtype == MIRAGE_F32 || !shape_a || !shape_b || (view.attrs && view.attrs->matmul.transpose_b) ||
+      groups != groups_b || (groups > 1 && !parts->grouped))
     return "a product of it is not of f16 or bf16 matrices [m, k] @ [k, n]";
   MirageValue weight = weight_load(block, view.operands[1]);
   const BlockValue *w = &block->values[weight.index];
-  int64_t m = shape_a[transposed ? 1 : 0], k = shape_b[0], n = shape_b[1];
+  int64_t m = shape_a[transposed ? 1 : 0], group_k = shape_b[0], k = groups * group_k, n = shape_b[1];
   if (mirage__block_op(block, weight) != MIRAGE_OP_LOAD || w->num_uses != 1 || w->loop != loop)
     return "the second operand of a product is no load of its own";
   if (m > MOST_ROWS)
     return "a product has more than 16 activation rows";
-  if (!lane_columns(n) || k % STEP)
+  if (!lane_columns(n) || group_k % STEP)
     return "a weight's tile has an odd number of columns, or rows that are no multiple of 32";
-  if (out->num_products && (out->m != m || out->k != k))
+  if (out->num_products && (out->m != m || out->k != k || out->group_k != group_k))
     return "its products differ in rows or depth";
   out->m = m;
   out->k = k;
+  out->group_k = group_k;
   out->products[out->num_products++] = (DirectProduct){.node = block->values[contribution.index].def,
+                                                       .product = block->values[parts->product.index].def,
+                                                       .scale = parts->scale,
                                                        .weight = weight,
                                                        .activation = mirage__block_resolve(block, view.operands[0]),
                                                        .transposed = transposed,
@@ -95,16 +160,37 @@ static const char *add_product(const Block *block, int32_t loop, uint32_t carry,
   return NULL;
 }
 
+// A sum over rows of a sum over groups, or the other way round.
+static bool take_two_sums(const Block *block, MirageValue sum, MirageValue *out_inner) {
+  MirageNodeView outer = mirage__block_def(block, sum);
+  MirageValue inner = mirage__block_resolve(block, outer.operands[0]);
+  MirageNodeView view = mirage__block_def(block, inner);
+  if (outer.op != MIRAGE_OP_REDUCE_SUM || mirage__block_op(block, inner) != MIRAGE_OP_REDUCE_SUM ||
+      block->values[inner.index].num_uses != 1)
+    return false;
+  int32_t rank = (int32_t)mirage_ugraph_type(block->graph, inner)->rank, rows = rank - 1, groups = rank - 3;
+  int32_t a = outer.attrs->reduce.dim, b = view.attrs->reduce.dim;
+  *out_inner = inner;
+  return (a == rows && b == groups) || (a == groups && b == rows);
+}
+
 static const char *add_reduction(const Block *block, uint32_t carry, MirageValue contribution, DirectLoop *out) {
   MirageNodeView view = mirage__block_def(block, contribution);
-  const MirageType *in = mirage_ugraph_type(block->graph, view.operands[0]);
   const MirageType *result = mirage_ugraph_type(block->graph, contribution);
-  if (!mirage__matrix_extents(in) || result->shape[result->rank - 1] != 1 ||
-      view.attrs->reduce.dim != (int32_t)in->rank - 1)
+  DirectReduction reduction = {.node = block->values[contribution.index].def, .carry = carry};
+  MirageValue inner, operand = view.operands[0];
+  int64_t groups;
+  bool both = take_two_sums(block, contribution, &inner);
+  if (both) {
+    reduction.inner = block->values[inner.index].def;
+    operand = mirage__block_def(block, inner).operands[0];
+  }
+  const MirageType *in = mirage_ugraph_type(block->graph, operand);
+  if (!mirage__grouped_extents(in, &groups) || (groups > 1 && !both) || result->shape[result->rank - 1] != 1 ||
+      (!both && view.attrs->reduce.dim != (int32_t)in->rank - 1))
     return "a reduction of it is not along the rows of a matrix";
-  out->reductions[out->num_reductions++] = (DirectReduction){.node = block->values[contribution.index].def,
-                                                             .operand = mirage__block_resolve(block, view.operands[0]),
-                                                             .carry = carry};
+  reduction.operand = mirage__block_resolve(block, operand);
+  out->reductions[out->num_reductions++] = reduction;
   return NULL;
 }
 
@@ -147,8 +233,39 @@ static MirageDType stored_type(const Block *block, const DirectProduct *product)
   return mirage_ugraph_type(block->graph, product->weight)->dtype;
 }
 
+static bool is_weight(const DirectLoop *direct, MirageValue value) {
+  bool found = false;
+  for (uint32_t p = 0; p < direct->num_products; p++)
+    found |= direct->products[p].weight.index == value.index;
+  return found;
+}
+
+// Registers that a step takes beside its weights until it is multiplied: of every other load a piece of 16 bytes a row.
+static int32_t side_registers(const Block *block, int32_t loop, const DirectLoop *direct) {
+  int32_t loads = 0;
+  for (uint32_t i = 0; i < block->num_loads; i++)
+    loads += block->loads[i].loop == loop && !is_weight(direct, block->loads[i].tile);
+  return PIECE_REGISTERS * loads * direct->col_units;
+}
+
+// Steps under way, a power of two.
+static int32_t steps_ahead(const DirectLoop *loop, int32_t side) {
+  int64_t bits = 0;
+  bool narrow = false; // of f16 in narrow tiles nothing is known
+  for (uint32_t g = 0; g < loop->num_groups; g++) {
+    const DirectGroup *group = &loop->groups[g];
+    narrow |= group->stored != group->dtype;
+    bits += (int64_t)group->pieces * LANE_ROWS * group->lane_columns * mirage_dtype_bits(group->stored);
+  }
+  int32_t ahead = 1;
+  while (narrow && 2 * ahead * bits <= 8 * LANE_BYTES && 2 * ahead * (bits / 32 + side) <= BANK_REGISTERS &&
+         2 * ahead <= MAX_DIRECT_AHEAD)
+    ahead *= 2;
+  return ahead;
+}
+
 // Products of one activation get neighbouring columns of one group.
-static void group_products(const Block *block, DirectLoop *loop) {
+static void group_products(const Block *block, int32_t index, DirectLoop *loop) {
   for (uint32_t p = 0; p < loop->num_products; p++) {
     DirectProduct *product = &loop->products[p];
     product->group = loop->num_groups;
@@ -156,7 +273,7 @@ static void group_products(const Block *block, DirectLoop *loop) {
       const DirectProduct *other = &loop->products[q];
       if (other->activation.index == product->activation.index && other->transposed == product->transposed &&
           stored_type(block, other) == stored_type(block, product) && other->columns % 8 == 0 &&
-          product->columns % 8 == 0)
+          product->columns % 8 == 0 && !other->scale.index && !product->scale.index)
         product->group = other->group;
     }
     if (product->group == loop->num_groups)
@@ -176,6 +293,7 @@ static void group_products(const Block *block, DirectLoop *loop) {
     group->pieces = (int32_t)ceil_div(group->columns, 8 * group->lane_columns);
     group->accumulators = group->pieces * group->lane_columns / 2 * loop->col_units * 4;
   }
+  loop->ahead = steps_ahead(loop, side_registers(block, index, loop));
 }
 
 // Why carry `index` is nothing that such a loop can sum, or NULL.
@@ -186,10 +304,13 @@ static const char *add_carry(const Block *block, int32_t loop, uint32_t index, D
     return "it rescales what it carries";
   if (block->values[contribution.index].shared)
     return "what it carries is asked for in shared memory";
+  Contribution parts = {.product = contribution};
   switch (mirage__block_carry_candidate(block, node, index)) {
   case CARRY_MATMUL:
-    return add_product(block, loop, index, contribution, out);
+    return add_product(block, loop, index, contribution, &parts, out);
   case CARRY_REDUCE:
+    if (take_groups(block, contribution, &parts))
+      return add_product(block, loop, index, contribution, &parts, out);
     return add_reduction(block, index, contribution, out);
   default:
     return "it carries what is neither a product nor a reduction";
@@ -204,14 +325,15 @@ static const char *describe(const Block *block, int32_t loop, DirectPart part, D
   for (uint32_t i = 0; i < carries && !why; i++)
     why = add_carry(block, loop, i, out);
   for (uint32_t r = 0; r < out->num_reductions && !why; r++) {
-    const int64_t *in = mirage__matrix_extents(mirage_ugraph_type(block->graph, out->reductions[r].operand));
-    if (in[0] != out->m || in[1] != out->k)
+    int64_t groups;
+    const int64_t *in = mirage__grouped_extents(mirage_ugraph_type(block->graph, out->reductions[r].operand), &groups);
+    if (in[0] != out->m || in[1] != out->group_k || groups * in[1] != out->k)
       why = "it reduces other rows than its products have";
   }
   if (why)
     return why;
   take_part(block, loop, part, out);
-  group_products(block, out);
+  group_products(block, loop, out);
   return out->num_products > 0 ? NULL : "it has no product";
 }
 
@@ -224,16 +346,9 @@ bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, Dire
 static bool is_contribution(const DirectLoop *direct, MirageNode node) {
   bool found = false;
   for (uint32_t p = 0; p < direct->num_products; p++)
-    found |= direct->products[p].node.index == node.index;
+    found |= direct->products[p].node.index == node.index || direct->products[p].product.index == node.index;
   for (uint32_t r = 0; r < direct->num_reductions; r++)
-    found |= direct->reductions[r].node.index == node.index;
-  return found;
-}
-
-static bool is_weight(const DirectLoop *direct, MirageValue value) {
-  bool found = false;
-  for (uint32_t p = 0; p < direct->num_products; p++)
-    found |= direct->products[p].weight.index == value.index;
+    found |= direct->reductions[r].node.index == node.index || direct->reductions[r].inner.index == node.index;
   return found;
 }
 
