@@ -54,6 +54,10 @@ static const double direct_share = 0.73;        // of the multiprocessors satura
 static const double direct_loss = 0.6;          // what each that is missing costs, of its own share
 static const double torn_share = 0.6;           // of sectors that two blocks share, read twice
 static const double last_round = 1.0;           // of its time, where others come before it
+static const double most_ahead = 2;             // steps of narrower weights under way, of a lane
+static const double lane_bytes = 128;           // that make another step too many
+static const double conversion_loss = 1.25;     // of the time of instructions that make numbers of stored weights
+static const double staged_conversion = 25;     // instructions for an element, where tiles pass through shared memory
 static const double staged_share = 0.8; // of device memory that such a loop uses where it passes through shared memory
 static const double side_us = 0.3;      // to see that side blocks are done and read what they left
 static const double direct_step_us = 0.6;     // for each further step of an iteration
@@ -120,6 +124,9 @@ void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *a
     kernel->flops += operand_elements;
     break;
   case MIRAGE_KIND_CAST:
+    kernel->converted += a && mirage_dtype_is_stored(a->dtype) ? elements : 0;
+    kernel->fma_flops += elements;
+    break;
   case MIRAGE_KIND_SHAPE:
     kernel->fma_flops += elements;
     break;
@@ -148,7 +155,7 @@ static double inside_of(const MirageType *tensor, const MirageType *tile) {
 }
 
 void mirage__cost_access(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times) {
-  double run = run_of(tensor, tile), run_bytes = run * mirage_dtype_bytes(tile->dtype);
+  double run = run_of(tensor, tile), run_bytes = run * mirage_dtype_bits(tile->dtype) / 8;
   double runs = (double)mirage_type_elements(tile) / run;
   double bytes = round_up(run_bytes, SECTOR_BYTES);
   if (run_bytes > SECTOR_BYTES && bytes > run_bytes)
@@ -161,10 +168,10 @@ void mirage__cost_access(CostKernel *kernel, const MirageType *tensor, const Mir
 
 // Elements of a tile, if no access can take two of them at once.
 static double one_by_one(const MirageType *tensor, const MirageType *tile) {
-  double run_bytes = run_of(tensor, tile) * mirage_dtype_bytes(tile->dtype);
+  double run_bytes = run_of(tensor, tile) * mirage_dtype_bits(tile->dtype) / 8;
   double row = tensor->rank ? (double)tensor->shape[tensor->rank - 1] : 1;
   bool aligned = fmod(run_bytes, NARROW_BYTES) == 0 &&
-                 (row == 1 || fmod(row * mirage_dtype_bytes(tensor->dtype), NARROW_BYTES) == 0);
+                 (row == 1 || fmod(row * mirage_dtype_bits(tensor->dtype) / 8, NARROW_BYTES) == 0);
   return aligned || mirage_type_elements(tile) == 1 ? 0 : (double)mirage_type_elements(tile);
 }
 
@@ -210,23 +217,48 @@ bool mirage__cost_is_long(const MirageType *tile) {
 
 // ------------------------------------------------------------------------------------ streamed weights
 
+double mirage__cost_conversion(MirageDType stored, MirageDType dtype) {
+  bool half = dtype == MIRAGE_F16; // counted in what ptxas makes of lib/codegen/codegen_dequant.c, less a half
+  if (stored == MIRAGE_I8)
+    return half ? 1.0 : 1.75;
+  if (stored == MIRAGE_I4)
+    return half ? 0.9 : 1.25;
+  return !mirage_dtype_is_stored(stored) ? 0 : half ? 0.25 : 1.75;
+}
+
+// What is on its way of weights of so many bits: lib/layout/direct.c.
+static double steps_ahead(const CostStream *s) {
+  double ahead = 1;
+  while (s->bits < 16 && ahead < most_ahead && 2 * ahead * (double)s->columns * s->bits / 8 <= lane_bytes)
+    ahead *= 2;
+  return ahead;
+}
+
+// The time in which multiprocessors make numbers of stored weights, which reading does not hide.
+static double conversion_us(const CostKernel *kernel, double busy, const MirageTarget *target) {
+  const CostStream *s = &kernel->stream;
+  double weights = (double)(s->columns * s->depth) * kernel->iterations * kernel->blocks;
+  double instructions_per_us = target->fma_flops_per_us / 2 * busy / target->num_sms;
+  return conversion_loss * s->conversion * weights / instructions_per_us;
+}
+
 // Of `blocks` blocks, one a multiprocessor, the time to read what they read: as fast as device memory is with so many at
 // work, and no faster than what each has in flight arrives.
 static double read_us(const CostKernel *kernel, double blocks, const MirageTarget *target) {
   const CostStream *s = &kernel->stream;
   double columns = (double)(s->columns - s->side_columns), share = blocks / kernel->blocks;
-  double read = kernel->l2_bytes - 2.0 * (double)(s->side_columns * s->depth) * kernel->iterations * kernel->blocks;
-  double step = 2.0 * 32 * DIRECT_WARPS, rows = (double)s->rows;
-  double issued =
-      direct_latency_us + step * ((double)mirage__direct_columns((int64_t)columns) + rows) / direct_bytes_per_us;
-  double arriving = blocks * step * (columns + rows) / issued;
+  double bytes_of_one = s->bits / 8, step = 32 * DIRECT_WARPS * steps_ahead(s), rows = 2.0 * (double)s->rows;
+  double side = bytes_of_one * (double)(s->side_columns * s->depth) * kernel->iterations * kernel->blocks;
+  double read = kernel->l2_bytes - side, covered = (double)mirage__direct_columns((int64_t)columns);
+  double issued = direct_latency_us + step * (bytes_of_one * covered + rows) / direct_bytes_per_us;
+  double arriving = blocks * step * (bytes_of_one * columns + rows) / issued;
   double supply = 1 - direct_loss * fmax(0, direct_share - blocks / target->num_sms);
   double bytes = kernel->dram_bytes + torn_share * kernel->torn_bytes;
   double memory = bytes / (target->dram_bytes_per_us * supply), arrival = read / arriving;
   return share * pow(pow(memory, 8) + pow(arrival, 8), 0.125); // where they are close, each waits for the other
 }
 
-// One step of 32 rows in flight for each warp, no barrier. Rounds of blocks, of which the last may be a few that nobody
+// One step of 32 rows in flight for each warp, more of narrower weights, no barrier. Rounds of blocks, of which the last may be a few that nobody
 // helps; it begins while the one before still runs.
 static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
   const CostStream *s = &kernel->stream;
@@ -239,7 +271,8 @@ static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
                       kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
   double steps = (double)s->depth / (32 * DIRECT_WARPS);
   return reading + overlap_loss * arithmetic * target->num_sms / busy + block_us * (waves - 1) +
-         outside_us * kernel->outside * waves + direct_step_us * (steps - 1) + (s->side_columns ? side_us : 0);
+         conversion_us(kernel, busy, target) + outside_us * kernel->outside * waves + direct_step_us * (steps - 1) +
+         (s->side_columns ? side_us : 0);
 }
 
 // ------------------------------------------------------------------------------------ tiles in shared memory
@@ -338,7 +371,8 @@ static double staged_us(const CostKernel *kernel, const MirageTarget *target) {
   double units[] = {kernel->dram_bytes / (target->dram_bytes_per_us * supply_of(kernel, &o, target) * again),
                     kernel->l2_bytes / (target->l2_bytes_per_us * l2_share),
                     kernel->matmul_flops / (target->matmul_flops_per_us * fmax(o.full, o.spread)),
-                    kernel->fma_flops / (target->fma_flops_per_us * o.spread),
+                    (kernel->fma_flops + 2 * staged_conversion * kernel->converted) /
+                        (target->fma_flops_per_us * o.spread),
                     kernel->special / (target->exp_per_us * o.spread),
                     2 * kernel->l2_bytes / (shared_rate * target->l2_bytes_per_us * o.spread)};
   if (target->has_wgmma && kernel->least_rows >= tall_rows && !kernel->warpgroups)

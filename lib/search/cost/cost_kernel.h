@@ -8,6 +8,7 @@
 typedef struct CostStream {
   int64_t rows, depth, columns; // activation rows, tile of the contraction, columns of all weights together; 0 = none
   int64_t side_columns;         // of these, what side blocks compute for all others
+  double bits, conversion; // of a weight in device memory, and instructions to make an f16 or bf16 of it; on average
 } CostStream;
 
 /// What one kernel does, summed over all blocks unless said otherwise, and how: as planned (cost_plan.c), or as guessed
@@ -25,6 +26,7 @@ typedef struct CostKernel {
   double matmul_flops;     // in whole 16x8x16 instructions
   double operand_bytes;    // that warpgroups read from shared memory to multiply
   double fma_flops;        // element-wise and reductions
+  double converted;        // elements that are cast from a stored type, of all loads
   double special;          // exponentials, roots, divisions
   double flops;            // as the program counts them
   double narrow_elements;  // loaded one by one, since their rows are not aligned
@@ -63,6 +65,8 @@ typedef struct CostKernel {
 /// Adds `times` executions of an operator without a region. `a`, `b` NULL when absent.
 void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *result,
                            const MirageType *a, const MirageType *b, double times);
+/// Instructions for each weight of a stored type that is streamed, beside those that one of `dtype` takes.
+double mirage__cost_conversion(MirageDType stored, MirageDType dtype);
 /// Notes a product, a reduction or a collective outside loops.
 void mirage__cost_outside(CostKernel *kernel, MirageOp op);
 /// Whether the tile is more than a vector.

@@ -65,9 +65,15 @@ static CostStream find_stream(const Block *block) {
       continue;
     stream = (CostStream){.rows = direct.m, .depth = direct.k};
     for (uint32_t p = 0; p < direct.num_products; p++) {
+      const DirectGroup *group = &direct.groups[direct.products[p].group];
+      double columns = (double)direct.products[p].columns;
       stream.columns += direct.products[p].columns;
+      stream.bits += columns * mirage_dtype_bits(group->stored);
+      stream.conversion += columns * mirage__cost_conversion(group->stored, group->dtype);
       stream.side_columns += block->loops[l].side && direct.products[p].side ? direct.products[p].columns : 0;
     }
+    stream.bits /= (double)stream.columns;
+    stream.conversion /= (double)stream.columns;
   }
   for (int32_t s = 0; s < block->num_steps; s++)
     if (block->steps[s].node.index && mirage_ugraph_node(block->graph, block->steps[s].node).op == MIRAGE_OP_LOAD &&

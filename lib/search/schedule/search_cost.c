@@ -91,6 +91,8 @@ static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageTyp
   if (!looped)
     mirage__guess_load(&walk->guess, tile);
   walk->kernel.iteration_bytes += looped ? (double)mirage_type_bytes(tile) : 0;
+  if (mirage_dtype_is_stored(tile->dtype)) // cast where it is loaded: search_build.c
+    walk->kernel.converted += (double)mirage_type_elements(tile) * times;
   if (!(walk->loaded >> node->a & 1))
     walk->kernel.dram_bytes += (double)mirage_type_bytes(tensor);
   walk->loaded |= (uint64_t)1 << node->a;
@@ -107,16 +109,32 @@ static bool varies(const ScheduleWalk *walk, const SearchNode *node) {
   return false;
 }
 
+// What a sum over groups, the last of the dimensions before a matrix's, is made of: a product, perhaps scaled, or a sum over
+// rows; NULL: it is none.
+static const SearchNode *summed_by_group(const ScheduleWalk *walk, const SearchNode *sum) {
+  const SearchNode *nodes = walk->structure->nodes, *in = &nodes[sum->a];
+  if (sum->op != MIRAGE_OP_REDUCE_SUM || in->rank < 3)
+    return NULL;
+  bool over_groups = sum->dim == SEARCH_RANK - 3, over_rows = sum->dim == SEARCH_RANK - 1;
+  if (in->op == MIRAGE_OP_REDUCE_SUM)
+    return (over_groups && in->dim == SEARCH_RANK - 1) || (over_rows && in->dim == SEARCH_RANK - 3) ? in : NULL;
+  if (over_groups && in->op == MIRAGE_OP_MUL)
+    in = nodes[in->a].op == MIRAGE_OP_MATMUL ? &nodes[in->a] : &nodes[in->b];
+  return over_groups && in->op == MIRAGE_OP_MATMUL && mirage__search_is_inside(in->stage) ? in : NULL;
+}
+
 static void add_accumulator(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile) {
   if (walk->iterations == 1)
     return; // no loop, no accumulator
   double elements = (double)mirage_type_elements(tile) * walk->kernel.blocks * walk->iterations;
-  const SearchNode *from = &walk->structure->nodes[node->a], *b = &walk->structure->nodes[from->b];
+  const SearchNode *from = &walk->structure->nodes[node->a], *grouped = summed_by_group(walk, from);
+  from = grouped ? grouped : from;
+  const SearchNode *b = &walk->structure->nodes[from->b];
   MirageAttrs attrs = {.matmul = {.transpose_a = (from->flags & SEARCH_TRANSPOSE_A) != 0,
                                   .transpose_b = (from->flags & SEARCH_TRANSPOSE_B) != 0}};
   bool plain = node->flags != SEARCH_RESCALE, product = from->op == MIRAGE_OP_MATMUL;
-  mirage__guess_carry(&walk->guess, plain ? (MirageOp)from->op : MIRAGE_OP_NONE, product ? &attrs : NULL,
-                      &walk->types[from->a], &walk->types[from->b],
+  mirage__guess_carry(&walk->guess, plain ? (MirageOp)from->op : MIRAGE_OP_NONE, grouped != NULL,
+                      product ? &attrs : NULL, &walk->types[from->a], &walk->types[from->b], walk->program->dtype,
                       b->op == MIRAGE_OP_LOAD && mirage__search_is_inside(b->stage),
                       product && !varies(walk, &walk->structure->nodes[from->a]) && !varies(walk, b));
   walk->guess.accumulator_bytes += (double)mirage_type_bytes(tile);
@@ -315,6 +333,10 @@ static uint64_t amounts_of(const ScheduleWalk *walk) {
                             (double)g->depth,
                             (double)g->columns,
                             (double)g->side_columns,
+                            k->converted,
+                            g->inner,
+                            g->column_bits,
+                            g->conversion,
                             g->mixed};
   uint64_t hash = 0xcbf29ce484222325; // FNV-1a, eight bytes at a time
   for (size_t i = 0; i < sizeof amounts / sizeof *amounts; i++) {

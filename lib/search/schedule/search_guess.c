@@ -88,22 +88,32 @@ void mirage__guess_operator(SearchGuess *guess, CostKernel *kernel, MirageOp op,
   }
 }
 
-void mirage__guess_carry(SearchGuess *guess, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
-                         const MirageType *b, bool b_is_loaded, bool same_in_all_blocks) {
+// The extents of a matrix, or of each of several in groups.
+static const int64_t *extents_of(const MirageType *type, bool grouped, int64_t *out_groups) {
+  const int64_t *extents = mirage__grouped_extents(type, out_groups);
+  return grouped || *out_groups == 1 ? extents : NULL;
+}
+
+void mirage__guess_carry(SearchGuess *guess, MirageOp op, bool grouped, const MirageAttrs *attrs, const MirageType *a,
+                         const MirageType *b, MirageDType dtype, bool b_is_loaded, bool same_in_all_blocks) {
+  int64_t groups;
   guess->carries++;
+  guess->inner += grouped;
   guess->product_carries += op == MIRAGE_OP_MATMUL;
   if (op != MIRAGE_OP_NONE && mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE)
-    guess->carried += mirage__matrix_extents(a) != NULL;
+    guess->carried += extents_of(a, grouped, &groups) != NULL;
   if (op != MIRAGE_OP_MATMUL || !b_is_loaded || b->dtype == MIRAGE_F32 || (attrs && attrs->matmul.transpose_b))
     return;
-  const int64_t *a_shape = mirage__matrix_extents(a), *b_shape = mirage__matrix_extents(b);
-  if (!a_shape || !b_shape)
+  const int64_t *a_shape = extents_of(a, grouped, &groups), *b_shape = extents_of(b, grouped, &groups);
+  if (!a_shape || !b_shape || (groups > 1 && b_shape[0] % 32))
     return;
-  int64_t rows = a_shape[attrs && attrs->matmul.transpose_a ? 1 : 0];
-  guess->mixed |= guess->columns && (guess->rows != rows || guess->depth != b_shape[0]);
+  int64_t rows = a_shape[attrs && attrs->matmul.transpose_a ? 1 : 0], depth = groups * b_shape[0];
+  guess->mixed |= guess->columns && (guess->rows != rows || guess->depth != depth);
   guess->rows = rows;
-  guess->depth = b_shape[0];
+  guess->depth = depth;
   guess->columns += b_shape[1];
+  guess->column_bits += (double)b_shape[1] * mirage_dtype_bits(b->dtype);
+  guess->conversion += (double)b_shape[1] * mirage__cost_conversion(b->dtype, dtype);
   guess->side_columns += same_in_all_blocks ? b_shape[1] : 0;
   guess->carried++;
 }
@@ -112,7 +122,7 @@ void mirage__guess_carry(SearchGuess *guess, MirageOp op, const MirageAttrs *att
 
 static bool is_direct(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
   if ((kernel->threads > 0 && kernel->threads != 32 * DIRECT_WARPS) || !guess->columns || guess->mixed ||
-      guess->carried != guess->carries || guess->products + guess->others != guess->carries)
+      guess->carried != guess->carries || guess->products + guess->others != guess->carries + guess->inner)
     return false;
   int32_t registers = mirage__direct_registers(guess->rows, guess->columns);
   double weights = 2.0 * (double)(guess->depth * guess->columns);
@@ -123,7 +133,13 @@ static bool is_direct(const SearchGuess *guess, const CostKernel *kernel, const 
 static CostStream stream_of(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
   bool side = guess->side_columns < guess->columns && kernel->blocks + 1 <= target->num_sms && kernel->cluster <= 1 &&
               kernel->collective_us == 0;
-  return (CostStream){guess->rows, guess->depth, guess->columns, side ? guess->side_columns : 0};
+  double columns = (double)guess->columns;
+  return (CostStream){guess->rows,
+                      guess->depth,
+                      guess->columns,
+                      side ? guess->side_columns : 0,
+                      guess->column_bits / columns,
+                      guess->conversion / columns};
 }
 
 // Whether the results of products do not stay in registers: in the cells of one another finds its first operand, as it

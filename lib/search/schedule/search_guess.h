@@ -7,10 +7,13 @@
 /// What lib/layout would look at, of all loops and operators of a kernel.
 typedef struct SearchGuess {
   uint32_t products, others;    // products and reductions inside loops
+  uint32_t inner;               // of these, what sums over groups of products or of sums are made of
   uint32_t carries, carried;    // carries, and those that a loop that streams its weights may have
   uint32_t product_carries;     // sums of products; the results of other products are used in the loop
   int64_t rows, depth, columns; // of products with weights of their own; columns of all together
   int64_t side_columns;         // of products that are the same in all blocks
+  double column_bits;           // of a row of their weights, in device memory
+  double conversion;            // instructions to make numbers of such a row
   bool mixed;                   // these differ in rows or depth
   bool crossed;                 // a product takes another's result as its second operand, or transposed
   bool uneven;                  // some product's tile is not of whole instructions of a warpgroup
@@ -30,9 +33,11 @@ void mirage__guess_operator(SearchGuess *guess, CostKernel *kernel, MirageOp op,
                             const bool of_product[2], bool inside_loop, double times);
 /// Notes a load outside loops.
 void mirage__guess_load(SearchGuess *guess, const MirageType *tile);
-/// Notes what a loop carries: the operator that contributes, NONE where it is more than a plain sum or maximum.
-void mirage__guess_carry(SearchGuess *guess, MirageOp op, const MirageAttrs *attrs, const MirageType *a,
-                         const MirageType *b, bool b_is_loaded, bool same_in_all_blocks);
+/// Notes what a loop carries: the operator that contributes, NONE where it is more than a plain sum or maximum. Where that
+/// is a sum over groups, `grouped`, `op` is what is summed, a product, perhaps scaled, or a sum over rows. A product is of
+/// numbers of type `dtype`.
+void mirage__guess_carry(SearchGuess *guess, MirageOp op, bool grouped, const MirageAttrs *attrs, const MirageType *a,
+                         const MirageType *b, MirageDType dtype, bool b_is_loaded, bool same_in_all_blocks);
 /// Shared memory that a value needs: what a load or an intermediate tile of a block takes.
 void mirage__guess_tile(SearchGuess *guess, const MirageType *tile, double copies);
 /// Fills in how the kernel would be carried out; false where it would not fit the target.
