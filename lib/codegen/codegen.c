@@ -157,7 +157,7 @@ static void group_tiles(Emit *e) {
   }
 }
 
-// Blocks with most iterations first (lib/layout/order.c): the axis that says how many they run is the last to be counted
+// Blocks with most iterations first (lib/layout/longest.c): the axis that says how many they run is the last to be counted
 // on, and counted down where more come later.
 static void order_by_length(Emit *e) {
   const int64_t *grid = mirage__block_custom(&e->block)->grid;
@@ -180,9 +180,9 @@ static void order_by_length(Emit *e) {
 }
 
 void mirage__order_tiles(Emit *e) {
-  if (e->block.tile_order == MIRAGE_ORDER_GROUPED)
+  if (mirage__block_groups_tiles(&e->block))
     group_tiles(e);
-  else if (e->block.tile_order == MIRAGE_ORDER_LONGEST)
+  else if (mirage__block_longest_first(&e->block))
     order_by_length(e);
 }
 

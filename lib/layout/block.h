@@ -317,8 +317,11 @@ void mirage__block_turns(const BlockLoop *loop, const int64_t at[3], int64_t *ou
 /// Of these, the iterations [first, end) in which the comparisons of `certain` hold everywhere; *out_first = *out_end: none.
 void mirage__block_certain(const BlockLoop *loop, const int64_t at[3], int64_t *out_first, int64_t *out_end);
 /// The axis of the grid along which blocks run more and more iterations, and whether those with most come last; -1: all run as
-/// many. order.c
+/// many. longest.c
 int mirage__block_longest_axis(const Block *block, bool *out_reversed);
+/// The order in which blocks take their tiles: in groups that share rows and columns; those that run most iterations first.
+bool mirage__block_groups_tiles(const Block *block);
+bool mirage__block_longest_first(const Block *block);
 /// Iterations that the loops of a block run.
 typedef struct BlockLengths {
   double least, mean, most; // of all blocks of the grid

@@ -150,7 +150,7 @@ bool mirage__plan_waits(Plan *plan);
 // bounds.c
 /// Marks the loops that leave out tiles which a mask rules out.
 MirageStatus mirage__plan_bounds(Plan *plan, const char **out_why);
-MirageStatus mirage__plan_order(Plan *plan, const char **out_why); // order.c
+MirageStatus mirage__plan_order(Plan *plan, const char **out_why); // longest.c
 
 // direct.c
 /// Marks the loops that stream their weights, and lands their loads; may decide the warps.

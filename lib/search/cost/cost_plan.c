@@ -232,7 +232,7 @@ static void add_lengths(CostKernel *kernel, const Block *block) {
     return;
   kernel->shortest = lengths.least / lengths.mean;
   kernel->longest = lengths.most / lengths.mean;
-  kernel->longest_first = block->tile_order == MIRAGE_ORDER_LONGEST;
+  kernel->longest_first = mirage__block_longest_first(block);
 }
 
 static bool runs_ahead(const Block *block) {

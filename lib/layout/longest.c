@@ -1,4 +1,4 @@
-// order.c - in which order blocks of unequal lengths begin.
+// longest.c - in which order blocks of unequal lengths begin.
 //
 // Where loops leave out masked tiles, blocks run different numbers of iterations. A GPU begins blocks in the order of their
 // numbers, each where there is room. If a long one begins last, all others wait for it; so the longest begin first, and the
@@ -56,6 +56,10 @@ BlockLengths mirage__block_lengths(const Block *block) {
   }
   return lengths;
 }
+
+bool mirage__block_groups_tiles(const Block *block) { return block->tile_order == MIRAGE_ORDER_GROUPED; }
+
+bool mirage__block_longest_first(const Block *block) { return block->tile_order == MIRAGE_ORDER_LONGEST; }
 
 MirageStatus mirage__plan_order(Plan *plan, const char **out_why) {
   Block *block = &plan->block;
