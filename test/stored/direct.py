@@ -12,7 +12,7 @@ import sys
 def compiled(text, folder, binaries, target):
     source, module = folder / "direct.mlir", folder / "direct.compiled.mlir"
     source.write_text(text)
-    passes = ["--mirage-verify", f"--mirage-layout=target={target}", f"--mirage-select=target={target}", f"--mirage-lower=target={target}"]
+    passes = ["--mirage-verify", f"--mirage-layout=target={target}"]  # not selected: that is for the cost model to say
     subprocess.run([f"{binaries}/mirage-mlir-opt", str(source), *passes, "-o", str(module)], check=True, capture_output=True)
     return module
 
@@ -27,7 +27,7 @@ def main():
                 text = template.replace("STORED", stored).replace("TYPE", dtype).replace("COLUMNS", str(columns))
                 module = compiled(text.replace("BLOCKS", str(384 // columns)), folder, binaries, target)
                 places = re.findall(rf"tile<512x{columns}x\w+, (\w+)", module.read_text())
-                run = subprocess.run([f"{binaries}/mirage-run", "--target=emulator", str(module)], capture_output=True, text=True)
+                run = subprocess.run([f"{binaries}/mirage-run", "--target=emulator", "--graph=streamed", f"--compile={target}", str(module)], capture_output=True, text=True)
                 verdict = re.search(r"output 0.*", run.stdout)
                 print(stored, dtype, columns, *sorted(set(places)), verdict[0] if verdict else run.stdout + run.stderr)
 

@@ -11,14 +11,14 @@
 // CHECK: custom (
 // CHECK: load {{.*}}xi4> -> !mirage_block.tile<{{[0-9x]+}}xi4
 // CHECK-NOT: custom (
-// EMU: output 0      tensor<2x64xf16>: error {{.*}}: ok
+// EMU: output 0      tensor<2x192xf16>: error {{.*}}: ok
 // PROOF: 1 ok, 0 refused
-mirage_kernel.graph @rmsnorm_linear_i4(%x: tensor<2x512xf16>, %g: tensor<512xf16>, %w: tensor<512x64xi4>, %s: tensor<4x1x64xf16>) -> tensor<2x64xf16> {
+mirage_kernel.graph @rmsnorm_linear_i4(%x: tensor<2x512xf16>, %g: tensor<512xf16>, %w: tensor<512x192xi4>, %s: tensor<4x1x192xf16>) -> tensor<2x192xf16> {
   %n = rms_norm %x, %g {eps = 1.0e-05} : tensor<2x512xf16>, tensor<512xf16>
-  %wf = cast %w : tensor<512x64xi4> -> tensor<512x64xf16>
-  %wg = reshape %wf : tensor<512x64xf16> -> tensor<4x128x64xf16>
-  %ws = mul %wg, %s : tensor<4x128x64xf16>, tensor<4x1x64xf16>
-  %wd = reshape %ws : tensor<4x128x64xf16> -> tensor<512x64xf16>
-  %y = matmul %n, %wd : tensor<2x512xf16>, tensor<512x64xf16>
-  return %y : tensor<2x64xf16>
+  %wf = cast %w : tensor<512x192xi4> -> tensor<512x192xf16>
+  %wg = reshape %wf : tensor<512x192xf16> -> tensor<4x128x192xf16>
+  %ws = mul %wg, %s : tensor<4x128x192xf16>, tensor<4x1x192xf16>
+  %wd = reshape %ws : tensor<4x128x192xf16> -> tensor<512x192xf16>
+  %y = matmul %n, %wd : tensor<2x512xf16>, tensor<512x192xf16>
+  return %y : tensor<2x192xf16>
 }

@@ -60,7 +60,7 @@ def weights(stored):
 def compiled(text, folder, binaries, target):
     source, module = folder / "values.mlir", folder / "values.compiled.mlir"
     source.write_text(text)
-    passes = ["--mirage-verify", f"--mirage-layout=target={target}", f"--mirage-select=target={target}", f"--mirage-lower=target={target}"]
+    passes = ["--mirage-verify", f"--mirage-layout=target={target}"]  # not selected: that is for the cost model to say
     subprocess.run([f"{binaries}/mirage-mlir-opt", str(source), *passes, "-o", str(module)], check=True, capture_output=True)
     return module
 
@@ -76,7 +76,7 @@ def main():
         for dtype in ("f16", "bf16"):
             module = compiled(template.replace("STORED", stored).replace("TYPE", dtype), folder, binaries, target)
             inputs = [f"--input={i}={folder}/{name}.npy" for i, name in enumerate("xw")]
-            subprocess.run([f"{binaries}/mirage-run", "--target=emulator", "--skip-non-finite", f"--save-output={folder}", *inputs, str(module)], capture_output=True)
+            subprocess.run([f"{binaries}/mirage-run", "--target=emulator", "--graph=streamed", f"--compile={target}", "--skip-non-finite", f"--save-output={folder}", *inputs, str(module)], capture_output=True)
             out = load(folder / "output0.npy")
             right = sum(math.isnan(value) if i % N in odd else value == w[ONES[i // N]][i % N] for i, value in enumerate(out))
             numbers = len({value for value in out if math.isfinite(value)})
