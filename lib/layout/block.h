@@ -51,8 +51,8 @@ typedef struct BlockLoad {
 typedef struct LoopBound {
   int64_t step; // above 0: where they end; below: where they begin; 0: all of them, or none
   int64_t constant, grid[3];
-  MirageValue value;     // a tile of one index that was loaded; {0} = none
-  int64_t expected;      // what that is taken to be where times are predicted: half of the indices that it is compared with
+  MirageValue value; // a tile of one index that was loaded; {0} = none
+  int64_t expected;  // what that is taken to be where times are predicted: half of the indices that it is compared with
   MirageNode comparison; // that sets the bound
 } LoopBound;
 
