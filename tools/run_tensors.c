@@ -106,8 +106,9 @@ static MirageStatus fill(const RunModule *module, const RunOptions *options, con
       MIRAGE_TRY(
           draw(type, mirage_random_purpose(options->seed, "run"), i, inputs->scales[i], diag, &inputs->values[i]));
     size_t count = (size_t)mirage_type_elements(type);
+    double counted = run_counted(program);
     for (size_t j = 0; is_length(type) && !inputs->paths[i] && j < count; j++)
-      inputs->values[i][j] = run_counted(program);
+      inputs->values[i][j] = counted;
     for (size_t j = 0; j < count; j++)
       inputs->values[i][j] = mirage_round_to(type->dtype, inputs->values[i][j]);
   }

@@ -5,16 +5,9 @@
 # prints a line for each: what, the places of the weight and of its cast, and what mirage-run says of the result.
 import pathlib
 import re
-import subprocess
 import sys
 
-
-def compiled(text, folder, binaries, target):
-    source, module = folder / "direct.mlir", folder / "direct.compiled.mlir"
-    source.write_text(text)
-    passes = ["--mirage-verify", f"--mirage-layout=target={target}"]  # not selected: that is for the cost model to say
-    subprocess.run([f"{binaries}/mirage-mlir-opt", str(source), *passes, "-o", str(module)], check=True, capture_output=True)
-    return module
+from stream import compiled, run
 
 
 def main():
@@ -25,11 +18,11 @@ def main():
         for dtype in ("f16", "bf16"):
             for columns in (16, 32, 48):
                 text = template.replace("STORED", stored).replace("TYPE", dtype).replace("COLUMNS", str(columns))
-                module = compiled(text.replace("BLOCKS", str(384 // columns)), folder, binaries, target)
+                module = compiled(text.replace("BLOCKS", str(384 // columns)), folder / "direct.compiled.mlir", binaries, target)
                 places = re.findall(rf"tile<512x{columns}x\w+, (\w+)", module.read_text())
-                run = subprocess.run([f"{binaries}/mirage-run", "--target=emulator", "--graph=streamed", f"--compile={target}", str(module)], capture_output=True, text=True)
-                verdict = re.search(r"output 0.*", run.stdout)
-                print(stored, dtype, columns, *sorted(set(places)), verdict[0] if verdict else run.stdout + run.stderr)
+                done = run(module, binaries, target)
+                verdict = re.search(r"output 0.*", done.stdout)
+                print(stored, dtype, columns, *sorted(set(places)), verdict[0] if verdict else done.stdout + done.stderr)
 
 
 main()

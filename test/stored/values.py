@@ -8,8 +8,9 @@ import math
 import pathlib
 import re
 import struct
-import subprocess
 import sys
+
+from stream import compiled, run
 
 K, N, ONES = 1024, 384, (5, 514, 1023)
 
@@ -57,14 +58,6 @@ def weights(stored):
     return w, odd
 
 
-def compiled(text, folder, binaries, target):
-    source, module = folder / "values.mlir", folder / "values.compiled.mlir"
-    source.write_text(text)
-    passes = ["--mirage-verify", f"--mirage-layout=target={target}"]  # not selected: that is for the cost model to say
-    subprocess.run([f"{binaries}/mirage-mlir-opt", str(source), *passes, "-o", str(module)], check=True, capture_output=True)
-    return module
-
-
 def main():
     binaries, folder, target = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "h200"
     template = (pathlib.Path(__file__).parent / "inputs" / "direct.mlir").read_text().replace("COLUMNS", "48").replace("BLOCKS", "8")
@@ -74,9 +67,9 @@ def main():
         w, odd = weights(stored)
         save(folder / "w.npy", w)
         for dtype in ("f16", "bf16"):
-            module = compiled(template.replace("STORED", stored).replace("TYPE", dtype), folder, binaries, target)
+            module = compiled(template.replace("STORED", stored).replace("TYPE", dtype), folder / "values.compiled.mlir", binaries, target)
             inputs = [f"--input={i}={folder}/{name}.npy" for i, name in enumerate("xw")]
-            subprocess.run([f"{binaries}/mirage-run", "--target=emulator", "--graph=streamed", f"--compile={target}", "--skip-non-finite", f"--save-output={folder}", *inputs, str(module)], capture_output=True)
+            run(module, binaries, target, "--skip-non-finite", f"--save-output={folder}", *inputs)
             out = load(folder / "output0.npy")
             right = sum(math.isnan(value) if i % N in odd else value == w[ONES[i // N]][i % N] for i, value in enumerate(out))
             numbers = len({value for value in out if math.isfinite(value)})

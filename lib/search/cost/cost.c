@@ -53,7 +53,6 @@ static const double direct_bytes_per_us = 74e3; // of a step, on one multiproces
 static const double direct_share = 0.73;        // of the multiprocessors saturate device memory
 static const double direct_loss = 0.6;          // what each that is missing costs, of its own share
 static const double torn_share = 0.6;           // of sectors that two blocks share, read twice
-static const double last_round = 1.0;           // of its time, where others come before it
 static const double most_ahead = 2;             // steps of narrower weights under way, of a lane
 static const double lane_bytes = 128;           // that make another step too many
 static const double conversion_loss = 1.25;     // of the time of instructions that make numbers of stored weights
@@ -258,15 +257,15 @@ static double read_us(const CostKernel *kernel, double blocks, const MirageTarge
   return share * pow(pow(memory, 8) + pow(arrival, 8), 0.125); // where they are close, each waits for the other
 }
 
-// One step of 32 rows in flight for each warp, more of narrower weights, no barrier. Rounds of blocks, of which the last may be a few that nobody
-// helps; it begins while the one before still runs.
+// One step of 32 rows in flight for each warp, more of narrower weights, no barrier. Rounds of blocks, of which the last
+// may be a few that nobody helps.
 static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
   const CostStream *s = &kernel->stream;
   double waves = ceil(kernel->blocks / target->num_sms), busy = kernel->blocks / waves;
   double full = floor(kernel->blocks / target->num_sms), rest = kernel->blocks - full * target->num_sms;
   double reading = full > 0 ? full * read_us(kernel, target->num_sms, target) : 0;
   if (rest > 0)
-    reading += (full > 0 ? last_round : 1) * read_us(kernel, rest, target);
+    reading += read_us(kernel, rest, target);
   double arithmetic = kernel->matmul_flops / target->matmul_flops_per_us +
                       kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
   double steps = (double)s->depth / (32 * DIRECT_WARPS);
