@@ -229,6 +229,8 @@ static LLVMValueRef half_byte(Emit *e, const Access *access, const LLVMValueRef 
 
 static void read_piece(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
   LLVMValueRef valid = mirage__access_valid(e, access, index), loaded = play(e);
+  if (!loaded)
+    loaded = mirage__quad_read(e, access, index, width);
   if (!loaded) {
     loaded = mirage__access_piece(e, access, mirage__access_address(e, access, index), valid, width);
     record(e, loaded);

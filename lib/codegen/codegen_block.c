@@ -171,6 +171,9 @@ static Carry loop_carry(Emit *e, MirageNode node, uint32_t index) {
   Carry carry = {.node = e->block.values[contribution.index].def,
                  .result = mirage_ugraph_result(e->block.graph, node, index),
                  .init = mirage__block_resolve(&e->block, loop.operands[index])};
+  MirageValue initial = mirage__block_initial(&e->block, node, index);
+  if (initial.index)
+    carry.init = initial;
   if (loop.attrs->loop.carries[index].combine == MIRAGE_COMBINE_RESCALE)
     carry.factor =
         mirage__block_resolve(&e->block, yield.operands[mirage__block_factor_index(&loop.attrs->loop, index)]);
@@ -340,12 +343,14 @@ static void emit_loop(Emit *e, MirageNode node) {
   if (!carries || !kinds)
     return;
   begin_carries(e, node, view.num_operands, carries, kinds);
+  mirage__await_stages(e, loop);
   mirage__begin_pipeline(e, loop);
   mirage__await_landing(e);
   if (e->block.loops[loop].ahead)
     emit_ahead(e, node, carries, kinds);
   else
     emit_iterations(e, node, carries, kinds);
+  mirage__pass_stages(e, loop);
   mirage__forget_elements(e);
   for (uint32_t i = 0; i < view.num_operands; i++)
     if (kinds[i] == CARRY_MATMUL)

@@ -278,6 +278,10 @@ static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, 
       out[i] = mirage__unary(e, def->op, a[i]);
     return;
   case MIRAGE_KIND_BINARY:
+    if (mirage__block_added(&e->block, def).index) {
+      mirage__element_broadcast(e, mirage__block_added(&e->block, def), type, index, width, out);
+      return;
+    }
     if (quotient_of_row(e, def, type, index, width, out) || mirage__masked_sum(e, def, type, index, width, out) ||
         mirage__compare_indices(e, def, type, index, width, out))
       return;

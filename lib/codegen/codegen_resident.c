@@ -8,7 +8,7 @@
 //          out of products (codegen_mma.c) and never written.
 // Rows:    a row's elements lie in the four lanes of a quad (by_col == 1 wherever that matters), so a reduction ends
 //          with two shuffles, and four column units of 16-bit elements exchange their words to be stored 16 bytes a
-//          lane.
+//          lane (codegen_quads.c).
 #include "emit.h"
 
 #include <string.h>
@@ -56,7 +56,7 @@ static void forget_columns(Emit *e) {
   e->num_memo = kept;
 }
 
-static void run_piece(Emit *e, const TileCell *cell, CellBody body, void *user) {
+void mirage__run_cell(Emit *e, const TileCell *cell, CellBody body, void *user) {
   const CellPlace *around = e->cell;
   forget_columns(e);
   e->cell = &cell->place;
@@ -74,41 +74,60 @@ static void row_of_vector(Emit *e, const MirageType *tile, const Worker *worker,
   cell.index[tile->rank - 1] = zero;
   cell.width = 1;
   cell.first = 2 * cell.place.unit + cell.place.part / 2;
-  run_piece(e, &cell, body, user);
+  mirage__run_cell(e, &cell, body, user);
 }
 
-static void row_of_columns(Emit *e, const MirageType *tile, const Worker *worker, TileCell row, CellBody body,
-                           void *user) {
+// Neighbours `c` and on of column unit j, in a row.
+static TileCell cell_of(Emit *e, const MirageType *tile, const Worker *worker, const TileCell *row, int32_t j,
+                        uint32_t c) {
   const Partition *p = &e->block.partition;
   int32_t columns = mirage__partition_columns(p, tile);
   int64_t extent = tile->shape[tile->rank - 1];
-  uint32_t width = extent % 2 == 0 ? 2 : 1;
+  TileCell cell = *row;
   LLVMValueRef lane = mirage__mul(e, mirage__mod(e, e->lane, 4), 2);
+  LLVMValueRef unit = mirage__add(e, mirage__mul(e, worker->col, columns), gpu_i32(&e->gpu, j));
+  LLVMValueRef column = mirage__add(e, mirage__mul(e, unit, 8), mirage__add(e, lane, gpu_i32(&e->gpu, c)));
+  column = mirage__clamp(e, column, extent, (int64_t)columns * p->by_col * 8, &cell.valid);
+  cell.index[tile->rank - 1] = column;
+  cell.mine = cell.valid;
+  cell.width = extent % 2 == 0 ? 2 : 1;
+  cell.place.column = j;
+  cell.place.part += (int32_t)c;
+  cell.first = 4 * (row->place.unit * columns + j) + cell.place.part;
+  return cell;
+}
+
+static void row_of_columns(Emit *e, const MirageType *tile, const Worker *worker, const TileCell *row, CellBody body,
+                           void *user) {
+  int32_t columns = mirage__partition_columns(&e->block.partition, tile);
+  TileCell cell;
   for (int32_t j = 0; j < columns; j++)
-    for (uint32_t c = 0; c < 2; c += width) {
-      TileCell cell = row;
-      LLVMValueRef unit = mirage__add(e, mirage__mul(e, worker->col, columns), gpu_i32(&e->gpu, j));
-      LLVMValueRef column = mirage__add(e, mirage__mul(e, unit, 8), mirage__add(e, lane, gpu_i32(&e->gpu, c)));
-      column = mirage__clamp(e, column, extent, (int64_t)columns * p->by_col * 8, &cell.valid);
-      cell.index[tile->rank - 1] = column;
-      cell.mine = cell.valid;
-      cell.width = width;
-      cell.place.column = j;
-      cell.place.part += (int32_t)c;
-      cell.first = 4 * (row.place.unit * columns + j) + cell.place.part;
-      run_piece(e, &cell, body, user);
+    for (uint32_t c = 0; c < 2; c += cell.width) {
+      cell = cell_of(e, tile, worker, row, j, c);
+      mirage__run_cell(e, &cell, body, user);
     }
+}
+
+static TileCell row_of(Emit *e, const MirageType *tile, const Worker *worker, int32_t unit, int half) {
+  TileCell row = {.place = {.unit = unit, .part = 2 * half}};
+  row_index(e, tile, worker, unit, half, mirage__div(e, e->lane, 4), &row);
+  return row;
+}
+
+TileCell mirage__cell_at(Emit *e, const MirageType *tile, const CellPlace *place) {
+  Worker worker = worker_of(e);
+  TileCell row = row_of(e, tile, &worker, place->unit, place->part / 2);
+  return cell_of(e, tile, &worker, &row, place->column, 0);
 }
 
 void mirage__for_cells(Emit *e, const MirageType *tile, CellBody body, void *user) {
   Worker worker = worker_of(e);
   for (int32_t unit = 0; unit < e->block.partition.rows_each; unit++)
     for (int half = 0; half < 2; half++) {
-      TileCell row = {.place = {.unit = unit, .part = 2 * half}};
-      row_index(e, tile, &worker, unit, half, mirage__div(e, e->lane, 4), &row);
+      TileCell row = row_of(e, tile, &worker, unit, half);
       mirage__forget_elements(e);
       if (mirage__partition_columns(&e->block.partition, tile))
-        row_of_columns(e, tile, &worker, row, body, user);
+        row_of_columns(e, tile, &worker, &row, body, user);
       else
         row_of_vector(e, tile, &worker, row, body, user);
     }
@@ -199,89 +218,6 @@ void mirage__cells_mirror(Emit *e, MirageValue value) {
   mirage__cells_to_buffer(e, value, value);
 }
 
-enum { QUAD = 4 }; // lanes that share a row; column units whose words they exchange
-
-typedef struct WriteJob {
-  MirageValue from;
-  MirageDType dtype;
-  uint32_t width;
-  CellAddress address;
-  void *user;
-  LLVMValueRef words[QUAD]; // of the last units: this lane's two elements of each
-} WriteJob;
-
-static void write_at(Emit *e, const WriteJob *job, LLVMValueRef mine, const LLVMValueRef *index, LLVMValueRef value) {
-  LLVMValueRef valid, address = job->address(e, index, &valid, job->user);
-  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__and(e, mine, valid));
-  mirage__gpu_store_global(&e->gpu, value, address);
-  mirage__end_if(e, join);
-}
-
-static void write_piece(Emit *e, const TileCell *cell, void *user) {
-  const WriteJob *job = user;
-  uint32_t last = emit_type(e, mirage__block_resolve(&e->block, job->from))->rank - 1;
-  uint32_t piece = cell->width < job->width ? cell->width : job->width;
-  LLVMValueRef values[2], index[MIRAGE_MAX_RANK];
-  mirage__element(e, job->from, cell->index, cell->width, values);
-  memcpy(index, cell->index, sizeof index);
-  for (uint32_t i = 0; i < cell->width; i += piece) {
-    index[last] = mirage__add(e, cell->index[last], gpu_i32(&e->gpu, i));
-    write_at(e, job, cell->mine, index, mirage__pack(e, values + i, piece, job->dtype));
-  }
-}
-
-static LLVMValueRef exchange(Emit *e, LLVMValueRef word, int32_t apart) {
-  LLVMValueRef bits = LLVMBuildBitCast(e->gpu.builder, word, e->gpu.f32, "");
-  bits = GPU(&e->gpu, SHUFFLE_XOR, gpu_i32(&e->gpu, -1), bits, gpu_i32(&e->gpu, apart), gpu_i32(&e->gpu, 31));
-  return LLVMBuildBitCast(e->gpu.builder, bits, e->gpu.i32, "");
-}
-
-// Lane t has word t of four units; afterwards it has the four words of unit t. Blocks of 2 x 2, then of 1 x 1.
-static void transpose_words(Emit *e, LLVMValueRef *words) {
-  for (int32_t apart = 1; apart < QUAD; apart *= 2) {
-    LLVMValueRef bit = LLVMBuildAnd(e->gpu.builder, e->lane, gpu_i32(&e->gpu, apart), "");
-    LLVMValueRef upper = LLVMBuildICmp(e->gpu.builder, LLVMIntNE, bit, gpu_i32(&e->gpu, 0), "");
-    for (int32_t w = 0; w < QUAD; w++) {
-      if (w & apart)
-        continue;
-      LLVMValueRef low = words[w], high = words[w + apart];
-      LLVMValueRef got = exchange(e, mirage__select(e, upper, low, high), apart);
-      words[w] = mirage__select(e, upper, got, low);
-      words[w + apart] = mirage__select(e, upper, high, got);
-    }
-  }
-}
-
-static void write_quad(Emit *e, const TileCell *cell, void *user) {
-  WriteJob *job = user;
-  uint32_t last = emit_type(e, mirage__block_resolve(&e->block, job->from))->rank - 1;
-  LLVMValueRef values[2], index[MIRAGE_MAX_RANK], vector = LLVMGetUndef(LLVMVectorType(e->gpu.i32, QUAD));
-  mirage__element(e, job->from, cell->index, 2, values);
-  int32_t unit = cell->place.column % QUAD;
-  job->words[unit] = mirage__pack_pair(e, job->dtype, values[0], values[1]);
-  if (unit + 1 < QUAD)
-    return;
-  transpose_words(e, job->words);
-  for (int32_t i = 0; i < QUAD; i++)
-    vector = LLVMBuildInsertElement(e->gpu.builder, vector, job->words[i], gpu_i32(&e->gpu, i), "");
-  // The piece's column is 8 (first unit + 3) + 2 t; this lane writes the eight columns of unit t.
-  memcpy(index, cell->index, sizeof index);
-  LLVMValueRef t = mirage__mod(e, e->lane, 4);
-  index[last] = mirage__add(e, index[last], mirage__mul(e, mirage__add(e, t, gpu_i32(&e->gpu, -4)), 6));
-  write_at(e, job, cell->mine, index, vector);
-}
-
-void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t width, CellAddress address,
-                         void *user) {
-  const Partition *p = &e->block.partition;
-  const MirageType *tile = emit_type(e, mirage__block_resolve(&e->block, from));
-  WriteJob job = {.from = from, .dtype = dtype, .width = width, .address = address, .user = user};
-  int32_t columns = mirage__partition_columns(p, tile);
-  bool whole = (int64_t)columns * p->by_col * 8 == tile->shape[tile->rank - 1];
-  bool quads = width * mirage_dtype_bytes(dtype) == 16 && width == 8 && columns && columns % QUAD == 0 && whole;
-  mirage__for_cells(e, tile, quads ? write_quad : write_piece, &job);
-}
-
 // --------------------------------------------------------------------------------- accumulators of products and carries
 
 static void init_piece(Emit *e, const TileCell *cell, void *user) {
@@ -316,7 +252,10 @@ void mirage__cells_init(Emit *e, Carry *carry) {
                  .otherwise = neutral};
   mirage__begin_operation(e);
   mirage__will_read(e, carry->init);
-  mirage__for_cells(e, emit_type(e, carry->result), init_piece, &job);
+  const BlockLoad *load = mirage__block_load(&e->block, carry->init);
+  if (partial || !load || load->by != BY_READER ||
+      !mirage__cells_in_quads(e, emit_type(e, carry->result), init_piece, &job))
+    mirage__for_cells(e, emit_type(e, carry->result), init_piece, &job);
 }
 
 static void rescale_piece(Emit *e, const TileCell *cell, void *user) {

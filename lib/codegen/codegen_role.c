@@ -5,7 +5,8 @@
 //     a producer's warp?   yes: fewer registers; the first thread of the first producer issues all copies
 //                          no:  more registers; the block graph, its barriers among the workers alone
 //
-// Workers are numbered on without gaps, so that everything that divides work over threads knows only them.
+// Workers are numbered on without gaps, so that everything that divides work over threads knows only them. Where they form
+// groups with tiles of their own, each group is numbered from 0.
 #include "emit.h"
 
 static int32_t first_thread(const Emit *e, const Actor *actor) {
@@ -82,12 +83,15 @@ static void join_meetings(Emit *e, MirageNode node, int32_t last) {
   }
 }
 
-// What workers will read straight from device memory when their loops are done comes into L2 before that.
-static void prefetch_late(Emit *e, LLVMValueRef one) {
-  LLVMBasicBlockRef join = mirage__begin_if(e, one);
-  for (uint32_t i = 0; e->block.num_loops > 0 && i < e->block.num_loads; i++)
-    if (e->block.loads[i].loop < 0 && e->block.loads[i].by == BY_READER)
-      mirage__prefetch_tile(e, &e->block.loads[i]);
+// What workers read straight from device memory comes into L2 before that: before a tile's copies where its sums begin with it
+// (lib/layout/initial.c), else behind them. A warp asks for it, so that the thread which copies is soon back.
+static void prefetch(Emit *e, LLVMValueRef warp, bool initial) {
+  LLVMBasicBlockRef join = mirage__begin_if(e, warp);
+  for (uint32_t i = 0; e->block.num_loops > 0 && i < e->block.num_loads; i++) {
+    const BlockLoad *load = &e->block.loads[i];
+    if (load->loop < 0 && load->by == BY_READER && mirage__block_is_initial(&e->block, load->tile) == initial)
+      mirage__prefetch_tile(e, load);
+  }
   mirage__end_if(e, join);
 }
 
@@ -96,14 +100,16 @@ static void emit_producers(Emit *e, MirageRegion body) {
   int32_t first = first_thread(e, mirage__team_first(&e->block.team, ACTOR_PRODUCER));
   LLVMValueRef one = mirage__equals(e, e->thread, first);
   MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
+  LLVMValueRef warp = mirage__equals(e, e->warp, first / 32);
   Tiles tiles = mirage__begin_tiles(e);
+  prefetch(e, warp, true);
   for (uint32_t i = 0; i < view.num_nodes; i++) {
     LLVMBasicBlockRef join = mirage__begin_if(e, one);
     mirage__produce(e, view.nodes[i]);
     mirage__end_if(e, join);
     join_meetings(e, view.nodes[i], last_step(e, &view, i));
   }
-  prefetch_late(e, one);
+  prefetch(e, warp, false);
   mirage__end_tiles(e, &tiles);
 }
 
@@ -117,10 +123,19 @@ static void become_workers(Emit *e) {
     LLVMValueRef skipped = mirage__select(e, behind, gpu_i32(&e->gpu, actor->warps * 32), gpu_i32(&e->gpu, 0));
     worker = LLVMBuildNSWSub(e->gpu.builder, worker, skipped, "");
   }
-  e->thread = worker;
   e->threads = mirage__team_workers(&e->block.team) * 32;
+  if (mirage__team_groups(&e->block.team) > 1) {
+    e->group = mirage__uniform(e, mirage__div(e, worker, e->threads));
+    worker = mirage__mod(e, worker, e->threads);
+  }
+  e->thread = worker;
   e->warp = mirage__uniform(e, mirage__div(e, worker, 32));
   e->barrier = CONSUMERS_BARRIER;
+}
+
+LLVMValueRef mirage__group_plus(Emit *e, int64_t number) {
+  LLVMValueRef value = gpu_i32(&e->gpu, number);
+  return e->group ? mirage__add(e, e->group, value) : value;
 }
 
 void mirage__emit_roles(Emit *e, MirageRegion body) {

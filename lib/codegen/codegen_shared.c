@@ -103,7 +103,7 @@ void mirage__barrier(Emit *e) {
   if (e->block.fences)
     GPU0(&e->gpu, FENCE_ASYNC_SHARED);
   if (e->barrier)
-    GPU(&e->gpu, BARRIER_NAMED, gpu_i32(&e->gpu, e->barrier), gpu_i32(&e->gpu, e->threads));
+    GPU(&e->gpu, BARRIER_NAMED, mirage__group_plus(e, e->barrier), gpu_i32(&e->gpu, e->threads));
   else
     GPU(&e->gpu, BARRIER, gpu_i32(&e->gpu, 0));
   e->changes++;

@@ -93,6 +93,8 @@ static void store_group(const Staging *s, const CellPlace *at, int32_t units) {
 void mirage__store_staged(Emit *e, MirageValue from, MirageValue staged, const Access *access) {
   int64_t bytes = (int64_t)STAGED_ROWS * STAGED_PITCH * 4;
   LLVMValueRef at = mirage__mul(e, e->warp, bytes);
+  if (e->group)
+    at = mirage__add(e, at, mirage__mul(e, e->group, e->threads / 32 * bytes));
   at = mirage__add(e, at, gpu_i32(&e->gpu, mirage__block_staging_offset(&e->block)));
   const MirageType *tile = emit_type(e, mirage__block_resolve(&e->block, from));
   Staging s = {.e = e,

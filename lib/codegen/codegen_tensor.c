@@ -10,6 +10,8 @@
 //          mbarrier expects the bytes of the whole tile.
 #include "emit.h"
 
+enum { LANES = 32 };
+
 // --------------------------------------------------------------------------------------------------------------- maps
 
 static MirageTensorMap describe(const Emit *e, const BlockLoad *load) {
@@ -188,10 +190,12 @@ void mirage__prefetch_tile(Emit *e, const BlockLoad *load) {
   if (mirage_dtype_bits(access.tensor->dtype) < 8 || !is_worth_it(&access))
     return;
   uint32_t last = tile->rank - 1;
-  int64_t width = tile->shape[last];
-  Repeat repeat = mirage__begin_repeat(e, mirage_type_elements(tile) / width);
+  int64_t width = tile->shape[last], rows = mirage_type_elements(tile) / width;
+  Repeat repeat = mirage__begin_repeat(e, (rows + LANES - 1) / LANES);
   LLVMValueRef index[MIRAGE_MAX_RANK], columns = gpu_i32(&e->gpu, width), limit = access.limit[last];
-  mirage__delinearize(e, repeat.index, last, tile->shape, index);
+  LLVMValueRef row = mirage__add(e, mirage__mul(e, repeat.index, LANES), e->lane);
+  LLVMBasicBlockRef mine = mirage__begin_if(e, rows % LANES ? mirage__less_than(e, row, rows) : NULL);
+  mirage__delinearize(e, row, last, tile->shape, index);
   index[last] = gpu_i32(&e->gpu, 0);
   if (limit)
     columns = mirage__select(e, mirage__less_than(e, limit, width), limit, columns);
@@ -199,5 +203,6 @@ void mirage__prefetch_tile(Emit *e, const BlockLoad *load) {
   GPU(&e->gpu, BULK_PREFETCH, mirage__access_address(e, &access, index),
       mirage__mul(e, columns, mirage_dtype_bytes(access.tensor->dtype)));
   mirage__end_if(e, join);
+  mirage__end_if(e, mine);
   mirage__end_repeat(e, &repeat);
 }

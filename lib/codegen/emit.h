@@ -47,6 +47,9 @@ typedef struct Tape {
   bool playing;
 } Tape;
 
+/// Reads of device memory for four column units that are written together (codegen_quads.c).
+typedef struct QuadReads QuadReads;
+
 /// What a register-carried value keeps: one f32 variable per thread and accumulator.
 typedef struct Accumulators {
   LLVMValueRef *cells; // allocas, promoted to registers by LLVM
@@ -99,13 +102,16 @@ typedef struct Emit {
   Memo memo[MAX_MEMO];
   uint32_t num_memo;
   LLVMValueRef launched[3];         // where the block is in the launch, if that is not the grid (codegen_persistent.c)
-  LLVMValueRef turn;                // tiles that it has done before this one; NULL where it has one
+  LLVMValueRef turn;                // tiles that it has begun before this one; NULL where it has one
+  LLVMValueRef tile;                // its cluster's number among the grid's
+  LLVMValueRef group;               // of workers, which has tiles to itself (Team.groups); NULL: all share one
   LLVMValueRef side_id;             // number of the block in the launch: below side_blocks for side blocks
   int32_t side_blocks;              // 0 = none
   int64_t side_counter, side_slots; // where in the workspace
   bool keep_elements;               // codegen_items.c: what was computed stays known to the end of the block
   bool in_order;                    // reads of device memory are issued where they stand: KEEP_ORDER
   Tape *tape;                       // reads of device memory go to it or come from it; NULL = none
+  QuadReads *quad;                  // what is written together reads, or has read, 16 bytes at a time; NULL elsewhere
   Accumulators *registers;          // by value id (mirage__block_buffer_of): the cells of resident values
   LLVMValueRef bounded;             // an index of which it is known that it lies
   int64_t bound;                    // below this
@@ -177,12 +183,16 @@ void mirage__end_repeat(Emit *e, const Repeat *repeat);
 
 // codegen_persistent.c ---------------------------------------------------------------------------------- tiles in turn
 typedef struct Tiles {
-  LLVMBasicBlockRef header; // NULL: the block has one tile
+  LLVMBasicBlockRef header, after; // NULL: the block has one tile
   LLVMValueRef turn, number;
 } Tiles;
 /// What stands between them is done for each tile of the block.
 Tiles mirage__begin_tiles(Emit *e);
 void mirage__end_tiles(Emit *e, const Tiles *tiles);
+/// Before the first tile of a loop is waited for, and when the last one has come: groups of workers go through the stages of
+/// their tiles one after the other.
+void mirage__await_stages(Emit *e, int32_t loop);
+void mirage__pass_stages(Emit *e, int32_t loop);
 /// codegen.c: changes the block's place in the grid to that of the tile that it takes, by the schedule's order.
 void mirage__order_tiles(Emit *e);
 
@@ -322,6 +332,8 @@ LLVMValueRef mirage__dequant_pair(Emit *e, MirageDType stored, MirageDType dtype
 
 // codegen_role.c
 void mirage__emit_roles(Emit *e, MirageRegion body);
+/// Number of this thread's group of workers, from `number` on; `number` where all share tiles.
+LLVMValueRef mirage__group_plus(Emit *e, int64_t number);
 /// Evaluates an inline value into its buffer; `from` into the buffer of `to`.
 void mirage__materialize(Emit *e, MirageValue from, MirageValue to);
 
@@ -453,6 +465,9 @@ typedef void (*CellBody)(Emit *e, const TileCell *cell, void *user);
 /// Generates `body` for each piece. Inside, mirage__element(e, value, cell->index, cell->width, out) reads resident
 /// values from their registers, and everything else at the index. All lanes run it: padding is not branched around.
 void mirage__for_cells(Emit *e, const MirageType *tile, CellBody body, void *user);
+/// The pieces one by one: the first one of a column unit, or two, and the code of one.
+TileCell mirage__cell_at(Emit *e, const MirageType *tile, const CellPlace *place);
+void mirage__run_cell(Emit *e, const TileCell *cell, CellBody body, void *user);
 /// The row `in_half` (0 .. 7) of a unit's half (part 0 or 2): its index, with the first column of the place's column unit.
 void mirage__cell_row(Emit *e, const MirageType *tile, const CellPlace *place, LLVMValueRef in_half, TileCell *cell);
 /// Whether evaluating the value reads resident values, so that it must happen inside mirage__for_cells.
@@ -468,6 +483,12 @@ void mirage__cells_to_buffer(Emit *e, MirageValue from, MirageValue to);
 void mirage__cells_mirror(Emit *e, MirageValue value);
 /// Where in device memory the element at `index` goes, and whether it does (NULL = always).
 typedef LLVMValueRef (*CellAddress)(Emit *e, const LLVMValueRef *index, LLVMValueRef *out_valid, void *user);
+// codegen_quads.c
+/// Two neighbours, as a vector, that were read for the quad at hand, or are from now on; NULL: it does not read them.
+LLVMValueRef mirage__quad_read(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width);
+/// The pieces of a tile in an order in which what they read from device memory is under way early. `body` runs twice for some,
+/// first with values that mean nothing. False, and nothing is done: lanes hold no four column units of it.
+bool mirage__cells_in_quads(Emit *e, const MirageType *tile, CellBody body, void *user);
 /// Writes a value that is evaluated in cells to device memory as elements of type `dtype`. `width` neighbours, at a
 /// multiple of width, are neighbours there, aligned, and all valid or all not; 16 bytes of them at most.
 void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t width, CellAddress address, void *user);

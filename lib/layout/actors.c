@@ -48,7 +48,11 @@ static int32_t warps_of(const Team *team, ActorSet set) {
 
 int32_t mirage__team_warps(const Team *team) { return warps_of(team, ~mirage__team_all(team, ACTOR_SIDE)); }
 
-int32_t mirage__team_workers(const Team *team) { return warps_of(team, mirage__team_computes(team)); }
+int32_t mirage__team_groups(const Team *team) { return team->groups > 1 ? team->groups : 1; }
+
+int32_t mirage__team_workers(const Team *team) {
+  return warps_of(team, mirage__team_computes(team)) / mirage__team_groups(team);
+}
 
 int32_t mirage__team_first_warp(const Team *team, const Actor *actor) {
   return warps_of(team, (1u << (actor - team->actors)) - 1);
@@ -82,7 +86,11 @@ int32_t mirage__team_registers(const Team *team) {
 }
 
 int32_t mirage__accumulator_limit(const Team *team) {
-  return mirage__team_registers(team) * 9 / 16; // the rest holds operands and addresses
+  enum { OTHERS = 40 }; // addresses, and what an epilogue computes
+  int32_t registers = mirage__team_registers(team);
+  if (mirage__team_groups(team) > 1) // warpgroups, whose operands come from shared memory
+    return registers - OTHERS;
+  return registers * 9 / 16; // the rest holds operands and addresses
 }
 
 // ----------------------------------------------------------------------------------------------------------- channels

@@ -42,7 +42,8 @@ typedef struct Team {
   Actor actors[MAX_ACTORS];
   int32_t num_actors;
   Divide divide;
-  bool swap; // the second operand of a product comes first in the instruction
+  bool swap;      // the second operand of a product comes first in the instruction
+  int32_t groups; // of those who compute: each has every so manieth tile of the block to itself; 0 and 1: all share one
 } Team;
 
 /// How the tile of a load comes.

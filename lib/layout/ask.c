@@ -20,6 +20,8 @@ static const LoadBy LANDINGS[] = {[MIRAGE_LANDING_AUTO] = BY_OPEN,
 
 // ------------------------------------------------------------------------------------------------------------- reading
 
+enum { GROUP_WARPS = 4 };
+
 static Team team_of(const MirageSchedule *schedule) {
   Team team = {.divide = DIVIDES[schedule->split], .swap = schedule->swap};
   for (uint32_t i = 0; i < schedule->num_roles; i++) {
@@ -31,6 +33,8 @@ static Team team_of(const MirageSchedule *schedule) {
   }
   if (!schedule->num_roles)
     team.actors[team.num_actors++] = (Actor){.kind = ACTOR_THREADS, .warps = schedule->warps};
+  if (schedule->overlap == MIRAGE_OVERLAP_TILES)
+    team.groups = mirage__team_workers(&team) / GROUP_WARPS;
   mirage__team_add_side(&team, schedule->side_blocks);
   return team;
 }
@@ -70,7 +74,7 @@ MirageStatus mirage__plan_ask(Plan *plan) {
   MIRAGE_TRY(number_loads(plan));
   block->team = team_of(asked);
   block->tile_order = asked->tile_order;
-  block->overlap = asked->overlap;
+  block->overlap = asked->overlap == MIRAGE_OVERLAP_TILES ? MIRAGE_OVERLAP_AUTO : asked->overlap;
   block->persistent = asked->persistent;
   block->dependent_launch = asked->dependent_launch;
   for (uint32_t i = 0; i < block->num_loads && i < asked->num_loads; i++) {
@@ -108,7 +112,7 @@ static void write_team(const Team *team, MirageSchedule *schedule) {
 
 MirageSchedule mirage__block_schedule(const Block *block) {
   MirageSchedule schedule = {.tile_order = block->tile_order,
-                             .overlap = block->overlap,
+                             .overlap = mirage__team_groups(&block->team) > 1 ? MIRAGE_OVERLAP_TILES : block->overlap,
                              .persistent = block->persistent,
                              .dependent_launch = block->dependent_launch,
                              .num_loads = block->num_loads};
@@ -123,4 +127,11 @@ MirageSchedule mirage__block_schedule(const Block *block) {
     to->multicast = load->multicast;
   }
   return schedule;
+}
+
+bool mirage__ask_shared_tiles(MirageSchedule *schedule) {
+  bool in_turn = schedule->overlap == MIRAGE_OVERLAP_TILES;
+  if (in_turn)
+    schedule->overlap = MIRAGE_OVERLAP_AUTO;
+  return in_turn;
 }

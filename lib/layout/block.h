@@ -211,9 +211,10 @@ void mirage__block_reads(const Block *block, BlockRead read, void *user);
 
 // ------------------------------------------------------------------------------------------------ actors and channels
 
-/// Warps of a block, all actors together; of those who compute.
+/// Warps of a block, all actors together; of those who compute a tile together; groups of such, each with tiles of its own.
 int32_t mirage__team_warps(const Team *team);
 int32_t mirage__team_workers(const Team *team);
+int32_t mirage__team_groups(const Team *team);
 /// Number of the first warp of an actor of the team.
 int32_t mirage__team_first_warp(const Team *team, const Actor *actor);
 /// The number of warps, where they all do the same.
@@ -468,6 +469,13 @@ MirageStatus mirage__plan_block(const MirageUGraph *graph, MirageNode custom, co
 /// Errors: LIMIT, UNSUPPORTED, BAD_ARGUMENT, without a sentence, where there is no plan; NO_MEMORY.
 MirageStatus mirage__plan_closed(MirageUGraph *graph, MirageNode custom, const MirageTarget *target, MirageArena *arena,
                                  Block *out_block);
+/// Accumulators of a thread with which warpgroups take tiles in turn, by the planner's own choice.
+enum { MIRAGE_GROUP_LEAST = 128, MIRAGE_GROUP_MOST = 192 };
+/// What a loop's sum of products begins with instead of 0, since adding it is all that becomes of the sum: a tile read straight
+/// from device memory; {0}: with nothing (initial.c). And the sum that an addition finds complete; {0}: it adds.
+MirageValue mirage__block_initial(const Block *block, MirageNode loop, uint32_t index);
+MirageValue mirage__block_added(const Block *block, const MirageNodeView *add);
+bool mirage__block_is_initial(const Block *block, MirageValue tile);
 /// Bytes of shared memory that a planned block uses.
 int64_t mirage__block_shared_bytes(const Block *block);
 /// Where its mbarriers begin.

@@ -49,6 +49,9 @@ static void check_warps(Check *check) {
 
 static void check_workers(Check *check) {
   const Team *team = &check->block->team;
+  if (mirage__team_groups(team) > 1 && (!check->block->persistent || mirage__team_workers(team) != 4))
+    fail(check, (MirageNode){0}, "groups of %d warps have tiles of their own, of %d blocks", mirage__team_workers(team),
+         check->block->persistent);
   if (mirage__team_workers(team) < 1)
     fail(check, (MirageNode){0}, "of %d warps none works", mirage__team_warps(team));
 }

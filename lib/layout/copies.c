@@ -14,7 +14,7 @@
 
 #include <string.h>
 
-enum { LINE_BYTES = 128, SHORTEST_LINE = 32, MOST_BOX = 256, LEAST_AHEAD = 8 };
+enum { LINE_BYTES = 128, SHORTEST_LINE = 32, MOST_BOX = 256, LEAST_AHEAD = 8, LEAST_PAIRED = 24 };
 
 // ------------------------------------------------------------------------------------------------------------ layouts
 
@@ -348,10 +348,32 @@ static int64_t shared_bytes(const Plan *plan, uint32_t axis) {
   return bytes;
 }
 
-// With more tiles than multiprocessors L2 is what large products wait for: blocks in twos share the larger operand.
+// Whether rows of what the copy engine brings begin in the midst of a line of L2: more of it moves than is asked for.
+static bool is_torn(const Plan *plan) {
+  for (uint32_t i = 0; i < plan->block.num_loads; i++) {
+    const BlockLoad *load = &plan->block.loads[i];
+    MirageValue tensor = mirage__block_resolve(&plan->block, mirage_ugraph_node(plan->graph, load->node).operands[0]);
+    const MirageType *type = &plan->types[tensor.index];
+    if (load->by == BY_TENSOR && type->shape[type->rank - 1] * mirage_dtype_bits(type->dtype) / 8 % LINE_BYTES)
+      return true;
+  }
+  return false;
+}
+
+static bool has_long_loop(const Plan *plan) {
+  for (int32_t l = 0; l < plan->block.num_loops; l++)
+    if (plan->block.loops[l].range >= LEAST_PAIRED)
+      return true;
+  return false;
+}
+
+// With more tiles than multiprocessors L2 is what large products wait for: blocks in twos share the larger operand. Short
+// ones begin and end more often than that is worth (1024 x 1024 x 4096, H200: 13.5 us, 15.0 in pairs).
 static uint32_t choose_pairs(const Plan *plan) {
   const MirageCustomAttrs *custom = mirage__block_custom(&plan->block);
   uint32_t best = 0;
+  if (!has_long_loop(plan) && !is_torn(plan))
+    return 0;
   if (!plan->target->has_cluster || mirage__block_cluster(&plan->block) > 1 || plan->block.num_meetings > 0 ||
       mirage__block_grid(&plan->block) <= plan->target->num_sms)
     return 0;
@@ -380,9 +402,12 @@ MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
     return MIRAGE_OK;
   Block again = plan->block;       // as far as it is decided
   bool product = !plan->own_ahead; // attention waits for products and exponentials, not for L2 or for its first tiles
-  bool beside = product && mirage__plan_beside(plan, &again.team);
+  bool in_groups = product && mirage__plan_in_groups(plan);
+  bool beside = product && !in_groups && mirage__plan_beside(plan, &again.team);
   if (!beside)
-    stand_alone(plan, workers, &again.team);
+    stand_alone(plan, in_groups ? MOST_WORKERS : workers, &again.team);
+  if (in_groups)
+    again.team.groups = MOST_WORKERS / GROUP_WARPS;
   if (product && !beside && mirage__block_grid(&plan->block) > plan->target->num_sms)
     again.persistent = plan->target->num_sms;
   // More tiles than multiprocessors: those at work at one time share rows and columns, which then come out of L2.
@@ -429,6 +454,7 @@ static void drop_roles(Team *team, int32_t workers) {
   int32_t blocks = side ? side->blocks : 0;
   team->actors[0] = (Actor){.kind = ACTOR_THREADS, .warps = workers};
   team->num_actors = 1;
+  team->groups = 0;
   mirage__team_add_side(team, blocks);
 }
 
@@ -447,7 +473,7 @@ MirageStatus mirage__plan_roles(Plan *plan, const char **out_why) {
     if (plan->target->has_tensor_copy)
       mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, plan->loc, "layout: no warps get roles of their own: %s",
                        *out_why);
-    drop_roles(team, workers);
+    drop_roles(team, workers * mirage__team_groups(team));
     return MIRAGE_OK;
   }
   if (meets_in_loop(&plan->block))

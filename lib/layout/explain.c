@@ -142,6 +142,15 @@ static void explain_overlap(const Plan *plan, int32_t loop) {
   say(plan, &text);
 }
 
+static void explain_groups(const Plan *plan) {
+  int32_t groups = mirage__team_groups(&plan->block.team);
+  Text text = {0};
+  if (groups < 2)
+    return;
+  put(&text, "plan: %d warpgroups take tiles in turn: one multiplies while others store", groups);
+  say(plan, &text);
+}
+
 static void explain_bounds(const Plan *plan, int32_t loop) {
   Text text = {0};
   if (!plan->block.loops[loop].skips)
@@ -157,6 +166,7 @@ static void explain_bounds(const Plan *plan, int32_t loop) {
 static void explain_plan(const Plan *plan) {
   for (int32_t i = 0; i < plan->block.team.num_actors; i++)
     explain_actor(plan, i);
+  explain_groups(plan);
   for (int32_t i = 0; i < plan->block.num_channels; i++)
     explain_channel(plan, &plan->block.channels[i]);
   for (int32_t l = 0; l < plan->block.num_loops; l++)

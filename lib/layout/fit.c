@@ -1,7 +1,7 @@
 // fit.c - levels of shared memory and pipeline stages, and the tiles' places in the best that has room.
 //
 // Stages: enough to keep 64 KiB in flight on a multiprocessor (between 3, or 4 with a producer, and 8), as long as that leaves room for two
-//         blocks where there are enough blocks; else as many as fit at all. Every (room, stages) is a level, in that
+//         blocks where there are enough blocks; else, and where warpgroups take tiles in turn, as many as fit at all. Every (room, stages) is a level, in that
 //         order; at the end they come once more for tiles that give up what keeps them clear of bank conflicts.
 // Layout: which variant each tile takes, and its offset, is solve.c's choice.
 #include "plan.h"
@@ -60,11 +60,12 @@ static void add_levels(Levels *levels, int64_t room, int32_t most, int32_t least
 
 static Levels levels_of(Plan *plan, Items *items) {
   int64_t half = mirage__shared_of_two(plan->target), whole = plan->target->shared_bytes_per_block;
-  bool alone = mirage__block_grid(&plan->block) <= plan->target->num_sms;
+  bool in_turn = mirage__team_groups(&plan->block.team) > 1;
+  bool alone = in_turn || mirage__block_grid(&plan->block) <= plan->target->num_sms;
   set_stages(plan, 1);
   for (uint32_t i = 0; i < items->count; i++)
     items->items[i].copies = mirage__copies_of(plan, items->items[i].value, &items->items[i].loop);
-  int32_t want = wanted_stages(plan, items, alone ? BYTES_IN_FLIGHT : BYTES_IN_FLIGHT / 2);
+  int32_t want = in_turn ? MOST_STAGES : wanted_stages(plan, items, alone ? BYTES_IN_FLIGHT : BYTES_IN_FLIGHT / 2);
   Levels levels = {0};
   int32_t least = mirage__least_stages(&plan->block);
   if (!alone && least == 1) // a block that multiplies ahead takes the registers of two

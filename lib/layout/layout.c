@@ -53,15 +53,26 @@ static void keep_sentence(void *user, MirageSeverity severity, const void *loc, 
     *plan->again->why = mirage__plan_say(plan, "with it, %s", message);
 }
 
-// Once more, in a form that nobody asked for: the first plan stands where this one fails.
-static void plan_again(const Plan *start, MirageNode custom, MirageArena *arena, Plan *plan) {
-  Plan second = *start;
+static MirageStatus plan_asked(const Plan *start, const MirageSchedule *asked, MirageNode custom, MirageArena *arena,
+                               Plan *plan, Plan *second) {
   const MirageDiag keep = {keep_sentence, plan};
-  second.asked = &plan->again->asked;
-  second.pairs = plan->again->pairs;
-  second.own_producer = true;
-  second.diag = &keep;
-  if (plan_all(&second, custom, arena) != MIRAGE_OK)
+  *second = *start;
+  second->asked = asked;
+  second->pairs = plan->again->pairs;
+  second->own_producer = true;
+  second->diag = &keep;
+  return plan_all(second, custom, arena);
+}
+
+// Once more, in a form that nobody asked for: the first plan stands where this one fails. Where warpgroups cannot have tiles of
+// their own, they share them.
+static void plan_again(const Plan *start, MirageNode custom, MirageArena *arena, Plan *plan) {
+  Plan second;
+  MirageStatus status = plan_asked(start, &plan->again->asked, custom, arena, plan, &second);
+  MirageSchedule shared = plan->again->asked;
+  if (status != MIRAGE_OK && mirage__ask_shared_tiles(&shared))
+    status = plan_asked(start, &shared, custom, arena, plan, &second);
+  if (status != MIRAGE_OK)
     return;
   mirage__forms_asked(&second, plan);
   *plan = second;

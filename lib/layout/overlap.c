@@ -104,12 +104,16 @@ static bool is_fed(const Block *block, int32_t loop) {
   return true;
 }
 
+static bool is_ahead(MirageOverlap overlap) { return overlap >= MIRAGE_OVERLAP_AHEAD; }
+
+bool mirage__overlap_is_open(const Block *block) { return block->overlap == MIRAGE_OVERLAP_AUTO; }
+
 static int32_t groups_of(const Block *block) { return mirage__team_workers(&block->team) / GROUP_WARPS; }
 
 void mirage__block_overlap(Block *block) {
   for (int32_t l = 0; l < block->num_loops; l++) {
     BlockLoop *loop = &block->loops[l];
-    loop->ahead = block->overlap >= MIRAGE_OVERLAP_AHEAD && is_fed(block, l) &&
+    loop->ahead = is_ahead(block->overlap) && is_fed(block, l) &&
                   (mirage__has_producer(&block->team) || loop->released) && !mirage__overlap_reason(block, l);
     loop->turns = loop->ahead && block->overlap == MIRAGE_OVERLAP_TURNS ? groups_of(block) : 0;
   }
@@ -157,7 +161,7 @@ static const char *reason_of(const Plan *plan, int32_t loop) {
 MirageStatus mirage__plan_release(Plan *plan, const char **out_why) {
   bool produced = mirage__has_producer(&plan->block.team);
   *out_why = "a barrier of the block is as quick, unless overlap is asked for";
-  if (plan->block.overlap < MIRAGE_OVERLAP_AHEAD && !produced)
+  if (!is_ahead(plan->block.overlap) && !produced)
     return MIRAGE_OK;
   *out_why = produced ? "a producer waits for them" : "there is no loop";
   for (int32_t l = 0; l < plan->block.num_loops && !produced; l++) {
@@ -172,6 +176,8 @@ static const char *no_overlap(const Plan *plan) {
   const char *reason = "there is no loop";
   if (plan->block.overlap == MIRAGE_OVERLAP_NONE)
     return "none is asked for";
+  if (mirage__team_groups(&plan->block.team) > 1)
+    return "warpgroups take whole tiles in turn";
   for (int32_t l = 0; reason && l < plan->block.num_loops; l++)
     reason = reason_of(plan, l);
   return reason;
@@ -181,7 +187,7 @@ MirageStatus mirage__plan_ahead(Plan *plan, const char **out_why) {
   Block *block = &plan->block;
   MirageOverlap asked = block->overlap;
   *out_why = no_overlap(plan);
-  if (*out_why && asked >= MIRAGE_OVERLAP_AHEAD && !plan->again) {
+  if (*out_why && is_ahead(asked) && !plan->again) {
     mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, plan->loc, "layout: products do not run ahead: %s", *out_why);
     block->overlap = MIRAGE_OVERLAP_AUTO;
   }

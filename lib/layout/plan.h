@@ -45,6 +45,9 @@ MirageStatus mirage__plan_ask(Plan *plan);
 /// A block as a schedule, complete where the block is: the only place that writes one.
 MirageSchedule mirage__block_schedule(const Block *block);
 
+/// Takes back that warpgroups have tiles of their own; false where nobody asks for that.
+bool mirage__ask_shared_tiles(MirageSchedule *schedule);
+
 // layout.c
 /// The first steps of every plan: the kernel's steps and loads, and what it is asked for.
 MirageStatus mirage__plan_begin(Plan *plan, MirageNode custom, MirageArena *arena);
@@ -124,6 +127,8 @@ int64_t mirage__tile_alignment(const MirageType *type, LoadBy by);
 // residence.c
 /// Makes a team of which a multiprocessor has room for two blocks, where there are so many and they fit.
 bool mirage__plan_beside(const Plan *plan, Team *team);
+/// Whether warpgroups should take tiles in turn, each a whole one.
+bool mirage__plan_in_groups(const Plan *plan);
 /// Whether blocks take several tiles in turn.
 MirageStatus mirage__plan_persistent(Plan *plan, const char **out_why);
 
@@ -142,6 +147,8 @@ void mirage__block_overlap(Block *block);
 MirageStatus mirage__plan_release(Plan *plan, const char **out_why);
 MirageStatus mirage__plan_ahead(Plan *plan, const char **out_why);
 MirageStatus mirage__plan_turns(Plan *plan, const char **out_why);
+/// Whether nobody said what goes on while warpgroups multiply.
+bool mirage__overlap_is_open(const Block *block);
 /// Stages that the loops of a block cannot do without.
 int32_t mirage__least_stages(const Block *block);
 /// Takes that back for want of memory, with a remark; false where nothing was to be taken back.

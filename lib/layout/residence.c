@@ -4,8 +4,12 @@
 // starts, waits for its first tiles and writes its results. Where there are more blocks than multiprocessors and a tile
 // fits the accumulators of four warps, blocks stand beside each other instead, and one multiplies meanwhile.
 //
-// Example: tiles of 128 x 128, 64 deep: 128 accumulators a thread, three stages of 32 KiB, four warps that multiply and
+// Tiles that fill the registers of a warpgroup, but not of two, are taken in turn by the warpgroups of one block instead
+// (codegen_persistent.c).
+//
+// Example: tiles of 64 x 128, 64 deep: 64 accumulators a thread, four stages of 24 KiB, four warps that multiply and
 //          one that copies: two such blocks fit, with 168 registers a thread.
+//          Tiles of 128 x 192: 192 accumulators a thread; two warpgroups of a block each have every second one.
 #include "plan.h"
 
 enum {
@@ -76,6 +80,9 @@ MirageStatus mirage__plan_persistent(Plan *plan, const char **out_why) {
   *out_why = plan->block.persistent ? not_in_turn(plan) : "a block for each tile";
   if (!*out_why)
     return MIRAGE_OK;
+  if (mirage__team_groups(&plan->block.team) > 1)
+    return mirage_diag_fail(plan->diag, plan->loc, MIRAGE_UNSUPPORTED,
+                            "layout: warpgroups cannot take tiles in turn (overlap = tiles): %s", *out_why);
   if (plan->block.persistent && !plan->own_producer && plan->target->has_tensor_copy)
     mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, plan->loc, "layout: a block for each tile: %s", *out_why);
   plan->block.persistent = 0;
@@ -129,6 +136,18 @@ static int64_t stage_bytes(const Plan *plan) {
     most = bytes > most ? bytes : most;
   }
   return most;
+}
+
+bool mirage__plan_in_groups(const Plan *plan) {
+  int64_t most = 0;
+  for (int32_t l = 0; l < plan->block.num_loops; l++) {
+    int64_t elements = summed_elements(&plan->block, l);
+    most = elements > most ? elements : most;
+  }
+  int64_t each = most / (32 * GROUP_WARPS);
+  return mirage__overlap_is_open(&plan->block) && plan->block.num_meetings == 0 &&
+         mirage__block_grid(&plan->block) > plan->target->num_sms && each >= MIRAGE_GROUP_LEAST &&
+         each <= MIRAGE_GROUP_MOST;
 }
 
 bool mirage__plan_beside(const Plan *plan, Team *team) {

@@ -42,6 +42,7 @@ int64_t mirage__block_staging_bytes(const Block *block) {
   MirageNodeView view;
   for (int32_t s = -1; mirage__block_next(block, &s, &view);)
     if (view.op == MIRAGE_OP_STORE && mirage__block_staged(block, &view).index)
-      return (int64_t)mirage__team_workers(&block->team) * STAGED_ROWS * STAGED_PITCH * 4;
+      return (int64_t)mirage__team_workers(&block->team) * mirage__team_groups(&block->team) * STAGED_ROWS *
+             STAGED_PITCH * 4;
   return 0;
 }

@@ -145,7 +145,7 @@ uint32_t mirage_schedule_numbers(const MirageSchedule *schedule, int32_t out_num
 
 // --------------------------------------------------------------------------------------------------------------- rules
 
-enum { MIN_ROLE_REGISTERS = 24 };
+enum { MIN_ROLE_REGISTERS = 24, GROUP_WARPS = 4 };
 
 typedef struct Where { // of a record
   const MirageRecord *record;
@@ -184,16 +184,22 @@ static MirageStatus check_record(const InferCall *call, Where where, const void 
 }
 
 static MirageStatus check_roles(const InferCall *call, const MirageSchedule *schedule) {
-  int32_t warps = 0, most = SCHEDULE_KEYS[0].most;
+  int32_t warps = 0, consumers = 0, most = SCHEDULE_KEYS[0].most;
   for (uint32_t i = 0; i < schedule->num_roles; i++) {
     const MirageRole *role = &schedule->roles[i];
     if (role->registers != 0 && (role->registers < MIN_ROLE_REGISTERS || role->registers % 8 != 0))
       return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "role %u has %d registers, a multiple of 8 from %d on is needed", i,
                         role->registers, MIN_ROLE_REGISTERS);
     warps += role->warps;
+    consumers += role->kind == MIRAGE_ROLE_CONSUMER ? role->warps : 0;
   }
   if (warps > most)
     return INFER_FAIL(call, MIRAGE_LIMIT, "roles have %d warps, a block has at most %d", warps, most);
+  if (schedule->overlap == MIRAGE_OVERLAP_TILES && (consumers < 2 * GROUP_WARPS || consumers % GROUP_WARPS))
+    return INFER_FAIL(
+        call, MIRAGE_BAD_ARGUMENT,
+        "schedule has overlap = tiles, and %d warps that consume: whole warpgroups of %d take turns, two or more",
+        consumers, GROUP_WARPS);
   if (schedule->num_roles && schedule->warps && warps != schedule->warps)
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "warps of the roles and of the block differ: %d vs %d", warps,
                       schedule->warps);
@@ -204,6 +210,10 @@ static MirageStatus check_roles(const InferCall *call, const MirageSchedule *sch
 static MirageStatus check_persistent(const InferCall *call, const MirageCustomAttrs *attrs) {
   int64_t blocks = attrs->schedule->persistent, cluster = attrs->cluster[0] * attrs->cluster[1] * attrs->cluster[2];
   double grid = (double)attrs->grid[0] * (double)attrs->grid[1] * (double)attrs->grid[2];
+  if (!blocks && attrs->schedule->overlap == MIRAGE_OVERLAP_TILES)
+    return INFER_FAIL(
+        call, MIRAGE_BAD_ARGUMENT, "%s",
+        "schedule has overlap = tiles, and a block for each tile: persistent says how many blocks take tiles in turn");
   if (!blocks)
     return MIRAGE_OK;
   if (blocks % cluster)

@@ -278,6 +278,41 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // -----
 
+// warpgroups take the tiles of persistent blocks in turn, of no others
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom: schedule has overlap = tiles, and a block for each tile: persistent says how many blocks take tiles in turn}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <overlap = tiles, roles = [producer(4), consumer(8)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+// and two of them at least, whole ones
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom: schedule has overlap = tiles, and 6 warps that consume: whole warpgroups of 4 take turns, two or more}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <overlap = tiles, persistent = 2, roles = [producer(4), consumer(6)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
+mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
+  // expected-error @+1 {{custom: schedule has overlap = tiles, and 4 warps that consume: whole warpgroups of 4 take turns, two or more}}
+  %y = custom (%xk = %x) outs(%yk) grid [2] schedule <overlap = tiles, persistent = 2, roles = [producer(4), consumer(4)]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
+    %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
+    store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>
+  }
+  return %y : tensor<8x64xf16>
+}
+
+// -----
+
 // and no side blocks
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
   // expected-error @+1 {{custom: schedule has persistent = 2 beside 1 side blocks, one of them is possible}}

@@ -29,24 +29,24 @@
 // PTX-NEXT: .minnctapersm 1
 // PTX: setmaxnreg.dec
 
-// Two blocks of 128 x 128, three stages of 32 KiB each.
+// Blocks of 128 x 64.
 // CHECK-LABEL: @tiles(
-// CHECK: schedule <warps = 5, {{.*}}roles = [consumer(4), producer(1)], loads = [tensor(stages = 3{{.*}}), tensor(stages = 3{{.*}})]>
+// CHECK: schedule <warps = 5, {{.*}}roles = [consumer(4), producer(1)], loads = [tensor(stages = 4), tensor(stages = 4)]>
 mirage_kernel.graph @tiles_program(%x: tensor<2048x512xf16>, %w: tensor<512x2048xf16>) -> tensor<2048x2048xf16> {
   %y = matmul %x, %w : tensor<2048x512xf16>, tensor<512x2048xf16>
   return %y : tensor<2048x2048xf16>
 }
 
 mirage_kernel.graph @tiles(%x: tensor<2048x512xf16>, %w: tensor<512x2048xf16>) -> tensor<2048x2048xf16> attributes {source = @tiles_program} {
-  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [16, 16] : (tensor<2048x512xf16>, tensor<512x2048xf16>) -> tensor<2048x2048xf16> {
-    %zero = constant 0.0 : !mirage_block.tile<128x128xf32>
-    %acc = loop 8 (%a = %zero sum) : !mirage_block.tile<128x128xf32> {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [32, 16] : (tensor<2048x512xf16>, tensor<512x2048xf16>) -> tensor<2048x2048xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<128x64xf32>
+    %acc = loop 8 (%a = %zero sum) : !mirage_block.tile<128x64xf32> {
       %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<2048x512xf16> -> !mirage_block.tile<128x64xf16>
-      %wt = load %wk {grid = [1], loop = [0]} : tensor<512x2048xf16> -> !mirage_block.tile<64x128xf16>
-      %p = matmul %xt, %wt : !mirage_block.tile<128x64xf16>, !mirage_block.tile<64x128xf16>
-      yield %p : !mirage_block.tile<128x128xf32>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<512x2048xf16> -> !mirage_block.tile<64x64xf16>
+      %p = matmul %xt, %wt : !mirage_block.tile<128x64xf16>, !mirage_block.tile<64x64xf16>
+      yield %p : !mirage_block.tile<128x64xf32>
     }
-    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<128x128xf32>, tensor<2048x2048xf16>
+    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<128x64xf32>, tensor<2048x2048xf16>
   }
   return %y : tensor<2048x2048xf16>
 }
@@ -228,4 +228,27 @@ mirage_kernel.graph @no_turn(%x: tensor<1024x512xf16>, %w: tensor<512x1024xf16>)
     store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<128x128xf32>, tensor<1024x1024xf16>
   }
   return %y : tensor<1024x1024xf16>
+}
+
+// 128 x 128 fill the registers of one warpgroup: two of them take tiles in turn.
+// WHO: plan: 2 warpgroups take tiles in turn: one multiplies while others store
+// CHECK-LABEL: @groups(
+// CHECK: schedule <warps = 12, tile_order = grouped, overlap = tiles, persistent = 132, roles = [producer(4, 40), consumer(8, 232)]
+mirage_kernel.graph @groups_program(%x: tensor<2048x512xf16>, %w: tensor<512x2048xf16>) -> tensor<2048x2048xf16> {
+  %y = matmul %x, %w : tensor<2048x512xf16>, tensor<512x2048xf16>
+  return %y : tensor<2048x2048xf16>
+}
+
+mirage_kernel.graph @groups(%x: tensor<2048x512xf16>, %w: tensor<512x2048xf16>) -> tensor<2048x2048xf16> attributes {source = @groups_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [16, 16] : (tensor<2048x512xf16>, tensor<512x2048xf16>) -> tensor<2048x2048xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<128x128xf32>
+    %acc = loop 8 (%a = %zero sum) : !mirage_block.tile<128x128xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<2048x512xf16> -> !mirage_block.tile<128x64xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<512x2048xf16> -> !mirage_block.tile<64x128xf16>
+      %p = matmul %xt, %wt : !mirage_block.tile<128x64xf16>, !mirage_block.tile<64x128xf16>
+      yield %p : !mirage_block.tile<128x128xf32>
+    }
+    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<128x128xf32>, tensor<2048x2048xf16>
+  }
+  return %y : tensor<2048x2048xf16>
 }

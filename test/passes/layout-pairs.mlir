@@ -11,7 +11,7 @@
 // SHARED-LABEL: @pairs(
 // SHARED: roles = [producer(4, 40), {{.*}}loads = [tensor(stages = {{[0-9]}}, multicast = true), tensor(stages = {{[0-9]}})]> plan
 // An edited kernel holds an ask, clusters and all.
-// RUN: sed 's/stages = [234]/stages = 1/g' %t.planned.mlir | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=EDITED
+// RUN: sed 's/stages = [2-8]/stages = 1/g' %t.planned.mlir | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=EDITED
 
 // 16 x 16 tiles, too deep for blocks beside each other: w, which rows of blocks share, is as large as x; the first axis wins.
 // CHECK-LABEL: @pairs(
@@ -24,17 +24,17 @@
 // EDITED: cluster [2] {{.*}}stages = 1, multicast = true
 // EDITED-NOT: paired
 // EDITED: @larger_program
-mirage_kernel.graph @pairs_program(%x: tensor<2048x256xf16>, %w: tensor<256x2048xf16>) -> tensor<2048x2048xf16> {
-  %y = matmul %x, %w : tensor<2048x256xf16>, tensor<256x2048xf16>
+mirage_kernel.graph @pairs_program(%x: tensor<2048x3072xf16>, %w: tensor<3072x2048xf16>) -> tensor<2048x2048xf16> {
+  %y = matmul %x, %w : tensor<2048x3072xf16>, tensor<3072x2048xf16>
   return %y : tensor<2048x2048xf16>
 }
 
-mirage_kernel.graph @pairs(%x: tensor<2048x256xf16>, %w: tensor<256x2048xf16>) -> tensor<2048x2048xf16> attributes {source = @pairs_program} {
-  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [16, 16] : (tensor<2048x256xf16>, tensor<256x2048xf16>) -> tensor<2048x2048xf16> {
+mirage_kernel.graph @pairs(%x: tensor<2048x3072xf16>, %w: tensor<3072x2048xf16>) -> tensor<2048x2048xf16> attributes {source = @pairs_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [16, 16] : (tensor<2048x3072xf16>, tensor<3072x2048xf16>) -> tensor<2048x2048xf16> {
     %zero = constant 0.0 : !mirage_block.tile<128x128xf32>
-    %acc = loop 2 (%a = %zero sum) : !mirage_block.tile<128x128xf32> {
-      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<2048x256xf16> -> !mirage_block.tile<128x128xf16>
-      %wt = load %wk {grid = [1], loop = [0]} : tensor<256x2048xf16> -> !mirage_block.tile<128x128xf16>
+    %acc = loop 24 (%a = %zero sum) : !mirage_block.tile<128x128xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<2048x3072xf16> -> !mirage_block.tile<128x128xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<3072x2048xf16> -> !mirage_block.tile<128x128xf16>
       %p = matmul %xt, %wt : !mirage_block.tile<128x128xf16>, !mirage_block.tile<128x128xf16>
       yield %p : !mirage_block.tile<128x128xf32>
     }
@@ -46,17 +46,17 @@ mirage_kernel.graph @pairs(%x: tensor<2048x256xf16>, %w: tensor<256x2048xf16>) -
 // The larger tile is shared: w, by blocks that differ in rows.
 // CHECK-LABEL: @larger(
 // CHECK: grid [8, 18] cluster [1, 2] schedule <{{.*}}loads = [tensor(stages = {{[0-9]}}), tensor(stages = {{[0-9]}}, multicast = true)]> plan <{{.*}}paired = true
-mirage_kernel.graph @larger_program(%x: tensor<2304x256xf16>, %w: tensor<256x2048xf16>) -> tensor<2304x2048xf16> {
-  %y = matmul %x, %w : tensor<2304x256xf16>, tensor<256x2048xf16>
+mirage_kernel.graph @larger_program(%x: tensor<2304x3072xf16>, %w: tensor<3072x2048xf16>) -> tensor<2304x2048xf16> {
+  %y = matmul %x, %w : tensor<2304x3072xf16>, tensor<3072x2048xf16>
   return %y : tensor<2304x2048xf16>
 }
 
-mirage_kernel.graph @larger(%x: tensor<2304x256xf16>, %w: tensor<256x2048xf16>) -> tensor<2304x2048xf16> attributes {source = @larger_program} {
-  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [8, 18] : (tensor<2304x256xf16>, tensor<256x2048xf16>) -> tensor<2304x2048xf16> {
+mirage_kernel.graph @larger(%x: tensor<2304x3072xf16>, %w: tensor<3072x2048xf16>) -> tensor<2304x2048xf16> attributes {source = @larger_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [8, 18] : (tensor<2304x3072xf16>, tensor<3072x2048xf16>) -> tensor<2304x2048xf16> {
     %zero = constant 0.0 : !mirage_block.tile<128x256xf32>
-    %acc = loop 4 (%a = %zero sum) : !mirage_block.tile<128x256xf32> {
-      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<2304x256xf16> -> !mirage_block.tile<128x64xf16>
-      %wt = load %wk {grid = [1], loop = [0]} : tensor<256x2048xf16> -> !mirage_block.tile<64x256xf16>
+    %acc = loop 48 (%a = %zero sum) : !mirage_block.tile<128x256xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<2304x3072xf16> -> !mirage_block.tile<128x64xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<3072x2048xf16> -> !mirage_block.tile<64x256xf16>
       %p = matmul %xt, %wt : !mirage_block.tile<128x64xf16>, !mirage_block.tile<64x256xf16>
       yield %p : !mirage_block.tile<128x256xf32>
     }
@@ -70,17 +70,17 @@ mirage_kernel.graph @larger(%x: tensor<2304x256xf16>, %w: tensor<256x2048xf16>) 
 // CHECK-NOT: cluster
 // CHECK: producer
 // CHECK-NOT: multicast
-mirage_kernel.graph @odd_program(%x: tensor<1920x256xf16>, %w: tensor<256x1920xf16>) -> tensor<1920x1920xf16> {
-  %y = matmul %x, %w : tensor<1920x256xf16>, tensor<256x1920xf16>
+mirage_kernel.graph @odd_program(%x: tensor<1920x3072xf16>, %w: tensor<3072x1920xf16>) -> tensor<1920x1920xf16> {
+  %y = matmul %x, %w : tensor<1920x3072xf16>, tensor<3072x1920xf16>
   return %y : tensor<1920x1920xf16>
 }
 
-mirage_kernel.graph @odd(%x: tensor<1920x256xf16>, %w: tensor<256x1920xf16>) -> tensor<1920x1920xf16> attributes {source = @odd_program} {
-  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [15, 15] : (tensor<1920x256xf16>, tensor<256x1920xf16>) -> tensor<1920x1920xf16> {
+mirage_kernel.graph @odd(%x: tensor<1920x3072xf16>, %w: tensor<3072x1920xf16>) -> tensor<1920x1920xf16> attributes {source = @odd_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [15, 15] : (tensor<1920x3072xf16>, tensor<3072x1920xf16>) -> tensor<1920x1920xf16> {
     %zero = constant 0.0 : !mirage_block.tile<128x128xf32>
-    %acc = loop 4 (%a = %zero sum) : !mirage_block.tile<128x128xf32> {
-      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<1920x256xf16> -> !mirage_block.tile<128x64xf16>
-      %wt = load %wk {grid = [1], loop = [0]} : tensor<256x1920xf16> -> !mirage_block.tile<64x128xf16>
+    %acc = loop 48 (%a = %zero sum) : !mirage_block.tile<128x128xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<1920x3072xf16> -> !mirage_block.tile<128x64xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<3072x1920xf16> -> !mirage_block.tile<64x128xf16>
       %p = matmul %xt, %wt : !mirage_block.tile<128x64xf16>, !mirage_block.tile<64x128xf16>
       yield %p : !mirage_block.tile<128x128xf32>
     }
@@ -91,21 +91,65 @@ mirage_kernel.graph @odd(%x: tensor<1920x256xf16>, %w: tensor<256x1920xf16>) -> 
 
 // CHECK-LABEL: @few(
 // CHECK-NOT: cluster
-mirage_kernel.graph @few_program(%x: tensor<1024x256xf16>, %w: tensor<256x1024xf16>) -> tensor<1024x1024xf16> {
-  %y = matmul %x, %w : tensor<1024x256xf16>, tensor<256x1024xf16>
+mirage_kernel.graph @few_program(%x: tensor<1024x3072xf16>, %w: tensor<3072x1024xf16>) -> tensor<1024x1024xf16> {
+  %y = matmul %x, %w : tensor<1024x3072xf16>, tensor<3072x1024xf16>
   return %y : tensor<1024x1024xf16>
 }
 
-mirage_kernel.graph @few(%x: tensor<1024x256xf16>, %w: tensor<256x1024xf16>) -> tensor<1024x1024xf16> attributes {source = @few_program} {
-  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [8, 8] : (tensor<1024x256xf16>, tensor<256x1024xf16>) -> tensor<1024x1024xf16> {
+mirage_kernel.graph @few(%x: tensor<1024x3072xf16>, %w: tensor<3072x1024xf16>) -> tensor<1024x1024xf16> attributes {source = @few_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [8, 8] : (tensor<1024x3072xf16>, tensor<3072x1024xf16>) -> tensor<1024x1024xf16> {
     %zero = constant 0.0 : !mirage_block.tile<128x128xf32>
-    %acc = loop 4 (%a = %zero sum) : !mirage_block.tile<128x128xf32> {
-      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<1024x256xf16> -> !mirage_block.tile<128x64xf16>
-      %wt = load %wk {grid = [1], loop = [0]} : tensor<256x1024xf16> -> !mirage_block.tile<64x128xf16>
+    %acc = loop 48 (%a = %zero sum) : !mirage_block.tile<128x128xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<1024x3072xf16> -> !mirage_block.tile<128x64xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<3072x1024xf16> -> !mirage_block.tile<64x128xf16>
       %p = matmul %xt, %wt : !mirage_block.tile<128x64xf16>, !mirage_block.tile<64x128xf16>
       yield %p : !mirage_block.tile<128x128xf32>
     }
     store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<128x128xf32>, tensor<1024x1024xf16>
   }
   return %y : tensor<1024x1024xf16>
+}
+
+// A short loop is over before sharing pays.
+// CHECK-LABEL: @short(
+// CHECK-NOT: cluster
+mirage_kernel.graph @short_program(%x: tensor<2304x512xf16>, %w: tensor<512x2048xf16>) -> tensor<2304x2048xf16> {
+  %y = matmul %x, %w : tensor<2304x512xf16>, tensor<512x2048xf16>
+  return %y : tensor<2304x2048xf16>
+}
+
+mirage_kernel.graph @short(%x: tensor<2304x512xf16>, %w: tensor<512x2048xf16>) -> tensor<2304x2048xf16> attributes {source = @short_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [8, 18] : (tensor<2304x512xf16>, tensor<512x2048xf16>) -> tensor<2304x2048xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<128x256xf32>
+    %acc = loop 8 (%a = %zero sum) : !mirage_block.tile<128x256xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<2304x512xf16> -> !mirage_block.tile<128x64xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<512x2048xf16> -> !mirage_block.tile<64x256xf16>
+      %p = matmul %xt, %wt : !mirage_block.tile<128x64xf16>, !mirage_block.tile<64x256xf16>
+      yield %p : !mirage_block.tile<128x256xf32>
+    }
+    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<128x256xf32>, tensor<2304x2048xf16>
+  }
+  return %y : tensor<2304x2048xf16>
+}
+
+// Rows that begin in the midst of a line of L2 make up for that: 520 columns of two bytes.
+// CHECK-LABEL: @torn(
+// CHECK: cluster [1, 2]
+mirage_kernel.graph @torn_program(%x: tensor<2304x520xf16>, %w: tensor<520x2048xf16>) -> tensor<2304x2048xf16> {
+  %y = matmul %x, %w : tensor<2304x520xf16>, tensor<520x2048xf16>
+  return %y : tensor<2304x2048xf16>
+}
+
+mirage_kernel.graph @torn(%x: tensor<2304x520xf16>, %w: tensor<520x2048xf16>) -> tensor<2304x2048xf16> attributes {source = @torn_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [8, 18] : (tensor<2304x520xf16>, tensor<520x2048xf16>) -> tensor<2304x2048xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<128x256xf32>
+    %acc = loop 9 (%a = %zero sum) : !mirage_block.tile<128x256xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1], tiles = [0, 64]} : tensor<2304x520xf16> -> !mirage_block.tile<128x64xf16>
+      %wt = load %wk {grid = [1], loop = [0], tiles = [64, 0]} : tensor<520x2048xf16> -> !mirage_block.tile<64x256xf16>
+      %p = matmul %xt, %wt : !mirage_block.tile<128x64xf16>, !mirage_block.tile<64x256xf16>
+      yield %p : !mirage_block.tile<128x256xf32>
+    }
+    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<128x256xf32>, tensor<2304x2048xf16>
+  }
+  return %y : tensor<2304x2048xf16>
 }

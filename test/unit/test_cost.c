@@ -232,7 +232,7 @@ static void test_tiles_that_a_producer_feeds(void **state) {
   double us = tiled_us(turns);
   assert_true(us > 55 && us < 70);
   assert_true(us + 2 < tiled_us(flat));
-  assert_true(us + 2 < tiled_us(beside));
+  assert_true(us < tiled_us(beside)); // two warpgroups take these in turn
   assert_true(us + 1 < tiled_us(each));
   assert_true(tiled_us(each) + 1 < tiled_us(pairs));
   Tiling large = {4096, 4096, 4096, {128, 256, 64}, 132, 1}, small = large;

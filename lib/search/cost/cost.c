@@ -393,13 +393,16 @@ static double arriving_us(const CostKernel *kernel, const MirageTarget *target) 
 }
 
 // What nothing hides of a block with a producer: that its first tiles come, and at its end that results are computed and
-// written. Blocks beside it hide some, of all tiles but one; persistent blocks begin once.
+// written. Blocks beside it hide some, of all tiles but one; persistent blocks begin once, and where their warpgroups take tiles in
+// turn they end once.
 static double ends_us(const CostKernel *kernel, double tiles, const MirageTarget *target) {
   double computing = kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
   double begin = arriving_us(kernel, target), end = kernel->outside_bytes / kernel->blocks / end_bytes_per_us;
   end += (kernel->loads_outside ? late_us : 0) + computing * target->num_sms / kernel->blocks;
   if (kernel->beside > 1)
     return (begin + end) * (1 + beside_loss * (tiles - 1));
+  if (kernel->grouped)
+    return begin + end;
   return kernel->persistent ? begin + end * tiles : (begin + end + (kernel->paired ? paired_us : 0)) * tiles;
 }
 

@@ -58,6 +58,7 @@ typedef struct CostKernel {
   double beside;      // with so many blocks on a multiprocessor,
   bool loads_outside; // some tile is loaded outside loops
   bool persistent;    // which take tiles in turn,
+  bool grouped;       // and so do their warpgroups: one stores while the other multiplies,
   bool paired;        // in clusters that share copies
   bool resident;      // all blocks must run at once, one a multiprocessor
 } CostKernel;

@@ -269,6 +269,7 @@ CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
   if (kernel->produced) {
     kernel->beside = mirage__resident_blocks(block, target);
     kernel->persistent = block->persistent && block->persistent < kernel->blocks;
+    kernel->grouped = mirage__team_groups(&block->team) > 1;
     kernel->paired = mirage__block_cluster(block) > 1;
   }
   return *kernel;

@@ -160,6 +160,13 @@ static double beside(const SearchGuess *guess, const CostKernel *kernel, const M
                     target->registers_per_sm / ((group_threads + 32) * (accumulators + other_registers))));
 }
 
+// Whether warpgroups of a block take tiles in turn: mirage__plan_in_groups in lib/layout.
+static bool in_groups(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
+  double accumulators = guess->accumulator_bytes / (4 * group_threads);
+  return kernel->blocks > target->num_sms && kernel->collective_us == 0 && accumulators >= MIRAGE_GROUP_LEAST &&
+         accumulators <= MIRAGE_GROUP_MOST;
+}
+
 // lib/layout/items.c and elements.c.
 static bool is_in_threads(const SearchGuess *guess, CostKernel *kernel) {
   if (guess->moved || guess->row == 0 || kernel->iterations > 0 || kernel->resident)
@@ -209,7 +216,8 @@ bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, Co
                        kernel->stored_elements == 0 && !spilled;
   kernel->produced = kernel->warpgroups && target->has_tensor_copy && !kernel->chain && kernel->iteration_bytes > 0;
   kernel->ahead = runs_ahead(guess, kernel, target);
-  kernel->beside = kernel->produced ? beside(guess, kernel, target) : 0;
+  kernel->grouped = kernel->produced && in_groups(guess, kernel, target);
+  kernel->beside = kernel->grouped ? 1 : kernel->produced ? beside(guess, kernel, target) : 0;
   kernel->persistent = kernel->beside == 1 && kernel->blocks > target->num_sms;
   return guess->accumulator_bytes <= threads * registers * 4 &&
          guess->shared_bytes - streamed <= target->shared_bytes_per_block;
