@@ -8,7 +8,7 @@
 // OUT: : ok
 // @product_0 has a matrix product outside of kernels: its proof is of the graph that was compiled, with a kernel for it.
 // PROVEN: ok            @product_0 = @product
-// PROVEN: 3 proofs: 3 ok, 0 refused
+// PROVEN: 4 proofs: 4 ok, 0 refused
 
 // Twenty inputs.
 // CHECK: graph @sum20(
@@ -67,4 +67,17 @@ mirage_kernel.graph @product(%a: tensor<8x8xf16>, %b: tensor<8x8xf16>, %c: tenso
   %1 = add %c, %0 : tensor<8x8xf16>, tensor<8x8xf16>
   %2 = mul %d, %1 : tensor<8x8xf16>, tensor<8x8xf16>
   return %2 : tensor<8x8xf16>
+}
+
+// What nothing is computed from is not loaded: %b has no part in the kernel, whose blocks would each take it whole.
+// CHECK: graph @unread_0(
+// CHECK-NEXT: custom (%{{[a-z0-9]*}} = %arg0, %{{[a-z0-9]*}} = %arg2) outs
+// CHECK-COUNT-2: load
+// CHECK-NOT: load
+// CHECK: return
+mirage_kernel.graph @unread(%a: tensor<64x48xf16>, %b: tensor<64x48xf16>, %c: tensor<48xf16>) -> tensor<64x48xf16> {
+  %0 = mul %a, %a : tensor<64x48xf16>, tensor<64x48xf16>
+  %1 = add %0, %c : tensor<64x48xf16>, tensor<48xf16>
+  %2 = tanh %1 : tensor<64x48xf16>
+  return %2 : tensor<64x48xf16>
 }

@@ -68,12 +68,24 @@ static bool has_shape(const Pointwise *pointwise, uint32_t node, MirageValue val
   return stored->rank == rank && stored->op != MIRAGE_OP_LOAD;
 }
 
+// A tile that nothing is computed from would be loaded whole all the same.
+static bool is_read(const MirageUGraph *graph, const MirageRegionView *body, MirageValue input) {
+  for (uint32_t i = 0; i + 1 < body->num_nodes; i++) {
+    MirageNodeView view = mirage_ugraph_node(graph, body->nodes[i]);
+    for (uint32_t o = 0; o < view.num_operands; o++)
+      if (view.operands[o].index == input.index)
+        return true;
+  }
+  return false;
+}
+
 static bool fill(Pointwise *pointwise) {
   const MirageUGraph *graph = pointwise->program->graph;
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++) {
     MirageValue input = mirage_ugraph_get_input(graph, i);
-    pointwise->node[input.index] = add_leaf(pointwise, input, MIRAGE_OP_LOAD, i);
+    if (is_read(graph, &body, input))
+      pointwise->node[input.index] = add_leaf(pointwise, input, MIRAGE_OP_LOAD, i);
   }
   for (uint32_t i = 0; i + 1 < body.num_nodes; i++) { // the last one returns
     MirageNodeView view = mirage_ugraph_node(graph, body.nodes[i]);
