@@ -93,6 +93,12 @@ int32_t mirage__accumulator_limit(const Team *team) {
   return registers * 9 / 16; // the rest holds operands and addresses
 }
 
+int32_t mirage__warpgroup_limit(const Team *team) {
+  int32_t limit = mirage__accumulator_limit(team);
+  bool three = mirage__team_workers(team) == MIRAGE_THREE_GROUPS;
+  return three && limit < MIRAGE_THREE_GROUPS_MOST ? MIRAGE_THREE_GROUPS_MOST : limit;
+}
+
 // ----------------------------------------------------------------------------------------------------------- channels
 
 const Channel *mirage__block_channel_of(const Block *block, MirageValue tile) {

@@ -86,7 +86,7 @@ static int32_t count_warpgroups(Plan *plan, int32_t warps) {
   return count;
 }
 
-// Sixteen warps cannot share a tile of 128 x 64 as warpgroups, eight can.
+// Sixteen warps cannot share a tile of 128 x 64 as warpgroups, eight can; a tile of 192 x 192 takes twelve.
 static int32_t fit_warpgroups(Plan *plan, int32_t warps) {
   int32_t best = warps, most = count_warpgroups(plan, warps);
   for (int32_t fewer = warps / 2; fewer >= 4; fewer /= 2) {
@@ -94,7 +94,7 @@ static int32_t fit_warpgroups(Plan *plan, int32_t warps) {
     best = count > most ? fewer : best;
     most = count > most ? count : most;
   }
-  return best;
+  return count_warpgroups(plan, MIRAGE_THREE_GROUPS) > most ? MIRAGE_THREE_GROUPS : best;
 }
 
 void mirage__plan_warps(Plan *plan) {
@@ -363,7 +363,7 @@ static void choose_step(Choice *choice, BlockStep step) {
 // Products and reductions that only feed a loop's accumulator stay in registers when the registers suffice.
 static void choose_carries(Choice *choice) {
   Block *block = &choice->plan->block;
-  int32_t limit = mirage__accumulator_limit(&block->team);
+  int32_t limit = mirage__accumulator_limit(&block->team), shared_limit = mirage__warpgroup_limit(&block->team);
   int32_t used = choice->plan->resident_registers;
   for (int32_t l = 0; l < block->num_loops; l++) {
     MirageNode loop = block->loops[l].node;
@@ -381,7 +381,8 @@ static void choose_carries(Choice *choice) {
       MirageNodeView def = mirage__block_def(block, contribution);
       int32_t registers = kind == CARRY_MATMUL ? mirage__block_matmul_split(block, &def).accumulators
                                                : mirage__block_reduce_split(block, &def).outputs_each;
-      if (registers > limit - used || (kind == CARRY_REDUCE && registers > 8))
+      int32_t most = block->values[contribution.index].warpgroup ? shared_limit : limit;
+      if (registers > most - used || (kind == CARRY_REDUCE && registers > 8))
         continue;
       used += registers;
       block->values[contribution.index].carried = true;

@@ -292,7 +292,7 @@ MirageStatus mirage__plan_own_copies(Plan *plan, const char **out_why) {
 
 // -------------------------------------------------------------------------------------------------------------- roles
 
-enum { GROUP_WARPS = 4, PRODUCER_WARPS = 4, PRODUCER_REGISTERS = 40, MOST_WORKERS = 8, MOST_REGISTERS = 240 };
+enum { GROUP_WARPS = 4, PRODUCER_WARPS = 4, PRODUCER_REGISTERS = 40, USUAL_WORKERS = 8, MOST_REGISTERS = 240 };
 
 // Producers come to the meetings of a cluster outside loops only.
 static bool meets_in_loop(const Block *block) {
@@ -394,7 +394,8 @@ static void stand_alone(const Plan *plan, int32_t workers, Team *team) {
 }
 
 MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
-  int32_t warps = mirage__team_warps(&plan->block.team), workers = warps < MOST_WORKERS ? warps : MOST_WORKERS;
+  int32_t warps = mirage__team_warps(&plan->block.team);
+  int32_t workers = warps < USUAL_WORKERS || warps == MIRAGE_THREE_GROUPS ? warps : USUAL_WORKERS;
   if (plan->own_producer)
     return MIRAGE_OK;
   *out_why = no_producer(plan, workers);
@@ -405,9 +406,9 @@ MirageStatus mirage__plan_own_producer(Plan *plan, const char **out_why) {
   bool in_groups = product && mirage__plan_in_groups(plan);
   bool beside = product && !in_groups && mirage__plan_beside(plan, &again.team);
   if (!beside)
-    stand_alone(plan, in_groups ? MOST_WORKERS : workers, &again.team);
+    stand_alone(plan, in_groups ? USUAL_WORKERS : workers, &again.team);
   if (in_groups)
-    again.team.groups = MOST_WORKERS / GROUP_WARPS;
+    again.team.groups = USUAL_WORKERS / GROUP_WARPS;
   if (product && !beside && mirage__block_grid(&plan->block) > plan->target->num_sms)
     again.persistent = plan->target->num_sms;
   // More tiles than multiprocessors: those at work at one time share rows and columns, which then come out of L2.

@@ -6,10 +6,8 @@
 // workers must come in whole groups of four that the hardware counts as groups too.
 //
 // Example: 128 x 256 x 64 on two warpgroups: each has one slab of 64 rows and all 256 columns, 128 accumulators a
-//          thread, and four instructions for the 64 steps of the contraction.
+//          thread, and four instructions for the 64 steps of the contraction. 192 x 192 on three: 96 accumulators.
 #include "plan.h"
-
-enum { SLAB = 64 };
 
 // The hardware counts groups from the block's first warp on.
 static bool groups_are_whole(const Team *team) {
@@ -24,8 +22,8 @@ static bool resident_fits(const Block *block, const MirageNodeView *product, Mat
   const Partition *p = &block->partition;
   bool slabs = p->by_row % 4 == 0 && p->row_units == p->by_row * p->rows_each && s->n / 8 % p->by_col == 0;
   bool panels = p->by_col == 1 || mirage__matmul_operand(block, product, 1).k_inner || s->n / 8 / p->by_col % 8 == 0;
-  return slabs && panels && groups_are_whole(&block->team) && s->batch == 1 && s->m % SLAB == 0 && s->n % 8 == 0 &&
-         s->k % 16 == 0 && mirage_ugraph_type(block->graph, product->operands[0])->dtype != MIRAGE_F32;
+  return slabs && panels && groups_are_whole(&block->team) && s->batch == 1 && s->m % MIRAGE_SLAB_ROWS == 0 &&
+         s->n % 8 == 0 && s->k % 16 == 0 && mirage_ugraph_type(block->graph, product->operands[0])->dtype != MIRAGE_F32;
 }
 
 bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, MatmulSplit *out_split) {
@@ -36,13 +34,13 @@ bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, 
   mirage__matmul_shape(a, b, product->attrs, &s);
   if (block->values[product->first_result.index].resident)
     return resident_fits(block, product, &s);
-  if (a->dtype == MIRAGE_F32 || team->swap || team->divide == DIVIDE_DEPTH || s.batch != 1 || s.m % SLAB || s.n % 8 ||
-      s.k % 16 || !groups_are_whole(team))
+  if (a->dtype == MIRAGE_F32 || team->swap || team->divide == DIVIDE_DEPTH || s.batch != 1 || s.m % MIRAGE_SLAB_ROWS ||
+      s.n % 8 || s.k % 16 || !groups_are_whole(team))
     return false;
   s.row_units = (int32_t)(s.m / 16);
   s.col_units = (int32_t)(s.n / 8);
   s.depth_units = (int32_t)(s.k / 16);
-  int32_t groups = mirage__team_workers(team) / 4, slabs = (int32_t)(s.m / SLAB);
+  int32_t groups = mirage__team_workers(team) / 4, slabs = (int32_t)(s.m / MIRAGE_SLAB_ROWS);
   bool n_inner = !mirage__matmul_operand(block, product, 1).k_inner;
   for (int32_t rows = groups; rows >= 1; rows--) { // the more rows, the less of b is read twice
     int32_t cols = groups / rows;
@@ -51,7 +49,7 @@ bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, 
     s.by_row = 4 * rows, s.by_col = cols;
     s.rows_each = slabs / rows, s.cols_each = s.col_units / cols;
     s.accumulators = 4 * s.rows_each * s.cols_each;
-    if ((cols > 1 && n_inner && s.cols_each % 8) || s.accumulators > mirage__accumulator_limit(team))
+    if ((cols > 1 && n_inner && s.cols_each % 8) || s.accumulators > mirage__warpgroup_limit(team))
       continue;
     *out_split = s;
     return true;

@@ -252,3 +252,41 @@ mirage_kernel.graph @groups(%x: tensor<2048x512xf16>, %w: tensor<512x2048xf16>) 
   }
   return %y : tensor<2048x2048xf16>
 }
+
+// Three slabs of 64 rows are shared by three warpgroups, with 96 accumulators a thread; of 128 columns each two take turns instead.
+// CHECK-LABEL: @slabs(
+// CHECK: schedule <warps = 16, {{.*}}persistent = 132, roles = [producer(4, 40), consumer(12, 152)]
+mirage_kernel.graph @slabs_program(%x: tensor<3072x512xf16>, %w: tensor<512x3072xf16>) -> tensor<3072x3072xf16> {
+  %y = matmul %x, %w : tensor<3072x512xf16>, tensor<512x3072xf16>
+  return %y : tensor<3072x3072xf16>
+}
+
+mirage_kernel.graph @slabs(%x: tensor<3072x512xf16>, %w: tensor<512x3072xf16>) -> tensor<3072x3072xf16> attributes {source = @slabs_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [16, 16] : (tensor<3072x512xf16>, tensor<512x3072xf16>) -> tensor<3072x3072xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<192x192xf32>
+    %acc = loop 8 (%a = %zero sum) : !mirage_block.tile<192x192xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<3072x512xf16> -> !mirage_block.tile<192x64xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<512x3072xf16> -> !mirage_block.tile<64x192xf16>
+      %p = matmul %xt, %wt : !mirage_block.tile<192x64xf16>, !mirage_block.tile<64x192xf16>
+      yield %p : !mirage_block.tile<192x192xf32>
+    }
+    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<192x192xf32>, tensor<3072x3072xf16>
+  }
+  return %y : tensor<3072x3072xf16>
+}
+
+// CHECK-LABEL: @narrow_slabs(
+// CHECK: schedule <warps = 12, {{.*}}overlap = tiles, {{.*}}consumer(8, 232)
+mirage_kernel.graph @narrow_slabs(%x: tensor<3072x512xf16>, %w: tensor<512x3072xf16>) -> tensor<3072x3072xf16> attributes {source = @slabs_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [24, 16] : (tensor<3072x512xf16>, tensor<512x3072xf16>) -> tensor<3072x3072xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<192x128xf32>
+    %acc = loop 8 (%a = %zero sum) : !mirage_block.tile<192x128xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<3072x512xf16> -> !mirage_block.tile<192x64xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<512x3072xf16> -> !mirage_block.tile<64x128xf16>
+      %p = matmul %xt, %wt : !mirage_block.tile<192x64xf16>, !mirage_block.tile<64x128xf16>
+      yield %p : !mirage_block.tile<192x128xf32>
+    }
+    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<192x128xf32>, tensor<3072x3072xf16>
+  }
+  return %y : tensor<3072x3072xf16>
+}

@@ -195,6 +195,12 @@ static bool runs_ahead(const SearchGuess *guess, const CostKernel *kernel, const
          kernel->blocks >= target->num_sms && kernel->collective_us == 0 && least > target->shared_bytes_per_sm / 2.0;
 }
 
+// What accumulators may take: three warpgroups share tiles of three slabs.
+static double register_bytes(const CostKernel *kernel, double threads, double registers) {
+  bool three = kernel->produced && kernel->least_rows == 3 * MIRAGE_SLAB_ROWS;
+  return fmax(threads * registers, three ? 32.0 * MIRAGE_THREE_GROUPS * MIRAGE_THREE_GROUPS_MOST : 0) * 4;
+}
+
 bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, CostKernel *kernel) {
   double threads = kernel->threads > 0 ? kernel->threads : usual_threads, registers = tile_registers;
   if (kernel->threads > 0)
@@ -219,6 +225,6 @@ bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, Co
   kernel->grouped = kernel->produced && in_groups(guess, kernel, target);
   kernel->beside = kernel->grouped ? 1 : kernel->produced ? beside(guess, kernel, target) : 0;
   kernel->persistent = kernel->beside == 1 && kernel->blocks > target->num_sms;
-  return guess->accumulator_bytes <= threads * registers * 4 &&
+  return guess->accumulator_bytes <= register_bytes(kernel, threads, registers) &&
          guess->shared_bytes - streamed <= target->shared_bytes_per_block;
 }
