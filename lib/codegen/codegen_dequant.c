@@ -15,6 +15,13 @@
 //                    2^8, but for its NaN, to which the bits of an f16's are added
 //   f8 -> bf16       by way of f16 and f32
 //
+// Of rows along the contraction, neighbours of one register make a pair, and which of them is free. There the power and what it
+// adds need not be taken away weight by weight: the sums are corrected once, by what the activations add up to (RowFormat).
+//
+//   i8 -> f16    x ^ 0x80                    = (128 + x) / 2^24     a subnormal number, which the matrix instruction takes
+//   i4 -> f16    x ^ 8, (x ^ 8) << 4         = (8 + x) / 2^24, / 2^20
+//   i4 -> bf16   0x4300 | (x ^ 8)            = 136 + x
+//
 // Every step is exact.
 #include "emit.h"
 
@@ -122,16 +129,19 @@ static LLVMValueRef f8_halves(Emit *e, MirageDType stored, LLVMValueRef low, LLV
   return column % 2 ? GPU(&e->gpu, F16_OF_E4M3_UPPER, bytes) : GPU(&e->gpu, F16_OF_E4M3, bytes);
 }
 
-static LLVMValueRef f8_pair(Emit *e, MirageDType stored, MirageDType dtype, LLVMValueRef low, LLVMValueRef high,
-                            int32_t column) {
+static LLVMValueRef bf16_of_halves(Emit *e, LLVMValueRef halves) {
   LLVMBuilderRef b = e->gpu.builder;
-  LLVMValueRef halves = f8_halves(e, stored, low, high, column), values[2];
-  if (dtype == MIRAGE_F16)
-    return halves;
+  LLVMValueRef values[2];
   halves = LLVMBuildBitCast(b, halves, LLVMVectorType(e->gpu.f16, 2), "");
   for (uint32_t i = 0; i < 2; i++)
     values[i] = LLVMBuildFPExt(b, LLVMBuildExtractElement(b, halves, gpu_i32(&e->gpu, i), ""), e->gpu.f32, "");
-  return mirage__pack_pair(e, dtype, values[0], values[1]);
+  return mirage__pack_pair(e, MIRAGE_BF16, values[0], values[1]);
+}
+
+static LLVMValueRef f8_pair(Emit *e, MirageDType stored, MirageDType dtype, LLVMValueRef low, LLVMValueRef high,
+                            int32_t column) {
+  LLVMValueRef halves = f8_halves(e, stored, low, high, column);
+  return dtype == MIRAGE_F16 ? halves : bf16_of_halves(e, halves);
 }
 
 LLVMValueRef mirage__dequant_pair(Emit *e, MirageDType stored, MirageDType dtype, const LLVMValueRef *low,
@@ -144,4 +154,64 @@ LLVMValueRef mirage__dequant_pair(Emit *e, MirageDType stored, MirageDType dtype
   if (stored == MIRAGE_I8)
     return i8_pair(e, dtype, low[word], high[word], at);
   return f8_pair(e, stored, dtype, low[word], high[word], at);
+}
+
+// ---------------------------------------------------------------------------------------------------------------- rows
+
+static const double two_24 = 16777216.0, two_20 = 1048576.0;
+
+RowFormat mirage__row_format(MirageDType stored, MirageDType dtype) {
+  RowFormat format = {{0, 1, 2, 3, 4, 5, 6, 7}, {1, 1}, 0};
+  if (stored == MIRAGE_I8) {
+    format = (RowFormat){{0, 2, 1, 3, 4, 6, 5, 7}, {1, 1}, 0};
+    if (dtype == MIRAGE_F16)
+      format.factor[0] = format.factor[1] = two_24, format.offset = 128;
+  }
+  if (stored == MIRAGE_I4) {
+    format = (RowFormat){{0, 4, 2, 6, 1, 5, 3, 7}, {1, 1}, 136};
+    if (dtype == MIRAGE_F16)
+      format.factor[0] = two_24, format.factor[1] = two_20, format.offset = 8;
+  }
+  return format;
+}
+
+static LLVMValueRef shift_right(Emit *e, LLVMValueRef word, int32_t bits) {
+  return bits ? LLVMBuildLShr(e->gpu.builder, word, gpu_i32(&e->gpu, bits), "") : word;
+}
+
+static LLVMValueRef masked(Emit *e, LLVMValueRef word, uint32_t mask, uint32_t flip) {
+  return GPU(&e->gpu, AND_XOR, word, gpu_i32(&e->gpu, mask), gpu_i32(&e->gpu, flip));
+}
+
+static LLVMValueRef i8_of_row(Emit *e, MirageDType dtype, LLVMValueRef word, int32_t odd) {
+  word = shift_right(e, word, 8 * odd);
+  if (dtype == MIRAGE_F16)
+    return masked(e, word, 0x00ff00ff, 0x00800080);
+  return subtract(e, dtype, masked(e, word, 0x007f007f, 0x43004300), masked(e, word, 0x00800080, 0x43004300));
+}
+
+static LLVMValueRef i4_of_row(Emit *e, MirageDType dtype, LLVMValueRef word, int32_t pair) {
+  int32_t up = pair / 2;
+  if (dtype == MIRAGE_F16)
+    return masked(e, shift_right(e, word, 8 * (pair % 2)), up ? 0x00f000f0 : 0x000f000f, up ? 0x00800080 : 0x00080008);
+  return masked(e, shift_right(e, word, 8 * (pair % 2) + 4 * up), 0x000f000f, 0x43004300 | 0x00080008);
+}
+
+static LLVMValueRef f8_of_row(Emit *e, MirageDType stored, LLVMValueRef word, int32_t odd) {
+  if (stored == MIRAGE_F8E4M3FN && e->target->compute_major >= 9)
+    return odd ? GPU(&e->gpu, F16_OF_E4M3_UPPER, word) : GPU(&e->gpu, F16_OF_E4M3, word);
+  LLVMValueRef upper = permute(e, word, gpu_i32(&e->gpu, 0), odd ? 0x3424 : 0x1404);
+  return stored == MIRAGE_F8E5M2 ? upper : e4m3_by_bits(e, upper);
+}
+
+LLVMValueRef mirage__dequant_row(Emit *e, MirageDType stored, MirageDType dtype, const LLVMValueRef *words,
+                                 int32_t pair) {
+  if (stored == dtype)
+    return words[pair];
+  if (stored == MIRAGE_I4)
+    return i4_of_row(e, dtype, words[0], pair);
+  if (stored == MIRAGE_I8)
+    return i8_of_row(e, dtype, words[pair / 2], pair % 2);
+  LLVMValueRef halves = f8_of_row(e, stored, words[pair / 2], pair % 2);
+  return dtype == MIRAGE_F16 ? halves : bf16_of_halves(e, halves);
 }

@@ -3,7 +3,7 @@
 // Reading order: codegen.c (module and kernels) -> codegen_block.c (steps and loops) -> codegen_index.c (numbers,
 // control flow, work division) -> codegen_shared.c (buffers, hazards) -> codegen_load.c / codegen_store.c ->
 // codegen_elementwise.c (the element function) -> codegen_math.c -> codegen_matmul.c / codegen_mma.c / codegen_fma.c
-// -> codegen_direct.c -> codegen_reduce.c -> codegen_resident.c -> codegen_collective.c / codegen_grid.c /
+// -> codegen_direct.c (columns, rows) -> codegen_reduce.c -> codegen_resident.c -> codegen_collective.c / codegen_grid.c /
 // codegen_cluster.c.
 //
 // The element function is the heart: `mirage__element` gives code for `width` neighbouring elements of any value at a
@@ -329,6 +329,17 @@ int32_t mirage__raw_words(MirageDType stored, int32_t columns);
 /// Column `column` of two rows as a pair of `dtype`, from those registers. `stored` may be `dtype` itself.
 LLVMValueRef mirage__dequant_pair(Emit *e, MirageDType stored, MirageDType dtype, const LLVMValueRef *low,
                                   const LLVMValueRef *high, int32_t column);
+/// How eight neighbours of a row along the contraction come out of their registers: pair p of a fragment, of which product p / 2
+/// takes two, is of neighbours order[2 p] and order[2 p + 1]. Each is as much less than the weight times 1 / factor, and more by
+/// the offset: weight = factor * pair - offset.
+typedef struct RowFormat {
+  uint8_t order[8];
+  double factor[2], offset; // by product
+} RowFormat;
+RowFormat mirage__row_format(MirageDType stored, MirageDType dtype);
+/// Pair `pair` of eight neighbours, whose registers begin at `words`.
+LLVMValueRef mirage__dequant_row(Emit *e, MirageDType stored, MirageDType dtype, const LLVMValueRef *words,
+                                 int32_t pair);
 
 // codegen_role.c
 void mirage__emit_roles(Emit *e, MirageRegion body);

@@ -355,7 +355,7 @@ int64_t mirage__block_staging_offset(const Block *block) {
 }
 
 int64_t mirage__block_shared_bytes(const Block *block) {
-  return mirage__block_staging_offset(block) + mirage__block_staging_bytes(block);
+  return mirage__block_staging_offset(block) + mirage__block_staging_bytes(block) + mirage__block_prepared_bytes(block);
 }
 
 uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t dim, int64_t *parts, int64_t *chunk) {

@@ -436,6 +436,9 @@ typedef struct DirectGroup {
 typedef struct DirectLoop {
   int64_t m, k;      // of one iteration, all groups of rows of b together
   int64_t group_k;   // rows of a group; k where there is one
+  bool rows;         // weights lie as [n, k]: a row for each output (direct_rows.c)
+  int32_t lane_k;    // of such a row: neighbours that a lane takes at once, four lanes a step
+  int64_t whole_k;   // of all iterations
   int32_t col_units; // of 8 activation rows
   int32_t ahead;     // steps of a warp that are under way at once
   uint32_t num_products, num_reductions, num_groups;
@@ -459,6 +462,25 @@ int64_t mirage__box_columns(const MirageType *tile);
 int32_t mirage__direct_registers(int64_t rows, int64_t columns);
 /// Columns that the loads of a warp cover for such a group: `columns`, rounded up to whole pieces of eight lanes.
 int64_t mirage__direct_columns(int64_t columns);
+/// Decides what weights of rows leave open, when products and groups are known; why they cannot be streamed, or NULL.
+const char *mirage__direct_rows(const Block *block, int32_t loop, DirectLoop *direct);
+/// Neighbours of a row that a lane takes at once, and a thread's registers, for rows of `bits` wide numbers that `warps` warps
+/// share: 0 = no choice fits.
+int32_t mirage__direct_lane(int64_t group_k, int64_t whole_k, uint32_t bits, int32_t warps);
+int32_t mirage__direct_row_registers(int64_t rows, int64_t columns, uint32_t bits, int32_t lane_k);
+/// Words of a lane in a step, and how many steps of so many are under way, of the `steps` that a warp has.
+int32_t mirage__direct_row_words(int64_t columns, uint32_t bits, int32_t lane_k);
+int32_t mirage__direct_row_ahead(int32_t words, int64_t steps);
+/// The activations of a group as lanes read them, in shared memory behind all else: f16 or bf16 [m, whole_k], rows `pitch` bytes
+/// apart, and the sum of each step as f32 [m, steps].
+typedef struct DirectPrepared {
+  int64_t values, pitch, sums, steps, end; // values, sums, end: bytes
+} DirectPrepared;
+DirectPrepared mirage__direct_prepared(const Block *block, int32_t loop, uint32_t group);
+int64_t mirage__direct_row_bytes(int64_t rows, int64_t whole_k, int32_t lane_k);
+/// Bytes of them all; for a loop as described.
+int64_t mirage__block_prepared_bytes(const Block *block);
+int64_t mirage__direct_prepared_bytes(const DirectLoop *direct);
 /// Whether a direct loop with k tiles of `depth` and so many registers can be run by `warps` warps.
 bool mirage__direct_fits(int64_t depth, int32_t registers, int32_t warps, const MirageTarget *target);
 

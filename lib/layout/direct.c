@@ -123,6 +123,26 @@ static bool take_groups(const Block *block, MirageValue sum, Contribution *out) 
   return second || is_inner_product(block, a);
 }
 
+static bool swaps_last_two(const MirageNodeView *transpose, uint32_t rank) {
+  bool swaps = rank >= 2;
+  for (uint32_t d = 0; swaps && d < rank; d++)
+    swaps = transpose->attrs->perm.perm[d] == (int32_t)(d + 2 < rank ? d : d + 2 == rank ? d + 1 : d - 1);
+  return swaps;
+}
+
+// The load that is a product's second operand, perhaps transposed and cast. *rows: it is [n, k].
+static MirageValue second_operand(const Block *block, const MirageNodeView *product, bool *rows) {
+  MirageValue value = mirage__block_resolve(block, product->operands[1]);
+  MirageNodeView def = mirage__block_def(block, value);
+  *rows = product->attrs && product->attrs->matmul.transpose_b;
+  if (def.op == MIRAGE_OP_TRANSPOSE && block->values[value.index].num_uses == 1 &&
+      swaps_last_two(&def, mirage_ugraph_type(block->graph, value)->rank)) {
+    *rows = !*rows;
+    value = def.operands[0];
+  }
+  return weight_load(block, value);
+}
+
 // The contribution as a product of this form, but for the number of warps; why it is none, or NULL.
 static const char *add_product(const Block *block, int32_t loop, uint32_t carry, MirageValue contribution,
                                const Contribution *parts, DirectLoop *out) {
@@ -131,13 +151,14 @@ static const char *add_product(const Block *block, int32_t loop, uint32_t carry,
   int64_t groups, groups_b;
   const int64_t *shape_a = mirage__grouped_extents(a, &groups);
   const int64_t *shape_b = mirage__grouped_extents(mirage_ugraph_type(block->graph, view.operands[1]), &groups_b);
-  bool transposed = view.attrs && view.attrs->matmul.transpose_a;
-  if (a->dtype == MIRAGE_F32 || !shape_a || !shape_b || (view.attrs && view.attrs->matmul.transpose_b) ||
-      groups != groups_b || (groups > 1 && !parts->grouped))
+  bool transposed = view.attrs && view.attrs->matmul.transpose_a, rows;
+  bool transposed_b = view.attrs && view.attrs->matmul.transpose_b;
+  if (a->dtype == MIRAGE_F32 || !shape_a || !shape_b || groups != groups_b || (groups > 1 && !parts->grouped))
     return "a product of it is not of f16 or bf16 matrices [m, k] @ [k, n]";
-  MirageValue weight = weight_load(block, view.operands[1]);
+  MirageValue weight = second_operand(block, &view, &rows);
   const BlockValue *w = &block->values[weight.index];
-  int64_t m = shape_a[transposed ? 1 : 0], group_k = shape_b[0], k = groups * group_k, n = shape_b[1];
+  int64_t m = shape_a[transposed ? 1 : 0], group_k = shape_b[transposed_b], k = groups * group_k,
+          n = shape_b[!transposed_b];
   if (mirage__block_op(block, weight) != MIRAGE_OP_LOAD || w->num_uses != 1 || w->loop != loop)
     return "the second operand of a product is no load of its own";
   if (m > MOST_ROWS)
@@ -146,6 +167,9 @@ static const char *add_product(const Block *block, int32_t loop, uint32_t carry,
     return "a weight's tile has an odd number of columns, or rows that are no multiple of 32";
   if (out->num_products && (out->m != m || out->k != k || out->group_k != group_k))
     return "its products differ in rows or depth";
+  if (out->num_products && out->rows != rows)
+    return "some of its weights have a row for each output, others a column";
+  out->rows = rows;
   out->m = m;
   out->k = k;
   out->group_k = group_k;
@@ -289,11 +313,11 @@ static void group_products(const Block *block, int32_t index, DirectLoop *loop) 
   loop->col_units = (int32_t)ceil_div(loop->m, 8);
   for (uint32_t g = 0; g < loop->num_groups; g++) {
     DirectGroup *group = &loop->groups[g];
-    group->lane_columns = lane_columns(group->columns);
+    group->lane_columns = loop->rows ? 2 : lane_columns(group->columns);
     group->pieces = (int32_t)ceil_div(group->columns, 8 * group->lane_columns);
     group->accumulators = group->pieces * group->lane_columns / 2 * loop->col_units * 4;
   }
-  loop->ahead = steps_ahead(loop, side_registers(block, index, loop));
+  loop->ahead = loop->rows ? 1 : steps_ahead(loop, side_registers(block, index, loop));
 }
 
 // Why carry `index` is nothing that such a loop can sum, or NULL.
@@ -334,7 +358,8 @@ static const char *describe(const Block *block, int32_t loop, DirectPart part, D
     return why;
   take_part(block, loop, part, out);
   group_products(block, loop, out);
-  return out->num_products > 0 ? NULL : "it has no product";
+  why = out->num_products > 0 ? NULL : "it has no product";
+  return why || !out->rows ? why : mirage__direct_rows(block, loop, out);
 }
 
 bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, DirectLoop *out) {
@@ -362,7 +387,8 @@ static bool load_fits(const Plan *plan, const DirectLoop *direct, const BlockLoa
   for (uint32_t p = 0; p < direct->num_products; p++)
     columns += direct->products[p].columns;
   int64_t elements = mirage_type_elements(mirage_ugraph_type(plan->graph, load->tile));
-  return load->by == BY_OPEN && (weight || elements * SMALL_SHARE <= columns * direct->k);
+  bool small = direct->rows || elements * SMALL_SHARE <= columns * direct->k; // beside rows it is read once
+  return load->by == BY_OPEN && (weight || small);
 }
 
 // Nothing in the loop needs a buffer.
@@ -405,6 +431,8 @@ bool mirage__direct_fits(int64_t depth, int32_t registers, int32_t warps, const 
 // Warps that share the contraction, 0 when the loop stays staged.
 static int32_t choose_warps(const Plan *plan, const DirectLoop *direct, bool by_hand) {
   int32_t given = mirage__team_workers(&plan->block.team), warps = given ? given : DIRECT_WARPS, registers = 0;
+  if (direct->rows) // else there is no choice of lanes
+    return warps >= DIRECT_WARPS || by_hand ? warps : 0;
   while (by_hand && !given && warps > 1 && direct->k % (STEP * warps))
     warps /= 2;
   for (uint32_t g = 0; g < direct->num_groups; g++)
@@ -433,6 +461,9 @@ static const char *take_loop(Plan *plan, int32_t l) {
   if (!body_fits(plan, l, &direct, &by_hand))
     return "it needs a buffer, or loads too much beside its weights for every warp to read";
   int32_t warps = choose_warps(plan, &direct, by_hand);
+  if (direct.rows && mirage__direct_prepared_bytes(&direct) > plan->target->shared_bytes_per_block / 2)
+    return mirage__plan_say(plan, "its activations take %lld bytes of shared memory",
+                            (long long)mirage__direct_prepared_bytes(&direct));
   if (!warps)
     return mirage__plan_say(plan, "%lld rows of a weight are none for each of 16 warps, or the warps lack registers",
                             (long long)direct.k);
@@ -477,6 +508,8 @@ static const char *take_side(Plan *plan, int32_t loop) {
     return "no product is the same in all blocks";
   if (!mirage__direct_loop(&plan->block, loop, DIRECT_MAIN, &main))
     return "all products are the same in all blocks";
+  if (main.rows)
+    return "its weights have a row for each output";
   if (l->parent >= 0 || mirage__has_producer(&plan->block.team) || plan->block.num_meetings)
     return "the loop is in another one, warps have roles, or blocks meet";
   if (custom->grid[1] > 1 || custom->grid[2] > 1 || custom->cluster[0] > 1)

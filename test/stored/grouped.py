@@ -22,15 +22,17 @@ def run(binaries, folder, name, target, text):
 
 def main():
     binaries, folder, target = sys.argv[1], pathlib.Path(sys.argv[2]), sys.argv[3] if len(sys.argv) > 3 else "h200"
-    head, *graphs = re.split(r"(?=^mirage_kernel\.graph)", (pathlib.Path(__file__).parent / "inputs" / "grouped.mlir").read_text(), flags=re.M)
     folder.mkdir(parents=True, exist_ok=True)
-    for stored, dtype, scale, columns, rows in (("i4", "f16", "f16", 48, 1), ("i4", "bf16", "f32", 32, 1), ("i8", "f16", "f16", 16, 3), ("f8E4M3FN", "bf16", "bf16", 64, 1)):
-        for graph in graphs[1:]:
-            text = graphs[0] + graph
-            for what, value in (("STORED", stored), ("TYPE", dtype), ("SCALE", scale), ("COLUMNS", columns), ("BLOCKS", 384 // columns), ("xMx", f"x{rows}x")):
-                text = text.replace(what, str(value))
-            name = re.search(r"@(\w+)", graph)[1]
-            print(name, stored, dtype, scale, columns, *run(binaries, folder, name, target, text))
+    for kind in ("grouped", "grouped-rows"):
+        template = (pathlib.Path(__file__).parent / "inputs" / f"{kind}.mlir").read_text()
+        head, *graphs = re.split(r"(?=^mirage_kernel\.graph)", template, flags=re.M)
+        for stored, dtype, scale, columns, rows in (("i4", "f16", "f16", 48, 1), ("i4", "bf16", "f32", 32, 1), ("i8", "f16", "f16", 16, 3), ("f8E4M3FN", "bf16", "bf16", 64, 1)):
+            for graph in graphs[1:]:
+                text = graphs[0] + graph
+                for what, value in (("STORED", stored), ("TYPE", dtype), ("SCALE", scale), ("COLUMNS", columns), ("BLOCKS", 384 // columns), ("xMx", f"x{rows}x")):
+                    text = text.replace(what, str(value))
+                name = re.search(r"@(\w+)", graph)[1]
+                print(kind, name, stored, dtype, scale, columns, *run(binaries, folder, name, target, text))
 
 
 main()
