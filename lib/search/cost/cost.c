@@ -59,8 +59,10 @@ static const double conversion_loss = 1.25;     // of the time of instructions t
 static const double staged_conversion = 25;     // instructions for an element, where tiles pass through shared memory
 static const double staged_share = 0.8; // of device memory that such a loop uses where it passes through shared memory
 static const double side_us = 0.3;      // to see that side blocks are done and read what they left
-static const double direct_step_us = 0.6;     // for each further step of an iteration
-static const double grid_meeting_us = 1.6;    // release, poll and read back: blocks that wait for each other
+static const double direct_step_us = 0.6;  // for each further step of an iteration
+static const double narrow_loss = 0.1;     // of loads of 8 bytes instead of 16, of the time of reading
+static const double prepare_us = 0.3;      // to compute activations before the first step, while weights are under way
+static const double grid_meeting_us = 1.6; // release, poll and read back: blocks that wait for each other
 static const double cluster_meeting_us = 1.2; // two barriers of a cluster, reads of its other blocks' memory
 static const double pair_meeting_us = 1.0;    // the same in a cluster of two
 static const double grid_exchange = 60e3;     // bytes a block writes and reads in a microsecond where the grid meets
@@ -216,8 +218,19 @@ bool mirage__cost_is_long(const MirageType *tile) {
 
 // ------------------------------------------------------------------------------------ streamed weights
 
-double mirage__cost_conversion(MirageDType stored, MirageDType dtype) {
+// Neighbours along the contraction are pairs as they lie, and what a number has too much is taken from the sums.
+static double row_conversion(MirageDType stored, bool half) {
+  if (stored == MIRAGE_I8)
+    return half ? 0.75 : 1.5;
+  if (stored == MIRAGE_I4)
+    return half ? 0.6 : 0.9;
+  return !mirage_dtype_is_stored(stored) ? 0 : half ? 0.5 : 2;
+}
+
+double mirage__cost_conversion(MirageDType stored, MirageDType dtype, bool rows) {
   bool half = dtype == MIRAGE_F16; // counted in what ptxas makes of lib/codegen/codegen_dequant.c, less a half
+  if (rows)
+    return fmax(0, row_conversion(stored, half) - 0.5);
   if (stored == MIRAGE_I8)
     return half ? 1.0 : 1.75;
   if (stored == MIRAGE_I4)
@@ -228,6 +241,8 @@ double mirage__cost_conversion(MirageDType stored, MirageDType dtype) {
 // What is on its way of weights of so many bits: lib/layout/direct.c.
 static double steps_ahead(const CostStream *s) {
   double ahead = 1;
+  if (s->lane_k)
+    return mirage__direct_row_ahead(mirage__direct_row_words(s->columns, (uint32_t)s->bits, (int32_t)s->lane_k), 8);
   while (s->bits < 16 && ahead < most_ahead && 2 * ahead * (double)s->columns * s->bits / 8 <= lane_bytes)
     ahead *= 2;
   return ahead;
@@ -246,15 +261,19 @@ static double conversion_us(const CostKernel *kernel, double busy, const MirageT
 static double read_us(const CostKernel *kernel, double blocks, const MirageTarget *target) {
   const CostStream *s = &kernel->stream;
   double columns = (double)(s->columns - s->side_columns), share = blocks / kernel->blocks;
-  double bytes_of_one = s->bits / 8, step = 32 * DIRECT_WARPS * steps_ahead(s), rows = 2.0 * (double)s->rows;
+  double bytes_of_one = s->bits / 8, rows = s->lane_k ? 0 : 2.0 * (double)s->rows;
+  double step = (s->lane_k ? 4 * (double)s->lane_k : 32) * DIRECT_WARPS * steps_ahead(s);
   double side = bytes_of_one * (double)(s->side_columns * s->depth) * kernel->iterations * kernel->blocks;
   double read = kernel->l2_bytes - side, covered = (double)mirage__direct_columns((int64_t)columns);
+  covered = s->lane_k ? ceil(columns / 16) * 16 : covered;
   double issued = direct_latency_us + step * (bytes_of_one * covered + rows) / direct_bytes_per_us;
+  double pieces = s->lane_k ? 128 / ((double)s->lane_k * s->bits) : 1; // of 16 bytes that a lane loads of a row
   double arriving = blocks * step * (bytes_of_one * columns + rows) / issued;
   double supply = 1 - direct_loss * fmax(0, direct_share - blocks / target->num_sms);
   double bytes = kernel->dram_bytes + torn_share * kernel->torn_bytes;
   double memory = bytes / (target->dram_bytes_per_us * supply), arrival = read / arriving;
-  return share * pow(pow(memory, 8) + pow(arrival, 8), 0.125); // where they are close, each waits for the other
+  double both = pow(pow(memory, 8) + pow(arrival, 8), 0.125); // where they are close, each waits for the other
+  return share * both * (1 + narrow_loss * fmax(0, pieces - 1));
 }
 
 // One step of 32 rows in flight for each warp, more of narrower weights, no barrier. Rounds of blocks, of which the last
@@ -268,10 +287,10 @@ static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
     reading += read_us(kernel, rest, target);
   double arithmetic = kernel->matmul_flops / target->matmul_flops_per_us +
                       kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
-  double steps = (double)s->depth / (32 * DIRECT_WARPS);
-  return reading + overlap_loss * arithmetic * target->num_sms / busy + block_us * (waves - 1) +
-         conversion_us(kernel, busy, target) + outside_us * kernel->outside * waves + direct_step_us * (steps - 1) +
-         (s->side_columns ? side_us : 0);
+  double steps = s->lane_k ? 1 : (double)s->depth / (32 * DIRECT_WARPS);
+  return reading + (s->lane_k ? prepare_us : 0) + overlap_loss * arithmetic * target->num_sms / busy +
+         block_us * (waves - 1) + conversion_us(kernel, busy, target) + outside_us * kernel->outside * waves +
+         direct_step_us * (steps - 1) + (s->side_columns ? side_us : 0);
 }
 
 // ------------------------------------------------------------------------------------ tiles in shared memory

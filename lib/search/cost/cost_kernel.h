@@ -9,6 +9,7 @@ typedef struct CostStream {
   int64_t rows, depth, columns; // activation rows, tile of the contraction, columns of all weights together; 0 = none
   int64_t side_columns;         // of these, what side blocks compute for all others
   double bits, conversion; // of a weight in device memory, and instructions to make an f16 or bf16 of it; on average
+  int64_t lane_k;          // of weights that have a row for each output: what a lane takes of it at once; 0 = a column
 } CostStream;
 
 /// What one kernel does, summed over all blocks unless said otherwise, and how: as planned (cost_plan.c), or as guessed
@@ -66,8 +67,9 @@ typedef struct CostKernel {
 /// Adds `times` executions of an operator without a region. `a`, `b` NULL when absent.
 void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *result,
                            const MirageType *a, const MirageType *b, double times);
-/// Instructions for each weight of a stored type that is streamed, beside those that one of `dtype` takes.
-double mirage__cost_conversion(MirageDType stored, MirageDType dtype);
+/// Instructions for each weight of a stored type that is streamed, beside those that one of `dtype` takes; `rows`: a row for
+/// each output.
+double mirage__cost_conversion(MirageDType stored, MirageDType dtype, bool rows);
 /// Notes a product, a reduction or a collective outside loops.
 void mirage__cost_outside(CostKernel *kernel, MirageOp op);
 /// Whether the tile is more than a vector.

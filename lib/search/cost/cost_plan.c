@@ -63,13 +63,13 @@ static CostStream find_stream(const Block *block) {
     DirectLoop direct;
     if (!block->loops[l].direct || !mirage__direct_loop(block, l, DIRECT_WHOLE, &direct))
       continue;
-    stream = (CostStream){.rows = direct.m, .depth = direct.k};
+    stream = (CostStream){.rows = direct.m, .depth = direct.k, .lane_k = direct.rows ? direct.lane_k : 0};
     for (uint32_t p = 0; p < direct.num_products; p++) {
       const DirectGroup *group = &direct.groups[direct.products[p].group];
       double columns = (double)direct.products[p].columns;
       stream.columns += direct.products[p].columns;
       stream.bits += columns * mirage_dtype_bits(group->stored);
-      stream.conversion += columns * mirage__cost_conversion(group->stored, group->dtype);
+      stream.conversion += columns * mirage__cost_conversion(group->stored, group->dtype, direct.rows);
       stream.side_columns += block->loops[l].side && direct.products[p].side ? direct.products[p].columns : 0;
     }
     stream.bits /= (double)stream.columns;

@@ -129,12 +129,18 @@ static void add_accumulator(ScheduleWalk *walk, const SearchNode *node, const Mi
   double elements = (double)mirage_type_elements(tile) * walk->kernel.blocks * walk->iterations;
   const SearchNode *from = &walk->structure->nodes[node->a], *grouped = summed_by_group(walk, from);
   from = grouped ? grouped : from;
-  const SearchNode *b = &walk->structure->nodes[from->b];
+  bool plain = node->flags != SEARCH_RESCALE, product = from->op == MIRAGE_OP_MATMUL;
   MirageAttrs attrs = {.matmul = {.transpose_a = (from->flags & SEARCH_TRANSPOSE_A) != 0,
                                   .transpose_b = (from->flags & SEARCH_TRANSPOSE_B) != 0}};
-  bool plain = node->flags != SEARCH_RESCALE, product = from->op == MIRAGE_OP_MATMUL;
+  const SearchNode *b = &walk->structure->nodes[from->b];
+  uint32_t second = from->b;
+  if (product && b->op == MIRAGE_OP_TRANSPOSE) { // of the last two dimensions
+    attrs.matmul.transpose_b = !attrs.matmul.transpose_b;
+    second = b->a;
+    b = &walk->structure->nodes[second];
+  }
   mirage__guess_carry(&walk->guess, plain ? (MirageOp)from->op : MIRAGE_OP_NONE, grouped != NULL,
-                      product ? &attrs : NULL, &walk->types[from->a], &walk->types[from->b], walk->program->dtype,
+                      product ? &attrs : NULL, &walk->types[from->a], &walk->types[second], walk->program->dtype,
                       b->op == MIRAGE_OP_LOAD && mirage__search_is_inside(b->stage),
                       product && !varies(walk, &walk->structure->nodes[from->a]) && !varies(walk, b));
   walk->guess.accumulator_bytes += (double)mirage_type_bytes(tile);

@@ -102,28 +102,46 @@ void mirage__guess_carry(SearchGuess *guess, MirageOp op, bool grouped, const Mi
   guess->product_carries += op == MIRAGE_OP_MATMUL;
   if (op != MIRAGE_OP_NONE && mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE)
     guess->carried += extents_of(a, grouped, &groups) != NULL;
-  if (op != MIRAGE_OP_MATMUL || !b_is_loaded || b->dtype == MIRAGE_F32 || (attrs && attrs->matmul.transpose_b))
+  if (op != MIRAGE_OP_MATMUL || !b_is_loaded || b->dtype == MIRAGE_F32)
     return;
+  bool by_row = attrs && attrs->matmul.transpose_b;
   const int64_t *a_shape = extents_of(a, grouped, &groups), *b_shape = extents_of(b, grouped, &groups);
-  if (!a_shape || !b_shape || (groups > 1 && b_shape[0] % 32))
+  if (!a_shape || !b_shape || ((groups > 1 || by_row) && b_shape[by_row] % 32))
     return;
-  int64_t rows = a_shape[attrs && attrs->matmul.transpose_a ? 1 : 0], depth = groups * b_shape[0];
-  guess->mixed |= guess->columns && (guess->rows != rows || guess->depth != depth);
+  int64_t rows = a_shape[attrs && attrs->matmul.transpose_a ? 1 : 0], depth = groups * b_shape[by_row],
+          columns = b_shape[!by_row];
+  uint32_t bits = mirage_dtype_bits(b->dtype);
+  guess->mixed |= guess->columns && (guess->rows != rows || guess->depth != depth || guess->by_row != by_row);
+  guess->narrowest = guess->columns && guess->narrowest < bits ? guess->narrowest : bits;
   guess->rows = rows;
   guess->depth = depth;
-  guess->columns += b_shape[1];
-  guess->column_bits += (double)b_shape[1] * mirage_dtype_bits(b->dtype);
-  guess->conversion += (double)b_shape[1] * mirage__cost_conversion(b->dtype, dtype);
-  guess->side_columns += same_in_all_blocks ? b_shape[1] : 0;
+  guess->group_depth = b_shape[by_row];
+  guess->by_row = by_row;
+  guess->columns += columns;
+  guess->column_bits += (double)columns * bits;
+  guess->conversion += (double)columns * mirage__cost_conversion(b->dtype, dtype, by_row);
+  guess->side_columns += same_in_all_blocks && !by_row ? columns : 0;
   guess->carried++;
 }
 
 // --------------------------------------------------------------------------------------------- what a plan would make
 
+// Neighbours that a lane takes at once of weights that have a row for each output; 0: they are not streamed.
+static int32_t lane_of(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
+  int64_t whole = guess->depth * (int64_t)kernel->iterations;
+  int32_t lane = mirage__direct_lane(guess->group_depth, whole, guess->narrowest, DIRECT_WARPS);
+  bool fits = lane && guess->columns % 2 == 0 &&
+              mirage__direct_row_registers(guess->rows, guess->columns, guess->narrowest, lane) &&
+              2 * mirage__direct_row_bytes(guess->rows, whole, lane) <= target->shared_bytes_per_block;
+  return fits ? lane : 0;
+}
+
 static bool is_direct(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
   if ((kernel->threads > 0 && kernel->threads != 32 * DIRECT_WARPS) || !guess->columns || guess->mixed ||
       guess->carried != guess->carries || guess->products + guess->others != guess->carries + guess->inner)
     return false;
+  if (guess->by_row)
+    return lane_of(guess, kernel, target) > 0;
   int32_t registers = mirage__direct_registers(guess->rows, guess->columns);
   double weights = 2.0 * (double)(guess->depth * guess->columns);
   return registers && mirage__direct_fits(guess->depth, registers, DIRECT_WARPS, target) &&
@@ -139,7 +157,8 @@ static CostStream stream_of(const SearchGuess *guess, const CostKernel *kernel, 
                       guess->columns,
                       side ? guess->side_columns : 0,
                       guess->column_bits / columns,
-                      guess->conversion / columns};
+                      guess->conversion / columns,
+                      guess->by_row ? lane_of(guess, kernel, target) : 0};
 }
 
 // Whether the results of products do not stay in registers: in the cells of one another finds its first operand, as it

@@ -14,7 +14,10 @@ typedef struct SearchGuess {
   int64_t side_columns;         // of products that are the same in all blocks
   double column_bits;           // of a row of their weights, in device memory
   double conversion;            // instructions to make numbers of such a row
-  bool mixed;                   // these differ in rows or depth
+  int64_t group_depth;          // of the depth, what has scales of its own
+  uint32_t narrowest;           // bits of their weights
+  bool by_row;                  // the weights have a row for each output
+  bool mixed;                   // these differ in rows or depth, or in how weights lie
   bool crossed;                 // a product takes another's result as its second operand, or transposed
   bool uneven;                  // some product's tile is not of whole instructions of a warpgroup
   double product_elements;      // results of products
