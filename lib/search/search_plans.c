@@ -7,6 +7,7 @@
 //
 // Source: [Mirage 4]
 #include "search/search_plans.h"
+#include "search/block/search_options.h"
 #include "search/run/search_funnel.h"
 #include "search/schedule/search_candidates.h"
 #include "search/walk/search_extract.h"
@@ -272,6 +273,8 @@ MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearc
   search->part = *part;
   MirageStatus status = mirage__search_program_init(&search->program, program, diag);
   if (status == MIRAGE_OK) {
+    if (search->program.turned)
+      mirage__search_allow_turned(&search->options);
     status = mirage__search_drop_stabilisers(&search->program, &search->options);
     if (status == MIRAGE_OK)
       status = search_plans(search, diag, out_result);

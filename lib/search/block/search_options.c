@@ -51,6 +51,16 @@ uint64_t mirage_search_states(uint32_t max_block_ops, bool optimal) {
   return (uint64_t)(optimal ? OPTIMAL_STATES : STATES) << (more < DOUBLED ? more : DOUBLED);
 }
 
+void mirage__search_allow_turned(MirageSearchOptions *options) {
+  enum { MORE = 2 };
+  uint64_t usual = mirage_search_states(options->max_block_ops, options->optimal);
+  if (options->max_block_ops != DEFAULT_BLOCK_OPS)
+    return;
+  options->max_block_ops += MORE;
+  if (options->max_states == usual)
+    options->max_states = mirage_search_states(options->max_block_ops, options->optimal);
+}
+
 MirageStatus mirage__search_fill_options(const MirageSearchOptions *given, const MirageDiag *diag,
                                          MirageSearchOptions *out) {
   *out = given ? *given : (MirageSearchOptions){0};

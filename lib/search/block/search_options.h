@@ -7,5 +7,8 @@
 /// Defaults filled in; BAD_ARGUMENT where a number lies outside what the search can do.
 MirageStatus mirage__search_fill_options(const MirageSearchOptions *given, const MirageDiag *diag,
                                          MirageSearchOptions *out);
+/// Where nobody said how many operators a block may have, two more: scales of weights that have a row for each output are
+/// transposed in the block, and what a norm sums is summed over groups as well.
+void mirage__search_allow_turned(MirageSearchOptions *options);
 
 #endif

@@ -62,6 +62,10 @@ static MirageStatus visit_matmul(AxisFinder *finder, const MirageNodeView *node,
     return unsupported(finder, node, "an operand is a vector");
   bool ta = node->attrs && node->attrs->matmul.transpose_a, tb = node->attrs && node->attrs->matmul.transpose_b;
   finder->program->transposes |= ta || tb;
+  MirageNode weight = mirage_ugraph_def(finder->graph, b);
+  MirageOp of = weight.index ? mirage_ugraph_node(finder->graph, weight).op : MIRAGE_OP_NONE;
+  finder->program->turned |=
+      tb && node->attrs->matmul.wide && of != MIRAGE_OP_NONE && mirage_op_info(of)->kind == MIRAGE_KIND_BINARY;
   uint32_t row_a = rank_a - (ta ? 1 : 2), inner_a = rank_a - (ta ? 2 : 1);
   uint32_t inner_b = rank_b - (tb ? 1 : 2), column_b = rank_b - (tb ? 2 : 1);
   unite(finder, a, inner_a, b, inner_b);

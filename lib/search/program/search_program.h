@@ -45,6 +45,7 @@ typedef struct SearchProgram {
   uint32_t num_constants;
   bool uses[MIRAGE_NUM_OPS]; // operators of the expanded program
   bool transposes;           // some matmul or transpose swaps the last two dimensions
+  bool turned;               // a batch of matmuls transposes weights that it computes: search_grouped.c
   uint32_t num_elementwise;
   MirageDType dtype; // of matmul operands
   // Maxima that the program subtracts before it exponentiates and whose choice does not matter (search_gauge.c).

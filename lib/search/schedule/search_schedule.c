@@ -297,9 +297,12 @@ void mirage__search_reference_schedule(const SearchProgram *program, const Searc
     if (best)
       set_parts(program, out_schedule->parts, best, most);
   }
-  if (structure->loop_axis)
-    out_schedule->parts[structure->loop_axis] =
-        ceil_div(program->axes[structure->loop_axis].extent, structure->num_loops > 1 ? REFERENCE_ROW : REFERENCE_TILE);
+  if (structure->loop_axis) {
+    int64_t extent = program->axes[structure->loop_axis].extent;
+    int64_t parts = ceil_div(extent, structure->num_loops > 1 ? REFERENCE_ROW : REFERENCE_TILE);
+    bool groups = parts == 1 && extent % 2 == 0; // of one iteration there would be no loop
+    out_schedule->parts[structure->loop_axis] = groups ? 2 : parts;
+  }
 }
 
 // In smaller tiles where the usual ones do not fit.
