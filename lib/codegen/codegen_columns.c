@@ -26,6 +26,7 @@ bool mirage__column_registers(Emit *e, Stream *s) {
     const DirectGroup *group = &s->plan.groups[g];
     for (int32_t i = 0; i < s->plan.ahead; i++)
       s->banks[i].words[g] = mirage__stream_variables(e, group->pieces * ROWS * stream_words(group), e->gpu.i32);
+    s->groups[g].cells = mirage__stream_zeros(e, group->accumulators);
     if (mirage__stream_is_scaled(s, g))
       s->groups[g].part = mirage__stream_variables(e, 4 * s->plan.col_units, e->gpu.f32);
   }

@@ -24,14 +24,11 @@ bool mirage__stream_is_scaled(const Stream *s, uint32_t group) {
   return scaled;
 }
 
-static bool create_registers(Emit *e, Stream *s) {
-  for (uint32_t g = 0; g < s->plan.num_groups; g++) {
-    Registers *r = &s->groups[g];
-    r->cells = mirage__stream_variables(e, s->plan.groups[g].accumulators, e->gpu.f32);
-    for (int32_t i = 0; e->status == MIRAGE_OK && i < s->plan.groups[g].accumulators; i++)
-      mirage__set(e, r->cells[i], gpu_f32(&e->gpu, 0));
-  }
-  return s->plan.rows ? mirage__row_registers(e, s) : mirage__column_registers(e, s);
+LLVMValueRef *mirage__stream_zeros(Emit *e, int32_t count) {
+  LLVMValueRef *out = mirage__stream_variables(e, count, e->gpu.f32);
+  for (int32_t i = 0; e->status == MIRAGE_OK && i < count; i++)
+    mirage__set(e, out[i], gpu_f32(&e->gpu, 0));
+  return out;
 }
 
 void mirage__stream_index(Emit *e, const MirageType *type, LLVMValueRef group, LLVMValueRef row, LLVMValueRef column,
@@ -379,6 +376,29 @@ static void leave_results(Emit *e, Stream *s) {
       combine(e, s, side.products[p].carry, side.products[p].node, true);
 }
 
+// An element of a tile that is read behind the loop.
+static void prefetch_element(Emit *e, LLVMValueRef item, void *user) {
+  const Access *access = user;
+  LLVMValueRef index[MIRAGE_MAX_RANK];
+  mirage__delinearize(e, item, access->tile->rank, access->tile->shape, index);
+  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__access_valid(e, access, index));
+  GPU(&e->gpu, PREFETCH, mirage__access_address(e, access, index));
+  mirage__end_if(e, join);
+}
+
+void mirage__stream_prefetch(Emit *e, const Stream *s) {
+  for (uint32_t i = 0; e->block.loops[s->loop].parent < 0 && i < e->block.num_loads; i++) {
+    const BlockLoad *load = &e->block.loads[i];
+    const MirageType *tile = emit_type(e, load->tile);
+    int64_t elements = mirage_type_elements(tile);
+    if (load->loop >= 0 || load->by != BY_READER || elements > e->threads)
+      continue;
+    MirageNodeView view = mirage_ugraph_node(e->block.graph, load->node);
+    Access access = mirage__access(e, load->node, view.operands[0], tile, NULL);
+    mirage__for_items(e, elements, prefetch_element, &access);
+  }
+}
+
 void mirage__stream_reads(Emit *e, const Stream *s) {
   mirage__begin_operation(e);
   for (uint32_t g = 0; g < s->plan.num_groups; g++)
@@ -402,7 +422,7 @@ static void emit_stream(Emit *e, int32_t loop, DirectPart part, LLVMValueRef fir
   mirage__direct_loop(&e->block, loop, part, &s.plan);
   e->loops[loop] = (LoopState){0};
   mirage__stream_reads(e, &s);
-  if (!create_registers(e, &s))
+  if (!(s.plan.rows ? mirage__row_registers(e, &s) : mirage__column_registers(e, &s)))
     return;
   if (s.plan.rows)
     mirage__stream_rows(e, &s);

@@ -44,18 +44,10 @@ bool mirage__row_registers(Emit *e, Stream *s) {
     bool scaled = mirage__stream_is_scaled(s, g), exact = format.factor[0] == 1 && format.offset == 0;
     for (int32_t i = 0; i < s->plan.ahead; i++)
       s->banks[i].words[g] = mirage__stream_variables(e, group->pieces * 2 * row_words(s, group), e->gpu.i32);
-    r->raw[0] = exact && !scaled ? r->cells : mirage__stream_variables(e, group->accumulators, e->gpu.f32);
-    r->raw[1] = r->raw[0];
-    if (format.factor[0] != format.factor[1])
-      r->raw[1] = mirage__stream_variables(e, group->accumulators, e->gpu.f32);
-    if (format.offset != 0)
-      r->totals = mirage__stream_variables(e, 2 * s->plan.col_units, e->gpu.f32);
-    if (e->status != MIRAGE_OK)
-      return false;
-    clear(e, r->raw[0], group->accumulators);
-    clear(e, r->raw[1], group->accumulators);
-    if (r->totals)
-      clear(e, r->totals, 2 * s->plan.col_units);
+    r->cells = mirage__stream_zeros(e, group->accumulators);
+    r->raw[0] = exact && !scaled ? r->cells : mirage__stream_zeros(e, group->accumulators);
+    r->raw[1] = format.factor[0] == format.factor[1] ? r->raw[0] : mirage__stream_zeros(e, group->accumulators);
+    r->totals = format.offset != 0 ? mirage__stream_zeros(e, 2 * s->plan.col_units) : NULL;
   }
   for (uint32_t i = 0; i < s->plan.num_reductions; i++) {
     s->sums[i] = mirage__stream_variables(e, 1, e->gpu.f32);
@@ -387,6 +379,7 @@ void mirage__stream_rows(Emit *e, Stream *s) {
   }
   for (int32_t i = 0; i < s->plan.ahead; i++)
     at_step(e, s, none, i, fetch);
+  mirage__stream_prefetch(e, s);
   GPU0(&e->gpu, KEEP_ORDER);
   tape.next = 0;
   tape.playing = true;

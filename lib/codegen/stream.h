@@ -64,11 +64,15 @@ void mirage__stream_scales(Emit *e, Stream *s, const DirectProduct *product, con
 /// Activation row 8 j + g of this lane; beyond the last it repeats row 0.
 LLVMValueRef mirage__stream_row(Emit *e, const Stream *s, int32_t j);
 LLVMValueRef *mirage__stream_variables(Emit *e, int32_t count, LLVMTypeRef type);
+LLVMValueRef *mirage__stream_zeros(Emit *e, int32_t count); // f32
 /// Whether a group's products are scaled step by step.
 bool mirage__stream_is_scaled(const Stream *s, uint32_t group);
 
 /// Announces what the loop reads of shared memory, beside activations that were prepared.
 void mirage__stream_reads(Emit *e, const Stream *s);
+
+/// Few scales and the like, which results are computed with behind the loop, on their way into L2.
+void mirage__stream_prefetch(Emit *e, const Stream *s);
 
 /// Runs the loop: cells and sums then hold what this warp has to add.
 bool mirage__column_registers(Emit *e, Stream *s);

@@ -88,6 +88,7 @@ static inline void bulk_copy(int64_t to, uint64_t from, uint32_t bytes, int64_t 
   ((void (*)(uint32_t, uint64_t, uint64_t, uint32_t, uint64_t))find("mirage_emu_BULK_COPY"))(0, shared(to), from, bytes,
                                                                                              shared(mbarrier));
 }
+static inline void prefetch(uint64_t from) { ((void (*)(uint32_t, uint64_t))find("mirage_emu_PREFETCH"))(0, from); }
 static inline void bulk_prefetch(uint64_t from, uint32_t bytes) {
   ((void (*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_BULK_PREFETCH"))(0, from, bytes);
 }
