@@ -59,8 +59,11 @@ static const double conversion_loss = 1.25;     // of the time of instructions t
 static const double staged_conversion = 25;     // instructions for an element, where tiles pass through shared memory
 static const double staged_share = 0.8; // of device memory that such a loop uses where it passes through shared memory
 static const double side_us = 0.3;      // to see that side blocks are done and read what they left
-static const double direct_step_us = 0.6;  // for each further step of an iteration
-static const double narrow_loss = 0.1;     // of loads of 8 bytes instead of 16, of the time of reading
+static const double direct_step_us = 0.6;      // for each further step of an iteration
+static const double narrow_loss = 0.1;         // of loads of 8 bytes instead of 16, of the time of reading
+static const double turn_of_rows_us = 0.5e-3;  // an iteration of such a loop, whose steps are divided among the warps
+static const double few_bytes = 16e3;          // of a block, which are read and stored beside a stream,
+static const double apart_bytes_per_us = 30e3; // and more of them, while nothing streams
 static const double prepare_us = 0.3;      // to compute activations before the first step, while weights are under way
 static const double grid_meeting_us = 1.6; // release, poll and read back: blocks that wait for each other
 static const double cluster_meeting_us = 1.2; // two barriers of a cluster, reads of its other blocks' memory
@@ -288,9 +291,11 @@ static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
   double arithmetic = kernel->matmul_flops / target->matmul_flops_per_us +
                       kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
   double steps = s->lane_k ? 1 : (double)s->depth / (32 * DIRECT_WARPS);
-  return reading + (s->lane_k ? prepare_us : 0) + overlap_loss * arithmetic * target->num_sms / busy +
-         block_us * (waves - 1) + conversion_us(kernel, busy, target) + outside_us * kernel->outside * waves +
-         direct_step_us * (steps - 1) + (s->side_columns ? side_us : 0);
+  double apart = fmax(0, kernel->outside_bytes / kernel->blocks - few_bytes) / apart_bytes_per_us;
+  return reading + apart * waves + (s->lane_k ? prepare_us + turn_of_rows_us * kernel->iterations : 0) +
+         overlap_loss * arithmetic * target->num_sms / busy + block_us * (waves - 1) +
+         conversion_us(kernel, busy, target) + outside_us * kernel->outside * waves + direct_step_us * (steps - 1) +
+         (s->side_columns ? side_us : 0);
 }
 
 // ------------------------------------------------------------------------------------ tiles in shared memory
