@@ -175,12 +175,27 @@ RowFormat mirage__row_format(MirageDType stored, MirageDType dtype) {
   return format;
 }
 
+RowFormat mirage__column_format(MirageDType stored, MirageDType dtype) {
+  RowFormat format = mirage__row_format(stored, dtype);
+  for (uint8_t i = 0; i < 8; i++)
+    format.order[i] = i;
+  return format;
+}
+
 static LLVMValueRef shift_right(Emit *e, LLVMValueRef word, int32_t bits) {
   return bits ? LLVMBuildLShr(e->gpu.builder, word, gpu_i32(&e->gpu, bits), "") : word;
 }
 
 static LLVMValueRef masked(Emit *e, LLVMValueRef word, uint32_t mask, uint32_t flip) {
   return GPU(&e->gpu, AND_XOR, word, gpu_i32(&e->gpu, mask), gpu_i32(&e->gpu, flip));
+}
+
+LLVMValueRef mirage__dequant_column(Emit *e, MirageDType dtype, LLVMValueRef low, LLVMValueRef high, int32_t column) {
+  bool half = dtype == MIRAGE_F16, up = half && column % 2;
+  LLVMValueRef columns = permute(e, low, high, column < 4 ? 0x5410 : 0x7632);
+  columns = shift_right(e, columns, 4 * (column % 4) - (up ? 4 : 0));
+  uint32_t eight = up ? 0x00800080 : 0x00080008;
+  return masked(e, columns, up ? 0x00f000f0 : 0x000f000f, half ? eight : 0x43004300 | eight);
 }
 
 static LLVMValueRef i8_of_row(Emit *e, MirageDType dtype, LLVMValueRef word, int32_t odd) {

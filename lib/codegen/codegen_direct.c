@@ -278,15 +278,15 @@ static void leave_reduction(Emit *e, Stream *s, uint32_t reduction) {
   const DirectReduction *r = &s->plan.reductions[reduction];
   const MirageType *type = emit_type(e, result_of(e, s, r->carry));
   MirageNodeView view = mirage_ugraph_node(e->block.graph, r->node);
-  int32_t units = s->plan.rows ? 1 : s->plan.col_units; // of rows, lane i has that of row i
+  int32_t units = s->plan.prepared ? 1 : s->plan.col_units; // prepared: lane i has that of row i
   for (int32_t j = 0; j < units; j++) {
     LLVMValueRef sum = mirage__get(e, s->sums[reduction][j]), index[MIRAGE_MAX_RANK];
-    sum = s->plan.rows ? sum : mirage__reduce_lanes(e, view.op, sum, 4);
+    sum = s->plan.prepared ? sum : mirage__reduce_lanes(e, view.op, sum, 4);
     if (view.op == MIRAGE_OP_REDUCE_MEAN)
       sum = LLVMBuildFMul(e->gpu.builder, sum, gpu_f32(&e->gpu, 1.0 / (double)s->plan.k), "");
-    LLVMValueRef row = s->plan.rows ? e->lane : mirage__add(e, s->g, gpu_i32(&e->gpu, j * 8));
-    LLVMValueRef valid = s->plan.rows ? NULL : mirage__equals(e, s->t, 0);
-    if (s->plan.rows || j * 8 + 8 > s->plan.m)
+    LLVMValueRef row = s->plan.prepared ? e->lane : mirage__add(e, s->g, gpu_i32(&e->gpu, j * 8));
+    LLVMValueRef valid = s->plan.prepared ? NULL : mirage__equals(e, s->t, 0);
+    if (s->plan.prepared || j * 8 + 8 > s->plan.m)
       valid = mirage__and(e, valid, mirage__less_than(e, row, s->plan.m));
     LLVMBasicBlockRef join = mirage__begin_if(e, valid);
     mirage__stream_index(e, type, NULL, row, gpu_i32(&e->gpu, 0), index);
@@ -399,14 +399,14 @@ void mirage__stream_prefetch(Emit *e, const Stream *s) {
   }
 }
 
-void mirage__stream_reads(Emit *e, const Stream *s) {
+void mirage__stream_reads(Emit *e, const Stream *s, bool activations, bool scales) {
   mirage__begin_operation(e);
-  for (uint32_t g = 0; g < s->plan.num_groups; g++)
+  for (uint32_t g = 0; activations && g < s->plan.num_groups; g++)
     mirage__will_read(e, s->plan.groups[g].activation);
-  for (uint32_t p = 0; p < s->plan.num_products; p++)
+  for (uint32_t p = 0; scales && p < s->plan.num_products; p++)
     if (s->plan.products[p].scale.index)
       mirage__will_read(e, s->plan.products[p].scale);
-  for (uint32_t r = 0; r < s->plan.num_reductions; r++)
+  for (uint32_t r = 0; activations && r < s->plan.num_reductions; r++)
     mirage__will_read(e, s->plan.reductions[r].operand);
 }
 
@@ -421,10 +421,10 @@ static void emit_stream(Emit *e, int32_t loop, DirectPart part, LLVMValueRef fir
               .t = mirage__mod(e, e->lane, 4)};
   mirage__direct_loop(&e->block, loop, part, &s.plan);
   e->loops[loop] = (LoopState){0};
-  mirage__stream_reads(e, &s);
-  if (!(s.plan.rows ? mirage__row_registers(e, &s) : mirage__column_registers(e, &s)))
+  mirage__stream_reads(e, &s, true, !s.plan.prepared);
+  if (!(s.plan.prepared ? mirage__row_registers(e, &s) : mirage__column_registers(e, &s)))
     return;
-  if (s.plan.rows)
+  if (s.plan.prepared)
     mirage__stream_rows(e, &s);
   else
     mirage__stream_columns(e, &s);

@@ -8,6 +8,8 @@
 //   fragment rows g and g + 8     rows 16 u + 2 g and 16 u + 2 g + 1
 //   pairs 2 t, 2 t + 8 of product h = 0, 1     neighbours order[4 h + (0, 1)] and order[4 h + (2, 3)] of the chunk (RowFormat)
 //
+// Columns of half bytes are done the same way, with chunks of eight rows as in codegen_columns.c: there lane_k is 8.
+//
 // Activations lie in shared memory as pairs in that order, chunk by chunk, the four lanes t side by side: a lane reads 16 bytes
 // for each chunk, and lanes g of one activation row the same ones.
 //
@@ -25,9 +27,16 @@ static int32_t warps_of(const Emit *e) { return e->threads / 32; }
 // Steps of this warp.
 static int64_t steps_of(const Emit *e, const Stream *s) { return s->range * s->plan.k / step_of(s) / warps_of(e); }
 
-static RowFormat format_of(const DirectGroup *g) { return mirage__row_format(g->stored, g->dtype); }
+static RowFormat format_of(const Stream *s, const DirectGroup *g) {
+  return s->plan.rows ? mirage__row_format(g->stored, g->dtype) : mirage__column_format(g->stored, g->dtype);
+}
 
-static int32_t row_words(const Stream *s, const DirectGroup *g) { return mirage__raw_words(g->stored, s->plan.lane_k); }
+// Of one row of a lane, of which a piece has two, or the eight of a chunk.
+static int32_t row_words(const Stream *s, const DirectGroup *g) {
+  return mirage__raw_words(g->stored, s->plan.rows ? s->plan.lane_k : g->lane_columns);
+}
+
+static int32_t rows_of(const Stream *s) { return s->plan.rows ? 2 : CHUNK; }
 
 // ----------------------------------------------------------------------------------------------------------- registers
 
@@ -39,14 +48,15 @@ static void clear(Emit *e, LLVMValueRef *variables, int32_t count) {
 bool mirage__row_registers(Emit *e, Stream *s) {
   for (uint32_t g = 0; g < s->plan.num_groups; g++) {
     const DirectGroup *group = &s->plan.groups[g];
-    RowFormat format = format_of(group);
+    RowFormat format = format_of(s, group);
     Registers *r = &s->groups[g];
     bool scaled = mirage__stream_is_scaled(s, g), exact = format.factor[0] == 1 && format.offset == 0;
     for (int32_t i = 0; i < s->plan.ahead; i++)
-      s->banks[i].words[g] = mirage__stream_variables(e, group->pieces * 2 * row_words(s, group), e->gpu.i32);
+      s->banks[i].words[g] = mirage__stream_variables(e, group->pieces * rows_of(s) * row_words(s, group), e->gpu.i32);
     r->cells = mirage__stream_zeros(e, group->accumulators);
     r->raw[0] = exact && !scaled ? r->cells : mirage__stream_zeros(e, group->accumulators);
-    r->raw[1] = format.factor[0] == format.factor[1] ? r->raw[0] : mirage__stream_zeros(e, group->accumulators);
+    r->raw[1] = !s->plan.rows || format.factor[0] == format.factor[1] ? r->raw[0]
+                                                                      : mirage__stream_zeros(e, group->accumulators);
     r->totals = format.offset != 0 ? mirage__stream_zeros(e, 2 * s->plan.col_units) : NULL;
   }
   for (uint32_t i = 0; i < s->plan.num_reductions; i++) {
@@ -106,7 +116,7 @@ static void leave_total(Emit *e, Stream *s, const DirectPrepared *to, MirageDTyp
 static void leave_chunk(Emit *e, Stream *s, uint32_t group, const Chunk *chunk, const LLVMValueRef *values) {
   const DirectGroup *g = &s->plan.groups[group];
   DirectPrepared to = mirage__direct_prepared(&e->block, s->loop, group);
-  RowFormat format = format_of(g);
+  RowFormat format = format_of(s, g);
   LLVMValueRef words = LLVMGetUndef(LLVMVectorType(e->gpu.i32, PAIRS));
   for (int p = 0; p < PAIRS; p++) {
     LLVMValueRef pair = mirage__pack_pair(e, g->dtype, values[format.order[2 * p]], values[format.order[2 * p + 1]]);
@@ -201,6 +211,21 @@ static Place begin_step(Emit *e, Stream *s, LLVMValueRef number) {
   return at;
 }
 
+static void find_load(void *user, MirageValue leaf) {
+  const Emit *e = ((void **)user)[0];
+  bool *found = ((void **)user)[1];
+  *found |= mirage__block_op(&e->block, leaf) == MIRAGE_OP_LOAD && !emit_is_shared(e, leaf);
+}
+
+// Whether scales come from device memory, and not out of shared memory, where the first of them may not yet be.
+static bool loads_scales(Emit *e, const DirectProduct *product) {
+  bool found = false;
+  void *user[] = {e, &found};
+  if (product->scale.index)
+    mirage__block_leaves(&e->block, product->scale, find_load, user);
+  return found;
+}
+
 // Loads a step into registers.
 static void fetch(Emit *e, Stream *s, LLVMValueRef step) {
   Place at = begin_step(e, s, number_of(e, step));
@@ -209,7 +234,8 @@ static void fetch(Emit *e, Stream *s, LLVMValueRef step) {
   s->bank->tape.playing = false;
   e->tape = &s->bank->tape;
   for (uint32_t p = 0; p < s->plan.num_products; p++)
-    mirage__stream_scales(e, s, &s->plan.products[p], &at, NULL);
+    if (loads_scales(e, &s->plan.products[p]))
+      mirage__stream_scales(e, s, &s->plan.products[p], &at, NULL);
   e->tape = NULL;
   for (uint32_t g = 0; g < s->plan.num_groups; g++)
     for (int32_t piece = 0; piece < s->plan.groups[g].pieces; piece++)
@@ -249,6 +275,26 @@ static void multiply_chunk(Emit *e, Stream *s, uint32_t group, int32_t chunk, LL
   }
 }
 
+// The same of columns: eight rows of weights, the chunk of this lane.
+static void multiply_columns(Emit *e, Stream *s, uint32_t group, LLVMValueRef (*pairs)[PAIRS]) {
+  const DirectGroup *g = &s->plan.groups[group];
+  int32_t per_row = row_words(s, g), each = stream_units(g), units = s->plan.col_units;
+  for (int32_t unit = 0; unit < g->pieces * each; unit++) {
+    LLVMValueRef *words = s->bank->words[group] + unit / each * CHUNK * per_row, p[4];
+    int32_t column = 2 * (unit % each), word = column * (int32_t)mirage_dtype_bits(g->stored) / 32;
+    for (int h = 0; h < 2; h++) {
+      for (int i = 0; i < 4; i++) {
+        int row = 4 * h + i / 2 * 2;
+        LLVMValueRef low = mirage__get(e, words[row * per_row + word]);
+        LLVMValueRef high = mirage__get(e, words[(row + 1) * per_row + word]);
+        p[i] = mirage__dequant_column(e, g->dtype, low, high, (column + i % 2) % 8);
+      }
+      for (int32_t j = 0; j < units; j++)
+        mirage__mma_multiply(e, g->dtype, p, pairs[j] + 2 * h, s->groups[group].raw[0] + 4 * (unit * units + j));
+    }
+  }
+}
+
 // The sums of the step's activations, rows 8 j + 2 t and the next; of rows beyond the last that of row 0.
 static void totals_of(Emit *e, const Stream *s, const DirectPrepared *from, LLVMValueRef number, LLVMValueRef *out) {
   for (int32_t i = 0; i < 2 * s->plan.col_units; i++) {
@@ -262,7 +308,7 @@ static void totals_of(Emit *e, const Stream *s, const DirectPrepared *from, LLVM
 
 // What cell i of the group has summed, as it would be of the weights themselves.
 static LLVMValueRef corrected(Emit *e, const Stream *s, uint32_t group, const LLVMValueRef *totals, int32_t i) {
-  RowFormat format = format_of(&s->plan.groups[group]);
+  RowFormat format = format_of(s, &s->plan.groups[group]);
   const Registers *r = &s->groups[group];
   LLVMValueRef sum = mirage__get(e, r->raw[0][i]), odd = totals ? totals[i / 4 % s->plan.col_units * 2 + i % 2] : NULL;
   LLVMValueRef base = odd ? LLVMBuildFMul(e->gpu.builder, odd, gpu_f32(&e->gpu, -format.offset), "") : NULL;
@@ -270,7 +316,8 @@ static LLVMValueRef corrected(Emit *e, const Stream *s, uint32_t group, const LL
     LLVMValueRef second = mirage__get(e, r->raw[1][i]);
     base = GPU(&e->gpu, FMA, second, gpu_f32(&e->gpu, format.factor[1]), base);
   }
-  return base ? GPU(&e->gpu, FMA, sum, gpu_f32(&e->gpu, format.factor[0]), base) : sum;
+  double factor = format.factor[s->plan.rows ? 0 : i % 4 / 2]; // of columns, the even and the odd ones
+  return base ? GPU(&e->gpu, FMA, sum, gpu_f32(&e->gpu, factor), base) : sum;
 }
 
 // Where there are factors, a step's products are summed by themselves.
@@ -288,7 +335,10 @@ static void multiply_group(Emit *e, Stream *s, uint32_t group, LLVMValueRef numb
   for (int32_t chunk = 0; chunk < s->plan.lane_k / CHUNK; chunk++) {
     for (int32_t j = 0; j < s->plan.col_units; j++)
       pairs_of(e, s, &from, number, at, j, chunk, pairs[j]);
-    multiply_chunk(e, s, group, chunk, pairs);
+    if (s->plan.rows)
+      multiply_chunk(e, s, group, chunk, pairs);
+    else
+      multiply_columns(e, s, group, pairs);
   }
   if (r->totals)
     totals_of(e, s, &from, number, totals);
@@ -369,6 +419,9 @@ void mirage__stream_rows(Emit *e, Stream *s) {
   LLVMValueRef none = gpu_i32(&e->gpu, 0);
   bool ahead = is_short(e, s);
   Tape tape = {0};
+  for (uint32_t p = 0; p < s->plan.num_products; p++)
+    if (loads_scales(e, &s->plan.products[p])) // what else it reads must be there
+      mirage__will_read(e, s->plan.products[p].scale);
   if (ahead) {
     e->tape = &tape;
     e->in_order = true;
@@ -387,7 +440,7 @@ void mirage__stream_rows(Emit *e, Stream *s) {
   prepare(e, s);
   e->tape = NULL;
   mirage__barrier(e);
-  mirage__stream_reads(e, s); // results may lie where it reads
+  mirage__stream_reads(e, s, false, true); // results may lie where it reads
   run_steps(e, s);
   finish(e, s);
 }

@@ -337,6 +337,9 @@ typedef struct RowFormat {
   double factor[2], offset; // by product
 } RowFormat;
 RowFormat mirage__row_format(MirageDType stored, MirageDType dtype);
+/// The same of columns of half bytes: factors are of even columns, and of odd ones. And column `column` of eight, of two rows.
+RowFormat mirage__column_format(MirageDType stored, MirageDType dtype);
+LLVMValueRef mirage__dequant_column(Emit *e, MirageDType dtype, LLVMValueRef low, LLVMValueRef high, int32_t column);
 /// Pair `pair` of eight neighbours, whose registers begin at `words`.
 LLVMValueRef mirage__dequant_row(Emit *e, MirageDType stored, MirageDType dtype, const LLVMValueRef *words,
                                  int32_t pair);

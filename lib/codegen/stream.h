@@ -68,8 +68,8 @@ LLVMValueRef *mirage__stream_zeros(Emit *e, int32_t count); // f32
 /// Whether a group's products are scaled step by step.
 bool mirage__stream_is_scaled(const Stream *s, uint32_t group);
 
-/// Announces what the loop reads of shared memory, beside activations that were prepared.
-void mirage__stream_reads(Emit *e, const Stream *s);
+/// Announces what the loop reads of shared memory.
+void mirage__stream_reads(Emit *e, const Stream *s, bool activations, bool scales);
 
 /// Few scales and the like, which results are computed with behind the loop, on their way into L2.
 void mirage__stream_prefetch(Emit *e, const Stream *s);

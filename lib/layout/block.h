@@ -437,6 +437,7 @@ typedef struct DirectLoop {
   int64_t m, k;      // of one iteration, all groups of rows of b together
   int64_t group_k;   // rows of a group; k where there is one
   bool rows;         // weights lie as [n, k]: a row for each output (direct_rows.c)
+  bool prepared;     // activations are computed once, before the loop: for rows, and for columns of half bytes
   int32_t lane_k;    // of such a row: neighbours that a lane takes at once, four lanes a step
   int64_t whole_k;   // of all iterations
   int32_t col_units; // of 8 activation rows
@@ -464,6 +465,8 @@ int32_t mirage__direct_registers(int64_t rows, int64_t columns);
 int64_t mirage__direct_columns(int64_t columns);
 /// Decides what weights of rows leave open, when products and groups are known; why they cannot be streamed, or NULL.
 const char *mirage__direct_rows(const Block *block, int32_t loop, DirectLoop *direct);
+/// The same of columns of half bytes, where that fits; else nothing is prepared for them.
+void mirage__direct_half_bytes(const Block *block, int32_t loop, DirectLoop *direct);
 /// Neighbours of a row that a lane takes at once, and a thread's registers, for rows of `bits` wide numbers that `warps` warps
 /// share: 0 = no choice fits.
 int32_t mirage__direct_lane(int64_t group_k, int64_t whole_k, uint32_t bits, int32_t warps);

@@ -359,6 +359,8 @@ static const char *describe(const Block *block, int32_t loop, DirectPart part, D
   take_part(block, loop, part, out);
   group_products(block, loop, out);
   why = out->num_products > 0 ? NULL : "it has no product";
+  if (!why && !out->rows && part == DIRECT_WHOLE)
+    mirage__direct_half_bytes(block, loop, out);
   return why || !out->rows ? why : mirage__direct_rows(block, loop, out);
 }
 
@@ -461,7 +463,7 @@ static const char *take_loop(Plan *plan, int32_t l) {
   if (!body_fits(plan, l, &direct, &by_hand))
     return "it needs a buffer, or loads too much beside its weights for every warp to read";
   int32_t warps = choose_warps(plan, &direct, by_hand);
-  if (direct.rows && mirage__direct_prepared_bytes(&direct) > plan->target->shared_bytes_per_block / 2)
+  if (direct.prepared && mirage__direct_prepared_bytes(&direct) > plan->target->shared_bytes_per_block / 2)
     return mirage__plan_say(plan, "its activations take %lld bytes of shared memory",
                             (long long)mirage__direct_prepared_bytes(&direct));
   if (!warps)
@@ -508,8 +510,9 @@ static const char *take_side(Plan *plan, int32_t loop) {
     return "no product is the same in all blocks";
   if (!mirage__direct_loop(&plan->block, loop, DIRECT_MAIN, &main))
     return "all products are the same in all blocks";
-  if (main.rows)
-    return "its weights have a row for each output";
+  DirectLoop whole;
+  if (mirage__direct_loop(&plan->block, loop, DIRECT_WHOLE, &whole) && whole.prepared)
+    return "its activations are prepared before the loop";
   if (l->parent >= 0 || mirage__has_producer(&plan->block.team) || plan->block.num_meetings)
     return "the loop is in another one, warps have roles, or blocks meet";
   if (custom->grid[1] > 1 || custom->grid[2] > 1 || custom->cluster[0] > 1)

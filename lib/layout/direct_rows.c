@@ -8,7 +8,16 @@
 // steps of the weights are on their way meanwhile.
 #include "block.h"
 
-enum { STEP_LANES = 4, LEAST_LANE = 8, UNIT = 16, WORD_REGISTERS = 48, LANE_REGISTERS = 100, ROW_PAD = 64 };
+enum {
+  STEP_LANES = 4,
+  LEAST_LANE = 8,
+  UNIT = 16,
+  WORD_REGISTERS = 48,
+  MOST_PREPARED = 32768,
+  SCALED_AHEAD = 2,
+  LANE_REGISTERS = 100,
+  ROW_PAD = 64
+};
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
@@ -61,7 +70,34 @@ const char *mirage__direct_rows(const Block *block, int32_t loop, DirectLoop *di
   if (words + sums > LANE_REGISTERS)
     return "its warps lack registers for so many outputs";
   direct->ahead = mirage__direct_row_ahead(words, direct->whole_k / (STEP_LANES * direct->lane_k) / warps);
+  direct->prepared = true;
   return NULL;
+}
+
+// Of half bytes so many come with few bytes that a lane would compute activations for longer than it multiplies.
+void mirage__direct_half_bytes(const Block *block, int32_t loop, DirectLoop *direct) {
+  int32_t warps = mirage__team_workers(&block->team) ? mirage__team_workers(&block->team) : DIRECT_WARPS, words = 0;
+  int64_t whole = direct->k * block->loops[loop].range;
+  for (uint32_t g = 0; g < direct->num_groups; g++) {
+    const DirectGroup *group = &direct->groups[g];
+    if (group->stored != MIRAGE_I4)
+      return;
+    words += group->pieces * LEAST_LANE * (group->lane_columns < 8 ? 1 : group->lane_columns / 8);
+  }
+  if (whole % ((int64_t)STEP_LANES * LEAST_LANE * warps) || direct->m * whole > MOST_PREPARED)
+    return;
+  bool scaled = false;
+  for (uint32_t p = 0; p < direct->num_products; p++) {
+    if (direct->products[p].side && direct->num_products > 1)
+      return;
+    scaled |= direct->products[p].scale.index != 0;
+  }
+  direct->whole_k = whole;
+  direct->lane_k = LEAST_LANE;
+  direct->prepared = true;
+  direct->ahead = mirage__direct_row_ahead(words, whole / (STEP_LANES * LEAST_LANE) / warps);
+  if (scaled && direct->ahead > SCALED_AHEAD) // factors take registers
+    direct->ahead = SCALED_AHEAD;
 }
 
 // --------------------------------------------------------------------------------------------------------- activations
@@ -80,7 +116,7 @@ int64_t mirage__direct_row_bytes(int64_t rows, int64_t whole_k, int32_t lane_k) 
 
 int64_t mirage__direct_prepared_bytes(const DirectLoop *direct) {
   int64_t bytes = 0;
-  for (uint32_t g = 0; g < direct->num_groups && direct->rows; g++)
+  for (uint32_t g = 0; g < direct->num_groups && direct->prepared; g++)
     bytes = prepare(direct->m, direct->whole_k, direct->lane_k, bytes).end;
   return bytes;
 }
