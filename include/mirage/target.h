@@ -15,6 +15,7 @@ typedef struct MirageTarget {
   const char *name_without_maps; // where has_tensor_copy: the name as mirage_target_without_maps gives it
   const char *chip;              // LLVM / ptxas name: "sm_90a"
   const char *ptx;               // LLVM feature: "+ptx80"
+  const char *ptx_f8; // the same of kernels in which warps multiply f8; NULL: the GPU has no such instruction
   int32_t compute_major, compute_minor;
   int32_t num_sms;
   int32_t num_sm_groups;          // groups of multiprocessors of unknown sizes, within one of which a cluster lies
@@ -26,7 +27,7 @@ typedef struct MirageTarget {
   int32_t max_threads_per_sm;
   double dram_bytes_per_us; // achievable
   double l2_bytes_per_us;
-  double matmul_flops_per_us; // f16 with f32 accumulation, whole chip
+  double matmul_flops_per_us; // f16 with f32 accumulation, whole chip; bytes go twice as fast, where ptx_f8 says f8 do
   double fma_flops_per_us;    // f32, whole chip
   double exp_per_us;          // special-function results, whole chip
   double launch_us;           // a kernel in a graph

@@ -4,7 +4,7 @@
 // rows (Cell), so everything around the step is that of codegen_matmul.c. The operands lie in swizzled rows
 // (mirage__swizzled_layout) and are named by descriptors:
 //
-//     contraction innermost    a row is a row of the operand; 8 rows make a core; 16 steps of k are 32 bytes further
+//     contraction innermost    a row is a row of the operand; 8 rows make a core; a step of the contraction is 32 bytes further
 //     rows innermost           a row is one step of k; 8 steps make a core; the next 64 rows are in the next panel
 //
 // The first operand may come from registers instead: what is evaluated in the cells of resident tiles is there already.
@@ -13,7 +13,7 @@
 // iteration (LoopState.lag): then the loop waits for those of the iteration before, and the end for all.
 #include "emit.h"
 
-enum { SLAB = 64, K = 16, CORE_ROWS = 8, MOST_UNITS = 32, MOST_CELLS = 256 };
+enum { SLAB = 64, K_BYTES = 32, CORE_ROWS = 8, MOST_UNITS = 32, MOST_CELLS = 256 };
 
 typedef struct Operand {
   const MirageType *type;
@@ -47,9 +47,9 @@ static LLVMValueRef descriptor(Emit *e, const Operand *o, LLVMValueRef first) {
 
 // How far unit `k` of the contraction lies behind the first.
 static LLVMValueRef advance(Emit *e, const Operand *o, LLVMValueRef descriptor, int32_t k) {
-  int64_t bytes = (int64_t)k * K * o->row_bytes;
+  int64_t bytes = (int64_t)k * K_BYTES / mirage_dtype_bytes(o->type->dtype) * o->row_bytes;
   if (o->k_inner) {
-    int64_t along = (int64_t)k * K * mirage_dtype_bytes(o->type->dtype);
+    int64_t along = (int64_t)k * K_BYTES;
     bytes = along / o->row_bytes * o->panel_bytes + along % o->row_bytes;
   }
   return LLVMBuildAdd(e->gpu.builder, descriptor, gpu_i64(&e->gpu, bytes / 16), "");
@@ -74,6 +74,7 @@ typedef struct Step {
   Carry *carry;
   const MatmulSplit *split;
   Operand a, b;
+  MirageDType a_dtype;
   LLVMValueRef cells[MOST_CELLS];
 } Step;
 
@@ -85,9 +86,9 @@ static void multiply_piece(Emit *e, Step *step, int32_t i, LLVMValueRef a_start,
   LLVMValueRef column = mirage__add(e, mirage__mul(e, worker.col, s->cols_each * 8), gpu_i32(&e->gpu, first * 8));
   LLVMValueRef b_start = descriptor(e, &step->b, column), *cells = step->cells + 4 * (i * s->cols_each + first);
   for (int32_t k = 0; k < s->depth_units; k++)
-    mirage__gpu_wgmma(&e->gpu, step->b.type->dtype, units * 8, a_regs ? NULL : advance(e, &step->a, a_start, k),
-                      a_regs ? a_regs[k] : NULL, !a_regs && !step->a.k_inner, advance(e, &step->b, b_start, k),
-                      !step->b.k_inner, cells);
+    mirage__gpu_wgmma(&e->gpu, step->a_dtype, step->b.type->dtype, units * 8,
+                      a_regs ? NULL : advance(e, &step->a, a_start, k), a_regs ? a_regs[k] : NULL,
+                      !a_regs && !step->a.k_inner, advance(e, &step->b, b_start, k), !step->b.k_inner, cells);
 }
 
 static void multiply_slab(Emit *e, Step *step, int32_t i, const Fragment *a_regs) {
@@ -125,6 +126,7 @@ static void begin_cells(Emit *e, Carry *carry, LLVMValueRef *cells) {
 void mirage__warpgroup_issue(Emit *e, Carry *carry, const MatmulSplit *split, Fragment *fragments) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
   Step step = {.carry = carry, .split = split, .b = operand_of(e, &view, 1)};
+  step.a_dtype = emit_type(e, view.operands[0])->dtype;
   if (carry->acc.count > MOST_CELLS) {
     mirage__emit_fail(e, view.loc, MIRAGE_LIMIT, "matmul: a thread would own %d accumulators, at most %d are possible",
                       carry->acc.count, MOST_CELLS);

@@ -9,7 +9,7 @@
 //             the u32 or f32 array that the last argument points to.
 // Memory:     mirage_emu_ld_global, _st_global, _ld_shared, _st_shared (op, address, bytes, values low, high as u64);
 //             loads return a pair of u64.
-// Warpgroups: mirage_emu_wgmma (op, element type, n, majors: 1 = a, 2 = b, descriptor of a as u64, registers of a or
+// Warpgroups: mirage_emu_wgmma (op, element types of a and, << 8, of b, n, majors: 1 = a, 2 = b, descriptor of a as u64, registers of a or
 //             NULL, descriptor of b, cells in and out) and mirage_emu_wgmma_results (op, count, cells in and out),
 //             which comes after WGMMA_WAIT. Cells that a product leaves are marks, which the latter turns into values.
 // Addresses:  shared memory of the own block starts at MIRAGE_HOST_SHARED_BASE; device memory is wherever the kernel's
@@ -62,7 +62,7 @@ LLVMValueRef mirage__host_load(const MirageGpu *gpu, const char *function, LLVMT
                                LLVMValueRef address);
 void mirage__host_store(const MirageGpu *gpu, const char *function, LLVMValueRef value, unsigned bytes,
                         LLVMValueRef address);
-void mirage__host_wgmma(const MirageGpu *gpu, MirageDType dtype, int32_t n, LLVMValueRef a_desc,
+void mirage__host_wgmma(const MirageGpu *gpu, MirageDType a_dtype, MirageDType b_dtype, int32_t n, LLVMValueRef a_desc,
                         const LLVMValueRef *a_regs, bool a_mn_major, LLVMValueRef b_desc, bool b_mn_major,
                         LLVMValueRef *cells);
 void mirage__host_wgmma_results(const MirageGpu *gpu, uint32_t count, LLVMValueRef *cells);

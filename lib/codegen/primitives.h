@@ -77,23 +77,27 @@ LLVMTypeRef mirage__gpu_dtype(const MirageGpu *gpu, MirageDType dtype);
 
 // ---------------------------------------------------------------------------- warpgroup products (primitives_wgmma.c)
 
-/// d[64, n] += a[64, 16] @ b[16, n], issued by the 128 threads of a warpgroup; f16 or bf16 with f32 accumulators.
+/// d[64, n] += a[64, 16] @ b[16, n], issued by the 128 threads of a warpgroup; f16 or bf16 with f32 accumulators. Of bytes
+/// [64, 32] @ [32, n]: i8 with i32 accumulators, f8 of either kind each with f32 ones.
 ///
-/// Cells:       n / 2 f32 values of this thread, replaced by those after the product. They may go into another product
+/// Cells:       n / 2 values of this thread, replaced by those after the product. They may go into another product
 /// of
 ///              the same shape, or a wait, and nowhere else until they come out of a wait. In unit u (columns 8 u ..)
 ///              lane 4 g + t of warp w of the group has cells 4 u + c at row 16 w + g + 8 (c / 2), column 8 u + 2 t + c
 ///              % 2.
 /// Beginning:   where cells[0] is NULL the product is d = a @ b: the cells begin with nothing.
 /// a_regs:      4 registers, two elements each: (g, 2t..), (g + 8, 2t..), (g, 2t + 8..), (g + 8, 2t + 8..) of rows
-///              16 w ..; or NULL, and a_desc. Not with a_mn_major.
+///              16 w ..; or NULL, and a_desc. Not with a_mn_major. Bytes: four elements each, from k = 4 t and 16 + 4 t on.
+/// Majors:      bytes lie with the contraction innermost, both.
 /// Descriptors: i64 of PTX (mirage__gpu_matrix_descriptor).
 /// Order:       WGMMA_FENCE, products, WGMMA_COMMIT, mirage__gpu_wgmma_wait. Operands in shared memory are read through
 ///              the async proxy: other stores and cp.async need FENCE_ASYNC_SHARED and a barrier before.
-/// n:           8 .. 256, a multiple of 8.
-void mirage__gpu_wgmma(const MirageGpu *gpu, MirageDType dtype, int32_t n, LLVMValueRef a_desc,
+/// n:           8 .. 256, a multiple of 8; of i8 beyond 32 of 16: mirage__gpu_wgmma_columns.
+void mirage__gpu_wgmma(const MirageGpu *gpu, MirageDType a_dtype, MirageDType b_dtype, int32_t n, LLVMValueRef a_desc,
                        const LLVMValueRef *a_regs, bool a_mn_major, LLVMValueRef b_desc, bool b_mn_major,
                        LLVMValueRef *cells);
+/// The most columns of which there is such an instruction, of `n` or fewer.
+int32_t mirage__gpu_wgmma_columns(MirageDType dtype, int32_t n);
 /// WGMMA_FENCE, with the first values of all cells that products after it begin with in their registers before it.
 void mirage__gpu_wgmma_fence(const MirageGpu *gpu, uint32_t count, LLVMValueRef *cells);
 /// Waits until at most `groups` committed groups are under way. All cells of the others go through it.

@@ -168,12 +168,13 @@ static LLVMValueRef write_cells(const MirageGpu *gpu, uint32_t count, const LLVM
   return array;
 }
 
+// As values of the type that they had.
 static void read_cells(const MirageGpu *gpu, uint32_t count, LLVMValueRef array, LLVMValueRef *cells) {
   for (uint32_t i = 0; i < count; i++)
-    cells[i] = LLVMBuildLoad2(gpu->builder, gpu->f32, element(gpu, array, i), "");
+    cells[i] = LLVMBuildLoad2(gpu->builder, LLVMTypeOf(cells[i]), element(gpu, array, i), "");
 }
 
-void mirage__host_wgmma(const MirageGpu *gpu, MirageDType dtype, int32_t n, LLVMValueRef a_desc,
+void mirage__host_wgmma(const MirageGpu *gpu, MirageDType a_dtype, MirageDType b_dtype, int32_t n, LLVMValueRef a_desc,
                         const LLVMValueRef *a_regs, bool a_mn_major, LLVMValueRef b_desc, bool b_mn_major,
                         LLVMValueRef *cells) {
   LLVMValueRef array = write_cells(gpu, (uint32_t)n / 2, cells);
@@ -184,7 +185,7 @@ void mirage__host_wgmma(const MirageGpu *gpu, MirageDType dtype, int32_t n, LLVM
       LLVMBuildStore(gpu->builder, LLVMBuildBitCast(gpu->builder, a_regs[i], gpu->i32, ""), element(gpu, registers, i));
   }
   LLVMValueRef args[8] = {gpu_i32(gpu, gpu->op),
-                          gpu_i32(gpu, dtype),
+                          gpu_i32(gpu, (int64_t)a_dtype | (int64_t)b_dtype << 8),
                           gpu_i32(gpu, n),
                           gpu_i32(gpu, a_mn_major | b_mn_major << 1),
                           a_desc ? a_desc : gpu_i64(gpu, 0),

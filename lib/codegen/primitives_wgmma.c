@@ -39,21 +39,21 @@ static void add_registers(Text *text, uint32_t first, uint32_t count) {
   add(text, "}");
 }
 
-// Emits `code` with `cells` in and out, or only out where they begin with nothing, and more inputs, each of constraint
-// inputs[i].
-static void emit_tied(const MirageGpu *gpu, const Text *code, uint32_t count, LLVMValueRef *cells, const char *inputs,
-                      const LLVMValueRef *operands) {
+// Emits `code` with `cells` of type `cell` in and out, or only out where they begin with nothing, and more inputs, each
+// of constraint inputs[i].
+static void emit_tied(const MirageGpu *gpu, const Text *code, LLVMTypeRef cell, uint32_t count, LLVMValueRef *cells,
+                      const char *inputs, const LLVMValueRef *operands) {
   Text constraints = {.used = 0};
   LLVMTypeRef fields[MOST_CELLS], params[MOST_CELLS + 8];
   LLVMValueRef args[MOST_CELLS + 8];
   uint32_t used = 0;
   for (uint32_t i = 0; i < count; i++) {
-    add(&constraints, "=f,");
-    fields[i] = gpu->f32;
+    add(&constraints, cell == gpu->f32 ? "=f," : "=r,");
+    fields[i] = cell;
   }
   for (; cells[0] && used < count; used++) {
     add(&constraints, "%u,", used);
-    params[used] = gpu->f32;
+    params[used] = cell;
     args[used] = cells[used];
   }
   for (; *inputs; inputs++, operands++, used++) {
@@ -72,33 +72,75 @@ static void emit_tied(const MirageGpu *gpu, const Text *code, uint32_t count, LL
     cells[i] = count == 1 ? call : LLVMBuildExtractValue(gpu->builder, call, i, "");
 }
 
-void mirage__gpu_wgmma(const MirageGpu *gpu, MirageDType dtype, int32_t n, LLVMValueRef a_desc,
+static const char *operand_name(MirageDType dtype) {
+  switch (dtype) {
+  case MIRAGE_F16:
+    return "f16";
+  case MIRAGE_BF16:
+    return "bf16";
+  case MIRAGE_I8:
+    return "s8";
+  case MIRAGE_F8E4M3FN:
+    return "e4m3";
+  default:
+    return "e5m2";
+  }
+}
+
+int32_t mirage__gpu_wgmma_columns(MirageDType dtype, int32_t n) {
+  return dtype == MIRAGE_I8 && n > 32 ? n / 16 * 16 : n / 8 * 8;
+}
+
+// "wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 "
+static void add_instruction(Text *text, MirageDType a, MirageDType b, int32_t n) {
+  bool bytes = mirage_dtype_bits(a) == 8;
+  add(text, "wgmma.mma_async.sync.aligned.m64n%dk%d.%s.%s.%s ", n, bytes ? 32 : 16, a == MIRAGE_I8 ? "s32" : "f32",
+      operand_name(a), operand_name(b));
+}
+
+// Whether the cells count; by which the operands are scaled, unless they are integers; and which are transposed, which
+// bytes cannot be.
+static void add_scales(Text *text, MirageDType dtype, const bool *mn_major, int count) {
+  add(text, dtype == MIRAGE_I8 ? ", p" : ", p, 1, 1");
+  for (int i = 0; i < count && mirage_dtype_bits(dtype) == 16; i++)
+    add(text, ", %d", mn_major[i]);
+  add(text, "; }");
+}
+
+void mirage__gpu_wgmma(const MirageGpu *gpu, MirageDType a_dtype, MirageDType b_dtype, int32_t n, LLVMValueRef a_desc,
                        const LLVMValueRef *a_regs, bool a_mn_major, LLVMValueRef b_desc, bool b_mn_major,
                        LLVMValueRef *cells) {
-  assert(n >= 8 && n <= 256 && n % 8 == 0 && (dtype == MIRAGE_F16 || dtype == MIRAGE_BF16) && !(a_regs && a_mn_major));
+  assert(n >= 8 && n <= 256 && n == mirage__gpu_wgmma_columns(a_dtype, n) && !(a_regs && a_mn_major));
+  assert(mirage_dtype_bits(a_dtype) == 16 || !(a_mn_major || b_mn_major));
+  LLVMTypeRef cell = a_dtype == MIRAGE_I8 ? gpu->i32 : gpu->f32;
   if (gpu->host) {
     for (int32_t i = 0; !cells[0] && i < n / 2; i++)
-      cells[n / 2 - 1 - i] = gpu_f32(gpu, 0);
-    mirage__host_wgmma(gpu, dtype, n, a_desc, a_regs, a_mn_major, b_desc, b_mn_major, cells);
+      cells[n / 2 - 1 - i] = LLVMConstNull(cell);
+    mirage__host_wgmma(gpu, a_dtype, b_dtype, n, a_desc, a_regs, a_mn_major, b_desc, b_mn_major, cells);
     return;
   }
   uint32_t count = (uint32_t)n / 2, a = cells[0] ? 2 * count : count;
-  const char *type = dtype == MIRAGE_F16 ? "f16" : "bf16";
   Text code = {.used = 0};
-  add(&code, "{ .reg .pred p; setp.ne.b32 p, %d, 0; wgmma.mma_async.sync.aligned.m64n%dk16.f32.%s.%s ",
-      cells[0] != NULL, n, type, type);
+  add(&code, "{ .reg .pred p; setp.ne.b32 p, %d, 0; ", cells[0] != NULL);
+  add_instruction(&code, a_dtype, b_dtype, n);
   add_registers(&code, 0, count);
   add(&code, ", ");
   if (a_regs) {
     add_registers(&code, a, 4);
-    add(&code, ", $%u, p, 1, 1, %d; }", a + 4, b_mn_major);
+    add(&code, ", $%u", a + 4);
+    add_scales(&code, a_dtype, &b_mn_major, 1);
     LLVMValueRef operands[5] = {a_regs[0], a_regs[1], a_regs[2], a_regs[3], b_desc};
-    emit_tied(gpu, &code, count, cells, "rrrrl", operands);
+    emit_tied(gpu, &code, cell, count, cells, "rrrrl", operands);
   } else {
-    add(&code, "$%u, $%u, p, 1, 1, %d, %d; }", a, a + 1, a_mn_major, b_mn_major);
+    add(&code, "$%u, $%u", a, a + 1);
+    add_scales(&code, a_dtype, (bool[]){a_mn_major, b_mn_major}, 2);
     LLVMValueRef operands[2] = {a_desc, b_desc};
-    emit_tied(gpu, &code, count, cells, "ll", operands);
+    emit_tied(gpu, &code, cell, count, cells, "ll", operands);
   }
+}
+
+static LLVMTypeRef cell_type(const MirageGpu *gpu, const LLVMValueRef *cells) {
+  return cells[0] ? LLVMTypeOf(cells[0]) : gpu->f32;
 }
 
 void mirage__gpu_wgmma_fence(const MirageGpu *gpu, uint32_t count, LLVMValueRef *cells) {
@@ -108,7 +150,7 @@ void mirage__gpu_wgmma_fence(const MirageGpu *gpu, uint32_t count, LLVMValueRef 
   }
   Text code = {.used = 0};
   add(&code, "wgmma.fence.sync.aligned;");
-  emit_tied(gpu, &code, count, cells, "", NULL);
+  emit_tied(gpu, &code, cell_type(gpu, cells), count, cells, "", NULL);
 }
 
 void mirage__gpu_wgmma_wait(const MirageGpu *gpu, int32_t groups, uint32_t count, LLVMValueRef *cells) {
@@ -121,7 +163,7 @@ void mirage__gpu_wgmma_wait(const MirageGpu *gpu, int32_t groups, uint32_t count
   assert(count <= MOST_CELLS);
   Text code = {.used = 0};
   add(&code, "wgmma.wait_group.sync.aligned %d;", groups);
-  emit_tied(gpu, &code, count, cells, "", NULL);
+  emit_tied(gpu, &code, cell_type(gpu, cells), count, cells, "", NULL);
 }
 
 // Start address, leading and stride offsets by 16 bytes at bits 0, 16, 32; the swizzle at bit 62 as 0 none, 1 = 128

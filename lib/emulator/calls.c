@@ -152,9 +152,24 @@ static void emu_TENSOR_COPY_5D_MULTICAST(uint32_t op, uint64_t to, uint64_t map,
 static void emu_WGMMA_FENCE(uint32_t op) { mirage__group_fence(machine(), op); }
 static void emu_WGMMA_COMMIT(uint32_t op) { mirage__group_commit(machine(), op); }
 static void emu_WGMMA_WAIT(uint32_t op, uint64_t groups) { mirage__group_wait(machine(), op, (uint32_t)groups); }
-static void emu_wgmma(uint32_t op, uint32_t dtype, uint32_t n, uint32_t majors, uint64_t a, const uint32_t *a_regs,
-                      uint64_t b, float *cells) {
-  GroupProduct product = {.type = dtype == MIRAGE_F16 ? MMA_F16 : MMA_BF16,
+static MmaType mma_type(uint32_t dtype) {
+  switch (dtype) {
+  case MIRAGE_F16:
+    return MMA_F16;
+  case MIRAGE_BF16:
+    return MMA_BF16;
+  case MIRAGE_I8:
+    return MMA_S8;
+  case MIRAGE_F8E4M3FN:
+    return MMA_E4M3;
+  default:
+    return MMA_E5M2;
+  }
+}
+static void emu_wgmma(uint32_t op, uint32_t dtypes, uint32_t n, uint32_t majors, uint64_t a, const uint32_t *a_regs,
+                      uint64_t b, uint32_t *cells) {
+  GroupProduct product = {.type = mma_type(dtypes & 0xff),
+                          .b_type = mma_type(dtypes >> 8 & 0xff),
                           .n = n,
                           .a_mn_major = majors & 1,
                           .b_mn_major = majors >> 1 & 1,
@@ -163,7 +178,7 @@ static void emu_wgmma(uint32_t op, uint32_t dtype, uint32_t n, uint32_t majors, 
                           .a_regs = a_regs};
   mirage__group_product(machine(), op, &product, cells);
 }
-static void emu_wgmma_results(uint32_t op, uint32_t count, float *cells) {
+static void emu_wgmma_results(uint32_t op, uint32_t count, uint32_t *cells) {
   mirage__group_results(machine(), op, count, cells);
 }
 
@@ -195,20 +210,22 @@ static void emu_LDMATRIX_X4_TRANS(uint32_t op, uint64_t address, uint32_t *out) 
   mirage__warp_ldmatrix(machine(), op, address, 4, true, out);
 }
 
-static void mma(uint32_t op, MmaType type, const uint32_t *ab, const float *c, float *out) {
-  uint32_t operands[10];
-  memcpy(operands, ab, 6 * sizeof *operands);
-  memcpy(operands + 6, c, 4 * sizeof *operands);
-  mirage__warp_mma(machine(), op, type, operands, out);
-}
-static void emu_MMA_F16(uint32_t op, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
-                        float c0, float c1, float c2, float c3, float *out) {
-  mma(op, MMA_F16, (uint32_t[]){a0, a1, a2, a3, b0, b1}, (float[]){c0, c1, c2, c3}, out);
-}
-static void emu_MMA_BF16(uint32_t op, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
-                         float c0, float c1, float c2, float c3, float *out) {
-  mma(op, MMA_BF16, (uint32_t[]){a0, a1, a2, a3, b0, b1}, (float[]){c0, c1, c2, c3}, out);
-}
+// mma.m16n8k16 and mma.m16n8k32: registers of a and b, and accumulators, of f32 or i32.
+#define MMA(name, a_type, b_type, Cell)                                                                                \
+  static void emu_##name(uint32_t op, uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,    \
+                         Cell c0, Cell c1, Cell c2, Cell c3, uint32_t *out) {                                          \
+    uint32_t operands[10] = {a0, a1, a2, a3, b0, b1};                                                                  \
+    memcpy(operands + 6, (Cell[]){c0, c1, c2, c3}, 4 * sizeof *operands);                                              \
+    mirage__warp_mma(machine(), op, a_type, b_type, operands, out);                                                    \
+  }
+MMA(MMA_F16, MMA_F16, MMA_F16, float)
+MMA(MMA_BF16, MMA_BF16, MMA_BF16, float)
+MMA(MMA_S8, MMA_S8, MMA_S8, uint32_t)
+MMA(MMA_E4M3, MMA_E4M3, MMA_E4M3, float)
+MMA(MMA_E4M3_E5M2, MMA_E4M3, MMA_E5M2, float)
+MMA(MMA_E5M2_E4M3, MMA_E5M2, MMA_E4M3, float)
+MMA(MMA_E5M2, MMA_E5M2, MMA_E5M2, float)
+#undef MMA
 
 static void emu_STMATRIX_X1(uint32_t op, uint64_t address, uint32_t r0) {
   mirage__warp_stmatrix(machine(), op, address, 1, false, &r0);

@@ -2,7 +2,7 @@
 // results that must be waited for.
 //
 // Operands: a descriptor says where element (row, k) of a 16-bit matrix [rows, 16] begins [PTX ISA, wgmma: matrix
-//           descriptor, strides, canonical layouts]. With W the bytes of the swizzle, L and S the leading and stride
+//           descriptor, strides, canonical layouts]. Bytes [rows, 32] lie like pairs of them, with k innermost. With W the bytes of the swizzle, L and S the leading and stride
 //           offsets, all before the swizzle of address bits:
 //             k innermost,  no swizzle   (row % 8) 16 + (row / 8) S + (k / 8) L + (k % 8) 2
 //             k innermost,  swizzle      (row % 8) W + (row / 8) S + k 2
@@ -17,7 +17,15 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { ROWS = 64, DEPTH = 16, MOST_COLUMNS = 256, MOST_CELLS = MOST_COLUMNS / 2, MOST_SETS = 32, PIECE = 16 };
+enum {
+  ROWS = 64,
+  DEPTH = 16,
+  MOST_DEPTH = 32,
+  MOST_COLUMNS = 256,
+  MOST_CELLS = MOST_COLUMNS / 2,
+  MOST_SETS = 32,
+  PIECE = 16
+};
 
 /// Accumulators of one thread.
 typedef struct Set {
@@ -25,7 +33,7 @@ typedef struct Set {
   uint32_t count, left; // cells; of which not given back
   uint32_t commit;      // that their last product belongs to, from 1
   uint32_t op;
-  float values[MOST_CELLS];
+  uint32_t values[MOST_CELLS]; // bits of f32, or i32
 } Set;
 
 struct Products {
@@ -41,22 +49,10 @@ struct Products {
 #define MARK 0x7feb0000u // quiet NaN whose upper mantissa bits survive rounding to 16 bits: bf16 7feb, f16 7f58 ..
 enum { MARK_BF16 = 0x7feb, MARK_F16 = 0x7f58 };
 
-static uint32_t bits_of(float value) {
-  uint32_t bits;
-  memcpy(&bits, &value, sizeof bits);
-  return bits;
-}
-
-static bool is_mark(float cell) { return (bits_of(cell) & 0xffff0000u) == MARK; }
-static uint32_t mark_set(float cell) { return bits_of(cell) >> 8 & 0xff; }
-static uint32_t mark_index(float cell) { return bits_of(cell) & 0xff; }
-
-static float mark(uint32_t set, uint32_t index) {
-  uint32_t bits = MARK | set << 8 | index;
-  float cell;
-  memcpy(&cell, &bits, sizeof cell);
-  return cell;
-}
+static bool is_mark(uint32_t cell) { return (cell & 0xffff0000u) == MARK; }
+static uint32_t mark_set(uint32_t cell) { return cell >> 8 & 0xff; }
+static uint32_t mark_index(uint32_t cell) { return cell & 0xff; }
+static uint32_t mark(uint32_t set, uint32_t index) { return MARK | set << 8 | index; }
 
 static bool is_half_mark(uint16_t half) {
   half &= 0x7fff;
@@ -96,7 +92,7 @@ void mirage__group_drop(Fibre *fibre) {
 uint32_t mirage__group_done(const Fibre *fibre) { return fibre->products ? fibre->products->done : 0; }
 
 // Cells of a product that runs on: all of one, in their order.
-static Set *continued_set(Machine *m, uint32_t op, Products *products, uint32_t count, const float *cells) {
+static Set *continued_set(Machine *m, uint32_t op, Products *products, uint32_t count, const uint32_t *cells) {
   Set *set = &products->sets[mark_set(cells[0]) % MOST_SETS];
   for (uint32_t i = 0; i < count; i++)
     if (!is_mark(cells[i]) || mark_set(cells[i]) != mark_set(cells[0]) || mark_index(cells[i]) != i)
@@ -106,7 +102,7 @@ static Set *continued_set(Machine *m, uint32_t op, Products *products, uint32_t 
   return set;
 }
 
-static Set *new_set(Machine *m, uint32_t op, Products *products, uint32_t count, const float *cells) {
+static Set *new_set(Machine *m, uint32_t op, Products *products, uint32_t count, const uint32_t *cells) {
   if (!products->fenced)
     mirage__machine_fail(m, op, "a warpgroup's product takes accumulators with no wgmma.fence before it");
   Set *set = NULL;
@@ -172,59 +168,64 @@ static void read_piece(Machine *m, uint32_t op, Fibre *group, uint32_t offset, M
   for (uint32_t i = 0; i < PIECE / 4; i++) {
     uint32_t word;
     memcpy(&word, bytes + 4 * i, sizeof word);
-    mirage__warp_unpack(type, word, &out[2 * i], &out[2 * i + 1]);
+    mirage__warp_unpack(type, word, out + i * mirage__mma_per_word(type));
   }
 }
 
 // out[k * rows + row]
 static void read_matrix(Machine *m, uint32_t op, Fibre *group, const Descriptor *d, uint32_t rows, MmaType type,
                         float *out) {
-  float piece[8];
+  float piece[PIECE];
+  uint32_t count = 4 * mirage__mma_per_word(type); // elements of a piece
   for (uint32_t row = 0; row < rows; row += d->row_innermost ? 8 : 1)
-    for (uint32_t k = 0; k < DEPTH; k += d->row_innermost ? 1 : 8) {
+    for (uint32_t k = 0; k < DEPTH; k += d->row_innermost ? 1 : 8) { // counts pairs of bytes
       read_piece(m, op, group, piece_offset(d, row, k), type, piece);
-      for (uint32_t i = 0; i < 8; i++)
-        out[d->row_innermost ? k * rows + row + i : (k + i) * rows + row] = piece[i];
+      for (uint32_t i = 0; i < count; i++)
+        out[d->row_innermost ? k * rows + row + i : (k * count / 8 + i) * rows + row] = piece[i];
     }
 }
 
-// a[16][64] from the registers of the threads, as the matrix instruction of a warp has them.
+// a[k][64] from the registers of the threads, as the matrix instruction of a warp has them.
 static void gather_registers(const Fibre *group, MmaType type, float *out) {
+  float values[4];
+  uint32_t per = mirage__mma_per_word(type);
   for (uint32_t i = 0; i < GROUP; i++)
     for (uint32_t r = 0; r < 4; r++) {
-      uint32_t row = i / LANES * 16 + i % LANES / 4 + r % 2 * 8, k = i % 4 * 2 + r / 2 * 8;
-      mirage__warp_unpack(type, group[i].words[r], &out[k * ROWS + row], &out[(k + 1) * ROWS + row]);
+      uint32_t row = i / LANES * 16 + i % LANES / 4 + r % 2 * 8, k = (i % 4 + r / 2 * 4) * per;
+      mirage__warp_unpack(type, group[i].words[r], values);
+      for (uint32_t e = 0; e < per; e++)
+        out[(k + e) * ROWS + row] = values[e];
     }
 }
 
 // ------------------------------------------------------------------------------------------------------------- product
 
 // Threads and cells of a row: unit u of row r lies in lanes 4 (r % 8) .. + 3 of warp r / 16, cells 4 u + 2 (r / 8 % 2).
-static float *cell_of(Fibre *group, uint32_t row, uint32_t column) {
+static uint32_t *cell_of(Fibre *group, uint32_t row, uint32_t column) {
   Fibre *lane = &group[row / 16 * LANES + row % 8 * 4 + column % 8 / 2];
   return &lane->products->set->values[column / 8 * 4 + row / 8 % 2 * 2 + column % 2];
 }
 
-static void multiply(Fibre *group, uint32_t n, const float *a, const float *b) {
-  float sums[MOST_COLUMNS];
+static void multiply(Fibre *group, MmaType type, uint32_t n, const float *a, const float *b) {
+  uint32_t sums[MOST_COLUMNS];
   for (uint32_t row = 0; row < ROWS; row++) {
     for (uint32_t j = 0; j < n; j++)
       sums[j] = *cell_of(group, row, j);
-    for (uint32_t k = 0; k < DEPTH; k++)
+    for (uint32_t k = 0; k < 8 * mirage__mma_per_word(type); k++)
       for (uint32_t j = 0; j < n; j++)
-        sums[j] += a[k * ROWS + row] * b[k * n + j];
+        sums[j] = mirage__mma_add(type, sums[j], a[k * ROWS + row], b[k * n + j]);
     for (uint32_t j = 0; j < n; j++)
       *cell_of(group, row, j) = sums[j];
   }
 }
 
 static bool same_product(const GroupProduct *a, const GroupProduct *b) {
-  return a->type == b->type && a->n == b->n && a->a_mn_major == b->a_mn_major && a->b_mn_major == b->b_mn_major &&
-         a->a == b->a && a->b == b->b && !a->a_regs == !b->a_regs;
+  return a->type == b->type && a->b_type == b->b_type && a->n == b->n && a->a_mn_major == b->a_mn_major &&
+         a->b_mn_major == b->b_mn_major && a->a == b->a && a->b == b->b && !a->a_regs == !b->a_regs;
 }
 
 static void compute(Machine *m, uint32_t op, Fibre *group, const GroupProduct *product) {
-  float a[DEPTH * ROWS], b[DEPTH * MOST_COLUMNS];
+  float a[MOST_DEPTH * ROWS], b[MOST_DEPTH * MOST_COLUMNS];
   for (uint32_t i = 0; i < GROUP; i++)
     if (!same_product(product, group[i].products->asked))
       mirage__machine_fail(m, op, "a warpgroup's product of which thread %u has other operands or another shape",
@@ -236,14 +237,18 @@ static void compute(Machine *m, uint32_t op, Fibre *group, const GroupProduct *p
     read_matrix(m, op, group, &d, ROWS, product->type, a);
   }
   Descriptor d = decode(m, op, product->b, product->b_mn_major);
-  read_matrix(m, op, group, &d, product->n, product->type, b);
-  multiply(group, product->n, a, b);
+  read_matrix(m, op, group, &d, product->n, product->b_type, b);
+  multiply(group, product->type, product->n, a, b);
 }
 
-void mirage__group_product(Machine *m, uint32_t op, const GroupProduct *product, float *cells) {
+void mirage__group_product(Machine *m, uint32_t op, const GroupProduct *product, uint32_t *cells) {
   Fibre *self = m->self;
   Products *products = products_of(m, op);
   uint32_t count = product->n / 2;
+  if (product->type >= MMA_S8 && (product->a_mn_major || product->b_mn_major))
+    mirage__machine_fail(m, op, "a warpgroup's product of bytes reads an operand with the contraction outermost");
+  if (product->type == MMA_S8 && product->n > 32 && product->n % 16)
+    mirage__machine_fail(m, op, "a warpgroup's product of i8 has %u columns: beyond 32 a multiple of 16", product->n);
   if (mirage__group_threads(m, self) < GROUP)
     mirage__machine_fail(m, op, "a warpgroup's product by %u threads", mirage__group_threads(m, self));
   Set *set = is_mark(cells[0]) ? continued_set(m, op, products, count, cells) : new_set(m, op, products, count, cells);
@@ -272,7 +277,7 @@ void mirage__group_wait(Machine *m, uint32_t op, uint32_t allowed) {
   products->fenced = false;
 }
 
-void mirage__group_results(Machine *m, uint32_t op, uint32_t count, float *cells) {
+void mirage__group_results(Machine *m, uint32_t op, uint32_t count, uint32_t *cells) {
   Products *products = products_of(m, op);
   for (uint32_t i = 0; i < count; i++) {
     Set *set = &products->sets[mark_set(cells[i]) % MOST_SETS];

@@ -390,26 +390,29 @@ uint32_t mirage__warp_vote(Machine *m, uint32_t op, uint32_t lanes, bool value);
 void mirage__warp_ldmatrix(Machine *m, uint32_t op, uint64_t address, uint32_t count, bool transposed, uint32_t *out);
 void mirage__warp_stmatrix(Machine *m, uint32_t op, uint64_t address, uint32_t count, bool transposed,
                            const uint32_t *words);
-typedef enum { MMA_F16, MMA_BF16 } MmaType;
-/// operands: a0..a3, b0, b1 as registers, c0..c3 as the bits of f32.
-void mirage__warp_mma(Machine *m, uint32_t op, MmaType type, const uint32_t *operands, float *out);
-/// Two elements of a register.
-void mirage__warp_unpack(MmaType type, uint32_t word, float *low, float *high);
+typedef enum { MMA_F16, MMA_BF16, MMA_S8, MMA_E4M3, MMA_E5M2 } MmaType;
+/// operands: a0..a3, b0, b1 as registers, c0..c3 and the results as the bits of f32, of i8 as i32.
+void mirage__warp_mma(Machine *m, uint32_t op, MmaType a, MmaType b, const uint32_t *operands, uint32_t *out);
+/// Elements of a register, two or four.
+static inline uint32_t mirage__mma_per_word(MmaType type) { return type >= MMA_S8 ? 4 : 2; }
+void mirage__warp_unpack(MmaType type, uint32_t word, float *out);
+/// c + a * b: f32 as it is, i32 around 2^32.
+uint32_t mirage__mma_add(MmaType type, uint32_t sum, float a, float b);
 
 // ----------------------------------------------------------------------------------------- emulator_warpgroup.c offers
 
 typedef struct GroupProduct {
-  MmaType type;
+  MmaType type, b_type;
   uint32_t n;
   bool a_mn_major, b_mn_major;
   uint64_t a, b;          // descriptors
   const uint32_t *a_regs; // instead of a, or NULL
 } GroupProduct;
-void mirage__group_product(Machine *m, uint32_t op, const GroupProduct *product, float *cells);
+void mirage__group_product(Machine *m, uint32_t op, const GroupProduct *product, uint32_t *cells);
 void mirage__group_fence(Machine *m, uint32_t op);
 void mirage__group_commit(Machine *m, uint32_t op);
 void mirage__group_wait(Machine *m, uint32_t op, uint32_t allowed);
-void mirage__group_results(Machine *m, uint32_t op, uint32_t count, float *cells);
+void mirage__group_results(Machine *m, uint32_t op, uint32_t count, uint32_t *cells);
 /// How many commits of its products the thread knows to be done.
 uint32_t mirage__group_done(const Fibre *fibre);
 /// Fails when a value of `bytes` bytes to be stored is an accumulator that no wait has given back.

@@ -2,7 +2,8 @@
 //
 // Every lane brings its operands; the last to come computes for all and leaves each its results. Fragment layouts are
 // PTX's: lane 4 g + t of mma.m16n8k16 holds a: (g, 2t..), (g + 8, 2t..), (g, 2t + 8..), (g + 8, 2t + 8..) by pairs,
-// b: (2t.., g), (2t + 8.., g) by pairs, c and d: (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1).
+// b: (2t.., g), (2t + 8.., g) by pairs, c and d: (g, 2t), (g, 2t + 1), (g + 8, 2t), (g + 8, 2t + 1). Of bytes,
+// mma.m16n8k32, four neighbours take the place of two.
 #include "machine.h"
 
 #include <string.h>
@@ -150,40 +151,63 @@ static float f16_to_float(uint32_t h) {
   return as_float(sign | as_bits((float)rest * 0x1p-24f));
 }
 
-void mirage__warp_unpack(MmaType type, uint32_t word, float *low, float *high) {
-  *low = type == MMA_F16 ? f16_to_float(word & 0xffff) : as_float(word << 16);
-  *high = type == MMA_F16 ? f16_to_float(word >> 16) : as_float(word & 0xffff0000);
+static float e4m3_to_float(uint32_t byte) {
+  uint32_t magnitude = byte & 0x7f;
+  float value = magnitude == 0x7f ? as_float(0x7fc00000) : f16_to_float(magnitude << 7) * 256;
+  return byte & 0x80 ? -value : value;
 }
 
-static void multiply(Fibre *warp, MmaType type) {
-  float a[16][16], b[16][8], c[16][8];
+static float byte_to_float(MmaType type, uint32_t byte) {
+  return type == MMA_S8 ? (float)(int8_t)byte : type == MMA_E4M3 ? e4m3_to_float(byte) : f16_to_float(byte << 8);
+}
+
+void mirage__warp_unpack(MmaType type, uint32_t word, float *out) {
+  for (uint32_t i = 0; type >= MMA_S8 && i < 4; i++)
+    out[i] = byte_to_float(type, word >> 8 * i & 0xff);
+  for (uint32_t i = 0; type < MMA_S8 && i < 2; i++)
+    out[i] = type == MMA_F16 ? f16_to_float(word >> 16 * i & 0xffff) : as_float(word >> 16 * i << 16);
+}
+
+uint32_t mirage__mma_add(MmaType type, uint32_t sum, float a, float b) {
+  return type == MMA_S8 ? sum + (uint32_t)((int32_t)a * (int32_t)b) : as_bits(as_float(sum) + a * b);
+}
+
+// A register holds `per` neighbours along the contraction, of which there are 8 `per`.
+static void multiply(Fibre *warp, MmaType type_a, MmaType type_b) {
+  enum { MOST_DEPTH = 32 };
+  float a[16][MOST_DEPTH], b[8][MOST_DEPTH];
+  uint32_t c[16][8], per = mirage__mma_per_word(type_a);
   for (uint32_t l = 0; l < LANES; l++) {
-    uint32_t g = l / 4, t = l % 4 * 2;
+    uint32_t g = l / 4, t = l % 4;
     const uint32_t *w = warp[l].words;
     for (uint32_t r = 0; r < 4; r++) {
-      float *row = a[g + r % 2 * 8] + t + r / 2 * 8;
-      mirage__warp_unpack(type, w[r], row, row + 1);
-      c[g + r / 2 * 8][t + r % 2] = as_float(w[6 + r]);
+      mirage__warp_unpack(type_a, w[r], a[g + r % 2 * 8] + (t + r / 2 * 4) * per);
+      c[g + r / 2 * 8][2 * t + r % 2] = w[6 + r];
     }
     for (uint32_t r = 0; r < 2; r++)
-      mirage__warp_unpack(type, w[4 + r], &b[t + r * 8][g], &b[t + r * 8 + 1][g]);
+      mirage__warp_unpack(type_b, w[4 + r], b[g] + (t + r * 4) * per);
   }
   for (uint32_t i = 0; i < 16; i++)
-    for (uint32_t k = 0; k < 16; k++)
+    for (uint32_t k = 0; k < 8 * per; k++)
       for (uint32_t j = 0; j < 8; j++)
-        c[i][j] += a[i][k] * b[k][j];
+        c[i][j] = mirage__mma_add(type_a, c[i][j], a[i][k], b[j][k]);
   for (uint32_t l = 0; l < LANES; l++) {
     uint32_t g = l / 4, t = l % 4 * 2;
     for (uint32_t r = 0; r < 4; r++)
-      warp[l].words[r] = as_bits(c[g + r / 2 * 8][t + r % 2]);
+      warp[l].words[r] = c[g + r / 2 * 8][t + r % 2];
   }
 }
 
-void mirage__warp_mma(Machine *m, uint32_t op, MmaType type, const uint32_t *operands, float *out) {
+void mirage__warp_mma(Machine *m, uint32_t op, MmaType a, MmaType b, const uint32_t *operands, uint32_t *out) {
+  static const char *const NAMES[] = {[MMA_F16] = "mma f16",
+                                      [MMA_BF16] = "mma bf16",
+                                      [MMA_S8] = "mma s8",
+                                      [MMA_E4M3] = "mma e4m3",
+                                      [MMA_E5M2] = "mma e5m2"};
   Fibre *self = m->self;
   memcpy(self->words, operands, sizeof self->words);
-  if (mirage__meeting_join(m, warp_meeting(m), LANES, type == MMA_F16 ? "mma f16" : "mma bf16", op)) {
-    multiply(warp_lanes(m), type);
+  if (mirage__meeting_join(m, warp_meeting(m), LANES, NAMES[a], op)) {
+    multiply(warp_lanes(m), a, b);
     mirage__meeting_release(m, warp_meeting(m));
   }
   memcpy(out, self->words, 4 * sizeof *out);

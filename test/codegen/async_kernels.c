@@ -276,7 +276,7 @@ static void emit_group_product(Kernel *k) {
   for (int32_t i = 0; i < 4; i++)
     a_regs[i] = case_input(k, gpu->i32, i);
   for (int32_t i = 0; i < g->n / 2; i++)
-    cells[i] = gpu_f32(gpu, i);
+    cells[i] = g->dtype == MIRAGE_I8 ? gpu_i32(gpu, i) : gpu_f32(gpu, i);
   GPU0(gpu, FENCE_ASYNC_SHARED);
   barrier(k);
   GPU0(gpu, WGMMA_FENCE);
@@ -284,8 +284,8 @@ static void emit_group_product(Kernel *k) {
     // Not the same operands twice: ptxas 13.0 takes two equal products of n = 8 for one.
     LLVMValueRef a = descriptor(k, A_AT + 32 * step, g->a_swizzle, g->a_mn_major);
     LLVMValueRef b = descriptor(k, B_AT + 32 * step, g->b_swizzle, g->b_mn_major);
-    mirage__gpu_wgmma(gpu, g->dtype, g->n, a, g->a_in_registers ? a_regs : NULL, g->a_mn_major, b, g->b_mn_major,
-                      cells);
+    mirage__gpu_wgmma(gpu, g->dtype, g->b_dtype, g->n, a, g->a_in_registers ? a_regs : NULL, g->a_mn_major, b,
+                      g->b_mn_major, cells);
   }
   GPU0(gpu, WGMMA_COMMIT);
   mirage__gpu_wgmma_wait(gpu, 0, (uint32_t)g->n / 2, cells);
@@ -317,11 +317,18 @@ static void emit_group_product(Kernel *k) {
     }                                                                                                                  \
   }
 #define GROUP(label, type, columns, aswz, bswz, regs, amn, bmn)                                                        \
+  PAIR(label, type, type, (type) == MIRAGE_F16 ? RANDOM_F16_PAIRS : RANDOM_BF16_PAIRS, 1e-5, 1e-4, columns, aswz,      \
+       bswz, regs, amn, bmn)
+// Bytes: the GPU's sums of f8 keep fewer bits than an f32 has.
+#define BYTES(label, a, b, columns, aswz, bswz, regs)                                                                  \
+  PAIR(label, a, b, (a) == MIRAGE_I8 ? RANDOM_BITS : RANDOM_F8_PAIRS, (a) == MIRAGE_I8 ? 0 : 1e-3,                     \
+       (a) == MIRAGE_I8 ? 0 : 2e-2, columns, aswz, bswz, regs, false, false)
+#define PAIR(label, type, type_b, drawn, rel, abs, columns, aswz, bswz, regs, amn, bmn)                                \
   {                                                                                                                    \
-    .primitive = MIRAGE_PRIM_WGMMA_WAIT, .name = label,                                                                \
-    .draw = (type) == MIRAGE_F16 ? RANDOM_F16_PAIRS : RANDOM_BF16_PAIRS, .relative = 1e-5, .absolute = 1e-4,           \
+    .primitive = MIRAGE_PRIM_WGMMA_WAIT, .name = label, .draw = drawn, .relative = rel, .absolute = abs,               \
     .emit = emit_group_product, .warps = 4, .blocks = 1, .shared_bytes = GROUP_BYTES, .group = {                       \
       .dtype = type,                                                                                                   \
+      .b_dtype = type_b,                                                                                               \
       .n = columns,                                                                                                    \
       .a_swizzle = aswz,                                                                                               \
       .b_swizzle = bswz,                                                                                               \
@@ -373,6 +380,15 @@ static const Case CASES[] = {
     GROUP("WGMMA_regs", MIRAGE_F16, 64, 0, 3, true, false, false),
     GROUP("WGMMA_regs_bmn_bf16", MIRAGE_BF16, 256, 0, 3, true, false, true),
     GROUP("WGMMA_regs_n8", MIRAGE_F16, 8, 0, 0, true, false, false),
+    BYTES("WGMMA_s8_n8", MIRAGE_I8, MIRAGE_I8, 8, 3, 3, false),
+    BYTES("WGMMA_s8_n256", MIRAGE_I8, MIRAGE_I8, 256, 3, 3, false),
+    BYTES("WGMMA_s8_n48_64B", MIRAGE_I8, MIRAGE_I8, 48, 2, 1, false),
+    BYTES("WGMMA_s8_plain", MIRAGE_I8, MIRAGE_I8, 24, 0, 0, false),
+    BYTES("WGMMA_s8_regs", MIRAGE_I8, MIRAGE_I8, 64, 0, 3, true),
+    BYTES("WGMMA_e4m3", MIRAGE_F8E4M3FN, MIRAGE_F8E4M3FN, 128, 3, 3, false),
+    BYTES("WGMMA_e4m3_e5m2_n40", MIRAGE_F8E4M3FN, MIRAGE_F8E5M2, 40, 3, 2, false),
+    BYTES("WGMMA_e5m2_e4m3_regs", MIRAGE_F8E5M2, MIRAGE_F8E4M3FN, 64, 0, 3, true),
+    BYTES("WGMMA_e5m2_plain", MIRAGE_F8E5M2, MIRAGE_F8E5M2, 64, 0, 0, false),
 };
 
 const Case *case_async(unsigned *out_count) {

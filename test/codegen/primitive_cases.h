@@ -9,13 +9,22 @@
 enum { SLOTS = 16, RESULTS = 16 }; // words of input and output that a thread has, unless said otherwise
 enum { WORDS_IN = 4096, WORDS_OUT = 1 << 14 };
 
-typedef enum { RANDOM_BITS, RANDOM_FLOATS, RANDOM_F16, RANDOM_BF16, RANDOM_F16_PAIRS, RANDOM_BF16_PAIRS } Draw;
+typedef enum {
+  RANDOM_BITS,
+  RANDOM_FLOATS,
+  RANDOM_F16,
+  RANDOM_BF16,
+  RANDOM_F16_PAIRS,
+  RANDOM_BF16_PAIRS,
+  RANDOM_F8,
+  RANDOM_F8_PAIRS
+} Draw;
 
 typedef struct Kernel Kernel;
 
 /// A product of a warpgroup; swizzles as MirageTensorMap's.
 typedef struct GroupShape {
-  MirageDType dtype;
+  MirageDType dtype, b_dtype;
   int32_t n, a_swizzle, b_swizzle;
   bool a_in_registers, a_mn_major, b_mn_major;
 } GroupShape;

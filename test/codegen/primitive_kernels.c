@@ -21,7 +21,8 @@ enum { WARP = 32, PTX_KERNEL_CALL = 71 };
 
 #define ROW(name, draw, relative, absolute, ...)                                                                       \
   {MIRAGE_PRIM_##name, #name, draw, relative, absolute, {__VA_ARGS__}, .warps = 1, .blocks = 1}
-// Tolerances: what PTX documents for the approximate functions; sums of the matrix instruction in any order.
+// Tolerances: what PTX documents for the approximate functions; sums of the matrix instruction in any order, which of f8
+// keep fewer bits than an f32 has.
 static const Case CASES[] = {
     ROW(THREAD_ID, RANDOM_BITS, 0, 0, FREE),
     ROW(BLOCK_ID_X, RANDOM_BITS, 0, 0, FREE),
@@ -45,6 +46,11 @@ static const Case CASES[] = {
     ROW(STMATRIX_X4_TRANS, RANDOM_BITS, 0, 0, FREE),
     ROW(MMA_F16, RANDOM_F16, 1e-5, 1e-5, FREE),
     ROW(MMA_BF16, RANDOM_BF16, 1e-5, 1e-5, FREE, FREE, FREE, FREE),
+    ROW(MMA_S8, RANDOM_BITS, 0, 0, FREE),
+    ROW(MMA_E4M3, RANDOM_F8, 1e-3, 2e-2, FREE),
+    ROW(MMA_E4M3_E5M2, RANDOM_F8, 1e-3, 2e-2, FREE),
+    ROW(MMA_E5M2_E4M3, RANDOM_F8, 1e-3, 2e-2, FREE),
+    ROW(MMA_E5M2, RANDOM_F8, 1e-3, 2e-2, FREE),
     ROW(SHUFFLE_XOR, RANDOM_FLOATS, 0, 0, -1, 5, 31),
     ROW(SHUFFLE_IDX, RANDOM_BITS, 0, 0, -1, FREE, 7, 31),
     ROW(VOTE_ANY, RANDOM_BITS, 0, 0, -1),
@@ -73,12 +79,17 @@ static const Case CASES[] = {
     ROW(LD_ACQUIRE, RANDOM_BITS, 0, 0, FREE),
 };
 
+static bool has(const MirageTarget *target, const Case *c) {
+  bool sm_90 = strncmp(c->name, "STMATRIX", 8) == 0 || strncmp(c->name, "F16_OF_E4M3", 11) == 0;
+  bool f8 = strncmp(c->name, "MMA_E", 5) == 0;
+  return (!sm_90 || target->compute_major >= 9) && (!f8 || target->ptx_f8);
+}
+
 unsigned case_all(const MirageTarget *target, const Case **out) {
   unsigned count = 0, num_async;
   const Case *async = case_async(&num_async);
   for (unsigned i = 0; i < sizeof CASES / sizeof *CASES; i++)
-    if (target->compute_major >= 9 ||
-        (strncmp(CASES[i].name, "STMATRIX", 8) != 0 && strncmp(CASES[i].name, "F16_OF_E4M3", 11) != 0))
+    if (has(target, &CASES[i]))
       out[count++] = &CASES[i];
   for (unsigned i = 0; target->compute_major >= 9 && i < num_async; i++)
     out[count++] = &async[i];
@@ -282,7 +293,10 @@ void case_draw(const Case *c, uint32_t *words) {
       words[i] = words[i] * 2654435761u ^ words[i] >> 7;
     else if (c->draw == RANDOM_FLOATS && i / SLOTS < NUM_SPECIAL)
       words[i] = i % SLOTS == 0 ? special(i / SLOTS) : words[i];
-    else if (pairs || (c->draw >= RANDOM_F16 && i % SLOTS < 6)) // a and b of the matrix instruction; c is f32
+    else if (c->draw == RANDOM_F8_PAIRS || (c->draw == RANDOM_F8 && i % SLOTS < 6)) // below 2: no NaN of either kind
+      words[i] = (words[i] * 2654435761u ^ words[i] >> 7) & 0xbfbfbfbf;
+    else if (pairs || (c->draw >= RANDOM_F16 && c->draw < RANDOM_F8 &&
+                       i % SLOTS < 6)) // a and b of the matrix instruction; c is f32
       words[i] = f16 ? mirage_f16_from_double(a) | (uint32_t)mirage_f16_from_double(b) << 16
                      : mirage_bf16_from_double(a) | (uint32_t)mirage_bf16_from_double(b) << 16;
   }
@@ -396,7 +410,8 @@ static char *make_ptx(const MirageTarget *target, unsigned num_cases, const Case
   LLVMInitializeNVPTXTarget();
   LLVMInitializeNVPTXTargetMC();
   LLVMInitializeNVPTXAsmPrinter();
-  MirageHostModule m = emit_module("nvptx64-nvidia-cuda", target->chip, target->ptx, false, num_cases, cases, NULL);
+  MirageHostModule m = emit_module("nvptx64-nvidia-cuda", target->chip, target->ptx_f8 ? target->ptx_f8 : target->ptx,
+                                   false, num_cases, cases, NULL);
   LLVMMemoryBufferRef buffer = NULL;
   char *error = NULL, *ptx = NULL;
   if (m.machine && !LLVMTargetMachineEmitToMemoryBuffer(m.machine, m.module, LLVMAssemblyFile, &error, &buffer)) {

@@ -16,15 +16,18 @@
 
 typedef struct Product {
   const char *name;
-  MirageDType dtype;
+  MirageDType dtype, b_dtype;
   int32_t n;
   bool a_in_registers, a_mn_major, b_mn_major;
 } Product;
 static const Product PRODUCTS[] = {
-    {"wgmma_n8", MIRAGE_F16, 8, false, false, false},
-    {"wgmma_n8_majors", MIRAGE_BF16, 8, false, true, true},
-    {"wgmma_n16_registers", MIRAGE_F16, 16, true, false, true},
-    {"wgmma_n256", MIRAGE_BF16, 256, false, false, false},
+    {"wgmma_n8", MIRAGE_F16, MIRAGE_F16, 8, false, false, false},
+    {"wgmma_n8_majors", MIRAGE_BF16, MIRAGE_BF16, 8, false, true, true},
+    {"wgmma_n16_registers", MIRAGE_F16, MIRAGE_F16, 16, true, false, true},
+    {"wgmma_n256", MIRAGE_BF16, MIRAGE_BF16, 256, false, false, false},
+    {"wgmma_s8", MIRAGE_I8, MIRAGE_I8, 8, false, false, false},
+    {"wgmma_e4m3", MIRAGE_F8E4M3FN, MIRAGE_F8E4M3FN, 8, false, false, false},
+    {"wgmma_e5m2_registers", MIRAGE_F8E5M2, MIRAGE_F8E4M3FN, 8, true, false, false},
 };
 enum { NUM_PRODUCTS = sizeof PRODUCTS / sizeof *PRODUCTS, MOST_CELLS = 128 };
 static const char WAIT[] = "wgmma_wait", DESCRIPTOR[] = "matrix_descriptor";
@@ -89,8 +92,8 @@ static void emit_product(MirageGpu *gpu, const Product *p) {
   for (unsigned i = 0; i < 4; i++)
     a_regs[i] = LLVMGetParam(gpu->function, 3 + i);
   for (int32_t i = 0; i < p->n / 2; i++)
-    cells[i] = gpu_f32(gpu, 0);
-  mirage__gpu_wgmma(gpu, p->dtype, p->n, LLVMGetParam(gpu->function, 1), p->a_in_registers ? a_regs : NULL,
+    cells[i] = p->dtype == MIRAGE_I8 ? gpu_i32(gpu, 0) : gpu_f32(gpu, 0);
+  mirage__gpu_wgmma(gpu, p->dtype, p->b_dtype, p->n, LLVMGetParam(gpu->function, 1), p->a_in_registers ? a_regs : NULL,
                     p->a_mn_major, LLVMGetParam(gpu->function, 2), p->b_mn_major, cells);
   mirage__gpu_store_global(gpu, cells[p->n / 2 - 1], memory);
   LLVMBuildRetVoid(gpu->builder);
@@ -140,8 +143,9 @@ static int print_all(bool ptx) {
   LLVMInitializeNVPTXAsmPrinter();
   if (LLVMGetTargetFromTriple(triple, &llvm_target, &error))
     return 1;
-  LLVMTargetMachineRef machine = LLVMCreateTargetMachine(
-      llvm_target, triple, target->chip, target->ptx, LLVMCodeGenLevelDefault, LLVMRelocDefault, LLVMCodeModelDefault);
+  LLVMTargetMachineRef machine =
+      LLVMCreateTargetMachine(llvm_target, triple, target->chip, target->ptx_f8, LLVMCodeGenLevelDefault,
+                              LLVMRelocDefault, LLVMCodeModelDefault);
   LLVMContextRef context = LLVMContextCreate();
   LLVMModuleRef module = LLVMModuleCreateWithNameInContext("primitives", context);
   LLVMBuilderRef builder = LLVMCreateBuilderInContext(context);

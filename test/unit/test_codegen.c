@@ -94,18 +94,42 @@ static LLVMValueRef any_operand(const MirageGpu *gpu, MiragePrimitive primitive,
   return named ? gpu_i32(gpu, index ? 64 : 1) : LLVMConstNull(type);
 }
 
+static void emit_wgmma_of_bytes(const MirageGpu *gpu, LLVMValueRef descriptor, const LLVMValueRef *a_regs) {
+  static const MirageDType TYPES[][2] = {{MIRAGE_I8, MIRAGE_I8},
+                                         {MIRAGE_F8E4M3FN, MIRAGE_F8E4M3FN},
+                                         {MIRAGE_F8E4M3FN, MIRAGE_F8E5M2},
+                                         {MIRAGE_F8E5M2, MIRAGE_F8E5M2}};
+  for (int type = 0; type < 4; type++)
+    for (int32_t n = 8; n <= 256; n += n < 64 ? 8 : 32) {
+      LLVMValueRef cells[128];
+      MirageDType a = TYPES[type][0], b = TYPES[type][1];
+      if (n != mirage__gpu_wgmma_columns(a, n))
+        continue;
+      for (int32_t i = 0; i < n / 2; i++)
+        cells[i] = a == MIRAGE_I8 ? gpu_i32(gpu, i) : gpu_f32(gpu, i);
+      GPU0(gpu, WGMMA_FENCE);
+      mirage__gpu_wgmma(gpu, a, b, n, descriptor, NULL, false, descriptor, false, cells);
+      mirage__gpu_wgmma(gpu, a, b, n, NULL, a_regs, false, descriptor, false, cells);
+      GPU0(gpu, WGMMA_COMMIT);
+      mirage__gpu_wgmma_wait(gpu, 0, (uint32_t)n / 2, cells);
+      for (int32_t i = 0; i < n / 2; i++)
+        mirage__gpu_store_global(gpu, cells[i], LLVMGetParam(gpu->function, 0));
+    }
+}
+
 // Shapes of the warpgroup's product, operands of both kinds, and a wait that all accumulators go through.
 static void emit_wgmma(const MirageGpu *gpu) {
   LLVMValueRef shared = mirage__gpu_shared_base(gpu), one = gpu_i32(gpu, 1), a_regs[4] = {one, one, one, one};
   LLVMValueRef descriptor = mirage__gpu_matrix_descriptor(gpu, shared, 128, 1024, 3);
+  emit_wgmma_of_bytes(gpu, descriptor, a_regs);
   for (int32_t n = 8; n <= 256; n *= 2) {
     LLVMValueRef cells[128];
     for (int32_t i = 0; i < n / 2; i++)
       cells[i] = gpu_f32(gpu, i);
     GPU0(gpu, WGMMA_FENCE);
-    mirage__gpu_wgmma(gpu, MIRAGE_F16, n, descriptor, NULL, false, descriptor, true, cells);
-    mirage__gpu_wgmma(gpu, MIRAGE_F16, n, descriptor, NULL, true, descriptor, false, cells);
-    mirage__gpu_wgmma(gpu, MIRAGE_BF16, n, NULL, a_regs, false, descriptor, false, cells);
+    mirage__gpu_wgmma(gpu, MIRAGE_F16, MIRAGE_F16, n, descriptor, NULL, false, descriptor, true, cells);
+    mirage__gpu_wgmma(gpu, MIRAGE_F16, MIRAGE_F16, n, descriptor, NULL, true, descriptor, false, cells);
+    mirage__gpu_wgmma(gpu, MIRAGE_BF16, MIRAGE_BF16, n, NULL, a_regs, false, descriptor, false, cells);
     GPU0(gpu, WGMMA_COMMIT);
     mirage__gpu_wgmma_wait(gpu, 0, (uint32_t)n / 2, cells);
     for (int32_t i = 0; i < n / 2; i++)
@@ -138,7 +162,7 @@ static void assemble_module(LLVMModuleRef module) {
   LLVMInitializeNVPTXAsmPrinter();
   assert_int_equal(LLVMGetTargetFromTriple("nvptx64-nvidia-cuda", &target, &error), 0);
   LLVMTargetMachineRef machine =
-      LLVMCreateTargetMachine(target, "nvptx64-nvidia-cuda", h200->chip, h200->ptx, LLVMCodeGenLevelDefault,
+      LLVMCreateTargetMachine(target, "nvptx64-nvidia-cuda", h200->chip, h200->ptx_f8, LLVMCodeGenLevelDefault,
                               LLVMRelocDefault, LLVMCodeModelDefault);
   if (LLVMTargetMachineEmitToMemoryBuffer(machine, module, LLVMAssemblyFile, &error, &text))
     fail_msg("%s", error);

@@ -186,10 +186,22 @@ static float b_element(uint32_t k, uint32_t column) { return (float)((k * 7 + co
 typedef struct Case {
   uint32_t n, a_swizzle, b_swizzle; // as MirageTensorMap's
   bool a_mn_major, b_mn_major, a_in_registers, bf16;
+  MirageDType a_bytes, b_bytes; // i8 or f8; f16, which is 0: no bytes
 } Case;
 static Case shape;
 
+static bool of_bytes(void) { return shape.a_bytes != MIRAGE_F16; }
+static uint32_t depth(void) { return of_bytes() ? 32 : 16; }
+
 enum { B_AT = 32768 };
+
+static uint32_t byte(MirageDType dtype, float value) {
+  MirageType one = mirage_type_tensor(dtype, 1, (int64_t[]){1});
+  double wide = (double)value;
+  uint8_t bits;
+  mirage_tensor_pack(&one, &wide, &bits);
+  return bits;
+}
 
 static uint16_t half(float value) {
   return (uint16_t)(shape.bf16 ? mirage_bf16_from_double((double)value) : mirage_f16_from_double((double)value));
@@ -217,7 +229,13 @@ static Layout layout_of(uint32_t rows, uint32_t swizzle, bool mn_major) {
   return layout;
 }
 
+// Bytes lie like halves, two in the place of one.
 static uint32_t byte_of(const Layout *l, uint32_t row, uint32_t k) {
+  if (of_bytes()) {
+    uint32_t width = 16u << l->swizzle, at = row % 8 * width + row / 8 * l->stride;
+    at += l->swizzle ? k : k / 16 * l->leading + k % 16;
+    return at ^ (at >> 7 & ((1u << l->swizzle) - 1)) << 4;
+  }
   uint32_t width = 16u << l->swizzle, per = width / 2, byte;
   if (!l->mn_major)
     byte = row % 8 * width + row / 8 * l->stride + (l->swizzle ? 2 * k : k / 8 * l->leading + k % 8 * 2);
@@ -233,30 +251,38 @@ static uint64_t descriptor(const Layout *l, uint32_t start) {
   return mode << 62 | (uint64_t)(l->stride >> 4) << 32 | (uint64_t)(l->leading >> 4) << 16 | start >> 4;
 }
 
-static void store_half(int64_t byte, uint16_t value) {
-  ((void (*)(uint32_t, uint64_t, uint32_t, uint64_t, uint64_t))find("mirage_emu_st_shared"))(0, shared(byte), 2, value,
-                                                                                             0);
+static void store_element(int64_t at, uint32_t value) {
+  ((void (*)(uint32_t, uint64_t, uint32_t, uint64_t, uint64_t))find("mirage_emu_st_shared"))(
+      0, shared(at), of_bytes() ? 1 : 2, value, 0);
+}
+
+static uint32_t element_bits(bool is_a, float value) {
+  return of_bytes() ? byte(is_a ? shape.a_bytes : shape.b_bytes, value) : half(value);
 }
 
 static void fill(uint32_t at, const Layout *l, bool is_a) {
-  for (uint32_t i = thread_id(); i < l->rows * 16; i += 128) {
-    float value = is_a ? a_element(i / 16, i % 16) : b_element(i % 16, i / 16);
-    store_half(at + byte_of(l, i / 16, i % 16), half(value));
+  for (uint32_t i = thread_id(); i < l->rows * depth(); i += 128) {
+    uint32_t row = i / depth(), k = i % depth();
+    float value = is_a ? a_element(row, k) : b_element(k, row);
+    store_element(at + byte_of(l, row, k), element_bits(is_a, value));
   }
 }
 
 static void a_registers(uint32_t *out) {
-  uint32_t t = thread_id(), row = t / 32 * 16 + t % 32 / 4, k = t % 4 * 2;
+  uint32_t t = thread_id(), row = t / 32 * 16 + t % 32 / 4, per = of_bytes() ? 4 : 2;
   for (uint32_t r = 0; r < 4; r++) {
-    uint32_t i = row + r % 2 * 8, j = k + r / 2 * 8;
-    out[r] = half(a_element(i, j)) | (uint32_t)half(a_element(i, j + 1)) << 16;
+    uint32_t i = row + r % 2 * 8, j = (t % 4 + r / 2 * 4) * per;
+    out[r] = 0;
+    for (uint32_t e = 0; e < per; e++)
+      out[r] |= element_bits(true, a_element(i, j + e)) << e * 32 / per;
   }
 }
 
 static void product(uint64_t a, const uint32_t *a_regs, uint64_t b, float *cells) {
+  uint32_t halves = shape.bf16 ? MIRAGE_BF16 : MIRAGE_F16;
+  uint32_t dtypes = of_bytes() ? shape.a_bytes | (uint32_t)shape.b_bytes << 8 : halves | halves << 8;
   ((void (*)(uint32_t, uint32_t, uint32_t, uint32_t, uint64_t, const uint32_t *, uint64_t, float *))find(
-      "mirage_emu_wgmma"))(0, shape.bf16 ? MIRAGE_BF16 : MIRAGE_F16, shape.n,
-                           shape.a_mn_major | (uint32_t)shape.b_mn_major << 1, a, a_regs, b, cells);
+      "mirage_emu_wgmma"))(0, dtypes, shape.n, shape.a_mn_major | (uint32_t)shape.b_mn_major << 1, a, a_regs, b, cells);
 }
 static void wait_products(uint64_t allowed) {
   ((void (*)(uint32_t, uint64_t))find("mirage_emu_WGMMA_WAIT"))(0, allowed);
@@ -265,15 +291,30 @@ static void results(float *cells) {
   ((void (*)(uint32_t, uint32_t, float *))find("mirage_emu_wgmma_results"))(0, shape.n / 2, cells);
 }
 
+// Sums of i8 are integers in the same registers.
+static float number(float cell) {
+  int32_t integer;
+  memcpy(&integer, &cell, sizeof integer);
+  return shape.a_bytes == MIRAGE_I8 ? (float)integer : cell;
+}
+
+static float one(void) {
+  int32_t integer = 1;
+  float cell = 1;
+  if (shape.a_bytes == MIRAGE_I8)
+    memcpy(&cell, &integer, sizeof cell);
+  return cell;
+}
+
 // Every thread checks its own cells: d = times * a @ b + 1.
 static void check_cells(const uint64_t *p, const float *cells, float times) {
   uint32_t t = thread_id(), wrong = 0;
   for (uint32_t i = 0; i < shape.n / 2; i++) {
     uint32_t row = t / 32 * 16 + t % 32 / 4 + i % 4 / 2 * 8, column = i / 4 * 8 + t % 4 * 2 + i % 2;
     float expected = 0;
-    for (uint32_t k = 0; k < 16; k++)
+    for (uint32_t k = 0; k < depth(); k++)
       expected += a_element(row, k) * b_element(k, column);
-    wrong += cells[i] != times * expected + 1;
+    wrong += number(cells[i]) != times * expected + 1;
   }
   store_global(p[1] + 4 * t, wrong);
 }
@@ -295,7 +336,7 @@ static void multiply(const uint64_t *p, Skip skip) {
   if (!skip.barrier)
     barrier();
   for (uint32_t i = 0; i < shape.n / 2; i++)
-    cells[i] = 1;
+    cells[i] = one();
   if (!skip.fence)
     V("WGMMA_FENCE");
   for (int twice = 0; twice < 2; twice++)
@@ -342,6 +383,25 @@ static void test_product_shapes(void **state) {
     }
   check_shape((Case){.n = 24, .a_in_registers = true});
   check_shape((Case){.n = 64, .a_in_registers = true, .b_swizzle = 2, .b_mn_major = true, .bf16 = true});
+}
+
+static void test_product_of_bytes(void **state) {
+  const MirageDType e4m3 = MIRAGE_F8E4M3FN, e5m2 = MIRAGE_F8E5M2, i8 = MIRAGE_I8;
+  for (uint32_t swizzle = 0; swizzle < 4; swizzle++)
+    check_shape((Case){.n = 64, .a_swizzle = swizzle, .b_swizzle = 3 - swizzle, .a_bytes = i8, .b_bytes = i8});
+  for (uint32_t n = 8; n <= 256; n *= 2)
+    check_shape((Case){.n = n, .a_swizzle = 3, .b_swizzle = 3, .a_bytes = i8, .b_bytes = i8});
+  check_shape((Case){.n = 24, .a_in_registers = true, .a_bytes = i8, .b_bytes = i8});
+  check_shape((Case){.n = 40, .a_swizzle = 3, .b_swizzle = 2, .a_bytes = e4m3, .b_bytes = e5m2});
+  check_shape((Case){.n = 64, .a_in_registers = true, .b_swizzle = 3, .a_bytes = e5m2, .b_bytes = e4m3});
+  check_shape((Case){.n = 128, .a_swizzle = 2, .b_swizzle = 3, .a_bytes = e4m3, .b_bytes = e4m3});
+  shape = (Case){.n = 40, .a_swizzle = 3, .b_swizzle = 3, .a_bytes = i8, .b_bytes = i8};
+  caught(all_right, GROUP_OF_FOUR, "a warpgroup's product of i8 has 40 columns: beyond 32 a multiple of 16");
+  shape = (Case){.n = 32, .a_swizzle = 3, .b_swizzle = 3, .b_mn_major = true, .a_bytes = e4m3, .b_bytes = e4m3};
+  caught(all_right, GROUP_OF_FOUR, "reads an operand with the contraction outermost");
+  shape = (Case){.n = 32, .a_swizzle = 3, .b_swizzle = 3, .a_bytes = i8, .b_bytes = i8};
+  caught(no_wait, GROUP_OF_FOUR, "stores an accumulator of a warpgroup's product before waiting for it");
+  caught(no_fence, GROUP_OF_FOUR, "with no wgmma.fence before it");
 }
 
 static void overwrites_operand(const uint64_t *p) {
@@ -420,7 +480,8 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_named_barriers), cmocka_unit_test(test_warps),
       cmocka_unit_test(test_stmatrix),       cmocka_unit_test(test_registers),
-      cmocka_unit_test(test_product_shapes), cmocka_unit_test(test_product_rules),
+      cmocka_unit_test(test_product_shapes), cmocka_unit_test(test_product_of_bytes),
+      cmocka_unit_test(test_product_rules),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
