@@ -73,7 +73,9 @@ defvar Reduction = [
 class Mirage_Matmul<Mirage_Level level> : Mirage_InferredOperator<level, "matmul",
     "contraction of the last two dimensions; leading ones are batch and broadcast"> {
   let detail = "`transpose_a`, `transpose_b`: the operand's last two dimensions change places first. Both operands have one " #
-               "element type. Sums are taken in f32, and a tensor is rounded to the operands' type, unless its type is written and f32.";
+               "element type. Sums are taken in f32, and a tensor is rounded to the operands' type, unless its type is written and f32. " #
+               "Bytes are multiplied as they are stored: of i8 by i8 the result is i32, exact, and goes around beyond 2^31; of f8 by " #
+               "f8, of either kind each, it is f32. `cast` makes numbers of an i32, which scales are then multiplied by.";
   let example = "%y = matmul %a, %b : " # level.open # "4x16x8xf16>, " # level.open # "8x32xf16>\n" #
                 "%z = matmul %a, %c {transpose_b} : " # level.open # "4x16x8xf16>, " # level.open # "32x8xf16>\n" #
                 "%w = matmul %a, %b : " # level.open # "4x16x8xf16>, " # level.open # "8x32xf16> -> " # level.open # "4x16x32xf32>";

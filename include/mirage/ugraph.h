@@ -149,6 +149,7 @@ typedef enum { MIRAGE_FAMILY_FLOAT, MIRAGE_FAMILY_STORED, MIRAGE_FAMILY_PREDICAT
 uint32_t mirage_dtype_bytes(MirageDType dtype);
 uint32_t mirage_dtype_bits(MirageDType dtype);
 bool mirage_dtype_is_stored(MirageDType dtype);
+bool mirage_dtype_is_f8(MirageDType dtype);
 const char *mirage_dtype_name(MirageDType dtype); // "f16", "bf16", "f32", ...
 MirageFamily mirage_dtype_family(MirageDType dtype);
 /// Whether `dtype`, which may be any number, is a row of dtypes.def.
@@ -592,6 +593,8 @@ MirageNodeView mirage_ugraph_node(const MirageUGraph *graph, MirageNode node);
 const MirageType *mirage_ugraph_type(const MirageUGraph *graph, MirageValue value);
 /// The node that defines a value, or {0} for a region argument.
 MirageNode mirage_ugraph_def(const MirageUGraph *graph, MirageValue value);
+/// Whether a value is a predicate or an index, of which masks are made. Sums of products of i8 are i32 as well, and neither.
+bool mirage_ugraph_is_logical(const MirageUGraph *graph, MirageValue value);
 MirageValue mirage_ugraph_result(const MirageUGraph *graph, MirageNode node, uint32_t index);
 /// The value in whose memory a kernel-level value lies: itself, or what was reshaped to it. A tensor is contiguous, so
 /// that a reshape is no kernel.
@@ -617,7 +620,8 @@ MirageScope mirage_ugraph_scope(const MirageUGraph *graph, MirageNode node);
 /// Types:   at the kernel level results have the operands' element type, or f32 where the operands of an element-wise
 ///          operator differ, and where a matmul or reduction is `wide`. At block and thread level arithmetic results are
 ///          f32 whatever the operands. matmul and mma operands, and those of sugar, must have one element type at every
-///          level; data movement keeps it; cast converts.
+///          level, but that the two kinds of f8 may meet; of i8 the product is i32, of f8 f32. Data movement keeps the type;
+///          cast converts.
 /// scope:   needed by load, store and collectives; NULL skips the checks that depend on it and, for load, BAD_ARGUMENT.
 /// Errors:  BAD_SHAPE, BAD_TYPE, BAD_ARGUMENT, with a sentence that names the operator and both values.
 MirageStatus mirage_op_infer(MirageOp op, MirageLevel level, uint32_t num_operands, const MirageType *operands,

@@ -26,8 +26,11 @@ static void find_copies(const CanonicalOp *op, Tiling *t) {
   t->copied = op->target->has_wgmma && op->target->has_tensor_copy;
   for (uint32_t i = 0; i < 2; i++) {
     const MirageType *type = &op->operand_types[i];
-    bool pads = mirage__may_pad(type), aligned = 2 * type->shape[type->rank - 1] % 16 == 0;
-    t->copied &= mirage_dtype_bits(type->dtype) == 16 && (aligned || pads);
+    int64_t bytes = mirage_dtype_bytes(type->dtype);
+    bool pads = mirage__may_pad(type), aligned = bytes * type->shape[type->rank - 1] % 16 == 0;
+    bool transposed = op->attrs && (i == 0 ? op->attrs->matmul.transpose_a : op->attrs->matmul.transpose_b);
+    bool k_inner = (i == 0) != transposed; // as bytes must lie
+    t->copied &= (bytes == 2 || (bytes == 1 && k_inner)) && (aligned || pads);
     if (pads)
       t->padding += LAUNCH + 4 * (double)mirage_type_elements(type) / BYTES_PER_CYCLE / op->target->num_sms;
   }
@@ -54,8 +57,9 @@ static double tiling_cost(const CanonicalOp *op, const Tiling *t, int64_t bm, in
   waves = (double)(int64_t)waves + (waves > (double)(int64_t)waves);
   double rows = (double)(bm < 16 ? (bm < 8 ? 8 : bm) : cut_ceil_div(bm, 16) * 16);
   bool groups = for_warpgroups(t, bm, bn);
-  double work = rows * (double)bn / (plain ? 64 : groups ? 2048 : 512);
-  double bytes = (double)(bm + bn) * (plain ? 4 : 2) / (groups ? 33 : 40);
+  double element = (double)mirage_dtype_bytes(op->operand_types[0].dtype);
+  double work = rows * (double)bn / (plain ? 64 : groups ? 2048 : 512) * (plain ? 1 : element / 2);
+  double bytes = (double)(bm + bn) * element / (groups ? 33 : 40);
   double each = work > bytes ? work + bytes / 4 : bytes + work / 4;
   return waves * (each * (double)t->k + 600 + 8 * (double)cut_ceil_div(t->k, 128)) + (groups ? t->padding : 0);
 }
@@ -64,14 +68,16 @@ static double tiling_cost(const CanonicalOp *op, const Tiling *t, int64_t bm, in
 static bool streams_weights(const CanonicalOp *op, int64_t bm, int64_t bn, int64_t k) {
   bool transposed = op->attrs && op->attrs->matmul.transpose_b;
   int32_t registers = mirage__direct_registers(bm, bn);
-  return op->operand_types[0].dtype != MIRAGE_F32 && !transposed && k % DIRECT_DEPTH == 0 && k > DIRECT_DEPTH &&
-         registers && mirage__direct_fits(DIRECT_DEPTH, registers, DIRECT_WARPS, op->target);
+  MirageDType dtype = op->operand_types[0].dtype;
+  return mirage_dtype_bits(dtype) == 16 && !transposed && k % DIRECT_DEPTH == 0 && k > DIRECT_DEPTH && registers &&
+         mirage__direct_fits(DIRECT_DEPTH, registers, DIRECT_WARPS, op->target);
 }
 
 static int64_t depth_of(const CanonicalOp *op, const Tiling *t) {
   if (streams_weights(op, t->m_tile, t->n_tile, t->k))
     return DIRECT_DEPTH;
-  return op->operand_types[0].dtype == MIRAGE_F32 ? 32 : t->m_tile + t->n_tile > 160 ? 64 : 128;
+  int64_t halves = 16 / (int64_t)mirage_dtype_bits(op->operand_types[0].dtype); // 0 of f32
+  return halves ? (t->m_tile + t->n_tile > 160 ? 64 : 128) * halves : 32;
 }
 
 // Of warpgroups tiles are whole; others divide the product evenly.
@@ -178,7 +184,8 @@ static MirageValue matmul_total(const CanonicalOp *op, MirageNode custom, const 
     shape[d] = 1; // every batch dimension is on the grid, or a loop's
   shape[op->result.rank - 2] = t->m_tile;
   shape[op->result.rank - 1] = t->n_tile;
-  MirageValue zero = mirage_ugraph_constant(op->graph, mirage_type_tile(MIRAGE_F32, op->result.rank, shape), 0);
+  MirageDType sums = op->result.dtype == MIRAGE_I32 ? MIRAGE_I32 : MIRAGE_F32;
+  MirageValue zero = mirage_ugraph_constant(op->graph, mirage_type_tile(sums, op->result.rank, shape), 0);
   MirageCarry sum = {.combine = MIRAGE_COMBINE_SUM};
   MirageLoopAttrs attrs = {.range = t->k_range, .num_carries = 1, .carries = &sum};
   MirageNode loop = mirage_ugraph_open_loop(op->graph, 1, &zero, &attrs);

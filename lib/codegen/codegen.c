@@ -537,9 +537,21 @@ static void start_nvptx(void) {
   LLVMInitializeNVPTXAsmPrinter();
 }
 
+// One version for all kernels of a graph, whose text begins with it once.
+static const char *ptx_of(const Kernels *kernels) {
+  const MirageTarget *target = kernels->target;
+  for (uint32_t n = 1; target->ptx_f8 && n <= mirage_ugraph_num_nodes(kernels->graph); n++) {
+    MirageNodeView view = mirage_ugraph_node(kernels->graph, (MirageNode){n});
+    if (view.op != MIRAGE_OP_NONE && mirage_op_info(view.op)->kind == MIRAGE_KIND_MATMUL &&
+        mirage_dtype_is_f8(mirage_ugraph_type(kernels->graph, view.operands[0])->dtype))
+      return target->ptx_f8;
+  }
+  return target->ptx;
+}
+
 static MirageStatus compile_text(Kernels *kernels, uint32_t first, uint32_t end, const MirageCodegenOptions *options,
                                  Texts *texts) {
-  Machine machine = {"nvptx64-nvidia-cuda", kernels->target->chip, kernels->target->ptx};
+  Machine machine = {"nvptx64-nvidia-cuda", kernels->target->chip, ptx_of(kernels)};
   Backend backend = {0};
   MirageStatus status = compile(kernels, first, end, machine, options->opt_level, false, NULL, &backend);
   if (status == MIRAGE_OK && options->keep_llvm_ir)

@@ -161,8 +161,8 @@ LLVMValueRef mirage__access_valid(Emit *e, const Access *access, const LLVMValue
   return valid;
 }
 
-LLVMValueRef mirage__fill_value(Emit *e, MirageFill fill) {
-  return gpu_f32(&e->gpu, fill == MIRAGE_FILL_ZERO ? 0.0 : fill == MIRAGE_FILL_ONE ? 1.0 : -INFINITY);
+LLVMValueRef mirage__fill_value(Emit *e, MirageDType dtype, MirageFill fill) {
+  return gpu_number(&e->gpu, dtype, fill == MIRAGE_FILL_ZERO ? 0.0 : fill == MIRAGE_FILL_ONE ? 1.0 : -INFINITY);
 }
 
 // 16 or 8 bytes by the streaming form of the load, or 4 as well by the ordered one, as a vector of `type`.
@@ -242,7 +242,7 @@ static void read_piece(Emit *e, const Access *access, const LLVMValueRef *index,
     else if (width > 1)
       one = LLVMBuildExtractElement(e->gpu.builder, loaded, gpu_i32(&e->gpu, i), "");
     one = mirage__gpu_to_f32(&e->gpu, one, access->tensor->dtype);
-    out[i] = mirage__select(e, valid, one, mirage__fill_value(e, access->fill));
+    out[i] = mirage__select(e, valid, one, mirage__fill_value(e, access->tensor->dtype, access->fill));
   }
 }
 

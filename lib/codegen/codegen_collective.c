@@ -94,7 +94,7 @@ static void add_rest(Emit *e, const MirageNodeView *collective, int64_t first, i
                      const LLVMValueRef *index, uint32_t width, LLVMValueRef *total) {
   LLVMValueRef variables[MAX_WIDTH];
   for (uint32_t i = 0; i < width; i++) {
-    variables[i] = mirage__variable(e, e->gpu.f32);
+    variables[i] = mirage__variable(e, LLVMTypeOf(total[i]));
     mirage__set(e, variables[i], total[i]);
   }
   uint32_t known = e->num_memo;

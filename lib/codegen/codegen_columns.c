@@ -124,7 +124,7 @@ static void multiply_unit(Emit *e, Stream *s, uint32_t group, int32_t unit, LLVM
     LLVMValueRef p[4];
     fragment(e, g, s->bank->words[group] + unit / per_lane * ROWS * stream_words(g), unit % per_lane, h, p);
     for (int32_t j = 0; j < units; j++)
-      mirage__mma_multiply(e, g->dtype, p, pairs[j] + 2 * h, (part ? part : cells) + 4 * j);
+      mirage__mma_multiply(e, g->dtype, g->dtype, p, pairs[j] + 2 * h, (part ? part : cells) + 4 * j);
   }
   for (int32_t j = 0; part && j < units; j++)
     add_scaled(e, part + 4 * j, factors + 4 * (unit * units + j), cells + 4 * j);

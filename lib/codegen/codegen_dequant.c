@@ -129,6 +129,11 @@ static LLVMValueRef f8_halves(Emit *e, MirageDType stored, LLVMValueRef low, LLV
   return column % 2 ? GPU(&e->gpu, F16_OF_E4M3_UPPER, bytes) : GPU(&e->gpu, F16_OF_E4M3, bytes);
 }
 
+LLVMValueRef mirage__halves_of_f8(Emit *e, MirageDType stored, LLVMValueRef word, int32_t pair) {
+  LLVMValueRef bytes = permute(e, word, gpu_i32(&e->gpu, 0), pair ? 0x3424 : 0x1404); // each above a zero
+  return stored == MIRAGE_F8E5M2 ? bytes : e4m3_by_bits(e, bytes);
+}
+
 static LLVMValueRef bf16_of_halves(Emit *e, LLVMValueRef halves) {
   LLVMBuilderRef b = e->gpu.builder;
   LLVMValueRef values[2];

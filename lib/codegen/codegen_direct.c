@@ -122,7 +122,8 @@ static LLVMValueRef fill_of(Emit *e, const Access *access, uint32_t width) {
   uint32_t bits = mirage_dtype_bits(access->tensor->dtype);
   if (mirage_dtype_is_stored(access->tensor->dtype)) // filled with zeros: lib/layout/direct.c
     return width * bits == 8 ? LLVMConstNull(e->gpu.i8) : LLVMConstNull(LLVMVectorType(e->gpu.i8, width * bits / 8));
-  LLVMValueRef one = mirage__gpu_from_f32(&e->gpu, mirage__fill_value(e, access->fill), access->tensor->dtype);
+  LLVMValueRef one =
+      mirage__gpu_from_f32(&e->gpu, mirage__fill_value(e, access->tensor->dtype, access->fill), access->tensor->dtype);
   LLVMValueRef fill[MAX_WIDTH];
   for (uint32_t i = 0; i < width; i++)
     fill[i] = one;

@@ -1,4 +1,4 @@
-// codegen_elementwise.c - the element function: code for neighbouring elements of any value, always as f32.
+// codegen_elementwise.c - the element function: code for neighbouring elements of any value, as f32, of i32 as i32.
 //
 // Shape operators only rewrite the index; arithmetic evaluates its operands at the (broadcast) index. `width` elements
 // are asked for at once so that memory is read in wide pieces; an operator whose index map would tear the neighbours
@@ -164,9 +164,8 @@ static bool keeps_neighbours(Emit *e, const MirageNodeView *def, const MirageTyp
 // ---------------------------------------------------------------------------------------------------------- dispatch
 
 static void constant(Emit *e, const MirageNodeView *def, const MirageType *type, uint32_t width, LLVMValueRef *out) {
-  LLVMValueRef value =
-      def->op == MIRAGE_OP_BOTTOM ? gpu_f32(&e->gpu, -INFINITY) : gpu_f32(&e->gpu, def->attrs->constant.value);
-  value = mirage__round_to(e, type->dtype, value);
+  double number = def->op == MIRAGE_OP_BOTTOM ? -INFINITY : def->attrs->constant.value;
+  LLVMValueRef value = mirage__round_to(e, type->dtype, gpu_number(&e->gpu, type->dtype, number));
   for (uint32_t i = 0; i < width; i++)
     out[i] = value;
 }
@@ -176,10 +175,8 @@ static void iota(Emit *e, MirageNode node, const MirageType *type, const LLVMVal
                  LLVMValueRef *out) {
   uint32_t dim = (uint32_t)mirage_ugraph_node(e->block.graph, node).attrs->iota.dim;
   LLVMValueRef first = mirage__add(e, mirage__iota_start(e, node), index[dim]);
-  first = LLVMBuildSIToFP(e->gpu.builder, first, e->gpu.f32, "");
   for (uint32_t i = 0; i < width; i++)
-    out[i] =
-        dim + 1 < type->rank || i == 0 ? first : LLVMBuildFAdd(e->gpu.builder, first, gpu_f32(&e->gpu, (double)i), "");
+    out[i] = dim + 1 < type->rank ? first : mirage__add(e, first, gpu_i32(&e->gpu, i));
 }
 
 static bool same_shape(const MirageType *a, const MirageType *b) {
@@ -324,7 +321,7 @@ static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, 
     mirage__emit_fail(e, def->loc, MIRAGE_UNSUPPORTED, "%s: has no element-wise lowering here",
                       mirage_op_info(def->op)->mnemonic);
     for (uint32_t i = 0; i < width; i++)
-      out[i] = gpu_f32(&e->gpu, 0);
+      out[i] = gpu_number(&e->gpu, type->dtype, 0);
   }
 }
 
@@ -342,7 +339,7 @@ static void define(Emit *e, MirageValue value, const MirageType *type, const LLV
   if (!node.index) {
     mirage__emit_fail(e, NULL, MIRAGE_BAD_GRAPH, "codegen: a carry kept in registers is read inside its loop");
     for (uint32_t i = 0; i < width; i++)
-      out[i] = gpu_f32(&e->gpu, 0);
+      out[i] = gpu_number(&e->gpu, type->dtype, 0);
   } else if (mirage__is_certain(e, node)) {
     for (uint32_t i = 0; i < width; i++)
       out[i] = gpu_f32(&e->gpu, 1);
@@ -387,8 +384,8 @@ void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint
     return;
   }
   if (e->staged.index == value.index && value.index) {
-    mirage__unpack(e, mirage__gpu_load_shared(&e->gpu, mirage__packed(e, width, MIRAGE_F32), e->staged_at), width,
-                   MIRAGE_F32, out);
+    MirageDType held = type->dtype == MIRAGE_I32 ? MIRAGE_I32 : MIRAGE_F32;
+    mirage__unpack(e, mirage__gpu_load_shared(&e->gpu, mirage__packed(e, width, held), e->staged_at), width, held, out);
     return;
   }
   if (recall(e, value, type->rank, index, width, out))

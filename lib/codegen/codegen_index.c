@@ -134,12 +134,12 @@ void *mirage__emit_array(Emit *e, size_t count, size_t size) {
   return array;
 }
 
-Accumulators mirage__accumulators(Emit *e, int32_t count) {
+Accumulators mirage__accumulators(Emit *e, MirageDType dtype, int32_t count) {
   Accumulators acc = {mirage__emit_array(e, (size_t)count, sizeof(LLVMValueRef)), count};
   if (!acc.cells)
     return (Accumulators){0};
   for (int32_t i = 0; i < count; i++)
-    acc.cells[i] = mirage__variable(e, e->gpu.f32);
+    acc.cells[i] = mirage__variable(e, gpu_register(&e->gpu, dtype));
   return acc;
 }
 

@@ -76,10 +76,9 @@ static LLVMValueRef without_constants(Emit *e, LLVMValueRef value, int64_t *cons
 }
 
 LLVMValueRef mirage__length(Emit *e, LLVMValueRef value) {
-  LLVMValueRef low = gpu_f32(&e->gpu, -0x1p25), high = gpu_f32(&e->gpu, 0x1p25);
-  value = mirage__select(e, LLVMBuildFCmp(e->gpu.builder, LLVMRealOLT, value, high, ""), value, high);
-  value = mirage__select(e, LLVMBuildFCmp(e->gpu.builder, LLVMRealOGT, value, low, ""), value, low);
-  return LLVMBuildFPToSI(e->gpu.builder, value, e->gpu.i32, "");
+  LLVMValueRef low = gpu_i32(&e->gpu, -(1 << 25)), high = gpu_i32(&e->gpu, 1 << 25);
+  value = mirage__select(e, mirage__less(e, value, high), value, high);
+  return mirage__select(e, mirage__less(e, low, value), value, low);
 }
 
 // One that is loaded, and known when the kernel runs.

@@ -201,7 +201,23 @@ LLVMValueRef mirage__unary(Emit *e, MirageOp op, LLVMValueRef x) {
   }
 }
 
+// Of i32, which go around 2^32.
+static LLVMValueRef binary_of_integers(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b) {
+  static const LLVMIntPredicate HOW[] = {
+      [MIRAGE_OP_LESS] = LLVMIntSLT,          [MIRAGE_OP_LESS_EQUAL] = LLVMIntSLE, [MIRAGE_OP_GREATER] = LLVMIntSGT,
+      [MIRAGE_OP_GREATER_EQUAL] = LLVMIntSGE, [MIRAGE_OP_EQUAL] = LLVMIntEQ,       [MIRAGE_OP_NOT_EQUAL] = LLVMIntNE,
+  };
+  if (op == MIRAGE_OP_ADD)
+    return LLVMBuildAdd(e->gpu.builder, a, b, "");
+  if ((size_t)op < sizeof HOW / sizeof *HOW && HOW[op])
+    return truth(e, LLVMBuildICmp(e->gpu.builder, HOW[op], a, b, ""));
+  mirage__emit_fail(e, NULL, MIRAGE_UNSUPPORTED, "%s: has no integer form", mirage_op_info(op)->mnemonic);
+  return a;
+}
+
 LLVMValueRef mirage__binary(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b) {
+  if (LLVMTypeOf(a) == e->gpu.i32)
+    return binary_of_integers(e, op, a, b);
   switch (op) {
   case MIRAGE_OP_ADD:
     return add(e, a, b);
@@ -240,5 +256,7 @@ LLVMValueRef mirage__binary(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b
 }
 
 LLVMValueRef mirage__round_to(Emit *e, MirageDType dtype, LLVMValueRef x) {
+  if (LLVMTypeOf(x) == e->gpu.i32 && dtype != MIRAGE_I32)
+    x = LLVMBuildSIToFP(e->gpu.builder, x, e->gpu.f32, "");
   return mirage__gpu_to_f32(&e->gpu, mirage__gpu_from_f32(&e->gpu, x, dtype), dtype);
 }

@@ -79,7 +79,9 @@ void mirage__matmul_begin(Emit *e, Carry *carry) {
     mirage__cells_init(e, carry);
     return;
   }
-  carry->acc = split.resident ? mirage__registers(e, carry->result) : mirage__accumulators(e, split.accumulators);
+  const MirageType *type = emit_type(e, carry->result);
+  carry->acc =
+      split.resident ? mirage__registers(e, carry->result) : mirage__accumulators(e, type->dtype, split.accumulators);
   if (carry->fresh)
     return;
   bool zero = !carry->init.index || mirage__is_zero(e, carry->init);
@@ -88,9 +90,8 @@ void mirage__matmul_begin(Emit *e, Carry *carry) {
     mirage__will_read(e, carry->init);
   }
   Worker worker = mirage__matmul_worker(e, &split);
-  const MirageType *type = emit_type(e, carry->result);
   for (int32_t i = 0; i < carry->acc.count; i++) {
-    LLVMValueRef start = gpu_f32(&e->gpu, 0);
+    LLVMValueRef start = gpu_number(&e->gpu, type->dtype, 0);
     if (!zero) { // counted once: by the workers of depth 0
       LLVMValueRef at[MIRAGE_MAX_RANK];
       Cell cell = mirage__matmul_cell(e, &split, type, i);

@@ -1,4 +1,8 @@
-// codegen_mma.c - one step of a product on the matrix instruction: ldmatrix from shared memory, then mma.m16n8k16.
+// codegen_mma.c - one step of a product on the matrix instruction: ldmatrix from shared memory, then mma.m16n8k16, of
+// bytes mma.m16n8k32.
+//
+// A register holds two neighbours along the contraction, or four bytes: eight rows of 16 bytes are what ldmatrix reads in
+// either case.
 //
 // The 16-row operand P and the 8-column operand Q are the product's a and b, or b and a when the schedule swaps them
 // (few activation rows: the weight becomes P, and only 8 columns are computed). Either may lie in memory with the
@@ -29,7 +33,8 @@ typedef struct Step {
 static Source source_of(Emit *e, const MirageNodeView *view, uint32_t which) {
   Source source = {.is = mirage__matmul_operand(&e->block, view, which)};
   source.type = emit_type(e, source.is.base);
-  source.computed = !emit_is_shared(e, source.is.base);
+  bool bytes = mirage_dtype_bits(source.type->dtype) == 8; // of which ldmatrix turns pairs alone
+  source.computed = !emit_is_shared(e, source.is.base) || (bytes && !source.is.k_inner);
   source.copy = source.computed ? NULL : mirage__current_copy(e, source.is.base);
   return source;
 }
@@ -58,55 +63,64 @@ static LLVMValueRef row_address(Emit *e, const Step *step, const Source *source,
   return mirage__tile_address(e, source->type, source->copy, index);
 }
 
+static int32_t per_word(const Source *source) { return 32 / (int32_t)mirage_dtype_bits(source->type->dtype); }
+
 LLVMValueRef mirage__pack_pair(Emit *e, MirageDType dtype, LLVMValueRef low, LLVMValueRef high) {
   LLVMValueRef pair = mirage__pack(e, (LLVMValueRef[]){low, high}, 2, dtype);
   return LLVMBuildBitCast(e->gpu.builder, pair, e->gpu.i32, "");
 }
 
-// Elements (unit, k) and (unit, k + 1) of a computed source, as one register.
-static LLVMValueRef compute_pair(Emit *e, const Step *step, const Source *source, const LLVMValueRef *batch,
+// Elements (unit, k) and on of a computed source, as one register.
+static LLVMValueRef compute_word(Emit *e, const Step *step, const Source *source, const LLVMValueRef *batch,
                                  LLVMValueRef unit, int64_t unit_reach, LLVMValueRef k) {
-  LLVMValueRef index[MIRAGE_MAX_RANK], values[2];
+  LLVMValueRef index[MIRAGE_MAX_RANK], values[4];
+  int32_t count = per_word(source);
   source_index(e, step, source, batch, unit, unit_reach, k, index);
   if (source->is.k_inner && !step->tail) {
-    mirage__element(e, source->is.base, index, 2, values);
+    mirage__element(e, source->is.base, index, (uint32_t)count, values);
   } else {
     CellPlace next = e->cell ? *e->cell : (CellPlace){0};
-    next.part++;
-    values[0] = mirage__element1(e, source->is.base, index);
-    source_index(e, step, source, batch, unit, unit_reach, mirage__add(e, k, gpu_i32(&e->gpu, 1)), index);
-    e->cell = e->cell ? &next : NULL;
-    values[1] = mirage__element1(e, source->is.base, index);
+    for (int32_t i = 0; i < count; i++) {
+      source_index(e, step, source, batch, unit, unit_reach, mirage__add(e, k, gpu_i32(&e->gpu, i)), index);
+      values[i] = mirage__element1(e, source->is.base, index);
+      next.part++;
+      e->cell = e->cell ? &next : NULL;
+    }
   }
-  return mirage__pack_pair(e, source->type->dtype, values[0], values[1]);
+  LLVMValueRef word = mirage__pack(e, values, (uint32_t)count, source->type->dtype);
+  return LLVMBuildBitCast(e->gpu.builder, word, e->gpu.i32, "");
 }
 
-// Registers of this lane's part of a computed fragment: rows unit0 + g (+ 8), pairs from k0 + 2 t (+ 8).
+// Registers of this lane's part of a computed fragment: rows unit0 + g (+ 8), pairs from k0 + 2 t (+ 8) on, or four bytes from
+// k0 + 4 t (+ 16) on.
 static void compute_fragment(Emit *e, const Step *step, const Source *source, const LLVMValueRef *batch,
                              LLVMValueRef unit0, int64_t unit_reach, int registers, LLVMValueRef *out) {
   LLVMValueRef unit = mirage__add(e, unit0, mirage__div(e, e->lane, 4));
-  LLVMValueRef k = mirage__add(e, step->k0, mirage__mul(e, mirage__mod(e, e->lane, 4), 2));
+  LLVMValueRef k = mirage__add(e, step->k0, mirage__mul(e, mirage__mod(e, e->lane, 4), per_word(source)));
   for (int r = 0; r < registers; r++) {
     int lower = registers == 4 ? r % 2 : 0, half = registers == 4 ? r / 2 : r;
     LLVMValueRef row = mirage__add(e, unit, gpu_i32(&e->gpu, lower * 8)),
-                 at = mirage__add(e, k, gpu_i32(&e->gpu, half * 8));
+                 at = mirage__add(e, k, gpu_i32(&e->gpu, half * step->split->k_unit / 2));
     // Accumulators of two neighbouring column units are the operand's registers as they stand.
     CellPlace cell = {.unit = step->row_unit, .column = 2 * step->depth_unit + half, .part = 2 * lower};
     e->cell = step->p_in_cells && registers == 4 ? &cell : NULL;
-    out[r] = compute_pair(e, step, source, batch, row, unit_reach, at);
+    out[r] = compute_word(e, step, source, batch, row, unit_reach, at);
     e->cell = NULL;
   }
 }
 
-// Register with the contraction pair that starts at k0 + 8 half + 2 t: zero what lies beyond the end.
+// The register of half `half` of a unit of the contraction, of which zero what lies beyond the end.
 static LLVMValueRef mask_tail(Emit *e, const Step *step, LLVMValueRef fragment, int half) {
   if (!step->tail)
     return fragment;
-  LLVMValueRef k = mirage__add(e, step->k0, mirage__mul(e, mirage__mod(e, e->lane, 4), 2));
-  k = mirage__add(e, k, gpu_i32(&e->gpu, half * 8));
-  LLVMValueRef both = mirage__less_than(e, k, step->split->k - 1), first = mirage__less_than(e, k, step->split->k);
-  LLVMValueRef mask = mirage__select(e, first, gpu_i32(&e->gpu, 0xffff), gpu_i32(&e->gpu, 0));
-  mask = mirage__select(e, both, gpu_i32(&e->gpu, -1), mask);
+  int32_t count = step->split->k_unit / 8, bits = 32 / count;
+  LLVMValueRef k = mirage__add(e, step->k0, mirage__mul(e, mirage__mod(e, e->lane, 4), count));
+  k = mirage__add(e, k, gpu_i32(&e->gpu, half * step->split->k_unit / 2));
+  LLVMValueRef mask = gpu_i32(&e->gpu, 0);
+  for (int32_t i = 0; i < count; i++) { // element i and those before it
+    int64_t inside = i + 1 < count ? (INT64_C(1) << (i + 1) * bits) - 1 : -1;
+    mask = mirage__select(e, mirage__less_than(e, k, step->split->k - i), gpu_i32(&e->gpu, inside), mask);
+  }
   return LLVMBuildAnd(e->gpu.builder, fragment, mask, "");
 }
 
@@ -120,7 +134,7 @@ static void load_p(Emit *e, const Step *step, const LLVMValueRef *batch, LLVMVal
   LLVMValueRef low = mirage__mod(e, e->lane, 8), middle = mirage__mod(e, mirage__div(e, e->lane, 8), 2);
   LLVMValueRef high = mirage__div(e, e->lane, 16), base = mirage__mul(e, unit, 16);
   LLVMValueRef i = mirage__add(e, base, mirage__mul(e, middle, 8)),
-               k = mirage__add(e, step->k0, mirage__mul(e, high, 8));
+               k = mirage__add(e, step->k0, mirage__mul(e, high, step->split->k_unit / 2));
   if (step->p.is.k_inner)
     i = mirage__add(e, i, low);
   else
@@ -145,7 +159,8 @@ static void load_q(Emit *e, const Step *step, const LLVMValueRef *batch, LLVMVal
   if (step->q.computed)
     return;
   LLVMValueRef low = mirage__mod(e, e->lane, 8), middle = mirage__mod(e, mirage__div(e, e->lane, 8), 2);
-  LLVMValueRef high = mirage__div(e, e->lane, 16), k = mirage__add(e, step->k0, mirage__mul(e, middle, 8));
+  LLVMValueRef high = mirage__div(e, e->lane, 16),
+               k = mirage__add(e, step->k0, mirage__mul(e, middle, step->split->k_unit / 2));
   LLVMValueRef j = mirage__mul(e, count == 2 ? mirage__add(e, unit, high) : unit, 8);
   if (step->q.is.k_inner)
     j = mirage__add(e, j, low);
@@ -160,18 +175,51 @@ static void load_q(Emit *e, const Step *step, const LLVMValueRef *batch, LLVMVal
     out[r] = mask_tail(e, step, LLVMBuildExtractValue(e->gpu.builder, registers, (unsigned)r, ""), r % 2);
 }
 
-void mirage__mma_multiply(Emit *e, MirageDType dtype, const LLVMValueRef *p, const LLVMValueRef *q,
-                          LLVMValueRef *cells) {
+static MiragePrimitive instruction_of(MirageDType p, MirageDType q) {
+  switch (p) {
+  case MIRAGE_F16:
+    return MIRAGE_PRIM_MMA_F16;
+  case MIRAGE_BF16:
+    return MIRAGE_PRIM_MMA_BF16;
+  case MIRAGE_I8:
+    return MIRAGE_PRIM_MMA_S8;
+  case MIRAGE_F8E4M3FN:
+    return q == MIRAGE_F8E4M3FN ? MIRAGE_PRIM_MMA_E4M3 : MIRAGE_PRIM_MMA_E4M3_E5M2;
+  default:
+    return q == MIRAGE_F8E4M3FN ? MIRAGE_PRIM_MMA_E5M2_E4M3 : MIRAGE_PRIM_MMA_E5M2;
+  }
+}
+
+// Without an instruction for f8: as f16, which every f8 is. A unit of 32 is two of 16, of which each takes pairs of the same
+// registers of either operand, so that the order of the contraction does not matter.
+static void multiply_as_halves(Emit *e, MirageDType p_dtype, MirageDType q_dtype, const LLVMValueRef *p,
+                               const LLVMValueRef *q, LLVMValueRef *cells) {
+  for (int half = 0; half < 2; half++) {
+    LLVMValueRef row[4], column[2];
+    for (int pair = 0; pair < 2; pair++) {
+      row[2 * pair] = mirage__halves_of_f8(e, p_dtype, p[2 * half], pair);
+      row[2 * pair + 1] = mirage__halves_of_f8(e, p_dtype, p[2 * half + 1], pair);
+      column[pair] = mirage__halves_of_f8(e, q_dtype, q[half], pair);
+    }
+    mirage__mma_multiply(e, MIRAGE_F16, MIRAGE_F16, row, column, cells);
+  }
+}
+
+void mirage__mma_multiply(Emit *e, MirageDType p_dtype, MirageDType q_dtype, const LLVMValueRef *p,
+                          const LLVMValueRef *q, LLVMValueRef *cells) {
   LLVMValueRef operands[10];
   LLVMTypeRef pair = LLVMVectorType(e->gpu.f16, 2);
-  bool half = dtype == MIRAGE_F16;
+  if (mirage_dtype_is_f8(p_dtype) && !e->target->ptx_f8) {
+    multiply_as_halves(e, p_dtype, q_dtype, p, q, cells);
+    return;
+  }
   for (int r = 0; r < 6; r++) {
     LLVMValueRef word = r < 4 ? p[r] : q[r - 4];
-    operands[r] = half ? LLVMBuildBitCast(e->gpu.builder, word, pair, "") : word;
+    operands[r] = p_dtype == MIRAGE_F16 ? LLVMBuildBitCast(e->gpu.builder, word, pair, "") : word;
   }
   for (int r = 0; r < 4; r++)
     operands[6 + r] = mirage__get(e, cells[r]);
-  LLVMValueRef sum = mirage__gpu_emit(&e->gpu, half ? MIRAGE_PRIM_MMA_F16 : MIRAGE_PRIM_MMA_BF16, operands);
+  LLVMValueRef sum = mirage__gpu_emit(&e->gpu, instruction_of(p_dtype, q_dtype), operands);
   for (unsigned r = 0; r < 4; r++)
     mirage__set(e, cells[r], LLVMBuildExtractValue(e->gpu.builder, sum, r, ""));
 }
@@ -181,7 +229,7 @@ static void depth_unit(Emit *e, Step *step, LLVMValueRef iteration, bool tail) {
   const MatmulSplit *s = step->split;
   int64_t units = s->batch * s->row_units;
   LLVMValueRef q[512], batch[MIRAGE_MAX_RANK];
-  step->k0 = mirage__mul(e, mirage__add(e, step->worker.depth, mirage__mul(e, iteration, s->by_depth)), 16);
+  step->k0 = mirage__mul(e, mirage__add(e, step->worker.depth, mirage__mul(e, iteration, s->by_depth)), s->k_unit);
   step->tail = tail;
   for (int32_t i = 0; i < s->rows_each; i++) {
     LLVMValueRef unit = mirage__matmul_row_unit(e, s, &step->worker, i);
@@ -196,7 +244,8 @@ static void depth_unit(Emit *e, Step *step, LLVMValueRef iteration, bool tail) {
     step->row_unit = i;
     load_p(e, step, batch, mirage__mod(e, unit, s->row_units), p);
     for (int32_t j = 0; j < s->cols_each; j++)
-      mirage__mma_multiply(e, step->p.type->dtype, p, q + 2 * j, step->carry->acc.cells + 4 * (i * s->cols_each + j));
+      mirage__mma_multiply(e, step->p.type->dtype, step->q.type->dtype, p, q + 2 * j,
+                           step->carry->acc.cells + 4 * (i * s->cols_each + j));
   }
 }
 
@@ -208,7 +257,7 @@ void mirage__mma_cells_operand(Emit *e, Carry *carry, const MatmulSplit *split, 
   step.p = source_of(e, &view, 0);
   step.p.computed = true;
   step.result = emit_type(e, carry->result);
-  step.k0 = gpu_i32(&e->gpu, depth_unit * 16);
+  step.k0 = gpu_i32(&e->gpu, depth_unit * split->k_unit);
   step.row_unit = row_unit, step.depth_unit = depth_unit;
   LLVMValueRef unit = mirage__matmul_row_unit(e, split, &step.worker, row_unit);
   mirage__delinearize(e, mirage__div(e, unit, split->row_units), step.result->rank - 2, step.result->shape, batch);
@@ -229,7 +278,7 @@ void mirage__mma_step(Emit *e, Carry *carry, const MatmulSplit *split) {
   step.p_in_cells = mirage__block_operand_in_cells(&e->block, &view);
   step.p.computed |= step.p_in_cells;
   int32_t count = split->depth_units / split->by_depth;
-  bool cut = split->k % 16 != 0;
+  bool cut = split->k % split->k_unit != 0;
   int32_t whole = count - cut;
   if (whole > 1 && !step.p_in_cells && (int64_t)whole * split->rows_each * split->cols_each > 128) {
     Repeat repeat = mirage__begin_repeat(e, whole);

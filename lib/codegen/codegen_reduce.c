@@ -70,7 +70,7 @@ void mirage__reduce_begin(Emit *e, Carry *carry) {
     return;
   }
   Reduction r = describe(e, carry);
-  carry->acc = mirage__accumulators(e, r.split.outputs_each);
+  carry->acc = mirage__accumulators(e, r.out->dtype, r.split.outputs_each);
   if (carry->init.index) {
     mirage__begin_operation(e);
     mirage__will_read(e, carry->init);

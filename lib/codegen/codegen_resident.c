@@ -18,8 +18,9 @@ bool mirage__in_cells(const Emit *e, MirageValue value) { return mirage__block_i
 Accumulators mirage__registers(Emit *e, MirageValue value) {
   value = mirage__block_buffer_of(&e->block, value);
   Accumulators *registers = &e->registers[value.index];
+  const MirageType *type = emit_type(e, value);
   if (!registers->cells)
-    *registers = mirage__accumulators(e, mirage__partition_cells(&e->block.partition, emit_type(e, value)));
+    *registers = mirage__accumulators(e, type->dtype, mirage__partition_cells(&e->block.partition, type));
   return *registers;
 }
 
@@ -155,7 +156,7 @@ void mirage__cell_get(Emit *e, MirageValue value, uint32_t width, LLVMValueRef *
     else if (at->column < columns)
       out[i] = mirage__get(e, registers.cells[4 * (at->unit * columns + at->column) + at->part + (int32_t)i]);
     else // a contraction that ends in the lower half of its last unit
-      out[i] = gpu_f32(&e->gpu, 0);
+      out[i] = gpu_number(&e->gpu, emit_type(e, value)->dtype, 0);
   }
 }
 
@@ -241,7 +242,8 @@ void mirage__cells_init(Emit *e, Carry *carry) {
   carry->acc = mirage__registers(e, carry->result);
   MirageOp op = carry->node.index ? mirage_ugraph_node(e->block.graph, carry->node).op : MIRAGE_OP_NONE;
   bool partial = op != MIRAGE_OP_NONE && mirage_op_info(op)->kind == MIRAGE_KIND_REDUCE;
-  LLVMValueRef neutral = mirage__reduce_neutral(e, op);
+  bool integers = emit_type(e, carry->result)->dtype == MIRAGE_I32;
+  LLVMValueRef neutral = integers ? gpu_i32(&e->gpu, 0) : mirage__reduce_neutral(e, op);
   if (!carry->init.index || (!partial && mirage__is_zero(e, carry->init))) {
     fill(e, carry->acc, neutral);
     return;

@@ -270,7 +270,7 @@ static void multiply_chunk(Emit *e, Stream *s, uint32_t group, int32_t chunk, LL
       for (int i = 0; i < 4; i++)
         p[i] = mirage__dequant_row(e, g->stored, g->dtype, words[i % 2], 2 * h + i / 2);
       for (int32_t j = 0; j < units; j++)
-        mirage__mma_multiply(e, g->dtype, p, pairs[j] + 2 * h, r->raw[h] + 4 * (unit * units + j));
+        mirage__mma_multiply(e, g->dtype, g->dtype, p, pairs[j] + 2 * h, r->raw[h] + 4 * (unit * units + j));
     }
   }
 }
@@ -290,7 +290,8 @@ static void multiply_columns(Emit *e, Stream *s, uint32_t group, LLVMValueRef (*
         p[i] = mirage__dequant_column(e, g->dtype, low, high, (column + i % 2) % 8);
       }
       for (int32_t j = 0; j < units; j++)
-        mirage__mma_multiply(e, g->dtype, p, pairs[j] + 2 * h, s->groups[group].raw[0] + 4 * (unit * units + j));
+        mirage__mma_multiply(e, g->dtype, g->dtype, p, pairs[j] + 2 * h,
+                             s->groups[group].raw[0] + 4 * (unit * units + j));
     }
   }
 }

@@ -41,7 +41,9 @@ static void put_cells(const Staging *s, CellPlace at, int32_t units) {
     LLVMValueRef values[2];
     mirage__cell_get(e, s->staged, 2, values);
     LLVMValueRef column = mirage__add(e, pair, gpu_i32(&e->gpu, (int64_t)u * COLUMN_UNIT));
-    mirage__gpu_store_shared(&e->gpu, mirage__pack(e, values, 2, MIRAGE_F32), place(s, row, column));
+    mirage__gpu_store_shared(
+        &e->gpu, mirage__pack(e, values, 2, emit_type(e, s->staged)->dtype == MIRAGE_I32 ? MIRAGE_I32 : MIRAGE_F32),
+        place(s, row, column));
   }
   e->cell = around;
 }

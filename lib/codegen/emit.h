@@ -7,7 +7,7 @@
 // codegen_cluster.c.
 //
 // The element function is the heart: `mirage__element` gives code for `width` neighbouring elements of any value at a
-// given index, always as f32. Inline values recurse into their operands; buffers and direct loads read memory.
+// given index, as f32, of i32 as i32. Inline values recurse into their operands; buffers and direct loads read memory.
 #ifndef MIRAGE_CODEGEN_EMIT_H
 #define MIRAGE_CODEGEN_EMIT_H
 
@@ -50,7 +50,7 @@ typedef struct Tape {
 /// Reads of device memory for four column units that are written together (codegen_quads.c).
 typedef struct QuadReads QuadReads;
 
-/// What a register-carried value keeps: one f32 variable per thread and accumulator.
+/// What a register-carried value keeps: one f32 or i32 variable per thread and accumulator.
 typedef struct Accumulators {
   LLVMValueRef *cells; // allocas, promoted to registers by LLVM
   int32_t count;
@@ -152,7 +152,7 @@ LLVMValueRef mirage__linearize(Emit *e, uint32_t rank, const int64_t *shape, con
 LLVMValueRef mirage__variable(Emit *e, LLVMTypeRef type);
 LLVMValueRef mirage__get(Emit *e, LLVMValueRef variable);
 void mirage__set(Emit *e, LLVMValueRef variable, LLVMValueRef value);
-Accumulators mirage__accumulators(Emit *e, int32_t count);
+Accumulators mirage__accumulators(Emit *e, MirageDType dtype, int32_t count);
 /// Zeroed memory for the time of lowering; NULL after a failure that is noted.
 void *mirage__emit_array(Emit *e, size_t count, size_t size);
 /// `base`, so many bytes on.
@@ -246,7 +246,7 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
 void mirage__access_pitches(const MirageType *tensor, const MirageAccessAttrs *access, int64_t *out_pitch);
 LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMValueRef *index);
 LLVMValueRef mirage__access_valid(Emit *e, const Access *access, const LLVMValueRef *index); // NULL = always
-LLVMValueRef mirage__fill_value(Emit *e, MirageFill fill);
+LLVMValueRef mirage__fill_value(Emit *e, MirageDType dtype, MirageFill fill);
 /// `width` elements at `address` as they lie in memory, at most access.width; something harmless where not `valid`. Of i4 it
 /// gives the bytes that hold them.
 LLVMValueRef mirage__access_piece(Emit *e, const Access *access, LLVMValueRef address, LLVMValueRef valid,
@@ -344,6 +344,9 @@ LLVMValueRef mirage__dequant_column(Emit *e, MirageDType dtype, LLVMValueRef low
 LLVMValueRef mirage__dequant_row(Emit *e, MirageDType stored, MirageDType dtype, const LLVMValueRef *words,
                                  int32_t pair);
 
+/// Elements 2 `pair` and the next of the four of a register of f8, as f16.
+LLVMValueRef mirage__halves_of_f8(Emit *e, MirageDType stored, LLVMValueRef word, int32_t pair);
+
 // codegen_role.c
 void mirage__emit_roles(Emit *e, MirageRegion body);
 /// Number of this thread's group of workers, from `number` on; `number` where all share tiles.
@@ -411,8 +414,8 @@ void mirage__emit_side_loop(Emit *e, int32_t loop, LLVMValueRef first, int64_t r
 void mirage__emit_direct_loop(Emit *e, MirageNode node);                               // codegen_direct.c
 /// Two values as one register of a fragment, the first in the lower half.
 LLVMValueRef mirage__pack_pair(Emit *e, MirageDType dtype, LLVMValueRef low, LLVMValueRef high);
-void mirage__mma_multiply(Emit *e, MirageDType dtype, const LLVMValueRef *p, const LLVMValueRef *q,
-                          LLVMValueRef *cells);
+void mirage__mma_multiply(Emit *e, MirageDType p_dtype, MirageDType q_dtype, const LLVMValueRef *p,
+                          const LLVMValueRef *q, LLVMValueRef *cells);
 void mirage__warpgroup_step(Emit *e, Carry *carry, const MatmulSplit *split); // codegen_wgmma.c
 /// The same in pieces: a first operand evaluated in cells (NULL after a failure), products issued as one group, of which
 /// `fragments` is the first operand or NULL, and the wait until at most `groups` of them are under way.

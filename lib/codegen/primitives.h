@@ -70,10 +70,19 @@ LLVMValueRef mirage__gpu_load_shared(const MirageGpu *gpu, LLVMTypeRef type, LLV
 void mirage__gpu_store_shared(const MirageGpu *gpu, LLVMValueRef value, LLVMValueRef address);
 
 /// Conversions between f32 and the element types, round to nearest even; scalars, or vectors of equal length. A stored type
-/// is an i8 that holds the number or its bits; only scalars, and to it only numbers that it has. primitives_convert.c
+/// is an i8 that holds the number or its bits; only scalars, and to it only numbers that it has. An i32 is computed with as
+/// it is: neither changes it. primitives_convert.c
 LLVMValueRef mirage__gpu_to_f32(const MirageGpu *gpu, LLVMValueRef value, MirageDType dtype);
 LLVMValueRef mirage__gpu_from_f32(const MirageGpu *gpu, LLVMValueRef value, MirageDType dtype);
 LLVMTypeRef mirage__gpu_dtype(const MirageGpu *gpu, MirageDType dtype);
+/// Of what numbers of the type are computed as: f32, or i32. And that number in it, a whole one for an i32.
+static inline LLVMTypeRef gpu_register(const MirageGpu *gpu, MirageDType dtype) {
+  return dtype == MIRAGE_I32 ? gpu->i32 : gpu->f32;
+}
+static inline LLVMValueRef gpu_number(const MirageGpu *gpu, MirageDType dtype, double value) {
+  return dtype == MIRAGE_I32 ? LLVMConstInt(gpu->i32, (unsigned long long)(int64_t)value, 1)
+                             : LLVMConstReal(gpu->f32, value);
+}
 
 // ---------------------------------------------------------------------------- warpgroup products (primitives_wgmma.c)
 

@@ -1,4 +1,4 @@
-// primitives_convert.c - numbers in registers: f32 from and to the element types.
+// primitives_convert.c - numbers in registers: f32 from and to the element types. An i32 stays what it is.
 //
 // Types that are computed in are LLVM's own. A stored type travels as i8: an integer, or the bits of an f8. An f8E5M2 is the
 // upper byte of an f16. An f8E4M3FN, shifted to where an f16 has its exponent, is that f16 divided by 2^8, subnormal
@@ -74,10 +74,11 @@ static LLVMValueRef e4m3_from_f32(const MirageGpu *gpu, LLVMValueRef value) {
 LLVMValueRef mirage__gpu_to_f32(const MirageGpu *gpu, LLVMValueRef value, MirageDType dtype) {
   LLVMTypeRef to = like(LLVMTypeOf(value), gpu->f32);
   switch (dtype) {
+  case MIRAGE_I32:
+    return value;
   case MIRAGE_I8:
   case MIRAGE_I4:
   case MIRAGE_I1:
-  case MIRAGE_I32:
     return LLVMBuildSIToFP(gpu->builder, value, to, "");
   case MIRAGE_F8E4M3FN:
     return e4m3_to_f32(gpu, value);
@@ -91,10 +92,11 @@ LLVMValueRef mirage__gpu_to_f32(const MirageGpu *gpu, LLVMValueRef value, Mirage
 LLVMValueRef mirage__gpu_from_f32(const MirageGpu *gpu, LLVMValueRef value, MirageDType dtype) {
   LLVMTypeRef to = like(LLVMTypeOf(value), mirage__gpu_dtype(gpu, dtype));
   switch (dtype) {
+  case MIRAGE_I32:
+    return value;
   case MIRAGE_I8:
   case MIRAGE_I4:
   case MIRAGE_I1:
-  case MIRAGE_I32:
     return LLVMBuildFPToSI(gpu->builder, value, to, "");
   case MIRAGE_F8E4M3FN:
     return e4m3_from_f32(gpu, value);

@@ -41,10 +41,27 @@ static void matmul_panel(size_t rows, size_t columns, size_t n, size_t k, const 
   }
 }
 
+// Sums of integers are exact: a double holds all that a contraction of bytes can come to.
+static MirageStatus integer_matmul(size_t m, size_t n, size_t k, const double *a, const double *b, const double *c,
+                                   double *out) {
+  for (size_t i = 0; i < m; i++) {
+    double *row = out + i * n;
+    for (size_t j = 0; j < n; j++)
+      row[j] = c ? c[i * n + j] : 0;
+    for (size_t p = 0; p < k; p++)
+      for (size_t j = 0; j < n; j++)
+        row[j] += a[i * k + p] * b[p * n + j];
+  }
+  mirage__eval_round_array(MIRAGE_I32, m * n, out);
+  return MIRAGE_OK;
+}
+
 static MirageStatus real_matmul(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
                                 const void *a, const void *b, const void *c, void *out) {
   const double *left = a, *right = b, *plus = c;
   double *y = out;
+  if (result->dtype == MIRAGE_I32)
+    return integer_matmul(m, n, k, left, right, plus, out);
   float acc[ROWS][COLUMNS];
   for (size_t j = 0; j < n; j += COLUMNS)
     for (size_t i = 0; i < m; i += ROWS) {

@@ -40,6 +40,14 @@ static double round_integer(double value, double least, double most) {
   return isnan(value) ? 0 : nearbyint(fmax(least, fmin(value, most)));
 }
 
+// Integers go around 2^32, as sums of them do.
+static double around(double value) {
+  if (isnan(value))
+    return 0;
+  double whole = rint(value), rest = whole - 0x1p32 * floor((whole + 0x1p31) * 0x1p-32);
+  return rest >= -0x1p31 && rest < 0x1p31 ? rest : value > 0 ? 0x1p31 - 1 : -0x1p31; // the last: of what has no units
+}
+
 double mirage_round_to(MirageDType dtype, double value) {
   switch (dtype) {
   case MIRAGE_F16:
@@ -57,7 +65,7 @@ double mirage_round_to(MirageDType dtype, double value) {
   case MIRAGE_I1:
     return value != 0;
   case MIRAGE_I32:
-    return rint(value);
+    return around(value);
   default:
     if (fabs(value) >= 0x1.ffffffp127 && value - value == 0) // float conversion of what overflows is undefined in C
       return copysign(INFINITY, value);

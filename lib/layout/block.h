@@ -271,8 +271,8 @@ MirageValue mirage__block_buffer_of(const Block *block, MirageValue value);
 
 /// How workers (warps for the matrix instruction, threads for plain multiply-adds) divide a product.
 ///
-/// rows x cols x depth is measured in units: 16 x 8 x 16 elements for the matrix instruction, single elements
-/// otherwise. Batch counts as rows. Worker (r, c, d) of by_row x by_col x by_depth computes row units [r*rows_each,
+/// rows x cols x depth is measured in units: 16 x 8 x 16 elements for the matrix instruction, of bytes 16 x 8 x 32, single
+/// elements otherwise. Batch counts as rows. Worker (r, c, d) of by_row x by_col x by_depth computes row units [r*rows_each,
 /// ..), col units [c*cols_each, ..), and every by_depth-th depth unit from d on; with by_depth > 1 partial tiles are
 /// summed afterwards.
 typedef struct MatmulSplit {
@@ -281,11 +281,14 @@ typedef struct MatmulSplit {
   bool resident;  // the result's cells are the accumulators: rows as in Partition
   bool warpgroup; // by the matrix instruction of a warpgroup: four warps own slabs of 64 rows, as in Partition
   int64_t batch, m, n, k;
+  int32_t k_unit;                            // elements of a depth unit
   int32_t row_units, col_units, depth_units; // row_units per batch element
   int32_t by_row, by_col, by_depth;
   int32_t rows_each, cols_each;
-  int32_t accumulators; // f32 registers per thread
+  int32_t accumulators; // f32 or i32 registers per thread
 } MatmulSplit;
+/// How much of the contraction a matrix instruction takes of such operands: 32 bytes; 1 of f32.
+int32_t mirage__k_unit(const MirageType *a);
 /// Fills in m, n, k and batch.
 void mirage__matmul_shape(const MirageType *a, const MirageType *b, const MirageAttrs *attrs, MatmulSplit *split);
 /// Whether workers may divide a product in so many parts along each dimension.

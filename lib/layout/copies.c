@@ -128,10 +128,15 @@ static const MirageType *tensor_of(const Plan *plan, const BlockLoad *load) {
   return &plan->types[mirage__block_resolve(&plan->block, tensor).index];
 }
 
+// Whether the tile, as it is, is an operand of a product.
+static bool multiplies(const Plan *plan, const BlockLoad *load) {
+  return mirage__is_operand(&plan->block, load->tile, false);
+}
+
 static const char *tensor_reason(const Plan *plan, const BlockLoad *load) {
   const MirageType *tensor = tensor_of(plan, load);
-  if (mirage_dtype_is_stored(tensor->dtype))
-    return "tensor copies are not made of stored types";
+  if (mirage_dtype_is_stored(tensor->dtype) && (mirage_dtype_bits(tensor->dtype) != 8 || !multiplies(plan, load)))
+    return "tensor copies are not made of stored types but where bytes are multiplied as they are";
   if (tensor->rank < 1 || tensor->rank > MIRAGE_MAP_RANK)
     return "tensor copies know 1 to 5 dimensions";
   if (tensor->rank > 1 && tensor->shape[tensor->rank - 1] * mirage_dtype_bytes(tensor->dtype) % 16)

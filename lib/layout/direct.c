@@ -153,7 +153,8 @@ static const char *add_product(const Block *block, int32_t loop, uint32_t carry,
   const int64_t *shape_b = mirage__grouped_extents(mirage_ugraph_type(block->graph, view.operands[1]), &groups_b);
   bool transposed = view.attrs && view.attrs->matmul.transpose_a, rows;
   bool transposed_b = view.attrs && view.attrs->matmul.transpose_b;
-  if (a->dtype == MIRAGE_F32 || !shape_a || !shape_b || groups != groups_b || (groups > 1 && !parts->grouped))
+  if (a->dtype == MIRAGE_F32 || mirage_dtype_is_stored(a->dtype) || !shape_a || !shape_b || groups != groups_b ||
+      (groups > 1 && !parts->grouped))
     return "a product of it is not of f16 or bf16 matrices [m, k] @ [k, n]";
   MirageValue weight = second_operand(block, &view, &rows);
   const BlockValue *w = &block->values[weight.index];

@@ -38,7 +38,7 @@ MirageValue mirage__block_initial(const Block *block, MirageNode loop, uint32_t 
   MirageValue other = mirage__block_resolve(block, add.operands[1 - operand]);
   const BlockLoad *load = mirage__block_load(block, other);
   const MirageType *whole = &block->types[add.first_result.index], *type = &block->types[result.index];
-  bool same = whole->rank == type->rank && whole->dtype == MIRAGE_F32;
+  bool same = whole->rank == type->rank && whole->dtype == MIRAGE_F32 && type->dtype == MIRAGE_F32;
   for (uint32_t d = 0; same && d < type->rank; d++)
     same = whole->shape[d] == type->shape[d];
   return same && load && load->loop < 0 && load->by == BY_READER ? other : none;

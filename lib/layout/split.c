@@ -22,6 +22,10 @@ void mirage__matmul_shape(const MirageType *a, const MirageType *b, const Mirage
   }
 }
 
+int32_t mirage__k_unit(const MirageType *a) {
+  return a->dtype == MIRAGE_F32 ? 1 : 256 / (int32_t)mirage_dtype_bits(a->dtype);
+}
+
 // Cycles that the busiest worker spends, roughly: `mul` per unit product, `load` per unit of an operand.
 static double split_cost(const MatmulSplit *s, int32_t by_row, int32_t by_col, int32_t by_depth, int64_t workers) {
   double mul = s->tensor_core ? 16 : 1, load = s->tensor_core ? 12 : 2, combine = s->tensor_core ? 24 : 4;
@@ -37,7 +41,7 @@ bool mirage__may_divide(Divide divide, int32_t by_row, int32_t by_col, int32_t b
 }
 
 MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const MirageAttrs *attrs, const Team *team) {
-  MatmulSplit s = {.tensor_core = a->dtype != MIRAGE_F32};
+  MatmulSplit s = {.tensor_core = a->dtype != MIRAGE_F32, .k_unit = mirage__k_unit(a)};
   mirage__matmul_shape(a, b, attrs, &s);
   if (s.tensor_core) {
     int64_t straight = ceil_div(s.m, 16) * ceil_div(s.n, 8), swapped = ceil_div(s.n, 16) * ceil_div(s.m, 8);
@@ -46,7 +50,7 @@ MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const
   int64_t rows = s.swap ? s.n : s.m, cols = s.swap ? s.m : s.n;
   s.row_units = (int32_t)(s.tensor_core ? ceil_div(rows, 16) : rows);
   s.col_units = (int32_t)(s.tensor_core ? ceil_div(cols, 8) : cols);
-  s.depth_units = (int32_t)(s.tensor_core ? ceil_div(s.k, 16) : s.k);
+  s.depth_units = (int32_t)ceil_div(s.k, s.k_unit);
   int32_t warps = mirage__team_workers(team), workers = s.tensor_core ? warps : warps * 32;
   int32_t per_unit = s.tensor_core ? 4 : 1, limit = mirage__accumulator_limit(team);
   double best = -1;
@@ -85,9 +89,10 @@ static MatmulSplit resident_split(const Block *block, const MirageNodeView *prod
   const MirageType *b = mirage_ugraph_type(block->graph, product->operands[1]);
   MatmulSplit s = {.tensor_core = true, .resident = true, .by_row = p->by_row, .by_col = p->by_col, .by_depth = 1};
   mirage__matmul_shape(a, b, product->attrs, &s);
+  s.k_unit = mirage__k_unit(a);
   s.row_units = p->row_units;
   s.col_units = (int32_t)ceil_div(s.n, 8);
-  s.depth_units = (int32_t)ceil_div(s.k, 16);
+  s.depth_units = (int32_t)ceil_div(s.k, s.k_unit);
   s.rows_each = p->rows_each;
   s.cols_each = (int32_t)ceil_div(s.col_units, p->by_col);
   s.accumulators = 4 * s.rows_each * s.cols_each;

@@ -17,13 +17,29 @@ static bool groups_are_whole(const Team *team) {
   return mirage__team_workers(team) % 4 == 0;
 }
 
+// Bytes must lie with the contraction innermost, both; of i8 there are instructions of 8, 16, 24 and 32 columns, and of
+// multiples of 16.
+static bool bytes_fit(const Block *block, const MirageNodeView *product, int64_t columns) {
+  enum { MOST = 256, FEW = 32, EVEN = 16 };
+  MirageDType dtype = mirage_ugraph_type(block->graph, product->operands[0])->dtype;
+  int64_t rest = columns % MOST;
+  if (mirage_dtype_bits(dtype) != 8)
+    return true;
+  for (uint32_t i = 0; i < 2; i++)
+    if (!mirage__matmul_operand(block, product, i).k_inner)
+      return false;
+  return dtype != MIRAGE_I8 || rest <= FEW || rest % EVEN == 0;
+}
+
 // A resident product has its split already: four warps must own slabs, with nothing beyond the tile.
 static bool resident_fits(const Block *block, const MirageNodeView *product, MatmulSplit *s) {
   const Partition *p = &block->partition;
+  const MirageType *a = mirage_ugraph_type(block->graph, product->operands[0]);
   bool slabs = p->by_row % 4 == 0 && p->row_units == p->by_row * p->rows_each && s->n / 8 % p->by_col == 0;
   bool panels = p->by_col == 1 || mirage__matmul_operand(block, product, 1).k_inner || s->n / 8 / p->by_col % 8 == 0;
   return slabs && panels && groups_are_whole(&block->team) && s->batch == 1 && s->m % MIRAGE_SLAB_ROWS == 0 &&
-         s->n % 8 == 0 && s->k % 16 == 0 && mirage_ugraph_type(block->graph, product->operands[0])->dtype != MIRAGE_F32;
+         s->n % 8 == 0 && s->k % mirage__k_unit(a) == 0 && a->dtype != MIRAGE_F32 &&
+         bytes_fit(block, product, s->n / p->by_col);
 }
 
 bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, MatmulSplit *out_split) {
@@ -35,11 +51,12 @@ bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, 
   if (block->values[product->first_result.index].resident)
     return resident_fits(block, product, &s);
   if (a->dtype == MIRAGE_F32 || team->swap || team->divide == DIVIDE_DEPTH || s.batch != 1 || s.m % MIRAGE_SLAB_ROWS ||
-      s.n % 8 || s.k % 16 || !groups_are_whole(team))
+      s.n % 8 || s.k % mirage__k_unit(a) || !groups_are_whole(team))
     return false;
   s.row_units = (int32_t)(s.m / 16);
   s.col_units = (int32_t)(s.n / 8);
-  s.depth_units = (int32_t)(s.k / 16);
+  s.k_unit = mirage__k_unit(a);
+  s.depth_units = (int32_t)(s.k / s.k_unit);
   int32_t groups = mirage__team_workers(team) / 4, slabs = (int32_t)(s.m / MIRAGE_SLAB_ROWS);
   bool n_inner = !mirage__matmul_operand(block, product, 1).k_inner;
   for (int32_t rows = groups; rows >= 1; rows--) { // the more rows, the less of b is read twice
@@ -49,7 +66,8 @@ bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, 
     s.by_row = 4 * rows, s.by_col = cols;
     s.rows_each = slabs / rows, s.cols_each = s.col_units / cols;
     s.accumulators = 4 * s.rows_each * s.cols_each;
-    if ((cols > 1 && n_inner && s.cols_each % 8) || s.accumulators > mirage__warpgroup_limit(team))
+    if (!bytes_fit(block, product, 8 * s.cols_each) || (cols > 1 && n_inner && s.cols_each % 8) ||
+        s.accumulators > mirage__warpgroup_limit(team))
       continue;
     *out_split = s;
     return true;

@@ -81,6 +81,7 @@ typedef struct CuTensorMap {
 } CuTensorMap;
 
 enum {
+  CU_TENSOR_UINT8 = 0,
   CU_TENSOR_FLOAT16 = 6,
   CU_TENSOR_FLOAT32 = 7,
   CU_TENSOR_BFLOAT16 = 9,

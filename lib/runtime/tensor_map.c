@@ -6,7 +6,7 @@
 // ISA, "Tensors" (swizzle modes).
 #include "runtime_impl.h"
 
-static int64_t element_bytes(const MirageTensorMap *map) { return map->dtype == MIRAGE_F32 ? 4 : 2; }
+static int64_t element_bytes(const MirageTensorMap *map) { return mirage_dtype_bytes(map->dtype); }
 
 // The value that is out of range, and the rule.
 typedef struct Complaint {
@@ -73,10 +73,21 @@ MirageStatus mirage__tensor_maps_check(const MirageDevice *device, const char *k
   return MIRAGE_OK;
 }
 
+static int element_type(MirageDType dtype) {
+  switch (dtype) {
+  case MIRAGE_F16:
+    return CU_TENSOR_FLOAT16;
+  case MIRAGE_BF16:
+    return CU_TENSOR_BFLOAT16;
+  case MIRAGE_F32:
+    return CU_TENSOR_FLOAT32;
+  default: // bytes, i8 and f8
+    return CU_TENSOR_UINT8;
+  }
+}
+
 CuResult mirage__tensor_map_encode(const MirageDevice *device, const MirageTensorMap *map, uint64_t address,
                                    CuTensorMap *out_map) {
-  static const int dtypes[] = {
-      [MIRAGE_F16] = CU_TENSOR_FLOAT16, [MIRAGE_BF16] = CU_TENSOR_BFLOAT16, [MIRAGE_F32] = CU_TENSOR_FLOAT32};
   uint64_t extents[MIRAGE_MAP_RANK], strides[MIRAGE_MAP_RANK];
   uint32_t box[MIRAGE_MAP_RANK], steps[MIRAGE_MAP_RANK];
   for (uint32_t dim = 0; dim < map->rank; dim++) {
@@ -85,7 +96,7 @@ CuResult mirage__tensor_map_encode(const MirageDevice *device, const MirageTenso
     box[dim] = (uint32_t)map->box[dim];
     steps[dim] = 1;
   }
-  return device->cuda.tensor_map_encode(out_map, dtypes[map->dtype], map->rank, (void *)(uintptr_t)address, extents,
-                                        strides + 1, box, steps, CU_TENSOR_NO_INTERLEAVE, map->swizzle,
+  return device->cuda.tensor_map_encode(out_map, element_type(map->dtype), map->rank, (void *)(uintptr_t)address,
+                                        extents, strides + 1, box, steps, CU_TENSOR_NO_INTERLEAVE, map->swizzle,
                                         CU_TENSOR_L2_256_BYTES, CU_TENSOR_FILL_ZERO);
 }

@@ -7,9 +7,10 @@
 //
 // Element types: at the kernel level arithmetic keeps its operands' type, and gives f32 where those of an element-wise
 // operator differ or a product or reduction says so (`wide`); below it arithmetic gives f32. What only moves data (shape
-// operators, concat) keeps the type at every level. Stored types are loaded, moved in a block and cast; as tensors they are
-// reshaped and cast, since no kernel writes them. Predicates (i1) and indices (i32) are no numbers: mirage_op_typing says
-// who takes and gives them.
+// operators, concat) keeps the type at every level. Stored types are loaded, moved in a block, cast and multiplied with each
+// other: at every level a product of i8 is i32, one of f8, of either kind each, f32; as tensors they are reshaped as well,
+// since no kernel writes them. Predicates (i1) and integers (i32: indices, and sums of products of i8) are no numbers that
+// arithmetic takes: mirage_op_typing says who takes and gives them, and cast makes numbers of them.
 #include "ugraph_internal.h"
 
 #include <inttypes.h>
@@ -130,7 +131,7 @@ static MirageStatus broadcast(const InferCall *call, const MirageType *a, const 
 static MirageStatus check_family(const InferCall *call, uint32_t index, MirageFamily family) {
   static const char *const NAMES[] = {[MIRAGE_FAMILY_FLOAT] = "floating-point numbers (cast gives them)",
                                       [MIRAGE_FAMILY_PREDICATE] = "predicates, i1 (a comparison gives them)",
-                                      [MIRAGE_FAMILY_INDEX] = "indices, i32"};
+                                      [MIRAGE_FAMILY_INDEX] = "integers, i32"};
   MirageDType dtype = call->operands[index].dtype;
   if (mirage_dtype_family(dtype) != family)
     return INFER_FAIL(call, MIRAGE_BAD_TYPE, "operand %u is of %s, %s are needed", index, mirage_dtype_name(dtype),
@@ -212,14 +213,36 @@ static MirageStatus infer_cast(const InferCall *call, MirageType *out_result) {
 
 // ------------------------------------------------------------------------------------- contraction
 
+// The element type of a product. Exact in i32 up to sums beyond 2^31, which no contraction shorter than 2^17 reaches; in f32
+// but for the rounding of sums.
+static MirageStatus product_dtype(const InferCall *call, const MirageType *a, const MirageType *b, MirageDType *out) {
+  bool wide = call->attrs && call->attrs->matmul.wide;
+  *out = wide ? MIRAGE_F32 : arithmetic_dtype(call, a);
+  if (mirage_dtype_is_f8(a->dtype) && mirage_dtype_is_f8(b->dtype)) {
+    *out = MIRAGE_F32;
+    return MIRAGE_OK;
+  }
+  if (a->dtype == MIRAGE_I8 && b->dtype == MIRAGE_I8) {
+    *out = MIRAGE_I32;
+    return wide ? INFER_FAIL(call, MIRAGE_BAD_TYPE, "%s", "operands of i8 give i32, which no `wide` changes; cast it")
+                : MIRAGE_OK;
+  }
+  if (mirage_dtype_is_stored(a->dtype) && mirage_dtype_is_stored(b->dtype))
+    return INFER_FAIL(call, MIRAGE_BAD_TYPE,
+                      "operands are of %s and %s: of stored types, i8 is multiplied with i8 and f8 with f8; cast them",
+                      mirage_dtype_name(a->dtype), mirage_dtype_name(b->dtype));
+  MIRAGE_TRY(check_numbers(call));
+  return check_same_dtype(call, a, b);
+}
+
 // a [.., m, k] @ b [.., k, n] -> [.., m, n]; either may be given transposed. mma adds c, f32 and of the result's shape.
 static MirageStatus infer_matmul(const InferCall *call, MirageType *out_result) {
   const MirageType *a = &call->operands[0], *b = &call->operands[1];
   bool ta = call->attrs && call->attrs->matmul.transpose_a, tb = call->attrs && call->attrs->matmul.transpose_b;
   if (a->rank < 2 || b->rank < 2)
     return INFER_FAIL(call, MIRAGE_BAD_SHAPE, "operands need at least rank 2: %u vs %u", a->rank, b->rank);
-  MIRAGE_TRY(check_numbers(call));
-  MIRAGE_TRY(check_same_dtype(call, a, b));
+  MirageDType dtype;
+  MIRAGE_TRY(product_dtype(call, a, b, &dtype));
   int64_t m = a->shape[a->rank - (ta ? 1 : 2)], ka = a->shape[a->rank - (ta ? 2 : 1)];
   int64_t kb = b->shape[b->rank - (tb ? 1 : 2)], n = b->shape[b->rank - (tb ? 2 : 1)];
   if (ka != kb)
@@ -230,13 +253,12 @@ static MirageStatus infer_matmul(const InferCall *call, MirageType *out_result) 
   shape[rank++] = m;
   shape[rank++] = n;
   MirageType result;
-  bool wide = call->attrs && call->attrs->matmul.wide;
-  MIRAGE_TRY(mirage__result(call, wide ? MIRAGE_F32 : arithmetic_dtype(call, a), rank, shape, &result));
+  MIRAGE_TRY(mirage__result(call, dtype, rank, shape, &result));
   if (call->op == MIRAGE_OP_MMA) {
     const MirageType *c = &call->operands[2];
     char left[TYPE_TEXT_BYTES], right[TYPE_TEXT_BYTES];
     if (!mirage_type_same_meaning(c, &result))
-      return INFER_FAIL(call, c->dtype == MIRAGE_F32 ? MIRAGE_BAD_SHAPE : MIRAGE_BAD_TYPE,
+      return INFER_FAIL(call, c->dtype == dtype ? MIRAGE_BAD_SHAPE : MIRAGE_BAD_TYPE,
                         "accumulator does not fit the product: %s vs %s", mirage_type_format(c, left, sizeof left),
                         mirage_type_format(&result, right, sizeof right));
   }
@@ -596,11 +618,14 @@ static MirageStatus infer_sugar(const InferCall *call, MirageType *out_result) {
 
 // ---------------------------------------------------------------------------------------- dispatch
 
-// Which operators take a stored type: those that move it, and cast.
+// Which operators take a stored type: those that move it, cast, and products of two of them.
 static MirageStatus check_stored(const InferCall *call, const MirageOpInfo *info, uint32_t index) {
   MirageDType dtype = call->operands[index].dtype;
   bool moves = info->kind == MIRAGE_KIND_SHAPE && (call->level != MIRAGE_LEVEL_KERNEL || call->op == MIRAGE_OP_RESHAPE);
-  if (!mirage_dtype_is_stored(dtype) || moves || info->kind == MIRAGE_KIND_CAST || call->op == MIRAGE_OP_LOAD)
+  bool multiplies = info->kind == MIRAGE_KIND_MATMUL && call->num_operands >= 2 && index < 2 &&
+                    mirage_dtype_is_stored(call->operands[1 - index].dtype);
+  if (!mirage_dtype_is_stored(dtype) || moves || multiplies || info->kind == MIRAGE_KIND_CAST ||
+      call->op == MIRAGE_OP_LOAD)
     return MIRAGE_OK;
   return INFER_FAIL(call, MIRAGE_BAD_TYPE, "operand %u is %s, a stored type; cast it to f16, bf16 or f32 first", index,
                     mirage_dtype_name(dtype));

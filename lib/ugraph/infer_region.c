@@ -241,6 +241,9 @@ MirageStatus mirage__infer_collective(const InferCall *call, MirageType *out_res
   }
   if (!any)
     return INFER_FAIL(call, MIRAGE_BAD_ARGUMENT, "%s", "names no grid axis");
+  bool sums = call->op == MIRAGE_OP_CLUSTER_SUM || call->op == MIRAGE_OP_GRID_SUM;
+  if (sums && a->dtype == MIRAGE_I32)
+    return mirage__result(call, MIRAGE_I32, a->rank, a->shape, out_result);
   if (mirage_dtype_family(a->dtype) != MIRAGE_FAMILY_FLOAT)
     return INFER_FAIL(call, MIRAGE_BAD_TYPE, "operand 0 is of %s, floating-point numbers are needed",
                       mirage_dtype_name(a->dtype));
@@ -269,6 +272,8 @@ MirageStatus mirage__check_loop_start(const MirageLoopAttrs *attrs, uint32_t num
     if (mirage_dtype_is_stored(init->dtype))
       return INFER_FAIL(&call, MIRAGE_BAD_TYPE, "carry %u is %s, a stored type; cast it to f16, bf16 or f32 first", i,
                         mirage_dtype_name(init->dtype));
+    if (init->dtype == MIRAGE_I32 && carry->combine == MIRAGE_COMBINE_SUM)
+      continue;
     if (mirage_dtype_family(init->dtype) != MIRAGE_FAMILY_FLOAT)
       return INFER_FAIL(&call, MIRAGE_BAD_TYPE, "carry %u is of %s, floating-point numbers are needed", i,
                         mirage_dtype_name(init->dtype));
@@ -288,7 +293,8 @@ MirageStatus mirage__check_loop_start(const MirageLoopAttrs *attrs, uint32_t num
   return MIRAGE_OK;
 }
 
-// A sum may take contributions of any element type, since it adds in f32; a maximum takes its own or goes to f32;
+// A sum may take contributions of any element type, since it adds in f32; but integers go into a sum of integers alone. A
+// maximum takes its own or goes to f32;
 // concat and assign move data and so keep the type.
 static MirageStatus check_contribution(const InferCall *call, uint32_t i, const MirageLoopAttrs *attrs,
                                        const MirageType *init, const MirageType *given) {
@@ -302,6 +308,7 @@ static MirageStatus check_contribution(const InferCall *call, uint32_t i, const 
                       mirage_type_format(given, left, sizeof left), mirage_type_format(&expected, right, sizeof right));
   bool converts = combine == MIRAGE_COMBINE_SUM || combine == MIRAGE_COMBINE_RESCALE ||
                   (combine == MIRAGE_COMBINE_MAX && init->dtype == MIRAGE_F32);
+  converts = converts && init->dtype != MIRAGE_I32 && given->dtype != MIRAGE_I32;
   if (!converts && init->dtype != given->dtype)
     return INFER_FAIL(call, MIRAGE_BAD_TYPE, "contribution %u and its carry differ in element type: %s vs %s", i,
                       mirage_dtype_name(given->dtype), mirage_dtype_name(init->dtype));

@@ -29,6 +29,8 @@ MirageFamily mirage_dtype_family(MirageDType dtype) {
 
 bool mirage_dtype_is_stored(MirageDType dtype) { return mirage_dtype_family(dtype) == MIRAGE_FAMILY_STORED; }
 
+bool mirage_dtype_is_f8(MirageDType dtype) { return dtype == MIRAGE_F8E4M3FN || dtype == MIRAGE_F8E5M2; }
+
 static MirageType make(MirageDType dtype, MirageSpace space, uint32_t rank, const int64_t *shape) {
   MirageType type = {.dtype = dtype, .space = space, .rank = rank};
   for (uint32_t i = 0; i < rank && i < MIRAGE_MAX_RANK;

@@ -175,3 +175,104 @@ mirage_kernel.graph @g(%w: tensor<4x8xi8>) -> tensor<4x1xf16> {
   }
   return %y : tensor<4x1xf16>
 }
+
+// -----
+
+// what is multiplied with what: bytes with bytes of their kind
+mirage_kernel.graph @g(%x: tensor<4x8xi8>, %w: tensor<8x6xf8E4M3FN>) -> tensor<1xf16> {
+  // expected-error @+1 {{matmul: operands are of i8 and f8E4M3FN: of stored types, i8 is multiplied with i8 and f8 with f8; cast them}}
+  %0 = matmul %x, %w : tensor<4x8xi8>, tensor<8x6xf8E4M3FN>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}
+
+// -----
+
+mirage_kernel.graph @g(%x: tensor<4x8xi4>, %w: tensor<8x6xi4>) -> tensor<1xf16> {
+  // expected-error @+1 {{matmul: operands are of i4 and i4: of stored types, i8 is multiplied with i8 and f8 with f8; cast them}}
+  %0 = matmul %x, %w : tensor<4x8xi4>, tensor<8x6xi4>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}
+
+// -----
+
+mirage_kernel.graph @g(%x: tensor<4x8xi8>, %w: tensor<8x6xf16>) -> tensor<1xf16> {
+  // expected-error @+1 {{matmul: operand 0 is i8, a stored type; cast it to f16, bf16 or f32 first}}
+  %0 = matmul %x, %w : tensor<4x8xi8>, tensor<8x6xf16>
+  %z = constant 0.0 : tensor<1xf16>
+  return %z : tensor<1xf16>
+}
+
+// -----
+
+// a sum of integers is no number
+mirage_kernel.graph @g(%x: tensor<4x8xi8>, %w: tensor<8x6xi8>, %s: tensor<6xf32>) -> tensor<4x6xf32> {
+  %p = matmul %x, %w : tensor<4x8xi8>, tensor<8x6xi8>
+  // expected-error @+1 {{mul: operand 0 is of i32, floating-point numbers (cast gives them) are needed}}
+  %y = mul %p, %s : tensor<4x6xi32>, tensor<6xf32>
+  return %y : tensor<4x6xf32>
+}
+
+// -----
+
+mirage_kernel.graph @g(%x: tensor<4x8xi8>, %w: tensor<8x6xi8>) -> tensor<4x6xf32> {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [1] : (tensor<4x8xi8>, tensor<8x6xi8>) -> tensor<4x6xf32> {
+    %zero = constant 0.0 : !mirage_block.tile<4x6xf32>
+    // expected-error @+1 {{loop: contribution 0 and its carry differ in element type: i32 vs f32}}
+    %s = loop 2 (%a = %zero sum) : !mirage_block.tile<4x6xf32> {
+      %xt = load %xk {loop = [1]} : tensor<4x8xi8> -> !mirage_block.tile<4x4xi8>
+      %wt = load %wk {loop = [0]} : tensor<8x6xi8> -> !mirage_block.tile<4x6xi8>
+      %p = matmul %xt, %wt : !mirage_block.tile<4x4xi8>, !mirage_block.tile<4x6xi8>
+      yield %p : !mirage_block.tile<4x6xi32>
+    }
+    store %s, %yk : !mirage_block.tile<4x6xf32>, tensor<4x6xf32>
+  }
+  return %y : tensor<4x6xf32>
+}
+
+// -----
+
+// of integers there are sums, and nothing else
+mirage_kernel.graph @g(%x: tensor<4x8xi8>, %w: tensor<8x6xi8>) -> tensor<4x6xi32> {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [1] : (tensor<4x8xi8>, tensor<8x6xi8>) -> tensor<4x6xi32> {
+    %zero = constant 0.0 : !mirage_block.tile<4x6xi32>
+    // expected-error @+1 {{carry 0 is of i32, floating-point numbers are needed}}
+    %s = loop 2 (%a = %zero max) : !mirage_block.tile<4x6xi32> {
+      %xt = load %xk {loop = [1]} : tensor<4x8xi8> -> !mirage_block.tile<4x4xi8>
+      %wt = load %wk {loop = [0]} : tensor<8x6xi8> -> !mirage_block.tile<4x6xi8>
+      %p = matmul %xt, %wt : !mirage_block.tile<4x4xi8>, !mirage_block.tile<4x6xi8>
+      yield %p : !mirage_block.tile<4x6xi32>
+    }
+    store %s, %yk : !mirage_block.tile<4x6xi32>, tensor<4x6xi32>
+  }
+  return %y : tensor<4x6xi32>
+}
+
+// -----
+
+mirage_kernel.graph @g(%x: tensor<4x8xi8>, %w: tensor<8x6xi8>) -> tensor<4x6xi32> {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [2] : (tensor<4x8xi8>, tensor<8x6xi8>) -> tensor<4x6xi32> {
+    %xt = load %xk {grid = [1]} : tensor<4x8xi8> -> !mirage_block.tile<4x4xi8>
+    %wt = load %wk {grid = [0]} : tensor<8x6xi8> -> !mirage_block.tile<4x6xi8>
+    %p = matmul %xt, %wt : !mirage_block.tile<4x4xi8>, !mirage_block.tile<4x6xi8>
+    // expected-error @+1 {{grid_max: operand 0 is of i32, floating-point numbers are needed}}
+    %m = grid_max %p {axes = [0]} : !mirage_block.tile<4x6xi32>
+    store %m, %yk : !mirage_block.tile<4x6xi32>, tensor<4x6xi32>
+  }
+  return %y : tensor<4x6xi32>
+}
+
+// -----
+
+// nor does a sum go where numbers go
+mirage_kernel.graph @g(%x: tensor<4x8xi8>, %w: tensor<8x6xi8>) -> tensor<4x6xf32> {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [1] : (tensor<4x8xi8>, tensor<8x6xi8>) -> tensor<4x6xf32> {
+    %xt = load %xk : tensor<4x8xi8> -> !mirage_block.tile<4x8xi8>
+    %wt = load %wk : tensor<8x6xi8> -> !mirage_block.tile<8x6xi8>
+    %p = matmul %xt, %wt : !mirage_block.tile<4x8xi8>, !mirage_block.tile<8x6xi8>
+    // expected-error @+1 {{store: a tile of i32 does not go into a tensor of f32}}
+    store %p, %yk : !mirage_block.tile<4x6xi32>, tensor<4x6xf32>
+  }
+  return %y : tensor<4x6xf32>
+}

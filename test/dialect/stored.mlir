@@ -45,3 +45,30 @@ mirage_kernel.graph @stored(%a: tensor<4x8xi4>, %b: tensor<4x8xf8E4M3FN>, %c: te
   %z = cast %e : tensor<4x8xi8> -> tensor<4x8xf32>
   return %y, %z : tensor<4x8xf16>, tensor<4x8xf32>
 }
+
+// What products of bytes give needs no saying.
+// CHECK-LABEL: graph @products
+// CHECK: matmul %{{.*}}, %{{.*}} : tensor<4x8xi8>, tensor<8x6xi8>{{$}}
+// CHECK: cast %{{.*}} : tensor<4x6xi32> -> tensor<4x6xf16>
+// CHECK: matmul %{{.*}}, %{{.*}} {transpose_b} : tensor<4x8xf8E4M3FN>, tensor<6x8xf8E5M2>{{$}}
+// CHECK: constant 0.0 : !mirage_block.tile<4x6xi32>
+// CHECK: loop 2 (%{{.*}} = %{{.*}} sum) : !mirage_block.tile<4x6xi32>
+// CHECK: matmul %{{.*}}, %{{.*}} : !mirage_block.tile<4x2xi8>, !mirage_block.tile<2x6xi8>{{$}}
+// CHECK: grid_sum %{{.*}} {axes = [0]} : !mirage_block.tile<4x6xi32>
+mirage_kernel.graph @products(%x: tensor<4x8xi8>, %w: tensor<8x6xi8>, %a: tensor<4x8xf8E4M3FN>, %b: tensor<6x8xf8E5M2>) -> (tensor<4x6xf16>, tensor<4x6xf32>, tensor<4x6xi32>) {
+  %p = matmul %x, %w : tensor<4x8xi8>, tensor<8x6xi8>
+  %f = cast %p : tensor<4x6xi32> -> tensor<4x6xf16>
+  %q = matmul %a, %b {transpose_b} : tensor<4x8xf8E4M3FN>, tensor<6x8xf8E5M2>
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [2] : (tensor<4x8xi8>, tensor<8x6xi8>) -> tensor<4x6xi32> {
+    %zero = constant 0.0 : !mirage_block.tile<4x6xi32>
+    %s = loop 2 (%c = %zero sum) : !mirage_block.tile<4x6xi32> {
+      %xt = load %xk {grid = [1], loop = [1]} : tensor<4x8xi8> -> !mirage_block.tile<4x2xi8>
+      %wt = load %wk {grid = [0], loop = [0]} : tensor<8x6xi8> -> !mirage_block.tile<2x6xi8>
+      %r = matmul %xt, %wt : !mirage_block.tile<4x2xi8>, !mirage_block.tile<2x6xi8>
+      yield %r : !mirage_block.tile<4x6xi32>
+    }
+    %t = grid_sum %s {axes = [0]} : !mirage_block.tile<4x6xi32>
+    store %t, %yk : !mirage_block.tile<4x6xi32>, tensor<4x6xi32>
+  }
+  return %f, %q, %y : tensor<4x6xf16>, tensor<4x6xf32>, tensor<4x6xi32>
+}
