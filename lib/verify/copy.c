@@ -1,8 +1,9 @@
 // copy.c - copies a graph without sugar with other extents, and perhaps with weighted sums.
 //
 // What a copy changes is said by rules (copy.h): new extents, grid axes that are taken away, constants, and inputs that
-// the operands of sums are multiplied by. Inside a kernel or a thread graph such an input is an operand of its own.
-// Schedules, launches and layouts are left out: they change no result.
+// the operands of sums are multiplied by. Inside a kernel or a thread graph such an input is an operand of its own. Where
+// sums are weighted, bytes and sums of their products are f32, since weights are numbers that no byte is multiplied by: such
+// a copy is evaluated in a field, where types say nothing. Schedules, launches and layouts are left out: they change no result.
 #include "copy.h"
 
 #include "tails.h"
@@ -24,8 +25,16 @@ static int64_t new_extent(const Copy *copy, MirageValue v, uint32_t d, int64_t o
   return copy->rules->extent(copy->rules->user, v, d, old);
 }
 
+// Whether the value is of bytes, or a sum of their products, and becomes f32.
+static bool becomes_number(const Copy *copy, MirageValue v) {
+  MirageDType dtype = mirage_ugraph_type(copy->from, v)->dtype;
+  return copy->rules->num_patterns &&
+         (mirage_dtype_is_stored(dtype) || (dtype == MIRAGE_I32 && !mirage_ugraph_is_logical(copy->from, v)));
+}
+
 static MirageType new_type(const Copy *copy, MirageValue v) {
   MirageType type = *mirage_ugraph_type(copy->from, v);
+  type.dtype = becomes_number(copy, v) ? MIRAGE_F32 : type.dtype;
   for (uint32_t d = 0; d < type.rank; d++)
     type.shape[d] = new_extent(copy, v, d, type.shape[d]);
   type.layout = (MirageLayout){0};
@@ -63,7 +72,7 @@ static MirageValue weighted(Copy *copy, const MirageNodeView *node, MirageValue 
   uint32_t pattern;
   if (!pattern_of(copy, node, &pattern))
     return a;
-  MirageDType dtype = mirage_ugraph_type(copy->from, node->operands[0])->dtype;
+  MirageDType dtype = new_type(copy, node->operands[0]).dtype;
   MirageValue product =
       mirage_ugraph_apply(copy->to, MIRAGE_OP_MUL, 2, (MirageValue[]){a, copy->weights[pattern]}, NULL);
   bool widened = product.index && mirage_ugraph_type(copy->to, product)->dtype != dtype; // tiles compute in f32
@@ -282,6 +291,9 @@ static void copy_node(Copy *copy, const MirageNodeView *node) {
   for (uint32_t i = 0; i < node->num_operands; i++)
     operands[i] = copy->map[node->operands[i].index];
   mirage_ugraph_set_loc(copy->to, node->loc);
+  for (uint32_t i = 0; node->op == MIRAGE_OP_LOOP && i < node->num_operands; i++) // what a sum of integers begins with
+    if (becomes_number(copy, (MirageValue){node->first_result.index + i}))
+      operands[i] = mirage_ugraph_cast(copy->to, operands[i], MIRAGE_F32);
   if (node->region.index)
     copy_structure(copy, node, operands);
   else if (node->op == MIRAGE_OP_YIELD)

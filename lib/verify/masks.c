@@ -259,8 +259,8 @@ static bool copy_pure(Copy *copy, MirageNode id, const MirageNodeView *node) {
   if (!node->num_results || !copy->side->pure[node->first_result.index] ||
       (at_kernel && copy->side->needed[node->first_result.index]))
     return false;
-  if (is_constant(copy->side->graph, node->first_result))
-    return mirage__mask_is_logical(copy->side->graph, node->first_result);
+  if (is_constant(copy->side->graph, node->first_result)) // an integer may be what a sum begins with
+    return mirage_ugraph_type(copy->side->graph, node->first_result)->dtype == MIRAGE_I1;
   if (at_kernel && copy->m->form == VERIFY_MASK_ADDED && is_number(copy->side, node->first_result)) {
     uint32_t index = index_of_tensor(copy, node->first_result);
     if (index < copy->m->out->count)

@@ -14,8 +14,7 @@ typedef struct MaskSide {
 
 /// Whether a value is of i1 or an index.
 static inline bool mirage__mask_is_logical(const MirageUGraph *graph, MirageValue v) {
-  MirageFamily family = mirage_dtype_family(mirage_ugraph_type(graph, v)->dtype);
-  return family == MIRAGE_FAMILY_PREDICATE || family == MIRAGE_FAMILY_INDEX;
+  return mirage_ugraph_is_logical(graph, v);
 }
 
 /// Whether the value `v`, computed at `at` in a block of `side`, is a tile of the mask; the access of a load that would bring

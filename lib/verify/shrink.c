@@ -107,7 +107,7 @@ static bool pattern_of(const Shrink *shrink, const MirageNodeView *node, VerifyP
                                  .extent = new_extent(shrink, a, (uint32_t)d, type->shape[d]),
                                  .inner = mirage__axes_inner(shrink->axes, shrink->g, a, (uint32_t)d),
                                  .rank = type->rank - (uint32_t)d,
-                                 .dtype = type->dtype};
+                                 .dtype = mirage_dtype_is_stored(type->dtype) ? MIRAGE_F32 : type->dtype};
   return true;
 }
 
