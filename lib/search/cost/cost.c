@@ -11,7 +11,7 @@ enum {
   SECTOR_BYTES = 32,
   INSTRUCTION_M = 16,
   INSTRUCTION_N = 8,
-  INSTRUCTION_K = 16,
+  INSTRUCTION_BYTES = 32, // of the contraction
   MAX_STAGES = 4,
   NARROW_BYTES = 4,
   SLAB = 64,
@@ -99,10 +99,11 @@ static void add_matmul(CostKernel *kernel, const MirageAttrs *attrs, const Mirag
   double plain = round_up(m, INSTRUCTION_M) * round_up(n, INSTRUCTION_N);
   double swapped = round_up(n, INSTRUCTION_M) * round_up(m, INSTRUCTION_N);
   kernel->least_rows = kernel->least_rows > 0 ? fmin(kernel->least_rows, batch * m) : batch * m;
-  kernel->matmul_flops += 2 * batch * fmin(plain, swapped) * round_up(k, INSTRUCTION_K) * times;
+  double bytes = fmin(2, (double)mirage_dtype_bits(a->dtype) / 8); // of an operand's element: the fewer, the faster
+  kernel->matmul_flops += batch * bytes * fmin(plain, swapped) * round_up(k, INSTRUCTION_BYTES / bytes) * times;
   kernel->flops += 2 * batch * m * n * k * times;
   // Slabs of 64 rows by up to 256 columns: each reads its rows, and its columns.
-  kernel->operand_bytes += 2 * batch * ceil(m / SLAB) * k * (ceil(n / SLAB_COLUMNS) * SLAB + n) * times;
+  kernel->operand_bytes += bytes * batch * ceil(m / SLAB) * k * (ceil(n / SLAB_COLUMNS) * SLAB + n) * times;
 }
 
 void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *attrs, const MirageType *result,

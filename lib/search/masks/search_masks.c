@@ -14,10 +14,7 @@
 #include <stdlib.h>
 
 // A predicate or an index, which the search knows nothing of.
-static bool is_logical(const MirageUGraph *graph, MirageValue v) {
-  MirageFamily family = mirage_dtype_family(mirage_ugraph_type(graph, v)->dtype);
-  return family == MIRAGE_FAMILY_PREDICATE || family == MIRAGE_FAMILY_INDEX;
-}
+static bool is_logical(const MirageUGraph *graph, MirageValue v) { return mirage_ugraph_is_logical(graph, v); }
 
 static bool is_constant(const MirageUGraph *graph, MirageValue v) {
   MirageNode def = mirage_ugraph_def(graph, v);

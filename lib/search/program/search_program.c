@@ -238,19 +238,31 @@ static MirageStatus find_axes(AxisFinder *finder) {
   return MIRAGE_OK;
 }
 
+static bool multiplies_bytes(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    if (node.op == MIRAGE_OP_MATMUL && mirage_dtype_is_stored(mirage_ugraph_type(graph, node.operands[0])->dtype))
+      return true;
+  }
+  return false;
+}
+
 // The 16-bit type in which some product takes its operands; MIRAGE_F32 when none does.
 static MirageDType product_dtype(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
   for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
-    if (node.op == MIRAGE_OP_MATMUL && mirage_ugraph_type(graph, node.operands[0])->dtype != MIRAGE_F32)
-      return mirage_ugraph_type(graph, node.operands[0])->dtype;
+    MirageDType dtype = node.op == MIRAGE_OP_MATMUL ? mirage_ugraph_type(graph, node.operands[0])->dtype : MIRAGE_F32;
+    if (mirage_dtype_bits(dtype) == 16)
+      return dtype;
   }
   return MIRAGE_F32;
 }
 
 // Matmul operands meet in the 16-bit type of the program's products, or, where these are of f32, of its first 16-bit
-// input: f32 operands are often only widened. A program of f32 inputs and products stays in f32.
+// input: f32 operands are often only widened. A program of f32 inputs and products stays in f32. Bytes that meet something
+// else than bytes do so in f16, which every i8 and f8 is.
 static MirageDType operand_dtype(const MirageUGraph *graph) {
   MirageDType of_products = product_dtype(graph);
   if (of_products != MIRAGE_F32)
@@ -260,7 +272,7 @@ static MirageDType operand_dtype(const MirageUGraph *graph) {
     if (dtype == MIRAGE_F16 || dtype == MIRAGE_BF16)
       return dtype;
   }
-  return MIRAGE_F32;
+  return multiplies_bytes(graph) ? MIRAGE_F16 : MIRAGE_F32;
 }
 
 MirageStatus mirage__search_program_init(SearchProgram *program, const MirageUGraph *source, const MirageDiag *diag) {
@@ -292,6 +304,7 @@ MirageStatus mirage__search_program_init(SearchProgram *program, const MirageUGr
   free(finder.parent);
   free(finder.reduced);
   program->dtype = operand_dtype(graph);
+  program->bytes = multiplies_bytes(graph);
   if (status != MIRAGE_OK)
     mirage__search_program_deinit(program);
   return status;

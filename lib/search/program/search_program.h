@@ -48,6 +48,7 @@ typedef struct SearchProgram {
   bool turned;               // a batch of matmuls transposes weights that it computes: search_grouped.c
   uint32_t num_elementwise;
   MirageDType dtype; // of matmul operands
+  bool bytes;        // it multiplies stored numbers as they are: so do its µGraphs, where both operands are loaded
   // Maxima that the program subtracts before it exponentiates and whose choice does not matter (search_gauge.c).
   bool *dropped;        // by value: such a maximum; it is read as 0. Owned
   uint8_t *shift;       // by value: the axis of the dropped maximum that was subtracted from it; 0 = none. Owned

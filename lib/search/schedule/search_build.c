@@ -2,9 +2,11 @@
 //
 // One custom kernel: what stands before the loop, accumulators started by constants, the loop with its loads, what
 // stands after it, maybe another loop, a store for each result. Reductions that are split over blocks:
-// search_combine.c. Tails: search_build_tail.c. Casts appear here and nowhere else in the search: matmul operands meet in the program's 16-bit
-// type, which a tile of a stored type is cast to where it is loaded, and what is stored takes its output's. A constant becomes a tile of extent 1 in every dimension of its
-// neighbour.
+// search_combine.c. Tails: search_build_tail.c. Casts appear here and nowhere else in the search: matmul operands meet in
+// the program's 16-bit type, which a tile of a stored type is cast to where it is loaded, and what is stored takes its
+// output's. A program that multiplies bytes keeps them: two loaded tiles of bytes are multiplied as they are, sums of i8
+// are i32 up to the end of loops and collectives, and whatever else reads either casts it. A constant becomes a tile of
+// extent 1 in every dimension of its neighbour.
 #include "canonical/pad.h"
 #include "search/schedule/search_builder.h"
 #include "search/schedule/search_tails.h"
@@ -88,11 +90,20 @@ static MirageType scalar_like(const Builder *builder, MirageValue neighbour) {
   return mirage_type_tile(MIRAGE_F32, type && type->rank ? type->rank : 1, ones);
 }
 
+// A value that arithmetic takes: an i32 becomes f32, a stored number one of the program's type.
+static MirageValue number(Builder *builder, uint32_t node) {
+  MirageValue value = builder->values[node];
+  MirageDType dtype = value.index ? mirage_ugraph_type(builder->graph, value)->dtype : MIRAGE_F32;
+  if (dtype == MIRAGE_I32)
+    return mirage_ugraph_cast(builder->graph, value, MIRAGE_F32);
+  return mirage_dtype_is_stored(dtype) ? mirage_ugraph_cast(builder->graph, value, builder->program->dtype) : value;
+}
+
 // A node's value as an operand next to `other`; constants are built where they are used.
 static MirageValue operand(Builder *builder, uint32_t node, uint32_t other) {
   const SearchNode *source = &builder->structure->nodes[node];
   if (source->op != MIRAGE_OP_CONSTANT)
-    return builder->values[node];
+    return number(builder, node);
   MirageType type = scalar_like(builder, builder->values[other]);
   return mirage_ugraph_constant(builder->graph, type, builder->program->constants[source->a]);
 }
@@ -105,6 +116,35 @@ static MirageValue matmul_operand(Builder *builder, uint32_t node) {
   if (!builder->casts[node].index)
     builder->casts[node] = mirage_ugraph_cast(builder->graph, value, builder->program->dtype);
   return builder->casts[node];
+}
+
+MirageDType mirage__search_stored_dtype(const SearchProgram *program, const SearchStructure *structure, uint32_t node) {
+  const SearchNode *source = &structure->nodes[node];
+  while (source->op == MIRAGE_OP_TRANSPOSE)
+    source = &structure->nodes[source->a];
+  if (!program->bytes || source->op != MIRAGE_OP_LOAD)
+    return MIRAGE_F32;
+  MirageDType dtype = mirage_ugraph_type(program->graph, mirage_ugraph_get_input(program->graph, source->a))->dtype;
+  return dtype == MIRAGE_I8 || mirage_dtype_is_f8(dtype) ? dtype : MIRAGE_F32;
+}
+
+bool mirage__search_multiplies_bytes(const SearchProgram *program, const SearchStructure *structure, uint32_t node) {
+  const SearchNode *product = &structure->nodes[node];
+  if (product->op != MIRAGE_OP_MATMUL)
+    return false;
+  MirageDType a = mirage__search_stored_dtype(program, structure, product->a);
+  MirageDType b = mirage__search_stored_dtype(program, structure, product->b);
+  return (a == MIRAGE_I8 && b == MIRAGE_I8) || (mirage_dtype_is_f8(a) && mirage_dtype_is_f8(b));
+}
+
+// Whether the node's value is i32: a product of i8, or a sum of such.
+static bool gives_integers(const Builder *builder, uint32_t node) {
+  const SearchNode *source = &builder->structure->nodes[node];
+  while (source->op == MIRAGE_OP_TRANSPOSE || (source->op == MIRAGE_OP_LOOP && source->flags == SEARCH_SUM))
+    source = &builder->structure->nodes[source->a];
+  node = (uint32_t)(source - builder->structure->nodes);
+  return mirage__search_multiplies_bytes(builder->program, builder->structure, node) &&
+         mirage__search_stored_dtype(builder->program, builder->structure, source->a) == MIRAGE_I8;
 }
 
 // The reduced dimension counted from the front of the operand's own rank.
@@ -140,7 +180,7 @@ static MirageValue build_quotient(Builder *builder, const SearchReciprocals *by,
 }
 
 static void build_inverse(Builder *builder, uint32_t node) {
-  MirageValue value = builder->values[node];
+  MirageValue value = number(builder, node);
   MirageValue one = mirage_ugraph_constant(builder->graph, scalar_like(builder, value), 1.0);
   builder->inverses[node] = mirage_ugraph_apply(builder->graph, MIRAGE_OP_DIV, 2, (MirageValue[]){one, value}, NULL);
 }
@@ -203,19 +243,25 @@ static MirageValue build_node(Builder *builder, const SearchNode *node) {
   MirageAttrs attrs = {0};
   MirageValue operands[2];
   SearchReciprocals by;
+  uint32_t index = (uint32_t)(node - builder->structure->nodes);
   if (mirage__search_reciprocals(builder->structure, node, &by))
-    return build_quotient(builder, &by, builder->values[node->a]);
+    return build_quotient(builder, &by, number(builder, node->a));
   switch ((MirageOp)node->op) {
   case MIRAGE_OP_LOAD: {
     MirageAccessAttrs access = load_access(builder, node);
     MirageValue tile =
         mirage_ugraph_load(graph, mirage_ugraph_argument(graph, builder->custom, builder->argument[node->a]), &access);
-    bool stored = tile.index && mirage_dtype_is_stored(mirage_ugraph_type(graph, tile)->dtype);
+    bool stored = tile.index && mirage_dtype_is_stored(mirage_ugraph_type(graph, tile)->dtype) &&
+                  mirage__search_stored_dtype(builder->program, builder->structure, index) == MIRAGE_F32;
     return stored ? mirage_ugraph_cast(graph, tile, builder->program->dtype) : tile;
   }
   case MIRAGE_OP_MATMUL:
-    operands[0] = matmul_operand(builder, node->a);
-    operands[1] = matmul_operand(builder, node->b);
+    operands[0] = builder->values[node->a];
+    operands[1] = builder->values[node->b];
+    if (!mirage__search_multiplies_bytes(builder->program, builder->structure, index)) {
+      operands[0] = matmul_operand(builder, node->a);
+      operands[1] = matmul_operand(builder, node->b);
+    }
     attrs.matmul.transpose_a = (node->flags & SEARCH_TRANSPOSE_A) != 0;
     attrs.matmul.transpose_b = (node->flags & SEARCH_TRANSPOSE_B) != 0;
     return mirage_ugraph_apply(graph, MIRAGE_OP_MATMUL, 2, operands, &attrs);
@@ -223,7 +269,8 @@ static MirageValue build_node(Builder *builder, const SearchNode *node) {
   case MIRAGE_OP_REDUCE_MAX:
     attrs.reduce.dim = own_dim(builder, node);
     attrs.reduce.extent = 1;
-    return mirage_ugraph_apply(graph, (MirageOp)node->op, 1, &builder->values[node->a], &attrs);
+    operands[0] = number(builder, node->a);
+    return mirage_ugraph_apply(graph, (MirageOp)node->op, 1, operands, &attrs);
   case MIRAGE_OP_TRANSPOSE:
     for (int32_t d = 0; d < node->rank; d++)
       attrs.perm.perm[d] = d + 2 < node->rank ? d : 2 * node->rank - 3 - d;
@@ -273,21 +320,28 @@ static MirageValue initial_value(Builder *builder, const SearchNode *node) {
   for (uint32_t d = 0; d < node->rank; d++)
     shape[d] = mirage__search_tile_extent(builder->program, builder->structure, builder->schedule,
                                           node->dims[SEARCH_RANK - node->rank + d]);
-  MirageAttrs attrs = {.shape = {.type = mirage_type_tile(MIRAGE_F32, node->rank, shape)}};
+  MirageDType dtype = node->flags == SEARCH_SUM && gives_integers(builder, node->a) ? MIRAGE_I32 : MIRAGE_F32;
+  MirageAttrs attrs = {.shape = {.type = mirage_type_tile(dtype, node->rank, shape)}};
   if (node->flags == SEARCH_MAXIMUM)
     return mirage_ugraph_apply(builder->graph, MIRAGE_OP_BOTTOM, 0, NULL, &attrs);
   return mirage_ugraph_constant(builder->graph, attrs.shape.type, 0.0);
 }
 
-static MirageValue as_f32(Builder *builder, MirageValue value) {
-  bool narrow = value.index && mirage_ugraph_type(builder->graph, value)->dtype != MIRAGE_F32;
+// What an accumulator takes.
+static MirageValue contribution(Builder *builder, const SearchNode *accumulator) {
+  MirageValue value = builder->values[accumulator->a];
+  MirageDType dtype = value.index ? mirage_ugraph_type(builder->graph, value)->dtype : MIRAGE_F32;
+  bool narrow = dtype != MIRAGE_F32 && (dtype != MIRAGE_I32 || accumulator->flags != SEARCH_SUM);
   return narrow ? mirage_ugraph_cast(builder->graph, value, MIRAGE_F32) : value;
 }
 
 static void store(Builder *builder, uint32_t output) {
   uint32_t stored = builder->structure->outputs[output];
   MirageAccessAttrs access = mirage__build_access(builder, &builder->structure->nodes[stored]);
-  mirage_ugraph_store(builder->graph, builder->values[stored], mirage__build_output(builder, output), &access);
+  MirageValue to = mirage__build_output(builder, output), value = builder->values[stored];
+  if (to.index && mirage_ugraph_type(builder->graph, to)->dtype != MIRAGE_I32)
+    value = number(builder, stored);
+  mirage_ugraph_store(builder->graph, value, to, &access);
 }
 
 // Results of which the loop of this stage stores a tile in each iteration.
@@ -326,9 +380,9 @@ static void build_loop(Builder *builder, uint32_t stage) {
   uint32_t num_values = count;
   for (uint32_t i = 0; i < count; i++) {
     const SearchNode *node = &structure->nodes[sources[i]];
-    values[i] = as_f32(builder, builder->values[node->a]);
+    values[i] = contribution(builder, node);
     if (node->flags == SEARCH_RESCALE)
-      values[num_values++] = builder->values[node->b];
+      values[num_values++] = number(builder, node->b);
   }
   mirage_ugraph_close(graph, num_values, values);
   for (uint32_t i = 0; i < count; i++)
@@ -342,7 +396,7 @@ static void build_step(Builder *builder, uint32_t stage) {
   store_tiles(builder, stage);
   for (uint32_t i = 0; i < builder->structure->num_nodes; i++)
     if (builder->structure->nodes[i].op == MIRAGE_OP_LOOP && builder->structure->nodes[i].stage == stage + 1)
-      builder->values[i] = as_f32(builder, builder->values[builder->structure->nodes[i].a]);
+      builder->values[i] = contribution(builder, &builder->structure->nodes[i]);
 }
 
 void mirage__build_before(Builder *builder) { build_stage(builder, SEARCH_BEFORE); }

@@ -46,6 +46,11 @@ bool mirage__build_has_loop(const Builder *builder);
 /// The tile's shape without loop and grid: the whole tensor that a node is part of.
 MirageType mirage__build_tensor(const Builder *builder, const SearchNode *node, MirageDType dtype);
 
+/// The type of a loaded tile of bytes, perhaps transposed, that a program of such products keeps; MIRAGE_F32: it is none.
+/// And whether a product takes two of them.
+MirageDType mirage__search_stored_dtype(const SearchProgram *program, const SearchStructure *structure, uint32_t node);
+bool mirage__search_multiplies_bytes(const SearchProgram *program, const SearchStructure *structure, uint32_t node);
+
 // search_build_tail.c
 /// The node's value with bottom past the end of the loop's axis.
 MirageValue mirage__build_masked(Builder *builder, uint32_t node);

@@ -91,8 +91,11 @@ static void store_parts(Builder *builder) {
       continue;
     MirageAccessAttrs access = with_parts_access(mirage__build_access(builder, &builder->structure->nodes[i]));
     access.grid[builder->split_axis] = 0;
-    MirageType type = *mirage_ugraph_type(builder->graph, builder->values[i]);
-    mirage_ugraph_store(builder->graph, reshape(builder, builder->values[i], with_parts(&type, 1)),
+    MirageValue part = builder->values[i];
+    if (mirage_ugraph_type(builder->graph, part)->dtype != MIRAGE_F32) // the second kernel adds numbers
+      part = mirage_ugraph_cast(builder->graph, part, MIRAGE_F32);
+    MirageType type = *mirage_ugraph_type(builder->graph, part);
+    mirage_ugraph_store(builder->graph, reshape(builder, part, with_parts(&type, 1)),
                         mirage__build_output(builder, count++), &access);
   }
 }

@@ -2,6 +2,7 @@
 //
 // Fills one CostKernel for each kernel that search_build.c would make and uses the formula of cost.c. A reduction that
 // is split over blocks adds either a meeting of blocks (a collective) or a second kernel that combines the parts.
+#include "search/schedule/search_builder.h"
 #include "search/schedule/search_guess.h"
 #include "search/schedule/search_tails.h"
 #include <math.h>
@@ -75,6 +76,15 @@ static void note_outside(ScheduleWalk *walk, const MirageType *tile, double byte
   walk->kernel.loads_outside |= mirage__cost_is_long(tile);
 }
 
+static bool stays_bytes(const ScheduleWalk *walk, const SearchNode *load) {
+  uint32_t index = (uint32_t)(load - walk->structure->nodes);
+  return mirage__search_stored_dtype(walk->program, walk->structure, index) != MIRAGE_F32;
+}
+
+static bool multiplies_bytes(const ScheduleWalk *walk, const SearchNode *product) {
+  return mirage__search_multiplies_bytes(walk->program, walk->structure, (uint32_t)(product - walk->structure->nodes));
+}
+
 static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile, double times) {
   bool looped = mirage__search_is_inside(node->stage) && walk->iterations > 1;
   const MirageType *tensor =
@@ -91,7 +101,7 @@ static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageTyp
   if (!looped)
     mirage__guess_load(&walk->guess, tile);
   walk->kernel.iteration_bytes += looped ? (double)mirage_type_bytes(tile) : 0;
-  if (mirage_dtype_is_stored(tile->dtype)) // cast where it is loaded: search_build.c
+  if (mirage_dtype_is_stored(tile->dtype) && !stays_bytes(walk, node)) // cast where it is loaded: search_build.c
     walk->kernel.converted += (double)mirage_type_elements(tile) * times;
   if (!(walk->loaded >> node->a & 1))
     walk->kernel.dram_bytes += (double)mirage_type_bytes(tensor);
@@ -141,7 +151,7 @@ static void add_accumulator(ScheduleWalk *walk, const SearchNode *node, const Mi
   }
   mirage__guess_carry(&walk->guess, plain ? (MirageOp)from->op : MIRAGE_OP_NONE, grouped != NULL,
                       product ? &attrs : NULL, &walk->types[from->a], &walk->types[second], walk->program->dtype,
-                      b->op == MIRAGE_OP_LOAD && mirage__search_is_inside(b->stage),
+                      b->op == MIRAGE_OP_LOAD && mirage__search_is_inside(b->stage) && !multiplies_bytes(walk, from),
                       product && !varies(walk, &walk->structure->nodes[from->a]) && !varies(walk, b));
   walk->guess.accumulator_bytes += (double)mirage_type_bytes(tile);
   if (!product)
@@ -156,9 +166,12 @@ static void add_operator(ScheduleWalk *walk, const SearchNode *node, const Mirag
   const MirageType *a = &walk->types[node->a], *b = &walk->types[node->b];
   MirageAttrs attrs = {.matmul = {.transpose_a = (node->flags & SEARCH_TRANSPOSE_A) != 0}};
   bool looped = mirage__search_is_inside(node->stage) && walk->iterations > 1;
-  if (node->op == MIRAGE_OP_MATMUL) {
+  MirageType cast = *a; // of a product's operand
+  if (node->op == MIRAGE_OP_MATMUL && !multiplies_bytes(walk, node)) {
     add_cast(walk, node->a, looped, times);
     add_cast(walk, node->b, looped, times);
+    cast.dtype = walk->program->dtype;
+    a = &cast;
   }
   const bool of_product[] = {walk->product[node->a], mirage__search_is_binary(node->op) && walk->product[node->b]};
   mirage__guess_operator(&walk->guess, &walk->kernel, (MirageOp)node->op, &attrs, tile, a, b, of_product, looped,
