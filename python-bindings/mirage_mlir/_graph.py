@@ -15,9 +15,9 @@ bfloat16 = "bfloat16"
 float32 = "float32"
 
 bool_ = "bool"  # predicates
-int32 = "int32"  # indices
+int32 = "int32"  # indices, and products of int8
 
-_STORED = ("int8", "int4", "float8_e4m3fn", "float8_e5m2")  # of inputs, which are cast before anything else
+_STORED = ("int8", "int4", "float8_e4m3fn", "float8_e5m2")  # of inputs, which are cast, or multiplied with their like
 _NO_NUMBERS = (bool_, int32)
 _ALIASES = {"f16": float16, "bf16": bfloat16, "f32": float32, "half": float16, "float": float32, "i1": bool_, "bool_": bool_, "i32": int32}
 
@@ -151,7 +151,7 @@ class Graph:
 
         dims:    extents, outermost first, each at least 1; at most 6.
         dtype:   float16, bfloat16, float32; also NumPy's and PyTorch's names of them. Weights may be stored as int8, int4,
-                 float8_e4m3fn or float8_e5m2, and are cast before anything else; two int4 are passed as one int8, the first in
+                 float8_e4m3fn or float8_e5m2, and are cast before anything else but a product with their like; two int4 are passed as one int8, the first in
                  its low half, in a tensor whose last dimension is half as long. bool is for masks, int32 for positions, which are
                  compared.
         strides: in elements, where the tensor that will be passed is a transposed view of a contiguous one; a permutation of
@@ -385,7 +385,8 @@ class Graph:
     # ------------------------------------------------------------------------------------------------------- contractions
 
     def matmul(self, a: Tensor, b: Tensor, transpose_a: bool = False, transpose_b: bool = False, dtype: Any = None) -> Tensor:
-        """a @ b over the last two dimensions; leading ones are batch and broadcast. Accumulates in float32.
+        """a @ b over the last two dimensions; leading ones are batch and broadcast. Accumulates in float32. Two int8 give int32,
+        exactly; two float8, of either kind each, float32.
 
         Shapes: [.., m, k] @ [.., k, n] -> [.., m, n]; transpose_a: a is [.., k, m]; transpose_b: b is [.., n, k].
         dtype:  of the result: that of the operands (omitted), or float32, which keeps the sums as they are.

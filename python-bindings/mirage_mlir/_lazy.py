@@ -20,6 +20,7 @@ from ._known import COMPARISONS
 from ._lazy_attention import Values, attention
 from ._lazy_values import (
     FLOATS,
+    PRODUCTS,
     STORED,
     Const,
     Node,
@@ -60,7 +61,8 @@ class Builder:
         return self.inputs[-1]
 
     def make(self, op: str, operands: Sequence[Value], attrs: tuple[Any, ...], dtype: str, shape: Shape) -> Node:
-        if dtype not in FLOATS and op not in _MOVES and not (dtype == "bool" and op in (*_PREDICATES, "reduce_max")):
+        known_otherwise = (dtype == "bool" and op in (*_PREDICATES, "reduce_max")) or (dtype == "int32" and op == "matmul")
+        if dtype not in FLOATS and op not in _MOVES and not known_otherwise:
             raise Unsupported(f"{op} in {dtype}: only float16, bfloat16 and float32 are computed")
         if 0 in shape:
             raise Unsupported(f"{op}: a tensor without elements, {list(shape)}")
@@ -317,7 +319,8 @@ class Builder:
             contract: tuple[Sequence[int], Sequence[int]], dtype: str) -> Value:
         """The product of two tensors; the result has batch dimensions, then a's others, then b's."""
         a, b = self.known(a), self.known(b)
-        if a.dtype != b.dtype or a.dtype not in FLOATS or dtype not in (a.dtype, "float32"):
+        numbers = a.dtype == b.dtype and a.dtype in FLOATS and dtype in (a.dtype, "float32")
+        if not numbers and PRODUCTS.get((a.dtype, b.dtype)) != dtype:
             raise Unsupported(f"a product of {a.dtype} and {b.dtype} as {dtype}")
         if (whole := self._attention(a, b, batch, contract, dtype)) is not None:
             return whole
@@ -329,7 +332,10 @@ class Builder:
         wide = tuple(e for e in outer if e != 1)
         left, turned_a = self._side(a, batch[0], free[0], contract[0], wide, m, k)
         right, turned_b = self._side(b, batch[1], contract[1], free[1], wide, k, n)
-        op = "matmul" if dtype == a.dtype else "wide_matmul"
+        for side in (left, right):
+            if side.dtype in STORED and is_moved(side):
+                raise Unsupported(f"{side.dtype} whose dimensions change places: a product takes it as it lies, or with its last two turned")
+        op = "matmul" if dtype == a.dtype or not numbers else "wide_matmul"
         product = self.make(op, [left, right], (turned_a, turned_b), dtype, wide + (m, n))
         shape = outer + tuple(a.shape[d] for d in free[0]) + tuple(b.shape[d] for d in free[1])
         return self.reshape(product, shape)

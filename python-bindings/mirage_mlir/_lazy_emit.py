@@ -8,7 +8,7 @@ from . import _known as known
 from ._graph import Graph, Tensor
 from ._known import COMPARISONS
 from ._lazy import Builder
-from ._lazy_values import Node, Shape, Unsupported, Value, number_of
+from ._lazy_values import STORED, Node, Shape, Unsupported, Value, number_of
 
 
 def emit(builder: Builder, outputs: Sequence[Value], name: str, names: Sequence[str], shaped: bool = False) -> Graph:
@@ -94,7 +94,8 @@ def _emit_one(graph: Graph, node: Node, done: dict[int, Tensor]) -> Any:
         return graph.concat(operands, *node.attrs)
     if node.op in ("matmul", "wide_matmul"):
         transpose_a, transpose_b = node.attrs or (False, False)
-        return graph.matmul(operands[0], operands[1], transpose_a, transpose_b, dtype=node.dtype)
+        dtype = None if operands[0].dtype in STORED else node.dtype
+        return graph.matmul(operands[0], operands[1], transpose_a, transpose_b, dtype=dtype)
     if node.op == "attention":
         scale, causal, offset, window, cap = node.attrs
         q, k, v, *mask = operands

@@ -15,6 +15,8 @@ from ._mirage import MirageError
 Shape = tuple[int, ...]
 FLOATS = ("float16", "bfloat16", "float32")
 STORED = ("int8", "int4", "float8_e4m3fn", "float8_e5m2")
+_FLOAT8 = ("float8_e4m3fn", "float8_e5m2")
+PRODUCTS = {("int8", "int8"): "int32", **{(a, b): "float32" for a in _FLOAT8 for b in _FLOAT8}}  # of what is stored, as it is
 
 
 class Unsupported(MirageError):

@@ -14,6 +14,7 @@ from ._known import Known
 from ._torch_table import (
     FLOATS,
     FROM_TORCH,
+    Turned,
     Unsupported,
     as_dtype,
     as_tensor,
@@ -50,6 +51,41 @@ def matmul(g, a, b, out_dtype=None):
     if out_dtype is not None and FROM_TORCH.get(out_dtype) not in FLOATS:
         raise Unsupported(str(out_dtype).removeprefix("torch."))
     return _matmul(g, as_tensor(a), as_tensor(b), dtype=out_dtype and FROM_TORCH[out_dtype])
+
+
+def _bytes(x: Any, dtypes: tuple[str, ...], what: str) -> tuple[Tensor, bool]:
+    """A matrix of a stored type as it lies in memory, and whether it is the transpose of that."""
+    turned = isinstance(x, Turned) and x.perm == [1, 0]
+    if x.dtype not in dtypes or x.ndim != 2 or isinstance(x, Turned) and not turned:
+        raise Unsupported(f"{what} is {x.dtype} of {x.ndim} dimensions, not a matrix of {' or '.join(dtypes)}")
+    return (x.base if turned else as_tensor(x)), turned
+
+
+@op("_int_mm")
+def int_mm(g, a, b):
+    (a, ta), (b, tb) = (_bytes(x, ("int8",), "an operand") for x in (a, b))
+    return g.matmul(a, b, transpose_a=ta, transpose_b=tb)
+
+
+def _scale_of(g: Graph, scale: Any, shape: tuple[int, int]) -> Tensor:
+    """One number, or one for each row or column."""
+    scale = as_tensor(scale, "a scale")
+    if scale.dtype != "float32" or scale.shape not in (shape, (1, 1), (1,)):
+        raise Unsupported(f"a scale of {scale.dtype} {list(scale.shape)}: float32 of one element or {list(shape)} is possible")
+    return scale
+
+
+@op("_scaled_mm")
+def scaled_mm(g, a, b, scale_a, scale_b, bias=None, scale_result=None, out_dtype=None, use_fast_accum=False):
+    """The scales multiply the sums, which are in float32; the result is rounded once."""
+    if scale_result is not None or FROM_TORCH.get(out_dtype) not in FLOATS:
+        raise Unsupported("a result of float8" if scale_result is not None or out_dtype is None else str(out_dtype).removeprefix("torch."))
+    m, n = a.shape[0], b.shape[-1]
+    (a, ta), (b, tb) = (_bytes(x, ("float8_e4m3fn", "float8_e5m2"), "an operand") for x in (a, b))
+    y = g.matmul(a, b, transpose_a=ta, transpose_b=tb)
+    y = g.mul(g.mul(y, _scale_of(g, scale_a, (m, 1))), _scale_of(g, scale_b, (1, n)))
+    y = y if bias is None else g.add(y, as_tensor(bias, "the bias"))
+    return as_dtype(g, y, out_dtype)
 
 
 @op("linear")

@@ -403,6 +403,31 @@ def test_stored_weights_that_are_moved_about():
     assert operators(graph) == ["cast", "matmul"]
 
 
+@pytest.mark.parametrize("contract", [((1,), (0,)), ((1,), (1,)), ((0,), (0,))])
+def test_products_of_int8(contract):
+    x = draw(*(48, 64) if contract[0] == (0,) else (64, 48), dtype=jnp.int8)
+    w = draw(*(48, 32) if contract[1] == (0,) else (32, 48), dtype=jnp.int8, seed=2)
+    f = lambda x, w: jax.lax.dot_general(x, w, (contract, ((), ())), preferred_element_type=jnp.int32)  # noqa: E731
+    graph = mi.from_jax(f, x, w)
+    assert operators(graph) == ["matmul"] and graph.outputs[0].dtype == "int32"
+    np.testing.assert_array_equal(mi.from_mlir(graph.mlir)(np.asarray(x), np.asarray(w)), f(x, w))
+
+
+def test_a_quantised_linear_layer():
+    x, w, sx, sw = draw(16, 64, dtype=jnp.int8), draw(32, 64, dtype=jnp.int8, seed=2), draw(16, 1), draw(32, seed=3)
+    f = lambda x, w, sx, sw: jnp.dot(x, w.T, preferred_element_type=jnp.int32).astype(jnp.float32) * sx * sw  # noqa: E731
+    assert operators(mi.from_jax(f, x, w, sx, sw)) == ["matmul", "cast", "mul", "mul"]
+    near(jit(f)(x, w, sx, sw), f(x, w, sx, sw), 1e-5)
+
+
+@pytest.mark.parametrize("other", [jnp.float8_e4m3fn, jnp.float8_e5m2])
+def test_products_of_float8(other):
+    x, w, scale = draw(16, 64, dtype=jnp.float8_e4m3fn), draw(64, 32, dtype=other, seed=2), draw(32, seed=3)
+    f = lambda x, w, s: jax.lax.dot_general(x, w, (((1,), (0,)), ((), ())), preferred_element_type=jnp.float32) * s  # noqa: E731
+    assert operators(mi.from_jax(f, x, w, scale)) == ["matmul", "mul"]
+    near(jit(f)(x, w, scale), jnp.dot(x.astype("float32"), w.astype("float32")) * scale, 1e-5)
+
+
 def test_products_that_keep_their_sums():
     x, w, scale = draw(4, 32, dtype=jnp.bfloat16), draw(32, 64, dtype=jnp.int8, seed=2), draw(64, seed=3)
     f = lambda x, w, s: jnp.dot(x, w.astype(jnp.bfloat16), preferred_element_type=jnp.float32) * s  # noqa: E731
@@ -459,10 +484,10 @@ UNSUPPORTED = {
     "order of masks": (lambda x: jnp.where((x > 0) < (x > 1), x, 0), [], "masks of which one is less than another"),
     "stored arithmetic": (lambda x, w: x * (w + w).astype(x.dtype), [SMALL], "add in int8: only float16"),
     "stored comparison": (lambda x, w: jnp.where(w > 0, x, 0), [SMALL], "int8 that is compared"),
-    "stored product": (lambda x, w: x.sum() * jnp.dot(w, w.T, preferred_element_type=jnp.int32).astype(x.dtype), [SMALL],
-                       "a product of int8 and int8 as int32"),
-    "product of eighths": (lambda x, w: x[:, :6] * jnp.dot(w, w.T, preferred_element_type=jnp.float32), [EIGHTH],
-                           "a product of float8_e5m2 and float8_e5m2 as float32"),
+    "stored product": (lambda x, w: x.sum() * jnp.dot(w, w.T).astype(x.dtype), [SMALL],
+                       "a product of int8 and int8 as int8"),
+    "product of eighths": (lambda x, w: x[:, :6] * jnp.dot(w, w.T, preferred_element_type=jnp.float16), [EIGHTH],
+                           "a product of float8_e5m2 and float8_e5m2 as float16"),
     "cast to a stored type": (lambda x: x.astype(jnp.float8_e4m3fn).astype(x.dtype), [], "cast in float8_e4m3fn"),
     "weights that are constants": (lambda x: x[:, 1:] * jnp.asarray(np.asarray(NIBBLE)).astype(x.dtype), [], "a constant int4 tensor [6, 9] whose"),
     "odd rows of int4": (lambda x, w: x[:, 1:] * w.astype(x.dtype), [NIBBLE], "input 1 is int4 [6, 9]: rows of int4 have an even number"),

@@ -9,7 +9,8 @@ import torch.nn.functional as F
 import mirage_mlir as mi
 from mirage_mlir._torch_import import apply_node, value_of
 from mirage_mlir._known import Known, tensor_of
-from mirage_mlir._torch_ops import Unsupported, input_of
+from mirage_mlir._torch_ops import OPS, Unsupported, input_of
+from mirage_mlir._torch_table import Turned
 from mirage_mlir._torch_partition import specialise
 
 pytestmark = pytest.mark.filterwarnings("ignore:tensors in host memory")
@@ -208,6 +209,59 @@ def test_stored_weights(dtype, turned):
 def test_stored_weights_in_groups():
     x, w, scale = draw(4, 16, dtype=torch.float16), draw(8, 16, dtype=torch.int8), draw(8, 4, 1, dtype=torch.float16, seed=3)
     check(lambda x, w, s: F.linear(x, (w.view(8, 4, 4).half() * s).view(8, 16) / 64), x, w, scale, tolerance=2e-2)
+
+
+def bytes_of(*shape, dtype, seed=1):
+    x = torch.randn(shape, generator=torch.Generator().manual_seed(seed))
+    return (x * 40).clamp(-127, 127).to(dtype) if dtype == torch.int8 else x.to(dtype)
+
+
+@pytest.mark.parametrize("turned", [False, True])
+def test_products_of_int8(turned):
+    x = bytes_of(32, 64, dtype=torch.int8)
+    w = bytes_of(24, 64, dtype=torch.int8, seed=2).t() if turned else bytes_of(64, 24, dtype=torch.int8, seed=2)
+    graph = check(lambda x, w: torch._int_mm(x, w), x, w)
+    assert operators(graph) == ["matmul"]
+
+
+def test_a_quantised_linear_layer():
+    x, w = bytes_of(32, 64, dtype=torch.int8), bytes_of(24, 64, dtype=torch.int8, seed=2)
+    sx, sw = draw(32, 1) / 64, draw(24, seed=3) / 64
+    graph = check(lambda x, w, sx, sw: torch._int_mm(x, w.t()) * sx * sw, x, w, sx, sw, tolerance=1e-4)
+    assert operators(graph) == ["matmul", "cast", "mul", "mul"]
+
+
+@pytest.mark.parametrize("dtypes", [(torch.float8_e4m3fn, torch.float8_e4m3fn), (torch.float8_e4m3fn, torch.float8_e5m2)])
+@pytest.mark.parametrize("rows", [False, True])
+@pytest.mark.parametrize("bias", [False, True])
+def test_scaled_products_of_float8(dtypes, rows, bias):
+    x, w = bytes_of(32, 64, dtype=dtypes[0]), bytes_of(48, 64, dtype=dtypes[1], seed=2)
+    sx, sw = (draw(32, 1), draw(1, 48, seed=3)) if rows else (draw(1), draw(1, seed=3))
+    given = [x, w, sx.abs(), sw.abs()] + ([draw(48, dtype=torch.bfloat16, seed=4)] if bias else [])
+    graph = check(lambda x, w, sx, sw, *b: torch._scaled_mm(x, w.t(), sx, sw, *b, out_dtype=torch.bfloat16), *given, tolerance=3e-2)
+    assert operators(graph) == ["matmul", "mul", "mul", *(["add"] if bias else []), "cast"]
+
+
+@pytest.mark.parametrize("scale, out, text", [
+    ((3, 1), torch.bfloat16, "a scale of float32 [3, 1]: float32 of one element or [32, 1] is possible"),
+    ((1,), torch.float8_e4m3fn, "float8_e4m3fn"),
+    ((1,), None, "a result of float8"),
+])
+def test_scaled_products_that_cannot_be_said(scale, out, text):
+    graph = mi.Graph("scaled")
+    x, w = (graph.new_input(s, "float8_e4m3fn") for s in ((32, 64), (64, 48)))
+    with pytest.raises(Unsupported) as raised:
+        OPS["_scaled_mm"](graph, x, w, graph.new_input(scale, "float32"), graph.new_input((1,), "float32"), out_dtype=out)
+    assert text in str(raised.value)
+
+
+def test_products_of_other_bytes_cannot_be_said():
+    graph = mi.Graph("products")
+    x, w, v = graph.new_input((8, 16), "int8"), graph.new_input((16, 8), "float8_e4m3fn"), graph.new_input((2, 8, 16), "int8")
+    for operands, text in (((x, w), "float8_e4m3fn of 2 dimensions"), ((v, x), "int8 of 3 dimensions")):
+        with pytest.raises(Unsupported) as raised:
+            OPS["_int_mm"](graph, *operands)
+        assert text in str(raised.value)
 
 
 def test_a_product_states_its_type():
