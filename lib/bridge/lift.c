@@ -170,8 +170,22 @@ bool mirage__lift_truth_type(MlirType type, MirageType *out) {
   return true;
 }
 
+bool mirage__lift_outer_type(MlirValue value, MirageType *out) {
+  MlirOperation op = definition(value);
+  MlirValue product;
+  MlirType type = mlirValueGetType(value);
+  if (mlirOperationIsNull(op) || !mirage__lift_adds_bytes(op, &product))
+    return mirage__lift_type(type, out);
+  bool shaped = lifted_shape(type, out);
+  out->dtype = MIRAGE_I32;
+  return shaped;
+}
+
 bool mirage__lift_is_virtual(MlirValue value) {
   MlirOperation op = definition(value);
+  MlirValue product;
+  if (!mlirOperationIsNull(op) && mirage__lift_adds_bytes(op, &product))
+    return false;
   return !mlirOperationIsNull(op) && (is_truth(mlirValueGetType(value)) || is_positions(mlirValueGetType(value)) ||
                                       mirage__lift_named(op, "tensor.insert_slice"));
 }
@@ -549,7 +563,7 @@ static bool results_fit(Lift *lift, MlirOperation op) {
     if (!bound || !bound->lifted.index)
       continue;
     const MirageType *is = mirage_ugraph_type(lift->graph, bound->lifted);
-    if (!mirage__lift_type(mlirValueGetType(result), &type) || !mirage_type_same_shape(&type, is) ||
+    if (!mirage__lift_outer_type(result, &type) || !mirage_type_same_shape(&type, is) ||
         (type.dtype != is->dtype && type.dtype != MIRAGE_F32))
       return mirage__lift_fail(lift, "its types do not fit together");
   }

@@ -95,6 +95,10 @@ const LiftValue *mirage__lift_find(const Lift *lift, MlirValue value);
 const LiftTest *mirage__lift_find_test(Lift *lift, MlirValue value);
 /// The tensor that `value` was bound to, or is by its definition (a constant, a filled tensor); {0} with a reason otherwise.
 MirageValue mirage__lift_value(Lift *lift, MlirValue value);
+/// Whether an operation adds up products of i8 in i32, as matmul of bytes does, and the product in its body (lift_product.c).
+bool mirage__lift_adds_bytes(MlirOperation op, MlirValue *out_product);
+/// The type of a value that may come out of a graph: of floating-point numbers, or such a sum.
+bool mirage__lift_outer_type(MlirValue value, MirageType *out);
 /// Whether no graph can hold the value, so that who uses it has to know what made it: truth values, and what is written
 /// piece by piece.
 bool mirage__lift_is_virtual(MlirValue value);

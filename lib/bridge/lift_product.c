@@ -5,15 +5,20 @@
 #include "lift_structured.h"
 
 #include "mlir-c/BuiltinAttributes.h"
+#include "mlir-c/BuiltinTypes.h"
 
 typedef LiftStructured Structured;
 typedef LiftOperand Operand;
 
 enum { NO_DIM = LIFT_NO_DIM };
 
+static bool widens(MlirOperation op) {
+  return mirage__lift_named(op, "arith.extf") || mirage__lift_named(op, "arith.extsi");
+}
+
 /// The input that a body's value is, perhaps widened; NO_DIM otherwise.
 static int32_t input_of(const Structured *s, MlirValue value) {
-  while (mlirValueIsAOpResult(value) && mirage__lift_named(mlirOpResultGetOwner(value), "arith.extf"))
+  while (mlirValueIsAOpResult(value) && widens(mlirOpResultGetOwner(value)))
     value = mlirOperationGetOperand(mlirOpResultGetOwner(value), 0);
   if (!mlirValueIsABlockArgument(value))
     return NO_DIM;
@@ -84,6 +89,11 @@ static MirageValue as_matrix(Structured *s, const Operand *operand, MirageValue 
                       : mirage__lift_reshape(s->lift, value, 2, shape + 1);
 }
 
+/// Whether all of the operand's dimensions are walked, of which there are two: bytes are turned, but not moved.
+static bool lies_as_matrix(const Operand *operand) {
+  return operand->rank == 2 && operand->dims[0] != NO_DIM && operand->dims[1] != NO_DIM;
+}
+
 /// Where the product is of narrow operands, wide, and only rounded to their type again, in the same graph: that type.
 static bool rounds_again(const Structured *s, MirageDType narrow) {
   MlirValue result = mlirOperationGetResult(s->op, 0);
@@ -102,9 +112,43 @@ static bool rounds_again(const Structured *s, MirageDType narrow) {
          mirage__lift_type(mlirValueGetType(mlirOperationGetResult(user, 0)), &type) && type.dtype == narrow;
 }
 
+/// extsi of an argument of i8 to i32.
+static bool is_widened_byte(MlirValue value) {
+  if (!mlirValueIsAOpResult(value) || !mirage__lift_named(mlirOpResultGetOwner(value), "arith.extsi"))
+    return false;
+  MlirValue byte = mlirOperationGetOperand(mlirOpResultGetOwner(value), 0);
+  MlirType type = mlirValueGetType(byte), wide = mlirValueGetType(value);
+  return mlirValueIsABlockArgument(byte) && mlirTypeIsAInteger(type) && mlirIntegerTypeGetWidth(type) == 8 &&
+         mlirTypeIsAInteger(wide) && mlirIntegerTypeGetWidth(wide) == 32;
+}
+
+bool mirage__lift_adds_bytes(MlirOperation op, MlirValue *out_product) {
+  if (!mirage__lift_is_structured(op) || mlirOperationGetNumResults(op) != 1)
+    return false;
+  MlirBlock block = mlirRegionGetFirstBlock(mlirOperationGetRegion(op, 0));
+  MlirValue yielded = mlirOperationGetOperand(mlirBlockGetTerminator(block), 0);
+  MlirValue held = mlirBlockGetArgument(block, mlirBlockGetNumArguments(block) - 1);
+  if (!mlirValueIsAOpResult(yielded) || !mirage__lift_named(mlirOpResultGetOwner(yielded), "arith.addi"))
+    return false;
+  for (intptr_t i = 0; i < 2; i++) {
+    MlirValue product = mlirOperationGetOperand(mlirOpResultGetOwner(yielded), i);
+    bool adds = mlirValueEqual(mlirOperationGetOperand(mlirOpResultGetOwner(yielded), 1 - i), held);
+    if (!adds || !mlirValueIsAOpResult(product) || !mirage__lift_named(mlirOpResultGetOwner(product), "arith.muli"))
+      continue;
+    MlirOperation multiply = mlirOpResultGetOwner(product);
+    *out_product = product;
+    return is_widened_byte(mlirOperationGetOperand(multiply, 0)) &&
+           is_widened_byte(mlirOperationGetOperand(multiply, 1));
+  }
+  return false;
+}
+
 MirageValue mirage__lift_product(LiftStructured *s, const LiftOperand *y, MlirValue summed) {
   MirageValue none = {0};
-  if (!mlirValueIsAOpResult(summed) || !mirage__lift_named(mlirOpResultGetOwner(summed), "arith.mulf"))
+  if (!mlirValueIsAOpResult(summed))
+    return none;
+  bool integers = mirage__lift_named(mlirOpResultGetOwner(summed), "arith.muli");
+  if (!integers && !mirage__lift_named(mlirOpResultGetOwner(summed), "arith.mulf"))
     return none;
   MlirOperation multiply = mlirOpResultGetOwner(summed);
   int32_t first = input_of(s, mlirOperationGetOperand(multiply, 0)),
@@ -120,12 +164,15 @@ MirageValue mirage__lift_product(LiftStructured *s, const LiftOperand *y, MlirVa
   if (!left.index || !right.index)
     return none;
   MirageDType narrow = mirage_ugraph_type(s->lift->graph, left)->dtype, dtype = y->type.dtype;
-  bool mixed = narrow != dtype && narrow == mirage_ugraph_type(s->lift->graph, right)->dtype;
+  MirageDType other = mirage_ugraph_type(s->lift->graph, right)->dtype;
+  bool bytes = integers || (mirage_dtype_is_f8(narrow) && mirage_dtype_is_f8(other) && dtype == MIRAGE_F32 &&
+                            lies_as_matrix(a) && lies_as_matrix(b));
+  bool mixed = !bytes && narrow != dtype && narrow == other && !mirage_dtype_is_stored(narrow);
   bool wide = mixed && dtype == MIRAGE_F32 && !rounds_again(s, narrow);
   if (wide || (mixed && rounds_again(s, narrow)))
     dtype = narrow;
-  left = as_matrix(s, a, mirage__lift_cast(s->lift, left, dtype), &batch, &m, &k, &turned_a);
-  right = as_matrix(s, b, mirage__lift_cast(s->lift, right, dtype), &batch, &k, &n, &turned_b);
+  left = as_matrix(s, a, mirage__lift_cast(s->lift, left, bytes ? narrow : dtype), &batch, &m, &k, &turned_a);
+  right = as_matrix(s, b, mirage__lift_cast(s->lift, right, bytes ? other : dtype), &batch, &k, &n, &turned_b);
   MirageAttrs attrs = {.matmul = {.transpose_a = turned_a, .transpose_b = turned_b, .wide = wide}};
   MirageValue value = mirage_ugraph_apply(s->lift->graph, MIRAGE_OP_MATMUL, 2, (MirageValue[]){left, right}, &attrs);
   Dims order = batch;

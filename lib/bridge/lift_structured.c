@@ -308,6 +308,12 @@ static bool test_over_space(Structured *s, const Operand *operand, LiftElement *
   return out->test != NULL;
 }
 
+/// Whether a tensor of integers is one that a product of bytes gave.
+static bool is_sum(const Structured *s, MlirValue value) {
+  const LiftValue *bound = mirage__lift_find(s->lift, value);
+  return bound && bound->lifted.index && mirage_ugraph_type(s->lift->graph, bound->lifted)->dtype == MIRAGE_I32;
+}
+
 /// What the body's i-th argument is: a number, a test, or a tensor in `inputs`.
 static bool prepare_input(Structured *s, LiftBody *body, uint32_t i, MirageValue *out_input) {
   const Operand *operand = &s->operands[i];
@@ -320,7 +326,7 @@ static bool prepare_input(Structured *s, LiftBody *body, uint32_t i, MirageValue
       element.dtype = MIRAGE_F32;
   } else if (operand->is_tensor && !test_over_space(s, operand, &element)) {
     return false;
-  } else if (operand->is_tensor && !operand->is_truth && !element.test) {
+  } else if (operand->is_tensor && (!operand->is_truth || is_sum(s, operand->value)) && !element.test) {
     *out_input = mirage__lift_value(s->lift, operand->value);
     if (out_input->index)
       *out_input = over_space(s, operand, *out_input);
@@ -531,8 +537,22 @@ static bool bind_bias(Structured *s, uint32_t i, MlirValue yielded) {
   return found && bind_test(s, y, mlirOperationGetResult(s->op, (intptr_t)i), element.test);
 }
 
+/// A product of bytes, in i32, which is added to nothing.
+static bool bind_sum_of_bytes(Structured *s, const Operand *y, MlirValue product) {
+  double start;
+  if (!mirage__lift_splat(y->value, &start) || start != 0)
+    return mirage__lift_fail(s->lift, "a product of bytes that is added to other integers");
+  MirageValue value = mirage__lift_product(s, y, product);
+  if (!value.index)
+    return s->lift->reason[0] ? false : mirage__lift_fail(s->lift, "a product of bytes that is none of matrices");
+  return mirage__lift_bind(s->lift, mlirOperationGetResult(s->op, 0), value);
+}
+
 static bool bind_output(Structured *s, uint32_t i, MlirValue yielded) {
   const Operand *y = &s->operands[s->num_inputs + i];
+  MlirValue product;
+  if (mirage__lift_adds_bytes(s->op, &product) && y->is_tensor && y->is_known)
+    return bind_sum_of_bytes(s, y, product);
   if (!y->is_tensor || !y->is_known)
     return mirage__lift_fail(s->lift, "its result is no tensor of f16, bf16 or f32 with at most %d dimensions",
                              MIRAGE_MAX_RANK);
@@ -566,7 +586,8 @@ bool mirage__lift_structured(Lift *lift, MlirOperation op) {
 static bool has_reduction(MlirOperation op) {
   Lift lift = {.arena = NULL};
   Structured s = {.lift = &lift, .op = op};
-  if (!read_structured(&s) || s.operands[s.num_inputs].is_truth)
+  MlirValue product;
+  if (!read_structured(&s) || (s.operands[s.num_inputs].is_truth && !mirage__lift_adds_bytes(op, &product)))
     return false;
   for (uint32_t d = 0; d < s.rank; d++)
     if (!mirage__lift_walks(&s.operands[s.num_inputs], d) && s.extents[d] > 1)

@@ -85,7 +85,7 @@ static bool add_inputs(Outline *outline, const PartItem *item) {
 static bool can_come_out(MlirValue value) {
   MirageType type;
   MlirType given = mlirValueGetType(value);
-  return mirage__lift_type(given, &type) && !mlirTypeIsAF64(mlirShapedTypeGetElementType(given)) &&
+  return mirage__lift_outer_type(value, &type) && !mlirTypeIsAF64(mlirShapedTypeGetElementType(given)) &&
          (mlirShapedTypeGetRank(given) == (intptr_t)type.rank || mlirShapedTypeGetRank(given) == 0);
 }
 
@@ -172,7 +172,7 @@ static MlirOperation insert_call(Outline *outline, MlirStringRef callee, MlirOpe
   MlirValue inputs[MOST_TENSORS];
   MirageType type;
   for (uint32_t i = 0; i < outline->num_outputs; i++) {
-    mirage__lift_type(mlirValueGetType(outline->outputs[i]), &type);
+    mirage__lift_outer_type(outline->outputs[i], &type);
     types[i] = mirage_bridge_type_export(context, &type);
   }
   for (uint32_t i = 0; i < outline->num_inputs; i++)

@@ -94,7 +94,8 @@ bool mirage__part_bind_input(Lift *lift, MlirValue value, bool tried) {
   if (!mlirTypeIsARankedTensor(given) || mirage__lift_find(lift, value) || mirage__lift_splat(value, &number) ||
       mirage__lift_is_empty(value))
     return true;
-  bool fits = mirage__lift_input_type(given, &type) &&
+  bool sum = mirage__lift_outer_type(value, &type) && type.dtype == MIRAGE_I32; // of products of bytes
+  bool fits = (sum || mirage__lift_input_type(given, &type)) &&
               (tried || (!mlirTypeIsAF64(mlirShapedTypeGetElementType(given)) &&
                          (mlirShapedTypeGetRank(given) == (intptr_t)type.rank || mlirShapedTypeGetRank(given) == 0)));
   if (!fits)
