@@ -35,7 +35,7 @@ static Source source_of(Emit *e, const MirageNodeView *view, uint32_t which) {
   source.type = emit_type(e, source.is.base);
   bool bytes = mirage_dtype_bits(source.type->dtype) == 8; // of which ldmatrix turns pairs alone
   source.computed = !emit_is_shared(e, source.is.base) || (bytes && !source.is.k_inner);
-  source.copy = source.computed ? NULL : mirage__current_copy(e, source.is.base);
+  source.copy = emit_is_shared(e, source.is.base) ? mirage__current_copy(e, source.is.base) : NULL;
   return source;
 }
 
@@ -70,11 +70,26 @@ LLVMValueRef mirage__pack_pair(Emit *e, MirageDType dtype, LLVMValueRef low, LLV
   return LLVMBuildBitCast(e->gpu.builder, pair, e->gpu.i32, "");
 }
 
+// Four bytes of a tile in shared memory whose contraction is not innermost: as they are, not as numbers.
+static LLVMValueRef read_bytes(Emit *e, const Step *step, const Source *source, const LLVMValueRef *batch,
+                               LLVMValueRef unit, int64_t unit_reach, LLVMValueRef k) {
+  LLVMValueRef index[MIRAGE_MAX_RANK], word = LLVMGetUndef(LLVMVectorType(e->gpu.i8, 4));
+  for (int32_t i = 0; i < 4; i++) {
+    source_index(e, step, source, batch, unit, unit_reach, mirage__add(e, k, gpu_i32(&e->gpu, i)), index);
+    LLVMValueRef address = mirage__tile_address(e, source->type, source->copy, index);
+    LLVMValueRef byte = mirage__gpu_load_shared(&e->gpu, e->gpu.i8, address);
+    word = LLVMBuildInsertElement(e->gpu.builder, word, byte, gpu_i32(&e->gpu, i), "");
+  }
+  return LLVMBuildBitCast(e->gpu.builder, word, e->gpu.i32, "");
+}
+
 // Elements (unit, k) and on of a computed source, as one register.
 static LLVMValueRef compute_word(Emit *e, const Step *step, const Source *source, const LLVMValueRef *batch,
                                  LLVMValueRef unit, int64_t unit_reach, LLVMValueRef k) {
   LLVMValueRef index[MIRAGE_MAX_RANK], values[4];
   int32_t count = per_word(source);
+  if (count == 4 && emit_is_shared(e, source->is.base))
+    return read_bytes(e, step, source, batch, unit, unit_reach, k);
   source_index(e, step, source, batch, unit, unit_reach, k, index);
   if (source->is.k_inner && !step->tail) {
     mirage__element(e, source->is.base, index, (uint32_t)count, values);
