@@ -51,7 +51,7 @@ uint64_t mirage_search_states(uint32_t max_block_ops, bool optimal) {
   return (uint64_t)(optimal ? OPTIMAL_STATES : STATES) << (more < DOUBLED ? more : DOUBLED);
 }
 
-void mirage__search_allow_turned(MirageSearchOptions *options) {
+void mirage__search_allow_more(MirageSearchOptions *options) {
   enum { MORE = 2 };
   uint64_t usual = mirage_search_states(options->max_block_ops, options->optimal);
   if (options->max_block_ops != DEFAULT_BLOCK_OPS)

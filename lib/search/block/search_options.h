@@ -7,8 +7,9 @@
 /// Defaults filled in; BAD_ARGUMENT where a number lies outside what the search can do.
 MirageStatus mirage__search_fill_options(const MirageSearchOptions *given, const MirageDiag *diag,
                                          MirageSearchOptions *out);
-/// Where nobody said how many operators a block may have, two more: scales of weights that have a row for each output are
-/// transposed in the block, and what a norm sums is summed over groups as well.
-void mirage__search_allow_turned(MirageSearchOptions *options);
+/// Where nobody said how many operators a block may have, two more. Weights that have a row for each output and are scaled in
+/// groups need them, whose scales are transposed in the block; and programs without products can have them, whose
+/// spaces are small: gradients of norms, with a collective for each of their sums.
+void mirage__search_allow_more(MirageSearchOptions *options);
 
 #endif
