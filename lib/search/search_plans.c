@@ -273,8 +273,7 @@ MirageStatus mirage__search_whole(const MirageUGraph *program, const MirageSearc
   search->part = *part;
   MirageStatus status = mirage__search_program_init(&search->program, program, diag);
   if (status == MIRAGE_OK) {
-    if (search->program.turned || !search->program.uses[MIRAGE_OP_MATMUL])
-      mirage__search_allow_more(&search->options);
+    mirage__search_allow_more(&search->program, &search->options);
     status = mirage__search_drop_stabilisers(&search->program, &search->options);
     if (status == MIRAGE_OK)
       status = search_plans(search, diag, out_result);

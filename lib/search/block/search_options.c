@@ -51,10 +51,10 @@ uint64_t mirage_search_states(uint32_t max_block_ops, bool optimal) {
   return (uint64_t)(optimal ? OPTIMAL_STATES : STATES) << (more < DOUBLED ? more : DOUBLED);
 }
 
-void mirage__search_allow_more(MirageSearchOptions *options) {
+void mirage__search_allow_more(const SearchProgram *program, MirageSearchOptions *options) {
   enum { MORE = 2 };
   uint64_t usual = mirage_search_states(options->max_block_ops, options->optimal);
-  if (options->max_block_ops != DEFAULT_BLOCK_OPS)
+  if (options->max_block_ops != DEFAULT_BLOCK_OPS || (program->uses[MIRAGE_OP_MATMUL] && !program->turned))
     return;
   options->max_block_ops += MORE;
   if (options->max_states == usual)

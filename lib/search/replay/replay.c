@@ -431,8 +431,10 @@ MirageStatus mirage_replay_create(const MirageUGraph *program, const MirageSearc
   MirageStatus status = mirage__search_fill_options(options, diag, &replay->options);
   if (status == MIRAGE_OK)
     status = mirage__search_program_init(&replay->program, program, diag);
-  if (status == MIRAGE_OK)
+  if (status == MIRAGE_OK) {
+    mirage__search_allow_more(&replay->program, &replay->options);
     status = mirage__search_drop_stabilisers(&replay->program, &replay->options);
+  }
   add_plans(replay);
   if (status == MIRAGE_OK)
     *out_replay = replay;
