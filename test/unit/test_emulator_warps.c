@@ -281,14 +281,15 @@ static void a_registers(uint32_t *out) {
 static void product(uint64_t a, const uint32_t *a_regs, uint64_t b, float *cells) {
   uint32_t halves = shape.bf16 ? MIRAGE_BF16 : MIRAGE_F16;
   uint32_t dtypes = of_bytes() ? shape.a_bytes | (uint32_t)shape.b_bytes << 8 : halves | halves << 8;
-  ((void (*)(uint32_t, uint32_t, uint32_t, uint32_t, uint64_t, const uint32_t *, uint64_t, float *))find(
-      "mirage_emu_wgmma"))(0, dtypes, shape.n, shape.a_mn_major | (uint32_t)shape.b_mn_major << 1, a, a_regs, b, cells);
+  ((void (*)(uint32_t, uint32_t, uint32_t, uint32_t, uint64_t, const uint32_t *, uint64_t, uint32_t *))find(
+      "mirage_emu_wgmma"))(0, dtypes, shape.n, shape.a_mn_major | (uint32_t)shape.b_mn_major << 1, a, a_regs, b,
+                           (void *)cells);
 }
 static void wait_products(uint64_t allowed) {
   ((void (*)(uint32_t, uint64_t))find("mirage_emu_WGMMA_WAIT"))(0, allowed);
 }
 static void results(float *cells) {
-  ((void (*)(uint32_t, uint32_t, float *))find("mirage_emu_wgmma_results"))(0, shape.n / 2, cells);
+  ((void (*)(uint32_t, uint32_t, uint32_t *))find("mirage_emu_wgmma_results"))(0, shape.n / 2, (void *)cells);
 }
 
 // Sums of i8 are integers in the same registers.
