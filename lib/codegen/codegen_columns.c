@@ -84,9 +84,7 @@ static void fetch(Emit *e, Stream *s, LLVMValueRef iteration, int32_t step) {
   for (uint32_t p = 0; p < s->plan.num_products; p++)
     mirage__stream_scales(e, s, &s->plan.products[p], &at, NULL);
   e->tape = NULL;
-  for (uint32_t g = 0; g < s->plan.num_groups; g++)
-    for (int32_t piece = 0; piece < s->plan.groups[g].pieces; piece++)
-      mirage__stream_fetch(e, s, g, piece, &at);
+  mirage__stream_fetch(e, s, &at);
   e->in_order = false;
   mirage__forget_elements(e);
 }

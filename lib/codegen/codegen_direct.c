@@ -139,7 +139,7 @@ LLVMValueRef mirage__stream_column(Emit *e, const Stream *s, const DirectGroup *
 }
 
 // Later products take over from the column they begin at.
-void mirage__stream_fetch(Emit *e, Stream *s, uint32_t group, int32_t piece, const Place *place) {
+static void fetch_piece(Emit *e, Stream *s, uint32_t group, int32_t piece, const Place *place) {
   const DirectGroup *g = &s->plan.groups[group];
   bool by_row = s->plan.rows;
   LLVMValueRef column = mirage__stream_column(e, s, g, piece);
@@ -179,6 +179,12 @@ void mirage__stream_fetch(Emit *e, Stream *s, uint32_t group, int32_t piece, con
       else
         keep_raw(e, loaded, width * bits, (uint32_t)at * bits, words);
     }
+}
+
+void mirage__stream_fetch(Emit *e, Stream *s, const Place *place) {
+  for (uint32_t g = 0; g < s->plan.num_groups; g++)
+    for (int32_t piece = 0; piece < s->plan.groups[g].pieces; piece++)
+      fetch_piece(e, s, g, piece, place);
 }
 
 void mirage__stream_activations(Emit *e, const DirectGroup *g, LLVMValueRef group, LLVMValueRef row, LLVMValueRef k,

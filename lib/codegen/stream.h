@@ -50,8 +50,8 @@ void mirage__stream_index(Emit *e, const MirageType *type, LLVMValueRef group, L
                           LLVMValueRef *index);
 /// The lane's first column of a piece; lanes beyond the end repeat column 0.
 LLVMValueRef mirage__stream_column(Emit *e, const Stream *s, const DirectGroup *g, int32_t piece);
-/// Loads the lane's rows of one piece of the group's columns into the bank: eight of [k, n], two of [n, k].
-void mirage__stream_fetch(Emit *e, Stream *s, uint32_t group, int32_t piece, const Place *place);
+/// Loads a step of the weights into the bank: of each piece of a group's columns the lane's rows, eight of [k, n], two of [n, k].
+void mirage__stream_fetch(Emit *e, Stream *s, const Place *place);
 /// Eight activations of a row from `k` on, neighbours along the contraction.
 void mirage__stream_activations(Emit *e, const DirectGroup *g, LLVMValueRef group, LLVMValueRef row, LLVMValueRef k,
                                 LLVMValueRef *values);
