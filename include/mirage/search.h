@@ -45,7 +45,8 @@ typedef struct MirageTripleList {
 /// the search builds, not the program's own operators that a piece keeps. Maps speak of the inputs and outputs of what
 /// is searched, the program or a piece of it; how parts of a split reduction lie between two kernels is the search's.
 typedef struct MirageSearchOptions {
-  uint32_t max_block_ops;    // 0 = 11; loads count, stores do not, an element-wise chain is one
+  uint32_t
+      max_block_ops; // 0 = 11, and two more for programs without products; loads count, stores do not, an element-wise chain is one
   uint32_t max_loops;        // of a block graph, one after the other; 0 = 3
   uint32_t max_candidates;   // kept, best predicted first; 0 = 16
   uint64_t max_states;       // stop after this many prefixes; 0 = mirage_search_states
