@@ -160,7 +160,7 @@ static void add_value(Derive *d, Channel *channel, MirageValue value) {
   load->multicast &= load->by == BY_TENSOR && v->shared && d->producer;
   channel->multicast |= load->multicast;
   if (channel->full.kind == SIGNAL_MBARRIER)
-    channel->full.bytes += mirage_type_bytes(&block->types[value.index]);
+    channel->full.bytes += mirage__panels_bytes(&block->types[value.index]);
 }
 
 // Products that a loop lets run into its next iteration: all that it carries, as long as nothing but products changes

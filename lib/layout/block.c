@@ -418,6 +418,11 @@ int64_t mirage__panel_rows(const MirageType *type) {
 }
 
 int64_t mirage__buffer_end(const MirageType *type) {
+int64_t mirage__panels_bytes(const MirageType *type) {
+  int64_t panel = mirage__panel_width(type), width = type->shape[type->rank - 1];
+  return mirage__panel_rows(type) * ((width + panel - 1) / panel) * panel * mirage_dtype_bytes(type->dtype);
+}
+
   return type->layout.offset + mirage__buffer_bytes(type) * type->layout.stages;
 }
 
@@ -430,7 +435,7 @@ int64_t mirage__buffer_bytes(const MirageType *type) {
   for (uint32_t i = 0; i < type->rank; i++)
     elements += (type->shape[i] - 1) * type->layout.strides[i];
   if (type->layout.panel) {
-    elements = mirage__panel_rows(type) * type->shape[type->rank - 1];
+    elements = mirage__panels_bytes(type) / mirage_dtype_bytes(type->dtype);
   } else if (type->rank && type->layout.strides[type->rank - 1] == 1) { // rows may be read in whole 16-byte pieces
     int64_t unit = 16 / mirage_dtype_bytes(type->dtype);
     elements = (elements + unit - 1) / unit * unit;

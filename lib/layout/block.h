@@ -401,6 +401,8 @@ typedef struct ReduceSplit {
   int32_t vector;          // neighbouring elements taken at once
 } ReduceSplit;
 ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, int32_t dim, int32_t warps);
+/// Bytes of all panels, the last of which may hold more columns than the tile has: what a tensor copy brings.
+int64_t mirage__panels_bytes(const MirageType *type);
 ReduceSplit mirage__block_reduce_split(const Block *block, const MirageNodeView *reduction);
 
 // ------------------------------------------------------------------------------------------------------- direct loops

@@ -253,7 +253,7 @@ static void check_expected(Check *check, const Channel *channel) {
   const Block *block = check->block;
   int64_t bytes = 0, arrivals = mirage__team_workers(&check->block->team);
   for (uint32_t i = 0; i < channel->num_values; i++)
-    bytes += mirage_type_bytes(&block->types[channel->values[i].index]);
+    bytes += mirage__panels_bytes(&block->types[channel->values[i].index]);
   if (channel->multicast)
     arrivals *= mirage__block_cluster(block);
   if (channel->full.bytes != bytes || channel->full.arrivals != 1)

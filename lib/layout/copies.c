@@ -7,7 +7,7 @@
 //          tile that is cut short by a chunk of the grid or a loop would get its neighbour's elements.
 // Bulk copies take contiguous bytes: the rows of a tile, which all must lie inside the tensor.
 // Layout:  rows of 32, 64 or 128 bytes are swizzled as the hardware does it; others are cut into panels of the longest of these
-//          that divides them, one copy each; what fits neither lies dense.
+//          that divides them, one copy each, or of 128 bytes, the last of which they fill in part; what fits neither lies dense.
 // Roles:   the first producer issues the copies of the whole block graph; consumers do everything else.
 //          Without a copy engine, or anything for it to copy, there are only workers.
 #include "plan.h"
@@ -27,15 +27,25 @@ static void dense_strides(MirageType *type, int64_t row) {
   }
 }
 
+// The longest line that divides a row; or 128 bytes, the last of which the row fills in part, where that wastes little: a copy takes
+// as long for a short line.
+static int64_t line_of(int64_t row, bool aligned) {
+  int64_t line = LINE_BYTES, most_waste = row % SHORTEST_LINE || row % (2 * SHORTEST_LINE) ? 2 * row / 5 : row / 4;
+  while (row % line != 0 && line > SHORTEST_LINE)
+    line /= 2;
+  bool wide =
+      aligned && row > LINE_BYTES && row % 16 == 0 && (LINE_BYTES - row % LINE_BYTES) % LINE_BYTES <= most_waste;
+  return wide ? LINE_BYTES : row % line ? 0 : line;
+}
+
 bool mirage__swizzled_layout(MirageType *type) {
   if (type->rank < 2)
     return false;
   int64_t bytes = mirage_dtype_bytes(type->dtype), width = type->shape[type->rank - 1], row = width * bytes;
-  int64_t rows = mirage__panel_rows(type), line = LINE_BYTES;
+  int64_t rows = mirage__panel_rows(type);
   bool aligned = rows % 8 == 0 && type->shape[type->rank - 2] % 8 == 0; // the pattern repeats every 8 rows
-  while (row % line != 0 && line > SHORTEST_LINE)
-    line /= 2;
-  if (row % line != 0 || (!aligned && (row != line || rows != type->shape[type->rank - 2])))
+  int64_t line = line_of(row, aligned);
+  if (!line || (!aligned && (row != line || rows != type->shape[type->rank - 2])))
     return false;
   type->layout.swizzle = line == 128 ? 3 : line == 64 ? 2 : 1;
   type->layout.panel = row > line ? (int32_t)(line / bytes) : 0;

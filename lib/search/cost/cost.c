@@ -191,7 +191,9 @@ void mirage__cost_store(CostKernel *kernel, const MirageType *tensor, const Mira
 }
 
 void mirage__cost_boxes(CostKernel *kernel, const MirageType *tile, double times) {
-  kernel->box_rows += (double)mirage_type_elements(tile) / (double)mirage__box_columns(tile) * times;
+  double width = tile->rank ? (double)tile->shape[tile->rank - 1] : 1;
+  kernel->box_rows +=
+      (double)mirage_type_elements(tile) / width * ceil(width / (double)mirage__box_columns(tile)) * times;
 }
 
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster) {

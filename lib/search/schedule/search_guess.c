@@ -23,16 +23,18 @@ void mirage__guess_tile(SearchGuess *guess, const MirageType *tile, double copie
 
 // ------------------------------------------------------------------------------------------------- what stands there
 
-// Whether a tile's rows lie as the matrix instruction of a warpgroup reads them: mirage__swizzled_layout.
-static bool is_swizzled(int64_t width) { return width % 16 == 0; }
+// Whether a tile's rows may lie as the matrix instruction of a warpgroup reads them.
+static bool may_swizzle(const MirageType *tile) {
+  MirageType wanted = *tile;
+  return mirage__swizzled_layout(&wanted);
+}
 
 static void note_product(SearchGuess *guess, const MirageType *result, const MirageType *a, const MirageType *b,
                          double times) {
   const int64_t *out = &result->shape[result->rank - 2];
   guess->product_elements += (double)mirage_type_elements(result) * times;
   guess->product_columns += (double)out[1];
-  guess->uneven |=
-      out[0] % 64 || out[1] % 8 || !is_swizzled(a->shape[a->rank - 1]) || !is_swizzled(b->shape[b->rank - 1]);
+  guess->uneven |= out[0] % 64 || out[1] % 8 || !may_swizzle(a) || !may_swizzle(b);
 }
 
 static void note_largest(SearchGuess *guess, const MirageType *tile) {
