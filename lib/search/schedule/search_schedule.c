@@ -59,10 +59,10 @@ static bool is_tied(const SearchProgram *program, uint32_t axis) {
 static uint64_t find_rounded(const SearchProgram *program, const SearchStructure *structure) {
   uint64_t rounded = 0;
   for (uint32_t axis = 1; axis < program->num_axes; axis++) {
-    bool walked =
-        axis == structure->loop_axis || search_axis_is_parallel(&program->axes[axis]); // else it is summed whole
-    if (program->axes[axis].extent % WARPGROUP_ROWS == 0 || !walked || !is_multiplied(structure, axis) ||
-        is_tied(program, axis))
+    // What is not walked is summed whole; what iterations divide well needs no tail.
+    bool looped = axis == structure->loop_axis, walked = looped || search_axis_is_parallel(&program->axes[axis]);
+    bool even = looped && program->axes[axis].extent % WARPGROUP_ROWS == 0;
+    if (even || !walked || !is_multiplied(structure, axis) || is_tied(program, axis))
       continue;
     bool exact = axis == structure->loop_axis ? !tails_are_neutral(structure)
                                               : mirage__search_tails_divide(structure, axis, false);
