@@ -73,6 +73,8 @@ static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, 
   if (!blocks &&
       mirage__has_producer(&e->block.team)) // registers for so many, or for one, whose actors then share them
     blocks = mirage__resident_blocks(&e->block, e->target);
+  else if (!blocks && e->block.items.ahead) // ptxas would else give up registers for more blocks than have room
+    blocks = mirage__rows_ahead_blocks(&e->block.items, e->shared_bytes, e->target);
   else if (!blocks && mirage__masked_blocks(&e->block, e->target) > 1)
     blocks = mirage__masked_blocks(&e->block, e->target);
   if (blocks) {

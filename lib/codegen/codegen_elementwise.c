@@ -39,6 +39,12 @@ static void remember(Emit *e, MirageValue value, uint32_t rank, const LLVMValueR
   memcpy(memo->out, out, width * sizeof *out);
 }
 
+bool mirage__is_remembered(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width) {
+  LLVMValueRef values[MAX_WIDTH];
+  value = mirage__block_resolve(&e->block, value);
+  return recall(e, value, emit_type(e, value)->rank, index, width, values);
+}
+
 void mirage__remember_element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width,
                               const LLVMValueRef *values) {
   value = mirage__block_resolve(&e->block, value);

@@ -7,25 +7,9 @@
 //
 // Blocks of a cluster that share rows meet row by row: the first thread of a row writes what is published to its buffer,
 // and after the cluster's barrier every thread combines what all members published.
-#include "emit.h"
+#include "items.h"
 
-enum { MAX_PIECES = 128, MAX_TOGETHER = 8, MAX_WARPS = 32, NARROW = -1 };
-
-/// A row in hand: its index but for the column, and whether it is one of the block's; NULL = always.
-typedef struct Row {
-  LLVMValueRef index[MIRAGE_MAX_RANK];
-  LLVMValueRef valid;
-} Row;
-
-typedef struct Rows {
-  Emit *e;
-  const ThreadRows *items;
-  LLVMValueRef team, place;        // which row of those side by side; which thread of it
-  LLVMValueRef column[MAX_PIECES]; // of each piece; 0 where that lies beyond the row
-  LLVMValueRef inside[MAX_PIECES]; // NULL = always
-  Row rows[MAX_TOGETHER];
-  bool left; // this block has read what the others published, and does not know yet whether they have
-} Rows;
+enum { MAX_WARPS = 32 };
 
 static int64_t columns_of(const ThreadRows *items) { return items->shape.shape[items->shape.rank - 1]; }
 
@@ -41,16 +25,16 @@ static void begin_columns(Rows *rows) {
   for (int32_t p = 0; p < items->pieces; p++) {
     LLVMValueRef item = mirage__add(e, rows->place, gpu_i32(&e->gpu, (int64_t)p * items->across));
     LLVMValueRef column = mirage__mul(e, item, items->width);
-    if ((int64_t)(p + 1) * items->across * items->width > columns_of(items)) {
-      rows->inside[p] = mirage__less_than(e, column, columns_of(items));
+    int64_t columns = items->ahead ? (int64_t)items->windows * items->width : columns_of(items);
+    if ((int64_t)(p + 1) * items->across * items->width > columns) {
+      rows->inside[p] = mirage__less_than(e, column, columns);
       column = mirage__select(e, rows->inside[p], column, gpu_i32(&e->gpu, 0));
     }
     rows->column[p] = column;
   }
 }
 
-// The rows of turn `turn`; NULL: the only one.
-static void begin_rows(Rows *rows, LLVMValueRef turn) {
+void mirage__begin_rows(Rows *rows, LLVMValueRef turn) {
   Emit *e = rows->e;
   const ThreadRows *items = rows->items;
   int64_t each = (int64_t)items->together * items->teams;
@@ -67,14 +51,15 @@ static void begin_rows(Rows *rows, LLVMValueRef turn) {
   }
 }
 
-// Index of (row in hand, first column of the piece) in a tile of the common shape; `piece` NARROW: of its one column.
-static void index_of(const Rows *rows, int32_t row, int32_t piece, LLVMValueRef *index) {
+void mirage__row_index(const Rows *rows, int32_t row, int32_t piece, LLVMValueRef *index) {
   Emit *e = rows->e;
   uint32_t last = rows->items->shape.rank - 1;
   for (uint32_t d = 0; d < last; d++)
     index[d] = rows->rows[row].index[d];
-  index[last] = piece == NARROW ? gpu_i32(&e->gpu, 0) : rows->column[piece];
-  e->bounded = piece == NARROW ? NULL : index[last];
+  index[last] = piece == NARROW     ? gpu_i32(&e->gpu, 0)
+                : rows->items->torn ? rows->begin[row][piece]
+                                    : rows->column[piece];
+  e->bounded = piece == NARROW || rows->items->torn ? NULL : index[last];
   e->bound = (int64_t)(piece + 1) * rows->items->across * rows->items->width;
 }
 
@@ -102,7 +87,7 @@ static void load(Rows *rows, MirageValue value, int32_t row) {
   const MirageType *type = emit_type(e, value);
   for (int32_t p = 0; p < (is_narrow(type) ? 1 : rows->items->pieces); p++) {
     LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK], values[MAX_WIDTH];
-    index_of(rows, row, is_narrow(type) ? NARROW : p, index);
+    mirage__row_index(rows, row, is_narrow(type) ? NARROW : p, index);
     mirage__broadcast_index(e, type, &rows->items->shape, index, at);
     mirage__element(e, value, at, is_narrow(type) ? 1 : rows->items->width, values);
   }
@@ -135,10 +120,15 @@ static LLVMValueRef over_pieces(Rows *rows, const MirageNodeView *view, int32_t 
   LLVMValueRef total = mirage__reduce_neutral(e, view->op);
   for (int32_t p = 0; p < rows->items->pieces; p++) {
     LLVMValueRef index[MIRAGE_MAX_RANK], values[MAX_WIDTH], sum;
-    index_of(rows, row, p, index);
+    uint32_t known = mirage__begin_piece(rows, view->operands[0], row, p);
+    mirage__row_index(rows, row, p, index);
     mirage__element(e, view->operands[0], index, rows->items->width, values);
+    mirage__end_piece(rows, known);
+    for (uint32_t i = 0; rows->items->torn && i < rows->items->width; i++)
+      values[i] =
+          mirage__select(e, mirage__torn_valid(rows, row, p, i), values[i], mirage__reduce_neutral(e, view->op));
     sum = reduce_all(e, view->op, (int32_t)rows->items->width, values);
-    sum = mirage__select(e, rows->inside[p], sum, mirage__reduce_neutral(e, view->op));
+    sum = mirage__select(e, rows->items->torn ? NULL : rows->inside[p], sum, mirage__reduce_neutral(e, view->op));
     total = p ? mirage__reduce_pair(e, view->op, total, sum) : sum;
   }
   return total;
@@ -202,7 +192,7 @@ static void reduce(Rows *rows, const MirageNodeView *view) {
     LLVMValueRef index[MIRAGE_MAX_RANK];
     if (view->op == MIRAGE_OP_REDUCE_MEAN)
       totals[r] = LLVMBuildFMul(e->gpu.builder, totals[r], gpu_f32(&e->gpu, 1.0 / (double)columns_of(rows->items)), "");
-    index_of(rows, r, NARROW, index);
+    mirage__row_index(rows, r, NARROW, index);
     mirage__remember_element(e, view->first_result, index, 1, &totals[r]);
   }
 }
@@ -214,7 +204,7 @@ static void publish(Rows *rows, MirageValue leaf) {
   const MirageType *type = emit_type(e, leaf);
   for (int32_t r = 0; r < rows->items->together; r++) {
     LLVMValueRef index[MIRAGE_MAX_RANK], value;
-    index_of(rows, r, NARROW, index);
+    mirage__row_index(rows, r, NARROW, index);
     mirage__element_unwritten(e, leaf, index, 1, &value);
     LLVMValueRef first = mirage__and(e, mirage__equals(e, rows->place, 0), rows->rows[r].valid);
     LLVMBasicBlockRef join = mirage__begin_if(e, first);
@@ -238,7 +228,7 @@ static void meet(Rows *rows, MirageNode node, const MirageNodeView *view) {
   for (uint32_t i = 0; i < meeting->num_values; i++)
     for (int32_t r = 0; r < rows->items->together; r++) {
       LLVMValueRef index[MIRAGE_MAX_RANK], value;
-      index_of(rows, r, NARROW, index);
+      mirage__row_index(rows, r, NARROW, index);
       if (mirage_op_info(mirage__block_op(&e->block, meeting->values[i]))->kind == MIRAGE_KIND_COLLECTIVE)
         mirage__element(e, meeting->values[i], index, 1, &value);
     }
@@ -263,7 +253,7 @@ static void store_row(Rows *rows, const MirageNodeView *view, const Access *acce
   bool narrow = is_narrow(access->tile);
   uint32_t width = narrow ? 1 : rows->items->width, step = access->width < width ? access->width : width;
   LLVMValueRef index[MIRAGE_MAX_RANK], values[MAX_WIDTH], *last = &index[access->tile->rank - 1];
-  index_of(rows, row, narrow ? NARROW : piece, index);
+  mirage__row_index(rows, row, narrow ? NARROW : piece, index);
   mirage__element(e, view->operands[0], index, width, values);
   LLVMValueRef mine = narrow ? stores_narrow(rows, view) : rows->inside[piece], begin = *last;
   mine = mirage__and(e, mine, rows->rows[row].valid);
@@ -279,15 +269,21 @@ static void store_row(Rows *rows, const MirageNodeView *view, const Access *acce
 static void store(Rows *rows, MirageNode node, const MirageNodeView *view) {
   const MirageType *tile = emit_type(rows->e, view->operands[0]);
   Access access = mirage__access(rows->e, node, view->operands[1], tile, NULL);
+  bool narrow = is_narrow(tile);
   for (int32_t r = 0; r < rows->items->together; r++)
-    for (int32_t p = 0; p < (is_narrow(tile) ? 1 : rows->items->pieces); p++)
-      store_row(rows, view, &access, r, p);
+    for (int32_t p = 0; p < (narrow ? 1 : rows->items->pieces); p++) {
+      uint32_t known = narrow ? rows->e->num_memo : mirage__begin_piece(rows, view->operands[0], r, p);
+      if (rows->items->torn && !narrow)
+        mirage__store_torn(rows, view, &access, r, p);
+      else
+        store_row(rows, view, &access, r, p);
+      mirage__end_piece(rows, known);
+    }
 }
 
 // --------------------------------------------------------------------------------------------------------------- turns
 
-// All but the loads of the rows in hand.
-static void finish_rows(Rows *rows) {
+void mirage__finish_rows(Rows *rows) {
   Emit *e = rows->e;
   MirageNodeView view;
   for (int32_t s = -1; mirage__block_next(&e->block, &s, &view) && e->status == MIRAGE_OK;) {
@@ -308,13 +304,25 @@ static void take_turns(Rows *rows, int64_t turns) {
   Emit *e = rows->e;
   uint32_t known = e->num_memo;
   Repeat repeat = mirage__begin_repeat(e, turns);
-  begin_rows(rows, repeat.index);
+  mirage__begin_rows(rows, repeat.index);
   load_all(rows, false);
-  finish_rows(rows);
+  mirage__finish_rows(rows);
   if (rows->items->across > 32)
     mirage__barrier(e); // before the next rows' parts
   mirage__end_repeat(e, &repeat);
   e->num_memo = known;
+}
+
+static void take_rows(Rows *rows, int64_t turns) {
+  mirage__begin_rows(rows, NULL);
+  if (turns == 1)
+    load_all(rows, false);
+  if (!rows->items->late)
+    load_all(rows, true);
+  if (turns == 1)
+    mirage__finish_rows(rows);
+  else
+    take_turns(rows, turns);
 }
 
 void mirage__emit_items(Emit *e) {
@@ -322,15 +330,10 @@ void mirage__emit_items(Emit *e) {
   int64_t each = (int64_t)rows.items->together * rows.items->teams, turns = (rows.items->rows + each - 1) / each;
   begin_columns(&rows);
   e->keep_elements = true;
-  begin_rows(&rows, NULL);
-  if (turns == 1)
-    load_all(&rows, false);
-  if (!rows.items->late)
-    load_all(&rows, true);
-  if (turns == 1)
-    finish_rows(&rows);
+  if (rows.items->ahead)
+    mirage__emit_rows_ahead(&rows, turns);
   else
-    take_turns(&rows, turns);
+    take_rows(&rows, turns);
   e->bounded = NULL;
   e->keep_elements = false;
   mirage__forget_elements(e);

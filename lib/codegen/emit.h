@@ -369,6 +369,8 @@ double mirage__element_unscaled(Emit *e, MirageValue value, const LLVMValueRef *
 void mirage__element_broadcast(Emit *e, MirageValue operand, const MirageType *to, const LLVMValueRef *index,
                                uint32_t width, LLVMValueRef *out);
 void mirage__forget_elements(Emit *e);
+/// Whether mirage__element knows the answer for this index.
+bool mirage__is_remembered(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width);
 /// Makes `values` the answer to mirage__element for this index until elements are forgotten.
 void mirage__remember_element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width,
                               const LLVMValueRef *values);

@@ -355,7 +355,8 @@ int64_t mirage__block_staging_offset(const Block *block) {
 }
 
 int64_t mirage__block_shared_bytes(const Block *block) {
-  return mirage__block_staging_offset(block) + mirage__block_staging_bytes(block) + mirage__block_prepared_bytes(block);
+  return mirage__block_staging_offset(block) + mirage__block_staging_bytes(block) +
+         mirage__block_prepared_bytes(block) + mirage__block_waiting_bytes(block);
 }
 
 uint32_t mirage__block_chunks(const Block *block, MirageNode access, uint32_t dim, int64_t *parts, int64_t *chunk) {
@@ -417,12 +418,12 @@ int64_t mirage__panel_rows(const MirageType *type) {
   return rows;
 }
 
-int64_t mirage__buffer_end(const MirageType *type) {
 int64_t mirage__panels_bytes(const MirageType *type) {
   int64_t panel = mirage__panel_width(type), width = type->shape[type->rank - 1];
   return mirage__panel_rows(type) * ((width + panel - 1) / panel) * panel * mirage_dtype_bytes(type->dtype);
 }
 
+int64_t mirage__buffer_end(const MirageType *type) {
   return type->layout.offset + mirage__buffer_bytes(type) * type->layout.stages;
 }
 

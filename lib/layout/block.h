@@ -124,13 +124,22 @@ typedef struct ThreadRows {
   int32_t abreast;   // pieces at once, where rows are apart
   bool late;         // what is the same for all rows is loaded where it is used: registers do not hold it beside a row
   int32_t registers; // of a thread, about
+  int32_t ahead;     // turns whose rows have room in shared memory; 0 = rows go straight to registers (rows_ahead.c)
+  int32_t windows;   // of 16 bytes, that a row has there
+  int32_t tensors;   // whose rows wait there side by side,
+  int32_t same;      // and tiles that are the same in all rows
+  bool torn;         // rows begin anywhere in such a window, all of a turn's row number in the same place of it
   uint32_t width;
   MirageType shape;
 } ThreadRows;
 
-/// What such threads hold of a row: tiles as wide as it that differ from row to row, and that do not.
+/// What such threads hold of a row: tiles as wide as it that differ from row to row, and that do not. Of those that differ:
+/// how many tensors they are loaded from; bytes of an element, 0 where they are not alike; whether rows begin anywhere (mirage__row_is_torn); bytes of shared memory
+/// in which they may wait, 0 = none.
 typedef struct RowLoads {
   int64_t values, same;
+  int64_t tensors, bytes, room;
+  bool torn, meets; // blocks of a cluster share them
 } RowLoads;
 
 /// How rows of `columns` are divided among `warps` (0 = open; `*out_warps` are chosen then): items.c. False: the registers
@@ -142,6 +151,22 @@ ThreadRows mirage__elements_in_threads(int64_t rows, int64_t columns, int32_t op
                                        int32_t *out_warps);
 /// Rows in hand one after the other, until all are done.
 int32_t mirage__thread_turns(const ThreadRows *items);
+
+/// Whether a tensor has several rows, not one for all of them.
+bool mirage__row_differs(const MirageType *tensor);
+/// Bytes of the windows in which rows wait in shared memory: what one asynchronous copy brings.
+enum { ROW_WINDOW = 16 };
+/// Whether a tile's rows begin in the midst of such windows of the tensor.
+bool mirage__row_is_torn(const MirageType *tensor, const MirageType *tile);
+/// Room for waiting rows beside what `reductions` of a block's rows leave for each other.
+int64_t mirage__row_room(const MirageTarget *target, int64_t rows, int64_t reductions);
+/// How rows are divided whose next turns wait in shared memory (rows_ahead.c); false: they need not, or find no room.
+bool mirage__rows_ahead(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items,
+                        int32_t *out_warps);
+/// Blocks on a multiprocessor, each with the registers that it needs.
+int32_t mirage__rows_ahead_blocks(const ThreadRows *items, int64_t shared_bytes, const MirageTarget *target);
+/// Whether what a thread has of them stays in registers from one reduction to the next; else it is read again.
+bool mirage__rows_stay(const ThreadRows *items);
 
 typedef struct Block {
   const MirageUGraph *graph;
@@ -376,6 +401,8 @@ bool mirage__swizzled_layout(MirageType *type);
 int64_t mirage__panel_width(const MirageType *type);
 /// Rows of a panel: all dimensions but the last.
 int64_t mirage__panel_rows(const MirageType *type);
+/// Bytes of all panels, the last of which may hold more columns than the tile has: what a tensor copy brings.
+int64_t mirage__panels_bytes(const MirageType *type);
 /// How the axes around an access cut a dimension, outermost first: chunk[0] is the window's extent, and axis i cuts
 /// chunk[i] into parts[i] of chunk[i + 1], the last of which is the tile's. Returns the number of axes.
 enum { MAX_AXES = 3 + MIRAGE_MAX_LOOPS };
@@ -401,8 +428,6 @@ typedef struct ReduceSplit {
   int32_t vector;          // neighbouring elements taken at once
 } ReduceSplit;
 ReduceSplit mirage__reduce_split(const MirageType *in, const MirageType *out, int32_t dim, int32_t warps);
-/// Bytes of all panels, the last of which may hold more columns than the tile has: what a tensor copy brings.
-int64_t mirage__panels_bytes(const MirageType *type);
 ReduceSplit mirage__block_reduce_split(const Block *block, const MirageNodeView *reduction);
 
 // ------------------------------------------------------------------------------------------------------- direct loops
@@ -520,6 +545,11 @@ enum { STAGED_ROWS = 8, STAGED_COLUMNS = 64, STAGED_PITCH = STAGED_COLUMNS + 8 }
 MirageValue mirage__block_staged(const Block *block, const MirageNodeView *store);
 int64_t mirage__block_staging_offset(const Block *block);
 int64_t mirage__block_staging_bytes(const Block *block);
+/// Which of the tensors whose rows wait a load is of, counted from 0; -1: what it brings does not wait.
+int32_t mirage__waiting_tensor(const Block *block, MirageNode load);
+/// Where rows wait for their turn, behind all else, and the bytes of it (rows_ahead.c).
+int64_t mirage__block_waiting_offset(const Block *block);
+int64_t mirage__block_waiting_bytes(const Block *block);
 /// Bytes of one buffer of a planned tile, a multiple of 16; where all of its buffers end; whether those of two tiles meet.
 int64_t mirage__buffer_bytes(const MirageType *type);
 int64_t mirage__buffer_end(const MirageType *type);

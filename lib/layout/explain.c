@@ -151,6 +151,19 @@ static void explain_groups(const Plan *plan) {
   say(plan, &text);
 }
 
+static void explain_rows(const Plan *plan) {
+  const ThreadRows *items = &plan->block.items;
+  Text text = {0};
+  if (!items->ahead)
+    return;
+  put(&text, "plan: rows wait in shared memory: %d turn%s of %d row%s, %d tensor%s", items->ahead,
+      items->ahead == 1 ? "" : "s", items->together, items->together == 1 ? "" : "s", items->tensors,
+      items->tensors == 1 ? "" : "s");
+  if (items->torn)
+    put(&text, ", in whole windows of %d bytes, in which they begin anywhere", ROW_WINDOW);
+  say(plan, &text);
+}
+
 static void explain_bounds(const Plan *plan, int32_t loop) {
   Text text = {0};
   if (!plan->block.loops[loop].skips)
@@ -167,6 +180,7 @@ static void explain_plan(const Plan *plan) {
   for (int32_t i = 0; i < plan->block.team.num_actors; i++)
     explain_actor(plan, i);
   explain_groups(plan);
+  explain_rows(plan);
   for (int32_t i = 0; i < plan->block.num_channels; i++)
     explain_channel(plan, &plan->block.channels[i]);
   for (int32_t l = 0; l < plan->block.num_loops; l++)

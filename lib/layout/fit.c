@@ -85,7 +85,7 @@ static MirageStatus pose(Plan *plan, const Items *items, Levels *levels, SolveTi
     set_stages(plan, levels->stages[level]);
     int32_t mbarriers = mirage__block_count_mbarriers(&plan->block);
     levels->rooms[level] -= (mbarriers * 8 + 15) / 16 * 16 + mirage__block_staging_bytes(&plan->block) +
-                            mirage__block_prepared_bytes(&plan->block);
+                            mirage__block_prepared_bytes(&plan->block) + mirage__block_waiting_bytes(&plan->block);
     for (uint32_t i = 0; i < items->count; i++) {
       int32_t loop;
       copies[i * levels->count + level] = mirage__copies_of(plan, items->items[i].value, &loop);

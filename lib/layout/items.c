@@ -7,11 +7,14 @@
 //
 // Few rows are all in flight at once, each in all threads. More rows, or longer ones, are taken some at a time: as many
 // threads share a row as have registers for it, from one warp, which needs no barrier, to all of the block. What is the
-// same for all rows, a gain, is kept beside them where registers suffice, and otherwise loaded where it is used.
+// same for all rows, a gain, is kept beside them where registers suffice, and otherwise loaded where it is used. Rows that no
+// registers hold beside others', or that begin anywhere, come by way of shared memory (rows_ahead.c).
 //
 // A row that blocks of a cluster share is theirs in the same way: a reduction's result goes to the others through shared
 // memory, a word a row. What is computed from a reduction may be moved nowhere else: reshaped, transposed, cut.
 #include "plan.h"
+
+#include <string.h>
 
 enum {
   MOST_ROWS = 8,          // at once in all threads
@@ -122,17 +125,69 @@ static const MirageType *common_shape(Plan *plan, const char **out_why) {
   return *out_why ? NULL : shape;
 }
 
+static const MirageType *accessed(const Plan *plan, const MirageNodeView *view) {
+  MirageValue tensor = view->operands[view->op == MIRAGE_OP_STORE ? 1 : 0];
+  return &plan->types[mirage__block_resolve(&plan->block, tensor).index];
+}
+
+/// Accesses to rows: the first of them, and whether all others lie like it, element by element.
+typedef struct RowAccesses {
+  const MirageType *tensor;
+  const MirageAccessAttrs *access;
+  bool alike, torn;
+} RowAccesses;
+
+static void note_access(const Plan *plan, const MirageNodeView *view, const MirageType *tile, RowAccesses *rows) {
+  const MirageType *tensor = accessed(plan, view);
+  const MirageAccessAttrs *access = &view->attrs->access, *first = rows->access;
+  int64_t begin = tensor->rank ? access->begin[tensor->rank - 1] : 0;
+  rows->torn |= mirage__row_is_torn(tensor, tile) || begin * mirage_dtype_bits(tensor->dtype) % (8 * ROW_WINDOW);
+  if (!first) {
+    rows->tensor = tensor, rows->access = access;
+    rows->alike = mirage_dtype_bits(tensor->dtype) >= 8 && !mirage_dtype_is_stored(tensor->dtype);
+    return;
+  }
+  MirageAccessAttrs same = *access;
+  same.fill = first->fill;
+  rows->alike &= mirage_type_same_shape(rows->tensor, tensor) && !memcmp(&same, first, sizeof same) &&
+                 mirage_dtype_bits(rows->tensor->dtype) == mirage_dtype_bits(tensor->dtype);
+}
+
+// Where rows begin anywhere, a thread's elements are other columns of each row: nothing may ask for the column but what lies
+// like the row, and what is the same in all of them.
+static bool asks_for_columns(const MirageNodeView *view) {
+  return mirage_op_info(view->op)->kind == MIRAGE_KIND_SHAPE || view->op == MIRAGE_OP_IOTA;
+}
+
 static RowLoads loads_of(const Plan *plan) {
   RowLoads loads = {0};
+  RowAccesses rows = {0};
   MirageNodeView view;
+  int64_t reductions = 0, count = 1;
+  bool columns = false;
   for (int32_t s = -1; mirage__block_next(&plan->block, &s, &view);) {
-    if (view.op != MIRAGE_OP_LOAD || is_narrow(mirage_ugraph_type(plan->graph, view.first_result)))
+    reductions += mirage_op_info(view.op)->kind == MIRAGE_KIND_REDUCE;
+    columns |= asks_for_columns(&view);
+    if (view.op != MIRAGE_OP_LOAD && view.op != MIRAGE_OP_STORE)
       continue;
-    const MirageType *type = mirage_ugraph_type(plan->graph, view.first_result);
-    bool same = mirage_type_elements(type) == type->shape[type->rank - 1];
-    loads.same += same;
-    loads.values += !same;
+    MirageValue value = view.op == MIRAGE_OP_LOAD ? view.first_result : view.operands[0];
+    const MirageType *type = mirage_ugraph_type(plan->graph, value);
+    if (is_narrow(type))
+      continue;
+    bool same = !mirage__row_differs(accessed(plan, &view));
+    loads.same += same && view.op == MIRAGE_OP_LOAD;
+    loads.values += !same && view.op == MIRAGE_OP_LOAD;
+    if (same)
+      continue;
+    note_access(plan, &view, type, &rows);
+    int64_t tensor = mirage__waiting_tensor(&plan->block, plan->block.steps[s].node);
+    loads.tensors = tensor >= loads.tensors ? tensor + 1 : loads.tensors;
+    count = mirage_type_elements(type) / type->shape[type->rank - 1];
   }
+  loads.torn = rows.torn;
+  loads.meets = mirage__block_cluster(&plan->block) > 1;
+  loads.bytes = rows.alike ? mirage_dtype_bytes(rows.tensor->dtype) : 0;
+  loads.room = rows.torn && columns ? 0 : mirage__row_room(plan->target, count, reductions);
   return loads;
 }
 
@@ -205,7 +260,13 @@ bool mirage__rows_in_threads(int64_t rows, int64_t columns, RowLoads loads, int3
                              int32_t *out_warps) {
   *out_items = (ThreadRows){0};
   *out_warps = warps ? warps : choose_warps(columns);
-  bool fits = take_at_once(rows, columns, loads, *out_warps, out_items);
+  bool fits = !loads.torn && take_at_once(rows, columns, loads, *out_warps, out_items);
+  if (!fits && mirage__rows_ahead(rows, columns, loads, warps, out_items, out_warps))
+    return true;
+  if (!fits) {
+    *out_warps = warps ? warps : choose_warps(columns);
+    fits = take_at_once(rows, columns, loads, *out_warps, out_items);
+  }
   int32_t most = warps ? warps : FULL_THREADS / 32;
   for (int32_t w = warps ? warps : LEAST_WARPS; !fits && w <= most; w *= 2) {
     fits = take_in_turn(rows, columns, loads, w, out_items);

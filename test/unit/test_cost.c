@@ -384,14 +384,14 @@ static void test_long_runs_are_read_faster(void **state) {
 // What is guessed of a schedule is what its plan has: who has the registers, how many turns there are.
 static void test_rows_in_threads_are_guessed(void **state) {
   const MirageTarget *target = mirage_target_find("h200");
-  MirageType tile = mirage_type_tile(MIRAGE_F16, 2, (int64_t[]){4, 8192});
+  MirageType tile = mirage_type_tile(MIRAGE_F16, 2, (int64_t[]){4, 8192}), rows = tensor(512, 8192);
   MirageType sum = mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){4, 1});
   MirageType columns = mirage_type_tile(MIRAGE_F32, 2, (int64_t[]){1, 8192});
   const bool product[2] = {false, false};
   for (int along = 0; along < 2; along++) {
     SearchGuess guess = {0};
     CostKernel kernel = {.blocks = 128};
-    mirage__guess_load(&guess, &tile);
+    mirage__guess_load(&guess, &rows, &tile, false);
     mirage__guess_operator(&guess, &kernel, MIRAGE_OP_REDUCE_SUM, NULL, along ? &sum : &columns, &tile, NULL, product,
                            false, 128);
     assert_true(mirage__guess_plan(&guess, target, &kernel));

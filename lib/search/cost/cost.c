@@ -82,7 +82,14 @@ static const double least_registers = 32;        // below which more threads do 
 static const double new_run_bytes = 12;          // as many more could be read where a run of elements begins
 static const double elements_us = 0.25;          // in registers: from their loads to their stores
 static const double rows_us = 0.6;               // the same of rows
+static const double met_rows_share = 0.8;        // of device memory, that they can use
 static const double met_rows_us = 1.3;           // and of rows that blocks share
+static const double turn_of_long_rows_us = 0.35; // that wait in shared memory, of each reduction and of their stores
+static const double met_long_rows_us = 1.6;      // and where blocks meet, in each turn
+static const double long_rows_share = 0.97;      // of the multiprocessors, that clusters of such blocks can occupy
+static const double long_rows_saturate = 0.95;   // of the multiprocessors, at work, saturate device memory
+static const double long_rows_loss = 0.05;       // of the units that are not the bottleneck
+static const double first_cache_bytes = 24e3;    // beside which there is no shared memory left
 static const double next_rows_us = 0.3;          // of which nothing else hides, where another follows
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
@@ -213,6 +220,16 @@ void mirage__cost_outside(CostKernel *kernel, MirageOp op) {
   bool product = kind == MIRAGE_KIND_MATMUL;
   kernel->outside += product || kind == MIRAGE_KIND_REDUCE || kind == MIRAGE_KIND_COLLECTIVE;
   kernel->outside_products += product;
+}
+
+void mirage__cost_rows_ahead(CostKernel *kernel, const ThreadRows *items) {
+  if (!items->ahead)
+    return;
+  kernel->turn_bytes = (double)items->together * items->tensors * items->windows * ROW_WINDOW;
+  kernel->shared_bytes = kernel->turn_bytes * items->ahead;
+  double same = (double)items->same * items->windows * ROW_WINDOW; // the first cache keeps little beside shared memory
+  kernel->same_bytes = same > first_cache_bytes ? same * items->together : 0;
+  kernel->narrow_elements = kernel->narrow_stored = 0;
 }
 
 bool mirage__cost_is_long(const MirageType *tile) {
@@ -475,7 +492,8 @@ static double thread_us(const CostKernel *kernel, double narrow_us, double meeti
   double rounds = kernel->turns * fmax(1, kernel->blocks / o.slots), latency = meeting_us > 0        ? met_rows_us
                                                                                : kernel->outside > 0 ? rows_us
                                                                                                      : elements_us;
-  double units[] = {(kernel->dram_bytes + new_run_bytes * kernel->runs) / (target->dram_bytes_per_us * share),
+  double rate = target->dram_bytes_per_us * share * (meeting_us > 0 ? met_rows_share : 1);
+  double units[] = {(kernel->dram_bytes + new_run_bytes * kernel->runs) / rate,
                     kernel->l2_bytes / (target->l2_bytes_per_us * share),
                     kernel->fma_flops / (target->fma_flops_per_us * spread),
                     kernel->special / (target->exp_per_us * spread),
@@ -493,11 +511,40 @@ static double thread_us(const CostKernel *kernel, double narrow_us, double meeti
          next_rows_us * (kernel->turns - 1) + outside_us * kernel->outside;
 }
 
+// Blocks of clusters of eight occupy 128 of 132 multiprocessors: how many of so many blocks work at once.
+static double long_rows_slots(const CostKernel *kernel, double resident, const MirageTarget *target) {
+  double members = fmax(1, kernel->cluster);
+  return floor(target->num_sms * (members > 2 ? long_rows_share : 1) / members) * members * resident;
+}
+
+// Rows that wait in shared memory: device memory is busy from the first turn's copies to the last turn's stores, where turns
+// follow each other as fast as it brings them. Each round of blocks begins with nothing on its way.
+static double rows_ahead_us(const CostKernel *kernel, double meeting_us, const MirageTarget *target) {
+  const Occupancy o = occupy(kernel, target);
+  double slots = long_rows_slots(kernel, o.resident, target), rounds = ceil(kernel->blocks / slots);
+  double busy = fmin(kernel->blocks, slots) / o.resident, spread = fmin(1, busy / target->num_sms);
+  double share = fmin(1, spread / long_rows_saturate) * kernel->blocks / (rounds * fmin(kernel->blocks, slots));
+  double turn = turn_of_long_rows_us * (1 + kernel->outside) + (meeting_us > 0 ? meeting_us + met_long_rows_us : 0);
+  double first = latency_us + kernel->turn_bytes * fmin(kernel->blocks, slots) / target->dram_bytes_per_us;
+  double units[] = {kernel->dram_bytes / (target->dram_bytes_per_us * share),
+                    (kernel->l2_bytes + kernel->same_bytes * kernel->turns * kernel->blocks) / target->l2_bytes_per_us,
+                    kernel->fma_flops / (target->fma_flops_per_us * spread),
+                    kernel->special / (target->exp_per_us * spread), turn * kernel->turns * rounds / o.resident};
+  double longest = 0, sum = 0;
+  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+    longest = fmax(longest, units[i]);
+    sum += units[i];
+  }
+  return longest + long_rows_loss * (sum - longest) + first * rounds / o.resident;
+}
+
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {
   if (kernel->resident && kernel->blocks > target->num_sms)
     return INFINITY;
   double narrow = kernel->narrow_elements / (narrow_per_us * fmin(kernel->blocks, target->num_sms));
   double meeting = kernel->collective_us + kernel->exchange_us;
+  if (kernel->turns > 0 && kernel->turn_bytes > 0)
+    return rows_ahead_us(kernel, meeting, target);
   if (kernel->turns > 0)
     return thread_us(kernel, narrow, meeting, target);
   double us = kernel->stream.columns ? direct_us(kernel, target)

@@ -2,6 +2,7 @@
 #ifndef MIRAGE_LIB_SEARCH_COST_KERNEL_H
 #define MIRAGE_LIB_SEARCH_COST_KERNEL_H
 
+#include "layout/block.h"
 #include "mirage/cost.h"
 
 /// Weights that go straight from device memory to the matrix instruction (lib/layout/direct.c).
@@ -49,7 +50,9 @@ typedef struct CostKernel {
   double collective_us;     // waiting for other blocks
   double cluster;           // blocks that meet through distributed shared memory; 0 = none
   double turns;             // of rows that a block takes one after the other, in registers; 0 = its tiles are not there
-  double registers;         // of a thread; 0 = not known
+  double turn_bytes; // of such rows, that come by way of shared memory ahead of their turn; 0 = straight to registers
+  double same_bytes; // that a turn reads out of L2, since they are the same for all
+  double registers;  // of a thread; 0 = not known
   CostStream stream;
   bool chain;         // products feed each other in a loop
   bool weights;       // some product of a loop takes its second operand as it was loaded
@@ -83,6 +86,8 @@ void mirage__cost_store(CostKernel *kernel, const MirageType *tensor, const Mira
 void mirage__cost_boxes(CostKernel *kernel, const MirageType *tile, double times);
 /// A sum or maximum of one tile over `members` blocks.
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster);
+/// Rows that wait in shared memory: bytes of a turn, and of all of them; whole windows are accessed, however they begin.
+void mirage__cost_rows_ahead(CostKernel *kernel, const ThreadRows *items);
 /// Microseconds without the launch; infinity when blocks that meet cannot all run at once.
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target);
 

@@ -257,6 +257,7 @@ CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
   if (block->items.on) {
     kernel->turns = mirage__thread_turns(&block->items);
     kernel->registers = block->items.registers;
+    mirage__cost_rows_ahead(kernel, &block->items);
   }
   add_lengths(kernel, block);
   if (mirage__masked_registers(block) > TILE_REGISTERS)

@@ -99,7 +99,7 @@ static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageTyp
   }
   mirage__guess_tile(&walk->guess, tile, looped ? 2 : 1);
   if (!looped)
-    mirage__guess_load(&walk->guess, tile);
+    mirage__guess_load(&walk->guess, tensor, tile, walk->loaded >> node->a & 1);
   walk->kernel.iteration_bytes += looped ? (double)mirage_type_bytes(tile) : 0;
   if (mirage_dtype_is_stored(tile->dtype) && !stays_bytes(walk, node)) // cast where it is loaded: search_build.c
     walk->kernel.converted += (double)mirage_type_elements(tile) * times;
@@ -342,6 +342,7 @@ static uint64_t amounts_of(const ScheduleWalk *walk) {
                             g->reductions,
                             g->row_values,
                             g->row_same,
+                            (double)g->row_tensors,
                             (double)g->elements,
                             (double)g->row,
                             g->moved,

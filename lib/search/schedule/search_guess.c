@@ -44,11 +44,17 @@ static void note_largest(SearchGuess *guess, const MirageType *tile) {
   guess->row = tile->shape[tile->rank - 1];
 }
 
-void mirage__guess_load(SearchGuess *guess, const MirageType *tile) {
-  int64_t row = tile->rank ? tile->shape[tile->rank - 1] : 1;
-  bool same = mirage_type_elements(tile) == row;
+void mirage__guess_load(SearchGuess *guess, const MirageType *tensor, const MirageType *tile, bool again) {
+  int64_t row = tile->rank ? tile->shape[tile->rank - 1] : 1, bytes = mirage_dtype_bytes(tensor->dtype);
+  bool same = !mirage__row_differs(tensor);
   guess->row_values += row > 1 && !same;
   guess->row_same += row > 1 && same;
+  if (row > 1 && !same) {
+    bool alike = !mirage_dtype_is_stored(tensor->dtype) && (guess->row_bytes == 0 || guess->row_bytes == bytes);
+    guess->row_tensors += !again;
+    guess->row_bytes = alike ? bytes : -1;
+    guess->row_torn |= mirage__row_is_torn(tensor, tile);
+  }
   note_largest(guess, tile);
 }
 
@@ -189,7 +195,17 @@ static bool in_groups(const SearchGuess *guess, const CostKernel *kernel, const 
 }
 
 // lib/layout/items.c and elements.c.
-static bool is_in_threads(const SearchGuess *guess, CostKernel *kernel) {
+static RowLoads row_loads(const SearchGuess *guess, int64_t rows, bool meets, const MirageTarget *target) {
+  return (RowLoads){.values = (int64_t)guess->row_values,
+                    .same = (int64_t)guess->row_same,
+                    .tensors = guess->row_tensors,
+                    .bytes = guess->row_bytes > 0 ? guess->row_bytes : 0,
+                    .room = mirage__row_room(target, rows, (int64_t)guess->reductions),
+                    .torn = guess->row_torn,
+                    .meets = meets};
+}
+
+static bool is_in_threads(const SearchGuess *guess, const MirageTarget *target, CostKernel *kernel) {
   if (guess->moved || guess->row == 0 || kernel->iterations > 0 || kernel->resident)
     return false;
   int64_t rows = guess->elements / guess->row;
@@ -197,13 +213,14 @@ static bool is_in_threads(const SearchGuess *guess, CostKernel *kernel) {
   ThreadRows items;
   if (!guess->reductions)
     items = mirage__elements_in_threads(rows, guess->row, (int32_t)guess->operators, warps, &warps);
-  else if (!mirage__rows_in_threads(rows, guess->row, (RowLoads){(int64_t)guess->row_values, (int64_t)guess->row_same},
-                                    warps, &items, &warps))
+  else if (!mirage__rows_in_threads(rows, guess->row, row_loads(guess, rows, kernel->cluster > 1, target), warps,
+                                    &items, &warps))
     return false;
   kernel->threads = 32.0 * warps;
   kernel->turns = mirage__thread_turns(&items);
   kernel->registers = items.registers;
   kernel->reduced_elements = kernel->reduced_outside = 0;
+  mirage__cost_rows_ahead(kernel, &items);
   return true;
 }
 
@@ -227,7 +244,7 @@ bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, Co
   if (kernel->threads > 0)
     registers = fmin(255, target->registers_per_sm / threads) - other_registers;
   double streamed = 0;
-  if (is_in_threads(guess, kernel))
+  if (is_in_threads(guess, target, kernel))
     return true;
   if (is_direct(guess, kernel, target)) {
     kernel->stream = stream_of(guess, kernel, target);

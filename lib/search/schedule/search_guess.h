@@ -27,6 +27,9 @@ typedef struct SearchGuess {
   double reductions, operators; // outside loops
   double row_values, row_same;  // loads outside loops, as wide as the largest tile's rows: mirage__rows_in_threads
   int64_t elements, row;        // of the largest tile, of one of its rows
+  int64_t row_tensors;          // that such loads are of
+  int64_t row_bytes;            // of an element of such loads that differ from row to row; -1: they are not alike
+  bool row_torn;                // their rows begin anywhere
   bool moved;                   // something is multiplied, reduced or moved in another way than along rows
 } SearchGuess;
 
@@ -34,8 +37,8 @@ typedef struct SearchGuess {
 void mirage__guess_operator(SearchGuess *guess, CostKernel *kernel, MirageOp op, const MirageAttrs *attrs,
                             const MirageType *result, const MirageType *a, const MirageType *b,
                             const bool of_product[2], bool inside_loop, double times);
-/// Notes a load outside loops.
-void mirage__guess_load(SearchGuess *guess, const MirageType *tile);
+/// Notes a load outside loops; `again`: of a tensor that another loads as well.
+void mirage__guess_load(SearchGuess *guess, const MirageType *tensor, const MirageType *tile, bool again);
 /// Notes what a loop carries: the operator that contributes, NONE where it is more than a plain sum or maximum. Where that
 /// is a sum over groups, `grouped`, `op` is what is summed, a product, perhaps scaled, or a sum over rows. A product is of
 /// numbers of type `dtype`.

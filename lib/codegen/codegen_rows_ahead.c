@@ -1,0 +1,350 @@
+// codegen_rows_ahead.c - long rows whose next turns wait in shared memory (lib/layout/rows_ahead.c).
+//
+// A turn's rows lie there as they do in device memory, window of 16 bytes by window, one tensor after the other. Thread t copies
+// windows t, t + across, .. of each row and reads the same ones: all that stands between is that its own copies are done.
+//
+//     turn 0   turn 1   turn 2 ...        copies of turn t + ahead - 1 are issued when turn t - 1 is done with their slot
+//
+// Of rows that begin anywhere, a window's first element is column `width * window - shift` of its row, which may lie before or behind
+// what is the block's: such elements are read, computed, and left out of what is reduced and stored.
+#include "items.h"
+
+static int64_t row_bytes(const ThreadRows *items) { return (int64_t)items->windows * ROW_WINDOW; }
+
+static LLVMValueRef window_of(const Rows *rows, int32_t piece) {
+  return mirage__add(rows->e, rows->place, gpu_i32(&rows->e->gpu, (int64_t)piece * rows->items->across));
+}
+
+// Where the window lies in the slot: behind `before` other rows.
+static LLVMValueRef waiting_at(const Rows *rows, LLVMValueRef slot, int64_t before, int32_t piece) {
+  Emit *e = rows->e;
+  const ThreadRows *items = rows->items;
+  LLVMValueRef at = mirage__mul(e, window_of(rows, piece), ROW_WINDOW);
+  at = mirage__add(e, at, mirage__mul(e, slot, row_bytes(items) * items->tensors * items->together));
+  at = mirage__add(e, at, gpu_i32(&e->gpu, mirage__block_waiting_offset(&e->block) + before * row_bytes(items)));
+  return mirage__at(e, e->shared, at);
+}
+
+// Columns that are the block's, counted from its first.
+static void find_columns(Rows *rows, const Access *access) {
+  uint32_t last = access->tensor->rank - 1;
+  int64_t columns = access->tile->shape[last];
+  LLVMValueRef limit = access->limit[last], all = gpu_i32(&rows->e->gpu, columns);
+  rows->valid = limit ? mirage__select(rows->e, mirage__less(rows->e, limit, all), limit, all) : all;
+  rows->least = limit && access->least[last] < columns ? access->least[last] : columns;
+}
+
+/// Where a row begins: the first address that is the block's, how many elements before it the first window begins, and whether
+/// the tensor has such a row; NULL = always.
+typedef struct Begin {
+  LLVMValueRef address, shift, valid;
+} Begin;
+
+static Begin begin_of(const Rows *rows, const Access *access, int32_t row) {
+  Emit *e = rows->e;
+  LLVMValueRef index[MIRAGE_MAX_RANK];
+  mirage__row_index(rows, row, NARROW, index);
+  Begin begin = {mirage__access_address(e, access, index), gpu_i32(&e->gpu, 0), mirage__access_valid(e, access, index)};
+  if (rows->items->torn) {
+    LLVMValueRef low = LLVMBuildPtrToInt(e->gpu.builder, begin.address, e->gpu.i64, "");
+    low = LLVMBuildTrunc(e->gpu.builder, low, e->gpu.i32, "");
+    low = LLVMBuildAnd(e->gpu.builder, low, gpu_i32(&e->gpu, ROW_WINDOW - 1), "");
+    begin.shift = mirage__div(e, low, ROW_WINDOW / rows->items->width);
+  }
+  return begin;
+}
+
+static LLVMValueRef first_column(const Rows *rows, int32_t piece, LLVMValueRef shift) {
+  Emit *e = rows->e;
+  return LLVMBuildSub(e->gpu.builder, mirage__mul(e, window_of(rows, piece), rows->items->width), shift, "");
+}
+
+static bool all_begin_inside(const Rows *rows, int32_t piece) {
+  const ThreadRows *items = rows->items;
+  return items->width * ((int64_t)(piece + 1) * items->across - 1) < rows->least;
+}
+
+// Whether a window of a row, from that column on, holds elements of the block; NULL = always. No other is copied, or read.
+static LLVMValueRef begins_inside(const Rows *rows, int32_t piece, LLVMValueRef column, LLVMValueRef row_valid) {
+  LLVMValueRef some = all_begin_inside(rows, piece) ? NULL : mirage__less(rows->e, column, rows->valid);
+  return mirage__and(rows->e, row_valid, some);
+}
+
+static void copy_window(const Rows *rows, const Access *access, const Begin *begin, LLVMValueRef to, int32_t piece) {
+  Emit *e = rows->e;
+  const ThreadRows *items = rows->items;
+  int64_t bytes = ROW_WINDOW / items->width, all = mirage_type_bytes(access->tensor);
+  LLVMValueRef column = first_column(rows, piece, begin->shift);
+  LLVMBasicBlockRef join = mirage__begin_if(e, begins_inside(rows, piece, column, begin->valid));
+  LLVMValueRef from = mirage__at(e, begin->address, LLVMBuildMul(e->gpu.builder, column, gpu_i32(&e->gpu, bytes), ""));
+  if (all % ROW_WINDOW == 0) {
+    GPU(&e->gpu, CP_ASYNC_16, to, from);
+  } else { // the tensor may end within the window
+    LLVMValueRef end = mirage__at(e, access->base, gpu_i64(&e->gpu, all));
+    LLVMValueRef left = LLVMBuildSub(e->gpu.builder, LLVMBuildPtrToInt(e->gpu.builder, end, e->gpu.i64, ""),
+                                     LLVMBuildPtrToInt(e->gpu.builder, from, e->gpu.i64, ""), "");
+    LLVMValueRef whole = mirage__less(e, gpu_i64(&e->gpu, ROW_WINDOW - 1), left);
+    left = LLVMBuildTrunc(e->gpu.builder, left, e->gpu.i32, "");
+    GPU(&e->gpu, CP_ASYNC_16_FILL, to, from, mirage__select(e, whole, gpu_i32(&e->gpu, ROW_WINDOW), left));
+  }
+  mirage__end_if(e, join);
+}
+
+// Issues the copies of a turn's rows, whatever rows are in hand.
+static void copy_rows(const Rows *rows, LLVMValueRef turn) {
+  Emit *e = rows->e;
+  Rows coming = *rows;
+  MirageNodeView view;
+  int32_t copied = 0;
+  mirage__begin_rows(&coming, turn);
+  LLVMValueRef slot = mirage__mod(e, turn, rows->items->ahead);
+  for (int32_t s = -1; mirage__block_next(&e->block, &s, &view);) {
+    MirageNode node = e->block.steps[s].node;
+    if (mirage__waiting_tensor(&e->block, node) != copied)
+      continue;
+    uint32_t around = e->gpu.op;
+    e->gpu.op = node.index;
+    Access access = mirage__access(e, node, view.operands[0], emit_type(e, view.first_result), NULL);
+    find_columns(&coming, &access);
+    for (int32_t r = 0; r < rows->items->together; r++) {
+      Begin begin = begin_of(&coming, &access, r);
+      for (int32_t p = 0; p < rows->items->pieces; p++)
+        copy_window(&coming, &access, &begin, waiting_at(rows, slot, r * rows->items->tensors + copied, p), p);
+    }
+    e->gpu.op = around;
+    copied++;
+  }
+}
+
+// ------------------------------------------------------------------------------------------------------- rows in hand
+
+// The columns of each row and piece, and which of them are the block's.
+static void place_columns(Rows *rows) {
+  Emit *e = rows->e;
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(&e->block, &s, &view);) {
+    MirageNode node = e->block.steps[s].node;
+    if (mirage__waiting_tensor(&e->block, node) < 0)
+      continue;
+    Access access = mirage__access(e, node, view.operands[0], emit_type(e, view.first_result), NULL);
+    find_columns(rows, &access);
+    for (int32_t r = 0; r < rows->items->together; r++) {
+      Begin begin = begin_of(rows, &access, r);
+      rows->present[r] = begin.valid;
+      for (int32_t p = 0; p < rows->items->pieces; p++)
+        rows->begin[r][p] = first_column(rows, p, begin.shift);
+    }
+    return;
+  }
+}
+
+LLVMValueRef mirage__torn_valid(const Rows *rows, int32_t row, int32_t piece, uint32_t element) {
+  Emit *e = rows->e;
+  const ThreadRows *items = rows->items;
+  bool before = piece == 0 && element + 1 < items->width;
+  bool behind = (int64_t)items->width * ((int64_t)(piece + 1) * items->across - 1) + element >= rows->least;
+  LLVMValueRef column = mirage__add(e, rows->begin[row][piece], gpu_i32(&e->gpu, element)), valid = NULL;
+  if (before)
+    valid = LLVMBuildICmp(e->gpu.builder, LLVMIntSGE, column, gpu_i32(&e->gpu, 0), "");
+  return behind ? mirage__and(e, valid, mirage__less(e, column, rows->valid)) : valid;
+}
+
+// --------------------------------------------------------------------------------------- what is the same in all rows
+
+enum { WORDS = ROW_WINDOW / 4 };
+
+static LLVMValueRef word_at(Emit *e, const LLVMValueRef windows[2], uint32_t word) {
+  return LLVMBuildExtractElement(e->gpu.builder, windows[word / WORDS], gpu_i32(&e->gpu, word % WORDS), "");
+}
+
+// The 16 bytes that begin `low` bytes, an even number, behind the beginning of two windows side by side.
+static LLVMValueRef cut_windows(Emit *e, const LLVMValueRef windows[2], LLVMValueRef low) {
+  LLVMBuilderRef b = e->gpu.builder;
+  LLVMValueRef words[2 * WORDS], out = LLVMGetUndef(LLVMVectorType(e->gpu.i32, WORDS));
+  for (uint32_t i = 0; i < 2 * WORDS; i++)
+    words[i] = word_at(e, windows, i);
+  for (uint32_t by = WORDS / 2; by > 0; by /= 2) {
+    LLVMValueRef moved = LLVMBuildAnd(b, low, gpu_i32(&e->gpu, (int64_t)by * 4), "");
+    moved = LLVMBuildICmp(b, LLVMIntNE, moved, gpu_i32(&e->gpu, 0), "");
+    for (uint32_t i = 0; i + by < 2 * WORDS; i++)
+      words[i] = mirage__select(e, moved, words[i + by], words[i]);
+  }
+  LLVMValueRef half =
+      LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, low, gpu_i32(&e->gpu, 2), ""), gpu_i32(&e->gpu, 0), "");
+  for (uint32_t i = 0; i < WORDS; i++) {
+    LLVMValueRef up = LLVMBuildLShr(b, words[i], gpu_i32(&e->gpu, 16), "");
+    LLVMValueRef both = LLVMBuildOr(b, up, LLVMBuildShl(b, words[i + 1], gpu_i32(&e->gpu, 16), ""), "");
+    out = LLVMBuildInsertElement(b, out, mirage__select(e, half, both, words[i]), gpu_i32(&e->gpu, i), "");
+  }
+  return out;
+}
+
+static LLVMValueRef one_by_one(Rows *rows, MirageValue value, LLVMValueRef *at, int32_t row, int32_t piece) {
+  Emit *e = rows->e;
+  const MirageType *type = emit_type(e, value);
+  LLVMValueRef begin = at[type->rank - 1], values[MAX_WIDTH];
+  for (uint32_t i = 0; i < rows->items->width; i++) {
+    at[type->rank - 1] = mirage__select(e, mirage__torn_valid(rows, row, piece, i),
+                                        mirage__add(e, begin, gpu_i32(&e->gpu, i)), gpu_i32(&e->gpu, 0));
+    mirage__element(e, value, at, 1, values + i);
+  }
+  at[type->rank - 1] = begin;
+  return mirage__pack(e, values, rows->items->width, type->dtype);
+}
+
+// At the columns of a row that begins anywhere: cut out of the two windows that hold them, where the tensor has both, else one
+// by one.
+static void gather(Rows *rows, MirageValue value, int32_t row, int32_t piece) {
+  Emit *e = rows->e;
+  LLVMBuilderRef b = e->gpu.builder;
+  const MirageType *type = emit_type(e, value);
+  MirageNode node = e->block.values[value.index].def;
+  LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK], values[MAX_WIDTH], windows[2];
+  mirage__row_index(rows, row, piece, index);
+  mirage__broadcast_index(e, type, &rows->items->shape, index, at);
+  if (mirage__is_remembered(e, value, at, rows->items->width))
+    return;
+  Access access = mirage__access(e, node, mirage_ugraph_node(e->block.graph, node).operands[0], type, NULL);
+  int64_t bytes = mirage_type_bytes(access.tensor);
+  LLVMTypeRef packed = mirage__packed(e, rows->items->width, type->dtype), words = LLVMVectorType(e->gpu.i32, WORDS);
+  LLVMValueRef found = mirage__variable(e, packed);
+  LLVMValueRef offset =
+      mirage__mul(e, mirage__add(e, access.start[type->rank - 1], at[type->rank - 1]), mirage_dtype_bytes(type->dtype));
+  LLVMValueRef low = LLVMBuildAnd(b, offset, gpu_i32(&e->gpu, ROW_WINDOW - 1), "");
+  LLVMValueRef first = LLVMBuildSub(b, offset, low, "");
+  LLVMValueRef fits = LLVMBuildICmp(b, LLVMIntSGE, first, gpu_i32(&e->gpu, 0), "");
+  bool alike = mirage_dtype_bytes(type->dtype) * rows->items->width == ROW_WINDOW && bytes >= 2 * ROW_WINDOW;
+  fits = mirage__and(e, fits, mirage__less_than(e, first, alike ? bytes - 2 * ROW_WINDOW + 1 : 0));
+  LLVMBasicBlockRef join = mirage__begin_if(e, fits);
+  for (int32_t i = 0; i < 2; i++)
+    windows[i] = mirage__gpu_load_global(
+        &e->gpu, words, mirage__at(e, access.base, mirage__add(e, first, gpu_i32(&e->gpu, (int64_t)i * ROW_WINDOW))),
+        e->block.dependent_launch ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
+  mirage__set(e, found, LLVMBuildBitCast(b, cut_windows(e, windows, low), packed, ""));
+  mirage__end_if(e, join);
+  join = mirage__begin_if(e, LLVMBuildNot(b, fits, ""));
+  mirage__set(e, found, one_by_one(rows, value, at, row, piece));
+  mirage__end_if(e, join);
+  mirage__unpack(e, mirage__get(e, found), rows->items->width, type->dtype, values);
+  mirage__remember_element(e, value, at, rows->items->width, values);
+}
+
+// ------------------------------------------------------------------------------------------------- rows in hand, again
+
+static void read_window(Rows *rows, const MirageNodeView *load, int64_t before, int32_t row, int32_t piece) {
+  Emit *e = rows->e;
+  const ThreadRows *items = rows->items;
+  MirageDType dtype = emit_type(e, load->first_result)->dtype;
+  LLVMTypeRef type = mirage__packed(e, items->width, dtype);
+  LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK], values[MAX_WIDTH];
+  mirage__row_index(rows, row, piece, index);
+  mirage__broadcast_index(e, emit_type(e, load->first_result), &items->shape, index, at);
+  if (mirage__is_remembered(e, load->first_result, at, items->width))
+    return;
+  LLVMValueRef inside = begins_inside(rows, piece, rows->begin[row][piece], rows->present[row]), packed = NULL,
+               window = NULL;
+  if (inside) {
+    window = mirage__variable(e, type);
+    mirage__set(e, window, LLVMConstNull(type));
+  }
+  LLVMBasicBlockRef join = mirage__begin_if(e, inside);
+  packed = mirage__gpu_load_shared(&e->gpu, type, waiting_at(rows, rows->slot, before, piece));
+  if (inside)
+    mirage__set(e, window, packed);
+  mirage__end_if(e, join);
+  mirage__unpack(e, inside ? mirage__get(e, window) : packed, items->width, dtype, values);
+  LLVMValueRef fill = mirage__fill_value(e, dtype, load->attrs->access.fill);
+  for (uint32_t i = 0; inside && !items->torn && i < items->width; i++)
+    values[i] = mirage__select(e, inside, values[i], fill);
+  mirage__remember_element(e, load->first_result, at, items->width, values);
+}
+
+/// A piece of a row, whose loads are visited (BlockVisit).
+typedef struct Piece {
+  Rows *rows;
+  int32_t row, number;
+} Piece;
+
+static void read_piece(void *user, MirageValue leaf) {
+  const Piece *piece = user;
+  Emit *e = piece->rows->e;
+  const ThreadRows *items = piece->rows->items;
+  MirageNodeView view = mirage__block_def(&e->block, leaf);
+  const MirageType *type = emit_type(e, leaf);
+  if (view.op != MIRAGE_OP_LOAD || type->rank == 0 || type->shape[type->rank - 1] == 1)
+    return;
+  int32_t tensor = mirage__waiting_tensor(&e->block, e->block.values[leaf.index].def);
+  if (tensor >= 0)
+    read_window(piece->rows, &view, (int64_t)piece->row * items->tensors + tensor, piece->row, piece->number);
+  else if (items->torn)
+    gather(piece->rows, leaf, piece->row, piece->number);
+}
+
+uint32_t mirage__begin_piece(Rows *rows, MirageValue value, int32_t row, int32_t number) {
+  Piece piece = {rows, row, number};
+  uint32_t known = rows->e->num_memo;
+  if (rows->items->ahead)
+    mirage__block_leaves(&rows->e->block, value, read_piece, &piece);
+  return known;
+}
+
+void mirage__end_piece(Rows *rows, uint32_t known) {
+  if (rows->items->ahead && !mirage__rows_stay(rows->items))
+    rows->e->num_memo = known;
+}
+
+// ------------------------------------------------------------------------------------------------------------- stores
+
+void mirage__store_torn(Rows *rows, const MirageNodeView *view, const Access *access, int32_t row, int32_t piece) {
+  Emit *e = rows->e;
+  uint32_t width = rows->items->width, last = access->tile->rank - 1;
+  LLVMValueRef index[MIRAGE_MAX_RANK], values[MAX_WIDTH], valid[MAX_WIDTH], all = NULL;
+  mirage__row_index(rows, row, piece, index);
+  mirage__element(e, view->operands[0], index, width, values);
+  for (uint32_t i = 0; i < width; i++) {
+    valid[i] = mirage__torn_valid(rows, row, piece, i);
+    all = mirage__and(e, all, valid[i]);
+  }
+  LLVMValueRef mine = mirage__and(e, rows->rows[row].valid, rows->present[row]);
+  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__and(e, all, mine));
+  mirage__gpu_store_global(&e->gpu, mirage__pack(e, values, width, access->tensor->dtype),
+                           mirage__access_address(e, access, index));
+  mirage__end_if(e, join);
+  LLVMValueRef begin = index[last];
+  join = all ? mirage__begin_if(e, mirage__and(e, LLVMBuildNot(e->gpu.builder, all, ""), mine)) : NULL;
+  for (uint32_t i = 0; all && i < width; i++) {
+    index[last] = mirage__add(e, begin, gpu_i32(&e->gpu, i));
+    LLVMBasicBlockRef one = mirage__begin_if(e, valid[i]);
+    mirage__gpu_store_global(&e->gpu, mirage__pack(e, values + i, 1, access->tensor->dtype),
+                             mirage__access_address(e, access, index));
+    mirage__end_if(e, one);
+  }
+  if (all)
+    mirage__end_if(e, join);
+}
+
+// -------------------------------------------------------------------------------------------------------------- turns
+
+void mirage__emit_rows_ahead(Rows *rows, int64_t turns) {
+  Emit *e = rows->e;
+  int32_t ahead = rows->items->ahead;
+  uint32_t known = e->num_memo;
+  for (int32_t t = 0; t + 1 < ahead; t++) {
+    copy_rows(rows, gpu_i32(&e->gpu, t));
+    GPU0(&e->gpu, CP_ASYNC_COMMIT);
+  }
+  Repeat repeat = mirage__begin_repeat(e, turns);
+  LLVMValueRef coming = mirage__add(e, repeat.index, gpu_i32(&e->gpu, ahead - 1));
+  LLVMBasicBlockRef join = mirage__begin_if(e, turns >= ahead ? mirage__less_than(e, coming, turns) : NULL);
+  copy_rows(rows, coming);
+  mirage__end_if(e, join);
+  GPU0(&e->gpu, CP_ASYNC_COMMIT);
+  GPU(&e->gpu, CP_ASYNC_WAIT, gpu_i32(&e->gpu, ahead - 1));
+  rows->slot = mirage__mod(e, repeat.index, ahead);
+  mirage__begin_rows(rows, repeat.index);
+  place_columns(rows);
+  mirage__finish_rows(rows);
+  mirage__barrier(e); // before the next rows' parts
+  mirage__end_repeat(e, &repeat);
+  e->num_memo = known;
+}

@@ -1,0 +1,141 @@
+// rows_ahead.c - long rows whose next turns wait in shared memory while those in hand are computed.
+//
+// A block that takes rows in turn (items.c) has nothing on its way while it reduces, meets its cluster and stores, unless
+// other blocks of the multiprocessor have. Long rows leave no registers for any. So their asynchronous copies are issued some
+// turns ahead: each thread copies the windows of 16 bytes that it will read itself, so no barrier stands between them.
+//
+// Rows that begin anywhere - 50,257 f16 are 100,514 bytes - are copied in whole windows too, from the one that holds a row's
+// first element to the one that holds its last. What is as wide as the row and lies like it, is stored in the same windows.
+//
+// Example: 16 rows of 50,257 f16, one at a time: 6283 windows of 13 pieces a thread, 100,528 bytes a row, two of which find room.
+#include "plan.h"
+
+enum {
+  LEAST_AHEAD = 24 * 1024, // bytes of a row, of all its tensors: shorter ones leave room for blocks beside each other
+  TURN = 32 * 1024,        // bytes of a turn that are worth its barriers
+  IN_FLIGHT = 64 * 1024,   // bytes of a multiprocessor's copies: more gain nothing
+  STAGES = 3,              // at least, where a turn takes several rows
+  MOST_TOGETHER = 4,       // rows of a turn
+  MOST_PIECES = 16,        // windows of a row and thread
+  FEW_PIECES = 4,          // for which eight warps suffice
+  BESIDE_WARPS = 8,        // of a block that shares a multiprocessor
+  KEPT = 48,               // elements of a thread that stay in registers from one reduction to the next
+  OTHERS = 40,             // registers for other things
+  REGISTERS = 128,         // of a thread
+  SYSTEM_BYTES = 1024
+};
+
+static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
+static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
+
+bool mirage__row_differs(const MirageType *tensor) {
+  return tensor->rank > 0 && mirage_type_elements(tensor) != tensor->shape[tensor->rank - 1];
+}
+
+bool mirage__row_is_torn(const MirageType *tensor, const MirageType *tile) {
+  int64_t bits = mirage_dtype_bits(tensor->dtype), row = tensor->rank ? tensor->shape[tensor->rank - 1] : 1;
+  int64_t part = tile->rank ? tile->shape[tile->rank - 1] : 1;
+  return row * bits % (8 * ROW_WINDOW) || (part != row && part * bits % (8 * ROW_WINDOW));
+}
+
+int64_t mirage__row_room(const MirageTarget *target, int64_t rows, int64_t reductions) {
+  enum { WORDS = 33 }; // that a reduction leaves of a row: one of each warp, one for the cluster
+  return target->shared_bytes_per_block - SYSTEM_BYTES -
+         ceil_div(rows * reductions * WORDS * 4, ROW_WINDOW) * ROW_WINDOW;
+}
+
+// Where blocks of a cluster meet in each turn, two of them share a multiprocessor if they can: one computes while the other waits.
+static bool beside_another(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items,
+                           int32_t *out_warps) {
+  bool fits = warps == 0 || warps == BESIDE_WARPS;
+  loads.meets = false;
+  loads.room = loads.room / 2 - SYSTEM_BYTES;
+  return fits && mirage__rows_ahead(rows, columns, loads, BESIDE_WARPS, out_items, out_warps);
+}
+
+bool mirage__rows_ahead(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items,
+                        int32_t *out_warps) {
+  if (loads.room <= 0 || loads.bytes == 0 || loads.tensors == 0)
+    return false;
+  if (loads.meets && beside_another(rows, columns, loads, warps, out_items, out_warps))
+    return true;
+  int64_t width = ROW_WINDOW / loads.bytes, windows = ceil_div(columns + (loads.torn ? width - 1 : 0), width);
+  int64_t row = windows * ROW_WINDOW * loads.tensors, together = 1;
+  if (row > loads.room || (row < LEAST_AHEAD && !loads.torn))
+    return false;
+  while (together < least(rows, MOST_TOGETHER) && together * row < TURN && (together + 1) * row * STAGES <= loads.room)
+    together++;
+  int64_t turns = ceil_div(rows, together);
+  together = ceil_div(rows, turns);
+  int64_t stages = least(least(turns, loads.room / (together * row)), 1 + ceil_div(IN_FLIGHT, together * row));
+  *out_warps = warps ? warps : windows <= 32 * 8 * FEW_PIECES ? 8 : 16;
+  int64_t pieces = ceil_div(windows, 32 * *out_warps);
+  if ((stages < 2 && turns > 1) || pieces > MOST_PIECES)
+    return false;
+  *out_items = (ThreadRows){.on = true,
+                            .rows = (int32_t)rows,
+                            .pieces = (int32_t)pieces,
+                            .across = 32 * *out_warps,
+                            .teams = 1,
+                            .together = (int32_t)together,
+                            .late = true,
+                            .registers = (int32_t)least(KEPT, together * pieces * width * loads.tensors) + OTHERS,
+                            .ahead = (int32_t)stages,
+                            .windows = (int32_t)windows,
+                            .tensors = (int32_t)loads.tensors,
+                            .same = (int32_t)loads.same,
+                            .torn = loads.torn,
+                            .width = (uint32_t)width};
+  return true;
+}
+
+int32_t mirage__rows_ahead_blocks(const ThreadRows *items, int64_t shared_bytes, const MirageTarget *target) {
+  int64_t by_registers = target->registers_per_sm / ((int64_t)REGISTERS * items->across);
+  int64_t by_shared = target->shared_bytes_per_sm / (shared_bytes + SYSTEM_BYTES);
+  int64_t blocks = least(by_registers, by_shared);
+  return (int32_t)(blocks > 1 ? blocks : 1);
+}
+
+bool mirage__rows_stay(const ThreadRows *items) {
+  return (int64_t)items->together * items->pieces * items->width * items->tensors <= KEPT;
+}
+
+// Where the value is among so many; their number: nowhere.
+static int32_t count_of(const MirageValue *values, int32_t count, MirageValue value) {
+  int32_t at = 0;
+  while (at < count && values[at].index != value.index)
+    at++;
+  return at;
+}
+
+static MirageValue waiting_of(const Block *block, MirageNode load) {
+  MirageNodeView view = mirage_ugraph_node(block->graph, load);
+  if (view.op != MIRAGE_OP_LOAD)
+    return (MirageValue){0};
+  const MirageType *tile = &block->types[view.first_result.index];
+  MirageValue tensor = mirage__block_resolve(block, view.operands[0]);
+  bool wide = tile->rank > 0 && tile->shape[tile->rank - 1] > 1;
+  return wide && mirage__row_differs(&block->types[tensor.index]) ? tensor : (MirageValue){0};
+}
+
+int32_t mirage__waiting_tensor(const Block *block, MirageNode load) {
+  MirageValue tensor = waiting_of(block, load), seen[MIRAGE_MAX_LOADS];
+  int32_t count = 0;
+  for (uint32_t i = 0; tensor.index && i < block->num_loads; i++) {
+    MirageValue other = waiting_of(block, block->loads[i].node);
+    if (other.index == tensor.index)
+      return count_of(seen, count, other);
+    if (other.index && count_of(seen, count, other) == count)
+      seen[count++] = other;
+  }
+  return -1;
+}
+
+int64_t mirage__block_waiting_offset(const Block *block) {
+  return mirage__block_staging_offset(block) + mirage__block_staging_bytes(block) + mirage__block_prepared_bytes(block);
+}
+
+int64_t mirage__block_waiting_bytes(const Block *block) {
+  const ThreadRows *items = &block->items;
+  return (int64_t)items->ahead * items->together * items->tensors * items->windows * ROW_WINDOW;
+}
