@@ -57,14 +57,12 @@ static MirageSearchResult search_kinds(const MirageUGraph *program, const Mirage
 static void test_decoding_attention_is_split(void **state) {
   MirageUGraph *programs[] = {sdpa(2, 256, 64, 4096), attention(2, 256, 64, 4096), sdpa(1, 1024, 64, 4096),
                               sdpa(32, 16, 64, 4096)};
-  // What clusters share passes through shared memory in every iteration, as it is planned: 41 us against 9.6.
-  static const bool far_behind[] = {false, false, true, false};
   for (size_t i = 0; i < sizeof programs / sizeof *programs; i++) {
     MirageSearchOptions options = defaults();
     uint32_t first[NUM_KINDS];
     MirageSearchResult result = search_kinds(programs[i], &options, first);
     assert_true(result.funnel.exhausted && took_less(&result.funnel, 2000000));
-    assert_int_equal(first[CLUSTER] < result.num_candidates, !far_behind[i]);
+    assert_true(first[CLUSTER] < result.num_candidates);
     assert_true(first[TWO_KERNELS] < result.num_candidates);
     assert_true(first[GRID] < result.num_candidates);
     for (uint32_t c = 1; c < result.num_candidates; c++)

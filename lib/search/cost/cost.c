@@ -84,13 +84,15 @@ static const double elements_us = 0.25;          // in registers: from their loa
 static const double rows_us = 0.6;               // the same of rows
 static const double met_rows_share = 0.8;        // of device memory, that they can use
 static const double met_rows_us = 1.3;           // and of rows that blocks share
-static const double turn_of_long_rows_us = 0.35; // that wait in shared memory, of each reduction and of their stores
-static const double met_long_rows_us = 1.6;      // and where blocks meet, in each turn
-static const double long_rows_share = 0.97;      // of the multiprocessors, that clusters of such blocks can occupy
-static const double long_rows_saturate = 0.95;   // of the multiprocessors, at work, saturate device memory
-static const double long_rows_loss = 0.05;       // of the units that are not the bottleneck
-static const double first_cache_bytes = 24e3;    // beside which there is no shared memory left
-static const double next_rows_us = 0.3;          // of which nothing else hides, where another follows
+static const double pass_us = 12e-6;  // an element of long rows, which wait in shared memory, each time it is read
+static const double seen_share = 0.5; // of that, beside other turns' copies and stores
+static const double cut_flops = 20;   // for an element out of two windows that hold it
+static const double drained_us = 9;   // where blocks meet again: what they stored before must have reached L2
+static const double long_rows_share = 0.97;    // of the multiprocessors, that clusters of such blocks can occupy
+static const double long_rows_saturate = 0.95; // of the multiprocessors, at work, saturate device memory
+static const double long_rows_loss = 0.05;     // of the units that are not the bottleneck
+static const double first_cache_bytes = 24e3;  // beside which there is no shared memory left
+static const double next_rows_us = 0.3;        // of which nothing else hides, where another follows
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
 
@@ -229,6 +231,8 @@ void mirage__cost_rows_ahead(CostKernel *kernel, const ThreadRows *items) {
   kernel->shared_bytes = kernel->turn_bytes * items->ahead;
   double same = (double)items->same * items->windows * ROW_WINDOW; // the first cache keeps little beside shared memory
   kernel->same_bytes = same > first_cache_bytes ? same * items->together : 0;
+  kernel->row_bytes = (double)ROW_WINDOW / items->width;
+  kernel->cut_flops = items->torn ? cut_flops * same / kernel->row_bytes * items->rows * kernel->blocks : 0;
   kernel->narrow_elements = kernel->narrow_stored = 0;
 }
 
@@ -517,25 +521,33 @@ static double long_rows_slots(const CostKernel *kernel, double resident, const M
   return floor(target->num_sms * (members > 2 ? long_rows_share : 1) / members) * members * resident;
 }
 
-// Rows that wait in shared memory: device memory is busy from the first turn's copies to the last turn's stores, where turns
-// follow each other as fast as it brings them. Each round of blocks begins with nothing on its way.
+// A turn's passes over its rows, one for each reduction and one for what is stored, on one multiprocessor.
+static double passes_us(const CostKernel *kernel, const MirageTarget *target) {
+  double elements = kernel->turn_bytes / kernel->row_bytes, of_all = kernel->turns * kernel->blocks;
+  double special = kernel->special / of_all * target->num_sms / target->exp_per_us;
+  return pass_us * elements * (1 + kernel->outside) + seen_share * special;
+}
+
+// Rows that wait in shared memory: device memory is busy from the first turn's copies to the last turn's stores, but where all
+// that a multiprocessor has come is computed. Blocks that meet again wait until what they stored has reached L2.
 static double rows_ahead_us(const CostKernel *kernel, double meeting_us, const MirageTarget *target) {
   const Occupancy o = occupy(kernel, target);
   double slots = long_rows_slots(kernel, o.resident, target), rounds = ceil(kernel->blocks / slots);
   double busy = fmin(kernel->blocks, slots) / o.resident, spread = fmin(1, busy / target->num_sms);
   double share = fmin(1, spread / long_rows_saturate) * kernel->blocks / (rounds * fmin(kernel->blocks, slots));
-  double turn = turn_of_long_rows_us * (1 + kernel->outside) + (meeting_us > 0 ? meeting_us + met_long_rows_us : 0);
-  double first = latency_us + kernel->turn_bytes * fmin(kernel->blocks, slots) / target->dram_bytes_per_us;
+  double turns = kernel->turns * rounds, seen = kernel->turns > 1 || o.resident > 1 ? seen_share : 1;
+  double met = meeting_us > 0 ? meeting_us * turns / o.resident + drained_us * (turns - rounds) : 0;
   double units[] = {kernel->dram_bytes / (target->dram_bytes_per_us * share),
                     (kernel->l2_bytes + kernel->same_bytes * kernel->turns * kernel->blocks) / target->l2_bytes_per_us,
-                    kernel->fma_flops / (target->fma_flops_per_us * spread),
-                    kernel->special / (target->exp_per_us * spread), turn * kernel->turns * rounds / o.resident};
+                    (kernel->fma_flops + kernel->cut_flops) / (target->fma_flops_per_us * spread),
+                    kernel->special / (target->exp_per_us * spread), met};
   double longest = 0, sum = 0;
   for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
     longest = fmax(longest, units[i]);
     sum += units[i];
   }
-  return longest + long_rows_loss * (sum - longest) + first * rounds / o.resident;
+  double passes = seen * passes_us(kernel, target) * turns * o.resident;
+  return longest + long_rows_loss * (sum - longest) + latency_us + passes;
 }
 
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {

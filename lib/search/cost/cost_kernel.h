@@ -52,7 +52,8 @@ typedef struct CostKernel {
   double turns;             // of rows that a block takes one after the other, in registers; 0 = its tiles are not there
   double turn_bytes; // of such rows, that come by way of shared memory ahead of their turn; 0 = straight to registers
   double same_bytes; // that a turn reads out of L2, since they are the same for all
-  double registers;  // of a thread; 0 = not known
+  double row_bytes, cut_flops; // of an element of them; to cut out of windows what is the same for all rows
+  double registers;            // of a thread; 0 = not known
   CostStream stream;
   bool chain;         // products feed each other in a loop
   bool weights;       // some product of a loop takes its second operand as it was loaded

@@ -400,6 +400,13 @@ static bool parts_differ(const SearchProgram *program, const SearchStructure *st
   return true;
 }
 
+static bool has_product(const SearchStructure *structure) {
+  for (uint32_t i = 0; i < structure->num_nodes; i++)
+    if (structure->nodes[i].op == MIRAGE_OP_MATMUL)
+      return true;
+  return false;
+}
+
 // The ways in which the parts of a split reduction may be combined.
 static void keep_combined(Scheduler *scheduler, SearchSchedule *schedule, int64_t blocks) {
   const MirageTarget *target = scheduler->options->target;
@@ -432,8 +439,9 @@ static void choose(Scheduler *scheduler, uint32_t index, uint32_t num_split, int
   for (uint32_t i = 0; i < choices->num; i++) {
     uint32_t split = num_split + (choices->parts[i] > 1);
     int64_t all = blocks * choices->parts[i];
-    // A grid has three axes; and what fills the chip by itself gains nothing from a split.
-    if (split + (schedule->split > 1) > 3 || (schedule->split > 1 && all >= scheduler->options->target->num_sms))
+    // A grid has three axes; and products that fill the chip by themselves gain nothing from a split. Rows may be too long for a block.
+    bool full = all >= scheduler->options->target->num_sms && has_product(scheduler->structure);
+    if (split + (schedule->split > 1) > 3 || (schedule->split > 1 && full))
       continue;
     set_parts(scheduler->program, schedule->parts, choices->axis, choices->parts[i]);
     choose(scheduler, index + 1, split, all, schedule);
