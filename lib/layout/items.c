@@ -130,26 +130,29 @@ static const MirageType *accessed(const Plan *plan, const MirageNodeView *view) 
   return &plan->types[mirage__block_resolve(&plan->block, tensor).index];
 }
 
-/// Accesses to rows: the first of them, and whether all others lie like it, element by element.
+/// Accesses to rows: the first of them, and whether all are of the rows that are reduced, and lie alike, element by element.
 typedef struct RowAccesses {
   const MirageType *tensor;
   const MirageAccessAttrs *access;
   bool alike, torn;
 } RowAccesses;
 
-static void note_access(const Plan *plan, const MirageNodeView *view, const MirageType *tile, RowAccesses *rows) {
+static void note_access(const Plan *plan, const MirageNodeView *view, const MirageType *tile, const MirageType *shape,
+                        RowAccesses *rows) {
   const MirageType *tensor = accessed(plan, view);
   const MirageAccessAttrs *access = &view->attrs->access, *first = rows->access;
   int64_t begin = tensor->rank ? access->begin[tensor->rank - 1] : 0;
   rows->torn |= mirage__row_is_torn(tensor, tile) || begin * mirage_dtype_bits(tensor->dtype) % (8 * ROW_WINDOW);
   if (!first) {
     rows->tensor = tensor, rows->access = access;
-    rows->alike = mirage_dtype_bits(tensor->dtype) >= 8 && !mirage_dtype_is_stored(tensor->dtype);
+    rows->alike = mirage_dtype_bits(tensor->dtype) >= 8 && !mirage_dtype_is_stored(tensor->dtype) &&
+                  mirage_type_same_shape(tile, shape);
     return;
   }
   MirageAccessAttrs same = *access;
   same.fill = first->fill;
-  rows->alike &= mirage_type_same_shape(rows->tensor, tensor) && !memcmp(&same, first, sizeof same) &&
+  rows->alike &= mirage_type_same_shape(tile, shape) && mirage_type_same_shape(rows->tensor, tensor) &&
+                 !memcmp(&same, first, sizeof same) &&
                  mirage_dtype_bits(rows->tensor->dtype) == mirage_dtype_bits(tensor->dtype);
 }
 
@@ -159,7 +162,7 @@ static bool asks_for_columns(const MirageNodeView *view) {
   return mirage_op_info(view->op)->kind == MIRAGE_KIND_SHAPE || view->op == MIRAGE_OP_IOTA;
 }
 
-static RowLoads loads_of(const Plan *plan) {
+static RowLoads loads_of(const Plan *plan, const MirageType *shape) {
   RowLoads loads = {0};
   RowAccesses rows = {0};
   MirageNodeView view;
@@ -179,7 +182,7 @@ static RowLoads loads_of(const Plan *plan) {
     loads.values += !same && view.op == MIRAGE_OP_LOAD;
     if (same)
       continue;
-    note_access(plan, &view, type, &rows);
+    note_access(plan, &view, type, shape, &rows);
     int64_t tensor = mirage__waiting_tensor(&plan->block, plan->block.steps[s].node);
     loads.tensors = tensor >= loads.tensors ? tensor + 1 : loads.tensors;
     count = mirage_type_elements(type) / type->shape[type->rank - 1];
@@ -286,7 +289,8 @@ static bool divide(Plan *plan, const MirageType *shape) {
   int64_t columns = shape->shape[shape->rank - 1], rows = mirage_type_elements(shape) / columns;
   ThreadRows items;
   int32_t warps;
-  if (!mirage__rows_in_threads(rows, columns, loads_of(plan), mirage__team_warps(&block->team), &items, &warps) ||
+  if (!mirage__rows_in_threads(rows, columns, loads_of(plan, shape), mirage__team_warps(&block->team), &items,
+                               &warps) ||
       (int64_t)items.together * items.pieces * block->num_steps > MOST_REMEMBERED)
     return false;
   block->items = items;

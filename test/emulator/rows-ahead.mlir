@@ -10,12 +10,14 @@
 // RUN: mirage-run %t.mlir --target=emulator --program=long --graph=long_0 --compile=a100 | FileCheck %s --check-prefix=LONG
 // RUN: mirage-run %t.mlir --target=emulator --program=counted --graph=counted_0 --compile=h200 | FileCheck %s --check-prefix=COUNTED
 // RUN: mirage-run %t.mlir --target=emulator --program=mixed --graph=mixed_0 --compile=h200 | FileCheck %s --check-prefix=MIXED
+// RUN: mirage-run %t.mlir --target=emulator --program=moved --graph=moved_0 --compile=h200 | FileCheck %s --check-prefix=MOVED
 //
 // TORN: output 0 {{.*}} 25015 of 25015 elements compared; {{.*}}: ok
 // WORDS: output 0 {{.*}} 30006 of 30006 elements compared; {{.*}}: ok
 // LONG: output 0 {{.*}} 80000 of 80000 elements compared; {{.*}}: ok
 // COUNTED: output 0 {{.*}} 2002 of 2002 elements compared; {{.*}}: ok
 // MIXED: output 0 {{.*}} 2002 of 2002 elements compared; {{.*}}: ok
+// MOVED: output 0 {{.*}} 3 of 3 elements compared; {{.*}}: ok
 
 // f16 rows of 10,006 bytes, of a tensor that ends within a window: three rows at once, one of which the second block does not have; and
 // parts of rows that blocks of a cluster share.
@@ -176,7 +178,7 @@ mirage_kernel.graph @counted_0(%x: tensor<2x1001xf16>) -> tensor<2x1001xf16> att
   return %y : tensor<2x1001xf16>
 }
 
-// nor rows whose elements are of different sizes, which lie in different places of their windows.
+// nor rows whose elements are of different sizes, which lie in different places of their windows,
 // PLAN-NOT: rows wait
 // PLAN: remark: form: rows in threads: taken
 mirage_kernel.graph @mixed(%x: tensor<2x1001xf16>, %r: tensor<2x1001xf32>) -> tensor<2x1001xf16> {
@@ -196,4 +198,22 @@ mirage_kernel.graph @mixed_0(%x: tensor<2x1001xf16>, %r: tensor<2x1001xf32>) -> 
     store %p, %yk : !mirage_block.tile<2x1001xf32>, tensor<2x1001xf16>
   }
   return %y : tensor<2x1001xf16>
+}
+
+// nor what is moved before it is reduced.
+// PLAN-NOT: rows wait
+// PLAN: remark: form: rows in threads: taken
+mirage_kernel.graph @moved(%x: tensor<3x2x16000xf16>) -> tensor<3x1xf16> {
+  %r = reshape %x : tensor<3x2x16000xf16> -> tensor<3x32000xf16>
+  %m = reduce_max %r {dim = 1} : tensor<3x32000xf16>
+  return %m : tensor<3x1xf16>
+}
+mirage_kernel.graph @moved_0(%x: tensor<3x2x16000xf16>) -> tensor<3x1xf16> attributes {source = @moved} {
+  %y = custom (%xk = %x) outs(%yk) grid [1] : (tensor<3x2x16000xf16>) -> tensor<3x1xf16> {
+    %xt = load %xk : tensor<3x2x16000xf16> -> !mirage_block.tile<3x2x16000xf16>
+    %r = reshape %xt : !mirage_block.tile<3x2x16000xf16> -> !mirage_block.tile<3x32000xf16>
+    %m = reduce_max %r {dim = 1} : !mirage_block.tile<3x32000xf16> -> !mirage_block.tile<3x1xf32>
+    store %m, %yk : !mirage_block.tile<3x1xf32>, tensor<3x1xf16>
+  }
+  return %y : tensor<3x1xf16>
 }
