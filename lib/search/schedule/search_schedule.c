@@ -407,6 +407,12 @@ static bool has_product(const SearchStructure *structure) {
   return false;
 }
 
+// Whether the loop's axis may be split beside so many blocks: products that fill the chip by themselves gain nothing, rows may be too
+// long for a block.
+static bool may_split(const SearchStructure *structure, const MirageTarget *target, int64_t blocks) {
+  return blocks < target->num_sms || !has_product(structure);
+}
+
 // The ways in which the parts of a split reduction may be combined.
 static void keep_combined(Scheduler *scheduler, SearchSchedule *schedule, int64_t blocks) {
   const MirageTarget *target = scheduler->options->target;
@@ -439,9 +445,8 @@ static void choose(Scheduler *scheduler, uint32_t index, uint32_t num_split, int
   for (uint32_t i = 0; i < choices->num; i++) {
     uint32_t split = num_split + (choices->parts[i] > 1);
     int64_t all = blocks * choices->parts[i];
-    // A grid has three axes; and products that fill the chip by themselves gain nothing from a split. Rows may be too long for a block.
-    bool full = all >= scheduler->options->target->num_sms && has_product(scheduler->structure);
-    if (split + (schedule->split > 1) > 3 || (schedule->split > 1 && full))
+    bool fits = schedule->split == 1 || may_split(scheduler->structure, scheduler->options->target, all);
+    if (split + (schedule->split > 1) > 3 || !fits) // a grid has three axes
       continue;
     set_parts(scheduler->program, schedule->parts, choices->axis, choices->parts[i]);
     choose(scheduler, index + 1, split, all, schedule);
@@ -630,7 +635,7 @@ bool mirage__search_schedule_is_tried(const SearchProgram *program, const Search
     loops = loop_choices(program, structure, options, schedule->split);
   int64_t range = structure->loop_axis ? schedule->parts[structure->loop_axis] : 1;
   bool tried = has_choice(&splits, schedule->split) && num_split <= 3 &&
-               (schedule->split == 1 || blocks < options->target->num_sms);
+               (schedule->split == 1 || may_split(structure, options->target, blocks));
   if (!tried)
     snprintf(out_why, size, "%lld blocks of the loop's axis beside %lld others are not tried",
              (long long)schedule->split, (long long)blocks);
