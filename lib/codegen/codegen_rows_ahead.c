@@ -179,42 +179,36 @@ static LLVMValueRef cut_windows(Emit *e, const LLVMValueRef windows[2], LLVMValu
   return out;
 }
 
-static LLVMValueRef one_by_one(Rows *rows, MirageValue value, LLVMValueRef *at, int32_t row, int32_t piece) {
+static void one_by_one(Rows *rows, MirageValue value, LLVMValueRef *at, int32_t row, int32_t piece,
+                       LLVMValueRef *values) {
   Emit *e = rows->e;
-  const MirageType *type = emit_type(e, value);
-  LLVMValueRef begin = at[type->rank - 1], values[MAX_WIDTH];
+  uint32_t last = emit_type(e, value)->rank - 1;
+  LLVMValueRef begin = at[last];
   for (uint32_t i = 0; i < rows->items->width; i++) {
-    at[type->rank - 1] = mirage__select(e, mirage__torn_valid(rows, row, piece, i),
-                                        mirage__add(e, begin, gpu_i32(&e->gpu, i)), gpu_i32(&e->gpu, 0));
+    at[last] = mirage__select(e, mirage__torn_valid(rows, row, piece, i), mirage__add(e, begin, gpu_i32(&e->gpu, i)),
+                              gpu_i32(&e->gpu, 0));
     mirage__element(e, value, at, 1, values + i);
   }
-  at[type->rank - 1] = begin;
-  return mirage__pack(e, values, rows->items->width, type->dtype);
+  at[last] = begin;
 }
 
-// At the columns of a row that begins anywhere: cut out of the two windows that hold them, where the tensor has both, else one
-// by one.
-static void gather(Rows *rows, MirageValue value, int32_t row, int32_t piece) {
+// Cut out of the two windows that hold them, where the tensor has both, else one by one.
+static void cut_or_one_by_one(Rows *rows, MirageValue value, LLVMValueRef *at, int32_t row, int32_t piece,
+                              LLVMValueRef *values) {
   Emit *e = rows->e;
   LLVMBuilderRef b = e->gpu.builder;
+  uint32_t width = rows->items->width;
   const MirageType *type = emit_type(e, value);
   MirageNode node = e->block.values[value.index].def;
-  LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK], values[MAX_WIDTH], windows[2];
-  mirage__row_index(rows, row, piece, index);
-  mirage__broadcast_index(e, type, &rows->items->shape, index, at);
-  if (mirage__is_remembered(e, value, at, rows->items->width))
-    return;
   Access access = mirage__access(e, node, mirage_ugraph_node(e->block.graph, node).operands[0], type, NULL);
-  int64_t bytes = mirage_type_bytes(access.tensor);
-  LLVMTypeRef packed = mirage__packed(e, rows->items->width, type->dtype), words = LLVMVectorType(e->gpu.i32, WORDS);
-  LLVMValueRef found = mirage__variable(e, packed);
-  LLVMValueRef offset =
-      mirage__mul(e, mirage__add(e, access.start[type->rank - 1], at[type->rank - 1]), mirage_dtype_bytes(type->dtype));
+  LLVMTypeRef packed = mirage__packed(e, width, type->dtype), words = LLVMVectorType(e->gpu.i32, WORDS);
+  LLVMValueRef found = mirage__variable(e, packed), windows[2];
+  LLVMValueRef column = mirage__add(e, access.start[type->rank - 1], at[type->rank - 1]);
+  LLVMValueRef offset = mirage__mul(e, column, mirage_dtype_bytes(type->dtype));
   LLVMValueRef low = LLVMBuildAnd(b, offset, gpu_i32(&e->gpu, ROW_WINDOW - 1), "");
   LLVMValueRef first = LLVMBuildSub(b, offset, low, "");
   LLVMValueRef fits = LLVMBuildICmp(b, LLVMIntSGE, first, gpu_i32(&e->gpu, 0), "");
-  bool alike = mirage_dtype_bytes(type->dtype) * rows->items->width == ROW_WINDOW && bytes >= 2 * ROW_WINDOW;
-  fits = mirage__and(e, fits, mirage__less_than(e, first, alike ? bytes - 2 * ROW_WINDOW + 1 : 0));
+  fits = mirage__and(e, fits, mirage__less_than(e, first, mirage_type_bytes(access.tensor) - 2 * ROW_WINDOW + 1));
   LLVMBasicBlockRef join = mirage__begin_if(e, fits);
   for (int32_t i = 0; i < 2; i++)
     windows[i] = mirage__gpu_load_global(
@@ -223,9 +217,25 @@ static void gather(Rows *rows, MirageValue value, int32_t row, int32_t piece) {
   mirage__set(e, found, LLVMBuildBitCast(b, cut_windows(e, windows, low), packed, ""));
   mirage__end_if(e, join);
   join = mirage__begin_if(e, LLVMBuildNot(b, fits, ""));
-  mirage__set(e, found, one_by_one(rows, value, at, row, piece));
+  one_by_one(rows, value, at, row, piece, values);
+  mirage__set(e, found, mirage__pack(e, values, width, type->dtype));
   mirage__end_if(e, join);
-  mirage__unpack(e, mirage__get(e, found), rows->items->width, type->dtype, values);
+  mirage__unpack(e, mirage__get(e, found), width, type->dtype, values);
+}
+
+// At the columns of a row that begins anywhere.
+static void gather(Rows *rows, MirageValue value, int32_t row, int32_t piece) {
+  Emit *e = rows->e;
+  const MirageType *type = emit_type(e, value);
+  LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK], values[MAX_WIDTH];
+  mirage__row_index(rows, row, piece, index);
+  mirage__broadcast_index(e, type, &rows->items->shape, index, at);
+  if (mirage__is_remembered(e, value, at, rows->items->width))
+    return;
+  if (mirage__row_bytes(type) * rows->items->width == ROW_WINDOW)
+    cut_or_one_by_one(rows, value, at, row, piece, values);
+  else
+    one_by_one(rows, value, at, row, piece, values);
   mirage__remember_element(e, value, at, rows->items->width, values);
 }
 

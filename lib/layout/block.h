@@ -154,6 +154,8 @@ int32_t mirage__thread_turns(const ThreadRows *items);
 
 /// Whether a tensor has several rows, not one for all of them.
 bool mirage__row_differs(const MirageType *tensor);
+/// Bytes of an element of rows that may wait in shared memory: f16, bf16 and f32; 0: others may not.
+int64_t mirage__row_bytes(const MirageType *tensor);
 /// Bytes of the windows in which rows wait in shared memory: what one asynchronous copy brings.
 enum { ROW_WINDOW = 16 };
 /// Whether a tile's rows begin in the midst of such windows of the tensor.

@@ -145,15 +145,13 @@ static void note_access(const Plan *plan, const MirageNodeView *view, const Mira
   rows->torn |= mirage__row_is_torn(tensor, tile) || begin * mirage_dtype_bits(tensor->dtype) % (8 * ROW_WINDOW);
   if (!first) {
     rows->tensor = tensor, rows->access = access;
-    rows->alike = mirage_dtype_bits(tensor->dtype) >= 8 && !mirage_dtype_is_stored(tensor->dtype) &&
-                  mirage_type_same_shape(tile, shape);
+    rows->alike = mirage_type_same_shape(tile, shape);
     return;
   }
   MirageAccessAttrs same = *access;
   same.fill = first->fill;
   rows->alike &= mirage_type_same_shape(tile, shape) && mirage_type_same_shape(rows->tensor, tensor) &&
-                 !memcmp(&same, first, sizeof same) &&
-                 mirage_dtype_bits(rows->tensor->dtype) == mirage_dtype_bits(tensor->dtype);
+                 !memcmp(&same, first, sizeof same) && mirage__row_bytes(rows->tensor) == mirage__row_bytes(tensor);
 }
 
 // Where rows begin anywhere, a thread's elements are other columns of each row: nothing may ask for the column but what lies
@@ -189,7 +187,7 @@ static RowLoads loads_of(const Plan *plan, const MirageType *shape) {
   }
   loads.torn = rows.torn;
   loads.meets = mirage__block_cluster(&plan->block) > 1;
-  loads.bytes = rows.alike ? mirage_dtype_bytes(rows.tensor->dtype) : 0;
+  loads.bytes = rows.alike ? mirage__row_bytes(rows.tensor) : 0;
   loads.room = rows.torn && columns ? 0 : mirage__row_room(plan->target, count, reductions);
   return loads;
 }

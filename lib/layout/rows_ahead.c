@@ -32,6 +32,11 @@ bool mirage__row_differs(const MirageType *tensor) {
   return tensor->rank > 0 && mirage_type_elements(tensor) != tensor->shape[tensor->rank - 1];
 }
 
+int64_t mirage__row_bytes(const MirageType *tensor) {
+  MirageDType dtype = tensor->dtype;
+  return dtype == MIRAGE_F16 || dtype == MIRAGE_BF16 || dtype == MIRAGE_F32 ? mirage_dtype_bytes(dtype) : 0;
+}
+
 bool mirage__row_is_torn(const MirageType *tensor, const MirageType *tile) {
   int64_t bits = mirage_dtype_bits(tensor->dtype), row = tensor->rank ? tensor->shape[tensor->rank - 1] : 1;
   int64_t part = tile->rank ? tile->shape[tile->rank - 1] : 1;

@@ -10,6 +10,8 @@
 // RUN: mirage-run %t.mlir --target=emulator --program=long --graph=long_0 --compile=a100 | FileCheck %s --check-prefix=LONG
 // RUN: mirage-run %t.mlir --target=emulator --program=counted --graph=counted_0 --compile=h200 | FileCheck %s --check-prefix=COUNTED
 // RUN: mirage-run %t.mlir --target=emulator --program=mixed --graph=mixed_0 --compile=h200 | FileCheck %s --check-prefix=MIXED
+// RUN: mirage-run %t.mlir --target=emulator --program=narrow --graph=narrow_0 --compile=h200 | FileCheck %s --check-prefix=NARROW
+// RUN: mirage-run %t.mlir --target=emulator --program=bytes --graph=bytes_0 --compile=h200 | FileCheck %s --check-prefix=NARROW
 // RUN: mirage-run %t.mlir --target=emulator --program=moved --graph=moved_0 --compile=h200 | FileCheck %s --check-prefix=MOVED
 //
 // TORN: output 0 {{.*}} 25015 of 25015 elements compared; {{.*}}: ok
@@ -17,6 +19,7 @@
 // LONG: output 0 {{.*}} 80000 of 80000 elements compared; {{.*}}: ok
 // COUNTED: output 0 {{.*}} 2002 of 2002 elements compared; {{.*}}: ok
 // MIXED: output 0 {{.*}} 2002 of 2002 elements compared; {{.*}}: ok
+// NARROW: output 0 {{.*}} 2002 of 2002 elements compared; {{.*}}: ok
 // MOVED: output 0 {{.*}} 3 of 3 elements compared; {{.*}}: ok
 
 // f16 rows of 10,006 bytes, of a tensor that ends within a window: three rows at once, one of which the second block does not have; and
@@ -107,7 +110,49 @@ mirage_kernel.graph @long_1(%x: tensor<5x16000xf16>, %g: tensor<16000xf16>) -> t
   return %y : tensor<5x16000xf16>
 }
 
-// Not rows that leave room for blocks beside each other,
+// What is the same for all rows may be of another type, here of bytes.
+// PLAN: remark: plan: rows wait in shared memory: {{.*}} begin anywhere
+mirage_kernel.graph @narrow(%x: tensor<2x1001xf16>, %g: tensor<1001xi8>) -> tensor<2x1001xf16> {
+  %m = reduce_max %x {dim = 1} : tensor<2x1001xf16>
+  %c = sub %x, %m : tensor<2x1001xf16>, tensor<2x1xf16>
+  %h = cast %g : tensor<1001xi8> -> tensor<1001xf16>
+  %y = mul %c, %h : tensor<2x1001xf16>, tensor<1001xf16>
+  return %y : tensor<2x1001xf16>
+}
+mirage_kernel.graph @narrow_0(%x: tensor<2x1001xf16>, %g: tensor<1001xi8>) -> tensor<2x1001xf16> attributes {source = @narrow} {
+  %y = custom (%xk = %x, %gk = %g) outs(%yk) grid [1] : (tensor<2x1001xf16>, tensor<1001xi8>) -> tensor<2x1001xf16> {
+    %xt = load %xk : tensor<2x1001xf16> -> !mirage_block.tile<2x1001xf16>
+    %gt = load %gk : tensor<1001xi8> -> !mirage_block.tile<1001xi8>
+    %m = reduce_max %xt {dim = 1} : !mirage_block.tile<2x1001xf16> -> !mirage_block.tile<2x1xf32>
+    %c = sub %xt, %m : !mirage_block.tile<2x1001xf16>, !mirage_block.tile<2x1xf32>
+    %h = cast %gt : !mirage_block.tile<1001xi8> -> !mirage_block.tile<1001xf32>
+    %p = mul %c, %h : !mirage_block.tile<2x1001xf32>, !mirage_block.tile<1001xf32>
+    store %p, %yk : !mirage_block.tile<2x1001xf32>, tensor<2x1001xf16>
+  }
+  return %y : tensor<2x1001xf16>
+}
+
+// Not rows that are bytes themselves: a window would hold more than a thread takes at once;
+// PLAN-NOT: rows wait
+// PLAN: remark: form: rows in threads: taken
+mirage_kernel.graph @bytes(%x: tensor<2x1001xi8>) -> tensor<2x1001xf16> {
+  %f = cast %x : tensor<2x1001xi8> -> tensor<2x1001xf16>
+  %m = reduce_max %f {dim = 1} : tensor<2x1001xf16>
+  %y = sub %f, %m : tensor<2x1001xf16>, tensor<2x1xf16>
+  return %y : tensor<2x1001xf16>
+}
+mirage_kernel.graph @bytes_0(%x: tensor<2x1001xi8>) -> tensor<2x1001xf16> attributes {source = @bytes} {
+  %y = custom (%xk = %x) outs(%yk) grid [1] : (tensor<2x1001xi8>) -> tensor<2x1001xf16> {
+    %xt = load %xk : tensor<2x1001xi8> -> !mirage_block.tile<2x1001xi8>
+    %f = cast %xt : !mirage_block.tile<2x1001xi8> -> !mirage_block.tile<2x1001xf32>
+    %m = reduce_max %f {dim = 1} : !mirage_block.tile<2x1001xf32> -> !mirage_block.tile<2x1xf32>
+    %c = sub %f, %m : !mirage_block.tile<2x1001xf32>, !mirage_block.tile<2x1xf32>
+    store %c, %yk : !mirage_block.tile<2x1001xf32>, tensor<2x1001xf16>
+  }
+  return %y : tensor<2x1001xf16>
+}
+
+// nor rows that leave room for blocks beside each other,
 // PLAN-NOT: rows wait
 // PLAN: remark: form: rows in threads: taken
 mirage_kernel.graph @short(%x: tensor<16x4096xf16>, %g: tensor<4096xf16>) -> tensor<16x4096xf16> {

@@ -45,12 +45,12 @@ static void note_largest(SearchGuess *guess, const MirageType *tile) {
 }
 
 void mirage__guess_load(SearchGuess *guess, const MirageType *tensor, const MirageType *tile, bool again) {
-  int64_t row = tile->rank ? tile->shape[tile->rank - 1] : 1, bytes = mirage_dtype_bytes(tensor->dtype);
+  int64_t row = tile->rank ? tile->shape[tile->rank - 1] : 1, bytes = mirage__row_bytes(tensor);
   bool same = !mirage__row_differs(tensor);
   guess->row_values += row > 1 && !same;
   guess->row_same += row > 1 && same;
   if (row > 1 && !same) {
-    bool alike = !mirage_dtype_is_stored(tensor->dtype) && (guess->row_bytes == 0 || guess->row_bytes == bytes);
+    bool alike = bytes > 0 && (guess->row_bytes == 0 || guess->row_bytes == bytes);
     guess->row_tensors += !again;
     guess->row_bytes = alike ? bytes : -1;
     guess->row_torn |= mirage__row_is_torn(tensor, tile);
