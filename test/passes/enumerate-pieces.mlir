@@ -3,7 +3,7 @@
 // An operator that the search does not treat stands between two parts that it does: they become kernels of their own.
 
 // PROVEN-NOT: not searched
-// PROVEN: @joined: 2 candidates, 2 equivalent
+// PROVEN: @joined: 4 candidates, 4 equivalent
 
 // CHECK: graph @joined_{{.*}}source = @joined
 // CHECK: concat

@@ -92,6 +92,14 @@ static inline MirageUGraph *exp_linear(int64_t m, int64_t k, int64_t n) {
   return end(g, matmul(g, unary(g, MIRAGE_OP_EXP, x), w));
 }
 
+// (exp(x) exp(v)) summed along rows: a tail of zeros would be counted.
+static inline MirageUGraph *sum_of_exp(int64_t m, int64_t n) {
+  MirageUGraph *g = begin("sum_of_exp");
+  Value x = matrix(g, m, n), v = matrix(g, 1, n);
+  Value e = binary(g, MIRAGE_OP_MUL, unary(g, MIRAGE_OP_EXP, x), unary(g, MIRAGE_OP_EXP, v));
+  return end(g, mirage_ugraph_apply(g, MIRAGE_OP_REDUCE_SUM, 1, &e, &(MirageAttrs){.reduce = {.dim = 1, .extent = 1}}));
+}
+
 // softmax(q @ k) @ v without a maximum, as [Mirage] benchmarks it.
 static inline MirageUGraph *attention(int64_t heads, int64_t rows, int64_t depth, int64_t keys) {
   MirageUGraph *g = begin("attention");

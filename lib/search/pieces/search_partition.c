@@ -17,13 +17,17 @@
 #include <string.h>
 
 enum {
-  KEPT = 4,           // µGraphs, of different numbers of pieces
+  KEPT = 4,           // cuts, of different numbers of pieces
+  MOST_CHANGED = 6,   // µGraphs of the cheapest cut in which one piece is computed in another way,
+  FEW_CHANGED = 2,    // and of each other cut
   STATES_SHARE = 3,   // each piece gets this part of max_states
   PIECES_STATES = 50, // partial block graphs of all pieces, for each state of max_states
   MAX_SCATTERED = 96  // cuts of one size whose operators are no prefix of the text
 };
 
-static const double near_best = 1.5; // times the best µGraph of the whole: what a GPU may still find faster
+static const double near_best = 1.5;    // times the best µGraph of the whole: what a GPU may still find faster
+static const double near_cut = 1.25;    // times the cut itself: the same of another way to compute a piece
+static const double worth_share = 0.15; // of a cut's time, that a piece takes for which others are tried
 
 // -------------------------------------------------------------------------------------------------- cuts
 
@@ -138,21 +142,29 @@ static MirageStatus find_cuts(const Cutter *cutter, Layer *layers) {
 
 // ------------------------------------------------------------------------------------------------ build
 
-static MirageStatus append_piece(const Piece *piece, MirageUGraph *graph, MirageValue *values) {
-  MirageValue *map = calloc((size_t)mirage_ugraph_num_values(piece->graph) + 1, sizeof *map);
+/// One piece of a cut in another way; `by` NULL: none.
+typedef struct Change {
+  const Piece *piece;
+  const MirageUGraph *by;
+} Change;
+
+static MirageStatus append_piece(const Piece *piece, const MirageUGraph *way, MirageUGraph *graph,
+                                 MirageValue *values) {
+  MirageValue *map = calloc((size_t)mirage_ugraph_num_values(way) + 1, sizeof *map);
   if (!map)
     return MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; i < piece->num_inputs; i++)
-    map[mirage_ugraph_get_input(piece->graph, i).index] = values[piece->inputs[i].index];
-  MirageRegionView body = mirage_ugraph_region(piece->graph, mirage_ugraph_body(piece->graph));
-  MirageStatus status = mirage_ugraph_copy_nodes(graph, piece->graph, body.num_nodes - 1, body.nodes, map);
+    map[mirage_ugraph_get_input(way, i).index] = values[piece->inputs[i].index];
+  MirageRegionView body = mirage_ugraph_region(way, mirage_ugraph_body(way));
+  MirageStatus status = mirage_ugraph_copy_nodes(graph, way, body.num_nodes - 1, body.nodes, map);
   for (uint32_t i = 0; i < piece->num_outputs; i++)
-    values[piece->outputs[i].index] = map[mirage_ugraph_get_output(piece->graph, i).index];
+    values[piece->outputs[i].index] = map[mirage_ugraph_get_output(way, i).index];
   free(map);
   return status;
 }
 
-static MirageStatus fill_graph(const Cutter *cutter, const Cut *cut, MirageUGraph *graph, MirageValue *values) {
+static MirageStatus fill_graph(const Cutter *cutter, const Cut *cut, Change change, MirageUGraph *graph,
+                               MirageValue *values) {
   const MirageUGraph *program = cutter->program;
   const Piece *chosen[CUT_PIECES];
   for (const Cut *c = cut; c->last; c = c->before)
@@ -162,7 +174,7 @@ static MirageStatus fill_graph(const Cutter *cutter, const Cut *cut, MirageUGrap
     values[input.index] = mirage_ugraph_input(graph, *mirage_ugraph_type(program, input));
   }
   for (uint32_t i = 0; i < cut->pieces; i++)
-    MIRAGE_TRY(append_piece(chosen[i], graph, values));
+    MIRAGE_TRY(append_piece(chosen[i], chosen[i] == change.piece ? change.by : chosen[i]->graph, graph, values));
   MirageValue results[CUT_VALUES];
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(program); i++) {
     MirageValue output = mirage_ugraph_get_output(program, i);
@@ -173,13 +185,13 @@ static MirageStatus fill_graph(const Cutter *cutter, const Cut *cut, MirageUGrap
   return mirage_ugraph_finish(graph);
 }
 
-static MirageStatus build(const Cutter *cutter, const Cut *cut, MirageUGraph **out_graph) {
+static MirageStatus build(const Cutter *cutter, const Cut *cut, Change change, MirageUGraph **out_graph) {
   const char *source = mirage_ugraph_get_meta(cutter->program)->name;
   char name[256];
   snprintf(name, sizeof name, "%s_pieces_%u", source ? source : "program", cut->pieces);
   MirageUGraph *graph = mirage_ugraph_create(NULL, name, NULL);
   MirageValue *values = calloc((size_t)mirage_ugraph_num_values(cutter->program) + 1, sizeof *values);
-  MirageStatus status = graph && values ? fill_graph(cutter, cut, graph, values) : MIRAGE_NO_MEMORY;
+  MirageStatus status = graph && values ? fill_graph(cutter, cut, change, graph, values) : MIRAGE_NO_MEMORY;
   if (status == MIRAGE_OK && source)
     mirage_ugraph_meta(graph)->source = mirage_ugraph_intern_string(graph, source);
   if (status == MIRAGE_OK)
@@ -191,6 +203,42 @@ static MirageStatus build(const Cutter *cutter, const Cut *cut, MirageUGraph **o
   else
     *out_graph = graph;
   return status;
+}
+
+// How a µGraph combines what blocks have, and in how many kernels: what a model of costs compares worst.
+static uint64_t way_of(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  uint64_t kernels = mirage__search_count_kernels(graph), cluster = 0, grid = 0;
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageNodeView kernel = mirage_ugraph_node(graph, body.nodes[i]);
+    if (kernel.op != MIRAGE_OP_CUSTOM)
+      continue;
+    MirageRegionView block = mirage_ugraph_region(graph, kernel.region);
+    for (uint32_t k = 0; k < block.num_nodes; k++) {
+      MirageOp op = mirage_ugraph_node(graph, block.nodes[k]).op;
+      cluster |= op == MIRAGE_OP_CLUSTER_SUM || op == MIRAGE_OP_CLUSTER_MAX;
+      grid |= op == MIRAGE_OP_GRID_SUM || op == MIRAGE_OP_GRID_MAX;
+    }
+  }
+  return 4 * kernels + 2 * cluster + grid;
+}
+
+// The slowest that is not the only one of its way.
+static uint32_t least_missed(const MirageSearchResult *result) {
+  for (uint32_t i = result->num_candidates; i-- > 0;) {
+    uint64_t way = way_of(result->candidates[i]);
+    for (uint32_t k = 0; k < result->num_candidates; k++)
+      if (k != i && way_of(result->candidates[k]) == way)
+        return i;
+  }
+  return result->num_candidates - 1;
+}
+
+static void drop(MirageSearchResult *result, uint32_t index) {
+  mirage_ugraph_destroy(result->candidates[index]);
+  for (uint32_t i = index + 1; i < result->num_candidates; i++)
+    result->candidates[i - 1] = result->candidates[i];
+  result->num_candidates--;
 }
 
 MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph) {
@@ -210,7 +258,32 @@ MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, 
     grown[at] = grown[at - 1];
   grown[at] = graph;
   if (result->num_candidates > wanted)
-    mirage_ugraph_destroy(grown[--result->num_candidates]);
+    drop(result, least_missed(result));
+  return MIRAGE_OK;
+}
+
+static MirageStatus keep_cut(const Cutter *cutter, const Cut *cut, Change change, uint32_t wanted,
+                             MirageSearchResult *result) {
+  MirageUGraph *graph = NULL;
+  MIRAGE_TRY(build(cutter, cut, change, &graph));
+  return mirage__search_insert(result, wanted, graph);
+}
+
+// The cut with one piece computed in another way, for each way that may be as fast of each piece that matters: second ways of all
+// pieces before third ones.
+static MirageStatus keep_changed(const Cutter *cutter, const Cut *cut, uint32_t most, uint32_t wanted,
+                                 MirageSearchResult *result) {
+  for (uint32_t way = 0; way < CUT_OTHERS; way++)
+    for (const Cut *c = cut; c->last && most > 0; c = c->before) {
+      const Piece *piece = c->last;
+      if (way >= piece->num_others || piece->time_us < worth_share * cut->time_us)
+        continue;
+      double more = mirage_ugraph_get_meta(piece->others[way])->cost.time_us - piece->time_us;
+      if (cut->time_us + more > near_cut * cut->time_us)
+        continue;
+      MIRAGE_TRY(keep_cut(cutter, cut, (Change){piece, piece->others[way]}, wanted, result));
+      most--;
+    }
   return MIRAGE_OK;
 }
 
@@ -226,10 +299,9 @@ static MirageStatus keep_cuts(const Cutter *cutter, uint32_t wanted, MirageSearc
     const Cut *cut = &all->cuts[i];
     if (!isfinite(cut->time_us) || cut->time_us > limit || !cut->searched)
       continue;
-    MirageUGraph *graph = NULL;
-    status = build(cutter, cut, &graph);
+    status = keep_cut(cutter, cut, (Change){0}, wanted, result);
     if (status == MIRAGE_OK)
-      status = mirage__search_insert(result, wanted, graph);
+      status = keep_changed(cutter, cut, kept == 0 ? MOST_CHANGED : FEW_CHANGED, wanted, result);
     kept++;
   }
   for (uint32_t i = 0; layers && i <= cutter->num_nodes; i++)
@@ -321,7 +393,7 @@ MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSear
   if (!pieces)
     return MIRAGE_NO_MEMORY;
   pieces->options = *options;
-  pieces->options.max_candidates = 1;
+  pieces->options.max_candidates = 1 + CUT_OTHERS;
   pieces->options.max_states = options->max_states / STATES_SHARE + 1;
   Cutter *cutter = &pieces->cutter;
   *cutter = (Cutter){.options = &pieces->options, .part = *whole, .max_states = PIECES_STATES * options->max_states};

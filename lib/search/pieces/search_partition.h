@@ -9,6 +9,7 @@ enum {
   CUT_VALUES = 64,     // inputs or outputs of a piece
   CUT_PIECES = 64,     // of a µGraph
   CUT_LENGTH = 8,      // operators of a piece
+  CUT_OTHERS = 4,      // further µGraphs of a piece
   CUT_WORDS = CUT_OPERATORS / 64,
 };
 
@@ -57,6 +58,8 @@ typedef struct Piece {
   MirageUGraph *graph;                                 // how they are computed; owned
   MirageValue inputs[CUT_VALUES], outputs[CUT_VALUES]; // of the program that is cut
   uint32_t num_inputs, num_outputs;
+  MirageUGraph *others[CUT_OTHERS]; // what the search found beside it, best first; owned
+  uint32_t num_others;
   double time_us;           // infinite: no such piece
   bool searched;            // the graph is what a search found, not the operators themselves
   MirageUGraph *slower;     // what a search found where the operators themselves are predicted to be faster; owned

@@ -232,6 +232,14 @@ static MirageStatus search_piece(void *user, uint32_t index) {
   return fatal ? piece->status : MIRAGE_OK; // else its own operators stay
 }
 
+static MirageStatus copy_others(Piece *piece, uint32_t num, MirageUGraph *const *graphs) {
+  for (uint32_t i = 0; i < num && piece->num_others < CUT_OTHERS; i++) {
+    MIRAGE_TRY(mirage_ugraph_clone(graphs[i], NULL, &piece->others[piece->num_others]));
+    piece->num_others++;
+  }
+  return MIRAGE_OK;
+}
+
 // The cheapest known µGraph of a piece: its own operators, or what the search found.
 static MirageStatus take_found(Cutter *cutter, Piece *piece) {
   MirageStatus status = MIRAGE_OK;
@@ -245,6 +253,8 @@ static MirageStatus take_found(Cutter *cutter, Piece *piece) {
     status = mirage_ugraph_clone(found->candidates[0], NULL, &piece->graph);
     piece->time_us = mirage_ugraph_get_meta(found->candidates[0])->cost.time_us;
     piece->searched = true;
+    if (status == MIRAGE_OK)
+      status = copy_others(piece, found->num_candidates - 1, found->candidates + 1);
   } else if (found->num_candidates) {
     status = mirage_ugraph_clone(found->candidates[0], NULL, &piece->slower);
   }
@@ -282,7 +292,8 @@ static MirageStatus copy_same(Piece *piece) {
     return MIRAGE_OK;
   piece->time_us = piece->same->time_us;
   piece->searched = piece->same->searched;
-  return mirage_ugraph_clone(piece->same->graph, NULL, &piece->graph);
+  MIRAGE_TRY(mirage_ugraph_clone(piece->same->graph, NULL, &piece->graph));
+  return copy_others(piece, piece->same->num_others, piece->same->others);
 }
 
 MirageStatus mirage__pieces_take_slower(Cutter *cutter) {
@@ -469,6 +480,8 @@ void mirage__pieces_deinit(Cutter *cutter) {
     mirage_ugraph_destroy(cutter->pieces[i].program);
     mirage_ugraph_destroy(cutter->pieces[i].graph);
     mirage_ugraph_destroy(cutter->pieces[i].slower);
+    for (uint32_t k = 0; k < cutter->pieces[i].num_others; k++)
+      mirage_ugraph_destroy(cutter->pieces[i].others[k]);
   }
   free(cutter->pieces);
 }

@@ -23,7 +23,8 @@ MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSear
 /// Adds candidates that compute the program in pieces, where there are some, to those for the whole.
 MirageStatus mirage__search_join(SearchPieces *pieces, uint32_t max_candidates, MirageSearchResult *in_out_result);
 void mirage__search_pieces_destroy(SearchPieces *pieces);
-/// Puts a µGraph, which it takes, where its predicted time belongs; the last one goes when there are more than wanted.
+/// Puts a µGraph, which it takes, where its predicted time belongs; when there are more than wanted the slowest goes that is not the
+/// only one of its number of kernels and its way to combine what blocks have.
 MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph);
 
 #endif

@@ -12,7 +12,7 @@
 
 enum {
   LEAST_CANDIDATES = 16,
-  SCHEDULES_PER_STRUCTURE = 6,
+  SCHEDULES_PER_STRUCTURE = 8,
   SCHEDULES = SCHEDULES_PER_STRUCTURE * SEARCH_NUM_COMBINES,
   OF_EACH_WAY = 8,     // at least an eighth of the candidates is of each way to combine parts
   OF_ONE_SCHEDULE = 4, // at most a quarter and one has one schedule, while there are others

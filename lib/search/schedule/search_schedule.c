@@ -26,6 +26,7 @@ enum {
   MAX_DIVISOR = 512,
   WARPGROUP_ROWS = 64, // of the matrix instruction of a warpgroup
   ALIGNED = 8,         // elements of 16 bytes
+  OF_ONE_GRID = 2,     // schedules that are kept of it, with different numbers of iterations
 };
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -346,16 +347,36 @@ typedef struct Scheduler {
   uint64_t scheduled;
 } Scheduler;
 
+// Whether two schedules differ in nothing but the loop's iterations.
+static bool same_grid(const SearchCandidate *a, const SearchCandidate *b) {
+  const SearchSchedule *x = &a->schedule, *y = &b->schedule;
+  uint32_t loop_axis = a->structure->loop_axis;
+  if (x->split != y->split || x->threads != y->threads)
+    return false;
+  for (uint32_t axis = 0; axis < SEARCH_MAX_AXES; axis++)
+    if (axis != loop_axis && x->parts[axis] != y->parts[axis])
+      return false;
+  return true;
+}
+
+// The place that a schedule takes from the slowest of those that are kept, or of those of its grid where these are enough;
+// `num`: a new one.
+static uint32_t place_of(const SearchCandidate *best, uint32_t num, uint32_t max, const SearchCandidate *candidate) {
+  uint32_t alike = 0, last = num < max ? num : max - 1;
+  for (uint32_t i = 0; i < num; i++)
+    if (same_grid(&best[i], candidate) && ++alike == OF_ONE_GRID)
+      last = i;
+  return last;
+}
+
+// The best in order, of one grid not many: what a GPU may find faster than the model does are tiles of another shape.
 static void keep_candidate(Scheduler *scheduler, const SearchCandidate *candidate) {
   SearchCandidate *best = &scheduler->best[candidate->schedule.combine * scheduler->max_best];
   uint32_t *num_best = &scheduler->num_best[candidate->schedule.combine];
-  uint32_t at = *num_best;
-  if (at == scheduler->max_best && best[at - 1].time_us <= candidate->time_us)
+  uint32_t at = place_of(best, *num_best, scheduler->max_best, candidate);
+  if (at < *num_best && best[at].time_us <= candidate->time_us)
     return;
-  if (at == scheduler->max_best)
-    at--;
-  else
-    ++*num_best;
+  *num_best += at == *num_best;
   for (; at > 0 && best[at - 1].time_us > candidate->time_us; at--)
     best[at] = best[at - 1];
   best[at] = *candidate;
