@@ -133,8 +133,9 @@ static LLVMValueRef fill_of(Emit *e, const Access *access, uint32_t width) {
 LLVMValueRef mirage__stream_column(Emit *e, const Stream *s, const DirectGroup *g, int32_t piece) {
   LLVMValueRef column =
       mirage__add(e, mirage__mul(e, s->g, g->lane_columns), gpu_i32(&e->gpu, (int64_t)piece * 8 * g->lane_columns));
-  if ((int64_t)(piece + 1) * 8 * g->lane_columns > g->columns)
-    column = mirage__select(e, mirage__less_than(e, column, g->columns), column, gpu_i32(&e->gpu, 0));
+  int64_t begin = (int64_t)piece * 8 * g->lane_columns;
+  if (begin + 8 * g->lane_columns > g->columns)
+    column = mirage__select(e, mirage__less_than(e, column, g->columns), column, gpu_i32(&e->gpu, begin));
   return column;
 }
 

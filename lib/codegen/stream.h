@@ -48,7 +48,7 @@ static inline int32_t stream_words(const DirectGroup *group) {
 /// Index of an element of a matrix of group `group` (NULL = there is one), the last of the leading dimensions; others are 1.
 void mirage__stream_index(Emit *e, const MirageType *type, LLVMValueRef group, LLVMValueRef row, LLVMValueRef column,
                           LLVMValueRef *index);
-/// The lane's first column of a piece; lanes beyond the end repeat column 0.
+/// The lane's first column of a piece; lanes beyond the end repeat its first, which others of the warp load as well.
 LLVMValueRef mirage__stream_column(Emit *e, const Stream *s, const DirectGroup *g, int32_t piece);
 /// Loads a step of the weights into the bank: of each piece of a group's columns the lane's rows, eight of [k, n], two of [n, k].
 void mirage__stream_fetch(Emit *e, Stream *s, const Place *place);
