@@ -434,7 +434,7 @@ ReduceSplit mirage__block_reduce_split(const Block *block, const MirageNodeView 
 
 // ------------------------------------------------------------------------------------------------------- direct loops
 
-enum { MAX_DIRECT_CARRIES = 8, MAX_DIRECT_UNITS = 2, MAX_DIRECT_AHEAD = 4, DIRECT_WARPS = 16 };
+enum { MAX_DIRECT_CARRIES = 8, MAX_DIRECT_UNITS = 4, MAX_DIRECT_AHEAD = 4, DIRECT_WARPS = 16 };
 
 typedef struct DirectProduct {
   MirageNode node; // what the loop sums: the product, or the sum over its groups

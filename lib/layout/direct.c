@@ -4,7 +4,7 @@
 // *direct* when all it does is that:
 //
 //   carries  sums of products a [m, k] @ b [k, n] whose b is a load of its own, or the cast of one from a stored type,
-//            with m at most 16; beside them, sums and maxima of the rows of tiles [m, k] - the norm's squares -, which take their elements where the
+//            with m at most 32; beside them, sums and maxima of the rows of tiles [m, k] - the norm's squares -, which take their elements where the
 //            activations of a product are already in registers
 //   values   everything else is computed where it is asked for: no buffer, hence no barrier, so warps run freely
 //
@@ -32,7 +32,6 @@ enum {
   BANK_REGISTERS = 48,
   PIECE_REGISTERS = 4,
   MOST_ROWS = 8 * MAX_DIRECT_UNITS,
-  SMALL_SHARE = 2,
   SPARE_REGISTERS = 24,
   MOST_SIDE_BLOCKS = 4
 };
@@ -163,7 +162,7 @@ static const char *add_product(const Block *block, int32_t loop, uint32_t carry,
   if (mirage__block_op(block, weight) != MIRAGE_OP_LOAD || w->num_uses != 1 || w->loop != loop)
     return "the second operand of a product is no load of its own";
   if (m > MOST_ROWS)
-    return "a product has more than 16 activation rows";
+    return "a product has more than 32 activation rows";
   if (!lane_columns(n) || group_k % STEP)
     return "a weight's tile has an odd number of columns, or rows that are no multiple of 32";
   if (out->num_products && (out->m != m || out->k != k || out->group_k != group_k))
@@ -390,7 +389,7 @@ static bool load_fits(const Plan *plan, const DirectLoop *direct, const BlockLoa
   for (uint32_t p = 0; p < direct->num_products; p++)
     columns += direct->products[p].columns;
   int64_t elements = mirage_type_elements(mirage_ugraph_type(plan->graph, load->tile));
-  bool small = direct->rows || elements * SMALL_SHARE <= columns * direct->k; // beside rows it is read once
+  bool small = direct->rows || elements <= columns * direct->k; // beside rows it is read once
   return load->by == BY_OPEN && (weight || small);
 }
 

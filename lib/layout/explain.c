@@ -3,7 +3,7 @@
 // Example:  plan: producer: warps 0..3, 40 registers
 //           plan: load 0, load 1 in loop 0: from producer to consumers, shared memory, 4 stages;
 //                 full: mbarriers 0..3 of 49152 bytes; free: mbarriers 4..7 of 8 arrivals
-//           form: streamed weights: no: a product has more than 16 activation rows
+//           form: streamed weights: no: a product has more than 32 activation rows
 #include "mirage/layout.h"
 
 #include "plan.h"

@@ -153,7 +153,7 @@ static bool is_direct(const SearchGuess *guess, const CostKernel *kernel, const 
   int32_t registers = mirage__direct_registers(guess->rows, guess->columns);
   double weights = 2.0 * (double)(guess->depth * guess->columns);
   return registers && mirage__direct_fits(guess->depth, registers, DIRECT_WARPS, target) &&
-         2 * (kernel->iteration_bytes - weights) <= weights;
+         kernel->iteration_bytes - weights <= weights;
 }
 
 static CostStream stream_of(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
