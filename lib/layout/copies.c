@@ -350,6 +350,11 @@ static const char *no_producer(const Plan *plan, int32_t workers) {
   return meets_in_loop(&plan->block) ? IN_LOOP : NULL;
 }
 
+bool mirage__pairs_at_once(double blocks, const MirageTarget *target) {
+  const double least_share = 0.75; // of the multiprocessors
+  return blocks >= least_share * target->num_sms && blocks <= target->num_sms;
+}
+
 bool mirage__copies_alike(const Block *block, const BlockLoad *load, uint32_t axis) {
   return load->by == BY_TENSOR && load->loop >= 0 &&
          mirage_ugraph_node(block->graph, load->node).attrs->access.grid[axis] < 0;
@@ -375,22 +380,29 @@ static bool is_torn(const Plan *plan) {
   return false;
 }
 
-static bool has_long_loop(const Plan *plan) {
+static bool has_loop_of(const Plan *plan, int64_t iterations) {
   for (int32_t l = 0; l < plan->block.num_loops; l++)
-    if (plan->block.loops[l].range >= LEAST_PAIRED)
+    if (plan->block.loops[l].range >= iterations)
       return true;
   return false;
 }
 
-// With more tiles than multiprocessors L2 is what large products wait for: blocks in twos share the larger operand. Short
-// ones begin and end more often than that is worth (1024 x 1024 x 4096, H200: 13.5 us, 15.0 in pairs).
+// Of so many blocks, which all begin at once, L2 is what products wait for: most multiprocessors are at work.
+static bool fills_at_once(const Plan *plan) {
+  return mirage__pairs_at_once(mirage__block_grid(&plan->block), plan->target) &&
+         has_loop_of(plan, MIRAGE_PAIRED_AT_ONCE);
+}
+
+// L2 is what large products wait for: blocks in twos share the larger operand. Short ones begin and end more often than that is worth
+// (1024 x 1024 x 4096, H200: 13.5 us, 15.0 in pairs), and where all tiles begin at once a pair waits for its two beginnings: there
+// loops have to be longer still (H100, 1500 x 3000 x 3000 in 128 tiles: 60.7 us, 48.5 in pairs; 1000 x 4096 x 4096: 57.1, 48.8).
 static uint32_t choose_pairs(const Plan *plan) {
   const MirageCustomAttrs *custom = mirage__block_custom(&plan->block);
+  bool at_once = mirage__block_grid(&plan->block) <= plan->target->num_sms;
   uint32_t best = 0;
-  if (!has_long_loop(plan) && !is_torn(plan))
+  if (at_once ? !fills_at_once(plan) : !has_loop_of(plan, LEAST_PAIRED) && !is_torn(plan))
     return 0;
-  if (!plan->target->has_cluster || mirage__block_cluster(&plan->block) > 1 || plan->block.num_meetings > 0 ||
-      mirage__block_grid(&plan->block) <= plan->target->num_sms)
+  if (!plan->target->has_cluster || mirage__block_cluster(&plan->block) > 1 || plan->block.num_meetings > 0)
     return 0;
   for (uint32_t axis = 0; axis < 3; axis++)
     if (custom->grid[axis] % PAIR == 0 && shared_bytes(plan, axis) > (best ? shared_bytes(plan, best - 1) : 0))

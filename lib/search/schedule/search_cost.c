@@ -286,8 +286,9 @@ static double partial_bytes(const ScheduleWalk *walk) {
 // Blocks of large products are pairs that share one operand's copies: choose_pairs in lib/layout/copies.c.
 static double paired_bytes(const ScheduleWalk *walk, const MirageTarget *target) {
   double most = 0;
+  bool at_once = walk->kernel.blocks <= target->num_sms;
   if (!walk->kernel.produced || walk->kernel.beside > 1 || !target->has_cluster || walk->schedule->split > 1 ||
-      walk->kernel.blocks <= target->num_sms)
+      (at_once && (walk->iterations < MIRAGE_PAIRED_AT_ONCE || !mirage__pairs_at_once(walk->kernel.blocks, target))))
     return 0;
   for (uint32_t axis = 1; axis < walk->program->num_axes; axis++)
     if (walk->schedule->parts[axis] % 2 == 0)
