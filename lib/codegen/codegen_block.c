@@ -417,6 +417,13 @@ void mirage__emit_region(Emit *e, MirageRegion region) {
   }
 }
 
+// All of a block's threads go through its tiles.
+static void emit_tiles(Emit *e, MirageRegion body) {
+  Tiles tiles = mirage__begin_tiles(e);
+  mirage__emit_region(e, body);
+  mirage__end_tiles(e, &tiles);
+}
+
 void mirage__emit_block(Emit *e) {
   MirageRegion body = mirage_ugraph_node(e->block.graph, e->block.custom).region;
   mirage__init_channels(e);
@@ -429,7 +436,7 @@ void mirage__emit_block(Emit *e) {
   else if (mirage__has_producer(&e->block.team))
     mirage__emit_roles(e, body);
   else
-    mirage__emit_region(e, body);
+    emit_tiles(e, body);
   if (mirage__block_multicasts(e))
     mirage__cluster_meet(e); // nobody leaves while others still signal its mbarriers
 }

@@ -369,6 +369,8 @@ static void leave_partials(Emit *e, Stream *s) {
 }
 
 static void leave_results(Emit *e, Stream *s) {
+  if (e->tile)
+    mirage__barrier(e); // until all are done with those of the tile before
   leave_partials(e, s);
   if (s->part == DIRECT_MAIN)
     mirage__side_wait(e);

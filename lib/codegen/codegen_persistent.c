@@ -4,6 +4,8 @@
 //     do {  the place in the grid of tile number `cluster`;  the block graph;  cluster += clusters of the launch
 //     } while (cluster < clusters of the grid)
 //
+// A block that streams weights (codegen_direct.c) loads the first steps of its next tile before it sums and stores this one's.
+//
 // A producer and its workers each go through such a loop of their own, so that copies for the next tile are issued while the
 // workers still store this one. Stages and phases of mbarriers go on from tile to tile, as in a loop around the block
 // graph: Emit.turn is its iteration.
@@ -13,6 +15,8 @@
 // before it has got its last ones - a wait for the phase of an mbarrier after the next would not hold -, and multiplies while that
 // one stores.
 #include "emit.h"
+
+#include <string.h>
 
 static int64_t clusters_of(const Emit *e, const int64_t *grid) {
   return grid[0] * grid[1] * grid[2] / mirage__block_cluster(&e->block);
@@ -78,6 +82,22 @@ void mirage__end_tiles(Emit *e, const Tiles *tiles) {
   LLVMPositionBuilderAtEnd(e->gpu.builder, tiles->after);
   mirage__forget_elements(e);
   e->turn = e->tile = NULL;
+}
+
+NextTile mirage__begin_next_tile(Emit *e) {
+  NextTile next;
+  LLVMValueRef number = mirage__add(e, e->tile, gpu_i32(&e->gpu, launched_clusters(e)));
+  next.join = mirage__begin_if(e, is_tile(e, number));
+  memcpy(next.block_id, e->block_id, sizeof next.block_id);
+  mirage__forget_elements(e);
+  place(e, number);
+  return next;
+}
+
+void mirage__end_next_tile(Emit *e, const NextTile *next) {
+  memcpy(e->block_id, next->block_id, sizeof e->block_id);
+  mirage__forget_elements(e);
+  mirage__end_if(e, next->join);
 }
 
 // The first loop of a tile, or the last one.

@@ -59,12 +59,8 @@ bool mirage__row_registers(Emit *e, Stream *s) {
                                                                       : mirage__stream_zeros(e, group->accumulators);
     r->totals = format.offset != 0 ? mirage__stream_zeros(e, 2 * s->plan.col_units) : NULL;
   }
-  for (uint32_t i = 0; i < s->plan.num_reductions; i++) {
+  for (uint32_t i = 0; i < s->plan.num_reductions; i++)
     s->sums[i] = mirage__stream_variables(e, 1, e->gpu.f32);
-    MirageOp op = mirage_ugraph_node(e->block.graph, s->plan.reductions[i].node).op;
-    if (e->status == MIRAGE_OK)
-      mirage__set(e, s->sums[i][0], mirage__reduce_neutral(e, op));
-  }
   return e->status == MIRAGE_OK;
 }
 
@@ -391,6 +387,14 @@ static void finish(Emit *e, Stream *s) {
   }
 }
 
+// Step `step` of the next tile, into the bank that is free.
+static void fetch_next(Emit *e, Stream *s, int64_t step) {
+  NextTile next = mirage__begin_next_tile(e);
+  at_step(e, s, gpu_i32(&e->gpu, 0), step, fetch);
+  mirage__end_next_tile(e, &next);
+}
+
+// Where the steps divide into rounds, each of the last ones is followed by the next tile's that takes its bank.
 static void run_steps(Emit *e, Stream *s) {
   int64_t all = steps_of(e, s), ahead = s->plan.ahead, rounds = (all - ahead) / ahead;
   if (rounds > 0) {
@@ -410,14 +414,24 @@ static void run_steps(Emit *e, Stream *s) {
     if (i + ahead < rest) {
       at_step(e, s, begin, i + ahead, fetch);
       GPU0(&e->gpu, KEEP_ORDER);
+    } else if (e->tile && rest == ahead) {
+      fetch_next(e, s, i);
+      GPU0(&e->gpu, KEEP_ORDER);
     }
   }
+  for (int64_t i = 0; e->tile && rest != ahead && i < ahead; i++)
+    fetch_next(e, s, i);
 }
 
-void mirage__stream_rows(Emit *e, Stream *s) {
+// Activations, and the first steps of the first tile.
+static void begin(Emit *e, Stream *s) {
   LLVMValueRef none = gpu_i32(&e->gpu, 0);
   bool ahead = is_short(e, s);
   Tape tape = {0};
+  for (uint32_t r = 0; r < s->plan.num_reductions; r++) {
+    MirageOp op = mirage_ugraph_node(e->block.graph, s->plan.reductions[r].node).op;
+    mirage__set(e, s->sums[r][0], mirage__reduce_neutral(e, op));
+  }
   for (uint32_t p = 0; p < s->plan.num_products; p++)
     if (loads_scales(e, &s->plan.products[p])) // what else it reads must be there
       mirage__will_read(e, s->plan.products[p].scale);
@@ -439,6 +453,12 @@ void mirage__stream_rows(Emit *e, Stream *s) {
   prepare(e, s);
   e->tape = NULL;
   mirage__barrier(e);
+}
+
+void mirage__stream_rows(Emit *e, Stream *s) {
+  LLVMBasicBlockRef join = mirage__begin_if(e, e->tile ? mirage__equals(e, e->turn, 0) : NULL);
+  begin(e, s);
+  mirage__end_if(e, join);
   mirage__stream_reads(e, s, false, true); // results may lie where it reads
   run_steps(e, s);
   finish(e, s);

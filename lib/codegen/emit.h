@@ -189,6 +189,13 @@ typedef struct Tiles {
 /// What stands between them is done for each tile of the block.
 Tiles mirage__begin_tiles(Emit *e);
 void mirage__end_tiles(Emit *e, const Tiles *tiles);
+/// Code between them is of the tile that the block takes after this one, where there is one.
+typedef struct NextTile {
+  LLVMValueRef block_id[3];
+  LLVMBasicBlockRef join;
+} NextTile;
+NextTile mirage__begin_next_tile(Emit *e);
+void mirage__end_next_tile(Emit *e, const NextTile *next);
 /// Before the first tile of a loop is waited for, and when the last one has come: groups of workers go through the stages of
 /// their tiles one after the other.
 void mirage__await_stages(Emit *e, int32_t loop);

@@ -74,7 +74,8 @@ void mirage__stream_reads(Emit *e, const Stream *s, bool activations, bool scale
 /// Few scales and the like, which results are computed with behind the loop, on their way into L2.
 void mirage__stream_prefetch(Emit *e, const Stream *s);
 
-/// Runs the loop: cells and sums then hold what this warp has to add.
+/// Runs the loop: cells and sums then hold what this warp has to add. Of blocks that take tiles in turn, the last steps of rows leave
+/// the next tile's first ones under way.
 bool mirage__column_registers(Emit *e, Stream *s);
 void mirage__stream_columns(Emit *e, Stream *s);
 bool mirage__row_registers(Emit *e, Stream *s);

@@ -166,6 +166,12 @@ MirageStatus mirage__plan_direct(Plan *plan, const char **out_why);
 /// some and they do not fit.
 MirageStatus mirage__plan_side(Plan *plan, const char **out_why);
 
+// direct_turns.c
+/// Whether a loop that streams its weights is all that a block has to wait for.
+bool mirage__streams_alone(const Block *block);
+/// Why such a block cannot take tiles in turn, or NULL.
+const char *mirage__stream_turns_reason(const Block *block);
+
 /// A buffer on its way to a place.
 typedef struct Item {
   MirageValue value;

@@ -60,6 +60,8 @@ static bool shares_registers(const Team *team) {
 // Why tiles cannot follow each other in a block without a word among its warps, or NULL.
 static const char *not_in_turn(const Plan *plan) {
   const Block *block = &plan->block;
+  if (mirage__streams_alone(block))
+    return mirage__stream_turns_reason(block);
   if (!mirage__has_producer(&block->team))
     return "no producer copies for the next tile";
   if (block->num_meetings > 0)
@@ -77,6 +79,9 @@ static const char *not_in_turn(const Plan *plan) {
 }
 
 MirageStatus mirage__plan_persistent(Plan *plan, const char **out_why) {
+  if (!plan->block.persistent && mirage__streams_alone(&plan->block) && !mirage__stream_turns_reason(&plan->block) &&
+      mirage__block_grid(&plan->block) > plan->target->num_sms)
+    plan->block.persistent = plan->target->num_sms;
   *out_why = plan->block.persistent ? not_in_turn(plan) : "a block for each tile";
   if (!*out_why)
     return MIRAGE_OK;

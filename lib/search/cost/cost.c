@@ -316,10 +316,10 @@ static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
                       kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
   double steps = s->lane_k ? 1 : (double)s->depth / (32 * DIRECT_WARPS);
   double apart = fmax(0, kernel->outside_bytes / kernel->blocks - few_bytes) / apart_bytes_per_us;
-  return reading + apart * waves + (s->lane_k ? prepare_us + turn_of_rows_us * kernel->iterations : 0) +
-         overlap_loss * arithmetic * target->num_sms / busy + block_us * (waves - 1) +
-         conversion_us(kernel, busy, target) + outside_us * kernel->outside * waves + direct_step_us * (steps - 1) +
-         (s->side_columns ? side_us : 0);
+  double more = kernel->persistent ? 0 : waves - 1; // rounds that begin and end
+  return reading + apart * (1 + more) + (s->lane_k ? prepare_us + turn_of_rows_us * kernel->iterations : 0) +
+         overlap_loss * arithmetic * target->num_sms / busy + block_us * more + conversion_us(kernel, busy, target) +
+         outside_us * kernel->outside * (1 + more) + direct_step_us * (steps - 1) + (s->side_columns ? side_us : 0);
 }
 
 // ------------------------------------------------------------------------------------ tiles in shared memory

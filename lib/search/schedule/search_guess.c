@@ -262,7 +262,8 @@ bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, Co
   kernel->ahead = runs_ahead(guess, kernel, target);
   kernel->grouped = kernel->produced && in_groups(guess, kernel, target);
   kernel->beside = kernel->grouped ? 1 : kernel->produced ? beside(guess, kernel, target) : 0;
-  kernel->persistent = kernel->beside == 1 && kernel->blocks > target->num_sms;
+  bool streams = kernel->stream.lane_k && kernel->cluster <= 1 && kernel->collective_us == 0;
+  kernel->persistent = (kernel->beside == 1 || streams) && kernel->blocks > target->num_sms;
   return guess->accumulator_bytes <= register_bytes(kernel, threads, registers) &&
          guess->shared_bytes - streamed <= target->shared_bytes_per_block;
 }
