@@ -9,6 +9,7 @@
 
 enum {
   SECTOR_BYTES = 32,
+  LINE_BYTES = 128,
   INSTRUCTION_M = 16,
   INSTRUCTION_N = 8,
   INSTRUCTION_BYTES = 32, // of the contraction
@@ -53,6 +54,8 @@ static const double direct_bytes_per_us = 74e3; // of a step, on one multiproces
 static const double direct_share = 0.73;        // of the multiprocessors saturate device memory
 static const double direct_loss = 0.6;          // what each that is missing costs, of its own share
 static const double torn_share = 0.6;           // of sectors that two blocks share, read twice
+static const double short_loss = 0.08;          // of reading, for each further row of a tile in a line of L2
+static const double small_registers = 56;       // as direct.c counts them, with which two blocks share a multiprocessor
 static const double most_ahead = 2;             // steps of narrower weights under way, of a lane
 static const double lane_bytes = 128;           // that make another step too many
 static const double conversion_loss = 1.25;     // of the time of instructions that make numbers of stored weights
@@ -283,6 +286,11 @@ static double conversion_us(const CostKernel *kernel, double busy, const MirageT
   return conversion_loss * s->conversion * weights / instructions_per_us;
 }
 
+// The share of reading by which it takes longer where rows of a tile are less than a line of L2.
+static double short_rows(const CostStream *s) {
+  return s->lane_k || s->piece_bytes <= 0 ? 0 : short_loss * fmax(0, LINE_BYTES / s->piece_bytes - 1);
+}
+
 // Of `blocks` blocks, one a multiprocessor, the time to read what they read: as fast as device memory is with so many at
 // work, and no faster than what each has in flight arrives.
 static double read_us(const CostKernel *kernel, double blocks, const MirageTarget *target) {
@@ -300,16 +308,25 @@ static double read_us(const CostKernel *kernel, double blocks, const MirageTarge
   double bytes = kernel->dram_bytes + torn_share * kernel->torn_bytes;
   double memory = bytes / (target->dram_bytes_per_us * supply), arrival = read / arriving;
   double both = pow(pow(memory, 8) + pow(arrival, 8), 0.125); // where they are close, each waits for the other
-  return share * both * (1 + narrow_loss * fmax(0, pieces - 1));
+  return share * both * (1 + narrow_loss * fmax(0, pieces - 1)) * (1 + short_rows(s));
+}
+
+// Blocks that find room at once: two on a multiprocessor where they need few registers. Pieces of which some lanes have no columns need
+// more than direct.c counts.
+static double stream_slots(const CostStream *s, const MirageTarget *target) {
+  bool two = !s->lane_k && mirage__direct_registers(s->rows, s->columns) <= small_registers &&
+             mirage__direct_columns(s->columns) == s->columns;
+  return target->num_sms * (two ? 2 : 1);
 }
 
 // One step of 32 rows in flight for each warp, more of narrower weights, no barrier. Rounds of blocks, of which the last
 // may be a few that nobody helps.
 static double direct_us(const CostKernel *kernel, const MirageTarget *target) {
   const CostStream *s = &kernel->stream;
-  double waves = ceil(kernel->blocks / target->num_sms), busy = kernel->blocks / waves;
-  double full = floor(kernel->blocks / target->num_sms), rest = kernel->blocks - full * target->num_sms;
-  double reading = full > 0 ? full * read_us(kernel, target->num_sms, target) : 0;
+  double slots = stream_slots(s, target), waves = ceil(kernel->blocks / slots);
+  double busy = fmin(target->num_sms, kernel->blocks / waves);
+  double full = floor(kernel->blocks / slots), rest = kernel->blocks - full * slots;
+  double reading = full > 0 ? full * read_us(kernel, slots, target) : 0;
   if (rest > 0)
     reading += read_us(kernel, rest, target);
   double arithmetic = kernel->matmul_flops / target->matmul_flops_per_us +

@@ -9,6 +9,7 @@
 typedef struct CostStream {
   int64_t rows, depth, columns; // activation rows, tile of the contraction, columns of all weights together; 0 = none
   int64_t side_columns;         // of these, what side blocks compute for all others
+  double piece_bytes;           // of a row of the narrowest weight's tile, but for those of side blocks
   double bits, conversion; // of a weight in device memory, and instructions to make an f16 or bf16 of it; on average
   int64_t lane_k;          // of weights that have a row for each output: what a lane takes of it at once; 0 = a column
 } CostStream;

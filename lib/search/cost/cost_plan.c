@@ -66,11 +66,14 @@ static CostStream find_stream(const Block *block) {
     stream = (CostStream){.rows = direct.m, .depth = direct.k, .lane_k = direct.rows ? direct.lane_k : 0};
     for (uint32_t p = 0; p < direct.num_products; p++) {
       const DirectGroup *group = &direct.groups[direct.products[p].group];
-      double columns = (double)direct.products[p].columns;
+      double columns = (double)direct.products[p].columns, piece = columns * mirage_dtype_bits(group->stored) / 8;
+      bool side = block->loops[l].side && direct.products[p].side;
+      if (!side && (stream.piece_bytes == 0 || piece < stream.piece_bytes))
+        stream.piece_bytes = piece;
       stream.columns += direct.products[p].columns;
       stream.bits += columns * mirage_dtype_bits(group->stored);
       stream.conversion += columns * mirage__cost_conversion(group->stored, group->dtype, direct.rows);
-      stream.side_columns += block->loops[l].side && direct.products[p].side ? direct.products[p].columns : 0;
+      stream.side_columns += side ? direct.products[p].columns : 0;
     }
     stream.bits /= (double)stream.columns;
     stream.conversion /= (double)stream.columns;

@@ -357,6 +357,7 @@ static uint64_t amounts_of(const ScheduleWalk *walk) {
                             k->converted,
                             g->inner,
                             g->column_bits,
+                            g->piece_bytes,
                             g->conversion,
                             g->mixed};
   uint64_t hash = 0xcbf29ce484222325; // FNV-1a, eight bytes at a time

@@ -126,6 +126,9 @@ void mirage__guess_carry(SearchGuess *guess, MirageOp op, bool grouped, const Mi
   guess->group_depth = b_shape[by_row];
   guess->by_row = by_row;
   guess->columns += columns;
+  double piece = (double)columns * bits / 8;
+  if (!same_in_all_blocks && (guess->piece_bytes == 0 || piece < guess->piece_bytes))
+    guess->piece_bytes = piece;
   guess->column_bits += (double)columns * bits;
   guess->conversion += (double)columns * mirage__cost_conversion(b->dtype, dtype, by_row);
   guess->side_columns += same_in_all_blocks && !by_row ? columns : 0;
@@ -164,6 +167,7 @@ static CostStream stream_of(const SearchGuess *guess, const CostKernel *kernel, 
                       guess->depth,
                       guess->columns,
                       side ? guess->side_columns : 0,
+                      guess->piece_bytes,
                       guess->column_bits / columns,
                       guess->conversion / columns,
                       guess->by_row ? lane_of(guess, kernel, target) : 0};

@@ -13,6 +13,7 @@ typedef struct SearchGuess {
   int64_t rows, depth, columns; // of products with weights of their own; columns of all together
   int64_t side_columns;         // of products that are the same in all blocks
   double column_bits;           // of a row of their weights, in device memory
+  double piece_bytes;           // of a row of the narrowest weight's tile that differs from block to block
   double conversion;            // instructions to make numbers of such a row
   int64_t group_depth;          // of the depth, what has scales of its own
   uint32_t narrowest;           // bits of their weights
