@@ -1,7 +1,7 @@
 // run_limits.c - how fast any kernel could be: the time of reading its tensors once, and of its products at full rate.
 //
 // The first is measured, not computed from a data sheet: a kernel that only streams that many bytes from device memory,
-// launch included, at a few sizes, and straight lines between them. A table of one H200 is here; --limits names the one
+// launch included, at a few sizes, and straight lines between them. Tables of one H200 and one H100 are here; --limits names the one
 // of another GPU. Where there is none, the rates of the target's row (lib/support/target.c) have to do, which is said.
 #include "run.h"
 
@@ -31,6 +31,17 @@ static const Table H200 = {8,
                             {50364416, 12.87},
                             {67125248, 16.55},
                             {134217728, 31.29}}};
+// NVIDIA H100 80GB HBM3, driver 580, CUDA 13.0, November 2026, in the same way.
+static const Table H100 = {9,
+                           {{65536, 1.27},
+                            {1048576, 1.81},
+                            {2097152, 2.20},
+                            {4194304, 2.87},
+                            {16777216, 6.77},
+                            {33554432, 12.14},
+                            {50331648, 17.54},
+                            {67108864, 22.84},
+                            {268435456, 86.44}}};
 
 static double time_of(const Table *table, double bytes) {
   if (table->count == 1 || bytes <= table->points[0].bytes)
@@ -127,6 +138,9 @@ MirageStatus run_limits(const RunModule *module, const RunOptions *options, cons
   } else if (strstr(execution->device.name, "H200")) {
     limits->stream_us = time_of(&H200, limits->bytes);
     limits->source = "measured on an H200";
+  } else if (strstr(execution->device.name, "H100 80GB")) { // others have slower memory
+    limits->stream_us = time_of(&H100, limits->bytes);
+    limits->source = "measured on an H100";
   } else if (target) {
     limits->stream_us = target->launch_us + limits->bytes / target->dram_bytes_per_us;
     limits->source = "estimated from the target's row";
