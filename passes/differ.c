@@ -11,7 +11,8 @@
 #include <math.h>
 
 enum { NUM_FEATURES = 7 };
-static const double most_slower = 2; // predicted: of 50 programs that were measured, the fastest was within 1.2
+static const double most_slower = 2;   // predicted: of 50 programs that were measured, the fastest was within 1.2
+static const double most_later_us = 3; // or by so much: of small kernels launches are most
 
 // Shape of a candidate; a step of 1 is a factor of two, or a kernel more.
 typedef struct Features {
@@ -79,7 +80,7 @@ uint32_t mirage__pick_different(uint32_t num, MirageModuleGraph *const *entries,
   uint32_t next = find_best(num, entries);
   const double best_us = time_of(entries[next]);
   for (uint32_t i = 0; i < num; i++)
-    nearest[i] = time_of(entries[i]) <= most_slower * best_us ? INFINITY : -1;
+    nearest[i] = time_of(entries[i]) <= fmax(most_slower * best_us, best_us + most_later_us) ? INFINITY : -1;
   for (;;) {
     out_picked[count++] = next;
     nearest[next] = -1;

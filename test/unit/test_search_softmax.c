@@ -192,8 +192,14 @@ static void test_maxima_that_matter_are_kept(void **state) {
   check_all(logsumexp(4, 10, true), &options, 1);
   MirageUGraph *program = stable_exp(4, 10);
   MirageSearchResult result = search(program, &options);
-  for (uint32_t i = 0; i < result.num_candidates; i++)
+  uint32_t whole = 0; // those of one kernel
+  for (uint32_t i = 0; i < result.num_candidates; i++) {
+    if (mirage_ugraph_region(result.candidates[i], mirage_ugraph_body(result.candidates[i])).num_nodes > 2)
+      continue;
     assert_int_equal(count_maxima(result.candidates[i], only_custom(result.candidates[i]).region), 1);
+    whole++;
+  }
+  assert_true(whole > 0);
   mirage_search_result_deinit(&result);
   mirage_ugraph_destroy(program);
 }
@@ -240,7 +246,7 @@ static void test_ragged_keys_are_masked(void **state) {
   }
 }
 
-// Without a maximum, and where a norm would divide by a masked row, only divisors are tried: 45 = 3 * 15.
+// Without a maximum, and where a norm would divide by a masked row, only divisors are tried where exponentials are summed: 45 = 3 * 15.
 static void test_other_ragged_loops_divide(void **state) {
   MirageSearchOptions options = defaults();
   options.franges = (MirageInt64List){(const int64_t[]){2, 3, 4}, 3};
@@ -252,7 +258,8 @@ static void test_other_ragged_loops_divide(void **state) {
       const MirageUGraph *graph = result.candidates[c];
       for (uint32_t n = 1; n <= mirage_ugraph_num_nodes(graph); n++) {
         MirageNodeView node = mirage_ugraph_node(graph, (MirageNode){n});
-        if (node.op == MIRAGE_OP_LOOP && count_in(graph, node.region, MIRAGE_OP_EXP) > 0)
+        if (node.op == MIRAGE_OP_LOOP && count_in(graph, node.region, MIRAGE_OP_EXP) > 0 &&
+            count_in(graph, node.region, MIRAGE_OP_REDUCE_SUM) > 0)
           assert_int_equal(node.attrs->loop.range, 3);
       }
       assert_true(difference(programs[i], graph) < 1e-10);

@@ -54,12 +54,14 @@ static const double direct_bytes_per_us = 74e3; // of a step, on one multiproces
 static const double direct_share = 0.73;        // of the multiprocessors saturate device memory
 static const double direct_loss = 0.6;          // what each that is missing costs, of its own share
 static const double torn_share = 0.6;           // of sectors that two blocks share, read twice
-static const double short_loss = 0.08;          // of reading, for each further row of a tile in a line of L2
-static const double small_registers = 56;       // as direct.c counts them, with which two blocks share a multiprocessor
-static const double most_ahead = 2;             // steps of narrower weights under way, of a lane
-static const double lane_bytes = 128;           // that make another step too many
-static const double conversion_loss = 1.25;     // of the time of instructions that make numbers of stored weights
-static const double staged_conversion = 25;     // instructions for an element, where tiles pass through shared memory
+static const double short_loss = 0.08;          // of reading, for each further row that a line of L2 has room for
+static const double small_registers = 56;       // of a thread, as direct.c counts them, and
+static const double small_rows = 8;             // rows with which two blocks share a multiprocessor
+static const double again_share = 0.8; // of weights that other blocks have read (H100, 48 x 3072 x 8192 in two: 41 us)
+static const double most_ahead = 2;    // steps of narrower weights under way, of a lane
+static const double lane_bytes = 128;  // that make another step too many
+static const double conversion_loss = 1.25; // of the time of instructions that make numbers of stored weights
+static const double staged_conversion = 25; // instructions for an element, where tiles pass through shared memory
 static const double staged_share = 0.8; // of device memory that such a loop uses where it passes through shared memory
 static const double side_us = 0.3;      // to see that side blocks are done and read what they left
 static const double direct_step_us = 0.6;      // for each further step of an iteration
@@ -288,7 +290,15 @@ static double conversion_us(const CostKernel *kernel, double busy, const MirageT
 
 // The share of reading by which it takes longer where rows of a tile are less than a line of L2.
 static double short_rows(const CostStream *s) {
-  return s->lane_k || s->piece_bytes <= 0 ? 0 : short_loss * fmax(0, LINE_BYTES / s->piece_bytes - 1);
+  return s->lane_k || s->piece_bytes <= 0 ? 0 : short_loss * fmax(0, floor(LINE_BYTES / s->piece_bytes) - 1);
+}
+
+// Bytes of weights that blocks read again: they pass by the caches on their way, so most come out of device memory each time.
+static double read_again(const CostKernel *kernel) {
+  const CostStream *s = &kernel->stream;
+  double all = s->bits / 8 * (double)((s->columns - s->side_columns) * s->depth) * kernel->iterations * kernel->blocks;
+  return all > 1.5 * kernel->dram_bytes ? again_share * (all - kernel->dram_bytes)
+                                        : 0; // else tiles reach beyond the end
 }
 
 // Of `blocks` blocks, one a multiprocessor, the time to read what they read: as fast as device memory is with so many at
@@ -305,7 +315,7 @@ static double read_us(const CostKernel *kernel, double blocks, const MirageTarge
   double pieces = s->lane_k ? 128 / ((double)s->lane_k * s->bits) : 1; // of 16 bytes that a lane loads of a row
   double arriving = blocks * step * (bytes_of_one * columns + rows) / issued;
   double supply = 1 - direct_loss * fmax(0, direct_share - blocks / target->num_sms);
-  double bytes = kernel->dram_bytes + torn_share * kernel->torn_bytes;
+  double bytes = kernel->dram_bytes + torn_share * kernel->torn_bytes + read_again(kernel);
   double memory = bytes / (target->dram_bytes_per_us * supply), arrival = read / arriving;
   double both = pow(pow(memory, 8) + pow(arrival, 8), 0.125); // where they are close, each waits for the other
   return share * both * (1 + narrow_loss * fmax(0, pieces - 1)) * (1 + short_rows(s));
@@ -314,7 +324,7 @@ static double read_us(const CostKernel *kernel, double blocks, const MirageTarge
 // Blocks that find room at once: two on a multiprocessor where they need few registers. Pieces of which some lanes have no columns need
 // more than direct.c counts.
 static double stream_slots(const CostStream *s, const MirageTarget *target) {
-  bool two = !s->lane_k && mirage__direct_registers(s->rows, s->columns) <= small_registers &&
+  bool two = !s->lane_k && s->rows <= small_rows && mirage__direct_registers(s->rows, s->columns) <= small_registers &&
              mirage__direct_columns(s->columns) == s->columns;
   return target->num_sms * (two ? 2 : 1);
 }
