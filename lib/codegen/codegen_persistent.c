@@ -4,7 +4,7 @@
 //     do {  the place in the grid of tile number `cluster`;  the block graph;  cluster += clusters of the launch
 //     } while (cluster < clusters of the grid)
 //
-// A block that streams weights (codegen_direct.c) loads the first steps of its next tile before it sums and stores this one's.
+// A block that streams rows of weights (codegen_rows.c) loads the first steps of its next tile before it sums and stores this one's.
 //
 // A producer and its workers each go through such a loop of their own, so that copies for the next tile are issued while the
 // workers still store this one. Stages and phases of mbarriers go on from tile to tile, as in a loop around the block

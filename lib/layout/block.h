@@ -485,6 +485,9 @@ typedef enum { DIRECT_WHOLE, DIRECT_MAIN, DIRECT_SIDE } DirectPart;
 /// What the loop would be as a direct one (direct.c); false when its carries do not allow it. BlockLoop.direct says
 /// whether it is one. MAIN leaves out the products that are the same in all blocks, SIDE has only those.
 bool mirage__direct_loop(const Block *block, int32_t loop, DirectPart part, DirectLoop *out);
+
+/// Whether what this load of the block graph brings differs from block to block of the grid.
+bool mirage__direct_of_grid(const Block *block, MirageValue load);
 /// The two extents of a matrix whose leading dimensions are all 1; NULL otherwise. Groups of them: the last of the leading
 /// dimensions counts them.
 const int64_t *mirage__matrix_extents(const MirageType *type);

@@ -218,6 +218,15 @@ static const char *add_reduction(const Block *block, uint32_t carry, MirageValue
   return NULL;
 }
 
+bool mirage__direct_of_grid(const Block *block, MirageValue load) {
+  const int8_t *axes = mirage__block_def(block, load).attrs->access.grid;
+  const int64_t *grid = mirage__block_custom(block)->grid;
+  bool found = false;
+  for (int a = 0; a < 3; a++)
+    found |= axes[a] >= 0 && grid[a] > 1;
+  return found;
+}
+
 typedef struct GridUse {
   const Block *block;
   int32_t loop;
@@ -231,10 +240,7 @@ static void find_grid(void *user, MirageValue leaf) {
     use->found |= mirage__block_op(use->block, leaf) != MIRAGE_OP_CONSTANT;
     return;
   }
-  const int8_t *axes = mirage_ugraph_node(use->block->graph, v->def).attrs->access.grid;
-  const int64_t *grid = mirage__block_custom(use->block)->grid;
-  for (int a = 0; a < 3; a++)
-    use->found |= axes[a] >= 0 && grid[a] > 1;
+  use->found |= mirage__direct_of_grid(use->block, leaf);
 }
 
 // Keeps the products of one part, and the reductions with the main one.

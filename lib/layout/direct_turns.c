@@ -1,4 +1,4 @@
-// direct_turns.c - blocks that stream their weights and take several tiles of columns in turn.
+// direct_turns.c - blocks that stream rows of weights and take several tiles in turn.
 //
 // Activations that are prepared in shared memory (direct_rows.c) are the same for all tiles. A block that goes on with the next tile
 // prepares them once, and asks for the next tile's first steps before it sums what its warps have and stores: device memory is not
@@ -20,12 +20,8 @@ typedef struct GridReader {
 
 static void find_grid(void *user, MirageValue leaf) {
   GridReader *reader = user;
-  if (mirage__block_op(reader->block, leaf) != MIRAGE_OP_LOAD)
-    return;
-  const MirageNodeView load = mirage__block_def(reader->block, leaf);
-  const int64_t *grid = mirage__block_custom(reader->block)->grid;
-  for (int a = 0; a < 3; a++)
-    reader->found |= load.attrs->access.grid[a] >= 0 && grid[a] > 1;
+  if (mirage__block_op(reader->block, leaf) == MIRAGE_OP_LOAD)
+    reader->found |= mirage__direct_of_grid(reader->block, leaf);
 }
 
 // Whether what is prepared for all steps is the same in all tiles.

@@ -58,6 +58,7 @@ static const double short_loss = 0.08;          // of reading, for each further 
 static const double small_registers = 56;       // of a thread, as direct.c counts them, and
 static const double small_rows = 8;             // rows with which two blocks share a multiprocessor
 static const double again_share = 0.8; // of weights that other blocks have read (H100, 48 x 3072 x 8192 in two: 41 us)
+static const double again_least = 1.5; // times what the kernel reads; below it the last tiles only reach beyond the end
 static const double most_ahead = 2;    // steps of narrower weights under way, of a lane
 static const double lane_bytes = 128;  // that make another step too many
 static const double conversion_loss = 1.25; // of the time of instructions that make numbers of stored weights
@@ -297,8 +298,7 @@ static double short_rows(const CostStream *s) {
 static double read_again(const CostKernel *kernel) {
   const CostStream *s = &kernel->stream;
   double all = s->bits / 8 * (double)((s->columns - s->side_columns) * s->depth) * kernel->iterations * kernel->blocks;
-  return all > 1.5 * kernel->dram_bytes ? again_share * (all - kernel->dram_bytes)
-                                        : 0; // else tiles reach beyond the end
+  return all > again_least * kernel->dram_bytes ? again_share * (all - kernel->dram_bytes) : 0;
 }
 
 // Of `blocks` blocks, one a multiprocessor, the time to read what they read: as fast as device memory is with so many at
