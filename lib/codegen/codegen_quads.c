@@ -9,6 +9,9 @@
 // What is added to them from device memory, a residual or a bias, comes the same way: a lane reads eight neighbours, and the
 // exchange gives it the words that it has cells for. These reads are under way for some quads before the one that is
 // written, since a store waits for what it is computed from.
+//
+// Two units at the end of a row that has no four are exchanged between neighbouring lanes, 8 bytes each; one by itself is
+// written as it lies. So are rows in memory of which only 8 bytes are aligned.
 #include "emit.h"
 
 #include <string.h>
@@ -25,8 +28,25 @@ typedef struct WriteJob {
   uint32_t width;
   CellAddress address;
   void *user;
+  int32_t columns;          // units of a row
   LLVMValueRef words[QUAD]; // of the last units: this lane's two elements of each
 } WriteJob;
+
+/// Column units whose words are exchanged: four, two or one.
+typedef struct Group {
+  int32_t first, size;
+} Group;
+
+// The group of a unit, of at most `most`: what is left at the end of a row is taken in halves.
+static Group group_of(int32_t columns, int32_t column, int32_t most) {
+  Group group = {column / most * most, most};
+  while (group.first + group.size > columns) {
+    group.size /= 2;
+    if (column >= group.first + group.size)
+      group.first += group.size;
+  }
+  return group;
+}
 
 static void write_at(Emit *e, const WriteJob *job, LLVMValueRef mine, const LLVMValueRef *index, LLVMValueRef value) {
   LLVMValueRef valid, address = job->address(e, index, &valid, job->user);
@@ -56,13 +76,13 @@ static LLVMValueRef exchange(Emit *e, LLVMValueRef word, int32_t apart) {
   return LLVMBuildBitCast(e->gpu.builder, bits, e->gpu.i32, "");
 }
 
-// Lane t has word t of four units; afterwards it has the four words of unit t, or the other way round. Blocks of 2 x 2, then
-// of 1 x 1.
-static void transpose_words(Emit *e, LLVMValueRef *words) {
-  for (int32_t apart = 1; apart < QUAD; apart *= 2) {
+// Lane t has word t of each unit of a group; afterwards it has the words of unit t mod size that lanes t / size * size and up
+// had, or the other way round. Blocks of 1 x 1, then of 2 x 2.
+static void transpose_words(Emit *e, LLVMValueRef *words, int32_t size) {
+  for (int32_t apart = 1; apart < size; apart *= 2) {
     LLVMValueRef bit = LLVMBuildAnd(e->gpu.builder, e->lane, gpu_i32(&e->gpu, apart), "");
     LLVMValueRef upper = LLVMBuildICmp(e->gpu.builder, LLVMIntNE, bit, gpu_i32(&e->gpu, 0), "");
-    for (int32_t w = 0; w < QUAD; w++) {
+    for (int32_t w = 0; w < size; w++) {
       if (w & apart)
         continue;
       LLVMValueRef low = words[w], high = words[w + apart];
@@ -73,26 +93,28 @@ static void transpose_words(Emit *e, LLVMValueRef *words) {
   }
 }
 
-// Of the index of this lane's first column of unit `unit` of a quad: that of the eight columns which it reads or writes.
-static LLVMValueRef own_columns(Emit *e, LLVMValueRef column, int32_t unit) {
-  LLVMValueRef t = mirage__mod(e, e->lane, 4);
+// Of the index of this lane's first column of unit `unit` of a group: that of the columns which it reads or writes.
+static LLVMValueRef own_columns(Emit *e, LLVMValueRef column, int32_t unit, int32_t size) {
+  LLVMValueRef t = mirage__mod(e, e->lane, size);
   return mirage__add(e, column, mirage__add(e, mirage__mul(e, t, 6), gpu_i32(&e->gpu, -8 * (int64_t)unit)));
 }
 
 static void write_quad(Emit *e, const TileCell *cell, void *user) {
   WriteJob *job = user;
   uint32_t last = emit_type(e, mirage__block_resolve(&e->block, job->from))->rank - 1;
-  LLVMValueRef values[2], index[MIRAGE_MAX_RANK], vector = LLVMGetUndef(LLVMVectorType(e->gpu.i32, QUAD));
+  Group group = group_of(job->columns, cell->place.column, (int32_t)job->width / 2);
+  LLVMValueRef values[2], index[MIRAGE_MAX_RANK],
+      vector = LLVMGetUndef(LLVMVectorType(e->gpu.i32, (unsigned)group.size));
   mirage__element(e, job->from, cell->index, 2, values);
-  int32_t unit = cell->place.column % QUAD;
+  int32_t unit = cell->place.column - group.first;
   job->words[unit] = mirage__pack_pair(e, job->dtype, values[0], values[1]);
-  if (unit + 1 < QUAD)
+  if (unit + 1 < group.size)
     return;
-  transpose_words(e, job->words);
-  for (int32_t i = 0; i < QUAD; i++)
+  transpose_words(e, job->words, group.size);
+  for (int32_t i = 0; i < group.size; i++)
     vector = LLVMBuildInsertElement(e->gpu.builder, vector, job->words[i], gpu_i32(&e->gpu, i), "");
   memcpy(index, cell->index, sizeof index);
-  index[last] = own_columns(e, index[last], unit);
+  index[last] = own_columns(e, index[last], unit, group.size);
   write_at(e, job, cell->mine, index, vector);
 }
 
@@ -100,12 +122,12 @@ static void write_quad(Emit *e, const TileCell *cell, void *user) {
 
 enum { MAX_READS = 4 };
 
-/// What a quad reads in rows of 16 bytes a lane, in the order in which its first unit asks for it.
+/// What a group reads in rows of up to 16 bytes a lane, in the order in which its first unit asks for it.
 struct QuadReads {
   bool playing;
   uint32_t count, next;
-  LLVMValueRef column; // of the cell that asks
-  int32_t unit;
+  LLVMValueRef column;                 // of the cell that asks
+  int32_t unit, size;                  // its unit in the group, and the group's units
   LLVMValueRef slots[MAX_READS];       // variables: as read
   LLVMValueRef words[MAX_READS][QUAD]; // of each unit
 };
@@ -117,12 +139,12 @@ static LLVMValueRef read_wide(Emit *e, QuadReads *reads, const Access *access, c
   if (!reads->playing) {
     LLVMValueRef here[MIRAGE_MAX_RANK];
     memcpy(here, index, sizeof here);
-    here[last] = own_columns(e, index[last], 0);
+    here[last] = own_columns(e, index[last], 0, reads->size);
     e->in_order = true; // else it would be moved to where it is used
     LLVMValueRef loaded = mirage__access_piece(e, access, mirage__access_address(e, access, here),
-                                               mirage__access_valid(e, access, here), 8);
+                                               mirage__access_valid(e, access, here), 2 * (uint32_t)reads->size);
     e->in_order = false;
-    loaded = LLVMBuildBitCast(b, loaded, LLVMVectorType(e->gpu.i32, QUAD), "");
+    loaded = LLVMBuildBitCast(b, loaded, LLVMVectorType(e->gpu.i32, (unsigned)reads->size), "");
     reads->slots[slot] = mirage__variable(e, LLVMTypeOf(loaded));
     mirage__set(e, reads->slots[slot], loaded);
     reads->count = slot + 1;
@@ -130,17 +152,18 @@ static LLVMValueRef read_wide(Emit *e, QuadReads *reads, const Access *access, c
   }
   if (reads->unit == 0) {
     LLVMValueRef loaded = mirage__get(e, reads->slots[slot]);
-    for (int32_t w = 0; w < QUAD; w++)
+    for (int32_t w = 0; w < reads->size; w++)
       reads->words[slot][w] = LLVMBuildExtractElement(b, loaded, gpu_i32(&e->gpu, w), "");
-    transpose_words(e, reads->words[slot]);
+    transpose_words(e, reads->words[slot], reads->size);
   }
   return LLVMBuildBitCast(b, reads->words[slot][reads->unit], pair, "");
 }
 
 LLVMValueRef mirage__quad_read(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width) {
   QuadReads *reads = e->quad;
-  if (!reads || width != 2 || access->width < 8 || mirage_dtype_bytes(access->tensor->dtype) != 2 ||
-      index[access->tensor->rank - 1] != reads->column || reads->next >= (reads->playing ? reads->count : MAX_READS))
+  if (!reads || width != 2 || access->width < 2 * (uint32_t)reads->size ||
+      mirage_dtype_bytes(access->tensor->dtype) != 2 || index[access->tensor->rank - 1] != reads->column ||
+      reads->next >= (reads->playing ? reads->count : MAX_READS))
     return NULL;
   return read_wide(e, reads, access, index);
 }
@@ -150,23 +173,23 @@ static void read_only(Emit *e, const TileCell *cell, void *user) {
   mirage__element(e, ((const WriteJob *)user)->from, cell->index, 2, values);
 }
 
-/// What is done with the pieces of quads whose reads are under way.
+/// What is done with the pieces of groups whose reads are under way.
 typedef struct QuadWork {
   const MirageType *tile;
   CellBody read, work;
   void *user;
-  int32_t ahead; // quads
+  int32_t ahead; // groups
+  int32_t most;  // units of one
 } QuadWork;
 
-// Column units 4 q .. 4 q + 3 of a row, rows one after the other; or what they read.
-static void run_quad(Emit *e, const QuadWork *work, int32_t q, QuadReads *reads, bool playing) {
+static void run_group(Emit *e, const QuadWork *work, int32_t row, Group group, QuadReads *reads, bool playing) {
   const MirageType *tile = work->tile;
-  int32_t each = mirage__partition_columns(&e->block.partition, tile) / QUAD, row = q / each;
   reads->playing = playing;
+  reads->size = group.size;
   e->quad = reads;
   mirage__forget_elements(e);
-  for (int32_t i = 0; i < (playing ? QUAD : 1); i++) {
-    CellPlace place = {.unit = row / 2, .column = q % each * QUAD + i, .part = 2 * (row % 2)};
+  for (int32_t i = 0; i < (playing ? group.size : 1); i++) {
+    CellPlace place = {.unit = row / 2, .column = group.first + i, .part = 2 * (row % 2)};
     TileCell cell = mirage__cell_at(e, tile, &place);
     reads->next = 0;
     reads->unit = i;
@@ -176,15 +199,22 @@ static void run_quad(Emit *e, const QuadWork *work, int32_t q, QuadReads *reads,
   e->quad = NULL;
 }
 
+// Groups of a row, rows one after the other.
 static void run_quads(Emit *e, const QuadWork *work) {
   QuadReads *ring = mirage__emit_array(e, (size_t)work->ahead, sizeof *ring);
-  int32_t count = 2 * e->block.partition.rows_each * mirage__partition_columns(&e->block.partition, work->tile) / QUAD;
-  for (int32_t q = 0; ring && q < count + work->ahead - 1; q++) {
+  int32_t columns = mirage__partition_columns(&e->block.partition, work->tile), each = 0;
+  Group *groups = mirage__emit_array(e, (size_t)columns, sizeof *groups);
+  if (!ring || !groups)
+    return;
+  for (int32_t column = 0; column < columns; column += groups[each++].size)
+    groups[each] = group_of(columns, column, work->most);
+  int32_t count = 2 * e->block.partition.rows_each * each;
+  for (int32_t q = 0; q < count + work->ahead - 1; q++) {
     int32_t due = q - (work->ahead - 1);
     if (q < count)
-      run_quad(e, work, q, &ring[q % work->ahead], false);
+      run_group(e, work, q / each, groups[q % each], &ring[q % work->ahead], false);
     if (due >= 0)
-      run_quad(e, work, due, &ring[due % work->ahead], true);
+      run_group(e, work, due / each, groups[due % each], &ring[due % work->ahead], true);
   }
   mirage__forget_elements(e);
 }
@@ -209,16 +239,16 @@ static bool reads_late(const Emit *e, MirageValue from) {
   return reads.any;
 }
 
-// Whether lanes hold whole quads of a tile's columns.
-static bool has_quads(const Emit *e, const MirageType *tile) {
+// Whether lanes hold a tile's columns in units that words can be exchanged of.
+static bool has_units(const Emit *e, const MirageType *tile) {
   const Partition *p = &e->block.partition;
   int32_t columns = mirage__partition_columns(p, tile);
-  return columns && columns % QUAD == 0 && (int64_t)columns * p->by_col * 8 == tile->shape[tile->rank - 1];
+  return columns && (int64_t)columns * p->by_col * 8 == tile->shape[tile->rank - 1];
 }
 
 bool mirage__cells_in_quads(Emit *e, const MirageType *tile, CellBody body, void *user) {
-  const QuadWork work = {tile, body, body, user, QUADS_FIRST};
-  if (!has_quads(e, tile))
+  const QuadWork work = {tile, body, body, user, QUADS_FIRST, QUAD};
+  if (!has_units(e, tile))
     return false;
   run_quads(e, &work);
   return true;
@@ -227,11 +257,12 @@ bool mirage__cells_in_quads(Emit *e, const MirageType *tile, CellBody body, void
 void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t width, CellAddress address,
                          void *user) {
   const MirageType *tile = emit_type(e, mirage__block_resolve(&e->block, from));
-  WriteJob job = {.from = from, .dtype = dtype, .width = width, .address = address, .user = user};
-  const QuadWork work = {tile, read_only, write_quad, &job, QUADS_AHEAD};
-  bool quads = width * mirage_dtype_bytes(dtype) == 16 && width == 8 && has_quads(e, tile);
-  if (quads && reads_late(e, from))
+  int32_t columns = mirage__partition_columns(&e->block.partition, tile);
+  WriteJob job = {.from = from, .dtype = dtype, .width = width, .address = address, .user = user, .columns = columns};
+  const QuadWork work = {tile, read_only, write_quad, &job, QUADS_AHEAD, (int32_t)width / 2};
+  bool exchanged = mirage_dtype_bytes(dtype) == 2 && width > 2 && has_units(e, tile);
+  if (exchanged && reads_late(e, from))
     run_quads(e, &work);
   else
-    mirage__for_cells(e, tile, quads ? write_quad : write_piece, &job);
+    mirage__for_cells(e, tile, exchanged ? write_quad : write_piece, &job);
 }

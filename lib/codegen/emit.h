@@ -513,7 +513,7 @@ typedef LLVMValueRef (*CellAddress)(Emit *e, const LLVMValueRef *index, LLVMValu
 /// Two neighbours, as a vector, that were read for the quad at hand, or are from now on; NULL: it does not read them.
 LLVMValueRef mirage__quad_read(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width);
 /// The pieces of a tile in an order in which what they read from device memory is under way early. `body` runs twice for some,
-/// first with values that mean nothing. False, and nothing is done: lanes hold no four column units of it.
+/// first with values that mean nothing. False, and nothing is done: lanes hold no whole column units of it.
 bool mirage__cells_in_quads(Emit *e, const MirageType *tile, CellBody body, void *user);
 /// Writes a value that is evaluated in cells to device memory as elements of type `dtype`. `width` neighbours, at a
 /// multiple of width, are neighbours there, aligned, and all valid or all not; 16 bytes of them at most.
