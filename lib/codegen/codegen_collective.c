@@ -8,7 +8,7 @@
 // by their readers, which are stores whose items the members divide (codegen_store.c).
 #include "emit.h"
 
-enum { UNROLL = 16, CHUNK = 8 }; // members up to which the code for each is written out; at a time beyond that
+enum { UNROLL = 16 }; // members up to which the code for each is written out; beyond that it is so many at a time
 
 static bool is_maximum(MirageOp op) { return op == MIRAGE_OP_GRID_MAX || op == MIRAGE_OP_CLUSTER_MAX; }
 
@@ -89,7 +89,7 @@ static void add_member(Emit *e, const MirageNodeView *collective, LLVMValueRef m
     total[i] = total[i] ? mirage__binary(e, op, total[i], part[i]) : part[i];
 }
 
-// The rest of many members, CHUNK at a time in a loop. What is computed in there is forgotten after it.
+// The rest of many members, UNROLL at a time in a loop. What is computed in there is forgotten after it.
 static void add_rest(Emit *e, const MirageNodeView *collective, int64_t first, int64_t members,
                      const LLVMValueRef *index, uint32_t width, LLVMValueRef *total) {
   LLVMValueRef variables[MAX_WIDTH];
@@ -98,11 +98,11 @@ static void add_rest(Emit *e, const MirageNodeView *collective, int64_t first, i
     mirage__set(e, variables[i], total[i]);
   }
   uint32_t known = e->num_memo;
-  Repeat repeat = mirage__begin_repeat(e, (members - first) / CHUNK);
+  Repeat repeat = mirage__begin_repeat(e, (members - first) / UNROLL);
   for (uint32_t i = 0; i < width; i++)
     total[i] = mirage__get(e, variables[i]);
-  LLVMValueRef start = mirage__add(e, mirage__mul(e, repeat.index, CHUNK), gpu_i32(&e->gpu, first));
-  for (int j = 0; j < CHUNK; j++)
+  LLVMValueRef start = mirage__add(e, mirage__mul(e, repeat.index, UNROLL), gpu_i32(&e->gpu, first));
+  for (int j = 0; j < UNROLL; j++)
     add_member(e, collective, mirage__add(e, start, gpu_i32(&e->gpu, j)), index, width, total);
   for (uint32_t i = 0; i < width; i++)
     mirage__set(e, variables[i], total[i]);
@@ -120,7 +120,7 @@ void mirage__gather(Emit *e, MirageValue value, const LLVMValueRef *index, uint3
   for (uint32_t i = 0; i < width; i++)
     out[i] = NULL;
   // The first members come before the loop, so that earlier results that all of them need are known inside it.
-  int64_t first = m->members <= UNROLL ? m->members : (m->members - 1) % CHUNK + 1;
+  int64_t first = m->members <= UNROLL ? m->members : (m->members - 1) % UNROLL + 1;
   for (int64_t i = 0; i < first; i++)
     add_member(e, &collective, gpu_i32(&e->gpu, i), index, width, out);
   if (first < m->members)

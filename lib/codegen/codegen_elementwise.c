@@ -14,11 +14,18 @@ void mirage__forget_elements(Emit *e) {
     e->num_memo = 0;
 }
 
+// For whom a value is known: what the members of a meeting made together is the same for all of them.
+static LLVMValueRef member_of(const Emit *e, MirageValue value) {
+  bool together = mirage_op_info(mirage__block_op(&e->block, value))->kind == MIRAGE_KIND_COLLECTIVE;
+  return together ? NULL : e->member;
+}
+
 static bool recall(const Emit *e, MirageValue value, uint32_t rank, const LLVMValueRef *index, uint32_t width,
                    LLVMValueRef *out) {
+  LLVMValueRef member = member_of(e, value);
   for (uint32_t i = e->num_memo; i-- > 0;) {
     const Memo *memo = &e->memo[i];
-    if (memo->value != value.index || memo->width != width || memo->member != e->member ||
+    if (memo->value != value.index || memo->width != width || memo->member != member ||
         memcmp(memo->index, index, rank * sizeof *index))
       continue;
     memcpy(out, memo->out, width * sizeof *out);
@@ -34,7 +41,7 @@ static void remember(Emit *e, MirageValue value, uint32_t rank, const LLVMValueR
   Memo *memo = &e->memo[e->num_memo++];
   memo->value = value.index;
   memo->width = width;
-  memo->member = e->member;
+  memo->member = member_of(e, value);
   memcpy(memo->index, index, rank * sizeof *index);
   memcpy(memo->out, out, width * sizeof *out);
 }
