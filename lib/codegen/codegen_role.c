@@ -83,13 +83,14 @@ static void join_meetings(Emit *e, MirageNode node, int32_t last) {
   }
 }
 
-// What workers read straight from device memory comes into L2 before that: before a tile's copies where its sums begin with it
-// (lib/layout/initial.c), else behind them. A warp asks for it, so that the thread which copies is soon back.
-static void prefetch(Emit *e, LLVMValueRef warp, bool initial) {
+// What workers read straight from device memory when a tile's loop is done comes into L2 before that, behind the tile's copies. A warp
+// asks for it, so that the thread which copies is soon back. What sums begin with (lib/layout/initial.c) is not asked for: workers
+// read it at once, and copies would wait behind it.
+static void prefetch_late(Emit *e, LLVMValueRef warp) {
   LLVMBasicBlockRef join = mirage__begin_if(e, warp);
   for (uint32_t i = 0; e->block.num_loops > 0 && i < e->block.num_loads; i++) {
     const BlockLoad *load = &e->block.loads[i];
-    if (load->loop < 0 && load->by == BY_READER && mirage__block_is_initial(&e->block, load->tile) == initial)
+    if (load->loop < 0 && load->by == BY_READER && !mirage__block_is_initial(&e->block, load->tile))
       mirage__prefetch_tile(e, load);
   }
   mirage__end_if(e, join);
@@ -102,14 +103,13 @@ static void emit_producers(Emit *e, MirageRegion body) {
   MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
   LLVMValueRef warp = mirage__equals(e, e->warp, first / 32);
   Tiles tiles = mirage__begin_tiles(e);
-  prefetch(e, warp, true);
   for (uint32_t i = 0; i < view.num_nodes; i++) {
     LLVMBasicBlockRef join = mirage__begin_if(e, one);
     mirage__produce(e, view.nodes[i]);
     mirage__end_if(e, join);
     join_meetings(e, view.nodes[i], last_step(e, &view, i));
   }
-  prefetch(e, warp, false);
+  prefetch_late(e, warp);
   mirage__end_tiles(e, &tiles);
 }
 
