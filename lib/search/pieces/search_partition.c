@@ -223,15 +223,24 @@ static uint64_t way_of(const MirageUGraph *graph) {
   return 4 * kernels + 2 * cluster + grid;
 }
 
-// The slowest that is not the only one of its way.
+static uint32_t count_way(const MirageSearchResult *result, uint64_t way) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < result->num_candidates; i++)
+    count += way_of(result->candidates[i]) == way;
+  return count;
+}
+
+// The slowest of the way that most have, so that every way keeps about as many.
 static uint32_t least_missed(const MirageSearchResult *result) {
+  uint32_t least = 0, most = 0;
   for (uint32_t i = result->num_candidates; i-- > 0;) {
-    uint64_t way = way_of(result->candidates[i]);
-    for (uint32_t k = 0; k < result->num_candidates; k++)
-      if (k != i && way_of(result->candidates[k]) == way)
-        return i;
+    uint32_t alike = count_way(result, way_of(result->candidates[i]));
+    if (alike > most) {
+      most = alike;
+      least = i;
+    }
   }
-  return result->num_candidates - 1;
+  return least;
 }
 
 static void drop(MirageSearchResult *result, uint32_t index) {

@@ -15,7 +15,7 @@ enum {
   SCHEDULES_PER_STRUCTURE = 8,
   SCHEDULES = SCHEDULES_PER_STRUCTURE * SEARCH_NUM_COMBINES,
   OF_EACH_WAY = 8,     // at least an eighth of the candidates is of each way to combine parts
-  OF_ONE_SCHEDULE = 4, // at most a quarter and one has one schedule, while there are others
+  OF_ONE_SCHEDULE = 8, // at most an eighth and one has one schedule, while there are others
   AFTER_INTERRUPT = 4, // block graphs that get schedules all the same
   MORE_BUILT = 12,     // than half as many again as are wanted
 };
