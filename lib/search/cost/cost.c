@@ -16,7 +16,8 @@ enum {
   MAX_STAGES = 4,
   NARROW_BYTES = 4,
   SLAB = 64,
-  SLAB_COLUMNS = 256
+  SLAB_COLUMNS = 256,
+  PARTS_AT_ONCE = 16 // codegen_collective.c
 };
 
 // Fitted to measured candidates of many programs on an H200 (test/bench/README.md), starting from what each stands for.
@@ -41,12 +42,14 @@ static const double beside_loss = 0.6;        // of begin and end, where blocks 
 static const double produced_loss = 0.08;     // share of the units that are not the bottleneck
 static const double arrival_us = 0.76;        // of a tile out of L2, from its copy's issue to its first bytes
 static const double port_share = 2.7;         // of L2's rate, times multiprocessors, that one takes
-static const double box_rate = 1.45;          // of L2's rate, for boxes that the copy engine brings
-static const double box_row_us = 0.95e-3;     // a row of such a box, however short
+static const double box_rate = 1.02;          // of L2's rate, for boxes that the copy engine brings
+static const double line_us = 0.95e-3;        // a row of such a box, of 128 bytes,
+static const double short_row_us = 1.45e-3;   // or of fewer: of 64 and 32 bytes alike (H100),
+static const double short_row_loss = 0.3;     // which also take longer a byte
 static const double shared_flops = 32;        // of a multiprocessor, in the time of a byte of shared memory
 static const double half_ahead = 0.5; // stages ahead where there are two: products run on and still read the other one
-static const double through_l2 = 0.5; // of the time of copies out of L2, while it fills from device memory
-static const double crowded_loss = 0.15;     // of the time by which shared memory takes longer than the matrix unit
+static const double through_l2 = 0.3; // of the time of copies out of L2, while it fills from device memory
+static const double crowded_loss = 0.8;      // of the time by which shared memory takes longer than the matrix unit
 static const double warp_share = 0.45;       // of the matrix rate that warps reach where warpgroups have an instruction
 static const double overlap_loss = 0.1;      // share of the units that are not the bottleneck
 static const double direct_latency_us = 0.5; // of a step where every warp has one in flight, before its bytes arrive
@@ -72,6 +75,7 @@ static const double few_bytes = 16e3;          // of a block, which are read and
 static const double apart_bytes_per_us = 30e3; // and more of them, while nothing streams
 static const double prepare_us = 0.3;      // to compute activations before the first step, while weights are under way
 static const double grid_meeting_us = 1.6; // release, poll and read back: blocks that wait for each other
+static const double more_parts_us = 0.5;   // and where parts of more members are read than are under way at once
 static const double cluster_meeting_us = 1.2; // two barriers of a cluster, reads of its other blocks' memory
 static const double pair_meeting_us = 1.0;    // the same in a cluster of two
 static const double grid_exchange = 60e3;     // bytes a block writes and reads in a microsecond where the grid meets
@@ -207,14 +211,18 @@ void mirage__cost_store(CostKernel *kernel, const MirageType *tensor, const Mira
 
 void mirage__cost_boxes(CostKernel *kernel, const MirageType *tile, double times) {
   double width = tile->rank ? (double)tile->shape[tile->rank - 1] : 1;
-  kernel->box_rows +=
-      (double)mirage_type_elements(tile) / width * ceil(width / (double)mirage__box_columns(tile)) * times;
+  double columns = (double)mirage__box_columns(tile), row = columns * mirage_dtype_bits(tile->dtype) / 8;
+  double rows = (double)mirage_type_elements(tile) / width * ceil(width / columns) * times;
+  bool narrow = row < LINE_BYTES;
+  kernel->box_us += rows * (narrow ? short_row_us : line_us);
+  kernel->box_excess += rows * row * (narrow ? 1 + short_row_loss : 1) - (double)mirage_type_bytes(tile) * times;
 }
 
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster) {
   // One meeting serves all tiles. Each member writes its part and finishes a share of the result, for which it reads
   // that share of every part.
-  double meeting_us = !cluster ? grid_meeting_us : members > 2 ? cluster_meeting_us : pair_meeting_us;
+  double grid_us = grid_meeting_us + more_parts_us * fmax(0, ceil(members / PARTS_AT_ONCE) - 1);
+  double meeting_us = !cluster ? grid_us : members > 2 ? cluster_meeting_us : pair_meeting_us;
   kernel->collective_us = fmax(kernel->collective_us, meeting_us);
   kernel->exchange_us += 2 * (double)mirage_type_bytes(tile) / (cluster ? cluster_exchange : grid_exchange);
   kernel->resident |= !cluster;
@@ -490,12 +498,13 @@ static double copies_ahead(const CostKernel *kernel, const MirageTarget *target)
   return stages > 2 ? stages - 1 : half_ahead;
 }
 
-// Bytes of copies that a multiprocessor takes in a microsecond.
-static double copy_rate(const CostKernel *kernel, double tiles, const MirageTarget *target) {
-  double busy = fmin(kernel->blocks, target->num_sms);
+// How long copies take: all of them out of L2, those of a multiprocessor that has `tiles` blocks into it.
+static double copies_us(const CostKernel *kernel, double tiles, const MirageTarget *target) {
+  double bytes = kernel->l2_bytes - kernel->outside_bytes + kernel->box_excess;
   double in_flight = fmin(kernel->beside, tiles) * copies_ahead(kernel, target) * kernel->iteration_bytes;
-  return fmin(fmin(port_share / target->num_sms, box_rate / busy) * target->l2_bytes_per_us,
-              in_flight / (arrival_us + arriving_us(kernel, target)));
+  double rate = fmin(port_share / target->num_sms * target->l2_bytes_per_us,
+                     in_flight / (arrival_us + arriving_us(kernel, target)));
+  return fmax(bytes / (box_rate * target->l2_bytes_per_us), bytes * tiles / kernel->blocks / rate);
 }
 
 // A producer keeps tiles coming while warpgroups multiply. Of the three that may be waited for - the matrix unit, copies out
@@ -507,11 +516,10 @@ static double produced_us(const CostKernel *kernel, const MirageTarget *target) 
   double multiply =
       kernel->matmul_flops * share * target->num_sms / target->matmul_flops_per_us * (1 + crowded_loss * crowded) +
       turn_us * kernel->iterations * tiles;
-  double copy = copies * share / copy_rate(kernel, tiles, target);
+  double copy = copies_us(kernel, tiles, target);
   double memory =
       kernel->dram_bytes / (target->dram_bytes_per_us * fmin(1, busy / (saturating_share * target->num_sms)));
-  double feed = fmax(kernel->box_rows * share * box_row_us, fmax(copy, memory + through_l2 * copy)),
-         longest = fmax(multiply, feed);
+  double feed = fmax(kernel->box_us * share, fmax(copy, memory + through_l2 * copy)), longest = fmax(multiply, feed);
   return longest + produced_loss * (multiply + feed - longest) + ends_us(kernel, tiles, target);
 }
 

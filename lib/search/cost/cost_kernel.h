@@ -23,7 +23,8 @@ typedef struct CostKernel {
   double dram_bytes;       // every tensor touched, once
   double l2_bytes;         // every tile moved, in whole 32-byte sectors
   double torn_bytes;       // of these, beside the runs of elements: of the sectors in which they begin and end
-  double box_rows;         // of tiles, as tensor copies bring them: 128 bytes, or fewer where columns are no multiple
+  double box_us;           // that copies of rows of tiles take: 128 bytes, or fewer where columns are no multiple
+  double box_excess;       // bytes that they count for beside the tiles: further columns, and short rows
   double outside_bytes;    // of these, loaded outside loops, and stored
   double runs;             // of elements that lie one after the other, of all tiles moved
   double matmul_flops;     // in whole 16x8x16 instructions
