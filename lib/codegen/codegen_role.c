@@ -83,25 +83,11 @@ static void join_meetings(Emit *e, MirageNode node, int32_t last) {
   }
 }
 
-// What workers read straight from device memory when a tile's loop is done comes into L2 before that, behind the tile's copies. A warp
-// asks for it, so that the thread which copies is soon back. What sums begin with (lib/layout/initial.c) is not asked for: workers
-// read it at once, and copies would wait behind it.
-static void prefetch_late(Emit *e, LLVMValueRef warp) {
-  LLVMBasicBlockRef join = mirage__begin_if(e, warp);
-  for (uint32_t i = 0; e->block.num_loops > 0 && i < e->block.num_loads; i++) {
-    const BlockLoad *load = &e->block.loads[i];
-    if (load->loop < 0 && load->by == BY_READER && !mirage__block_is_initial(&e->block, load->tile))
-      mirage__prefetch_tile(e, load);
-  }
-  mirage__end_if(e, join);
-}
-
 static void emit_producers(Emit *e, MirageRegion body) {
   set_registers(e, ACTOR_PRODUCER);
   int32_t first = first_thread(e, mirage__team_first(&e->block.team, ACTOR_PRODUCER));
   LLVMValueRef one = mirage__equals(e, e->thread, first);
   MirageRegionView view = mirage_ugraph_region(e->block.graph, body);
-  LLVMValueRef warp = mirage__equals(e, e->warp, first / 32);
   Tiles tiles = mirage__begin_tiles(e);
   for (uint32_t i = 0; i < view.num_nodes; i++) {
     LLVMBasicBlockRef join = mirage__begin_if(e, one);
@@ -109,7 +95,6 @@ static void emit_producers(Emit *e, MirageRegion body) {
     mirage__end_if(e, join);
     join_meetings(e, view.nodes[i], last_step(e, &view, i));
   }
-  prefetch_late(e, warp);
   mirage__end_tiles(e, &tiles);
 }
 

@@ -10,8 +10,6 @@
 //          mbarrier expects the bytes of the whole tile.
 #include "emit.h"
 
-enum { LANES = 32 };
-
 // --------------------------------------------------------------------------------------------------------------- maps
 
 static MirageTensorMap describe(const Emit *e, const BlockLoad *load) {
@@ -171,38 +169,4 @@ void mirage__issue_copy(Emit *e, const BlockLoad *load, LLVMValueRef iteration, 
   else
     bulk_copies(e, &access, copy, mbarrier);
   e->gpu.op = around;
-}
-
-// ------------------------------------------------------------------------------------------------------- into L2 alone
-
-// Rows of 16 bytes at a time, as far as they are in the tensor; smaller tiles are quickly there.
-static bool is_worth_it(const Access *access) {
-  enum { LEAST_BYTES = 4096 };
-  int64_t bytes = mirage_dtype_bytes(access->tensor->dtype);
-  return access->tile->rank > 1 && access->width * bytes == 16 &&
-         mirage_type_elements(access->tile) * bytes >= LEAST_BYTES;
-}
-
-void mirage__prefetch_tile(Emit *e, const BlockLoad *load) {
-  MirageNodeView view = mirage_ugraph_node(e->block.graph, load->node);
-  const MirageType *tile = emit_type(e, load->tile);
-  Access access = mirage__access(e, load->node, view.operands[0], tile, NULL);
-  if (mirage_dtype_bits(access.tensor->dtype) < 8 || !is_worth_it(&access))
-    return;
-  uint32_t last = tile->rank - 1;
-  int64_t width = tile->shape[last], rows = mirage_type_elements(tile) / width;
-  Repeat repeat = mirage__begin_repeat(e, (rows + LANES - 1) / LANES);
-  LLVMValueRef index[MIRAGE_MAX_RANK], columns = gpu_i32(&e->gpu, width), limit = access.limit[last];
-  LLVMValueRef row = mirage__add(e, mirage__mul(e, repeat.index, LANES), e->lane);
-  LLVMBasicBlockRef mine = mirage__begin_if(e, rows % LANES ? mirage__less_than(e, row, rows) : NULL);
-  mirage__delinearize(e, row, last, tile->shape, index);
-  index[last] = gpu_i32(&e->gpu, 0);
-  if (limit)
-    columns = mirage__select(e, mirage__less_than(e, limit, width), limit, columns);
-  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__access_valid(e, &access, index));
-  GPU(&e->gpu, BULK_PREFETCH, mirage__access_address(e, &access, index),
-      mirage__mul(e, columns, mirage_dtype_bytes(access.tensor->dtype)));
-  mirage__end_if(e, join);
-  mirage__end_if(e, mine);
-  mirage__end_repeat(e, &repeat);
 }

@@ -325,8 +325,6 @@ void mirage__cluster_meet(Emit *e);
 /// The calling thread's copies of a load's tile; `iteration`, `copy` as for mirage__issue_load.
 void mirage__issue_copy(Emit *e, const BlockLoad *load, LLVMValueRef iteration, LLVMValueRef copy,
                         LLVMValueRef mbarrier);
-/// Starts the tile of a load outside loops, which its readers will load from device memory, on its way into L2; one thread.
-void mirage__prefetch_tile(Emit *e, const BlockLoad *load);
 /// All maps, mirage__block_count_maps.
 void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps);
 

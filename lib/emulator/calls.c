@@ -95,9 +95,6 @@ static void emu_BULK_COPY(uint32_t op, uint64_t to, uint64_t from, uint32_t byte
   mirage__bulk_copy(machine(), op, to, from, bytes, mbarrier);
 }
 static void emu_PREFETCH(uint32_t op, uint64_t address) { mirage__memory_global(machine(), op, address, 1, 1, false); }
-static void emu_BULK_PREFETCH(uint32_t op, uint64_t from, uint32_t bytes) {
-  mirage__bulk_prefetch(machine(), op, from, bytes);
-}
 static void multicast(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t rank,
                       const int32_t *coordinates, uint32_t blocks) {
   if ((blocks & 0xffff) == 0)

@@ -227,13 +227,6 @@ void mirage__bulk_copy(Machine *m, uint32_t op, uint64_t to, uint64_t from, uint
   take_off(m);
 }
 
-// Its bytes must be there, as those of a copy; it changes nothing.
-void mirage__bulk_prefetch(Machine *m, uint32_t op, uint64_t from, uint32_t bytes) {
-  if (bytes == 0 || bytes % BULK_STEP)
-    mirage__machine_fail(m, op, "prefetches %u bytes: not a multiple of %u", bytes, (unsigned)BULK_STEP);
-  mirage__memory_global(m, op, from, bytes, BULK_STEP, false);
-}
-
 static const MirageTensorMap *find_map(Machine *m, uint32_t op, uint64_t address, uint32_t rank) {
   for (uint32_t i = 0; i < m->launch->num_maps; i++) {
     const MirageTensorMap *map = &m->launch->maps[i];

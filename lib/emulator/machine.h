@@ -353,8 +353,6 @@ void mirage__mbarrier_copied(Machine *m, Mbarrier *mbarrier, uint32_t op);
 // ---------------------------------------------------------------------------------------------- emulator_copy.c offers
 
 void mirage__bulk_copy(Machine *m, uint32_t op, uint64_t to, uint64_t from, uint32_t bytes, uint64_t mbarrier);
-/// Bytes that are said to be read soon.
-void mirage__bulk_prefetch(Machine *m, uint32_t op, uint64_t from, uint32_t bytes);
 /// blocks: ranks of the cluster by bits, or 0: the own block.
 void mirage__tensor_copy(Machine *m, uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t rank,
                          const int32_t *coordinates, uint32_t blocks);

@@ -542,7 +542,6 @@ bool mirage__pairs_at_once(double blocks, const MirageTarget *target);
 /// from device memory; {0}: with nothing (initial.c). And the sum that an addition finds complete; {0}: it adds.
 MirageValue mirage__block_initial(const Block *block, MirageNode loop, uint32_t index);
 MirageValue mirage__block_added(const Block *block, const MirageNodeView *add);
-bool mirage__block_is_initial(const Block *block, MirageValue tile);
 /// Bytes of shared memory that a planned block uses.
 int64_t mirage__block_shared_bytes(const Block *block);
 /// Where its mbarriers begin.

@@ -54,13 +54,3 @@ MirageValue mirage__block_added(const Block *block, const MirageNodeView *add) {
   }
   return (MirageValue){0};
 }
-
-bool mirage__block_is_initial(const Block *block, MirageValue tile) {
-  for (int32_t l = 0; l < block->num_loops; l++) {
-    MirageNode loop = block->loops[l].node;
-    for (uint32_t i = 0; i < mirage_ugraph_node(block->graph, loop).num_operands; i++)
-      if (mirage__block_initial(block, loop, i).index == tile.index)
-        return true;
-  }
-  return false;
-}

@@ -170,7 +170,6 @@ static void emit_bulk_copy(Kernel *k) {
   begin_mbarrier(k, 1);
   LLVMBasicBlockRef after = first_thread(k);
   GPU(gpu, PREFETCH, case_at(k, k->in, 0, 4111));
-  GPU(gpu, BULK_PREFETCH, case_at(k, k->in, 0, 48), gpu_i32(gpu, 496));
   GPU(gpu, MBARRIER_EXPECT, shared_at(k, MBARRIER), gpu_i32(gpu, 512));
   GPU(gpu, BULK_COPY, shared_at(k, DATA), case_at(k, k->in, 0, 48), gpu_i32(gpu, 496), shared_at(k, MBARRIER));
   GPU(gpu, BULK_COPY, shared_at(k, DATA + 496), case_at(k, k->in, 0, 4096), gpu_i32(gpu, 16), shared_at(k, MBARRIER));

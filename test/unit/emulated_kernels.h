@@ -89,9 +89,6 @@ static inline void bulk_copy(int64_t to, uint64_t from, uint32_t bytes, int64_t 
                                                                                              shared(mbarrier));
 }
 static inline void prefetch(uint64_t from) { ((void (*)(uint32_t, uint64_t))find("mirage_emu_PREFETCH"))(0, from); }
-static inline void bulk_prefetch(uint64_t from, uint32_t bytes) {
-  ((void (*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_BULK_PREFETCH"))(0, from, bytes);
-}
 static inline void named_barrier(uint32_t number, uint32_t threads) {
   ((void (*)(uint32_t, uint32_t, uint32_t))find("mirage_emu_BARRIER_NAMED"))(0, number, threads);
 }
