@@ -21,8 +21,8 @@ mirage_kernel.graph @linear(%x: tensor<456x200xf16>, %w: tensor<200x440xf16>) ->
 // TILES: @gelu_{{.*}} attributes
 // TILES: roles = [{{.*}}producer(
 // TILES: load {{.*}}tiles = [64]
-mirage_kernel.graph @gelu(%x: tensor<100x192xbf16>, %w: tensor<192x1024xbf16>) -> tensor<100x1024xbf16> {
-  %h = matmul %x, %w : tensor<100x192xbf16>, tensor<192x1024xbf16>
+mirage_kernel.graph @gelu(%x: tensor<100x256xbf16>, %w: tensor<256x1024xbf16>) -> tensor<100x1024xbf16> {
+  %h = matmul %x, %w : tensor<100x256xbf16>, tensor<256x1024xbf16>
   %y = gelu_tanh %h : tensor<100x1024xbf16>
   return %y : tensor<100x1024xbf16>
 }
