@@ -223,24 +223,30 @@ static uint64_t way_of(const MirageUGraph *graph) {
   return 4 * kernels + 2 * cluster + grid;
 }
 
-static uint32_t count_way(const MirageSearchResult *result, uint64_t way) {
+static uint32_t count_way(const uint64_t *ways, uint32_t num, uint64_t way) {
   uint32_t count = 0;
-  for (uint32_t i = 0; i < result->num_candidates; i++)
-    count += way_of(result->candidates[i]) == way;
+  for (uint32_t i = 0; i < num; i++)
+    count += ways[i] == way;
   return count;
 }
 
 // The slowest of the way that most have, so that every way keeps about as many.
-static uint32_t least_missed(const MirageSearchResult *result) {
-  uint32_t least = 0, most = 0;
-  for (uint32_t i = result->num_candidates; i-- > 0;) {
-    uint32_t alike = count_way(result, way_of(result->candidates[i]));
+static MirageStatus find_least_missed(const MirageSearchResult *result, uint32_t *out_index) {
+  uint32_t num = result->num_candidates, most = 0;
+  uint64_t *ways = calloc(num, sizeof *ways);
+  if (!ways)
+    return MIRAGE_NO_MEMORY;
+  for (uint32_t i = 0; i < num; i++)
+    ways[i] = way_of(result->candidates[i]);
+  for (uint32_t i = num; i-- > 0;) {
+    uint32_t alike = count_way(ways, num, ways[i]);
     if (alike > most) {
       most = alike;
-      least = i;
+      *out_index = i;
     }
   }
-  return least;
+  free(ways);
+  return MIRAGE_OK;
 }
 
 static void drop(MirageSearchResult *result, uint32_t index) {
@@ -266,8 +272,11 @@ MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, 
   for (; at > 0 && mirage_ugraph_get_meta(grown[at - 1])->cost.time_us > time; at--)
     grown[at] = grown[at - 1];
   grown[at] = graph;
-  if (result->num_candidates > wanted)
-    drop(result, least_missed(result));
+  uint32_t least = 0;
+  if (result->num_candidates > wanted) {
+    MIRAGE_TRY(find_least_missed(result, &least));
+    drop(result, least);
+  }
   return MIRAGE_OK;
 }
 
