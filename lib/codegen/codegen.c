@@ -139,22 +139,28 @@ static LLVMValueRef bounded(Emit *e, LLVMValueRef value, int64_t bound) {
 }
 
 // Clusters are taken in groups of several rows (axis y) of the grid, column by column inside a group, so that those at
-// work at the same time read few different rows and columns of the operands, which then stay in the second cache.
+// work at the same time read few different rows and columns of the operands, which then stay in the second cache. Groups
+// are of equal size but for the last one, which may be smaller: 11 rows are 6 and 5.
 static void group_tiles(Emit *e) {
-  enum { ROWS = 8 };
+  enum { MOST_ROWS = 8 };
   const MirageCustomAttrs *custom = mirage__block_custom(&e->block);
-  int64_t cols = custom->grid[0] / e->block.cluster[0], rows = custom->grid[1] / e->block.cluster[1], group = ROWS;
-  while (rows % group)
-    group /= 2;
-  if (group == 1 || cols == 1)
+  int64_t cols = custom->grid[0] / e->block.cluster[0], rows = custom->grid[1] / e->block.cluster[1];
+  int64_t groups = (rows + MOST_ROWS - 1) / MOST_ROWS, size = (rows + groups - 1) / groups;
+  int64_t last = rows - (groups - 1) * size;
+  if (rows == 1 || cols == 1)
     return;
   LLVMValueRef x = mirage__div(e, e->block_id[0], e->block.cluster[0]);
   LLVMValueRef y = mirage__div(e, e->block_id[1], e->block.cluster[1]);
-  LLVMValueRef linear = mirage__add(e, mirage__mul(e, y, cols), x), inside = mirage__mod(e, linear, group * cols);
-  LLVMValueRef row = mirage__mul(e, mirage__div(e, linear, group * cols), group);
-  row = mirage__add(e, row, mirage__mod(e, inside, group));
+  LLVMValueRef linear = mirage__add(e, mirage__mul(e, y, cols), x), inside = mirage__mod(e, linear, size * cols);
+  LLVMValueRef row = mirage__mod(e, inside, size), col = mirage__div(e, inside, size);
+  if (last != size) {
+    LLVMValueRef full = mirage__less_than(e, linear, (groups - 1) * size * cols);
+    row = LLVMBuildSelect(e->gpu.builder, full, row, mirage__mod(e, inside, last), "");
+    col = LLVMBuildSelect(e->gpu.builder, full, col, mirage__div(e, inside, last), "");
+  }
+  row = mirage__add(e, row, mirage__mul(e, mirage__div(e, linear, size * cols), size));
   for (int a = 0; a < 2; a++) {
-    LLVMValueRef cluster = mirage__mul(e, a ? row : mirage__div(e, inside, group), e->block.cluster[a]);
+    LLVMValueRef cluster = mirage__mul(e, a ? row : col, e->block.cluster[a]);
     e->block_id[a] = mirage__add(e, cluster, mirage__mod(e, e->block_id[a], e->block.cluster[a]));
   }
 }
