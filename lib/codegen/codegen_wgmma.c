@@ -7,7 +7,8 @@
 //     contraction innermost    a row is a row of the operand; 8 rows make a core; a step of the contraction is 32 bytes further
 //     rows innermost           a row is one step of k; 8 steps make a core; the next 64 rows are in the next panel
 //
-// The first operand may come from registers instead: what is evaluated in the cells of resident tiles is there already.
+// The first operand may come from registers instead: what is evaluated in the cells of resident tiles is there already. Where the
+// split swaps them, the instruction's first operand is the product's second.
 //
 // The instruction runs on by itself. A step waits for its own products, unless the loop lets them run into its next
 // iteration (LoopState.lag): then the loop waits for those of the iteration before, and the end for all.
@@ -125,15 +126,15 @@ static void begin_cells(Emit *e, Carry *carry, LLVMValueRef *cells) {
 
 void mirage__warpgroup_issue(Emit *e, Carry *carry, const MatmulSplit *split, Fragment *fragments) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, carry->node);
-  Step step = {.carry = carry, .split = split, .b = operand_of(e, &view, 1)};
-  step.a_dtype = emit_type(e, view.operands[0])->dtype;
+  Step step = {.carry = carry, .split = split, .b = operand_of(e, &view, split->swap ? 0 : 1)};
+  step.a_dtype = emit_type(e, view.operands[split->swap ? 1 : 0])->dtype;
   if (carry->acc.count > MOST_CELLS) {
     mirage__emit_fail(e, view.loc, MIRAGE_LIMIT, "matmul: a thread would own %d accumulators, at most %d are possible",
                       carry->acc.count, MOST_CELLS);
     return;
   }
   if (!fragments)
-    step.a = operand_of(e, &view, 0);
+    step.a = operand_of(e, &view, split->swap ? 1 : 0);
   begin_cells(e, carry, step.cells);
   for (int32_t i = 0; i < split->rows_each; i++)
     multiply_slab(e, &step, i, fragments ? fragments + i * split->depth_units : NULL);

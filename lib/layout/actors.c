@@ -85,16 +85,19 @@ int32_t mirage__team_registers(const Team *team) {
   return least;
 }
 
+enum { OTHERS = 40 }; // registers for addresses, and for what an epilogue computes
+
 int32_t mirage__accumulator_limit(const Team *team) {
-  enum { OTHERS = 40 }; // addresses, and what an epilogue computes
   int32_t registers = mirage__team_registers(team);
   if (mirage__team_groups(team) > 1) // warpgroups, whose operands come from shared memory
     return registers - OTHERS;
   return registers * 9 / 16; // the rest holds operands and addresses
 }
 
-int32_t mirage__warpgroup_limit(const Team *team) {
+int32_t mirage__warpgroup_limit(const Team *team, bool swap) {
   int32_t limit = mirage__accumulator_limit(team);
+  if (swap) // nothing is computed in them
+    return mirage__team_registers(team) - OTHERS;
   bool three = mirage__team_workers(team) == MIRAGE_THREE_GROUPS;
   return three && limit < MIRAGE_THREE_GROUPS_MOST ? MIRAGE_THREE_GROUPS_MOST : limit;
 }

@@ -363,7 +363,7 @@ static void choose_step(Choice *choice, BlockStep step) {
 // Products and reductions that only feed a loop's accumulator stay in registers when the registers suffice.
 static void choose_carries(Choice *choice) {
   Block *block = &choice->plan->block;
-  int32_t limit = mirage__accumulator_limit(&block->team), shared_limit = mirage__warpgroup_limit(&block->team);
+  int32_t limit = mirage__accumulator_limit(&block->team);
   int32_t used = choice->plan->resident_registers;
   for (int32_t l = 0; l < block->num_loops; l++) {
     MirageNode loop = block->loops[l].node;
@@ -379,9 +379,14 @@ static void choose_carries(Choice *choice) {
         continue;
       }
       MirageNodeView def = mirage__block_def(block, contribution);
-      int32_t registers = kind == CARRY_MATMUL ? mirage__block_matmul_split(block, &def).accumulators
-                                               : mirage__block_reduce_split(block, &def).outputs_each;
-      int32_t most = block->values[contribution.index].warpgroup ? shared_limit : limit;
+      int32_t registers, most = limit;
+      if (kind == CARRY_MATMUL) {
+        MatmulSplit split = mirage__block_matmul_split(block, &def);
+        registers = split.accumulators;
+        most = split.warpgroup ? mirage__warpgroup_limit(&block->team, split.swap) : limit;
+      } else {
+        registers = mirage__block_reduce_split(block, &def).outputs_each;
+      }
       if (registers > most - used || (kind == CARRY_REDUCE && registers > 8))
         continue;
       used += registers;

@@ -496,7 +496,10 @@ static void consider_product(Search *search, const MirageNodeView *product) {
   const Team *team = &block->team;
   const MirageType *a = type_of(block, product->operands[0]), *b = type_of(block, product->operands[1]);
   MatmulSplit own = mirage__matmul_split(a, b, product->attrs, team), groups;
-  if (team->divide == DIVIDE_ANY && mirage__warpgroups_may(search->plan, product, &groups)) // wins ties
+  bool among_groups = team->divide == DIVIDE_ANY && mirage__warpgroups_may(search->plan, product, &groups);
+  if (among_groups && groups.swap) // its result is turned in shared memory
+    return;
+  if (among_groups) // wins ties
     consider(search, partition_of(block, product, groups.by_row, groups.by_col));
   if (!search->asked && own.tensor_core && !own.swap && own.by_depth == 1)
     consider(search, partition_of(block, product, own.by_row, own.by_col));

@@ -7,6 +7,8 @@
 //
 // Example: 128 x 256 x 64 on two warpgroups: each has one slab of 64 rows and all 256 columns, 128 accumulators a
 //          thread, and four instructions for the 64 steps of the contraction. 192 x 192 on three: 96 accumulators.
+// Swapped, where the schedule asks for it: of 152 x 128 the 128 columns are the instruction's rows, two slabs, and the 152 rows its
+//          columns, of which it takes any eight. The result passes through shared memory, where it is turned.
 #include "plan.h"
 
 // The hardware counts groups from the block's first warp on.
@@ -42,6 +44,30 @@ static bool resident_fits(const Block *block, const MirageNodeView *product, Mat
          bytes_fit(block, product, s->n / p->by_col);
 }
 
+// Whether the product is a sum of a loop that multiplies tiles as they are loaded, and somebody takes only the whole of it.
+static bool is_sum_of_loads(const Block *block, const MirageNodeView *product) {
+  const BlockValue *result = &block->values[product->first_result.index];
+  if (result->loop < 0 || mirage__block_operand_in_cells(block, product))
+    return false;
+  for (uint32_t i = 0; i < 2; i++) {
+    const BlockLoad *load = mirage__block_load(block, mirage__matmul_operand(block, product, i).base);
+    if (!load || load->loop != result->loop)
+      return false;
+  }
+  MirageNode loop = block->loops[result->loop].node;
+  for (uint32_t i = 0; i < mirage_ugraph_node(block->graph, loop).num_operands; i++)
+    if (mirage__block_resolve(block, mirage__block_yield(block, loop).operands[i]).index == product->first_result.index)
+      return mirage__block_carry_candidate(block, loop, i) == CARRY_MATMUL;
+  return false;
+}
+
+// A warpgroup that has columns of its own reads all rows once more: with fewer than these it waits for shared memory.
+static bool may_share_columns(const MatmulSplit *s, int32_t cols, bool n_inner) {
+  enum { LEAST_UNITS = 8 };
+  bool panels = !n_inner || s->cols_each % 8 == 0;
+  return cols == 1 || (panels && (!s->swap || s->cols_each >= LEAST_UNITS));
+}
+
 bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, MatmulSplit *out_split) {
   const Team *team = &block->team;
   MatmulSplit s = {.tensor_core = true, .warpgroup = true, .by_depth = 1};
@@ -50,24 +76,26 @@ bool mirage__warpgroup_split(const Block *block, const MirageNodeView *product, 
   mirage__matmul_shape(a, b, product->attrs, &s);
   if (block->values[product->first_result.index].resident)
     return resident_fits(block, product, &s);
-  if (a->dtype == MIRAGE_F32 || team->swap || team->divide == DIVIDE_DEPTH || s.batch != 1 || s.m % MIRAGE_SLAB_ROWS ||
-      s.n % 8 || s.k % mirage__k_unit(a) || !groups_are_whole(team))
+  s.swap = team->swap && is_sum_of_loads(block, product);
+  int64_t rows = s.swap ? s.n : s.m, columns = s.swap ? s.m : s.n;
+  if (a->dtype == MIRAGE_F32 || (team->swap && !s.swap) || team->divide == DIVIDE_DEPTH || s.batch != 1 ||
+      rows % MIRAGE_SLAB_ROWS || columns % 8 || s.k % mirage__k_unit(a) || !groups_are_whole(team))
     return false;
-  s.row_units = (int32_t)(s.m / 16);
-  s.col_units = (int32_t)(s.n / 8);
+  s.row_units = (int32_t)(rows / 16);
+  s.col_units = (int32_t)(columns / 8);
   s.k_unit = mirage__k_unit(a);
   s.depth_units = (int32_t)(s.k / s.k_unit);
-  int32_t groups = mirage__team_workers(team) / 4, slabs = (int32_t)(s.m / MIRAGE_SLAB_ROWS);
-  bool n_inner = !mirage__matmul_operand(block, product, 1).k_inner;
-  for (int32_t rows = groups; rows >= 1; rows--) { // the more rows, the less of b is read twice
-    int32_t cols = groups / rows;
-    if (groups % rows || slabs % rows || s.col_units % cols || !mirage__may_divide(team->divide, rows, cols, 1))
+  int32_t groups = mirage__team_workers(team) / 4, slabs = (int32_t)(rows / MIRAGE_SLAB_ROWS);
+  bool inner = !mirage__matmul_operand(block, product, s.swap ? 0 : 1).k_inner; // columns
+  for (int32_t by_row = groups; by_row >= 1; by_row--) { // the more rows, the less of the columns is read twice
+    int32_t cols = groups / by_row;
+    if (groups % by_row || slabs % by_row || s.col_units % cols || !mirage__may_divide(team->divide, by_row, cols, 1))
       continue;
-    s.by_row = 4 * rows, s.by_col = cols;
-    s.rows_each = slabs / rows, s.cols_each = s.col_units / cols;
+    s.by_row = 4 * by_row, s.by_col = cols;
+    s.rows_each = slabs / by_row, s.cols_each = s.col_units / cols;
     s.accumulators = 4 * s.rows_each * s.cols_each;
-    if (!bytes_fit(block, product, 8 * s.cols_each) || (cols > 1 && n_inner && s.cols_each % 8) ||
-        s.accumulators > mirage__warpgroup_limit(team))
+    if (!bytes_fit(block, product, 8 * s.cols_each) || !may_share_columns(&s, cols, inner) ||
+        s.accumulators > mirage__warpgroup_limit(team, s.swap))
       continue;
     *out_split = s;
     return true;
