@@ -34,22 +34,27 @@ static const double narrow_per_us = 8600; // elements that a multiprocessor load
 static const double chain_turn_us =
     0.25;                              // an iteration of a chain in turns (H200, attention: tiles of 64 and 128 keys)
 static const double chain_loss = 0.03; // and its share of the units that are not the bottleneck
-static const double turn_us = 0.055;   // an iteration of warpgroups that a producer feeds
-static const double paired_us = 1.2;   // of a pair that shares copies: it begins and ends together
-static const double end_bytes_per_us = 120e3; // that such a block writes, and reads outside loops
-static const double late_us = 1.8;            // it waits for what it reads outside loops
-static const double beside_loss = 0.6;        // of begin and end, where blocks beside it multiply
-static const double produced_loss = 0.08;     // share of the units that are not the bottleneck
-static const double arrival_us = 0.76;        // of a tile out of L2, from its copy's issue to its first bytes
-static const double port_share = 2.7;         // of L2's rate, times multiprocessors, that one takes
-static const double box_rate = 1.2;           // of L2's rate, for boxes that the copy engine brings
-static const double line_us = 0.95e-3;        // a row of such a box, of 128 bytes,
+static const double turn_us = 0.09;    // an iteration of warpgroups that a producer feeds
+static const double paired_us = 1.5;   // of a pair that shares copies: it begins and ends together
+static const double end_bytes_per_us = 300e3; // that such a block writes, and reads outside loops
+static const double late_us = 1.1;            // it waits for what it reads outside loops
+static const double beside_loss = 0.54;       // of begin and end, where blocks beside it multiply
+static const double produced_loss = 0.05;     // share of the units that are not the bottleneck
+static const double arrival_us = 0.58;        // of a tile out of L2, from its copy's issue to its first bytes
+static const double port_share = 2.5;         // of L2's rate, times multiprocessors, that one takes
+static const double box_rate = 1.13;          // of L2's rate, for boxes that the copy engine brings
+static const double line_us = 0.96e-3;        // a row of such a box, of 128 bytes,
 static const double short_row_us = 1.45e-3;   // or of fewer: of 64 and 32 bytes alike (H100),
 static const double short_row_loss = 0.3;     // which also take longer a byte
-static const double shared_flops = 32;        // of a multiprocessor, in the time of a byte of shared memory
-static const double half_ahead = 0.5; // stages ahead where there are two: products run on and still read the other one
-static const double through_l2 = 0.4; // of the time of copies out of L2, while it fills from device memory
-static const double crowded_loss = 0.3;      // of the time by which shared memory takes longer than the matrix unit
+static const double shared_flops = 33;        // of a multiprocessor, in the time of a byte of shared memory
+static const double half_ahead = 0.56; // stages ahead where there are two: products run on and still read the other one
+static const double through_l2 = 0.25; // of the time of copies out of L2, while it fills from device memory
+static const double crowded_loss = 0.45;       // of the time by which shared memory takes longer than the matrix unit
+static const double produced_rate = 1.13;      // of device memory's rate, that copies by a producer reach,
+static const double produced_saturates = 0.35; // from so many of the multiprocessors on
+static const double between_lines = 0.3;       // of a line, which a row of a box that begins in its midst takes more
+static const double pair_exchange = 0.2;       // of the time of an exchange, between two blocks with producers,
+static const double more_exchange = 3;         // and of more of these (H100, 512 x 7168 x 2048 in four parts)
 static const double warp_share = 0.45;       // of the matrix rate that warps reach where warpgroups have an instruction
 static const double overlap_loss = 0.1;      // share of the units that are not the bottleneck
 static const double direct_latency_us = 0.5; // of a step where every warp has one in flight, before its bytes arrive
@@ -103,6 +108,8 @@ static const double long_rows_saturate = 0.95; // of the multiprocessors, at wor
 static const double long_rows_loss = 0.05;     // of the units that are not the bottleneck
 static const double first_cache_bytes = 24e3;  // beside which there is no shared memory left
 static const double next_rows_us = 0.3;        // of which nothing else hides, where another follows
+static const double few_turns = 3; // turns of a multiprocessor, of those of all its blocks, that nothing hides,
+static const double most_turns_loss = 0.45; // but no more of reading than this (H100, gradient of RMSNorm, 8192 rows)
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
 
@@ -209,13 +216,27 @@ void mirage__cost_store(CostKernel *kernel, const MirageType *tensor, const Mira
   mirage__cost_access(kernel, tensor, tile, times);
 }
 
-void mirage__cost_boxes(CostKernel *kernel, const MirageType *tile, double times) {
+static int64_t common_divisor(int64_t a, int64_t b) { return b ? common_divisor(b, a % b) : a; }
+
+// Bytes of a line of L2 that a row of the tile may begin behind: rows follow each other at the tensor's pitch, tiles at their own.
+static double behind_line(const MirageType *tensor, const MirageType *tile) {
+  int64_t bits = mirage_dtype_bits(tile->dtype), step = LINE_BYTES;
+  for (uint32_t i = 0; i < 2; i++) {
+    const MirageType *type = i ? tensor : tile;
+    if (type->rank && type->shape[type->rank - 1] > 1)
+      step = common_divisor(step, type->shape[type->rank - 1] * bits / 8);
+  }
+  return (double)(LINE_BYTES - step);
+}
+
+void mirage__cost_boxes(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times) {
   double width = tile->rank ? (double)tile->shape[tile->rank - 1] : 1;
   double columns = (double)mirage__box_columns(tile), row = columns * mirage_dtype_bits(tile->dtype) / 8;
   double rows = (double)mirage_type_elements(tile) / width * ceil(width / columns) * times;
   bool narrow = row < LINE_BYTES;
   kernel->box_us += rows * (narrow ? short_row_us : line_us);
   kernel->box_excess += rows * row * (narrow ? 1 + short_row_loss : 1) - (double)mirage_type_bytes(tile) * times;
+  kernel->box_excess += between_lines * behind_line(tensor, tile) * (double)mirage_type_elements(tile) / width * times;
 }
 
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster) {
@@ -482,6 +503,7 @@ static double ends_us(const CostKernel *kernel, double tiles, const MirageTarget
   double computing = kernel->fma_flops / target->fma_flops_per_us + kernel->special / target->exp_per_us;
   double begin = arriving_us(kernel, target), end = kernel->outside_bytes / kernel->blocks / end_bytes_per_us;
   end += (kernel->loads_outside ? late_us : 0) + computing * target->num_sms / kernel->blocks;
+  end += kernel->turned_bytes / shared_bytes_per_us;
   if (kernel->beside > 1)
     return (begin + end) * (1 + beside_loss * (tiles - 1));
   if (kernel->grouped)
@@ -507,18 +529,27 @@ static double copies_us(const CostKernel *kernel, double tiles, const MirageTarg
   return fmax(bytes / (box_rate * target->l2_bytes_per_us), bytes * tiles / kernel->blocks / rate);
 }
 
+// How much longer device memory takes than if all multiprocessors asked it: in the last round few may, where a block has a
+// multiprocessor to itself.
+static double memory_rounds(const CostKernel *kernel, double tiles, const MirageTarget *target) {
+  double enough = produced_saturates * target->num_sms, last = kernel->blocks - target->num_sms * (tiles - 1);
+  if (tiles <= 1 || kernel->beside > 1)
+    return 1 / fmin(1, fmin(kernel->blocks, target->num_sms) / enough);
+  return (target->num_sms * (tiles - 1) + last / fmin(1, last / enough)) / kernel->blocks;
+}
+
 // A producer keeps tiles coming while warpgroups multiply. Of the three that may be waited for - the matrix unit, copies out
 // of L2, device memory - the slowest is; a multiprocessor has as many tiles as the busiest one.
 static double produced_us(const CostKernel *kernel, const MirageTarget *target) {
   double tiles = ceil(kernel->blocks / target->num_sms), share = tiles / kernel->blocks;
-  double copies = kernel->l2_bytes - kernel->outside_bytes, busy = fmin(kernel->blocks, target->num_sms);
+  double copies = kernel->l2_bytes - kernel->outside_bytes;
   double crowded = fmax(0, shared_flops * (kernel->operand_bytes + copies) / kernel->matmul_flops - 1);
   double multiply =
       kernel->matmul_flops * share * target->num_sms / target->matmul_flops_per_us * (1 + crowded_loss * crowded) +
       turn_us * kernel->iterations * tiles;
   double copy = copies_us(kernel, tiles, target);
   double memory =
-      kernel->dram_bytes / (target->dram_bytes_per_us * fmin(1, busy / (saturating_share * target->num_sms)));
+      kernel->dram_bytes * memory_rounds(kernel, tiles, target) / (target->dram_bytes_per_us * produced_rate);
   double feed = fmax(kernel->box_us * share, fmax(copy, memory + through_l2 * copy)), longest = fmax(multiply, feed);
   return longest + produced_loss * (multiply + feed - longest) + ends_us(kernel, tiles, target);
 }
@@ -528,11 +559,13 @@ static double produced_us(const CostKernel *kernel, const MirageTarget *target) 
 static double thread_us(const CostKernel *kernel, double narrow_us, double meeting_us, const MirageTarget *target) {
   const Occupancy o = occupy(kernel, target);
   double share = fmin(1, o.busy / (saturating_share * target->num_sms)), spread = o.busy / target->num_sms;
+  bool follow = kernel->outside > 0 && (kernel->turns > 1 || kernel->blocks > o.slots); // rows begin when others end
+  double late = follow ? fmin(most_turns_loss, few_turns * target->num_sms / (kernel->blocks * kernel->turns)) : 0;
   double rounds = kernel->turns * fmax(1, kernel->blocks / o.slots), latency = meeting_us > 0        ? met_rows_us
                                                                                : kernel->outside > 0 ? rows_us
                                                                                                      : elements_us;
   double rate = target->dram_bytes_per_us * share * (meeting_us > 0 ? met_rows_share : 1);
-  double units[] = {(kernel->dram_bytes + new_run_bytes * kernel->runs) / rate,
+  double units[] = {(kernel->dram_bytes + new_run_bytes * kernel->runs) / rate * (1 + late),
                     kernel->l2_bytes / (target->l2_bytes_per_us * share),
                     kernel->fma_flops / (target->fma_flops_per_us * spread),
                     kernel->special / (target->exp_per_us * spread),
@@ -589,7 +622,8 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   if (kernel->resident && kernel->blocks > target->num_sms)
     return INFINITY;
   double narrow = kernel->narrow_elements / (narrow_per_us * fmin(kernel->blocks, target->num_sms));
-  double meeting = kernel->collective_us + kernel->exchange_us;
+  double exchange = !kernel->produced || !kernel->cluster ? 1 : kernel->cluster > 2 ? more_exchange : pair_exchange;
+  double meeting = kernel->collective_us + exchange * kernel->exchange_us;
   if (kernel->turns > 0 && kernel->turn_bytes > 0)
     return rows_ahead_us(kernel, meeting, target);
   if (kernel->turns > 0)

@@ -24,8 +24,9 @@ typedef struct CostKernel {
   double l2_bytes;         // every tile moved, in whole 32-byte sectors
   double torn_bytes;       // of these, beside the runs of elements: of the sectors in which they begin and end
   double box_us;           // that copies of rows of tiles take: 128 bytes, or fewer where columns are no multiple
-  double box_excess;       // bytes that they count for beside the tiles: further columns, and short rows
+  double box_excess;       // bytes that they count for beside the tiles: further columns, short rows, parts of lines
   double outside_bytes;    // of these, loaded outside loops, and stored
+  double turned_bytes;     // of a block's sums, which pass through shared memory to be turned
   double runs;             // of elements that lie one after the other, of all tiles moved
   double matmul_flops;     // in whole 16x8x16 instructions
   double operand_bytes;    // that warpgroups read from shared memory to multiply
@@ -85,8 +86,8 @@ void mirage__cost_access(CostKernel *kernel, const MirageType *tensor, const Mir
 /// The same of a load: rows that are not aligned are read element by element.
 void mirage__cost_load(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
 void mirage__cost_store(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
-/// What arrives of it in a multiprocessor's shared memory, if tensor copies bring it.
-void mirage__cost_boxes(CostKernel *kernel, const MirageType *tile, double times);
+/// What arrives in a multiprocessor's shared memory of a tile of a tensor, if tensor copies bring it.
+void mirage__cost_boxes(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
 /// A sum or maximum of one tile over `members` blocks.
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster);
 /// Rows that wait in shared memory: bytes of a turn, and of all of them; whole windows are accessed, however they begin.

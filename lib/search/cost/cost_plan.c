@@ -91,7 +91,7 @@ static void add_load(PlanWalk *walk, const MirageNodeView *node, bool looped, do
   const Channel *channel = mirage__block_channel_of(walk->block, node->first_result);
   const MirageType *tile = mirage_ugraph_type(walk->block->graph, node->first_result);
   if (looped)
-    mirage__cost_boxes(&walk->kernel, tile, times);
+    mirage__cost_boxes(&walk->kernel, operand_type(walk, node, 0), tile, times);
   if (mirage__block_load(walk->block, node->first_result)->multicast) // one copy for all
     times /= (double)mirage__block_cluster(walk->block);
   double before = walk->kernel.l2_bytes;
@@ -129,6 +129,8 @@ static void note_product(PlanWalk *walk, const MirageNodeView *node, bool looped
   if (!looped)
     return;
   walk->products++;
+  if (result->warpgroup && result->carried && mirage__block_matmul_split(walk->block, node).swap)
+    walk->kernel.turned_bytes += (double)mirage_type_bytes(mirage_ugraph_type(walk->block->graph, node->first_result));
   walk->kernel.weights |= result->carried && b->def.index && b->loop == result->loop &&
                           mirage_ugraph_node(walk->block->graph, b->def).op == MIRAGE_OP_LOAD;
   walk->kernel.chain |= !result->carried;

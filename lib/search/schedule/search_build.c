@@ -442,8 +442,8 @@ bool mirage__build_open(Builder *builder, uint32_t num_operands, const MirageVal
   memset(builder->casts, 0, sizeof builder->casts);
   find_inverses(builder);
   MirageCustomAttrs with_schedule = *attrs;
-  MirageSchedule schedule = {.warps = (int32_t)(builder->schedule->threads / 32)};
-  if (schedule.warps)
+  MirageSchedule schedule = {.warps = (int32_t)(builder->schedule->threads / 32), .swap = builder->schedule->swapped};
+  if (schedule.warps || schedule.swap)
     with_schedule.schedule = &schedule;
   builder->custom =
       mirage_ugraph_open_custom(builder->graph, builder->first_output, all, num_results, results, &with_schedule);

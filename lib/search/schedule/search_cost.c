@@ -93,7 +93,7 @@ static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageTyp
   mirage__cost_load(&walk->kernel, tensor, tile, times);
   if (looped) {
     note_shared(walk, node, walk->kernel.l2_bytes - before);
-    mirage__cost_boxes(&walk->kernel, tile, times);
+    mirage__cost_boxes(&walk->kernel, tensor, tile, times);
   } else {
     note_outside(walk, tile, walk->kernel.l2_bytes - before);
   }
@@ -254,6 +254,7 @@ static void begin(ScheduleWalk *walk) {
   find_products(walk->structure, walk->product);
   walk->kernel.blocks = (double)schedule->split;
   walk->kernel.threads = schedule->threads;
+  walk->guess.swap = schedule->swapped;
   for (uint32_t i = 1; i < walk->program->num_axes; i++)
     if (i != loop_axis && walk->program->axes[i].tied == i)
       walk->kernel.blocks *= (double)schedule->parts[i];

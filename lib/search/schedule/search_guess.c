@@ -16,6 +16,9 @@ static const double long_loop = 8;           // iterations that copies some of t
 static const double group_threads = 128;     // of a warpgroup
 static const double most_accumulators = 128; // of its threads, that leave room for a second block
 static const double late_accumulators = 104; // the same where the epilogue reads tiles
+static const double swapped_accumulators = 192; // of two warpgroups that do nothing else with them
+
+enum { MOST_BOX_ROWS = 256 }; // of a tensor copy: copies.c
 
 void mirage__guess_tile(SearchGuess *guess, const MirageType *tile, double copies) {
   guess->shared_bytes += ceil((double)mirage_type_bytes(tile) / 16) * 16 * copies;
@@ -34,7 +37,9 @@ static void note_product(SearchGuess *guess, const MirageType *result, const Mir
   const int64_t *out = &result->shape[result->rank - 2];
   guess->product_elements += (double)mirage_type_elements(result) * times;
   guess->product_columns += (double)out[1];
-  guess->uneven |= out[0] % 64 || out[1] % 8 || !may_swizzle(a) || !may_swizzle(b);
+  int64_t rows = out[guess->swap], columns = out[!guess->swap]; // of the instruction
+  guess->uneven |= rows % MIRAGE_SLAB_ROWS || columns % 8 || !may_swizzle(a) || !may_swizzle(b);
+  guess->uneven |= guess->swap && columns > MOST_BOX_ROWS;
 }
 
 static void note_largest(SearchGuess *guess, const MirageType *tile) {
@@ -148,7 +153,7 @@ static int32_t lane_of(const SearchGuess *guess, const CostKernel *kernel, const
 }
 
 static bool is_direct(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
-  if ((kernel->threads > 0 && kernel->threads != 32 * DIRECT_WARPS) || !guess->columns || guess->mixed ||
+  if (guess->swap || (kernel->threads > 0 && kernel->threads != 32 * DIRECT_WARPS) || !guess->columns || guess->mixed ||
       guess->carried != guess->carries || guess->products + guess->others != guess->carries + guess->inner)
     return false;
   if (guess->by_row)
@@ -194,8 +199,8 @@ static double beside(const SearchGuess *guess, const CostKernel *kernel, const M
 // Whether warpgroups of a block take tiles in turn: mirage__plan_in_groups in lib/layout.
 static bool in_groups(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
   double accumulators = guess->accumulator_bytes / (4 * group_threads);
-  return kernel->blocks > target->num_sms && kernel->collective_us == 0 && accumulators >= MIRAGE_GROUP_LEAST &&
-         accumulators <= MIRAGE_GROUP_MOST;
+  return kernel->turned_bytes == 0 && kernel->blocks > target->num_sms && kernel->collective_us == 0 &&
+         accumulators >= MIRAGE_GROUP_LEAST && accumulators <= MIRAGE_GROUP_MOST;
 }
 
 // lib/layout/items.c and elements.c.
@@ -239,6 +244,8 @@ static bool runs_ahead(const SearchGuess *guess, const CostKernel *kernel, const
 
 // What accumulators may take: three warpgroups share tiles of three slabs.
 static double register_bytes(const CostKernel *kernel, double threads, double registers) {
+  if (kernel->turned_bytes > 0)
+    return 2 * group_threads * swapped_accumulators * 4;
   bool three = kernel->produced && kernel->least_rows == 3 * MIRAGE_SLAB_ROWS;
   return fmax(threads * registers, three ? 32.0 * MIRAGE_THREE_GROUPS * MIRAGE_THREE_GROUPS_MOST : 0) * 4;
 }
@@ -260,14 +267,17 @@ bool mirage__guess_plan(const SearchGuess *guess, const MirageTarget *target, Co
   kernel->spilled_elements = spilled ? guess->product_elements : 0;
   kernel->waits = fmax(0, (double)(guess->products + guess->others) - (double)guess->carries);
   kernel->weights = guess->columns > 0;
-  kernel->warpgroups = target->has_wgmma && kernel->least_rows >= register_rows && !guess->uneven &&
-                       kernel->stored_elements == 0 && !spilled;
+  bool tiles = guess->swap ? !kernel->chain : kernel->least_rows >= register_rows;
+  kernel->warpgroups = target->has_wgmma && tiles && !guess->uneven && kernel->stored_elements == 0 && !spilled;
+  kernel->turned_bytes = kernel->warpgroups && guess->swap ? guess->accumulator_bytes : 0;
   kernel->produced = kernel->warpgroups && target->has_tensor_copy && !kernel->chain && kernel->iteration_bytes > 0;
   kernel->ahead = runs_ahead(guess, kernel, target);
   kernel->grouped = kernel->produced && in_groups(guess, kernel, target);
   kernel->beside = kernel->grouped ? 1 : kernel->produced ? beside(guess, kernel, target) : 0;
   bool streams = kernel->stream.lane_k && kernel->cluster <= 1 && kernel->collective_us == 0;
   kernel->persistent = (kernel->beside == 1 || streams) && kernel->blocks > target->num_sms;
+  if (guess->swap && !kernel->produced) // it is for nothing else
+    return false;
   return guess->accumulator_bytes <= register_bytes(kernel, threads, registers) &&
          guess->shared_bytes - streamed <= target->shared_bytes_per_block;
 }

@@ -20,6 +20,7 @@ typedef struct SearchGuess {
   bool by_row;                  // the weights have a row for each output
   bool mixed;                   // these differ in rows or depth, or in how weights lie
   bool crossed;                 // a product takes another's result as its second operand, or transposed
+  bool swap;                    // the operands of products are swapped: set before anything is noted
   bool uneven;                  // some product's tile is not of whole instructions of a warpgroup
   double product_elements;      // results of products
   double product_columns;       // of their tiles, summed

@@ -72,6 +72,21 @@ static uint64_t find_rounded(const SearchProgram *program, const SearchStructure
   return rounded;
 }
 
+// The axis of the rows of all products; 0: they have different ones, or one that the loop walks.
+static uint32_t find_row_axis(const SearchStructure *structure) {
+  uint32_t found = 0;
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    const SearchNode *node = &structure->nodes[i];
+    if (node->op != MIRAGE_OP_MATMUL)
+      continue;
+    uint32_t axis = mirage__search_axis_of(node->dims[SEARCH_RANK - 2]);
+    if ((found && found != axis) || axis == structure->loop_axis)
+      return 0;
+    found = axis;
+  }
+  return found;
+}
+
 // The tile of `parts` parts of each of `outer`; 0: by division. Whole instructions are worth two thirds more elements,
 // whole accesses an eighth.
 static int64_t round_tile(int64_t extent, int64_t outer, int64_t parts) {
@@ -87,12 +102,20 @@ static int64_t round_tile(int64_t extent, int64_t outer, int64_t parts) {
   return 0;
 }
 
+// Rounded up to whole accesses, whatever that adds; 0: by division.
+static int64_t round_to_eights(int64_t extent, int64_t parts) {
+  int64_t tile = ceil_div(ceil_div(extent, parts), ALIGNED) * ALIGNED;
+  return tile * (parts - 1) < extent && tile * parts != extent ? tile : 0;
+}
+
 int64_t mirage__search_rounded_tile(const SearchProgram *program, const SearchStructure *structure,
                                     const SearchSchedule *schedule, uint8_t dim) {
   uint32_t axis = mirage__search_axis_of(dim);
   if (dim & SEARCH_WHOLE || schedule->second || !(structure->rounded >> axis & 1) ||
       (axis == structure->loop_axis && schedule->split * schedule->parts[axis] == 1))
     return 0;
+  if (schedule->swapped && axis == structure->row_axis)
+    return round_to_eights(program->axes[axis].extent, schedule->parts[axis]);
   return round_tile(program->axes[axis].extent, axis == structure->loop_axis ? schedule->split : 1,
                     schedule->parts[axis]);
 }
@@ -311,6 +334,7 @@ void mirage__search_score(const SearchProgram *program, const MirageSearchOption
                           SearchStructure *structure) {
   SearchSchedule schedule;
   structure->rounded = find_rounded(program, structure);
+  structure->row_axis = find_row_axis(structure);
   structure->score_us = INFINITY;
   for (int64_t columns = REFERENCE_COLUMNS; columns > 0 && !isfinite(structure->score_us); columns /= 4) {
     mirage__search_reference_schedule(program, structure, columns, &schedule);
@@ -351,7 +375,7 @@ typedef struct Scheduler {
 static bool same_grid(const SearchCandidate *a, const SearchCandidate *b) {
   const SearchSchedule *x = &a->schedule, *y = &b->schedule;
   uint32_t loop_axis = a->structure->loop_axis;
-  if (x->split != y->split || x->threads != y->threads)
+  if (x->split != y->split || x->threads != y->threads || x->swapped != y->swapped)
     return false;
   for (uint32_t axis = 0; axis < SEARCH_MAX_AXES; axis++)
     if (axis != loop_axis && x->parts[axis] != y->parts[axis])
@@ -453,13 +477,33 @@ static void keep_combined(Scheduler *scheduler, SearchSchedule *schedule, int64_
   }
 }
 
-static void choose(Scheduler *scheduler, uint32_t index, uint32_t num_split, int64_t blocks, SearchSchedule *schedule) {
-  if (index == scheduler->grids->num && schedule->split == 1) {
+static void keep_split(Scheduler *scheduler, SearchSchedule *schedule, int64_t blocks) {
+  if (schedule->split == 1)
     keep_schedule(scheduler, schedule);
-    return;
-  }
-  if (index == scheduler->grids->num) {
+  else
     keep_combined(scheduler, schedule, blocks);
+}
+
+// Whether products may be tried with their operands swapped: where rows, as they are, are no slabs of a warpgroup's instruction, or
+// only since many are added.
+static bool may_swap(const Scheduler *scheduler, const SearchSchedule *schedule) {
+  const SearchStructure *structure = scheduler->structure;
+  uint8_t axis = (uint8_t)structure->row_axis;
+  SearchSchedule swapped = *schedule;
+  swapped.swapped = true;
+  int64_t rows = mirage__search_tile_extent(scheduler->program, structure, schedule, axis);
+  int64_t eights = mirage__search_tile_extent(scheduler->program, structure, &swapped, axis);
+  return axis && scheduler->options->target->has_wgmma && eights % ALIGNED == 0 &&
+         (rows % WARPGROUP_ROWS || eights != rows);
+}
+
+static void choose(Scheduler *scheduler, uint32_t index, uint32_t num_split, int64_t blocks, SearchSchedule *schedule) {
+  if (index == scheduler->grids->num) {
+    keep_split(scheduler, schedule, blocks);
+    schedule->swapped = may_swap(scheduler, schedule);
+    if (schedule->swapped)
+      keep_split(scheduler, schedule, blocks);
+    schedule->swapped = false;
     return;
   }
   const Choices *choices = &scheduler->grids->first[index];

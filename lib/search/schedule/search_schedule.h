@@ -23,7 +23,8 @@ typedef struct SearchSchedule {
   uint32_t threads;                       // of a block; 0 = the planner's choice
   int64_t combine_parts[SEARCH_MAX_AXES]; // of the second kernel
   uint8_t combine_order[3];
-  bool second; // it is that of the second kernel: elements of parts, which need no whole instructions
+  bool second;  // it is that of the second kernel: elements of parts, which need no whole instructions
+  bool swapped; // a warpgroup's instruction takes the rows of products as its columns: they are rounded up to eights
 } SearchSchedule;
 
 typedef struct SearchCandidate {

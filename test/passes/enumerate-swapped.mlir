@@ -1,0 +1,32 @@
+// Rows that are no slabs of 64: products with their operands swapped are among the candidates, with rows rounded up to eights, and
+// are planned so. Where rows are slabs none are, nor on a GPU without warpgroup instructions.
+//
+// RUN: mirage-mlir-opt %s --mirage-enumerate=target=h100 --mirage-layout=target=h100 -o %t.mlir 2>/dev/null
+// RUN: FileCheck %s --input-file %t.mlir
+// RUN: mirage-mlir-opt %s --mirage-enumerate=target=a100 2>/dev/null | FileCheck %s --check-prefix=NONE
+// NONE-NOT: swap = true
+
+// CHECK-LABEL: graph @ragged_0(
+// CHECK: grid [56, 2] cluster [1, 2] schedule <warps = 12, swap = true, roles = [producer(4, 40), consumer(8, 232)], loads = [tensor(stages = 4), tensor(stages = 4, multicast = true)]>
+// CHECK: load {{.*}}tiles = [152]} : tensor<300x4096xf16> -> !mirage_block.tile<152x64xf16, shared
+// CHECK: loop 64 {{.*}} : !mirage_block.tile<152x256xf32, register> -> !mirage_block.tile<152x256xf32, shared
+mirage_kernel.graph @ragged(%x: tensor<300x4096xf16>, %w: tensor<4096x14336xf16>) -> tensor<300x14336xf16> {
+  %y = matmul %x, %w : tensor<300x4096xf16>, tensor<4096x14336xf16>
+  return %y : tensor<300x14336xf16>
+}
+
+// CHECK-LABEL: graph @few_0(
+// CHECK: schedule <warps = 12, swap = true, roles = [producer(4, 40), consumer(8, 232)], loads = [tensor(stages = 4), tensor(stages = 4)]>
+// CHECK: -> !mirage_block.tile<32x128xf16, shared
+mirage_kernel.graph @few(%x: tensor<32x2560xf16>, %w: tensor<2560x9728xf16>) -> tensor<32x9728xf16> {
+  %y = matmul %x, %w : tensor<32x2560xf16>, tensor<2560x9728xf16>
+  return %y : tensor<32x9728xf16>
+}
+
+// CHECK-LABEL: graph @slabs(
+// CHECK: graph @slabs_0(
+// CHECK-NOT: swap = true
+mirage_kernel.graph @slabs(%x: tensor<64x2560xf16>, %w: tensor<2560x9728xf16>) -> tensor<64x9728xf16> {
+  %y = matmul %x, %w : tensor<64x2560xf16>, tensor<2560x9728xf16>
+  return %y : tensor<64x9728xf16>
+}
