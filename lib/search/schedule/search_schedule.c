@@ -72,7 +72,14 @@ static uint64_t find_rounded(const SearchProgram *program, const SearchStructure
   return rounded;
 }
 
-// The axis of the rows of all products; 0: they have different ones, or one that the loop walks.
+static bool is_loaded(const SearchStructure *structure, uint32_t index) {
+  const SearchNode *node = &structure->nodes[index];
+  if (node->op == MIRAGE_OP_TRANSPOSE)
+    node = &structure->nodes[node->a];
+  return node->op == MIRAGE_OP_LOAD && mirage__search_is_inside(node->stage);
+}
+
+// The axis of the rows of all products; 0: they have different ones, or not all multiply what the loop loads.
 static uint32_t find_row_axis(const SearchStructure *structure) {
   uint32_t found = 0;
   for (uint32_t i = 0; i < structure->num_nodes; i++) {
@@ -80,7 +87,8 @@ static uint32_t find_row_axis(const SearchStructure *structure) {
     if (node->op != MIRAGE_OP_MATMUL)
       continue;
     uint32_t axis = mirage__search_axis_of(node->dims[SEARCH_RANK - 2]);
-    if ((found && found != axis) || axis == structure->loop_axis)
+    if ((found && found != axis) || axis == structure->loop_axis || !is_loaded(structure, node->a) ||
+        !is_loaded(structure, node->b))
       return 0;
     found = axis;
   }
