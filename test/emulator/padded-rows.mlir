@@ -10,9 +10,10 @@
 
 // A GPU without tensor copies has no use for longer rows, and nothing is copied whose rows are whole runs of 16 bytes.
 // RUN: mirage-mlir-opt %s --mirage-superoptimize='target=a100 measure=no' 2>/dev/null | FileCheck %s --check-prefix=A100
-// RUN: sed 's/133/136/g; s/1029/1032/g' %s > %t.aligned.mlir
+// RUN: sed 's/133/136/g; s/261/264/g; s/1029/1032/g' %s > %t.aligned.mlir
 // RUN: mirage-mlir-opt %t.aligned.mlir --mirage-superoptimize='target=h200 measure=no' 2>/dev/null | FileCheck %s --check-prefix=A100
 // A100-NOT: x136x{{b?}}f16>{{.*}}->{{.*}}x136x
+// A100-NOT: x264x{{b?}}f16>{{.*}}->{{.*}}x264x
 // A100-NOT: -> tensor<133x1032x
 
 // IR: graph @both_
@@ -25,9 +26,9 @@ mirage_kernel.graph @both(%x: tensor<1024x133xbf16>, %w: tensor<133x1029xbf16>) 
 }
 
 // IR: graph @transposed_
-// IR: custom {{.*}} : (tensor<1024x136xf16>, tensor<1029x136xf16>) -> tensor<1024x1029xf16>
-mirage_kernel.graph @transposed(%x: tensor<1024x133xf16>, %w: tensor<1029x133xf16>) -> tensor<1024x1029xf16> {
-  %0 = matmul %x, %w {transpose_b} : tensor<1024x133xf16>, tensor<1029x133xf16>
+// IR: custom {{.*}} : (tensor<1024x264xf16>, tensor<1029x264xf16>) -> tensor<1024x1029xf16>
+mirage_kernel.graph @transposed(%x: tensor<1024x261xf16>, %w: tensor<1029x261xf16>) -> tensor<1024x1029xf16> {
+  %0 = matmul %x, %w {transpose_b} : tensor<1024x261xf16>, tensor<1029x261xf16>
   return %0 : tensor<1024x1029xf16>
 }
 

@@ -8,19 +8,19 @@
 
 // CHECK: output 0 {{.*}}: ok
 
-// Tensor copies and warpgroups, with nothing of the sizes a multiple of 64.
+// Tensor copies and warpgroups, with nothing of the sizes a multiple of 64: rows are rounded up to eights, operands swapped.
 // TILES: @linear_{{.*}} attributes
-// TILES: roles = [{{.*}}producer({{.*}}loads = [tensor({{.*}}tensor(
-// TILES: load {{.*}}tiles = [64, 32]
+// TILES: swap = true, roles = [{{.*}}producer({{.*}}loads = [tensor({{.*}}tensor(
+// TILES: load {{.*}}tiles = [32, 64]
 mirage_kernel.graph @linear(%x: tensor<456x200xf16>, %w: tensor<200x440xf16>) -> tensor<456x440xf16> {
   %y = matmul %x, %w : tensor<456x200xf16>, tensor<200x440xf16>
   return %y : tensor<456x440xf16>
 }
 
-// Rows in two tiles of 64.
+// 100 rows in seven tiles of 16.
 // TILES: @gelu_{{.*}} attributes
-// TILES: roles = [{{.*}}producer(
-// TILES: load {{.*}}tiles = [64]
+// TILES: swap = true, roles = [{{.*}}producer(
+// TILES: load {{.*}}tiles = [16]
 mirage_kernel.graph @gelu(%x: tensor<100x256xbf16>, %w: tensor<256x1024xbf16>) -> tensor<100x1024xbf16> {
   %h = matmul %x, %w : tensor<100x256xbf16>, tensor<256x1024xbf16>
   %y = gelu_tanh %h : tensor<100x1024xbf16>
