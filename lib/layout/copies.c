@@ -12,6 +12,7 @@
 //          Without a copy engine, or anything for it to copy, there are only workers.
 #include "plan.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { LINE_BYTES = 128, SHORTEST_LINE = 32, MOST_BOX = 256, LEAST_AHEAD = 8, LEAST_PAIRED = 24 };
@@ -350,9 +351,10 @@ static const char *no_producer(const Plan *plan, int32_t workers) {
   return meets_in_loop(&plan->block) ? IN_LOOP : NULL;
 }
 
-bool mirage__pairs_at_once(double blocks, const MirageTarget *target) {
+bool mirage__pairs_at_once(double blocks, double rows_and_columns, const MirageTarget *target) {
   const double least_share = 0.75; // of the multiprocessors
-  return blocks >= least_share * target->num_sms && blocks <= target->num_sms;
+  enum { LEAST_SIDES = 384 }; // of 128 x 256, or 192 x 192; what neighbours load of smaller tiles leaves L2 once anyway
+  return rows_and_columns >= LEAST_SIDES && blocks >= least_share * target->num_sms && blocks <= target->num_sms;
 }
 
 bool mirage__copies_alike(const Block *block, const BlockLoad *load, uint32_t axis) {
@@ -387,15 +389,30 @@ static bool has_loop_of(const Plan *plan, int64_t iterations) {
   return false;
 }
 
-// Of so many blocks, which all begin at once, L2 is what products wait for: most multiprocessors are at work.
+// Rows of the products of loops, and the columns of all.
+static double rows_and_columns(const Plan *plan) {
+  double rows = 0, columns = 0;
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(&plan->block, &s, &view);) {
+    if (!mirage__is_product(view.op) || plan->block.steps[s].loop < 0)
+      continue;
+    const MirageType *result = mirage_ugraph_type(plan->graph, view.first_result);
+    rows = fmax(rows, (double)result->shape[result->rank - 2]);
+    columns += (double)result->shape[result->rank - 1];
+  }
+  return rows + columns;
+}
+
+// Of so many blocks, which all begin at once, L2 is what products of large tiles wait for: most multiprocessors are at work.
 static bool fills_at_once(const Plan *plan) {
-  return mirage__pairs_at_once(mirage__block_grid(&plan->block), plan->target) &&
+  return mirage__pairs_at_once(mirage__block_grid(&plan->block), rows_and_columns(plan), plan->target) &&
          has_loop_of(plan, MIRAGE_PAIRED_AT_ONCE);
 }
 
 // L2 is what large products wait for: blocks in twos share the larger operand. Short ones begin and end more often than that is worth
 // (1024 x 1024 x 4096, H200: 13.5 us, 15.0 in pairs), and where all tiles begin at once a pair waits for its two beginnings: there
-// loops have to be longer still (H100, 1500 x 3000 x 3000 in 128 tiles: 60.7 us, 48.5 in pairs; 1000 x 4096 x 4096: 57.1, 48.8).
+// loops have to be longer still (H100, 1500 x 3000 x 3000 in 128 tiles: 60.7 us, 48.5 in pairs; 1000 x 4096 x 4096: 57.1, 48.8), and tiles
+// large (1000 x 4096 x 1024 in tiles of 64 x 128: 15.9 us, 21.7 in pairs).
 static uint32_t choose_pairs(const Plan *plan) {
   const MirageCustomAttrs *custom = mirage__block_custom(&plan->block);
   bool at_once = mirage__block_grid(&plan->block) <= plan->target->num_sms;

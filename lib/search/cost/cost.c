@@ -55,6 +55,10 @@ static const double produced_saturates = 0.35; // from so many of the multiproce
 static const double between_lines = 0.3;       // of a line, which a row of a box that begins in its midst takes more
 static const double pair_exchange = 0.2;       // of the time of an exchange, between two blocks with producers,
 static const double more_exchange = 3;         // and of more of these (H100, 512 x 7168 x 2048 in four parts)
+static const double alone_rate =
+    1.6; // of that of L2, where no pairs share copies: neighbours ask for the same lines at once
+static const double alone_power =
+    1.25; // of a multiprocessor's share of the matrix rate, while others have nothing to do
 static const double warp_share = 0.45;       // of the matrix rate that warps reach where warpgroups have an instruction
 static const double overlap_loss = 0.1;      // share of the units that are not the bottleneck
 static const double direct_latency_us = 0.5; // of a step where every warp has one in flight, before its bytes arrive
@@ -526,7 +530,8 @@ static double copies_us(const CostKernel *kernel, double tiles, const MirageTarg
   double in_flight = fmin(kernel->beside, tiles) * copies_ahead(kernel, target) * kernel->iteration_bytes;
   double rate = fmin(port_share / target->num_sms * target->l2_bytes_per_us,
                      in_flight / (arrival_us + arriving_us(kernel, target)));
-  return fmax(bytes / (box_rate * target->l2_bytes_per_us), bytes * tiles / kernel->blocks / rate);
+  double l2 = box_rate * (kernel->paired ? 1 : alone_rate) * target->l2_bytes_per_us;
+  return fmax(bytes / l2, bytes * tiles / kernel->blocks / rate);
 }
 
 // How much longer device memory takes than if all multiprocessors asked it: in the last round few may, where a block has a
@@ -544,9 +549,9 @@ static double produced_us(const CostKernel *kernel, const MirageTarget *target) 
   double tiles = ceil(kernel->blocks / target->num_sms), share = tiles / kernel->blocks;
   double copies = kernel->l2_bytes - kernel->outside_bytes;
   double crowded = fmax(0, shared_flops * (kernel->operand_bytes + copies) / kernel->matmul_flops - 1);
-  double multiply =
-      kernel->matmul_flops * share * target->num_sms / target->matmul_flops_per_us * (1 + crowded_loss * crowded) +
-      turn_us * kernel->iterations * tiles;
+  double busy = fmin(kernel->blocks, target->num_sms), units = fmax(busy, target->num_sms / alone_power);
+  double multiply = kernel->matmul_flops * share * units / target->matmul_flops_per_us * (1 + crowded_loss * crowded) +
+                    turn_us * kernel->iterations * tiles;
   double copy = copies_us(kernel, tiles, target);
   double memory =
       kernel->dram_bytes * memory_rounds(kernel, tiles, target) / (target->dram_bytes_per_us * produced_rate);

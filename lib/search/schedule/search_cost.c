@@ -288,8 +288,10 @@ static double partial_bytes(const ScheduleWalk *walk) {
 static double paired_bytes(const ScheduleWalk *walk, const MirageTarget *target) {
   double most = 0;
   bool at_once = walk->kernel.blocks <= target->num_sms;
+  double sides = walk->kernel.least_rows + walk->guess.product_columns;
   if (!walk->kernel.produced || walk->kernel.beside > 1 || !target->has_cluster || walk->schedule->split > 1 ||
-      (at_once && (walk->iterations < MIRAGE_PAIRED_AT_ONCE || !mirage__pairs_at_once(walk->kernel.blocks, target))))
+      (at_once &&
+       (walk->iterations < MIRAGE_PAIRED_AT_ONCE || !mirage__pairs_at_once(walk->kernel.blocks, sides, target))))
     return 0;
   for (uint32_t axis = 1; axis < walk->program->num_axes; axis++)
     if (walk->schedule->parts[axis] % 2 == 0)
