@@ -1,5 +1,5 @@
 // Rows that are no slabs of 64: products with their operands swapped are among the candidates, with rows rounded up to eights, and
-// are planned so. Where rows are slabs none are, nor on a GPU without warpgroup instructions.
+// are planned so. Where rows are slabs the best one has them as they are; on a GPU without warpgroup instructions all do.
 //
 // RUN: mirage-mlir-opt %s --mirage-enumerate=target=h100 --mirage-layout=target=h100 -o %t.mlir 2>/dev/null
 // RUN: FileCheck %s --input-file %t.mlir
@@ -26,7 +26,18 @@ mirage_kernel.graph @few(%x: tensor<32x2560xf16>, %w: tensor<2560x9728xf16>) -> 
 // CHECK-LABEL: graph @slabs(
 // CHECK: graph @slabs_0(
 // CHECK-NOT: swap = true
+// CHECK: graph @slabs_1(
 mirage_kernel.graph @slabs(%x: tensor<64x2560xf16>, %w: tensor<2560x9728xf16>) -> tensor<64x9728xf16> {
   %y = matmul %x, %w : tensor<64x2560xf16>, tensor<2560x9728xf16>
   return %y : tensor<64x9728xf16>
+}
+
+// Tiles that all begin at once are pairs where they are large, as those of @ragged; these are not.
+// CHECK-LABEL: graph @tiles_0(
+// CHECK: grid [8, 16] schedule <
+// CHECK-NOT: multicast
+// CHECK: load {{.*}}!mirage_block.tile<64x128xf16, shared
+mirage_kernel.graph @tiles(%x: tensor<1000x4096xf16>, %w: tensor<4096x1024xf16>) -> tensor<1000x1024xf16> {
+  %y = matmul %x, %w : tensor<1000x4096xf16>, tensor<4096x1024xf16>
+  return %y : tensor<1000x1024xf16>
 }

@@ -298,6 +298,22 @@ static void test_warpgroups(void **state) {
   assert_int_equal(products(s, "h200"), 0);
 }
 
+// Rows that are no slab are the columns of the instruction, where columns are slabs and the schedule asks for it.
+static void test_warpgroups_that_swap(void **state) {
+  Linear s = linear(copied(MIRAGE_LANDING_TENSOR, 4));
+  s.m = 48, s.schedule.swap = true;
+  assert_true(products(s, "h200") > 0);
+  assert_int_equal(products(s, "a100"), 0);
+  s.m = 44; // no eights
+  assert_int_equal(products(s, "h200"), 0);
+  s.m = 64;
+  assert_true(products(s, "h200") > 0);
+  s.n = 72; // columns are no slab
+  assert_int_equal(products(s, "h200"), 0);
+  s.n = 128, s.dtype = MIRAGE_F32;
+  assert_int_equal(products(s, "h200"), 0);
+}
+
 // ------------------------------------------------------------------------------------------------------------ defects
 
 enum { MOST_ELEMENTS = 64 * 256 };
@@ -350,6 +366,7 @@ int main(void) {
       cmocka_unit_test(test_roles_that_are_not_possible),
       cmocka_unit_test(test_launch_of_copies),
       cmocka_unit_test(test_warpgroups),
+      cmocka_unit_test(test_warpgroups_that_swap),
       cmocka_unit_test(test_defects),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
