@@ -55,10 +55,8 @@ static const double produced_saturates = 0.35; // from so many of the multiproce
 static const double between_lines = 0.3;       // of a line, which a row of a box that begins in its midst takes more
 static const double pair_exchange = 0.2;       // of the time of an exchange, between two blocks with producers,
 static const double more_exchange = 3;         // and of more of these (H100, 512 x 7168 x 2048 in four parts)
-static const double alone_rate =
-    1.6; // of that of L2, where no pairs share copies: neighbours ask for the same lines at once
-static const double alone_power =
-    1.25; // of a multiprocessor's share of the matrix rate, while others have nothing to do
+static const double alone_rate = 1.6;        // of L2's, where no pairs share copies: neighbours ask for the same lines
+static const double alone_power = 1.25;      // of a multiprocessor's share of the matrix rate, while others are idle
 static const double warp_share = 0.45;       // of the matrix rate that warps reach where warpgroups have an instruction
 static const double overlap_loss = 0.1;      // share of the units that are not the bottleneck
 static const double direct_latency_us = 0.5; // of a step where every warp has one in flight, before its bytes arrive
