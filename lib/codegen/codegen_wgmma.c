@@ -66,9 +66,10 @@ static void set_cells(Emit *e, const Carry *carry, LLVMValueRef *cells) {
     mirage__set(e, carry->acc.cells[i], cells[i]);
 }
 
+// A sum that a loop carries in these registers. What it does not carry is stored at once.
 static bool runs_on(const Emit *e, const Carry *carry) {
-  int32_t loop = e->block.values[mirage_ugraph_result(e->block.graph, carry->node, 0).index].loop;
-  return loop >= 0 && e->loops[loop].lag;
+  const BlockValue *product = &e->block.values[mirage_ugraph_result(e->block.graph, carry->node, 0).index];
+  return product->loop >= 0 && product->carried && e->loops[product->loop].lag;
 }
 
 typedef struct Step {

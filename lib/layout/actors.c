@@ -209,7 +209,8 @@ static void number_mbarriers(Derive *d, Channel *channel) {
                            .first = block->num_mbarriers,
                            .arrivals = mirage__team_workers(&block->team) * (int32_t)blocks};
   block->num_mbarriers += channel->stages;
-  bool waits = threads_copy(block, channel->loop) && !block->loops[channel->loop].ahead;
+  // Who has one stage waits for its products, too: it is given back before the next iteration comes.
+  bool waits = (threads_copy(block, channel->loop) && !block->loops[channel->loop].ahead) || channel->stages == 1;
   if (!waits && (d->producer || block->loops[channel->loop].ahead)) // who copies else waits for all that has been read
     channel->lag = lag_of(block, block->loops[channel->loop].node);
 }

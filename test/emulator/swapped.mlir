@@ -14,6 +14,7 @@
 // RUN: FileCheck %s --check-prefix=ASKED --input-file %t.asked.ptx
 // RUN: mirage-run --target=emulator --program=split --emit-ptx=%t.split.ptx %t.mlir | FileCheck %s
 // RUN: FileCheck %s --check-prefix=SPLIT --input-file %t.split.ptx
+// RUN: mirage-run --target=emulator --program=too_many %t.mlir | FileCheck %s
 // RUN: mirage-run --target=emulator --program=narrow --emit-ptx=%t.narrow.ptx %t.mlir | FileCheck %s
 // RUN: FileCheck %s --check-prefix=FEW --input-file %t.narrow.ptx
 // RUN: mirage-run --target=emulator --program=computed --emit-ptx=%t.computed.ptx %t.mlir | FileCheck %s
@@ -176,4 +177,24 @@ mirage_kernel.graph @unasked(%x: tensor<48x256xf16>, %w: tensor<256x256xf16>) ->
     store %s, %o {grid = [1]} : !mirage_block.tile<48x128xf32>, tensor<48x256xf16>
   }
   return %y : tensor<48x256xf16>
+}
+
+// One of two sums has no room in registers: it is added to in shared memory, where its products must have come.
+mirage_kernel.graph @too_many(%x: tensor<56x320xbf16>, %w: tensor<320x256xbf16>, %v: tensor<320x256xbf16>, %b: tensor<256xbf16>) -> tensor<56x256xbf16> attributes {mirage_kernel.input_scales = array<f64: 1.0, 0.0559, 0.0559, 1.0>} {
+  %y = custom (%cx = %x, %cw = %w, %cv = %v, %cb = %b) outs(%o) grid [1, 1] schedule <swap = true, roles = [producer(4, 40), consumer(4, 240)], loads = [tensor(stages = 2), tensor(stages = 2), tensor(stages = 2), register]> : (tensor<56x320xbf16>, tensor<320x256xbf16>, tensor<320x256xbf16>, tensor<256xbf16>) -> tensor<56x256xbf16> {
+    %z = constant 0.0 : !mirage_block.tile<56x256xf32>
+    %s:2 = loop 5 (%p = %z sum, %q = %z sum) : !mirage_block.tile<56x256xf32>, !mirage_block.tile<56x256xf32> {
+      %1 = load %cx {grid = [-1, 0], loop = [1]} : tensor<56x320xbf16> -> !mirage_block.tile<56x64xbf16>
+      %w0 = load %cw {grid = [1], loop = [0]} : tensor<320x256xbf16> -> !mirage_block.tile<64x256xbf16>
+      %m0 = matmul %1, %w0 : !mirage_block.tile<56x64xbf16>, !mirage_block.tile<64x256xbf16>
+      %w1 = load %cv {grid = [1], loop = [0]} : tensor<320x256xbf16> -> !mirage_block.tile<64x256xbf16>
+      %m1 = matmul %1, %w1 : !mirage_block.tile<56x64xbf16>, !mirage_block.tile<64x256xbf16>
+      yield %m0, %m1 : !mirage_block.tile<56x256xf32>, !mirage_block.tile<56x256xf32>
+    }
+    %h = mul %s#0, %s#1 : !mirage_block.tile<56x256xf32>, !mirage_block.tile<56x256xf32>
+    %bt = load %cb {grid = [0]} : tensor<256xbf16> -> !mirage_block.tile<256xbf16>
+    %bb = add %h, %bt : !mirage_block.tile<56x256xf32>, !mirage_block.tile<256xbf16>
+    store %bb, %o {grid = [1, 0]} : !mirage_block.tile<56x256xf32>, tensor<56x256xbf16>
+  }
+  return %y : tensor<56x256xbf16>
 }
