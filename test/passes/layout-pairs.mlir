@@ -110,15 +110,37 @@ mirage_kernel.graph @few(%x: tensor<1024x3072xf16>, %w: tensor<3072x1024xf16>) -
   return %y : tensor<1024x1024xf16>
 }
 
-// Nearly all multiprocessors have one tile, and begin at once: pairs where the loop is long, not where it is short.
+// Nearly all multiprocessors have one tile, and begin at once: pairs where the loop is long and tiles are large.
 // CHECK-LABEL: @at_once(
 // CHECK: cluster [2]
-mirage_kernel.graph @at_once_program(%x: tensor<1024x3072xf16>, %w: tensor<3072x2048xf16>) -> tensor<1024x2048xf16> {
+mirage_kernel.graph @at_once_program(%x: tensor<1536x3072xf16>, %w: tensor<3072x3072xf16>) -> tensor<1536x3072xf16> {
+  %y = matmul %x, %w : tensor<1536x3072xf16>, tensor<3072x3072xf16>
+  return %y : tensor<1536x3072xf16>
+}
+
+mirage_kernel.graph @at_once(%x: tensor<1536x3072xf16>, %w: tensor<3072x3072xf16>) -> tensor<1536x3072xf16> attributes {source = @at_once_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [16, 8] : (tensor<1536x3072xf16>, tensor<3072x3072xf16>) -> tensor<1536x3072xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<192x192xf32>
+    %acc = loop 48 (%a = %zero sum) : !mirage_block.tile<192x192xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<1536x3072xf16> -> !mirage_block.tile<192x64xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<3072x3072xf16> -> !mirage_block.tile<64x192xf16>
+      %p = matmul %xt, %wt : !mirage_block.tile<192x64xf16>, !mirage_block.tile<64x192xf16>
+      yield %p : !mirage_block.tile<192x192xf32>
+    }
+    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<192x192xf32>, tensor<1536x3072xf16>
+  }
+  return %y : tensor<1536x3072xf16>
+}
+
+// Small tiles leave L2 once without being shared.
+// CHECK-LABEL: @at_once_in_small_tiles(
+// CHECK-NOT: cluster
+mirage_kernel.graph @at_once_in_small_tiles_program(%x: tensor<1024x3072xf16>, %w: tensor<3072x2048xf16>) -> tensor<1024x2048xf16> {
   %y = matmul %x, %w : tensor<1024x3072xf16>, tensor<3072x2048xf16>
   return %y : tensor<1024x2048xf16>
 }
 
-mirage_kernel.graph @at_once(%x: tensor<1024x3072xf16>, %w: tensor<3072x2048xf16>) -> tensor<1024x2048xf16> attributes {source = @at_once_program} {
+mirage_kernel.graph @at_once_in_small_tiles(%x: tensor<1024x3072xf16>, %w: tensor<3072x2048xf16>) -> tensor<1024x2048xf16> attributes {source = @at_once_in_small_tiles_program} {
   %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [16, 8] : (tensor<1024x3072xf16>, tensor<3072x2048xf16>) -> tensor<1024x2048xf16> {
     %zero = constant 0.0 : !mirage_block.tile<128x128xf32>
     %acc = loop 48 (%a = %zero sum) : !mirage_block.tile<128x128xf32> {
@@ -132,25 +154,26 @@ mirage_kernel.graph @at_once(%x: tensor<1024x3072xf16>, %w: tensor<3072x2048xf16
   return %y : tensor<1024x2048xf16>
 }
 
+// But not where it is short.
 // CHECK-LABEL: @at_once_briefly(
 // CHECK-NOT: cluster
-mirage_kernel.graph @at_once_briefly_program(%x: tensor<1024x1536xf16>, %w: tensor<1536x2048xf16>) -> tensor<1024x2048xf16> {
-  %y = matmul %x, %w : tensor<1024x1536xf16>, tensor<1536x2048xf16>
-  return %y : tensor<1024x2048xf16>
+mirage_kernel.graph @at_once_briefly_program(%x: tensor<1536x1536xf16>, %w: tensor<1536x3072xf16>) -> tensor<1536x3072xf16> {
+  %y = matmul %x, %w : tensor<1536x1536xf16>, tensor<1536x3072xf16>
+  return %y : tensor<1536x3072xf16>
 }
 
-mirage_kernel.graph @at_once_briefly(%x: tensor<1024x1536xf16>, %w: tensor<1536x2048xf16>) -> tensor<1024x2048xf16> attributes {source = @at_once_briefly_program} {
-  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [16, 8] : (tensor<1024x1536xf16>, tensor<1536x2048xf16>) -> tensor<1024x2048xf16> {
-    %zero = constant 0.0 : !mirage_block.tile<128x128xf32>
-    %acc = loop 24 (%a = %zero sum) : !mirage_block.tile<128x128xf32> {
-      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<1024x1536xf16> -> !mirage_block.tile<128x64xf16>
-      %wt = load %wk {grid = [1], loop = [0]} : tensor<1536x2048xf16> -> !mirage_block.tile<64x128xf16>
-      %p = matmul %xt, %wt : !mirage_block.tile<128x64xf16>, !mirage_block.tile<64x128xf16>
-      yield %p : !mirage_block.tile<128x128xf32>
+mirage_kernel.graph @at_once_briefly(%x: tensor<1536x1536xf16>, %w: tensor<1536x3072xf16>) -> tensor<1536x3072xf16> attributes {source = @at_once_briefly_program} {
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [16, 8] : (tensor<1536x1536xf16>, tensor<1536x3072xf16>) -> tensor<1536x3072xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<192x192xf32>
+    %acc = loop 24 (%a = %zero sum) : !mirage_block.tile<192x192xf32> {
+      %xt = load %xk {grid = [-1, 0], loop = [1]} : tensor<1536x1536xf16> -> !mirage_block.tile<192x64xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<1536x3072xf16> -> !mirage_block.tile<64x192xf16>
+      %p = matmul %xt, %wt : !mirage_block.tile<192x64xf16>, !mirage_block.tile<64x192xf16>
+      yield %p : !mirage_block.tile<192x192xf32>
     }
-    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<128x128xf32>, tensor<1024x2048xf16>
+    store %acc, %yk {grid = [1, 0]} : !mirage_block.tile<192x192xf32>, tensor<1536x3072xf16>
   }
-  return %y : tensor<1024x2048xf16>
+  return %y : tensor<1536x3072xf16>
 }
 
 // A short loop is over before sharing pays.

@@ -138,6 +138,7 @@ static uint32_t read_schedule(const ReplayWalk *walk, const SearchStructure *str
   if (structure->loop_axis)
     out->parts[structure->loop_axis] = first->range;
   out->split = first->split;
+  out->swapped = first->swapped && mirage__search_may_swap(program, structure, walk->space->options->target, out);
   if (out->split == 1)
     return 1;
   out->combine = first->by_cluster ? SEARCH_BY_CLUSTER : first->by_grid ? SEARCH_BY_GRID : SEARCH_BY_KERNEL;

@@ -47,6 +47,7 @@ typedef struct ReplayKernel {
   int64_t split, range;               // of the loop's axis: blocks, iterations
   bool by_grid, by_cluster;           // meets other blocks
   bool adds_parts;                    // that another kernel stored
+  bool swapped;                       // asks for the operands of products to be swapped
 } ReplayKernel;
 
 enum { REPLAY_MAX_KERNELS = 16, REPLAY_MAX_STEPS = 256 };

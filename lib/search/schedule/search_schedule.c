@@ -492,23 +492,21 @@ static void keep_split(Scheduler *scheduler, SearchSchedule *schedule, int64_t b
     keep_combined(scheduler, schedule, blocks);
 }
 
-// Whether products may be tried with their operands swapped: where rows, as they are, are no slabs of a warpgroup's instruction, or
-// only since many are added.
-static bool may_swap(const Scheduler *scheduler, const SearchSchedule *schedule) {
-  const SearchStructure *structure = scheduler->structure;
+bool mirage__search_may_swap(const SearchProgram *program, const SearchStructure *structure, const MirageTarget *target,
+                             const SearchSchedule *schedule) {
   uint8_t axis = (uint8_t)structure->row_axis;
-  SearchSchedule swapped = *schedule;
-  swapped.swapped = true;
-  int64_t rows = mirage__search_tile_extent(scheduler->program, structure, schedule, axis);
-  int64_t eights = mirage__search_tile_extent(scheduler->program, structure, &swapped, axis);
-  return axis && scheduler->options->target->has_wgmma && eights % ALIGNED == 0 &&
-         (rows % WARPGROUP_ROWS || eights != rows);
+  SearchSchedule straight = *schedule, swapped = *schedule;
+  straight.swapped = false, swapped.swapped = true;
+  int64_t rows = mirage__search_tile_extent(program, structure, &straight, axis);
+  int64_t eights = mirage__search_tile_extent(program, structure, &swapped, axis);
+  return axis && target->has_wgmma && eights % ALIGNED == 0 && (rows % WARPGROUP_ROWS || eights != rows);
 }
 
 static void choose(Scheduler *scheduler, uint32_t index, uint32_t num_split, int64_t blocks, SearchSchedule *schedule) {
   if (index == scheduler->grids->num) {
     keep_split(scheduler, schedule, blocks);
-    schedule->swapped = may_swap(scheduler, schedule);
+    schedule->swapped =
+        mirage__search_may_swap(scheduler->program, scheduler->structure, scheduler->options->target, schedule);
     if (schedule->swapped)
       keep_split(scheduler, schedule, blocks);
     schedule->swapped = false;
