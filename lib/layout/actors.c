@@ -95,9 +95,9 @@ int32_t mirage__accumulator_limit(const Team *team) {
 }
 
 int32_t mirage__warpgroup_limit(const Team *team, bool swap) {
-  int32_t limit = mirage__accumulator_limit(team);
   if (swap) // nothing is computed in them
     return mirage__team_registers(team) - OTHERS;
+  int32_t limit = mirage__accumulator_limit(team);
   bool three = mirage__team_workers(team) == MIRAGE_THREE_GROUPS;
   return three && limit < MIRAGE_THREE_GROUPS_MOST ? MIRAGE_THREE_GROUPS_MOST : limit;
 }

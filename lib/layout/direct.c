@@ -484,12 +484,11 @@ static const char *take_loop(Plan *plan, int32_t l) {
 MirageStatus mirage__plan_direct(Plan *plan, const char **out_why) {
   bool taken = false;
   const Team *team = &plan->block.team;
-  *out_why = "there is no loop";
+  const char *asked = team->swap ? "products are asked for with their operands swapped" : NULL;
   if (team->divide == DIVIDE_ROWS) // direct loops split the reduction
-    *out_why = "the schedule asks for rows of its own for each warp";
-  else if (team->swap)
-    *out_why = "products are asked for with their operands swapped";
-  if (team->divide == DIVIDE_ROWS || team->swap)
+    asked = "the schedule asks for rows of its own for each warp";
+  *out_why = asked && plan->block.num_loops ? asked : "there is no loop";
+  if (asked)
     return MIRAGE_OK;
   plan->sides_open = mirage__team_warps(team) == 0 && !mirage__team_first(team, ACTOR_SIDE);
   for (int32_t l = 0; l < plan->block.num_loops; l++) {

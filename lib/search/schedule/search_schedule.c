@@ -495,11 +495,13 @@ static void keep_split(Scheduler *scheduler, SearchSchedule *schedule, int64_t b
 bool mirage__search_may_swap(const SearchProgram *program, const SearchStructure *structure, const MirageTarget *target,
                              const SearchSchedule *schedule) {
   uint8_t axis = (uint8_t)structure->row_axis;
+  if (!axis || !target->has_wgmma)
+    return false;
   SearchSchedule straight = *schedule, swapped = *schedule;
   straight.swapped = false, swapped.swapped = true;
   int64_t rows = mirage__search_tile_extent(program, structure, &straight, axis);
   int64_t eights = mirage__search_tile_extent(program, structure, &swapped, axis);
-  return axis && target->has_wgmma && eights % ALIGNED == 0 && (rows % WARPGROUP_ROWS || eights != rows);
+  return eights % ALIGNED == 0 && (rows % WARPGROUP_ROWS || eights != rows);
 }
 
 static void choose(Scheduler *scheduler, uint32_t index, uint32_t num_split, int64_t blocks, SearchSchedule *schedule) {
