@@ -86,7 +86,8 @@ enum {
   CU_TENSOR_FLOAT32 = 7,
   CU_TENSOR_BFLOAT16 = 9,
   CU_TENSOR_NO_INTERLEAVE = 0,
-  CU_TENSOR_L2_256_BYTES = 3, // what a miss brings into the L2 cache
+  CU_TENSOR_L2_128_BYTES = 2, // what a miss brings into the L2 cache
+  CU_TENSOR_L2_256_BYTES = 3,
   CU_TENSOR_FILL_ZERO = 0,
 };
 

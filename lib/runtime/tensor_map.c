@@ -86,6 +86,16 @@ static int element_type(MirageDType dtype) {
   }
 }
 
+// What a miss brings into L2. Where rows begin in the midst of a line, each row of a box asks for two, and for their
+// neighbours if these come in twos (H100, 2048 x 3000 x 3000: 73.5 us with 256 bytes, 62.1 with 128).
+static int fetched(const MirageTensorMap *map) {
+  enum { LINE = 128 };
+  for (uint32_t dim = 1; dim < map->rank; dim++)
+    if (map->strides[dim] % LINE != 0)
+      return CU_TENSOR_L2_128_BYTES;
+  return CU_TENSOR_L2_256_BYTES;
+}
+
 CuResult mirage__tensor_map_encode(const MirageDevice *device, const MirageTensorMap *map, uint64_t address,
                                    CuTensorMap *out_map) {
   uint64_t extents[MIRAGE_MAP_RANK], strides[MIRAGE_MAP_RANK];
@@ -98,5 +108,5 @@ CuResult mirage__tensor_map_encode(const MirageDevice *device, const MirageTenso
   }
   return device->cuda.tensor_map_encode(out_map, element_type(map->dtype), map->rank, (void *)(uintptr_t)address,
                                         extents, strides + 1, box, steps, CU_TENSOR_NO_INTERLEAVE, map->swizzle,
-                                        CU_TENSOR_L2_256_BYTES, CU_TENSOR_FILL_ZERO);
+                                        fetched(map), CU_TENSOR_FILL_ZERO);
 }

@@ -599,7 +599,8 @@ CuResult cuTensorMapEncodeTiled(CuTensorMap *map, int dtype, uint32_t rank, void
   ENTER(); // needs no context
   if ((uintptr_t)map % 64 != 0 || (uintptr_t)address % 16 != 0 || rank < 1 || rank > 5)
     return INVALID_VALUE;
-  FakeMap wanted = {.address = (uintptr_t)address, .dtype = dtype, .swizzle = swizzle, .rank = rank};
+  FakeMap wanted = {
+      .address = (uintptr_t)address, .dtype = dtype, .swizzle = swizzle, .l2_promotion = l2_promotion, .rank = rank};
   memcpy(wanted.extents, extents, rank * sizeof *extents);
   memcpy(wanted.strides, strides, (rank - 1) * sizeof *strides);
   memcpy(wanted.box, box, rank * sizeof *box);

@@ -10,7 +10,7 @@ enum { FAKE_MAX_LAUNCHES = 256, FAKE_MAX_POINTERS = 8, FAKE_MAX_MAPS = 2 };
 /// What the fake driver writes into a CuTensorMap: what it was asked for.
 typedef struct FakeMap {
   uint64_t address, extents[5], strides[4]; // strides of all dimensions but the innermost
-  int dtype, swizzle;
+  int dtype, swizzle, l2_promotion;
   uint32_t rank, box[5];
 } FakeMap;
 

@@ -426,6 +426,22 @@ static void test_launch_tensor_maps(void **unused) {
   mirage_device_destroy(device);
 }
 
+// Rows of 3000 f16 begin in the midst of lines of L2, those of 3072 do not.
+static void test_tensor_maps_fetch_lines(void **unused) {
+  MirageDevice *device = open_device();
+  MirageModule *module = load_module(device, "k 2+2\n");
+  MirageTensorMap maps[2] = {box_map(0, 100), box_map(1, 100)};
+  MirageLaunchConfig config = {"k", {1, 1, 1}, {1, 1, 1}, 32, 0, false, false, 2, maps};
+  uint64_t pointers[] = {0x100, 0x230};
+  maps[0].strides[1] = 6000;
+  maps[1].strides[1] = 6144;
+  assert_int_equal(mirage_module_launch(module, &config, 2, pointers, NULL, NULL), MIRAGE_OK);
+  assert_int_equal(fake->launches[0].maps[0].l2_promotion, CU_TENSOR_L2_128_BYTES);
+  assert_int_equal(fake->launches[0].maps[1].l2_promotion, CU_TENSOR_L2_256_BYTES);
+  mirage_module_unload(module);
+  mirage_device_destroy(device);
+}
+
 static void test_launch_tensor_maps_refused(void **unused) {
   MirageTensorMap maps[10];
   for (int i = 0; i < 10; i++)
@@ -528,6 +544,7 @@ int main(void) {
       ON_FAKE(test_launch_of_meeting_blocks),
       ON_FAKE(test_launch_refused),
       ON_FAKE(test_launch_tensor_maps),
+      ON_FAKE(test_tensor_maps_fetch_lines),
       ON_FAKE(test_launch_tensor_maps_refused),
       ON_FAKE(test_launch_tensor_maps_unavailable),
       ON_FAKE(test_launch_fails_in_driver),
