@@ -6,7 +6,7 @@
 
 /// Whether tensor copies cannot read rows of the matrix [.., rows, columns], and could read those of a padded copy.
 bool mirage__may_pad(const MirageType *matrix);
-/// The type of the copy: as many columns as make whole runs of 16 bytes.
+/// The type of the copy: as many columns as make whole runs of 16 bytes, or whole lines of 128 in long rows.
 MirageType mirage__padded_type(const MirageType *matrix);
 /// Appends a kernel that copies the matrix, with zeros behind each row; returns the copy, {0} after a builder's failure.
 MirageValue mirage__pad_rows(MirageUGraph *graph, MirageValue matrix);
