@@ -140,15 +140,22 @@ typedef struct RowLoads {
   int64_t values, same;
   int64_t tensors, bytes, room;
   bool torn, meets; // blocks of a cluster share them
+  double beside;    // blocks for each multiprocessor
 } RowLoads;
 
 /// How rows of `columns` are divided among `warps` (0 = open; `*out_warps` are chosen then): items.c. False: the registers
 /// do not hold them.
 bool mirage__rows_in_threads(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items,
                              int32_t *out_warps);
-/// The same where nothing is reduced, of a block of so many operators: elements.c.
-ThreadRows mirage__elements_in_threads(int64_t rows, int64_t columns, int32_t operators, int32_t warps,
-                                       int32_t *out_warps);
+/// Blocks of element-wise operators: the shape of what each stores, of so many operators, on so many multiprocessors.
+typedef struct ElementTiles {
+  double blocks;
+  int64_t rows, columns;
+  int32_t operators, num_sms;
+} ElementTiles;
+
+/// How such elements are divided among `asked` warps (0 = open; `*out_warps` are chosen then): elements.c.
+ThreadRows mirage__elements_in_threads(const ElementTiles *tiles, int32_t asked, int32_t *out_warps);
 /// Rows in hand one after the other, until all are done.
 int32_t mirage__thread_turns(const ThreadRows *items);
 

@@ -6,16 +6,19 @@
 // each of a row at a time, in two pieces.
 //
 // The threads follow the rows: as many as a row has pieces of up to 8 columns stand side by side, the others take rows
-// below. What depends on the column only is known for all rows of a thread.
+// below. What depends on the column only is known for all rows of a thread. Best is a thread for each piece; and where all
+// blocks together have few pieces, narrower ones, since arithmetic waits for itself and only other threads fill the time.
 #include "plan.h"
 
 enum {
-  WIDEST = 8, // columns of a piece
-  MOST_WARPS = 8,
-  REGISTERS = 48,    // of a thread, about
-  MOST_STEPS = 400,  // what code generation remembers of an element
-  MOST_TOGETHER = 4, // pieces of rows that a thread loads before it computes the first
-  MOST_CODE = 2048,  // operators times columns that code is written out for
+  WIDEST = 8,    // columns of a piece
+  NARROWEST = 2, // that more threads make it
+  MOST_WARPS = 16,
+  ENOUGH_THREADS = 512, // of a multiprocessor
+  REGISTERS = 48,       // of a thread, about
+  MOST_STEPS = 400,     // what code generation remembers of an element
+  MOST_TOGETHER = 4,    // pieces of rows that a thread loads before it computes the first
+  MOST_CODE = 2048,     // operators times columns that code is written out for
 };
 
 static bool is_movement(MirageOp op) {
@@ -64,27 +67,37 @@ static const MirageType *common_shape(const Plan *plan, const char **out_why) {
   return *out_why ? NULL : shape;
 }
 
-static int32_t choose_warps(int64_t elements) {
+// Whether `threads` have something to do but for an eighth of them.
+static bool are_busy(int64_t threads, int64_t pieces) { return 8 * pieces >= 7 * threads; }
+
+static int32_t choose_warps(int64_t pieces) {
   int32_t warps = MOST_WARPS;
-  while (warps > 1 && elements < (int64_t)warps * 32 * WIDEST)
+  while (warps > 1 && !are_busy((int64_t)warps * 32, pieces))
     warps /= 2;
   return warps;
 }
 
+// As wide as rows allow, unless that leaves threads idle: of `asked` warps, or of the multiprocessors.
+static uint32_t choose_width(const ElementTiles *tiles, int32_t asked) {
+  int64_t elements = tiles->rows * tiles->columns;
+  uint32_t width = WIDEST;
+  while (tiles->columns % width || (width > 1 && !are_busy((int64_t)asked * 32, elements / width)) ||
+         (width > NARROWEST && tiles->blocks * elements / width < (double)ENOUGH_THREADS * tiles->num_sms))
+    width /= 2;
+  return width;
+}
+
 static int32_t least(int64_t a, int64_t b) { return (int32_t)(a < b ? a : b); }
 
-// As many threads stand across a row as it has pieces; as wide pieces as leave no thread idle.
-ThreadRows mirage__elements_in_threads(int64_t rows, int64_t columns, int32_t operators, int32_t warps,
-                                       int32_t *out_warps) {
-  *out_warps = warps ? warps : choose_warps(rows * columns);
+ThreadRows mirage__elements_in_threads(const ElementTiles *tiles, int32_t asked, int32_t *out_warps) {
+  int64_t rows = tiles->rows, columns = tiles->columns;
+  uint32_t width = choose_width(tiles, asked);
+  *out_warps = asked ? asked : choose_warps(rows * columns / width);
   int64_t threads = (int64_t)*out_warps * 32;
-  uint32_t width = WIDEST;
-  while (columns % width || (width > 1 && columns * rows / width < threads))
-    width /= 2;
   int64_t vectors = columns / width;
   int32_t teams = least(vectors < threads ? threads / vectors : 1, rows);
   int32_t across = teams > 1 ? (int32_t)vectors : (int32_t)threads;
-  int32_t most = least(MOST_TOGETHER, 1 + MOST_CODE / ((int64_t)width * (operators + 1)));
+  int32_t most = least(MOST_TOGETHER, 1 + MOST_CODE / ((int64_t)width * (tiles->operators + 1)));
   int32_t together = least(most, (rows + teams - 1) / teams), pieces = (int32_t)((vectors + across - 1) / across);
   return (ThreadRows){.on = true,
                       .apart = true,
@@ -109,7 +122,12 @@ MirageStatus mirage__plan_elements(Plan *plan, const char **out_why) {
     return MIRAGE_OK;
   int64_t columns = shape->shape[shape->rank - 1], rows = mirage_type_elements(shape) / columns;
   int32_t warps, asked = mirage__team_warps(&block->team);
-  block->items = mirage__elements_in_threads(rows, columns, block->num_steps, asked, &warps);
+  ElementTiles tiles = {.blocks = (double)mirage__block_grid(block),
+                        .rows = rows,
+                        .columns = columns,
+                        .operators = block->num_steps,
+                        .num_sms = plan->target->num_sms};
+  block->items = mirage__elements_in_threads(&tiles, asked, &warps);
   block->items.shape = *shape;
   mirage__team_set_warps(&block->team, warps);
   for (uint32_t i = 0; i < block->num_loads; i++)

@@ -107,10 +107,13 @@ static const double cut_flops = 20;   // for an element out of two windows that 
 static const double drained_us = 9;   // where blocks meet again: what they stored before must have reached L2
 static const double long_rows_share = 0.97;    // of the multiprocessors, that clusters of such blocks can occupy
 static const double long_rows_saturate = 0.95; // of the multiprocessors, at work, saturate device memory
-static const double long_rows_loss = 0.05;     // of the units that are not the bottleneck
-static const double first_cache_bytes = 24e3;  // beside which there is no shared memory left
-static const double next_rows_us = 0.3;        // of which nothing else hides, where another follows
-static const double few_turns = 3; // turns of a multiprocessor, of those of all its blocks, that nothing hides,
+static const double more_members =
+    0.25; // longer for each doubling of a cluster beyond two (H100, layer norm of 64 x 128256: 17.7, 20.9, 25.0 us)
+static const double long_rows_loss = 0.05;    // of the units that are not the bottleneck
+static const double first_cache_bytes = 24e3; // beside which there is no shared memory left
+static const double next_rows_us = 0.3;       // of which nothing else hides, where another follows
+static const double few_turns = 3;     // turns of a multiprocessor, of those of all its blocks, that nothing hides,
+static const double piece_loss = 0.04; // of a thread that loads several pieces before it computes (H100, chains)
 static const double most_turns_loss = 0.45; // but no more of reading than this (H100, gradient of RMSNorm, 8192 rows)
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
@@ -261,7 +264,10 @@ void mirage__cost_outside(CostKernel *kernel, MirageOp op) {
   kernel->outside_products += product;
 }
 
-void mirage__cost_rows_ahead(CostKernel *kernel, const ThreadRows *items) {
+void mirage__cost_threads(CostKernel *kernel, const ThreadRows *items) {
+  kernel->turns = mirage__thread_turns(items);
+  kernel->registers = items->registers;
+  kernel->pieces = items->apart ? items->together * items->abreast : 0;
   if (!items->ahead)
     return;
   kernel->turn_bytes = (double)items->together * items->tensors * items->windows * ROW_WINDOW;
@@ -582,7 +588,8 @@ static double thread_us(const CostKernel *kernel, double narrow_us, double meeti
   }
   if (o.resident < 2 && rounds > 1) // nobody loads while the only block waits
     longest = fmax(longest, units[0] + units[WAITING]);
-  return longest + overlap_loss * fmax(0, sum - longest) + latency / 4 + meeting_us +
+  double gathered = 1 + piece_loss * fmax(0, kernel->pieces - 1);
+  return longest * gathered + overlap_loss * fmax(0, sum - longest) + latency / 4 + meeting_us +
          next_rows_us * (kernel->turns - 1) + outside_us * kernel->outside;
 }
 
@@ -618,7 +625,8 @@ static double rows_ahead_us(const CostKernel *kernel, double meeting_us, const M
     sum += units[i];
   }
   double passes = seen * passes_us(kernel, target) * turns * o.resident;
-  return longest + long_rows_loss * (sum - longest) + latency_us + passes;
+  double crowded = 1 + more_members * fmax(0, log2(fmax(1, kernel->cluster)) - 1);
+  return (longest + long_rows_loss * (sum - longest) + latency_us + passes) * crowded;
 }
 
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {

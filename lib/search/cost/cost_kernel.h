@@ -53,6 +53,7 @@ typedef struct CostKernel {
   double collective_us;     // waiting for other blocks
   double cluster;           // blocks that meet through distributed shared memory; 0 = none
   double turns;             // of rows that a block takes one after the other, in registers; 0 = its tiles are not there
+  double pieces;            // of element-wise rows, that a thread has in hand at once; 0 = rows are reduced
   double turn_bytes; // of such rows, that come by way of shared memory ahead of their turn; 0 = straight to registers
   double same_bytes; // that a turn reads out of L2, since they are the same for all
   double row_bytes, cut_flops; // of an element of them; to cut out of windows what is the same for all rows
@@ -90,8 +91,9 @@ void mirage__cost_store(CostKernel *kernel, const MirageType *tensor, const Mira
 void mirage__cost_boxes(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
 /// A sum or maximum of one tile over `members` blocks.
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster);
-/// Rows that wait in shared memory: bytes of a turn, and of all of them; whole windows are accessed, however they begin.
-void mirage__cost_rows_ahead(CostKernel *kernel, const ThreadRows *items);
+/// Rows in threads: turns, registers; and of rows that wait in shared memory bytes of a turn, and of all of them: whole
+/// windows are accessed, however they begin.
+void mirage__cost_threads(CostKernel *kernel, const ThreadRows *items);
 /// Microseconds without the launch; infinity when blocks that meet cannot all run at once.
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target);
 

@@ -260,9 +260,7 @@ CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
   for (int32_t s = 0; s < block->num_steps; s++)
     add_step(&walk, block->steps[s]);
   if (block->items.on) {
-    kernel->turns = mirage__thread_turns(&block->items);
-    kernel->registers = block->items.registers;
-    mirage__cost_rows_ahead(kernel, &block->items);
+    mirage__cost_threads(kernel, &block->items);
   }
   add_lengths(kernel, block);
   if (mirage__masked_registers(block) > TILE_REGISTERS)

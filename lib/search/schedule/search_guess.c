@@ -204,14 +204,16 @@ static bool in_groups(const SearchGuess *guess, const CostKernel *kernel, const 
 }
 
 // lib/layout/items.c and elements.c.
-static RowLoads row_loads(const SearchGuess *guess, int64_t rows, bool meets, const MirageTarget *target) {
+static RowLoads row_loads(const SearchGuess *guess, int64_t rows, const CostKernel *kernel,
+                          const MirageTarget *target) {
   return (RowLoads){.values = (int64_t)guess->row_values,
                     .same = (int64_t)guess->row_same,
                     .tensors = guess->row_tensors,
                     .bytes = guess->row_bytes > 0 ? guess->row_bytes : 0,
                     .room = mirage__row_room(target, rows, (int64_t)guess->reductions),
                     .torn = guess->row_torn,
-                    .meets = meets};
+                    .meets = kernel->cluster > 1,
+                    .beside = kernel->blocks / target->num_sms};
 }
 
 static bool is_in_threads(const SearchGuess *guess, const MirageTarget *target, CostKernel *kernel) {
@@ -219,17 +221,19 @@ static bool is_in_threads(const SearchGuess *guess, const MirageTarget *target, 
     return false;
   int64_t rows = guess->elements / guess->row;
   int32_t warps = (int32_t)(kernel->threads / 32);
+  ElementTiles tiles = {.blocks = kernel->blocks,
+                        .rows = rows,
+                        .columns = guess->row,
+                        .operators = (int32_t)guess->operators,
+                        .num_sms = target->num_sms};
   ThreadRows items;
   if (!guess->reductions)
-    items = mirage__elements_in_threads(rows, guess->row, (int32_t)guess->operators, warps, &warps);
-  else if (!mirage__rows_in_threads(rows, guess->row, row_loads(guess, rows, kernel->cluster > 1, target), warps,
-                                    &items, &warps))
+    items = mirage__elements_in_threads(&tiles, warps, &warps);
+  else if (!mirage__rows_in_threads(rows, guess->row, row_loads(guess, rows, kernel, target), warps, &items, &warps))
     return false;
   kernel->threads = 32.0 * warps;
-  kernel->turns = mirage__thread_turns(&items);
-  kernel->registers = items.registers;
   kernel->reduced_elements = kernel->reduced_outside = 0;
-  mirage__cost_rows_ahead(kernel, &items);
+  mirage__cost_threads(kernel, &items);
   return true;
 }
 

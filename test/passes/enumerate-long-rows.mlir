@@ -1,0 +1,20 @@
+// Rows that fit no block are shared by a cluster: by two blocks where that is enough, since meetings of more take longer.
+//
+// RUN: mirage-mlir-opt %s --mirage-enumerate=target=h100 2>/dev/null | FileCheck %s
+//
+// CHECK: graph @norm_0(
+// CHECK: grid [64, 2] cluster [1, 2]
+// CHECK: cluster_sum
+mirage_kernel.graph @norm(%x: tensor<64x128256xf16>, %g: tensor<128256xf16>, %b: tensor<128256xf16>) -> tensor<64x128256xf16> {
+  %y = layer_norm %x, %g, %b {eps = 1.0e-05} : tensor<64x128256xf16>, tensor<128256xf16>, tensor<128256xf16>
+  return %y : tensor<64x128256xf16>
+}
+// One block is best where it holds a row.
+// CHECK: graph @softmax_0(
+// CHECK: grid [128] 
+// CHECK-NOT: cluster_
+// CHECK: graph @softmax_1(
+mirage_kernel.graph @softmax(%x: tensor<512x50257xf16>) -> tensor<512x50257xf16> {
+  %y = softmax %x {dim = 1} : tensor<512x50257xf16>
+  return %y : tensor<512x50257xf16>
+}
