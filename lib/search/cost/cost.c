@@ -532,10 +532,11 @@ static double copies_ahead(const CostKernel *kernel, const MirageTarget *target)
 static double copies_us(const CostKernel *kernel, double tiles, const MirageTarget *target) {
   double bytes = kernel->l2_bytes - kernel->outside_bytes + kernel->box_excess;
   double in_flight = fmin(kernel->beside, tiles) * copies_ahead(kernel, target) * kernel->iteration_bytes;
-  double rate = fmin(port_share / target->num_sms * target->l2_bytes_per_us,
-                     in_flight / (arrival_us + arriving_us(kernel, target)));
+  double port = port_share / target->num_sms * target->l2_bytes_per_us;
+  double rate = in_flight / (arrival_us + arriving_us(kernel, target));
   double l2 = box_rate * (kernel->paired ? 1 : alone_rate) * target->l2_bytes_per_us;
-  return fmax(bytes / l2, bytes * tiles / kernel->blocks / rate);
+  double received = kernel->iteration_bytes * kernel->iterations * tiles; // by either of a pair, whoever asked for it
+  return fmax(bytes / l2, fmax(bytes * tiles / kernel->blocks / port, received / rate));
 }
 
 // How much longer device memory takes than if all multiprocessors asked it: in the last round few may, where a block has a
