@@ -389,12 +389,13 @@ static bool has_loop_of(const Plan *plan, int64_t iterations) {
   return false;
 }
 
-// Rows of the products of loops, and the columns of all.
+// Rows of the products of loops, and the columns of all whose sums are their own.
 static double rows_and_columns(const Plan *plan) {
   double rows = 0, columns = 0;
   MirageNodeView view;
   for (int32_t s = -1; mirage__block_next(&plan->block, &s, &view);) {
-    if (!mirage__is_product(view.op) || plan->block.steps[s].loop < 0)
+    int32_t loop = plan->block.steps[s].loop;
+    if (!mirage__is_product(view.op) || loop < 0 || mirage__block_leads(&plan->block, loop))
       continue;
     const MirageType *result = mirage_ugraph_type(plan->graph, view.first_result);
     rows = fmax(rows, (double)result->shape[result->rank - 2]);

@@ -2,12 +2,13 @@
 //
 // Stages: enough to keep 64 KiB in flight on a multiprocessor (between 3, or 4 with a producer, and 8), as long as that leaves room for two
 //         blocks where there are enough blocks; else, and where warpgroups take tiles in turn, as many as fit at all. Every (room, stages) is a level, in that
-//         order; at the end they come once more for tiles that give up what keeps them clear of bank conflicts.
+//         order; a short loop that leads to another has one stage in all of them; at the end they come once more for tiles that give up what keeps them clear of bank conflicts.
 // Layout: which variant each tile takes, and its offset, is solve.c's choice.
 #include "plan.h"
 
 enum {
   PRODUCED_STAGES = 4,
+  SHORT_LEAD = 2, // iterations
   MOST_STAGES = 8,
   MOST_LEVELS = 3 * MOST_STAGES,
   BYTES_IN_FLIGHT = 64 * 1024,
@@ -32,8 +33,9 @@ int64_t mirage__shared_of_two(const MirageTarget *target) { return target->share
 static void set_stages(Plan *plan, int32_t stages) {
   for (int32_t l = 0; l < plan->block.num_loops; l++) {
     BlockLoop *loop = &plan->block.loops[l];
+    int32_t most = loop->range <= SHORT_LEAD && mirage__block_leads(&plan->block, l) ? 1 : stages;
     if (!loop->stages_asked)
-      loop->stages = (int32_t)(stages < loop->range ? stages : loop->range);
+      loop->stages = (int32_t)(most < loop->range ? most : loop->range);
   }
 }
 

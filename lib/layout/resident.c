@@ -369,6 +369,19 @@ static void find_lifetimes(Lifetimes *lives) {
   mirage__block_reads(block, extend, lives);
 }
 
+// Sums with which those of a later loop begin go over into them.
+static void end_continued(Lifetimes *lives) {
+  const Block *block = lives->block;
+  for (int32_t l = 0; l < block->num_loops; l++) {
+    MirageNode node = block->loops[l].node;
+    for (uint32_t i = 0; i < mirage_ugraph_node(block->graph, node).num_operands; i++) {
+      MirageValue initial = mirage__block_initial(block, node, i);
+      if (initial.index && block->values[initial.index].resident)
+        lives->ranges[initial.index].end = 2 * block->step_of_node[node.index] - 1;
+    }
+  }
+}
+
 int32_t mirage__resident_registers(const Block *block) {
   uint32_t values = mirage_ugraph_num_values(block->graph);
   Lifetimes lives = {.block = block};
@@ -378,6 +391,7 @@ int32_t mirage__resident_registers(const Block *block) {
   for (uint32_t id = 0; id <= values; id++)
     lives.ranges[id] = (Range){0, -1};
   find_lifetimes(&lives);
+  end_continued(&lives);
   int32_t most = 0;
   for (int32_t at = 0; at <= 2 * block->num_steps; at++) {
     int32_t now = 0;

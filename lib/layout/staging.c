@@ -22,6 +22,9 @@ static bool find_cells(const Block *block, MirageValue value, MirageValue *found
   if (v->shared || !v->def.index || v->meeting >= 0)
     return v->shared;
   MirageNodeView def = mirage_ugraph_node(block->graph, v->def);
+  MirageValue sum = mirage__block_added(block, &def); // with what is added to it
+  if (sum.index)
+    return find_cells(block, sum, found);
   for (uint32_t i = 0; mirage__block_can_inline(def.op) && i < def.num_operands; i++)
     if (!find_cells(block, def.operands[i], found))
       return false;

@@ -101,6 +101,8 @@ static void add_load(PlanWalk *walk, const MirageNodeView *node, bool looped, do
     walk->kernel.loads_outside |= mirage__cost_is_long(tile);
     return;
   }
+  if (mirage__block_leads(walk->block, channel->loop)) // its sums, and its copies, are followed by others
+    return;
   walk->kernel.iteration_bytes += (double)mirage_type_bytes(tile);
   if (channel->place == PLACE_SHARED)
     walk->kernel.stages = fmax(walk->kernel.stages, channel->stages);

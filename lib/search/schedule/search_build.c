@@ -9,6 +9,7 @@
 // extent 1 in every dimension of its neighbour.
 #include "canonical/pad.h"
 #include "search/schedule/search_builder.h"
+#include "search/schedule/search_leading.h"
 #include "search/schedule/search_tails.h"
 #include <inttypes.h>
 #include <math.h>
@@ -284,6 +285,53 @@ static MirageValue build_node(Builder *builder, const SearchNode *node) {
   }
 }
 
+// ------------------------------------------------------------------------------------- products before the loop
+
+static int64_t tile_of(const Builder *builder, uint8_t dim) {
+  return mirage__search_tile_extent(builder->program, builder->structure, builder->schedule, dim);
+}
+
+static MirageType tile_like(const Builder *builder, const SearchNode *node, MirageDType dtype) {
+  int64_t shape[MIRAGE_MAX_RANK];
+  for (uint32_t d = 0; d < node->rank; d++)
+    shape[d] = tile_of(builder, node->dims[SEARCH_RANK - node->rank + d]);
+  return mirage_type_tile(dtype, node->rank, shape);
+}
+
+// The node is a product that leads to the loop's, or a load of one.
+static bool is_leading(const Builder *builder, uint32_t node, bool load) {
+  const SearchProgram *program = builder->program;
+  return load ? mirage__search_feeds_leading(program, builder->structure, builder->schedule, node)
+              : mirage__search_is_leading(program, builder->structure, builder->schedule, node);
+}
+
+// Its tiles are as deep as those of the loop behind, if that divides the contraction.
+static MirageValue build_leading(Builder *builder, const SearchNode *product) {
+  const SearchStructure *structure = builder->structure;
+  const SearchNode *loads[] = {&structure->nodes[product->a], &structure->nodes[product->b]};
+  bool transposed[] = {product->flags & SEARCH_TRANSPOSE_A, product->flags & SEARCH_TRANSPOSE_B};
+  uint32_t depth[] = {loads[0]->rank - (transposed[0] ? 2 : 1), loads[1]->rank - (transposed[1] ? 1 : 2)};
+  int64_t all = tile_of(builder, loads[0]->dims[SEARCH_RANK - loads[0]->rank + depth[0]]);
+  int64_t deep = tile_of(builder, structure->loop_axis);
+  MirageCarry carry = {.combine = MIRAGE_COMBINE_SUM};
+  MirageLoopAttrs attrs = {.range = all % deep ? 1 : all / deep, .num_carries = 1, .carries = &carry};
+  MirageValue zeros = mirage_ugraph_constant(builder->graph, tile_like(builder, product, MIRAGE_F32), 0.0);
+  MirageNode loop = mirage_ugraph_open_loop(builder->graph, 1, &zeros, &attrs);
+  if (!loop.index)
+    return (MirageValue){0};
+  for (uint32_t i = 0; i < 2; i++) {
+    MirageAccessAttrs access = load_access(builder, loads[i]);
+    access.loop[0] = (int8_t)depth[i];
+    MirageValue tensor = mirage_ugraph_argument(builder->graph, builder->custom, builder->argument[loads[i]->a]);
+    builder->values[loads[i] - structure->nodes] = mirage_ugraph_load(builder->graph, tensor, &access);
+  }
+  MirageValue value = build_node(builder, product);
+  mirage_ugraph_close(builder->graph, 1, &value);
+  return mirage_ugraph_result(builder->graph, loop, 0);
+}
+
+// ---------------------------------------------------------------------------------------------------------- stages
+
 // Where blocks take their part at once, what a later loop would compute again is there already.
 static MirageValue known_value(const Builder *builder, uint32_t node) {
   const SearchStructure *structure = builder->structure;
@@ -298,12 +346,14 @@ static void build_stage(Builder *builder, uint32_t stage) {
   for (uint32_t i = 0; i < builder->structure->num_nodes; i++) {
     const SearchNode *node = &builder->structure->nodes[i];
     if (node->stage != stage || node->op == MIRAGE_OP_CONSTANT || node->op == MIRAGE_OP_LOOP ||
-        (builder->wanted && !builder->wanted[i]) || builder->unread[i])
+        (builder->wanted && !builder->wanted[i]) || builder->unread[i] || is_leading(builder, i, true))
       continue;
     builder->values[i] = mirage__build_has_loop(builder) ? (MirageValue){0} : known_value(builder, i);
     if (builder->values[i].index)
       continue;
-    if (!mirage__search_is_looped(node) || mirage__build_has_loop(builder))
+    if (is_leading(builder, i, false))
+      builder->values[i] = build_leading(builder, node);
+    else if (!mirage__search_is_looped(node) || mirage__build_has_loop(builder))
       builder->values[i] = build_node(builder, node);
     else if (node->op == MIRAGE_OP_MAX)
       builder->values[i] = builder->values[node->b]; // the running maximum of one step is the step's
@@ -316,12 +366,8 @@ static void build_stage(Builder *builder, uint32_t stage) {
 
 // What an accumulator starts from.
 static MirageValue initial_value(Builder *builder, const SearchNode *node) {
-  int64_t shape[MIRAGE_MAX_RANK];
-  for (uint32_t d = 0; d < node->rank; d++)
-    shape[d] = mirage__search_tile_extent(builder->program, builder->structure, builder->schedule,
-                                          node->dims[SEARCH_RANK - node->rank + d]);
   MirageDType dtype = node->flags == SEARCH_SUM && gives_integers(builder, node->a) ? MIRAGE_I32 : MIRAGE_F32;
-  MirageAttrs attrs = {.shape = {.type = mirage_type_tile(dtype, node->rank, shape)}};
+  MirageAttrs attrs = {.shape = {.type = tile_like(builder, node, dtype)}};
   if (node->flags == SEARCH_MAXIMUM)
     return mirage_ugraph_apply(builder->graph, MIRAGE_OP_BOTTOM, 0, NULL, &attrs);
   return mirage_ugraph_constant(builder->graph, attrs.shape.type, 0.0);

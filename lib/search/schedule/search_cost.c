@@ -4,6 +4,7 @@
 // is split over blocks adds either a meeting of blocks (a collective) or a second kernel that combines the parts.
 #include "search/schedule/search_builder.h"
 #include "search/schedule/search_guess.h"
+#include "search/schedule/search_leading.h"
 #include "search/schedule/search_tails.h"
 #include <math.h>
 #include <string.h>
@@ -87,16 +88,18 @@ static bool multiplies_bytes(const ScheduleWalk *walk, const SearchNode *product
 
 static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile, double times) {
   bool looped = mirage__search_is_inside(node->stage) && walk->iterations > 1;
+  bool leads = mirage__search_feeds_leading(walk->program, walk->structure, walk->schedule,
+                                            (uint32_t)(node - walk->structure->nodes));
   const MirageType *tensor =
       mirage_ugraph_type(walk->program->graph, mirage_ugraph_get_input(walk->program->graph, node->a));
   double before = walk->kernel.l2_bytes;
   mirage__cost_load(&walk->kernel, tensor, tile, times);
-  if (looped) {
+  if (looped)
     note_shared(walk, node, walk->kernel.l2_bytes - before);
+  if (looped || leads)
     mirage__cost_boxes(&walk->kernel, tensor, tile, times);
-  } else {
+  else
     note_outside(walk, tile, walk->kernel.l2_bytes - before);
-  }
   mirage__guess_tile(&walk->guess, tile, looped ? 2 : 1);
   if (!looped)
     mirage__guess_load(&walk->guess, tensor, tile, walk->loaded >> node->a & 1);
@@ -172,6 +175,11 @@ static void add_operator(ScheduleWalk *walk, const SearchNode *node, const Mirag
     add_cast(walk, node->b, looped, times);
     cast.dtype = walk->program->dtype;
     a = &cast;
+  }
+  if (mirage__search_is_leading(walk->program, walk->structure, walk->schedule,
+                                (uint32_t)(node - walk->structure->nodes))) { // in the sums of the loop's own product
+    mirage__cost_operator(&walk->kernel, (MirageOp)node->op, &attrs, tile, a, b, times);
+    return;
   }
   const bool of_product[] = {walk->product[node->a], mirage__search_is_binary(node->op) && walk->product[node->b]};
   mirage__guess_operator(&walk->guess, &walk->kernel, (MirageOp)node->op, &attrs, tile, a, b, of_product, looped,
