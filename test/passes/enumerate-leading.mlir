@@ -4,6 +4,11 @@
 // RUN: mirage-mlir-opt %s --mirage-enumerate=target=h100 --mirage-verify --mirage-layout=target=h100 -o %t.mlir 2>%t.err
 // RUN: FileCheck %s --input-file %t.mlir
 // RUN: FileCheck %s --check-prefix=PROOF --input-file %t.err
+// RUN: mirage-mlir-opt %s --mirage-enumerate='target=h100 max-loops=1' 2>/dev/null | mirage-mlir-opt --mirage-enumerate='target=h100 replay=yes max-loops=1' -o /dev/null 2>%t.replay
+// RUN: FileCheck %s --check-prefix=REPLAY --input-file %t.replay
+// REPLAY-NOT: {{cut at|not kept|stands for it}}
+// REPLAY: @two_steps_0: in the space{{.*}}kept as candidate 0
+// REPLAY-NOT: {{cut at|not kept|stands for it}}
 // PROOF-NOT: {{[1-9][0-9]*}} different
 // PROOF: equivalent
 // PROOF-NOT: {{[1-9][0-9]*}} different

@@ -3,6 +3,7 @@
 // Kernels are read through: what one stores and another loads is one value, so that a candidate of several kernels is
 // read as the block graph that computes the same at once. Casts and broadcasts are read as nothing, sugar as its
 // expansion.
+#include "search/block/search_structure.h"
 #include "search/replay/replay_internal.h"
 #include <stdlib.h>
 #include <string.h>
@@ -108,20 +109,59 @@ static bool end_carry(ReplayWalk *walk, MirageNode at, uint32_t index, MirageCom
                                mirage_ugraph_type(walk->graph, result)->rank, value);
 }
 
+static bool is_before_loop(const ReplayWalk *walk, MirageNode at, const MirageNodeView *node) {
+  MirageRegionView around = mirage_ugraph_region(walk->graph, node->parent);
+  bool behind = false, found = false;
+  for (uint32_t i = 0; i < around.num_nodes; i++) {
+    found |= behind && mirage_ugraph_node(walk->graph, around.nodes[i]).op == MIRAGE_OP_LOOP;
+    behind |= around.nodes[i].index == at.index;
+  }
+  return found;
+}
+
+// The axis that a load walks with a loop; 0 = none.
+static uint32_t axis_walked(const ReplayWalk *walk, const MirageNodeView *load, uint32_t loop) {
+  const SearchProgram *program = walk->space->program;
+  const ReplayValue *value = &walk->values[load->operands[0].index];
+  int8_t dim = load->attrs->access.loop[loop];
+  if (dim < 0)
+    return 0;
+  if (value->kind == REPLAY_INPUT)
+    return mirage__search_axis_of(program->dims[mirage_ugraph_get_input(program->graph, value->tensor).index][dim]);
+  uint32_t rank = mirage_ugraph_type(walk->graph, load->operands[0])->rank;
+  return value->kind == REPLAY_TENSOR ? mirage__search_axis_of(mirage__replay_dim(walk, value, rank, (uint32_t)dim))
+                                      : 0;
+}
+
+// Whether the loop sums a product before the one that walks the loop's axis (schedule/search_leading.h): the search has it at once.
+static bool is_leading(const ReplayWalk *walk, MirageNode at, const MirageNodeView *node) {
+  const MirageLoopAttrs *loop = &node->attrs->loop;
+  MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
+  uint32_t depth = walk->kernels[walk->num_kernels - 1].num_loops;
+  bool walks = false;
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageNodeView load = mirage_ugraph_node(walk->graph, body.nodes[i]);
+    walks |= load.op == MIRAGE_OP_LOAD && axis_walked(walk, &load, depth) == walk->space->loop_axis;
+  }
+  return !walks && loop->num_carries == 1 && loop->carries[0].combine == MIRAGE_COMBINE_SUM &&
+         is_before_loop(walk, at, node);
+}
+
 static bool walk_loop(ReplayWalk *walk, MirageNode at, const MirageNodeView *node) {
   ReplayKernel *kernel = &walk->kernels[walk->num_kernels - 1];
   const MirageLoopAttrs *loop = &node->attrs->loop;
+  int64_t range = is_leading(walk, at, node) ? 1 : loop->range;
   for (uint32_t i = 0; i < loop->num_carries; i++)
     if (!start_carry(walk, at, loop->carries[i].combine, &walk->values[node->operands[i].index],
                      &walk->values[mirage_ugraph_argument(walk->graph, at, i).index]))
       return false;
   kernel->axis[REPLAY_LOOPS + kernel->num_loops] = 0;
-  kernel->extent[REPLAY_LOOPS + kernel->num_loops++] = loop->range;
+  kernel->extent[REPLAY_LOOPS + kernel->num_loops++] = range;
   if (!walk_region(walk, node->region))
     return false;
   kernel->num_loops--;
-  kernel->num_walked += kernel->axis[REPLAY_LOOPS + kernel->num_loops] == walk->space->loop_axis &&
-                        walk->space->loop_axis && loop->range > 1;
+  kernel->num_walked +=
+      kernel->axis[REPLAY_LOOPS + kernel->num_loops] == walk->space->loop_axis && walk->space->loop_axis && range > 1;
   MirageRegionView body = mirage_ugraph_region(walk->graph, node->region);
   MirageNodeView yield = mirage_ugraph_node(walk->graph, body.nodes[body.num_nodes - 1]);
   uint32_t factor = loop->num_carries;
