@@ -535,8 +535,9 @@ static double copies_us(const CostKernel *kernel, double tiles, const MirageTarg
   double port = port_share / target->num_sms * target->l2_bytes_per_us;
   double rate = in_flight / (arrival_us + arriving_us(kernel, target));
   double l2 = box_rate * (kernel->paired ? 1 : alone_rate) * target->l2_bytes_per_us;
-  double received = kernel->iteration_bytes * kernel->iterations * tiles; // by either of a pair, whoever asked for it
-  return fmax(bytes / l2, fmax(bytes * tiles / kernel->blocks / port, received / rate));
+  double share = tiles / kernel->blocks; // what a block of a pair receives is more than its share of what L2 gives
+  double received = kernel->iteration_bytes * kernel->iterations * kernel->blocks + kernel->box_excess;
+  return fmax(bytes / l2, share * fmax(bytes / port, received / rate));
 }
 
 // How much longer device memory takes than if all multiprocessors asked it: in the last round few may, where a block has a

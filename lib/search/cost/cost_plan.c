@@ -89,10 +89,11 @@ static CostStream find_stream(const Block *block) {
 
 static void add_load(PlanWalk *walk, const MirageNodeView *node, bool looped, double times) {
   const Channel *channel = mirage__block_channel_of(walk->block, node->first_result);
+  const BlockLoad *load = mirage__block_load(walk->block, node->first_result);
   const MirageType *tile = mirage_ugraph_type(walk->block->graph, node->first_result);
   if (looped)
     mirage__cost_boxes(&walk->kernel, operand_type(walk, node, 0), tile, times);
-  if (mirage__block_load(walk->block, node->first_result)->multicast) // one copy for all
+  if (load->multicast) // one copy for all
     times /= (double)mirage__block_cluster(walk->block);
   double before = walk->kernel.l2_bytes;
   mirage__cost_load(&walk->kernel, operand_type(walk, node, 0), tile, times);
@@ -101,7 +102,7 @@ static void add_load(PlanWalk *walk, const MirageNodeView *node, bool looped, do
     walk->kernel.loads_outside |= mirage__cost_is_long(tile);
     return;
   }
-  if (mirage__block_leads(walk->block, channel->loop)) // its sums, and its copies, are followed by others
+  if (mirage__block_leads(walk->block, load->loop)) // its copies are followed by those of the loop behind
     return;
   walk->kernel.iteration_bytes += (double)mirage_type_bytes(tile);
   if (channel->place == PLACE_SHARED)
@@ -261,9 +262,8 @@ CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
   kernel->stream = find_stream(block);
   for (int32_t s = 0; s < block->num_steps; s++)
     add_step(&walk, block->steps[s]);
-  if (block->items.on) {
+  if (block->items.on)
     mirage__cost_threads(kernel, &block->items);
-  }
   add_lengths(kernel, block);
   if (mirage__masked_registers(block) > TILE_REGISTERS)
     kernel->registers = mirage__masked_registers(block);
