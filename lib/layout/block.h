@@ -547,7 +547,8 @@ enum { MIRAGE_GROUP_LEAST = 128, MIRAGE_GROUP_MOST = 192 };
 enum { MIRAGE_PAIRED_AT_ONCE = 32 };
 bool mirage__pairs_at_once(double blocks, double rows_and_columns, const MirageTarget *target);
 /// What a loop's sum of products begins with instead of 0, since adding it is all that becomes of the sum: a tile read straight
-/// from device memory, or a resident sum of an earlier loop; {0}: with nothing (initial.c). And the sum that an addition finds complete; {0}: it adds.
+/// from device memory, or a resident sum of an earlier loop; {0}: with nothing (initial.c). And the sum that an addition finds
+/// complete; {0}: it adds.
 MirageValue mirage__block_initial(const Block *block, MirageNode loop, uint32_t index);
 MirageValue mirage__block_added(const Block *block, const MirageNodeView *add);
 /// Whether a later loop's sum begins with what this loop sums.

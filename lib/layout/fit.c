@@ -2,7 +2,8 @@
 //
 // Stages: enough to keep 64 KiB in flight on a multiprocessor (between 3, or 4 with a producer, and 8), as long as that leaves room for two
 //         blocks where there are enough blocks; else, and where warpgroups take tiles in turn, as many as fit at all. Every (room, stages) is a level, in that
-//         order; a short loop that leads to another has one stage in all of them; at the end they come once more for tiles that give up what keeps them clear of bank conflicts.
+//         order; a short loop that leads to another (initial.c) has one stage in each. At the end they come once more for tiles that give up what keeps them clear
+//         of bank conflicts.
 // Layout: which variant each tile takes, and its offset, is solve.c's choice.
 #include "plan.h"
 

@@ -259,22 +259,23 @@ static bool take_in_turn(int64_t rows, int64_t columns, RowLoads loads, int32_t 
   return true;
 }
 
+static bool take_whole_rows(int64_t rows, int64_t columns, RowLoads loads, int32_t asked, ThreadRows *out_items,
+                            int32_t *out_warps) {
+  *out_warps = asked ? asked : choose_warps(columns, loads.beside);
+  if (take_at_once(rows, columns, loads, *out_warps, out_items))
+    return true;
+  *out_warps = asked ? asked : choose_warps(columns, 0);
+  return take_at_once(rows, columns, loads, *out_warps, out_items);
+}
+
 // Where nobody says how many warps: those of choose_warps for rows at once, else the fewest that hold a row.
 bool mirage__rows_in_threads(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items,
                              int32_t *out_warps) {
   *out_items = (ThreadRows){0};
-  *out_warps = warps ? warps : choose_warps(columns, loads.beside);
-  bool fits = !loads.torn && take_at_once(rows, columns, loads, *out_warps, out_items);
-  if (!fits && !warps && !loads.torn) {
-    *out_warps = choose_warps(columns, 0);
-    fits = take_at_once(rows, columns, loads, *out_warps, out_items);
-  }
+  bool fits = !loads.torn && take_whole_rows(rows, columns, loads, warps, out_items, out_warps);
   if (!fits && mirage__rows_ahead(rows, columns, loads, warps, out_items, out_warps))
     return true;
-  if (!fits) {
-    *out_warps = warps ? warps : choose_warps(columns, 0);
-    fits = take_at_once(rows, columns, loads, *out_warps, out_items);
-  }
+  fits = fits || take_whole_rows(rows, columns, loads, warps, out_items, out_warps);
   int32_t most = warps ? warps : FULL_THREADS / 32;
   for (int32_t w = warps ? warps : LEAST_WARPS; !fits && w <= most; w *= 2) {
     fits = take_in_turn(rows, columns, loads, w, out_items);

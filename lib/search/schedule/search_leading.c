@@ -31,6 +31,16 @@ static bool is_added_to_product(const SearchStructure *structure, uint32_t node)
   return added && count_readers(structure, node) == 1;
 }
 
+// What the instruction of a warpgroup multiplies: 16-bit tiles of a depth that it divides, and slabs of rows.
+static bool is_for_warpgroups(const SearchProgram *program, const SearchStructure *structure,
+                              const SearchSchedule *schedule, const SearchNode *product) {
+  enum { INSTRUCTION_DEPTH = 16 };
+  uint8_t depth = structure->nodes[product->a].dims[SEARCH_RANK - (product->flags & SEARCH_TRANSPOSE_A ? 2 : 1)];
+  int64_t rows = mirage__search_tile_extent(program, structure, schedule, product->dims[SEARCH_RANK - 2]);
+  return mirage_dtype_bits(program->dtype) == 16 && rows % MIRAGE_SLAB_ROWS == 0 &&
+         mirage__search_tile_extent(program, structure, schedule, depth) % INSTRUCTION_DEPTH == 0;
+}
+
 static bool is_loaded(const SearchProgram *program, const SearchStructure *structure, uint32_t node) {
   const SearchNode *load = &structure->nodes[node];
   return load->op == MIRAGE_OP_LOAD && load->stage == SEARCH_BEFORE && count_readers(structure, node) == 1 &&
@@ -43,8 +53,7 @@ bool mirage__search_is_leading(const SearchProgram *program, const SearchStructu
   if (product->op != MIRAGE_OP_MATMUL || product->stage != SEARCH_BEFORE || structure->num_loops != 1 ||
       !structure->loop_axis || schedule->parts[structure->loop_axis] <= 1 || schedule->split > 1 || schedule->swapped)
     return false;
-  int64_t rows = mirage__search_tile_extent(program, structure, schedule, product->dims[SEARCH_RANK - 2]);
-  return rows % MIRAGE_SLAB_ROWS == 0 && is_loaded(program, structure, product->a) &&
+  return is_for_warpgroups(program, structure, schedule, product) && is_loaded(program, structure, product->a) &&
          is_loaded(program, structure, product->b) && is_added_to_product(structure, node);
 }
 
