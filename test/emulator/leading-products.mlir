@@ -19,7 +19,7 @@
 // BOTH: output 1 {{.*}}: ok
 // SUMMED: wgmma.mma_async
 // SUMMED-NOT: {{(add|fma).*f32}}
-// STAGED: bar.warp.sync
+// STAGED: st.shared.v2.b32
 // ADDED: wgmma.mma_async
 // ADDED: {{(add|fma).*f32}}
 

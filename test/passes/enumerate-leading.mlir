@@ -58,3 +58,13 @@ mirage_kernel.graph @wanted(%x: tensor<3000x1000xf16>, %w: tensor<1000x4096xf16>
   %y = add %p, %q : tensor<3000x4096xf16>, tensor<3000x4096xf16>
   return %y, %q : tensor<3000x4096xf16>, tensor<3000x4096xf16>
 }
+
+// No instruction of a warpgroup is eight deep.
+// CHECK: graph @shallow(
+// CHECK-NOT: = loop 1 (
+mirage_kernel.graph @shallow(%x: tensor<3000x1000xf16>, %w: tensor<1000x4096xf16>, %t: tensor<3000x8xf16>, %b: tensor<8x4096xf16>) -> tensor<3000x4096xf16> {
+  %p = matmul %x, %w : tensor<3000x1000xf16>, tensor<1000x4096xf16>
+  %q = matmul %t, %b : tensor<3000x8xf16>, tensor<8x4096xf16>
+  %y = add %p, %q : tensor<3000x4096xf16>, tensor<3000x4096xf16>
+  return %y : tensor<3000x4096xf16>
+}

@@ -3,7 +3,7 @@
 // RUN: mirage-mlir-opt %s --mirage-enumerate=target=h100 2>/dev/null | FileCheck %s
 //
 // CHECK: graph @norm_0(
-// CHECK: grid [64, 2] cluster [1, 2]
+// CHECK-NEXT: grid [64, 2] cluster [1, 2]
 // CHECK: cluster_sum
 mirage_kernel.graph @norm(%x: tensor<64x128256xf16>, %g: tensor<128256xf16>, %b: tensor<128256xf16>) -> tensor<64x128256xf16> {
   %y = layer_norm %x, %g, %b {eps = 1.0e-05} : tensor<64x128256xf16>, tensor<128256xf16>, tensor<128256xf16>
@@ -11,7 +11,7 @@ mirage_kernel.graph @norm(%x: tensor<64x128256xf16>, %g: tensor<128256xf16>, %b:
 }
 // One block is best where it holds a row.
 // CHECK: graph @softmax_0(
-// CHECK: grid [128] 
+// CHECK-NEXT: grid [128] :
 // CHECK-NOT: cluster_
 // CHECK: graph @softmax_1(
 mirage_kernel.graph @softmax(%x: tensor<512x50257xf16>) -> tensor<512x50257xf16> {
