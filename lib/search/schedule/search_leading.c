@@ -59,8 +59,9 @@ bool mirage__search_is_leading(const SearchProgram *program, const SearchStructu
 
 bool mirage__search_feeds_leading(const SearchProgram *program, const SearchStructure *structure,
                                   const SearchSchedule *schedule, uint32_t node) {
+  bool may = structure->nodes[node].op == MIRAGE_OP_LOAD && structure->nodes[node].stage == SEARCH_BEFORE;
   bool feeds = false;
-  for (uint32_t i = 0; structure->nodes[node].op == MIRAGE_OP_LOAD && i < structure->num_nodes; i++) {
+  for (uint32_t i = 0; may && i < structure->num_nodes; i++) {
     const SearchNode *reader = &structure->nodes[i];
     feeds |= reader->op == MIRAGE_OP_MATMUL && (reader->a == node || reader->b == node) &&
              mirage__search_is_leading(program, structure, schedule, i);
