@@ -1,7 +1,7 @@
 // Masks by position are found, proven at full size and compiled: scores are masked where they are, tile by tile, by indices that
 // know where block and iteration are. No mask is stored.
 //
-// RUN: mirage-mlir-opt %s --mirage-enumerate='max-candidates=2 target=h200' --mirage-verify --mirage-select=target=h200 --mirage-lower=target=h200 -o %t.mlir 2>%t.err
+// RUN: mirage-mlir-opt %s --mirage-enumerate='max-candidates=4 target=h200' --mirage-verify --mirage-select=target=h200 --mirage-lower=target=h200 -o %t.mlir 2>%t.err
 // RUN: FileCheck %s --check-prefix=FUNNEL < %t.err
 // RUN: FileCheck %s < %t.mlir
 // RUN: rm -f %t.out
@@ -14,12 +14,12 @@
 // RUN: FileCheck %s --check-prefix=RAN < %t.out
 // RAN-COUNT-6: : ok
 
-// FUNNEL-DAG: @causal: 2 candidates, 2 equivalent
-// FUNNEL-DAG: @window: 2 candidates, {{[12]}} equivalent
-// FUNNEL-DAG: @capped: 2 candidates, {{[12]}} equivalent
+// FUNNEL-DAG: @causal: 4 candidates, 4 equivalent
+// FUNNEL-DAG: @window: 4 candidates, {{[1-4]}} equivalent
+// FUNNEL-DAG: @capped: 4 candidates, {{[1-4]}} equivalent
 // Rows that see nothing, by position or by a mask that somebody gives: 1 is added to their sum, 0.
-// FUNNEL-DAG: @empty: 2 candidates, 2 equivalent
-// FUNNEL-DAG: @given: 2 candidates, 2 equivalent
+// FUNNEL-DAG: @empty: 4 candidates, 4 equivalent
+// FUNNEL-DAG: @given: 4 candidates, 4 equivalent
 // What is masked by what is computed is not searched, and says so.
 // FUNNEL-DAG: search: less: only masks of indices and of i1 inputs are searched, no predicate of what is computed
 

@@ -99,7 +99,7 @@ static MirageStatus visit_transpose(AxisFinder *finder, const MirageNodeView *no
       return unsupported(finder, node, "it moves more than the last two dimensions");
     unite(finder, node->operands[0], (uint32_t)perm[i], result, i);
   }
-  finder->program->transposes = true;
+  finder->program->transposes = finder->program->swaps_tiles = true;
   return MIRAGE_OK;
 }
 
@@ -223,6 +223,45 @@ static void tie_axes(SearchProgram *program) {
     }
 }
 
+static bool stands_as_results(const SearchProgram *program, MirageValue value) {
+  uint32_t rank = mirage_ugraph_type(program->graph, value)->rank;
+  for (uint32_t d = 0; d < rank; d++) {
+    uint8_t axis = program->dims[value.index][d];
+    if (search_axis_is_parallel(&program->axes[axis]) && !(program->places[axis] >> (rank - 1 - d) & 1))
+      return false;
+  }
+  return true;
+}
+
+static MirageStatus find_places(SearchProgram *program) {
+  const MirageUGraph *graph = program->graph;
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(graph); i++) {
+    MirageValue output = mirage_ugraph_get_output(graph, i);
+    uint32_t rank = mirage_ugraph_type(graph, output)->rank;
+    for (uint32_t d = 0; d < rank; d++)
+      program->places[program->dims[output.index][d]] |= (uint8_t)(1u << (rank - 1 - d));
+  }
+  bool *summed = calloc((size_t)mirage_ugraph_num_values(graph) + 1, sizeof *summed);
+  if (!summed)
+    return MIRAGE_NO_MEMORY;
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  program->upright = !program->swaps_tiles;
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    MirageOpKind kind = mirage_op_info(node.op)->kind;
+    bool sum = kind == MIRAGE_KIND_MATMUL || kind == MIRAGE_KIND_REDUCE;
+    for (uint32_t k = 0; k < node.num_operands; k++)
+      sum |= summed[node.operands[k].index];
+    for (uint32_t r = 0; r < node.num_results; r++) {
+      MirageValue result = {node.first_result.index + r};
+      summed[result.index] = sum;
+      program->upright &= !sum || stands_as_results(program, result);
+    }
+  }
+  free(summed);
+  return MIRAGE_OK;
+}
+
 static MirageStatus find_axes(AxisFinder *finder) {
   MirageRegionView body = mirage_ugraph_region(finder->graph, mirage_ugraph_body(finder->graph));
   for (uint32_t i = 0; i < body.num_nodes; i++)
@@ -235,7 +274,7 @@ static MirageStatus find_axes(AxisFinder *finder) {
       program->axes[program->dims[output.index][d]].output = true;
   }
   tie_axes(program);
-  return MIRAGE_OK;
+  return find_places(program);
 }
 
 static bool multiplies_bytes(const MirageUGraph *graph) {

@@ -43,9 +43,12 @@ typedef struct SearchProgram {
   uint8_t (*dims)[SEARCH_RANK];     // axis of each dimension, by value id of `graph`; owned
   double constants[SEARCH_MAX_CONSTANTS];
   uint32_t num_constants;
-  bool uses[MIRAGE_NUM_OPS]; // operators of the expanded program
-  bool transposes;           // some matmul or transpose swaps the last two dimensions
-  bool turned;               // a batch of matmuls transposes weights that it computes: search_grouped.c
+  bool uses[MIRAGE_NUM_OPS];       // operators of the expanded program
+  bool transposes;                 // some matmul or transpose swaps the last two dimensions
+  bool swaps_tiles;                // some transpose does
+  bool turned;                     // a batch of matmuls transposes weights that it computes: search_grouped.c
+  uint8_t places[SEARCH_MAX_AXES]; // by axis: where results have it; bit 0 is the last dimension
+  bool upright;                    // whatever comes of a sum has parallel axes where results have them
   uint32_t num_elementwise;
   MirageDType dtype; // of matmul operands
   bool bytes;        // it multiplies stored numbers as they are: so do its µGraphs, where both operands are loaded

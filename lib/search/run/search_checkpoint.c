@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VERSION = 10 }; // goes up with every change of the search or of what is stored
+enum { VERSION = 11 }; // goes up with every change of the search or of what is stored
 static const char magic[] = "mirage search\n";
 static const double default_interval = 10; // seconds between two files
 

@@ -83,6 +83,11 @@ static MirageStatus try_accumulate(SearchSpace *space, uint32_t index, bool maxi
   return mirage__search_try_unless_cut(space, &attempt);
 }
 
+// Elsewhere products take what they need transposed.
+static bool transposes_tiles(const SearchSpace *space) {
+  return space->program->transposes && (space->program->swaps_tiles || space->options->no_prune_axis);
+}
+
 static MirageStatus try_transpose(SearchSpace *space, uint32_t index) {
   SearchAttempt attempt = attempt_like(&space->tensors[index], index, MIRAGE_OP_TRANSPOSE);
   if (attempt.rank < 2)
@@ -262,7 +267,7 @@ bool mirage__search_tries(const SearchSpace *space, const SearchDerivation *how)
   case MIRAGE_OP_MATMUL:
     return !constants && (!how->flags || program->transposes);
   case MIRAGE_OP_TRANSPOSE:
-    return !constants && program->transposes;
+    return !constants && transposes_tiles(space);
   case MIRAGE_OP_MIN:
     return false; // expanded
   default:
@@ -305,7 +310,7 @@ static MirageStatus try_alone(SearchSpace *space, uint32_t index) {
     MIRAGE_TRY(try_every_reduce(space, index, MIRAGE_OP_REDUCE_SUM));
     if (space->program->uses[MIRAGE_OP_REDUCE_MAX])
       MIRAGE_TRY(try_every_reduce(space, index, MIRAGE_OP_REDUCE_MAX));
-    if (space->program->transposes)
+    if (transposes_tiles(space))
       MIRAGE_TRY(try_transpose(space, index));
     if (may_accumulate(&space->tensors[index]))
       for (uint32_t maximum = 0; maximum <= space->program->uses[MIRAGE_OP_REDUCE_MAX]; maximum++)

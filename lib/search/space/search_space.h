@@ -29,6 +29,7 @@ typedef struct SearchTensor {
   // Some derivation is a reduction: accumulating it costs no operator. Or an exponential: summing it costs none.
   bool reduction, exponential;
   bool follows; // every derivation uses something that came out of the loop before
+  bool summed;  // every derivation holds a sum or a maximum over some axis
   MirageExpr expr;
   uint64_t inputs; // that it needs, as a bit set: a lower bound of its loads
   // Operators between its loads and it, on the longest path, at least: all, those that are not element-wise, those that

@@ -211,6 +211,28 @@ static bool follows(const SearchSpace *space, const SearchAttempt *attempt) {
   return of_a || (b->stage == attempt->stage ? b->follows : b->stage + 1 == attempt->stage);
 }
 
+static bool is_summed(const SearchSpace *space, const SearchDerivation *how) {
+  MirageOpKind kind = mirage_op_info((MirageOp)how->op)->kind;
+  return kind == MIRAGE_KIND_MATMUL || kind == MIRAGE_KIND_REDUCE || how->op == MIRAGE_OP_LOOP ||
+         space->tensors[how->a].summed || (mirage__search_is_binary(how->op) && space->tensors[how->b].summed);
+}
+
+// What is summed, has no axis left to sum over, and lies across the results could only be transposed. Where the program
+// transposes nothing but operands of products, what is summed lies as results do or is summed again: y' = w x' is y = x w'.
+static bool lies_across(const SearchSpace *space, const SearchAttempt *attempt) {
+  const SearchProgram *program = space->program;
+  if (!program->upright || space->options->no_prune_axis || !is_summed(space, &attempt->how))
+    return false;
+  bool across = false;
+  for (uint32_t d = 0; d < SEARCH_RANK; d++) {
+    uint32_t axis = mirage__search_axis_of(attempt->dims[d]);
+    if (axis && !search_axis_is_parallel(&program->axes[axis]))
+      return false;
+    across |= axis && !(program->places[axis] >> (SEARCH_RANK - 1 - d) & 1);
+  }
+  return across;
+}
+
 // Depths of the result; false when no graph within the limits can hold it.
 static bool within_limits(SearchSpace *space, const SearchAttempt *attempt, SearchTensor *tensor) {
   const SearchTensor *a = &space->tensors[attempt->how.a], *b = &space->tensors[attempt->how.b];
@@ -247,6 +269,7 @@ static MirageStatus merge_or_add(SearchSpace *space, SearchTensor *tensor, const
     known->processed = false; // its consumers may fit the limits now
   known->reduction |= tensor->reduction;
   known->follows &= tensor->follows;
+  known->summed &= tensor->summed;
   known->exponential |= tensor->exponential;
   known->depth = smaller(tensor->depth, known->depth);
   known->counted_depth = smaller(tensor->counted_depth, known->counted_depth);
@@ -260,6 +283,10 @@ MirageStatus mirage__search_try_tensor(SearchSpace *space, const SearchAttempt *
     space->funnel.cut_memory++;
     return MIRAGE_OK;
   }
+  if (lies_across(space, attempt)) {
+    space->funnel.cut_axis++;
+    return MIRAGE_OK;
+  }
   SearchTensor tensor = {.stage = attempt->stage, .rank = attempt->rank, .expr = attempt->expr};
   memcpy(tensor.dims, attempt->dims, sizeof tensor.dims);
   if (!within_limits(space, attempt, &tensor))
@@ -271,6 +298,7 @@ MirageStatus mirage__search_try_tensor(SearchSpace *space, const SearchAttempt *
     return MIRAGE_OK;
   }
   tensor.follows = follows(space, attempt);
+  tensor.summed = is_summed(space, &attempt->how);
   space->watch.ticks++;
   bool full = space->bytes > space->max_bytes;
   if (++space->funnel.states > space->max_states || full) {

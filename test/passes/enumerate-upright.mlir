@@ -1,0 +1,31 @@
+// What is summed lies as the results do, or is summed again: w x' is not followed up where x w' is wanted. So weights as PyTorch
+// stores them take no more states than others do. (One row of a gated MLP would take 14 million.)
+//
+// RUN: mirage-mlir-opt %s --mirage-enumerate="target=h100 stats" 2>&1 >/dev/null | FileCheck %s
+//
+// CHECK:      enumerate @gated states {{[0-9]{1,5}$}}
+// CHECK:      enumerate @gated exhausted 1
+// CHECK:      enumerate @across states {{[0-9]{1,5}$}}
+// CHECK:      enumerate @across exhausted 1
+
+// RUN: mirage-mlir-opt %s --mirage-enumerate=target=h100 2>/dev/null | FileCheck %s --check-prefix=ACROSS
+//
+// Where the program transposes, tiles are transposed too.
+// ACROSS: graph @across_0(
+// ACROSS: transpose
+// ACROSS: store
+
+mirage_kernel.graph @gated(%x: tensor<1x4096xbf16>, %a: tensor<14336x4096xbf16>, %b: tensor<14336x4096xbf16>) -> tensor<1x14336xbf16> {
+  %1 = matmul %x, %a {transpose_b} : tensor<1x4096xbf16>, tensor<14336x4096xbf16>
+  %2 = matmul %x, %b {transpose_b} : tensor<1x4096xbf16>, tensor<14336x4096xbf16>
+  %3 = silu %1 : tensor<1x14336xbf16>
+  %4 = mul %3, %2 : tensor<1x14336xbf16>, tensor<1x14336xbf16>
+  return %4 : tensor<1x14336xbf16>
+}
+
+mirage_kernel.graph @across(%x: tensor<64x256xf16>, %a: tensor<512x256xf16>) -> tensor<512x64xf16> {
+  %1 = matmul %x, %a {transpose_b} : tensor<64x256xf16>, tensor<512x256xf16>
+  %2 = exp %1 : tensor<64x512xf16>
+  %3 = transpose %2 {perm = [1, 0]} : tensor<64x512xf16>
+  return %3 : tensor<512x64xf16>
+}
