@@ -175,7 +175,8 @@ static const MiragePassOption SELECT_OPTIONS[] = {
            "best: remove the candidates that were not chosen; all: keep them"),
     LOG2_BOUND(MirageSelectOptions),
     DOUBLE(MirageSelectOptions, full_size_work, "full-size-work", "1e9", 0, 1e15,
-           "prove the chosen one at full size as well if that takes at most this many multiplications of 2.5 ns"),
+           "prove the chosen one at full size as well if that takes at most this many multiplications of 2.5 ns; a "
+           "number of an input is drawn in the time of 24"),
     SEED(MirageSelectOptions),
     CHOICE(MirageSelectOptions, measure, "measure", "auto", "auto,yes,no",
            "time candidates on the GPU, and remember what was fastest; auto: where there is one for the target, and by "

@@ -50,6 +50,7 @@ typedef struct RunOptions {
   RunPlace place;
   int device;
   uint64_t seed;
+  uint64_t period;  // random inputs repeat after so many elements; 0: never
   double tolerance; // 0 = by element type
   double memory;    // bytes that evaluating the program may take; 0 = half of what is free, at most 8 GiB
   double timeout;   // seconds to wait for the GPU; 0 = for ever
@@ -111,6 +112,7 @@ MirageStatus run_tune(RunModule *module, const RunOptions *options, const Mirage
 typedef struct RunInputs {
   uint32_t count;
   double **values;
+  size_t *held;       // how many values there are of each; with RunOptions.period the rest repeats them
   double *scales;     // of the random ones
   const char **paths; // of those read from files, else NULL
 } RunInputs;
@@ -121,6 +123,10 @@ double run_counted(const MirageUGraph *program);
 MirageStatus run_inputs_create(const RunModule *module, const RunOptions *options, const MirageDiag *diag,
                                RunInputs *inputs);
 void run_inputs_deinit(RunInputs *inputs);
+/// All elements of an input as bytes. `type`: its own.
+void run_inputs_pack(const RunInputs *inputs, uint32_t index, const MirageType *type, void *bytes);
+/// Makes `values` hold all elements of every input. Errors:  NO_MEMORY
+MirageStatus run_inputs_complete(RunInputs *inputs, const MirageUGraph *program);
 /// A scale for each input, such that products are of size 1 all through the program.
 MirageStatus run_default_scales(const MirageUGraph *program, const MirageDiag *diag, double *scales);
 /// The file of each of `count` inputs or outputs into out_paths, which holds NULLs. `option` and `what` name them.

@@ -76,9 +76,8 @@ double run_counted(const MirageUGraph *program) {
 
 static bool is_length(const MirageType *type) { return mirage_dtype_family(type->dtype) == MIRAGE_FAMILY_INDEX; }
 
-static MirageStatus draw(const MirageType *type, uint64_t seed, uint64_t stream, double scale, const MirageDiag *diag,
-                         double **out_values) {
-  size_t count = (size_t)mirage_type_elements(type);
+static MirageStatus draw(const MirageType *type, size_t count, uint64_t seed, uint64_t stream, double scale,
+                         const MirageDiag *diag, double **out_values) {
   double *values = malloc(count * sizeof *values);
   if (!values)
     return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "inputs: out of memory for %zu elements", count);
@@ -100,12 +99,15 @@ static MirageStatus fill(const RunModule *module, const RunOptions *options, con
   MIRAGE_TRY(apply_options(options, diag, inputs));
   for (uint32_t i = 0; i < inputs->count; i++) {
     const MirageType *type = mirage_ugraph_type(program, mirage_ugraph_get_input(program, i));
+    size_t count = (size_t)mirage_type_elements(type);
+    if (options->period && !inputs->paths[i] && count > options->period)
+      count = (size_t)options->period;
+    inputs->held[i] = count;
     if (inputs->paths[i])
       MIRAGE_TRY(npy_read(inputs->paths[i], type, diag, &inputs->values[i]));
     else
-      MIRAGE_TRY(
-          draw(type, mirage_random_purpose(options->seed, "run"), i, inputs->scales[i], diag, &inputs->values[i]));
-    size_t count = (size_t)mirage_type_elements(type);
+      MIRAGE_TRY(draw(type, count, mirage_random_purpose(options->seed, "run"), i, inputs->scales[i], diag,
+                      &inputs->values[i]));
     double counted = run_counted(program);
     for (size_t j = 0; is_length(type) && !inputs->paths[i] && j < count; j++)
       inputs->values[i][j] = counted;
@@ -120,9 +122,10 @@ MirageStatus run_inputs_create(const RunModule *module, const RunOptions *option
   uint32_t count = mirage_ugraph_num_inputs(module->program);
   *inputs = (RunInputs){.count = count};
   inputs->values = calloc(count + 1, sizeof *inputs->values);
+  inputs->held = calloc(count + 1, sizeof *inputs->held);
   inputs->scales = calloc(count + 1, sizeof *inputs->scales);
   inputs->paths = calloc(count + 1, sizeof *inputs->paths);
-  if (!inputs->values || !inputs->scales || !inputs->paths)
+  if (!inputs->values || !inputs->held || !inputs->scales || !inputs->paths)
     return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "inputs: out of memory");
   return fill(module, options, diag, inputs);
 }
@@ -131,6 +134,37 @@ void run_inputs_deinit(RunInputs *inputs) {
   for (uint32_t i = 0; inputs->values && i < inputs->count; i++)
     free(inputs->values[i]);
   free(inputs->values);
+  free(inputs->held);
   free(inputs->scales);
   free(inputs->paths);
+}
+
+// The first `held` bytes, again and again.
+static void repeat(char *bytes, size_t held, size_t total) {
+  for (size_t filled = held; filled < total;) {
+    size_t more = filled < total - filled ? filled : total - filled;
+    memcpy(bytes + filled, bytes, more);
+    filled += more;
+  }
+}
+
+void run_inputs_pack(const RunInputs *inputs, uint32_t index, const MirageType *type, void *bytes) {
+  MirageType held = *type;
+  held.rank = 1;
+  held.shape[0] = (int64_t)inputs->held[index];
+  mirage_tensor_pack(&held, inputs->values[index], bytes);
+  repeat(bytes, (size_t)mirage_type_bytes(&held), (size_t)mirage_type_bytes(type));
+}
+
+MirageStatus run_inputs_complete(RunInputs *inputs, const MirageUGraph *program) {
+  for (uint32_t i = 0; i < inputs->count; i++) {
+    size_t count = (size_t)mirage_type_elements(mirage_ugraph_type(program, mirage_ugraph_get_input(program, i)));
+    double *values = count > inputs->held[i] ? realloc(inputs->values[i], count * sizeof *values) : inputs->values[i];
+    if (!values)
+      return MIRAGE_NO_MEMORY;
+    inputs->values[i] = values;
+    repeat((char *)values, inputs->held[i] * sizeof *values, count * sizeof *values);
+    inputs->held[i] = count;
+  }
+  return MIRAGE_OK;
 }

@@ -57,6 +57,7 @@ MirageStatus tune_judge(const RunModule *module, const RunOptions *options, void
   if (!reference)
     return MIRAGE_NO_MEMORY;
   MIRAGE_TRY(run_inputs_create(module, options, diag, &inputs)); // the same as before, by their seed
+  MIRAGE_TRY(run_inputs_complete(&inputs, program));
   MIRAGE_TRY(run_eval_sample(program, mirage_domain_f64(), SAMPLE_WORK, inputs.values, reference, diag));
   run_inputs_deinit(&inputs);
   out_verdict->judged = true;
