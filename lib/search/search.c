@@ -11,7 +11,9 @@
 #include "search/cost/cost_memo.h"
 #include "search/masks/search_masks.h"
 #include "search/pieces/search_pieces.h"
+#include "search/run/search_funnel.h"
 #include "search/search_plans.h"
+#include "search/views/search_dots.h"
 #include "search/views/search_views.h"
 #include <math.h>
 #include <stdio.h>
@@ -47,6 +49,47 @@ static MirageStatus wrap_all(const SearchViews *views, const MirageTarget *targe
   return MIRAGE_OK;
 }
 
+// Puts the best of `other` among what was found: at most half of what is wanted.
+static MirageStatus join(MirageSearchResult *result, MirageSearchResult *other, uint32_t wanted) {
+  uint32_t most = wanted > 1 ? wanted / 2 : 1, taken = other->num_candidates < most ? other->num_candidates : most;
+  MirageUGraph **all =
+      realloc(result->candidates, ((size_t)result->num_candidates + taken + 1) * sizeof(MirageUGraph *));
+  if (!all)
+    return MIRAGE_NO_MEMORY;
+  result->candidates = all;
+  for (uint32_t i = 0; i < taken; i++) {
+    all[result->num_candidates] = other->candidates[i];
+    other->candidates[i] = NULL;
+    rank(result, result->num_candidates++);
+  }
+  while (result->num_candidates > wanted)
+    mirage_ugraph_destroy(all[--result->num_candidates]);
+  mirage__search_add_to_funnel(&result->funnel, &other->funnel);
+  return MIRAGE_OK;
+}
+
+static MirageStatus search_viewed(const MirageUGraph *program, const MirageSearchOptions *options,
+                                  const SearchPart *part, const MirageDiag *diag, MirageSearchResult *out_result);
+
+// Products of one row, as sums of rows, beside what was found for them. That this cannot be searched is no error.
+static MirageStatus search_dots(const MirageUGraph *core, const MirageSearchOptions *options, const SearchPart *part,
+                                const MirageDiag *diag, MirageSearchResult *result) {
+  const MirageDiag quiet = {0};
+  MirageUGraph *dots;
+  MIRAGE_TRY(mirage__search_dots(core, diag, &dots));
+  if (!dots)
+    return MIRAGE_OK;
+  SearchPart beside = *part;
+  beside.checkpoint = NULL;
+  MirageSearchResult other;
+  MirageStatus status = search_viewed(dots, options, &beside, &quiet, &other);
+  if (status == MIRAGE_OK)
+    status = join(result, &other, options->max_candidates);
+  mirage_search_result_deinit(&other);
+  mirage_ugraph_destroy(dots);
+  return status == MIRAGE_UNSUPPORTED ? MIRAGE_OK : status;
+}
+
 static MirageStatus search_viewed(const MirageUGraph *program, const MirageSearchOptions *options,
                                   const SearchPart *part, const MirageDiag *diag, MirageSearchResult *out_result) {
   SearchViews *views;
@@ -54,6 +97,8 @@ static MirageStatus search_viewed(const MirageUGraph *program, const MirageSearc
   *out_result = (MirageSearchResult){0};
   MIRAGE_TRY(mirage__search_peel(program, diag, &views, &core));
   MirageStatus status = mirage__search_whole(core, options, part, diag, out_result);
+  if (status == MIRAGE_OK)
+    status = search_dots(core, options, part, diag, out_result);
   if (views && status == MIRAGE_OK)
     status = wrap_all(views, options->target, part->memo, diag, out_result);
   if (status != MIRAGE_OK)

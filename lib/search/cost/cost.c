@@ -112,8 +112,10 @@ static const double more_members =
 static const double long_rows_loss = 0.05;    // of the units that are not the bottleneck
 static const double first_cache_bytes = 24e3; // beside which there is no shared memory left
 static const double next_rows_us = 0.3;       // of which nothing else hides, where another follows
-static const double few_turns = 3;     // turns of a multiprocessor, of those of all its blocks, that nothing hides,
-static const double piece_loss = 0.04; // of a thread that loads several pieces before it computes (H100, chains)
+static const double few_turns = 3;        // turns of a multiprocessor, of those of all its blocks, that nothing hides,
+static const double piece_loss = 0.04;    // of a thread that loads several pieces before it computes (H100, chains)
+static const double few_stored = 1. / 16; // of a kernel's bytes: it reads, and nothing else seen takes time
+static const double reading_rate = 1.1;   // of device memory, then (H100: weights by one row, 3.05 TB/s)
 static const double most_turns_loss = 0.45; // but no more of reading than this (H100, gradient of RMSNorm, 8192 rows)
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
@@ -565,17 +567,24 @@ static double produced_us(const CostKernel *kernel, const MirageTarget *target) 
   return longest + produced_loss * (multiply + feed - longest) + ends_us(kernel, tiles, target);
 }
 
+// Whether rows are read and next to nothing is stored.
+static bool only_reads(const CostKernel *kernel, double meeting_us) {
+  return kernel->outside > 0 && meeting_us == 0 && kernel->written_bytes < few_stored * kernel->dram_bytes;
+}
+
 // Rows in registers: blocks of a multiprocessor load while others compute, so the units overlap, but no block is done
 // before its rows have come and gone, turn by turn. Where nothing is reduced no thread waits for another.
 static double thread_us(const CostKernel *kernel, double narrow_us, double meeting_us, const MirageTarget *target) {
   const Occupancy o = occupy(kernel, target);
   double share = fmin(1, o.busy / (saturating_share * target->num_sms)), spread = o.busy / target->num_sms;
-  bool follow = kernel->outside > 0 && (kernel->turns > 1 || kernel->blocks > o.slots); // rows begin when others end
+  bool reads = only_reads(kernel, meeting_us);
+  bool follow =
+      kernel->outside > 0 && !reads && (kernel->turns > 1 || kernel->blocks > o.slots); // rows begin when others end
   double late = follow ? fmin(most_turns_loss, few_turns * target->num_sms / (kernel->blocks * kernel->turns)) : 0;
   double rounds = kernel->turns * fmax(1, kernel->blocks / o.slots), latency = meeting_us > 0        ? met_rows_us
                                                                                : kernel->outside > 0 ? rows_us
                                                                                                      : elements_us;
-  double rate = target->dram_bytes_per_us * share * (meeting_us > 0 ? met_rows_share : 1);
+  double rate = target->dram_bytes_per_us * share * (meeting_us > 0 ? met_rows_share : reads ? reading_rate : 1);
   double units[] = {(kernel->dram_bytes + new_run_bytes * kernel->runs) / rate * (1 + late),
                     kernel->l2_bytes / (target->l2_bytes_per_us * share),
                     kernel->fma_flops / (target->fma_flops_per_us * spread),
@@ -591,8 +600,9 @@ static double thread_us(const CostKernel *kernel, double narrow_us, double meeti
   if (o.resident < 2 && rounds > 1) // nobody loads while the only block waits
     longest = fmax(longest, units[0] + units[WAITING]);
   double gathered = 1 + piece_loss * fmax(0, kernel->pieces - 1);
-  return longest * gathered + overlap_loss * fmax(0, sum - longest) + latency / 4 + meeting_us +
-         next_rows_us * (kernel->turns - 1) + outside_us * kernel->outside;
+  double beside = reads ? 0 : overlap_loss * fmax(0, sum - longest);
+  return longest * gathered + beside + latency / 4 + meeting_us + next_rows_us * (kernel->turns - 1) +
+         outside_us * kernel->outside;
 }
 
 // Blocks of clusters of eight occupy 128 of 132 multiprocessors: how many of so many blocks work at once.
@@ -617,8 +627,12 @@ static double rows_ahead_us(const CostKernel *kernel, double meeting_us, const M
   double share = fmin(1, spread / long_rows_saturate) * kernel->blocks / (rounds * fmin(kernel->blocks, slots));
   double turns = kernel->turns * rounds, seen = kernel->turns > 1 || o.resident > 1 ? seen_share : 1;
   double met = meeting_us > 0 ? meeting_us * turns / o.resident + drained_us * (turns - rounds) : 0;
-  double units[] = {kernel->dram_bytes / (target->dram_bytes_per_us * share),
-                    (kernel->l2_bytes + kernel->same_bytes * kernel->turns * kernel->blocks) / target->l2_bytes_per_us,
+  bool reads =
+      only_reads(kernel, meeting_us) && turns > 1 && kernel->turns == 1; // others' copies come beside a block's passes
+  double rate = target->dram_bytes_per_us * (reads ? reading_rate : share);
+  double units[] = {kernel->dram_bytes / rate,
+                    (kernel->l2_bytes + kernel->same_bytes * (kernel->turns - 1) * kernel->blocks) /
+                        target->l2_bytes_per_us,
                     (kernel->fma_flops + kernel->cut_flops) / (target->fma_flops_per_us * spread),
                     kernel->special / (target->exp_per_us * spread), met};
   double longest = 0, sum = 0;
@@ -626,7 +640,7 @@ static double rows_ahead_us(const CostKernel *kernel, double meeting_us, const M
     longest = fmax(longest, units[i]);
     sum += units[i];
   }
-  double passes = seen * passes_us(kernel, target) * turns * o.resident;
+  double passes = reads ? 0 : seen * passes_us(kernel, target) * turns * o.resident;
   double crowded = 1 + more_members * fmax(0, log2(fmax(1, kernel->cluster)) - 1);
   return (longest + long_rows_loss * (sum - longest) + latency_us + passes) * crowded;
 }

@@ -21,6 +21,7 @@ typedef struct CostKernel {
   double threads;          // of a block; 0 = open
   double stages;           // of the loads in loops; 0 = as many as have room
   double dram_bytes;       // every tensor touched, once
+  double written_bytes;    // of these, what is stored
   double l2_bytes;         // every tile moved, in whole 32-byte sectors
   double torn_bytes;       // of these, beside the runs of elements: of the sectors in which they begin and end
   double box_us;           // that copies of rows of tiles take: 128 bytes, or fewer where columns are no multiple

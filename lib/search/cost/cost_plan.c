@@ -216,20 +216,20 @@ static double read_share(const Block *block, MirageValue argument) {
   return share > 0 ? fmin(1, share) : 1;
 }
 
-static double tensor_bytes(const Block *block, const MirageNodeView *node) {
+static void add_tensors(CostKernel *kernel, const Block *block, const MirageNodeView *node) {
   const MirageUGraph *graph = block->graph;
-  double bytes = 0;
   for (uint32_t i = 0; i < node->num_operands; i++) {
     bool repeated = false;
     for (uint32_t j = 0; j < i; j++)
       repeated |= node->operands[j].index == node->operands[i].index;
     if (!repeated)
-      bytes += (double)mirage_type_bytes(mirage_ugraph_type(graph, node->operands[i])) *
-               read_share(block, mirage_ugraph_argument(graph, block->custom, i));
+      kernel->dram_bytes += (double)mirage_type_bytes(mirage_ugraph_type(graph, node->operands[i])) *
+                            read_share(block, mirage_ugraph_argument(graph, block->custom, i));
   }
   for (uint32_t i = 0; i < node->num_results; i++)
-    bytes += (double)mirage_type_bytes(mirage_ugraph_type(graph, (MirageValue){node->first_result.index + i}));
-  return bytes;
+    kernel->written_bytes +=
+        (double)mirage_type_bytes(mirage_ugraph_type(graph, (MirageValue){node->first_result.index + i}));
+  kernel->dram_bytes += kernel->written_bytes;
 }
 
 enum { TILE_REGISTERS = 128 }; // of a thread, with 256 threads and two blocks on a multiprocessor
@@ -258,7 +258,7 @@ CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
   kernel->blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
   kernel->threads = 32.0 * mirage__team_warps(&block->team);
   kernel->shared_bytes = (double)mirage__block_shared_bytes(block);
-  kernel->dram_bytes = tensor_bytes(block, &node);
+  add_tensors(kernel, block, &node);
   kernel->stream = find_stream(block);
   for (int32_t s = 0; s < block->num_steps; s++)
     add_step(&walk, block->steps[s]);
