@@ -147,10 +147,11 @@ typedef struct RowLoads {
 /// do not hold them.
 bool mirage__rows_in_threads(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items,
                              int32_t *out_warps);
-/// Blocks of element-wise operators: the shape of what each stores, of so many operators, on so many multiprocessors.
+/// Blocks of element-wise operators: the shape of what each stores, of so many operators, on so many multiprocessors. `bytes`: of the
+/// widest element that is loaded or stored.
 typedef struct ElementTiles {
   double blocks;
-  int64_t rows, columns;
+  int64_t rows, columns, bytes;
   int32_t operators, num_sms;
 } ElementTiles;
 

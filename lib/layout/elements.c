@@ -5,13 +5,14 @@
 // that. Example: silu(x) y and its product with z, of tiles [4, 4096] in 256 threads: threads 0 .. 255 hold 8 columns
 // each of a row at a time, in two pieces.
 //
-// The threads follow the rows: as many as a row has pieces of up to 8 columns stand side by side, the others take rows
+// The threads follow the rows: as many as a row has pieces of up to 16 bytes, and 8 columns, stand side by side, the others take rows
 // below. What depends on the column only is known for all rows of a thread. Best is a thread for each piece; and where all
 // blocks together have few pieces, narrower ones, since arithmetic waits for itself and only other threads fill the time.
 #include "plan.h"
 
 enum {
-  WIDEST = 8,    // columns of a piece
+  WIDEST = 8,    // columns of a piece,
+  ACCESS = 16,   // and bytes: neighbours' pieces then follow each other in one instruction
   NARROWEST = 2, // that more threads make it
   MOST_WARPS = 16,
   ENOUGH_THREADS = 512, // of a multiprocessor
@@ -81,6 +82,8 @@ static int32_t choose_warps(int64_t pieces) {
 static uint32_t choose_width(const ElementTiles *tiles, int32_t asked) {
   int64_t elements = tiles->rows * tiles->columns;
   uint32_t width = WIDEST;
+  while (width * tiles->bytes > ACCESS)
+    width /= 2;
   while (tiles->columns % width || (width > 1 && !are_busy((int64_t)asked * 32, elements / width)) ||
          (width > NARROWEST && tiles->blocks * elements / width < (double)ENOUGH_THREADS * tiles->num_sms))
     width /= 2;
@@ -111,6 +114,19 @@ ThreadRows mirage__elements_in_threads(const ElementTiles *tiles, int32_t asked,
                       .width = width};
 }
 
+static int64_t widest_element(const Plan *plan) {
+  int64_t widest = 1;
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(&plan->block, &s, &view);) {
+    bool load = view.op == MIRAGE_OP_LOAD;
+    if (!load && view.op != MIRAGE_OP_STORE)
+      continue;
+    MirageDType dtype = mirage_ugraph_type(plan->graph, view.operands[load ? 0 : 1])->dtype;
+    widest = mirage_dtype_bytes(dtype) > widest ? mirage_dtype_bytes(dtype) : widest;
+  }
+  return widest;
+}
+
 MirageStatus mirage__plan_elements(Plan *plan, const char **out_why) {
   Block *block = &plan->block;
   if (block->items.on) {
@@ -125,6 +141,7 @@ MirageStatus mirage__plan_elements(Plan *plan, const char **out_why) {
   ElementTiles tiles = {.blocks = (double)mirage__block_grid(block),
                         .rows = rows,
                         .columns = columns,
+                        .bytes = widest_element(plan),
                         .operators = block->num_steps,
                         .num_sms = plan->target->num_sms};
   block->items = mirage__elements_in_threads(&tiles, asked, &warps);

@@ -600,7 +600,7 @@ static double thread_us(const CostKernel *kernel, double narrow_us, double meeti
   if (o.resident < 2 && rounds > 1) // nobody loads while the only block waits
     longest = fmax(longest, units[0] + units[WAITING]);
   double gathered = 1 + piece_loss * fmax(0, kernel->pieces - 1);
-  double beside = reads ? 0 : overlap_loss * fmax(0, sum - longest);
+  double others = longest > units[WAITING] ? sum - longest : sum, beside = reads ? 0 : overlap_loss * fmax(0, others);
   return longest * gathered + beside + latency / 4 + meeting_us + next_rows_us * (kernel->turns - 1) +
          outside_us * kernel->outside;
 }

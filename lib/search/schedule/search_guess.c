@@ -51,6 +51,7 @@ static void note_largest(SearchGuess *guess, const MirageType *tile) {
 
 void mirage__guess_load(SearchGuess *guess, const MirageType *tensor, const MirageType *tile, bool again) {
   int64_t row = tile->rank ? tile->shape[tile->rank - 1] : 1, bytes = mirage__row_bytes(tensor);
+  guess->widest_bytes = bytes > guess->widest_bytes ? bytes : guess->widest_bytes;
   bool same = !mirage__row_differs(tensor);
   guess->row_values += row > 1 && !same;
   guess->row_same += row > 1 && same;
@@ -224,6 +225,7 @@ static bool is_in_threads(const SearchGuess *guess, const MirageTarget *target, 
   ElementTiles tiles = {.blocks = kernel->blocks,
                         .rows = rows,
                         .columns = guess->row,
+                        .bytes = guess->widest_bytes,
                         .operators = (int32_t)guess->operators,
                         .num_sms = target->num_sms};
   ThreadRows items;

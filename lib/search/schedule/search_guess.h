@@ -30,6 +30,7 @@ typedef struct SearchGuess {
   double row_values, row_same;  // loads outside loops, as wide as the largest tile's rows: mirage__rows_in_threads
   int64_t elements, row;        // of the largest tile, of one of its rows
   int64_t row_tensors;          // that such loads are of
+  int64_t widest_bytes;         // of an element that is loaded
   int64_t row_bytes;            // of an element of such loads that differ from row to row; -1: they are not alike
   bool row_torn;                // their rows begin anywhere
   bool moved;                   // something is multiplied, reduced or moved in another way than along rows
