@@ -3,9 +3,9 @@
 //
 // RUN: mirage-mlir-opt %s --mirage-enumerate="target=h100 stats" 2>&1 >/dev/null | FileCheck %s
 //
-// CHECK:      enumerate @gated states {{[0-9]{1,5}$}}
+// CHECK:      enumerate @gated states {{[0-9]{1,6}$}}
 // CHECK:      enumerate @gated exhausted 1
-// CHECK:      enumerate @across states {{[0-9]{1,5}$}}
+// CHECK:      enumerate @across states {{[0-9]{1,6}$}}
 // CHECK:      enumerate @across exhausted 1
 
 // RUN: mirage-mlir-opt %s --mirage-enumerate=target=h100 2>/dev/null | FileCheck %s --check-prefix=ACROSS
@@ -14,6 +14,16 @@
 // ACROSS: graph @across_0(
 // ACROSS: transpose
 // ACROSS: store
+
+// RUN: mirage-mlir-opt %source/test/bench/workloads/qknorm_b8.mlir --mirage-enumerate=target=h100 2>/dev/null | FileCheck %s --check-prefix=NORMS
+//
+// Sums of rows stand up where others have them as columns: norms of keys scale scores, in one kernel.
+// NORMS: graph @qknorm_b8_0(
+// NORMS: reduce_sum {{.*}} !mirage_block.tile<1x{{[0-9]+}}x64xf32>
+// NORMS: loop
+// NORMS: transpose {{.*}} !mirage_block.tile<1x{{[0-9]+}}x1xf32>
+// NORMS-NOT: custom
+// NORMS: return
 
 mirage_kernel.graph @gated(%x: tensor<1x4096xbf16>, %a: tensor<14336x4096xbf16>, %b: tensor<14336x4096xbf16>) -> tensor<1x14336xbf16> {
   %1 = matmul %x, %a {transpose_b} : tensor<1x4096xbf16>, tensor<14336x4096xbf16>

@@ -26,7 +26,8 @@ enum {
   MAX_DIVISOR = 512,
   WARPGROUP_ROWS = 64, // of the matrix instruction of a warpgroup
   ALIGNED = 8,         // elements of 16 bytes
-  OF_ONE_GRID = 2,     // schedules that are kept of it, with different numbers of iterations
+  OF_ONE_GRID = 2,     // schedules that are kept of it, with different numbers of iterations,
+  OF_A_CHAINS = 3,     // and where products feed each other in the loop: what runs beside what, only a plan tells
 };
 
 static int64_t ceil_div(int64_t a, int64_t b) { return (a + b - 1) / b; }
@@ -376,6 +377,7 @@ typedef struct Scheduler {
   Combiner combiner;
   SearchCandidate *best; // [SEARCH_NUM_COMBINES][max_best]
   uint32_t num_best[SEARCH_NUM_COMBINES], max_best;
+  uint32_t of_one_grid; // of these
   uint64_t scheduled;
 } Scheduler;
 
@@ -391,12 +393,25 @@ static bool same_grid(const SearchCandidate *a, const SearchCandidate *b) {
   return true;
 }
 
+static uint32_t kept_of_one_grid(const SearchStructure *structure) {
+  bool accumulated[SEARCH_MAX_NODES] = {false};
+  for (uint32_t i = 0; i < structure->num_nodes; i++)
+    if (structure->nodes[i].op == MIRAGE_OP_LOOP)
+      accumulated[structure->nodes[i].a] = true;
+  for (uint32_t i = 0; i < structure->num_nodes; i++)
+    if (structure->nodes[i].op == MIRAGE_OP_MATMUL && mirage__search_is_inside(structure->nodes[i].stage) &&
+        !accumulated[i])
+      return OF_A_CHAINS;
+  return OF_ONE_GRID;
+}
+
 // The place that a schedule takes from the slowest of those that are kept, or of those of its grid where these are enough;
 // `num`: a new one.
-static uint32_t place_of(const SearchCandidate *best, uint32_t num, uint32_t max, const SearchCandidate *candidate) {
-  uint32_t alike = 0, last = num < max ? num : max - 1;
+static uint32_t place_of(const Scheduler *scheduler, const SearchCandidate *best, uint32_t num,
+                         const SearchCandidate *candidate) {
+  uint32_t alike = 0, max = scheduler->max_best, last = num < max ? num : max - 1;
   for (uint32_t i = 0; i < num; i++)
-    if (same_grid(&best[i], candidate) && ++alike == OF_ONE_GRID)
+    if (same_grid(&best[i], candidate) && ++alike == scheduler->of_one_grid)
       last = i;
   return last;
 }
@@ -405,7 +420,7 @@ static uint32_t place_of(const SearchCandidate *best, uint32_t num, uint32_t max
 static void keep_candidate(Scheduler *scheduler, const SearchCandidate *candidate) {
   SearchCandidate *best = &scheduler->best[candidate->schedule.combine * scheduler->max_best];
   uint32_t *num_best = &scheduler->num_best[candidate->schedule.combine];
-  uint32_t at = place_of(best, *num_best, scheduler->max_best, candidate);
+  uint32_t at = place_of(scheduler, best, *num_best, candidate);
   if (at < *num_best && best[at].time_us <= candidate->time_us)
     return;
   *num_best += at == *num_best;
@@ -622,7 +637,8 @@ MirageStatus mirage__search_schedules(const SearchProgram *program, const Search
   Choices splits = split_choices(program, structure, options);
   size_t kept = (size_t)max * SEARCH_NUM_COMBINES;
   SearchCandidate *best = malloc(splits.num * kept * sizeof *best);
-  Scheduler parts[MAX_PARTS], whole = {.best = out_best, .max_best = max};
+  uint32_t of_one_grid = kept_of_one_grid(structure);
+  Scheduler parts[MAX_PARTS], whole = {.best = out_best, .max_best = max, .of_one_grid = of_one_grid};
   *out_num = 0;
   if (!best)
     return MIRAGE_NO_MEMORY;
@@ -633,7 +649,8 @@ MirageStatus mirage__search_schedules(const SearchProgram *program, const Search
                            .grids = &grids,
                            .split = splits.parts[i],
                            .best = &best[i * kept],
-                           .max_best = max};
+                           .max_best = max,
+                           .of_one_grid = of_one_grid};
   mirage__search_run_tasks(pool, splits.num, choose_split, parts);
   merge(&whole, parts, splits.num);
   free(best);

@@ -83,9 +83,12 @@ static MirageStatus try_accumulate(SearchSpace *space, uint32_t index, bool maxi
   return mirage__search_try_unless_cut(space, &attempt);
 }
 
-// Elsewhere products take what they need transposed.
-static bool transposes_tiles(const SearchSpace *space) {
-  return space->program->transposes && (space->program->swaps_tiles || space->options->no_prune_axis);
+// Products take what they need transposed. Where the program transposes nothing else, only sums of rows stand up beside what
+// has them as columns: the norms of keys, which scale scores.
+static bool may_transpose(const SearchSpace *space, const SearchTensor *tensor) {
+  if (!space->program->transposes || space->program->swaps_tiles || space->options->no_prune_axis)
+    return space->program->transposes;
+  return tensor->summed && (!tensor->dims[ROWS] || !tensor->dims[COLUMNS]);
 }
 
 static MirageStatus try_transpose(SearchSpace *space, uint32_t index) {
@@ -267,7 +270,7 @@ bool mirage__search_tries(const SearchSpace *space, const SearchDerivation *how)
   case MIRAGE_OP_MATMUL:
     return !constants && (!how->flags || program->transposes);
   case MIRAGE_OP_TRANSPOSE:
-    return !constants && transposes_tiles(space);
+    return !constants && may_transpose(space, &space->tensors[how->a]);
   case MIRAGE_OP_MIN:
     return false; // expanded
   default:
@@ -310,7 +313,7 @@ static MirageStatus try_alone(SearchSpace *space, uint32_t index) {
     MIRAGE_TRY(try_every_reduce(space, index, MIRAGE_OP_REDUCE_SUM));
     if (space->program->uses[MIRAGE_OP_REDUCE_MAX])
       MIRAGE_TRY(try_every_reduce(space, index, MIRAGE_OP_REDUCE_MAX));
-    if (transposes_tiles(space))
+    if (may_transpose(space, &space->tensors[index]))
       MIRAGE_TRY(try_transpose(space, index));
     if (may_accumulate(&space->tensors[index]))
       for (uint32_t maximum = 0; maximum <= space->program->uses[MIRAGE_OP_REDUCE_MAX]; maximum++)
