@@ -259,6 +259,13 @@ void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double 
   kernel->fma_flops += (double)mirage_type_elements(tile) * kernel->blocks;
 }
 
+void mirage__cost_whole_result(CostKernel *kernel, const MirageType *tile, double members) {
+  double threads = kernel->threads > 0 ? kernel->threads : usual_threads;
+  double turns = ceil((double)mirage_type_elements(tile) / threads);
+  kernel->exchange_us += more_parts_us / PARTS_AT_ONCE * members * (turns - 1);
+  kernel->l2_bytes += (members - 1) * (double)mirage_type_bytes(tile) * kernel->blocks;
+}
+
 void mirage__cost_outside(CostKernel *kernel, MirageOp op) {
   MirageOpKind kind = mirage_op_info(op)->kind;
   bool product = kind == MIRAGE_KIND_MATMUL;

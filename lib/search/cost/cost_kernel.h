@@ -92,6 +92,8 @@ void mirage__cost_store(CostKernel *kernel, const MirageType *tensor, const Mira
 void mirage__cost_boxes(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
 /// A sum or maximum of one tile over `members` blocks.
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster);
+/// Every block of a meeting of the grid needs all of a result, so each of them reads all parts.
+void mirage__cost_whole_result(CostKernel *kernel, const MirageType *tile, double members);
 /// Rows in threads: turns, registers; and of rows that wait in shared memory bytes of a turn, and of all of them: whole
 /// windows are accessed, however they begin.
 void mirage__cost_threads(CostKernel *kernel, const ThreadRows *items);

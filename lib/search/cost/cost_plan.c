@@ -123,6 +123,8 @@ static void add_collective(PlanWalk *walk, const MirageNodeView *node) {
     members *= node->attrs->axes.axis[axis] ? (double)walk->custom->grid[axis] : 1;
   bool cluster = node->op == MIRAGE_OP_CLUSTER_SUM || node->op == MIRAGE_OP_CLUSTER_MAX;
   mirage__cost_collective(&walk->kernel, operand_type(walk, node, 0), members, cluster);
+  if (!cluster && !value_of(walk, node->first_result)->gathered)
+    mirage__cost_whole_result(&walk->kernel, operand_type(walk, node, 0), members);
 }
 
 static void note_product(PlanWalk *walk, const MirageNodeView *node, bool looped, double times) {
