@@ -4,6 +4,12 @@
 // RUN: mirage-mlir-opt %s --mirage-enumerate=target=h100 --mirage-verify --mirage-layout=target=h100 -o %t.mlir 2>%t.err
 // RUN: FileCheck %s < %t.mlir
 // RUN: FileCheck %s --check-prefix=PROVEN < %t.err
+// RUN: mirage-mlir-opt %s --mirage-enumerate=target=h100 2>/dev/null | mirage-mlir-opt --mirage-enumerate='target=h100 replay=yes' -o /dev/null 2>&1 | FileCheck %s --check-prefix=REPLAY
+//
+// What the search emits is in its space.
+// REPLAY-NOT: cut at
+// REPLAY: @row_0: in the space: {{.*}} kept as candidate 0
+// REPLAY-NOT: cut at
 //
 // PROVEN: @row: 16 candidates, 16 equivalent
 // PROVEN: @gated: 16 candidates, {{1[0-6]}} equivalent

@@ -15,6 +15,8 @@
 #include "search/pieces/search_pieces.h"
 #include "search/replay/replay_internal.h"
 #include "search/schedule/search_schedule.h"
+#include "search/views/search_dots.h"
+#include "search/views/search_views.h"
 #include "search/walk/search_extract.h"
 #include <inttypes.h>
 #include <math.h>
@@ -423,6 +425,42 @@ static void add_plans(MirageReplay *replay) {
         add_plan(replay, axis, loops);
 }
 
+// Where the search tries sums of rows for products of one row, so does the replay.
+static MirageStatus create_dots(MirageReplay *replay, const MirageUGraph *program, const MirageSearchOptions *options,
+                                const MirageDiag *diag) {
+  const MirageDiag quiet = {0};
+  const MirageUGraph *core;
+  MIRAGE_TRY(mirage__search_dots(program, diag, &replay->dots));
+  if (!replay->dots)
+    return MIRAGE_OK;
+  MIRAGE_TRY(mirage__search_peel(replay->dots, diag, &replay->dots_views, &core));
+  if (!replay->dots_views)
+    return MIRAGE_OK;
+  MirageStatus status = mirage_replay_create(core, options, &quiet, &replay->of_dots);
+  return status == MIRAGE_UNSUPPORTED ? MIRAGE_OK : status;
+}
+
+// Changes the result where the candidate is in the space of those.
+static MirageStatus replay_dots(MirageReplay *replay, const MirageUGraph *candidate, const MirageDiag *diag,
+                                MirageReplayResult *in_out_result) {
+  MirageUGraph *core, *wrapped = NULL;
+  MirageReplayResult result = {0};
+  MIRAGE_TRY(mirage__search_unwrap(replay->dots_views, candidate, diag, &core));
+  if (!core)
+    return MIRAGE_OK;
+  MirageStatus status = mirage_replay_run(replay->of_dots, core, diag, &result);
+  if (status == MIRAGE_OK && result.in_space && result.graph)
+    status = mirage__search_wrap(replay->dots_views, result.graph, diag, &wrapped);
+  mirage_ugraph_destroy(result.graph);
+  mirage_ugraph_destroy(core);
+  if (status != MIRAGE_OK || !result.in_space)
+    return status;
+  mirage_ugraph_destroy(in_out_result->graph);
+  *in_out_result = result;
+  in_out_result->graph = wrapped;
+  return MIRAGE_OK;
+}
+
 MirageStatus mirage_replay_create(const MirageUGraph *program, const MirageSearchOptions *options,
                                   const MirageDiag *diag, MirageReplay **out_replay) {
   MirageReplay *replay = calloc(1, sizeof *replay);
@@ -437,6 +475,8 @@ MirageStatus mirage_replay_create(const MirageUGraph *program, const MirageSearc
     status = mirage__search_drop_stabilisers(&replay->program, &replay->options);
   }
   add_plans(replay);
+  if (status == MIRAGE_OK)
+    status = create_dots(replay, program, options, diag);
   if (status == MIRAGE_OK)
     *out_replay = replay;
   else
@@ -456,6 +496,8 @@ MirageStatus mirage_replay_run(MirageReplay *replay, const MirageUGraph *candida
       status = replay_pointwise(replay, candidate, out_result);
     if (status == MIRAGE_OK && !out_result->in_space)
       status = mirage__replay_pieces(replay, candidate, out_result);
+    if (status == MIRAGE_OK && !out_result->in_space && replay->of_dots)
+      status = replay_dots(replay, candidate, diag, out_result);
   }
   if (status != MIRAGE_OK) {
     mirage_ugraph_destroy(out_result->graph);
@@ -477,6 +519,9 @@ void mirage_replay_destroy(MirageReplay *replay) {
   for (uint32_t i = 0; i < replay->num_plans; i++)
     deinit_plan(&replay->plans[i]);
   deinit_plan(&replay->whole);
+  mirage_replay_destroy(replay->of_dots);
+  mirage__search_views_destroy(replay->dots_views);
+  mirage_ugraph_destroy(replay->dots);
   mirage__search_program_deinit(&replay->plain);
   mirage__search_program_deinit(&replay->program);
   free(replay);

@@ -92,6 +92,10 @@ struct MirageReplay {
   ReplayPlan whole;          // finding out what kernels compute
   MirageSearchOptions whole_options;
   MirageTarget whole_target;
+  // The program with its products of one row as sums of rows (search_dots.c), without its views, or NULL.
+  MirageUGraph *dots;
+  struct SearchViews *dots_views;
+  MirageReplay *of_dots;
 };
 
 /// Replays the candidate as a graph of the whole program. replay.c
