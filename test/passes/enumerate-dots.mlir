@@ -10,6 +10,7 @@
 // REPLAY-NOT: cut at
 // REPLAY: @row_0: in the space: {{.*}} kept as candidate 0
 // REPLAY-NOT: cut at
+// REPLAY: @gated_0: in the space: {{.*}} kept as candidate 0
 //
 // PROVEN: @row: 16 candidates, 16 equivalent
 // PROVEN: @gated: 16 candidates, {{1[0-6]}} equivalent

@@ -445,7 +445,7 @@ static MirageStatus replay_dots(MirageReplay *replay, const MirageUGraph *candid
                                 MirageReplayResult *in_out_result) {
   MirageUGraph *core, *wrapped = NULL;
   MirageReplayResult result = {0};
-  MIRAGE_TRY(mirage__search_unwrap(replay->dots_views, candidate, diag, &core));
+  MIRAGE_TRY(mirage__search_unwrap(replay->dots_views, candidate, &core));
   if (!core)
     return MIRAGE_OK;
   MirageStatus status = mirage_replay_run(replay->of_dots, core, diag, &result);

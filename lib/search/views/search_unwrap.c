@@ -32,14 +32,23 @@ static void name_inputs(Unwrap *unwrap, uint32_t number, const MirageType *shape
   }
 }
 
+static bool is_output(const MirageUGraph *graph, MirageValue value) {
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(graph); i++)
+    if (mirage_ugraph_get_output(graph, i).index == value.index)
+      return true;
+  return false;
+}
+
 static void copy_node(Unwrap *unwrap, MirageNode id) {
   MirageNodeView node = mirage_ugraph_node(unwrap->from, id);
   if (node.op == MIRAGE_OP_RESHAPE) {
     uint32_t number = number_of_input(unwrap->from, node.operands[0]);
     if (number < mirage_ugraph_num_inputs(unwrap->from))
       name_inputs(unwrap, number, mirage_ugraph_type(unwrap->from, node.first_result), node.first_result);
-    else // of a result: the output that it becomes
+    else if (is_output(unwrap->from, node.first_result))
       unwrap->map[node.first_result.index] = unwrap->map[node.operands[0].index];
+    else // between kernels
+      unwrap->failed = true;
     return;
   }
   if (mirage_op_info(node.op)->kind == MIRAGE_KIND_TERMINATOR)
@@ -84,14 +93,14 @@ static MirageStatus unwrap_all(Unwrap *unwrap) {
   return mirage_ugraph_finish(unwrap->to);
 }
 
-MirageStatus mirage__search_unwrap(const SearchViews *views, const MirageUGraph *graph, const MirageDiag *diag,
-                                   MirageUGraph **out_graph) {
+MirageStatus mirage__search_unwrap(const SearchViews *views, const MirageUGraph *graph, MirageUGraph **out_graph) {
+  const MirageDiag quiet = {0}; // what does not fit is no graph of the core's
   *out_graph = NULL;
   if (!is_plain(views))
     return MIRAGE_OK;
   Unwrap unwrap = {.views = views,
                    .from = graph,
-                   .to = mirage_ugraph_create(NULL, mirage_ugraph_get_meta(graph)->name, diag),
+                   .to = mirage_ugraph_create(NULL, mirage_ugraph_get_meta(graph)->name, &quiet),
                    .map = calloc((size_t)mirage_ugraph_num_values(graph) + 1, sizeof(MirageValue))};
   MirageStatus status = unwrap.to && unwrap.map ? unwrap_all(&unwrap) : MIRAGE_NO_MEMORY;
   free(unwrap.map);
@@ -99,5 +108,5 @@ MirageStatus mirage__search_unwrap(const SearchViews *views, const MirageUGraph 
     *out_graph = unwrap.to;
   else
     mirage_ugraph_destroy(unwrap.to);
-  return status;
+  return status == MIRAGE_NO_MEMORY ? status : MIRAGE_OK;
 }

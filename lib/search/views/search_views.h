@@ -13,8 +13,7 @@ MirageStatus mirage__search_peel(const MirageUGraph *program, const MirageDiag *
 MirageStatus mirage__search_wrap(const SearchViews *views, const MirageUGraph *found, const MirageDiag *diag,
                                  MirageUGraph **out_graph);
 /// A µGraph for the program as one for the core; NULL where more than reshapes lie between them.
-MirageStatus mirage__search_unwrap(const SearchViews *views, const MirageUGraph *graph, const MirageDiag *diag,
-                                   MirageUGraph **out_graph);
+MirageStatus mirage__search_unwrap(const SearchViews *views, const MirageUGraph *graph, MirageUGraph **out_graph);
 void mirage__search_views_destroy(SearchViews *views);
 
 #endif
