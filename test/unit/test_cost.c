@@ -284,10 +284,23 @@ static void test_blocks_of_unequal_lengths(void **state) {
   assert_true(first > 1.6 * us && first < 2 * us);
 }
 
+// One row of 4096 x 14336 rows of weights, H100: 38.5 us, the rate of reading; what stores as well has less of it.
+static void test_sums_of_rows_are_read_fast(void **state) {
+  const MirageTarget *target = mirage_target_find("h100");
+  CostKernel sums = {.blocks = 14336, .threads = 256, .registers = 48, .turns = 1, .dram_bytes = 117.5e6, .outside = 1};
+  sums.l2_bytes = 2 * 117.5e6, sums.written_bytes = 28672;
+  CostKernel storing = sums;
+  storing.written_bytes = 117.5e6 / 2;
+  double us = mirage__cost_kernel_us(&sums, target);
+  assert_true(us > 0.9 * 37.5 && us < 1.1 * 37.5); // without the launch
+  assert_true(mirage__cost_kernel_us(&storing, target) > 1.15 * us);
+}
+
 // Gradient of RMSNorm, 8192 x 1024, H100: 23.5 us in blocks of eight rows, 17.0 in blocks of one.
 static void test_rows_of_few_turns_are_late(void **state) {
   const MirageTarget *target = mirage_target_find("h100");
   CostKernel eight = {.blocks = 1024, .threads = 256, .registers = 80, .turns = 1, .dram_bytes = 50.3e6, .outside = 2};
+  eight.written_bytes = 16.8e6;
   CostKernel one = eight, alone = eight;
   one.blocks = 8192, one.threads = 128, one.registers = 32;
   assert_true(mirage__cost_kernel_us(&eight, target) > 1.2 * mirage__cost_kernel_us(&one, target));
@@ -539,6 +552,7 @@ int main(void) {
       cmocka_unit_test(test_streamed_weights_need_no_shared_memory),
       cmocka_unit_test(test_tiles_that_a_producer_feeds),
       cmocka_unit_test(test_blocks_of_unequal_lengths),
+      cmocka_unit_test(test_sums_of_rows_are_read_fast),
       cmocka_unit_test(test_rows_of_few_turns_are_late),
       cmocka_unit_test(test_what_no_pairs_share_comes_out_of_l2_faster),
       cmocka_unit_test(test_bytes_in_flight_matter),
