@@ -5,9 +5,9 @@
 // A candidate without a proof is refused, and so is one whose proof does not hold what it says: `pair` must be the hash
 // of these two graphs, and the bound is computed again (no trial is run) and must reach `log2-bound`.
 // mirage-verify proves by transfer from a small instance, which is quick. The one chosen here is proven once more at full
-// size, when all trials and the drawing of their numbers cost at most `full-size-work` (where only one does, it is evaluated there
-// once), and compiled for the target; should that find a difference or no value, or the candidate be beyond the code generator, the next best one
-// is taken. An interrupt ends that; the proof that the candidate has stands. A proof in pieces is proven again; where an
+// size, when all trials and the drawing of their numbers cost at most `full-size-work` (where only one does, it is
+// evaluated there once), and compiled for the target; should that find a difference or no value, or the candidate be
+// beyond the code generator, the next best one is taken. An interrupt ends that; the proof that the candidate has stands. A proof in pieces is proven again; where an
 // interrupt ends that, nothing is selected.
 //
 // Fastest by measuring (option `measure`): what the tuning database holds for the program, or the candidates that

@@ -33,7 +33,7 @@
 
 enum { OWN, CANDIDATE, AGAIN, NUM_RUNS };
 enum { MAX_SETS = 4096, ALIGNMENT = 256, UPLOAD_BYTES = 1 << 26 };
-enum { PERIOD = 2 * 2097143 }; // elements of inputs that differ: a prime, so that rows do; even, for two numbers a byte
+enum { PERIOD = 2 * 2097143 }; // elements of inputs that differ: twice a prime, so that rows do, and i4 fill bytes
 static const double BUDGET_US = 120e3; // of a race
 
 typedef struct Worker {

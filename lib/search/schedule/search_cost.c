@@ -245,6 +245,7 @@ static void add_stores(ScheduleWalk *walk) {
     MirageType stored = walk->types[walk->structure->outputs[i]];
     stored.dtype = output->dtype;
     walk->kernel.dram_bytes += (double)mirage_type_bytes(output);
+    walk->kernel.written_bytes += (double)mirage_type_bytes(output);
     bool inside = mirage__search_is_inside(nodes[walk->structure->outputs[i]].stage);
     double before = walk->kernel.l2_bytes;
     mirage__cost_store(&walk->kernel, output, &stored, walk->kernel.blocks * (inside ? walk->iterations : 1));
@@ -323,6 +324,7 @@ static uint64_t amounts_of(const ScheduleWalk *walk) {
   const double amounts[] = {k->blocks,
                             k->threads,
                             k->dram_bytes,
+                            k->written_bytes,
                             k->l2_bytes,
                             k->outside_bytes,
                             k->matmul_flops,
@@ -356,6 +358,7 @@ static uint64_t amounts_of(const ScheduleWalk *walk) {
                             g->row_values,
                             g->row_same,
                             (double)g->row_tensors,
+                            (double)g->widest_bytes,
                             (double)g->elements,
                             (double)g->row,
                             g->moved,
