@@ -77,15 +77,15 @@ mirage_kernel.graph @many_0(%x: tensor<1024x2048xf16>) -> tensor<1024x2048xf16> 
 // 256 pieces of four columns, not 128 of eight: 16 bytes of f32, beside the neighbour's.
 // CHECK-LABEL: graph @wide_0(
 // CHECK: warps = 8
-mirage_kernel.graph @wide(%x: tensor<300x1024xf32>) -> tensor<300x1024xf32> {
-  %1 = square %x : tensor<300x1024xf32>
-  return %1 : tensor<300x1024xf32>
+mirage_kernel.graph @wide(%x: tensor<600x1024xf32>) -> tensor<600x1024xf32> {
+  %1 = square %x : tensor<600x1024xf32>
+  return %1 : tensor<600x1024xf32>
 }
-mirage_kernel.graph @wide_0(%x: tensor<300x1024xf32>) -> tensor<300x1024xf32> attributes {selected, source = @wide} {
-  %y = custom (%xk = %x) outs(%yk) grid [300] : (tensor<300x1024xf32>) -> tensor<300x1024xf32> {
-    %1 = load %xk {grid = [0]} : tensor<300x1024xf32> -> !mirage_block.tile<1x1024xf32>
+mirage_kernel.graph @wide_0(%x: tensor<600x1024xf32>) -> tensor<600x1024xf32> attributes {selected, source = @wide} {
+  %y = custom (%xk = %x) outs(%yk) grid [600] : (tensor<600x1024xf32>) -> tensor<600x1024xf32> {
+    %1 = load %xk {grid = [0]} : tensor<600x1024xf32> -> !mirage_block.tile<1x1024xf32>
     %2 = mul %1, %1 : !mirage_block.tile<1x1024xf32>, !mirage_block.tile<1x1024xf32>
-    store %2, %yk {grid = [0]} : !mirage_block.tile<1x1024xf32>, tensor<300x1024xf32>
+    store %2, %yk {grid = [0]} : !mirage_block.tile<1x1024xf32>, tensor<600x1024xf32>
   }
-  return %y : tensor<300x1024xf32>
+  return %y : tensor<600x1024xf32>
 }
