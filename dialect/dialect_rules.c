@@ -319,11 +319,10 @@ static MirageStatus check_custom_region(Check *check) {
   }
   MIRAGE_TRY(mirage_bridge_attrs_import(MIRAGE_OP_CUSTOM, mirageOperationGetAttributeDictionary(custom), &check->arena,
                                         check->diag, NULL, &attrs));
-  uint32_t num_loads = 0;
+  uint32_t num_loads = 0, listed = mirage_schedule_count_loads(attrs.custom.schedule);
   mlirOperationWalk(custom, count_load, &num_loads, MlirWalkPreOrder);
-  if (attrs.custom.schedule && attrs.custom.schedule->num_loads && attrs.custom.schedule->num_loads != num_loads)
-    return FAIL(check, MIRAGE_BAD_ARGUMENT, "custom: schedule lists %u loads, the kernel has %u",
-                attrs.custom.schedule->num_loads, num_loads);
+  if (listed && listed != num_loads)
+    return FAIL(check, MIRAGE_BAD_ARGUMENT, "custom: schedule lists %u loads, the kernel has %u", listed, num_loads);
   return MIRAGE_OK;
 }
 
@@ -534,10 +533,10 @@ bool mirage_dialect_load_is_listed(MlirOperation load) {
   if (!is_op(around, MIRAGE_OP_CUSTOM))
     return false;
   MlirAttribute attribute = mlirOperationGetAttributeByName(around, mlirStringRefCreateFromCString("schedule"));
-  MirageSchedule schedule = {.num_loads = 0};
+  MirageSchedule schedule = {0};
   if (!mlirAttributeIsNull(attribute) && mirageKernelAttributeIsASchedule(attribute))
     mirageKernelScheduleAttrGetValue(attribute, &schedule);
-  return schedule.num_loads != 0;
+  return mirage_schedule_count_loads(&schedule) != 0;
 }
 
 // ----------------------------------------------------------------------------------------------------------- dispatch

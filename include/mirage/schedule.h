@@ -107,6 +107,9 @@ const void *mirage_key_items(const MirageKey *key, const void *record, uint32_t 
 /// What to do about a key or word that is no more, or NULL where there never was one. `name` need not end in a NUL.
 const char *mirage_schedule_gone(const char *name, size_t length);
 
+/// How many loads it speaks of: those of its kernel, or 0 of any kernel. Of NULL, too.
+uint32_t mirage_schedule_count_loads(const MirageSchedule *schedule);
+
 /// All values in order, each list after its length: equal numbers, equal schedules. Returns how many there are.
 enum { MIRAGE_SCHEDULE_NUMBERS = sizeof(MirageSchedule) }; // each has a byte at least
 uint32_t mirage_schedule_numbers(const MirageSchedule *schedule, int32_t out_numbers[MIRAGE_SCHEDULE_NUMBERS]);

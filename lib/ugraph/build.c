@@ -513,17 +513,23 @@ static void pop(MirageUGraph *graph, uint32_t num_results, MirageType *types) {
   add_results(graph, node, num_results, types);
 }
 
+// A schedule lists all loads of its kernel, or none.
+static void check_listed(MirageUGraph *graph, const Region *region, uint32_t listed) {
+  if (listed != 0 && listed != region->num_loads)
+    FAIL(graph, MIRAGE_BAD_GRAPH, "custom: the schedule describes %u loads, the block graph has %u", listed,
+         region->num_loads);
+}
+
 static void close_custom(MirageUGraph *graph, uint32_t num_values) {
   const Region *region = open_region(graph);
-  const MirageSchedule *schedule = graph->nodes[region->owner].attrs->custom.schedule;
+  uint32_t listed = mirage_schedule_count_loads(graph->nodes[region->owner].attrs->custom.schedule);
   if (num_values != 0)
     FAIL(graph, MIRAGE_BAD_GRAPH, "custom: outputs are stored, not yielded: %u values given", num_values);
   for (uint32_t i = 0; i < region->num_results && !failed(graph); i++)
     if (!region->stored[i])
       FAIL(graph, MIRAGE_BAD_GRAPH, "custom: output %u is never stored", i);
-  if (!failed(graph) && schedule && schedule->num_loads != 0 && schedule->num_loads != region->num_loads)
-    FAIL(graph, MIRAGE_BAD_GRAPH, "custom: the schedule describes %u loads, the block graph has %u",
-         schedule->num_loads, region->num_loads);
+  if (!failed(graph))
+    check_listed(graph, region, listed);
   MirageType *types = failed(graph)
                           ? NULL
                           : mirage_arena_copy(&graph->arena, region->result_types, region->num_results * sizeof *types);
@@ -643,9 +649,8 @@ void mirage_ugraph_set_schedule(MirageUGraph *graph, MirageNode custom, const Mi
   const Region *region = &graph->regions[graph->nodes[custom.index].region];
   if (!passed(graph, mirage_op_check_custom(&changed, graph->diag, graph->loc)))
     return;
-  if (schedule && region->closed && schedule->num_loads != 0 && schedule->num_loads != region->num_loads)
-    FAIL(graph, MIRAGE_BAD_GRAPH, "custom: the schedule describes %u loads, the block graph has %u",
-         schedule->num_loads, region->num_loads);
+  if (region->closed)
+    check_listed(graph, region, mirage_schedule_count_loads(schedule));
   const MirageSchedule *copy = failed(graph) ? NULL : copy_schedule(graph, schedule);
   if (!failed(graph))
     attrs->schedule = copy;

@@ -231,6 +231,8 @@ static MirageStatus check_persistent(const InferCall *call, const MirageCustomAt
   return MIRAGE_OK;
 }
 
+uint32_t mirage_schedule_count_loads(const MirageSchedule *schedule) { return schedule ? schedule->num_loads : 0; }
+
 MirageStatus mirage__check_schedule(const InferCall *call, const MirageCustomAttrs *attrs) {
   const MirageSchedule *schedule = attrs->schedule;
   bool clusters = attrs->cluster[0] * attrs->cluster[1] * attrs->cluster[2] > 1;
