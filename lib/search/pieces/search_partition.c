@@ -429,6 +429,15 @@ MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSear
   return status;
 }
 
+// What was found of the whole may be worth nothing beside its pieces.
+static void drop_far_behind(MirageSearchResult *result) {
+  for (uint32_t i = result->num_candidates; i-- > 1;) {
+    double best = mirage_ugraph_get_meta(result->candidates[0])->cost.time_us;
+    if (mirage_ugraph_get_meta(result->candidates[i])->cost.time_us > SEARCH_FAR_BEHIND * best)
+      drop(result, i);
+  }
+}
+
 // An operator by itself is taken to run as fast as the chip can, since nobody has planned it. Where that leaves nothing
 // - products that share no value, of which each alone seems as fast as two in one kernel - what was found is kept all
 // the same, and whoever selects compares it with the operators as they are compiled.
@@ -440,6 +449,8 @@ MirageStatus mirage__search_join(SearchPieces *pieces, uint32_t max_candidates, 
     MIRAGE_TRY(mirage__pieces_take_slower(&pieces->cutter));
     MIRAGE_TRY(keep_cuts(&pieces->cutter, max_candidates, in_out_result));
   }
+  if (!pieces->options.optimal)
+    drop_far_behind(in_out_result);
   mirage__search_add_to_funnel(&in_out_result->funnel, &pieces->cutter.funnel);
   in_out_result->funnel.candidates = in_out_result->num_candidates;
   return MIRAGE_OK;

@@ -23,6 +23,8 @@ typedef struct SearchMonitor {
   double next_report;
 } SearchMonitor;
 
+enum { SEARCH_FAR_BEHIND = 4 }; // times the best predicted time: a candidate that takes as long is none
+
 enum { SEARCH_TICKS = 16 }; // steps between two looks at the clock: large expressions make steps of a millisecond
 
 struct CostMemo;

@@ -20,7 +20,6 @@ enum {
   MORE_BUILT = 12,     // than half as many again as are wanted
 };
 static const double save_interval = 1; // seconds
-static const double far_behind = 4;    // times the best: takes no place
 
 static int compare_structures(const void *a, const void *b) {
   const SearchStructure *x = *(const SearchStructure *const *)a, *y = *(const SearchStructure *const *)b;
@@ -171,7 +170,7 @@ static void keep_best(const MirageSearchOptions *options, SearchCandidate *built
                       MirageSearchResult *result) {
   uint32_t wanted = options->max_candidates;
   qsort(built, count, sizeof *built, compare_candidates);
-  while (!options->optimal && count && built[count - 1].time_us > far_behind * built[0].time_us)
+  while (!options->optimal && count && built[count - 1].time_us > SEARCH_FAR_BEHIND * built[0].time_us)
     count--;
   vary(built, count, wanted);
   for (uint32_t i = 0; i < count && i < wanted; i++)
