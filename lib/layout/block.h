@@ -543,6 +543,8 @@ MirageStatus mirage__plan_closed(MirageUGraph *graph, MirageNode custom, const M
                                  Block *out_block);
 /// Accumulators of a thread with which warpgroups take tiles in turn, by the planner's own choice.
 enum { MIRAGE_GROUP_LEAST = 128, MIRAGE_GROUP_MOST = 192 };
+/// Iterations of a loop from which on products run ahead, by the planner's own choice, where all blocks begin at once and where not.
+int32_t mirage__least_ahead(bool at_once);
 /// Iterations of a loop for which blocks become pairs that share copies, though all begin at once, and how many blocks these are
 /// (copies.c).
 enum { MIRAGE_PAIRED_AT_ONCE = 32 };

@@ -26,7 +26,7 @@ typedef struct Plan {
   const MirageSchedule *asked; // what planning begins with; NULL = everything is open
   bool copies;                 // some load lands by a bulk or tensor copy
   bool own_copies;             // some does that nobody asked for
-  bool own_ahead;              // for a loop that could multiply ahead
+  bool own_ahead;              // for a loop of attention, which could multiply ahead or is fed by a producer
   bool own_producer;           // the roles are the planner's
   const struct Again *again;   // to plan once more, and to keep what comes of it; NULL = this plan stands
   uint32_t pairs;              // 1 + the axis of the grid along which the planner made blocks clusters of two; 0 = none

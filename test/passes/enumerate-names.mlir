@@ -9,8 +9,7 @@
 
 // Rows and columns of the scores are an input each.
 // CHECK: graph @gram_0
-// CHECK-NEXT: custom (%{{.*}} = %arg0, %{{.*}} = %arg0) outs
-// CHECK: custom
+// CHECK-NEXT: custom (%{{.*}} = %arg0, %{{.*}} = %arg0, %{{.*}} = %arg0) outs
 // CHECK-NOT: custom
 // CHECK: return
 mirage_kernel.graph @gram(%x: tensor<512x64xf16>) -> tensor<512x64xf16> {

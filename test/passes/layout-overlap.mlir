@@ -16,6 +16,12 @@
 // RUN: sed 's/64x/128x/g; s/grid \[32, 32\]/grid [32, 32] schedule <warps = 8>/' %s | mirage-mlir-opt --mirage-layout=explain 2>&1 >/dev/null | FileCheck %s --check-prefix=ASKED
 // ASKED: form: producer: no: the number of warps is asked for
 //
+// All blocks begin at once: nobody else is on the multiprocessor, whatever room there is. In 160 blocks two share one.
+// RUN: sed 's/tensor<32x/tensor<4x/g; s/grid \[32, 32\]/grid [32, 4]/' %s | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=ATONCE
+// ATONCE: grid [32, 4] schedule <warps = 12, overlap = turns, roles = [producer(4, 40), consumer(8, 232)], loads = [tensor(stages = 1), tensor(stages = {{[0-9]}}), tensor(stages = {{[0-9]}})]>
+// RUN: sed 's/tensor<32x/tensor<5x/g; s/grid \[32, 32\]/grid [32, 5]/' %s | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=TWO
+// TWO: grid [32, 5] schedule <warps = 8, loads = [tensor(stages = 1), tensor(stages = 3), tensor(stages = 3)]>
+//
 // By hand, with a producer: turns where nothing else is said, ahead alone, or neither.
 // RUN: sed 's/grid \[32, 32\]/grid [32, 32] schedule <roles = [producer(4, 24), consumer(8, 240)], loads = [tensor, tensor, tensor]>/' %s | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=AUTO
 // AUTO: schedule <warps = 12, overlap = turns, roles = [producer(4, 24), consumer(8, 240)], loads = [tensor(stages = 1), tensor(stages = 4), tensor(stages = 4)]>

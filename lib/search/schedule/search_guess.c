@@ -12,7 +12,6 @@ static const double chain_registers = 66;    // of a thread, beside products: ve
 static const double tile_registers = 128;    // of a thread, for accumulators, where the threads are open
 static const double other_registers = 40;    // of a thread, beside accumulators, where they are not
 static const double usual_threads = 256;     // of a block
-static const double long_loop = 8;           // iterations that copies some of them ahead fill up
 static const double group_threads = 128;     // of a warpgroup
 static const double most_accumulators = 128; // of its threads, that leave room for a second block
 static const double late_accumulators = 104; // the same where the epilogue reads tiles
@@ -239,13 +238,14 @@ static bool is_in_threads(const SearchGuess *guess, const MirageTarget *target, 
   return true;
 }
 
-// Whether a chain's products run ahead, fed by a producer: two warpgroups that have a multiprocessor to themselves, in a loop
-// that is long enough (is_alone in lib/layout/copies.c).
+// Whether a chain's products run ahead, fed by a producer, in a loop that is long enough: in blocks that all begin at once, or of two
+// warpgroups that have a multiprocessor to themselves (is_alone in lib/layout/copies.c).
 static bool runs_ahead(const SearchGuess *guess, const CostKernel *kernel, const MirageTarget *target) {
+  bool at_once = kernel->blocks <= target->num_sms;
   double least = guess->shared_bytes + kernel->iteration_bytes; // three stages
+  bool alone = least > target->shared_bytes_per_sm / 2.0 && kernel->least_rows >= 2 * register_rows;
   return kernel->chain && kernel->warpgroups && target->has_tensor_copy && kernel->threads == 0 &&
-         kernel->least_rows >= 2 * register_rows && kernel->iterations >= long_loop &&
-         kernel->blocks >= target->num_sms && kernel->collective_us == 0 && least > target->shared_bytes_per_sm / 2.0;
+         kernel->iterations >= mirage__least_ahead(at_once) && (at_once || alone);
 }
 
 // What accumulators may take: three warpgroups share tiles of three slabs.
