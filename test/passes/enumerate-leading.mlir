@@ -59,9 +59,12 @@ mirage_kernel.graph @wanted(%x: tensor<3000x1000xf16>, %w: tensor<1000x4096xf16>
   return %y, %q : tensor<3000x4096xf16>, tensor<3000x4096xf16>
 }
 
-// No instruction of a warpgroup is eight deep.
-// CHECK: graph @shallow(
-// CHECK-NOT: = loop 1 (
+// No instruction of a warpgroup is eight deep: tiles of 16, of which tensor copies write eight as zeros.
+// CHECK-LABEL: graph @shallow_0(
+// CHECK: = loop 1 (
+// CHECK-NEXT: load {{.*}}loop = [1], tiles = [128, 16]} : tensor<3000x8xf16> -> !mirage_block.tile<128x16xf16
+// CHECK-NEXT: load {{.*}}loop = [0], tiles = [16]} : tensor<8x4096xf16> -> !mirage_block.tile<16x256xf16
+// CHECK: = loop 16 (
 mirage_kernel.graph @shallow(%x: tensor<3000x1000xf16>, %w: tensor<1000x4096xf16>, %t: tensor<3000x8xf16>, %b: tensor<8x4096xf16>) -> tensor<3000x4096xf16> {
   %p = matmul %x, %w : tensor<3000x1000xf16>, tensor<1000x4096xf16>
   %q = matmul %t, %b : tensor<3000x8xf16>, tensor<8x4096xf16>

@@ -305,8 +305,9 @@ static bool is_leading(const Builder *builder, uint32_t node, bool load) {
               : mirage__search_is_leading(program, builder->structure, builder->schedule, node);
 }
 
-// Its tiles are as deep as those of the loop behind, if that divides the contraction.
+// Its tiles are as deep as those of the loop behind, if that divides the contraction; if not, as deep as it is, in whole instructions.
 static MirageValue build_leading(Builder *builder, const SearchNode *product) {
+  enum { INSTRUCTION_DEPTH = 16 };
   const SearchStructure *structure = builder->structure;
   const SearchNode *loads[] = {&structure->nodes[product->a], &structure->nodes[product->b]};
   bool transposed[] = {product->flags & SEARCH_TRANSPOSE_A, product->flags & SEARCH_TRANSPOSE_B};
@@ -322,6 +323,8 @@ static MirageValue build_leading(Builder *builder, const SearchNode *product) {
   for (uint32_t i = 0; i < 2; i++) {
     MirageAccessAttrs access = load_access(builder, loads[i]);
     access.loop[0] = (int8_t)depth[i];
+    if (all % INSTRUCTION_DEPTH && attrs.range == 1)
+      access.tiles[depth[i]] = (all / INSTRUCTION_DEPTH + 1) * INSTRUCTION_DEPTH;
     MirageValue tensor = mirage_ugraph_argument(builder->graph, builder->custom, builder->argument[loads[i]->a]);
     builder->values[loads[i] - structure->nodes] = mirage_ugraph_load(builder->graph, tensor, &access);
   }

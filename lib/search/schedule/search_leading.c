@@ -31,14 +31,11 @@ static bool is_added_to_product(const SearchStructure *structure, uint32_t node)
   return added && count_readers(structure, node) == 1;
 }
 
-// What the instruction of a warpgroup multiplies: 16-bit tiles of a depth that it divides, and slabs of rows.
+// What the instruction of a warpgroup multiplies: 16-bit tiles, in slabs of rows.
 static bool is_for_warpgroups(const SearchProgram *program, const SearchStructure *structure,
                               const SearchSchedule *schedule, const SearchNode *product) {
-  enum { INSTRUCTION_DEPTH = 16 };
-  uint8_t depth = structure->nodes[product->a].dims[SEARCH_RANK - (product->flags & SEARCH_TRANSPOSE_A ? 2 : 1)];
   int64_t rows = mirage__search_tile_extent(program, structure, schedule, product->dims[SEARCH_RANK - 2]);
-  return mirage_dtype_bits(program->dtype) == 16 && rows % MIRAGE_SLAB_ROWS == 0 &&
-         mirage__search_tile_extent(program, structure, schedule, depth) % INSTRUCTION_DEPTH == 0;
+  return mirage_dtype_bits(program->dtype) == 16 && rows % MIRAGE_SLAB_ROWS == 0;
 }
 
 static bool is_loaded(const SearchProgram *program, const SearchStructure *structure, uint32_t node) {
