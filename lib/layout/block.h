@@ -548,7 +548,9 @@ int32_t mirage__least_ahead(bool at_once);
 /// Iterations of a loop for which blocks become pairs that share copies, though all begin at once, and how many blocks these are
 /// (copies.c).
 enum { MIRAGE_PAIRED_AT_ONCE = 32 };
-bool mirage__pairs_at_once(double blocks, double rows_and_columns, const MirageTarget *target);
+bool mirage__pairs_at_once(double blocks, double rows_and_columns, bool torn, const MirageTarget *target);
+/// Whether rows of a tensor begin in the midst of lines of L2.
+bool mirage__rows_are_torn(const MirageType *tensor);
 /// What a loop's sum of products begins with instead of 0, since adding it is all that becomes of the sum: a tile read straight
 /// from device memory, or a resident sum of an earlier loop; {0}: with nothing (initial.c). And the sum that an addition finds
 /// complete; {0}: it adds.

@@ -383,10 +383,12 @@ static const char *no_producer(const Plan *plan, int32_t workers) {
   return meets_in_loop(&plan->block) ? IN_LOOP : NULL;
 }
 
-bool mirage__pairs_at_once(double blocks, double rows_and_columns, const MirageTarget *target) {
+bool mirage__pairs_at_once(double blocks, double rows_and_columns, bool torn, const MirageTarget *target) {
   const double least_share = 0.75; // of the multiprocessors
-  enum { LEAST_SIDES = 384 }; // of 128 x 256, or 192 x 192; what neighbours load of smaller tiles leaves L2 once anyway
-  return rows_and_columns >= LEAST_SIDES && blocks >= least_share * target->num_sms && blocks <= target->num_sms;
+  // Of 128 x 256, or 192 x 192: what neighbours load of smaller tiles leaves L2 once anyway. Torn rows are asked for twice.
+  enum { LEAST_SIDES = 384, LEAST_TORN = 256 };
+  return rows_and_columns >= (torn ? LEAST_TORN : LEAST_SIDES) && blocks >= least_share * target->num_sms &&
+         blocks <= target->num_sms;
 }
 
 bool mirage__copies_alike(const Block *block, const BlockLoad *load, uint32_t axis) {
@@ -402,13 +404,15 @@ static int64_t shared_bytes(const Plan *plan, uint32_t axis) {
   return bytes;
 }
 
+bool mirage__rows_are_torn(const MirageType *tensor) {
+  return tensor->rank > 0 && tensor->shape[tensor->rank - 1] * mirage_dtype_bits(tensor->dtype) / 8 % LINE_BYTES;
+}
+
 // Whether rows of what the copy engine brings begin in the midst of a line of L2: more of it moves than is asked for.
 static bool is_torn(const Plan *plan) {
   for (uint32_t i = 0; i < plan->block.num_loads; i++) {
     const BlockLoad *load = &plan->block.loads[i];
-    MirageValue tensor = mirage__block_resolve(&plan->block, mirage_ugraph_node(plan->graph, load->node).operands[0]);
-    const MirageType *type = &plan->types[tensor.index];
-    if (load->by == BY_TENSOR && type->shape[type->rank - 1] * mirage_dtype_bits(type->dtype) / 8 % LINE_BYTES)
+    if (load->by == BY_TENSOR && mirage__rows_are_torn(tensor_of(plan, load)))
       return true;
   }
   return false;
@@ -438,7 +442,7 @@ static double rows_and_columns(const Plan *plan) {
 
 // Of so many blocks, which all begin at once, L2 is what products of large tiles wait for: most multiprocessors are at work.
 static bool fills_at_once(const Plan *plan) {
-  return mirage__pairs_at_once(mirage__block_grid(&plan->block), rows_and_columns(plan), plan->target) &&
+  return mirage__pairs_at_once(mirage__block_grid(&plan->block), rows_and_columns(plan), is_torn(plan), plan->target) &&
          has_loop_of(plan, MIRAGE_PAIRED_AT_ONCE);
 }
 
@@ -449,7 +453,7 @@ static bool fills_at_once(const Plan *plan) {
 static uint32_t choose_pairs(const Plan *plan) {
   const MirageCustomAttrs *custom = mirage__block_custom(&plan->block);
   uint32_t best = 0;
-  if (at_once ? !fills_at_once(plan) : !has_loop_of(plan, LEAST_PAIRED) && !is_torn(plan))
+  if (is_at_once(plan) ? !fills_at_once(plan) : !has_loop_of(plan, LEAST_PAIRED) && !is_torn(plan))
     return 0;
   if (!plan->target->has_cluster || mirage__block_cluster(&plan->block) > 1 || plan->block.num_meetings > 0)
     return 0;

@@ -44,7 +44,9 @@ static const double arrival_us = 0.58;        // of a tile out of L2, from its c
 static const double port_share = 2.5;         // of L2's rate, times multiprocessors, that one takes
 static const double box_rate = 1.13;          // of L2's rate, for boxes that the copy engine brings
 static const double line_us = 0.96e-3;        // a row of such a box, of 128 bytes,
-static const double short_row_us = 1.45e-3;   // or of fewer: of 64 and 32 bytes alike (H100),
+static const double short_row_us = 1.8e-3;    // or of fewer: of 64 and 32 bytes alike (H100),
+static const double torn_row_us = 2.7e-3;     // or of one that begins in the midst of a line of L2,
+static const double shared_box = 0.65;        // and what it takes of that where a pair shares the copy,
 static const double short_row_loss = 0.3;     // which also take longer a byte
 static const double shared_flops = 33;        // of a multiprocessor, in the time of a byte of shared memory
 static const double half_ahead = 0.56; // stages ahead where there are two: products run on and still read the other one
@@ -55,11 +57,11 @@ static const double produced_saturates = 0.35; // from so many of the multiproce
 static const double between_lines = 0.3;       // of a line, which a row of a box that begins in its midst takes more
 static const double pair_exchange = 0.2;       // of the time of an exchange, between two blocks with producers,
 static const double more_exchange = 3;         // and of more of these (H100, 512 x 7168 x 2048 in four parts)
-static const double alone_rate = 1.6;        // of L2's, where no pairs share copies: neighbours ask for the same lines
-static const double alone_power = 1.25;      // of a multiprocessor's share of the matrix rate, while others are idle
-static const double warp_share = 0.45;       // of the matrix rate that warps reach where warpgroups have an instruction
-static const double overlap_loss = 0.1;      // share of the units that are not the bottleneck
-static const double direct_latency_us = 0.5; // of a step where every warp has one in flight, before its bytes arrive
+static const double alone_rate = 1.6;   // of L2's, where no pairs share copies: neighbours ask for the same lines
+static const double full_clock = 1.25;  // of a multiprocessor's share of the matrix rate, while others leave it power
+static const double warp_share = 0.45;  // of the matrix rate that warps reach where warpgroups have an instruction
+static const double overlap_loss = 0.1; // share of the units that are not the bottleneck
+static const double direct_latency_us = 0.5;    // of a step where every warp has one in flight, before its bytes arrive
 static const double direct_bytes_per_us = 74e3; // of a step, on one multiprocessor
 static const double direct_share = 0.73;        // of the multiprocessors saturate device memory
 static const double direct_loss = 0.6;          // what each that is missing costs, of its own share
@@ -236,15 +238,24 @@ static double behind_line(const MirageType *tensor, const MirageType *tile) {
   return (double)(LINE_BYTES - step);
 }
 
+// Of a box's rows, which begin at any multiple of what tensor and tile divide a line into, those that reach into the next line.
+static double crossing_share(const MirageType *tensor, const MirageType *tile, double row) {
+  double step = LINE_BYTES - behind_line(tensor, tile);
+  return (ceil(fmin(row, LINE_BYTES) / step) - 1) * step / LINE_BYTES;
+}
+
 void mirage__cost_boxes(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times) {
   double width = tile->rank ? (double)tile->shape[tile->rank - 1] : 1;
   double columns = (double)mirage__box_columns(tile), row = columns * mirage_dtype_bits(tile->dtype) / 8;
   double rows = (double)mirage_type_elements(tile) / width * ceil(width / columns) * times;
   bool narrow = row < LINE_BYTES;
-  kernel->box_us += rows * (narrow ? short_row_us : line_us);
+  double row_us = narrow ? short_row_us : line_us;
+  kernel->box_us += rows * (row_us + crossing_share(tensor, tile, row) * (torn_row_us - row_us));
   kernel->box_excess += rows * row * (narrow ? 1 + short_row_loss : 1) - (double)mirage_type_bytes(tile) * times;
   kernel->box_excess += between_lines * behind_line(tensor, tile) * (double)mirage_type_elements(tile) / width * times;
 }
+
+void mirage__cost_share_boxes(CostKernel *kernel, double box_us) { kernel->box_us -= (1 - shared_box) * box_us; }
 
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster) {
   // One meeting serves all tiles. Each member writes its part and finishes a share of the result, for which it reads
@@ -564,9 +575,9 @@ static double produced_us(const CostKernel *kernel, const MirageTarget *target) 
   double tiles = ceil(kernel->blocks / target->num_sms), share = tiles / kernel->blocks;
   double copies = kernel->l2_bytes - kernel->outside_bytes;
   double crowded = fmax(0, shared_flops * (kernel->operand_bytes + copies) / kernel->matmul_flops - 1);
-  double busy = fmin(kernel->blocks, target->num_sms), units = fmax(busy, target->num_sms / alone_power);
-  double multiply = kernel->matmul_flops * share * units / target->matmul_flops_per_us * (1 + crowded_loss * crowded) +
-                    turn_us * kernel->iterations * tiles;
+  double power = kernel->matmul_flops / target->matmul_flops_per_us * (1 + crowded_loss * crowded);
+  double clock = kernel->matmul_flops * share * target->num_sms / (target->matmul_flops_per_us * full_clock);
+  double multiply = fmax(power, clock + turn_us * kernel->iterations * tiles);
   double copy = copies_us(kernel, tiles, target);
   double memory =
       kernel->dram_bytes * memory_rounds(kernel, tiles, target) / (target->dram_bytes_per_us * produced_rate);

@@ -90,6 +90,8 @@ void mirage__cost_load(CostKernel *kernel, const MirageType *tensor, const Mirag
 void mirage__cost_store(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
 /// What arrives in a multiprocessor's shared memory of a tile of a tensor, if tensor copies bring it.
 void mirage__cost_boxes(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
+/// Of boxes that take `box_us`, each block of a pair asks for one half.
+void mirage__cost_share_boxes(CostKernel *kernel, double box_us);
 /// A sum or maximum of one tile over `members` blocks.
 void mirage__cost_collective(CostKernel *kernel, const MirageType *tile, double members, bool cluster);
 /// Every block of a meeting of the grid needs all of a result, so each of them reads all parts.

@@ -91,10 +91,13 @@ static void add_load(PlanWalk *walk, const MirageNodeView *node, bool looped, do
   const Channel *channel = mirage__block_channel_of(walk->block, node->first_result);
   const BlockLoad *load = mirage__block_load(walk->block, node->first_result);
   const MirageType *tile = mirage_ugraph_type(walk->block->graph, node->first_result);
+  double boxes = walk->kernel.box_us;
   if (looped)
     mirage__cost_boxes(&walk->kernel, operand_type(walk, node, 0), tile, times);
-  if (load->multicast) // one copy for all
+  if (load->multicast) { // one copy for all
+    mirage__cost_share_boxes(&walk->kernel, walk->kernel.box_us - boxes);
     times /= (double)mirage__block_cluster(walk->block);
+  }
   double before = walk->kernel.l2_bytes;
   mirage__cost_load(&walk->kernel, operand_type(walk, node, 0), tile, times);
   if (!looped) {

@@ -2,6 +2,7 @@
 //
 // Fills one CostKernel for each kernel that search_build.c would make and uses the formula of cost.c. A reduction that
 // is split over blocks adds either a meeting of blocks (a collective) or a second kernel that combines the parts.
+#include "canonical/pad.h"
 #include "search/schedule/search_builder.h"
 #include "search/schedule/search_guess.h"
 #include "search/schedule/search_leading.h"
@@ -16,7 +17,9 @@ typedef struct ScheduleWalk {
   const bool *wanted;                                       // by node; NULL = all
   bool masked[SEARCH_MAX_NODES], product[SEARCH_MAX_NODES]; // product: it comes of one
   double iterations;
-  double shared[SEARCH_MAX_AXES]; // by axis: bytes that loops load out of L2 and that do not depend on it
+  double shared[SEARCH_MAX_AXES]; // by axis: bytes that loops load out of L2 and that do not depend on it,
+  double boxes[SEARCH_MAX_AXES];  // and what their boxes take
+  bool torn;                      // rows that loops load begin in the midst of lines of L2
   uint64_t loaded;                // inputs, as a bit set
   CostKernel kernel;
   SearchGuess guess;
@@ -61,14 +64,15 @@ static void add_cast(ScheduleWalk *walk, uint32_t node, bool looped, double time
   mirage__guess_tile(&walk->guess, &cast, 1);
 }
 
-// What blocks that are neighbours along an axis both load.
-static void note_shared(ScheduleWalk *walk, const SearchNode *node, double bytes) {
+// What blocks that are neighbours along an axis both load: bytes, and what their boxes take.
+static void note_shared(ScheduleWalk *walk, const SearchNode *node, double bytes, double box_us) {
   for (uint32_t axis = 1; axis < walk->program->num_axes; axis++) {
     bool depends = walk->program->axes[axis].tied != axis || axis == walk->structure->loop_axis;
     for (uint32_t d = SEARCH_RANK - node->rank; d < SEARCH_RANK && !depends; d++)
       depends =
           !(node->dims[d] & SEARCH_WHOLE) && walk->program->axes[mirage__search_axis_of(node->dims[d])].tied == axis;
     walk->shared[axis] += depends ? 0 : bytes;
+    walk->boxes[axis] += depends ? 0 : box_us;
   }
 }
 
@@ -92,14 +96,16 @@ static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageTyp
                                             (uint32_t)(node - walk->structure->nodes));
   const MirageType *tensor =
       mirage_ugraph_type(walk->program->graph, mirage_ugraph_get_input(walk->program->graph, node->a));
-  double before = walk->kernel.l2_bytes;
+  MirageType copied = mirage__may_pad(tensor) ? mirage__padded_type(tensor) : *tensor;
+  double before = walk->kernel.l2_bytes, boxes = walk->kernel.box_us;
   mirage__cost_load(&walk->kernel, tensor, tile, times);
-  if (looped)
-    note_shared(walk, node, walk->kernel.l2_bytes - before);
   if (looped || leads)
-    mirage__cost_boxes(&walk->kernel, tensor, tile, times);
+    mirage__cost_boxes(&walk->kernel, &copied, tile, times);
   else
     note_outside(walk, tile, walk->kernel.l2_bytes - before);
+  if (looped)
+    note_shared(walk, node, walk->kernel.l2_bytes - before, walk->kernel.box_us - boxes);
+  walk->torn |= looped && mirage__rows_are_torn(&copied);
   mirage__guess_tile(&walk->guess, tile, looped ? 2 : 1);
   if (!looped)
     mirage__guess_load(&walk->guess, tensor, tile, walk->loaded >> node->a & 1);
@@ -294,26 +300,29 @@ static double partial_bytes(const ScheduleWalk *walk) {
 }
 
 // Blocks of large products are pairs that share one operand's copies: choose_pairs in lib/layout/copies.c.
-static double paired_bytes(const ScheduleWalk *walk, const MirageTarget *target) {
-  double most = 0;
-  bool at_once = walk->kernel.blocks <= target->num_sms;
-  double sides = walk->kernel.least_rows + walk->guess.product_columns;
-  if (!walk->kernel.produced || walk->kernel.beside > 1 || !target->has_cluster || walk->schedule->split > 1 ||
-      (at_once &&
-       (walk->iterations < MIRAGE_PAIRED_AT_ONCE || !mirage__pairs_at_once(walk->kernel.blocks, sides, target))))
+static uint32_t paired_axis(const ScheduleWalk *walk, const MirageTarget *target) {
+  const CostKernel *kernel = &walk->kernel;
+  double sides = kernel->least_rows + walk->guess.product_columns;
+  if (!kernel->produced || kernel->beside > 1 || !target->has_cluster || walk->schedule->split > 1 ||
+      (kernel->blocks <= target->num_sms &&
+       (walk->iterations < MIRAGE_PAIRED_AT_ONCE || !mirage__pairs_at_once(kernel->blocks, sides, walk->torn, target))))
     return 0;
+  uint32_t best = 0;
   for (uint32_t axis = 1; axis < walk->program->num_axes; axis++)
-    if (walk->schedule->parts[axis] % 2 == 0)
-      most = fmax(most, walk->shared[axis]);
-  return most / 2;
+    if (walk->schedule->parts[axis] % 2 == 0 && walk->shared[axis] > (best ? walk->shared[best] : 0))
+      best = axis;
+  return best;
 }
 
 static double time_of(ScheduleWalk *walk, const MirageTarget *target) {
   if (!mirage__guess_plan(&walk->guess, target, &walk->kernel))
     return INFINITY;
-  double paired = paired_bytes(walk, target);
-  walk->kernel.l2_bytes -= paired;
-  walk->kernel.paired = paired > 0;
+  uint32_t axis = paired_axis(walk, target);
+  walk->kernel.paired = axis > 0;
+  if (axis) {
+    walk->kernel.l2_bytes -= walk->shared[axis] / 2;
+    mirage__cost_share_boxes(&walk->kernel, walk->boxes[axis]);
+  }
   return target->launch_us + mirage__cost_kernel_us(&walk->kernel, target);
 }
 
