@@ -337,6 +337,25 @@ static void test_power_makes_up_for_partial_waves(void **state) {
   assert_true(mirage__cost_kernel_us(&idle, target) > 1.3 * mirage__cost_kernel_us(&busy, target));
 }
 
+// H100, 197 x 7168 x 2048, a weight of 29 MB: 32.9 us in 128 tiles of 64 x 64, four of them to a column.
+static void test_far_readers_ask_device_memory_again(void **state) {
+  const MirageTarget *target = mirage_target_find("h100");
+  CostKernel near = {.blocks = 128, .iterations = 56, .iteration_bytes = 32768, .stages = 6, .dram_bytes = 33e6};
+  near.l2_bytes = 235e6, near.matmul_flops = 7.5e9, near.operand_bytes = 470e6, near.produced = true, near.beside = 1;
+  CostKernel far = near;
+  far.again_bytes = 3 * 29.4e6;
+  double us = mirage__cost_kernel_us(&far, target);
+  assert_true(us > 0.85 * 31.9 && us < 1.15 * 31.9); // without the launch
+  assert_true(us > 1.3 * mirage__cost_kernel_us(&near, target));
+  CostKernel kernel = {0}, more = {0};
+  MirageType weight = tensor(7168, 2048);
+  mirage__cost_again(&kernel, &weight, 1); // one reader alone
+  assert_true(kernel.again_bytes == 0);
+  mirage__cost_again(&kernel, &weight, 5);
+  mirage__cost_again(&more, &weight, 16); // which do not all come at once
+  assert_true(kernel.again_bytes == 4 * 2 * 7168 * 2048 && more.again_bytes == kernel.again_bytes);
+}
+
 static double boxes_of(int64_t rows, int64_t columns, const int64_t *tile) {
   CostKernel kernel = {0};
   MirageType matrix = tensor(rows, columns), box = mirage_type_tile(MIRAGE_F16, 2, tile);
@@ -590,6 +609,7 @@ int main(void) {
       cmocka_unit_test(test_rows_of_few_turns_are_late),
       cmocka_unit_test(test_what_no_pairs_share_comes_out_of_l2_faster),
       cmocka_unit_test(test_power_makes_up_for_partial_waves),
+      cmocka_unit_test(test_far_readers_ask_device_memory_again),
       cmocka_unit_test(test_rows_of_boxes),
       cmocka_unit_test(test_bytes_in_flight_matter),
       cmocka_unit_test(test_small_tiles_waste_the_matrix_unit),

@@ -54,13 +54,16 @@ static const double through_l2 = 0.25; // of the time of copies out of L2, while
 static const double crowded_loss = 0.45;       // of the time by which shared memory takes longer than the matrix unit
 static const double produced_rate = 1.13;      // of device memory's rate, that copies by a producer reach,
 static const double produced_saturates = 0.35; // from so many of the multiprocessors on
-static const double between_lines = 0.3;       // of a line, which a row of a box that begins in its midst takes more
-static const double pair_exchange = 0.2;       // of the time of an exchange, between two blocks with producers,
-static const double more_exchange = 3;         // and of more of these (H100, 512 x 7168 x 2048 in four parts)
-static const double alone_rate = 1.6;   // of L2's, where no pairs share copies: neighbours ask for the same lines
-static const double full_clock = 1.25;  // of a multiprocessor's share of the matrix rate, while others leave it power
-static const double warp_share = 0.45;  // of the matrix rate that warps reach where warpgroups have an instruction
-static const double overlap_loss = 0.1; // share of the units that are not the bottleneck
+static const double far_again =
+    0.45; // of what blocks far from each other load at once: device memory is asked for it again
+static const double most_again = 4;      // times, however many they are
+static const double between_lines = 0.3; // of a line, which a row of a box that begins in its midst takes more
+static const double pair_exchange = 0.2; // of the time of an exchange, between two blocks with producers,
+static const double more_exchange = 3;   // and of more of these (H100, 512 x 7168 x 2048 in four parts)
+static const double alone_rate = 1.6;    // of L2's, where no pairs share copies: neighbours ask for the same lines
+static const double full_clock = 1.25;   // of a multiprocessor's share of the matrix rate, while others leave it power
+static const double warp_share = 0.45;   // of the matrix rate that warps reach where warpgroups have an instruction
+static const double overlap_loss = 0.1;  // share of the units that are not the bottleneck
 static const double direct_latency_us = 0.5;    // of a step where every warp has one in flight, before its bytes arrive
 static const double direct_bytes_per_us = 74e3; // of a step, on one multiprocessor
 static const double direct_share = 0.73;        // of the multiprocessors saturate device memory
@@ -253,6 +256,10 @@ void mirage__cost_boxes(CostKernel *kernel, const MirageType *tensor, const Mira
   kernel->box_us += rows * (row_us + crossing_share(tensor, tile, row) * (torn_row_us - row_us));
   kernel->box_excess += rows * row * (narrow ? 1 + short_row_loss : 1) - (double)mirage_type_bytes(tile) * times;
   kernel->box_excess += between_lines * behind_line(tensor, tile) * (double)mirage_type_elements(tile) / width * times;
+}
+
+void mirage__cost_again(CostKernel *kernel, const MirageType *tensor, double readers) {
+  kernel->again_bytes += fmin(readers - 1, most_again) * (double)mirage_type_bytes(tensor);
 }
 
 void mirage__cost_share_boxes(CostKernel *kernel, double box_us) { kernel->box_us -= (1 - shared_box) * box_us; }
@@ -579,8 +586,8 @@ static double produced_us(const CostKernel *kernel, const MirageTarget *target) 
   double clock = kernel->matmul_flops * share * target->num_sms / (target->matmul_flops_per_us * full_clock);
   double multiply = fmax(power, clock + turn_us * kernel->iterations * tiles);
   double copy = copies_us(kernel, tiles, target);
-  double memory =
-      kernel->dram_bytes * memory_rounds(kernel, tiles, target) / (target->dram_bytes_per_us * produced_rate);
+  double bytes = kernel->dram_bytes + far_again * kernel->again_bytes;
+  double memory = bytes * memory_rounds(kernel, tiles, target) / (target->dram_bytes_per_us * produced_rate);
   double feed = fmax(kernel->box_us * share, fmax(copy, memory + through_l2 * copy)), longest = fmax(multiply, feed);
   return longest + produced_loss * (multiply + feed - longest) + ends_us(kernel, tiles, target);
 }

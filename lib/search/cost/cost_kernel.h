@@ -18,18 +18,20 @@ typedef struct CostStream {
 /// of a structure that no plan was made for (search_cost.c).
 typedef struct CostKernel {
   double blocks;
-  double threads;          // of a block; 0 = open
-  double stages;           // of the loads in loops; 0 = as many as have room
-  double dram_bytes;       // every tensor touched, once
-  double written_bytes;    // of these, what is stored
-  double l2_bytes;         // every tile moved, in whole 32-byte sectors
-  double torn_bytes;       // of these, beside the runs of elements: of the sectors in which they begin and end
-  double box_us;           // that copies of rows of tiles take: 128 bytes, or fewer where columns are no multiple
-  double box_excess;       // bytes that they count for beside the tiles: further columns, short rows, parts of lines
-  double outside_bytes;    // of these, loaded outside loops, and stored
-  double turned_bytes;     // of a block's sums, which pass through shared memory to be turned
-  double runs;             // of elements that lie one after the other, of all tiles moved
-  double matmul_flops;     // in whole 16x8x16 instructions
+  double threads;       // of a block; 0 = open
+  double stages;        // of the loads in loops; 0 = as many as have room
+  double dram_bytes;    // every tensor touched, once
+  double written_bytes; // of these, what is stored
+  double l2_bytes;      // every tile moved, in whole 32-byte sectors
+  double torn_bytes;    // of these, beside the runs of elements: of the sectors in which they begin and end
+  double box_us;        // that copies of rows of tiles take: 128 bytes, or fewer where columns are no multiple
+  double box_excess;    // bytes that they count for beside the tiles: further columns, short rows, parts of lines
+  double outside_bytes; // of these, loaded outside loops, and stored
+  double turned_bytes;  // of a block's sums, which pass through shared memory to be turned
+  double runs;          // of elements that lie one after the other, of all tiles moved
+  double matmul_flops;  // in whole 16x8x16 instructions
+  double
+      again_bytes; // of tensors, once for each further block that loads them far from the first: not its neighbour in x
   double operand_bytes;    // that warpgroups read from shared memory to multiply
   double fma_flops;        // element-wise and reductions
   double converted;        // elements that are cast from a stored type, of all loads
@@ -90,6 +92,8 @@ void mirage__cost_load(CostKernel *kernel, const MirageType *tensor, const Mirag
 void mirage__cost_store(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
 /// What arrives in a multiprocessor's shared memory of a tile of a tensor, if tensor copies bring it.
 void mirage__cost_boxes(CostKernel *kernel, const MirageType *tensor, const MirageType *tile, double times);
+/// So many blocks that are no neighbours load all of the tensor at once.
+void mirage__cost_again(CostKernel *kernel, const MirageType *tensor, double readers);
 /// Of boxes that take `box_us`, each block of a pair asks for one half.
 void mirage__cost_share_boxes(CostKernel *kernel, double box_us);
 /// A sum or maximum of one tile over `members` blocks.

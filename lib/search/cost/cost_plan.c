@@ -87,13 +87,24 @@ static CostStream find_stream(const Block *block) {
 
 // ------------------------------------------------------------------------------------------------------------- steps
 
+// Blocks that load the same and differ in y or z of the grid: those that differ in x alone are neighbours.
+static double far_readers(const PlanWalk *walk, const MirageNodeView *load, bool shared) {
+  double readers = 1;
+  for (uint32_t g = 1; g < 3; g++)
+    if (load->attrs->access.grid[g] < 0)
+      readers *= (double)walk->custom->grid[g] / (shared ? (double)walk->custom->cluster[g] : 1);
+  return readers;
+}
+
 static void add_load(PlanWalk *walk, const MirageNodeView *node, bool looped, double times) {
   const Channel *channel = mirage__block_channel_of(walk->block, node->first_result);
   const BlockLoad *load = mirage__block_load(walk->block, node->first_result);
   const MirageType *tile = mirage_ugraph_type(walk->block->graph, node->first_result);
   double boxes = walk->kernel.box_us;
-  if (looped)
+  if (looped) {
     mirage__cost_boxes(&walk->kernel, operand_type(walk, node, 0), tile, times);
+    mirage__cost_again(&walk->kernel, operand_type(walk, node, 0), far_readers(walk, node, load->multicast));
+  }
   if (load->multicast) { // one copy for all
     mirage__cost_share_boxes(&walk->kernel, walk->kernel.box_us - boxes);
     times /= (double)mirage__block_cluster(walk->block);

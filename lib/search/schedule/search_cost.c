@@ -19,6 +19,8 @@ typedef struct ScheduleWalk {
   double iterations;
   double shared[SEARCH_MAX_AXES]; // by axis: bytes that loops load out of L2 and that do not depend on it,
   double boxes[SEARCH_MAX_AXES];  // and what their boxes take
+  double again[SEARCH_MAX_AXES];  // by axis: bytes that are not loaded again where a pair shares them along it
+  uint32_t near_axis;             // that x of the grid walks: blocks that differ in it are neighbours
   bool torn;                      // rows that loops load begin in the midst of lines of L2
   uint64_t loaded;                // inputs, as a bit set
   CostKernel kernel;
@@ -64,16 +66,36 @@ static void add_cast(ScheduleWalk *walk, uint32_t node, bool looped, double time
   mirage__guess_tile(&walk->guess, &cast, 1);
 }
 
+static bool depends_on(const ScheduleWalk *walk, const SearchNode *node, uint32_t axis) {
+  bool depends = walk->program->axes[axis].tied != axis || axis == walk->structure->loop_axis;
+  for (uint32_t d = SEARCH_RANK - node->rank; d < SEARCH_RANK && !depends; d++)
+    depends =
+        !(node->dims[d] & SEARCH_WHOLE) && walk->program->axes[mirage__search_axis_of(node->dims[d])].tied == axis;
+  return depends;
+}
+
 // What blocks that are neighbours along an axis both load: bytes, and what their boxes take.
 static void note_shared(ScheduleWalk *walk, const SearchNode *node, double bytes, double box_us) {
-  for (uint32_t axis = 1; axis < walk->program->num_axes; axis++) {
-    bool depends = walk->program->axes[axis].tied != axis || axis == walk->structure->loop_axis;
-    for (uint32_t d = SEARCH_RANK - node->rank; d < SEARCH_RANK && !depends; d++)
-      depends =
-          !(node->dims[d] & SEARCH_WHOLE) && walk->program->axes[mirage__search_axis_of(node->dims[d])].tied == axis;
-    walk->shared[axis] += depends ? 0 : bytes;
-    walk->boxes[axis] += depends ? 0 : box_us;
-  }
+  for (uint32_t axis = 1; axis < walk->program->num_axes; axis++)
+    if (!depends_on(walk, node, axis)) {
+      walk->shared[axis] += bytes;
+      walk->boxes[axis] += box_us;
+    }
+}
+
+// What blocks load that are no neighbours.
+static void note_again(ScheduleWalk *walk, const SearchNode *node, const MirageType *tensor) {
+  double readers = 1;
+  for (uint32_t axis = 1; axis < walk->program->num_axes; axis++)
+    if (axis != walk->near_axis && !depends_on(walk, node, axis))
+      readers *= (double)walk->schedule->parts[axis];
+  CostKernel alone = {0}, paired = {0};
+  mirage__cost_again(&alone, tensor, readers);
+  mirage__cost_again(&paired, tensor, readers / 2);
+  walk->kernel.again_bytes += alone.again_bytes;
+  for (uint32_t axis = 1; axis < walk->program->num_axes; axis++)
+    if (axis != walk->near_axis && !depends_on(walk, node, axis))
+      walk->again[axis] += alone.again_bytes - paired.again_bytes;
 }
 
 static void note_outside(ScheduleWalk *walk, const MirageType *tile, double bytes) {
@@ -103,8 +125,10 @@ static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageTyp
     mirage__cost_boxes(&walk->kernel, &copied, tile, times);
   else
     note_outside(walk, tile, walk->kernel.l2_bytes - before);
-  if (looped)
+  if (looped) {
     note_shared(walk, node, walk->kernel.l2_bytes - before, walk->kernel.box_us - boxes);
+    note_again(walk, node, tensor);
+  }
   walk->torn |= looped && mirage__rows_are_torn(&copied);
   mirage__guess_tile(&walk->guess, tile, looped ? 2 : 1);
   if (!looped)
@@ -259,6 +283,23 @@ static void add_stores(ScheduleWalk *walk) {
   }
 }
 
+// As mirage__build_grid places the axes that are split; 0: another thing than an axis walks x.
+static uint32_t find_near(const ScheduleWalk *walk) {
+  const SearchStructure *structure = walk->structure;
+  uint32_t seen[3] = {0}, used = 0;
+  for (uint32_t i = 0; i < structure->num_outputs; i++)
+    for (uint32_t d = SEARCH_RANK; d-- > 0 && used < 3;) {
+      uint32_t axis = walk->program->axes[mirage__search_axis_of(structure->nodes[structure->outputs[i]].dims[d])].tied;
+      if (!axis || axis == structure->loop_axis || walk->schedule->parts[axis] == 1 || axis == seen[0] ||
+          axis == seen[1])
+        continue;
+      if (walk->schedule->order[used] == 0)
+        return axis;
+      seen[used++] = axis;
+    }
+  return 0;
+}
+
 static void begin(ScheduleWalk *walk) {
   const SearchSchedule *schedule = walk->schedule;
   uint32_t loop_axis = walk->structure->loop_axis;
@@ -270,6 +311,7 @@ static void begin(ScheduleWalk *walk) {
   walk->kernel.blocks = (double)schedule->split;
   walk->kernel.threads = schedule->threads;
   walk->guess.swap = schedule->swapped;
+  walk->near_axis = find_near(walk);
   for (uint32_t i = 1; i < walk->program->num_axes; i++)
     if (i != loop_axis && walk->program->axes[i].tied == i)
       walk->kernel.blocks *= (double)schedule->parts[i];
@@ -321,6 +363,7 @@ static double time_of(ScheduleWalk *walk, const MirageTarget *target) {
   walk->kernel.paired = axis > 0;
   if (axis) {
     walk->kernel.l2_bytes -= walk->shared[axis] / 2;
+    walk->kernel.again_bytes -= walk->again[axis];
     mirage__cost_share_boxes(&walk->kernel, walk->boxes[axis]);
   }
   return target->launch_us + mirage__cost_kernel_us(&walk->kernel, target);
@@ -337,6 +380,7 @@ static uint64_t amounts_of(const ScheduleWalk *walk) {
                             k->l2_bytes,
                             k->outside_bytes,
                             k->matmul_flops,
+                            k->again_bytes,
                             k->operand_bytes,
                             k->fma_flops,
                             k->special,
