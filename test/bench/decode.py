@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Decoding with a Llama-3-8B-shaped model of a few layers on one GPU: torch.compile max-autotune beside torch.compile(backend="mirage").
 
-    decode.py [--layers 4] [--batch 1 8] [--cache 2048] [--mode MODE] [--json FILE] [--small] [--device cuda]
+    decode.py [--layers 4] [--batch 1 8] [--cache 2048] [--used 1500] [--mode MODE] [--json FILE] [--small] [--device cuda]
 
-Random weights, bf16, a static cache that is full but for the token at hand, greedy logits of one token. Each is one CUDA graph of the
-whole step, replayed in turns with the others; medians and (p90 - p10) / median of a step. `limit` is the weights' and the cache's bytes at the bandwidth
+Random weights, bf16, a static cache that is full but for the token at hand, or of which --used tokens are valid (a mask says so, as in
+the model library), greedy logits of one token. Each is one CUDA graph of the
+whole step, replayed in turns with the others; medians and (p90 - p10) / median of a step. `limit` is the weights' and the valid cache's bytes at the bandwidth
 of a copy, measured here. Logits are compared with float64. One line a batch and road; --json writes the same as one object a line, with
 where the time goes, by the profiler over one step: `ours_us` and `other_us` of kernels, `between_us` when none runs, and the kernels that
 take longest; `operators`, calls of PyTorch's operators that the CPU makes in a step outside of a CUDA graph. The last object is what the
@@ -50,14 +51,14 @@ class Attention(nn.Module):
         self.v = nn.Linear(c.width, c.groups * c.dim, bias=False)
         self.o = nn.Linear(c.heads * c.dim, c.width, bias=False)
 
-    def forward(self, x, cos, sin, keys, values, position):
+    def forward(self, x, cos, sin, keys, values, position, seen):
         batch = x.shape[0]
         q = rotate(self.q(x).view(batch, 1, self.heads, self.dim).transpose(1, 2), cos, sin)
         k = rotate(self.k(x).view(batch, 1, self.groups, self.dim).transpose(1, 2), cos, sin)
         v = self.v(x).view(batch, 1, self.groups, self.dim).transpose(1, 2)
         keys.index_copy_(2, position, k)
         values.index_copy_(2, position, v)
-        y = F.scaled_dot_product_attention(q, keys, values, enable_gqa=True)
+        y = F.scaled_dot_product_attention(q, keys, values, attn_mask=seen, enable_gqa=True)
         return self.o(y.transpose(1, 2).reshape(batch, 1, self.heads * self.dim))
 
 
@@ -77,12 +78,14 @@ class Layer(nn.Module):
 class Model(nn.Module):
     def __init__(self, c):
         super().__init__()
+        self.full = c.used == c.cache
         self.layers = nn.ModuleList(Layer(c) for _ in range(c.layers))
         self.norm, self.head = Norm(c.width), nn.Linear(c.width, c.words, bias=False)
 
     def forward(self, x, cos, sin, position, *caches):
+        seen = None if self.full else (torch.arange(caches[0].shape[2], device=x.device) <= position)[None, None, None, :]
         for i, layer in enumerate(self.layers):
-            x = layer(x, cos, sin, caches[2 * i], caches[2 * i + 1], position)
+            x = layer(x, cos, sin, caches[2 * i], caches[2 * i + 1], position, seen)
         return self.head(self.norm(x))
 
 
@@ -90,11 +93,11 @@ def step_inputs(c, batch, dtype):
     generator = torch.Generator(c.device).manual_seed(batch)
     def draw(*shape):
         return torch.randn(*shape, generator=generator, device=c.device, dtype=torch.float32).to(dtype)
-    angles = (c.cache - 1) / 500000.0 ** (torch.arange(0, c.dim, 2, device=c.device) / c.dim)
+    angles = (c.used - 1) / 500000.0 ** (torch.arange(0, c.dim, 2, device=c.device) / c.dim)
     angles = torch.cat((angles, angles))
     caches = [draw(batch, c.groups, c.cache, c.dim) for _ in range(2 * c.layers)]
     return [draw(batch, 1, c.width), angles.cos().to(dtype), angles.sin().to(dtype),
-            torch.tensor([c.cache - 1], device=c.device), *caches]
+            torch.tensor([c.used - 1], device=c.device), *caches]
 
 
 def captured(function, inputs):
@@ -217,7 +220,7 @@ def one_batch(c, model, batch, bandwidth):
         torch._dynamo.reset()
         start = time.time()
         y = function(*inputs)
-        record = {"batch": batch, "road": name, "layers": c.layers, "cache": c.cache, "mode": c.mode, "first_call_s": time.time() - start}
+        record = {"batch": batch, "road": name, "layers": c.layers, "cache": c.cache, "used": c.used, "mode": c.mode, "first_call_s": time.time() - start}
         record["operators"] = dict(operators_of(function, inputs))
         if c.device == "cuda":
             graphs[name], y = captured(function, inputs)
@@ -226,7 +229,8 @@ def one_batch(c, model, batch, bandwidth):
         record["error"] = relative(y, reference)
         records.append(record)
     if graphs:
-        size = sum(t.numel() * t.element_size() for t in (*model.parameters(), *inputs[4:]))
+        size = sum(t.numel() * t.element_size() for t in model.parameters())
+        size += sum(t.numel() * t.element_size() * c.used / c.cache for t in inputs[4:])
         times = race(graphs)
         for record in records:
             record["us"], record["spread"] = times[record["road"]]
@@ -251,6 +255,7 @@ def main():
     p.add_argument("--layers", type=int, default=4)
     p.add_argument("--batch", type=int, nargs="+", default=[1, 8])
     p.add_argument("--cache", type=int, default=2048)
+    p.add_argument("--used", type=int, help="valid tokens of the cache, the one at hand among them (default: all)")
     p.add_argument("--device", default="cuda")
     p.add_argument("--small", action="store_true", help="a model of toy size")
     p.add_argument("--mode", help="of our torch.compile, for what is left to Inductor: max-autotune-no-cudagraphs, as the peer")
@@ -259,6 +264,9 @@ def main():
     c = p.parse_args()
     c.width, c.inner, c.heads, c.groups, c.dim, c.words = (64, 128, 4, 2, 16, 100) if c.small else (4096, 14336, 32, 8, 128, 128256)
     c.cache = 64 if c.small else c.cache
+    c.used = c.used or c.cache
+    if not 1 <= c.used <= c.cache:
+        p.error(f"--used: 1 to {c.cache} tokens of the cache can be valid")
     c.dtype, c.options = torch.bfloat16, {"force": True} if c.force else {}
     torch.manual_seed(0)
     with torch.no_grad():
