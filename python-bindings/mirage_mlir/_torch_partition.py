@@ -351,6 +351,25 @@ class _Cutter:
         return self.nodes[node].kind in ("arith", "strong")
 
     def _pieces(self, group: list[fx.Node]) -> list[list[fx.Node]]:
+        """A group in pieces: attention whose mask is an outside value stands alone. No proof of a larger program with
+        such a mask is known, and what stands around it would be lost with it."""
+        pieces: list[list[fx.Node]] = []
+        begin = 0
+        for at, node in enumerate(group):
+            if self._has_outside_mask(node):
+                pieces += [*self._cut(group[begin:at]), [node]]
+                begin = at + 1
+        return pieces + self._cut(group[begin:])
+
+    def _has_outside_mask(self, node: fx.Node) -> bool:
+        if name_of(node) != "scaled_dot_product_attention":
+            return False
+        mask = node.args[3] if len(node.args) > 3 else node.kwargs.get("attn_mask")
+        if not isinstance(mask, fx.Node) or value_of(mask).dtype != torch.bool:
+            return False
+        return any(not self.is_member(root) for root in self.roots(mask))
+
+    def _cut(self, group: list[fx.Node]) -> list[list[fx.Node]]:
         """A group in pieces of at most max_nodes arithmetic nodes, cut where fewest values cross."""
         pieces, most = [], self.limits.max_nodes
         while sum(map(self._weight, group)) > most:
@@ -366,7 +385,7 @@ class _Cutter:
                     best, at = crossing, position + 1
             pieces.append(group[:at])
             group = group[at:]
-        return pieces + [group]
+        return pieces + [group] if group else pieces
 
     def _crossing(self, group: list[fx.Node], at: int) -> int:
         """How many values a piece that ends here gives to others."""

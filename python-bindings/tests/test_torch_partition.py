@@ -146,6 +146,32 @@ def test_masks_of_positions_are_each_parts_own():
     assert [o.op for o in split.outside] == ["add_"] and len(split.parts) == 2
 
 
+@pytest.mark.parametrize("where", ["args", "kwargs", "view"])
+def test_attention_with_a_mask_from_outside_stands_alone(where):
+    def f(x, w, m):
+        q = x @ w
+        if where == "args":
+            a = F.scaled_dot_product_attention(q, x, x, m)
+        elif where == "kwargs":
+            a = F.scaled_dot_product_attention(q, x, x, attn_mask=m)
+        else:
+            a = F.scaled_dot_product_attention(q, x, x, attn_mask=m.t())
+        return F.silu(a @ w) * x
+
+    split = cut(f, X, W, torch.ones(4, 4, dtype=torch.bool))
+    attention = ["t"] * (where == "view") + ["scaled_dot_product_attention"]
+    assert contents(split) == [["matmul"], attention, ["matmul", "silu", "mul"]]
+    torch.testing.assert_close(split.module(X, W, torch.ones(4, 4, dtype=torch.bool)), f(X, W, torch.ones(4, 4) > 0))
+
+
+def test_attention_without_such_a_mask_is_cut_like_others():
+    def f(x, w, m):
+        return F.scaled_dot_product_attention(x @ w, x, x, attn_mask=m) @ w
+
+    assert contents(cut(f, X, W, None)) == [["matmul", "scaled_dot_product_attention", "matmul"]]
+    assert contents(cut(f, X, W, torch.zeros(4, 4))) == [["matmul", "scaled_dot_product_attention", "matmul"]]
+
+
 def test_comparisons_of_numbers_stay_outside():
     """The search takes masks of positions and of inputs alone; a part with another could not be searched."""
 
