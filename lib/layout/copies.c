@@ -408,11 +408,13 @@ bool mirage__rows_are_torn(const MirageType *tensor) {
   return tensor->rank > 0 && tensor->shape[tensor->rank - 1] * mirage_dtype_bits(tensor->dtype) / 8 % LINE_BYTES;
 }
 
-// Whether rows of what the copy engine brings begin in the midst of a line of L2: more of it moves than is asked for.
+// Whether rows of what the copy engine brings in loops begin in the midst of a line of L2: more of it moves than is asked for. Not of
+// what leads to a loop: it comes once.
 static bool is_torn(const Plan *plan) {
   for (uint32_t i = 0; i < plan->block.num_loads; i++) {
     const BlockLoad *load = &plan->block.loads[i];
-    if (load->by == BY_TENSOR && mirage__rows_are_torn(tensor_of(plan, load)))
+    bool looped = load->loop >= 0 && !mirage__block_leads(&plan->block, load->loop);
+    if (load->by == BY_TENSOR && looped && mirage__rows_are_torn(tensor_of(plan, load)))
       return true;
   }
   return false;

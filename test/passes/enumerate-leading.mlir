@@ -71,3 +71,15 @@ mirage_kernel.graph @shallow(%x: tensor<3000x1000xf16>, %w: tensor<1000x4096xf16
   %y = add %p, %q : tensor<3000x4096xf16>, tensor<3000x4096xf16>
   return %y : tensor<3000x4096xf16>
 }
+
+// Rows of eight are no torn rows of the product's own loop: no pairs for their sake.
+// CHECK-LABEL: graph @aligned_0(
+// CHECK-NOT: cluster [
+// CHECK: = loop 1 (
+// CHECK: return
+mirage_kernel.graph @aligned(%x: tensor<1024x3072xf16>, %w: tensor<3072x3072xf16>, %t: tensor<1024x8xf16>, %b: tensor<8x3072xf16>) -> tensor<1024x3072xf16> {
+  %p = matmul %x, %w : tensor<1024x3072xf16>, tensor<3072x3072xf16>
+  %q = matmul %t, %b : tensor<1024x8xf16>, tensor<8x3072xf16>
+  %y = add %p, %q : tensor<1024x3072xf16>, tensor<1024x3072xf16>
+  return %y : tensor<1024x3072xf16>
+}

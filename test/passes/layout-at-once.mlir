@@ -5,6 +5,14 @@
 // RUN: FileCheck %s < %t.once
 // RUN: mirage-mlir-opt %t.once --mirage-layout 2>/dev/null | diff %t.once -
 //
+// Four iterations are enough for that, three are not.
+// RUN: sed 's/8x64x1024x/8x64x512x/g; s/8x1024x1024x/8x1024x512x/g; s/%v: tensor<8x1024x/%v: tensor<8x512x/; s/\(8x[0-9x]*512xf16>, tensor<8x\)1024x64/\1512x64/; /%vt = /s/8x1024x/8x512x/; /@warpgroup(/,/^}/s/loop 8/loop 4/' %s | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=FOUR
+// FOUR-LABEL: @warpgroup(
+// FOUR: overlap = ahead, roles = [producer
+// RUN: sed 's/8x64x1024x/8x64x384x/g; s/8x1024x1024x/8x1024x384x/g; s/%v: tensor<8x1024x/%v: tensor<8x384x/; s/\(8x[0-9x]*384xf16>, tensor<8x\)1024x64/\1384x64/; /%vt = /s/8x1024x/8x384x/; /@warpgroup(/,/^}/s/loop 8/loop 3/' %s | mirage-mlir-opt --mirage-layout 2>/dev/null | FileCheck %s --check-prefix=THREE
+// THREE-LABEL: @warpgroup(
+// THREE-NOT: producer
+// THREE-LABEL: @warps_program(
 // More blocks than multiprocessors: others compute meanwhile.
 // RUN: sed 's/tensor<32x16/tensor<160x16/g; s/tensor<32x64/tensor<160x64/g; s/tensor<32x512/tensor<160x512/g; s/grid \[8\]/grid [40]/; s/tensor<8x/tensor<18x/g; s/grid \[16, 8\]/grid [16, 18]/' %s | mirage-mlir-opt --mirage-layout=target=h100 2>/dev/null | FileCheck %s --check-prefix=MORE
 // MORE-LABEL: @warpgroup(
