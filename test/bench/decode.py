@@ -264,7 +264,7 @@ def main():
     c = p.parse_args()
     c.width, c.inner, c.heads, c.groups, c.dim, c.words = (64, 128, 4, 2, 16, 100) if c.small else (4096, 14336, 32, 8, 128, 128256)
     c.cache = 64 if c.small else c.cache
-    c.used = c.used or c.cache
+    c.used = c.cache if c.used is None else c.used
     if not 1 <= c.used <= c.cache:
         p.error(f"--used: 1 to {c.cache} tokens of the cache can be valid")
     c.dtype, c.options = torch.bfloat16, {"force": True} if c.force else {}

@@ -324,7 +324,7 @@ static void test_what_no_pairs_share_comes_out_of_l2_faster(void **state) {
   assert_true(mirage__cost_kernel_us(&alone, target) < mirage__cost_kernel_us(&shared, target));
 }
 
-// H100, 2048 x 5120 x 5120: 165 us in 320 tiles of 128 x 256, which leave multiprocessors idle a fifth of the time, 167 in 260 of 160 x
+// H100, 2048 x 5120 x 5120: about 165 us in 320 tiles of 128 x 256, which leave multiprocessors idle a fifth of the time, 167 in 260 of 160 x
 // 256, which leave none: fewer at work have more power. Where half of them are idle no clock makes up for that.
 static void test_power_makes_up_for_partial_waves(void **state) {
   Tiling partial = {2048, 5120, 5120, {128, 256, 64}, 132, 1}, full = {2048, 5120, 5120, {128, 160, 64}, 132, 1};

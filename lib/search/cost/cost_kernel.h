@@ -18,20 +18,19 @@ typedef struct CostStream {
 /// of a structure that no plan was made for (search_cost.c).
 typedef struct CostKernel {
   double blocks;
-  double threads;       // of a block; 0 = open
-  double stages;        // of the loads in loops; 0 = as many as have room
-  double dram_bytes;    // every tensor touched, once
-  double written_bytes; // of these, what is stored
-  double l2_bytes;      // every tile moved, in whole 32-byte sectors
-  double torn_bytes;    // of these, beside the runs of elements: of the sectors in which they begin and end
-  double box_us;        // that copies of rows of tiles take: 128 bytes, or fewer where columns are no multiple
-  double box_excess;    // bytes that they count for beside the tiles: further columns, short rows, parts of lines
-  double outside_bytes; // of these, loaded outside loops, and stored
-  double turned_bytes;  // of a block's sums, which pass through shared memory to be turned
-  double runs;          // of elements that lie one after the other, of all tiles moved
-  double matmul_flops;  // in whole 16x8x16 instructions
-  double
-      again_bytes; // of tensors, once for each further block that loads them far from the first: not its neighbour in x
+  double threads;          // of a block; 0 = open
+  double stages;           // of the loads in loops; 0 = as many as have room
+  double dram_bytes;       // every tensor touched, once
+  double written_bytes;    // of these, what is stored
+  double l2_bytes;         // every tile moved, in whole 32-byte sectors
+  double torn_bytes;       // of these, beside the runs of elements: of the sectors in which they begin and end
+  double box_us;           // that copies of rows of tiles take: 128 bytes, or fewer where columns are no multiple
+  double box_excess;       // bytes that they count for beside the tiles: further columns, short rows, parts of lines
+  double outside_bytes;    // of these, loaded outside loops, and stored
+  double turned_bytes;     // of a block's sums, which pass through shared memory to be turned
+  double runs;             // of elements that lie one after the other, of all tiles moved
+  double matmul_flops;     // in whole 16x8x16 instructions
+  double again_bytes;      // of tensors, for each block that loads them and is no neighbour in x of the first
   double operand_bytes;    // that warpgroups read from shared memory to multiply
   double fma_flops;        // element-wise and reductions
   double converted;        // elements that are cast from a stored type, of all loads
