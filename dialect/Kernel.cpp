@@ -67,9 +67,9 @@ LogicalResult PlanAttr::verify(Emit emit, StringRef target, uint64_t, ArrayRef<i
 
 LogicalResult TensorMapAttr::verify(Emit emit, uint32_t, Type type, DenseI64ArrayAttr extents,
                                     DenseI64ArrayAttr strides, DenseI64ArrayAttr box, uint32_t) {
-  bool bytes = type.isSignlessInteger(8) || isa<Float8E4M3FNType, Float8E5M2Type>(type);
+  bool bytes = type.isSignlessInteger(8) || type.isSignlessInteger(1) || isa<Float8E4M3FNType, Float8E5M2Type>(type);
   if (!type.isF16() && !type.isBF16() && !type.isF32() && !bytes)
-    return emit() << "tensor map: elements are " << type << ", f16, bf16, f32, i8 or f8 is needed";
+    return emit() << "tensor map: elements are " << type << ", f16, bf16, f32, i8, i1 or f8 is needed";
   if (extents.size() < 1 || extents.size() > MIRAGE_MAP_RANK)
     return emit() << "tensor map: rank is " << extents.size() << ", 1 to " << int(MIRAGE_MAP_RANK) << " are possible";
   if (strides.size() != extents.size() || box.size() != extents.size())

@@ -187,10 +187,11 @@ void mirageEncodeTensorMap(void *out, void *tensor, int64_t dtype, int64_t rank,
                          .strides = {stride_0, stride_1, stride_2, stride_3, stride_4},
                          .box = {(int32_t)box_0, (int32_t)box_1, (int32_t)box_2, (int32_t)box_3, (int32_t)box_4},
                          .swizzle = (int32_t)swizzle};
-  bool bytes = mirage_dtype_exists(dtype) && mirage_dtype_is_stored((MirageDType)dtype) &&
-               mirage_dtype_bits((MirageDType)dtype) == 8;
-  if (!mirage_dtype_exists(dtype) || rank < 1 || rank > MIRAGE_MAP_RANK ||
-      (!bytes && mirage_dtype_family((MirageDType)dtype) != MIRAGE_FAMILY_FLOAT))
+  bool exists = mirage_dtype_exists(dtype);
+  MirageFamily family = exists ? mirage_dtype_family((MirageDType)dtype) : MIRAGE_FAMILY_INDEX;
+  bool bytes = family == MIRAGE_FAMILY_PREDICATE ||
+               (exists && mirage_dtype_is_stored((MirageDType)dtype) && mirage_dtype_bits((MirageDType)dtype) == 8);
+  if (!exists || rank < 1 || rank > MIRAGE_MAP_RANK || (!bytes && family != MIRAGE_FAMILY_FLOAT))
     mirage__must(mirage_diag_fail(&mirage__report, NULL, MIRAGE_BAD_ARGUMENT,
                                   "tensor map: element type %lld and rank %lld are none", (long long)dtype,
                                   (long long)rank));

@@ -81,7 +81,7 @@ static int element_type(MirageDType dtype) {
     return CU_TENSOR_BFLOAT16;
   case MIRAGE_F32:
     return CU_TENSOR_FLOAT32;
-  default: // bytes, i8 and f8
+  default: // bytes: i8, i1 and f8
     return CU_TENSOR_UINT8;
   }
 }

@@ -593,7 +593,7 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // tensor map of integers
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
-  // expected-error @+2 {{custom op 'mirage_kernel.custom' tensor map: elements are 'i4', f16, bf16, f32, i8 or f8 is needed}}
+  // expected-error @+2 {{custom op 'mirage_kernel.custom' tensor map: elements are 'i4', f16, bf16, f32, i8, i1 or f8 is needed}}
   // expected-error @+1 {{custom op 'mirage_kernel.custom' failed to parse Kernel_LaunchAttr parameter 'maps'}}
   %y = custom (%xk = %x) outs(%yk) grid [2] launch <kernel = "k", threads = 32, maps = [<pointer = 0, type = i4, extents = [64, 8], strides = [2, 128], box = [64, 8]>]> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
