@@ -236,6 +236,27 @@ static bool match_kernel(Match *match, MirageNode custom, uint32_t result, Mirag
   return same;
 }
 
+static MirageValue without_reshapes(const MirageUGraph *graph, MirageValue v) {
+  MirageNodeView node = def_of_value(graph, v);
+  for (; node.op == MIRAGE_OP_RESHAPE; node = def_of_value(graph, v))
+    v = node.operands[0];
+  return v;
+}
+
+// Whether two tensors of the kernel level are the same elements in the same order, and have the same shape at the end.
+static bool match_reshaped(const Match *match, MirageValue v, MirageValue of) {
+  const MirageUGraph *graph = match->side->graph, *source = match->source->graph;
+  if (!mirage_type_same_shape(mirage_ugraph_type(graph, v), mirage_ugraph_type(source, of)))
+    return false;
+  v = without_reshapes(graph, v);
+  of = without_reshapes(source, of);
+  const MirageType *type = mirage_ugraph_type(source, of);
+  Match whole = {.side = match->side, .source = match->source, .rank = type->rank};
+  for (uint32_t d = 0; d < type->rank; d++)
+    whole.shape[d] = whole.tile[d] = type->shape[d];
+  return mirage_type_same_shape(mirage_ugraph_type(graph, v), type) && matches(&whole, v, of);
+}
+
 // Whether `v` of the side at hand is `of` of the source, element by element where it stretches.
 static bool matches(Match *match, MirageValue v, MirageValue of) {
   const MirageUGraph *graph = match->side->graph, *source = match->source->graph;
@@ -262,6 +283,8 @@ static bool matches(Match *match, MirageValue v, MirageValue of) {
           mirage_ugraph_get_input(source, i).index == of.index && mirage_ugraph_get_input(graph, i).index == v.index;
     return same;
   }
+  if (!match->in_block && (node.op == MIRAGE_OP_RESHAPE || like.op == MIRAGE_OP_RESHAPE))
+    return match_reshaped(match, v, of);
   if (node.op != like.op || node.num_operands != like.num_operands)
     return false;
   switch (mirage_op_info(node.op)->kind) {

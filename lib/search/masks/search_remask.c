@@ -1,7 +1,7 @@
 // search_remask.c - puts the masks back: what a candidate loads of a mask, it computes instead.
 //
-// A tile of a mask is the mask of tiles: of an iota by the index that its block and iteration have, of an i1 input by a
-// load, of what is computed by the same operators. Elements beyond the mask's end get what the load would have filled in.
+// A tile of a mask is the mask of tiles: of an iota by the index that its block and iteration have, of an i1 input, reshaped
+// perhaps, by a load, of what is computed by the same operators. Elements beyond the mask's end get what the load would have filled in.
 // Where that is not possible - a mask that holds a reduction, a window, a transposed access - the program's own operators
 // compute the mask as a tensor, which the kernel loads.
 //
@@ -78,12 +78,18 @@ static bool is_as_it_lies(const MaskInput *input, const MirageType *tensor, Mira
 
 // --------------------------------------------------------------------------------------------------------- in a block
 
+// What a kernel loads: an input, or one with other extents, which is no more than a view.
+static bool is_loaded(const Remask *r, MirageValue v) {
+  MirageNode def = mirage_ugraph_def(program_of(r), v);
+  MirageNodeView node = def.index ? mirage_ugraph_node(program_of(r), def) : (MirageNodeView){.op = MIRAGE_OP_NONE};
+  return !def.index || (node.op == MIRAGE_OP_RESHAPE && is_loaded(r, node.operands[0]));
+}
+
 // Whether tiles of it can be computed: by operators on single elements, of indices and inputs.
 bool mirage__remask_has_tiles(const Remask *r, MirageValue v) {
-  MirageNode def = mirage_ugraph_def(program_of(r), v);
-  if (!def.index)
+  if (is_loaded(r, v))
     return r->masks->pure[v.index];
-  MirageNodeView node = mirage_ugraph_node(program_of(r), def);
+  MirageNodeView node = mirage_ugraph_node(program_of(r), mirage_ugraph_def(program_of(r), v));
   MirageOpKind kind = mirage_op_info(node.op)->kind;
   bool has = kind == MIRAGE_KIND_IOTA || kind == MIRAGE_KIND_CONSTANT || kind == MIRAGE_KIND_UNARY ||
              kind == MIRAGE_KIND_BINARY || kind == MIRAGE_KIND_CAST || node.op == MIRAGE_OP_BROADCAST;
@@ -135,7 +141,7 @@ void mirage__remask_extents(const Tile *t, const MirageType *type, int64_t *out)
     out[d] = type->shape[d] == 1 ? 1 : t->tile->shape[d + t->tensor->rank - type->rank];
 }
 
-// An input's part that meets the tile.
+// The part of what is loaded that meets the tile.
 static MirageValue load_tile(Remask *r, const Tile *t, MirageValue input) {
   const MirageType *type = mirage_ugraph_type(program_of(r), input);
   uint32_t missing = t->tensor->rank - type->rank;
@@ -156,10 +162,9 @@ static MirageValue load_tile(Remask *r, const Tile *t, MirageValue input) {
 
 MirageValue mirage__remask_tile(Remask *r, const Tile *t, MirageValue v) {
   const MirageType *type = mirage_ugraph_type(program_of(r), v);
-  MirageNode def = mirage_ugraph_def(program_of(r), v);
-  if (!def.index)
+  if (is_loaded(r, v))
     return load_tile(r, t, v);
-  MirageNodeView node = mirage_ugraph_node(program_of(r), def);
+  MirageNodeView node = mirage_ugraph_node(program_of(r), mirage_ugraph_def(program_of(r), v));
   int64_t extents[MIRAGE_MAX_RANK];
   MirageValue operands[2] = {{0}};
   mirage__remask_extents(t, type, extents);
@@ -269,9 +274,8 @@ static void copy_access(Remask *r, const Kernel *k, MirageNode id, const MirageN
 
 // Inputs of the program that computed tiles read, as operands of the kernel.
 void mirage__remask_operands(Remask *r, MirageValue v, MirageValue *operands, MirageValue *of, uint32_t *count) {
-  MirageNode def = mirage_ugraph_def(program_of(r), v);
-  if (def.index) {
-    MirageNodeView node = mirage_ugraph_node(program_of(r), def);
+  if (!is_loaded(r, v)) {
+    MirageNodeView node = mirage_ugraph_node(program_of(r), mirage_ugraph_def(program_of(r), v));
     for (uint32_t i = 0; i < node.num_operands; i++)
       mirage__remask_operands(r, node.operands[i], operands, of, count);
     return;
