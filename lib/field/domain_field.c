@@ -5,8 +5,9 @@
 //   sqrt, log, erf, tanh, sin, cos     seeded random functions of x mod p that return both components, with the values
 //                                      that they have at 0 and 1; so is exp when its argument already lies behind an
 //                                      exponential
-//   max                                a seeded random function of the set of arguments (max_table.c)
-//   comparison of known indices        evaluated: iota and constants of i32 are known
+//   max                                a seeded random function of the set of arguments (max_table.c); of predicates as
+//                                      numbers, 0 and 1: evaluated
+//   comparison of known indices        evaluated: iota and constants of i32 are known; and of predicates as numbers
 //   any other comparison               a seeded random function of both operands with the values 0 and 1, but for that of
 //                                      a value with itself; equal is symmetric
 //   and, or, not                       of 0 and 1; mask: the value, or bottom
@@ -185,6 +186,13 @@ static MirageStatus binary_div(const MirageField *f, size_t n, const Residue *a,
   return MIRAGE_OK;
 }
 
+// Whether a maximum of these is evaluated: predicates as numbers. Bottoms are passed over.
+static bool is_truth(Residue x) { return (x.role == ROLE_TRUTH || x.bottom) && !x.undefined; }
+
+static Residue truths_max(const MirageField *f, Residue a, Residue b) {
+  return a.bottom ? b : b.bottom ? a : mirage__field_truth(f, a.p || b.p);
+}
+
 // The maximum of the set that was collected, of which `single` is any value that is not bottom. An undefined value
 // leaves none.
 static MirageStatus finish_maximum(MirageField *f, Residue single, MirageUndefined lacks, Residue *out) {
@@ -202,6 +210,10 @@ static MirageStatus binary_max(MirageField *f, size_t n, const Residue *a, const
   for (size_t i = 0; i < n; i++) {
     Residue single = a[i].bottom ? b[i] : a[i];
     MirageUndefined lacks = undefined_like(a[i], b[i]).undefined;
+    if (is_truth(a[i]) && is_truth(b[i])) {
+      out[i] = truths_max(f, a[i], b[i]);
+      continue;
+    }
     mirage__field_max_begin(f);
     MIRAGE_TRY(mirage__field_max_add(f, &a[i]));
     MIRAGE_TRY(mirage__field_max_add(f, &b[i]));
@@ -216,7 +228,9 @@ static int64_t index_of(const MirageField *f, Residue x) {
   return x.p > f->p / 2 ? -(int64_t)(f->p - x.p) : (int64_t)x.p;
 }
 
-static bool compare_indices(MirageOp op, int64_t a, int64_t b) {
+static bool is_whole(Residue x) { return x.role == ROLE_INDEX || x.role == ROLE_TRUTH; }
+
+static bool compare_whole(MirageOp op, int64_t a, int64_t b) {
   return op == MIRAGE_OP_LESS ? a < b : op == MIRAGE_OP_LESS_EQUAL ? a <= b : a == b;
 }
 
@@ -243,8 +257,8 @@ static MirageStatus binary_compare(const MirageField *f, MirageOp op, size_t n, 
       out[i] = undefined_like(x, y);
     else if (x.bottom | y.bottom)
       MIRAGE_TRY(mirage__field_without_value(f, MIRAGE_UNDEFINED_RULE, &out[i]));
-    else if (x.role == ROLE_INDEX && y.role == ROLE_INDEX)
-      out[i] = mirage__field_truth(f, compare_indices(op, index_of(f, x), index_of(f, y)));
+    else if (is_whole(x) && is_whole(y))
+      out[i] = mirage__field_truth(f, compare_whole(op, index_of(f, x), index_of(f, y)));
     else
       out[i] = mirage__field_truth(f, compare_values(f, op, x.p, y.p));
   }
@@ -444,20 +458,31 @@ static MirageStatus field_matmul(const MirageDomain *self, const MirageType *res
 
 // ------------------------------------------------------------------------------------------------------------ the rest
 
+static MirageStatus max_of_column(MirageField *f, size_t n, size_t inner, const Residue *column, Residue *out) {
+  const Residue *single = column;
+  MirageUndefined lacks = MIRAGE_DEFINED;
+  Residue truth = BOTTOM;
+  size_t known = 0;
+  for (; known < n && is_truth(column[known * inner]); known++)
+    truth = truths_max(f, truth, column[known * inner]);
+  if (known == n) {
+    *out = truth;
+    return MIRAGE_OK;
+  }
+  mirage__field_max_begin(f);
+  for (size_t j = 0; j < n; j++) {
+    const Residue *value = &column[j * inner];
+    MIRAGE_TRY(mirage__field_max_add(f, value));
+    single = single->bottom ? value : single;
+    lacks = value->undefined > lacks ? value->undefined : lacks;
+  }
+  return finish_maximum(f, *single, lacks, out);
+}
+
 static MirageStatus reduce_max(MirageField *f, size_t outer, size_t n, size_t inner, const Residue *a, Residue *out) {
   for (size_t o = 0; o < outer; o++)
-    for (size_t i = 0; i < inner; i++) {
-      const Residue *column = a + o * n * inner + i, *single = column;
-      MirageUndefined lacks = MIRAGE_DEFINED;
-      mirage__field_max_begin(f);
-      for (size_t j = 0; j < n; j++) {
-        const Residue *value = &column[j * inner];
-        MIRAGE_TRY(mirage__field_max_add(f, value));
-        single = single->bottom ? value : single;
-        lacks = value->undefined > lacks ? value->undefined : lacks;
-      }
-      MIRAGE_TRY(finish_maximum(f, *single, lacks, &out[o * inner + i]));
-    }
+    for (size_t i = 0; i < inner; i++)
+      MIRAGE_TRY(max_of_column(f, n, inner, a + o * n * inner + i, &out[o * inner + i]));
   return MIRAGE_OK;
 }
 
@@ -506,7 +531,9 @@ static MirageStatus field_constant(const MirageDomain *self, const MirageType *r
   if (!isfinite(value) && value != -INFINITY)
     return MIRAGE_UNSUPPORTED;
   Residue constant = isfinite(value) ? mirage__field_constant(field_of(self), value) : BOTTOM;
-  constant.role = result && mirage_dtype_family(result->dtype) == MIRAGE_FAMILY_INDEX ? ROLE_INDEX : ROLE_NONE;
+  constant.role = result && mirage_dtype_family(result->dtype) == MIRAGE_FAMILY_INDEX ? ROLE_INDEX
+                  : value == 0 || value == 1                                          ? ROLE_TRUTH
+                                                                                      : ROLE_NONE;
   fill(n, constant, out);
   return MIRAGE_OK;
 }
@@ -519,7 +546,8 @@ static MirageStatus field_bottom(const MirageDomain *self, size_t n, void *out) 
 static MirageStatus field_cast(const MirageDomain *self, const MirageType *result, size_t n, const void *a, void *out) {
   if (out != a)
     memmove(out, a, n * sizeof(Residue));
-  if (result && mirage_dtype_family(result->dtype) == MIRAGE_FAMILY_FLOAT) // an index becomes a number
+  if (result &&
+      mirage_dtype_family(result->dtype) == MIRAGE_FAMILY_FLOAT) // an index becomes a number; a predicate is one
     for (size_t i = 0; i < n; i++)
       ((Residue *)out)[i].role = ((Residue *)out)[i].role == ROLE_INDEX ? ROLE_NONE : ((Residue *)out)[i].role;
   return MIRAGE_OK;

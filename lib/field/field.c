@@ -244,7 +244,8 @@ MirageStatus mirage_field_draw_input(const MirageField *field, uint32_t input, c
 }
 
 MirageResidue mirage__field_truth(const MirageField *field, bool holds) {
-  return (MirageResidue){.p = holds, .q = holds && !field->modes.free_exp, .after_exp = field->modes.free_exp};
+  return (MirageResidue){
+      .p = holds, .q = holds && !field->modes.free_exp, .after_exp = field->modes.free_exp, .role = ROLE_TRUTH};
 }
 
 // Multiply, fold, add a key: three rounds leave no structure of x that arithmetic in the field could see.

@@ -145,11 +145,13 @@ MirageResidue mirage__field_truth(const MirageField *field, bool holds);
 /// The seeded random function `tag` at x mod p: both residues of its value.
 MirageResidue mirage__field_random_function(const MirageField *field, uint64_t tag, uint64_t x);
 
-/// MirageResidue.role: what a value is known to be, besides its residue. All but INDEX in fields of free exponentials only.
+/// MirageResidue.role: what a value is known to be, besides its residue. All but INDEX and TRUTH in fields of free
+/// exponentials only.
 enum {
   ROLE_NONE,
   ROLE_MAXIMUM,
   ROLE_INDEX,             // a whole number below 2^60 on either side of zero, which its residue mod p says
+  ROLE_TRUTH,             // a predicate, cast to a number perhaps, or a number that is 0 or 1: which, its residue says
   ROLE_DIFFERENCE = 0x80, // something minus a maximum, whose tag is in q and the other bits
 };
 

@@ -24,6 +24,7 @@ typedef struct Pieces {
   uint64_t *digests[2][2]; // of each graph under each theorem: [num_values + 1], of kernel-level tensors; 0 = none
   uint32_t *cuts[2];       // [num_values + 1]: the source's tensor that a value equals, 0 = none
   bool *proven;            // [num_values + 1] of the target
+  bool *of_predicates;     // [num_values + 1] of the source: no cut
   // of one piece
   bool *allowed;      // [num_values + 1] of the source: may be a frontier
   bool *reached[2];   // [num_values + 1]: values that the goal is computed from, the frontier among them
@@ -48,6 +49,25 @@ static bool agree(const Pieces *pieces, uint32_t source, uint32_t target) {
   return false;
 }
 
+// Which tensors of the source no number goes into: only predicates, indices and constants. What stands for such a tensor in a piece would
+// not know its mask any more.
+static void find_predicates(Pieces *pieces) {
+  const MirageUGraph *source = pieces->graphs[0];
+  MirageRegionView body = body_of(source);
+  for (uint32_t i = 0; i < mirage_ugraph_num_inputs(source); i++) {
+    MirageValue input = mirage_ugraph_get_input(source, i);
+    pieces->of_predicates[input.index] = mirage_ugraph_is_logical(source, input);
+  }
+  for (uint32_t n = 0; n + 1 < body.num_nodes; n++) {
+    MirageNodeView node = mirage_ugraph_node(source, body.nodes[n]);
+    bool all = true;
+    for (uint32_t i = 0; i < node.num_operands; i++)
+      all = all && pieces->of_predicates[node.operands[i].index];
+    for (uint32_t r = 0; r < node.num_results; r++)
+      pieces->of_predicates[node.first_result.index + r] = all;
+  }
+}
+
 // Each tensor of the target is a cut with the first of the source that has its digest and shape.
 static uint32_t match(Pieces *pieces) {
   uint32_t count = 0;
@@ -55,7 +75,8 @@ static uint32_t match(Pieces *pieces) {
     const MirageType *type = mirage_ugraph_type(pieces->graphs[1], (MirageValue){t});
     for (uint32_t s = 1; s <= mirage_ugraph_num_values(pieces->graphs[0]); s++) {
       if (!agree(pieces, s, t) ||
-          !mirage_type_same_shape(type, mirage_ugraph_type(pieces->graphs[0], (MirageValue){s})))
+          !mirage_type_same_shape(type, mirage_ugraph_type(pieces->graphs[0], (MirageValue){s})) ||
+          pieces->of_predicates[s])
         continue;
       pieces->cuts[0][s] = pieces->cuts[1][t] = s;
       count++;
@@ -97,19 +118,20 @@ static void walk(Pieces *pieces, int g, MirageValue goal) {
   }
 }
 
-// Finds the frontier that both walks share, giving up cuts that only one of them meets.
+// Finds the frontier that both walks share. Of the cuts that only one of them meets, the source's last is given up: what that walk meets
+// behind it may be what the other has met.
 static void find_frontier(Pieces *pieces, const MirageValue goals[2]) {
-  uint32_t values = mirage_ugraph_num_values(pieces->graphs[0]);
-  bool same;
+  uint32_t values = mirage_ugraph_num_values(pieces->graphs[0]), last;
   memset(pieces->allowed, true, values + 1);
   do {
-    same = true;
+    last = 0;
     for (int g = 0; g < 2; g++)
       walk(pieces, g, goals[g]);
     for (uint32_t s = 1; s <= values; s++)
       if (pieces->frontier[0][s] != pieces->frontier[1][s])
-        same = pieces->allowed[s] = false;
-  } while (!same);
+        last = s;
+    pieces->allowed[last] = false;
+  } while (last);
 }
 
 // --------------------------------------------------------------------------------------------------------------- piece
@@ -226,7 +248,7 @@ static MirageStatus prove(Pieces *pieces, MirageValue source, MirageValue target
     options.progress = say_piece;
     options.user = pieces;
   }
-  MirageStatus status = left && right ? mirage__verify_whole(left, right, &options, &verdict) : MIRAGE_OK;
+  MirageStatus status = left && right ? mirage__verify_for_masks(left, right, &options, &verdict) : MIRAGE_OK;
   mirage_ugraph_destroy(left);
   mirage_ugraph_destroy(right);
   *out_proven = status == MIRAGE_OK && verdict.kind == MIRAGE_VERDICT_EQUIVALENT;
@@ -237,6 +259,7 @@ static MirageStatus prove(Pieces *pieces, MirageValue source, MirageValue target
 
 static MirageStatus prove_all(Pieces *pieces, bool *out_proven) {
   const MirageUGraph *source = pieces->graphs[0], *target = pieces->graphs[1];
+  find_predicates(pieces);
   uint32_t outputs = mirage_ugraph_num_outputs(source), count = match(pieces);
   *out_proven = count > 0;
   pieces->most_attempts = count + outputs;
@@ -266,9 +289,10 @@ static bool alloc(Pieces *pieces) {
     pieces->frontier[g] = calloc(values[0], sizeof(bool));
   }
   pieces->proven = calloc(values[1], sizeof(bool));
+  pieces->of_predicates = calloc(values[0], sizeof(bool));
   pieces->allowed = calloc(values[0], sizeof(bool));
   pieces->stack = calloc(most, sizeof *pieces->stack);
-  bool ok = pieces->proven && pieces->allowed && pieces->stack;
+  bool ok = pieces->proven && pieces->of_predicates && pieces->allowed && pieces->stack;
   for (int g = 0; g < 2; g++)
     ok = ok && pieces->digests[g][0] && pieces->digests[g][1] && pieces->cuts[g] && pieces->reached[g] &&
          pieces->frontier[g];
@@ -284,6 +308,7 @@ static void release(Pieces *pieces) {
     free(pieces->frontier[g]);
   }
   free(pieces->proven);
+  free(pieces->of_predicates);
   free(pieces->allowed);
   free(pieces->stack);
 }

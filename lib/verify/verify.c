@@ -117,6 +117,17 @@ static MirageStatus take_masks(const MirageUGraph *source, const MirageUGraph *t
   return MIRAGE_OK;
 }
 
+MirageStatus mirage__verify_for_masks(const MirageUGraph *source, const MirageUGraph *target,
+                                      const MirageVerifyOptions *options, MirageVerdict *verdict) {
+  VerifyMasks masks;
+  MIRAGE_TRY(take_masks(source, target, &masks));
+  MirageUGraph *const *graphs = masks.graphs;
+  MirageStatus status = graphs[0] ? mirage__verify_whole(graphs[0], graphs[1], options, verdict)
+                                  : mirage__verify_whole(source, target, options, verdict);
+  mirage__verify_masks_deinit(&masks);
+  return status;
+}
+
 // A pair that differs for masks in general may not differ for its own: where that can be evaluated, it says so itself. What agrees
 // in general is not asked: drawn predicates know of a length less than the theorem of masks does.
 static MirageStatus find_difference(const MirageUGraph *source, const MirageUGraph *target,

@@ -63,6 +63,9 @@ void mirage__verify_free_arrays(MirageResidue **arrays, uint32_t count);
 /// Decides a pair without sugar as a whole, by either theorem, at full size or on a weighted instance. decide.c
 MirageStatus mirage__verify_whole(const MirageUGraph *source, const MirageUGraph *target,
                                   const MirageVerifyOptions *options, MirageVerdict *verdict);
+/// The same for every mask, where the pair's masks can be inputs of numbers (the theorem of masks); else as it stands.
+MirageStatus mirage__verify_for_masks(const MirageUGraph *source, const MirageUGraph *target,
+                                      const MirageVerifyOptions *options, MirageVerdict *verdict);
 /// The bound that so many trials on one instance show, as the proof says: log2, infinite where they show nothing.
 MirageStatus mirage__verify_claim_whole(const MirageUGraph *source, const MirageUGraph *target,
                                         const MirageProof *proof, double *out_log2);

@@ -26,51 +26,6 @@ mirage_kernel.graph @given_unsafe(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: 
   return %y : tensor<8x4xf32>
 }
 
-// c and c.
-// CHECK: @given_twice: unsupported: no useful error bound
-mirage_kernel.graph @given_twice(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x4xf32>, %c: tensor<8x8xi1>, %b: tensor<8x8xi1>) -> tensor<8x4xf32> attributes {source = @src_given} {
-  %a = and %c, %c : tensor<8x8xi1>, tensor<8x8xi1>
-  %raw = matmul %q, %k {transpose_b} : tensor<8x4xf32>, tensor<8x4xf32>
-  %scale = constant 0.5 : tensor<f32>
-  %x = mul %raw, %scale : tensor<8x8xf32>, tensor<f32>
-  %z = mask %a, %x : tensor<8x8xi1>, tensor<8x8xf32>
-  %any = reduce_max %c {dim = 1} : tensor<8x8xi1>
-  %empty = not %any : tensor<8x1xi1>
-  %floor = cast %empty : tensor<8x1xi1> -> tensor<8x1xf32>
-  %m = reduce_max %z {dim = 1} : tensor<8x8xf32>
-  %d = sub %z, %m : tensor<8x8xf32>, tensor<8x1xf32>
-  %e = exp %d : tensor<8x8xf32>
-  %sum = reduce_sum %e {dim = 1} : tensor<8x8xf32>
-  %divisor = add %sum, %floor : tensor<8x1xf32>, tensor<8x1xf32>
-  %w = div %e, %divisor : tensor<8x8xf32>, tensor<8x1xf32>
-  %y = matmul %w, %v : tensor<8x8xf32>, tensor<8x4xf32>
-  return %y : tensor<8x4xf32>
-}
-
-// With an end that no key lies beyond.
-// CHECK: @given_within: unsupported: no useful error bound
-mirage_kernel.graph @given_within(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x4xf32>, %c: tensor<8x8xi1>, %b: tensor<8x8xi1>) -> tensor<8x4xf32> attributes {source = @src_given} {
-  %j = iota {dim = 1} : tensor<1x8xi32>
-  %end = constant 8.0 : tensor<1x1xi32>
-  %in = less %j, %end : tensor<1x8xi32>, tensor<1x1xi32>
-  %both = and %c, %in : tensor<8x8xi1>, tensor<1x8xi1>
-  %raw = matmul %q, %k {transpose_b} : tensor<8x4xf32>, tensor<8x4xf32>
-  %scale = constant 0.5 : tensor<f32>
-  %x = mul %raw, %scale : tensor<8x8xf32>, tensor<f32>
-  %z = mask %both, %x : tensor<8x8xi1>, tensor<8x8xf32>
-  %any = reduce_max %c {dim = 1} : tensor<8x8xi1>
-  %empty = not %any : tensor<8x1xi1>
-  %floor = cast %empty : tensor<8x1xi1> -> tensor<8x1xf32>
-  %m = reduce_max %z {dim = 1} : tensor<8x8xf32>
-  %d = sub %z, %m : tensor<8x8xf32>, tensor<8x1xf32>
-  %e = exp %d : tensor<8x8xf32>
-  %sum = reduce_sum %e {dim = 1} : tensor<8x8xf32>
-  %divisor = add %sum, %floor : tensor<8x1xf32>, tensor<8x1xf32>
-  %w = div %e, %divisor : tensor<8x8xf32>, tensor<8x1xf32>
-  %y = matmul %w, %v : tensor<8x8xf32>, tensor<8x4xf32>
-  return %y : tensor<8x4xf32>
-}
-
 // Keys in two parts that a second kernel joins: what is stored of a part may be of no key.
 // CHECK: @given_split: unsupported: no useful error bound
 mirage_kernel.graph @given_split(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x4xf32>, %c: tensor<8x8xi1>, %b: tensor<8x8xi1>) -> tensor<8x4xf32> attributes {source = @src_given} {
@@ -115,34 +70,6 @@ mirage_kernel.graph @given_split(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: t
     %r3 = reshape %w2 : !mirage_block.tile<1x8x4xf32> -> !mirage_block.tile<8x4xf32>
     store %r3, %o3 : !mirage_block.tile<8x4xf32>, tensor<8x4xf32>
   }
-  return %y : tensor<8x4xf32>
-}
-
-mirage_kernel.graph @src_two(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x4xf32>, %c: tensor<8x8xi1>, %b: tensor<8x8xi1>) -> tensor<8x4xf32> {
-  %both = and %c, %b : tensor<8x8xi1>, tensor<8x8xi1>
-  %y = scaled_dot_product_attention %q, %k, %v, %both {scale = 0.5} : tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x8xi1>
-  return %y : tensor<8x4xf32>
-}
-
-// One mask after the other.
-// CHECK: @two_masks: unsupported: no useful error bound
-mirage_kernel.graph @two_masks(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x4xf32>, %c: tensor<8x8xi1>, %b: tensor<8x8xi1>) -> tensor<8x4xf32> attributes {source = @src_two} {
-  %raw = matmul %q, %k {transpose_b} : tensor<8x4xf32>, tensor<8x4xf32>
-  %scale = constant 0.5 : tensor<f32>
-  %x = mul %raw, %scale : tensor<8x8xf32>, tensor<f32>
-  %z = mask %c, %x : tensor<8x8xi1>, tensor<8x8xf32>
-  %zz = mask %b, %z : tensor<8x8xi1>, tensor<8x8xf32>
-  %both = and %c, %b : tensor<8x8xi1>, tensor<8x8xi1>
-  %any = reduce_max %both {dim = 1} : tensor<8x8xi1>
-  %empty = not %any : tensor<8x1xi1>
-  %floor = cast %empty : tensor<8x1xi1> -> tensor<8x1xf32>
-  %m = reduce_max %zz {dim = 1} : tensor<8x8xf32>
-  %d = sub %zz, %m : tensor<8x8xf32>, tensor<8x1xf32>
-  %e = exp %d : tensor<8x8xf32>
-  %sum = reduce_sum %e {dim = 1} : tensor<8x8xf32>
-  %divisor = add %sum, %floor : tensor<8x1xf32>, tensor<8x1xf32>
-  %w = div %e, %divisor : tensor<8x8xf32>, tensor<8x1xf32>
-  %y = matmul %w, %v : tensor<8x8xf32>, tensor<8x4xf32>
   return %y : tensor<8x4xf32>
 }
 

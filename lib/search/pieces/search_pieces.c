@@ -3,7 +3,7 @@
 // A piece is a set of operators that no path leaves and enters again (convex), with few results: every run of the
 // program's text, and sets that hang together although the text has something else in between. These are grown: a
 // piece, a neighbour of it, and whatever lies on paths between the two. So every such set is met, up to a limit for
-// each size, whatever the order in which the program was written.
+// each size, whatever the order in which the program was written. An attention is a piece whatever its mask adds to it.
 //
 // Each piece is searched as a program of its own; where nothing is found, or the search cannot treat it, its own
 // operators stay, a kernel each. Equal pieces are searched once. All threads search pieces, without waiting for each
@@ -21,9 +21,10 @@
 #include <string.h>
 
 enum {
-  MAX_RESULTS = 4, // of a piece that is searched
-  MAX_GROWN = 96,  // pieces of one size that are no runs
-  AT_ONCE = 8,     // pieces whose states are added up together
+  MAX_RESULTS = 4,    // of a piece that is searched
+  MAX_GROWN = 96,     // pieces of one size that are no runs
+  MAX_ATTENTION = 24, // operators of an attention, which is a piece even where others of its size are not
+  AT_ONCE = 8,        // pieces whose states are added up together
 };
 
 // ------------------------------------------------------------------------------------------------- ends
@@ -459,9 +460,63 @@ static void grow_pieces(Cutter *cutter, const Web *web, uint32_t count, uint32_t
   }
 }
 
+static MirageOp op_of(const Cutter *cutter, uint32_t n) {
+  return mirage_ugraph_node(cutter->program, cutter->nodes[n]).op;
+}
+
+static uint32_t count_ops(const Cutter *cutter, const Operators *set, MirageOp op) {
+  uint32_t count = 0;
+  for (uint32_t n = 0; n < cutter->num_nodes; n++)
+    count += operators_has(set, n) && op_of(cutter, n) == op;
+  return count;
+}
+
+// Whether an operator makes nothing but of predicates and indices, and nobody but the set reads it.
+static bool makes_mask_for(const Cutter *cutter, const Operators *set, uint32_t number) {
+  MirageNodeView node = mirage_ugraph_node(cutter->program, cutter->nodes[number]);
+  bool logical = node.num_operands > 0;
+  for (uint32_t k = 0; k < node.num_operands; k++)
+    logical = logical &&
+              (mirage_ugraph_is_logical(cutter->program, node.operands[k]) || is_constant(cutter, node.operands[k]));
+  for (uint32_t n = 0; n < cutter->num_nodes && logical; n++) {
+    MirageNodeView user = mirage_ugraph_node(cutter->program, cutter->nodes[n]);
+    for (uint32_t k = 0; k < user.num_operands; k++)
+      logical = logical && (cutter->producer[user.operands[k].index] != number + 1 || operators_has(set, n));
+  }
+  return logical;
+}
+
+// Two products, an exponential between them, and what makes their mask: longer than other pieces may be.
+static bool find_attention(const Cutter *cutter, const Web *web, uint32_t first, uint32_t last, Operators *out_set) {
+  Operators set = {{0}};
+  operators_add(&set, first);
+  set = grow(cutter, web, &set, last);
+  if (count_ops(cutter, &set, MIRAGE_OP_MATMUL) != 2 || !count_ops(cutter, &set, MIRAGE_OP_EXP))
+    return false;
+  for (uint32_t n = cutter->num_nodes; n-- > 0;)
+    if (!operators_has(&set, n) && makes_mask_for(cutter, &set, n))
+      operators_add(&set, n);
+  *out_set = set;
+  return true;
+}
+
+static void list_attentions(Cutter *cutter, const Web *web) {
+  for (uint32_t last = 0; last < cutter->num_nodes; last++)
+    for (uint32_t first = 0; first < last; first++) {
+      Operators set;
+      if (op_of(cutter, first) != MIRAGE_OP_MATMUL || op_of(cutter, last) != MIRAGE_OP_MATMUL ||
+          !operators_has(&web->before[last], first) || !find_attention(cutter, web, first, last, &set))
+        continue;
+      uint32_t size = operators_count(&set);
+      if (size > CUT_LENGTH && size <= MAX_ATTENTION && size < cutter->num_nodes && !mirage__pieces_has(cutter, &set))
+        list_piece(cutter, &set);
+    }
+}
+
 MirageStatus mirage__pieces_list(Cutter *cutter) {
   Web *web = calloc(1, sizeof *web);
-  cutter->pieces = calloc((size_t)(cutter->num_nodes + MAX_GROWN) * CUT_LENGTH, sizeof *cutter->pieces);
+  cutter->pieces =
+      calloc((size_t)(cutter->num_nodes + MAX_GROWN) * CUT_LENGTH + cutter->num_nodes, sizeof *cutter->pieces);
   if (web && cutter->pieces) {
     uint32_t grown[CUT_LENGTH + 1] = {0};
     link_operators(cutter, web);
@@ -469,6 +524,7 @@ MirageStatus mirage__pieces_list(Cutter *cutter) {
     list_runs(cutter);
     for (uint32_t count = 1; count < CUT_LENGTH; count++)
       grow_pieces(cutter, web, count, grown);
+    list_attentions(cutter, web);
   }
   MirageStatus status = web && cutter->pieces ? MIRAGE_OK : MIRAGE_NO_MEMORY;
   free(web);
