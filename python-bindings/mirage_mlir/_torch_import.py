@@ -199,7 +199,7 @@ def classify(node: Any) -> str:
 
     def value(operand: fx.Node) -> Any:
         if operand not in tensors:
-            if _is_of_positions(operand):
+            if is_of_positions(operand):
                 tensors[operand] = apply_node(graph, operand, value)
                 devices.add(value_of(operand).device)
             else:
@@ -234,14 +234,14 @@ def is_made_of_nothing(node: fx.Node) -> bool:
     return node.op.startswith("call") and all(is_made_of_nothing(n) for n in node.all_input_nodes)
 
 
-def _is_of_positions(node: fx.Node) -> bool:
+def is_of_positions(node: fx.Node) -> bool:
     """Whether a node gives integers, a mask or nothing, and no tensor goes into it."""
     value = value_of(node)
     integers = (torch.bool, torch.int32, torch.int64)
     known = isinstance(value, torch.Tensor) and (value.dtype in integers or value.numel() == 0)
     if not known or node.meta.get("overwritten"):
         return False
-    return node.op.startswith("call") and all(_is_of_positions(n) for n in node.all_input_nodes)
+    return node.op.startswith("call") and all(is_of_positions(n) for n in node.all_input_nodes)
 
 
 # ----------------------------------------------------------------------------------------------------------- from_torch

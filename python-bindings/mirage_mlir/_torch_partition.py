@@ -33,6 +33,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from ._torch_import import classify, is_check, is_made_of_nothing, place_of, value_of
 from ._torch_ops import Unsupported, name_of
+from ._torch_positions import bring_masks, mask_of
 
 _LITERALS = (int, float, bool, str, torch.Size, torch.dtype, torch.device, torch.layout, torch.memory_format)
 _STATEFUL = ("batch_norm", "instance_norm")  # write to running statistics, which their schemas do not say
@@ -225,7 +226,7 @@ class _Cutter:
         segment = 0
         for index, node in enumerate(self.module.graph.nodes):
             info = self.nodes[node] = _Node(index, segment, None, None)
-            if not node.op.startswith("call"):
+            if not node.op.startswith("call") or "narrows" in node.meta:
                 continue
             reason = node.meta["barrier"]
             if reason is None:
@@ -351,20 +352,23 @@ class _Cutter:
         return self.nodes[node].kind in ("arith", "strong")
 
     def _pieces(self, group: list[fx.Node]) -> list[list[fx.Node]]:
-        """A group in pieces: attention whose mask is an outside value stands alone. No proof of a larger program with
-        such a mask is known, and what stands around it would be lost with it."""
+        """A group in pieces: attention whose mask only the run knows stands alone, with the comparisons that make it."""
         pieces: list[list[fx.Node]] = []
         begin = 0
         for at, node in enumerate(group):
-            if self._has_outside_mask(node):
-                pieces += [*self._cut(group[begin:at]), [node]]
+            masks = self._masks_made_for(node, group[begin:at])
+            if masks or self._has_outside_mask(node):
+                pieces += [*self._cut(group[begin : at - len(masks)]), [*masks, node]]
                 begin = at + 1
         return pieces + self._cut(group[begin:])
 
+    def _masks_made_for(self, node: fx.Node, before: list[fx.Node]) -> list[fx.Node]:
+        """The comparisons that were brought to an attention, where they are what stands right before it."""
+        masks: list[fx.Node] = node.meta.get("mask", [])
+        return masks if before[len(before) - len(masks) :] == masks else []
+
     def _has_outside_mask(self, node: fx.Node) -> bool:
-        if name_of(node) != "scaled_dot_product_attention":
-            return False
-        mask = node.args[3] if len(node.args) > 3 else node.kwargs.get("attn_mask")
+        mask = mask_of(node)
         if not isinstance(mask, fx.Node) or value_of(mask).dtype != torch.bool:
             return False
         return any(not self.is_member(root) for root in self.roots(mask))
@@ -507,6 +511,7 @@ def _reaches(after: dict[int, set[int]], start: Iterable[int], goal: int) -> boo
 
 def partition(whole: Whole, limits: Limits = Limits()) -> Split:
     """Cuts a specialised graph. A graph without any part comes back as it was."""
+    bring_masks(whole.module.graph)
     cutter = _Cutter(whole.module, limits)
     cutter.classify_all()
     parts = cutter.make_parts()

@@ -126,11 +126,11 @@ def test_what_is_written_to_is_made_once():
         torch.testing.assert_close(got, expected)
 
 
-def traced(f):
+def traced(f, *inputs):
     """By dynamo, which sees what is made from nothing."""
     found = []
     torch.compiler.reset()
-    inputs = [torch.ones(4, 4), torch.ones(1, 4)]
+    inputs = inputs or (torch.ones(4, 4), torch.ones(1, 4))
     torch.compile(f, backend=lambda m, _: found.append(m) or m.forward, fullgraph=True)(*inputs)
     return found[0]
 
@@ -162,6 +162,67 @@ def test_attention_with_a_mask_from_outside_stands_alone(where):
     attention = ["t"] * (where == "view") + ["scaled_dot_product_attention"]
     assert contents(split) == [["matmul"], attention, ["matmul", "silu", "mul"]]
     torch.testing.assert_close(split.module(X, W, torch.ones(4, 4, dtype=torch.bool)), f(X, W, torch.ones(4, 4) > 0))
+
+
+POSITIONS = [torch.tensor([2]), torch.tensor(1), torch.tensor([[3]], dtype=torch.int32), torch.tensor([[0], [1], [2], [1 << 40]])]
+
+
+@pytest.mark.parametrize("position", POSITIONS, ids=["one", "scalar", "int32", "rows"])
+def test_a_mask_of_positions_is_compared_where_it_is_read(position):
+    def f(x, w, p):
+        q = x @ w
+        seen = ((torch.arange(4) <= p) & (torch.arange(4) >= 0)).view(-1, 4)
+        a = F.scaled_dot_product_attention(q, x, x, attn_mask=seen)
+        return F.scaled_dot_product_attention(F.silu(a @ w), x, x, seen) @ w
+
+    module, inputs = traced(f, X, W, position), [torch.randn(4, 4), torch.randn(4, 4), position]
+    split = partition(specialise(module, inputs))
+    compared = [[n.target for n in part.graph.nodes].count(operator.le) for part in split.parts.values()]
+    assert compared == [0, 1, 0, 1, 0] and not split.outside
+    assert [x.dtype for part in split.parts.values() for x in shown(part) if x.dtype != torch.float32] == 2 * [torch.int32]
+    torch.testing.assert_close(split.module(*inputs)[0], f(*inputs))
+
+
+def shown(part):
+    return [n.meta["val"] for n in part.graph.nodes if n.op == "placeholder"]
+
+
+def test_positions_are_those_of_the_comparison():
+    """Not what somebody has written since."""
+
+    def f(x, p):
+        y = torch.exp(x @ x)
+        seen = (torch.arange(4) <= p)[None]
+        p.add_(2)
+        return F.scaled_dot_product_attention(y, x, x, attn_mask=seen) @ x
+
+    module = traced(f, X, torch.tensor([0]))
+    x = torch.randn(4, 4)
+    split = partition(specialise(module, [x, torch.tensor([0])]))
+    assert [o.op for o in split.outside] == ["add_"] and len(split.parts) == 3
+    torch.testing.assert_close(split.module(x, torch.tensor([0]))[0], f(x, torch.tensor([0])))
+
+
+@pytest.mark.parametrize(
+    "mask",
+    [
+        lambda p: p.view(1, 4) <= torch.arange(4),  # a number for each key
+        lambda p: p.view(4, 1) <= p.view(1, 4),  # nothing that is known
+        lambda p: torch.arange(4) + 0.5 <= p.view(4, 1),  # no integers
+        lambda p: (torch.arange(4) <= p.view(4, 1)) & (p.view(1, 4) > 0),  # one of two
+        lambda p: (torch.arange(4) <= p.view(4, 1)).roll(1, 0),  # moved by an operator that is no view
+    ],
+    ids=["keys", "unknown", "floats", "one-of-two", "rolled"],
+)
+def test_other_masks_come_from_outside(mask):
+    def f(x, w, p):
+        q = x @ w
+        return F.scaled_dot_product_attention(q, x, x, attn_mask=mask(p)) @ w
+
+    p = torch.tensor([1, 2, 3, 0])
+    split = partition(specialise(traced(f, X, W, p), [X, W, p]))
+    assert {x.dtype for part in split.parts.values() for x in shown(part) if x.dtype != torch.float32} == {torch.bool}
+    torch.testing.assert_close(split.module(X, W, p)[0], f(X, W, p))
 
 
 def test_attention_without_such_a_mask_is_cut_like_others():
