@@ -1,5 +1,5 @@
 // What is multiplied before a loop and added to the loop's own product becomes a loop that leads to it, in tiles as deep where they
-// divide the contraction, if warpgroups multiply: slabs of 64 rows. Streams of few rows have it at once.
+// divide the contraction, if warpgroups multiply: slabs of 64 rows, or of 64 columns. Streams of few rows have it at once.
 //
 // RUN: mirage-mlir-opt %s --mirage-enumerate=target=h100 --mirage-verify --mirage-layout=target=h100 -o %t.mlir 2>%t.err
 // RUN: FileCheck %s --input-file %t.mlir
@@ -38,9 +38,9 @@ mirage_kernel.graph @two_steps(%x: tensor<1024x4096xbf16>, %w: tensor<4096x4096x
 }
 
 // Eight rows.
-// CHECK-LABEL: graph @few(
+// CHECK-LABEL: graph @few_0(
 // CHECK-NOT: loop 1 (
-// CHECK-LABEL: graph @wanted(
+// CHECK-LABEL: graph @few_1(
 mirage_kernel.graph @few(%x: tensor<8x1024xf16>, %w: tensor<1024x1024xf16>, %t: tensor<8x64xf16>, %b: tensor<64x1024xf16>) -> tensor<8x1024xf16> {
   %p = matmul %x, %w : tensor<8x1024xf16>, tensor<1024x1024xf16>
   %q = matmul %t, %b : tensor<8x64xf16>, tensor<64x1024xf16>
@@ -48,7 +48,20 @@ mirage_kernel.graph @few(%x: tensor<8x1024xf16>, %w: tensor<1024x1024xf16>, %t: 
   return %y : tensor<8x1024xf16>
 }
 
+// Rows in two parts of 152, which is no slab: the weight's columns come first in the instruction, of both products.
+// CHECK-LABEL: graph @columns_first_0(
+// CHECK: grid [40, 2] {{.*}}swap = true
+// CHECK: = loop 1 (
+// CHECK: = loop 80 (
+mirage_kernel.graph @columns_first(%x: tensor<300x5120xf16>, %w: tensor<5120x5120xf16>, %t: tensor<300x64xf16>, %b: tensor<64x5120xf16>) -> tensor<300x5120xf16> {
+  %p = matmul %x, %w : tensor<300x5120xf16>, tensor<5120x5120xf16>
+  %q = matmul %t, %b : tensor<300x64xf16>, tensor<64x5120xf16>
+  %y = add %p, %q : tensor<300x5120xf16>, tensor<300x5120xf16>
+  return %y : tensor<300x5120xf16>
+}
+
 // Who wants the product itself has it stored.
+// CHECK-LABEL: graph @wanted(
 // CHECK: graph @wanted_0(
 // CHECK-NOT: loop 1 (
 // CHECK: graph @wanted_1(

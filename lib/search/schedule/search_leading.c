@@ -31,10 +31,11 @@ static bool is_added_to_product(const SearchStructure *structure, uint32_t node)
   return added && count_readers(structure, node) == 1;
 }
 
-// What the instruction of a warpgroup multiplies: 16-bit tiles, in slabs of rows.
+// What the instruction of a warpgroup multiplies: 16-bit tiles, in slabs of rows; of columns where these come first in it.
 static bool is_for_warpgroups(const SearchProgram *program, const SearchStructure *structure,
                               const SearchSchedule *schedule, const SearchNode *product) {
-  int64_t rows = mirage__search_tile_extent(program, structure, schedule, product->dims[SEARCH_RANK - 2]);
+  uint8_t axis = product->dims[SEARCH_RANK - (schedule->swapped ? 1 : 2)];
+  int64_t rows = mirage__search_tile_extent(program, structure, schedule, axis);
   return mirage_dtype_bits(program->dtype) == 16 && rows % MIRAGE_SLAB_ROWS == 0;
 }
 
@@ -48,7 +49,7 @@ bool mirage__search_is_leading(const SearchProgram *program, const SearchStructu
                                const SearchSchedule *schedule, uint32_t node) {
   const SearchNode *product = &structure->nodes[node];
   if (product->op != MIRAGE_OP_MATMUL || product->stage != SEARCH_BEFORE || structure->num_loops != 1 ||
-      !structure->loop_axis || schedule->parts[structure->loop_axis] <= 1 || schedule->split > 1 || schedule->swapped)
+      !structure->loop_axis || schedule->parts[structure->loop_axis] <= 1 || schedule->split > 1)
     return false;
   return is_for_warpgroups(program, structure, schedule, product) && is_loaded(program, structure, product->a) &&
          is_loaded(program, structure, product->b) && is_added_to_product(structure, node);

@@ -7,6 +7,7 @@
 // tiles of 48; tails are masked where that is neutral (search_tails.c), and only exact divisions are tried elsewhere.
 // All are scored by the cost model without building a graph. Each split of the loop's axis is a task.
 #include "search/cost/cost_kernel.h"
+#include "search/schedule/search_leading.h"
 #include "search/schedule/search_tails.h"
 #include <math.h>
 #include <stdio.h>
@@ -73,14 +74,15 @@ static uint64_t find_rounded(const SearchProgram *program, const SearchStructure
   return rounded;
 }
 
-static bool is_loaded(const SearchStructure *structure, uint32_t index) {
+// In the loop, or before it for what may lead to it.
+static bool is_loaded(const SearchStructure *structure, uint32_t index, bool leads) {
   const SearchNode *node = &structure->nodes[index];
-  if (node->op == MIRAGE_OP_TRANSPOSE)
+  if (node->op == MIRAGE_OP_TRANSPOSE && !leads)
     node = &structure->nodes[node->a];
-  return node->op == MIRAGE_OP_LOAD && mirage__search_is_inside(node->stage);
+  return node->op == MIRAGE_OP_LOAD && (leads ? node->stage == SEARCH_BEFORE : mirage__search_is_inside(node->stage));
 }
 
-// The axis of the rows of all products; 0: they have different ones, or not all multiply what the loop loads.
+// The axis of the rows of all products; 0: they have different ones, or not all multiply what the loop loads, or what leads to it does.
 static uint32_t find_row_axis(const SearchStructure *structure) {
   uint32_t found = 0;
   for (uint32_t i = 0; i < structure->num_nodes; i++) {
@@ -88,8 +90,9 @@ static uint32_t find_row_axis(const SearchStructure *structure) {
     if (node->op != MIRAGE_OP_MATMUL)
       continue;
     uint32_t axis = mirage__search_axis_of(node->dims[SEARCH_RANK - 2]);
-    if ((found && found != axis) || axis == structure->loop_axis || !is_loaded(structure, node->a) ||
-        !is_loaded(structure, node->b))
+    bool leads = node->stage == SEARCH_BEFORE;
+    if ((found && found != axis) || axis == structure->loop_axis || !is_loaded(structure, node->a, leads) ||
+        !is_loaded(structure, node->b, leads))
       return 0;
     found = axis;
   }
@@ -514,6 +517,10 @@ bool mirage__search_may_swap(const SearchProgram *program, const SearchStructure
     return false;
   SearchSchedule straight = *schedule, swapped = *schedule;
   straight.swapped = false, swapped.swapped = true;
+  for (uint32_t i = 0; i < structure->num_nodes; i++)
+    if (structure->nodes[i].op == MIRAGE_OP_MATMUL && structure->nodes[i].stage == SEARCH_BEFORE &&
+        !mirage__search_is_leading(program, structure, &swapped, i))
+      return false;
   int64_t rows = mirage__search_tile_extent(program, structure, &straight, axis);
   int64_t eights = mirage__search_tile_extent(program, structure, &swapped, axis);
   return eights % ALIGNED == 0 && (rows % WARPGROUP_ROWS || eights != rows);
