@@ -17,7 +17,8 @@
 #include <string.h>
 
 enum {
-  KEPT = 4,           // cuts, of different numbers of pieces
+  KEPT = 4,           // cuts, of different numbers of pieces,
+  ALIKE = 2,          // and of each number so many, where the second is near the best
   MOST_CHANGED = 6,   // µGraphs of the cheapest cut in which one piece is computed in another way,
   FEW_CHANGED = 2,    // and of each other cut
   STATES_SHARE = 3,   // each piece gets this part of max_states
@@ -27,6 +28,7 @@ enum {
 
 static const double near_best = 1.5;    // times the best µGraph of the whole: what a GPU may still find faster
 static const double near_cut = 1.25;    // times the cut itself: the same of another way to compute a piece
+static const double near_alike = 1.1;   // times the best cut: another one of as many pieces
 static const double worth_share = 0.15; // of a cut's time, that a piece takes for which others are tried
 
 // -------------------------------------------------------------------------------------------------- cuts
@@ -36,7 +38,8 @@ typedef struct Cut {
   Operators done;
   uint32_t pieces;
   double time_us;
-  bool searched; // some piece is what a search found
+  uint64_t which; // hash of the pieces, whatever their order
+  bool searched;  // some piece is what a search found
   const Piece *last;
   const struct Cut *before;
 } Cut;
@@ -69,11 +72,21 @@ static int compare_done(const Cut *a, const Cut *b) {
 
 static int compare_times(const Cut *a, const Cut *b) { return (a->time_us > b->time_us) - (a->time_us < b->time_us); }
 
+// Sums of these tell sets of pieces apart, as good as always.
+static uint64_t scattered_number(uint64_t piece) {
+  uint64_t x = piece * UINT64_C(0x9e3779b97f4a7c15);
+  x = (x ^ x >> 32) * UINT64_C(0xd6e8feb86659fd93);
+  return x ^ x >> 32;
+}
+
+static bool are_alike(const Cut *a, const Cut *b) { return compare_done(a, b) == 0; }
+
 // Which piece came last depends on nothing but their order in the list.
 static int compare_by_done(const void *a, const void *b) {
   const Cut *x = a, *y = b;
   int order = compare_done(x, y);
   order = order ? order : compare_times(x, y);
+  order = order ? order : (x->which > y->which) - (x->which < y->which);
   return order ? order : (x->last > y->last) - (x->last < y->last);
 }
 
@@ -89,13 +102,23 @@ static bool is_prefix(const Cut *cut) {
   return number == count;
 }
 
+// The same pieces in another order stand beside each other: their times differ by how they were added up at most.
+static bool is_same_but_order(const Cut *a, const Cut *b) {
+  return a->which == b->which && fabs(a->time_us - b->time_us) <= 1e-9 * a->time_us;
+}
+
 // The cheapest of those that have done the same in as many pieces; of scattered ones, the cheapest at all.
 static void prune_layer(Layer *layer) {
-  uint32_t kept = 0, scattered = 0;
+  uint32_t kept = 0, scattered = 0, alike = 0;
   qsort(layer->cuts, layer->num, sizeof *layer->cuts, compare_by_done);
-  for (uint32_t i = 0; i < layer->num; i++)
-    if (!kept || compare_done(&layer->cuts[kept - 1], &layer->cuts[i]) != 0)
-      layer->cuts[kept++] = layer->cuts[i];
+  for (uint32_t i = 0; i < layer->num; i++) {
+    const Cut *last = kept ? &layer->cuts[kept - 1] : NULL;
+    alike = last && are_alike(last, &layer->cuts[i]) ? alike : 0;
+    if (alike == ALIKE || (alike && is_same_but_order(last, &layer->cuts[i])))
+      continue;
+    layer->cuts[kept++] = layer->cuts[i];
+    alike++;
+  }
   layer->num = kept;
   kept = 0;
   qsort(layer->cuts, layer->num, sizeof *layer->cuts, compare_by_time);
@@ -130,6 +153,7 @@ static MirageStatus find_cuts(const Cutter *cutter, Layer *layers) {
         Cut next = {.done = operators_union(&cut->done, &piece->operators),
                     .pieces = cut->pieces + 1,
                     .time_us = cut->time_us + piece->time_us,
+                    .which = cut->which + scattered_number(p + 1),
                     .searched = cut->searched || piece->searched,
                     .last = piece,
                     .before = cut};
@@ -305,22 +329,38 @@ static MirageStatus keep_changed(const Cutter *cutter, const Cut *cut, uint32_t 
   return MIRAGE_OK;
 }
 
-// The cheapest cuts, each with its own number of pieces, unless a µGraph of the whole is far better.
+static uint32_t count_of_pieces(const Cut *const *kept, uint32_t num, uint32_t pieces) {
+  uint32_t count = 0;
+  for (uint32_t i = 0; i < num; i++)
+    count += kept[i]->pieces == pieces;
+  return count;
+}
+
+// Whether a cut is kept beside cheaper ones: the first of its number of pieces, or near the best.
+static bool may_keep(const Cut *const *kept, uint32_t num, const Cut *cut) {
+  uint32_t alike = count_of_pieces(kept, num, cut->pieces), first = 0;
+  for (uint32_t i = 0; i < num; i++)
+    first += count_of_pieces(kept, i, kept[i]->pieces) == 0;
+  return alike == 0 ? first < KEPT : alike < ALIKE && cut->time_us <= near_alike * kept[0]->time_us;
+}
+
+// The cheapest cuts of each number of pieces, unless a µGraph of the whole is far better.
 static MirageStatus keep_cuts(const Cutter *cutter, uint32_t wanted, MirageSearchResult *result) {
   Layer *layers = calloc(cutter->num_nodes + 1, sizeof *layers);
   MirageStatus status = layers ? find_cuts(cutter, layers) : MIRAGE_NO_MEMORY;
-  const Layer *all = layers ? &layers[cutter->num_nodes] : NULL; // cheapest first, and one of each number of pieces
+  const Layer *all = layers ? &layers[cutter->num_nodes] : NULL; // cheapest first
+  const Cut *kept[KEPT * ALIKE];
   double limit = INFINITY;
   if (result->num_candidates)
     limit = near_best * mirage_ugraph_get_meta(result->candidates[0])->cost.time_us;
-  for (uint32_t i = 0, kept = 0; status == MIRAGE_OK && i < all->num && kept < KEPT; i++) {
+  for (uint32_t i = 0, num = 0; status == MIRAGE_OK && i < all->num; i++) {
     const Cut *cut = &all->cuts[i];
-    if (!isfinite(cut->time_us) || cut->time_us > limit || !cut->searched)
+    if (!isfinite(cut->time_us) || cut->time_us > limit || !cut->searched || !may_keep(kept, num, cut))
       continue;
     status = keep_cut(cutter, cut, (Change){0}, wanted, result);
     if (status == MIRAGE_OK)
-      status = keep_changed(cutter, cut, kept == 0 ? MOST_CHANGED : FEW_CHANGED, wanted, result);
-    kept++;
+      status = keep_changed(cutter, cut, num == 0 ? MOST_CHANGED : FEW_CHANGED, wanted, result);
+    kept[num++] = cut;
   }
   for (uint32_t i = 0; layers && i <= cutter->num_nodes; i++)
     free(layers[i].cuts);
