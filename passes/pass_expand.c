@@ -1,22 +1,15 @@
 // pass_expand.c - mirage-expand: writes sugar as primitive operators.
 //
-// requires: nothing; provides: programs without softmax, norms, attention and other derived operators; breaks: nothing.
+// requires: nothing; provides: programs without softmax, norms, attention and other derived operators, whose predicates are made in
+// the shape in which they are read; breaks: nothing.
 // Candidates are left alone: their custom kernels hold no sugar. The rules are lib/ugraph/expand.c's; the search
 // applies them by itself, so this pass is for reading, and for those who want to start from the primitives.
 #include "passes.h"
 
-static bool has_sugar(const MirageUGraph *graph) {
-  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  for (uint32_t i = 0; i < body.num_nodes; i++)
-    if (mirage_op_expands(mirage_ugraph_node(graph, body.nodes[i]).op))
-      return true;
-  return false;
-}
-
-// A graph without sugar stays the operation that it is, so that MLIR sees that nothing was done.
+// A graph with nothing to expand stays the operation that it is, so that MLIR sees that nothing was done.
 static MirageStatus expand_graph(MirageModuleGraphs *graphs, MirageModuleGraph *entry) {
   MIRAGE_TRY(mirage__graphs_import(graphs, entry));
-  if (!has_sugar(entry->graph))
+  if (!mirage_ugraph_expands(entry->graph))
     return MIRAGE_OK;
   MirageUGraph *expanded = NULL;
   MIRAGE_TRY(mirage_ugraph_expand(entry->graph, graphs->diag, &expanded));

@@ -646,8 +646,11 @@ bool mirage_attention_is_masked(uint32_t num_operands, const MirageAttrs *attrs)
 MirageStatus mirage_ugraph_expand_masks(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
 /// Applies a function (mirage_op_is_function) written as other operators: to a tensor, or to a tile of a block graph.
 MirageValue mirage_ugraph_apply_function(MirageUGraph *graph, MirageOp op, const MirageAttrs *attrs, MirageValue x);
+/// Whether mirage_ugraph_expand would make something else of a graph.
+bool mirage_ugraph_expands(const MirageUGraph *graph);
 /// Rebuilds a kernel graph with sugar expanded and derived operators in canonical form (softmax, norms, attention,
 /// rsqrt = 1/sqrt, silu = x * sigmoid(x), sigmoid = 1/(1 + exp(-x)), square = x*x, mean = sum / extent).
+/// Predicates that are reshaped are made in the shape in which they are read.
 /// lib/ugraph/expand.c documents each; custom nodes are copied unchanged.
 MirageStatus mirage_ugraph_expand(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph);
 /// The same, but what expands computes in f32 and rounds once at its end, as evaluation in real types (lib/eval) and a

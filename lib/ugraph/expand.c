@@ -15,6 +15,7 @@
 //                        see no key, its sum becomes sum + not(any visible), so that its weights are 0
 //   abs(x), pow(x) ..    functions.c
 //   select(c, x, y)      max(mask(c, x), mask(not c, y)): one of the two is bottom
+//   reshape(i < n)       reshape(i) < reshape(n), where nothing moves but extents of 1 (expand_predicates.c)
 //
 // Custom nodes are copied unchanged.
 #include "ugraph_internal.h"
@@ -85,8 +86,8 @@ static MirageValue constant(MirageUGraph *g, MirageValue like, double value) {
   return mirage_ugraph_constant(g, mirage_type_tensor(type_of(g, like)->dtype, 0, NULL), value);
 }
 
-static MirageValue expand_steps(MirageUGraph *g, const MirageExpansion *expansion, const MirageValue *operands,
-                                uint32_t num_operands) {
+MirageValue mirage__expand_steps(MirageUGraph *g, const MirageExpansion *expansion, const MirageValue *operands,
+                                 uint32_t num_operands) {
   MirageValue values[R(sizeof expansion->steps / sizeof *expansion->steps)] = {{0}};
   for (uint32_t i = 0; i < num_operands; i++)
     values[i] = operands[i];
@@ -247,7 +248,7 @@ bool mirage_op_expands(MirageOp op) {
 static MirageValue expand_node(MirageUGraph *g, const MirageNodeView *node, const MirageValue *operands) {
   const MirageExpansion *expansion = mirage_op_expansion(node->op);
   if (expansion)
-    return expand_steps(g, expansion, operands, node->num_operands);
+    return mirage__expand_steps(g, expansion, operands, node->num_operands);
   switch (node->op) {
   case MIRAGE_OP_REDUCE_MEAN:
     return expand_mean(g, operands[0], node->attrs);
@@ -268,6 +269,16 @@ static MirageValue expand_node(MirageUGraph *g, const MirageNodeView *node, cons
 
 static bool node_expands(const MirageNodeView *node) { return mirage_op_expands(node->op); }
 
+// A predicate that is reshaped, or one that nobody else reads: true, and done.
+static bool expand_predicate(Copier *copier, const bool *needed, const MirageNodeView *node) {
+  if (node->num_results != 1 || !mirage_ugraph_is_logical(copier->from, node->first_result))
+    return false;
+  bool goes_up = needed[node->first_result.index] && mirage__goes_up(copier->from, node);
+  if (goes_up)
+    mirage__move_up(copier, node);
+  return goes_up || !needed[node->first_result.index];
+}
+
 // In the program's types, or (`wide`) in f32 between a cast of each operand and one of the result.
 static MirageStatus expand_graph(const MirageUGraph *graph, bool (*expands)(const MirageNodeView *), bool wide,
                                  const MirageDiag *diag, MirageUGraph **out_graph) {
@@ -276,8 +287,16 @@ static MirageStatus expand_graph(const MirageUGraph *graph, bool (*expands)(cons
   *out_graph = NULL;
   MIRAGE_TRY(mirage__copier_begin(&copier, graph, diag));
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  bool predicates = expands == node_expands && !wide;
+  bool *needed = mirage_arena_alloc_array(&copier.scratch, mirage_ugraph_num_values(graph) + 1, sizeof *needed);
+  if (!needed)
+    copier.to->status = copier.to->status ? copier.to->status : MIRAGE_NO_MEMORY;
+  else if (predicates)
+    mirage__mark_needed(graph, needed);
   for (uint32_t i = 0; i < body.num_nodes && mirage_ugraph_status(copier.to) == MIRAGE_OK; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    if (predicates && expand_predicate(&copier, needed, &node))
+      continue;
     if (!expands(&node)) {
       mirage__copier_node(&copier, body.nodes[i]);
       continue;
@@ -296,6 +315,16 @@ static MirageStatus expand_graph(const MirageUGraph *graph, bool (*expands)(cons
     copier.map[node.first_result.index] = cast ? mirage_ugraph_cast(copier.to, result, dtype) : result;
   }
   return mirage__copier_finish(&copier, out_graph);
+}
+
+bool mirage_ugraph_expands(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  bool expands = false;
+  for (uint32_t i = 0; i < body.num_nodes && !expands; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    expands = node_expands(&node) || mirage__goes_up(graph, &node);
+  }
+  return expands;
 }
 
 MirageStatus mirage_ugraph_expand(const MirageUGraph *graph, const MirageDiag *diag, MirageUGraph **out_graph) {

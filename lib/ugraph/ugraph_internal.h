@@ -125,4 +125,17 @@ void mirage__copier_node(Copier *copier, MirageNode node);
 /// Finishes the target and hands it over, or destroys it and returns its first failure.
 MirageStatus mirage__copier_finish(Copier *copier, MirageUGraph **out_graph);
 
+// expand.c
+/// The steps of a derived operator on these operands.
+MirageValue mirage__expand_steps(MirageUGraph *g, const MirageExpansion *expansion, const MirageValue *operands,
+                                 uint32_t num_operands);
+
+// expand_predicates.c
+/// Whether a node reshapes a computed predicate or index, and moves nothing but extents of 1.
+bool mirage__goes_up(const MirageUGraph *graph, const MirageNodeView *node);
+/// Copies such a node: what the predicate is made of is reshaped.
+void mirage__move_up(Copier *copier, const MirageNodeView *node);
+/// needed[num_values + 1], zeroed: which values something reads that is no such node.
+void mirage__mark_needed(const MirageUGraph *graph, bool *needed);
+
 #endif
