@@ -16,8 +16,8 @@ mirage_kernel.graph @ragged(%x: tensor<300x4096xf16>, %w: tensor<4096x14336xf16>
 }
 
 // CHECK-LABEL: graph @few_0(
-// CHECK: schedule <warps = 12, swap = true, roles = [producer(4, 40), consumer(8, 232)], loads = [tensor(stages = 4), tensor(stages = 4)]>
-// CHECK: -> !mirage_block.tile<32x128xf16, shared
+// CHECK: schedule <warps = 12, swap = true, roles = [producer(4, 40), consumer(8, 232)], loads = [tensor(stages = 8), tensor(stages = 8)]>
+// CHECK: -> !mirage_block.tile<32x64xf16, shared
 mirage_kernel.graph @few(%x: tensor<32x2560xf16>, %w: tensor<2560x9728xf16>) -> tensor<32x9728xf16> {
   %y = matmul %x, %w : tensor<32x2560xf16>, tensor<2560x9728xf16>
   return %y : tensor<32x9728xf16>

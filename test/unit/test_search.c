@@ -150,7 +150,8 @@ static uint32_t count_loops(const MirageUGraph *graph, int64_t range) {
   return count;
 }
 
-// 34 = 2 * 17: three tiles would leave a tail, of which exp(0) = 1 would be summed. Where a weight multiplies it, it is zero.
+// 34 = 2 * 17: three tiles would leave a tail, of which exp(0) = 1 would be summed. Where a weight multiplies it, it is zero; so it is where
+// another kernel has computed one of the two exponentials, which is loaded then.
 static void test_loop_ranges_divide_when_tails_are_not_neutral(void **state) {
   MirageUGraph *programs[] = {sum_of_exp(4, 34), sum_of_exp(4, 34), exp_linear(4, 34, 8)};
   const int64_t ranges[] = {2, 3, 3};
@@ -161,7 +162,8 @@ static void test_loop_ranges_divide_when_tails_are_not_neutral(void **state) {
     MirageSearchResult result = search(programs[i], &options);
     uint32_t loops = 0;
     for (uint32_t c = 0; c < result.num_candidates; c++)
-      loops += count_loops(result.candidates[c], ranges[i]);
+      if (mirage_ugraph_get_meta(result.candidates[c])->cost.kernels == 1)
+        loops += count_loops(result.candidates[c], ranges[i]);
     assert_int_equal(loops > 0, found[i]);
     mirage_search_result_deinit(&result);
     mirage_ugraph_destroy(programs[i]);

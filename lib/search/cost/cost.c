@@ -14,6 +14,7 @@ enum {
   INSTRUCTION_N = 8,
   INSTRUCTION_BYTES = 32, // of the contraction
   MAX_STAGES = 4,
+  MOST_FED_STAGES = 8,
   NARROW_BYTES = 4,
   SLAB = 64,
   SLAB_COLUMNS = 256,
@@ -23,6 +24,7 @@ enum {
 // Fitted to measured candidates of many programs on an H200 (test/bench/README.md), starting from what each stands for.
 static const double saturating_share = 0.45; // of the multiprocessors, busy, saturate device memory
 static const double most_bytes = 64 * 1024;  // in flight on a multiprocessor: more gain nothing
+static const double fed_bytes = 128 * 1024;  // the same of a block that a producer feeds
 static const double latency_us = 1.7;        // of a load under load: bytes in flight = rate * latency
 static const double block_us =
     0.5; // prologue and epilogue that nothing hides, of each wave beyond the first (launch_us)
@@ -40,7 +42,7 @@ static const double end_bytes_per_us = 300e3; // that such a block writes, and r
 static const double late_us = 1.1;            // it waits for what it reads outside loops
 static const double beside_loss = 0.54;       // of begin and end, where blocks beside it multiply
 static const double produced_loss = 0.05;     // share of the units that are not the bottleneck
-static const double arrival_us = 0.58;        // of a tile out of L2, from its copy's issue to its first bytes
+static const double arrival_us = 0.7;         // of a tile out of L2, from its copy's issue to its first bytes
 static const double port_share = 2.5;         // of L2's rate, times multiprocessors, that one takes
 static const double box_rate = 1.13;          // of L2's rate, for boxes that the copy engine brings
 static const double line_us = 0.96e-3;        // a row of such a box, of 128 bytes,
@@ -545,10 +547,16 @@ static double ends_us(const CostKernel *kernel, double tiles, const MirageTarget
   return kernel->persistent ? begin + end * tiles : (begin + end + (kernel->paired ? paired_us : 0)) * tiles;
 }
 
+// Stages of a loop that a producer feeds, as a plan gives them (lib/layout/fit.c).
+static double fed_stages(const CostKernel *kernel, const MirageTarget *target) {
+  double room = floor(target->shared_bytes_per_sm / fmax(1, kernel->beside * kernel->iteration_bytes));
+  double fed = kernel->beside > 1 ? 0 : 1 + ceil(fed_bytes / fmax(1, kernel->iteration_bytes));
+  return fmin(room, fmax(MAX_STAGES, fmin(MOST_FED_STAGES, fed)));
+}
+
 // Iterations of which a block's copies are under way: those that have a stage, but for the one that is read.
 static double copies_ahead(const CostKernel *kernel, const MirageTarget *target) {
-  double room = target->shared_bytes_per_sm / fmax(1, kernel->beside * kernel->iteration_bytes);
-  double stages = kernel->stages > 0 ? kernel->stages : fmin(MAX_STAGES, floor(room));
+  double stages = kernel->stages > 0 ? kernel->stages : fed_stages(kernel, target);
   if (stages >= kernel->iterations)
     return fmax(1, stages);
   return stages > 2 ? stages - 1 : half_ahead;
