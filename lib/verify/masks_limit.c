@@ -135,6 +135,11 @@ static Cover cover_of_mask(const Limits *l, MirageValue tensor, const MirageNode
       if (access->order[d] || access->end[d])
         return cover;
   }
+  if (node->op == MIRAGE_OP_LOAD &&
+      mirage_ugraph_def(l->graph, tensor).index) { // numbers that the kernel level made of it
+    cover.mask = cover_of(l, tensor, from_end).mask;
+    return cover;
+  }
   for (uint32_t i = 0; i < l->masks->count && from_end == 0; i++)
     if (mirage_ugraph_get_input(l->graph, l->masks->first_input + i).index == tensor.index)
       cover.mask = i + 1;

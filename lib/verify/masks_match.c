@@ -257,6 +257,18 @@ static bool match_reshaped(const Match *match, MirageValue v, MirageValue of) {
   return mirage_type_same_shape(mirage_ugraph_type(graph, v), type) && matches(&whole, v, of);
 }
 
+// Whether two transposed tensors of the kernel level are the same.
+static bool match_transposed(const Match *match, const MirageNodeView *node, const MirageNodeView *like) {
+  const MirageType *type = mirage_ugraph_type(match->source->graph, like->operands[0]);
+  Match whole = {.side = match->side, .source = match->source, .rank = type->rank};
+  bool same = mirage_type_same_shape(mirage_ugraph_type(match->side->graph, node->operands[0]), type);
+  for (uint32_t d = 0; d < type->rank; d++) {
+    whole.shape[d] = whole.tile[d] = type->shape[d];
+    same = same && node->attrs->perm.perm[d] == like->attrs->perm.perm[d];
+  }
+  return same && matches(&whole, node->operands[0], like->operands[0]);
+}
+
 // Whether `v` of the side at hand is `of` of the source, element by element where it stretches.
 static bool matches(Match *match, MirageValue v, MirageValue of) {
   const MirageUGraph *graph = match->side->graph, *source = match->source->graph;
@@ -287,6 +299,8 @@ static bool matches(Match *match, MirageValue v, MirageValue of) {
     return match_reshaped(match, v, of);
   if (node.op != like.op || node.num_operands != like.num_operands)
     return false;
+  if (node.op == MIRAGE_OP_TRANSPOSE)
+    return !match->in_block && match_transposed(match, &node, &like);
   switch (mirage_op_info(node.op)->kind) {
   case MIRAGE_KIND_IOTA:
     return match_iota(match, &node, &like);

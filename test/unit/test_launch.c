@@ -284,7 +284,7 @@ static void body_odd_map(void) {
 }
 static void body_no_map(void) {
   unsigned char out[MIRAGE_TENSOR_MAP_BYTES];
-  encode(7, 2, 8192, out, out);
+  encode(MIRAGE_I32, 2, 8192, out, out);
 }
 static void body_alignment(void) { _mlir_memref_to_llvm_aligned_alloc(512, 64); }
 static void body_meeting(void) {
@@ -309,7 +309,9 @@ static void test_driver_errors(void **state) {
                "cannot allocate 1099511627776 bytes of device memory: CUDA_ERROR_OUT_OF_MEMORY");
   expect_error(body_old_device, "0", "does not have: compile for this device");
   expect_error(body_odd_map, "0", "stride 1 is 8190: a multiple of 16 bytes");
-  expect_error(body_no_map, "0", "element type 7 and rank 2 are none");
+  char no_map[64];
+  snprintf(no_map, sizeof no_map, "element type %d and rank 2 are none", MIRAGE_I32);
+  expect_error(body_no_map, "0", no_map);
   expect_error(body_alignment, "0", "memory aligned to 512 bytes is asked for, at most 256");
   expect_error(body_meeting, "0", "its 100000 blocks wait for each other");
   expect_fine(body_not_meeting, "0");

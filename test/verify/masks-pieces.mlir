@@ -382,3 +382,141 @@ mirage_kernel.graph @layer_cut(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: ten
   %s = silu %p : tensor<8x4xf32>
   return %s : tensor<8x4xf32>
 }
+
+// The mask as numbers, which the kernel loads.
+// CHECK: @layer_bias: equivalent to @src_layer;
+mirage_kernel.graph @layer_bias(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x4xf32>, %c: tensor<64xi1>, %w: tensor<4x4xf32>) -> tensor<8x4xf32> attributes {source = @src_layer} {
+  %m = reshape %c : tensor<64xi1> -> tensor<8x8xi1>
+  %zero = constant 0.0 : tensor<f32>
+  %b = mask %m, %zero : tensor<8x8xi1>, tensor<f32>
+  %any = reduce_max %m {dim = 1} : tensor<8x8xi1>
+  %none = not %any : tensor<8x1xi1>
+  %floor = cast %none : tensor<8x1xi1> -> tensor<8x1xf32>
+  %a = custom (%qk = %q, %kk = %k, %vk = %v, %bk = %b, %fk = %floor) outs(%o) grid [2] : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x4xf32> {
+    %qt = load %qk {grid = [0]} : tensor<8x4xf32> -> !mirage_block.tile<4x4xf32>
+    %kt = load %kk : tensor<8x4xf32> -> !mirage_block.tile<8x4xf32>
+    %vt = load %vk : tensor<8x4xf32> -> !mirage_block.tile<8x4xf32>
+    %bt = load %bk {grid = [0]} : tensor<8x8xf32> -> !mirage_block.tile<4x8xf32>
+    %ft = load %fk {grid = [0]} : tensor<8x1xf32> -> !mirage_block.tile<4x1xf32>
+    %raw = matmul %qt, %kt {transpose_b} : !mirage_block.tile<4x4xf32>, !mirage_block.tile<8x4xf32>
+    %scale = constant 0.5 : !mirage_block.tile<1x1xf32>
+    %x = mul %raw, %scale : !mirage_block.tile<4x8xf32>, !mirage_block.tile<1x1xf32>
+    %z = add %x, %bt : !mirage_block.tile<4x8xf32>, !mirage_block.tile<4x8xf32>
+    %top = reduce_max %z {dim = 1} : !mirage_block.tile<4x8xf32>
+    %d = sub %z, %top : !mirage_block.tile<4x8xf32>, !mirage_block.tile<4x1xf32>
+    %e = exp %d : !mirage_block.tile<4x8xf32>
+    %l = reduce_sum %e {dim = 1} : !mirage_block.tile<4x8xf32>
+    %nothing = sub %ft, %ft : !mirage_block.tile<4x1xf32>, !mirage_block.tile<4x1xf32>
+    %sum = add %l, %ft : !mirage_block.tile<4x1xf32>, !mirage_block.tile<4x1xf32>
+    %u = matmul %e, %vt : !mirage_block.tile<4x8xf32>, !mirage_block.tile<8x4xf32>
+    %y = div %u, %sum : !mirage_block.tile<4x4xf32>, !mirage_block.tile<4x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<4x4xf32>, tensor<8x4xf32>
+  }
+  %p = matmul %a, %w : tensor<8x4xf32>, tensor<4x4xf32>
+  %s = silu %p : tensor<8x4xf32>
+  return %s : tensor<8x4xf32>
+}
+
+// The same, and rows without keys are divided by nothing.
+// CHECK: @layer_bias_no_floor: unsupported: no useful error bound
+mirage_kernel.graph @layer_bias_no_floor(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x4xf32>, %c: tensor<64xi1>, %w: tensor<4x4xf32>) -> tensor<8x4xf32> attributes {source = @src_layer} {
+  %m = reshape %c : tensor<64xi1> -> tensor<8x8xi1>
+  %zero = constant 0.0 : tensor<f32>
+  %b = mask %m, %zero : tensor<8x8xi1>, tensor<f32>
+  %any = reduce_max %m {dim = 1} : tensor<8x8xi1>
+  %none = not %any : tensor<8x1xi1>
+  %floor = cast %none : tensor<8x1xi1> -> tensor<8x1xf32>
+  %a = custom (%qk = %q, %kk = %k, %vk = %v, %bk = %b, %fk = %floor) outs(%o) grid [2] : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x4xf32> {
+    %qt = load %qk {grid = [0]} : tensor<8x4xf32> -> !mirage_block.tile<4x4xf32>
+    %kt = load %kk : tensor<8x4xf32> -> !mirage_block.tile<8x4xf32>
+    %vt = load %vk : tensor<8x4xf32> -> !mirage_block.tile<8x4xf32>
+    %bt = load %bk {grid = [0]} : tensor<8x8xf32> -> !mirage_block.tile<4x8xf32>
+    %ft = load %fk {grid = [0]} : tensor<8x1xf32> -> !mirage_block.tile<4x1xf32>
+    %raw = matmul %qt, %kt {transpose_b} : !mirage_block.tile<4x4xf32>, !mirage_block.tile<8x4xf32>
+    %scale = constant 0.5 : !mirage_block.tile<1x1xf32>
+    %x = mul %raw, %scale : !mirage_block.tile<4x8xf32>, !mirage_block.tile<1x1xf32>
+    %z = add %x, %bt : !mirage_block.tile<4x8xf32>, !mirage_block.tile<4x8xf32>
+    %top = reduce_max %z {dim = 1} : !mirage_block.tile<4x8xf32>
+    %d = sub %z, %top : !mirage_block.tile<4x8xf32>, !mirage_block.tile<4x1xf32>
+    %e = exp %d : !mirage_block.tile<4x8xf32>
+    %l = reduce_sum %e {dim = 1} : !mirage_block.tile<4x8xf32>
+    %nothing = sub %ft, %ft : !mirage_block.tile<4x1xf32>, !mirage_block.tile<4x1xf32>
+    %sum = add %l, %nothing : !mirage_block.tile<4x1xf32>, !mirage_block.tile<4x1xf32>
+    %u = matmul %e, %vt : !mirage_block.tile<4x8xf32>, !mirage_block.tile<8x4xf32>
+    %y = div %u, %sum : !mirage_block.tile<4x4xf32>, !mirage_block.tile<4x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<4x4xf32>, tensor<8x4xf32>
+  }
+  %p = matmul %a, %w : tensor<8x4xf32>, tensor<4x4xf32>
+  %s = silu %p : tensor<8x4xf32>
+  return %s : tensor<8x4xf32>
+}
+
+// Numbers of the mask's other side.
+// CHECK: @layer_bias_turned: different
+mirage_kernel.graph @layer_bias_turned(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x4xf32>, %c: tensor<64xi1>, %w: tensor<4x4xf32>) -> tensor<8x4xf32> attributes {source = @src_layer} {
+  %m = reshape %c : tensor<64xi1> -> tensor<8x8xi1>
+  %t = transpose %m {perm = [1, 0]} : tensor<8x8xi1>
+  %zero = constant 0.0 : tensor<f32>
+  %b = mask %t, %zero : tensor<8x8xi1>, tensor<f32>
+  %any = reduce_max %m {dim = 1} : tensor<8x8xi1>
+  %none = not %any : tensor<8x1xi1>
+  %floor = cast %none : tensor<8x1xi1> -> tensor<8x1xf32>
+  %a = custom (%qk = %q, %kk = %k, %vk = %v, %bk = %b, %fk = %floor) outs(%o) grid [2] : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x4xf32> {
+    %qt = load %qk {grid = [0]} : tensor<8x4xf32> -> !mirage_block.tile<4x4xf32>
+    %kt = load %kk : tensor<8x4xf32> -> !mirage_block.tile<8x4xf32>
+    %vt = load %vk : tensor<8x4xf32> -> !mirage_block.tile<8x4xf32>
+    %bt = load %bk {grid = [0]} : tensor<8x8xf32> -> !mirage_block.tile<4x8xf32>
+    %ft = load %fk {grid = [0]} : tensor<8x1xf32> -> !mirage_block.tile<4x1xf32>
+    %raw = matmul %qt, %kt {transpose_b} : !mirage_block.tile<4x4xf32>, !mirage_block.tile<8x4xf32>
+    %scale = constant 0.5 : !mirage_block.tile<1x1xf32>
+    %x = mul %raw, %scale : !mirage_block.tile<4x8xf32>, !mirage_block.tile<1x1xf32>
+    %z = add %x, %bt : !mirage_block.tile<4x8xf32>, !mirage_block.tile<4x8xf32>
+    %top = reduce_max %z {dim = 1} : !mirage_block.tile<4x8xf32>
+    %d = sub %z, %top : !mirage_block.tile<4x8xf32>, !mirage_block.tile<4x1xf32>
+    %e = exp %d : !mirage_block.tile<4x8xf32>
+    %l = reduce_sum %e {dim = 1} : !mirage_block.tile<4x8xf32>
+    %nothing = sub %ft, %ft : !mirage_block.tile<4x1xf32>, !mirage_block.tile<4x1xf32>
+    %sum = add %l, %ft : !mirage_block.tile<4x1xf32>, !mirage_block.tile<4x1xf32>
+    %u = matmul %e, %vt : !mirage_block.tile<4x8xf32>, !mirage_block.tile<8x4xf32>
+    %y = div %u, %sum : !mirage_block.tile<4x4xf32>, !mirage_block.tile<4x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<4x4xf32>, tensor<8x4xf32>
+  }
+  %p = matmul %a, %w : tensor<8x4xf32>, tensor<4x4xf32>
+  %s = silu %p : tensor<8x4xf32>
+  return %s : tensor<8x4xf32>
+}
+
+// The number of the mask's other side: rows and columns that hold nowhere are others.
+// CHECK: @layer_bias_other_floor: unsupported: no useful error bound
+mirage_kernel.graph @layer_bias_other_floor(%q: tensor<8x4xf32>, %k: tensor<8x4xf32>, %v: tensor<8x4xf32>, %c: tensor<64xi1>, %w: tensor<4x4xf32>) -> tensor<8x4xf32> attributes {source = @src_layer} {
+  %m = reshape %c : tensor<64xi1> -> tensor<8x8xi1>
+  %t = transpose %m {perm = [1, 0]} : tensor<8x8xi1>
+  %zero = constant 0.0 : tensor<f32>
+  %b = mask %m, %zero : tensor<8x8xi1>, tensor<f32>
+  %any = reduce_max %t {dim = 1} : tensor<8x8xi1>
+  %none = not %any : tensor<8x1xi1>
+  %floor = cast %none : tensor<8x1xi1> -> tensor<8x1xf32>
+  %a = custom (%qk = %q, %kk = %k, %vk = %v, %bk = %b, %fk = %floor) outs(%o) grid [2] : (tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x4xf32>, tensor<8x8xf32>, tensor<8x1xf32>) -> tensor<8x4xf32> {
+    %qt = load %qk {grid = [0]} : tensor<8x4xf32> -> !mirage_block.tile<4x4xf32>
+    %kt = load %kk : tensor<8x4xf32> -> !mirage_block.tile<8x4xf32>
+    %vt = load %vk : tensor<8x4xf32> -> !mirage_block.tile<8x4xf32>
+    %bt = load %bk {grid = [0]} : tensor<8x8xf32> -> !mirage_block.tile<4x8xf32>
+    %ft = load %fk {grid = [0]} : tensor<8x1xf32> -> !mirage_block.tile<4x1xf32>
+    %raw = matmul %qt, %kt {transpose_b} : !mirage_block.tile<4x4xf32>, !mirage_block.tile<8x4xf32>
+    %scale = constant 0.5 : !mirage_block.tile<1x1xf32>
+    %x = mul %raw, %scale : !mirage_block.tile<4x8xf32>, !mirage_block.tile<1x1xf32>
+    %z = add %x, %bt : !mirage_block.tile<4x8xf32>, !mirage_block.tile<4x8xf32>
+    %top = reduce_max %z {dim = 1} : !mirage_block.tile<4x8xf32>
+    %d = sub %z, %top : !mirage_block.tile<4x8xf32>, !mirage_block.tile<4x1xf32>
+    %e = exp %d : !mirage_block.tile<4x8xf32>
+    %l = reduce_sum %e {dim = 1} : !mirage_block.tile<4x8xf32>
+    %nothing = sub %ft, %ft : !mirage_block.tile<4x1xf32>, !mirage_block.tile<4x1xf32>
+    %sum = add %l, %ft : !mirage_block.tile<4x1xf32>, !mirage_block.tile<4x1xf32>
+    %u = matmul %e, %vt : !mirage_block.tile<4x8xf32>, !mirage_block.tile<8x4xf32>
+    %y = div %u, %sum : !mirage_block.tile<4x4xf32>, !mirage_block.tile<4x1xf32>
+    store %y, %o {grid = [0]} : !mirage_block.tile<4x4xf32>, tensor<8x4xf32>
+  }
+  %p = matmul %a, %w : tensor<8x4xf32>, tensor<4x4xf32>
+  %s = silu %p : tensor<8x4xf32>
+  return %s : tensor<8x4xf32>
+}
