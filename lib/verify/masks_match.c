@@ -243,30 +243,27 @@ static MirageValue without_reshapes(const MirageUGraph *graph, MirageValue v) {
   return v;
 }
 
-// Whether two tensors of the kernel level are the same elements in the same order, and have the same shape at the end.
-static bool match_reshaped(const Match *match, MirageValue v, MirageValue of) {
-  const MirageUGraph *graph = match->side->graph, *source = match->source->graph;
-  if (!mirage_type_same_shape(mirage_ugraph_type(graph, v), mirage_ugraph_type(source, of)))
-    return false;
-  v = without_reshapes(graph, v);
-  of = without_reshapes(source, of);
-  const MirageType *type = mirage_ugraph_type(source, of);
+// Whether two tensors of the kernel level are the same, of the same shape.
+static bool match_tensors(const Match *match, MirageValue v, MirageValue of) {
+  const MirageType *type = mirage_ugraph_type(match->source->graph, of);
   Match whole = {.side = match->side, .source = match->source, .rank = type->rank};
   for (uint32_t d = 0; d < type->rank; d++)
     whole.shape[d] = whole.tile[d] = type->shape[d];
-  return mirage_type_same_shape(mirage_ugraph_type(graph, v), type) && matches(&whole, v, of);
+  return mirage_type_same_shape(mirage_ugraph_type(match->side->graph, v), type) && matches(&whole, v, of);
 }
 
-// Whether two transposed tensors of the kernel level are the same.
+// Reshaped to the same shape: the same elements in the same order.
+static bool match_reshaped(const Match *match, MirageValue v, MirageValue of) {
+  const MirageUGraph *graph = match->side->graph, *source = match->source->graph;
+  return mirage_type_same_shape(mirage_ugraph_type(graph, v), mirage_ugraph_type(source, of)) &&
+         match_tensors(match, without_reshapes(graph, v), without_reshapes(source, of));
+}
+
 static bool match_transposed(const Match *match, const MirageNodeView *node, const MirageNodeView *like) {
-  const MirageType *type = mirage_ugraph_type(match->source->graph, like->operands[0]);
-  Match whole = {.side = match->side, .source = match->source, .rank = type->rank};
-  bool same = mirage_type_same_shape(mirage_ugraph_type(match->side->graph, node->operands[0]), type);
-  for (uint32_t d = 0; d < type->rank; d++) {
-    whole.shape[d] = whole.tile[d] = type->shape[d];
+  bool same = true;
+  for (uint32_t d = 0; d < mirage_ugraph_type(match->source->graph, like->first_result)->rank; d++)
     same = same && node->attrs->perm.perm[d] == like->attrs->perm.perm[d];
-  }
-  return same && matches(&whole, node->operands[0], like->operands[0]);
+  return same && match_tensors(match, node->operands[0], like->operands[0]);
 }
 
 // Whether `v` of the side at hand is `of` of the source, element by element where it stretches.
