@@ -74,11 +74,11 @@ static bool is_elementwise(const MirageUGraph *graph, const MirageNodeView *node
   return all;
 }
 
-// Whether it may go up from v; counts what it meets on the way.
+// Whether it may go up from v, which stays what it is where it has no dimensions; counts what it meets on the way.
 static bool may_go(const MirageUGraph *graph, MirageValue v, uint32_t *visits) {
   MirageNodeView node = def_of(graph, v);
   Moves moves;
-  if (node.op == MIRAGE_OP_NONE || ++*visits > MOST_VISITS)
+  if (node.op == MIRAGE_OP_NONE || mirage_ugraph_type(graph, v)->rank == 0 || ++*visits > MOST_VISITS)
     return false;
   if (moves_ones(graph, &node, &moves))
     return may_go(graph, node.operands[0], visits);

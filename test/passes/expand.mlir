@@ -93,6 +93,24 @@ mirage_kernel.graph @one_row(%x: tensor<8xf16>) -> tensor<8xf16> {
   return %y : tensor<8xf16>
 }
 
+// A predicate without dimensions stays what it is, and is made once.
+// CHECK-LABEL: mirage_kernel.graph @of_a_scalar
+// CHECK:         %[[C:.*]] = less {{.*}} : tensor<i32>, tensor<i32>
+// CHECK:         %[[D:.*]] = less_equal {{.*}} : tensor<1x8xi32>, tensor<i32>
+// CHECK-NEXT:    %[[E:.*]] = and %[[D]], %[[C]] : tensor<1x8xi1>, tensor<i1>
+// CHECK-NEXT:    mask %[[E]]
+mirage_kernel.graph @of_a_scalar(%x: tensor<1x8xf16>) -> tensor<1x8xf16> {
+  %a = constant 3.0 : tensor<i32>
+  %b = constant 4.0 : tensor<i32>
+  %c = less %a, %b : tensor<i32>, tensor<i32>
+  %i = iota {dim = 0} : tensor<8xi32>
+  %d = less_equal %i, %a : tensor<8xi32>, tensor<i32>
+  %e = and %d, %c : tensor<8xi1>, tensor<i1>
+  %r = reshape %e : tensor<8xi1> -> tensor<1x8xi1>
+  %y = mask %r, %x : tensor<1x8xi1>, tensor<1x8xf16>
+  return %y : tensor<1x8xf16>
+}
+
 // What moves more than extents of 1 stays where it is; so does what compares numbers.
 // CHECK-LABEL: mirage_kernel.graph @moved
 // CHECK:         %[[C:.*]] = less

@@ -500,9 +500,12 @@ static bool find_attention(const Cutter *cutter, const Web *web, uint32_t first,
   return true;
 }
 
+// No more than there are operators, first those that end first: many products before one exponential and many behind it are no attentions,
+// though each two look like one.
 static void list_attentions(Cutter *cutter, const Web *web) {
+  uint32_t most = cutter->num_pieces + cutter->num_nodes;
   for (uint32_t last = 0; last < cutter->num_nodes; last++)
-    for (uint32_t first = 0; first < last; first++) {
+    for (uint32_t first = 0; first < last && cutter->num_pieces < most; first++) {
       Operators set;
       if (op_of(cutter, first) != MIRAGE_OP_MATMUL || op_of(cutter, last) != MIRAGE_OP_MATMUL ||
           !operators_has(&web->before[last], first) || !find_attention(cutter, web, first, last, &set))
