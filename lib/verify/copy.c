@@ -282,6 +282,27 @@ static void copy_structure(Copy *copy, const MirageNodeView *node, const MirageV
   free(needed);
 }
 
+// A constant that a carry begins with, of the carry's shape: others may begin with the same one.
+static MirageValue copy_initial(Copy *copy, MirageValue carry, MirageValue initial) {
+  MirageNode def = mirage_ugraph_def(copy->from, initial);
+  MirageNodeView node = mirage_ugraph_node(copy->from, def);
+  MirageAttrs attrs = *node.attrs;
+  MirageAttrsKind kind = mirage_op_info(node.op)->attrs;
+  MirageType type = new_type(copy, initial), shape = new_type(copy, carry);
+  memcpy(type.shape, shape.shape, sizeof type.shape);
+  scale_attrs(copy, &node, kind, &attrs);
+  if (kind == MIRAGE_ATTRS_CONSTANT)
+    attrs.constant.type = type;
+  else
+    attrs.shape.type = type;
+  return mirage_ugraph_apply(copy->to, node.op, 0, NULL, &attrs);
+}
+
+static bool begins_with_constant(const Copy *copy, const MirageNodeView *node, uint32_t i) {
+  MirageNode def = mirage_ugraph_def(copy->from, node->operands[i]);
+  return def.index && mirage_op_info(mirage_ugraph_node(copy->from, def).op)->kind == MIRAGE_KIND_CONSTANT;
+}
+
 static void copy_node(Copy *copy, const MirageNodeView *node) {
   MirageValue *operands = malloc((node->num_operands + 1) * sizeof *operands);
   if (!operands) {
@@ -291,6 +312,9 @@ static void copy_node(Copy *copy, const MirageNodeView *node) {
   for (uint32_t i = 0; i < node->num_operands; i++)
     operands[i] = copy->map[node->operands[i].index];
   mirage_ugraph_set_loc(copy->to, node->loc);
+  for (uint32_t i = 0; node->op == MIRAGE_OP_LOOP && i < node->num_operands; i++)
+    if (begins_with_constant(copy, node, i))
+      operands[i] = copy_initial(copy, (MirageValue){node->first_result.index + i}, node->operands[i]);
   for (uint32_t i = 0; node->op == MIRAGE_OP_LOOP && i < node->num_operands; i++) // what a sum of integers begins with
     if (becomes_number(copy, (MirageValue){node->first_result.index + i}))
       operands[i] = mirage_ugraph_cast(copy->to, operands[i], MIRAGE_F32);

@@ -9,7 +9,8 @@
 // Checked:   no iota follows the grid axis; every access that the grid axis splits sees n elements along the dimension, split by this axis alone; every
 //            store either is split by it along what varies, or varies with no element of it at all.
 // Marks:     the dimensions of tiles that grow from a part to n: of loads, what is computed from these, and what has to
-//            have their shape (a loop's initial values).
+//            have their shape (a loop's initial values). A constant that several carries begin with becomes one for each,
+//            since not all of them may grow: of tiles of one element, a sum and what is divided by it look alike.
 //
 // Example:   x[2, 4096] @ w[4096, 6144], grid 128 over columns: one block with a tile of 6144 columns.
 #include "unsplit.h"
@@ -164,7 +165,7 @@ static void visit_shape(Unsplit *u, const MirageNodeView *node) {
 
 static void visit_reduce(Unsplit *u, const MirageNodeView *node) {
   MirageValue a = node->operands[0], y = node->first_result;
-  u->refused |= marked(u, a, (uint32_t)node->attrs->reduce.dim);
+  u->refused |= marked(u, a, (uint32_t)node->attrs->reduce.dim) || marked(u, y, (uint32_t)node->attrs->reduce.dim);
   for (uint32_t d = 0; d < type_of(u, y)->rank; d++)
     if (marked(u, a, d))
       mark(u, y, d);
@@ -226,7 +227,8 @@ static void visit_loop(Unsplit *u, const MirageNodeView *node) {
   for (uint32_t i = 0; i < node->num_results; i++) {
     MirageValue carry = {body.first_argument.index + i}, result = {node->first_result.index + i};
     const MirageCarry *rule = &node->attrs->loop.carries[i];
-    join(u, node->operands[i], carry);
+    if (!is_uniform(u, node->operands[i])) // else each carry begins with a constant of its own (copy.c)
+      join(u, node->operands[i], carry);
     join(u, carry, result);
     join(u, yield.operands[i], carry);
     if (rule->combine == MIRAGE_COMBINE_CONCAT)
