@@ -78,7 +78,8 @@ LogicalResult TensorMapAttr::verify(Emit emit, uint32_t, Type type, DenseI64Arra
   return success();
 }
 
-LogicalResult LaunchAttr::verify(Emit emit, StringRef kernel, int32_t, int32_t, int64_t, ArrayRef<TensorMapAttr> maps) {
+LogicalResult LaunchAttr::verify(Emit emit, StringRef kernel, int32_t, int32_t, int64_t, bool,
+                                 ArrayRef<TensorMapAttr> maps) {
   if (maps.size() > MIRAGE_MAX_LOADS)
     return emit() << "launch: has " << maps.size() << " tensor maps, at most " << int(MIRAGE_MAX_LOADS)
                   << " are supported";
@@ -193,7 +194,7 @@ MlirAttribute mirageKernelLaunchAttrGet(MlirContext context, const MirageLaunch 
   for (const MirageTensorMap &map : ArrayRef(launch->maps, launch->num_maps))
     maps.push_back(tensorMapAttr(unwrap(context), map));
   return wrap(LaunchAttr::get(unwrap(context), launch->kernel ? launch->kernel : "", launch->threads,
-                              launch->shared_bytes, launch->workspace_bytes, maps));
+                              launch->shared_bytes, launch->workspace_bytes, launch->starts_early, maps));
 }
 
 void mirageKernelLaunchAttrGetValue(MlirAttribute attribute, MirageTensorMap *maps, MirageLaunch *out) {
@@ -204,6 +205,7 @@ void mirageKernelLaunchAttrGetValue(MlirAttribute attribute, MirageTensorMap *ma
   out->threads = launch.getThreads();
   out->shared_bytes = launch.getSharedBytes();
   out->workspace_bytes = launch.getWorkspaceBytes();
+  out->starts_early = launch.getStartsEarly();
   out->maps = maps;
   for (TensorMapAttr map : launch.getMaps())
     maps[out->num_maps++] = tensorMapOf(map);

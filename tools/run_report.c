@@ -74,6 +74,8 @@ static void print_kernels(const RunModule *module) {
              (long long)custom->cluster[2]);
     if (custom->launch->workspace_bytes > 0)
       printf(", %lld bytes of workspace", (long long)custom->launch->workspace_bytes);
+    if (custom->launch->starts_early)
+      printf(", starts early");
     printf("\n");
   }
 }

@@ -35,6 +35,10 @@ typedef enum {
 #include "mirage/schedule.def"
 } MirageOverlap;
 typedef enum {
+#define MIRAGE_START_WORD(name, spelling, meaning) MIRAGE_START_##name,
+#include "mirage/schedule.def"
+} MirageStart;
+typedef enum {
 #define MIRAGE_ROLE_WORD(name, spelling, meaning) MIRAGE_ROLE_##name,
 #include "mirage/schedule.def"
 } MirageRoleKind;
@@ -57,7 +61,7 @@ typedef struct MirageLoadSchedule {
 #include "mirage/schedule.def"
 } MirageLoadSchedule;
 
-/// `warps` .. `dependent_launch`, then `num_roles`, `roles`, `num_loads`, `loads`.
+/// `warps` .. `start`, then `num_roles`, `roles`, `num_loads`, `loads`.
 typedef struct MirageSchedule {
 #define MIRAGE_SCHEDULE_KEY(type, name, least, most, meaning) type name;
 #define MIRAGE_SCHEDULE_LIST(type, item, name, limit, meaning)                                                         \

@@ -300,6 +300,7 @@ typedef struct MirageLaunch {
   int32_t threads;         // per block
   int32_t shared_bytes;    // dynamic shared memory
   int64_t workspace_bytes; // device memory that the kernel may use; see MIRAGE_WORKSPACE_COUNTERS
+  bool starts_early;       // it may start before the kernel before it has ended, and waits for that by itself
   uint32_t num_maps;       // parameters after the pointers
   const MirageTensorMap *maps;
 } MirageLaunch;
@@ -331,8 +332,6 @@ typedef struct MirageCustomAttrs {
 /// Blocks to launch along each axis: the grid, and along x the schedule's side blocks before it; or the schedule's
 /// persistent blocks, their clusters one after the other along x.
 void mirage_custom_launch_grid(const MirageCustomAttrs *attrs, int64_t out_grid[3]);
-/// Whether the kernel may start before the one in front of it ends, where there is one.
-bool mirage_custom_starts_early(const MirageCustomAttrs *attrs);
 
 typedef union MirageAttrs {
   struct {

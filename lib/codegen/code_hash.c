@@ -45,7 +45,7 @@ static void add_launch(XXH3_state_t *state, const MirageCustomAttrs *attrs) {
   add_numbers(state, 3, attrs->cluster);
   add_numbers(state, 5,
               (int64_t[]){launch->threads, launch->shared_bytes, launch->workspace_bytes, launch->num_maps,
-                          mirage_custom_starts_early(attrs)});
+                          launch->starts_early});
   for (uint32_t i = 0; i < launch->num_maps; i++)
     add_map(state, &launch->maps[i]);
 }

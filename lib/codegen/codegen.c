@@ -90,7 +90,7 @@ static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, 
     add_map_attributes(&e->gpu, count + i);
   for (unsigned i = 0; i < count; i++) {
     add_parameter_attribute(&e->gpu, i, "align", 16);
-    if (e->block.dependent_launch) // the kernel before may still be writing: loads must stay behind the wait
+    if (mirage__is_awaited(e, i)) // the kernel before may still be writing: loads must stay behind the wait
       continue;
     if (i < custom->num_operands)
       add_parameter_attribute(&e->gpu, i, "readonly", 0);
@@ -213,10 +213,7 @@ static void prologue(Emit *e) {
   if (!e->block.persistent)
     mirage__order_tiles(e);
   e->shared = mirage__gpu_shared_base(&e->gpu);
-  if (e->block.dependent_launch && e->target->compute_major >= 9) {
-    GPU0(&e->gpu, GRID_LAUNCH_DEPENDENTS);
-    GPU0(&e->gpu, GRID_WAIT);
-  }
+  mirage__start_early(e);
   mirage__enter_meetings(e);
 }
 
@@ -238,8 +235,9 @@ static MirageStatus check_limits(const Emit *e, const int64_t *grid, const void 
   return MIRAGE_OK;
 }
 
-static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const char *name, const MirageGpu *gpu,
-                                const MirageTarget *target, MirageArena *arena, const MirageDiag *diag) {
+static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const char *name, const EmitStart *start,
+                                const MirageGpu *gpu, const MirageTarget *target, MirageArena *arena,
+                                const MirageDiag *diag) {
   Emit *e = mirage_arena_alloc(arena, sizeof *e);
   MirageNodeView view = mirage_ugraph_node(graph, custom);
   if (!e)
@@ -247,6 +245,7 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
   e->gpu = *gpu;
   e->target = target;
   e->diag = diag;
+  e->start = *start;
   MIRAGE_TRY(mirage__plan_block(graph, custom, target, arena, diag, &e->block));
   e->threads = e->block_threads = mirage__team_warps(&e->block.team) * 32;
   const Actor *side = mirage__team_first(&e->block.team, ACTOR_SIDE);
@@ -274,8 +273,11 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
                          .threads = e->block_threads,
                          .shared_bytes = (int32_t)e->shared_bytes,
                          .workspace_bytes = e->workspace_bytes,
+                         .starts_early = start->early,
                          .num_maps = mirage__block_count_maps(&e->block, e->block.loads + e->block.num_loads),
                          .maps = maps};
+  if (start->early && !gpu->host)
+    launch.shared_bytes = (int32_t)mirage__spread_bytes(&e->block, target);
   mirage__tensor_maps(e, maps);
   if (e->status == MIRAGE_OK)
     mirage_ugraph_set_launch(graph, custom, &launch);
@@ -491,6 +493,26 @@ static MirageStatus kernels_init(Kernels *kernels, MirageUGraph *graph, const Mi
 
 static void kernels_deinit(Kernels *kernels) { mirage_arena_deinit(&kernels->arena); }
 
+// Whether kernel `index` starts before the one in front of it has ended.
+static bool starts_early(const Kernels *kernels, uint32_t index) {
+  return index > 0 && index < kernels->count &&
+         mirage__starts_early(&mirage_ugraph_node(kernels->graph, kernels->nodes[index]).attrs->custom,
+                              kernels->target);
+}
+
+static MirageStatus start_of(const Kernels *kernels, uint32_t index, MirageArena *arena, EmitStart *out_start) {
+  MirageNodeView node = mirage_ugraph_node(kernels->graph, kernels->nodes[index]);
+  bool *computed = mirage_arena_alloc_array(arena, (size_t)node.num_operands + 1, sizeof *computed);
+  if (!computed)
+    return no_memory(kernels->diag);
+  for (uint32_t i = 0; i < node.num_operands; i++) {
+    MirageValue tensor = mirage_ugraph_storage(kernels->graph, node.operands[i]);
+    computed[i] = mirage_ugraph_def(kernels->graph, tensor).index != 0;
+  }
+  *out_start = (EmitStart){starts_early(kernels, index), starts_early(kernels, index + 1), computed};
+  return MIRAGE_OK;
+}
+
 // Emits kernel `index` into the module of `gpu`, and notes its launch. Of several kernels each is emitted from a graph of
 // its own, since that takes time and memory for each value of the graph.
 static MirageStatus emit_one(Kernels *kernels, uint32_t index, const MirageGpu *gpu) {
@@ -502,8 +524,11 @@ static MirageStatus emit_one(Kernels *kernels, uint32_t index, const MirageGpu *
     MIRAGE_TRY(mirage_ugraph_extract_custom(graph, node, kernels->map, kernels->diag, &alone, &copy));
   MirageArena arena;
   mirage_arena_init(&arena, NULL);
-  MirageStatus status =
-      emit_kernel(alone ? alone : graph, alone ? copy : node, name, gpu, kernels->target, &arena, kernels->diag);
+  EmitStart start;
+  MirageStatus status = start_of(kernels, index, &arena, &start);
+  if (status == MIRAGE_OK)
+    status = emit_kernel(alone ? alone : graph, alone ? copy : node, name, &start, gpu, kernels->target, &arena,
+                         kernels->diag);
   mirage_arena_deinit(&arena);
   if (status == MIRAGE_OK && alone)
     mirage_ugraph_set_launch(graph, node, mirage_ugraph_node(alone, copy).attrs->custom.launch);

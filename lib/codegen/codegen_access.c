@@ -107,13 +107,19 @@ void mirage__access_pitches(const MirageType *tensor, const MirageAccessAttrs *a
     out_pitch[d] = pitches[mirage_access_dim(access, d)];
 }
 
+static uint32_t first_pointer(const Emit *e) {
+  MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
+  return mirage_ugraph_region(e->block.graph, custom.region).first_argument.index;
+}
+
 Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const MirageType *tile, LLVMValueRef iteration) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
   const MirageAccessAttrs *attrs = &view.attrs->access;
   int32_t load = view.op == MIRAGE_OP_LOAD ? e->block.values[view.first_result.index].load : -1;
   tensor = mirage__block_resolve(&e->block, tensor);
   Access access = {.tensor = emit_type(e, tensor), .tile = tile, .base = e->tensors[tensor.index], .fill = attrs->fill};
-  access.stream = load >= 0 && e->block.loads[load].once && !e->block.dependent_launch;
+  access.awaited = mirage__is_awaited(e, tensor.index - first_pointer(e));
+  access.stream = load >= 0 && e->block.loads[load].once && !access.awaited;
   uint32_t rank = access.tensor->rank;
   mirage__access_pitches(access.tensor, attrs, access.pitch);
   access.width = 128 / mirage_dtype_bits(access.tensor->dtype);
@@ -189,7 +195,7 @@ LLVMValueRef mirage__access_piece(Emit *e, const Access *access, LLVMValueRef ad
   bool wide = bytes == 16 || bytes == 8; // in a loop that streams, a block reads all but once
   if (((access->stream || e->in_order) && wide) || (e->in_order && bytes == 4))
     return load_stream(e, type, bytes / 4, address);
-  bool plain = e->block.dependent_launch || e->in_order;
+  bool plain = access->awaited || e->in_order;
   return mirage__gpu_load_global(&e->gpu, type, address, plain ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
 }
 

@@ -43,6 +43,8 @@ static void place(Emit *e, LLVMValueRef number) {
   mirage__order_tiles(e);
 }
 
+void mirage__place_first_tile(Emit *e) { place(e, mirage__div(e, e->launched[0], e->block.cluster[0])); }
+
 Tiles mirage__begin_tiles(Emit *e) {
   Tiles tiles = {.header = NULL};
   if (!e->block.persistent)

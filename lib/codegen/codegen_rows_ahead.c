@@ -213,7 +213,7 @@ static void cut_or_one_by_one(Rows *rows, MirageValue value, LLVMValueRef *at, i
   for (int32_t i = 0; i < 2; i++)
     windows[i] = mirage__gpu_load_global(
         &e->gpu, words, mirage__at(e, access.base, mirage__add(e, first, gpu_i32(&e->gpu, (int64_t)i * ROW_WINDOW))),
-        e->block.dependent_launch ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
+        access.awaited ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
   mirage__set(e, found, LLVMBuildBitCast(b, cut_windows(e, windows, low), packed, ""));
   mirage__end_if(e, join);
   join = mirage__begin_if(e, LLVMBuildNot(b, fits, ""));

@@ -73,11 +73,19 @@ typedef struct Meeting {
   int64_t counters, *slots;     // grid: bytes of the workspace where its counters begin, and the slots of each leaf
 } Meeting;
 
+/// A kernel among those of its program (codegen_early.c).
+typedef struct EmitStart {
+  bool early;           // it starts before the one in front of it has ended
+  bool lets_next;       // so does the one behind it
+  const bool *computed; // of each operand: whether a kernel of the program writes it
+} EmitStart;
+
 typedef struct Emit {
   MirageGpu gpu;
   Block block;
   const MirageTarget *target;
   const MirageDiag *diag;
+  EmitStart start;
   MirageStatus status;   // the first failure
   int32_t threads;       // that work together: all of the block, or its workers
   int32_t block_threads; // all
@@ -195,6 +203,8 @@ typedef struct NextTile {
   LLVMBasicBlockRef join;
 } NextTile;
 NextTile mirage__begin_next_tile(Emit *e);
+/// Puts the block where its first tile is.
+void mirage__place_first_tile(Emit *e);
 void mirage__end_next_tile(Emit *e, const NextTile *next);
 /// Before the first tile of a loop is waited for, and when the last one has come: groups of workers go through the stages of
 /// their tiles one after the other.
@@ -245,7 +255,8 @@ typedef struct Access {
   uint32_t width;                      // neighbouring elements that are aligned and all valid or all not; <= 16 bytes
   MirageFill fill;
   bool masked;
-  bool stream; // read once: do not keep in the first cache
+  bool stream;  // read once: do not keep in the first cache
+  bool awaited; // mirage__is_awaited
 } Access;
 /// `iteration` replaces that of the innermost loop around `node` (prefetching); NULL = the current one.
 Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const MirageType *tile, LLVMValueRef iteration);
@@ -548,6 +559,12 @@ void mirage__read_cluster_leaf(Emit *e, const Meeting *m, MirageValue leaf, cons
 
 void mirage__emit_items(Emit *e);    // codegen_items.c
 void mirage__emit_elements(Emit *e); // codegen_elements.c
+
+// codegen_early.c ------------------------------------------------------------------------ while the kernel before runs
+/// Whether pointer `index` of the kernel is to what the kernel before may still write, or read: no access comes before the wait.
+bool mirage__is_awaited(const Emit *e, uint32_t index);
+/// At the kernel's begin: lets the next one start, and waits for the one before.
+void mirage__start_early(Emit *e);
 
 // codegen_side.c
 /// Sets aside the workspace of side blocks, if there are any.

@@ -224,7 +224,7 @@ static MirageStatus run_kernel(Run *run, uint32_t index) {
                    .diag = run->diag};
   mirage_custom_launch_grid(attrs, launch.grid);
   memcpy(launch.cluster, attrs->cluster, sizeof launch.cluster);
-  bool dependent = index > 0 && mirage_custom_starts_early(attrs) && emulation->target->compute_major >= 9;
+  bool dependent = index > 0 && attrs->launch->starts_early;
   launch.buffers = calloc(launch.num_buffers + 1, sizeof *launch.buffers);
   MirageStatus status = launch.buffers ? fill_buffers(run, &node, &launch, dependent) : no_memory(run->diag);
   if (status == MIRAGE_OK)

@@ -76,7 +76,7 @@ MirageStatus mirage__plan_ask(Plan *plan) {
   block->tile_order = asked->tile_order;
   block->overlap = asked->overlap == MIRAGE_OVERLAP_TILES ? MIRAGE_OVERLAP_AUTO : asked->overlap;
   block->persistent = asked->persistent;
-  block->dependent_launch = asked->dependent_launch;
+  block->start = asked->start;
   for (uint32_t i = 0; i < block->num_loads && i < asked->num_loads; i++) {
     BlockLoad *load = &block->loads[i];
     load->by = LANDINGS[asked->loads[i].landing];
@@ -114,7 +114,7 @@ MirageSchedule mirage__block_schedule(const Block *block) {
   MirageSchedule schedule = {.tile_order = block->tile_order,
                              .overlap = mirage__team_groups(&block->team) > 1 ? MIRAGE_OVERLAP_TILES : block->overlap,
                              .persistent = block->persistent,
-                             .dependent_launch = block->dependent_launch,
+                             .start = block->start,
                              .num_loads = block->num_loads};
   write_team(&block->team, &schedule);
   for (uint32_t i = 0; i < block->num_loads; i++) {

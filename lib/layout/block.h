@@ -203,7 +203,7 @@ typedef struct Block {
   MirageTileOrder tile_order;
   MirageOverlap overlap; // what goes on while warpgroups multiply; loops say where
   int32_t persistent;    // blocks that are launched, each for several tiles in turn; 0 = one for each tile
-  bool dependent_launch; // the kernel starts before the previous one ends
+  MirageStart start;     // behind the kernel before
   int32_t num_mbarriers; // behind the tiles, 8 bytes each
   bool fences; // what copies and matrix instructions do by themselves has to be ordered with what threads do there
 } Block;
@@ -335,6 +335,10 @@ MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const
 MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product);
 /// Blocks of a planned kernel that a multiprocessor is to hold at once.
 int32_t mirage__resident_blocks(const Block *block, const MirageTarget *target);
+/// Whether a planned kernel starts while the one before it runs, where there is one.
+bool mirage__starts_early(const MirageCustomAttrs *custom, const MirageTarget *target);
+/// Shared memory, at least the block's own, with which no multiprocessor takes more blocks than its share of the grid.
+int64_t mirage__spread_bytes(const Block *block, const MirageTarget *target);
 
 /// Registers that a thread of a kernel needs which leaves out masked tiles, and computes with resident ones; and how many
 /// of its blocks a multiprocessor is to hold, two at most, which the assembler would miss by a register or two. 0: it is no such kernel.

@@ -7,10 +7,16 @@
 // Tiles that fill the registers of a warpgroup, but not of two, are taken in turn by the warpgroups of one block instead
 // (codegen_persistent.c).
 //
+// Blocks of a kernel that starts early (codegen_early.c) find the multiprocessors of the one before taken, but for a few, and would all
+// go there. So it asks for as much shared memory as leaves a multiprocessor no room for more than its share; and does not
+// start early by itself where shares are uneven: 136 blocks on 132 multiprocessors could then find two on every one of 68.
+//
 // Example: tiles of 64 x 128, 64 deep: 64 accumulators a thread, four stages of 24 KiB, four warps that multiply and
 //          one that copies: two such blocks fit, with 168 registers a thread.
 //          Tiles of 128 x 192: 192 accumulators a thread; two warpgroups of a block each have every second one.
 #include "plan.h"
+
+#include <math.h>
 
 enum {
   GROUP_WARPS = 4,
@@ -21,6 +27,7 @@ enum {
   MOST_RESIDENT = 16,
   SYSTEM_BYTES = 1024 // of shared memory, for each block
 };
+static const double FULL_WAVES = 0.6; // of the places on all multiprocessors, where a grid is more than one for each
 
 // Elements that a loop accumulates in products.
 static int64_t summed_elements(const Block *block, int32_t loop) {
@@ -105,6 +112,31 @@ int32_t mirage__resident_blocks(const Block *block, const MirageTarget *target) 
   while (blocks < most && (double)blocks < waves && registers_with(target, blocks + 1, warps) >= needed)
     blocks++;
   return (int32_t)blocks;
+}
+
+// Blocks that are launched, and the most of them that a multiprocessor has to take.
+static int64_t share_of(const MirageCustomAttrs *custom, const MirageTarget *target, double *out_blocks) {
+  int64_t grid[3];
+  mirage_custom_launch_grid(custom, grid);
+  *out_blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
+  return (int64_t)ceil(*out_blocks / target->num_sms);
+}
+
+bool mirage__starts_early(const MirageCustomAttrs *custom, const MirageTarget *target) {
+  MirageStart start = custom->schedule ? custom->schedule->start : MIRAGE_START_AUTO;
+  double blocks;
+  int64_t share = share_of(custom, target, &blocks);
+  if (target->compute_major < 9 || start == MIRAGE_START_AFTER)
+    return false;
+  return start == MIRAGE_START_EARLY || share == 1 || blocks >= FULL_WAVES * (double)(share * target->num_sms);
+}
+
+int64_t mirage__spread_bytes(const Block *block, const MirageTarget *target) {
+  double blocks;
+  int64_t share = share_of(mirage__block_custom(block), target, &blocks), bytes = mirage__block_shared_bytes(block);
+  int64_t most = least(target->max_threads_per_sm / (32 * mirage__team_warps(&block->team)), MOST_RESIDENT);
+  int64_t spread = target->shared_bytes_per_sm / (share + 1) / 128 * 128 - SYSTEM_BYTES + 128;
+  return share >= most || spread < bytes || spread > target->shared_bytes_per_block ? bytes : spread;
 }
 
 static bool leaves_tiles_out(const Block *block) {

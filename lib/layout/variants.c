@@ -113,11 +113,12 @@ static Block *change_side(Kernel *kernel, int32_t blocks) {
   return side && side->blocks != blocks ? &kernel->open : NULL;
 }
 
-// Starts while the kernel before ends.
-static Block *change_launch(Kernel *kernel, int32_t dependent) {
-  kernel->kept.dependent_launch = dependent;
-  return !kernel->first && kernel->target->compute_major >= 9 && !kernel->planned->dependent_launch ? &kernel->kept
-                                                                                                    : NULL;
+// Starts when the kernel before ends, or while it runs.
+static Block *change_start(Kernel *kernel, int32_t early) {
+  kernel->kept.start = early ? MIRAGE_START_EARLY : MIRAGE_START_AFTER;
+  bool can = !kernel->first && kernel->target->compute_major >= 9;
+  return can && mirage__starts_early(mirage__block_custom(kernel->planned), kernel->target) != early ? &kernel->kept
+                                                                                                     : NULL;
 }
 
 static const Variant VARIANTS[] = {
@@ -139,7 +140,8 @@ static const Variant VARIANTS[] = {
     {"multicast-y", change_multicast, 1},
     {"side-1", change_side, 1},
     {"side-2", change_side, 2},
-    {"dependent-launch", change_launch, 1},
+    {"start-early", change_start, true},
+    {"start-after", change_start, false},
 };
 
 // ------------------------------------------------------------------------------------------------------------- graphs

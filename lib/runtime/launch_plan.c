@@ -135,7 +135,7 @@ static MirageStatus describe_kernel(Builder *builder, uint32_t index, const Mira
   kernel->threads = attrs->launch->threads;
   kernel->shared_bytes = attrs->launch->shared_bytes;
   kernel->blocks_meet = attrs->launch->workspace_bytes > 0; // what a workspace is for
-  kernel->dependent_launch = index > 0 && mirage_custom_starts_early(attrs);
+  kernel->dependent_launch = index > 0 && attrs->launch->starts_early;
   kernel->first_map = plan->num_maps;
   kernel->num_maps = attrs->launch->num_maps;
   for (uint32_t i = 0; i < kernel->num_maps; i++)

@@ -154,10 +154,6 @@ void mirage_custom_launch_grid(const MirageCustomAttrs *attrs, int64_t out_grid[
   out_grid[0] += schedule ? schedule->side_blocks : 0;
 }
 
-bool mirage_custom_starts_early(const MirageCustomAttrs *attrs) {
-  return attrs->schedule && attrs->schedule->dependent_launch;
-}
-
 MirageValue mirage_ugraph_kernel_values(const MirageUGraph *graph, MirageNode custom, uint32_t *out_count) {
   MirageNodeView view = mirage_ugraph_node(graph, custom); // its results come after all that is inside
   MirageValue first = mirage_ugraph_region(graph, view.region).first_argument;

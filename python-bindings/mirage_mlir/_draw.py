@@ -152,8 +152,8 @@ def _kernel_lines(attrs: dict, number: int) -> list[str]:
         parts.append(f"{schedule['side_blocks']} side blocks")
     if schedule.get("persistent"):
         parts.append(f"{schedule['persistent']} blocks in turn")
-    if schedule.get("dependent_launch"):
-        parts.append("dependent launch")
+    if launch and launch["starts_early"]:
+        parts.append("starts early")
     return [f"kernel {launch['kernel'] if launch else number}", ", ".join(parts)]
 
 

@@ -121,7 +121,7 @@ mirage_kernel.graph @candidate(%x: tensor<8x64xf16>) -> tensor<8x64xf16> attribu
     guard = #mirage_kernel.guard<candidate_relative = 0.0, program_relative = 2.5e-04, candidate_max = 1.0, program_max = 0.125, shrunken = true>,
     cost = #mirage_kernel.cost<time_us = 12.5, bytes = 1048576.0, flops = 0.0, kernels = 2>} {
   // CHECK: custom (%[[X:.*]] = %{{.*}}) outs(%[[Y:.*]]) grid [2, 4, 1] cluster [2, 1, 1]
-  // CHECK-SAME: schedule <warps = 8, split = reduction, swap = true, tile_order = grouped, side_blocks = 4, dependent_launch = true,
+  // CHECK-SAME: schedule <warps = 8, split = reduction, swap = true, tile_order = grouped, side_blocks = 4, start = early,
   // CHECK-SAME: roles = [producer(1, 40), consumer(4, 232), consumer(3)],
   // CHECK-SAME: loads = [tensor(stages = 4, multicast = true), register(cache = no_allocate), async(stages = 3), bulk, auto(cache = no_allocate), auto]>
   // CHECK-SAME: plan <target = "h200", of = 18446744073709551615, partition = [4, 1, 1, 8], in_threads = true, loops = "3", places = "01e", asked = <warps = 8>>
@@ -129,7 +129,7 @@ mirage_kernel.graph @candidate(%x: tensor<8x64xf16>) -> tensor<8x64xf16> attribu
   // CHECK-SAME: : (tensor<8x64xf16>) -> tensor<8x64xf16> {
   %y = custom (%xk = %x) outs(%yk) grid [2, 4, 1] cluster [2, 1, 1]
       schedule <roles = [producer(1, 40), consumer(4, 232), consumer(3)], warps = 8, split = reduction, swap = true,
-                tile_order = grouped, side_blocks = 4, dependent_launch = true,
+                tile_order = grouped, side_blocks = 4, start = early,
                 loads = [tensor(stages = 4, multicast = true), register(cache = no_allocate), async(stages = 3), bulk,
                          auto(cache = no_allocate), auto]>
       plan <of = 18446744073709551615, target = "h200", asked = <warps = 8>, places = "01e", loops = "3", in_threads = true,

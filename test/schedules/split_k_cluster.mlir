@@ -21,12 +21,12 @@ mirage_kernel.graph @program(%x: tensor<16x256xf16>, %w: tensor<256x64xf16>) -> 
 }
 
 // CHECK-LABEL: @candidate
-// CHECK: custom {{.*}} grid [2, 4] cluster [1, 4] schedule <warps = 4, dependent_launch = true, loads = [async(stages = 2), async(stages = 2)]>
+// CHECK: custom {{.*}} grid [2, 4] cluster [1, 4] schedule <warps = 4, start = early, loads = [async(stages = 2), async(stages = 2)]>
 // CHECK: cluster_sum %{{.*}} {axes = [1]} : !mirage_block.tile<16x32xf32>
 // CHECK: store
 mirage_kernel.graph @candidate(%x: tensor<16x256xf16>, %w: tensor<256x64xf16>) -> tensor<16x64xf16> attributes {source = @program} {
   %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [2, 4] cluster [1, 4]
-      schedule <warps = 4, dependent_launch = true, loads = [async(stages = 2), async(stages = 2)]>
+      schedule <warps = 4, start = early, loads = [async(stages = 2), async(stages = 2)]>
       : (tensor<16x256xf16>, tensor<256x64xf16>) -> tensor<16x64xf16> {
     %zero = constant 0.0 : !mirage_block.tile<16x32xf32>
     %part = loop 2 (%a = %zero sum) : !mirage_block.tile<16x32xf32> {

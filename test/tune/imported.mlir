@@ -39,6 +39,6 @@
 
 mirage_kernel.graph @renamed(%input: tensor<64x256xf32>) -> tensor<64x256xf32> {
   %minus = neg %input : tensor<64x256xf32>
-  %result = add %minus, %input : tensor<64x256xf32>, tensor<64x256xf32>
+  %result = add %input, %minus : tensor<64x256xf32>, tensor<64x256xf32>
   return %result : tensor<64x256xf32>
 }

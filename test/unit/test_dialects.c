@@ -78,7 +78,7 @@ static void check_schedule(const MirageSchedule *schedule) {
   assert_int_equal(back.tile_order, schedule->tile_order);
   assert_int_equal(back.overlap, schedule->overlap);
   assert_int_equal(back.side_blocks, schedule->side_blocks);
-  assert_int_equal(back.dependent_launch, schedule->dependent_launch);
+  assert_int_equal(back.start, schedule->start);
   assert_int_equal(back.num_roles, schedule->num_roles);
   assert_int_equal(back.num_loads, schedule->num_loads);
   for (uint32_t i = 0; i < back.num_roles; i++) {
@@ -97,7 +97,7 @@ static void check_schedule(const MirageSchedule *schedule) {
 static void test_schedule(void **state) {
   MirageSchedule empty = {.warps = 0}, full = {.warps = 16};
   check_schedule(&empty);
-  full.swap = full.dependent_launch = true;
+  full.swap = true;
   full.side_blocks = 4;
   full.num_roles = MIRAGE_MAX_ROLES;
   full.num_loads = MIRAGE_MAX_LOADS;
@@ -109,6 +109,7 @@ static void test_schedule(void **state) {
     full.split = (MirageWarpSplit)i;
     full.tile_order = (MirageTileOrder)(3 - i);
     full.overlap = (MirageOverlap)(i ^ 1);
+    full.start = (MirageStart)(i % 3);
     check_schedule(&full);
   }
 }
@@ -158,7 +159,7 @@ static void test_launch(void **state) {
                               .swizzle = 3},
                              {.dtype = MIRAGE_F32, .rank = 1, .extents = {8}, .strides = {4}, .box = {8}}};
   MirageTensorMap read[MIRAGE_MAX_LOADS];
-  MirageLaunch launch = {"rms \"norm\"_0", 256, 1 << 16, INT64_C(1) << 40, 2, maps}, back;
+  MirageLaunch launch = {"rms \"norm\"_0", 256, 1 << 16, INT64_C(1) << 40, true, 2, maps}, back;
   MlirAttribute attribute = through_text(mirageKernelLaunchAttrGet(context, &launch));
   assert_true(mirageKernelAttributeIsALaunch(attribute));
   mirageKernelLaunchAttrGetValue(attribute, read, &back);
@@ -166,6 +167,7 @@ static void test_launch(void **state) {
   assert_int_equal(back.threads, launch.threads);
   assert_int_equal(back.shared_bytes, launch.shared_bytes);
   assert_int_equal(back.workspace_bytes, launch.workspace_bytes);
+  assert_true(back.starts_early);
   assert_int_equal(back.num_maps, 2);
   for (int i = 0; i < 2; i++) {
     const MirageTensorMap *was = &maps[i], *is = &back.maps[i];

@@ -307,13 +307,13 @@ static void test_edited_since(void **state) {
   Fixture f;
   begin(&f, staged);
   MirageSchedule edited = mirage__block_schedule(&f.plan.block);
-  edited.dependent_launch = true;
+  edited.start = MIRAGE_START_EARLY;
   mirage_ugraph_set_schedule(f.graph, f.custom, &edited);
   assert_false(mirage_ugraph_plan_holds(f.graph, f.custom));
   assert_int_equal(mirage_layout_plan(f.graph, h200(), &f.diag), MIRAGE_OK);
   assert_non_null(strstr(f.capture.text, "was changed since it was planned"));
-  assert_true(mirage_ugraph_node(f.graph, f.custom).attrs->custom.schedule->dependent_launch);
-  assert_true(mirage_ugraph_node(f.graph, f.custom).attrs->custom.plan->asked->dependent_launch);
+  assert_int_equal(mirage_ugraph_node(f.graph, f.custom).attrs->custom.schedule->start, MIRAGE_START_EARLY);
+  assert_int_equal(mirage_ugraph_node(f.graph, f.custom).attrs->custom.plan->asked->start, MIRAGE_START_EARLY);
   end(&f);
 }
 

@@ -38,13 +38,11 @@ static void run_floats(const FakeLaunch *launch) {
 static MirageValue add_kernel(MirageUGraph *graph, uint32_t num_operands, const MirageValue *operands, const char *name,
                               int64_t workspace_bytes) {
   MirageType type = mirage_type_tensor(MIRAGE_F32, 1, (int64_t[]){8});
-  MirageSchedule schedule = {.dependent_launch = true};
-  MirageLaunch launch = {.kernel = name, .threads = 32, .workspace_bytes = workspace_bytes};
+  MirageLaunch launch = {.kernel = name, .threads = 32, .workspace_bytes = workspace_bytes, .starts_early = true};
   MirageTensorMap map = {.dtype = MIRAGE_F32, .rank = 1, .extents = {8}, .strides = {4}, .box = {8}};
   if (name && strcmp(name, "mapped") == 0)
     launch.num_maps = 1, launch.maps = &map; // of its first operand
-  MirageCustomAttrs attrs = {
-      .grid = {1, 1, 1}, .cluster = {1, 1, 1}, .schedule = &schedule, .launch = name ? &launch : NULL};
+  MirageCustomAttrs attrs = {.grid = {1, 1, 1}, .cluster = {1, 1, 1}, .launch = name ? &launch : NULL};
   MirageAccessAttrs access = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}};
   MirageNode custom = mirage_ugraph_open_custom(graph, num_operands, operands, 1, &type, &attrs);
   MirageValue sum = mirage_ugraph_load(graph, mirage_ugraph_argument(graph, custom, 0), &access);
