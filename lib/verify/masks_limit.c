@@ -24,6 +24,7 @@ typedef struct Limit {
   MirageValue top; // BETWEEN: the maximum; STALE, FLOORED: that says where
   uint32_t mask;   // of what is STALE and has been moved or stored: rows of this mask, counted from 1
   bool floored;    // STALE: each term was divided by what is FLOORED, so it depends on whether its row holds nowhere
+  bool beyond;     // LOW: no mask reaches it, and it is bottom beyond the end of a tensor alone
 } Limit;
 
 typedef struct Limits {
@@ -146,6 +147,10 @@ static Cover cover_of_mask(const Limits *l, MirageValue tensor, const MirageNode
   return cover;
 }
 
+// Whether a mask takes it to minus infinity. What is beyond a tensor's end has no say in that: where its bottom hid an element of
+// the mask's rows, the pair would not be equal at finite numbers.
+static bool is_masked(const Limits *l, MirageValue v) { return l->of[v.index].kind == LOW && !l->of[v.index].beyond; }
+
 // Of v itself, where it is a maximum or a sum (NOT_ELEMENTS); or of what lies along dimension `from_end` of it.
 static Cover cover_of(const Limits *l, MirageValue v, uint32_t from_end) {
   v = bare(l->graph, v);
@@ -179,7 +184,7 @@ static Cover cover_of(const Limits *l, MirageValue v, uint32_t from_end) {
     return cover_of(l, node.operands[0], last - (uint32_t)node.attrs->perm.perm[last - from_end]);
   }
   if (node.op == MIRAGE_OP_ADD || node.op == MIRAGE_OP_SUB) {
-    bool first = l->of[node.operands[0].index].kind == LOW, second = l->of[node.operands[1].index].kind == LOW;
+    bool first = is_masked(l, node.operands[0]), second = is_masked(l, node.operands[1]);
     if (first && (!second || node.op == MIRAGE_OP_SUB))
       return cover_of(l, node.operands[0], from_end);
     return second && !first && node.op == MIRAGE_OP_ADD ? cover_of(l, node.operands[1], from_end) : (Cover){0};
@@ -369,7 +374,9 @@ static Limit visit_load(const Limits *l, const MirageNodeView *node) {
   Limit a = l->of[node->operands[0].index];
   if (a.kind > LOW)
     return BAD_LIMIT;
-  return node->attrs->access.fill == MIRAGE_FILL_BOTTOM ? plain(LOW) : a;
+  if (node->attrs->access.fill != MIRAGE_FILL_BOTTOM)
+    return a;
+  return (Limit){.kind = LOW, .beyond = is_settled(a.kind)};
 }
 
 // ----------------------------------------------------------------------------------------------------------- regions
