@@ -66,6 +66,7 @@ typedef struct MirageSearchOptions {
   bool no_bound_needs;   // block graphs: only the longest path bounds what is missing
   bool no_prune_memory;  // keep tensors whose smallest tile fits no block
   bool no_share_pieces;  // search equal pieces of the program again
+  bool no_second_kernel; // blocks that share a reduction combine their parts themselves, not in a kernel of its own
   bool optimal; // nothing is left out by judgement: every block graph within max_block_ops is met and scheduled
   const MirageTarget *target;
   const MirageSearchControl *control; // who watches, and who may stop it; NULL = nobody

@@ -238,10 +238,11 @@ MirageStatus mirage_search(const MirageUGraph *program, const MirageSearchOption
   const MirageUGraph *core;
   *out_result = (MirageSearchResult){0};
   MIRAGE_TRY(mirage__search_unmask(program, diag, &masks, &core));
-  MirageSearchOptions filled;
-  MirageStatus status = mirage__search_fill_options(options, diag, &filled);
+  MirageSearchOptions filled, wanted = options ? *options : (MirageSearchOptions){0};
+  wanted.no_second_kernel |= masks && masks->floor.index; // the division has to be where the mask is
+  MirageStatus status = mirage__search_fill_options(&wanted, diag, &filled);
   if (status == MIRAGE_OK)
-    status = search_numbers(core, options, diag, out_result);
+    status = search_numbers(core, &wanted, diag, out_result);
   if (status == MIRAGE_OK && masks)
     status = remask_all(masks, filled.target, diag, out_result);
   if (status != MIRAGE_OK)

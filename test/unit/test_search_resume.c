@@ -310,9 +310,9 @@ static void test_refuses_what_belongs_to_others(void **state) {
   changed = options;
   changed.seed = 5;
   expect_refused(program, &changed, why);
-  bool *switches[] = {&changed.no_prune_expr,    &changed.no_prune_axis,  &changed.no_merge,
-                      &changed.no_keep_products, &changed.no_bound_needs, &changed.no_prune_memory,
-                      &changed.no_share_pieces,  &changed.optimal};
+  bool *switches[] = {&changed.no_prune_expr,    &changed.no_prune_axis,    &changed.no_merge,
+                      &changed.no_keep_products, &changed.no_bound_needs,   &changed.no_prune_memory,
+                      &changed.no_share_pieces,  &changed.no_second_kernel, &changed.optimal};
   for (size_t i = 0; i < sizeof switches / sizeof *switches; i++) {
     changed = options;
     *switches[i] = true;

@@ -18,7 +18,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { VERSION = 11 }; // goes up with every change of the search or of what is stored
+enum { VERSION = 12 }; // goes up with every change of the search or of what is stored
 static const char magic[] = "mirage search\n";
 static const double default_interval = 10; // seconds between two files
 
@@ -135,6 +135,7 @@ static void put_options(SearchBytes *bytes, const MirageSearchOptions *given) {
   SEARCH_PASS(bytes, options.no_bound_needs);
   SEARCH_PASS(bytes, options.no_prune_memory);
   SEARCH_PASS(bytes, options.no_share_pieces);
+  SEARCH_PASS(bytes, options.no_second_kernel);
   SEARCH_PASS(bytes, options.optimal);
   put_list(bytes, options.griddims.data, options.griddims.size, sizeof(int64_t));
   put_list(bytes, options.grids.data, options.grids.size, sizeof(MirageTriple));

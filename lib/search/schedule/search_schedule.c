@@ -495,7 +495,8 @@ static void keep_combined(Scheduler *scheduler, SearchSchedule *schedule, int64_
     schedule->combine = SEARCH_BY_CLUSTER;
     keep_schedule(scheduler, schedule);
   }
-  if (isfinite(scheduler->combiner.time_us) && parts_differ(scheduler->program, scheduler->structure, schedule)) {
+  if (!scheduler->options->no_second_kernel && isfinite(scheduler->combiner.time_us) &&
+      parts_differ(scheduler->program, scheduler->structure, schedule)) {
     schedule->combine = SEARCH_BY_KERNEL;
     memcpy(schedule->combine_parts, scheduler->combiner.parts, sizeof schedule->combine_parts);
     memcpy(schedule->combine_order, scheduler->combiner.order, sizeof schedule->combine_order);
