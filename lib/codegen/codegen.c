@@ -273,10 +273,10 @@ static MirageStatus emit_kernel(MirageUGraph *graph, MirageNode custom, const ch
                          .threads = e->block_threads,
                          .shared_bytes = (int32_t)e->shared_bytes,
                          .workspace_bytes = e->workspace_bytes,
-                         .starts_early = start->early,
+                         .starts_early = start->kernel.early,
                          .num_maps = mirage__block_count_maps(&e->block, e->block.loads + e->block.num_loads),
                          .maps = maps};
-  if (start->early && !gpu->host)
+  if (start->kernel.early && !gpu->host)
     launch.shared_bytes = (int32_t)mirage__spread_bytes(&e->block, target);
   mirage__tensor_maps(e, maps);
   if (e->status == MIRAGE_OK)
@@ -463,8 +463,20 @@ typedef struct Kernels {
   MirageArena arena;
   MirageNode *nodes;
   uint32_t count;
+  KernelStart *starts;
   MirageValue *map; // as mirage_ugraph_extract_custom wants it; NULL where there is one kernel
 } Kernels;
+
+static MirageStatus find_starts(Kernels *kernels) {
+  kernels->starts = mirage_arena_alloc_array(&kernels->arena, (size_t)kernels->count + 1, sizeof *kernels->starts);
+  if (!kernels->starts)
+    return no_memory(kernels->diag);
+  for (uint32_t k = 1; k < kernels->count; k++)
+    kernels->starts[k].early =
+        mirage__starts_early(&mirage_ugraph_node(kernels->graph, kernels->nodes[k]).attrs->custom, kernels->target);
+  mirage__kernel_starts(kernels->graph, kernels->nodes, kernels->count, kernels->starts);
+  return MIRAGE_OK;
+}
 
 static MirageStatus kernels_init(Kernels *kernels, MirageUGraph *graph, const MirageTarget *target,
                                  const MirageDiag *diag) {
@@ -484,6 +496,7 @@ static MirageStatus kernels_init(Kernels *kernels, MirageUGraph *graph, const Mi
                               mirage_op_info(view.op)->mnemonic);
     kernels->nodes[kernels->count++] = body.nodes[i];
   }
+  MIRAGE_TRY(find_starts(kernels));
   if (kernels->count < 2)
     return MIRAGE_OK;
   size_t values = (size_t)mirage_ugraph_num_values(graph) + 1;
@@ -493,23 +506,14 @@ static MirageStatus kernels_init(Kernels *kernels, MirageUGraph *graph, const Mi
 
 static void kernels_deinit(Kernels *kernels) { mirage_arena_deinit(&kernels->arena); }
 
-// Whether kernel `index` starts before the one in front of it has ended.
-static bool starts_early(const Kernels *kernels, uint32_t index) {
-  return index > 0 && index < kernels->count &&
-         mirage__starts_early(&mirage_ugraph_node(kernels->graph, kernels->nodes[index]).attrs->custom,
-                              kernels->target);
-}
-
 static MirageStatus start_of(const Kernels *kernels, uint32_t index, MirageArena *arena, EmitStart *out_start) {
-  MirageNodeView node = mirage_ugraph_node(kernels->graph, kernels->nodes[index]);
-  bool *computed = mirage_arena_alloc_array(arena, (size_t)node.num_operands + 1, sizeof *computed);
-  if (!computed)
+  uint32_t operands = mirage_ugraph_node(kernels->graph, kernels->nodes[index]).num_operands;
+  bool *pending = mirage_arena_alloc_array(arena, (size_t)operands + 1, sizeof *pending);
+  if (!pending)
     return no_memory(kernels->diag);
-  for (uint32_t i = 0; i < node.num_operands; i++) {
-    MirageValue tensor = mirage_ugraph_storage(kernels->graph, node.operands[i]);
-    computed[i] = mirage_ugraph_def(kernels->graph, tensor).index != 0;
-  }
-  *out_start = (EmitStart){starts_early(kernels, index), starts_early(kernels, index + 1), computed};
+  for (uint32_t i = 0; i < operands; i++)
+    pending[i] = mirage__is_pending(kernels->graph, kernels->nodes, kernels->starts, index, i);
+  *out_start = (EmitStart){kernels->starts[index], pending};
   return MIRAGE_OK;
 }
 

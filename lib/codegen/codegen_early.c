@@ -5,12 +5,13 @@
 // the first bytes that they are going to read of the program's inputs - weights, mostly. Nothing depends on when these arrive, or
 // on whether they do.
 //
-//     launch_dependents   where the next kernel starts early
+//     launch_dependents   where the next kernel starts early (starts.h: or behind the wait)
 //     prefetch            lines of this block's first tiles
 //     wait                for the kernel before, and so for those before it: they ended when it did
 //
-// A program's first kernel starts when everything before the program has ended. So inputs of the program are complete for
-// all of its kernels, and are read as if nobody ever wrote them; what a kernel of the program computes is not.
+// A program's first kernel starts when everything before the program has ended. So inputs of the program are complete for all of
+// its kernels, and are read as if nobody ever wrote them; so is what kernels computed that have ended for certain. A kernel
+// that reads nothing else works beside the one before, and waits when it stores: that one may still read what lay there.
 #include "emit.h"
 
 #include <string.h>
@@ -22,7 +23,7 @@ enum {
 
 bool mirage__is_awaited(const Emit *e, uint32_t index) {
   MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
-  return e->start.early && (index >= custom.num_operands || e->start.computed[index]);
+  return e->start.kernel.early && (index >= custom.num_operands || e->start.pending[index]);
 }
 
 // The lines of a load's tiles, iteration by iteration of its loop.
@@ -108,12 +109,29 @@ static void prefetch(Emit *e) {
   memcpy(e->block_id, block_id, sizeof block_id);
 }
 
-void mirage__start_early(Emit *e) {
-  if (e->start.lets_next)
+// Whether all that it reads is there: then it does its work beside the kernel before, and waits before it stores. Kernels share a
+// workspace, though, and rows and elements are stored as they come.
+static bool waits_to_store(const Emit *e) {
+  return e->start.kernel.needs <= e->start.kernel.settled && e->workspace_bytes == 0 && !e->block.items.on;
+}
+
+static void wait(Emit *e) {
+  GPU0(&e->gpu, GRID_WAIT);
+  if (e->start.kernel.after_wait)
     GPU0(&e->gpu, GRID_LAUNCH_DEPENDENTS);
-  if (!e->start.early)
+}
+
+void mirage__start_early(Emit *e) {
+  if (e->start.kernel.lets_next && !e->start.kernel.after_wait)
+    GPU0(&e->gpu, GRID_LAUNCH_DEPENDENTS);
+  if (!e->start.kernel.early || waits_to_store(e))
     return;
   if (!e->side_blocks) // which have no place in the grid
     prefetch(e);
-  GPU0(&e->gpu, GRID_WAIT);
+  wait(e);
+}
+
+void mirage__wait_to_store(Emit *e) {
+  if (e->start.kernel.early && waits_to_store(e))
+    wait(e);
 }

@@ -89,6 +89,7 @@ static void store_cells(Emit *e, StoreJob *job, MirageValue staged, LLVMValueRef
 void mirage__emit_store(Emit *e, MirageNode node) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
   const MirageType *tile = emit_type(e, view.operands[0]);
+  mirage__wait_to_store(e);
   mirage__begin_operation(e);
   mirage__will_read(e, view.operands[0]);
   StoreJob job = {.from = view.operands[0], .tile = tile};

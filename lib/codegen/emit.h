@@ -13,6 +13,7 @@
 
 #include "layout/block.h"
 #include "primitives.h"
+#include "starts.h"
 
 enum { MAX_WIDTH = 8, MAX_HAZARDS = 96, MAX_MEMO = 4096, MAX_CLUSTER = 16 };
 
@@ -75,9 +76,8 @@ typedef struct Meeting {
 
 /// A kernel among those of its program (codegen_early.c).
 typedef struct EmitStart {
-  bool early;           // it starts before the one in front of it has ended
-  bool lets_next;       // so does the one behind it
-  const bool *computed; // of each operand: whether a kernel of the program writes it
+  KernelStart kernel;
+  const bool *pending; // of each operand: whether another kernel may still write it
 } EmitStart;
 
 typedef struct Emit {
@@ -565,6 +565,8 @@ void mirage__emit_elements(Emit *e); // codegen_elements.c
 bool mirage__is_awaited(const Emit *e, uint32_t index);
 /// At the kernel's begin: lets the next one start, and waits for the one before.
 void mirage__start_early(Emit *e);
+/// Before a store: the wait, where it was not at the kernel's begin.
+void mirage__wait_to_store(Emit *e);
 
 // codegen_side.c
 /// Sets aside the workspace of side blocks, if there are any.

@@ -6,6 +6,7 @@
 //              has it.
 #include "mirage/emulator.h"
 
+#include "codegen/starts.h"
 #include "machine.h"
 #include "mirage/canonical.h"
 #include "mirage/codegen.h"
@@ -157,6 +158,8 @@ typedef struct Run {
   MirageCopyTime copies;
   uint8_t **values; // by value id: inputs are the caller's, the others ours
   bool *produced;   // by value id: by a kernel, not an input
+  MirageNode *kernels;
+  KernelStart *starts; // of each
   uint8_t *workspace;
   int64_t workspace_bytes;
 } Run;
@@ -179,18 +182,20 @@ static MirageStatus add_result(Run *run, uint32_t value, Buffer *buffer) {
 }
 
 // Operands, results, workspace: the kernel ABI of codegen.h.
-static MirageStatus fill_buffers(Run *run, const MirageNodeView *node, Launch *launch, bool dependent) {
+static MirageStatus fill_buffers(Run *run, const MirageNodeView *node, Launch *launch, uint32_t index) {
+  bool early = run->starts[index].early;
   Buffer *buffer = launch->buffers;
   for (uint32_t i = 0; i < node->num_operands; i++) {
     uint32_t value = mirage_ugraph_storage(run->emulation->graph, node->operands[i]).index;
-    *buffer++ = (Buffer){.data = run->values[value],
-                         .bytes = value_bytes(run, value),
-                         .kind = "operand",
-                         .number = i,
-                         .awaited = dependent && run->produced[value]};
+    *buffer++ =
+        (Buffer){.data = run->values[value],
+                 .bytes = value_bytes(run, value),
+                 .kind = "operand",
+                 .number = i,
+                 .awaited = early && mirage__is_pending(run->emulation->graph, run->kernels, run->starts, index, i)};
   }
   for (uint32_t i = 0; i < node->num_results; i++) {
-    *buffer = (Buffer){.kind = "result", .number = i, .writable = true, .awaited = dependent};
+    *buffer = (Buffer){.kind = "result", .number = i, .writable = true, .awaited = early};
     MIRAGE_TRY(add_result(run, node->first_result.index + i, buffer++));
   }
   if (run->workspace_bytes > MIRAGE_WORKSPACE_COUNTERS) // what another kernel left there
@@ -201,7 +206,7 @@ static MirageStatus fill_buffers(Run *run, const MirageNodeView *node, Launch *l
                        .bytes = (uint64_t)node->attrs->custom.launch->workspace_bytes,
                        .kind = "workspace",
                        .writable = true,
-                       .awaited = dependent};
+                       .awaited = early};
   return MIRAGE_OK;
 }
 
@@ -224,9 +229,8 @@ static MirageStatus run_kernel(Run *run, uint32_t index) {
                    .diag = run->diag};
   mirage_custom_launch_grid(attrs, launch.grid);
   memcpy(launch.cluster, attrs->cluster, sizeof launch.cluster);
-  bool dependent = index > 0 && attrs->launch->starts_early;
   launch.buffers = calloc(launch.num_buffers + 1, sizeof *launch.buffers);
-  MirageStatus status = launch.buffers ? fill_buffers(run, &node, &launch, dependent) : no_memory(run->diag);
+  MirageStatus status = launch.buffers ? fill_buffers(run, &node, &launch, index) : no_memory(run->diag);
   if (status == MIRAGE_OK)
     status = mirage__machine_run(&launch);
   if (status == MIRAGE_OK)
@@ -239,11 +243,19 @@ static MirageStatus run_kernel(Run *run, uint32_t index) {
 
 static MirageStatus run_kernels(Run *run, const void *const *inputs, void *const *outputs) {
   const MirageUGraph *graph = run->emulation->graph;
-  for (uint32_t k = 0; k < run->emulation->num_kernels; k++) {
+  uint32_t kernels = run->emulation->num_kernels;
+  run->kernels = calloc((size_t)kernels + 1, sizeof *run->kernels);
+  run->starts = calloc((size_t)kernels + 1, sizeof *run->starts);
+  if (!run->kernels || !run->starts)
+    return no_memory(run->diag);
+  for (uint32_t k = 0; k < kernels; k++) {
     MirageNodeView node = mirage_ugraph_node(graph, run->emulation->kernels[k].node);
+    run->kernels[k] = run->emulation->kernels[k].node;
+    run->starts[k].early = k > 0 && node.attrs->custom.launch->starts_early;
     if (node.attrs->custom.launch->workspace_bytes > run->workspace_bytes)
       run->workspace_bytes = node.attrs->custom.launch->workspace_bytes;
   }
+  mirage__kernel_starts(graph, run->kernels, kernels, run->starts);
   uint32_t values = mirage_ugraph_num_values(graph) + 1;
   run->values = calloc(values, sizeof *run->values);
   run->produced = calloc(values, sizeof *run->produced);
@@ -270,6 +282,8 @@ MirageStatus mirage_emulation_run(MirageEmulation *emulation, MirageCopyTime cop
       free(run.values[i]);
   free(run.values);
   free(run.produced);
+  free(run.kernels);
+  free(run.starts);
   free(run.workspace);
   return status;
 }

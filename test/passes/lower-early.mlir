@@ -25,6 +25,15 @@
 // LOADS-DAG: ld.global.b32
 // LOADS: ret
 //
+// RUN: mirage-run --target=emulator --program=r --emit-ptx=%t.r.ptx %t.mlir
+// RUN: FileCheck %s --check-prefix=BESIDE < %t.r.ptx
+// BESIDE: .entry r_own_k1(
+// BESIDE-NOT: {{prefetch|st.global|griddepcontrol}}
+// BESIDE: mma.sync
+// BESIDE-NOT: st.global
+// BESIDE: griddepcontrol.wait
+// BESIDE: st.global
+//
 // Asked not to; on a GPU that cannot; and where shares of the grid are uneven, 136 blocks on 132 multiprocessors, unless it is asked to.
 // RUN: sed 's/grid \[48\]/grid [48] schedule <start = after>/; /^mirage_kernel.graph @q/,$d' %s | mirage-mlir-opt --mirage-layout --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=AFTER
 // RUN: sed '/^mirage_kernel.graph @q/,$d' %s | mirage-mlir-opt --mirage-layout=target=a100 --mirage-lower=target=a100 2>/dev/null | FileCheck %s --check-prefix=AFTER
@@ -72,4 +81,23 @@ mirage_kernel.graph @q(%x: tensor<16x256xf16>, %w: tensor<16x256xf16>) -> tensor
     store %s, %yk {grid = [0]} : !mirage_block.tile<1x256xf32>, tensor<16x256xf16>
   }
   return %y : tensor<16x256xf16>
+}
+// Two kernels that need nothing of each other: the second does all its work beside the first, and waits to store.
+mirage_kernel.graph @r(%x: tensor<16x256xf16>, %w: tensor<256x2304xf16>) -> (tensor<16x256xf16>, tensor<16x2304xf16>) {
+  %e = custom (%xk = %x) outs(%ek) grid [16] : (tensor<16x256xf16>) -> tensor<16x256xf16> {
+    %t = load %xk {grid = [0]} : tensor<16x256xf16> -> !mirage_block.tile<1x256xf16>
+    %u = exp %t : !mirage_block.tile<1x256xf16>
+    store %u, %ek {grid = [0]} : !mirage_block.tile<1x256xf32>, tensor<16x256xf16>
+  }
+  %y = custom (%xk = %x, %wk = %w) outs(%yk) grid [48] : (tensor<16x256xf16>, tensor<256x2304xf16>) -> tensor<16x2304xf16> {
+    %zero = constant 0.0 : !mirage_block.tile<16x48xf32>
+    %sum = loop 8 (%a = %zero sum) : !mirage_block.tile<16x48xf32> {
+      %xt = load %xk {loop = [1]} : tensor<16x256xf16> -> !mirage_block.tile<16x32xf16>
+      %wt = load %wk {grid = [1], loop = [0]} : tensor<256x2304xf16> -> !mirage_block.tile<32x48xf16>
+      %p = matmul %xt, %wt : !mirage_block.tile<16x32xf16>, !mirage_block.tile<32x48xf16>
+      yield %p : !mirage_block.tile<16x48xf32>
+    }
+    store %sum, %yk {grid = [1]} : !mirage_block.tile<16x48xf32>, tensor<16x2304xf16>
+  }
+  return %e, %y : tensor<16x256xf16>, tensor<16x2304xf16>
 }

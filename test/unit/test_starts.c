@@ -1,0 +1,144 @@
+// test_starts.c - which kernels have ended when one starts early, and which operands may still be written.
+#include "codegen/starts.h"
+
+#include "block_graphs.h"
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+enum { MOST = 5 };
+
+// Programs of kernels that add their operands: `reads` of kernel k has bit i + 1 for the result of kernel i, bit 0 for the input.
+typedef struct Program {
+  MirageUGraph *graph;
+  MirageNode kernels[MOST];
+  KernelStart starts[MOST];
+  uint32_t count;
+} Program;
+
+static Program begin(uint32_t count, const uint32_t *reads, const bool *early) {
+  MirageType type = mirage_type_tensor(MIRAGE_F32, 1, (int64_t[]){8});
+  MirageCustomAttrs attrs = {.grid = {1, 1, 1}, .cluster = {1, 1, 1}};
+  MirageAccessAttrs access = {.grid = {-1, -1, -1}, .loop = {-1, -1, -1, -1}};
+  Program p = {.graph = mirage_ugraph_create(NULL, "p", NULL), .count = count};
+  MirageValue values[MOST + 1] = {mirage_ugraph_input(p.graph, type)};
+  for (uint32_t k = 0; k < count; k++) {
+    MirageValue operands[MOST + 1], sum = {0};
+    uint32_t num = 0;
+    for (uint32_t i = 0; i <= k; i++)
+      if (reads[k] >> i & 1)
+        operands[num++] = values[i];
+    p.kernels[k] = mirage_ugraph_open_custom(p.graph, num, operands, 1, &type, &attrs);
+    for (uint32_t i = 0; i < num; i++) {
+      MirageValue tile = mirage_ugraph_load(p.graph, mirage_ugraph_argument(p.graph, p.kernels[k], i), &access);
+      sum = i ? mirage_ugraph_apply(p.graph, MIRAGE_OP_ADD, 2, (MirageValue[]){sum, tile}, NULL) : tile;
+    }
+    mirage_ugraph_store(p.graph, sum, mirage_ugraph_argument(p.graph, p.kernels[k], num), &access);
+    mirage_ugraph_close(p.graph, 0, NULL);
+    values[k + 1] = mirage_ugraph_result(p.graph, p.kernels[k], 0);
+    if (k == 0) { // a reshape is no kernel: what reads it reads what it is of
+      MirageType flat = mirage_type_tensor(MIRAGE_F32, 2, (int64_t[]){1, 8});
+      MirageValue there =
+          mirage_ugraph_apply(p.graph, MIRAGE_OP_RESHAPE, 1, &values[1], &(MirageAttrs){.shape = {flat}});
+      values[1] = mirage_ugraph_apply(p.graph, MIRAGE_OP_RESHAPE, 1, &there, &(MirageAttrs){.shape = {type}});
+    }
+    p.starts[k].early = k > 0 && early[k];
+  }
+  mirage_ugraph_return(p.graph, 1, &values[count]);
+  assert_int_equal(mirage_ugraph_finish(p.graph), MIRAGE_OK);
+  mirage__kernel_starts(p.graph, p.kernels, count, p.starts);
+  return p;
+}
+
+static void assert_start(const Program *p, uint32_t k, uint32_t settled, uint32_t needs, bool lets_next,
+                         bool after_wait) {
+  assert_int_equal(p->starts[k].settled, settled);
+  assert_int_equal(p->starts[k].needs, needs);
+  assert_int_equal(p->starts[k].lets_next, lets_next);
+  assert_int_equal(p->starts[k].after_wait, after_wait);
+}
+
+static bool pending(const Program *p, uint32_t k, uint32_t operand) {
+  return mirage__is_pending(p->graph, p->kernels, p->starts, k, operand);
+}
+
+static const bool ALL[MOST] = {false, true, true, true, true};
+
+// Each reads the one before it: all let the next start at once, and nothing is known to have ended.
+static void test_chain(void **state) {
+  Program p = begin(3, (uint32_t[]){1, 2, 4}, ALL);
+  assert_start(&p, 0, 0, 0, true, false);
+  assert_start(&p, 1, 0, 1, true, false);
+  assert_start(&p, 2, 0, 2, false, false);
+  assert_true(pending(&p, 1, 0));
+  assert_true(pending(&p, 2, 0));
+  mirage_ugraph_destroy(p.graph);
+}
+
+// A norm and two products of it: the second starts when the first has waited.
+static void test_two_of_one(void **state) {
+  Program p = begin(3, (uint32_t[]){1, 2, 2}, ALL);
+  assert_start(&p, 0, 0, 0, true, false);
+  assert_start(&p, 1, 0, 1, true, true);
+  assert_start(&p, 2, 1, 1, false, false);
+  assert_true(pending(&p, 1, 0));
+  assert_false(pending(&p, 2, 0));
+  mirage_ugraph_destroy(p.graph);
+}
+
+// Kernels of inputs: each may start at once.
+static void test_inputs_alone(void **state) {
+  Program p = begin(3, (uint32_t[]){1, 1, 1}, ALL);
+  for (uint32_t k = 0; k < 3; k++) {
+    assert_start(&p, k, 0, 0, k < 2, false);
+    assert_false(pending(&p, k, 0));
+  }
+  mirage_ugraph_destroy(p.graph);
+}
+
+// What two kernels back is settled, what the one before computes is not: an operand of each.
+static void test_one_settled_one_not(void **state) {
+  Program p = begin(4, (uint32_t[]){1, 2, 2, 2 | 8}, ALL); // kernel 3 reads kernels 0 and 2
+  assert_start(&p, 1, 0, 1, true, true);
+  assert_start(&p, 2, 1, 1, true, false);
+  assert_start(&p, 3, 1, 3, false, false);
+  assert_false(pending(&p, 3, 0));
+  assert_true(pending(&p, 3, 1));
+  mirage_ugraph_destroy(p.graph);
+}
+
+// Behind a kernel that starts after all others these have ended, without its wait.
+static void test_behind_one_that_starts_after(void **state) {
+  Program p = begin(3, (uint32_t[]){1, 2, 2}, (const bool[]){false, false, true});
+  assert_start(&p, 0, 0, 0, false, false);
+  assert_start(&p, 1, 1, 1, true, false);
+  assert_start(&p, 2, 1, 1, false, false);
+  assert_false(pending(&p, 1, 0));
+  assert_false(pending(&p, 2, 0));
+  mirage_ugraph_destroy(p.graph);
+}
+
+// Far back through a chain: the one before has waited for the whole of it.
+static void test_far_back(void **state) {
+  Program p = begin(4, (uint32_t[]){1, 2, 4, 2}, ALL);
+  assert_start(&p, 1, 0, 1, true, false);
+  assert_start(&p, 2, 0, 2, true, true);
+  assert_start(&p, 3, 2, 1, false, false);
+  assert_false(pending(&p, 3, 0));
+  mirage_ugraph_destroy(p.graph);
+}
+
+int main(void) {
+  const struct CMUnitTest tests[] = {
+      cmocka_unit_test(test_chain),
+      cmocka_unit_test(test_two_of_one),
+      cmocka_unit_test(test_inputs_alone),
+      cmocka_unit_test(test_one_settled_one_not),
+      cmocka_unit_test(test_behind_one_that_starts_after),
+      cmocka_unit_test(test_far_back),
+  };
+  return cmocka_run_group_tests(tests, NULL, NULL);
+}
