@@ -38,12 +38,12 @@ mirage_kernel.graph @w8a8(%x: tensor<48x1024xi8>, %w: tensor<256x1024xi8>, %sx: 
 // CHECK: matmul {{.*}}xf8E4M3FN{{[,>].*}}xf8E4M3FN
 // CHECK-NOT: custom
 // CHECK: return
-mirage_kernel.graph @f8(%x: tensor<48x2048xf8E4M3FN>, %w: tensor<4096x2048xf8E4M3FN>, %sx: tensor<1xf32>, %sw: tensor<1xf32>) -> tensor<48x4096xf16> {
-  %p = matmul %x, %w {transpose_b} : tensor<48x2048xf8E4M3FN>, tensor<4096x2048xf8E4M3FN>
-  %a = mul %p, %sx : tensor<48x4096xf32>, tensor<1xf32>
-  %b = mul %a, %sw : tensor<48x4096xf32>, tensor<1xf32>
-  %y = cast %b : tensor<48x4096xf32> -> tensor<48x4096xf16>
-  return %y : tensor<48x4096xf16>
+mirage_kernel.graph @f8(%x: tensor<48x2048xf8E4M3FN>, %w: tensor<8192x2048xf8E4M3FN>, %sx: tensor<1xf32>, %sw: tensor<1xf32>) -> tensor<48x8192xf16> {
+  %p = matmul %x, %w {transpose_b} : tensor<48x2048xf8E4M3FN>, tensor<8192x2048xf8E4M3FN>
+  %a = mul %p, %sx : tensor<48x8192xf32>, tensor<1xf32>
+  %b = mul %a, %sw : tensor<48x8192xf32>, tensor<1xf32>
+  %y = cast %b : tensor<48x8192xf32> -> tensor<48x8192xf16>
+  return %y : tensor<48x8192xf16>
 }
 
 // The sums themselves, as integers.

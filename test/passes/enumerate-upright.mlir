@@ -18,7 +18,7 @@
 // RUN: mirage-mlir-opt %source/test/bench/workloads/qknorm_b8.mlir --mirage-enumerate=target=h100 2>/dev/null | FileCheck %s --check-prefix=NORMS
 //
 // Sums of rows stand up where others have them as columns: norms of keys scale scores, in one kernel.
-// NORMS: graph @qknorm_b8_0(
+// NORMS: graph @qknorm_b8_{{[0-9]+}}({{.*}}kernels = 1,
 // NORMS: reduce_sum {{.*}} !mirage_block.tile<1x{{[0-9]+}}x64xf32>
 // NORMS: loop
 // NORMS: transpose {{.*}} !mirage_block.tile<1x{{[0-9]+}}x1xf32>

@@ -22,10 +22,6 @@ typedef struct Costing {
   MirageValue *map; // of mirage_ugraph_extract_custom; NULL where the graph has one kernel
 } Costing;
 
-double mirage__early_us(const MirageTarget *target) {
-  return target->compute_major >= 9 ? EARLY_SHARE * target->launch_us : 0;
-}
-
 static MirageCost cost_of(const CostKernel *kernel, const MirageTarget *target) {
   return (MirageCost){.present = true,
                       .kernels = 1,
@@ -86,7 +82,7 @@ static MirageStatus add_kernel(const Costing *costing, MirageNode custom, Mirage
   }
   if (total->kernels > 0 &&
       mirage__starts_early(&mirage_ugraph_node(costing->graph, custom).attrs->custom, costing->target))
-    cost.time_us -= mirage__early_us(costing->target);
+    cost.time_us -= EARLY_SHARE * costing->target->launch_us;
   total->kernels += cost.kernels;
   total->bytes += cost.bytes;
   total->flops += cost.flops;

@@ -15,8 +15,6 @@ void mirage__cost_memo_destroy(CostMemo *memo);
 bool mirage__cost_memo_find(CostMemo *memo, const MirageGraphHash *kernel, MirageCost *out_cost);
 void mirage__cost_memo_add(CostMemo *memo, const MirageGraphHash *kernel, const MirageCost *cost);
 
-/// What a kernel saves that starts while another of its program runs.
-double mirage__early_us(const MirageTarget *target);
 /// mirage_cost with a memo for `target`, or NULL.
 MirageStatus mirage__cost_graph(const MirageUGraph *graph, const MirageTarget *target, CostMemo *memo,
                                 const MirageDiag *diag, MirageCost *out_cost);

@@ -140,7 +140,6 @@ static bool may_follow(const Cut *cut, const Piece *piece) {
 
 // Fills layers[0 .. num_nodes]; a layer stays where it is once it is pruned, so cuts may point to those before.
 static MirageStatus find_cuts(const Cutter *cutter, Layer *layers) {
-  const double early_us = mirage__early_us(cutter->options->target);
   MIRAGE_TRY(add_cut(&layers[0], &(Cut){0}));
   for (uint32_t done = 0; done <= cutter->num_nodes; done++) {
     if (layers[done].num)
@@ -153,7 +152,7 @@ static MirageStatus find_cuts(const Cutter *cutter, Layer *layers) {
           continue;
         Cut next = {.done = operators_union(&cut->done, &piece->operators),
                     .pieces = cut->pieces + 1,
-                    .time_us = cut->time_us + piece->time_us - (cut->pieces ? early_us : 0),
+                    .time_us = cut->time_us + piece->time_us,
                     .which = cut->which + scattered_number(p + 1),
                     .searched = cut->searched || piece->searched,
                     .last = piece,
