@@ -107,9 +107,10 @@ void mirage__access_pitches(const MirageType *tensor, const MirageAccessAttrs *a
     out_pitch[d] = pitches[mirage_access_dim(access, d)];
 }
 
-static uint32_t first_pointer(const Emit *e) {
+uint32_t mirage__pointer_of(const Emit *e, MirageValue tensor) {
   MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
-  return mirage_ugraph_region(e->block.graph, custom.region).first_argument.index;
+  MirageRegionView body = mirage_ugraph_region(e->block.graph, custom.region);
+  return mirage__block_resolve(&e->block, tensor).index - body.first_argument.index;
 }
 
 Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const MirageType *tile, LLVMValueRef iteration) {
@@ -118,7 +119,7 @@ Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const Mirage
   int32_t load = view.op == MIRAGE_OP_LOAD ? e->block.values[view.first_result.index].load : -1;
   tensor = mirage__block_resolve(&e->block, tensor);
   Access access = {.tensor = emit_type(e, tensor), .tile = tile, .base = e->tensors[tensor.index], .fill = attrs->fill};
-  access.awaited = mirage__is_awaited(e, tensor.index - first_pointer(e));
+  access.awaited = mirage__is_awaited(e, mirage__pointer_of(e, tensor));
   access.stream = load >= 0 && e->block.loads[load].once && !access.awaited;
   uint32_t rank = access.tensor->rank;
   mirage__access_pitches(access.tensor, attrs, access.pitch);

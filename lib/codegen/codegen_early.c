@@ -84,13 +84,12 @@ static void begin_there(Emit *e, LLVMValueRef zero) {
 }
 
 static void prefetch(Emit *e) {
-  MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
-  uint32_t first = mirage_ugraph_region(e->block.graph, custom.region).first_argument.index, count = 0;
+  uint32_t count = 0;
   Lines lines[MIRAGE_MAX_LOADS];
   int64_t once = 0, blocks = mirage__resident_blocks(&e->block, e->target);
   for (uint32_t i = 0; i < e->block.num_loads; i++) {
     MirageValue tensor = mirage_ugraph_node(e->block.graph, e->block.loads[i].node).operands[0];
-    if (mirage__is_awaited(e, mirage__block_resolve(&e->block, tensor).index - first))
+    if (mirage__is_awaited(e, mirage__pointer_of(e, tensor)))
       continue;
     lines[count] = lines_of(e, &e->block.loads[i]);
     once += lines_of_tile(&lines[count++]);

@@ -14,11 +14,9 @@
 
 static MirageTensorMap describe(const Emit *e, const BlockLoad *load) {
   MirageNodeView view = mirage_ugraph_node(e->block.graph, load->node);
-  MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
-  MirageRegionView body = mirage_ugraph_region(e->block.graph, custom.region);
   MirageValue tensor = mirage__block_resolve(&e->block, view.operands[0]);
   const MirageType *type = emit_type(e, tensor), *tile = emit_type(e, view.first_result);
-  MirageTensorMap map = {.pointer = tensor.index - body.first_argument.index,
+  MirageTensorMap map = {.pointer = mirage__pointer_of(e, tensor),
                          .dtype = type->dtype,
                          .rank = type->rank,
                          .swizzle = tile->layout.swizzle};

@@ -260,6 +260,8 @@ typedef struct Access {
 } Access;
 /// `iteration` replaces that of the innermost loop around `node` (prefetching); NULL = the current one.
 Access mirage__access(Emit *e, MirageNode node, MirageValue tensor, const MirageType *tile, LLVMValueRef iteration);
+/// Which of the kernel's pointers a tensor is.
+uint32_t mirage__pointer_of(const Emit *e, MirageValue tensor);
 /// Bytes (of i4 half bytes) from one element to the next along each dimension that an access sees.
 void mirage__access_pitches(const MirageType *tensor, const MirageAccessAttrs *access, int64_t *out_pitch);
 LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMValueRef *index);

@@ -7,7 +7,7 @@
 //           planned by live ranges (plan.c). The kernels' own workspaces share one region behind them, whose counters
 //           each kernel leaves zero: kernels of one call run one after the other. A reshape is no kernel: its result
 //           lies where its operand does.
-// Overlap:  a kernel scheduled with dependent_launch may start before the one before it ends. The first never does:
+// Overlap:  a kernel that starts early (MirageLaunch) may do so before the one before it ends. The first never does:
 //           what runs before it on the stream is not ours, and may still be writing our inputs.
 #include "mirage/launch_plan.h"
 

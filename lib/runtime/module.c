@@ -324,8 +324,13 @@ static MirageStatus check_residence(const MirageDevice *device, const MirageLaun
       kernel, (long long)blocks, device->info.name, (long long)room);
 }
 
+// Whether a launch may be captured in a graph that starts before the one in front of it ends: drivers of CUDA 12.3 know such edges.
+static bool may_start_early(const MirageDeviceInfo *device) {
+  return device->driver_version >= 12030 && device->compute_major >= 9;
+}
+
 static MirageLaunchReady describe_launch(const Kernel *kernel, const MirageLaunchConfig *config,
-                                         int64_t cluster_blocks) {
+                                         const MirageDeviceInfo *device, int64_t cluster_blocks) {
   MirageLaunchReady ready = {.function = kernel->function,
                              .threads = (unsigned)config->threads,
                              .shared_bytes = (unsigned)config->shared_bytes};
@@ -338,7 +343,7 @@ static MirageLaunchReady describe_launch(const Kernel *kernel, const MirageLaunc
     attribute->value.cluster.y = (unsigned)config->cluster[1];
     attribute->value.cluster.z = (unsigned)config->cluster[2];
   }
-  if (config->dependent_launch) {
+  if (config->dependent_launch && may_start_early(device)) {
     CuLaunchAttribute *attribute = &ready.attributes[ready.num_attributes++];
     attribute->id = CU_LAUNCH_PROGRAMMATIC_SERIALIZATION;
     attribute->value.programmatic_serialization = 1;
@@ -360,7 +365,7 @@ MirageStatus mirage__launch_prepare(MirageModule *module, const MirageLaunchConf
   if (status == MIRAGE_OK)
     status = raise_limits(module->device, kernel, config, cluster_blocks, diag);
   if (status == MIRAGE_OK)
-    *out_ready = describe_launch(kernel, config, cluster_blocks);
+    *out_ready = describe_launch(kernel, config, &module->device->info, cluster_blocks);
   pthread_mutex_unlock(&module->lock);
   if (status == MIRAGE_OK && config->blocks_meet)
     status = check_residence(module->device, out_ready, config->kernel, cluster_blocks, diag);

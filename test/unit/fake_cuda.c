@@ -62,6 +62,7 @@ struct CuContextOpaque {
 #define HEALTHY                                                                                                        \
   {.num_devices = 1,                                                                                                   \
    .total_bytes = (size_t)1 << 30,                                                                                     \
+   .driver_version = 13000,                                                                                            \
    .compute_major = 9,                                                                                                 \
    .blocks_per_sm = 1,                                                                                                 \
    .max_threads = 1024,                                                                                                \
@@ -205,7 +206,7 @@ CuResult cuInit(unsigned flags) {
 
 CuResult cuDriverGetVersion(int *version) {
   ENTER();
-  *version = 13000;
+  *version = state.driver_version;
   return CU_SUCCESS;
 }
 

@@ -36,6 +36,7 @@ typedef struct FakeCuda {
   const char *failing, *hanging;         // the kernel that kernel_result is of (NULL = all); one that never ends
   unsigned hang_after;                   // that many launches of anything
   const char *compiler_log;              // what the compiler writes when cuModuleLoadDataEx is made to fail
+  int driver_version;                    // 13000 = 13.0
   int compute_major, max_threads;        // of the device; of every kernel
   int blocks_per_sm;                     // that fit
   float kernel_us;                       // what a launch adds to the clock that events read

@@ -270,6 +270,24 @@ static void test_launch(void **unused) {
   mirage_device_destroy(device);
 }
 
+// A driver before CUDA 12.3 knows no such edges in graphs, and a GPU before compute 9 no such kernels: both wait for each other.
+static void test_launch_early(void **unused) {
+  const int drivers[] = {12030, 12020, 13000}, majors[] = {9, 9, 8};
+  for (int i = 0; i < 3; i++) {
+    fake->num_launches = 0;
+    fake->driver_version = drivers[i];
+    fake->compute_major = majors[i];
+    MirageDevice *device = open_device();
+    MirageModule *module = load_module(device, "k 1\n");
+    MirageLaunchConfig config = {"k", {16, 1, 1}, {1, 1, 1}, 32, 4096, true, false, 0, NULL};
+    uint64_t pointer = 0x100;
+    assert_int_equal(mirage_module_launch(module, &config, 1, &pointer, NULL, NULL), MIRAGE_OK);
+    assert_int_equal(fake->launches[0].dependent, i == 0);
+    mirage_module_unload(module);
+    mirage_device_destroy(device);
+  }
+}
+
 // Below 48 KiB nothing is asked of the driver, and without cluster or dependence there is no attribute; above 8 blocks
 // in a cluster the driver must be asked.
 static void test_launch_attributes(void **unused) {
@@ -539,6 +557,7 @@ int main(void) {
       ON_FAKE(test_copy_failures),
       ON_FAKE(test_compiler_log),
       ON_FAKE(test_launch),
+      ON_FAKE(test_launch_early),
       ON_FAKE(test_launch_attributes),
       ON_FAKE(test_launch_without_clusters),
       ON_FAKE(test_launch_of_meeting_blocks),
