@@ -24,11 +24,7 @@ static int64_t slot_bytes(const MirageType *type) {
 
 // Blocks of this kernel that are resident at once whatever happens.
 static int64_t certain_blocks(const Emit *e, int32_t per_sm) {
-  int64_t blocks = mirage__block_cluster(&e->block);
-  if (blocks == 1 || !e->target->has_cluster)
-    return (int64_t)e->target->num_sms * per_sm;
-  // A cluster lies within a group of multiprocessors of unknown size: each may leave all but one of a cluster unused.
-  return (e->target->num_sms - e->target->num_sm_groups * (blocks - 1)) * per_sm;
+  return mirage__certain_sms(e->target, mirage__block_cluster(&e->block)) * per_sm;
 }
 
 static int32_t most_per_sm(const Emit *e) {

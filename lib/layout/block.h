@@ -335,6 +335,9 @@ MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const
 MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product);
 /// Blocks of a planned kernel that a multiprocessor is to hold at once.
 int32_t mirage__resident_blocks(const Block *block, const MirageTarget *target);
+/// Multiprocessors on which clusters of so many blocks find room for one block each, for certain: a cluster lies within a group
+/// of multiprocessors of unknown size, and each group may leave all but one of a cluster unused.
+int64_t mirage__certain_sms(const MirageTarget *target, int64_t cluster);
 /// Whether a planned kernel starts while the one before it runs, where there is one.
 bool mirage__starts_early(const MirageCustomAttrs *custom, const MirageTarget *target);
 /// Shared memory, at least the block's own, with which no multiprocessor takes more blocks than its share of the grid.

@@ -114,26 +114,49 @@ int32_t mirage__resident_blocks(const Block *block, const MirageTarget *target) 
   return (int32_t)blocks;
 }
 
-// Blocks that are launched, and the most of them that a multiprocessor has to take.
-static int64_t share_of(const MirageCustomAttrs *custom, const MirageTarget *target, double *out_blocks) {
-  int64_t grid[3];
+int64_t mirage__certain_sms(const MirageTarget *target, int64_t cluster) {
+  int64_t unused = cluster > 1 && target->has_cluster ? target->num_sm_groups * (cluster - 1) : 0;
+  return unused < target->num_sms ? target->num_sms - unused : 1;
+}
+
+// Multiprocessors on which they do where all groups are of about one size.
+static int64_t likely_sms(const MirageTarget *target, int64_t cluster) {
+  int64_t group = target->num_sm_groups > 0 ? target->num_sms / target->num_sm_groups : 0;
+  int64_t places = target->num_sm_groups * (group / cluster * cluster);
+  return cluster > 1 && target->has_cluster && places > 0 ? places : target->num_sms;
+}
+
+// Blocks that are launched; multiprocessors on which they find room; the most of them that one has to take.
+typedef struct Share {
+  double blocks, places;
+  int64_t each;
+} Share;
+
+static Share share_of(const MirageCustomAttrs *custom, const MirageTarget *target) {
+  int64_t grid[3], cluster = 1;
   mirage_custom_launch_grid(custom, grid);
-  *out_blocks = (double)grid[0] * (double)grid[1] * (double)grid[2];
-  return (int64_t)ceil(*out_blocks / target->num_sms);
+  for (int a = 0; a < 3; a++)
+    cluster *= custom->cluster[a];
+  Share share = {.blocks = (double)grid[0] * (double)grid[1] * (double)grid[2],
+                 .places = (double)likely_sms(target, cluster)};
+  share.each = (int64_t)ceil(share.blocks / share.places);
+  return share;
 }
 
 bool mirage__starts_early(const MirageCustomAttrs *custom, const MirageTarget *target) {
   MirageStart start = custom->schedule ? custom->schedule->start : MIRAGE_START_AUTO;
-  double blocks;
-  int64_t share = share_of(custom, target, &blocks);
+  Share share = share_of(custom, target);
   if (target->compute_major < 9 || start == MIRAGE_START_AFTER)
     return false;
-  return start == MIRAGE_START_EARLY || share == 1 || blocks >= FULL_WAVES * (double)(share * target->num_sms);
+  return start == MIRAGE_START_EARLY || share.each == 1 ||
+         share.blocks >= FULL_WAVES * share.places * (double)share.each;
 }
 
 int64_t mirage__spread_bytes(const Block *block, const MirageTarget *target) {
-  double blocks;
-  int64_t share = share_of(mirage__block_custom(block), target, &blocks), bytes = mirage__block_shared_bytes(block);
+  Share shares = share_of(mirage__block_custom(block), target);
+  int64_t share = shares.each, bytes = mirage__block_shared_bytes(block);
+  if (block->num_meetings > 0) // all may have to be there at once
+    share = (int64_t)ceil(shares.blocks / (double)mirage__certain_sms(target, mirage__block_cluster(block)));
   int64_t most = least(target->max_threads_per_sm / (32 * mirage__team_warps(&block->team)), MOST_RESIDENT);
   int64_t spread = target->shared_bytes_per_sm / (share + 1) / 128 * 128 - SYSTEM_BYTES + 128;
   return share >= most || spread < bytes || spread > target->shared_bytes_per_block ? bytes : spread;

@@ -1,5 +1,6 @@
 // test_starts.c - which kernels have ended when one starts early, and which operands may still be written.
 #include "codegen/starts.h"
+#include "layout/block.h"
 
 #include "block_graphs.h"
 #include <setjmp.h>
@@ -131,6 +132,31 @@ static void test_far_back(void **state) {
   mirage_ugraph_destroy(p.graph);
 }
 
+// A grid starts early by itself where multiprocessors have about as many of its blocks each.
+static void test_shares(void **state) {
+  const MirageTarget *h200 = mirage_target_find("h200"), *a100 = mirage_target_find("a100");
+  const struct {
+    int64_t blocks, cluster;
+    MirageStart start;
+    bool early;
+  } grids[] = {
+      {1, 1, MIRAGE_START_AUTO, true},      {132, 1, MIRAGE_START_AUTO, true},  {136, 1, MIRAGE_START_AUTO, false},
+      {188, 1, MIRAGE_START_AUTO, true},    {264, 1, MIRAGE_START_AUTO, true},  {136, 1, MIRAGE_START_EARLY, true},
+      {132, 1, MIRAGE_START_AFTER, false},  {128, 8, MIRAGE_START_AUTO, true},  {136, 8, MIRAGE_START_AUTO, false},
+      {100000, 1, MIRAGE_START_AUTO, true}, {12800, 8, MIRAGE_START_AUTO, true}};
+  for (size_t i = 0; i < sizeof grids / sizeof *grids; i++) {
+    MirageSchedule schedule = {.start = grids[i].start};
+    MirageCustomAttrs custom = {
+        .grid = {grids[i].blocks, 1, 1}, .cluster = {grids[i].cluster, 1, 1}, .schedule = &schedule};
+    assert_int_equal(mirage__starts_early(&custom, h200), grids[i].early);
+    assert_false(mirage__starts_early(&custom, a100));
+  }
+  assert_int_equal(mirage__certain_sms(h200, 1), 132);
+  assert_int_equal(mirage__certain_sms(h200, 8), 132 - 8 * 7);
+  assert_int_equal(mirage__certain_sms(h200, 64), 1);
+  assert_int_equal(mirage__certain_sms(a100, 8), a100->num_sms); // which has none
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_chain),
@@ -139,6 +165,7 @@ int main(void) {
       cmocka_unit_test(test_one_settled_one_not),
       cmocka_unit_test(test_behind_one_that_starts_after),
       cmocka_unit_test(test_far_back),
+      cmocka_unit_test(test_shares),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
