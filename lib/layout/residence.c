@@ -27,7 +27,7 @@ enum {
   MOST_RESIDENT = 16,
   SYSTEM_BYTES = 1024 // of shared memory, for each block
 };
-static const double FULL_WAVES = 0.6; // of the places on all multiprocessors, where a grid is more than one for each
+static const double full_waves = 0.6; // of the places on all multiprocessors, where a grid is more than one for each
 
 // Elements that a loop accumulates in products.
 static int64_t summed_elements(const Block *block, int32_t loop) {
@@ -149,7 +149,7 @@ bool mirage__starts_early(const MirageCustomAttrs *custom, const MirageTarget *t
   if (target->compute_major < 9 || start == MIRAGE_START_AFTER)
     return false;
   return start == MIRAGE_START_EARLY || share.each == 1 ||
-         share.blocks >= FULL_WAVES * share.places * (double)share.each;
+         share.blocks >= full_waves * share.places * (double)share.each;
 }
 
 int64_t mirage__spread_bytes(const Block *block, const MirageTarget *target) {
