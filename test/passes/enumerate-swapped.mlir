@@ -23,10 +23,41 @@ mirage_kernel.graph @few(%x: tensor<32x2560xf16>, %w: tensor<2560x9728xf16>) -> 
   return %y : tensor<32x9728xf16>
 }
 
+// A single row, which walks no axis, is the first of eight, and so is what is made of it; the residual stays one row.
+// CHECK-LABEL: graph @row_0(
+// CHECK: schedule <warps = {{.*}}swap = true, roles = [producer
+// CHECK: load {{.*}}tiles = [8]} : tensor<1x4096xf16> -> !mirage_block.tile<8x{{[0-9]+}}xf16, shared
+// CHECK: load {{.*}} : tensor<1x14336xf16> -> !mirage_block.tile<1x128xf16
+// CHECK: store {{.*}}tiles = [8]} : !mirage_block.tile<8x128xf32, register>, tensor<1x14336xf16>
+mirage_kernel.graph @row(%x: tensor<1x4096xf16>, %w: tensor<4096x14336xf16>, %r: tensor<1x14336xf16>) -> tensor<1x14336xf16> {
+  %p = matmul %x, %w : tensor<1x4096xf16>, tensor<4096x14336xf16>
+  %y = add %p, %r : tensor<1x14336xf16>, tensor<1x14336xf16>
+  return %y : tensor<1x14336xf16>
+}
+
+// Not where weights are computed in the loop; and what would divide by the zeros of rows that are not there has a kernel of its own.
+// CHECK-LABEL: graph @scaled(
+// CHECK-NOT: swap = true
+// CHECK-LABEL: graph @inverse_0(
+// CHECK: [[product:%.*]] = custom {{.*}}swap = true
+// CHECK-NOT: div
+// CHECK: }
+// CHECK: div %arg2, [[product]] : tensor<1x14336xf16>
 // CHECK-LABEL: graph @slabs(
 // CHECK: graph @slabs_0(
 // CHECK-NOT: swap = true
 // CHECK: graph @slabs_1(
+mirage_kernel.graph @scaled(%x: tensor<1x4096xf16>, %w: tensor<4096x14336xi8>, %s: tensor<1x14336xf16>) -> tensor<1x14336xf16> {
+  %c = cast %w : tensor<4096x14336xi8> -> tensor<4096x14336xf16>
+  %v = mul %c, %s : tensor<4096x14336xf16>, tensor<1x14336xf16>
+  %y = matmul %x, %v : tensor<1x4096xf16>, tensor<4096x14336xf16>
+  return %y : tensor<1x14336xf16>
+}
+mirage_kernel.graph @inverse(%x: tensor<1x4096xf16>, %w: tensor<4096x14336xf16>, %r: tensor<1x14336xf16>) -> tensor<1x14336xf16> {
+  %p = matmul %x, %w : tensor<1x4096xf16>, tensor<4096x14336xf16>
+  %y = div %r, %p : tensor<1x14336xf16>, tensor<1x14336xf16>
+  return %y : tensor<1x14336xf16>
+}
 mirage_kernel.graph @slabs(%x: tensor<64x2560xf16>, %w: tensor<2560x9728xf16>) -> tensor<64x9728xf16> {
   %y = matmul %x, %w : tensor<64x2560xf16>, tensor<2560x9728xf16>
   return %y : tensor<64x9728xf16>

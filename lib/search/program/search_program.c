@@ -262,6 +262,25 @@ static MirageStatus find_places(SearchProgram *program) {
   return MIRAGE_OK;
 }
 
+static bool multiplies_one_row(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
+    const MirageType *type = mirage_ugraph_type(graph, node.first_result);
+    if (node.op == MIRAGE_OP_MATMUL && type->shape[type->rank - 2] == 1)
+      return true;
+  }
+  return false;
+}
+
+static void add_one_row(SearchProgram *program) {
+  uint8_t axis = (uint8_t)program->num_axes;
+  if (axis == SEARCH_MAX_AXES || !multiplies_one_row(program->graph))
+    return;
+  program->axes[axis] = (SearchAxis){.extent = 1, .output = true, .tied = axis};
+  program->one_row = program->num_axes++;
+}
+
 static MirageStatus find_axes(AxisFinder *finder) {
   MirageRegionView body = mirage_ugraph_region(finder->graph, mirage_ugraph_body(finder->graph));
   for (uint32_t i = 0; i < body.num_nodes; i++)
@@ -274,6 +293,7 @@ static MirageStatus find_axes(AxisFinder *finder) {
       program->axes[program->dims[output.index][d]].output = true;
   }
   tie_axes(program);
+  add_one_row(program);
   return find_places(program);
 }
 

@@ -7,7 +7,7 @@
 // tiles of 48; tails are masked where that is neutral (search_tails.c), and only exact divisions are tried elsewhere.
 // All are scored by the cost model without building a graph. Each split of the loop's axis is a task.
 #include "search/cost/cost_kernel.h"
-#include "search/schedule/search_leading.h"
+#include "search/schedule/search_rows.h"
 #include "search/schedule/search_tails.h"
 #include <math.h>
 #include <stdio.h>
@@ -72,31 +72,6 @@ static uint64_t find_rounded(const SearchProgram *program, const SearchStructure
     rounded |= (uint64_t)!exact << axis;
   }
   return rounded;
-}
-
-// In the loop, or before it for what may lead to it.
-static bool is_loaded(const SearchStructure *structure, uint32_t index, bool leads) {
-  const SearchNode *node = &structure->nodes[index];
-  if (node->op == MIRAGE_OP_TRANSPOSE && !leads)
-    node = &structure->nodes[node->a];
-  return node->op == MIRAGE_OP_LOAD && (leads ? node->stage == SEARCH_BEFORE : mirage__search_is_inside(node->stage));
-}
-
-// The axis of the rows of all products; 0: they have different ones, or not all multiply what the loop loads, or what leads to it does.
-static uint32_t find_row_axis(const SearchStructure *structure) {
-  uint32_t found = 0;
-  for (uint32_t i = 0; i < structure->num_nodes; i++) {
-    const SearchNode *node = &structure->nodes[i];
-    if (node->op != MIRAGE_OP_MATMUL)
-      continue;
-    uint32_t axis = mirage__search_axis_of(node->dims[SEARCH_RANK - 2]);
-    bool leads = node->stage == SEARCH_BEFORE;
-    if ((found && found != axis) || axis == structure->loop_axis || !is_loaded(structure, node->a, leads) ||
-        !is_loaded(structure, node->b, leads))
-      return 0;
-    found = axis;
-  }
-  return found;
 }
 
 // The tile of `parts` parts of each of `outer`; 0: by division. Whole instructions are worth two thirds more elements,
@@ -345,8 +320,8 @@ void mirage__search_reference_schedule(const SearchProgram *program, const Searc
 void mirage__search_score(const SearchProgram *program, const MirageSearchOptions *options,
                           SearchStructure *structure) {
   SearchSchedule schedule;
+  mirage__search_find_rows(program, structure);
   structure->rounded = find_rounded(program, structure);
-  structure->row_axis = find_row_axis(structure);
   structure->score_us = INFINITY;
   for (int64_t columns = REFERENCE_COLUMNS; columns > 0 && !isfinite(structure->score_us); columns /= 4) {
     mirage__search_reference_schedule(program, structure, columns, &schedule);
@@ -509,22 +484,6 @@ static void keep_split(Scheduler *scheduler, SearchSchedule *schedule, int64_t b
     keep_schedule(scheduler, schedule);
   else
     keep_combined(scheduler, schedule, blocks);
-}
-
-bool mirage__search_may_swap(const SearchProgram *program, const SearchStructure *structure, const MirageTarget *target,
-                             const SearchSchedule *schedule) {
-  uint8_t axis = (uint8_t)structure->row_axis;
-  if (!axis || !target->has_wgmma)
-    return false;
-  SearchSchedule straight = *schedule, swapped = *schedule;
-  straight.swapped = false, swapped.swapped = true;
-  for (uint32_t i = 0; i < structure->num_nodes; i++)
-    if (structure->nodes[i].op == MIRAGE_OP_MATMUL && structure->nodes[i].stage == SEARCH_BEFORE &&
-        !mirage__search_is_leading(program, structure, &swapped, i))
-      return false;
-  int64_t rows = mirage__search_tile_extent(program, structure, &straight, axis);
-  int64_t eights = mirage__search_tile_extent(program, structure, &swapped, axis);
-  return eights % ALIGNED == 0 && (rows % WARPGROUP_ROWS || eights != rows);
 }
 
 static void choose(Scheduler *scheduler, uint32_t index, uint32_t num_split, int64_t blocks, SearchSchedule *schedule) {
