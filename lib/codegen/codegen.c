@@ -77,6 +77,8 @@ static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, 
     blocks = mirage__rows_ahead_blocks(&e->block.items, e->shared_bytes, e->target);
   else if (!blocks && mirage__masked_blocks(&e->block, e->target) > 1)
     blocks = mirage__masked_blocks(&e->block, e->target);
+  else if (!blocks && mirage__rows_beside(&e->block.items, e->block_threads, e->target) > 1)
+    blocks = mirage__rows_beside(&e->block.items, e->block_threads, e->target);
   if (blocks) {
     snprintf(text, sizeof text, "%d", blocks);
     add_function_attribute(&e->gpu, "nvvm.minctasm", text);

@@ -259,12 +259,18 @@ static bool take_in_turn(int64_t rows, int64_t columns, RowLoads loads, int32_t 
   return true;
 }
 
+// Threads without a piece are left out: 1792 pieces are four each of 14 warps, as they would be of 16.
+static int32_t busy_warps(int64_t columns, int32_t warps) {
+  int64_t pieces = columns / width_for(columns, 32 * warps), each = ceil_div(pieces, 32 * warps);
+  return (int32_t)ceil_div(pieces, 32 * each);
+}
+
 static bool take_whole_rows(int64_t rows, int64_t columns, RowLoads loads, int32_t asked, ThreadRows *out_items,
                             int32_t *out_warps) {
-  *out_warps = asked ? asked : choose_warps(columns, loads.beside);
+  *out_warps = asked ? asked : busy_warps(columns, choose_warps(columns, loads.beside));
   if (take_at_once(rows, columns, loads, *out_warps, out_items))
     return true;
-  *out_warps = asked ? asked : choose_warps(columns, 0);
+  *out_warps = asked ? asked : busy_warps(columns, choose_warps(columns, 0));
   return take_at_once(rows, columns, loads, *out_warps, out_items);
 }
 
@@ -283,6 +289,13 @@ bool mirage__rows_in_threads(int64_t rows, int64_t columns, RowLoads loads, int3
   }
   count_registers(out_items, loads);
   return fits;
+}
+
+int32_t mirage__rows_beside(const ThreadRows *items, int32_t threads, const MirageTarget *target) {
+  enum { ROOMY = 96 }; // registers that no such block uses up
+  int64_t most = target->registers_per_sm / (2 * threads);
+  bool two = items->on && !items->ahead && 2 * threads <= target->max_threads_per_sm && most < ROOMY;
+  return two && items->registers > 0 && items->registers + OTHERS <= most ? 2 : 1;
 }
 
 int32_t mirage__thread_turns(const ThreadRows *items) {

@@ -21,10 +21,16 @@ import tempfile
 HERE = pathlib.Path(__file__).resolve().parent
 
 
+def written_today(text):
+    """A module of an earlier version as it is written today: where kernels start early, the planner says."""
+    return re.sub(r"dependent_launch = \w+, |,? ?dependent_launch = \w+", "", text)
+
+
 def predictions(tool, module, target):
     """What the model says of each candidate, by name."""
-    command = [str(tool), str(module), f"--mirage-layout=target={target}"]
-    text = subprocess.run(command, check=True, capture_output=True, text=True).stdout
+    command = [str(tool), "-", f"--mirage-layout=target={target}"]
+    text = written_today(module.read_text())
+    text = subprocess.run(command, check=True, input=text, capture_output=True, text=True).stdout
     found = {}
     for graph in re.split(r"(?=mirage_kernel\.graph @)", text)[1:]:
         cost = re.search(r"time_us = ([0-9.e+-]+)", graph)

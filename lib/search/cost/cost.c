@@ -115,6 +115,9 @@ static const double long_rows_share = 0.97;    // of the multiprocessors, that c
 static const double long_rows_saturate = 0.95; // of the multiprocessors, at work, saturate device memory
 static const double more_members =
     0.25; // longer for each doubling of a cluster beyond two (H100, layer norm of 64 x 128256: 17.7, 20.9, 25.0 us)
+static const double late_share = 0.25; // of a block, that the last ones of many end after the others
+static const double turn_loss =
+    0.015; // longer for each doubling of the turns of a block (H100, rows of 14336, 1 to 64 turns)
 static const double long_rows_loss = 0.05;    // of the units that are not the bottleneck
 static const double first_cache_bytes = 24e3; // beside which there is no shared memory left
 static const double next_rows_us = 0.3;       // of which nothing else hides, where another follows
@@ -652,9 +655,14 @@ static double passes_us(const CostKernel *kernel, const MirageTarget *target) {
 
 // Rows that wait in shared memory: device memory is busy from the first turn's copies to the last turn's stores, but where all
 // that a multiprocessor has come is computed. Blocks that meet again wait until what they stored has reached L2.
+static double rounds_of(const CostKernel *kernel, double slots) {
+  double rounds = kernel->blocks / slots;
+  return kernel->cluster > 1 || rounds <= 1 ? ceil(rounds) : rounds + late_share;
+}
+
 static double rows_ahead_us(const CostKernel *kernel, double meeting_us, const MirageTarget *target) {
   const Occupancy o = occupy(kernel, target);
-  double slots = long_rows_slots(kernel, o.resident, target), rounds = ceil(kernel->blocks / slots);
+  double slots = long_rows_slots(kernel, o.resident, target), rounds = rounds_of(kernel, slots);
   double busy = fmin(kernel->blocks, slots) / o.resident, spread = fmin(1, busy / target->num_sms);
   double share = fmin(1, spread / long_rows_saturate) * kernel->blocks / (rounds * fmin(kernel->blocks, slots));
   double turns = kernel->turns * rounds, seen = kernel->turns > 1 || o.resident > 1 ? seen_share : 1;
@@ -673,7 +681,7 @@ static double rows_ahead_us(const CostKernel *kernel, double meeting_us, const M
     sum += units[i];
   }
   double passes = reads ? 0 : seen * passes_us(kernel, target) * turns * o.resident;
-  double crowded = 1 + more_members * fmax(0, log2(fmax(1, kernel->cluster)) - 1);
+  double crowded = 1 + more_members * fmax(0, log2(fmax(1, kernel->cluster)) - 1) + turn_loss * log2(kernel->turns);
   return (longest + long_rows_loss * (sum - longest) + latency_us + passes) * crowded;
 }
 
