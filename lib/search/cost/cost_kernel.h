@@ -32,6 +32,7 @@ typedef struct CostKernel {
   double matmul_flops;     // in whole 16x8x16 instructions
   double again_bytes;      // of tensors, for each block that loads them and is no neighbour in x of the first
   double operand_bytes;    // that warpgroups read from shared memory to multiply
+  double broken_products;  // whose tiles are more than a line of 128 bytes deep and no whole number of them
   double fma_flops;        // element-wise and reductions
   double converted;        // elements that are cast from a stored type, of all loads
   double special;          // exponentials, roots, divisions

@@ -396,6 +396,7 @@ static uint64_t amounts_of(const ScheduleWalk *walk) {
                             k->box_excess,
                             k->stored_elements,
                             k->least_rows,
+                            k->broken_products,
                             k->iterations,
                             k->iteration_bytes,
                             g->shared_bytes,
