@@ -55,6 +55,7 @@ void mirage__init_channels(Emit *e) {
   if (!e->block.num_mbarriers)
     return;
   LLVMBasicBlockRef join = mirage__begin_if(e, mirage__equals(e, e->thread, 0));
+  mirage__prefetch_maps(e);
   for (int32_t c = 0; c < e->block.num_channels; c++) {
     init_mbarriers(e, &e->block.channels[c], &e->block.channels[c].full);
     init_mbarriers(e, &e->block.channels[c], &e->block.channels[c].free);

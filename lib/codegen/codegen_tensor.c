@@ -98,13 +98,23 @@ static LLVMValueRef first_row(Emit *e, const BlockLoad *load, const Sharers *sha
   return none;
 }
 
+static LLVMValueRef map_number(Emit *e, unsigned number) {
+  MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
+  unsigned pointers = custom.num_operands + custom.num_results + (e->workspace_bytes > 0);
+  return mirage__gpu_tensor_map(&e->gpu, pointers + number);
+}
+
+void mirage__prefetch_maps(Emit *e) {
+  unsigned maps = mirage__block_count_maps(&e->block, e->block.loads + e->block.num_loads);
+  for (unsigned i = 0; i < maps; i++)
+    GPU(&e->gpu, PREFETCH_MAP, map_number(e, i));
+}
+
 static void tensor_copies(Emit *e, const BlockLoad *load, const Access *access, LLVMValueRef copy,
                           LLVMValueRef mbarrier) {
   const MirageType *tile = access->tile;
-  MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
-  uint32_t pointers = custom.num_operands + custom.num_results + (e->workspace_bytes > 0), rank = tile->rank;
-  LLVMValueRef map = mirage__gpu_tensor_map(&e->gpu, pointers + mirage__block_count_maps(&e->block, load)),
-               coordinates[MIRAGE_MAP_RANK], mine;
+  uint32_t rank = tile->rank;
+  LLVMValueRef map = map_number(e, mirage__block_count_maps(&e->block, load)), coordinates[MIRAGE_MAP_RANK], mine;
   Sharers sharers = {NULL, NULL};
   if (load->multicast)
     sharers = sharers_of(e, load->node);

@@ -340,6 +340,8 @@ void mirage__issue_copy(Emit *e, const BlockLoad *load, LLVMValueRef iteration, 
                         LLVMValueRef mbarrier);
 /// All maps, mirage__block_count_maps.
 void mirage__tensor_maps(const Emit *e, MirageTensorMap *maps);
+/// Asks for all of them, so that the first copies need not wait for what names their tensors. For one thread.
+void mirage__prefetch_maps(Emit *e);
 
 // codegen_dequant.c
 /// 32-bit registers that hold `columns` neighbouring elements of a row, as they lie in memory.

@@ -94,6 +94,7 @@ static void emu_FENCE_ASYNC_SHARED(uint32_t op) {
 static void emu_BULK_COPY(uint32_t op, uint64_t to, uint64_t from, uint32_t bytes, uint64_t mbarrier) {
   mirage__bulk_copy(machine(), op, to, from, bytes, mbarrier);
 }
+static void emu_PREFETCH_MAP(uint32_t op, uint64_t map) { (void)op, (void)map; }
 static void emu_PREFETCH(uint32_t op, uint64_t address) { mirage__memory_global(machine(), op, address, 1, 1, false); }
 static void multicast(uint32_t op, uint64_t to, uint64_t map, uint64_t mbarrier, uint32_t rank,
                       const int32_t *coordinates, uint32_t blocks) {
