@@ -59,15 +59,16 @@ void mirage__plan_forget(MirageUGraph *graph, MirageNode custom, const MirageDia
   if (!plan)
     return;
   bool holds = mirage_ugraph_plan_holds(graph, custom);
-  if (holds)
+  if (holds) {
     mirage_ugraph_set_schedule(graph, custom, plan->asked);
-  if (holds && plan->paired)
-    mirage_ugraph_set_cluster(graph, custom, (int64_t[]){1, 1, 1});
-  else
+    if (plan->paired)
+      mirage_ugraph_set_cluster(graph, custom, (int64_t[]){1, 1, 1});
+  } else {
     mirage_diag_emit(
         diag, MIRAGE_SEVERITY_REMARK, mirage_ugraph_node(graph, custom).loc,
         "layout: the kernel was changed since it was planned: what its schedule and tiles say now is taken "
         "as asked for");
+  }
   uint32_t count;
   MirageValue first = mirage_ugraph_kernel_values(graph, custom, &count);
   for (uint32_t i = 0; i < count; i++) {
