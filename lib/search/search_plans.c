@@ -222,14 +222,25 @@ static MirageStatus run_plans(Search *search, uint32_t first, const MirageDiag *
   return MIRAGE_OK;
 }
 
+// Whether rows are long and few: a block for each leaves multiprocessors idle, and where rows are taken whole no blocks share one.
+static bool leaves_idle(const Search *search, uint32_t row_axis) {
+  enum { LONG_ROW = 16384 };
+  const SearchProgram *program = &search->program;
+  double blocks = 1;
+  for (uint32_t axis = 1; axis < program->num_axes; axis++)
+    if (search_axis_is_parallel(&program->axes[axis]))
+      blocks *= (double)program->axes[axis].extent;
+  return program->axes[row_axis].extent >= LONG_ROW && 2 * blocks <= search->options.target->num_sms;
+}
+
 // Where no block holds what one loop asks for: one loop more.
 static MirageStatus search_longer(Search *search, const MirageDiag *diag, MirageSearchResult *result) {
   const SearchProgram *program = &search->program;
   uint32_t first = search->num_plans;
   for (uint32_t axis = 1; axis < program->num_axes; axis++) {
-    bool row = search_axis_is_row(&program->axes[axis]);
+    bool row = search_axis_is_row(&program->axes[axis]), tried = row && leaves_idle(search, axis);
     uint32_t loops = row ? 3 : 2;
-    if ((row || search_axis_is_loop(&program->axes[axis])) && loops <= search->options.max_loops)
+    if (!tried && (row || search_axis_is_loop(&program->axes[axis])) && loops <= search->options.max_loops)
       add_plan(search, axis, loops);
   }
   MIRAGE_TRY(run_plans(search, first, diag, &result->funnel));
@@ -238,7 +249,7 @@ static MirageStatus search_longer(Search *search, const MirageDiag *diag, Mirage
   return choose_candidates(search, result);
 }
 
-// Rows are held whole, or walked twice.
+// Rows are held whole, or walked twice; or once more, where that divides them among blocks.
 static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageSearchResult *result) {
   const SearchProgram *program = &search->program;
   add_plan(search, 0, 0);
@@ -247,8 +258,9 @@ static MirageStatus search_plans(Search *search, const MirageDiag *diag, MirageS
       add_plan(search, axis, 1);
   search->share = search->num_plans;
   for (uint32_t axis = 1; axis < program->num_axes; axis++)
-    if (search_axis_is_row(&program->axes[axis]) && search->options.max_loops > 1)
-      add_plan(search, axis, 2);
+    for (uint32_t loops = 2; search_axis_is_row(&program->axes[axis]) && loops <= search->options.max_loops; loops++)
+      if (loops == 2 || leaves_idle(search, axis))
+        add_plan(search, axis, loops);
   if (!search->part.piece)
     mirage__search_phase(search->part.monitor, MIRAGE_PHASE_PLANS, search->num_plans);
   result->funnel.exhausted = true;

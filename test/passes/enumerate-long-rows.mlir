@@ -28,3 +28,19 @@ mirage_kernel.graph @million(%x: tensor<1x1000000xf16>) -> tensor<1x1000000xf16>
   %y = softmax %x {dim = 1} : tensor<1x1000000xf16>
   return %y : tensor<1x1000000xf16>
 }
+
+// Long rows that are few are shared by blocks also where one would hold them, by those that come out even: a norm that walks its
+// rows three times, in 29 parts of 1733 columns each; 16 blocks, which were all there was, take twice as long. Rows of 64 have blocks enough.
+// CHECK-LABEL: graph @few_0(
+// CHECK: grid [4, 29] :
+// CHECK-COUNT-2: grid_sum
+// CHECK-LABEL: graph @enough_0(
+// CHECK-NEXT: grid [64] :
+mirage_kernel.graph @few(%x: tensor<16x50257xbf16>, %g: tensor<50257xbf16>, %b: tensor<50257xbf16>) -> tensor<16x50257xbf16> {
+  %y = layer_norm %x, %g, %b {eps = 1.0e-05} : tensor<16x50257xbf16>, tensor<50257xbf16>, tensor<50257xbf16>
+  return %y : tensor<16x50257xbf16>
+}
+mirage_kernel.graph @enough(%x: tensor<64x50257xbf16>, %g: tensor<50257xbf16>, %b: tensor<50257xbf16>) -> tensor<64x50257xbf16> {
+  %y = layer_norm %x, %g, %b {eps = 1.0e-05} : tensor<64x50257xbf16>, tensor<50257xbf16>, tensor<50257xbf16>
+  return %y : tensor<64x50257xbf16>
+}
