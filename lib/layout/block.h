@@ -249,6 +249,10 @@ void mirage__block_reads(const Block *block, BlockRead read, void *user);
 
 // ------------------------------------------------------------------------------------------------ actors and channels
 
+/// Stages of a loop at most, and what a producer keeps on its way to a multiprocessor (H100, 128 x 4096 x 4096: 18.3 us with 100 KB of
+/// room, 14.7 with 160).
+enum { MIRAGE_MOST_STAGES = 8, MIRAGE_FED_BYTES = 128 * 1024 };
+
 /// Warps of a block, all actors together; of those who compute a tile together; groups of such, each with tiles of its own.
 int32_t mirage__team_warps(const Team *team);
 int32_t mirage__team_workers(const Team *team);

@@ -10,10 +10,8 @@
 enum {
   PRODUCED_STAGES = 4,
   SHORT_LEAD = 2, // iterations
-  MOST_STAGES = 8,
-  MOST_LEVELS = 3 * MOST_STAGES,
+  MOST_LEVELS = 3 * MIRAGE_MOST_STAGES,
   BYTES_IN_FLIGHT = 64 * 1024,
-  FED_IN_FLIGHT = 128 * 1024, // by a producer (H100, 128 x 4096 x 4096: 18.3 us with 100 KB of room, 14.7 with 160)
   RLIMIT = 200000
 };
 
@@ -48,7 +46,7 @@ static int32_t wanted_stages(Plan *plan, const Items *items, int64_t in_flight) 
     int64_t bytes = 0;
     for (uint32_t i = 0; i < items->count; i++)
       bytes += items->items[i].loop == l ? bytes_of(plan, &items->items[i], 0) : 0;
-    while (bytes > 0 && want < MOST_STAGES && (want - 1) * bytes < in_flight)
+    while (bytes > 0 && want < MIRAGE_MOST_STAGES && (want - 1) * bytes < in_flight)
       want++;
   }
   return want;
@@ -69,8 +67,8 @@ static Levels levels_of(Plan *plan, Items *items) {
   set_stages(plan, 1);
   for (uint32_t i = 0; i < items->count; i++)
     items->items[i].copies = mirage__copies_of(plan, items->items[i].value, &items->items[i].loop);
-  int64_t fed = mirage__has_producer(&plan->block.team) ? FED_IN_FLIGHT : BYTES_IN_FLIGHT;
-  int32_t want = in_turn ? MOST_STAGES : wanted_stages(plan, items, alone ? fed : BYTES_IN_FLIGHT / 2);
+  int64_t fed = mirage__has_producer(&plan->block.team) ? MIRAGE_FED_BYTES : BYTES_IN_FLIGHT;
+  int32_t want = in_turn ? MIRAGE_MOST_STAGES : wanted_stages(plan, items, alone ? fed : BYTES_IN_FLIGHT / 2);
   Levels levels = {0};
   int32_t least = mirage__least_stages(&plan->block);
   if (!alone && least == 1) // a block that multiplies ahead takes the registers of two

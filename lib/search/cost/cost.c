@@ -14,7 +14,6 @@ enum {
   INSTRUCTION_N = 8,
   INSTRUCTION_BYTES = 32, // of the contraction
   MAX_STAGES = 4,
-  MOST_FED_STAGES = 8,
   NARROW_BYTES = 4,
   SLAB = 64,
   SLAB_COLUMNS = 256,
@@ -24,7 +23,6 @@ enum {
 // Fitted to measured candidates of many programs on an H200 (test/bench/README.md), starting from what each stands for.
 static const double saturating_share = 0.45; // of the multiprocessors, busy, saturate device memory
 static const double most_bytes = 64 * 1024;  // in flight on a multiprocessor: more gain nothing
-static const double fed_bytes = 128 * 1024;  // the same of a block that a producer feeds
 static const double latency_us = 1.7;        // of a load under load: bytes in flight = rate * latency
 static const double block_us =
     0.5; // prologue and epilogue that nothing hides, of each wave beyond the first (launch_us)
@@ -41,18 +39,17 @@ static const double paired_us = 1.5;   // of a pair that shares copies: it begin
 static const double end_bytes_per_us = 300e3; // that such a block writes, and reads outside loops
 static const double late_us = 1.1;            // it waits for what it reads outside loops
 static const double beside_loss = 0.54;       // of begin and end, where blocks beside it multiply
-static const double broken_loss =
-    0.035; // longer by tiles 48 and 96 deep than by 64 and 128 (H100, 40 pairs, -6 to 14 per cent)
-static const double produced_loss = 0.05;  // share of the units that are not the bottleneck
-static const double arrival_us = 0.7;      // of a tile out of L2, from its copy's issue to its first bytes
-static const double port_share = 2.5;      // of L2's rate, times multiprocessors, that one takes
-static const double box_rate = 1.13;       // of L2's rate, for boxes that the copy engine brings
-static const double line_us = 0.96e-3;     // a row of such a box, of 128 bytes,
-static const double short_row_us = 1.8e-3; // or of fewer: of 64 and 32 bytes alike (H100),
-static const double torn_row_us = 2.7e-3;  // or of one that begins in the midst of a line of L2,
-static const double shared_box = 0.65;     // and what it takes of that where a pair shares the copy,
-static const double short_row_loss = 0.3;  // which also take longer a byte
-static const double shared_flops = 33;     // of a multiprocessor, in the time of a byte of shared memory
+static const double broken_loss = 0.035;      // by tiles 48 and 96 deep beside 64 and 128 (H100, 40 pairs: -6 to 14 %)
+static const double produced_loss = 0.05;     // share of the units that are not the bottleneck
+static const double arrival_us = 0.7;         // of a tile out of L2, from its copy's issue to its first bytes
+static const double port_share = 2.5;         // of L2's rate, times multiprocessors, that one takes
+static const double box_rate = 1.13;          // of L2's rate, for boxes that the copy engine brings
+static const double line_us = 0.96e-3;        // a row of such a box, of 128 bytes,
+static const double short_row_us = 1.8e-3;    // or of fewer: of 64 and 32 bytes alike (H100),
+static const double torn_row_us = 2.7e-3;     // or of one that begins in the midst of a line of L2,
+static const double shared_box = 0.65;        // and what it takes of that where a pair shares the copy,
+static const double short_row_loss = 0.3;     // which also take longer a byte
+static const double shared_flops = 33;        // of a multiprocessor, in the time of a byte of shared memory
 static const double half_ahead = 0.56; // stages ahead where there are two: products run on and still read the other one
 static const double through_l2 = 0.25; // of the time of copies out of L2, while it fills from device memory
 static const double crowded_loss = 0.45;       // of the time by which shared memory takes longer than the matrix unit
@@ -556,8 +553,8 @@ static double ends_us(const CostKernel *kernel, double tiles, const MirageTarget
 // Stages of a loop that a producer feeds, as a plan gives them (lib/layout/fit.c).
 static double fed_stages(const CostKernel *kernel, const MirageTarget *target) {
   double room = floor(target->shared_bytes_per_sm / fmax(1, kernel->beside * kernel->iteration_bytes));
-  double fed = kernel->beside > 1 ? 0 : 1 + ceil(fed_bytes / fmax(1, kernel->iteration_bytes));
-  return fmin(room, fmax(MAX_STAGES, fmin(MOST_FED_STAGES, fed)));
+  double fed = kernel->beside > 1 ? 0 : 1 + ceil(MIRAGE_FED_BYTES / fmax(1, kernel->iteration_bytes));
+  return fmin(room, fmax(MAX_STAGES, fmin(MIRAGE_MOST_STAGES, fed)));
 }
 
 // Iterations of which a block's copies are under way: those that have a stage, but for the one that is read.
