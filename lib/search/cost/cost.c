@@ -114,10 +114,9 @@ static const double long_rows_share = 0.97;    // of the multiprocessors, that c
 static const double long_rows_saturate = 0.95; // of the multiprocessors, at work, saturate device memory
 static const double more_members =
     0.25; // longer for each doubling of a cluster beyond two (H100, layer norm of 64 x 128256: 17.7, 20.9, 25.0 us)
-static const double late_share = 0.25; // of a block, that the last ones of many end after the others
-static const double turn_loss =
-    0.015; // longer for each doubling of the turns of a block (H100, rows of 14336, 1 to 64 turns)
-static const double long_rows_loss = 0.05;    // of the units that are not the bottleneck
+static const double late_share = 0.25;     // of a block, that the last ones of many end after the others
+static const double turn_loss = 0.015;     // for each doubling of a block's turns (H100, rows of 14336, 1 to 64 turns)
+static const double long_rows_loss = 0.05; // of the units that are not the bottleneck
 static const double first_cache_bytes = 24e3; // beside which there is no shared memory left
 static const double next_rows_us = 0.3;       // of which nothing else hides, where another follows
 static const double few_turns = 3;        // turns of a multiprocessor, of those of all its blocks, that nothing hides,

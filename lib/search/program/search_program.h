@@ -40,9 +40,8 @@ typedef struct SearchProgram {
   MirageUGraph *graph;              // expanded; owned
   SearchAxis axes[SEARCH_MAX_AXES]; // [0] is the unit axis: extent 1, never split
   uint32_t num_axes;                // including axis 0
-  uint32_t
-      one_row; // an axis that no value walks, of extent 1: of the row of products that have one (search_rows.c); 0 = none do
-  uint8_t (*dims)[SEARCH_RANK]; // axis of each dimension, by value id of `graph`; owned
+  uint32_t one_row;                 // the axis of single rows of products, which no value walks; 0 = there are none
+  uint8_t (*dims)[SEARCH_RANK];     // axis of each dimension, by value id of `graph`; owned
   double constants[SEARCH_MAX_CONSTANTS];
   uint32_t num_constants;
   bool uses[MIRAGE_NUM_OPS];       // operators of the expanded program

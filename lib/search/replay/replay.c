@@ -14,6 +14,7 @@
 #include "search/block/search_options.h"
 #include "search/pieces/search_pieces.h"
 #include "search/replay/replay_internal.h"
+#include "search/schedule/search_rows.h"
 #include "search/schedule/search_schedule.h"
 #include "search/views/search_dots.h"
 #include "search/views/search_views.h"

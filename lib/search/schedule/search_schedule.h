@@ -55,10 +55,6 @@ MirageStatus mirage__search_schedules(const SearchProgram *program, const Search
                                       const MirageSearchOptions *options, SearchPool *pool, uint32_t max,
                                       SearchCandidate *out_best, uint32_t *out_num, uint64_t *in_out_scheduled);
 
-/// Whether products may be tried with their operands swapped: where rows, as they are, are no slabs of a warpgroup's
-/// instruction, or only since many are added.
-bool mirage__search_may_swap(const SearchProgram *program, const SearchStructure *structure, const MirageTarget *target,
-                             const SearchSchedule *schedule);
 /// Whether `padded` makes a difference.
 bool mirage__search_may_pad(const SearchProgram *program, const SearchStructure *structure);
 /// Builds the µGraph of a structure at the program's real shapes.
