@@ -126,7 +126,7 @@ def Kernel_LaunchAttr : Kernel_Attr<"Launch", "launch"> {
   }];
   let parameters = (ins StringRefParameter<"entry name in the PTX">:$kernel, "int32_t":$threads,
                         I32Member<0, "dynamic shared memory">:$shared_bytes,
-                        DefaultValuedParameter<"int64_t", "0", "device memory, zero before the first launch and after each">:$workspace_bytes,
+                        DefaultValuedParameter<"int64_t", "0", "device memory of its own, zero before the first launch">:$workspace_bytes,
                         DefaultValuedParameter<"bool", "false", "it may start before the kernel before it has ended, and waits for that by itself">:$starts_early,
                         ListOf<"::mirage::kernel::TensorMapAttr", "one per tensor copy, parameters behind the pointers">:$maps);
   let assemblyFormat = "`<` struct(params) `>`";

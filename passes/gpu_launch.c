@@ -212,7 +212,7 @@ static void give_results(const MirageCallSite *site, const MirageIr *ir, const T
 
 static int64_t round_up(int64_t value, int64_t multiple) { return (value + multiple - 1) / multiple * multiple; }
 
-// Intermediates, then the kernels' own workspaces, whose counters begin as zero. Without either, no value.
+// Intermediates, then the kernels' own workspaces, which begin as zero. Without either, no value.
 static MlirValue make_workspace(const MirageCallSite *site, MirageIr *ir) {
   int64_t bytes = (int64_t)site->plan->workspace_bytes, zeroed = (int64_t)site->plan->zeroed_bytes;
   if (bytes == 0)
@@ -220,8 +220,7 @@ static MlirValue make_workspace(const MirageCallSite *site, MirageIr *ir) {
   MlirValue workspace = mirage__ir_alloc(ir, mirage__ir_bytes_type(ir, round_up(bytes, 4), 8));
   if (zeroed == 0)
     return workspace;
-  int64_t counters = zeroed < MIRAGE_WORKSPACE_COUNTERS ? zeroed : MIRAGE_WORKSPACE_COUNTERS;
-  MlirType type = mirage__ir_bytes_type(ir, round_up(counters, 4) / 4, 32);
+  MlirType type = mirage__ir_bytes_type(ir, round_up(zeroed, 4) / 4, 32);
   MlirValue operands[] = {workspace, mirage__ir_index(ir, bytes - zeroed)};
   MirageIrOp view = {
       .name = "memref.view", .num_operands = 2, .operands = operands, .num_results = 1, .results = &type};

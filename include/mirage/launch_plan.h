@@ -47,9 +47,8 @@ typedef struct MirageLaunchPlan {
   MirageSource *sources; // of the pointers of all kernels, one after the other
   MirageTensorMap *maps; // of all kernels; `pointer` counts the kernel's own pointers
   MirageOutputCopy *copies;
-  size_t workspace_bytes; // of intermediates, then of the kernels' own workspaces, which share one region:
-  size_t zeroed_bytes;    // the last of it, whose first MIRAGE_WORKSPACE_COUNTERS bytes are zero before a
-                          // first launch and after each
+  size_t workspace_bytes; // of intermediates, then of the kernels' own workspaces:
+  size_t zeroed_bytes;    // the last of it, zero before the first launch and written by nobody else between launches
 } MirageLaunchPlan;
 
 /// Plans the launches of a lowered graph. Pair with deinit, also after a failure.

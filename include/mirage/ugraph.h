@@ -290,8 +290,8 @@ typedef struct MirageTensorMap {
   int32_t swizzle;
 } MirageTensorMap;
 
-/// The first bytes of a kernel's workspace, if it has one, count blocks: zero before the first launch, zero again after
-/// each. The others may hold anything. So kernels that run one after the other may share a workspace.
+/// A kernel's workspace, if it has one, is zero before its first launch, and its own: what a launch leaves there the next one
+/// counts on. The first bytes count blocks, and are zero again after each launch.
 enum { MIRAGE_WORKSPACE_COUNTERS = 32768 };
 
 /// What lowering found out: how to launch the kernel that a custom node became.

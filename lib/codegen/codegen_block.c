@@ -424,6 +424,12 @@ static void emit_tiles(Emit *e, MirageRegion body) {
   mirage__end_tiles(e, &tiles);
 }
 
+// Without roles.
+static void emit_all(Emit *e, MirageRegion body) {
+  mirage__enter_words(e);
+  emit_tiles(e, body);
+}
+
 void mirage__emit_block(Emit *e) {
   MirageRegion body = mirage_ugraph_node(e->block.graph, e->block.custom).region;
   mirage__init_channels(e);
@@ -436,7 +442,7 @@ void mirage__emit_block(Emit *e) {
   else if (mirage__has_producer(&e->block.team))
     mirage__emit_roles(e, body);
   else
-    emit_tiles(e, body);
+    emit_all(e, body);
   if (mirage__block_multicasts(e))
     mirage__cluster_meet(e); // nobody leaves while others still signal its mbarriers
 }

@@ -71,10 +71,20 @@ void mirage__emit_collective(Emit *e, MirageNode node) {
   e->gpu.op = node.index;
 }
 
+static int32_t last_end_of_words(const Emit *e) {
+  int32_t last = -1;
+  for (int32_t i = 0; i < e->block.num_meetings; i++)
+    if (e->meetings[i].words && e->meetings[i].plan->end > last)
+      last = e->meetings[i].plan->end;
+  return last;
+}
+
 void mirage__end_step(Emit *e, int32_t step) {
   for (int32_t i = 0; i < e->block.num_meetings; i++)
     if (e->meetings[i].plan->cluster && e->meetings[i].plan->end == step)
       mirage__cluster_barrier(e); // nobody overwrites what it published, or leaves, while others still read it
+  if (e->epochs && step == last_end_of_words(e))
+    mirage__leave_words(e);
 }
 
 // ---------------------------------------------------------------------------------------------------------- elements
@@ -120,7 +130,8 @@ void mirage__gather(Emit *e, MirageValue value, const LLVMValueRef *index, uint3
   for (uint32_t i = 0; i < width; i++)
     out[i] = NULL;
   // The first members come before the loop, so that earlier results that all of them need are known inside it.
-  int64_t first = m->members <= UNROLL ? m->members : (m->members - 1) % UNROLL + 1;
+  // Words are few, and all of them are under way at once.
+  int64_t first = m->members <= UNROLL || m->words ? m->members : (m->members - 1) % UNROLL + 1;
   for (int64_t i = 0; i < first; i++)
     add_member(e, &collective, gpu_i32(&e->gpu, i), index, width, out);
   if (first < m->members)

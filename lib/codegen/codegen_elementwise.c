@@ -34,13 +34,14 @@ static bool recall(const Emit *e, MirageValue value, uint32_t rank, const LLVMVa
   return false;
 }
 
-static void remember(Emit *e, MirageValue value, uint32_t rank, const LLVMValueRef *index, uint32_t width,
+static void remember(Emit *e, MirageValue value, bool leaf, uint32_t rank, const LLVMValueRef *index, uint32_t width,
                      const LLVMValueRef *out) {
   if (e->num_memo == MAX_MEMO)
     return;
   Memo *memo = &e->memo[e->num_memo++];
   memo->value = value.index;
   memo->width = width;
+  memo->leaf = leaf;
   memo->member = member_of(e, value);
   memcpy(memo->index, index, rank * sizeof *index);
   memcpy(memo->out, out, width * sizeof *out);
@@ -55,7 +56,7 @@ bool mirage__is_remembered(Emit *e, MirageValue value, const LLVMValueRef *index
 void mirage__remember_element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width,
                               const LLVMValueRef *values) {
   value = mirage__block_resolve(&e->block, value);
-  remember(e, value, emit_type(e, value)->rank, index, width, values);
+  remember(e, value, false, emit_type(e, value)->rank, index, width, values);
 }
 
 void mirage__broadcast_index(Emit *e, const MirageType *from, const MirageType *to, const LLVMValueRef *index,
@@ -403,14 +404,15 @@ void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint
   }
   if (recall(e, value, type->rank, index, width, out))
     return;
-  if (!mirage__read_leaf(e, value, index, width, out)) {
+  bool leaf = mirage__read_leaf(e, value, index, width, out);
+  if (!leaf) {
     const CellPlace *cell = e->cell;
     if (!mirage__in_cells(e, value)) // whatever it reads, it reads in an order of its own
       e->cell = NULL;
     evaluate(e, value, type, index, width, out);
     e->cell = cell;
   }
-  remember(e, value, type->rank, index, width, out);
+  remember(e, value, leaf, type->rank, index, width, out);
 }
 
 LLVMValueRef mirage__element1(Emit *e, MirageValue value, const LLVMValueRef *index) {

@@ -27,6 +27,7 @@ typedef struct WriteJob {
   MirageDType dtype;
   uint32_t width;
   CellAddress address;
+  GlobalStore store;
   void *user;
   int32_t columns;          // units of a row
   LLVMValueRef words[QUAD]; // of the last units: this lane's two elements of each
@@ -51,7 +52,7 @@ static Group group_of(int32_t columns, int32_t column, int32_t most) {
 static void write_at(Emit *e, const WriteJob *job, LLVMValueRef mine, const LLVMValueRef *index, LLVMValueRef value) {
   LLVMValueRef valid, address = job->address(e, index, &valid, job->user);
   LLVMBasicBlockRef join = mirage__begin_if(e, mirage__and(e, mine, valid));
-  mirage__gpu_store_global(&e->gpu, value, address);
+  job->store(&e->gpu, value, address);
   mirage__end_if(e, join);
 }
 
@@ -255,10 +256,16 @@ bool mirage__cells_in_quads(Emit *e, const MirageType *tile, CellBody body, void
 }
 
 void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t width, CellAddress address,
-                         void *user) {
+                         GlobalStore store, void *user) {
   const MirageType *tile = emit_type(e, mirage__block_resolve(&e->block, from));
   int32_t columns = mirage__partition_columns(&e->block.partition, tile);
-  WriteJob job = {.from = from, .dtype = dtype, .width = width, .address = address, .user = user, .columns = columns};
+  WriteJob job = {.from = from,
+                  .dtype = dtype,
+                  .width = width,
+                  .address = address,
+                  .store = store,
+                  .user = user,
+                  .columns = columns};
   const QuadWork work = {tile, read_only, write_quad, &job, QUADS_AHEAD, (int32_t)width / 2};
   bool exchanged = mirage_dtype_bytes(dtype) == 2 && width > 2 && has_units(e, tile);
   if (exchanged && reads_late(e, from))

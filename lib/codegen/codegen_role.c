@@ -135,6 +135,9 @@ void mirage__emit_roles(Emit *e, MirageRegion body) {
   mirage__forget_elements(e);
   set_registers(e, ACTOR_CONSUMER);
   become_workers(e);
+  mirage__enter_words(e);
+  for (int32_t i = 0; i < e->block.num_meetings; i++)
+    mirage__clear_slots(e, &e->meetings[i]);
   Tiles tiles = mirage__begin_tiles(e);
   mirage__emit_region(e, body);
   mirage__end_tiles(e, &tiles);

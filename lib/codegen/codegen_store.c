@@ -47,7 +47,7 @@ static void store_item(Emit *e, LLVMValueRef item, void *user) {
   item = mirage__add(e, job->first, item);
   LLVMBasicBlockRef inside = mirage__begin_if(e, job->end ? mirage__less_than(e, item, job->end) : NULL);
   mirage__item_index(e, job->tile, job->width, item, index);
-  mirage__element(e, job->from, index, job->width, values);
+  mirage__awaited_element(e, job->from, index, job->width, values);
   LLVMBasicBlockRef join = mirage__begin_if(e, mirage__access_valid(e, &job->access, index));
   mirage__gpu_store_global(&e->gpu, mirage__pack(e, values, job->width, job->access.tensor->dtype),
                            mirage__access_address(e, &job->access, index));
@@ -82,7 +82,8 @@ static void store_cells(Emit *e, StoreJob *job, MirageValue staged, LLVMValueRef
   if (staged.index)
     mirage__store_staged(e, job->from, staged, &job->access);
   else
-    mirage__cells_write(e, job->from, job->access.tensor->dtype, job->access.width, cell_address, &job->access);
+    mirage__cells_write(e, job->from, job->access.tensor->dtype, job->access.width, cell_address,
+                        mirage__gpu_store_global, &job->access);
   mirage__end_if(e, join);
 }
 
@@ -114,7 +115,7 @@ static void materialize_item(Emit *e, LLVMValueRef item, void *user) {
   StoreJob *job = user;
   LLVMValueRef index[MIRAGE_MAX_RANK], values[MAX_WIDTH];
   mirage__item_index(e, job->tile, job->width, item, index);
-  mirage__element(e, job->from, index, job->width, values);
+  mirage__awaited_element(e, job->from, index, job->width, values);
   mirage__tile_store(e, job->to, NULL, index, job->width, values);
 }
 

@@ -24,10 +24,18 @@ typedef struct Hazard {
 
 typedef struct Memo {
   uint32_t value, width;
+  bool leaf; // of a meeting: what another block published
   LLVMValueRef member;
   LLVMValueRef index[MIRAGE_MAX_RANK];
   LLVMValueRef out[MAX_WIDTH];
 } Memo;
+
+enum { MOST_AWAITED = 512 };
+/// Words that were asked for, and are there if they are not zero.
+typedef struct Awaited {
+  uint32_t count;
+  LLVMValueRef words[MOST_AWAITED];
+} Awaited;
 
 typedef struct LoopState {
   LLVMValueRef iteration; // i32, of the iteration being emitted, counted from the first that is run
@@ -70,7 +78,8 @@ typedef struct Meeting {
   LLVMValueRef member, group;   // of this block
   LLVMValueRef rank0;           // cluster: rank of the group's first member
   int64_t rank_of[MAX_CLUSTER]; // cluster: rank of each member less rank0
-  int64_t copies;               // grid: of each counter and slot; 2 inside loops
+  bool words;                   // grid: which are their own signals (codegen_words.c)
+  int64_t copies;               // grid: of each counter and slot; 2 inside loops, and of words
   int64_t counters, *slots;     // grid: bytes of the workspace where its counters begin, and the slots of each leaf
 } Meeting;
 
@@ -92,6 +101,9 @@ typedef struct Emit {
   int32_t barrier;       // number of the barrier among them: 0 = of the block
   int64_t shared_bytes;
   int64_t workspace_bytes, num_counters; // for meetings of the grid; 0 without any
+  int64_t epochs;                        // bytes of the workspace before the blocks' epochs; 0 without words
+  LLVMValueRef epoch;                    // launches before this one
+  Awaited *awaited;                      // what the item at hand has read; NULL where nobody waits
   int32_t blocks_per_sm;                 // that must be resident at once; 0 = one is enough
   LLVMBasicBlockRef entry;               // variables go here
   LLVMValueRef thread, lane, warp, block_id[3], shared, workspace;
@@ -522,6 +534,8 @@ void mirage__cells_to_buffer(Emit *e, MirageValue from, MirageValue to);
 void mirage__cells_mirror(Emit *e, MirageValue value);
 /// Where in device memory the element at `index` goes, and whether it does (NULL = always).
 typedef LLVMValueRef (*CellAddress)(Emit *e, const LLVMValueRef *index, LLVMValueRef *out_valid, void *user);
+/// How a value goes to device memory: mirage__gpu_store_global or mirage__words_store.
+typedef void (*GlobalStore)(const MirageGpu *gpu, LLVMValueRef value, LLVMValueRef address);
 // codegen_quads.c
 /// Two neighbours, as a vector, that were read for the quad at hand, or are from now on; NULL: it does not read them.
 LLVMValueRef mirage__quad_read(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width);
@@ -530,7 +544,8 @@ LLVMValueRef mirage__quad_read(Emit *e, const Access *access, const LLVMValueRef
 bool mirage__cells_in_quads(Emit *e, const MirageType *tile, CellBody body, void *user);
 /// Writes a value that is evaluated in cells to device memory as elements of type `dtype`. `width` neighbours, at a
 /// multiple of width, are neighbours there, aligned, and all valid or all not; 16 bytes of them at most.
-void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t width, CellAddress address, void *user);
+void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t width, CellAddress address,
+                         GlobalStore store, void *user);
 // codegen_staged.c
 /// Stores a tile that is evaluated in cells through shared memory (lib/layout/staging.c); `staged` is the resident value.
 void mirage__store_staged(Emit *e, MirageValue from, MirageValue staged, const Access *access);
@@ -553,8 +568,27 @@ bool mirage__read_leaf(Emit *e, MirageValue value, const LLVMValueRef *index, ui
 // codegen_grid.c
 void mirage__prepare_grid_meeting(Emit *e, Meeting *m);
 void mirage__grid_meet(Emit *e, const Meeting *m);
+/// Makes this block's slots zero for the next launch, where words are signals: while workers wait for their first tiles, or, where
+/// they copy these themselves, while what they published is on its way.
+void mirage__clear_slots(Emit *e, const Meeting *m);
 void mirage__read_grid_leaf(Emit *e, const Meeting *m, uint32_t leaf, const LLVMValueRef *index, uint32_t width,
                             LLVMValueRef *out);
+// codegen_words.c
+/// Sets aside the blocks' epochs, behind what the workspace has; once for all meetings.
+void mirage__prepare_words(Emit *e);
+/// The workers read the block's epoch when they begin, and count on at the end of the last meeting.
+void mirage__enter_words(Emit *e);
+void mirage__leave_words(Emit *e);
+/// Which copy of the slots is this launch's, or the next one's: 0 or 1.
+LLVMValueRef mirage__words_copy(Emit *e, bool other);
+void mirage__clear_words(Emit *e, LLVMValueRef slot, int64_t bytes);
+/// Stores a number, or a vector of some, of f32, of pairs of f16 or bf16, or of such bits: 4, 8 or 16 bytes.
+void mirage__words_store(const MirageGpu *gpu, LLVMValueRef value, LLVMValueRef address);
+/// Reads what mirage__words_store wrote, as `type`. Only within the following.
+LLVMValueRef mirage__words_load(Emit *e, LLVMTypeRef type, uint32_t bytes, LLVMValueRef address);
+/// As mirage__element; where words are read, waits until all are there.
+void mirage__awaited_element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out);
+
 // codegen_cluster.c
 void mirage__prepare_cluster_meeting(Emit *e, Meeting *m);
 void mirage__cluster_barrier(Emit *e);

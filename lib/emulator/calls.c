@@ -366,6 +366,54 @@ static uint32_t emu_LD_ACQUIRE(uint32_t op, uint64_t address) {
   return value;
 }
 
+// Words that are their own signals: zero is one that is not there yet. A thread that finds one missing where it began to
+// look, with nothing written in between, waits.
+static void store_words(uint32_t op, uint64_t address, uint32_t count, const uint32_t *words) {
+  memcpy(mirage__memory_words(machine(), op, address, 4 * count, true), words, 4 * (size_t)count);
+}
+static bool is_missing(const uint32_t *words, uint32_t count) {
+  for (uint32_t i = 0; i < count; i++)
+    if (words[i] == 0)
+      return true;
+  return false;
+}
+static void load_words(uint32_t op, uint64_t address, uint32_t count, uint32_t *out) {
+  Machine *m = machine();
+  Fibre *self = m->self;
+  const uint32_t *words = mirage__memory_words(m, op, address, 4 * count, false);
+  if (is_missing(words, count) && self->poll_address == address && self->poll_progress == m->progress) {
+    self->where = "words of device memory";
+    self->op = op;
+    mirage__machine_poll(m);
+  }
+  memcpy(out, words, 4 * (size_t)count);
+  if (is_missing(words, count) && (self->poll_progress != m->progress || !self->poll_address)) {
+    self->poll_address = address;
+    self->poll_progress = m->progress;
+  }
+}
+static uint32_t emu_LD_EPOCH(uint32_t op, uint64_t address) {
+  Machine *m = machine();
+  const uint32_t *word = mirage__memory_flag(m, op, address, false);
+  if (m->order)
+    mirage__order_epoch(m, op, word);
+  return *word;
+}
+static void emu_ST_WORDS_4(uint32_t op, uint64_t address, uint32_t a) { store_words(op, address, 1, &a); }
+static void emu_ST_WORDS_8(uint32_t op, uint64_t address, uint32_t a, uint32_t b) {
+  store_words(op, address, 2, (uint32_t[]){a, b});
+}
+static void emu_ST_WORDS_16(uint32_t op, uint64_t address, uint32_t a, uint32_t b, uint32_t c, uint32_t d) {
+  store_words(op, address, 4, (uint32_t[]){a, b, c, d});
+}
+static uint32_t emu_LD_WORDS_4(uint32_t op, uint64_t address) {
+  uint32_t word;
+  load_words(op, address, 1, &word);
+  return word;
+}
+static void emu_LD_WORDS_8(uint32_t op, uint64_t address, uint32_t *out) { load_words(op, address, 2, out); }
+static void emu_LD_WORDS_16(uint32_t op, uint64_t address, uint32_t *out) { load_words(op, address, 4, out); }
+
 // Two f8E4M3FN as f16: shifted to an f16's exponent they are that f16 divided by 2^8.
 static uint32_t f16_of_e4m3(uint32_t byte) {
   uint32_t sign = (byte & 0x80) << 8, magnitude = byte & 0x7f;

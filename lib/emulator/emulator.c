@@ -2,8 +2,8 @@
 //
 // Call order:  create (copy, canonicalize, plan, generate, compile)  ->  run*  ->  destroy.
 // Memory:      each kernel-level value has its own buffer; results start as NaN, and must have been written entirely
-//              when their kernel ends. Kernels share one workspace, whose counters each must leave zero, as the runtime
-//              has it.
+//              when their kernel ends. Each kernel has a workspace of its own, zero before the first run and as the last
+//              one left it from then on, as the runtime has it.
 #include "mirage/emulator.h"
 
 #include "codegen/starts.h"
@@ -17,6 +17,7 @@
 typedef struct Kernel {
   MirageNode node;
   void (*entry)(const uint64_t *pointers);
+  uint8_t *workspace; // or NULL
 } Kernel;
 
 struct MirageEmulation {
@@ -91,6 +92,9 @@ static MirageStatus find_kernels(MirageEmulation *emulation, const MirageDiag *d
     Kernel *kernel = &emulation->kernels[emulation->num_kernels++];
     kernel->node = body.nodes[i];
     MIRAGE_TRY(mirage__jit_find(emulation->jit, node.attrs->custom.launch->kernel, diag, &kernel->entry));
+    size_t bytes = (size_t)node.attrs->custom.launch->workspace_bytes;
+    if (bytes > 0 && !(kernel->workspace = calloc(bytes, 1)))
+      return no_memory(diag);
   }
   return MIRAGE_OK;
 }
@@ -146,8 +150,19 @@ void mirage_emulation_destroy(MirageEmulation *emulation) {
   mirage__jit_destroy(emulation->jit);
   mirage_ugraph_destroy(emulation->graph);
   free(emulation->operators);
+  for (uint32_t k = 0; k < emulation->num_kernels; k++)
+    free(emulation->kernels[k].workspace);
   free(emulation->kernels);
   free(emulation);
+}
+
+// A kernel that broke a rule may have left anything.
+static void clear_workspaces(MirageEmulation *emulation) {
+  for (uint32_t k = 0; k < emulation->num_kernels; k++) {
+    MirageNodeView node = mirage_ugraph_node(emulation->graph, emulation->kernels[k].node);
+    if (emulation->kernels[k].workspace)
+      memset(emulation->kernels[k].workspace, 0, (size_t)node.attrs->custom.launch->workspace_bytes);
+  }
 }
 
 // ------------------------------------------------------------------------------------------------------------- running
@@ -160,8 +175,6 @@ typedef struct Run {
   bool *produced;   // by value id: by a kernel, not an input
   MirageNode *kernels;
   KernelStart *starts; // of each
-  uint8_t *workspace;
-  int64_t workspace_bytes;
 } Run;
 
 static uint64_t value_bytes(const Run *run, uint32_t value) {
@@ -198,11 +211,8 @@ static MirageStatus fill_buffers(Run *run, const MirageNodeView *node, Launch *l
     *buffer = (Buffer){.kind = "result", .number = i, .writable = true, .awaited = early};
     MIRAGE_TRY(add_result(run, node->first_result.index + i, buffer++));
   }
-  if (run->workspace_bytes > MIRAGE_WORKSPACE_COUNTERS) // what another kernel left there
-    memset(run->workspace + MIRAGE_WORKSPACE_COUNTERS, 0xff,
-           (size_t)(run->workspace_bytes - MIRAGE_WORKSPACE_COUNTERS));
   if (launch->num_buffers > node->num_operands + node->num_results)
-    *buffer = (Buffer){.data = run->workspace,
+    *buffer = (Buffer){.data = run->emulation->kernels[index].workspace,
                        .bytes = (uint64_t)node->attrs->custom.launch->workspace_bytes,
                        .kind = "workspace",
                        .writable = true,
@@ -252,15 +262,12 @@ static MirageStatus run_kernels(Run *run, const void *const *inputs, void *const
     MirageNodeView node = mirage_ugraph_node(graph, run->emulation->kernels[k].node);
     run->kernels[k] = run->emulation->kernels[k].node;
     run->starts[k].early = k > 0 && node.attrs->custom.launch->starts_early;
-    if (node.attrs->custom.launch->workspace_bytes > run->workspace_bytes)
-      run->workspace_bytes = node.attrs->custom.launch->workspace_bytes;
   }
   mirage__kernel_starts(graph, run->kernels, kernels, run->starts);
   uint32_t values = mirage_ugraph_num_values(graph) + 1;
   run->values = calloc(values, sizeof *run->values);
   run->produced = calloc(values, sizeof *run->produced);
-  run->workspace = calloc((size_t)run->workspace_bytes + 1, 1);
-  if (!run->values || !run->produced || !run->workspace)
+  if (!run->values || !run->produced)
     return no_memory(run->diag);
   for (uint32_t i = 0; i < mirage_ugraph_num_inputs(graph); i++)
     run->values[mirage_ugraph_get_input(graph, i).index] = (uint8_t *)inputs[i]; // read only: operands are not writable
@@ -284,7 +291,8 @@ MirageStatus mirage_emulation_run(MirageEmulation *emulation, MirageCopyTime cop
   free(run.produced);
   free(run.kernels);
   free(run.starts);
-  free(run.workspace);
+  if (status != MIRAGE_OK)
+    clear_workspaces(emulation);
   return status;
 }
 

@@ -65,6 +65,17 @@ uint32_t *mirage__memory_flag(Machine *m, uint32_t op, uint64_t address, bool wr
   return (uint32_t *)(void *)(buffer->data + offset);
 }
 
+void *mirage__memory_words(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, bool write) {
+  uint64_t offset;
+  const Buffer *buffer = find_buffer(m, op, address, bytes, bytes, write, &offset);
+  if (write && buffer->writer)
+    note_writer(m, op, buffer, offset, bytes);
+  if (m->order && buffer == m->workspace)
+    mirage__order_words(m, op, buffer->data + offset, bytes, write);
+  m->progress += write;
+  return buffer->data + offset;
+}
+
 // ------------------------------------------------------------------------------------------------------ shared memory
 
 // Own shared memory, or that of a block of the cluster: (rank + 1) << 32 above the base (calls.c, MAP_RANK).

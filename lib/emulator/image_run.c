@@ -110,14 +110,12 @@ static MirageStatus begin_result(const Call *call, Buffer *buffer) {
   return MIRAGE_OK;
 }
 
-// Counters are zero before a launch; the rest may hold anything, and so holds NaN.
+// Counters are zero before a launch; the rest is as the last one left it.
 static MirageStatus begin_workspace(const Call *call, const Buffer *buffer) {
   for (uint64_t i = 0; i < buffer->bytes && i < MIRAGE_WORKSPACE_COUNTERS; i++)
     if (buffer->data[i])
       return mirage_diag_fail(call->diag, NULL, MIRAGE_FAULT, "launch: %s: byte %llu of the workspace is not zero",
                               call->kernel->name, (unsigned long long)i);
-  if (buffer->bytes > MIRAGE_WORKSPACE_COUNTERS)
-    memset(buffer->data + MIRAGE_WORKSPACE_COUNTERS, 0xff, buffer->bytes - MIRAGE_WORKSPACE_COUNTERS);
   return MIRAGE_OK;
 }
 

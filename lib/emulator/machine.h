@@ -134,6 +134,7 @@ typedef struct Granule {
   bool pending;                   // destination of a copy under way
   bool async;                     // written by the async proxy
   bool mbarrier;                  // not for plain accesses
+  bool word;                      // of the workspace: written as a signal of its own
 } Granule;
 enum { WORKSPACE_GRANULE = 2 };
 
@@ -310,6 +311,8 @@ void mirage__trace_land(const Access *access, const Ground *ground, uint32_t fir
 void *mirage__memory_global(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, uint32_t alignment, bool write);
 /// A word by which blocks wait for each other: checked as the above, but its accesses are what orders others.
 uint32_t *mirage__memory_flag(Machine *m, uint32_t op, uint64_t address, bool write);
+/// Words that are signals of their own, at a multiple of their size.
+void *mirage__memory_words(Machine *m, uint32_t op, uint64_t address, uint32_t bytes, bool write);
 const void *mirage__memory_shared_read(Machine *m, uint32_t op, uint64_t address, uint32_t bytes);
 void *mirage__memory_shared_write(Machine *m, uint32_t op, uint64_t address, uint32_t bytes);
 /// The same on behalf of `lane`. A 16-byte row read for all lanes; what lies beyond its first element may be unwritten
@@ -377,6 +380,10 @@ void mirage__order_release(Machine *m, uint64_t address);
 void mirage__order_acquire(Machine *m, uint64_t address);
 /// A plain access to the workspace, at `data` in its buffer.
 void mirage__order_access(Machine *m, uint32_t op, const void *data, uint32_t bytes, bool write);
+/// A word of it that an earlier launch left is read.
+void mirage__order_epoch(Machine *m, uint32_t op, const void *data);
+/// An access to words of it that are signals of their own.
+void mirage__order_words(Machine *m, uint32_t op, const void *data, uint32_t bytes, bool write);
 
 // ----------------------------------------------------------------------------------------------------- warp.c offers
 

@@ -236,19 +236,55 @@ static void derive_kind(Derive *d, Kind kind, int32_t loop) {
     number_mbarriers(d, channel);
 }
 
+// Whether a value's words can be signals of their own: numbers of which none is needed that a word of zero stands for, and
+// whole words in every row.
+static bool fills_words(const Block *block, MirageValue value) {
+  const MirageType *type = &block->types[value.index];
+  if (type->dtype == MIRAGE_F32)
+    return true;
+  return (type->dtype == MIRAGE_F16 || type->dtype == MIRAGE_BF16) && type->rank > 0 &&
+         type->shape[type->rank - 1] % 2 == 0;
+}
+
+// Every look at words moves all that a thread needs, and they have room in its registers: so they are few, and of all
+// blocks not more than L2 gives in a fraction of a microsecond. (test/bench/README.md, "Words, and parts in 16 bits")
+static bool are_few(const Block *block, const BlockMeeting *meeting) {
+  enum { ITEM = 8, MOST_WORDS = 80, MOST_BYTES = 512 << 10 };
+  const int64_t *grid = mirage__block_custom(block)->grid;
+  double members = 1, words = 0, bytes = 0;
+  for (int a = 0; a < 3; a++)
+    members *= meeting->axes[a] ? (double)grid[a] : 1;
+  for (uint32_t i = 0; i < meeting->num_leaves; i++) {
+    const MirageType *type = &block->types[meeting->leaves[i].index];
+    int64_t row = type->rank ? type->shape[type->rank - 1] : 1;
+    words += (double)(((row < ITEM ? row : ITEM) * mirage_dtype_bytes(type->dtype) + 3) / 4);
+    bytes += (double)mirage_type_bytes(type);
+  }
+  return members * words <= MOST_WORDS && bytes * mirage__block_grid(block) <= MOST_BYTES;
+}
+
+static SignalKind signal_of_meeting(const Block *block, const BlockMeeting *meeting) {
+  if (meeting->cluster)
+    return SIGNAL_CLUSTER;
+  bool words = meeting->loop < 0 && are_few(block, meeting);
+  for (uint32_t i = 0; i < meeting->num_leaves; i++)
+    words &= fills_words(block, meeting->leaves[i]);
+  return words ? SIGNAL_WORDS : SIGNAL_FLAG;
+}
+
 static void derive_meeting(Derive *d, BlockMeeting *meeting) {
-  SignalKind signal = meeting->cluster ? SIGNAL_CLUSTER : SIGNAL_FLAG;
+  SignalKind signal = signal_of_meeting(d->block, meeting);
   meeting->channel = d->block->num_channels;
-  d->block->channels[d->block->num_channels++] =
-      (Channel){.values = meeting->leaves,
-                .num_values = meeting->num_leaves,
-                .from = d->workers,
-                .to = d->workers,
-                .loop = meeting->loop,
-                .place = meeting->cluster ? PLACE_PEER : PLACE_DEVICE,
-                .stages = meeting->cluster || meeting->loop < 0 ? 1 : 2, // in turn: codegen_grid.c
-                .full.kind = signal,
-                .free.kind = signal};
+  d->block->channels[d->block->num_channels++] = (Channel){
+      .values = meeting->leaves,
+      .num_values = meeting->num_leaves,
+      .from = d->workers,
+      .to = d->workers,
+      .loop = meeting->loop,
+      .place = meeting->cluster ? PLACE_PEER : PLACE_DEVICE,
+      .stages = meeting->cluster || (meeting->loop < 0 && signal != SIGNAL_WORDS) ? 1 : 2, // in turn: codegen_grid.c
+      .full.kind = signal,
+      .free.kind = signal == SIGNAL_WORDS ? SIGNAL_NONE : signal}; // the slots wait for the next launch but one
 }
 
 static void derive_side(Derive *d, int32_t loop) {

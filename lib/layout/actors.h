@@ -70,6 +70,7 @@ typedef enum {
   SIGNAL_MBARRIER,   // `first` and so on, one a stage
   SIGNAL_CLUSTER,    // the barrier of the cluster
   SIGNAL_FLAG,       // a counter in device memory
+  SIGNAL_WORDS,      // each word of the value itself, which is zero before
 } SignalKind;
 
 typedef struct Signal {

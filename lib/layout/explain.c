@@ -88,7 +88,8 @@ static void put_signal(Text *text, const char *name, const Channel *channel, con
                                       [SIGNAL_BARRIER] = "a barrier",
                                       [SIGNAL_MBARRIER] = "mbarrier",
                                       [SIGNAL_CLUSTER] = "the cluster's barrier",
-                                      [SIGNAL_FLAG] = "a counter in device memory"};
+                                      [SIGNAL_FLAG] = "a counter in device memory",
+                                      [SIGNAL_WORDS] = "its words"};
   if (signal->kind == SIGNAL_NONE)
     return;
   put(text, "; %s: %s", name, KINDS[signal->kind]);

@@ -4,9 +4,9 @@
 // an input, an output, the workspace.
 //
 // Memory:   a value that the graph returns is written straight to the output; the other results live in one workspace,
-//           planned by live ranges (plan.c). The kernels' own workspaces share one region behind them, whose counters
-//           each kernel leaves zero: kernels of one call run one after the other. A reshape is no kernel: its result
-//           lies where its operand does.
+//           planned by live ranges (plan.c). The kernels' own workspaces lie behind them, one after the other: what a launch
+//           leaves there the next launch of that kernel finds. A reshape is no kernel: its result lies where its operand
+//           does.
 // Overlap:  a kernel that starts early (MirageLaunch) may do so before the one before it ends. The first never does:
 //           what runs before it on the stream is not ours, and may still be writing our inputs.
 #include "mirage/launch_plan.h"
@@ -32,7 +32,8 @@ typedef struct Builder {
   int64_t zeroed_bytes;
 } Builder;
 
-static const uint32_t ZEROED = UINT32_MAX; // in place of a buffer's number: the region behind the buffers
+static const uint32_t ZEROED =
+    UINT32_MAX; // in place of a buffer's number: at an offset in the region behind the buffers
 
 static MirageStatus no_memory(const MirageDiag *diag) {
   return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "program: out of memory");
@@ -116,10 +117,12 @@ static void add_pointers(Builder *builder, uint32_t index, const MirageNodeView 
     add_source(builder, place);
   }
   add_results(builder, index, node);
-  if (zeroed_bytes > 0)
+  if (zeroed_bytes > 0) {
     add_source(builder, &(Place){BUFFER, ZEROED});
-  if (zeroed_bytes > builder->zeroed_bytes)
-    builder->zeroed_bytes = zeroed_bytes;
+    builder->plan->sources[builder->plan->num_sources - 1].offset = builder->zeroed_bytes;
+    builder->zeroed_bytes +=
+        (zeroed_bytes + MIRAGE_WORKSPACE_ALIGNMENT - 1) / MIRAGE_WORKSPACE_ALIGNMENT * MIRAGE_WORKSPACE_ALIGNMENT;
+  }
   kernel->num_pointers = builder->plan->num_sources - kernel->first_source;
 }
 
@@ -166,7 +169,7 @@ static MirageStatus place_buffers(Builder *builder) {
   for (uint32_t i = 0; i < plan->num_sources; i++) {
     MirageSource *source = &plan->sources[i];
     if (source->kind == MIRAGE_FROM_WORKSPACE)
-      source->offset = source->index == ZEROED ? bytes : builder->buffers[source->index].offset;
+      source->offset = source->index == ZEROED ? bytes + source->offset : builder->buffers[source->index].offset;
   }
   plan->zeroed_bytes = (size_t)builder->zeroed_bytes;
   plan->workspace_bytes = (size_t)bytes + plan->zeroed_bytes;

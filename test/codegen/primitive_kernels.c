@@ -77,6 +77,13 @@ static const Case CASES[] = {
     ROW(RED_RELEASE, RANDOM_BITS, 0, 0, FREE),
     ROW(RED_INC, RANDOM_BITS, 0, 0, FREE),
     ROW(LD_ACQUIRE, RANDOM_BITS, 0, 0, FREE),
+    ROW(LD_EPOCH, RANDOM_BITS, 0, 0, FREE),
+    ROW(ST_WORDS_4, RANDOM_BITS, 0, 0, FREE),
+    ROW(ST_WORDS_8, RANDOM_BITS, 0, 0, FREE),
+    ROW(ST_WORDS_16, RANDOM_BITS, 0, 0, FREE),
+    ROW(LD_WORDS_4, RANDOM_BITS, 0, 0, FREE),
+    ROW(LD_WORDS_8, RANDOM_BITS, 0, 0, FREE),
+    ROW(LD_WORDS_16, RANDOM_BITS, 0, 0, FREE),
 };
 
 static bool has(const MirageTarget *target, const Case *c) {
@@ -122,8 +129,10 @@ void case_output(Kernel *k, LLVMValueRef value, int32_t index) {
   k->thread = self;
 }
 
-static bool adds(const Case *c) {
-  return c->primitive == MIRAGE_PRIM_RED_RELEASE || c->primitive == MIRAGE_PRIM_RED_INC;
+// What it changes in device memory is what is looked at.
+static bool changes_output(const Case *c) {
+  return c->primitive == MIRAGE_PRIM_RED_RELEASE || c->primitive == MIRAGE_PRIM_RED_INC ||
+         strncmp(c->name, "ST_WORDS", 8) == 0;
 }
 
 static LLVMValueRef operand(Kernel *k, uint32_t index, int *integers) {
@@ -131,7 +140,7 @@ static LLVMValueRef operand(Kernel *k, uint32_t index, int *integers) {
   if (type == k->gpu.shared_ptr)
     return case_own_shared(k, 0);
   if (type == k->gpu.global_ptr)
-    return adds(k->c) ? case_at(k, k->out, RESULTS * 4, 4) : case_at(k, k->in, SLOTS * 4, 8 * 4);
+    return changes_output(k->c) ? case_at(k, k->out, RESULTS * 4, 16) : case_at(k, k->in, SLOTS * 4, 8 * 4);
   if (type == k->gpu.i32) {
     int which = (*integers)++;
     if (which < 4 && k->c->fixed[which] != FREE && k->c->fixed[0] != FREE)
@@ -156,7 +165,7 @@ static void show(Kernel *k, LLVMValueRef result) {
     GPU(gpu, CP_ASYNC_WAIT, gpu_i32(gpu, 0));
     for (int32_t i = 0; i < copied_bytes(k->c) / 4; i++)
       case_output(k, mirage__gpu_load_shared(gpu, gpu->i32, case_own_shared(k, 4 * i)), i);
-  } else if (kind == LLVMVoidTypeKind && !adds(k->c)) {
+  } else if (kind == LLVMVoidTypeKind && !changes_output(k->c)) {
     GPU(gpu, BARRIER, gpu_i32(gpu, 0));
     for (int32_t i = 0; i < 4; i++)
       case_output(k, mirage__gpu_load_shared(gpu, gpu->i32, case_own_shared(k, 4 * i)), i);

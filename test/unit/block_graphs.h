@@ -240,7 +240,13 @@ static UNUSED_OK MirageUGraph *linear_program(Sizes s, const MirageDiag *diag) {
   return finish_with(g, op2(g, MIRAGE_OP_MATMUL, x, w));
 }
 
-typedef enum SplitKind { SPLIT_GRID_SUM, SPLIT_CLUSTER_SUM, SPLIT_NO_SUM, SPLIT_GRID_MAX } SplitKind;
+typedef enum SplitKind {
+  SPLIT_GRID_SUM,
+  SPLIT_CLUSTER_SUM,
+  SPLIT_NO_SUM,
+  SPLIT_GRID_MAX,
+  SPLIT_ROUNDED, // to f16, and then summed over the grid
+} SplitKind;
 
 /// Columns over grid axis x (s.grid), the contraction over axis y (s.loop), combined by a collective.
 static UNUSED_OK MirageUGraph *linear_split(Sizes s, SplitKind kind, const MirageDiag *diag) {
@@ -256,9 +262,11 @@ static UNUSED_OK MirageUGraph *linear_split(Sizes s, SplitKind kind, const Mirag
   MirageValue xt = mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 0), &x_map);
   MirageValue p = op2(g, MIRAGE_OP_MATMUL, xt, mirage_ugraph_load(g, mirage_ugraph_argument(g, kernel, 1), &w_map));
   MirageAttrs over_y = {.axes = {{false, true, false}}};
-  MirageOp combine = kind == SPLIT_GRID_SUM   ? MIRAGE_OP_GRID_SUM
-                     : kind == SPLIT_GRID_MAX ? MIRAGE_OP_GRID_MAX
-                                              : MIRAGE_OP_CLUSTER_SUM;
+  MirageOp combine = kind == SPLIT_CLUSTER_SUM ? MIRAGE_OP_CLUSTER_SUM
+                     : kind == SPLIT_GRID_MAX  ? MIRAGE_OP_GRID_MAX
+                                               : MIRAGE_OP_GRID_SUM;
+  if (kind == SPLIT_ROUNDED)
+    p = mirage_ugraph_cast(g, p, MIRAGE_F16);
   if (kind != SPLIT_NO_SUM)
     p = mirage_ugraph_apply(g, combine, 1, &p, &over_y);
   mirage_ugraph_store(g, p, mirage_ugraph_argument(g, kernel, 2), &y_map);

@@ -394,7 +394,8 @@ static void test_collectives(void **state) {
   for (int i = 0; i < 2; i++) {
     graph = collective(SUMS[i], 4, false);
     code = generate(graph, "a100");
-    assert_true(count(code.ptx, "ld.acquire.gpu") > 0);
+    assert_true(count(code.ptx, "ld.relaxed.gpu") > 1);
+    assert_int_equal(count(code.ptx, "ld.acquire.gpu"), 0);
     assert_int_equal(count(code.ptx, "cluster"), 0);
     assert_true(mirage_ugraph_node(graph, (MirageNode){1}).attrs->custom.launch->workspace_bytes > 0);
     assemble(code.ptx, "sm_80");

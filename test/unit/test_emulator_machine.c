@@ -366,6 +366,59 @@ static void overwrites_too_early(const uint64_t *p) {
 }
 static void one_more(const uint64_t *p) { meet_grid(p, 5); }
 
+// Every thread leaves a word that is a signal of its own for the same thread of the next block.
+static uint64_t word_of(const uint64_t *p, uint32_t block) { return p[2] + 64 + 4 * (32 * block + thread_id()); }
+static void store_word(uint64_t address, uint32_t value) {
+  ((void (*)(uint32_t, uint64_t, uint32_t))find("mirage_emu_ST_WORDS_4"))(0, address, value);
+}
+static uint32_t await_word(uint64_t address) {
+  uint32_t word;
+  do
+    word = ((uint32_t (*)(uint32_t, uint64_t))find("mirage_emu_LD_WORDS_4"))(0, address);
+  while (!word);
+  return word;
+}
+static void exchange_words(const uint64_t *p) {
+  uint32_t t = thread_id(), block = I("BLOCK_ID_X");
+  store_word(word_of(p, block), 100 * block + t + 1);
+  store_global(p[1] + 4 * (32 * block + t), await_word(word_of(p, (block + 1) % 4)));
+}
+static void nobody_stores(const uint64_t *p) { await_word(word_of(p, 4 + I("BLOCK_ID_X"))); }
+static void counts_on_more(const uint64_t *p) { // a word tells of itself alone
+  uint32_t block = I("BLOCK_ID_X");
+  store_global(p[2] + 1024 + 4 * (32 * block + thread_id()), 1);
+  store_word(word_of(p, block), 1);
+  await_word(word_of(p, (block + 1) % 4));
+  load_global(p[2] + 1024 + 4 * (32 * ((block + 1) % 4) + thread_id()));
+}
+static void reads_word_plainly(const uint64_t *p) {
+  uint32_t block = I("BLOCK_ID_X");
+  store_word(word_of(p, block), 1);
+  await_word(word_of(p, (block + 1) % 4));
+  load_global(word_of(p, (block + 1) % 4));
+}
+static void overwrites_word(const uint64_t *p) {
+  uint32_t block = I("BLOCK_ID_X");
+  store_word(word_of(p, block), 1);
+  await_word(word_of(p, (block + 1) % 4));
+  store_global(word_of(p, (block + 1) % 4), 0);
+}
+static void reads_what_nobody_wrote(const uint64_t *p) { load_global(word_of(p, I("BLOCK_ID_X"))); }
+
+static void test_words(void **state) {
+  Setting four = {.blocks = 4, .cluster = 1, .threads = 32, .together = true};
+  runs(exchange_words, four);
+  assert_int_equal(result[32 * 3 + 5], 6);
+  assert_int_equal(result[32 * 1 + 9], 210);
+  caught(nobody_stores, four, "wait at words of device memory");
+  caught(counts_on_more, four, "of the workspace, which block number");
+  caught(reads_word_plainly, four, "of the workspace, which block number");
+  caught(overwrites_word, four, "of the workspace, which block number");
+  caught(reads_what_nobody_wrote, four, "of the workspace, which nobody wrote");
+  four.left = 7;
+  caught(exchange_words, four, "of the workspace, a signal that an earlier launch left");
+}
+
 static void test_grid(void **state) {
   const Setting four = {.blocks = 4, .cluster = 1, .threads = 32, .together = true};
   runs(all_blocks, four);
@@ -373,8 +426,8 @@ static void test_grid(void **state) {
   runs(exchange_in_order, four);
   assert_int_equal(result[32 * 3 + 5], 5);
   assert_int_equal(result[32 * 1 + 9], 209);
-  caught(announces_too_early, four, "of the workspace, which block number");
-  caught(reads_too_early, four, "of the workspace, which block number");
+  caught(announces_too_early, four, "of the workspace, which ");
+  caught(reads_too_early, four, "of the workspace, which ");
   caught(overwrites_too_early, four, "in no order");
   caught(one_more, four, "wait at a word of device memory");
   caught(all_blocks, (Setting){.blocks = 4, .cluster = 1, .threads = 32},
@@ -390,7 +443,7 @@ int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(test_device_memory), cmocka_unit_test(test_shared_memory), cmocka_unit_test(test_bytes),
       cmocka_unit_test(test_copies),        cmocka_unit_test(test_meetings),      cmocka_unit_test(test_ldmatrix),
-      cmocka_unit_test(test_clusters),      cmocka_unit_test(test_grid),
+      cmocka_unit_test(test_clusters),      cmocka_unit_test(test_grid),          cmocka_unit_test(test_words),
   };
   return cmocka_run_group_tests(tests, NULL, NULL);
 }
