@@ -308,11 +308,36 @@ static void count_shift(BoundWalk *walk, MirageValue m) {
   walk->sites[m.index].of[CALL_EXP] = fmax(walk->sites[m.index].of[CALL_EXP], 1);
 }
 
+static MirageNodeView node_of(const BoundWalk *walk, MirageValue value) {
+  MirageNode def = mirage_ugraph_def(walk->graph, value);
+  return def.index ? mirage_ugraph_node(walk->graph, def) : (MirageNodeView){0};
+}
+
+// Of a product (n / d) (d c): n and c, of which it is the product whatever d is where the quotient has a value at all. The
+// quotient's divisor was noted there; that it varies along an axis matters to no sum of such products.
+static bool is_cancelled(const BoundWalk *walk, MirageValue quotient, MirageValue product, MirageValue *out_factors) {
+  MirageNodeView division = node_of(walk, quotient), scaled = node_of(walk, product);
+  while (division.op == MIRAGE_OP_CAST && mirage_ugraph_type(walk->graph, division.operands[0])->dtype == MIRAGE_F32)
+    division = node_of(walk, division.operands[0]);
+  if (division.op != MIRAGE_OP_DIV || scaled.op != MIRAGE_OP_MUL)
+    return false;
+  for (uint32_t i = 0; i < 2; i++)
+    if (scaled.operands[i].index == division.operands[1].index) {
+      out_factors[0] = division.operands[0];
+      out_factors[1] = scaled.operands[1 - i];
+      return true;
+    }
+  return false;
+}
+
 static bool plain(BoundWalk *walk, const MirageNodeView *node, Abstract *out) {
   enum { FEW = 3 };
   Abstract operands[FEW] = {{.unit = NAN}};
+  MirageValue factors[2];
+  bool cancelled = node->op == MIRAGE_OP_MUL && (is_cancelled(walk, node->operands[0], node->operands[1], factors) ||
+                                                 is_cancelled(walk, node->operands[1], node->operands[0], factors));
   for (uint32_t i = 0; i < node->num_operands && i < FEW; i++)
-    operands[i] = walk->values[node->operands[i].index];
+    operands[i] = walk->values[(cancelled ? factors : node->operands)[i].index];
   switch (mirage_op_info(node->op)->kind) {
   case MIRAGE_KIND_UNARY:
   case MIRAGE_KIND_BINARY:
