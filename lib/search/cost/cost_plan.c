@@ -131,14 +131,28 @@ static void add_store(PlanWalk *walk, const MirageNodeView *node, double times) 
   walk->kernel.outside_bytes += walk->kernel.l2_bytes - before;
 }
 
+// What blocks publish of a collective's operand, if that is of the same shape: the operand itself, or what it is computed from.
+static MirageType published_type(const PlanWalk *walk, const MirageNodeView *node) {
+  MirageType type = *operand_type(walk, node, 0);
+  const BlockMeeting *meeting = mirage__block_meeting_of(walk->block, node->first_result);
+  for (uint32_t i = 0; meeting && i < meeting->num_leaves; i++) {
+    const MirageType *leaf = mirage_ugraph_type(walk->block->graph, meeting->leaves[i]);
+    if (mirage_type_elements(leaf) == mirage_type_elements(&type) &&
+        mirage_dtype_bytes(leaf->dtype) < mirage_dtype_bytes(type.dtype))
+      type.dtype = leaf->dtype;
+  }
+  return type;
+}
+
 static void add_collective(PlanWalk *walk, const MirageNodeView *node) {
   double members = 1;
+  MirageType published = published_type(walk, node);
   for (int axis = 0; axis < 3; axis++)
     members *= node->attrs->axes.axis[axis] ? (double)walk->custom->grid[axis] : 1;
   bool cluster = node->op == MIRAGE_OP_CLUSTER_SUM || node->op == MIRAGE_OP_CLUSTER_MAX;
-  mirage__cost_collective(&walk->kernel, operand_type(walk, node, 0), members, cluster);
+  mirage__cost_collective(&walk->kernel, &published, members, cluster);
   if (!cluster && !value_of(walk, node->first_result)->gathered)
-    mirage__cost_whole_result(&walk->kernel, operand_type(walk, node, 0), members);
+    mirage__cost_whole_result(&walk->kernel, &published, members);
 }
 
 static void note_product(PlanWalk *walk, const MirageNodeView *node, bool looped, double times) {

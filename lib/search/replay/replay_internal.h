@@ -27,6 +27,8 @@ typedef struct ReplayValue {
   ReplayKind kind;
   uint32_t tensor;  // or the input's number
   uint32_t divisor; // a tensor by which the value is still to be divided; 0 = none
+  uint32_t
+      share; // a part of a sum, divided by the same part of this tensor, with which it is multiplied again; 0 = not
   double constant;
   bool filled;                    // with bottom past the end of the tensor
   uint8_t apart;                  // coordinates that hold different parts of what is still to be added

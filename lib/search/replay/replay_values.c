@@ -198,6 +198,9 @@ bool mirage__replay_operand(ReplayWalk *walk, MirageNode at, MirageValue from, b
   default:
     break;
   }
+  if (out->share)
+    return mirage__replay_cut(walk, at, MIRAGE_REPLAY_AXIS,
+                              "its operand is one part of a sum, divided by a part of another");
   if (!mirage__replay_settle(walk, at, out))
     return false;
   if (out->kind != REPLAY_TENSOR)
@@ -446,9 +449,57 @@ static bool walk_expansion(ReplayWalk *walk, MirageNode at, const MirageExpansio
   return true;
 }
 
+static MirageNodeView definition(const ReplayWalk *walk, MirageValue value) {
+  MirageNode def = mirage_ugraph_def(walk->graph, value);
+  return def.index ? mirage_ugraph_node(walk->graph, def) : (MirageNodeView){0};
+}
+
+// Whether a product further on takes the quotient, cast or not, and its divisor times something.
+static bool comes_back(const ReplayWalk *walk, MirageNode at, const MirageNodeView *quotient) {
+  for (uint32_t i = at.index + 1; i <= mirage_ugraph_num_nodes(walk->graph); i++) {
+    MirageNodeView product = mirage_ugraph_node(walk->graph, (MirageNode){i});
+    for (uint32_t o = 0; product.op == MIRAGE_OP_MUL && o < 2; o++) {
+      MirageNodeView scaled = definition(walk, product.operands[1 - o]);
+      MirageValue from = product.operands[o];
+      while (definition(walk, from).op == MIRAGE_OP_CAST)
+        from = definition(walk, from).operands[0];
+      if (from.index == quotient->first_result.index && scaled.op == MIRAGE_OP_MUL &&
+          (scaled.operands[0].index == quotient->operands[1].index ||
+           scaled.operands[1].index == quotient->operands[1].index))
+        return true;
+    }
+  }
+  return false;
+}
+
+static bool are_parts(const ReplayValue *a, const ReplayValue *b) {
+  return a->kind == REPLAY_TENSOR && b->kind == REPLAY_TENSOR && a->apart && a->apart == b->apart;
+}
+
+// A part of a sum travels divided by the same part of another, and is multiplied by that where all are added
+// (search_narrow.c): to the search nothing happened to it. False when the operator is none of these.
+static bool apply_share(ReplayWalk *walk, MirageNode at, const MirageNodeView *node) {
+  const ReplayValue *a = &walk->values[node->operands[0].index], *b = &walk->values[node->operands[1].index];
+  ReplayValue *out = &walk->values[node->first_result.index];
+  if (!are_parts(a, b))
+    return false;
+  if (node->op == MIRAGE_OP_DIV && !a->share && !b->share && comes_back(walk, at, node)) {
+    *out = *a;
+    out->share = b->tensor;
+    return true;
+  }
+  if (node->op != MIRAGE_OP_MUL || (a->share != b->tensor && b->share != a->tensor))
+    return false;
+  *out = a->share == b->tensor ? *a : *b;
+  out->share = 0;
+  return true;
+}
+
 bool mirage__replay_elementwise(ReplayWalk *walk, MirageNode at, const MirageNodeView *node) {
   ReplayValue a, b;
   bool binary = node->num_operands == 2, taken = false;
+  if (binary && apply_share(walk, at, node))
+    return true;
   if (is_bounded(walk, node)) {
     walk->values[node->first_result.index] = (ReplayValue){.kind = REPLAY_MASK};
     return true;

@@ -2,12 +2,14 @@
 //
 // Each block walks its part of the loop's axis, so its accumulators are parts of what they should be. Sums are added
 // and maxima taken over the blocks; sums that are known up to a factor exp(m) (search_stabilise.c) are brought to the
-// common maximum first:  all = max over blocks of m,  sum = sum over blocks of part * exp(m - all).
+// common maximum first:  all = max over blocks of m,  sum = sum over blocks of part * exp(m - all). Wide ones travel in
+// 16 bits where that is safe (search_narrow.c).
 //
 // By the blocks themselves (cluster_* or grid_*): every block of a group gets the same result and stores the same
 // tile. By a second kernel: the first stores its parts, with one dimension more in front; the second loads all parts of
 // a tile and reduces over that dimension.
 #include "search/schedule/search_builder.h"
+#include "search/schedule/search_narrow.h"
 #include "search/schedule/search_tails.h"
 #include <string.h>
 
@@ -34,24 +36,48 @@ static bool is_gauge(const Builder *builder, uint32_t node) {
 
 // ------------------------------------------------------------------------------------------ collectives
 
+/// What the blocks' parts become before they are combined.
+typedef struct Parts {
+  MirageValue own[SEARCH_MAX_NODES];     // by node: as the block has them
+  MirageValue factors[SEARCH_MAX_NODES]; // of a maximum: exp(own - all)
+  MirageValue scaled[SEARCH_MAX_NODES];  // own times its gauge's factor
+} Parts;
+
+static MirageValue scaled(Builder *builder, Parts *parts, uint32_t node) {
+  const SearchNode *sum = &builder->structure->nodes[node];
+  if (sum->flags != SEARCH_RESCALE)
+    return parts->own[node];
+  if (!parts->scaled[node].index)
+    parts->scaled[node] = apply(builder, MIRAGE_OP_MUL, parts->own[node], parts->factors[sum->gauge - 1]);
+  return parts->scaled[node];
+}
+
+static MirageValue contributed(Builder *builder, Parts *parts, uint32_t node) {
+  uint32_t divisor;
+  if (!mirage__search_narrows(builder->program, builder->structure, builder->schedule, node, &divisor))
+    return scaled(builder, parts, node);
+  MirageValue quotient = apply(builder, MIRAGE_OP_DIV, parts->own[node], parts->own[divisor]);
+  quotient = mirage_ugraph_cast(builder->graph, quotient, builder->program->dtype);
+  return apply(builder, MIRAGE_OP_MUL, quotient, scaled(builder, parts, divisor));
+}
+
 void mirage__build_collectives(Builder *builder, uint32_t stage) {
   bool cluster = builder->schedule->combine == SEARCH_BY_CLUSTER;
   MirageOp maximum = cluster ? MIRAGE_OP_CLUSTER_MAX : MIRAGE_OP_GRID_MAX;
   MirageOp sum = cluster ? MIRAGE_OP_CLUSTER_SUM : MIRAGE_OP_GRID_SUM;
   MirageAttrs attrs = {0};
   attrs.axes.axis[builder->split_axis] = true;
-  MirageValue factors[SEARCH_MAX_NODES] = {{0}};
+  Parts parts = {0};
+  memcpy(parts.own, builder->values, sizeof parts.own);
   for (uint32_t i = 0; i < builder->structure->num_nodes; i++) { // a gauge comes before what it is the gauge of
     const SearchNode *node = &builder->structure->nodes[i];
     if (node->op != MIRAGE_OP_LOOP || node->stage != stage)
       continue;
-    MirageValue part = builder->values[i];
-    if (node->flags == SEARCH_RESCALE)
-      part = apply(builder, MIRAGE_OP_MUL, part, factors[node->gauge - 1]);
+    MirageValue part = contributed(builder, &parts, i);
     bool takes_maximum = node->flags == SEARCH_MAXIMUM;
     builder->values[i] = mirage_ugraph_apply(builder->graph, takes_maximum ? maximum : sum, 1, &part, &attrs);
     if (takes_maximum && is_gauge(builder, i))
-      factors[i] = factor(builder, part, builder->values[i]);
+      parts.factors[i] = factor(builder, part, builder->values[i]);
   }
 }
 

@@ -6,6 +6,7 @@
 #include "search/schedule/search_builder.h"
 #include "search/schedule/search_guess.h"
 #include "search/schedule/search_leading.h"
+#include "search/schedule/search_narrow.h"
 #include "search/schedule/search_tails.h"
 #include <math.h>
 #include <string.h>
@@ -326,7 +327,11 @@ static void add_collectives(ScheduleWalk *walk) {
   uint32_t last = 0;
   for (uint32_t i = 0; i < walk->structure->num_nodes; i++)
     if (walk->structure->nodes[i].op == MIRAGE_OP_LOOP) {
-      mirage__cost_collective(&walk->kernel, &walk->types[i], (double)schedule->split, cluster);
+      MirageType part = walk->types[i];
+      uint32_t divisor;
+      if (mirage__search_narrows(walk->program, walk->structure, schedule, i, &divisor))
+        part.dtype = walk->program->dtype;
+      mirage__cost_collective(&walk->kernel, &part, (double)schedule->split, cluster);
       last = walk->structure->nodes[i].stage > last ? walk->structure->nodes[i].stage : last;
     }
   walk->kernel.collective_us *= last / 2;
