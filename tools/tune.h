@@ -4,6 +4,11 @@
 
 #include "run.h"
 
+/// Frobenius norm of a tensor less its reference over the reference's, over the elements at which that is finite: it is
+/// `reference`, or bytes like the tensor's where that is NULL. Infinity where there are none, or the tensor is not finite there.
+double tune_error(const MirageType *type, const void *bytes, const void *reference_bytes, const double *reference,
+                  size_t *out_compared);
+
 /// What a float64 evaluation of the program says of two runs.
 typedef struct TuneVerdict {
   bool judged, sampled;    // sampled: part of the outputs only, since the program is large

@@ -12,25 +12,42 @@
 
 static const double SAMPLE_WORK = 5e8; // multiplications: some seconds
 
-// Relative error over the elements that were evaluated and are finite; infinite where there are none.
-static double error_of(const MirageType *type, const void *bytes, const double *reference, size_t *out_compared) {
-  size_t count = (size_t)mirage_type_elements(type), kept = 0;
-  double *values = malloc((count + 1) * sizeof *values), *expected = malloc((count + 1) * sizeof *expected);
-  double relative = INFINITY, largest;
-  if (values && expected) {
-    mirage_tensor_unpack(type, bytes, values);
-    for (size_t i = 0; i < count; i++)
-      if (isfinite(reference[i])) {
-        values[kept] = values[i];
-        expected[kept++] = reference[i];
-      }
-    if (kept)
-      mirage_compare(values, expected, kept, &relative, &largest);
+// Elements from `first` on as a tensor of their own; the bytes of it are `*out_from` behind the others'.
+static MirageType part_of(const MirageType *type, size_t first, size_t count, size_t *out_from) {
+  MirageType part = *type;
+  part.rank = 1;
+  part.shape[0] = (int64_t)count;
+  *out_from = first * mirage_dtype_bits(type->dtype) / 8;
+  return part;
+}
+
+double tune_error(const MirageType *type, const void *bytes, const void *reference_bytes, const double *reference,
+                  size_t *out_compared) {
+  enum { PART = 4096 }; // even, so that i4 begins at a byte
+  double values[PART], decoded[PART], difference = 0, norm = 0;
+  size_t count = (size_t)mirage_type_elements(type), from;
+  bool broken = false;
+  *out_compared = 0;
+  for (size_t first = 0; first < count; first += PART) {
+    size_t here = count - first < PART ? count - first : PART;
+    MirageType part = part_of(type, first, here, &from);
+    const double *expected = reference ? reference + first : decoded;
+    mirage_tensor_unpack(&part, (const char *)bytes + from, values);
+    if (!reference)
+      mirage_tensor_unpack(&part, (const char *)reference_bytes + from, decoded);
+    for (size_t i = 0; i < here; i++) {
+      if (!isfinite(expected[i]))
+        continue;
+      double d = values[i] - expected[i];
+      broken |= !isfinite(d);
+      difference += d * d;
+      norm += expected[i] * expected[i];
+      ++*out_compared;
+    }
   }
-  free(values);
-  free(expected);
-  *out_compared = kept;
-  return kept && !isnan(relative) ? relative : INFINITY;
+  if (broken || !*out_compared || (difference > 0 && norm == 0))
+    return INFINITY;
+  return difference > 0 ? sqrt(difference / norm) : 0;
 }
 
 // Outputs full of NaN: what stays so was not evaluated.
@@ -64,8 +81,8 @@ MirageStatus tune_judge(const RunModule *module, const RunOptions *options, void
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(program); i++) {
     const MirageType *type = mirage_ugraph_type(program, mirage_ugraph_get_output(program, i));
     size_t compared, elements = (size_t)mirage_type_elements(type);
-    double of_own = error_of(type, own[i], reference[i], &compared);
-    double of_candidate = error_of(type, candidate[i], reference[i], &compared);
+    double of_own = tune_error(type, own[i], NULL, reference[i], &compared);
+    double of_candidate = tune_error(type, candidate[i], NULL, reference[i], &compared);
     out_verdict->own_error = fmax(out_verdict->own_error, of_own);
     out_verdict->error = fmax(out_verdict->error, of_candidate);
     out_verdict->sampled |= compared < elements;

@@ -15,8 +15,6 @@
 #include "run.h"
 #include "tune.h"
 
-#include "mirage/eval.h"
-
 #include "mirage-c/Dialects.h"
 
 #include <errno.h>
@@ -300,40 +298,22 @@ static MirageStatus run_all(char *const *packed) {
 static double tolerance_of(const MirageType *type) { return type->dtype == MIRAGE_BF16 ? 2e-2 : 5e-3; }
 
 // Over the elements at which the own lowering is finite; where there are none, nothing was shown.
-static MirageStatus compare_output(uint32_t index, bool *out_right) {
+static bool is_output_right(uint32_t index) {
   const MirageType *type = output_type(index);
-  size_t count = (size_t)mirage_type_elements(type), kept = 0;
-  double *values = malloc((count + 1) * sizeof *values), *reference = malloc((count + 1) * sizeof *reference);
-  double relative = INFINITY, largest;
-  if (!values || !reference) {
-    free(values);
-    free(reference);
-    return no_memory();
-  }
-  mirage_tensor_unpack(type, worker.outputs[CANDIDATE][index], values);
-  mirage_tensor_unpack(type, worker.outputs[OWN][index], reference);
-  for (size_t i = 0; i < count; i++)
-    if (isfinite(reference[i])) {
-      values[kept] = values[i];
-      reference[kept++] = reference[i];
-    }
-  if (kept)
-    mirage_compare(values, reference, kept, &relative, &largest);
-  else
+  size_t compared;
+  double relative = tune_error(type, worker.outputs[CANDIDATE][index], worker.outputs[OWN][index], NULL, &compared);
+  worker.error = fmax(worker.error, relative);
+  if (!compared)
     snprintf(worker.reason, sizeof worker.reason,
              "nothing to compare with: output %u of the program's own lowering is not finite anywhere", index);
-  free(values);
-  free(reference);
-  worker.error = fmax(worker.error, isnan(relative) ? INFINITY : relative);
-  *out_right = kept && relative <= tolerance_of(type);
-  if (kept && !*out_right)
+  else if (relative > tolerance_of(type))
     snprintf(worker.reason, sizeof worker.reason,
              "wrong: output %u differs from the own lowering's by %.2g, at most %.2g is rounding", index, relative,
              tolerance_of(type));
-  return MIRAGE_OK;
+  return compared && relative <= tolerance_of(type);
 }
 
-static MirageStatus compare_all(bool *out_right, bool *out_same) {
+static void compare_all(bool *out_right, bool *out_same) {
   *out_right = true;
   for (uint32_t i = 0; i < worker.num_outputs && *out_right; i++) {
     if (memcmp(worker.outputs[CANDIDATE][i], worker.outputs[AGAIN][i], output_bytes(i)) != 0) {
@@ -341,11 +321,10 @@ static MirageStatus compare_all(bool *out_right, bool *out_same) {
       worker.error = INFINITY;
       snprintf(worker.reason, sizeof worker.reason, "wrong: two runs differ in output %u", i);
     } else {
-      MIRAGE_TRY(compare_output(i, out_right));
+      *out_right = is_output_right(i);
       say("compared");
     }
   }
-  return MIRAGE_OK;
 }
 
 static double widest_tolerance(void) {
@@ -394,7 +373,7 @@ static MirageStatus measure(const char *module_path, bool *out_right) {
   if (turn >= 0)
     close(turn);
   bool same = true; // both runs of the candidate
-  MIRAGE_TRY(compare_all(out_right, &same));
+  compare_all(out_right, &same);
   if (!*out_right && same)
     judge(&options, out_right);
   return MIRAGE_OK;

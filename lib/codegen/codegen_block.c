@@ -419,15 +419,10 @@ void mirage__emit_region(Emit *e, MirageRegion region) {
 
 // All of a block's threads go through its tiles.
 static void emit_tiles(Emit *e, MirageRegion body) {
+  mirage__enter_words(e);
   Tiles tiles = mirage__begin_tiles(e);
   mirage__emit_region(e, body);
   mirage__end_tiles(e, &tiles);
-}
-
-// Without roles.
-static void emit_all(Emit *e, MirageRegion body) {
-  mirage__enter_words(e);
-  emit_tiles(e, body);
 }
 
 void mirage__emit_block(Emit *e) {
@@ -442,7 +437,7 @@ void mirage__emit_block(Emit *e) {
   else if (mirage__has_producer(&e->block.team))
     mirage__emit_roles(e, body);
   else
-    emit_all(e, body);
+    emit_tiles(e, body);
   if (mirage__block_multicasts(e))
     mirage__cluster_meet(e); // nobody leaves while others still signal its mbarriers
 }

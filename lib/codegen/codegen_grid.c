@@ -1,7 +1,7 @@
 // codegen_grid.c - meetings of blocks anywhere in the grid, through device memory.
 //
 // Every block writes its leaves to slots of its own in the workspace. Where their words are signals (codegen_words.c), that is
-// all. Otherwise - in loops, or of elements that are no floats - it adds one to the counter of its group, and waits
+// all. Otherwise - many of them, in loops, or no floats - it adds one to the counter of its group, and waits
 // until all members have; the addition releases the slots and the read that sees the last one acquires them.
 //
 // Workspace: counters in the first MIRAGE_WORKSPACE_COUNTERS bytes, then slots. A counter is zero before and after: it

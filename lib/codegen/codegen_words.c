@@ -55,19 +55,13 @@ LLVMValueRef mirage__words_copy(Emit *e, bool other) {
 
 // ------------------------------------------------------------------------------------------------------------ clearing
 
-typedef struct Clearing {
-  LLVMValueRef slot;
-} Clearing;
-
-static void clear_item(Emit *e, LLVMValueRef item, void *user) {
-  const Clearing *job = user;
+static void clear_item(Emit *e, LLVMValueRef item, void *slot) {
   LLVMValueRef zero = LLVMConstNull(LLVMVectorType(e->gpu.i32, CLEARED / WORD));
-  mirage__gpu_store_global(&e->gpu, zero, mirage__at(e, job->slot, mirage__mul(e, item, CLEARED)));
+  mirage__gpu_store_global(&e->gpu, zero, mirage__at(e, slot, mirage__mul(e, item, CLEARED)));
 }
 
 void mirage__clear_words(Emit *e, LLVMValueRef slot, int64_t bytes) {
-  Clearing job = {slot};
-  mirage__for_items(e, bytes / CLEARED, clear_item, &job);
+  mirage__for_items(e, bytes / CLEARED, clear_item, slot);
 }
 
 // -------------------------------------------------------------------------------------------------------------- words
@@ -95,7 +89,11 @@ LLVMValueRef mirage__words_load(Emit *e, LLVMTypeRef type, uint32_t bytes, LLVMV
   LLVMBuilderRef b = e->gpu.builder;
   uint32_t count = bytes / WORD;
   if (!e->awaited || e->awaited->count + count > MOST_AWAITED) {
-    mirage__emit_fail(e, NULL, MIRAGE_BAD_GRAPH, "codegen: what blocks exchange is read where nobody waits for it");
+    if (e->awaited)
+      mirage__emit_fail(e, NULL, MIRAGE_LIMIT, "codegen: a thread reads more than %d words of other blocks at once",
+                        MOST_AWAITED);
+    else
+      mirage__emit_fail(e, NULL, MIRAGE_BAD_GRAPH, "codegen: what blocks exchange is read where nobody waits for it");
     return LLVMGetUndef(type);
   }
   LLVMValueRef loaded = mirage__gpu_emit(&e->gpu,

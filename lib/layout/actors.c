@@ -249,7 +249,11 @@ static bool fills_words(const Block *block, MirageValue value) {
 // Every look at words moves all that a thread needs, and they have room in its registers: so they are few, and of all
 // blocks not more than L2 gives in a fraction of a microsecond. (test/bench/README.md, "Words, and parts in 16 bits")
 static bool are_few(const Block *block, const BlockMeeting *meeting) {
-  enum { ITEM = 8, MOST_WORDS = 80, MOST_BYTES = 512 << 10 };
+  enum {
+    ITEM = 8,
+    MOST_WORDS = 80,
+    MOST_BYTES = 512 << 10
+  }; // ITEM: neighbours that a thread computes at once, at most
   const int64_t *grid = mirage__block_custom(block)->grid;
   double members = 1, words = 0, bytes = 0;
   for (int a = 0; a < 3; a++)

@@ -32,8 +32,7 @@ typedef struct Builder {
   int64_t zeroed_bytes;
 } Builder;
 
-static const uint32_t ZEROED =
-    UINT32_MAX; // in place of a buffer's number: at an offset in the region behind the buffers
+static const uint32_t ZEROED = UINT32_MAX; // in place of a buffer's number: `offset` bytes behind the buffers
 
 static MirageStatus no_memory(const MirageDiag *diag) {
   return mirage_diag_fail(diag, NULL, MIRAGE_NO_MEMORY, "program: out of memory");
