@@ -125,8 +125,6 @@ MirageStatus run_inputs_create(const RunModule *module, const RunOptions *option
 void run_inputs_deinit(RunInputs *inputs);
 /// All elements of an input as bytes. `type`: its own.
 void run_inputs_pack(const RunInputs *inputs, uint32_t index, const MirageType *type, void *bytes);
-/// Makes `values` hold all elements of every input. Errors:  NO_MEMORY
-MirageStatus run_inputs_complete(RunInputs *inputs, const MirageUGraph *program);
 /// A scale for each input, such that products are of size 1 all through the program.
 MirageStatus run_default_scales(const MirageUGraph *program, const MirageDiag *diag, double *scales);
 /// The file of each of `count` inputs or outputs into out_paths, which holds NULLs. `option` and `what` name them.
@@ -180,11 +178,11 @@ typedef struct RunExecution {
 /// Errors:  LIMIT where no such axis is left; what evaluation says.
 MirageStatus run_eval(const MirageUGraph *program, const MirageDomain *domain, double max_bytes, double *const *inputs,
                       double *const *outputs, const MirageDiag *diag, uint32_t *out_parts);
-/// The same of so many leading rows, heads or columns as take `max_work` operations. Elements of `outputs` that are not
-/// evaluated stay as they are.
-/// Errors:  LIMIT where that cannot be; what evaluation says.
-MirageStatus run_eval_sample(const MirageUGraph *program, const MirageDomain *domain, double max_work,
-                             double *const *inputs, double *const *outputs, const MirageDiag *diag);
+/// A program like `program` with so many leading rows, heads or columns of its inputs and outputs as take `max_work` operations:
+/// what it computes of the same leading parts of its inputs is what `program` computes there. The caller destroys it.
+/// Errors:  LIMIT where there are not so few.
+MirageStatus run_sample(const MirageUGraph *program, double max_work, const MirageDiag *diag,
+                        MirageUGraph **out_sample);
 MirageStatus run_execute(RunModule *module, const RunOptions *options, const RunInputs *inputs, const MirageDiag *diag,
                          RunExecution *execution);
 void run_execution_deinit(RunExecution *execution);

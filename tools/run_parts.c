@@ -8,8 +8,8 @@
 // Example:  scores = matmul q, k; p = softmax scores; y = matmul p, v      q: [32, 4096, 64], y: [32, 4096, 64]
 //           parallel: the 32 heads, and the 4096 rows of q. 4 GiB of scores become 16 parts of two heads.
 //
-// The same serves to look at a program that is too large to be evaluated: of each axis in turn only the first half is, until
-// the rest is small enough (run_eval_sample).
+// The same serves to look at a program that is too large to be evaluated: of its longest axis only the first half is kept, again and
+// again, until the rest is small enough (run_sample).
 //
 // Every element is computed by the same operations in the same order as in one go, so the values are the same.
 #include "run.h"
@@ -295,6 +295,9 @@ static uint32_t longest_axis(Axes *axes, int64_t *out_extent) {
 
 // --------------------------------------------------------------------------------------------------------------- parts
 
+// Where an axis is cut: even where it can be, since rows of four-bit numbers end at whole bytes.
+static int64_t half_of(int64_t extent) { return extent < 4 ? extent / 2 : extent / 4 * 2; }
+
 // A range of one axis of a program.
 typedef struct Part {
   Axes *axes;
@@ -388,10 +391,8 @@ static void move_part(const Part *part, MirageValue value, double *whole, double
   }
 }
 
-// Arrays for the inputs or outputs of a part: those that the axis does not cross are the whole's.
-// `fill`: with what the whole holds.
-static MirageStatus part_arrays(const Part *part, uint32_t count, bool outputs, bool fill, double *const *whole,
-                                double **own) {
+// Arrays for the inputs or outputs of a part: those that the axis does not cross are the whole's. Inputs hold what the whole holds.
+static MirageStatus part_arrays(const Part *part, uint32_t count, bool outputs, double *const *whole, double **own) {
   for (uint32_t i = 0; i < count; i++) {
     MirageValue value =
         outputs ? mirage_ugraph_get_output(part->axes->graph, i) : mirage_ugraph_get_input(part->axes->graph, i);
@@ -402,7 +403,7 @@ static MirageStatus part_arrays(const Part *part, uint32_t count, bool outputs, 
     own[i] = malloc((size_t)mirage_type_elements(&type) * sizeof **own);
     if (!own[i])
       return MIRAGE_NO_MEMORY;
-    if (fill)
+    if (!outputs)
       move_part(part, value, whole[i], own[i], false);
   }
   return MIRAGE_OK;
@@ -415,15 +416,10 @@ static void free_arrays(uint32_t count, double *const *whole, double **own) {
   free(own);
 }
 
-typedef struct Bounds {
-  double bytes; // that an evaluation may take
-  double work;  // 0, or: what is more work is evaluated in part
-} Bounds;
-
-static MirageStatus eval_part(const Part *part, const MirageDomain *domain, const Bounds *bounds, double *const *inputs,
+static MirageStatus eval_part(const Part *part, const MirageDomain *domain, double max_bytes, double *const *inputs,
                               double *const *outputs, const MirageDiag *diag, uint32_t *in_out_parts);
 
-static MirageStatus eval_within(const MirageUGraph *graph, const MirageDomain *domain, const Bounds *bounds,
+static MirageStatus eval_within(const MirageUGraph *graph, const MirageDomain *domain, double max_bytes,
                                 double *const *inputs, double *const *outputs, const MirageDiag *diag,
                                 uint32_t *in_out_parts) {
   double bytes = 0;
@@ -431,22 +427,18 @@ static MirageStatus eval_within(const MirageUGraph *graph, const MirageDomain *d
   Part part = {0};
   Axes axes = {0};
   MirageStatus status = peak_bytes(graph, &bytes);
-  bool sample = bounds->work > 0 && work_of(graph) > bounds->work;
-  if (status == MIRAGE_OK && (sample || bytes > bounds->bytes)) {
+  if (status == MIRAGE_OK && bytes > max_bytes) {
     status = axes_init(graph, &axes);
-    part = (Part){&axes, status == MIRAGE_OK ? longest_axis(&axes, &extent) : 0, 0, extent / 2};
+    part = (Part){&axes, status == MIRAGE_OK ? longest_axis(&axes, &extent) : 0, 0, half_of(extent)};
   }
   if (status == MIRAGE_OK && extent > 1) {
-    status = eval_part(&part, domain, bounds, inputs, outputs, diag, in_out_parts);
+    status = eval_part(&part, domain, max_bytes, inputs, outputs, diag, in_out_parts);
     part.begin = part.end;
     part.end = extent;
-    if (status == MIRAGE_OK && !sample)
-      status = eval_part(&part, domain, bounds, inputs, outputs, diag, in_out_parts);
-  } else if (status == MIRAGE_OK && sample) {
-    status = mirage_diag_fail(diag, NULL, MIRAGE_LIMIT,
-                              "reference: a sample of the outputs takes more than %.2g operations", bounds->work);
+    if (status == MIRAGE_OK)
+      status = eval_part(&part, domain, max_bytes, inputs, outputs, diag, in_out_parts);
   } else if (status == MIRAGE_OK) {
-    const MirageEvalOptions options = {.max_bytes = (size_t)(bounds->bytes * 1.25)};
+    const MirageEvalOptions options = {.max_bytes = (size_t)(max_bytes * 1.25)};
     ++*in_out_parts;
     status = mirage_eval(graph, domain, (const void *const *)inputs, (void *const *)outputs, &options, diag);
   }
@@ -454,7 +446,7 @@ static MirageStatus eval_within(const MirageUGraph *graph, const MirageDomain *d
   return status;
 }
 
-static MirageStatus eval_part(const Part *part, const MirageDomain *domain, const Bounds *bounds, double *const *inputs,
+static MirageStatus eval_part(const Part *part, const MirageDomain *domain, double max_bytes, double *const *inputs,
                               double *const *outputs, const MirageDiag *diag, uint32_t *in_out_parts) {
   uint32_t num_inputs = mirage_ugraph_num_inputs(part->axes->graph);
   uint32_t num_outputs = mirage_ugraph_num_outputs(part->axes->graph);
@@ -466,11 +458,11 @@ static MirageStatus eval_part(const Part *part, const MirageDomain *domain, cons
   for (uint32_t i = 0; out && i < num_outputs; i++)
     out[i] = outputs[i];
   if (status == MIRAGE_OK)
-    status = part_arrays(part, num_inputs, false, true, inputs, in);
+    status = part_arrays(part, num_inputs, false, inputs, in);
   if (status == MIRAGE_OK)
-    status = part_arrays(part, num_outputs, true, bounds->work > 0, outputs, out);
+    status = part_arrays(part, num_outputs, true, outputs, out);
   if (status == MIRAGE_OK)
-    status = eval_within(graph, domain, bounds, in, out, diag, in_out_parts);
+    status = eval_within(graph, domain, max_bytes, in, out, diag, in_out_parts);
   for (uint32_t i = 0; status == MIRAGE_OK && i < num_outputs; i++)
     if (out[i] != outputs[i])
       move_part(part, mirage_ugraph_get_output(part->axes->graph, i), outputs[i], out[i], true);
@@ -482,15 +474,40 @@ static MirageStatus eval_part(const Part *part, const MirageDomain *domain, cons
 
 MirageStatus run_eval(const MirageUGraph *program, const MirageDomain *domain, double max_bytes, double *const *inputs,
                       double *const *outputs, const MirageDiag *diag, uint32_t *out_parts) {
-  const Bounds bounds = {.bytes = max_bytes > 0 ? max_bytes : memory_allowed()};
   *out_parts = 0;
-  MirageStatus status = eval_within(program, domain, &bounds, inputs, outputs, diag, out_parts);
+  MirageStatus status =
+      eval_within(program, domain, max_bytes > 0 ? max_bytes : memory_allowed(), inputs, outputs, diag, out_parts);
   return status == MIRAGE_NO_MEMORY ? mirage_diag_fail(diag, NULL, status, "reference: out of memory") : status;
 }
 
-MirageStatus run_eval_sample(const MirageUGraph *program, const MirageDomain *domain, double max_work,
-                             double *const *inputs, double *const *outputs, const MirageDiag *diag) {
-  const Bounds bounds = {memory_allowed(), max_work};
-  uint32_t parts = 0;
-  return eval_within(program, domain, &bounds, inputs, outputs, diag, &parts);
+// -------------------------------------------------------------------------------------------------------------- sample
+
+// The program with the first half of its longest axis.
+static MirageStatus halve(const MirageUGraph *program, double max_work, const MirageDiag *diag,
+                          MirageUGraph **out_half) {
+  int64_t extent = 1;
+  Axes axes = {0};
+  *out_half = NULL;
+  MirageStatus status = axes_init(program, &axes);
+  uint32_t axis = status == MIRAGE_OK ? longest_axis(&axes, &extent) : 0;
+  const Part part = {&axes, axis, 0, half_of(extent)};
+  if (status == MIRAGE_OK && extent > 1)
+    status = build_part(&part, diag, out_half);
+  else if (status == MIRAGE_OK)
+    status = mirage_diag_fail(diag, NULL, MIRAGE_LIMIT,
+                              "reference: a sample of the outputs takes more than %.2g operations", max_work);
+  axes_deinit(&axes);
+  return status;
+}
+
+MirageStatus run_sample(const MirageUGraph *program, double max_work, const MirageDiag *diag,
+                        MirageUGraph **out_sample) {
+  MirageUGraph *half;
+  MirageStatus status = mirage_ugraph_clone(program, diag, out_sample);
+  while (status == MIRAGE_OK && work_of(*out_sample) > max_work) {
+    status = halve(*out_sample, max_work, diag, &half);
+    mirage_ugraph_destroy(*out_sample);
+    *out_sample = half;
+  }
+  return status;
 }

@@ -155,16 +155,3 @@ void run_inputs_pack(const RunInputs *inputs, uint32_t index, const MirageType *
   mirage_tensor_pack(&held, inputs->values[index], bytes);
   repeat(bytes, (size_t)mirage_type_bytes(&held), (size_t)mirage_type_bytes(type));
 }
-
-MirageStatus run_inputs_complete(RunInputs *inputs, const MirageUGraph *program) {
-  for (uint32_t i = 0; i < inputs->count; i++) {
-    size_t count = (size_t)mirage_type_elements(mirage_ugraph_type(program, mirage_ugraph_get_input(program, i)));
-    double *values = count > inputs->held[i] ? realloc(inputs->values[i], count * sizeof *values) : inputs->values[i];
-    if (!values)
-      return MIRAGE_NO_MEMORY;
-    inputs->values[i] = values;
-    repeat((char *)values, inputs->held[i] * sizeof *values, count * sizeof *values);
-    inputs->held[i] = count;
-  }
-  return MIRAGE_OK;
-}

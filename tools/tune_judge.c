@@ -2,7 +2,8 @@
 //
 // The own lowering is what candidates are compared with, since both run on the GPU. But it may overflow where a candidate
 // does not: one kernel an operator stores sums in f16 that a fused kernel keeps in f32. Both are then compared with the
-// program evaluated in float64 on the same inputs - of a large program, a slice of its outputs (run_eval_sample).
+// program evaluated in float64 on the same inputs - of a large program, leading parts of its outputs (run_sample), so that
+// a process for each of many candidates takes neither long nor much memory.
 #include "tune.h"
 
 #include "mirage/eval.h"
@@ -10,84 +11,160 @@
 #include <math.h>
 #include <stdlib.h>
 
-static const double SAMPLE_WORK = 5e8; // multiplications: some seconds
+// ---------------------------------------------------------------------------------------------------------- comparison
 
-// Elements from `first` on as a tensor of their own; the bytes of it are `*out_from` behind the others'.
-static MirageType part_of(const MirageType *type, size_t first, size_t count, size_t *out_from) {
-  MirageType part = *type;
-  part.rank = 1;
-  part.shape[0] = (int64_t)count;
-  *out_from = first * mirage_dtype_bits(type->dtype) / 8;
-  return part;
+// Sums over the elements at which the reference is finite.
+typedef struct Difference {
+  double difference, norm; // of squares
+  bool broken;             // not finite where the reference is
+  size_t compared;
+} Difference;
+
+static void add_elements(Difference *sum, size_t count, const double *values, const double *expected) {
+  for (size_t i = 0; i < count; i++) {
+    if (!isfinite(expected[i]))
+      continue;
+    double d = values[i] - expected[i];
+    sum->broken |= !isfinite(d);
+    sum->difference += d * d;
+    sum->norm += expected[i] * expected[i];
+    sum->compared++;
+  }
 }
 
-double tune_error(const MirageType *type, const void *bytes, const void *reference_bytes, const double *reference,
-                  size_t *out_compared) {
-  enum { PART = 4096 }; // even, so that i4 begins at a byte
-  double values[PART], decoded[PART], difference = 0, norm = 0;
-  size_t count = (size_t)mirage_type_elements(type), from;
-  bool broken = false;
-  *out_compared = 0;
-  for (size_t first = 0; first < count; first += PART) {
-    size_t here = count - first < PART ? count - first : PART;
-    MirageType part = part_of(type, first, here, &from);
-    const double *expected = reference ? reference + first : decoded;
-    mirage_tensor_unpack(&part, (const char *)bytes + from, values);
-    if (!reference)
-      mirage_tensor_unpack(&part, (const char *)reference_bytes + from, decoded);
-    for (size_t i = 0; i < here; i++) {
-      if (!isfinite(expected[i]))
-        continue;
-      double d = values[i] - expected[i];
-      broken |= !isfinite(d);
-      difference += d * d;
-      norm += expected[i] * expected[i];
-      ++*out_compared;
-    }
-  }
-  if (broken || !*out_compared || (difference > 0 && norm == 0))
+static double relative_error(const Difference *sum) {
+  if (sum->broken || !sum->compared || (sum->difference > 0 && sum->norm == 0))
     return INFINITY;
-  return difference > 0 ? sqrt(difference / norm) : 0;
+  return sum->difference > 0 ? sqrt(sum->difference / sum->norm) : 0;
 }
 
-// Outputs full of NaN: what stays so was not evaluated.
-static double **create_reference(const MirageUGraph *program) {
-  uint32_t num = mirage_ugraph_num_outputs(program);
-  double **reference = calloc((size_t)num + 1, sizeof *reference);
-  for (uint32_t i = 0; reference && i < num; i++) {
-    size_t count = (size_t)mirage_type_elements(mirage_ugraph_type(program, mirage_ugraph_get_output(program, i)));
-    reference[i] = malloc((count + 1) * sizeof **reference);
-    if (!reference[i])
-      return NULL;
-    for (size_t k = 0; k < count; k++)
-      reference[i][k] = NAN;
+// Elements of a tensor from `first` on, where a byte begins: two i4 make one, and rows of them an even number.
+static void unpack_range(const MirageType *type, const void *bytes, size_t first, size_t count, double *values) {
+  MirageType range = *type;
+  range.rank = 1;
+  range.shape[0] = (int64_t)count;
+  mirage_tensor_unpack(&range, (const char *)bytes + first * mirage_dtype_bits(type->dtype) / 8, values);
+}
+
+double tune_error(const MirageType *type, const void *bytes, const void *reference, size_t *out_compared) {
+  enum { RANGE = 4096 };
+  double values[RANGE], expected[RANGE];
+  size_t count = (size_t)mirage_type_elements(type);
+  Difference sum = {0};
+  for (size_t first = 0; first < count; first += RANGE) {
+    size_t here = count - first < RANGE ? count - first : RANGE;
+    unpack_range(type, bytes, first, here, values);
+    unpack_range(type, reference, first, here, expected);
+    add_elements(&sum, here, values, expected);
   }
-  return reference;
+  *out_compared = sum.compared;
+  return relative_error(&sum);
 }
 
-MirageStatus tune_judge(const RunModule *module, const RunOptions *options, void *const *own, void *const *candidate,
-                        const MirageDiag *diag, TuneVerdict *out_verdict) {
-  const MirageUGraph *program = module->program;
-  RunInputs inputs;
-  double **reference = create_reference(program);
-  *out_verdict = (TuneVerdict){0};
-  if (!reference)
+// -------------------------------------------------------------------------------------------------------------- sample
+
+// A value's leading elements in each dimension, which lie in rows of the last one.
+static void unpack_leading(const MirageType *whole, const MirageType *part, const void *bytes, double *values) {
+  uint32_t rank = whole->rank;
+  size_t count = (size_t)mirage_type_elements(part), length = rank ? (size_t)part->shape[rank - 1] : 1;
+  for (size_t done = 0; done < count; done += length) {
+    size_t first = 0, stride = 1, index = done;
+    for (uint32_t d = rank; d-- > 0;) {
+      first += index % (size_t)part->shape[d] * stride;
+      index /= (size_t)part->shape[d];
+      stride *= (size_t)whole->shape[d];
+    }
+    unpack_range(whole, bytes, first, length, values + done);
+  }
+}
+
+static const MirageType *type_of(const MirageUGraph *graph, bool output, uint32_t i) {
+  return mirage_ugraph_type(graph, output ? mirage_ugraph_get_output(graph, i) : mirage_ugraph_get_input(graph, i));
+}
+
+// Of a program and its sample.
+typedef struct Sample {
+  const MirageUGraph *program;
+  MirageUGraph *part;
+  double **inputs, **expected; // of the part
+} Sample;
+
+static MirageStatus take_leading(const Sample *sample, bool output, uint32_t i, const void *bytes,
+                                 double **out_values) {
+  const MirageType *part = type_of(sample->part, output, i);
+  size_t count = (size_t)mirage_type_elements(part);
+  *out_values = malloc((count + 1) * sizeof **out_values);
+  if (!*out_values)
     return MIRAGE_NO_MEMORY;
-  MIRAGE_TRY(run_inputs_create(module, options, diag, &inputs)); // the same as before, by their seed
-  MIRAGE_TRY(run_inputs_complete(&inputs, program));
-  MIRAGE_TRY(run_eval_sample(program, mirage_domain_f64(), SAMPLE_WORK, inputs.values, reference, diag));
-  run_inputs_deinit(&inputs);
-  out_verdict->judged = true;
-  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(program); i++) {
-    const MirageType *type = mirage_ugraph_type(program, mirage_ugraph_get_output(program, i));
-    size_t compared, elements = (size_t)mirage_type_elements(type);
-    double of_own = tune_error(type, own[i], NULL, reference[i], &compared);
-    double of_candidate = tune_error(type, candidate[i], NULL, reference[i], &compared);
-    out_verdict->own_error = fmax(out_verdict->own_error, of_own);
-    out_verdict->error = fmax(out_verdict->error, of_candidate);
-    out_verdict->sampled |= compared < elements;
-    free(reference[i]);
-  }
-  free(reference);
+  unpack_leading(type_of(sample->program, output, i), part, bytes, *out_values);
   return MIRAGE_OK;
+}
+
+static MirageStatus evaluate(Sample *sample, char *const *inputs, const MirageDiag *diag) {
+  uint32_t num_inputs = mirage_ugraph_num_inputs(sample->part), num_outputs = mirage_ugraph_num_outputs(sample->part);
+  uint32_t parts;
+  sample->inputs = calloc((size_t)num_inputs + 1, sizeof *sample->inputs);
+  sample->expected = calloc((size_t)num_outputs + 1, sizeof *sample->expected);
+  if (!sample->inputs || !sample->expected)
+    return MIRAGE_NO_MEMORY;
+  for (uint32_t i = 0; i < num_inputs; i++)
+    MIRAGE_TRY(take_leading(sample, false, i, inputs[i], &sample->inputs[i]));
+  for (uint32_t i = 0; i < num_outputs; i++) {
+    size_t count = (size_t)mirage_type_elements(type_of(sample->part, true, i));
+    sample->expected[i] = malloc((count + 1) * sizeof **sample->expected);
+    if (!sample->expected[i])
+      return MIRAGE_NO_MEMORY;
+  }
+  return run_eval(sample->part, mirage_domain_f64(), 0, sample->inputs, sample->expected, diag, &parts);
+}
+
+static void sample_deinit(Sample *sample) {
+  for (uint32_t i = 0; sample->inputs && i < mirage_ugraph_num_inputs(sample->program); i++)
+    free(sample->inputs[i]);
+  for (uint32_t i = 0; sample->expected && i < mirage_ugraph_num_outputs(sample->program); i++)
+    free(sample->expected[i]);
+  free(sample->inputs);
+  free(sample->expected);
+  mirage_ugraph_destroy(sample->part);
+}
+
+// The largest error of any output.
+static MirageStatus largest_error(const Sample *sample, char *const *outputs, double *out_error) {
+  *out_error = 0;
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(sample->part); i++) {
+    double *values;
+    Difference sum = {0};
+    MirageStatus status = take_leading(sample, true, i, outputs[i], &values);
+    if (status == MIRAGE_OK)
+      add_elements(&sum, (size_t)mirage_type_elements(type_of(sample->part, true, i)), values, sample->expected[i]);
+    free(values);
+    MIRAGE_TRY(status);
+    *out_error = fmax(*out_error, relative_error(&sum));
+  }
+  return MIRAGE_OK;
+}
+
+static bool is_whole(const Sample *sample) {
+  bool whole = true;
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(sample->part); i++)
+    whole = whole && mirage_type_elements(type_of(sample->part, true, i)) ==
+                         mirage_type_elements(type_of(sample->program, true, i));
+  return whole;
+}
+
+MirageStatus tune_judge(const MirageUGraph *program, double max_work, char *const *inputs, char *const *own,
+                        char *const *candidate, const MirageDiag *diag, TuneVerdict *out_verdict) {
+  Sample sample = {.program = program};
+  *out_verdict = (TuneVerdict){0};
+  MirageStatus status = run_sample(program, max_work, diag, &sample.part);
+  if (status == MIRAGE_OK)
+    status = evaluate(&sample, inputs, diag);
+  if (status == MIRAGE_OK)
+    status = largest_error(&sample, own, &out_verdict->own_error);
+  if (status == MIRAGE_OK)
+    status = largest_error(&sample, candidate, &out_verdict->error);
+  out_verdict->judged = status == MIRAGE_OK;
+  out_verdict->sampled = status == MIRAGE_OK && !is_whole(&sample);
+  sample_deinit(&sample);
+  return status;
 }

@@ -33,6 +33,7 @@ enum { OWN, CANDIDATE, AGAIN, NUM_RUNS };
 enum { MAX_SETS = 4096, ALIGNMENT = 256, UPLOAD_BYTES = 1 << 26 };
 enum { PERIOD = 2 * 2097143 }; // elements of inputs that differ: twice a prime, so that rows do, and i4 fill bytes
 static const double BUDGET_US = 120e3; // of a race
+static const double JUDGE_WORK = 1e8;  // multiplications: less than a second
 
 typedef struct Worker {
   double timeout_s;
@@ -46,7 +47,8 @@ typedef struct Worker {
   uint32_t num_inputs, num_outputs, num_sets;
   uint64_t *input_pointers; // [set * num_inputs + i]
   uint64_t *buffers;        // of inputs, then of outputs
-  void **outputs[NUM_RUNS]; // bytes, by run and output
+  char **packed;            // bytes of each input
+  char **outputs[NUM_RUNS]; // bytes, by run and output
   MirageTiming timings[2];
   bool own_ran;
   double error; // the largest of the outputs
@@ -224,29 +226,29 @@ static MirageStatus upload(uint32_t index, const char *packed) {
   return status;
 }
 
-static MirageStatus create_tensors(char *const *packed) {
+static MirageStatus create_tensors(void) {
   for (uint32_t i = 0; i < worker.num_inputs; i++)
-    MIRAGE_TRY(upload(i, packed[i]));
+    MIRAGE_TRY(upload(i, worker.packed[i]));
   for (uint32_t i = 0; i < worker.num_outputs; i++)
     MIRAGE_TRY(mirage_device_alloc(worker.device, output_bytes(i), &diag, &worker.buffers[worker.num_inputs + i]));
   return MIRAGE_OK;
 }
 
 // Inputs as bytes, and memory for all that comes back.
-static MirageStatus prepare_memory(char ***out_packed) {
+static MirageStatus prepare_memory(void) {
   worker.num_inputs = worker.inputs.count;
   worker.num_outputs = mirage_ugraph_num_outputs(worker.module.program);
   worker.num_sets = count_sets();
   worker.input_pointers = calloc((size_t)worker.num_sets * worker.num_inputs + 1, sizeof *worker.input_pointers);
   worker.buffers = calloc((size_t)worker.num_inputs + worker.num_outputs + 1, sizeof *worker.buffers);
-  char **packed = calloc((size_t)worker.num_inputs + 1, sizeof *packed);
-  if (!worker.input_pointers || !worker.buffers || !packed)
+  worker.packed = calloc((size_t)worker.num_inputs + 1, sizeof *worker.packed);
+  if (!worker.input_pointers || !worker.buffers || !worker.packed)
     return no_memory();
   for (uint32_t i = 0; i < worker.num_inputs; i++) {
-    packed[i] = malloc((size_t)mirage_type_bytes(input_type(i)));
-    if (!packed[i])
+    worker.packed[i] = malloc((size_t)mirage_type_bytes(input_type(i)));
+    if (!worker.packed[i])
       return no_memory();
-    run_inputs_pack(&worker.inputs, i, input_type(i), packed[i]);
+    run_inputs_pack(&worker.inputs, i, input_type(i), worker.packed[i]);
   }
   run_inputs_deinit(&worker.inputs);
   for (int run = 0; run < NUM_RUNS; run++) {
@@ -257,7 +259,6 @@ static MirageStatus prepare_memory(char ***out_packed) {
     if (!worker.outputs[run])
       return no_memory();
   }
-  *out_packed = packed;
   return MIRAGE_OK;
 }
 
@@ -279,8 +280,8 @@ static MirageStatus race(void) {
                               worker.buffers + worker.num_inputs, BUDGET_US, &diag, worker.timings);
 }
 
-static MirageStatus run_all(char *const *packed) {
-  MIRAGE_TRY(create_tensors(packed));
+static MirageStatus run_all(void) {
+  MIRAGE_TRY(create_tensors());
   MIRAGE_TRY(run_once(OWN));
   worker.own_ran = true;
   say("running");
@@ -301,7 +302,7 @@ static double tolerance_of(const MirageType *type) { return type->dtype == MIRAG
 static bool is_output_right(uint32_t index) {
   const MirageType *type = output_type(index);
   size_t compared;
-  double relative = tune_error(type, worker.outputs[CANDIDATE][index], worker.outputs[OWN][index], NULL, &compared);
+  double relative = tune_error(type, worker.outputs[CANDIDATE][index], worker.outputs[OWN][index], &compared);
   worker.error = fmax(worker.error, relative);
   if (!compared)
     snprintf(worker.reason, sizeof worker.reason,
@@ -335,12 +336,12 @@ static double widest_tolerance(void) {
 }
 
 // The two differ: by float64 the candidate may be right all the same, and the own lowering wrong.
-static void judge(const RunOptions *options, bool *out_right) {
+static void judge(bool *out_right) {
   char found[sizeof worker.reason];
   snprintf(found, sizeof found, "%s", worker.reason);
   say("judging");
-  MirageStatus status =
-      tune_judge(&worker.module, options, worker.outputs[OWN], worker.outputs[CANDIDATE], &diag, &worker.verdict);
+  MirageStatus status = tune_judge(worker.module.program, JUDGE_WORK, worker.packed, worker.outputs[OWN],
+                                   worker.outputs[CANDIDATE], &diag, &worker.verdict);
   const TuneVerdict *verdict = &worker.verdict;
   const char *sample = verdict->sampled ? ", of a sample" : "";
   *out_right = status == MIRAGE_OK && verdict->error <= widest_tolerance();
@@ -360,22 +361,21 @@ static void judge(const RunOptions *options, bool *out_right) {
 
 static MirageStatus measure(const char *module_path, bool *out_right) {
   const RunOptions options = {.seed = 1, .period = PERIOD};
-  char **packed = NULL;
   MIRAGE_TRY(read_module(module_path));
   MIRAGE_TRY(read_text(module_path, OWN));
   MIRAGE_TRY(read_text(module_path, CANDIDATE));
   MIRAGE_TRY(run_inputs_create(&worker.module, &options, &diag, &worker.inputs));
   say("inputs");
   MIRAGE_TRY(load());
-  MIRAGE_TRY(prepare_memory(&packed));
+  MIRAGE_TRY(prepare_memory());
   int turn = take_turn();
-  MIRAGE_TRY(run_all(packed));
+  MIRAGE_TRY(run_all());
   if (turn >= 0)
     close(turn);
   bool same = true; // both runs of the candidate
   compare_all(out_right, &same);
   if (!*out_right && same)
-    judge(&options, out_right);
+    judge(out_right);
   return MIRAGE_OK;
 }
 
