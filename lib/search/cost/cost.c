@@ -69,7 +69,7 @@ static const double direct_bytes_per_us = 74e3; // of a step, on one multiproces
 static const double direct_share = 0.73;        // of the multiprocessors saturate device memory
 static const double direct_loss = 0.6;          // what each that is missing costs, of its own share
 static const double torn_share = 0.6;           // of sectors that two blocks share, read twice
-static const double short_loss = 0.08;          // of reading, for each further row that a line of L2 has room for
+static const double short_loss = 0.06;          // of reading, for each further row that a line of L2 has room for
 static const double small_registers = 56;       // of a thread, as direct.c counts them, and
 static const double small_rows = 8;             // rows with which two blocks share a multiprocessor
 static const double again_share = 0.8; // of weights that other blocks have read (H100, 48 x 3072 x 8192 in two: 41 us)
@@ -505,6 +505,16 @@ static double fixed_us(const CostKernel *kernel, const Occupancy *o) {
          (outside_us * kernel->outside + late * kernel->outside_products) * o->waves;
 }
 
+// Units that work beside each other: the longest is seen, and a share of the others.
+static double overlapped(const double *units, size_t num, double loss) {
+  double longest = 0, sum = 0;
+  for (size_t i = 0; i < num; i++) {
+    longest = fmax(longest, units[i]);
+    sum += units[i];
+  }
+  return longest + loss * (sum - longest);
+}
+
 static double staged_us(const CostKernel *kernel, const MirageTarget *target) {
   const Occupancy o = occupy(kernel, target);
   double again = o.waves > 1 ? fmin(1, o.full) : 1; // the last wave takes as long as a full one
@@ -518,15 +528,18 @@ static double staged_us(const CostKernel *kernel, const MirageTarget *target) {
                     2 * kernel->l2_bytes / (shared_rate * target->l2_bytes_per_us * o.spread)};
   if (target->has_wgmma && kernel->least_rows >= tall_rows && !kernel->warpgroups)
     units[2] /= warp_share;
-  double longest = 0, sum = 0;
-  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-    longest = fmax(longest, units[i]);
+  enum { UNITS = sizeof units / sizeof *units };
+  double sum = 0, loss = kernel->ahead ? chain_loss : overlap_loss;
+  for (size_t i = 0; i < UNITS; i++)
     sum += units[i];
-  }
-  // Nothing loads while the last iteration computes.
-  double last = (sum - units[0] - units[1]) / fmax(1, kernel->iterations);
-  double loss = kernel->ahead ? chain_loss : overlap_loss;
-  return longest + loss * (sum - longest) + last + chain_us(kernel, &o, target) + fixed_us(kernel, &o);
+  double last =
+      (sum - units[0] - units[1]) / fmax(1, kernel->iterations); // nothing loads while the last iteration computes
+  double waiting = chain_us(kernel, &o, target) + fixed_us(kernel, &o);
+  if (!kernel->chain || kernel->ahead)
+    return overlapped(units, UNITS, loss) + waiting + last;
+  // Products that feed each other wait for each other; meanwhile copies of later iterations come.
+  double both[] = {units[0], overlapped(units + 1, UNITS - 1, loss) + waiting};
+  return overlapped(both, 2, loss) + last;
 }
 
 // How long the tiles of one iteration take into a multiprocessor.
@@ -675,14 +688,9 @@ static double rows_ahead_us(const CostKernel *kernel, double meeting_us, const M
                         target->l2_bytes_per_us,
                     (kernel->fma_flops + kernel->cut_flops) / (target->fma_flops_per_us * spread),
                     kernel->special / (target->exp_per_us * spread), met};
-  double longest = 0, sum = 0;
-  for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
-    longest = fmax(longest, units[i]);
-    sum += units[i];
-  }
   double passes = reads ? 0 : seen * passes_us(kernel, target) * turns * o.resident;
   double crowded = 1 + more_members * fmax(0, log2(fmax(1, kernel->cluster)) - 1) + turn_loss * log2(kernel->turns);
-  return (longest + long_rows_loss * (sum - longest) + latency_us + passes) * crowded;
+  return (overlapped(units, sizeof units / sizeof *units, long_rows_loss) + latency_us + passes) * crowded;
 }
 
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {
