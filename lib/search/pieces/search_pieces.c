@@ -179,11 +179,50 @@ static uint32_t num_nodes_of(const MirageUGraph *graph) {
   return mirage_ugraph_region(graph, mirage_ugraph_body(graph)).num_nodes;
 }
 
+// ------------------------------------------------------------------------------------- sums of squares
+
+static bool is_square(const MirageNodeView *node) {
+  return node->op == MIRAGE_OP_MUL && node->operands[0].index == node->operands[1].index;
+}
+
+// The reduction that takes what an operator computes, if nobody else does: its number, and 1.
+static uint32_t only_reduction(const Cutter *cutter, uint32_t number) {
+  uint32_t taken = 0;
+  for (uint32_t n = 0; n < cutter->num_nodes; n++) {
+    MirageNodeView user = mirage_ugraph_node(cutter->program, cutter->nodes[n]);
+    for (uint32_t k = 0; k < user.num_operands; k++) {
+      if (cutter->producer[user.operands[k].index] != number + 1)
+        continue;
+      if (taken || mirage_op_info(user.op)->kind != MIRAGE_KIND_REDUCE)
+        return 0;
+      taken = n + 1;
+    }
+  }
+  for (uint32_t i = 0; i < mirage_ugraph_num_outputs(cutter->program); i++)
+    if (cutter->producer[mirage_ugraph_get_output(cutter->program, i).index] == number + 1)
+      return 0;
+  return taken;
+}
+
+// Whether it has squares and not their sum, or the sum alone: stored between two kernels, squares overflow, or lose what the sum needs.
+// One of the two by itself stays a piece, so that every program has a cut.
+static bool tears_sum_of_squares(const Cutter *cutter, const Piece *piece) {
+  for (uint32_t n = 0; n < cutter->num_nodes && piece->count > 1; n++) {
+    MirageNodeView node = mirage_ugraph_node(cutter->program, cutter->nodes[n]);
+    uint32_t sum = is_square(&node) ? only_reduction(cutter, n) : 0;
+    if (sum && operators_has(&piece->operators, n) != operators_has(&piece->operators, sum - 1))
+      return true;
+  }
+  return false;
+}
+
+// --------------------------------------------------------------------------------------------- searches
+
 // Prepares a piece: as a program, and as its own operators, a kernel each. `out_wanted`: a search may find better.
 static MirageStatus prepare_piece(Cutter *cutter, Piece *piece, bool *out_wanted) {
   *out_wanted = false;
   piece->time_us = INFINITY;
-  if (!find_ends(cutter, piece))
+  if (tears_sum_of_squares(cutter, piece) || !find_ends(cutter, piece))
     return MIRAGE_OK;
   MIRAGE_TRY(make_program(cutter, piece));
   if (piece->count == cutter->num_nodes && num_nodes_of(piece->program) == num_nodes_of(cutter->program))
