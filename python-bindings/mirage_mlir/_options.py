@@ -57,7 +57,7 @@ class SearchOptions:
     num_threads: int = 0
     log2_bound: float = -60.0
     measure: Literal["auto", "yes", "no"] = "auto"
-    measure_candidates: int = 8
+    measure_candidates: int = 10
     measure_timeout: float = 10.0
     opt_level: int = 3
     tensor_maps: bool = True
