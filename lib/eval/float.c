@@ -7,8 +7,8 @@
 // Precision and range of a binary format.
 typedef struct Format {
   int fraction_bits;
-  int min_exponent; // of the smallest normal number
-  double overflow;  // the first power of two that is not finite
+  int64_t min_exponent; // of the smallest normal number
+  double overflow;      // the first power of two that is not finite
 } Format;
 
 static const Format F16 = {10, -14, 0x1p16}, BF16 = {7, -126, 0x1p128};
@@ -16,21 +16,24 @@ static const Format F8E4M3 = {3, -6, 0x1p9}, F8E5M2 = {2, -14, 0x1p16};
 
 // Adding and subtracting 1.5 * 2^52 units in the last place lets the double adder round to nearest even for us; the
 // unit is that of v's binade, or of the subnormals below it.
-static double round_format(Format format, double v) {
+// No branches, so that arrays are rounded several at a time.
+static inline double round_format(Format format, double v) {
   uint64_t bits;
   memcpy(&bits, &v, sizeof bits);
-  int exponent = (int)(bits >> 52 & 0x7ff) - 1023;
-  if (exponent == 1024 || v == 0.0)
-    return v; // inf, NaN, zero
-  if (exponent < format.min_exponent)
-    exponent = format.min_exponent;
-  if (exponent > 200)
-    return copysign(INFINITY, v);
-  uint64_t magic_bits = (uint64_t)(exponent - format.fraction_bits + 52 + 1023) << 52 | UINT64_C(1) << 51;
+  int64_t exponent = (int64_t)(bits >> 52 & 0x7ff) - 1023;
+  int64_t unit = exponent < format.min_exponent ? format.min_exponent : exponent > 200 ? 200 : exponent;
+  uint64_t magic_bits = (uint64_t)(unit - format.fraction_bits + 52 + 1023) << 52 | UINT64_C(1) << 51;
   double magic;
   memcpy(&magic, &magic_bits, sizeof magic);
   double rounded = (fabs(v) + magic) - magic; // not simplified away: C keeps the order of rounding
-  return copysign(rounded >= format.overflow ? INFINITY : rounded, v);
+  rounded = copysign(rounded >= format.overflow ? INFINITY : rounded, v);
+  return exponent == 1024 ? v : rounded; // inf, NaN
+}
+
+static inline double round_single(double v) {
+  bool overflows = fabs(v) >= 0x1.ffffffp127; // whose conversion is undefined in C
+  double rounded = (double)(float)(overflows ? 0 : v);
+  return overflows ? copysign(INFINITY, v) : rounded;
 }
 
 static double clamp(double value, double most) { return copysign(fmin(fabs(value), most), value); }
@@ -67,15 +70,28 @@ double mirage_round_to(MirageDType dtype, double value) {
   case MIRAGE_I32:
     return around(value);
   default:
-    if (fabs(value) >= 0x1.ffffffp127 && value - value == 0) // float conversion of what overflows is undefined in C
-      return copysign(INFINITY, value);
-    return (double)(float)value;
+    return round_single(value);
   }
 }
 
 void mirage__eval_round_array(MirageDType dtype, size_t n, double *values) {
-  for (size_t i = 0; i < n; i++)
-    values[i] = mirage_round_to(dtype, values[i]);
+  switch (dtype) {
+  case MIRAGE_F32:
+    for (size_t i = 0; i < n; i++)
+      values[i] = round_single(values[i]);
+    return;
+  case MIRAGE_F16:
+    for (size_t i = 0; i < n; i++)
+      values[i] = round_format(F16, values[i]);
+    return;
+  case MIRAGE_BF16:
+    for (size_t i = 0; i < n; i++)
+      values[i] = round_format(BF16, values[i]);
+    return;
+  default:
+    for (size_t i = 0; i < n; i++)
+      values[i] = mirage_round_to(dtype, values[i]);
+  }
 }
 
 static uint16_t encode(Format format, double value) {

@@ -575,6 +575,27 @@ static void rounding_is_to_nearest_even(void **state) {
   assert_true(signbit(mirage_round_to(MIRAGE_F16, -0x1p-30)));
 }
 
+// Arrays are rounded by loops of their own: the same numbers, at the edges too.
+static void arrays_are_rounded_like_numbers(void **state) {
+  static const double NUMBERS[] = {
+      0.0,     -0.0,      1 + 0x1p-11, 1 + 0x1p-8,    -65519.99,      65520,           -65520,
+      0x1p-25, 0x1.8p-25, -0x1p-30,    0x1.ffp127,    0x1.ffffffp127, 0x1.fffffefp127, 1e300,
+      -1e300,  5e-324,    -0x1p-140,   0x1.0001p-126, INFINITY,       -INFINITY,       NAN,
+      3.0};
+  enum { COUNT = sizeof NUMBERS / sizeof *NUMBERS };
+  static const MirageDType DTYPES[] = {MIRAGE_F16, MIRAGE_BF16, MIRAGE_F32};
+  for (size_t t = 0; t < sizeof DTYPES / sizeof *DTYPES; t++) {
+    double out[COUNT];
+    run(mirage_domain_real(), single(MIRAGE_OP_NEG, tensor_type(DTYPES[t], 1, COUNT), NULL, NULL),
+        (const double *const[]){NUMBERS}, out);
+    for (size_t i = 0; i < COUNT; i++) {
+      double expected = mirage_round_to(DTYPES[t], -NUMBERS[i]);
+      assert_true(isnan(expected) ? isnan(out[i]) : out[i] == expected);
+      assert_true(isnan(expected) || signbit(out[i]) == signbit(expected));
+    }
+  }
+}
+
 static void comparison_measures_frobenius_norms(void **state) {
   double relative, largest;
   mirage_compare(LIST(3, 4), LIST(3, 4), 2, &relative, &largest);
@@ -647,6 +668,7 @@ int main(void) {
       cmocka_unit_test(memory_has_a_limit),
       cmocka_unit_test(bit_patterns_round_trip),
       cmocka_unit_test(rounding_is_to_nearest_even),
+      cmocka_unit_test(arrays_are_rounded_like_numbers),
       cmocka_unit_test(comparison_measures_frobenius_norms),
       cmocka_unit_test(benchmark_shapes),
   };
