@@ -21,8 +21,15 @@ from torch_program import Program, relative_error, run_arguments
 REPLAYS = 30
 
 
-def cold_us(function, sets):
-    """Microseconds a call: the median of replays of a graph that calls `function` on each of the sets of inputs in turn."""
+def input_sets(inputs):
+    """So many copies of the inputs that a set has left the L2 cache when its turn comes again."""
+    size = sum(t.numel() * t.element_size() for t in inputs)
+    l2 = torch.cuda.get_device_properties(0).L2_cache_size
+    return [inputs] + [[t.clone() for t in inputs] for _ in range(min(256, 4 * l2 // size))]
+
+
+def capture(function, sets):
+    """A graph that calls `function` on each of the sets of inputs in turn, and how many calls it holds."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -30,25 +37,31 @@ def cold_us(function, sets):
             function(*inputs)
     torch.cuda.current_stream().wait_stream(stream)
     torch.cuda.synchronize()
-    graph, calls = torch.cuda.CUDAGraph(), max(len(sets), 32)
+    graph, calls = torch.cuda.CUDAGraph(), max(len(sets), 24)
     with torch.cuda.graph(graph):
         for i in range(calls):
             function(*sets[i % len(sets)])
-    times = []
-    for replay in range(REPLAYS + 3):
-        begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
-        begin.record()
-        graph.replay()
-        end.record()
-        torch.cuda.synchronize()
-        times.append(1e3 * begin.elapsed_time(end) / calls)
-    return statistics.median(times[3:])
+    return graph, calls
+
+
+def replay_us(graph, calls):
+    """Microseconds a call, of one replay."""
+    begin, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    begin.record()
+    graph.replay()
+    end.record()
+    torch.cuda.synchronize()
+    return 1e3 * begin.elapsed_time(end) / calls
+
+
+def cold_us(function, sets):
+    """The median of replays."""
+    graph, calls = capture(function, sets)
+    return statistics.median([replay_us(graph, calls) for _ in range(REPLAYS + 3)][3:])
 
 
 def pytorch(program, inputs):
-    size = sum(t.numel() * t.element_size() for t in inputs)
-    l2 = torch.cuda.get_device_properties(0).L2_cache_size
-    sets = [inputs] + [[t.clone() for t in inputs] for _ in range(min(256, 4 * l2 // size))]
+    sets = input_sets(inputs)
     with torch.no_grad():
         eager = cold_us(program, sets)
         torch._dynamo.reset()

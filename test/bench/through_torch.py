@@ -18,7 +18,7 @@ import time
 import torch
 
 import mirage_mlir
-from against_pytorch import cold_us, sources
+from against_pytorch import cold_us, input_sets, sources
 from torch_program import Program, relative_error
 
 
@@ -62,9 +62,7 @@ def compiled(program, inputs):
 def measure(options, path, folder):
     program = Program.read(path)
     inputs = program.draw(1, "cuda")
-    size = sum(t.numel() * t.element_size() for t in inputs)
-    l2 = torch.cuda.get_device_properties(0).L2_cache_size
-    sets = [inputs] + [[t.clone() for t in inputs] for _ in range(min(256, 4 * l2 // size))]
+    sets = input_sets(inputs)
     with torch.no_grad():
         references = program.reference(inputs)
         eager_error = relative_error(program(*inputs), references)
