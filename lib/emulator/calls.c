@@ -283,7 +283,12 @@ static float emu_RCP(uint32_t op, float x) { return flushed(1 / flushed(x)); }
 static float emu_RSQRT(uint32_t op, float x) { return flushed((float)(1 / sqrt((double)flushed(x)))); }
 static float emu_SQRT(uint32_t op, float x) { return sqrtf(x); }
 static float emu_DIV(uint32_t op, float x, float y) { return x / y; }
-static float emu_TANH_FAST(uint32_t op, float x) { return tanhf(x); }
+// As inexact as the processor's, by 2^-11: what a kernel makes of that is seen here.
+static float emu_TANH_FAST(uint32_t op, float x) {
+  int exponent;
+  float fraction = frexpf(tanhf(x), &exponent);
+  return ldexpf(rintf(fraction * 0x1p11f) * 0x1p-11f, exponent);
+}
 
 // -------------------------------------------------------------------------------------------------------------- memory
 
