@@ -563,6 +563,10 @@ int32_t mirage__least_ahead(bool at_once);
 /// (copies.c).
 enum { MIRAGE_PAIRED_AT_ONCE = 32 };
 bool mirage__pairs_at_once(double blocks, double rows_and_columns, bool torn, const MirageTarget *target);
+/// The same of smaller tiles, where blocks that are no neighbours load an operand of so many bytes.
+bool mirage__pairs_far(double blocks, double bytes, const MirageTarget *target);
+/// Whether a tile comes in boxes whose rows are half a line of L2 and more, as it must for that.
+bool mirage__long_boxes(const MirageType *tile);
 /// Whether rows of a tensor begin in the midst of lines of L2.
 bool mirage__rows_are_torn(const MirageType *tensor);
 /// What a loop's sum of products begins with instead of 0, since adding it is all that becomes of the sum: a tile read straight

@@ -92,7 +92,7 @@ static double far_readers(const PlanWalk *walk, const MirageNodeView *load, bool
   double readers = 1;
   for (uint32_t g = 1; g < 3; g++)
     if (load->attrs->access.grid[g] < 0)
-      readers *= (double)walk->custom->grid[g] / (shared ? (double)walk->custom->cluster[g] : 1);
+      readers *= (double)walk->custom->grid[g] / (shared ? (double)walk->block->cluster[g] : 1);
   return readers;
 }
 

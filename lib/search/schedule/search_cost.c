@@ -21,6 +21,7 @@ typedef struct ScheduleWalk {
   double shared[SEARCH_MAX_AXES]; // by axis: bytes that loops load out of L2 and that do not depend on it,
   double boxes[SEARCH_MAX_AXES];  // and what their boxes take
   double again[SEARCH_MAX_AXES];  // by axis: bytes that are not loaded again where a pair shares them along it
+  double far[SEARCH_MAX_AXES];    // and of the largest tensor that blocks load which differ there and are no neighbours
   uint32_t near_axis;             // that x of the grid walks: blocks that differ in it are neighbours
   bool torn;                      // rows that loops load begin in the midst of lines of L2
   uint64_t loaded;                // inputs, as a bit set
@@ -85,7 +86,7 @@ static void note_shared(ScheduleWalk *walk, const SearchNode *node, double bytes
 }
 
 // What blocks load that are no neighbours.
-static void note_again(ScheduleWalk *walk, const SearchNode *node, const MirageType *tensor) {
+static void note_again(ScheduleWalk *walk, const SearchNode *node, const MirageType *tensor, const MirageType *tile) {
   double readers = 1;
   for (uint32_t axis = 1; axis < walk->program->num_axes; axis++)
     if (axis != walk->near_axis && !depends_on(walk, node, axis))
@@ -95,8 +96,11 @@ static void note_again(ScheduleWalk *walk, const SearchNode *node, const MirageT
   mirage__cost_again(&paired, tensor, readers / 2);
   walk->kernel.again_bytes += alone.again_bytes;
   for (uint32_t axis = 1; axis < walk->program->num_axes; axis++)
-    if (axis != walk->near_axis && !depends_on(walk, node, axis))
+    if (axis != walk->near_axis && !depends_on(walk, node, axis)) {
       walk->again[axis] += alone.again_bytes - paired.again_bytes;
+      if (mirage__long_boxes(tile))
+        walk->far[axis] = fmax(walk->far[axis], (double)mirage_type_bytes(tensor));
+    }
 }
 
 static void note_outside(ScheduleWalk *walk, const MirageType *tile, double bytes) {
@@ -128,7 +132,7 @@ static void add_load(ScheduleWalk *walk, const SearchNode *node, const MirageTyp
     note_outside(walk, tile, walk->kernel.l2_bytes - before);
   if (looped) {
     note_shared(walk, node, walk->kernel.l2_bytes - before, walk->kernel.box_us - boxes);
-    note_again(walk, node, tensor);
+    note_again(walk, node, tensor, tile);
   }
   walk->torn |= looped && mirage__rows_are_torn(&copied);
   mirage__guess_tile(&walk->guess, tile, looped ? 2 : 1);
@@ -346,19 +350,29 @@ static double partial_bytes(const ScheduleWalk *walk) {
   return bytes;
 }
 
+// The axis of an even number of parts along which blocks share the most.
+static uint32_t most_shared(const ScheduleWalk *walk, const double *shared) {
+  uint32_t best = 0;
+  for (uint32_t axis = 1; axis < walk->program->num_axes; axis++)
+    if (walk->schedule->parts[axis] % 2 == 0 && shared[axis] > (best ? shared[best] : 0))
+      best = axis;
+  return best;
+}
+
 // Blocks of large products are pairs that share one operand's copies: choose_pairs in lib/layout/copies.c.
 static uint32_t paired_axis(const ScheduleWalk *walk, const MirageTarget *target) {
   const CostKernel *kernel = &walk->kernel;
   double sides = kernel->least_rows + walk->guess.product_columns;
-  if (!kernel->produced || kernel->beside > 1 || !target->has_cluster || walk->schedule->split > 1 ||
-      (kernel->blocks <= target->num_sms &&
-       (walk->iterations < MIRAGE_PAIRED_AT_ONCE || !mirage__pairs_at_once(kernel->blocks, sides, walk->torn, target))))
+  if (!kernel->produced || kernel->beside > 1 || !target->has_cluster || walk->schedule->split > 1)
     return 0;
-  uint32_t best = 0;
-  for (uint32_t axis = 1; axis < walk->program->num_axes; axis++)
-    if (walk->schedule->parts[axis] % 2 == 0 && walk->shared[axis] > (best ? walk->shared[best] : 0))
-      best = axis;
-  return best;
+  if (kernel->blocks > target->num_sms)
+    return most_shared(walk, walk->shared);
+  if (walk->iterations < MIRAGE_PAIRED_AT_ONCE)
+    return 0;
+  if (mirage__pairs_at_once(kernel->blocks, sides, walk->torn, target))
+    return most_shared(walk, walk->shared);
+  uint32_t far = most_shared(walk, walk->far);
+  return far && mirage__pairs_far(kernel->blocks, walk->far[far], target) ? far : 0;
 }
 
 static double time_of(ScheduleWalk *walk, const MirageTarget *target) {
