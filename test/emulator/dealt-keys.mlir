@@ -1,6 +1,6 @@
 // Keys that blocks share and walk in a loop are dealt out tile by tile where a mask of positions leaves tiles out, so that each block has its
-// share of those that are seen: found, proven, and right on the emulated GPU at any length.
-// RUN: mirage-mlir-opt %s --mirage-superoptimize='target=h200 measure=no griddims=2x4' -o %t.mlir 2>%t.err
+// share of those that are seen: found, proven, and right on the emulated GPU at any length. Four rounds, of 128 keys.
+// RUN: mirage-mlir-opt %s --mirage-superoptimize='target=h200 measure=no griddims=2x4 franges=4' -o %t.mlir 2>%t.err
 // RUN: FileCheck %s --check-prefix=SAY --implicit-check-not='refused: at full size' < %t.err
 // SAY-DAG: selected @decode_{{[0-9]+}} of {{[0-9]+}} proven
 // SAY-DAG: selected @ragged_{{[0-9]+}} of {{[0-9]+}} proven
