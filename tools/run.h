@@ -179,7 +179,8 @@ typedef struct RunExecution {
 MirageStatus run_eval(const MirageUGraph *program, const MirageDomain *domain, double max_bytes, double *const *inputs,
                       double *const *outputs, const MirageDiag *diag, uint32_t *out_parts);
 /// A program like `program` with so many leading rows, heads or columns of its inputs and outputs as take `max_work` operations:
-/// what it computes of the same leading parts of its inputs is what `program` computes there. The caller destroys it.
+/// what it computes of the same leading parts of its inputs is what `program` computes there. The caller destroys it, also after an
+/// error.
 /// Errors:  LIMIT where there are not so few.
 MirageStatus run_sample(const MirageUGraph *program, double max_work, const MirageDiag *diag,
                         MirageUGraph **out_sample);

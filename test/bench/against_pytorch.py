@@ -28,8 +28,8 @@ def input_sets(inputs):
     return [inputs] + [[t.clone() for t in inputs] for _ in range(min(256, 4 * l2 // size))]
 
 
-def capture(function, sets):
-    """A graph that calls `function` on each of the sets of inputs in turn, and how many calls it holds."""
+def capture(function, sets, least=32):
+    """A graph that calls `function` on each of the sets of inputs in turn, and how many calls it holds: `least`, or one for each set."""
     stream = torch.cuda.Stream()
     stream.wait_stream(torch.cuda.current_stream())
     with torch.cuda.stream(stream):
@@ -37,7 +37,7 @@ def capture(function, sets):
             function(*inputs)
     torch.cuda.current_stream().wait_stream(stream)
     torch.cuda.synchronize()
-    graph, calls = torch.cuda.CUDAGraph(), max(len(sets), 24)
+    graph, calls = torch.cuda.CUDAGraph(), max(len(sets), least)
     with torch.cuda.graph(graph):
         for i in range(calls):
             function(*sets[i % len(sets)])

@@ -49,7 +49,7 @@ def measure(path, laps):
         references, sets = program.reference(inputs), input_sets(inputs)
         for name, function in contestants(program).items():
             row[f"{name}_error"] = f"{relative_error(function(*inputs), references):.1e}"
-            graphs[name] = capture(function, sets)
+            graphs[name] = capture(function, sets, least=24)
         del references
         for name, times in race(graphs, laps).items():
             cut = statistics.quantiles(times, n=10)

@@ -177,6 +177,22 @@ static void test_producers_are_guessed_for_loops(void **state) {
   assert_true(isfinite(mirage__cost_kernel_us(&alone, target)) && isfinite(mirage__cost_kernel_us(&looped, target)));
 }
 
+// While device memory takes longer, what products that feed each other wait for is seen by a tenth; else all of it.
+static void test_memory_hides_what_chains_wait_for(void **state) {
+  const MirageTarget *target = mirage_target_find("h100");
+  CostKernel long_stream = {
+      .blocks = 128, .threads = 512, .iterations = 32, .least_rows = 8, .dram_bytes = 2e8, .chain = true};
+  long_stream.iteration_bytes = 57344, long_stream.stages = 3, long_stream.shared_bytes = 2e5;
+  CostKernel waits = long_stream;
+  waits.spilled_elements = 1e7;
+  CostKernel short_stream = long_stream, short_waits = waits;
+  short_stream.dram_bytes = short_waits.dram_bytes = 1e6;
+  double hidden = mirage__cost_kernel_us(&waits, target) - mirage__cost_kernel_us(&long_stream, target);
+  double seen = mirage__cost_kernel_us(&short_waits, target) - mirage__cost_kernel_us(&short_stream, target);
+  assert_true(seen > 5 && hidden > 0);
+  assert_true(fabs(hidden - 0.1 * seen) < 0.01 * seen);
+}
+
 // A chain of products stays in registers unless one takes another's result as its second operand.
 // Rows that are no slabs of a warpgroup have a producer where operands are swapped, but in no chain of products.
 static void test_swapped_products_are_guessed(void **state) {
@@ -621,6 +637,7 @@ int main(void) {
       cmocka_unit_test(test_what_cannot_fit_is_guessed),
       cmocka_unit_test(test_producers_are_guessed_for_loops),
       cmocka_unit_test(test_swapped_products_are_guessed),
+      cmocka_unit_test(test_memory_hides_what_chains_wait_for),
       cmocka_unit_test(test_crossed_chains_are_guessed_to_spill),
       cmocka_unit_test(test_streaming_beats_staging),
       cmocka_unit_test(test_streamed_weights_need_no_shared_memory),

@@ -532,8 +532,8 @@ static double staged_us(const CostKernel *kernel, const MirageTarget *target) {
   double sum = 0, loss = kernel->ahead ? chain_loss : overlap_loss;
   for (size_t i = 0; i < UNITS; i++)
     sum += units[i];
-  double last =
-      (sum - units[0] - units[1]) / fmax(1, kernel->iterations); // nothing loads while the last iteration computes
+  // Nothing loads while the last iteration computes.
+  double last = (sum - units[0] - units[1]) / fmax(1, kernel->iterations);
   double waiting = chain_us(kernel, &o, target) + fixed_us(kernel, &o);
   if (!kernel->chain || kernel->ahead)
     return overlapped(units, UNITS, loss) + waiting + last;
