@@ -10,24 +10,24 @@
 // of them in any case. With `explain`, remarks say of each kernel who does what, and why it is done so.
 #include "mirage/cost.h"
 #include "mirage/layout.h"
-#include "passes.h"
+#include "vary.h"
 
 #include <stdio.h>
 
-/// Whether no kernel of the graph was scheduled by hand, or planned.
-static bool is_open(const MirageUGraph *graph) {
+/// Whether no kernel of the graph has a schedule yet, by a hand, the search or the planner.
+static bool is_unscheduled(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  bool open = true;
+  bool unscheduled = true;
   for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView node = mirage_ugraph_node(graph, body.nodes[i]);
-    open &= node.op != MIRAGE_OP_CUSTOM || !node.attrs->custom.schedule;
+    unscheduled &= node.op != MIRAGE_OP_CUSTOM || !node.attrs->custom.schedule;
   }
-  return open;
+  return unscheduled;
 }
 
 static MirageStatus fuse_threads(const MirageModuleGraphs *graphs, MirageModuleGraph *entry) {
   MirageUGraph *fused;
-  if (!is_open(entry->graph))
+  if (!is_unscheduled(entry->graph))
     return MIRAGE_OK;
   MIRAGE_TRY(mirage_ugraph_fuse_threads(entry->graph, graphs->diag, &fused));
   mirage_ugraph_destroy(entry->graph);
@@ -94,82 +94,14 @@ static MirageStatus is_wanted(MirageModuleGraphs *graphs, MirageModuleGraph *ent
 
 // ----------------------------------------------------------------------------------------------------------- variants
 
-enum { MOST_VARIANTS = 32 };
-static const double most_slower = 1.1; // predicted: timing a variant takes a GPU seconds
-
 typedef struct Varier {
   MirageModuleGraphs *graphs;
   const MirageTarget *target;
-  MirageUGraph **open; // by graph of the module: copies of candidates before they were planned; NULL = not to be varied
+  bool *open; // by graph of the module: a candidate that no hand has scheduled, not varied yet
 } Varier;
-
-static MirageStatus remember(Varier *varier, uint32_t index) {
-  const MirageModuleGraph *entry = &varier->graphs->graphs[index];
-  return is_open(entry->graph) ? mirage_ugraph_clone(entry->graph, varier->graphs->diag, &varier->open[index])
-                               : MIRAGE_OK;
-}
-
-static MirageStatus add_variant(Varier *varier, uint32_t index, uint32_t variant, MirageUGraph *graph,
-                                MlirOperation *in_out_last) {
-  const MirageModuleGraph *entry = &varier->graphs->graphs[index];
-  char name[300];
-  snprintf(name, sizeof name, "%s_%s", entry->name, mirage_layout_variant_name(variant));
-  for (char *c = name; *c; c++)
-    *c = *c == '-' ? '_' : *c;
-  MIRAGE_TRY(mirage__graphs_name(varier->graphs, graph, name, false));
-  return mirage__graphs_append(varier->graphs, graph, *in_out_last, in_out_last);
-}
 
 static double planned_us(const Varier *varier, uint32_t index) {
   return mirage_ugraph_get_meta(varier->graphs->graphs[index].graph)->cost.time_us;
-}
-
-// The schedules met so far of one candidate, its own first.
-typedef struct Met {
-  MirageGraphHash hashes[MOST_VARIANTS];
-  uint32_t count;
-} Met;
-
-static MirageStatus is_new(Met *met, const MirageUGraph *graph, const MirageDiag *diag, bool *out_new) {
-  MirageGraphHash hash;
-  MIRAGE_TRY(mirage_ugraph_hash(graph, diag, &hash));
-  *out_new = met->count < MOST_VARIANTS;
-  for (uint32_t i = 0; i < met->count; i++)
-    *out_new &= met->hashes[i].low != hash.low || met->hashes[i].high != hash.high;
-  if (*out_new)
-    met->hashes[met->count++] = hash;
-  return MIRAGE_OK;
-}
-
-static MirageStatus vary(Varier *varier, uint32_t index, uint32_t *out_count) {
-  const MirageModuleGraph *entry = &varier->graphs->graphs[index];
-  const MirageDiag *diag = varier->graphs->diag;
-  MlirOperation last = entry->op;
-  Met met = {0};
-  bool fresh;
-  MIRAGE_TRY(is_new(&met, entry->graph, diag, &fresh));
-  for (uint32_t variant = 0; mirage_layout_variant_name(variant) && !mirage__is_interrupted(); variant++) {
-    MirageUGraph *graph;
-    MirageStatus status =
-        mirage_layout_variant(varier->open[index], entry->graph, varier->target, variant, NULL, &graph);
-    if (status == MIRAGE_NO_MEMORY)
-      return status;
-    if (status != MIRAGE_OK || !graph)
-      continue; // it does not fit, or is none
-    MirageCost *cost = &mirage_ugraph_meta(graph)->cost;
-    status = is_new(&met, graph, diag, &fresh);
-    if (status == MIRAGE_OK && fresh)
-      status = mirage__lowered_cost(graph, varier->target, diag, cost);
-    fresh &= cost->time_us <= most_slower * planned_us(varier, index);
-    if (status == MIRAGE_OK && fresh)
-      status = add_variant(varier, index, variant, graph, &last);
-    *out_count += status == MIRAGE_OK && fresh;
-    mirage_ugraph_destroy(graph);
-    if (status == MIRAGE_CANCELLED) // the variants that are there are enough
-      return MIRAGE_OK;
-    MIRAGE_TRY(status);
-  }
-  return MIRAGE_OK;
 }
 
 // The best candidates of one program, best first; each is varied once.
@@ -183,9 +115,13 @@ static MirageStatus vary_best(Varier *varier, const MirageModuleGraph *program, 
         best = i;
     if (best == UINT32_MAX)
       break;
-    MIRAGE_TRY(vary(varier, best, &count));
-    mirage_ugraph_destroy(varier->open[best]);
-    varier->open[best] = NULL;
+    MirageVariants variants;
+    MirageStatus status =
+        mirage__vary(varier->graphs, &varier->graphs->graphs[best], varier->target, MIRAGE_MOST_VARIANTS, &variants);
+    count += variants.num;
+    mirage__variants_deinit(&variants);
+    MIRAGE_TRY(status);
+    varier->open[best] = false;
   }
   if (varied)
     mirage_diag_emit(varier->graphs->diag, MIRAGE_SEVERITY_REMARK, mirage__graph_loc(program),
@@ -206,14 +142,13 @@ static MirageStatus layout_module(Varier *varier, const MirageLayoutOptions *opt
       MIRAGE_TRY(mirage__graphs_import(graphs, entry));
     if (wanted && options->threads)
       MIRAGE_TRY(fuse_threads(graphs, entry));
-    if (wanted && options->variants && !mirage__is_interrupted())
-      MIRAGE_TRY(remember(varier, i));
+    varier->open[i] = wanted && mirage_layout_is_open(entry->graph);
     if (wanted)
       MIRAGE_TRY(plan_candidate(graphs, entry, varier->target, options->explain));
     else if (!entry->source && options->own && !mirage__is_late())
       MIRAGE_TRY(add_own(graphs, entry, varier->target));
   }
-  for (uint32_t i = 0; i < graphs->num_graphs && options->variants; i++)
+  for (uint32_t i = 0; i < graphs->num_graphs && options->variants && !mirage__is_interrupted(); i++)
     if (!graphs->graphs[i].source)
       MIRAGE_TRY(vary_best(varier, &graphs->graphs[i], options->variants));
   return MIRAGE_OK;
@@ -229,8 +164,6 @@ MirageStatus mirage_pass_layout(MlirOperation module, const void *opaque, const 
     varier.open = mirage_arena_alloc_array(&graphs.arena, graphs.num_graphs, sizeof *varier.open);
     status = varier.open ? layout_module(&varier, options) : MIRAGE_NO_MEMORY;
   }
-  for (uint32_t i = 0; varier.open && i < graphs.num_graphs; i++)
-    mirage_ugraph_destroy(varier.open[i]);
   mirage__graphs_deinit(&graphs);
   return status;
 }

@@ -17,8 +17,8 @@
 #include "mlir-c/Dialect/SCF.h"
 #include "mlir-c/Dialect/Tensor.h"
 #include "mlir-c/Dialect/Tosa.h"
-#include "passes.h"
 #include "progress.h"
+#include "vary.h"
 
 #include <string.h>
 
@@ -184,6 +184,10 @@ static const MiragePassOption SELECT_OPTIONS[] = {
            "no: by the model alone"),
     INT(MirageSelectOptions, measure_candidates, "measure-candidates", "10", 1, 256,
         "candidates of a program that are timed: the one predicted best, and those that differ most"),
+    INT(MirageSelectOptions, measure_schedules, "measure-schedules", "8", 0, MIRAGE_MOST_VARIANTS,
+        "other schedules that are timed as well, of the fastest of them and of one that is nearly as fast: warps, "
+        "stages, who "
+        "copies"),
     DOUBLE(MirageSelectOptions, measure_timeout, "measure-timeout", "10", 0.01, 3600,
            "seconds after which a kernel that is timed counts as hanging"),
 };

@@ -149,7 +149,7 @@ typedef struct MirageSelectOptions {
   const char *keep; // "best" or "all"
   int64_t seed;
   const char *measure; // "auto", "yes" or "no"
-  int64_t measure_candidates;
+  int64_t measure_candidates, measure_schedules;
   double log2_bound, full_size_work, measure_timeout;
   bool tensor_maps;
 } MirageSelectOptions;

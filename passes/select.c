@@ -220,7 +220,9 @@ static MirageStatus own_time(const Selector *selector, double *out_time_us) {
 static MirageStatus prepare(Selector *selector) {
   MirageModuleGraphs *graphs = selector->graphs;
   MIRAGE_TRY(mirage__graphs_import(graphs, selector->program));
-  selector->candidates = mirage_arena_alloc_array(&graphs->arena, graphs->num_graphs + 1, sizeof *selector->candidates);
+  const uint32_t more = 1 + MIRAGE_VARIED * MIRAGE_MOST_VARIANTS; // from the tuning database; of the fastest
+  selector->candidates =
+      mirage_arena_alloc_array(&graphs->arena, graphs->num_graphs + more, sizeof *selector->candidates);
   selector->num_candidates = 0;
   if (!selector->candidates)
     return MIRAGE_NO_MEMORY;
@@ -349,6 +351,8 @@ MirageStatus mirage_pass_select(MlirOperation module, const void *opaque, const 
     }
     mirage_ugraph_destroy(selector.inserted);
     selector.inserted = NULL;
+    for (uint32_t v = 0; v < MIRAGE_VARIED; v++)
+      mirage__variants_deinit(&selector.others[v]);
   }
   mirage__graphs_deinit(&graphs);
   return status;

@@ -3,6 +3,9 @@
 #define MIRAGE_PASSES_SELECT_H
 
 #include "measure.h"
+#include "vary.h"
+
+enum { MIRAGE_VARIED = 2 }; // candidates of a program whose other schedules are measured
 
 typedef struct Selector {
   MirageModuleGraphs *graphs;
@@ -11,9 +14,10 @@ typedef struct Selector {
   MirageModuleGraph *program; // the one at hand
   MirageModuleGraph **candidates;
   uint32_t num_candidates;
-  double own_us;           // predicted, of the program's own lowering; infinite where it has none
-  MirageUGraph *inserted;  // of the candidate that came from the tuning database, or NULL
-  bool consults, measures; // the tuning database; the GPU
+  double own_us;                        // predicted, of the program's own lowering; infinite where it has none
+  MirageUGraph *inserted;               // of the candidate that came from the tuning database, or NULL
+  MirageVariants others[MIRAGE_VARIED]; // other schedules of the fastest candidates
+  bool consults, measures;              // the tuning database; the GPU
   MirageTuned tuned;
   char no_gpu[400]; // why, where there is none to measure on
 } Selector;

@@ -1,5 +1,6 @@
 // select_measured.c - the choice by what was measured: now, or before (the tuning database).
 //
+// A second look: the fastest candidates are timed in other schedules too (vary.h), since the planner's are rules of thumb.
 // Order:    the database; else the GPU, whose answer goes there; else nobody knows, and the cost model decides.
 // Margin:   a candidate must be faster than the program's own lowering by 1 %, beside which it was timed: less is
 //           noise, and the own lowering needs no proof.
@@ -8,6 +9,7 @@
 // A graph from the database that is not among the candidates is proven here, as mirage-verify would, and held to the
 // numeric guard, before anything looks at it.
 #include "mirage/guard.h"
+#include "mirage/layout.h"
 #include "mirage/verify.h"
 #include "select.h"
 
@@ -18,6 +20,7 @@
 #include <string.h>
 
 static const double margin = 0.99;
+static const double nearly = 1.03;     // of the fastest's time: other schedules may change places with it
 static const double verify_work = 2e6; // mirage-verify's max-work
 
 // ----------------------------------------------------------------------------------------------------------------
@@ -92,7 +95,7 @@ static MirageStatus insert(Selector *selector, const MirageTuningRecord *record,
   if (!entry)
     return MIRAGE_OK;
   selector->inserted = entry->graph;
-  selector->candidates[selector->num_candidates++] = entry; // one more than the module's graphs has room
+  selector->candidates[selector->num_candidates++] = entry; // which has room for it
   MIRAGE_TRY(prove(selector, entry));
   if (mirage__is_proven(entry))
     MIRAGE_TRY(mirage__prepare_candidate(selector, entry));
@@ -194,13 +197,13 @@ static MirageStatus take_stored(Selector *selector, const MirageTuningRecord *re
 
 static double ratio_of(const MirageMeasurement *one) { return one->us / one->own_us; }
 
-/// The proven candidates to measure, in the arena.
+/// The proven candidates to measure, in the arena, with room for other schedules behind them.
 static MirageStatus pick(const Selector *selector, uint32_t *out_num, MirageMeasurement **out) {
   MirageArena *arena = &selector->graphs->arena;
   uint32_t most = (uint32_t)selector->options->measure_candidates, num = 0;
   MirageModuleGraph **proven = mirage_arena_alloc_array(arena, selector->num_candidates + 1, sizeof *proven);
   uint32_t *picked = mirage_arena_alloc_array(arena, most, sizeof *picked);
-  *out = mirage_arena_alloc_array(arena, most, sizeof **out);
+  *out = mirage_arena_alloc_array(arena, most + MIRAGE_VARIED * MIRAGE_MOST_VARIANTS, sizeof **out);
   if (!proven || !picked || !*out)
     return MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; i < selector->num_candidates; i++)
@@ -212,17 +215,23 @@ static MirageStatus pick(const Selector *selector, uint32_t *out_num, MirageMeas
   return MIRAGE_OK;
 }
 
+/// The fastest proven one, if it takes less than `most` of the own lowering's time; else NULL.
+static MirageMeasurement *fastest_of(uint32_t num, MirageMeasurement *measurements, double most) {
+  MirageMeasurement *fastest = NULL;
+  for (uint32_t i = 0; i < num; i++) {
+    MirageMeasurement *one = &measurements[i];
+    if (one->ok && mirage__is_proven(one->entry) && ratio_of(one) < most &&
+        (!fastest || ratio_of(one) < ratio_of(fastest)))
+      fastest = one;
+  }
+  return fastest;
+}
+
 /// The fastest that stands, of those that beat the own lowering.
 static MirageStatus find_fastest(const Selector *selector, uint32_t num, MirageMeasurement *measurements,
                                  MirageMeasurement **out_fastest) {
   for (bool stands = false; !stands;) {
-    MirageMeasurement *fastest = NULL;
-    for (uint32_t i = 0; i < num; i++) {
-      MirageMeasurement *one = &measurements[i];
-      if (one->ok && mirage__is_proven(one->entry) && ratio_of(one) < margin &&
-          (!fastest || ratio_of(one) < ratio_of(fastest)))
-        fastest = one;
-    }
+    MirageMeasurement *fastest = fastest_of(num, measurements, margin);
     *out_fastest = fastest;
     if (!fastest)
       return MIRAGE_OK;
@@ -334,6 +343,54 @@ static MirageStatus measure(Selector *selector, uint32_t num, MirageMeasurement 
   return status;
 }
 
+static bool is_among(const MirageModuleGraph *entry, uint32_t num, MirageModuleGraph *const *entries) {
+  for (uint32_t i = 0; i < num; i++)
+    if (entries[i] == entry)
+      return true;
+  return false;
+}
+
+/// The fastest candidates that have other schedules, of those that are nearly as fast as the fastest of all.
+static uint32_t find_nearly_fastest(uint32_t num, MirageMeasurement *measurements,
+                                    MirageModuleGraph *out[MIRAGE_VARIED]) {
+  const MirageMeasurement *fastest = fastest_of(num, measurements, INFINITY);
+  double most = fastest ? nearly * ratio_of(fastest) : 0;
+  uint32_t count = 0;
+  for (const MirageMeasurement *next = fastest; next && count < MIRAGE_VARIED; count += next != NULL) {
+    next = NULL;
+    for (uint32_t i = 0; i < num; i++) {
+      const MirageMeasurement *one = &measurements[i];
+      if (one->ok && ratio_of(one) <= most && (!next || ratio_of(one) < ratio_of(next)) &&
+          mirage_layout_is_open(one->entry->graph) && !is_among(one->entry, count, out))
+        next = one;
+    }
+    if (next)
+      out[count] = next->entry;
+  }
+  return count;
+}
+
+/// Measures other schedules of the fastest. Where that fails, what was measured before is enough.
+static MirageStatus look_again(Selector *selector, uint32_t *in_out_num, MirageMeasurement *measurements) {
+  MirageModuleGraph *varied[MIRAGE_VARIED];
+  MirageMeasurement *more = &measurements[*in_out_num];
+  uint32_t most = (uint32_t)selector->options->measure_schedules, num = 0;
+  uint32_t count = most ? find_nearly_fastest(*in_out_num, measurements, varied) : 0;
+  for (uint32_t v = 0; v < count; v++) {
+    MirageVariants *others = &selector->others[v];
+    MIRAGE_TRY(mirage__vary(selector->graphs, varied[v], selector->target, most, others));
+    for (uint32_t i = 0; i < others->num; i++) {
+      more[num++] = (MirageMeasurement){.entry = &others->entries[i]};
+      selector->candidates[selector->num_candidates++] = &others->entries[i];
+    }
+  }
+  bool done = false;
+  if (num)
+    MIRAGE_TRY(measure(selector, num, more, &done));
+  *in_out_num += done ? num : 0;
+  return MIRAGE_OK;
+}
+
 static MirageStatus choose_now(Selector *selector, bool *out_decided, MirageModuleGraph **out_chosen) {
   MirageMeasurement *measurements, *fastest = NULL;
   uint32_t num;
@@ -344,6 +401,7 @@ static MirageStatus choose_now(Selector *selector, bool *out_decided, MirageModu
   MIRAGE_TRY(measure(selector, num, measurements, &done));
   if (!done)
     return MIRAGE_OK;
+  MIRAGE_TRY(look_again(selector, &num, measurements));
   report_each(selector, num, measurements);
   MIRAGE_TRY(find_fastest(selector, num, measurements, &fastest));
   if (!fastest && !is_telling(num, measurements)) // the own lowering has not been seen to run either

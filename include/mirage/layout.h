@@ -28,13 +28,15 @@ MirageStatus mirage_layout_plan_until(MirageUGraph *graph, const MirageTarget *t
 MirageStatus mirage_layout_explain(const MirageUGraph *graph, const MirageTarget *target, const MirageDiag *diag);
 /// Name of variant `index`, "stages-4"; NULL past the last.
 const char *mirage_layout_variant_name(uint32_t index);
-/// Another schedule for the same µGraph: `planned` is a planned copy of `open`, whose schedules nobody set; variant `index`
-/// changes one thing of the plan and leaves what follows from it to the planner.
+/// Whether no kernel's schedule was set by hand, planned or not. That operands are swapped, the search says.
+bool mirage_layout_is_open(const MirageUGraph *graph);
+/// Another schedule for a planned µGraph that is open: variant `index` changes one thing of the plan and leaves what follows
+/// from it to the planner.
 ///
 /// Result:  *out_graph is planned and the caller's, perhaps as `planned` is; NULL where there is nothing to vary.
 /// Errors:  those of mirage_layout_plan, where the variant does not fit.
-MirageStatus mirage_layout_variant(const MirageUGraph *open, const MirageUGraph *planned, const MirageTarget *target,
-                                   uint32_t index, const MirageDiag *diag, MirageUGraph **out_graph);
+MirageStatus mirage_layout_variant(const MirageUGraph *planned, const MirageTarget *target, uint32_t index,
+                                   const MirageDiag *diag, MirageUGraph **out_graph);
 /// Bytes of shared memory that the plan of `custom` takes; -1 when it has none.
 int32_t mirage_layout_shared_bytes(const MirageUGraph *graph, MirageNode custom);
 

@@ -10,8 +10,6 @@
 
 #include "plan.h"
 
-#include <string.h>
-
 /// A kernel as the planner left it, and two that ask to be planned: one for nothing yet, one for all that was planned. Both
 /// have the cluster that the kernel was asked to have.
 typedef struct Kernel {
@@ -55,9 +53,10 @@ static bool has_loop(const Block *block) {
   return found;
 }
 
+// Of a loop, or of rows and elements in threads.
 static Block *change_warps(Kernel *kernel, int32_t warps) {
   mirage__team_set_warps(&kernel->open.team, warps);
-  return has_loop(kernel->planned) ? &kernel->open : NULL;
+  return has_loop(kernel->planned) || kernel->planned->items.on ? &kernel->open : NULL;
 }
 
 static Block *change_split(Kernel *kernel, int32_t divide) {
@@ -122,14 +121,16 @@ static Block *change_start(Kernel *kernel, int32_t early) {
 }
 
 static const Variant VARIANTS[] = {
+    {"warps-4", change_warps, 4},
+    {"warps-8", change_warps, 8},
+    {"warps-16", change_warps, 16},
+    {"warps-2", change_warps, 2},
+    {"warps-1", change_warps, 1},
     {"stages-2", change_stages, 2},
     {"stages-3", change_stages, 3},
     {"stages-4", change_stages, 4},
     {"stages-6", change_stages, 6},
     {"stages-8", change_stages, 8},
-    {"warps-4", change_warps, 4},
-    {"warps-8", change_warps, 8},
-    {"warps-16", change_warps, 16},
     {"split-rows", change_split, DIVIDE_ROWS},
     {"split-columns", change_split, DIVIDE_COLUMNS},
     {"split-reduction", change_split, DIVIDE_DEPTH},
@@ -146,7 +147,8 @@ static const Variant VARIANTS[] = {
 
 // ------------------------------------------------------------------------------------------------------------- graphs
 
-static MirageStatus asks_of(const Block *planned, const int64_t cluster[3], Kernel *kernel) {
+// `asked` is how the kernel was before it was planned.
+static MirageStatus asks_of(const Block *planned, const MirageCustomAttrs *asked, Kernel *kernel) {
   size_t bytes = (size_t)planned->num_loops * sizeof *planned->loops + 1;
   kernel->planned = planned;
   kernel->kept = *planned;
@@ -154,18 +156,18 @@ static MirageStatus asks_of(const Block *planned, const int64_t cluster[3], Kern
   kernel->open.loops = mirage_arena_alloc(planned->arena, bytes);
   if (!kernel->kept.loops || !kernel->open.loops)
     return MIRAGE_NO_MEMORY;
-  kernel->open.team = (Team){.num_actors = 1, .divide = DIVIDE_ANY};
+  kernel->open.team = (Team){.num_actors = 1, .divide = DIVIDE_ANY, .swap = asked->schedule && asked->schedule->swap};
   for (uint32_t i = 0; i < planned->num_loads; i++)
     kernel->open.loads[i].loop = planned->loads[i].loop;
   for (int a = 0; a < 3; a++)
-    kernel->open.cluster[a] = kernel->kept.cluster[a] = cluster[a];
+    kernel->open.cluster[a] = kernel->kept.cluster[a] = asked->cluster[a];
   return MIRAGE_OK;
 }
 
 static MirageStatus change_kernel(MirageUGraph *graph, MirageNode node, const Block *planned,
                                   const MirageTarget *target, const Variant *variant, bool first, bool *out_changes) {
   Kernel kernel = {.target = target, .first = first};
-  MIRAGE_TRY(asks_of(planned, mirage_ugraph_node(graph, node).attrs->custom.cluster, &kernel));
+  MIRAGE_TRY(asks_of(planned, &mirage_ugraph_node(graph, node).attrs->custom, &kernel));
   Block *ask = variant->apply(&kernel, variant->value);
   if (!ask)
     return MIRAGE_OK;
@@ -180,21 +182,25 @@ static MirageStatus change_kernel(MirageUGraph *graph, MirageNode node, const Bl
   return mirage_ugraph_status(graph);
 }
 
-// Kernel by kernel.
+static bool is_kernel(const MirageUGraph *graph, MirageNode node) {
+  return mirage_ugraph_node(graph, node).op == MIRAGE_OP_CUSTOM;
+}
+
+// Kernel by kernel: of a graph that forgets its plans, and as it is planned.
 static MirageStatus change_kernels(MirageUGraph *graph, const MirageUGraph *planned, const MirageTarget *target,
                                    const Variant *variant, const MirageDiag *diag, bool *out_changes) {
-  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  MirageRegionView same = mirage_ugraph_region(planned, mirage_ugraph_body(planned)); // node by node
+  MirageRegionView body = mirage_ugraph_region(planned, mirage_ugraph_body(planned)); // the nodes of both
   MirageStatus status = MIRAGE_OK;
   bool first = true;
   for (uint32_t i = 0; i < body.num_nodes && status == MIRAGE_OK; i++) {
-    if (mirage_ugraph_node(graph, body.nodes[i]).op != MIRAGE_OP_CUSTOM)
+    if (!is_kernel(planned, body.nodes[i]))
       continue;
     MirageArena arena;
     Plan plan;
     mirage_arena_init(&arena, NULL);
-    if (mirage__plan_is_current(planned, same.nodes[i], target))
-      status = mirage__plan_read(planned, same.nodes[i], target, &arena, diag, &plan);
+    mirage__plan_forget(graph, body.nodes[i], diag);
+    if (mirage__plan_is_current(planned, body.nodes[i], target))
+      status = mirage__plan_read(planned, body.nodes[i], target, &arena, diag, &plan);
     else // its text does not hold all of the plan: as it would be made
       status = mirage__plan_make(graph, body.nodes[i], target, &arena, diag, &plan);
     if (status == MIRAGE_OK)
@@ -209,11 +215,35 @@ const char *mirage_layout_variant_name(uint32_t index) {
   return index < sizeof VARIANTS / sizeof *VARIANTS ? VARIANTS[index].name : NULL;
 }
 
-MirageStatus mirage_layout_variant(const MirageUGraph *open, const MirageUGraph *planned, const MirageTarget *target,
-                                   uint32_t index, const MirageDiag *diag, MirageUGraph **out_graph) {
+static bool asks_nothing(const MirageSchedule *schedule) {
+  if (!schedule)
+    return true;
+  MirageSchedule rest = *schedule;
+  int32_t numbers[MIRAGE_SCHEDULE_NUMBERS];
+  rest.swap = false;
+  uint32_t count = mirage_schedule_numbers(&rest, numbers), nonzero = 0;
+  for (uint32_t i = 0; i < count; i++)
+    nonzero += numbers[i] != 0;
+  return nonzero == 0;
+}
+
+bool mirage_layout_is_open(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  bool open = true;
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    if (!is_kernel(graph, body.nodes[i]))
+      continue;
+    const MirageCustomAttrs *custom = &mirage_ugraph_node(graph, body.nodes[i]).attrs->custom;
+    open &= asks_nothing(custom->plan ? custom->plan->asked : custom->schedule);
+  }
+  return open;
+}
+
+MirageStatus mirage_layout_variant(const MirageUGraph *planned, const MirageTarget *target, uint32_t index,
+                                   const MirageDiag *diag, MirageUGraph **out_graph) {
   *out_graph = NULL;
   MirageUGraph *graph = NULL;
-  MIRAGE_TRY(mirage_ugraph_clone(open, diag, &graph));
+  MIRAGE_TRY(mirage_ugraph_clone(planned, diag, &graph));
   bool changes = false;
   MirageStatus status = change_kernels(graph, planned, target, &VARIANTS[index], diag, &changes);
   if (status == MIRAGE_OK && changes)

@@ -34,6 +34,7 @@ class SearchOptions:
     log2_bound:        a wrong graph passes the proof with a probability of at most 2 to this.
     measure:           time candidates on the GPU: "auto" where there is one for the target, "yes", "no".
     measure_candidates: how many.
+    measure_schedules: other schedules of the fastest of them that are timed as well.
     measure_timeout:   seconds after which a kernel that is timed counts as hanging.
     opt_level:         LLVM's, 0 to 3.
     tensor_maps:       kernels may use tensor and bulk copies.
@@ -58,6 +59,7 @@ class SearchOptions:
     log2_bound: float = -60.0
     measure: Literal["auto", "yes", "no"] = "auto"
     measure_candidates: int = 10
+    measure_schedules: int = 8
     measure_timeout: float = 10.0
     opt_level: int = 3
     tensor_maps: bool = True
@@ -128,7 +130,8 @@ _PASSES = {
     "prune": ("target", "tensor-maps"),
     "verify": ("seed", "log2-bound", "num-threads", "progress"),
     "layout": ("target", "tensor-maps"),
-    "select": ("target", "keep", "log2-bound", "seed", "measure", "measure-candidates", "measure-timeout"),
+    "select": ("target", "keep", "log2-bound", "seed", "measure", "measure-candidates", "measure-schedules",
+               "measure-timeout"),
     "lower": ("target", "tensor-maps", "opt-level", "num-threads"),
 }
 

@@ -83,10 +83,10 @@ static _Thread_local int depth;
 // For a tool, which cannot set the state: FAKE_CUDA_HANGING and FAKE_CUDA_FAILING name a kernel (a failing one comes to
 // CUDA_ERROR_ILLEGAL_ADDRESS); launch number FAKE_CUDA_ZERO, counted from 1, writes a zero to its last tensor, and with
 // FAKE_CUDA_ZEROS every launch fills it with them. Of the kernels that these name, FAKE_CUDA_WRONG fills it with other
-// numbers, FAKE_CUDA_NAN with NaN, and FAKE_CUDA_CRASHING brings the process down.
+// numbers, FAKE_CUDA_NAN with NaN, FAKE_CUDA_CRASHING brings the process down, and FAKE_CUDA_QUICK takes half of the time.
 static unsigned zero_at;
 static bool zeros;
-static const char *wrong, *not_a_number, *crashing;
+static const char *wrong, *not_a_number, *crashing, *quick;
 
 __attribute__((constructor)) static void read_environment(void) {
   const char *zero = getenv("FAKE_CUDA_ZERO");
@@ -98,6 +98,7 @@ __attribute__((constructor)) static void read_environment(void) {
   wrong = getenv("FAKE_CUDA_WRONG");
   not_a_number = getenv("FAKE_CUDA_NAN");
   crashing = getenv("FAKE_CUDA_CRASHING");
+  quick = getenv("FAKE_CUDA_QUICK");
 }
 
 FakeCuda *fake_cuda_state(void) { return &state; }
@@ -629,7 +630,7 @@ static void execute(const FakeLaunch *launch) {
   if (state.num_launches < FAKE_MAX_LAUNCHES)
     state.launches[state.num_launches] = *launch;
   state.num_launches++;
-  clock_us += state.kernel_us;
+  clock_us += is_named(quick, launch) ? state.kernel_us / 2 : state.kernel_us;
   failed = failed || (state.kernel_result != CU_SUCCESS && (!state.failing || !strcmp(state.failing, launch->kernel)));
   hung = hung || (state.hanging && state.num_launches > state.hang_after && strcmp(state.hanging, launch->kernel) == 0);
   if (state.run)
