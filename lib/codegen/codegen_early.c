@@ -16,63 +16,11 @@
 
 #include <string.h>
 
-enum {
-  LINE_BYTES = 128,
-  EARLY_BYTES = 32 << 10, // of a multiprocessor: more of them would still be on their way when the wait is over
-};
+enum { EARLY_BYTES = 32 << 10 }; // of a multiprocessor: more of them would still be on their way when the wait is over
 
 bool mirage__is_awaited(const Emit *e, uint32_t index) {
   MirageNodeView custom = mirage_ugraph_node(e->block.graph, e->block.custom);
   return e->start.kernel.early && (index >= custom.num_operands || e->start.pending[index]);
-}
-
-// The lines of a load's tiles, iteration by iteration of its loop.
-typedef struct Lines {
-  const BlockLoad *load;
-  MirageValue tensor;
-  const MirageType *tile;
-  uint32_t along;                     // the dimension whose elements follow each other in memory
-  int64_t width;                      // elements of a line
-  int64_t shape[1 + MIRAGE_MAX_RANK]; // iterations; then the tile's, in lines along that dimension
-} Lines;
-
-static int64_t lines_of_tile(const Lines *lines) {
-  int64_t count = 1;
-  for (uint32_t d = 0; d < lines->tile->rank; d++)
-    count *= lines->shape[1 + d];
-  return count;
-}
-
-static Lines lines_of(Emit *e, const BlockLoad *load) {
-  MirageNodeView view = mirage_ugraph_node(e->block.graph, load->node);
-  const MirageType *tensor = emit_type(e, mirage__block_resolve(&e->block, view.operands[0]));
-  Lines lines = {.load = load, .tensor = view.operands[0], .tile = emit_type(e, load->tile), .width = 1};
-  uint32_t rank = lines.tile->rank;
-  int64_t pitch[MIRAGE_MAX_RANK];
-  mirage__access_pitches(tensor, &view.attrs->access, pitch);
-  lines.shape[0] = load->loop < 0 ? 1 : e->block.loops[load->loop].range;
-  for (uint32_t d = 0; d < rank; d++) {
-    lines.shape[1 + d] = lines.tile->shape[d];
-    if (lines.tile->shape[d] > 1 && pitch[d] == mirage_dtype_bytes(tensor->dtype)) {
-      lines.along = d;
-      lines.width = LINE_BYTES * 8 / mirage_dtype_bits(tensor->dtype);
-    }
-  }
-  if (rank > 0)
-    lines.shape[1 + lines.along] = (lines.tile->shape[lines.along] + lines.width - 1) / lines.width;
-  return lines;
-}
-
-static void prefetch_line(Emit *e, LLVMValueRef item, void *user) {
-  const Lines *lines = user;
-  LLVMValueRef index[1 + MIRAGE_MAX_RANK];
-  mirage__delinearize(e, item, 1 + lines->tile->rank, lines->shape, index);
-  Access access = mirage__access(e, lines->load->node, lines->tensor, lines->tile, index[0]);
-  if (lines->tile->rank > 0)
-    index[1 + lines->along] = mirage__mul(e, index[1 + lines->along], lines->width);
-  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__access_valid(e, &access, index + 1));
-  GPU(&e->gpu, PREFETCH, mirage__access_address(e, &access, index + 1));
-  mirage__end_if(e, join);
 }
 
 // The first iterations of all loops but the innermost ones, of the block's first tile.
@@ -84,26 +32,24 @@ static void begin_there(Emit *e, LLVMValueRef zero) {
 }
 
 static void prefetch(Emit *e) {
+  const BlockLoad *loads[MIRAGE_MAX_LOADS];
   uint32_t count = 0;
-  Lines lines[MIRAGE_MAX_LOADS];
   int64_t once = 0, blocks = mirage__resident_blocks(&e->block, e->target);
   for (uint32_t i = 0; i < e->block.num_loads; i++) {
-    MirageValue tensor = mirage_ugraph_node(e->block.graph, e->block.loads[i].node).operands[0];
+    const BlockLoad *load = &e->block.loads[i];
+    MirageValue tensor = mirage_ugraph_node(e->block.graph, load->node).operands[0];
     if (mirage__is_awaited(e, mirage__pointer_of(e, tensor)))
       continue;
-    lines[count] = lines_of(e, &e->block.loads[i]);
-    once += lines_of_tile(&lines[count++]);
+    loads[count++] = load;
+    once += mirage__tile_lines(e, load);
   }
   if (count == 0)
     return;
   LLVMValueRef block_id[3];
   memcpy(block_id, e->block_id, sizeof block_id);
   begin_there(e, gpu_i32(&e->gpu, 0));
-  for (uint32_t i = 0; i < count; i++) {
-    int64_t iterations = EARLY_BYTES / LINE_BYTES / blocks / once, most = lines[i].shape[0];
-    iterations = iterations < 1 ? 1 : iterations > most ? most : iterations;
-    mirage__for_items(e, iterations * lines_of_tile(&lines[i]), prefetch_line, &lines[i]);
-  }
+  for (uint32_t i = 0; i < count; i++)
+    mirage__prefetch_tiles(e, loads[i], EARLY_BYTES / MIRAGE_LINE_BYTES / blocks / once);
   begin_there(e, NULL);
   memcpy(e->block_id, block_id, sizeof block_id);
 }

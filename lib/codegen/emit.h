@@ -598,6 +598,16 @@ void mirage__read_cluster_leaf(Emit *e, const Meeting *m, MirageValue leaf, cons
 void mirage__emit_items(Emit *e);    // codegen_items.c
 void mirage__emit_elements(Emit *e); // codegen_elements.c
 
+// codegen_prefetch.c --------------------------------------------------------------------- tiles asked for, into L2
+
+enum { MIRAGE_LINE_BYTES = 128 }; // of L2
+/// How many lines of L2 a tile of the load is, at most.
+int64_t mirage__tile_lines(Emit *e, const BlockLoad *load);
+/// Asks for the tiles of a load's first iterations, one at least; the threads share the work.
+void mirage__prefetch_tiles(Emit *e, const BlockLoad *load, int64_t iterations);
+/// Asks for what threads read behind the loops.
+void mirage__prefetch_ends(Emit *e);
+
 // codegen_early.c ------------------------------------------------------------------------ while the kernel before runs
 /// Whether pointer `index` of the kernel is to what the kernel before may still write, or read: no access comes before the wait.
 bool mirage__is_awaited(const Emit *e, uint32_t index);

@@ -1,0 +1,92 @@
+// codegen_prefetch.c - tiles that are asked for before anybody loads them: their lines come into L2.
+//
+// Nothing depends on when they arrive, or on whether they do. Who asks: a kernel that starts early, for its first tiles (codegen_early.c);
+// and workers that a producer feeds, at the beginning of each tile of the grid, for what they read at its end. Example: a residual
+// that is added to a product; with nobody to ask for it, it would come out of device memory when all else is done.
+#include "emit.h"
+
+// The lines of a load's tiles, iteration by iteration of its loop.
+typedef struct Lines {
+  const BlockLoad *load;
+  MirageValue tensor;
+  const MirageType *tile;
+  uint32_t along;                     // the dimension whose elements follow each other in memory
+  int64_t width;                      // elements of a line
+  int64_t shape[1 + MIRAGE_MAX_RANK]; // iterations; then the tile's, in lines along that dimension
+} Lines;
+
+static int64_t count_lines(const Lines *lines) {
+  int64_t count = 1;
+  for (uint32_t d = 0; d < lines->tile->rank; d++)
+    count *= lines->shape[1 + d];
+  return count;
+}
+
+static Lines lines_of(Emit *e, const BlockLoad *load) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, load->node);
+  const MirageType *tensor = emit_type(e, mirage__block_resolve(&e->block, view.operands[0]));
+  Lines lines = {.load = load, .tensor = view.operands[0], .tile = emit_type(e, load->tile), .width = 1};
+  uint32_t rank = lines.tile->rank;
+  int64_t pitch[MIRAGE_MAX_RANK];
+  mirage__access_pitches(tensor, &view.attrs->access, pitch);
+  lines.shape[0] = load->loop < 0 ? 1 : e->block.loops[load->loop].range;
+  for (uint32_t d = 0; d < rank; d++) {
+    lines.shape[1 + d] = lines.tile->shape[d];
+    if (lines.tile->shape[d] > 1 && pitch[d] == mirage_dtype_bytes(tensor->dtype)) {
+      lines.along = d;
+      lines.width = MIRAGE_LINE_BYTES * 8 / mirage_dtype_bits(tensor->dtype);
+    }
+  }
+  if (rank > 0)
+    lines.shape[1 + lines.along] = (lines.tile->shape[lines.along] + lines.width - 1) / lines.width;
+  return lines;
+}
+
+static void prefetch_line(Emit *e, LLVMValueRef item, void *user) {
+  const Lines *lines = user;
+  LLVMValueRef index[1 + MIRAGE_MAX_RANK];
+  mirage__delinearize(e, item, 1 + lines->tile->rank, lines->shape, index);
+  Access access = mirage__access(e, lines->load->node, lines->tensor, lines->tile, index[0]);
+  if (lines->tile->rank > 0)
+    index[1 + lines->along] = mirage__mul(e, index[1 + lines->along], lines->width);
+  LLVMBasicBlockRef join = mirage__begin_if(e, mirage__access_valid(e, &access, index + 1));
+  GPU(&e->gpu, PREFETCH, mirage__access_address(e, &access, index + 1));
+  mirage__end_if(e, join);
+}
+
+int64_t mirage__tile_lines(Emit *e, const BlockLoad *load) {
+  Lines lines = lines_of(e, load);
+  return count_lines(&lines);
+}
+
+void mirage__prefetch_tiles(Emit *e, const BlockLoad *load, int64_t iterations) {
+  Lines lines = lines_of(e, load);
+  int64_t most = lines.shape[0];
+  iterations = iterations < 1 ? 1 : iterations > most ? most : iterations;
+  mirage__for_items(e, iterations * count_lines(&lines), prefetch_line, &lines);
+}
+
+static bool takes(const Block *block, const MirageNodeView *view, MirageValue tile) {
+  for (uint32_t i = 0; i < view->num_operands; i++)
+    if (mirage__block_resolve(block, view->operands[i]).index == tile.index)
+      return true;
+  return false;
+}
+
+// Threads read such a tile where they use it, wherever its load stands.
+static bool is_read_at_end(const Block *block, const BlockLoad *load) {
+  bool behind = false, read = false;
+  MirageNodeView view;
+  for (int32_t s = -1; mirage__block_next(block, &s, &view);) {
+    bool inside = block->steps[s].loop >= 0;
+    read |= behind && !inside && takes(block, &view, load->tile);
+    behind |= inside;
+  }
+  return read && load->loop < 0 && load->by == BY_READER;
+}
+
+void mirage__prefetch_ends(Emit *e) {
+  for (uint32_t i = 0; i < e->block.num_loads; i++)
+    if (is_read_at_end(&e->block, &e->block.loads[i]))
+      mirage__prefetch_tiles(e, &e->block.loads[i], 1);
+}
