@@ -54,8 +54,9 @@ static const double half_ahead = 0.56; // stages ahead where there are two: prod
 static const double through_l2 = 0.25; // of the time of copies out of L2, while it fills from device memory
 static const double crowded_loss = 0.45;       // of the time by which shared memory takes longer than the matrix unit
 static const double produced_rate = 1.13;      // of device memory's rate, that copies by a producer reach,
-static const double produced_saturates = 0.35; // from so many of the multiprocessors on
-static const double far_again = 0.45;          // of what far blocks load at once, out of device memory again
+static const double produced_bytes_per_us = 70e3; // as long as a multiprocessor gets no more (H100, H200)
+static const double far_again = 0.45; // of what far blocks load at once comes again,
+static const double again_bytes_per_us = 3.2e6; // at this rate, whatever device memory's is (H100, H200)
 static const double most_again = 4;            // times, however many they are
 static const double between_lines = 0.3;       // of a line, which a row of a box that begins in its midst takes more
 static const double pair_exchange = 0.2;       // of the time of an exchange, between two blocks with producers,
@@ -592,7 +593,8 @@ static double copies_us(const CostKernel *kernel, double tiles, const MirageTarg
 // How much longer device memory takes than if all multiprocessors asked it: in the last round few may, where a block has a
 // multiprocessor to itself.
 static double memory_rounds(const CostKernel *kernel, double tiles, const MirageTarget *target) {
-  double enough = produced_saturates * target->num_sms, last = kernel->blocks - target->num_sms * (tiles - 1);
+  double enough = target->dram_bytes_per_us * produced_rate / produced_bytes_per_us;
+  double last = kernel->blocks - target->num_sms * (tiles - 1);
   if (tiles <= 1 || kernel->beside > 1)
     return 1 / fmin(1, fmin(kernel->blocks, target->num_sms) / enough);
   return (target->num_sms * (tiles - 1) + last / fmin(1, last / enough)) / kernel->blocks;
@@ -608,8 +610,9 @@ static double produced_us(const CostKernel *kernel, const MirageTarget *target) 
   double clock = kernel->matmul_flops * share * target->num_sms / (target->matmul_flops_per_us * full_clock);
   double multiply = fmax(power, clock + turn_us * kernel->iterations * tiles);
   double copy = copies_us(kernel, tiles, target);
-  double bytes = kernel->dram_bytes + far_again * kernel->again_bytes;
-  double memory = bytes * memory_rounds(kernel, tiles, target) / (target->dram_bytes_per_us * produced_rate);
+  double memory = (kernel->dram_bytes / (target->dram_bytes_per_us * produced_rate) +
+                   far_again * kernel->again_bytes / again_bytes_per_us) *
+                  memory_rounds(kernel, tiles, target);
   double feed = fmax(kernel->box_us * share, fmax(copy, memory + through_l2 * copy)), longest = fmax(multiply, feed);
   double broken = kernel->broken_products > 0 ? 1 + broken_loss : 1;
   return broken * (longest + produced_loss * (multiply + feed - longest)) + ends_us(kernel, tiles, target);
