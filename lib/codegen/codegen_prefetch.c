@@ -1,8 +1,12 @@
 // codegen_prefetch.c - tiles that are asked for before anybody loads them: their lines come into L2.
 //
 // Nothing depends on when they arrive, or on whether they do. Who asks: a kernel that starts early, for its first tiles (codegen_early.c);
-// and workers that a producer feeds, at the beginning of each tile of the grid, for what they read at its end. Example: a residual
+// and workers that a producer feeds, at the beginning of a tile of the grid, for what they read at its end. Example: a residual
 // that is added to a product; with nobody to ask for it, it would come out of device memory when all else is done.
+//
+// When a kernel begins, all its blocks wait for device memory, and what is asked for then comes before tiles of the loop. So blocks
+// that take tiles in turn ask from their second one on; and those whose products have swapped operands ask in any case, since
+// neighbouring threads read such a tile along its columns.
 #include "emit.h"
 
 // The lines of a load's tiles, iteration by iteration of its loop.
@@ -85,8 +89,19 @@ static bool is_read_at_end(const Block *block, const BlockLoad *load) {
   return read && load->loop < 0 && load->by == BY_READER;
 }
 
-void mirage__prefetch_ends(Emit *e) {
+static void prefetch_ends(Emit *e) {
   for (uint32_t i = 0; i < e->block.num_loads; i++)
     if (is_read_at_end(&e->block, &e->block.loads[i]))
       mirage__prefetch_tiles(e, &e->block.loads[i], 1);
+}
+
+void mirage__prefetch_ends(Emit *e) {
+  if (e->block.team.swap && e->block.num_meetings == 0) {
+    prefetch_ends(e);
+  } else if (e->block.persistent) {
+    LLVMValueRef later = LLVMBuildICmp(e->gpu.builder, LLVMIntSGT, e->turn, gpu_i32(&e->gpu, 0), "");
+    LLVMBasicBlockRef join = mirage__begin_if(e, later);
+    prefetch_ends(e);
+    mirage__end_if(e, join);
+  }
 }

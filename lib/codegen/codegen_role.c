@@ -139,7 +139,7 @@ void mirage__emit_roles(Emit *e, MirageRegion body) {
   for (int32_t i = 0; i < e->block.num_meetings; i++)
     mirage__clear_slots(e, &e->meetings[i]);
   Tiles tiles = mirage__begin_tiles(e);
-  mirage__prefetch_ends(e); // while the first tiles of loops are on their way
+  mirage__prefetch_ends(e);
   mirage__emit_region(e, body);
   mirage__end_tiles(e, &tiles);
   LLVMBuildBr(e->gpu.builder, join);

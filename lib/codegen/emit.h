@@ -605,7 +605,7 @@ enum { MIRAGE_LINE_BYTES = 128 }; // of L2
 int64_t mirage__tile_lines(Emit *e, const BlockLoad *load);
 /// Asks for the tiles of a load's first iterations, one at least; the threads share the work.
 void mirage__prefetch_tiles(Emit *e, const BlockLoad *load, int64_t iterations);
-/// Asks for what threads read behind the loops.
+/// Asks for what threads read behind the loops of the tile that begins, where that pays.
 void mirage__prefetch_ends(Emit *e);
 
 // codegen_early.c ------------------------------------------------------------------------ while the kernel before runs
