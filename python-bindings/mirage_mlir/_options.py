@@ -59,7 +59,7 @@ class SearchOptions:
     log2_bound: float = -60.0
     measure: Literal["auto", "yes", "no"] = "auto"
     measure_candidates: int = 10
-    measure_schedules: int = 8
+    measure_schedules: int = 4
     measure_timeout: float = 10.0
     opt_level: int = 3
     tensor_maps: bool = True
