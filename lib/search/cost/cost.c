@@ -105,12 +105,19 @@ static const double least_registers = 32;        // below which more threads do 
 static const double new_run_bytes = 12;          // as many more could be read where a run of elements begins
 static const double elements_us = 0.25;          // in registers: from their loads to their stores
 static const double rows_us = 0.6;               // the same of rows
-static const double met_rows_share = 0.8;        // of device memory, that they can use
-static const double met_rows_us = 1.3;           // and of rows that blocks share
-static const double pass_us = 12e-6;  // an element of long rows, which wait in shared memory, each time it is read
-static const double seen_share = 0.5; // of that, beside other turns' copies and stores
-static const double cut_flops = 20;   // for an element out of two windows that hold it
-static const double drained_us = 9;   // where blocks meet again: what they stored before must have reached L2
+static const double row_rate = 1.08;             // of device memory's rate, that blocks with rows of their own reach
+static const double rows_begin_us = 0.3;         // of a block's rows, until the first loads are there,
+static const double row_reduction_us = 0.11;     // for each reduction,
+static const double row_element_us = 1e-5;       // and for each element of each operator
+static const double row_warp_us = 6.4e-3;        // for each of them and each warp that has a part of a row
+static const double row_overlap = 1.8;    // of blocks beside each other the root of the sum of such powers is seen,
+static const double row_seen = 0.27;      // and a block alone hides all of its time but this
+static const double met_rows_share = 0.8; // of device memory, that they can use
+static const double met_rows_us = 1.3;    // and of rows that blocks share
+static const double pass_us = 12e-6;      // an element of long rows, which wait in shared memory, each time it is read
+static const double seen_share = 0.5;     // of that, beside other turns' copies and stores
+static const double cut_flops = 20;       // for an element out of two windows that hold it
+static const double drained_us = 9;       // where blocks meet again: what they stored before must have reached L2
 static const double long_rows_share = 0.97;    // of the multiprocessors, that clusters of such blocks can occupy
 static const double long_rows_saturate = 0.95; // of the multiprocessors, at work, saturate device memory
 static const double more_members =
@@ -298,6 +305,7 @@ void mirage__cost_outside(CostKernel *kernel, MirageOp op) {
 void mirage__cost_threads(CostKernel *kernel, const ThreadRows *items) {
   kernel->turns = mirage__thread_turns(items);
   kernel->registers = items->registers;
+  kernel->row_warps = items->rows * ceil(items->across / 32.0);
   kernel->pieces = items->apart ? items->together * items->abreast : 0;
   if (!items->ahead)
     return;
@@ -623,14 +631,29 @@ static bool only_reads(const CostKernel *kernel, double meeting_us) {
   return kernel->outside > 0 && meeting_us == 0 && kernel->written_bytes < few_stored * kernel->dram_bytes;
 }
 
+// Rows in registers that no other block has a part of. A block loads, reduces and stores; others load meanwhile, if there is room for
+// them. `units`: device memory first.
+static double own_rows_us(const CostKernel *kernel, const Occupancy *o, const double *units, size_t num) {
+  double rounds = kernel->turns * fmax(1, kernel->blocks / o->slots), longest = units[0] / row_rate;
+  double elements = kernel->fma_flops / (2 * kernel->blocks * kernel->turns);
+  double block = rows_begin_us + row_reduction_us * kernel->outside + row_element_us * elements;
+  double reducing = row_warp_us * kernel->outside * kernel->row_warps * kernel->blocks / o->busy;
+  for (size_t i = 1; i < num; i++)
+    longest = fmax(longest, units[i]);
+  block = block * rounds + reducing;
+  if (o->resident < 2 && rounds > 1)
+    return fmax(block, longest + row_seen * block);
+  return pow(pow(longest, row_overlap) + pow(block, row_overlap), 1 / row_overlap);
+}
+
 // Rows in registers: blocks of a multiprocessor load while others compute, so the units overlap, but no block is done
 // before its rows have come and gone, turn by turn. Where nothing is reduced no thread waits for another.
 static double thread_us(const CostKernel *kernel, double narrow_us, double meeting_us, const MirageTarget *target) {
   const Occupancy o = occupy(kernel, target);
   double share = fmin(1, o.busy / (saturating_share * target->num_sms)), spread = o.busy / target->num_sms;
   bool reads = only_reads(kernel, meeting_us);
-  bool follow =
-      kernel->outside > 0 && !reads && (kernel->turns > 1 || kernel->blocks > o.slots); // rows begin when others end
+  bool own = kernel->outside > 0 && meeting_us == 0 && !reads;
+  bool follow = kernel->outside > 0 && !reads && (kernel->turns > 1 || (!own && kernel->blocks > o.slots));
   double late = follow ? fmin(most_turns_loss, few_turns * target->num_sms / (kernel->blocks * kernel->turns)) : 0;
   double rounds = kernel->turns * fmax(1, kernel->blocks / o.slots), latency = meeting_us > 0        ? met_rows_us
                                                                                : kernel->outside > 0 ? rows_us
@@ -644,6 +667,8 @@ static double thread_us(const CostKernel *kernel, double narrow_us, double meeti
                     (latency + meeting_us) * rounds};
   enum { UNITS = sizeof units / sizeof *units, WAITING = UNITS - 1 };
   double longest = 0, sum = 0;
+  if (own)
+    return own_rows_us(kernel, &o, units, WAITING);
   for (size_t i = 0; i < UNITS; i++) {
     longest = fmax(longest, units[i]);
     sum += i < WAITING ? units[i] : 0;

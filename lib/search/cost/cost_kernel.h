@@ -56,6 +56,7 @@ typedef struct CostKernel {
   double collective_us;     // waiting for other blocks
   double cluster;           // blocks that meet through distributed shared memory; 0 = none
   double turns;             // of rows that a block takes one after the other, in registers; 0 = its tiles are not there
+  double row_warps;         // of a block, that have a part of a row, row by row
   double pieces;            // of element-wise rows, that a thread has in hand at once; 0 = rows are reduced
   double turn_bytes; // of such rows, that come by way of shared memory ahead of their turn; 0 = straight to registers
   double same_bytes; // that a turn reads out of L2, since they are the same for all
