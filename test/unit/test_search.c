@@ -6,27 +6,38 @@
 
 // ------------------------------------------------------------------- the known µGraphs, at real shapes
 
+// The first candidate of one kernel; of those predicted to take as long, a norm in front may be another.
+static uint32_t first_fused(const MirageSearchResult *result) {
+  uint32_t index = 0;
+  while (index < result->num_candidates && mirage_ugraph_get_meta(result->candidates[index])->cost.kernels != 1)
+    index++;
+  assert_true(index < result->num_candidates);
+  assert_true(mirage_ugraph_get_meta(result->candidates[index])->cost.time_us <
+              1.03 * mirage_ugraph_get_meta(result->candidates[0])->cost.time_us);
+  return index;
+}
+
 static void test_finds_rmsnorm_linear(void **state) {
   static const int64_t rows[] = {2, 16};
   for (int i = 0; i < 2; i++) {
     MirageUGraph *program = rmsnorm_linear(rows[i], 4096, 6144);
     MirageSearchOptions options = defaults();
     MirageSearchResult result = search(program, &options);
-    assert_true(result.num_candidates > 0);
-    Shape best = shape_of(result.candidates[0]);
+    const MirageUGraph *fused = result.candidates[first_fused(&result)];
+    Shape best = shape_of(fused);
     assert_int_equal(best.accumulators, 2); // the product, and the sum of squares beside it
     assert_int_equal(best.matmuls_inside, 1);
     assert_int_equal(best.divisions_inside, 0);
     assert_int_equal(best.divisions_outside, 2); // the mean, and by its root
     assert_int_equal(best.loads_inside, 3);      // x is loaded once for both
-    const MirageGraphMeta *meta = mirage_ugraph_get_meta(result.candidates[0]);
-    assert_string_equal(meta->name, "rmsnorm_linear_0");
+    const MirageGraphMeta *meta = mirage_ugraph_get_meta(fused);
+    assert_memory_equal(meta->name, "rmsnorm_linear_", 15);
     assert_string_equal(meta->source, "rmsnorm_linear");
-    assert_true(meta->cost.present && meta->cost.kernels == 1);
+    assert_true(meta->cost.present);
     assert_true(meta->cost.time_us < program_cost(program, options.target));
     assert_true(result.funnel.exhausted);
     assert_true(took_less(&result.funnel, 1000000));
-    int64_t blocks = only_custom(result.candidates[0]).attrs->custom.grid[0];
+    int64_t blocks = only_custom(fused).attrs->custom.grid[0];
     assert_true(blocks > 64 && blocks <= options.target->num_sms); // one wave, most multiprocessors busy
     mirage_search_result_deinit(&result);
     mirage_ugraph_destroy(program);
