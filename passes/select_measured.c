@@ -325,7 +325,9 @@ static MirageStatus give_up(const Selector *selector, MirageStatus status, const
   return MIRAGE_OK;
 }
 
-static MirageStatus measure(Selector *selector, uint32_t num, MirageMeasurement *measurements, bool *out_done) {
+/// `first`: nothing was measured before, so a failure is the pass's, or the model decides.
+static MirageStatus measure(Selector *selector, bool first, uint32_t num, MirageMeasurement *measurements,
+                            bool *out_done) {
   const MirageMeasureOptions options = {selector->target, selector->options->measure_timeout};
   MirageModuleGraphs *graphs = selector->graphs;
   const MirageDiag *outer = graphs->diag;
@@ -335,9 +337,11 @@ static MirageStatus measure(Selector *selector, uint32_t num, MirageMeasurement 
   MirageStatus status = mirage__measure(graphs, selector->program, &options, num, measurements);
   graphs->diag = outer;
   *out_done = status == MIRAGE_OK;
-  if (status != MIRAGE_OK) {
+  if (status != MIRAGE_OK && first) {
     const char *why = mirage__held_error(&held);
     status = give_up(selector, status, why ? why : mirage_status_string(status));
+  } else if (status != MIRAGE_NO_MEMORY) {
+    status = MIRAGE_OK;
   }
   mirage__hold_release(&held, NULL, true);
   return status;
@@ -386,7 +390,7 @@ static MirageStatus look_again(Selector *selector, uint32_t *in_out_num, MirageM
   }
   bool done = false;
   if (num)
-    MIRAGE_TRY(measure(selector, num, more, &done));
+    MIRAGE_TRY(measure(selector, false, num, more, &done));
   *in_out_num += done ? num : 0;
   return MIRAGE_OK;
 }
@@ -398,7 +402,7 @@ static MirageStatus choose_now(Selector *selector, bool *out_decided, MirageModu
   MIRAGE_TRY(pick(selector, &num, &measurements));
   if (num == 0)
     return MIRAGE_OK; // the own lowering stands
-  MIRAGE_TRY(measure(selector, num, measurements, &done));
+  MIRAGE_TRY(measure(selector, true, num, measurements, &done));
   if (!done)
     return MIRAGE_OK;
   MIRAGE_TRY(look_again(selector, &num, measurements));
