@@ -136,7 +136,7 @@ def exp_wide(f, m, n):
 KINDS = {  # function, shapes of its inputs, sizes
     "exp_linear": (exp_linear, lambda m, k, n: [(m, k), (k, n)], (16, 64, 32)),
     "linear": (linear, lambda m, k, n: [(m, k), (k, n)], (64, 4096, 256)),
-    "softmax": (softmax, lambda m, k, n: [(m, k)], (4, 16384, 1)),
+    "softmax": (softmax, lambda m, k, n: [(m, k)], (4, 32768, 1)),
     "two_results": (two_results, lambda m, k, n: [(m, k), (k, n)], (16, 64, 32)),
     "with_exp2": (with_exp2, lambda m, k, n: [(m, k), (k, n), (n, n)], (16, 64, 32)),
 }
