@@ -185,9 +185,7 @@ static const MiragePassOption SELECT_OPTIONS[] = {
     INT(MirageSelectOptions, measure_candidates, "measure-candidates", "10", 1, 256,
         "candidates of a program that are timed: the one predicted best, and those that differ most"),
     INT(MirageSelectOptions, measure_schedules, "measure-schedules", "4", 0, MIRAGE_MOST_VARIANTS,
-        "other schedules that are timed as well, of the fastest of them and of one that is nearly as fast: warps, "
-        "stages, who "
-        "copies"),
+        "other schedules that are timed as well, of the fastest of them and of one that is nearly as fast"),
     DOUBLE(MirageSelectOptions, measure_timeout, "measure-timeout", "10", 0.01, 3600,
            "seconds after which a kernel that is timed counts as hanging"),
 };

@@ -40,13 +40,15 @@ static MirageStatus add(MirageModuleGraphs *graphs, const MirageModuleGraph *var
   return MIRAGE_OK;
 }
 
-/// `*out_wanted`: it differs from all before, and is not predicted to be much slower.
-static MirageStatus judge(const MirageModuleGraphs *graphs, const MirageModuleGraph *varied, const MirageTarget *target,
-                          MirageUGraph *graph, Met *met, bool *out_wanted) {
+/// `*out_wanted`: it differs from all before, and is not predicted to be much slower. One without a cost is none, and nobody is told.
+static MirageStatus judge(const MirageModuleGraph *varied, const MirageTarget *target, MirageUGraph *graph, Met *met,
+                          bool *out_wanted) {
   MirageCost *cost = &mirage_ugraph_meta(graph)->cost;
-  MIRAGE_TRY(is_new(met, graph, graphs->diag, out_wanted));
-  if (*out_wanted)
-    MIRAGE_TRY(mirage__lowered_cost(graph, target, graphs->diag, cost));
+  MIRAGE_TRY(is_new(met, graph, NULL, out_wanted));
+  MirageStatus status = *out_wanted ? mirage__lowered_cost(graph, target, NULL, cost) : MIRAGE_OK;
+  *out_wanted &= status == MIRAGE_OK;
+  if (status == MIRAGE_NO_MEMORY || status == MIRAGE_CANCELLED)
+    return status;
   *out_wanted &= cost->time_us <= most_slower * mirage_ugraph_get_meta(varied->graph)->cost.time_us;
   return MIRAGE_OK;
 }
@@ -69,7 +71,7 @@ MirageStatus mirage__vary(MirageModuleGraphs *graphs, const MirageModuleGraph *e
     if (status != MIRAGE_OK || !graph)
       continue; // it does not fit, or is none
     uint32_t before = out_variants->num;
-    status = judge(graphs, entry, target, graph, &met, &wanted);
+    status = judge(entry, target, graph, &met, &wanted);
     if (status == MIRAGE_OK && wanted)
       status = add(graphs, entry, variant, graph, out_variants);
     if (out_variants->num == before)

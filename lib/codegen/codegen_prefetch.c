@@ -5,8 +5,8 @@
 // that is added to a product; with nobody to ask for it, it would come out of device memory when all else is done.
 //
 // When a kernel begins, all its blocks wait for device memory, and what is asked for then comes before tiles of the loop. So blocks
-// that take tiles in turn ask from their second one on; and those whose products have swapped operands ask in any case, since
-// neighbouring threads read such a tile along its columns.
+// that take tiles in turn ask from their second one on. Those whose products have swapped operands ask in any case: they gain by it
+// (measured; test/bench/README.md).
 #include "emit.h"
 
 // The lines of a load's tiles, iteration by iteration of its loop.
