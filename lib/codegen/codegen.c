@@ -167,6 +167,11 @@ static void group_tiles(Emit *e) {
   }
 }
 
+LLVMValueRef mirage__block_number(Emit *e, const LLVMValueRef *id, const int64_t *grid) {
+  LLVMValueRef number = mirage__add(e, mirage__mul(e, id[2], grid[1]), id[1]);
+  return mirage__add(e, mirage__mul(e, number, grid[0]), id[0]);
+}
+
 // Blocks with most iterations first (lib/layout/longest.c): the axis that says how many they run is the last to be counted
 // on, and counted down where more come later.
 static void order_by_length(Emit *e) {
@@ -180,9 +185,8 @@ static void order_by_length(Emit *e) {
     if (a != axis)
       axes[n++] = a;
   LLVMValueRef index[3];
-  LLVMValueRef linear = mirage__add(e, mirage__mul(e, e->block_id[2], grid[1]), e->block_id[1]);
-  linear = mirage__add(e, mirage__mul(e, linear, grid[0]), e->block_id[0]);
-  mirage__delinearize(e, linear, 3, (int64_t[]){grid[axes[0]], grid[axes[1]], grid[axes[2]]}, index);
+  mirage__delinearize(e, mirage__block_number(e, e->block_id, grid), 3,
+                      (int64_t[]){grid[axes[0]], grid[axes[1]], grid[axes[2]]}, index);
   for (int i = 0; i < 3; i++)
     e->block_id[axes[i]] = index[i];
   if (reversed)

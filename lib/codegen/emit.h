@@ -225,6 +225,9 @@ void mirage__pass_stages(Emit *e, int32_t loop);
 /// codegen.c: changes the block's place in the grid to that of the tile that it takes, by the schedule's order.
 void mirage__order_tiles(Emit *e);
 
+/// The number of a block of a grid, in the order in which blocks begin.
+LLVMValueRef mirage__block_number(Emit *e, const LLVMValueRef *id, const int64_t *grid);
+
 /// Runs `body` for every i in [0, count), divided over the block's threads: thread t takes t, t + threads, ...
 typedef void (*Body)(Emit *e, LLVMValueRef item, void *user);
 void mirage__for_items(Emit *e, int64_t count, Body body, void *user);

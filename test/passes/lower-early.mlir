@@ -34,6 +34,17 @@
 // BESIDE: griddepcontrol.wait
 // BESIDE: st.global
 //
+// Of 2304 blocks, those that begin when others have ended ask for nothing.
+// RUN: sed 's/grid \[48\]/grid [2304]/; s/\(16\|32\)x48xf/\1x1xf/g; /^mirage_kernel.graph @q/,$d' %s > %t.rounds.mlir
+// RUN: mirage-mlir-opt %t.rounds.mlir --mirage-layout --mirage-lower=target=h200 -o %t.rounds.c.mlir 2>/dev/null
+// RUN: mirage-run --target=cpu --program=p --emit-ptx=%t.rounds.ptx %t.rounds.c.mlir
+// RUN: FileCheck %s --check-prefix=ROUNDS < %t.rounds.ptx
+// ROUNDS: .entry p_own_k1(
+// ROUNDS: mov.u32 [[ID:%r[0-9]+]], %ctaid.x
+// ROUNDS: setp.{{[lg][te]}}.u32 {{%p[0-9]+}}, [[ID]], {{[0-9]+}}
+// ROUNDS: prefetch.global.L2
+// ROUNDS: griddepcontrol.wait
+//
 // Asked not to; on a GPU that cannot; and where shares of the grid are uneven, 136 blocks on 132 multiprocessors, unless it is asked to.
 // RUN: sed 's/grid \[48\]/grid [48] schedule <start = after>/; /^mirage_kernel.graph @q/,$d' %s | mirage-mlir-opt --mirage-layout --mirage-lower 2>/dev/null | FileCheck %s --check-prefix=AFTER
 // RUN: sed '/^mirage_kernel.graph @q/,$d' %s | mirage-mlir-opt --mirage-layout=target=a100 --mirage-lower=target=a100 2>/dev/null | FileCheck %s --check-prefix=AFTER
