@@ -70,7 +70,7 @@ static const double direct_bytes_per_us = 74e3; // of a step, on one multiproces
 static const double direct_share = 0.73;        // of the multiprocessors saturate device memory
 static const double direct_loss = 0.6;          // what each that is missing costs, of its own share
 static const double torn_share = 0.6;           // of sectors that two blocks share, read twice
-static const double short_loss = 0.06;          // of reading, for each further row that a line of L2 has room for
+static const double short_loss = 0.05;          // of reading, for each further row that a line of L2 has room for
 static const double small_registers = 56;       // of a thread, as direct.c counts them, and
 static const double small_rows = 8;             // rows with which two blocks share a multiprocessor
 static const double again_share = 0.8; // of weights that other blocks have read (H100, 48 x 3072 x 8192 in two: 41 us)
@@ -130,7 +130,7 @@ static const double next_rows_us = 0.3;       // of which nothing else hides, wh
 static const double few_turns = 3;        // turns of a multiprocessor, of those of all its blocks, that nothing hides,
 static const double piece_loss = 0.04;    // of a thread that loads several pieces before it computes (H100, chains)
 static const double few_stored = 1. / 16; // of a kernel's bytes: it reads, and nothing else seen takes time
-static const double reading_rate = 1.1;   // of device memory, then (H100: weights by one row, 3.05 TB/s)
+static const double reading_rate = 1.13;  // of device memory, then (H100: weights by one row, 3.05 TB/s)
 static const double most_turns_loss = 0.45; // but no more of reading than this (H100, gradient of RMSNorm, 8192 rows)
 
 static double round_up(double value, double unit) { return ceil(value / unit) * unit; }
