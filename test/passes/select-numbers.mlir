@@ -6,7 +6,7 @@
 //
 // SMALLER: @row: selected {{.*}} proof by transfer from a smaller instance
 // FULL:    @row: selected {{.*}} proof at full size
-mirage_kernel.graph @row(%x: tensor<1x1024xf16>, %w: tensor<1024x1024xf16>) -> tensor<1x1024xf16> {
-  %y = matmul %x, %w : tensor<1x1024xf16>, tensor<1024x1024xf16>
+mirage_kernel.graph @row(%x: tensor<1x2048xf16>, %w: tensor<2048x1024xf16>) -> tensor<1x1024xf16> {
+  %y = matmul %x, %w : tensor<1x2048xf16>, tensor<2048x1024xf16>
   return %y : tensor<1x1024xf16>
 }

@@ -15,6 +15,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#define XXH_INLINE_ALL
+#include <xxhash.h>
 
 enum {
   KEPT = 4,           // cuts, of different numbers of pieces,
@@ -23,12 +25,14 @@ enum {
   FEW_CHANGED = 2,    // and of each other cut
   STATES_SHARE = 3,   // each piece gets this part of max_states
   PIECES_STATES = 50, // partial block graphs of all pieces, for each state of max_states
+  OF_ONE_SHAPE = 2,   // of µGraphs with the same grids so many are kept, where others want their places
   MAX_SCATTERED = 96  // cuts of one size whose operators are no prefix of the text
 };
 
 static const double near_best = 1.5;    // times the best µGraph of the whole: what a GPU may still find faster
 static const double near_cut = 1.25;    // times the cut itself: the same of another way to compute a piece
 static const double near_alike = 1.1;   // times the best cut: another one of as many pieces
+static const double behind = 1.05;      // times the best µGraph: what gives up its place first
 static const double worth_share = 0.15; // of a cut's time, that a piece takes for which others are tried
 
 // -------------------------------------------------------------------------------------------------- cuts
@@ -229,47 +233,89 @@ static MirageStatus build(const Cutter *cutter, const Cut *cut, Change change, M
   return status;
 }
 
-// How a µGraph combines what blocks have, and in how many kernels: what a model of costs compares worst.
+static double time_of(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
+
+// How a µGraph combines what blocks have, in how many kernels, and whether products are swapped: what a model of costs compares worst.
 static uint64_t way_of(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  uint64_t kernels = mirage__search_count_kernels(graph), cluster = 0, grid = 0;
+  uint64_t kernels = mirage__search_count_kernels(graph), cluster = 0, grid = 0, swap = 0;
   for (uint32_t i = 0; i < body.num_nodes; i++) {
     MirageNodeView kernel = mirage_ugraph_node(graph, body.nodes[i]);
     if (kernel.op != MIRAGE_OP_CUSTOM)
       continue;
+    const MirageSchedule *schedule = kernel.attrs->custom.schedule;
     MirageRegionView block = mirage_ugraph_region(graph, kernel.region);
+    swap |= schedule && schedule->swap;
     for (uint32_t k = 0; k < block.num_nodes; k++) {
       MirageOp op = mirage_ugraph_node(graph, block.nodes[k]).op;
       cluster |= op == MIRAGE_OP_CLUSTER_SUM || op == MIRAGE_OP_CLUSTER_MAX;
       grid |= op == MIRAGE_OP_GRID_SUM || op == MIRAGE_OP_GRID_MAX;
     }
   }
-  return 4 * kernels + 2 * cluster + grid;
+  return 8 * kernels + 4 * swap + 2 * cluster + grid;
 }
 
-static uint32_t count_way(const uint64_t *ways, uint32_t num, uint64_t way) {
+// The same with the grids of its kernels, and whether their operands are swapped, as a number.
+static uint64_t shape_of(const MirageUGraph *graph) {
+  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
+  uint64_t shape = way_of(graph);
+  for (uint32_t i = 0; i < body.num_nodes; i++) {
+    MirageNodeView kernel = mirage_ugraph_node(graph, body.nodes[i]);
+    if (kernel.op != MIRAGE_OP_CUSTOM)
+      continue;
+    const MirageCustomAttrs *custom = &kernel.attrs->custom;
+    uint64_t words[] = {shape, (uint64_t)custom->grid[0], (uint64_t)custom->grid[1], (uint64_t)custom->grid[2],
+                        custom->schedule && custom->schedule->swap};
+    shape = XXH3_64bits(words, sizeof words);
+  }
+  return shape;
+}
+
+static uint32_t count_group(const uint64_t *groups, uint32_t num, uint64_t group) {
   uint32_t count = 0;
   for (uint32_t i = 0; i < num; i++)
-    count += ways[i] == way;
+    count += groups[i] == group;
   return count;
 }
 
-// The slowest of the way that most have, so that every way keeps about as many.
-static MirageStatus find_least_missed(const MirageSearchResult *result, uint32_t *out_index) {
-  uint32_t num = result->num_candidates, most = 0;
-  uint64_t *ways = calloc(num, sizeof *ways);
-  if (!ways)
-    return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < num; i++)
-    ways[i] = way_of(result->candidates[i]);
+// The slowest of the group of which there are most, if these are more than `enough`.
+static bool find_crowded(const uint64_t *groups, uint32_t num, uint32_t enough, uint32_t *out_index) {
+  uint32_t most = enough;
   for (uint32_t i = num; i-- > 0;) {
-    uint32_t alike = count_way(ways, num, ways[i]);
+    uint32_t alike = count_group(groups, num, groups[i]);
     if (alike > most) {
       most = alike;
       *out_index = i;
     }
   }
-  free(ways);
+  return most > enough;
+}
+
+// The slowest of those that are behind the best, unless it is the only one of its way.
+static bool find_behind(const MirageSearchResult *result, const uint64_t *ways, uint32_t *out_index) {
+  uint32_t i = result->num_candidates;
+  while (i-- > 0 && time_of(result->candidates[i]) > behind * time_of(result->candidates[0]))
+    if (count_group(ways, result->num_candidates, ways[i]) > 1) {
+      *out_index = i;
+      return true;
+    }
+  return false;
+}
+
+// Of more than two that differ in algebra and iterations alone the slowest; else what is behind; else of the way that most have,
+// so that every way keeps about as many.
+static MirageStatus find_least_missed(const MirageSearchResult *result, uint32_t *out_index) {
+  uint32_t num = result->num_candidates;
+  uint64_t *shapes = calloc(2 * (size_t)num, sizeof *shapes), *ways = shapes + num;
+  if (!shapes)
+    return MIRAGE_NO_MEMORY;
+  for (uint32_t i = 0; i < num; i++) {
+    shapes[i] = shape_of(result->candidates[i]);
+    ways[i] = way_of(result->candidates[i]);
+  }
+  if (!find_crowded(shapes, num, OF_ONE_SHAPE, out_index) && !find_behind(result, ways, out_index))
+    find_crowded(ways, num, 0, out_index);
+  free(shapes);
   return MIRAGE_OK;
 }
 
@@ -281,7 +327,7 @@ static void drop(MirageSearchResult *result, uint32_t index) {
 }
 
 MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph) {
-  double time = mirage_ugraph_get_meta(graph)->cost.time_us;
+  double time = time_of(graph);
   if (!isfinite(time)) { // some kernel of it has no plan
     mirage_ugraph_destroy(graph);
     return MIRAGE_OK;
@@ -293,7 +339,7 @@ MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, 
   }
   result->candidates = grown;
   uint32_t at = result->num_candidates++;
-  for (; at > 0 && mirage_ugraph_get_meta(grown[at - 1])->cost.time_us > time; at--)
+  for (; at > 0 && time_of(grown[at - 1]) > time; at--)
     grown[at] = grown[at - 1];
   grown[at] = graph;
   uint32_t least = 0;
@@ -320,7 +366,7 @@ static MirageStatus keep_changed(const Cutter *cutter, const Cut *cut, uint32_t 
       const Piece *piece = c->last;
       if (way >= piece->num_others || piece->time_us < worth_share * cut->time_us)
         continue;
-      double more = mirage_ugraph_get_meta(piece->others[way])->cost.time_us - piece->time_us;
+      double more = time_of(piece->others[way]) - piece->time_us;
       if (cut->time_us + more > near_cut * cut->time_us)
         continue;
       MIRAGE_TRY(keep_cut(cutter, cut, (Change){piece, piece->others[way]}, wanted, result));
@@ -472,8 +518,7 @@ MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSear
 // What was found of the whole may be worth nothing beside its pieces.
 static void drop_far_behind(MirageSearchResult *result) {
   for (uint32_t i = result->num_candidates; i-- > 1;) {
-    double best = mirage_ugraph_get_meta(result->candidates[0])->cost.time_us;
-    if (mirage_ugraph_get_meta(result->candidates[i])->cost.time_us > SEARCH_FAR_BEHIND * best)
+    if (time_of(result->candidates[i]) > SEARCH_FAR_BEHIND * time_of(result->candidates[0]))
       drop(result, i);
   }
 }

@@ -14,10 +14,11 @@ enum {
   LEAST_CANDIDATES = 16,
   SCHEDULES_PER_STRUCTURE = 8,
   SCHEDULES = SCHEDULES_PER_STRUCTURE * SEARCH_NUM_COMBINES,
-  OF_EACH_WAY = 8,     // at least an eighth of the candidates is of each way to combine parts
-  OF_ONE_SCHEDULE = 8, // at most an eighth and one has one schedule, while there are others
-  AFTER_INTERRUPT = 4, // block graphs that get schedules all the same
-  MORE_BUILT = 12,     // than half as many again as are wanted
+  WAYS = 2 * SEARCH_NUM_COMBINES, // to combine parts, of products as they stand and swapped:
+  OF_EACH_WAY = 16,               // at least a sixteenth of the candidates is of each
+  OF_ONE_SCHEDULE = 8,            // at most an eighth and one has one schedule, while there are others
+  AFTER_INTERRUPT = 4,            // block graphs that get schedules all the same
+  MORE_BUILT = 12,                // than half as many again as are wanted
 };
 static const double save_interval = 1; // seconds
 
@@ -56,16 +57,18 @@ static uint32_t count_alike(const SearchCandidate *candidates, uint32_t index) {
   return alike;
 }
 
+static uint32_t way_of(const SearchSchedule *schedule) { return 2 * schedule->combine + schedule->swapped; }
+
 // Brings the best `wanted` to the front, in order, among them some of each way to combine split reductions, and not too
 // many of one schedule, whose algebra differs: a GPU knows better than the cost model which of these is the fastest.
 static void vary(SearchCandidate *candidates, uint32_t count, uint32_t wanted) {
-  enum { WAYS, SCHEDULES_APART, ANY, NUM_PASSES };
-  uint32_t left = wanted, of_kind[SEARCH_NUM_COMBINES] = {0}, front = 0;
+  enum { OF_WAYS, SCHEDULES_APART, ANY, NUM_PASSES };
+  uint32_t left = wanted, share = wanted < OF_EACH_WAY ? 1 : wanted / OF_EACH_WAY, of_way[WAYS] = {0}, front = 0;
   for (uint32_t i = 0; i < count; i++)
     candidates[i].chosen = false;
   for (uint32_t pass = 0; pass < NUM_PASSES; pass++)
     for (uint32_t i = 0; i < count && left > 0; i++) {
-      bool takes = pass == WAYS              ? of_kind[candidates[i].schedule.combine]++ < wanted / OF_EACH_WAY
+      bool takes = pass == OF_WAYS           ? of_way[way_of(&candidates[i].schedule)]++ < share
                    : pass == SCHEDULES_APART ? count_alike(candidates, i) < 1 + wanted / OF_ONE_SCHEDULE
                                              : true;
       if (candidates[i].chosen || !takes)
