@@ -15,8 +15,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#define XXH_INLINE_ALL
-#include <xxhash.h>
 
 enum {
   KEPT = 4,           // cuts, of different numbers of pieces,
@@ -25,14 +23,12 @@ enum {
   FEW_CHANGED = 2,    // and of each other cut
   STATES_SHARE = 3,   // each piece gets this part of max_states
   PIECES_STATES = 50, // partial block graphs of all pieces, for each state of max_states
-  OF_ONE_SHAPE = 2,   // of µGraphs with the same grids so many are kept, where others want their places
   MAX_SCATTERED = 96  // cuts of one size whose operators are no prefix of the text
 };
 
 static const double near_best = 1.5;    // times the best µGraph of the whole: what a GPU may still find faster
 static const double near_cut = 1.25;    // times the cut itself: the same of another way to compute a piece
 static const double near_alike = 1.1;   // times the best cut: another one of as many pieces
-static const double behind = 1.05;      // times the best µGraph: what gives up its place first
 static const double worth_share = 0.15; // of a cut's time, that a piece takes for which others are tried
 
 // -------------------------------------------------------------------------------------------------- cuts
@@ -235,121 +231,6 @@ static MirageStatus build(const Cutter *cutter, const Cut *cut, Change change, M
 
 static double time_of(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
 
-// How a µGraph combines what blocks have, in how many kernels, and whether products are swapped: what a model of costs compares worst.
-static uint64_t way_of(const MirageUGraph *graph) {
-  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  uint64_t kernels = mirage__search_count_kernels(graph), cluster = 0, grid = 0, swap = 0;
-  for (uint32_t i = 0; i < body.num_nodes; i++) {
-    MirageNodeView kernel = mirage_ugraph_node(graph, body.nodes[i]);
-    if (kernel.op != MIRAGE_OP_CUSTOM)
-      continue;
-    const MirageSchedule *schedule = kernel.attrs->custom.schedule;
-    MirageRegionView block = mirage_ugraph_region(graph, kernel.region);
-    swap |= schedule && schedule->swap;
-    for (uint32_t k = 0; k < block.num_nodes; k++) {
-      MirageOp op = mirage_ugraph_node(graph, block.nodes[k]).op;
-      cluster |= op == MIRAGE_OP_CLUSTER_SUM || op == MIRAGE_OP_CLUSTER_MAX;
-      grid |= op == MIRAGE_OP_GRID_SUM || op == MIRAGE_OP_GRID_MAX;
-    }
-  }
-  return 8 * kernels + 4 * swap + 2 * cluster + grid;
-}
-
-// The same with the grids of its kernels, and whether their operands are swapped, as a number.
-static uint64_t shape_of(const MirageUGraph *graph) {
-  MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
-  uint64_t shape = way_of(graph);
-  for (uint32_t i = 0; i < body.num_nodes; i++) {
-    MirageNodeView kernel = mirage_ugraph_node(graph, body.nodes[i]);
-    if (kernel.op != MIRAGE_OP_CUSTOM)
-      continue;
-    const MirageCustomAttrs *custom = &kernel.attrs->custom;
-    uint64_t words[] = {shape, (uint64_t)custom->grid[0], (uint64_t)custom->grid[1], (uint64_t)custom->grid[2],
-                        custom->schedule && custom->schedule->swap};
-    shape = XXH3_64bits(words, sizeof words);
-  }
-  return shape;
-}
-
-static uint32_t count_group(const uint64_t *groups, uint32_t num, uint64_t group) {
-  uint32_t count = 0;
-  for (uint32_t i = 0; i < num; i++)
-    count += groups[i] == group;
-  return count;
-}
-
-// The slowest of the group of which there are most, if these are more than `enough`.
-static bool find_crowded(const uint64_t *groups, uint32_t num, uint32_t enough, uint32_t *out_index) {
-  uint32_t most = enough;
-  for (uint32_t i = num; i-- > 0;) {
-    uint32_t alike = count_group(groups, num, groups[i]);
-    if (alike > most) {
-      most = alike;
-      *out_index = i;
-    }
-  }
-  return most > enough;
-}
-
-// The slowest of those that are behind the best, unless it is the only one of its way.
-static bool find_behind(const MirageSearchResult *result, const uint64_t *ways, uint32_t *out_index) {
-  uint32_t i = result->num_candidates;
-  while (i-- > 0 && time_of(result->candidates[i]) > behind * time_of(result->candidates[0]))
-    if (count_group(ways, result->num_candidates, ways[i]) > 1) {
-      *out_index = i;
-      return true;
-    }
-  return false;
-}
-
-// Of more than two that differ in algebra and iterations alone the slowest; else what is behind; else of the way that most have,
-// so that every way keeps about as many.
-static MirageStatus find_least_missed(const MirageSearchResult *result, uint32_t *out_index) {
-  uint32_t num = result->num_candidates;
-  uint64_t *shapes = calloc(2 * (size_t)num, sizeof *shapes), *ways = shapes + num;
-  if (!shapes)
-    return MIRAGE_NO_MEMORY;
-  for (uint32_t i = 0; i < num; i++) {
-    shapes[i] = shape_of(result->candidates[i]);
-    ways[i] = way_of(result->candidates[i]);
-  }
-  if (!find_crowded(shapes, num, OF_ONE_SHAPE, out_index) && !find_behind(result, ways, out_index))
-    find_crowded(ways, num, 0, out_index);
-  free(shapes);
-  return MIRAGE_OK;
-}
-
-static void drop(MirageSearchResult *result, uint32_t index) {
-  mirage_ugraph_destroy(result->candidates[index]);
-  for (uint32_t i = index + 1; i < result->num_candidates; i++)
-    result->candidates[i - 1] = result->candidates[i];
-  result->num_candidates--;
-}
-
-MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph) {
-  double time = time_of(graph);
-  if (!isfinite(time)) { // some kernel of it has no plan
-    mirage_ugraph_destroy(graph);
-    return MIRAGE_OK;
-  }
-  MirageUGraph **grown = realloc(result->candidates, (result->num_candidates + 1) * sizeof(MirageUGraph *));
-  if (!grown) {
-    mirage_ugraph_destroy(graph);
-    return MIRAGE_NO_MEMORY;
-  }
-  result->candidates = grown;
-  uint32_t at = result->num_candidates++;
-  for (; at > 0 && time_of(grown[at - 1]) > time; at--)
-    grown[at] = grown[at - 1];
-  grown[at] = graph;
-  uint32_t least = 0;
-  if (result->num_candidates > wanted) {
-    MIRAGE_TRY(find_least_missed(result, &least));
-    drop(result, least);
-  }
-  return MIRAGE_OK;
-}
-
 static MirageStatus keep_cut(const Cutter *cutter, const Cut *cut, Change change, uint32_t wanted,
                              MirageSearchResult *result) {
   MirageUGraph *graph = NULL;
@@ -515,14 +396,6 @@ MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSear
   return status;
 }
 
-// What was found of the whole may be worth nothing beside its pieces.
-static void drop_far_behind(MirageSearchResult *result) {
-  for (uint32_t i = result->num_candidates; i-- > 1;) {
-    if (time_of(result->candidates[i]) > SEARCH_FAR_BEHIND * time_of(result->candidates[0]))
-      drop(result, i);
-  }
-}
-
 // An operator by itself is taken to run as fast as the chip can, since nobody has planned it. Where that leaves nothing
 // - products that share no value, of which each alone seems as fast as two in one kernel - what was found is kept all
 // the same, and whoever selects compares it with the operators as they are compiled.
@@ -535,7 +408,7 @@ MirageStatus mirage__search_join(SearchPieces *pieces, uint32_t max_candidates, 
     MIRAGE_TRY(keep_cuts(&pieces->cutter, max_candidates, in_out_result));
   }
   if (!pieces->options.optimal)
-    drop_far_behind(in_out_result);
+    mirage__search_drop_far_behind(in_out_result);
   mirage__search_add_to_funnel(&in_out_result->funnel, &pieces->cutter.funnel);
   in_out_result->funnel.candidates = in_out_result->num_candidates;
   return MIRAGE_OK;

@@ -23,8 +23,10 @@ MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSear
 /// Adds candidates that compute the program in pieces, where there are some, to those for the whole.
 MirageStatus mirage__search_join(SearchPieces *pieces, uint32_t max_candidates, MirageSearchResult *in_out_result);
 void mirage__search_pieces_destroy(SearchPieces *pieces);
-/// Puts a µGraph, which it takes, where its predicted time belongs; when there are more than wanted the slowest goes that is not the
-/// only one of its number of kernels and its way to combine what blocks have.
+// search_places.c
+/// Puts a µGraph, which it takes, where its predicted time belongs; when there are more than wanted, one gives up its place.
 MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph);
+/// What takes many times as long as the best goes: what was found of the whole may be worth nothing beside its pieces.
+void mirage__search_drop_far_behind(MirageSearchResult *result);
 
 #endif

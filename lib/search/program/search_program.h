@@ -22,6 +22,11 @@ typedef struct SearchAxis {
   uint8_t tied;  // the axis that blocks split together with this one; itself where there is none
 } SearchAxis;
 
+/// Whether a kernel is asked to swap the operands of its products.
+static inline bool search_kernel_swaps(const MirageCustomAttrs *custom) {
+  return custom->schedule && custom->schedule->swap;
+}
+
 /// An axis that blocks may split: every element along it is computed on its own.
 static inline bool search_axis_is_parallel(const SearchAxis *axis) {
   return axis->output && !axis->reduced && !axis->repeated;

@@ -193,8 +193,7 @@ static bool walk_custom(ReplayWalk *walk, MirageNode at, const MirageNodeView *n
   if (walk->num_kernels == REPLAY_MAX_KERNELS)
     return mirage__replay_cut(walk, at, MIRAGE_REPLAY_LIMIT, "more than %d kernels", REPLAY_MAX_KERNELS);
   ReplayKernel *kernel = &walk->kernels[walk->num_kernels++];
-  const MirageSchedule *schedule = node->attrs->custom.schedule;
-  *kernel = (ReplayKernel){.node = at, .split = 1, .range = 1, .swapped = schedule && schedule->swap};
+  *kernel = (ReplayKernel){.node = at, .split = 1, .range = 1, .swapped = search_kernel_swaps(&node->attrs->custom)};
   for (uint32_t c = 0; c < REPLAY_COORDINATES; c++)
     kernel->extent[c] = c < REPLAY_LOOPS ? node->attrs->custom.grid[c] : 1;
   for (uint32_t a = 0; a < SEARCH_MAX_AXES; a++)
