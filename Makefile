@@ -17,7 +17,7 @@ demo: build
 
 test: build
 	@scripts/python-env.sh
-	@ctest --preset release
+	@ctest --preset release --parallel $$(nproc)
 
 # Tests, sanitizers, fuzzers, format, check-*: scripts/check-all.sh names the steps, CONTRIBUTING.md says how long they take.
 check-all: build
