@@ -24,12 +24,10 @@ static const double whole_share = 2. / 3; // of the time budget, where pieces ar
 
 // ---------------------------------------------------------------------------------------------- as one
 
-static double time_of(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
-
 // Moves candidate i in front of the slower ones before it.
 static void rank(MirageSearchResult *result, uint32_t i) {
   MirageUGraph *candidate = result->candidates[i];
-  for (uint32_t at = i; at > 0 && time_of(result->candidates[at - 1]) > time_of(candidate); at--) {
+  for (uint32_t at = i; at > 0 && search_time_of(result->candidates[at - 1]) > search_time_of(candidate); at--) {
     result->candidates[at] = result->candidates[at - 1];
     result->candidates[at - 1] = candidate;
   }

@@ -229,8 +229,6 @@ static MirageStatus build(const Cutter *cutter, const Cut *cut, Change change, M
   return status;
 }
 
-static double time_of(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
-
 static MirageStatus keep_cut(const Cutter *cutter, const Cut *cut, Change change, uint32_t wanted,
                              MirageSearchResult *result) {
   MirageUGraph *graph = NULL;
@@ -247,7 +245,7 @@ static MirageStatus keep_changed(const Cutter *cutter, const Cut *cut, uint32_t 
       const Piece *piece = c->last;
       if (way >= piece->num_others || piece->time_us < worth_share * cut->time_us)
         continue;
-      double more = time_of(piece->others[way]) - piece->time_us;
+      double more = search_time_of(piece->others[way]) - piece->time_us;
       if (cut->time_us + more > near_cut * cut->time_us)
         continue;
       MIRAGE_TRY(keep_cut(cutter, cut, (Change){piece, piece->others[way]}, wanted, result));

@@ -24,7 +24,10 @@ MirageStatus mirage__search_pieces(const MirageUGraph *program, const MirageSear
 MirageStatus mirage__search_join(SearchPieces *pieces, uint32_t max_candidates, MirageSearchResult *in_out_result);
 void mirage__search_pieces_destroy(SearchPieces *pieces);
 // search_places.c
-/// Puts a µGraph, which it takes, where its predicted time belongs; when there are more than wanted, one gives up its place.
+/// Predicted microseconds of a candidate; infinite where some kernel of it has no plan.
+static inline double search_time_of(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
+/// Puts a µGraph, which it takes whatever it returns, where its predicted time belongs; when there are more than `wanted`, one gives up its place
+/// and is destroyed. One that no time is predicted for is destroyed. MIRAGE_NO_MEMORY.
 MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph);
 /// What takes many times as long as the best goes: what was found of the whole may be worth nothing beside its pieces.
 void mirage__search_drop_far_behind(MirageSearchResult *result);

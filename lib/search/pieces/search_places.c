@@ -16,8 +16,6 @@
 enum { OF_ONE_SHAPE = 2 };         // so many µGraphs with the same grids are kept, where others want their places
 static const double behind = 1.05; // times the best
 
-static double time_of(const MirageUGraph *graph) { return mirage_ugraph_get_meta(graph)->cost.time_us; }
-
 // How a µGraph combines what blocks have, in how many kernels, and whether products are swapped: what a model of costs compares worst.
 static uint64_t way_of(const MirageUGraph *graph) {
   MirageRegionView body = mirage_ugraph_region(graph, mirage_ugraph_body(graph));
@@ -76,7 +74,7 @@ static bool find_crowded(const uint64_t *groups, uint32_t num, uint32_t enough, 
 // The slowest of those that are behind the best, unless it is the only one of its way.
 static bool find_behind(const MirageSearchResult *result, const uint64_t *ways, uint32_t *out_index) {
   uint32_t i = result->num_candidates;
-  while (i-- > 0 && time_of(result->candidates[i]) > behind * time_of(result->candidates[0]))
+  while (i-- > 0 && search_time_of(result->candidates[i]) > behind * search_time_of(result->candidates[0]))
     if (count_group(ways, result->num_candidates, ways[i]) > 1) {
       *out_index = i;
       return true;
@@ -110,7 +108,7 @@ static void drop(MirageSearchResult *result, uint32_t index) {
 }
 
 MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, MirageUGraph *graph) {
-  double time = time_of(graph);
+  double time = search_time_of(graph);
   if (!isfinite(time)) { // some kernel of it has no plan
     mirage_ugraph_destroy(graph);
     return MIRAGE_OK;
@@ -122,7 +120,7 @@ MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, 
   }
   result->candidates = grown;
   uint32_t at = result->num_candidates++;
-  for (; at > 0 && time_of(grown[at - 1]) > time; at--)
+  for (; at > 0 && search_time_of(grown[at - 1]) > time; at--)
     grown[at] = grown[at - 1];
   grown[at] = graph;
   uint32_t least = 0;
@@ -135,7 +133,7 @@ MirageStatus mirage__search_insert(MirageSearchResult *result, uint32_t wanted, 
 
 void mirage__search_drop_far_behind(MirageSearchResult *result) {
   for (uint32_t i = result->num_candidates; i-- > 1;) {
-    if (time_of(result->candidates[i]) > SEARCH_FAR_BEHIND * time_of(result->candidates[0]))
+    if (search_time_of(result->candidates[i]) > SEARCH_FAR_BEHIND * search_time_of(result->candidates[0]))
       drop(result, i);
   }
 }
