@@ -6,7 +6,8 @@
 //     turn 0   turn 1   turn 2 ...        copies of turn t + ahead - 1 are issued when turn t - 1 is done with their slot
 //
 // Of rows that begin anywhere, a window's first element is column `width * window - shift` of its row, which may lie before or behind
-// what is the block's: such elements are read, computed, and left out of what is reduced and stored.
+// the tile's: such elements are read, computed, and left out of what is reduced. Elements of the tile that the tensor does not have hold the
+// load's fill, count where the tile is reduced, and are not stored.
 #include "items.h"
 
 static int64_t row_bytes(const ThreadRows *items) { return (int64_t)items->windows * ROW_WINDOW; }
@@ -25,13 +26,21 @@ static LLVMValueRef waiting_at(const Rows *rows, LLVMValueRef slot, int64_t befo
   return mirage__at(e, e->shared, at);
 }
 
-// Columns that are the block's, counted from its first.
-static void find_columns(Rows *rows, const Access *access) {
+// Columns of the tile that the tensor has.
+static Columns columns_of(Emit *e, const Access *access) {
   uint32_t last = access->tensor->rank - 1;
   int64_t columns = access->tile->shape[last];
-  LLVMValueRef limit = access->limit[last], all = gpu_i32(&rows->e->gpu, columns);
-  rows->valid = limit ? mirage__select(rows->e, mirage__less(rows->e, limit, all), limit, all) : all;
-  rows->least = limit && access->least[last] < columns ? access->least[last] : columns;
+  LLVMValueRef limit = access->limit[last], all = gpu_i32(&e->gpu, columns);
+  return (Columns){
+      .count = limit ? mirage__select(e, mirage__less(e, limit, all), limit, all) : all,
+      .least = limit && access->least[last] < columns ? access->least[last] : columns,
+  };
+}
+
+static Columns columns_of_tile(const Rows *rows) {
+  const MirageType *shape = &rows->items->shape;
+  int64_t columns = shape->shape[shape->rank - 1];
+  return (Columns){gpu_i32(&rows->e->gpu, columns), columns};
 }
 
 /// Where a row begins: the first address that is the block's, how many elements before it the first window begins, and whether
@@ -61,12 +70,12 @@ static LLVMValueRef first_column(const Rows *rows, int32_t piece, LLVMValueRef s
 
 static bool all_begin_inside(const Rows *rows, int32_t piece) {
   const ThreadRows *items = rows->items;
-  return items->width * ((int64_t)(piece + 1) * items->across - 1) < rows->least;
+  return items->width * ((int64_t)(piece + 1) * items->across - 1) < rows->has.least;
 }
 
-// Whether a window of a row, from that column on, holds elements of the block; NULL = always. No other is copied, or read.
+// Whether a window of a row, from that column on, holds elements of the tile that the tensor has; NULL = always. No other is copied, or read.
 static LLVMValueRef begins_inside(const Rows *rows, int32_t piece, LLVMValueRef column, LLVMValueRef row_valid) {
-  LLVMValueRef some = all_begin_inside(rows, piece) ? NULL : mirage__less(rows->e, column, rows->valid);
+  LLVMValueRef some = all_begin_inside(rows, piece) ? NULL : mirage__less(rows->e, column, rows->has.count);
   return mirage__and(rows->e, row_valid, some);
 }
 
@@ -105,7 +114,7 @@ static void copy_rows(const Rows *rows, LLVMValueRef turn) {
     uint32_t around = e->gpu.op;
     e->gpu.op = node.index;
     Access access = mirage__access(e, node, view.operands[0], emit_type(e, view.first_result), NULL);
-    find_columns(&coming, &access);
+    coming.has = columns_of(e, &access);
     for (int32_t r = 0; r < rows->items->together; r++) {
       Begin begin = begin_of(&coming, &access, r);
       for (int32_t p = 0; p < rows->items->pieces; p++)
@@ -118,7 +127,7 @@ static void copy_rows(const Rows *rows, LLVMValueRef turn) {
 
 // ------------------------------------------------------------------------------------------------------- rows in hand
 
-// The columns of each row and piece, and which of them are the block's.
+// The columns of each row and piece, and which of them the tensors have.
 static void place_columns(Rows *rows) {
   Emit *e = rows->e;
   MirageNodeView view;
@@ -127,7 +136,7 @@ static void place_columns(Rows *rows) {
     if (mirage__waiting_tensor(&e->block, node) < 0)
       continue;
     Access access = mirage__access(e, node, view.operands[0], emit_type(e, view.first_result), NULL);
-    find_columns(rows, &access);
+    rows->has = columns_of(e, &access);
     for (int32_t r = 0; r < rows->items->together; r++) {
       Begin begin = begin_of(rows, &access, r);
       rows->present[r] = begin.valid;
@@ -138,15 +147,34 @@ static void place_columns(Rows *rows) {
   }
 }
 
-LLVMValueRef mirage__torn_valid(const Rows *rows, int32_t row, int32_t piece, uint32_t element) {
+// Whether an element of a piece lies before the end of these columns; NULL = always.
+static LLVMValueRef ends_behind(const Rows *rows, Columns columns, int32_t row, int32_t piece, uint32_t element) {
   Emit *e = rows->e;
   const ThreadRows *items = rows->items;
-  bool before = piece == 0 && element + 1 < items->width;
-  bool behind = (int64_t)items->width * ((int64_t)(piece + 1) * items->across - 1) + element >= rows->least;
+  if ((int64_t)items->width * ((int64_t)(piece + 1) * items->across - 1) + element < columns.least)
+    return NULL;
+  return mirage__less(e, mirage__add(e, rows->begin[row][piece], gpu_i32(&e->gpu, element)), columns.count);
+}
+
+// Whether an element of a piece is one of these columns; NULL = always.
+static LLVMValueRef is_among(const Rows *rows, Columns columns, int32_t row, int32_t piece, uint32_t element) {
+  Emit *e = rows->e;
   LLVMValueRef column = mirage__add(e, rows->begin[row][piece], gpu_i32(&e->gpu, element)), valid = NULL;
-  if (before)
+  if (piece == 0 && element + 1 < rows->items->width)
     valid = LLVMBuildICmp(e->gpu.builder, LLVMIntSGE, column, gpu_i32(&e->gpu, 0), "");
-  return behind ? mirage__and(e, valid, mirage__less(e, column, rows->valid)) : valid;
+  return mirage__and(e, valid, ends_behind(rows, columns, row, piece, element));
+}
+
+LLVMValueRef mirage__torn_valid(const Rows *rows, int32_t row, int32_t piece, uint32_t element) {
+  return is_among(rows, columns_of_tile(rows), row, piece, element);
+}
+
+// The load's fill where the tensor ends before the tile.
+static void fill_behind(const Rows *rows, Columns has, LLVMValueRef fill, int32_t row, int32_t piece,
+                        LLVMValueRef *values) {
+  bool all = has.least == columns_of_tile(rows).least;
+  for (uint32_t i = 0; !all && i < rows->items->width; i++)
+    values[i] = mirage__select(rows->e, ends_behind(rows, has, row, piece, i), values[i], fill);
 }
 
 // --------------------------------------------------------------------------------------- what is the same in all rows
@@ -221,6 +249,7 @@ static void cut_or_one_by_one(Rows *rows, MirageValue value, LLVMValueRef *at, i
   mirage__set(e, found, mirage__pack(e, values, width, type->dtype));
   mirage__end_if(e, join);
   mirage__unpack(e, mirage__get(e, found), width, type->dtype, values);
+  fill_behind(rows, columns_of(e, &access), mirage__fill_value(e, type->dtype, access.fill), row, piece, values);
 }
 
 // At the columns of a row that begins anywhere.
@@ -264,8 +293,11 @@ static void read_window(Rows *rows, const MirageNodeView *load, int64_t before, 
   mirage__end_if(e, join);
   mirage__unpack(e, inside ? mirage__get(e, window) : packed, items->width, dtype, values);
   LLVMValueRef fill = mirage__fill_value(e, dtype, load->attrs->access.fill);
-  for (uint32_t i = 0; inside && !items->torn && i < items->width; i++)
-    values[i] = mirage__select(e, inside, values[i], fill);
+  LLVMValueRef read = items->torn ? rows->present[row] : inside;
+  for (uint32_t i = 0; i < items->width; i++)
+    values[i] = mirage__select(e, read, values[i], fill);
+  if (items->torn)
+    fill_behind(rows, rows->has, fill, row, piece, values);
   mirage__remember_element(e, load->first_result, at, items->width, values);
 }
 
@@ -312,7 +344,7 @@ void mirage__store_torn(Rows *rows, const MirageNodeView *view, const Access *ac
   mirage__row_index(rows, row, piece, index);
   mirage__element(e, view->operands[0], index, width, values);
   for (uint32_t i = 0; i < width; i++) {
-    valid[i] = mirage__torn_valid(rows, row, piece, i);
+    valid[i] = is_among(rows, rows->has, row, piece, i);
     all = mirage__and(e, all, valid[i]);
   }
   LLVMValueRef mine = mirage__and(e, rows->rows[row].valid, rows->present[row]);

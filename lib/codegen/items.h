@@ -12,6 +12,12 @@ typedef struct Row {
   LLVMValueRef valid;
 } Row;
 
+/// The first columns of a tile: how many, and how many at least in whichever block.
+typedef struct Columns {
+  LLVMValueRef count;
+  int64_t least;
+} Columns;
+
 typedef struct Rows {
   Emit *e;
   const ThreadRows *items;
@@ -21,8 +27,7 @@ typedef struct Rows {
   Row rows[MAX_TOGETHER];
   LLVMValueRef begin[MAX_TOGETHER][MAX_PIECES]; // the column of each row and piece, where rows wait in shared memory
   LLVMValueRef present[MAX_TOGETHER];           // whether the tensors have such a row; NULL = always
-  LLVMValueRef valid;                           // columns of such a row that are the block's
-  int64_t least;                                // of these, in whichever block
+  Columns has;                                  // of such a row, those that the tensors have
   LLVMValueRef slot;                            // of the turn in hand, where rows wait in shared memory
   bool left; // this block has read what the others published, and does not know yet whether they have
 } Rows;
@@ -41,9 +46,9 @@ void mirage__emit_rows_ahead(Rows *rows, int64_t turns);
 /// rows do not wait, nothing happens.
 uint32_t mirage__begin_piece(Rows *rows, MirageValue value, int32_t row, int32_t piece);
 void mirage__end_piece(Rows *rows, uint32_t known);
-/// Whether an element of a piece is the block's; NULL = always.
+/// Whether an element of a piece is one of its row in the tile; NULL = always.
 LLVMValueRef mirage__torn_valid(const Rows *rows, int32_t row, int32_t piece, uint32_t element);
-/// Stores a piece of a row that begins anywhere: as a window where all of it is the block's, else element by element.
+/// Stores a piece of a row that begins anywhere: as a window where the tensor has all of it, else element by element.
 void mirage__store_torn(Rows *rows, const MirageNodeView *view, const Access *access, int32_t row, int32_t piece);
 
 #endif

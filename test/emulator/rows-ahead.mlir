@@ -12,6 +12,7 @@
 // RUN: mirage-run %t.mlir --target=emulator --program=mixed --graph=mixed_0 --compile=h200 | FileCheck %s --check-prefix=MIXED
 // RUN: mirage-run %t.mlir --target=emulator --program=narrow --graph=narrow_0 --compile=h200 | FileCheck %s --check-prefix=NARROW
 // RUN: mirage-run %t.mlir --target=emulator --program=bytes --graph=bytes_0 --compile=h200 | FileCheck %s --check-prefix=NARROW
+// RUN: mirage-run %t.mlir --target=emulator --program=tail --compile=h200 | FileCheck %s --check-prefix=TAIL
 // RUN: mirage-run %t.mlir --target=emulator --program=moved --graph=moved_0 --compile=h200 | FileCheck %s --check-prefix=MOVED
 //
 // TORN: output 0 {{.*}} 25015 of 25015 elements compared; {{.*}}: ok
@@ -20,6 +21,7 @@
 // COUNTED: output 0 {{.*}} 2002 of 2002 elements compared; {{.*}}: ok
 // MIXED: output 0 {{.*}} 2002 of 2002 elements compared; {{.*}}: ok
 // NARROW: output 0 {{.*}} 2002 of 2002 elements compared; {{.*}}: ok
+// TAIL: output 0 {{.*}} 1552 of 1552 elements compared; {{.*}}: ok
 // MOVED: output 0 {{.*}} 3 of 3 elements compared; {{.*}}: ok
 
 // f16 rows of 10,006 bytes, of a tensor that ends within a window: three rows at once, one of which the second block does not have; and
@@ -108,6 +110,21 @@ mirage_kernel.graph @long_1(%x: tensor<5x16000xf16>, %g: tensor<16000xf16>) -> t
     store %p, %yk {grid = [0, 1]} : !mirage_block.tile<3x5334xf32>, tensor<5x16000xf16>
   }
   return %y : tensor<5x16000xf16>
+}
+
+// A last tile that reaches beyond the tensor: the fill counts in what is reduced, and so does that of
+// what is the same for all rows.
+mirage_kernel.graph @tail(%x: tensor<16x97xf16>, %g: tensor<97xf16>) -> tensor<16x97xf16> {
+  %y = custom (%xk = %x, %gk = %g) outs(%yk) grid [3] : (tensor<16x97xf16>, tensor<97xf16>) -> tensor<16x97xf16> {
+    %xt = load %xk {fill = one, grid = [1]} : tensor<16x97xf16> -> !mirage_block.tile<16x33xf16>
+    %gt = load %gk {grid = [0]} : tensor<97xf16> -> !mirage_block.tile<33xf16>
+    %d = sub %xt, %gt : !mirage_block.tile<16x33xf16>, !mirage_block.tile<33xf16>
+    %e = exp %d : !mirage_block.tile<16x33xf32>
+    %s = reduce_sum %e {dim = 1} : !mirage_block.tile<16x33xf32>
+    %p = div %e, %s : !mirage_block.tile<16x33xf32>, !mirage_block.tile<16x1xf32>
+    store %p, %yk {grid = [1]} : !mirage_block.tile<16x33xf32>, tensor<16x97xf16>
+  }
+  return %y : tensor<16x97xf16>
 }
 
 // What is the same for all rows may be of another type, here of bytes.
