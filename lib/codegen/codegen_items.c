@@ -123,7 +123,7 @@ static LLVMValueRef over_pieces(Rows *rows, const MirageNodeView *view, int32_t 
     uint32_t known = mirage__begin_piece(rows, view->operands[0], row, p);
     mirage__row_index(rows, row, p, index);
     mirage__element(e, view->operands[0], index, rows->items->width, values);
-    mirage__end_piece(rows, known);
+    mirage__end_piece(rows, known, p);
     for (uint32_t i = 0; rows->items->torn && i < rows->items->width; i++)
       values[i] =
           mirage__select(e, mirage__torn_valid(rows, row, p, i), values[i], mirage__reduce_neutral(e, view->op));
@@ -277,7 +277,7 @@ static void store(Rows *rows, MirageNode node, const MirageNodeView *view) {
         mirage__store_torn(rows, view, &access, r, p);
       else
         store_row(rows, view, &access, r, p);
-      mirage__end_piece(rows, known);
+      mirage__end_piece(rows, known, p);
     }
 }
 

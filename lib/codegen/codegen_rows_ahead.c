@@ -330,8 +330,28 @@ uint32_t mirage__begin_piece(Rows *rows, MirageValue value, int32_t row, int32_t
   return known;
 }
 
-void mirage__end_piece(Rows *rows, uint32_t known) {
-  if (rows->items->ahead && !mirage__rows_stay(rows->items))
+// What a special function gave for a piece: dear to compute again.
+static bool is_dear(const Emit *e, const Memo *memo) {
+  MirageOp op = mirage__block_op(&e->block, (MirageValue){memo->value});
+  return mirage_op_info(op)->kind == MIRAGE_KIND_UNARY && memo->width > 1;
+}
+
+// Forgets what was remembered since there were `known`, but for what is dear.
+static void keep_results(Emit *e, uint32_t known) {
+  uint32_t kept = known;
+  for (uint32_t i = known; i < e->num_memo; i++)
+    if (is_dear(e, &e->memo[i]))
+      e->memo[kept++] = e->memo[i];
+  e->num_memo = kept;
+}
+
+void mirage__end_piece(Rows *rows, uint32_t known, int32_t number) {
+  const ThreadRows *items = rows->items;
+  if (!items->ahead || mirage__rows_stay(items))
+    return;
+  if (number < mirage__results_stay(items))
+    keep_results(rows->e, known);
+  else
     rows->e->num_memo = known;
 }
 

@@ -45,7 +45,7 @@ void mirage__emit_rows_ahead(Rows *rows, int64_t turns);
 /// Before a piece of a row of `value` is computed: reads what does not stay in registers. What that left is forgotten after it; where
 /// rows do not wait, nothing happens.
 uint32_t mirage__begin_piece(Rows *rows, MirageValue value, int32_t row, int32_t piece);
-void mirage__end_piece(Rows *rows, uint32_t known);
+void mirage__end_piece(Rows *rows, uint32_t known, int32_t piece);
 /// Whether an element of a piece is one of its row in the tile; NULL = always.
 LLVMValueRef mirage__torn_valid(const Rows *rows, int32_t row, int32_t piece, uint32_t element);
 /// Stores a piece of a row that begins anywhere: as a window where the tensor has all of it, else element by element.

@@ -180,6 +180,8 @@ bool mirage__rows_ahead(int64_t rows, int64_t columns, RowLoads loads, int32_t w
 int32_t mirage__rows_ahead_blocks(const ThreadRows *items, int64_t shared_bytes, const MirageTarget *target);
 /// Whether what a thread has of them stays in registers from one reduction to the next; else it is read again.
 bool mirage__rows_stay(const ThreadRows *items);
+/// Pieces of a thread of which the results of special functions stay, where rows themselves do not.
+int32_t mirage__results_stay(const ThreadRows *items);
 
 typedef struct Block {
   const MirageUGraph *graph;

@@ -20,6 +20,7 @@ enum {
   FEW_PIECES = 4,          // for which eight warps suffice
   BESIDE_WARPS = 8,        // of a block that shares a multiprocessor
   KEPT = 48,               // elements of a thread that stay in registers from one reduction to the next
+  RESULTS_KEPT = 64,       // of what special functions gave, where the rows themselves do not
   OTHERS = 40,             // registers for other things
   REGISTERS = 128,         // of a thread
   SYSTEM_BYTES = 1024
@@ -103,6 +104,11 @@ int32_t mirage__rows_ahead_blocks(const ThreadRows *items, int64_t shared_bytes,
 
 bool mirage__rows_stay(const ThreadRows *items) {
   return (int64_t)items->together * items->pieces * items->width * items->tensors <= KEPT;
+}
+
+int32_t mirage__results_stay(const ThreadRows *items) {
+  int64_t pieces = RESULTS_KEPT / ((int64_t)items->together * items->width);
+  return (int32_t)least(pieces, items->pieces);
 }
 
 // Where the value is among so many; their number: nowhere.
