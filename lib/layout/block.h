@@ -173,6 +173,11 @@ enum { ROW_WINDOW = 16 };
 bool mirage__row_is_torn(const MirageType *tensor, const MirageType *tile);
 /// Room for waiting rows beside what `reductions` of a block's rows leave for each other.
 int64_t mirage__row_room(const MirageTarget *target, int64_t rows, int64_t reductions);
+/// Whether blocks have a row each, and so many more follow that few warps of each do better than registers full of rows.
+bool mirage__rows_follow(int64_t rows, RowLoads loads);
+/// The rows of blocks that wait in shared memory beside those of other blocks; false: blocks do not follow each other, or find no room.
+bool mirage__rows_beside_others(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items,
+                                int32_t *out_warps);
 /// How rows are divided whose next turns wait in shared memory (rows_ahead.c); false: they need not, or find no room.
 bool mirage__rows_ahead(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items,
                         int32_t *out_warps);

@@ -278,6 +278,8 @@ static bool take_whole_rows(int64_t rows, int64_t columns, RowLoads loads, int32
 bool mirage__rows_in_threads(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items,
                              int32_t *out_warps) {
   *out_items = (ThreadRows){0};
+  if (mirage__rows_follow(rows, loads) && mirage__rows_beside_others(rows, columns, loads, warps, out_items, out_warps))
+    return true;
   bool fits = !loads.torn && take_whole_rows(rows, columns, loads, warps, out_items, out_warps);
   if (!fits && mirage__rows_ahead(rows, columns, loads, warps, out_items, out_warps))
     return true;

@@ -4,25 +4,25 @@
 // RUN: mirage-mlir-opt %s --mirage-layout=target=h100 | FileCheck %s
 // RUN: mirage-mlir-opt %s --mirage-lower=target=h100 2>/dev/null | sed 's/\\0A/\n/g; s/\\09/ /g' | FileCheck %s --check-prefix=PTX
 
-// 1792 pieces of 16 bytes: four each of 14 warps, not of 16.
+// 1792 pieces of 16 bytes: four each of 14 warps, not of 16. (More than 400 rows wait in shared memory: layout-rows-follow.mlir.)
 // CHECK-LABEL: graph @long(
 // CHECK: custom {{.*}}schedule <warps = 14,
 // PTX-LABEL: entry long_k0(
 // PTX: .maxntid 448
 // PTX-NEXT: .minnctapersm 2
-mirage_kernel.graph @long_program(%x: tensor<8192x14336xf16>) -> tensor<8192x14336xf16> {
-  %s = reduce_sum %x {dim = 1} : tensor<8192x14336xf16>
-  %y = sub %x, %s : tensor<8192x14336xf16>, tensor<8192x1xf16>
-  return %y : tensor<8192x14336xf16>
+mirage_kernel.graph @long_program(%x: tensor<400x14336xf16>) -> tensor<400x14336xf16> {
+  %s = reduce_sum %x {dim = 1} : tensor<400x14336xf16>
+  %y = sub %x, %s : tensor<400x14336xf16>, tensor<400x1xf16>
+  return %y : tensor<400x14336xf16>
 }
-mirage_kernel.graph @long(%x: tensor<8192x14336xf16>) -> tensor<8192x14336xf16> attributes {source = @long_program, selected} {
-  %y = custom (%a = %x) outs(%o) grid [8192] : (tensor<8192x14336xf16>) -> tensor<8192x14336xf16> {
-    %t = load %a {grid = [0]} : tensor<8192x14336xf16> -> !mirage_block.tile<1x14336xf16>
+mirage_kernel.graph @long(%x: tensor<400x14336xf16>) -> tensor<400x14336xf16> attributes {source = @long_program, selected} {
+  %y = custom (%a = %x) outs(%o) grid [400] : (tensor<400x14336xf16>) -> tensor<400x14336xf16> {
+    %t = load %a {grid = [0]} : tensor<400x14336xf16> -> !mirage_block.tile<1x14336xf16>
     %s = reduce_sum %t {dim = 1} : !mirage_block.tile<1x14336xf16>
     %d = sub %t, %s : !mirage_block.tile<1x14336xf16>, !mirage_block.tile<1x1xf32>
-    store %d, %o {grid = [0]} : !mirage_block.tile<1x14336xf32>, tensor<8192x14336xf16>
+    store %d, %o {grid = [0]} : !mirage_block.tile<1x14336xf32>, tensor<400x14336xf16>
   }
-  return %y : tensor<8192x14336xf16>
+  return %y : tensor<400x14336xf16>
 }
 
 // Who asks for 16 warps has them. Blocks of eight warps have room beside each other without a word.
