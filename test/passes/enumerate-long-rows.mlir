@@ -9,9 +9,9 @@ mirage_kernel.graph @norm(%x: tensor<64x128256xf16>, %g: tensor<128256xf16>, %b:
   %y = layer_norm %x, %g, %b {eps = 1.0e-05} : tensor<64x128256xf16>, tensor<128256xf16>, tensor<128256xf16>
   return %y : tensor<64x128256xf16>
 }
-// One block is best where it holds a row.
+// Two blocks beside each other are best, a row each: one computes while the other waits.
 // CHECK: graph @softmax_0(
-// CHECK-NEXT: grid [128] :
+// CHECK-NEXT: grid [512] :
 // CHECK-NOT: cluster_
 // CHECK: graph @softmax_1(
 mirage_kernel.graph @softmax(%x: tensor<512x50257xf16>) -> tensor<512x50257xf16> {

@@ -114,17 +114,20 @@ static const double row_overlap = 1.8;    // of blocks beside each other the roo
 static const double row_seen = 0.27;      // and a block alone hides all of its time but this
 static const double met_rows_share = 0.8; // of device memory, that they can use
 static const double met_rows_us = 1.3;    // and of rows that blocks share
-static const double pass_us = 12e-6;      // an element of long rows, which wait in shared memory, each time it is read
-static const double seen_share = 0.5;     // of that, beside other turns' copies and stores
-static const double cut_flops = 20;       // for an element out of two windows that hold it
-static const double drained_us = 9;       // where blocks meet again: what they stored before must have reached L2
+static const double pass_us = 8e-6;       // an element of long rows, which wait in shared memory, each time it is read
+static const double special_share = 0.2;  // of special functions, beside that
+static const double seen_share = 0.5;     // of both, beside other turns' copies and stores
+static const double seen_meeting =
+    0.75;                           // and where blocks meet in each turn; blocks that do not meet hide each other's
+static const double cut_flops = 20; // for an element out of two windows that hold it
+static const double drained_us = 9; // where blocks meet again: what they stored before must have reached L2
 static const double long_rows_share = 0.97;    // of the multiprocessors, that clusters of such blocks can occupy
 static const double long_rows_saturate = 0.95; // of the multiprocessors, at work, saturate device memory
 static const double more_members =
     0.25; // longer for each doubling of a cluster beyond two (H100, layer norm of 64 x 128256: 17.7, 20.9, 25.0 us)
-static const double late_share = 0.25;     // of a block, that the last ones of many end after the others
-static const double turn_loss = 0.015;     // for each doubling of a block's turns (H100, rows of 14336, 1 to 64 turns)
-static const double long_rows_loss = 0.05; // of the units that are not the bottleneck
+static const double late_share = 0.13;        // of a block, that the last ones of many end after the others
+static const double turn_loss = 0.01;         // for each doubling of a block's turns (H100, H200: 1 to 64 turns)
+static const double long_rows_loss = 0.05;    // of the units that are not the bottleneck
 static const double first_cache_bytes = 24e3; // beside which there is no shared memory left
 static const double next_rows_us = 0.3;       // of which nothing else hides, where another follows
 static const double few_turns = 3;        // turns of a multiprocessor, of those of all its blocks, that nothing hides,
@@ -169,7 +172,7 @@ void mirage__cost_operator(CostKernel *kernel, MirageOp op, const MirageAttrs *a
     kernel->flops += elements;
     break;
   case MIRAGE_KIND_BINARY:
-    kernel->special += op == MIRAGE_OP_DIV ? elements : 0;
+    kernel->special += op == MIRAGE_OP_DIV ? (double)mirage_type_elements(b) * times : 0; // reciprocals
     kernel->fma_flops += 2 * elements;
     kernel->flops += elements;
     break;
@@ -691,7 +694,15 @@ static double long_rows_slots(const CostKernel *kernel, double resident, const M
 static double passes_us(const CostKernel *kernel, const MirageTarget *target) {
   double elements = kernel->turn_bytes / kernel->row_bytes, of_all = kernel->turns * kernel->blocks;
   double special = kernel->special / of_all * target->num_sms / target->exp_per_us;
-  return pass_us * elements * (1 + kernel->outside) + seen_share * special;
+  return pass_us * elements * (1 + kernel->outside) + special_share * special;
+}
+
+// Which share of it is seen: while a block computes, its next rows come, and so do those of blocks beside it.
+static double seen_of(const CostKernel *kernel, double resident, double meeting_us) {
+  bool alone = kernel->turns <= 1 && resident <= 1;
+  if (alone || meeting_us > 0)
+    return alone ? 1 : seen_meeting;
+  return resident > 1 ? 0 : seen_share;
 }
 
 // Rows that wait in shared memory: device memory is busy from the first turn's copies to the last turn's stores, but where all
@@ -706,17 +717,18 @@ static double rows_ahead_us(const CostKernel *kernel, double meeting_us, const M
   double slots = long_rows_slots(kernel, o.resident, target), rounds = rounds_of(kernel, slots);
   double busy = fmin(kernel->blocks, slots) / o.resident, spread = fmin(1, busy / target->num_sms);
   double share = fmin(1, spread / long_rows_saturate) * kernel->blocks / (rounds * fmin(kernel->blocks, slots));
-  double turns = kernel->turns * rounds, seen = kernel->turns > 1 || o.resident > 1 ? seen_share : 1;
+  double turns = kernel->turns * rounds;
   double met = meeting_us > 0 ? meeting_us * turns / o.resident + drained_us * (turns - rounds) : 0;
   bool reads =
       only_reads(kernel, meeting_us) && turns > 1 && kernel->turns == 1; // others' copies come beside a block's passes
-  double rate = target->dram_bytes_per_us * (reads ? reading_rate : share);
+  bool beside = o.resident > 1 && meeting_us == 0;
+  double rate = target->dram_bytes_per_us * (reads ? reading_rate : beside ? row_rate * share : share);
   double units[] = {kernel->dram_bytes / rate,
                     (kernel->l2_bytes + kernel->same_bytes * (kernel->turns - 1) * kernel->blocks) /
                         target->l2_bytes_per_us,
                     (kernel->fma_flops + kernel->cut_flops) / (target->fma_flops_per_us * spread),
                     kernel->special / (target->exp_per_us * spread), met};
-  double passes = reads ? 0 : seen * passes_us(kernel, target) * turns * o.resident;
+  double passes = reads ? 0 : passes_us(kernel, target) * turns * o.resident * seen_of(kernel, o.resident, meeting_us);
   double crowded = 1 + more_members * fmax(0, log2(fmax(1, kernel->cluster)) - 1) + turn_loss * log2(kernel->turns);
   return (overlapped(units, sizeof units / sizeof *units, long_rows_loss) + latency_us + passes) * crowded;
 }
