@@ -65,6 +65,7 @@ static bool beside_others(int64_t rows, int64_t columns, RowLoads loads, int32_t
   return (warps == 0 || warps == each) && mirage__rows_ahead(rows, columns, loads, each, out_items, out_warps);
 }
 
+// Blocks that come to each multiprocessor, where they follow each other.
 static double several(RowLoads loads) { return loads.same > 1 ? 2 : 4; }
 
 static bool have_row_each(int64_t rows, RowLoads loads) {
@@ -103,7 +104,7 @@ bool mirage__rows_ahead(int64_t rows, int64_t columns, RowLoads loads, int32_t w
   int64_t stages = least(least(turns, loads.room / (together * row)), 1 + ceil_div(IN_FLIGHT, together * row));
   *out_warps = warps ? warps : windows <= 32 * 8 * FEW_PIECES ? 8 : 16;
   int64_t pieces = ceil_div(windows, 32 * *out_warps);
-  if ((stages < 2 && turns > 1) || pieces > (*out_warps == WARPS_OF_ALL ? MOST_PIECES : MOST_BESIDE))
+  if ((stages < 2 && turns > 1) || pieces > (*out_warps >= WARPS_OF_ALL ? MOST_PIECES : MOST_BESIDE))
     return false;
   *out_items = (ThreadRows){.on = true,
                             .rows = (int32_t)rows,

@@ -117,10 +117,9 @@ static const double met_rows_us = 1.3;    // and of rows that blocks share
 static const double pass_us = 8e-6;       // an element of long rows, which wait in shared memory, each time it is read
 static const double special_share = 0.2;  // of special functions, beside that
 static const double seen_share = 0.5;     // of both, beside other turns' copies and stores
-static const double seen_meeting =
-    0.75;                           // and where blocks meet in each turn; blocks that do not meet hide each other's
-static const double cut_flops = 20; // for an element out of two windows that hold it
-static const double drained_us = 9; // where blocks meet again: what they stored before must have reached L2
+static const double seen_meeting = 0.75;  // and where blocks meet; others hide each other's
+static const double cut_flops = 20;       // for an element out of two windows that hold it
+static const double drained_us = 9;       // where blocks meet again: what they stored before must have reached L2
 static const double long_rows_share = 0.97;    // of the multiprocessors, that clusters of such blocks can occupy
 static const double long_rows_saturate = 0.95; // of the multiprocessors, at work, saturate device memory
 static const double more_members =
