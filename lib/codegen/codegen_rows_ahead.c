@@ -330,10 +330,11 @@ uint32_t mirage__begin_piece(Rows *rows, MirageValue value, int32_t row, int32_t
   return known;
 }
 
-// What a special function gave for a piece: dear to compute again.
+// What a special function gave for a piece: dear to compute again, as a square or a sign is not.
 static bool is_dear(const Emit *e, const Memo *memo) {
   MirageOp op = mirage__block_op(&e->block, (MirageValue){memo->value});
-  return mirage_op_info(op)->kind == MIRAGE_KIND_UNARY && memo->width > 1;
+  bool cheap = op == MIRAGE_OP_SQUARE || op == MIRAGE_OP_NEG || op == MIRAGE_OP_RELU || op == MIRAGE_OP_NOT;
+  return mirage_op_info(op)->kind == MIRAGE_KIND_UNARY && !cheap && memo->width > 1;
 }
 
 // Forgets what was remembered since there were `known`, but for what is dear.
