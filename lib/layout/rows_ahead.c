@@ -14,14 +14,14 @@
 #include "plan.h"
 
 enum {
-  LEAST_AHEAD = 24 * 1024, // bytes of a row, of all its tensors: shorter ones leave room for blocks beside each other
-  LEAST_BESIDE_SAME = 4 * 1024, // the same, of rows that are computed with others which they share
+  LEAST_AHEAD = 24 * 1024,      // bytes of a row, of all its tensors: registers hold shorter ones,
+  LEAST_BESIDE_SAME = 4 * 1024, // but of these none beside two that are the same for all rows
   TURN = 32 * 1024,             // bytes of a turn that are worth its barriers
   IN_FLIGHT = 64 * 1024,        // bytes of a multiprocessor's copies: more gain nothing
   STAGES = 3,                   // at least, where a turn takes several rows
   MOST_TOGETHER = 4,            // rows of a turn
   MOST_PIECES = 16,             // windows of a row and thread,
-  MOST_BESIDE = 32,             // and where few warps have it
+  MOST_OF_FEW = 32,             // and where few warps have it
   FEW_PIECES = 4,               // for which eight warps suffice
   WARPS_OF_ALL = 16,            // of a multiprocessor that blocks share
   KEPT = 48,                    // elements of a thread that stay in registers from one reduction to the next
@@ -68,6 +68,7 @@ static bool beside_others(int64_t rows, int64_t columns, RowLoads loads, int32_t
 // Blocks that come to each multiprocessor, where they follow each other.
 static double several(RowLoads loads) { return loads.same > 1 ? 2 : 4; }
 
+// What is the same for all rows is cut out anew for each that begins anywhere: many instructions, and blocks beside each other wait for them.
 static bool have_row_each(int64_t rows, RowLoads loads) {
   return rows == 1 && !loads.meets && !(loads.torn && loads.same > 0);
 }
@@ -84,7 +85,6 @@ bool mirage__rows_beside_others(int64_t rows, int64_t columns, RowLoads loads, i
   return two && beside_others(rows, columns, loads, 2, warps, out_items, out_warps);
 }
 
-// Registers hold a short row, but not two that are the same for all rows beside it.
 static int64_t least_bytes(RowLoads loads) { return loads.same > 1 ? LEAST_BESIDE_SAME : LEAST_AHEAD; }
 
 bool mirage__rows_ahead(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items,
@@ -104,7 +104,7 @@ bool mirage__rows_ahead(int64_t rows, int64_t columns, RowLoads loads, int32_t w
   int64_t stages = least(least(turns, loads.room / (together * row)), 1 + ceil_div(IN_FLIGHT, together * row));
   *out_warps = warps ? warps : windows <= 32 * 8 * FEW_PIECES ? 8 : 16;
   int64_t pieces = ceil_div(windows, 32 * *out_warps);
-  if ((stages < 2 && turns > 1) || pieces > (*out_warps >= WARPS_OF_ALL ? MOST_PIECES : MOST_BESIDE))
+  if ((stages < 2 && turns > 1) || pieces > (*out_warps >= WARPS_OF_ALL ? MOST_PIECES : MOST_OF_FEW))
     return false;
   *out_items = (ThreadRows){.on = true,
                             .rows = (int32_t)rows,

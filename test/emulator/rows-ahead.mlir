@@ -13,6 +13,7 @@
 // RUN: mirage-run %t.mlir --target=emulator --program=narrow --graph=narrow_0 --compile=h200 | FileCheck %s --check-prefix=NARROW
 // RUN: mirage-run %t.mlir --target=emulator --program=bytes --graph=bytes_0 --compile=h200 | FileCheck %s --check-prefix=NARROW
 // RUN: mirage-run %t.mlir --target=emulator --program=tail --compile=h200 | FileCheck %s --check-prefix=TAIL
+// RUN: mirage-run %t.mlir --target=emulator --program=nested --compile=h200 | FileCheck %s --check-prefix=TAIL
 // RUN: mirage-run %t.mlir --target=emulator --program=moved --graph=moved_0 --compile=h200 | FileCheck %s --check-prefix=MOVED
 //
 // TORN: output 0 {{.*}} 25015 of 25015 elements compared; {{.*}}: ok
@@ -123,6 +124,20 @@ mirage_kernel.graph @tail(%x: tensor<16x97xf16>, %g: tensor<97xf16>) -> tensor<1
     %s = reduce_sum %e {dim = 1} : !mirage_block.tile<16x33xf32>
     %p = div %e, %s : !mirage_block.tile<16x33xf32>, !mirage_block.tile<16x1xf32>
     store %p, %yk {grid = [1]} : !mirage_block.tile<16x33xf32>, tensor<16x97xf16>
+  }
+  return %y : tensor<16x97xf16>
+}
+
+// The same in parts of halves, behind which the tensor goes on.
+mirage_kernel.graph @nested(%x: tensor<16x97xf16>, %g: tensor<97xf16>) -> tensor<16x97xf16> {
+  %y = custom (%xk = %x, %gk = %g) outs(%yk) grid [2, 3] : (tensor<16x97xf16>, tensor<97xf16>) -> tensor<16x97xf16> {
+    %xt = load %xk {fill = one, grid = [1, 1]} : tensor<16x97xf16> -> !mirage_block.tile<16x17xf16>
+    %gt = load %gk {grid = [0, 0]} : tensor<97xf16> -> !mirage_block.tile<17xf16>
+    %d = sub %xt, %gt : !mirage_block.tile<16x17xf16>, !mirage_block.tile<17xf16>
+    %e = exp %d : !mirage_block.tile<16x17xf32>
+    %s = reduce_sum %e {dim = 1} : !mirage_block.tile<16x17xf32>
+    %p = div %e, %s : !mirage_block.tile<16x17xf32>, !mirage_block.tile<16x1xf32>
+    store %p, %yk {grid = [1, 1]} : !mirage_block.tile<16x17xf32>, tensor<16x97xf16>
   }
   return %y : tensor<16x97xf16>
 }
