@@ -57,6 +57,23 @@ static void add_map_attributes(const MirageGpu *gpu, unsigned parameter) {
                           LLVMCreateStringAttribute(gpu->context, "nvvm.grid_constant", 18, "", 0));
 }
 
+// Blocks that registers must suffice for on a multiprocessor; 0: as many as ptxas likes. Where there is but one, ptxas would do with
+// fewer registers, or spill, for the sake of others that never come.
+static int32_t blocks_to_fit(const Emit *e) {
+  const ThreadRows *items = &e->block.items;
+  if (e->blocks_per_sm)
+    return e->blocks_per_sm;
+  if (mirage__has_producer(&e->block.team)) // whose actors share what there is
+    return mirage__resident_blocks(&e->block, e->target);
+  if (items->ahead)
+    return mirage__rows_ahead_blocks(items, e->shared_bytes, e->target);
+  if (mirage__block_alone(&e->block, e->target))
+    return 1;
+  int32_t masked = mirage__masked_blocks(&e->block, e->target);
+  int32_t beside = mirage__rows_beside(items, e->block_threads, e->target);
+  return masked > 1 ? masked : beside > 1 ? beside : 0;
+}
+
 // Entry for PTX. Operands, results, workspace: all bare pointers to device memory; then the tensor maps.
 static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, LLVMTypeRef *types, unsigned count) {
   unsigned maps = mirage__block_count_maps(&e->block, e->block.loads + e->block.num_loads);
@@ -69,16 +86,7 @@ static void add_kernel(Emit *e, const char *name, const MirageNodeView *custom, 
   char text[64];
   snprintf(text, sizeof text, "%d", e->block_threads);
   add_function_attribute(&e->gpu, "nvvm.maxntid", text);
-  int32_t blocks = e->blocks_per_sm;
-  if (!blocks &&
-      mirage__has_producer(&e->block.team)) // registers for so many, or for one, whose actors then share them
-    blocks = mirage__resident_blocks(&e->block, e->target);
-  else if (!blocks && e->block.items.ahead) // ptxas would else give up registers for more blocks than have room
-    blocks = mirage__rows_ahead_blocks(&e->block.items, e->shared_bytes, e->target);
-  else if (!blocks && mirage__masked_blocks(&e->block, e->target) > 1)
-    blocks = mirage__masked_blocks(&e->block, e->target);
-  else if (!blocks && mirage__rows_beside(&e->block.items, e->block_threads, e->target) > 1)
-    blocks = mirage__rows_beside(&e->block.items, e->block_threads, e->target);
+  int32_t blocks = blocks_to_fit(e);
   if (blocks) {
     snprintf(text, sizeof text, "%d", blocks);
     add_function_attribute(&e->gpu, "nvvm.minctasm", text);

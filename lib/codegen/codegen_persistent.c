@@ -45,8 +45,17 @@ static void place(Emit *e, LLVMValueRef number) {
 
 void mirage__place_first_tile(Emit *e) { place(e, mirage__div(e, e->launched[0], e->block.cluster[0])); }
 
+// What a group needs of its threads' places is worked out for each tile, and once more for what it does behind the tile's loop. It would
+// else be kept from before the tiles, in registers for which accumulators leave no room.
+static void place_threads(Emit *e) {
+  if (!e->group)
+    return;
+  e->thread = GPU(&e->gpu, UNKNOWN, e->thread);
+  e->lane = mirage__mod(e, e->thread, 32);
+}
+
 Tiles mirage__begin_tiles(Emit *e) {
-  Tiles tiles = {.header = NULL};
+  Tiles tiles = {.thread = e->thread, .lane = e->lane};
   if (!e->block.persistent)
     return tiles;
   LLVMValueRef turn = mirage__group_plus(e, 0), first = mirage__div(e, e->launched[0], e->block.cluster[0]);
@@ -67,6 +76,7 @@ Tiles mirage__begin_tiles(Emit *e) {
   mirage__forget_elements(e);
   e->turn = tiles.turn;
   e->tile = tiles.number;
+  place_threads(e);
   place(e, tiles.number);
   return tiles;
 }
@@ -84,6 +94,8 @@ void mirage__end_tiles(Emit *e, const Tiles *tiles) {
   LLVMPositionBuilderAtEnd(e->gpu.builder, tiles->after);
   mirage__forget_elements(e);
   e->turn = e->tile = NULL;
+  e->thread = tiles->thread;
+  e->lane = tiles->lane;
 }
 
 NextTile mirage__begin_next_tile(Emit *e) {
@@ -134,4 +146,5 @@ void mirage__pass_stages(Emit *e, int32_t loop) {
   LLVMBasicBlockRef join = mirage__begin_if(e, is_tile(e, next));
   GPU(&e->gpu, BARRIER_NAMED_ARRIVE, stages_barrier(e, 1), gpu_i32(&e->gpu, 2 * e->threads));
   mirage__end_if(e, join);
+  place_threads(e);
 }

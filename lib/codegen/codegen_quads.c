@@ -17,9 +17,11 @@
 #include <string.h>
 
 enum {
-  QUAD = 4,        // lanes that share a row; column units whose words they exchange
-  QUADS_AHEAD = 4, // for which reads are under way, with the one that is written,
-  QUADS_FIRST = 12 // and while accumulators begin, whose registers are free
+  QUAD = 4,         // lanes that share a row; column units whose words they exchange
+  QUADS_AHEAD = 4,  // for which reads are under way, with the one that is written,
+  QUADS_LEAST = 2,  // where accumulators leave registers for no more,
+  QUADS_FIRST = 12, // and while accumulators begin, whose registers are free
+  OTHERS = 32       // registers for addresses, and for what the quad at hand is computed with
 };
 
 typedef struct WriteJob {
@@ -160,6 +162,8 @@ static LLVMValueRef read_wide(Emit *e, QuadReads *reads, const Access *access, c
   return LLVMBuildBitCast(b, reads->words[slot][reads->unit], pair, "");
 }
 
+bool mirage__quad_asks(const Emit *e) { return e->quad && !e->quad->playing; }
+
 LLVMValueRef mirage__quad_read(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width) {
   QuadReads *reads = e->quad;
   if (!reads || width != 2 || access->width < 2 * (uint32_t)reads->size ||
@@ -240,6 +244,13 @@ static bool reads_late(const Emit *e, MirageValue from) {
   return reads.any;
 }
 
+// Groups whose reads, of a register for each unit, are under way beside a tile's cells.
+static int32_t groups_ahead(const Emit *e, const MirageType *tile) {
+  int32_t cells = mirage__partition_cells(&e->block.partition, tile);
+  int32_t ahead = (mirage__team_registers(&e->block.team) - OTHERS - cells) / QUAD;
+  return ahead > QUADS_AHEAD ? QUADS_AHEAD : ahead < QUADS_LEAST ? QUADS_LEAST : ahead;
+}
+
 // Whether lanes hold a tile's columns in units that words can be exchanged of.
 static bool has_units(const Emit *e, const MirageType *tile) {
   const Partition *p = &e->block.partition;
@@ -266,7 +277,7 @@ void mirage__cells_write(Emit *e, MirageValue from, MirageDType dtype, uint32_t 
                   .store = store,
                   .user = user,
                   .columns = columns};
-  const QuadWork work = {tile, read_only, write_quad, &job, QUADS_AHEAD, (int32_t)width / 2};
+  const QuadWork work = {tile, read_only, write_quad, &job, groups_ahead(e, tile), (int32_t)width / 2};
   bool exchanged = mirage_dtype_bytes(dtype) == 2 && width > 2 && has_units(e, tile);
   if (exchanged && reads_late(e, from))
     run_quads(e, &work);

@@ -148,10 +148,13 @@ void mirage__cell_row(Emit *e, const MirageType *tile, const CellPlace *place, L
 
 void mirage__cell_get(Emit *e, MirageValue value, uint32_t width, LLVMValueRef *out) {
   Accumulators registers = mirage__registers(e, value);
+  bool unread = mirage__quad_asks(e);
   int32_t columns = mirage__partition_columns(&e->block.partition, emit_type(e, value));
   const CellPlace *at = e->cell;
   for (uint32_t i = 0; i < width; i++) {
-    if (columns == 0)
+    if (unread)
+      out[i] = gpu_number(&e->gpu, emit_type(e, value)->dtype, 0);
+    else if (columns == 0)
       out[i] = mirage__get(e, registers.cells[2 * at->unit + at->part / 2]);
     else if (at->column < columns)
       out[i] = mirage__get(e, registers.cells[4 * (at->unit * columns + at->column) + at->part + (int32_t)i]);

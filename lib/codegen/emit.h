@@ -205,6 +205,7 @@ void mirage__end_repeat(Emit *e, const Repeat *repeat);
 typedef struct Tiles {
   LLVMBasicBlockRef header, after; // NULL: the block has one tile
   LLVMValueRef turn, number;
+  LLVMValueRef thread, lane; // as they are known outside
 } Tiles;
 /// What stands between them is done for each tile of the block.
 Tiles mirage__begin_tiles(Emit *e);
@@ -542,6 +543,8 @@ typedef void (*GlobalStore)(const MirageGpu *gpu, LLVMValueRef value, LLVMValueR
 // codegen_quads.c
 /// Two neighbours, as a vector, that were read for the quad at hand, or are from now on; NULL: it does not read them.
 LLVMValueRef mirage__quad_read(Emit *e, const Access *access, const LLVMValueRef *index, uint32_t width);
+/// Whether reads alone are wanted: what is computed now is computed once more when they have come.
+bool mirage__quad_asks(const Emit *e);
 /// The pieces of a tile in an order in which what they read from device memory is under way early. `body` runs twice for some,
 /// first with values that mean nothing. False, and nothing is done: lanes hold no whole column units of it.
 bool mirage__cells_in_quads(Emit *e, const MirageType *tile, CellBody body, void *user);

@@ -334,6 +334,7 @@ static uint32_t emu_LD_GLOBAL_4_ORDERED(uint32_t op, uint64_t address) {
   return value;
 }
 static void emu_KEEP_ORDER(uint32_t op) {}
+static uint32_t emu_UNKNOWN(uint32_t op, uint32_t value) { return value; }
 
 static uint64_t emu_MAP_RANK(uint32_t op, uint64_t address, uint32_t rank) {
   if (rank >= machine()->self->block->cluster->size)

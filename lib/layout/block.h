@@ -349,6 +349,8 @@ MatmulSplit mirage__matmul_split(const MirageType *a, const MirageType *b, const
 MatmulSplit mirage__block_matmul_split(const Block *block, const MirageNodeView *product);
 /// Blocks of a planned kernel that a multiprocessor is to hold at once.
 int32_t mirage__resident_blocks(const Block *block, const MirageTarget *target);
+/// Whether a multiprocessor has one of its blocks at a time, however few registers it needs: by threads, shared memory and grid.
+bool mirage__block_alone(const Block *block, const MirageTarget *target);
 /// Multiprocessors on which clusters of so many blocks find room for one block each, for certain: a cluster lies within a group
 /// of multiprocessors of unknown size, and each group may leave all but one of a cluster unused.
 int64_t mirage__certain_sms(const MirageTarget *target, int64_t cluster);

@@ -103,13 +103,23 @@ MirageStatus mirage__plan_persistent(Plan *plan, const char **out_why) {
 
 static int64_t least(int64_t a, int64_t b) { return a < b ? a : b; }
 
+// Blocks that a multiprocessor has, whatever registers they need.
+static int64_t most_blocks(const Block *block, const MirageTarget *target) {
+  int64_t threads = 32 * mirage__team_warps(&block->team);
+  int64_t by_bytes = target->shared_bytes_per_sm / (mirage__block_shared_bytes(block) + SYSTEM_BYTES);
+  int64_t by_grid = (int64_t)ceil(mirage__block_grid(block) / target->num_sms);
+  return least(least(target->max_threads_per_sm / threads, by_bytes), by_grid);
+}
+
+bool mirage__block_alone(const Block *block, const MirageTarget *target) {
+  return (block->persistent && block->persistent <= target->num_sms) || most_blocks(block, target) <= 1;
+}
+
 int32_t mirage__resident_blocks(const Block *block, const MirageTarget *target) {
-  int64_t warps = mirage__team_warps(&block->team), most = target->max_threads_per_sm / (32 * warps);
-  int64_t needed = registers_needed(block, mirage__team_workers(&block->team)), blocks = 1;
-  double waves = mirage__block_grid(block) / target->num_sms;
-  most = least(most, target->shared_bytes_per_sm / (mirage__block_shared_bytes(block) + SYSTEM_BYTES));
-  most = shares_registers(&block->team) ? 1 : least(most, MOST_RESIDENT);
-  while (blocks < most && (double)blocks < waves && registers_with(target, blocks + 1, warps) >= needed)
+  int64_t warps = mirage__team_warps(&block->team), blocks = 1;
+  int64_t most = shares_registers(&block->team) ? 1 : least(most_blocks(block, target), MOST_RESIDENT);
+  int64_t needed = registers_needed(block, mirage__team_workers(&block->team));
+  while (blocks < most && registers_with(target, blocks + 1, warps) >= needed)
     blocks++;
   return (int32_t)blocks;
 }
