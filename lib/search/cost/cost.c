@@ -32,10 +32,11 @@ static const double outside_product_us = 0.6; // and a product in few rows: its 
 static const double reduced_us = 0.02;    // an element that a thread reads from shared memory to reduce it, in a loop
 static const double narrow_per_us = 8600; // elements that a multiprocessor loads one by one
 static const double chain_turn_us =
-    0.25;                              // an iteration of a chain in turns (H200, attention: tiles of 64 and 128 keys)
-static const double chain_loss = 0.03; // and its share of the units that are not the bottleneck
-static const double turn_us = 0.09;    // an iteration of warpgroups that a producer feeds
-static const double paired_us = 1.5;   // of a pair that shares copies: it begins and ends together
+    0.25;                               // an iteration of a chain in turns (H200, attention: tiles of 64 and 128 keys)
+static const double chain_loss = 0.03;  // and its share of the units that are not the bottleneck
+static const double turn_us = 0.09;     // an iteration of warpgroups that a producer feeds
+static const double paired_us = 1.5;    // of a pair that shares copies: it begins and ends together,
+static const double together_us = 0.75; // and so does a cluster whose blocks meet
 static const double end_bytes_per_us = 300e3; // that such a block writes, and reads outside loops
 static const double late_us = 1.1;            // it waits for what it reads outside loops
 static const double beside_loss = 0.54;       // of begin and end, where blocks beside it multiply
@@ -59,8 +60,7 @@ static const double far_again = 0.45;             // of what far blocks load at 
 static const double again_bytes_per_us = 3.2e6;   // at this rate, whatever device memory's is (H100, H200)
 static const double most_again = 4;               // times, however many they are
 static const double between_lines = 0.3;          // of a line, which a row of a box that begins in its midst takes more
-static const double pair_exchange = 0.2;          // of the time of an exchange, between two blocks with producers,
-static const double more_exchange = 3;            // and of more of these (H100, 512 x 7168 x 2048 in four parts)
+static const double pair_exchange = 0.2;          // of the time of an exchange, between two blocks with producers
 static const double alone_rate = 1.6;   // of L2's, where no pairs share copies: neighbours ask for the same lines
 static const double full_clock = 1.25;  // of a multiprocessor's share of the matrix rate, while others leave it power
 static const double warp_share = 0.45;  // of the matrix rate that warps reach where warpgroups have an instruction
@@ -454,6 +454,12 @@ static void add_waiting(const CostKernel *kernel, const MirageTarget *target, Oc
   o->spread = kernel->blocks / target->num_sms / most;
 }
 
+// Blocks that find room at once, of which a multiprocessor has `resident`.
+static double places_of(const CostKernel *kernel, double resident, const MirageTarget *target) {
+  double places = target->num_sms * resident;
+  return kernel->cluster < 4 ? places : floor(places * cluster_share / kernel->cluster) * kernel->cluster;
+}
+
 static Occupancy occupy(const CostKernel *kernel, const MirageTarget *target) {
   double threads = kernel->threads > 0 ? kernel->threads : usual_threads;
   double registers = kernel->registers > 0 ? fmax(least_registers, kernel->registers) : tile_registers;
@@ -463,9 +469,7 @@ static Occupancy occupy(const CostKernel *kernel, const MirageTarget *target) {
   Occupancy o = {.resident = fmax(1, fmin(by_registers, by_shared)), .busy = fmin(kernel->blocks, target->num_sms)};
   if (kernel->cluster >= 4 && kernel->blocks <= target->num_sms)
     o.resident = 1; // the planner gives each a whole multiprocessor
-  o.slots = target->num_sms * o.resident;
-  if (kernel->cluster >= 4)
-    o.slots = floor(o.slots * cluster_share / kernel->cluster) * kernel->cluster;
+  o.slots = places_of(kernel, o.resident, target);
   o.waves = ceil(kernel->blocks / o.slots);
   o.full = kernel->blocks / (o.waves * o.slots);
   o.spread = fmin(1, kernel->blocks / (o.waves * target->num_sms));
@@ -570,7 +574,8 @@ static double ends_us(const CostKernel *kernel, double tiles, const MirageTarget
     return (begin + end) * (1 + beside_loss * (tiles - 1));
   if (kernel->grouped)
     return begin + end;
-  return kernel->persistent ? begin + end * tiles : (begin + end + (kernel->paired ? paired_us : 0)) * tiles;
+  double together = kernel->paired ? paired_us : kernel->cluster > 1 ? together_us : 0;
+  return kernel->persistent ? begin + end * tiles : (begin + end + together) * tiles;
 }
 
 // Stages of a loop that a producer feeds, as a plan gives them (lib/layout/fit.c).
@@ -613,7 +618,7 @@ static double memory_rounds(const CostKernel *kernel, double tiles, const Mirage
 // A producer keeps tiles coming while warpgroups multiply. Of the three that may be waited for - the matrix unit, copies out
 // of L2, device memory - the slowest is; a multiprocessor has as many tiles as the busiest one.
 static double produced_us(const CostKernel *kernel, const MirageTarget *target) {
-  double tiles = ceil(kernel->blocks / target->num_sms), share = tiles / kernel->blocks;
+  double tiles = ceil(kernel->blocks / places_of(kernel, 1, target)), share = tiles / kernel->blocks;
   double copies = kernel->l2_bytes - kernel->outside_bytes;
   double crowded = fmax(0, shared_flops * (kernel->operand_bytes + copies) / kernel->matmul_flops - 1);
   double power = kernel->matmul_flops / target->matmul_flops_per_us * (1 + crowded_loss * crowded);
@@ -736,7 +741,7 @@ double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *targ
   if (kernel->resident && kernel->blocks > target->num_sms)
     return INFINITY;
   double narrow = kernel->narrow_elements / (narrow_per_us * fmin(kernel->blocks, target->num_sms));
-  double exchange = !kernel->produced || !kernel->cluster ? 1 : kernel->cluster > 2 ? more_exchange : pair_exchange;
+  double exchange = kernel->produced && kernel->cluster == 2 ? pair_exchange : 1;
   double meeting = kernel->collective_us + exchange * kernel->exchange_us;
   if (kernel->turns > 0 && kernel->turn_bytes > 0)
     return rows_ahead_us(kernel, meeting, target);

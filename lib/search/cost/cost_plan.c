@@ -306,7 +306,8 @@ CostKernel mirage__cost_plan(const Block *block, const MirageTarget *target) {
   if (kernel->produced) {
     kernel->beside = mirage__resident_blocks(block, target);
     kernel->grouped = mirage__team_groups(&block->team) > 1;
-    kernel->paired = mirage__block_cluster(block) > 1;
+    for (uint32_t i = 0; i < block->num_loads; i++)
+      kernel->paired |= block->loads[i].multicast;
   }
   return *kernel;
 }
