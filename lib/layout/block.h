@@ -530,6 +530,9 @@ int64_t mirage__box_columns(const MirageType *tile);
 int32_t mirage__direct_registers(int64_t rows, int64_t columns);
 /// Columns that the loads of a warp cover for such a group: `columns`, rounded up to whole pieces of eight lanes.
 int64_t mirage__direct_columns(int64_t columns);
+/// Whether two blocks that stream such a group find registers on a multiprocessor; `ragged`: some tile has columns past the end.
+bool mirage__direct_is_small(int64_t rows, int64_t columns, bool ragged);
+bool mirage__direct_is_ragged(const Block *block, const DirectLoop *direct);
 /// Decides what weights of rows leave open, when products and groups are known; why they cannot be streamed, or NULL.
 const char *mirage__direct_rows(const Block *block, int32_t loop, DirectLoop *direct);
 /// The same of columns of half bytes, where that fits; else nothing is prepared for them.

@@ -431,6 +431,32 @@ int64_t mirage__direct_columns(int64_t columns) {
   return piece ? ceil_div(columns, piece) * piece : columns;
 }
 
+bool mirage__direct_is_small(int64_t rows, int64_t columns, bool ragged) {
+  enum { SMALL_ROWS = 8, SMALL_REGISTERS = 56, RAGGED_REGISTERS = 16 };
+  int32_t registers = mirage__direct_registers(rows, columns) + (ragged ? RAGGED_REGISTERS : 0);
+  return rows <= SMALL_ROWS && registers <= SMALL_REGISTERS && mirage__direct_columns(columns) == columns;
+}
+
+// Whether tiles of a weight cover more columns than it has.
+static bool reaches_past(const Block *block, MirageValue weight, bool by_row) {
+  const MirageNodeView load = mirage__block_def(block, weight);
+  const MirageAccessAttrs *access = &load.attrs->access;
+  const MirageType *tensor = mirage_ugraph_type(block->graph, load.operands[0]);
+  uint32_t dim = tensor->rank - (by_row ? 2 : 1);
+  uint8_t splits[MIRAGE_MAX_SPLITS];
+  int64_t covered = mirage_ugraph_type(block->graph, weight)->shape[dim];
+  for (uint32_t s = mirage_access_splits(access, dim, splits); s-- > 0;)
+    covered *= splits[s] < 3 ? mirage__block_custom(block)->grid[splits[s]] : 1;
+  return covered > mirage_access_extent(access, tensor, dim);
+}
+
+bool mirage__direct_is_ragged(const Block *block, const DirectLoop *direct) {
+  bool ragged = false;
+  for (uint32_t p = 0; p < direct->num_products; p++)
+    ragged |= reaches_past(block, direct->products[p].weight, direct->rows);
+  return ragged;
+}
+
 bool mirage__direct_fits(int64_t depth, int32_t registers, int32_t warps, const MirageTarget *target) {
   int32_t limit = target->registers_per_sm / (warps * 32);
   return depth % (STEP * warps) == 0 && registers + SPARE_REGISTERS <= (limit < 255 ? limit : 255);

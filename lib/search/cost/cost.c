@@ -71,8 +71,6 @@ static const double direct_share = 0.73;        // of the multiprocessors satura
 static const double direct_loss = 0.6;          // what each that is missing costs, of its own share
 static const double torn_share = 0.6;           // of sectors that two blocks share, read twice
 static const double short_loss = 0.05;          // of reading, for each further row that a line of L2 has room for
-static const double small_registers = 56;       // of a thread, as direct.c counts them, and
-static const double small_rows = 8;             // rows with which two blocks share a multiprocessor
 static const double again_share = 0.8; // of weights that other blocks have read (H100, 48 x 3072 x 8192 in two: 41 us)
 static const double again_least = 1.5; // times what the kernel reads; below it the last tiles only reach beyond the end
 static const double most_ahead = 2;    // steps of narrower weights under way, of a lane
@@ -402,9 +400,7 @@ static double read_us(const CostKernel *kernel, double blocks, const MirageTarge
 // Blocks that find room at once: two on a multiprocessor where they need few registers. Pieces of which some lanes have no columns need
 // more than direct.c counts.
 static double stream_slots(const CostStream *s, const MirageTarget *target) {
-  bool two = !s->lane_k && s->rows <= small_rows && mirage__direct_registers(s->rows, s->columns) <= small_registers &&
-             mirage__direct_columns(s->columns) == s->columns;
-  return target->num_sms * (two ? 2 : 1);
+  return target->num_sms * (!s->lane_k && mirage__direct_is_small(s->rows, s->columns, s->ragged) ? 2 : 1);
 }
 
 // One step of 32 rows in flight for each warp, more of narrower weights, no barrier. Rounds of blocks, of which the last

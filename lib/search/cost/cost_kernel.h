@@ -12,6 +12,7 @@ typedef struct CostStream {
   double piece_bytes;           // of a row of the narrowest weight's tile, but for those of side blocks
   double bits, conversion; // of a weight in device memory, and instructions to make an f16 or bf16 of it; on average
   int64_t lane_k;          // of weights that have a row for each output: what a lane takes of it at once; 0 = a column
+  bool ragged;             // some tile has columns past the end of the weight
 } CostStream;
 
 /// What one kernel does, summed over all blocks unless said otherwise, and how: as planned (cost_plan.c), or as guessed

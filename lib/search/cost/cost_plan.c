@@ -64,6 +64,7 @@ static CostStream find_stream(const Block *block) {
     if (!block->loops[l].direct || !mirage__direct_loop(block, l, DIRECT_WHOLE, &direct))
       continue;
     stream = (CostStream){.rows = direct.m, .depth = direct.k, .lane_k = direct.rows ? direct.lane_k : 0};
+    stream.ragged = mirage__direct_is_ragged(block, &direct);
     for (uint32_t p = 0; p < direct.num_products; p++) {
       const DirectGroup *group = &direct.groups[direct.products[p].group];
       double columns = (double)direct.products[p].columns, piece = columns * mirage_dtype_bits(group->stored) / 8;

@@ -171,6 +171,14 @@ static const SearchNode *summed_by_group(const ScheduleWalk *walk, const SearchN
   return over_groups && in->op == MIRAGE_OP_MATMUL && mirage__search_is_inside(in->stage) ? in : NULL;
 }
 
+// Whether some tile has columns past the end of a weight.
+static bool reaches_past(const ScheduleWalk *walk, const SearchNode *weight, bool by_row) {
+  uint8_t dim = weight->dims[SEARCH_RANK - (by_row ? 2 : 1)];
+  uint32_t axis = mirage__search_axis_of(dim);
+  int64_t tile = mirage__search_tile_extent(walk->program, walk->structure, walk->schedule, dim);
+  return !(dim & SEARCH_WHOLE) && tile * walk->schedule->parts[axis] != walk->program->axes[axis].extent;
+}
+
 static void add_accumulator(ScheduleWalk *walk, const SearchNode *node, const MirageType *tile) {
   if (walk->iterations == 1)
     return; // no loop, no accumulator
@@ -191,6 +199,7 @@ static void add_accumulator(ScheduleWalk *walk, const SearchNode *node, const Mi
                       product ? &attrs : NULL, &walk->types[from->a], &walk->types[second], walk->program->dtype,
                       b->op == MIRAGE_OP_LOAD && mirage__search_is_inside(b->stage) && !multiplies_bytes(walk, from),
                       product && !varies(walk, &walk->structure->nodes[from->a]) && !varies(walk, b));
+  walk->guess.ragged |= product && reaches_past(walk, b, attrs.matmul.transpose_b);
   walk->guess.accumulator_bytes += (double)mirage_type_bytes(tile);
   if (!product)
     walk->kernel.fma_flops += 2 * elements;

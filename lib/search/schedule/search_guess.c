@@ -175,7 +175,8 @@ static CostStream stream_of(const SearchGuess *guess, const CostKernel *kernel, 
                       guess->piece_bytes,
                       guess->column_bits / columns,
                       guess->conversion / columns,
-                      guess->by_row ? lane_of(guess, kernel, target) : 0};
+                      guess->by_row ? lane_of(guess, kernel, target) : 0,
+                      guess->ragged};
 }
 
 // Whether the results of products do not stay in registers: in the cells of one another finds its first operand, as it

@@ -18,6 +18,7 @@ typedef struct SearchGuess {
   int64_t group_depth;          // of the depth, what has scales of its own
   uint32_t narrowest;           // bits of their weights
   bool by_row;                  // the weights have a row for each output
+  bool ragged;                  // some tile of theirs has columns past the end
   bool mixed;                   // these differ in rows or depth, or in how weights lie
   bool crossed;                 // a product takes another's result as its second operand, or transposed
   bool swap;                    // the operands of products are swapped: set before anything is noted
