@@ -400,6 +400,9 @@ static void test_clusters_find_room_in_fewer_places(void **state) {
   assert_true(mirage__cost_kernel_us(&grid, target) + 3 < mirage__cost_kernel_us(&cluster, target));
   assert_true(mirage__cost_kernel_us(&fewer, target) + 3 < mirage__cost_kernel_us(&cluster, target));
   assert_true(mirage__cost_kernel_us(&pair, target) + 1 < mirage__cost_kernel_us(&fewer, target));
+  CostKernel many = cluster; // as many as three rounds of all multiprocessors, and four of those that clusters occupy
+  many.blocks = 396, many.dram_bytes = 137e6, many.l2_bytes = 200e6;
+  assert_true(mirage__cost_kernel_us(&many, target) > many.dram_bytes / target->dram_bytes_per_us);
 }
 
 // H100, 2048 x 5120 x 5120: about 165 us in 320 tiles of 128 x 256, which leave multiprocessors idle a fifth of the time, 167 in 260 of 160 x

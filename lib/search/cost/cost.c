@@ -605,10 +605,10 @@ static double copies_us(const CostKernel *kernel, double tiles, const MirageTarg
 // multiprocessor to itself.
 static double memory_rounds(const CostKernel *kernel, double tiles, const MirageTarget *target) {
   double enough = target->dram_bytes_per_us * produced_rate / produced_bytes_per_us;
-  double last = kernel->blocks - target->num_sms * (tiles - 1);
+  double places = places_of(kernel, 1, target), last = kernel->blocks - places * (tiles - 1);
   if (tiles <= 1 || kernel->beside > 1)
-    return 1 / fmin(1, fmin(kernel->blocks, target->num_sms) / enough);
-  return (target->num_sms * (tiles - 1) + last / fmin(1, last / enough)) / kernel->blocks;
+    return 1 / fmin(1, fmin(kernel->blocks, places) / enough);
+  return (places * (tiles - 1) + last / fmin(1, last / enough)) / kernel->blocks;
 }
 
 // A producer keeps tiles coming while warpgroups multiply. Of the three that may be waited for - the matrix unit, copies out
