@@ -453,7 +453,7 @@ static void add_waiting(const CostKernel *kernel, const MirageTarget *target, Oc
 // Blocks that find room at once, of which a multiprocessor has `resident`.
 static double places_of(const CostKernel *kernel, double resident, const MirageTarget *target) {
   double places = target->num_sms * resident;
-  return kernel->cluster < 4 ? places : floor(places * cluster_share / kernel->cluster) * kernel->cluster;
+  return kernel->cluster < 4 ? places : fmax(1, floor(places * cluster_share / kernel->cluster)) * kernel->cluster;
 }
 
 static Occupancy occupy(const CostKernel *kernel, const MirageTarget *target) {
