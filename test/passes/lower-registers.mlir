@@ -1,7 +1,7 @@
 // What ptxas is told of registers, and what is kept out of them.
 //
-// A kernel of which a multiprocessor has one block at a time, whatever it needs - since there are no more (alone), or since they take turns
-// (in_turn) -, says so: ptxas would do with fewer registers, or spill, for the sake of others. Of more blocks nothing is said (two).
+// A kernel of which a multiprocessor has one block at a time, whatever it needs, since there are no more (alone) or since it takes its tiles in
+// turn (turns), says so: ptxas would do with fewer registers, or spill, for the sake of others. Of more blocks nothing is said (two).
 //
 // RUN: mirage-mlir-opt %s --mirage-layout=target=h200 --mirage-lower=target=h200 -o %t.low 2>/dev/null
 // RUN: sed 's/\\0A/\n/g; s/\\09/ /g' %t.low | FileCheck %s
@@ -11,10 +11,13 @@
 // CHECK: entry two_0_k0(
 // CHECK: .maxntid 512
 // CHECK-NOT: .minnctapersm
+// CHECK: entry turns_0_k0(
+// CHECK: .maxntid 512
+// CHECK-NEXT: .minnctapersm 1
 //
 // Beside 192 accumulators of a thread there is room for the reads of two groups of columns, which come before anything is computed
 // for them, and for little that a group knows of its threads, which it works out again for each tile: so there is no local memory.
-// Beside 64 accumulators four groups are read.
+// Beside 128 accumulators four groups are read. (lower-ptxas.test asks the assembler.)
 //
 // CHECK: entry wide_0_k0(
 // CHECK: setmaxnreg.inc
@@ -71,6 +74,23 @@ mirage_kernel.graph @two_0(%x: tensor<2x512xf16>, %w: tensor<512x16896xf16>) -> 
     store %s, %o {grid = [1]} : !mirage_block.tile<2x64xf32>, tensor<2x16896xf16>
   }
   return %y : tensor<2x16896xf16>
+}
+mirage_kernel.graph @turns(%x: tensor<1x1024xf16>, %w: tensor<8448x1024xf16>) -> tensor<1x8448xf16> {
+  %y = matmul %x, %w {transpose_b} : tensor<1x1024xf16>, tensor<8448x1024xf16>
+  return %y : tensor<1x8448xf16>
+}
+mirage_kernel.graph @turns_0(%x: tensor<1x1024xf16>, %w: tensor<8448x1024xf16>) -> tensor<1x8448xf16> attributes {selected, source = @turns} {
+  %y = custom (%a = %x, %b = %w) outs(%o) grid [264] schedule <warps = 16> : (tensor<1x1024xf16>, tensor<8448x1024xf16>) -> tensor<1x8448xf16> {
+    %z = constant 0.0 : !mirage_block.tile<1x32xf32>
+    %s = loop 2 (%p = %z sum) : !mirage_block.tile<1x32xf32> {
+      %c = load %a {loop = [1]} : tensor<1x1024xf16> -> !mirage_block.tile<1x512xf16>
+      %d = load %b {grid = [0], loop = [1]} : tensor<8448x1024xf16> -> !mirage_block.tile<32x512xf16>
+      %m = matmul %c, %d {transpose_b} : !mirage_block.tile<1x512xf16>, !mirage_block.tile<32x512xf16>
+      yield %m : !mirage_block.tile<1x32xf32>
+    }
+    store %s, %o {grid = [1]} : !mirage_block.tile<1x32xf32>, tensor<1x8448xf16>
+  }
+  return %y : tensor<1x8448xf16>
 }
 mirage_kernel.graph @wide(%x: tensor<640x128xbf16>, %w: tensor<128x768xbf16>, %r: tensor<640x768xbf16>) -> tensor<640x768xbf16> {
   %p = matmul %x, %w : tensor<640x128xbf16>, tensor<128x768xbf16>
