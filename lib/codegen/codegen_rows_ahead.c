@@ -199,10 +199,10 @@ static LLVMValueRef cut_windows(Emit *e, const LLVMValueRef windows[2], LLVMValu
   }
   LLVMValueRef half =
       LLVMBuildICmp(b, LLVMIntNE, LLVMBuildAnd(b, low, gpu_i32(&e->gpu, 2), ""), gpu_i32(&e->gpu, 0), "");
+  LLVMValueRef bytes = mirage__select(e, half, gpu_i32(&e->gpu, 0x5432), gpu_i32(&e->gpu, 0x3210));
   for (uint32_t i = 0; i < WORDS; i++) {
-    LLVMValueRef up = LLVMBuildLShr(b, words[i], gpu_i32(&e->gpu, 16), "");
-    LLVMValueRef both = LLVMBuildOr(b, up, LLVMBuildShl(b, words[i + 1], gpu_i32(&e->gpu, 16), ""), "");
-    out = LLVMBuildInsertElement(b, out, mirage__select(e, half, both, words[i]), gpu_i32(&e->gpu, i), "");
+    LLVMValueRef word = GPU(&e->gpu, BYTE_PERMUTE, words[i], words[i + 1], bytes);
+    out = LLVMBuildInsertElement(b, out, word, gpu_i32(&e->gpu, i), "");
   }
   return out;
 }
@@ -220,49 +220,118 @@ static void one_by_one(Rows *rows, MirageValue value, LLVMValueRef *at, int32_t 
   at[last] = begin;
 }
 
-// Cut out of the two windows that hold them, where the tensor has both, else one by one.
-static void cut_or_one_by_one(Rows *rows, MirageValue value, LLVMValueRef *at, int32_t row, int32_t piece,
-                              LLVMValueRef *values) {
+// Index in a tensor that is the same in all rows.
+static void index_of(const Rows *rows, MirageValue value, int32_t row, int32_t piece, LLVMValueRef *at) {
+  LLVMValueRef index[MIRAGE_MAX_RANK];
+  mirage__row_index(rows, row, piece, index);
+  mirage__broadcast_index(rows->e, emit_type(rows->e, value), &rows->items->shape, index, at);
+}
+
+// Whether the tensor has both windows of a piece, whichever thread's; but for the first, which may lie before it.
+static bool has_windows(const Rows *rows, const Access *access, int32_t piece) {
+  const ThreadRows *items = rows->items;
+  return items->width * ((int64_t)(piece + 1) * items->across + 1) <= columns_of(rows->e, access).least;
+}
+
+// Reads the windows that hold a piece. In place of one that the tensor does not have, another.
+static SameWindows read_windows(const Rows *rows, MirageValue value, const Access *access, int32_t row, int32_t piece) {
   Emit *e = rows->e;
   LLVMBuilderRef b = e->gpu.builder;
-  uint32_t width = rows->items->width;
-  const MirageType *type = emit_type(e, value);
+  LLVMValueRef at[MIRAGE_MAX_RANK], none = gpu_i32(&e->gpu, 0);
+  uint32_t last = access->tile->rank - 1;
+  int64_t bytes = mirage_type_bytes(access->tensor), behind = bytes / ROW_WINDOW * ROW_WINDOW - ROW_WINDOW;
+  index_of(rows, value, row, piece, at);
+  LLVMValueRef column = mirage__add(e, access->start[last], at[last]);
+  LLVMValueRef offset = mirage__mul(e, column, mirage_dtype_bytes(access->tile->dtype));
+  SameWindows read = {.value = value.index, .row = row, .piece = piece};
+  read.low = LLVMBuildAnd(b, offset, gpu_i32(&e->gpu, ROW_WINDOW - 1), "");
+  LLVMValueRef first = LLVMBuildSub(b, offset, read.low, "");
+  bool all = has_windows(rows, access, piece);
+  read.fits = all ? NULL : mirage__less_than(e, first, bytes - 2 * ROW_WINDOW + 1);
+  for (int32_t i = 0; i < 2; i++) {
+    LLVMValueRef from = mirage__add(e, first, gpu_i32(&e->gpu, (int64_t)i * ROW_WINDOW));
+    if (!all)
+      from = mirage__select(e, mirage__less_than(e, from, behind), from, gpu_i32(&e->gpu, behind));
+    if (piece == 0)
+      from = mirage__select(e, mirage__less(e, from, none), none, from);
+    read.windows[i] =
+        mirage__load_words(e, MIRAGE_PRIM_LD_GLOBAL_16_ORDERED_CACHED, WORDS, mirage__at(e, access->base, from));
+  }
+  return read;
+}
+
+static Access access_of(const Rows *rows, MirageValue value) {
+  Emit *e = rows->e;
   MirageNode node = e->block.values[value.index].def;
-  Access access = mirage__access(e, node, mirage_ugraph_node(e->block.graph, node).operands[0], type, NULL);
-  LLVMTypeRef packed = mirage__packed(e, width, type->dtype), words = LLVMVectorType(e->gpu.i32, WORDS);
-  LLVMValueRef found = mirage__variable(e, packed), windows[2];
-  LLVMValueRef column = mirage__add(e, access.start[type->rank - 1], at[type->rank - 1]);
-  LLVMValueRef offset = mirage__mul(e, column, mirage_dtype_bytes(type->dtype));
-  LLVMValueRef low = LLVMBuildAnd(b, offset, gpu_i32(&e->gpu, ROW_WINDOW - 1), "");
-  LLVMValueRef first = LLVMBuildSub(b, offset, low, "");
-  LLVMValueRef fits = LLVMBuildICmp(b, LLVMIntSGE, first, gpu_i32(&e->gpu, 0), "");
-  fits = mirage__and(e, fits, mirage__less_than(e, first, mirage_type_bytes(access.tensor) - 2 * ROW_WINDOW + 1));
-  LLVMBasicBlockRef join = mirage__begin_if(e, fits);
-  for (int32_t i = 0; i < 2; i++)
-    windows[i] = mirage__gpu_load_global(
-        &e->gpu, words, mirage__at(e, access.base, mirage__add(e, first, gpu_i32(&e->gpu, (int64_t)i * ROW_WINDOW))),
-        access.awaited ? MIRAGE_GLOBAL_PLAIN : MIRAGE_GLOBAL_INVARIANT);
-  mirage__set(e, found, LLVMBuildBitCast(b, cut_windows(e, windows, low), packed, ""));
-  mirage__end_if(e, join);
-  join = mirage__begin_if(e, LLVMBuildNot(b, fits, ""));
-  one_by_one(rows, value, at, row, piece, values);
-  mirage__set(e, found, mirage__pack(e, values, width, type->dtype));
-  mirage__end_if(e, join);
-  mirage__unpack(e, mirage__get(e, found), width, type->dtype, values);
-  fill_behind(rows, columns_of(e, &access), mirage__fill_value(e, type->dtype, access.fill), row, piece, values);
+  return mirage__access(e, node, mirage_ugraph_node(e->block.graph, node).operands[0], emit_type(e, value), NULL);
+}
+
+// Whether two windows hold a piece of a tensor, which is the same in all rows.
+static bool is_cut(const Rows *rows, const Access *access) {
+  return mirage__row_bytes(access->tile) * rows->items->width == ROW_WINDOW &&
+         mirage_type_bytes(access->tensor) >= 2 * ROW_WINDOW;
+}
+
+static bool is_known(const Rows *rows, MirageValue value, int32_t row, int32_t piece) {
+  LLVMValueRef at[MIRAGE_MAX_RANK];
+  index_of(rows, value, row, piece, at);
+  return mirage__is_remembered(rows->e, value, at, rows->items->width);
+}
+
+static SameWindows *slot_of(Rows *rows, MirageValue value, int32_t piece) {
+  const Block *block = &rows->e->block;
+  uint32_t load = 0;
+  while (block->loads[load].node.index != block->values[value.index].def.index)
+    load++;
+  return &rows->same[load][piece % (PIECES_AHEAD + 1)];
+}
+
+// Reads the windows of a piece and of those to come, but for what was read before it. Says whether there were any.
+static bool read_ahead(Rows *rows, MirageValue value, int32_t row, int32_t piece) {
+  Access access = access_of(rows, value);
+  bool read = false;
+  for (int32_t p = piece; is_cut(rows, &access) && p < rows->items->pieces && p <= piece + PIECES_AHEAD; p++) {
+    SameWindows *to = slot_of(rows, value, p);
+    if ((to->value == value.index && to->row == row && to->piece == p) || is_known(rows, value, row, p))
+      continue;
+    *to = read_windows(rows, value, &access, row, p);
+    read = true;
+  }
+  return read;
+}
+
+// Cut out of the two windows that hold them, where the tensor has both, else one by one.
+static void cut_or_one_by_one(Rows *rows, MirageValue value, const Access *access, LLVMValueRef *at, int32_t row,
+                              int32_t piece, LLVMValueRef *values) {
+  Emit *e = rows->e;
+  uint32_t width = rows->items->width;
+  MirageDType dtype = access->tile->dtype;
+  LLVMTypeRef packed = mirage__packed(e, width, dtype);
+  const SameWindows *read = slot_of(rows, value, piece);
+  LLVMValueRef cut = LLVMBuildBitCast(e->gpu.builder, cut_windows(e, read->windows, read->low), packed, "");
+  if (read->fits) {
+    LLVMValueRef found = mirage__variable(e, packed);
+    mirage__set(e, found, cut);
+    LLVMBasicBlockRef join = mirage__begin_if(e, LLVMBuildNot(e->gpu.builder, read->fits, ""));
+    one_by_one(rows, value, at, row, piece, values);
+    mirage__set(e, found, mirage__pack(e, values, width, dtype));
+    mirage__end_if(e, join);
+    cut = mirage__get(e, found);
+  }
+  mirage__unpack(e, cut, width, dtype, values);
+  fill_behind(rows, columns_of(e, access), mirage__fill_value(e, dtype, access->fill), row, piece, values);
 }
 
 // At the columns of a row that begins anywhere.
 static void gather(Rows *rows, MirageValue value, int32_t row, int32_t piece) {
   Emit *e = rows->e;
-  const MirageType *type = emit_type(e, value);
-  LLVMValueRef index[MIRAGE_MAX_RANK], at[MIRAGE_MAX_RANK], values[MAX_WIDTH];
-  mirage__row_index(rows, row, piece, index);
-  mirage__broadcast_index(e, type, &rows->items->shape, index, at);
-  if (mirage__is_remembered(e, value, at, rows->items->width))
+  LLVMValueRef at[MIRAGE_MAX_RANK], values[MAX_WIDTH];
+  if (is_known(rows, value, row, piece))
     return;
-  if (mirage__row_bytes(type) * rows->items->width == ROW_WINDOW)
-    cut_or_one_by_one(rows, value, at, row, piece, values);
+  Access access = access_of(rows, value);
+  index_of(rows, value, row, piece, at);
+  if (is_cut(rows, &access))
+    cut_or_one_by_one(rows, value, &access, at, row, piece, values);
   else
     one_by_one(rows, value, at, row, piece, values);
   mirage__remember_element(e, value, at, rows->items->width, values);
@@ -305,17 +374,29 @@ static void read_window(Rows *rows, const MirageNodeView *load, int64_t before, 
 typedef struct Piece {
   Rows *rows;
   int32_t row, number;
+  bool read; // ahead, from device memory
 } Piece;
+
+static bool is_wide_load(const Emit *e, MirageValue leaf) {
+  const MirageType *type = emit_type(e, leaf);
+  return mirage__block_op(&e->block, leaf) == MIRAGE_OP_LOAD && type->rank > 0 && type->shape[type->rank - 1] > 1;
+}
+
+static void read_same(void *user, MirageValue leaf) {
+  Piece *piece = user;
+  const Emit *e = piece->rows->e;
+  if (is_wide_load(e, leaf) && mirage__waiting_tensor(&e->block, e->block.values[leaf.index].def) < 0)
+    piece->read |= read_ahead(piece->rows, leaf, piece->row, piece->number);
+}
 
 static void read_piece(void *user, MirageValue leaf) {
   const Piece *piece = user;
   Emit *e = piece->rows->e;
   const ThreadRows *items = piece->rows->items;
-  MirageNodeView view = mirage__block_def(&e->block, leaf);
-  const MirageType *type = emit_type(e, leaf);
-  if (view.op != MIRAGE_OP_LOAD || type->rank == 0 || type->shape[type->rank - 1] == 1)
+  if (!is_wide_load(e, leaf))
     return;
   int32_t tensor = mirage__waiting_tensor(&e->block, e->block.values[leaf.index].def);
+  MirageNodeView view = mirage__block_def(&e->block, leaf);
   if (tensor >= 0)
     read_window(piece->rows, &view, (int64_t)piece->row * items->tensors + tensor, piece->row, piece->number);
   else if (items->torn)
@@ -323,10 +404,16 @@ static void read_piece(void *user, MirageValue leaf) {
 }
 
 uint32_t mirage__begin_piece(Rows *rows, MirageValue value, int32_t row, int32_t number) {
-  Piece piece = {rows, row, number};
-  uint32_t known = rows->e->num_memo;
-  if (rows->items->ahead)
-    mirage__block_leaves(&rows->e->block, value, read_piece, &piece);
+  Emit *e = rows->e;
+  Piece piece = {rows, row, number, false};
+  uint32_t known = e->num_memo;
+  if (!rows->items->ahead)
+    return known;
+  if (rows->items->torn)
+    mirage__block_leaves(&e->block, value, read_same, &piece);
+  if (piece.read)
+    GPU0(&e->gpu, KEEP_ORDER);
+  mirage__block_leaves(&e->block, value, read_piece, &piece);
   return known;
 }
 

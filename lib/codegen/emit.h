@@ -283,6 +283,8 @@ void mirage__access_pitches(const MirageType *tensor, const MirageAccessAttrs *a
 LLVMValueRef mirage__access_address(Emit *e, const Access *access, const LLVMValueRef *index);
 LLVMValueRef mirage__access_valid(Emit *e, const Access *access, const LLVMValueRef *index); // NULL = always
 LLVMValueRef mirage__fill_value(Emit *e, MirageDType dtype, MirageFill fill);
+/// What a load of so many words gives, as a vector of i32.
+LLVMValueRef mirage__load_words(Emit *e, MiragePrimitive primitive, uint32_t words, LLVMValueRef address);
 /// `width` elements at `address` as they lie in memory, at most access.width; something harmless where not `valid`. Of i4 it
 /// gives the bytes that hold them.
 LLVMValueRef mirage__access_piece(Emit *e, const Access *access, LLVMValueRef address, LLVMValueRef valid,
@@ -417,6 +419,8 @@ LLVMValueRef mirage__unary(Emit *e, MirageOp op, LLVMValueRef x);
 /// exp(factor x - y) in one multiply-add and one exponential: for a y that many x share.
 LLVMValueRef mirage__exp_difference(Emit *e, double factor, LLVMValueRef x, LLVMValueRef y);
 LLVMValueRef mirage__binary(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b);
+/// The same of SUB where b is never bottom.
+LLVMValueRef mirage__subtract(Emit *e, LLVMValueRef a, LLVMValueRef b);
 LLVMValueRef mirage__round_to(Emit *e, MirageDType dtype, LLVMValueRef x);
 
 // Carries: products, reductions, and values in cells. A carried one: begin before the loop, step in each iteration, end

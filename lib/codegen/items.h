@@ -4,7 +4,7 @@
 
 #include "emit.h"
 
-enum { MAX_PIECES = 128, MAX_TOGETHER = 8, NARROW = -1 };
+enum { MAX_PIECES = 128, MAX_TOGETHER = 8, NARROW = -1, PIECES_AHEAD = 2 };
 
 /// A row in hand: its index but for the column, and whether it is one of the block's; NULL = always.
 typedef struct Row {
@@ -18,6 +18,14 @@ typedef struct Columns {
   int64_t least;
 } Columns;
 
+/// Two windows side by side of what is the same in all rows, which hold a piece of a row that begins anywhere: `low` bytes behind the
+/// beginning of the first; whether the tensor has both, NULL = always.
+typedef struct SameWindows {
+  uint32_t value;
+  int32_t row, piece;
+  LLVMValueRef windows[2], low, fits;
+} SameWindows;
+
 typedef struct Rows {
   Emit *e;
   const ThreadRows *items;
@@ -28,7 +36,8 @@ typedef struct Rows {
   LLVMValueRef begin[MAX_TOGETHER][MAX_PIECES]; // the column of each row and piece, where rows wait in shared memory
   LLVMValueRef present[MAX_TOGETHER];           // whether the tensors have such a row; NULL = always
   Columns has;                                  // of such a row, those that the tensors have
-  LLVMValueRef slot;                            // of the turn in hand, where rows wait in shared memory
+  SameWindows same[MIRAGE_MAX_LOADS][PIECES_AHEAD + 1]; // by load of the block, and piece
+  LLVMValueRef slot;                                    // of the turn in hand, where rows wait in shared memory
   bool left; // this block has read what the others published, and does not know yet whether they have
 } Rows;
 

@@ -325,6 +325,9 @@ static void emu_LD_GLOBAL_8_STREAM(uint32_t op, uint64_t address, uint32_t *out)
 static void emu_LD_GLOBAL_16_ORDERED(uint32_t op, uint64_t address, uint32_t *out) {
   emu_LD_GLOBAL_16_STREAM(op, address, out);
 }
+static void emu_LD_GLOBAL_16_ORDERED_CACHED(uint32_t op, uint64_t address, uint32_t *out) {
+  emu_LD_GLOBAL_16_STREAM(op, address, out);
+}
 static void emu_LD_GLOBAL_8_ORDERED(uint32_t op, uint64_t address, uint32_t *out) {
   emu_LD_GLOBAL_8_STREAM(op, address, out);
 }
