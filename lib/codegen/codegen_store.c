@@ -24,7 +24,23 @@ LLVMTypeRef mirage__packed(Emit *e, uint32_t width, MirageDType dtype) {
   return width > 1 ? LLVMVectorType(scalar, width) : scalar;
 }
 
+// Pairs of bf16, each of which is the upper half of its f32: one instruction an element, where LLVM makes two of the second.
+static void unpack_bf16(Emit *e, LLVMValueRef packed, uint32_t width, LLVMValueRef *out) {
+  LLVMBuilderRef b = e->gpu.builder;
+  LLVMValueRef words = LLVMBuildBitCast(b, packed, LLVMVectorType(e->gpu.i32, width / 2), "");
+  for (uint32_t i = 0; i < width; i++) {
+    LLVMValueRef word = LLVMBuildExtractElement(b, words, gpu_i32(&e->gpu, i / 2), "");
+    word = i % 2 ? LLVMBuildAnd(b, word, gpu_i32(&e->gpu, 0xffff0000), "")
+                 : LLVMBuildShl(b, word, gpu_i32(&e->gpu, 16), "");
+    out[i] = LLVMBuildBitCast(b, word, e->gpu.f32, "");
+  }
+}
+
 void mirage__unpack(Emit *e, LLVMValueRef packed, uint32_t width, MirageDType dtype, LLVMValueRef *out) {
+  if (dtype == MIRAGE_BF16 && width % 2 == 0) {
+    unpack_bf16(e, packed, width, out);
+    return;
+  }
   for (uint32_t i = 0; i < width; i++) {
     LLVMValueRef one = width > 1 ? LLVMBuildExtractElement(e->gpu.builder, packed, gpu_i32(&e->gpu, i), "") : packed;
     out[i] = mirage__gpu_to_f32(&e->gpu, one, dtype);
