@@ -277,6 +277,39 @@ static bool quotient_of_row(Emit *e, const MirageNodeView *def, const MirageType
   return true;
 }
 
+// Whether a value may be bottom, as a maximum of nothing is, or what a mask hides. Sums are not, nor what constants make of them: minus
+// infinity there is a number, as it is in PyTorch.
+static bool may_be_bottom(const Emit *e, MirageValue value) {
+  for (;;) {
+    value = mirage__block_resolve(&e->block, value);
+    if (!e->block.values[value.index].def.index)
+      return true;
+    MirageNodeView def = mirage__block_def(&e->block, value);
+    switch (def.op) {
+    case MIRAGE_OP_REDUCE_SUM:
+    case MIRAGE_OP_REDUCE_MEAN:
+    case MIRAGE_OP_CLUSTER_SUM:
+    case MIRAGE_OP_GRID_SUM:
+      return false;
+    case MIRAGE_OP_CONSTANT:
+      return isinf(def.attrs->constant.value);
+    case MIRAGE_OP_MUL:
+    case MIRAGE_OP_DIV:
+      if (mirage__block_op(&e->block, mirage__block_resolve(&e->block, def.operands[1])) != MIRAGE_OP_CONSTANT)
+        return true;
+      value = def.operands[0];
+      break;
+    default:
+      return true;
+    }
+  }
+}
+
+static LLVMValueRef binary(Emit *e, const MirageNodeView *def, LLVMValueRef a, LLVMValueRef b) {
+  bool plain = def->op == MIRAGE_OP_SUB && LLVMTypeOf(a) == e->gpu.f32 && !may_be_bottom(e, def->operands[1]);
+  return plain ? mirage__subtract(e, a, b) : mirage__binary(e, def->op, a, b);
+}
+
 static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, const LLVMValueRef *index,
                     uint32_t width, LLVMValueRef *out) {
   LLVMValueRef a[MAX_WIDTH], b[MAX_WIDTH];
@@ -299,7 +332,7 @@ static void compute(Emit *e, const MirageNodeView *def, const MirageType *type, 
     mirage__element_broadcast(e, def->operands[0], type, index, width, a);
     mirage__element_broadcast(e, def->operands[1], type, index, width, b);
     for (uint32_t i = 0; i < width; i++)
-      out[i] = mirage__binary(e, def->op, a[i], b[i]);
+      out[i] = binary(e, def, a[i], b[i]);
     return;
   case MIRAGE_KIND_CAST:
     mirage__element_broadcast(e, def->operands[0], type, index, width, a);

@@ -24,6 +24,7 @@ static LLVMValueRef add(Emit *e, LLVMValueRef a, LLVMValueRef b) {
 static LLVMValueRef sub(Emit *e, LLVMValueRef a, LLVMValueRef b) {
   return contract(LLVMBuildFSub(e->gpu.builder, a, b, ""));
 }
+LLVMValueRef mirage__subtract(Emit *e, LLVMValueRef a, LLVMValueRef b) { return sub(e, a, b); }
 static LLVMValueRef mul(Emit *e, LLVMValueRef a, LLVMValueRef b) {
   return contract(LLVMBuildFMul(e->gpu.builder, a, b, ""));
 }
