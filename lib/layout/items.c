@@ -8,7 +8,8 @@
 // Few rows are all in flight at once, each in all threads. More rows, or longer ones, are taken some at a time: as many
 // threads share a row as have registers for it, from one warp, which needs no barrier, to all of the block. What is the
 // same for all rows, a gain, is kept beside them where registers suffice, and otherwise loaded where it is used. Rows that no
-// registers hold beside others', or that begin anywhere, come by way of shared memory (rows_ahead.c).
+// registers hold beside others', or that begin anywhere, come by way of shared memory (rows_ahead.c): but not short ones, of which a
+// warp has one, since few of their windows lie inside of them.
 //
 // A row that blocks of a cluster share is theirs in the same way: a reduction's result goes to the others through shared
 // memory, a word a row. What is computed from a reduction may be moved nowhere else: reshaped, transposed, cut.
@@ -24,6 +25,7 @@ enum {
   HALF_REGISTERS = 80,    // and where it has half of them
   MOST_TOGETHER = 4,      // rows that a thread takes at once
   WIDEST = 8,             // columns of a piece
+  MOST_TORN = 1024,       // columns of rows that begin anywhere and yet are read element by element
   MOST_REMEMBERED = 2000, // values, by code generation
   LEAST_WARPS = 8,        // of a block that takes rows in turn
   FULL_THREADS = 1024,    // all that a block may have
@@ -278,6 +280,10 @@ static bool take_whole_rows(int64_t rows, int64_t columns, RowLoads loads, int32
 bool mirage__rows_in_threads(int64_t rows, int64_t columns, RowLoads loads, int32_t warps, ThreadRows *out_items,
                              int32_t *out_warps) {
   *out_items = (ThreadRows){0};
+  if (loads.torn && columns <= MOST_TORN) {
+    loads.torn = false;
+    loads.room = 0;
+  }
   if (mirage__rows_follow(rows, loads) && mirage__rows_beside_others(rows, columns, loads, warps, out_items, out_warps))
     return true;
   bool fits = !loads.torn && take_whole_rows(rows, columns, loads, warps, out_items, out_warps);

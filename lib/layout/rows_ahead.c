@@ -68,10 +68,7 @@ static bool beside_others(int64_t rows, int64_t columns, RowLoads loads, int32_t
 // Blocks that come to each multiprocessor, where they follow each other.
 static double several(RowLoads loads) { return loads.same > 1 ? 2 : 4; }
 
-// What is the same for all rows is cut out anew for each that begins anywhere: many instructions, and blocks beside each other wait for them.
-static bool have_row_each(int64_t rows, RowLoads loads) {
-  return rows == 1 && !loads.meets && !(loads.torn && loads.same > 0);
-}
+static bool have_row_each(int64_t rows, RowLoads loads) { return rows == 1 && !loads.meets; }
 
 bool mirage__rows_follow(int64_t rows, RowLoads loads) {
   return have_row_each(rows, loads) && loads.beside >= several(loads);

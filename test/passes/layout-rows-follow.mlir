@@ -164,10 +164,9 @@ mirage_kernel.graph @shortest_0(%x: tensor<512x1024xf16>, %g: tensor<1024xf16>, 
   return %y : tensor<512x1024xf16>
 }
 
-// Of rows that begin anywhere, what is the same for all of them is cut out anew for each: that is many instructions, and blocks beside each
-// other only wait for each other.
+// So do rows that begin anywhere, where what is the same for all of them is cut out anew for each.
 // CHECK-LABEL: graph @torn_0(
-// CHECK: grid [512] schedule <warps = 16,
+// CHECK: grid [512] schedule <warps = 8,
 // PLAN: plan: rows wait in shared memory: 1 turn of 1 row,
 mirage_kernel.graph @torn(%x: tensor<512x50257xf16>, %g: tensor<50257xf16>, %h: tensor<50257xf16>) -> tensor<512x50257xf16> {
   %m = reduce_max %x {dim = 1} : tensor<512x50257xf16>
