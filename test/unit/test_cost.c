@@ -372,6 +372,21 @@ static void test_warps_that_share_rows_take_time(void **state) {
   assert_true(apart > us && apart < us + 0.3);
 }
 
+// Layer norm of 2048 x 50,257 bf16, H200: blocks of one row, two of which a multiprocessor has, take 139 us, and blocks of two rows
+// alone on one 167. Of 2048 x 50,256, whose rows begin with a window, 122 and 137.
+static void test_what_is_cut_takes_time(void **state) {
+  const MirageTarget *target = mirage_target_find("h200");
+  CostKernel beside = {.blocks = 2048, .threads = 256, .registers = 128, .turns = 1, .dram_bytes = 412e6, .outside = 2};
+  beside.turn_bytes = beside.shared_bytes = 100528, beside.row_bytes = 2;
+  CostKernel alone = beside;
+  alone.blocks = 1024, alone.threads = 512, alone.turns = 2, alone.shared_bytes *= 2;
+  double whole[] = {mirage__cost_kernel_us(&beside, target), mirage__cost_kernel_us(&alone, target)};
+  beside.cut_elements = alone.cut_elements = 2.0 * 2048 * 50264;
+  double cut[] = {mirage__cost_kernel_us(&beside, target), mirage__cost_kernel_us(&alone, target)};
+  assert_true(cut[0] - whole[0] > 12 && cut[0] - whole[0] < 27);
+  assert_true(cut[1] - whole[1] > 25 && cut[1] - whole[1] < 45);
+}
+
 // H100, 1000 x 4096 x 1024 in 128 tiles of 64 x 128: 15.9 us, in pairs that share copies 21.7.
 static void test_what_no_pairs_share_comes_out_of_l2_faster(void **state) {
   const MirageTarget *target = mirage_target_find("h100");
@@ -695,6 +710,7 @@ int main(void) {
       cmocka_unit_test(test_sums_of_rows_are_read_fast),
       cmocka_unit_test(test_rows_of_few_turns_are_late),
       cmocka_unit_test(test_warps_that_share_rows_take_time),
+      cmocka_unit_test(test_what_is_cut_takes_time),
       cmocka_unit_test(test_what_no_pairs_share_comes_out_of_l2_faster),
       cmocka_unit_test(test_power_makes_up_for_partial_waves),
       cmocka_unit_test(test_far_readers_ask_device_memory_again),

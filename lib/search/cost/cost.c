@@ -116,8 +116,10 @@ static const double pass_us = 8e-6;       // an element of long rows, which wait
 static const double special_share = 0.2;  // of special functions, beside that
 static const double seen_share = 0.5;     // of both, beside other turns' copies and stores
 static const double seen_meeting = 0.75;  // and where blocks meet; others hide each other's
-static const double cut_flops = 20;       // for an element out of two windows that hold it
-static const double drained_us = 9;       // where blocks meet again: what they stored before must have reached L2
+static const double cut_us =
+    26e-6; // an element, out of two windows that hold it (H200, layer norms of 5 to 50 thousand columns),
+static const double cut_beside = 0.55;         // of which this is seen where blocks are beside each other
+static const double drained_us = 9;            // where blocks meet again: what they stored before must have reached L2
 static const double long_rows_share = 0.97;    // of the multiprocessors, that clusters of such blocks can occupy
 static const double long_rows_saturate = 0.95; // of the multiprocessors, at work, saturate device memory
 static const double more_members =
@@ -314,7 +316,7 @@ void mirage__cost_threads(CostKernel *kernel, const ThreadRows *items) {
   double same = (double)items->same * items->windows * ROW_WINDOW; // the first cache keeps little beside shared memory
   kernel->same_bytes = same > first_cache_bytes ? same * items->together : 0;
   kernel->row_bytes = (double)ROW_WINDOW / items->width;
-  kernel->cut_flops = items->torn ? cut_flops * same / kernel->row_bytes * items->rows * kernel->blocks : 0;
+  kernel->cut_elements = items->torn ? same / kernel->row_bytes * items->rows * kernel->blocks : 0;
   kernel->narrow_elements = kernel->narrow_stored = 0;
 }
 
@@ -723,14 +725,14 @@ static double rows_ahead_us(const CostKernel *kernel, double meeting_us, const M
       only_reads(kernel, meeting_us) && turns > 1 && kernel->turns == 1; // others' copies come beside a block's passes
   bool beside = o.resident > 1 && meeting_us == 0;
   double rate = target->dram_bytes_per_us * (reads ? reading_rate : beside ? row_rate * share : share);
-  double units[] = {kernel->dram_bytes / rate,
-                    (kernel->l2_bytes + kernel->same_bytes * (kernel->turns - 1) * kernel->blocks) /
-                        target->l2_bytes_per_us,
-                    (kernel->fma_flops + kernel->cut_flops) / (target->fma_flops_per_us * spread),
-                    kernel->special / (target->exp_per_us * spread), met};
+  double units[] = {
+      kernel->dram_bytes / rate,
+      (kernel->l2_bytes + kernel->same_bytes * (kernel->turns - 1) * kernel->blocks) / target->l2_bytes_per_us,
+      kernel->fma_flops / (target->fma_flops_per_us * spread), kernel->special / (target->exp_per_us * spread), met};
   double passes = reads ? 0 : passes_us(kernel, target) * turns * o.resident * seen_of(kernel, o.resident, meeting_us);
+  double cut = cut_us * kernel->cut_elements / busy * (o.resident > 1 ? cut_beside : 1);
   double crowded = 1 + more_members * fmax(0, log2(fmax(1, kernel->cluster)) - 1) + turn_loss * log2(kernel->turns);
-  return (overlapped(units, sizeof units / sizeof *units, long_rows_loss) + latency_us + passes) * crowded;
+  return (overlapped(units, sizeof units / sizeof *units, long_rows_loss) + latency_us + passes + cut) * crowded;
 }
 
 double mirage__cost_kernel_us(const CostKernel *kernel, const MirageTarget *target) {

@@ -61,8 +61,9 @@ typedef struct CostKernel {
   double pieces;            // of element-wise rows, that a thread has in hand at once; 0 = rows are reduced
   double turn_bytes; // of such rows, that come by way of shared memory ahead of their turn; 0 = straight to registers
   double same_bytes; // that a turn reads out of L2, since they are the same for all
-  double row_bytes, cut_flops; // of an element of them; to cut out of windows what is the same for all rows
-  double registers;            // of a thread; 0 = not known
+  double row_bytes,
+      cut_elements; // of an element of them; those of what is the same for all rows, each cut out of two windows
+  double registers; // of a thread; 0 = not known
   CostStream stream;
   bool chain;         // products feed each other in a loop
   bool weights;       // some product of a loop takes its second operand as it was loaded
