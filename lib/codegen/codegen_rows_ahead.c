@@ -7,7 +7,8 @@
 //
 // Of rows that begin anywhere, a window's first element is column `width * window - shift` of its row, which may lie before or behind
 // the tile's: such elements are read, computed, and left out of what is reduced. Elements of the tile that the tensor does not have hold the
-// load's fill, count where the tile is reduced, and are not stored.
+// load's fill, count where the tile is reduced, and are not stored. What is the same in all rows lies elsewhere in its windows for each
+// row: a piece of it is cut out of two, which are read from device memory two pieces ahead of that.
 #include "items.h"
 
 static int64_t row_bytes(const ThreadRows *items) { return (int64_t)items->windows * ROW_WINDOW; }
