@@ -244,7 +244,7 @@ static SameWindows read_windows(const Rows *rows, MirageValue value, const Acces
   index_of(rows, value, row, piece, at);
   LLVMValueRef column = mirage__add(e, access->start[last], at[last]);
   LLVMValueRef offset = mirage__mul(e, column, mirage_dtype_bytes(access->tile->dtype));
-  SameWindows read = {.value = value.index, .row = row, .piece = piece};
+  SameWindows read = {.row = row, .piece = piece};
   read.low = LLVMBuildAnd(b, offset, gpu_i32(&e->gpu, ROW_WINDOW - 1), "");
   LLVMValueRef first = LLVMBuildSub(b, offset, read.low, "");
   bool all = has_windows(rows, access, piece);
@@ -293,7 +293,8 @@ static bool read_ahead(Rows *rows, MirageValue value, int32_t row, int32_t piece
   bool read = false;
   for (int32_t p = piece; is_cut(rows, &access) && p < rows->items->pieces && p <= piece + PIECES_AHEAD; p++) {
     SameWindows *to = slot_of(rows, value, p);
-    if ((to->value == value.index && to->row == row && to->piece == p) || is_known(rows, value, row, p))
+    bool there = to->windows[0] && to->row == row && to->piece == p;
+    if (there || is_known(rows, value, row, p))
       continue;
     *to = read_windows(rows, value, &access, row, p);
     read = true;

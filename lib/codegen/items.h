@@ -19,9 +19,8 @@ typedef struct Columns {
 } Columns;
 
 /// Two windows side by side of what is the same in all rows, which hold a piece of a row that begins anywhere: `low` bytes behind the
-/// beginning of the first; whether the tensor has both, NULL = always.
+/// beginning of the first; whether the tensor has both, NULL = always. No windows: nothing was read.
 typedef struct SameWindows {
-  uint32_t value;
   int32_t row, piece;
   LLVMValueRef windows[2], low, fits;
 } SameWindows;
