@@ -117,7 +117,7 @@ static const double special_share = 0.2;  // of special functions, beside that
 static const double seen_share = 0.5;     // of both, beside other turns' copies and stores
 static const double seen_meeting = 0.75;  // and where blocks meet; others hide each other's
 static const double cut_us =
-    26e-6; // an element, out of two windows that hold it (H200, layer norms of 5 to 50 thousand columns),
+    26e-6; // an element, out of two windows that hold it (H200, norms of 20 and 50 thousand columns),
 static const double cut_beside = 0.55;         // of which this is seen where blocks are beside each other
 static const double drained_us = 9;            // where blocks meet again: what they stored before must have reached L2
 static const double long_rows_share = 0.97;    // of the multiprocessors, that clusters of such blocks can occupy
