@@ -123,8 +123,15 @@ double run_counted(const MirageUGraph *program);
 MirageStatus run_inputs_create(const RunModule *module, const RunOptions *options, const MirageDiag *diag,
                                RunInputs *inputs);
 void run_inputs_deinit(RunInputs *inputs);
-/// All elements of an input as bytes. `type`: its own.
-void run_inputs_pack(const RunInputs *inputs, uint32_t index, const MirageType *type, void *bytes);
+/// The first elements of a tensor as bytes, which the other elements repeat.
+typedef struct RunRepeated {
+  char *bytes;
+  size_t held; // elements; whole bytes
+} RunRepeated;
+
+/// An input as bytes. `type`: its own. The caller frees the bytes.
+/// Errors:  NO_MEMORY
+MirageStatus run_inputs_pack(const RunInputs *inputs, uint32_t index, const MirageType *type, RunRepeated *out_packed);
 /// A scale for each input, such that products are of size 1 all through the program.
 MirageStatus run_default_scales(const MirageUGraph *program, const MirageDiag *diag, double *scales);
 /// The file of each of `count` inputs or outputs into out_paths, which holds NULLs. `option` and `what` name them.

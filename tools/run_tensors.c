@@ -139,19 +139,14 @@ void run_inputs_deinit(RunInputs *inputs) {
   free(inputs->paths);
 }
 
-// The first `held` bytes, again and again.
-static void repeat(char *bytes, size_t held, size_t total) {
-  for (size_t filled = held; filled < total;) {
-    size_t more = filled < total - filled ? filled : total - filled;
-    memcpy(bytes + filled, bytes, more);
-    filled += more;
-  }
-}
-
-void run_inputs_pack(const RunInputs *inputs, uint32_t index, const MirageType *type, void *bytes) {
+MirageStatus run_inputs_pack(const RunInputs *inputs, uint32_t index, const MirageType *type, RunRepeated *out_packed) {
   MirageType held = *type;
   held.rank = 1;
   held.shape[0] = (int64_t)inputs->held[index];
-  mirage_tensor_pack(&held, inputs->values[index], bytes);
-  repeat(bytes, (size_t)mirage_type_bytes(&held), (size_t)mirage_type_bytes(type));
+  out_packed->held = inputs->held[index];
+  out_packed->bytes = malloc((size_t)mirage_type_bytes(&held) + 1);
+  if (!out_packed->bytes)
+    return MIRAGE_NO_MEMORY;
+  mirage_tensor_pack(&held, inputs->values[index], out_packed->bytes);
+  return MIRAGE_OK;
 }

@@ -14,9 +14,9 @@ typedef struct TuneVerdict {
   double error, own_error; // of the candidate, of the own lowering: relative, the largest of the outputs
 } TuneVerdict;
 /// `max_work`: multiplications of the evaluation; where the program takes more, a sample is compared.
-/// `inputs`, `own`, `candidate`: the bytes of each input, and of each output of both runs.
+/// `own`, `candidate`: the bytes of each output of both runs.
 /// Errors: LIMIT where not even a sample can be evaluated.
-MirageStatus tune_judge(const MirageUGraph *program, double max_work, char *const *inputs, char *const *own,
+MirageStatus tune_judge(const MirageUGraph *program, double max_work, const RunRepeated *inputs, char *const *own,
                         char *const *candidate, const MirageDiag *diag, TuneVerdict *out_verdict);
 /// mirage-tune --measure=MODULE.mlir: what mirage-select starts, a process for each graph that it measures. The module
 /// holds the program, its own lowering and a candidate, in this order; MODULE.mlir.0.ptx and .1.ptx are the code of the

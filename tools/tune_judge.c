@@ -63,8 +63,17 @@ double tune_error(const MirageType *type, const void *bytes, const void *referen
 
 // -------------------------------------------------------------------------------------------------------------- sample
 
+static void unpack_repeated(const MirageType *type, const RunRepeated *tensor, size_t first, size_t count,
+                            double *values) {
+  for (size_t done = 0, here; done < count; done += here) {
+    size_t at = (first + done) % tensor->held, left = tensor->held - at;
+    here = count - done < left ? count - done : left;
+    unpack_range(type, tensor->bytes, at, here, values + done);
+  }
+}
+
 // A value's leading elements in each dimension, which lie in rows of the last one.
-static void unpack_leading(const MirageType *whole, const MirageType *part, const void *bytes, double *values) {
+static void unpack_leading(const MirageType *whole, const MirageType *part, const RunRepeated *tensor, double *values) {
   uint32_t rank = whole->rank;
   size_t count = (size_t)mirage_type_elements(part), length = rank ? (size_t)part->shape[rank - 1] : 1;
   for (size_t done = 0; done < count; done += length) {
@@ -74,7 +83,7 @@ static void unpack_leading(const MirageType *whole, const MirageType *part, cons
       index /= (size_t)part->shape[d];
       stride *= (size_t)whole->shape[d];
     }
-    unpack_range(whole, bytes, first, length, values + done);
+    unpack_repeated(whole, tensor, first, length, values + done);
   }
 }
 
@@ -89,18 +98,18 @@ typedef struct Sample {
   double **inputs, **expected; // of the part
 } Sample;
 
-static MirageStatus take_leading(const Sample *sample, bool output, uint32_t i, const void *bytes,
+static MirageStatus take_leading(const Sample *sample, bool output, uint32_t i, const RunRepeated *tensor,
                                  double **out_values) {
   const MirageType *part = type_of(sample->part, output, i);
   size_t count = (size_t)mirage_type_elements(part);
   *out_values = malloc((count + 1) * sizeof **out_values);
   if (!*out_values)
     return MIRAGE_NO_MEMORY;
-  unpack_leading(type_of(sample->program, output, i), part, bytes, *out_values);
+  unpack_leading(type_of(sample->program, output, i), part, tensor, *out_values);
   return MIRAGE_OK;
 }
 
-static MirageStatus evaluate(Sample *sample, char *const *inputs, const MirageDiag *diag) {
+static MirageStatus evaluate(Sample *sample, const RunRepeated *inputs, const MirageDiag *diag) {
   uint32_t num_inputs = mirage_ugraph_num_inputs(sample->part), num_outputs = mirage_ugraph_num_outputs(sample->part);
   uint32_t parts;
   sample->inputs = calloc((size_t)num_inputs + 1, sizeof *sample->inputs);
@@ -108,7 +117,7 @@ static MirageStatus evaluate(Sample *sample, char *const *inputs, const MirageDi
   if (!sample->inputs || !sample->expected)
     return MIRAGE_NO_MEMORY;
   for (uint32_t i = 0; i < num_inputs; i++)
-    MIRAGE_TRY(take_leading(sample, false, i, inputs[i], &sample->inputs[i]));
+    MIRAGE_TRY(take_leading(sample, false, i, &inputs[i], &sample->inputs[i]));
   for (uint32_t i = 0; i < num_outputs; i++) {
     size_t count = (size_t)mirage_type_elements(type_of(sample->part, true, i));
     sample->expected[i] = malloc((count + 1) * sizeof **sample->expected);
@@ -134,7 +143,8 @@ static MirageStatus largest_error(const Sample *sample, char *const *outputs, do
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(sample->part); i++) {
     double *values;
     Difference sum = {0};
-    MirageStatus status = take_leading(sample, true, i, outputs[i], &values);
+    const RunRepeated whole = {outputs[i], (size_t)mirage_type_elements(type_of(sample->program, true, i))};
+    MirageStatus status = take_leading(sample, true, i, &whole, &values);
     if (status == MIRAGE_OK)
       add_elements(&sum, (size_t)mirage_type_elements(type_of(sample->part, true, i)), values, sample->expected[i]);
     free(values);
@@ -152,7 +162,7 @@ static bool is_whole(const Sample *sample) {
   return whole;
 }
 
-MirageStatus tune_judge(const MirageUGraph *program, double max_work, char *const *inputs, char *const *own,
+MirageStatus tune_judge(const MirageUGraph *program, double max_work, const RunRepeated *inputs, char *const *own,
                         char *const *candidate, const MirageDiag *diag, TuneVerdict *out_verdict) {
   Sample sample = {.program = program};
   *out_verdict = (TuneVerdict){0};

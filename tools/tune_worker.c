@@ -30,8 +30,8 @@
 #include <unistd.h>
 
 enum { OWN, CANDIDATE, AGAIN, NUM_RUNS };
-enum { MAX_SETS = 4096, ALIGNMENT = 256, UPLOAD_BYTES = 1 << 26 };
-enum { PERIOD = 2 * 2097143 }; // elements of inputs that differ: twice a prime, so that rows do, and i4 fill bytes
+enum { MAX_SETS = 4096, ALIGNMENT = 256 };
+enum { PERIOD = 2 * 524287 }; // elements of inputs that differ: twice a prime, so that rows do, and i4 fill bytes
 static const double BUDGET_US = 120e3; // of a race
 static const double JUDGE_WORK = 1e8;  // multiplications: less than a second
 
@@ -47,7 +47,7 @@ typedef struct Worker {
   uint32_t num_inputs, num_outputs, num_sets;
   uint64_t *input_pointers; // [set * num_inputs + i]
   uint64_t *buffers;        // of inputs, then of outputs
-  char **packed;            // bytes of each input
+  RunRepeated *packed;      // each input
   char **outputs[NUM_RUNS]; // bytes, by run and output
   MirageTiming timings[2];
   bool own_ran;
@@ -205,30 +205,25 @@ static uint32_t count_sets(void) {
   return wanted < 1 ? 1 : wanted > MAX_SETS ? MAX_SETS : (uint32_t)wanted;
 }
 
-// All copies of an input in one buffer, so many at a time that few calls do and little memory.
-static MirageStatus upload(uint32_t index, const char *packed) {
-  size_t bytes = (size_t)mirage_type_bytes(input_type(index)), stride = stride_of(index);
-  uint32_t at_once = stride < UPLOAD_BYTES ? (uint32_t)(UPLOAD_BYTES / stride) : 1;
-  at_once = at_once < worker.num_sets ? at_once : worker.num_sets;
-  char *copies = calloc(at_once, stride);
-  if (!copies)
-    return no_memory();
-  for (uint32_t set = 0; set < at_once; set++)
-    memcpy(copies + set * stride, packed, bytes);
-  MirageStatus status = mirage_device_alloc(worker.device, stride * worker.num_sets, &diag, &worker.buffers[index]);
-  for (uint32_t set = 0; set < worker.num_sets && status == MIRAGE_OK; set += at_once) {
-    uint32_t sets = at_once < worker.num_sets - set ? at_once : worker.num_sets - set;
-    status = mirage_device_upload(worker.device, worker.buffers[index] + set * stride, copies, sets * stride, &diag);
-  }
+// All sets of an input in one buffer: the numbers that differ go there, the GPU repeats them, and then the set.
+static MirageStatus upload(uint32_t index) {
+  MirageType held = *input_type(index);
+  size_t bytes = (size_t)mirage_type_bytes(&held), stride = stride_of(index), all = stride * worker.num_sets;
+  held.rank = 1;
+  held.shape[0] = (int64_t)worker.packed[index].held;
+  size_t held_bytes = (size_t)mirage_type_bytes(&held);
+  MIRAGE_TRY(mirage_device_alloc(worker.device, all, &diag, &worker.buffers[index]));
+  uint64_t buffer = worker.buffers[index];
   for (uint32_t set = 0; set < worker.num_sets; set++)
-    worker.input_pointers[set * worker.num_inputs + index] = worker.buffers[index] + set * stride;
-  free(copies);
-  return status;
+    worker.input_pointers[set * worker.num_inputs + index] = buffer + set * stride;
+  MIRAGE_TRY(mirage_device_upload(worker.device, buffer, worker.packed[index].bytes, held_bytes, &diag));
+  MIRAGE_TRY(mirage_device_repeat(worker.device, buffer, held_bytes, bytes, &diag));
+  return mirage_device_repeat(worker.device, buffer, stride, all, &diag);
 }
 
 static MirageStatus create_tensors(void) {
   for (uint32_t i = 0; i < worker.num_inputs; i++)
-    MIRAGE_TRY(upload(i, worker.packed[i]));
+    MIRAGE_TRY(upload(i));
   for (uint32_t i = 0; i < worker.num_outputs; i++)
     MIRAGE_TRY(mirage_device_alloc(worker.device, output_bytes(i), &diag, &worker.buffers[worker.num_inputs + i]));
   return MIRAGE_OK;
@@ -245,10 +240,8 @@ static MirageStatus prepare_memory(void) {
   if (!worker.input_pointers || !worker.buffers || !worker.packed)
     return no_memory();
   for (uint32_t i = 0; i < worker.num_inputs; i++) {
-    worker.packed[i] = malloc((size_t)mirage_type_bytes(input_type(i)));
-    if (!worker.packed[i])
+    if (run_inputs_pack(&worker.inputs, i, input_type(i), &worker.packed[i]) != MIRAGE_OK)
       return no_memory();
-    run_inputs_pack(&worker.inputs, i, input_type(i), worker.packed[i]);
   }
   run_inputs_deinit(&worker.inputs);
   for (int run = 0; run < NUM_RUNS; run++) {

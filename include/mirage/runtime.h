@@ -61,6 +61,9 @@ MirageStatus mirage_device_upload(MirageDevice *device, uint64_t to, const void 
 MirageStatus mirage_device_download(MirageDevice *device, void *to, uint64_t from, size_t bytes,
                                     const MirageDiag *diag);
 MirageStatus mirage_device_fill(MirageDevice *device, uint64_t to, uint8_t byte, size_t bytes, const MirageDiag *diag);
+/// Fills `total` bytes at `to` with repetitions of the first `held` of them, the last cut short.
+/// Errors:  BAD_ARGUMENT where `held` is zero and `total` is not.
+MirageStatus mirage_device_repeat(MirageDevice *device, uint64_t to, size_t held, size_t total, const MirageDiag *diag);
 /// Waits, however long, for everything that was enqueued in the context.
 MirageStatus mirage_device_synchronize(MirageDevice *device, const MirageDiag *diag);
 

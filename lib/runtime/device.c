@@ -270,6 +270,20 @@ MirageStatus mirage_device_fill(MirageDevice *device, uint64_t to, uint8_t byte,
   return finish(device, device->cuda.memory_set(to, byte, bytes, device->stream), "fill", bytes, diag);
 }
 
+// What is filled doubles with each copy.
+MirageStatus mirage_device_repeat(MirageDevice *device, uint64_t to, size_t held, size_t total,
+                                  const MirageDiag *diag) {
+  if (!held && total)
+    return mirage_diag_fail(diag, NULL, MIRAGE_BAD_ARGUMENT, "device: no bytes to fill %zu with", total);
+  MIRAGE_TRY(mirage__device_enter(device, diag));
+  CuResult result = CU_SUCCESS;
+  for (size_t filled = held, more; filled < total && result == CU_SUCCESS; filled += more) {
+    more = filled < total - filled ? filled : total - filled;
+    result = device->cuda.copy_on_device(to + filled, to, more, device->stream);
+  }
+  return finish(device, result, "repetition", total, diag);
+}
+
 MirageStatus mirage_device_synchronize(MirageDevice *device, const MirageDiag *diag) {
   MIRAGE_TRY(mirage__device_enter(device, diag));
   CuResult result = device->cuda.context_synchronize();

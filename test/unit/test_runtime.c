@@ -199,6 +199,13 @@ static void test_memory(void **unused) {
   assert_int_equal(mirage_device_fill(device, pointer, '-', 3, NULL), MIRAGE_OK);
   assert_int_equal(mirage_device_download(device, text, pointer, 16, NULL), MIRAGE_OK);
   assert_string_equal(text, "---teen letters");
+  assert_int_equal(mirage_device_upload(device, pointer, "abcd", 4, NULL), MIRAGE_OK);
+  assert_int_equal(mirage_device_repeat(device, pointer, 4, 15, NULL), MIRAGE_OK);
+  assert_int_equal(mirage_device_download(device, text, pointer, 16, NULL), MIRAGE_OK);
+  assert_string_equal(text, "abcdabcdabcdabc");                                   // the end of the string stays
+  assert_int_equal(mirage_device_repeat(device, pointer, 8, 3, NULL), MIRAGE_OK); // less than there is
+  assert_int_equal(mirage_device_repeat(device, pointer, 0, 0, NULL), MIRAGE_OK);
+  assert_int_equal(mirage_device_repeat(device, pointer, 0, 1, NULL), MIRAGE_BAD_ARGUMENT);
   mirage_device_free(device, pointer);
   mirage_device_free(device, 0); // like free(NULL)
   mirage_device_destroy(device);
@@ -218,7 +225,7 @@ static void test_out_of_memory(void **unused) {
 
 static void test_copy_failures(void **unused) {
   Messages messages;
-  char bytes[4] = {0};
+  char bytes[4] = {0}, repeated[8] = {0};
   MirageDevice *device = open_device();
   fail_call("cuMemcpyHtoDAsync_v2", 0, 1);
   assert_int_equal(mirage_device_upload(device, 256, bytes, 4, &fresh(&messages)->diag), MIRAGE_DRIVER);
@@ -226,6 +233,10 @@ static void test_copy_failures(void **unused) {
   fail_call("cuMemcpyDtoHAsync_v2", 0, 700);
   assert_int_equal(mirage_device_download(device, bytes, 256, 4, &fresh(&messages)->diag), MIRAGE_DRIVER);
   assert_says(&messages, "download of 4 bytes failed: CUDA_ERROR_ILLEGAL_ADDRESS (700)");
+  fail_call("cuMemcpyDtoDAsync_v2", 1, 1);
+  uint64_t pointer = (uint64_t)(uintptr_t)repeated;
+  assert_int_equal(mirage_device_repeat(device, pointer, 1, sizeof repeated, &fresh(&messages)->diag), MIRAGE_DRIVER);
+  assert_says(&messages, "repetition of 8 bytes failed: CUDA_ERROR_INVALID_VALUE (1)");
   mirage_device_destroy(device);
 }
 

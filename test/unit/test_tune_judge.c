@@ -17,7 +17,8 @@ typedef struct Fixture {
   MirageType type; // of the outputs
   size_t count;
   double *x;
-  char *inputs[1], *own[2], *candidate[2];
+  RunRepeated inputs[1];
+  char *own[2], *candidate[2];
 } Fixture;
 
 static void pack_times(const Fixture *fixture, const MirageType *type, double factor, char *bytes) {
@@ -46,8 +47,8 @@ static void create(Fixture *fixture, MirageDType dtype, int64_t rows, int64_t co
   fixture->x = malloc(fixture->count * sizeof *fixture->x);
   for (size_t i = 0; i < fixture->count; i++)
     fixture->x[i] = (double)(i % 7) - 3;
-  fixture->inputs[0] = malloc((size_t)mirage_type_bytes(&stored));
-  pack_times(fixture, &stored, 1, fixture->inputs[0]);
+  fixture->inputs[0] = (RunRepeated){malloc((size_t)mirage_type_bytes(&stored)), fixture->count};
+  pack_times(fixture, &stored, 1, fixture->inputs[0].bytes);
   for (int i = 0; i < 2; i++) {
     fixture->own[i] = malloc(bytes);
     fixture->candidate[i] = malloc(bytes);
@@ -61,7 +62,7 @@ static void destroy(Fixture *fixture) {
     free(fixture->own[i]);
     free(fixture->candidate[i]);
   }
-  free(fixture->inputs[0]);
+  free(fixture->inputs[0].bytes);
   free(fixture->x);
   mirage_ugraph_destroy(fixture->program);
 }
@@ -120,11 +121,28 @@ static void test_sample_of_halves_of_bytes(void **state) {
   create(&fixture, MIRAGE_I4, 6, 30);
   TuneVerdict verdict = judge(&fixture, 7 * 6 * 6);
   assert_true(verdict.sampled && verdict.error == 0);
-  fixture.inputs[0][(5 * 30 + 6) / 2] ^= 0x33; // the last row's seventh and eighth
+  fixture.inputs[0].bytes[(5 * 30 + 6) / 2] ^= 0x33; // the last row's seventh and eighth
   assert_true(judge(&fixture, 7 * 6 * 6).error == 0);
-  fixture.inputs[0][(5 * 30 + 5) / 2] ^= 0x33; // its fifth and sixth
+  fixture.inputs[0].bytes[(5 * 30 + 5) / 2] ^= 0x33; // its fifth and sixth
   assert_true(judge(&fixture, 7 * 6 * 6).error > 0);
   destroy(&fixture);
+}
+
+// Of the input fourteen numbers are held, which all others repeat: its numbers have a period of seven.
+static void test_inputs_repeat(void **state) {
+  static const MirageDType stored[] = {MIRAGE_F16, MIRAGE_I4};
+  for (int i = 0; i < 2; i++) {
+    Fixture fixture;
+    create(&fixture, stored[i], 6, 30);
+    fixture.inputs[0].held = 14;
+    TuneVerdict verdict = judge(&fixture, 1e6);
+    assert_true(!verdict.sampled && verdict.error == 0 && verdict.own_error == 0);
+    verdict = judge(&fixture, 7 * 6 * 6);
+    assert_true(verdict.sampled && verdict.error == 0);
+    fixture.inputs[0].held = 12;
+    assert_true(judge(&fixture, 1e6).error > 0.1);
+    destroy(&fixture);
+  }
 }
 
 static void test_nothing_small_enough(void **state) {
@@ -156,6 +174,7 @@ int main(void) {
       cmocka_unit_test(test_whole),
       cmocka_unit_test(test_sample),
       cmocka_unit_test(test_sample_of_halves_of_bytes),
+      cmocka_unit_test(test_inputs_repeat),
       cmocka_unit_test(test_nothing_small_enough),
       cmocka_unit_test(test_bytes),
   };
