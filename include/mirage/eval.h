@@ -32,9 +32,10 @@ struct MirageDomain {
   /// out[m,n] = a[m,k] @ b[k,n] (+ c[m,n] when c is not NULL), all dense row-major.
   MirageStatus (*matmul)(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
                          const void *a, const void *b, const void *c, void *out);
-  /// The same, but only the box of `out` is computed and written, so that threads may share a product. NULL: only whole.
+  /// The same, but only the box of `out` is computed and written, so that threads may share a product; `turned`: b is
+  /// [n,k]. NULL: only whole, and b is never turned.
   MirageStatus (*matmul_box)(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
-                             const void *a, const void *b, const void *c, void *out, const MirageBox *box);
+                             const void *a, const void *b, bool turned, const void *c, void *out, const MirageBox *box);
   /// REDUCE_SUM or REDUCE_MAX over the middle axis: a[outer, n, inner] -> out[outer, inner].
   MirageStatus (*reduce)(const MirageDomain *self, MirageOp op, const MirageType *result, size_t outer, size_t n,
                          size_t inner, const void *a, void *out);

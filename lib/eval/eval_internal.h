@@ -58,9 +58,9 @@ MirageStatus mirage__eval_iota(Eval *eval, const MirageType *result, int32_t dim
 /// REDUCE_SUM or REDUCE_MAX, a[outer, n, inner] -> out[outer, inner].
 MirageStatus mirage__eval_rows(Eval *eval, MirageOp op, const MirageType *result, size_t outer, size_t n, size_t inner,
                                const void *a, void *out);
-/// out[m, n] = a[m, k] @ b[k, n] (+ c).
+/// out[m, n] = a[m, k] @ b[k, n] (+ c); `turned`: b[n, k], in a domain that has matmul_box.
 MirageStatus mirage__eval_product(Eval *eval, const MirageType *result, size_t m, size_t n, size_t k, const void *a,
-                                  const void *b, const void *c, void *out);
+                                  const void *b, bool turned, const void *c, void *out);
 /// Source strides that stretch `type` to a rank by right-aligned broadcasting: extents of 1 get stride 0.
 void mirage__eval_broadcast_strides(const MirageType *type, uint32_t rank, int64_t *out_strides);
 

@@ -144,6 +144,7 @@ static MirageStatus eval_matmul(Eval *eval, const MirageNodeView *node, const Mi
   int64_t m = result->shape[result->rank - 2], n = result->shape[result->rank - 1];
   int64_t k = a_type->shape[a_type->rank - (flip_a ? 2 : 1)];
   int64_t batches = mirage_type_elements(result) / (m * n);
+  bool turned = flip_b && eval->domain->matmul_box;
   for (int64_t i = 0; i < batches; i++) {
     const void *a = (const char *)operands[0] + batch_offset(a_type, result, i) * (int64_t)eval->size;
     const void *b = (const char *)operands[1] + batch_offset(b_type, result, i) * (int64_t)eval->size;
@@ -151,9 +152,9 @@ static MirageStatus eval_matmul(Eval *eval, const MirageNodeView *node, const Mi
     const void *c = node->num_operands == 3 ? (const char *)operands[2] + at : NULL; // mma's c has the result's shape
     if (flip_a)
       MIRAGE_TRY(transposed(eval, 0, k, m, &a));
-    if (flip_b)
+    if (flip_b && !turned)
       MIRAGE_TRY(transposed(eval, 1, n, k, &b));
-    MIRAGE_TRY(mirage__eval_product(eval, result, (size_t)m, (size_t)n, (size_t)k, a, b, c, (char *)out + at));
+    MIRAGE_TRY(mirage__eval_product(eval, result, (size_t)m, (size_t)n, (size_t)k, a, b, turned, c, (char *)out + at));
   }
   return MIRAGE_OK;
 }

@@ -147,6 +147,7 @@ typedef struct Product {
   const MirageType *result;
   size_t m, n, k, rows, columns; // rows, columns: of a box
   const void *a, *b, *c;
+  bool turned; // b is [n, k]
   void *out;
 } Product;
 
@@ -156,15 +157,19 @@ static MirageStatus run_box(void *user, Eval *worker, uint32_t number, size_t pi
   MirageBox box = {.row = piece % down * p->rows, .column = piece / down * p->columns};
   box.rows = p->m - box.row < p->rows ? p->m - box.row : p->rows;
   box.columns = p->n - box.column < p->columns ? p->n - box.column : p->columns;
-  return worker->domain->matmul_box(worker->domain, p->result, p->m, p->n, p->k, p->a, p->b, p->c, p->out, &box);
+  return worker->domain->matmul_box(worker->domain, p->result, p->m, p->n, p->k, p->a, p->b, p->turned, p->c, p->out,
+                                    &box);
 }
 
 MirageStatus mirage__eval_product(Eval *eval, const MirageType *result, size_t m, size_t n, size_t k, const void *a,
-                                  const void *b, const void *c, void *out) {
+                                  const void *b, bool turned, const void *c, void *out) {
   const MirageDomain *domain = eval->domain;
-  if (!domain->matmul_box || (double)m * (double)n * (double)k < WHOLE_TERMS)
+  if (!domain->matmul_box)
     return domain->matmul(domain, result, m, n, k, a, b, c, out);
-  Product product = {result, m, n, k, m < BOX_ROWS ? m : BOX_ROWS, 0, a, b, c, out};
+  const MirageBox all = {.rows = m, .columns = n};
+  if ((double)m * (double)n * (double)k < WHOLE_TERMS)
+    return domain->matmul_box(domain, result, m, n, k, a, b, turned, c, out, &all);
+  Product product = {result, m, n, k, m < BOX_ROWS ? m : BOX_ROWS, 0, a, b, c, turned, out};
   size_t columns = BOX_TERMS / (product.rows * k) + 1, share = n / BOXES + 1;
   columns = columns < share ? columns : share;
   product.columns = (columns + BOX_COLUMNS - 1) / BOX_COLUMNS * BOX_COLUMNS;

@@ -446,14 +446,15 @@ static MirageStatus apply_expansion(const MirageDomain *self, MirageOp op, const
 // -------------------------------------------------------------------------------------------------------------- matmul
 
 static MirageStatus field_matmul_box(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
-                                     const void *a, const void *b, const void *c, void *out, const MirageBox *box) {
-  return mirage__field_product(mutable_field_of(self), n, k, box, a, b, c, out);
+                                     const void *a, const void *b, bool turned, const void *c, void *out,
+                                     const MirageBox *box) {
+  return mirage__field_product(mutable_field_of(self), n, k, box, a, b, turned, c, out);
 }
 
 static MirageStatus field_matmul(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
                                  const void *a, const void *b, const void *c, void *out) {
   const MirageBox all = {.rows = m, .columns = n};
-  return field_matmul_box(self, result, m, n, k, a, b, c, out, &all);
+  return field_matmul_box(self, result, m, n, k, a, b, false, c, out, &all);
 }
 
 // ------------------------------------------------------------------------------------------------------------ the rest

@@ -187,9 +187,9 @@ MirageStatus mirage__field_join(const MirageDomain *self, const MirageDomain *ch
 MirageStatus mirage__field_without_value(const MirageField *field, MirageUndefined why, MirageResidue *out);
 MirageResidue mirage__field_add(const MirageField *field, MirageResidue a, MirageResidue b);
 
-/// The box `box` of a @ b (+ plus), a [m, k], b [k, n], plus and out [m, n]. k < 2^30. product.c
+/// The box `box` of a @ b (+ plus), a [m, k], b [k, n], or [n, k] where `turned`, plus and out [m, n]. k < 2^30. product.c
 MirageStatus mirage__field_product(MirageField *field, size_t n, size_t k, const MirageBox *box, const MirageResidue *a,
-                                   const MirageResidue *b, const MirageResidue *plus, MirageResidue *out);
+                                   const MirageResidue *b, bool turned, const MirageResidue *plus, MirageResidue *out);
 /// How many variants of the inner loops this processor runs; the last is the fastest, and what fields use.
 uint32_t mirage__field_product_variants(void);
 const char *mirage__field_product_variant_name(uint32_t variant);

@@ -5,7 +5,8 @@
 //              low low + 2^31 (low high + high low) + 2^62 high high,
 //            and a fourth for the residue mod q. None is reduced before its end (product_lanes.h).
 // Panels:    COLUMNS columns of DEPTH rows of the right factor are packed, WIDTH neighbouring columns together, and
-//            stay in the second-level cache while ROWS rows of the left factor pass over them.
+//            stay in the second-level cache while ROWS rows of the left factor pass over them. A right factor that
+//            lies transposed is turned while it is packed.
 // Skipped:   sums mod q where an exponential lies behind a row, or behind all columns of a group.
 // Variants:  the same source for 8 lanes (AVX-512), 4 lanes (AVX2) and 2 lanes (SSE2, NEON), chosen when a field is
 //            made. Sums are exact integers, so all variants give equal bits.
@@ -117,27 +118,38 @@ static void pack_left(FieldProduct *work, size_t rows, size_t k, size_t count, s
   }
 }
 
-// The last columns, fewer than WIDTH; the panel's others become zero.
-static void pack_few(FieldProduct *work, size_t group, size_t columns, size_t n, size_t count, const Residue *b) {
-  memset(work->right[group], 0, count * sizeof work->right[group][0]);
-  memset(work->right_q[group], 0, count * sizeof work->right_q[group][0]);
-  for (size_t l = 0; l < count; l++)
-    for (size_t c = 0; c < columns; c++) {
-      const Residue *y = &b[l * n + c];
+// A matrix whose element of row l and column c is at[l * row + c * column].
+typedef struct Strided {
+  const Residue *at;
+  size_t row, column;
+} Strided;
+
+// Columns of a transposed factor, or the last ones, fewer than WIDTH; the panel's others become zero.
+static void pack_columns(FieldProduct *work, size_t group, size_t columns, size_t count, Strided b) {
+  if (columns < WIDTH) {
+    memset(work->right[group], 0, count * sizeof work->right[group][0]);
+    memset(work->right_q[group], 0, count * sizeof work->right_q[group][0]);
+  }
+  for (size_t c = 0; c < columns; c++) {
+    uint64_t flags = work->column[group * WIDTH + c];
+    for (size_t l = 0; l < count; l++) {
+      const Residue *y = &b.at[l * b.row + c * b.column];
       work->right[group][l][c] = (y->p & LOW_LIMB) | y->p >> LIMB_BITS << 32;
       work->right_q[group][l][c] = y->q;
-      work->column[group * WIDTH + c] |= second_word(y);
+      flags |= second_word(y);
     }
+    work->column[group * WIDTH + c] = flags;
+  }
 }
 
-static void pack_right(const MirageField *f, size_t columns, size_t n, size_t count, size_t padded, const Residue *b) {
+static void pack_right(const MirageField *f, size_t columns, size_t count, size_t padded, Strided b) {
   FieldProduct *work = f->product;
-  for (size_t group = 0; group * WIDTH < columns; group++) {
-    size_t first = group * WIDTH;
-    if (columns - first < WIDTH)
-      pack_few(work, group, columns - first, n, count, b + first);
+  for (size_t group = 0; group * WIDTH < columns; group++, b.at += WIDTH * b.column) {
+    size_t first = group * WIDTH, here = columns - first < WIDTH ? columns - first : WIDTH;
+    if (here < WIDTH || b.column != 1)
+      pack_columns(work, group, here, count, b);
     else
-      VARIANTS[f->product_variant].pack(count, n, b + first, work->right[group][0], work->right_q[group][0],
+      VARIANTS[f->product_variant].pack(count, b.row, b.at, work->right[group][0], work->right_q[group][0],
                                         &work->column[first]);
     memset(work->right[group][count], 0, (padded - count) * sizeof work->right[group][0]);
     memset(work->right_q[group][count], 0, (padded - count) * sizeof work->right_q[group][0]);
@@ -153,8 +165,7 @@ static bool group_has_q(const FieldProduct *work, size_t group, size_t columns) 
 }
 
 // The sums of a panel of cells, from zero.
-static void sum_panel(const MirageField *f, size_t rows, size_t columns, size_t n, size_t k, const Residue *a,
-                      const Residue *b) {
+static void sum_panel(const MirageField *f, size_t rows, size_t columns, size_t k, const Residue *a, Strided b) {
   FieldProduct *work = f->product;
   const Variant *variant = &VARIANTS[f->product_variant];
   memset(work->row, 0, sizeof work->row);
@@ -164,7 +175,8 @@ static void sum_panel(const MirageField *f, size_t rows, size_t columns, size_t 
   for (size_t l = 0; l < k; l += DEPTH) {
     size_t count = k - l < DEPTH ? k - l : DEPTH, padded = (count + STEP - 1) / STEP * STEP;
     pack_left(work, rows, k, count, padded, a + l);
-    pack_right(f, columns, n, count, padded, b + l * n);
+    pack_right(f, columns, count, padded, b);
+    b.at += count * b.row;
     for (size_t group = 0; group * WIDTH < columns; group++) {
       bool with_q = group_has_q(work, group, columns);
       for (size_t r = 0; r < rows; r++) {
@@ -205,14 +217,15 @@ static MirageStatus take_row(const MirageField *f, size_t r, size_t columns, con
 }
 
 MirageStatus mirage__field_product(MirageField *f, size_t n, size_t k, const MirageBox *box, const Residue *a,
-                                   const Residue *b, const Residue *plus, Residue *out) {
+                                   const Residue *b, bool turned, const Residue *plus, Residue *out) {
   if (!f->product && !(f->product = malloc(sizeof *f->product)))
     return MIRAGE_NO_MEMORY;
   for (size_t j = 0; j < box->columns; j += COLUMNS)
     for (size_t i = 0; i < box->rows; i += ROWS) {
       size_t rows = box->rows - i < ROWS ? box->rows - i : ROWS, row = box->row + i;
       size_t columns = box->columns - j < COLUMNS ? box->columns - j : COLUMNS, column = box->column + j;
-      sum_panel(f, rows, columns, n, k, a + row * k, b + column);
+      Strided right = turned ? (Strided){b + column * k, 1, k} : (Strided){b + column, n, 1};
+      sum_panel(f, rows, columns, k, a + row * k, right);
       for (size_t r = 0; r < rows; r++) {
         size_t at = (row + r) * n + column;
         MIRAGE_TRY(take_row(f, r, columns, plus ? plus + at : NULL, out + at));

@@ -255,15 +255,16 @@ static atomic_size_t largest_box; // terms
 
 // The field's product, which asks for the end in its third box.
 static MirageStatus (*real_box)(const MirageDomain *, const MirageType *, size_t, size_t, size_t, const void *,
-                                const void *, const void *, void *, const MirageBox *);
+                                const void *, bool, const void *, void *, const MirageBox *);
 static MirageStatus interrupting_box(const MirageDomain *self, const MirageType *result, size_t m, size_t n, size_t k,
-                                     const void *a, const void *b, const void *c, void *out, const MirageBox *box) {
+                                     const void *a, const void *b, bool turned, const void *c, void *out,
+                                     const MirageBox *box) {
   size_t terms = box->rows * box->columns * k;
   if (terms > atomic_load(&largest_box))
     atomic_store(&largest_box, terms);
   if (atomic_fetch_add(&boxes, 1) == 2)
     __atomic_store_n(&interrupt, 1, __ATOMIC_RELAXED);
-  return real_box(self, result, m, n, k, a, b, c, out, box);
+  return real_box(self, result, m, n, k, a, b, turned, c, out, box);
 }
 
 static void a_product_ends_when_asked(void **state) {
