@@ -1,10 +1,12 @@
-// measure.c - compiles candidates and has each measured by a process of its own.
+// measure.c - compiles candidates and has them measured by other processes.
 //
-// Order:   the program's own lowering and all candidates are compiled here, in parallel (mirage_codegen_all); each
-//          candidate's code goes with the own lowering's to files, and `mirage-tune --measure` runs them (tools/
-//          tune_worker.c). The processes prepare side by side and take turns on the GPU.
+// Order:   the program's own lowering and all candidates are compiled here, in parallel (mirage_codegen_all), and go to
+//          files; `mirage-tune --measure` runs them (tools/tune_worker.c). A few processes share the candidates. They prepare
+//          side by side and take turns on the GPU.
 // Safety:  this process never touches the GPU beyond asking what it is. A process that crashes, is silent for too long
 //          or answers nonsense is a reason at its candidate.
+// Alone:   a candidate is given up only after a process that began with it: one that came behind another, and has
+//          no answer or a bad one, is measured again.
 // The tool is MIRAGE_TUNE_TOOL, else what mirageSetMeasureCommand was told, else mirage-tune beside this program, beside
 // this library, or in PATH.
 #ifndef _GNU_SOURCE
@@ -229,7 +231,7 @@ typedef struct Path {
   char text[PATH_MAX + 32];
 } Path;
 
-// part: "" the module, ".0.ptx", ".1.ptx"
+// index: 0 the own lowering, then the candidates; part: "" the module, ".ptx"
 static Path path_of(const Measurer *measurer, uint32_t index, const char *part) {
   Path path;
   snprintf(path.text, sizeof path.text, "%s/%u.mlir%s", measurer->folder, index, part);
@@ -245,17 +247,17 @@ static MirageStatus finish_file(const Measurer *measurer, FILE *file, const char
                                strerror(errno));
 }
 
-static MirageStatus write_ptx(const Measurer *measurer, uint32_t index, const char *part, const char *ptx) {
-  Path path = path_of(measurer, index, part);
+static MirageStatus write_ptx(const Measurer *measurer, uint32_t index) {
+  Path path = path_of(measurer, index, ".ptx");
   FILE *file = fopen(path.text, "wb");
   if (file)
-    fputs(ptx, file);
+    fputs(measurer->code[index].code.ptx, file);
   return finish_file(measurer, file, path.text);
 }
 
 static void print_chunk(MlirStringRef text, void *file) { fwrite(text.data, 1, text.length, file); }
 
-/// The program, its own lowering and the candidate.
+/// The program, and its own lowering or a candidate.
 static MirageStatus write_module(const Measurer *measurer, uint32_t index) {
   MlirLocation loc = mlirOperationGetLocation(measurer->program->op);
   MlirContext context = mlirOperationGetContext(measurer->program->op);
@@ -264,9 +266,7 @@ static MirageStatus write_module(const Measurer *measurer, uint32_t index) {
   MlirOperation op;
   const MirageDiag *diag = measurer->graphs->diag;
   mlirBlockAppendOwnedOperation(body, mlirOperationClone(measurer->program->op));
-  MirageStatus status = mirage_bridge_export(measurer->copies[0], context, body, loc, diag, &op);
-  if (status == MIRAGE_OK)
-    status = mirage_bridge_export(measurer->copies[index], context, body, loc, diag, &op);
+  MirageStatus status = mirage_bridge_export(measurer->copies[index], context, body, loc, diag, &op);
   if (status == MIRAGE_OK) {
     Path path = path_of(measurer, index, "");
     FILE *file = fopen(path.text, "wb");
@@ -280,17 +280,16 @@ static MirageStatus write_module(const Measurer *measurer, uint32_t index) {
 
 static MirageStatus write_files(const Measurer *measurer, uint32_t index) {
   MIRAGE_TRY(write_module(measurer, index));
-  MIRAGE_TRY(write_ptx(measurer, index, ".0.ptx", measurer->code[0].code.ptx));
-  return write_ptx(measurer, index, ".1.ptx", measurer->code[index].code.ptx);
+  return write_ptx(measurer, index);
 }
 
 static void remove_files(const Measurer *measurer) {
-  static const char *const parts[] = {"", ".0.ptx", ".1.ptx"};
   if (!measurer->folder[0])
     return;
-  for (uint32_t i = 1; i <= measurer->num; i++)
-    for (size_t k = 0; k < sizeof parts / sizeof *parts; k++)
-      remove(path_of(measurer, i, parts[k]).text);
+  for (uint32_t i = 0; i <= measurer->num; i++) {
+    remove(path_of(measurer, i, "").text);
+    remove(path_of(measurer, i, ".ptx").text);
+  }
   rmdir(measurer->folder);
 }
 
@@ -304,15 +303,16 @@ static double get_number(const json_t *object, const char *key) {
 
 static double finite_or_zero(double value) { return isfinite(value) ? value : 0; }
 
-/// The last line of the output is the answer.
-static bool read_answer(const char *output, MirageMeasurement *measurement) {
-  size_t length = strlen(output);
-  while (length && output[length - 1] == '\n')
-    length--;
-  const char *line = output + length;
-  while (line > output && line[-1] != '\n')
-    line--;
-  json_t *answer = json_loadb(line, (size_t)(output + length - line), 0, NULL);
+/// The next line of the output that is an answer: a JSON object. False at the end, and where it is none that a worker gives.
+static bool next_answer(const char **output, MirageMeasurement *measurement) {
+  const char *line = *output;
+  while (*line && *line != '{') {
+    line += strcspn(line, "\n");
+    line += *line == '\n';
+  }
+  size_t length = strcspn(line, "\n");
+  json_t *answer = json_loadb(line, length, 0, NULL);
+  *output = line + length;
   const char *reason = json_string_value(json_object_get(answer, "reason"));
   if (!json_is_object(answer) || !reason) {
     json_decref(answer);
@@ -321,6 +321,7 @@ static bool read_answer(const char *output, MirageMeasurement *measurement) {
   double us = get_number(answer, "us"), own_us = get_number(answer, "own_us");
   measurement->own_ran = json_is_true(json_object_get(answer, "own_ran"));
   measurement->ok = json_is_true(json_object_get(answer, "ok")) && us > 0 && own_us > 0;
+  *measurement->reason = '\0';
   measurement->us = finite_or_zero(us);
   measurement->own_us = finite_or_zero(own_us);
   measurement->spread = finite_or_zero(get_number(answer, "spread"));
@@ -344,11 +345,10 @@ static const char *last_line(char *text) {
   return line ? line + 1 : text;
 }
 
+/// Why there is no answer.
 static void take_end(MirageJob *job, MirageMeasurement *measurement) {
   char *reason = measurement->reason;
   const size_t size = sizeof measurement->reason;
-  if (job->end == MIRAGE_JOB_EXITED && read_answer(job->output, measurement))
-    return;
   const char *said = last_line(job->errors);
   const char *colon = *said ? ": " : "";
   switch (job->end) {
@@ -373,54 +373,98 @@ static void take_end(MirageJob *job, MirageMeasurement *measurement) {
 // --------------------------------------------------------------------------------------------------------------
 // running
 
-/// The arguments of the process for candidate `index`, in the arena.
-static const char *const *make_arguments(Measurer *measurer, uint32_t index) {
+enum { MOST_PROCESSES = 4 }; // each holds the inputs in memory, and a context on the GPU
+
+/// Candidates that wait to be measured. A process of `count` gets number `process`, `process` + `count`, ...
+typedef struct Waiting {
+  uint32_t num, *indices; // of candidates, from 1
+} Waiting;
+
+/// The arguments of a process, in the arena.
+static const char *const *make_arguments(Measurer *measurer, const Waiting *waiting, uint32_t process,
+                                         uint32_t processes) {
   MirageArena *arena = &measurer->graphs->arena;
-  size_t first = measurer->tool[0] ? 1 : command_length;
-  const char **argv = mirage_arena_alloc_array(arena, (uint32_t)first + 3, sizeof *argv); // zeroed: NULL at the end
+  size_t num = measurer->tool[0] ? 1 : command_length;
+  const char **argv = mirage_arena_alloc_array(arena, (uint32_t)num + waiting->num + 3, sizeof *argv); // zeroed
   char text[PATH_MAX + 64];
   if (!argv)
     return NULL;
-  for (size_t i = 0; i < first; i++)
+  for (size_t i = 0; i < num; i++)
     argv[i] = measurer->tool[0] ? measurer->tool : command[i];
-  snprintf(text, sizeof text, "--measure=%s", path_of(measurer, index, "").text);
-  argv[first] = mirage_arena_strdup(arena, text);
+  snprintf(text, sizeof text, "--measure=%s", path_of(measurer, 0, "").text);
+  bool all = (argv[num++] = mirage_arena_strdup(arena, text));
   snprintf(text, sizeof text, "--timeout=%g", measurer->options->timeout_s);
-  argv[first + 1] = mirage_arena_strdup(arena, text);
-  return argv[first] && argv[first + 1] ? argv : NULL;
+  all = all && (argv[num++] = mirage_arena_strdup(arena, text));
+  for (uint32_t i = process; all && i < waiting->num; i += processes)
+    all = (argv[num++] = mirage_arena_strdup(arena, path_of(measurer, waiting->indices[i], "").text));
+  return all ? argv : NULL;
 }
 
 static const double SILENCE_S = 30; // a driver may take long to start, and to compile
 
 static uint32_t count_at_once(void) {
-  enum { MOST_PROCESSES = 4 }; // each holds the inputs in memory, and a context on the GPU
   long cores = sysconf(_SC_NPROCESSORS_ONLN);
   return cores < 1 ? 1 : cores < MOST_PROCESSES ? (uint32_t)cores : MOST_PROCESSES;
 }
 
+/// What a process said of its candidates. Those that are done have the index 0 afterwards.
+static void take_answers(Measurer *measurer, MirageJob *job, Waiting *waiting, uint32_t process, uint32_t processes) {
+  const char *output = job->output;
+  for (uint32_t i = process; i < waiting->num; i += processes) {
+    MirageMeasurement *measurement = &measurer->measurements[waiting->indices[i] - 1], answer = *measurement;
+    bool first = i == process, answered = next_answer(&output, &answer);
+    if (first && !answered)
+      take_end(job, measurement);
+    else if (first || (answered && answer.ok))
+      *measurement = answer;
+    else
+      return; // and those behind it
+    waiting->indices[i] = 0;
+    if (!measurement->ok)
+      return;
+  }
+}
+
+static void drop_done(Waiting *waiting) {
+  uint32_t kept = 0;
+  for (uint32_t i = 0; i < waiting->num; i++)
+    if (waiting->indices[i])
+      waiting->indices[kept++] = waiting->indices[i];
+  waiting->num = kept;
+}
+
+/// Starts the processes, and waits for them. Each is done with one candidate at least.
+static MirageStatus run_processes(Measurer *measurer, Waiting *waiting) {
+  MirageJob jobs[MOST_PROCESSES] = {0};
+  uint32_t processes = count_at_once() < waiting->num ? count_at_once() : waiting->num;
+  const MirageCancel cancel = {.interrupt = mirage__interrupt_flag()};
+  double silence_s = SILENCE_S + 5 * measurer->options->timeout_s;
+  for (uint32_t p = 0; p < processes; p++)
+    if (!(jobs[p].argv = make_arguments(measurer, waiting, p, processes)))
+      return MIRAGE_NO_MEMORY;
+  MirageStatus status = mirage_jobs_run(processes, jobs, processes, silence_s, &cancel, measurer->graphs->diag);
+  for (uint32_t p = 0; status == MIRAGE_OK && p < processes; p++)
+    take_answers(measurer, &jobs[p], waiting, p, processes);
+  mirage_jobs_deinit(processes, jobs);
+  drop_done(waiting);
+  return status == MIRAGE_OK && mirage__is_interrupted() ? MIRAGE_CANCELLED : status;
+}
+
 static MirageStatus run_all(Measurer *measurer) {
-  MirageArena *arena = &measurer->graphs->arena;
-  MirageJob *jobs = mirage_arena_alloc_array(arena, measurer->num + 1, sizeof *jobs);
-  uint32_t *owners = mirage_arena_alloc_array(arena, measurer->num + 1, sizeof *owners);
-  uint32_t num = 0;
-  if (!jobs || !owners)
+  Waiting waiting = {
+      .indices = mirage_arena_alloc_array(&measurer->graphs->arena, measurer->num + 1, sizeof *waiting.indices)};
+  if (!waiting.indices)
     return MIRAGE_NO_MEMORY;
+  MIRAGE_TRY(write_files(measurer, 0));
   for (uint32_t i = 1; i <= measurer->num; i++) {
     if (measurer->measurements[i - 1].reason[0])
       continue;
     MIRAGE_TRY(write_files(measurer, i));
-    jobs[num].argv = make_arguments(measurer, i);
-    if (!jobs[num].argv)
-      return MIRAGE_NO_MEMORY;
-    owners[num++] = i - 1;
+    waiting.indices[waiting.num++] = i;
   }
-  const MirageCancel cancel = {.interrupt = mirage__interrupt_flag()};
-  double silence_s = SILENCE_S + 5 * measurer->options->timeout_s;
-  MirageStatus status = mirage_jobs_run(num, jobs, count_at_once(), silence_s, &cancel, measurer->graphs->diag);
-  for (uint32_t k = 0; status == MIRAGE_OK && k < num; k++)
-    take_end(&jobs[k], &measurer->measurements[owners[k]]);
-  mirage_jobs_deinit(num, jobs);
-  return status == MIRAGE_OK && mirage__is_interrupted() ? MIRAGE_CANCELLED : status;
+  while (waiting.num)
+    MIRAGE_TRY(run_processes(measurer, &waiting));
+  return MIRAGE_OK;
 }
 
 static MirageStatus measure(Measurer *measurer) {

@@ -1,5 +1,4 @@
-// measure.h - candidates measured on the GPU, each in a process of its own, and what was measured before. Private to
-// passes/.
+// measure.h - candidates measured on the GPU, in other processes, and what was measured before. Private to passes/.
 #ifndef MIRAGE_PASSES_MEASURE_H
 #define MIRAGE_PASSES_MEASURE_H
 

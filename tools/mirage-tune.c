@@ -201,7 +201,7 @@ int main(int argc, const char **argv) {
       {"database", 'd', POPT_ARG_STRING, &options.database, 0,
        "the file (default: $MIRAGE_TUNING_DB, else mirage-mlir/tuning.db in $XDG_CACHE_HOME or ~/.cache)", "FILE"},
       {"measure", '\0', POPT_ARG_STRING | POPT_ARGFLAG_DOC_HIDDEN, &options.measure, 0, "what mirage-select starts",
-       "FILE"},
+       "FILE.mlir"},
       {"timeout", '\0', POPT_ARG_DOUBLE | POPT_ARGFLAG_DOC_HIDDEN, &options.timeout_s, 0, "of a kernel", "SECONDS"},
       POPT_AUTOHELP POPT_TABLEEND,
   };
@@ -212,7 +212,11 @@ int main(int argc, const char **argv) {
     fprintf(stderr, "mirage-tune: error: %s: %s (--help lists the options)\n",
             poptBadOption(popt, POPT_BADOPTION_NOALIAS), poptStrerror(option));
   } else if (options.measure) {
-    tune_measure(options.measure, options.timeout_s);
+    uint32_t count = 0;
+    const char *const *paths = poptGetArgs(popt); // NULL: none
+    while (paths && paths[count])
+      count++;
+    tune_measure(options.measure, count, paths, options.timeout_s);
   } else {
     options.command = poptGetArg(popt);
     options.argument = poptGetArg(popt);

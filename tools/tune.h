@@ -18,9 +18,10 @@ typedef struct TuneVerdict {
 /// Errors: LIMIT where not even a sample can be evaluated.
 MirageStatus tune_judge(const MirageUGraph *program, double max_work, const RunRepeated *inputs, char *const *own,
                         char *const *candidate, const MirageDiag *diag, TuneVerdict *out_verdict);
-/// mirage-tune --measure=MODULE.mlir: what mirage-select starts, a process for each graph that it measures. The module
-/// holds the program, its own lowering and a candidate, in this order; MODULE.mlir.0.ptx and .1.ptx are the code of the
-/// latter two. Prints lines while it lives, and a JSON object last. Never returns: ends the process.
-_Noreturn void tune_measure(const char *module_path, double timeout_s);
+/// mirage-tune --measure=OWN.mlir CANDIDATE.mlir...: what mirage-select starts, several at once, each for some of the graphs that it
+/// measures. OWN.mlir holds the program and its own lowering, CANDIDATE.mlir the program and a candidate, in this order; the code of the
+/// latter is in OWN.mlir.ptx and CANDIDATE.mlir.ptx. Prints lines while it lives, and for each candidate a line that is a JSON object, in
+/// their order: of all, or as far as the first that is not right. Never returns: ends the process.
+_Noreturn void tune_measure(const char *own_path, uint32_t count, const char *const *paths, double timeout_s);
 
 #endif

@@ -3,7 +3,7 @@
 // The own lowering is what candidates are compared with, since both run on the GPU. But it may overflow where a candidate
 // does not: one kernel an operator stores sums in f16 that a fused kernel keeps in f32. Both are then compared with the
 // program evaluated in float64 on the same inputs - of a large program, leading parts of its outputs (run_sample), so that
-// a process for each of many candidates takes neither long nor much memory.
+// several processes for many candidates take neither long nor much memory.
 #include "tune.h"
 
 #include "mirage/eval.h"

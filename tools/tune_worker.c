@@ -1,10 +1,12 @@
-// tune_worker.c - measures one candidate beside the program's own lowering, in a process of its own.
+// tune_worker.c - measures candidates beside the program's own lowering, in a process made for that.
 //
 // Order:  all that needs no GPU time first (inputs, loading the code), so that many such processes do it at once; then
 //         this process waits for its turn, by a lock on a file, and has the GPU to itself: both graphs run on the same
 //         inputs into outputs full of NaN, the candidate twice, and then they race (mirage_programs_race). What came
-//         out is compared after the turn is given up.
-// Ends:   whatever happens, by _Exit: a driver whose kernel hangs would wait for it in its exit handler. A reply that
+//         out is compared after the turn is given up. Starting a process on the GPU takes longer than all that, so
+//         the next candidate follows in the same one.
+// Ends:   behind the last candidate, or the first that is not right: its kernels may have spoilt more than its outputs.
+//         Whatever happens, by _Exit: a driver whose kernel hangs would wait for it in its exit handler. A reply that
 //         is missing is told apart by how the process ended, by who started it.
 // Right:  the candidate's outputs differ from the own lowering's by rounding alone: 5e-3 relative, 2e-2 in bf16. Both
 //         round, in other orders; what is looked for here is wrong code, the algebra is the proof's business. Where they
@@ -29,27 +31,33 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { OWN, CANDIDATE, AGAIN, NUM_RUNS };
+enum { OWN, CANDIDATE, NUM_SIDES, AGAIN = NUM_SIDES, NUM_RUNS };
 enum { MAX_SETS = 4096, ALIGNMENT = 256 };
 enum { PERIOD = 2 * 524287 }; // elements of inputs that differ: twice a prime, so that rows do, and i4 fill bytes
 static const double BUDGET_US = 120e3; // of a race
 static const double JUDGE_WORK = 1e8;  // multiplications: less than a second
 
+// What is measured: the own lowering, or a candidate.
+typedef struct Side {
+  MirageUGraph *graph;
+  char *ptx;
+  MirageModule *loaded;
+  MirageProgram *program;
+} Side;
+
 typedef struct Worker {
   double timeout_s;
-  RunModule module;        // its program and the operation, for the inputs
-  MirageUGraph *graphs[2]; // OWN, CANDIDATE
-  char *ptx[2];
+  RunModule module; // its program and the operation, for the inputs
+  Side sides[NUM_SIDES];
   RunInputs inputs;
   MirageDevice *device;
-  MirageModule *modules[2];
-  MirageProgram *programs[2];
   uint32_t num_inputs, num_outputs, num_sets;
   uint64_t *input_pointers; // [set * num_inputs + i]
   uint64_t *buffers;        // of inputs, then of outputs
   RunRepeated *packed;      // each input
   char **outputs[NUM_RUNS]; // bytes, by run and output
-  MirageTiming timings[2];
+  // Of one candidate:
+  MirageTiming timings[NUM_SIDES];
   bool own_ran;
   double error; // the largest of the outputs
   TuneVerdict verdict;
@@ -79,7 +87,7 @@ static MirageStatus no_memory(void) {
 
 static json_t *number(double value) { return isfinite(value) ? json_real(value) : json_null(); }
 
-_Noreturn static void reply(bool ok) {
+static void reply(bool ok) {
   const MirageTiming *own = &worker.timings[OWN], *candidate = &worker.timings[CANDIDATE];
   json_t *root =
       json_pack("{s:b, s:b, s:o, s:o, s:o, s:o, s:o, s:s}", "ok", ok, "own_ran", worker.own_ran, "us",
@@ -90,11 +98,12 @@ _Noreturn static void reply(bool ok) {
     json_object_set_new(root, "own_error", number(worker.verdict.own_error));
     json_object_set_new(root, "sampled", json_boolean(worker.verdict.sampled));
   }
-  if (root)
-    json_dumpf(root, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
+  if (!root)
+    _Exit(1);
+  json_dumpf(root, stdout, JSON_COMPACT | JSON_PRESERVE_ORDER);
   putchar('\n');
   fflush(NULL);
-  _Exit(root ? 0 : 1);
+  json_decref(root);
 }
 
 // --------------------------------------------------------------------------------------------------------------
@@ -102,33 +111,34 @@ _Noreturn static void reply(bool ok) {
 
 static MlirStringRef str(const char *text) { return mlirStringRefCreateFromCString(text); }
 
-static MirageStatus read_module(const char *path) {
+static MlirContext create_context(void) {
   MlirDialectHandle handles[] = {mlirGetDialectHandle__mirage_kernel__(), mlirGetDialectHandle__mirage_block__(),
                                  mlirGetDialectHandle__mirage_thread__()};
-  RunModule *module = &worker.module;
-  module->context = mlirContextCreateWithThreading(false);
-  mlirContextSetAllowUnregisteredDialects(module->context, true);
+  MlirContext context = mlirContextCreateWithThreading(false);
+  mlirContextSetAllowUnregisteredDialects(context, true);
   for (size_t i = 0; i < sizeof handles / sizeof *handles; i++) {
-    mlirDialectHandleRegisterDialect(handles[i], module->context);
-    mlirDialectHandleLoadDialect(handles[i], module->context);
+    mlirDialectHandleRegisterDialect(handles[i], context);
+    mlirDialectHandleLoadDialect(handles[i], context);
   }
-  module->module = mlirModuleCreateParseFromFile(module->context, str(path));
-  if (mlirModuleIsNull(module->module))
-    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_GRAPH, "%s: no module", path);
-  MirageUGraph **graphs[] = {&module->program, &worker.graphs[OWN], &worker.graphs[CANDIDATE]};
-  MlirOperation op = mlirBlockGetFirstOperation(mlirModuleGetBody(module->module));
-  module->program_op = op;
-  for (int i = 0; i < 3; i++, op = mlirOperationGetNextInBlock(op)) {
-    if (mlirOperationIsNull(op))
-      return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_GRAPH, "%s: holds %d graphs, 3 are wanted", path, i);
-    MIRAGE_TRY(mirage_bridge_import(op, &diag, graphs[i]));
-  }
-  return MIRAGE_OK;
+  return context;
 }
 
-static MirageStatus read_text(const char *module_path, int index) {
+// A module of two graphs: the program, and what computes it.
+static MirageStatus read_module(const char *path, MlirModule *out_module, MlirOperation *out_program,
+                                MirageUGraph **out_graph) {
+  *out_module = mlirModuleCreateParseFromFile(worker.module.context, str(path));
+  if (mlirModuleIsNull(*out_module))
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_GRAPH, "%s: no module", path);
+  *out_program = mlirBlockGetFirstOperation(mlirModuleGetBody(*out_module));
+  MlirOperation op = mlirOperationIsNull(*out_program) ? *out_program : mlirOperationGetNextInBlock(*out_program);
+  if (mlirOperationIsNull(op))
+    return mirage_diag_fail(&diag, NULL, MIRAGE_BAD_GRAPH, "%s: a program and another graph are wanted", path);
+  return mirage_bridge_import(op, &diag, out_graph);
+}
+
+static MirageStatus read_text(const char *module_path, char **out_text) {
   char path[4096];
-  snprintf(path, sizeof path, "%s.%d.ptx", module_path, index);
+  snprintf(path, sizeof path, "%s.ptx", module_path);
   FILE *file = fopen(path, "rb");
   size_t bytes = 0, room = 1 << 16, got = 1;
   char *text = malloc(room);
@@ -146,18 +156,14 @@ static MirageStatus read_text(const char *module_path, int index) {
   if (!text)
     return no_memory();
   text[bytes] = '\0';
-  worker.ptx[index] = text;
+  *out_text = text;
   return MIRAGE_OK;
 }
 
-static MirageStatus load(void) {
-  MIRAGE_TRY(mirage_device_create(0, &diag, &worker.device));
-  mirage_device_set_timeout(worker.device, worker.timeout_s);
-  for (int i = 0; i < 2; i++) {
-    MIRAGE_TRY(mirage_module_load(worker.device, worker.ptx[i], &diag, &worker.modules[i]));
-    MIRAGE_TRY(mirage_program_create(worker.modules[i], worker.graphs[i], &diag, &worker.programs[i]));
-    say("loaded");
-  }
+static MirageStatus load(Side *side) {
+  MIRAGE_TRY(mirage_module_load(worker.device, side->ptx, &diag, &side->loaded));
+  MIRAGE_TRY(mirage_program_create(side->loaded, side->graph, &diag, &side->program));
+  say("loaded");
   return MIRAGE_OK;
 }
 
@@ -258,7 +264,7 @@ static MirageStatus prepare_memory(void) {
 // ------------------------------------------------------------------------------------------------------------- running
 
 static MirageStatus run_once(int run) {
-  MirageProgram *program = worker.programs[run == OWN ? OWN : CANDIDATE];
+  MirageProgram *program = worker.sides[run == OWN ? OWN : CANDIDATE].program;
   uint64_t *outputs = worker.buffers + worker.num_inputs;
   for (uint32_t i = 0; i < worker.num_outputs; i++)
     MIRAGE_TRY(mirage_device_fill(worker.device, outputs[i], 0xFF, output_bytes(i), &diag));
@@ -269,7 +275,8 @@ static MirageStatus run_once(int run) {
 }
 
 static MirageStatus race(void) {
-  return mirage_programs_race(2, worker.programs, worker.num_sets, worker.input_pointers,
+  MirageProgram *programs[NUM_SIDES] = {worker.sides[OWN].program, worker.sides[CANDIDATE].program};
+  return mirage_programs_race(NUM_SIDES, programs, worker.num_sets, worker.input_pointers,
                               worker.buffers + worker.num_inputs, BUDGET_US, &diag, worker.timings);
 }
 
@@ -352,15 +359,48 @@ static void judge(bool *out_right) {
 // ----------------------------------------------------------------------------------------------------------------
 // order
 
-static MirageStatus measure(const char *module_path, bool *out_right) {
+// What all candidates have in common: the program, its own lowering, the device and the inputs.
+static MirageStatus prepare(const char *path) {
   const RunOptions options = {.seed = 1, .period = PERIOD};
-  MIRAGE_TRY(read_module(module_path));
-  MIRAGE_TRY(read_text(module_path, OWN));
-  MIRAGE_TRY(read_text(module_path, CANDIDATE));
-  MIRAGE_TRY(run_inputs_create(&worker.module, &options, &diag, &worker.inputs));
+  RunModule *module = &worker.module;
+  Side *own = &worker.sides[OWN];
+  module->context = create_context();
+  MIRAGE_TRY(read_module(path, &module->module, &module->program_op, &own->graph));
+  MIRAGE_TRY(mirage_bridge_import(module->program_op, &diag, &module->program));
+  MIRAGE_TRY(read_text(path, &own->ptx));
+  MIRAGE_TRY(run_inputs_create(module, &options, &diag, &worker.inputs));
   say("inputs");
-  MIRAGE_TRY(load());
-  MIRAGE_TRY(prepare_memory());
+  MIRAGE_TRY(mirage_device_create(0, &diag, &worker.device));
+  mirage_device_set_timeout(worker.device, worker.timeout_s);
+  MIRAGE_TRY(load(own));
+  return prepare_memory();
+}
+
+static MirageStatus read_candidate(const char *path) {
+  MlirModule module;
+  MlirOperation program;
+  MIRAGE_TRY(read_module(path, &module, &program, &worker.sides[CANDIDATE].graph));
+  mlirModuleDestroy(module);
+  MIRAGE_TRY(read_text(path, &worker.sides[CANDIDATE].ptx));
+  return load(&worker.sides[CANDIDATE]);
+}
+
+static void forget_candidate(void) {
+  Side *side = &worker.sides[CANDIDATE];
+  mirage_program_destroy(side->program);
+  mirage_module_unload(side->loaded);
+  mirage_ugraph_destroy(side->graph);
+  free(side->ptx);
+  *side = (Side){0};
+  memset(worker.timings, 0, sizeof worker.timings);
+  worker.own_ran = false;
+  worker.error = 0;
+  worker.verdict = (TuneVerdict){0};
+  worker.reason[0] = '\0';
+}
+
+static MirageStatus measure(const char *path, bool *out_right) {
+  MIRAGE_TRY(read_candidate(path));
   int turn = take_turn();
   MIRAGE_TRY(run_all());
   if (turn >= 0)
@@ -372,12 +412,20 @@ static MirageStatus measure(const char *module_path, bool *out_right) {
   return MIRAGE_OK;
 }
 
-void tune_measure(const char *module_path, double timeout_s) {
-  bool right = false;
+void tune_measure(const char *own_path, uint32_t count, const char *const *paths, double timeout_s) {
   prctl(PR_SET_PDEATHSIG, SIGKILL); // nobody would take the answer
   worker.timeout_s = timeout_s;
-  MirageStatus status = measure(module_path, &right);
-  if (status != MIRAGE_OK && !worker.reason[0])
-    snprintf(worker.reason, sizeof worker.reason, "%s", mirage_status_string(status));
-  reply(status == MIRAGE_OK && right);
+  MirageStatus status = prepare(own_path);
+  bool right = true;
+  for (uint32_t i = 0; i < count && right; i++) {
+    right = false;
+    status = status == MIRAGE_OK ? measure(paths[i], &right) : status;
+    right = status == MIRAGE_OK && right;
+    if (status != MIRAGE_OK && !worker.reason[0])
+      snprintf(worker.reason, sizeof worker.reason, "%s", mirage_status_string(status));
+    reply(right);
+    if (right)
+      forget_candidate();
+  }
+  _Exit(0);
 }

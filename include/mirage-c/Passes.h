@@ -49,7 +49,7 @@ bool mirageWasInterrupted(void);
 typedef void (*MirageEventCallback)(MlirStringRef json, void *user);
 void mirageSetEventCallback(MirageEventCallback callback, void *user);
 
-/// How to start what measures a candidate on the GPU in a process of its own: a program and its first arguments, which
+/// How to start what measures candidates on the GPU in another process: a program and its first arguments, which
 /// do what mirage-tune does. Copied; for programs that have no mirage-tune beside them. Call it before passes run.
 /// Returns false where there is no memory or `count` is 0.
 bool mirageSetMeasureCommand(intptr_t count, const char *const *arguments);

@@ -60,14 +60,33 @@ static PyObject *find_target(PyObject *module, PyObject *args) {
       "fma_flops_per_us", t->fma_flops_per_us, "exp_per_us", t->exp_per_us, "launch_us", t->launch_us);
 }
 
-/// tune_measure(path, timeout): what `mirage-tune --measure` does, in this process; prints its result and does not return.
+/// The strings of a list as file names, which `bytes` own. False with an exception, `what` where there are none or too many.
+static bool take_texts(PyObject *list, Py_ssize_t most, PyObject **bytes, const char **texts, const char *what) {
+  Py_ssize_t count = PyList_Size(list);
+  if (count < 1 || count > most) {
+    PyErr_SetString(PyExc_ValueError, what);
+    return false;
+  }
+  for (Py_ssize_t i = 0; i < count; i++) {
+    bytes[i] = PyUnicode_EncodeFSDefault(PyList_GetItem(list, i));
+    texts[i] = bytes[i] ? PyBytes_AsString(bytes[i]) : NULL;
+    if (!texts[i])
+      return false;
+  }
+  return true;
+}
+
+/// tune_measure(path, paths, timeout): what `mirage-tune --measure` does, in this process; prints its results and does not return.
 static PyObject *py_tune_measure(PyObject *module, PyObject *args) {
-  const char *path;
+  enum { MOST = 256 };
+  PyObject *list, *bytes[MOST] = {NULL};
+  const char *path, *paths[MOST];
   double timeout;
-  if (!PyArg_ParseTuple(args, "sd", &path, &timeout))
+  if (!PyArg_ParseTuple(args, "sO!d", &path, &PyList_Type, &list, &timeout))
     return NULL;
-  tune_measure(path, timeout);
-  Py_RETURN_NONE;
+  if (take_texts(list, MOST, bytes, paths, "tune_measure: 1 to 256 paths"))
+    tune_measure(path, (uint32_t)PyList_Size(list), paths, timeout);
+  return NULL;
 }
 
 /// set_measure_command([program, argument, ...])
@@ -77,20 +96,15 @@ static PyObject *set_measure_command(PyObject *module, PyObject *args) {
   const char *texts[MOST];
   if (!PyArg_ParseTuple(args, "O!", &PyList_Type, &list))
     return NULL;
-  Py_ssize_t count = PyList_Size(list);
-  bool ok = count > 0 && count <= MOST;
-  for (Py_ssize_t i = 0; ok && i < count; i++) {
-    bytes[i] = PyUnicode_EncodeFSDefault(PyList_GetItem(list, i));
-    texts[i] = bytes[i] ? PyBytes_AsString(bytes[i]) : NULL;
-    ok = texts[i] != NULL;
+  bool ok = take_texts(list, MOST, bytes, texts, "set_measure_command: 1 to 16 strings");
+  if (ok && !mirageSetMeasureCommand(PyList_Size(list), texts)) {
+    PyErr_NoMemory();
+    ok = false;
   }
-  ok = ok && mirageSetMeasureCommand(count, texts);
   for (Py_ssize_t i = 0; i < MOST; i++)
     Py_XDECREF(bytes[i]);
   if (ok)
     Py_RETURN_NONE;
-  if (!PyErr_Occurred())
-    PyErr_SetString(PyExc_ValueError, "set_measure_command: 1 to 16 strings");
   return NULL;
 }
 
@@ -119,7 +133,8 @@ static PyMethodDef METHODS[] = {
     {"interrupt", mirage_py_interrupt, METH_NOARGS, "interrupt() -> whether passes run, which will end early"},
     {"tuning_path", tuning_path, METH_NOARGS, "tuning_path() -> where the tuning database is, or None"},
     {"set_measure_command", set_measure_command, METH_VARARGS, "set_measure_command([program, argument, ...])"},
-    {"tune_measure", py_tune_measure, METH_VARARGS, "tune_measure(path, timeout): a measurement; does not return"},
+    {"tune_measure", py_tune_measure, METH_VARARGS,
+     "tune_measure(path, paths, timeout): measurements; does not return"},
     {NULL, NULL, 0, NULL},
 };
 

@@ -84,9 +84,11 @@ static _Thread_local int depth;
 // CUDA_ERROR_ILLEGAL_ADDRESS); launch number FAKE_CUDA_ZERO, counted from 1, writes a zero to its last tensor, and with
 // FAKE_CUDA_ZEROS every launch fills it with them. Of the kernels that these name, FAKE_CUDA_WRONG fills it with other
 // numbers, FAKE_CUDA_NAN with NaN, FAKE_CUDA_CRASHING brings the process down, and FAKE_CUDA_QUICK takes half of the time.
+// FAKE_CUDA_SPOILING is right itself, and behind it in the process all others but the own lowering's fill with other numbers.
 static unsigned zero_at;
 static bool zeros;
-static const char *wrong, *not_a_number, *crashing, *quick;
+static const char *wrong, *not_a_number, *crashing, *quick, *spoiling;
+static bool spoilt;
 
 __attribute__((constructor)) static void read_environment(void) {
   const char *zero = getenv("FAKE_CUDA_ZERO");
@@ -99,6 +101,7 @@ __attribute__((constructor)) static void read_environment(void) {
   not_a_number = getenv("FAKE_CUDA_NAN");
   crashing = getenv("FAKE_CUDA_CRASHING");
   quick = getenv("FAKE_CUDA_QUICK");
+  spoiling = getenv("FAKE_CUDA_SPOILING");
 }
 
 FakeCuda *fake_cuda_state(void) { return &state; }
@@ -636,7 +639,9 @@ static void execute(const FakeLaunch *launch) {
   if (state.run)
     state.run(launch);
   uint64_t last = launch->num_pointers > 0 ? launch->pointers[launch->num_pointers - 1] : 0;
-  int filling = is_named(not_a_number, launch) ? 0xFF : is_named(wrong, launch) ? 0x33 : 0;
+  bool spoils = is_named(spoiling, launch), is_spoilt = spoilt && !spoils && !strstr(launch->kernel, "_own_");
+  spoilt = spoilt || spoils;
+  int filling = is_named(not_a_number, launch) ? 0xFF : is_named(wrong, launch) || is_spoilt ? 0x33 : 0;
   if (last && zeros)
     memset((void *)(uintptr_t)last, filling, bytes_at(last));
   else if (last && state.num_launches == zero_at)
