@@ -112,6 +112,10 @@ MirageStatus mirage__eval_real_binary(MirageOp op, size_t n, const double *a, co
 #undef ZIP
 
 MirageStatus mirage__eval_real_reduce_max(size_t outer, size_t n, size_t inner, const double *a, double *out) {
+  if (inner == 1 && n > 1) {
+    MIRAGE_FOLD_ROWS(double, outer, n, a, out, sum > next || sum != sum ? sum : next); // as MAX above
+    return MIRAGE_OK;
+  }
   for (size_t o = 0; o < outer; o++) {
     memmove(out + o * inner, a + o * n * inner, inner * sizeof *out);
     for (size_t j = 1; j < n; j++)
@@ -219,6 +223,10 @@ static MirageStatus f64_reduce(const MirageDomain *self, MirageOp op, const Mira
     return MIRAGE_UNSUPPORTED;
   const double *in = a;
   double *sums = out;
+  if (inner == 1 && n > 1) {
+    MIRAGE_FOLD_ROWS(double, outer, n, in, sums, sum + next);
+    return MIRAGE_OK;
+  }
   for (size_t o = 0; o < outer; o++) {
     memmove(sums + o * inner, in + o * n * inner, inner * sizeof *sums);
     for (size_t j = 1; j < n; j++)

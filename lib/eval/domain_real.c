@@ -77,20 +77,28 @@ static MirageStatus real_matmul(const MirageDomain *self, const MirageType *resu
   return MIRAGE_OK;
 }
 
-static MirageStatus real_reduce(const MirageDomain *self, MirageOp op, const MirageType *result, size_t outer, size_t n,
-                                size_t inner, const void *a, void *out) {
-  if (op == MIRAGE_OP_REDUCE_MAX)
-    return mirage__eval_real_reduce_max(outer, n, inner, a, out);
-  if (op != MIRAGE_OP_REDUCE_SUM)
-    return MIRAGE_UNSUPPORTED;
-  const double *in = a;
-  double *sums = out;
+// sums[outer, inner] of a[outer, n, inner], in float.
+static void sum_middle(size_t outer, size_t n, size_t inner, const double *a, double *sums) {
   for (size_t o = 0; o < outer; o++) {
-    memmove(sums + o * inner, in + o * n * inner, inner * sizeof *sums);
+    memmove(sums + o * inner, a + o * n * inner, inner * sizeof *sums);
     for (size_t j = 1; j < n; j++)
       for (size_t i = 0; i < inner; i++)
-        sums[o * inner + i] = (float)sums[o * inner + i] + (float)in[(o * n + j) * inner + i];
+        sums[o * inner + i] = (float)sums[o * inner + i] + (float)a[(o * n + j) * inner + i];
   }
+}
+
+static MirageStatus real_reduce(const MirageDomain *self, MirageOp op, const MirageType *result, size_t outer, size_t n,
+                                size_t inner, const void *a, void *out) {
+  const double *in = a;
+  double *sums = out;
+  if (op == MIRAGE_OP_REDUCE_MAX)
+    return mirage__eval_real_reduce_max(outer, n, inner, in, sums);
+  if (op != MIRAGE_OP_REDUCE_SUM)
+    return MIRAGE_UNSUPPORTED;
+  if (inner == 1 && n > 1)
+    MIRAGE_FOLD_ROWS(float, outer, n, in, sums, sum + next);
+  else
+    sum_middle(outer, n, inner, in, sums);
   mirage__eval_round_array(result->dtype, outer * inner, sums);
   return MIRAGE_OK;
 }

@@ -641,8 +641,45 @@ static void benchmark_shapes(void **state) {
   free(x), free(g), free(w), free(w3), free(a), free(b);
 }
 
+// Bit for bit, but for the bits of a NaN.
+static void assert_same_numbers(size_t count, const double *a, const double *b) {
+  for (size_t i = 0; i < count; i++)
+    assert_true(memcmp(&a[i], &b[i], sizeof *a) == 0 || (isnan(a[i]) && isnan(b[i])));
+}
+
+// Reductions fold several rows at once: the same bits as one element after the other, at any number of rows, also in place.
+static void rows_are_folded_in_their_order(void **state) {
+  static const double ODD[] = {INFINITY, -INFINITY, NAN, 0.0, -0.0, 1e300};
+  const MirageDomain *domains[] = {mirage_domain_f64(), mirage_domain_real()};
+  const MirageType type = mirage_type_tensor(MIRAGE_F32, 1, (int64_t[]){1});
+  MirageRandom random;
+  mirage_random_init(&random, 71, 0);
+  for (size_t rows = 1; rows <= 19; rows++)
+    for (size_t n = 1; n <= 33; n += 8)
+      for (int which = 0; which < 4; which++) {
+        const MirageDomain *d = domains[which / 2];
+        MirageOp op = which % 2 ? MIRAGE_OP_REDUCE_MAX : MIRAGE_OP_REDUCE_SUM;
+        double a[19 * 33], one[19], all[19];
+        for (size_t i = 0; i < rows * n; i++)
+          a[i] = mirage_random_below(&random, 20) ? mirage_round_to(MIRAGE_F32, mirage_random_normal(&random))
+                                                  : ODD[mirage_random_below(&random, 6)];
+        for (size_t r = 0; r < rows; r++) { // as columns of which there are two: not folded at once
+          double twice[2 * 33], both[2];
+          for (size_t j = 0; j < n; j++)
+            twice[2 * j] = twice[2 * j + 1] = a[r * n + j];
+          assert_int_equal(d->reduce(d, op, &type, 1, n, 2, twice, both), MIRAGE_OK);
+          one[r] = both[1];
+        }
+        assert_int_equal(d->reduce(d, op, &type, rows, n, 1, a, all), MIRAGE_OK);
+        assert_same_numbers(rows, all, one);
+        assert_int_equal(d->reduce(d, op, &type, rows, n, 1, a, a), MIRAGE_OK);
+        assert_same_numbers(rows, a, one);
+      }
+}
+
 int main(void) {
   const struct CMUnitTest tests[] = {
+      cmocka_unit_test(rows_are_folded_in_their_order),
       cmocka_unit_test(unary_operators),
       cmocka_unit_test(circular_functions),
       cmocka_unit_test(functions),

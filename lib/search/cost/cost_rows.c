@@ -2,36 +2,38 @@
 #include "search/cost/cost_time.h"
 #include <math.h>
 
-static const double new_run_bytes = 12;          // as many more could be read where a run of elements begins
-static const double elements_us = 0.25;          // in registers: from their loads to their stores
-static const double rows_us = 0.6;               // the same of rows
-static const double row_rate = 1.08;             // of device memory's rate, that blocks with rows of their own reach
-static const double rows_begin_us = 0.3;         // of a block's rows, until the first loads are there,
-static const double row_reduction_us = 0.11;     // for each reduction,
-static const double row_element_us = 1e-5;       // and for each element of each operator
-static const double row_warp_us = 6.4e-3;        // for each of them and each warp that has a part of a row
-static const double row_overlap = 1.8;    // of blocks beside each other the root of the sum of such powers is seen,
-static const double row_seen = 0.27;      // and a block alone hides all of its time but this
-static const double met_rows_share = 0.8; // of device memory, that they can use
-static const double met_rows_us = 1.3;    // and of rows that blocks share
-static const double pass_us = 8e-6;       // an element of long rows, which wait in shared memory, each time it is read
-static const double special_share = 0.2;  // of special functions, beside that
-static const double seen_share = 0.5;     // of both, beside other turns' copies and stores
-static const double seen_meeting = 0.75;  // and where blocks meet; others hide each other's
-static const double cut_us = 26e-6; // an element, out of two windows that hold it (H200, norms of 20 and 50 thousand columns),
+static const double new_run_bytes = 12;      // as many more could be read where a run of elements begins
+static const double elements_us = 0.25;      // in registers: from their loads to their stores
+static const double rows_us = 0.6;           // the same of rows
+static const double row_rate = 1.08;         // of device memory's rate, that blocks with rows of their own reach
+static const double rows_begin_us = 0.3;     // of a block's rows, until the first loads are there,
+static const double row_reduction_us = 0.11; // for each reduction,
+static const double row_element_us = 1e-5;   // and for each element of each operator
+static const double row_warp_us = 6.4e-3;    // for each of them and each warp that has a part of a row
+static const double row_overlap = 1.8;       // of blocks beside each other the root of the sum of such powers is seen,
+static const double row_seen = 0.27;         // and a block alone hides all of its time but this
+static const double met_rows_share = 0.8;    // of device memory, that they can use
+static const double met_rows_us = 1.3;       // and of rows that blocks share
+static const double pass_us = 8e-6;      // an element of long rows, which wait in shared memory, each time it is read
+static const double special_share = 0.2; // of special functions, beside that
+static const double seen_share = 0.5;    // of both, beside other turns' copies and stores
+static const double seen_meeting = 0.75; // and where blocks meet; others hide each other's
+static const double cut_us =
+    26e-6; // an element, out of two windows that hold it (H200, norms of 20 and 50 thousand columns),
 static const double cut_beside = 0.55;         // of which this is seen where blocks are beside each other
 static const double drained_us = 9;            // where blocks meet again: what they stored before must have reached L2
 static const double long_rows_share = 0.97;    // of the multiprocessors, that clusters of such blocks can occupy
 static const double long_rows_saturate = 0.95; // of the multiprocessors, at work, saturate device memory
-static const double more_members = 0.25; // longer for each doubling of a cluster beyond two (H100, layer norm of 64 x 128256: 17.7, 20.9, 25.0 us)
-static const double late_share = 0.13;        // of a block, that the last ones of many end after the others
-static const double turn_loss = 0.01;         // for each doubling of a block's turns (H100, H200: 1 to 64 turns)
-static const double long_rows_loss = 0.05;    // of the units that are not the bottleneck
-static const double next_rows_us = 0.3;       // of a turn of rows that nothing else hides, where another follows
-static const double few_turns = 3;        // turns of a multiprocessor, of those of all its blocks, that nothing hides,
-static const double piece_loss = 0.04;    // of a thread that loads several pieces before it computes (H100, chains)
-static const double few_stored = 1. / 16; // of a kernel's bytes: it reads, and nothing else seen takes time
-static const double reading_rate = 1.13;  // of device memory, then (H100: weights by one row, 3.05 TB/s)
+static const double more_members =
+    0.25; // longer for each doubling of a cluster beyond two (H100, layer norm of 64 x 128256: 17.7, 20.9, 25.0 us)
+static const double late_share = 0.13;     // of a block, that the last ones of many end after the others
+static const double turn_loss = 0.01;      // for each doubling of a block's turns (H100, H200: 1 to 64 turns)
+static const double long_rows_loss = 0.05; // of the units that are not the bottleneck
+static const double next_rows_us = 0.3;    // of a turn of rows that nothing else hides, where another follows
+static const double few_turns = 3;         // turns of a multiprocessor, of those of all its blocks, that nothing hides,
+static const double piece_loss = 0.04;     // of a thread that loads several pieces before it computes (H100, chains)
+static const double few_stored = 1. / 16;  // of a kernel's bytes: it reads, and nothing else seen takes time
+static const double reading_rate = 1.13;   // of device memory, then (H100: weights by one row, 3.05 TB/s)
 static const double most_turns_loss = 0.45; // but no more of reading than this (H100, gradient of RMSNorm, 8192 rows)
 
 // Whether rows are read and next to nothing is stored.
@@ -56,7 +58,8 @@ static double own_rows_us(const CostKernel *kernel, const CostOccupancy *o, cons
 
 // Rows in registers: blocks of a multiprocessor load while others compute, so the units overlap, but no block is done
 // before its rows have come and gone, turn by turn. Where nothing is reduced no thread waits for another.
-double mirage__cost_thread_us(const CostKernel *kernel, double narrow_us, double meeting_us, const MirageTarget *target) {
+double mirage__cost_thread_us(const CostKernel *kernel, double narrow_us, double meeting_us,
+                              const MirageTarget *target) {
   const CostOccupancy o = mirage__cost_occupy(kernel, target);
   double share = fmin(1, o.busy / (saturating_share * target->num_sms)), spread = o.busy / target->num_sms;
   bool reads = only_reads(kernel, meeting_us);
@@ -135,5 +138,6 @@ double mirage__cost_rows_ahead_us(const CostKernel *kernel, double meeting_us, c
   double passes = reads ? 0 : passes_us(kernel, target) * turns * o.resident * seen_of(kernel, o.resident, meeting_us);
   double cut = cut_us * kernel->cut_elements / busy * (o.resident > 1 ? cut_beside : 1);
   double crowded = 1 + more_members * fmax(0, log2(fmax(1, kernel->cluster)) - 1) + turn_loss * log2(kernel->turns);
-  return (mirage__cost_overlapped(units, sizeof units / sizeof *units, long_rows_loss) + latency_us + passes + cut) * crowded;
+  return (mirage__cost_overlapped(units, sizeof units / sizeof *units, long_rows_loss) + latency_us + passes + cut) *
+         crowded;
 }

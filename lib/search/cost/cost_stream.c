@@ -12,14 +12,14 @@ static const double again_share = 0.8; // of weights that other blocks have read
 static const double again_least = 1.5; // times what the kernel reads; below it the last tiles only reach beyond the end
 static const double most_ahead = 2;    // steps of narrower weights under way, of a lane
 static const double lane_bytes = 128;  // that make another step too many
-static const double conversion_loss = 1.25; // of the time of instructions that make numbers of stored weights
-static const double side_us = 0.3;      // to see that side blocks are done and read what they left
+static const double conversion_loss = 1.25;    // of the time of instructions that make numbers of stored weights
+static const double side_us = 0.3;             // to see that side blocks are done and read what they left
 static const double direct_step_us = 0.6;      // for each further step of an iteration
 static const double narrow_loss = 0.1;         // of loads of 8 bytes instead of 16, of the time of reading
 static const double turn_of_rows_us = 0.5e-3;  // an iteration of such a loop, whose steps are divided among the warps
 static const double few_bytes = 16e3;          // of a block, which are read and stored beside a stream,
 static const double apart_bytes_per_us = 30e3; // and more of them, while nothing streams
-static const double prepare_us = 0.3;      // to compute activations before the first step, while weights are under way
+static const double prepare_us = 0.3; // to compute activations before the first step, while weights are under way
 
 // Neighbours along the contraction are pairs as they lie, and what a number has too much is taken from the sums.
 static double row_conversion(MirageDType stored, bool half) {
