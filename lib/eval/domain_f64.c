@@ -19,6 +19,8 @@ static double gelu_tanh(double x) {
   return 0.5 * x * (1.0 + tanh(0.79788456080286535588 * (x + 0.044715 * x * x * x)));
 }
 
+static const double LEAST_EXPONENT = -746; // below which an exponential is 0: the library takes long to say so
+
 #define MAP(expression)                                                                                                \
   for (size_t i = 0; i < n; i++) {                                                                                     \
     double x = a[i];                                                                                                   \
@@ -29,7 +31,7 @@ static double gelu_tanh(double x) {
 MirageStatus mirage__eval_real_unary(MirageOp op, size_t n, const double *a, double *out) {
   switch (op) {
   case MIRAGE_OP_EXP:
-    MAP(exp(x));
+    MAP(x < LEAST_EXPONENT ? 0.0 : exp(x));
   case MIRAGE_OP_LOG:
     MAP(log(x));
   case MIRAGE_OP_SQRT:

@@ -641,6 +641,23 @@ static void benchmark_shapes(void **state) {
   free(x), free(g), free(w), free(w3), free(a), free(b);
 }
 
+// Also where they come to nothing.
+static void exponentials_are_those_of_the_library(void **state) {
+  const double x[] = {
+      0,    -1,     1,    -700,      -744.4400719213812, -745, -745.1332191019411, -745.1332191019412, -745.2, -745.99,
+      -746, -746.1, -1e4, -INFINITY, INFINITY,           710};
+  enum { COUNT = sizeof x / sizeof *x };
+  const MirageDomain *d = mirage_domain_f64();
+  const MirageType type = mirage_type_tensor(MIRAGE_F32, 1, (int64_t[]){COUNT});
+  double out[COUNT], not_a_number = NAN;
+  assert_int_equal(d->unary(d, MIRAGE_OP_EXP, &type, COUNT, x, out), MIRAGE_OK);
+  for (size_t i = 0; i < COUNT; i++)
+    assert_true(out[i] == exp(x[i]));
+  assert_true(out[6] > 0 && out[10] == 0);
+  assert_int_equal(d->unary(d, MIRAGE_OP_EXP, &type, 1, &not_a_number, out), MIRAGE_OK);
+  assert_true(isnan(out[0]));
+}
+
 // Bit for bit, but for the bits of a NaN.
 static void assert_same_numbers(size_t count, const double *a, const double *b) {
   for (size_t i = 0; i < count; i++)
@@ -680,6 +697,7 @@ static void rows_are_folded_in_their_order(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_are_folded_in_their_order),
+      cmocka_unit_test(exponentials_are_those_of_the_library),
       cmocka_unit_test(unary_operators),
       cmocka_unit_test(circular_functions),
       cmocka_unit_test(functions),
