@@ -125,8 +125,8 @@ static MirageStatus run_on_cpu(RunModule *module, const MirageUGraph *graph, con
   result->wall_ms = now_ms() - start;
   for (uint32_t i = 0; i < mirage_ugraph_num_outputs(module->program); i++) {
     const MirageType *type = output_type(module, i);
-    for (int64_t j = 0; j < mirage_type_elements(type); j++)
-      result->outputs[i][j] = mirage_round_to(type->dtype, result->outputs[i][j]); // as stored in device memory
+    mirage_round_array(type->dtype, (size_t)mirage_type_elements(type),
+                       result->outputs[i]); // as stored in device memory
   }
   result->repeatable = true;
   return status;

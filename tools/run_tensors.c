@@ -111,8 +111,7 @@ static MirageStatus fill(const RunModule *module, const RunOptions *options, con
     double counted = run_counted(program);
     for (size_t j = 0; is_length(type) && !inputs->paths[i] && j < count; j++)
       inputs->values[i][j] = counted;
-    for (size_t j = 0; j < count; j++)
-      inputs->values[i][j] = mirage_round_to(type->dtype, inputs->values[i][j]);
+    mirage_round_array(type->dtype, count, inputs->values[i]);
   }
   return MIRAGE_OK;
 }

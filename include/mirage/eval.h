@@ -81,6 +81,8 @@ MirageStatus mirage_eval(const MirageUGraph *graph, const MirageDomain *domain, 
 
 /// Rounds to the element type, to nearest even: to the nearest number of a stored type, with overflow to infinity of others.
 double mirage_round_to(MirageDType dtype, double value);
+/// The same of n numbers, in place, and several at a time.
+void mirage_round_array(MirageDType dtype, size_t n, double *values);
 /// Tensors as device memory holds them, mirage_type_bytes long, from and to numbers. Numbers are rounded.
 void mirage_tensor_pack(const MirageType *tensor, const double *values, void *bytes);
 void mirage_tensor_unpack(const MirageType *tensor, const void *bytes, double *values);

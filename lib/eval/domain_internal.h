@@ -30,7 +30,5 @@ void mirage__eval_real_fill(size_t n, double value, double *out);
         (out)[o_ + r_] = (double)sums_[r_];                                                                            \
     }                                                                                                                  \
   } while (0)
-/// Rounds an array in place.
-void mirage__eval_round_array(MirageDType dtype, size_t n, double *values);
 
 #endif

@@ -11,14 +11,14 @@
 static MirageStatus real_unary(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n, const void *a,
                                void *out) {
   MIRAGE_TRY(mirage__eval_real_unary(op, n, a, out));
-  mirage__eval_round_array(result->dtype, n, out);
+  mirage_round_array(result->dtype, n, out);
   return MIRAGE_OK;
 }
 
 static MirageStatus real_binary(const MirageDomain *self, MirageOp op, const MirageType *result, size_t n,
                                 const void *a, const void *b, void *out) {
   MIRAGE_TRY(mirage__eval_real_binary(op, n, a, b, out));
-  mirage__eval_round_array(result->dtype, n, out);
+  mirage_round_array(result->dtype, n, out);
   return MIRAGE_OK;
 }
 
@@ -52,7 +52,7 @@ static MirageStatus integer_matmul(size_t m, size_t n, size_t k, const double *a
       for (size_t j = 0; j < n; j++)
         row[j] += a[i * k + p] * b[p * n + j];
   }
-  mirage__eval_round_array(MIRAGE_I32, m * n, out);
+  mirage_round_array(MIRAGE_I32, m * n, out);
   return MIRAGE_OK;
 }
 
@@ -73,7 +73,7 @@ static MirageStatus real_matmul(const MirageDomain *self, const MirageType *resu
           y[at] = plus ? acc[r][s] + (float)plus[at] : acc[r][s];
         }
     }
-  mirage__eval_round_array(result->dtype, m * n, y);
+  mirage_round_array(result->dtype, m * n, y);
   return MIRAGE_OK;
 }
 
@@ -99,7 +99,7 @@ static MirageStatus real_reduce(const MirageDomain *self, MirageOp op, const Mir
     MIRAGE_FOLD_ROWS(float, outer, n, in, sums, sum + next);
   else
     sum_middle(outer, n, inner, in, sums);
-  mirage__eval_round_array(result->dtype, outer * inner, sums);
+  mirage_round_array(result->dtype, outer * inner, sums);
   return MIRAGE_OK;
 }
 
@@ -116,7 +116,7 @@ static MirageStatus real_bottom(const MirageDomain *self, size_t n, void *out) {
 
 static MirageStatus real_cast(const MirageDomain *self, const MirageType *result, size_t n, const void *a, void *out) {
   memmove(out, a, n * sizeof(double));
-  mirage__eval_round_array(result->dtype, n, out);
+  mirage_round_array(result->dtype, n, out);
   return MIRAGE_OK;
 }
 

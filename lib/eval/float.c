@@ -74,7 +74,7 @@ double mirage_round_to(MirageDType dtype, double value) {
   }
 }
 
-void mirage__eval_round_array(MirageDType dtype, size_t n, double *values) {
+void mirage_round_array(MirageDType dtype, size_t n, double *values) {
   switch (dtype) {
   case MIRAGE_F32:
     for (size_t i = 0; i < n; i++)

@@ -192,8 +192,9 @@ static void draw_input(const Guard *guard, uint32_t index, const GuardPoint *poi
       noise = 4 * mirage__guard_spacing(type->dtype);
     }
     double x = constant + noise * normals[i];
-    out[i] = mirage_round_to(type->dtype, factor * (same_sign ? fabs(x) : x));
+    out[i] = factor * (same_sign ? fabs(x) : x);
   }
+  mirage_round_array(type->dtype, n, out);
 }
 
 MirageStatus mirage__guard_draw(Guard *guard, const GuardPoint *point, uint32_t draw) {

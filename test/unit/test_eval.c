@@ -576,6 +576,12 @@ static void rounding_is_to_nearest_even(void **state) {
 }
 
 // Arrays are rounded by loops of their own: the same numbers, at the edges too.
+// Bit for bit, but for the bits of a NaN.
+static void assert_same_numbers(size_t count, const double *a, const double *b) {
+  for (size_t i = 0; i < count; i++)
+    assert_true(memcmp(&a[i], &b[i], sizeof *a) == 0 || (isnan(a[i]) && isnan(b[i])));
+}
+
 static void arrays_are_rounded_like_numbers(void **state) {
   static const double NUMBERS[] = {
       0.0,     -0.0,      1 + 0x1p-11, 1 + 0x1p-8,    -65519.99,      65520,           -65520,
@@ -641,6 +647,24 @@ static void benchmark_shapes(void **state) {
   free(x), free(g), free(w), free(w3), free(a), free(b);
 }
 
+static void arrays_are_rounded_as_numbers_are(void **state) {
+  enum { COUNT = 500 };
+  MirageRandom random;
+  mirage_random_init(&random, 72, 0);
+  for (int dtype = 0; dtype < MIRAGE_NUM_DTYPES; dtype++) {
+    double values[COUNT], rounded[COUNT];
+    for (size_t i = 0; i < COUNT; i++)
+      values[i] = ldexp(mirage_random_normal(&random), (int)mirage_random_below(&random, 200) - 120);
+    values[1] = INFINITY, values[2] = -INFINITY, values[3] = NAN, values[4] = -0.0, values[5] = 65520,
+    values[6] = 1e300;
+    memcpy(rounded, values, sizeof values);
+    mirage_round_array((MirageDType)dtype, COUNT, rounded);
+    for (size_t i = 0; i < COUNT; i++)
+      values[i] = mirage_round_to((MirageDType)dtype, values[i]);
+    assert_same_numbers(COUNT, rounded, values);
+  }
+}
+
 // Also where they come to nothing.
 static void exponentials_are_those_of_the_library(void **state) {
   const double x[] = {
@@ -656,12 +680,6 @@ static void exponentials_are_those_of_the_library(void **state) {
   assert_true(out[6] > 0 && out[10] == 0);
   assert_int_equal(d->unary(d, MIRAGE_OP_EXP, &type, 1, &not_a_number, out), MIRAGE_OK);
   assert_true(isnan(out[0]));
-}
-
-// Bit for bit, but for the bits of a NaN.
-static void assert_same_numbers(size_t count, const double *a, const double *b) {
-  for (size_t i = 0; i < count; i++)
-    assert_true(memcmp(&a[i], &b[i], sizeof *a) == 0 || (isnan(a[i]) && isnan(b[i])));
 }
 
 // Reductions fold several rows at once: the same bits as one element after the other, at any number of rows, also in place.
@@ -697,6 +715,7 @@ static void rows_are_folded_in_their_order(void **state) {
 int main(void) {
   const struct CMUnitTest tests[] = {
       cmocka_unit_test(rows_are_folded_in_their_order),
+      cmocka_unit_test(arrays_are_rounded_as_numbers_are),
       cmocka_unit_test(exponentials_are_those_of_the_library),
       cmocka_unit_test(unary_operators),
       cmocka_unit_test(circular_functions),
