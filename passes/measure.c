@@ -373,9 +373,9 @@ static void take_end(MirageJob *job, MirageMeasurement *measurement) {
 // --------------------------------------------------------------------------------------------------------------
 // running
 
-enum { MOST_PROCESSES = 4 }; // each holds the inputs in memory, and a context on the GPU
+enum { MOST_PROCESSES = 4 }; // each holds a context on the GPU
 
-/// Candidates that wait to be measured. A process of `count` gets number `process`, `process` + `count`, ...
+/// Candidates that wait to be measured. Process p of `processes` gets number p, p + `processes`, ...
 typedef struct Waiting {
   uint32_t num, *indices; // of candidates, from 1
 } Waiting;

@@ -114,7 +114,7 @@ MirageStatus mirage__eval_real_binary(MirageOp op, size_t n, const double *a, co
 #undef ZIP
 
 MirageStatus mirage__eval_real_reduce_max(size_t outer, size_t n, size_t inner, const double *a, double *out) {
-  if (inner == 1 && n > 1) {
+  if (inner == 1) {
     MIRAGE_FOLD_ROWS(double, outer, n, a, out, sum > next || sum != sum ? sum : next); // as MAX above
     return MIRAGE_OK;
   }
@@ -225,7 +225,7 @@ static MirageStatus f64_reduce(const MirageDomain *self, MirageOp op, const Mira
     return MIRAGE_UNSUPPORTED;
   const double *in = a;
   double *sums = out;
-  if (inner == 1 && n > 1) {
+  if (inner == 1) {
     MIRAGE_FOLD_ROWS(double, outer, n, in, sums, sum + next);
     return MIRAGE_OK;
   }

@@ -10,7 +10,7 @@ MirageStatus mirage__eval_real_binary(MirageOp op, size_t n, const double *a, co
 MirageStatus mirage__eval_real_reduce_max(size_t outer, size_t n, size_t inner, const double *a, double *out);
 void mirage__eval_real_fill(size_t n, double value, double *out);
 /// out[rows] = a[rows, n] folded along the rows in an accumulator of this type: `step` makes a new `sum` of `sum` and `next`. Several
-/// rows at once, each in its order: none waits for another's step. n > 1.
+/// rows at once, each in its order: none waits for another's step.
 #define MIRAGE_FOLD_ROWS(Type, rows, n, a, out, step)                                                                  \
   do {                                                                                                                 \
     enum { ABREAST = 8 };                                                                                              \

@@ -95,7 +95,7 @@ static MirageStatus real_reduce(const MirageDomain *self, MirageOp op, const Mir
     return mirage__eval_real_reduce_max(outer, n, inner, in, sums);
   if (op != MIRAGE_OP_REDUCE_SUM)
     return MIRAGE_UNSUPPORTED;
-  if (inner == 1 && n > 1)
+  if (inner == 1 && n > 1) // what nothing is added to stays a double
     MIRAGE_FOLD_ROWS(float, outer, n, in, sums, sum + next);
   else
     sum_middle(outer, n, inner, in, sums);

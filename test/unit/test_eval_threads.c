@@ -253,6 +253,36 @@ static int interrupt;
 static atomic_int boxes;
 static atomic_size_t largest_box; // terms
 
+// y[batch, m, n] = x[batch, m, k] @ w^T; w[n, k] is the same for all of the batch. `explicit`: by a transposition.
+static MirageUGraph *turned_program(Sizes s, int batch, bool explicit) {
+  MirageUGraph *g = mirage_ugraph_create(NULL, "turned", &DIAG);
+  MirageValue x = mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 3, batch, (int)s.m, (int)s.k));
+  MirageValue w = mirage_ugraph_input(g, tensor_type(MIRAGE_F16, 2, (int)s.n, (int)s.k));
+  const MirageAttrs swapped = {.perm = {.perm = {1, 0}}}, turned = {.matmul = {.transpose_b = true}};
+  if (explicit)
+    w = mirage_ugraph_apply(g, MIRAGE_OP_TRANSPOSE, 1, &w, &swapped);
+  return finish_with(g, mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (MirageValue[]){x, w}, explicit ? NULL : &turned));
+}
+
+// A transposed factor is read where it lies: as if it had been turned before, in small products and in boxes.
+static void a_transposed_factor_is_as_one_that_was_turned(void **state) {
+  const Sizes sizes[] = {{.m = 3, .k = 5, .n = 7}, {.m = 1, .k = 1, .n = 9}, {.m = 33, .k = 300, .n = 201}};
+  for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++)
+    for (uint32_t threads = 1; threads <= 4; threads += 3) {
+      MirageUGraph *a = turned_program(sizes[i], 2, false), *b = turned_program(sizes[i], 2, true);
+      MirageStatus status[2];
+      MirageResidue *y = evaluate(a, (MirageFieldModes){0}, threads, &status[0]);
+      MirageResidue *wanted = evaluate(b, (MirageFieldModes){0}, threads, &status[1]);
+      assert_int_equal(status[0], MIRAGE_OK);
+      assert_int_equal(status[1], MIRAGE_OK);
+      assert_memory_equal(y, wanted, elements_of(a, mirage_ugraph_get_output(a, 0)) * sizeof *y);
+      free(y);
+      free(wanted);
+      mirage_ugraph_destroy(a);
+      mirage_ugraph_destroy(b);
+    }
+}
+
 // The field's product, which asks for the end in its third box.
 static MirageStatus (*real_box)(const MirageDomain *, const MirageType *, size_t, size_t, size_t, const void *,
                                 const void *, bool, const void *, void *, const MirageBox *);
@@ -340,6 +370,7 @@ int main(void) {
       cmocka_unit_test(races_are_told_in_the_same_words),
       cmocka_unit_test(what_is_no_race_is_none_on_threads),
       cmocka_unit_test(division_by_zero_is_found_on_threads),
+      cmocka_unit_test(a_transposed_factor_is_as_one_that_was_turned),
       cmocka_unit_test(a_product_ends_when_asked),
       cmocka_unit_test(custom_kernels_end_when_asked),
       cmocka_unit_test(only_what_outputs_need_is_evaluated),
