@@ -18,7 +18,8 @@ typedef struct Late {
   Carry *carry;
   MatmulSplit split;
   int32_t fragments;
-  Fragment *operand; // variables
+  Fragment *operand;         // variables
+  const BlockNarrow *narrow; // of the turn that they were prepared in
 } Late;
 
 struct Ahead {
@@ -81,7 +82,10 @@ static void issue_late(Emit *e, Ahead *ahead) {
     for (int32_t f = 0; f < late->fragments * FRAGMENT; f++)
       operand[f / FRAGMENT][f % FRAGMENT] = mirage__get(e, late->operand[f / FRAGMENT][f % FRAGMENT]);
     e->gpu.op = late->carry->node.index;
+    const BlockNarrow *around = e->narrow;
+    e->narrow = late->narrow;
     mirage__warpgroup_issue(e, late->carry, &late->split, operand);
+    e->narrow = around;
   }
 }
 
@@ -99,6 +103,7 @@ static void prepare_late(Emit *e, Ahead *ahead) {
     if (late->carry->factor.index)
       mirage__cells_rescale(e, late->carry);
     mirage__forget_elements(e);
+    late->narrow = e->narrow;
     Fragment *operand = mirage__warpgroup_fragments(e, late->carry, &late->split);
     for (int32_t f = 0; operand && f < late->fragments * FRAGMENT; f++)
       mirage__set(e, late->operand[f / FRAGMENT][f % FRAGMENT], operand[f / FRAGMENT][f % FRAGMENT]);

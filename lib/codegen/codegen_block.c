@@ -271,7 +271,7 @@ static void emit_section(Emit *e, MirageNode node, Carry *carries, const CarryKi
   MirageNodeView view = mirage_ugraph_node(e->block.graph, node);
   LoopState *state = &e->loops[loop];
   Running running = mirage__begin_section(e, section, 0);
-  LLVMValueRef iteration = state->iteration = running.repeat.index;
+  LLVMValueRef iteration = state->iteration = running.turn;
   LLVMValueRef barrier = NULL;
   Hazard before[MAX_HAZARDS]; // what the barrier orders, should it turn out not to be needed here
   uint32_t num_before = e->num_hazards;
@@ -324,8 +324,8 @@ static void emit_ahead(Emit *e, MirageNode node, Carry *carries, const CarryKind
   compute_ahead(e, node, ahead, carries, kinds, NULL);
   for (uint32_t i = 0; i < count; i++) {
     Running running = mirage__begin_section(e, &sections[i], 1);
-    mirage__ahead_turn(e, ahead, running.repeat.index);
-    compute_ahead(e, node, ahead, carries, kinds, running.repeat.index);
+    mirage__ahead_turn(e, ahead, running.turn);
+    compute_ahead(e, node, ahead, carries, kinds, running.turn);
     mirage__end_section(e, &running);
   }
   mirage__ahead_end(e, ahead);

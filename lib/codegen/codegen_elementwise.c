@@ -426,6 +426,11 @@ void mirage__element_unwritten(Emit *e, MirageValue value, const LLVMValueRef *i
 void mirage__element(Emit *e, MirageValue value, const LLVMValueRef *index, uint32_t width, LLVMValueRef *out) {
   value = mirage__block_resolve(&e->block, value);
   const MirageType *type = emit_type(e, value);
+  if (mirage__is_hidden(e, value, &out[0])) {
+    for (uint32_t i = 1; i < width; i++)
+      out[i] = out[0];
+    return;
+  }
   if (e->cell && e->block.values[value.index].resident) {
     mirage__cell_get(e, value, width, out);
     return;

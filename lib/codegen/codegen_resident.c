@@ -292,6 +292,7 @@ typedef struct RowJob {
   LLVMValueRef chains[CHAINS];
 } RowJob;
 
+// NULL: nothing yet.
 static LLVMValueRef combine(Emit *e, MirageOp op, LLVMValueRef a, LLVMValueRef b) {
   return a && b ? mirage__reduce_pair(e, op, a, b) : a ? a : b;
 }
@@ -304,7 +305,8 @@ static void reduce_piece(Emit *e, const TileCell *cell, void *user) {
   else
     mirage__element(e, job->from, cell->index, cell->width, values);
   for (uint32_t i = 0; i < cell->width; i++)
-    sum = combine(e, job->op, sum, mirage__select(e, cell->valid, values[i], neutral));
+    if (values[i] != neutral) // which is what hidden columns count as
+      sum = combine(e, job->op, sum, mirage__select(e, cell->valid, values[i], neutral));
   LLVMValueRef *chain = &job->chains[cell->place.column % CHAINS];
   *chain = combine(e, job->op, *chain, sum);
   bool last = cell->place.column + 1 == job->columns && (cell->place.part % 2 || cell->width == 2);
@@ -315,6 +317,8 @@ static void reduce_piece(Emit *e, const TileCell *cell, void *user) {
     total = combine(e, job->op, total, job->chains[i]);
     job->chains[i] = NULL;
   }
+  if (!total)
+    return;
   if (job->scale != 1)
     total = LLVMBuildFMul(e->gpu.builder, total, gpu_f32(&e->gpu, job->scale), "");
   mirage__set(e, variable, combine(e, job->op, mirage__get(e, variable), total));

@@ -8,6 +8,8 @@
 //     first = max(ceil(-room / -step)) over the others, at most range - 1     0 where it is less (or -room is)
 #include "emit.h"
 
+#include <math.h>
+
 static LLVMValueRef number(Emit *e, int64_t value) { return gpu_i32(&e->gpu, value); }
 
 static LLVMValueRef least(Emit *e, LLVMValueRef a, LLVMValueRef b) {
@@ -69,7 +71,7 @@ static LLVMValueRef between(Emit *e, LLVMValueRef value, LLVMValueRef low, LLVMV
 static LLVMValueRef minus(Emit *e, LLVMValueRef a, LLVMValueRef b) { return LLVMBuildNSWSub(e->gpu.builder, a, b, ""); }
 
 // The iterations in which a comparison holds everywhere: up to *end, and from *begin.
-static void narrow(Emit *e, const LoopBound *bound, LLVMValueRef *begin, LLVMValueRef *end) {
+static void tighten(Emit *e, const LoopBound *bound, LLVMValueRef *begin, LLVMValueRef *end) {
   LLVMValueRef room = room_of(e, bound), zero = number(e, 0), some = mirage__less(e, room, zero);
   if (bound->step < 0) {
     LLVMValueRef missing = most(e, minus(e, zero, room), zero);
@@ -79,6 +81,23 @@ static void narrow(Emit *e, const LoopBound *bound, LLVMValueRef *begin, LLVMVal
   LLVMValueRef last = bound->step ? mirage__div(e, most(e, room, zero), bound->step) : NULL;
   LLVMValueRef many = last ? least(e, *end, mirage__add(e, last, number(e, 1))) : *end;
   *end = mirage__select(e, some, zero, many);
+}
+
+// The one turn of a section that every block runs, where columns are left out of it.
+static const BlockNarrow *narrow_turn(Emit *e, int32_t loop, const Section *section) {
+  const LoopState *state = &e->loops[loop];
+  BlockNarrow narrow;
+  if (!LLVMIsAConstantInt(section->begin) || !LLVMIsAConstantInt(section->end) || state->first == NULL ||
+      !LLVMIsAConstantInt(state->first))
+    return NULL;
+  int64_t turn = LLVMConstIntGetSExtValue(section->begin);
+  if (LLVMConstIntGetSExtValue(section->end) != turn + 1 ||
+      !mirage__block_narrow(&e->block, loop, LLVMConstIntGetSExtValue(state->first) + turn, &narrow))
+    return NULL;
+  BlockNarrow *kept = mirage__emit_array(e, 1, sizeof *kept);
+  if (kept)
+    *kept = narrow;
+  return kept;
 }
 
 uint32_t mirage__sections(Emit *e, int32_t loop, Section sections[MOST_SECTIONS]) {
@@ -91,7 +110,7 @@ uint32_t mirage__sections(Emit *e, int32_t loop, Section sections[MOST_SECTIONS]
     return 1;
   }
   for (uint32_t i = 0; i < l->num_certain; i++) {
-    narrow(e, &l->certain[i], &begin, &end);
+    tighten(e, &l->certain[i], &begin, &end);
     before |= l->certain[i].step < 0;
     behind |= l->certain[i].step >= 0;
   }
@@ -100,8 +119,11 @@ uint32_t mirage__sections(Emit *e, int32_t loop, Section sections[MOST_SECTIONS]
   if (before)
     sections[n++] = (Section){.begin = zero, .end = begin, .guarded = true};
   sections[n++] = (Section){.begin = begin, .end = behind ? end : count, .guarded = true, .certain = l};
-  if (behind)
-    sections[n++] = (Section){.begin = end, .end = count, .guarded = true};
+  if (behind) {
+    sections[n] = (Section){.begin = end, .end = count, .guarded = true};
+    sections[n].narrow = narrow_turn(e, loop, &sections[n]);
+    n++;
+  }
   return n;
 }
 
@@ -116,18 +138,61 @@ Running mirage__begin_section(Emit *e, const Section *section, int64_t shift) {
   LLVMValueRef by = number(e, -shift),
                begin = shift ? most(e, mirage__add(e, section->begin, by), number(e, 0)) : section->begin;
   LLVMValueRef end = shift ? mirage__add(e, section->end, by) : section->end;
-  Running running = {.join = mirage__begin_if(e, section->guarded ? mirage__less(e, begin, end) : NULL)};
-  running.repeat = mirage__begin_repeat_from(e, begin, end);
+  Running running = {.turn = begin};
+  if (!section->narrow) {
+    running.join = mirage__begin_if(e, section->guarded ? mirage__less(e, begin, end) : NULL);
+    running.repeat = mirage__begin_repeat_from(e, begin, end);
+    running.turn = running.repeat.index;
+  }
   e->certain = section->certain;
+  e->narrow = section->narrow;
   mirage__forget_elements(e);
   return running;
 }
 
 void mirage__end_section(Emit *e, const Running *running) {
-  mirage__end_repeat(e, &running->repeat);
-  mirage__end_if(e, running->join);
+  if (!e->narrow) {
+    mirage__end_repeat(e, &running->repeat);
+    mirage__end_if(e, running->join);
+  }
   e->certain = NULL;
+  e->narrow = NULL;
   mirage__forget_elements(e);
+}
+
+// -------------------------------------------------------------------------------------------------------- narrow turns
+
+enum { COLUMN_UNIT = 8 };
+
+static HiddenColumns hidden_of(const Emit *e, MirageValue value) {
+  return e->narrow ? (HiddenColumns)e->narrow->hidden[mirage__block_resolve(&e->block, value).index] : COLUMNS_SHOWN;
+}
+
+bool mirage__is_hidden(Emit *e, MirageValue value, LLVMValueRef *out) {
+  HiddenColumns hidden = hidden_of(e, value);
+  if (!e->cell || hidden == COLUMNS_SHOWN || e->cell->column * COLUMN_UNIT < e->narrow->columns)
+    return false;
+  *out = hidden == COLUMNS_BOTTOM ? gpu_f32(&e->gpu, -INFINITY) : gpu_number(&e->gpu, emit_type(e, value)->dtype, 0);
+  return true;
+}
+
+int32_t mirage__narrow_columns(const Emit *e, MirageNode product, const MatmulSplit *split) {
+  MirageValue result = mirage_ugraph_result(e->block.graph, product, 0);
+  if (hidden_of(e, result) != COLUMNS_UNREAD || split->swap || split->by_col > 1)
+    return split->cols_each;
+  MirageDType dtype = emit_type(e, mirage_ugraph_node(e->block.graph, product).operands[0])->dtype;
+  int32_t columns = (int32_t)((e->narrow->columns + COLUMN_UNIT - 1) / COLUMN_UNIT * COLUMN_UNIT);
+  if (mirage__gpu_wgmma_columns(dtype, columns) != columns)
+    columns += COLUMN_UNIT;
+  return columns / COLUMN_UNIT;
+}
+
+int32_t mirage__narrow_depth(const Emit *e, MirageNode product, const MatmulSplit *split) {
+  MirageNodeView view = mirage_ugraph_node(e->block.graph, product);
+  if (hidden_of(e, view.operands[0]) != COLUMNS_ZERO || split->swap ||
+      !mirage__block_operand_in_cells(&e->block, &view))
+    return split->depth_units;
+  return (int32_t)((e->narrow->columns + split->k_unit - 1) / split->k_unit);
 }
 
 LLVMValueRef mirage__turns(Emit *e, int32_t loop) {

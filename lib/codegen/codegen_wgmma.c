@@ -12,6 +12,9 @@
 //
 // The instruction runs on by itself. A step waits for its own products, unless the loop lets them run into its next
 // iteration (LoopState.lag): then the loop waits for those of the iteration before, and the end for all.
+//
+// In a narrow turn (codegen_turns.c) the columns that a mask rules out are not computed, nor the part of a contraction in
+// which its first operand is 0 for that.
 #include "emit.h"
 
 enum { SLAB = 64, K_BYTES = 32, CORE_ROWS = 8, MOST_UNITS = 32, MOST_CELLS = 256 };
@@ -56,14 +59,30 @@ static LLVMValueRef advance(Emit *e, const Operand *o, LLVMValueRef descriptor, 
   return LLVMBuildAdd(e->gpu.builder, descriptor, gpu_i64(&e->gpu, bytes / 16), "");
 }
 
-static void get_cells(Emit *e, const Carry *carry, LLVMValueRef *cells) {
-  for (int32_t i = 0; i < carry->acc.count; i++)
-    cells[i] = mirage__get(e, carry->acc.cells[i]);
+// The accumulators of the columns that are computed: all, but in narrow turns.
+typedef struct Cells {
+  int32_t columns, count; // units of a slab; accumulators
+  LLVMValueRef of[MOST_CELLS];
+} Cells;
+
+static Cells cells_of(const Emit *e, const Carry *carry, const MatmulSplit *split) {
+  int32_t columns = mirage__narrow_columns(e, carry->node, split);
+  return (Cells){.columns = columns, .count = 4 * split->rows_each * columns};
 }
 
-static void set_cells(Emit *e, const Carry *carry, LLVMValueRef *cells) {
-  for (int32_t i = 0; i < carry->acc.count; i++)
-    mirage__set(e, carry->acc.cells[i], cells[i]);
+static LLVMValueRef variable_of(const Carry *carry, const MatmulSplit *split, const Cells *cells, int32_t i) {
+  int32_t each = 4 * cells->columns;
+  return carry->acc.cells[i / each * 4 * split->cols_each + i % each];
+}
+
+static void get_cells(Emit *e, const Carry *carry, const MatmulSplit *split, Cells *cells) {
+  for (int32_t i = 0; i < cells->count; i++)
+    cells->of[i] = mirage__get(e, variable_of(carry, split, cells, i));
+}
+
+static void set_cells(Emit *e, const Carry *carry, const MatmulSplit *split, const Cells *cells) {
+  for (int32_t i = 0; i < cells->count; i++)
+    mirage__set(e, variable_of(carry, split, cells, i), cells->of[i]);
 }
 
 // A sum that a loop carries in these registers. What it does not carry is stored at once.
@@ -77,7 +96,8 @@ typedef struct Step {
   const MatmulSplit *split;
   Operand a, b;
   MirageDType a_dtype;
-  LLVMValueRef cells[MOST_CELLS];
+  int32_t depth; // units of the contraction
+  Cells cells;
 } Step;
 
 // Columns [first, first + units) of slab i, in units of 8, for the whole contraction.
@@ -86,8 +106,9 @@ static void multiply_piece(Emit *e, Step *step, int32_t i, LLVMValueRef a_start,
   const MatmulSplit *s = step->split;
   Worker worker = mirage__matmul_worker(e, s);
   LLVMValueRef column = mirage__add(e, mirage__mul(e, worker.col, s->cols_each * 8), gpu_i32(&e->gpu, first * 8));
-  LLVMValueRef b_start = descriptor(e, &step->b, column), *cells = step->cells + 4 * (i * s->cols_each + first);
-  for (int32_t k = 0; k < s->depth_units; k++)
+  LLVMValueRef b_start = descriptor(e, &step->b, column),
+               *cells = step->cells.of + 4 * (i * step->cells.columns + first);
+  for (int32_t k = 0; k < step->depth; k++)
     mirage__gpu_wgmma(&e->gpu, step->a_dtype, step->b.type->dtype, units * 8,
                       a_regs ? NULL : advance(e, &step->a, a_start, k), a_regs ? a_regs[k] : NULL,
                       !a_regs && !step->a.k_inner, advance(e, &step->b, b_start, k), !step->b.k_inner, cells);
@@ -100,9 +121,9 @@ static void multiply_slab(Emit *e, Step *step, int32_t i, const Fragment *a_regs
     LLVMValueRef slab = mirage__mul(e, mirage__div(e, mirage__matmul_worker(e, s).row, 4), s->rows_each);
     a_start = descriptor(e, &step->a, mirage__mul(e, mirage__add(e, slab, gpu_i32(&e->gpu, i)), SLAB));
   }
-  for (int32_t first = 0; first < s->cols_each; first += MOST_UNITS)
-    multiply_piece(e, step, i, a_start, a_regs, first,
-                   s->cols_each - first < MOST_UNITS ? s->cols_each - first : MOST_UNITS);
+  int32_t columns = step->cells.columns;
+  for (int32_t first = 0; first < columns; first += MOST_UNITS)
+    multiply_piece(e, step, i, a_start, a_regs, first, columns - first < MOST_UNITS ? columns - first : MOST_UNITS);
 }
 
 Fragment *mirage__warpgroup_fragments(Emit *e, Carry *carry, const MatmulSplit *split) {
@@ -114,15 +135,15 @@ Fragment *mirage__warpgroup_fragments(Emit *e, Carry *carry, const MatmulSplit *
 }
 
 // The registers that the products begin with must be as they are by now; nothing begins with registers where all are new.
-static void begin_cells(Emit *e, Carry *carry, LLVMValueRef *cells) {
+static void begin_cells(Emit *e, const Carry *carry, const MatmulSplit *split, Cells *cells) {
   if (carry->fresh) {
-    for (int32_t i = 0; i < carry->acc.count; i++)
-      cells[i] = NULL;
+    for (int32_t i = 0; i < cells->count; i++)
+      cells->of[i] = NULL;
     GPU0(&e->gpu, WGMMA_FENCE);
     return;
   }
-  get_cells(e, carry, cells);
-  mirage__gpu_wgmma_fence(&e->gpu, (uint32_t)carry->acc.count, cells);
+  get_cells(e, carry, split, cells);
+  mirage__gpu_wgmma_fence(&e->gpu, (uint32_t)cells->count, cells->of);
 }
 
 void mirage__warpgroup_issue(Emit *e, Carry *carry, const MatmulSplit *split, Fragment *fragments) {
@@ -136,20 +157,23 @@ void mirage__warpgroup_issue(Emit *e, Carry *carry, const MatmulSplit *split, Fr
   }
   if (!fragments)
     step.a = operand_of(e, &view, split->swap ? 1 : 0);
-  begin_cells(e, carry, step.cells);
+  step.depth = mirage__narrow_depth(e, carry->node, split);
+  step.cells = cells_of(e, carry, split);
+  begin_cells(e, carry, split, &step.cells);
   for (int32_t i = 0; i < split->rows_each; i++)
     multiply_slab(e, &step, i, fragments ? fragments + i * split->depth_units : NULL);
   GPU0(&e->gpu, WGMMA_COMMIT);
-  set_cells(e, carry, step.cells);
+  set_cells(e, carry, split, &step.cells);
 }
 
 void mirage__warpgroup_wait(Emit *e, Carry *carry, int32_t groups) {
-  LLVMValueRef cells[MOST_CELLS];
   if (e->status != MIRAGE_OK)
     return;
-  get_cells(e, carry, cells);
-  mirage__gpu_wgmma_wait(&e->gpu, groups, (uint32_t)carry->acc.count, cells);
-  set_cells(e, carry, cells);
+  MatmulSplit split = mirage__split_of(e, carry->node);
+  Cells cells = cells_of(e, carry, &split);
+  get_cells(e, carry, &split, &cells);
+  mirage__gpu_wgmma_wait(&e->gpu, groups, (uint32_t)cells.count, cells.of);
+  set_cells(e, carry, &split, &cells);
 }
 
 void mirage__warpgroup_step(Emit *e, Carry *carry, const MatmulSplit *split) {

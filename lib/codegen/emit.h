@@ -139,6 +139,7 @@ typedef struct Emit {
   MirageValue staged;               // a resident value of which the elements asked for
   LLVMValueRef staged_at;           // lie here in shared memory; {0} outside (codegen_staged.c)
   const BlockLoop *certain;         // in a section of this loop where its `certain` comparisons hold; NULL elsewhere
+  const BlockNarrow *narrow;        // in a section of one turn of which a mask rules out columns; NULL elsewhere
 } Emit;
 
 #if defined(__GNUC__)
@@ -317,15 +318,22 @@ LLVMValueRef mirage__is_turn(Emit *e, int32_t loop, LLVMValueRef i);
 enum { MOST_SECTIONS = 3 };
 typedef struct Section {
   LLVMValueRef begin, end;
-  bool guarded;             // it may be empty
-  const BlockLoop *certain; // whose comparisons all hold in it; NULL: not known
+  bool guarded;              // it may be empty
+  const BlockLoop *certain;  // whose comparisons all hold in it; NULL: not known
+  const BlockNarrow *narrow; // one turn, which all blocks run, of which a mask rules out columns; NULL: not known
 } Section;
 /// The sections of a loop, in order: one where nothing is certain. Behind mirage__find_turns.
 uint32_t mirage__sections(Emit *e, int32_t loop, Section sections[MOST_SECTIONS]);
 /// Whether the comparison holds for every element in the section that is being generated.
 bool mirage__is_certain(const Emit *e, MirageNode node);
+/// Whether the elements at the cell at hand are hidden in the turn that is being generated: then *out is what they count as.
+bool mirage__is_hidden(Emit *e, MirageValue value, LLVMValueRef *out);
+/// Column units that a thread computes of a product in that turn, and units of its contraction.
+int32_t mirage__narrow_columns(const Emit *e, MirageNode product, const MatmulSplit *split);
+int32_t mirage__narrow_depth(const Emit *e, MirageNode product, const MatmulSplit *split);
 typedef struct Running {
-  Repeat repeat; // its index is the turn, less `shift`
+  LLVMValueRef turn; // less `shift`
+  Repeat repeat;
   LLVMBasicBlockRef join;
 } Running;
 /// Runs what stands between them for each turn of the section from `shift` on: 1 where the loop's first turn is done.

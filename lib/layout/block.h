@@ -397,6 +397,15 @@ BlockLengths mirage__block_lengths(const Block *block);
 double mirage__block_share(const Block *block, int32_t loop);
 /// Iterations below which a loop's body is not generated a second time, for those in which comparisons hold everywhere.
 enum { LEAST_SECTIONS = 3 };
+/// What is known of a tile's columns from some column on, in an iteration in which a mask rules these out.
+typedef enum HiddenColumns { COLUMNS_SHOWN, COLUMNS_BOTTOM, COLUMNS_ZERO, COLUMNS_UNREAD } HiddenColumns;
+typedef struct BlockNarrow {
+  int64_t columns, width; // how many are left, of how many
+  const uint8_t *hidden;  // HiddenColumns of the tiles of that width, by value id
+} BlockNarrow;
+/// Whether a mask rules out the last columns of a loop's tiles in this iteration, wherever the block stands in the grid, so that a
+/// product of warpgroups has fewer columns. For blocks whose places are planned. narrow.c
+bool mirage__block_narrow(const Block *block, int32_t loop, int64_t iteration, BlockNarrow *out);
 /// In which part of the iterations that are run code generation takes that for granted.
 double mirage__block_certain_share(const Block *block, int32_t loop);
 
