@@ -83,21 +83,20 @@ static void tighten(Emit *e, const LoopBound *bound, LLVMValueRef *begin, LLVMVa
   *end = mirage__select(e, some, zero, many);
 }
 
-// The one turn of a section that every block runs, where columns are left out of it.
+// Whether a section has one turn, the same in every block.
+static bool has_one_turn(const Section *section) {
+  return LLVMIsAConstantInt(section->begin) && LLVMIsAConstantInt(section->end) &&
+         LLVMConstIntGetSExtValue(section->end) == LLVMConstIntGetSExtValue(section->begin) + 1;
+}
+
+// What is left of the columns of that turn; NULL: all, or nobody knows which turn it is.
 static const BlockNarrow *narrow_turn(Emit *e, int32_t loop, const Section *section) {
-  const LoopState *state = &e->loops[loop];
-  BlockNarrow narrow;
-  if (!LLVMIsAConstantInt(section->begin) || !LLVMIsAConstantInt(section->end) || state->first == NULL ||
-      !LLVMIsAConstantInt(state->first))
+  LLVMValueRef first = e->loops[loop].first;
+  BlockNarrow *narrow = mirage__emit_array(e, 1, sizeof *narrow);
+  if (!narrow || !has_one_turn(section) || !LLVMIsAConstantInt(first))
     return NULL;
-  int64_t turn = LLVMConstIntGetSExtValue(section->begin);
-  if (LLVMConstIntGetSExtValue(section->end) != turn + 1 ||
-      !mirage__block_narrow(&e->block, loop, LLVMConstIntGetSExtValue(state->first) + turn, &narrow))
-    return NULL;
-  BlockNarrow *kept = mirage__emit_array(e, 1, sizeof *kept);
-  if (kept)
-    *kept = narrow;
-  return kept;
+  int64_t iteration = LLVMConstIntGetSExtValue(first) + LLVMConstIntGetSExtValue(section->begin);
+  return mirage__block_narrow(&e->block, loop, iteration, narrow) ? narrow : NULL;
 }
 
 uint32_t mirage__sections(Emit *e, int32_t loop, Section sections[MOST_SECTIONS]) {
@@ -134,16 +133,27 @@ bool mirage__is_certain(const Emit *e, MirageNode node) {
   return false;
 }
 
-Running mirage__begin_section(Emit *e, const Section *section, int64_t shift) {
-  LLVMValueRef by = number(e, -shift),
-               begin = shift ? most(e, mirage__add(e, section->begin, by), number(e, 0)) : section->begin;
-  LLVMValueRef end = shift ? mirage__add(e, section->end, by) : section->end;
-  Running running = {.turn = begin};
-  if (!section->narrow) {
-    running.join = mirage__begin_if(e, section->guarded ? mirage__less(e, begin, end) : NULL);
-    running.repeat = mirage__begin_repeat_from(e, begin, end);
-    running.turn = running.repeat.index;
+// One turn is a loop all the same, of which the compilers do not know that it ends: ptxas orders what stands in a loop by the
+// registers that it takes, and other code by what waits for what, and then keeps exponentials in memory.
+static Running begin_turns(Emit *e, const Section *s) {
+  Running running = {.turn = s->begin};
+  if (s->guarded && has_one_turn(s)) {
+    running.repeat = mirage__begin_repeat_from(e, number(e, 0), GPU(&e->gpu, UNKNOWN, number(e, 1)));
+    return running;
   }
+  running.join = mirage__begin_if(e, s->guarded ? mirage__less(e, s->begin, s->end) : NULL);
+  running.repeat = mirage__begin_repeat_from(e, s->begin, s->end);
+  running.turn = running.repeat.index;
+  return running;
+}
+
+Running mirage__begin_section(Emit *e, const Section *section, int64_t shift) {
+  Section s = *section;
+  if (shift) {
+    s.begin = most(e, mirage__add(e, s.begin, number(e, -shift)), number(e, 0));
+    s.end = mirage__add(e, s.end, number(e, -shift));
+  }
+  Running running = begin_turns(e, &s);
   e->certain = section->certain;
   e->narrow = section->narrow;
   mirage__forget_elements(e);
@@ -151,10 +161,8 @@ Running mirage__begin_section(Emit *e, const Section *section, int64_t shift) {
 }
 
 void mirage__end_section(Emit *e, const Running *running) {
-  if (!e->narrow) {
-    mirage__end_repeat(e, &running->repeat);
-    mirage__end_if(e, running->join);
-  }
+  mirage__end_repeat(e, &running->repeat);
+  mirage__end_if(e, running->join);
   e->certain = NULL;
   e->narrow = NULL;
   mirage__forget_elements(e);
