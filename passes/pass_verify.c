@@ -384,7 +384,9 @@ MirageStatus mirage_pass_verify(MlirOperation module, const void *opaque, const 
   if (status == MIRAGE_OK) {
     mirage__progress_begin(&verifier.progress, pass->progress,
                            verifier.num_pairs ? verifier.pairs[0].source->name : "");
+    verifier.options.memory = mirage_eval_memory_create(0);
     run_workers(&verifier, pass->num_threads);
+    mirage_eval_memory_destroy(verifier.options.memory);
     mirage__progress_end(&verifier.progress);
     status = finish(&verifier);
   }

@@ -61,10 +61,21 @@ const MirageDomain *mirage_domain_f64(void);
 /// Elements are doubles that every operator rounds to its result's element type; matmul and sums accumulate in float.
 const MirageDomain *mirage_domain_real(void);
 
+/// Large arrays that evaluations have done with, kept for others: memory taken anew has to be cleared first. At most `most_bytes`
+/// of them (0 = 2 GiB) beside what is in use. Any number of evaluations may share one, at the same time too. NULL: memory is short.
+typedef struct MirageEvalMemory MirageEvalMemory;
+MirageEvalMemory *mirage_eval_memory_create(size_t most_bytes);
+void mirage_eval_memory_destroy(MirageEvalMemory *memory);       // when all these have ended; NULL is nothing
+size_t mirage_eval_memory_bytes(const MirageEvalMemory *memory); // kept while none of them runs
+/// An array as malloc gives it, and back; of inputs and outputs, say. `memory` NULL: malloc and free.
+void *mirage_eval_memory_take(MirageEvalMemory *memory, size_t bytes);
+void mirage_eval_memory_give(MirageEvalMemory *memory, void *data, size_t bytes);
+
 typedef struct MirageEvalOptions {
   size_t max_bytes;           // refuse (LIMIT) before memory in use exceeds this; 0 = 8 GiB
   uint32_t num_threads;       // 0 = 1; the result does not depend on it, bit by bit
   const MirageCancel *cancel; // asked at least ten times a second; NULL = nobody
+  MirageEvalMemory *memory;   // NULL = nothing is kept
   bool keep_maxima;           // outputs will be arguments of maxima in further evaluations of the same field
 } MirageEvalOptions;
 

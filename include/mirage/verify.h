@@ -4,6 +4,7 @@
 #define MIRAGE_VERIFY_H
 
 #include "mirage/cancel.h"
+#include "mirage/eval.h"
 #include "mirage/field.h"
 
 #ifdef __cplusplus
@@ -27,6 +28,7 @@ typedef struct MirageVerifyOptions {
                   // one trial, where that is within max_work, shows a difference
   bool free_exp;  // by the theorem of free exponentials only, for tests; else by whichever gives a bound
   uint32_t num_threads;       // of evaluations; 0 = 1; the verdict does not depend on it
+  MirageEvalMemory *memory;   // of evaluations, of other pairs' too; NULL = this pair's own
   const MirageCancel *cancel; // asked in evaluations, many times a second; NULL = nobody
   void (*progress)(void *user, const MirageVerifyProgress *at); // called before each trial; NULL = nobody looks
   void *user;

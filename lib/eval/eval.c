@@ -24,7 +24,7 @@ MirageStatus mirage__eval_alloc(Eval *eval, size_t count, void **out_data) {
     return mirage_diag_fail(eval->diag, NULL, MIRAGE_LIMIT,
                             "evaluation: memory limit reached: %zu bytes in use, %zu allowed", eval->bytes,
                             eval->max_bytes);
-  *out_data = malloc(count * eval->size + 1);
+  *out_data = mirage_eval_memory_take(eval->memory, count * eval->size);
   if (!*out_data)
     return mirage_diag_fail(eval->diag, NULL, MIRAGE_NO_MEMORY, "evaluation: out of memory");
   eval->bytes += count * eval->size;
@@ -34,7 +34,7 @@ MirageStatus mirage__eval_alloc(Eval *eval, size_t count, void **out_data) {
 void mirage__eval_free(Eval *eval, void *data, size_t count) {
   if (!data)
     return;
-  free(data);
+  mirage_eval_memory_give(eval->memory, data, count * eval->size);
   eval->bytes -= count * eval->size;
 }
 
@@ -86,6 +86,7 @@ static MirageStatus eval_sugar(Eval *eval, const MirageNodeView *node, const Mir
     MirageEvalOptions rest = {.max_bytes = eval->max_bytes - eval->bytes,
                               .num_threads = mirage__eval_pool_threads(eval->pool),
                               .cancel = eval->cancel,
+                              .memory = eval->memory,
                               .keep_maxima = eval->maxima_ahead};
     status = mirage_eval(expanded, eval->domain, inputs, &out, &rest, eval->diag);
   }
@@ -255,6 +256,7 @@ MirageStatus mirage_eval(const MirageUGraph *graph, const MirageDomain *domain, 
   eval.owned = calloc(num_values + 1, sizeof *eval.owned);
   eval.leads_to_maxima = calloc(num_values + 1, sizeof *eval.leads_to_maxima);
   eval.cancel = options ? options->cancel : NULL;
+  eval.memory = options ? options->memory : NULL;
   MirageStatus status =
       eval.data && eval.uses_left && eval.owned && eval.leads_to_maxima ? MIRAGE_OK : MIRAGE_NO_MEMORY;
   if (status == MIRAGE_OK)
@@ -270,7 +272,7 @@ MirageStatus mirage_eval(const MirageUGraph *graph, const MirageDomain *domain, 
         free_value(&eval, v);
   }
   for (uint32_t i = 0; i < EVAL_NUM_SCRATCH; i++)
-    free(eval.scratch[i].data);
+    mirage_eval_memory_give(eval.memory, eval.scratch[i].data, eval.scratch[i].bytes);
   free(eval.data);
   free(eval.uses_left);
   free(eval.owned);

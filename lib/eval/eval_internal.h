@@ -27,11 +27,12 @@ typedef struct Eval {
   bool *owned;         // [num_values + 1], kernel level: freed after the last reader
   EvalScratch scratch[EVAL_NUM_SCRATCH];
   const MirageCancel *cancel;
-  EvalPool *pool;        // NULL in a worker, which does what it has to do alone
-  bool is_worker;        // a thread's copy, with a child of the domain
-  bool in_group;         // a worker's copy for a group of blocks: the group's end is the end of the piece of work
-  bool maxima_ahead;     // the results of the running kernel-level node may become arguments of a maximum
-  bool *leads_to_maxima; // [num_values + 1], kernel level: the same of each value
+  MirageEvalMemory *memory; // NULL: arrays are the C library's
+  EvalPool *pool;           // NULL in a worker, which does what it has to do alone
+  bool is_worker;           // a thread's copy, with a child of the domain
+  bool in_group;            // a worker's copy for a group of blocks: the group's end is the end of the piece of work
+  bool maxima_ahead;        // the results of the running kernel-level node may become arguments of a maximum
+  bool *leads_to_maxima;    // [num_values + 1], kernel level: the same of each value
 } Eval;
 
 /// A piece of work, by the worker of thread `number`. eval_tasks.c

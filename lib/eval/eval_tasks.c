@@ -104,7 +104,8 @@ void mirage__eval_pool_destroy(EvalPool *pool) {
     pthread_join(pool->threads[1 + i].thread, NULL);
   for (uint32_t i = 0; i < pool->num_threads; i++)
     for (uint32_t j = 0; j < EVAL_NUM_SCRATCH; j++)
-      free(pool->workers[i].scratch[j].data);
+      mirage_eval_memory_give(pool->workers[i].memory, pool->workers[i].scratch[j].data,
+                              pool->workers[i].scratch[j].bytes);
   pthread_cond_destroy(&pool->begin);
   pthread_cond_destroy(&pool->done);
   pthread_mutex_destroy(&pool->mutex);

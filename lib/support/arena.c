@@ -7,25 +7,10 @@
 // had come from malloc.
 #include "mirage/arena.h"
 
+#include "poison.h"
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define MIRAGE_ASAN 1
-#endif
-#elif defined(__SANITIZE_ADDRESS__)
-#define MIRAGE_ASAN 1
-#endif
-#ifdef MIRAGE_ASAN
-#include <sanitizer/asan_interface.h>
-#define POISON(pointer, size) ASAN_POISON_MEMORY_REGION(pointer, size)
-#define UNPOISON(pointer, size) ASAN_UNPOISON_MEMORY_REGION(pointer, size)
-#else
-#define POISON(pointer, size) ((void)(pointer), (void)(size))
-#define UNPOISON(pointer, size) ((void)(pointer), (void)(size))
-#endif
 
 enum { ALIGNMENT = 16, FIRST_BLOCK_BYTES = 4096 };
 

@@ -20,6 +20,7 @@ typedef struct Trials {
   uint64_t seed; // of fields
   bool free_exp; // the theorem that the trials are for
   MirageResidue **inputs, **outputs[2];
+  MirageEvalMemory *memory, *own; // the options', or own
 } Trials;
 
 // Evaluation's sentences become the verdict's reason.
@@ -33,19 +34,25 @@ static void take_reason(void *user, MirageSeverity severity, const void *loc, co
 
 // ------------------------------------------------------------------------------------------------------------- storage
 
-void mirage__verify_free_arrays(MirageResidue **arrays, uint32_t count) {
+typedef MirageValue (*GetValue)(const MirageUGraph *, uint32_t);
+
+static size_t bytes_of(const MirageUGraph *graph, MirageValue value) {
+  return (size_t)mirage_type_elements(mirage_ugraph_type(graph, value)) * sizeof(MirageResidue);
+}
+
+static void give_arrays(MirageEvalMemory *memory, const MirageUGraph *graph, uint32_t count, GetValue get,
+                        MirageResidue **arrays) {
   for (uint32_t i = 0; arrays && i < count; i++)
-    free(arrays[i]);
+    mirage_eval_memory_give(memory, arrays[i], bytes_of(graph, get(graph, i)));
   free(arrays);
 }
 
-static MirageResidue **alloc_arrays(const MirageUGraph *graph, uint32_t count,
-                                    MirageValue (*get)(const MirageUGraph *, uint32_t)) {
+static MirageResidue **take_arrays(MirageEvalMemory *memory, const MirageUGraph *graph, uint32_t count, GetValue get) {
   MirageResidue **arrays = calloc(count + 1, sizeof(MirageResidue *));
   for (uint32_t i = 0; arrays && i < count; i++) {
-    arrays[i] = malloc((size_t)mirage_type_elements(mirage_ugraph_type(graph, get(graph, i))) * sizeof **arrays);
+    arrays[i] = mirage_eval_memory_take(memory, bytes_of(graph, get(graph, i)));
     if (!arrays[i]) {
-      mirage__verify_free_arrays(arrays, i);
+      give_arrays(memory, graph, i, get, arrays);
       return NULL;
     }
   }
@@ -53,24 +60,36 @@ static MirageResidue **alloc_arrays(const MirageUGraph *graph, uint32_t count,
 }
 
 MirageResidue **mirage__verify_alloc_inputs(const MirageUGraph *graph) {
-  return alloc_arrays(graph, mirage_ugraph_num_inputs(graph), mirage_ugraph_get_input);
+  return take_arrays(NULL, graph, mirage_ugraph_num_inputs(graph), mirage_ugraph_get_input);
 }
 
 MirageResidue **mirage__verify_alloc_outputs(const MirageUGraph *graph) {
-  return alloc_arrays(graph, mirage_ugraph_num_outputs(graph), mirage_ugraph_get_output);
+  return take_arrays(NULL, graph, mirage_ugraph_num_outputs(graph), mirage_ugraph_get_output);
+}
+
+void mirage__verify_free_arrays(MirageResidue **arrays, uint32_t count) {
+  for (uint32_t i = 0; arrays && i < count; i++)
+    free(arrays[i]);
+  free(arrays);
 }
 
 static void storage_deinit(Trials *trials) {
   const MirageUGraph *source = trials->instance->source;
-  mirage__verify_free_arrays(trials->inputs, mirage_ugraph_num_inputs(source));
-  mirage__verify_free_arrays(trials->outputs[0], mirage_ugraph_num_outputs(source));
-  mirage__verify_free_arrays(trials->outputs[1], mirage_ugraph_num_outputs(source));
+  give_arrays(trials->memory, source, mirage_ugraph_num_inputs(source), mirage_ugraph_get_input, trials->inputs);
+  for (int g = 0; g < 2; g++)
+    give_arrays(trials->memory, source, mirage_ugraph_num_outputs(source), mirage_ugraph_get_output,
+                trials->outputs[g]);
+  mirage_eval_memory_destroy(trials->own);
 }
 
 static MirageStatus storage_init(Trials *trials) {
-  trials->inputs = mirage__verify_alloc_inputs(trials->instance->source);
-  trials->outputs[0] = mirage__verify_alloc_outputs(trials->instance->source);
-  trials->outputs[1] = mirage__verify_alloc_outputs(trials->instance->source);
+  const MirageUGraph *source = trials->instance->source;
+  trials->own = trials->options->memory ? NULL : mirage_eval_memory_create(0);
+  trials->memory = trials->own ? trials->own : trials->options->memory;
+  trials->inputs = take_arrays(trials->memory, source, mirage_ugraph_num_inputs(source), mirage_ugraph_get_input);
+  for (int g = 0; g < 2; g++)
+    trials->outputs[g] =
+        take_arrays(trials->memory, source, mirage_ugraph_num_outputs(source), mirage_ugraph_get_output);
   return trials->inputs && trials->outputs[0] && trials->outputs[1] ? MIRAGE_OK : MIRAGE_NO_MEMORY;
 }
 
@@ -136,7 +155,8 @@ static MirageStatus evaluate_in(Trials *trials, uint32_t draw, bool partial) {
   const MirageDiag reason = {take_reason, trials->verdict};
   const MirageUGraph *graphs[2] = {trials->instance->source, trials->instance->target};
   MirageStatus status = draw_inputs(field, trials->instance, trials->options->cancel, trials->inputs);
-  const MirageEvalOptions options = {.num_threads = trials->options->num_threads, .cancel = trials->options->cancel};
+  const MirageEvalOptions options = {
+      .num_threads = trials->options->num_threads, .cancel = trials->options->cancel, .memory = trials->memory};
   for (int g = 0; g < 2 && status == MIRAGE_OK; g++)
     status = mirage_eval(graphs[g], mirage_field_domain(field), (const void *const *)trials->inputs,
                          (void *const *)trials->outputs[g], &options, &reason);
