@@ -67,7 +67,8 @@ typedef struct MirageEvalMemory MirageEvalMemory;
 MirageEvalMemory *mirage_eval_memory_create(size_t most_bytes);
 void mirage_eval_memory_destroy(MirageEvalMemory *memory);       // when all these have ended; NULL is nothing
 size_t mirage_eval_memory_bytes(const MirageEvalMemory *memory); // kept while none of them runs
-/// An array as malloc gives it, and back; of inputs and outputs, say. `memory` NULL: malloc and free.
+/// An array as malloc gives it (NULL: memory is short), of inputs and outputs, say; and back, with the bytes that it was taken
+/// with. `memory` NULL: malloc and free.
 void *mirage_eval_memory_take(MirageEvalMemory *memory, size_t bytes);
 void mirage_eval_memory_give(MirageEvalMemory *memory, void *data, size_t bytes);
 

@@ -21,8 +21,10 @@ typedef enum Body {
   SHIFTED,       // exp(mask(key < n, s) - max(mask(key < n, s)))
   BOTH,          // key < n and key < n + 100
   TURNED_AROUND, // n > key
+  TIMES_SCORES,  // exp(mask(key < n, s)) s: the product with s is 0 there, too
   NUM_NARROW,
   MAX_OF_ALL = NUM_NARROW, // exp(mask(key < n, s) - max(s)): asks for all scores
+  MAX_OF_OTHERS,           // exp(mask(key < n, s) - max(mask(row < 7, s))): another mask hides other scores
   BY_GRID,                 // keys begin elsewhere in each block
   LOADED,                  // n is known when the kernel runs
   TRANSPOSED,              // exponentials are read as columns
@@ -63,6 +65,13 @@ static MirageValue visible(Fixture *f, MirageNode custom, Body body, int64_t key
   return c;
 }
 
+static MirageValue of_first_rows(MirageUGraph *g, MirageValue s) {
+  MirageAttrs index = {.iota = {index_type(ROWS, 1), 0, 0, {0}, {0}}};
+  MirageValue row = mirage_ugraph_apply(g, MIRAGE_OP_IOTA, 0, NULL, &index);
+  MirageValue first = op2(g, MIRAGE_OP_LESS, row, mirage_ugraph_constant(g, index_type(1, 1), 7));
+  return op2(g, MIRAGE_OP_MASK, first, s);
+}
+
 static void fill_loop(Fixture *f, MirageNode custom, Body body, int64_t keys) {
   MirageUGraph *g = f->graph;
   MirageAccessAttrs k_map = access_of(-1, 1), v_map = access_of(-1, 0), q_map = access_of(0, -1);
@@ -79,7 +88,12 @@ static void fill_loop(Fixture *f, MirageNode custom, Body body, int64_t keys) {
   f->masked = z;
   if (body == SHIFTED || body == MAX_OF_ALL)
     z = op2(g, MIRAGE_OP_SUB, z, reduce_over(g, MIRAGE_OP_REDUCE_MAX, body == SHIFTED ? z : s, 1, 1));
-  MirageValue e = f->weight = op1(g, MIRAGE_OP_EXP, z);
+  if (body == MAX_OF_OTHERS)
+    z = op2(g, MIRAGE_OP_SUB, z, reduce_over(g, MIRAGE_OP_REDUCE_MAX, of_first_rows(g, s), 1, 1));
+  MirageValue e = op1(g, MIRAGE_OP_EXP, z);
+  if (body == TIMES_SCORES)
+    e = op2(g, MIRAGE_OP_MUL, e, s);
+  f->weight = e;
   MirageAttrs turned = {.matmul = {.transpose_a = body == TRANSPOSED}};
   MirageValue part =
       mirage_ugraph_apply(g, MIRAGE_OP_MATMUL, 2, (MirageValue[]){mirage_ugraph_cast(g, e, MIRAGE_F16), v}, &turned);
