@@ -35,6 +35,10 @@ typedef enum {
 #include "mirage/schedule.def"
 } MirageOverlap;
 typedef enum {
+#define MIRAGE_MAXIMA_WORD(name, spelling, meaning) MIRAGE_MAXIMA_##name,
+#include "mirage/schedule.def"
+} MirageMaxima;
+typedef enum {
 #define MIRAGE_START_WORD(name, spelling, meaning) MIRAGE_START_##name,
 #include "mirage/schedule.def"
 } MirageStart;

@@ -20,6 +20,8 @@ static Carry immediate(Emit *e, MirageNode node, const MirageNodeView *view) {
 static void emit_now(Emit *e, MirageNode node, const MirageNodeView *view) {
   if (e->block.values[view->first_result.index].carried || mirage__runs_ahead(e, node))
     return; // its loop takes care
+  if (mirage__is_unread(e, view->first_result))
+    return;
   Carry carry = immediate(e, node, view);
   if (mirage__is_reduction(view->op)) {
     mirage__reduce_begin(e, &carry);
@@ -156,6 +158,8 @@ static void renew_piece(Emit *e, const TileCell *cell, void *user) {
 // The new values of a resident carry, not yet in force: others may still read the old ones.
 static LLVMValueRef *renew(Emit *e, MirageNode node, uint32_t index) {
   Combine c = describe(e, node, index, NULL);
+  if (e->maxima && e->maxima->carry == index && e->maxima_turn != MAXIMA_TAKEN)
+    c = (Combine){.how = {.combine = MIRAGE_COMBINE_ASSIGN}, .contribution = e->maxima->now, .buffer = c.buffer};
   Accumulators cells = mirage__registers(e, c.buffer);
   c.news = mirage__emit_array(e, (size_t)cells.count, sizeof *c.news);
   if (!c.news)
@@ -321,7 +325,9 @@ static void emit_ahead(Emit *e, MirageNode node, Carry *carries, const CarryKind
     return;
   uint32_t count = mirage__sections(e, mirage__block_find_loop(&e->block, node), sections);
   mirage__ahead_begin(e, ahead);
+  e->maxima_turn = e->maxima ? MAXIMA_RAISED : MAXIMA_TAKEN;
   compute_ahead(e, node, ahead, carries, kinds, NULL);
+  e->maxima_turn = MAXIMA_TAKEN;
   for (uint32_t i = 0; i < count; i++) {
     Running running = mirage__begin_section(e, &sections[i], 1);
     mirage__ahead_turn(e, ahead, running.turn);
@@ -409,12 +415,39 @@ static void emit_node(Emit *e, MirageNode node) {
   }
 }
 
+static void emit_nodes(Emit *e, const MirageRegionView *view, uint32_t first);
+
+// A loop that keeps its first maximum, and what comes behind it. Each way has code of its own to the end of the block: ptxas
+// serializes matrix instructions where the accumulators of two loops become one.
+static void emit_with_first_maximum(Emit *e, const MirageRegionView *view, uint32_t node, const BlockMaxima *maxima) {
+  MirageNode loop = view->nodes[node];
+  e->maxima = maxima;
+  emit_node(e, loop);
+  e->maxima = NULL;
+  Again again = mirage__begin_again(e, loop, maxima);
+  emit_nodes(e, view, node); // with all maxima
+  mirage__otherwise(e, &again);
+  mirage__end_step(e, e->block.step_of_node[loop.index]);
+  emit_nodes(e, view, node + 1);
+  mirage__end_again(e, &again);
+}
+
+static void emit_nodes(Emit *e, const MirageRegionView *view, uint32_t first) {
+  for (uint32_t i = first; i < view->num_nodes && e->status == MIRAGE_OK; i++) {
+    BlockMaxima maxima;
+    int32_t loop = mirage__block_find_loop(&e->block, view->nodes[i]);
+    if (loop >= 0 && !e->loops[loop].before && mirage__keeps_maxima(&e->block, loop, &maxima)) {
+      emit_with_first_maximum(e, view, i, &maxima);
+      return;
+    }
+    emit_node(e, view->nodes[i]);
+    mirage__end_step(e, e->block.step_of_node[view->nodes[i].index]);
+  }
+}
+
 void mirage__emit_region(Emit *e, MirageRegion region) {
   MirageRegionView view = mirage_ugraph_region(e->block.graph, region);
-  for (uint32_t i = 0; i < view.num_nodes && e->status == MIRAGE_OK; i++) {
-    emit_node(e, view.nodes[i]);
-    mirage__end_step(e, e->block.step_of_node[view.nodes[i].index]);
-  }
+  emit_nodes(e, &view, 0);
 }
 
 // All of a block's threads go through its tiles.

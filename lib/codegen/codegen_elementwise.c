@@ -383,6 +383,8 @@ static void define(Emit *e, MirageValue value, const MirageType *type, const LLV
                    LLVMValueRef *out) {
   MirageNode node = e->block.values[value.index].def;
   MirageNodeView def = mirage_ugraph_node(e->block.graph, node);
+  if (node.index && mirage__kept(e, value, index, width, out))
+    return;
   if (!node.index) {
     mirage__emit_fail(e, NULL, MIRAGE_BAD_GRAPH, "codegen: a carry kept in registers is read inside its loop");
     for (uint32_t i = 0; i < width; i++)
@@ -405,6 +407,7 @@ static void define(Emit *e, MirageValue value, const MirageType *type, const LLV
   } else {
     compute(e, &def, type, index, width, out);
   }
+  mirage__add_margin(e, value, width, out);
 }
 
 static void evaluate(Emit *e, MirageValue value, const MirageType *type, const LLVMValueRef *index, uint32_t width,

@@ -130,7 +130,8 @@ static bool is_self_fed(const Channel *channel) { return is_given_back(channel) 
 // Iterations of `loop` before iteration i of its present run.
 static LLVMValueRef total_count(Emit *e, int32_t loop, LLVMValueRef i) {
   LLVMValueRef runs = mirage__iteration(e, e->block.loops[loop].parent);
-  return mirage__add(e, mirage__mul(e, runs, e->block.loops[loop].range), i);
+  LLVMValueRef total = mirage__add(e, mirage__mul(e, runs, e->block.loops[loop].range), i);
+  return e->loops[loop].before ? mirage__add(e, e->loops[loop].before, total) : total;
 }
 
 static LLVMValueRef stage_of(Emit *e, int32_t loop, LLVMValueRef i) {
@@ -200,7 +201,7 @@ static void feed(Emit *e, const Channel *channel, LLVMValueRef i) {
 void mirage__begin_pipeline(Emit *e, int32_t loop) {
   LoopState *state = &e->loops[loop];
   const Channel *channels[] = {staged(e, loop), copied(e, loop)};
-  *state = (LoopState){0};
+  *state = (LoopState){.before = state->before};
   mirage__find_turns(e, loop);
   mirage__begin_operation(e);
   for (int c = 0; c < 2; c++) {

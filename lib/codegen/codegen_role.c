@@ -93,6 +93,7 @@ static void emit_producers(Emit *e, MirageRegion body) {
     LLVMBasicBlockRef join = mirage__begin_if(e, one);
     mirage__produce(e, view.nodes[i]);
     mirage__end_if(e, join);
+    mirage__produce_again(e, view.nodes[i], one);
     join_meetings(e, view.nodes[i], last_step(e, &view, i));
   }
   mirage__end_tiles(e, &tiles);

@@ -99,12 +99,12 @@ static const BlockNarrow *narrow_turn(Emit *e, int32_t loop, const Section *sect
   return mirage__block_narrow(&e->block, loop, iteration, narrow) ? narrow : NULL;
 }
 
-uint32_t mirage__sections(Emit *e, int32_t loop, Section sections[MOST_SECTIONS]) {
+static uint32_t find_sections(Emit *e, int32_t loop, Section sections[MOST_SECTIONS]) {
   const BlockLoop *l = &e->block.loops[loop];
   LLVMValueRef zero = number(e, 0), count = mirage__turns(e, loop), begin = zero, end = number(e, l->range);
   bool before = false, behind = false;
   uint32_t n = 0;
-  if (!l->skips || !l->num_certain || l->range < LEAST_SECTIONS || e->loops[loop].lag) {
+  if (!l->skips || !l->num_certain || l->range < LEAST_SECTIONS || e->loops[loop].lag || e->loops[loop].before) {
     sections[0] = (Section){.begin = zero, .end = count};
     return 1;
   }
@@ -124,6 +124,13 @@ uint32_t mirage__sections(Emit *e, int32_t loop, Section sections[MOST_SECTIONS]
     n++;
   }
   return n;
+}
+
+uint32_t mirage__sections(Emit *e, int32_t loop, Section sections[MOST_SECTIONS]) {
+  uint32_t count = find_sections(e, loop, sections);
+  if (e->maxima)
+    mirage__keep_sections(e, e->block.loops[loop].ahead, sections, &count);
+  return count;
 }
 
 bool mirage__is_certain(const Emit *e, MirageNode node) {
@@ -156,6 +163,7 @@ Running mirage__begin_section(Emit *e, const Section *section, int64_t shift) {
   Running running = begin_turns(e, &s);
   e->certain = section->certain;
   e->narrow = section->narrow;
+  e->maxima_turn = section->maxima;
   mirage__forget_elements(e);
   return running;
 }
@@ -165,6 +173,7 @@ void mirage__end_section(Emit *e, const Running *running) {
   mirage__end_if(e, running->join);
   e->certain = NULL;
   e->narrow = NULL;
+  e->maxima_turn = MAXIMA_TAKEN;
   mirage__forget_elements(e);
 }
 

@@ -35,6 +35,7 @@ typedef enum {
   MIRAGE_FAULT_SKEW_SWIZZLE,   // takes a row's swizzle from the next row; a matrix descriptor's from the next mode
   MIRAGE_FAULT_SHRINK_SHARED,  // asks for 16 bytes of shared memory less than needed
   MIRAGE_FAULT_SKIP_WAIT,      // takes an mbarrier's phase for completed
+  MIRAGE_FAULT_SKIP_AGAIN,     // takes for false what threads ask each other at a barrier
 } MirageFaultKind;
 
 struct MirageFault {

@@ -149,6 +149,10 @@ static LLVMValueRef emit_for_host(const MirageGpu *gpu, MiragePrimitive primitiv
   const Row *row = &ROWS[primitive];
   if (primitive == MIRAGE_PRIM_MBARRIER_TRY_WAIT && mirage__gpu_fault(gpu, MIRAGE_FAULT_SKIP_WAIT))
     return LLVMConstInt(gpu->i1, 1, 0);
+  if (primitive == MIRAGE_PRIM_BARRIER_ANY && mirage__gpu_fault(gpu, MIRAGE_FAULT_SKIP_AGAIN)) {
+    mirage__host_emit(gpu, row->name, row->signature, operands);
+    return LLVMConstInt(gpu->i1, 0, 0);
+  }
   bool dropped = gpu->fault && gpu->fault->primitive == primitive && row->signature[0] == 'v' &&
                  mirage__gpu_fault(gpu, MIRAGE_FAULT_DROP_PRIMITIVE);
   return mirage__host_emit(gpu, dropped ? "nothing" : row->name, dropped ? "v" : row->signature, operands);

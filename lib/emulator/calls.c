@@ -60,6 +60,9 @@ static void emu_BARRIER_NAMED(uint32_t op, uint32_t number, uint32_t threads) {
 static void emu_BARRIER_NAMED_ARRIVE(uint32_t op, uint32_t number, uint32_t threads) {
   mirage__meeting_barrier(machine(), op, number, threads, false);
 }
+static uint32_t emu_BARRIER_ANY(uint32_t op, uint32_t number, uint32_t threads, uint32_t value) {
+  return mirage__meeting_any(machine(), op, number, threads, value != 0);
+}
 static void emu_SET_REGISTERS_MORE(uint32_t op, uint32_t count) {
   mirage__meeting_registers(machine(), op, count, true);
 }

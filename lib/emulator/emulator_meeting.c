@@ -96,6 +96,18 @@ void mirage__meeting_barrier(Machine *m, uint32_t op, uint32_t number, uint32_t 
     stand(m, meeting, where, op);
 }
 
+// Two answers in turn: who was the last to come may ask again before the others have read the first, but nobody a third time.
+bool mirage__meeting_any(Machine *m, uint32_t op, uint32_t number, uint32_t threads, bool value) {
+  check_barrier(m, op, number, threads);
+  const Meeting *meeting = &m->self->block->barriers[number];
+  Question *question = &m->self->block->questions[number];
+  bool *any = &question->any[question->answered % 2];
+  *any = value || (*any && meeting->arrived);
+  question->answered += meeting->arrived + 1 == threads;
+  mirage__meeting_barrier(m, op, number, threads, true);
+  return *any;
+}
+
 // ------------------------------------------------------------------------------------------------------------ of
 // clusters
 

@@ -126,6 +126,12 @@ typedef struct Meeting {
   Channel channel;
 } Meeting;
 
+/// What threads ask each other at a barrier: whether a predicate holds for any of them.
+typedef struct Question {
+  bool any[2];       // of the answers in turn
+  uint32_t answered; // how many there were
+} Question;
+
 /// What is known of a granule: a byte of shared memory, or two neighbouring ones of the workspace.
 typedef struct Granule {
   Actor writer;                   // last write
@@ -158,6 +164,7 @@ struct Block {
   uint8_t *shared;
   Granule *granules;
   Meeting barriers[NUM_BARRIERS];
+  Question questions[NUM_BARRIERS];
   Meeting *warps, *warpgroups;
   uint32_t *warp_counts;
   uint16_t *warp_registers; // per thread; 0 = as launched
@@ -230,6 +237,8 @@ bool mirage__meeting_join(Machine *m, Meeting *meeting, uint32_t expected, const
 void mirage__meeting_release(Machine *m, Meeting *meeting);
 /// Barrier `number` of the block for `threads` threads; not `waits`: only arrives.
 void mirage__meeting_barrier(Machine *m, uint32_t op, uint32_t number, uint32_t threads, bool waits);
+/// Waits there; whether `value` is true for any thread that came.
+bool mirage__meeting_any(Machine *m, uint32_t op, uint32_t number, uint32_t threads, bool value);
 void mirage__meeting_warp(Machine *m, uint32_t op, uint32_t lanes); // all lanes of a warp, with their memory
 void mirage__meeting_cluster_arrive(Machine *m, uint32_t op);
 void mirage__meeting_cluster_wait(Machine *m, uint32_t op);

@@ -30,7 +30,7 @@ typedef struct Actor {
   int32_t blocks;    // of a side actor: how many
 } Actor;
 
-enum { MAX_ACTORS = MIRAGE_MAX_ROLES + 1, CONSUMERS_BARRIER = 1, TURNS_BARRIER = 2 };
+enum { MAX_ACTORS = MIRAGE_MAX_ROLES + 1, CONSUMERS_BARRIER = 1, TURNS_BARRIER = 2, ANY_BARRIER = 15 };
 /// Bit i: actor i.
 typedef uint32_t ActorSet;
 

@@ -76,6 +76,7 @@ MirageStatus mirage__plan_ask(Plan *plan) {
   block->tile_order = asked->tile_order;
   block->overlap = asked->overlap == MIRAGE_OVERLAP_TILES ? MIRAGE_OVERLAP_AUTO : asked->overlap;
   block->persistent = asked->persistent;
+  block->first_maxima = asked->maxima == MIRAGE_MAXIMA_FIRST;
   block->start = asked->start;
   for (uint32_t i = 0; i < block->num_loads && i < asked->num_loads; i++) {
     BlockLoad *load = &block->loads[i];
@@ -114,6 +115,7 @@ MirageSchedule mirage__block_schedule(const Block *block) {
   MirageSchedule schedule = {.tile_order = block->tile_order,
                              .overlap = mirage__team_groups(&block->team) > 1 ? MIRAGE_OVERLAP_TILES : block->overlap,
                              .persistent = block->persistent,
+                             .maxima = block->first_maxima ? MIRAGE_MAXIMA_FIRST : MIRAGE_MAXIMA_EVERY,
                              .start = block->start,
                              .num_loads = block->num_loads};
   write_team(&block->team, &schedule);

@@ -213,6 +213,7 @@ typedef struct Block {
   MirageTileOrder tile_order;
   MirageOverlap overlap; // what goes on while warpgroups multiply; loops say where
   int32_t persistent;    // blocks that are launched, each for several tiles in turn; 0 = one for each tile
+  bool first_maxima;     // loops keep the maximum of their first tile (maxima.c)
   MirageStart start;     // behind the kernel before
   int32_t num_mbarriers; // behind the tiles, 8 bytes each
   bool fences; // what copies and matrix instructions do by themselves has to be ordered with what threads do there
@@ -406,6 +407,27 @@ typedef struct BlockNarrow {
 /// Whether a mask rules out the last columns of a loop's tiles in this iteration, wherever the block stands in the grid, so that a
 /// product of warpgroups has fewer columns. For blocks whose places are planned. narrow.c
 bool mirage__block_narrow(const Block *block, int32_t loop, int64_t iteration, BlockNarrow *out);
+/// What a value is in the iterations in which a loop keeps the maximum of its first tile.
+typedef enum KeptValue {
+  KEPT_NOT,
+  KEPT_MAXIMUM, // the loop's running maximum, as it was
+  KEPT_ZERO,
+  KEPT_ONE,
+  KEPT_UNREAD, // the maximum of the tile, for which nobody asks
+} KeptValue;
+typedef struct BlockMaxima {
+  uint32_t carry;      // the maximum, among what the loop carries
+  MirageValue old;     // it, before an iteration
+  MirageValue now;     // what the iteration subtracts
+  double margin;       // that is added to the first maximum, so that weights of f16 have more room above than below
+  double limit;        // of sums: where all of a thread's are below, no weight overflows
+  const bool *tells;   // by carry: it is such a sum
+  const uint8_t *kept; // KeptValue by value id
+} BlockMaxima;
+/// Why a loop takes the maximum of every tile, or NULL. For blocks whose places are planned. maxima.c
+const char *mirage__maxima_reason(const Block *block, int32_t loop, BlockMaxima *out);
+/// Whether it keeps the first: it is asked to, and may.
+bool mirage__keeps_maxima(const Block *block, int32_t loop, BlockMaxima *out);
 /// In which part of the iterations that are run code generation takes that for granted.
 double mirage__block_certain_share(const Block *block, int32_t loop);
 

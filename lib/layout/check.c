@@ -300,6 +300,15 @@ static void check_overlap(Check *check) {
     fail(check, (MirageNode){0}, "the schedule says that products run ahead, and none do, or the other way round");
 }
 
+static void check_maxima(Check *check) {
+  BlockMaxima maxima;
+  bool any = false;
+  for (int32_t l = 0; l < check->block->num_loops; l++)
+    any |= mirage__keeps_maxima(check->block, l, &maxima);
+  if (any != (check->block->first_maxima))
+    fail(check, (MirageNode){0}, "the schedule says that loops keep the maxima of their first tiles, and none can");
+}
+
 // --------------------------------------------------------------------------------------------------------------- memory
 
 static void check_pair(Check *check, MirageValue a, MirageValue b) {
@@ -361,6 +370,7 @@ static const struct Rule {
     {PLAN_PLACED, check_loads},      {PLAN_COMPLETE, check_stages},    {PLAN_COMPLETE, check_actors},
     {PLAN_COMPLETE, check_channels}, {PLAN_COMPLETE, check_mbarriers}, {PLAN_COMPLETE, check_overlap},
     {PLAN_COMPLETE, check_memory},   {PLAN_COMPLETE, check_reads},     {PLAN_COMPLETE, check_bounds},
+    {PLAN_COMPLETE, check_maxima},
 };
 
 MirageStatus mirage__plan_check(const Plan *plan, PlanStage stage) {

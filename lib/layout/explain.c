@@ -143,6 +143,17 @@ static void explain_overlap(const Plan *plan, int32_t loop) {
   say(plan, &text);
 }
 
+static void explain_maxima(const Plan *plan, int32_t loop) {
+  BlockMaxima maxima;
+  Text text = {0};
+  if (!mirage__keeps_maxima(&plan->block, loop, &maxima))
+    return;
+  put(&text,
+      "plan: loop %d: maxima are those of the first tile; where sums reach %g, the loop runs again with all maxima",
+      loop, maxima.limit);
+  say(plan, &text);
+}
+
 static void explain_groups(const Plan *plan) {
   int32_t groups = mirage__team_groups(&plan->block.team);
   Text text = {0};
@@ -186,6 +197,8 @@ static void explain_plan(const Plan *plan) {
     explain_channel(plan, &plan->block.channels[i]);
   for (int32_t l = 0; l < plan->block.num_loops; l++)
     explain_overlap(plan, l);
+  for (int32_t l = 0; l < plan->block.num_loops; l++)
+    explain_maxima(plan, l);
   for (int32_t l = 0; l < plan->block.num_loops; l++)
     explain_bounds(plan, l);
 }

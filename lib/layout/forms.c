@@ -64,6 +64,7 @@ static const Form FORMS[] = {
     {"turns", mirage__plan_turns, PLAN_PLACED, 0},
     {"masked tiles left out", mirage__plan_bounds, PLAN_PLACED, 0},
     {"longest blocks first", mirage__plan_order, PLAN_PLACED, 0},
+    {"first maxima kept", mirage__plan_maxima, PLAN_PLACED, 0},
 };
 enum { NUM_FORMS = sizeof FORMS / sizeof *FORMS };
 _Static_assert((int)NUM_FORMS <= (int)MAX_FORMS, "a plan has room for what each form says");

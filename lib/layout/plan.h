@@ -157,7 +157,8 @@ bool mirage__plan_waits(Plan *plan);
 // bounds.c
 /// Marks the loops that leave out tiles which a mask rules out.
 MirageStatus mirage__plan_bounds(Plan *plan, const char **out_why);
-MirageStatus mirage__plan_order(Plan *plan, const char **out_why); // longest.c
+MirageStatus mirage__plan_order(Plan *plan, const char **out_why);  // longest.c
+MirageStatus mirage__plan_maxima(Plan *plan, const char **out_why); // maxima.c
 
 // direct.c
 /// Marks the loops that stream their weights, and lands their loads; may decide the warps.

@@ -172,15 +172,16 @@ int64_t mirage__spread_bytes(const Block *block, const MirageTarget *target) {
   return share >= most || spread < bytes || spread > target->shared_bytes_per_block ? bytes : spread;
 }
 
-static bool leaves_tiles_out(const Block *block) {
+// Some of their iterations have code of their own, from which more is carried on.
+static bool has_other_iterations(const Block *block) {
+  bool found = block->first_maxima;
   for (int32_t l = 0; l < block->num_loops; l++)
-    if (block->loops[l].skips)
-      return true;
-  return false;
+    found |= block->loops[l].skips;
+  return found;
 }
 
 int32_t mirage__masked_registers(const Block *block) {
-  if (!leaves_tiles_out(block) || !block->partition.by_row || mirage__has_producer(&block->team))
+  if (!has_other_iterations(block) || !block->partition.by_row || mirage__has_producer(&block->team))
     return 0;
   int32_t resident = mirage__resident_registers(block);
   return resident > 0 ? resident + COMPUTED_REGISTERS : 0;

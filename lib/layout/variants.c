@@ -120,7 +120,19 @@ static Block *change_start(Kernel *kernel, int32_t early) {
                                                                                                      : NULL;
 }
 
+// How often sums then overflow depends on the data; so only those who time it can tell.
+static Block *change_maxima(Kernel *kernel, int32_t first) {
+  const Block *planned = kernel->planned;
+  BlockMaxima kept;
+  bool may = false;
+  for (int32_t l = 0; l < planned->num_loops; l++)
+    may |= !mirage__maxima_reason(planned, l, &kept);
+  kernel->kept.first_maxima = first;
+  return may && planned->first_maxima != first ? &kernel->kept : NULL;
+}
+
 static const Variant VARIANTS[] = {
+    {"first-maxima", change_maxima, true},
     {"warps-4", change_warps, 4},
     {"warps-8", change_warps, 8},
     {"warps-16", change_warps, 16},

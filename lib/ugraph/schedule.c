@@ -22,6 +22,10 @@ static const MirageWord MirageOverlap_WORDS[] = {
 #define MIRAGE_OVERLAP_WORD WORD
 #include "mirage/schedule.def"
 };
+static const MirageWord MirageMaxima_WORDS[] = {
+#define MIRAGE_MAXIMA_WORD WORD
+#include "mirage/schedule.def"
+};
 static const MirageWord MirageStart_WORDS[] = {
 #define MIRAGE_START_WORD WORD
 #include "mirage/schedule.def"
@@ -46,6 +50,7 @@ static const MirageWord MirageCache_WORDS[] = {
 #define FORM_MirageWarpSplit(...) WORDS_OF(MirageWarpSplit_WORDS)
 #define FORM_MirageTileOrder(...) WORDS_OF(MirageTileOrder_WORDS)
 #define FORM_MirageOverlap(...) WORDS_OF(MirageOverlap_WORDS)
+#define FORM_MirageMaxima(...) WORDS_OF(MirageMaxima_WORDS)
 #define FORM_MirageStart(...) WORDS_OF(MirageStart_WORDS)
 #define FORM_MirageRoleKind(...) WORDS_OF(MirageRoleKind_WORDS)
 #define FORM_MirageLanding(...) WORDS_OF(MirageLanding_WORDS)

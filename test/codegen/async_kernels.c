@@ -115,6 +115,21 @@ static void emit_named_arrive(Kernel *k) { // the first two warps only arrive
   end_branch(k, after);
 }
 
+// All four warps ask three times, at one barrier: nobody's holds, one thread's does, everybody's does. What they wrote is seen by all.
+static void emit_any_barrier(Kernel *k) {
+  MirageGpu *gpu = &k->gpu;
+  LLVMValueRef threads = gpu_i32(gpu, 128), some = NULL;
+  write_own(k);
+  for (int64_t least = 128, i = 0; i < 3; least = i++ ? 0 : 127) {
+    LLVMValueRef holds = LLVMBuildICmp(gpu->builder, LLVMIntUGE, k->thread, gpu_i32(gpu, least), "");
+    LLVMValueRef any =
+        LLVMBuildZExt(gpu->builder, GPU(gpu, BARRIER_ANY, gpu_i32(gpu, 5), threads, holds), gpu->i32, "");
+    some = some ? LLVMBuildAdd(gpu->builder, LLVMBuildShl(gpu->builder, some, gpu_i32(gpu, 1), ""), any, "") : any;
+  }
+  show_other(k, 37);
+  case_output(k, some, 4); // 3
+}
+
 static void emit_registers(Kernel *k) { // of three warpgroups the first gives to the others
   MirageGpu *gpu = &k->gpu;
   LLVMBasicBlockRef after = warps_below(k, 4);
@@ -341,6 +356,7 @@ static const Case CASES[] = {
     STEPS(SYNC_WARP, "SYNC_WARP", emit_sync_warp, 1, 1),
     STEPS(BARRIER_NAMED, "BARRIER_NAMED", emit_named_barrier, 4, 1),
     STEPS(BARRIER_NAMED_ARRIVE, "BARRIER_NAMED_ARRIVE", emit_named_arrive, 4, 1),
+    STEPS(BARRIER_ANY, "BARRIER_ANY", emit_any_barrier, 4, 1),
     STEPS(SET_REGISTERS_MORE, "SET_REGISTERS", emit_registers, 12, 1),
     STEPS(MBARRIER_ARRIVE, "MBARRIER_ARRIVE", emit_mbarrier, 4, 1),
     STEPS(MBARRIER_ARRIVE_CLUSTER, "MBARRIER_ARRIVE_CLUSTER", emit_mbarrier_cluster, 1, 2),

@@ -45,6 +45,8 @@ enum {
   OVERLAP_INDEX = 128,        // scores are scaled, and keys beyond the last are told by their index
   OVERLAP_NEGATIVE = 256,     // scaled by a negative number
   OVERLAP_PAIRS = 512,        // two blocks share the copies of keys and values
+  OVERLAP_FIRST = 1024,       // maxima of the first tile alone
+  OVERLAP_STEEP = 2048,       // with OVERLAP_INDEX: scores so large that their exponentials overflow
 };
 void overlapped_attention(MirageUGraph *graph, const KernelCase *c);
 

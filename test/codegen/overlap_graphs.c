@@ -33,6 +33,7 @@ static MirageSchedule schedule_of(const KernelCase *c) {
   s.overlap = c->p[7] & OVERLAP_NONE    ? MIRAGE_OVERLAP_NONE
               : c->p[7] & OVERLAP_TURNS ? MIRAGE_OVERLAP_TURNS
                                         : MIRAGE_OVERLAP_AHEAD;
+  s.maxima = c->p[7] & OVERLAP_FIRST ? MIRAGE_MAXIMA_FIRST : MIRAGE_MAXIMA_EVERY;
   if (c->p[7] & OVERLAP_ALONE) {
     s.num_roles = 0;
     s.warps = 4 * groups;
@@ -58,7 +59,8 @@ static V told_by_index(G *g, const KernelCase *c, V score, int key_loop) {
   index.iota.loop[key_loop] = tile;
   MirageType one = mirage_type_tile(MIRAGE_F32, 3, (int64_t[]){1, 1, 1}), whole = one;
   whole.dtype = MIRAGE_I32;
-  V scale = mirage_ugraph_constant(g, one, c->p[7] & OVERLAP_NEGATIVE ? -0.125 : 0.125);
+  double factor = c->p[7] & OVERLAP_STEEP ? 100 : 0.125;
+  V scale = mirage_ugraph_constant(g, one, c->p[7] & OVERLAP_NEGATIVE ? -factor : factor);
   V at = mirage_ugraph_apply(g, MIRAGE_OP_IOTA, 0, NULL, &index);
   V inside = op2(g, MIRAGE_OP_LESS, at, mirage_ugraph_constant(g, whole, (double)c->p[2]));
   return op2(g, MIRAGE_OP_MASK, inside, op2(g, MIRAGE_OP_MUL, scale, score));

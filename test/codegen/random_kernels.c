@@ -701,6 +701,7 @@ static bool draw_schedule(Kernels *k, MirageSchedule *schedule) {
   schedule->swap = once_in(k->choices, 8);
   schedule->tile_order = (MirageTileOrder)(once_in(k->choices, 3) ? choose(k->choices, 5) : 0);
   schedule->overlap = (MirageOverlap)choose(k->choices, 4);
+  schedule->maxima = (MirageMaxima)choose(k->choices, 2);
   if (once_in(k->choices, 3))
     draw_roles(k, schedule);
   draw_loads(k, schedule);

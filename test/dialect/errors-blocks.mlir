@@ -327,7 +327,7 @@ mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
 
 // unknown key of a schedule
 mirage_kernel.graph @g(%x: tensor<8x64xf16>) -> tensor<8x64xf16> {
-  // expected-error @+1 {{custom op 'mirage_kernel.custom' schedule: has no key 'wraps'; it has warps, split, swap, tile_order, overlap, side_blocks, persistent, start, roles, loads}}
+  // expected-error @+1 {{custom op 'mirage_kernel.custom' schedule: has no key 'wraps'; it has warps, split, swap, tile_order, overlap, maxima, side_blocks, persistent, start, roles, loads}}
   %y = custom (%xk = %x) outs(%yk) grid [2] schedule <wraps = 4> : (tensor<8x64xf16>) -> tensor<8x64xf16> {
     %t = load %xk {grid = [0]} : tensor<8x64xf16> -> !mirage_block.tile<4x64xf16>
     store %t, %yk {grid = [0]} : !mirage_block.tile<4x64xf16>, tensor<8x64xf16>

@@ -90,8 +90,9 @@ static LLVMValueRef any_operand(const MirageGpu *gpu, MiragePrimitive primitive,
     return mirage__gpu_tensor_map(gpu, 1);
   if (primitive == MIRAGE_PRIM_SET_REGISTERS_MORE || primitive == MIRAGE_PRIM_SET_REGISTERS_FEWER)
     return gpu_i32(gpu, 64);
-  bool named = primitive == MIRAGE_PRIM_BARRIER_NAMED || primitive == MIRAGE_PRIM_BARRIER_NAMED_ARRIVE;
-  return named ? gpu_i32(gpu, index ? 64 : 1) : LLVMConstNull(type);
+  bool named = primitive == MIRAGE_PRIM_BARRIER_NAMED || primitive == MIRAGE_PRIM_BARRIER_NAMED_ARRIVE ||
+               primitive == MIRAGE_PRIM_BARRIER_ANY;
+  return named && index < 2 ? gpu_i32(gpu, index ? 64 : 1) : LLVMConstNull(type);
 }
 
 static void emit_wgmma_of_bytes(const MirageGpu *gpu, LLVMValueRef descriptor, const LLVMValueRef *a_regs) {

@@ -77,6 +77,7 @@ static void check_schedule(const MirageSchedule *schedule) {
   assert_int_equal(back.swap, schedule->swap);
   assert_int_equal(back.tile_order, schedule->tile_order);
   assert_int_equal(back.overlap, schedule->overlap);
+  assert_int_equal(back.maxima, schedule->maxima);
   assert_int_equal(back.side_blocks, schedule->side_blocks);
   assert_int_equal(back.start, schedule->start);
   assert_int_equal(back.num_roles, schedule->num_roles);
@@ -109,6 +110,7 @@ static void test_schedule(void **state) {
     full.split = (MirageWarpSplit)i;
     full.tile_order = (MirageTileOrder)(3 - i);
     full.overlap = (MirageOverlap)(i ^ 1);
+    full.maxima = (MirageMaxima)(i % 2);
     full.start = (MirageStart)(i % 3);
     check_schedule(&full);
   }

@@ -187,6 +187,7 @@ static void damage_shared(Plan *plan) { plan->block.values[result_of(plan, MIRAG
 
 static void damage_ahead(Plan *plan) { plan->block.loops[0].ahead = false, plan->block.loops[0].turns = 0; }
 static void damage_overlap(Plan *plan) { plan->block.overlap = MIRAGE_OVERLAP_NONE; }
+static void damage_maxima(Plan *plan) { plan->block.first_maxima = true; }
 static void damage_turns(Plan *plan) { plan->block.loops[0].turns = 3; }
 static void damage_early(Plan *plan) { value_of(plan, MIRAGE_OP_MATMUL)->warpgroup = false; }
 
@@ -235,6 +236,8 @@ static const struct Broken {
     {staged, damage_life, PLAN_COMPLETE, "plan: a tile is read at step"},
     {turning, damage_ahead, PLAN_COMPLETE, "plan: the schedule says that products run ahead, and none do"},
     {turning, damage_overlap, PLAN_COMPLETE, "plan: the schedule says that products run ahead, and none do"},
+    {turning, damage_maxima, PLAN_COMPLETE,
+     "plan: the schedule says that loops keep the maxima of their first tiles, and none can"},
     {turning, damage_turns, PLAN_COMPLETE, "plan: 3 warpgroups take turns, 2 compute"},
     {turning, damage_early, PLAN_COMPLETE,
      "plan: products run ahead: the loop has a product that is neither early nor late"},
