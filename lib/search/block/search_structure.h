@@ -68,6 +68,8 @@ typedef struct SearchStructure {
   uint32_t order;                                  // of plan and discovery, breaks ties
   double score_us;                                 // at the reference schedule
   uint64_t rounded;                                // axes whose tiles may be rounded up, a bit each
+  // Whether any number of blocks may share the loop's axis: where they do not divide it, its tiles are rounded up, too.
+  bool uneven;
   uint32_t row_axis; // of all products' rows, where loops load what they multiply; 0 = none
   uint64_t amounts;  // what it moves and computes there, hashed: alike ones cost the same
   SearchNode nodes[SEARCH_MAX_NODES];

@@ -74,6 +74,47 @@ static uint64_t find_rounded(const SearchProgram *program, const SearchStructure
   return rounded;
 }
 
+// Whether the loop multiplies what it has multiplied.
+static bool is_chain(const SearchStructure *structure) {
+  bool accumulated[SEARCH_MAX_NODES] = {false};
+  for (uint32_t i = 0; i < structure->num_nodes; i++)
+    if (structure->nodes[i].op == MIRAGE_OP_LOOP)
+      accumulated[structure->nodes[i].a] = true;
+  for (uint32_t i = 0; i < structure->num_nodes; i++)
+    if (structure->nodes[i].op == MIRAGE_OP_MATMUL && mirage__search_is_inside(structure->nodes[i].stage) &&
+        !accumulated[i])
+      return true;
+  return false;
+}
+
+// Whether all products have so many rows, beside the loop's axis, that they take the time, and not what is loaded: bytes come about as
+// quickly to two multiprocessors of three as to all.
+static bool have_many_rows(const SearchProgram *program, const SearchStructure *structure) {
+  bool many = false;
+  for (uint32_t i = 0; i < structure->num_nodes; i++) {
+    const SearchNode *node = &structure->nodes[i];
+    if (node->op != MIRAGE_OP_MATMUL)
+      continue;
+    uint32_t axis = mirage__search_axis_of(structure->nodes[node->a].dims[SEARCH_RANK - 2]);
+    if (axis == structure->loop_axis || program->axes[axis].extent < WARPGROUP_ROWS)
+      return false;
+    many = true;
+  }
+  return many;
+}
+
+// A loop's axis that may have a tail wherever a block's part of it ends. A product alone is as quick in equal parts, of clusters.
+static bool may_be_uneven(const SearchProgram *program, const SearchStructure *structure) {
+  uint32_t axis = structure->loop_axis;
+  return axis && is_chain(structure) && have_many_rows(program, structure) && is_multiplied(structure, axis) &&
+         !is_tied(program, axis) && tails_are_neutral(structure);
+}
+
+static bool is_rounded(const SearchProgram *program, const SearchStructure *structure, int64_t split, uint32_t axis) {
+  bool uneven = structure->uneven && axis == structure->loop_axis && program->axes[axis].extent % split != 0;
+  return uneven || structure->rounded >> axis & 1;
+}
+
 // The tile of `parts` parts of each of `outer`; 0: by division. Whole instructions are worth two thirds more elements,
 // whole accesses an eighth.
 static int64_t round_tile(int64_t extent, int64_t outer, int64_t parts) {
@@ -98,7 +139,7 @@ static int64_t round_to_eights(int64_t extent, int64_t parts) {
 int64_t mirage__search_rounded_tile(const SearchProgram *program, const SearchStructure *structure,
                                     const SearchSchedule *schedule, uint8_t dim) {
   uint32_t axis = mirage__search_axis_of(dim);
-  if (dim & SEARCH_WHOLE || schedule->second || !(structure->rounded >> axis & 1) ||
+  if (dim & SEARCH_WHOLE || schedule->second || !is_rounded(program, structure, schedule->split, axis) ||
       (axis == structure->loop_axis && schedule->split * schedule->parts[axis] == 1))
     return 0;
   if (schedule->swapped && axis == structure->row_axis)
@@ -210,6 +251,8 @@ static void keep_tied(const SearchProgram *program, const SearchStructure *struc
   }
 }
 
+static bool has_lists(const MirageSearchOptions *options) { return options->griddims.size || options->grids.size; }
+
 // Tiles of a parallel axis: whole, single elements and small powers of two, and multiples of the instruction's 8
 // columns.
 static Choices grid_choices(const SearchProgram *program, const SearchStructure *structure, uint32_t axis, bool parts,
@@ -218,7 +261,7 @@ static Choices grid_choices(const SearchProgram *program, const SearchStructure 
   choices.exact = mirage__search_tails_divide(structure, axis, parts);
   choices.rounds = !parts && structure->rounded >> axis & 1;
   int64_t extent = program->axes[axis].extent;
-  if (options->griddims.size || options->grids.size) {
+  if (has_lists(options)) {
     add_grids(&choices, options, extent);
     keep_tied(program, structure, parts, &choices);
     return choices;
@@ -236,6 +279,27 @@ static Choices grid_choices(const SearchProgram *program, const SearchStructure 
   return choices;
 }
 
+// Numbers of blocks that are no powers of two, where these leave more than a seventh of the multiprocessors idle: 40 heads are 80 blocks by
+// 2, and 120 by 3, of 132. `blocks`: along the axes before `axis`.
+static void add_uneven(const SearchProgram *program, const SearchStructure *structure,
+                       const MirageSearchOptions *options, uint32_t axis, int64_t blocks, Choices *choices) {
+  int64_t sms = options->target->num_sms, most = sms / blocks, even = 1;
+  while (axis < program->num_axes &&
+         !(search_axis_is_parallel(&program->axes[axis]) && program->axes[axis].tied == axis))
+    axis++;
+  if (axis == program->num_axes) {
+    while (2 * even <= most)
+      even *= 2;
+    if (6 * most > 7 * even)
+      add_parts(choices, program->axes[structure->loop_axis].extent, most);
+    return;
+  }
+  Choices parts = grid_choices(program, structure, axis, false, options);
+  for (uint32_t i = 0; i < parts.num; i++)
+    if (blocks * parts.parts[i] <= sms / 2)
+      add_uneven(program, structure, options, axis + 1, blocks * parts.parts[i], choices);
+}
+
 // How many blocks the loop's axis is divided among.
 static Choices split_choices(const SearchProgram *program, const SearchStructure *structure,
                              const MirageSearchOptions *options) {
@@ -245,11 +309,13 @@ static Choices split_choices(const SearchProgram *program, const SearchStructure
   int64_t extent = program->axes[structure->loop_axis].extent, most = extent / MIN_PIECE;
   most = most < options->target->num_sms ? most : options->target->num_sms;
   choices.exact = !tails_are_neutral(structure);
-  if (options->griddims.size || options->grids.size)
+  if (has_lists(options))
     add_grids(&choices, options, extent);
   else
     for (int64_t split = 2; split <= most; split += choices.exact && extent % 2 ? 1 : split)
       add_parts(&choices, extent, split);
+  if (structure->uneven && !has_lists(options))
+    add_uneven(program, structure, options, 1, 1, &choices);
   for (uint32_t i = 1; i < choices.num; i++)
     if (choices.parts[i] > 1 && choices.parts[i] <= most)
       kept.parts[kept.num++] = choices.parts[i];
@@ -259,7 +325,8 @@ static Choices split_choices(const SearchProgram *program, const SearchStructure
 // Iterations over the part of one block.
 static Choices loop_choices(const SearchProgram *program, const SearchStructure *structure,
                             const MirageSearchOptions *options, int64_t split) {
-  Choices choices = {.axis = structure->loop_axis, .rounds = structure->rounded >> structure->loop_axis & 1},
+  Choices choices = {.axis = structure->loop_axis,
+                     .rounds = is_rounded(program, structure, split, structure->loop_axis)},
           kept = {.axis = structure->loop_axis};
   int64_t extent = ceil_div(program->axes[structure->loop_axis].extent, split);
   int64_t longest = structure->num_loops > 1 ? LONGEST_ROW : LONGEST_TILE;
@@ -322,6 +389,7 @@ void mirage__search_score(const SearchProgram *program, const MirageSearchOption
   SearchSchedule schedule;
   mirage__search_find_rows(program, structure);
   structure->rounded = find_rounded(program, structure);
+  structure->uneven = may_be_uneven(program, structure);
   structure->score_us = INFINITY;
   for (int64_t columns = REFERENCE_COLUMNS; columns > 0 && !isfinite(structure->score_us); columns /= 4) {
     mirage__search_reference_schedule(program, structure, columns, &schedule);
@@ -372,15 +440,7 @@ static bool same_grid(const SearchCandidate *a, const SearchCandidate *b) {
 }
 
 static uint32_t kept_of_one_grid(const SearchStructure *structure) {
-  bool accumulated[SEARCH_MAX_NODES] = {false};
-  for (uint32_t i = 0; i < structure->num_nodes; i++)
-    if (structure->nodes[i].op == MIRAGE_OP_LOOP)
-      accumulated[structure->nodes[i].a] = true;
-  for (uint32_t i = 0; i < structure->num_nodes; i++)
-    if (structure->nodes[i].op == MIRAGE_OP_MATMUL && mirage__search_is_inside(structure->nodes[i].stage) &&
-        !accumulated[i])
-      return OF_A_CHAINS;
-  return OF_ONE_GRID;
+  return is_chain(structure) ? OF_A_CHAINS : OF_ONE_GRID;
 }
 
 // The place that a schedule takes from the slowest of those that are kept, or of those of its grid where these are enough;
@@ -459,6 +519,12 @@ static bool may_split(const SearchStructure *structure, const MirageTarget *targ
   return blocks < target->num_sms || !has_product(structure);
 }
 
+// A number of parts that is no power of two is tried beside the blocks that it was found for.
+static bool suits(const SearchStructure *structure, const MirageSearchOptions *options, int64_t split, int64_t blocks) {
+  bool power = (split & (split - 1)) == 0;
+  return power || !structure->uneven || has_lists(options) || split == options->target->num_sms / blocks;
+}
+
 // The ways in which the parts of a split reduction may be combined.
 static void keep_combined(Scheduler *scheduler, SearchSchedule *schedule, int64_t blocks) {
   const MirageTarget *target = scheduler->options->target;
@@ -482,7 +548,7 @@ static void keep_combined(Scheduler *scheduler, SearchSchedule *schedule, int64_
 static void keep_split(Scheduler *scheduler, SearchSchedule *schedule, int64_t blocks) {
   if (schedule->split == 1)
     keep_schedule(scheduler, schedule);
-  else
+  else if (suits(scheduler->structure, scheduler->options, schedule->split, blocks))
     keep_combined(scheduler, schedule, blocks);
 }
 
@@ -692,7 +758,8 @@ bool mirage__search_schedule_is_tried(const SearchProgram *program, const Search
     loops = loop_choices(program, structure, options, schedule->split);
   int64_t range = structure->loop_axis ? schedule->parts[structure->loop_axis] : 1;
   bool tried = has_choice(&splits, schedule->split) && num_split <= 3 &&
-               (schedule->split == 1 || may_split(structure, options->target, blocks));
+               (schedule->split == 1 ||
+                (may_split(structure, options->target, blocks) && suits(structure, options, schedule->split, blocks)));
   if (!tried)
     snprintf(out_why, size, "%lld blocks of the loop's axis beside %lld others are not tried",
              (long long)schedule->split, (long long)blocks);
