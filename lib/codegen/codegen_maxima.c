@@ -112,14 +112,13 @@ void mirage__end_again(Emit *e, const Again *again) {
 
 void mirage__produce_again(Emit *e, MirageNode node, LLVMValueRef one) {
   BlockMaxima maxima;
-  if (mirage_ugraph_node(e->block.graph, node).op != MIRAGE_OP_LOOP ||
-      !mirage__keeps_maxima(&e->block, mirage__block_find_loop(&e->block, node), &maxima))
-    return;
   int32_t loop = mirage__block_find_loop(&e->block, node);
+  if (loop < 0 || !mirage__keeps_maxima(&e->block, loop, &maxima))
+    return;
   GPU(&e->gpu, SYNC_WARP, gpu_i32(&e->gpu, -1));
   LLVMValueRef again = is_any(e, LLVMConstInt(LLVMInt1TypeInContext(e->gpu.context), 0, 0));
   LLVMBasicBlockRef join = mirage__begin_if(e, mirage__and(e, again, one));
-  mirage__find_turns(e, loop);
+  mirage__find_turns(e, loop); // once more: the first time was in a branch of its own
   e->loops[loop].before = mirage__turns(e, loop);
   mirage__produce(e, node);
   e->loops[loop].before = NULL;

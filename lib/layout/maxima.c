@@ -448,14 +448,15 @@ bool mirage__keeps_maxima(const Block *block, int32_t loop, BlockMaxima *out) {
 
 MirageStatus mirage__plan_maxima(Plan *plan, const char **out_why) {
   BlockMaxima maxima;
+  *out_why = "those of every tile are asked for";
+  if (!plan->block.first_maxima)
+    return MIRAGE_OK;
   *out_why = "there is no loop";
   for (int32_t l = 0; l < plan->block.num_loops && *out_why; l++)
     *out_why = mirage__maxima_reason(&plan->block, l, &maxima);
-  if (*out_why && plan->block.first_maxima)
+  if (*out_why)
     mirage_diag_emit(plan->diag, MIRAGE_SEVERITY_REMARK, plan->loc, "layout: loops take the maxima of every tile: %s",
                      *out_why);
-  if (!*out_why && !plan->block.first_maxima)
-    *out_why = "those of every tile are asked for";
   plan->block.first_maxima = !*out_why;
   return MIRAGE_OK;
 }

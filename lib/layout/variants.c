@@ -1,7 +1,7 @@
 // variants.c - a few other schedules for a planned µGraph, for a GPU to time beside the planner's own.
 //
 // The planner decides by rules of thumb; what they rest on changes with shapes and chips. A variant changes one thing
-// for every kernel that has it - stages, warps, who copies, tile order, clusters that share copies, side blocks, launch
+// for every kernel that has it - maxima of the first tile alone, stages, warps, who copies, tile order, clusters that share copies, side blocks, launch
 // - and leaves what follows from it to the planner again. A variant that would change nothing is none.
 //
 // Example: a large product in tiles of 128 x 256, four stages, a producer: warps-8 does without the producer,

@@ -10,6 +10,13 @@
 // NONE-NOT: grid [{{[0-9]+}}, 3]
 // NONE-NOT: grid [{{[0-9]+}}, {{[0-9]+}}, 3]
 //
+// Each of those numbers is for the blocks that it fills the GPU with: 24 heads by 5 and, two heads a block, 12 by 11.
+// RUN: sed 's/<40x/<24x/g; s/x128x/x64x/g; s/4096/8192/g' %s | mirage-mlir-opt --mirage-enumerate=target=h200 -o %t.24 2>/dev/null
+// RUN: FileCheck %s --check-prefix=FIVE < %t.24
+// RUN: FileCheck %s --check-prefix=OTHER < %t.24
+// FIVE: grid [24, 5]
+// OTHER-NOT: grid [24, 11]
+//
 // What is listed is tried: a loop's tiles are whole ones, since three blocks do not divide 4096 keys.
 // RUN: mirage-mlir-opt %s --mirage-enumerate='target=h200 griddims=40,3' 2>/dev/null | FileCheck %s
 
